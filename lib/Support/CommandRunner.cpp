@@ -1,0 +1,278 @@
+#include "Support/CommandRunner.h"
+
+#include "Support/Error.h"
+#include "Support/Log.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/Program.h"
+
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace carve;
+
+extern char **environ;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point Start) {
+  return std::chrono::duration<double>(Clock::now() - Start).count();
+}
+
+/// The environment of a child: ours with the command's changes.
+class ChildEnvironment {
+public:
+  explicit ChildEnvironment(llvm::ArrayRef<std::string> Changes) {
+    std::map<std::string, std::string> Variables;
+    for (char **E = environ; *E; ++E) {
+      auto [Name, Value] = llvm::StringRef(*E).split('=');
+      Variables[Name.str()] = Value.str();
+    }
+    for (llvm::StringRef Change : Changes) {
+      auto [Name, Value] = Change.split('=');
+      if (Change.contains('='))
+        Variables[Name.str()] = Value.str();
+      else
+        Variables.erase(Name.str());
+    }
+    for (const auto &[Name, Value] : Variables)
+      Lines.push_back(Name + "=" + Value);
+    for (std::string &Line : Lines)
+      Pointers.push_back(Line.data());
+    Pointers.push_back(nullptr);
+  }
+  char **data() { return Pointers.data(); }
+
+private:
+  std::vector<std::string> Lines;
+  std::vector<char *> Pointers;
+};
+
+struct Pipe {
+  int Read = -1, Write = -1;
+  Pipe() = default;
+  Pipe(const Pipe &) = delete;
+  ~Pipe() {
+    closeRead();
+    closeWrite();
+  }
+  bool open() {
+    int Fds[2];
+    if (::pipe2(Fds, O_CLOEXEC) != 0)
+      return false;
+    Read = Fds[0];
+    Write = Fds[1];
+    return true;
+  }
+  void closeRead() {
+    if (Read >= 0)
+      ::close(Read);
+    Read = -1;
+  }
+  void closeWrite() {
+    if (Write >= 0)
+      ::close(Write);
+    Write = -1;
+  }
+};
+
+// The child, or minus its group, to which a signal sent to us is passed on.
+volatile sig_atomic_t ForwardTo = 0;
+
+volatile sig_atomic_t LastSignal = 0;
+
+void forwardSignal(int Signal) {
+  LastSignal = Signal;
+  if (ForwardTo != 0)
+    ::kill(ForwardTo, Signal);
+}
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP go to the child instead of ending us, so that our
+/// own files are removed; afterwards the signal is raised again by whoever asks.
+class SignalForwarding {
+public:
+  SignalForwarding() {
+    LastSignal = 0;
+    struct sigaction Action = {};
+    Action.sa_handler = forwardSignal;
+    for (size_t I = 0; I < 3; ++I) {
+      ::sigaction(Signals[I], nullptr, &Old[I]);
+      if (Old[I].sa_handler == SIG_DFL)
+        ::sigaction(Signals[I], &Action, nullptr);
+    }
+  }
+  ~SignalForwarding() {
+    for (size_t I = 0; I < 3; ++I)
+      ::sigaction(Signals[I], &Old[I], nullptr);
+    ForwardTo = 0;
+  }
+
+private:
+  static constexpr int Signals[3] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction Old[3];
+};
+
+std::string resolveProgram(const std::string &Name) {
+  if (llvm::StringRef(Name).contains('/'))
+    return Name;
+  auto Found = llvm::sys::findProgramByName(Name);
+  return Found ? *Found : Name;
+}
+
+/// Runs in the child between fork and exec: only async-signal-safe calls.
+[[noreturn]] void becomeChild(const Command &C, const char *Program, char **Argv, char **Env,
+                              int OutFd, int ErrFd, int FailFd) {
+  for (int Signal : {SIGINT, SIGTERM, SIGHUP})
+    if (struct sigaction Now;
+        ::sigaction(Signal, nullptr, &Now) == 0 && Now.sa_handler == forwardSignal)
+      ::signal(Signal, SIG_DFL);
+  if (C.TimeoutS > 0)
+    ::setpgid(0, 0);
+  bool Ready = C.Dir.empty() || ::chdir(C.Dir.c_str()) == 0;
+  if (Ready && C.StdinPath) {
+    int In = ::open(C.StdinPath->c_str(), O_RDONLY);
+    Ready = In >= 0 && ::dup2(In, 0) == 0;
+    if (In > 2)
+      ::close(In);
+  }
+  if (OutFd >= 0)
+    ::dup2(OutFd, 1);
+  if (ErrFd >= 0)
+    ::dup2(ErrFd, 2);
+  if (Ready)
+    ::execve(Program, Argv, Env);
+  int Errno = errno;
+  (void)!::write(FailFd, &Errno, sizeof(Errno));
+  ::_exit(127);
+}
+
+/// Reads both pipes until they close or the deadline passes. Returns false on the deadline.
+bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Clock::time_point Start,
+           pid_t Child) {
+  char Buffer[1 << 16];
+  while (Out.Read >= 0 || Err.Read >= 0) {
+    pollfd Polls[2] = {{Out.Read, POLLIN, 0}, {Err.Read, POLLIN, 0}};
+    int Ready = ::poll(Polls, 2, TimeoutS > 0 ? 100 : -1);
+    if (TimeoutS > 0 && secondsSince(Start) > TimeoutS)
+      return false;
+    if (Ready == 0 && TimeoutS > 0) {
+      // A daemon that the program left behind may hold the pipes open for ever.
+      siginfo_t Info = {};
+      if (::waitid(P_PID, Child, &Info, WEXITED | WNOHANG | WNOWAIT) == 0 && Info.si_pid == Child)
+        return true;
+    }
+    if (Ready <= 0)
+      continue;
+    for (int I = 0; I < 2; ++I) {
+      if (!Polls[I].revents)
+        continue;
+      Pipe &From = I ? Err : Out;
+      ssize_t N = ::read(From.Read, Buffer, sizeof(Buffer));
+      if (N > 0)
+        (I ? Result.Stderr : Result.Stdout).append(Buffer, N);
+      else if (N == 0 || errno != EINTR)
+        From.closeRead();
+    }
+  }
+  return true;
+}
+
+/// Waits for the child; on the deadline kills its group and waits for that.
+int await(pid_t Child, const Command &C, CommandResult &Result, Clock::time_point Start) {
+  int Status = 0;
+  while (!Result.TimedOut && C.TimeoutS > 0) {
+    pid_t Done = ::waitpid(Child, &Status, WNOHANG);
+    if (Done == Child)
+      return Status;
+    if (secondsSince(Start) > C.TimeoutS)
+      Result.TimedOut = true;
+    else
+      ::usleep(1000);
+  }
+  if (Result.TimedOut)
+    ::kill(-Child, SIGKILL);
+  while (::waitpid(Child, &Status, 0) < 0 && errno == EINTR) {
+  }
+  return Status;
+}
+
+} // namespace
+
+llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
+  if (logging())
+    logLine("run: " + llvm::join(C.Argv, " "));
+  std::string Program = resolveProgram(C.Argv.front());
+  std::vector<std::string> Words = C.Argv;
+  std::vector<char *> Argv;
+  for (std::string &Word : Words)
+    Argv.push_back(Word.data());
+  Argv.push_back(nullptr);
+  ChildEnvironment Environment(C.Environment);
+
+  Pipe Out, Err, Fail;
+  if ((C.CaptureStdout && !Out.open()) || (C.CaptureStderr && !Err.open()) || !Fail.open())
+    return llvm::createStringError(std::error_code(errno, std::generic_category()),
+                                   "cannot start %s: no pipe", Program.c_str());
+  // Short captured calls of tools run side by side and need no forwarding.
+  std::optional<SignalForwarding> Forwarding;
+  if (C.TimeoutS > 0 || !C.CaptureStdout)
+    Forwarding.emplace();
+  Clock::time_point Start = Clock::now();
+  pid_t Child = ::fork();
+  if (Child < 0)
+    return llvm::createStringError(std::error_code(errno, std::generic_category()),
+                                   "cannot start %s", Program.c_str());
+  if (Child == 0)
+    becomeChild(C, Program.c_str(), Argv.data(), Environment.data(), Out.Write, Err.Write,
+                Fail.Write);
+  if (Forwarding)
+    ForwardTo = C.TimeoutS > 0 ? -Child : Child;
+  if (C.TimeoutS > 0)
+    ::setpgid(Child, Child);
+  Out.closeWrite();
+  Err.closeWrite();
+  Fail.closeWrite();
+
+  int Errno = 0;
+  if (llvm::sys::RetryAfterSignal(-1, ::read, Fail.Read, &Errno, sizeof(Errno)) ==
+      ssize_t(sizeof(Errno))) {
+    ::waitpid(Child, nullptr, 0);
+    return llvm::createFileError(C.Argv.front(), std::error_code(Errno, std::generic_category()));
+  }
+  CommandResult Result;
+  Result.TimedOut = !drain(Out, Err, Result, C.TimeoutS, Start, Child);
+  int Status = await(Child, C, Result, Start);
+  Result.WallS = secondsSince(Start);
+  Result.Interrupted = Forwarding ? LastSignal : 0;
+  Result.Signal = WIFSIGNALED(Status) ? WTERMSIG(Status) : 0;
+  Result.ExitStatus = Result.Signal ? 128 + Result.Signal : WEXITSTATUS(Status);
+  return Result;
+}
+
+llvm::Expected<CommandResult> carve::runChecked(CommandRunner &Runner, Command C) {
+  C.CaptureStdout = C.CaptureStderr = true;
+  llvm::Expected<CommandResult> Result = Runner.run(C);
+  if (Result && !Result->succeeded())
+    return llvm::make_error<ToolFailure>(C.Argv.front(), Result->ExitStatus,
+                                         std::move(Result->Stderr));
+  return Result;
+}
+
+llvm::Error carve::replaceProcess(llvm::ArrayRef<std::string> Argv) {
+  std::vector<std::string> Words = Argv.vec();
+  std::vector<char *> Pointers;
+  for (std::string &Word : Words)
+    Pointers.push_back(Word.data());
+  Pointers.push_back(nullptr);
+  ::execv(Words.front().c_str(), Pointers.data());
+  return llvm::createFileError(Words.front(), std::error_code(errno, std::generic_category()));
+}

@@ -1,0 +1,7 @@
+#include "Support/Error.h"
+
+using namespace carve;
+
+char UsageError::ID = 0;
+char Unsupported::ID = 0;
+char ToolFailure::ID = 0;

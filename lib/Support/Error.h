@@ -1,0 +1,78 @@
+/// \file
+/// The kinds of failure of the project and how each is answered: library code returns them, the
+/// tools turn them into messages, fallbacks and exit codes.
+#pragma once
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace carve {
+
+/// A mistake in a flag of our own. The tool prints the message and exits with status 1.
+class UsageError : public llvm::ErrorInfo<UsageError> {
+public:
+  static char ID;
+  explicit UsageError(std::string Message) : Message(std::move(Message)) {}
+  void log(llvm::raw_ostream &OS) const override { OS << Message; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+private:
+  std::string Message;
+};
+
+/// Something carve does not handle. The driver counts the reason and leaves the work to nvcc.
+class Unsupported : public llvm::ErrorInfo<Unsupported> {
+public:
+  static char ID;
+  /// \p Reason is a short stable identifier such as `device-lto`; \p Detail is for a person.
+  Unsupported(std::string Reason, std::string Detail)
+      : Reason(std::move(Reason)), Detail(std::move(Detail)) {}
+  const std::string &reason() const { return Reason; }
+  const std::string &detail() const { return Detail; }
+  void log(llvm::raw_ostream &OS) const override {
+    OS << Reason;
+    if (!Detail.empty())
+      OS << ": " << Detail;
+  }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+private:
+  std::string Reason, Detail;
+};
+
+/// A tool of the CUDA toolkit, or another child process, failed.
+class ToolFailure : public llvm::ErrorInfo<ToolFailure> {
+public:
+  static char ID;
+  ToolFailure(std::string Tool, int ExitStatus, std::string Stderr)
+      : Tool(std::move(Tool)), Status(ExitStatus), Stderr(std::move(Stderr)) {}
+  int exitStatus() const { return Status; }
+  const std::string &standardError() const { return Stderr; }
+  void log(llvm::raw_ostream &OS) const override {
+    OS << Tool << ": exit status " << Status;
+    if (!Stderr.empty())
+      OS << ": " << llvm::StringRef(Stderr).trim();
+  }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+private:
+  std::string Tool;
+  int Status;
+  std::string Stderr;
+};
+
+[[nodiscard]] inline llvm::Error usageError(const llvm::Twine &Message) {
+  return llvm::make_error<UsageError>(Message.str());
+}
+[[nodiscard]] inline llvm::Error unsupported(const llvm::Twine &Reason,
+                                             const llvm::Twine &Detail = "") {
+  return llvm::make_error<Unsupported>(Reason.str(), Detail.str());
+}
+/// Bad content of a file or a stream: the message names the thing, the actual and the expected.
+[[nodiscard]] inline llvm::Error malformed(const llvm::Twine &Message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), Message);
+}
+
+} // namespace carve

@@ -1,0 +1,144 @@
+#include "Support/Files.h"
+
+#include "Support/Error.h"
+
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace carve;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+static llvm::Error fileError(llvm::StringRef Path, int Errno) {
+  return llvm::createFileError(Path, std::error_code(Errno, std::generic_category()));
+}
+
+llvm::Expected<std::string> carve::readFile(llvm::StringRef Path) {
+  auto Buffer = llvm::MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                            /*RequiresNullTerminator=*/false,
+                                            /*IsVolatile=*/true);
+  if (!Buffer)
+    return llvm::createFileError(Path, Buffer.getError());
+  return (*Buffer)->getBuffer().str();
+}
+
+/// The file that a rename has to replace: the one that a symbolic link names.
+static std::string resolveTarget(llvm::StringRef Path) {
+  llvm::SmallString<256> Real;
+  if (!fs::real_path(Path, Real))
+    return Real.str().str();
+  return Path.str();
+}
+
+std::string carve::temporaryBeside(llvm::StringRef Path) {
+  llvm::SmallString<256> Model(resolveTarget(Path));
+  Model += ".carve-%%%%%%%%";
+  llvm::SmallString<256> Result;
+  fs::createUniquePath(Model, Result, /*MakeAbsolute=*/false);
+  return Result.str().str();
+}
+
+static llvm::Error writeAll(int Fd, llvm::StringRef Path, llvm::StringRef Bytes) {
+  while (!Bytes.empty()) {
+    ssize_t Done = llvm::sys::RetryAfterSignal(-1, ::write, Fd, Bytes.data(), Bytes.size());
+    if (Done < 0)
+      return fileError(Path, errno);
+    Bytes = Bytes.drop_front(Done);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error carve::writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes) {
+  std::string Target = resolveTarget(Path);
+  std::string Temporary = temporaryBeside(Target);
+  // Opened with the mode that a compiler would use, so that the umask applies as usual.
+  int Fd = ::open(Temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (Fd < 0)
+    return fileError(Temporary, errno);
+  struct stat Old;
+  if (::stat(Target.c_str(), &Old) == 0)
+    (void)::fchmod(Fd, Old.st_mode & 07777);
+  llvm::Error Failed = writeAll(Fd, Temporary, Bytes);
+  if (::close(Fd) != 0 && !Failed)
+    Failed = fileError(Temporary, errno);
+  if (!Failed && ::rename(Temporary.c_str(), Target.c_str()) != 0)
+    Failed = fileError(Target, errno);
+  if (Failed)
+    ::unlink(Temporary.c_str());
+  return Failed;
+}
+
+TempDir::TempDir(TempDir &&Other) noexcept
+    : Path(std::move(Other.Path)), LockFd(std::exchange(Other.LockFd, -1)) {
+  Other.Path.clear();
+}
+
+TempDir &TempDir::operator=(TempDir &&Other) noexcept {
+  if (this != &Other) {
+    remove();
+    Path = std::move(Other.Path);
+    Other.Path.clear();
+    LockFd = std::exchange(Other.LockFd, -1);
+  }
+  return *this;
+}
+
+TempDir::~TempDir() { remove(); }
+
+void TempDir::remove() {
+  if (!Path.empty()) {
+    fs::remove_directories(Path, /*IgnoreErrors=*/true);
+    // The lock goes last: whoever waits for the name finds the directory gone.
+    if (LockFd >= 0)
+      ::unlink((Path + ".lock").c_str());
+  }
+  if (LockFd >= 0)
+    ::close(LockFd);
+  LockFd = -1;
+  Path.clear();
+}
+
+static std::string temporaryRoot() {
+  // nvcc looks at TMPDIR alone, and so do we.
+  if (auto Dir = llvm::sys::Process::GetEnv("TMPDIR"); Dir && !Dir->empty())
+    return *Dir;
+  return "/tmp";
+}
+
+llvm::Expected<TempDir> TempDir::create(llvm::StringRef Prefix) {
+  std::string Model = temporaryRoot() + "/" + Prefix.str() + "-XXXXXX";
+  if (!::mkdtemp(Model.data()))
+    return fileError(Model, errno);
+  return TempDir(Model, -1);
+}
+
+llvm::Expected<TempDir> TempDir::createLocked(llvm::StringRef Path) {
+  std::string Lock = Path.str() + ".lock";
+  int Fd = ::open(Lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (Fd < 0)
+    return fileError(Lock, errno);
+  struct stat Opened, Named;
+  // The holder unlinks the file when it goes: a lock on an unlinked file protects nothing.
+  if (::flock(Fd, LOCK_EX | LOCK_NB) != 0 || ::fstat(Fd, &Opened) != 0 ||
+      ::lstat(Lock.c_str(), &Named) != 0 || Opened.st_ino != Named.st_ino ||
+      Opened.st_uid != ::geteuid()) {
+    ::close(Fd);
+    return unsupported("keep-dir-busy", Path);
+  }
+  fs::remove_directories(Path, /*IgnoreErrors=*/true);
+  if (::mkdir(Path.str().c_str(), 0700) != 0) {
+    int Errno = errno;
+    ::unlink(Lock.c_str());
+    ::close(Fd);
+    return fileError(Path, Errno);
+  }
+  return TempDir(Path.str(), Fd);
+}

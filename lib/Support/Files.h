@@ -1,0 +1,47 @@
+/// \file
+/// Whole files: read, written atomically, and directories that remove themselves.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+
+namespace carve {
+
+/// The bytes of \p Path. Fails with the path and the system's reason.
+llvm::Expected<std::string> readFile(llvm::StringRef Path);
+
+/// Writes \p Bytes to a temporary beside \p Path and renames it over \p Path, so that a reader
+/// sees the old or the new content, never a part. The mode is that of the file replaced, or 0666
+/// less the umask. On failure (a full disk, for example) the temporary is removed and \p Path is
+/// as before. A symbolic link is followed: the file that it names is replaced.
+llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
+
+/// A fresh name beside \p Path, for a file that will be renamed over it.
+std::string temporaryBeside(llvm::StringRef Path);
+
+/// A directory that is removed with all that is in it when the object goes.
+class TempDir {
+public:
+  TempDir(TempDir &&Other) noexcept;
+  TempDir &operator=(TempDir &&Other) noexcept;
+  ~TempDir();
+
+  /// A new directory `<TMPDIR>/<Prefix>-XXXXXX`.
+  static llvm::Expected<TempDir> create(llvm::StringRef Prefix);
+  /// The directory \p Path itself, locked for this process; what a killed predecessor left in it
+  /// is removed. Fails with Unsupported `keep-dir-busy` while another process holds it.
+  static llvm::Expected<TempDir> createLocked(llvm::StringRef Path);
+
+  const std::string &path() const { return Path; }
+
+private:
+  TempDir(std::string Path, int LockFd) : Path(std::move(Path)), LockFd(LockFd) {}
+  void remove();
+  std::string Path;
+  int LockFd = -1;
+};
+
+} // namespace carve

@@ -1,0 +1,106 @@
+#include "Support/CommandRunner.h"
+#include "Support/Error.h"
+
+#include "gtest/gtest.h"
+
+#include <csignal>
+#include <unistd.h>
+
+using namespace carve;
+
+static CommandResult runOrDie(const Command &C) {
+  ProcessRunner Runner;
+  llvm::Expected<CommandResult> R = Runner.run(C);
+  EXPECT_TRUE(bool(R));
+  return R ? std::move(*R) : (llvm::consumeError(R.takeError()), CommandResult());
+}
+
+static Command shell(std::string Script) {
+  Command C;
+  C.Argv = {"/bin/sh", "-c", std::move(Script)};
+  C.CaptureStdout = C.CaptureStderr = true;
+  return C;
+}
+
+TEST(CommandRunner, CapturesBothStreamsWhole) {
+  CommandResult R = runOrDie(shell("head -c 300000 /dev/zero; echo oops >&2; exit 3"));
+  EXPECT_EQ(R.Stdout.size(), 300000u);
+  EXPECT_EQ(R.Stderr, "oops\n");
+  EXPECT_EQ(R.ExitStatus, 3);
+  EXPECT_EQ(R.Signal, 0);
+}
+
+TEST(CommandRunner, ArgumentsAreNotInterpreted) {
+  Command C;
+  C.Argv = {"/bin/echo", "$HOME; *", "a  b"};
+  C.CaptureStdout = true;
+  EXPECT_EQ(runOrDie(C).Stdout, "$HOME; * a  b\n");
+}
+
+TEST(CommandRunner, EnvironmentIsChangedAndRemoved) {
+  ASSERT_EQ(::setenv("CARVE_TEST_GONE", "1", 1), 0);
+  Command C = shell("echo ${CARVE_TEST_GONE-unset} $CARVE_TEST_NEW");
+  C.Environment = {"CARVE_TEST_GONE", "CARVE_TEST_NEW=a=b"};
+  EXPECT_EQ(runOrDie(C).Stdout, "unset a=b\n");
+}
+
+TEST(CommandRunner, SignalIsReportedAsAShellWould) {
+  CommandResult R = runOrDie(shell("kill -SEGV $$"));
+  EXPECT_EQ(R.Signal, SIGSEGV);
+  EXPECT_EQ(R.ExitStatus, 128 + SIGSEGV);
+}
+
+TEST(CommandRunner, TimeoutKillsTheWholeGroup) {
+  Command C = shell("sleep 60 & echo $!; wait");
+  C.TimeoutS = 0.3;
+  CommandResult R = runOrDie(C);
+  EXPECT_TRUE(R.TimedOut);
+  EXPECT_LT(R.WallS, 10);
+  pid_t Grandchild = std::stoi(R.Stdout);
+  // Killed, it may still wait for init to reap it; a signal then finds a zombie or nothing.
+  for (int I = 0; I < 100 && ::kill(Grandchild, 0) == 0; ++I)
+    ::usleep(10000);
+  std::string Stat = "/proc/" + std::to_string(Grandchild) + "/stat";
+  Command State = shell("cat " + Stat + " 2>/dev/null | cut -d' ' -f3");
+  std::string Letter = runOrDie(State).Stdout;
+  EXPECT_TRUE(Letter.empty() || Letter == "Z\n") << Letter;
+}
+
+TEST(CommandRunner, ADaemonHoldingThePipesDoesNotHoldUs) {
+  Command C = shell("setsid sleep 5 & echo started");
+  C.TimeoutS = 4;
+  CommandResult R = runOrDie(C);
+  EXPECT_FALSE(R.TimedOut);
+  EXPECT_LT(R.WallS, 3);
+  EXPECT_EQ(R.Stdout, "started\n");
+}
+
+TEST(CommandRunner, MissingProgramAndDirectoryAreErrors) {
+  ProcessRunner Runner;
+  Command C;
+  C.Argv = {"/nowhere/tool"};
+  llvm::Expected<CommandResult> R = Runner.run(C);
+  ASSERT_FALSE(bool(R));
+  EXPECT_NE(llvm::toString(R.takeError()).find("/nowhere/tool"), std::string::npos);
+  C = shell("true");
+  C.Dir = "/nowhere";
+  R = Runner.run(C);
+  ASSERT_FALSE(bool(R));
+  llvm::consumeError(R.takeError());
+}
+
+TEST(CommandRunner, StdinCanBeEmpty) {
+  Command C = shell("cat; echo end");
+  C.StdinPath = "/dev/null";
+  EXPECT_EQ(runOrDie(C).Stdout, "end\n");
+}
+
+TEST(CommandRunner, CheckedRunTurnsAStatusIntoAToolFailure) {
+  ProcessRunner Runner;
+  llvm::Expected<CommandResult> R = runChecked(Runner, shell("echo why >&2; exit 7"));
+  ASSERT_FALSE(bool(R));
+  llvm::handleAllErrors(R.takeError(), [](const ToolFailure &F) {
+    EXPECT_EQ(F.exitStatus(), 7);
+    EXPECT_EQ(F.standardError(), "why\n");
+  });
+}

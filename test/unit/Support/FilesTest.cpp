@@ -1,0 +1,95 @@
+#include "Support/Files.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace carve;
+
+namespace {
+
+class FilesTest : public testing::Test {
+protected:
+  FilesTest() : Dir(llvm::cantFail(TempDir::create("carve-test"))) {}
+  std::string at(llvm::StringRef Name) { return Dir.path() + "/" + Name.str(); }
+  TempDir Dir;
+};
+
+unsigned entriesIn(const std::string &Dir) {
+  std::error_code E;
+  unsigned N = 0;
+  for (llvm::sys::fs::directory_iterator I(Dir, E), End; I != End && !E; I.increment(E))
+    ++N;
+  return N;
+}
+
+} // namespace
+
+TEST_F(FilesTest, AtomicWriteReplacesAndKeepsTheMode) {
+  llvm::cantFail(writeFileAtomically(at("f"), "old"));
+  ::chmod(at("f").c_str(), 0755);
+  llvm::cantFail(writeFileAtomically(at("f"), "new"));
+  EXPECT_EQ(llvm::cantFail(readFile(at("f"))), "new");
+  struct stat S;
+  ASSERT_EQ(::stat(at("f").c_str(), &S), 0);
+  EXPECT_EQ(S.st_mode & 0777, 0755u);
+  EXPECT_EQ(entriesIn(Dir.path()), 1u);
+}
+
+TEST_F(FilesTest, AtomicWriteFollowsASymbolicLink) {
+  llvm::cantFail(writeFileAtomically(at("target"), "old"));
+  ASSERT_EQ(::symlink("target", at("link").c_str()), 0);
+  llvm::cantFail(writeFileAtomically(at("link"), "new"));
+  EXPECT_EQ(llvm::cantFail(readFile(at("target"))), "new");
+  struct stat S;
+  ASSERT_EQ(::lstat(at("link").c_str(), &S), 0);
+  EXPECT_TRUE(S_ISLNK(S.st_mode));
+}
+
+TEST_F(FilesTest, AFailedWriteLeavesNothing) {
+  llvm::Error E = writeFileAtomically(at("no/such/dir/f"), "x");
+  ASSERT_TRUE(bool(E));
+  EXPECT_NE(llvm::toString(std::move(E)).find("no/such/dir"), std::string::npos);
+  // A directory cannot be replaced by a file: the rename fails after the write.
+  ASSERT_EQ(::mkdir(at("d").c_str(), 0700), 0);
+  ASSERT_EQ(::mkdir(at("d/x").c_str(), 0700), 0);
+  llvm::Error F = writeFileAtomically(at("d"), "x");
+  ASSERT_TRUE(bool(F));
+  llvm::consumeError(std::move(F));
+  EXPECT_EQ(entriesIn(Dir.path()), 1u);
+}
+
+TEST_F(FilesTest, ALockedDirectoryIsHeldOnceAndReclaimed) {
+  std::string Path = at("keep");
+  {
+    TempDir First = llvm::cantFail(TempDir::createLocked(Path));
+    llvm::cantFail(writeFileAtomically(Path + "/left", "x"));
+    llvm::Expected<TempDir> Second = TempDir::createLocked(Path);
+    ASSERT_FALSE(bool(Second));
+    llvm::handleAllErrors(Second.takeError(),
+                          [](const Unsupported &U) { EXPECT_EQ(U.reason(), "keep-dir-busy"); });
+  }
+  EXPECT_EQ(entriesIn(Dir.path()), 0u);
+  // What a killed process left is removed.
+  ASSERT_EQ(::mkdir(Path.c_str(), 0700), 0);
+  llvm::cantFail(writeFileAtomically(Path + "/stale", "x"));
+  TempDir Again = llvm::cantFail(TempDir::createLocked(Path));
+  EXPECT_EQ(entriesIn(Path), 0u);
+}
+
+TEST(Digest, IsXxh3Of128Bits) {
+  // The value of the empty input published with the algorithm.
+  EXPECT_EQ(digestOf(""), "99aa06d3014798d86001c324468d497f");
+  EXPECT_NE(digestOf("a"), digestOf("b"));
+}
+
+TEST(Digest, FieldsDoNotCollideByConcatenation) {
+  EXPECT_NE(digestOfFields({"ab", "c"}), digestOfFields({"a", "bc"}));
+  EXPECT_NE(digestOfFields({"a"}), digestOfFields({"a", ""}));
+}
