@@ -1,0 +1,305 @@
+// A dryrun is a list of `#$ ` lines: variables that nvcc sets, then the commands of its steps. A
+// unit is pieced together along the files that the steps hand on:
+//
+//   cudafe++  source -> host code          gcc -c     host code -> object
+//   cicc      source -> PTX                ptxas      PTX -> cubin
+//   fatbinary PTX, cubins -> container
+//
+// so each container finds its source through its PTX, and the source its object through the host
+// code. The order of the lines, which --threads changes, does not matter.
+#include "Nvcc/BuildPlan.h"
+
+#include "Support/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace carve {
+
+namespace {
+
+/// Splits one command into words.
+class ShellWords {
+public:
+  ShellWords(StringRef Line, ArrayRef<std::string> Environment)
+      : Rest(Line), Environment(Environment) {}
+  Expected<std::vector<std::string>> split();
+
+private:
+  Error quoted(char Quote);
+  void expand();
+  void finishWord();
+
+  StringRef Rest;
+  ArrayRef<std::string> Environment;
+  std::vector<std::string> Words;
+  std::string Word;
+  bool InWord = false, IsTarget = false; // IsTarget: the word is the file of a redirection.
+};
+
+/// The steps of a dryrun that plans are made of, by the file that each hands on.
+struct Steps {
+  std::vector<std::string> Environment;
+  StringMap<DeviceImage> ImageOfCubin;
+  StringMap<std::string> SourceOfPtx, HostCodeOfSource, ObjectOfHostCode;
+  std::vector<std::vector<std::string>> Containers;
+};
+
+} // namespace
+
+void ShellWords::finishWord() {
+  if (InWord && !IsTarget)
+    Words.push_back(Word);
+  if (InWord)
+    IsTarget = false;
+  Word.clear();
+  InWord = false;
+}
+
+/// Replaces `$NAME` at the front of Rest. A name that nvcc did not set stays: only the user's own
+/// text, in commands that are not read, has such.
+void ShellWords::expand() {
+  StringRef Name = Rest.drop_front().take_while([](char C) { return isAlnum(C) || C == '_'; });
+  // nvcc sets some twice.
+  auto Assignments = reverse(Environment);
+  auto Found = find_if(Assignments, [&](StringRef Variable) {
+    return !Name.empty() && Variable.split('=').first == Name;
+  });
+  if (Found == Assignments.end()) {
+    Word += '$';
+    Rest = Rest.drop_front();
+    return;
+  }
+  Word += StringRef(*Found).split('=').second;
+  Rest = Rest.drop_front(1 + Name.size());
+}
+
+/// Reads up to the closing \p Quote; the opening one is consumed.
+Error ShellWords::quoted(char Quote) {
+  while (!Rest.empty() && Rest[0] != Quote) {
+    bool Escapes = Quote == '"' && Rest[0] == '\\' && Rest.size() > 1 &&
+                   StringRef("$`\"\\\n").contains(Rest[1]);
+    if (Quote == '"' && Rest[0] == '$') {
+      expand();
+      continue;
+    }
+    Word += Rest[Escapes];
+    Rest = Rest.drop_front(1 + Escapes);
+  }
+  if (!Rest.consume_front(StringRef(&Quote, 1)))
+    return unsupported("unknown-plan", Twine("unterminated quote ") + Twine(Quote));
+  return Error::success();
+}
+
+Expected<std::vector<std::string>> ShellWords::split() {
+  while (!Rest.empty()) {
+    char C = Rest[0];
+    if (C == '$') {
+      InWord = true;
+      expand();
+      continue;
+    }
+    Rest = Rest.drop_front();
+    if (isSpace(C)) {
+      finishWord();
+      continue;
+    }
+    // With --threads nvcc redirects its steps: ` > out 2>err`.
+    if (C == '>') {
+      InWord &= Word != "1" && Word != "2";
+      finishWord();
+      IsTarget = true;
+      continue;
+    }
+    InWord = true;
+    if (C == '"' || C == '\'') {
+      if (Error E = quoted(C))
+        return E;
+      continue;
+    }
+    if (C == '\\' && !Rest.empty()) {
+      C = Rest[0];
+      Rest = Rest.drop_front();
+    }
+    Word += C;
+  }
+  finishWord();
+  return std::move(Words);
+}
+
+Expected<std::vector<std::string>> splitCommand(StringRef Line, ArrayRef<std::string> Environment) {
+  return ShellWords(Line, Environment).split();
+}
+
+/// The word behind \p Name; empty where there is none.
+static StringRef valueOf(ArrayRef<std::string> Words, StringRef Name) {
+  const std::string *At = find(Words, Name);
+  return At == Words.end() || At + 1 == Words.end() ? StringRef() : StringRef(At[1]);
+}
+
+/// The only word with \p Suffix that is no option; empty where there is none or more than one.
+static StringRef onlyFile(ArrayRef<std::string> Words, StringRef Suffix) {
+  StringRef Found;
+  for (StringRef Word : Words) {
+    if (Word.starts_with("-") || !Word.ends_with(Suffix))
+      continue;
+    if (!Found.empty())
+      return {};
+    Found = Word;
+  }
+  return Found;
+}
+
+static Error readPtxas(ArrayRef<std::string> Words, Steps &S) {
+  DeviceImage Image;
+  Image.CubinPath = valueOf(Words, "-o");
+  // For a virtual architecture ptxas only checks the PTX.
+  if (Image.CubinPath.empty())
+    return Error::success();
+  Image.PtxPath = onlyFile(Words, ".ptx");
+  for (size_t I = 1; I != Words.size(); ++I) {
+    StringRef Word = Words[I];
+    if (Word == "-o")
+      ++I;
+    else if (Word != Image.PtxPath)
+      Image.PtxasOptions.push_back(Words[I]);
+    if (Word.consume_front("-arch=") || Word.consume_front("--gpu-name="))
+      Image.Arch = Word;
+  }
+  if (Image.PtxPath.empty() || Image.Arch.empty())
+    return unsupported("unknown-plan", "ptxas: " + join(Words, " "));
+  S.ImageOfCubin[Image.CubinPath] = std::move(Image);
+  return Error::success();
+}
+
+static Error readFrontEnd(ArrayRef<std::string> Words, StringRef Made,
+                          StringMap<std::string> &Records, bool BySource) {
+  StringRef Source = valueOf(Words, "--orig_src_file_name");
+  if (Source.empty() || Made.empty())
+    return unsupported("unknown-plan", "front end: " + join(Words, " "));
+  Records[BySource ? Source : Made] = (BySource ? Made : Source).str();
+  return Error::success();
+}
+
+static Error readStep(std::vector<std::string> Words, Steps &S) {
+  StringRef Tool = sys::path::filename(Words[0]);
+  if (Tool == "ptxas")
+    return readPtxas(Words, S);
+  if (Tool == "cicc")
+    return readFrontEnd(Words, valueOf(Words, "-o"), S.SourceOfPtx, /*BySource=*/false);
+  if (Tool == "cudafe++")
+    return readFrontEnd(Words, valueOf(Words, "--gen_c_file_name"), S.HostCodeOfSource,
+                        /*BySource=*/true);
+  if (Tool == "fatbinary") {
+    // The container of a device link belongs to no source.
+    if (!is_contained(Words, "-link"))
+      S.Containers.push_back(std::move(Words));
+    return Error::success();
+  }
+  // The host compiler goes by any name.
+  StringRef HostCode = onlyFile(Words, ".cudafe1.cpp");
+  if (is_contained(Words, "-c") && !HostCode.empty())
+    S.ObjectOfHostCode[HostCode] = valueOf(Words, "-o").str();
+  return Error::success();
+}
+
+/// Whether \p Line sets a variable: `NAME=value`.
+static bool isAssignment(StringRef Line) {
+  StringRef Name = Line.take_while([](char C) { return isAlnum(C) || C == '_'; });
+  return !Name.empty() && Line.substr(Name.size()).starts_with("=");
+}
+
+static Error readLine(StringRef Line, Steps &S) {
+  // Warnings stand between the lines of the plan.
+  if (!Line.consume_front("#$ "))
+    return Error::success();
+  if (isAssignment(Line)) {
+    // Of these nvcc only tells that it heeds them.
+    if (!Line.starts_with("NVCC_PREPEND_FLAGS=") && !Line.starts_with("NVCC_APPEND_FLAGS="))
+      S.Environment.push_back(Line.str());
+    return Error::success();
+  }
+  // `-- Filter Dependencies --` is done by nvcc itself.
+  if (Line.starts_with("-- "))
+    return Error::success();
+  Expected<std::vector<std::string>> Words = splitCommand(Line, S.Environment);
+  if (!Words)
+    return Words.takeError();
+  if (Words->empty())
+    return Error::success();
+  return readStep(std::move(*Words), S);
+}
+
+/// The PTX behind \p Spec, `kind=elf,sm=90,file=x.cubin` or `kind=ptx,sm=90,file=x.ptx`; the image
+/// of a cubin is added to \p Unit. Fails on a kind unknown and on a cubin that no ptxas made.
+static Expected<StringRef> readImage(StringRef Spec, const Steps &S, DeviceUnit &Unit) {
+  SmallVector<StringRef> Fields;
+  Spec.split(Fields, ',', /*MaxSplit=*/2);
+  StringRef File = Fields.back();
+  if (!File.consume_front("file="))
+    return unsupported("unknown-plan", "fatbinary image " + Spec);
+  if (Fields[0] == "kind=ptx")
+    return File;
+  auto Image = S.ImageOfCubin.find(File);
+  if (Fields[0] != "kind=elf" || Image == S.ImageOfCubin.end())
+    return unsupported("unknown-plan", "fatbinary image " + Spec);
+  Unit.Images.push_back(Image->second);
+  return StringRef(Image->second.PtxPath);
+}
+
+/// Completes \p Unit by the files that its \p Ptx leads to.
+static Error findFiles(StringRef Ptx, const Steps &S, DeviceUnit &Unit) {
+  Unit.Source = S.SourceOfPtx.lookup(Ptx);
+  Unit.ObjectPath = S.ObjectOfHostCode.lookup(S.HostCodeOfSource.lookup(Unit.Source));
+  if (Unit.Source.empty() || Unit.ObjectPath.empty() || Unit.FatbinPath.empty())
+    return unsupported("unknown-plan", "no source, object or container for " + Ptx);
+  return Error::success();
+}
+
+static Expected<DeviceUnit> readContainer(ArrayRef<std::string> Words, const Steps &S) {
+  DeviceUnit Unit;
+  StringRef Ptx;
+  for (StringRef Word : Words.drop_front()) {
+    if (Word.starts_with("--embedded-fatbin="))
+      continue;
+    Unit.FatbinaryArguments.push_back(Word.str());
+    if (Word.consume_front("--create="))
+      Unit.FatbinPath = Word;
+    if (!Word.consume_front("--image3=") && !Word.consume_front("--image="))
+      continue;
+    Expected<StringRef> ImagePtx = readImage(Word, S, Unit);
+    if (!ImagePtx)
+      return ImagePtx.takeError();
+    Ptx = *ImagePtx;
+  }
+  if (Error E = findFiles(Ptx, S, Unit))
+    return E;
+  return Unit;
+}
+
+Expected<BuildPlan> parseDryrun(StringRef Text) {
+  Steps S;
+  SmallVector<StringRef> Lines;
+  Text.split(Lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef Line : Lines)
+    if (Error E = readLine(Line, S))
+      return E;
+  BuildPlan Plan;
+  for (const std::vector<std::string> &Container : S.Containers) {
+    Expected<DeviceUnit> Unit = readContainer(Container, S);
+    if (!Unit)
+      return Unit.takeError();
+    Plan.Units.push_back(std::move(*Unit));
+  }
+  if (Plan.Units.empty())
+    return unsupported("unknown-plan", "no fatbinary step");
+  Plan.Environment = std::move(S.Environment);
+  return Plan;
+}
+
+} // namespace carve

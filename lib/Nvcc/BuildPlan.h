@@ -1,0 +1,51 @@
+/// \file
+/// What nvcc did with a command: per architecture which PTX became which cubin by which ptxas
+/// arguments, and how the fatbinary was put together. Read from `nvcc --dryrun` of the same
+/// arguments.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// One ptxas call: a PTX file assembled for one architecture.
+struct DeviceImage {
+  std::string Arch; ///< `sm_90`, `sm_90a`.
+  std::string PtxPath;
+  std::string CubinPath;
+  /// The ptxas arguments after argv[0], without the input and without `-o`.
+  std::vector<std::string> PtxasOptions;
+};
+
+/// One device source of the command.
+struct DeviceUnit {
+  std::string Source;
+  std::vector<DeviceImage> Images;
+  std::string FatbinPath; ///< The container embedded in the object.
+  /// The fatbinary arguments after argv[0] without `--embedded-fatbin`; `file=` names the cubins
+  /// and the PTX above.
+  std::vector<std::string> FatbinaryArguments;
+  std::string ObjectPath; ///< The host object that holds the container.
+};
+
+struct BuildPlan {
+  std::vector<DeviceUnit> Units;
+  std::vector<std::string> Environment; ///< `NAME=value` that nvcc sets for its steps.
+};
+
+/// Splits a command of `--dryrun` into words as the shell that nvcc runs it with would; `$NAME`
+/// is expanded from \p Environment. Fails on an unterminated quote.
+llvm::Expected<std::vector<std::string>> splitCommand(llvm::StringRef Line,
+                                                      llvm::ArrayRef<std::string> Environment);
+
+/// Reads what `nvcc --dryrun --keep --keep-dir D <arguments>` printed on standard error. Files are
+/// found by suffix and `file=`, never by position. Fails with Unsupported `unknown-plan` where the
+/// text does not have the shape expected, naming the line.
+llvm::Expected<BuildPlan> parseDryrun(llvm::StringRef Text);
+
+} // namespace carve

@@ -1,0 +1,91 @@
+// The commands that are made from the user's own: redirected, relinked, capped.
+#include "Nvcc/ArgumentList.h"
+#include "Nvcc/CommandLine.h"
+#include "Nvcc/ToolArguments.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace carve {
+
+static void addOption(std::vector<Argument> &Arguments, StringRef Name, StringRef Value) {
+  Arguments.push_back(
+      {Argument::Kind::Option, findOption(Name), Value.str(), {Name.str(), Value.str()}, {}});
+}
+
+static bool spells(const Argument &A, StringRef Short) {
+  return A.Option && A.Option->Short == Short;
+}
+
+static bool gives(ArrayRef<Argument> Arguments, StringRef Short) {
+  return any_of(Arguments, [&](const Argument &A) { return spells(A, Short); });
+}
+
+/// Names the depfile and its target as nvcc derives them: of `-o` where it is given, else of the
+/// source, in the working directory and as if for an object.
+static void pinDepfile(const CommandLine &C, std::vector<Argument> &Arguments) {
+  SmallString<128> Target(C.Output);
+  if (!gives(Arguments, "-o")) {
+    auto Source =
+        find_if(C.Inputs, [](const Input &I) { return I.Kind == InputKind::DeviceSource; });
+    Target = sys::path::stem(Source->Path);
+    Target += ".o";
+  }
+  if (!gives(Arguments, "-MT"))
+    addOption(Arguments, "-MT", Target);
+  if (gives(Arguments, "-MF"))
+    return;
+  // llvm's replace_extension knows that `.hid` has none; nvcc makes `.d` of it.
+  StringRef Name = sys::path::filename(Target);
+  StringRef Dir = StringRef(Target).drop_back(Name.size());
+  std::string Depfile = (Dir + Name.substr(0, Name.rfind('.')) + ".d").str();
+  addOption(Arguments, "-MF", Depfile);
+}
+
+static void redirect(const CommandLine &C, StringRef Path, std::vector<Argument> &Arguments) {
+  if (C.WritesDepfile)
+    pinDepfile(C, Arguments);
+  // nvcc warns of a second -o and heeds the last, so what is there stays in its place.
+  for (Argument &A : reverse(Arguments)) {
+    if (!A.is(Effect::Output))
+      continue;
+    A.Value = Path.str();
+    A.Words = {A.Option->Short.str(), A.Value};
+    return;
+  }
+  addOption(Arguments, "-o", Path);
+}
+
+std::vector<std::string> withOutput(const CommandLine &C, StringRef Path) {
+  std::vector<Argument> Arguments = splitArguments(C.Expanded);
+  redirect(C, Path, Arguments);
+  return joinArguments(Arguments);
+}
+
+std::vector<std::string> withRegisterCap(const CommandLine &C, unsigned Cap, StringRef Path) {
+  std::vector<Argument> Arguments = withoutRegisterCaps(splitArguments(C.Expanded));
+  redirect(C, Path, Arguments);
+  addOption(Arguments, "-maxrregcount", std::to_string(Cap));
+  return joinArguments(Arguments);
+}
+
+std::vector<std::string> relinkArguments(const CommandLine &C,
+                                         const StringMap<std::string> &ObjectOf, StringRef Path) {
+  // -x would make sources of the objects, -M* a second depfile.
+  std::vector<Argument> Kept;
+  for (Argument &A : splitArguments(C.Expanded)) {
+    if (A.is(Effect::Language) || A.is(Effect::Dependency) || A.is(Effect::Output))
+      continue;
+    auto Object = A.Is == Argument::Kind::Input ? ObjectOf.find(A.Value) : ObjectOf.end();
+    if (Object != ObjectOf.end())
+      A.Words = {Object->second};
+    Kept.push_back(std::move(A));
+  }
+  addOption(Kept, "-o", Path);
+  return joinArguments(Kept);
+}
+
+} // namespace carve

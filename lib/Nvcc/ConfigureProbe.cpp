@@ -1,0 +1,37 @@
+#include "Nvcc/CommandLine.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace carve {
+
+/// Directories in which CMake and Meson keep what they compile to learn about a compiler.
+static bool isProbeDirectory(StringRef Name) {
+  static constexpr StringLiteral Prefixes[] = {"CMakeScratch", "CMakeTmp", "TryCompile-",
+                                               "CompilerId", "meson-private"};
+  return any_of(Prefixes, [&](StringRef Prefix) { return Name.starts_with(Prefix); });
+}
+
+/// Sources and programs of a configure step: CMake's, autoconf's, Meson's.
+static bool isProbeFile(StringRef Name) {
+  static constexpr StringLiteral Prefixes[] = {"CMakeCUDACompiler", "cmTC_", "conftest.",
+                                               "sanitycheck"};
+  return Name == "conftest" ||
+         any_of(Prefixes, [&](StringRef Prefix) { return Name.starts_with(Prefix); });
+}
+
+static bool liesInProbeDirectory(StringRef Path) {
+  return any_of(make_range(sys::path::begin(Path), sys::path::end(Path)), isProbeDirectory);
+}
+
+bool isConfigureProbe(const CommandLine &C, StringRef WorkDir) {
+  auto IsProbe = [](StringRef Path) {
+    return liesInProbeDirectory(Path) || isProbeFile(sys::path::filename(Path));
+  };
+  return liesInProbeDirectory(WorkDir) || IsProbe(C.Output) ||
+         any_of(C.Inputs, [&](const Input &I) { return IsProbe(I.Path); });
+}
+
+} // namespace carve

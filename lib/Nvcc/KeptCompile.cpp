@@ -1,0 +1,50 @@
+#include "Nvcc/KeptCompile.h"
+
+#include <thread>
+
+using namespace carve;
+
+static Command nvccCommand(const Toolchain &T, llvm::ArrayRef<std::string> Arguments,
+                           llvm::StringRef Dir, llvm::StringRef KeepDir) {
+  Command C;
+  C.Argv = {T.Nvcc};
+  C.Argv.insert(C.Argv.end(), Arguments.begin(), Arguments.end());
+  C.Argv.insert(C.Argv.end(), {"--keep", "--keep-dir", KeepDir.str()});
+  C.Dir = Dir.str();
+  return C;
+}
+
+/// The plan of the command, or the reason why there is none.
+static llvm::Expected<BuildPlan> planOf(Command C, CommandRunner &Runner) {
+  C.Argv.insert(C.Argv.begin() + 1, "--dryrun");
+  C.StdinPath = "/dev/null";
+  C.CaptureStdout = C.CaptureStderr = true;
+  llvm::Expected<CommandResult> Result = Runner.run(C);
+  if (!Result)
+    return Result.takeError();
+  return parseDryrun(Result->Stderr);
+}
+
+llvm::Expected<KeptCompile> carve::compileKeeping(const Toolchain &T, CommandRunner &Runner,
+                                                  llvm::ArrayRef<std::string> Arguments,
+                                                  llvm::StringRef Dir, llvm::StringRef KeepDir,
+                                                  bool Quiet) {
+  Command Compile = nvccCommand(T, Arguments, Dir, KeepDir);
+  Compile.CaptureStdout = Compile.CaptureStderr = Quiet;
+  llvm::Expected<BuildPlan> Plan = BuildPlan();
+  std::thread Planner([&, C = Compile] { Plan = planOf(C, Runner); });
+  llvm::Expected<CommandResult> Result = Runner.run(Compile);
+  Planner.join();
+  if (!Result) {
+    if (!Plan)
+      llvm::consumeError(Plan.takeError());
+    return Result.takeError();
+  }
+  KeptCompile Kept;
+  Kept.Nvcc = std::move(*Result);
+  if (Plan)
+    Kept.Plan = std::move(*Plan);
+  else
+    Kept.NoPlan = llvm::toString(Plan.takeError());
+  return Kept;
+}

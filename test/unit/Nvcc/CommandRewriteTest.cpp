@@ -1,0 +1,68 @@
+#include "Nvcc/CommandLine.h"
+
+#include "NvccTesting.h"
+
+using namespace carve;
+
+namespace {
+
+TEST(CommandRewrite, OutputIsReplacedInItsPlaceOrAdded) {
+  EXPECT_EQ(withOutput(parsed({"-c", "-o", "k.o", "k.cu"}), "t"), (Words{"-c", "-o", "t", "k.cu"}));
+  EXPECT_EQ(withOutput(parsed({"-c", "--output-file=k.o", "k.cu"}), "t"),
+            (Words{"-c", "-o", "t", "k.cu"}));
+  EXPECT_EQ(withOutput(parsed({"k.cu"}), "t"), (Words{"k.cu", "-o", "t"}));
+  // nvcc's warning of the repetition stays.
+  EXPECT_EQ(withOutput(parsed({"-c", "-o", "a.o", "-o", "b.o", "k.cu"}), "t"),
+            (Words{"-c", "-o", "a.o", "-o", "t", "k.cu"}));
+}
+
+struct DepfileCase {
+  Words Given, Expected;
+};
+
+TEST(CommandRewrite, DepfileKeepsNameAndTarget) {
+  const DepfileCase Cases[] = {
+      {{"-MD", "-c", "k.cu", "-o", "o/k.cu.o"},
+       {"-MD", "-c", "k.cu", "-o", "t", "-MT", "o/k.cu.o", "-MF", "o/k.cu.d"}},
+      {{"-MD", "-c", "s/k.cu"}, {"-MD", "-c", "s/k.cu", "-MT", "k.o", "-MF", "k.d", "-o", "t"}},
+      {{"-MD", "s/k.cu"}, {"-MD", "s/k.cu", "-MT", "k.o", "-MF", "k.d", "-o", "t"}},
+      {{"-MMD", "-c", "k.cu", "-o", "o.x/noext"},
+       {"-MMD", "-c", "k.cu", "-o", "t", "-MT", "o.x/noext", "-MF", "o.x/noext.d"}},
+      {{"-MD", "-c", "k.cu", "-o", "o/.hid"},
+       {"-MD", "-c", "k.cu", "-o", "t", "-MT", "o/.hid", "-MF", "o/.d"}},
+      {{"-MD", "-MF", "d", "-c", "k.cu", "-o", "k.o"},
+       {"-MD", "-MF", "d", "-c", "k.cu", "-o", "t", "-MT", "k.o"}},
+      {{"-MD", "-MT=x y", "-MF=d", "-MP", "-c", "k.cu", "-o", "k.o"},
+       {"-MD", "-MT=x y", "-MF=d", "-MP", "-c", "k.cu", "-o", "t"}},
+  };
+  for (const DepfileCase &C : Cases)
+    EXPECT_EQ(withOutput(parsed(C.Given), "t"), C.Expected);
+}
+
+TEST(CommandRewrite, RegisterCapIsReplacedNotRepeated) {
+  EXPECT_EQ(withRegisterCap(parsed({"-c", "k.cu", "-o", "k.o"}), 40, "t"),
+            (Words{"-c", "k.cu", "-o", "t", "-maxrregcount", "40"}));
+  EXPECT_EQ(withRegisterCap(parsed({"-maxrregcount=64", "-c", "k.cu", "--maxrregcount", "48", "-o",
+                                    "k.o", "-Xptxas", "-v,-maxrregcount=32"}),
+                            40, "t"),
+            (Words{"-c", "k.cu", "-o", "t", "-Xptxas", "-v", "-maxrregcount", "40"}));
+  EXPECT_EQ(withRegisterCap(parsed({"-Xptxas", "--maxrregcount", "-Xptxas", "32", "-Xptxas=-O2",
+                                    "-c", "k.cu", "-o", "k.o"}),
+                            40, "t"),
+            (Words{"-Xptxas", "-O2", "-c", "k.cu", "-o", "t", "-maxrregcount", "40"}));
+  EXPECT_EQ(withRegisterCap(parsed({"-Xptxas", "-v -maxrregcount 32 -O2", "-c", "k.cu"}), 40, "t"),
+            (Words{"-Xptxas", "-v -O2", "-c", "k.cu", "-o", "t", "-maxrregcount", "40"}));
+}
+
+TEST(CommandRewrite, RelinkTakesObjectsInTheSourcesPlaces) {
+  llvm::StringMap<std::string> ObjectOf = {{"a.cu", "tmp/a.o"}, {"s/b.cpp", "tmp/b.o"}};
+  EXPECT_EQ(relinkArguments(parsed({"-O3", "x.o", "a.cu", "-lm", "s/b.cpp", "-x", "cu", "-o=app"}),
+                            ObjectOf, "t"),
+            (Words{"-O3", "x.o", "tmp/a.o", "-lm", "tmp/b.o", "-o", "t"}));
+  EXPECT_EQ(relinkArguments(parsed({"-MD", "-MP", "-MF", "d", "-MT", "t", "-arch=sm_90", "a.cu",
+                                    "h.o", "-L", "a.cu"}),
+                            ObjectOf, "t"),
+            (Words{"-arch=sm_90", "tmp/a.o", "h.o", "-L", "a.cu", "-o", "t"}));
+}
+
+} // namespace
