@@ -1,0 +1,146 @@
+#include "Device/DeviceModel.h"
+
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+
+#include <algorithm>
+
+using namespace carve;
+namespace fs = llvm::sys::fs;
+namespace json = llvm::json;
+namespace path = llvm::sys::path;
+
+namespace {
+
+struct Field {
+  llvm::StringLiteral Key;
+  unsigned DeviceModel::*Value;
+  bool MayBeZero;
+};
+
+// The numbers are those of the CUDA programming guide's "Technical Specifications per Compute
+// Capability", in cudaDeviceProp's terms.
+constexpr Field Fields[] = {
+    {"warp_size", &DeviceModel::WarpSize, false},
+    {"max_threads_per_block", &DeviceModel::MaxThreadsPerBlock, false},
+    {"max_threads_per_sm", &DeviceModel::MaxThreadsPerSm, false},
+    {"max_blocks_per_sm", &DeviceModel::MaxBlocksPerSm, false},
+    {"registers_per_sm", &DeviceModel::RegsPerSm, false},
+    {"registers_per_block", &DeviceModel::RegsPerBlock, false},
+    {"shared_memory_per_sm_bytes", &DeviceModel::SmemPerSmBytes, false},
+    {"shared_memory_per_block_bytes", &DeviceModel::SmemPerBlockBytes, false},
+    {"shared_memory_per_block_optin_bytes", &DeviceModel::SmemPerBlockOptinBytes, false},
+    // Turing reserves nothing.
+    {"reserved_shared_memory_per_block_bytes", &DeviceModel::ReservedSmemPerBlockBytes, true},
+};
+
+/// `sm_90a` -> 90; nothing where it is no real architecture's name.
+std::optional<unsigned> smNumber(llvm::StringRef Arch) {
+  if (!Arch.consume_front("sm_"))
+    return std::nullopt;
+  // `a` and `f` add instructions, they change no limit.
+  if (!Arch.consume_back("a"))
+    Arch.consume_back("f");
+  unsigned Number = 0;
+  if (Arch.empty() || !llvm::all_of(Arch, [](char C) { return llvm::isDigit(C); }) || Arch.getAsInteger(10, Number) || Number < 10)
+    return std::nullopt;
+  return Number;
+}
+
+llvm::Error expectKeys(const json::Object &O, llvm::StringRef Path) {
+  for (const auto &Entry : O) {
+    llvm::StringRef Key = Entry.first;
+    bool Known = Key == "arch" || Key == "compute_capability" ||
+                 llvm::any_of(Fields, [&](const Field &F) { return F.Key == Key; });
+    if (!Known)
+      return malformed(Path + ": unknown key `" + Key + "`");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error expectText(const json::Object &O, llvm::StringRef Path, llvm::StringRef Key,
+                       llvm::StringRef Expected) {
+  std::optional<llvm::StringRef> Actual = O.getString(Key);
+  if (!Actual || *Actual != Expected)
+    return malformed(Path + ": `" + Key + "` is " +
+                     (Actual ? "`" + Actual->str() + "`" : "no text") + ", expected `" + Expected +
+                     "`");
+  return llvm::Error::success();
+}
+
+llvm::Expected<DeviceModel> parseDeviceModel(llvm::StringRef Text, llvm::StringRef Path,
+                                             unsigned Number) {
+  llvm::Expected<json::Value> Value = json::parse(Text);
+  if (!Value)
+    return malformed(Path + ": " + llvm::toString(Value.takeError()));
+  const json::Object *O = Value->getAsObject();
+  if (!O)
+    return malformed(Path + ": expected a JSON object");
+  if (llvm::Error E = expectKeys(*O, Path))
+    return E;
+
+  DeviceModel D;
+  D.Arch = "sm_" + std::to_string(Number);
+  D.Major = Number / 10;
+  D.Minor = Number % 10;
+  if (llvm::Error E = expectText(*O, Path, "arch", D.Arch))
+    return E;
+  std::string Capability = std::to_string(D.Major) + "." + std::to_string(D.Minor);
+  if (llvm::Error E = expectText(*O, Path, "compute_capability", Capability))
+    return E;
+  for (const Field &F : Fields) {
+    std::optional<int64_t> Actual = O->getInteger(F.Key);
+    int64_t Least = F.MayBeZero ? 0 : 1;
+    if (!Actual || *Actual < Least || *Actual > INT32_MAX)
+      return malformed(Path + ": `" + F.Key + "` is " +
+                       (Actual ? std::to_string(*Actual) : "no integer") +
+                       ", expected an integer of at least " + std::to_string(Least));
+    D.*F.Value = static_cast<unsigned>(*Actual);
+  }
+  return D;
+}
+
+} // namespace
+
+std::vector<std::string> carve::knownArchitectures(llvm::StringRef DevicesDir) {
+  std::vector<unsigned> Numbers;
+  std::error_code EC;
+  for (fs::directory_iterator It(DevicesDir, EC), End; It != End && !EC; It.increment(EC)) {
+    llvm::StringRef Name = path::filename(It->path());
+    if (!Name.consume_back(".json"))
+      continue;
+    std::optional<unsigned> Number = smNumber(Name);
+    if (Number && Name == "sm_" + std::to_string(*Number))
+      Numbers.push_back(*Number);
+  }
+  std::sort(Numbers.begin(), Numbers.end());
+  std::vector<std::string> Names;
+  for (unsigned Number : Numbers)
+    Names.push_back("sm_" + std::to_string(Number));
+  return Names;
+}
+
+llvm::Expected<DeviceModel> carve::loadDeviceModel(llvm::StringRef DevicesDir,
+                                                   llvm::StringRef Arch) {
+  std::optional<unsigned> Number = smNumber(Arch);
+  llvm::SmallString<128> Path(DevicesDir);
+  if (Number)
+    path::append(Path, "sm_" + std::to_string(*Number) + ".json");
+  if (!Number || !fs::exists(Path)) {
+    std::vector<std::string> Known = knownArchitectures(DevicesDir);
+    return unsupported("unknown-architecture",
+                       "`" + Arch + "`, expected one of " +
+                           (Known.empty() ? "none (no device files in " + DevicesDir.str() + ")"
+                                          : llvm::join(Known, ", ")));
+  }
+  llvm::Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  return parseDeviceModel(*Text, Path, *Number);
+}
