@@ -1,0 +1,17 @@
+/// \file
+/// nvcc marks names of internal linkage with a tag of the file's path and content. Decisions must
+/// outlive both, so the tag is taken out wherever names are compared or shown.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace carve {
+
+/// \p Name with the module tags made constant, still a valid mangled name:
+/// `_ZN35_GLOBAL__N__9e00893a_7_anon_cu_coef2pkEPd` becomes `_ZN12_GLOBAL__N_12pkEPd`,
+/// `__nv_static_24__9e00893a_7_anon_cu_coef__Z2stPf` (-rdc) becomes `_Z2stPf`.
+std::string withoutModuleTags(llvm::StringRef Name);
+
+} // namespace carve

@@ -1,0 +1,46 @@
+#include "Ptx/PtxScanner.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace carve;
+using namespace llvm;
+
+/// The index behind the parenthesised list that starts at \p I.
+static size_t behindList(StringRef Text, ArrayRef<PtxToken> Tokens, size_t I) {
+  while (I < Tokens.size() && !isPunct(Text, Tokens[I], ')'))
+    ++I;
+  return std::min(I + 1, Tokens.size());
+}
+
+/// The target of `call{.uni} (result), target, (arguments), ...`: a function's name, or the
+/// register that holds an address. Null where the instruction has none.
+static const PtxToken *callTarget(StringRef Text, ArrayRef<PtxToken> Call) {
+  size_t I = 1;
+  while (I < Call.size() && Call[I].Kind == PtxToken::Directive)
+    ++I;
+  if (I < Call.size() && isPunct(Text, Call[I], '('))
+    I = behindList(Text, Call, I);
+  if (I < Call.size() && isPunct(Text, Call[I], ','))
+    ++I;
+  return I < Call.size() && Call[I].Kind == PtxToken::Word ? &Call[I] : nullptr;
+}
+
+void carve::scanBody(StringRef Text, ArrayRef<PtxToken> Body, const ScannedPtx &Module,
+                     PtxItem &Item) {
+  StringSet<> Called;
+  forEachInstruction(Text, Body, [&](ArrayRef<PtxToken> Instruction) {
+    StringRef Opcode = textOf(Text, Instruction[0]);
+    if (Opcode == "setmaxnreg")
+      Item.SetsMaxNReg = true;
+    if (Opcode != "call")
+      return;
+    const PtxToken *Target = callTarget(Text, Instruction);
+    StringRef Name = Target ? textOf(Text, *Target) : "";
+    const PtxItem *Callee = Module.find(Name);
+    // Registers need no `%`, so whatever names no function is one that holds an address.
+    if (!Callee || Callee->Kind == PtxItem::Variable)
+      Item.CallsIndirectly = true;
+    else if (Called.insert(Name).second)
+      Item.Calls.push_back(Name.str());
+  });
+}

@@ -1,0 +1,87 @@
+/// \file
+/// A PTX text: its entries and what they call, edited by inserting directives and cloning entries.
+/// Comments, strings and inline assembly are respected; everything not edited stays byte for byte.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// Performance-tuning directives of an entry (PTX ISA, "Performance-Tuning Directives").
+struct EntryDirectives {
+  std::optional<unsigned> MaxNReg;
+  std::optional<std::array<unsigned, 3>> MaxNTid; ///< Absent dimensions are 1.
+  std::optional<std::array<unsigned, 3>> ReqNTid;
+  std::optional<unsigned> MinNCtaPerSm;
+  std::optional<std::array<unsigned, 3>> ReqNCtaPerCluster;
+  bool ExplicitCluster = false; ///< .explicitcluster or .maxclusterrank stands there.
+
+  /// Whether ptxas' `-maxrregcount` has no effect on the entry, so that only `.maxnreg` caps it.
+  bool ignoresRegisterOption() const { return MaxNReg || MinNCtaPerSm; }
+  /// The largest block of a launch that the directives accept, in threads; 1024 where none says.
+  unsigned maxThreadsPerBlock() const;
+};
+
+struct PtxEntry {
+  std::string Name; ///< Mangled.
+  EntryDirectives Directives;
+  bool UsesSetMaxNReg = false; ///< `setmaxnreg`: the kernel moves registers between warps itself.
+  bool UnknownStack = false;   ///< Reaches recursion or an indirect call.
+  bool CallsExternal = false;  ///< Calls a function without a body here, other than the system's
+                               ///< (`vprintf`, `malloc`, `free`, `__assertfail`, `cuda*`).
+  std::vector<std::string> Callees; ///< Functions reached, transitively, in order of first call.
+};
+
+/// A copy of an entry under another name, with its own cap.
+struct CloneRequest {
+  std::string Entry;
+  std::string CloneName;
+  std::optional<unsigned> RegisterCap; ///< Absent: an identical copy.
+};
+
+class PtxModule {
+public:
+  /// Fails where the text has no `.target`, or braces do not balance.
+  static llvm::Expected<PtxModule> parse(std::string Text);
+
+  const std::string &text() const { return Text; }
+  llvm::ArrayRef<PtxEntry> entries() const { return Entries; }
+  const PtxEntry *find(llvm::StringRef Name) const;
+
+  /// The text with `.maxnreg` of each named entry set to its cap; one already there is replaced.
+  /// Fails where an entry is not in the module.
+  llvm::Expected<std::string> withRegisterCaps(const llvm::StringMap<unsigned> &Caps) const;
+
+  /// The text with the clones added, each right behind its original. Fails where an entry is not
+  /// in the module or a clone's name is already taken. Clones call the same functions as their
+  /// originals; `ptxas -c` compiles such a function once, for the tightest cap among its callers,
+  /// so there a capped clone with callees changes its original too.
+  llvm::Expected<std::string> withClones(llvm::ArrayRef<CloneRequest> Clones) const;
+
+  /// The digest of an entry and all that it calls or refers to (functions, constant initialisers),
+  /// normalised so that edits elsewhere in the file do not change it: no comments, `.loc`, `.file`
+  /// or debug sections; labels, depots, `callseq`, `$str`, `__unnamed` and prototypes renamed in
+  /// order of first use; module tags in names constant; message, file and line of `__assertfail`
+  /// ignored. Fails where the entry is not in the module.
+  llvm::Expected<std::string> kernelDigest(llvm::StringRef Entry) const;
+
+private:
+  struct Impl; // Spans of the text; defined beside the scanner.
+  std::shared_ptr<const Impl> Scan;
+  std::string Text;
+  std::vector<PtxEntry> Entries;
+};
+
+/// A kernel's demangled name as profiles write it: module tags of internal names removed, so that
+/// `_ZN38_GLOBAL__N__e702ccc9_7_anon_cu__Z2pk...2pkEPd` is `(anonymous namespace)::pk(double*)`.
+std::string profileName(llvm::StringRef Mangled);
+
+} // namespace carve
