@@ -1,0 +1,21 @@
+/// \file
+/// How a kernel was launched: grid, block, dynamic shared memory, cluster.
+#pragma once
+
+#include <array>
+
+namespace carve {
+
+struct LaunchShape {
+  std::array<unsigned, 3> Grid{1, 1, 1};
+  std::array<unsigned, 3> Block{1, 1, 1};
+  unsigned DynamicSmemBytes = 0;
+  std::array<unsigned, 3> Cluster{1, 1, 1};
+  bool Cooperative = false;
+
+  unsigned threadsPerBlock() const { return Block[0] * Block[1] * Block[2]; }
+  bool hasCluster() const { return Cluster[0] * Cluster[1] * Cluster[2] > 1; }
+  bool operator==(const LaunchShape &) const = default;
+};
+
+} // namespace carve
