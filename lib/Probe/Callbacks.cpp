@@ -1,0 +1,186 @@
+#include "Probe/Callbacks.h"
+
+#include "Probe/LoadedImages.h"
+#include "Probe/TracedProcess.h"
+
+using namespace carve::probe;
+
+namespace {
+/// A call whose answer may depend on a kernel's registers, and where its parameters hold the
+/// kernel.
+struct QueryCall {
+  CUpti_CallbackId Id;
+  const void *(*Function)(const void *Params);
+};
+
+/// The probe itself calls the driver inside a callback; such a call is not the program's.
+struct CallbackScope {
+  CallbackScope() { ++depth(); }
+  ~CallbackScope() { --depth(); }
+  static int &depth() {
+    static thread_local int Depth = 0;
+    return Depth;
+  }
+};
+} // namespace
+
+template <auto Member, class Params, class Handle>
+static const void *memberOf(const void *Data, Handle Params::*) {
+  return static_cast<const Params *>(Data)->*Member;
+}
+
+template <auto Member> static const void *handleIn(const void *Data) {
+  return memberOf<Member>(Data, Member);
+}
+
+#define CARVE_QUERY(Call, Field)                                                                   \
+  QueryCall { CUPTI_DRIVER_TRACE_CBID_##Call, handleIn<&Call##_params::Field> }
+static constexpr QueryCall Queries[] = {
+    CARVE_QUERY(cuFuncGetAttribute, hfunc),
+    CARVE_QUERY(cuKernelGetAttribute, kernel),
+    CARVE_QUERY(cuOccupancyMaxActiveBlocksPerMultiprocessor, func),
+    CARVE_QUERY(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, func),
+    CARVE_QUERY(cuOccupancyMaxPotentialBlockSize, func),
+    CARVE_QUERY(cuOccupancyMaxPotentialBlockSizeWithFlags, func),
+    CARVE_QUERY(cuOccupancyAvailableDynamicSMemPerBlock, func),
+    CARVE_QUERY(cuOccupancyMaxPotentialClusterSize, func),
+    CARVE_QUERY(cuOccupancyMaxActiveClusters, func),
+};
+#undef CARVE_QUERY
+
+static constexpr CUpti_CallbackId LoadCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
+};
+static constexpr CUpti_CallbackId FileCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
+};
+
+/// The parameter that points to the image, in the driver's own copy of the call's parameters:
+/// writing it is what replaces the image.
+static const void **imageParameter(CUpti_CallbackId Id, const void *Params) {
+  void *Writable = const_cast<void *>(Params);
+  switch (Id) {
+  case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData:
+    return &static_cast<cuLibraryLoadData_params *>(Writable)->code;
+  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
+    return &static_cast<cuModuleLoadData_params *>(Writable)->image;
+  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
+    return &static_cast<cuModuleLoadDataEx_params *>(Writable)->image;
+  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
+    return &static_cast<cuModuleLoadFatBinary_params *>(Writable)->fatCubin;
+  default:
+    return nullptr;
+  }
+}
+
+static const char *pathParameter(CUpti_CallbackId Id, const void *Params) {
+  if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile)
+    return static_cast<const cuLibraryLoadFromFile_params *>(Params)->fileName;
+  if (Id == CUPTI_DRIVER_TRACE_CBID_cuModuleLoad)
+    return static_cast<const cuModuleLoad_params *>(Params)->fname;
+  return nullptr;
+}
+
+/// The runtime passes a CUkernel where the driver's signature says CUfunction; cuFuncGetName takes
+/// both, older drivers' does not.
+static const char *kernelName(const DriverApi &Driver, const void *Handle) {
+  const char *Name = nullptr;
+  void *Function = const_cast<void *>(Handle);
+  if (Driver.FuncGetName &&
+      Driver.FuncGetName(&Name, static_cast<CUfunction>(Function)) == CUDA_SUCCESS && Name)
+    return Name;
+  if (Driver.KernelGetName &&
+      Driver.KernelGetName(&Name, static_cast<CUkernel>(Function)) == CUDA_SUCCESS && Name)
+    return Name;
+  return nullptr;
+}
+
+static void onQuery(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  for (const QueryCall &Query : Queries) {
+    if (Query.Id != Id)
+      continue;
+    const void *Handle = Query.Function(Call.functionParams);
+    if (const char *Name = Handle ? kernelName(P.Driver, Handle) : nullptr)
+      P.recordOnce(recordLine({"query", Name, Call.functionName}));
+    return;
+  }
+}
+
+static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
+    return;
+  if (const void **Image = imageParameter(Id, Call.functionParams)) {
+    P.recordDevices();
+    const void *New = onImageLoad(P, *Image, Call.functionName);
+    if (New != *Image)
+      *Image = New;
+  } else if (const char *Path = pathParameter(Id, Call.functionParams)) {
+    onFileLoad(P, Path, Call.functionName);
+  } else {
+    onQuery(P, Id, Call);
+  }
+}
+
+static void onResource(TracedProcess &P, CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
+  if (Id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    uint32_t Device = 0;
+    if (P.Cupti.GetDeviceId(Resource.context, &Device) == CUPTI_SUCCESS)
+      P.Used.note(Device);
+    return;
+  }
+  auto *Module = static_cast<const CUpti_ModuleResourceData *>(Resource.resourceDescriptor);
+  if (Id == CUPTI_CBID_RESOURCE_MODULE_LOADED && Module && Module->pCubin)
+    P.recordOnce(recordLine({"module", digestOfImage(Module->pCubin, Module->cubinSize),
+                             std::to_string(Module->cubinSize)}));
+}
+
+static void CUPTIAPI onCallback(void *User, CUpti_CallbackDomain Domain, CUpti_CallbackId Id,
+                                const void *Data) {
+  TracedProcess &P = *static_cast<TracedProcess *>(User);
+  if (!Data || CallbackScope::depth() > 0 || !P.File.owned())
+    return;
+  try {
+    CallbackScope Scope;
+    if (Domain == CUPTI_CB_DOMAIN_DRIVER_API)
+      onDriverCall(P, Id, *static_cast<const CUpti_CallbackData *>(Data));
+    else if (Domain == CUPTI_CB_DOMAIN_RESOURCE)
+      onResource(P, Id, *static_cast<const CUpti_ResourceData *>(Data));
+  } catch (...) {
+    // Out of memory in a program that goes on: the tuner must not trust this file.
+    P.File.abandon();
+  }
+}
+
+static bool enableCallbacks(TracedProcess &P) {
+  bool Enabled = true;
+  auto Enable = [&](CUpti_CallbackDomain Domain, CUpti_CallbackId Id) {
+    Enabled &= P.Cupti.EnableCallback(1, P.Subscriber, Domain, Id) == CUPTI_SUCCESS;
+  };
+  for (CUpti_CallbackId Id : LoadCalls)
+    Enable(CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  if (!P.Tracing)
+    return Enabled;
+  for (CUpti_CallbackId Id : FileCalls)
+    Enable(CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  for (const QueryCall &Query : Queries)
+    Enable(CUPTI_CB_DOMAIN_DRIVER_API, Query.Id);
+  Enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  Enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+  return Enabled;
+}
+
+std::string carve::probe::startCallbacks(TracedProcess &P) {
+  CUptiResult Result = P.Cupti.Subscribe(&P.Subscriber, onCallback, &P);
+  if (Result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+    return "profiler-present";
+  if (Result != CUPTI_SUCCESS)
+    return "cupti-subscribe " + std::to_string(Result);
+  if (enableCallbacks(P))
+    return "";
+  P.Cupti.Unsubscribe(P.Subscriber);
+  return "cupti-enable-callback";
+}

@@ -1,0 +1,68 @@
+#include "Probe/CuptiApi.h"
+
+#include <dlfcn.h>
+
+using namespace carve::probe;
+
+/// v19 is CUDA 12.0, the first whose kernel records have clusters and 64-bit local memory. The
+/// later records (CUpti_ActivityKernel9, and 10 in CUDA 13) only add fields behind the ones that
+/// we read, so one struct reads them all.
+static constexpr uint32_t OldestVersion = 19;
+
+static constexpr const char *Sonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+
+static void *openCupti(const char *Path) {
+  for (const char *Name : Sonames)
+    if (void *Handle = ::dlopen(Name, RTLD_LAZY | RTLD_NOLOAD))
+      return Handle;
+  if (Path && *Path)
+    if (void *Handle = ::dlopen(Path, RTLD_LAZY | RTLD_LOCAL))
+      return Handle;
+  for (const char *Name : Sonames)
+    if (void *Handle = ::dlopen(Name, RTLD_LAZY | RTLD_LOCAL))
+      return Handle;
+  return nullptr;
+}
+
+template <class Function> static bool resolve(void *Handle, const char *Name, Function &Out) {
+  Out = reinterpret_cast<Function>(::dlsym(Handle, Name));
+  return Out != nullptr;
+}
+
+std::string CuptiApi::load(const char *Path) {
+  void *Handle = openCupti(Path);
+  if (!Handle)
+    return "cupti-not-found";
+  bool Complete = resolve(Handle, "cuptiGetVersion", GetVersion) &&
+                  resolve(Handle, "cuptiSubscribe", Subscribe) &&
+                  resolve(Handle, "cuptiUnsubscribe", Unsubscribe) &&
+                  resolve(Handle, "cuptiEnableCallback", EnableCallback) &&
+                  resolve(Handle, "cuptiGetDeviceId", GetDeviceId) &&
+                  resolve(Handle, "cuptiActivityRegisterCallbacks", RegisterCallbacks) &&
+                  resolve(Handle, "cuptiActivityEnable", Enable) &&
+                  resolve(Handle, "cuptiActivityFlushAll", FlushAll) &&
+                  resolve(Handle, "cuptiActivityGetNextRecord", GetNextRecord) &&
+                  resolve(Handle, "cuptiActivityGetNumDroppedRecords", GetNumDroppedRecords);
+  if (!Complete)
+    return "cupti-incomplete";
+  uint32_t Version = 0;
+  if (GetVersion(&Version) != CUPTI_SUCCESS || Version < OldestVersion)
+    return "cupti-too-old " + std::to_string(Version);
+  return "";
+}
+
+void DriverApi::load() {
+  void *Handle = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!Handle)
+    return;
+  // Each that is missing stays null, and what needs it is not recorded.
+  (void)resolve(Handle, "cuDriverGetVersion", DriverGetVersion);
+  (void)resolve(Handle, "cuDeviceGet", DeviceGet);
+  (void)resolve(Handle, "cuDeviceGetName", DeviceGetName);
+  // cuda.h maps the plain names to these versions.
+  (void)resolve(Handle, "cuDeviceGetUuid_v2", DeviceGetUuid);
+  (void)resolve(Handle, "cuDeviceTotalMem_v2", DeviceTotalMem);
+  (void)resolve(Handle, "cuDeviceGetAttribute", DeviceGetAttribute);
+  (void)resolve(Handle, "cuFuncGetName", FuncGetName);
+  (void)resolve(Handle, "cuKernelGetName", KernelGetName);
+}

@@ -1,0 +1,44 @@
+/// \file
+/// The functions of CUPTI and of the driver that the probe calls, found at run time: neither may
+/// be linked, as the probe is built where there is no GPU and runs beside whatever is installed.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <string>
+
+namespace carve::probe {
+
+struct CuptiApi {
+  decltype(&cuptiGetVersion) GetVersion = nullptr;
+  decltype(&cuptiSubscribe) Subscribe = nullptr;
+  decltype(&cuptiUnsubscribe) Unsubscribe = nullptr;
+  decltype(&cuptiEnableCallback) EnableCallback = nullptr;
+  decltype(&cuptiGetDeviceId) GetDeviceId = nullptr;
+  decltype(&cuptiActivityRegisterCallbacks) RegisterCallbacks = nullptr;
+  decltype(&cuptiActivityEnable) Enable = nullptr;
+  decltype(&cuptiActivityFlushAll) FlushAll = nullptr;
+  decltype(&cuptiActivityGetNextRecord) GetNextRecord = nullptr;
+  decltype(&cuptiActivityGetNumDroppedRecords) GetNumDroppedRecords = nullptr;
+
+  /// Takes the CUPTI that the program already has loaded, then \p Path (may be null), then what the
+  /// loader finds by name. Returns why there is none; empty on success.
+  std::string load(const char *Path);
+};
+
+/// Only of a driver that is already loaded. Every member is null where it is not.
+struct DriverApi {
+  decltype(&cuDriverGetVersion) DriverGetVersion = nullptr;
+  decltype(&cuDeviceGet) DeviceGet = nullptr;
+  decltype(&cuDeviceGetName) DeviceGetName = nullptr;
+  decltype(&cuDeviceGetUuid) DeviceGetUuid = nullptr;
+  decltype(&cuDeviceTotalMem) DeviceTotalMem = nullptr;
+  decltype(&cuDeviceGetAttribute) DeviceGetAttribute = nullptr;
+  decltype(&cuFuncGetName) FuncGetName = nullptr;
+  decltype(&cuKernelGetName) KernelGetName = nullptr;
+
+  void load();
+};
+
+} // namespace carve::probe

@@ -1,0 +1,99 @@
+#include "Probe/Finisher.h"
+
+#include "Probe/Activity.h"
+#include "Probe/TracedProcess.h"
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <pthread.h>
+#include <semaphore.h>
+
+using namespace carve::probe;
+
+static constexpr long PeriodNs = 500'000'000;
+static constexpr long PollNs = 200'000;
+
+namespace {
+struct FinisherState {
+  explicit FinisherState(TracedProcess &P) : P(P) { ::sem_init(&Wanted, /*pshared=*/0, 0); }
+  TracedProcess &P;
+  sem_t Wanted;
+  std::atomic<bool> Done{false};
+};
+} // namespace
+
+/// Read by signal handlers: set once the thread runs.
+static std::atomic<FinisherState *> State{nullptr};
+
+static void finish(TracedProcess &P) {
+  P.Finishing = true;
+  flushActivity(P, /*Last=*/true);
+  P.recordDevices();
+  P.File.seal();
+}
+
+/// True when the end was asked for, false when a period has passed.
+static bool waitForEnd(FinisherState &F) {
+  timespec Until{};
+  ::clock_gettime(CLOCK_REALTIME, &Until);
+  Until.tv_nsec += PeriodNs;
+  if (Until.tv_nsec >= 1'000'000'000) {
+    Until.tv_nsec -= 1'000'000'000;
+    ++Until.tv_sec;
+  }
+  while (::sem_timedwait(&F.Wanted, &Until) != 0)
+    if (errno != EINTR)
+      return false;
+  return true;
+}
+
+static void *runFinisher(void *Arg) {
+  auto &F = *static_cast<FinisherState *>(Arg);
+  try {
+    // CUPTI's own periodic flush returns full buffers only, which most programs never have.
+    while (!waitForEnd(F)) {
+      flushActivity(F.P, /*Last=*/false);
+      F.P.recordDevices();
+    }
+    finish(F.P);
+  } catch (...) {
+    F.P.File.abandon();
+  }
+  F.Done = true;
+  return nullptr;
+}
+
+bool carve::probe::startFinisher(TracedProcess &P) {
+  auto *F = new FinisherState(P);
+  // No signal of the program's may be handled on a thread that it does not know.
+  sigset_t All, Before;
+  ::sigfillset(&All);
+  if (::pthread_sigmask(SIG_SETMASK, &All, &Before) != 0)
+    return false;
+  pthread_t Thread;
+  bool Started = ::pthread_create(&Thread, nullptr, runFinisher, F) == 0;
+  ::pthread_sigmask(SIG_SETMASK, &Before, nullptr);
+  if (!Started)
+    return false;
+  ::pthread_detach(Thread);
+  State = F;
+  return true;
+}
+
+void carve::probe::finishWithin(unsigned TimeoutMs) {
+  FinisherState *F = State;
+  if (!F || !F->P.File.owned())
+    return;
+  ::sem_post(&F->Wanted);
+  timespec Now{}, Begin{};
+  ::clock_gettime(CLOCK_MONOTONIC, &Begin);
+  while (!F->Done) {
+    timespec Poll{0, PollNs};
+    ::nanosleep(&Poll, nullptr);
+    ::clock_gettime(CLOCK_MONOTONIC, &Now);
+    long PassedMs = (Now.tv_sec - Begin.tv_sec) * 1000 + (Now.tv_nsec - Begin.tv_nsec) / 1'000'000;
+    if (PassedMs >= long(TimeoutMs))
+      return;
+  }
+}

@@ -1,0 +1,49 @@
+/// \file
+/// Which device containers are to be replaced in this run, and by what: the tuner's file that
+/// CARVE_PROBE_IMAGES names. The load callback asks it.
+#pragma once
+
+#include "Probe/Container.h"
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace carve::probe {
+
+class ImageMap {
+public:
+  /// What stands in place of a container. Data is null where it could not be read; Reason says why.
+  struct Image {
+    std::string Path;
+    const void *Data = nullptr;
+    const char *Reason = nullptr;
+  };
+
+  /// Reads the lines `<digest>\t<path>` of \p File. False where the file cannot be read or holds
+  /// anything else.
+  bool read(const char *File);
+
+  /// The image for the container \p Digest, or null. Its bytes are read on first use into memory
+  /// that is never freed, as the driver may read a lazily loaded image at any later time; a copy,
+  /// so that nobody can truncate it below us. Safe to call from several threads.
+  const Image *find(std::string_view Digest);
+
+private:
+  std::mutex Lock;
+  std::unordered_map<std::string, Image> Images;
+};
+
+/// All bytes of the regular file \p Path in private memory, page-aligned and never freed.
+struct LoadedFile {
+  const void *Data = nullptr;
+  size_t Bytes = 0;
+};
+std::optional<LoadedFile> loadFile(const char *Path);
+/// Gives back what loadFile returned, where no one kept the address.
+void unloadFile(const LoadedFile &File);
+
+} // namespace carve::probe

@@ -1,0 +1,67 @@
+/// \file
+/// The entry of the injected library: the driver calls InitializeInjection from its cuInit, in a
+/// program run with CUDA_INJECTION64_PATH. Any failure ends here in an `aside` record, or in
+/// nothing where not even that can be written; the program goes on untouched.
+
+#include "Probe/Activity.h"
+#include "Probe/Callbacks.h"
+#include "Probe/ExitHooks.h"
+#include "Probe/Finisher.h"
+#include "Probe/Protocol.h"
+#include "Probe/TracedProcess.h"
+
+#include <cstdlib>
+#include <memory>
+
+using namespace carve::probe;
+
+/// Returns why the probe has to stand aside; empty when everything runs.
+static std::string start(TracedProcess &P) {
+  if (const char *Images = std::getenv(ImagesVariable)) {
+    P.Tracing = false;
+    if (!P.Images.read(Images))
+      return "images-unreadable";
+  }
+  if (std::string Reason = P.Cupti.load(std::getenv(CuptiVariable)); !Reason.empty())
+    return Reason;
+  P.Driver.load();
+  if (std::string Reason = startCallbacks(P); !Reason.empty())
+    return Reason;
+  // Without times the images must still be replaced or left as a whole, never replaced unseen.
+  if (!startActivity(P) || !startFinisher(P)) {
+    P.Cupti.Unsubscribe(P.Subscriber);
+    return "activity-unavailable";
+  }
+  installExitHooks();
+  return "";
+}
+
+static void initialize() {
+  const char *Dir = std::getenv(DirVariable);
+  if (!Dir || !*Dir)
+    return;
+  auto P = std::make_unique<TracedProcess>();
+  if (!P->File.create(Dir))
+    return;
+  std::string Reason = start(*P);
+  if (!Reason.empty()) {
+    P->File.append(recordLine({"aside", Reason}));
+    P->File.abandon();
+  }
+  // Once subscribed, CUPTI may be inside a callback of ours on another thread at any time.
+  if (P->Subscriber)
+    P.release(); // NOLINT(bugprone-unused-return-value)
+}
+
+// The driver prescribes the name.
+// NOLINTNEXTLINE(readability-identifier-naming)
+extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+  static std::atomic_flag Started;
+  try {
+    if (!Started.test_and_set())
+      initialize();
+  } catch (...) { // NOLINT(bugprone-empty-catch)
+    // The program must not see it; the tuner sees a file that says nothing, or no file.
+  }
+  return 1;
+}

@@ -1,0 +1,56 @@
+/// \file
+/// What the probe holds in one traced process, shared by its callbacks, its own thread and its
+/// exit hooks. Made once by InitializeInjection and never destroyed: the last user is the end of
+/// the process.
+#pragma once
+
+#include "Probe/CuptiApi.h"
+#include "Probe/Devices.h"
+#include "Probe/ImageMap.h"
+#include "Probe/KernelTable.h"
+#include "Probe/RecordFile.h"
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+namespace carve::probe {
+
+/// Lets each line through once, so that a program which loads one module a million times leaves
+/// one record. Past MaxLines it forgets nothing new: the file may then repeat itself.
+class OnceFilter {
+public:
+  static constexpr size_t MaxLines = 65536;
+  bool first(const std::string &Line) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    return Seen.size() >= MaxLines ? !Seen.count(Line) : Seen.insert(Line).second;
+  }
+
+private:
+  std::mutex Lock;
+  std::unordered_set<std::string> Seen;
+};
+
+struct TracedProcess {
+  CuptiApi Cupti;
+  DriverApi Driver;
+  RecordFile File;
+  ImageMap Images;
+  OnceFilter Once;
+  Devices Used;
+  CUpti_SubscriberHandle Subscriber = nullptr;
+  bool Tracing = true; ///< Otherwise images are replaced, and only what measures is switched on.
+
+  std::mutex KernelsLock;
+  KernelTable Kernels;
+  std::atomic<bool> Finishing{false}; ///< The last flush is under way.
+
+  void recordOnce(const std::string &Line) {
+    if (Once.first(Line))
+      File.append(Line);
+  }
+  void recordDevices() { File.append(Used.describe(Driver)); }
+};
+
+} // namespace carve::probe

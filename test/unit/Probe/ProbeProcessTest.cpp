@@ -1,0 +1,241 @@
+#include "unit/Probe/ProbeRecords.h"
+
+#include <csignal>
+#include <gtest/gtest.h>
+
+using namespace carve;
+using namespace carve::probe::test;
+
+namespace {
+struct Ending {
+  const char *Action;
+  int ExitStatus;
+  int Signal;
+};
+
+class ProbeEnding : public testing::TestWithParam<std::tuple<Ending, const char *>> {};
+
+std::string fatbin(const std::string &Body) {
+  std::string Bytes("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
+  uint64_t BodyBytes = Body.size();
+  Bytes.append(reinterpret_cast<const char *>(&BodyBytes), sizeof BodyBytes);
+  return Bytes + Body;
+}
+} // namespace
+
+TEST_P(ProbeEnding, LeavesAWholeFileAndTheSameStatus) {
+  auto [Wanted, Program] = GetParam();
+  if (CARVE_TEST_SANITIZED && Wanted.Signal && Wanted.Signal != SIGTERM)
+    GTEST_SKIP() << "the sanitizer handles this signal";
+  ProbeRun Run;
+  CommandResult Result =
+      Run.run(Program, {"init", "kernel", "a", "kernel", "b", "kernel", "a", Wanted.Action});
+  EXPECT_EQ(Result.ExitStatus, Wanted.ExitStatus);
+  EXPECT_EQ(Result.Signal, Wanted.Signal);
+  EXPECT_LT(Result.WallS, 1.5);
+  EXPECT_EQ(Result.Stdout + Result.Stderr, "");
+  Records File = Run.onlyFile();
+  EXPECT_TRUE(File.whole());
+  EXPECT_EQ(File.launches("a"), 2u);
+  EXPECT_EQ(File.launches("b"), 1u);
+  EXPECT_EQ(File.of("aside").size(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ProbeEnding,
+    testing::Combine(
+        testing::Values(Ending{"return", 0, 0}, Ending{"exit", 3, 0}, Ending{"_exit", 3, 0},
+                        Ending{"_Exit", 3, 0}, Ending{"quick_exit", 3, 0},
+                        Ending{"abort", 128 + SIGABRT, SIGABRT},
+                        Ending{"term", 128 + SIGTERM, SIGTERM}, Ending{"int", 128 + SIGINT, SIGINT},
+                        Ending{"hup", 128 + SIGHUP, SIGHUP}, Ending{"fpe", 128 + SIGFPE, SIGFPE},
+                        Ending{"segv", 128 + SIGSEGV, SIGSEGV}),
+        testing::Values(CARVE_TEST_PROGRAM_NOW, CARVE_TEST_PROGRAM_LAZY)));
+
+TEST(ProbeProcess, KernelRecordHasEveryField) {
+  ProbeRun Run;
+  Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "kernel", "a"});
+  Records File = Run.onlyFile();
+  ASSERT_EQ(File.of("kernel").size(), 1u);
+  EXPECT_EQ(File.of("kernel").front(), (Fields{"a", "10,1,1", "256,1,1", "0", "512", "1,1,1", "0",
+                                               "40", "0", "2", "200", "100", "4096"}));
+  Fields First = File.Lines.front();
+  ASSERT_EQ(First.size(), 4u);
+  EXPECT_EQ(First[0] + " " + First[1], "carve-probe 1");
+  EXPECT_EQ(First[3], CARVE_TEST_PROGRAM_NOW);
+}
+
+TEST(ProbeProcess, DeviceIsDescribedOnce) {
+  ProbeRun Run;
+  Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "sleep-ms", "700", "kernel", "a"});
+  auto Devices = Run.onlyFile().of("device");
+  ASSERT_EQ(Devices.size(), 1u);
+  Fields Device = Devices.front();
+  ASSERT_EQ(Device.size(), 17u);
+  EXPECT_EQ(Device[1], "Stub GPU") << "a tab in a field would shift the others";
+  EXPECT_EQ(Device[2], "GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff");
+  // The stand-in answers with the attribute's own number: multiprocessors are attribute 16.
+  EXPECT_EQ(Device[5], "16");
+  EXPECT_EQ(Device[6], "1000");
+  EXPECT_EQ(Device[15], "13000");
+}
+
+TEST(ProbeProcess, KilledProgramLeavesWhatWasPeriodicallyFlushed) {
+  ProbeRun Run;
+  CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW,
+                                 {"init", "kernel", "a", "sleep-ms", "900", "kernel", "b", "kill"});
+  EXPECT_EQ(Result.Signal, SIGKILL);
+  Records File = Run.onlyFile();
+  EXPECT_FALSE(File.whole());
+  EXPECT_EQ(File.launches("a"), 1u);
+}
+
+TEST(ProbeProcess, HangingFlushDoesNotKeepASignalledProgram) {
+  ProbeRun Run;
+  Run.setEnvironment("STUB_CUPTI_HANG=1");
+  CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "term"});
+  EXPECT_EQ(Result.Signal, SIGTERM);
+  EXPECT_LT(Result.WallS, 5);
+  EXPECT_FALSE(Run.onlyFile().whole());
+}
+
+TEST(ProbeProcess, ForkedChildWritesNothing) {
+  for (std::string How : {"exit", "_exit", "term", "vfork"}) {
+    ProbeRun Run;
+    CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW,
+                                   {"init", "kernel", "a", "fork", How, "kernel", "a", "exit"});
+    EXPECT_EQ(Result.ExitStatus, 3) << How;
+    EXPECT_EQ(Result.Stdout, How == "term" ? "child 15\n" : "child 0\n");
+    EXPECT_LT(Result.WallS, 1.5) << "the child must not wait for a thread that it does not have";
+    Records File = Run.onlyFile();
+    EXPECT_TRUE(File.whole()) << How;
+    EXPECT_EQ(File.of("end").size(), 1u) << How;
+    EXPECT_EQ(File.launches("a"), 2u) << How;
+  }
+}
+
+TEST(ProbeProcess, ProgramsOwnSignalHandlingStays) {
+  ProbeRun Handled;
+  CommandResult Result =
+      Handled.run(CARVE_TEST_PROGRAM_NOW, {"handle-term", "init", "kernel", "a", "term"});
+  EXPECT_EQ(Result.ExitStatus, 7);
+  EXPECT_TRUE(Handled.onlyFile().whole());
+
+  ProbeRun Ignored;
+  Result = Ignored.run(CARVE_TEST_PROGRAM_NOW, {"ignore-hup", "init", "kernel", "a", "hup"});
+  EXPECT_EQ(Result.ExitStatus, 0);
+  EXPECT_TRUE(Ignored.onlyFile().whole());
+}
+
+TEST(ProbeProcess, NeverWritesIntoAFileThatTookItsDescriptor) {
+  ProbeRun Run;
+  std::string Victim = Run.path("victim");
+  Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "close", Victim, "kernel", "a", "exit"});
+  EXPECT_EQ(llvm::cantFail(readFile(Victim)), "");
+  EXPECT_FALSE(Run.onlyFile().whole());
+}
+
+TEST(ProbeProcess, ThreadsAllCount) {
+  ProbeRun Run;
+  std::string Image = Run.writeFile("image", fatbin("some text"));
+  CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "threads", Image});
+  EXPECT_EQ(Result.Stdout + Result.Stderr, "") << "a thread sanitizer reports here";
+  Records File = Run.onlyFile();
+  EXPECT_TRUE(File.whole());
+  EXPECT_EQ(File.launches("threadA"), 8000u);
+  EXPECT_EQ(File.launches("threadB"), 8000u);
+  EXPECT_EQ(File.of("container").size(), 1u);
+}
+
+TEST(ProbeProcess, SwapsTheNamedImageOnly) {
+  ProbeRun Run;
+  std::string Named = Run.writeFile("named", fatbin("aaaa named"));
+  std::string Other = Run.writeFile("other", fatbin("bbbb other"));
+  std::string New = Run.writeFile("new", fatbin("cccc new"));
+  std::string Cut = Run.writeFile("cut", fatbin("dddd cut"));
+  Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "load", Named, "load", Cut});
+  auto Containers = Run.onlyFile().of("container");
+  ASSERT_EQ(Containers.size(), 2u);
+  std::string NamedDigest = Containers[0][0], CutDigest = Containers[1][0];
+  EXPECT_EQ(Containers[0][1] + Containers[0][2], "26cuLibraryLoadData");
+
+  ProbeRun Fixed;
+  std::string CutImage = Run.writeFile("cut-image", fatbin("eeee image").substr(0, 20));
+  std::string Map =
+      Run.writeFile("map", NamedDigest + "\t" + New + "\n" + CutDigest + "\t" + CutImage + "\n");
+  Fixed.setEnvironment("CARVE_PROBE_IMAGES=" + Map);
+  CommandResult Result =
+      Fixed.run(CARVE_TEST_PROGRAM_NOW, {"init", "load", Other, "load", Named, "load-bare", Named,
+                                         "load-prelinked", Named, "load", Cut});
+  EXPECT_EQ(Result.Stdout, "bbbb\ncccc\ncccc\naaaa\ndddd\n");
+  Records File = Fixed.onlyFile();
+  EXPECT_EQ(File.of("swapped"), (std::vector<Fields>{{NamedDigest, New}}));
+  EXPECT_EQ(File.of("unswapped"),
+            (std::vector<Fields>{{NamedDigest, "prelinked"}, {CutDigest, "image-malformed"}}));
+}
+
+TEST(ProbeProcess, QueriesAndModulesAreTracedButCostAFixedRunNothing) {
+  ProbeRun Run;
+  std::string Module = Run.writeFile("module", "some cubin");
+  std::vector<std::string> Args = {"init",  "module", Module,  "module", Module,        "query",
+                                   "_Z1av", "query",  "_Z1av", "query",  "KernelHandle"};
+  Run.run(CARVE_TEST_PROGRAM_NOW, Args);
+  Records File = Run.onlyFile();
+  EXPECT_EQ(File.of("module").size(), 1u);
+  EXPECT_EQ(File.of("query"),
+            (std::vector<Fields>{{"_Z1av", "cuFuncGetAttribute"},
+                                 {"_Z1av", "cuOccupancyMaxActiveClusters"},
+                                 {"KernelHandle", "cuFuncGetAttribute"},
+                                 {"KernelHandle", "cuOccupancyMaxActiveClusters"}}));
+  ProbeRun Fixed;
+  Fixed.setEnvironment("CARVE_PROBE_IMAGES=" + Run.writeFile("map", ""));
+  Fixed.run(CARVE_TEST_PROGRAM_NOW, Args);
+  EXPECT_EQ(Fixed.onlyFile().of("query").size() + Fixed.onlyFile().of("module").size(), 0u);
+  EXPECT_TRUE(Fixed.onlyFile().whole());
+}
+
+TEST(ProbeProcess, LostRecordsAreSaid) {
+  ProbeRun Dropped;
+  Dropped.setEnvironment("STUB_CUPTI_DROPPED=5");
+  Dropped.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a"});
+  EXPECT_EQ(Dropped.onlyFile().of("dropped"), (std::vector<Fields>{{"5"}}));
+  ProbeRun Timeless;
+  Timeless.run(CARVE_TEST_PROGRAM_NOW, {"init", "lost-kernel", "sleep-ms", "800"});
+  EXPECT_EQ(Timeless.onlyFile().of("dropped"), (std::vector<Fields>{{"1"}}));
+  ProbeRun Unfinished;
+  Unfinished.run(CARVE_TEST_PROGRAM_NOW, {"init", "lost-kernel"});
+  EXPECT_EQ(Unfinished.onlyFile().of("dropped").size(), 0u)
+      << "a kernel that still runs at exit is no loss";
+}
+
+TEST(ProbeProcess, StandsAsideWithAReason) {
+  struct Case {
+    const char *Entry;
+    std::string Reason;
+  } Cases[] = {{"STUB_CUPTI_SUBSCRIBE=39", "profiler-present"},
+               {"STUB_CUPTI_SUBSCRIBE=999", "cupti-subscribe 999"},
+               {"STUB_CUPTI_VERSION=18", "cupti-too-old 18"},
+               {"CARVE_PROBE_IMAGES=/nonexistent", "images-unreadable"}};
+  for (const Case &C : Cases) {
+    ProbeRun Run;
+    Run.setEnvironment(C.Entry);
+    CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "exit"});
+    EXPECT_EQ(Result.ExitStatus, 3);
+    EXPECT_EQ(Result.Stdout + Result.Stderr, "");
+    Records File = Run.onlyFile();
+    EXPECT_EQ(File.of("aside"), (std::vector<Fields>{{C.Reason}}));
+    EXPECT_FALSE(File.whole());
+  }
+}
+
+TEST(ProbeProcess, WithoutADirectoryDoesNothing) {
+  for (std::string Entry :
+       {"CARVE_PROBE_DIR", "CARVE_PROBE_DIR=", "CARVE_PROBE_DIR=/nonexistent"}) {
+    ProbeRun Run;
+    Run.setEnvironment(Entry);
+    CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "exit"});
+    EXPECT_EQ(Result.ExitStatus, 3);
+    EXPECT_EQ(Result.Stdout + Result.Stderr, "");
+    EXPECT_TRUE(Run.files().empty());
+  }
+}

@@ -1,0 +1,124 @@
+#include "unit/Probe/ProbeRecords.h"
+
+#include "Probe/Container.h"
+#include "Support/Digest.h"
+
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+using namespace carve;
+using namespace carve::probe;
+using namespace carve::probe::test;
+
+static constexpr char Source[] = "__device__ int D;\n"
+                                 "__global__ void k(float *P) { P[threadIdx.x] *= D; }\n"
+                                 "int main() { k<<<1, 32>>>(nullptr); }\n";
+
+/// The content of section \p Name of the ELF file \p Path; empty where it has none.
+static std::string section(const std::string &Path, llvm::StringRef Name) {
+  auto File = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(Path));
+  for (const llvm::object::SectionRef &Section : File.getBinary()->sections())
+    if (llvm::cantFail(Section.getName()) == Name)
+      return llvm::cantFail(Section.getContents()).str();
+  return "";
+}
+
+/// The containers that stand in \p Bytes one after the other, with nothing but zeros between.
+static std::vector<std::string> containers(llvm::StringRef Bytes) {
+  std::vector<std::string> Found;
+  while (!Bytes.ltrim('\0').empty()) {
+    Bytes = Bytes.ltrim('\0');
+    auto Next = findContainer(Bytes.data(), Bytes.size());
+    if (!Next)
+      return {};
+    Found.push_back(digestOfImage(Next->Data, Next->Bytes));
+    Bytes = Bytes.drop_front(Next->Bytes);
+  }
+  return Found;
+}
+
+class ProbeToolchain : public testing::Test {
+protected:
+  void SetUp() override {
+    auto Path = llvm::sys::findProgramByName("nvcc", {"/usr/local/cuda/bin"});
+    if (!Path)
+      Path = llvm::sys::findProgramByName("nvcc");
+    if (!Path)
+      GTEST_SKIP() << "no nvcc";
+    Nvcc = *Path;
+    Run.writeFile("a.cu", Source);
+  }
+
+  /// Compiles a.cu with \p Options into \p Output, the temporaries kept beside it.
+  void compile(std::vector<std::string> Options, const std::string &Output) {
+    Command C;
+    C.Argv = {Nvcc, "--keep", "-o", Output, "a.cu"};
+    C.Argv.insert(C.Argv.end(), Options.begin(), Options.end());
+    C.Dir = Run.path("");
+    ProcessRunner Runner;
+    llvm::cantFail(runChecked(Runner, C));
+  }
+
+  std::string digestOfFile(const std::string &Name) {
+    return digestOf(llvm::cantFail(readFile(Run.path(Name))));
+  }
+
+  std::string Nvcc;
+  ProbeRun Run;
+};
+
+TEST_F(ProbeToolchain, KeptFatbinIsTheContainerInTheObject) {
+  compile({"-c", "-arch=sm_90"}, "one.o");
+  EXPECT_EQ(containers(section(Run.path("one.o"), ".nv_fatbin")),
+            std::vector<std::string>{digestOfFile("a.fatbin")});
+  compile(
+      {"-c", "-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=sm_90"},
+      "two.o");
+  EXPECT_EQ(containers(section(Run.path("two.o"), ".nv_fatbin")),
+            std::vector<std::string>{digestOfFile("a.fatbin")});
+}
+
+TEST_F(ProbeToolchain, RelocatableFatbinIsInItsOwnSection) {
+  compile({"-c", "-rdc=true", "-arch=sm_90"}, "rdc.o");
+  EXPECT_EQ(containers(section(Run.path("rdc.o"), "__nv_relfatbin")),
+            std::vector<std::string>{digestOfFile("a.fatbin")});
+  EXPECT_EQ(section(Run.path("rdc.o"), ".nv_fatbin"), "");
+}
+
+TEST_F(ProbeToolchain, ExecutableHasNvlinksContainer) {
+  compile({"-rdc=true", "-arch=sm_90"}, "app");
+  auto Found = containers(section(Run.path("app"), ".nv_fatbin"));
+  std::string Linked = digestOfFile("app_dlink.fatbin");
+  EXPECT_NE(std::find(Found.begin(), Found.end(), Linked), Found.end());
+}
+
+TEST_F(ProbeToolchain, CubinEndsWhereItsFileEnds) {
+  compile({"-cubin", "-arch=sm_90"}, "a.cubin");
+  std::string Bytes = llvm::cantFail(readFile(Run.path("a.cubin")));
+  auto Found = findContainer(Bytes.data(), Bytes.size());
+  ASSERT_TRUE(Found);
+  EXPECT_EQ(Found->Bytes, Bytes.size());
+  EXPECT_FALSE(Found->Fatbin);
+}
+
+TEST_F(ProbeToolchain, RealCuptiWithoutADriverIsNoReasonToFail) {
+  std::string Cupti = Nvcc.substr(0, Nvcc.rfind("/bin/")) + "/lib64/libcupti.so";
+  if (!llvm::sys::fs::exists(Cupti))
+    Cupti = Nvcc.substr(0, Nvcc.rfind("/bin/")) + "/extras/CUPTI/lib64/libcupti.so";
+  if (!llvm::sys::fs::exists(Cupti))
+    GTEST_SKIP() << "no CUPTI beside nvcc";
+  if (::dlopen("libcuda.so.1", RTLD_LAZY))
+    GTEST_SKIP() << "there is a driver";
+  Run.setEnvironment("CARVE_PROBE_CUPTI=" + Cupti);
+  Run.setEnvironment("STUB_CUDA");
+  CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "exit"});
+  EXPECT_EQ(Result.ExitStatus, 3);
+  EXPECT_EQ(Result.Stdout + Result.Stderr, "");
+  Records File = Run.onlyFile();
+  ASSERT_EQ(File.of("aside").size(), 1u);
+  EXPECT_EQ(File.of("aside")[0][0].substr(0, 15), "cupti-subscribe");
+}

@@ -1,0 +1,125 @@
+/// \file
+/// A stand-in for libcupti: one subscriber, one activity buffer, and what the environment says:
+///   STUB_CUPTI_VERSION, STUB_CUPTI_SUBSCRIBE    what these calls answer
+///   STUB_CUPTI_DROPPED                          records said to be dropped
+///   STUB_CUPTI_HANG                             the forced flush never returns
+
+#include "StubControl.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <unistd.h>
+#include <utility>
+
+#define STUB_API extern "C" __attribute__((visibility("default")))
+
+static std::recursive_mutex Lock;
+static CUpti_CallbackFunc Callback;
+static void *CallbackUser;
+static std::set<std::pair<int, unsigned>> Enabled;
+static CUpti_BuffersCallbackRequestFunc Request;
+static CUpti_BuffersCallbackCompleteFunc Complete;
+static bool KernelsEnabled;
+static uint8_t *Buffer;
+static size_t BufferBytes, ValidBytes;
+
+static unsigned setting(const char *Name, unsigned Default) {
+  const char *Value = std::getenv(Name);
+  return Value ? unsigned(std::atoi(Value)) : Default;
+}
+
+STUB_API CUptiResult cuptiGetVersion(uint32_t *Version) {
+  *Version = setting("STUB_CUPTI_VERSION", CUPTI_API_VERSION);
+  return CUPTI_SUCCESS;
+}
+
+STUB_API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *Subscriber, CUpti_CallbackFunc Function,
+                                    void *User) {
+  auto Result = static_cast<CUptiResult>(setting("STUB_CUPTI_SUBSCRIBE", CUPTI_SUCCESS));
+  if (Result != CUPTI_SUCCESS)
+    return Result;
+  Callback = Function;
+  CallbackUser = User;
+  *Subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&Callback);
+  return CUPTI_SUCCESS;
+}
+
+STUB_API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  Callback = nullptr;
+  return CUPTI_SUCCESS;
+}
+
+STUB_API CUptiResult cuptiEnableCallback(uint32_t On, CUpti_SubscriberHandle,
+                                         CUpti_CallbackDomain Domain, CUpti_CallbackId Id) {
+  if (On)
+    Enabled.emplace(Domain, Id);
+  return CUPTI_SUCCESS;
+}
+
+STUB_API CUptiResult cuptiGetDeviceId(CUcontext, uint32_t *Device) {
+  *Device = 0;
+  return CUPTI_SUCCESS;
+}
+
+STUB_API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc Requested,
+                                                    CUpti_BuffersCallbackCompleteFunc Completed) {
+  Request = Requested;
+  Complete = Completed;
+  return CUPTI_SUCCESS;
+}
+
+STUB_API CUptiResult cuptiActivityEnable(CUpti_ActivityKind Kind) {
+  KernelsEnabled = Kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  return CUPTI_SUCCESS;
+}
+
+static void deliver() {
+  uint8_t *Full = std::exchange(Buffer, nullptr);
+  if (Full)
+    Complete(nullptr, 0, Full, BufferBytes, ValidBytes);
+}
+
+STUB_API CUptiResult cuptiActivityFlushAll(uint32_t Flag) {
+  while (Flag && setting("STUB_CUPTI_HANG", 0))
+    ::pause();
+  std::lock_guard<std::recursive_mutex> Guard(Lock);
+  deliver();
+  return CUPTI_SUCCESS;
+}
+
+STUB_API CUptiResult cuptiActivityGetNextRecord(uint8_t *From, size_t Valid,
+                                                CUpti_Activity **Record) {
+  auto *Next =
+      *Record ? reinterpret_cast<uint8_t *>(*Record) + sizeof(CUpti_ActivityKernel10) : From;
+  if (Next + sizeof(CUpti_ActivityKernel10) > From + Valid)
+    return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *Record = reinterpret_cast<CUpti_Activity *>(Next);
+  return CUPTI_SUCCESS;
+}
+
+STUB_API CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t *Dropped) {
+  *Dropped = setting("STUB_CUPTI_DROPPED", 0);
+  return CUPTI_SUCCESS;
+}
+
+void stubActivity(const CUpti_ActivityKernel10 *Record) {
+  std::lock_guard<std::recursive_mutex> Guard(Lock);
+  if (!KernelsEnabled)
+    return;
+  if (Buffer && ValidBytes + sizeof *Record > BufferBytes)
+    deliver();
+  size_t MaxRecords = 0;
+  if (!Buffer) {
+    Request(&Buffer, &BufferBytes, &MaxRecords);
+    ValidBytes = 0;
+  }
+  std::memcpy(Buffer + ValidBytes, Record, sizeof *Record);
+  ValidBytes += sizeof *Record;
+}
+
+void stubCallback(CUpti_CallbackDomain Domain, CUpti_CallbackId Id, const void *Data) {
+  if (Callback && Enabled.count({Domain, Id}))
+    Callback(CallbackUser, Domain, Id, Data);
+}

@@ -1,0 +1,206 @@
+/// \file
+/// A CUDA program without CUDA: does what its arguments say, one after the other, through the
+/// stand-ins. `init` stands for cuInit, in which the driver loads the injected library.
+
+#include "StubControl.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+static decltype(&stubActivity) Activity;
+static decltype(&stubCallback) Callback;
+
+static void initialize() {
+  if (const char *Driver = std::getenv("STUB_CUDA"))
+    ::dlopen(Driver, RTLD_NOW | RTLD_GLOBAL);
+  void *Probe = ::dlopen(std::getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
+  if (!Probe) {
+    std::puts(::dlerror());
+    std::exit(99);
+  }
+  reinterpret_cast<int (*)()>(::dlsym(Probe, "InitializeInjection"))();
+  void *Cupti = ::dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+  if (!Cupti)
+    return;
+  Activity = reinterpret_cast<decltype(Activity)>(::dlsym(Cupti, "stubActivity"));
+  Callback = reinterpret_cast<decltype(Callback)>(::dlsym(Cupti, "stubCallback"));
+}
+
+static void runKernel(const char *Name, uint64_t TimeNs) {
+  CUpti_ActivityKernel10 Record{};
+  Record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  Record.name = Name;
+  Record.gridX = 10;
+  Record.gridY = Record.gridZ = Record.blockY = Record.blockZ = 1;
+  Record.blockX = 256;
+  Record.registersPerThread = 40;
+  Record.dynamicSharedMemory = 512;
+  Record.localMemoryTotal_v2 = 4096;
+  Record.start = TimeNs ? 1000 : 0;
+  Record.end = TimeNs ? 1000 + TimeNs : 0;
+  if (Activity)
+    Activity(&Record);
+}
+
+static void enterCall(CUpti_CallbackId Id, const char *Name, const void *Params) {
+  CUpti_CallbackData Data{};
+  Data.callbackSite = CUPTI_API_ENTER;
+  Data.functionName = Name;
+  Data.functionParams = Params;
+  if (Callback)
+    Callback(CUPTI_CB_DOMAIN_DRIVER_API, Id, &Data);
+}
+
+struct Wrapper {
+  unsigned Magic, Version;
+  const void *Data, *Extra;
+};
+
+/// Loads the bytes of \p Path and returns what the driver would have read.
+static std::string loadLibrary(const char *Path, unsigned WrapperVersion) {
+  std::ifstream In(Path, std::ios::binary);
+  std::vector<char> Bytes{std::istreambuf_iterator<char>(In), std::istreambuf_iterator<char>()};
+  Wrapper W{0x466243b1, WrapperVersion, Bytes.data(), nullptr};
+  cuLibraryLoadData_params Params{};
+  Params.code = WrapperVersion ? static_cast<const void *>(&W) : Bytes.data();
+  const void *Before = Params.code;
+  enterCall(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, "cuLibraryLoadData", &Params);
+  auto *Read = static_cast<const char *>(Params.code == Before ? Bytes.data() : Params.code);
+  // The tests' fatbinaries have a text behind their header of 16 bytes.
+  return Bytes.size() > 20 ? std::string(Read + 16, 4) : "-";
+}
+
+static void loadModule(const char *Path) {
+  std::ifstream In(Path, std::ios::binary);
+  std::string Bytes{std::istreambuf_iterator<char>(In), std::istreambuf_iterator<char>()};
+  CUpti_ModuleResourceData Module{};
+  Module.pCubin = Bytes.data();
+  Module.cubinSize = Bytes.size();
+  CUpti_ResourceData Resource{};
+  Resource.resourceDescriptor = &Module;
+  if (Callback)
+    Callback(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, &Resource);
+}
+
+static void queryKernel(char *Name) {
+  cuFuncGetAttribute_params Attribute{nullptr, CU_FUNC_ATTRIBUTE_NUM_REGS,
+                                      reinterpret_cast<CUfunction>(Name)};
+  enterCall(CUPTI_DRIVER_TRACE_CBID_cuFuncGetAttribute, "cuFuncGetAttribute", &Attribute);
+  cuOccupancyMaxActiveClusters_params Clusters{nullptr, reinterpret_cast<CUfunction>(Name),
+                                               nullptr};
+  enterCall(CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters",
+            &Clusters);
+}
+
+static void runThreads(const char *Path) {
+  std::vector<std::thread> Threads;
+  for (int T = 0; T < 8; ++T)
+    Threads.emplace_back([=] {
+      for (int I = 0; I < 2000; ++I) {
+        runKernel(I % 2 ? "threadA" : "threadB", 10);
+        if (I % 100 == 0)
+          loadLibrary(Path, 1);
+      }
+    });
+  for (std::thread &T : Threads)
+    T.join();
+}
+
+/// A child that does not exec ends in the way of \p How, with a kernel's record inherited.
+static void forkChild(const std::string &How) {
+  std::fflush(stdout); // Or the child would print it once more.
+  pid_t Child = How == "vfork" ? ::vfork() : ::fork();
+  if (Child == 0) {
+    if (How == "exit")
+      std::exit(0);
+    if (How == "term")
+      std::raise(SIGTERM);
+    ::_exit(0);
+  }
+  int Status = 0;
+  ::waitpid(Child, &Status, 0);
+  std::printf("child %d\n", Status);
+}
+
+/// As a daemon does; the next file opened gets a number that was another's.
+static void closeDescriptors(const char *Victim) {
+  for (int Fd = 3; Fd < 64; ++Fd)
+    ::close(Fd);
+  for (int I = 0; I < 16; ++I)
+    if (::open(Victim, O_WRONLY | O_CREAT | O_APPEND, 0666) < 0)
+      std::exit(98);
+}
+
+static void onTerm(int) { ::_exit(7); }
+
+static void endProcess(const std::string &How) {
+  std::fflush(stdout);
+  if (How == "exit")
+    std::exit(3);
+  if (How == "_exit")
+    ::_exit(3);
+  if (How == "_Exit")
+    std::_Exit(3);
+  if (How == "quick_exit")
+    std::quick_exit(3);
+  if (How == "abort")
+    std::abort();
+  for (auto [Name, Signal] : {std::pair{"term", SIGTERM},
+                              {"int", SIGINT},
+                              {"hup", SIGHUP},
+                              {"fpe", SIGFPE},
+                              {"kill", SIGKILL}})
+    if (How == Name)
+      ::kill(::getpid(), Signal);
+  if (How == "segv")
+    *static_cast<volatile int *>(nullptr) = 1;
+}
+
+int main(int Argc, char **Argv) {
+  for (int I = 1; I < Argc; ++I) {
+    std::string Action = Argv[I];
+    auto Next = [&] { return I + 1 < Argc ? Argv[++I] : nullptr; };
+    if (Action == "init")
+      initialize();
+    else if (Action == "kernel")
+      runKernel(Next(), 100);
+    else if (Action == "lost-kernel")
+      runKernel("lost", 0);
+    else if (Action == "load")
+      std::puts(loadLibrary(Next(), 1).c_str());
+    else if (Action == "load-bare")
+      std::puts(loadLibrary(Next(), 0).c_str());
+    else if (Action == "load-prelinked")
+      std::puts(loadLibrary(Next(), 2).c_str());
+    else if (Action == "module")
+      loadModule(Next());
+    else if (Action == "query")
+      queryKernel(Next());
+    else if (Action == "threads")
+      runThreads(Next());
+    else if (Action == "fork")
+      forkChild(Next());
+    else if (Action == "sleep-ms")
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(Next())));
+    else if (Action == "close")
+      closeDescriptors(Next());
+    else if (Action == "handle-term")
+      std::signal(SIGTERM, onTerm);
+    else if (Action == "ignore-hup")
+      std::signal(SIGHUP, SIG_IGN);
+    else
+      endProcess(Action);
+  }
+  return 0;
+}
