@@ -1,0 +1,270 @@
+#include "Emit/UnitEmitter.h"
+
+#include "Nvcc/EmbeddedPtx.h"
+#include "Ptx/Assembler.h"
+#include "Ptx/PtxModule.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+#include "Support/Log.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
+
+using namespace carve;
+
+namespace {
+
+/// One image while it is being made.
+struct TunedImage {
+  DeviceImage Image;
+  bool Added = false;            ///< The unit has PTX but no image for this architecture.
+  std::optional<Cubin> Original; ///< Absent where Added.
+  llvm::StringMap<unsigned> Caps;
+  llvm::StringMap<std::string> TimedCode; ///< CodeDigest by kernel, where a decision has one.
+  std::string NewCubin;                   ///< Path; empty where nothing changed.
+};
+
+class Emitter {
+public:
+  Emitter(const DeviceUnit &U, llvm::ArrayRef<const Profile *> Profiles, const EmitContext &Context,
+          llvm::StringRef WorkDir)
+      : U(U), Profiles(Profiles), Context(Context), WorkDir(WorkDir.str()) {}
+
+  llvm::Expected<EmittedUnit> emit();
+
+private:
+  std::vector<TunedImage> imagesToTune() const;
+  const Decision *decisionOf(const PtxEntry &Entry, llvm::StringRef Arch) const;
+  std::optional<std::string> refusal(const PtxModule &Ptx, const PtxEntry &Entry, const Decision &D,
+                                     const DeviceImage &Image) const;
+  std::optional<std::string> refusalOfCode(const CubinKernel &New, const KernelResources *Default,
+                                           const PtxEntry &Entry, TunedImage &I) const;
+  void takeDecisions(const PtxModule &Ptx, TunedImage &I);
+  llvm::Error makeCubin(const PtxModule &Ptx, TunedImage &I);
+  llvm::Expected<bool> acceptable(const PtxModule &Ptx, const Assembled &A, TunedImage &I);
+  llvm::Expected<std::string> buildContainer(llvm::ArrayRef<TunedImage> Images) const;
+  void leave(llvm::StringRef Kernel, llvm::StringRef Arch, std::string Reason) {
+    logLine("default kept for " + Kernel + " on " + Arch + ": " + Reason);
+    Result.Kernels.push_back({Kernel.str(), Arch.str(), std::nullopt, std::move(Reason)});
+  }
+
+  const DeviceUnit &U;
+  llvm::ArrayRef<const Profile *> Profiles;
+  const EmitContext &Context;
+  std::string WorkDir;
+  EmittedUnit Result;
+};
+
+/// The unit's images, and those to be added for architectures that only decisions name.
+std::vector<TunedImage> Emitter::imagesToTune() const {
+  std::vector<TunedImage> Images;
+  for (const DeviceImage &I : U.Images)
+    Images.push_back({I, false, std::nullopt, {}, {}, ""});
+  for (const Profile *P : Profiles)
+    for (const Decision &D : P->Kernels) {
+      if (D.Variant.isDefault() || D.Arch.empty() ||
+          llvm::any_of(Images, [&](const TunedImage &I) { return I.Image.Arch == D.Arch; }))
+        continue;
+      // What the driver would compile for that device: the newest PTX that is not too new, unless
+      // an image of the same generation is there, which the driver would run.
+      unsigned Wanted = architectureNumber(D.Arch);
+      const PlannedPtx *Best = nullptr;
+      std::vector<PlannedPtx> Embedded = embeddedPtx(U);
+      for (const PlannedPtx &Ptx : Embedded)
+        if (Ptx.Compute <= Wanted && (!Best || Ptx.Compute > Best->Compute))
+          Best = &Ptx;
+      bool Runs = llvm::any_of(U.Images, [&](const DeviceImage &I) {
+        unsigned Sm = architectureNumber(I.Arch);
+        return Sm / 10 == Wanted / 10 && Sm <= Wanted;
+      });
+      if (!Best || Runs)
+        continue;
+      DeviceImage New{D.Arch, Best->Path, "", withArchitecture(sharedPtxasOptions(U), D.Arch)};
+      Images.push_back({std::move(New), true, std::nullopt, {}, {}, ""});
+    }
+  return Images;
+}
+
+const Decision *Emitter::decisionOf(const PtxEntry &Entry, llvm::StringRef Arch) const {
+  std::string Name = profileName(Entry.Name);
+  for (const Profile *P : Profiles)
+    if (const Decision *D = P->find(Name, Entry.Name, Arch))
+      return D;
+  return nullptr;
+}
+
+/// Why \p D is not to be applied, as far as that can be said before assembling.
+std::optional<std::string> Emitter::refusal(const PtxModule &Ptx, const PtxEntry &Entry,
+                                            const Decision &D, const DeviceImage &Image) const {
+  if (auto Reason = reasonNotTunable(Entry, Context.Relocatable))
+    return Reason;
+  if (Context.Ceiling && *D.Variant.Cap > *Context.Ceiling)
+    return "cap " + std::to_string(*D.Variant.Cap) +
+           " is above the command's own -maxrregcount=" + std::to_string(*Context.Ceiling);
+  if (!D.Digest)
+    return std::nullopt;
+  llvm::Expected<std::string> Kernel = Ptx.kernelDigest(Entry.Name);
+  if (!Kernel)
+    return llvm::toString(Kernel.takeError());
+  if (decisionDigest(*Kernel, Image.Arch, Context.NvccVersion, Image.PtxasOptions) != *D.Digest)
+    return std::string("stale: the kernel, the toolkit or the options changed since it was timed");
+  return std::nullopt;
+}
+
+void Emitter::takeDecisions(const PtxModule &Ptx, TunedImage &I) {
+  for (const PtxEntry &Entry : Ptx.entries()) {
+    const Decision *D = decisionOf(Entry, I.Image.Arch);
+    if (!D || D->Variant.isDefault())
+      continue;
+    if (auto Reason = refusal(Ptx, Entry, *D, I.Image)) {
+      leave(Entry.Name, I.Image.Arch, *Reason);
+      continue;
+    }
+    I.Caps[Entry.Name] = *D->Variant.Cap;
+    if (D->Basis && !D->Basis->CodeDigest.empty())
+      I.TimedCode[Entry.Name] = D->Basis->CodeDigest;
+  }
+}
+
+/// Why the code that a cap gave may not be emitted.
+std::optional<std::string> Emitter::refusalOfCode(const CubinKernel &New,
+                                                  const KernelResources *Default,
+                                                  const PtxEntry &Entry, TunedImage &I) const {
+  auto Timed = I.TimedCode.find(Entry.Name);
+  if (Timed != I.TimedCode.end() && Timed->second != New.CodeDigest)
+    return std::string("the code would not be the code that was timed");
+  if (Context.Domain != LaunchDomain::Preserve || !Default)
+    return std::nullopt;
+  llvm::Expected<DeviceModel> Model = loadDeviceModel(Context.DevicesDir, I.Image.Arch);
+  if (!Model)
+    return llvm::toString(Model.takeError());
+  unsigned Needed = std::min(Entry.Directives.maxThreadsPerBlock(),
+                             maxThreadsForRegisters(*Model, Default->RegsPerThread));
+  unsigned Left = maxThreadsForRegisters(*Model, New.Resources.RegsPerThread);
+  if (Left < Needed)
+    return "its " + std::to_string(New.Resources.RegsPerThread) +
+           " registers would shrink the largest block from " + std::to_string(Needed) + " to " +
+           std::to_string(Left) + " threads";
+  return std::nullopt;
+}
+
+/// Checks assembled code against the promises. Removes the caps that may not stand and returns
+/// false then, so that the image is assembled again without them.
+llvm::Expected<bool> Emitter::acceptable(const PtxModule &Ptx, const Assembled &A, TunedImage &I) {
+  llvm::Expected<Cubin> New = parseCubin(A.CubinBytes);
+  if (!New)
+    return New.takeError();
+  llvm::StringMap<const CubinKernel *> Old;
+  if (I.Original)
+    for (const CubinKernel &K : I.Original->Kernels)
+      Old[K.Resources.Name] = &K;
+  bool Sound = true;
+  for (const CubinKernel &K : New->Kernels) {
+    auto Before = Old.find(K.Resources.Name);
+    const CubinKernel *Default = Before == Old.end() ? nullptr : Before->second;
+    if (!I.Caps.count(K.Resources.Name)) {
+      if (Default && Default->CodeDigest != K.CodeDigest)
+        return unsupported("neighbour-changed",
+                           K.Resources.Name + " has no decision, yet its code would change");
+      continue;
+    }
+    const PtxEntry *Entry = Ptx.find(K.Resources.Name);
+    if (auto Reason = refusalOfCode(K, Default ? &Default->Resources : nullptr, *Entry, I)) {
+      leave(K.Resources.Name, I.Image.Arch, *Reason);
+      I.Caps.erase(K.Resources.Name);
+      Sound = false;
+    }
+  }
+  return Sound;
+}
+
+llvm::Error Emitter::makeCubin(const PtxModule &Ptx, TunedImage &I) {
+  while (!I.Caps.empty()) {
+    llvm::Expected<std::string> Text = Ptx.withRegisterCaps(I.Caps);
+    if (!Text)
+      return Text.takeError();
+    llvm::Expected<Assembled> A = assemble(Context.T, Context.Runner, *Text, I.Image.PtxasOptions,
+                                           llvm::sys::path::filename(I.Image.PtxPath));
+    if (!A)
+      return A.takeError();
+    llvm::Expected<bool> Sound = acceptable(Ptx, *A, I);
+    if (!Sound)
+      return Sound.takeError();
+    if (!*Sound)
+      continue;
+    I.NewCubin = WorkDir + "/tuned." + I.Image.Arch + ".cubin";
+    for (const auto &Cap : I.Caps)
+      Result.Kernels.push_back({Cap.first().str(), I.Image.Arch, Cap.second, ""});
+    return writeFileAtomically(I.NewCubin, A->CubinBytes);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::string> Emitter::buildContainer(llvm::ArrayRef<TunedImage> Images) const {
+  Command C;
+  C.Argv = {Context.T.tool("fatbinary")};
+  for (const std::string &Argument : U.FatbinaryArguments) {
+    if (llvm::StringRef(Argument).starts_with("--create="))
+      continue; // nvcc's own container stays what it is.
+    std::string New = Argument;
+    for (const TunedImage &I : Images) {
+      llvm::StringRef View = Argument;
+      if (!I.NewCubin.empty() && !I.Added && View.ends_with("file=" + I.Image.CubinPath))
+        New = View.drop_back(I.Image.CubinPath.size()).str() + I.NewCubin;
+      // An added image stands before the PTX, as nvcc orders them.
+      if (!I.NewCubin.empty() && I.Added && View.contains("kind=ptx") &&
+          View.ends_with("file=" + I.Image.PtxPath))
+        C.Argv.push_back("--image3=kind=elf,sm=" + I.Image.Arch.substr(3) + ",file=" + I.NewCubin);
+    }
+    C.Argv.push_back(std::move(New));
+  }
+  std::string Path = WorkDir + "/tuned.fatbin";
+  C.Argv.push_back("--create=" + Path);
+  llvm::Expected<CommandResult> Done = runChecked(Context.Runner, C);
+  if (!Done)
+    return Done.takeError();
+  return readFile(Path);
+}
+
+llvm::Expected<EmittedUnit> Emitter::emit() {
+  std::vector<TunedImage> Images = imagesToTune();
+  for (TunedImage &I : Images) {
+    llvm::Expected<std::string> Text = readFile(I.Image.PtxPath);
+    if (!Text)
+      return Text.takeError();
+    llvm::Expected<PtxModule> Ptx = PtxModule::parse(std::move(*Text));
+    if (!Ptx)
+      return Ptx.takeError();
+    takeDecisions(*Ptx, I);
+    if (I.Caps.empty())
+      continue;
+    llvm::Expected<std::string> Bytes =
+        I.Added ? llvm::Expected<std::string>("") : readFile(I.Image.CubinPath);
+    if (!Bytes)
+      return Bytes.takeError();
+    if (!I.Added) {
+      llvm::Expected<Cubin> Original = parseCubin(*Bytes);
+      if (!Original)
+        return Original.takeError();
+      I.Original = std::move(*Original);
+    }
+    if (llvm::Error E = makeCubin(*Ptx, I))
+      return E;
+  }
+  if (llvm::any_of(Images, [](const TunedImage &I) { return !I.NewCubin.empty(); })) {
+    llvm::Expected<std::string> Container = buildContainer(Images);
+    if (!Container)
+      return Container.takeError();
+    Result.Container = std::move(*Container);
+  }
+  return std::move(Result);
+}
+
+} // namespace
+
+llvm::Expected<EmittedUnit> carve::emitUnit(const DeviceUnit &U,
+                                            llvm::ArrayRef<const Profile *> Profiles,
+                                            const EmitContext &Context, llvm::StringRef WorkDir) {
+  return Emitter(U, Profiles, Context, WorkDir).emit();
+}

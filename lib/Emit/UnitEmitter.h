@@ -1,0 +1,48 @@
+/// \file
+/// From decisions to a tuned object: the unit's PTX edited and assembled as it was when timed, the
+/// container rebuilt by fatbinary and spliced into the object that nvcc made.
+#pragma once
+
+#include "Carve/CriticalPoints.h"
+#include "Nvcc/BuildPlan.h"
+#include "Nvcc/Toolchain.h"
+#include "Store/Profile.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// What was done with one kernel of a unit that a decision spoke of.
+struct EmittedKernel {
+  std::string Kernel, Arch;
+  std::optional<unsigned> Cap; ///< Emitted with it; absent: the default stays.
+  std::string Reason;          ///< Why the default stays.
+};
+
+struct EmittedUnit {
+  std::string Container; ///< The new container; empty where nothing changed.
+  std::vector<EmittedKernel> Kernels;
+};
+
+struct EmitContext {
+  const Toolchain &T;
+  CommandRunner &Runner;
+  std::string NvccVersion;
+  std::string DevicesDir;
+  bool Relocatable = false;
+  std::optional<unsigned> Ceiling; ///< The user's own register cap.
+  LaunchDomain Domain = LaunchDomain::Preserve;
+};
+
+/// Builds the container of \p U with the decisions of \p Profiles in it (the first that names a
+/// kernel counts). \p WorkDir takes the files. Decisions whose digest no longer holds, that the
+/// launch domain or the user's cap forbids, or whose code would not be the code that was timed,
+/// leave the default, each with its reason. For a decision of an architecture that the unit has
+/// PTX but no image for, the image is added. Fails where a tool fails, or where a kernel without a
+/// decision would change.
+llvm::Expected<EmittedUnit> emitUnit(const DeviceUnit &U, llvm::ArrayRef<const Profile *> Profiles,
+                                     const EmitContext &Context, llvm::StringRef WorkDir);
+
+} // namespace carve

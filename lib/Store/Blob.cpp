@@ -1,0 +1,37 @@
+#include "Store/Blob.h"
+
+#include "Support/Digest.h"
+#include "Support/Error.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Compression.h"
+
+using namespace carve;
+namespace zstd = llvm::compression::zstd;
+
+static constexpr llvm::StringLiteral Magic = "carve-blob 1 ";
+/// A damaged length must not make us ask for all memory. The largest PTX that one unit of a large
+/// library has is two orders of magnitude below.
+static constexpr uint64_t MaxBytes = uint64_t(4) << 30;
+
+std::string carve::packBlob(llvm::StringRef Bytes) {
+  llvm::SmallVector<uint8_t, 0> Compressed;
+  zstd::compress(llvm::arrayRefFromStringRef(Bytes), Compressed, /*Level=*/1);
+  std::string Packed = (Magic + llvm::utostr(Bytes.size()) + "\n").str();
+  Packed += llvm::toStringRef(Compressed);
+  return Packed;
+}
+
+llvm::Expected<std::string> carve::unpackBlob(llvm::StringRef Packed, llvm::StringRef Digest) {
+  uint64_t Size;
+  if (!Packed.consume_front(Magic) || Packed.consumeInteger(10, Size) ||
+      !Packed.consume_front("\n") || Size > MaxBytes)
+    return malformed("no blob: expected '" + Magic + "<bytes>' in the first line");
+  llvm::SmallVector<uint8_t, 0> Bytes;
+  if (llvm::Error Failed = zstd::decompress(llvm::arrayRefFromStringRef(Packed), Bytes, Size))
+    return malformed("damaged blob: " + llvm::toString(std::move(Failed)));
+  std::string Actual = digestOf(llvm::toStringRef(Bytes));
+  if (Bytes.size() != Size || Actual != Digest)
+    return malformed("damaged blob: digest " + Actual + ", expected " + Digest);
+  return llvm::toStringRef(Bytes).str();
+}

@@ -1,0 +1,303 @@
+/// \file
+/// Reads a profile from YAML. On LLVM's parser and not on its YAML I/O, because a file that people
+/// edit needs one message that names line, actual and expected, and I/O gives several for some
+/// mistakes and none for others (a key given twice, a number out of its range).
+#include "Store/NewerFormat.h"
+#include "Store/Profile.h"
+#include "Support/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/YAMLParser.h"
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+using namespace carve;
+namespace yaml = llvm::yaml;
+
+static constexpr unsigned Format = 1;
+/// What ptxas takes as a register cap.
+static constexpr unsigned MinCap = 1, MaxCap = 255;
+static constexpr unsigned AnyNumber = 1u << 30;
+
+namespace {
+
+/// One key of a mapping and how its value is read.
+struct Member {
+  llvm::StringLiteral Key;
+  std::function<llvm::Error(yaml::Node &)> Read;
+  bool Required = false;
+};
+
+class ProfileReader {
+public:
+  ProfileReader(llvm::StringRef Text, llvm::StringRef Name)
+      : Name(Name), Stream(Text, Sources, /*ShowColors=*/false) {
+    Sources.setDiagHandler(
+        [](const llvm::SMDiagnostic &D, void *Reader) {
+          static_cast<ProfileReader *>(Reader)->noteSyntax(D);
+        },
+        this);
+  }
+
+  llvm::Expected<Profile> read();
+
+private:
+  void noteSyntax(const llvm::SMDiagnostic &D);
+  std::string at(llvm::SMLoc Where) const;
+  llvm::Error fail(const llvm::Twine &Message);
+  llvm::Error mismatch(yaml::Node &Actual, const llvm::Twine &Expected);
+
+  llvm::Error readMapping(yaml::Node &N, llvm::StringRef What, llvm::ArrayRef<Member> Members);
+  llvm::Error readList(yaml::Node &N, llvm::function_ref<llvm::Error(yaml::Node &)> Read);
+  llvm::Error readText(yaml::Node &N, std::string &Out, bool MayBeEmpty = false);
+  llvm::Error readNumber(yaml::Node &N, unsigned &Out, unsigned Min, unsigned Max);
+  llvm::Error readRatio(yaml::Node &N, double &Out);
+  llvm::Error readFormat(yaml::Node &N);
+  llvm::Error readArch(yaml::Node &N, std::string &Out);
+  llvm::Error readVariant(yaml::Node &N, VariantSetting &Out);
+  llvm::Error readEvidence(yaml::Node &N, Evidence &Out);
+  llvm::Error readDecision(yaml::Node &N);
+
+  llvm::StringRef Name;
+  llvm::SourceMgr Sources;
+  yaml::Stream Stream;
+  std::string Syntax;  ///< The first syntax error; what follows it are its consequences.
+  llvm::SMLoc Here;    ///< Of the key or list item being read.
+  llvm::StringRef Key; ///< Its name.
+  Profile Result;
+  std::map<std::pair<std::string, std::string>, unsigned> LineOf; ///< Of kernel and architecture.
+};
+
+} // namespace
+
+void ProfileReader::noteSyntax(const llvm::SMDiagnostic &D) {
+  if (Syntax.empty())
+    Syntax = (Name + ":" + llvm::Twine(D.getLineNo()) + ": " + D.getMessage()).str();
+}
+
+std::string ProfileReader::at(llvm::SMLoc Where) const {
+  unsigned Line = Where.isValid() ? Sources.getLineAndColumn(Where).first : 1;
+  return (Name + ":" + llvm::Twine(Line) + ": ").str();
+}
+
+llvm::Error ProfileReader::fail(const llvm::Twine &Message) {
+  if (Stream.failed())
+    return malformed(Syntax);
+  return malformed(at(Here) + Message);
+}
+
+static std::string describe(yaml::Node &N) {
+  if (auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N)) {
+    llvm::SmallString<64> Storage;
+    return ("'" + Scalar->getValue(Storage) + "'").str();
+  }
+  switch (N.getType()) {
+  case yaml::Node::NK_Null:
+    return "nothing";
+  case yaml::Node::NK_Mapping:
+    return "a mapping";
+  case yaml::Node::NK_Sequence:
+    return "a list";
+  case yaml::Node::NK_Alias:
+    return "an alias";
+  default:
+    return "a block of text";
+  }
+}
+
+llvm::Error ProfileReader::mismatch(yaml::Node &Actual, const llvm::Twine &Expected) {
+  return fail(Key + ": " + describe(Actual) + ", expected " + Expected);
+}
+
+llvm::Error ProfileReader::readMapping(yaml::Node &N, llvm::StringRef What,
+                                       llvm::ArrayRef<Member> Members) {
+  auto *Mapping = llvm::dyn_cast<yaml::MappingNode>(&N);
+  if (!Mapping)
+    return fail(What + ": " + describe(N) + ", expected a mapping");
+  llvm::SMLoc Start = Here;
+  std::set<llvm::StringRef> Seen;
+  for (yaml::KeyValueNode &Pair : *Mapping) {
+    auto *KeyNode = llvm::dyn_cast_or_null<yaml::ScalarNode>(Pair.getKey());
+    if (!KeyNode)
+      return fail(What + ": a key that is no text");
+    Here = KeyNode->getSourceRange().Start;
+    llvm::SmallString<32> Storage;
+    llvm::StringRef Given = KeyNode->getValue(Storage);
+    const Member *Known = llvm::find_if(Members, [&](const Member &M) { return M.Key == Given; });
+    if (Known == Members.end())
+      return fail(
+          "unknown key '" + Given + "' in " + What + ", expected " +
+          llvm::join(llvm::map_range(Members, [](const Member &M) { return M.Key; }), ", "));
+    if (!Seen.insert(Known->Key).second)
+      return fail("key '" + Given + "' given twice in " + What + ", expected once");
+    Key = Known->Key;
+    yaml::Node *Value = Pair.getValue();
+    if (!Value || Stream.failed())
+      return fail("no value");
+    if (llvm::Error Failed = Known->Read(*Value))
+      return Failed;
+  }
+  Here = Start;
+  for (const Member &M : Members)
+    if (M.Required && !Seen.count(M.Key))
+      return fail("no '" + M.Key + "' in " + What);
+  return llvm::Error::success();
+}
+
+llvm::Error ProfileReader::readList(yaml::Node &N,
+                                    llvm::function_ref<llvm::Error(yaml::Node &)> Read) {
+  if (llvm::isa<yaml::NullNode>(N))
+    return llvm::Error::success();
+  auto *List = llvm::dyn_cast<yaml::SequenceNode>(&N);
+  if (!List)
+    return mismatch(N, "a list");
+  for (yaml::Node &Item : *List) {
+    Here = Item.getSourceRange().Start;
+    if (llvm::Error Failed = Read(Item))
+      return Failed;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error ProfileReader::readText(yaml::Node &N, std::string &Out, bool MayBeEmpty) {
+  if (auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N)) {
+    llvm::SmallString<128> Storage;
+    Out = Scalar->getValue(Storage).str();
+  } else if (auto *Block = llvm::dyn_cast<yaml::BlockScalarNode>(&N)) {
+    Out = Block->getValue().str();
+  } else {
+    return mismatch(N, "a text");
+  }
+  if (Stream.failed() || (Out.empty() && !MayBeEmpty))
+    return mismatch(N, "a text");
+  return llvm::Error::success();
+}
+
+llvm::Error ProfileReader::readNumber(yaml::Node &N, unsigned &Out, unsigned Min, unsigned Max) {
+  auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
+  // The raw value keeps its quotes: a quoted number is a text.
+  if (!Scalar || Scalar->getRawValue().getAsInteger(10, Out) || Out < Min || Out > Max)
+    return mismatch(N, "a number in " + llvm::Twine(Min) + ".." + llvm::Twine(Max));
+  return llvm::Error::success();
+}
+
+llvm::Error ProfileReader::readRatio(yaml::Node &N, double &Out) {
+  auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
+  if (!Scalar || Scalar->getRawValue().getAsDouble(Out) || !std::isfinite(Out) || Out < 0)
+    return mismatch(N, "a ratio such as 0.95");
+  return llvm::Error::success();
+}
+
+llvm::Error ProfileReader::readFormat(yaml::Node &N) {
+  unsigned Given;
+  if (llvm::Error Failed = readNumber(N, Given, 1, AnyNumber))
+    return Failed;
+  if (Given == Format)
+    return llvm::Error::success();
+  return llvm::make_error<NewerFormat>(at(Here) + "carve-profile: " + llvm::Twine(Given) +
+                                       ", expected " + llvm::Twine(Format));
+}
+
+llvm::Error ProfileReader::readArch(yaml::Node &N, std::string &Out) {
+  if (llvm::Error Failed = readText(N, Out))
+    return Failed;
+  llvm::StringRef Rest = Out;
+  unsigned Number;
+  if (Rest.consume_front("sm_") && !Rest.consumeInteger(10, Number) &&
+      (Rest.empty() || Rest == "a" || Rest == "f"))
+    return llvm::Error::success();
+  return mismatch(N, "an architecture such as sm_90");
+}
+
+llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
+  if (auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
+      Scalar && Scalar->getRawValue() == "default")
+    return llvm::Error::success();
+  if (!llvm::isa<yaml::MappingNode>(N))
+    return mismatch(N, "'default' or a mapping such as {cap: 40}");
+  return readMapping(N, "variant", {{"cap", [&](yaml::Node &Value) {
+                                       return readNumber(Value, Out.Cap.emplace(), MinCap, MaxCap);
+                                     }}});
+}
+
+llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
+  auto Text = [this](std::string &Field) {
+    return [this, &Field](yaml::Node &V) { return readText(V, Field, /*MayBeEmpty=*/true); };
+  };
+  auto Count = [this](unsigned &Field) {
+    return [this, &Field](yaml::Node &V) { return readNumber(V, Field, 0, AnyNumber); };
+  };
+  auto Ratio = [this](double &Field) {
+    return [this, &Field](yaml::Node &V) { return readRatio(V, Field); };
+  };
+  auto Shapes = [&](yaml::Node &V) {
+    return readList(V, [&](yaml::Node &Item) { return readText(Item, Out.Shapes.emplace_back()); });
+  };
+  return readMapping(N, "evidence",
+                     {{"device", Text(Out.Device)},
+                      {"driver", Text(Out.Driver)},
+                      {"date", Text(Out.Date)},
+                      {"workload", Text(Out.Workload)},
+                      {"shapes", Shapes},
+                      {"ratio", Ratio(Out.Ratio)},
+                      {"ratio-low", Ratio(Out.RatioLow)},
+                      {"ratio-high", Ratio(Out.RatioHigh)},
+                      {"pairs", Count(Out.Pairs)},
+                      {"default-regs", Count(Out.DefaultRegs)},
+                      {"tuned-regs", Count(Out.TunedRegs)},
+                      {"code-digest", Text(Out.CodeDigest)},
+                      {"reason", Text(Out.Reason)}});
+}
+
+llvm::Error ProfileReader::readDecision(yaml::Node &N) {
+  Decision D;
+  llvm::Error Failed = readMapping(
+      N, "kernel entry",
+      {{"kernel", [&](yaml::Node &V) { return readText(V, D.Kernel); }, true},
+       {"arch", [&](yaml::Node &V) { return readArch(V, D.Arch); }},
+       {"variant", [&](yaml::Node &V) { return readVariant(V, D.Variant); }, true},
+       {"digest", [&](yaml::Node &V) { return readText(V, D.Digest.emplace()); }},
+       {"evidence", [&](yaml::Node &V) { return readEvidence(V, D.Basis.emplace()); }}});
+  if (Failed)
+    return Failed;
+  unsigned Line = Sources.getLineAndColumn(Here).first;
+  auto [First, New] = LineOf.try_emplace({D.Kernel, D.Arch}, Line);
+  if (!New)
+    return fail("kernel '" + D.Kernel + "' for " +
+                (D.Arch.empty() ? "any architecture" : llvm::StringRef(D.Arch)) +
+                " given twice, expected once: first in line " + llvm::Twine(First->second));
+  Result.Kernels.push_back(std::move(D));
+  return llvm::Error::success();
+}
+
+llvm::Expected<Profile> ProfileReader::read() {
+  yaml::document_iterator Document = Stream.begin();
+  yaml::Node *Root = Document == Stream.end() ? nullptr : Document->getRoot();
+  if (!Root || Stream.failed() || llvm::isa<yaml::NullNode>(Root))
+    return fail("nothing, expected 'carve-profile: 1'");
+  Here = Root->getSourceRange().Start;
+  llvm::Error Failed = readMapping(
+      *Root, "profile",
+      {{"carve-profile", [&](yaml::Node &V) { return readFormat(V); }, true},
+       {"file-cap",
+        [&](yaml::Node &V) { return readNumber(V, Result.FileCap.emplace(), MinCap, MaxCap); }},
+       {"kernels", [&](yaml::Node &V) {
+          return readList(V, [&](yaml::Node &Item) { return readDecision(Item); });
+        }}});
+  if (Failed)
+    return Failed;
+  if (Stream.failed() || ++Document != Stream.end())
+    return fail("a second document, expected one");
+  if (Stream.failed())
+    return fail("");
+  return std::move(Result);
+}
+
+llvm::Expected<Profile> carve::parseProfile(llvm::StringRef Yaml, llvm::StringRef Name) {
+  return ProfileReader(Yaml, Name).read();
+}

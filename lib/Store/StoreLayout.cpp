@@ -1,0 +1,147 @@
+#include "Store/StoreLayout.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <unistd.h>
+
+using namespace carve;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+namespace {
+
+struct Folder {
+  llvm::StringLiteral Name, Extension;
+  EntryKind Kind;
+  bool Nested; ///< Its entries lie one directory deeper.
+};
+
+// What is referred to stands before what refers to it, so that one pass of verify() that removes
+// as it goes also finds what a removal has left dangling.
+constexpr Folder Folders[] = {
+    {"blobs", "", EntryKind::Blob, true},
+    {"units", ".json", EntryKind::Unit, false},
+    {"containers", "", EntryKind::Container, true},
+    {"decisions", ".yaml", EntryKind::Decision, false},
+    {"attempts", ".json", EntryKind::Attempt, false},
+    {"reports", ".json", EntryKind::Report, false},
+};
+
+} // namespace
+
+static const Folder &folderOf(EntryKind Kind) {
+  for (const Folder &F : Folders)
+    if (F.Kind == Kind)
+      return F;
+  llvm_unreachable("temporaries have no folder of their own");
+}
+
+static std::string under(llvm::StringRef Folder, llvm::StringRef Name) {
+  llvm::SmallString<256> Path(Folder);
+  path::append(Path, Name);
+  return Path.str().str();
+}
+
+bool carve::isEntryName(llvm::StringRef Name) {
+  return !Name.empty() && Name.front() != '.' &&
+         Name.find_first_of(llvm::StringRef("/\0", 2)) == llvm::StringRef::npos;
+}
+
+std::string carve::entryFolder(llvm::StringRef Root, EntryKind Kind) {
+  return under(Root, folderOf(Kind).Name);
+}
+
+std::string carve::entryPath(llvm::StringRef Root, EntryKind Kind, llvm::StringRef Name) {
+  return under(entryFolder(Root, Kind), Name.str() + folderOf(Kind).Extension.str());
+}
+
+std::string carve::blobPath(llvm::StringRef Root, llvm::StringRef Digest) {
+  return under(under(entryFolder(Root, EntryKind::Blob), Digest.take_front(2)), Digest);
+}
+
+std::string carve::containerFolder(llvm::StringRef Root, llvm::StringRef Digest) {
+  return under(entryFolder(Root, EntryKind::Container), Digest);
+}
+
+void carve::unlinkContainer(llvm::StringRef Root, llvm::StringRef Digest, llvm::StringRef Key) {
+  std::string Folder = containerFolder(Root, Digest);
+  (void)::unlink(under(Folder, Key).c_str());
+  removeIfEmpty(Folder);
+}
+
+static bool isDigest(llvm::StringRef Name) {
+  return Name.size() == 32 && llvm::all_of(Name, llvm::isHexDigit);
+}
+
+/// The entry that the file \p Path of \p F is, if it is named as one.
+static bool classify(const Folder &F, llvm::StringRef Path, StoreEntry &Entry) {
+  llvm::StringRef Name = path::filename(Path);
+  llvm::StringRef Above = path::filename(path::parent_path(Path));
+  Entry.Path = Path.str();
+  Entry.Kind = F.Kind;
+  if (Name.contains(".carve-")) { // As temporaryBeside() names them.
+    Entry.Kind = EntryKind::Temporary;
+    return true;
+  }
+  if (!Name.consume_back(F.Extension))
+    return false;
+  Entry.Name = F.Kind == EntryKind::Container ? Above.str() : Name.str();
+  switch (F.Kind) {
+  case EntryKind::Blob:
+    return isDigest(Name) && Above == Name.take_front(2);
+  case EntryKind::Container:
+    return isDigest(Above);
+  default:
+    return true;
+  }
+}
+
+static void collect(const Folder &F, const std::string &Directory, bool Nested,
+                    std::vector<StoreEntry> &Entries) {
+  std::error_code Failed;
+  for (fs::directory_iterator It(Directory, Failed, /*follow_symlinks=*/false), End;
+       !Failed && It != End; It.increment(Failed)) {
+    if (Nested) {
+      collect(F, It->path(), /*Nested=*/false, Entries);
+      continue;
+    }
+    StoreEntry Entry{};
+    fs::file_status Status;
+    if (!classify(F, It->path(), Entry) || fs::status(It->path(), Status, /*follow=*/false) ||
+        Status.type() != fs::file_type::regular_file)
+      continue;
+    Entry.Bytes = Status.getSize();
+    Entry.Modified = Status.getLastModificationTime();
+    Entries.push_back(std::move(Entry));
+  }
+}
+
+std::vector<StoreEntry> carve::storeEntries(llvm::StringRef Root) {
+  std::vector<StoreEntry> Entries;
+  for (const Folder &F : Folders)
+    collect(F, under(Root, F.Name), F.Nested, Entries);
+  return Entries;
+}
+
+std::vector<std::string> carve::entryNames(llvm::StringRef Root, EntryKind Kind) {
+  std::vector<StoreEntry> Entries;
+  const Folder &F = folderOf(Kind);
+  collect(F, under(Root, F.Name), F.Nested, Entries);
+  std::vector<std::string> Names;
+  for (StoreEntry &Entry : Entries)
+    if (Entry.Kind == Kind)
+      Names.push_back(std::move(Entry.Name));
+  llvm::sort(Names);
+  return Names;
+}
+
+void carve::removeIfEmpty(llvm::StringRef Path) { (void)::rmdir(Path.str().c_str()); }
+
+void carve::removeEmptyFolders(llvm::StringRef Root) {
+  for (const Folder &F : Folders)
+    removeIfEmpty(under(Root, F.Name));
+  removeIfEmpty(Root);
+}

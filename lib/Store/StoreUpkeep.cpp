@@ -1,0 +1,217 @@
+/// \file
+/// What looks at the whole store: counting, checking, evicting, clearing. Other processes write
+/// and remove meanwhile, so an entry that is suddenly gone is never a failure.
+#include "Store/Blob.h"
+#include "Store/NewerFormat.h"
+#include "Store/PassthroughLog.h"
+#include "Store/Profile.h"
+#include "Store/StoreLayout.h"
+#include "Store/UnitStore.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+
+#include <chrono>
+
+using namespace carve;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// A writer that has not renamed its temporary after this long has been killed.
+static constexpr std::chrono::hours TemporaryAge(1);
+static constexpr std::chrono::hours PruneEvery(1);
+
+static llvm::Error removeFile(const std::string &Path) {
+  if (std::error_code Failed = fs::remove(Path))
+    return llvm::createFileError(Path, Failed);
+  return llvm::Error::success();
+}
+
+/// Removes an entry, and the directory that held only it.
+static llvm::Error removeEntry(const StoreEntry &Entry) {
+  if (llvm::Error Failed = removeFile(Entry.Path))
+    return Failed;
+  if (Entry.Kind == EntryKind::Container || Entry.Kind == EntryKind::Blob)
+    removeIfEmpty(path::parent_path(Entry.Path));
+  return llvm::Error::success();
+}
+
+StoreStats UnitStore::stats() const {
+  StoreStats Stats;
+  for (const StoreEntry &Entry : storeEntries(Root)) {
+    Stats.Units += Entry.Kind == EntryKind::Unit;
+    Stats.Blobs += Entry.Kind == EntryKind::Blob;
+    Stats.Decisions += Entry.Kind == EntryKind::Decision;
+    Stats.Reports += Entry.Kind == EntryKind::Report;
+    Stats.Bytes += Entry.Bytes;
+  }
+  for (const std::string &Path : passthroughFiles(Root)) {
+    uint64_t Bytes = 0;
+    if (!fs::file_size(Path, Bytes))
+      Stats.Bytes += Bytes;
+  }
+  Stats.Passthroughs = readPassthroughs(Root);
+  return Stats;
+}
+
+static llvm::Error checkUnit(const UnitStore &Store, llvm::StringRef Key) {
+  llvm::Expected<std::optional<Unit>> Record = Store.unit(Key);
+  if (!Record)
+    return Record.takeError();
+  if (!*Record)
+    return llvm::Error::success();
+  std::vector<llvm::StringRef> Digests;
+  for (const UnitImage &Image : (*Record)->Images)
+    Digests.insert(Digests.end(), {Image.PtxDigest, Image.CubinDigest});
+  for (const EmbeddedPtx &Ptx : (*Record)->Ptx)
+    Digests.push_back(Ptx.PtxDigest);
+  for (llvm::StringRef Digest : Digests)
+    if (!Digest.empty() && !fs::exists(blobPath(Store.root(), Digest)))
+      return malformed("refers to blob " + Digest + ", which is not there");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkContainer(const UnitStore &Store, const StoreEntry &Entry) {
+  llvm::StringRef Key = path::filename(Entry.Path);
+  llvm::Expected<std::optional<Unit>> Record = Store.unit(Key);
+  if (!Record)
+    return Record.takeError();
+  if (!*Record)
+    return malformed("leads to unit " + Key + ", which is not there");
+  if (!llvm::is_contained((*Record)->Containers, Entry.Name))
+    return malformed("leads to unit " + Key + ", which loads another container by now");
+  return llvm::Error::success();
+}
+
+/// What is wrong with \p Entry in itself and in what it refers to.
+static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
+  if (Entry.Kind == EntryKind::Temporary)
+    return llvm::Error::success();
+  if (Entry.Kind == EntryKind::Blob)
+    return Store.blob(Entry.Name).takeError();
+  if (Entry.Kind == EntryKind::Unit)
+    return checkUnit(Store, Entry.Name);
+  if (Entry.Kind == EntryKind::Container)
+    return checkContainer(Store, Entry);
+  llvm::Expected<std::string> Text = readFile(Entry.Path);
+  if (!Text)
+    return Text.takeError();
+  if (Entry.Kind == EntryKind::Decision)
+    return parseProfile(*Text, Entry.Path).takeError();
+  return llvm::json::parse(*Text).takeError();
+}
+
+std::vector<StoreFault> UnitStore::verify(bool Repair) {
+  std::vector<StoreFault> Faults;
+  for (const StoreEntry &Entry : storeEntries(Root)) {
+    llvm::Error Wrong = check(*this, Entry);
+    if (!Wrong)
+      continue;
+    bool Newer = Wrong.isA<NewerFormat>();
+    StoreFault Fault{Entry.Path, llvm::toString(std::move(Wrong))};
+    if (!fs::exists(Entry.Path))
+      continue;
+    if (Repair && !Newer)
+      if (llvm::Error Failed = removeEntry(Entry))
+        Fault.What += "; not removed: " + llvm::toString(std::move(Failed));
+    Faults.push_back(std::move(Fault));
+  }
+  return Faults;
+}
+
+/// Removes a unit's record after the entries that lead to it.
+static llvm::Error removeUnit(const UnitStore &Store, const StoreEntry &Entry) {
+  llvm::Expected<std::optional<Unit>> Record = Store.unit(Entry.Name);
+  if (!Record) {
+    llvm::consumeError(Record.takeError());
+  } else if (*Record) {
+    for (const std::string &Digest : (*Record)->Containers)
+      unlinkContainer(Store.root(), Digest, Entry.Name);
+  }
+  return removeEntry(Entry);
+}
+
+static llvm::Error evict(const UnitStore &Store, const StoreEntry &Entry) {
+  return Entry.Kind == EntryKind::Unit ? removeUnit(Store, Entry) : removeEntry(Entry);
+}
+
+/// A unit of which a blob has gone can be neither tuned nor emitted.
+static llvm::Error removeUnitsWithoutBlobs(const UnitStore &Store) {
+  for (const StoreEntry &Entry : storeEntries(Store.root())) {
+    if (Entry.Kind != EntryKind::Unit)
+      continue;
+    llvm::Error Wrong = checkUnit(Store, Entry.Name);
+    bool Keep = !Wrong || Wrong.isA<NewerFormat>();
+    llvm::consumeError(std::move(Wrong));
+    if (Keep)
+      continue;
+    if (llvm::Error Failed = removeUnit(Store, Entry))
+      return Failed;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error UnitStore::prune(uint64_t MaxBytes) {
+  std::vector<StoreEntry> Evictable;
+  uint64_t Bytes = 0;
+  const auto Now = std::chrono::system_clock::now();
+  for (StoreEntry &Entry : storeEntries(Root)) {
+    if (Entry.Kind == EntryKind::Temporary && Now - Entry.Modified > TemporaryAge) {
+      if (llvm::Error Failed = removeEntry(Entry))
+        return Failed;
+      continue;
+    }
+    Bytes += Entry.Bytes;
+    if (Entry.Kind == EntryKind::Blob || Entry.Kind == EntryKind::Unit ||
+        Entry.Kind == EntryKind::Attempt || Entry.Kind == EntryKind::Report)
+      Evictable.push_back(std::move(Entry));
+  }
+  if (Bytes <= MaxBytes)
+    return llvm::Error::success();
+  llvm::stable_sort(
+      Evictable, [](const StoreEntry &A, const StoreEntry &B) { return A.Modified < B.Modified; });
+  for (const StoreEntry &Entry : Evictable) {
+    if (Bytes <= MaxBytes)
+      break;
+    if (llvm::Error Failed = evict(*this, Entry))
+      return Failed;
+    Bytes -= Entry.Bytes;
+  }
+  return removeUnitsWithoutBlobs(*this);
+}
+
+// The age is renewed before the work, so that of many compiles at once nearly always one prunes.
+void UnitStore::pruneSometimes(uint64_t MaxBytes) {
+  llvm::SmallString<256> Stamp(Root);
+  path::append(Stamp, "pruned");
+  const auto Now = std::chrono::system_clock::now();
+  fs::file_status Status;
+  if (!fs::status(Stamp, Status)) {
+    auto Age = Now - Status.getLastModificationTime();
+    // A stamp of the future is of a clock that was wrong.
+    if (Age >= std::chrono::seconds(-60) && Age < PruneEvery)
+      return;
+  }
+  if (llvm::Error Failed = write(Stamp, "")) {
+    llvm::consumeError(std::move(Failed));
+    return;
+  }
+  llvm::consumeError(prune(MaxBytes));
+}
+
+llvm::Error UnitStore::clear() {
+  for (const StoreEntry &Entry : storeEntries(Root))
+    if (llvm::Error Failed = removeEntry(Entry))
+      return Failed;
+  for (const std::string &Path : passthroughFiles(Root))
+    if (llvm::Error Failed = removeFile(Path))
+      return Failed;
+  if (llvm::Error Failed = removeFile(Root + "/pruned"))
+    return Failed;
+  removeEmptyFolders(Root);
+  return llvm::Error::success();
+}

@@ -1,0 +1,272 @@
+#include "Store/UnitStore.h"
+
+#include "Store/Blob.h"
+#include "Store/PassthroughLog.h"
+#include "Store/StoreLayout.h"
+#include "Store/UnitJson.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace carve;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// \p Path absolute and without `.` and `..`. Symbolic links are left alone: a key has to be the
+/// same for the same words, and a link that is switched (`build/current`) is still the same unit.
+static std::string normalised(llvm::StringRef Directory, llvm::StringRef Path) {
+  llvm::SmallString<256> Result(Path);
+  fs::make_absolute(Directory, Result);
+  path::remove_dots(Result, /*remove_dot_dot=*/true);
+  return Result.str().str();
+}
+
+// The project's own place is in the key, so two checkouts do not share units; a moved checkout
+// starts anew, and finds its decisions in the profile that it carries with it.
+std::string carve::unitKey(llvm::StringRef Project, llvm::StringRef Directory,
+                           llvm::StringRef Source, llvm::StringRef Output) {
+  return digestOfFields({normalised(Directory, Project), normalised(Directory, Source),
+                         normalised(Directory, Output)});
+}
+
+std::string carve::projectRoot(llvm::StringRef Directory) {
+  for (llvm::StringRef Dir = Directory; !Dir.empty(); Dir = path::parent_path(Dir)) {
+    llvm::SmallString<256> Git(Dir);
+    path::append(Git, ".git"); // A directory, or a file in work trees and submodules.
+    if (fs::exists(Git))
+      return Dir.str();
+  }
+  return Directory.str();
+}
+
+bool UnitStore::writable() const {
+  return !fs::create_directories(Root) && ::access(Root.c_str(), W_OK | X_OK) == 0;
+}
+
+static bool isMissing(std::error_code Code) {
+  return Code == std::errc::no_such_file_or_directory || Code == std::errc::not_a_directory;
+}
+
+/// Whether \p Failed says that a file, or a directory above it, does not exist.
+static bool isMissing(const llvm::Error &Failed) {
+  bool Missing = false;
+  llvm::visitErrors(Failed, [&](const llvm::ErrorInfoBase &Info) {
+    Missing = isMissing(Info.convertToErrorCode());
+  });
+  return Missing;
+}
+
+/// The content of \p Path, nothing where it does not exist.
+static llvm::Expected<std::optional<std::string>> readIfThere(llvm::StringRef Path) {
+  llvm::Expected<std::string> Text = readFile(Path);
+  if (Text)
+    return std::optional(std::move(*Text));
+  llvm::Error Failed = Text.takeError();
+  if (!isMissing(Failed))
+    return Failed;
+  llvm::consumeError(std::move(Failed));
+  return std::nullopt;
+}
+
+/// Makes \p Path younger. Where that is refused the entry only goes earlier than it might.
+static void renewAge(const std::string &Path) {
+  (void)::utimensat(AT_FDCWD, Path.c_str(), nullptr, 0);
+}
+
+// A directory is only made once it is missed: nearly always it is there, and another process may
+// remove it between our looking and our writing anyway.
+llvm::Error UnitStore::write(llvm::StringRef Path, llvm::StringRef Bytes) const {
+  if (Root.empty())
+    return malformed("no directory for the store");
+  for (int Attempt = 0;; ++Attempt) {
+    llvm::Error Failed = writeFileAtomically(Path, Bytes);
+    if (!Failed || Attempt == 10 || !isMissing(Failed))
+      return Failed;
+    llvm::consumeError(std::move(Failed));
+    llvm::StringRef Folder = path::parent_path(Path);
+    if (std::error_code Code = fs::create_directories(Folder); Code && !isMissing(Code))
+      return llvm::createFileError(Folder, Code);
+  }
+}
+
+static llvm::Error badName(llvm::StringRef What, llvm::StringRef Name) {
+  return malformed("bad " + What + " '" + Name + "', expected a file name");
+}
+
+llvm::Expected<std::string> UnitStore::putBlob(llvm::StringRef Bytes) {
+  std::string Digest = digestOf(Bytes), Path = blobPath(Root, Digest);
+  // Unpacking costs a third of packing, and so a damaged blob is replaced by the next compile.
+  llvm::Expected<std::string> There = blob(Digest);
+  if (There) {
+    renewAge(Path);
+    return Digest;
+  }
+  llvm::consumeError(There.takeError());
+  if (llvm::Error Failed = write(Path, packBlob(Bytes)))
+    return Failed;
+  return Digest;
+}
+
+llvm::Expected<std::string> UnitStore::blob(llvm::StringRef Digest) const {
+  if (!isEntryName(Digest))
+    return badName("digest", Digest);
+  std::string Path = blobPath(Root, Digest);
+  llvm::Expected<std::string> Packed = readFile(Path);
+  if (!Packed)
+    return Packed.takeError();
+  llvm::Expected<std::string> Bytes = unpackBlob(*Packed, Digest);
+  if (!Bytes)
+    return malformed(Path + ": " + llvm::toString(Bytes.takeError()));
+  return Bytes;
+}
+
+llvm::Error UnitStore::linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const {
+  if (!isEntryName(Digest))
+    return badName("container digest", Digest);
+  llvm::SmallString<256> Path(containerFolder(Root, Digest));
+  path::append(Path, Key);
+  if (fs::exists(Path)) {
+    renewAge(Path.str().str());
+    return llvm::Error::success();
+  }
+  return write(Path, "");
+}
+
+// The record stands before the entries that lead to it, so that an entry without a record is
+// always one to remove, never one about to become right.
+llvm::Error UnitStore::putUnit(const Unit &U) {
+  if (!isEntryName(U.Key))
+    return badName("unit key", U.Key);
+  std::vector<std::string> Stale;
+  llvm::Expected<std::optional<Unit>> Before = unit(U.Key);
+  if (!Before)
+    llvm::consumeError(Before.takeError()); // Damaged, or newer: replaced.
+  else if (*Before)
+    Stale = std::move((*Before)->Containers);
+  if (llvm::Error Failed = write(entryPath(Root, EntryKind::Unit, U.Key), printUnit(U)))
+    return Failed;
+  for (const std::string &Digest : U.Containers)
+    if (llvm::Error Failed = linkContainer(Digest, U.Key))
+      return Failed;
+  for (const std::string &Digest : Stale)
+    if (isEntryName(Digest) && !llvm::is_contained(U.Containers, Digest))
+      unlinkContainer(Root, Digest, U.Key);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::optional<Unit>> UnitStore::unit(llvm::StringRef Key) const {
+  if (!isEntryName(Key))
+    return badName("unit key", Key);
+  std::string Path = entryPath(Root, EntryKind::Unit, Key);
+  llvm::Expected<std::optional<std::string>> Json = readIfThere(Path);
+  if (!Json)
+    return Json.takeError();
+  if (!*Json)
+    return std::nullopt;
+  llvm::Expected<Unit> Record = parseUnit(**Json, Path);
+  if (!Record)
+    return Record.takeError();
+  if (Record->Key != Key)
+    return malformed(Path + ": unit record of key '" + Record->Key + "', expected '" + Key + "'");
+  return std::optional(std::move(*Record));
+}
+
+std::vector<Unit> UnitStore::unitsOfContainer(llvm::StringRef Digest) const {
+  std::vector<std::pair<llvm::sys::TimePoint<>, Unit>> Found;
+  if (!isEntryName(Digest))
+    return {};
+  std::error_code Failed;
+  for (fs::directory_iterator It(containerFolder(Root, Digest), Failed), End; !Failed && It != End;
+       It.increment(Failed)) {
+    llvm::StringRef Key = path::filename(It->path());
+    llvm::Expected<std::optional<Unit>> Record = unit(Key);
+    if (!Record) {
+      llvm::consumeError(Record.takeError());
+      continue;
+    }
+    fs::file_status Status;
+    if (*Record && llvm::is_contained((*Record)->Containers, Digest) &&
+        !fs::status(It->path(), Status))
+      Found.emplace_back(Status.getLastModificationTime(), std::move(**Record));
+  }
+  llvm::sort(Found, [](const auto &A, const auto &B) {
+    return std::tie(B.first, A.second.Key) < std::tie(A.first, B.second.Key);
+  });
+  std::vector<Unit> Units;
+  Units.reserve(Found.size());
+  for (auto &[Time, Record] : Found)
+    Units.push_back(std::move(Record));
+  return Units;
+}
+
+llvm::Expected<std::optional<Unit>> UnitStore::unitOfContainer(llvm::StringRef Digest) const {
+  std::vector<Unit> Units = unitsOfContainer(Digest);
+  if (Units.empty())
+    return std::nullopt;
+  return std::optional(std::move(Units.front()));
+}
+
+std::vector<Unit> UnitStore::units() const {
+  std::vector<Unit> Units;
+  for (const std::string &Key : entryNames(Root, EntryKind::Unit)) {
+    llvm::Expected<std::optional<Unit>> Record = unit(Key);
+    if (!Record)
+      llvm::consumeError(Record.takeError());
+    else if (*Record)
+      Units.push_back(std::move(**Record));
+  }
+  return Units;
+}
+
+llvm::Expected<std::optional<std::string>> UnitStore::decisions(llvm::StringRef Key) const {
+  if (!isEntryName(Key))
+    return badName("unit key", Key);
+  return readIfThere(entryPath(Root, EntryKind::Decision, Key));
+}
+
+llvm::Error UnitStore::putDecisions(llvm::StringRef Key, llvm::StringRef Yaml) {
+  if (!isEntryName(Key))
+    return badName("unit key", Key);
+  return write(entryPath(Root, EntryKind::Decision, Key), Yaml);
+}
+
+llvm::Expected<std::optional<std::string>> UnitStore::attempt(llvm::StringRef Key) const {
+  if (!isEntryName(Key))
+    return badName("unit key", Key);
+  return readIfThere(entryPath(Root, EntryKind::Attempt, Key));
+}
+
+llvm::Error UnitStore::putAttempt(llvm::StringRef Key, llvm::StringRef Json) {
+  if (!isEntryName(Key))
+    return badName("unit key", Key);
+  return write(entryPath(Root, EntryKind::Attempt, Key), Json);
+}
+
+llvm::Error UnitStore::putReport(llvm::StringRef Name, llvm::StringRef Json) {
+  if (!isEntryName(Name))
+    return badName("report name", Name);
+  return write(entryPath(Root, EntryKind::Report, Name), Json);
+}
+
+llvm::Expected<std::optional<std::string>> UnitStore::lastReport() const {
+  std::vector<std::string> Names = entryNames(Root, EntryKind::Report);
+  if (Names.empty())
+    return std::nullopt;
+  return readIfThere(entryPath(Root, EntryKind::Report, Names.back()));
+}
+
+void UnitStore::countPassthrough(llvm::StringRef Reason) const {
+  if (!Root.empty())
+    llvm::consumeError(appendPassthrough(Root, Reason));
+}

@@ -1,0 +1,106 @@
+/// \file
+/// The content-addressed directory of units, blobs, decisions and reports (`$CARVE_STORE`). Every
+/// write is a temporary renamed into place, no lock is held across anything, and an unwritable
+/// store only means that nothing is remembered.
+///
+///   units/<key>.json          one record per unit
+///   blobs/<xx>/<digest>       PTX and cubins, zstd-compressed, checked on reading
+///   containers/<digest>/<key> empty: the unit <key> loads this container; several may
+///   decisions/<key>.yaml      a unit's decisions (Profile.h)
+///   attempts/<key>.json       what became of the last tuning of a unit
+///   reports/<time>-<id>.json  one per tuning
+///   passthroughs.log          reasons of commands handed to nvcc, counted
+///   pruned                    its age is that of the last pruneSometimes()
+#pragma once
+
+#include "Store/Unit.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// Names a unit: project root, source and output, each made absolute and normalised, and nothing
+/// that an edit changes.
+std::string unitKey(llvm::StringRef Project, llvm::StringRef Directory, llvm::StringRef Source,
+                    llvm::StringRef Output);
+
+/// The root of the project that \p Directory belongs to: the nearest parent with `.git`, else
+/// \p Directory itself.
+std::string projectRoot(llvm::StringRef Directory);
+
+struct StoreStats {
+  uint64_t Units = 0, Blobs = 0, Decisions = 0, Reports = 0;
+  uint64_t Bytes = 0;
+  std::map<std::string, uint64_t> Passthroughs; ///< By reason.
+};
+
+/// One thing found wrong by verify().
+struct StoreFault {
+  std::string Path;
+  std::string What;
+};
+
+class UnitStore {
+public:
+  /// The store at \p Root, which is created when first written to.
+  explicit UnitStore(std::string Root) : Root(std::move(Root)) {}
+  const std::string &root() const { return Root; }
+  /// Whether the store can be written to; makes its directory where that is missing.
+  bool writable() const;
+
+  /// Keeps \p Bytes and returns their digest. Writing what is already there only renews its age.
+  llvm::Expected<std::string> putBlob(llvm::StringRef Bytes);
+  /// Fails where the blob is absent, or damaged (its digest differs): never returns other bytes.
+  llvm::Expected<std::string> blob(llvm::StringRef Digest) const;
+
+  /// Keeps \p U and the containers that lead to it.
+  llvm::Error putUnit(const Unit &U);
+  llvm::Expected<std::optional<Unit>> unit(llvm::StringRef Key) const;
+  /// The units that load a container, the last compiled first: one source in two checkouts makes
+  /// the same container, and a decision belongs to each. Units rebuilt since to something else
+  /// do not count.
+  std::vector<Unit> unitsOfContainer(llvm::StringRef Digest) const;
+  /// The first of unitsOfContainer().
+  llvm::Expected<std::optional<Unit>> unitOfContainer(llvm::StringRef Digest) const;
+  /// All units, unreadable ones left out.
+  std::vector<Unit> units() const;
+
+  /// Text files beside a unit's record: `decisions` (extension yaml) and `attempts` (json).
+  llvm::Expected<std::optional<std::string>> decisions(llvm::StringRef Key) const;
+  llvm::Error putDecisions(llvm::StringRef Key, llvm::StringRef Yaml);
+  llvm::Expected<std::optional<std::string>> attempt(llvm::StringRef Key) const;
+  llvm::Error putAttempt(llvm::StringRef Key, llvm::StringRef Json);
+
+  llvm::Error putReport(llvm::StringRef Name, llvm::StringRef Json);
+  /// The newest report, by name.
+  llvm::Expected<std::optional<std::string>> lastReport() const;
+
+  /// Counts one command handed to nvcc. Never fails: a store that cannot be written counts nothing.
+  void countPassthrough(llvm::StringRef Reason) const;
+
+  StoreStats stats() const;
+  /// Reads everything and reports what is damaged; with \p Repair, removes it.
+  std::vector<StoreFault> verify(bool Repair);
+  /// Removes the longest unused blobs, units, attempts and reports until at most \p MaxBytes remain.
+  /// A unit goes with its container entries, and when one of its blobs goes; its decisions stay
+  /// (they are small and dear). Temporaries of writers killed an hour ago go first.
+  llvm::Error prune(uint64_t MaxBytes);
+  /// prune(), at most once an hour, as a side effect of a compile.
+  void pruneSometimes(uint64_t MaxBytes);
+  /// Removes everything that the store wrote, and nothing else.
+  llvm::Error clear();
+
+private:
+  llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
+  llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
+  std::string Root;
+};
+
+} // namespace carve

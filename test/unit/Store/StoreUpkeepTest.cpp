@@ -1,0 +1,201 @@
+#include "Store/UnitStore.h"
+#include "StoreTesting.h"
+#include "Support/Digest.h"
+
+#include <fstream>
+
+using namespace carve;
+namespace stdfs = std::filesystem;
+
+namespace {
+
+class StoreUpkeepTest : public StoreTest {
+protected:
+  /// A unit with one container and two blobs of its own, all of the same age.
+  Unit put(UnitStore &Store, char Name, long AgeS) {
+    Unit U = sampleUnit();
+    U.Key = std::string(32, Name);
+    U.Containers = {digestOf("container of " + U.Key)};
+    U.Images[0].PtxDigest = valueOf(Store.putBlob("ptx of " + U.Key));
+    U.Images[0].CubinDigest = valueOf(Store.putBlob("cubin of " + U.Key));
+    EXPECT_EQ(messageOf(Store.putUnit(U)), "");
+    EXPECT_EQ(messageOf(Store.putDecisions(U.Key, "carve-profile: 1\n")), "");
+    for (const std::string &Digest : {U.Images[0].PtxDigest, U.Images[0].CubinDigest})
+      setAge(blobFile(Digest), AgeS);
+    setAge(unitFile(U.Key), AgeS);
+    return U;
+  }
+  std::string blobFile(const std::string &Digest) const {
+    return Root + "/blobs/" + Digest.substr(0, 2) + "/" + Digest;
+  }
+  std::string unitFile(const std::string &Key) const { return Root + "/units/" + Key + ".json"; }
+};
+
+} // namespace
+
+TEST_F(StoreUpkeepTest, AStoreThatIsNotThereIsEmpty) {
+  UnitStore Store(Root);
+  StoreStats Stats = Store.stats();
+  EXPECT_EQ(Stats.Units + Stats.Blobs + Stats.Decisions + Stats.Reports + Stats.Bytes, 0u);
+  EXPECT_TRUE(Stats.Passthroughs.empty());
+  EXPECT_TRUE(Store.verify(true).empty());
+  EXPECT_EQ(messageOf(Store.prune(0)), "");
+  EXPECT_EQ(messageOf(Store.clear()), "");
+  EXPECT_FALSE(stdfs::exists(Root));
+}
+
+TEST_F(StoreUpkeepTest, CountsWhatItHolds) {
+  UnitStore Store(Root);
+  put(Store, 'a', 0);
+  put(Store, 'b', 0);
+  EXPECT_EQ(messageOf(Store.putReport("r", "{}")), "");
+  Store.countPassthrough("device-lto");
+  StoreStats Stats = Store.stats();
+  EXPECT_EQ(Stats.Units, 2u);
+  EXPECT_EQ(Stats.Blobs, 4u);
+  EXPECT_EQ(Stats.Decisions, 2u);
+  EXPECT_EQ(Stats.Reports, 1u);
+  uint64_t Bytes = 0;
+  for (const std::string &Path : files())
+    Bytes += stdfs::file_size(Path);
+  EXPECT_EQ(Stats.Bytes, Bytes);
+}
+
+TEST_F(StoreUpkeepTest, FindsEveryKindOfDamage) {
+  UnitStore Store(Root);
+  Unit A = put(Store, 'a', 0), B = put(Store, 'b', 0), C = put(Store, 'c', 0),
+       D = put(Store, 'd', 0);
+  EXPECT_EQ(messageOf(Store.putReport("r", "{")), "");
+  EXPECT_EQ(messageOf(Store.putAttempt(D.Key, "{}")), "");
+  EXPECT_EQ(messageOf(Store.putDecisions(D.Key, "carve-profile: 1\nkernel: []\n")), "");
+  std::ofstream(blobFile(A.Images[0].PtxDigest)) << "x";
+  std::ofstream(unitFile(B.Key)) << "{}";
+  stdfs::remove(unitFile(C.Key)); // Its container leads nowhere now.
+  std::vector<std::string> Paths;
+  for (const StoreFault &Fault : Store.verify(false)) {
+    Paths.push_back(Fault.Path);
+    EXPECT_FALSE(Fault.What.empty());
+  }
+  // The damaged blob, report, decisions, B's record and the containers of B and C.
+  EXPECT_EQ(Paths.size(), 6u) << testing::PrintToString(Paths);
+  EXPECT_EQ(Store.verify(false).size(), 6u) << "looking must not repair";
+
+  // A goes with its blob, and the container with A.
+  EXPECT_EQ(Store.verify(true).size(), 8u);
+  EXPECT_TRUE(Store.verify(false).empty());
+  std::vector<Unit> Left = Store.units();
+  ASSERT_EQ(Left.size(), 1u);
+  EXPECT_EQ(Left[0].Key, D.Key);
+  EXPECT_EQ(valueOf(Store.decisions(D.Key)), std::nullopt);
+  EXPECT_TRUE(valueOf(Store.decisions(A.Key)));
+  EXPECT_EQ(valueOf(Store.attempt(D.Key)), "{}");
+}
+
+TEST_F(StoreUpkeepTest, WhatANewerVersionWroteIsReportedAndStays) {
+  UnitStore Store(Root);
+  Unit A = put(Store, 'a', 0);
+  std::ofstream(unitFile(A.Key)) << "{\"carve-unit\": 2}";
+  std::ofstream(Root + "/decisions/" + A.Key + ".yaml") << "carve-profile: 2\n";
+  EXPECT_EQ(Store.verify(true).size(), 3u); // The container too, which leads to it.
+  EXPECT_TRUE(stdfs::exists(unitFile(A.Key)));
+  EXPECT_TRUE(valueOf(Store.decisions(A.Key)));
+  EXPECT_TRUE(stdfs::exists(Root + "/containers/" + A.Containers[0] + "/" + A.Key));
+}
+
+TEST_F(StoreUpkeepTest, AUnitNeedsEveryBlobThatItRefersTo) {
+  UnitStore Store(Root);
+  Unit A = put(Store, 'a', 0);
+  A.Ptx[0].PtxDigest = valueOf(Store.putBlob("embedded"));
+  EXPECT_EQ(messageOf(Store.putUnit(A)), "");
+  EXPECT_TRUE(Store.verify(false).empty());
+  stdfs::remove(blobFile(A.Ptx[0].PtxDigest));
+  std::vector<StoreFault> Faults = Store.verify(false);
+  ASSERT_EQ(Faults.size(), 1u);
+  EXPECT_EQ(Faults[0].Path, unitFile(A.Key));
+  EXPECT_EQ(Faults[0].What, "refers to blob " + A.Ptx[0].PtxDigest + ", which is not there");
+}
+
+TEST_F(StoreUpkeepTest, EvictsTheLongestUnusedFirst) {
+  UnitStore Store(Root);
+  Unit Old = put(Store, 'a', 3000), Middle = put(Store, 'b', 2000), Young = put(Store, 'c', 1000);
+  uint64_t All = Store.stats().Bytes;
+  EXPECT_EQ(messageOf(Store.prune(All)), "");
+  EXPECT_EQ(Store.stats().Bytes, All);
+
+  EXPECT_EQ(messageOf(Store.prune(All - 1)), "");
+  EXPECT_LT(Store.stats().Bytes, All);
+  EXPECT_FALSE(valueOf(Store.unit(Old.Key))) << "a unit goes with its blob";
+  EXPECT_FALSE(stdfs::exists(Root + "/containers/" + Old.Containers[0]));
+  EXPECT_TRUE(valueOf(Store.decisions(Old.Key))) << "decisions are dear";
+  EXPECT_TRUE(valueOf(Store.unit(Middle.Key)));
+  EXPECT_EQ(valueOf(Store.blob(Middle.Images[0].PtxDigest)), "ptx of " + Middle.Key);
+
+  uint64_t YoungBytes = stdfs::file_size(unitFile(Young.Key)) + 500;
+  EXPECT_EQ(messageOf(Store.prune(YoungBytes)), "");
+  EXPECT_LE(Store.stats().Bytes, YoungBytes);
+  EXPECT_FALSE(valueOf(Store.unit(Middle.Key)));
+  EXPECT_TRUE(valueOf(Store.unit(Young.Key)));
+  EXPECT_TRUE(Store.verify(false).empty());
+
+  EXPECT_EQ(messageOf(Store.prune(0)), "");
+  EXPECT_TRUE(Store.units().empty());
+  EXPECT_EQ(Store.stats().Blobs, 0u);
+  EXPECT_EQ(Store.stats().Decisions, 3u);
+}
+
+TEST_F(StoreUpkeepTest, RemovesTemporariesOfKilledWriters) {
+  UnitStore Store(Root);
+  put(Store, 'a', 0);
+  std::string Fresh = Root + "/units/x.json.carve-00000001", Stale = Fresh + "2";
+  std::ofstream(Fresh) << "x";
+  std::ofstream(Stale) << "x";
+  setAge(Stale, 7200);
+  EXPECT_EQ(Store.stats().Units, 1u);
+  EXPECT_EQ(messageOf(Store.prune(1 << 30)), "");
+  EXPECT_TRUE(stdfs::exists(Fresh));
+  EXPECT_FALSE(stdfs::exists(Stale));
+}
+
+TEST_F(StoreUpkeepTest, PrunesOnceAnHour) {
+  UnitStore Store(Root);
+  put(Store, 'a', 0);
+  Store.pruneSometimes(0);
+  EXPECT_TRUE(Store.units().empty());
+  put(Store, 'b', 0);
+  Store.pruneSometimes(0);
+  EXPECT_EQ(Store.units().size(), 1u) << "pruned twice within the hour";
+  setAge(Root + "/pruned", 3700);
+  Store.pruneSometimes(0);
+  EXPECT_TRUE(Store.units().empty());
+  put(Store, 'c', 0);
+  setAge(Root + "/pruned", -100000); // A clock that was wrong.
+  Store.pruneSometimes(0);
+  EXPECT_TRUE(Store.units().empty());
+}
+
+TEST_F(StoreUpkeepTest, ClearsWhatIsItsOwnAndNothingElse) {
+  UnitStore Store(Root);
+  put(Store, 'a', 0);
+  EXPECT_EQ(messageOf(Store.putReport("r", "{}")), "");
+  EXPECT_EQ(messageOf(Store.putAttempt("a", "{}")), "");
+  Store.countPassthrough("why");
+  Store.pruneSometimes(1 << 30);
+  std::ofstream(Root + "/units/x.json.carve-00000001") << "x";
+  EXPECT_EQ(messageOf(Store.clear()), "");
+  EXPECT_FALSE(stdfs::exists(Root)) << testing::PrintToString(files());
+
+  // A store that was pointed at somebody's directory by mistake.
+  put(Store, 'a', 0);
+  std::vector<std::string> Foreign = {Root + "/thesis.tex", Root + "/reports/2026.pdf",
+                                      Root + "/blobs/cat.jpg", Root + "/containers/x/notes"};
+  stdfs::create_directories(Root + "/reports");
+  stdfs::create_directories(Root + "/containers/x");
+  for (const std::string &Path : Foreign)
+    std::ofstream(Path) << "dear";
+  EXPECT_EQ(messageOf(Store.prune(0)), "");
+  EXPECT_EQ(messageOf(Store.clear()), "");
+  std::vector<std::string> Left = files();
+  std::sort(Left.begin(), Left.end());
+  std::sort(Foreign.begin(), Foreign.end());
+  EXPECT_EQ(Left, Foreign);
+}

@@ -1,0 +1,98 @@
+#include "Store/UnitJson.h"
+
+#include "Store/NewerFormat.h"
+#include "StoreTesting.h"
+
+using namespace carve;
+
+static std::string replaced(std::string Text, const std::string &From, const std::string &To) {
+  size_t At = Text.find(From);
+  EXPECT_NE(At, std::string::npos) << From;
+  return Text.replace(At, From.size(), To);
+}
+
+TEST(UnitJson, KeepsEveryMember) {
+  Unit U = sampleUnit();
+  U.Images[0].PtxDigest = "p";
+  U.Images[0].CubinDigest = "c";
+  U.Ptx[0].PtxDigest = "e";
+  Unit Back = valueOf(parseUnit(printUnit(U), "u.json"));
+  EXPECT_EQ(Back.Key, U.Key);
+  EXPECT_EQ(Back.Project, U.Project);
+  EXPECT_EQ(Back.Source, U.Source);
+  EXPECT_EQ(Back.Output, U.Output);
+  EXPECT_EQ(Back.Directory, U.Directory);
+  EXPECT_EQ(Back.Command, U.Command);
+  EXPECT_EQ(Back.Nvcc, U.Nvcc);
+  EXPECT_EQ(Back.NvccVersion, U.NvccVersion);
+  EXPECT_EQ(Back.Relocatable, U.Relocatable);
+  EXPECT_EQ(Back.RegisterCap, U.RegisterCap);
+  EXPECT_EQ(Back.Containers, U.Containers);
+  ASSERT_EQ(Back.Images.size(), 1u);
+  const UnitImage &Image = Back.Images[0];
+  EXPECT_EQ(Image.Arch, "sm_90");
+  EXPECT_EQ(Image.PtxDigest, "p");
+  EXPECT_EQ(Image.CubinDigest, "c");
+  EXPECT_EQ(Image.PtxasOptions, U.Images[0].PtxasOptions);
+  EXPECT_EQ(Image.PtxName, "k.ptx");
+  ASSERT_EQ(Image.Kernels.size(), 2u);
+  EXPECT_EQ(Image.Kernels[0].Name, "_Z1kPd");
+  EXPECT_EQ(Image.Kernels[0].RegsPerThread, 255u);
+  EXPECT_EQ(Image.Kernels[0].StaticSmemBytes, 4294967295u);
+  EXPECT_EQ(Image.Kernels[0].StackBytes, 8u);
+  EXPECT_EQ(Image.Kernels[0].SpillStoreBytes, 4u);
+  EXPECT_EQ(Image.Kernels[0].SpillLoadBytes, 12u);
+  EXPECT_EQ(Image.Kernels[0].Barriers, 1u);
+  EXPECT_TRUE(Image.Kernels[0].StackUnknown);
+  EXPECT_FALSE(Image.Kernels[1].StackUnknown);
+  ASSERT_EQ(Back.Ptx.size(), 1u);
+  EXPECT_EQ(Back.Ptx[0].Compute, 90u);
+  EXPECT_EQ(Back.Ptx[0].PtxDigest, "e");
+  EXPECT_EQ(Back.Ptx[0].PtxName, "k.compute_90.ptx");
+  EXPECT_EQ(Back.Ptx[0].PtxasOptions, U.Ptx[0].PtxasOptions);
+}
+
+TEST(UnitJson, KeepsAnAbsentCap) {
+  Unit U = sampleUnit();
+  U.RegisterCap.reset();
+  EXPECT_EQ(valueOf(parseUnit(printUnit(U), "u.json")).RegisterCap, std::nullopt);
+}
+
+TEST(UnitJson, PassesOverMembersAddedLater) {
+  std::string Json = replaced(printUnit(sampleUnit()), "\"key\"", "\"colour\": \"red\", \"key\"");
+  EXPECT_EQ(valueOf(parseUnit(Json, "u.json")).Key, sampleUnit().Key);
+}
+
+TEST(UnitJson, NamesTheMemberThatIsWrong) {
+  std::string Json = printUnit(sampleUnit());
+  EXPECT_EQ(messageOf(parseUnit(replaced(Json, "\"regs\": 255", "\"regs\": -1"), "u.json")),
+            "u.json: expected integer in 0..4294967295 at unit.images[0].kernels[0].regs");
+  EXPECT_EQ(messageOf(parseUnit(replaced(Json, "\"regs\": 255", "\"regs\": 1e10"), "u.json")),
+            "u.json: expected integer in 0..4294967295 at unit.images[0].kernels[0].regs");
+  EXPECT_EQ(messageOf(parseUnit(replaced(Json, "\"nvcc-version\"", "\"version\""), "u.json")),
+            "u.json: missing value at unit.nvcc-version");
+  EXPECT_EQ(messageOf(parseUnit(replaced(Json, "\"hex\"", "\"hax\""), "u.json")),
+            "u.json: expected string at unit.directory");
+  EXPECT_EQ(
+      messageOf(parseUnit(replaced(Json, "\"relocatable\": true", "\"relocatable\": 1"), "u.json")),
+      "u.json: expected boolean at unit.relocatable");
+}
+
+TEST(UnitJson, RejectsEveryTruncation) {
+  std::string Json = printUnit(sampleUnit());
+  for (size_t Length = 0; Length + 2 < Json.size(); ++Length)
+    ASSERT_NE(messageOf(parseUnit(llvm::StringRef(Json).take_front(Length), "u.json")), "")
+        << Length;
+}
+
+TEST(UnitJson, RejectsOtherContent) {
+  for (const char *Text : {"", "[]", "null", "{}", "{\"carve-unit\": \"1\"}", "\xff\xfe"})
+    EXPECT_EQ(messageOf(parseUnit(Text, "u.json")).rfind("u.json: ", 0), 0u) << Text;
+}
+
+TEST(UnitJson, SaysThatARecordIsNewer) {
+  std::string Json = replaced(printUnit(sampleUnit()), "\"carve-unit\": 1", "\"carve-unit\": 2");
+  llvm::Error Failed = parseUnit(Json, "u.json").takeError();
+  EXPECT_TRUE(Failed.isA<NewerFormat>());
+  EXPECT_EQ(llvm::toString(std::move(Failed)), "u.json: unit record of format 2, expected 1");
+}

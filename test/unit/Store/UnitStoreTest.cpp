@@ -1,0 +1,347 @@
+#include "Store/UnitStore.h"
+
+#include "Store/UnitJson.h"
+#include "StoreTesting.h"
+#include "Support/Digest.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
+#include <fstream>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace carve;
+namespace stdfs = std::filesystem;
+
+namespace {
+
+class UnitStoreTest : public StoreTest {
+protected:
+  std::string blobFile(const std::string &Digest) const {
+    return Root + "/blobs/" + Digest.substr(0, 2) + "/" + Digest;
+  }
+  /// A unit with its blobs kept in \p Store.
+  static Unit putSample(UnitStore &Store, llvm::StringRef Key = sampleUnit().Key) {
+    Unit U = sampleUnit();
+    U.Key = Key.str();
+    U.Images[0].PtxDigest = valueOf(Store.putBlob("ptx of " + U.Key));
+    U.Images[0].CubinDigest = valueOf(Store.putBlob("cubin of " + U.Key));
+    EXPECT_EQ(messageOf(Store.putUnit(U)), "");
+    return U;
+  }
+};
+
+/// Runs \p Body in \p Count processes at once; a body returns whether all went well.
+template <typename Function> void inProcesses(int Count, Function Body) {
+  std::vector<pid_t> Children;
+  for (int Index = 0; Index < Count; ++Index) {
+    pid_t Child = fork();
+    ASSERT_GE(Child, 0);
+    if (Child == 0)
+      _exit(Body(Index) ? 0 : 1);
+    Children.push_back(Child);
+  }
+  for (pid_t Child : Children) {
+    int Status = 0;
+    ASSERT_EQ(waitpid(Child, &Status, 0), Child);
+    EXPECT_TRUE(WIFEXITED(Status) && WEXITSTATUS(Status) == 0) << "status " << Status;
+  }
+}
+
+bool succeeded(llvm::Error Result) {
+  if (!Result)
+    return true;
+  // Standard error of the child is where a failing test is looked into.
+  llvm::logAllUnhandledErrors(std::move(Result), llvm::errs(), "child: ");
+  return false;
+}
+
+bool refused(llvm::Error Result) {
+  bool Bad = static_cast<bool>(Result);
+  llvm::consumeError(std::move(Result));
+  return Bad;
+}
+
+} // namespace
+
+TEST_F(UnitStoreTest, KeepsBlobs) {
+  UnitStore Store(Root);
+  std::string Binary("a\0b\xff", 4), Large(3 << 20, 'x');
+  for (const std::string &Bytes : {std::string(), Binary, Large}) {
+    std::string Digest = valueOf(Store.putBlob(Bytes));
+    EXPECT_EQ(Digest, digestOf(Bytes));
+    EXPECT_EQ(valueOf(Store.blob(Digest)), Bytes);
+  }
+  EXPECT_LT(stdfs::file_size(blobFile(digestOf(Large))), 10000u);
+}
+
+TEST_F(UnitStoreTest, WritingABlobAgainOnlyRenewsItsAge) {
+  UnitStore Store(Root);
+  std::string Path = blobFile(valueOf(Store.putBlob("text")));
+  setAge(Path, 5000);
+  struct stat Before{}, After{};
+  stat(Path.c_str(), &Before);
+  valueOf(Store.putBlob("text"));
+  stat(Path.c_str(), &After);
+  EXPECT_EQ(Before.st_ino, After.st_ino);
+  EXPECT_LT(ageOf(Path), 100);
+}
+
+TEST_F(UnitStoreTest, NeverReturnsADamagedBlob) {
+  UnitStore Store(Root);
+  std::string Digest = valueOf(Store.putBlob("some text that is kept")), Path = blobFile(Digest);
+  const std::string Whole = valueOf(readFile(Path));
+  for (size_t I = 0; I < Whole.size(); ++I) {
+    std::string Damaged = Whole;
+    Damaged[I] ^= 0x10;
+    std::ofstream(Path) << Damaged;
+    llvm::Expected<std::string> Back = Store.blob(Digest);
+    ASSERT_TRUE(!Back || *Back == "some text that is kept") << I;
+    llvm::consumeError(Back.takeError());
+    std::ofstream(Path) << Whole.substr(0, I);
+    ASSERT_NE(messageOf(Store.blob(Digest)), "") << I;
+  }
+  std::ofstream(Path) << "carve-blob 1 18446744073709551615\n";
+  EXPECT_NE(messageOf(Store.blob(Digest)), "");
+  // Another blob's whole content is none either.
+  stdfs::copy_file(blobFile(valueOf(Store.putBlob("other"))), Path,
+                   stdfs::copy_options::overwrite_existing);
+  EXPECT_NE(messageOf(Store.blob(Digest)).find("expected " + Digest), std::string::npos);
+  // The next compile heals it.
+  valueOf(Store.putBlob("some text that is kept"));
+  EXPECT_EQ(valueOf(Store.blob(Digest)), "some text that is kept");
+}
+
+TEST_F(UnitStoreTest, AnAbsentBlobIsAFailureWithItsPath) {
+  UnitStore Store(Root);
+  std::string Digest(32, 'a');
+  EXPECT_NE(messageOf(Store.blob(Digest)).find(blobFile(Digest)), std::string::npos);
+}
+
+TEST_F(UnitStoreTest, KeepsUnits) {
+  UnitStore Store(Root);
+  Unit U = putSample(Store);
+  std::optional<Unit> Back = valueOf(Store.unit(U.Key));
+  ASSERT_TRUE(Back);
+  EXPECT_EQ(printUnit(*Back), printUnit(U));
+  EXPECT_EQ(valueOf(Store.unit(std::string(32, 'f'))), std::nullopt);
+  for (const std::string &Container : U.Containers) {
+    std::optional<Unit> Found = valueOf(Store.unitOfContainer(Container));
+    ASSERT_TRUE(Found);
+    EXPECT_EQ(Found->Key, U.Key);
+  }
+  EXPECT_FALSE(valueOf(Store.unitOfContainer(std::string(32, 'c'))));
+}
+
+TEST_F(UnitStoreTest, AContainerLeadsToEveryUnitThatLoadsIt) {
+  UnitStore Store(Root);
+  std::string First(32, '1'), Second(32, '2');
+  Unit U = putSample(Store, First);
+  putSample(Store, Second);
+  setAge(Root + "/containers/" + U.Containers[0] + "/" + Second, 500);
+  std::vector<Unit> Units = Store.unitsOfContainer(U.Containers[0]);
+  ASSERT_EQ(Units.size(), 2u);
+  EXPECT_EQ(Units[0].Key, First);
+  EXPECT_EQ(Units[1].Key, Second);
+  setAge(Root + "/containers/" + U.Containers[0] + "/" + First, 5000);
+  putSample(Store, Second); // Compiled again: now the newest.
+  EXPECT_EQ(valueOf(Store.unitOfContainer(U.Containers[0]))->Key, Second);
+}
+
+TEST_F(UnitStoreTest, AContainerOfBeforeTheLastEditLeadsNowhere) {
+  UnitStore Store(Root);
+  Unit U = putSample(Store);
+  std::string Old = U.Containers[0];
+  U.Containers[0] = std::string(32, 'd');
+  EXPECT_EQ(messageOf(Store.putUnit(U)), "");
+  EXPECT_FALSE(valueOf(Store.unitOfContainer(Old)));
+  EXPECT_TRUE(valueOf(Store.unitOfContainer(U.Containers[0])));
+  EXPECT_TRUE(valueOf(Store.unitOfContainer(U.Containers[1])));
+  EXPECT_FALSE(stdfs::exists(Root + "/containers/" + Old));
+}
+
+TEST_F(UnitStoreTest, UnreadableUnitsAreErrorsAndLeftOutOfTheList) {
+  UnitStore Store(Root);
+  std::string Key = putSample(Store).Key, Other(32, '7');
+  putSample(Store, Other);
+  ASSERT_EQ(Store.units().size(), 2u);
+  const std::string Path = Root + "/units/" + Key + ".json";
+  const std::string Whole = valueOf(readFile(Path));
+  std::string Newer = Whole;
+  Newer.replace(Newer.find("\"carve-unit\": 1"), 15, "\"carve-unit\": 9");
+  for (const std::string &Bad : {std::string(), Whole.substr(0, 100), Newer}) {
+    std::ofstream(Path) << Bad;
+    EXPECT_EQ(messageOf(Store.unit(Key)).rfind(Path, 0), 0u);
+    ASSERT_EQ(Store.units().size(), 1u);
+    EXPECT_EQ(Store.units()[0].Key, Other);
+  }
+  stdfs::copy_file(Root + "/units/" + Other + ".json", Path,
+                   stdfs::copy_options::overwrite_existing);
+  EXPECT_EQ(messageOf(Store.unit(Key)),
+            Path + ": unit record of key '" + Other + "', expected '" + Key + "'");
+  putSample(Store, Key);
+  EXPECT_TRUE(valueOf(Store.unit(Key)));
+}
+
+TEST_F(UnitStoreTest, KeepsDecisionsAttemptsAndReports) {
+  UnitStore Store(Root);
+  std::string Key(32, 'a');
+  EXPECT_EQ(valueOf(Store.decisions(Key)), std::nullopt);
+  EXPECT_EQ(valueOf(Store.attempt(Key)), std::nullopt);
+  EXPECT_EQ(valueOf(Store.lastReport()), std::nullopt);
+  EXPECT_EQ(messageOf(Store.putDecisions(Key, "first")), "");
+  EXPECT_EQ(messageOf(Store.putDecisions(Key, "carve-profile: 1\n")), "");
+  EXPECT_EQ(messageOf(Store.putAttempt(Key, "{}")), "");
+  EXPECT_EQ(messageOf(Store.putReport("20261103T120000Z-2", "\"late\"")), "");
+  EXPECT_EQ(messageOf(Store.putReport("20261103T110000Z-9", "\"early\"")), "");
+  EXPECT_EQ(valueOf(Store.decisions(Key)), "carve-profile: 1\n");
+  EXPECT_EQ(valueOf(readFile(Root + "/decisions/" + Key + ".yaml")), "carve-profile: 1\n");
+  EXPECT_EQ(valueOf(Store.attempt(Key)), "{}");
+  EXPECT_EQ(valueOf(Store.lastReport()), "\"late\"");
+}
+
+TEST_F(UnitStoreTest, NamesCannotLeaveTheStore) {
+  UnitStore Store(Root);
+  for (std::string Name : {std::string("../x"), std::string("a/b"), std::string(".."),
+                           std::string(), std::string("a\0b", 3)}) {
+    Unit U = sampleUnit();
+    U.Key = Name;
+    EXPECT_NE(messageOf(Store.putUnit(U)), "");
+    U = sampleUnit();
+    U.Containers = {Name};
+    EXPECT_NE(messageOf(Store.putUnit(U)), "");
+    EXPECT_NE(messageOf(Store.unit(Name)), "");
+    EXPECT_NE(messageOf(Store.blob(Name)), "");
+    EXPECT_NE(messageOf(Store.putDecisions(Name, "x")), "");
+    EXPECT_NE(messageOf(Store.putAttempt(Name, "x")), "");
+    EXPECT_NE(messageOf(Store.putReport(Name, "x")), "");
+    EXPECT_TRUE(Store.unitsOfContainer(Name).empty());
+  }
+  EXPECT_FALSE(stdfs::exists(Dir->path() + "/x"));
+}
+
+TEST_F(UnitStoreTest, AStoreThatCannotBeWrittenFailsOnWritingAlone) {
+  std::ofstream(Dir->path() + "/file") << "in the way";
+  for (const std::string &Place :
+       {Dir->path() + "/file", Dir->path() + "/file/below", std::string()}) {
+    UnitStore Store(Place);
+    EXPECT_NE(messageOf(Store.putBlob("text")), "");
+    EXPECT_NE(messageOf(Store.putUnit(sampleUnit())), "");
+    EXPECT_NE(messageOf(Store.putDecisions("key", "text")), "");
+    Store.countPassthrough("why");
+    Store.pruneSometimes(0);
+    EXPECT_EQ(valueOf(Store.unit("key")), std::nullopt);
+    EXPECT_TRUE(Store.units().empty());
+    EXPECT_EQ(Store.stats().Units, 0u);
+    EXPECT_TRUE(Store.verify(true).empty());
+  }
+  EXPECT_EQ(valueOf(readFile(Dir->path() + "/file")), "in the way");
+}
+
+TEST_F(UnitStoreTest, AReadOnlyStoreIsRead) {
+  if (geteuid() == 0)
+    GTEST_SKIP() << "permissions do not bind root";
+  UnitStore Store(Root);
+  Unit U = putSample(Store);
+  auto setMode = [&](stdfs::perms Mode) {
+    for (const auto &Entry : stdfs::recursive_directory_iterator(Root))
+      if (Entry.is_directory())
+        stdfs::permissions(Entry.path(), Mode);
+    stdfs::permissions(Root, Mode);
+  };
+  setMode(stdfs::perms::owner_read | stdfs::perms::owner_exec);
+  EXPECT_TRUE(valueOf(Store.unit(U.Key)));
+  EXPECT_EQ(valueOf(Store.blob(U.Images[0].PtxDigest)), "ptx of " + U.Key);
+  EXPECT_NE(messageOf(Store.putBlob("new")), "");
+  EXPECT_NE(messageOf(Store.putDecisions(U.Key, "new")), "");
+  Store.countPassthrough("why");
+  Store.pruneSometimes(0);
+  EXPECT_EQ(Store.stats().Units, 1u);
+  setMode(stdfs::perms::owner_all);
+}
+
+// A limit on the length of files stands for a full disk: a write stops in the middle.
+TEST_F(UnitStoreTest, AFullDiskLeavesNothingHalfWritten) {
+  UnitStore Store(Root);
+  std::string Key = putSample(Store).Key;
+  EXPECT_EQ(messageOf(Store.putDecisions(Key, "carve-profile: 1\n")), "");
+  std::vector<std::string> Before = files();
+  std::string Noise;
+  for (uint32_t State = 1; Noise.size() < 100000; State = State * 1664525 + 1013904223)
+    Noise += static_cast<char>(State >> 24);
+  inProcesses(1, [&](int) {
+    signal(SIGXFSZ, SIG_IGN);
+    rlimit Limit{50, 50};
+    setrlimit(RLIMIT_FSIZE, &Limit);
+    Unit U = sampleUnit();
+    U.Source = "changed.cu";
+    return refused(Store.putBlob(Noise).takeError()) && refused(Store.putUnit(U)) &&
+           refused(Store.putDecisions(Key, Noise));
+  });
+  EXPECT_EQ(files(), Before);
+  EXPECT_EQ(valueOf(Store.decisions(Key)), "carve-profile: 1\n");
+  EXPECT_EQ(valueOf(Store.unit(Key))->Source, "src/k.cu");
+  EXPECT_TRUE(Store.verify(false).empty());
+}
+
+TEST_F(UnitStoreTest, ManyProcessesWriteAndDeleteAtOnce) {
+  UnitStore Store(Root);
+  inProcesses(64, [&](int Index) {
+    for (int Round = 0; Round < 8; ++Round) {
+      std::string Text = "shared text " + llvm::utostr(Round);
+      llvm::Expected<std::string> Digest = Store.putBlob(Text);
+      if (!Digest)
+        return false;
+      // Another process may have cleared the store, but never left other bytes.
+      llvm::Expected<std::string> Back = Store.blob(*Digest);
+      if (Back && *Back != Text)
+        return false;
+      llvm::consumeError(Back.takeError());
+      Unit U = sampleUnit();
+      U.Key = std::string(31, '0') + static_cast<char>('a' + Index % 8);
+      U.Images[0].PtxDigest = *Digest;
+      if (!succeeded(Store.putUnit(U)) || !succeeded(Store.unit(U.Key).takeError()))
+        return false;
+      Store.unitsOfContainer(U.Containers[0]);
+      if (Index % 16 == 0 && !succeeded(Store.clear()))
+        return false;
+      if (Index % 16 == 1 && !succeeded(Store.prune(100)))
+        return false;
+      if (Index % 16 == 2)
+        Store.stats();
+    }
+    return true;
+  });
+  for (const std::string &Path : files())
+    EXPECT_EQ(Path.find(".carve-"), std::string::npos) << Path;
+  for (const StoreFault &Fault : Store.verify(true))
+    EXPECT_TRUE(Fault.What.find("not there") != std::string::npos) << Fault.What;
+  EXPECT_TRUE(Store.verify(false).empty());
+}
+
+TEST(UnitKey, IsOfProjectSourceAndOutput) {
+  std::string Key = unitKey("/p", "/p/b", "k.cu", "k.o");
+  EXPECT_EQ(Key.size(), 32u);
+  EXPECT_EQ(unitKey("/p", "/p/b", "/p/b/k.cu", "./k.o"), Key);
+  EXPECT_EQ(unitKey("/p", "/p", "x/../b/k.cu", "b//k.o"), Key);
+  EXPECT_NE(unitKey("/q", "/p/b", "k.cu", "k.o"), Key);
+  EXPECT_NE(unitKey("/q", "/q/b", "k.cu", "k.o"), Key) << "two checkouts must not share units";
+  EXPECT_NE(unitKey("/p", "/p/c", "k.cu", "k.o"), Key);
+  EXPECT_NE(unitKey("/p", "/p/b", "l.cu", "k.o"), Key);
+  EXPECT_NE(unitKey("/p", "/p/b", "k.cu", "l.o"), Key);
+}
+
+TEST_F(UnitStoreTest, TheProjectIsTheNearestCheckout) {
+  std::string Top = Dir->path() + "/top";
+  stdfs::create_directories(Top + "/a/b/c");
+  EXPECT_EQ(projectRoot(Top + "/a/b"), Top + "/a/b");
+  stdfs::create_directory(Top + "/.git");
+  EXPECT_EQ(projectRoot(Top + "/a/b"), Top);
+  EXPECT_EQ(projectRoot(Top), Top);
+  std::ofstream(Top + "/a/b/.git") << "gitdir: elsewhere\n"; // A work tree or submodule.
+  EXPECT_EQ(projectRoot(Top + "/a/b/c"), Top + "/a/b");
+  EXPECT_EQ(projectRoot("/"), "/");
+}
