@@ -1,0 +1,22 @@
+/// \file
+/// What a tuning has already looked at, so that an unchanged program is not run again, whatever
+/// became of it.
+#pragma once
+
+#include "Store/UnitStore.h"
+#include "Tune/TuningJob.h"
+
+#include <string>
+
+namespace carve {
+
+/// Whether every kernel of \p U was there when \p Workload was last tuned with the same scope and
+/// domain. A change elsewhere in the file keeps that; a new or changed kernel does not.
+bool alreadyAttempted(const Unit &U, llvm::StringRef Workload, TuningScope Scope,
+                      LaunchDomain Domain, const UnitStore &Store);
+
+/// Remembers that \p U was looked at. \p Note says why nothing came of it, or is empty.
+void rememberAttempt(const Unit &U, llvm::StringRef Workload, TuningScope Scope,
+                     LaunchDomain Domain, llvm::StringRef Note, UnitStore &Store);
+
+} // namespace carve

@@ -1,0 +1,120 @@
+#include "Driver/DriverOptions.h"
+
+#include "Driver/Flags.h"
+#include "Support/Error.h"
+
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/StringSaver.h"
+
+#include <unistd.h>
+
+using namespace carve;
+namespace path = llvm::sys::path;
+
+static std::vector<std::string> splitWords(llvm::StringRef Text) {
+  llvm::BumpPtrAllocator Memory;
+  llvm::StringSaver Saver(Memory);
+  llvm::SmallVector<const char *, 16> Words;
+  llvm::cl::TokenizeGNUCommandLine(Text, Saver, Words);
+  return std::vector<std::string>(Words.begin(), Words.end());
+}
+
+static llvm::Error setRun(llvm::StringRef Value, llvm::StringRef From, DriverOptions &O) {
+  if (Value == "none" || Value == "auto") {
+    O.Run = Value == "none" ? RunMode::None : RunMode::Auto;
+    return llvm::Error::success();
+  }
+  O.Run = RunMode::Command;
+  O.RunCommand = splitWords(Value);
+  if (O.RunCommand.empty())
+    return usageError("carve-nvcc: " + From + " is '" + Value +
+                      "', expected a command, 'auto' or 'none'");
+  return llvm::Error::success();
+}
+
+llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
+                                                       std::vector<std::string> &ForNvcc) {
+  DriverOptions O;
+  unsigned Scope = 0, Domain = 0;
+  Flags F("carve-nvcc");
+  F.list("--carve-output", O.OutputFiles);
+  F.seconds("--carve-timeout", O.TimeoutS);
+  F.number("--carve-max-runs", O.MaxRuns, 1, 1000000);
+  F.choice("--carve-scope", {"kernel", "file"}, Scope);
+  F.choice("--carve-launch-domain", {"preserve", "traced"}, Domain);
+  F.text("--carve-profile", O.ProfilePath);
+  F.text("--carve-log", O.LogPath);
+  F.text("--carve-samples", O.Samples);
+  F.flag("--carve-help", O.Help);
+  F.flag("--carve-version", O.Version);
+
+  O.ProfilePath = Env("CARVE_PROFILE").value_or("");
+  O.LogPath = Env("CARVE_LOG").value_or("");
+  if (auto Run = Env("CARVE_RUN"); Run && !Run->empty())
+    if (llvm::Error E = setRun(*Run, "CARVE_RUN", O))
+      return E;
+  for (llvm::StringRef Arg : Argv) {
+    if (!Arg.starts_with("--carve-")) {
+      ForNvcc.push_back(Arg.str());
+      continue;
+    }
+    auto [Name, After] = Arg.split('=');
+    std::string Value = After.str();
+    if (Name == "--carve-run") {
+      if (llvm::Error E = setRun(Arg.contains('=') ? llvm::StringRef(Value) : "auto", Name, O))
+        return E;
+      continue;
+    }
+    llvm::Expected<bool> Known = F.apply(Name, Arg.contains('=') ? &Value : nullptr);
+    if (!Known)
+      return Known.takeError();
+    if (!*Known)
+      return usageError("carve-nvcc: unknown option '" + Name + "'; --carve-help lists them");
+  }
+  O.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
+  O.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
+  return O;
+}
+
+std::optional<std::string> carve::storeRoot(GetEnv Env) {
+  if (auto Root = Env("CARVE_STORE"); Root && !Root->empty()) {
+    llvm::SmallString<256> Absolute(*Root);
+    llvm::sys::path::native(Absolute);
+    if (llvm::sys::fs::make_absolute(Absolute))
+      return std::nullopt;
+    return Absolute.str().str();
+  }
+  if (auto Cache = Env("XDG_CACHE_HOME"); Cache && path::is_absolute(*Cache))
+    return *Cache + "/carve-nvcc";
+  if (auto Home = Env("HOME"); Home && path::is_absolute(*Home))
+    return *Home + "/.cache/carve-nvcc";
+  return std::nullopt;
+}
+
+uint64_t carve::storeLimit(GetEnv Env) {
+  uint64_t Megabytes = 0;
+  if (auto Text = Env("CARVE_STORE_SIZE");
+      Text && !llvm::StringRef(*Text).getAsInteger(10, Megabytes))
+    return Megabytes << 20;
+  return uint64_t(5) << 30;
+}
+
+InstallTree carve::findInstallTree(llvm::StringRef OwnPath) {
+  llvm::SmallString<256> Root(path::parent_path(path::parent_path(OwnPath)));
+  return {(Root + "/lib/libcarve_probe.so").str(), (Root + "/share/carve-nvcc/devices").str()};
+}
+
+bool carve::gpuPresent(GetEnv Env) {
+  if (auto Visible = Env("CUDA_VISIBLE_DEVICES"))
+    if (Visible->empty() || Visible->front() == '-' || *Visible == "NoDevFiles")
+      return false;
+  if (::access("/dev/dxg", F_OK) == 0)
+    return true;
+  for (int I = 0; I < 32; ++I)
+    if (::access(("/dev/nvidia" + std::to_string(I)).c_str(), F_OK) == 0)
+      return true;
+  return false;
+}

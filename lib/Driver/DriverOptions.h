@@ -1,0 +1,56 @@
+/// \file
+/// Our own settings: `--carve-*` and `CARVE_*`, taken out of the user's command before nvcc's part
+/// is looked at.
+#pragma once
+
+#include "Nvcc/Toolchain.h"
+#include "Tune/TuningJob.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+enum class RunMode {
+  Auto, ///< An executable made in one step is run where a GPU is present.
+  None,
+  Command, ///< The workload was given.
+};
+
+struct DriverOptions {
+  RunMode Run = RunMode::Auto;
+  std::vector<std::string> RunCommand;
+  std::vector<std::string> OutputFiles; ///< Files of the workload to compare.
+  double TimeoutS = 60;
+  unsigned MaxRuns = 400;
+  TuningScope Scope = TuningScope::Kernel;
+  LaunchDomain Domain = LaunchDomain::Preserve;
+  std::string ProfilePath, LogPath;
+  std::string Samples; ///< Recorded samples in the GPU's place.
+  bool Help = false, Version = false;
+};
+
+/// Splits \p Argv (argv[0] excluded) into our settings and what is nvcc's. Fails with a UsageError
+/// for a `--carve-*` that is none of ours or has a bad value.
+llvm::Expected<DriverOptions> takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
+                                                std::vector<std::string> &ForNvcc);
+
+/// `$CARVE_STORE`, else `$XDG_CACHE_HOME/carve-nvcc`, else `~/.cache/carve-nvcc`; nothing where
+/// there is no home.
+std::optional<std::string> storeRoot(GetEnv Env);
+
+/// Bytes that the store may take: `CARVE_STORE_SIZE` in megabytes, else 5 GB.
+uint64_t storeLimit(GetEnv Env);
+
+/// Where our own files are, relative to the running program, so that the tree can be moved.
+struct InstallTree {
+  std::string Probe;      ///< lib/libcarve_probe.so
+  std::string DevicesDir; ///< share/carve-nvcc/devices
+};
+InstallTree findInstallTree(llvm::StringRef OwnPath);
+
+/// Whether a GPU can be used: a device node is there, and CUDA_VISIBLE_DEVICES does not hide all.
+bool gpuPresent(GetEnv Env);
+
+} // namespace carve

@@ -1,0 +1,16 @@
+#include "Driver/Fallback.h"
+
+#include "Support/Log.h"
+
+using namespace carve;
+
+llvm::Error carve::fallBack(const Toolchain &T, const std::optional<UnitStore> &Store,
+                            llvm::ArrayRef<std::string> Arguments, llvm::StringRef Reason,
+                            llvm::StringRef Detail) {
+  logLine("handed to nvcc: " + Reason + (Detail.empty() ? "" : ": " + Detail));
+  if (Store)
+    Store->countPassthrough(Reason);
+  std::vector<std::string> Argv = {T.Nvcc};
+  Argv.insert(Argv.end(), Arguments.begin(), Arguments.end());
+  return replaceProcess(Argv);
+}

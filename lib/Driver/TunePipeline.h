@@ -1,0 +1,41 @@
+/// \file
+/// A whole tuning: trace the workload, make the job, select, report, remember.
+#pragma once
+
+#include "Driver/DriverOptions.h"
+#include "Store/Profile.h"
+#include "Tune/Sampler.h"
+#include "Tune/TuningReport.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace carve {
+
+struct TuneRequest {
+  WorkloadSpec Workload;
+  TuningOptions Options;
+  SelectionLimits Limits;
+  ProbeSetup Probe;
+  std::string SamplesPath; ///< Recorded samples in the GPU's place; empty: run the workload.
+  std::string RecordPath;  ///< Where to record samples; empty: nowhere.
+  std::string ProfilePath; ///< A profile that the decisions are also written to; may be empty.
+  /// Told of progress: runs done, runs expected, seconds since the start.
+  std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
+};
+
+struct TuneResult {
+  TuningReport Report;
+  std::map<std::string, Profile> Decisions; ///< By unit key.
+};
+
+/// Tunes. What became of it is always in the report: a workload that fails, times out or launches
+/// no kernel is a note there, and no decision. Decisions and report go into \p Store and the
+/// profile. Fails where the request cannot be carried out: no such command, unreadable samples, an
+/// unwritable profile, interrupted.
+llvm::Expected<TuneResult> tune(const TuneRequest &Request, UnitStore &Store, const Toolchain &T,
+                                CommandRunner &Runner);
+
+} // namespace carve

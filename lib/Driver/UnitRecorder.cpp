@@ -1,0 +1,132 @@
+#include "Driver/UnitRecorder.h"
+
+#include "Nvcc/EmbeddedPtx.h"
+#include "Ptx/Cubin.h"
+#include "Ptx/PtxModule.h"
+#include "Store/Profile.h"
+#include "Support/Digest.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
+
+using namespace carve;
+
+namespace {
+
+/// Puts files into the store, each once.
+class BlobWriter {
+public:
+  explicit BlobWriter(UnitStore &Store) : Store(Store) {}
+  llvm::Expected<std::string> put(const std::string &Path) {
+    if (auto Known = Digests.find(Path); Known != Digests.end())
+      return Known->second;
+    llvm::Expected<std::string> Bytes = readFile(Path);
+    if (!Bytes)
+      return Bytes.takeError();
+    llvm::Expected<std::string> Digest = Store.putBlob(*Bytes);
+    if (Digest)
+      Digests[Path] = *Digest;
+    return Digest;
+  }
+
+private:
+  UnitStore &Store;
+  llvm::StringMap<std::string> Digests;
+};
+
+llvm::Expected<UnitImage> recordImage(const DeviceImage &Planned, BlobWriter &Blobs) {
+  UnitImage I;
+  I.Arch = Planned.Arch;
+  I.PtxasOptions = Planned.PtxasOptions;
+  I.PtxName = llvm::sys::path::filename(Planned.PtxPath).str();
+  llvm::Expected<std::string> Ptx = Blobs.put(Planned.PtxPath);
+  if (!Ptx)
+    return Ptx.takeError();
+  I.PtxDigest = *Ptx;
+  llvm::Expected<std::string> CubinDigest = Blobs.put(Planned.CubinPath);
+  if (!CubinDigest)
+    return CubinDigest.takeError();
+  I.CubinDigest = *CubinDigest;
+  llvm::Expected<std::string> Bytes = readFile(Planned.CubinPath);
+  if (!Bytes)
+    return Bytes.takeError();
+  llvm::Expected<Cubin> Image = parseCubin(*Bytes);
+  if (!Image)
+    return Image.takeError();
+  for (const CubinKernel &K : Image->Kernels)
+    I.Kernels.push_back(K.Resources);
+  return I;
+}
+
+} // namespace
+
+std::string carve::unitKeyOf(const CommandLine &C, llvm::StringRef Source,
+                             llvm::StringRef WorkDir) {
+  return unitKey(projectRoot(WorkDir), WorkDir, Source, C.Output);
+}
+
+llvm::Expected<Unit> carve::recordUnit(const DeviceUnit &Planned, const CommandLine &C,
+                                       const Toolchain &T, llvm::StringRef NvccVersion,
+                                       llvm::StringRef WorkDir, UnitStore &Store) {
+  Unit U;
+  U.Project = projectRoot(WorkDir);
+  U.Source = Planned.Source;
+  U.Output = C.Output;
+  U.Directory = WorkDir.str();
+  U.Key = unitKeyOf(C, U.Source, WorkDir);
+  U.Command = C.Argv;
+  U.Nvcc = T.Nvcc;
+  U.NvccVersion = NvccVersion.str();
+  U.Relocatable = C.Relocatable;
+  U.RegisterCap = C.RegisterCap;
+  llvm::Expected<std::string> Container = readFile(Planned.FatbinPath);
+  if (!Container)
+    return Container.takeError();
+  U.Containers = {digestOf(*Container)};
+  BlobWriter Blobs(Store);
+  for (const DeviceImage &I : Planned.Images) {
+    llvm::Expected<UnitImage> Image = recordImage(I, Blobs);
+    if (!Image)
+      return Image.takeError();
+    U.Images.push_back(std::move(*Image));
+  }
+  for (const PlannedPtx &P : embeddedPtx(Planned)) {
+    llvm::Expected<std::string> Digest = Blobs.put(P.Path);
+    if (!Digest)
+      return Digest.takeError();
+    U.Ptx.push_back(
+        {P.Compute, *Digest, llvm::sys::path::filename(P.Path).str(), sharedPtxasOptions(Planned)});
+  }
+  if (llvm::Error E = Store.putUnit(U))
+    return E;
+  return U;
+}
+
+llvm::Expected<std::vector<std::string>> carve::kernelDigests(const Unit &U,
+                                                              const UnitStore &Store) {
+  std::vector<std::string> Digests;
+  auto Add = [&](const std::string &PtxDigest, llvm::StringRef Arch,
+                 const std::vector<std::string> &Options) -> llvm::Error {
+    llvm::Expected<std::string> Text = Store.blob(PtxDigest);
+    llvm::Expected<PtxModule> Ptx = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
+    if (!Ptx)
+      return Ptx.takeError();
+    for (const PtxEntry &Entry : Ptx->entries()) {
+      llvm::Expected<std::string> Kernel = Ptx->kernelDigest(Entry.Name);
+      if (!Kernel)
+        return Kernel.takeError();
+      Digests.push_back(decisionDigest(*Kernel, Arch, U.NvccVersion, Options));
+    }
+    return llvm::Error::success();
+  };
+  for (const UnitImage &I : U.Images)
+    if (llvm::Error E = Add(I.PtxDigest, I.Arch, I.PtxasOptions))
+      return E;
+  for (const EmbeddedPtx &P : U.Ptx)
+    if (llvm::Error E = Add(P.PtxDigest, "ptx", P.PtxasOptions))
+      return E;
+  llvm::sort(Digests);
+  return Digests;
+}

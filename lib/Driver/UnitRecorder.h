@@ -1,0 +1,28 @@
+/// \file
+/// From a compile that was kept to the records of its units in the store.
+#pragma once
+
+#include "Nvcc/BuildPlan.h"
+#include "Nvcc/CommandLine.h"
+#include "Nvcc/Toolchain.h"
+#include "Store/UnitStore.h"
+
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// The record of \p Planned, whose files are still there; its blobs go into \p Store. Fails where
+/// a file cannot be read or the store cannot be written.
+llvm::Expected<Unit> recordUnit(const DeviceUnit &Planned, const CommandLine &C, const Toolchain &T,
+                                llvm::StringRef NvccVersion, llvm::StringRef WorkDir,
+                                UnitStore &Store);
+
+/// Key of the unit that \p Source makes in command \p C.
+std::string unitKeyOf(const CommandLine &C, llvm::StringRef Source, llvm::StringRef WorkDir);
+
+/// decisionDigest() of every entry of \p Images' PTX: what a tuning of the unit has looked at.
+/// Sorted; a changed or new kernel changes the list, an edit elsewhere does not.
+llvm::Expected<std::vector<std::string>> kernelDigests(const Unit &U, const UnitStore &Store);
+
+} // namespace carve

@@ -1,0 +1,144 @@
+#include "Report/JsonReport.h"
+
+#include "Support/Error.h"
+
+#include "llvm/Support/JSON.h"
+
+using namespace carve;
+namespace json = llvm::json;
+
+static json::Value toJson(const RatioInterval &R) {
+  return json::Object{{"median", R.Median}, {"low", R.Low}, {"high", R.High}};
+}
+
+static json::Value toJson(const VariantReport &V) {
+  json::Object O{{"name", V.Name},
+                 {"regs", V.Regs},
+                 {"spill-bytes", V.SpillBytes},
+                 {"occupancy", V.Occupancy},
+                 {"screening-ratio", V.Ratio}};
+  if (!V.Fault.empty())
+    O["fault"] = V.Fault;
+  return O;
+}
+
+static json::Value toJson(const KernelReport &K) {
+  json::Array Variants;
+  for (const VariantReport &V : K.Variants)
+    Variants.push_back(toJson(V));
+  return json::Object{{"kernel", json::fixUTF8(K.Kernel)},
+                      {"mangled", json::fixUTF8(K.Mangled)},
+                      {"output", json::fixUTF8(K.Output)},
+                      {"share", K.Share},
+                      {"launches", K.Launches},
+                      {"regs-before", K.RegsBefore},
+                      {"regs-after", K.RegsAfter},
+                      {"occupancy-before", K.OccupancyBefore},
+                      {"occupancy-after", K.OccupancyAfter},
+                      {"spill-bytes-before", K.SpillBefore},
+                      {"spill-bytes-after", K.SpillAfter},
+                      {"tuned", K.Tuned},
+                      {"variant", K.Variant},
+                      {"ratio", toJson(K.Ratio)},
+                      {"pairs", K.Pairs},
+                      {"reason", json::fixUTF8(K.Reason)},
+                      {"shapes", json::Array(K.Shapes)},
+                      {"variants", std::move(Variants)},
+                      {"dropped", json::Array(K.Dropped)}};
+}
+
+std::string carve::printJsonReport(const TuningReport &R) {
+  json::Array Kernels;
+  for (const KernelReport &K : R.Kernels)
+    Kernels.push_back(toJson(K));
+  json::Object O{{"carve-report", 1},
+                 {"date", R.Date},
+                 {"workload", json::fixUTF8(R.Workload)},
+                 {"device", R.Device},
+                 {"driver", R.Driver},
+                 {"nvcc-version", R.NvccVersion},
+                 {"scope", R.Scope},
+                 {"domain", R.Domain},
+                 {"runs", R.Runs},
+                 {"wall-s", R.WallS},
+                 {"plain-wall-s", R.PlainWallS},
+                 {"variants-timed", R.VariantsTimed},
+                 {"program", toJson(R.Program)},
+                 {"program-wall", toJson(R.ProgramWall)},
+                 {"pairs", R.Pairs},
+                 {"unstable-lines", int64_t(R.UnstableLines)},
+                 {"note", json::fixUTF8(R.Note)},
+                 {"kernels", std::move(Kernels)}};
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  OS << llvm::formatv("{0:2}", json::Value(std::move(O))) << "\n";
+  return Text;
+}
+
+static bool mapCount(json::ObjectMapper &M, llvm::StringLiteral Name, unsigned &Out) {
+  int64_t Value = 0;
+  if (!M.map(Name, Value))
+    return false;
+  Out = Value;
+  return true;
+}
+
+namespace carve {
+
+static bool fromJSON(const json::Value &V, RatioInterval &R, json::Path P) {
+  json::ObjectMapper M(V, P);
+  return M && M.map("median", R.Median) && M.map("low", R.Low) && M.map("high", R.High);
+}
+
+static bool fromJSON(const json::Value &V, VariantReport &R, json::Path P) {
+  json::ObjectMapper M(V, P);
+  return M && M.map("name", R.Name) && mapCount(M, "regs", R.Regs) &&
+         mapCount(M, "spill-bytes", R.SpillBytes) && M.map("occupancy", R.Occupancy) &&
+         M.map("screening-ratio", R.Ratio) && M.mapOptional("fault", R.Fault);
+}
+
+static bool fromJSON(const json::Value &V, KernelReport &K, json::Path P) {
+  json::ObjectMapper M(V, P);
+  return M && M.map("kernel", K.Kernel) && M.map("mangled", K.Mangled) &&
+         M.map("output", K.Output) && M.map("share", K.Share) && M.map("launches", K.Launches) &&
+         mapCount(M, "regs-before", K.RegsBefore) && mapCount(M, "regs-after", K.RegsAfter) &&
+         M.map("occupancy-before", K.OccupancyBefore) &&
+         M.map("occupancy-after", K.OccupancyAfter) &&
+         mapCount(M, "spill-bytes-before", K.SpillBefore) &&
+         mapCount(M, "spill-bytes-after", K.SpillAfter) && M.map("tuned", K.Tuned) &&
+         M.map("variant", K.Variant) && M.map("ratio", K.Ratio) && mapCount(M, "pairs", K.Pairs) &&
+         M.map("reason", K.Reason) && M.map("shapes", K.Shapes) && M.map("variants", K.Variants) &&
+         M.map("dropped", K.Dropped);
+}
+
+static bool fromJSON(const json::Value &V, TuningReport &R, json::Path P) {
+  json::ObjectMapper M(V, P);
+  int64_t UnstableLines = 0;
+  bool Read = M && M.map("date", R.Date) && M.map("workload", R.Workload) &&
+              M.map("device", R.Device) && M.map("driver", R.Driver) &&
+              M.map("nvcc-version", R.NvccVersion) && M.map("scope", R.Scope) &&
+              M.map("domain", R.Domain) && mapCount(M, "runs", R.Runs) &&
+              M.map("wall-s", R.WallS) && M.map("plain-wall-s", R.PlainWallS) &&
+              mapCount(M, "variants-timed", R.VariantsTimed) && M.map("program", R.Program) &&
+              M.map("program-wall", R.ProgramWall) && mapCount(M, "pairs", R.Pairs) &&
+              M.map("unstable-lines", UnstableLines) && M.map("note", R.Note) &&
+              M.map("kernels", R.Kernels);
+  R.UnstableLines = UnstableLines;
+  return Read;
+}
+
+} // namespace carve
+
+llvm::Expected<TuningReport> carve::parseJsonReport(llvm::StringRef Text, llvm::StringRef Name) {
+  llvm::Expected<json::Value> Value = json::parse(Text);
+  if (!Value)
+    return malformed(Name + ": " + llvm::toString(Value.takeError()));
+  const json::Object *Object = Value->getAsObject();
+  if (!Object || Object->getInteger("carve-report") != 1)
+    return malformed(Name + ": expected a report of format 1 (\"carve-report\": 1)");
+  TuningReport R;
+  json::Path::Root Root(Name);
+  if (!fromJSON(*Value, R, Root))
+    return malformed(llvm::toString(Root.getError()));
+  return R;
+}

@@ -1,0 +1,120 @@
+#include "Report/TextReport.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace carve;
+
+namespace {
+
+std::string formatted(const char *Format, double Value) {
+  std::string Text;
+  llvm::raw_string_ostream(Text) << llvm::format(Format, Value);
+  return Text;
+}
+
+std::string change(unsigned Before, unsigned After) {
+  if (Before == After)
+    return std::to_string(Before);
+  return std::to_string(Before) + " > " + std::to_string(After);
+}
+
+std::string percent(double Fraction) { return formatted("%.0f%%", Fraction * 100); }
+
+std::string occupancyChange(const KernelReport &K) {
+  if (K.OccupancyBefore <= 0)
+    return "-";
+  std::string Before = percent(K.OccupancyBefore), After = percent(K.OccupancyAfter);
+  return Before == After ? Before : Before + " > " + After;
+}
+
+/// Speedup as default over tuned, so that more is better; the interval's ends change sides.
+std::string speedup(const RatioInterval &R) {
+  return formatted("%.3f", 1 / R.Median) + " [" + formatted("%.3f", 1 / R.High) + "," +
+         formatted("%.3f", 1 / R.Low) + "]";
+}
+
+/// A person's words for the reasons that are identifiers.
+std::string reasonText(llvm::StringRef Reason) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
+      {"below-share", "less than 1 % of GPU time"},
+      {"in-no-unit", "not compiled by carve-nvcc, or its unit is no longer in the store"},
+      {"relocatable-device-code", "-rdc=true: the image that runs is the device linker's"},
+      {"ambiguous-name", "several different kernels of this name are loaded"},
+      {"setmaxnreg", "moves registers between its warps itself (setmaxnreg)"},
+      {"unknown-stack", "recursion or indirect calls: stack of unknown size"},
+      {"external-call", "calls a function of another file"},
+  };
+  for (const auto &[Id, Text] : Words)
+    if (Reason == Id)
+      return Text.str();
+  return Reason.str();
+}
+
+std::string shortened(llvm::StringRef Name, size_t Width) {
+  if (Name.size() <= Width)
+    return Name.str();
+  return (Name.take_front(Width - 3) + "...").str();
+}
+
+void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
+  OS << R.Workload << " on " << R.Device << ": ";
+  if (!R.Note.empty()) {
+    OS << "not tuned: " << R.Note << "\n";
+    return;
+  }
+  size_t Tuned = R.tunedKernels();
+  if (Tuned == 0)
+    OS << "no kernel gains from other registers; nvcc's build is kept\n";
+  else
+    OS << Tuned << (Tuned == 1 ? " kernel" : " kernels") << " tuned, GPU time "
+       << speedup(R.Program) << " times as fast\n";
+  OS << R.VariantsTimed << " variants timed in " << R.Runs << " runs, "
+     << formatted("%.1f", R.WallS) << " s (one run: " << formatted("%.2f", R.PlainWallS) << " s)\n";
+  if (R.UnstableLines)
+    OS << R.UnstableLines << " line(s) of the output differ between runs of the default and were "
+       << "not compared\n";
+}
+
+} // namespace
+
+std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  printHead(R, OS);
+  if (R.Kernels.empty())
+    return Text;
+  constexpr unsigned FixedColumns = 66;
+  size_t NameWidth = Width > FixedColumns + 20 ? Width - FixedColumns : 20;
+  size_t Longest = 6;
+  for (const KernelReport &K : R.Kernels)
+    Longest = std::max(Longest, K.Kernel.size());
+  NameWidth = std::min(NameWidth, Longest);
+  OS << "\n"
+     << llvm::left_justify("kernel", NameWidth)
+     << "  share  registers  occupancy   spill bytes  speedup [96% interval]\n";
+  size_t Small = 0;
+  double SmallShare = 0;
+  for (const KernelReport &K : R.Kernels) {
+    if (K.Reason == "below-share") {
+      ++Small;
+      SmallShare += K.Share;
+      continue;
+    }
+    OS << llvm::left_justify(shortened(K.Kernel, NameWidth), NameWidth) << "  "
+       << llvm::right_justify(formatted("%.1f%%", K.Share * 100), 6) << " "
+       << llvm::left_justify(change(K.RegsBefore, K.RegsAfter), 10) << " "
+       << llvm::left_justify(occupancyChange(K), 11) << " "
+       << llvm::left_justify(change(K.SpillBefore, K.SpillAfter), 12) << " "
+       << (K.Tuned ? speedup(K.Ratio) : "stays") << "\n";
+    if (!K.Tuned && !K.Reason.empty())
+      OS << "    " << reasonText(K.Reason) << "\n";
+  }
+  if (Small)
+    OS << Small << " more kernel(s) with together " << formatted("%.1f%%", SmallShare * 100)
+       << " of GPU time: each less than 1 %\n";
+  return Text;
+}

@@ -1,0 +1,64 @@
+/// \file
+/// The steps by which prepareJob() (TuningJob.h) makes a job, in their order.
+#pragma once
+
+#include "Nvcc/Toolchain.h"
+#include "Ptx/PtxModule.h"
+#include "Tune/TuningJob.h"
+
+namespace carve {
+
+/// What every step is given.
+struct JobContext {
+  const UnitStore &Store;
+  const Toolchain &T;
+  CommandRunner &Runner;
+  const TuningOptions &Options;
+};
+
+/// A unit that was loaded, with its PTX read.
+struct ParsedModule {
+  Unit Source;
+  std::vector<Unit> Twins; ///< Units of the same PTX and options: one source built in two places.
+  UnitImage Image;
+  PtxModule Ptx;
+  std::optional<size_t> InJob; ///< Index of its JobModule, once one of its kernels is tuned.
+};
+
+/// Reads the PTX of each unit's image for the job's device. Units that have none are left out and
+/// logged.
+std::vector<ParsedModule> parseModules(std::vector<Unit> Units, const TuningJob &Job,
+                                       const JobContext &Context);
+
+/// Finds the modules of every hot kernel. Fills Job.Kernels and Job.Modules, and Job.Left with
+/// what cannot be tuned: in no unit, relocatable, of different code under one name, and the
+/// reasons of reasonNotTunable().
+void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &Parsed,
+                  TuningJob &Job, const JobContext &Context);
+
+/// Finds the register region of every kernel of the job, modules side by side.
+llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
+                        const JobContext &Context);
+
+/// The caps to try for \p Kernel: points of its shapes within the launch domain. What the domain
+/// forbids is noted in JobKernel::Dropped.
+std::vector<unsigned> capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
+                                const TuningJob &Job, const TuningOptions &Options);
+
+/// Clones the kernels at their caps, assembles one module per unit, and drops clones that equal
+/// another one or that a promise forbids. A module that does not assemble is tried clone by clone.
+void makeKernelVariants(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
+                        const JobContext &Context);
+
+/// Compiles every unit by nvcc at each cap of its kernels.
+llvm::Error makeFileVariants(TuningJob &Job, const JobContext &Context);
+
+/// Why \p Variant of \p Kernel may not be used although its cap is in the domain: a kernel that
+/// needs its blocks resident would lose some, or its local memory would grow too much.
+std::optional<std::string> forbidden(const JobKernel &Kernel, const JobVariant &Variant,
+                                     const TuningJob &Job);
+
+/// Runs \p Count tasks, as many at once as there are processors.
+void runInParallel(size_t Count, llvm::function_ref<void(size_t)> Task);
+
+} // namespace carve

@@ -1,0 +1,246 @@
+#include "Tune/ProbeRecords.h"
+
+#include "Probe/Protocol.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <tuple>
+
+using namespace carve;
+
+uint64_t ProbeRecord::totalNs() const {
+  uint64_t Sum = 0;
+  for (const KernelLaunches &K : Kernels)
+    Sum += K.TotalNs;
+  return Sum;
+}
+
+uint64_t ProbeRecord::totalNs(const std::set<std::string> &Names) const {
+  uint64_t Sum = 0;
+  for (const KernelLaunches &K : Kernels)
+    if (Names.count(K.Kernel))
+      Sum += K.TotalNs;
+  return Sum;
+}
+
+namespace {
+
+/// The fields of one line, read in order; remembers the first one that does not fit.
+class Fields {
+public:
+  explicit Fields(llvm::StringRef Line) { Line.split(Words, '\t'); }
+
+  llvm::StringRef tag() const { return Words.front(); }
+  std::string text() { return next().str(); }
+  template <typename T> void number(T &Out) {
+    llvm::StringRef Word = next();
+    if (!Bad && Word.getAsInteger(10, Out))
+      fail(Word);
+  }
+  void triple(std::array<unsigned, 3> &Out) {
+    llvm::StringRef Word = next();
+    llvm::SmallVector<llvm::StringRef, 3> Parts;
+    Word.split(Parts, ',');
+    bool Ok = Parts.size() == 3;
+    for (size_t I = 0; Ok && I < 3; ++I)
+      Ok = !Parts[I].getAsInteger(10, Out[I]);
+    if (!Ok)
+      fail(Word);
+  }
+  /// The first field that is absent or does not fit, or nothing.
+  const std::optional<std::string> &bad() const { return Bad; }
+
+private:
+  llvm::StringRef next() {
+    if (++At >= Words.size()) {
+      fail("nothing");
+      return "";
+    }
+    return Words[At];
+  }
+  void fail(llvm::StringRef Actual) {
+    if (!Bad)
+      Bad = ("field " + llvm::Twine(At) + " is '" + Actual + "'").str();
+  }
+  llvm::SmallVector<llvm::StringRef, 20> Words;
+  size_t At = 0;
+  std::optional<std::string> Bad;
+};
+
+DeviceInfo readDevice(Fields &F) {
+  DeviceInfo D;
+  F.number(D.Ordinal);
+  D.Name = F.text();
+  D.Uuid = F.text();
+  F.number(D.Major);
+  F.number(D.Minor);
+  F.number(D.Sms);
+  F.number(D.MemoryBytes);
+  F.number(D.RegsPerSm);
+  F.number(D.RegsPerBlock);
+  F.number(D.ThreadsPerSm);
+  F.number(D.BlocksPerSm);
+  F.number(D.SmemPerSmBytes);
+  F.number(D.SmemPerBlockOptinBytes);
+  F.number(D.SmemPerBlockBytes);
+  F.number(D.ReservedSmemPerBlockBytes);
+  std::string Cuda = F.text(), Kernel = F.text();
+  D.DriverVersion = Kernel == "-" ? "CUDA " + Cuda : Kernel;
+  return D;
+}
+
+KernelLaunches readKernel(Fields &F) {
+  KernelLaunches K;
+  unsigned Cooperative = 0;
+  K.Kernel = F.text();
+  F.triple(K.Shape.Grid);
+  F.triple(K.Shape.Block);
+  F.number(K.StaticSmemBytes);
+  F.number(K.Shape.DynamicSmemBytes);
+  F.triple(K.Shape.Cluster);
+  F.number(Cooperative);
+  F.number(K.RegsPerThread);
+  F.number(K.LocalBytesPerThread);
+  F.number(K.Launches);
+  F.number(K.TotalNs);
+  F.number(K.MinNs);
+  F.number(K.LocalBytesTotal);
+  K.Shape.Cooperative = Cooperative != 0;
+  return K;
+}
+
+/// Adds \p K to the launches of the same kernel, shape and code.
+void addLaunches(std::vector<KernelLaunches> &All, KernelLaunches K) {
+  for (KernelLaunches &Old : All)
+    if (Old.Kernel == K.Kernel && Old.Shape == K.Shape && Old.RegsPerThread == K.RegsPerThread &&
+        Old.StaticSmemBytes == K.StaticSmemBytes) {
+      Old.Launches += K.Launches;
+      Old.TotalNs += K.TotalNs;
+      Old.MinNs = std::min(Old.MinNs, K.MinNs);
+      Old.LocalBytesTotal = std::max(Old.LocalBytesTotal, K.LocalBytesTotal);
+      return;
+    }
+  All.push_back(std::move(K));
+}
+
+void addDevice(std::vector<DeviceInfo> &All, DeviceInfo D) {
+  if (llvm::none_of(All, [&](const DeviceInfo &Old) { return Old.Uuid == D.Uuid; }))
+    All.push_back(std::move(D));
+}
+
+/// Takes one line after the first. Unknown tags are a newer probe's and are an error.
+bool takeLine(Fields &F, ProbeRecord &Record, bool &Ended) {
+  llvm::StringRef Tag = F.tag();
+  if (Tag == "device") {
+    DeviceInfo D = readDevice(F);
+    if (!F.bad())
+      addDevice(Record.Devices, std::move(D));
+  } else if (Tag == "kernel") {
+    KernelLaunches K = readKernel(F);
+    if (!F.bad())
+      addLaunches(Record.Kernels, std::move(K));
+  } else if (Tag == "container") {
+    Record.Containers.insert(F.text());
+  } else if (Tag == "swapped") {
+    Record.Swapped.insert(F.text());
+  } else if (Tag == "unswapped") {
+    std::string Digest = F.text();
+    Record.Unswapped[Digest] = F.text();
+  } else if (Tag == "module") {
+    Record.Modules.insert(F.text());
+  } else if (Tag == "query") {
+    Record.Queried.insert(F.text());
+  } else if (Tag == "dropped") {
+    uint64_t Lost = 0;
+    F.number(Lost);
+    Record.Dropped += Lost;
+  } else if (Tag == "aside") {
+    Record.Aside.insert(F.text());
+  } else if (Tag == "end") {
+    Ended = true;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record) {
+  unsigned Line = 0;
+  bool Ended = false;
+  while (!Text.empty()) {
+    auto [Current, Rest] = Text.split('\n');
+    if (Rest.empty() && !Text.ends_with("\n"))
+      break; // Cut short by a kill.
+    Text = Rest;
+    Fields F(Current);
+    if (++Line == 1) {
+      std::string Version = F.tag() == "carve-probe" ? F.text() : "";
+      if (Version != std::to_string(probe::ProtocolVersion))
+        return malformed(Name + ":1: not a record of protocol " +
+                         llvm::Twine(probe::ProtocolVersion) + ": '" + Current + "'");
+      continue;
+    }
+    bool Known = takeLine(F, Record, Ended);
+    if (!Known || F.bad())
+      return malformed(
+          Name + ":" + llvm::Twine(Line) + ": " +
+          (Known ? "'" + F.tag() + "' record: " + *F.bad() : "unknown record '" + F.tag() + "'"));
+  }
+  if (Line > 0)
+    ++Record.Processes;
+  if (!Ended)
+    ++Record.Incomplete;
+  return llvm::Error::success();
+}
+
+static std::string printTriple(const std::array<unsigned, 3> &T) {
+  return std::to_string(T[0]) + "," + std::to_string(T[1]) + "," + std::to_string(T[2]);
+}
+
+std::string carve::printProbeRecord(const ProbeRecord &Record) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  OS << "carve-probe\t" << probe::ProtocolVersion << "\t0\t-\n";
+  for (const DeviceInfo &D : Record.Devices)
+    OS << "device\t" << D.Ordinal << '\t' << D.Name << '\t' << D.Uuid << '\t' << D.Major << '\t'
+       << D.Minor << '\t' << D.Sms << '\t' << D.MemoryBytes << '\t' << D.RegsPerSm << '\t'
+       << D.RegsPerBlock << '\t' << D.ThreadsPerSm << '\t' << D.BlocksPerSm << '\t'
+       << D.SmemPerSmBytes << '\t' << D.SmemPerBlockOptinBytes << '\t' << D.SmemPerBlockBytes
+       << '\t' << D.ReservedSmemPerBlockBytes << "\t0\t" << D.DriverVersion << '\n';
+  for (const KernelLaunches &K : Record.Kernels)
+    OS << "kernel\t" << K.Kernel << '\t' << printTriple(K.Shape.Grid) << '\t'
+       << printTriple(K.Shape.Block) << '\t' << K.StaticSmemBytes << '\t'
+       << K.Shape.DynamicSmemBytes << '\t' << printTriple(K.Shape.Cluster) << '\t'
+       << K.Shape.Cooperative << '\t' << K.RegsPerThread << '\t' << K.LocalBytesPerThread << '\t'
+       << K.Launches << '\t' << K.TotalNs << '\t' << K.MinNs << '\t' << K.LocalBytesTotal << '\n';
+  OS << "end\n";
+  return Text;
+}
+
+llvm::Expected<ProbeRecord> carve::readProbeDirectory(llvm::StringRef Dir) {
+  std::vector<std::string> Paths;
+  std::error_code E;
+  for (llvm::sys::fs::directory_iterator I(Dir, E), End; I != End && !E; I.increment(E))
+    if (llvm::StringRef(I->path()).ends_with(probe::FileSuffix))
+      Paths.push_back(I->path());
+  if (E)
+    return llvm::createFileError(Dir, E);
+  llvm::sort(Paths);
+  ProbeRecord Record;
+  for (const std::string &Path : Paths) {
+    llvm::Expected<std::string> Text = readFile(Path);
+    if (!Text)
+      return Text.takeError();
+    if (llvm::Error Bad = readProbeFile(*Text, Path, Record))
+      return Bad;
+  }
+  return Record;
+}

@@ -1,0 +1,74 @@
+/// \file
+/// What the probe saw in one run of a workload: the record that tracing and timing start from.
+#pragma once
+
+#include "Carve/LaunchShape.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// The launches of one kernel with one shape, summed over a run and all its processes.
+struct KernelLaunches {
+  std::string Kernel; ///< Mangled.
+  LaunchShape Shape;
+  unsigned StaticSmemBytes = 0;
+  unsigned RegsPerThread = 0;
+  unsigned LocalBytesPerThread = 0;
+  uint64_t LocalBytesTotal = 0; ///< What the driver set aside over all resident threads.
+  uint64_t Launches = 0;
+  uint64_t TotalNs = 0, MinNs = 0;
+};
+
+/// A GPU as the driver describes it.
+struct DeviceInfo {
+  unsigned Ordinal = 0;
+  std::string Name, Uuid;
+  unsigned Major = 0, Minor = 0, Sms = 0;
+  uint64_t MemoryBytes = 0;
+  unsigned RegsPerSm = 0, RegsPerBlock = 0, ThreadsPerSm = 0, BlocksPerSm = 0;
+  unsigned SmemPerSmBytes = 0, SmemPerBlockOptinBytes = 0, SmemPerBlockBytes = 0;
+  unsigned ReservedSmemPerBlockBytes = 0;
+  std::string DriverVersion; ///< Of the kernel driver, `580.159.03`, else CUDA's number.
+
+  std::string arch() const { return "sm_" + std::to_string(Major) + std::to_string(Minor); }
+};
+
+struct ProbeRecord {
+  unsigned Processes = 0;
+  std::vector<DeviceInfo> Devices;
+  std::set<std::string> Containers; ///< Digests of the device containers that were loaded.
+  std::set<std::string> Swapped;    ///< Of these, the replaced ones.
+  std::map<std::string, std::string> Unswapped; ///< Digest to the reason.
+  std::set<std::string> Modules; ///< Digests of the images that the driver made of them.
+  std::vector<KernelLaunches> Kernels;
+  std::set<std::string> Queried; ///< Kernels whose attributes or occupancy were asked for.
+  uint64_t Dropped = 0;          ///< Activity records lost.
+  std::set<std::string> Aside;   ///< Why the probe did nothing in some process.
+  unsigned Incomplete = 0;       ///< Processes that were killed before their record was whole.
+
+  /// GPU time of all kernels.
+  uint64_t totalNs() const;
+  /// GPU time of the kernels in \p Names.
+  uint64_t totalNs(const std::set<std::string> &Names) const;
+};
+
+/// Adds the records of one process (Probe/Protocol.h) to \p Record. Fails naming \p Name and the
+/// line where one does not have the fields expected. A last line without its end, as a killed
+/// process leaves it, is passed over.
+llvm::Error readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record);
+
+/// Devices and launches of \p Record in the form that readProbeFile() reads.
+std::string printProbeRecord(const ProbeRecord &Record);
+
+/// The records of all processes that wrote into \p Dir.
+llvm::Expected<ProbeRecord> readProbeDirectory(llvm::StringRef Dir);
+
+} // namespace carve

@@ -1,0 +1,86 @@
+// The file is lines of tab-separated fields:
+//   carve-samples 1
+//   probe <a line of the traced process's record>
+//   sample <subject> <variant> <GPU time, ns>
+//   program <GPU time of everything else, ns> <wall time, s>
+
+#include "Support/Error.h"
+#include "Tune/Sampler.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <numeric>
+
+using namespace carve;
+
+std::string SampleRecord::print() const {
+  std::string Text = "carve-samples\t1\n";
+  llvm::raw_string_ostream OS(Text);
+  llvm::SmallVector<llvm::StringRef, 0> Lines;
+  llvm::StringRef(Trace).split(Lines, '\n', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef Line : Lines)
+    OS << "probe\t" << Line << "\n";
+  for (const auto &[Subject, Variants] : Samples)
+    for (const auto &[Variant, Values] : Variants)
+      for (double Ns : Values)
+        OS << "sample\t" << Subject << "\t" << Variant << "\t" << llvm::format("%.0f", Ns) << "\n";
+  for (size_t I = 0; I < Other.size(); ++I)
+    OS << "program\t" << llvm::format("%.0f\t%.6f", Other[I], Wall[I]) << "\n";
+  return Text;
+}
+
+llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::StringRef Name) {
+  SampleRecord Record;
+  unsigned Number = 0;
+  while (!Text.empty()) {
+    auto [Line, Rest] = Text.split('\n');
+    Text = Rest;
+    llvm::SmallVector<llvm::StringRef, 4> F;
+    Line.split(F, '\t');
+    double A = 0, B = 0;
+    if (++Number == 1 && Line == "carve-samples\t1")
+      continue;
+    if (Number > 1 && F[0] == "probe")
+      Record.Trace += (Line.drop_front(6) + "\n").str();
+    else if (Number > 1 && F[0] == "sample" && F.size() == 4 && !F[3].getAsDouble(A))
+      Record.add(F[1].str(), F[2].str(), A);
+    else if (Number > 1 && F[0] == "program" && F.size() == 3 && !F[1].getAsDouble(A) &&
+             !F[2].getAsDouble(B))
+      Record.addProgram(A, B);
+    else
+      return malformed(Name + ":" + llvm::Twine(Number) + ": expected " +
+                       (Number == 1 ? "'carve-samples 1'" : "a probe, sample or program line") +
+                       ", not '" + Line + "'");
+  }
+  if (Number == 0)
+    return malformed(Name + ": is empty, expected recorded samples");
+  return Record;
+}
+
+llvm::Expected<ProbeRecord> SampleRecord::trace(llvm::StringRef Name) const {
+  ProbeRecord Record;
+  if (llvm::Error E = readProbeFile(Trace, Name, Record))
+    return E;
+  return Record;
+}
+
+llvm::Expected<RunSample>
+SampleRecord::run(const std::vector<SubjectSpace> &Subjects,
+                  const std::vector<std::vector<std::string>> &VariantNames, const Assignment &A) {
+  RunSample Sample;
+  for (size_t S = 0; S < Subjects.size(); ++S) {
+    const std::string &Subject = Subjects[S].Name;
+    std::string Variant = A.empty() ? "untouched" : VariantNames[S][A[S]];
+    const std::vector<double> &Values = Samples[Subject][Variant];
+    if (Values.empty())
+      return malformed("the recorded samples have none of variant " + Variant + " of " + Subject);
+    Sample.SubjectNs.push_back(Values[Next[{Subject, Variant}]++ % Values.size()]);
+  }
+  double Known = std::accumulate(Sample.SubjectNs.begin(), Sample.SubjectNs.end(), 0.0);
+  Sample.ProgramNs = Known + (Other.empty() ? 0 : Other[NextProgram % Other.size()]);
+  Sample.WallS = Wall.empty() ? 1 : Wall[NextProgram % Wall.size()];
+  ++NextProgram;
+  return Sample;
+}

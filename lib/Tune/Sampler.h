@@ -1,0 +1,87 @@
+/// \file
+/// Makes the runs that the selection asks for: on the GPU, by placing images under the workload;
+/// or from recorded samples, through the same code, where there is no GPU.
+#pragma once
+
+#include "Support/Files.h"
+#include "Tune/Selection.h"
+#include "Tune/TuningJob.h"
+#include "Tune/Workload.h"
+
+#include <deque>
+#include <map>
+#include <string>
+
+namespace carve {
+
+/// What the selection numbers: the job's kernels, or its modules with TuningScope::File.
+std::vector<SubjectSpace> subjectsOf(const TuningJob &Job, TuningScope Scope);
+
+/// Recorded runs of one job: the trace and samples of every variant.
+class SampleRecord {
+public:
+  /// Keeps what is needed of the traced run: device and launches.
+  void setTrace(const ProbeRecord &Record) { Trace = printProbeRecord(Record); }
+  void add(const std::string &Subject, const std::string &Variant, double Ns) {
+    Samples[Subject][Variant].push_back(Ns);
+  }
+  void addProgram(double OtherNs, double WallS) {
+    Other.push_back(OtherNs);
+    Wall.push_back(WallS);
+  }
+  /// Text of a samples file, and back. Fails naming \p Name, the line and what was expected there.
+  std::string print() const;
+  static llvm::Expected<SampleRecord> parse(llvm::StringRef Text, llvm::StringRef Name);
+
+  /// The traced run.
+  llvm::Expected<ProbeRecord> trace(llvm::StringRef Name) const;
+  /// Runs by looking samples up, each variant's in turn. Fails naming a variant that has none.
+  llvm::Expected<RunSample> run(const std::vector<SubjectSpace> &Subjects,
+                                const std::vector<std::vector<std::string>> &VariantNames,
+                                const Assignment &A);
+
+private:
+  std::string Trace;
+  std::map<std::string, std::map<std::string, std::vector<double>>> Samples;
+  std::map<std::pair<std::string, std::string>, size_t> Next;
+  std::vector<double> Other, Wall;
+  size_t NextProgram = 0;
+};
+
+/// Names of a job's variants by subject: `default`, `control`, `r40`.
+std::vector<std::vector<std::string>> variantNames(const TuningJob &Job, TuningScope Scope);
+
+/// Runs the workload with a job's variants in place.
+class WorkloadSampler {
+public:
+  /// \p ImagesDir is a directory for the images of the current run.
+  WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
+                  const ProbeSetup &Probe, CommandRunner &Runner, OutputReference &Reference,
+                  std::string ImagesDir);
+
+  /// One run with \p A in place; empty: the program untouched. Fails where tuning cannot go on:
+  /// interrupted, or the untouched program itself fails.
+  llvm::Expected<RunSample> run(const Assignment &A);
+  /// Where to note every sample; null: nowhere.
+  void recordInto(SampleRecord *Record) { Recording = Record; }
+
+private:
+  llvm::Expected<ImageMap> placeImages(const Assignment &A);
+  llvm::Expected<std::string> imageOf(size_t Module, const Assignment &A) const;
+  std::optional<std::string> faultOf(const RunRecord &Run, const Assignment &A);
+  void note(const Assignment &A, const RunSample &Sample);
+
+  const TuningJob &Job;
+  TuningScope Scope;
+  const WorkloadSpec &Spec;
+  const ProbeSetup &Probe;
+  CommandRunner &Runner;
+  OutputReference &Reference;
+  std::string ImagesDir;
+  SampleRecord *Recording = nullptr;
+  std::vector<SubjectSpace> Subjects;
+  std::vector<std::vector<std::string>> Names;
+  unsigned ExtraDefaults = 0; ///< Runs made only to learn which lines of output are stable.
+};
+
+} // namespace carve

@@ -1,0 +1,131 @@
+#include "Tune/TuningJob.h"
+
+#include "Nvcc/EmbeddedPtx.h"
+#include "Ptx/PtxModule.h"
+#include "Support/Error.h"
+#include "Support/Log.h"
+#include "Tune/JobParts.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+using namespace carve;
+
+std::vector<TracedKernel> carve::tracedKernels(const ProbeRecord &Record) {
+  std::map<std::string, TracedKernel> ByName;
+  std::map<std::string, uint64_t> Ns;
+  for (const KernelLaunches &K : Record.Kernels) {
+    TracedKernel &T = ByName[K.Kernel];
+    T.Kernel = K.Kernel;
+    T.Launches += K.Launches;
+    T.Shapes.push_back(K);
+    Ns[K.Kernel] += K.TotalNs;
+  }
+  double Total = std::max<double>(1, Record.totalNs());
+  std::vector<TracedKernel> All;
+  for (auto &[Name, T] : ByName) {
+    T.Share = Ns[Name] / Total;
+    All.push_back(std::move(T));
+  }
+  llvm::stable_sort(All, [](const auto &A, const auto &B) { return A.Share > B.Share; });
+  return All;
+}
+
+llvm::Expected<DeviceModel> carve::modelOf(const DeviceInfo &Device, llvm::StringRef DevicesDir) {
+  llvm::Expected<DeviceModel> Model = loadDeviceModel(DevicesDir, Device.arch());
+  if (!Model)
+    return Model;
+  auto Check = [&](const char *What, unsigned &Table, unsigned Driver) {
+    if (Table == Driver || Driver == 0)
+      return;
+    logLine("device table: " + Device.arch() + " " + What + " is " + llvm::Twine(Table) +
+            ", the driver says " + llvm::Twine(Driver) + ", which is used");
+    Table = Driver;
+  };
+  Check("threads per SM", Model->MaxThreadsPerSm, Device.ThreadsPerSm);
+  Check("blocks per SM", Model->MaxBlocksPerSm, Device.BlocksPerSm);
+  Check("registers per SM", Model->RegsPerSm, Device.RegsPerSm);
+  Check("registers per block", Model->RegsPerBlock, Device.RegsPerBlock);
+  Check("shared memory per SM", Model->SmemPerSmBytes, Device.SmemPerSmBytes);
+  Check("shared memory per block", Model->SmemPerBlockBytes, Device.SmemPerBlockBytes);
+  Check("opt-in shared memory per block", Model->SmemPerBlockOptinBytes,
+        Device.SmemPerBlockOptinBytes);
+  Check("reserved shared memory per block", Model->ReservedSmemPerBlockBytes,
+        Device.ReservedSmemPerBlockBytes);
+  return Model;
+}
+
+std::optional<UnitImage> carve::imageForDevice(const Unit &U, const DeviceInfo &Device) {
+  unsigned Wanted = Device.Major * 10 + Device.Minor, BestSm = 0;
+  const UnitImage *Best = nullptr;
+  for (const UnitImage &I : U.Images) {
+    unsigned Sm = architectureNumber(I.Arch);
+    // A cubin runs on devices of the same major and the same or a newer minor number; where the
+    // specific (`sm_90a`) and the plain image are both there, the driver takes the specific one.
+    bool Runs = Sm / 10 == Wanted / 10 && Sm <= Wanted;
+    if (Runs && (Sm > BestSm || (Sm == BestSm && I.Arch.size() > Best->Arch.size()))) {
+      Best = &I;
+      BestSm = Sm;
+    }
+  }
+  if (Best)
+    return *Best;
+  const EmbeddedPtx *Ptx = nullptr;
+  for (const EmbeddedPtx &P : U.Ptx)
+    if (P.Compute <= Wanted && (!Ptx || P.Compute > Ptx->Compute))
+      Ptx = &P;
+  if (!Ptx)
+    return std::nullopt;
+  UnitImage Derived;
+  Derived.Arch = Device.arch();
+  Derived.PtxDigest = Ptx->PtxDigest;
+  Derived.PtxName = Ptx->PtxName;
+  Derived.PtxasOptions = withArchitecture(Ptx->PtxasOptions, Derived.Arch);
+  return Derived;
+}
+
+/// The units that the traced program loaded.
+static std::vector<Unit> loadedUnits(const ProbeRecord &Trace, const UnitStore &Store,
+                                     bool AllUnits) {
+  if (AllUnits)
+    return Store.units();
+  std::map<std::string, Unit> ByKey;
+  for (const std::string &Container : Trace.Containers)
+    for (Unit &U : Store.unitsOfContainer(Container))
+      ByKey[U.Key] = std::move(U);
+  std::vector<Unit> Units;
+  for (auto &[Key, U] : ByKey)
+    Units.push_back(std::move(U));
+  return Units;
+}
+
+llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const UnitStore &Store,
+                                            const Toolchain &T, CommandRunner &Runner,
+                                            const TuningOptions &Options, bool AllUnits) {
+  if (Trace.Devices.empty())
+    return malformed("the trace names no GPU");
+  TuningJob Job;
+  Job.Device = Trace.Devices.front();
+  llvm::Expected<DeviceModel> Model = modelOf(Job.Device, Options.DevicesDir);
+  if (!Model)
+    return Model.takeError();
+  Job.Model = *Model;
+
+  JobContext Context{Store, T, Runner, Options};
+  std::vector<ParsedModule> Parsed =
+      parseModules(loadedUnits(Trace, Store, AllUnits), Job, Context);
+  placeKernels(tracedKernels(Trace), Parsed, Job, Context);
+  if (llvm::Error E = findRegions(Parsed, Job, Context))
+    return E;
+  if (Options.Scope == TuningScope::File) {
+    if (llvm::Error E = makeFileVariants(Job, Context))
+      return E;
+  } else {
+    makeKernelVariants(Parsed, Job, Context);
+  }
+  llvm::stable_sort(Job.Left, [](const LeftKernel &A, const LeftKernel &B) {
+    return A.Traced.Share > B.Traced.Share;
+  });
+  return Job;
+}

@@ -1,0 +1,113 @@
+/// \file
+/// What is to be timed: made from the trace of a workload and the units of the store. The kernels
+/// that matter, their variants at the critical points of the traced shapes, and per unit one
+/// module that holds them all.
+#pragma once
+
+#include "Carve/CriticalPoints.h"
+#include "Store/Profile.h"
+#include "Store/UnitStore.h"
+#include "Tune/ProbeRecords.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// What takes variants of its own.
+enum class TuningScope {
+  Kernel, ///< Every kernel a cap of its own, by `.maxnreg` on the default PTX.
+  File,   ///< One cap for all kernels of a file, by `nvcc -maxrregcount`: the paper's method.
+};
+
+/// Which register counts are tried.
+enum class PointSet {
+  Critical,   ///< The critical points of the traced shapes.
+  EveryEight, ///< Every multiple of 8 of the region: what the critical points are judged against.
+};
+
+struct TuningOptions {
+  TuningScope Scope = TuningScope::Kernel;
+  LaunchDomain Domain = LaunchDomain::Preserve;
+  PointSet Points = PointSet::Critical;
+  double LeastShare = 0.01; ///< Of GPU time, below which a kernel is left alone.
+  std::string DevicesDir;
+};
+
+/// One version of a kernel, or with TuningScope::File of a unit.
+struct JobVariant {
+  VariantSetting Setting;
+  std::string CloneName;     ///< Name in the module; the kernel's own for the default.
+  KernelResources Resources; ///< As ptxas reported them.
+  std::string CodeDigest;
+  std::string Cubin; ///< TuningScope::File: the unit's whole image at this cap.
+};
+
+/// A kernel with its place in the program.
+struct TracedKernel {
+  std::string Kernel; ///< Mangled.
+  double Share = 0;   ///< Of the GPU time of the traced run.
+  uint64_t Launches = 0;
+  std::vector<KernelLaunches> Shapes;
+};
+
+/// A kernel that is not tuned, and why.
+struct LeftKernel {
+  TracedKernel Traced;
+  std::string Reason;
+  unsigned DefaultRegs = 0;
+};
+
+/// A kernel to tune; with TuningScope::File, one of those that a subject is measured by.
+struct JobKernel {
+  TracedKernel Traced;
+  std::vector<size_t> Modules; ///< Of the job, that hold it.
+  RegisterRegion Region;
+  std::string KernelDigest; ///< PtxModule::kernelDigest.
+  std::vector<JobVariant>
+      Variants; ///< 0 the default, 1 its control copy. TuningScope::Kernel only.
+  std::vector<std::string> Dropped; ///< Points not tried, each with its reason.
+};
+
+/// One image of one unit, with the clones in it.
+struct JobModule {
+  Unit Source;
+  std::vector<Unit> Twins; ///< Other units of the store with the same PTX and options.
+  UnitImage Image;             ///< The stored one, or derived for a device that it has none for.
+  std::string Cubin;           ///< TuningScope::Kernel: multi-version; else the default.
+  std::vector<size_t> Kernels; ///< Of the job.
+  std::vector<JobVariant> FileVariants; ///< TuningScope::File: 0 the default, 1 the same again.
+};
+
+struct TuningJob {
+  DeviceInfo Device;
+  DeviceModel Model;
+  std::vector<JobModule> Modules;
+  std::vector<JobKernel> Kernels;
+  std::vector<LeftKernel> Left; ///< By falling share.
+  unsigned VariantsAssembled = 0;
+};
+
+/// Kernels of \p Record by falling share of GPU time.
+std::vector<TracedKernel> tracedKernels(const ProbeRecord &Record);
+
+/// The limits of \p Device: the table's, with the driver's own numbers where they differ (which is
+/// logged). Fails where the architecture is not in the table.
+llvm::Expected<DeviceModel> modelOf(const DeviceInfo &Device, llvm::StringRef DevicesDir);
+
+/// The image of \p U that \p Device runs: the one of its architecture, else the newest older one of
+/// the same generation; where there is none, one derived from the newest embedded PTX that the
+/// driver would compile, with ptxas' options redirected to \p Device (its CubinDigest is empty).
+/// Nothing where the unit has neither.
+std::optional<UnitImage> imageForDevice(const Unit &U, const DeviceInfo &Device);
+
+/// Makes the job. \p AllUnits: consider every unit of the store loaded (for recorded samples,
+/// which name no containers of this machine). Fails where the trace has no device; a kernel that
+/// cannot be tuned is in TuningJob::Left instead.
+llvm::Expected<TuningJob> prepareJob(const ProbeRecord &Trace, const UnitStore &Store,
+                                     const Toolchain &T, CommandRunner &Runner,
+                                     const TuningOptions &Options, bool AllUnits);
+
+} // namespace carve

@@ -1,0 +1,215 @@
+#include "Tune/TuningReport.h"
+
+#include "Ptx/Cubin.h"
+#include "Ptx/PtxModule.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+
+size_t TuningReport::tunedKernels() const {
+  return llvm::count_if(Kernels, [](const KernelReport &K) { return K.Tuned; });
+}
+
+static std::string tripleText(const std::array<unsigned, 3> &T) {
+  return std::to_string(T[0]) + "x" + std::to_string(T[1]) + "x" + std::to_string(T[2]);
+}
+
+std::string carve::shapeText(const LaunchShape &Shape) {
+  std::string Text = "grid " + tripleText(Shape.Grid) + " block " + tripleText(Shape.Block) +
+                     " dynamic-smem " + std::to_string(Shape.DynamicSmemBytes);
+  if (Shape.hasCluster())
+    Text += " cluster " + tripleText(Shape.Cluster);
+  if (Shape.Cooperative)
+    Text += " cooperative";
+  return Text;
+}
+
+namespace {
+
+/// The shape that takes most of a kernel's time.
+const LaunchShape &heaviestShape(const TracedKernel &T) {
+  return llvm::max_element(T.Shapes, [](const KernelLaunches &A,
+                                        const KernelLaunches &B) { return A.TotalNs < B.TotalNs; })
+      ->Shape;
+}
+
+double occupancyOf(const TuningJob &Job, const KernelResources &R, const LaunchShape &Shape) {
+  unsigned Blocks = blocksPerSm(Job.Model, {R.RegsPerThread, Shape.threadsPerBlock(),
+                                            R.StaticSmemBytes, Shape.DynamicSmemBytes, R.Barriers});
+  unsigned Warps =
+      Blocks * ((Shape.threadsPerBlock() + Job.Model.WarpSize - 1) / Job.Model.WarpSize);
+  return double(Warps) * Job.Model.WarpSize / Job.Model.MaxThreadsPerSm;
+}
+
+std::vector<std::string> shapeTexts(const TracedKernel &T) {
+  std::vector<std::string> Texts;
+  for (const KernelLaunches &L : T.Shapes) {
+    if (Texts.size() == 8) {
+      Texts.push_back("and " + std::to_string(T.Shapes.size() - 8) + " more");
+      break;
+    }
+    Texts.push_back(shapeText(L.Shape));
+  }
+  return Texts;
+}
+
+KernelReport reportTraced(const TracedKernel &T) {
+  KernelReport R;
+  R.Mangled = T.Kernel;
+  R.Kernel = profileName(T.Kernel);
+  R.Share = T.Share;
+  R.Launches = T.Launches;
+  R.Variant = "default";
+  R.Shapes = shapeTexts(T);
+  return R;
+}
+
+void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
+                    const SubjectOutcome &O) {
+  const LaunchShape &Shape = heaviestShape(K.Traced);
+  for (const ScreenedVariant &S : O.Screened) {
+    const JobVariant &V = K.Variants[S.Variant];
+    R.Variants.push_back({"r" + std::to_string(*V.Setting.Cap), V.Resources.RegsPerThread,
+                          V.Resources.spillBytes(), occupancyOf(Job, V.Resources, Shape),
+                          S.Ratios.empty() ? 0 : median(S.Ratios), S.Fault.value_or("")});
+  }
+}
+
+/// What is said of a kernel whose outcome is \p O; \p Chosen is the setting that it runs with.
+void reportOutcome(KernelReport &R, const SubjectOutcome &O, const VariantSetting &Chosen) {
+  R.Ratio = O.Ratio;
+  R.Pairs = O.Pairs;
+  R.Reason = O.Reason;
+  R.Tuned = O.Chosen != 0;
+  if (Chosen.Cap)
+    R.Variant = "r" + std::to_string(*Chosen.Cap);
+}
+
+KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const SubjectOutcome &O) {
+  KernelReport R = reportTraced(K.Traced);
+  const JobVariant &Chosen = K.Variants[O.Chosen];
+  const LaunchShape &Shape = heaviestShape(K.Traced);
+  const KernelResources &Default = K.Region.Default;
+  const KernelResources &After = O.Chosen ? Chosen.Resources : Default;
+  R.Output = Job.Modules[K.Modules.front()].Source.Output;
+  R.RegsBefore = Default.RegsPerThread;
+  R.RegsAfter = After.RegsPerThread;
+  R.SpillBefore = Default.spillBytes();
+  R.SpillAfter = After.spillBytes();
+  R.OccupancyBefore = occupancyOf(Job, Default, Shape);
+  R.OccupancyAfter = occupancyOf(Job, After, Shape);
+  R.Dropped = K.Dropped;
+  reportVariants(R, Job, K, O);
+  reportOutcome(R, O, Chosen.Setting);
+  if (K.Variants.size() <= 2)
+    R.Reason = "no other register count gives another occupancy or other code";
+  return R;
+}
+
+/// Resources of \p Kernel in a file variant's image, as far as a cubin tells them.
+KernelResources resourcesIn(const std::string &CubinBytes, const std::string &Kernel) {
+  llvm::Expected<Cubin> Image = parseCubin(CubinBytes);
+  if (!Image) {
+    llvm::consumeError(Image.takeError());
+    return {};
+  }
+  for (const CubinKernel &K : Image->Kernels)
+    if (K.Resources.Name == Kernel)
+      return K.Resources;
+  return {};
+}
+
+KernelReport reportFileKernel(const TuningJob &Job, const JobKernel &K, const JobModule &M,
+                              const SubjectOutcome &O) {
+  KernelReport R = reportTraced(K.Traced);
+  const JobVariant &Chosen = M.FileVariants[O.Chosen];
+  KernelResources After = resourcesIn(Chosen.Cubin, K.Traced.Kernel);
+  const LaunchShape &Shape = heaviestShape(K.Traced);
+  R.Output = M.Source.Output;
+  R.RegsBefore = K.Region.Default.RegsPerThread;
+  R.RegsAfter = After.RegsPerThread;
+  R.OccupancyBefore = occupancyOf(Job, K.Region.Default, Shape);
+  R.OccupancyAfter = occupancyOf(Job, After, Shape);
+  for (const ScreenedVariant &S : O.Screened)
+    R.Variants.push_back({"r" + std::to_string(*M.FileVariants[S.Variant].Setting.Cap), 0, 0, 0,
+                          S.Ratios.empty() ? 0 : median(S.Ratios), S.Fault.value_or("")});
+  reportOutcome(R, O, Chosen.Setting);
+  return R;
+}
+
+} // namespace
+
+TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
+                                   const SelectionOutcome &Outcome) {
+  TuningReport Report;
+  Report.Device = Job.Device.Name;
+  Report.Driver = Job.Device.DriverVersion;
+  Report.Scope = Scope == TuningScope::File ? "file" : "kernel";
+  Report.Runs = Outcome.Runs;
+  Report.Program = Outcome.Program;
+  Report.ProgramWall = Outcome.Wall;
+  Report.Pairs = Outcome.Pairs;
+  for (const SubjectOutcome &O : Outcome.Subjects)
+    Report.VariantsTimed += O.Screened.size();
+  if (Scope == TuningScope::File)
+    for (size_t M = 0; M < Job.Modules.size(); ++M)
+      for (size_t K : Job.Modules[M].Kernels)
+        Report.Kernels.push_back(
+            reportFileKernel(Job, Job.Kernels[K], Job.Modules[M], Outcome.Subjects[M]));
+  else
+    for (size_t K = 0; K < Job.Kernels.size(); ++K)
+      Report.Kernels.push_back(reportKernel(Job, Job.Kernels[K], Outcome.Subjects[K]));
+  for (const LeftKernel &L : Job.Left) {
+    KernelReport R = reportTraced(L.Traced);
+    R.RegsBefore = R.RegsAfter = L.DefaultRegs;
+    R.Reason = L.Reason;
+    Report.Kernels.push_back(std::move(R));
+  }
+  llvm::stable_sort(Report.Kernels,
+                    [](const KernelReport &A, const KernelReport &B) { return A.Share > B.Share; });
+  return Report;
+}
+
+static Evidence evidenceOf(const JobKernel &K, const SubjectOutcome &O,
+                           const TuningReport &Report) {
+  Evidence E;
+  E.Device = Report.Device;
+  E.Driver = Report.Driver;
+  E.Date = Report.Date;
+  E.Workload = Report.Workload;
+  E.Shapes = shapeTexts(K.Traced);
+  E.Ratio = O.Ratio.Median;
+  E.RatioLow = O.Ratio.Low;
+  E.RatioHigh = O.Ratio.High;
+  E.Pairs = O.Pairs;
+  E.DefaultRegs = E.TunedRegs = K.Region.Default.RegsPerThread;
+  E.Reason = O.Reason;
+  return E;
+}
+
+Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
+                            const SelectionOutcome &Outcome, const TuningReport &Report) {
+  Profile P;
+  const JobModule &M = Job.Modules[Module];
+  if (Scope == TuningScope::File)
+    P.FileCap = M.FileVariants[Outcome.Subjects[Module].Chosen].Setting.Cap;
+  for (size_t Index : M.Kernels) {
+    const JobKernel &K = Job.Kernels[Index];
+    Decision D;
+    D.Kernel = profileName(K.Traced.Kernel);
+    D.Arch = M.Image.Arch;
+    D.Digest =
+        decisionDigest(K.KernelDigest, M.Image.Arch, M.Source.NvccVersion, M.Image.PtxasOptions);
+    const SubjectOutcome &O = Outcome.Subjects[Scope == TuningScope::File ? Module : Index];
+    D.Basis = evidenceOf(K, O, Report);
+    if (Scope == TuningScope::Kernel && O.Chosen) {
+      const JobVariant &V = K.Variants[O.Chosen];
+      D.Variant = V.Setting;
+      D.Basis->TunedRegs = V.Resources.RegsPerThread;
+      D.Basis->CodeDigest = V.CodeDigest;
+    }
+    P.put(std::move(D));
+  }
+  return P;
+}

@@ -1,0 +1,70 @@
+/// \file
+/// What one tuning found: the record behind the table, the JSON and the stored report.
+#pragma once
+
+#include "Tune/Selection.h"
+#include "Tune/TuningJob.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// One variant that was timed.
+struct VariantReport {
+  std::string Name;  ///< `r40`
+  unsigned Regs = 0; ///< That the code uses.
+  unsigned SpillBytes = 0;
+  double Occupancy = 0; ///< Of the heaviest shape, 0 to 1.
+  double Ratio = 0;     ///< Median of screening, to the default; 0 where not timed.
+  std::string Fault;
+};
+
+struct KernelReport {
+  std::string Kernel, Mangled;
+  std::string Output; ///< Of the unit: object or executable.
+  double Share = 0;   ///< Of GPU time, 0 to 1.
+  uint64_t Launches = 0;
+  unsigned RegsBefore = 0, RegsAfter = 0;
+  double OccupancyBefore = 0, OccupancyAfter = 0;
+  unsigned SpillBefore = 0, SpillAfter = 0; ///< Bytes, stores and loads of the entry.
+  bool Tuned = false;
+  std::string Variant; ///< `default` or `r40`.
+  RatioInterval Ratio; ///< Of the confirmation; meaningful where Pairs > 0.
+  unsigned Pairs = 0;
+  std::string Reason; ///< Why it stayed.
+  std::vector<std::string> Shapes;
+  std::vector<VariantReport> Variants;
+  std::vector<std::string> Dropped;
+};
+
+struct TuningReport {
+  std::string Date; ///< ISO 8601, UTC.
+  std::string Workload, Device, Driver, NvccVersion, Scope, Domain;
+  unsigned Runs = 0;
+  double WallS = 0;      ///< Of the whole tuning.
+  double PlainWallS = 0; ///< Of one run of the program, traced.
+  unsigned VariantsTimed = 0;
+  RatioInterval Program, ProgramWall;
+  unsigned Pairs = 0;
+  size_t UnstableLines = 0;
+  std::string Note; ///< Why nothing was tuned at all; else empty.
+  std::vector<KernelReport> Kernels;
+
+  size_t tunedKernels() const;
+};
+
+/// `grid 512x204x1 block 32x1x1 dynamic-smem 0`, as evidence and report write it.
+std::string shapeText(const LaunchShape &Shape);
+
+/// The report of a job and what was selected. Runs, times and date are left to the caller.
+TuningReport describeTuning(const TuningJob &Job, TuningScope Scope,
+                            const SelectionOutcome &Outcome);
+
+/// The decisions of \p Outcome for module \p Module of the job, winners and kernels that stay
+/// alike, so that neither is timed again.
+Profile decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
+                     const SelectionOutcome &Outcome, const TuningReport &Report);
+
+} // namespace carve

@@ -1,0 +1,82 @@
+/// \file
+/// The command that exercises the kernels: run under the probe, once for tracing and once per
+/// assignment of variants, with what it printed and wrote.
+#pragma once
+
+#include "Support/CommandRunner.h"
+#include "Tune/ProbeRecords.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+struct WorkloadSpec {
+  std::vector<std::string> Argv;
+  std::string Dir; ///< Empty: the caller's.
+  double TimeoutS = 600;
+  std::vector<std::string> OutputFiles; ///< Files whose content is part of the result.
+  bool EmptyStdin = true;
+};
+
+/// What the user sees of one run, compared between variants.
+struct ProgramOutput {
+  int ExitStatus = 0;
+  std::string Stdout;
+  std::map<std::string, std::string> FileDigests; ///< Of WorkloadSpec::OutputFiles; `-` if absent.
+};
+
+struct RunRecord {
+  ProbeRecord Probe;
+  ProgramOutput Output;
+  std::string Stderr;
+  bool TimedOut = false;
+  int Interrupted = 0; ///< The signal that asked us to stop.
+  double WallS = 0;
+
+  bool succeeded() const { return Output.ExitStatus == 0 && !TimedOut; }
+};
+
+/// How the probe is reached.
+struct ProbeSetup {
+  std::string Library; ///< libcarve_probe.so
+  std::string Cupti;   ///< libcupti.so beside nvcc; empty: the probe looks for itself.
+};
+
+/// libcupti of the toolkit whose bin directory is \p BinDir, or nothing.
+std::optional<std::string> findCupti(llvm::StringRef BinDir);
+
+/// Images by the digest of the container that they replace, as paths.
+using ImageMap = std::map<std::string, std::string>;
+
+/// Runs the workload under the probe with \p Images in place (none: trace). Holds the timing lock
+/// of this machine meanwhile, so that two tunings do not time each other. Fails where the program
+/// cannot be started or the probe's records cannot be read; a failing program is a result.
+llvm::Expected<RunRecord> runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
+                                      const ImageMap &Images, CommandRunner &Runner);
+
+/// Which lines of a program's output mean something: those that were the same in every run of the
+/// default so far.
+class OutputReference {
+public:
+  /// Takes another run of the default into account.
+  void addDefault(const ProgramOutput &Output);
+  /// Nothing where \p Output is that of the default; else what differs, for a person.
+  std::optional<std::string> difference(const ProgramOutput &Output) const;
+  /// Lines of the default's output that differ between its own runs.
+  size_t unstableLines() const;
+  /// Whether even the number of lines differs between runs of the default: then only exit status
+  /// and files are compared.
+  bool stdoutUnstable() const { return Unstable; }
+
+private:
+  bool Seen = false, Unstable = false;
+  ProgramOutput First;
+  std::vector<std::string> Lines;
+  std::vector<bool> Masked;
+  std::map<std::string, bool> FileMasked;
+};
+
+} // namespace carve

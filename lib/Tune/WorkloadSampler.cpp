@@ -1,0 +1,143 @@
+#include "Ptx/Cubin.h"
+#include "Support/Error.h"
+#include "Support/Log.h"
+#include "Tune/Sampler.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace carve;
+
+std::vector<SubjectSpace> carve::subjectsOf(const TuningJob &Job, TuningScope Scope) {
+  std::vector<SubjectSpace> Subjects;
+  if (Scope == TuningScope::File)
+    for (const JobModule &M : Job.Modules)
+      Subjects.push_back({M.Source.Source, M.FileVariants.size()});
+  else
+    for (const JobKernel &K : Job.Kernels)
+      Subjects.push_back({K.Traced.Kernel, K.Variants.size()});
+  return Subjects;
+}
+
+std::vector<std::vector<std::string>> carve::variantNames(const TuningJob &Job, TuningScope Scope) {
+  std::vector<std::vector<std::string>> Names;
+  auto NamesOf = [](const std::vector<JobVariant> &Variants) {
+    std::vector<std::string> List;
+    for (const JobVariant &V : Variants)
+      List.push_back(V.Setting.Cap ? "r" + std::to_string(*V.Setting.Cap)
+                                   : (List.empty() ? "default" : "control"));
+    return List;
+  };
+  if (Scope == TuningScope::File)
+    for (const JobModule &M : Job.Modules)
+      Names.push_back(NamesOf(M.FileVariants));
+  else
+    for (const JobKernel &K : Job.Kernels)
+      Names.push_back(NamesOf(K.Variants));
+  return Names;
+}
+
+WorkloadSampler::WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
+                                 const ProbeSetup &Probe, CommandRunner &Runner,
+                                 OutputReference &Reference, std::string ImagesDir)
+    : Job(Job), Scope(Scope), Spec(Spec), Probe(Probe), Runner(Runner), Reference(Reference),
+      ImagesDir(std::move(ImagesDir)), Subjects(subjectsOf(Job, Scope)),
+      Names(variantNames(Job, Scope)) {}
+
+/// The image of one module with the variants of \p A under their kernels' own names.
+llvm::Expected<std::string> WorkloadSampler::imageOf(size_t Module, const Assignment &A) const {
+  const JobModule &M = Job.Modules[Module];
+  if (Scope == TuningScope::File)
+    return M.FileVariants[A[Module]].Cubin;
+  std::vector<std::pair<std::string, std::string>> Pairs;
+  for (size_t K : M.Kernels)
+    if (A[K] != 0)
+      Pairs.emplace_back(Job.Kernels[K].Traced.Kernel, Job.Kernels[K].Variants[A[K]].CloneName);
+  return exchangeKernelNames(M.Cubin, Pairs);
+}
+
+llvm::Expected<ImageMap> WorkloadSampler::placeImages(const Assignment &A) {
+  ImageMap Images;
+  for (size_t M = 0; !A.empty() && M < Job.Modules.size(); ++M) {
+    if (Job.Modules[M].Cubin.empty())
+      continue;
+    llvm::Expected<std::string> Bytes = imageOf(M, A);
+    if (!Bytes)
+      return Bytes.takeError();
+    std::string Path = ImagesDir + "/" + std::to_string(M) + ".cubin";
+    if (llvm::Error E = writeFileAtomically(Path, *Bytes))
+      return E;
+    for (const std::string &Container : Job.Modules[M].Source.Containers)
+      Images[Container] = Path;
+    for (const Unit &Twin : Job.Modules[M].Twins)
+      for (const std::string &Container : Twin.Containers)
+        Images[Container] = Path;
+  }
+  return Images;
+}
+
+/// Why a run does not count, or nothing.
+std::optional<std::string> WorkloadSampler::faultOf(const RunRecord &Run, const Assignment &A) {
+  if (Run.TimedOut)
+    return "the program ran longer than " + std::to_string(int(Spec.TimeoutS)) + " s";
+  for (const auto &[Digest, Reason] : Run.Probe.Unswapped)
+    return "an image could not be replaced: " + Reason;
+  if (Run.Probe.Dropped)
+    return std::to_string(Run.Probe.Dropped) + " activity records were lost";
+  std::optional<std::string> Difference = Reference.difference(Run.Output);
+  // Before a variant is blamed, the default shows once more what changes by itself.
+  while (Difference && !A.empty() && ExtraDefaults < 4) {
+    ++ExtraDefaults;
+    auto Again = runWorkload(Spec, Probe, {}, Runner);
+    if (!Again) {
+      llvm::consumeError(Again.takeError());
+      break;
+    }
+    Reference.addDefault(Again->Output);
+    Difference = Reference.difference(Run.Output);
+  }
+  return Difference;
+}
+
+void WorkloadSampler::note(const Assignment &A, const RunSample &Sample) {
+  if (!Recording)
+    return;
+  double Known = 0;
+  for (size_t S = 0; S < Subjects.size(); ++S) {
+    Recording->add(Subjects[S].Name, A.empty() ? "untouched" : Names[S][A[S]], Sample.SubjectNs[S]);
+    Known += Sample.SubjectNs[S];
+  }
+  Recording->addProgram(Sample.ProgramNs - Known, Sample.WallS);
+}
+
+llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
+  llvm::Expected<ImageMap> Images = placeImages(A);
+  if (!Images)
+    return Images.takeError();
+  llvm::Expected<RunRecord> Run = runWorkload(Spec, Probe, *Images, Runner);
+  if (!Run)
+    return Run.takeError();
+  if (Run->Interrupted)
+    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+  if (A.empty()) {
+    if (!Run->succeeded())
+      return unsupported("workload-failed", "the program itself failed with exit status " +
+                                                llvm::Twine(Run->Output.ExitStatus));
+    Reference.addDefault(Run->Output);
+  }
+  RunSample Sample;
+  Sample.ProgramNs = Run->Probe.totalNs();
+  Sample.WallS = Run->WallS;
+  for (size_t S = 0; S < Subjects.size(); ++S) {
+    std::set<std::string> Kernels;
+    if (Scope == TuningScope::File)
+      for (size_t K : Job.Modules[S].Kernels)
+        Kernels.insert(Job.Kernels[K].Traced.Kernel);
+    else
+      Kernels.insert(Subjects[S].Name);
+    Sample.SubjectNs.push_back(Run->Probe.totalNs(Kernels));
+  }
+  Sample.Fault = faultOf(*Run, A);
+  if (!Sample.Fault)
+    note(A, Sample);
+  return Sample;
+}

@@ -1,0 +1,28 @@
+/// \file
+/// The commands of `carve`, each given the words behind its name.
+#pragma once
+
+#include "Driver/DriverOptions.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace carve {
+
+/// What every command may need of the process it runs in.
+struct CommandContext {
+  std::string OwnPath;
+  InstallTree Install;
+  GetEnv Env;
+};
+
+/// `carve tune [options] -- COMMAND...`
+llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve report [--format=text|json]`
+llvm::Error runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve store stats|verify|prune|clear [--format=text|json]`
+llvm::Error runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+
+} // namespace carve

@@ -1,0 +1,96 @@
+#include "Store/UnitStore.h"
+
+#include "Commands.h"
+#include "Driver/Flags.h"
+#include "Support/Error.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace carve;
+namespace json = llvm::json;
+
+static void printJson(json::Value Value) { llvm::outs() << llvm::formatv("{0:2}", Value) << "\n"; }
+
+static llvm::Error showStats(const UnitStore &Store, bool Json) {
+  StoreStats S = Store.stats();
+  if (Json) {
+    json::Object Reasons;
+    for (const auto &[Reason, Count] : S.Passthroughs)
+      Reasons[Reason] = int64_t(Count);
+    printJson(json::Object{{"store", Store.root()},
+                           {"units", int64_t(S.Units)},
+                           {"blobs", int64_t(S.Blobs)},
+                           {"decisions", int64_t(S.Decisions)},
+                           {"reports", int64_t(S.Reports)},
+                           {"bytes", int64_t(S.Bytes)},
+                           {"passthroughs", std::move(Reasons)}});
+    return llvm::Error::success();
+  }
+  llvm::outs() << "store      " << Store.root() << "\nunits      " << S.Units << "\nblobs      "
+               << S.Blobs << "\ndecisions  " << S.Decisions << "\nreports    " << S.Reports
+               << "\nbytes      " << S.Bytes << "\n";
+  if (!S.Passthroughs.empty())
+    llvm::outs() << "handed to nvcc, by reason:\n";
+  for (const auto &[Reason, Count] : S.Passthroughs)
+    llvm::outs() << "  " << Reason << "  " << Count << "\n";
+  return llvm::Error::success();
+}
+
+static llvm::Error verifyStore(UnitStore &Store, bool Repair, bool Json) {
+  std::vector<StoreFault> Faults = Store.verify(Repair);
+  if (Json) {
+    json::Array List;
+    for (const StoreFault &F : Faults)
+      List.push_back(json::Object{{"path", F.Path}, {"fault", F.What}});
+    printJson(json::Object{{"repaired", Repair}, {"faults", std::move(List)}});
+  } else {
+    for (const StoreFault &F : Faults)
+      llvm::outs() << F.Path << ": " << F.What << (Repair ? " (removed)" : "") << "\n";
+    llvm::outs() << Faults.size() << " fault(s)\n";
+  }
+  if (!Faults.empty() && !Repair)
+    return malformed("the store " + Store.root() + " has faults; --repair removes what is damaged");
+  return llvm::Error::success();
+}
+
+llvm::Error carve::runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  unsigned Format = 0, MaxMegabytes = 0;
+  bool Repair = false;
+  Flags F("carve store");
+  F.choice("--format", {"text", "json"}, Format);
+  F.flag("--repair", Repair);
+  F.number("--max-size", MaxMegabytes, 1, 1u << 30);
+  std::vector<std::string> Words, Rest;
+  if (llvm::Error E = F.parse(Args, Words, Rest))
+    return E;
+  if (Words.size() != 1 || !Rest.empty())
+    return usageError("carve store: expected one of stats, verify, prune or clear");
+  std::optional<std::string> Root = storeRoot(Context.Env);
+  if (!Root)
+    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+  UnitStore Store(*Root);
+  bool Json = Format == 1;
+  if (Words[0] == "stats")
+    return showStats(Store, Json);
+  if (Words[0] == "verify")
+    return verifyStore(Store, Repair, Json);
+  uint64_t Before = Store.stats().Bytes;
+  llvm::Error Done = llvm::Error::success();
+  if (Words[0] == "prune")
+    Done = Store.prune(MaxMegabytes ? uint64_t(MaxMegabytes) << 20 : storeLimit(Context.Env));
+  else if (Words[0] == "clear")
+    Done = Store.clear();
+  else
+    Done = usageError("carve store: unknown '" + Words[0] +
+                      "', expected stats, verify, prune or clear");
+  if (Done)
+    return Done;
+  uint64_t After = Store.stats().Bytes;
+  if (Json)
+    printJson(json::Object{{"bytes-before", int64_t(Before)}, {"bytes-after", int64_t(After)}});
+  else
+    llvm::outs() << "freed " << Before - std::min(Before, After) << " bytes, " << After
+                 << " remain\n";
+  return llvm::Error::success();
+}

@@ -1,0 +1,80 @@
+#include "Commands.h"
+#include "Driver/Flags.h"
+#include "Driver/Terminal.h"
+#include "Driver/TunePipeline.h"
+#include "Report/JsonReport.h"
+#include "Report/TextReport.h"
+#include "Support/Error.h"
+
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
+
+using namespace carve;
+
+/// Reads the command line of `carve tune` into \p R; \p Json says which report is wanted.
+static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest &R, bool &Json) {
+  unsigned Scope = 0, Domain = 0, Points = 0, Format = 0;
+  Flags F("carve tune");
+  F.seconds("--timeout", R.Workload.TimeoutS);
+  F.number("--max-runs", R.Limits.MaxRuns, 1, 1000000);
+  F.choice("--scope", {"kernel", "file"}, Scope);
+  F.choice("--points", {"critical", "every-8"}, Points);
+  F.choice("--launch-domain", {"preserve", "traced"}, Domain);
+  F.list("--output", R.Workload.OutputFiles);
+  F.text("--profile", R.ProfilePath);
+  F.text("--samples", R.SamplesPath);
+  F.text("--record", R.RecordPath);
+  F.choice("--format", {"text", "json"}, Format);
+  std::vector<std::string> Positional;
+  if (llvm::Error E = F.parse(Args, Positional, R.Workload.Argv))
+    return E;
+  if (!Positional.empty())
+    return usageError("carve tune: unexpected '" + Positional.front() +
+                      "'; the command to run stands behind --");
+  if (R.Workload.Argv.empty())
+    return usageError("carve tune: no command, expected: carve tune -- COMMAND...");
+  if (!R.SamplesPath.empty() && !R.RecordPath.empty())
+    return usageError("carve tune: --samples and --record exclude each other");
+  R.Options.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
+  R.Options.Points = Points ? PointSet::EveryEight : PointSet::Critical;
+  R.Options.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
+  Json = Format == 1;
+  return llvm::Error::success();
+}
+
+llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  TuneRequest R;
+  R.Workload.EmptyStdin = false;
+  bool Json = false;
+  if (llvm::Error E = readTuneOptions(Args, R, Json))
+    return E;
+  std::optional<std::string> Root = storeRoot(Context.Env);
+  if (!Root)
+    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+  if (R.SamplesPath.empty() && !gpuPresent(Context.Env))
+    return usageError("no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); "
+                      "tuning times kernels on one");
+  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  if (!T)
+    return T.takeError();
+  R.Options.DevicesDir = Context.Install.DevicesDir;
+  R.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};
+  TerminalProgress Progress(::isatty(2));
+  R.Progress = [&](unsigned Done, unsigned Expected, double Seconds) {
+    Progress.show(Done, Expected, Seconds);
+  };
+  UnitStore Store(*Root);
+  ProcessRunner Runner;
+  llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);
+  Progress.clear();
+  if (!Result)
+    return Result.takeError();
+  unsigned Columns = llvm::sys::Process::StandardOutColumns();
+  llvm::outs() << (Json ? printJsonReport(Result->Report)
+                        : printTextReport(Result->Report, Columns ? Columns : 100));
+  if (!Result->Report.Note.empty())
+    return unsupported("not tuned", Result->Report.Note);
+  return llvm::Error::success();
+}

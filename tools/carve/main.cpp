@@ -1,0 +1,106 @@
+// carve: the companion of carve-nvcc. Dispatches to the commands and maps errors to exit codes.
+
+#include "Commands.h"
+#include "Points.h"
+#include "Support/Error.h"
+#include "Support/Log.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
+
+using namespace carve;
+
+namespace {
+
+constexpr char Help[] = R"(usage: carve COMMAND [options]
+  points [--arch=sm_90] [--block=256|32x8x1] [--dynamic-smem=BYTES] [--format=text|json]
+         FILE.cu|FILE.ptx [-- nvcc options]
+                      register regions and critical points; needs no GPU
+  tune [--timeout=S] [--max-runs=N] [--scope=kernel|file] [--points=critical|every-8]
+       [--launch-domain=preserve|traced] [--output=FILE]... [--profile=FILE]
+       [--samples=FILE | --record=FILE] [--format=text|json] -- COMMAND...
+                      time variants in COMMAND's kernels; the next build emits the winners
+  report [--format=text|json]
+                      the last tuning's result again
+  store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
+                      what is remembered
+  --version, --help   see carve(1)
+CARVE_LOG=FILE gets everything that is decided and run.
+)";
+
+std::optional<std::string> environment(llvm::StringRef Name) {
+  return llvm::sys::Process::GetEnv(Name);
+}
+
+llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  if (!T)
+    return T.takeError();
+  ProcessRunner Runner;
+  return runPoints(Args, *T, Runner, Context.Install.DevicesDir, llvm::outs());
+}
+
+using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
+constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
+    {"points", runPointsCommand},
+    {"tune", runTune},
+    {"report", runReport},
+    {"store", runStore},
+};
+
+llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  for (const auto &[Name, Run] : Commands)
+    if (Args.front() == Name)
+      return Run(Args.drop_front(), Context);
+  return usageError("unknown command '" + Args.front() +
+                    "', expected points, tune, report or store");
+}
+
+/// Prints what failed. Ends as a signal would have where one asked us to stop.
+int reportFailure(llvm::Error E) {
+  int Signal = 0;
+  llvm::handleAllErrors(
+      std::move(E),
+      [&](const Unsupported &U) {
+        if (U.reason() == "interrupted")
+          llvm::StringRef(U.detail()).getAsInteger(10, Signal);
+        llvm::errs() << "carve: error: "
+                     << (Signal ? "interrupted" : U.reason() + ": " + U.detail()) << "\n";
+      },
+      [](const llvm::ErrorInfoBase &Info) {
+        std::string Message = Info.message();
+        llvm::StringRef Text = Message;
+        Text.consume_front("carve: ");
+        llvm::errs() << "carve: error: " << Text << "\n";
+      });
+  if (Signal) {
+    ::signal(Signal, SIG_DFL);
+    ::raise(Signal);
+  }
+  return 1;
+}
+
+} // namespace
+
+int main(int Argc, char **Argv) {
+  std::vector<std::string> Args(Argv + 1, Argv + Argc);
+  if (Args.empty() || Args.front() == "--help" || Args.front() == "help") {
+    (Args.empty() ? llvm::errs() : llvm::outs()) << Help;
+    return Args.empty() ? 1 : 0;
+  }
+  if (Args.front() == "--version") {
+    llvm::outs() << "carve " CARVE_VERSION "\n";
+    return 0;
+  }
+  std::string OwnPath = llvm::sys::fs::getMainExecutable(Argv[0], nullptr);
+  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment};
+  llvm::Error E = llvm::Error::success();
+  if (auto Log = environment("CARVE_LOG"); Log && !Log->empty())
+    E = openLog(*Log);
+  if (!E)
+    E = dispatch(Args, Context);
+  return E ? reportFailure(std::move(E)) : 0;
+}
