@@ -1,0 +1,21 @@
+// One program of two translation units, each a module of its own; link with two_modules_other.cu.
+#include "App.cuh"
+
+void runOther(float *Data, int Count);
+
+__global__ void first(float *Data, int Count) {
+  int I = blockIdx.x * blockDim.x + threadIdx.x;
+  if (I < Count)
+    Data[I] = sqrtf(Data[I] + 1.0f);
+}
+
+int main() {
+  constexpr int Count = 1 << 16;
+  float *Data = deviceFloats(Count);
+  for (int Launch = 0; Launch < 10; ++Launch) {
+    first<<<Count / 256, 256>>>(Data, Count);
+    runOther(Data, Count);
+  }
+  CHECK(cudaGetLastError());
+  printChecksum("two_modules", Data, Count);
+}
