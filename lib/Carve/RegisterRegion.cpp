@@ -227,5 +227,8 @@ std::optional<std::string> carve::reasonNotTunable(const PtxEntry &Entry, bool R
     return "unknown-stack";
   if (Relocatable && Entry.CallsExternal)
     return "external-call";
+  // `ptxas -c` compiles a function once, for its tightest caller: a cap would change its others.
+  if (Relocatable && Entry.CallsShared)
+    return "shared-callee";
   return std::nullopt;
 }

@@ -50,8 +50,8 @@ findRegisterRegions(const Toolchain &T, CommandRunner &Runner,
 /// The register cap in force among ptxas \p Options, wherever the user wrote it; 0 is unset.
 std::optional<unsigned> registerCapOf(llvm::ArrayRef<std::string> Options);
 
-/// Why a kernel's registers are left alone (`setmaxnreg`, `unknown-stack`, `external-call`), or
-/// nothing where it can be tuned. \p Relocatable: compiled with -rdc=true.
+/// Why a kernel's registers are left alone (`setmaxnreg`, `unknown-stack`, `external-call`,
+/// `shared-callee`), or nothing where it can be tuned. \p Relocatable: compiled with -rdc=true.
 std::optional<std::string> reasonNotTunable(const PtxEntry &Entry, bool Relocatable);
 
 } // namespace carve

@@ -70,13 +70,15 @@ std::optional<std::string> TunePipeline::whyUntraceable(const RunRecord &Run) co
   return std::nullopt;
 }
 
-/// Two runs of the default: the first traced, both to see which lines of output change by
-/// themselves.
+/// Two runs of the default: the first traced, the second held back at every launch, to see which
+/// lines of the output change by themselves or with time.
 llvm::Expected<ProbeRecord> TunePipeline::traceWorkload() {
   std::optional<ProbeRecord> First;
+  uint64_t DelayNs = 0;
   for (int I = 0; I < 2; ++I) {
     Request.Progress(TraceRuns, 0, seconds());
-    llvm::Expected<RunRecord> Run = runWorkload(Request.Workload, Request.Probe, {}, Runner);
+    llvm::Expected<RunRecord> Run =
+        runWorkload(Request.Workload, Request.Probe, {}, Runner, DelayNs);
     if (!Run)
       return Run.takeError();
     ++TraceRuns;
@@ -85,9 +87,11 @@ llvm::Expected<ProbeRecord> TunePipeline::traceWorkload() {
     if (auto Why = whyUntraceable(*Run))
       return unsupported("untraceable", *Why);
     Reference.addDefault(Run->Output);
-    PlainWallS = PlainWallS > 0 ? std::min(PlainWallS, Run->WallS) : Run->WallS;
-    if (!First)
-      First = std::move(Run->Probe);
+    if (First)
+      continue;
+    PlainWallS = Run->WallS;
+    DelayNs = revealingDelayNs(*Run);
+    First = std::move(Run->Probe);
   }
   return std::move(*First);
 }

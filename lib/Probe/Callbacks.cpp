@@ -3,6 +3,11 @@
 #include "Probe/LoadedImages.h"
 #include "Probe/TracedProcess.h"
 
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <thread>
+
 using namespace carve::probe;
 
 namespace {
@@ -59,6 +64,17 @@ static constexpr CUpti_CallbackId FileCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
 };
 
+static constexpr CUpti_CallbackId LaunchCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+};
+
 /// The parameter that points to the image, in the driver's own copy of the call's parameters:
 /// writing it is what replaces the image.
 static const void **imageParameter(CUpti_CallbackId Id, const void *Params) {
@@ -110,9 +126,28 @@ static void onQuery(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackD
   }
 }
 
+static bool isLaunch(CUpti_CallbackId Id) {
+  return std::find(std::begin(LaunchCalls), std::end(LaunchCalls), Id) != std::end(LaunchCalls);
+}
+
+/// Holds a launch back. Short delays spin: a sleep takes some 60 us at least, which a program of a
+/// million launches would feel.
+static void holdBack(uint64_t DelayNs) {
+  using Clock = std::chrono::steady_clock;
+  auto End = Clock::now() + std::chrono::nanoseconds(DelayNs);
+  if (DelayNs > 200000)
+    std::this_thread::sleep_until(End);
+  while (Clock::now() < End) {
+  }
+}
+
 static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
     return;
+  if (isLaunch(Id)) {
+    holdBack(P.LaunchDelayNs);
+    return;
+  }
   if (const void **Image = imageParameter(Id, Call.functionParams)) {
     P.recordDevices();
     const void *New = onImageLoad(P, *Image, Call.functionName);
@@ -162,6 +197,9 @@ static bool enableCallbacks(TracedProcess &P) {
   };
   for (CUpti_CallbackId Id : LoadCalls)
     Enable(CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  if (P.LaunchDelayNs > 0)
+    for (CUpti_CallbackId Id : LaunchCalls)
+      Enable(CUPTI_CB_DOMAIN_DRIVER_API, Id);
   if (!P.Tracing)
     return Enabled;
   for (CUpti_CallbackId Id : FileCalls)

@@ -22,6 +22,8 @@ static std::string start(TracedProcess &P) {
     if (!P.Images.read(Images))
       return "images-unreadable";
   }
+  if (const char *Delay = std::getenv(DelayVariable))
+    P.LaunchDelayNs = std::strtoull(Delay, nullptr, 10);
   if (std::string Reason = P.Cupti.load(std::getenv(CuptiVariable)); !Reason.empty())
     return Reason;
   P.Driver.load();

@@ -37,6 +37,10 @@ inline constexpr char CuptiVariable[] = "CARVE_PROBE_CUPTI";
 /// The driver loads the library that this names.
 inline constexpr char InjectionVariable[] = "CUDA_INJECTION64_PATH";
 
+/// Nanoseconds that every launch is held back on the host. What changes in the output of such a run
+/// of the untouched program depends on time and not on the kernels' results.
+inline constexpr char DelayVariable[] = "CARVE_PROBE_DELAY_NS";
+
 inline constexpr char FileSuffix[] = ".probe";
 
 } // namespace carve::probe

@@ -40,6 +40,7 @@ struct TracedProcess {
   OnceFilter Once;
   Devices Used;
   CUpti_SubscriberHandle Subscriber = nullptr;
+  uint64_t LaunchDelayNs = 0; ///< Holds every launch back; 0: not at all.
   bool Tracing = true; ///< Otherwise images are replaced, and only what measures is switched on.
 
   std::mutex KernelsLock;

@@ -60,7 +60,9 @@ void CallWalk::follow(StringRef Callee) {
     return;
   }
   Result.Callees.push_back(Callee.str());
-  if (!Item->HasBody)
+  if (Item->HasBody)
+    Result.CallsShared = true;
+  else
     Result.CallsExternal |= !isSystemFunction(Callee);
   enter(*Item);
 }

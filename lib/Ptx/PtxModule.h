@@ -24,8 +24,6 @@ struct EntryDirectives {
   std::optional<std::array<unsigned, 3>> ReqNCtaPerCluster;
   bool ExplicitCluster = false; ///< .explicitcluster or .maxclusterrank stands there.
 
-  /// Whether ptxas' `-maxrregcount` has no effect on the entry, so that only `.maxnreg` caps it.
-  bool ignoresRegisterOption() const { return MaxNReg || MinNCtaPerSm; }
   /// The largest block of a launch that the directives accept, in threads; 1024 where none says.
   unsigned maxThreadsPerBlock() const;
 };
@@ -37,6 +35,7 @@ struct PtxEntry {
   bool UnknownStack = false;   ///< Reaches recursion or an indirect call.
   bool CallsExternal = false;  ///< Calls a function without a body here, other than the system's
                                ///< (`vprintf`, `malloc`, `free`, `__assertfail`, `cuda*`).
+  bool CallsShared = false;    ///< Calls a function with a body here, which other kernels may call.
   std::vector<std::string> Callees; ///< Functions reached, transitively, in order of first call.
 };
 

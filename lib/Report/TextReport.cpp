@@ -47,6 +47,7 @@ std::string reasonText(llvm::StringRef Reason) {
       {"setmaxnreg", "moves registers between its warps itself (setmaxnreg)"},
       {"unknown-stack", "recursion or indirect calls: stack of unknown size"},
       {"external-call", "calls a function of another file"},
+      {"shared-callee", "-rdc=true: shares a function with other kernels"},
   };
   for (const auto &[Id, Text] : Words)
     if (Reason == Id)
@@ -75,8 +76,8 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
   OS << R.VariantsTimed << " variants timed in " << R.Runs << " runs, "
      << formatted("%.1f", R.WallS) << " s (one run: " << formatted("%.2f", R.PlainWallS) << " s)\n";
   if (R.UnstableLines)
-    OS << R.UnstableLines << " line(s) of the output differ between runs of the default and were "
-       << "not compared\n";
+    OS << R.UnstableLines << " line(s) of the output differ between runs of the default or depend "
+       << "on time, and were not compared\n";
 }
 
 } // namespace

@@ -88,7 +88,8 @@ llvm::Error writeImageList(llvm::StringRef Path, const ImageMap &Images) {
 } // namespace
 
 llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
-                                             const ImageMap &Images, CommandRunner &Runner) {
+                                             const ImageMap &Images, CommandRunner &Runner,
+                                             uint64_t LaunchDelayNs) {
   llvm::Expected<TempDir> Dir = TempDir::create("carve-run");
   if (!Dir)
     return Dir.takeError();
@@ -113,6 +114,9 @@ llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const Pro
       return E;
     C.Environment.push_back(std::string(probe::ImagesVariable) + "=" + List);
   }
+  if (LaunchDelayNs > 0)
+    C.Environment.push_back(std::string(probe::DelayVariable) + "=" +
+                            std::to_string(LaunchDelayNs));
   TimingLock Lock;
   llvm::Expected<CommandResult> Result = Runner.run(C);
   if (!Result)
@@ -128,6 +132,14 @@ llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const Pro
   Run.Stderr = std::move(Result->Stderr);
   Run.Output = collectOutput(Spec, *Result);
   return Run;
+}
+
+uint64_t carve::revealingDelayNs(const RunRecord &Run) {
+  uint64_t Launches = 0;
+  for (const KernelLaunches &K : Run.Probe.Kernels)
+    Launches += K.Launches;
+  double ExtraS = std::max(0.3, Run.WallS / 2);
+  return ExtraS * 1e9 / std::max<uint64_t>(1, Launches);
 }
 
 static std::vector<std::string> splitLines(llvm::StringRef Text) {

@@ -51,11 +51,17 @@ std::optional<std::string> findCupti(llvm::StringRef BinDir);
 /// Images by the digest of the container that they replace, as paths.
 using ImageMap = std::map<std::string, std::string>;
 
-/// Runs the workload under the probe with \p Images in place (none: trace). Holds the timing lock
-/// of this machine meanwhile, so that two tunings do not time each other. Fails where the program
-/// cannot be started or the probe's records cannot be read; a failing program is a result.
+/// Runs the workload under the probe with \p Images in place (none: trace), every launch held back
+/// by \p LaunchDelayNs. Holds the timing lock of this machine meanwhile, so that two tunings do not
+/// time each other. Fails where the program cannot be started or the probe's records cannot be
+/// read; a failing program is a result.
 llvm::Expected<RunRecord> runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
-                                      const ImageMap &Images, CommandRunner &Runner);
+                                      const ImageMap &Images, CommandRunner &Runner,
+                                      uint64_t LaunchDelayNs = 0);
+
+/// The delay per launch that makes a program like \p Run take visibly longer, by half or by 0.3 s,
+/// whichever is more: what its output says of time then changes.
+uint64_t revealingDelayNs(const RunRecord &Run);
 
 /// Which lines of a program's output mean something: those that were the same in every run of the
 /// default so far.

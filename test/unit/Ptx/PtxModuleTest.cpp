@@ -38,10 +38,8 @@ TEST(PtxModule, ReadsPerformanceDirectives) {
   EXPECT_EQ(E.Directives.MaxNReg, 40u);
   EXPECT_EQ((*E.Directives.ReqNCtaPerCluster)[0], 2u);
   EXPECT_TRUE(E.Directives.ExplicitCluster);
-  EXPECT_TRUE(E.Directives.ignoresRegisterOption());
   EntryDirectives Required = onlyEntry(".entry k() .reqntid 7, 3, 2 { ret; }").Directives;
   EXPECT_EQ(Required.maxThreadsPerBlock(), 42u);
-  EXPECT_FALSE(Required.ignoresRegisterOption());
 }
 
 TEST(PtxModule, BracesAndNamesInCommentsAndStringsAreNoCode) {

@@ -1,0 +1,70 @@
+#include "Report/JsonReport.h"
+
+#include "ReportTesting.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "gtest/gtest.h"
+
+using namespace carve;
+
+static std::string failure(llvm::StringRef Text) {
+  llvm::Expected<TuningReport> R = parseJsonReport(Text, "r.json");
+  return R ? "" : llvm::toString(R.takeError());
+}
+
+/// The sample's JSON with the first \p From replaced by \p To.
+static std::string changed(llvm::StringRef From, llvm::StringRef To) {
+  std::string Text = printJsonReport(sampleReport());
+  size_t At = Text.find(From.str());
+  EXPECT_NE(At, std::string::npos) << From.str();
+  return Text.replace(At, From.size(), To.str());
+}
+
+TEST(JsonReport, ReadsBackWhatItPrints) {
+  TuningReport R = sampleReport();
+  R.UnstableLines = 3;
+  R.Note = "a \"note\"";
+  std::string Text = printJsonReport(R);
+  llvm::Expected<TuningReport> Again = parseJsonReport(Text, "r.json");
+  ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
+  EXPECT_EQ(printJsonReport(*Again), Text);
+  EXPECT_EQ(Again->Workload, "./lulesh -s 90");
+  EXPECT_EQ(Again->Runs, 42u);
+  EXPECT_EQ(Again->UnstableLines, 3u);
+  EXPECT_EQ(Again->Program.Low, 0.89);
+  ASSERT_EQ(Again->Kernels.size(), 5u);
+  const KernelReport &K = Again->Kernels[0];
+  EXPECT_TRUE(K.Tuned);
+  EXPECT_EQ(K.SpillBefore, 312u);
+  EXPECT_EQ(K.Launches, 1000u);
+  ASSERT_EQ(K.Variants.size(), 3u);
+  EXPECT_EQ(K.Variants[2].Fault, "exit status 139 instead of 0");
+  EXPECT_EQ(K.Dropped, std::vector<std::string>{"r255: largest block would shrink"});
+}
+
+TEST(JsonReport, AnEmptyReportSurvives) {
+  std::string Text = printJsonReport({});
+  llvm::Expected<TuningReport> Again = parseJsonReport(Text, "r.json");
+  ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
+  EXPECT_EQ(printJsonReport(*Again), Text);
+}
+
+TEST(JsonReport, NamesThatAreNoUtf8StayJson) {
+  TuningReport R = sampleReport();
+  R.Workload = "./app-\xe9";
+  EXPECT_TRUE(llvm::json::isUTF8(printJsonReport(R)));
+  EXPECT_EQ(failure(printJsonReport(R)), "");
+}
+
+TEST(JsonReport, ErrorsNameTheFileAndTheField) {
+  EXPECT_TRUE(llvm::StringRef(failure("{")).starts_with("r.json: ")) << failure("{");
+  for (llvm::StringRef Other : {"[]", "{}", "{\"carve-report\": 2}"})
+    EXPECT_EQ(failure(Other), "r.json: expected a report of format 1 (\"carve-report\": 1)");
+  EXPECT_EQ(failure(changed("\"runs\": 42", "\"runs\": \"many\"")), "expected integer at r.json.runs");
+  EXPECT_EQ(failure(changed("\"workload\"", "\"work\"")), "missing value at r.json.workload");
+  EXPECT_EQ(failure(changed("\"tuned\": true", "\"tuned\": 1")),
+            "expected boolean at r.json.kernels[0].tuned");
+  EXPECT_EQ(failure(changed("\"median\": 0.8", "\"median\": null")),
+            "expected number at r.json.kernels[0].ratio.median");
+}

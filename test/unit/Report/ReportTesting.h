@@ -1,0 +1,66 @@
+/// \file
+/// Reports that the tests of lib/Report print.
+#pragma once
+
+#include "Tune/TuningReport.h"
+
+namespace carve {
+
+inline KernelReport reportedKernel(std::string Name, double Share) {
+  KernelReport K;
+  K.Kernel = std::move(Name);
+  K.Mangled = "_Z1k";
+  K.Output = "app";
+  K.Share = Share;
+  K.Launches = 1000;
+  K.RegsBefore = K.RegsAfter = 40;
+  K.OccupancyBefore = K.OccupancyAfter = 0.75;
+  K.Variant = "default";
+  K.Shapes = {"grid 512x204x1 block 32x1x1 dynamic-smem 0"};
+  return K;
+}
+
+inline KernelReport tunedKernel() {
+  KernelReport K = reportedKernel("CalcFBHourglassForce(double*, double const*, int)", 0.62);
+  K.RegsAfter = 168;
+  K.OccupancyAfter = 0.1875;
+  K.SpillBefore = 312;
+  K.Tuned = true;
+  K.Variant = "r168";
+  K.Ratio = {0.8, 0.79, 0.81};
+  K.Pairs = 9;
+  K.Variants = {{"r32", 32, 640, 1, 1.4, ""}, {"r168", 168, 0, 0.1875, 0.8, ""},
+                {"r64", 64, 0, 0.5, 0, "exit status 139 instead of 0"}};
+  K.Dropped = {"r255: largest block would shrink"};
+  return K;
+}
+
+/// One kernel tuned, one refuted, one not ours, two small ones.
+inline TuningReport sampleReport() {
+  TuningReport R;
+  R.Date = "2026-11-20T12:00:00Z";
+  R.Workload = "./lulesh -s 90";
+  R.Device = "NVIDIA H200";
+  R.Driver = "580.159.03";
+  R.NvccVersion = "13.0.88";
+  R.Scope = "kernel";
+  R.Domain = "preserve";
+  R.Runs = 42;
+  R.WallS = 63.25;
+  R.PlainWallS = 1.5;
+  R.VariantsTimed = 71;
+  R.Program = {0.9, 0.89, 0.905};
+  R.ProgramWall = {0.97, 0.95, 1.01};
+  R.Pairs = 9;
+  KernelReport Refuted = reportedKernel("gather(float*)", 0.25);
+  Refuted.Reason = "not confirmed: 0.995 of the default's time, upper end 1.002, needed below 0.990";
+  KernelReport Foreign = reportedKernel("cub::scan(int*)", 0.11);
+  Foreign.OccupancyBefore = Foreign.OccupancyAfter = 0;
+  Foreign.Reason = "in-no-unit";
+  KernelReport Small = reportedKernel("init()", 0.006);
+  Small.Reason = "below-share";
+  R.Kernels = {tunedKernel(), Refuted, Foreign, Small, Small};
+  return R;
+}
+
+} // namespace carve

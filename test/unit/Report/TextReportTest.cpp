@@ -1,0 +1,59 @@
+#include "Report/TextReport.h"
+
+#include "ReportTesting.h"
+#include "Support/Files.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
+#include "gtest/gtest.h"
+
+using namespace carve;
+
+/// Compares \p Text with test/golden/\p Name, which CARVE_UPDATE_GOLDEN=1 rewrites.
+static void expectGolden(const std::string &Text, const std::string &Name) {
+  std::string Path = CARVE_SOURCE_DIR "/test/golden/" + Name;
+  if (llvm::sys::Process::GetEnv("CARVE_UPDATE_GOLDEN") == "1")
+    EXPECT_EQ(llvm::toString(writeFileAtomically(Path, Text)), "");
+  llvm::Expected<std::string> Golden = readFile(Path);
+  ASSERT_TRUE(bool(Golden)) << llvm::toString(Golden.takeError());
+  EXPECT_EQ(Text, *Golden);
+}
+
+TEST(TextReport, TunedProgram) { expectGolden(printTextReport(sampleReport()), "report-tuned.txt"); }
+
+TEST(TextReport, NarrowTerminal) {
+  std::string Text = printTextReport(sampleReport(), 80);
+  expectGolden(Text, "report-narrow.txt");
+}
+
+TEST(TextReport, WideTerminal) {
+  std::string Text = printTextReport(sampleReport(), 200);
+  EXPECT_NE(Text.find("CalcFBHourglassForce(double*, double const*, int)  "), std::string::npos);
+}
+
+TEST(TextReport, NothingGains) {
+  TuningReport R = sampleReport();
+  R.Kernels.erase(R.Kernels.begin());
+  R.UnstableLines = 2;
+  expectGolden(printTextReport(R), "report-nothing-gains.txt");
+}
+
+TEST(TextReport, NotTuned) {
+  TuningReport R;
+  R.Workload = "./app";
+  R.Device = "NVIDIA H200";
+  R.Note = "the program launched no kernel";
+  EXPECT_EQ(printTextReport(R),
+            "./app on NVIDIA H200: not tuned: the program launched no kernel\n");
+}
+
+TEST(TextReport, EveryReasonHasWords) {
+  for (const char *Id : {"in-no-unit", "relocatable-device-code", "ambiguous-name", "setmaxnreg",
+                         "unknown-stack", "external-call", "shared-callee"}) {
+    TuningReport R;
+    R.Kernels = {reportedKernel("k()", 1)};
+    R.Kernels[0].Reason = Id;
+    std::string Text = printTextReport(R);
+    EXPECT_EQ(Text.find("    " + std::string(Id) + "\n"), std::string::npos) << Text;
+  }
+}
