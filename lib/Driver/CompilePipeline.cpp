@@ -1,10 +1,9 @@
 #include "Driver/CompilePipeline.h"
 
 #include "Driver/Attempt.h"
+#include "Driver/Emission.h"
 #include "Driver/TunePipeline.h"
 #include "Driver/UnitRecorder.h"
-#include "Emit/ObjectSplicer.h"
-#include "Emit/UnitEmitter.h"
 #include "Nvcc/KeptCompile.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -23,23 +22,12 @@ namespace path = llvm::sys::path;
 
 namespace {
 
-/// One unit of the command with its record and what has been decided for it.
-struct CompiledUnit {
-  DeviceUnit Planned;
-  Unit Record;
-  Profile Decisions;
-};
-
 class CompilePipeline {
 public:
   CompilePipeline(const CompileRequest &Request, UnitStore &Store, const Toolchain &T,
                   CommandRunner &Runner)
-      : Request(Request), Line(Request.Line), Store(Store), T(T), Runner(Runner) {}
-  ~CompilePipeline() {
-    if (!TemporaryOutput.empty())
-      // Gone where it was renamed.
-      llvm::sys::fs::remove(TemporaryOutput);
-  }
+      : Request(Request), Line(Request.Line), Store(Store), T(T), Runner(Runner),
+        Output(pathInWorkDir(Request.Line.Output)) {}
 
   llvm::Expected<CompileResult> run();
 
@@ -55,14 +43,6 @@ private:
   TuneRequest tuneRequest() const;
 
   llvm::Error emit();
-  llvm::Error emitFileCap(unsigned Cap);
-  std::optional<unsigned> commonFileCap() const;
-  llvm::Expected<std::optional<std::string>> spliced(CompiledUnit &U);
-  llvm::Error emitObject();
-  llvm::Error emitExecutable();
-  void rememberContainer(CompiledUnit &U, llvm::StringRef Container);
-  llvm::Error replaceOutput(const std::string &Made);
-  llvm::Error placeOutput();
 
   std::string pathInWorkDir(llvm::StringRef Path) const {
     return path::is_absolute(Path) ? Path.str() : Request.WorkDir + "/" + Path.str();
@@ -74,10 +54,8 @@ private:
   const Toolchain &T;
   CommandRunner &Runner;
   std::string KeepDir, NvccVersion;
-  std::string TemporaryOutput; ///< Where nvcc writes while decisions are known; else empty.
-  bool OutputPlaced = false;   ///< The output stands under its own name, tuned or not.
+  OutputPlace Output;
   std::optional<Profile> UserProfile;
-  bool ProfileFileExists = false;
   std::vector<CompiledUnit> Units;
   CompileResult Result;
 };
@@ -184,7 +162,7 @@ TuneRequest CompilePipeline::tuneRequest() const {
   TuneRequest R;
   R.Workload.Argv = O.RunCommand;
   if (R.Workload.Argv.empty())
-    R.Workload.Argv = {pathInWorkDir(Line.Output)};
+    R.Workload.Argv = {Output.target()};
   R.Workload.Dir = Request.WorkDir;
   R.Workload.TimeoutS = O.TimeoutS;
   R.Workload.OutputFiles = O.OutputFiles;
@@ -230,21 +208,7 @@ void CompilePipeline::tuneProgram() {
   Result.Tuned = std::move(Tuned->Report);
 }
 
-void CompilePipeline::rememberContainer(CompiledUnit &U, llvm::StringRef Container) {
-  std::string Digest = digestOf(Container);
-  if (llvm::is_contained(U.Record.Containers, Digest))
-    return;
-  U.Record.Containers.push_back(Digest);
-  if (llvm::Error E = Store.putUnit(U.Record))
-    logLine(llvm::toString(std::move(E)));
-}
-
-/// The unit's object with its decisions in it, or nothing where they change nothing.
-llvm::Expected<std::optional<std::string>> CompilePipeline::spliced(CompiledUnit &U) {
-  std::vector<const Profile *> Profiles;
-  if (UserProfile)
-    Profiles.push_back(&*UserProfile);
-  Profiles.push_back(&U.Decisions);
+llvm::Error CompilePipeline::emit() {
   EmitContext Context{T,
                       Runner,
                       NvccVersion,
@@ -252,140 +216,9 @@ llvm::Expected<std::optional<std::string>> CompilePipeline::spliced(CompiledUnit
                       Line.Relocatable,
                       Line.RegisterCap,
                       Request.Options.Domain};
-  std::string WorkDir = KeepDir + "/carve-" + std::to_string(&U - Units.data());
-  if (std::error_code E = llvm::sys::fs::create_directory(WorkDir))
-    return llvm::createFileError(WorkDir, E);
-  llvm::Expected<EmittedUnit> Emitted = emitUnit(U.Planned, Profiles, Context, WorkDir);
-  if (!Emitted)
-    return Emitted.takeError();
-  if (Emitted->Container.empty())
-    return std::nullopt;
-  llvm::Expected<std::string> Object = readFile(pathInWorkDir(U.Planned.ObjectPath));
-  if (!Object)
-    return Object.takeError();
-  llvm::Expected<std::string> Old = readFile(U.Planned.FatbinPath);
-  if (!Old)
-    return Old.takeError();
-  llvm::Expected<std::string> New = spliceContainer(*Object, *Old, Emitted->Container);
-  if (!New)
-    return New.takeError();
-  rememberContainer(U, Emitted->Container);
-  return std::optional<std::string>(std::move(*New));
-}
-
-llvm::Error CompilePipeline::emitObject() {
-  llvm::Expected<std::optional<std::string>> New = spliced(Units.front());
-  if (!New)
-    return New.takeError();
-  if (!*New)
-    return llvm::Error::success();
-  if (llvm::Error E = writeFileAtomically(pathInWorkDir(Line.Output), **New))
-    return E;
-  OutputPlaced = true;
-  return llvm::Error::success();
-}
-
-llvm::Error CompilePipeline::emitExecutable() {
-  llvm::StringMap<std::string> Objects;
-  bool Changed = false;
-  for (CompiledUnit &U : Units) {
-    std::string ObjectPath = pathInWorkDir(U.Planned.ObjectPath);
-    llvm::Expected<std::optional<std::string>> New = spliced(U);
-    if (!New)
-      return New.takeError();
-    if (*New) {
-      Changed = true;
-      ObjectPath = KeepDir + "/carve-" + std::to_string(&U - Units.data()) + "/" +
-                   path::filename(ObjectPath).str();
-      if (llvm::Error E = writeFileAtomically(ObjectPath, **New))
-        return E;
-    }
-    Objects[U.Planned.Source] = ObjectPath;
-  }
-  if (!Changed)
-    return llvm::Error::success();
-  std::string Linked = temporaryBeside(pathInWorkDir(Line.Output));
-  Command Link;
-  Link.Argv = {T.Nvcc};
-  llvm::append_range(Link.Argv, relinkArguments(Line, Objects, Linked));
-  llvm::Expected<CommandResult> Done = runChecked(Runner, Link);
-  if (!Done) {
-    llvm::sys::fs::remove(Linked);
-    return Done.takeError();
-  }
-  return llvm::errorCodeToError(llvm::sys::fs::rename(
-      Linked, TemporaryOutput.empty() ? pathInWorkDir(Line.Output) : TemporaryOutput));
-}
-
-/// The cap that all units' file decisions agree on.
-std::optional<unsigned> CompilePipeline::commonFileCap() const {
-  std::optional<unsigned> Cap = UserProfile ? UserProfile->FileCap : std::nullopt;
-  for (const CompiledUnit &U : Units) {
-    if (!U.Decisions.FileCap && Cap)
-      continue;
-    if (!U.Decisions.FileCap || (Cap && *Cap != *U.Decisions.FileCap))
-      return std::nullopt;
-    Cap = U.Decisions.FileCap;
-  }
-  return Cap;
-}
-
-/// The paper's method: nvcc again, with the cap.
-llvm::Error CompilePipeline::emitFileCap(unsigned Cap) {
-  if (Line.RegisterCap && *Line.RegisterCap < Cap)
-    return unsupported("above-register-cap", llvm::Twine(Cap));
-  std::string Capped = temporaryBeside(pathInWorkDir(Line.Output));
-  std::string Keep = KeepDir + "/carve-file";
-  if (std::error_code E = llvm::sys::fs::create_directory(Keep))
-    return llvm::createFileError(Keep, E);
-  llvm::Expected<KeptCompile> Kept =
-      compileKeeping(T, Runner, withRegisterCap(Line, Cap, Capped), "", Keep, /*Quiet=*/true);
-  if (!Kept || !Kept->Nvcc.succeeded()) {
-    llvm::sys::fs::remove(Capped);
-    if (!Kept)
-      return Kept.takeError();
-    return llvm::make_error<ToolFailure>(T.Nvcc, Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
-  }
-  for (CompiledUnit &U : Units)
-    for (const DeviceUnit &New : Kept->Plan.Units) {
-      if (New.Source != U.Planned.Source)
-        continue;
-      llvm::Expected<std::string> Container = readFile(New.FatbinPath);
-      if (!Container)
-        return Container.takeError();
-      rememberContainer(U, *Container);
-    }
-  return llvm::errorCodeToError(llvm::sys::fs::rename(
-      Capped, TemporaryOutput.empty() ? pathInWorkDir(Line.Output) : TemporaryOutput));
-}
-
-llvm::Error CompilePipeline::emit() {
-  if (auto Cap = commonFileCap())
-    return emitFileCap(*Cap);
-  if (Units.empty())
-    return llvm::Error::success();
-  return Line.Makes == Product::Object ? emitObject() : emitExecutable();
-}
-
-/// Renames \p Made over the output, through a symbolic link.
-llvm::Error CompilePipeline::replaceOutput(const std::string &Made) {
-  std::string Target = pathInWorkDir(Line.Output);
-  llvm::SmallString<256> Real;
-  if (!llvm::sys::fs::real_path(Target, Real))
-    Target = Real.str().str();
-  if (std::error_code E = llvm::sys::fs::rename(Made, Target)) {
-    llvm::sys::fs::remove(Made);
-    return llvm::createFileError(Target, E);
-  }
-  OutputPlaced = true;
-  return llvm::Error::success();
-}
-
-/// Puts nvcc's own output into place where it went to a temporary and nothing replaced it yet.
-llvm::Error CompilePipeline::placeOutput() {
-  if (TemporaryOutput.empty() || OutputPlaced)
-    return llvm::Error::success();
-  return replaceOutput(TemporaryOutput);
+  EmissionRequest Emission{Line, Context, Request.WorkDir, KeepDir,
+                           UserProfile ? &*UserProfile : nullptr};
+  return emitDecisions(Emission, Units, Output, Store);
 }
 
 llvm::Error CompilePipeline::finish(const KeptCompile &Kept) {
@@ -396,7 +229,7 @@ llvm::Error CompilePipeline::finish(const KeptCompile &Kept) {
   readDecisions();
   if (shouldTune()) {
     // The program is run from its own place.
-    if (llvm::Error E = placeOutput())
+    if (llvm::Error E = Output.place())
       return E;
     tuneProgram();
   }
@@ -411,10 +244,8 @@ llvm::Expected<CompileResult> CompilePipeline::run() {
     return unsupported("no-keep-dir", llvm::toString(Keep.takeError()));
   KeepDir = Keep->path();
   std::vector<std::string> Arguments = Line.Argv;
-  if (mayEmit()) {
-    TemporaryOutput = temporaryBeside(pathInWorkDir(Line.Output));
-    Arguments = withOutput(Line, TemporaryOutput);
-  }
+  if (mayEmit())
+    Arguments = withOutput(Line, Output.useTemporary());
   llvm::Expected<KeptCompile> Kept =
       compileKeeping(T, Runner, Arguments, "", KeepDir, /*Quiet=*/false);
   if (!Kept)
@@ -434,12 +265,26 @@ llvm::Expected<CompileResult> CompilePipeline::run() {
         logLine("nvcc's output kept: " + E.message());
         Store.countPassthrough("internal");
       });
-  if (llvm::Error E = placeOutput())
+  if (llvm::Error E = Output.place())
     return E;
   return std::move(Result);
 }
 
 } // namespace
+
+CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options,
+                                         llvm::StringRef OwnPath, std::string WorkDir, GetEnv Env) {
+  CompileRequest R;
+  R.ConfigureProbe = isConfigureProbe(Line, WorkDir);
+  R.Line = std::move(Line);
+  R.Options = std::move(Options);
+  R.WorkDir = std::move(WorkDir);
+  R.TempRoot = Env("TMPDIR").value_or("/tmp");
+  R.Install = findInstallTree(OwnPath);
+  R.GpuPresent = gpuPresent(Env);
+  R.StoreLimitBytes = storeLimit(Env);
+  return R;
+}
 
 llvm::Expected<CompileResult> carve::compile(const CompileRequest &Request, UnitStore &Store,
                                              const Toolchain &T, CommandRunner &Runner) {

@@ -25,6 +25,11 @@ struct CompileRequest {
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
 };
 
+/// The request as the process finds it: TMPDIR, GPU, installed files, whether it is a probe of a
+/// configure step.
+CompileRequest makeCompileRequest(CommandLine Line, DriverOptions Options, llvm::StringRef OwnPath,
+                                  std::string WorkDir, GetEnv Env);
+
 struct CompileResult {
   int ExitStatus = 0;                ///< nvcc's.
   int Signal = 0;                    ///< That ended nvcc, or that we were sent: to be raised again.

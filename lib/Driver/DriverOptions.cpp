@@ -14,6 +14,25 @@
 using namespace carve;
 namespace path = llvm::sys::path;
 
+static constexpr char Help[] =
+    R"(carve-nvcc: nvcc that tunes the register count of every kernel. Takes nvcc's options, and:
+  --carve-run=COMMAND           the workload that tunes; 'none' turns tuning off, 'auto' runs the
+                                executable made, without arguments (also: CARVE_RUN)
+  --carve-output=FILE           a file of the workload whose content must not change; repeatable
+  --carve-timeout=SECONDS       for one run of the workload (60)
+  --carve-max-runs=N            of the workload (400)
+  --carve-scope=kernel|file     a cap per kernel, or one per file by -maxrregcount (kernel)
+  --carve-launch-domain=preserve|traced
+                                every launch that nvcc's build accepts, or the blocks seen (preserve)
+  --carve-profile=FILE          read and write decisions there (also: CARVE_PROFILE)
+  --carve-samples=FILE          recorded samples in the GPU's place
+  --carve-log=FILE              what was decided and run; - is stderr (also: CARVE_LOG)
+  --carve-version, --carve-help
+See carve-nvcc(1) and carve(1).
+)";
+
+llvm::StringRef carve::driverHelp() { return Help; }
+
 static std::vector<std::string> splitWords(llvm::StringRef Text) {
   llvm::BumpPtrAllocator Memory;
   llvm::StringSaver Saver(Memory);

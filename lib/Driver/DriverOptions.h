@@ -36,6 +36,9 @@ struct DriverOptions {
 llvm::Expected<DriverOptions> takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
                                                 std::vector<std::string> &ForNvcc);
 
+/// What `--carve-help` prints.
+llvm::StringRef driverHelp();
+
 /// `$CARVE_STORE`, else `$XDG_CACHE_HOME/carve-nvcc`, else `~/.cache/carve-nvcc`; nothing where
 /// there is no home.
 std::optional<std::string> storeRoot(GetEnv Env);

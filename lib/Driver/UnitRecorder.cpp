@@ -6,6 +6,7 @@
 #include "Store/Profile.h"
 #include "Support/Digest.h"
 #include "Support/Files.h"
+#include "Support/Log.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -102,6 +103,21 @@ llvm::Expected<Unit> carve::recordUnit(const DeviceUnit &Planned, const CommandL
   if (llvm::Error E = Store.putUnit(U))
     return E;
   return U;
+}
+
+void carve::copyDecisions(const CommandLine &C, llvm::StringRef WorkDir, const UnitStore &From,
+                          UnitStore &To) {
+  for (const Input &I : C.Inputs) {
+    if (I.Kind != InputKind::DeviceSource)
+      continue;
+    std::string Key = unitKeyOf(C, I.Path, WorkDir);
+    llvm::Expected<std::optional<std::string>> Text = From.decisions(Key);
+    if (!Text)
+      logLine(llvm::toString(Text.takeError()));
+    else if (*Text)
+      if (llvm::Error E = To.putDecisions(Key, **Text))
+        logLine(llvm::toString(std::move(E)));
+  }
 }
 
 llvm::Expected<std::vector<std::string>> carve::kernelDigests(const Unit &U,

@@ -21,6 +21,10 @@ llvm::Expected<Unit> recordUnit(const DeviceUnit &Planned, const CommandLine &C,
 /// Key of the unit that \p Source makes in command \p C.
 std::string unitKeyOf(const CommandLine &C, llvm::StringRef Source, llvm::StringRef WorkDir);
 
+/// Copies what \p From has decided for the units of \p C into \p To.
+void copyDecisions(const CommandLine &C, llvm::StringRef WorkDir, const UnitStore &From,
+                   UnitStore &To);
+
 /// decisionDigest() of every entry of \p Images' PTX: what a tuning of the unit has looked at.
 /// Sorted; a changed or new kernel changes the list, an edit elsewhere does not.
 llvm::Expected<std::vector<std::string>> kernelDigests(const Unit &U, const UnitStore &Store);

@@ -18,8 +18,8 @@ namespace {
 /// One image while it is being made.
 struct TunedImage {
   DeviceImage Image;
-  bool Added = false;            ///< The unit has PTX but no image for this architecture.
-  std::optional<Cubin> Original; ///< Absent where Added.
+  bool Added = false; ///< The unit has PTX but no image for this architecture.
+  Cubin Original;
   llvm::StringMap<unsigned> Caps;
   llvm::StringMap<std::string> TimedCode; ///< CodeDigest by kernel, where a decision has one.
   std::string NewCubin;                   ///< Path; empty where nothing changed.
@@ -41,6 +41,7 @@ private:
   std::optional<std::string> refusalOfCode(const CubinKernel &New, const KernelResources *Default,
                                            const PtxEntry &Entry, TunedImage &I) const;
   void takeDecisions(const PtxModule &Ptx, TunedImage &I);
+  llvm::Expected<Cubin> originalOf(const PtxModule &Ptx, const TunedImage &I) const;
   llvm::Error makeCubin(const PtxModule &Ptx, TunedImage &I);
   llvm::Expected<bool> acceptable(const PtxModule &Ptx, const Assembled &A, TunedImage &I);
   llvm::Expected<std::string> buildContainer(llvm::ArrayRef<TunedImage> Images) const;
@@ -60,7 +61,7 @@ private:
 std::vector<TunedImage> Emitter::imagesToTune() const {
   std::vector<TunedImage> Images;
   for (const DeviceImage &I : U.Images)
-    Images.push_back({I, false, std::nullopt, {}, {}, ""});
+    Images.push_back({I, false, {}, {}, {}, ""});
   for (const Profile *P : Profiles)
     for (const Decision &D : P->Kernels) {
       if (D.Variant.isDefault() || D.Arch.empty() ||
@@ -81,7 +82,7 @@ std::vector<TunedImage> Emitter::imagesToTune() const {
       if (!Best || Runs)
         continue;
       DeviceImage New{D.Arch, Best->Path, "", withArchitecture(sharedPtxasOptions(U), D.Arch)};
-      Images.push_back({std::move(New), true, std::nullopt, {}, {}, ""});
+      Images.push_back({std::move(New), true, {}, {}, {}, ""});
     }
   return Images;
 }
@@ -156,9 +157,8 @@ llvm::Expected<bool> Emitter::acceptable(const PtxModule &Ptx, const Assembled &
   if (!New)
     return New.takeError();
   llvm::StringMap<const CubinKernel *> Old;
-  if (I.Original)
-    for (const CubinKernel &K : I.Original->Kernels)
-      Old[K.Resources.Name] = &K;
+  for (const CubinKernel &K : I.Original.Kernels)
+    Old[K.Resources.Name] = &K;
   bool Sound = true;
   for (const CubinKernel &K : New->Kernels) {
     auto Before = Old.find(K.Resources.Name);
@@ -177,6 +177,18 @@ llvm::Expected<bool> Emitter::acceptable(const PtxModule &Ptx, const Assembled &
     }
   }
   return Sound;
+}
+
+/// The image without decisions: nvcc's own, or for an added one what ptxas makes of the PTX.
+llvm::Expected<Cubin> Emitter::originalOf(const PtxModule &Ptx, const TunedImage &I) const {
+  if (!I.Added) {
+    llvm::Expected<std::string> Bytes = readFile(I.Image.CubinPath);
+    return Bytes ? parseCubin(*Bytes) : Bytes.takeError();
+  }
+  llvm::Expected<Assembled> A =
+      assemble(Context.T, Context.Runner, Ptx.text(), I.Image.PtxasOptions,
+               llvm::sys::path::filename(I.Image.PtxPath));
+  return A ? parseCubin(A->CubinBytes) : A.takeError();
 }
 
 llvm::Error Emitter::makeCubin(const PtxModule &Ptx, TunedImage &I) {
@@ -239,16 +251,10 @@ llvm::Expected<EmittedUnit> Emitter::emit() {
     takeDecisions(*Ptx, I);
     if (I.Caps.empty())
       continue;
-    llvm::Expected<std::string> Bytes =
-        I.Added ? llvm::Expected<std::string>("") : readFile(I.Image.CubinPath);
-    if (!Bytes)
-      return Bytes.takeError();
-    if (!I.Added) {
-      llvm::Expected<Cubin> Original = parseCubin(*Bytes);
-      if (!Original)
-        return Original.takeError();
-      I.Original = std::move(*Original);
-    }
+    llvm::Expected<Cubin> Original = originalOf(*Ptx, I);
+    if (!Original)
+      return Original.takeError();
+    I.Original = std::move(*Original);
     if (llvm::Error E = makeCubin(*Ptx, I))
       return E;
   }

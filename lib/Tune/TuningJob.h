@@ -74,7 +74,7 @@ struct JobKernel {
 /// One image of one unit, with the clones in it.
 struct JobModule {
   Unit Source;
-  std::vector<Unit> Twins; ///< Other units of the store with the same PTX and options.
+  std::vector<Unit> Twins;     ///< Other units of the store with the same PTX and options.
   UnitImage Image;             ///< The stored one, or derived for a device that it has none for.
   std::string Cubin;           ///< TuningScope::Kernel: multi-version; else the default.
   std::vector<size_t> Kernels; ///< Of the job.

@@ -101,8 +101,7 @@ llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const Pro
   C.Dir = Spec.Dir;
   C.CaptureStdout = C.CaptureStderr = true;
   C.TimeoutS = Spec.TimeoutS;
-  if (Spec.EmptyStdin)
-    C.StdinPath = "/dev/null";
+  C.StdinPath = Spec.StdinPath;
   C.Environment = {std::string(probe::InjectionVariable) + "=" + Probe.Library,
                    std::string(probe::DirVariable) + "=" + Records,
                    // A compile inside the workload must not start a tuning of its own.
@@ -191,5 +190,5 @@ std::optional<std::string> OutputReference::difference(const ProgramOutput &Outp
 }
 
 size_t OutputReference::unstableLines() const {
-  return std::count(Masked.begin(), Masked.end(), true);
+  return Unstable ? Lines.size() : std::count(Masked.begin(), Masked.end(), true);
 }

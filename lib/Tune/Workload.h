@@ -18,7 +18,7 @@ struct WorkloadSpec {
   std::string Dir; ///< Empty: the caller's.
   double TimeoutS = 600;
   std::vector<std::string> OutputFiles; ///< Files whose content is part of the result.
-  bool EmptyStdin = true;
+  std::string StdinPath = "/dev/null";  ///< Read anew by every run.
 };
 
 /// What the user sees of one run, compared between variants.
@@ -72,6 +72,7 @@ public:
   /// Nothing where \p Output is that of the default; else what differs, for a person.
   std::optional<std::string> difference(const ProgramOutput &Output) const;
   /// Lines of the default's output that differ between its own runs.
+  /// All of them where even their number does.
   size_t unstableLines() const;
   /// Whether even the number of lines differs between runs of the default: then only exit status
   /// and files are compared.

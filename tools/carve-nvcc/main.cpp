@@ -3,6 +3,7 @@
 #include "Driver/CompilePipeline.h"
 #include "Driver/Fallback.h"
 #include "Driver/Terminal.h"
+#include "Driver/UnitRecorder.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
@@ -17,23 +18,6 @@
 using namespace carve;
 
 namespace {
-
-constexpr char Help[] =
-    R"(carve-nvcc: nvcc that tunes the register count of every kernel. Takes nvcc's options, and:
-  --carve-run=COMMAND           the workload that tunes; 'none' turns tuning off, 'auto' runs the
-                                executable made, without arguments (also: CARVE_RUN)
-  --carve-output=FILE           a file of the workload whose content must not change; repeatable
-  --carve-timeout=SECONDS       for one run of the workload (60)
-  --carve-max-runs=N            of the workload (400)
-  --carve-scope=kernel|file     a cap per kernel, or one per file by -maxrregcount (kernel)
-  --carve-launch-domain=preserve|traced
-                                every launch that nvcc's build accepts, or the blocks seen (preserve)
-  --carve-profile=FILE          read and write decisions there (also: CARVE_PROFILE)
-  --carve-samples=FILE          recorded samples in the GPU's place
-  --carve-log=FILE              what was decided and run; - is stderr (also: CARVE_LOG)
-  --carve-version, --carve-help
-See carve-nvcc(1) and carve(1).
-)";
 
 std::optional<std::string> environment(llvm::StringRef Name) {
   return llvm::sys::Process::GetEnv(Name);
@@ -54,21 +38,17 @@ int raiseAgain(int Signal) {
   return 128 + Signal;
 }
 
-CompileRequest makeRequest(CommandLine Line, DriverOptions Options, const std::string &OwnPath,
-                           std::string WorkDir, TerminalProgress &Progress) {
-  CompileRequest R;
-  R.ConfigureProbe = isConfigureProbe(Line, WorkDir);
-  R.Line = std::move(Line);
-  R.Options = std::move(Options);
-  R.WorkDir = std::move(WorkDir);
-  R.TempRoot = environment("TMPDIR").value_or("/tmp");
-  R.Install = findInstallTree(OwnPath);
-  R.GpuPresent = gpuPresent(environment);
-  R.StoreLimitBytes = storeLimit(environment);
-  R.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
-    Progress.show(Done, Expected, Seconds);
-  };
-  return R;
+/// A store for this command alone, where the shared one cannot be written.
+llvm::Expected<TempDir> replaceStore(std::optional<UnitStore> &Store, const CommandLine &Line,
+                                     llvm::StringRef WorkDir) {
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-store");
+  if (!Dir)
+    return Dir;
+  UnitStore Own(Dir->path());
+  if (Store)
+    copyDecisions(Line, WorkDir, *Store, Own);
+  Store = std::move(Own);
+  return Dir;
 }
 
 int runDriver(int Argc, char **Argv) {
@@ -79,7 +59,7 @@ int runDriver(int Argc, char **Argv) {
   if (!Options)
     return fail(Options.takeError());
   if (Options->Help || Options->Version) {
-    llvm::outs() << (Options->Help ? Help : "carve-nvcc " CARVE_VERSION "\n");
+    llvm::outs() << (Options->Help ? driverHelp() : "carve-nvcc " CARVE_VERSION "\n");
     return 0;
   }
   if (!Options->LogPath.empty())
@@ -107,19 +87,20 @@ int runDriver(int Argc, char **Argv) {
     llvm::handleAllErrors(Line.takeError(), Left);
     return fail(fallBack(*T, Store, ForNvcc, Reason, Detail));
   }
-  // Without a store that can be written, this compile alone remembers.
   std::optional<TempDir> Temporary;
   if (!Store || !Store->writable()) {
-    llvm::Expected<TempDir> Dir = TempDir::create("carve-store");
+    llvm::Expected<TempDir> Dir = replaceStore(Store, *Line, WorkDir);
     if (!Dir)
       return fail(fallBack(*T, Store, ForNvcc, "no-store", llvm::toString(Dir.takeError())));
     Temporary = std::move(*Dir);
-    Store.emplace(Temporary->path());
   }
   TerminalProgress Progress(::isatty(2));
   ProcessRunner Runner;
-  CompileRequest Request =
-      makeRequest(std::move(*Line), std::move(*Options), OwnPath, WorkDir.str().str(), Progress);
+  CompileRequest Request = makeCompileRequest(std::move(*Line), std::move(*Options), OwnPath,
+                                              WorkDir.str().str(), environment);
+  Request.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
+    Progress.show(Done, Expected, Seconds);
+  };
   llvm::Expected<CompileResult> Result = compile(Request, *Store, *T, Runner);
   Progress.clear();
   if (!Result) {

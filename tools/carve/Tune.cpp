@@ -23,6 +23,7 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest
   F.choice("--points", {"critical", "every-8"}, Points);
   F.choice("--launch-domain", {"preserve", "traced"}, Domain);
   F.list("--output", R.Workload.OutputFiles);
+  F.text("--stdin", R.Workload.StdinPath);
   F.text("--profile", R.ProfilePath);
   F.text("--samples", R.SamplesPath);
   F.text("--record", R.RecordPath);
@@ -46,7 +47,6 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest
 
 llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   TuneRequest R;
-  R.Workload.EmptyStdin = false;
   bool Json = false;
   if (llvm::Error E = readTuneOptions(Args, R, Json))
     return E;

@@ -20,7 +20,7 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
          FILE.cu|FILE.ptx [-- nvcc options]
                       register regions and critical points; needs no GPU
   tune [--timeout=S] [--max-runs=N] [--scope=kernel|file] [--points=critical|every-8]
-       [--launch-domain=preserve|traced] [--output=FILE]... [--profile=FILE]
+       [--launch-domain=preserve|traced] [--stdin=FILE] [--output=FILE]... [--profile=FILE]
        [--samples=FILE | --record=FILE] [--format=text|json] -- COMMAND...
                       time variants in COMMAND's kernels; the next build emits the winners
   report [--format=text|json]

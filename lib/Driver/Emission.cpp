@@ -1,0 +1,201 @@
+#include "Driver/Emission.h"
+
+#include "Driver/UnitRecorder.h"
+#include "Emit/ObjectSplicer.h"
+#include "Nvcc/KeptCompile.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+#include "Support/Log.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace carve;
+namespace path = llvm::sys::path;
+
+namespace {
+
+class Emission {
+public:
+  Emission(const EmissionRequest &Request, std::vector<CompiledUnit> &Units, OutputPlace &Output,
+           UnitStore &Store)
+      : Request(Request), Context(Request.Context), Units(Units), Output(Output), Store(Store) {}
+
+  llvm::Error emit();
+
+private:
+  llvm::Error emitFileCap(unsigned Cap);
+  bool fileCapHolds(const CompiledUnit &U) const;
+  std::optional<unsigned> commonFileCap() const;
+  llvm::Expected<std::optional<std::string>> spliced(CompiledUnit &U);
+  llvm::Error emitObject();
+  llvm::Error emitExecutable();
+  void rememberContainer(CompiledUnit &U, llvm::StringRef Container);
+
+  std::string folderOf(const CompiledUnit &U) const {
+    return Request.KeepDir + "/carve-" + std::to_string(&U - Units.data());
+  }
+  std::string objectOf(const CompiledUnit &U) const {
+    const std::string &Path = U.Planned.ObjectPath;
+    return path::is_absolute(Path) ? Path : Request.WorkDir + "/" + Path;
+  }
+
+  const EmissionRequest &Request;
+  const EmitContext &Context;
+  std::vector<CompiledUnit> &Units;
+  OutputPlace &Output;
+  UnitStore &Store;
+};
+
+/// The store learns the container, so that a program of this build is recognised.
+void Emission::rememberContainer(CompiledUnit &U, llvm::StringRef Container) {
+  std::string Digest = digestOf(Container);
+  if (llvm::is_contained(U.Record.Containers, Digest))
+    return;
+  U.Record.Containers.push_back(Digest);
+  if (llvm::Error E = Store.putUnit(U.Record))
+    logLine(llvm::toString(std::move(E)));
+}
+
+/// The unit's object with its decisions in it, or nothing where they change nothing.
+llvm::Expected<std::optional<std::string>> Emission::spliced(CompiledUnit &U) {
+  std::vector<const Profile *> Profiles;
+  if (Request.UserProfile)
+    Profiles.push_back(Request.UserProfile);
+  Profiles.push_back(&U.Decisions);
+  if (std::error_code E = llvm::sys::fs::create_directory(folderOf(U)))
+    return llvm::createFileError(folderOf(U), E);
+  llvm::Expected<EmittedUnit> Emitted = emitUnit(U.Planned, Profiles, Context, folderOf(U));
+  if (!Emitted)
+    return Emitted.takeError();
+  if (Emitted->Container.empty())
+    return std::nullopt;
+  llvm::Expected<std::string> Object = readFile(objectOf(U));
+  if (!Object)
+    return Object.takeError();
+  llvm::Expected<std::string> Old = readFile(U.Planned.FatbinPath);
+  if (!Old)
+    return Old.takeError();
+  llvm::Expected<std::string> New = spliceContainer(*Object, *Old, Emitted->Container);
+  if (!New)
+    return New.takeError();
+  rememberContainer(U, Emitted->Container);
+  return std::optional<std::string>(std::move(*New));
+}
+
+llvm::Error Emission::emitObject() {
+  llvm::Expected<std::optional<std::string>> New = spliced(Units.front());
+  if (!New)
+    return New.takeError();
+  if (!*New)
+    return llvm::Error::success();
+  // nvcc's object goes into place first: the tuned one then takes over its mode.
+  if (llvm::Error E = Output.place())
+    return E;
+  return writeFileAtomically(Output.target(), **New);
+}
+
+llvm::Error Emission::emitExecutable() {
+  llvm::StringMap<std::string> Objects;
+  bool Changed = false;
+  for (CompiledUnit &U : Units) {
+    std::string Object = objectOf(U);
+    llvm::Expected<std::optional<std::string>> New = spliced(U);
+    if (!New)
+      return New.takeError();
+    if (*New) {
+      Changed = true;
+      Object = folderOf(U) + "/" + path::filename(Object).str();
+      if (llvm::Error E = writeFileAtomically(Object, **New))
+        return E;
+    }
+    Objects[U.Planned.Source] = Object;
+  }
+  if (!Changed)
+    return llvm::Error::success();
+  std::string Linked = temporaryBeside(Output.target());
+  Command Link;
+  Link.Argv = {Context.T.Nvcc};
+  llvm::append_range(Link.Argv, relinkArguments(Request.Line, Objects, Linked));
+  llvm::Expected<CommandResult> Done = runChecked(Context.Runner, Link);
+  if (!Done) {
+    llvm::sys::fs::remove(Linked);
+    return Done.takeError();
+  }
+  return Output.replaceBy(Linked);
+}
+
+/// Whether the kernels that a unit's file cap was chosen for are still there.
+bool Emission::fileCapHolds(const CompiledUnit &U) const {
+  llvm::Expected<std::vector<std::string>> Now = kernelDigests(U.Record, Store);
+  if (!Now) {
+    logLine(llvm::toString(Now.takeError()));
+    return false;
+  }
+  return llvm::all_of(U.Decisions.Kernels, [&](const Decision &D) {
+    return !D.Digest || llvm::is_contained(*Now, *D.Digest);
+  });
+}
+
+/// The cap that the user's profile gives, else the one that all units' file decisions agree on.
+std::optional<unsigned> Emission::commonFileCap() const {
+  if (Request.UserProfile && Request.UserProfile->FileCap)
+    return Request.UserProfile->FileCap;
+  std::optional<unsigned> Cap;
+  for (const CompiledUnit &U : Units) {
+    const std::optional<unsigned> &Own = U.Decisions.FileCap;
+    if (!Own || (Cap && *Cap != *Own) || !fileCapHolds(U))
+      return std::nullopt;
+    Cap = Own;
+  }
+  return Cap;
+}
+
+/// The paper's method: nvcc again, with the cap.
+llvm::Error Emission::emitFileCap(unsigned Cap) {
+  const CommandLine &Line = Request.Line;
+  if (Line.RegisterCap && *Line.RegisterCap < Cap)
+    return unsupported("above-register-cap", llvm::Twine(Cap));
+  if (Line.CapFromEnvironment)
+    return unsupported("environment-register-cap",
+                       "NVCC_*_FLAGS give a cap that cannot be replaced");
+  std::string Capped = temporaryBeside(Output.target());
+  std::string Keep = Request.KeepDir + "/carve-file";
+  if (std::error_code E = llvm::sys::fs::create_directory(Keep))
+    return llvm::createFileError(Keep, E);
+  llvm::Expected<KeptCompile> Kept = compileKeeping(
+      Context.T, Context.Runner, withRegisterCap(Line, Cap, Capped), "", Keep, /*Quiet=*/true);
+  if (!Kept || !Kept->Nvcc.succeeded()) {
+    llvm::sys::fs::remove(Capped);
+    if (!Kept)
+      return Kept.takeError();
+    return llvm::make_error<ToolFailure>(Context.T.Nvcc, Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
+  }
+  for (CompiledUnit &U : Units)
+    for (const DeviceUnit &New : Kept->Plan.Units)
+      if (New.Source == U.Planned.Source) {
+        llvm::Expected<std::string> Container = readFile(New.FatbinPath);
+        if (Container)
+          rememberContainer(U, *Container);
+        else
+          logLine(llvm::toString(Container.takeError()));
+      }
+  return Output.replaceBy(Capped);
+}
+
+llvm::Error Emission::emit() {
+  if (Units.empty())
+    return llvm::Error::success();
+  if (auto Cap = commonFileCap())
+    return emitFileCap(*Cap);
+  return Request.Line.Makes == Product::Object ? emitObject() : emitExecutable();
+}
+
+} // namespace
+
+llvm::Error carve::emitDecisions(const EmissionRequest &Request, std::vector<CompiledUnit> &Units,
+                                 OutputPlace &Output, UnitStore &Store) {
+  return Emission(Request, Units, Output, Store).emit();
+}

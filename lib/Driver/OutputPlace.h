@@ -1,0 +1,34 @@
+/// \file
+/// Where a compile's output is made and where it stands in the end: nothing half-written is ever
+/// under its own name.
+#pragma once
+
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace carve {
+
+class OutputPlace {
+public:
+  /// The output \p Target, an absolute path. It is replaced through a symbolic link.
+  explicit OutputPlace(std::string Target) : Target(std::move(Target)) {}
+  OutputPlace(const OutputPlace &) = delete;
+  /// Removes the temporary where it was not placed.
+  ~OutputPlace();
+
+  const std::string &target() const { return Target; }
+  /// Has nvcc write beside the target; returns the temporary's path.
+  const std::string &useTemporary();
+  /// Renames \p Made, a complete file beside the target, over it. On failure removes \p Made.
+  llvm::Error replaceBy(const std::string &Made);
+  /// Puts nvcc's own output into place where it went to a temporary and nothing replaced it yet.
+  llvm::Error place();
+
+private:
+  std::string Target;
+  std::string Temporary; ///< Empty: nvcc writes the target itself.
+  bool Placed = false;
+};
+
+} // namespace carve
