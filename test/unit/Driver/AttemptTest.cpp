@@ -99,5 +99,6 @@ TEST_F(AttemptTest, DamagedRecordsAndLostBlobsAreNoAttempt) {
 TEST_F(AttemptTest, AStoreThatCannotBeWrittenForgets) {
   UnitStore Nowhere("/proc/none");
   rememberAttempt(U, "./app 1", TuningScope::Kernel, LaunchDomain::Preserve, "", Nowhere);
-  EXPECT_FALSE(alreadyAttempted(U, "./app 1", TuningScope::Kernel, LaunchDomain::Preserve, Nowhere));
+  EXPECT_FALSE(
+      alreadyAttempted(U, "./app 1", TuningScope::Kernel, LaunchDomain::Preserve, Nowhere));
 }

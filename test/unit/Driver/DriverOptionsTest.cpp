@@ -52,8 +52,8 @@ TEST(DriverOptions, Defaults) {
 }
 
 TEST(DriverOptions, WhatIsNvccsStaysUntouched) {
-  Words Nvcc = {"-O3", "",       "a b",    "-DX=\"$Y\"",    "--",         "-carve-run",
-                "-o",  "--carve", "carve-", "-Xcompiler=-g", "--options-file"};
+  Words Nvcc = {"-O3",     "",       "a b",           "-DX=\"$Y\"",    "--", "-carve-run", "-o",
+                "--carve", "carve-", "-Xcompiler=-g", "--options-file"};
   Words Argv = Nvcc;
   Argv.insert(Argv.begin() + 3, "--carve-run=none");
   Argv.push_back("--carve-scope=file");
@@ -64,10 +64,10 @@ TEST(DriverOptions, WhatIsNvccsStaysUntouched) {
 
 TEST(DriverOptions, EveryOption) {
   DriverOptions O =
-      taken({"--carve-run=./app 4096", "--carve-output=a", "--carve-output=b", "--carve-timeout=2.5",
-             "--carve-max-runs=12", "--carve-scope=file", "--carve-launch-domain=traced",
-             "--carve-profile=p.yaml", "--carve-log=l.txt", "--carve-samples=s.tsv", "--carve-help",
-             "--carve-version"});
+      taken({"--carve-run=./app 4096", "--carve-output=a", "--carve-output=b",
+             "--carve-timeout=2.5", "--carve-max-runs=12", "--carve-scope=file",
+             "--carve-launch-domain=traced", "--carve-profile=p.yaml", "--carve-log=l.txt",
+             "--carve-samples=s.tsv", "--carve-help", "--carve-version"});
   EXPECT_EQ(O.Run, RunMode::Command);
   EXPECT_EQ(O.RunCommand, (Words{"./app", "4096"}));
   EXPECT_EQ(O.OutputFiles, (Words{"a", "b"}));
@@ -106,7 +106,8 @@ TEST(DriverOptions, TheEnvironmentGivesDefaults) {
 TEST(DriverOptions, MistakesAreUsageErrors) {
   EXPECT_EQ(failure({"--carve-rum=none"}),
             "carve-nvcc: unknown option '--carve-rum'; --carve-help lists them");
-  EXPECT_EQ(failure({"--carve-"}), "carve-nvcc: unknown option '--carve-'; --carve-help lists them");
+  EXPECT_EQ(failure({"--carve-"}),
+            "carve-nvcc: unknown option '--carve-'; --carve-help lists them");
   EXPECT_EQ(failure({"--carve-run="}),
             "carve-nvcc: --carve-run is '', expected a command, 'auto' or 'none'");
   EXPECT_EQ(failure({}, {{"CARVE_RUN", "  "}}),
@@ -120,9 +121,9 @@ TEST(DriverOptions, MistakesAreUsageErrors) {
   EXPECT_EQ(failure({"--carve-launch-domain=all"}),
             "carve-nvcc: --carve-launch-domain is 'all', expected preserve or traced");
   // A value as the next word would take one of nvcc's.
-  for (const char *Name : {"--carve-output", "--carve-timeout", "--carve-max-runs", "--carve-scope",
-                           "--carve-launch-domain", "--carve-profile", "--carve-log",
-                           "--carve-samples"})
+  for (const char *Name :
+       {"--carve-output", "--carve-timeout", "--carve-max-runs", "--carve-scope",
+        "--carve-launch-domain", "--carve-profile", "--carve-log", "--carve-samples"})
     EXPECT_EQ(failure({Name, "x"}),
               std::string("carve-nvcc: ") + Name + " needs a value: " + Name + "=...");
   EXPECT_EQ(failure({"--carve-help=1"}), "carve-nvcc: --carve-help takes no value, not '1'");

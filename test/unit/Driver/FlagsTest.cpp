@@ -65,7 +65,8 @@ TEST_F(FlagsTest, WordsAndWhatStandsBehindTheDashes) {
 }
 
 TEST_F(FlagsTest, ErrorsNameTheOptionTheActualAndTheExpected) {
-  EXPECT_EQ(parse({"--runs=0"}), "carve test: --runs is '0', expected a whole number from 1 to 100");
+  EXPECT_EQ(parse({"--runs=0"}),
+            "carve test: --runs is '0', expected a whole number from 1 to 100");
   for (const char *Bad : {"101", "-1", "1.5", "many", "", "99999999999"})
     EXPECT_EQ(parse({"--runs", Bad}), std::string("carve test: --runs is '") + Bad +
                                           "', expected a whole number from 1 to 100");

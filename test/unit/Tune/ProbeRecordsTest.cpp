@@ -123,7 +123,7 @@ TEST(ProbeRecords, PrintedRecordsReadBackTheSame) {
 }
 
 TEST(ProbeRecords, ADirectoryHoldsOneFilePerProcess) {
-  TempDir Dir = valueOf(TempDir::create("carve-records"));
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-records"));
   auto Write = [&](const char *Name, const std::string &Text) {
     EXPECT_EQ(messageOf(writeFileAtomically(Dir.path() + "/" + Name, Text)), "");
   };

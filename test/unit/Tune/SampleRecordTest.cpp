@@ -34,7 +34,8 @@ TEST(SampleRecord, PrintsAndParses) {
 TEST(SampleRecord, ErrorsNameTheLine) {
   EXPECT_EQ(failure(""), "s: is empty, expected recorded samples");
   EXPECT_EQ(failure("hello\n"), "s:1: expected 'carve-samples 1', not 'hello'");
-  EXPECT_EQ(failure("carve-samples\t2\n"), "s:1: expected 'carve-samples 1', not 'carve-samples\t2'");
+  EXPECT_EQ(failure("carve-samples\t2\n"),
+            "s:1: expected 'carve-samples 1', not 'carve-samples\t2'");
   for (const char *Bad : {"sample\tk\tr40", "sample\tk\tr40\tfast", "sample\tk\tr40\t1\t2",
                           "program\t1", "program\t1\tx", "other", ""})
     EXPECT_EQ(failure(std::string("carve-samples\t1\n") + Bad + "\n"),

@@ -64,8 +64,7 @@ public:
     for (size_t S = 0; S < Subjects.size(); ++S)
       Spaces.push_back({"s" + std::to_string(S), Subjects[S].Ratios.size()});
     auto Outcome = selectVariants(
-        Spaces, Limits,
-        [this](const Assignment &A) -> llvm::Expected<RunSample> { return run(A); },
+        Spaces, Limits, [this](const Assignment &A) -> llvm::Expected<RunSample> { return run(A); },
         [](unsigned, unsigned) {});
     if (Outcome)
       return std::move(*Outcome);

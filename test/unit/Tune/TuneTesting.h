@@ -70,9 +70,10 @@ public:
     CommandResult Result;
     Result.WallS = 0.5;
     std::string Records = Program(R, Result);
-    if (!Records.empty())
-      EXPECT_EQ(messageOf(writeFileAtomically(R.Env[probe::DirVariable] + "/4711-1.probe", Records)),
-                "");
+    if (!Records.empty()) {
+      std::string Path = R.Env[probe::DirVariable] + "/4711-1.probe";
+      EXPECT_EQ(messageOf(writeFileAtomically(Path, Records)), "");
+    }
     return Result;
   }
 

@@ -104,9 +104,8 @@ TEST(TuningJob, WithoutUnitsEveryKernelIsLeft) {
   TuningOptions Options;
   Options.DevicesDir = DevicesDir;
   ProbeRecord R;
-  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + kernelLine("hot", 990) + kernelLine("cold", 5) +
-                                        "end\n",
-                                    "p", R)),
+  ASSERT_EQ(messageOf(readProbeFile(
+                ProbeHead + kernelLine("hot", 990) + kernelLine("cold", 5) + "end\n", "p", R)),
             "");
   TuningJob Job = valueOf(prepareJob(R, Store, {}, Runner, Options, false));
   EXPECT_TRUE(Job.Kernels.empty());

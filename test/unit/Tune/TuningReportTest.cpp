@@ -114,8 +114,8 @@ TEST(TuningReport, DecisionsForWinnersAndForWhatStays) {
 TEST(TuningReport, FileDecisionsHoldOneCap) {
   TuningJob Job = sampleJob();
   std::string Image = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
-  Job.Modules[0].FileVariants = {{{}, "", {}, "", Image}, {{}, "", {}, "", Image},
-                                 {{48}, "", {}, "", Image}};
+  Job.Modules[0].FileVariants = {
+      {{}, "", {}, "", Image}, {{}, "", {}, "", Image}, {{48}, "", {}, "", Image}};
   SelectionOutcome O;
   O.Subjects.resize(1);
   O.Subjects[0].Chosen = O.Subjects[0].Candidate = 2;

@@ -68,7 +68,7 @@ TEST(OutputReference, FilesThatTheDefaultChangesDoNotCount) {
 }
 
 TEST(Workload, RunsUnderTheProbeWithOutputAndFiles) {
-  TempDir Dir = valueOf(TempDir::create("carve-workload"));
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-workload"));
   ASSERT_EQ(messageOf(writeFileAtomically(Dir.path() + "/result", "42")), "");
   WorkloadSpec Spec;
   Spec.Argv = {"./app", "4096"};
@@ -105,18 +105,18 @@ TEST(Workload, RunsUnderTheProbeWithOutputAndFiles) {
 }
 
 TEST(Workload, ImagesAndDelayReachTheProbe) {
-  TempDir Dir = valueOf(TempDir::create("carve-workload"));
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-workload"));
   ASSERT_EQ(messageOf(writeFileAtomically(Dir.path() + "/0.cubin", "image")), "");
   ProbedProgram Runner;
   Runner.Program = [](const ProbedProgram::Run &, CommandResult &) { return ProbeHead + "end\n"; };
   WorkloadSpec Spec;
   Spec.Argv = {"app"};
-  Spec.EmptyStdin = false;
+  Spec.StdinPath = "in.txt";
   valueOf(runWorkload(Spec, {"p", ""}, {{"c1", Dir.path() + "/0.cubin"}}, Runner, 1500));
   EXPECT_EQ(Runner.Runs[0].Images["c1"], "image");
   EXPECT_EQ(Runner.Runs[0].Env[probe::DelayVariable], "1500");
   EXPECT_FALSE(Runner.Runs[0].Env.count(probe::CuptiVariable));
-  EXPECT_EQ(Runner.Runs[0].Asked.StdinPath, std::nullopt);
+  EXPECT_EQ(Runner.Runs[0].Asked.StdinPath, "in.txt");
 }
 
 TEST(Workload, RecordsThatCannotBeReadAreAnError) {
@@ -139,7 +139,7 @@ TEST(Workload, TheDelayMakesAProgramVisiblyLonger) {
 }
 
 TEST(Workload, CuptiIsFoundBesideNvcc) {
-  TempDir Dir = valueOf(TempDir::create("carve-cuda"));
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-cuda"));
   EXPECT_EQ(findCupti(Dir.path() + "/bin"), std::nullopt);
   std::string Lib = Dir.path() + "/extras/CUPTI/lib64";
   ASSERT_FALSE(llvm::sys::fs::create_directories(Lib));

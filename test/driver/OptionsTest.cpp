@@ -1,0 +1,176 @@
+// Our own flags and the store's whereabouts, as the two programs take them.
+#include "DriverTier.h"
+
+#include <unistd.h>
+
+using namespace carve;
+using Words = std::vector<std::string>;
+
+namespace {
+class OptionsTest : public DriverTierTest {};
+class StorePlaceTest : public DriverTierTest {
+protected:
+  /// A compile goes on as ever, and leaves nothing where temporaries are made.
+  void expectCompiles() {
+    Ended E = carveNvcc(Compile);
+    EXPECT_EQ(E.Status, 0);
+    EXPECT_EQ(E.Stdout + E.Stderr, "");
+    EXPECT_EQ(read("work/obj/saxpy.o"), "made by nvcc\n");
+    EXPECT_EQ(names("tmp"), Words{});
+    E = carveNvcc({"-E", "x.cu"});
+    EXPECT_EQ(E.Status, 0);
+    EXPECT_EQ(E.Stdout + E.Stderr, "");
+  }
+};
+class CarveCommandTest : public DriverTierTest {
+protected:
+  /// \p Arguments fail with status 1, nothing on stdout and \p Message.
+  void expectError(const Words &Arguments, const std::string &Message) {
+    Ended E = carve(Arguments);
+    EXPECT_EQ(E.Status, 1);
+    EXPECT_EQ(E.Stdout, "");
+    EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
+  }
+};
+} // namespace
+
+TEST_F(OptionsTest, MistakesEndWithStatusOneBeforeNvccIsCalled) {
+  for (auto [Argument, Message] :
+       {std::pair("--carve-rum=x", "unknown option '--carve-rum'; --carve-help lists them"),
+        std::pair("--carve-timeout=0",
+                  "--carve-timeout is '0', expected a number of seconds above 0"),
+        std::pair("--carve-scope=all", "--carve-scope is 'all', expected kernel or file"),
+        std::pair("--carve-log", "--carve-log needs a value: --carve-log=...")}) {
+    Words Arguments = Compile;
+    Arguments.push_back(Argument);
+    Ended E = carveNvcc(Arguments);
+    EXPECT_EQ(E.Status, 1);
+    EXPECT_EQ(E.Stdout, "");
+    EXPECT_EQ(E.Stderr, std::string("carve-nvcc: error: ") + Message + "\n");
+  }
+  EXPECT_EQ(read("cuda/bin/log/calls"), "");
+}
+
+TEST_F(OptionsTest, ALogThatCannotBeOpenedIsAnError) {
+  Env["CARVE_LOG"] = path("cuda/bin/plan/log.txt");
+  Ended E = carveNvcc(Compile);
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_NE(E.Stderr.find("plan/log.txt"), std::string::npos) << E.Stderr;
+}
+
+TEST_F(OptionsTest, HelpAndVersionNeedNoNvcc) {
+  Env["CARVE_NVCC"] = path("none");
+  Ended Help = carveNvcc({"--carve-help"}), Version = carveNvcc({"--carve-version"});
+  EXPECT_EQ(Help.Status, 0);
+  for (const char *Option :
+       {"--carve-run=", "--carve-output=", "--carve-timeout=", "--carve-max-runs=",
+        "--carve-scope=", "--carve-launch-domain=", "--carve-profile=", "--carve-samples=",
+        "--carve-log=", "--carve-version", "--carve-help"})
+    EXPECT_NE(Help.Stdout.find(Option), std::string::npos) << Option;
+  EXPECT_EQ(Version.Status, 0);
+  EXPECT_EQ(Version.Stdout.find("carve-nvcc "), 0u);
+  EXPECT_EQ(Help.Stderr + Version.Stderr, "");
+}
+
+TEST_F(StorePlaceTest, ThatCannotBeWritten) {
+  Env["CARVE_STORE"] = "/proc/carve-store";
+  expectCompiles();
+}
+
+TEST_F(StorePlaceTest, ThatIsReadOnly) {
+  if (::geteuid() == 0)
+    GTEST_SKIP() << "root may write anywhere";
+  std::filesystem::create_directory(path("store"));
+  std::filesystem::permissions(path("store"), std::filesystem::perms(0500));
+  expectCompiles();
+}
+
+TEST_F(StorePlaceTest, ThatIsAFile) {
+  write("store", "precious");
+  expectCompiles();
+  EXPECT_EQ(read("store"), "precious");
+}
+
+TEST_F(StorePlaceTest, WithoutAHome) {
+  for (const char *Name : {"CARVE_STORE", "HOME"})
+    Env.erase(Name);
+  expectCompiles();
+  Ended E = carve({"store", "stats"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_EQ(E.Stderr,
+            "carve: error: no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset\n");
+}
+
+TEST_F(StorePlaceTest, InTheHome) {
+  Env.erase("CARVE_STORE");
+  expectCompiles();
+  EXPECT_TRUE(exists("home/.cache/carve-nvcc/units"));
+  EXPECT_EQ(stored("units"), 1);
+}
+
+TEST_F(CarveCommandTest, WithoutACommandTheUsageIsShown) {
+  Ended E = carve({});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_EQ(E.Stderr.find("usage: carve COMMAND"), 0u);
+  Ended Help = carve({"--help"});
+  EXPECT_EQ(Help.Status, 0);
+  EXPECT_EQ(Help.Stdout, E.Stderr);
+  EXPECT_EQ(carve({"--version"}).Stdout.find("carve "), 0u);
+}
+
+TEST_F(CarveCommandTest, MistakesNameWhatWasExpected) {
+  expectError({"tun"}, "unknown command 'tun', expected points, tune, report or store");
+  expectError({"store"}, "carve store: expected one of stats, verify, prune or clear");
+  expectError({"store", "stats", "prune"},
+              "carve store: expected one of stats, verify, prune or clear");
+  expectError({"store", "delete"},
+              "carve store: unknown 'delete', expected stats, verify, prune or clear");
+  expectError({"store", "stats", "--format=xml"},
+              "carve store: --format is 'xml', expected text or json");
+  expectError({"store", "prune", "--max-size=0"},
+              "carve store: --max-size is '0', expected a whole number from 1 to 1073741824");
+  expectError({"report", "x"}, "carve report: takes no arguments, not 'x'");
+  expectError({"report", "--form=json"}, "carve report: unknown option '--form'");
+  expectError({"report"}, "no tuning has been made with the store " + path("store"));
+  expectError({"tune"}, "carve tune: no command, expected: carve tune -- COMMAND...");
+  expectError({"tune", "./app"},
+              "carve tune: unexpected './app'; the command to run stands behind --");
+  expectError({"tune", "--samples=a", "--record=b", "--", "./app"},
+              "carve tune: --samples and --record exclude each other");
+  expectError({"tune", "--max-runs=x", "--", "./app"},
+              "carve tune: --max-runs is 'x', expected a whole number from 1 to 1000000");
+}
+
+TEST_F(CarveCommandTest, TuningWithoutAGpuSaysSo) {
+  Ended E = carve({"tune", "--", "./app"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_EQ(E.Stderr.find("carve: error: no GPU is present"), 0u) << E.Stderr;
+}
+
+TEST_F(CarveCommandTest, SamplesThatCannotBeReadAreAnError) {
+  write("samples", "carve-samples\t1\nsample\tk\tr40\tfast\n");
+  Ended E = carve({"tune", "--samples=" + path("none"), "--", "./app"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_NE(E.Stderr.find(path("none")), std::string::npos) << E.Stderr;
+  expectError({"tune", "--samples=" + path("samples"), "--", "./app"},
+              path("samples") + ":2: expected a probe, sample or program line, not "
+                                "'sample\tk\tr40\tfast'");
+}
+
+TEST_F(CarveCommandTest, TheStoreIsVerifiedPrunedAndCleared) {
+  carveNvcc(Compile);
+  EXPECT_GT(stored("blobs"), 0);
+  EXPECT_EQ(carve({"store", "verify"}).Stdout, "0 fault(s)\n");
+  std::filesystem::path Blob;
+  for (const auto &Entry : std::filesystem::recursive_directory_iterator(path("store/blobs")))
+    if (Entry.is_regular_file())
+      Blob = Entry.path();
+  std::filesystem::resize_file(Blob, 5);
+  EXPECT_EQ(carve({"store", "verify"}).Status, 1);
+  EXPECT_EQ(carve({"store", "verify", "--repair", "--format=json"}).Status, 0);
+  EXPECT_EQ(carve({"store", "verify"}).Status, 0);
+  EXPECT_EQ(carve({"store", "prune", "--max-size=1"}).Status, 0);
+  EXPECT_EQ(carve({"store", "clear", "--format=json"}).Status, 0);
+  EXPECT_EQ(stored("units"), 0);
+  EXPECT_EQ(stored("bytes"), 0);
+}

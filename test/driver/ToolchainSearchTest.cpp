@@ -1,0 +1,97 @@
+#include "DriverTier.h"
+
+using namespace carve;
+using Words = std::vector<std::string>;
+
+namespace {
+
+class ToolchainSearchTest : public DriverTierTest {
+protected:
+  ToolchainSearchTest() { Env.erase("CARVE_NVCC"); }
+
+  /// The program \p Name, made of carve-nvcc by a link or a copy.
+  std::string install(const std::string &Name, bool Link) const {
+    std::filesystem::create_directories(std::filesystem::path(path(Name)).parent_path());
+    if (Link)
+      std::filesystem::create_symlink(CARVE_NVCC_TOOL, path(Name));
+    else
+      std::filesystem::copy_file(CARVE_NVCC_TOOL, path(Name));
+    return path(Name);
+  }
+  void expectFound(const Ended &E) const {
+    EXPECT_EQ(E.Status, 0) << E.Stderr;
+    EXPECT_EQ(calls("compile"), 1u);
+  }
+};
+
+} // namespace
+
+TEST_F(ToolchainSearchTest, ByCarveNvcc) {
+  Env["CARVE_NVCC"] = path("cuda/bin/nvcc");
+  expectFound(carveNvcc(Compile));
+}
+
+TEST_F(ToolchainSearchTest, ByALinkItsRealPathIsCalled) {
+  std::filesystem::create_symlink(path("cuda/bin/nvcc"), path("linked"));
+  Env["CARVE_NVCC"] = path("linked");
+  expectFound(carveNvcc({"-E", "x.cu"}));
+  EXPECT_EQ(read("cuda/bin/log/name"), path("cuda/bin/nvcc") + "\n");
+}
+
+TEST_F(ToolchainSearchTest, ByPath) {
+  Env["PATH"] = path("none") + ":" + path("cuda/bin") + ":/usr/bin:/bin";
+  expectFound(carveNvcc(Compile));
+}
+
+TEST_F(ToolchainSearchTest, ByCudaPathAndCudaHome) {
+  for (const char *Name : {"CUDA_PATH", "CUDA_HOME"}) {
+    Env.erase("CUDA_PATH");
+    Env[Name] = path("cuda");
+    write("cuda/bin/log/calls", "");
+    expectFound(carveNvcc(Compile));
+  }
+}
+
+TEST_F(ToolchainSearchTest, CalledNvccItFindsTheOtherOne) {
+  for (bool Link : {true, false}) {
+    std::string Dir = Link ? "linked" : "copied";
+    std::string Ours = install(Dir + "/nvcc", Link);
+    Env["PATH"] = path(Dir) + ":" + path("cuda/bin") + ":/usr/bin:/bin";
+    for (Words Arguments : {Words{"-E", "x.cu"}, Compile}) {
+      write("cuda/bin/log/calls", "");
+      Arguments.insert(Arguments.begin(), Ours);
+      expectFound(run(Arguments));
+    }
+  }
+}
+
+TEST_F(ToolchainSearchTest, ItselfIsNoNvcc) {
+  Env["CARVE_NVCC"] = install("linked/nvcc", true);
+  Ended E = carveNvcc({"-E", "x.cu"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_EQ(E.Stderr, "carve-nvcc: error: CARVE_NVCC is '" + Env["CARVE_NVCC"] +
+                          "', expected the path of nvcc\n");
+}
+
+TEST_F(ToolchainSearchTest, AWrongCarveNvccIsAnError) {
+  for (std::string Wrong : {path("none"), path("cuda"), path("cuda/bin/plan")}) {
+    Env["CARVE_NVCC"] = Wrong;
+    for (Ended E : {carveNvcc(Compile), carve({"points", "x.cu"})}) {
+      EXPECT_EQ(E.Status, 1);
+      EXPECT_NE(E.Stderr.find("error: CARVE_NVCC is '" + Wrong + "', expected the path of nvcc"),
+                std::string::npos)
+          << E.Stderr;
+    }
+  }
+}
+
+TEST_F(ToolchainSearchTest, WithoutAnyNvccThePlacesAreNamed) {
+  if (std::filesystem::exists("/usr/local/cuda/bin/nvcc"))
+    GTEST_SKIP() << "/usr/local/cuda/bin/nvcc is there and would be found";
+  Env["CUDA_PATH"] = path("none");
+  Ended E = carveNvcc(Compile);
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_EQ(E.Stderr, "carve-nvcc: error: no nvcc found; looked for CARVE_NVCC, /usr/bin/nvcc, "
+                      "/bin/nvcc, " +
+                          path("none/bin/nvcc") + ", /usr/local/cuda/bin/nvcc\n");
+}
