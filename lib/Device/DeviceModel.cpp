@@ -48,7 +48,8 @@ std::optional<unsigned> smNumber(llvm::StringRef Arch) {
   if (!Arch.consume_back("a"))
     Arch.consume_back("f");
   unsigned Number = 0;
-  if (Arch.empty() || !llvm::all_of(Arch, [](char C) { return llvm::isDigit(C); }) || Arch.getAsInteger(10, Number) || Number < 10)
+  if (Arch.empty() || !llvm::all_of(Arch, [](char C) { return llvm::isDigit(C); }) ||
+      Arch.getAsInteger(10, Number) || Number < 10)
     return std::nullopt;
   return Number;
 }

@@ -101,10 +101,11 @@ bool CompilePipeline::mayEmit() const {
     }
     if (!*Text)
       continue;
-    if (auto P = parseProfile(**Text, "decisions"))
-      return changesSomething(*P);
-    else
-      llvm::consumeError(P.takeError());
+    llvm::Expected<Profile> P = parseProfile(**Text, "decisions");
+    if (!P)
+      llvm::consumeError(P.takeError()); // Said in the log when they are read in earnest.
+    else if (changesSomething(*P))
+      return true;
   }
   return false;
 }
@@ -279,7 +280,9 @@ CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options
   R.Line = std::move(Line);
   R.Options = std::move(Options);
   R.WorkDir = std::move(WorkDir);
-  R.TempRoot = Env("TMPDIR").value_or("/tmp");
+  R.TempRoot = Env("TMPDIR").value_or("");
+  if (R.TempRoot.empty())
+    R.TempRoot = "/tmp";
   R.Install = findInstallTree(OwnPath);
   R.GpuPresent = gpuPresent(Env);
   R.StoreLimitBytes = storeLimit(Env);

@@ -63,8 +63,8 @@ std::optional<std::string> TunePipeline::whyUntraceable(const RunRecord &Run) co
     return "the program did not end within " + llvm::itostr(int(Request.Workload.TimeoutS)) + " s";
   if (!Run.succeeded())
     return "the program ended with exit status " + std::to_string(Run.Output.ExitStatus);
-  if (!Run.Probe.Aside.empty() && Run.Probe.Kernels.empty())
-    return "the probe stood aside: " + *Run.Probe.Aside.begin();
+  if (auto Why = Run.Probe.whyIncomplete())
+    return Why;
   if (Run.Probe.Kernels.empty())
     return std::string("the program launched no kernel");
   return std::nullopt;

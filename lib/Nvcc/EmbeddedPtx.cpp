@@ -14,8 +14,8 @@ std::vector<PlannedPtx> carve::embeddedPtx(const DeviceUnit &U) {
     llvm::SmallVector<llvm::StringRef, 4> Fields;
     Argument.split(Fields, ',');
     for (llvm::StringRef Field : Fields) {
-      if (Field.consume_front("sm="))
-        P.Compute = architectureNumber(Field);
+      if (Field.consume_front("sm=") && !Field.empty())
+        P.Compute = llvm::isDigit(Field.back()) ? architectureNumber(Field) : 0;
       else if (Field.consume_front("file="))
         P.Path = Field.str();
     }

@@ -11,7 +11,8 @@ struct PlannedPtx {
   std::string Path;
 };
 
-/// The PTX files among \p U's fatbinary arguments (`--image3=kind=ptx,sm=75,file=...`).
+/// The PTX files among \p U's fatbinary arguments (`--image3=kind=ptx,sm=75,file=...`). That of a
+/// specific architecture (`sm=90a`) is left out: it runs on that one alone.
 std::vector<PlannedPtx> embeddedPtx(const DeviceUnit &U);
 
 /// ptxas' options that hold for PTX of \p U without an image of its own: those of its first image,

@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -12,12 +13,12 @@ using namespace llvm;
 
 namespace carve {
 
-/// The toolchain whose nvcc is \p Path, links resolved; none where that is no program, or is
-/// \p OwnPath.
-static std::optional<Toolchain> toolchainAt(const Twine &Path, StringRef OwnPath) {
+/// The toolchain whose nvcc is \p Path, links resolved; none where that is no program, or is one of
+/// \p Drivers.
+static std::optional<Toolchain> toolchainAt(const Twine &Path, ArrayRef<StringRef> Drivers) {
   SmallString<128> Real;
-  if (sys::fs::real_path(Path, Real) || Real == OwnPath || !sys::fs::can_execute(Real) ||
-      sys::fs::is_directory(Real))
+  if (sys::fs::real_path(Path, Real) || is_contained(Drivers, Real.str()) ||
+      !sys::fs::can_execute(Real) || sys::fs::is_directory(Real))
     return std::nullopt;
   return Toolchain{Real.str().str(), sys::path::parent_path(Real).str()};
 }
@@ -38,14 +39,19 @@ static std::vector<std::string> candidates(GetEnv Env) {
 }
 
 Expected<Toolchain> findToolchain(GetEnv Env, StringRef OwnPath) {
+  // Two copies of us called nvcc must not find each other for ever.
+  std::string Callers = Env(CallersVariable).value_or("");
+  SmallVector<StringRef> Drivers;
+  StringRef(Callers).split(Drivers, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  Drivers.push_back(OwnPath);
   if (std::optional<std::string> Given = Env("CARVE_NVCC"); Given && !Given->empty()) {
-    if (std::optional<Toolchain> T = toolchainAt(*Given, OwnPath))
+    if (std::optional<Toolchain> T = toolchainAt(*Given, Drivers))
       return *T;
     return usageError("CARVE_NVCC is '" + *Given + "', expected the path of nvcc");
   }
   std::vector<std::string> Paths = candidates(Env);
   for (const std::string &Path : Paths)
-    if (std::optional<Toolchain> T = toolchainAt(Path, OwnPath))
+    if (std::optional<Toolchain> T = toolchainAt(Path, Drivers))
       return *T;
   return usageError("no nvcc found; looked for CARVE_NVCC, " + join(Paths, ", "));
 }

@@ -88,7 +88,7 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
   printHead(R, OS);
   if (R.Kernels.empty())
     return Text;
-  constexpr unsigned FixedColumns = 66;
+  constexpr unsigned FixedColumns = 69;
   size_t NameWidth = Width > FixedColumns + 20 ? Width - FixedColumns : 20;
   size_t Longest = 6;
   for (const KernelReport &K : R.Kernels)

@@ -33,7 +33,7 @@ struct Evidence {
 
 struct Decision {
   std::string Kernel; ///< profileName(), or the mangled name in a profile by hand.
-  std::string Arch;              ///< `sm_90`; empty: any.
+  std::string Arch;   ///< `sm_90`; empty: any.
   VariantSetting Variant;
   /// decisionDigest() of what was timed. Absent: pinned by hand.
   std::optional<std::string> Digest;

@@ -23,10 +23,10 @@ struct UnitImage {
 
 /// PTX that the object carries for the driver to compile on devices that it has no image for.
 struct EmbeddedPtx {
-  unsigned Compute = 0;                   ///< 75 for compute_75.
-  std::string PtxDigest;                  ///< Blob.
+  unsigned Compute = 0;  ///< 75 for compute_75.
+  std::string PtxDigest; ///< Blob.
   std::string PtxName;
-  std::vector<std::string> PtxasOptions;  ///< Of a sibling image; `-arch` is the reader's to set.
+  std::vector<std::string> PtxasOptions; ///< Of a sibling image; `-arch` is the reader's to set.
 };
 
 /// One device source compiled by one command.

@@ -88,9 +88,9 @@ public:
   StoreStats stats() const;
   /// Reads everything and reports what is damaged; with \p Repair, removes it.
   std::vector<StoreFault> verify(bool Repair);
-  /// Removes the longest unused blobs, units, attempts and reports until at most \p MaxBytes remain.
-  /// A unit goes with its container entries, and when one of its blobs goes; its decisions stay
-  /// (they are small and dear). Temporaries of writers killed an hour ago go first.
+  /// Removes the longest unused blobs, units, attempts and reports until at most \p MaxBytes
+  /// remain. A unit goes with its container entries, and when one of its blobs goes; its decisions
+  /// stay (they are small and dear). Temporaries of writers killed an hour ago go first.
   llvm::Error prune(uint64_t MaxBytes);
   /// prune(), at most once an hour, as a side effect of a compile.
   void pruneSometimes(uint64_t MaxBytes);

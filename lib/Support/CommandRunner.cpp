@@ -234,10 +234,14 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   if (Child == 0)
     becomeChild(C, Program.c_str(), Argv.data(), Environment.data(), Out.Write, Err.Write,
                 Fail.Write);
-  if (Forwarding)
-    ForwardTo = C.TimeoutS > 0 ? -Child : Child;
   if (C.TimeoutS > 0)
     ::setpgid(Child, Child);
+  if (Forwarding) {
+    ForwardTo = C.TimeoutS > 0 ? -Child : Child;
+    // What came between the handler and the child has reached nobody yet.
+    if (int Early = LastSignal)
+      ::kill(ForwardTo, Early);
+  }
   Out.closeWrite();
   Err.closeWrite();
   Fail.closeWrite();

@@ -14,6 +14,16 @@
 
 using namespace carve;
 
+std::optional<std::string> ProbeRecord::whyIncomplete() const {
+  if (!Aside.empty())
+    return "the probe stood aside: " + *Aside.begin();
+  if (Incomplete)
+    return std::to_string(Incomplete) + " process(es) ended before their record was whole";
+  if (Dropped)
+    return std::to_string(Dropped) + " activity records were lost";
+  return std::nullopt;
+}
+
 uint64_t ProbeRecord::totalNs() const {
   uint64_t Sum = 0;
   for (const KernelLaunches &K : Kernels)

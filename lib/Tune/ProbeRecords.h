@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -54,6 +55,8 @@ struct ProbeRecord {
   std::set<std::string> Aside;   ///< Why the probe did nothing in some process.
   unsigned Incomplete = 0;       ///< Processes that were killed before their record was whole.
 
+  /// Why the times are not those of the whole program, or nothing.
+  std::optional<std::string> whyIncomplete() const;
   /// GPU time of all kernels.
   uint64_t totalNs() const;
   /// GPU time of the kernels in \p Names.

@@ -144,10 +144,15 @@ llvm::Expected<std::optional<RunSample>> Selector::runWithoutFaults(Assignment &
   return std::optional<RunSample>();
 }
 
+/// Whether something else than default and control is left. \p Active is ascending.
+bool hasCandidates(const std::vector<size_t> &Active) {
+  return !Active.empty() && Active.back() > 1;
+}
+
 size_t Selector::roundLength() const {
   size_t Length = 0;
   for (const std::vector<size_t> &A : Active)
-    if (A.size() > 2) // A subject with nothing left to try needs no runs.
+    if (hasCandidates(A)) // A subject with nothing left to try needs no runs.
       Length = std::max(Length, A.size());
   return Length;
 }
@@ -155,7 +160,7 @@ size_t Selector::roundLength() const {
 std::vector<Assignment> Selector::planRound() {
   std::vector<Assignment> Plan(roundLength(), Assignment(Subjects.size(), 0));
   for (size_t S = 0; S < Subjects.size(); ++S) {
-    if (Active[S].size() <= 2)
+    if (!hasCandidates(Active[S]))
       continue;
     std::vector<size_t> Order;
     while (Order.size() < Plan.size()) {
@@ -299,6 +304,14 @@ llvm::Expected<bool> Selector::confirm(std::vector<size_t> &Standing) {
   Expected = std::max(Expected, Outcome.Runs + 2 * Target);
   while (true) {
     while (Pairs.size() < Target) {
+      if (Outcome.Runs + 2 > Limits.MaxRuns) {
+        Outcome.OutOfRuns = true;
+        for (size_t S : Standing)
+          Outcome.Subjects[S].Reason =
+              "not confirmed within " + std::to_string(Limits.MaxRuns) + " runs";
+        Standing.clear();
+        return false;
+      }
       llvm::Expected<bool> Sound = addPair(Standing, Pairs.size());
       if (!Sound)
         return Sound.takeError();
@@ -326,7 +339,7 @@ llvm::Expected<bool> Selector::confirm(std::vector<size_t> &Standing) {
       return false; // The times so far are of another set.
     if (Decided)
       return true;
-    Target += 4;
+    Target = std::min(Target + 4, Limits.MaxConfirmationPairs);
   }
 }
 

@@ -63,7 +63,8 @@ std::optional<UnitImage> carve::imageForDevice(const Unit &U, const DeviceInfo &
     unsigned Sm = architectureNumber(I.Arch);
     // A cubin runs on devices of the same major and the same or a newer minor number; where the
     // specific (`sm_90a`) and the plain image are both there, the driver takes the specific one.
-    bool Runs = Sm / 10 == Wanted / 10 && Sm <= Wanted;
+    bool Exact = llvm::StringRef(I.Arch).ends_with("a"); // `sm_100a` runs on 10.0 alone.
+    bool Runs = Exact ? Sm == Wanted : Sm / 10 == Wanted / 10 && Sm <= Wanted;
     if (Runs && (Sm > BestSm || (Sm == BestSm && I.Arch.size() > Best->Arch.size()))) {
       Best = &I;
       BestSm = Sm;

@@ -81,8 +81,8 @@ std::optional<std::string> WorkloadSampler::faultOf(const RunRecord &Run, const 
     return "the program ran longer than " + std::to_string(int(Spec.TimeoutS)) + " s";
   for (const auto &[Digest, Reason] : Run.Probe.Unswapped)
     return "an image could not be replaced: " + Reason;
-  if (Run.Probe.Dropped)
-    return std::to_string(Run.Probe.Dropped) + " activity records were lost";
+  if (auto Why = Run.Probe.whyIncomplete(); Why && Run.succeeded())
+    return Why;
   std::optional<std::string> Difference = Reference.difference(Run.Output);
   // Before a variant is blamed, the default shows once more what changes by itself.
   while (Difference && !A.empty() && ExtraDefaults < 4) {

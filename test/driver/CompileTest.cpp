@@ -42,6 +42,12 @@ TEST_F(CompileTest, TheKeepDirectoryIsTheSameEveryTime) {
   EXPECT_NE(argumentsOf("compile").back(), First);
 }
 
+TEST_F(CompileTest, AnEmptyTmpdirIsNone) {
+  Env["TMPDIR"] = "";
+  EXPECT_EQ(carveNvcc(Compile).Status, 0);
+  EXPECT_EQ(argumentsOf("compile").back().find("/tmp/carve-nvcc-"), 0u);
+}
+
 TEST_F(CompileTest, OurOwnOptionsDoNotReachNvcc) {
   for (Words Arguments : {Words{"-E", "x.cu"}, Compile}) {
     Words Mixed = Arguments;

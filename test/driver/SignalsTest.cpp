@@ -1,6 +1,7 @@
 #include "DriverTier.h"
 
 #include <csignal>
+#include <utility>
 
 using namespace carve;
 using Words = std::vector<std::string>;
@@ -74,6 +75,11 @@ TEST_F(SignalsTest, WhatAKilledCompileLeftIsUsedAgain) {
 TEST_F(SignalsTest, ABusyKeepDirectoryIsLeftToItsOwner) {
   pid_t First = startHanging(Compile);
   std::filesystem::remove(path("cuda/bin/hang"));
+  Words Before = names("tmp");
+  std::string Store = std::exchange(Env["CARVE_STORE"], "/proc/carve-store");
+  EXPECT_EQ(carveNvcc(Compile).Status, 0);
+  EXPECT_EQ(names("tmp"), Before); // Nothing is counted in a store of this compile alone.
+  Env["CARVE_STORE"] = Store;
   Ended Second = carveNvcc(Compile);
   EXPECT_EQ(Second.Status, 0);
   EXPECT_EQ(Second.Stderr, "");

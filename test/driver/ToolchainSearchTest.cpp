@@ -65,6 +65,13 @@ TEST_F(ToolchainSearchTest, CalledNvccItFindsTheOtherOne) {
   }
 }
 
+TEST_F(ToolchainSearchTest, TwoOfUsCalledNvccDoNotCallEachOtherForEver) {
+  std::string First = install("first/nvcc", false);
+  install("second/nvcc", false);
+  Env["PATH"] = path("first") + ":" + path("second") + ":" + path("cuda/bin") + ":/usr/bin:/bin";
+  expectFound(run({First, "-E", "x.cu"}));
+}
+
 TEST_F(ToolchainSearchTest, ItselfIsNoNvcc) {
   Env["CARVE_NVCC"] = install("linked/nvcc", true);
   Ended E = carveNvcc({"-E", "x.cu"});

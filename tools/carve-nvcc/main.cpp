@@ -68,6 +68,8 @@ int runDriver(int Argc, char **Argv) {
   llvm::Expected<Toolchain> T = findToolchain(environment, OwnPath);
   if (!T)
     return fail(T.takeError());
+  std::string Callers = environment(CallersVariable).value_or("") + ":" + OwnPath;
+  ::setenv(CallersVariable, Callers.c_str(), /*overwrite=*/1);
 
   llvm::SmallString<256> WorkDir;
   llvm::sys::fs::current_path(WorkDir);
@@ -105,6 +107,8 @@ int runDriver(int Argc, char **Argv) {
   Progress.clear();
   if (!Result) {
     llvm::Error Rest = llvm::handleErrors(Result.takeError(), Left);
+    if (Temporary)
+      Store.reset(); // Counting there would make its directory again.
     Temporary.reset();
     if (Rest)
       return fail(std::move(Rest));

@@ -36,3 +36,23 @@ inline void printChecksum(const char *Name, const float *Data, size_t Count) {
   std::printf("%s checksum=%016llx\n", Name, Sum);
   std::fflush(stdout);
 }
+
+/// A value that needs some forty others on its way, so that the kernel that asks for it can do with
+/// fewer registers at the cost of spills. Bounded, however often it is applied.
+__device__ inline float churned(float Value) {
+  constexpr int Width = 40;
+  float Values[Width];
+#pragma unroll
+  for (int K = 0; K < Width; ++K)
+    Values[K] = Value * (K + 1) * 0.03125f + 0.0625f * K;
+#pragma unroll 1
+  for (int Round = 0; Round < 4; ++Round)
+#pragma unroll
+    for (int K = 0; K < Width; ++K)
+      Values[K] = Values[K] * 0.5f + Values[(K + 7) % Width] * 0.375f + 0.125f;
+  float Sum = 0;
+#pragma unroll
+  for (int K = 0; K < Width; ++K)
+    Sum = Sum * 0.5f + Values[K];
+  return Sum * 0.25f;
+}

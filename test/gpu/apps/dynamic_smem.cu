@@ -8,7 +8,7 @@ __global__ void reverse(float *Data, int PerBlock) {
     Tile[I] = Mine[I];
   __syncthreads();
   for (int I = threadIdx.x; I < PerBlock; I += blockDim.x)
-    Mine[I] = Tile[PerBlock - 1 - I] * 1.5f;
+    Mine[I] = churned(Tile[PerBlock - 1 - I]);
 }
 
 int main() {
@@ -17,7 +17,7 @@ int main() {
   int Bytes = PerBlock * int(sizeof(float));
   CHECK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, Bytes));
   for (int Launch = 0; Launch < 5; ++Launch)
-    reverse<<<Blocks, 256, Bytes>>>(Data, PerBlock);
+    reverse<<<Blocks, 1024, Bytes>>>(Data, PerBlock);
   CHECK(cudaGetLastError());
   printChecksum("dynamic_smem", Data, size_t(PerBlock) * Blocks);
 }

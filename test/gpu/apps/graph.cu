@@ -4,13 +4,13 @@
 __global__ void captured(float *Data, int Count) {
   int I = blockIdx.x * blockDim.x + threadIdx.x;
   if (I < Count)
-    Data[I] = Data[I] * 0.5f + 1.0f;
+    Data[I] = churned(Data[I]);
 }
 
 __global__ void added(float *Data, int Count) {
   int I = blockIdx.x * blockDim.x + threadIdx.x;
   if (I < Count)
-    Data[I] += 0.75f;
+    Data[I] = churned(Data[I]) + 0.75f;
 }
 
 int main() {

@@ -3,13 +3,13 @@
 
 __global__ void queried(float *Data, int Count) {
   for (int I = blockIdx.x * blockDim.x + threadIdx.x; I < Count; I += gridDim.x * blockDim.x)
-    Data[I] = Data[I] * 1.0625f;
+    Data[I] = churned(Data[I]);
 }
 
 __global__ void notQueried(float *Data, int Count) {
   int I = blockIdx.x * blockDim.x + threadIdx.x;
   if (I < Count)
-    Data[I] += 0.5f;
+    Data[I] = churned(Data[I]) + 0.5f;
 }
 
 int main() {

@@ -8,7 +8,7 @@
 __global__ void work(float *Data, int Count, float Add) {
   int I = blockIdx.x * blockDim.x + threadIdx.x;
   if (I < Count)
-    Data[I] += Add;
+    Data[I] = churned(Data[I]) + Add;
 }
 
 int main(int Argc, char **Argv) {

@@ -204,6 +204,7 @@ TEST(Selection, PairsGrowWhileUndecided) {
     EXPECT_TRUE(O.Subjects[0].Chosen == 0 || O.Subjects[0].Ratio.High < 0.997);
   }
   EXPECT_GT(Longest, 9u);
+  EXPECT_LE(Longest, 27u);
 }
 
 TEST(Selection, ALoserOfConfirmationGoesAndTheOthersAreConfirmedAgain) {

@@ -49,6 +49,9 @@ TEST(TuningJob, AnOlderMinorOfTheSameGenerationRuns) {
   EXPECT_EQ(imageOn(103, unitWith({"sm_100f"})), "sm_100f");
   EXPECT_EQ(imageOn(121, unitWith({"sm_110", "sm_120"})), "sm_120");
   EXPECT_EQ(imageOn(80, unitWith({"sm_86"})), "-");
+  // Made for one architecture alone.
+  EXPECT_EQ(imageOn(103, unitWith({"sm_100a"}, {90})), "compute_90");
+  EXPECT_EQ(imageOn(121, unitWith({"sm_120a"})), "-");
   EXPECT_EQ(imageOn(90, unitWith({"sm_80", "sm_100"})), "-");
   EXPECT_EQ(imageOn(90, unitWith({})), "-");
 }

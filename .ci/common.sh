@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# Sourced by the scripts beside it: where the CUDA toolkit is, and how a build directory is made.
+# No text goes to standard output here but what a function is asked for.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+say() { printf '== %s\n' "$*"; }
+fail() {
+  printf '%s: error: %s\n' ".ci/$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# The toolkit that .ci/install fetches where the machine has none.
+FetchedToolkit=$PWD/build/toolkit/cuda
+
+# Whether $1 is an nvcc of CUDA 13.0 or newer, the oldest whose headers we build with.
+recentNvcc() {
+  local Release
+  Release=$("$1" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+  [[ -n $Release && $Release -ge 13 ]]
+}
+
+# The machine's own nvcc, found as carve-nvcc finds it; nothing where there is none.
+machineNvcc() {
+  local Nvcc
+  for Nvcc in "${CARVE_NVCC:-}" "$(type -P nvcc || true)" "${CUDA_PATH:-}/bin/nvcc" \
+    "${CUDA_HOME:-}/bin/nvcc" /usr/local/cuda/bin/nvcc; do
+    if [[ -x $Nvcc ]] && recentNvcc "$Nvcc"; then
+      printf '%s\n' "$Nvcc"
+      return
+    fi
+  done
+}
+
+# Makes nvcc known to CMake, to the tests and to carve-nvcc: sets CudaOptions for cmake.
+useToolkit() {
+  local Nvcc
+  CudaOptions=()
+  Nvcc=$(machineNvcc)
+  if [[ -z $Nvcc ]]; then
+    Nvcc=$FetchedToolkit/bin/nvcc
+    [[ -x $Nvcc ]] || fail "no nvcc of CUDA 13.0 or newer; .ci/install fetches one"
+    CudaOptions=(-DCUDAToolkit_ROOT="$FetchedToolkit")
+  fi
+  export CARVE_NVCC=$Nvcc
+  PATH=$(dirname "$Nvcc"):$PATH
+  say "CUDA: $Nvcc, $("$Nvcc" --version | sed -n 's/.*release.*, V/V/p')"
+}
+
+# configure BUILD-DIR [cmake options]
+configure() {
+  local Dir=$1
+  shift
+  cmake -G Ninja -S . -B "$Dir" --log-level=NOTICE "${CudaOptions[@]}" "$@" >/dev/null
+}

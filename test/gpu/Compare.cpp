@@ -1,0 +1,147 @@
+// Two programs measured against each other under the probe:
+//
+//   Compare [--pairs=N] [--timeout=S] [--prefix=TREE] A-COMMAND B-COMMAND
+//
+// Each command is one word, quoted. They run in alternating order; printed are tab-separated
+// names and values: medians of GPU time, the ratio A/B (above 1: B is faster) with its 95 %
+// interval by order statistics, the same for wall time, and whether the outputs are equal apart
+// from lines that differ between two runs of A. Exits with 2 where they are not.
+#include "Driver/DriverOptions.h"
+#include "Driver/Flags.h"
+#include "Support/Error.h"
+#include "Tune/Statistics.h"
+#include "Tune/Workload.h"
+
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/StringSaver.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace carve;
+
+namespace {
+
+struct Settings {
+  unsigned Pairs = 9;
+  double TimeoutS = 600;
+  std::string Prefix;
+  std::vector<std::string> Commands[2];
+};
+
+/// What was measured of one of the two.
+struct Series {
+  std::vector<double> GpuMs, WallS;
+};
+
+std::optional<std::string> environment(llvm::StringRef Name) {
+  return llvm::sys::Process::GetEnv(Name);
+}
+
+std::vector<std::string> splitWords(const std::string &Text) {
+  llvm::BumpPtrAllocator Memory;
+  llvm::StringSaver Saver(Memory);
+  llvm::SmallVector<const char *, 16> Words;
+  llvm::cl::TokenizeGNUCommandLine(Text, Saver, Words);
+  return std::vector<std::string>(Words.begin(), Words.end());
+}
+
+llvm::Expected<Settings> readSettings(llvm::ArrayRef<std::string> Args) {
+  Settings S;
+  S.Prefix = environment("CARVE_TEST_PREFIX").value_or(CARVE_BUILD_TREE);
+  Flags F("Compare");
+  F.number("--pairs", S.Pairs, 1, 1000);
+  F.seconds("--timeout", S.TimeoutS);
+  F.text("--prefix", S.Prefix);
+  std::vector<std::string> Commands, Rest;
+  if (llvm::Error E = F.parse(Args, Commands, Rest))
+    return E;
+  if (Commands.size() != 2 || !Rest.empty())
+    return usageError("Compare: expected two commands, each one word");
+  for (int I = 0; I < 2; ++I)
+    if ((S.Commands[I] = splitWords(Commands[I])).empty())
+      return usageError("Compare: an empty command");
+  return S;
+}
+
+/// One run of \p Argv; a run that fails or lost records is an error.
+llvm::Expected<RunRecord> runOnce(const Settings &S, const ProbeSetup &Probe, size_t Which) {
+  WorkloadSpec Spec;
+  Spec.Argv = S.Commands[Which];
+  Spec.TimeoutS = S.TimeoutS;
+  ProcessRunner Runner;
+  llvm::Expected<RunRecord> Run = runWorkload(Spec, Probe, {}, Runner);
+  if (!Run)
+    return Run;
+  if (!Run->succeeded())
+    return malformed(Spec.Argv.front() + " ended with exit status " +
+                     llvm::Twine(Run->Output.ExitStatus) + ": " + Run->Stderr);
+  if (Run->Probe.Dropped || Run->Probe.Incomplete || !Run->Probe.Aside.empty() ||
+      Run->Probe.Kernels.empty())
+    return malformed(Spec.Argv.front() + ": its record is not whole");
+  return Run;
+}
+
+/// Alternates the two; returns what differs between their outputs, or nothing.
+llvm::Expected<std::optional<std::string>> measure(const Settings &S, const ProbeSetup &Probe,
+                                                   Series (&Measured)[2]) {
+  OutputReference Reference;
+  std::vector<ProgramOutput> Others;
+  // The first run of each warms caches and files up; its output counts, its time does not.
+  for (unsigned Pair = 0; Pair <= S.Pairs; ++Pair)
+    for (size_t Turn : {0, 1}) {
+      size_t Which = Pair % 2 ? 1 - Turn : Turn;
+      llvm::Expected<RunRecord> Run = runOnce(S, Probe, Which);
+      if (!Run)
+        return Run.takeError();
+      if (Which == 0)
+        Reference.addDefault(Run->Output);
+      else
+        Others.push_back(Run->Output);
+      if (Pair == 0)
+        continue;
+      Measured[Which].GpuMs.push_back(double(Run->Probe.totalNs()) / 1e6);
+      Measured[Which].WallS.push_back(Run->WallS);
+    }
+  for (const ProgramOutput &Output : Others)
+    if (auto Difference = Reference.difference(Output))
+      return Difference;
+  return std::optional<std::string>();
+}
+
+RatioInterval ratioOf(const std::vector<double> &A, const std::vector<double> &B) {
+  std::vector<double> Ratios;
+  for (size_t I = 0; I < A.size(); ++I)
+    Ratios.push_back(A[I] / B[I]);
+  return ratioInterval(std::move(Ratios));
+}
+
+void print(const Settings &S, const Series (&Measured)[2],
+           const std::optional<std::string> &Difference) {
+  auto Line = [](const char *Name, const RatioInterval &R) {
+    llvm::outs() << llvm::formatv("{0}\t{1:f4}\t{2:f4}\t{3:f4}\n", Name, R.Median, R.Low, R.High);
+  };
+  llvm::outs() << "pairs\t" << S.Pairs << "\n"
+               << llvm::formatv("gpu-ms-a\t{0:f4}\n", median(Measured[0].GpuMs))
+               << llvm::formatv("gpu-ms-b\t{0:f4}\n", median(Measured[1].GpuMs));
+  Line("gpu-ratio", ratioOf(Measured[0].GpuMs, Measured[1].GpuMs));
+  Line("wall-ratio", ratioOf(Measured[0].WallS, Measured[1].WallS));
+  llvm::outs() << "output\t" << (Difference ? "differs: " + *Difference : "equal") << "\n";
+}
+
+} // namespace
+
+int main(int Argc, char **Argv) {
+  llvm::ExitOnError Usage, Exit("Compare: ");
+  Settings S = Usage(readSettings(std::vector<std::string>(Argv + 1, Argv + Argc)));
+  ProbeSetup Probe{S.Prefix + "/lib/libcarve_probe.so", ""};
+  if (llvm::Expected<Toolchain> T = findToolchain(environment, ""))
+    Probe.Cupti = findCupti(T->BinDir).value_or("");
+  else
+    llvm::consumeError(T.takeError()); // The probe looks for CUPTI itself.
+  Series Measured[2];
+  std::optional<std::string> Difference = Exit(measure(S, Probe, Measured));
+  print(S, Measured, Difference);
+  return Difference ? 2 : 0;
+}

@@ -1,0 +1,175 @@
+// Images replaced under a running program: the clone's code runs under its kernel's own name, and
+// the output stays.
+#include "GpuTesting.h"
+
+#include "Nvcc/EmbeddedPtx.h"
+#include "Ptx/Assembler.h"
+#include "Ptx/Cubin.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+using namespace carve::test;
+
+namespace {
+
+struct ReplacementCase {
+  std::string Name;
+  Words Sources;
+  size_t Kernels;
+  size_t Modules = 1;
+};
+
+std::ostream &operator<<(std::ostream &OS, const ReplacementCase &C) { return OS << C.Name; }
+
+class Replacement : public GpuTest, public testing::WithParamInterface<ReplacementCase> {};
+class ReplacementOf : public GpuTest {};
+
+/// Compiles \p Sources of the applications into the project's `app`.
+std::string compileApp(Project &P, const Words &Sources) {
+  Words Arguments = {"-O2", "-arch=" + TestArch, "-o", P.path("app")};
+  for (const std::string &Source : Sources)
+    Arguments.push_back(machine().Sources + "/apps/" + Source);
+  P.compile(Arguments);
+  return P.path("app");
+}
+
+TuningJob jobOf(const Project &P, const ProbeRecord &Trace) {
+  TuningOptions Options;
+  Options.LeastShare = 0;
+  Options.DevicesDir = machine().devicesDir();
+  ProcessRunner Runner;
+  return valueOf(prepareJob(Trace, P.store(), machine().T, Runner, Options, /*AllUnits=*/false));
+}
+
+/// One image per module with variant \p Chosen of every kernel under the kernel's own name.
+ImageMap imagesOf(const Project &P, const TuningJob &Job, const std::vector<size_t> &Chosen) {
+  ImageMap Images;
+  for (size_t M = 0; M < Job.Modules.size(); ++M) {
+    const JobModule &Module = Job.Modules[M];
+    std::vector<std::pair<std::string, std::string>> Pairs;
+    for (size_t K : Module.Kernels)
+      Pairs.emplace_back(Job.Kernels[K].Traced.Kernel,
+                         Job.Kernels[K].Variants[Chosen[K]].CloneName);
+    std::string Path = P.path(std::to_string(M) + ".cubin");
+    EXPECT_FALSE(writeFileAtomically(Path, valueOf(exchangeKernelNames(Module.Cubin, Pairs))));
+    for (const std::string &Container : Module.Source.Containers)
+      Images[Container] = Path;
+  }
+  return Images;
+}
+
+} // namespace
+
+TEST_P(Replacement, CloneRunsUnderItsKernelsName) {
+  const ReplacementCase &Case = GetParam();
+  Project P("replace-" + Case.Name);
+  std::string App = compileApp(P, Case.Sources);
+  RunRecord Default = runProbed({App});
+  ASSERT_EQ(Default.Output.ExitStatus, 0) << Default.Stderr;
+  TuningJob Job = jobOf(P, Default.Probe);
+  ASSERT_EQ(Job.Modules.size(), Case.Modules);
+  ASSERT_EQ(Job.Kernels.size(), Case.Kernels);
+
+  // The copy that must not differ, then each of the others in turn: all kernels at once.
+  size_t Most = 0;
+  for (const JobKernel &K : Job.Kernels) {
+    ASSERT_GT(K.Variants.size(), 2u) << K.Traced.Kernel;
+    Most = std::max(Most, K.Variants.size());
+  }
+  for (size_t Variant = 1; Variant < Most; ++Variant) {
+    std::vector<size_t> Chosen;
+    for (const JobKernel &K : Job.Kernels)
+      Chosen.push_back(std::min(Variant, K.Variants.size() - 1));
+    ImageMap Images = imagesOf(P, Job, Chosen);
+    RunRecord Run = runProbed({App}, Images);
+    EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+    EXPECT_EQ(Run.Output.Stdout, Default.Output.Stdout);
+    EXPECT_EQ(Run.Probe.Processes, Default.Probe.Processes);
+    EXPECT_EQ(Run.Probe.Incomplete + Run.Probe.Unswapped.size() + Run.Probe.Aside.size(), 0u);
+    EXPECT_EQ(Run.Probe.Swapped, Default.Probe.Containers);
+    EXPECT_EQ(launchesByName(Run.Probe), launchesByName(Default.Probe));
+    for (size_t K = 0; K < Job.Kernels.size(); ++K)
+      EXPECT_EQ(registersOf(Run.Probe, Job.Kernels[K].Traced.Kernel),
+                Job.Kernels[K].Variants[Chosen[K]].Resources.RegsPerThread);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Replacement,
+    testing::Values(ReplacementCase{"Graph", {"graph.cu"}, 2},
+                    ReplacementCase{
+                        "TwoModules", {"two_modules_main.cu", "two_modules_other.cu"}, 2, 2},
+                    ReplacementCase{"Processes", {"processes.cu"}, 1},
+                    ReplacementCase{"DynamicSmem", {"dynamic_smem.cu"}, 1},
+                    ReplacementCase{"Occupancy", {"occupancy.cu"}, 2}),
+    [](const auto &Info) { return Info.param.Name; });
+
+/// Only one of the two kernels has static shared memory, so the image lacks the other's name for
+/// that section, and its table of names grows.
+TEST_F(ReplacementOf, GrownTableOfNamesIsLoaded) {
+  Project P("exchanged");
+  std::string App = compileApp(P, {"exchanged.cu"});
+  RunRecord Default = runProbed({App}), Turned = runProbed({App, "turned"});
+  ASSERT_NE(Default.Output.Stdout, Turned.Output.Stdout);
+  ASSERT_EQ(Default.Probe.Kernels.size(), 2u);
+  std::vector<Unit> Units = P.store().units();
+  ASSERT_EQ(Units.size(), 1u);
+  std::string Cubin = valueOf(P.store().blob(Units.front().Images.front().CubinDigest));
+  std::string Exchanged = valueOf(exchangeKernelNames(
+      Cubin, {{Default.Probe.Kernels[0].Kernel, Default.Probe.Kernels[1].Kernel}}));
+  EXPECT_GT(Exchanged.size(), Cubin.size());
+  ASSERT_FALSE(writeFileAtomically(P.path("exchanged.cubin"), Exchanged));
+  ImageMap Images;
+  for (const std::string &Container : Units.front().Containers)
+    Images[Container] = P.path("exchanged.cubin");
+  RunRecord Run = runProbed({App}, Images);
+  EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+  EXPECT_EQ(Run.Output.Stdout, Turned.Output.Stdout);
+}
+
+TEST_F(ReplacementOf, DamagedImageLeavesTheDefault) {
+  Project P("damaged");
+  std::string App = compileApp(P, {"graph.cu"});
+  RunRecord Default = runProbed({App});
+  ASSERT_FALSE(writeFileAtomically(P.path("cut.cubin"), "\x7f"
+                                                        "ELF"));
+  for (const char *Image : {"cut.cubin", "absent.cubin"}) {
+    ImageMap Images;
+    for (const std::string &Container : Default.Probe.Containers)
+      Images[Container] = P.path(Image);
+    RunRecord Run = runProbed({App}, Images);
+    EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+    EXPECT_EQ(Run.Output.Stdout, Default.Output.Stdout);
+    EXPECT_EQ(Run.Probe.Unswapped.size(), 1u);
+    EXPECT_EQ(Run.Probe.Swapped.size(), 0u);
+  }
+}
+
+/// What the preserve domain forbids the traced one tries: blocks of 1024 threads, of which only
+/// 256 are ever launched, leave no more than 64 registers.
+TEST_F(ReplacementOf, LaunchDomainsLimitTheCaps) {
+  Project P("domains");
+  P.compile({"-O2", "-DWIDE", "-arch=" + TestArch, "-o", P.path("app"),
+             machine().Sources + "/apps/pressed.cu"});
+  RunRecord Run = runProbed({P.path("app")});
+  for (LaunchDomain Domain : {LaunchDomain::Preserve, LaunchDomain::Traced}) {
+    TuningOptions Options;
+    Options.Domain = Domain;
+    Options.DevicesDir = machine().devicesDir();
+    ProcessRunner Runner;
+    TuningJob Job = valueOf(prepareJob(Run.Probe, P.store(), machine().T, Runner, Options, false));
+    ASSERT_EQ(Job.Kernels.size(), 1u);
+    unsigned Most = 0;
+    for (const JobVariant &V : Job.Kernels.front().Variants)
+      Most = std::max(Most, V.Resources.RegsPerThread);
+    if (Domain == LaunchDomain::Preserve)
+      EXPECT_LE(Most, 64u);
+    else
+      EXPECT_GT(Most, 64u);
+    bool Shrinks = llvm::any_of(Job.Kernels.front().Dropped, [](llvm::StringRef Reason) {
+      return Reason.contains("largest block would shrink");
+    });
+    EXPECT_EQ(Shrinks, Domain == LaunchDomain::Preserve);
+  }
+}

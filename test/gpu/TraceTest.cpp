@@ -1,0 +1,213 @@
+// The probe's records of real programs on a real GPU, and that the programs do not notice.
+#include "GpuTesting.h"
+
+#include "Device/DeviceModel.h"
+#include "Ptx/PtxModule.h"
+#include "Support/Digest.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <csignal>
+
+using namespace carve;
+using namespace carve::test;
+
+namespace {
+
+/// A program that ends well, and what its trace must say.
+struct TraceCase {
+  std::string Name;
+  Words Argv; ///< The first word is a program of the table; `@NAME` later on a file of it.
+  std::map<std::string, uint64_t> Launches;
+  unsigned Processes = 1, Containers = 1;
+  Words Environment = {};
+};
+
+std::ostream &operator<<(std::ostream &OS, const TraceCase &C) { return OS << C.Name; }
+
+Words commandOf(const TraceCase &C) {
+  Words Argv = {"env"};
+  Argv.insert(Argv.end(), C.Environment.begin(), C.Environment.end());
+  Argv.push_back(program(C.Argv.front()));
+  for (const std::string &Word : llvm::drop_begin(C.Argv))
+    Argv.push_back(Word[0] == '@' ? program(Word.substr(1)) : Word);
+  return Argv;
+}
+
+const KernelLaunches &onlyKernel(const ProbeRecord &Record) {
+  static const KernelLaunches None;
+  EXPECT_EQ(Record.Kernels.size(), 1u);
+  return Record.Kernels.empty() ? None : Record.Kernels.front();
+}
+
+std::set<std::string> queriedNames(const ProbeRecord &Record) {
+  std::set<std::string> Names;
+  for (const std::string &Kernel : Record.Queried)
+    Names.insert(llvm::StringRef(profileName(Kernel)).split('(').first.str());
+  return Names;
+}
+
+class Trace : public GpuTest, public testing::WithParamInterface<TraceCase> {};
+class TraceOf : public GpuTest {};
+
+} // namespace
+
+TEST_P(Trace, IsWholeAndTheProgramTheSame) {
+  const TraceCase &Case = GetParam();
+  Words Argv = commandOf(Case);
+  CommandResult Plain = run(Argv);
+  ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+  RunRecord Traced = runProbed(Argv);
+  EXPECT_EQ(Traced.Output.ExitStatus, 0);
+  EXPECT_EQ(Traced.Output.Stdout, Plain.Stdout);
+  EXPECT_EQ(Traced.Stderr, Plain.Stderr);
+
+  const ProbeRecord &Record = Traced.Probe;
+  EXPECT_EQ(Record.Processes, Case.Processes);
+  EXPECT_EQ(Record.Incomplete, 0u);
+  EXPECT_EQ(Record.Dropped, 0u);
+  EXPECT_EQ(Record.Aside, std::set<std::string>());
+  EXPECT_EQ(Record.Devices.size(), 1u);
+  EXPECT_EQ(Record.Containers.size(), Case.Containers);
+  EXPECT_GE(Record.Modules.size(), Case.Containers);
+  EXPECT_EQ(Record.Swapped.size() + Record.Unswapped.size(), 0u);
+  EXPECT_EQ(launchesByName(Record), Case.Launches);
+  for (const KernelLaunches &K : Record.Kernels) {
+    EXPECT_GT(K.RegsPerThread, 0u) << K.Kernel;
+    EXPECT_GT(K.MinNs, 0u) << K.Kernel;
+    EXPECT_GE(K.TotalNs, K.MinNs * K.Launches) << K.Kernel;
+    EXPECT_GT(K.Shape.threadsPerBlock(), 1u) << K.Kernel;
+  }
+}
+
+static const Words Eager = {"CUDA_MODULE_LOADING=EAGER"}, Lazy = {"CUDA_MODULE_LOADING=LAZY"};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Trace,
+    testing::Values(
+        TraceCase{"Lazy", {"basic"}, {{"scale", 20}, {"mix", 20}}, 1, 1, Lazy},
+        TraceCase{"Eager", {"basic"}, {{"scale", 20}, {"mix", 20}}, 1, 1, Eager},
+        TraceCase{"SharedLazy", {"basic_shared"}, {{"scale", 20}, {"mix", 20}}, 1, 1, Lazy},
+        TraceCase{"SharedEager", {"basic_shared"}, {{"scale", 20}, {"mix", 20}}, 1, 1, Eager},
+        TraceCase{"Cooperative", {"cooperative"}, {{"relax", 5}}},
+        TraceCase{"Cluster", {"cluster"}, {{"rotate", 5}}},
+        TraceCase{"DynamicSmem", {"dynamic_smem"}, {{"reverse", 5}}},
+        TraceCase{"Graph", {"graph"}, {{"captured", 30}, {"added", 10}}},
+        TraceCase{"Streams", {"streams"}, {{"work", 100}}},
+        TraceCase{"TwoModules", {"two_modules"}, {{"first", 10}, {"second", 10}}, 1, 2},
+        TraceCase{"TwoModulesEager", {"two_modules"}, {{"first", 10}, {"second", 10}}, 1, 2, Eager},
+        TraceCase{
+            "Plugin", {"plugin_main", "@plugin.so"}, {{"host", 1}, {"pluginKernel", 8}}, 1, 2},
+        TraceCase{"Occupancy", {"occupancy"}, {{"queried", 10}, {"notQueried", 10}}},
+        TraceCase{"Processes", {"processes"}, {{"work", 13}}, 3, 1}),
+    [](const auto &Info) { return Info.param.Name; });
+
+TEST_F(TraceOf, DriverModules) {
+  std::string Cubin = valueOf(readFile(program("driver.cubin")));
+  for (const char *Image : {"driver.cubin", "driver.fatbin"})
+    for (Words Mode : {Words{}, Words{"file"}}) {
+      Words Argv = {program("driver_module"), program(Image)};
+      Argv.insert(Argv.end(), Mode.begin(), Mode.end());
+      RunRecord Run = runProbed(Argv);
+      EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+      EXPECT_EQ(Run.Output.Stdout, run(Argv).Stdout);
+      EXPECT_EQ(launchesByName(Run.Probe)["driverKernel"], 6u);
+      EXPECT_EQ(Run.Probe.Incomplete, 0u);
+      EXPECT_TRUE(Run.Probe.Containers.count(digestOf(valueOf(readFile(program(Image))))))
+          << Image << " " << testing::PrintToString(Mode);
+      EXPECT_TRUE(Run.Probe.Modules.count(digestOf(Cubin))) << Image;
+    }
+}
+
+TEST_F(TraceOf, LaunchAttributes) {
+  const KernelLaunches Cooperative = onlyKernel(runProbed({program("cooperative")}).Probe);
+  EXPECT_TRUE(Cooperative.Shape.Cooperative);
+  const KernelLaunches Cluster = onlyKernel(runProbed({program("cluster")}).Probe);
+  EXPECT_EQ(Cluster.Shape.Cluster, (std::array<unsigned, 3>{4, 1, 1}));
+  EXPECT_FALSE(Cluster.Shape.Cooperative);
+  const KernelLaunches Dynamic = onlyKernel(runProbed({program("dynamic_smem")}).Probe);
+  EXPECT_EQ(Dynamic.Shape.DynamicSmemBytes, 80'000u);
+  EXPECT_EQ(Dynamic.Shape.Grid, (std::array<unsigned, 3>{64, 1, 1}));
+  EXPECT_EQ(Dynamic.Shape.Block, (std::array<unsigned, 3>{1024, 1, 1}));
+}
+
+TEST_F(TraceOf, QueriedKernels) {
+  EXPECT_EQ(queriedNames(runProbed({program("occupancy")}).Probe),
+            (std::set<std::string>{"queried"}));
+  EXPECT_EQ(queriedNames(runProbed({program("basic")}).Probe), std::set<std::string>());
+}
+
+TEST_F(TraceOf, DelayedLaunchesChangeNothingElse) {
+  RunRecord First = runProbed({program("basic")});
+  RunRecord Delayed = runProbed({program("basic")}, {}, revealingDelayNs(First));
+  EXPECT_EQ(Delayed.Output.Stdout, First.Output.Stdout);
+  EXPECT_EQ(launchesByName(Delayed.Probe), launchesByName(First.Probe));
+  EXPECT_GT(Delayed.WallS, First.WallS);
+}
+
+TEST_F(TraceOf, ProgramWithoutGpuLeavesNoRecord) {
+  RunRecord Run = runProbed({program("no_gpu")});
+  EXPECT_EQ(Run.Output.Stdout, "no_gpu checksum=0\n");
+  EXPECT_EQ(Run.Output.ExitStatus, 0);
+  EXPECT_EQ(Run.Probe.Processes, 0u);
+}
+
+/// The device table is what the driver says.
+TEST_F(TraceOf, DeviceEqualsTheTable) {
+  ProbeRecord Record = runProbed({program("basic")}).Probe;
+  ASSERT_EQ(Record.Devices.size(), 1u);
+  const DeviceInfo &D = Record.Devices.front();
+  EXPECT_EQ(D.arch(), TestArch);
+  DeviceModel Model = valueOf(loadDeviceModel(machine().devicesDir(), D.arch()));
+  EXPECT_EQ(Model.MaxThreadsPerSm, D.ThreadsPerSm);
+  EXPECT_EQ(Model.MaxBlocksPerSm, D.BlocksPerSm);
+  EXPECT_EQ(Model.RegsPerSm, D.RegsPerSm);
+  EXPECT_EQ(Model.RegsPerBlock, D.RegsPerBlock);
+  EXPECT_EQ(Model.SmemPerSmBytes, D.SmemPerSmBytes);
+  EXPECT_EQ(Model.SmemPerBlockBytes, D.SmemPerBlockBytes);
+  EXPECT_EQ(Model.SmemPerBlockOptinBytes, D.SmemPerBlockOptinBytes);
+  EXPECT_EQ(Model.ReservedSmemPerBlockBytes, D.ReservedSmemPerBlockBytes);
+}
+
+namespace {
+struct Ending {
+  std::string How;
+  int ExitStatus;
+  bool Whole = true;
+};
+std::ostream &operator<<(std::ostream &OS, const Ending &E) { return OS << E.How; }
+
+class TraceEnding : public GpuTest, public testing::WithParamInterface<Ending> {};
+} // namespace
+
+TEST_P(TraceEnding, KeepsTheStatusAndTheRecords) {
+  const Ending &Wanted = GetParam();
+  Words Argv = {program("endings"), Wanted.How};
+  CommandResult Plain = run(Argv);
+  RunRecord Traced = runProbed(Argv);
+  EXPECT_EQ(Plain.ExitStatus, Wanted.ExitStatus);
+  EXPECT_EQ(Traced.Output.ExitStatus, Wanted.ExitStatus);
+  EXPECT_EQ(Traced.Output.Stdout, Plain.Stdout);
+  EXPECT_EQ(Traced.Probe.Processes, 1u);
+  EXPECT_EQ(Traced.Probe.Incomplete, Wanted.Whole ? 0u : 1u);
+  EXPECT_EQ(Traced.Probe.Dropped, 0u);
+  // Killed at once, it may not have come to deliver anything.
+  uint64_t Launches = launchesByName(Traced.Probe)["work"];
+  EXPECT_TRUE(Launches == 7 || (Wanted.How == "kill" && Launches == 0)) << Launches;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TraceEnding,
+                         testing::Values(Ending{"return", 0}, Ending{"exit", 3}, Ending{"_exit", 3},
+                                         Ending{"_Exit", 3}, Ending{"quick_exit", 3},
+                                         Ending{"abort", 128 + SIGABRT},
+                                         Ending{"term", 128 + SIGTERM},
+                                         Ending{"segv", 128 + SIGSEGV}, Ending{"hang-kernel", 3},
+                                         Ending{"kill", 128 + SIGKILL, false},
+                                         Ending{"sleep-kill", 128 + SIGKILL, false}),
+                         [](const auto &Info) {
+                           // Names of tests are made of letters.
+                           std::string Name = Info.param.How[0] == '_' ? "Immediate" : "";
+                           llvm::copy_if(Info.param.How, std::back_inserter(Name), llvm::isAlpha);
+                           return Name;
+                         });

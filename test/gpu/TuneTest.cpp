@@ -1,0 +1,259 @@
+// Whole tunings on a GPU: what was decided is what the next build's program runs, and whatever
+// cannot be tuned stays nvcc's.
+//
+// Most use a kernel that is pressed into too few registers, so that a winner is certain and the
+// whole of the way from trace to emission is gone. Which variant wins is nowhere asserted.
+#include "GpuTesting.h"
+
+#include <thread>
+
+using namespace carve;
+using namespace carve::test;
+
+namespace {
+
+class Tune : public GpuTest {
+protected:
+  const std::string Pressed = machine().Sources + "/apps/pressed.cu";
+
+  /// The words that compile \p Source into \p Output.
+  static Words building(const std::string &Source, const std::string &Output, Words More = {}) {
+    Words Arguments = {"-O2", "-o", Output, Source};
+    Arguments.insert(Arguments.begin(), More.begin(), More.end());
+    return Arguments;
+  }
+};
+
+const std::string Arch = "-arch=" + TestArch;
+
+/// What every report of a tuning must satisfy.
+void checkReport(const TuningReport &Report, const std::string &Log) {
+  EXPECT_EQ(Report.Note, "") << Log;
+  EXPECT_GT(Report.Runs, 2u);
+  EXPECT_FALSE(Report.Kernels.empty());
+  for (const KernelReport &K : Report.Kernels) {
+    EXPECT_EQ(K.Tuned, K.Variant != "default") << K.Kernel;
+    EXPECT_EQ(K.Tuned, K.Reason.empty()) << K.Kernel << ": " << K.Reason;
+    if (!K.Tuned)
+      continue;
+    EXPECT_LE(K.Ratio.Median, 0.99) << K.Kernel;
+    EXPECT_LT(K.Ratio.High, 1) << K.Kernel;
+    EXPECT_GE(K.Pairs, 9u) << K.Kernel;
+  }
+  if (Report.tunedKernels() > 0) {
+    EXPECT_LE(Report.Program.Median, 1);
+  }
+}
+
+/// \p Argv runs with the registers that \p Report decided, and prints \p Stdout.
+void checkEmitted(const Words &Argv, const TuningReport &Report, const std::string &Stdout) {
+  RunRecord Run = runProbed(Argv);
+  EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+  EXPECT_EQ(Run.Output.Stdout, Stdout);
+  for (const KernelReport &K : Report.Kernels)
+    EXPECT_EQ(registersOf(Run.Probe, K.Mangled), K.RegsAfter) << K.Kernel << ": " << K.Reason;
+}
+
+/// Builds again as \p Arguments say and checks that nothing was run for it.
+void checkSecondBuild(Project &P, const Words &Arguments, const std::string &Output) {
+  std::string First = valueOf(readFile(Output));
+  uint64_t Reports = P.store().stats().Reports;
+  P.compile(Arguments, "auto");
+  EXPECT_EQ(P.store().stats().Reports, Reports) << P.log();
+  EXPECT_EQ(valueOf(readFile(Output)), First) << "the second build differs from the first";
+}
+
+} // namespace
+
+TEST_F(Tune, OneStepExampleAndItsSecondBuild) {
+  Project P("stencil3d");
+  std::string Source = machine().examplesDir() + "/stencil3d.cu", App = P.path("app");
+  P.compile({"-O2", Arch, "-o", P.path("plain"), Source});
+  CommandResult Plain = run({P.path("plain")});
+  Words Build = building(Source, App, {Arch, "--carve-max-runs=60"});
+  P.compile(Build, "auto");
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  EXPECT_EQ(Report.Scope, "kernel");
+  checkEmitted({App}, Report, Plain.Stdout);
+  checkSecondBuild(P, Build, App);
+}
+
+/// One cap for the file, by -maxrregcount.
+TEST_F(Tune, FileScopeExample) {
+  Project P("nbody");
+  std::string Source = machine().examplesDir() + "/nbody.cu", App = P.path("app");
+  P.compile({"-O2", Arch, "-o", P.path("plain"), Source});
+  CommandResult Plain = run({P.path("plain")});
+  Words Build = building(Source, App, {Arch, "--carve-max-runs=60", "--carve-scope=file"});
+  P.compile(Build, "auto");
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  EXPECT_EQ(Report.Scope, "file");
+  checkEmitted({App}, Report, Plain.Stdout);
+  checkSecondBuild(P, Build, App);
+}
+
+/// nvcc's default architecture is older than the GPU: the driver compiles the PTX, and the tuned
+/// program carries an image beside it. With CUDA_DISABLE_PTX_JIT only such an image can run.
+TEST_F(Tune, ImageIsAddedWhereTheDriverWouldCompile) {
+  Project P("jit");
+  const Words NoJit = {"CUDA_DISABLE_PTX_JIT=1"};
+  P.compile(building(Pressed, P.path("plain")));
+  CommandResult Plain = run({P.path("plain")});
+  ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+  ASSERT_NE(run({P.path("plain")}, NoJit).ExitStatus, 0);
+  Words Build = building(Pressed, P.path("app"));
+  P.compile(Build, "auto");
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
+  checkEmitted({P.path("app")}, Report, Plain.Stdout);
+  CommandResult WithoutJit = run({P.path("app")}, NoJit);
+  EXPECT_EQ(WithoutJit.ExitStatus, 0) << WithoutJit.Stderr;
+  EXPECT_EQ(WithoutJit.Stdout, Plain.Stdout);
+  checkSecondBuild(P, Build, P.path("app"));
+}
+
+/// The build system's way: build, tune a script that starts the program twice, build again.
+TEST_F(Tune, ThreeStepsWithAScriptOfTwoProcesses) {
+  Project P("script");
+  std::string App = P.path("app"), Object = P.path("app.o");
+  auto Build = [&] {
+    P.compile({"-c", "-O2", Arch, Pressed, "-o", Object});
+    P.compile({Object, Arch, "-o", App});
+  };
+  Build();
+  CommandResult Plain = run({App});
+  ASSERT_FALSE(writeFileAtomically(P.path("twice.sh"), App + "\n" + App + "\n"));
+  CommandResult Tuned = P.carve({"tune", "--", "/bin/sh", P.path("twice.sh")});
+  EXPECT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr;
+  EXPECT_NE(Tuned.Stdout.find("pressed"), std::string::npos) << Tuned.Stdout;
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
+  EXPECT_EQ(Report.Kernels.front().Launches, 40u);
+  // The program is nvcc's until it is built again.
+  EXPECT_EQ(registersOf(runProbed({App}).Probe, Report.Kernels.front().Mangled),
+            Report.Kernels.front().RegsBefore);
+  Build();
+  checkEmitted({App}, Report, Plain.Stdout);
+  EXPECT_EQ(P.carve({"report"}).ExitStatus, 0);
+}
+
+/// Only the traced domain may use what blocks of 1024 threads, never launched, would forbid.
+TEST_F(Tune, TracedDomainGainsMore) {
+  Project P("traced");
+  Words Build = building(Pressed, P.path("app"), {Arch, "-DWIDE", "--carve-launch-domain=traced"});
+  P.compile({"-O2", "-DWIDE", Arch, "-o", P.path("plain"), Pressed});
+  CommandResult Plain = run({P.path("plain")});
+  P.compile(Build, "auto");
+  TuningReport Report = P.report();
+  checkReport(Report, P.log());
+  EXPECT_EQ(Report.Domain, "traced");
+  ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
+  EXPECT_GT(Report.Kernels.front().RegsAfter, 64u);
+  checkEmitted({P.path("app")}, Report, Plain.Stdout);
+  checkSecondBuild(P, Build, P.path("app"));
+}
+
+/// The same samples lead to the same decision, without the GPU.
+TEST_F(Tune, RecordedSamplesGiveTheSameDecision) {
+  Project P("recorded");
+  P.compile(building(Pressed, P.path("app"), {Arch}));
+  CommandResult First = P.carve({"tune", "--record=" + P.path("samples"), "--", P.path("app")});
+  ASSERT_EQ(First.ExitStatus, 0) << First.Stderr;
+  TuningReport Recorded = P.report();
+  checkReport(Recorded, P.log());
+  std::vector<Unit> Units = P.store().units();
+  ASSERT_EQ(Units.size(), 1u);
+  std::optional<std::string> Decided = valueOf(P.store().decisions(Units.front().Key));
+
+  CommandResult Second =
+      P.carve({"tune", "--format=json", "--samples=" + P.path("samples"), "--", P.path("app")});
+  ASSERT_EQ(Second.ExitStatus, 0) << Second.Stderr;
+  TuningReport Replayed = valueOf(parseJsonReport(Second.Stdout, "report"));
+  ASSERT_EQ(Replayed.Kernels.size(), Recorded.Kernels.size());
+  for (size_t K = 0; K < Recorded.Kernels.size(); ++K) {
+    EXPECT_EQ(Replayed.Kernels[K].Variant, Recorded.Kernels[K].Variant);
+    EXPECT_EQ(Replayed.Kernels[K].RegsAfter, Recorded.Kernels[K].RegsAfter);
+    EXPECT_EQ(Replayed.Kernels[K].Pairs, Recorded.Kernels[K].Pairs);
+    // Samples are kept as whole nanoseconds.
+    EXPECT_NEAR(Replayed.Kernels[K].Ratio.Median, Recorded.Kernels[K].Ratio.Median, 1e-4);
+  }
+  EXPECT_TRUE(Decided.has_value());
+}
+
+/// They share the store and the GPU; each waits for the other's runs.
+TEST_F(Tune, TwoAtOnce) {
+  Project P("shared");
+  std::string Driver = machine().tool("carve-nvcc");
+  CommandResult Results[2];
+  std::vector<std::thread> Threads;
+  for (int I = 0; I < 2; ++I)
+    Threads.emplace_back([&, I] {
+      std::string Name = P.path("app" + std::to_string(I));
+      Results[I] = run({Driver, "-O2", Arch, Pressed, "-o", Name, "--carve-log=" + Name + ".log"},
+                       {"CARVE_STORE=" + P.path("store"), "CARVE_NVCC=" + machine().T.Nvcc});
+    });
+  for (std::thread &T : Threads)
+    T.join();
+  EXPECT_EQ(P.store().stats().Reports, 2u);
+  EXPECT_EQ(P.store().units().size(), 2u);
+  EXPECT_TRUE(P.store().verify(/*Repair=*/false).empty());
+  std::string Stdout = run({program("pressed")}).Stdout;
+  for (int I = 0; I < 2; ++I) {
+    std::string Name = P.path("app" + std::to_string(I));
+    EXPECT_EQ(Results[I].ExitStatus, 0) << Results[I].Stderr;
+    EXPECT_EQ(Results[I].Stdout + Results[I].Stderr, "");
+    RunRecord Run = runProbed({Name});
+    EXPECT_EQ(Run.Output.Stdout, Stdout);
+    EXPECT_GT(Run.Probe.Kernels.front().RegsPerThread, 32u) << valueOf(readFile(Name + ".log"));
+  }
+}
+
+namespace {
+/// A workload that cannot be tuned by, and what the log must say of it.
+struct UntunableCase {
+  std::string Name;
+  std::string Source, Argument;
+  std::string Note;
+  Words Options = {};
+};
+std::ostream &operator<<(std::ostream &OS, const UntunableCase &C) { return OS << C.Name; }
+
+class Untunable : public GpuTest, public testing::WithParamInterface<UntunableCase> {};
+} // namespace
+
+TEST_P(Untunable, DefaultIsKept) {
+  const UntunableCase &Case = GetParam();
+  Project P("untunable-" + Case.Name);
+  std::string Source = machine().Sources + "/apps/" + Case.Source;
+  P.compile({"-O2", Arch, Source, "-o", P.path("app")});
+  std::string Plain = valueOf(readFile(P.path("app")));
+  Words Build = {"-O2", Arch,          Source,
+                 "-o",  P.path("app"), "--carve-run=" + P.path("app") + " " + Case.Argument};
+  Build.insert(Build.end(), Case.Options.begin(), Case.Options.end());
+  P.compile(Build);
+  EXPECT_NE(P.log().find("not tuned: " + Case.Note), std::string::npos) << P.log();
+  EXPECT_NE(P.report().Note.find(Case.Note), std::string::npos) << P.report().Note;
+  EXPECT_EQ(P.report().tunedKernels(), 0u);
+  EXPECT_EQ(valueOf(readFile(P.path("app"))), Plain);
+  // A failure is not tried again and again.
+  P.compile(Build);
+  EXPECT_EQ(P.store().stats().Reports, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Untunable,
+                         testing::Values(UntunableCase{"Fails", "pressed.cu", "fail",
+                                                       "the program ended with exit status 3"},
+                                         UntunableCase{"IsKilled", "pressed.cu", "kill",
+                                                       "the program ended with exit status 137"},
+                                         UntunableCase{"TimesOut",
+                                                       "pressed.cu",
+                                                       "hang",
+                                                       "the program did not end within 3 s",
+                                                       {"--carve-timeout=3"}},
+                                         UntunableCase{"LaunchesNothing", "no_gpu.cu", "",
+                                                       "the program launched no kernel"}),
+                         [](const auto &Info) { return Info.param.Name; });

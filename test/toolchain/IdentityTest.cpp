@@ -1,0 +1,185 @@
+// Where nothing is tuned, carve-nvcc is nvcc: outputs, depfiles, messages, exit status.
+#include "BuiltTools.h"
+
+#include "llvm/Support/Regex.h"
+
+using namespace carve;
+
+namespace {
+
+struct Case {
+  const char *Name;
+  std::vector<std::string> Arguments;
+  std::string Output;
+  const char *LeftTo = nullptr; ///< The reason for which nvcc is left alone.
+};
+
+void PrintTo(const Case &C, std::ostream *OS) { *OS << C.Name; }
+
+class Identity : public BuiltToolsTest, public testing::WithParamInterface<Case> {};
+class Messages : public BuiltToolsTest {
+protected:
+  void SetUp() override;
+  void expectSame(const Words &Arguments, const Words &Environment = {});
+};
+class Depfiles : public BuiltToolsTest {
+protected:
+  /// \p Arguments with and without carve write the same bytes to \p Depfile, and so they do when a
+  /// profile has the output go to a temporary first.
+  void expectSame(const Words &Arguments, const std::string &Depfile);
+};
+
+/// \p Text without what differs between two runs of nvcc itself: times, and names of temporaries.
+std::string normalised(llvm::StringRef Text, llvm::StringRef TempDir) {
+  std::string Result = Text.str();
+  // Ours is a keep directory in TMPDIR, nvcc's are files `tmpxft_<pid>_<counter>-<n>_<name>` there.
+  llvm::Regex Names("tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_|carve-nvcc-[0-9]+-[0-9a-f]+/");
+  while (Names.match(Result))
+    Result = Names.sub("", Result);
+  llvm::Regex Times("Compile time = [0-9.]+ ms");
+  while (Times.match(Result))
+    Result = Times.sub("", Result);
+  llvm::Regex Dirs(llvm::Regex::escape(TempDir.str() + "/"));
+  while (Dirs.match(Result))
+    Result = Dirs.sub("", Result);
+  return Result;
+}
+
+const Case Cases[] = {
+    {"object", {"-O3", "-arch=sm_90", "-c", "three.cu", "-o", "three.o"}, "three.o"},
+    {"default_architecture", {"-c", "three.cu"}, "three.o"},
+    {"debug", {"-g", "-arch=sm_90", "-c", "three.cu", "-o", "three.o"}, "three.o"},
+    {"lineinfo", {"-lineinfo", "-arch=sm_90", "-c", "three.cu", "-o", "three.o"}, "three.o"},
+    {"relocatable", {"-rdc=true", "-arch=sm_90", "-c", "three.cu", "-o", "three.o"}, "three.o"},
+    {"dc", {"-arch=sm_90", "-dc", "three.cu"}, "three.o"},
+    {"architectures",
+     {"-gencode=arch=compute_80,code=sm_80", "-gencode", "arch=compute_90,code=[sm_90,compute_90]",
+      "-c", "three.cu", "-o", "three.o"},
+     "three.o"},
+    {"position_independent",
+     {"-O3", "-arch=sm_90", "-Xcompiler", "-fPIC,-fvisibility=hidden", "-c", "three.cu", "-o",
+      "out.dir.o"},
+     "out.dir.o"},
+    {"user_cap",
+     {"-arch=sm_90", "-maxrregcount=40", "-c", "three.cu", "-o", "three.o"},
+     "three.o"},
+    {"virtual_only",
+     {"-gencode=arch=compute_80,code=compute_80", "-c", "three.cu", "-o", "three.o"},
+     "three.o"},
+    {"executable", {"-O3", "-arch=sm_90", "three.cu", "-o", "app"}, "app"},
+    {"default_name", {"-arch=sm_90", "three.cu"}, "a.out"},
+    {"several_sources",
+     {"-arch=sm_90", "-DWHOLE", "main.cu", "sub/other.cu", "host.cpp", "-o", "app"},
+     "app"},
+    {"relocatable_executable",
+     {"-rdc=true", "-arch=sm_90", "-DWHOLE", "main.cu", "sub/other.cu", "host.cpp", "-o", "app"},
+     "app"},
+    {"shared_object",
+     {"-shared", "-Xcompiler", "-fPIC", "-arch=sm_90", "three.cu", "-o", "libthree.so"},
+     "libthree.so",
+     "shared-link"},
+};
+
+} // namespace
+
+TEST_P(Identity, OutputIsNvccsAndReproducible) {
+  Words Arguments = GetParam().Arguments;
+  const std::string &Output = GetParam().Output;
+  if (!llvm::StringRef(Output).ends_with(".o"))
+    Arguments.insert(Arguments.end(), {"-Xlinker", "--build-id=none"});
+  buildPlain(Arguments);
+  std::string Wanted = stripped(Output);
+  llvm::sys::fs::remove(path(Output));
+  build(Arguments);
+  EXPECT_TRUE(stripped(Output) == Wanted);
+  StoreStats Stats = store().stats();
+  if (const char *Reason = GetParam().LeftTo) {
+    EXPECT_EQ(Stats.Passthroughs[Reason], 1u) << log();
+    return;
+  }
+  EXPECT_TRUE(Stats.Passthroughs.empty()) << log();
+  EXPECT_NE(Stats.Units, 0u);
+  std::string First = read(Output);
+  build(Arguments);
+  EXPECT_TRUE(read(Output) == First) << "a second build differs";
+}
+
+INSTANTIATE_TEST_SUITE_P(, Identity, testing::ValuesIn(Cases),
+                         [](const auto &Info) { return std::string(Info.param.Name); });
+
+void Depfiles::expectSame(const Words &Arguments, const std::string &Depfile) {
+  SCOPED_TRACE(testing::PrintToString(Arguments));
+  buildPlain(Arguments);
+  ASSERT_TRUE(exists(Depfile));
+  std::string Wanted = read(Depfile);
+  llvm::sys::fs::remove(path(Depfile));
+  build(Arguments);
+  EXPECT_EQ(read(Depfile), Wanted);
+  llvm::sys::fs::remove(path(Depfile));
+  writeProfile("scale(float*)", 24);
+  build(Arguments, {"CARVE_PROFILE=" + path("profile.yaml")});
+  EXPECT_EQ(read(Depfile), Wanted) << "with a profile";
+}
+
+TEST_F(Depfiles, AreNvccs) {
+  llvm::sys::fs::create_directories(path("o.d"));
+  expectSame({"-arch=sm_90", "-MD", "-c", "main.cu", "-o", "o.d/main.cu.o"}, "o.d/main.cu.d");
+  expectSame({"-arch=sm_90", "-MD", "-MT", "o.d/x.o", "-MF", "o.d/x.d", "-x", "cu", "-c", "main.cu",
+              "-o", "o.d/x.o"},
+             "o.d/x.d");
+  expectSame({"-arch=sm_90", "-MMD", "-MP", "-c", "main.cu"}, "main.d");
+}
+
+void Messages::SetUp() {
+  BuiltToolsTest::SetUp();
+  if (IsSkipped())
+    return;
+  write("syntax.cu", "__global__ void k( { }\n");
+  write("warns.cu", "__global__ void k(int *P) { int Unused; P[0] = 1; }\n");
+  write("assembler.cu", "__global__ void k() { asm volatile(\"nonsense;\"); }\n");
+  write("unresolved.cu", "void missing(); int main() { missing(); }\n");
+  write("cap.cu", "__global__ void k(int *P) { P[0] = 1; }\n");
+}
+
+void Messages::expectSame(const Words &Arguments, const Words &Environment) {
+  SCOPED_TRACE(testing::PrintToString(Arguments));
+  CommandResult Wanted = plain(Arguments, Environment);
+  bool Made = exists("m.o");
+  llvm::sys::fs::remove(path("m.o"));
+  CommandResult Actual = carveNvcc(Arguments, Environment);
+  EXPECT_EQ(Actual.ExitStatus, Wanted.ExitStatus);
+  std::string TempDir = path("tmp");
+  EXPECT_EQ(normalised(Actual.Stdout, TempDir), normalised(Wanted.Stdout, TempDir));
+  EXPECT_EQ(normalised(Actual.Stderr, TempDir), normalised(Wanted.Stderr, TempDir));
+  EXPECT_EQ(exists("m.o"), Made);
+  llvm::sys::fs::remove(path("m.o"));
+  expectNoTemporaries();
+}
+
+TEST_F(Messages, OfFailuresAreNvccs) {
+  expectSame({"-c", "missing.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "-c", "syntax.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "-c", "assembler.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "--no-such-option", "-c", "cap.cu", "-o", "m.o"});
+  expectSame({"-Wall", "-c", "cap.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_1", "-c", "cap.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "unresolved.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "-c", "cap.cu", "-o", "no/such/dir/m.o"});
+  expectSame({});
+  expectSame({"-arch=sm_90", "-Werror", "all-warnings", "-c", "warns.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "-Werror", "all-warnings", "-maxrregcount=16", "-c", "cap.cu", "-o",
+              "m.o"});
+}
+
+TEST_F(Messages, OfSuccessesAreNvccs) {
+  expectSame({"-arch=sm_90", "-c", "warns.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "-maxrregcount=16", "-c", "cap.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "-Xptxas", "-v", "-c", "cap.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "--resource-usage", "-c", "cap.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "-c", "cap.cu", "-o", "m.o"}, {"NVCC_APPEND_FLAGS=-DX -lineinfo"});
+  expectSame({"--version"});
+  expectSame({"--list-gpu-arch"});
+  expectSame({"-arch=sm_90", "-E", "cap.cu"});
+  expectSame({"-arch=sm_90", "-ptx", "cap.cu", "-o", "m.o"});
+  expectSame({"-arch=sm_90", "-M", "main.cu"});
+}
