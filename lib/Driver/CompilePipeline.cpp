@@ -22,12 +22,20 @@ namespace path = llvm::sys::path;
 
 namespace {
 
+/// What is compiled, in 16 digits: the same for the same command.
+std::string commandTag(const CompileRequest &Request) {
+  std::vector<llvm::StringRef> Fields = {Request.WorkDir, Request.Line.Output};
+  for (const std::string &Arg : Request.Line.Argv)
+    Fields.push_back(Arg);
+  return digestOfFields(Fields).substr(0, 16);
+}
+
 class CompilePipeline {
 public:
   CompilePipeline(const CompileRequest &Request, UnitStore &Store, const Toolchain &T,
                   CommandRunner &Runner)
       : Request(Request), Line(Request.Line), Store(Store), T(T), Runner(Runner),
-        Output(pathInWorkDir(Request.Line.Output)) {}
+        Output(pathInWorkDir(Request.Line.Output), commandTag(Request)) {}
 
   llvm::Expected<CompileResult> run();
 
@@ -63,11 +71,8 @@ private:
 /// The keep directory: named by what is compiled, so that debug information that holds its path is
 /// the same every time.
 llvm::Expected<TempDir> CompilePipeline::acquireKeepDir() const {
-  std::vector<llvm::StringRef> Fields = {Request.WorkDir, Line.Output};
-  for (const std::string &Arg : Line.Argv)
-    Fields.push_back(Arg);
   return TempDir::createLocked(Request.TempRoot + "/carve-nvcc-" + std::to_string(::geteuid()) +
-                               "-" + digestOfFields(Fields).substr(0, 16));
+                               "-" + commandTag(Request));
 }
 
 llvm::Error CompilePipeline::readProfile() {

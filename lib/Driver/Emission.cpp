@@ -115,7 +115,7 @@ llvm::Error Emission::emitExecutable() {
   }
   if (!Changed)
     return llvm::Error::success();
-  std::string Linked = temporaryBeside(Output.target());
+  std::string Linked = Output.newName();
   Command Link;
   Link.Argv = {Context.T.Nvcc};
   llvm::append_range(Link.Argv, relinkArguments(Request.Line, Objects, Linked));
@@ -161,7 +161,7 @@ llvm::Error Emission::emitFileCap(unsigned Cap) {
   if (Line.CapFromEnvironment)
     return unsupported("environment-register-cap",
                        "NVCC_*_FLAGS give a cap that cannot be replaced");
-  std::string Capped = temporaryBeside(Output.target());
+  std::string Capped = Output.newName();
   std::string Keep = Request.KeepDir + "/carve-file";
   if (std::error_code E = llvm::sys::fs::create_directory(Keep))
     return llvm::createFileError(Keep, E);

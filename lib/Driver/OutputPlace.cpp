@@ -2,11 +2,13 @@
 
 #include "Support/Files.h"
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
+
+OutputPlace::OutputPlace(llvm::StringRef Target, llvm::StringRef Tag)
+    : Target(resolveTarget(Target)), Beside(this->Target + ".carve-" + Tag.str()) {}
 
 OutputPlace::~OutputPlace() {
   if (!Temporary.empty())
@@ -14,18 +16,14 @@ OutputPlace::~OutputPlace() {
 }
 
 const std::string &OutputPlace::useTemporary() {
-  Temporary = temporaryBeside(Target);
+  Temporary = Beside;
   return Temporary;
 }
 
 llvm::Error OutputPlace::replaceBy(const std::string &Made) {
-  std::string Real = Target;
-  llvm::SmallString<256> Resolved;
-  if (!fs::real_path(Target, Resolved))
-    Real = Resolved.str().str();
-  if (std::error_code E = fs::rename(Made, Real)) {
+  if (std::error_code E = fs::rename(Made, Target)) {
     fs::remove(Made);
-    return llvm::createFileError(Real, E);
+    return llvm::createFileError(Target, E);
   }
   Placed = true;
   return llvm::Error::success();

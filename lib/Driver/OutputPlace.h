@@ -3,6 +3,7 @@
 /// under its own name.
 #pragma once
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <string>
@@ -11,8 +12,9 @@ namespace carve {
 
 class OutputPlace {
 public:
-  /// The output \p Target, an absolute path. It is replaced through a symbolic link.
-  explicit OutputPlace(std::string Target) : Target(std::move(Target)) {}
+  /// The output \p Target, an absolute path; a symbolic link is followed. \p Tag is the command's
+  /// own: what a killed run of the same command left beside the target is written over.
+  OutputPlace(llvm::StringRef Target, llvm::StringRef Tag);
   OutputPlace(const OutputPlace &) = delete;
   /// Removes the temporary where it was not placed.
   ~OutputPlace();
@@ -20,6 +22,8 @@ public:
   const std::string &target() const { return Target; }
   /// Has nvcc write beside the target; returns the temporary's path.
   const std::string &useTemporary();
+  /// A second name beside the target, for a file to be given to replaceBy().
+  std::string newName() const { return Beside + "-new"; }
   /// Renames \p Made, a complete file beside the target, over it. On failure removes \p Made.
   llvm::Error replaceBy(const std::string &Made);
   /// Puts nvcc's own output into place where it went to a temporary and nothing replaced it yet.
@@ -27,6 +31,7 @@ public:
 
 private:
   std::string Target;
+  std::string Beside;    ///< Names of temporaries start with it.
   std::string Temporary; ///< Empty: nvcc writes the target itself.
   bool Placed = false;
 };

@@ -30,8 +30,7 @@ llvm::Expected<std::string> carve::readFile(llvm::StringRef Path) {
   return (*Buffer)->getBuffer().str();
 }
 
-/// The file that a rename has to replace: the one that a symbolic link names.
-static std::string resolveTarget(llvm::StringRef Path) {
+std::string carve::resolveTarget(llvm::StringRef Path) {
   llvm::SmallString<256> Real;
   if (!fs::real_path(Path, Real))
     return Real.str().str();

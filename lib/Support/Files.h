@@ -19,6 +19,9 @@ llvm::Expected<std::string> readFile(llvm::StringRef Path);
 /// as before. A symbolic link is followed: the file that it names is replaced.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
 
+/// The file that \p Path names through symbolic links; \p Path itself where there is none yet.
+std::string resolveTarget(llvm::StringRef Path);
+
 /// A fresh name beside \p Path, for a file that will be renamed over it.
 std::string temporaryBeside(llvm::StringRef Path);
 
