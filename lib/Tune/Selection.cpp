@@ -287,9 +287,13 @@ bool Selector::judge(std::vector<size_t> &Standing, bool Last) {
       Decided = false;
       return false;
     }
-    O.Reason = percentText("not confirmed: %.3f of the default's time, upper end %.3f, needed "
-                           "below %.3f",
-                           O.Ratio.Median, O.Ratio.High, std::min(Bound, Limits.WinningRatio));
+    if (Hopeless)
+      O.Reason = percentText("not confirmed: %.4f of the default's time, needed at most %.3f",
+                             O.Ratio.Median, Limits.WinningRatio, 0);
+    else
+      O.Reason = percentText("not confirmed: %.4f of the default's time, upper end %.4f, needed "
+                             "below %.4f",
+                             O.Ratio.Median, O.Ratio.High, Bound);
     return true;
   });
   return Decided;

@@ -131,9 +131,13 @@ KernelReport reportFileKernel(const TuningJob &Job, const JobKernel &K, const Jo
   R.RegsAfter = After.RegsPerThread;
   R.OccupancyBefore = occupancyOf(Job, K.Region.Default, Shape);
   R.OccupancyAfter = occupancyOf(Job, After, Shape);
-  for (const ScreenedVariant &S : O.Screened)
-    R.Variants.push_back({"r" + std::to_string(*M.FileVariants[S.Variant].Setting.Cap), 0, 0, 0,
-                          S.Ratios.empty() ? 0 : median(S.Ratios), S.Fault.value_or("")});
+  for (const ScreenedVariant &S : O.Screened) {
+    const JobVariant &V = M.FileVariants[S.Variant];
+    KernelResources Used = resourcesIn(V.Cubin, K.Traced.Kernel);
+    R.Variants.push_back({"r" + std::to_string(*V.Setting.Cap), Used.RegsPerThread, 0,
+                          occupancyOf(Job, Used, Shape), S.Ratios.empty() ? 0 : median(S.Ratios),
+                          S.Fault.value_or("")});
+  }
   reportOutcome(R, O, Chosen.Setting);
   return R;
 }

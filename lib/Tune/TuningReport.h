@@ -28,7 +28,9 @@ struct KernelReport {
   uint64_t Launches = 0;
   unsigned RegsBefore = 0, RegsAfter = 0;
   double OccupancyBefore = 0, OccupancyAfter = 0;
-  unsigned SpillBefore = 0, SpillAfter = 0; ///< Bytes, stores and loads of the entry.
+  /// Bytes, stores and loads of the entry. Not known (0) with TuningScope::File: cubins do not
+  /// tell.
+  unsigned SpillBefore = 0, SpillAfter = 0;
   bool Tuned = false;
   std::string Variant; ///< `default` or `r40`.
   RatioInterval Ratio; ///< Of the confirmation; meaningful where Pairs > 0.

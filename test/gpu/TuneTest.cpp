@@ -98,7 +98,8 @@ TEST_F(Tune, FileScopeExample) {
 /// program carries an image beside it. With CUDA_DISABLE_PTX_JIT only such an image can run.
 TEST_F(Tune, ImageIsAddedWhereTheDriverWouldCompile) {
   Project P("jit");
-  const Words NoJit = {"CUDA_DISABLE_PTX_JIT=1"};
+  // Without its cache too: what an earlier run compiled would be taken from there.
+  const Words NoJit = {"CUDA_DISABLE_PTX_JIT=1", "CUDA_CACHE_DISABLE=1"};
   P.compile(building(Pressed, P.path("plain")));
   CommandResult Plain = run({P.path("plain")});
   ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
