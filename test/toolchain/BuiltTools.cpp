@@ -112,9 +112,7 @@ void BuiltToolsTest::buildPlain(const Words &Arguments) {
 
 std::string BuiltToolsTest::log() { return exists("carve.log") ? read("carve.log") : ""; }
 
-bool BuiltToolsTest::logSays(llvm::StringRef Text) {
-  return llvm::StringRef(log()).contains(Text);
-}
+bool BuiltToolsTest::logSays(llvm::StringRef Text) { return llvm::StringRef(log()).contains(Text); }
 
 void BuiltToolsTest::expectNoTemporaries() {
   std::error_code Failed;

@@ -1,0 +1,239 @@
+// Decisions by hand: a profile that caps one kernel reaches that kernel and nothing else, and what
+// cannot be applied leaves nvcc's output, saying why.
+#include "BuiltTools.h"
+
+#include "llvm/Support/Program.h"
+
+using namespace carve;
+
+namespace {
+
+struct Case {
+  const char *Name;
+  std::vector<std::string> Arguments;
+  std::string Output;
+};
+
+void PrintTo(const Case &C, std::ostream *OS) { *OS << C.Name; }
+
+class ProfileCases : public BuiltToolsTest, public testing::WithParamInterface<Case> {};
+class ProfileByHand : public BuiltToolsTest {
+protected:
+  const Words Object = {"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"};
+  const Words WithProfile = {"CARVE_PROFILE=profile.yaml"};
+
+  /// The profile changes nothing in the object, for a reason that the log names. Returns the
+  /// object's kernels.
+  ImageKernels expectLeft(const Words &Arguments, llvm::StringRef Reason);
+  void expectRefused(const std::string &Profile, llvm::StringRef Message);
+};
+
+constexpr char Second[] = R"(
+__global__ void second(float *Y, int N) {
+  for (int I = 0; I < N; ++I)
+    Y[I * blockDim.x + threadIdx.x] *= 1.5f;
+}
+void runSecond(float *Y) { second<<<1, 32>>>(Y, 8); }
+)";
+
+const Case Cases[] = {
+    {"object", {"-O3", "-c", "three.cu", "-o", "out"}, "out"},
+    {"lineinfo", {"-lineinfo", "-c", "three.cu", "-o", "out"}, "out"},
+    {"relocatable", {"-rdc=true", "-c", "three.cu", "-o", "out"}, "out"},
+    {"executable", {"-O3", "three.cu", "-o", "out"}, "out"},
+    {"several_sources", {"three.cu", "second.cu", "host.cpp", "-o", "out"}, "out"},
+    {"relocatable_executable", {"-rdc=true", "three.cu", "second.cu", "-o", "out"}, "out"},
+};
+
+} // namespace
+
+TEST_P(ProfileCases, OneKernelIsCappedAndNothingElseChanges) {
+  write("second.cu", Second);
+  Words Arguments = {"-arch=sm_90", "--no-compress"};
+  Arguments.insert(Arguments.end(), GetParam().Arguments.begin(), GetParam().Arguments.end());
+  const std::string &Output = GetParam().Output;
+  build(Arguments);
+  std::string Before = read(Output);
+  ImageKernels Default = kernelsOf(Output);
+  ASSERT_GT(Default[Bulky].Resources.RegsPerThread, BulkyCap);
+
+  writeProfile(BulkyName, BulkyCap);
+  const Words WithProfile = {"CARVE_PROFILE=profile.yaml"};
+  build(Arguments, WithProfile);
+  ImageKernels Tuned = kernelsOf(Output);
+  EXPECT_EQ(Tuned[Bulky].Resources.RegsPerThread, BulkyCap) << log();
+  expectSameCode(Default, Tuned, {Bulky});
+  if (Before.substr(16, 1) == std::string(1, '\x01')) { // Relocatable: has groups.
+    write("before", Before);
+    std::string Groups = run({"readelf", "-gW", "before"}).Stdout;
+    EXPECT_NE(Groups.find("COMDAT"), std::string::npos);
+    EXPECT_EQ(run({"readelf", "-gW", Output}).Stdout, Groups);
+  }
+  std::string First = read(Output);
+  build(Arguments, WithProfile);
+  EXPECT_TRUE(read(Output) == First) << "a second build differs";
+}
+
+INSTANTIATE_TEST_SUITE_P(, ProfileCases, testing::ValuesIn(Cases),
+                         [](const auto &Info) { return std::string(Info.param.Name); });
+
+TEST_F(ProfileByHand, WithoutTheProfileNvccsObjectIsBack) {
+  buildPlain(Object);
+  std::string Wanted = stripped("three.o");
+  writeProfile(BulkyName, BulkyCap);
+  build(Object, WithProfile);
+  EXPECT_FALSE(stripped("three.o") == Wanted);
+  build(Object);
+  EXPECT_TRUE(stripped("three.o") == Wanted);
+}
+
+TEST_F(ProfileByHand, TunedObjectLinksWithEveryLinker) {
+  writeProfile(BulkyName, BulkyCap);
+  build(Object, WithProfile);
+  for (llvm::StringRef Linker : {"bfd", "gold", "lld"}) {
+    if (!llvm::sys::findProgramByName("ld." + Linker.str())) {
+      std::fprintf(stderr, "no ld.%s here: not tried\n", Linker.str().c_str());
+      continue;
+    }
+    buildPlain({"three.o", "-o", "app", "-Xcompiler", "-fuse-ld=" + Linker.str()});
+    EXPECT_EQ(kernelsOf("app")[Bulky].Resources.RegsPerThread, BulkyCap) << Linker.str();
+  }
+}
+
+TEST_F(ProfileByHand, OnlyTheNamedArchitectureChanges) {
+  Words Arguments = {"-gencode=arch=compute_80,code=sm_80",
+                     "-gencode=arch=compute_90,code=[sm_90,compute_90]", "--no-compress", "-c",
+                     "three.cu"};
+  build(Arguments);
+  auto Default = deviceImages(read("three.o"));
+  writeProfile(BulkyName, BulkyCap, "    arch: sm_90\n");
+  build(Arguments, WithProfile);
+  auto Tuned = deviceImages(read("three.o"));
+  ASSERT_EQ(Tuned.size(), 2u);
+  expectSameCode(Default[80], Tuned[80], {});
+  expectSameCode(Default[90], Tuned[90], {Bulky});
+  EXPECT_EQ(Tuned[90][Bulky].Resources.RegsPerThread, BulkyCap);
+}
+
+TEST_F(ProfileByHand, KernelsAreNamedAsTheSourceNamesThem) {
+  build(Object);
+  ImageKernels Default = kernelsOf("three.o");
+  // Its mangled name holds a hash of the file.
+  writeProfile("(anonymous namespace)::hidden(double*, double const*, int)", 40);
+  build(Object, WithProfile);
+  ImageKernels Tuned = kernelsOf("three.o");
+  unsigned Changed = 0;
+  for (const auto &[Name, K] : Tuned)
+    if (K.CodeDigest != Default[Name].CodeDigest) {
+      ++Changed;
+      EXPECT_NE(Name.find("hidden"), std::string::npos) << Name;
+      EXPECT_EQ(K.Resources.RegsPerThread, 40u);
+    }
+  EXPECT_EQ(Changed, 1u) << log();
+}
+
+ImageKernels ProfileByHand::expectLeft(const Words &Arguments, llvm::StringRef Reason) {
+  build(Arguments);
+  std::string Before = read("three.o");
+  build(Arguments, WithProfile);
+  EXPECT_TRUE(read("three.o") == Before) << log();
+  EXPECT_TRUE(logSays(Reason)) << log();
+  return kernelsOf("three.o");
+}
+
+TEST_F(ProfileByHand, StaleOrUnknownOrForbiddenDecisionsChangeNothing) {
+  writeProfile(BulkyName, BulkyCap, "    digest: \"00000000000000000000000000000000\"\n");
+  expectLeft(Object, "stale");
+  writeProfile("no_such(int)", BulkyCap);
+  expectLeft(Object, "");
+  writeProfile(BulkyName, BulkyCap, "    arch: sm_80\n");
+  expectLeft(Object, "");
+  writeProfile(BulkyName, BulkyCap);
+  Words Capped = Object;
+  Capped.push_back("-maxrregcount=48");
+  expectLeft(Capped, "above the command's own -maxrregcount=48");
+}
+
+TEST_F(ProfileByHand, UsersCapIsACeilingAndNoFloor) {
+  Words Capped = Object;
+  Capped.insert(Capped.end(), {"-Xptxas", "-maxrregcount=80"});
+  build(Capped);
+  ImageKernels Default = kernelsOf("three.o");
+  writeProfile(BulkyName, BulkyCap);
+  build(Capped, WithProfile);
+  ImageKernels Tuned = kernelsOf("three.o");
+  EXPECT_EQ(Tuned[Bulky].Resources.RegsPerThread, BulkyCap) << log();
+  expectSameCode(Default, Tuned, {Bulky});
+}
+
+TEST_F(ProfileByHand, LargestBlockShrinksOnlyWhereItIsAllowed) {
+  writeProfile(BoundedName, 128);
+  EXPECT_EQ(expectLeft(Object, "would shrink the largest block from 1024 to 512 threads")[Bounded]
+                .Resources.RegsPerThread,
+            64u);
+  Words Traced = Object;
+  Traced.push_back("--carve-launch-domain=traced");
+  build(Traced, WithProfile);
+  EXPECT_EQ(kernelsOf("three.o")[Bounded].Resources.RegsPerThread, 128u) << log();
+}
+
+void ProfileByHand::expectRefused(const std::string &Profile, llvm::StringRef Message) {
+  SCOPED_TRACE(Profile);
+  write("profile.yaml", Profile);
+  write("three.o", "an older object");
+  CommandResult R = carveNvcc(Object, WithProfile);
+  EXPECT_EQ(R.ExitStatus, 1);
+  EXPECT_EQ(R.Stdout, "");
+  EXPECT_EQ(llvm::StringRef(R.Stderr).count('\n'), 1u) << R.Stderr;
+  EXPECT_TRUE(llvm::StringRef(R.Stderr).starts_with("carve-nvcc: error: profile.yaml:"))
+      << R.Stderr;
+  EXPECT_NE(R.Stderr.find(Message), std::string::npos) << R.Stderr;
+  EXPECT_EQ(read("three.o"), "an older object");
+  EXPECT_EQ(read("profile.yaml"), Profile);
+  expectNoTemporaries();
+}
+
+TEST_F(ProfileByHand, MalformedProfileIsOneMessageAndNoOutput) {
+  expectRefused("", "carve-profile");
+  expectRefused("kernels: [", "profile.yaml:1");
+  expectRefused("carve-profile: 99\nkernels: []\n", "99");
+  expectRefused("carve-profile: 1\nkernels:\n  - kernel: \"k\"\n    variant: {cap: 300}\n", "300");
+  expectRefused("carve-profile: 1\nkernels:\n  - kernel: \"k\"\n    variant: {cpa: 30}\n", "cpa");
+  expectRefused("carve-profile: 1\nkernels:\n  - variant: {cap: 30}\n", "'kernel'");
+}
+
+TEST_F(ProfileByHand, UnreadableProfileIsRefusedAndAMissingOneIsNone) {
+  ASSERT_FALSE(llvm::sys::fs::create_directory(path("profile.yaml")));
+  CommandResult R = carveNvcc(Object, WithProfile);
+  EXPECT_EQ(R.ExitStatus, 1) << R.Stderr;
+  EXPECT_EQ(llvm::StringRef(R.Stderr).count('\n'), 1u) << R.Stderr;
+  EXPECT_FALSE(exists("three.o"));
+  build(Object, {"CARVE_PROFILE=nowhere.yaml"});
+}
+
+TEST_F(ProfileByHand, FileCapIsWhatNvccMakesWithThatCap) {
+  write("profile.yaml", "carve-profile: 1\nfile-cap: 40\nkernels: []\n");
+  Words Capped = Object;
+  Capped.push_back("-maxrregcount=40");
+  buildPlain(Capped);
+  std::string Wanted = stripped("three.o");
+  Words Arguments = Object;
+  Arguments.push_back("--carve-scope=file");
+  build(Arguments, WithProfile);
+  EXPECT_TRUE(stripped("three.o") == Wanted) << log();
+  Arguments.push_back("-maxrregcount=32");
+  expectLeft(Arguments, "above-register-cap");
+
+  Words Program = {"-arch=sm_90", "--no-compress", "three.cu", "-o", "app"};
+  build(Program, WithProfile);
+  EXPECT_EQ(kernelsOf("app")[Bulky].Resources.RegsPerThread, 40u) << log();
+}
+
+TEST_F(ProfileByHand, OutputIsReplacedThroughALink) {
+  writeProfile(BulkyName, BulkyCap);
+  write("real/there.o", "an older object");
+  ASSERT_FALSE(llvm::sys::fs::create_link("real/there.o", path("three.o")));
+  build(Object, WithProfile);
+  EXPECT_TRUE(llvm::sys::fs::is_symlink_file(path("three.o")));
+  EXPECT_EQ(kernelsOf("real/there.o")[Bulky].Resources.RegsPerThread, BulkyCap);
+}

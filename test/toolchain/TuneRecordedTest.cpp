@@ -1,0 +1,231 @@
+// The whole way from a compile to a tuned program, with recorded samples in the GPU's place: in
+// three.samples, bulky is fastest at 64 registers, every variant of steady is slower, and noisy
+// gains too little to be believed.
+#include "BuiltTools.h"
+
+#include "Store/Profile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace carve;
+
+namespace {
+
+const std::string Samples = CARVE_TEST_INPUTS "/samples/three.samples";
+
+class TuneRecorded : public BuiltToolsTest {
+protected:
+  const Words Program = {"-O3", "-arch=sm_90", "--no-compress", "three.cu", "-o", "app"};
+  const Words Object = {"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"};
+
+  /// \p Arguments with the recorded samples.
+  static Words tuning(Words Arguments) {
+    Arguments.push_back("--carve-samples=" + Samples);
+    return Arguments;
+  }
+  /// The only unit's decisions.
+  Profile decisions();
+  const Decision *decisionOf(const Profile &P, llvm::StringRef Kernel) {
+    auto D = llvm::find_if(P.Kernels, [&](const Decision &D) { return D.Kernel == Kernel; });
+    return D == P.Kernels.end() ? nullptr : &*D;
+  }
+  TuningReport report();
+  void replaceInSource(llvm::StringRef From, llvm::StringRef To);
+  unsigned bulkyRegs(const std::string &Output) {
+    return kernelsOf(Output)[Bulky].Resources.RegsPerThread;
+  }
+  /// Builds the object with the decision of a tuning in the store, and then as \p Arguments say:
+  /// the decision no longer counts there.
+  void expectDropped(const Words &Arguments);
+};
+
+Profile TuneRecorded::decisions() {
+  std::vector<Unit> Units = store().units();
+  EXPECT_EQ(Units.size(), 1u);
+  if (Units.empty())
+    return {};
+  auto Text = store().decisions(Units.front().Key);
+  if (!Text || !*Text) {
+    ADD_FAILURE() << "no decisions: "
+                  << (Text ? std::string("none stored") : llvm::toString(Text.takeError()));
+    return {};
+  }
+  return llvm::cantFail(parseProfile(**Text, "decisions"));
+}
+
+TuningReport TuneRecorded::report() {
+  CommandResult R = carve({"report", "--format=json"});
+  EXPECT_TRUE(R.succeeded()) << R.Stderr;
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  if (Report)
+    return std::move(*Report);
+  ADD_FAILURE() << llvm::toString(Report.takeError());
+  return {};
+}
+
+void TuneRecorded::replaceInSource(llvm::StringRef From, llvm::StringRef To) {
+  std::string Text = read("three.cu");
+  size_t At = Text.find(From);
+  ASSERT_NE(At, std::string::npos) << From.str();
+  write("three.cu", Text.replace(At, From.size(), To));
+}
+
+} // namespace
+
+TEST_F(TuneRecorded, OneStepProgramIsTunedOnceAndRemembered) {
+  build(Program, {"CARVE_RUN=none"});
+  std::string Untuned = read("app");
+  ImageKernels Default = kernelsOf("app");
+  build(tuning(Program), {"CARVE_PROFILE=profile.yaml"});
+  ImageKernels Tuned = kernelsOf("app");
+  EXPECT_EQ(Tuned[Bulky].Resources.RegsPerThread, 64u) << log();
+  expectSameCode(Default, Tuned, {Bulky});
+
+  Profile Kept = decisions();
+  const Decision *Winner = decisionOf(Kept, BulkyName);
+  ASSERT_TRUE(Winner && Winner->Basis);
+  EXPECT_EQ(Winner->Variant.Cap, 64u);
+  EXPECT_EQ(Winner->Arch, "sm_90");
+  EXPECT_NEAR(Winner->Basis->Ratio, 0.8, 0.01);
+  EXPECT_EQ(Winner->Basis->CodeDigest, Tuned[Bulky].CodeDigest);
+  for (const char *Loser :
+       {"steady(double*, double const*, int)", "noisy(double*, double const*, int)"}) {
+    const Decision *D = decisionOf(Kept, Loser);
+    ASSERT_TRUE(D && D->Basis) << Loser;
+    EXPECT_TRUE(D->Variant.isDefault()) << Loser;
+    EXPECT_NE(D->Basis->Reason, "") << Loser;
+  }
+  EXPECT_EQ(read("profile.yaml"), printProfile(Kept));
+
+  // The second build runs nothing and gives the same bytes, and so does one without the samples.
+  std::string First = read("app");
+  uint64_t Reports = store().stats().Reports;
+  for (const Words &Arguments : {tuning(Program), Program}) {
+    build(Arguments);
+    EXPECT_TRUE(read("app") == First);
+    EXPECT_EQ(store().stats().Reports, Reports) << log();
+    EXPECT_FALSE(logSays("-maxrregcount")) << "regions were sought again: " << log();
+  }
+  // A fresh store with the profile, as a colleague has it.
+  build(Program, {"CARVE_STORE=" + path("other"), "CARVE_PROFILE=profile.yaml"});
+  EXPECT_TRUE(read("app") == First) << log();
+  EXPECT_FALSE(First == Untuned);
+}
+
+TEST_F(TuneRecorded, CompanionTunesAndTheNextBuildEmits) {
+  build(Object);
+  CommandResult R = carve({"tune", "--samples=" + Samples, "--profile=tuned.yaml", "--", "./app"});
+  EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  EXPECT_NE(R.Stdout.find("1 kernel tuned"), std::string::npos) << R.Stdout;
+  EXPECT_GT(bulkyRegs("three.o"), 64u) << "tuning does not touch outputs";
+  build(Object);
+  EXPECT_EQ(bulkyRegs("three.o"), 64u) << log();
+  EXPECT_EQ(decisionOf(decisions(), BulkyName)->Basis->Workload, "./app");
+  EXPECT_EQ(read("tuned.yaml"), printProfile(decisions()));
+}
+
+TEST_F(TuneRecorded, ReportTellsTheSameAsTextAndJson) {
+  EXPECT_EQ(carve({"report"}).ExitStatus, 1) << "nothing tuned yet";
+  build(tuning(Program));
+  TuningReport Report = report();
+  EXPECT_EQ(Report.Device, "NVIDIA H200");
+  EXPECT_EQ(Report.tunedKernels(), 1u);
+  ASSERT_EQ(Report.Kernels.size(), 5u);
+  EXPECT_EQ(Report.Kernels[0].Mangled, Bulky);
+  EXPECT_EQ(Report.Kernels[0].RegsAfter, 64u);
+  EXPECT_EQ(Report.Kernels[3].Reason, "in-no-unit");
+  EXPECT_EQ(Report.Kernels[4].Reason, "below-share");
+  EXPECT_LT(Report.Program.Median, 1);
+  std::string Text = carve({"report"}).Stdout;
+  for (const char *Part : {"1 kernel tuned", "88 > 64", "25% > 50%", "not confirmed",
+                           "no variant was faster", "foreign(float*)", "less than 1 %"})
+    EXPECT_NE(Text.find(Part), std::string::npos) << Part << " is not in:\n" << Text;
+}
+
+TEST_F(TuneRecorded, DecisionSurvivesEditsElsewhereAndIsDroppedByItsOwn) {
+  build(tuning(Program));
+  ASSERT_EQ(bulkyRegs("app"), 64u) << log();
+  // Another function, and lines before the kernel.
+  replaceInSource("mix<24>", "mix<26>");
+  replaceInSource("template <int", "__device__ int Before;\n\ntemplate <int");
+  build(Program);
+  EXPECT_EQ(bulkyRegs("app"), 64u) << log();
+  // The kernel itself.
+  replaceInSource("mix<40>", "mix<39>");
+  build(Program);
+  EXPECT_NE(bulkyRegs("app"), 64u);
+  EXPECT_TRUE(logSays("stale")) << log();
+  replaceInSource("mix<39>", "mix<40>");
+  build(Program);
+  EXPECT_EQ(bulkyRegs("app"), 64u) << "the decision holds again: " << log();
+}
+
+void TuneRecorded::expectDropped(const Words &Arguments) {
+  SCOPED_TRACE(testing::PrintToString(Arguments));
+  build(Object);
+  EXPECT_EQ(bulkyRegs("three.o"), 64u) << log();
+  buildPlain(Arguments);
+  std::string Wanted = stripped("three.o");
+  build(Arguments);
+  EXPECT_TRUE(stripped("three.o") == Wanted) << log();
+}
+
+TEST_F(TuneRecorded, AnotherArchitectureOrOptionsDropTheDecision) {
+  build(tuning(Object));
+  auto With = [&](const Words &More) {
+    Words Arguments = Object;
+    Arguments.insert(Arguments.end(), More.begin(), More.end());
+    return Arguments;
+  };
+  expectDropped(With({"-Xptxas", "-O2"}));
+  expectDropped(With({"-lineinfo"}));
+  expectDropped(With({"-maxrregcount=72"}));
+  for (const char *Other : {"-arch=sm_100", "-gencode=arch=compute_80,code=sm_80"}) {
+    Words Arguments = Object;
+    Arguments[1] = Other;
+    expectDropped(Arguments);
+  }
+}
+
+TEST_F(TuneRecorded, DefaultArchitectureGetsAnImageForTheDevice) {
+  const Words Plain = {"-O3", "--no-compress", "three.cu", "-o", "app"};
+  build(Plain, {"CARVE_RUN=none"});
+  auto Default = deviceImages(read("app"));
+  ASSERT_EQ(Default.size(), 1u);
+  unsigned Oldest = Default.begin()->first;
+  ASSERT_NE(Oldest, 90u);
+  build(tuning(Plain));
+  auto Tuned = deviceImages(read("app"));
+  ASSERT_EQ(Tuned.size(), 2u) << log();
+  expectSameCode(Default[Oldest], Tuned[Oldest], {});
+  EXPECT_EQ(Tuned[90][Bulky].Resources.RegsPerThread, 64u) << log();
+  EXPECT_EQ(Tuned[90].size(), Default[Oldest].size());
+  std::string First = read("app");
+  build(Plain);
+  EXPECT_TRUE(read("app") == First) << log();
+}
+
+TEST_F(TuneRecorded, RelocatableKernelsAreNamedAndLeft) {
+  Words Relocatable = Program;
+  Relocatable.push_back("-rdc=true");
+  build(Relocatable, {"CARVE_RUN=none"});
+  std::string Before = read("app");
+  build(tuning(Relocatable));
+  EXPECT_TRUE(read("app") == Before) << log();
+  EXPECT_EQ(report().Kernels.at(0).Reason, "relocatable-device-code");
+}
+
+TEST_F(TuneRecorded, UnusableSamplesLeaveNvccsProgram) {
+  build(Program, {"CARVE_RUN=none"});
+  std::string Before = read("app");
+  write("bad.samples", "carve-samples\t1\nnonsense\n");
+  Words Arguments = Program;
+  Arguments.push_back("--carve-samples=bad.samples");
+  build(Arguments);
+  EXPECT_TRUE(read("app") == Before);
+  EXPECT_TRUE(logSays("bad.samples:2")) << log();
+  CommandResult R = carve({"tune", "--samples=bad.samples", "--", "./app"});
+  EXPECT_EQ(R.ExitStatus, 1);
+  EXPECT_NE(R.Stderr.find("bad.samples:2"), std::string::npos) << R.Stderr;
+}
