@@ -42,7 +42,7 @@ took() {
   local start=$EPOCHREALTIME end
   "$@" >/dev/null 2>&1 || { echo "failed: $*" >&2; exit 1; }
   end=$EPOCHREALTIME
-  echo $(((${end/./} - ${start/./}))) | awk '{ printf "%.3f\n", $1 / 1000 }'
+  echo $((${end/./} - ${start/./})) | awk '{ printf "%.3f\n", $1 / 1000 }'
 }
 
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
