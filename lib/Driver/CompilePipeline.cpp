@@ -250,7 +250,7 @@ llvm::Expected<CompileResult> CompilePipeline::run() {
     return unsupported("no-keep-dir", llvm::toString(Keep.takeError()));
   KeepDir = Keep->path();
   std::vector<std::string> Arguments = Line.Argv;
-  if (mayEmit())
+  if (mayEmit() && Output.hasRoom())
     Arguments = withOutput(Line, Output.useTemporary());
   llvm::Expected<KeptCompile> Kept =
       compileKeeping(T, Runner, Arguments, "", KeepDir, /*Quiet=*/false);

@@ -15,6 +15,14 @@ OutputPlace::~OutputPlace() {
     fs::remove(Temporary); // Gone already where it was renamed.
 }
 
+bool OutputPlace::hasRoom() const {
+  uint64_t Size = 0;
+  if (fs::file_size(Target, Size))
+    return true; // Nothing there yet: the temporary takes no more than the output would.
+  llvm::ErrorOr<fs::space_info> Space = fs::disk_space(Target);
+  return !Space || Space->available >= 2 * Size;
+}
+
 const std::string &OutputPlace::useTemporary() {
   Temporary = Beside;
   return Temporary;

@@ -20,6 +20,9 @@ public:
   ~OutputPlace();
 
   const std::string &target() const { return Target; }
+  /// Whether the disk holds a second output beside the one that is there. Where it does not, nvcc
+  /// has to write in place, as it would without us.
+  bool hasRoom() const;
   /// Has nvcc write beside the target; returns the temporary's path.
   const std::string &useTemporary();
   /// A second name beside the target, for a file to be given to replaceBy().
