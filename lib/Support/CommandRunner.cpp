@@ -13,7 +13,11 @@
 #include <map>
 #include <mutex>
 #include <poll.h>
+#include <pty.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 using namespace carve;
@@ -57,8 +61,10 @@ private:
   std::vector<char *> Pointers;
 };
 
+/// A channel from the child to us.
 struct Pipe {
   int Read = -1, Write = -1;
+  int PassOn = -1; ///< Our own stream that gets everything too; -1: none.
   Pipe() = default;
   Pipe(const Pipe &) = delete;
   ~Pipe() {
@@ -71,6 +77,22 @@ struct Pipe {
       return false;
     Read = Fds[0];
     Write = Fds[1];
+    return true;
+  }
+  /// A channel in place of our stream \p Fd: a terminal where that is one, so that the child sees
+  /// no difference.
+  bool openTee(int Fd) {
+    PassOn = Fd;
+    termios Modes;
+    winsize Size = {};
+    if (!::isatty(Fd) || ::tcgetattr(Fd, &Modes) != 0)
+      return open();
+    Modes.c_oflag &= ~OPOST; // Line ends are ours to translate.
+    (void)::ioctl(Fd, TIOCGWINSZ, &Size);
+    if (::openpty(&Read, &Write, nullptr, &Modes, &Size) != 0)
+      return false;
+    (void)::fcntl(Read, F_SETFD, FD_CLOEXEC);
+    (void)::fcntl(Write, F_SETFD, FD_CLOEXEC);
     return true;
   }
   void closeRead() {
@@ -155,16 +177,43 @@ std::string resolveProgram(const std::string &Name) {
   ::_exit(127);
 }
 
+void passOn(int Fd, llvm::StringRef Bytes) {
+  while (!Bytes.empty()) {
+    ssize_t Done = ::write(Fd, Bytes.data(), Bytes.size());
+    if (Done < 0 && errno == EAGAIN) {
+      pollfd Room = {Fd, POLLOUT, 0};
+      (void)::poll(&Room, 1, -1);
+    } else if (Done < 0 && errno != EINTR) {
+      return; // Nobody reads any more.
+    } else if (Done > 0) {
+      Bytes = Bytes.drop_front(Done);
+    }
+  }
+}
+
+/// Takes what \p From has; closes it at its end.
+void readSome(Pipe &From, std::string &Into) {
+  char Buffer[1 << 16];
+  ssize_t N = ::read(From.Read, Buffer, sizeof(Buffer));
+  if (N > 0) {
+    Into.append(Buffer, N);
+    if (From.PassOn >= 0)
+      passOn(From.PassOn, llvm::StringRef(Buffer, N));
+  } else if (N == 0 || errno != EINTR) {
+    From.closeRead(); // A terminal without a writer fails with EIO.
+  }
+}
+
 /// Reads both pipes until they close or the deadline passes. Returns false on the deadline.
 bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Clock::time_point Start,
            pid_t Child) {
-  char Buffer[1 << 16];
+  bool Watch = TimeoutS > 0 || Out.PassOn >= 0 || Err.PassOn >= 0;
   while (Out.Read >= 0 || Err.Read >= 0) {
     pollfd Polls[2] = {{Out.Read, POLLIN, 0}, {Err.Read, POLLIN, 0}};
-    int Ready = ::poll(Polls, 2, TimeoutS > 0 ? 100 : -1);
+    int Ready = ::poll(Polls, 2, Watch ? 100 : -1);
     if (TimeoutS > 0 && secondsSince(Start) > TimeoutS)
       return false;
-    if (Ready == 0 && TimeoutS > 0) {
+    if (Ready == 0 && Watch) {
       // A daemon that the program left behind may hold the pipes open for ever.
       siginfo_t Info = {};
       if (::waitid(P_PID, Child, &Info, WEXITED | WNOHANG | WNOWAIT) == 0 && Info.si_pid == Child)
@@ -175,12 +224,7 @@ bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Clock::
     for (int I = 0; I < 2; ++I) {
       if (!Polls[I].revents)
         continue;
-      Pipe &From = I ? Err : Out;
-      ssize_t N = ::read(From.Read, Buffer, sizeof(Buffer));
-      if (N > 0)
-        (I ? Result.Stderr : Result.Stdout).append(Buffer, N);
-      else if (N == 0 || errno != EINTR)
-        From.closeRead();
+      readSome(I ? Err : Out, I ? Result.Stderr : Result.Stdout);
     }
   }
   return true;
@@ -205,7 +249,27 @@ int await(pid_t Child, const Command &C, CommandResult &Result, Clock::time_poin
   return Status;
 }
 
+/// Opens the channels through which our own streams get what the child prints. Where that cannot
+/// be done, a closed stream say, the child inherits them as they are.
+bool openTees(Pipe &Out, Pipe &Err) {
+  if (Out.openTee(STDOUT_FILENO) && (StreamShape::ours().Merged || Err.openTee(STDERR_FILENO)))
+    return true;
+  for (Pipe *P : {&Out, &Err}) {
+    P->closeRead();
+    P->closeWrite();
+    P->PassOn = -1;
+  }
+  return false;
+}
+
 } // namespace
+
+StreamShape StreamShape::ours() {
+  struct stat Out = {}, Err = {};
+  bool Known = ::fstat(STDOUT_FILENO, &Out) == 0 && ::fstat(STDERR_FILENO, &Err) == 0;
+  return {Known && Out.st_dev == Err.st_dev && Out.st_ino == Err.st_ino,
+          ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1};
+}
 
 llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   if (logging())
@@ -218,10 +282,14 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   Argv.push_back(nullptr);
   ChildEnvironment Environment(C.Environment);
 
+  // Asked before a pipe takes the number of a closed stream.
+  bool HaveStreams = ::fcntl(STDOUT_FILENO, F_GETFD) >= 0 && ::fcntl(STDERR_FILENO, F_GETFD) >= 0;
   Pipe Out, Err, Fail;
   if ((C.CaptureStdout && !Out.open()) || (C.CaptureStderr && !Err.open()) || !Fail.open())
     return llvm::createStringError(std::error_code(errno, std::generic_category()),
                                    "cannot start %s: no pipe", Program.c_str());
+  bool Remembered =
+      C.Tee && HaveStreams && !C.CaptureStdout && !C.CaptureStderr && openTees(Out, Err);
   // Short captured calls of tools run side by side and need no forwarding.
   std::optional<SignalForwarding> Forwarding;
   if (C.TimeoutS > 0 || !C.CaptureStdout)
@@ -232,8 +300,8 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
     return llvm::createStringError(std::error_code(errno, std::generic_category()),
                                    "cannot start %s", Program.c_str());
   if (Child == 0)
-    becomeChild(C, Program.c_str(), Argv.data(), Environment.data(), Out.Write, Err.Write,
-                Fail.Write);
+    becomeChild(C, Program.c_str(), Argv.data(), Environment.data(), Out.Write,
+                Remembered && Err.Write < 0 ? Out.Write : Err.Write, Fail.Write);
   if (C.TimeoutS > 0)
     ::setpgid(Child, Child);
   if (Forwarding) {
@@ -253,6 +321,7 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
     return llvm::createFileError(C.Argv.front(), std::error_code(Errno, std::generic_category()));
   }
   CommandResult Result;
+  Result.Remembered = Remembered;
   Result.TimedOut = !drain(Out, Err, Result, C.TimeoutS, Start, Child);
   int Status = await(Child, C, Result, Start);
   Result.WallS = secondsSince(Start);

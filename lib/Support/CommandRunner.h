@@ -21,7 +21,10 @@ struct Command {
   std::optional<std::string> StdinPath; ///< Absent: inherited. `/dev/null` for empty input.
   bool CaptureStdout = false;           ///< Otherwise inherited.
   bool CaptureStderr = false;           ///< Otherwise inherited.
-  double TimeoutS = 0;                  ///< 0: none. Else a process group of its own, killed whole.
+  /// Streams that are not captured are passed on as they come, and remembered: where ours is a
+  /// terminal, the child's is one too; where our two are one, the child's are.
+  bool Tee = false;
+  double TimeoutS = 0; ///< 0: none. Else a process group of its own, killed whole.
 };
 
 struct CommandResult {
@@ -30,9 +33,20 @@ struct CommandResult {
   bool TimedOut = false;
   int Interrupted = 0; ///< The signal that we were sent meanwhile and passed on; the caller stops.
   double WallS = 0;
-  std::string Stdout, Stderr; ///< What was captured, whole.
+  bool Remembered = false; ///< Of Command::Tee: it could be done.
+  std::string Stdout,
+      Stderr; ///< What was captured, whole; of Command::Tee with StreamShape::Merged all in Stdout.
 
   bool succeeded() const { return ExitStatus == 0 && !TimedOut; }
+};
+
+/// What our own standard output and standard error are to a child that inherits them.
+struct StreamShape {
+  bool Merged = false; ///< Both are one file, pipe or terminal.
+  bool OutTerminal = false, ErrTerminal = false;
+  bool operator==(const StreamShape &) const = default;
+
+  static StreamShape ours();
 };
 
 /// Starts processes. An interface, so that pipelines can be run against a recorded toolchain.

@@ -4,6 +4,9 @@
 #include "gtest/gtest.h"
 
 #include <csignal>
+#include <cstdio>
+#include <pty.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace carve;
@@ -103,4 +106,100 @@ TEST(CommandRunner, CheckedRunTurnsAStatusIntoAToolFailure) {
     EXPECT_EQ(F.exitStatus(), 7);
     EXPECT_EQ(F.standardError(), "why\n");
   });
+}
+
+namespace {
+
+/// Our own two streams in place of those of the test program, while it lives.
+class OwnStreams {
+public:
+  OwnStreams(int Out, int Err) : OldOut(::dup(1)), OldErr(::dup(2)) {
+    ::dup2(Out, 1);
+    ::dup2(Err, 2);
+  }
+  ~OwnStreams() {
+    ::dup2(OldOut, 1);
+    ::dup2(OldErr, 2);
+    ::close(OldOut);
+    ::close(OldErr);
+  }
+
+private:
+  int OldOut, OldErr;
+};
+
+std::string textOf(std::FILE *F) {
+  std::string Text(1000, '\0');
+  std::rewind(F);
+  Text.resize(std::fread(Text.data(), 1, Text.size(), F));
+  return Text;
+}
+
+Command teed(std::string Script) {
+  Command C = shell(std::move(Script));
+  C.CaptureStdout = C.CaptureStderr = false;
+  C.Tee = true;
+  return C;
+}
+
+} // namespace
+
+TEST(CommandRunner, TeePassesBothStreamsOnAndRemembersThem) {
+  std::FILE *Out = std::tmpfile(), *Err = std::tmpfile();
+  CommandResult R;
+  {
+    OwnStreams Own(fileno(Out), fileno(Err));
+    R = runOrDie(teed("echo out; echo err >&2; exit 3"));
+  }
+  EXPECT_TRUE(R.Remembered);
+  EXPECT_EQ(R.ExitStatus, 3);
+  EXPECT_EQ(R.Stdout, "out\n");
+  EXPECT_EQ(R.Stderr, "err\n");
+  EXPECT_EQ(textOf(Out), "out\n");
+  EXPECT_EQ(textOf(Err), "err\n");
+  std::fclose(Out);
+  std::fclose(Err);
+}
+
+TEST(CommandRunner, TeeKeepsTheOrderOfOneStream) {
+  std::FILE *Both = std::tmpfile();
+  CommandResult R;
+  {
+    OwnStreams Own(fileno(Both), fileno(Both));
+    EXPECT_TRUE(StreamShape::ours().Merged);
+    R = runOrDie(teed("for i in 1 2 3; do echo out; echo err >&2; done"));
+  }
+  EXPECT_EQ(R.Stdout, "out\nerr\nout\nerr\nout\nerr\n");
+  EXPECT_EQ(R.Stderr, "");
+  EXPECT_EQ(textOf(Both), R.Stdout);
+  std::fclose(Both);
+}
+
+TEST(CommandRunner, TeeOfATerminalIsATerminal) {
+  int Master = -1, Slave = -1;
+  if (::openpty(&Master, &Slave, nullptr, nullptr, nullptr) != 0)
+    GTEST_SKIP() << "no terminals here";
+  CommandResult R;
+  {
+    OwnStreams Own(Slave, Slave);
+    R = runOrDie(teed("test -t 1 && test -t 2 && echo yes; stty -a <&2 | grep -o -e '-opost'"));
+  }
+  EXPECT_EQ(R.Stdout, "yes\n-opost\n");
+  char Text[100];
+  ssize_t N = ::read(Master, Text, sizeof(Text));
+  EXPECT_EQ(std::string(Text, N > 0 ? N : 0).substr(0, 5), "yes\r\n"); // The outer one translates.
+  ::close(Master);
+  ::close(Slave);
+}
+
+TEST(CommandRunner, TeeOfAClosedStreamLeavesItClosed) {
+  pid_t Child = ::fork();
+  if (Child == 0) {
+    ::close(1);
+    CommandResult R = runOrDie(teed("echo x 2>/dev/null; test $? != 0"));
+    ::_exit(R.succeeded() && !R.Remembered ? 0 : 1);
+  }
+  int Status = 0;
+  ::waitpid(Child, &Status, 0);
+  EXPECT_EQ(Status, 0);
 }
