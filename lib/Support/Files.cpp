@@ -8,6 +8,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 
+#include <climits>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -34,7 +35,19 @@ std::string carve::resolveTarget(llvm::StringRef Path) {
   llvm::SmallString<256> Real;
   if (!fs::real_path(Path, Real))
     return Real.str().str();
-  return Path.str();
+  // A link to what is not there yet: the compiler would make it there.
+  std::string Target = Path.str();
+  char Next[PATH_MAX];
+  for (int Links = 0; Links < 40; ++Links) {
+    ssize_t Length = ::readlink(Target.c_str(), Next, sizeof(Next));
+    if (Length <= 0 || Length == ssize_t(sizeof(Next)))
+      break;
+    llvm::StringRef Named(Next, Length);
+    llvm::SmallString<256> To(path::is_absolute(Named) ? "" : path::parent_path(Target));
+    path::append(To, Named);
+    Target = To.str().str();
+  }
+  return Target;
 }
 
 std::string carve::temporaryBeside(llvm::StringRef Path) {
@@ -55,8 +68,9 @@ static llvm::Error writeAll(int Fd, llvm::StringRef Path, llvm::StringRef Bytes)
   return llvm::Error::success();
 }
 
-llvm::Error carve::writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes) {
-  std::string Target = resolveTarget(Path);
+/// \p Bytes in a new file beside \p Target, with its mode; returns the file's name.
+static llvm::Expected<std::string> writeBeside(const std::string &Target, llvm::StringRef Bytes,
+                                               const llvm::sys::TimePoint<> *Modified) {
   std::string Temporary = temporaryBeside(Target);
   // Opened with the mode that a compiler would use, so that the umask applies as usual.
   int Fd = ::open(Temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -66,13 +80,52 @@ llvm::Error carve::writeFileAtomically(llvm::StringRef Path, llvm::StringRef Byt
   if (::stat(Target.c_str(), &Old) == 0)
     (void)::fchmod(Fd, Old.st_mode & 07777);
   llvm::Error Failed = writeAll(Fd, Temporary, Bytes);
+  if (!Failed && Modified)
+    if (std::error_code E = fs::setLastAccessAndModificationTime(Fd, *Modified))
+      Failed = llvm::createFileError(Temporary, E);
   if (::close(Fd) != 0 && !Failed)
     Failed = fileError(Temporary, errno);
-  if (!Failed && ::rename(Temporary.c_str(), Target.c_str()) != 0)
-    Failed = fileError(Target, errno);
-  if (Failed)
-    ::unlink(Temporary.c_str());
+  if (!Failed)
+    return Temporary;
+  ::unlink(Temporary.c_str());
   return Failed;
+}
+
+static llvm::Error replaceFile(llvm::StringRef Path, llvm::StringRef Bytes,
+                               const llvm::sys::TimePoint<> *Modified) {
+  std::string Target = resolveTarget(Path);
+  llvm::Expected<std::string> Temporary = writeBeside(Target, Bytes, Modified);
+  if (!Temporary)
+    return Temporary.takeError();
+  if (::rename(Temporary->c_str(), Target.c_str()) == 0)
+    return llvm::Error::success();
+  int Errno = errno;
+  ::unlink(Temporary->c_str());
+  return fileError(Target, Errno);
+}
+
+llvm::Error carve::writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes) {
+  return replaceFile(Path, Bytes, nullptr);
+}
+
+llvm::Error carve::writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes,
+                                       llvm::sys::TimePoint<> Modified) {
+  return replaceFile(Path, Bytes, &Modified);
+}
+
+llvm::Expected<bool> carve::createFile(llvm::StringRef Path, llvm::StringRef Bytes,
+                                       llvm::sys::TimePoint<> Modified) {
+  if (fs::exists(Path))
+    return false;
+  llvm::Expected<std::string> Temporary = writeBeside(Path.str(), Bytes, &Modified);
+  if (!Temporary)
+    return Temporary.takeError();
+  // A link, unlike a rename, never takes the place of what another process has written meanwhile.
+  int Errno = ::link(Temporary->c_str(), Path.str().c_str()) == 0 ? 0 : errno;
+  ::unlink(Temporary->c_str());
+  if (Errno == 0 || Errno == EEXIST)
+    return Errno == 0;
+  return fileError(Path, Errno);
 }
 
 TempDir::TempDir(TempDir &&Other) noexcept

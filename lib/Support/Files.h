@@ -3,6 +3,7 @@
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Chrono.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
@@ -18,6 +19,14 @@ llvm::Expected<std::string> readFile(llvm::StringRef Path);
 /// less the umask. On failure (a full disk, for example) the temporary is removed and \p Path is
 /// as before. A symbolic link is followed: the file that it names is replaced.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
+/// The same, with the time of modification \p Modified.
+llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes,
+                                llvm::sys::TimePoint<> Modified);
+
+/// Makes the file \p Path with \p Bytes and the time of modification \p Modified, whole or not at
+/// all. Returns false where there is one already, which stays as it is.
+llvm::Expected<bool> createFile(llvm::StringRef Path, llvm::StringRef Bytes,
+                                llvm::sys::TimePoint<> Modified);
 
 /// The file that \p Path names through symbolic links; \p Path itself where there is none yet.
 std::string resolveTarget(llvm::StringRef Path);
