@@ -177,8 +177,8 @@ static Error checkInputs(const CommandLine &C) {
     return unsupported("no-input", "no input files");
   if (none_of(C.Inputs, [](const Input &I) { return I.Kind == InputKind::DeviceSource; }))
     return unsupported("no-device-source", "only host sources and objects");
-  if (C.Makes == Product::Object && C.Inputs.size() != 1)
-    return unsupported("several-inputs", "several inputs with -c");
+  if (C.makesSeveralObjects() && !all_of(C.Inputs, isSource))
+    return unsupported("several-inputs", "objects beside sources with -c");
   // Intermediate files of one keep directory are named after the stem.
   StringSet<> Stems;
   for (const Input &I : make_filter_range(C.Inputs, isSource))
@@ -190,14 +190,25 @@ static Error checkInputs(const CommandLine &C) {
   return Error::success();
 }
 
-static Error checkOutput(const CommandLine &C, StringRef WorkDir) {
-  if (Error E = checkName(C.Output))
+static Error checkOutput(StringRef Output, StringRef WorkDir) {
+  if (Error E = checkName(Output))
     return E;
-  SmallString<128> Path(C.Output);
+  SmallString<128> Path(Output);
   sys::fs::make_absolute(WorkDir, Path);
   sys::fs::file_status Status;
   if (!sys::fs::status(Path, Status) && !sys::fs::is_regular_file(Status))
-    return unsupported("special-output", C.Output + " is no regular file");
+    return unsupported("special-output", Output + " is no regular file");
+  return Error::success();
+}
+
+static Error checkOutputs(const CommandLine &C, const Settings &S, StringRef WorkDir) {
+  if (!C.makesSeveralObjects())
+    return checkOutput(C.Output, WorkDir);
+  if (!S.Output.empty())
+    return unsupported("several-inputs", "-o " + S.Output + " with several inputs");
+  for (const Input &I : C.Inputs)
+    if (Error E = checkOutput(C.outputOf(I.Path), WorkDir))
+      return E;
   return Error::success();
 }
 
@@ -273,10 +284,36 @@ static unsigned countRegisterCaps(ArrayRef<Argument> Arguments) {
   return Driver + ptxasRegisterCap(ptxasWords(Arguments)).has_value();
 }
 
-static std::string defaultOutput(const CommandLine &C) {
-  if (C.Makes == Product::Executable)
-    return "a.out";
-  return (sys::path::stem(C.Inputs.front().Path) + ".o").str();
+static std::string defaultObject(StringRef Source) {
+  return (sys::path::stem(Source) + ".o").str();
+}
+
+/// As nvcc derives it: of `-o` where it is given, else of the source, in the working directory and
+/// as if for an object.
+static std::string depfileOf(const CommandLine &C, const Settings &S) {
+  if (!C.WritesDepfile)
+    return "";
+  if (!S.DepfilePath.empty())
+    return S.DepfilePath;
+  std::string Target = S.Output;
+  if (Target.empty())
+    Target = defaultObject(
+        find_if(C.Inputs, [](const Input &I) { return I.Kind == InputKind::DeviceSource; })->Path);
+  // llvm's replace_extension knows that `.hid` has none; nvcc makes `.d` of it.
+  StringRef Name = sys::path::filename(Target);
+  StringRef Dir = StringRef(Target).drop_back(Name.size());
+  return (Dir + Name.substr(0, Name.rfind('.')) + ".d").str();
+}
+
+std::string CommandLine::outputOf(StringRef Source) const {
+  return makesSeveralObjects() ? defaultObject(Source) : Output;
+}
+
+static void collectWords(ArrayRef<Argument> Arguments, std::vector<std::string> &Words) {
+  for (const Argument &A : Arguments) {
+    append_range(Words, A.Words);
+    collectWords(A.Nested, Words);
+  }
 }
 
 Expected<CommandLine> parseCommandLine(ArrayRef<std::string> Argv, const NvccEnvironment &Env) {
@@ -290,6 +327,7 @@ Expected<CommandLine> parseCommandLine(ArrayRef<std::string> Argv, const NvccEnv
   CommandLine C;
   C.Argv.assign(Argv.begin(), Argv.end());
   C.Expanded = joinArguments(*User);
+  collectWords(*All, C.AllWords);
   Settings S;
   if (Error E = takeOptions(*All, S))
     return E;
@@ -304,9 +342,12 @@ Expected<CommandLine> parseCommandLine(ArrayRef<std::string> Argv, const NvccEnv
   if (Error E = takeRegisterCap(*All, S, C))
     return E;
   C.CapFromEnvironment = countRegisterCaps(*All) > countRegisterCaps(*User);
-  C.Output = S.Output.empty() ? defaultOutput(C) : S.Output;
-  if (Error E = checkOutput(C, Env.WorkDir))
+  C.Output = S.Output;
+  if (C.Output.empty())
+    C.Output = C.Makes == Product::Executable ? "a.out" : defaultObject(C.Inputs.front().Path);
+  if (Error E = checkOutputs(C, S, Env.WorkDir))
     return E;
+  C.Depfile = depfileOf(C, S);
   return C;
 }
 

@@ -29,15 +29,24 @@ struct CommandLine {
   /// Argv, with those options files spelled out that hold inputs or options which a rewritten
   /// command changes. The rewriting functions below start from it.
   std::vector<std::string> Expanded;
+  /// Every word that nvcc reads: options files spelled out, NVCC_*_FLAGS included.
+  std::vector<std::string> AllWords;
   Product Makes = Product::Object;
   std::vector<Input> Inputs;
-  std::string Output;         ///< As nvcc will write it, also where `-o` was left out.
+  /// As nvcc will write it, also where `-o` was left out; of several objects the first.
+  std::string Output;
   bool Relocatable = false;   ///< -rdc=true or -dc.
   bool WritesDepfile = false; ///< -MD, -MMD, --generate-dependencies-with-compile.
+  std::string Depfile;        ///< Its path, where one is written.
   /// -maxrregcount in force, wherever it was written; absent where it is 0 or so large that ptxas
   /// ignores it.
   std::optional<unsigned> RegisterCap;
   bool CapFromEnvironment = false; ///< NVCC_*_FLAGS give one: withRegisterCap cannot replace it.
+
+  /// Whether the command makes an object of each of several sources, beside the working directory.
+  bool makesSeveralObjects() const { return Makes == Product::Object && Inputs.size() > 1; }
+  /// The output that holds what \p Source becomes.
+  std::string outputOf(llvm::StringRef Source) const;
 };
 
 /// The environment that bears on nvcc, as the caller found it.

@@ -4,7 +4,6 @@
 #include "Nvcc/ToolArguments.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -24,25 +23,18 @@ static bool gives(ArrayRef<Argument> Arguments, StringRef Short) {
   return any_of(Arguments, [&](const Argument &A) { return spells(A, Short); });
 }
 
-/// Names the depfile and its target as nvcc derives them: of `-o` where it is given, else of the
-/// source, in the working directory and as if for an object.
+/// Names the depfile and its target as nvcc derives them.
 static void pinDepfile(const CommandLine &C, std::vector<Argument> &Arguments) {
-  SmallString<128> Target(C.Output);
+  std::string Target = C.Output;
   if (!gives(Arguments, "-o")) {
     auto Source =
         find_if(C.Inputs, [](const Input &I) { return I.Kind == InputKind::DeviceSource; });
-    Target = sys::path::stem(Source->Path);
-    Target += ".o";
+    Target = (sys::path::stem(Source->Path) + ".o").str();
   }
   if (!gives(Arguments, "-MT"))
     addOption(Arguments, "-MT", Target);
-  if (gives(Arguments, "-MF"))
-    return;
-  // llvm's replace_extension knows that `.hid` has none; nvcc makes `.d` of it.
-  StringRef Name = sys::path::filename(Target);
-  StringRef Dir = StringRef(Target).drop_back(Name.size());
-  std::string Depfile = (Dir + Name.substr(0, Name.rfind('.')) + ".d").str();
-  addOption(Arguments, "-MF", Depfile);
+  if (!gives(Arguments, "-MF"))
+    addOption(Arguments, "-MF", C.Depfile);
 }
 
 static void redirect(const CommandLine &C, StringRef Path, std::vector<Argument> &Arguments) {

@@ -66,7 +66,11 @@ TEST(CommandLine, LeavesOtherWorkToNvcc) {
       {{"-gencode", "arch=compute_90,code=[sm_90,lto_90]", "-c", "k.cu"}, "device-lto"},
       {{"-shared", "k.cu", "-o", "libk.so"}, "shared-link"},
       {{"-r", "k.cu"}, "relocatable-link"},
-      {{"-c", "a.cu", "b.cu"}, "several-inputs"},
+      {{"-c", "a.cu", "b.cu"}, "object"},
+      {{"-c", "a.cu", "b.cpp"}, "object"},
+      {{"-c", "a.cu", "d/a.cu"}, "same-stem"},
+      {{"-c", "a.cu", "b.cu", "-o", "c.o"}, "several-inputs"},
+      {{"-c", "a.cu", "b.cu", "-MD"}, "several-depfiles"},
       {{"-c", "a.cu", "b.o"}, "several-inputs"},
       {{"d1/m.cu", "d2/m.cu"}, "same-stem"},
       {{"m.cu", "m.cpp"}, "same-stem"},
@@ -262,3 +266,38 @@ TEST(CommandLine, ConfigureProbesAreKnownByDirectoryOrName) {
 }
 
 } // namespace
+
+TEST(CommandLine, ObjectsOfSeveralSourcesAreNamedAfterThem) {
+  CommandLine C = parsed({"-c", "d/a.cu", "b.cu"});
+  EXPECT_TRUE(C.makesSeveralObjects());
+  EXPECT_EQ(C.outputOf("d/a.cu"), "a.o");
+  EXPECT_EQ(C.outputOf("b.cu"), "b.o");
+  EXPECT_EQ(C.Output, "a.o");
+  C = parsed({"-c", "d/a.cu", "-o", "e/x.obj"});
+  EXPECT_FALSE(C.makesSeveralObjects());
+  EXPECT_EQ(C.outputOf("d/a.cu"), "e/x.obj");
+}
+
+TEST(CommandLine, DepfileIsTheOneThatNvccWrites) {
+  EXPECT_EQ(parsed({"-c", "d/a.cu"}).Depfile, "");
+  EXPECT_EQ(parsed({"-c", "d/a.cu", "-MF", "x.d"}).Depfile, "");
+  EXPECT_EQ(parsed({"-c", "d/a.cu", "-MD"}).Depfile, "a.d");
+  EXPECT_EQ(parsed({"-c", "d/a.cu", "-MMD", "-o", "e/b.c.o"}).Depfile, "e/b.c.d");
+  EXPECT_EQ(parsed({"-c", "a.cu", "-MD", "-MF", "y.dep", "-o", "b.o"}).Depfile, "y.dep");
+  EXPECT_EQ(parsed({"a.cu", "--generate-dependencies-with-compile", "-o", "dir/exe"}).Depfile,
+            "dir/exe.d");
+  EXPECT_EQ(parsed({"-c", "a.cu", "--generate-nonsystem-dependencies-with-compile",
+                    "--dependency-output=z.d"})
+                .Depfile,
+            "z.d");
+}
+
+TEST(CommandLine, AllWordsHoldWhatEveryOptionsFileAndTheEnvironmentSay) {
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-words");
+  ASSERT_TRUE(bool(Dir));
+  llvm::cantFail(writeFileAtomically(Dir->path() + "/outer", "-DOUTER --options-file inner"));
+  llvm::cantFail(writeFileAtomically(Dir->path() + "/inner", "-DINNER"));
+  CommandLine C = parsed({"-c", "a.cu", "-optf", "outer"}, {"-DBEFORE", "-DAFTER", Dir->path()});
+  for (const char *Word : {"-DOUTER", "-DINNER", "-DBEFORE", "-DAFTER", "outer"})
+    EXPECT_EQ(std::count(C.AllWords.begin(), C.AllWords.end(), Word), 1) << Word;
+}
