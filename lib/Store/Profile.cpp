@@ -106,6 +106,22 @@ std::string carve::printProfile(const Profile &P) {
   return Text;
 }
 
+std::string carve::choicesOf(const Profile &P) {
+  Profile Acted;
+  Acted.FileCap = P.FileCap;
+  for (const Decision &D : P.Kernels) {
+    if (D.Variant.isDefault())
+      continue;
+    Decision Choice{D.Kernel, D.Arch, D.Variant, D.Digest, std::nullopt};
+    // The only evidence that the emission looks at.
+    if (D.Basis && !D.Basis->CodeDigest.empty())
+      (Choice.Basis = Evidence())->CodeDigest = D.Basis->CodeDigest;
+    Acted.Kernels.push_back(std::move(Choice));
+  }
+  bool Nothing = !Acted.FileCap && Acted.Kernels.empty();
+  return Nothing ? std::string() : printProfile(Acted);
+}
+
 std::string carve::decisionDigest(llvm::StringRef KernelDigest, llvm::StringRef Arch,
                                   llvm::StringRef NvccVersion,
                                   llvm::ArrayRef<std::string> PtxasOptions) {

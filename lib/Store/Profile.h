@@ -60,6 +60,10 @@ llvm::Expected<Profile> parseProfile(llvm::StringRef Yaml, llvm::StringRef Name)
 /// Stable text: sorted by kernel and architecture, the same bytes for the same decisions.
 std::string printProfile(const Profile &P);
 
+/// What of \p P a compile acts on, as text: the caps and what they hold for, without evidence and
+/// without kernels whose default stays. Empty where it acts on nothing.
+std::string choicesOf(const Profile &P);
+
 /// What a decision holds for: the kernel's normalised PTX, the architecture, ptxas' version, its
 /// options, and the version of our set of knobs.
 std::string decisionDigest(llvm::StringRef KernelDigest, llvm::StringRef Arch,

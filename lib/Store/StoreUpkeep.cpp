@@ -40,20 +40,34 @@ static llvm::Error removeEntry(const StoreEntry &Entry) {
   return llvm::Error::success();
 }
 
+/// Whether \p Entry is a decision file as a compile makes it, for the depfile alone.
+static bool isEmptyProfile(const StoreEntry &Entry) {
+  return Entry.Bytes == printProfile({}).size();
+}
+
+/// Bytes of the files that are no entries.
+static uint64_t otherBytes(const UnitStore &Store) {
+  std::vector<std::string> Paths = passthroughFiles(Store.root());
+  Paths.push_back(Store.decisionsDigestFile());
+  uint64_t Total = 0;
+  for (const std::string &Path : Paths) {
+    uint64_t Bytes = 0;
+    if (!fs::file_size(Path, Bytes))
+      Total += Bytes;
+  }
+  return Total;
+}
+
 StoreStats UnitStore::stats() const {
   StoreStats Stats;
   for (const StoreEntry &Entry : storeEntries(Root)) {
     Stats.Units += Entry.Kind == EntryKind::Unit;
     Stats.Blobs += Entry.Kind == EntryKind::Blob;
-    Stats.Decisions += Entry.Kind == EntryKind::Decision;
+    Stats.Decisions += Entry.Kind == EntryKind::Decision && !isEmptyProfile(Entry);
     Stats.Reports += Entry.Kind == EntryKind::Report;
     Stats.Bytes += Entry.Bytes;
   }
-  for (const std::string &Path : passthroughFiles(Root)) {
-    uint64_t Bytes = 0;
-    if (!fs::file_size(Path, Bytes))
-      Stats.Bytes += Bytes;
-  }
+  Stats.Bytes += otherBytes(*this);
   Stats.Passthroughs = readPassthroughs(Root);
   return Stats;
 }
@@ -157,7 +171,7 @@ static llvm::Error removeUnitsWithoutBlobs(const UnitStore &Store) {
 
 llvm::Error UnitStore::prune(uint64_t MaxBytes) {
   std::vector<StoreEntry> Evictable;
-  uint64_t Bytes = 0;
+  uint64_t Bytes = otherBytes(*this);
   const auto Now = std::chrono::system_clock::now();
   for (StoreEntry &Entry : storeEntries(Root)) {
     if (Entry.Kind == EntryKind::Temporary && Now - Entry.Modified > TemporaryAge) {
@@ -210,8 +224,9 @@ llvm::Error UnitStore::clear() {
   for (const std::string &Path : passthroughFiles(Root))
     if (llvm::Error Failed = removeFile(Path))
       return Failed;
-  if (llvm::Error Failed = removeFile(Root + "/pruned"))
-    return Failed;
+  for (const char *Name : {"/pruned", "/decisions.digest"})
+    if (llvm::Error Failed = removeFile(Root + Name))
+      return Failed;
   removeEmptyFolders(Root);
   return llvm::Error::success();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Ptx/KernelResources.h"
+#include "Support/CommandRunner.h"
 
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct UnitImage {
   std::string CubinDigest; ///< Blob: the cubin as ptxas made it; what the driver loads.
   std::vector<std::string> PtxasOptions; ///< As in DeviceImage.
   std::string PtxName;                   ///< File name that ptxas saw, e.g. `k.ptx`.
+  std::string CubinName;                 ///< File name of the cubin beside it.
   std::vector<KernelResources> Kernels;  ///< From the cubin; spills unknown (0).
 };
 
@@ -27,6 +29,33 @@ struct EmbeddedPtx {
   std::string PtxDigest; ///< Blob.
   std::string PtxName;
   std::vector<std::string> PtxasOptions; ///< Of a sibling image; `-arch` is the reader's to set.
+};
+
+/// What is kept of a compile to an object, so that one whose decisions alone are other than then
+/// can be made from it, without nvcc's front end.
+struct ObjectRecord {
+  std::string Command; ///< Digest of arguments, environment and toolkit.
+  std::string Inputs;  ///< Blob: the files that were read, as printInputFiles() puts it.
+  std::string SourceDigest;
+  std::string KeepDir; ///< Where the intermediate files lay; its path is part of debug information.
+  std::vector<std::string> FatbinaryArguments; ///< As in DeviceUnit.
+  std::string FatbinName;                      ///< Of the container, within KeepDir.
+  uint64_t FatbinBytes = 0;
+  /// nvcc's own object, before anything was spliced into it, and its device section (see
+  /// Emit/ObjectSplicer.h).
+  std::string ObjectDigest;
+  uint64_t ObjectBytes = 0, HeaderOffset = 0, SectionOffset = 0, SectionBytes = 0;
+  std::string Depfile;        ///< Blob: as nvcc wrote it; empty where it wrote none.
+  std::string Stdout, Stderr; ///< Blobs: what nvcc printed.
+  StreamShape Streams;        ///< Where it printed to.
+  std::string Decisions;      ///< Digest of what was emitted into the object.
+};
+
+/// How a build system learns that a unit has a new decision.
+enum class RebuildCue {
+  None,    ///< Not at all: `carve touch` touches the source.
+  Depfile, ///< The decision file stands in the depfile.
+  Cache,   ///< A compiler cache in front would not notice, so that it was not listed.
 };
 
 /// One device source compiled by one command.
@@ -45,6 +74,9 @@ struct Unit {
   std::vector<std::string> Containers;
   std::vector<UnitImage> Images;
   std::vector<EmbeddedPtx> Ptx;
+  std::string Choices; ///< Digest of choicesOf() the unit's decisions at its last compile.
+  RebuildCue Cue = RebuildCue::None;
+  std::optional<ObjectRecord> Object; ///< Where the output is an object.
 };
 
 } // namespace carve

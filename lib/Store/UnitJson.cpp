@@ -53,8 +53,33 @@ json::Value toValue(const UnitImage &I) {
                       {"cubin", I.CubinDigest},
                       {"ptxas-options", toValue(I.PtxasOptions)},
                       {"ptx-name", toValue(llvm::StringRef(I.PtxName))},
+                      {"cubin-name", toValue(llvm::StringRef(I.CubinName))},
                       {"kernels", std::move(Kernels)}};
 }
+
+json::Value toValue(const ObjectRecord &O) {
+  return json::Object{{"command", O.Command},
+                      {"inputs", O.Inputs},
+                      {"source-digest", O.SourceDigest},
+                      {"keep-dir", toValue(llvm::StringRef(O.KeepDir))},
+                      {"fatbinary-arguments", toValue(O.FatbinaryArguments)},
+                      {"fatbin-name", toValue(llvm::StringRef(O.FatbinName))},
+                      {"fatbin-bytes", O.FatbinBytes},
+                      {"object-digest", O.ObjectDigest},
+                      {"object-bytes", O.ObjectBytes},
+                      {"header-offset", O.HeaderOffset},
+                      {"section-offset", O.SectionOffset},
+                      {"section-bytes", O.SectionBytes},
+                      {"depfile", O.Depfile},
+                      {"stdout", O.Stdout},
+                      {"stderr", O.Stderr},
+                      {"streams-merged", O.Streams.Merged},
+                      {"stdout-terminal", O.Streams.OutTerminal},
+                      {"stderr-terminal", O.Streams.ErrTerminal},
+                      {"decisions", O.Decisions}};
+}
+
+constexpr llvm::StringLiteral CueNames[] = {"none", "depfile", "cache"};
 
 json::Value toValue(const EmbeddedPtx &E) {
   return json::Object{{"compute", E.Compute},
@@ -85,6 +110,14 @@ bool readValue(const json::Value &V, unsigned &Out, json::Path P) {
   return true;
 }
 
+bool readValue(const json::Value &V, uint64_t &Out, json::Path P) {
+  std::optional<uint64_t> Number = V.getAsUINT64();
+  if (!Number)
+    P.report("expected unsigned number");
+  Out = Number.value_or(0);
+  return Number.has_value();
+}
+
 bool readValue(const json::Value &V, std::optional<unsigned> &Out, json::Path P) {
   Out.reset();
   return V.kind() == json::Value::Null || readValue(V, Out.emplace(), P);
@@ -101,6 +134,8 @@ bool readValue(const json::Value &V, bool &Out, json::Path P) {
 bool readValue(const json::Value &V, KernelResources &Out, json::Path P);
 bool readValue(const json::Value &V, UnitImage &Out, json::Path P);
 bool readValue(const json::Value &V, EmbeddedPtx &Out, json::Path P);
+bool readValue(const json::Value &V, std::optional<ObjectRecord> &Out, json::Path P);
+bool readValue(const json::Value &V, RebuildCue &Out, json::Path P);
 
 template <typename T> bool readValue(const json::Value &V, std::vector<T> &Out, json::Path P) {
   const json::Array *A = V.getAsArray();
@@ -151,7 +186,42 @@ bool readValue(const json::Value &V, UnitImage &Out, json::Path P) {
   Members M(V, P);
   return M.get("arch", Out.Arch) && M.get("ptx", Out.PtxDigest) &&
          M.get("cubin", Out.CubinDigest) && M.get("ptxas-options", Out.PtxasOptions) &&
-         M.get("ptx-name", Out.PtxName) && M.get("kernels", Out.Kernels);
+         M.get("ptx-name", Out.PtxName) && M.get("cubin-name", Out.CubinName) &&
+         M.get("kernels", Out.Kernels);
+}
+
+bool readValue(const json::Value &V, ObjectRecord &Out, json::Path P) {
+  Members M(V, P);
+  return M.get("command", Out.Command) && M.get("inputs", Out.Inputs) &&
+         M.get("source-digest", Out.SourceDigest) && M.get("keep-dir", Out.KeepDir) &&
+         M.get("fatbinary-arguments", Out.FatbinaryArguments) &&
+         M.get("fatbin-name", Out.FatbinName) && M.get("fatbin-bytes", Out.FatbinBytes) &&
+         M.get("object-digest", Out.ObjectDigest) && M.get("object-bytes", Out.ObjectBytes) &&
+         M.get("header-offset", Out.HeaderOffset) && M.get("section-offset", Out.SectionOffset) &&
+         M.get("section-bytes", Out.SectionBytes) && M.get("depfile", Out.Depfile) &&
+         M.get("stdout", Out.Stdout) && M.get("stderr", Out.Stderr) &&
+         M.get("streams-merged", Out.Streams.Merged) &&
+         M.get("stdout-terminal", Out.Streams.OutTerminal) &&
+         M.get("stderr-terminal", Out.Streams.ErrTerminal) && M.get("decisions", Out.Decisions);
+}
+
+bool readValue(const json::Value &V, std::optional<ObjectRecord> &Out, json::Path P) {
+  if (V.getAsNull())
+    return true;
+  return readValue(V, Out.emplace(), P);
+}
+
+bool readValue(const json::Value &V, RebuildCue &Out, json::Path P) {
+  std::string Name;
+  if (!readValue(V, Name, P))
+    return false;
+  auto Found = llvm::find(CueNames, Name);
+  if (Found == std::end(CueNames)) {
+    P.report("expected none, depfile or cache");
+    return false;
+  }
+  Out = RebuildCue(Found - CueNames);
+  return true;
 }
 
 bool readValue(const json::Value &V, EmbeddedPtx &Out, json::Path P) {
@@ -167,7 +237,9 @@ bool readValue(const json::Value &V, Unit &Out, json::Path P) {
          M.get("command", Out.Command) && M.get("nvcc", Out.Nvcc) &&
          M.get("nvcc-version", Out.NvccVersion) && M.get("relocatable", Out.Relocatable) &&
          M.get("register-cap", Out.RegisterCap) && M.get("containers", Out.Containers) &&
-         M.get("images", Out.Images) && M.get("embedded-ptx", Out.Ptx);
+         M.get("images", Out.Images) && M.get("embedded-ptx", Out.Ptx) &&
+         M.get("choices", Out.Choices) && M.get("rebuild-cue", Out.Cue) &&
+         M.get("object", Out.Object);
 }
 
 } // namespace
@@ -182,6 +254,9 @@ std::string carve::printUnit(const Unit &U) {
   json::Value Cap = nullptr;
   if (U.RegisterCap)
     Cap = *U.RegisterCap;
+  json::Value Object = nullptr;
+  if (U.Object)
+    Object = toValue(*U.Object);
   json::Object Record{{FormatKey, RecordFormat},
                       {"key", U.Key},
                       {"project", toValue(llvm::StringRef(U.Project))},
@@ -195,7 +270,10 @@ std::string carve::printUnit(const Unit &U) {
                       {"register-cap", std::move(Cap)},
                       {"containers", toValue(U.Containers)},
                       {"images", std::move(Images)},
-                      {"embedded-ptx", std::move(Ptx)}};
+                      {"embedded-ptx", std::move(Ptx)},
+                      {"choices", U.Choices},
+                      {"rebuild-cue", CueNames[size_t(U.Cue)].str()},
+                      {"object", std::move(Object)}};
   std::string Text;
   llvm::raw_string_ostream(Text) << llvm::formatv("{0:2}\n", json::Value(std::move(Record)));
   return Text;

@@ -229,18 +229,6 @@ std::vector<Unit> UnitStore::units() const {
   return Units;
 }
 
-llvm::Expected<std::optional<std::string>> UnitStore::decisions(llvm::StringRef Key) const {
-  if (!isEntryName(Key))
-    return badName("unit key", Key);
-  return readIfThere(entryPath(Root, EntryKind::Decision, Key));
-}
-
-llvm::Error UnitStore::putDecisions(llvm::StringRef Key, llvm::StringRef Yaml) {
-  if (!isEntryName(Key))
-    return badName("unit key", Key);
-  return write(entryPath(Root, EntryKind::Decision, Key), Yaml);
-}
-
 llvm::Expected<std::optional<std::string>> UnitStore::attempt(llvm::StringRef Key) const {
   if (!isEntryName(Key))
     return badName("unit key", Key);

@@ -9,6 +9,7 @@
 ///   decisions/<key>.yaml      a unit's decisions (Profile.h)
 ///   attempts/<key>.json       what became of the last tuning of a unit
 ///   reports/<time>-<id>.json  one per tuning
+///   decisions.digest          of all decisions, for compiler caches
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
 ///   pruned                    its age is that of the last pruneSometimes()
 #pragma once
@@ -47,6 +48,9 @@ struct StoreFault {
   std::string What;
 };
 
+/// What becomes of a decision file's date when it is written.
+enum class DecisionDate { New, Kept };
+
 class UnitStore {
 public:
   /// The store at \p Root, which is created when first written to.
@@ -74,7 +78,18 @@ public:
 
   /// Text files beside a unit's record: `decisions` (extension yaml) and `attempts` (json).
   llvm::Expected<std::optional<std::string>> decisions(llvm::StringRef Key) const;
-  llvm::Error putDecisions(llvm::StringRef Key, llvm::StringRef Yaml);
+  /// Writes the decision file where its content changes. DecisionDate::Kept is for what changes
+  /// nothing that a compile emits, and leaves its date, so that nothing is rebuilt.
+  llvm::Error putDecisions(llvm::StringRef Key, llvm::StringRef Yaml,
+                           DecisionDate Date = DecisionDate::New);
+  /// Absolute path of the decision file, which build systems see in depfiles. Made with no
+  /// decisions in it where it is not there, and dated long ago, so that no output is older.
+  llvm::Expected<std::string> decisionFile(llvm::StringRef Key);
+  /// Dates the decision file back: the output made just now holds what it says.
+  llvm::Error antedateDecisions(llvm::StringRef Key);
+  /// `decisions.digest`, absolute: a file that changes whenever a decision of any unit does, for
+  /// compiler caches (CCACHE_EXTRAFILES).
+  std::string decisionsDigestFile() const;
   llvm::Expected<std::optional<std::string>> attempt(llvm::StringRef Key) const;
   llvm::Error putAttempt(llvm::StringRef Key, llvm::StringRef Json);
 
@@ -100,6 +115,7 @@ public:
 private:
   llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
   llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
+  llvm::Error refreshDecisionsDigest() const;
   std::string Root;
 };
 

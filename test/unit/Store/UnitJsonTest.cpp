@@ -96,3 +96,39 @@ TEST(UnitJson, SaysThatARecordIsNewer) {
   EXPECT_TRUE(Failed.isA<NewerFormat>());
   EXPECT_EQ(llvm::toString(std::move(Failed)), "u.json: unit record of format 2, expected 1");
 }
+
+TEST(UnitJson, KeepsWhatALaterCompileStartsFrom) {
+  Unit U = sampleUnit();
+  EXPECT_FALSE(valueOf(parseUnit(printUnit(U), "u.json")).Object);
+  U.Choices = "choices";
+  U.Cue = RebuildCue::Cache;
+  U.Images[0].CubinName = "k.sm_90.cubin";
+  ObjectRecord O;
+  O.Command = "command";
+  O.Inputs = "inputs";
+  O.SourceDigest = "source";
+  O.KeepDir = "/tmp/k\xc3\xa9";
+  O.FatbinaryArguments = {"-64", "--image3=kind=elf,sm=90,file=/tmp/k.cubin"};
+  O.FatbinName = "k.fatbin";
+  O.FatbinBytes = uint64_t(1) << 40;
+  O.ObjectDigest = "object";
+  O.ObjectBytes = 1;
+  O.HeaderOffset = 2;
+  O.SectionOffset = 3;
+  O.SectionBytes = 4;
+  O.Depfile = "d";
+  O.Stdout = "out";
+  O.Stderr = "err";
+  O.Streams = {true, false, true};
+  O.Decisions = "decisions";
+  U.Object = O;
+  Unit Back = valueOf(parseUnit(printUnit(U), "u.json"));
+  EXPECT_EQ(Back.Choices, U.Choices);
+  EXPECT_EQ(Back.Cue, U.Cue);
+  EXPECT_EQ(Back.Images[0].CubinName, "k.sm_90.cubin");
+  EXPECT_EQ(printUnit(Back), printUnit(U));
+  EXPECT_EQ(Back.Object->FatbinBytes, O.FatbinBytes);
+  EXPECT_EQ(Back.Object->Streams, O.Streams);
+  EXPECT_EQ(messageOf(parseUnit(replaced(printUnit(U), "\"cache\"", "\"guess\""), "u.json")),
+            "u.json: expected none, depfile or cache at unit.rebuild-cue");
+}

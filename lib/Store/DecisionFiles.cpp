@@ -1,0 +1,111 @@
+// The decision files of the units. Build systems list them in their depfiles, so that when they are
+// written, and with which date, decides what is rebuilt.
+#include "Store/Profile.h"
+#include "Store/StoreLayout.h"
+#include "Store/UnitStore.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+using namespace carve;
+namespace fs = llvm::sys::fs;
+
+/// 2001-01-01: older than any output, and no date that a build system takes for "not there".
+static const llvm::sys::TimePoint<> LongAgo = llvm::sys::toTimePoint(978307200);
+
+static llvm::Error badKey(llvm::StringRef Key) {
+  return malformed("bad unit key '" + Key + "', expected a file name");
+}
+
+llvm::Expected<std::optional<std::string>> UnitStore::decisions(llvm::StringRef Key) const {
+  if (!isEntryName(Key))
+    return badKey(Key);
+  std::string Path = entryPath(Root, EntryKind::Decision, Key);
+  if (!fs::exists(Path))
+    return std::nullopt;
+  llvm::Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  return std::optional(std::move(*Text));
+}
+
+llvm::Error UnitStore::putDecisions(llvm::StringRef Key, llvm::StringRef Yaml, DecisionDate Date) {
+  llvm::Expected<std::optional<std::string>> Old = decisions(Key);
+  if (!Old && !isEntryName(Key))
+    return Old.takeError();
+  if (!Old)
+    llvm::consumeError(Old.takeError()); // Unreadable: replaced.
+  else if (*Old && **Old == Yaml)
+    return llvm::Error::success();
+  std::string Path = entryPath(Root, EntryKind::Decision, Key);
+  fs::file_status Status;
+  bool Keep = Date == DecisionDate::Kept && !fs::status(Path, Status);
+  llvm::Error Failed =
+      Keep ? writeFileAtomically(Path, Yaml, Status.getLastModificationTime()) : write(Path, Yaml);
+  return Failed ? std::move(Failed) : refreshDecisionsDigest();
+}
+
+static std::string absolute(llvm::StringRef Path) {
+  llvm::SmallString<256> Result(Path);
+  fs::make_absolute(Result);
+  llvm::sys::path::remove_dots(Result, /*remove_dot_dot=*/true);
+  return Result.str().str();
+}
+
+llvm::Expected<std::string> UnitStore::decisionFile(llvm::StringRef Key) {
+  if (!isEntryName(Key))
+    return badKey(Key);
+  std::string Path = absolute(entryPath(Root, EntryKind::Decision, Key));
+  llvm::StringRef Folder = llvm::sys::path::parent_path(Path);
+  if (std::error_code Code = fs::create_directories(Folder))
+    return llvm::createFileError(Folder, Code);
+  llvm::Expected<bool> Made = createFile(Path, printProfile({}), LongAgo);
+  if (!Made)
+    return Made.takeError();
+  if (!fs::exists(decisionsDigestFile()))
+    if (llvm::Error Failed = refreshDecisionsDigest())
+      return Failed;
+  return Path;
+}
+
+llvm::Error UnitStore::antedateDecisions(llvm::StringRef Key) {
+  if (!isEntryName(Key))
+    return badKey(Key);
+  std::string Path = entryPath(Root, EntryKind::Decision, Key);
+  timespec Times[2] = {{0, UTIME_OMIT}, {llvm::sys::toTimeT(LongAgo), 0}};
+  if (::utimensat(AT_FDCWD, Path.c_str(), Times, 0) == 0 || errno == ENOENT)
+    return llvm::Error::success();
+  return llvm::createFileError(Path, std::error_code(errno, std::generic_category()));
+}
+
+std::string UnitStore::decisionsDigestFile() const { return absolute(Root + "/decisions.digest"); }
+
+// Units without a decision do not count, so that the first compile of a new one leaves the caches
+// of the others valid.
+llvm::Error UnitStore::refreshDecisionsDigest() const {
+  std::vector<std::string> Fields;
+  for (const std::string &Key : entryNames(Root, EntryKind::Decision)) {
+    llvm::Expected<std::optional<std::string>> Text = decisions(Key);
+    llvm::Expected<Profile> P = Text ? parseProfile(Text->value_or(""), Key) : Text.takeError();
+    if (!P) {
+      llvm::consumeError(P.takeError()); // Emitted by nobody either.
+      continue;
+    }
+    if (std::string Choices = choicesOf(*P); !Choices.empty())
+      Fields.insert(Fields.end(), {Key, Choices});
+  }
+  std::vector<llvm::StringRef> Views(Fields.begin(), Fields.end());
+  std::string Digest = digestOfFields(Views) + "\n";
+  if (llvm::Expected<std::string> Old = readFile(decisionsDigestFile()); !Old)
+    llvm::consumeError(Old.takeError());
+  else if (*Old == Digest)
+    return llvm::Error::success();
+  return write(decisionsDigestFile(), Digest);
+}

@@ -1,0 +1,54 @@
+#include "Store/InputFiles.h"
+
+#include "Support/Error.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <sys/stat.h>
+
+using namespace carve;
+
+static int64_t nanoseconds(const timespec &Time) {
+  return int64_t(Time.tv_sec) * 1000000000 + Time.tv_nsec;
+}
+
+std::optional<InputFile> carve::stampOf(llvm::StringRef Path, llvm::StringRef Dir) {
+  llvm::SmallString<256> Full(Path);
+  llvm::sys::fs::make_absolute(Dir, Full);
+  struct stat Status;
+  if (::stat(Full.c_str(), &Status) != 0 || !S_ISREG(Status.st_mode))
+    return std::nullopt;
+  return InputFile{Path.str(), uint64_t(Status.st_size), nanoseconds(Status.st_mtim),
+                   nanoseconds(Status.st_ctim)};
+}
+
+std::string carve::printInputFiles(llvm::ArrayRef<InputFile> Files) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  for (const InputFile &F : Files)
+    OS << F.Bytes << ' ' << F.ModifiedNs << ' ' << F.ChangedNs << ' ' << F.Path << '\n';
+  return Text;
+}
+
+llvm::Expected<std::vector<InputFile>> carve::parseInputFiles(llvm::StringRef Text) {
+  std::vector<InputFile> Files;
+  while (!Text.empty()) {
+    llvm::StringRef Line, Rest;
+    std::tie(Line, Text) = Text.split('\n');
+    Rest = Line;
+    InputFile F;
+    auto Number = [&](auto &Out) {
+      llvm::StringRef Word;
+      std::tie(Word, Rest) = Rest.split(' ');
+      return !Word.getAsInteger(10, Out);
+    };
+    if (!Number(F.Bytes) || !Number(F.ModifiedNs) || !Number(F.ChangedNs) || Rest.empty())
+      return malformed("input files: line " + llvm::Twine(Files.size() + 1) + " is '" + Line +
+                       "', expected bytes, two times and a path");
+    F.Path = Rest.str();
+    Files.push_back(std::move(F));
+  }
+  return Files;
+}

@@ -1,0 +1,118 @@
+#include "Store/InputFiles.h"
+#include "Store/Profile.h"
+#include "Store/UnitStore.h"
+#include "StoreTesting.h"
+
+#include <fstream>
+
+using namespace carve;
+
+namespace {
+
+class DecisionFilesTest : public StoreTest {
+protected:
+  std::string Key = std::string(32, 'a');
+  std::string fileOf(const std::string &Name) const {
+    return Root + "/decisions/" + Name + ".yaml";
+  }
+  static std::string capped(unsigned Cap, double Ratio = 1) {
+    Profile P;
+    Decision D{"k(float*)", "sm_90", {Cap}, "digest", Evidence()};
+    D.Basis->Ratio = Ratio;
+    P.put(D);
+    return printProfile(P);
+  }
+};
+
+TEST_F(DecisionFilesTest, AreMadeEmptyAndOld) {
+  UnitStore Store(Root);
+  EXPECT_EQ(valueOf(Store.decisionFile(Key)), fileOf(Key));
+  EXPECT_EQ(valueOf(Store.decisions(Key)), printProfile({}));
+  EXPECT_GT(ageOf(fileOf(Key)), 20L * 365 * 24 * 3600);
+  EXPECT_EQ(Store.stats().Decisions, 0u); // Nothing is decided in it.
+  EXPECT_TRUE(Store.verify(false).empty());
+  EXPECT_EQ(messageOf(Store.clear()), "");
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(DecisionFilesTest, ThatAreThereAreNotTouchedByACompile) {
+  UnitStore Store(Root);
+  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40))), "");
+  setAge(fileOf(Key), 1000);
+  EXPECT_EQ(valueOf(Store.decisionFile(Key)), fileOf(Key));
+  EXPECT_EQ(valueOf(Store.decisions(Key)), capped(40));
+  EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5);
+  EXPECT_EQ(Store.stats().Decisions, 1u);
+}
+
+TEST_F(DecisionFilesTest, AreDatedByWhatChanges) {
+  UnitStore Store(Root);
+  valueOf(Store.decisionFile(Key));
+  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40))), "");
+  EXPECT_LT(ageOf(fileOf(Key)), 5);
+  setAge(fileOf(Key), 1000);
+  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40))), "");
+  EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5); // The same text.
+  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40, 0.9), DecisionDate::Kept)), "");
+  EXPECT_EQ(valueOf(Store.decisions(Key)), capped(40, 0.9));
+  EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5);
+  ASSERT_EQ(messageOf(Store.antedateDecisions(Key)), "");
+  EXPECT_GT(ageOf(fileOf(Key)), 20L * 365 * 24 * 3600);
+  EXPECT_EQ(messageOf(Store.antedateDecisions(std::string(32, 'b'))), "");
+}
+
+TEST_F(DecisionFilesTest, ChoicesLeaveOutEvidenceAndDefaults) {
+  Profile P = valueOf(parseProfile(capped(40, 0.5), "p")), Q = P;
+  EXPECT_NE(choicesOf(P), "");
+  Q.put({"other()", "sm_90", {}, "d", Evidence()});
+  Q.Kernels.front().Basis->Date = "later";
+  EXPECT_EQ(choicesOf(P), choicesOf(Q));
+  Q.Kernels.front().Digest = "another";
+  EXPECT_NE(choicesOf(P), choicesOf(Q));
+  Profile Default;
+  Default.put({"k()", "sm_90", {}, "d", std::nullopt});
+  EXPECT_EQ(choicesOf(Default), "");
+  Default.FileCap = 32;
+  EXPECT_NE(choicesOf(Default), "");
+}
+
+TEST_F(DecisionFilesTest, TheDigestOfAllChangesWithEachDecisionAlone) {
+  UnitStore Store(Root);
+  valueOf(Store.decisionFile(Key));
+  std::string Empty = valueOf(readFile(Store.decisionsDigestFile()));
+  valueOf(Store.decisionFile(std::string(32, 'b')));
+  EXPECT_EQ(valueOf(readFile(Store.decisionsDigestFile())), Empty);
+  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40))), "");
+  std::string One = valueOf(readFile(Store.decisionsDigestFile()));
+  EXPECT_NE(One, Empty);
+  setAge(Store.decisionsDigestFile(), 1000);
+  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40, 0.7), DecisionDate::Kept)), "");
+  EXPECT_NEAR(ageOf(Store.decisionsDigestFile()), 1000, 5);
+  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(48))), "");
+  EXPECT_NE(valueOf(readFile(Store.decisionsDigestFile())), One);
+}
+
+TEST_F(DecisionFilesTest, StampsTellFilesApart) {
+  std::string Path = Dir->path() + "/in put";
+  std::ofstream(Path) << "one";
+  auto First = stampOf("in put", Dir->path());
+  ASSERT_TRUE(First);
+  EXPECT_EQ(First->Bytes, 3u);
+  EXPECT_EQ(stampOf(Path, "/elsewhere")->ChangedNs, First->ChangedNs);
+  std::ofstream(Path) << "two";
+  timespec Old[2] = {{0, UTIME_OMIT},
+                     {First->ModifiedNs / 1000000000, First->ModifiedNs % 1000000000}};
+  usleep(20000);
+  ASSERT_EQ(utimensat(AT_FDCWD, Path.c_str(), Old, 0), 0);
+  auto Forged = stampOf("in put", Dir->path());
+  EXPECT_EQ(Forged->ModifiedNs, First->ModifiedNs);
+  EXPECT_NE(*Forged, *First);
+  EXPECT_FALSE(stampOf("none", Dir->path()));
+  EXPECT_FALSE(stampOf(Dir->path(), "/"));
+  std::vector<InputFile> Both = {*First, *Forged};
+  EXPECT_EQ(valueOf(parseInputFiles(printInputFiles(Both))), Both);
+  EXPECT_EQ(messageOf(parseInputFiles("1 2 3 ok\n1 2 x\n")),
+            "input files: line 2 is '1 2 x', expected bytes, two times and a path");
+}
+
+} // namespace
