@@ -93,3 +93,28 @@ llvm::Expected<std::string> carve::spliceContainer(llvm::StringRef Object, llvm:
   Result += Container;
   return Result;
 }
+
+llvm::Expected<DeviceSection> carve::findDeviceSection(llvm::StringRef Object,
+                                                       llvm::StringRef Container) {
+  llvm::Expected<ElfFile> Elf = openObject(Object);
+  if (!Elf)
+    return Elf.takeError();
+  llvm::Expected<uint64_t> HeaderAt = findHeader(*Elf, Container);
+  if (!HeaderAt)
+    return HeaderAt.takeError();
+  auto *Header = reinterpret_cast<const ELF64LE::Shdr *>(Object.data() + *HeaderAt);
+  return DeviceSection{Object.size(), *HeaderAt, Header->sh_offset, Header->sh_size};
+}
+
+llvm::Expected<std::string> carve::unsplicedObject(llvm::StringRef Object,
+                                                   const DeviceSection &Original) {
+  if (Object.size() < Original.ObjectBytes || Original.ObjectBytes < sizeof(ELF64LE::Shdr) ||
+      Original.HeaderOffset > Original.ObjectBytes - sizeof(ELF64LE::Shdr))
+    return unsupported("foreign-object", llvm::Twine(Object.size()) + " bytes, expected at least " +
+                                             llvm::Twine(Original.ObjectBytes));
+  std::string Result = Object.take_front(Original.ObjectBytes).str();
+  auto *Header = reinterpret_cast<ELF64LE::Shdr *>(Result.data() + Original.HeaderOffset);
+  Header->sh_offset = Original.Offset;
+  Header->sh_size = Original.Bytes;
+  return Result;
+}

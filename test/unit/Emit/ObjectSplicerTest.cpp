@@ -205,3 +205,24 @@ TEST(ObjectSplicer, SurvivesDamage) {
       ASSERT_LE(Result->size(), Damaged.size() + 4096 + New.size());
   }
 }
+
+TEST(ObjectSplicer, WhatWasSplicedComesOutAgain) {
+  std::string Object = makeObject({{".text", "code"}, {".nv_fatbin", "container"}});
+  llvm::Expected<DeviceSection> Section = findDeviceSection(Object, "container");
+  ASSERT_TRUE(bool(Section));
+  EXPECT_EQ(Object.substr(Section->Offset, Section->Bytes), "container");
+  std::string Once = spliced(Object, "container", "a longer container");
+  EXPECT_EQ(llvm::cantFail(unsplicedObject(Once, *Section)), Object);
+  EXPECT_EQ(llvm::cantFail(unsplicedObject(Object, *Section)), Object);
+  llvm::Error Other = findDeviceSection(Object, "another").takeError();
+  EXPECT_TRUE(Other.isA<Unsupported>());
+  llvm::consumeError(std::move(Other));
+  DeviceSection Wrong = *Section;
+  Wrong.HeaderOffset = Object.size();
+  for (const auto &[Bytes, Where] :
+       {std::pair(Object.substr(0, 100), *Section), std::pair(Object, Wrong)}) {
+    llvm::Error Failed = unsplicedObject(Bytes, Where).takeError();
+    EXPECT_TRUE(Failed.isA<Unsupported>());
+    llvm::consumeError(std::move(Failed));
+  }
+}
