@@ -2,6 +2,8 @@
 
 #include "Driver/Attempt.h"
 #include "Driver/Emission.h"
+#include "Driver/RebuildCues.h"
+#include "Driver/StoredCompile.h"
 #include "Driver/TunePipeline.h"
 #include "Driver/UnitRecorder.h"
 #include "Nvcc/KeptCompile.h"
@@ -14,6 +16,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
 
@@ -22,35 +25,37 @@ namespace path = llvm::sys::path;
 
 namespace {
 
-/// What is compiled, in 16 digits: the same for the same command.
-std::string commandTag(const CompileRequest &Request) {
-  std::vector<llvm::StringRef> Fields = {Request.WorkDir, Request.Line.Output};
-  for (const std::string &Arg : Request.Line.Argv)
-    Fields.push_back(Arg);
-  return digestOfFields(Fields).substr(0, 16);
-}
-
 class CompilePipeline {
 public:
   CompilePipeline(const CompileRequest &Request, UnitStore &Store, const Toolchain &T,
                   CommandRunner &Runner)
       : Request(Request), Line(Request.Line), Store(Store), T(T), Runner(Runner),
-        Output(pathInWorkDir(Request.Line.Output), commandTag(Request)) {}
+        Output(pathInWorkDir(Request.Line.Output), Request.Tag) {}
 
   llvm::Expected<CompileResult> run();
 
 private:
   llvm::Expected<TempDir> acquireKeepDir() const;
   llvm::Error readProfile();
+  Profile decisionsOf(llvm::StringRef Key) const;
   bool mayEmit() const;
+  llvm::Error compileWithNvcc();
   llvm::Error finish(const KeptCompile &Kept);
   llvm::Error recordUnits(const BuildPlan &Plan);
-  void readDecisions();
   bool shouldTune() const;
   void tuneProgram();
   TuneRequest tuneRequest() const;
 
+  bool mayRestore() const;
+  CompileConditions conditions(const Profile &Decisions) const;
+  void rememberObject(const KeptCompile &Kept);
+  bool tryStore();
+  llvm::Error reemit(const Unit &Record, Profile Decisions, RestoredCompile Restored);
+  void noteUntuned(llvm::Error E);
+
   llvm::Error emit();
+  void putUnits();
+  void keepRecords();
 
   std::string pathInWorkDir(llvm::StringRef Path) const {
     return path::is_absolute(Path) ? Path.str() : Request.WorkDir + "/" + Path.str();
@@ -64,6 +69,9 @@ private:
   std::string KeepDir, NvccVersion;
   OutputPlace Output;
   std::optional<Profile> UserProfile;
+  std::string UserProfileText;
+  std::optional<SourceStamp> Source; ///< Before nvcc read it.
+  int64_t StartedNs = 0;
   std::vector<CompiledUnit> Units;
   CompileResult Result;
 };
@@ -72,7 +80,7 @@ private:
 /// the same every time.
 llvm::Expected<TempDir> CompilePipeline::acquireKeepDir() const {
   return TempDir::createLocked(Request.TempRoot + "/carve-nvcc-" + std::to_string(::geteuid()) +
-                               "-" + commandTag(Request));
+                               "-" + Request.Tag);
 }
 
 llvm::Error CompilePipeline::readProfile() {
@@ -84,35 +92,33 @@ llvm::Error CompilePipeline::readProfile() {
   if (!P)
     return usageError("carve-nvcc: " + llvm::toString(P.takeError()));
   UserProfile = std::move(*P);
+  UserProfileText = std::move(*Text);
   return llvm::Error::success();
 }
 
-static bool changesSomething(const Profile &P) {
-  return P.FileCap ||
-         llvm::any_of(P.Kernels, [](const Decision &D) { return !D.Variant.isDefault(); });
+/// The decisions of a unit; none where there are none, or none that can be read.
+Profile CompilePipeline::decisionsOf(llvm::StringRef Key) const {
+  auto Text = Store.decisions(Key);
+  if (!Text) {
+    logLine(llvm::toString(Text.takeError()));
+    return {};
+  }
+  llvm::Expected<Profile> P =
+      *Text ? parseProfile(**Text, "decisions of " + Line.Output) : Profile();
+  if (P)
+    return std::move(*P);
+  logLine(llvm::toString(P.takeError()));
+  return {};
 }
 
 /// Whether decisions are known before the compile that may change what it makes.
 bool CompilePipeline::mayEmit() const {
-  if (UserProfile && changesSomething(*UserProfile))
+  if (UserProfile && !choicesOf(*UserProfile).empty())
     return true;
-  for (const Input &I : Line.Inputs) {
-    if (I.Kind != InputKind::DeviceSource)
-      continue;
-    auto Text = Store.decisions(unitKeyOf(Line, I.Path, Request.WorkDir));
-    if (!Text) {
-      llvm::consumeError(Text.takeError());
-      continue;
-    }
-    if (!*Text)
-      continue;
-    llvm::Expected<Profile> P = parseProfile(**Text, "decisions");
-    if (!P)
-      llvm::consumeError(P.takeError()); // Said in the log when they are read in earnest.
-    else if (changesSomething(*P))
-      return true;
-  }
-  return false;
+  return llvm::any_of(Line.Inputs, [&](const Input &I) {
+    return I.Kind == InputKind::DeviceSource &&
+           !choicesOf(decisionsOf(unitKeyOf(Line, I.Path, Request.WorkDir))).empty();
+  });
 }
 
 llvm::Error CompilePipeline::recordUnits(const BuildPlan &Plan) {
@@ -124,26 +130,11 @@ llvm::Error CompilePipeline::recordUnits(const BuildPlan &Plan) {
     llvm::Expected<Unit> U = recordUnit(Planned, Line, T, NvccVersion, Request.WorkDir, Store);
     if (!U)
       return U.takeError();
-    Units.push_back({Planned, std::move(*U), {}});
+    Profile Decisions = decisionsOf(U->Key);
+    Units.push_back({Planned, std::move(*U), std::move(Decisions)});
   }
   Store.pruneSometimes(Request.StoreLimitBytes);
   return llvm::Error::success();
-}
-
-void CompilePipeline::readDecisions() {
-  for (CompiledUnit &U : Units) {
-    auto Text = Store.decisions(U.Record.Key);
-    if (!Text) {
-      logLine(llvm::toString(Text.takeError()));
-      continue;
-    }
-    if (!*Text)
-      continue;
-    if (auto P = parseProfile(**Text, "decisions of " + U.Record.Output))
-      U.Decisions = std::move(*P);
-    else
-      logLine(llvm::toString(P.takeError()));
-  }
 }
 
 bool CompilePipeline::shouldTune() const {
@@ -204,8 +195,12 @@ void CompilePipeline::tuneProgram() {
     return;
   }
   for (CompiledUnit &U : Units) {
-    if (auto D = Tuned->Decisions.find(U.Record.Key); D != Tuned->Decisions.end())
+    if (auto D = Tuned->Decisions.find(U.Record.Key); D != Tuned->Decisions.end()) {
       U.Decisions = D->second;
+      // The output that is being made holds them; to others of this build they are new.
+      if (llvm::Error E = Store.antedateDecisions(U.Record.Key))
+        logLine(llvm::toString(std::move(E)));
+    }
     rememberAttempt(U.Record, Tuned->Report.Workload, Request.Options.Scope, Request.Options.Domain,
                     Tuned->Report.Note, Store);
   }
@@ -227,19 +222,154 @@ llvm::Error CompilePipeline::emit() {
   return emitDecisions(Emission, Units, Output, Store);
 }
 
+/// Whether this command is one whose object can be made from the store.
+bool CompilePipeline::mayRestore() const {
+  const DriverOptions &O = Request.Options;
+  return Line.Makes == Product::Object && Line.Inputs.size() == 1 && !Request.ConfigureProbe &&
+         O.Run != RunMode::Command && O.Samples.empty() && O.Scope == TuningScope::Kernel &&
+         !(UserProfile && UserProfile->FileCap);
+}
+
+CompileConditions CompilePipeline::conditions(const Profile &Decisions) const {
+  llvm::StringRef Domain = Request.Options.Domain == LaunchDomain::Traced ? "traced" : "preserve";
+  return {Request.CommandDigest, Request.WorkDir, KeepDir,
+          digestOfFields({choicesOf(Decisions), UserProfileText, Domain})};
+}
+
+/// Adds to the unit's record what a later compile of changed decisions starts from.
+void CompilePipeline::rememberObject(const KeptCompile &Kept) {
+  if (!Source || Units.size() != 1)
+    return;
+  CompiledUnit &U = Units.front();
+  llvm::Expected<ObjectRecord> O =
+      recordObject(U.Planned, Kept, Line, conditions(U.Decisions), *Source, StartedNs, Store);
+  if (O)
+    U.Record.Object = std::move(*O);
+  else
+    logLine("the next compile starts anew: " + llvm::toString(O.takeError()));
+}
+
+/// The object of \p Record, restored, with today's decisions in it.
+llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
+                                    RestoredCompile Restored) {
+  if (!Line.Depfile.empty())
+    if (llvm::Error E = writeFileAtomically(pathInWorkDir(Line.Depfile), Restored.Depfile))
+      return E;
+  if (llvm::Error E = writeFileAtomically(Output.target(), Restored.Object))
+    return E;
+  NvccVersion = Record.NvccVersion;
+  Units.push_back({std::move(Restored.Planned), Record, std::move(Decisions)});
+  Unit &New = Units.front().Record;
+  New.Containers.resize(1); // nvcc's own.
+  New.Object->Decisions = conditions(Units.front().Decisions).Decisions;
+  noteUntuned(emit());
+  keepRecords();
+  llvm::outs() << Restored.Stdout;
+  llvm::outs().flush();
+  llvm::errs() << Restored.Stderr;
+  return llvm::Error::success();
+}
+
+/// Makes the object from the store where only its decisions have changed. Returns false, with
+/// nothing changed, where nvcc has to.
+bool CompilePipeline::tryStore() {
+  if (!mayRestore())
+    return false;
+  auto Record = Store.unit(unitKeyOf(Line, Line.Inputs.front().Path, Request.WorkDir));
+  if (!Record || !*Record) {
+    llvm::consumeError(Record.takeError());
+    return false;
+  }
+  Profile Decisions = decisionsOf((*Record)->Key);
+  if (Decisions.FileCap)
+    return false;
+  auto Restored = restoreCompile(**Record, Output.target(), conditions(Decisions), Store);
+  llvm::Error Failed = Restored ? reemit(**Record, std::move(Decisions), std::move(*Restored))
+                                : Restored.takeError();
+  if (!Failed) {
+    logLine("made from the store: " + Line.Output);
+    return true;
+  }
+  logLine("compiled anew: " + llvm::toString(std::move(Failed)));
+  Units.clear();
+  return false;
+}
+
+void CompilePipeline::putUnits() {
+  for (CompiledUnit &U : Units) {
+    U.Record.Choices = digestOf(choicesOf(U.Decisions));
+    if (llvm::Error E = Store.putUnit(U.Record))
+      logLine(llvm::toString(std::move(E)));
+  }
+}
+
+/// The end of a compile: lists the decisions where a build system sees them, and puts the units
+/// into the store.
+void CompilePipeline::keepRecords() {
+  if (!Request.ConfigureProbe)
+    listDecisions(Line, Request.WorkDir, Request.Options.ProfilePath, Request.BehindCache, Units,
+                  Store);
+  putUnits();
+}
+
 llvm::Error CompilePipeline::finish(const KeptCompile &Kept) {
   if (Kept.NoPlan)
     return unsupported("unknown-plan", *Kept.NoPlan);
   if (llvm::Error E = recordUnits(Kept.Plan))
     return E;
-  readDecisions();
   if (shouldTune()) {
+    putUnits(); // The tuning looks for them in the store.
     // The program is run from its own place.
     if (llvm::Error E = Output.place())
       return E;
     tuneProgram();
   }
-  return Result.Signal ? llvm::Error::success() : emit();
+  if (Result.Signal)
+    return llvm::Error::success();
+  rememberObject(Kept);
+  llvm::Error Emitted = emit();
+  keepRecords();
+  return Emitted;
+}
+
+/// Counts and logs why the output is nvcc's own, which is no failure.
+void CompilePipeline::noteUntuned(llvm::Error E) {
+  llvm::handleAllErrors(
+      std::move(E),
+      [&](const Unsupported &U) {
+        logLine("nvcc's output kept: " + U.reason() + ": " + U.detail());
+        Store.countPassthrough(U.reason());
+      },
+      [&](const llvm::ErrorInfoBase &Info) {
+        logLine("nvcc's output kept: " + Info.message());
+        Store.countPassthrough("internal");
+      });
+}
+
+llvm::Error CompilePipeline::compileWithNvcc() {
+  std::vector<std::string> Arguments = Line.Argv;
+  if (mayEmit() && Output.hasRoom() && !Line.makesSeveralObjects())
+    Arguments = withOutput(Line, Output.useTemporary());
+  if (mayRestore()) {
+    if (auto Stamp = stampSource(Line.Inputs.front().Path, Request.WorkDir))
+      Source = std::move(*Stamp);
+    else
+      llvm::consumeError(Stamp.takeError()); // nvcc will say it.
+  }
+  StartedNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                  std::chrono::system_clock::now().time_since_epoch())
+                  .count();
+  llvm::Expected<KeptCompile> Kept =
+      compileKeeping(T, Runner, Arguments, "", KeepDir, /*Quiet=*/false);
+  if (!Kept)
+    return Kept.takeError();
+  Result.ExitStatus = Kept->Nvcc.ExitStatus;
+  Result.Signal = Kept->Nvcc.Interrupted ? Kept->Nvcc.Interrupted : Kept->Nvcc.Signal;
+  if (Result.ExitStatus != 0 || Result.Signal)
+    return llvm::Error::success();
+  // From here on nvcc has succeeded, and so do we.
+  noteUntuned(finish(*Kept));
+  return Output.place();
 }
 
 llvm::Expected<CompileResult> CompilePipeline::run() {
@@ -249,50 +379,14 @@ llvm::Expected<CompileResult> CompilePipeline::run() {
   if (!Keep)
     return unsupported("no-keep-dir", llvm::toString(Keep.takeError()));
   KeepDir = Keep->path();
-  std::vector<std::string> Arguments = Line.Argv;
-  if (mayEmit() && Output.hasRoom())
-    Arguments = withOutput(Line, Output.useTemporary());
-  llvm::Expected<KeptCompile> Kept =
-      compileKeeping(T, Runner, Arguments, "", KeepDir, /*Quiet=*/false);
-  if (!Kept)
-    return Kept.takeError();
-  Result.ExitStatus = Kept->Nvcc.ExitStatus;
-  Result.Signal = Kept->Nvcc.Interrupted ? Kept->Nvcc.Interrupted : Kept->Nvcc.Signal;
-  if (Result.ExitStatus != 0 || Result.Signal)
+  if (tryStore())
     return std::move(Result);
-  // From here on nvcc has succeeded, and so do we.
-  llvm::handleAllErrors(
-      finish(*Kept),
-      [&](const Unsupported &U) {
-        logLine("nvcc's output kept: " + U.reason() + ": " + U.detail());
-        Store.countPassthrough(U.reason());
-      },
-      [&](const llvm::ErrorInfoBase &E) {
-        logLine("nvcc's output kept: " + E.message());
-        Store.countPassthrough("internal");
-      });
-  if (llvm::Error E = Output.place())
+  if (llvm::Error E = compileWithNvcc())
     return E;
   return std::move(Result);
 }
 
 } // namespace
-
-CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options,
-                                         llvm::StringRef OwnPath, std::string WorkDir, GetEnv Env) {
-  CompileRequest R;
-  R.ConfigureProbe = isConfigureProbe(Line, WorkDir);
-  R.Line = std::move(Line);
-  R.Options = std::move(Options);
-  R.WorkDir = std::move(WorkDir);
-  R.TempRoot = Env("TMPDIR").value_or("");
-  if (R.TempRoot.empty())
-    R.TempRoot = "/tmp";
-  R.Install = findInstallTree(OwnPath);
-  R.GpuPresent = gpuPresent(Env);
-  R.StoreLimitBytes = storeLimit(Env);
-  return R;
-}
 
 llvm::Expected<CompileResult> carve::compile(const CompileRequest &Request, UnitStore &Store,
                                              const Toolchain &T, CommandRunner &Runner) {

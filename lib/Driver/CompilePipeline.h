@@ -17,7 +17,10 @@ struct CompileRequest {
   CommandLine Line;
   DriverOptions Options;
   std::string WorkDir;
-  std::string TempRoot; ///< nvcc's own TMPDIR.
+  std::string TempRoot;      ///< nvcc's own TMPDIR.
+  std::string Tag;           ///< What is compiled, in 16 digits: the same for the same command.
+  std::string CommandDigest; ///< commandDigest() of Line.
+  bool BehindCache = false;  ///< See cacheWouldNotNotice().
   InstallTree Install;
   bool GpuPresent = false;
   bool ConfigureProbe = false;
@@ -25,10 +28,11 @@ struct CompileRequest {
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
 };
 
-/// The request as the process finds it: TMPDIR, GPU, installed files, whether it is a probe of a
-/// configure step.
+/// The request as the process finds it: TMPDIR, GPU, installed files, a compiler cache in front,
+/// whether it is a probe of a configure step.
 CompileRequest makeCompileRequest(CommandLine Line, DriverOptions Options, llvm::StringRef OwnPath,
-                                  std::string WorkDir, GetEnv Env);
+                                  std::string WorkDir, const UnitStore &Store, const Toolchain &T,
+                                  GetEnv Env);
 
 struct CompileResult {
   int ExitStatus = 0;                ///< nvcc's.

@@ -30,7 +30,7 @@ private:
   bool fileCapHolds(const CompiledUnit &U) const;
   std::optional<unsigned> commonFileCap() const;
   llvm::Expected<std::optional<std::string>> spliced(CompiledUnit &U);
-  llvm::Error emitObject();
+  llvm::Error emitObjects();
   llvm::Error emitExecutable();
   void rememberContainer(CompiledUnit &U, llvm::StringRef Container);
 
@@ -49,14 +49,11 @@ private:
   UnitStore &Store;
 };
 
-/// The store learns the container, so that a program of this build is recognised.
+/// The record learns the container, so that a program of this build is recognised.
 void Emission::rememberContainer(CompiledUnit &U, llvm::StringRef Container) {
   std::string Digest = digestOf(Container);
-  if (llvm::is_contained(U.Record.Containers, Digest))
-    return;
-  U.Record.Containers.push_back(Digest);
-  if (llvm::Error E = Store.putUnit(U.Record))
-    logLine(llvm::toString(std::move(E)));
+  if (!llvm::is_contained(U.Record.Containers, Digest))
+    U.Record.Containers.push_back(Digest);
 }
 
 /// The unit's object with its decisions in it, or nothing where they change nothing.
@@ -85,16 +82,21 @@ llvm::Expected<std::optional<std::string>> Emission::spliced(CompiledUnit &U) {
   return std::optional<std::string>(std::move(*New));
 }
 
-llvm::Error Emission::emitObject() {
-  llvm::Expected<std::optional<std::string>> New = spliced(Units.front());
-  if (!New)
-    return New.takeError();
-  if (!*New)
-    return llvm::Error::success();
-  // nvcc's object goes into place first: the tuned one then takes over its mode.
-  if (llvm::Error E = Output.place())
-    return E;
-  return writeFileAtomically(Output.target(), **New);
+llvm::Error Emission::emitObjects() {
+  for (CompiledUnit &U : Units) {
+    llvm::Expected<std::optional<std::string>> New = spliced(U);
+    if (!New)
+      return New.takeError();
+    if (!*New)
+      continue;
+    // nvcc's object goes into place first: the tuned one then takes over its mode.
+    if (llvm::Error E = Output.place())
+      return E;
+    std::string Target = Request.Line.makesSeveralObjects() ? objectOf(U) : Output.target();
+    if (llvm::Error E = writeFileAtomically(Target, **New))
+      return E;
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error Emission::emitExecutable() {
@@ -156,6 +158,8 @@ std::optional<unsigned> Emission::commonFileCap() const {
 /// The paper's method: nvcc again, with the cap.
 llvm::Error Emission::emitFileCap(unsigned Cap) {
   const CommandLine &Line = Request.Line;
+  if (Line.makesSeveralObjects())
+    return unsupported("several-inputs", "one register cap for several objects");
   if (Line.RegisterCap && *Line.RegisterCap < Cap)
     return unsupported("above-register-cap", llvm::Twine(Cap));
   if (Line.CapFromEnvironment)
@@ -190,7 +194,7 @@ llvm::Error Emission::emit() {
     return llvm::Error::success();
   if (auto Cap = commonFileCap())
     return emitFileCap(*Cap);
-  return Request.Line.Makes == Product::Object ? emitObject() : emitExecutable();
+  return Request.Line.Makes == Product::Object ? emitObjects() : emitExecutable();
 }
 
 } // namespace

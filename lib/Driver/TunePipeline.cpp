@@ -159,10 +159,10 @@ llvm::Error TunePipeline::writeProfile(const TuneResult &Result) {
 
 /// \p New into the store, beside the unit's decisions for other architectures and kernels.
 Profile TunePipeline::rememberUnit(const std::string &Key, const Profile &New) {
-  Profile All;
+  Profile All, Before;
   if (auto Old = Store.decisions(Key); Old && *Old) {
     if (auto Read = parseProfile(**Old, Key))
-      All = std::move(*Read);
+      All = Before = std::move(*Read);
     else
       llvm::consumeError(Read.takeError()); // Damaged: the new ones replace it.
   } else if (!Old) {
@@ -171,7 +171,9 @@ Profile TunePipeline::rememberUnit(const std::string &Key, const Profile &New) {
   for (const Decision &D : New.Kernels)
     All.put(D);
   All.FileCap = New.FileCap;
-  if (llvm::Error E = Store.putDecisions(Key, printProfile(All)))
+  // What changes nothing in an object rebuilds nothing.
+  DecisionDate Date = choicesOf(All) == choicesOf(Before) ? DecisionDate::Kept : DecisionDate::New;
+  if (llvm::Error E = Store.putDecisions(Key, printProfile(All), Date))
     logLine("decisions not kept: " + llvm::toString(std::move(E)));
   return All;
 }

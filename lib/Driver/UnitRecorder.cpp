@@ -32,6 +32,8 @@ public:
     return Digest;
   }
 
+  llvm::Expected<std::string> putBytes(llvm::StringRef Bytes) { return Store.putBlob(Bytes); }
+
 private:
   UnitStore &Store;
   llvm::StringMap<std::string> Digests;
@@ -42,17 +44,16 @@ llvm::Expected<UnitImage> recordImage(const DeviceImage &Planned, BlobWriter &Bl
   I.Arch = Planned.Arch;
   I.PtxasOptions = Planned.PtxasOptions;
   I.PtxName = llvm::sys::path::filename(Planned.PtxPath).str();
+  I.CubinName = llvm::sys::path::filename(Planned.CubinPath).str();
   llvm::Expected<std::string> Ptx = Blobs.put(Planned.PtxPath);
   if (!Ptx)
     return Ptx.takeError();
   I.PtxDigest = *Ptx;
-  llvm::Expected<std::string> CubinDigest = Blobs.put(Planned.CubinPath);
+  llvm::Expected<std::string> Bytes = readFile(Planned.CubinPath);
+  llvm::Expected<std::string> CubinDigest = Bytes ? Blobs.putBytes(*Bytes) : Bytes.takeError();
   if (!CubinDigest)
     return CubinDigest.takeError();
   I.CubinDigest = *CubinDigest;
-  llvm::Expected<std::string> Bytes = readFile(Planned.CubinPath);
-  if (!Bytes)
-    return Bytes.takeError();
   llvm::Expected<Cubin> Image = parseCubin(*Bytes);
   if (!Image)
     return Image.takeError();
@@ -65,7 +66,7 @@ llvm::Expected<UnitImage> recordImage(const DeviceImage &Planned, BlobWriter &Bl
 
 std::string carve::unitKeyOf(const CommandLine &C, llvm::StringRef Source,
                              llvm::StringRef WorkDir) {
-  return unitKey(projectRoot(WorkDir), WorkDir, Source, C.Output);
+  return unitKey(projectRoot(WorkDir), WorkDir, Source, C.outputOf(Source));
 }
 
 llvm::Expected<Unit> carve::recordUnit(const DeviceUnit &Planned, const CommandLine &C,
@@ -74,7 +75,7 @@ llvm::Expected<Unit> carve::recordUnit(const DeviceUnit &Planned, const CommandL
   Unit U;
   U.Project = projectRoot(WorkDir);
   U.Source = Planned.Source;
-  U.Output = C.Output;
+  U.Output = C.outputOf(U.Source);
   U.Directory = WorkDir.str();
   U.Key = unitKeyOf(C, U.Source, WorkDir);
   U.Command = C.Argv;
@@ -100,8 +101,6 @@ llvm::Expected<Unit> carve::recordUnit(const DeviceUnit &Planned, const CommandL
     U.Ptx.push_back(
         {P.Compute, *Digest, llvm::sys::path::filename(P.Path).str(), sharedPtxasOptions(Planned)});
   }
-  if (llvm::Error E = Store.putUnit(U))
-    return E;
   return U;
 }
 

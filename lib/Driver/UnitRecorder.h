@@ -12,8 +12,8 @@
 
 namespace carve {
 
-/// The record of \p Planned, whose files are still there; its blobs go into \p Store. Fails where
-/// a file cannot be read or the store cannot be written.
+/// The record of \p Planned, whose files are still there; its blobs go into \p Store, itself not
+/// yet. Fails where a file cannot be read or the store cannot be written.
 llvm::Expected<Unit> recordUnit(const DeviceUnit &Planned, const CommandLine &C, const Toolchain &T,
                                 llvm::StringRef NvccVersion, llvm::StringRef WorkDir,
                                 UnitStore &Store);

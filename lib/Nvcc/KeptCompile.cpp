@@ -31,6 +31,7 @@ llvm::Expected<KeptCompile> carve::compileKeeping(const Toolchain &T, CommandRun
                                                   bool Quiet) {
   Command Compile = nvccCommand(T, Arguments, Dir, KeepDir);
   Compile.CaptureStdout = Compile.CaptureStderr = Quiet;
+  Compile.Tee = !Quiet;
   llvm::Expected<BuildPlan> Plan = BuildPlan();
   std::thread Planner([&, C = Compile] { Plan = planOf(C, Runner); });
   llvm::Expected<CommandResult> Result = Runner.run(Compile);

@@ -119,7 +119,7 @@ TEST_F(CarveCommandTest, WithoutACommandTheUsageIsShown) {
 }
 
 TEST_F(CarveCommandTest, MistakesNameWhatWasExpected) {
-  expectError({"tun"}, "unknown command 'tun', expected points, tune, report or store");
+  expectError({"tun"}, "unknown command 'tun', expected points, tune, touch, report or store");
   expectError({"store"}, "carve store: expected one of stats, verify, prune or clear");
   expectError({"store", "stats", "prune"},
               "carve store: expected one of stats, verify, prune or clear");

@@ -99,7 +99,7 @@ int runDriver(int Argc, char **Argv) {
   TerminalProgress Progress(::isatty(2));
   ProcessRunner Runner;
   CompileRequest Request = makeCompileRequest(std::move(*Line), std::move(*Options), OwnPath,
-                                              WorkDir.str().str(), environment);
+                                              WorkDir.str().str(), *Store, *T, environment);
   Request.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
     Progress.show(Done, Expected, Seconds);
   };

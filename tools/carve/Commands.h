@@ -20,6 +20,8 @@ struct CommandContext {
 
 /// `carve tune [options] -- COMMAND...`
 llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve touch [--list] [--all] [--format=text|json] [FOLDER...]`
+llvm::Error runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve report [--format=text|json]`
 llvm::Error runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve store stats|verify|prune|clear [--format=text|json]`

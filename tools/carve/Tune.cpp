@@ -1,5 +1,6 @@
 #include "Commands.h"
 #include "Driver/Flags.h"
+#include "Driver/StaleOutputs.h"
 #include "Driver/Terminal.h"
 #include "Driver/TunePipeline.h"
 #include "Report/JsonReport.h"
@@ -74,6 +75,8 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   unsigned Columns = llvm::sys::Process::StandardOutColumns();
   llvm::outs() << (Json ? printJsonReport(Result->Report)
                         : printTextReport(Result->Report, Columns ? Columns : 100));
+  if (!Json)
+    llvm::outs() << rebuildAdvice(staleOutputs(Store, {}), Store);
   if (!Result->Report.Note.empty())
     return unsupported("not tuned", Result->Report.Note);
   return llvm::Error::success();

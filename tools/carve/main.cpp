@@ -23,6 +23,8 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
        [--launch-domain=preserve|traced] [--stdin=FILE] [--output=FILE]... [--profile=FILE]
        [--samples=FILE | --record=FILE] [--format=text|json] -- COMMAND...
                       time variants in COMMAND's kernels; the next build emits the winners
+  touch [--list] [--all] [--format=text|json] [FOLDER...]
+                      renew the sources of outputs that have a new decision and no depfile
   report [--format=text|json]
                       the last tuning's result again
   store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
@@ -45,10 +47,8 @@ llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandCont
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand},
-    {"tune", runTune},
-    {"report", runReport},
-    {"store", runStore},
+    {"points", runPointsCommand}, {"tune", runTune},   {"touch", runTouch},
+    {"report", runReport},        {"store", runStore},
 };
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
@@ -56,7 +56,7 @@ llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Con
     if (Args.front() == Name)
       return Run(Args.drop_front(), Context);
   return usageError("unknown command '" + Args.front() +
-                    "', expected points, tune, report or store");
+                    "', expected points, tune, touch, report or store");
 }
 
 /// Prints what failed. Ends as a signal would have where one asked us to stop.

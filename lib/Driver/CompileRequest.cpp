@@ -1,0 +1,33 @@
+#include "Driver/CompilePipeline.h"
+#include "Driver/RebuildCues.h"
+#include "Driver/StoredCompile.h"
+#include "Support/Digest.h"
+
+using namespace carve;
+
+static std::string tagOf(const CommandLine &Line, llvm::StringRef WorkDir) {
+  std::vector<llvm::StringRef> Fields = {WorkDir, Line.Output};
+  for (const std::string &Arg : Line.Argv)
+    Fields.push_back(Arg);
+  return digestOfFields(Fields).substr(0, 16);
+}
+
+CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options,
+                                         llvm::StringRef OwnPath, std::string WorkDir,
+                                         const UnitStore &Store, const Toolchain &T, GetEnv Env) {
+  CompileRequest R;
+  R.ConfigureProbe = isConfigureProbe(Line, WorkDir);
+  R.CommandDigest = commandDigest(Line, WorkDir, T, Env);
+  R.BehindCache = cacheWouldNotNotice(Env, Store.decisionsDigestFile());
+  R.Tag = tagOf(Line, WorkDir);
+  R.Line = std::move(Line);
+  R.Options = std::move(Options);
+  R.WorkDir = std::move(WorkDir);
+  R.TempRoot = Env("TMPDIR").value_or("");
+  if (R.TempRoot.empty())
+    R.TempRoot = "/tmp";
+  R.Install = findInstallTree(OwnPath);
+  R.GpuPresent = gpuPresent(Env);
+  R.StoreLimitBytes = storeLimit(Env);
+  return R;
+}

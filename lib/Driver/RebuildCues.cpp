@@ -1,0 +1,75 @@
+#include "Driver/RebuildCues.h"
+
+#include "Nvcc/Depfile.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+#include "Support/Log.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <unistd.h>
+
+using namespace carve;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+bool carve::cacheWouldNotNotice(GetEnv Env, llvm::StringRef DigestFile) {
+  llvm::SmallString<256> Parent;
+  if (fs::real_path("/proc/" + llvm::Twine(::getppid()) + "/exe", Parent))
+    return false;
+  llvm::StringRef Name = path::filename(Parent);
+  if (!Name.starts_with("ccache") && !Name.starts_with("sccache"))
+    return false;
+  llvm::SmallVector<llvm::StringRef> Extra;
+  std::string Files = Env("CCACHE_EXTRAFILES").value_or("");
+  llvm::StringRef(Files).split(Extra, ':');
+  return !Name.starts_with("ccache") || !llvm::is_contained(Extra, DigestFile);
+}
+
+static llvm::Error appendTo(llvm::StringRef Depfile, llvm::ArrayRef<std::string> Paths) {
+  fs::file_status Status;
+  if (fs::status(Depfile, Status) || !fs::is_regular_file(Status))
+    return unsupported("no-depfile", Depfile + " is no regular file");
+  llvm::Expected<std::string> Text = readFile(Depfile);
+  llvm::Expected<std::string> New = Text ? withPrerequisites(*Text, Paths) : Text.takeError();
+  return New ? writeFileAtomically(Depfile, *New) : New.takeError();
+}
+
+void carve::listDecisions(const CommandLine &C, llvm::StringRef WorkDir,
+                          llvm::StringRef ProfilePath, bool BehindCache,
+                          std::vector<CompiledUnit> &Units, UnitStore &Store) {
+  auto Absolute = [&](llvm::StringRef Path) {
+    llvm::SmallString<256> Full(Path);
+    fs::make_absolute(WorkDir, Full);
+    return Full.str().str();
+  };
+  std::vector<std::string> Paths;
+  std::vector<CompiledUnit *> Listed;
+  for (CompiledUnit &U : Units) {
+    U.Record.Cue = RebuildCue::None;
+    llvm::Expected<std::string> File = Store.decisionFile(U.Record.Key);
+    if (!File)
+      logLine("not in the depfile: " + llvm::toString(File.takeError()));
+    else if (BehindCache)
+      U.Record.Cue = RebuildCue::Cache;
+    else if (!fitsDepfile(*File))
+      logLine("not in the depfile: " + *File + " cannot be written there");
+    else {
+      Paths.push_back(std::move(*File));
+      Listed.push_back(&U);
+    }
+  }
+  if (!ProfilePath.empty() && fs::exists(Absolute(ProfilePath)) && !BehindCache &&
+      fitsDepfile(Absolute(ProfilePath)))
+    Paths.push_back(Absolute(ProfilePath));
+  if (C.Depfile.empty() || Paths.empty())
+    return;
+  if (llvm::Error E = appendTo(Absolute(C.Depfile), Paths)) {
+    logLine("not in the depfile: " + llvm::toString(std::move(E)));
+    return;
+  }
+  for (CompiledUnit *U : Listed)
+    U->Record.Cue = RebuildCue::Depfile;
+}

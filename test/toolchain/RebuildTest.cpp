@@ -1,0 +1,282 @@
+// Record, tune, rebuild: which outputs a build system makes again after a tuning, and that an
+// object whose decisions alone have changed is made without nvcc's front end.
+#include "BuiltTools.h"
+
+#include "llvm/Support/Program.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+using namespace carve;
+
+namespace {
+
+class Rebuild : public BuiltToolsTest {
+protected:
+  const Words Object = {"-O3", "-arch=sm_90", "--no-compress", "-c",  "three.cu",
+                        "-o",  "three.o",     "-MD",           "-MF", "three.d"};
+
+  void SetUp() override {
+    BuiltToolsTest::SetUp();
+    if (IsSkipped())
+      return;
+    // A header of its own, and something for nvcc to say.
+    write("mine.h", "#pragma once\n");
+    write("three.cu", "#include \"mine.h\"\n" + read("three.cu") + "static int Unused;\n");
+    settle();
+  }
+  /// Files that are as young as the compile are not trusted: what is written here gets older.
+  static void settle() { ::usleep(50000); }
+  void tuneWithSamples() {
+    CommandResult R =
+        carve({"tune", "--samples=" CARVE_TEST_INPUTS "/samples/three.samples", "--", "./app"});
+    EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+    Advice = R.Stdout;
+  }
+  std::string decisionFile() {
+    std::vector<Unit> Units = store().units();
+    EXPECT_EQ(Units.size(), 1u);
+    return path("store/decisions/" + Units.front().Key + ".yaml");
+  }
+  void decide(unsigned Cap) {
+    writeProfile(BulkyName, Cap);
+    ASSERT_FALSE(llvm::sys::fs::copy_file(path("profile.yaml"), decisionFile()));
+  }
+  CommandResult compileAgain(const Words &Environment = {}) {
+    CommandResult R = carveNvcc(Object, Environment);
+    EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+    expectNoTemporaries();
+    return R;
+  }
+  bool madeFromStore() { return logSays("made from the store"); }
+  unsigned bulkyRegs() { return kernelsOf("three.o")[Bulky].Resources.RegsPerThread; }
+
+  std::string Advice; ///< What the last tuning printed.
+};
+
+} // namespace
+
+TEST_F(Rebuild, ObjectFromTheStoreIsWhatACompileMakes) {
+  CommandResult First = compileAgain();
+  EXPECT_NE(First.Stderr.find("Unused"), std::string::npos) << First.Stderr;
+  std::string Untuned = read("three.o");
+  for (unsigned Cap : {64u, 72u}) {
+    decide(Cap);
+    CommandResult Again = compileAgain();
+    EXPECT_TRUE(madeFromStore()) << log();
+    EXPECT_FALSE(logSays("/nvcc ")) << log();
+    EXPECT_EQ(Again.Stderr, First.Stderr);
+    EXPECT_EQ(Again.Stdout, First.Stdout);
+    EXPECT_EQ(bulkyRegs(), Cap);
+    std::string Fast = read("three.o"), Depfile = read("three.d");
+    ASSERT_FALSE(llvm::sys::fs::remove(path("three.o")));
+    compileAgain();
+    EXPECT_FALSE(madeFromStore());
+    EXPECT_TRUE(read("three.o") == Fast);
+    EXPECT_EQ(read("three.d"), Depfile);
+  }
+  // Back to none.
+  write("none.yaml", "carve-profile: 1\nkernels: []\n");
+  ASSERT_FALSE(llvm::sys::fs::copy_file(path("none.yaml"), decisionFile()));
+  compileAgain();
+  EXPECT_TRUE(madeFromStore()) << log();
+  EXPECT_TRUE(read("three.o") == Untuned);
+}
+
+TEST_F(Rebuild, EverythingElseThatChangesHasNvccCompile) {
+  compileAgain();
+  unsigned Cap = 48;
+  auto Compiles = [&](const char *What, const Words &Environment = {}) {
+    decide(Cap += 8);
+    settle();
+    compileAgain(Environment);
+    EXPECT_FALSE(madeFromStore()) << What;
+    EXPECT_EQ(bulkyRegs(), Cap) << What;
+  };
+  write("mine.h", "#pragma once\n// changed\n");
+  Compiles("a header");
+  write("three.cu", read("three.cu") + "// changed\n");
+  Compiles("the source");
+  Compiles("the environment", {"CPATH=" + path("elsewhere")});
+  compileAgain();
+  ASSERT_TRUE(run({"strip", "-g", path("three.o")}).succeeded());
+  Compiles("the object");
+  EXPECT_TRUE(logSays("is not the object of the last compile")) << log();
+}
+
+TEST_F(Rebuild, ATouchedSourceIsTheSameSource) {
+  compileAgain();
+  decide(64);
+  settle();
+  ASSERT_EQ(::utimensat(AT_FDCWD, path("three.cu").c_str(), nullptr, 0), 0);
+  compileAgain();
+  EXPECT_TRUE(madeFromStore()) << log();
+  EXPECT_EQ(bulkyRegs(), 64u);
+}
+
+TEST_F(Rebuild, WithoutANewDecisionNvccCompiles) {
+  compileAgain();
+  compileAgain();
+  EXPECT_FALSE(madeFromStore());
+  EXPECT_TRUE(logSays("the decisions are those of the last compile")) << log();
+}
+
+TEST_F(Rebuild, TuningDatesOnlyDecisionsThatChangeAnObject) {
+  compileAgain();
+  auto Date = [&] {
+    struct stat S = {};
+    EXPECT_EQ(::stat(decisionFile().c_str(), &S), 0);
+    return S.st_mtime;
+  };
+  EXPECT_EQ(Date(), 978307200); // 2001.
+  tuneWithSamples();
+  EXPECT_GT(Date(), 978307200);
+  EXPECT_NE(Advice.find("1 output(s) have a new decision: build again"), std::string::npos)
+      << Advice;
+  EXPECT_EQ(carve({"touch", "--list"}).Stdout, ""); // The depfile does it.
+  EXPECT_NE(carve({"touch", "--list", "--all"}).Stdout.find("three.cu"), std::string::npos);
+  compileAgain();
+  EXPECT_TRUE(madeFromStore()) << log();
+  timespec Old[2] = {{1000000000, 0}, {1000000000, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, decisionFile().c_str(), Old, 0), 0);
+  tuneWithSamples(); // The same winner.
+  EXPECT_EQ(Date(), 1000000000);
+  EXPECT_EQ(Advice.find("new decision"), std::string::npos) << Advice;
+}
+
+TEST_F(Rebuild, TouchIsForBuildsWithoutDepfiles) {
+  Words NoDepfile(Object.begin(), Object.end() - 3);
+  EXPECT_TRUE(carveNvcc(NoDepfile).succeeded());
+  EXPECT_EQ(carve({"touch"}).Stdout, "");
+  tuneWithSamples();
+  EXPECT_NE(Advice.find("run 'carve touch'"), std::string::npos) << Advice;
+  struct stat Before, After;
+  ASSERT_EQ(::stat(path("three.cu").c_str(), &Before), 0);
+  settle();
+  EXPECT_NE(carve({"touch", "--list"}).Stdout.find(path("three.cu") + " (for "), std::string::npos);
+  EXPECT_EQ(carve({"touch", path("sub")}).Stdout, ""); // Nothing of it lies there.
+  ASSERT_EQ(::stat(path("three.cu").c_str(), &After), 0);
+  EXPECT_EQ(After.st_mtim.tv_nsec, Before.st_mtim.tv_nsec);
+  EXPECT_EQ(carve({"touch", Work.path()}).Stdout.find("touched "), 0u);
+  ASSERT_EQ(::stat(path("three.cu").c_str(), &After), 0);
+  EXPECT_NE(After.st_mtim.tv_nsec, Before.st_mtim.tv_nsec);
+  EXPECT_TRUE(carveNvcc(NoDepfile).succeeded());
+  EXPECT_TRUE(madeFromStore()) << log();
+  EXPECT_EQ(bulkyRegs(), 64u);
+  EXPECT_EQ(carve({"touch", "--list", "--all"}).Stdout, "");
+  EXPECT_NE(carve({"touch", "nowhere"}).Stderr.find("'nowhere' is no folder"), std::string::npos);
+}
+
+TEST_F(Rebuild, SeveralObjectsOfOneCommandAreTunedEach) {
+  write("host.cpp", "int host() { return 0; }\n");
+  const Words Several = {"-arch=sm_90", "--no-compress", "-c", "main.cu", "three.cu", "host.cpp"};
+  EXPECT_TRUE(plain(Several).succeeded());
+  std::map<std::string, std::string> Plain;
+  for (const char *Name : {"main.o", "three.o", "host.o"})
+    Plain[Name] = stripped(Name);
+  EXPECT_TRUE(carveNvcc(Several).succeeded());
+  for (const auto &[Name, Bytes] : Plain)
+    EXPECT_TRUE(stripped(Name) == Bytes) << Name;
+  EXPECT_EQ(store().units().size(), 2u);
+  writeProfile(BulkyName, 64);
+  EXPECT_TRUE(carveNvcc(Several, {"CARVE_PROFILE=profile.yaml"}).succeeded());
+  EXPECT_EQ(bulkyRegs(), 64u) << log();
+  EXPECT_TRUE(stripped("main.o") == Plain["main.o"]);
+  expectNoTemporaries();
+}
+
+TEST_F(Rebuild, BehindACompilerCacheADecisionIsListedOnlyWhereTheCacheNotices) {
+  auto Ccache = llvm::sys::findProgramByName("ccache");
+  if (!Ccache)
+    GTEST_SKIP() << "no ccache";
+  auto Cached = [&](const Words &More) {
+    Words Environment = environment(More);
+    Environment.insert(Environment.end(),
+                       {"CCACHE_DIR=" + path("cache"), "CCACHE_COMPILERTYPE=nvcc"});
+    Words Argv = Object;
+    Argv.insert(Argv.begin(), {*Ccache, CARVE_NVCC_PROGRAM});
+    CommandResult R = run(Argv, Environment);
+    EXPECT_TRUE(R.succeeded()) << R.Stderr;
+  };
+  Cached({});
+  EXPECT_EQ(read("three.d").find("decisions"), std::string::npos);
+  tuneWithSamples();
+  const std::string Extra = "CCACHE_EXTRAFILES=" + path("store/decisions.digest");
+  EXPECT_NE(Advice.find(Extra), std::string::npos) << Advice;
+  Cached({Extra});
+  EXPECT_NE(read("three.d").find(decisionFile()), std::string::npos);
+  EXPECT_EQ(bulkyRegs(), 64u) << log();
+}
+
+namespace {
+
+/// Two units of which only three.cu's kernels are in the samples, built by Make or Ninja.
+class BuildSystem : public Rebuild {
+protected:
+  void SetUp() override {
+    Rebuild::SetUp();
+    if (IsSkipped())
+      return;
+    const std::string Nvcc = CARVE_NVCC_PROGRAM " -arch=sm_90 -MD -MF ";
+    for (const char *Phony : {"", "-MP "})
+      write(std::string("Makefile") + (*Phony ? "-MP" : ""),
+            "all: three.o main.o\n%.o: %.cu\n\t" + Nvcc + "$*.d " + Phony +
+                "-c $< -o $@\n-include three.d main.d\n");
+    write("build.ninja", "rule cu\n  command = " + Nvcc +
+                             "$out.d -c $in -o $out\n  depfile = $out.d\n  deps = gcc\n"
+                             "build three.o: cu three.cu\nbuild main.o: cu main.cu\n"
+                             "default three.o main.o\n");
+    settle();
+  }
+  /// Which objects the build makes anew.
+  std::string built(const Words &Argv) {
+    auto Date = [&](const char *Name) {
+      struct stat S = {};
+      ::stat(path(Name).c_str(), &S);
+      return S.st_mtim.tv_sec * 1000000000 + S.st_mtim.tv_nsec;
+    };
+    auto Three = Date("three.o"), Main = Date("main.o");
+    settle();
+    CommandResult R = run(Argv, environment({}));
+    EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr;
+    return std::string(Date("three.o") != Three ? "three" : "") +
+           (Date("main.o") != Main ? " main" : "");
+  }
+  /// Record, tune, rebuild, delete the store, rebuild; after each a build that does nothing.
+  void expectCycle(const Words &Build) {
+    EXPECT_EQ(built(Build), "three main");
+    EXPECT_EQ(built(Build), "");
+    tuneWithSamples();
+    EXPECT_EQ(built(Build), "three");
+    EXPECT_TRUE(madeFromStore()) << log();
+    EXPECT_EQ(built(Build), "");
+    tuneWithSamples();
+    EXPECT_EQ(built(Build), "");
+    llvm::sys::fs::remove_directories(path("store"));
+    EXPECT_EQ(built(Build), "three main");
+    EXPECT_EQ(built(Build), "");
+  }
+};
+
+} // namespace
+
+TEST_F(BuildSystem, NinjaMakesWhatHasANewDecision) {
+  auto Ninja = llvm::sys::findProgramByName("ninja");
+  if (!Ninja)
+    GTEST_SKIP() << "no ninja";
+  expectCycle({*Ninja});
+}
+
+TEST_F(BuildSystem, MakeMakesWhatHasANewDecision) {
+  auto Make = llvm::sys::findProgramByName("make");
+  if (!Make)
+    GTEST_SKIP() << "no make";
+  expectCycle({*Make});
+}
+
+TEST_F(BuildSystem, MakeWithPhonyHeadersMakesWhatHasANewDecision) {
+  auto Make = llvm::sys::findProgramByName("make");
+  if (!Make)
+    GTEST_SKIP() << "no make";
+  expectCycle({*Make, "-f", "Makefile-MP"});
+}
