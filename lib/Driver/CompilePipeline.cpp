@@ -43,7 +43,7 @@ private:
   llvm::Expected<TempDir> acquireKeepDir() const;
   llvm::Error readProfile();
   bool mayEmit() const;
-  llvm::Error finish(const KeptCompile &Kept);
+  llvm::Error finish(const KeptCompile &Kept, TempDir &Keep);
   llvm::Error recordUnits(const BuildPlan &Plan);
   void readDecisions();
   bool shouldTune() const;
@@ -227,7 +227,7 @@ llvm::Error CompilePipeline::emit() {
   return emitDecisions(Emission, Units, Output, Store);
 }
 
-llvm::Error CompilePipeline::finish(const KeptCompile &Kept) {
+llvm::Error CompilePipeline::finish(const KeptCompile &Kept, TempDir &Keep) {
   if (Kept.NoPlan)
     return unsupported("unknown-plan", *Kept.NoPlan);
   if (llvm::Error E = recordUnits(Kept.Plan))
@@ -237,7 +237,9 @@ llvm::Error CompilePipeline::finish(const KeptCompile &Kept) {
     // The program is run from its own place.
     if (llvm::Error E = Output.place())
       return E;
+    Keep.passLockOn(false); // It may leave processes behind.
     tuneProgram();
+    Keep.passLockOn(true);
   }
   return Result.Signal ? llvm::Error::success() : emit();
 }
@@ -262,7 +264,7 @@ llvm::Expected<CompileResult> CompilePipeline::run() {
     return std::move(Result);
   // From here on nvcc has succeeded, and so do we.
   llvm::handleAllErrors(
-      finish(*Kept),
+      finish(*Kept, *Keep),
       [&](const Unsupported &U) {
         logLine("nvcc's output kept: " + U.reason() + ": " + U.detail());
         Store.countPassthrough(U.reason());
