@@ -179,7 +179,9 @@ TuneRequest CompilePipeline::tuneRequest() const {
   R.Probe = {Request.Install.Probe, findCupti(T.BinDir).value_or("")};
   R.SamplesPath = O.Samples;
   R.ProfilePath = O.ProfilePath;
+  R.Gpus = Request.Gpus;
   R.Progress = Request.Progress;
+  R.Waiting = Request.Waiting;
   return R;
 }
 
@@ -292,6 +294,7 @@ CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options
     R.TempRoot = "/tmp";
   R.Install = findInstallTree(OwnPath);
   R.GpuPresent = gpuPresent(Env);
+  R.Gpus = gpuPlaces(Env);
   R.StoreLimitBytes = storeLimit(Env);
   return R;
 }
