@@ -83,6 +83,7 @@ static std::vector<Recipe> recipes() {
       {"basic_shared", {"-cudart=shared", "-L" + Lib, "-Xlinker", "-rpath," + Lib, "@/basic.cu"}});
   All.push_back({"two_modules", {"@/two_modules_main.cu", "@/two_modules_other.cu"}});
   All.push_back({"plugin.so", {"-shared", "-Xcompiler", "-fPIC", "@/plugin.cu"}});
+  All.push_back({"library.so", {"-shared", "-Xcompiler", "-fPIC", "@/library.cu"}});
   All.push_back({"ranks", {"@/ranks.cpp"}});
   All.push_back({"plugin_main", {"@/plugin_main.cu", "-ldl"}});
   All.push_back({"driver_module", {"@/driver_module.cu", "-L" + Lib + "/stubs", "-lcuda"}});
