@@ -39,8 +39,8 @@ private:
   llvm::Error readProfile();
   Profile decisionsOf(llvm::StringRef Key) const;
   bool mayEmit() const;
-  llvm::Error compileWithNvcc();
-  llvm::Error finish(const KeptCompile &Kept);
+  llvm::Error compileWithNvcc(TempDir &Keep);
+  llvm::Error finish(const KeptCompile &Kept, TempDir &Keep);
   llvm::Error recordUnits(const BuildPlan &Plan);
   bool shouldTune() const;
   void tuneProgram();
@@ -170,7 +170,9 @@ TuneRequest CompilePipeline::tuneRequest() const {
   R.Probe = {Request.Install.Probe, findCupti(T.BinDir).value_or("")};
   R.SamplesPath = O.Samples;
   R.ProfilePath = O.ProfilePath;
+  R.Gpus = Request.Gpus;
   R.Progress = Request.Progress;
+  R.Waiting = Request.Waiting;
   return R;
 }
 
@@ -312,7 +314,7 @@ void CompilePipeline::keepRecords() {
   putUnits();
 }
 
-llvm::Error CompilePipeline::finish(const KeptCompile &Kept) {
+llvm::Error CompilePipeline::finish(const KeptCompile &Kept, TempDir &Keep) {
   if (Kept.NoPlan)
     return unsupported("unknown-plan", *Kept.NoPlan);
   if (llvm::Error E = recordUnits(Kept.Plan))
@@ -322,7 +324,9 @@ llvm::Error CompilePipeline::finish(const KeptCompile &Kept) {
     // The program is run from its own place.
     if (llvm::Error E = Output.place())
       return E;
+    Keep.passLockOn(false); // It may leave processes behind.
     tuneProgram();
+    Keep.passLockOn(true);
   }
   if (Result.Signal)
     return llvm::Error::success();
@@ -346,7 +350,7 @@ void CompilePipeline::noteUntuned(llvm::Error E) {
       });
 }
 
-llvm::Error CompilePipeline::compileWithNvcc() {
+llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
   std::vector<std::string> Arguments = Line.Argv;
   if (mayEmit() && Output.hasRoom() && !Line.makesSeveralObjects())
     Arguments = withOutput(Line, Output.useTemporary());
@@ -368,7 +372,7 @@ llvm::Error CompilePipeline::compileWithNvcc() {
   if (Result.ExitStatus != 0 || Result.Signal)
     return llvm::Error::success();
   // From here on nvcc has succeeded, and so do we.
-  noteUntuned(finish(*Kept));
+  noteUntuned(finish(*Kept, Keep));
   return Output.place();
 }
 
@@ -381,7 +385,7 @@ llvm::Expected<CompileResult> CompilePipeline::run() {
   KeepDir = Keep->path();
   if (tryStore())
     return std::move(Result);
-  if (llvm::Error E = compileWithNvcc())
+  if (llvm::Error E = compileWithNvcc(*Keep))
     return E;
   return std::move(Result);
 }

@@ -5,6 +5,7 @@
 #include "Driver/DriverOptions.h"
 #include "Nvcc/CommandLine.h"
 #include "Store/UnitStore.h"
+#include "Tune/TimedGpus.h"
 #include "Tune/TuningReport.h"
 
 #include <functional>
@@ -25,7 +26,9 @@ struct CompileRequest {
   bool GpuPresent = false;
   bool ConfigureProbe = false;
   uint64_t StoreLimitBytes = 0;
+  GpuPlaces Gpus;
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
+  TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
 };
 
 /// The request as the process finds it: TMPDIR, GPU, installed files, a compiler cache in front,

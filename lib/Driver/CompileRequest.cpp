@@ -28,6 +28,7 @@ CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options
     R.TempRoot = "/tmp";
   R.Install = findInstallTree(OwnPath);
   R.GpuPresent = gpuPresent(Env);
+  R.Gpus = gpuPlaces(Env);
   R.StoreLimitBytes = storeLimit(Env);
   return R;
 }

@@ -21,9 +21,21 @@ std::string carve::progressText(unsigned Done, unsigned Expected, double Seconds
 }
 
 void TerminalProgress::show(unsigned Done, unsigned Expected, double Seconds) {
+  print(progressText(Done, Expected, Seconds));
+}
+
+void TerminalProgress::say(llvm::StringRef Text) {
+  unsigned Columns = llvm::sys::Process::StandardErrColumns();
+  if (Text.empty())
+    clear();
+  else
+    print("carve-nvcc: " + Text.take_front(Columns > 20 ? Columns - 14 : 66).str());
+}
+
+void TerminalProgress::print(const std::string &Line) {
   if (!Enabled)
     return;
-  llvm::errs() << "\r\033[K" << progressText(Done, Expected, Seconds);
+  llvm::errs() << "\r\033[K" << Line;
   llvm::errs().flush();
   Shown = true;
 }

@@ -15,10 +15,14 @@ public:
   ~TerminalProgress() { clear(); }
   /// \p Expected 0: not known yet.
   void show(unsigned Done, unsigned Expected, double Seconds);
+  /// Shows \p Text, cut to the terminal, in its place; nothing removes the line.
+  void say(llvm::StringRef Text);
   /// Removes the line.
   void clear();
 
 private:
+  void print(const std::string &Line);
+
   bool Enabled, Shown = false;
 };
 

@@ -29,7 +29,10 @@ public:
   TunePipeline(const TuneRequest &Request, UnitStore &Store, const Toolchain &T,
                CommandRunner &Runner)
       : Request(Request), Store(Store), T(T), Runner(Runner),
-        Start(std::chrono::steady_clock::now()) {}
+        Start(std::chrono::steady_clock::now()) {
+    if (Request.SamplesPath.empty())
+      Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), Request.Waiting);
+  }
 
   llvm::Expected<TuneResult> run();
 
@@ -42,6 +45,7 @@ private:
   Profile rememberUnit(const std::string &Key, const Profile &New);
   llvm::Error writeProfile(const TuneResult &Result);
   void finish(TuningReport &Report);
+  void describeHost(const ProbeRecord &Trace, TuningReport &Report);
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - Start).count();
   }
@@ -51,6 +55,7 @@ private:
   const Toolchain &T;
   CommandRunner &Runner;
   std::chrono::steady_clock::time_point Start;
+  std::optional<TimedGpus> Gpus; ///< Absent with recorded samples.
   OutputReference Reference;
   SampleRecord Samples;
   unsigned TraceRuns = 0;
@@ -65,9 +70,13 @@ std::optional<std::string> TunePipeline::whyUntraceable(const RunRecord &Run) co
     return "the program ended with exit status " + std::to_string(Run.Output.ExitStatus);
   if (auto Why = Run.Probe.whyIncomplete())
     return Why;
+  if (Run.Probe.Processes == 0)
+    return std::string("the program launched no kernel: no process of it initialised CUDA under "
+                       "the probe (it uses no GPU, or runs without the environment that it was "
+                       "given, as with env -i, sudo, or a set-user-ID bit)");
   if (Run.Probe.Kernels.empty())
     return std::string("the program launched no kernel");
-  return std::nullopt;
+  return Run.Probe.whyMixed();
 }
 
 /// Two runs of the default: the first traced, the second held back at every launch, to see which
@@ -78,7 +87,7 @@ llvm::Expected<ProbeRecord> TunePipeline::traceWorkload() {
   for (int I = 0; I < 2; ++I) {
     Request.Progress(TraceRuns, 0, seconds());
     llvm::Expected<RunRecord> Run =
-        runWorkload(Request.Workload, Request.Probe, {}, Runner, DelayNs);
+        runWorkload(Request.Workload, Request.Probe, {}, Runner, DelayNs, &*Gpus);
     if (!Run)
       return Run.takeError();
     ++TraceRuns;
@@ -91,6 +100,10 @@ llvm::Expected<ProbeRecord> TunePipeline::traceWorkload() {
       continue;
     PlainWallS = Run->WallS;
     DelayNs = revealingDelayNs(*Run);
+    std::vector<std::string> Uuids;
+    for (const DeviceInfo &D : Run->Probe.Devices)
+      Uuids.push_back(D.Uuid);
+    Gpus->use(Uuids);
     First = std::move(Run->Probe);
   }
   return std::move(*First);
@@ -126,6 +139,7 @@ llvm::Expected<SelectionOutcome> TunePipeline::select(const TuningJob &Job) {
     return Images.takeError();
   WorkloadSampler Sampler(Job, Scope, Request.Workload, Request.Probe, Runner, Reference,
                           Images->path());
+  Sampler.timeOn(&*Gpus);
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&Samples);
   auto Outcome = selectVariants(
@@ -190,11 +204,22 @@ llvm::Error TunePipeline::remember(const TuningJob &Job, const SelectionOutcome 
   return writeProfile(Result);
 }
 
+/// Where the program ran, and who else was there.
+void TunePipeline::describeHost(const ProbeRecord &Trace, TuningReport &Report) {
+  Report.Processes = Trace.Processes;
+  Report.Gpus = Trace.Devices.size();
+  if (!Gpus)
+    return;
+  (void)Gpus->take(); // A last look.
+  Report.OtherUsers = Gpus->otherUsers();
+}
+
 void TunePipeline::finish(TuningReport &Report) {
   Report.WallS = seconds();
   Report.PlainWallS = PlainWallS;
   Report.Runs += TraceRuns;
   Report.UnstableLines = Reference.unstableLines();
+  Report.Unordered = Reference.unordered();
   if (llvm::Error E =
           Store.putReport(Report.Date + "-" + std::to_string(::getpid()), printJsonReport(Report)))
     logLine("report not kept: " + llvm::toString(std::move(E)));
@@ -233,6 +258,7 @@ llvm::Expected<TuneResult> TunePipeline::run() {
     return Outcome.takeError();
   Result.Report = describeTuning(*Job, Request.Options.Scope, *Outcome);
   Head(Result.Report);
+  describeHost(*Trace, Result.Report);
   if (!Job->Modules.empty())
     Result.Report.NvccVersion = Job->Modules.front().Source.NvccVersion;
   llvm::Error Kept = remember(*Job, *Outcome, Result);

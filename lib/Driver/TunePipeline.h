@@ -5,6 +5,7 @@
 #include "Driver/DriverOptions.h"
 #include "Store/Profile.h"
 #include "Tune/Sampler.h"
+#include "Tune/TimedGpus.h"
 #include "Tune/TuningReport.h"
 
 #include <functional>
@@ -22,8 +23,11 @@ struct TuneRequest {
   std::string SamplesPath; ///< Recorded samples in the GPU's place; empty: run the workload.
   std::string RecordPath;  ///< Where to record samples; empty: nowhere.
   std::string ProfilePath; ///< A profile that the decisions are also written to; may be empty.
+  GpuPlaces Gpus;
   /// Told of progress: runs done, runs expected, seconds since the start.
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
+  /// Told for whom a run waits; with nothing when it goes on.
+  TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
 };
 
 struct TuneResult {

@@ -52,6 +52,11 @@ static Error checkHostWords(ArrayRef<std::string> Words) {
   return Error::success();
 }
 
+static Error takeHostWords(ArrayRef<std::string> Words, Settings &S) {
+  S.Shared |= is_contained(Words, "-shared");
+  return checkHostWords(Words);
+}
+
 static Error takeOption(const Argument &A, Settings &S) {
   switch (A.Option->Kind) {
   case Effect::TooHard:
@@ -64,7 +69,7 @@ static Error takeOption(const Argument &A, Settings &S) {
     break;
   case Effect::ToolOptions:
     if (!isPtxasOptions(A))
-      return checkHostWords(hostCompilerWords(A.Value));
+      return takeHostWords(hostCompilerWords(A.Value), S);
     break;
   case Effect::Output:
     S.Output = A.Value;
@@ -268,11 +273,11 @@ static Expected<std::vector<Argument>> allArguments(const std::vector<Argument> 
 }
 
 static Error applySettings(const Settings &S, CommandLine &C) {
-  C.Makes = S.MakesObject ? Product::Object : Product::Executable;
+  C.Makes = S.MakesObject ? Product::Object
+            : S.Shared    ? Product::SharedObject
+                          : Product::Executable;
   C.Relocatable = S.Relocatable;
   C.WritesDepfile = S.WritesDepfile;
-  if (S.Shared && !S.MakesObject)
-    return unsupported("shared-link", "-shared");
   return checkName(S.DepfilePath);
 }
 
@@ -344,7 +349,7 @@ Expected<CommandLine> parseCommandLine(ArrayRef<std::string> Argv, const NvccEnv
   C.CapFromEnvironment = countRegisterCaps(*All) > countRegisterCaps(*User);
   C.Output = S.Output;
   if (C.Output.empty())
-    C.Output = C.Makes == Product::Executable ? "a.out" : defaultObject(C.Inputs.front().Path);
+    C.Output = C.Makes != Product::Object ? "a.out" : defaultObject(C.Inputs.front().Path);
   if (Error E = checkOutputs(C, S, Env.WorkDir))
     return E;
   C.Depfile = depfileOf(C, S);

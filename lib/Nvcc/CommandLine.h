@@ -21,9 +21,13 @@ struct Input {
   size_t ArgIndex; ///< Position in CommandLine::Expanded, which is Argv without options files.
 };
 
-enum class Product { Object, Executable };
+enum class Product {
+  Object,
+  Executable,
+  SharedObject, ///< Linked as an executable is, but nothing that can be run.
+};
 
-/// A plain compile of device code to an object (`-c`) or an executable.
+/// A plain compile of device code to an object (`-c`), an executable or a shared object.
 struct CommandLine {
   std::vector<std::string> Argv; ///< The user's own, without argv[0] and without `--carve-*`.
   /// Argv, with those options files spelled out that hold inputs or options which a rewritten
@@ -67,11 +71,11 @@ llvm::Expected<CommandLine> parseCommandLine(llvm::ArrayRef<std::string> Argv,
 /// nvcc would give it for the original output.
 std::vector<std::string> withOutput(const CommandLine &C, llvm::StringRef Path);
 
-/// Arguments that link what \p C makes (an executable) from objects: every device source is
-/// replaced by its object in \p ObjectOf, `-x`, `-M*`, and options of the compile phase that nvcc
-/// refuses without a source are dropped; the output is \p Path. The program is the one that nvcc
-/// makes in one step, but for a label: with -lineinfo the container of the device link names the
-/// inputs of the command.
+/// Arguments that link what \p C makes (executable or shared object) from objects: every device
+/// source is replaced by its object in \p ObjectOf, `-x`, `-M*`, and options of the compile phase
+/// that nvcc refuses without a source are dropped; the output is \p Path. The program is the one
+/// that nvcc makes in one step, but for a label: with -lineinfo the container of the device link
+/// names the inputs of the command.
 std::vector<std::string> relinkArguments(const CommandLine &C,
                                          const llvm::StringMap<std::string> &ObjectOf,
                                          llvm::StringRef Path);

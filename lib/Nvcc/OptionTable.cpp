@@ -169,7 +169,7 @@ static constexpr OptionInfo Table[] = {
     {"--run-args", "-run-args", Arity::List, Join::No, Effect::TooHard, "run"},
     {"--sanitize", "-sanitize", Arity::Value, Join::No, Effect::TooHard, "sanitize"},
     {"--save-temps", "-save-temps", Arity::Flag, Join::No, Effect::TooHard, "keep"},
-    {"--shared", "-shared", Arity::Flag, Join::No, Effect::Phase, "shared-link"},
+    {"--shared", "-shared", Arity::Flag, Join::No, Effect::Phase, ""},
     {"--source-in-ptx", "-src-in-ptx", Arity::Flag, Join::No, Effect::None, ""},
     {"--split-compile", "-split-compile", Arity::Value, Join::No, Effect::None, ""},
     {"--split-compile-extended", "-split-compile-extended", Arity::Value, Join::No, Effect::None, ""},

@@ -34,38 +34,53 @@ bool RecordFile::create(const char *Dir) {
   timespec Now{};
   ::clock_gettime(CLOCK_REALTIME, &Now);
   std::string Pid = std::to_string(Owner);
-  std::string Path = std::string(Dir) + "/" + Pid + "-" +
-                     std::to_string(Now.tv_sec * 1'000'000'000LL + Now.tv_nsec) + FileSuffix;
+  Path = std::string(Dir) + "/" + Pid + "-" +
+         std::to_string(Now.tv_sec * 1'000'000'000LL + Now.tv_nsec) + FileSuffix;
   Fd = ::open(Path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  struct stat Status;
-  if (Fd < 0 || ::fstat(Fd, &Status) != 0)
+  if (Fd < 0 || !Self.read(Fd))
     return false;
-  Device = Status.st_dev;
-  Inode = Status.st_ino;
   Closed = false;
   append(recordLine({"carve-probe", std::to_string(ProtocolVersion), Pid, executablePath()}));
   return !Closed;
 }
 
 RecordFile::~RecordFile() {
-  if (descriptorIsOurs())
+  if (isOurs(Fd))
     ::close(Fd);
 }
 
 bool RecordFile::owned() const { return ::getpid() == Owner; }
 
-bool RecordFile::descriptorIsOurs() const {
-  struct stat Status;
-  return ::fstat(Fd, &Status) == 0 && Status.st_dev == Device && Status.st_ino == Inode;
+/// What makes a file itself: the number of one that is gone may be given to another.
+bool RecordFile::Identity::read(int Descriptor) {
+  struct statx Status;
+  if (::statx(Descriptor, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &Status) != 0)
+    return false;
+  Major = Status.stx_dev_major;
+  Minor = Status.stx_dev_minor;
+  Inode = Status.stx_ino;
+  bool Born = Status.stx_mask & STATX_BTIME;
+  BornS = Born ? Status.stx_btime.tv_sec : 0;
+  BornNs = Born ? Status.stx_btime.tv_nsec : 0;
+  return true;
 }
 
+bool RecordFile::isOurs(int Descriptor) const {
+  Identity Now;
+  return Now.read(Descriptor) && Now == Self;
+}
+
+/// May run in a signal handler.
 bool RecordFile::writeWhole(std::string_view Lines) const {
   int Saved = errno;
+  int To = isOurs(Fd) ? Fd : ::open(Path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   ssize_t Done = -1;
-  if (descriptorIsOurs())
+  if (isOurs(To))
     do
-      Done = ::write(Fd, Lines.data(), Lines.size());
+      Done = ::write(To, Lines.data(), Lines.size());
     while (Done < 0 && errno == EINTR);
+  if (To >= 0 && To != Fd)
+    ::close(To);
   errno = Saved;
   return Done == static_cast<ssize_t>(Lines.size());
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -27,9 +28,9 @@ public:
   /// Creates `<Dir>/<pid>-<nanoseconds>.probe` with its first line. False where that is impossible.
   bool create(const char *Dir);
 
-  /// Appends \p Lines, each ended by a newline. Does nothing in a forked child, after seal(), after
-  /// a failed write (the tuner then sees a file without `end`), and where the program has closed
-  /// or reused our descriptor.
+  /// Appends \p Lines, each ended by a newline. Where the program has closed or reused our
+  /// descriptor, as daemons do, the file is opened anew for this once. Does nothing in a forked
+  /// child, after seal(), and after a failed write (the tuner then sees a file without `end`).
   void append(std::string_view Lines);
 
   /// Appends `end`; what comes later is dropped.
@@ -42,13 +43,21 @@ public:
   bool owned() const;
 
 private:
-  bool descriptorIsOurs() const;
+  struct Identity {
+    uint32_t Major = 0, Minor = 0, BornNs = 0;
+    uint64_t Inode = 0;
+    int64_t BornS = 0; ///< 0 where the file system keeps no time of birth.
+    bool read(int Descriptor);
+    bool operator==(const Identity &) const = default;
+  };
+
+  bool isOurs(int Descriptor) const;
   bool writeWhole(std::string_view Lines) const;
 
+  std::string Path;
   int Fd = -1;
   pid_t Owner = 0;
-  dev_t Device = 0;
-  ino_t Inode = 0;
+  Identity Self;
   std::atomic<bool> Closed{true};
 };
 

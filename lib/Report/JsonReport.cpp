@@ -22,6 +22,13 @@ static json::Value toJson(const VariantReport &V) {
   return O;
 }
 
+static json::Value toJson(const GpuUser &U) {
+  json::Object O{{"pid", U.Pid}, {"name", json::fixUTF8(U.Name)}};
+  if (U.BusyPercent)
+    O["busy-percent"] = *U.BusyPercent;
+  return O;
+}
+
 static json::Value toJson(const KernelReport &K) {
   json::Array Variants;
   for (const VariantReport &V : K.Variants)
@@ -51,6 +58,9 @@ std::string carve::printJsonReport(const TuningReport &R) {
   json::Array Kernels;
   for (const KernelReport &K : R.Kernels)
     Kernels.push_back(toJson(K));
+  json::Array Users;
+  for (const GpuUser &U : R.OtherUsers)
+    Users.push_back(toJson(U));
   json::Object O{{"carve-report", 1},
                  {"date", R.Date},
                  {"workload", json::fixUTF8(R.Workload)},
@@ -67,6 +77,10 @@ std::string carve::printJsonReport(const TuningReport &R) {
                  {"program-wall", toJson(R.ProgramWall)},
                  {"pairs", R.Pairs},
                  {"unstable-lines", int64_t(R.UnstableLines)},
+                 {"unordered-lines", R.Unordered},
+                 {"processes", R.Processes},
+                 {"gpus", R.Gpus},
+                 {"other-gpu-users", std::move(Users)},
                  {"note", json::fixUTF8(R.Note)},
                  {"kernels", std::move(Kernels)}};
   std::string Text;
@@ -97,6 +111,27 @@ static bool fromJSON(const json::Value &V, VariantReport &R, json::Path P) {
          M.map("screening-ratio", R.Ratio) && M.mapOptional("fault", R.Fault);
 }
 
+static bool fromJSON(const json::Value &V, GpuUser &U, json::Path P) {
+  json::ObjectMapper M(V, P);
+  std::optional<int64_t> Busy;
+  bool Read =
+      M && mapCount(M, "pid", U.Pid) && M.map("name", U.Name) && M.map("busy-percent", Busy);
+  if (Busy)
+    U.BusyPercent = *Busy;
+  return Read;
+}
+
+/// What reports of before do not have.
+static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
+  int64_t Processes = 1, Gpus = 1;
+  bool Read = M.mapOptional("unordered-lines", R.Unordered) &&
+              M.mapOptional("processes", Processes) && M.mapOptional("gpus", Gpus) &&
+              M.mapOptional("other-gpu-users", R.OtherUsers);
+  R.Processes = Processes;
+  R.Gpus = Gpus;
+  return Read;
+}
+
 static bool fromJSON(const json::Value &V, KernelReport &K, json::Path P) {
   json::ObjectMapper M(V, P);
   return M && M.map("kernel", K.Kernel) && M.map("mangled", K.Mangled) &&
@@ -121,7 +156,7 @@ static bool fromJSON(const json::Value &V, TuningReport &R, json::Path P) {
               M.map("wall-s", R.WallS) && M.map("plain-wall-s", R.PlainWallS) &&
               mapCount(M, "variants-timed", R.VariantsTimed) && M.map("program", R.Program) &&
               M.map("program-wall", R.ProgramWall) && mapCount(M, "pairs", R.Pairs) &&
-              M.map("unstable-lines", UnstableLines) && M.map("note", R.Note) &&
+              M.map("unstable-lines", UnstableLines) && mapHost(M, R) && M.map("note", R.Note) &&
               M.map("kernels", R.Kernels);
   R.UnstableLines = UnstableLines;
   return Read;

@@ -62,7 +62,8 @@ std::string shortened(llvm::StringRef Name, size_t Width) {
 }
 
 void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
-  OS << R.Workload << " on " << R.Device << ": ";
+  OS << R.Workload << " on " << (R.Gpus > 1 ? std::to_string(R.Gpus) + " x " : "") << R.Device
+     << (R.Processes > 1 ? " in " + std::to_string(R.Processes) + " processes" : "") << ": ";
   if (!R.Note.empty()) {
     OS << "not tuned: " << R.Note << "\n";
     return;
@@ -75,6 +76,11 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
        << speedup(R.Program) << " times as fast\n";
   OS << R.VariantsTimed << " variants timed in " << R.Runs << " runs, "
      << formatted("%.1f", R.WallS) << " s (one run: " << formatted("%.2f", R.PlainWallS) << " s)\n";
+  for (const GpuUser &U : R.OtherUsers)
+    OS << U.text() << "\n";
+  if (R.Unordered)
+    OS << "lines of the output come in another order from run to run, and were compared without "
+          "it\n";
   if (R.UnstableLines)
     OS << R.UnstableLines << " line(s) of the output differ between runs of the default or depend "
        << "on time, and were not compared\n";

@@ -204,14 +204,32 @@ void readSome(Pipe &From, std::string &Into) {
   }
 }
 
+/// When a run with a timeout is killed: after that time, or some seconds after a signal was passed
+/// on that its program does not heed. A launcher takes a while to end its ranks.
+class Deadline {
+public:
+  explicit Deadline(double TimeoutS) : TimeoutS(TimeoutS), Start(Clock::now()) {}
+  bool passed() {
+    if (LastSignal && !Told)
+      Told = Clock::now();
+    return secondsSince(Start) > TimeoutS || (Told && secondsSince(*Told) > GraceS);
+  }
+
+private:
+  static constexpr double GraceS = 3;
+  double TimeoutS;
+  Clock::time_point Start;
+  std::optional<Clock::time_point> Told;
+};
+
 /// Reads both pipes until they close or the deadline passes. Returns false on the deadline.
-bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Clock::time_point Start,
+bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Deadline &End,
            pid_t Child) {
   bool Watch = TimeoutS > 0 || Out.PassOn >= 0 || Err.PassOn >= 0;
   while (Out.Read >= 0 || Err.Read >= 0) {
     pollfd Polls[2] = {{Out.Read, POLLIN, 0}, {Err.Read, POLLIN, 0}};
     int Ready = ::poll(Polls, 2, Watch ? 100 : -1);
-    if (TimeoutS > 0 && secondsSince(Start) > TimeoutS)
+    if (TimeoutS > 0 && End.passed())
       return false;
     if (Ready == 0 && Watch) {
       // A daemon that the program left behind may hold the pipes open for ever.
@@ -231,13 +249,13 @@ bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Clock::
 }
 
 /// Waits for the child; on the deadline kills its group and waits for that.
-int await(pid_t Child, const Command &C, CommandResult &Result, Clock::time_point Start) {
+int await(pid_t Child, const Command &C, CommandResult &Result, Deadline &End) {
   int Status = 0;
   while (!Result.TimedOut && C.TimeoutS > 0) {
     pid_t Done = ::waitpid(Child, &Status, WNOHANG);
     if (Done == Child)
       return Status;
-    if (secondsSince(Start) > C.TimeoutS)
+    if (End.passed())
       Result.TimedOut = true;
     else
       ::usleep(1000);
@@ -295,6 +313,7 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   if (C.TimeoutS > 0 || !C.CaptureStdout)
     Forwarding.emplace();
   Clock::time_point Start = Clock::now();
+  Deadline End(C.TimeoutS);
   pid_t Child = ::fork();
   if (Child < 0)
     return llvm::createStringError(std::error_code(errno, std::generic_category()),
@@ -322,8 +341,8 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   }
   CommandResult Result;
   Result.Remembered = Remembered;
-  Result.TimedOut = !drain(Out, Err, Result, C.TimeoutS, Start, Child);
-  int Status = await(Child, C, Result, Start);
+  Result.TimedOut = !drain(Out, Err, Result, C.TimeoutS, End, Child);
+  int Status = await(Child, C, Result, End);
   Result.WallS = secondsSince(Start);
   Result.Interrupted = Forwarding ? LastSignal : 0;
   Result.Signal = WIFSIGNALED(Status) ? WTERMSIG(Status) : 0;

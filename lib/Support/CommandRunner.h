@@ -61,7 +61,8 @@ public:
 
 /// Starts real processes. While one runs with inherited streams or with a timeout, SIGINT, SIGTERM
 /// and SIGHUP sent to us are passed on to it and reported, so that a caller who ends us ends the
-/// child as well, and our own files are removed. Such runs must not overlap.
+/// child as well, and our own files are removed. A run with a timeout is killed where it has not
+/// ended 3 s later. Such runs must not overlap.
 class ProcessRunner final : public CommandRunner {
 public:
   llvm::Expected<CommandResult> run(const Command &C) override;

@@ -31,6 +31,13 @@ llvm::Expected<std::string> carve::readFile(llvm::StringRef Path) {
   return (*Buffer)->getBuffer().str();
 }
 
+std::optional<std::string> carve::readProcFile(llvm::StringRef Path) {
+  auto Buffer = llvm::MemoryBuffer::getFileAsStream(Path);
+  if (!Buffer)
+    return std::nullopt;
+  return (*Buffer)->getBuffer().str();
+}
+
 std::string carve::resolveTarget(llvm::StringRef Path) {
   llvm::SmallString<256> Real;
   if (!fs::real_path(Path, Real))
@@ -158,11 +165,14 @@ void TempDir::remove() {
   Path.clear();
 }
 
+/// Absolute, because its paths are given to programs that run in other directories.
 static std::string temporaryRoot() {
   // nvcc looks at TMPDIR alone, and so do we.
+  llvm::SmallString<256> Root("/tmp");
   if (auto Dir = llvm::sys::Process::GetEnv("TMPDIR"); Dir && !Dir->empty())
-    return *Dir;
-  return "/tmp";
+    Root = *Dir;
+  fs::make_absolute(Root);
+  return Root.str().str();
 }
 
 llvm::Expected<TempDir> TempDir::create(llvm::StringRef Prefix) {
@@ -172,9 +182,14 @@ llvm::Expected<TempDir> TempDir::create(llvm::StringRef Prefix) {
   return TempDir(Model, -1);
 }
 
+void TempDir::passLockOn(bool ToChildren) {
+  if (LockFd >= 0)
+    ::fcntl(LockFd, F_SETFD, ToChildren ? 0 : FD_CLOEXEC);
+}
+
 llvm::Expected<TempDir> TempDir::createLocked(llvm::StringRef Path) {
   std::string Lock = Path.str() + ".lock";
-  int Fd = ::open(Lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  int Fd = ::open(Lock.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (Fd < 0)
     return fileError(Lock, errno);
   struct stat Opened, Named;

@@ -7,12 +7,16 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace carve {
 
 /// The bytes of \p Path. Fails with the path and the system's reason.
 llvm::Expected<std::string> readFile(llvm::StringRef Path);
+
+/// The text of a file of /proc, of which the system tells no size. Nothing where it is not there.
+std::optional<std::string> readProcFile(llvm::StringRef Path);
 
 /// Writes \p Bytes to a temporary beside \p Path and renames it over \p Path, so that a reader
 /// sees the old or the new content, never a part. The mode is that of the file replaced, or 0666
@@ -43,9 +47,15 @@ public:
 
   /// A new directory `<TMPDIR>/<Prefix>-XXXXXX`.
   static llvm::Expected<TempDir> create(llvm::StringRef Prefix);
-  /// The directory \p Path itself, locked for this process; what a killed predecessor left in it
-  /// is removed. Fails with Unsupported `keep-dir-busy` while another process holds it.
+  /// The directory \p Path itself, locked for this process and the children that it starts: where
+  /// we are killed alone, it stays locked until the last of them has stopped writing there. What a
+  /// killed predecessor left in it is removed. Fails with Unsupported `keep-dir-busy` while another
+  /// process holds it.
   static llvm::Expected<TempDir> createLocked(llvm::StringRef Path);
+
+  /// Whether children started from now on hold the lock too. One that does not write there, and may
+  /// leave processes behind, must not.
+  void passLockOn(bool ToChildren);
 
   const std::string &path() const { return Path; }
 

@@ -17,11 +17,23 @@ using namespace carve;
 std::optional<std::string> ProbeRecord::whyIncomplete() const {
   if (!Aside.empty())
     return "the probe stood aside: " + *Aside.begin();
+  if (Running)
+    return std::to_string(Running) + " process(es) still ran when the program had ended";
   if (Incomplete)
     return std::to_string(Incomplete) + " process(es) ended before their record was whole";
   if (Dropped)
     return std::to_string(Dropped) + " activity records were lost";
   return std::nullopt;
+}
+
+std::optional<std::string> ProbeRecord::whyMixed() const {
+  std::set<std::string> Architectures;
+  for (const DeviceInfo &D : Devices)
+    Architectures.insert(D.arch());
+  if (Architectures.size() <= 1)
+    return std::nullopt;
+  return "the program uses GPUs of different architectures (" + llvm::join(Architectures, ", ") +
+         "): choose those of one with CUDA_VISIBLE_DEVICES";
 }
 
 uint64_t ProbeRecord::totalNs() const {
@@ -144,9 +156,17 @@ void addDevice(std::vector<DeviceInfo> &All, DeviceInfo D) {
     All.push_back(std::move(D));
 }
 
+/// How far one process has come.
+struct ProcessState {
+  unsigned Pid = 0;
+  bool Loaded = false; ///< Device code, without which there are no kernels.
+  bool Ended = false;
+};
+
 /// Takes one line after the first. Unknown tags are a newer probe's and are an error.
-bool takeLine(Fields &F, ProbeRecord &Record, bool &Ended) {
+bool takeLine(Fields &F, ProbeRecord &Record, ProcessState &State) {
   llvm::StringRef Tag = F.tag();
+  State.Loaded |= Tag == "container" || Tag == "module" || Tag == "kernel" || Tag == "aside";
   if (Tag == "device") {
     DeviceInfo D = readDevice(F);
     if (!F.bad())
@@ -173,7 +193,7 @@ bool takeLine(Fields &F, ProbeRecord &Record, bool &Ended) {
   } else if (Tag == "aside") {
     Record.Aside.insert(F.text());
   } else if (Tag == "end") {
-    Ended = true;
+    State.Ended = true;
   } else {
     return false;
   }
@@ -184,7 +204,7 @@ bool takeLine(Fields &F, ProbeRecord &Record, bool &Ended) {
 
 llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record) {
   unsigned Line = 0;
-  bool Ended = false;
+  ProcessState State;
   while (!Text.empty()) {
     auto [Current, Rest] = Text.split('\n');
     if (Rest.empty() && !Text.ends_with("\n"))
@@ -196,9 +216,10 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
       if (Version != std::to_string(probe::ProtocolVersion))
         return malformed(Name + ":1: not a record of protocol " +
                          llvm::Twine(probe::ProtocolVersion) + ": '" + Current + "'");
+      F.number(State.Pid);
       continue;
     }
-    bool Known = takeLine(F, Record, Ended);
+    bool Known = takeLine(F, Record, State);
     if (!Known || F.bad())
       return malformed(
           Name + ":" + llvm::Twine(Line) + ": " +
@@ -206,8 +227,10 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
   }
   if (Line > 0)
     ++Record.Processes;
-  if (!Ended)
+  if (State.Loaded && !State.Ended) {
     ++Record.Incomplete;
+    Record.Unfinished.insert(State.Pid);
+  }
   return llvm::Error::success();
 }
 

@@ -54,9 +54,14 @@ struct ProbeRecord {
   uint64_t Dropped = 0;          ///< Activity records lost.
   std::set<std::string> Aside;   ///< Why the probe did nothing in some process.
   unsigned Incomplete = 0;       ///< Processes that were killed before their record was whole.
+  unsigned Running = 0;          ///< Processes that the program has left behind at work.
+  /// The numbers of processes, ended or not, that loaded device code and whose record has no end.
+  std::set<unsigned> Unfinished;
 
   /// Why the times are not those of the whole program, or nothing.
   std::optional<std::string> whyIncomplete() const;
+  /// Why no image fits the whole program: its GPUs are of different architectures. Or nothing.
+  std::optional<std::string> whyMixed() const;
   /// GPU time of all kernels.
   uint64_t totalNs() const;
   /// GPU time of the kernels in \p Names.
@@ -65,7 +70,8 @@ struct ProbeRecord {
 
 /// Adds the records of one process (Probe/Protocol.h) to \p Record. Fails naming \p Name and the
 /// line where one does not have the fields expected. A last line without its end, as a killed
-/// process leaves it, is passed over.
+/// process leaves it, is passed over. A process that loaded no device code, as a launcher or a
+/// program that only asks for devices, may end as it likes.
 llvm::Error readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record);
 
 /// Devices and launches of \p Record in the form that readProbeFile() reads.

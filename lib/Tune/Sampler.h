@@ -64,6 +64,8 @@ public:
   llvm::Expected<RunSample> run(const Assignment &A);
   /// Where to note every sample; null: nowhere.
   void recordInto(SampleRecord *Record) { Recording = Record; }
+  /// The GPUs whose locks every run holds; null: none.
+  void timeOn(TimedGpus *Timed) { Gpus = Timed; }
 
 private:
   llvm::Expected<ImageMap> placeImages(const Assignment &A);
@@ -79,6 +81,7 @@ private:
   OutputReference &Reference;
   std::string ImagesDir;
   SampleRecord *Recording = nullptr;
+  TimedGpus *Gpus = nullptr;
   std::vector<SubjectSpace> Subjects;
   std::vector<std::vector<std::string>> Names;
   unsigned ExtraDefaults = 0; ///< Runs made only to learn which lines of output are stable.

@@ -2,6 +2,7 @@
 /// What one tuning found: the record behind the table, the JSON and the stored report.
 #pragma once
 
+#include "Tune/GpuUsers.h"
 #include "Tune/Selection.h"
 #include "Tune/TuningJob.h"
 
@@ -51,7 +52,11 @@ struct TuningReport {
   RatioInterval Program, ProgramWall;
   unsigned Pairs = 0;
   size_t UnstableLines = 0;
-  std::string Note; ///< Why nothing was tuned at all; else empty.
+  bool Unordered = false;          ///< Lines of the output were compared without their places.
+  unsigned Processes = 1;          ///< Of the program that used CUDA.
+  unsigned Gpus = 1;               ///< That they used.
+  std::vector<GpuUser> OtherUsers; ///< Of the same GPUs, seen while timing.
+  std::string Note;                ///< Why nothing was tuned at all; else empty.
   std::vector<KernelReport> Kernels;
 
   size_t tunedKernels() const;

@@ -4,14 +4,14 @@
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Tune/TimedGpus.h"
+#include "Tune/WorkloadProcesses.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
+#include <set>
 #include <unistd.h>
 
 using namespace carve;
@@ -32,32 +32,6 @@ std::optional<std::string> carve::findCupti(llvm::StringRef BinDir) {
 }
 
 namespace {
-
-/// One tuning at a time runs its workload. Released by the system however we end; where no lock
-/// file can be made the workload runs unlocked.
-class TimingLock {
-public:
-  TimingLock() {
-    constexpr char Path[] = "/tmp/carve-nvcc-timing.lock";
-    // Linux refuses O_CREAT on another user's file in a sticky directory: open it plainly first.
-    Fd = ::open(Path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (Fd < 0)
-      Fd = ::open(Path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (Fd < 0)
-      return;
-    (void)::fchmod(Fd, 0666); // Other users share the GPU too.
-    while (::flock(Fd, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  TimingLock(const TimingLock &) = delete;
-  ~TimingLock() {
-    if (Fd >= 0)
-      ::close(Fd);
-  }
-
-private:
-  int Fd;
-};
 
 std::string absolutePath(const std::string &Dir, const std::string &Path) {
   if (Dir.empty() || path::is_absolute(Path))
@@ -85,17 +59,9 @@ llvm::Error writeImageList(llvm::StringRef Path, const ImageMap &Images) {
   return writeFileAtomically(Path, Text);
 }
 
-} // namespace
-
-llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
-                                             const ImageMap &Images, CommandRunner &Runner,
-                                             uint64_t LaunchDelayNs) {
-  llvm::Expected<TempDir> Dir = TempDir::create("carve-run");
-  if (!Dir)
-    return Dir.takeError();
-  std::string Records = Dir->path() + "/records", List = Dir->path() + "/images";
-  if (std::error_code E = llvm::sys::fs::create_directory(Records))
-    return llvm::createFileError(Records, E);
+/// The workload under the probe, its records in \p Records.
+Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const std::string &Records,
+                      uint64_t LaunchDelayNs) {
   Command C;
   C.Argv = Spec.Argv;
   C.Dir = Spec.Dir;
@@ -108,19 +74,55 @@ llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const Pro
                    "CARVE_RUN=none"};
   if (!Probe.Cupti.empty())
     C.Environment.push_back(std::string(probe::CuptiVariable) + "=" + Probe.Cupti);
+  if (LaunchDelayNs > 0)
+    C.Environment.push_back(std::string(probe::DelayVariable) + "=" +
+                            std::to_string(LaunchDelayNs));
+  return C;
+}
+
+/// The records in \p Dir. Processes that still run when the program has ended are given a little
+/// time: a launcher may not have waited for the last of its ranks.
+llvm::Expected<ProbeRecord> collectRecords(const std::string &Dir) {
+  constexpr unsigned Attempts = 100, PauseUs = 20000;
+  const std::string Mark = std::string(probe::DirVariable) + "=" + Dir;
+  for (unsigned I = 0;; ++I) {
+    llvm::Expected<ProbeRecord> Record = readProbeDirectory(Dir);
+    if (!Record)
+      return Record;
+    Record->Running = llvm::count_if(
+        Record->Unfinished, [&](unsigned Pid) { return hasEnvironment(pid_t(Pid), Mark); });
+    Record->Incomplete -= Record->Running;
+    if (!Record->Running || I == Attempts)
+      return Record;
+    ::usleep(PauseUs);
+  }
+}
+
+} // namespace
+
+llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
+                                             const ImageMap &Images, CommandRunner &Runner,
+                                             uint64_t LaunchDelayNs, TimedGpus *Gpus) {
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-run");
+  if (!Dir)
+    return Dir.takeError();
+  std::string Records = Dir->path() + "/records", List = Dir->path() + "/images";
+  if (std::error_code E = llvm::sys::fs::create_directory(Records))
+    return llvm::createFileError(Records, E);
+  Command C = probedCommand(Spec, Probe, Records, LaunchDelayNs);
   if (!Images.empty()) {
     if (llvm::Error E = writeImageList(List, Images))
       return E;
     C.Environment.push_back(std::string(probe::ImagesVariable) + "=" + List);
   }
-  if (LaunchDelayNs > 0)
-    C.Environment.push_back(std::string(probe::DelayVariable) + "=" +
-                            std::to_string(LaunchDelayNs));
-  TimingLock Lock;
+  TimedGpus::Turn Turn = Gpus ? Gpus->take() : TimedGpus::Turn();
   llvm::Expected<CommandResult> Result = Runner.run(C);
   if (!Result)
     return Result.takeError();
-  llvm::Expected<ProbeRecord> Record = readProbeDirectory(Records);
+  // Ranks have groups of their own, and shells have their children ignore an interrupt.
+  if (Result->TimedOut || Result->Interrupted)
+    endProcessesWith(std::string(probe::DirVariable) + "=" + Records, /*GraceS=*/2);
+  llvm::Expected<ProbeRecord> Record = collectRecords(Records);
   if (!Record)
     return Record.takeError();
   RunRecord Run;
@@ -150,21 +152,49 @@ static std::vector<std::string> splitLines(llvm::StringRef Text) {
   return Lines;
 }
 
+/// How often each line is there.
+static std::map<std::string, size_t> counted(const std::vector<std::string> &Lines) {
+  std::map<std::string, size_t> Count;
+  for (const std::string &Line : Lines)
+    ++Count[Line];
+  return Count;
+}
+
+/// Whether a line of \p A that \p B has not in its place stands elsewhere in \p B, out of its place
+/// in \p A.
+static bool linesMoved(const std::vector<std::string> &A, const std::vector<std::string> &B) {
+  std::set<llvm::StringRef> Gone;
+  for (size_t I = 0; I < A.size(); ++I)
+    if (A[I] != B[I])
+      Gone.insert(A[I]);
+  for (size_t I = 0; I < A.size(); ++I)
+    if (A[I] != B[I] && Gone.count(B[I]))
+      return true;
+  return false;
+}
+
 void OutputReference::addDefault(const ProgramOutput &Output) {
   std::vector<std::string> New = splitLines(Output.Stdout);
+  std::map<std::string, size_t> NewCount = counted(New);
   if (!Seen) {
     Seen = true;
     First = Output;
     Lines = std::move(New);
     Masked.assign(Lines.size(), false);
+    Common = std::move(NewCount);
     return;
   }
   for (const auto &[File, Digest] : Output.FileDigests)
     if (First.FileDigests[File] != Digest)
       FileMasked[File] = true;
-  if (New.size() != Lines.size())
+  for (auto &[Line, Count] : Common)
+    Count = std::min(Count, NewCount[Line]);
+  if (New.size() != Lines.size()) {
     Unstable = true;
-  for (size_t I = 0; !Unstable && I < Lines.size(); ++I)
+    return;
+  }
+  Unordered |= linesMoved(Lines, New);
+  for (size_t I = 0; I < Lines.size(); ++I)
     if (New[I] != Lines[I])
       Masked[I] = true;
 }
@@ -176,12 +206,22 @@ std::optional<std::string> OutputReference::difference(const ProgramOutput &Outp
   for (const auto &[File, Digest] : Output.FileDigests)
     if (!FileMasked.count(File) && First.FileDigests.at(File) != Digest)
       return "the content of " + File + " differs";
-  if (Unstable)
-    return std::nullopt;
-  std::vector<std::string> New = splitLines(Output.Stdout);
+  return Unstable ? std::nullopt : lineDifference(splitLines(Output.Stdout));
+}
+
+std::optional<std::string>
+OutputReference::lineDifference(const std::vector<std::string> &New) const {
   if (New.size() != Lines.size())
     return std::to_string(New.size()) + " lines of output instead of " +
            std::to_string(Lines.size());
+  if (Unordered) {
+    std::map<std::string, size_t> NewCount = counted(New);
+    for (const auto &[Line, Count] : Common)
+      if (size_t Found = NewCount[Line]; Found < Count)
+        return "the output has the line '" + Line + "' " + std::to_string(Found) +
+               " times instead of " + std::to_string(Count);
+    return std::nullopt;
+  }
   for (size_t I = 0; I < Lines.size(); ++I)
     if (!Masked[I] && New[I] != Lines[I])
       return "line " + std::to_string(I + 1) + " of the output is '" + New[I] + "' instead of '" +
@@ -190,5 +230,12 @@ std::optional<std::string> OutputReference::difference(const ProgramOutput &Outp
 }
 
 size_t OutputReference::unstableLines() const {
-  return Unstable ? Lines.size() : std::count(Masked.begin(), Masked.end(), true);
+  if (Unstable)
+    return Lines.size();
+  if (!Unordered)
+    return std::count(Masked.begin(), Masked.end(), true);
+  size_t Stable = 0;
+  for (const auto &[Line, Count] : Common)
+    Stable += Count;
+  return Lines.size() - Stable;
 }

@@ -51,20 +51,24 @@ std::optional<std::string> findCupti(llvm::StringRef BinDir);
 /// Images by the digest of the container that they replace, as paths.
 using ImageMap = std::map<std::string, std::string>;
 
+class TimedGpus;
+
 /// Runs the workload under the probe with \p Images in place (none: trace), every launch held back
-/// by \p LaunchDelayNs. Holds the timing lock of this machine meanwhile, so that two tunings do not
-/// time each other. Fails where the program cannot be started or the probe's records cannot be
-/// read; a failing program is a result.
+/// by \p LaunchDelayNs. Holds the locks of \p Gpus meanwhile, so that two tunings do not time each
+/// other; null: none. What it leaves running where it took too long or was interrupted is ended.
+/// Fails where the program cannot be started or the probe's records cannot be read; a failing
+/// program is a result.
 llvm::Expected<RunRecord> runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
                                       const ImageMap &Images, CommandRunner &Runner,
-                                      uint64_t LaunchDelayNs = 0);
+                                      uint64_t LaunchDelayNs = 0, TimedGpus *Gpus = nullptr);
 
 /// The delay per launch that makes a program like \p Run take visibly longer, by half or by 0.3 s,
 /// whichever is more: what its output says of time then changes.
 uint64_t revealingDelayNs(const RunRecord &Run);
 
 /// Which lines of a program's output mean something: those that were the same in every run of the
-/// default so far.
+/// default so far. Where a line has moved between two of them, as those of several ranks do, all
+/// lines are compared without their places: each as often as every run of the default had it.
 class OutputReference {
 public:
   /// Takes another run of the default into account.
@@ -77,12 +81,17 @@ public:
   /// Whether even the number of lines differs between runs of the default: then only exit status
   /// and files are compared.
   bool stdoutUnstable() const { return Unstable; }
+  /// Whether lines are compared without their places.
+  bool unordered() const { return Unordered && !Unstable; }
 
 private:
-  bool Seen = false, Unstable = false;
+  std::optional<std::string> lineDifference(const std::vector<std::string> &New) const;
+
+  bool Seen = false, Unstable = false, Unordered = false;
   ProgramOutput First;
   std::vector<std::string> Lines;
-  std::vector<bool> Masked;
+  std::vector<bool> Masked;             ///< By place: lines that have differed.
+  std::map<std::string, size_t> Common; ///< Lines, as often as every run had them.
   std::map<std::string, bool> FileMasked;
 };
 

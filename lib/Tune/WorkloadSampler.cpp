@@ -87,7 +87,7 @@ std::optional<std::string> WorkloadSampler::faultOf(const RunRecord &Run, const 
   // Before a variant is blamed, the default shows once more what changes by itself.
   while (Difference && !A.empty() && ExtraDefaults < 4) {
     ++ExtraDefaults;
-    auto Again = runWorkload(Spec, Probe, {}, Runner);
+    auto Again = runWorkload(Spec, Probe, {}, Runner, /*LaunchDelayNs=*/0, Gpus);
     if (!Again) {
       llvm::consumeError(Again.takeError());
       break;
@@ -113,7 +113,8 @@ llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
   llvm::Expected<ImageMap> Images = placeImages(A);
   if (!Images)
     return Images.takeError();
-  llvm::Expected<RunRecord> Run = runWorkload(Spec, Probe, *Images, Runner);
+  llvm::Expected<RunRecord> Run =
+      runWorkload(Spec, Probe, *Images, Runner, /*LaunchDelayNs=*/0, Gpus);
   if (!Run)
     return Run.takeError();
   if (Run->Interrupted)

@@ -1,6 +1,7 @@
 #include "DriverTier.h"
 
 #include <csignal>
+#include <unistd.h>
 #include <utility>
 
 using namespace carve;
@@ -18,7 +19,12 @@ protected:
     await("cuda/bin/log/pid");
     return Pid;
   }
-  bool nvccRuns() const { return ::kill(std::stoi(read("cuda/bin/log/pid")), 0) == 0; }
+  /// One that nobody has waited for does not.
+  bool nvccRuns() const {
+    auto Words = readProcFile("/proc/" + llvm::StringRef(read("cuda/bin/log/pid")).trim().str() +
+                              "/cmdline");
+    return !Words.value_or("").empty();
+  }
 };
 
 } // namespace
@@ -70,6 +76,36 @@ TEST_F(SignalsTest, WhatAKilledCompileLeftIsUsedAgain) {
   EXPECT_EQ(read("work/obj/saxpy.o"), "made by nvcc\n");
   EXPECT_EQ(names("tmp"), Words{});
   EXPECT_EQ(passthroughs(), "{}");
+}
+
+// Killed alone, we leave an nvcc that still writes: its directory is not given to another.
+TEST_F(SignalsTest, AnOrphanedNvccKeepsItsDirectory) {
+  pid_t Pid = startHanging(Compile);
+  pid_t Orphan = std::stoi(read("cuda/bin/log/pid"));
+  ::kill(Pid, SIGKILL);
+  EXPECT_EQ(wait(Pid).Signal, SIGKILL);
+  ASSERT_TRUE(nvccRuns());
+  std::filesystem::remove(path("cuda/bin/hang"));
+  Words Before = names("tmp");
+  EXPECT_EQ(Before.size(), 2u);
+  std::string Kept = "tmp/" + Before[0];
+  Words Written = names(Kept);
+  EXPECT_FALSE(Written.empty());
+
+  EXPECT_EQ(carveNvcc(Compile).Status, 0);
+  EXPECT_EQ(argumentsOf("compile"), Compile); // As it is.
+  EXPECT_EQ(read("work/obj/saxpy.o"), "made by nvcc\n");
+  EXPECT_EQ(names("tmp"), Before);
+  EXPECT_EQ(names(Kept), Written);
+  EXPECT_EQ(passthroughs(), "{\"no-keep-dir\":1}");
+
+  ::kill(Orphan, SIGKILL);
+  for (int I = 0; I < 500 && nvccRuns(); ++I)
+    ::usleep(10000);
+  EXPECT_EQ(carveNvcc(Compile).Status, 0);
+  EXPECT_EQ(names("tmp"), Words{});
+  EXPECT_EQ(passthroughs(), "{\"no-keep-dir\":1}");
+  EXPECT_EQ(stored("units"), 1);
 }
 
 TEST_F(SignalsTest, ABusyKeepDirectoryIsLeftToItsOwner) {

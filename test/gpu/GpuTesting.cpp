@@ -76,13 +76,15 @@ static std::vector<Recipe> recipes() {
   const std::string Lib = machine().T.BinDir + "/../lib64";
   std::vector<Recipe> All;
   for (const char *Name :
-       {"basic", "cooperative", "cluster", "dynamic_smem", "endings", "exchanged", "graph",
+       {"basic", "cooperative", "cluster", "dynamic_smem", "endings", "exchanged", "forks", "graph",
         "no_gpu", "occupancy", "pressed", "processes", "streams"})
     All.push_back({Name, {std::string("@/") + Name + ".cu"}});
   All.push_back(
       {"basic_shared", {"-cudart=shared", "-L" + Lib, "-Xlinker", "-rpath," + Lib, "@/basic.cu"}});
   All.push_back({"two_modules", {"@/two_modules_main.cu", "@/two_modules_other.cu"}});
   All.push_back({"plugin.so", {"-shared", "-Xcompiler", "-fPIC", "@/plugin.cu"}});
+  All.push_back({"library.so", {"-shared", "-Xcompiler", "-fPIC", "@/library.cu"}});
+  All.push_back({"ranks", {"@/ranks.cpp"}});
   All.push_back({"plugin_main", {"@/plugin_main.cu", "-ldl"}});
   All.push_back({"driver_module", {"@/driver_module.cu", "-L" + Lib + "/stubs", "-lcuda"}});
   All.push_back({"driver.cubin", {"-cubin", "@/driver_module_kernel.cu"}});

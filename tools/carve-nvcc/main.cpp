@@ -103,6 +103,7 @@ int runDriver(int Argc, char **Argv) {
   Request.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
     Progress.show(Done, Expected, Seconds);
   };
+  Request.Waiting = [&Progress](llvm::StringRef Text) { Progress.say(Text); };
   llvm::Expected<CompileResult> Result = compile(Request, *Store, *T, Runner);
   Progress.clear();
   if (!Result) {

@@ -66,6 +66,8 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   R.Progress = [&](unsigned Done, unsigned Expected, double Seconds) {
     Progress.show(Done, Expected, Seconds);
   };
+  R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
+  R.Gpus = gpuPlaces(Context.Env);
   UnitStore Store(*Root);
   ProcessRunner Runner;
   llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);

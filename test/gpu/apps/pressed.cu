@@ -1,40 +1,10 @@
-// A kernel that is pressed into fewer registers than it needs and spills: more are certain to be
-// faster. By default into 32, with blocks of any size. With -DWIDE into the 64 that blocks of 1024
-// threads allow, though 256 are launched: there only the traced launch domain can gain.
+// The pressed kernel in a program of its own.
 // The argument says how to end: `fail`, `kill`, `hang`, or none.
-#include "App.cuh"
+#include "Pressed.cuh"
 
 #include <csignal>
 #include <cstring>
 #include <unistd.h>
-
-#ifdef WIDE
-#define PRESS __launch_bounds__(1024)
-constexpr int Width = 96;
-#else
-#define PRESS __maxnreg__(32)
-constexpr int Width = 48;
-#endif
-
-__global__ void PRESS pressed(float *Data, int Count, int Rounds) {
-  int I = blockIdx.x * blockDim.x + threadIdx.x;
-  if (I >= Count)
-    return;
-  float Values[Width];
-#pragma unroll
-  for (int K = 0; K < Width; ++K)
-    Values[K] = Data[I] * (K + 1) * 0.03125f + 0.0625f * K;
-#pragma unroll 1
-  for (int Round = 0; Round < Rounds; ++Round)
-#pragma unroll
-    for (int K = 0; K < Width; ++K)
-      Values[K] = Values[K] * 0.5f + Values[(K + 29) % Width] * 0.375f + 0.125f;
-  float Sum = 0;
-#pragma unroll
-  for (int K = 0; K < Width; ++K)
-    Sum += Values[K];
-  Data[I] = Sum * 0.01f;
-}
 
 int main(int Argc, char **Argv) {
   constexpr int Count = 1 << 20;

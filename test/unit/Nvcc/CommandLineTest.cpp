@@ -64,7 +64,6 @@ TEST(CommandLine, LeavesOtherWorkToNvcc) {
       {{"-dlto", "-c", "k.cu"}, "device-lto"},
       {{"-arch=lto_90", "-c", "k.cu"}, "device-lto"},
       {{"-gencode", "arch=compute_90,code=[sm_90,lto_90]", "-c", "k.cu"}, "device-lto"},
-      {{"-shared", "k.cu", "-o", "libk.so"}, "shared-link"},
       {{"-r", "k.cu"}, "relocatable-link"},
       {{"-c", "a.cu", "b.cu"}, "object"},
       {{"-c", "a.cu", "b.cpp"}, "object"},
@@ -95,6 +94,17 @@ TEST(CommandLine, LeavesOtherWorkToNvcc) {
   };
   for (const auto &[Arguments, Reason] : Cases)
     EXPECT_EQ(verdict(Arguments), Reason) << testing::PrintToString(Arguments);
+}
+
+TEST(CommandLine, SharedObjectsAreNoExecutables) {
+  EXPECT_EQ(verdict({"-shared", "-Xcompiler", "-fPIC", "k.cu", "-o", "libk.so"}), "shared");
+  EXPECT_EQ(verdict({"--shared", "k.cu", "host.cpp", "x.o"}), "shared");
+  // Said to the host compiler, it is a shared object all the same, and must not be run.
+  EXPECT_EQ(verdict({"-Xcompiler", "-shared,-fPIC", "k.cu", "-o", "libk.so"}), "shared");
+  EXPECT_EQ(verdict({"-shared", "-c", "k.cu"}), "object");
+  EXPECT_EQ(verdict({"-Xlinker", "-soname,libshared.so", "k.cu"}), "executable");
+  EXPECT_EQ(parsed({"-shared", "k.cu"}).Output, "a.out");
+  EXPECT_EQ(verdict({"k.cu"}, {"", "-shared", "/none"}), "shared");
 }
 
 TEST(CommandLine, ForwardedUnknownOptionsTakeNoValue) {

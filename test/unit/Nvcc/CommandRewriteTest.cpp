@@ -63,6 +63,11 @@ TEST(CommandRewrite, RelinkTakesObjectsInTheSourcesPlaces) {
                                     "h.o", "-L", "a.cu"}),
                             ObjectOf, "t"),
             (Words{"-arch=sm_90", "tmp/a.o", "h.o", "-L", "a.cu", "-o", "t"}));
+  EXPECT_EQ(relinkArguments(parsed({"-shared", "-Xcompiler=-fPIC", "a.cu", "-Xlinker",
+                                    "-soname,liba.so.1", "-o", "liba.so"}),
+                            ObjectOf, "t"),
+            (Words{"-shared", "-Xcompiler=-fPIC", "tmp/a.o", "-Xlinker", "-soname,liba.so.1", "-o",
+                   "t"}));
 }
 
 } // namespace

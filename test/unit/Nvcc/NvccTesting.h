@@ -29,12 +29,20 @@ inline std::string reasonOf(llvm::Error E) {
   return Reason;
 }
 
-/// `object` or `executable` where carve handles \p Arguments, else the reason why not.
+/// `object`, `executable` or `shared` where carve handles \p Arguments, else the reason why not.
 inline std::string verdict(const Words &Arguments, const NvccEnvironment &Env = {"", "", "/none"}) {
   llvm::Expected<CommandLine> C = parseCommandLine(Arguments, Env);
   if (!C)
     return reasonOf(C.takeError());
-  return C->Makes == Product::Object ? "object" : "executable";
+  switch (C->Makes) {
+  case Product::Object:
+    return "object";
+  case Product::SharedObject:
+    return "shared";
+  case Product::Executable:
+    return "executable";
+  }
+  return "";
 }
 
 /// The command, which must be one that carve handles.

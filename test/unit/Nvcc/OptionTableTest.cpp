@@ -88,7 +88,8 @@ TEST(OptionTable, HasNoOptionBeyondHelpTextAndUndocumentedList) {
 
 TEST(OptionTable, TooHardOptionsHaveAReason) {
   for (const OptionInfo &O : optionTable()) {
-    bool IsTarget = O.Short == "-c" || O.Short == "-dc" || O.Short == "-dw" || O.Short == "-link";
+    bool IsTarget = O.Short == "-c" || O.Short == "-dc" || O.Short == "-dw" || O.Short == "-link" ||
+                    O.Short == "-shared";
     bool NeedsReason = (O.Kind == Effect::TooHard || O.Kind == Effect::Phase) && !IsTarget;
     EXPECT_EQ(!O.Reason.empty(), NeedsReason) << O.Long.str();
   }

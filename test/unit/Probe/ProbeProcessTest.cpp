@@ -1,7 +1,11 @@
 #include "unit/Probe/ProbeRecords.h"
 
+#include "llvm/Support/Program.h"
+
 #include <csignal>
 #include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace carve;
 using namespace carve::probe::test;
@@ -127,12 +131,122 @@ TEST(ProbeProcess, ProgramsOwnSignalHandlingStays) {
   EXPECT_TRUE(Ignored.onlyFile().whole());
 }
 
-TEST(ProbeProcess, NeverWritesIntoAFileThatTookItsDescriptor) {
+TEST(ProbeProcess, WhereItsDescriptorWasTakenItWritesByName) {
   ProbeRun Run;
   std::string Victim = Run.path("victim");
-  Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "close", Victim, "kernel", "a", "exit"});
+  Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "chdir", "/", "close", Victim, "kernel", "a", "exit"});
   EXPECT_EQ(llvm::cantFail(readFile(Victim)), "");
-  EXPECT_FALSE(Run.onlyFile().whole());
+  EXPECT_TRUE(Run.onlyFile().whole());
+  EXPECT_EQ(Run.onlyFile().launches("a"), 1u);
+}
+
+TEST(ProbeProcess, WhereItsFileWasTakenToo) {
+  ProbeRun Run;
+  std::string Victim = Run.path("victim");
+  std::thread Enemy([&] {
+    while (Run.paths().empty())
+      ::usleep(1000);
+    std::string Path = Run.paths().front();
+    ::unlink(Path.c_str());
+    ASSERT_EQ(::symlink(Victim.c_str(), Path.c_str()), 0);
+  });
+  CommandResult Result = Run.run(
+      CARVE_TEST_PROGRAM_NOW, {"init", "sleep-ms", "300", "close", Victim, "kernel", "a", "exit"});
+  Enemy.join();
+  EXPECT_EQ(Result.ExitStatus, 3);
+  EXPECT_EQ(llvm::cantFail(readFile(Victim)), "");
+}
+
+TEST(ProbeProcess, AChildOfBeforeCudaIsTracedByItself) {
+  for (std::string How : {"fork-both", "daemon"}) {
+    ProbeRun Run;
+    Run.run(CARVE_TEST_PROGRAM_NOW, {How, "init", "kernel", "a", "sleep-ms", "100", "kernel", "a"});
+    for (int I = 0; I < 200 && Run.paths().size() < 2; ++I)
+      ::usleep(10000);
+    ::usleep(500000); // A daemon ends when it likes.
+    std::vector<Records> Files = Run.files();
+    ASSERT_EQ(Files.size(), 2u) << How;
+    for (const Records &File : Files) {
+      EXPECT_TRUE(File.whole()) << How;
+      EXPECT_EQ(File.launches("a"), 2u) << How;
+    }
+  }
+}
+
+TEST(ProbeProcess, AChildOfAfterCudaIsLeftAlone) {
+  for (std::string How : {"fork-both", "daemon"}) {
+    ProbeRun Run;
+    CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", How, "kernel",
+                                                            "b", "sleep-ms", "700", "_exit"});
+    EXPECT_EQ(Result.ExitStatus, 3);
+    Records File = Run.onlyFile();
+    EXPECT_TRUE(File.whole()) << How;
+    EXPECT_EQ(File.of("end").size(), 1u) << How;
+    EXPECT_EQ(File.launches("a"), 1u) << How;
+    EXPECT_EQ(File.launches("b"), 1u) << How;
+  }
+}
+
+TEST(ProbeProcess, AChildThatBecomesAnotherProgramIsTracedAnew) {
+  ProbeRun Run;
+  CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "fork-and-become",
+                                                          "init", "kernel", "b", "exit"});
+  EXPECT_EQ(Result.ExitStatus, 3);
+  std::vector<Records> Files = Run.files();
+  ASSERT_EQ(Files.size(), 2u);
+  EXPECT_TRUE(Files[0].whole() && Files[1].whole());
+  EXPECT_EQ(Files[0].launches("a") + Files[1].launches("a"), 1u);
+  EXPECT_EQ(Files[0].launches("b") + Files[1].launches("b"), 1u);
+}
+
+namespace {
+/// What is behind a launcher's name: a program that starts four ranks.
+void expectFourRanks(ProbeRun &Run, const std::string &Launcher, std::vector<std::string> Words) {
+  Words.insert(Words.end(), {CARVE_TEST_PROGRAM_NOW, "init", "kernel", "a", "sleep-ms", "50",
+                             "kernel", "b", "kernel", "a"});
+  CommandResult Result = Run.run(Launcher, Words);
+  EXPECT_EQ(Result.ExitStatus, 0) << Result.Stdout << Result.Stderr;
+  std::vector<Records> Files = Run.files();
+  EXPECT_EQ(Files.size(), 4u);
+  for (const Records &File : Files) {
+    EXPECT_TRUE(File.whole());
+    EXPECT_EQ(File.launches("a"), 2u);
+    EXPECT_EQ(File.launches("b"), 1u);
+    EXPECT_EQ(File.of("device").size(), 1u);
+  }
+}
+} // namespace
+
+TEST(ProbeProcess, RanksOfALauncherAreTracedAndItIsNot) {
+  ProbeRun Run;
+  expectFourRanks(Run, CARVE_TEST_RANKS, {"4"});
+}
+
+TEST(ProbeProcess, RanksThatTheLauncherEndsAreWhole) {
+  ProbeRun Run;
+  CommandResult Result =
+      Run.run("timeout", {"-s", "TERM", "0.7", CARVE_TEST_RANKS, "4", CARVE_TEST_PROGRAM_NOW,
+                          "init", "kernel", "a", "sleep-ms", "20000"});
+  EXPECT_EQ(Result.ExitStatus, 124);
+  std::vector<Records> Files = Run.files();
+  EXPECT_EQ(Files.size(), 4u);
+  for (const Records &File : Files) {
+    EXPECT_TRUE(File.whole());
+    EXPECT_EQ(File.launches("a"), 1u);
+  }
+}
+
+TEST(ProbeProcess, RanksOfMpirunAreTraced) {
+  auto Mpirun = llvm::sys::findProgramByName("mpirun");
+  if (!Mpirun)
+    GTEST_SKIP() << "no mpirun here";
+  ProbeRun Run;
+  // Open MPI's: it refuses root, and more ranks than processors.
+  for (const char *Entry : {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                            "OMPI_MCA_rmaps_base_oversubscribe=1",
+                            "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"})
+    Run.setEnvironment(Entry);
+  expectFourRanks(Run, *Mpirun, {"-n", "4"});
 }
 
 TEST(ProbeProcess, ThreadsAllCount) {

@@ -67,7 +67,7 @@ static Records parse(llvm::StringRef Text) {
   return Result;
 }
 
-std::vector<Records> ProbeRun::files() const {
+std::vector<std::string> ProbeRun::paths() const {
   std::vector<std::string> Paths;
   std::error_code Failed;
   for (llvm::sys::fs::directory_iterator I(Dir.path(), Failed), E; I != E && !Failed;
@@ -75,8 +75,12 @@ std::vector<Records> ProbeRun::files() const {
     if (llvm::StringRef(I->path()).ends_with(FileSuffix))
       Paths.push_back(I->path());
   std::sort(Paths.begin(), Paths.end());
+  return Paths;
+}
+
+std::vector<Records> ProbeRun::files() const {
   std::vector<Records> Files;
-  for (const std::string &Path : Paths)
+  for (const std::string &Path : paths())
     Files.push_back(parse(llvm::cantFail(readFile(Path))));
   return Files;
 }

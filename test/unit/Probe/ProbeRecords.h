@@ -38,6 +38,7 @@ public:
   CommandResult run(const std::string &Program, const std::vector<std::string> &Args);
   /// The files that it left, ordered by name.
   std::vector<Records> files() const;
+  std::vector<std::string> paths() const; ///< Of these files.
   /// The only file; fails the test where there is none or more than one.
   Records onlyFile() const;
 

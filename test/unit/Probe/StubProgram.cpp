@@ -133,6 +133,42 @@ static void forkChild(const std::string &How) {
   std::printf("child %d\n", Status);
 }
 
+/// Forks; parent and child go on with what the arguments say next.
+static void forkBoth() {
+  std::fflush(stdout);
+  if (::fork() < 0)
+    std::exit(97);
+}
+
+/// A child of a child, in a session of its own, goes on beside us.
+static void forkDaemon() {
+  std::fflush(stdout);
+  pid_t Child = ::fork();
+  if (Child == 0) {
+    ::setsid();
+    if (::fork() > 0)
+      ::_exit(0);
+    return;
+  }
+  ::waitpid(Child, nullptr, 0);
+}
+
+/// A child becomes this program anew and does what \p Rest says; we end with its status.
+static void forkAndBecome(char *Program, char **Rest) {
+  std::vector<char *> Argv = {Program};
+  for (; *Rest; ++Rest)
+    Argv.push_back(*Rest);
+  Argv.push_back(nullptr);
+  pid_t Child = ::fork();
+  if (Child == 0) {
+    ::execv("/proc/self/exe", Argv.data());
+    ::_exit(96);
+  }
+  int Status = 0;
+  ::waitpid(Child, &Status, 0);
+  std::exit(WEXITSTATUS(Status));
+}
+
 /// As a daemon does; the next file opened gets a number that was another's.
 static void closeDescriptors(const char *Victim) {
   for (int Fd = 3; Fd < 64; ++Fd)
@@ -191,7 +227,16 @@ int main(int Argc, char **Argv) {
       runThreads(Next());
     else if (Action == "fork")
       forkChild(Next());
-    else if (Action == "sleep-ms")
+    else if (Action == "fork-both")
+      forkBoth();
+    else if (Action == "daemon")
+      forkDaemon();
+    else if (Action == "fork-and-become")
+      forkAndBecome(Argv[0], Argv + I + 1);
+    else if (Action == "chdir") {
+      if (::chdir(Next()) != 0)
+        return 95;
+    } else if (Action == "sleep-ms")
       std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(Next())));
     else if (Action == "close")
       closeDescriptors(Next());
@@ -201,6 +246,9 @@ int main(int Argc, char **Argv) {
       std::signal(SIGHUP, SIG_IGN);
     else
       endProcess(Action);
+  }
+  std::fflush(stdout);
+  while (::wait(nullptr) > 0) { // Of fork-both.
   }
   return 0;
 }

@@ -25,6 +25,10 @@ TEST(JsonReport, ReadsBackWhatItPrints) {
   TuningReport R = sampleReport();
   R.UnstableLines = 3;
   R.Note = "a \"note\"";
+  R.Unordered = true;
+  R.Processes = 4;
+  R.Gpus = 2;
+  R.OtherUsers = {{123, "python", 38}, {124, "", std::nullopt}};
   std::string Text = printJsonReport(R);
   llvm::Expected<TuningReport> Again = parseJsonReport(Text, "r.json");
   ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
@@ -32,6 +36,14 @@ TEST(JsonReport, ReadsBackWhatItPrints) {
   EXPECT_EQ(Again->Workload, "./lulesh -s 90");
   EXPECT_EQ(Again->Runs, 42u);
   EXPECT_EQ(Again->UnstableLines, 3u);
+  EXPECT_TRUE(Again->Unordered);
+  EXPECT_EQ(Again->Processes, 4u);
+  EXPECT_EQ(Again->Gpus, 2u);
+  ASSERT_EQ(Again->OtherUsers.size(), 2u);
+  EXPECT_EQ(Again->OtherUsers[0].Pid, 123u);
+  EXPECT_EQ(Again->OtherUsers[0].Name, "python");
+  EXPECT_EQ(Again->OtherUsers[0].BusyPercent, 38u);
+  EXPECT_EQ(Again->OtherUsers[1].BusyPercent, std::nullopt);
   EXPECT_EQ(Again->Program.Low, 0.89);
   ASSERT_EQ(Again->Kernels.size(), 5u);
   const KernelReport &K = Again->Kernels[0];
@@ -48,6 +60,19 @@ TEST(JsonReport, AnEmptyReportSurvives) {
   llvm::Expected<TuningReport> Again = parseJsonReport(Text, "r.json");
   ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
   EXPECT_EQ(printJsonReport(*Again), Text);
+}
+
+TEST(JsonReport, ReportsOfBeforeAreRead) {
+  std::string Text = printJsonReport(sampleReport());
+  for (llvm::StringRef Later : {"unordered-lines", "processes", "gpus", "other-gpu-users"}) {
+    size_t At = Text.find("  \"" + Later.str()), End = Text.find('\n', At);
+    ASSERT_NE(At, std::string::npos) << Later.str();
+    Text.erase(At, End + 1 - At);
+  }
+  llvm::Expected<TuningReport> R = parseJsonReport(Text, "r.json");
+  ASSERT_TRUE(bool(R)) << llvm::toString(R.takeError()) << Text;
+  EXPECT_EQ(R->Processes, 1u);
+  EXPECT_TRUE(R->OtherUsers.empty());
 }
 
 TEST(JsonReport, NamesThatAreNoUtf8StayJson) {

@@ -50,6 +50,20 @@ TEST(TextReport, NotTuned) {
             "./app on NVIDIA H200: not tuned: the program launched no kernel\n");
 }
 
+TEST(TextReport, SeveralProcessesAndOtherUsersAreNamed) {
+  TuningReport R = sampleReport();
+  EXPECT_EQ(printTextReport(R).find("another process"), std::string::npos);
+  R.Processes = 4;
+  R.Gpus = 2;
+  R.Unordered = true;
+  R.OtherUsers = {{123, "python", 38}};
+  std::string Text = printTextReport(R);
+  for (const char *Part :
+       {"on 2 x NVIDIA H200 in 4 processes: ", "lines of the output come in another order",
+        "another process uses this GPU: pid 123 python (38 % busy): times are noisier\n"})
+    EXPECT_NE(Text.find(Part), std::string::npos) << Text;
+}
+
 TEST(TextReport, EveryReasonHasWords) {
   for (const char *Id : {"in-no-unit", "relocatable-device-code", "ambiguous-name", "setmaxnreg",
                          "unknown-stack", "external-call", "shared-callee"}) {

@@ -83,6 +83,12 @@ TEST_F(FilesTest, ALockedDirectoryIsHeldOnceAndReclaimed) {
   EXPECT_EQ(entriesIn(Path), 0u);
 }
 
+TEST(ProcFile, IsReadThoughItHasNoSize) {
+  EXPECT_NE(readProcFile("/proc/self/cmdline").value_or("").find("SupportTests"),
+            std::string::npos);
+  EXPECT_EQ(readProcFile("/proc/self/no-such-file"), std::nullopt);
+}
+
 TEST(Digest, IsXxh3Of128Bits) {
   // The value of the empty input published with the algorithm.
   EXPECT_EQ(digestOf(""), "99aa06d3014798d86001c324468d497f");

@@ -86,9 +86,30 @@ TEST(ProbeRecords, AKilledProcessLeavesWhatItWrote) {
   ProbeRecord R = parsed(Whole + "kernel\tb\t10,1");
   EXPECT_EQ(R.Incomplete, 1u);
   ASSERT_EQ(R.Kernels.size(), 1u);
-  EXPECT_EQ(parsed("carve-pro").Incomplete, 1u);
+  EXPECT_EQ(R.Unfinished, std::set<unsigned>{4711});
   EXPECT_EQ(parsed("").Processes, 0u);
   EXPECT_EQ(parsed(Whole).Incomplete, 1u);
+}
+
+TEST(ProbeRecords, WhoLoadedNoDeviceCodeMayEndAsItLikes) {
+  EXPECT_EQ(parsed("carve-pro").Incomplete, 0u);
+  EXPECT_EQ(parsed(ProbeHead).Incomplete, 0u);
+  EXPECT_EQ(parsed(ProbeHead).Processes, 1u);
+  EXPECT_EQ(parsed(ProbeHead + "container\tc\t1\tcall\n").Incomplete, 1u);
+  EXPECT_EQ(parsed(ProbeHead + "aside\tprofiler-present\n").Incomplete, 1u);
+}
+
+TEST(ProbeRecords, GpusOfTwoArchitecturesAreToldApart) {
+  std::string Second = ProbeHead, Third = ProbeHead;
+  Second.replace(Second.find("GPU-1"), 5, "GPU-2");
+  Third.replace(Third.find("GPU-1\t9"), 7, "GPU-3\t8");
+  ProbeRecord R = parsed(ProbeHead + "end\n");
+  ASSERT_EQ(messageOf(readProbeFile(Second + "end\n", "2", R)), "");
+  EXPECT_EQ(R.Devices.size(), 2u);
+  EXPECT_EQ(R.whyMixed(), std::nullopt);
+  ASSERT_EQ(messageOf(readProbeFile(Third + "end\n", "3", R)), "");
+  EXPECT_EQ(R.whyMixed(), "the program uses GPUs of different architectures (sm_80, sm_90): "
+                          "choose those of one with CUDA_VISIBLE_DEVICES");
 }
 
 TEST(ProbeRecords, ErrorsNameFileLineAndField) {
