@@ -43,7 +43,7 @@ private:
   llvm::Expected<SelectionOutcome> select(const TuningJob &Job);
   llvm::Error remember(const TuningJob &Job, const SelectionOutcome &Outcome, TuneResult &Result);
   Profile rememberUnit(const std::string &Key, const Profile &New);
-  llvm::Error writeProfile(const TuneResult &Result);
+  llvm::Error writeProfile(const Profile &Tuned) const;
   void finish(TuningReport &Report);
   void describeHost(const ProbeRecord &Trace, TuningReport &Report);
   double seconds() const {
@@ -150,10 +150,12 @@ llvm::Expected<SelectionOutcome> TunePipeline::select(const TuningJob &Job) {
   return Outcome;
 }
 
-llvm::Error TunePipeline::writeProfile(const TuneResult &Result) {
+/// \p Tuned into the user's profile, beside what stands there.
+llvm::Error TunePipeline::writeProfile(const Profile &Tuned) const {
   if (Request.ProfilePath.empty())
     return llvm::Error::success();
   Profile All;
+  std::string Before;
   if (llvm::sys::fs::exists(Request.ProfilePath)) {
     llvm::Expected<std::string> Text = readFile(Request.ProfilePath);
     llvm::Expected<Profile> Old =
@@ -161,14 +163,14 @@ llvm::Error TunePipeline::writeProfile(const TuneResult &Result) {
     if (!Old)
       return Old.takeError(); // Never overwrite what cannot be read.
     All = std::move(*Old);
+    Before = printProfile(All);
   }
-  for (const auto &[Key, P] : Result.Decisions) {
-    for (const Decision &D : P.Kernels)
-      All.put(D);
-    if (P.FileCap)
-      All.FileCap = P.FileCap;
-  }
-  return writeFileAtomically(Request.ProfilePath, printProfile(All));
+  All.adopt(Tuned);
+  if (Tuned.FileCap)
+    All.FileCap = Tuned.FileCap;
+  // Where nothing changed, comments and layout of people stay too.
+  std::string After = printProfile(All);
+  return After == Before ? llvm::Error::success() : writeFileAtomically(Request.ProfilePath, After);
 }
 
 /// \p New into the store, beside the unit's decisions for other architectures and kernels.
@@ -182,8 +184,7 @@ Profile TunePipeline::rememberUnit(const std::string &Key, const Profile &New) {
   } else if (!Old) {
     llvm::consumeError(Old.takeError());
   }
-  for (const Decision &D : New.Kernels)
-    All.put(D);
+  All.adopt(New);
   All.FileCap = New.FileCap;
   // What changes nothing in an object rebuilds nothing.
   DecisionDate Date = choicesOf(All) == choicesOf(Before) ? DecisionDate::Kept : DecisionDate::New;
@@ -194,14 +195,19 @@ Profile TunePipeline::rememberUnit(const std::string &Key, const Profile &New) {
 
 llvm::Error TunePipeline::remember(const TuningJob &Job, const SelectionOutcome &Outcome,
                                    TuneResult &Result) {
+  Profile Tuned;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
     Profile New = decisionsFor(Job, M, Request.Options.Scope, Outcome, Result.Report);
+    for (const Decision &D : New.Kernels)
+      Tuned.put(D);
+    if (New.FileCap)
+      Tuned.FileCap = New.FileCap;
     const std::string &Key = Job.Modules[M].Source.Key;
     Result.Decisions[Key] = rememberUnit(Key, New);
     for (const Unit &Twin : Job.Modules[M].Twins)
       Result.Decisions[Twin.Key] = rememberUnit(Twin.Key, New);
   }
-  return writeProfile(Result);
+  return writeProfile(Tuned);
 }
 
 /// Where the program ran, and who else was there.

@@ -1,5 +1,6 @@
 #include "Emit/UnitEmitter.h"
 
+#include "Emit/DecisionChoice.h"
 #include "Nvcc/EmbeddedPtx.h"
 #include "Ptx/Assembler.h"
 #include "Ptx/PtxModule.h"
@@ -19,6 +20,7 @@ namespace {
 struct TunedImage {
   DeviceImage Image;
   bool Added = false; ///< The unit has PTX but no image for this architecture.
+  ImageOrigin origin() const { return Added ? ImageOrigin::FromPtx : ImageOrigin::Compiled; }
   Cubin Original;
   llvm::StringMap<unsigned> Caps;
   llvm::StringMap<std::string> TimedCode; ///< CodeDigest by kernel, where a decision has one.
@@ -35,12 +37,13 @@ public:
 
 private:
   std::vector<TunedImage> imagesToTune() const;
-  const Decision *decisionOf(const PtxEntry &Entry, llvm::StringRef Arch) const;
-  std::optional<std::string> refusal(const PtxModule &Ptx, const PtxEntry &Entry, const Decision &D,
-                                     const DeviceImage &Image) const;
+  std::optional<std::string> refusal(const PtxEntry &Entry, const Decision &D) const;
+  llvm::Expected<DecisionChoice> choose(const PtxModule &Ptx, const PtxEntry &Entry,
+                                        const TunedImage &I) const;
   std::optional<std::string> refusalOfCode(const CubinKernel &New, const KernelResources *Default,
                                            const PtxEntry &Entry, TunedImage &I) const;
-  void takeDecisions(const PtxModule &Ptx, TunedImage &I);
+  llvm::Error takeDecisions(const PtxModule &Ptx, TunedImage &I);
+  void logForeign(llvm::ArrayRef<TunedImage> Images) const;
   llvm::Expected<Cubin> originalOf(const PtxModule &Ptx, const TunedImage &I) const;
   llvm::Error makeCubin(const PtxModule &Ptx, TunedImage &I);
   llvm::Expected<bool> acceptable(const PtxModule &Ptx, const Assembled &A, TunedImage &I);
@@ -54,17 +57,19 @@ private:
   llvm::ArrayRef<const Profile *> Profiles;
   const EmitContext &Context;
   std::string WorkDir;
+  llvm::StringSet<> Names; ///< Of the unit's kernels, mangled and as profiles write them.
   EmittedUnit Result;
 };
 
-/// The unit's images, and those to be added for architectures that only decisions name.
+/// The unit's images, and those that may be added for architectures that only decisions name. A pin
+/// adds none: it says how a kernel is to be compiled, and not what for.
 std::vector<TunedImage> Emitter::imagesToTune() const {
   std::vector<TunedImage> Images;
   for (const DeviceImage &I : U.Images)
     Images.push_back({I, false, {}, {}, {}, ""});
   for (const Profile *P : Profiles)
     for (const Decision &D : P->Kernels) {
-      if (D.Variant.isDefault() || D.Arch.empty() ||
+      if (D.Variant.isDefault() || !D.Digest || D.Arch.empty() ||
           llvm::any_of(Images, [&](const TunedImage &I) { return I.Image.Arch == D.Arch; }))
         continue;
       // What the driver would compile for that device: the newest PTX that is not too new, unless
@@ -87,45 +92,75 @@ std::vector<TunedImage> Emitter::imagesToTune() const {
   return Images;
 }
 
-const Decision *Emitter::decisionOf(const PtxEntry &Entry, llvm::StringRef Arch) const {
-  std::string Name = profileName(Entry.Name);
-  for (const Profile *P : Profiles)
-    if (const Decision *D = P->find(Name, Entry.Name, Arch))
-      return D;
-  return nullptr;
-}
-
 /// Why \p D is not to be applied, as far as that can be said before assembling.
-std::optional<std::string> Emitter::refusal(const PtxModule &Ptx, const PtxEntry &Entry,
-                                            const Decision &D, const DeviceImage &Image) const {
+std::optional<std::string> Emitter::refusal(const PtxEntry &Entry, const Decision &D) const {
   if (auto Reason = reasonNotTunable(Entry, Context.Relocatable))
     return Reason;
   if (Context.Ceiling && *D.Variant.Cap > *Context.Ceiling)
     return "cap " + std::to_string(*D.Variant.Cap) +
            " is above the command's own -maxrregcount=" + std::to_string(*Context.Ceiling);
-  if (!D.Digest)
-    return std::nullopt;
-  llvm::Expected<std::string> Kernel = Ptx.kernelDigest(Entry.Name);
-  if (!Kernel)
-    return llvm::toString(Kernel.takeError());
-  if (decisionDigest(*Kernel, Image.Arch, Context.NvccVersion, Image.PtxasOptions) != *D.Digest)
-    return std::string("stale: the kernel, the toolkit or the options changed since it was timed");
   return std::nullopt;
 }
 
-void Emitter::takeDecisions(const PtxModule &Ptx, TunedImage &I) {
+/// What the profiles say of \p Entry.
+llvm::Expected<DecisionChoice> Emitter::choose(const PtxModule &Ptx, const PtxEntry &Entry,
+                                               const TunedImage &I) const {
+  std::string Name = profileName(Entry.Name);
+  if (llvm::all_of(Profiles, [&](const Profile *P) {
+        return P->candidates(Name, Entry.Name, I.Image.Arch).empty();
+      }))
+    return DecisionChoice();
+  llvm::Expected<std::string> Digest = Ptx.kernelDigest(Entry.Name);
+  if (!Digest)
+    return Digest.takeError();
+  KernelState Now{*Digest, I.Image.Arch, Context.NvccVersion, I.Image.PtxasOptions, I.origin()};
+  return chooseDecision(Profiles, Name, Entry.Name, Now);
+}
+
+/// Takes the caps of the decisions that hold. An image is added only where one was timed in an
+/// image that was made of the PTX likewise: for a decision of another build this unit is not
+/// compiled for that architecture, and nobody knows what the image would do.
+llvm::Error Emitter::takeDecisions(const PtxModule &Ptx, TunedImage &I) {
+  std::vector<std::pair<const PtxEntry *, DecisionChoice>> Choices;
   for (const PtxEntry &Entry : Ptx.entries()) {
-    const Decision *D = decisionOf(Entry, I.Image.Arch);
+    llvm::Expected<DecisionChoice> Choice = choose(Ptx, Entry, I);
+    if (!Choice)
+      return Choice.takeError();
+    Choices.emplace_back(&Entry, std::move(*Choice));
+  }
+  if (I.Added && llvm::none_of(Choices, [](const auto &C) {
+        return C.second.Chosen && C.second.Chosen->Digest && !C.second.Chosen->Variant.isDefault();
+      }))
+    return llvm::Error::success();
+  for (const auto &[Entry, Choice] : Choices) {
+    for (const IgnoredDecision &Ignored : Choice.Ignored)
+      logLine(ignoredText(Ignored));
+    if (!Choice.Chosen && !Choice.Ignored.empty())
+      leave(Entry->Name, I.Image.Arch, Choice.Ignored.front().Reason);
+    const Decision *D = Choice.Chosen;
     if (!D || D->Variant.isDefault())
       continue;
-    if (auto Reason = refusal(Ptx, Entry, *D, I.Image)) {
-      leave(Entry.Name, I.Image.Arch, *Reason);
+    if (auto Reason = refusal(*Entry, *D)) {
+      leave(Entry->Name, I.Image.Arch, *Reason);
       continue;
     }
-    I.Caps[Entry.Name] = *D->Variant.Cap;
+    I.Caps[Entry->Name] = *D->Variant.Cap;
     if (D->Basis && !D->Basis->CodeDigest.empty())
-      I.TimedCode[Entry.Name] = D->Basis->CodeDigest;
+      I.TimedCode[Entry->Name] = D->Basis->CodeDigest;
   }
+  return llvm::Error::success();
+}
+
+/// The entries of the profiles that concern nothing here, for a person who wonders.
+void Emitter::logForeign(llvm::ArrayRef<TunedImage> Images) const {
+  if (!logging())
+    return;
+  std::vector<std::string> Archs;
+  for (const TunedImage &I : Images)
+    if (!I.Added || !I.NewCubin.empty())
+      Archs.push_back(I.Image.Arch);
+  for (const IgnoredDecision &I : foreignDecisions(Profiles, Names, Archs))
+    logLine(ignoredText(I));
 }
 
 /// Why the code that a cap gave may not be emitted.
@@ -248,7 +283,12 @@ llvm::Expected<EmittedUnit> Emitter::emit() {
     llvm::Expected<PtxModule> Ptx = PtxModule::parse(std::move(*Text));
     if (!Ptx)
       return Ptx.takeError();
-    takeDecisions(*Ptx, I);
+    for (const PtxEntry &Entry : Ptx->entries()) {
+      Names.insert(Entry.Name);
+      Names.insert(profileName(Entry.Name));
+    }
+    if (llvm::Error E = takeDecisions(*Ptx, I))
+      return E;
     if (I.Caps.empty())
       continue;
     llvm::Expected<Cubin> Original = originalOf(*Ptx, I);
@@ -258,6 +298,7 @@ llvm::Expected<EmittedUnit> Emitter::emit() {
     if (llvm::Error E = makeCubin(*Ptx, I))
       return E;
   }
+  logForeign(Images);
   if (llvm::any_of(Images, [](const TunedImage &I) { return !I.NewCubin.empty(); })) {
     llvm::Expected<std::string> Container = buildContainer(Images);
     if (!Container)

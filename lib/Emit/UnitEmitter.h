@@ -36,12 +36,12 @@ struct EmitContext {
   LaunchDomain Domain = LaunchDomain::Preserve;
 };
 
-/// Builds the container of \p U with the decisions of \p Profiles in it (the first that names a
-/// kernel counts). \p WorkDir takes the files. Decisions whose digest no longer holds, that the
-/// launch domain or the user's cap forbids, or whose code would not be the code that was timed,
-/// leave the default, each with its reason. For a decision of an architecture that the unit has
-/// PTX but no image for, the image is added. Fails where a tool fails, or where a kernel without a
-/// decision would change.
+/// Builds the container of \p U with the decisions of \p Profiles in it, chosen as DecisionChoice.h
+/// says. \p WorkDir takes the files. Decisions whose digest no longer holds, that the launch domain
+/// or the user's cap forbids, or whose code would not be the code that was timed, leave the
+/// default, each with its reason. For an architecture that the unit has PTX but no image for, an
+/// image is added where a decision was timed in such an image (ImageOrigin::FromPtx). Fails where a
+/// tool fails, or where a kernel without a decision would change.
 llvm::Expected<EmittedUnit> emitUnit(const DeviceUnit &U, llvm::ArrayRef<const Profile *> Profiles,
                                      const EmitContext &Context, llvm::StringRef WorkDir);
 

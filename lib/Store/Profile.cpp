@@ -8,37 +8,76 @@
 
 #include <array>
 #include <charconv>
+#include <tuple>
 
 using namespace carve;
 
 /// Raised when the same setting of the knobs gives other code than before.
 static constexpr llvm::StringLiteral KnobSetVersion = "knobs 1";
 
-const Decision *Profile::find(llvm::StringRef KernelName, llvm::StringRef Mangled,
-                              llvm::StringRef Arch) const {
-  const Decision *Best = nullptr;
-  int BestRank = -1;
-  for (const Decision &D : Kernels) {
-    bool ByMangled = D.Kernel == Mangled;
-    if ((!ByMangled && D.Kernel != KernelName) || (!D.Arch.empty() && D.Arch != Arch))
-      continue;
-    int Rank = (D.Arch.empty() ? 0 : 2) + (ByMangled ? 1 : 0);
-    if (Rank > BestRank) {
-      Best = &D;
-      BestRank = Rank;
-    }
-  }
-  return Best;
+std::vector<const Decision *> Profile::candidates(llvm::StringRef KernelName,
+                                                  llvm::StringRef Mangled,
+                                                  llvm::StringRef Arch) const {
+  std::vector<const Decision *> Found;
+  for (const Decision &D : Kernels)
+    if ((D.Kernel == KernelName || D.Kernel == Mangled) && (D.Arch.empty() || D.Arch == Arch))
+      Found.push_back(&D);
+  auto Rank = [&](const Decision *D) {
+    return std::tuple(!D->Digest, D->Arch.empty(), D->Kernel != Mangled);
+  };
+  llvm::stable_sort(Found, [&](const Decision *A, const Decision *B) { return Rank(A) < Rank(B); });
+  return Found;
+}
+
+static bool sameKey(const Decision &A, const Decision &B) {
+  return A.Kernel == B.Kernel && A.Arch == B.Arch && A.Digest == B.Digest;
 }
 
 void Profile::put(Decision D) {
-  auto Same = llvm::find_if(Kernels, [&](const Decision &Other) {
-    return Other.Kernel == D.Kernel && Other.Arch == D.Arch;
-  });
+  auto Same = llvm::find_if(Kernels, [&](const Decision &Other) { return sameKey(Other, D); });
   if (Same != Kernels.end())
     *Same = std::move(D);
   else
     Kernels.push_back(std::move(D));
+}
+
+/// Whether \p Old needs no replacing by \p New of the same key: the same setting and, where both
+/// say which, the same code.
+static bool decidesTheSame(const Decision &Old, const Decision &New) {
+  if (Old.Variant != New.Variant || !Old.Basis || !New.Basis)
+    return false;
+  return Old.Basis->CodeDigest == New.Basis->CodeDigest;
+}
+
+/// Whether \p New is of code that stands in the place of \p Old's. What an entry does not say is
+/// no difference.
+static bool supersedes(const Decision &New, const Decision &Old) {
+  if (!Old.Digest || !New.Digest || Old.Kernel != New.Kernel || Old.Arch != New.Arch ||
+      Old.Digest == New.Digest)
+    return false;
+  if (!Old.Basis || !New.Basis)
+    return true;
+  auto Differ = [](const auto &A, const auto &B) { return !A.empty() && !B.empty() && A != B; };
+  return !Differ(Old.Basis->Toolkit, New.Basis->Toolkit) &&
+         !Differ(Old.Basis->Options, New.Basis->Options) &&
+         !Differ(Old.Basis->Source, New.Basis->Source);
+}
+
+void Profile::adopt(const Profile &Tuned) {
+  auto IsTuned = [&](const Decision &Old) {
+    return llvm::any_of(Tuned.Kernels, [&](const Decision &New) { return sameKey(Old, New); });
+  };
+  llvm::erase_if(Kernels, [&](const Decision &Old) {
+    return !IsTuned(Old) &&
+           llvm::any_of(Tuned.Kernels, [&](const Decision &New) { return supersedes(New, Old); });
+  });
+  for (const Decision &New : Tuned.Kernels) {
+    auto Old = llvm::find_if(Kernels, [&](const Decision &D) { return sameKey(D, New); });
+    if (Old == Kernels.end())
+      Kernels.push_back(New);
+    else if (!decidesTheSame(*Old, New))
+      *Old = New;
+  }
 }
 
 static std::string quoted(llvm::StringRef Text) {
@@ -60,6 +99,10 @@ static void printEvidence(const Evidence &E, llvm::raw_ostream &OS) {
   };
   Text("device", E.Device);
   Text("driver", E.Driver);
+  Text("toolkit", E.Toolkit);
+  if (!E.Options.empty())
+    OS << "      options: [" << llvm::join(llvm::map_range(E.Options, quoted), ", ") << "]\n";
+  Text("source", E.Source);
   Text("date", E.Date);
   Text("workload", E.Workload);
   if (!E.Shapes.empty())
@@ -72,8 +115,29 @@ static void printEvidence(const Evidence &E, llvm::raw_ostream &OS) {
      << "      pairs: " << E.Pairs << "\n"
      << "      default-regs: " << E.DefaultRegs << "\n"
      << "      tuned-regs: " << E.TunedRegs << "\n";
+  if (E.DefaultSpillBytes)
+    OS << "      default-spill-bytes: " << *E.DefaultSpillBytes << "\n";
+  if (E.TunedSpillBytes)
+    OS << "      tuned-spill-bytes: " << *E.TunedSpillBytes << "\n";
   Text("code-digest", E.CodeDigest);
   Text("reason", E.Reason);
+}
+
+std::string carve::printDecision(const Decision &D) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  OS << "  - kernel: " << quoted(D.Kernel) << "\n";
+  if (!D.Arch.empty())
+    OS << "    arch: " << D.Arch << "\n";
+  if (D.Variant.isDefault())
+    OS << "    variant: default\n";
+  else
+    OS << "    variant: {cap: " << *D.Variant.Cap << "}\n";
+  if (D.Digest)
+    OS << "    digest: " << quoted(*D.Digest) << "\n";
+  if (D.Basis)
+    printEvidence(*D.Basis, OS);
+  return Text;
 }
 
 std::string carve::printProfile(const Profile &P) {
@@ -81,28 +145,20 @@ std::string carve::printProfile(const Profile &P) {
   Sorted.reserve(P.Kernels.size());
   for (const Decision &D : P.Kernels)
     Sorted.push_back(&D);
-  llvm::stable_sort(Sorted, [](const Decision *A, const Decision *B) {
-    return std::tie(A->Kernel, A->Arch) < std::tie(B->Kernel, B->Arch);
-  });
-  std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  OS << "carve-profile: 1\n";
+  auto Place = [](const Decision *D) {
+    llvm::StringRef Toolkit = D->Basis ? llvm::StringRef(D->Basis->Toolkit) : "";
+    return std::tuple<llvm::StringRef, llvm::StringRef, bool, llvm::StringRef, llvm::StringRef>(
+        D->Kernel, D->Arch, D->Digest.has_value(), Toolkit,
+        D->Digest ? llvm::StringRef(*D->Digest) : "");
+  };
+  llvm::stable_sort(Sorted,
+                    [&](const Decision *A, const Decision *B) { return Place(A) < Place(B); });
+  std::string Text = "carve-profile: 1\n";
   if (P.FileCap)
-    OS << "file-cap: " << *P.FileCap << "\n";
-  OS << (Sorted.empty() ? "kernels: []\n" : "kernels:\n");
-  for (const Decision *D : Sorted) {
-    OS << "  - kernel: " << quoted(D->Kernel) << "\n";
-    if (!D->Arch.empty())
-      OS << "    arch: " << D->Arch << "\n";
-    if (D->Variant.isDefault())
-      OS << "    variant: default\n";
-    else
-      OS << "    variant: {cap: " << *D->Variant.Cap << "}\n";
-    if (D->Digest)
-      OS << "    digest: " << quoted(*D->Digest) << "\n";
-    if (D->Basis)
-      printEvidence(*D->Basis, OS);
-  }
+    Text += "file-cap: " + std::to_string(*P.FileCap) + "\n";
+  Text += Sorted.empty() ? "kernels: []\n" : "kernels:\n";
+  for (const Decision *D : Sorted)
+    Text += printDecision(*D);
   return Text;
 }
 
@@ -110,7 +166,10 @@ std::string carve::choicesOf(const Profile &P) {
   Profile Acted;
   Acted.FileCap = P.FileCap;
   for (const Decision &D : P.Kernels) {
-    if (D.Variant.isDefault())
+    // A default counts where it stands in front of another entry.
+    if (llvm::none_of(P.Kernels, [&](const Decision &Other) {
+          return Other.Kernel == D.Kernel && !Other.Variant.isDefault();
+        }))
       continue;
     Decision Choice{D.Kernel, D.Arch, D.Variant, D.Digest, std::nullopt};
     // The only evidence that the emission looks at.
@@ -124,8 +183,10 @@ std::string carve::choicesOf(const Profile &P) {
 
 std::string carve::decisionDigest(llvm::StringRef KernelDigest, llvm::StringRef Arch,
                                   llvm::StringRef NvccVersion,
-                                  llvm::ArrayRef<std::string> PtxasOptions) {
+                                  llvm::ArrayRef<std::string> PtxasOptions, ImageOrigin Origin) {
   std::vector<llvm::StringRef> Fields = {KernelDigest, Arch, NvccVersion, KnobSetVersion};
   Fields.insert(Fields.end(), PtxasOptions.begin(), PtxasOptions.end());
+  if (Origin == ImageOrigin::FromPtx)
+    Fields.push_back("image from PTX");
   return digestOfFields(Fields);
 }

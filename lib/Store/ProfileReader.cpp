@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 using namespace carve;
 namespace yaml = llvm::yaml;
@@ -70,7 +71,8 @@ private:
   llvm::SMLoc Here;    ///< Of the key or list item being read.
   llvm::StringRef Key; ///< Its name.
   Profile Result;
-  std::map<std::pair<std::string, std::string>, unsigned> LineOf; ///< Of kernel and architecture.
+  /// Of kernel, architecture and digest.
+  std::map<std::tuple<std::string, std::string, std::optional<std::string>>, unsigned> LineOf;
 };
 
 } // namespace
@@ -235,21 +237,31 @@ llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
   auto Ratio = [this](double &Field) {
     return [this, &Field](yaml::Node &V) { return readRatio(V, Field); };
   };
-  auto Shapes = [&](yaml::Node &V) {
-    return readList(V, [&](yaml::Node &Item) { return readText(Item, Out.Shapes.emplace_back()); });
+  auto Spill = [this](std::optional<unsigned> &Field) {
+    return [this, &Field](yaml::Node &V) { return readNumber(V, Field.emplace(), 0, AnyNumber); };
+  };
+  auto Texts = [this](std::vector<std::string> &Field) {
+    return [this, &Field](yaml::Node &V) {
+      return readList(V, [&](yaml::Node &Item) { return readText(Item, Field.emplace_back()); });
+    };
   };
   return readMapping(N, "evidence",
                      {{"device", Text(Out.Device)},
                       {"driver", Text(Out.Driver)},
+                      {"toolkit", Text(Out.Toolkit)},
+                      {"options", Texts(Out.Options)},
+                      {"source", Text(Out.Source)},
                       {"date", Text(Out.Date)},
                       {"workload", Text(Out.Workload)},
-                      {"shapes", Shapes},
+                      {"shapes", Texts(Out.Shapes)},
                       {"ratio", Ratio(Out.Ratio)},
                       {"ratio-low", Ratio(Out.RatioLow)},
                       {"ratio-high", Ratio(Out.RatioHigh)},
                       {"pairs", Count(Out.Pairs)},
                       {"default-regs", Count(Out.DefaultRegs)},
                       {"tuned-regs", Count(Out.TunedRegs)},
+                      {"default-spill-bytes", Spill(Out.DefaultSpillBytes)},
+                      {"tuned-spill-bytes", Spill(Out.TunedSpillBytes)},
                       {"code-digest", Text(Out.CodeDigest)},
                       {"reason", Text(Out.Reason)}});
 }
@@ -266,10 +278,11 @@ llvm::Error ProfileReader::readDecision(yaml::Node &N) {
   if (Failed)
     return Failed;
   unsigned Line = Sources.getLineAndColumn(Here).first;
-  auto [First, New] = LineOf.try_emplace({D.Kernel, D.Arch}, Line);
+  auto [First, New] = LineOf.try_emplace({D.Kernel, D.Arch, D.Digest}, Line);
   if (!New)
     return fail("kernel '" + D.Kernel + "' for " +
                 (D.Arch.empty() ? "any architecture" : llvm::StringRef(D.Arch)) +
+                (D.Digest ? " with digest '" + *D.Digest + "'" : std::string()) +
                 " given twice, expected once: first in line " + llvm::Twine(First->second));
   Result.Kernels.push_back(std::move(D));
   return llvm::Error::success();
@@ -299,5 +312,8 @@ llvm::Expected<Profile> ProfileReader::read() {
 }
 
 llvm::Expected<Profile> carve::parseProfile(llvm::StringRef Yaml, llvm::StringRef Name) {
-  return ProfileReader(Yaml, Name).read();
+  llvm::Expected<Profile> P = ProfileReader(Yaml, Name).read();
+  if (P)
+    P->Name = Name.str();
+  return P;
 }

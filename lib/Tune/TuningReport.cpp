@@ -4,6 +4,8 @@
 #include "Ptx/PtxModule.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
 
 using namespace carve;
 
@@ -192,6 +194,31 @@ static Evidence evidenceOf(const JobKernel &K, const SubjectOutcome &O,
   return E;
 }
 
+/// Where \p U's source lies in its project: the same on every machine.
+static std::string sourceInProject(const Unit &U) {
+  llvm::SmallString<256> Path(U.Source);
+  if (!llvm::sys::path::is_absolute(Path)) {
+    Path = U.Directory;
+    llvm::sys::path::append(Path, U.Source);
+  }
+  llvm::sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
+  llvm::StringRef Below = Path;
+  if (Below.consume_front(U.Project) && Below.consume_front("/"))
+    return Below.str();
+  return llvm::sys::path::filename(Path).str();
+}
+
+/// The source that a kernel's decision names: of several units that hold it the first by name.
+static std::string sourceOf(const TuningJob &Job, const JobKernel &K) {
+  std::vector<std::string> Sources;
+  for (size_t M : K.Modules) {
+    Sources.push_back(sourceInProject(Job.Modules[M].Source));
+    for (const Unit &Twin : Job.Modules[M].Twins)
+      Sources.push_back(sourceInProject(Twin));
+  }
+  return *llvm::min_element(Sources);
+}
+
 Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
                             const SelectionOutcome &Outcome, const TuningReport &Report) {
   Profile P;
@@ -203,14 +230,21 @@ Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Sco
     Decision D;
     D.Kernel = profileName(K.Traced.Kernel);
     D.Arch = M.Image.Arch;
-    D.Digest =
-        decisionDigest(K.KernelDigest, M.Image.Arch, M.Source.NvccVersion, M.Image.PtxasOptions);
+    ImageOrigin Origin = M.Image.CubinDigest.empty() ? ImageOrigin::FromPtx : ImageOrigin::Compiled;
+    D.Digest = decisionDigest(K.KernelDigest, M.Image.Arch, M.Source.NvccVersion,
+                              M.Image.PtxasOptions, Origin);
     const SubjectOutcome &O = Outcome.Subjects[Scope == TuningScope::File ? Module : Index];
     D.Basis = evidenceOf(K, O, Report);
+    D.Basis->Toolkit = M.Source.NvccVersion;
+    D.Basis->Options = M.Image.PtxasOptions;
+    D.Basis->Source = sourceOf(Job, K);
+    if (Scope == TuningScope::Kernel)
+      D.Basis->DefaultSpillBytes = D.Basis->TunedSpillBytes = K.Region.Default.spillBytes();
     if (Scope == TuningScope::Kernel && O.Chosen) {
       const JobVariant &V = K.Variants[O.Chosen];
       D.Variant = V.Setting;
       D.Basis->TunedRegs = V.Resources.RegsPerThread;
+      D.Basis->TunedSpillBytes = V.Resources.spillBytes();
       D.Basis->CodeDigest = V.CodeDigest;
     }
     P.put(std::move(D));

@@ -18,12 +18,24 @@ struct CommandContext {
   GetEnv Env;
 };
 
+/// Exit status 1 without a message: what was asked for differs.
+class Differs : public llvm::ErrorInfo<Differs> {
+public:
+  static char ID;
+  void log(llvm::raw_ostream &OS) const override { OS << "the profiles differ"; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+};
+
 /// `carve tune [options] -- COMMAND...`
 llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve touch [--list] [--all] [--format=text|json] [FOLDER...]`
 llvm::Error runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve report [--format=text|json]`
 llvm::Error runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve merge FILE... [-o FILE]`
+llvm::Error runMerge(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve diff [--format=text|json] [--exit-code] BEFORE AFTER`
+llvm::Error runDiff(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve store stats|verify|prune|clear [--format=text|json]`
 llvm::Error runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 

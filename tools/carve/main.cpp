@@ -5,6 +5,7 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,6 +28,10 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       renew the sources of outputs that have a new decision and no depfile
   report [--format=text|json]
                       the last tuning's result again
+  merge FILE... [-o FILE]
+                      several profiles as one, for a team
+  diff [--format=text|json] [--exit-code] BEFORE AFTER
+                      what differs between two profiles
   store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
                       what is remembered
   --version, --help   see carve(1)
@@ -47,16 +52,16 @@ llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandCont
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand}, {"tune", runTune},   {"touch", runTouch},
-    {"report", runReport},        {"store", runStore},
+    {"points", runPointsCommand}, {"tune", runTune}, {"touch", runTouch}, {"report", runReport},
+    {"merge", runMerge},          {"diff", runDiff}, {"store", runStore},
 };
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   for (const auto &[Name, Run] : Commands)
     if (Args.front() == Name)
       return Run(Args.drop_front(), Context);
-  return usageError("unknown command '" + Args.front() +
-                    "', expected points, tune, touch, report or store");
+  return usageError("unknown command '" + Args.front() + "', expected one of " +
+                    llvm::join(llvm::make_first_range(Commands), ", "));
 }
 
 /// Prints what failed. Ends as a signal would have where one asked us to stop.
@@ -70,6 +75,7 @@ int reportFailure(llvm::Error E) {
         llvm::errs() << "carve: error: "
                      << (Signal ? "interrupted" : U.reason() + ": " + U.detail()) << "\n";
       },
+      [](const Differs &) {},
       [](const llvm::ErrorInfoBase &Info) {
         std::string Message = Info.message();
         llvm::StringRef Text = Message;

@@ -15,6 +15,29 @@ static Decision decision(std::string Kernel, std::string Arch, std::optional<uns
   return D;
 }
 
+/// As a tuning writes it; \p Cap absent: the default stays.
+static Decision timed(std::string Kernel, std::string Digest, std::optional<unsigned> Cap) {
+  Decision D = decision(std::move(Kernel), "sm_90", Cap);
+  D.Digest = std::move(Digest);
+  D.Basis.emplace();
+  D.Basis->Date = "2026-11-03T12:00:00Z";
+  D.Basis->Toolkit = "13.0.88";
+  D.Basis->Options = {"-arch=sm_90", "-m64"};
+  D.Basis->Source = "src/k.cu";
+  D.Basis->CodeDigest = Cap ? "code" + std::to_string(*Cap) : "";
+  return D;
+}
+
+/// The caps of the candidates, 0 for the default.
+static std::vector<unsigned> caps(const std::vector<const Decision *> &Candidates) {
+  std::vector<unsigned> Caps;
+  for (const Decision *D : Candidates)
+    Caps.push_back(D->Variant.Cap.value_or(0));
+  return Caps;
+}
+
+using Caps = std::vector<unsigned>;
+
 static Profile sampleProfile() {
   Profile P;
   P.FileCap = 48;
@@ -24,6 +47,9 @@ static Profile sampleProfile() {
   Evidence E;
   E.Device = "NVIDIA H200";
   E.Driver = "580.159";
+  E.Toolkit = "13.0.88";
+  E.Options = {"-arch=sm_90", "-m64", "--odd=\"a, b]\""};
+  E.Source = "src/k.cu";
   E.Date = "2026-11-03T12:00:00Z";
   E.Workload = "./app \"a b\" 'c' \\ \t\n# é: - {x}";
   E.Shapes = {"grid 512x204x1 block 32x1x1 dynamic-smem 0", "grid 1x1x1 block 256x1x1"};
@@ -33,6 +59,8 @@ static Profile sampleProfile() {
   E.Pairs = 9;
   E.DefaultRegs = 32;
   E.TunedRegs = 48;
+  E.DefaultSpillBytes = 0;
+  E.TunedSpillBytes = 16;
   E.CodeDigest = "0123";
   E.Reason = "no variant was faster";
   P.Kernels[0].Digest = "00000000000000000000000000001e10";
@@ -81,6 +109,11 @@ TEST(Profile, KeepsEverythingOnTheWayThereAndBack) {
   const Evidence &E = *P.Kernels[0].Basis;
   EXPECT_EQ(D.Basis->Device, E.Device);
   EXPECT_EQ(D.Basis->Driver, E.Driver);
+  EXPECT_EQ(D.Basis->Toolkit, E.Toolkit);
+  EXPECT_EQ(D.Basis->Options, E.Options);
+  EXPECT_EQ(D.Basis->Source, E.Source);
+  EXPECT_EQ(D.Basis->DefaultSpillBytes, E.DefaultSpillBytes);
+  EXPECT_EQ(D.Basis->TunedSpillBytes, E.TunedSpillBytes);
   EXPECT_EQ(D.Basis->Date, E.Date);
   EXPECT_EQ(D.Basis->Workload, E.Workload);
   EXPECT_EQ(D.Basis->Shapes, E.Shapes);
@@ -120,28 +153,103 @@ TEST(Profile, AcceptsNoKernels) {
   EXPECT_TRUE(valueOf(parseProfile("carve-profile: 1\nkernels: []\n", "p")).Kernels.empty());
 }
 
-TEST(Profile, PutReplacesTheSameKernelAndArchitecture) {
+TEST(Profile, PutReplacesTheSameKernelArchitectureAndDigest) {
   Profile P;
   P.put(decision("k", "sm_90", 40));
   P.put(decision("k", "sm_80", 48));
   P.put(decision("k", "sm_90", 56));
   ASSERT_EQ(P.Kernels.size(), 2u);
-  EXPECT_EQ(P.find("k", "", "sm_90")->Variant.Cap, 56u);
-  EXPECT_EQ(P.find("k", "", "sm_80")->Variant.Cap, 48u);
+  EXPECT_EQ(caps(P.candidates("k", "", "sm_90")), Caps{56});
+  EXPECT_EQ(caps(P.candidates("k", "", "sm_80")), Caps{48});
+  P.put(timed("k", "d1", 64));
+  P.put(timed("k", "d2", 72));
+  P.put(timed("k", "d1", 80));
+  EXPECT_EQ(P.Kernels.size(), 4u);
+  EXPECT_EQ(caps(P.candidates("k", "", "sm_90")), (Caps{80, 72, 56}));
 }
 
-TEST(Profile, FindsTheMostParticularDecision) {
+TEST(Profile, AsksTheMostParticularDecisionFirst) {
   Profile P;
   P.put(decision("k()", "", 1));
   P.put(decision("_Z1kv", "", 2));
-  EXPECT_EQ(P.find("k()", "_Z1kv", "sm_90")->Variant.Cap, 2u);
-  EXPECT_EQ(P.find("k()", "_Z1xv", "sm_90")->Variant.Cap, 1u);
+  EXPECT_EQ(caps(P.candidates("k()", "_Z1kv", "sm_90")), (Caps{2, 1}));
+  EXPECT_EQ(caps(P.candidates("k()", "_Z1xv", "sm_90")), Caps{1});
   P.put(decision("k()", "sm_90", 3));
-  EXPECT_EQ(P.find("k()", "_Z1kv", "sm_90")->Variant.Cap, 3u);
-  EXPECT_EQ(P.find("k()", "_Z1kv", "sm_80")->Variant.Cap, 2u);
+  EXPECT_EQ(caps(P.candidates("k()", "_Z1kv", "sm_90")), (Caps{3, 2, 1}));
+  EXPECT_EQ(caps(P.candidates("k()", "_Z1kv", "sm_80")), (Caps{2, 1}));
   P.put(decision("_Z1kv", "sm_90", 4));
-  EXPECT_EQ(P.find("k()", "_Z1kv", "sm_90")->Variant.Cap, 4u);
-  EXPECT_EQ(P.find("l()", "_Z1lv", "sm_90"), nullptr);
+  P.put(timed("k()", "d", 5));
+  EXPECT_EQ(caps(P.candidates("k()", "_Z1kv", "sm_90")), (Caps{5, 4, 3, 2, 1}));
+  EXPECT_EQ(caps(P.candidates("l()", "_Z1lv", "sm_90")), Caps{});
+}
+
+TEST(Profile, AdoptingTheSameDecisionsChangesNoText) {
+  Profile P;
+  P.put(timed("k", "d1", 64));
+  P.put(timed("l", "d2", std::nullopt));
+  P.put(decision("k", "sm_90", 40));
+  const std::string Before = printProfile(P);
+  Profile Again;
+  Again.put(timed("k", "d1", 64));
+  Again.put(timed("l", "d2", std::nullopt));
+  for (Decision &D : Again.Kernels) {
+    D.Basis->Date = "2026-12-24T12:00:00Z";
+    D.Basis->Ratio = 0.5;
+    D.Basis->Reason = "another wording";
+  }
+  P.adopt(Again);
+  EXPECT_EQ(printProfile(P), Before);
+  Again.Kernels[0].Variant.Cap = 72;
+  P.adopt(Again);
+  EXPECT_EQ(caps(P.candidates("k", "", "sm_90")), (Caps{72, 40}));
+  EXPECT_EQ(P.candidates("k", "", "sm_90")[0]->Basis->Date, "2026-12-24T12:00:00Z");
+  EXPECT_EQ(P.candidates("l", "", "sm_90")[0]->Basis->Date, "2026-11-03T12:00:00Z");
+  // The same setting, and yet other code is what was timed.
+  Again.Kernels[0].Basis->CodeDigest = "other";
+  P.adopt(Again);
+  EXPECT_EQ(P.candidates("k", "", "sm_90")[0]->Basis->CodeDigest, "other");
+}
+
+TEST(Profile, AdoptingDropsCodeThatIsNoMoreAndNothingElse) {
+  Profile P;
+  P.put(timed("k", "old", 40));
+  auto Beside = [&](const char *Digest, auto Change) {
+    Decision D = timed("k", Digest, 48);
+    Change(D);
+    P.put(std::move(D));
+  };
+  Beside("toolkit", [](Decision &D) { D.Basis->Toolkit = "12.8.93"; });
+  Beside("options", [](Decision &D) { D.Basis->Options = {"-arch=sm_90", "-m64", "-g"}; });
+  Beside("source", [](Decision &D) { D.Basis->Source = "src/other.cu"; });
+  Beside("arch", [](Decision &D) { D.Arch = "sm_80"; });
+  Beside("kernel", [](Decision &D) { D.Kernel = "l"; });
+  Beside("unknown", [](Decision &D) { D.Basis.reset(); });
+  P.put(decision("k", "sm_90", 32));
+  ASSERT_EQ(P.Kernels.size(), 8u);
+  // Two units hold different kernels of this name: the one does not drop the other.
+  Profile Tuned;
+  Tuned.put(timed("k", "new1", 64));
+  Tuned.put(timed("k", "new2", 72));
+  P.adopt(Tuned);
+  std::vector<std::string> Left;
+  for (const Decision &D : P.Kernels)
+    Left.push_back(D.Digest.value_or("pin"));
+  EXPECT_EQ(Left, (std::vector<std::string>{"toolkit", "options", "source", "arch", "kernel", "pin",
+                                            "new1", "new2"}));
+}
+
+// A reviewer reads the lines that changed: they belong to the kernel that changed.
+TEST(Profile, OneChangedKernelIsOneChangedHunk) {
+  Profile P;
+  for (const char *Kernel : {"a", "k", "z"})
+    P.put(timed(Kernel, std::string("digest of ") + Kernel, 40));
+  Profile Changed = P, Tuned;
+  Tuned.put(timed("k", "0", 64));
+  Changed.adopt(Tuned);
+  std::string Old = printProfile(P), New = printProfile(Changed);
+  size_t At = Old.find("  - kernel: \"k\""), End = Old.find("  - kernel: \"z\"");
+  EXPECT_EQ(New.substr(0, At), Old.substr(0, At));
+  EXPECT_EQ(New.substr(At), printDecision(Tuned.Kernels[0]) + Old.substr(End));
 }
 
 static std::string withKernel(const std::string &Rest) {
@@ -207,6 +315,12 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
        "p.yaml:5: kernel 'k' for any architecture given twice, expected once: first in line 3"},
       {withKernel("    arch: sm_90\n    variant: {}\n  - {kernel: k, arch: sm_90, variant: {}}\n"),
        "p.yaml:6: kernel 'k' for sm_90 given twice, expected once: first in line 3"},
+      {withKernel("    variant: {}\n    digest: d\n"
+                  "  - {kernel: k, digest: e, variant: {}}\n  - {kernel: k, variant: {}}\n"
+                  "  - {kernel: k, digest: d, variant: {}}\n"),
+       "p.yaml:8: kernel 'k' for any architecture with digest 'd' given twice, expected once: "
+       "first "
+       "in line 3"},
       {"carve-profile: 1\n---\ncarve-profile: 1\n", "p.yaml:1: a second document, expected one"},
   };
   for (const auto &Case : Cases)
@@ -260,4 +374,5 @@ TEST(DecisionDigest, DependsOnEverythingItHoldsFor) {
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", {"-O3"}), Base);
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", {"-O3-m64"}), Base);
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", {"-O3 -m64"}), Base);
+  EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", Options, ImageOrigin::FromPtx), Base);
 }

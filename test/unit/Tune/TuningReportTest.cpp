@@ -84,8 +84,8 @@ TEST(TuningReport, DecisionsForWinnersAndForWhatStays) {
   Profile P = decisionsFor(Job, 0, TuningScope::Kernel, O, R);
   EXPECT_FALSE(P.FileCap);
   ASSERT_EQ(P.Kernels.size(), 2u);
-  const Decision *Won = P.find("av(float*)", "_Z2avPf", "sm_90");
-  ASSERT_TRUE(Won);
+  ASSERT_EQ(P.candidates("av(float*)", "_Z2avPf", "sm_90").size(), 1u);
+  const Decision *Won = P.candidates("av(float*)", "_Z2avPf", "sm_90").front();
   EXPECT_EQ(Won->Variant.Cap, 32u);
   EXPECT_EQ(Won->Digest, decisionDigest("digest-of-_Z2avPf", "sm_90", "13.0.88",
                                         Job.Modules[0].Image.PtxasOptions));
@@ -101,8 +101,13 @@ TEST(TuningReport, DecisionsForWinnersAndForWhatStays) {
   EXPECT_EQ(Won->Basis->Workload, "./app 4096");
   EXPECT_EQ(Won->Basis->Shapes,
             std::vector<std::string>{"grid 1000x1x1 block 256x1x1 dynamic-smem 0"});
-  const Decision *Stays = P.find("init", "init", "sm_90");
-  ASSERT_TRUE(Stays);
+  EXPECT_EQ(Won->Basis->Toolkit, "13.0.88");
+  EXPECT_EQ(Won->Basis->Options, Job.Modules[0].Image.PtxasOptions);
+  EXPECT_EQ(Won->Basis->Source, "k.cu");
+  EXPECT_EQ(Won->Basis->DefaultSpillBytes, 0u);
+  EXPECT_EQ(Won->Basis->TunedSpillBytes, 16u);
+  ASSERT_EQ(P.candidates("init", "init", "sm_90").size(), 1u);
+  const Decision *Stays = P.candidates("init", "init", "sm_90").front();
   EXPECT_TRUE(Stays->Variant.isDefault());
   EXPECT_EQ(Stays->Basis->Reason, "no variant was faster");
   EXPECT_EQ(Stays->Basis->CodeDigest, "");
@@ -131,4 +136,42 @@ TEST(TuningReport, FileDecisionsHoldOneCap) {
   EXPECT_TRUE(P.Kernels[0].Variant.isDefault());
   O.Subjects[0].Chosen = 0;
   EXPECT_FALSE(decisionsFor(Job, 0, TuningScope::File, O, R).FileCap);
+}
+
+TEST(TuningReport, SourcesAreNamedAsEveryMachineNamesThem) {
+  TuningJob Job = sampleJob();
+  SelectionOutcome O = sampleOutcome();
+  auto SourceOf = [&] {
+    TuningReport R = describeTuning(Job, TuningScope::Kernel, O);
+    return decisionsFor(Job, 0, TuningScope::Kernel, O, R).Kernels[0].Basis->Source;
+  };
+  Unit &U = Job.Modules[0].Source;
+  U.Project = "/home/dev/p";
+  U.Directory = "/home/dev/p/build";
+  U.Source = "../src/k.cu";
+  EXPECT_EQ(SourceOf(), "src/k.cu");
+  U.Source = "/home/dev/p/src/k.cu";
+  EXPECT_EQ(SourceOf(), "src/k.cu");
+  U.Source = "/home/dev/project/k.cu";
+  EXPECT_EQ(SourceOf(), "k.cu");
+  // Of twins the first by name, in whatever order they were found.
+  U.Source = "/home/dev/p/src/k.cu";
+  Job.Modules[0].Twins = {U};
+  Job.Modules[0].Twins[0].Source = "/home/dev/p/a/k.cu";
+  EXPECT_EQ(SourceOf(), "a/k.cu");
+  std::swap(Job.Modules[0].Source, Job.Modules[0].Twins[0]);
+  EXPECT_EQ(SourceOf(), "a/k.cu");
+}
+
+TEST(TuningReport, ADecisionForAnImageMadeOfPtxHoldsForThatAlone) {
+  TuningJob Job = sampleJob();
+  SelectionOutcome O = sampleOutcome();
+  TuningReport R = describeTuning(Job, TuningScope::Kernel, O);
+  Profile Compiled = decisionsFor(Job, 0, TuningScope::Kernel, O, R);
+  Job.Modules[0].Image.CubinDigest.clear(); // As imageForDevice() derives it.
+  Profile FromPtx = decisionsFor(Job, 0, TuningScope::Kernel, O, R);
+  EXPECT_NE(Compiled.Kernels[0].Digest, FromPtx.Kernels[0].Digest);
+  EXPECT_EQ(FromPtx.Kernels[0].Digest,
+            decisionDigest("digest-of-_Z2avPf", "sm_90", "13.0.88",
+                           Job.Modules[0].Image.PtxasOptions, ImageOrigin::FromPtx));
 }

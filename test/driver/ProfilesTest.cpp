@@ -1,0 +1,87 @@
+// carve merge and carve diff, as a person calls them: no nvcc and no store is needed.
+#include "DriverTier.h"
+
+using namespace carve;
+
+namespace {
+
+class ProfilesTest : public DriverTierTest {
+protected:
+  ProfilesTest() { Env["CARVE_NVCC"] = path("none"); }
+
+  void writeProfile(const std::string &Name, const std::string &Rest) {
+    write("work/" + Name, "carve-profile: 1\n" + Rest);
+  }
+  static std::string entry(const std::string &Kernel, int Cap) {
+    return "  - kernel: \"" + Kernel + "\"\n    variant: {cap: " + std::to_string(Cap) + "}\n";
+  }
+  void expectError(const Words &Arguments, const std::string &Message) {
+    Ended E = carve(Arguments);
+    EXPECT_EQ(E.Status, 1);
+    EXPECT_EQ(E.Stdout, "");
+    EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
+  }
+};
+
+} // namespace
+
+TEST_F(ProfilesTest, MergePrintsOrWrites) {
+  writeProfile("a.yaml", "kernels:\n" + entry("z", 40));
+  writeProfile("b.yaml", "kernels:\n" + entry("a", 48));
+  const std::string Merged = "carve-profile: 1\nkernels:\n" + entry("a", 48) + entry("z", 40);
+  Ended E = carve({"merge", "a.yaml", "b.yaml"});
+  EXPECT_EQ(E.Status, 0) << E.Stderr;
+  EXPECT_EQ(E.Stdout, Merged);
+  // Into one of them, as one does.
+  E = carve({"merge", "a.yaml", "-o", "a.yaml", "b.yaml"});
+  EXPECT_EQ(E.Status, 0) << E.Stderr;
+  EXPECT_EQ(E.Stdout + E.Stderr, "");
+  EXPECT_EQ(read("work/a.yaml"), Merged);
+}
+
+TEST_F(ProfilesTest, MergeThatFailsLeavesTheOutputAlone) {
+  writeProfile("a.yaml", "kernels:\n" + entry("k", 40));
+  writeProfile("b.yaml", "kernels:\n" + entry("k", 48));
+  write("work/out.yaml", "as it was");
+  expectError({"merge", "a.yaml", "b.yaml", "-o", "out.yaml"},
+              "kernel 'k' for any architecture is pinned by hand: cap 40 in a.yaml, cap 48 in "
+              "b.yaml");
+  writeProfile("a.yaml", "file-cap: 32\n");
+  expectError({"merge", "a.yaml", "b.yaml", "-o", "out.yaml"},
+              "file-cap: 32 in a.yaml, caps of kernels in b.yaml");
+  writeProfile("b.yaml", "kernels: k\n");
+  expectError({"merge", "a.yaml", "b.yaml", "-o", "out.yaml"},
+              "b.yaml:2: kernels: 'k', expected a list");
+  expectError({"merge"}, "carve merge: no profile, expected: carve merge FILE... [-o FILE]");
+  EXPECT_EQ(carve({"merge", "none.yaml"}).Status, 1);
+  EXPECT_EQ(read("work/out.yaml"), "as it was");
+}
+
+TEST_F(ProfilesTest, DiffEndsWithStatusOneOnlyWhereAsked) {
+  writeProfile("a.yaml", "kernels:\n" + entry("k", 40));
+  writeProfile("b.yaml", "kernels:\n" + entry("k", 48));
+  const std::string Text = "changed    k on any architecture\n"
+                           "    setting      cap 40, pinned by hand -> cap 48, pinned by hand\n"
+                           "0 added, 0 removed, 1 changed, 0 remeasured, 0 equal\n";
+  for (int Asked : {0, 1}) {
+    Ended E = carve(Asked ? Words{"diff", "--exit-code", "a.yaml", "b.yaml"}
+                          : Words{"diff", "a.yaml", "b.yaml"});
+    EXPECT_EQ(E.Status, Asked);
+    EXPECT_EQ(E.Stdout, Text);
+    EXPECT_EQ(E.Stderr, "");
+  }
+  Ended E = carve({"diff", "--exit-code", "a.yaml", "a.yaml"});
+  EXPECT_EQ(E.Status, 0);
+  EXPECT_EQ(E.Stdout, "0 added, 0 removed, 0 changed, 0 remeasured, 1 equal\n");
+  E = carve({"diff", "--format=json", "a.yaml", "b.yaml"});
+  EXPECT_EQ(E.Status, 0);
+  EXPECT_NE(E.Stdout.find("\"carve-diff\": 1"), std::string::npos) << E.Stdout;
+}
+
+TEST_F(ProfilesTest, DiffNeedsTwoProfiles) {
+  writeProfile("a.yaml", "kernels: []\n");
+  expectError({"diff", "a.yaml"}, "carve diff: 1 profile(s), expected: carve diff BEFORE AFTER");
+  Ended E = carve({"diff", "a.yaml", "none.yaml"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_NE(E.Stderr.find("none.yaml"), std::string::npos) << E.Stderr;
+}
