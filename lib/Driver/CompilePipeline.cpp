@@ -2,6 +2,7 @@
 
 #include "Driver/Attempt.h"
 #include "Driver/Emission.h"
+#include "Driver/LinkRecorder.h"
 #include "Driver/TunePipeline.h"
 #include "Driver/UnitRecorder.h"
 #include "Nvcc/KeptCompile.h"
@@ -126,6 +127,10 @@ llvm::Error CompilePipeline::recordUnits(const BuildPlan &Plan) {
       return U.takeError();
     Units.push_back({Planned, std::move(*U), {}});
   }
+  if (Plan.Link)
+    if (llvm::Error E = recordLink(
+            *Plan.Link, {Line.Argv, Line.Output, Request.WorkDir, NvccVersion}, T, Store))
+      logLine("device link not recorded: " + llvm::toString(std::move(E)));
   Store.pruneSometimes(Request.StoreLimitBytes);
   return llvm::Error::success();
 }
