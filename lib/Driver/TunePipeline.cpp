@@ -179,6 +179,8 @@ Profile TunePipeline::rememberUnit(const std::string &Key, const Profile &New) {
 llvm::Error TunePipeline::remember(const TuningJob &Job, const SelectionOutcome &Outcome,
                                    TuneResult &Result) {
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
+    if (Job.Modules[M].Kernels.empty()) // All were put aside when it could not be linked.
+      continue;
     Profile New = decisionsFor(Job, M, Request.Options.Scope, Outcome, Result.Report);
     const std::string &Key = Job.Modules[M].Source.Key;
     Result.Decisions[Key] = rememberUnit(Key, New);
