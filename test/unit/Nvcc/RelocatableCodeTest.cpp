@@ -1,58 +1,14 @@
 #include "Nvcc/RelocatableCode.h"
 
+#include "DeviceObject.h"
 #include "NvccTesting.h"
 #include "Support/Digest.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace carve;
-namespace ELF = llvm::ELF;
 
 namespace {
-
-/// A container of \p Body.
-std::string container(const std::string &Body) {
-  std::string Bytes("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
-  uint64_t Size = Body.size();
-  return Bytes.append(reinterpret_cast<const char *>(&Size), 8) + Body;
-}
-
-template <typename T> void append(std::string &To, const T &Value) {
-  To.append(reinterpret_cast<const char *>(&Value), sizeof Value);
-}
-
-/// A relocatable object with the section \p Name of \p Content.
-std::string object(const std::string &Name, const std::string &Content,
-                   unsigned Type = ELF::ET_REL) {
-  std::string Names = std::string(1, '\0') + Name + std::string(1, '\0') + "names" + '\0';
-  ELF::Elf64_Ehdr Header{};
-  std::copy_n(ELF::ElfMagic, 4, Header.e_ident);
-  Header.e_ident[ELF::EI_CLASS] = ELF::ELFCLASS64;
-  Header.e_ident[ELF::EI_DATA] = ELF::ELFDATA2LSB;
-  Header.e_type = Type;
-  Header.e_shentsize = sizeof(ELF::Elf64_Shdr);
-  Header.e_shnum = 3;
-  Header.e_shstrndx = 2;
-  Header.e_shoff = llvm::alignTo(sizeof Header + Content.size() + Names.size(), 8);
-  ELF::Elf64_Shdr Null{}, Device{}, Table{};
-  Device.sh_name = 1;
-  Device.sh_type = ELF::SHT_PROGBITS;
-  Device.sh_offset = sizeof Header;
-  Device.sh_size = Content.size();
-  Table.sh_name = Name.size() + 2;
-  Table.sh_type = ELF::SHT_STRTAB;
-  Table.sh_offset = sizeof Header + Content.size();
-  Table.sh_size = Names.size();
-  std::string Bytes;
-  append(Bytes, Header);
-  Bytes += Content + Names;
-  Bytes.resize(Header.e_shoff);
-  for (const auto &Section : {Null, Device, Table})
-    append(Bytes, Section);
-  return Bytes;
-}
 
 std::string member(const std::string &Name, const std::string &Bytes) {
   std::string Header = Name + "/";
@@ -76,16 +32,16 @@ protected:
     return {};
   }
   TempDir Dir = llvm::cantFail(TempDir::create("carve-objects"));
-  const std::string A = container("first"), B = container("the second");
+  const std::string A = deviceContainer("first"), B = deviceContainer("the second");
 };
 
 } // namespace
 
 TEST_F(RelocatableCodeTest, FindsTheContainerOfAnObject) {
-  std::string Path = write("a.o", object("__nv_relfatbin", A));
+  std::string Path = write("a.o", deviceObject("__nv_relfatbin", A));
   EXPECT_EQ(find(Path), (std::vector<RelocatableObject>{{"", {digestOf(A)}}}));
   EXPECT_TRUE(hasRelocatableCode(Path));
-  EXPECT_EQ(llvm::cantFail(readRelocatableObject(Path, 0)), object("__nv_relfatbin", A));
+  EXPECT_EQ(llvm::cantFail(readRelocatableObject(Path, 0)), deviceObject("__nv_relfatbin", A));
   EXPECT_NE(llvm::toString(readRelocatableObject(Path, 1).takeError()), "");
 }
 
@@ -93,17 +49,17 @@ TEST_F(RelocatableCodeTest, FindsTheContainerOfAnObject) {
 TEST_F(RelocatableCodeTest, SeveralContainersOfOneSection) {
   std::string First = A;
   First.resize((A.size() + 15) / 8 * 8);
-  std::string Path = write("r.o", object("__nv_relfatbin", First + B));
+  std::string Path = write("r.o", deviceObject("__nv_relfatbin", First + B));
   EXPECT_EQ(find(Path), (std::vector<RelocatableObject>{{"", {digestOf(A), digestOf(B)}}}));
   // One that is cut short is none.
-  Path = write("cut.o", object("__nv_relfatbin", First + B.substr(0, B.size() - 1)));
+  Path = write("cut.o", deviceObject("__nv_relfatbin", First + B.substr(0, B.size() - 1)));
   EXPECT_EQ(find(Path), (std::vector<RelocatableObject>{{"", {digestOf(A)}}}));
 }
 
 TEST_F(RelocatableCodeTest, OtherFilesHaveNone) {
   for (const std::string &Bytes :
-       {object(".nv_fatbin", A), object("__nv_relfatbin", A, ELF::ET_DYN), std::string("text"),
-        std::string(), std::string("!<arch>\n")}) {
+       {deviceObject(".nv_fatbin", A), deviceObject("__nv_relfatbin", A, llvm::ELF::ET_DYN),
+        std::string("text"), std::string(), std::string("!<arch>\n")}) {
     std::string Path = write("other", Bytes);
     EXPECT_TRUE(find(Path).empty());
     EXPECT_FALSE(hasRelocatableCode(Path));
@@ -113,7 +69,7 @@ TEST_F(RelocatableCodeTest, OtherFilesHaveNone) {
 }
 
 TEST_F(RelocatableCodeTest, DamagedObjectsAreErrors) {
-  std::string Bytes = object("__nv_relfatbin", A);
+  std::string Bytes = deviceObject("__nv_relfatbin", A);
   std::string Path = write("cut.o", Bytes.substr(0, Bytes.size() - 8));
   EXPECT_NE(llvm::toString(findRelocatableCode(Path).takeError()), "");
   EXPECT_FALSE(hasRelocatableCode(Path));
@@ -122,8 +78,8 @@ TEST_F(RelocatableCodeTest, DamagedObjectsAreErrors) {
 }
 
 TEST_F(RelocatableCodeTest, MembersOfAnArchive) {
-  std::string Host = object(".text", "host"), First = object("__nv_relfatbin", A),
-              Second = object("__nv_relfatbin", B);
+  std::string Host = deviceObject(".text", "host"), First = deviceObject("__nv_relfatbin", A),
+              Second = deviceObject("__nv_relfatbin", B);
   std::string Path = write("lib.a", "!<arch>\n" + member("x.o", First) + member("h.o", Host) +
                                         member("x.o", Second));
   EXPECT_EQ(find(Path),
