@@ -2,6 +2,7 @@
 
 #include "Driver/Attempt.h"
 #include "Driver/Emission.h"
+#include "Driver/LinkRecorder.h"
 #include "Driver/RebuildCues.h"
 #include "Driver/StoredCompile.h"
 #include "Driver/TunePipeline.h"
@@ -133,6 +134,10 @@ llvm::Error CompilePipeline::recordUnits(const BuildPlan &Plan) {
     Profile Decisions = decisionsOf(U->Key);
     Units.push_back({Planned, std::move(*U), std::move(Decisions)});
   }
+  if (Plan.Link)
+    if (llvm::Error E = recordLink(
+            *Plan.Link, {Line.Argv, Line.Output, Request.WorkDir, NvccVersion}, T, Store))
+      logLine("device link not recorded: " + llvm::toString(std::move(E)));
   Store.pruneSometimes(Request.StoreLimitBytes);
   return llvm::Error::success();
 }

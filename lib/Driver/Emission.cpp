@@ -1,5 +1,6 @@
 #include "Driver/Emission.h"
 
+#include "Driver/LinkRecorder.h"
 #include "Driver/UnitRecorder.h"
 #include "Emit/ObjectSplicer.h"
 #include "Nvcc/KeptCompile.h"
@@ -32,6 +33,8 @@ private:
   llvm::Expected<std::optional<std::string>> spliced(CompiledUnit &U);
   llvm::Error emitObjects();
   llvm::Error emitExecutable();
+  llvm::Error link(const llvm::StringMap<std::string> &Objects, llvm::StringRef Linked);
+  void rememberLink(const BuildPlan &Plan);
   void rememberContainer(CompiledUnit &U, llvm::StringRef Container);
 
   std::string folderOf(const CompiledUnit &U) const {
@@ -118,15 +121,43 @@ llvm::Error Emission::emitExecutable() {
   if (!Changed)
     return llvm::Error::success();
   std::string Linked = Output.newName();
-  Command Link;
-  Link.Argv = {Context.T.Nvcc};
-  llvm::append_range(Link.Argv, relinkArguments(Request.Line, Objects, Linked));
-  llvm::Expected<CommandResult> Done = runChecked(Context.Runner, Link);
-  if (!Done) {
+  if (llvm::Error E = link(Objects, Linked)) {
     llvm::sys::fs::remove(Linked);
-    return Done.takeError();
+    return E;
   }
   return Output.replaceBy(Linked);
+}
+
+/// Links the executable again from \p Objects. With -rdc=true nvcc keeps its files, so that the
+/// store learns the new device link too.
+llvm::Error Emission::link(const llvm::StringMap<std::string> &Objects, llvm::StringRef Linked) {
+  std::vector<std::string> Arguments = relinkArguments(Request.Line, Objects, Linked);
+  if (!Request.Line.Relocatable) {
+    Command Link;
+    Link.Argv = {Context.T.Nvcc};
+    llvm::append_range(Link.Argv, Arguments);
+    return runChecked(Context.Runner, Link).takeError();
+  }
+  std::string Keep = Request.KeepDir + "/carve-link";
+  if (std::error_code E = llvm::sys::fs::create_directory(Keep))
+    return llvm::createFileError(Keep, E);
+  llvm::Expected<KeptCompile> Kept =
+      compileKeeping(Context.T, Context.Runner, Arguments, "", Keep, /*Quiet=*/true);
+  if (!Kept)
+    return Kept.takeError();
+  if (!Kept->Nvcc.succeeded())
+    return llvm::make_error<ToolFailure>(Context.T.Nvcc, Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
+  rememberLink(Kept->Plan);
+  return llvm::Error::success();
+}
+
+/// The store learns the device link of a command run again.
+void Emission::rememberLink(const BuildPlan &Plan) {
+  LinkCommand C{Request.Line.Argv, Request.Line.Output, Request.WorkDir, Context.NvccVersion};
+  if (!Plan.Link)
+    return;
+  if (llvm::Error E = recordLink(*Plan.Link, C, Context.T, Store))
+    logLine("device link not recorded: " + llvm::toString(std::move(E)));
 }
 
 /// Whether the kernels that a unit's file cap was chosen for are still there.
@@ -186,6 +217,7 @@ llvm::Error Emission::emitFileCap(unsigned Cap) {
         else
           logLine(llvm::toString(Container.takeError()));
       }
+  rememberLink(Kept->Plan);
   return Output.replaceBy(Capped);
 }
 

@@ -197,6 +197,8 @@ llvm::Error TunePipeline::remember(const TuningJob &Job, const SelectionOutcome 
                                    TuneResult &Result) {
   Profile Tuned;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
+    if (Job.Modules[M].Kernels.empty()) // All were put aside when it could not be linked.
+      continue;
     Profile New = decisionsFor(Job, M, Request.Options.Scope, Outcome, Result.Report);
     for (const Decision &D : New.Kernels)
       Tuned.put(D);

@@ -5,8 +5,11 @@
 //   cicc      source -> PTX                ptxas      PTX -> cubin
 //   fatbinary PTX, cubins -> container
 //
+//   nvlink    objects -> cubin             fatbinary -link   cubins -> container of the program
+//
 // so each container finds its source through its PTX, and the source its object through the host
-// code. The order of the lines, which --threads changes, does not matter.
+// code. The order of the lines, which --threads changes, does not matter. The last row is the
+// device link of -rdc=true, which belongs to no source.
 #include "Nvcc/BuildPlan.h"
 
 #include "Support/Error.h"
@@ -48,6 +51,8 @@ struct Steps {
   StringMap<DeviceImage> ImageOfCubin;
   StringMap<std::string> SourceOfPtx, HostCodeOfSource, ObjectOfHostCode;
   std::vector<std::vector<std::string>> Containers;
+  StringMap<PlannedLinkImage> LinkedImages; ///< By cubin.
+  std::vector<std::string> LinkContainer;
 };
 
 } // namespace
@@ -186,6 +191,20 @@ static Error readFrontEnd(ArrayRef<std::string> Words, StringRef Made,
   return Error::success();
 }
 
+static void readNvlink(ArrayRef<std::string> Words, Steps &S) {
+  PlannedLinkImage Image;
+  for (size_t I = 1; I != Words.size(); ++I) {
+    StringRef Word = Words[I];
+    if (Word == "-o" && I + 1 != Words.size())
+      Image.CubinPath = Words[++I];
+    else if (!Word.starts_with("--register-link-binaries="))
+      Image.NvlinkArguments.push_back(Words[I]);
+    if (Word.consume_front("-arch=") || Word.consume_front("--arch="))
+      Image.Arch = Word;
+  }
+  S.LinkedImages[Image.CubinPath] = std::move(Image);
+}
+
 static Error readStep(std::vector<std::string> Words, Steps &S) {
   StringRef Tool = sys::path::filename(Words[0]);
   if (Tool == "ptxas")
@@ -195,9 +214,14 @@ static Error readStep(std::vector<std::string> Words, Steps &S) {
   if (Tool == "cudafe++")
     return readFrontEnd(Words, valueOf(Words, "--gen_c_file_name"), S.HostCodeOfSource,
                         /*BySource=*/true);
+  if (Tool == "nvlink") {
+    readNvlink(Words, S);
+    return Error::success();
+  }
   if (Tool == "fatbinary") {
-    // The container of a device link belongs to no source.
-    if (!is_contained(Words, "-link"))
+    if (is_contained(Words, "-link"))
+      S.LinkContainer = std::move(Words);
+    else
       S.Containers.push_back(std::move(Words));
     return Error::success();
   }
@@ -282,6 +306,31 @@ static Expected<DeviceUnit> readContainer(ArrayRef<std::string> Words, const Ste
   return Unit;
 }
 
+/// The device link, or nothing where there is none or its container holds other than nvlink's
+/// images.
+static std::optional<PlannedLink> readLink(const Steps &S) {
+  if (S.LinkContainer.empty())
+    return std::nullopt;
+  PlannedLink Link;
+  for (StringRef Word : ArrayRef(S.LinkContainer).drop_front()) {
+    if (Word.starts_with("--embedded-fatbin="))
+      continue;
+    Link.FatbinaryArguments.push_back(Word.str());
+    if (Word.consume_front("--create="))
+      Link.FatbinPath = Word;
+    if (!Word.consume_front("--image3=") && !Word.consume_front("--image="))
+      continue;
+    auto Image = S.LinkedImages.find(Word.split("file=").second);
+    if (!Word.starts_with("kind=elf,") || Image == S.LinkedImages.end() ||
+        Image->second.Arch.empty())
+      return std::nullopt;
+    Link.Images.push_back(Image->second);
+  }
+  if (Link.FatbinPath.empty() || Link.Images.empty())
+    return std::nullopt;
+  return Link;
+}
+
 Expected<BuildPlan> parseDryrun(StringRef Text) {
   Steps S;
   SmallVector<StringRef> Lines;
@@ -296,7 +345,8 @@ Expected<BuildPlan> parseDryrun(StringRef Text) {
       return Unit.takeError();
     Plan.Units.push_back(std::move(*Unit));
   }
-  if (Plan.Units.empty())
+  Plan.Link = readLink(S);
+  if (Plan.Units.empty() && !Plan.Link)
     return unsupported("unknown-plan", "no fatbinary step");
   Plan.Environment = std::move(S.Environment);
   return Plan;

@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,24 @@ struct DeviceUnit {
   std::string ObjectPath; ///< The host object that holds the container.
 };
 
+/// One nvlink call: the relocatable device code of all inputs linked for one architecture.
+struct PlannedLinkImage {
+  std::string Arch;
+  std::string CubinPath;
+  /// The nvlink arguments after argv[0], inputs included, without the files that it writes.
+  std::vector<std::string> NvlinkArguments;
+};
+
+/// The device link of the command (-rdc=true).
+struct PlannedLink {
+  std::vector<PlannedLinkImage> Images;
+  std::string FatbinPath;                      ///< The container that the program loads.
+  std::vector<std::string> FatbinaryArguments; ///< As in DeviceUnit.
+};
+
 struct BuildPlan {
   std::vector<DeviceUnit> Units;
+  std::optional<PlannedLink> Link;
   std::vector<std::string> Environment; ///< `NAME=value` that nvcc sets for its steps.
 };
 
@@ -45,7 +62,8 @@ llvm::Expected<std::vector<std::string>> splitCommand(llvm::StringRef Line,
 
 /// Reads what `nvcc --dryrun --keep --keep-dir D <arguments>` printed on standard error. Files are
 /// found by suffix and `file=`, never by position. Fails with Unsupported `unknown-plan` where the
-/// text does not have the shape expected, naming the line.
+/// text does not have the shape expected, naming the line, or plans neither a unit nor a device
+/// link. A device link whose shape is not known is as if it were not there.
 llvm::Expected<BuildPlan> parseDryrun(llvm::StringRef Text);
 
 } // namespace carve

@@ -19,7 +19,8 @@ struct FatbinHeader {
   uint64_t BodyBytes;
 };
 
-/// As __fatBinC_Wrapper_t; version 2 has an array of prelinked fatbinaries in Extra.
+/// As __fatBinC_Wrapper_t. Of a device link (version 2) Data is the linked container, and Extra
+/// lists the relocatable ones that it was made of, as crt/link.stub fills it in.
 struct Wrapper {
   uint32_t Magic;
   uint32_t Version;
@@ -30,7 +31,6 @@ struct Wrapper {
 
 static constexpr uint32_t FatbinMagic = 0xba55ed50;
 static constexpr uint32_t WrapperMagic = 0x466243b1;
-static constexpr uint32_t PrelinkedWrapperVersion = 2;
 /// No toolkit makes containers of this size: such a number comes from something else.
 static constexpr uint64_t MaxBytes = uint64_t(1) << 40;
 
@@ -107,17 +107,13 @@ std::optional<Container> carve::probe::findContainer(const void *Pointer, size_t
   auto Bytes = Fatbin ? sizeOfFatbin(Pointer, Limit) : sizeOfElf(Pointer, Limit);
   if (!Bytes)
     return std::nullopt;
-  return Container{Pointer, static_cast<size_t>(*Bytes), Fatbin, false};
+  return Container{Pointer, static_cast<size_t>(*Bytes), Fatbin};
 }
 
 std::optional<Container> carve::probe::findLoadedContainer(const void *Pointer) {
   if (!Pointer || !startsWith(Pointer, &WrapperMagic, sizeof WrapperMagic))
     return findContainer(Pointer, SIZE_MAX);
-  auto Wrapped = readAs<Wrapper>(Pointer, 0);
-  auto Found = findContainer(Wrapped.Data, SIZE_MAX);
-  if (Found)
-    Found->Prelinked = Wrapped.Version >= PrelinkedWrapperVersion;
-  return Found;
+  return findContainer(readAs<Wrapper>(Pointer, 0).Data, SIZE_MAX);
 }
 
 std::string carve::probe::digestOfImage(const void *Data, size_t Bytes) {

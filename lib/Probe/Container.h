@@ -13,8 +13,7 @@ namespace carve::probe {
 struct Container {
   const void *Data = nullptr;
   size_t Bytes = 0;
-  bool Fatbin = false;    ///< Otherwise an ELF image (cubin).
-  bool Prelinked = false; ///< The wrapper also lists the fatbinaries that nvlink made it of (-rdc).
+  bool Fatbin = false; ///< Otherwise an ELF image (cubin).
 };
 
 /// The container that starts at \p Pointer, of which \p Available bytes can be read. Nothing for

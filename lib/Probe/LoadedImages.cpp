@@ -18,11 +18,12 @@ const void *carve::probe::onImageLoad(TracedProcess &P, const void *Pointer, con
   const ImageMap::Image *New = P.Tracing ? nullptr : P.Images.find(Digest);
   if (!New)
     return Pointer;
-  // The driver may link the listed fatbinaries again, for another architecture or with an object
-  // loaded later; the replacement knows nothing of them.
-  const char *Reason = Found->Prelinked ? "prelinked" : New->Reason;
-  if (Reason) {
-    P.recordOnce(recordLine({"unswapped", Digest, Reason}));
+  // A wrapper of a device link (-rdc) also lists the fatbinaries that were linked. The driver reads
+  // them only where the linked container has no image for the device, to link their PTX itself. The
+  // replacement is an image for the device, handed over without its wrapper, and complete: nothing
+  // is left to be linked.
+  if (New->Reason) {
+    P.recordOnce(recordLine({"unswapped", Digest, New->Reason}));
     return Pointer;
   }
   P.recordOnce(recordLine({"swapped", Digest, New->Path}));

@@ -42,7 +42,10 @@ std::string reasonText(llvm::StringRef Reason) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
       {"below-share", "less than 1 % of GPU time"},
       {"in-no-unit", "not compiled by carve-nvcc, or its unit is no longer in the store"},
-      {"relocatable-device-code", "-rdc=true: the image that runs is the device linker's"},
+      {"relocatable-device-code", "-rdc=true: not tuned by the file"},
+      {"no-device-link", "-rdc=true: the device link was not made by carve-nvcc"},
+      {"changed-inputs", "-rdc=true: an object or archive has changed since the device link"},
+      {"device-link-failed", "-rdc=true: nvlink refuses the variants, or drops them"},
       {"ambiguous-name", "several different kernels of this name are loaded"},
       {"setmaxnreg", "moves registers between its warps itself (setmaxnreg)"},
       {"unknown-stack", "recursion or indirect calls: stack of unknown size"},

@@ -24,6 +24,7 @@ struct Folder {
 constexpr Folder Folders[] = {
     {"blobs", "", EntryKind::Blob, true},
     {"units", ".json", EntryKind::Unit, false},
+    {"links", ".json", EntryKind::Link, false},
     {"containers", "", EntryKind::Container, true},
     {"decisions", ".yaml", EntryKind::Decision, false},
     {"attempts", ".json", EntryKind::Attempt, false},

@@ -12,12 +12,13 @@
 
 namespace carve {
 
-enum class EntryKind { Unit, Blob, Container, Decision, Attempt, Report, Temporary };
+enum class EntryKind { Unit, Link, Blob, Container, Decision, Attempt, Report, Temporary };
 
 struct StoreEntry {
   EntryKind Kind;
   std::string Path;
-  /// Digest, key or report name; of a container its digest, while the file is named by its unit.
+  /// Digest, key or report name; of a container its digest, while the file is named by its unit or
+  /// link.
   std::string Name;
   uint64_t Bytes = 0;
   llvm::sys::TimePoint<> Modified;
@@ -35,15 +36,15 @@ std::string entryPath(llvm::StringRef Root, EntryKind Kind, llvm::StringRef Name
 /// `<Root>/blobs/<xx>/<digest>`.
 std::string blobPath(llvm::StringRef Root, llvm::StringRef Digest);
 
-/// `<Root>/containers/<digest>`, the directory of the empty files named by unit.
+/// `<Root>/containers/<digest>`, the directory of the empty files named by unit or link.
 std::string containerFolder(llvm::StringRef Root, llvm::StringRef Digest);
 
-/// Removes the entry that leads from a container to a unit, where it is there.
+/// Removes the entry that leads from a container to a unit or link, where it is there.
 void unlinkContainer(llvm::StringRef Root, llvm::StringRef Digest, llvm::StringRef Key);
 
-/// Everything in the store at \p Root: blobs before units before containers. Files that are not
-/// named as ours are left out, so that a store pointed at somebody's directory by mistake destroys
-/// nothing there. Entries that another process removes meanwhile are left out too.
+/// Everything in the store at \p Root: blobs before units and links before containers. Files that
+/// are not named as ours are left out, so that a store pointed at somebody's directory by mistake
+/// destroys nothing there. Entries that another process removes meanwhile are left out too.
 std::vector<StoreEntry> storeEntries(llvm::StringRef Root);
 
 /// The names of the entries of one kind, sorted.

@@ -62,6 +62,7 @@ StoreStats UnitStore::stats() const {
   StoreStats Stats;
   for (const StoreEntry &Entry : storeEntries(Root)) {
     Stats.Units += Entry.Kind == EntryKind::Unit;
+    Stats.Links += Entry.Kind == EntryKind::Link;
     Stats.Blobs += Entry.Kind == EntryKind::Blob;
     Stats.Decisions += Entry.Kind == EntryKind::Decision && !isEmptyProfile(Entry);
     Stats.Reports += Entry.Kind == EntryKind::Report;
@@ -70,6 +71,13 @@ StoreStats UnitStore::stats() const {
   Stats.Bytes += otherBytes(*this);
   Stats.Passthroughs = readPassthroughs(Root);
   return Stats;
+}
+
+static llvm::Error checkBlobs(const UnitStore &Store, llvm::ArrayRef<llvm::StringRef> Digests) {
+  for (llvm::StringRef Digest : Digests)
+    if (!Digest.empty() && !fs::exists(blobPath(Store.root(), Digest)))
+      return malformed("refers to blob " + Digest + ", which is not there");
+  return llvm::Error::success();
 }
 
 static llvm::Error checkUnit(const UnitStore &Store, llvm::StringRef Key) {
@@ -83,21 +91,46 @@ static llvm::Error checkUnit(const UnitStore &Store, llvm::StringRef Key) {
     Digests.insert(Digests.end(), {Image.PtxDigest, Image.CubinDigest});
   for (const EmbeddedPtx &Ptx : (*Record)->Ptx)
     Digests.push_back(Ptx.PtxDigest);
-  for (llvm::StringRef Digest : Digests)
-    if (!Digest.empty() && !fs::exists(blobPath(Store.root(), Digest)))
-      return malformed("refers to blob " + Digest + ", which is not there");
-  return llvm::Error::success();
+  return checkBlobs(Store, Digests);
+}
+
+static llvm::Error checkLink(const UnitStore &Store, llvm::StringRef Key) {
+  llvm::Expected<std::optional<DeviceLink>> Record = Store.link(Key);
+  if (!Record)
+    return Record.takeError();
+  if (!*Record)
+    return llvm::Error::success();
+  std::vector<llvm::StringRef> Digests;
+  for (const LinkedImage &Image : (*Record)->Images)
+    Digests.push_back(Image.CubinDigest);
+  return checkBlobs(Store, Digests);
+}
+
+/// The containers of the unit or link \p Key; nothing where neither is there.
+static llvm::Expected<std::optional<std::vector<std::string>>> containersOf(const UnitStore &Store,
+                                                                            llvm::StringRef Key) {
+  llvm::Expected<std::optional<Unit>> U = Store.unit(Key);
+  if (!U)
+    return U.takeError();
+  if (*U)
+    return std::move((*U)->Containers);
+  llvm::Expected<std::optional<DeviceLink>> L = Store.link(Key);
+  if (!L)
+    return L.takeError();
+  if (*L)
+    return std::move((*L)->Containers);
+  return std::nullopt;
 }
 
 static llvm::Error checkContainer(const UnitStore &Store, const StoreEntry &Entry) {
   llvm::StringRef Key = path::filename(Entry.Path);
-  llvm::Expected<std::optional<Unit>> Record = Store.unit(Key);
-  if (!Record)
-    return Record.takeError();
-  if (!*Record)
-    return malformed("leads to unit " + Key + ", which is not there");
-  if (!llvm::is_contained((*Record)->Containers, Entry.Name))
-    return malformed("leads to unit " + Key + ", which loads another container by now");
+  auto Containers = containersOf(Store, Key);
+  if (!Containers)
+    return Containers.takeError();
+  if (!*Containers)
+    return malformed("leads to unit or link " + Key + ", which is not there");
+  if (!llvm::is_contained(**Containers, Entry.Name))
+    return malformed("leads to unit or link " + Key + ", which loads another container by now");
   return llvm::Error::success();
 }
 
@@ -109,6 +142,8 @@ static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
     return Store.blob(Entry.Name).takeError();
   if (Entry.Kind == EntryKind::Unit)
     return checkUnit(Store, Entry.Name);
+  if (Entry.Kind == EntryKind::Link)
+    return checkLink(Store, Entry.Name);
   if (Entry.Kind == EntryKind::Container)
     return checkContainer(Store, Entry);
   llvm::Expected<std::string> Text = readFile(Entry.Path);
@@ -137,33 +172,38 @@ std::vector<StoreFault> UnitStore::verify(bool Repair) {
   return Faults;
 }
 
-/// Removes a unit's record after the entries that lead to it.
-static llvm::Error removeUnit(const UnitStore &Store, const StoreEntry &Entry) {
-  llvm::Expected<std::optional<Unit>> Record = Store.unit(Entry.Name);
-  if (!Record) {
-    llvm::consumeError(Record.takeError());
-  } else if (*Record) {
-    for (const std::string &Digest : (*Record)->Containers)
+static bool isRecord(const StoreEntry &Entry) {
+  return Entry.Kind == EntryKind::Unit || Entry.Kind == EntryKind::Link;
+}
+
+/// Removes the record of a unit or link after the entries that lead to it.
+static llvm::Error removeRecord(const UnitStore &Store, const StoreEntry &Entry) {
+  auto Containers = containersOf(Store, Entry.Name);
+  if (!Containers) {
+    llvm::consumeError(Containers.takeError());
+  } else if (*Containers) {
+    for (const std::string &Digest : **Containers)
       unlinkContainer(Store.root(), Digest, Entry.Name);
   }
   return removeEntry(Entry);
 }
 
 static llvm::Error evict(const UnitStore &Store, const StoreEntry &Entry) {
-  return Entry.Kind == EntryKind::Unit ? removeUnit(Store, Entry) : removeEntry(Entry);
+  return isRecord(Entry) ? removeRecord(Store, Entry) : removeEntry(Entry);
 }
 
-/// A unit of which a blob has gone can be neither tuned nor emitted.
-static llvm::Error removeUnitsWithoutBlobs(const UnitStore &Store) {
+/// A unit of which a blob has gone can be neither tuned nor emitted; a link goes likewise.
+static llvm::Error removeRecordsWithoutBlobs(const UnitStore &Store) {
   for (const StoreEntry &Entry : storeEntries(Store.root())) {
-    if (Entry.Kind != EntryKind::Unit)
+    if (!isRecord(Entry))
       continue;
-    llvm::Error Wrong = checkUnit(Store, Entry.Name);
+    llvm::Error Wrong =
+        Entry.Kind == EntryKind::Unit ? checkUnit(Store, Entry.Name) : checkLink(Store, Entry.Name);
     bool Keep = !Wrong || Wrong.isA<NewerFormat>();
     llvm::consumeError(std::move(Wrong));
     if (Keep)
       continue;
-    if (llvm::Error Failed = removeUnit(Store, Entry))
+    if (llvm::Error Failed = removeRecord(Store, Entry))
       return Failed;
   }
   return llvm::Error::success();
@@ -180,8 +220,8 @@ llvm::Error UnitStore::prune(uint64_t MaxBytes) {
       continue;
     }
     Bytes += Entry.Bytes;
-    if (Entry.Kind == EntryKind::Blob || Entry.Kind == EntryKind::Unit ||
-        Entry.Kind == EntryKind::Attempt || Entry.Kind == EntryKind::Report)
+    if (Entry.Kind == EntryKind::Blob || isRecord(Entry) || Entry.Kind == EntryKind::Attempt ||
+        Entry.Kind == EntryKind::Report)
       Evictable.push_back(std::move(Entry));
   }
   if (Bytes <= MaxBytes)
@@ -195,7 +235,7 @@ llvm::Error UnitStore::prune(uint64_t MaxBytes) {
       return Failed;
     Bytes -= Entry.Bytes;
   }
-  return removeUnitsWithoutBlobs(*this);
+  return removeRecordsWithoutBlobs(*this);
 }
 
 // The age is renewed before the work, so that of many compiles at once nearly always one prunes.

@@ -1,14 +1,6 @@
 #include "Store/UnitJson.h"
 
-#include "Store/NewerFormat.h"
-#include "Support/Error.h"
-
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <limits>
+#include "Store/RecordJson.h"
 
 using namespace carve;
 namespace json = llvm::json;
@@ -18,22 +10,10 @@ namespace json = llvm::json;
 static constexpr int64_t RecordFormat = 1;
 static constexpr llvm::StringLiteral FormatKey = "carve-unit";
 
-namespace {
+// In our own namespace, where the readers of lists look for the reader of their elements.
+namespace carve {
 
-json::Value toValue(llvm::StringRef Text) {
-  if (json::isUTF8(Text))
-    return Text.str();
-  return json::Object{{"hex", llvm::toHex(Text, /*LowerCase=*/true)}};
-}
-
-json::Value toValue(const std::vector<std::string> &Texts) {
-  json::Array Result;
-  for (const std::string &Text : Texts)
-    Result.push_back(toValue(llvm::StringRef(Text)));
-  return Result;
-}
-
-json::Value toValue(const KernelResources &K) {
+static json::Value toValue(const KernelResources &K) {
   return json::Object{{"name", toValue(llvm::StringRef(K.Name))},
                       {"regs", K.RegsPerThread},
                       {"static-smem-bytes", K.StaticSmemBytes},
@@ -44,7 +24,7 @@ json::Value toValue(const KernelResources &K) {
                       {"stack-unknown", K.StackUnknown}};
 }
 
-json::Value toValue(const UnitImage &I) {
+static json::Value toValue(const UnitImage &I) {
   json::Array Kernels;
   for (const KernelResources &K : I.Kernels)
     Kernels.push_back(toValue(K));
@@ -57,7 +37,7 @@ json::Value toValue(const UnitImage &I) {
                       {"kernels", std::move(Kernels)}};
 }
 
-json::Value toValue(const ObjectRecord &O) {
+static json::Value toValue(const ObjectRecord &O) {
   return json::Object{{"command", O.Command},
                       {"inputs", O.Inputs},
                       {"source-digest", O.SourceDigest},
@@ -79,99 +59,14 @@ json::Value toValue(const ObjectRecord &O) {
                       {"decisions", O.Decisions}};
 }
 
-constexpr llvm::StringLiteral CueNames[] = {"none", "depfile", "cache"};
+static constexpr llvm::StringLiteral CueNames[] = {"none", "depfile", "cache"};
 
-json::Value toValue(const EmbeddedPtx &E) {
+static json::Value toValue(const EmbeddedPtx &E) {
   return json::Object{{"compute", E.Compute},
                       {"ptx", E.PtxDigest},
                       {"ptx-name", toValue(llvm::StringRef(E.PtxName))},
                       {"ptxas-options", toValue(E.PtxasOptions)}};
 }
-
-bool readValue(const json::Value &V, std::string &Out, json::Path P) {
-  if (auto Text = V.getAsString()) {
-    Out = Text->str();
-    return true;
-  }
-  if (const json::Object *O = V.getAsObject())
-    if (auto Hex = O->getString("hex"); Hex && llvm::tryGetFromHex(*Hex, Out))
-      return true;
-  P.report("expected string");
-  return false;
-}
-
-bool readValue(const json::Value &V, unsigned &Out, json::Path P) {
-  auto Number = V.getAsInteger();
-  if (!Number || *Number < 0 || *Number > std::numeric_limits<unsigned>::max()) {
-    P.report("expected integer in 0..4294967295");
-    return false;
-  }
-  Out = static_cast<unsigned>(*Number);
-  return true;
-}
-
-bool readValue(const json::Value &V, uint64_t &Out, json::Path P) {
-  std::optional<uint64_t> Number = V.getAsUINT64();
-  if (!Number)
-    P.report("expected unsigned number");
-  Out = Number.value_or(0);
-  return Number.has_value();
-}
-
-bool readValue(const json::Value &V, std::optional<unsigned> &Out, json::Path P) {
-  Out.reset();
-  return V.kind() == json::Value::Null || readValue(V, Out.emplace(), P);
-}
-
-bool readValue(const json::Value &V, bool &Out, json::Path P) {
-  auto Flag = V.getAsBoolean();
-  if (!Flag)
-    P.report("expected boolean");
-  Out = Flag.value_or(false);
-  return Flag.has_value();
-}
-
-bool readValue(const json::Value &V, KernelResources &Out, json::Path P);
-bool readValue(const json::Value &V, UnitImage &Out, json::Path P);
-bool readValue(const json::Value &V, EmbeddedPtx &Out, json::Path P);
-bool readValue(const json::Value &V, std::optional<ObjectRecord> &Out, json::Path P);
-bool readValue(const json::Value &V, RebuildCue &Out, json::Path P);
-
-template <typename T> bool readValue(const json::Value &V, std::vector<T> &Out, json::Path P) {
-  const json::Array *A = V.getAsArray();
-  if (!A) {
-    P.report("expected array");
-    return false;
-  }
-  Out.resize(A->size());
-  for (size_t I = 0; I < A->size(); ++I)
-    if (!readValue((*A)[I], Out[I], P.index(I)))
-      return false;
-  return true;
-}
-
-/// The members of one object, all of which must be there.
-class Members {
-public:
-  Members(const json::Value &V, json::Path P) : Object(V.getAsObject()), P(P) {
-    if (!Object)
-      P.report("expected object");
-  }
-
-  template <typename T> bool get(llvm::StringLiteral Name, T &Out) {
-    if (!Object)
-      return false;
-    json::Path Member = P.field(Name);
-    if (const json::Value *V = Object->get(Name))
-      return readValue(*V, Out, Member);
-    Member.report("missing value");
-    return false;
-  }
-
-private:
-  const json::Object *Object;
-  json::Path P;
-};
 
 bool readValue(const json::Value &V, KernelResources &Out, json::Path P) {
   Members M(V, P);
@@ -190,7 +85,7 @@ bool readValue(const json::Value &V, UnitImage &Out, json::Path P) {
          M.get("kernels", Out.Kernels);
 }
 
-bool readValue(const json::Value &V, ObjectRecord &Out, json::Path P) {
+static bool readValue(const json::Value &V, ObjectRecord &Out, json::Path P) {
   Members M(V, P);
   return M.get("command", Out.Command) && M.get("inputs", Out.Inputs) &&
          M.get("source-digest", Out.SourceDigest) && M.get("keep-dir", Out.KeepDir) &&
@@ -205,13 +100,13 @@ bool readValue(const json::Value &V, ObjectRecord &Out, json::Path P) {
          M.get("stderr-terminal", Out.Streams.ErrTerminal) && M.get("decisions", Out.Decisions);
 }
 
-bool readValue(const json::Value &V, std::optional<ObjectRecord> &Out, json::Path P) {
+static bool readValue(const json::Value &V, std::optional<ObjectRecord> &Out, json::Path P) {
   if (V.getAsNull())
     return true;
   return readValue(V, Out.emplace(), P);
 }
 
-bool readValue(const json::Value &V, RebuildCue &Out, json::Path P) {
+static bool readValue(const json::Value &V, RebuildCue &Out, json::Path P) {
   std::string Name;
   if (!readValue(V, Name, P))
     return false;
@@ -242,7 +137,7 @@ bool readValue(const json::Value &V, Unit &Out, json::Path P) {
          M.get("object", Out.Object);
 }
 
-} // namespace
+} // namespace carve
 
 std::string carve::printUnit(const Unit &U) {
   json::Array Images;
@@ -274,28 +169,9 @@ std::string carve::printUnit(const Unit &U) {
                       {"choices", U.Choices},
                       {"rebuild-cue", CueNames[size_t(U.Cue)].str()},
                       {"object", std::move(Object)}};
-  std::string Text;
-  llvm::raw_string_ostream(Text) << llvm::formatv("{0:2}\n", json::Value(std::move(Record)));
-  return Text;
+  return printRecord(std::move(Record));
 }
 
 llvm::Expected<Unit> carve::parseUnit(llvm::StringRef Json, llvm::StringRef Name) {
-  llvm::Expected<json::Value> Parsed = json::parse(Json);
-  if (!Parsed)
-    return malformed(Name + ": no JSON: " + llvm::toString(Parsed.takeError()));
-  const json::Object *Record = Parsed->getAsObject();
-  std::optional<int64_t> Format;
-  if (Record)
-    Format = Record->getInteger(FormatKey);
-  if (!Format)
-    return malformed(Name + ": no unit record: expected an object with '" + FormatKey +
-                     "': " + llvm::Twine(RecordFormat));
-  if (*Format != RecordFormat)
-    return llvm::make_error<NewerFormat>(Name + ": unit record of format " + llvm::Twine(*Format) +
-                                         ", expected " + llvm::Twine(RecordFormat));
-  json::Path::Root Root("unit");
-  Unit Result;
-  if (!readValue(*Parsed, Result, Root))
-    return malformed(Name + ": " + llvm::toString(Root.getError()));
-  return Result;
+  return parseRecord<Unit>(Json, Name, {"unit", FormatKey, RecordFormat});
 }

@@ -1,6 +1,7 @@
 #include "Store/UnitStore.h"
 
 #include "Store/Blob.h"
+#include "Store/LinkJson.h"
 #include "Store/PassthroughLog.h"
 #include "Store/StoreLayout.h"
 #include "Store/UnitJson.h"
@@ -38,6 +39,12 @@ std::string carve::unitKey(llvm::StringRef Project, llvm::StringRef Directory,
                            llvm::StringRef Source, llvm::StringRef Output) {
   return digestOfFields({normalised(Directory, Project), normalised(Directory, Source),
                          normalised(Directory, Output)});
+}
+
+std::string carve::linkKey(llvm::StringRef Project, llvm::StringRef Directory,
+                           llvm::StringRef Output) {
+  return digestOfFields(
+      {"device link", normalised(Directory, Project), normalised(Directory, Output)});
 }
 
 std::string carve::projectRoot(llvm::StringRef Directory) {
@@ -143,54 +150,52 @@ llvm::Error UnitStore::linkContainer(llvm::StringRef Digest, llvm::StringRef Key
   return write(Path, "");
 }
 
-// The record stands before the entries that lead to it, so that an entry without a record is
-// always one to remove, never one about to become right.
-llvm::Error UnitStore::putUnit(const Unit &U) {
-  if (!isEntryName(U.Key))
-    return badName("unit key", U.Key);
-  std::vector<std::string> Stale;
-  llvm::Expected<std::optional<Unit>> Before = unit(U.Key);
-  if (!Before)
-    llvm::consumeError(Before.takeError()); // Damaged, or newer: replaced.
-  else if (*Before)
-    Stale = std::move((*Before)->Containers);
-  if (llvm::Error Failed = write(entryPath(Root, EntryKind::Unit, U.Key), printUnit(U)))
-    return Failed;
-  for (const std::string &Digest : U.Containers)
-    if (llvm::Error Failed = linkContainer(Digest, U.Key))
-      return Failed;
-  for (const std::string &Digest : Stale)
-    if (isEntryName(Digest) && !llvm::is_contained(U.Containers, Digest))
-      unlinkContainer(Root, Digest, U.Key);
-  return llvm::Error::success();
-}
+namespace {
 
-llvm::Expected<std::optional<Unit>> UnitStore::unit(llvm::StringRef Key) const {
+/// How the store keeps one kind of record that programs lead to by containers.
+template <typename T> struct Kept;
+template <> struct Kept<Unit> {
+  static constexpr EntryKind Kind = EntryKind::Unit;
+  static constexpr llvm::StringLiteral Name = "unit";
+  static std::string print(const Unit &U) { return printUnit(U); }
+  static auto parse(llvm::StringRef Json, llvm::StringRef Path) { return parseUnit(Json, Path); }
+};
+template <> struct Kept<DeviceLink> {
+  static constexpr EntryKind Kind = EntryKind::Link;
+  static constexpr llvm::StringLiteral Name = "link";
+  static std::string print(const DeviceLink &L) { return printLink(L); }
+  static auto parse(llvm::StringRef Json, llvm::StringRef Path) { return parseLink(Json, Path); }
+};
+
+template <typename T>
+llvm::Expected<std::optional<T>> readRecord(llvm::StringRef Root, llvm::StringRef Key) {
   if (!isEntryName(Key))
-    return badName("unit key", Key);
-  std::string Path = entryPath(Root, EntryKind::Unit, Key);
+    return badName((Kept<T>::Name + " key").str(), Key);
+  std::string Path = entryPath(Root, Kept<T>::Kind, Key);
   llvm::Expected<std::optional<std::string>> Json = readIfThere(Path);
   if (!Json)
     return Json.takeError();
   if (!*Json)
     return std::nullopt;
-  llvm::Expected<Unit> Record = parseUnit(**Json, Path);
+  llvm::Expected<T> Record = Kept<T>::parse(**Json, Path);
   if (!Record)
     return Record.takeError();
   if (Record->Key != Key)
-    return malformed(Path + ": unit record of key '" + Record->Key + "', expected '" + Key + "'");
+    return malformed(Path + ": " + Kept<T>::Name + " record of key '" + Record->Key +
+                     "', expected '" + Key + "'");
   return std::optional(std::move(*Record));
 }
 
-std::vector<Unit> UnitStore::unitsOfContainer(llvm::StringRef Digest) const {
-  std::vector<std::pair<llvm::sys::TimePoint<>, Unit>> Found;
+/// The records that load the container \p Digest, the last written first.
+template <typename T>
+std::vector<T> recordsOfContainer(llvm::StringRef Root, llvm::StringRef Digest) {
+  std::vector<std::pair<llvm::sys::TimePoint<>, T>> Found;
   if (!isEntryName(Digest))
     return {};
   std::error_code Failed;
   for (fs::directory_iterator It(containerFolder(Root, Digest), Failed), End; !Failed && It != End;
        It.increment(Failed)) {
-    llvm::StringRef Key = path::filename(It->path());
-    llvm::Expected<std::optional<Unit>> Record = unit(Key);
+    llvm::Expected<std::optional<T>> Record = readRecord<T>(Root, path::filename(It->path()));
     if (!Record) {
       llvm::consumeError(Record.takeError());
       continue;
@@ -203,30 +208,78 @@ std::vector<Unit> UnitStore::unitsOfContainer(llvm::StringRef Digest) const {
   llvm::sort(Found, [](const auto &A, const auto &B) {
     return std::tie(B.first, A.second.Key) < std::tie(A.first, B.second.Key);
   });
-  std::vector<Unit> Units;
-  Units.reserve(Found.size());
+  std::vector<T> Records;
+  Records.reserve(Found.size());
   for (auto &[Time, Record] : Found)
-    Units.push_back(std::move(Record));
-  return Units;
+    Records.push_back(std::move(Record));
+  return Records;
 }
+
+template <typename T> std::vector<T> allRecords(llvm::StringRef Root) {
+  std::vector<T> Records;
+  for (const std::string &Key : entryNames(Root, Kept<T>::Kind)) {
+    llvm::Expected<std::optional<T>> Record = readRecord<T>(Root, Key);
+    if (!Record)
+      llvm::consumeError(Record.takeError());
+    else if (*Record)
+      Records.push_back(std::move(**Record));
+  }
+  return Records;
+}
+
+} // namespace
+
+// The record stands before the entries that lead to it, so that an entry without a record is
+// always one to remove, never one about to become right.
+template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
+  if (!isEntryName(New.Key))
+    return badName((Kept<T>::Name + " key").str(), New.Key);
+  std::vector<std::string> Stale;
+  llvm::Expected<std::optional<T>> Before = readRecord<T>(Root, New.Key);
+  if (!Before)
+    llvm::consumeError(Before.takeError()); // Damaged, or newer: replaced.
+  else if (*Before)
+    Stale = std::move((*Before)->Containers);
+  if (llvm::Error Failed = write(entryPath(Root, Kept<T>::Kind, New.Key), Kept<T>::print(New)))
+    return Failed;
+  for (const std::string &Digest : New.Containers)
+    if (llvm::Error Failed = linkContainer(Digest, New.Key))
+      return Failed;
+  for (const std::string &Digest : Stale)
+    if (isEntryName(Digest) && !llvm::is_contained(New.Containers, Digest))
+      unlinkContainer(Root, Digest, New.Key);
+  return llvm::Error::success();
+}
+
+llvm::Error UnitStore::putUnit(const Unit &U) { return putRecord(U); }
+
+llvm::Expected<std::optional<Unit>> UnitStore::unit(llvm::StringRef Key) const {
+  return readRecord<Unit>(Root, Key);
+}
+
+std::vector<Unit> UnitStore::unitsOfContainer(llvm::StringRef Digest) const {
+  return recordsOfContainer<Unit>(Root, Digest);
+}
+
+std::vector<Unit> UnitStore::units() const { return allRecords<Unit>(Root); }
+
+llvm::Error UnitStore::putLink(const DeviceLink &L) { return putRecord(L); }
+
+llvm::Expected<std::optional<DeviceLink>> UnitStore::link(llvm::StringRef Key) const {
+  return readRecord<DeviceLink>(Root, Key);
+}
+
+std::vector<DeviceLink> UnitStore::linksOfContainer(llvm::StringRef Digest) const {
+  return recordsOfContainer<DeviceLink>(Root, Digest);
+}
+
+std::vector<DeviceLink> UnitStore::links() const { return allRecords<DeviceLink>(Root); }
 
 llvm::Expected<std::optional<Unit>> UnitStore::unitOfContainer(llvm::StringRef Digest) const {
   std::vector<Unit> Units = unitsOfContainer(Digest);
   if (Units.empty())
     return std::nullopt;
   return std::optional(std::move(Units.front()));
-}
-
-std::vector<Unit> UnitStore::units() const {
-  std::vector<Unit> Units;
-  for (const std::string &Key : entryNames(Root, EntryKind::Unit)) {
-    llvm::Expected<std::optional<Unit>> Record = unit(Key);
-    if (!Record)
-      llvm::consumeError(Record.takeError());
-    else if (*Record)
-      Units.push_back(std::move(**Record));
-  }
-  return Units;
 }
 
 llvm::Expected<std::optional<std::string>> UnitStore::attempt(llvm::StringRef Key) const {

@@ -4,8 +4,9 @@
 /// store only means that nothing is remembered.
 ///
 ///   units/<key>.json          one record per unit
+///   links/<key>.json          one record per device link (-rdc=true)
 ///   blobs/<xx>/<digest>       PTX and cubins, zstd-compressed, checked on reading
-///   containers/<digest>/<key> empty: the unit <key> loads this container; several may
+///   containers/<digest>/<key> empty: the unit or link <key> loads this container; several may
 ///   decisions/<key>.yaml      a unit's decisions (Profile.h)
 ///   attempts/<key>.json       what became of the last tuning of a unit
 ///   reports/<time>-<id>.json  one per tuning
@@ -14,6 +15,7 @@
 ///   pruned                    its age is that of the last pruneSometimes()
 #pragma once
 
+#include "Store/DeviceLink.h"
 #include "Store/Unit.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -32,12 +34,15 @@ namespace carve {
 std::string unitKey(llvm::StringRef Project, llvm::StringRef Directory, llvm::StringRef Source,
                     llvm::StringRef Output);
 
+/// Names a device link: as unitKey(), but of no source.
+std::string linkKey(llvm::StringRef Project, llvm::StringRef Directory, llvm::StringRef Output);
+
 /// The root of the project that \p Directory belongs to: the nearest parent with `.git`, else
 /// \p Directory itself.
 std::string projectRoot(llvm::StringRef Directory);
 
 struct StoreStats {
-  uint64_t Units = 0, Blobs = 0, Decisions = 0, Reports = 0;
+  uint64_t Units = 0, Links = 0, Blobs = 0, Decisions = 0, Reports = 0;
   uint64_t Bytes = 0;
   std::map<std::string, uint64_t> Passthroughs; ///< By reason.
 };
@@ -76,6 +81,12 @@ public:
   /// All units, unreadable ones left out.
   std::vector<Unit> units() const;
 
+  /// The same for device links.
+  llvm::Error putLink(const DeviceLink &L);
+  llvm::Expected<std::optional<DeviceLink>> link(llvm::StringRef Key) const;
+  std::vector<DeviceLink> linksOfContainer(llvm::StringRef Digest) const;
+  std::vector<DeviceLink> links() const;
+
   /// Text files beside a unit's record: `decisions` (extension yaml) and `attempts` (json).
   llvm::Expected<std::optional<std::string>> decisions(llvm::StringRef Key) const;
   /// Writes the decision file where its content changes. DecisionDate::Kept is for what changes
@@ -103,9 +114,9 @@ public:
   StoreStats stats() const;
   /// Reads everything and reports what is damaged; with \p Repair, removes it.
   std::vector<StoreFault> verify(bool Repair);
-  /// Removes the longest unused blobs, units, attempts and reports until at most \p MaxBytes
-  /// remain. A unit goes with its container entries, and when one of its blobs goes; its decisions
-  /// stay (they are small and dear). Temporaries of writers killed an hour ago go first.
+  /// Removes the longest unused blobs, units, links, attempts and reports until at most \p MaxBytes
+  /// remain. A unit or link goes with its container entries, and when one of its blobs goes; its
+  /// decisions stay (they are small and dear). Temporaries of writers killed an hour ago go first.
   llvm::Error prune(uint64_t MaxBytes);
   /// prune(), at most once an hour, as a side effect of a compile.
   void pruneSometimes(uint64_t MaxBytes);
@@ -113,6 +124,7 @@ public:
   llvm::Error clear();
 
 private:
+  template <typename T> llvm::Error putRecord(const T &New);
   llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
   llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
   llvm::Error refreshDecisionsDigest() const;

@@ -49,7 +49,7 @@ std::vector<ParsedModule> carve::parseModules(std::vector<Unit> Units, const Tun
       logLine(U.Output + ": " + llvm::toString(Ptx.takeError()));
       continue;
     }
-    Parsed.push_back({std::move(U), {}, std::move(*Image), std::move(*Ptx), std::nullopt});
+    Parsed.push_back({std::move(U), {}, std::move(*Image), std::move(*Ptx), {}, {}});
   }
   return Parsed;
 }
@@ -63,17 +63,20 @@ struct Place {
   std::optional<std::string> Left; ///< Why it is left alone.
 };
 
-Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Parsed) {
+Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Parsed,
+                TuningScope Scope) {
   Place P;
   for (size_t M = 0; M < Parsed.size(); ++M) {
     const PtxEntry *Entry = Parsed[M].Ptx.find(Kernel);
     if (!Entry)
       continue;
     P.Modules.push_back(M);
+    if (Parsed[M].NotLinked)
+      P.Left = *Parsed[M].NotLinked;
     if (auto Reason = reasonNotTunable(*Entry, Parsed[M].Source.Relocatable))
       P.Left = *Reason;
-    // The cubin that is loaded is nvlink's, not the unit's own.
-    if (Parsed[M].Source.Relocatable)
+    // Each choice of caps would take an nvlink of its own.
+    if (Parsed[M].Source.Relocatable && Scope == TuningScope::File)
       P.Left = "relocatable-device-code";
     llvm::Expected<std::string> Digest = Parsed[M].Ptx.kernelDigest(Kernel);
     if (!Digest)
@@ -111,7 +114,7 @@ void carve::placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedMod
       Job.Left.push_back({std::move(T), "below-share", Regs});
       continue;
     }
-    Place P = findPlace(T.Kernel, Parsed);
+    Place P = findPlace(T.Kernel, Parsed, Context.Options.Scope);
     if (P.Left) {
       Job.Left.push_back({std::move(T), *P.Left, Regs});
       continue;

@@ -23,6 +23,21 @@ struct ParsedModule {
   UnitImage Image;
   PtxModule Ptx;
   std::optional<size_t> InJob; ///< Index of its JobModule, once one of its kernels is tuned.
+  /// Of a relocatable unit: why no image that was loaded can be linked again with variants of it.
+  std::optional<std::string> NotLinked;
+};
+
+/// One input of a device link, as it is found again.
+struct FoundInput {
+  std::string Path;             ///< On disk, unchanged; empty where it is in the store alone.
+  std::optional<size_t> Module; ///< The ParsedModule that it was compiled from.
+};
+
+/// A device link that was loaded, all of whose inputs are there.
+struct ParsedLink {
+  DeviceLink Source;
+  LinkedImage Image;
+  std::vector<FoundInput> Inputs; ///< As Source.Inputs.
 };
 
 /// Reads the PTX of each unit's image for the job's device. Units that have none are left out and
@@ -30,8 +45,14 @@ struct ParsedModule {
 std::vector<ParsedModule> parseModules(std::vector<Unit> Units, const TuningJob &Job,
                                        const JobContext &Context);
 
+/// Finds the inputs of each link, and says in \p Parsed which relocatable units are in none that
+/// can be linked again. \p AnyLink: one of several links suffices; else all have to be sound, as
+/// the program has loaded them all.
+std::vector<ParsedLink> parseLinks(std::vector<DeviceLink> Links, std::vector<ParsedModule> &Parsed,
+                                   const TuningJob &Job, bool AnyLink);
+
 /// Finds the modules of every hot kernel. Fills Job.Kernels and Job.Modules, and Job.Left with
-/// what cannot be tuned: in no unit, relocatable, of different code under one name, and the
+/// what cannot be tuned: in no unit, in no device link, of different code under one name, and the
 /// reasons of reasonNotTunable().
 void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &Parsed,
                   TuningJob &Job, const JobContext &Context);
@@ -48,6 +69,14 @@ std::vector<unsigned> capsToTry(JobKernel &Kernel, const EntryDirectives &Direct
 /// Clones the kernels at their caps, assembles one module per unit, and drops clones that equal
 /// another one or that a promise forbids. A module that does not assemble is tried clone by clone.
 void makeKernelVariants(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
+                        const JobContext &Context);
+
+/// Links the modules of relocatable units, variants made, into the images that the program loads:
+/// nvlink with the recorded options, over the modules and over all other inputs as they were. Fills
+/// Job.Links, and takes registers from the linked images. A module that nvlink refuses is put aside
+/// with its kernels.
+void linkKernelVariants(const std::vector<ParsedLink> &Links,
+                        const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
 /// Compiles every unit by nvcc at each cap of its kernels.

@@ -70,6 +70,8 @@ public:
 private:
   llvm::Expected<ImageMap> placeImages(const Assignment &A);
   llvm::Expected<std::string> imageOf(size_t Module, const Assignment &A) const;
+  llvm::Expected<std::string> withVariants(llvm::StringRef Cubin, llvm::ArrayRef<size_t> Modules,
+                                           const Assignment &A) const;
   std::optional<std::string> faultOf(const RunRecord &Run, const Assignment &A);
   void note(const Assignment &A, const RunSample &Sample);
 

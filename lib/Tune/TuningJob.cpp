@@ -86,13 +86,32 @@ std::optional<UnitImage> carve::imageForDevice(const Unit &U, const DeviceInfo &
   return Derived;
 }
 
-/// The units that the traced program loaded.
+/// The device links that the traced program loaded.
+static std::vector<DeviceLink> loadedLinks(const ProbeRecord &Trace, const UnitStore &Store,
+                                           bool AllUnits) {
+  if (AllUnits)
+    return Store.links();
+  std::map<std::string, DeviceLink> ByKey;
+  for (const std::string &Container : Trace.Containers)
+    for (DeviceLink &L : Store.linksOfContainer(Container))
+      ByKey[L.Key] = std::move(L);
+  std::vector<DeviceLink> Links;
+  for (auto &[Key, L] : ByKey)
+    Links.push_back(std::move(L));
+  return Links;
+}
+
+/// The units that the traced program loaded, by themselves or linked by \p Links.
 static std::vector<Unit> loadedUnits(const ProbeRecord &Trace, const UnitStore &Store,
-                                     bool AllUnits) {
+                                     llvm::ArrayRef<DeviceLink> Links, bool AllUnits) {
   if (AllUnits)
     return Store.units();
+  std::set<std::string> Containers = Trace.Containers;
+  for (const DeviceLink &L : Links)
+    for (const LinkInput &I : L.Inputs)
+      Containers.insert(I.Containers.begin(), I.Containers.end());
   std::map<std::string, Unit> ByKey;
-  for (const std::string &Container : Trace.Containers)
+  for (const std::string &Container : Containers)
     for (Unit &U : Store.unitsOfContainer(Container))
       ByKey[U.Key] = std::move(U);
   std::vector<Unit> Units;
@@ -114,8 +133,10 @@ llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const Unit
   Job.Model = *Model;
 
   JobContext Context{Store, T, Runner, Options};
+  std::vector<DeviceLink> Loaded = loadedLinks(Trace, Store, AllUnits);
   std::vector<ParsedModule> Parsed =
-      parseModules(loadedUnits(Trace, Store, AllUnits), Job, Context);
+      parseModules(loadedUnits(Trace, Store, Loaded, AllUnits), Job, Context);
+  std::vector<ParsedLink> Links = parseLinks(std::move(Loaded), Parsed, Job, AllUnits);
   placeKernels(tracedKernels(Trace), Parsed, Job, Context);
   if (llvm::Error E = findRegions(Parsed, Job, Context))
     return E;
@@ -124,6 +145,7 @@ llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const Unit
       return E;
   } else {
     makeKernelVariants(Parsed, Job, Context);
+    linkKernelVariants(Links, Parsed, Job, Context);
   }
   llvm::stable_sort(Job.Left, [](const LeftKernel &A, const LeftKernel &B) {
     return A.Traced.Share > B.Traced.Share;

@@ -74,17 +74,28 @@ struct JobKernel {
 /// One image of one unit, with the clones in it.
 struct JobModule {
   Unit Source;
-  std::vector<Unit> Twins;     ///< Other units of the store with the same PTX and options.
-  UnitImage Image;             ///< The stored one, or derived for a device that it has none for.
-  std::string Cubin;           ///< TuningScope::Kernel: multi-version; else the default.
-  std::vector<size_t> Kernels; ///< Of the job.
+  std::vector<Unit> Twins; ///< Other units of the store with the same PTX and options.
+  UnitImage Image;         ///< The stored one, or derived for a device that it has none for.
+  /// TuningScope::Kernel: multi-version; else the default. Of a relocatable unit it is what nvlink
+  /// takes, and no image that is loaded.
+  std::string Cubin;
+  std::vector<size_t> Kernels;          ///< Of the job.
   std::vector<JobVariant> FileVariants; ///< TuningScope::File: 0 the default, 1 the same again.
+};
+
+/// One image of one device link (-rdc=true), with the clones of all its units in it.
+struct JobLink {
+  DeviceLink Source;
+  LinkedImage Image;
+  std::vector<size_t> Modules; ///< Of the job, linked into it.
+  std::string Cubin;           ///< Multi-version.
 };
 
 struct TuningJob {
   DeviceInfo Device;
   DeviceModel Model;
   std::vector<JobModule> Modules;
+  std::vector<JobLink> Links;
   std::vector<JobKernel> Kernels;
   std::vector<LeftKernel> Left; ///< By falling share.
   unsigned VariantsAssembled = 0;

@@ -3,6 +3,7 @@
 #include "Support/Log.h"
 #include "Tune/Sampler.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace carve;
@@ -43,34 +44,55 @@ WorkloadSampler::WorkloadSampler(const TuningJob &Job, TuningScope Scope, const 
       ImagesDir(std::move(ImagesDir)), Subjects(subjectsOf(Job, Scope)),
       Names(variantNames(Job, Scope)) {}
 
-/// The image of one module with the variants of \p A under their kernels' own names.
+/// \p Cubin with the variants of \p A under their kernels' own names, for kernels of \p Modules.
+llvm::Expected<std::string> WorkloadSampler::withVariants(llvm::StringRef Cubin,
+                                                          llvm::ArrayRef<size_t> Modules,
+                                                          const Assignment &A) const {
+  std::map<std::string, std::string> Pairs; // A template may stand in several modules of a link.
+  for (size_t M : Modules)
+    for (size_t K : Job.Modules[M].Kernels)
+      if (A[K] != 0 && !Job.Modules[M].Cubin.empty())
+        Pairs[Job.Kernels[K].Traced.Kernel] = Job.Kernels[K].Variants[A[K]].CloneName;
+  std::vector<std::pair<std::string, std::string>> List(Pairs.begin(), Pairs.end());
+  return exchangeKernelNames(Cubin, List);
+}
+
+/// The image of one module.
 llvm::Expected<std::string> WorkloadSampler::imageOf(size_t Module, const Assignment &A) const {
   const JobModule &M = Job.Modules[Module];
   if (Scope == TuningScope::File)
     return M.FileVariants[A[Module]].Cubin;
-  std::vector<std::pair<std::string, std::string>> Pairs;
-  for (size_t K : M.Kernels)
-    if (A[K] != 0)
-      Pairs.emplace_back(Job.Kernels[K].Traced.Kernel, Job.Kernels[K].Variants[A[K]].CloneName);
-  return exchangeKernelNames(M.Cubin, Pairs);
+  return withVariants(M.Cubin, Module, A);
 }
 
 llvm::Expected<ImageMap> WorkloadSampler::placeImages(const Assignment &A) {
   ImageMap Images;
-  for (size_t M = 0; !A.empty() && M < Job.Modules.size(); ++M) {
-    if (Job.Modules[M].Cubin.empty())
-      continue;
-    llvm::Expected<std::string> Bytes = imageOf(M, A);
+  if (A.empty())
+    return Images;
+  auto Place = [&](llvm::Expected<std::string> Bytes, const std::string &Name,
+                   llvm::ArrayRef<std::string> Containers) -> llvm::Error {
     if (!Bytes)
       return Bytes.takeError();
-    std::string Path = ImagesDir + "/" + std::to_string(M) + ".cubin";
-    if (llvm::Error E = writeFileAtomically(Path, *Bytes))
-      return E;
-    for (const std::string &Container : Job.Modules[M].Source.Containers)
+    std::string Path = ImagesDir + "/" + Name + ".cubin";
+    for (const std::string &Container : Containers)
       Images[Container] = Path;
-    for (const Unit &Twin : Job.Modules[M].Twins)
-      for (const std::string &Container : Twin.Containers)
-        Images[Container] = Path;
+    return writeFileAtomically(Path, *Bytes);
+  };
+  for (size_t M = 0; M < Job.Modules.size(); ++M) {
+    const JobModule &Module = Job.Modules[M];
+    if (Module.Cubin.empty() || Module.Source.Relocatable)
+      continue;
+    std::vector<std::string> Containers = Module.Source.Containers;
+    for (const Unit &Twin : Module.Twins)
+      llvm::append_range(Containers, Twin.Containers);
+    if (llvm::Error E = Place(imageOf(M, A), std::to_string(M), Containers))
+      return E;
+  }
+  for (size_t L = 0; L < Job.Links.size(); ++L) {
+    const JobLink &Link = Job.Links[L];
+    if (llvm::Error E = Place(withVariants(Link.Cubin, Link.Modules, A),
+                              "link-" + std::to_string(L), Link.Source.Containers))
+      return E;
   }
   return Images;
 }

@@ -128,6 +128,39 @@ TEST_F(ReplacementOf, GrownTableOfNamesIsLoaded) {
   EXPECT_EQ(Run.Output.Stdout, Turned.Output.Stdout);
 }
 
+/// -rdc=true: what is replaced is the container of the device link, whose wrapper also lists the
+/// containers that were linked. Variables of the other files stay in use.
+TEST_F(ReplacementOf, DeviceLinkOfThreeFiles) {
+  Project P("linked");
+  Words Build = {"-O2", "-arch=" + TestArch, "-rdc=true", "-o", P.path("app")};
+  for (const char *Source : {"linked_main.cu", "linked_hot.cu", "linked_shared.cu"})
+    Build.push_back(machine().Sources + "/apps/" + Source);
+  P.compile(Build);
+  RunRecord Default = runProbed({P.path("app")});
+  ASSERT_EQ(Default.Output.ExitStatus, 0) << Default.Stderr;
+  TuningJob Job = jobOf(P, Default.Probe);
+  ASSERT_EQ(Job.Links.size(), 1u) << P.log();
+  ASSERT_EQ(Job.Kernels.size(), 1u);
+  const JobKernel &Kernel = Job.Kernels.front();
+  ASSERT_GT(Kernel.Variants.size(), 2u);
+  for (const JobVariant &V : Kernel.Variants) {
+    ASSERT_FALSE(
+        writeFileAtomically(P.path("linked.cubin"),
+                            valueOf(exchangeKernelNames(Job.Links.front().Cubin,
+                                                        {{Kernel.Traced.Kernel, V.CloneName}}))));
+    ImageMap Images;
+    for (const std::string &Container : Job.Links.front().Source.Containers)
+      Images[Container] = P.path("linked.cubin");
+    RunRecord Run = runProbed({P.path("app")}, Images);
+    EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+    EXPECT_EQ(Run.Output.Stdout, Default.Output.Stdout) << V.CloneName;
+    EXPECT_EQ(Run.Probe.Swapped.size(), 1u);
+    EXPECT_EQ(Run.Probe.Unswapped.size(), 0u);
+    EXPECT_EQ(launchesByName(Run.Probe), launchesByName(Default.Probe));
+    EXPECT_EQ(registersOf(Run.Probe, Kernel.Traced.Kernel), V.Resources.RegsPerThread);
+  }
+}
+
 TEST_F(ReplacementOf, DamagedImageLeavesTheDefault) {
   Project P("damaged");
   std::string App = compileApp(P, {"graph.cu"});

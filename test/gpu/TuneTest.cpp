@@ -142,6 +142,60 @@ TEST_F(Tune, ThreeStepsWithAScriptOfTwoProcesses) {
   EXPECT_EQ(P.carve({"report"}).ExitStatus, 0);
 }
 
+namespace {
+
+/// What a tuning of apps/linked_*.cu must have come to: the kernel that is complete in its file is
+/// faster, and the other cannot be tuned.
+void checkLinkedReport(const TuningReport &Report, const std::string &Log) {
+  checkReport(Report, Log);
+  ASSERT_EQ(Report.Kernels.size(), 2u);
+  EXPECT_TRUE(Report.Kernels[0].Tuned) << Log;
+  EXPECT_NE(Report.Kernels[0].Kernel.find("pressedLinked"), std::string::npos);
+  EXPECT_EQ(Report.Kernels[1].Reason, "external-call");
+}
+
+} // namespace
+
+/// -rdc=true: objects, one of them in a library, and a link by nvcc.
+TEST_F(Tune, RelocatableObjectsAndALibrary) {
+  Project P("relocatable");
+  std::string App = P.path("app"), Library = P.path("libshared.a");
+  auto Build = [&] {
+    Words Objects;
+    for (const char *Stem : {"linked_main", "linked_hot", "linked_shared"}) {
+      Objects.push_back(P.path(std::string(Stem) + ".o"));
+      P.compile(
+          {"-dc", "-O2", Arch, machine().Sources + "/apps/" + Stem + ".cu", "-o", Objects.back()});
+    }
+    EXPECT_EQ(run({"ar", "rcs", Library, Objects[1], Objects[2]}).ExitStatus, 0);
+    P.compile({Objects[0], Library, Arch, "-o", App});
+  };
+  Build();
+  CommandResult Plain = run({App});
+  ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+  CommandResult Tuned = P.carve({"tune", "--", App});
+  EXPECT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr;
+  TuningReport Report = P.report();
+  checkLinkedReport(Report, P.log());
+  Build();
+  checkEmitted({App}, Report, Plain.Stdout);
+}
+
+TEST_F(Tune, RelocatableInOneStep) {
+  Project P("relocatable-one");
+  Words Build = {"-O2", Arch, "-rdc=true", "-o", P.path("app")};
+  for (const char *Source : {"linked_main.cu", "linked_hot.cu", "linked_shared.cu"})
+    Build.push_back(machine().Sources + "/apps/" + Source);
+  P.compile(Build);
+  CommandResult Plain = run({P.path("app")});
+  ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+  P.compile(Build, "auto");
+  TuningReport Report = P.report();
+  checkLinkedReport(Report, P.log());
+  checkEmitted({P.path("app")}, Report, Plain.Stdout);
+  checkSecondBuild(P, Build, P.path("app"));
+}
+
 /// Only the traced domain may use what blocks of 1024 threads, never launched, would forbid.
 TEST_F(Tune, TracedDomainGainsMore) {
   Project P("traced");

@@ -206,16 +206,6 @@ TEST_F(TuneRecorded, DefaultArchitectureGetsAnImageForTheDevice) {
   EXPECT_TRUE(read("app") == First) << log();
 }
 
-TEST_F(TuneRecorded, RelocatableKernelsAreNamedAndLeft) {
-  Words Relocatable = Program;
-  Relocatable.push_back("-rdc=true");
-  build(Relocatable, {"CARVE_RUN=none"});
-  std::string Before = read("app");
-  build(tuning(Relocatable));
-  EXPECT_TRUE(read("app") == Before) << log();
-  EXPECT_EQ(report().Kernels.at(0).Reason, "relocatable-device-code");
-}
-
 TEST_F(TuneRecorded, UnusableSamplesLeaveNvccsProgram) {
   build(Program, {"CARVE_RUN=none"});
   std::string Before = read("app");

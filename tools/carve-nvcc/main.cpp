@@ -2,6 +2,7 @@
 
 #include "Driver/CompilePipeline.h"
 #include "Driver/Fallback.h"
+#include "Driver/LinkPipeline.h"
 #include "Driver/Terminal.h"
 #include "Driver/UnitRecorder.h"
 #include "Support/Error.h"
@@ -31,8 +32,11 @@ int fail(llvm::Error E) {
   return 1;
 }
 
-/// Ends as the signal would have ended us, now that our files are removed.
-int raiseAgain(int Signal) {
+/// The exit status; where a signal ended the work, ends as the signal would have ended us, now that
+/// our files are removed.
+int endWith(int Signal, int ExitStatus) {
+  if (!Signal)
+    return ExitStatus;
   ::signal(Signal, SIG_DFL);
   ::raise(Signal);
   return 128 + Signal;
@@ -86,8 +90,8 @@ int runDriver(int Argc, char **Argv) {
   };
   llvm::Expected<CommandLine> Line = parseCommandLine(ForNvcc, Env);
   if (!Line) {
-    llvm::handleAllErrors(Line.takeError(), Left);
-    return fail(fallBack(*T, Store, ForNvcc, Reason, Detail));
+    auto Linked = linkOrFallBack({ForNvcc, Env, environment}, Line.takeError(), Store, *T);
+    return Linked ? endWith(Linked->Signal, Linked->ExitStatus) : fail(Linked.takeError());
   }
   std::optional<TempDir> Temporary;
   if (!Store || !Store->writable()) {
@@ -118,7 +122,7 @@ int runDriver(int Argc, char **Argv) {
   if (Result->Tuned && ::isatty(2))
     llvm::errs() << terminalSummary(*Result->Tuned);
   Temporary.reset();
-  return Result->Signal ? raiseAgain(Result->Signal) : Result->ExitStatus;
+  return endWith(Result->Signal, Result->ExitStatus);
 }
 
 } // namespace

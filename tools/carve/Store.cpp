@@ -20,6 +20,7 @@ static llvm::Error showStats(const UnitStore &Store, bool Json) {
       Reasons[Reason] = int64_t(Count);
     printJson(json::Object{{"store", Store.root()},
                            {"units", int64_t(S.Units)},
+                           {"links", int64_t(S.Links)},
                            {"blobs", int64_t(S.Blobs)},
                            {"decisions", int64_t(S.Decisions)},
                            {"reports", int64_t(S.Reports)},
@@ -27,9 +28,9 @@ static llvm::Error showStats(const UnitStore &Store, bool Json) {
                            {"passthroughs", std::move(Reasons)}});
     return llvm::Error::success();
   }
-  llvm::outs() << "store      " << Store.root() << "\nunits      " << S.Units << "\nblobs      "
-               << S.Blobs << "\ndecisions  " << S.Decisions << "\nreports    " << S.Reports
-               << "\nbytes      " << S.Bytes << "\n";
+  llvm::outs() << "store      " << Store.root() << "\nunits      " << S.Units << "\nlinks      "
+               << S.Links << "\nblobs      " << S.Blobs << "\ndecisions  " << S.Decisions
+               << "\nreports    " << S.Reports << "\nbytes      " << S.Bytes << "\n";
   if (!S.Passthroughs.empty())
     llvm::outs() << "handed to nvcc, by reason:\n";
   for (const auto &[Reason, Count] : S.Passthroughs)

@@ -81,6 +81,40 @@ TEST(BuildPlan, DeviceLinkOfAnExecutableIsNoUnit) {
   EXPECT_EQ(archs(plan("rdc-executable").Units[1]), (Words{"sm_80", "sm_90"}));
 }
 
+TEST(BuildPlan, ReadsTheDeviceLink) {
+  EXPECT_FALSE(plan("rdc").Link);
+  std::optional<PlannedLink> Link = plan("rdc-executable").Link;
+  ASSERT_TRUE(Link);
+  EXPECT_EQ(Link->FatbinPath, "/keep/app_dlink.fatbin");
+  EXPECT_EQ(Link->FatbinaryArguments[4], "-link");
+  ASSERT_EQ(Link->Images.size(), 2u);
+  EXPECT_EQ(Link->Images[0].Arch, "sm_80");
+  EXPECT_EQ(Link->Images[0].CubinPath, "/keep/app_dlink.compute_80.cubin");
+  EXPECT_EQ(Link->Images[1].Arch, "sm_90");
+  EXPECT_EQ(Link->Images[1].NvlinkArguments,
+            (Words{"-m64", "--arch=sm_90", "-L/cuda/bin/../targets/x86_64-linux/lib/stubs",
+                   "-L/cuda/bin/../targets/x86_64-linux/lib", "-cpu-arch=X86_64", "-report-arch",
+                   "/keep/saxpy.o", "/keep/scale.o", "-lcudadevrt", "--host-ccbin", "gcc"}));
+}
+
+TEST(BuildPlan, ADeviceLinkOfAnotherShapeIsNone) {
+  std::string Text = recorded("dryrun-rdc-executable-13.0.88.txt");
+  std::string Link = Text.substr(Text.find("#$ nvlink"));
+  llvm::Expected<BuildPlan> Alone = parseDryrun(Link.substr(0, Link.find("#$ g")));
+  ASSERT_TRUE(bool(Alone)) << llvm::toString(Alone.takeError());
+  EXPECT_TRUE(Alone->Units.empty() && Alone->Link);
+  for (const char *Part : {"kind=elf,sm=80", "file=/keep/app_dlink.compute_80", "--arch=sm_90",
+                           "--create=\"/keep/app_dlink"}) {
+    std::string Edited = Text;
+    size_t At = Edited.rfind(Part);
+    ASSERT_NE(At, std::string::npos) << Part;
+    llvm::Expected<BuildPlan> Plan = parseDryrun(Edited.replace(At, 6, "other="));
+    ASSERT_TRUE(bool(Plan)) << llvm::toString(Plan.takeError());
+    EXPECT_FALSE(Plan->Link) << Part;
+    EXPECT_EQ(Plan->Units.size(), 2u);
+  }
+}
+
 TEST(BuildPlan, SplitsPtxasOptionsAndIdent) {
   BuildPlan Plan = plan("lineinfo");
   ASSERT_EQ(Plan.Units.size(), 1u);

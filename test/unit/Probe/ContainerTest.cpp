@@ -140,9 +140,9 @@ TEST(Container, WrapperLeadsToTheFatbin) {
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->Data, Image.data());
   EXPECT_EQ(Found->Bytes, 24u);
-  EXPECT_FALSE(Found->Prelinked);
-  Plain.Version = 2;
-  EXPECT_TRUE(findLoadedContainer(&Plain)->Prelinked);
+  // Of a device link: the list behind it is not read.
+  Wrapper Linked{0x466243b1, 2, Image.data(), &Plain};
+  EXPECT_EQ(findLoadedContainer(&Linked)->Data, Image.data());
   Plain.Data = nullptr;
   EXPECT_FALSE(findLoadedContainer(&Plain));
 }

@@ -217,7 +217,7 @@ int main(int Argc, char **Argv) {
       std::puts(loadLibrary(Next(), 1).c_str());
     else if (Action == "load-bare")
       std::puts(loadLibrary(Next(), 0).c_str());
-    else if (Action == "load-prelinked")
+    else if (Action == "load-linked")
       std::puts(loadLibrary(Next(), 2).c_str());
     else if (Action == "module")
       loadModule(Next());

@@ -66,7 +66,8 @@ TEST(TextReport, SeveralProcessesAndOtherUsersAreNamed) {
 
 TEST(TextReport, EveryReasonHasWords) {
   for (const char *Id : {"in-no-unit", "relocatable-device-code", "ambiguous-name", "setmaxnreg",
-                         "unknown-stack", "external-call", "shared-callee"}) {
+                         "unknown-stack", "external-call", "shared-callee", "no-device-link",
+                         "changed-inputs", "device-link-failed"}) {
     TuningReport R;
     R.Kernels = {reportedKernel("k()", 1)};
     R.Kernels[0].Reason = Id;

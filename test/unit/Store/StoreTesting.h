@@ -2,6 +2,7 @@
 /// What the store's tests share: a unit to keep, a directory to keep it in, ages of files.
 #pragma once
 
+#include "Store/DeviceLink.h"
 #include "Store/Unit.h"
 #include "Support/Files.h"
 
@@ -64,6 +65,22 @@ template <typename T> std::string messageOf(llvm::Expected<T> Result) {
 }
 
 inline std::string messageOf(llvm::Error Result) { return llvm::toString(std::move(Result)); }
+
+inline DeviceLink sampleLink() {
+  DeviceLink L;
+  L.Key = "fedcba9876543210fedcba9876543210";
+  L.Project = "/home/dev/pro ject";
+  L.Output = "app";
+  L.Directory = "/home/dev/latin1-\xe9"; // No UTF-8.
+  L.Command = {"a.o", "liba.a", "-o", "app"};
+  L.Nvcc = "/usr/local/cuda/bin/nvcc";
+  L.NvccVersion = "13.0.88";
+  L.Containers = {"cccccccccccccccccccccccccccccccc"};
+  L.FatbinaryArguments = {"--create=/tmp/x.fatbin", "-64"};
+  L.Inputs = {{"a.o", "", 0, {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}, {"liba.a", "b.o", 1, {}}};
+  L.Images = {{"sm_90", "", {"-m64", "--arch=sm_90"}}};
+  return L;
+}
 
 inline Unit sampleUnit() {
   Unit U;

@@ -107,6 +107,7 @@ TEST_F(PlaceKernelsTest, WhatCannotBeTunedIsLeft) {
   Job.Left.clear();
   Unit Relocatable = unit("a");
   Relocatable.Relocatable = true;
+  Options.Scope = TuningScope::File;
   place({Relocatable}, {traced("init", 1)});
   EXPECT_EQ(leftReason(), "relocatable-device-code");
 }

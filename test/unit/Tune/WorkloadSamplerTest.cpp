@@ -181,3 +181,32 @@ TEST_F(WorkloadSamplerTest, RecordsSoundSamplesOnly) {
                             "sample\tinit\tdefault\t100\nsample\tinit\tuntouched\t100\n"
                             "program\t300\t0.500000\nprogram\t300\t0.500000\n");
 }
+
+/// With -rdc=true the linked image is replaced, which has the kernels of all its modules; what
+/// nvlink takes is no image of its own.
+TEST_F(WorkloadSamplerTest, ReplacesTheImageOfADeviceLink) {
+  JobModule Second = Job.Modules[0];
+  Job.Modules[0].Source.Relocatable = Second.Source.Relocatable = true;
+  Second.Source.Key = "second";
+  Second.Source.Containers = {"c3"};
+  Job.Modules.push_back(Second); // A template: the same kernels once more.
+  JobLink Link;
+  Link.Source.Containers = {"linked"};
+  Link.Modules = {0, 1};
+  Link.Cubin = Job.Modules[0].Cubin;
+  Job.Modules[0].Cubin = Job.Modules[1].Cubin = "for nvlink";
+  Job.Links = {Link};
+  WorkloadSampler Sampler = sampler();
+  valueOf(Sampler.run({}));
+  valueOf(Sampler.run({2, 0}));
+  ASSERT_EQ(Runner.Runs.size(), 2u);
+  const std::map<std::string, std::string> Placed = Runner.Runs[1].Images;
+  ASSERT_EQ(Placed.size(), 1u);
+  EXPECT_EQ(Placed.at("linked"),
+            valueOf(exchangeKernelNames(Link.Cubin, {{"_Z2avPf", "x_Z2avPf"}})));
+  // A module that could not be assembled is in the link as it was.
+  Job.Modules[0].Cubin.clear();
+  Job.Modules[1].Cubin.clear();
+  valueOf(Sampler.run({2, 0}));
+  EXPECT_EQ(Runner.Runs[2].Images.at("linked"), Link.Cubin);
+}

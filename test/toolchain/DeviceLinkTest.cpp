@@ -1,0 +1,352 @@
+// Programs of relocatable device code (-rdc=true), made as build systems make them: the device link
+// is recorded, its kernels are tuned with recorded samples in the GPU's place, and the next build
+// has them.
+//
+// In the program (test/gpu/apps/linked_*.cu), pressedLinked is complete in its file and calling is
+// not. The samples say that pressedLinked is fastest at 64 registers.
+#include "BuiltTools.h"
+
+#include "Store/Profile.h"
+#include "Support/Digest.h"
+#include "Tune/TuningJob.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace carve;
+
+namespace {
+
+const std::string Hot = "_Z13pressedLinkedPfii", Calling = "_Z7callingPfi";
+constexpr unsigned HotCap = 64;
+
+using Words = std::vector<std::string>;
+
+Words operator+(Words A, const Words &B) {
+  A.insert(A.end(), B.begin(), B.end());
+  return A;
+}
+
+class DeviceLinkTest : public BuiltToolsTest {
+protected:
+  void SetUp() override;
+
+  /// Compiles the three files with carve-nvcc.
+  void compileObjects(const Words &More = {});
+  /// Links to \p Output and checks that nvcc alone makes the same of the same inputs.
+  void linkAsNvcc(Words Arguments, const std::string &Output);
+  /// Tunes with the samples; the report.
+  TuningReport tuneProgram();
+  /// Build is a build from the beginning: its output is tuned in the second of two, with a tuning
+  /// between.
+  template <typename Function> void expectTunedByTheSecond(Function Build, std::string Output);
+  unsigned hotRegs(const std::string &Output) {
+    return kernelsOf(Output)[Hot].Resources.RegsPerThread;
+  }
+  TuningJob job();
+  std::string reasonOf(const TuningReport &Report, const std::string &Kernel);
+
+  const Words Compile = {"-O2", "-arch=sm_90", "-rdc=true", "-c"};
+  const Words Objects = {"linked_main.o", "linked_hot.o", "linked_shared.o"};
+};
+
+std::string traceOfTheProgram() {
+  return "probe\tcarve-probe\t1\t0\t-\n"
+         "probe\tdevice\t0\tNVIDIA H200\tGPU-0\t9\t0\t132\t150109880320\t65536\t65536\t2048\t32\t"
+         "233472\t232448\t49152\t1024\t0\t580.159.03\n"
+         "probe\tkernel\t" +
+         Hot +
+         "\t4096,1,1\t256,1,1\t0\t0\t1,1,1\t0\t32\t0\t20\t6000000\t300000\t0\n"
+         "probe\tkernel\t" +
+         Calling +
+         "\t4096,1,1\t256,1,1\t0\t0\t1,1,1\t0\t24\t0\t20\t600000\t30000\t0\n"
+         "probe\tend\n";
+}
+
+std::string samples() {
+  std::string Text = "carve-samples\t1\n" + traceOfTheProgram();
+  auto Add = [&](const std::string &Variant, unsigned Ns) {
+    for (unsigned I = 0; I < 9; ++I)
+      Text +=
+          "sample\t" + Hot + "\t" + Variant + "\t" + std::to_string(Ns + I * 7 % 5 * 300) + "\n";
+  };
+  for (const char *Default : {"default", "control", "untouched"})
+    Add(Default, 6000000);
+  for (unsigned Cap = 24; Cap < 256; ++Cap)
+    Add("r" + std::to_string(Cap), Cap == HotCap ? 4800000 : 6300000);
+  for (unsigned I = 0; I < 9; ++I)
+    Text += "program\t600000\t0.25\n";
+  return Text;
+}
+
+void DeviceLinkTest::SetUp() {
+  BuiltToolsTest::SetUp();
+  if (IsSkipped())
+    return;
+  for (const char *Name :
+       {"App.cuh", "linked.cuh", "linked_main.cu", "linked_hot.cu", "linked_shared.cu"}) {
+    llvm::Expected<std::string> Text =
+        readFile(std::string(CARVE_SOURCE_DIR "/test/gpu/apps/") + Name);
+    ASSERT_TRUE(bool(Text)) << llvm::toString(Text.takeError());
+    write(Name, *Text);
+  }
+  write("linked.samples", samples());
+}
+
+void DeviceLinkTest::compileObjects(const Words &More) {
+  for (const char *Stem : {"linked_main", "linked_hot", "linked_shared"})
+    build(Compile + More + Words{std::string(Stem) + ".cu", "-o", std::string(Stem) + ".o"});
+}
+
+void DeviceLinkTest::linkAsNvcc(Words Arguments, const std::string &Output) {
+  build(Arguments + Words{"-o", Output});
+  EXPECT_FALSE(logSays("handed to nvcc")) << log();
+  std::string Ours = read(Output);
+  buildPlain(Arguments + Words{"-o", Output});
+  EXPECT_TRUE(read(Output) == Ours) << testing::PrintToString(Arguments);
+}
+
+TuningReport DeviceLinkTest::tuneProgram() {
+  CommandResult R = carve({"tune", "--samples=linked.samples", "--format=json", "--", "./app"});
+  EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  if (Report)
+    return std::move(*Report);
+  ADD_FAILURE() << llvm::toString(Report.takeError());
+  return {};
+}
+
+std::string DeviceLinkTest::reasonOf(const TuningReport &Report, const std::string &Kernel) {
+  for (const KernelReport &K : Report.Kernels)
+    if (K.Mangled == Kernel)
+      return K.Tuned ? "tuned" : K.Reason;
+  return "not in the report";
+}
+
+template <typename Function>
+void DeviceLinkTest::expectTunedByTheSecond(Function Build, std::string Output) {
+  Build();
+  ImageKernels Default = kernelsOf(Output);
+  EXPECT_EQ(Default[Hot].Resources.RegsPerThread, 32u);
+  TuningReport Report = tuneProgram();
+  EXPECT_EQ(reasonOf(Report, Hot), "tuned") << log();
+  EXPECT_EQ(reasonOf(Report, Calling), "external-call");
+  Build();
+  ImageKernels Tuned = kernelsOf(Output);
+  EXPECT_EQ(Tuned[Hot].Resources.RegsPerThread, HotCap) << log();
+  expectSameCode(Default, Tuned, {Hot});
+  EXPECT_TRUE(store().verify(/*Repair=*/false).empty());
+  // The tuned program's link is recorded too.
+  EXPECT_EQ(store().stats().Links, 1u);
+  EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
+}
+
+TuningJob DeviceLinkTest::job() {
+  ProbeRecord Trace;
+  std::string Lines;
+  std::string Text = traceOfTheProgram();
+  for (llvm::StringRef Line : llvm::split(llvm::StringRef(Text), "\n"))
+    if (Line.consume_front("probe\t"))
+      Lines += (Line + "\n").str();
+  EXPECT_EQ(llvm::toString(readProbeFile(Lines, "trace", Trace)), "");
+  TuningOptions Options;
+  Options.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
+  llvm::Expected<TuningJob> Job =
+      prepareJob(Trace, store(), Tools, Runner, Options, /*AllUnits=*/true);
+  if (Job)
+    return std::move(*Job);
+  ADD_FAILURE() << llvm::toString(Job.takeError());
+  return {};
+}
+
+} // namespace
+
+/// As CMake does it: a device link of its own, and g++ links the program.
+TEST_F(DeviceLinkTest, DeviceLinkAloneThenTheHostLinker) {
+  auto Build = [&] {
+    compileObjects();
+    linkAsNvcc(Words{"-arch=sm_90", "-dlink", "--no-compress"} + Objects, "dlink.o");
+    std::string Lib = Tools.BinDir + "/../lib64";
+    CommandResult R =
+        run(Words{"g++", "-o", "app", "dlink.o"} + Objects +
+            Words{"-L" + Lib, "-lcudadevrt", "-lcudart_static", "-lrt", "-lpthread", "-ldl"});
+    EXPECT_TRUE(R.succeeded()) << R.Stderr;
+  };
+  expectTunedByTheSecond(Build, "app");
+}
+
+/// As a Makefile does it.
+TEST_F(DeviceLinkTest, ProgramOfObjects) {
+  expectTunedByTheSecond(
+      [&] {
+        compileObjects();
+        linkAsNvcc(Words{"-arch=sm_90"} + Objects, "app");
+      },
+      "app");
+}
+
+TEST_F(DeviceLinkTest, SharedLibrary) {
+  expectTunedByTheSecond(
+      [&] {
+        compileObjects({"-Xcompiler", "-fPIC"});
+        linkAsNvcc(Words{"-arch=sm_90", "-shared"} + Objects, "app.so");
+      },
+      "app.so");
+}
+
+TEST_F(DeviceLinkTest, ProgramOfAStaticLibrary) {
+  for (const Words &Library : {Words{"liblinked.a"}, Words{"-L.", "-llinked", "-llinked"}}) {
+    SCOPED_TRACE(testing::PrintToString(Library));
+    expectTunedByTheSecond(
+        [&] {
+          compileObjects();
+          llvm::sys::fs::remove(path("liblinked.a"));
+          EXPECT_TRUE(
+              run({"ar", "rcs", "liblinked.a", "linked_shared.o", "linked_hot.o"}).succeeded());
+          linkAsNvcc(Words{"-arch=sm_90", "linked_main.o"} + Library, "app");
+        },
+        "app");
+    for (const Unit &U : store().units())
+      llvm::sys::fs::remove(path("store/decisions/" + U.Key + ".yaml"));
+  }
+}
+
+TEST_F(DeviceLinkTest, ProgramInOneStep) {
+  const Words Build = {"-O2",           "-arch=sm_90",      "-rdc=true", "linked_main.cu",
+                       "linked_hot.cu", "linked_shared.cu", "-o",        "app"};
+  build(Build, {"CARVE_RUN=none"});
+  ImageKernels Default = kernelsOf("app");
+  build(Build + Words{"--carve-samples=linked.samples"});
+  ImageKernels Tuned = kernelsOf("app");
+  EXPECT_EQ(Tuned[Hot].Resources.RegsPerThread, HotCap) << log();
+  expectSameCode(Default, Tuned, {Hot});
+  // Its objects are gone; their images are in the store.
+  std::string Container = *sectionOf(read("app"), ".nv_fatbin");
+  EXPECT_EQ(store().linksOfContainer(digestOf(Container)).size(), 1u);
+  EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
+}
+
+/// What the probe puts in place: the linked image with the clones in it, everything else as nvlink
+/// made it for the program.
+TEST_F(DeviceLinkTest, MultiVersionImageIsTheProgramsWithClones) {
+  compileObjects();
+  build(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
+  TuningJob Job = job();
+  ASSERT_EQ(Job.Links.size(), 1u) << log();
+  ASSERT_EQ(Job.Kernels.size(), 1u);
+  ImageKernels Default = kernelsOf("app");
+  const JobLink &Link = Job.Links.front();
+  EXPECT_EQ(Link.Modules, std::vector<size_t>{0});
+  for (const JobVariant &V : Job.Kernels.front().Variants) {
+    std::string Exchanged = llvm::cantFail(exchangeKernelNames(Link.Cubin, {{Hot, V.CloneName}}));
+    ImageKernels Image;
+    for (CubinKernel &K : llvm::cantFail(parseCubin(Exchanged)).Kernels)
+      Image[K.Resources.Name] = std::move(K);
+    EXPECT_EQ(Image[Calling].CodeDigest, Default[Calling].CodeDigest);
+    EXPECT_EQ(Image[Calling].Resources.RegsPerThread, Default[Calling].Resources.RegsPerThread);
+    EXPECT_EQ(Image[Hot].Resources.RegsPerThread, V.Resources.RegsPerThread);
+    EXPECT_EQ(Image[Hot].CodeDigest == Default[Hot].CodeDigest, V.Setting.isDefault())
+        << V.CloneName;
+    EXPECT_EQ(V.Resources.RegsPerThread, V.Setting.Cap.value_or(32));
+  }
+}
+
+TEST_F(DeviceLinkTest, DecisionByHandIsInTheLinkedProgram) {
+  write("profile.yaml",
+        "carve-profile: 1\nkernels:\n  - kernel: \"" + Hot + "\"\n    variant: {cap: 48}\n");
+  compileObjects({"--carve-profile=profile.yaml"});
+  linkAsNvcc(Words{"-arch=sm_90"} + Objects, "app");
+  EXPECT_EQ(hotRegs("app"), 48u);
+  std::vector<DeviceLink> Links = store().links();
+  ASSERT_EQ(Links.size(), 1u);
+  for (const LinkInput &I : Links.front().Inputs) {
+    ASSERT_EQ(I.Containers.size(), 1u);
+    EXPECT_EQ(store().unitsOfContainer(I.Containers.front()).size(), 1u) << I.Path;
+  }
+}
+
+TEST_F(DeviceLinkTest, LinkByAnotherCompilerIsNamed) {
+  compileObjects();
+  buildPlain(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
+  EXPECT_EQ(reasonOf(tuneProgram(), Hot), "no-device-link");
+}
+
+TEST_F(DeviceLinkTest, ObjectOfAnotherCompilerMustBeWhatWasLinked) {
+  compileObjects();
+  auto CompileForeign = [&] {
+    write("foreign.cu", read("linked_shared.cu") + "__device__ int Another;\n");
+    buildPlain(Compile + Words{"foreign.cu", "-o", "foreign.o"});
+  };
+  CompileForeign();
+  build({"-arch=sm_90", "linked_main.o", "linked_hot.o", "foreign.o", "-o", "app"});
+  EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
+  write("linked_shared.cu", read("linked_shared.cu") + "__device__ int Second;\n");
+  CompileForeign();
+  EXPECT_EQ(reasonOf(tuneProgram(), Hot), "changed-inputs");
+  EXPECT_TRUE(logSays("foreign.o is no longer what was linked")) << log();
+}
+
+/// Objects that are gone come from the store.
+TEST_F(DeviceLinkTest, RemovedObjectsComeFromTheStore) {
+  compileObjects();
+  build(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
+  for (const std::string &Object : Objects)
+    llvm::sys::fs::remove(path(Object));
+  EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
+}
+
+TEST_F(DeviceLinkTest, FileScopeIsLeft) {
+  compileObjects();
+  build(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
+  CommandResult R =
+      carve({"tune", "--samples=linked.samples", "--scope=file", "--format=json", "--", "./app"});
+  EXPECT_TRUE(R.succeeded()) << R.Stderr;
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
+  EXPECT_EQ(reasonOf(*Report, Hot), "relocatable-device-code");
+}
+
+namespace {
+struct LeftLink {
+  std::vector<std::string> Arguments;
+  const char *Reason;
+};
+} // namespace
+
+/// Links without relocatable code, and those that we do not know, are nvcc's.
+TEST_F(DeviceLinkTest, OtherLinksAreHandedToNvcc) {
+  buildPlain({"-c", "host.cpp", "-o", "host.o"});
+  write("entry.cpp", "int host(); int main() { return host(); }\n");
+  buildPlain({"-c", "entry.cpp", "-o", "entry.o"});
+  compileObjects();
+  const LeftLink Cases[] = {
+      {{"host.o", "entry.o", "-o", "out"}, "no-device-source"},
+      {{"host.o", "entry.cpp", "-o", "out"}, "no-device-source"},
+      {{"-shared", "host.o", "-o", "out"}, "shared-link"},
+      {Words{"-arch=sm_90", "-dlink", "-G"} + Objects + Words{"-o", "out"}, "device-debug"},
+  };
+  for (const LeftLink &C : Cases) {
+    build(C.Arguments);
+    EXPECT_TRUE(logSays("handed to nvcc: " + std::string(C.Reason))) << log();
+  }
+  EXPECT_EQ(store().stats().Links, 0u);
+}
+
+TEST_F(DeviceLinkTest, FailuresAndNamesAreNvccs) {
+  compileObjects();
+  for (const Words &Arguments :
+       {Words{"-arch=sm_90", "-dlink", "linked_main.o", "-o", "out.o"},
+        Words{"-arch=sm_90", "linked_main.o", "linked_hot.o"},
+        Words{"-arch=sm_90", "-dlink", "linked_main.o", "absent.o"},
+        Words{"-arch=sm_100", "-dlink"} + Objects, Words{"-arch=sm_90", "-dlink"} + Objects}) {
+    CommandResult Ours = carveNvcc(Arguments), Theirs = plain(Arguments);
+    EXPECT_EQ(Ours.ExitStatus, Theirs.ExitStatus) << testing::PrintToString(Arguments);
+    EXPECT_EQ(Ours.Stdout, Theirs.Stdout);
+    // The host linker's words name nvcc's own temporaries.
+    if (llvm::is_contained(Arguments, "-dlink")) {
+      EXPECT_EQ(Ours.Stderr, Theirs.Stderr);
+    }
+    expectNoTemporaries();
+  }
+  EXPECT_TRUE(exists("a_dlink.o"));
+}

@@ -1,0 +1,107 @@
+// Device links in the store: their record, and the way from a container to them.
+#include "Store/LinkJson.h"
+#include "Store/StoreLayout.h"
+#include "Store/UnitStore.h"
+
+#include "Store/NewerFormat.h"
+#include "StoreTesting.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace carve;
+
+namespace {
+
+class DeviceLinkStore : public StoreTest {
+protected:
+  UnitStore store() const { return UnitStore(Root); }
+  std::vector<std::string> keysOf(const std::string &Container) const {
+    std::vector<std::string> Keys;
+    for (const DeviceLink &L : store().linksOfContainer(Container))
+      Keys.push_back(L.Key);
+    return Keys;
+  }
+};
+
+using Keys = std::vector<std::string>;
+
+} // namespace
+
+TEST(LinkJson, KeepsEveryMember) {
+  DeviceLink L = sampleLink();
+  L.Images[0].CubinDigest = "c";
+  DeviceLink Back = valueOf(parseLink(printLink(L), "l.json"));
+  EXPECT_EQ(Back.Key, L.Key);
+  EXPECT_EQ(Back.Project, L.Project);
+  EXPECT_EQ(Back.Output, L.Output);
+  EXPECT_EQ(Back.Directory, L.Directory);
+  EXPECT_EQ(Back.Command, L.Command);
+  EXPECT_EQ(Back.Nvcc, L.Nvcc);
+  EXPECT_EQ(Back.NvccVersion, L.NvccVersion);
+  EXPECT_EQ(Back.Containers, L.Containers);
+  EXPECT_EQ(Back.FatbinaryArguments, L.FatbinaryArguments);
+  ASSERT_EQ(Back.Inputs.size(), 2u);
+  EXPECT_EQ(Back.Inputs[0].Containers, L.Inputs[0].Containers);
+  EXPECT_EQ(Back.Inputs[1].Path, "liba.a");
+  EXPECT_EQ(Back.Inputs[1].Member, "b.o");
+  EXPECT_EQ(Back.Inputs[1].Index, 1u);
+  ASSERT_EQ(Back.Images.size(), 1u);
+  EXPECT_EQ(Back.Images[0].Arch, "sm_90");
+  EXPECT_EQ(Back.Images[0].CubinDigest, "c");
+  EXPECT_EQ(Back.Images[0].NvlinkOptions, L.Images[0].NvlinkOptions);
+}
+
+TEST(LinkJson, RefusesWhatIsNone) {
+  EXPECT_EQ(messageOf(parseLink("{}", "l.json")),
+            "l.json: no link record: expected an object with 'carve-link': 1");
+  EXPECT_TRUE(parseLink("{\"carve-link\": 2}", "l.json").takeError().isA<NewerFormat>());
+  EXPECT_EQ(messageOf(parseLink("{\"carve-link\": 1}", "l.json")),
+            "l.json: missing value at link.key");
+}
+
+TEST_F(DeviceLinkStore, ContainersLeadToLinksAndUnitsApart) {
+  DeviceLink L = sampleLink();
+  Unit U = sampleUnit();
+  ASSERT_EQ(messageOf(store().putLink(L)), "");
+  ASSERT_EQ(messageOf(store().putUnit(U)), "");
+  EXPECT_EQ(keysOf(L.Containers[0]), Keys{L.Key});
+  EXPECT_TRUE(store().unitsOfContainer(L.Containers[0]).empty());
+  EXPECT_TRUE(keysOf(U.Containers[0]).empty());
+  EXPECT_EQ(store().links().size(), 1u);
+  EXPECT_EQ(store().stats().Links, 1u);
+  EXPECT_EQ(store().stats().Units, 1u);
+  EXPECT_TRUE(store().verify(/*Repair=*/false).empty());
+  // Linked again: the old container no longer leads here.
+  std::string Old = std::exchange(L.Containers[0], "dddddddddddddddddddddddddddddddd");
+  ASSERT_EQ(messageOf(store().putLink(L)), "");
+  EXPECT_TRUE(keysOf(Old).empty());
+  EXPECT_EQ(keysOf(L.Containers[0]), Keys{L.Key});
+}
+
+TEST_F(DeviceLinkStore, KeysAreOfTheOutput) {
+  EXPECT_EQ(linkKey("/p", "/p/b", "app"), linkKey("/p", "/p", "b/../b/app"));
+  EXPECT_NE(linkKey("/p", "/p/b", "app"), linkKey("/p", "/p", "app"));
+  EXPECT_NE(linkKey("/p", "/p", "app"), unitKey("/p", "/p", "", "app"));
+}
+
+TEST_F(DeviceLinkStore, VerifyAndPruneKnowThem) {
+  DeviceLink L = sampleLink();
+  L.Images[0].CubinDigest = valueOf(store().putBlob("linked"));
+  ASSERT_EQ(messageOf(store().putLink(L)), "");
+  EXPECT_TRUE(store().verify(/*Repair=*/false).empty());
+  llvm::sys::fs::remove(blobPath(Root, L.Images[0].CubinDigest));
+  std::vector<StoreFault> Faults = store().verify(/*Repair=*/false);
+  ASSERT_EQ(Faults.size(), 1u);
+  EXPECT_NE(Faults[0].What.find("refers to blob"), std::string::npos) << Faults[0].What;
+  EXPECT_EQ(messageOf(store().prune(1)), "");
+  EXPECT_TRUE(store().links().empty());
+  EXPECT_TRUE(keysOf(L.Containers[0]).empty());
+  EXPECT_TRUE(files().empty()) << testing::PrintToString(files());
+}
+
+TEST_F(DeviceLinkStore, ClearRemovesThem) {
+  ASSERT_EQ(messageOf(store().putLink(sampleLink())), "");
+  ASSERT_EQ(messageOf(store().clear()), "");
+  EXPECT_TRUE(files().empty());
+}
