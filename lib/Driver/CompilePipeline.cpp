@@ -313,7 +313,7 @@ void CompilePipeline::putUnits() {
 /// The end of a compile: lists the decisions where a build system sees them, and puts the units
 /// into the store.
 void CompilePipeline::keepRecords() {
-  if (!Request.ConfigureProbe)
+  if (Request.ListDecisions)
     listDecisions(Line, Request.WorkDir, Request.Options.ProfilePath, Request.BehindCache, Units,
                   Store);
   putUnits();

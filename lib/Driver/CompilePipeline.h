@@ -2,6 +2,7 @@
 /// The compile: nvcc once, units recorded, known or freshly found decisions emitted.
 #pragma once
 
+#include "Driver/CommandStore.h"
 #include "Driver/DriverOptions.h"
 #include "Nvcc/CommandLine.h"
 #include "Store/UnitStore.h"
@@ -25,6 +26,7 @@ struct CompileRequest {
   InstallTree Install;
   bool GpuPresent = false;
   bool ConfigureProbe = false;
+  bool ListDecisions = true; ///< Where the store outlives the compile.
   uint64_t StoreLimitBytes = 0;
   GpuPlaces Gpus;
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
@@ -34,8 +36,8 @@ struct CompileRequest {
 /// The request as the process finds it: TMPDIR, GPU, installed files, a compiler cache in front,
 /// whether it is a probe of a configure step.
 CompileRequest makeCompileRequest(CommandLine Line, DriverOptions Options, llvm::StringRef OwnPath,
-                                  std::string WorkDir, const UnitStore &Store, const Toolchain &T,
-                                  GetEnv Env);
+                                  std::string WorkDir, const CommandStore &Store,
+                                  const Toolchain &T, GetEnv Env);
 
 struct CompileResult {
   int ExitStatus = 0;                ///< nvcc's.

@@ -14,11 +14,13 @@ static std::string tagOf(const CommandLine &Line, llvm::StringRef WorkDir) {
 
 CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options,
                                          llvm::StringRef OwnPath, std::string WorkDir,
-                                         const UnitStore &Store, const Toolchain &T, GetEnv Env) {
+                                         const CommandStore &Store, const Toolchain &T,
+                                         GetEnv Env) {
   CompileRequest R;
   R.ConfigureProbe = isConfigureProbe(Line, WorkDir);
+  R.ListDecisions = !R.ConfigureProbe && !Store.isTemporary();
   R.CommandDigest = commandDigest(Line, WorkDir, T, Env);
-  R.BehindCache = cacheWouldNotNotice(Env, Store.decisionsDigestFile());
+  R.BehindCache = cacheWouldNotNotice(Env, Store.store().decisionsDigestFile());
   R.Tag = tagOf(Line, WorkDir);
   R.Line = std::move(Line);
   R.Options = std::move(Options);

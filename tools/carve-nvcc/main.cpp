@@ -1,12 +1,11 @@
 // carve-nvcc: split argv, run the pipeline or become nvcc, map errors to exit codes.
 
+#include "Driver/CommandStore.h"
 #include "Driver/CompilePipeline.h"
 #include "Driver/Fallback.h"
 #include "Driver/LinkPipeline.h"
 #include "Driver/Terminal.h"
-#include "Driver/UnitRecorder.h"
 #include "Support/Error.h"
-#include "Support/Files.h"
 #include "Support/Log.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -42,17 +41,55 @@ int endWith(int Signal, int ExitStatus) {
   return 128 + Signal;
 }
 
-/// A store for this command alone, where the shared one cannot be written.
-llvm::Expected<TempDir> replaceStore(std::optional<UnitStore> &Store, const CommandLine &Line,
-                                     llvm::StringRef WorkDir) {
-  llvm::Expected<TempDir> Dir = TempDir::create("carve-store");
-  if (!Dir)
-    return Dir;
-  UnitStore Own(Dir->path());
-  if (Store)
-    copyDecisions(Line, WorkDir, *Store, Own);
-  Store = std::move(Own);
-  return Dir;
+/// Compiles what \p Line says. Fails with Unsupported where nvcc has to, which was not started.
+llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandStore &Store,
+                               llvm::StringRef OwnPath, llvm::StringRef WorkDir,
+                               const Toolchain &T) {
+  TerminalProgress Progress(::isatty(2));
+  ProcessRunner Runner;
+  CompileRequest Request = makeCompileRequest(std::move(Line), std::move(Options), OwnPath,
+                                              WorkDir.str(), Store, T, environment);
+  Request.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
+    Progress.show(Done, Expected, Seconds);
+  };
+  Request.Waiting = [&Progress](llvm::StringRef Text) { Progress.say(Text); };
+  llvm::Expected<CompileResult> Result = compile(Request, Store.store(), T, Runner);
+  Progress.clear();
+  Store.removeTemporary();
+  if (!Result)
+    return Result.takeError();
+  if (Result->Tuned && ::isatty(2))
+    llvm::errs() << terminalSummary(*Result->Tuned);
+  return endWith(Result->Signal, Result->ExitStatus);
+}
+
+/// Runs nvcc's part of the command, \p ForNvcc.
+int runForNvcc(const std::vector<std::string> &ForNvcc, DriverOptions Options,
+               llvm::StringRef OwnPath, const Toolchain &T) {
+  llvm::SmallString<256> WorkDir;
+  llvm::sys::fs::current_path(WorkDir);
+  NvccEnvironment Env{environment("NVCC_PREPEND_FLAGS").value_or(""),
+                      environment("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()};
+  std::optional<UnitStore> Shared;
+  if (std::optional<std::string> Root = storeRoot(environment))
+    Shared.emplace(*Root);
+  llvm::Expected<CommandLine> Line = parseCommandLine(ForNvcc, Env);
+  if (!Line) {
+    auto Linked = linkOrFallBack({ForNvcc, Env, environment}, Line.takeError(), Shared, T);
+    return Linked ? endWith(Linked->Signal, Linked->ExitStatus) : fail(Linked.takeError());
+  }
+  llvm::Expected<CommandStore> Store = CommandStore::open(Shared, *Line, WorkDir);
+  llvm::Expected<int> Status =
+      Store ? runCompile(std::move(*Line), std::move(Options), *Store, OwnPath, WorkDir, T)
+            : Store.takeError();
+  if (Status)
+    return *Status;
+  std::string Reason, Detail;
+  llvm::Error Rest = llvm::handleErrors(Status.takeError(), [&](const Unsupported &U) {
+    Reason = U.reason();
+    Detail = U.detail();
+  });
+  return fail(Rest ? std::move(Rest) : fallBack(T, Shared, ForNvcc, Reason, Detail));
 }
 
 int runDriver(int Argc, char **Argv) {
@@ -75,54 +112,7 @@ int runDriver(int Argc, char **Argv) {
   std::string Callers = environment(CallersVariable).value_or("") + ":" + OwnPath;
   ::setenv(CallersVariable, Callers.c_str(), /*overwrite=*/1);
 
-  llvm::SmallString<256> WorkDir;
-  llvm::sys::fs::current_path(WorkDir);
-  std::optional<std::string> Root = storeRoot(environment);
-  std::optional<UnitStore> Store;
-  if (Root)
-    Store.emplace(*Root);
-  NvccEnvironment Env{environment("NVCC_PREPEND_FLAGS").value_or(""),
-                      environment("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()};
-  std::string Reason, Detail;
-  auto Left = [&](const Unsupported &U) {
-    Reason = U.reason();
-    Detail = U.detail();
-  };
-  llvm::Expected<CommandLine> Line = parseCommandLine(ForNvcc, Env);
-  if (!Line) {
-    auto Linked = linkOrFallBack({ForNvcc, Env, environment}, Line.takeError(), Store, *T);
-    return Linked ? endWith(Linked->Signal, Linked->ExitStatus) : fail(Linked.takeError());
-  }
-  std::optional<TempDir> Temporary;
-  if (!Store || !Store->writable()) {
-    llvm::Expected<TempDir> Dir = replaceStore(Store, *Line, WorkDir);
-    if (!Dir)
-      return fail(fallBack(*T, Store, ForNvcc, "no-store", llvm::toString(Dir.takeError())));
-    Temporary = std::move(*Dir);
-  }
-  TerminalProgress Progress(::isatty(2));
-  ProcessRunner Runner;
-  CompileRequest Request = makeCompileRequest(std::move(*Line), std::move(*Options), OwnPath,
-                                              WorkDir.str().str(), *Store, *T, environment);
-  Request.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
-    Progress.show(Done, Expected, Seconds);
-  };
-  Request.Waiting = [&Progress](llvm::StringRef Text) { Progress.say(Text); };
-  llvm::Expected<CompileResult> Result = compile(Request, *Store, *T, Runner);
-  Progress.clear();
-  if (!Result) {
-    llvm::Error Rest = llvm::handleErrors(Result.takeError(), Left);
-    if (Temporary)
-      Store.reset(); // Counting there would make its directory again.
-    Temporary.reset();
-    if (Rest)
-      return fail(std::move(Rest));
-    return fail(fallBack(*T, Store, ForNvcc, Reason, Detail));
-  }
-  if (Result->Tuned && ::isatty(2))
-    llvm::errs() << terminalSummary(*Result->Tuned);
-  Temporary.reset();
-  return endWith(Result->Signal, Result->ExitStatus);
+  return runForNvcc(ForNvcc, std::move(*Options), OwnPath, *T);
 }
 
 } // namespace
