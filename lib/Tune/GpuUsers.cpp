@@ -151,7 +151,7 @@ void GpuUsers::note(unsigned Pid, std::optional<unsigned> BusyPercent) {
   auto Known = llvm::find_if(Found, [&](const GpuUser &U) { return U.Pid == Pid; });
   if (Known == Found.end()) {
     // What a workload has left behind is said elsewhere.
-    if (hasEnvironment(Pid, std::string(probe::DirVariable) + "="))
+    if (hasEnvironment(pid_t(Pid), std::string(probe::DirVariable) + "="))
       return;
     Found.push_back({Pid, processName(Pid), BusyPercent});
     logLine(Found.back().text());
