@@ -208,18 +208,18 @@ void readSome(Pipe &From, std::string &Into) {
 /// on that its program does not heed. A launcher takes a while to end its ranks.
 class Deadline {
 public:
-  explicit Deadline(double TimeoutS) : TimeoutS(TimeoutS), Start(Clock::now()) {}
+  explicit Deadline(double TimeoutS) : TimeoutS(TimeoutS), Start(Clock::now()), Told(Start) {}
   bool passed() {
-    if (LastSignal && !Told)
+    if (!LastSignal)
       Told = Clock::now();
-    return secondsSince(Start) > TimeoutS || (Told && secondsSince(*Told) > GraceS);
+    return secondsSince(Start) > TimeoutS || secondsSince(Told) > GraceS;
   }
 
 private:
   static constexpr double GraceS = 3;
   double TimeoutS;
   Clock::time_point Start;
-  std::optional<Clock::time_point> Told;
+  Clock::time_point Told; ///< When a signal was passed on; as long as there is none, just now.
 };
 
 /// Reads both pipes until they close or the deadline passes. Returns false on the deadline.
