@@ -1,5 +1,6 @@
 #include "Nvcc/EmbeddedPtx.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -26,9 +27,12 @@ std::vector<PlannedPtx> carve::embeddedPtx(const DeviceUnit &U) {
 }
 
 std::vector<std::string> carve::sharedPtxasOptions(const DeviceUnit &U) {
-  if (U.Images.empty())
-    return {"-m64"};
-  return U.Images.front().PtxasOptions;
+  if (!U.Images.empty())
+    return U.Images.front().PtxasOptions;
+  std::vector<std::string> Options = {"-m64"};
+  if (llvm::is_contained(U.FatbinaryArguments, "--device-c")) // -rdc=true
+    Options.push_back("--compile-only");
+  return Options;
 }
 
 std::vector<std::string> carve::withArchitecture(llvm::ArrayRef<std::string> Options,

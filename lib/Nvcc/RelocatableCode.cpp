@@ -61,10 +61,14 @@ static Error visitArchive(MemoryBufferRef File, Visitor Visit) {
   Expected<std::unique_ptr<object::Archive>> Archive = object::Archive::create(File);
   if (!Archive)
     return Archive.takeError();
+  bool Thin = (*Archive)->isThin(); // Its members are files of their own.
   Error Failed = Error::success();
   for (const object::Archive::Child &Child : (*Archive)->children(Failed)) {
     Expected<StringRef> Name = Child.getName();
     Expected<StringRef> Bytes = Name ? Child.getBuffer() : Name.takeError();
+    // LLVM believes the size in a member's header.
+    if (Bytes && !Thin && Bytes->end() > File.getBufferEnd())
+      return joinErrors(std::move(Failed), malformed("the archive is cut short in " + *Name));
     Expected<bool> More = Bytes ? visitObject(*Name, *Bytes, Visit) : Bytes.takeError();
     if (!More)
       return joinErrors(std::move(Failed), More.takeError());

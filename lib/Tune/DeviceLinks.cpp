@@ -94,6 +94,23 @@ const LinkedImage *linkedImageFor(const DeviceLink &L, const DeviceInfo &Device)
   return &*llvm::find_if(L.Images, [&](const LinkedImage &I) { return I.Arch == Best->Arch; });
 }
 
+/// Fills in the inputs of \p Found, which is \p L, and their \p Modules; false where one is
+/// missing.
+bool findInputs(const DeviceLink &L, InputFinder &Finder, ParsedLink &Found,
+                std::set<size_t> &Modules) {
+  for (const LinkInput &I : L.Inputs) {
+    std::optional<FoundInput> Input = Finder.find(I, L, Found.Image.Arch);
+    if (!Input) {
+      logLine(L.Output + ": " + I.Path + " is no longer what was linked");
+      continue;
+    }
+    if (Input->Module)
+      Modules.insert(*Input->Module);
+    Found.Inputs.push_back(std::move(*Input));
+  }
+  return Found.Inputs.size() == L.Inputs.size();
+}
+
 /// Links one image, with or without the variants of its modules.
 class ImageLinker {
 public:
@@ -252,21 +269,10 @@ std::vector<ParsedLink> carve::parseLinks(std::vector<DeviceLink> Links,
     }
     ParsedLink Found{{}, *Image, {}};
     std::set<size_t> Modules;
-    for (const LinkInput &I : L.Inputs) {
-      std::optional<FoundInput> Input = Finder.find(I, L, Image->Arch);
-      if (!Input) {
-        logLine(L.Output + ": " + I.Path + " is no longer what was linked");
-        continue;
-      }
-      if (Input->Module)
-        Modules.insert(*Input->Module);
-      Found.Inputs.push_back(std::move(*Input));
-    }
-    if (Found.Inputs.size() != L.Inputs.size()) {
-      InChanged.insert(Modules.begin(), Modules.end());
+    bool IsSound = findInputs(L, Finder, Found, Modules);
+    (IsSound ? InSound : InChanged).insert(Modules.begin(), Modules.end());
+    if (!IsSound)
       continue;
-    }
-    InSound.insert(Modules.begin(), Modules.end());
     Found.Source = std::move(L);
     Sound.push_back(std::move(Found));
   }

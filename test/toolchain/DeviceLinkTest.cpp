@@ -185,6 +185,19 @@ TEST_F(DeviceLinkTest, ProgramOfObjects) {
       "app");
 }
 
+/// nvlink compiles the PTX of objects that have nothing else; the tuned object has an image beside
+/// it.
+TEST_F(DeviceLinkTest, ObjectsOfPtxAlone) {
+  expectTunedByTheSecond(
+      [&] {
+        for (const char *Stem : {"linked_main", "linked_hot", "linked_shared"})
+          build({"-O2", "-gencode=arch=compute_80,code=compute_80", "-dc",
+                 std::string(Stem) + ".cu"});
+        linkAsNvcc(Words{"-arch=sm_90"} + Objects, "app");
+      },
+      "app");
+}
+
 TEST_F(DeviceLinkTest, SharedLibrary) {
   expectTunedByTheSecond(
       [&] {

@@ -1,4 +1,5 @@
 #include "Nvcc/BuildPlan.h"
+#include "Nvcc/EmbeddedPtx.h"
 
 #include "NvccTesting.h"
 
@@ -59,6 +60,14 @@ TEST(BuildPlan, AUnitMayHaveNoImage) {
   ASSERT_EQ(Plan.Units.size(), 1u);
   EXPECT_TRUE(Plan.Units[0].Images.empty());
   EXPECT_EQ(Plan.Units[0].Source, "src/saxpy.cu");
+}
+
+TEST(BuildPlan, PtxWithoutAnImageIsAssembledAsTheUnitIsMeant) {
+  DeviceUnit U = plan("virtual-only").Units.at(0);
+  EXPECT_EQ(sharedPtxasOptions(U), (Words{"-m64"}));
+  U.FatbinaryArguments.push_back("--device-c");
+  EXPECT_EQ(sharedPtxasOptions(U), (Words{"-m64", "--compile-only"}));
+  EXPECT_EQ(sharedPtxasOptions(plan("single").Units.at(0)), (Words{"-arch=sm_90", "-m64"}));
 }
 
 TEST(BuildPlan, KeepsOptionsOfRelocatableCode) {
