@@ -118,7 +118,8 @@ std::string carve::test::program(const std::string &Name) {
   return workDir() + "/" + Name;
 }
 
-Project::Project(const std::string &Name) : Dir(workDir() + "/" + Name) {
+// Programs lie beside, some of the same name.
+Project::Project(const std::string &Name) : Dir(workDir() + "/project-" + Name) {
   EXPECT_FALSE(llvm::sys::fs::create_directories(Dir));
 }
 

@@ -4,8 +4,13 @@
 
 __global__ void calling(float *Data, int Count) {
   int I = blockIdx.x * blockDim.x + threadIdx.x;
-  if (I < Count)
-    Data[I] = adjusted(Data[I]);
+  if (I >= Count)
+    return;
+  float Value = Data[I];
+#pragma unroll 1
+  for (int Round = 0; Round < 200; ++Round)
+    Value = adjusted(Value);
+  Data[I] = Value;
 }
 
 int main() {
