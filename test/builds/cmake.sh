@@ -28,8 +28,9 @@ toolProgram() { # PACKAGE VERSION NAME
 
 # Configures, builds and builds again in the current directory; Cmake and Ninja are the programs.
 buildCmake() { # GENERATOR [CMAKE-OPTION...]
-  local Generator=$1 Extra=() Config Configs=('')
+  local Generator=$1 Extra=() Config Configs=('') List=${Architectures-90}
   shift
+  [[ -z $List ]] || Extra+=(-DCMAKE_CUDA_ARCHITECTURES="$List")
   case $Generator in
   Ninja*) Extra+=(-DCMAKE_MAKE_PROGRAM="$Ninja") ;;
   esac
@@ -39,7 +40,7 @@ buildCmake() { # GENERATOR [CMAKE-OPTION...]
     Extra+=(-DCMAKE_BUILD_TYPE="${BuildType:-Release}")
   fi
   "$Cmake" -G "$Generator" -S "${Source:-$Project}" -B . -DCMAKE_CUDA_COMPILER="${CompilerName:-$Compiler}" \
-    -DCMAKE_CUDA_ARCHITECTURES="${Architectures-90}" "${Extra[@]}" "$@" || return
+    "${Extra[@]}" "$@" || return
   for Config in "${Configs[@]}"; do
     "$Cmake" --build . -j "$Jobs" ${Config:+--config "$Config"} || return
     nullBuild "$Cmake" --build . -j "$Jobs" ${Config:+--config "$Config"} || return
@@ -51,7 +52,7 @@ buildCmake() { # GENERATOR [CMAKE-OPTION...]
 
 # A row for each feature, and one for the rest: cache, messages, the file of commands.
 cmakeFeatures() { # VERSION GENERATOR [CMAKE-OPTION...]
-  local Version=$1 Generator=$2 Name=$2 Feature Features Pattern=''
+  local Version=$1 Generator=$2 Name=$2 Feature Features
   wanted "CMake $Version $Generator" || return 0
   shift 2
   [[ $Generator != Ninja* ]] || Name="$Generator $("$Ninja" --version | cut -d. -f1-3)"
@@ -61,15 +62,17 @@ cmakeFeatures() { # VERSION GENERATOR [CMAKE-OPTION...]
   for Feature in $Features; do
     [[ -d $Project/$Feature && $Feature != src && $Feature != include ]] || continue
     judge CMake "$Version" "$Name" "$Feature" "^$Feature/"
-    Pattern+="|$Feature/"
   done
-  compareRest CMake "$Version" "$Name" "${Pattern#|}"
+  Known=''
+  # It takes the directory above the compiler's for the toolkit, and finds no CUDAToolkit there.
+  [[ $Version != 3.18* ]] || Known='the toolkit is looked for beside the compiler; see the view'
+  compareRest CMake "$Version" "$Name"
+  Known=''
   tidy
 }
 
 # What no feature owns.
-compareRest() { # TOOL VERSION GENERATOR OWNED
-  Owned=$4
+compareRest() { # TOOL VERSION GENERATOR
   judge "$1" "$2" "$3" 'configure, messages' '^[^/]+$|^CMakeFiles/' "$(unitsNote)"
 }
 
@@ -87,6 +90,8 @@ cmakeVersions() {
     }
     Ninja=$(toolProgram ninja 1.11.1.4 ninja)
     cmakeFeatures "${Version%.post1}" Ninja
+    [[ $Version != 3.18* ]] || cell CMake 3.18.4 'Ninja 1.11.1' 'a view of the toolkit' \
+      byView buildCmake Ninja '-DFEATURES=checks;static;separable'
     cmakeFeatures "${Version%.post1}" 'Ninja Multi-Config' "$Some"
     cmakeFeatures "${Version%.post1}" 'Unix Makefiles' "$Some"
     Ninja=$(toolProgram ninja 1.13.2 ninja)
@@ -120,7 +125,7 @@ cmakeSettings() {
   Architectures=80-virtual ninjaCell 'architectures 80-virtual' buildCmake Ninja "$Features"
   Architectures=all-major ninjaCell 'architectures all-major' buildCmake Ninja -DFEATURES=static
   Architectures='' ninjaCell 'architectures not given' buildCmake Ninja -DFEATURES=static
-  MayFail=1 Architectures=native ninjaCell 'native without a GPU' buildCmake Ninja "$Features"
+  Architectures=native ninjaCell 'native without a GPU' buildCmake Ninja "$Features"
   MayFail=1 Architectures=999 ninjaCell 'no such architecture' buildCmake Ninja "$Features"
   ninjaCell 'unity build of all' buildCmake Ninja -DFEATURES=unity -DCMAKE_UNITY_BUILD=ON
   ninjaCell 'position independent' buildCmake Ninja "$Features" -DCMAKE_POSITION_INDEPENDENT_CODE=ON
@@ -142,10 +147,24 @@ byLink() {
   if [[ $Compiler == "$CarveNvcc" ]]; then
     ln -sf "$CarveNvcc" "$Work/nvcc"
     CompilerName=$Work/nvcc "$@"
-    sed -i "s#$Work/nvcc#$Nvcc#g" CMakeCache.txt compile_commands.json build.ninja
     return
   fi
   "$@"
+}
+
+# The compiler as nvcc in a directory that has all else of the toolkit by links.
+byView() {
+  local Root Entry
+  if [[ $Compiler != "$CarveNvcc" ]]; then
+    "$@"
+    return
+  fi
+  Root=$(dirname "$(dirname "$Nvcc")")
+  rm -rf "$Work/view"
+  mkdir -p "$Work/view/bin"
+  for Entry in "$Root"/* "$Root"/bin/*; do ln -s "$Entry" "$Work/view/${Entry#"$Root"/}" 2>/dev/null; done
+  ln -sf "$CarveNvcc" "$Work/view/bin/nvcc"
+  CompilerName=$Work/view/bin/nvcc "$@"
 }
 
 # Named by the environment variable alone.

@@ -34,12 +34,13 @@ makeCells() {
   cell Make "$Version" - 'CC=, -MMD -MP, -dc' buildMake cc.mk CC
 }
 
-# Meson, the program, in the current directory. Meson finds nvcc by the variable NVCC.
+# Meson, the program, in the current directory. It has no variable for nvcc; a native file names it.
 buildMeson() { # MESON...
   mkdir source
   (cd source && copySources "$Here/projects/meson/meson.build")
-  export NVCC=$Compiler PATH=${NinjaDir:+$NinjaDir:}$PATH
-  "$@" setup build source --buildtype=release || return
+  export PATH=${NinjaDir:+$NinjaDir:}$PATH
+  printf "[binaries]\ncuda = '%s'\n" "$Compiler" >native.ini
+  "$@" setup build source --buildtype=release --native-file native.ini || return
   ninja -C build -j "$Jobs" || return
   nullBuild ninja -C build -j "$Jobs" || return
   ninja -C build -t deps >ninja-deps
