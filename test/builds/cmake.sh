@@ -60,7 +60,8 @@ cmakeFeatures() { # VERSION GENERATOR [CMAKE-OPTION...]
   runCell buildCmake "$Generator" "$@"
   Features=$(cd "$Work/$Cell.nvcc" && find . -mindepth 1 -maxdepth 1 -type d -printf '%P\n' | sort)
   for Feature in $Features; do
-    [[ -d $Project/$Feature && $Feature != src && $Feature != include ]] || continue
+    # What checks found stands in the cache.
+    [[ -d $Project/$Feature && $Feature != checks ]] || continue
     judge CMake "$Version" "$Name" "$Feature" "^$Feature/"
   done
   Known=''
@@ -131,7 +132,8 @@ cmakeSettings() {
   ninjaCell 'position independent' buildCmake Ninja "$Features" -DCMAKE_POSITION_INDEPENDENT_CODE=ON
   ninjaCell 'host compiler g++-12' buildCmake Ninja "$Features" -DCMAKE_CUDA_HOST_COMPILER=/usr/bin/g++-12
   ninjaCell 'CUDA flags' buildCmake Ninja "$Features" '-DCMAKE_CUDA_FLAGS=-Xptxas -v --use_fast_math -std=c++17'
-  ninjaCell 'device LTO' buildCmake Ninja -DFEATURES=separable -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
+  # nvlink needs a library for it that the toolkit's Python packages lack.
+  MayFail=1 ninjaCell 'device LTO' buildCmake Ninja -DFEATURES=separable -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
   ninjaCell 'compiler by PATH' byPath buildCmake Ninja "$Features"
   ninjaCell 'a link called nvcc' byLink buildCmake Ninja "$Features"
   ninjaCell 'CUDACXX' byVariable buildCmake Ninja "$Features"
@@ -185,9 +187,12 @@ findCudaCells() {
 
 buildFindCuda() { # GENERATOR
   Ninja=${Ninja:-ninja}
+  # Given CUDA_TOOLKIT_ROOT_DIR as well, it would forget the compiler; so the toolkit is found by PATH.
+  PATH=$(dirname "$Nvcc"):$PATH
   "$Cmake" -G "$1" -S "$Here/projects/findcuda" -B . -DCMAKE_BUILD_TYPE=Release \
-    -DCUDA_NVCC_EXECUTABLE="$Compiler" -DCUDA_TOOLKIT_ROOT_DIR="$(dirname "$(dirname "$Nvcc")")" || return
-  "$Cmake" --build . -j "$Jobs" || return
+    -DCUDA_NVCC_EXECUTABLE="$Compiler" || return
+  # The second build reads the dependencies that the first one wrote.
+  "$Cmake" --build . -j "$Jobs" && "$Cmake" --build . -j "$Jobs" || return
   nullBuild "$Cmake" --build . -j "$Jobs"
 }
 
