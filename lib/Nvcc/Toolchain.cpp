@@ -7,6 +7,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -21,6 +22,13 @@ static std::optional<Toolchain> toolchainAt(const Twine &Path, ArrayRef<StringRe
       !sys::fs::can_execute(Real) || sys::fs::is_directory(Real))
     return std::nullopt;
   return Toolchain{Real.str().str(), sys::path::parent_path(Real).str()};
+}
+
+/// Whether a program that PATH offers as nvcc, and that is really \p File, is one. A link to ccache
+/// is a compiler cache, which would look for nvcc behind itself; called by its own name it is none.
+static bool isNamedNvcc(StringRef File) {
+  StringRef Name = sys::path::filename(File);
+  return Name.consume_front("nvcc") && (Name.empty() || !isAlpha(Name.front()));
 }
 
 /// The nvcc candidates of \p Env in their order, `CARVE_NVCC` excepted.
@@ -51,9 +59,18 @@ Expected<Toolchain> findToolchain(GetEnv Env, StringRef OwnPath) {
   }
   std::vector<std::string> Paths = candidates(Env);
   for (const std::string &Path : Paths)
-    if (std::optional<Toolchain> T = toolchainAt(Path, Drivers))
+    if (std::optional<Toolchain> T = toolchainAt(Path, Drivers); T && isNamedNvcc(T->Nvcc))
       return *T;
   return usageError("no nvcc found; looked for CARVE_NVCC, " + join(Paths, ", "));
+}
+
+std::string callersBehind(GetEnv Env, StringRef OwnPath, const Toolchain &T) {
+  std::string Callers = Env(CallersVariable).value_or("");
+  Callers += (":" + OwnPath).str();
+  auto Start = MemoryBuffer::getFileSlice(T.Nvcc, /*MapSize=*/2, /*Offset=*/0);
+  if (Start && (*Start)->getBuffer() == "#!")
+    Callers += ":" + T.Nvcc;
+  return Callers;
 }
 
 Expected<std::string> nvccVersion(const Toolchain &T, CommandRunner &Runner) {

@@ -1,5 +1,6 @@
 #include "Tune/Workload.h"
 
+#include "Nvcc/Toolchain.h"
 #include "Probe/Protocol.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -71,7 +72,9 @@ Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const s
   C.Environment = {std::string(probe::InjectionVariable) + "=" + Probe.Library,
                    std::string(probe::DirVariable) + "=" + Records,
                    // A compile inside the workload must not start a tuning of its own.
-                   "CARVE_RUN=none"};
+                   "CARVE_RUN=none",
+                   // It finds nvcc as a compile at the top does.
+                   CallersVariable};
   if (!Probe.Cupti.empty())
     C.Environment.push_back(std::string(probe::CuptiVariable) + "=" + Probe.Cupti);
   if (LaunchDelayNs > 0)

@@ -72,6 +72,17 @@ TEST_F(ToolchainSearchTest, TwoOfUsCalledNvccDoNotCallEachOtherForEver) {
   expectFound(run({First, "-E", "x.cu"}));
 }
 
+// Such as sets options of its own; it stands for nvcc in PATH.
+TEST_F(ToolchainSearchTest, AScriptCalledNvccThatCallsUsEndsAtTheRealOne) {
+  std::filesystem::create_directories(path("script"));
+  write("script/nvcc", "#!/bin/sh\nexec " CARVE_NVCC_TOOL " \"$@\"\n");
+  std::filesystem::permissions(path("script/nvcc"), std::filesystem::perms::owner_all);
+  Env["PATH"] = path("script") + ":" + path("cuda/bin") + ":/usr/bin:/bin";
+  expectFound(run({path("script/nvcc"), "-E", "x.cu"}));
+  write("cuda/bin/log/calls", "");
+  expectFound(carveNvcc(Compile));
+}
+
 TEST_F(ToolchainSearchTest, ItselfIsNoNvcc) {
   Env["CARVE_NVCC"] = install("linked/nvcc", true);
   Ended E = carveNvcc({"-E", "x.cu"});

@@ -109,8 +109,7 @@ int runDriver(int Argc, char **Argv) {
   llvm::Expected<Toolchain> T = findToolchain(environment, OwnPath);
   if (!T)
     return fail(T.takeError());
-  std::string Callers = environment(CallersVariable).value_or("") + ":" + OwnPath;
-  ::setenv(CallersVariable, Callers.c_str(), /*overwrite=*/1);
+  ::setenv(CallersVariable, callersBehind(environment, OwnPath, *T).c_str(), /*overwrite=*/1);
 
   return runForNvcc(ForNvcc, std::move(*Options), OwnPath, *T);
 }

@@ -66,6 +66,30 @@ TEST_F(ToolchainTest, SkipsItselfUnderEveryName) {
   EXPECT_NE(find(Own).find("CARVE_NVCC is '" + Root + "/bin/nvcc'"), std::string::npos);
 }
 
+// Debian's /usr/lib/ccache stands first in many a PATH.
+TEST_F(ToolchainTest, ALinkToACompilerCacheIsNoNvcc) {
+  link(program("bin/ccache"), "ccache/nvcc");
+  std::string Real = program("cuda-13/bin/nvcc"), Versioned = program("other/nvcc-13.0");
+  Env["PATH"] = Root + "/ccache:" + Root + "/cuda-13/bin";
+  EXPECT_EQ(find(), Real);
+  link(Versioned, "alternatives/nvcc");
+  Env["PATH"] = Root + "/alternatives:" + Root + "/cuda-13/bin";
+  EXPECT_EQ(find(), Versioned);
+  // Who names it means it.
+  Env["CARVE_NVCC"] = Root + "/ccache/nvcc";
+  EXPECT_EQ(find(), Root + "/bin/ccache");
+}
+
+TEST_F(ToolchainTest, CallersAreRememberedAndScriptsWithThem) {
+  std::string Script = program("script/nvcc"), Binary = program("cuda-13/bin/nvcc");
+  EXPECT_EQ(llvm::toString(writeFileAtomically(Binary, "\x7f"
+                                                       "ELF")),
+            "");
+  auto Get = [&](llvm::StringRef) -> std::optional<std::string> { return "/before"; };
+  EXPECT_EQ(callersBehind(Get, "/own", {Binary, ""}), "/before:/own");
+  EXPECT_EQ(callersBehind(Get, "/own", {Script, ""}), "/before:/own:" + Script);
+}
+
 TEST_F(ToolchainTest, TakesCudaPathThenCudaHome) {
   std::string A = program("a/bin/nvcc"), B = program("b/bin/nvcc");
   Env["PATH"] = Root + "/empty";

@@ -1,0 +1,1 @@
+__device__ float twice(float X) { return 2 * X; }

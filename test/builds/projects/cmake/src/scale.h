@@ -1,0 +1,4 @@
+#pragma once
+#define FACTOR 2
+void runScale();
+int hostValue();

@@ -1,0 +1,1 @@
+__global__ void standard(long *Y) { Y[0] = __cplusplus; }
