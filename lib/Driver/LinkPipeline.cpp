@@ -20,7 +20,7 @@ using namespace carve;
 
 /// Whether a command that is no compile for this reason may be a link.
 static bool mayLink(llvm::StringRef Reason) {
-  return Reason == "no-device-source" || Reason == "device-link" || Reason == "shared-link";
+  return Reason == "no-device-source" || Reason == "device-link";
 }
 
 /// A directory of its own for each link, as for each compile.

@@ -187,19 +187,35 @@ void TempDir::passLockOn(bool ToChildren) {
     ::fcntl(LockFd, F_SETFD, ToChildren ? 0 : FD_CLOEXEC);
 }
 
-llvm::Expected<TempDir> TempDir::createLocked(llvm::StringRef Path) {
-  std::string Lock = Path.str() + ".lock";
+/// Opens and locks \p Lock; -1 with errno EWOULDBLOCK where another process holds it.
+static int lockFile(const std::string &Lock) {
   int Fd = ::open(Lock.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (Fd < 0)
-    return fileError(Lock, errno);
+    return -1;
   struct stat Opened, Named;
   // The holder unlinks the file when it goes: a lock on an unlinked file protects nothing.
-  if (::flock(Fd, LOCK_EX | LOCK_NB) != 0 || ::fstat(Fd, &Opened) != 0 ||
-      ::lstat(Lock.c_str(), &Named) != 0 || Opened.st_ino != Named.st_ino ||
-      Opened.st_uid != ::geteuid()) {
-    ::close(Fd);
-    return unsupported("keep-dir-busy", Path);
+  if (::flock(Fd, LOCK_EX | LOCK_NB) == 0 && ::fstat(Fd, &Opened) == 0 &&
+      ::lstat(Lock.c_str(), &Named) == 0 && Opened.st_ino == Named.st_ino &&
+      Opened.st_uid == ::geteuid())
+    return Fd;
+  ::close(Fd);
+  errno = EWOULDBLOCK;
+  return -1;
+}
+
+llvm::Expected<TempDir> TempDir::createLocked(llvm::StringRef Path) {
+  // Processes that were just killed hold it until they are gone.
+  constexpr int Attempts = 50, PauseUs = 20000;
+  std::string Lock = Path.str() + ".lock";
+  int Fd = lockFile(Lock);
+  for (int I = 1; Fd < 0 && errno == EWOULDBLOCK && I < Attempts; ++I) {
+    ::usleep(PauseUs);
+    Fd = lockFile(Lock);
   }
+  if (Fd < 0 && errno == EWOULDBLOCK)
+    return unsupported("keep-dir-busy", Path);
+  if (Fd < 0)
+    return fileError(Lock, errno);
   fs::remove_directories(Path, /*IgnoreErrors=*/true);
   if (::mkdir(Path.str().c_str(), 0700) != 0) {
     int Errno = errno;

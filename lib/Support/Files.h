@@ -49,8 +49,8 @@ public:
   static llvm::Expected<TempDir> create(llvm::StringRef Prefix);
   /// The directory \p Path itself, locked for this process and the children that it starts: where
   /// we are killed alone, it stays locked until the last of them has stopped writing there. What a
-  /// killed predecessor left in it is removed. Fails with Unsupported `keep-dir-busy` while another
-  /// process holds it.
+  /// killed predecessor left in it is removed. Fails with Unsupported `keep-dir-busy` where another
+  /// process holds it for longer than a second.
   static llvm::Expected<TempDir> createLocked(llvm::StringRef Path);
 
   /// Whether children started from now on hold the lock too. One that does not write there, and may

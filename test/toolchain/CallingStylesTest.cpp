@@ -160,7 +160,7 @@ const Style Styles[] = {
     {"output_joined", {Sm90, "-c", "one.cu", "-o=made/x.o"}},
     {"output_long", {Sm90, "--compile", "one.cu", "--output-file", "made/x.o"}},
     {"output_twice", {Sm90, "-c", "one.cu", "-o", "one.o", "-o", "two.o"}},
-    {"several_objects", {Sm90, "-c", "main.cu", "sub/other.cu", "host.cpp"}, "several-inputs"},
+    {"several_objects", {Sm90, "-c", "main.cu", "sub/other.cu", "host.cpp"}},
     {"several_to_one", {Sm90, "-c", "main.cu", "host.cpp", "-o", "x.o"}, "several-inputs"},
     {"several_to_program", {Sm90, NoId, "-DWHOLE", "main.cu", "sub/other.cu", "host.cpp"}},
     {"output_directory", {Sm90, "-c", "-odir", "made", "one.cu"}, "output-directory"},

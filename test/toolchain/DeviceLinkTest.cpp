@@ -335,7 +335,7 @@ TEST_F(DeviceLinkTest, OtherLinksAreHandedToNvcc) {
   const LeftLink Cases[] = {
       {{"host.o", "entry.o", "-o", "out"}, "no-device-source"},
       {{"host.o", "entry.cpp", "-o", "out"}, "no-device-source"},
-      {{"-shared", "host.o", "-o", "out"}, "shared-link"},
+      {{"-shared", "host.o", "-o", "out"}, "no-device-source"},
       {Words{"-arch=sm_90", "-dlink", "-G"} + Objects + Words{"-o", "out"}, "device-debug"},
   };
   for (const LeftLink &C : Cases) {
