@@ -31,7 +31,7 @@ public:
   CompilePipeline(const CompileRequest &Request, UnitStore &Store, const Toolchain &T,
                   CommandRunner &Runner)
       : Request(Request), Line(Request.Line), Store(Store), T(T), Runner(Runner),
-        Output(pathInWorkDir(Request.Line.Output), Request.Tag) {}
+        Output(absolutePath(Request.Line.Output, Request.WorkDir), Request.Tag) {}
 
   llvm::Expected<CompileResult> run();
 
@@ -57,10 +57,6 @@ private:
   llvm::Error emit();
   void putUnits();
   void keepRecords();
-
-  std::string pathInWorkDir(llvm::StringRef Path) const {
-    return path::is_absolute(Path) ? Path.str() : Request.WorkDir + "/" + Path.str();
-  }
 
   const CompileRequest &Request;
   const CommandLine &Line;
@@ -260,7 +256,8 @@ void CompilePipeline::rememberObject(const KeptCompile &Kept) {
 llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
                                     RestoredCompile Restored) {
   if (!Line.Depfile.empty())
-    if (llvm::Error E = writeFileAtomically(pathInWorkDir(Line.Depfile), Restored.Depfile))
+    if (llvm::Error E =
+            writeFileAtomically(absolutePath(Line.Depfile, Request.WorkDir), Restored.Depfile))
       return E;
   if (llvm::Error E = writeFileAtomically(Output.target(), Restored.Object))
     return E;

@@ -41,8 +41,7 @@ private:
     return Request.KeepDir + "/carve-" + std::to_string(&U - Units.data());
   }
   std::string objectOf(const CompiledUnit &U) const {
-    const std::string &Path = U.Planned.ObjectPath;
-    return path::is_absolute(Path) ? Path : Request.WorkDir + "/" + Path;
+    return absolutePath(U.Planned.ObjectPath, Request.WorkDir);
   }
 
   const EmissionRequest &Request;

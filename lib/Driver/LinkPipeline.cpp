@@ -11,8 +11,6 @@
 #include "Support/Log.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
 
 #include <unistd.h>
 
@@ -57,9 +55,7 @@ llvm::Expected<std::optional<LinkResult>> carve::linkDeviceCode(const LinkReques
   if (!Line)
     return Line.takeError();
   bool HasCode = llvm::any_of(Line->Files, [&](llvm::StringRef File) {
-    llvm::SmallString<128> Path(File);
-    llvm::sys::fs::make_absolute(Request.Flags.WorkDir, Path);
-    return hasRelocatableCode(Path);
+    return hasRelocatableCode(absolutePath(File, Request.Flags.WorkDir));
   });
   if (!HasCode)
     return std::nullopt;

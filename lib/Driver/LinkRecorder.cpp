@@ -42,9 +42,9 @@ std::string InputFinder::archiveOf(llvm::StringRef Library,
     if (Word.consume_front("-L"))
       Dirs.push_back(Word.str());
   std::string Path = findArchive(Library, Dirs, WorkDir);
-  llvm::SmallString<128> Full(Path), Real;
-  fs::make_absolute(WorkDir, Full);
-  if (Path.empty() || fs::real_path(Full, Real) || Real.starts_with(ToolkitDir))
+  llvm::SmallString<128> Real;
+  if (Path.empty() || fs::real_path(absolutePath(Path, WorkDir), Real) ||
+      Real.starts_with(ToolkitDir))
     return "";
   return Path;
 }
@@ -53,9 +53,8 @@ llvm::Error InputFinder::addFile(const std::string &Path) {
   // nvlink takes what an archive holds once, however often it is named.
   if (llvm::any_of(Inputs, [&](const LinkInput &I) { return I.Path == Path; }))
     return llvm::Error::success();
-  llvm::SmallString<128> Full(Path);
-  fs::make_absolute(WorkDir, Full);
-  llvm::Expected<std::vector<RelocatableObject>> Objects = findRelocatableCode(Full);
+  llvm::Expected<std::vector<RelocatableObject>> Objects =
+      findRelocatableCode(absolutePath(Path, WorkDir));
   if (!Objects)
     return Objects.takeError();
   for (size_t I = 0; I < Objects->size(); ++I)
@@ -67,11 +66,9 @@ llvm::Error InputFinder::read(llvm::ArrayRef<std::string> Arguments) {
   for (size_t I = 0; I < Arguments.size(); ++I) {
     llvm::StringRef Word = Arguments[I];
     std::string File;
-    llvm::SmallString<128> Full(Word);
-    fs::make_absolute(WorkDir, Full);
     if (Word.starts_with("-l"))
       File = archiveOf(Word.drop_front(2), Arguments);
-    else if (!Word.starts_with("-") && fs::is_regular_file(Full))
+    else if (!Word.starts_with("-") && fs::is_regular_file(absolutePath(Word, WorkDir)))
       File = Word.str();
     if (File.empty()) {
       Options.push_back(Arguments[I]);

@@ -40,11 +40,6 @@ static llvm::Error appendTo(llvm::StringRef Depfile, llvm::ArrayRef<std::string>
 void carve::listDecisions(const CommandLine &C, llvm::StringRef WorkDir,
                           llvm::StringRef ProfilePath, bool BehindCache,
                           std::vector<CompiledUnit> &Units, UnitStore &Store) {
-  auto Absolute = [&](llvm::StringRef Path) {
-    llvm::SmallString<256> Full(Path);
-    fs::make_absolute(WorkDir, Full);
-    return Full.str().str();
-  };
   std::vector<std::string> Paths;
   std::vector<CompiledUnit *> Listed;
   for (CompiledUnit &U : Units) {
@@ -61,12 +56,12 @@ void carve::listDecisions(const CommandLine &C, llvm::StringRef WorkDir,
       Listed.push_back(&U);
     }
   }
-  if (!ProfilePath.empty() && fs::exists(Absolute(ProfilePath)) && !BehindCache &&
-      fitsDepfile(Absolute(ProfilePath)))
-    Paths.push_back(Absolute(ProfilePath));
+  std::string Given = ProfilePath.empty() ? "" : absolutePath(ProfilePath, WorkDir);
+  if (!Given.empty() && fs::exists(Given) && !BehindCache && fitsDepfile(Given))
+    Paths.push_back(std::move(Given));
   if (C.Depfile.empty() || Paths.empty())
     return;
-  if (llvm::Error E = appendTo(Absolute(C.Depfile), Paths)) {
+  if (llvm::Error E = appendTo(absolutePath(C.Depfile, WorkDir), Paths)) {
     logLine("not in the depfile: " + llvm::toString(std::move(E)));
     return;
   }

@@ -2,25 +2,16 @@
 
 #include "Store/Profile.h"
 #include "Support/Digest.h"
+#include "Support/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
-namespace path = llvm::sys::path;
-
-static std::string absolute(llvm::StringRef Directory, llvm::StringRef Path) {
-  llvm::SmallString<256> Full(Path);
-  fs::make_absolute(Directory, Full);
-  path::remove_dots(Full, /*remove_dot_dot=*/true);
-  return Full.str().str();
-}
 
 static bool liesIn(llvm::StringRef Path, llvm::StringRef Folder) {
   return Path.consume_front(Folder) && (Path.empty() || Folder == "/" || Path.front() == '/');
@@ -40,7 +31,8 @@ std::vector<StaleOutput> carve::staleOutputs(const UnitStore &Store,
                                              llvm::ArrayRef<std::string> Folders) {
   std::vector<StaleOutput> Stale;
   for (const Unit &U : Store.units()) {
-    StaleOutput S{absolute(U.Directory, U.Source), absolute(U.Directory, U.Output), U.Cue};
+    StaleOutput S{normalisedPath(U.Source, U.Directory), normalisedPath(U.Output, U.Directory),
+                  U.Cue};
     bool Wanted = Folders.empty() || llvm::any_of(Folders, [&](llvm::StringRef Folder) {
                     return liesIn(S.Output, Folder) || liesIn(S.Source, Folder);
                   });

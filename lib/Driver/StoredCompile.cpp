@@ -61,9 +61,7 @@ llvm::Expected<SourceStamp> carve::stampSource(llvm::StringRef Source, llvm::Str
   auto File = stampOf(Source, WorkDir);
   if (!File)
     return notStored(Source + " is no regular file");
-  llvm::SmallString<256> Full(Source);
-  fs::make_absolute(WorkDir, Full);
-  llvm::Expected<std::string> Text = readFile(Full);
+  llvm::Expected<std::string> Text = readFile(absolutePath(Source, WorkDir));
   if (!Text)
     return Text.takeError();
   return SourceStamp{*File, digestOf(*Text)};
@@ -104,13 +102,10 @@ inputsOf(const CompileConditions &Now, int64_t StartedNs, const SourceStamp &Sou
 
 static llvm::Error recordFiles(const DeviceUnit &Planned, const CommandLine &C,
                                const CompileConditions &Now, UnitStore &Store, ObjectRecord &O) {
-  auto InWorkDir = [&](const std::string &Path) {
-    return path::is_absolute(Path) ? Path : Now.WorkDir + "/" + Path;
-  };
   llvm::Expected<std::string> Container = readFile(Planned.FatbinPath);
   if (!Container)
     return Container.takeError();
-  llvm::Expected<std::string> Object = readFile(InWorkDir(Planned.ObjectPath));
+  llvm::Expected<std::string> Object = readFile(absolutePath(Planned.ObjectPath, Now.WorkDir));
   if (!Object)
     return Object.takeError();
   llvm::Expected<DeviceSection> Section = findDeviceSection(*Object, *Container);
@@ -124,7 +119,7 @@ static llvm::Error recordFiles(const DeviceUnit &Planned, const CommandLine &C,
   O.SectionBytes = Section->Bytes;
   if (C.Depfile.empty())
     return llvm::Error::success();
-  llvm::Expected<std::string> Depfile = readFile(InWorkDir(C.Depfile));
+  llvm::Expected<std::string> Depfile = readFile(absolutePath(C.Depfile, Now.WorkDir));
   llvm::Expected<std::string> Digest = Depfile ? Store.putBlob(*Depfile) : Depfile.takeError();
   if (!Digest)
     return Digest.takeError();

@@ -4,7 +4,6 @@
 #include "Support/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -98,9 +97,7 @@ static Expected<std::vector<Argument>> readOptionsFile(StringRef Path, StringRef
   if (Depth > 16)
     return unsupported("options-file", Path + " is nested too deeply");
   // A nested file is looked for from the working directory too, not beside the one that names it.
-  SmallString<128> Full(Path);
-  sys::fs::make_absolute(WorkDir, Full);
-  Expected<std::string> Text = readFile(Full);
+  Expected<std::string> Text = readFile(absolutePath(Path, WorkDir));
   if (!Text)
     return unsupported("options-file", toString(Text.takeError()));
   Expected<std::vector<std::string>> Words = splitWords(*Text, Quotes::Dropped);

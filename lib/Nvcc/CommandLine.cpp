@@ -3,9 +3,9 @@
 #include "Nvcc/ArgumentList.h"
 #include "Nvcc/ToolArguments.h"
 #include "Support/Error.h"
+#include "Support/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -198,10 +198,8 @@ static Error checkInputs(const CommandLine &C) {
 static Error checkOutput(StringRef Output, StringRef WorkDir) {
   if (Error E = checkName(Output))
     return E;
-  SmallString<128> Path(Output);
-  sys::fs::make_absolute(WorkDir, Path);
   sys::fs::file_status Status;
-  if (!sys::fs::status(Path, Status) && !sys::fs::is_regular_file(Status))
+  if (!sys::fs::status(absolutePath(Output, WorkDir), Status) && !sys::fs::is_regular_file(Status))
     return unsupported("special-output", Output + " is no regular file");
   return Error::success();
 }

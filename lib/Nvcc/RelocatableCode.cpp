@@ -2,6 +2,7 @@
 
 #include "Support/Digest.h"
 #include "Support/Error.h"
+#include "Support/Files.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -151,9 +152,7 @@ std::string findArchive(StringRef Name, ArrayRef<std::string> Dirs, StringRef Wo
   for (const std::string &Dir : Dirs) {
     SmallString<256> Path(Dir);
     sys::path::append(Path, "lib" + Name + ".a");
-    SmallString<256> Full(Path);
-    sys::fs::make_absolute(WorkDir, Full);
-    if (sys::fs::exists(Full))
+    if (sys::fs::exists(absolutePath(Path, WorkDir)))
       return Path.str().str();
   }
   return "";

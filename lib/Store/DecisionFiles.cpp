@@ -7,7 +7,6 @@
 #include "Support/Error.h"
 #include "Support/Files.h"
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -52,17 +51,10 @@ llvm::Error UnitStore::putDecisions(llvm::StringRef Key, llvm::StringRef Yaml, D
   return Failed ? std::move(Failed) : refreshDecisionsDigest();
 }
 
-static std::string absolute(llvm::StringRef Path) {
-  llvm::SmallString<256> Result(Path);
-  fs::make_absolute(Result);
-  llvm::sys::path::remove_dots(Result, /*remove_dot_dot=*/true);
-  return Result.str().str();
-}
-
 llvm::Expected<std::string> UnitStore::decisionFile(llvm::StringRef Key) {
   if (!isEntryName(Key))
     return badKey(Key);
-  std::string Path = absolute(entryPath(Root, EntryKind::Decision, Key));
+  std::string Path = normalisedPath(entryPath(Root, EntryKind::Decision, Key));
   llvm::StringRef Folder = llvm::sys::path::parent_path(Path);
   if (std::error_code Code = fs::create_directories(Folder))
     return llvm::createFileError(Folder, Code);
@@ -85,7 +77,9 @@ llvm::Error UnitStore::antedateDecisions(llvm::StringRef Key) {
   return llvm::createFileError(Path, std::error_code(errno, std::generic_category()));
 }
 
-std::string UnitStore::decisionsDigestFile() const { return absolute(Root + "/decisions.digest"); }
+std::string UnitStore::decisionsDigestFile() const {
+  return normalisedPath(Root + "/decisions.digest");
+}
 
 // Units without a decision do not count, so that the first compile of a new one leaves the caches
 // of the others valid.

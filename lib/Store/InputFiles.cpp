@@ -1,9 +1,8 @@
 #include "Store/InputFiles.h"
 
 #include "Support/Error.h"
+#include "Support/Files.h"
 
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <sys/stat.h>
@@ -15,10 +14,8 @@ static int64_t nanoseconds(const timespec &Time) {
 }
 
 std::optional<InputFile> carve::stampOf(llvm::StringRef Path, llvm::StringRef Dir) {
-  llvm::SmallString<256> Full(Path);
-  llvm::sys::fs::make_absolute(Dir, Full);
   struct stat Status;
-  if (::stat(Full.c_str(), &Status) != 0 || !S_ISREG(Status.st_mode))
+  if (::stat(absolutePath(Path, Dir).c_str(), &Status) != 0 || !S_ISREG(Status.st_mode))
     return std::nullopt;
   return InputFile{Path.str(), uint64_t(Status.st_size), nanoseconds(Status.st_mtim),
                    nanoseconds(Status.st_ctim)};

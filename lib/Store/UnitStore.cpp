@@ -24,27 +24,20 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// \p Path absolute and without `.` and `..`. Symbolic links are left alone: a key has to be the
-/// same for the same words, and a link that is switched (`build/current`) is still the same unit.
-static std::string normalised(llvm::StringRef Directory, llvm::StringRef Path) {
-  llvm::SmallString<256> Result(Path);
-  fs::make_absolute(Directory, Result);
-  path::remove_dots(Result, /*remove_dot_dot=*/true);
-  return Result.str().str();
-}
-
-// The project's own place is in the key, so two checkouts do not share units; a moved checkout
-// starts anew, and finds its decisions in the profile that it carries with it.
+// Symbolic links are left alone: a key has to be the same for the same words, and a link that is
+// switched (`build/current`) is still the same unit. The project's own place is in the key, so two
+// checkouts do not share units; a moved checkout starts anew, and finds its decisions in the
+// profile that it carries with it.
 std::string carve::unitKey(llvm::StringRef Project, llvm::StringRef Directory,
                            llvm::StringRef Source, llvm::StringRef Output) {
-  return digestOfFields({normalised(Directory, Project), normalised(Directory, Source),
-                         normalised(Directory, Output)});
+  return digestOfFields({normalisedPath(Project, Directory), normalisedPath(Source, Directory),
+                         normalisedPath(Output, Directory)});
 }
 
 std::string carve::linkKey(llvm::StringRef Project, llvm::StringRef Directory,
                            llvm::StringRef Output) {
   return digestOfFields(
-      {"device link", normalised(Directory, Project), normalised(Directory, Output)});
+      {"device link", normalisedPath(Project, Directory), normalisedPath(Output, Directory)});
 }
 
 std::string carve::projectRoot(llvm::StringRef Directory) {

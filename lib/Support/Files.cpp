@@ -38,6 +38,24 @@ std::optional<std::string> carve::readProcFile(llvm::StringRef Path) {
   return (*Buffer)->getBuffer().str();
 }
 
+std::string carve::absolutePath(llvm::StringRef Path, llvm::StringRef Dir) {
+  llvm::SmallString<256> Full(Path);
+  fs::make_absolute(Dir, Full);
+  return Full.str().str();
+}
+
+std::string carve::normalisedPath(llvm::StringRef Path, llvm::StringRef Dir) {
+  llvm::SmallString<256> Full(absolutePath(Path, Dir));
+  path::remove_dots(Full, /*remove_dot_dot=*/true);
+  return Full.str().str();
+}
+
+std::string carve::normalisedPath(llvm::StringRef Path) {
+  llvm::SmallString<256> Dir;
+  fs::current_path(Dir);
+  return normalisedPath(Path, Dir);
+}
+
 std::string carve::resolveTarget(llvm::StringRef Path) {
   llvm::SmallString<256> Real;
   if (!fs::real_path(Path, Real))

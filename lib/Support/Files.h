@@ -32,6 +32,14 @@ llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes,
 llvm::Expected<bool> createFile(llvm::StringRef Path, llvm::StringRef Bytes,
                                 llvm::sys::TimePoint<> Modified);
 
+/// \p Path, made absolute by \p Dir where it is relative.
+std::string absolutePath(llvm::StringRef Path, llvm::StringRef Dir);
+
+/// The same without `.` and `..`. Symbolic links are left alone.
+std::string normalisedPath(llvm::StringRef Path, llvm::StringRef Dir);
+/// Of a path that is relative to the working directory of this process.
+std::string normalisedPath(llvm::StringRef Path);
+
 /// The file that \p Path names through symbolic links; \p Path itself where there is none yet.
 std::string resolveTarget(llvm::StringRef Path);
 

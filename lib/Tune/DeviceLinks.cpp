@@ -15,7 +15,6 @@
 #include "Tune/JobParts.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -71,11 +70,10 @@ std::optional<FoundInput> InputFinder::find(const LinkInput &Input, const Device
                                             llvm::StringRef Arch) {
   FoundInput Found;
   Found.Module = moduleOf(Input, Arch);
-  llvm::SmallString<256> Path(Input.Path);
-  llvm::sys::fs::make_absolute(Link.Directory, Path);
+  std::string Path = absolutePath(Input.Path, Link.Directory);
   const std::vector<RelocatableObject> &Objects = objectsIn(Path);
   if (Input.Index < Objects.size() && Objects[Input.Index].Containers == Input.Containers)
-    Found.Path = Path.str().str();
+    Found.Path = Path;
   else if (!Found.Module || Parsed[*Found.Module].Image.CubinDigest.empty())
     return std::nullopt;
   return Found;

@@ -34,18 +34,12 @@ std::optional<std::string> carve::findCupti(llvm::StringRef BinDir) {
 
 namespace {
 
-std::string absolutePath(const std::string &Dir, const std::string &Path) {
-  if (Dir.empty() || path::is_absolute(Path))
-    return Path;
-  return Dir + "/" + Path;
-}
-
 ProgramOutput collectOutput(const WorkloadSpec &Spec, CommandResult &Result) {
   ProgramOutput Output;
   Output.ExitStatus = Result.ExitStatus;
   Output.Stdout = std::move(Result.Stdout);
   for (const std::string &File : Spec.OutputFiles) {
-    llvm::Expected<std::string> Bytes = readFile(absolutePath(Spec.Dir, File));
+    llvm::Expected<std::string> Bytes = readFile(absolutePath(File, Spec.Dir));
     Output.FileDigests[File] = Bytes ? digestOf(*Bytes) : "-";
     if (!Bytes)
       llvm::consumeError(Bytes.takeError());

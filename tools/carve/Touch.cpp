@@ -2,11 +2,10 @@
 #include "Driver/Flags.h"
 #include "Driver/StaleOutputs.h"
 #include "Support/Error.h"
+#include "Support/Files.h"
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace carve;
@@ -42,12 +41,9 @@ llvm::Error carve::runTouch(llvm::ArrayRef<std::string> Args, const CommandConte
   if (!Rest.empty())
     return usageError("carve touch: takes folders, not '" + Rest.front() + "' behind --");
   for (std::string &Folder : Folders) {
-    llvm::SmallString<256> Full(Folder);
-    llvm::sys::fs::make_absolute(Full);
-    llvm::sys::path::remove_dots(Full, /*remove_dot_dot=*/true);
-    if (!llvm::sys::fs::is_directory(Full))
+    if (!llvm::sys::fs::is_directory(Folder))
       return usageError("carve touch: '" + Folder + "' is no folder");
-    Folder = Full.str().str();
+    Folder = normalisedPath(Folder);
   }
   std::optional<std::string> Root = storeRoot(Context.Env);
   if (!Root)
