@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 
 namespace carve {
 
@@ -15,7 +16,7 @@ struct LaunchShape {
 
   unsigned threadsPerBlock() const { return Block[0] * Block[1] * Block[2]; }
   bool hasCluster() const { return Cluster[0] * Cluster[1] * Cluster[2] > 1; }
-  bool operator==(const LaunchShape &) const = default;
+  auto operator<=>(const LaunchShape &) const = default;
 };
 
 } // namespace carve

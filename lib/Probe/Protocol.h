@@ -19,9 +19,39 @@
 ///          <cooperative 0|1> <registers> <local bytes/thread> <launches> <total ns> <min ns>
 ///          <local bytes total>     one per flush and launch shape: sums are to be added up
 ///   query <kernel> <driver call>                   the program asked for attributes or occupancy
+///   graph <kernel> <launches>                      of these, started from a graph (trace)
+///   attribute <kernel> programmatic                launched before its predecessor ends (trace)
+///   hazard <kind> <driver call>                    the program makes such calls (trace); kinds:
+///          managed, host-mapped, ipc, peer, capture, array
 ///   dropped <records>                              activity records lost: times are not to be used
 ///   aside <reason>                                 the probe does nothing in this process
 ///   end                                            the file is whole
+///
+/// With a plan (CARVE_PROBE_PLAN) the process also times variants. SHAPE stands for the four fields
+/// <grid x,y,z> <block x,y,z> <dynamic smem> <cluster x,y,z>; LAUNCH counts the launches of this
+/// kernel and shape in this process from 0; VARIANT is the position in the plan: 0 the kernel
+/// itself, 1 its identical control copy, 2 and up the variants. Times are those of the GPU, in ns.
+///
+///   replayed <kernel> SHAPE LAUNCH <deterministic 0|1> <idempotent 0|1> <saved bytes>
+///          <dirty bytes> <dirty ranges> <save ns> <compare ns> <restore ns>
+///          <whole ns, by the clock>
+///   verified <kernel> SHAPE LAUNCH VARIANT <equal|within-spread|differs|stray|refused> <detail>
+///   timed <kernel> SHAPE LAUNCH <screen|confirm> <round> VARIANT <cold ns> <warm ns, 0: not taken>
+///   rotated <kernel> SHAPE <cycle> VARIANT <ns>
+///   stood-back <kernel> <reason>       this kernel is not replayed (any more) in this process
+///   fault <kernel> VARIANT <reason>    the variant hung or failed, and the process was ended
+///
+/// The plan, tab-separated, one kernel's lines in any order:
+///
+///   carve-plan <version>
+///   seed <number>                      of the permutations
+///   replay-ms <milliseconds>           for all replays of a process; 0: no limit
+///   hang-ms <milliseconds>             after which a run of a variant counts as hung
+///   kernel <name> <mode> <fallback> <clone>...      the clones are variants 1, 2, ...
+///          mode: replay; rotate; verify-rotate (replayed once per shape to compare outputs, timed
+///          by rotating); fallback, where it cannot be replayed: rotate or none
+///   shape <kernel> SHAPE <launches> <default's mean ns>   as traced; other shapes run the default
+///   exclude <kernel> VARIANT           not to be run: it was at fault in an earlier run
 #pragma once
 
 namespace carve::probe {
@@ -40,6 +70,14 @@ inline constexpr char InjectionVariable[] = "CUDA_INJECTION64_PATH";
 /// Nanoseconds that every launch is held back on the host. What changes in the output of such a run
 /// of the untouched program depends on time and not on the kernels' results.
 inline constexpr char DelayVariable[] = "CARVE_PROBE_DELAY_NS";
+
+/// The plan of a run that times variants; absent: nothing is timed but what runs.
+inline constexpr char PlanVariable[] = "CARVE_PROBE_PLAN";
+inline constexpr int PlanVersion = 1;
+
+/// How the probe ends a process whose variant hung or broke the context: no handler of the program
+/// may run, because what it would write is not the program's result.
+inline constexpr int FaultExitStatus = 97;
 
 inline constexpr char FileSuffix[] = ".probe";
 

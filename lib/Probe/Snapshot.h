@@ -1,0 +1,77 @@
+/// \file
+/// The content of device memory at one moment: saved, compared with what is there now, and put
+/// back, as a replay needs it between two runs of a kernel. Everything runs on one stream of ours,
+/// in the current context, while the program is held (SubmissionGate.h).
+#pragma once
+
+#include "Probe/DeviceMemory.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace carve::probe {
+
+struct TracedProcess;
+
+/// A part of a range that was saved.
+struct Span {
+  size_t Range = 0; ///< Index into what was saved.
+  size_t Offset = 0, Bytes = 0;
+};
+
+/// How one run's output differs from the reference output, over the spans that the default writes.
+/// Words are of 4 bytes; relative differences are |a-b| / max(|a|,|b|) under both readings of the
+/// bytes, 0 where the words are equal, infinity where one of the two is not a number.
+struct OutputDifference {
+  uint64_t Words = 0;     ///< That differ.
+  double RelativeF32 = 0; ///< Largest, words read as float.
+  double RelativeF64 = 0; ///< Largest, aligned pairs of words read as double.
+  uint64_t Multiset = 0;  ///< Order-independent sum of a hash of every word of this run.
+  bool equal() const { return Words == 0; }
+};
+
+/// Every function returns why it failed, or an empty string. A failure of the driver that breaks
+/// the context is such a reason, too: then nothing can be put back, and the process has to end.
+class Snapshot {
+public:
+  explicit Snapshot(TracedProcess &P);
+  ~Snapshot();
+
+  /// Saves \p Ranges. Shadow memory is on the device as far as it fits beside \p ReserveBytes left
+  /// free, else on the host; `memory` where neither has room.
+  std::string save(std::vector<MemoryRange> Ranges, CUstream Stream);
+
+  /// What is different now from what was saved, as spans of whole chunks, neighbours joined.
+  std::string changed(std::vector<Span> &Spans);
+
+  /// Puts back what was saved: \p Spans only, or everything.
+  std::string restore(const std::vector<Span> &Spans);
+  std::string restoreAll();
+
+  /// Takes what stands in \p Spans now as the reference output.
+  std::string keepReference(const std::vector<Span> &Spans);
+  /// How \p Spans, those of the reference, differ from it now.
+  std::string differenceFromReference(OutputDifference &Difference);
+
+  /// Whether a word of the saved memory looks like an address of \p Pointed (host or managed
+  /// memory): then a kernel may reach it although no argument says so.
+  std::string pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found);
+
+  /// Reads through memory of ours of twice the size of L2, so that nothing of the program's is
+  /// left in it; reading leaves no write-back to the kernel that is timed next.
+  std::string flushL2();
+
+  /// Gives all device memory of ours back; what was saved is lost.
+  void release();
+  /// Bytes of device memory that we hold now.
+  size_t heldBytes() const;
+
+  size_t savedBytes() const;
+
+private:
+  struct Impl;
+  Impl *State;
+};
+
+} // namespace carve::probe
