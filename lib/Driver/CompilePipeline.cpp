@@ -2,6 +2,7 @@
 
 #include "Driver/Attempt.h"
 #include "Driver/Emission.h"
+#include "Driver/Fallback.h"
 #include "Driver/LinkRecorder.h"
 #include "Driver/RebuildCues.h"
 #include "Driver/StoredCompile.h"
@@ -52,7 +53,6 @@ private:
   void rememberObject(const KeptCompile &Kept);
   bool tryStore();
   llvm::Error reemit(const Unit &Record, Profile Decisions, RestoredCompile Restored);
-  void noteUntuned(llvm::Error E);
 
   llvm::Error emit();
   void putUnits();
@@ -266,7 +266,7 @@ llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
   Unit &New = Units.front().Record;
   New.Containers.resize(1); // nvcc's own.
   New.Object->Decisions = conditions(Units.front().Decisions).Decisions;
-  noteUntuned(emit());
+  countUntuned(Store, emit(), "nvcc's output kept");
   keepRecords();
   llvm::outs() << Restored.Stdout;
   llvm::outs().flush();
@@ -338,20 +338,6 @@ llvm::Error CompilePipeline::finish(const KeptCompile &Kept, TempDir &Keep) {
   return Emitted;
 }
 
-/// Counts and logs why the output is nvcc's own, which is no failure.
-void CompilePipeline::noteUntuned(llvm::Error E) {
-  llvm::handleAllErrors(
-      std::move(E),
-      [&](const Unsupported &U) {
-        logLine("nvcc's output kept: " + U.reason() + ": " + U.detail());
-        Store.countPassthrough(U.reason());
-      },
-      [&](const llvm::ErrorInfoBase &Info) {
-        logLine("nvcc's output kept: " + Info.message());
-        Store.countPassthrough("internal");
-      });
-}
-
 llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
   std::vector<std::string> Arguments = Line.Argv;
   if (mayEmit() && Output.hasRoom() && !Line.makesSeveralObjects())
@@ -374,7 +360,7 @@ llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
   if (Result.ExitStatus != 0 || Result.Signal)
     return llvm::Error::success();
   // From here on nvcc has succeeded, and so do we.
-  noteUntuned(finish(*Kept, Keep));
+  countUntuned(Store, finish(*Kept, Keep), "nvcc's output kept");
   return Output.place();
 }
 

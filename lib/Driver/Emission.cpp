@@ -34,6 +34,8 @@ private:
   llvm::Error emitObjects();
   llvm::Error emitExecutable();
   llvm::Error link(const llvm::StringMap<std::string> &Objects, llvm::StringRef Linked);
+  llvm::Expected<KeptCompile> runNvccAgain(const std::vector<std::string> &Arguments,
+                                           llvm::StringRef Folder);
   void rememberLink(const BuildPlan &Plan);
   void rememberContainer(CompiledUnit &U, llvm::StringRef Container);
 
@@ -127,6 +129,20 @@ llvm::Error Emission::emitExecutable() {
   return Output.replaceBy(Linked);
 }
 
+/// nvcc with \p Arguments, files kept below \p Folder of the keep directory, nothing printed. Fails
+/// where nvcc does.
+llvm::Expected<KeptCompile> Emission::runNvccAgain(const std::vector<std::string> &Arguments,
+                                                   llvm::StringRef Folder) {
+  std::string Keep = (Request.KeepDir + "/" + Folder).str();
+  if (std::error_code E = llvm::sys::fs::create_directory(Keep))
+    return llvm::createFileError(Keep, E);
+  llvm::Expected<KeptCompile> Kept =
+      compileKeeping(Context.T, Context.Runner, Arguments, "", Keep, /*Quiet=*/true);
+  if (Kept && !Kept->Nvcc.succeeded())
+    return llvm::make_error<ToolFailure>(Context.T.Nvcc, Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
+  return Kept;
+}
+
 /// Links the executable again from \p Objects. With -rdc=true nvcc keeps its files, so that the
 /// store learns the new device link too.
 llvm::Error Emission::link(const llvm::StringMap<std::string> &Objects, llvm::StringRef Linked) {
@@ -137,15 +153,9 @@ llvm::Error Emission::link(const llvm::StringMap<std::string> &Objects, llvm::St
     llvm::append_range(Link.Argv, Arguments);
     return runChecked(Context.Runner, Link).takeError();
   }
-  std::string Keep = Request.KeepDir + "/carve-link";
-  if (std::error_code E = llvm::sys::fs::create_directory(Keep))
-    return llvm::createFileError(Keep, E);
-  llvm::Expected<KeptCompile> Kept =
-      compileKeeping(Context.T, Context.Runner, Arguments, "", Keep, /*Quiet=*/true);
+  llvm::Expected<KeptCompile> Kept = runNvccAgain(Arguments, "carve-link");
   if (!Kept)
     return Kept.takeError();
-  if (!Kept->Nvcc.succeeded())
-    return llvm::make_error<ToolFailure>(Context.T.Nvcc, Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
   rememberLink(Kept->Plan);
   return llvm::Error::success();
 }
@@ -161,7 +171,11 @@ void Emission::rememberLink(const BuildPlan &Plan) {
 
 /// Whether the kernels that a unit's file cap was chosen for are still there.
 bool Emission::fileCapHolds(const CompiledUnit &U) const {
-  llvm::Expected<std::vector<std::string>> Now = kernelDigests(U.Record, Store);
+  std::vector<std::string> Archs;
+  for (const Decision &D : U.Decisions.Kernels)
+    if (!D.Arch.empty() && !llvm::is_contained(Archs, D.Arch))
+      Archs.push_back(D.Arch);
+  llvm::Expected<std::vector<std::string>> Now = kernelDigests(U.Record, Store, Archs);
   if (!Now) {
     logLine(llvm::toString(Now.takeError()));
     return false;
@@ -196,16 +210,10 @@ llvm::Error Emission::emitFileCap(unsigned Cap) {
     return unsupported("environment-register-cap",
                        "NVCC_*_FLAGS give a cap that cannot be replaced");
   std::string Capped = Output.newName();
-  std::string Keep = Request.KeepDir + "/carve-file";
-  if (std::error_code E = llvm::sys::fs::create_directory(Keep))
-    return llvm::createFileError(Keep, E);
-  llvm::Expected<KeptCompile> Kept = compileKeeping(
-      Context.T, Context.Runner, withRegisterCap(Line, Cap, Capped), "", Keep, /*Quiet=*/true);
-  if (!Kept || !Kept->Nvcc.succeeded()) {
+  llvm::Expected<KeptCompile> Kept = runNvccAgain(withRegisterCap(Line, Cap, Capped), "carve-file");
+  if (!Kept) {
     llvm::sys::fs::remove(Capped);
-    if (!Kept)
-      return Kept.takeError();
-    return llvm::make_error<ToolFailure>(Context.T.Nvcc, Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
+    return Kept.takeError();
   }
   for (CompiledUnit &U : Units)
     for (const DeviceUnit &New : Kept->Plan.Units)

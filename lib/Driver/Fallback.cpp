@@ -1,5 +1,6 @@
 #include "Driver/Fallback.h"
 
+#include "Support/Error.h"
 #include "Support/Log.h"
 
 using namespace carve;
@@ -13,4 +14,17 @@ llvm::Error carve::fallBack(const Toolchain &T, const std::optional<UnitStore> &
   std::vector<std::string> Argv = {T.Nvcc};
   Argv.insert(Argv.end(), Arguments.begin(), Arguments.end());
   return replaceProcess(Argv);
+}
+
+void carve::countUntuned(UnitStore &Store, llvm::Error E, llvm::StringRef What) {
+  llvm::handleAllErrors(
+      std::move(E),
+      [&](const Unsupported &U) {
+        logLine(What + ": " + U.reason() + ": " + U.detail());
+        Store.countPassthrough(U.reason());
+      },
+      [&](const llvm::ErrorInfoBase &Info) {
+        logLine(What + ": " + Info.message());
+        Store.countPassthrough("internal");
+      });
 }

@@ -1,5 +1,6 @@
 /// \file
-/// Handing a command to the real nvcc as it is, with a counted reason.
+/// Handing a command to the real nvcc as it is, and leaving its output as it made it: both with a
+/// counted reason.
 #pragma once
 
 #include "Nvcc/Toolchain.h"
@@ -11,5 +12,9 @@ namespace carve {
 llvm::Error fallBack(const Toolchain &T, const std::optional<UnitStore> &Store,
                      llvm::ArrayRef<std::string> Arguments, llvm::StringRef Reason,
                      llvm::StringRef Detail);
+
+/// Counts and logs \p E after nvcc has succeeded, where it is no failure of the command. \p What
+/// says what did not happen: `nvcc's output kept`.
+void countUntuned(UnitStore &Store, llvm::Error E, llvm::StringRef What);
 
 } // namespace carve

@@ -72,16 +72,7 @@ llvm::Expected<std::optional<LinkResult>> carve::linkDeviceCode(const LinkReques
                     Kept->Nvcc.Interrupted ? Kept->Nvcc.Interrupted : Kept->Nvcc.Signal};
   if (Result.ExitStatus != 0 || Result.Signal)
     return Result;
-  llvm::handleAllErrors(
-      record(*Kept, *Line, Request, Store, T, Runner),
-      [&](const Unsupported &U) {
-        logLine("device link not recorded: " + U.reason() + ": " + U.detail());
-        Store.countPassthrough(U.reason());
-      },
-      [&](const llvm::ErrorInfoBase &E) {
-        logLine("device link not recorded: " + E.message());
-        Store.countPassthrough("internal");
-      });
+  countUntuned(Store, record(*Kept, *Line, Request, Store, T, Runner), "device link not recorded");
   return Result;
 }
 

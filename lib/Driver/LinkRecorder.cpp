@@ -99,15 +99,16 @@ llvm::Error carve::recordLink(const PlannedLink &Planned, const LinkCommand &C, 
   L.Nvcc = T.Nvcc;
   L.NvccVersion = C.NvccVersion;
   L.FatbinaryArguments = Planned.FatbinaryArguments;
+  InputFinder Finder(C.WorkDir, T); // Inputs are the same for every architecture, and read once.
   for (const PlannedLinkImage &P : Planned.Images) {
-    InputFinder Finder(C.WorkDir, T);
+    Finder.Options.clear();
     if (llvm::Error E = Finder.read(P.NvlinkArguments))
       return E;
     if (Finder.Inputs.empty()) // nvcc also plans a link where there is nothing to be linked.
       return llvm::Error::success();
-    L.Inputs = std::move(Finder.Inputs); // The same for every architecture.
     L.Images.push_back({P.Arch, "", std::move(Finder.Options)});
   }
+  L.Inputs = std::move(Finder.Inputs);
   for (size_t I = 0; I < L.Images.size(); ++I) {
     llvm::Expected<std::string> Digest = keep(Planned.Images[I].CubinPath, Store);
     if (!Digest)

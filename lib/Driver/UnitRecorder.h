@@ -26,7 +26,9 @@ void copyDecisions(const CommandLine &C, llvm::StringRef WorkDir, const UnitStor
                    UnitStore &To);
 
 /// decisionDigest() of every entry of \p Images' PTX: what a tuning of the unit has looked at.
-/// Sorted; a changed or new kernel changes the list, an edit elsewhere does not.
-llvm::Expected<std::vector<std::string>> kernelDigests(const Unit &U, const UnitStore &Store);
+/// Sorted; a changed or new kernel changes the list, an edit elsewhere does not. With \p AddedArchs
+/// also what the entries would be called in images added for these (ImageOrigin::FromPtx).
+llvm::Expected<std::vector<std::string>> kernelDigests(const Unit &U, const UnitStore &Store,
+                                                       llvm::ArrayRef<std::string> AddedArchs = {});
 
 } // namespace carve
