@@ -95,8 +95,10 @@ bool SpinFinder::spins(ArrayRef<Step> Loop) const {
   for (const Step &S : Loop) {
     if (writesOrCalls(S))
       return false;
-    for (StringRef Name : S.Results)
-      Changing.insert(Name);
+    // nvcc gives a register its constant again each time.
+    if (S.Opcode != "mov" || !S.Sources.empty())
+      for (StringRef Name : S.Results)
+        Changing.insert(Name);
   }
   for (const Step &S : Loop)
     if (polls(S, Changing))

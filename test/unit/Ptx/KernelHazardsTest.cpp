@@ -102,6 +102,9 @@ TEST(KernelHazards, WaitingLoops) {
                     "$L2:"));
   EXPECT_TRUE(spins("$L1:\natom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.s32 %p1, %r1, 0;\n"
                     "@!%p1 bra $L2;\nbra $L1;\n$L2:"));
+  EXPECT_TRUE(spins("$L1:\nmov.u32 %r1, 1;\nmov.u32 %r2, 0;\n"
+                    "atom.global.cas.b32 %r3, [%rd2], %r2, %r1;\nsetp.ne.s32 %p1, %r3, 0;\n"
+                    "@%p1 bra $L1;"));
 }
 
 TEST(KernelHazards, LoopsThatWorkDoNotWait) {
