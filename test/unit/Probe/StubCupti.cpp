@@ -21,7 +21,8 @@ static std::recursive_mutex Lock;
 static std::atomic<CUpti_CallbackFunc> Callback;
 static void *CallbackUser;
 static std::shared_mutex EnabledLock;
-static std::set<std::pair<int, unsigned>> Enabled;
+/// Never destroyed: at the exit of the process other threads may still make calls.
+static auto &Enabled = *new std::set<std::pair<int, unsigned>>;
 static CUpti_BuffersCallbackRequestFunc Request;
 static CUpti_BuffersCallbackCompleteFunc Complete;
 static bool KernelsEnabled;

@@ -136,7 +136,9 @@ STANDIN_API cuModuleUnload(CUmodule Module) {
 static Entry *entryOf(Image *I, const std::string &Name) {
   std::lock_guard<std::mutex> Guard(driver().Lock);
   auto Code = driver().Codes.find(Name);
-  if (Code == driver().Codes.end() || !hasWord(I->Text, Name))
+  // The probe's own image is compressed.
+  bool OfProbe = Name.starts_with("__carve_probe_");
+  if (Code == driver().Codes.end() || (!OfProbe && !hasWord(I->Text, Name)))
     return nullptr;
   std::unique_ptr<Entry> &Known = I->Entries[Name];
   if (!Known) {
