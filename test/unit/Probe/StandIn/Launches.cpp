@@ -27,6 +27,7 @@ static void leaveRecord(const StreamState &Stream, const KernelCode &Code, const
   Record.streamId = Stream.Id;
   Record.correlationId = Correlation;
   Record.graphId = Graph;
+  Record.graphNodeId = Graph;
   Record.start = StartNs;
   Record.end = Record.completed = EndNs;
   hooks().Activity(&Record);
