@@ -51,7 +51,7 @@ TEST(SampleRecord, RunsByTakingSamplesInTurn) {
   SampleRecord R = parsed("carve-samples\t1\nsample\ta\tdefault\t10\nsample\ta\tdefault\t11\n"
                           "sample\ta\tr40\t8\nsample\ta\tuntouched\t9\nsample\tb\tdefault\t5\n"
                           "sample\tb\tuntouched\t6\nprogram\t100\t1.5\nprogram\t200\t2.5\n");
-  std::vector<SubjectSpace> Subjects = {{"a", 3}, {"b", 2}};
+  std::vector<SubjectSpace> Subjects = {{"a", 3, 0, "", {}}, {"b", 2, 0, "", {}}};
   std::vector<std::vector<std::string>> Names = {{"default", "control", "r40"},
                                                  {"default", "control"}};
   RunSample First = valueOf(R.run(Subjects, Names, {0, 0}));
