@@ -16,9 +16,7 @@ unsigned EntryDirectives::maxThreadsPerBlock() const {
   return Bound ? (*Bound)[0] * (*Bound)[1] * (*Bound)[2] : 1024;
 }
 
-/// Functions of the driver and of the device runtime: they live in the system's own registers and
-/// stack, which a cap on the caller does not touch.
-static bool isSystemFunction(StringRef Name) {
+bool carve::isSystemFunction(StringRef Name) {
   return Name == "vprintf" || Name == "malloc" || Name == "free" || Name == "__assertfail" ||
          Name.starts_with("cuda");
 }

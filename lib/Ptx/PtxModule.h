@@ -34,7 +34,7 @@ struct PtxEntry {
   bool UsesSetMaxNReg = false; ///< `setmaxnreg`: the kernel moves registers between warps itself.
   bool UnknownStack = false;   ///< Reaches recursion or an indirect call.
   bool CallsExternal = false;  ///< Calls a function without a body here, other than the system's
-                               ///< (`vprintf`, `malloc`, `free`, `__assertfail`, `cuda*`).
+                               ///< (isSystemFunction()).
   bool CallsShared = false;    ///< Calls a function with a body here, which other kernels may call.
   std::vector<std::string> Callees; ///< Functions reached, transitively, in order of first call.
 };
@@ -45,6 +45,13 @@ struct CloneRequest {
   std::string CloneName;
   std::optional<unsigned> RegisterCap; ///< Absent: an identical copy.
 };
+
+/// Functions of the driver and of the device runtime (`vprintf`, `malloc`, `free`, `__assertfail`,
+/// `cuda*`): they live in the system's own registers and stack, which a cap on the caller does not
+/// touch.
+bool isSystemFunction(llvm::StringRef Name);
+
+struct KernelHazards;
 
 class PtxModule {
 public:
@@ -71,6 +78,13 @@ public:
   /// order of first use; module tags in names constant; message, file and line of `__assertfail`
   /// ignored. Fails where the entry is not in the module.
   llvm::Expected<std::string> kernelDigest(llvm::StringRef Entry) const;
+
+  /// What the entry and all that it calls do that a replay cannot undo (KernelHazards.h). Fails
+  /// where the entry is not in the module.
+  llvm::Expected<KernelHazards> kernelHazards(llvm::StringRef Entry) const;
+
+  /// Whether any kernel of the module may allocate on the device (`malloc`, `new`).
+  bool usesDeviceHeap() const;
 
 private:
   struct Impl; // Spans of the text; defined beside the scanner.

@@ -3,8 +3,9 @@
 #include "Probe/Protocol.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Tune/InRunRecords.h"
+#include "Tune/ProbeFields.h"
 
-#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,6 +14,9 @@
 #include <tuple>
 
 using namespace carve;
+
+static constexpr llvm::StringLiteral HazardKinds[] = {"managed", "host-mapped", "ipc",
+                                                      "peer",    "capture",     "array"};
 
 std::optional<std::string> ProbeRecord::whyIncomplete() const {
   if (!Aside.empty())
@@ -53,49 +57,7 @@ uint64_t ProbeRecord::totalNs(const std::set<std::string> &Names) const {
 
 namespace {
 
-/// The fields of one line, read in order; remembers the first one that does not fit.
-class Fields {
-public:
-  explicit Fields(llvm::StringRef Line) { Line.split(Words, '\t'); }
-
-  llvm::StringRef tag() const { return Words.front(); }
-  std::string text() { return next().str(); }
-  template <typename T> void number(T &Out) {
-    llvm::StringRef Word = next();
-    if (!Bad && Word.getAsInteger(10, Out))
-      fail(Word);
-  }
-  void triple(std::array<unsigned, 3> &Out) {
-    llvm::StringRef Word = next();
-    llvm::SmallVector<llvm::StringRef, 3> Parts;
-    Word.split(Parts, ',');
-    bool Ok = Parts.size() == 3;
-    for (size_t I = 0; Ok && I < 3; ++I)
-      Ok = !Parts[I].getAsInteger(10, Out[I]);
-    if (!Ok)
-      fail(Word);
-  }
-  /// The first field that is absent or does not fit, or nothing.
-  const std::optional<std::string> &bad() const { return Bad; }
-
-private:
-  llvm::StringRef next() {
-    if (++At >= Words.size()) {
-      fail("nothing");
-      return "";
-    }
-    return Words[At];
-  }
-  void fail(llvm::StringRef Actual) {
-    if (!Bad)
-      Bad = ("field " + llvm::Twine(At) + " is '" + Actual + "'").str();
-  }
-  llvm::SmallVector<llvm::StringRef, 20> Words;
-  size_t At = 0;
-  std::optional<std::string> Bad;
-};
-
-DeviceInfo readDevice(Fields &F) {
+DeviceInfo readDevice(ProbeFields &F) {
   DeviceInfo D;
   F.number(D.Ordinal);
   D.Name = F.text();
@@ -117,23 +79,21 @@ DeviceInfo readDevice(Fields &F) {
   return D;
 }
 
-KernelLaunches readKernel(Fields &F) {
+KernelLaunches readKernel(ProbeFields &F) {
   KernelLaunches K;
-  unsigned Cooperative = 0;
-  K.Kernel = F.text();
+  K.Kernel = F.name();
   F.triple(K.Shape.Grid);
   F.triple(K.Shape.Block);
   F.number(K.StaticSmemBytes);
   F.number(K.Shape.DynamicSmemBytes);
   F.triple(K.Shape.Cluster);
-  F.number(Cooperative);
+  F.flag(K.Shape.Cooperative);
   F.number(K.RegsPerThread);
   F.number(K.LocalBytesPerThread);
   F.number(K.Launches);
   F.number(K.TotalNs);
   F.number(K.MinNs);
   F.number(K.LocalBytesTotal);
-  K.Shape.Cooperative = Cooperative != 0;
   return K;
 }
 
@@ -161,10 +121,43 @@ struct ProcessState {
   unsigned Pid = 0;
   bool Loaded = false; ///< Device code, without which there are no kernels.
   bool Ended = false;
+  InRunRecord InRun;
 };
 
+/// What launched a kernel, and what the program does, as a trace tells it. False where \p F is
+/// another record.
+bool takeTraceFact(ProbeFields &F, ProbeRecord &Record) {
+  llvm::StringRef Tag = F.tag();
+  if (Tag == "query") {
+    std::string Kernel = F.name();
+    (void)F.text(); // The driver call.
+    if (!F.bad())
+      Record.Queried.insert(Kernel);
+  } else if (Tag == "graph") {
+    std::string Kernel = F.name();
+    uint64_t Launches = 0;
+    F.number(Launches);
+    if (!F.bad())
+      Record.GraphLaunches[Kernel] += Launches;
+  } else if (Tag == "attribute") {
+    std::string Kernel = F.name();
+    F.oneOf({"programmatic"});
+    if (!F.bad())
+      Record.Programmatic.insert(Kernel);
+  } else if (Tag == "hazard") {
+    size_t Kind = F.oneOf(HazardKinds);
+    std::string Call = F.name();
+    if (!F.bad())
+      Record.Hazards[HazardKinds[Kind].str()].insert(Call);
+  } else {
+    return false;
+  }
+  F.end();
+  return true;
+}
+
 /// Takes one line after the first. Unknown tags are a newer probe's and are an error.
-bool takeLine(Fields &F, ProbeRecord &Record, ProcessState &State) {
+bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
   llvm::StringRef Tag = F.tag();
   State.Loaded |= Tag == "container" || Tag == "module" || Tag == "kernel" || Tag == "aside";
   if (Tag == "device") {
@@ -184,8 +177,6 @@ bool takeLine(Fields &F, ProbeRecord &Record, ProcessState &State) {
     Record.Unswapped[Digest] = F.text();
   } else if (Tag == "module") {
     Record.Modules.insert(F.text());
-  } else if (Tag == "query") {
-    Record.Queried.insert(F.text());
   } else if (Tag == "dropped") {
     uint64_t Lost = 0;
     F.number(Lost);
@@ -195,9 +186,29 @@ bool takeLine(Fields &F, ProbeRecord &Record, ProcessState &State) {
   } else if (Tag == "end") {
     State.Ended = true;
   } else {
-    return false;
+    return takeTraceFact(F, Record) || takeInRunLine(F, State.InRun);
   }
   return true;
+}
+
+/// Adds what one process timed. Its rounds and cycles are numbered behind those of the processes
+/// before it, so that a round never pairs the times of two processes.
+void addInRun(InRunRecord &All, InRunRecord New) {
+  unsigned Rounds = 0, Cycles = 0;
+  for (const TimedSample &T : All.Timed)
+    Rounds = std::max(Rounds, T.Round + 1);
+  for (const RotatedSample &R : All.Rotated)
+    Cycles = std::max(Cycles, R.Cycle + 1);
+  for (TimedSample &T : New.Timed)
+    T.Round += Rounds;
+  for (RotatedSample &R : New.Rotated)
+    R.Cycle += Cycles;
+  llvm::append_range(All.Replays, New.Replays);
+  llvm::append_range(All.Verified, New.Verified);
+  llvm::append_range(All.Timed, New.Timed);
+  llvm::append_range(All.Rotated, New.Rotated);
+  llvm::append_range(All.StoodBack, New.StoodBack);
+  llvm::append_range(All.Faults, New.Faults);
 }
 
 } // namespace
@@ -210,7 +221,7 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
     if (Rest.empty() && !Text.ends_with("\n"))
       break; // Cut short by a kill.
     Text = Rest;
-    Fields F(Current);
+    ProbeFields F(Current);
     if (++Line == 1) {
       std::string Version = F.tag() == "carve-probe" ? F.text() : "";
       if (Version != std::to_string(probe::ProtocolVersion))
@@ -227,15 +238,15 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
   }
   if (Line > 0)
     ++Record.Processes;
-  if (State.Loaded && !State.Ended) {
+  // The probe itself ends a process at fault, without the record's end.
+  bool Faulted = !State.InRun.Faults.empty();
+  Record.Faulted += Faulted;
+  addInRun(Record.InRun, std::move(State.InRun));
+  if (State.Loaded && !State.Ended && !Faulted) {
     ++Record.Incomplete;
     Record.Unfinished.insert(State.Pid);
   }
   return llvm::Error::success();
-}
-
-static std::string printTriple(const std::array<unsigned, 3> &T) {
-  return std::to_string(T[0]) + "," + std::to_string(T[1]) + "," + std::to_string(T[2]);
 }
 
 std::string carve::printProbeRecord(const ProbeRecord &Record) {
@@ -254,7 +265,18 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
        << K.Shape.DynamicSmemBytes << '\t' << printTriple(K.Shape.Cluster) << '\t'
        << K.Shape.Cooperative << '\t' << K.RegsPerThread << '\t' << K.LocalBytesPerThread << '\t'
        << K.Launches << '\t' << K.TotalNs << '\t' << K.MinNs << '\t' << K.LocalBytesTotal << '\n';
-  OS << "end\n";
+  for (const std::string &Kernel : Record.Queried)
+    OS << "query\t" << Kernel << "\t-\n";
+  for (const auto &[Kernel, Launches] : Record.GraphLaunches)
+    OS << "graph\t" << Kernel << '\t' << Launches << '\n';
+  for (const std::string &Kernel : Record.Programmatic)
+    OS << "attribute\t" << Kernel << "\tprogrammatic\n";
+  for (const auto &[Kind, Calls] : Record.Hazards)
+    for (const std::string &Call : Calls)
+      OS << "hazard\t" << Kind << '\t' << Call << '\n';
+  OS << printInRun(Record.InRun);
+  if (!Record.Faulted)
+    OS << "end\n";
   return Text;
 }
 

@@ -1,8 +1,11 @@
 /// \file
-/// What the probe saw in one run of a workload: the record that tracing and timing start from.
+/// What the probe saw and timed in one run of a workload: the record that tracing and timing start
+/// from.
 #pragma once
 
 #include "Carve/LaunchShape.h"
+#include "Tune/InRunRecord.h"
+#include "Tune/InRunRecords.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -51,14 +54,21 @@ struct ProbeRecord {
   std::set<std::string> Modules; ///< Digests of the images that the driver made of them.
   std::vector<KernelLaunches> Kernels;
   std::set<std::string> Queried; ///< Kernels whose attributes or occupancy were asked for.
-  uint64_t Dropped = 0;          ///< Activity records lost.
-  std::set<std::string> Aside;   ///< Why the probe did nothing in some process.
-  unsigned Incomplete = 0;       ///< Processes that were killed before their record was whole.
-  unsigned Running = 0;          ///< Processes that the program has left behind at work.
+  std::map<std::string, uint64_t> GraphLaunches; ///< Of a kernel: those started from graphs.
+  std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
+  /// Driver calls that the program makes, by kind: managed, host-mapped, ipc, peer, capture, array.
+  std::map<std::string, std::set<std::string>> Hazards;
+  InRunRecord InRun;           ///< Of a timing run.
+  uint64_t Dropped = 0;        ///< Activity records lost.
+  std::set<std::string> Aside; ///< Why the probe did nothing in some process.
+  unsigned Incomplete = 0;     ///< Processes that were killed before their record was whole.
+  unsigned Faulted = 0;        ///< Processes that the probe ended: their variant was at fault.
+  unsigned Running = 0;        ///< Processes that the program has left behind at work.
   /// The numbers of processes, ended or not, that loaded device code and whose record has no end.
   std::set<unsigned> Unfinished;
 
-  /// Why the times are not those of the whole program, or nothing.
+  /// Why the times are not those of the whole program, or nothing. A run with a fault has ended
+  /// early as well, which InRun.Faults tells; other processes may be incomplete because of it.
   std::optional<std::string> whyIncomplete() const;
   /// Why no image fits the whole program: its GPUs are of different architectures. Or nothing.
   std::optional<std::string> whyMixed() const;
@@ -69,12 +79,14 @@ struct ProbeRecord {
 };
 
 /// Adds the records of one process (Probe/Protocol.h) to \p Record. Fails naming \p Name and the
-/// line where one does not have the fields expected. A last line without its end, as a killed
-/// process leaves it, is passed over. A process that loaded no device code, as a launcher or a
-/// program that only asks for devices, may end as it likes.
+/// line where one does not have the fields expected, with what it has and what was expected. A last
+/// line without its end, as a killed process leaves it, is passed over. A process that loaded no
+/// device code, as a launcher or a program that only asks for devices, may end as it likes; so does
+/// one that the probe ended for a fault. Rounds and cycles are numbered anew behind those of the
+/// processes before, so that each is of one process.
 llvm::Error readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record);
 
-/// Devices and launches of \p Record in the form that readProbeFile() reads.
+/// Devices, launches, trace facts and what was timed, in the form that readProbeFile() reads.
 std::string printProbeRecord(const ProbeRecord &Record);
 
 /// The records of all processes that wrote into \p Dir.

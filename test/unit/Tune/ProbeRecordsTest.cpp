@@ -118,14 +118,18 @@ TEST(ProbeRecords, ErrorsNameFileLineAndField) {
   EXPECT_EQ(failure("hello\n"), "p:1: not a record of protocol 1: 'hello'");
   EXPECT_EQ(failure(ProbeHead + "launch\tk\n"), "p:3: unknown record 'launch'");
   EXPECT_EQ(failure(ProbeHead + "\nend\n"), "p:3: unknown record ''");
-  EXPECT_EQ(failure(ProbeHead + "dropped\tmany\n"), "p:3: 'dropped' record: field 1 is 'many'");
-  EXPECT_EQ(failure(ProbeHead + "dropped\t-1\n"), "p:3: 'dropped' record: field 1 is '-1'");
-  EXPECT_EQ(failure(ProbeHead + "module\n"), "p:3: 'module' record: field 1 is 'nothing'");
+  EXPECT_EQ(failure(ProbeHead + "dropped\tmany\n"),
+            "p:3: 'dropped' record: field 1 is 'many', expected a number");
+  EXPECT_EQ(failure(ProbeHead + "dropped\t-1\n"),
+            "p:3: 'dropped' record: field 1 is '-1', expected a number");
+  EXPECT_EQ(failure(ProbeHead + "module\n"),
+            "p:3: 'module' record: field 1 is absent, expected text");
   std::string Kernel = kernelLine("k", 7);
   Kernel.replace(Kernel.find("256,1,1"), 7, "256,1");
-  EXPECT_EQ(failure(ProbeHead + Kernel), "p:3: 'kernel' record: field 3 is '256,1'");
+  EXPECT_EQ(failure(ProbeHead + Kernel),
+            "p:3: 'kernel' record: field 3 is '256,1', expected three numbers");
   EXPECT_EQ(failure(ProbeHead + "kernel\tk\t1,1,4294967296\n"),
-            "p:3: 'kernel' record: field 2 is '1,1,4294967296'");
+            "p:3: 'kernel' record: field 2 is '1,1,4294967296', expected three numbers");
 }
 
 TEST(ProbeRecords, PrintedRecordsReadBackTheSame) {
@@ -141,6 +145,84 @@ TEST(ProbeRecords, PrintedRecordsReadBackTheSame) {
   EXPECT_EQ(Again.Kernels[1].Shape.Cluster[0], 2u);
   EXPECT_EQ(Again.Kernels[1].LocalBytesTotal, 4096u);
   EXPECT_EQ(Again.Incomplete, 0u);
+}
+
+static const char TraceFacts[] = "query\t_Z1kv\t-\ngraph\t_Z1gv\t7\nattribute\t_Z1pv\t"
+                                 "programmatic\nhazard\tipc\tcuIpcGetMemHandle\nhazard\tipc\t"
+                                 "cuIpcOpenMemHandle_v2\nhazard\tmanaged\tcuMemAllocManaged\n";
+
+TEST(ProbeRecords, TraceFactsAreReadAndPrinted) {
+  ProbeRecord R;
+  std::string Text = ProbeHead + TraceFacts + "graph\t_Z1gv\t3\nend\n";
+  ASSERT_EQ(messageOf(readProbeFile(Text, "1", R)), "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "graph\t_Z1gv\t5\nend\n", "2", R)), "");
+  EXPECT_EQ(R.GraphLaunches, (std::map<std::string, uint64_t>{{"_Z1gv", 15}}));
+  EXPECT_EQ(R.Programmatic, std::set<std::string>{"_Z1pv"});
+  EXPECT_EQ(R.Hazards, (std::map<std::string, std::set<std::string>>{
+                           {"ipc", {"cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2"}},
+                           {"managed", {"cuMemAllocManaged"}}}));
+  ProbeRecord Again = parsed(printProbeRecord(parsed(ProbeHead + TraceFacts + "end\n")));
+  EXPECT_NE(printProbeRecord(Again).find(TraceFacts), std::string::npos);
+}
+
+TEST(ProbeRecords, DamagedTraceFactsAreErrors) {
+  EXPECT_EQ(failure(ProbeHead + "graph\t_Z1gv\tmany\n"),
+            "p:3: 'graph' record: field 2 is 'many', expected a number");
+  EXPECT_EQ(failure(ProbeHead + "attribute\tk\tpriority\n"),
+            "p:3: 'attribute' record: field 2 is 'priority', expected programmatic");
+  EXPECT_EQ(failure(ProbeHead + "hazard\tmagic\tcuMagic\n"),
+            "p:3: 'hazard' record: field 1 is 'magic', expected "
+            "managed|host-mapped|ipc|peer|capture|array");
+  EXPECT_EQ(failure(ProbeHead + "hazard\tipc\n"),
+            "p:3: 'hazard' record: field 2 is absent, expected a name");
+  EXPECT_EQ(failure(ProbeHead + "query\tk\tcall\tmore\n"),
+            "p:3: 'query' record: field 3 is 'more', expected none");
+  EXPECT_EQ(failure(ProbeHead + "timed\tk\n"),
+            "p:3: 'timed' record: field 2 is absent, expected three numbers");
+}
+
+static std::string timedLines(unsigned Round) {
+  std::string R = std::to_string(Round);
+  return "timed\tk\t1,1,1\t32,1,1\t0\t1,1,1\t0\tscreen\t" + R + "\t0\t100\t90\n" +
+         "rotated\tk\t1,1,1\t32,1,1\t0\t1,1,1\t" + R + "\t0\t80\n";
+}
+
+TEST(ProbeRecords, ATimingRunIsKeptWhole) {
+  std::string Text = ProbeHead + kernelLine("k", 1000) + timedLines(0) + timedLines(1) + "end\n";
+  ProbeRecord R = parsed(Text);
+  EXPECT_EQ(R.InRun.Timed.size(), 2u);
+  EXPECT_EQ(R.InRun.Rotated.size(), 2u);
+  EXPECT_EQ(printInRun(parsed(printProbeRecord(R)).InRun), printInRun(R.InRun));
+}
+
+TEST(ProbeRecords, ARoundIsOfOneProcess) {
+  ProbeRecord R;
+  std::string Text = ProbeHead + timedLines(0) + timedLines(4) + "end\n";
+  for (const char *Name : {"1", "2"})
+    ASSERT_EQ(messageOf(readProbeFile(Text, Name, R)), "");
+  std::vector<unsigned> Rounds, Cycles;
+  for (const TimedSample &T : R.InRun.Timed)
+    Rounds.push_back(T.Round);
+  for (const RotatedSample &S : R.InRun.Rotated)
+    Cycles.push_back(S.Cycle);
+  EXPECT_EQ(Rounds, (std::vector<unsigned>{0, 4, 5, 9}));
+  EXPECT_EQ(Cycles, Rounds);
+}
+
+TEST(ProbeRecords, AProcessEndedForAFaultIsNotIncomplete) {
+  std::string Text = ProbeHead + kernelLine("k", 1000) + timedLines(0);
+  ProbeRecord R = parsed(Text + "fault\tk\t2\thung\n");
+  EXPECT_EQ(R.Faulted, 1u);
+  EXPECT_EQ(R.Incomplete, 0u);
+  EXPECT_TRUE(R.Unfinished.empty());
+  ASSERT_EQ(R.InRun.Faults.size(), 1u);
+  EXPECT_EQ(R.InRun.Faults[0].Variant, 2u);
+  EXPECT_EQ(R.whyIncomplete(), std::nullopt);
+  EXPECT_EQ(parsed(printProbeRecord(R)).Faulted, 1u);
+  // The same death before the record was written whole.
+  ProbeRecord Cut = parsed(Text + "fault\tk\t2\thu");
+  EXPECT_EQ(Cut.Faulted, 0u);
+  EXPECT_EQ(Cut.Incomplete, 1u);
 }
 
 TEST(ProbeRecords, ADirectoryHoldsOneFilePerProcess) {

@@ -1,0 +1,119 @@
+#include "Ptx/KernelHazards.h"
+
+#include "Ptx/PtxScanner.h"
+#include "Ptx/SpinLoops.h"
+#include "Support/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+using namespace llvm;
+
+/// Functions of the device runtime that only answer.
+static bool onlyAnswers(StringRef Name) {
+  return is_contained({"cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString",
+                       "cudaGetErrorName", "cudaGetDevice", "cudaGetDeviceCount",
+                       "cudaDeviceGetAttribute", "cudaRuntimeGetVersion"},
+                      Name);
+}
+
+/// Takes a function without a body into account.
+static void noteSystemCall(StringRef Name, KernelHazards &H) {
+  // Since CUDA 12 the device runtime's own names: `__cudaCDP2LaunchDevice`.
+  StringRef Runtime = Name;
+  bool Internal = Runtime.consume_front("__cudaCDP2");
+  if (Name == "vprintf")
+    H.Printf = true;
+  else if (Name == "malloc" || Name == "free" || Name == "cudaMalloc" || Name == "cudaFree" ||
+           (Internal && (Runtime == "Malloc" || Runtime == "Free")))
+    H.DeviceHeap = true;
+  else if (Name == "__assertfail")
+    H.Asserts = true;
+  else if (Internal ? !onlyAnswers(("cuda" + Runtime).str())
+                    : Name.starts_with("cuda") && !onlyAnswers(Name))
+    H.DeviceLaunch = true;
+  else if (!Internal && !isSystemFunction(Name))
+    H.External.push_back(Name.str());
+}
+
+namespace {
+
+/// Adds what the bodies of functions hold to a kernel's hazards.
+class BodyScan {
+public:
+  BodyScan(StringRef ModuleText, const ScannedPtx &Module, KernelHazards &Result)
+      : ModuleText(ModuleText), Module(Module), H(Result) {}
+  Error add(const PtxItem &Item);
+
+private:
+  void note(StringRef Text, ArrayRef<PtxToken> Instruction);
+  bool isManaged(StringRef Name) const;
+
+  StringRef ModuleText;
+  const ScannedPtx &Module;
+  KernelHazards &H;
+};
+
+bool BodyScan::isManaged(StringRef Name) const {
+  const PtxItem *Item = Module.find(Name);
+  if (!Item || Item->Kind != PtxItem::Variable)
+    return false;
+  // The declaration up to its value: `.global .attribute(.managed) .align 4 .u32 Counter`.
+  return ModuleText.slice(Item->Begin, Item->End).split('=').first.contains(".managed");
+}
+
+void BodyScan::note(StringRef Text, ArrayRef<PtxToken> Instruction) {
+  StringRef Opcode = textOf(Text, Instruction[0]);
+  H.SurfaceWrites |= Opcode == "sust" || Opcode == "sured";
+  H.Multimem |= Opcode == "multimem";
+  H.Programmatic |= Opcode == "griddepcontrol";
+  for (const PtxToken &T : Instruction.drop_front()) {
+    if (T.Kind == PtxToken::Directive)
+      H.SystemScope |= textOf(Text, T) == ".sys";
+    else if (T.Kind == PtxToken::Word && !H.ManagedVariable)
+      H.ManagedVariable = isManaged(textOf(Text, T));
+  }
+}
+
+Error BodyScan::add(const PtxItem &Item) {
+  StringRef Text = ModuleText.slice(Item.Begin, Item.End);
+  auto Tokens = lexPtx(Text);
+  if (!Tokens)
+    return Tokens.takeError();
+  auto Open = find_if(*Tokens, [&](const PtxToken &T) { return isPunct(Text, T, '{'); });
+  MutableArrayRef<PtxToken> Body =
+      MutableArrayRef(*Tokens).drop_front(Open - Tokens->begin() + 1).drop_back();
+  setRoles(Text, Body);
+  forEachInstruction(Text, Body, [&](ArrayRef<PtxToken> I) { note(Text, I); });
+  H.SpinWait = H.SpinWait || hasSpinLoop(Text, Body);
+  return Error::success();
+}
+
+} // namespace
+
+Expected<KernelHazards> PtxModule::kernelHazards(StringRef Name) const {
+  const PtxEntry *Entry = find(Name);
+  if (!Entry)
+    return malformed("PTX: no entry named " + Name);
+  KernelHazards H;
+  BodyScan Scanner(Text, *Scan, H);
+  if (Error E = Scanner.add(*Scan->find(Name)))
+    return E;
+  for (const std::string &Callee : Entry->Callees) {
+    const PtxItem *Item = Scan->find(Callee);
+    if (!Item->HasBody)
+      noteSystemCall(Callee, H);
+    else if (Error E = Scanner.add(*Item))
+      return E;
+  }
+  return H;
+}
+
+bool PtxModule::usesDeviceHeap() const {
+  // nvcc declares what is called.
+  return any_of(ArrayRef<StringRef>{"malloc", "free", "cudaMalloc", "__cudaCDP2Malloc"},
+                [&](StringRef Name) {
+                  const PtxItem *Item = Scan->find(Name);
+                  return Item && Item->Kind == PtxItem::Function && !Item->HasBody;
+                });
+}
