@@ -4,9 +4,9 @@
 #pragma once
 
 #include "Support/Files.h"
+#include "Tune/OutputCheck.h"
 #include "Tune/Selection.h"
 #include "Tune/TuningJob.h"
-#include "Tune/Workload.h"
 
 #include <deque>
 #include <map>
@@ -56,7 +56,7 @@ class WorkloadSampler {
 public:
   /// \p ImagesDir is a directory for the images of the current run.
   WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
-                  const ProbeSetup &Probe, CommandRunner &Runner, OutputReference &Reference,
+                  const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
                   std::string ImagesDir);
 
   /// One run with \p A in place; empty: the program untouched. Fails where tuning cannot go on:
@@ -68,10 +68,6 @@ public:
   void timeOn(TimedGpus *Timed) { Gpus = Timed; }
 
 private:
-  llvm::Expected<ImageMap> placeImages(const Assignment &A);
-  llvm::Expected<std::string> imageOf(size_t Module, const Assignment &A) const;
-  llvm::Expected<std::string> withVariants(llvm::StringRef Cubin, llvm::ArrayRef<size_t> Modules,
-                                           const Assignment &A) const;
   std::optional<std::string> faultOf(const RunRecord &Run, const Assignment &A);
   void note(const Assignment &A, const RunSample &Sample);
 
@@ -80,13 +76,12 @@ private:
   const WorkloadSpec &Spec;
   const ProbeSetup &Probe;
   CommandRunner &Runner;
-  OutputReference &Reference;
+  OutputCheck &Check;
   std::string ImagesDir;
   SampleRecord *Recording = nullptr;
   TimedGpus *Gpus = nullptr;
   std::vector<SubjectSpace> Subjects;
   std::vector<std::vector<std::string>> Names;
-  unsigned ExtraDefaults = 0; ///< Runs made only to learn which lines of output are stable.
 };
 
 } // namespace carve
