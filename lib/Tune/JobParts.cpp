@@ -60,6 +60,7 @@ namespace {
 struct Place {
   std::vector<size_t> Modules;
   std::string Digest;
+  KernelHazards Hazards;
   std::optional<std::string> Left; ///< Why it is left alone.
 };
 
@@ -86,6 +87,13 @@ Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Pars
     else if (P.Digest != *Digest)
       P.Left = "ambiguous-name"; // Times are reported by name alone.
   }
+  if (!P.Modules.empty() && !P.Left) {
+    llvm::Expected<KernelHazards> Hazards = Parsed[P.Modules.front()].Ptx.kernelHazards(Kernel);
+    if (Hazards)
+      P.Hazards = *Hazards;
+    else
+      P.Left = llvm::toString(Hazards.takeError());
+  }
   if (P.Modules.empty())
     P.Left = "in-no-unit";
   return P;
@@ -108,6 +116,8 @@ size_t jobModule(ParsedModule &M, TuningJob &Job) {
 
 void carve::placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &Parsed,
                          TuningJob &Job, const JobContext &Context) {
+  Job.DeviceHeap =
+      llvm::any_of(Parsed, [](const ParsedModule &M) { return M.Ptx.usesDeviceHeap(); });
   for (TracedKernel &T : Traced) {
     unsigned Regs = tracedRegs(T);
     if (T.Share < Context.Options.LeastShare) {
@@ -122,6 +132,7 @@ void carve::placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedMod
     JobKernel K;
     K.Traced = std::move(T);
     K.KernelDigest = P.Digest;
+    K.Hazards = P.Hazards;
     for (size_t M : P.Modules) {
       K.Modules.push_back(jobModule(Parsed[M], Job));
       Job.Modules[K.Modules.back()].Kernels.push_back(Job.Kernels.size());

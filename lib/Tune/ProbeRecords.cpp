@@ -97,8 +97,9 @@ KernelLaunches readKernel(ProbeFields &F) {
   return K;
 }
 
-/// Adds \p K to the launches of the same kernel, shape and code.
-void addLaunches(std::vector<KernelLaunches> &All, KernelLaunches K) {
+/// Adds \p K to the launches of the same kernel, shape and code. \p OtherProcess: of one that All
+/// does not have yet.
+void addLaunches(std::vector<KernelLaunches> &All, KernelLaunches K, bool OtherProcess) {
   for (KernelLaunches &Old : All)
     if (Old.Kernel == K.Kernel && Old.Shape == K.Shape && Old.RegsPerThread == K.RegsPerThread &&
         Old.StaticSmemBytes == K.StaticSmemBytes) {
@@ -106,6 +107,7 @@ void addLaunches(std::vector<KernelLaunches> &All, KernelLaunches K) {
       Old.TotalNs += K.TotalNs;
       Old.MinNs = std::min(Old.MinNs, K.MinNs);
       Old.LocalBytesTotal = std::max(Old.LocalBytesTotal, K.LocalBytesTotal);
+      Old.Processes += OtherProcess;
       return;
     }
   All.push_back(std::move(K));
@@ -121,6 +123,7 @@ struct ProcessState {
   unsigned Pid = 0;
   bool Loaded = false; ///< Device code, without which there are no kernels.
   bool Ended = false;
+  std::vector<KernelLaunches> Kernels;
   InRunRecord InRun;
 };
 
@@ -167,7 +170,7 @@ bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
   } else if (Tag == "kernel") {
     KernelLaunches K = readKernel(F);
     if (!F.bad())
-      addLaunches(Record.Kernels, std::move(K));
+      addLaunches(State.Kernels, std::move(K), /*OtherProcess=*/false);
   } else if (Tag == "container") {
     Record.Containers.insert(F.text());
   } else if (Tag == "swapped") {
@@ -238,6 +241,8 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
   }
   if (Line > 0)
     ++Record.Processes;
+  for (KernelLaunches &K : State.Kernels)
+    addLaunches(Record.Kernels, std::move(K), /*OtherProcess=*/true);
   // The probe itself ends a process at fault, without the record's end.
   bool Faulted = !State.InRun.Faults.empty();
   Record.Faulted += Faulted;

@@ -29,6 +29,7 @@ struct KernelLaunches {
   uint64_t LocalBytesTotal = 0; ///< What the driver set aside over all resident threads.
   uint64_t Launches = 0;
   uint64_t TotalNs = 0, MinNs = 0;
+  unsigned Processes = 1; ///< That launched it so.
 };
 
 /// A GPU as the driver describes it.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Carve/CriticalPoints.h"
+#include "Ptx/KernelHazards.h"
 #include "Store/Profile.h"
 #include "Store/UnitStore.h"
 #include "Tune/ProbeRecords.h"
@@ -66,6 +67,7 @@ struct JobKernel {
   std::vector<size_t> Modules; ///< Of the job, that hold it.
   RegisterRegion Region;
   std::string KernelDigest; ///< PtxModule::kernelDigest.
+  KernelHazards Hazards;
   std::vector<JobVariant>
       Variants; ///< 0 the default, 1 its control copy. TuningScope::Kernel only.
   std::vector<std::string> Dropped; ///< Points not tried, each with its reason.
@@ -99,6 +101,7 @@ struct TuningJob {
   std::vector<JobKernel> Kernels;
   std::vector<LeftKernel> Left; ///< By falling share.
   unsigned VariantsAssembled = 0;
+  bool DeviceHeap = false; ///< Some kernel of the units that were loaded allocates on the device.
 };
 
 /// Kernels of \p Record by falling share of GPU time.

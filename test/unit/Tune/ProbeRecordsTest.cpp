@@ -70,6 +70,8 @@ TEST(ProbeRecords, FlushesAndProcessesAddUp) {
   EXPECT_EQ(R.Kernels[0].Launches, 10u);
   EXPECT_EQ(R.Kernels[0].TotalNs, 2000u);
   EXPECT_EQ(R.Kernels[0].MinNs, 100u);
+  EXPECT_EQ(R.Kernels[0].Processes, 2u);
+  EXPECT_EQ(R.Kernels[1].Processes, 1u);
   EXPECT_EQ(R.totalNs(), 2050u);
   EXPECT_EQ(R.totalNs({"b", "c"}), 50u);
 }

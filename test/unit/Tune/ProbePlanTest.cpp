@@ -1,0 +1,97 @@
+#include "Tune/ProbePlan.h"
+
+#include "Probe/Plan.h"
+#include "TuneTesting.h"
+
+using namespace carve;
+
+/// What the probe reads of \p Text.
+static probe::Plan readBack(const std::string &Text) {
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-plan"));
+  std::string Path = Dir.path() + "/plan";
+  EXPECT_EQ(messageOf(writeFileAtomically(Path, Text)), "");
+  probe::Plan Plan;
+  EXPECT_TRUE(Plan.read(Path.c_str())) << Text;
+  return Plan;
+}
+
+/// The sample job, with a choice that plans both kernels.
+struct Planned {
+  TuningJob Job = sampleJob();
+  std::vector<ModeChoice> Choices{2};
+
+  Planned() {
+    addVariant(Job.Kernels[1], 48);
+    LaunchShape Shape;
+    Shape.Grid = {10, 20, 30};
+    Shape.Block = {256, 2, 1};
+    Shape.DynamicSmemBytes = 4096;
+    Shape.Cluster = {2, 1, 1};
+    Choices[0].Mode = TimingMode::Replay;
+    Choices[0].MayRotate = true;
+    Choices[0].Shapes = {{Shape, 12, 1, 1e6 / 3}, {{}, 9, 2, 2.5}};
+    Choices[1].Mode = TimingMode::VerifyRotate;
+    Choices[1].Shapes = {{{}, 1, 4, 5e9}};
+  }
+};
+
+TEST(ProbePlan, TheProbeReadsWhatWasMeant) {
+  Planned P;
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {77, 60'000, 9'000}));
+  EXPECT_EQ(Plan.Seed, 77u);
+  EXPECT_EQ(Plan.ReplayMs, 60'000u);
+  EXPECT_EQ(Plan.HangMs, 9'000u);
+  ASSERT_EQ(Plan.Kernels.size(), 2u);
+  const probe::PlannedKernel *K = Plan.find("_Z2avPf");
+  ASSERT_TRUE(K);
+  EXPECT_EQ(K->Mode, probe::TimingMode::Replay);
+  EXPECT_TRUE(K->MayRotate);
+  ASSERT_EQ(K->variants(), P.Job.Kernels[0].Variants.size());
+  for (size_t V = 1; V < K->variants(); ++V)
+    EXPECT_EQ(K->Clones[V - 1], P.Job.Kernels[0].Variants[V].CloneName);
+  ASSERT_EQ(K->Shapes.size(), 2u);
+  probe::LaunchShape Shape{{10, 20, 30}, {256, 2, 1}, 4096, {2, 1, 1}};
+  const probe::PlannedShape *S = K->find(Shape);
+  ASSERT_TRUE(S);
+  EXPECT_EQ(S->Launches, 12u);
+  EXPECT_EQ(S->MeanNs, 1e6 / 3);
+  EXPECT_TRUE(K->Excluded.empty());
+  K = Plan.find("init");
+  ASSERT_TRUE(K);
+  EXPECT_EQ(K->Mode, probe::TimingMode::VerifyRotate);
+  EXPECT_FALSE(K->MayRotate);
+}
+
+TEST(ProbePlan, LaunchesAreThoseOfOneProcess) {
+  Planned P;
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {}));
+  EXPECT_EQ(Plan.find("_Z2avPf")->Shapes[1].Launches, 4u); // 9 in two processes.
+  EXPECT_EQ(Plan.find("init")->Shapes[0].Launches, 1u);
+}
+
+TEST(ProbePlan, EveryModeHasItsWord) {
+  Planned P;
+  for (auto [Mode, Read] : {std::pair{TimingMode::Rotate, probe::TimingMode::Rotate},
+                            std::pair{TimingMode::Replay, probe::TimingMode::Replay},
+                            std::pair{TimingMode::VerifyRotate, probe::TimingMode::VerifyRotate}}) {
+    P.Choices[0].Mode = Mode;
+    EXPECT_EQ(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf")->Mode, Read);
+  }
+  P.Choices[0].Mode = TimingMode::Fixed;
+  EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"));
+}
+
+TEST(ProbePlan, WhatWasAtFaultIsNotRunAgain) {
+  Planned P;
+  auto Plan = [&](std::vector<InRunRecord::Fault> Faults) {
+    return readBack(printPlan(P.Job, P.Choices, Faults, {}));
+  };
+  EXPECT_EQ(Plan({{"_Z2avPf", 2, "hung"}, {"_Z2avPf", 2, "hung"}}).find("_Z2avPf")->Excluded,
+            std::set<size_t>{2});
+  // Nothing left to try, of this kernel alone.
+  probe::Plan None = Plan({{"_Z2avPf", 2, "hung"}, {"_Z2avPf", 3, "hung"}});
+  EXPECT_FALSE(None.find("_Z2avPf"));
+  EXPECT_TRUE(None.find("init"));
+  // It cannot even be replayed as it is.
+  EXPECT_FALSE(Plan({{"_Z2avPf", 0, "hung"}}).find("_Z2avPf"));
+}
