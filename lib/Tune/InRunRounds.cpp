@@ -65,6 +65,9 @@ static bool sameShape(LaunchShape A, const LaunchShape &B) {
   return A == B;
 }
 
+/// Of every eight cycles three choose and five are held out: the least that each part needs.
+static bool isHeldOut(unsigned Cycle) { return Cycle % 8 % 3 != 0; }
+
 /// Fills in the default's medians, and the weight with which they make \p TracedNs.
 static void weighWarmth(InRunShape &Shape, double TracedNs) {
   std::vector<double> Cold, Warm;
@@ -100,7 +103,7 @@ std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const In
     }
     for (const RotatedSample &R : Record.Rotated)
       if (R.Kernel == Subject.Kernel && sameShape(R.Shape, Traced.Shape))
-        Table.add(0, R.Cycle % 2, R.Cycle, R.Variant, R.Ns, 0);
+        Table.add(0, isHeldOut(R.Cycle), R.Cycle, R.Variant, R.Ns, 0);
     if (!Shape.Rounds.empty())
       Shape.Timing = InRunTiming::Rotate;
   }

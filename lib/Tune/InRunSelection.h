@@ -34,7 +34,7 @@ struct InRunLimits {
   double Alpha = 0.05;
   unsigned ChoosingRounds = 3; ///< At least; of the held-out rounds as many as Alpha needs.
   unsigned Candidates = 2;     ///< Variants of a kernel that are judged on held-out rounds.
-  double LeastCovered = 0.8;   ///< Share of the kernel's time in shapes that were timed.
+  double LeastCovered = 0.5;   ///< Share of the kernel's time in shapes that were timed.
   /// By which the control may scatter where a kernel is said to stay; beyond, nothing is known.
   double LargestScatter = 0.02;
 };

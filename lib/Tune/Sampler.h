@@ -17,11 +17,13 @@ namespace carve {
 /// What the selection numbers: the job's kernels, or its modules with TuningScope::File.
 std::vector<SubjectSpace> subjectsOf(const TuningJob &Job, TuningScope Scope);
 
-/// Recorded runs of one job: the trace and samples of every variant.
+/// Recorded runs of one job: the trace, the timing run, and samples of every variant.
 class SampleRecord {
 public:
   /// Keeps what is needed of the traced run: device and launches.
   void setTrace(const ProbeRecord &Record) { Trace = printProbeRecord(Record); }
+  /// Keeps what the timing run found, with the faults of runs before it.
+  void setTiming(const InRunRecord &Record) { Timing = printInRun(Record); }
   void add(const std::string &Subject, const std::string &Variant, double Ns) {
     Samples[Subject][Variant].push_back(Ns);
   }
@@ -35,13 +37,15 @@ public:
 
   /// The traced run.
   llvm::Expected<ProbeRecord> trace(llvm::StringRef Name) const;
+  bool hasTiming() const { return !Timing.empty(); }
+  llvm::Expected<InRunRecord> timing(llvm::StringRef Name) const { return readInRun(Timing, Name); }
   /// Runs by looking samples up, each variant's in turn. Fails naming a variant that has none.
   llvm::Expected<RunSample> run(const std::vector<SubjectSpace> &Subjects,
                                 const std::vector<std::vector<std::string>> &VariantNames,
                                 const Assignment &A);
 
 private:
-  std::string Trace;
+  std::string Trace, Timing;
   std::map<std::string, std::map<std::string, std::vector<double>>> Samples;
   std::map<std::pair<std::string, std::string>, size_t> Next;
   std::vector<double> Other, Wall;

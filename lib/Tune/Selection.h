@@ -26,8 +26,8 @@ struct SubjectSpace {
   /// What a timing run has found out already: a variant that goes straight to the confirmation (0:
   /// none), why the subject takes part in nothing (empty: it does), and variants that are out.
   size_t Nominee = 0;
-  std::string Stays;
-  std::map<size_t, std::string> Excluded;
+  std::string Stays = {};
+  std::map<size_t, std::string> Excluded = {};
 };
 
 /// The variant of every subject in one run. Empty: the program untouched, nothing swapped.

@@ -12,10 +12,10 @@ std::vector<SubjectSpace> carve::subjectsOf(const TuningJob &Job, TuningScope Sc
   std::vector<SubjectSpace> Subjects;
   if (Scope == TuningScope::File)
     for (const JobModule &M : Job.Modules)
-      Subjects.push_back({M.Source.Source, M.FileVariants.size(), 0, "", {}});
+      Subjects.push_back({M.Source.Source, M.FileVariants.size()});
   else
     for (const JobKernel &K : Job.Kernels)
-      Subjects.push_back({K.Traced.Kernel, K.Variants.size(), 0, "", {}});
+      Subjects.push_back({K.Traced.Kernel, K.Variants.size()});
   return Subjects;
 }
 

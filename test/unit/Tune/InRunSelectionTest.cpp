@@ -244,19 +244,30 @@ TEST(InRunSelection, ProofIsTheWeakestOfAllShapes) {
   EXPECT_EQ(Run.selectOne().Proof, OutputProof::ProgramOutput);
 }
 
-TEST(InRunSelection, RotationHoldsEverySecondCycleOut) {
+TEST(InRunSelection, RotationHoldsCyclesOut) {
   SimulatedRun Run;
+  Run.Cycles = 16;
   Run.rotate({shapeOf({1.1, 0.85})});
   InRunOutcome O = Run.selectOne();
   EXPECT_EQ(O.Nominee, 3u) << O.Reason;
   EXPECT_EQ(O.Timing, InRunTiming::Rotate);
   EXPECT_EQ(O.Proof, OutputProof::ProgramOutput);
   EXPECT_TRUE(O.Rotated);
-  EXPECT_EQ(O.ChoosingRounds, 10u);
+  EXPECT_EQ(O.ChoosingRounds, 6u);
   EXPECT_EQ(O.HeldOutRounds, 10u);
   // A last cycle that the program did not finish.
-  Run.Record.Rotated.push_back({"k0", SimulatedRun::place(0, 0).Shape, 20, 3, 1});
+  Run.Record.Rotated.push_back({"k0", SimulatedRun::place(0, 0).Shape, 17, 3, 1});
   EXPECT_EQ(Run.selectOne().Ratio.Median, O.Ratio.Median);
+}
+
+TEST(InRunSelection, EightCyclesDecideOneVariant) {
+  SimulatedRun Run;
+  Run.Cycles = 8;
+  Run.rotate({shapeOf({0.9, 0.92, 1.0})});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+  EXPECT_EQ(O.ChoosingRounds, 3u);
+  EXPECT_EQ(O.HeldOutRounds, 5u);
 }
 
 TEST(InRunSelection, RotationWithComparedOutputSaysSo) {
@@ -279,7 +290,7 @@ TEST(InRunSelection, WhatWasNotTimedIsUndecided) {
 
 /// What was not timed counts as if no variant changed it; too much of it, and nothing is known.
 TEST(InRunSelection, ShapesThatWereNotTimedCountAsUnchanged) {
-  for (uint64_t Launches : {1, 6}) {
+  for (uint64_t Launches : {1, 15}) {
     SimulatedRun Run;
     SimulatedShape Missing = shapeOf({0.5});
     Missing.Launches = Launches;
@@ -291,7 +302,7 @@ TEST(InRunSelection, ShapesThatWereNotTimedCountAsUnchanged) {
     if (Launches == 1) {
       EXPECT_NEAR(O.Ratio.Median, (10 * 0.5 + 1) / 11, 0.01);
     } else {
-      EXPECT_EQ(O.Reason, "launches of 62 % of its time alone were timed");
+      EXPECT_EQ(O.Reason, "launches of 40 % of its time alone were timed");
     }
   }
 }

@@ -31,6 +31,30 @@ TEST(SampleRecord, PrintsAndParses) {
   EXPECT_EQ(valueOf(Again.trace("s")).totalNs(), 5u);
 }
 
+TEST(SampleRecord, KeepsTheTimingRun) {
+  SampleRecord R;
+  EXPECT_FALSE(R.hasTiming());
+  InRunRecord Run;
+  LaunchPlace Place{"k", {}, 3};
+  Run.Verified = {{Place, 2, Verdict::Differs, "8 words"}};
+  Run.Timed = {{Place, true, 4, 2, 1500, 1200}};
+  Run.Rotated = {{"j", {}, 7, 1, 900}};
+  Run.Faults = {{"k", 3, "hung"}};
+  R.setTiming(Run);
+  R.add("k", "default", 100);
+  SampleRecord Again = parsed(R.print());
+  EXPECT_TRUE(Again.hasTiming());
+  EXPECT_EQ(Again.print(), R.print());
+  InRunRecord Read = valueOf(Again.timing("s"));
+  ASSERT_EQ(Read.Verified.size(), 1u);
+  EXPECT_EQ(Read.Verified[0].Detail, "8 words");
+  EXPECT_TRUE(Read.Timed.at(0).Confirming);
+  EXPECT_EQ(Read.Timed[0].WarmNs, 1200);
+  EXPECT_EQ(Read.Rotated.at(0).Ns, 900);
+  EXPECT_EQ(Read.Faults.at(0).Why, "hung");
+  EXPECT_NE(messageOf(parsed("carve-samples\t1\ntiming\ttimed\tk\n").timing("s")), "");
+}
+
 TEST(SampleRecord, ErrorsNameTheLine) {
   EXPECT_EQ(failure(""), "s: is empty, expected recorded samples");
   EXPECT_EQ(failure("hello\n"), "s:1: expected 'carve-samples 1', not 'hello'");
@@ -39,7 +63,8 @@ TEST(SampleRecord, ErrorsNameTheLine) {
   for (const char *Bad : {"sample\tk\tr40", "sample\tk\tr40\tfast", "sample\tk\tr40\t1\t2",
                           "program\t1", "program\t1\tx", "other", ""})
     EXPECT_EQ(failure(std::string("carve-samples\t1\n") + Bad + "\n"),
-              std::string("s:2: expected a probe, sample or program line, not '") + Bad + "'");
+              std::string("s:2: expected a probe, timing, sample or program line, not '") + Bad +
+                  "'");
 }
 
 TEST(SampleRecord, ADamagedTraceFailsWhereItIsRead) {
@@ -51,7 +76,7 @@ TEST(SampleRecord, RunsByTakingSamplesInTurn) {
   SampleRecord R = parsed("carve-samples\t1\nsample\ta\tdefault\t10\nsample\ta\tdefault\t11\n"
                           "sample\ta\tr40\t8\nsample\ta\tuntouched\t9\nsample\tb\tdefault\t5\n"
                           "sample\tb\tuntouched\t6\nprogram\t100\t1.5\nprogram\t200\t2.5\n");
-  std::vector<SubjectSpace> Subjects = {{"a", 3, 0, "", {}}, {"b", 2, 0, "", {}}};
+  std::vector<SubjectSpace> Subjects = {{"a", 3}, {"b", 2}};
   std::vector<std::vector<std::string>> Names = {{"default", "control", "r40"},
                                                  {"default", "control"}};
   RunSample First = valueOf(R.run(Subjects, Names, {0, 0}));

@@ -303,7 +303,7 @@ TEST(Selection, WithNothingToTryNothingRuns) {
 TEST(Selection, AFailureToRunEndsIt) {
   unsigned Runs = 0;
   auto Outcome = selectVariants(
-      {{"s", 4, 0, "", {}}}, {},
+      {{"s", 4}}, {},
       [&](const Assignment &) -> llvm::Expected<RunSample> {
         if (++Runs == 5)
           return llvm::createStringError("interrupted");
@@ -319,7 +319,7 @@ TEST(Selection, ProgressOnlyRisesAndEndsWhole) {
   SimulatedWorld W = manySubjects(3);
   std::vector<std::pair<unsigned, unsigned>> Seen;
   llvm::cantFail(selectVariants(
-      {{"a", 7, 0, "", {}}, {"b", 7, 0, "", {}}, {"c", 7, 0, "", {}}}, {},
+      {{"a", 7}, {"b", 7}, {"c", 7}}, {},
       [&](const Assignment &A) -> llvm::Expected<RunSample> { return W.run(A); },
       [&](unsigned Done, unsigned Expected) { Seen.emplace_back(Done, Expected); }));
   ASSERT_GT(Seen.size(), 2u);
@@ -343,7 +343,7 @@ TEST(Selection, NomineesSkipScreening) {
   SimulatedWorld W;
   W.add({0.9, 0.8});
   W.add({0.9, 1.0});
-  std::vector<SubjectSpace> Spaces = {{"a", 4, 3, "", {}}, {"b", 4, 2, "", {}}};
+  std::vector<SubjectSpace> Spaces = {{"a", 4, 3}, {"b", 4, 2}};
   SelectionOutcome O = W.select({}, Spaces);
   EXPECT_EQ(W.chosen(O), (Chosen{3, 2}));
   EXPECT_EQ(O.ScreeningRuns, 0u);
@@ -357,7 +357,7 @@ TEST(Selection, OnlyTheUndecidedAreScreened) {
   W.add({0.9, 1.0, 1.02});
   W.add({0.9, 0.8});
   std::vector<SubjectSpace> Spaces = {
-      {"a", 4, 3, "", {}}, {"b", 5, 0, "", {}}, {"c", 4, 0, "no variant was faster", {}}};
+      {"a", 4, 3}, {"b", 5}, {"c", 4, 0, "no variant was faster", {}}};
   SelectionOutcome O = W.select({}, Spaces);
   EXPECT_EQ(W.chosen(O), (Chosen{3, 2, 0}));
   EXPECT_EQ(O.ScreeningRuns, 3 * 5u);
@@ -384,7 +384,7 @@ TEST(Selection, ANomineeThatIsNotConfirmedStays) {
   SimulatedWorld W;
   W.add({1.0});
   W.add({0.9});
-  SelectionOutcome O = W.select({}, {{"a", 3, 2, "", {}}, {"b", 3, 2, "", {}}});
+  SelectionOutcome O = W.select({}, {{"a", 3, 2}, {"b", 3, 2}});
   EXPECT_EQ(W.chosen(O), (Chosen{0, 2}));
   EXPECT_TRUE(llvm::StringRef(O.Subjects[0].Reason).starts_with("not confirmed: "));
 }
@@ -419,7 +419,7 @@ TEST(Selection, TheBudgetEndsTheGrowthOfPairs) {
     W.Log.clear();
     SelectionLimits Limits = budgetOf(20, W);
     Limits.Seed = Seed;
-    SelectionOutcome O = W.select(Limits, {{"a", 3, 2, "", {}}});
+    SelectionOutcome O = W.select(Limits, {{"a", 3, 2}});
     EXPECT_LE(O.Runs, 20u);
     EXPECT_GE(O.Subjects[0].Pairs, 9u);
     Undecided += O.Subjects[0].Reason == BudgetReason;
@@ -430,7 +430,7 @@ TEST(Selection, TheBudgetEndsTheGrowthOfPairs) {
 TEST(Selection, AConfirmationThatWasBegunGetsTheLeastPairs) {
   SimulatedWorld W;
   W.add({0.8});
-  SelectionOutcome O = W.select(budgetOf(3, W), {{"a", 3, 2, "", {}}});
+  SelectionOutcome O = W.select(budgetOf(3, W), {{"a", 3, 2}});
   EXPECT_EQ(W.chosen(O), Chosen{2});
   EXPECT_EQ(O.Runs, 12u);
 }
@@ -440,7 +440,7 @@ TEST(Selection, WithoutTimeNothingIsConfirmed) {
   W.add({0.8});
   SelectionLimits Limits = budgetOf(3, W);
   Limits.ElapsedS = [] { return 4.0; };
-  SelectionOutcome O = W.select(Limits, {{"a", 3, 2, "", {}}});
+  SelectionOutcome O = W.select(Limits, {{"a", 3, 2}});
   EXPECT_EQ(O.Runs, 0u);
   EXPECT_EQ(O.Subjects[0].Reason, BudgetReason);
   EXPECT_EQ(W.chosen(O), Chosen{0});

@@ -62,7 +62,7 @@ public:
   SelectionOutcome select(const SelectionLimits &Limits = {}) {
     std::vector<SubjectSpace> Spaces;
     for (size_t S = 0; S < Subjects.size(); ++S)
-      Spaces.push_back({"s" + std::to_string(S), Subjects[S].Ratios.size(), 0, "", {}});
+      Spaces.push_back({"s" + std::to_string(S), Subjects[S].Ratios.size()});
     return select(Limits, Spaces);
   }
   SelectionOutcome select(const SelectionLimits &Limits, const std::vector<SubjectSpace> &Spaces) {
