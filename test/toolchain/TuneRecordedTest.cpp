@@ -79,6 +79,9 @@ std::map<std::string, std::map<std::string, size_t>> TuneRecorded::variantsOfJob
   for (const KernelReport &K : Report->Kernels)
     for (size_t V = 0; V < K.Variants.size(); ++V)
       Positions[K.Mangled][K.Variants[V].Name] = V + 2;
+  // A tuning that decides the same would leave the evidence of this one.
+  EXPECT_TRUE(carve({"store", "clear"}).succeeded());
+  build(Object);
   return Positions;
 }
 
@@ -283,13 +286,13 @@ private:
 TEST_F(TuneRecorded, OneRunDecidesWhatItCan) {
   build(Object);
   auto Positions = variantsOfJob();
-  ASSERT_TRUE(Positions[Bulky].count("r64") && Positions[Bulky].count("r72") &&
-              Positions[Bulky].count("r80") && !Positions[Steady].empty());
+  ASSERT_TRUE(Positions[Bulky].count("r64") && Positions[Bulky].count("r80") &&
+              Positions[Bulky].count("r48") && !Positions[Steady].empty());
   TimingText BulkyRun(Bulky, Positions[Bulky].size());
-  size_t Wrong = Positions[Bulky]["r72"], Right = Positions[Bulky]["r64"];
+  size_t Wrong = Positions[Bulky]["r80"], Right = Positions[Bulky]["r64"];
   BulkyRun.Ratios[Wrong] = 0.5;
   BulkyRun.Ratios[Right] = 0.8;
-  BulkyRun.Ratios[Positions[Bulky]["r80"]] = 0.9;
+  BulkyRun.Ratios[Positions[Bulky]["r48"]] = 0.9;
   BulkyRun.Verdicts[Wrong] = "differs\t8 words at 0x7f0010";
   TimingText SteadyRun(Steady, Positions[Steady].size());
 
@@ -322,7 +325,7 @@ TEST_F(TuneRecorded, OneRunDecidesWhatItCan) {
             "its output differs from the default's: 8 words at 0x7f0010");
   EXPECT_FALSE(S.Tuned);
   EXPECT_EQ(S.InRun.Mode, "verify-rotate") << S.InRun.Reason;
-  EXPECT_NE(S.Reason.find("no variant was faster: the best took 1.1"), std::string::npos)
+  EXPECT_NE(S.Reason.find("no variant was faster: the best took 1."), std::string::npos)
       << S.Reason;
   EXPECT_FALSE(N.Tuned);
   EXPECT_EQ(N.InRun.Mode, "fixed");
@@ -331,7 +334,8 @@ TEST_F(TuneRecorded, OneRunDecidesWhatItCan) {
 
   build(Object);
   EXPECT_EQ(bulkyRegs("three.o"), 64u) << log();
-  const Decision *Winner = decisionOf(decisions(), BulkyName);
+  Profile Kept = decisions();
+  const Decision *Winner = decisionOf(Kept, BulkyName);
   ASSERT_TRUE(Winner && Winner->Basis);
   EXPECT_EQ(Winner->Basis->Mode, "replay");
   EXPECT_EQ(Winner->Basis->Verified, "bitwise");
@@ -343,10 +347,10 @@ TEST_F(TuneRecorded, AVariantAtFaultIsAnnouncedAndLeftOut) {
   auto Positions = variantsOfJob();
   TimingText BulkyRun(Bulky, Positions[Bulky].size());
   BulkyRun.Ratios[Positions[Bulky]["r64"]] = 0.8;
-  BulkyRun.Ratios[Positions[Bulky]["r72"]] = 0.9;
-  std::string Fault = std::to_string(Positions[Bulky]["r72"]);
+  BulkyRun.Ratios[Positions[Bulky]["r80"]] = 0.9;
+  std::string Fault = std::to_string(Positions[Bulky]["r80"]);
   std::string Text = llvm::cantFail(readFile(Samples));
-  Text += BulkyRun.replayed({Positions[Bulky]["r64"], Positions[Bulky]["r80"]}) +
+  Text += BulkyRun.replayed({Positions[Bulky]["r64"], Positions[Bulky]["r48"]}) +
           "timing\tfault\t" + Bulky + "\t" + Fault + "\tran for 10 s\n";
   write("fault.samples", Text);
   CommandResult R = carve({"tune", "--samples=fault.samples", "--", "./app"});
