@@ -88,7 +88,8 @@ static bool addKernel(TracedProcess &P, const CUpti_ActivityKernel10 &Record) {
     return P.Finishing;
   P.Used.note(Record.deviceId);
   P.Kernels.add(Record.name, shapeOf(Record), Record.end - Record.start,
-                Record.localMemoryTotal_v2 ? Record.localMemoryTotal_v2 : Record.localMemoryTotal);
+                Record.localMemoryTotal_v2 ? Record.localMemoryTotal_v2 : Record.localMemoryTotal,
+                Record.graphNodeId != 0 || Record.graphId != 0);
   return true;
 }
 

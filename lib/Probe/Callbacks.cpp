@@ -1,5 +1,6 @@
 #include "Probe/Callbacks.h"
 
+#include "Probe/Hazards.h"
 #include "Probe/LoadedImages.h"
 #include "Probe/TracedProcess.h"
 
@@ -141,15 +142,34 @@ static void holdBack(uint64_t DelayNs) {
   }
 }
 
+/// The name is asked for at this kernel's first such launch alone: others cost a look.
+static void onProgrammaticLaunch(TracedProcess &P, const void *Handle) {
+  if (!P.Programmatic.first(Handle))
+    return;
+  if (const char *Name = kernelName(P.Driver, Handle))
+    P.recordOnce(recordLine({"attribute", Name, "programmatic"}));
+}
+
+/// What a trace notes of a call beside images and queries.
+static void onTracedCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  if (const void *Handle = programmaticKernel(Id, Call.functionParams))
+    onProgrammaticLaunch(P, Handle);
+  else if (const char *Kind = hazardKind(Id, Call.functionParams))
+    P.recordOnce(recordLine({"hazard", Kind, Call.functionName}));
+}
+
 static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
     return;
+  if (P.Tracing)
+    onTracedCall(P, Id, Call);
   if (isLaunch(Id)) {
     holdBack(P.LaunchDelayNs);
     return;
   }
   if (const void **Image = imageParameter(Id, Call.functionParams)) {
     P.recordDevices();
+    P.Programmatic.clear();
     const void *New = onImageLoad(P, *Image, Call.functionName);
     if (New != *Image)
       *Image = New;
@@ -165,6 +185,8 @@ static void onResource(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Resour
     uint32_t Device = 0;
     if (P.Cupti.GetDeviceId(Resource.context, &Device) == CUPTI_SUCCESS)
       P.Used.note(Device);
+    if (P.Used.several())
+      P.recordOnce(recordLine({"hazard", "gpus", "-"}));
     return;
   }
   auto *Module = static_cast<const CUpti_ModuleResourceData *>(Resource.resourceDescriptor);
@@ -206,6 +228,11 @@ static bool enableCallbacks(TracedProcess &P) {
     Enable(CUPTI_CB_DOMAIN_DRIVER_API, Id);
   for (const QueryCall &Query : Queries)
     Enable(CUPTI_CB_DOMAIN_DRIVER_API, Query.Id);
+  for (CUpti_CallbackId Id : attributeCallbacks())
+    Enable(CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  // An older CUPTI does not know all of these calls; nor does its driver have them then.
+  for (CUpti_CallbackId Id : hazardCallbacks())
+    (void)P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, Id);
   Enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   Enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
   return Enabled;

@@ -5,6 +5,7 @@
 #include "Probe/CuptiApi.h"
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ class Devices {
 public:
   /// Remembers the device \p Ordinal. Lock-free.
   void note(uint32_t Ordinal);
+
+  /// Whether more than one was noted.
+  bool several() const { return std::popcount(Noted.load(std::memory_order_relaxed)) > 1; }
 
   /// The `device` lines of the devices noted since the last call; empty where there are none or
   /// the driver does not answer.

@@ -14,12 +14,13 @@ size_t KernelTable::ShapeHash::operator()(const KernelShape &Shape) const {
 }
 
 void KernelTable::add(std::string_view Name, const KernelShape &Shape, uint64_t TimeNs,
-                      uint64_t LocalBytesTotal) {
+                      uint64_t LocalBytesTotal, bool FromGraph) {
   auto Kernel = Kernels.find(Name);
   if (Kernel == Kernels.end())
     Kernel = Kernels.emplace(std::string(Name), Shapes()).first;
   Sum &S = sumOf(Kernel->second, Kernel->first, Shape);
   ++S.Launches;
+  S.FromGraphs += FromGraph;
   S.TotalNs += TimeNs;
   S.MinNs = std::min(S.MinNs, TimeNs);
   S.LocalBytesTotal = std::max(S.LocalBytesTotal, LocalBytesTotal);
@@ -51,6 +52,8 @@ std::string KernelTable::drain() {
                          Text(K.DynamicSmemBytes), triple(K.Cluster), Text(K.Cooperative),
                          Text(K.Registers), Text(K.LocalBytesPerThread), Text(S.Launches),
                          Text(S.TotalNs), Text(S.MinNs), Text(S.LocalBytesTotal)});
+    if (S.FromGraphs)
+      Lines += recordLine({"graph", Name, Text(S.FromGraphs)});
     S = Sum();
   }
   Dirty.clear();

@@ -38,9 +38,9 @@ public:
 
   /// Adds one launch of the kernel with the mangled \p Name.
   void add(std::string_view Name, const KernelShape &Shape, uint64_t TimeNs,
-           uint64_t LocalBytesTotal);
+           uint64_t LocalBytesTotal, bool FromGraph = false);
 
-  /// The `kernel` lines of what came since the last drain; empty where nothing did.
+  /// The `kernel` and `graph` lines of what came since the last drain; empty where nothing did.
   std::string drain();
 
 private:
@@ -53,6 +53,7 @@ private:
   };
   struct Sum {
     uint64_t Launches = 0, TotalNs = 0, MinNs = UINT64_MAX, LocalBytesTotal = 0;
+    uint64_t FromGraphs = 0; ///< Of the launches.
   };
   using Shapes = std::unordered_map<KernelShape, Sum, ShapeHash>;
 

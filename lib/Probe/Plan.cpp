@@ -103,7 +103,8 @@ static bool readLine(Words &Line, Plan &P) {
     PlannedShape Shape;
     Shape.Shape = Line.shape();
     Shape.Launches = Line.number<uint64_t>();
-    Shape.MeanNs = Line.number<double>();
+    // Whole: the reading of fractions would need libm.
+    Shape.MeanNs = double(Line.number<uint64_t>());
     Kernel.Shapes.push_back(Shape);
   } else if (Tag == "exclude") {
     PlannedKernel &Kernel = P.Kernels[Line.text()];

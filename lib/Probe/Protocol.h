@@ -22,7 +22,7 @@
 ///   graph <kernel> <launches>                      of these, started from a graph (trace)
 ///   attribute <kernel> programmatic                launched before its predecessor ends (trace)
 ///   hazard <kind> <driver call>                    the program makes such calls (trace); kinds:
-///          managed, host-mapped, ipc, peer, capture, array
+///          managed, host-mapped, ipc, peer, capture, array, gpus (contexts on several: call -)
 ///   dropped <records>                              activity records lost: times are not to be used
 ///   aside <reason>                                 the probe does nothing in this process
 ///   end                                            the file is whole
@@ -50,7 +50,8 @@
 ///   kernel <name> <mode> <fallback> <clone>...      the clones are variants 1, 2, ...
 ///          mode: replay; rotate; verify-rotate (replayed once per shape to compare outputs, timed
 ///          by rotating); fallback, where it cannot be replayed: rotate or none
-///   shape <kernel> SHAPE <launches> <default's mean ns>   as traced; other shapes run the default
+///   shape <kernel> SHAPE <launches> <default's mean ns, whole>   as traced, in one process; other
+///          shapes run the default
 ///   exclude <kernel> VARIANT           not to be run: it was at fault in an earlier run
 #pragma once
 

@@ -6,6 +6,7 @@
 
 #include "Probe/CuptiApi.h"
 #include "Probe/Devices.h"
+#include "Probe/Hazards.h"
 #include "Probe/ImageMap.h"
 #include "Probe/KernelTable.h"
 #include "Probe/RecordFile.h"
@@ -39,6 +40,7 @@ struct TracedProcess {
   ImageMap Images;
   OnceFilter Once;
   Devices Used;
+  SeenHandles Programmatic; ///< Kernels that were recorded as launched so.
   CUpti_SubscriberHandle Subscriber = nullptr;
   uint64_t LaunchDelayNs = 0; ///< Holds every launch back; 0: not at all.
   bool Tracing = true; ///< Otherwise images are replaced, and only what measures is switched on.

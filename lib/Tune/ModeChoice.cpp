@@ -184,6 +184,9 @@ std::optional<Obstacle> Chooser::programObstacle() const {
   if (calls("peer"))
     return Obstacle{"the program's GPUs use each other's memory",
                     "as another one may see each run of it"};
+  // A replay waits for the streams of the kernel's own context.
+  if (calls("gpus"))
+    return Obstacle{"a process uses several GPUs", "as copies between them may be under way"};
   if (Q.DeviceHeap)
     return Obstacle{"another kernel allocates on the device", "as that heap cannot be saved"};
   return std::nullopt;

@@ -5,6 +5,8 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace carve;
 
 /// The variants of \p Kernel at fault.
@@ -29,7 +31,7 @@ static void printKernel(llvm::raw_ostream &OS, const JobKernel &K, const ModeCho
   for (const TimedShape &S : Choice.Shapes)
     OS << "shape\t" << Name << '\t' << printShape(S.Shape) << '\t'
        << std::max<uint64_t>(1, S.Launches / std::max(1u, S.Processes)) << '\t'
-       << printNumber(S.MeanNs) << '\n';
+       << std::llround(S.MeanNs) << '\n';
   for (size_t Variant : Excluded)
     OS << "exclude\t" << Name << '\t' << Variant << '\n';
 }

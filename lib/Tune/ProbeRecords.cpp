@@ -15,8 +15,8 @@
 
 using namespace carve;
 
-static constexpr llvm::StringLiteral HazardKinds[] = {"managed", "host-mapped", "ipc",
-                                                      "peer",    "capture",     "array"};
+static constexpr llvm::StringLiteral HazardKinds[] = {"managed", "host-mapped", "ipc", "peer",
+                                                      "capture", "array",       "gpus"};
 
 std::optional<std::string> ProbeRecord::whyIncomplete() const {
   if (!Aside.empty())

@@ -57,7 +57,8 @@ struct ProbeRecord {
   std::set<std::string> Queried; ///< Kernels whose attributes or occupancy were asked for.
   std::map<std::string, uint64_t> GraphLaunches; ///< Of a kernel: those started from graphs.
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
-  /// Driver calls that the program makes, by kind: managed, host-mapped, ipc, peer, capture, array.
+  /// Driver calls that the program makes, by kind: managed, host-mapped, ipc, peer, capture, array,
+  /// gpus (some process has contexts on several).
   std::map<std::string, std::set<std::string>> Hazards;
   InRunRecord InRun;           ///< Of a timing run.
   uint64_t Dropped = 0;        ///< Activity records lost.

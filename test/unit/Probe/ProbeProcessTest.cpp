@@ -307,6 +307,30 @@ TEST(ProbeProcess, QueriesAndModulesAreTracedButCostAFixedRunNothing) {
   EXPECT_TRUE(Fixed.onlyFile().whole());
 }
 
+TEST(ProbeProcess, ATraceTellsHowKernelsAreLaunchedAndMemoryIsShared) {
+  std::vector<std::string> Args = {"init",         "kernel",       "_Z1av", "graph-kernel",
+                                   "_Z1av",        "graph-kernel", "_Z1av", "launch-ex",
+                                   "_Z1bv",        "programmatic", "_Z1cv", "programmatic",
+                                   "KernelHandle", "programmatic", "_Z1cv", "share-memory"};
+  ProbeRun Run;
+  Run.run(CARVE_TEST_PROGRAM_NOW, Args);
+  Records File = Run.onlyFile();
+  EXPECT_EQ(File.launches("_Z1av"), 3u);
+  EXPECT_EQ(File.of("graph"), (std::vector<Fields>{{"_Z1av", "2"}}));
+  EXPECT_EQ(File.of("attribute"),
+            (std::vector<Fields>{{"_Z1cv", "programmatic"}, {"KernelHandle", "programmatic"}}));
+  EXPECT_EQ(File.of("hazard"), (std::vector<Fields>{{"managed", "cuMemAllocManaged"},
+                                                    {"host-mapped", "cuMemHostAlloc"},
+                                                    {"ipc", "cuIpcGetMemHandle"}}));
+  EXPECT_TRUE(File.whole());
+
+  ProbeRun Fixed;
+  Fixed.setEnvironment("CARVE_PROBE_IMAGES=" + Fixed.writeFile("images", ""));
+  Fixed.run(CARVE_TEST_PROGRAM_NOW, Args);
+  File = Fixed.onlyFile();
+  EXPECT_EQ(File.of("attribute").size() + File.of("hazard").size(), 0u);
+}
+
 TEST(ProbeProcess, LostRecordsAreSaid) {
   ProbeRun Dropped;
   Dropped.setEnvironment("STUB_CUPTI_DROPPED=5");

@@ -37,7 +37,7 @@ static void initialize() {
   Callback = reinterpret_cast<decltype(Callback)>(::dlsym(Cupti, "stubCallback"));
 }
 
-static void runKernel(const char *Name, uint64_t TimeNs) {
+static void runKernel(const char *Name, uint64_t TimeNs, unsigned GraphNode = 0) {
   CUpti_ActivityKernel10 Record{};
   Record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   Record.name = Name;
@@ -49,6 +49,7 @@ static void runKernel(const char *Name, uint64_t TimeNs) {
   Record.localMemoryTotal_v2 = 4096;
   Record.start = TimeNs ? 1000 : 0;
   Record.end = TimeNs ? 1000 + TimeNs : 0;
+  Record.graphNodeId = GraphNode;
   if (Activity)
     Activity(&Record);
 }
@@ -101,6 +102,31 @@ static void queryKernel(char *Name) {
                                                nullptr};
   enterCall(CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters",
             &Clusters);
+}
+
+/// Launches \p Name by cuLaunchKernelEx, with the attribute of programmatic launches \p Allowed.
+static void launchEx(char *Name, int Allowed) {
+  CUlaunchAttribute Attribute{};
+  Attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  Attribute.value.programmaticStreamSerializationAllowed = Allowed;
+  CUlaunchConfig Config{};
+  Config.attrs = &Attribute;
+  Config.numAttrs = 1;
+  cuLaunchKernelEx_params Params{&Config, reinterpret_cast<CUfunction>(Name), nullptr, nullptr};
+  enterCall(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, "cuLaunchKernelEx", &Params);
+}
+
+/// Calls after which memory is not the program's alone, and one that is as good as always there.
+static void shareMemory() {
+  cuMemAllocManaged_params Managed{};
+  cuIpcGetMemHandle_params Ipc{};
+  cuMemHostAlloc_params Mapped{nullptr, 64, CU_MEMHOSTALLOC_DEVICEMAP}, Plain{};
+  for (int I = 0; I < 3; ++I) {
+    enterCall(CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged, "cuMemAllocManaged", &Managed);
+    enterCall(CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, "plain", &Plain);
+    enterCall(CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, "cuMemHostAlloc", &Mapped);
+    enterCall(CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle, "cuIpcGetMemHandle", &Ipc);
+  }
 }
 
 static void runThreads(const char *Path) {
@@ -223,6 +249,14 @@ int main(int Argc, char **Argv) {
       loadModule(Next());
     else if (Action == "query")
       queryKernel(Next());
+    else if (Action == "graph-kernel")
+      runKernel(Next(), 100, 7);
+    else if (Action == "launch-ex")
+      launchEx(Next(), 0);
+    else if (Action == "programmatic")
+      launchEx(Next(), 1);
+    else if (Action == "share-memory")
+      shareMemory();
     else if (Action == "threads")
       runThreads(Next());
     else if (Action == "fork")

@@ -121,6 +121,7 @@ TEST(ModeChoice, WhatTheProgramDoes) {
               "of it"},
       {"peer", "the program's GPUs use each other's memory: rotated, as another one may see each "
                "run of it"},
+      {"gpus", "a process uses several GPUs: rotated, as copies between them may be under way"},
   };
   for (auto [Kind, Reason] : Hazards) {
     Case C = shortKernel();
@@ -137,6 +138,7 @@ TEST(ModeChoice, WhatTheProgramDoes) {
   C.DeviceHeap = true;
   expectChoice(C, TimingMode::Rotate,
                "another kernel allocates on the device: rotated, as that heap cannot be saved");
+  // Processes with a GPU each.
   Case Gpus = longKernel();
   Gpus.Trace.Devices.resize(2);
   EXPECT_EQ(Gpus.choose().Mode, TimingMode::Replay);

@@ -54,7 +54,7 @@ TEST(ProbePlan, TheProbeReadsWhatWasMeant) {
   const probe::PlannedShape *S = K->find(Shape);
   ASSERT_TRUE(S);
   EXPECT_EQ(S->Launches, 12u);
-  EXPECT_EQ(S->MeanNs, 1e6 / 3);
+  EXPECT_EQ(S->MeanNs, 333333);
   EXPECT_TRUE(K->Excluded.empty());
   K = Plan.find("init");
   ASSERT_TRUE(K);

@@ -174,7 +174,7 @@ TEST(ProbeRecords, DamagedTraceFactsAreErrors) {
             "p:3: 'attribute' record: field 2 is 'priority', expected programmatic");
   EXPECT_EQ(failure(ProbeHead + "hazard\tmagic\tcuMagic\n"),
             "p:3: 'hazard' record: field 1 is 'magic', expected "
-            "managed|host-mapped|ipc|peer|capture|array");
+            "managed|host-mapped|ipc|peer|capture|array|gpus");
   EXPECT_EQ(failure(ProbeHead + "hazard\tipc\n"),
             "p:3: 'hazard' record: field 2 is absent, expected a name");
   EXPECT_EQ(failure(ProbeHead + "query\tk\tcall\tmore\n"),
