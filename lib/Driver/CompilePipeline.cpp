@@ -158,9 +158,7 @@ bool CompilePipeline::shouldTune() const {
 TuneRequest CompilePipeline::tuneRequest() const {
   const DriverOptions &O = Request.Options;
   TuneRequest R;
-  R.Workload.Argv = O.RunCommand;
-  if (R.Workload.Argv.empty())
-    R.Workload.Argv = {Output.target()};
+  R.Workload.Argv = O.RunCommand.empty() ? std::vector{Output.target()} : O.RunCommand;
   R.Workload.Dir = Request.WorkDir;
   R.Workload.TimeoutS = O.TimeoutS;
   R.Workload.OutputFiles = O.OutputFiles;
@@ -168,6 +166,8 @@ TuneRequest CompilePipeline::tuneRequest() const {
   R.Options.Domain = O.Domain;
   R.Options.DevicesDir = Request.Install.DevicesDir;
   R.Limits.MaxRuns = O.MaxRuns;
+  R.Limits.BudgetS = O.BudgetS;
+  R.Mode = O.Mode;
   R.Probe = {Request.Install.Probe, findCupti(T.BinDir).value_or("")};
   R.SamplesPath = O.Samples;
   R.ProfilePath = O.ProfilePath;

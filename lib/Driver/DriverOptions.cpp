@@ -21,6 +21,9 @@ static constexpr char Help[] =
   --carve-output=FILE           a file of the workload whose content must not change; repeatable
   --carve-timeout=SECONDS       for one run of the workload (60)
   --carve-max-runs=N            of the workload (400)
+  --carve-budget=SECONDS        for the whole tuning (none)
+  --carve-mode=auto|fixed|rotate|replay
+                                time variants inside one run of the workload, or a run for each (auto)
   --carve-scope=kernel|file     a cap per kernel, or one per file by -maxrregcount (kernel)
   --carve-launch-domain=preserve|traced
                                 every launch that nvcc's build accepts, or the blocks seen (preserve)
@@ -57,11 +60,13 @@ static llvm::Error setRun(llvm::StringRef Value, llvm::StringRef From, DriverOpt
 llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
                                                        std::vector<std::string> &ForNvcc) {
   DriverOptions O;
-  unsigned Scope = 0, Domain = 0;
+  unsigned Scope = 0, Domain = 0, Mode = 0;
   Flags F("carve-nvcc");
   F.list("--carve-output", O.OutputFiles);
   F.seconds("--carve-timeout", O.TimeoutS);
   F.number("--carve-max-runs", O.MaxRuns, 1, 1000000);
+  F.seconds("--carve-budget", O.BudgetS);
+  F.choice("--carve-mode", {"auto", "fixed", "rotate", "replay"}, Mode);
   F.choice("--carve-scope", {"kernel", "file"}, Scope);
   F.choice("--carve-launch-domain", {"preserve", "traced"}, Domain);
   F.text("--carve-profile", O.ProfilePath);
@@ -93,6 +98,7 @@ llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::strin
     if (!*Known)
       return usageError("carve-nvcc: unknown option '" + Name + "'; --carve-help lists them");
   }
+  O.Mode = ModeRequest(Mode);
   O.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
   O.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
   return O;

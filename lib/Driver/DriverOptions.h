@@ -4,7 +4,7 @@
 #pragma once
 
 #include "Nvcc/Toolchain.h"
-#include "Tune/TuningJob.h"
+#include "Tune/ModeChoice.h"
 
 #include <optional>
 #include <string>
@@ -24,6 +24,8 @@ struct DriverOptions {
   std::vector<std::string> OutputFiles; ///< Files of the workload to compare.
   double TimeoutS = 60;
   unsigned MaxRuns = 400;
+  double BudgetS = 0; ///< For a tuning; 0: none.
+  ModeRequest Mode = ModeRequest::Auto;
   TuningScope Scope = TuningScope::Kernel;
   LaunchDomain Domain = LaunchDomain::Preserve;
   std::string ProfilePath, LogPath;

@@ -1,9 +1,11 @@
 /// \file
-/// A whole tuning: trace the workload, make the job, select, report, remember.
+/// A whole tuning: trace the workload, make the job, time its variants inside the program, decide
+/// the rest by whole runs, confirm, report, remember. The stages stand in TuneStages.h.
 #pragma once
 
 #include "Driver/DriverOptions.h"
 #include "Store/Profile.h"
+#include "Tune/ModeChoice.h"
 #include "Tune/Sampler.h"
 #include "Tune/TimedGpus.h"
 #include "Tune/TuningReport.h"
@@ -18,6 +20,7 @@ namespace carve {
 struct TuneRequest {
   WorkloadSpec Workload;
   TuningOptions Options;
+  ModeRequest Mode = ModeRequest::Auto; ///< TuningScope::File has whole runs alone.
   SelectionLimits Limits;
   ProbeSetup Probe;
   std::string SamplesPath; ///< Recorded samples in the GPU's place; empty: run the workload.
@@ -26,6 +29,8 @@ struct TuneRequest {
   GpuPlaces Gpus;
   /// Told of progress: runs done, runs expected, seconds since the start.
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
+  /// Told of a run that is made again, and why.
+  std::function<void(llvm::StringRef)> Announce = [](llvm::StringRef) {};
   /// Told for whom a run waits; with nothing when it goes on.
   TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
 };

@@ -29,29 +29,44 @@ static json::Value toJson(const GpuUser &U) {
   return O;
 }
 
+static json::Value toJson(const InRunReport &R) {
+  return json::Object{{"mode", R.Mode},
+                      {"mode-reason", json::fixUTF8(R.Reason)},
+                      {"verified", R.Verified},
+                      {"rounds", R.Rounds},
+                      {"ratio", toJson(R.Ratio)},
+                      {"control-distance", R.ControlDistance},
+                      {"cold-ns", R.ColdNs},
+                      {"warm-ns", R.WarmNs},
+                      {"warm-weight", R.WarmWeight}};
+}
+
 static json::Value toJson(const KernelReport &K) {
   json::Array Variants;
   for (const VariantReport &V : K.Variants)
     Variants.push_back(toJson(V));
-  return json::Object{{"kernel", json::fixUTF8(K.Kernel)},
-                      {"mangled", json::fixUTF8(K.Mangled)},
-                      {"output", json::fixUTF8(K.Output)},
-                      {"share", K.Share},
-                      {"launches", K.Launches},
-                      {"regs-before", K.RegsBefore},
-                      {"regs-after", K.RegsAfter},
-                      {"occupancy-before", K.OccupancyBefore},
-                      {"occupancy-after", K.OccupancyAfter},
-                      {"spill-bytes-before", K.SpillBefore},
-                      {"spill-bytes-after", K.SpillAfter},
-                      {"tuned", K.Tuned},
-                      {"variant", K.Variant},
-                      {"ratio", toJson(K.Ratio)},
-                      {"pairs", K.Pairs},
-                      {"reason", json::fixUTF8(K.Reason)},
-                      {"shapes", json::Array(K.Shapes)},
-                      {"variants", std::move(Variants)},
-                      {"dropped", json::Array(K.Dropped)}};
+  json::Object O{{"kernel", json::fixUTF8(K.Kernel)},
+                 {"mangled", json::fixUTF8(K.Mangled)},
+                 {"output", json::fixUTF8(K.Output)},
+                 {"share", K.Share},
+                 {"launches", K.Launches},
+                 {"regs-before", K.RegsBefore},
+                 {"regs-after", K.RegsAfter},
+                 {"occupancy-before", K.OccupancyBefore},
+                 {"occupancy-after", K.OccupancyAfter},
+                 {"spill-bytes-before", K.SpillBefore},
+                 {"spill-bytes-after", K.SpillAfter},
+                 {"tuned", K.Tuned},
+                 {"variant", K.Variant},
+                 {"ratio", toJson(K.Ratio)},
+                 {"pairs", K.Pairs},
+                 {"reason", json::fixUTF8(K.Reason)},
+                 {"shapes", json::Array(K.Shapes)},
+                 {"variants", std::move(Variants)},
+                 {"dropped", json::Array(K.Dropped)}};
+  if (!K.InRun.Mode.empty())
+    O["in-run"] = toJson(K.InRun);
+  return O;
 }
 
 std::string carve::printJsonReport(const TuningReport &R) {
@@ -70,6 +85,8 @@ std::string carve::printJsonReport(const TuningReport &R) {
                  {"scope", R.Scope},
                  {"domain", R.Domain},
                  {"runs", R.Runs},
+                 {"runs-before-confirmation", R.RunsBeforeConfirmation},
+                 {"reruns", json::Array(R.Reruns)},
                  {"wall-s", R.WallS},
                  {"plain-wall-s", R.PlainWallS},
                  {"variants-timed", R.VariantsTimed},
@@ -121,12 +138,23 @@ static bool fromJSON(const json::Value &V, GpuUser &U, json::Path P) {
   return Read;
 }
 
+static bool fromJSON(const json::Value &V, InRunReport &R, json::Path P) {
+  json::ObjectMapper M(V, P);
+  return M && M.map("mode", R.Mode) && M.map("mode-reason", R.Reason) &&
+         M.map("verified", R.Verified) && mapCount(M, "rounds", R.Rounds) &&
+         M.map("ratio", R.Ratio) && M.map("control-distance", R.ControlDistance) &&
+         M.map("cold-ns", R.ColdNs) && M.map("warm-ns", R.WarmNs) &&
+         M.map("warm-weight", R.WarmWeight);
+}
+
 /// What reports of before do not have.
 static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
-  int64_t Processes = 1, Gpus = 1;
+  int64_t Processes = 1, Gpus = 1, Before = 0;
   bool Read = M.mapOptional("unordered-lines", R.Unordered) &&
-              M.mapOptional("processes", Processes) && M.mapOptional("gpus", Gpus) &&
-              M.mapOptional("other-gpu-users", R.OtherUsers);
+              M.mapOptional("runs-before-confirmation", Before) &&
+              M.mapOptional("reruns", R.Reruns) && M.mapOptional("processes", Processes) &&
+              M.mapOptional("gpus", Gpus) && M.mapOptional("other-gpu-users", R.OtherUsers);
+  R.RunsBeforeConfirmation = Before;
   R.Processes = Processes;
   R.Gpus = Gpus;
   return Read;
@@ -143,7 +171,7 @@ static bool fromJSON(const json::Value &V, KernelReport &K, json::Path P) {
          mapCount(M, "spill-bytes-after", K.SpillAfter) && M.map("tuned", K.Tuned) &&
          M.map("variant", K.Variant) && M.map("ratio", K.Ratio) && mapCount(M, "pairs", K.Pairs) &&
          M.map("reason", K.Reason) && M.map("shapes", K.Shapes) && M.map("variants", K.Variants) &&
-         M.map("dropped", K.Dropped);
+         M.map("dropped", K.Dropped) && M.mapOptional("in-run", K.InRun);
 }
 
 static bool fromJSON(const json::Value &V, TuningReport &R, json::Path P) {

@@ -40,6 +40,7 @@ std::string speedup(const RatioInterval &R) {
 /// A person's words for the reasons that are identifiers.
 std::string reasonText(llvm::StringRef Reason) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
+      {"budget", "the time that was given (--budget) ended before it was decided"},
       {"below-share", "less than 1 % of GPU time"},
       {"in-no-unit", "not compiled by carve-nvcc, or its unit is no longer in the store"},
       {"relocatable-device-code", "-rdc=true: not tuned by the file"},
@@ -64,6 +65,31 @@ std::string shortened(llvm::StringRef Name, size_t Width) {
   return (Name.take_front(Width - 3) + "...").str();
 }
 
+/// How a kernel was timed within the program, and how its output was compared.
+std::string inRunText(const InRunReport &R) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
+      {"fixed", "timed by whole runs"},
+      {"replay", "replayed"},
+      {"rotate", "rotated"},
+      {"verify-rotate", "rotated, compared by replaying"},
+  };
+  std::string Text = R.Mode;
+  for (const auto &[Mode, Word] : Words)
+    if (R.Mode == Mode)
+      Text = Word.str();
+  if (!R.Reason.empty())
+    Text += " (" + R.Reason + ")";
+  if (R.Verified == "bitwise")
+    Text += ", output equal bit by bit";
+  else if (R.Verified == "within-spread")
+    Text += ", output within what the default's own runs differ by";
+  else if (R.Verified == "output")
+    Text += ", the program's output equal";
+  if (R.Rounds && !R.Verified.empty())
+    Text += ", " + speedup(R.Ratio) + " over " + std::to_string(R.Rounds) + " rounds";
+  return Text;
+}
+
 void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
   OS << R.Workload << " on " << (R.Gpus > 1 ? std::to_string(R.Gpus) + " x " : "") << R.Device
      << (R.Processes > 1 ? " in " + std::to_string(R.Processes) + " processes" : "") << ": ";
@@ -78,7 +104,12 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
     OS << Tuned << (Tuned == 1 ? " kernel" : " kernels") << " tuned, GPU time "
        << speedup(R.Program) << " times as fast\n";
   OS << R.VariantsTimed << " variants timed in " << R.Runs << " runs, "
-     << formatted("%.1f", R.WallS) << " s (one run: " << formatted("%.2f", R.PlainWallS) << " s)\n";
+     << formatted("%.1f", R.WallS) << " s (one run: " << formatted("%.2f", R.PlainWallS) << " s";
+  if (R.RunsBeforeConfirmation)
+    OS << "; " << R.RunsBeforeConfirmation << " before the confirmation";
+  OS << ")\n";
+  for (const std::string &Why : R.Reruns)
+    OS << "timed again: " << Why << "\n";
   for (const GpuUser &U : R.OtherUsers)
     OS << U.text() << "\n";
   if (R.Unordered)
@@ -122,6 +153,8 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
        << (K.Tuned ? speedup(K.Ratio) : "stays") << "\n";
     if (!K.Tuned && !K.Reason.empty())
       OS << "    " << reasonText(K.Reason) << "\n";
+    if (!K.InRun.Mode.empty())
+      OS << "    " << inRunText(K.InRun) << "\n";
   }
   if (Small)
     OS << Small << " more kernel(s) with together " << formatted("%.1f%%", SmallShare * 100)

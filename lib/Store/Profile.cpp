@@ -119,6 +119,14 @@ static void printEvidence(const Evidence &E, llvm::raw_ostream &OS) {
     OS << "      default-spill-bytes: " << *E.DefaultSpillBytes << "\n";
   if (E.TunedSpillBytes)
     OS << "      tuned-spill-bytes: " << *E.TunedSpillBytes << "\n";
+  Text("mode", E.Mode);
+  Text("mode-reason", E.ModeReason);
+  Text("verified", E.Verified);
+  if (E.Rounds)
+    OS << "      rounds: " << E.Rounds << "\n"
+       << "      in-run-ratio: " << decimal(E.InRunRatio) << "\n"
+       << "      in-run-ratio-low: " << decimal(E.InRunRatioLow) << "\n"
+       << "      in-run-ratio-high: " << decimal(E.InRunRatioHigh) << "\n";
   Text("code-digest", E.CodeDigest);
   Text("reason", E.Reason);
 }

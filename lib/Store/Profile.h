@@ -32,6 +32,11 @@ struct Evidence {
   unsigned Pairs = 0;
   unsigned DefaultRegs = 0, TunedRegs = 0;
   std::optional<unsigned> DefaultSpillBytes, TunedSpillBytes; ///< Absent where not known.
+  /// Of a timing run, where there was one (TuningReport.h, InRunReport): how the kernel was timed
+  /// and why so, how its output was compared, and the ratio in the rounds held out.
+  std::string Mode, ModeReason, Verified;
+  unsigned Rounds = 0;
+  double InRunRatio = 1, InRunRatioLow = 1, InRunRatioHigh = 1;
   std::string CodeDigest; ///< CubinKernel::CodeDigest of the clone that was timed.
   std::string Reason;     ///< Why the default stayed; empty for a winner.
 };

@@ -262,6 +262,13 @@ llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
                       {"tuned-regs", Count(Out.TunedRegs)},
                       {"default-spill-bytes", Spill(Out.DefaultSpillBytes)},
                       {"tuned-spill-bytes", Spill(Out.TunedSpillBytes)},
+                      {"mode", Text(Out.Mode)},
+                      {"mode-reason", Text(Out.ModeReason)},
+                      {"verified", Text(Out.Verified)},
+                      {"rounds", Count(Out.Rounds)},
+                      {"in-run-ratio", Ratio(Out.InRunRatio)},
+                      {"in-run-ratio-low", Ratio(Out.InRunRatioLow)},
+                      {"in-run-ratio-high", Ratio(Out.InRunRatioHigh)},
                       {"code-digest", Text(Out.CodeDigest)},
                       {"reason", Text(Out.Reason)}});
 }

@@ -1,6 +1,7 @@
 // The file is lines of tab-separated fields:
 //   carve-samples 1
 //   probe <a line of the traced process's record>
+//   timing <a line of the timing run's record>
 //   sample <subject> <variant> <GPU time, ns>
 //   program <GPU time of everything else, ns> <wall time, s>
 
@@ -18,10 +19,14 @@ using namespace carve;
 std::string SampleRecord::print() const {
   std::string Text = "carve-samples\t1\n";
   llvm::raw_string_ostream OS(Text);
-  llvm::SmallVector<llvm::StringRef, 0> Lines;
-  llvm::StringRef(Trace).split(Lines, '\n', -1, /*KeepEmpty=*/false);
-  for (llvm::StringRef Line : Lines)
-    OS << "probe\t" << Line << "\n";
+  auto PrintLines = [&](const char *Tag, llvm::StringRef Record) {
+    llvm::SmallVector<llvm::StringRef, 0> Lines;
+    Record.split(Lines, '\n', -1, /*KeepEmpty=*/false);
+    for (llvm::StringRef Line : Lines)
+      OS << Tag << '\t' << Line << "\n";
+  };
+  PrintLines("probe", Trace);
+  PrintLines("timing", Timing);
   for (const auto &[Subject, Variants] : Samples)
     for (const auto &[Variant, Values] : Variants)
       for (double Ns : Values)
@@ -44,15 +49,18 @@ llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::Str
       continue;
     if (Number > 1 && F[0] == "probe")
       Record.Trace += (Line.drop_front(6) + "\n").str();
+    else if (Number > 1 && F[0] == "timing")
+      Record.Timing += (Line.drop_front(7) + "\n").str();
     else if (Number > 1 && F[0] == "sample" && F.size() == 4 && !F[3].getAsDouble(A))
       Record.add(F[1].str(), F[2].str(), A);
     else if (Number > 1 && F[0] == "program" && F.size() == 3 && !F[1].getAsDouble(A) &&
              !F[2].getAsDouble(B))
       Record.addProgram(A, B);
     else
-      return malformed(Name + ":" + llvm::Twine(Number) + ": expected " +
-                       (Number == 1 ? "'carve-samples 1'" : "a probe, sample or program line") +
-                       ", not '" + Line + "'");
+      return malformed(
+          Name + ":" + llvm::Twine(Number) + ": expected " +
+          (Number == 1 ? "'carve-samples 1'" : "a probe, timing, sample or program line") +
+          ", not '" + Line + "'");
   }
   if (Number == 0)
     return malformed(Name + ": is empty, expected recorded samples");

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "Support/Files.h"
+#include "Tune/OutputCheck.h"
 #include "Tune/Selection.h"
 #include "Tune/TuningJob.h"
-#include "Tune/Workload.h"
 
 #include <deque>
 #include <map>
@@ -17,11 +17,13 @@ namespace carve {
 /// What the selection numbers: the job's kernels, or its modules with TuningScope::File.
 std::vector<SubjectSpace> subjectsOf(const TuningJob &Job, TuningScope Scope);
 
-/// Recorded runs of one job: the trace and samples of every variant.
+/// Recorded runs of one job: the trace, the timing run, and samples of every variant.
 class SampleRecord {
 public:
   /// Keeps what is needed of the traced run: device and launches.
   void setTrace(const ProbeRecord &Record) { Trace = printProbeRecord(Record); }
+  /// Keeps what the timing run found, with the faults of runs before it.
+  void setTiming(const InRunRecord &Record) { Timing = printInRun(Record); }
   void add(const std::string &Subject, const std::string &Variant, double Ns) {
     Samples[Subject][Variant].push_back(Ns);
   }
@@ -35,13 +37,15 @@ public:
 
   /// The traced run.
   llvm::Expected<ProbeRecord> trace(llvm::StringRef Name) const;
+  bool hasTiming() const { return !Timing.empty(); }
+  llvm::Expected<InRunRecord> timing(llvm::StringRef Name) const { return readInRun(Timing, Name); }
   /// Runs by looking samples up, each variant's in turn. Fails naming a variant that has none.
   llvm::Expected<RunSample> run(const std::vector<SubjectSpace> &Subjects,
                                 const std::vector<std::vector<std::string>> &VariantNames,
                                 const Assignment &A);
 
 private:
-  std::string Trace;
+  std::string Trace, Timing;
   std::map<std::string, std::map<std::string, std::vector<double>>> Samples;
   std::map<std::pair<std::string, std::string>, size_t> Next;
   std::vector<double> Other, Wall;
@@ -56,7 +60,7 @@ class WorkloadSampler {
 public:
   /// \p ImagesDir is a directory for the images of the current run.
   WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
-                  const ProbeSetup &Probe, CommandRunner &Runner, OutputReference &Reference,
+                  const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
                   std::string ImagesDir);
 
   /// One run with \p A in place; empty: the program untouched. Fails where tuning cannot go on:
@@ -68,10 +72,6 @@ public:
   void timeOn(TimedGpus *Timed) { Gpus = Timed; }
 
 private:
-  llvm::Expected<ImageMap> placeImages(const Assignment &A);
-  llvm::Expected<std::string> imageOf(size_t Module, const Assignment &A) const;
-  llvm::Expected<std::string> withVariants(llvm::StringRef Cubin, llvm::ArrayRef<size_t> Modules,
-                                           const Assignment &A) const;
   std::optional<std::string> faultOf(const RunRecord &Run, const Assignment &A);
   void note(const Assignment &A, const RunSample &Sample);
 
@@ -80,13 +80,12 @@ private:
   const WorkloadSpec &Spec;
   const ProbeSetup &Probe;
   CommandRunner &Runner;
-  OutputReference &Reference;
+  OutputCheck &Check;
   std::string ImagesDir;
   SampleRecord *Recording = nullptr;
   TimedGpus *Gpus = nullptr;
   std::vector<SubjectSpace> Subjects;
   std::vector<std::vector<std::string>> Names;
-  unsigned ExtraDefaults = 0; ///< Runs made only to learn which lines of output are stable.
 };
 
 } // namespace carve

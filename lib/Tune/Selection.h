@@ -10,6 +10,8 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +23,11 @@ namespace carve {
 struct SubjectSpace {
   std::string Name;
   size_t Variants = 2;
+  /// What a timing run has found out already: a variant that goes straight to the confirmation (0:
+  /// none), why the subject takes part in nothing (empty: it does), and variants that are out.
+  size_t Nominee = 0;
+  std::string Stays = {};
+  std::map<size_t, std::string> Excluded = {};
 };
 
 /// The variant of every subject in one run. Empty: the program untouched, nothing swapped.
@@ -48,6 +55,10 @@ struct SelectionLimits {
   double LeastMargin =
       0.003; ///< The interval must stay below 1 by this or by twice the control's distance.
   unsigned MaxRuns = 400;
+  double BudgetS = 0; ///< For the whole tuning; 0: none.
+  double RunS = 0;    ///< What a run is thought to take before one was made.
+  /// Seconds since the tuning began. Needed with a budget.
+  std::function<double()> ElapsedS = [] { return 0.0; };
   uint64_t Seed = 1;
 };
 
@@ -73,9 +84,13 @@ struct SelectionOutcome {
   RatioInterval Program; ///< GPU time, winners together over the untouched program.
   RatioInterval Wall;
   unsigned Runs = 0;
+  unsigned ScreeningRuns = 0; ///< Of these, before the confirmation.
   unsigned Pairs = 0;
-  bool OutOfRuns = false;
+  bool OutOfRuns = false, OutOfTime = false;
 };
+
+/// SubjectOutcome::Reason of what the budget left undecided.
+inline constexpr char BudgetReason[] = "budget";
 
 /// Tells of progress: runs done and runs expected in all.
 using ProgressFunction = llvm::function_ref<void(unsigned Done, unsigned Expected)>;
@@ -86,7 +101,7 @@ using ProgressFunction = llvm::function_ref<void(unsigned Done, unsigned Expecte
 /// subject takes the next variant of its own permutation, uncorrelated with the others'. After
 /// each round variants that are clearly worse are dropped; after the last the best whose median
 /// ratio is below the limit is the candidate. A run with a fault is repeated in halves until the
-/// variants at fault are found; these are out.
+/// variants at fault are found; these are out. Subjects with a nominee run their default.
 ///
 /// Confirmation: pairs of runs, all candidates against the untouched program in alternating order,
 /// every second default run with the control copies in place. A subject wins where its median is
@@ -94,6 +109,10 @@ using ProgressFunction = llvm::function_ref<void(unsigned Done, unsigned Expecte
 /// control's distance). Pairs are added while some subject is undecided. Where one loses, the
 /// winners are confirmed again without it. The program wins where its own median is not above 1
 /// and its wall time is not measurably above; otherwise nobody does.
+///
+/// With a budget, screening ends while the least confirmation still fits. A confirmation is begun
+/// while there is time, and gets at least the pairs that can decide; what is undecided then stays
+/// with BudgetReason.
 llvm::Expected<SelectionOutcome> selectVariants(const std::vector<SubjectSpace> &Subjects,
                                                 const SelectionLimits &Limits, RunFunction Run,
                                                 ProgressFunction Progress);

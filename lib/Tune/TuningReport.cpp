@@ -109,6 +109,41 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Subjec
   return R;
 }
 
+llvm::StringRef proofName(OutputProof Proof) {
+  switch (Proof) {
+  case OutputProof::Bitwise:
+    return "bitwise";
+  case OutputProof::WithinSpread:
+    return "within-spread";
+  case OutputProof::ProgramOutput:
+    return "output";
+  }
+  return "";
+}
+
+/// Adds what the timing run found of kernel \p Index.
+void reportInRun(KernelReport &R, const InRunTuning &InRun, size_t Index) {
+  const InRunOutcome &O = InRun.Outcomes[Index];
+  R.InRun.Mode = modeOf(InRun, Index);
+  R.InRun.Reason = modeReasonOf(InRun, Index);
+  if (O.Timing == InRunTiming::None)
+    return;
+  R.InRun.Rounds = O.HeldOutRounds;
+  R.InRun.Ratio = O.Ratio;
+  R.InRun.ControlDistance = O.ControlDistance;
+  R.InRun.ColdNs = O.ColdNs;
+  R.InRun.WarmNs = O.WarmNs;
+  R.InRun.WarmWeight = O.WarmWeight;
+  if (O.Nominee)
+    R.InRun.Verified = proofName(O.Proof);
+  for (size_t V = 2; V < O.Ratios.size(); ++V)
+    if (R.Variants[V - 2].Ratio == 0)
+      R.Variants[V - 2].Ratio = O.Ratios[V];
+  for (const InRunOutcome::Rejection &Out : O.Rejected)
+    if (Out.Variant > 1 && R.Variants[Out.Variant - 2].Fault.empty())
+      R.Variants[Out.Variant - 2].Fault = Out.Why;
+}
+
 /// Resources of \p Kernel in a file variant's image, as far as a cubin tells them.
 KernelResources resourcesIn(const std::string &CubinBytes, const std::string &Kernel) {
   llvm::Expected<Cubin> Image = parseCubin(CubinBytes);
@@ -147,12 +182,15 @@ KernelReport reportFileKernel(const TuningJob &Job, const JobKernel &K, const Jo
 } // namespace
 
 TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
-                                   const SelectionOutcome &Outcome) {
+                                   const SelectionOutcome &Outcome, const InRunTuning *InRun) {
   TuningReport Report;
   Report.Device = Job.Device.Name;
   Report.Driver = Job.Device.DriverVersion;
   Report.Scope = Scope == TuningScope::File ? "file" : "kernel";
   Report.Runs = Outcome.Runs;
+  Report.RunsBeforeConfirmation = Outcome.ScreeningRuns;
+  if (InRun)
+    Report.Reruns = InRun->Run.Reruns;
   Report.Program = Outcome.Program;
   Report.ProgramWall = Outcome.Wall;
   Report.Pairs = Outcome.Pairs;
@@ -164,8 +202,11 @@ TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
         Report.Kernels.push_back(
             reportFileKernel(Job, Job.Kernels[K], Job.Modules[M], Outcome.Subjects[M]));
   else
-    for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    for (size_t K = 0; K < Job.Kernels.size(); ++K) {
       Report.Kernels.push_back(reportKernel(Job, Job.Kernels[K], Outcome.Subjects[K]));
+      if (InRun)
+        reportInRun(Report.Kernels.back(), *InRun, K);
+    }
   for (const LeftKernel &L : Job.Left) {
     KernelReport R = reportTraced(L.Traced);
     R.RegsBefore = R.RegsAfter = L.DefaultRegs;
@@ -191,6 +232,20 @@ static Evidence evidenceOf(const JobKernel &K, const SubjectOutcome &O,
   E.Pairs = O.Pairs;
   E.DefaultRegs = E.TunedRegs = K.Region.Default.RegsPerThread;
   E.Reason = O.Reason;
+  auto Described = llvm::find_if(
+      Report.Kernels, [&](const KernelReport &R) { return R.Mangled == K.Traced.Kernel; });
+  if (Described == Report.Kernels.end() || Described->InRun.Mode.empty())
+    return E;
+  const InRunReport &InRun = Described->InRun;
+  E.Mode = InRun.Mode;
+  E.ModeReason = InRun.Reason;
+  E.Verified = InRun.Verified;
+  E.Rounds = InRun.Rounds;
+  if (InRun.Rounds) {
+    E.InRunRatio = InRun.Ratio.Median;
+    E.InRunRatioLow = InRun.Ratio.Low;
+    E.InRunRatioHigh = InRun.Ratio.High;
+  }
   return E;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Tune/GpuUsers.h"
+#include "Tune/InRunTuning.h"
 #include "Tune/Selection.h"
 #include "Tune/TuningJob.h"
 
@@ -18,8 +19,21 @@ struct VariantReport {
   unsigned Regs = 0; ///< That the code uses.
   unsigned SpillBytes = 0;
   double Occupancy = 0; ///< Of the heaviest shape, 0 to 1.
-  double Ratio = 0;     ///< Median of screening, to the default; 0 where not timed.
+  double Ratio = 0;     ///< Median of screening, in the run or by runs; 0 where not timed.
   std::string Fault;
+};
+
+/// What a timing run found of a kernel, for a person; all empty where it was not timed there.
+struct InRunReport {
+  std::string Mode;   ///< `replay`, `rotate`, `verify-rotate`; `fixed`: decided by whole runs.
+  std::string Reason; ///< Why so.
+  std::string
+      Verified;        ///< Of the variant that was nominated: `bitwise`, `within-spread`, `output`.
+  unsigned Rounds = 0; ///< Held out from the choice.
+  RatioInterval Ratio; ///< Of the best variant in these; meaningful where Rounds > 0.
+  double ControlDistance = 0;
+  /// Of the default, replayed: from memory, from the cache, and how much the latter counts.
+  double ColdNs = 0, WarmNs = 0, WarmWeight = 0;
 };
 
 struct KernelReport {
@@ -37,6 +51,7 @@ struct KernelReport {
   RatioInterval Ratio; ///< Of the confirmation; meaningful where Pairs > 0.
   unsigned Pairs = 0;
   std::string Reason; ///< Why it stayed.
+  InRunReport InRun;
   std::vector<std::string> Shapes;
   std::vector<VariantReport> Variants;
   std::vector<std::string> Dropped;
@@ -46,8 +61,10 @@ struct TuningReport {
   std::string Date; ///< ISO 8601, UTC.
   std::string Workload, Device, Driver, NvccVersion, Scope, Domain;
   unsigned Runs = 0;
-  double WallS = 0;      ///< Of the whole tuning.
-  double PlainWallS = 0; ///< Of one run of the program, traced.
+  unsigned RunsBeforeConfirmation = 0;
+  std::vector<std::string> Reruns; ///< Why the timing run was made again.
+  double WallS = 0;                ///< Of the whole tuning.
+  double PlainWallS = 0;           ///< Of one run of the program, traced.
   unsigned VariantsTimed = 0;
   RatioInterval Program, ProgramWall;
   unsigned Pairs = 0;
@@ -65,9 +82,10 @@ struct TuningReport {
 /// `grid 512x204x1 block 32x1x1 dynamic-smem 0`, as evidence and report write it.
 std::string shapeText(const LaunchShape &Shape);
 
-/// The report of a job and what was selected. Runs, times and date are left to the caller.
+/// The report of a job and what was selected, in a timing run (\p InRun; null: there was none) and
+/// by whole runs. Runs of the trace and the timing, times and date are left to the caller.
 TuningReport describeTuning(const TuningJob &Job, TuningScope Scope,
-                            const SelectionOutcome &Outcome);
+                            const SelectionOutcome &Outcome, const InRunTuning *InRun = nullptr);
 
 /// The decisions of \p Outcome for module \p Module of the job, winners and kernels that stay
 /// alike, so that neither is timed again.

@@ -112,6 +112,11 @@ llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const Pro
       return E;
     C.Environment.push_back(std::string(probe::ImagesVariable) + "=" + List);
   }
+  if (!Probe.Plan.empty()) {
+    if (llvm::Error E = writeFileAtomically(Dir->path() + "/plan", Probe.Plan))
+      return E;
+    C.Environment.push_back(std::string(probe::PlanVariable) + "=" + Dir->path() + "/plan");
+  }
   TimedGpus::Turn Turn = Gpus ? Gpus->take() : TimedGpus::Turn();
   llvm::Expected<CommandResult> Result = Runner.run(C);
   if (!Result)

@@ -41,8 +41,9 @@ struct RunRecord {
 
 /// How the probe is reached.
 struct ProbeSetup {
-  std::string Library; ///< libcarve_probe.so
-  std::string Cupti;   ///< libcupti.so beside nvcc; empty: the probe looks for itself.
+  std::string Library;   ///< libcarve_probe.so
+  std::string Cupti;     ///< libcupti.so beside nvcc; empty: the probe looks for itself.
+  std::string Plan = {}; ///< Text of a plan for a run that times variants; empty: none.
 };
 
 /// libcupti of the toolkit whose bin directory is \p BinDir, or nothing.

@@ -64,8 +64,8 @@ TEST_F(OptionsTest, HelpAndVersionNeedNoNvcc) {
   EXPECT_EQ(Help.Status, 0);
   for (const char *Option :
        {"--carve-run=", "--carve-output=", "--carve-timeout=", "--carve-max-runs=",
-        "--carve-scope=", "--carve-launch-domain=", "--carve-profile=", "--carve-samples=",
-        "--carve-log=", "--carve-version", "--carve-help"})
+        "--carve-budget=", "--carve-mode=", "--carve-scope=", "--carve-launch-domain=",
+        "--carve-profile=", "--carve-samples=", "--carve-log=", "--carve-version", "--carve-help"})
     EXPECT_NE(Help.Stdout.find(Option), std::string::npos) << Option;
   EXPECT_EQ(Version.Status, 0);
   EXPECT_EQ(Version.Stdout.find("carve-nvcc "), 0u);
@@ -141,6 +141,10 @@ TEST_F(CarveCommandTest, MistakesNameWhatWasExpected) {
               "carve tune: --samples and --record exclude each other");
   expectError({"tune", "--max-runs=x", "--", "./app"},
               "carve tune: --max-runs is 'x', expected a whole number from 1 to 1000000");
+  expectError({"tune", "--mode=fast", "--", "./app"},
+              "carve tune: --mode is 'fast', expected auto or fixed or rotate or replay");
+  expectError({"tune", "--budget=0", "--", "./app"},
+              "carve tune: --budget is '0', expected a number of seconds above 0");
 }
 
 TEST_F(CarveCommandTest, TuningWithoutAGpuSaysSo) {

@@ -1,6 +1,6 @@
 // The whole way from a compile to a tuned program, with recorded samples in the GPU's place: in
 // three.samples, bulky is fastest at 64 registers, every variant of steady is slower, and noisy
-// gains too little to be believed.
+// gains too little to be believed. They have no timing run; the tests of one add it.
 #include "BuiltTools.h"
 
 #include "Store/Profile.h"
@@ -35,6 +35,8 @@ protected:
   unsigned bulkyRegs(const std::string &Output) {
     return kernelsOf(Output)[Bulky].Resources.RegsPerThread;
   }
+  /// The position in a plan of every variant of the job: those of a tuning by whole runs.
+  std::map<std::string, std::map<std::string, size_t>> variantsOfJob();
   /// Builds the object with the decision of a tuning in the store, and then as \p Arguments say:
   /// the decision no longer counts there.
   void expectDropped(const Words &Arguments);
@@ -62,6 +64,25 @@ TuningReport TuneRecorded::report() {
     return std::move(*Report);
   ADD_FAILURE() << llvm::toString(Report.takeError());
   return {};
+}
+
+std::map<std::string, std::map<std::string, size_t>> TuneRecorded::variantsOfJob() {
+  CommandResult R =
+      carve({"tune", "--mode=fixed", "--samples=" + Samples, "--format=json", "--", "./app"});
+  EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  std::map<std::string, std::map<std::string, size_t>> Positions;
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  if (!Report) {
+    ADD_FAILURE() << llvm::toString(Report.takeError());
+    return Positions;
+  }
+  for (const KernelReport &K : Report->Kernels)
+    for (size_t V = 0; V < K.Variants.size(); ++V)
+      Positions[K.Mangled][K.Variants[V].Name] = V + 2;
+  // A tuning that decides the same would leave the evidence of this one.
+  EXPECT_TRUE(carve({"store", "clear"}).succeeded());
+  build(Object);
+  return Positions;
 }
 
 void TuneRecorded::replaceInSource(llvm::StringRef From, llvm::StringRef To) {
@@ -204,6 +225,142 @@ TEST_F(TuneRecorded, DefaultArchitectureGetsAnImageForTheDevice) {
   std::string First = read("app");
   build(Plain);
   EXPECT_TRUE(read("app") == First) << log();
+}
+
+namespace {
+
+/// Text of a timing run, in which every variant of a kernel takes a given part of the default's
+/// time.
+class TimingText {
+public:
+  explicit TimingText(std::string Kernel, size_t Variants) : Kernel(std::move(Kernel)) {
+    Ratios.assign(Variants + 2, 1.1);
+    Ratios[0] = Ratios[1] = 1;
+  }
+  std::vector<double> Ratios; ///< By position in the plan.
+  std::map<size_t, std::string> Verdicts;
+
+  /// A launch that was replayed: five rounds of all, seven of the default, the control, and the
+  /// two that \p Held names.
+  std::string replayed(std::vector<size_t> Held) const {
+    std::string Text = "timing\treplayed\t" + Place + "\t0\t1\t1\t1000\t100\t1\t10\t10\t10\t99\n";
+    Held.insert(Held.begin(), {0, 1});
+    for (size_t V = 0; V < Ratios.size(); ++V) {
+      auto Bad = Verdicts.find(V);
+      Text += "timing\tverified\t" + Place + "\t0\t" + std::to_string(V) + "\t" +
+              (Bad == Verdicts.end() ? "equal\t-" : Bad->second) + "\n";
+      for (int Round = 0; Round < 5; ++Round)
+        Text += timed("screen", Round, V);
+    }
+    for (size_t V : Held)
+      for (int Round = 0; Round < 7; ++Round)
+        Text += timed("confirm", Round, V);
+    return Text;
+  }
+  std::string rotated(unsigned Cycles) const {
+    std::string Text;
+    for (unsigned Cycle = 0; Cycle < Cycles; ++Cycle)
+      for (size_t V = 0; V < Ratios.size(); ++V)
+        Text += "timing\trotated\t" + Place + "\t" + std::to_string(Cycle) + "\t" +
+                std::to_string(V) + "\t" + ns(V, Cycle) + "\n";
+    return Text;
+  }
+
+private:
+  std::string ns(size_t V, unsigned Round) const {
+    return std::to_string(unsigned(50000 * Ratios[V] * (1 + 0.0003 * ((V * 7 + Round * 5) % 4))));
+  }
+  std::string timed(const char *Phase, unsigned Round, size_t V) const {
+    return "timing\ttimed\t" + Place + "\t0\t" + Phase + "\t" + std::to_string(Round) + "\t" +
+           std::to_string(V) + "\t" + ns(V, Round) + "\t" + ns(V, Round + 1) + "\n";
+  }
+
+  std::string Kernel;
+  std::string Place = Kernel + "\t64,1,1\t256,1,1\t0\t1,1,1";
+};
+
+} // namespace
+
+/// The automatic choice of modes: bulky is replayed, steady rotated, and noisy, whose occupancy
+/// the program asks for, left to whole runs.
+TEST_F(TuneRecorded, OneRunDecidesWhatItCan) {
+  build(Object);
+  auto Positions = variantsOfJob();
+  ASSERT_TRUE(Positions[Bulky].count("r64") && Positions[Bulky].count("r80") &&
+              Positions[Bulky].count("r48") && !Positions[Steady].empty());
+  TimingText BulkyRun(Bulky, Positions[Bulky].size());
+  size_t Wrong = Positions[Bulky]["r80"], Right = Positions[Bulky]["r64"];
+  BulkyRun.Ratios[Wrong] = 0.5;
+  BulkyRun.Ratios[Right] = 0.8;
+  BulkyRun.Ratios[Positions[Bulky]["r48"]] = 0.9;
+  BulkyRun.Verdicts[Wrong] = "differs\t8 words at 0x7f0010";
+  TimingText SteadyRun(Steady, Positions[Steady].size());
+
+  std::string Text = llvm::cantFail(readFile(Samples));
+  auto Replace = [&](llvm::StringRef From, const std::string &To) {
+    size_t At = Text.find(From.str());
+    ASSERT_NE(At, std::string::npos) << From.str();
+    Text.replace(At, From.size(), To);
+  };
+  Replace("\t0\t56\t0\t100\t2000000\t19995\t0\n", "\t0\t56\t0\t4000\t2000000\t495\t0\n");
+  Replace("probe\tend\n", "probe\tquery\t" + std::string(Noisy) +
+                              "\tcuOccupancyMaxActiveBlocksPerMultiprocessor\nprobe\tend\n" +
+                              BulkyRun.replayed({Wrong, Right}) + SteadyRun.rotated(16));
+  write("auto.samples", Text);
+  CommandResult R = carve({"tune", "--samples=auto.samples", "--format=json", "--", "./app"});
+  ASSERT_TRUE(R.succeeded()) << R.Stderr << log();
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
+  auto KernelOf = [&](const std::string &Mangled) -> const KernelReport & {
+    return *llvm::find_if(Report->Kernels,
+                          [&](const KernelReport &K) { return K.Mangled == Mangled; });
+  };
+  const KernelReport &B = KernelOf(Bulky), &S = KernelOf(Steady), &N = KernelOf(Noisy);
+  EXPECT_EQ(B.Variant, "r64") << B.Reason << log();
+  EXPECT_EQ(B.InRun.Mode, "replay");
+  EXPECT_EQ(B.InRun.Verified, "bitwise");
+  EXPECT_EQ(B.InRun.Rounds, 7u);
+  EXPECT_NEAR(B.InRun.Ratio.Median, 0.8, 0.01);
+  EXPECT_EQ(B.Variants[Wrong - 2].Fault,
+            "its output differs from the default's: 8 words at 0x7f0010");
+  EXPECT_FALSE(S.Tuned);
+  EXPECT_EQ(S.InRun.Mode, "verify-rotate") << S.InRun.Reason;
+  EXPECT_NE(S.Reason.find("no variant was faster: the best took 1."), std::string::npos)
+      << S.Reason;
+  EXPECT_FALSE(N.Tuned);
+  EXPECT_EQ(N.InRun.Mode, "fixed");
+  EXPECT_NE(N.InRun.Reason.find("occupancy"), std::string::npos) << N.InRun.Reason;
+  EXPECT_NE(N.Reason.find("not confirmed"), std::string::npos) << N.Reason;
+
+  build(Object);
+  EXPECT_EQ(bulkyRegs("three.o"), 64u) << log();
+  Profile Kept = decisions();
+  const Decision *Winner = decisionOf(Kept, BulkyName);
+  ASSERT_TRUE(Winner && Winner->Basis);
+  EXPECT_EQ(Winner->Basis->Mode, "replay");
+  EXPECT_EQ(Winner->Basis->Verified, "bitwise");
+  EXPECT_EQ(Winner->Basis->Rounds, 7u);
+}
+
+TEST_F(TuneRecorded, AVariantAtFaultIsAnnouncedAndLeftOut) {
+  build(Object);
+  auto Positions = variantsOfJob();
+  TimingText BulkyRun(Bulky, Positions[Bulky].size());
+  BulkyRun.Ratios[Positions[Bulky]["r64"]] = 0.8;
+  BulkyRun.Ratios[Positions[Bulky]["r80"]] = 0.9;
+  std::string Fault = std::to_string(Positions[Bulky]["r80"]);
+  std::string Text = llvm::cantFail(readFile(Samples));
+  Text += BulkyRun.replayed({Positions[Bulky]["r64"], Positions[Bulky]["r48"]}) +
+          "timing\tfault\t" + Bulky + "\t" + Fault + "\tran for 10 s\n";
+  write("fault.samples", Text);
+  CommandResult R = carve({"tune", "--samples=fault.samples", "--", "./app"});
+  ASSERT_TRUE(R.succeeded()) << R.Stderr << log();
+  EXPECT_NE(R.Stderr.find("carve: note: timing again: variant " + Fault + " of " + Bulky),
+            std::string::npos)
+      << R.Stderr;
+  EXPECT_NE(R.Stdout.find("timed again: "), std::string::npos) << R.Stdout;
+  build(Object);
+  EXPECT_EQ(bulkyRegs("three.o"), 64u) << log();
 }
 
 TEST_F(TuneRecorded, UnusableSamplesLeaveNvccsProgram) {

@@ -16,10 +16,12 @@ using namespace carve;
 
 /// Reads the command line of `carve tune` into \p R; \p Json says which report is wanted.
 static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest &R, bool &Json) {
-  unsigned Scope = 0, Domain = 0, Points = 0, Format = 0;
+  unsigned Mode = 0, Scope = 0, Domain = 0, Points = 0, Format = 0;
   Flags F("carve tune");
   F.seconds("--timeout", R.Workload.TimeoutS);
   F.number("--max-runs", R.Limits.MaxRuns, 1, 1000000);
+  F.seconds("--budget", R.Limits.BudgetS);
+  F.choice("--mode", {"auto", "fixed", "rotate", "replay"}, Mode);
   F.choice("--scope", {"kernel", "file"}, Scope);
   F.choice("--points", {"critical", "every-8"}, Points);
   F.choice("--launch-domain", {"preserve", "traced"}, Domain);
@@ -39,6 +41,7 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest
     return usageError("carve tune: no command, expected: carve tune -- COMMAND...");
   if (!R.SamplesPath.empty() && !R.RecordPath.empty())
     return usageError("carve tune: --samples and --record exclude each other");
+  R.Mode = ModeRequest(Mode);
   R.Options.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
   R.Options.Points = Points ? PointSet::EveryEight : PointSet::Critical;
   R.Options.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
@@ -65,6 +68,10 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   TerminalProgress Progress(::isatty(2));
   R.Progress = [&](unsigned Done, unsigned Expected, double Seconds) {
     Progress.show(Done, Expected, Seconds);
+  };
+  R.Announce = [&](llvm::StringRef Text) {
+    Progress.clear();
+    llvm::errs() << "carve: note: " << Text << "\n";
   };
   R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
   R.Gpus = gpuPlaces(Context.Env);

@@ -20,9 +20,10 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
   points [--arch=sm_90] [--block=256|32x8x1] [--dynamic-smem=BYTES] [--format=text|json]
          FILE.cu|FILE.ptx [-- nvcc options]
                       register regions and critical points; needs no GPU
-  tune [--timeout=S] [--max-runs=N] [--scope=kernel|file] [--points=critical|every-8]
-       [--launch-domain=preserve|traced] [--stdin=FILE] [--output=FILE]... [--profile=FILE]
-       [--samples=FILE | --record=FILE] [--format=text|json] -- COMMAND...
+  tune [--timeout=S] [--max-runs=N] [--budget=S] [--mode=auto|fixed|rotate|replay]
+       [--scope=kernel|file] [--points=critical|every-8] [--launch-domain=preserve|traced]
+       [--stdin=FILE] [--output=FILE]... [--profile=FILE] [--samples=FILE | --record=FILE]
+       [--format=text|json] -- COMMAND...
                       time variants in COMMAND's kernels; the next build emits the winners
   touch [--list] [--all] [--format=text|json] [FOLDER...]
                       renew the sources of outputs that have a new decision and no depfile

@@ -45,6 +45,8 @@ TEST(DriverOptions, Defaults) {
   EXPECT_EQ(O.Run, RunMode::Auto);
   EXPECT_EQ(O.TimeoutS, 60);
   EXPECT_EQ(O.MaxRuns, 400u);
+  EXPECT_EQ(O.BudgetS, 0);
+  EXPECT_EQ(O.Mode, ModeRequest::Auto);
   EXPECT_EQ(O.Scope, TuningScope::Kernel);
   EXPECT_EQ(O.Domain, LaunchDomain::Preserve);
   EXPECT_TRUE(O.ProfilePath.empty() && O.LogPath.empty() && O.Samples.empty());
@@ -63,22 +65,33 @@ TEST(DriverOptions, WhatIsNvccsStaysUntouched) {
 }
 
 TEST(DriverOptions, EveryOption) {
-  DriverOptions O =
-      taken({"--carve-run=./app 4096", "--carve-output=a", "--carve-output=b",
-             "--carve-timeout=2.5", "--carve-max-runs=12", "--carve-scope=file",
-             "--carve-launch-domain=traced", "--carve-profile=p.yaml", "--carve-log=l.txt",
-             "--carve-samples=s.tsv", "--carve-help", "--carve-version"});
+  DriverOptions O = taken(
+      {"--carve-run=./app 4096", "--carve-output=a", "--carve-output=b", "--carve-timeout=2.5",
+       "--carve-max-runs=12", "--carve-budget=90", "--carve-mode=replay", "--carve-scope=file",
+       "--carve-launch-domain=traced", "--carve-profile=p.yaml", "--carve-log=l.txt",
+       "--carve-samples=s.tsv", "--carve-help", "--carve-version"});
   EXPECT_EQ(O.Run, RunMode::Command);
   EXPECT_EQ(O.RunCommand, (Words{"./app", "4096"}));
   EXPECT_EQ(O.OutputFiles, (Words{"a", "b"}));
   EXPECT_EQ(O.TimeoutS, 2.5);
   EXPECT_EQ(O.MaxRuns, 12u);
+  EXPECT_EQ(O.BudgetS, 90);
+  EXPECT_EQ(O.Mode, ModeRequest::Replay);
   EXPECT_EQ(O.Scope, TuningScope::File);
   EXPECT_EQ(O.Domain, LaunchDomain::Traced);
   EXPECT_EQ(O.ProfilePath, "p.yaml");
   EXPECT_EQ(O.LogPath, "l.txt");
   EXPECT_EQ(O.Samples, "s.tsv");
   EXPECT_TRUE(O.Help && O.Version);
+}
+
+TEST(DriverOptions, EveryMode) {
+  const std::pair<const char *, ModeRequest> Modes[] = {{"auto", ModeRequest::Auto},
+                                                        {"fixed", ModeRequest::Fixed},
+                                                        {"rotate", ModeRequest::Rotate},
+                                                        {"replay", ModeRequest::Replay}};
+  for (const auto &[Word, Mode] : Modes)
+    EXPECT_EQ(taken({std::string("--carve-mode=") + Word}).Mode, Mode);
 }
 
 TEST(DriverOptions, TheWorkloadIsSplitAsAShellWould) {
@@ -118,12 +131,17 @@ TEST(DriverOptions, MistakesAreUsageErrors) {
             "carve-nvcc: --carve-max-runs is '0', expected a whole number from 1 to 1000000");
   EXPECT_EQ(failure({"--carve-scope=program"}),
             "carve-nvcc: --carve-scope is 'program', expected kernel or file");
+  EXPECT_EQ(failure({"--carve-budget=-1"}),
+            "carve-nvcc: --carve-budget is '-1', expected a number of seconds above 0");
+  EXPECT_EQ(failure({"--carve-mode=fast"}),
+            "carve-nvcc: --carve-mode is 'fast', expected auto or fixed or rotate or replay");
   EXPECT_EQ(failure({"--carve-launch-domain=all"}),
             "carve-nvcc: --carve-launch-domain is 'all', expected preserve or traced");
   // A value as the next word would take one of nvcc's.
   for (const char *Name :
-       {"--carve-output", "--carve-timeout", "--carve-max-runs", "--carve-scope",
-        "--carve-launch-domain", "--carve-profile", "--carve-log", "--carve-samples"})
+       {"--carve-output", "--carve-timeout", "--carve-max-runs", "--carve-budget", "--carve-mode",
+        "--carve-scope", "--carve-launch-domain", "--carve-profile", "--carve-log",
+        "--carve-samples"})
     EXPECT_EQ(failure({Name, "x"}),
               std::string("carve-nvcc: ") + Name + " needs a value: " + Name + "=...");
   EXPECT_EQ(failure({"--carve-help=1"}), "carve-nvcc: --carve-help takes no value, not '1'");

@@ -28,6 +28,7 @@ TEST(JsonReport, ReadsBackWhatItPrints) {
   R.Unordered = true;
   R.Processes = 4;
   R.Gpus = 2;
+  R.Reruns = {"variant 3 of k ended the timing run: hung"};
   R.OtherUsers = {{123, "python", 38}, {124, "", std::nullopt}};
   std::string Text = printJsonReport(R);
   llvm::Expected<TuningReport> Again = parseJsonReport(Text, "r.json");
@@ -35,6 +36,8 @@ TEST(JsonReport, ReadsBackWhatItPrints) {
   EXPECT_EQ(printJsonReport(*Again), Text);
   EXPECT_EQ(Again->Workload, "./lulesh -s 90");
   EXPECT_EQ(Again->Runs, 42u);
+  EXPECT_EQ(Again->RunsBeforeConfirmation, 2u);
+  EXPECT_EQ(Again->Reruns, R.Reruns);
   EXPECT_EQ(Again->UnstableLines, 3u);
   EXPECT_TRUE(Again->Unordered);
   EXPECT_EQ(Again->Processes, 4u);
@@ -52,6 +55,12 @@ TEST(JsonReport, ReadsBackWhatItPrints) {
   EXPECT_EQ(K.Launches, 1000u);
   ASSERT_EQ(K.Variants.size(), 3u);
   EXPECT_EQ(K.Variants[2].Fault, "exit status 139 instead of 0");
+  EXPECT_EQ(K.InRun.Mode, "replay");
+  EXPECT_EQ(K.InRun.Verified, "bitwise");
+  EXPECT_EQ(K.InRun.Rounds, 7u);
+  EXPECT_EQ(K.InRun.Ratio.High, 0.763);
+  EXPECT_EQ(K.InRun.WarmWeight, 0.67);
+  EXPECT_EQ(Again->Kernels[2].InRun.Mode, "");
   EXPECT_EQ(K.Dropped, std::vector<std::string>{"r255: largest block would shrink"});
 }
 
@@ -64,13 +73,22 @@ TEST(JsonReport, AnEmptyReportSurvives) {
 
 TEST(JsonReport, ReportsOfBeforeAreRead) {
   std::string Text = printJsonReport(sampleReport());
-  for (llvm::StringRef Later : {"unordered-lines", "processes", "gpus", "other-gpu-users"}) {
+  for (llvm::StringRef Later :
+       {"unordered-lines", "processes", "gpus", "other-gpu-users", "runs-before-confirmation"}) {
     size_t At = Text.find("  \"" + Later.str()), End = Text.find('\n', At);
     ASSERT_NE(At, std::string::npos) << Later.str();
     Text.erase(At, End + 1 - At);
   }
+  llvm::Expected<llvm::json::Value> Value = llvm::json::parse(Text);
+  ASSERT_TRUE(bool(Value));
+  Value->getAsObject()->erase("reruns");
+  for (llvm::json::Value &K : *Value->getAsObject()->getArray("kernels"))
+    K.getAsObject()->erase("in-run");
+  Text = llvm::formatv("{0}", *Value).str();
   llvm::Expected<TuningReport> R = parseJsonReport(Text, "r.json");
   ASSERT_TRUE(bool(R)) << llvm::toString(R.takeError()) << Text;
+  EXPECT_EQ(R->RunsBeforeConfirmation, 0u);
+  EXPECT_EQ(R->Kernels[0].InRun.Mode, "");
   EXPECT_EQ(R->Processes, 1u);
   EXPECT_TRUE(R->OtherUsers.empty());
 }

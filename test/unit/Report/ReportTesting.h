@@ -29,6 +29,15 @@ inline KernelReport tunedKernel() {
   K.Variant = "r168";
   K.Ratio = {0.75, 0.74, 0.76};
   K.Pairs = 9;
+  K.InRun.Mode = "replay";
+  K.InRun.Reason = "932 launches of 410 us";
+  K.InRun.Verified = "bitwise";
+  K.InRun.Rounds = 7;
+  K.InRun.Ratio = {0.76, 0.758, 0.763};
+  K.InRun.ControlDistance = 0.001;
+  K.InRun.ColdNs = 430000;
+  K.InRun.WarmNs = 400000;
+  K.InRun.WarmWeight = 0.67;
   K.Variants = {{"r32", 32, 640, 1, 1.4, ""},
                 {"r168", 168, 0, 0.1875, 0.75, ""},
                 {"r64", 64, 0, 0.5, 0, "exit status 139 instead of 0"}};
@@ -47,6 +56,7 @@ inline TuningReport sampleReport() {
   R.Scope = "kernel";
   R.Domain = "preserve";
   R.Runs = 42;
+  R.RunsBeforeConfirmation = 2;
   R.WallS = 63.25;
   R.PlainWallS = 1.5;
   R.VariantsTimed = 71;
@@ -56,6 +66,8 @@ inline TuningReport sampleReport() {
   KernelReport Refuted = reportedKernel("gather(float*)", 0.25);
   Refuted.Reason =
       "not confirmed: 0.995 of the default's time, upper end 1.002, needed below 0.990";
+  Refuted.InRun.Mode = "fixed";
+  Refuted.InRun.Reason = "its grid is sized by occupancy";
   KernelReport Foreign = reportedKernel("cub::scan(int*)", 0.11);
   Foreign.OccupancyBefore = Foreign.OccupancyAfter = 0;
   Foreign.Reason = "in-no-unit";

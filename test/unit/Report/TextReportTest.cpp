@@ -64,10 +64,29 @@ TEST(TextReport, SeveralProcessesAndOtherUsersAreNamed) {
     EXPECT_NE(Text.find(Part), std::string::npos) << Text;
 }
 
+TEST(TextReport, SaysHowOutputsWereCompared) {
+  const std::pair<const char *, const char *> Words[] = {
+      {"bitwise", "output equal bit by bit"},
+      {"within-spread", "output within what the default's own runs differ by"},
+      {"output", "the program's output equal"}};
+  for (const auto &[Id, Text] : Words) {
+    TuningReport R = sampleReport();
+    R.Kernels[0].InRun.Verified = Id;
+    EXPECT_NE(printTextReport(R).find(Text), std::string::npos);
+  }
+}
+
+TEST(TextReport, RunsThatWereMadeAgainAreListed) {
+  TuningReport R = sampleReport();
+  R.Reruns = {"variant 3 of k ended the timing run: hung"};
+  EXPECT_NE(printTextReport(R).find("\ntimed again: variant 3 of k ended the timing run: hung\n"),
+            std::string::npos);
+}
+
 TEST(TextReport, EveryReasonHasWords) {
-  for (const char *Id : {"in-no-unit", "relocatable-device-code", "ambiguous-name", "setmaxnreg",
-                         "unknown-stack", "external-call", "shared-callee", "no-device-link",
-                         "changed-inputs", "device-link-failed"}) {
+  for (const char *Id : {"budget", "in-no-unit", "relocatable-device-code", "ambiguous-name",
+                         "setmaxnreg", "unknown-stack", "external-call", "shared-callee",
+                         "no-device-link", "changed-inputs", "device-link-failed"}) {
     TuningReport R;
     R.Kernels = {reportedKernel("k()", 1)};
     R.Kernels[0].Reason = Id;

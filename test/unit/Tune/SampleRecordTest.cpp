@@ -31,6 +31,30 @@ TEST(SampleRecord, PrintsAndParses) {
   EXPECT_EQ(valueOf(Again.trace("s")).totalNs(), 5u);
 }
 
+TEST(SampleRecord, KeepsTheTimingRun) {
+  SampleRecord R;
+  EXPECT_FALSE(R.hasTiming());
+  InRunRecord Run;
+  LaunchPlace Place{"k", {}, 3};
+  Run.Verified = {{Place, 2, Verdict::Differs, "8 words"}};
+  Run.Timed = {{Place, true, 4, 2, 1500, 1200}};
+  Run.Rotated = {{"j", {}, 7, 1, 900}};
+  Run.Faults = {{"k", 3, "hung"}};
+  R.setTiming(Run);
+  R.add("k", "default", 100);
+  SampleRecord Again = parsed(R.print());
+  EXPECT_TRUE(Again.hasTiming());
+  EXPECT_EQ(Again.print(), R.print());
+  InRunRecord Read = valueOf(Again.timing("s"));
+  ASSERT_EQ(Read.Verified.size(), 1u);
+  EXPECT_EQ(Read.Verified[0].Detail, "8 words");
+  EXPECT_TRUE(Read.Timed.at(0).Confirming);
+  EXPECT_EQ(Read.Timed[0].WarmNs, 1200);
+  EXPECT_EQ(Read.Rotated.at(0).Ns, 900);
+  EXPECT_EQ(Read.Faults.at(0).Why, "hung");
+  EXPECT_NE(messageOf(parsed("carve-samples\t1\ntiming\ttimed\tk\n").timing("s")), "");
+}
+
 TEST(SampleRecord, ErrorsNameTheLine) {
   EXPECT_EQ(failure(""), "s: is empty, expected recorded samples");
   EXPECT_EQ(failure("hello\n"), "s:1: expected 'carve-samples 1', not 'hello'");
@@ -39,7 +63,8 @@ TEST(SampleRecord, ErrorsNameTheLine) {
   for (const char *Bad : {"sample\tk\tr40", "sample\tk\tr40\tfast", "sample\tk\tr40\t1\t2",
                           "program\t1", "program\t1\tx", "other", ""})
     EXPECT_EQ(failure(std::string("carve-samples\t1\n") + Bad + "\n"),
-              std::string("s:2: expected a probe, sample or program line, not '") + Bad + "'");
+              std::string("s:2: expected a probe, timing, sample or program line, not '") + Bad +
+                  "'");
 }
 
 TEST(SampleRecord, ADamagedTraceFailsWhereItIsRead) {

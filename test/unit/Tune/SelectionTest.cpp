@@ -329,3 +329,119 @@ TEST(Selection, ProgressOnlyRisesAndEndsWhole) {
   }
   EXPECT_EQ(Seen.back(), std::make_pair(39u, 39u));
 }
+
+/// A world whose runs take a second each, and a clock that they drive.
+static SelectionLimits budgetOf(double Seconds, SimulatedWorld &W) {
+  SelectionLimits Limits;
+  Limits.BudgetS = Seconds;
+  Limits.RunS = 1;
+  Limits.ElapsedS = [&W] { return double(W.Log.size()); };
+  return Limits;
+}
+
+TEST(Selection, NomineesSkipScreening) {
+  SimulatedWorld W;
+  W.add({0.9, 0.8});
+  W.add({0.9, 1.0});
+  std::vector<SubjectSpace> Spaces = {{"a", 4, 3}, {"b", 4, 2}};
+  SelectionOutcome O = W.select({}, Spaces);
+  EXPECT_EQ(W.chosen(O), (Chosen{3, 2}));
+  EXPECT_EQ(O.ScreeningRuns, 0u);
+  EXPECT_EQ(O.Runs, 18u);
+  EXPECT_TRUE(O.Subjects[0].Screened[0].Ratios.empty());
+}
+
+TEST(Selection, OnlyTheUndecidedAreScreened) {
+  SimulatedWorld W;
+  W.add({0.9, 0.8});
+  W.add({0.9, 1.0, 1.02});
+  W.add({0.9, 0.8});
+  std::vector<SubjectSpace> Spaces = {
+      {"a", 4, 3}, {"b", 5}, {"c", 4, 0, "no variant was faster", {}}};
+  SelectionOutcome O = W.select({}, Spaces);
+  EXPECT_EQ(W.chosen(O), (Chosen{3, 2, 0}));
+  EXPECT_EQ(O.ScreeningRuns, 3 * 5u);
+  for (size_t I = 0; I < O.ScreeningRuns; ++I) {
+    EXPECT_EQ(W.Log[I][0], 0u);
+    EXPECT_EQ(W.Log[I][2], 0u);
+  }
+  for (const Assignment &A : W.Log)
+    EXPECT_TRUE(A.empty() || A[2] == 0);
+  EXPECT_EQ(O.Subjects[2].Reason, "no variant was faster");
+}
+
+TEST(Selection, VariantsThatAreOutAreNotTried) {
+  SimulatedWorld W;
+  W.add({0.5, 0.9});
+  SelectionOutcome O = W.select({}, {{"a", 4, 0, "", {{2, "its output differs"}}}});
+  EXPECT_EQ(W.chosen(O), Chosen{3});
+  EXPECT_EQ(O.Subjects[0].Screened[0].Fault, "its output differs");
+  for (const Assignment &A : W.Log)
+    EXPECT_TRUE(A.empty() || A[0] != 2);
+}
+
+TEST(Selection, ANomineeThatIsNotConfirmedStays) {
+  SimulatedWorld W;
+  W.add({1.0});
+  W.add({0.9});
+  SelectionOutcome O = W.select({}, {{"a", 3, 2}, {"b", 3, 2}});
+  EXPECT_EQ(W.chosen(O), (Chosen{0, 2}));
+  EXPECT_TRUE(llvm::StringRef(O.Subjects[0].Reason).starts_with("not confirmed: "));
+}
+
+TEST(Selection, TheBudgetEndsScreeningSoThatAConfirmationFits) {
+  SimulatedWorld W;
+  W.add({0.9, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0}); // Three rounds would be 27 runs.
+  SelectionOutcome O = W.select(budgetOf(25, W));
+  EXPECT_EQ(W.chosen(O), Chosen{2});
+  EXPECT_TRUE(O.OutOfTime);
+  EXPECT_EQ(O.ScreeningRuns, 13u);
+  EXPECT_EQ(O.Pairs, 6u);
+  EXPECT_EQ(O.Runs, 25u);
+}
+
+TEST(Selection, WhatTheBudgetLeavesUntriedSaysSo) {
+  SimulatedWorld W;
+  W.add({1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
+  W.add({1.2});
+  SelectionOutcome O = W.select(budgetOf(16, W));
+  EXPECT_EQ(O.Runs, 4u);
+  EXPECT_EQ(O.Subjects[0].Reason, BudgetReason);
+  EXPECT_NE(O.Subjects[1].Reason, BudgetReason);
+}
+
+TEST(Selection, TheBudgetEndsTheGrowthOfPairs) {
+  SimulatedWorld W;
+  W.Noise = 0.05;
+  W.add({0.97});
+  unsigned Undecided = 0;
+  for (uint64_t Seed = 1; Seed <= 20; ++Seed) {
+    W.Log.clear();
+    SelectionLimits Limits = budgetOf(20, W);
+    Limits.Seed = Seed;
+    SelectionOutcome O = W.select(Limits, {{"a", 3, 2}});
+    EXPECT_LE(O.Runs, 20u);
+    EXPECT_GE(O.Subjects[0].Pairs, 9u);
+    Undecided += O.Subjects[0].Reason == BudgetReason;
+  }
+  EXPECT_GT(Undecided, 0u);
+}
+
+TEST(Selection, AConfirmationThatWasBegunGetsTheLeastPairs) {
+  SimulatedWorld W;
+  W.add({0.8});
+  SelectionOutcome O = W.select(budgetOf(3, W), {{"a", 3, 2}});
+  EXPECT_EQ(W.chosen(O), Chosen{2});
+  EXPECT_EQ(O.Runs, 12u);
+}
+
+TEST(Selection, WithoutTimeNothingIsConfirmed) {
+  SimulatedWorld W;
+  W.add({0.8});
+  SelectionLimits Limits = budgetOf(3, W);
+  Limits.ElapsedS = [] { return 4.0; };
+  SelectionOutcome O = W.select(Limits, {{"a", 3, 2}});
+  EXPECT_EQ(O.Runs, 0u);
+  EXPECT_EQ(O.Subjects[0].Reason, BudgetReason);
+  EXPECT_EQ(W.chosen(O), Chosen{0});
+}

@@ -63,6 +63,9 @@ public:
     std::vector<SubjectSpace> Spaces;
     for (size_t S = 0; S < Subjects.size(); ++S)
       Spaces.push_back({"s" + std::to_string(S), Subjects[S].Ratios.size()});
+    return select(Limits, Spaces);
+  }
+  SelectionOutcome select(const SelectionLimits &Limits, const std::vector<SubjectSpace> &Spaces) {
     auto Outcome = selectVariants(
         Spaces, Limits, [this](const Assignment &A) -> llvm::Expected<RunSample> { return run(A); },
         [](unsigned, unsigned) {});

@@ -58,3 +58,17 @@ TEST(Statistics, IntervalOfFewIsTheirRange) {
   EXPECT_EQ(R.Low, 0.5);
   EXPECT_EQ(R.High, 1.5);
 }
+
+TEST(Statistics, MoreConfidenceLeavesOutFewer) {
+  std::vector<double> Nine = {9, 1, 8, 2, 7, 3, 6, 4, 5};
+  EXPECT_EQ(ratioInterval(Nine, 0.95).High, 8);
+  EXPECT_EQ(ratioInterval(Nine, 0.98).High, 9);
+  EXPECT_EQ(ratioInterval(Nine, 0.80).High, 7);
+}
+
+TEST(Statistics, FewerThanTheLeastCountEncloseNothing) {
+  EXPECT_EQ(leastCount(0.90), 5u);
+  EXPECT_EQ(leastCount(0.95), 6u);
+  EXPECT_EQ(leastCount(0.975), 7u);
+  EXPECT_EQ(leastCount(0.996), 9u);
+}

@@ -65,6 +65,55 @@ TEST(TuningReport, DescribesWinnersAndWhatStays) {
   EXPECT_EQ(Left.RegsBefore, 20u);
 }
 
+TEST(TuningReport, DescribesTheTimingRun) {
+  TuningJob Job = sampleJob();
+  InRunTuning InRun;
+  InRun.Choices.resize(2);
+  InRun.Choices[0].Mode = TimingMode::Replay;
+  InRun.Choices[0].Reason = "10 launches of 7 ms";
+  InRun.Outcomes.resize(2);
+  InRunOutcome &O = InRun.Outcomes[0];
+  O.Verdict = InRunVerdict::Nominated;
+  O.Nominee = 2;
+  O.Timing = InRunTiming::Replay;
+  O.Proof = OutputProof::WithinSpread;
+  O.HeldOutRounds = 7;
+  O.Ratio = {0.91, 0.9, 0.92};
+  O.Ratios = {1, 1, 0.93, 0};
+  O.Rejected = {{3, "its output differs from the default's"}};
+  O.ColdNs = 2000;
+  InRun.Outcomes[1].Reason = "started from graphs";
+  InRun.Run.Reruns = {"variant 3 hung"};
+  SelectionOutcome Outcome = sampleOutcome();
+  Outcome.Subjects[0].Screened = {{2, {}, std::nullopt}, {3, {}, std::nullopt}};
+  TuningReport R = describeTuning(Job, TuningScope::Kernel, Outcome, &InRun);
+  EXPECT_EQ(R.Reruns, InRun.Run.Reruns);
+  const KernelReport &Won = R.Kernels[0], &Fixed = R.Kernels[1];
+  EXPECT_EQ(Won.InRun.Mode, "replay");
+  EXPECT_EQ(Won.InRun.Reason, "10 launches of 7 ms");
+  EXPECT_EQ(Won.InRun.Verified, "within-spread");
+  EXPECT_EQ(Won.InRun.Rounds, 7u);
+  EXPECT_EQ(Won.InRun.Ratio.Low, 0.9);
+  EXPECT_EQ(Won.InRun.ColdNs, 2000);
+  EXPECT_EQ(Won.Variants[0].Ratio, 0.93);
+  EXPECT_EQ(Won.Variants[1].Fault, "its output differs from the default's");
+  EXPECT_EQ(Fixed.InRun.Mode, "fixed");
+  EXPECT_EQ(Fixed.InRun.Reason, "started from graphs");
+  EXPECT_EQ(Fixed.InRun.Rounds, 0u);
+
+  Profile P = decisionsFor(Job, 0, TuningScope::Kernel, Outcome, R);
+  for (const Decision &D : P.Kernels) {
+    bool IsWon = D.Kernel == "av(float*)";
+    EXPECT_EQ(D.Basis->Mode, IsWon ? "replay" : "fixed");
+    EXPECT_EQ(D.Basis->Verified, IsWon ? "within-spread" : "");
+    EXPECT_EQ(D.Basis->Rounds, IsWon ? 7u : 0u);
+    EXPECT_EQ(D.Basis->InRunRatioHigh, IsWon ? 0.92 : 1);
+  }
+  llvm::Expected<Profile> Again = parseProfile(printProfile(P), "p");
+  ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
+  EXPECT_EQ(printProfile(*Again), printProfile(P));
+}
+
 TEST(TuningReport, ListsEightShapesAndCountsTheRest) {
   TuningJob Job = sampleJob();
   for (unsigned I = 1; I <= 10; ++I)

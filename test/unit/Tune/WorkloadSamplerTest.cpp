@@ -32,14 +32,15 @@ protected:
   }
 
   WorkloadSampler sampler(TuningScope Scope = TuningScope::Kernel) {
-    return WorkloadSampler(Job, Scope, Spec, Probe, Runner, Reference, Images.path());
+    return WorkloadSampler(Job, Scope, Spec, Probe, Runner, Check, Images.path());
   }
 
   TuningJob Job = sampleJob();
   WorkloadSpec Spec;
   ProbeSetup Probe{"probe.so", ""};
   ProbedProgram Runner;
-  OutputReference Reference;
+  OutputCheck Check{
+      [this](uint64_t DelayNs) { return runWorkload(Spec, Probe, {}, Runner, DelayNs, nullptr); }};
   TempDir Images;
   std::string SwappedOutput = "sum 1\n", Extra;
   int SwappedStatus = 0, Interrupted = 0;
@@ -140,7 +141,7 @@ TEST_F(WorkloadSamplerTest, TheDefaultsOwnChangesAreNoFault) {
   valueOf(Sampler.run({}));
   EXPECT_FALSE(valueOf(Sampler.run({2, 0})).Fault);
   EXPECT_EQ(Runner.Runs.size(), 3u);
-  EXPECT_EQ(Reference.unstableLines(), 1u);
+  EXPECT_EQ(Check.reference().unstableLines(), 1u);
 }
 
 TEST_F(WorkloadSamplerTest, RunsThatDidNotMeasureTheVariantsDoNotCount) {

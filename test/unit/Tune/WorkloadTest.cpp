@@ -164,6 +164,22 @@ TEST(Workload, ImagesAndDelayReachTheProbe) {
   EXPECT_EQ(Runner.Runs[0].Asked.StdinPath, "in.txt");
 }
 
+TEST(Workload, ThePlanReachesTheProbe) {
+  ProbedProgram Runner;
+  std::string Seen;
+  Runner.Program = [&](const ProbedProgram::Run &R, CommandResult &) {
+    auto Plan = R.Env.find(probe::PlanVariable);
+    Seen = Plan == R.Env.end() ? "none" : valueOf(readFile(Plan->second));
+    return ProbeHead + "end\n";
+  };
+  WorkloadSpec Spec;
+  Spec.Argv = {"app"};
+  valueOf(runWorkload(Spec, {"p", "", "carve-plan\t1\n"}, {}, Runner));
+  EXPECT_EQ(Seen, "carve-plan\t1\n");
+  valueOf(runWorkload(Spec, {"p", ""}, {}, Runner));
+  EXPECT_EQ(Seen, "none");
+}
+
 TEST(Workload, RecordsThatCannotBeReadAreAnError) {
   ProbedProgram Runner;
   Runner.Program = [](const ProbedProgram::Run &, CommandResult &) { return "garbage\n"; };

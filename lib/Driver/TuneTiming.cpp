@@ -1,0 +1,121 @@
+// The timing run: modes, plan, run, judgement.
+
+#include "Driver/TuneStages.h"
+#include "Support/Log.h"
+#include "Tune/JobImages.h"
+#include "Tune/ProbePlan.h"
+
+using namespace carve;
+
+namespace {
+
+/// Seconds for all replays of a process, where no budget says less.
+constexpr double MostReplayS = 60;
+
+double replaySeconds(const TuneState &State) {
+  std::optional<double> Left = State.secondsLeft();
+  // The confirmation needs most of what is left.
+  return Left ? std::min(MostReplayS, *Left / 3) : MostReplayS;
+}
+
+class TimingStage {
+public:
+  TimingStage(TuneState &State, const TuningJob &Job, const ProbeRecord &Trace)
+      : State(State), Job(Job), ReplayS(replaySeconds(State)) {
+    ModeLimits Limits;
+    Limits.Request = State.Request.Mode;
+    Limits.ReplayS = ReplayS;
+    Choices = chooseModes(Job, Trace, Limits);
+  }
+
+  llvm::Expected<std::optional<InRunTuning>> make();
+
+private:
+  std::string plan(const PlanExclusions &Excluded) const;
+  llvm::Expected<RunRecord> run(const std::string &Plan, const ImageMap &Images);
+  llvm::Expected<TimingRunResult> time();
+
+  TuneState &State;
+  const TuningJob &Job;
+  double ReplayS;
+  std::vector<ModeChoice> Choices;
+};
+
+std::string TimingStage::plan(const PlanExclusions &Excluded) const {
+  std::vector<ModeChoice> Left = Choices;
+  bool Any = false;
+  for (size_t K = 0; K < Left.size(); ++K) {
+    if (Excluded.Kernels.count(Job.Kernels[K].Traced.Kernel) || Job.Kernels[K].Variants.size() <= 2)
+      Left[K].Mode = TimingMode::Fixed;
+    Any |= Left[K].Mode != TimingMode::Fixed;
+  }
+  if (!Any)
+    return "";
+  PlanLimits Limits;
+  Limits.Seed = State.Request.Limits.Seed;
+  Limits.ReplayMs = uint64_t(ReplayS * 1000);
+  return printPlan(Job, Left, Excluded.Faults, Limits);
+}
+
+llvm::Expected<RunRecord> TimingStage::run(const std::string &Plan, const ImageMap &Images) {
+  const TuneRequest &Request = State.Request;
+  Request.Progress(State.Runs, 0, State.seconds());
+  WorkloadSpec Spec = Request.Workload;
+  Spec.TimeoutS += ReplayS;
+  ProbeSetup Probe = Request.Probe;
+  Probe.Plan = Plan;
+  return runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
+}
+
+llvm::Expected<TimingRunResult> TimingStage::time() {
+  auto Plan = [&](const PlanExclusions &Excluded) { return plan(Excluded); };
+  if (State.recorded()) {
+    auto Run = [&](const std::string &) -> llvm::Expected<RunRecord> {
+      llvm::Expected<InRunRecord> Record = State.Samples.timing(State.Request.SamplesPath);
+      if (!Record)
+        return Record.takeError();
+      RunRecord Made;
+      Made.Probe.InRun = std::move(*Record);
+      return Made;
+    };
+    return timeInRun(Plan, Run, /*Check=*/nullptr, State.Request.Announce);
+  }
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-images");
+  if (!Dir)
+    return Dir.takeError();
+  llvm::Expected<ImageMap> Images =
+      placeImages(Job, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
+  if (!Images)
+    return Images.takeError();
+  llvm::Expected<TimingRunResult> Result = timeInRun(
+      Plan, [&](const std::string &Text) { return run(Text, *Images); }, &State.Check,
+      State.Request.Announce);
+  if (Result)
+    State.Runs += Result->Runs;
+  return Result;
+}
+
+llvm::Expected<std::optional<InRunTuning>> TimingStage::make() {
+  for (size_t K = 0; K < Choices.size(); ++K)
+    logLine(Job.Kernels[K].Traced.Kernel + ": " + nameOf(Choices[K].Mode) + ": " +
+            Choices[K].Reason);
+  llvm::Expected<TimingRunResult> Run = time();
+  if (!Run)
+    return Run.takeError();
+  if (Run->Failure)
+    logLine("the timing run does not count: " + *Run->Failure);
+  if (!State.Request.RecordPath.empty() && !Run->Failure)
+    State.Samples.setTiming(Run->Record);
+  return judgeTimingRun(Job, std::move(Choices), std::move(*Run));
+}
+
+} // namespace
+
+llvm::Expected<std::optional<InRunTuning>> carve::timeInside(TuneState &State, const TuningJob &Job,
+                                                             const ProbeRecord &Trace) {
+  // Samples of a tuning by whole runs have no timing run.
+  if (!State.timesInside() || Job.Kernels.empty() ||
+      (State.recorded() && !State.Samples.hasTiming()))
+    return std::optional<InRunTuning>();
+  return TimingStage(State, Job, Trace).make();
+}

@@ -1,0 +1,25 @@
+#include "Tune/OutputCheck.h"
+
+#include "Support/Log.h"
+
+using namespace carve;
+
+std::optional<std::string> OutputCheck::difference(const ProgramOutput &Output) {
+  constexpr unsigned MostPlain = 4;
+  std::optional<std::string> Difference = Reference.difference(Output);
+  while (Difference && (RevealingNs > 0 || Plain < MostPlain)) {
+    uint64_t DelayNs = std::exchange(RevealingNs, 0);
+    Plain += DelayNs == 0;
+    ++Runs;
+    llvm::Expected<RunRecord> Again = RunDefault(DelayNs);
+    if (!Again) {
+      logLine("the default could not run again: " + llvm::toString(Again.takeError()));
+      break;
+    }
+    if (Again->Interrupted || Again->TimedOut)
+      break;
+    Reference.addDefault(Again->Output);
+    Difference = Reference.difference(Output);
+  }
+  return Difference;
+}

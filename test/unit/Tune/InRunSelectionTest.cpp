@@ -1,0 +1,344 @@
+#include "SimulatedRun.h"
+
+#include "llvm/ADT/StringRef.h"
+
+using namespace carve;
+
+namespace {
+
+bool startsWith(const std::string &Text, llvm::StringRef Start) {
+  return llvm::StringRef(Text).starts_with(Start);
+}
+
+} // namespace
+
+TEST(InRunSelection, NominatesTheBestVariant) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({1.1, 0.8, 0.9, 1.0})});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Verdict, InRunVerdict::Nominated) << O.Reason;
+  EXPECT_EQ(O.Nominee, 3u);
+  EXPECT_EQ(O.Reason, "");
+  EXPECT_EQ(O.Timing, InRunTiming::Replay);
+  EXPECT_EQ(O.Proof, OutputProof::Bitwise);
+  EXPECT_NEAR(O.Ratio.Median, 0.8, 0.01);
+  EXPECT_LT(O.Ratio.High, 0.82);
+  EXPECT_EQ(O.ChoosingRounds, 5u);
+  EXPECT_EQ(O.HeldOutRounds, 7u);
+  EXPECT_NEAR(O.Ratios[2], 1.1, 0.01);
+  EXPECT_EQ(O.Covered, 1);
+  EXPECT_FALSE(O.Rotated);
+}
+
+TEST(InRunSelection, KernelsThatGainNothingStay) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({1.1, 1.02, 1.2})});
+  Run.replay({shapeOf({0.993, 1.0})});
+  std::vector<InRunOutcome> O = Run.select();
+  EXPECT_EQ(O[0].Verdict, InRunVerdict::Stays);
+  EXPECT_TRUE(startsWith(O[0].Reason, "no variant was faster: the best took 1.0")) << O[0].Reason;
+  EXPECT_EQ(O[1].Verdict, InRunVerdict::Stays);
+  EXPECT_EQ(O[1].Nominee, 0u);
+}
+
+/// A share of at most Alpha may be nominated, however wide the times scatter. With little noise
+/// none is, as nobody comes near the winning ratio.
+TEST(InRunSelection, NullWorldsNominateNoMoreThanStated) {
+  for (double Noise : {0.002, 0.02, 0.1}) {
+    unsigned Replayed = 0, Rotated = 0;
+    constexpr unsigned Worlds = 1000;
+    for (unsigned World = 0; World < Worlds; ++World) {
+      SimulatedRun Run(World);
+      Run.Noise = Noise;
+      Run.replay({shapeOf({1, 1, 1, 1, 1, 1, 1, 1})});
+      Run.rotate({shapeOf({1, 1, 1, 1, 1, 1, 1, 1})});
+      std::vector<InRunOutcome> O = Run.select();
+      Replayed += O[0].Verdict == InRunVerdict::Nominated;
+      Rotated += O[1].Verdict == InRunVerdict::Nominated;
+    }
+    double Stated = InRunLimits().Alpha * Worlds;
+    EXPECT_LE(Replayed, Noise < 0.01 ? 0 : Stated) << Noise;
+    EXPECT_LE(Rotated, Noise < 0.01 ? 0 : Stated) << Noise;
+  }
+}
+
+/// The luckiest of the choosing rounds is judged by others.
+TEST(InRunSelection, ChoosingRoundsDoNotJudge) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({1, 1, 1})});
+  for (TimedSample &T : Run.Record.Timed)
+    if (T.Variant == 2)
+      T.ColdNs *= T.Confirming ? 1 : 0.5;
+  bool HeldOut = std::any_of(Run.Record.Timed.begin(), Run.Record.Timed.end(),
+                             [](const TimedSample &T) { return T.Confirming && T.Variant == 2; });
+  for (unsigned R = 0; !HeldOut && R < Run.Confirming; ++R)
+    Run.Record.Timed.push_back({SimulatedRun::place(0, 0), true, R, 2, 1e5, 0});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_NEAR(O.Ratios[2], 0.5, 0.01);
+  EXPECT_EQ(O.Verdict, InRunVerdict::Stays);
+  EXPECT_TRUE(startsWith(O.Reason, "not confirmed within the run: ")) << O.Reason;
+  EXPECT_NEAR(O.Ratio.Median, 1, 0.01);
+}
+
+TEST(InRunSelection, DriftAndOutliersDoNotDecide) {
+  for (uint64_t Seed = 1; Seed <= 20; ++Seed) {
+    SimulatedRun Run(Seed);
+    Run.Drift = 0.3;
+    Run.Outliers = 0.03;
+    Run.Screening = 7;
+    Run.Confirming = 13;
+    Run.Cycles = 40;
+    Run.replay({shapeOf({1.05, 0.9, 1.0})});
+    Run.replay({shapeOf({1.05, 1.02, 1.1})});
+    Run.rotate({shapeOf({1.05, 0.9, 1.0})});
+    Run.rotate({shapeOf({1.05, 1.02, 1.1})});
+    std::vector<InRunOutcome> O = Run.select();
+    for (size_t Winner : {0, 2})
+      EXPECT_EQ(O[Winner].Nominee, 3u) << Seed << " " << O[Winner].Reason;
+    for (size_t Loser : {1, 3})
+      EXPECT_EQ(O[Loser].Nominee, 0u) << Seed;
+  }
+}
+
+TEST(InRunSelection, WarmAndColdCountAsInTheTrace) {
+  SimulatedShape S = shapeOf({0.8});
+  S.WarmNs = {5e4, 5e4, 6e4}; // Faster from memory, slower from the cache.
+  for (double Traced : {1e5, 5e4, 1e4}) {
+    SimulatedRun Run;
+    S.TracedNs = Traced;
+    Run.replay({S});
+    InRunOutcome O = Run.selectOne();
+    EXPECT_NEAR(O.WarmWeight, Traced == 1e5 ? 0 : 1, 0.03);
+    EXPECT_NEAR(O.ColdNs, 1e5, 1e3);
+    EXPECT_NEAR(O.WarmNs, 5e4, 1e3);
+    EXPECT_EQ(O.Nominee, Traced == 1e5 ? 2u : 0u) << O.Reason;
+  }
+  // In between: (80 + 60) / (100 + 50) is 0.933.
+  SimulatedRun Run;
+  S.TracedNs = 7.5e4;
+  Run.replay({S});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_NEAR(O.WarmWeight, 0.5, 0.03);
+  EXPECT_NEAR(O.Ratio.Median, 0.933, 0.01);
+}
+
+TEST(InRunSelection, ShapesAreSummedByTheirTracedTime) {
+  // One variant is the best of the heavy shape, the other of the light one.
+  SimulatedShape Heavy = shapeOf({0.9, 1.2, 1.0, 1.01}), Light = shapeOf({1.3, 0.5, 1.0, 1.01});
+  Heavy.Launches = 90;
+  SimulatedRun Run;
+  Run.replay({Heavy, Light});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+  EXPECT_NEAR(O.Ratio.Median, 0.9 * 0.9 + 0.1 * 1.3, 0.01);
+  Run = SimulatedRun();
+  Heavy.Launches = Light.Launches = 10;
+  Run.replay({Heavy, Light});
+  O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 3u) << O.Reason;
+  EXPECT_NEAR(O.Ratio.Median, 0.5 * 1.2 + 0.5 * 0.5, 0.01);
+}
+
+/// Of the light shape the probe has held out others: what it took while choosing counts, at its
+/// upper end.
+TEST(InRunSelection, AVariantNotHeldOutInOneShapeIsNotFavoured) {
+  SimulatedShape Heavy = shapeOf({0.9, 1.2, 1.2, 1.0}), Light = shapeOf({1.1, 0.9, 0.9, 1.0});
+  Heavy.Launches = 70;
+  Light.Launches = 30;
+  SimulatedRun Run;
+  Run.replay({Heavy, Light});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+  EXPECT_NEAR(O.Ratio.Median, 0.7 * 0.9 + 0.3 * 1.1, 0.01);
+  // One unlucky time there while choosing.
+  for (TimedSample &T : Run.Record.Timed)
+    if (T.Variant == 2 && T.Place.Shape.Grid[0] == 2 && T.Round == 1)
+      T.ColdNs *= 1.5;
+  EXPECT_EQ(Run.selectOne().Nominee, 0u);
+}
+
+TEST(InRunSelection, SeveralLaunchesOfAShapeArePooled) {
+  SimulatedRun Run;
+  Run.Confirming = 3;
+  SimulatedShape S = shapeOf({0.9, 1.0});
+  Run.replay({S});
+  EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided) << "too few rounds";
+  Run.replayLaunch(SimulatedRun::place(0, 0, 5), S);
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.HeldOutRounds, 6u);
+  EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+}
+
+TEST(InRunSelection, FiveRoundsDecideOneVariant) {
+  SimulatedRun Run;
+  Run.Confirming = 5;
+  Run.Screening = 3;
+  Run.replay({shapeOf({0.9, 0.92, 1.0})});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+  Run.Record = {};
+  Run.Confirming = 4;
+  Run.replayLaunch(SimulatedRun::place(0, 0), shapeOf({0.9, 0.92, 1.0}));
+  EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided);
+}
+
+TEST(InRunSelection, TheControlsDistanceMustBeBeaten) {
+  for (double Ratio : {0.97, 0.9}) {
+    SimulatedRun Run;
+    SimulatedShape S = shapeOf({Ratio});
+    S.ColdNs[1] *= 1.02;
+    Run.replay({S});
+    InRunOutcome O = Run.selectOne();
+    EXPECT_NEAR(O.ControlDistance, 0.02, 0.004);
+    EXPECT_EQ(O.Nominee, Ratio == 0.9 ? 2u : 0u);
+  }
+}
+
+TEST(InRunSelection, WhoWritesSomethingElseIsOut) {
+  for (Verdict V : {Verdict::Differs, Verdict::Stray, Verdict::Refused}) {
+    SimulatedRun Run;
+    Run.replay({shapeOf({0.5, 0.9})});
+    Run.setVerdict(0, 2, V, "8 words at 0x10");
+    InRunOutcome O = Run.selectOne();
+    EXPECT_EQ(O.Nominee, 3u) << O.Reason;
+    ASSERT_EQ(O.Rejected.size(), 1u);
+    EXPECT_EQ(O.Rejected[0].Variant, 2u);
+    EXPECT_NE(O.Rejected[0].Why.find("8 words at 0x10"), std::string::npos);
+  }
+}
+
+/// Of two launches, one that differs is enough.
+TEST(InRunSelection, OneWrongLaunchIsEnough) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.5}), shapeOf({0.5})});
+  Run.setVerdict(0, 2, Verdict::Differs, "");
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Verdict, InRunVerdict::Stays);
+  EXPECT_EQ(O.Reason, "no variant left the default's output");
+}
+
+TEST(InRunSelection, AFaultOutsIts) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.5, 0.9})});
+  Run.Record.Faults = {{"k0", 2, "illegal address"}, {"other", 3, "hung"}};
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 3u);
+  EXPECT_EQ(O.Rejected[0].Why, "illegal address");
+}
+
+TEST(InRunSelection, WhatTheControlFailsSaysNothingOfVariants) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.5})});
+  Run.setVerdict(0, 1, Verdict::Differs, "1 word");
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Verdict, InRunVerdict::Undecided);
+  EXPECT_EQ(O.Reason, "its identical copy: its output differs from the default's: 1 word");
+}
+
+TEST(InRunSelection, ProofIsTheWeakestOfAllShapes) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.5}), shapeOf({0.5})});
+  Run.setVerdict(0, 2, Verdict::WithinSpread, "2 words");
+  EXPECT_EQ(Run.selectOne().Proof, OutputProof::WithinSpread);
+  Run.Record.Verified.resize(3); // Of the first shape alone.
+  EXPECT_EQ(Run.selectOne().Proof, OutputProof::ProgramOutput);
+}
+
+TEST(InRunSelection, RotationHoldsCyclesOut) {
+  SimulatedRun Run;
+  Run.Cycles = 16;
+  Run.rotate({shapeOf({1.1, 0.85})});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 3u) << O.Reason;
+  EXPECT_EQ(O.Timing, InRunTiming::Rotate);
+  EXPECT_EQ(O.Proof, OutputProof::ProgramOutput);
+  EXPECT_TRUE(O.Rotated);
+  EXPECT_EQ(O.ChoosingRounds, 6u);
+  EXPECT_EQ(O.HeldOutRounds, 10u);
+  // A last cycle that the program did not finish.
+  Run.Record.Rotated.push_back({"k0", SimulatedRun::place(0, 0).Shape, 17, 3, 1});
+  EXPECT_EQ(Run.selectOne().Ratio.Median, O.Ratio.Median);
+}
+
+TEST(InRunSelection, EightCyclesDecideOneVariant) {
+  SimulatedRun Run;
+  Run.Cycles = 8;
+  Run.rotate({shapeOf({0.9, 0.92, 1.0})});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+  EXPECT_EQ(O.ChoosingRounds, 3u);
+  EXPECT_EQ(O.HeldOutRounds, 5u);
+}
+
+TEST(InRunSelection, RotationWithComparedOutputSaysSo) {
+  SimulatedRun Run;
+  Run.rotate({shapeOf({0.85})});
+  for (size_t V = 0; V < 3; ++V)
+    Run.Record.Verified.push_back({SimulatedRun::place(0, 0), V, Verdict::Equal, ""});
+  EXPECT_EQ(Run.selectOne().Proof, OutputProof::Bitwise);
+}
+
+TEST(InRunSelection, WhatWasNotTimedIsUndecided) {
+  SimulatedRun Run;
+  Run.Cycles = 4;
+  Run.rotate({shapeOf({0.5})});
+  EXPECT_EQ(Run.selectOne().Reason, "it was not launched often enough within the run");
+  Run.Record.StoodBack = {{"k0", "managed memory"}};
+  EXPECT_EQ(Run.selectOne().Reason, "not replayed: managed memory");
+  EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided);
+}
+
+/// What was not timed counts as if no variant changed it; too much of it, and nothing is known.
+TEST(InRunSelection, ShapesThatWereNotTimedCountAsUnchanged) {
+  for (uint64_t Launches : {1, 15}) {
+    SimulatedRun Run;
+    SimulatedShape Missing = shapeOf({0.5});
+    Missing.Launches = Launches;
+    Run.replay({shapeOf({0.5}), Missing});
+    auto IsMissing = [](const TimedSample &T) { return T.Place.Shape.Grid[0] == 2; };
+    std::erase_if(Run.Record.Timed, IsMissing);
+    InRunOutcome O = Run.selectOne();
+    EXPECT_EQ(O.Nominee, Launches == 1 ? 2u : 0u) << O.Reason;
+    if (Launches == 1) {
+      EXPECT_NEAR(O.Ratio.Median, (10 * 0.5 + 1) / 11, 0.01);
+    } else {
+      EXPECT_EQ(O.Reason, "launches of 40 % of its time alone were timed");
+    }
+  }
+}
+
+TEST(InRunSelection, ScatteredTimesAreLeftToWholeRuns) {
+  SimulatedRun Run;
+  Run.Noise = 0.2;
+  Run.rotate({shapeOf({1.1, 1.1})});
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Verdict, InRunVerdict::Undecided);
+  EXPECT_TRUE(startsWith(O.Reason, "its times scatter by ")) << O.Reason;
+}
+
+TEST(InRunSelection, CooperativeLaunchesAreFound) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.5})});
+  Run.Subjects[0].Shapes[0].Shape.Cooperative = true; // The records do not say.
+  InRunOutcome O = Run.selectOne();
+  EXPECT_EQ(O.Nominee, 2u) << O.Reason;
+  EXPECT_EQ(O.Proof, OutputProof::Bitwise);
+}
+
+TEST(InRunSelection, ADifferentOutputDistrustsRotatedKernels) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.5})});
+  Run.rotate({shapeOf({0.5})});
+  std::vector<InRunOutcome> O = Run.select();
+  distrustRotated(O, "line 1 differs");
+  EXPECT_EQ(O[0].Nominee, 2u);
+  EXPECT_EQ(O[1].Nominee, 0u);
+  EXPECT_EQ(O[1].Verdict, InRunVerdict::Undecided);
+  EXPECT_EQ(O[1].Reason, "the output of the timing run was another one: line 1 differs");
+  // Nothing rotated: it was the replay itself.
+  SimulatedRun Replays;
+  Replays.replay({shapeOf({0.5})});
+  O = Replays.select();
+  distrustRotated(O, "line 1 differs");
+  EXPECT_EQ(O[0].Verdict, InRunVerdict::Undecided);
+}
