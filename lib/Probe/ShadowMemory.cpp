@@ -97,8 +97,9 @@ bool ShadowMemory::expect(size_t Bytes, size_t Chunk, size_t ReserveBytes) {
   size_t Free = 0, Total = 0;
   if (Driver.MemGetInfo(&Free, &Total) != CUDA_SUCCESS)
     return false;
-  size_t Reserve = std::min(ReserveBytes, Total / 16), Wanted = Bytes - Room;
+  size_t Reserve = std::min(ReserveBytes, Total / 16);
   size_t Budget = Free > Reserve ? Free - Reserve : 0;
+  size_t Wanted = std::max(Bytes - Room + Chunk + Alignment, LeastSlabBytes);
   // What is free may be in parts, or be taken meanwhile by another process.
   for (size_t Next = std::min(Wanted, Budget); Next > 0; Next /= 2) {
     if (allocate(Next))

@@ -6,11 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <thread>
 
 using namespace carve::probe;
 using carve::test::MemoryDriver;
@@ -392,6 +394,26 @@ TEST_F(SnapshotTest, GivesItsMemoryBackWhenTheProgramNeedsIt) {
   EXPECT_EQ(Driver.UsedBytes, 0u);
   ASSERT_EQ(shot().save(Ranges, nullptr), "");
   EXPECT_EQ(changed().size(), 0u);
+}
+
+TEST_F(SnapshotTest, IsNeverReleasedUnderAReplay) {
+  range(100'000);
+  shot();
+  std::atomic<bool> Ended{false};
+  std::thread Program([&] {
+    while (!Ended)
+      releaseForProgram(CUPTI_DRIVER_TRACE_CBID_cuMemGetInfo_v2, shot());
+  });
+  for (int I = 0; I < 200; ++I) {
+    EXPECT_EQ(shot().save(Ranges, nullptr), "");
+    bytes(0)[I] ^= 1;
+    EXPECT_TRUE(spansAre(changed(), {{0, 0, Chunk}}));
+    EXPECT_EQ(shot().restoreAll(), "");
+    EXPECT_EQ(changed().size(), 0u);
+    shot().done();
+  }
+  Ended = true;
+  Program.join();
 }
 
 TEST_F(SnapshotTest, KeepsNoMemoryThatCannotBeGivenBackWithoutWaiting) {
