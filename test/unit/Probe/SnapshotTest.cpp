@@ -114,6 +114,14 @@ TEST_F(SnapshotTest, JoinsNeighbouringChunksOfOneRangeOnly) {
   EXPECT_TRUE(spansAre(changed(), {{A, Chunk, 2 * Chunk}, {A, 4 * Chunk, 10}, {B, 0, Chunk}}));
 }
 
+TEST_F(SnapshotTest, JoinsNoChunksOfTwoRanges) {
+  size_t A = range(Chunk), B = range(2 * Chunk);
+  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  bytes(A)[0] ^= 1;
+  bytes(B)[Chunk] ^= 1; // At the offset at which A ends.
+  EXPECT_TRUE(spansAre(changed(), {{A, 0, Chunk}, {B, Chunk, Chunk}}));
+}
+
 TEST_F(SnapshotTest, PutsBackTheSpansThatItIsGivenAndNoMore) {
   size_t A = range(3 * Chunk, 4);
   std::vector<unsigned char> Before = content(A);
