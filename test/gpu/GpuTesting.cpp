@@ -77,7 +77,7 @@ static std::vector<Recipe> recipes() {
   std::vector<Recipe> All;
   for (const char *Name :
        {"basic", "cooperative", "cluster", "dynamic_smem", "endings", "exchanged", "forks", "graph",
-        "no_gpu", "occupancy", "pressed", "processes", "streams"})
+        "no_gpu", "occupancy", "pressed", "processes", "sharing", "streams"})
     All.push_back({Name, {std::string("@/") + Name + ".cu"}});
   All.push_back(
       {"basic_shared", {"-cudart=shared", "-L" + Lib, "-Xlinker", "-rpath," + Lib, "@/basic.cu"}});

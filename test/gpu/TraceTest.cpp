@@ -41,9 +41,10 @@ const KernelLaunches &onlyKernel(const ProbeRecord &Record) {
   return Record.Kernels.empty() ? None : Record.Kernels.front();
 }
 
-std::set<std::string> queriedNames(const ProbeRecord &Record) {
+/// \p Kernels named as in the source, without parameters.
+std::set<std::string> sourceNames(const std::set<std::string> &Kernels) {
   std::set<std::string> Names;
-  for (const std::string &Kernel : Record.Queried)
+  for (const std::string &Kernel : Kernels)
     Names.insert(llvm::StringRef(profileName(Kernel)).split('(').first.str());
   return Names;
 }
@@ -94,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         TraceCase{"Cluster", {"cluster"}, {{"rotate", 5}}},
         TraceCase{"DynamicSmem", {"dynamic_smem"}, {{"reverse", 5}}},
         TraceCase{"Graph", {"graph"}, {{"captured", 30}, {"added", 10}}},
+        TraceCase{"Sharing", {"sharing", "all"}, {{"work", 2}, {"follows", 1}}},
         TraceCase{"Streams", {"streams"}, {{"work", 100}}},
         TraceCase{"TwoModules", {"two_modules"}, {{"first", 10}, {"second", 10}}, 1, 2},
         TraceCase{"TwoModulesEager", {"two_modules"}, {{"first", 10}, {"second", 10}}, 1, 2, Eager},
@@ -133,9 +135,29 @@ TEST_F(TraceOf, LaunchAttributes) {
 }
 
 TEST_F(TraceOf, QueriedKernels) {
-  EXPECT_EQ(queriedNames(runProbed({program("occupancy")}).Probe),
+  EXPECT_EQ(sourceNames(runProbed({program("occupancy")}).Probe.Queried),
             (std::set<std::string>{"queried"}));
-  EXPECT_EQ(queriedNames(runProbed({program("basic")}).Probe), std::set<std::string>());
+  EXPECT_EQ(sourceNames(runProbed({program("basic")}).Probe.Queried), std::set<std::string>());
+}
+
+TEST_F(TraceOf, GraphLaunches) {
+  std::map<std::string, uint64_t> Launches;
+  for (const auto &[Kernel, Count] : runProbed({program("graph")}).Probe.GraphLaunches)
+    Launches[llvm::StringRef(profileName(Kernel)).split('(').first.str()] += Count;
+  EXPECT_EQ(Launches, (std::map<std::string, uint64_t>{{"captured", 30}, {"added", 10}}));
+  EXPECT_TRUE(runProbed({program("streams")}).Probe.GraphLaunches.empty());
+}
+
+TEST_F(TraceOf, WhatAReplayHasToKnow) {
+  // What the runtime does by itself is no hazard.
+  ProbeRecord Plain = runProbed({program("sharing"), "plain"}).Probe;
+  EXPECT_EQ(Plain.Hazards, (std::map<std::string, std::set<std::string>>()));
+  EXPECT_EQ(Plain.Programmatic, std::set<std::string>());
+  ProbeRecord All = runProbed({program("sharing"), "all"}).Probe;
+  EXPECT_EQ(sourceNames(All.Programmatic), std::set<std::string>{"follows"});
+  for (const char *Kind : {"managed", "host-mapped", "ipc", "capture", "array"})
+    EXPECT_EQ(All.Hazards.count(Kind), 1u) << Kind;
+  EXPECT_EQ(All.Hazards.count("peer") + All.Hazards.count("gpus"), 0u);
 }
 
 TEST_F(TraceOf, DelayedLaunchesChangeNothingElse) {

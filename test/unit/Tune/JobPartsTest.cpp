@@ -75,6 +75,23 @@ TEST_F(PlaceKernelsTest, EachKernelFindsItsModule) {
   EXPECT_EQ(Job.Left[1].Reason, "below-share");
 }
 
+TEST_F(PlaceKernelsTest, HazardsComeAlong) {
+  place({unit("a")}, {traced("_Z2avPf", 1)});
+  EXPECT_FALSE(Job.DeviceHeap);
+  Job.Kernels.clear();
+  Unit Other = unit("b");
+  Other.Images[0].PtxDigest =
+      valueOf(Store.putBlob(".version 9.0\n.target sm_90\n.address_size 64\n"
+                            ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
+                            ".visible .entry fences() { membar.sys; ret; }\n"
+                            ".visible .entry allocates() { call.uni (r), malloc, (a); ret; }\n"));
+  place({Other}, {traced("fences", 0.6)});
+  ASSERT_EQ(Job.Kernels.size(), 1u);
+  EXPECT_TRUE(Job.Kernels[0].Hazards.SystemScope);
+  EXPECT_FALSE(Job.Kernels[0].Hazards.DeviceHeap);
+  EXPECT_TRUE(Job.DeviceHeap); // Of a kernel that was not even launched.
+}
+
 TEST_F(PlaceKernelsTest, UnitsOfTheSameCodeAreTwins) {
   place({unit("a"), unit("b")}, {traced("_Z2avPf", 1)});
   ASSERT_EQ(Job.Modules.size(), 1u);
