@@ -1,14 +1,22 @@
 set(CARVE_WARNINGS -Wall -Wextra -Wpedantic -Werror)
 
+# The two kinds of sanitizers exclude each other. ON is the kind that was there first.
+if(CARVE_SANITIZE STREQUAL "thread")
+  set(CARVE_SANITIZE_OPTIONS -O1 -fsanitize=thread)
+elseif(CARVE_SANITIZE STREQUAL "address" OR CARVE_SANITIZE STREQUAL "ON")
+  set(CARVE_SANITIZE_OPTIONS -O0 -fsanitize=address,undefined)
+elseif(CARVE_SANITIZE)
+  message(FATAL_ERROR "CARVE_SANITIZE is address, thread or OFF, not ${CARVE_SANITIZE}")
+endif()
+
 # Flags that every target of ours shares.
 function(carve_target Name)
   target_include_directories(${Name} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
   target_compile_options(${Name} PRIVATE ${CARVE_WARNINGS} -fvisibility=hidden
                          -ffunction-sections -fdata-sections)
   if(CARVE_SANITIZE)
-    target_compile_options(${Name} PRIVATE -O0 -g1 -fsanitize=address,undefined
-                           -fno-sanitize-recover=all)
-    target_link_options(${Name} PRIVATE -fsanitize=address,undefined)
+    target_compile_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} -fno-sanitize-recover=all -g1)
+    target_link_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS})
   endif()
 endfunction()
 

@@ -81,13 +81,20 @@ static KernelShape shapeOf(const CUpti_ActivityKernel10 &Record) {
 }
 
 /// False where CUPTI has lost the times of this launch.
-static bool addKernel(TracedProcess &P, const CUpti_ActivityKernel10 &Record) {
+static bool addKernel(TracedProcess &P, const CUpti_ActivityKernel10 &Record, std::string &Lines) {
   if (!Record.name || Record.end < Record.start || Record.end == 0)
     // At the end of the process kernels may still run, or have been given up; before, only complete
     // records are delivered, and one without times is a loss.
     return P.Finishing;
   P.Used.note(Record.deviceId);
-  P.Kernels.add(Record.name, shapeOf(Record), Record.end - Record.start,
+  KernelShape Shape = shapeOf(Record);
+  PlannedRun::Counted As{false, Record.name};
+  if (P.Planned)
+    As = P.Planned->onKernel(
+        Record, {Shape.Grid, Shape.Block, Shape.DynamicSmemBytes, Shape.Cluster}, Lines);
+  if (As.IsOurs)
+    return true;
+  P.Kernels.add(As.Name, Shape, Record.end - Record.start,
                 Record.localMemoryTotal_v2 ? Record.localMemoryTotal_v2 : Record.localMemoryTotal);
   return true;
 }
@@ -101,9 +108,9 @@ static void readBuffer(TracedProcess &P, CUcontext Context, uint32_t Stream, uin
     CUpti_Activity *Record = nullptr;
     while (P.Cupti.GetNextRecord(Buffer, ValidBytes, &Record) == CUPTI_SUCCESS)
       if (Record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
-          !addKernel(P, *reinterpret_cast<const CUpti_ActivityKernel10 *>(Record)))
+          !addKernel(P, *reinterpret_cast<const CUpti_ActivityKernel10 *>(Record), Lines))
         ++Lost;
-    Lines = P.Kernels.drain();
+    Lines += P.Kernels.drain();
   }
   size_t Dropped = 0;
   if (P.Cupti.GetNumDroppedRecords(Context, Stream, &Dropped) == CUPTI_SUCCESS)

@@ -101,20 +101,6 @@ static const char *pathParameter(CUpti_CallbackId Id, const void *Params) {
   return nullptr;
 }
 
-/// The runtime passes a CUkernel where the driver's signature says CUfunction; cuFuncGetName takes
-/// both, older drivers' does not.
-static const char *kernelName(const DriverApi &Driver, const void *Handle) {
-  const char *Name = nullptr;
-  void *Function = const_cast<void *>(Handle);
-  if (Driver.FuncGetName &&
-      Driver.FuncGetName(&Name, static_cast<CUfunction>(Function)) == CUDA_SUCCESS && Name)
-    return Name;
-  if (Driver.KernelGetName &&
-      Driver.KernelGetName(&Name, static_cast<CUkernel>(Function)) == CUDA_SUCCESS && Name)
-    return Name;
-  return nullptr;
-}
-
 static void onQuery(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   for (const QueryCall &Query : Queries) {
     if (Query.Id != Id)
@@ -142,6 +128,8 @@ static void holdBack(uint64_t DelayNs) {
 }
 
 static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  if (P.Planned)
+    P.Planned->onCall(Id, Call);
   if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
     return;
   if (isLaunch(Id)) {
@@ -161,6 +149,8 @@ static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Call
 }
 
 static void onResource(TracedProcess &P, CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
+  if (P.Planned)
+    P.Planned->onResource(Id, Resource);
   if (Id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
     uint32_t Device = 0;
     if (P.Cupti.GetDeviceId(Resource.context, &Device) == CUPTI_SUCCESS)
@@ -190,6 +180,20 @@ static void CUPTIAPI onCallback(void *User, CUpti_CallbackDomain Domain, CUpti_C
   }
 }
 
+/// A CUPTI that does not know one of the many calls cannot let the program make it, either.
+static void enablePlanned(TracedProcess &P, bool &Enabled) {
+  for (CUpti_CallbackId Id : P.Planned->calls())
+    (void)P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  for (CUpti_CallbackId Id : LaunchCall::calls())
+    Enabled &=
+        P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, Id) == CUPTI_SUCCESS;
+  for (CUpti_CallbackId Id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_STREAM_CREATED,
+        CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING})
+    Enabled &=
+        P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Id) == CUPTI_SUCCESS;
+}
+
 static bool enableCallbacks(TracedProcess &P) {
   bool Enabled = true;
   auto Enable = [&](CUpti_CallbackDomain Domain, CUpti_CallbackId Id) {
@@ -200,6 +204,8 @@ static bool enableCallbacks(TracedProcess &P) {
   if (P.LaunchDelayNs > 0)
     for (CUpti_CallbackId Id : LaunchCalls)
       Enable(CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  if (P.Planned)
+    enablePlanned(P, Enabled);
   if (!P.Tracing)
     return Enabled;
   for (CUpti_CallbackId Id : FileCalls)

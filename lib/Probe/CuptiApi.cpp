@@ -45,6 +45,8 @@ std::string CuptiApi::load(const char *Path) {
                   resolve(Handle, "cuptiActivityGetNumDroppedRecords", GetNumDroppedRecords);
   if (!Complete)
     return "cupti-incomplete";
+  (void)resolve(Handle, "cuptiGetContextId", GetContextId);
+  (void)resolve(Handle, "cuptiGetStreamIdEx", GetStreamIdEx);
   uint32_t Version = 0;
   if (GetVersion(&Version) != CUPTI_SUCCESS || Version < OldestVersion)
     return "cupti-too-old " + std::to_string(Version);
@@ -65,4 +67,42 @@ void DriverApi::load() {
   (void)resolve(Handle, "cuDeviceGetAttribute", DeviceGetAttribute);
   (void)resolve(Handle, "cuFuncGetName", FuncGetName);
   (void)resolve(Handle, "cuKernelGetName", KernelGetName);
+  loadLaunches(Handle);
+}
+
+void DriverApi::loadLaunches(void *Handle) {
+  (void)resolve(Handle, "cuLaunchKernelEx", LaunchKernelEx);
+  (void)resolve(Handle, "cuStreamCreate", StreamCreate);
+  (void)resolve(Handle, "cuStreamQuery", StreamQuery);
+  (void)resolve(Handle, "cuStreamIsCapturing", StreamIsCapturing);
+  (void)resolve(Handle, "cuStreamCopyAttributes", StreamCopyAttributes);
+  (void)resolve(Handle, "cuStreamGetGreenCtx", StreamGetGreenCtx);
+  (void)resolve(Handle, "cuCtxSynchronize", CtxSynchronize);
+  (void)resolve(Handle, "cuCtxGetDevice", CtxGetDevice);
+  (void)resolve(Handle, "cuEventCreate", EventCreate);
+  (void)resolve(Handle, "cuEventRecord", EventRecord);
+  // Drivers before CUDA 12.8 have the first version alone, with the same parameters.
+  if (!resolve(Handle, "cuEventElapsedTime_v2", EventElapsedTime))
+    (void)resolve(Handle, "cuEventElapsedTime", EventElapsedTime);
+  (void)resolve(Handle, "cuThreadExchangeStreamCaptureMode", ThreadExchangeStreamCaptureMode);
+  (void)resolve(Handle, "cuFuncGetAttribute", FuncGetAttribute);
+  (void)resolve(Handle, "cuFuncSetAttribute", FuncSetAttribute);
+  (void)resolve(Handle, "cuFuncSetCacheConfig", FuncSetCacheConfig);
+  (void)resolve(Handle, "cuFuncGetModule", FuncGetModule);
+  (void)resolve(Handle, "cuFuncGetParamInfo", FuncGetParamInfo);
+  (void)resolve(Handle, "cuModuleGetFunction", ModuleGetFunction);
+  (void)resolve(Handle, "cuKernelGetFunction", KernelGetFunction);
+  (void)resolve(Handle, "cuKernelGetLibrary", KernelGetLibrary);
+  (void)resolve(Handle, "cuKernelGetAttribute", KernelGetAttribute);
+  (void)resolve(Handle, "cuLibraryGetKernel", LibraryGetKernel);
+  (void)resolve(Handle, "cuOccupancyMaxActiveBlocksPerMultiprocessor", OccupancyMaxActiveBlocks);
+  (void)resolve(Handle, "cuOccupancyMaxActiveClusters", OccupancyMaxActiveClusters);
+  (void)resolve(Handle, "cuGetErrorName", GetErrorName);
+}
+
+bool DriverApi::canLaunch() const {
+  return LaunchKernelEx && StreamCreate && StreamQuery && StreamIsCapturing && CtxSynchronize &&
+         CtxGetDevice && EventCreate && EventRecord && EventElapsedTime &&
+         ThreadExchangeStreamCaptureMode && FuncGetAttribute && FuncSetAttribute && FuncGetModule &&
+         ModuleGetFunction && DeviceGetAttribute && OccupancyMaxActiveBlocks;
 }

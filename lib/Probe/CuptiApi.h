@@ -21,6 +21,10 @@ struct CuptiApi {
   decltype(&cuptiActivityFlushAll) FlushAll = nullptr;
   decltype(&cuptiActivityGetNextRecord) GetNextRecord = nullptr;
   decltype(&cuptiActivityGetNumDroppedRecords) GetNumDroppedRecords = nullptr;
+  // How records name contexts and streams. Null where this CUPTI has none: then nothing is
+  // replayed.
+  decltype(&cuptiGetContextId) GetContextId = nullptr;
+  decltype(&cuptiGetStreamIdEx) GetStreamIdEx = nullptr;
 
   /// Takes the CUPTI that the program already has loaded, then \p Path (may be null), then what the
   /// loader finds by name. Returns why there is none; empty on success.
@@ -38,7 +42,38 @@ struct DriverApi {
   decltype(&cuFuncGetName) FuncGetName = nullptr;
   decltype(&cuKernelGetName) KernelGetName = nullptr;
 
+  // Launches and streams, for Replay.
+  decltype(&cuLaunchKernelEx) LaunchKernelEx = nullptr;
+  decltype(&cuStreamCreate) StreamCreate = nullptr;
+  decltype(&cuStreamQuery) StreamQuery = nullptr;
+  decltype(&cuStreamIsCapturing) StreamIsCapturing = nullptr;
+  decltype(&cuStreamCopyAttributes) StreamCopyAttributes = nullptr;
+  decltype(&cuStreamGetGreenCtx) StreamGetGreenCtx = nullptr;
+  decltype(&cuCtxSynchronize) CtxSynchronize = nullptr;
+  decltype(&cuCtxGetDevice) CtxGetDevice = nullptr;
+  decltype(&cuEventCreate) EventCreate = nullptr;
+  decltype(&cuEventRecord) EventRecord = nullptr;
+  decltype(&cuEventElapsedTime) EventElapsedTime = nullptr;
+  decltype(&cuThreadExchangeStreamCaptureMode) ThreadExchangeStreamCaptureMode = nullptr;
+  decltype(&cuFuncGetAttribute) FuncGetAttribute = nullptr;
+  decltype(&cuFuncSetAttribute) FuncSetAttribute = nullptr;
+  decltype(&cuFuncSetCacheConfig) FuncSetCacheConfig = nullptr;
+  decltype(&cuFuncGetModule) FuncGetModule = nullptr;
+  decltype(&cuFuncGetParamInfo) FuncGetParamInfo = nullptr;
+  decltype(&cuModuleGetFunction) ModuleGetFunction = nullptr;
+  decltype(&cuKernelGetFunction) KernelGetFunction = nullptr;
+  decltype(&cuKernelGetLibrary) KernelGetLibrary = nullptr;
+  decltype(&cuKernelGetAttribute) KernelGetAttribute = nullptr;
+  decltype(&cuLibraryGetKernel) LibraryGetKernel = nullptr;
+  decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) OccupancyMaxActiveBlocks = nullptr;
+  decltype(&cuOccupancyMaxActiveClusters) OccupancyMaxActiveClusters = nullptr;
+  decltype(&cuGetErrorName) GetErrorName = nullptr;
+  bool canLaunch() const; ///< Whether everything is there that rotating and replaying cannot miss.
+
   void load();
+
+private:
+  void loadLaunches(void *Handle);
 };
 
 } // namespace carve::probe

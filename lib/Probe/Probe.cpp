@@ -27,6 +27,9 @@ static std::string start(TracedProcess &P) {
   if (std::string Reason = P.Cupti.load(std::getenv(CuptiVariable)); !Reason.empty())
     return Reason;
   P.Driver.load();
+  if (const char *File = std::getenv(PlanVariable))
+    if (std::string Reason = startPlannedRun(P, File); !Reason.empty())
+      return Reason;
   if (std::string Reason = startCallbacks(P); !Reason.empty())
     return Reason;
   // Without times the images must still be replaced or left as a whole, never replaced unseen.

@@ -7,6 +7,7 @@
 #include "Probe/DeviceMemory.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,11 @@ struct OutputDifference {
 /// the context is such a reason, too: then nothing can be put back, and the process has to end.
 class Snapshot {
 public:
-  explicit Snapshot(TracedProcess &P);
+  /// A wait on the device ends after \p WaitMs, and the more the more bytes are moved.
+  explicit Snapshot(TracedProcess &P, uint64_t WaitMs = 10'000);
   ~Snapshot();
+  Snapshot(const Snapshot &) = delete;
+  Snapshot &operator=(const Snapshot &) = delete;
 
   /// Saves \p Ranges. Shadow memory is on the device as far as it fits beside \p ReserveBytes left
   /// free, else on the host; `memory` where neither has room.
@@ -45,7 +49,8 @@ public:
   /// What is different now from what was saved, as spans of whole chunks, neighbours joined.
   std::string changed(std::vector<Span> &Spans);
 
-  /// Puts back what was saved: \p Spans only, or everything.
+  /// Puts back what was saved: \p Spans as a whole, or everything that is different now, so that
+  /// nothing is written which a kernel has not written.
   std::string restore(const std::vector<Span> &Spans);
   std::string restoreAll();
 
@@ -54,24 +59,37 @@ public:
   /// How \p Spans, those of the reference, differ from it now.
   std::string differenceFromReference(OutputDifference &Difference);
 
-  /// Whether a word of the saved memory looks like an address of \p Pointed (host or managed
-  /// memory): then a kernel may reach it although no argument says so.
+  /// Whether a word of the saved memory, as it stands now, looks like an address of \p Pointed
+  /// (host or managed memory): then a kernel may reach it although no argument says so.
   std::string pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found);
 
   /// Reads through memory of ours of twice the size of L2, so that nothing of the program's is
-  /// left in it; reading leaves no write-back to the kernel that is timed next.
+  /// left in it; reading leaves no write-back to the kernel that is timed next. Queued on the
+  /// stream and not waited for.
   std::string flushL2();
 
-  /// Gives all device memory of ours back; what was saved is lost.
+  /// Gives all device memory of ours back; what was saved is lost. From any thread, while no other
+  /// function runs; where nothing is held it costs one load.
   void release();
   /// Bytes of device memory that we hold now.
   size_t heldBytes() const;
+  /// \p Context ends, and with it what we hold there.
+  void dropContext(CUcontext Context);
 
   size_t savedBytes() const;
+  /// Of these, what is kept on the host: restoring and comparing it is some 100 times slower.
+  size_t spilledBytes() const;
 
 private:
   struct Impl;
-  Impl *State;
+  std::unique_ptr<Impl> State;
 };
+
+/// The program's calls that need device memory, or ask how much is free.
+const std::vector<CUpti_CallbackId> &callsThatNeedMemory();
+
+/// At the entry of a call of the program: what \p Held holds is given back where \p Id is one of
+/// callsThatNeedMemory(). Whether anything was.
+bool releaseForProgram(CUpti_CallbackId Id, Snapshot &Held);
 
 } // namespace carve::probe

@@ -8,9 +8,11 @@
 #include "Probe/Devices.h"
 #include "Probe/ImageMap.h"
 #include "Probe/KernelTable.h"
+#include "Probe/PlannedRun.h"
 #include "Probe/RecordFile.h"
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_set>
@@ -40,7 +42,8 @@ struct TracedProcess {
   OnceFilter Once;
   Devices Used;
   CUpti_SubscriberHandle Subscriber = nullptr;
-  uint64_t LaunchDelayNs = 0; ///< Holds every launch back; 0: not at all.
+  uint64_t LaunchDelayNs = 0;          ///< Holds every launch back; 0: not at all.
+  std::unique_ptr<PlannedRun> Planned; ///< Null without a plan.
   bool Tracing = true; ///< Otherwise images are replaced, and only what measures is switched on.
 
   std::mutex KernelsLock;

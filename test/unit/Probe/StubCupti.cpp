@@ -6,18 +6,21 @@
 
 #include "StubControl.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <unistd.h>
 #include <utility>
 
 #define STUB_API extern "C" __attribute__((visibility("default")))
 
 static std::recursive_mutex Lock;
-static CUpti_CallbackFunc Callback;
+static std::atomic<CUpti_CallbackFunc> Callback;
 static void *CallbackUser;
+static std::shared_mutex EnabledLock;
 static std::set<std::pair<int, unsigned>> Enabled;
 static CUpti_BuffersCallbackRequestFunc Request;
 static CUpti_BuffersCallbackCompleteFunc Complete;
@@ -40,8 +43,8 @@ STUB_API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *Subscriber, CUpti_Ca
   auto Result = static_cast<CUptiResult>(setting("STUB_CUPTI_SUBSCRIBE", CUPTI_SUCCESS));
   if (Result != CUPTI_SUCCESS)
     return Result;
-  Callback = Function;
   CallbackUser = User;
+  Callback = Function;
   *Subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&Callback);
   return CUPTI_SUCCESS;
 }
@@ -53,8 +56,11 @@ STUB_API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
 
 STUB_API CUptiResult cuptiEnableCallback(uint32_t On, CUpti_SubscriberHandle,
                                          CUpti_CallbackDomain Domain, CUpti_CallbackId Id) {
+  std::lock_guard<std::shared_mutex> Guard(EnabledLock);
   if (On)
     Enabled.emplace(Domain, Id);
+  else
+    Enabled.erase({Domain, Id});
   return CUPTI_SUCCESS;
 }
 
@@ -71,7 +77,8 @@ STUB_API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 }
 
 STUB_API CUptiResult cuptiActivityEnable(CUpti_ActivityKind Kind) {
-  KernelsEnabled = Kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  std::lock_guard<std::recursive_mutex> Guard(Lock);
+  KernelsEnabled |= Kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   return CUPTI_SUCCESS;
 }
 
@@ -120,6 +127,11 @@ void stubActivity(const CUpti_ActivityKernel10 *Record) {
 }
 
 void stubCallback(CUpti_CallbackDomain Domain, CUpti_CallbackId Id, const void *Data) {
-  if (Callback && Enabled.count({Domain, Id}))
-    Callback(CallbackUser, Domain, Id, Data);
+  CUpti_CallbackFunc Subscribed = Callback;
+  {
+    std::shared_lock<std::shared_mutex> Guard(EnabledLock);
+    if (!Subscribed || !Enabled.count({Domain, Id}))
+      return;
+  }
+  Subscribed(CallbackUser, Domain, Id, Data);
 }

@@ -1,0 +1,101 @@
+/// \file
+/// A run with a plan: what becomes of each launch of a planned kernel, and of each kernel record.
+/// The callbacks and the activity buffers hand everything to this; it rotates, and has replayed.
+#pragma once
+
+#include "Probe/KernelHandles.h"
+#include "Probe/KernelTable.h"
+#include "Probe/Plan.h"
+#include "Probe/Rotation.h"
+#include "Probe/SubmissionGate.h"
+#include "Probe/Watchdog.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace carve::probe {
+
+struct TracedProcess;
+
+class PlannedRun {
+public:
+  PlannedRun(TracedProcess &P, Plan Wanted);
+  ~PlannedRun();
+
+  /// Every driver call that onCall() has to see.
+  std::vector<CUpti_CallbackId> calls() const;
+
+  /// A call of the program's, at entry and exit.
+  void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource);
+
+  /// What a kernel record counts as.
+  struct Counted {
+    bool IsOurs = false;   ///< Launched by a replay: not the program's.
+    std::string_view Name; ///< The kernel's own, where a clone ran in its place.
+  };
+  /// Called where CUPTI delivers records: takes no lock that is held across calls of the driver.
+  /// \p Lines gets the records of the protocol that follow from it.
+  Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
+                   std::string &Lines);
+
+  Watchdog Dog;
+
+private:
+  /// One planned shape of one planned kernel.
+  struct ShapeState {
+    const PlannedKernel *Kernel = nullptr;
+    const PlannedShape *Shape = nullptr;
+    uint64_t Launches = 0;
+    std::unique_ptr<Rotation> Turns;
+  };
+  /// A planned kernel in this process.
+  struct KernelState {
+    std::set<size_t> Out; ///< Variants not to be run any more.
+    bool StoodBack = false;
+  };
+  /// The name in a record, and what runs under it.
+  struct Named {
+    const PlannedKernel *Kernel = nullptr;
+    size_t Variant = 0;
+  };
+
+  void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  void onLaunched(const CUpti_CallbackData &Call);
+  bool isCapturing(CUstream Stream) const;
+  bool rotates(const PlannedKernel &Kernel) const;
+  void rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+              uint64_t Correlation);
+  void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+                     uint64_t Index);
+  void onBrokenContext(CUresult Error);
+
+  TracedProcess &P;
+  Plan Wanted;
+  KernelHandles Handles;
+  SubmissionGate Gate;
+  std::unordered_map<std::string_view, Named> Names;
+  std::set<CUpti_CallbackId> Gated, Launches;
+
+  std::mutex Lock; ///< Of what follows; never held across a call of the driver.
+  std::map<const PlannedShape *, ShapeState> Shapes;
+  std::map<const PlannedKernel *, KernelState> Kernels;
+};
+
+/// The fields <grid> <block> <dynamic smem> <cluster> of \p Shape, tabs between them.
+std::string shapeText(const LaunchShape &Shape);
+
+/// A record of the protocol that begins with the kernel and its shape, and goes on with \p Rest.
+std::string shapeRecord(std::string_view Kind, std::string_view Kernel, const LaunchShape &Shape,
+                        std::initializer_list<std::string> Rest);
+
+/// Reads the plan that \p File names into \p P. Returns why that fails; empty on success.
+std::string startPlannedRun(TracedProcess &P, const char *File);
+
+} // namespace carve::probe

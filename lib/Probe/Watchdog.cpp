@@ -1,0 +1,88 @@
+#include "Probe/Watchdog.h"
+
+#include "Probe/Protocol.h"
+#include "Probe/RecordFile.h"
+
+#include <ctime>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+using namespace carve::probe;
+
+using Clock = std::chrono::steady_clock;
+
+static uint64_t nowMs() {
+  return uint64_t(
+      std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch())
+          .count());
+}
+
+std::string carve::probe::errorName(const DriverApi &Driver, CUresult Error) {
+  const char *Name = nullptr;
+  if (Driver.GetErrorName && Driver.GetErrorName(Error, &Name) == CUDA_SUCCESS && Name)
+    return Name;
+  return "error " + std::to_string(Error);
+}
+
+bool carve::probe::breaksContext(CUresult Error) {
+  switch (Error) {
+  case CUDA_ERROR_ILLEGAL_ADDRESS:
+  case CUDA_ERROR_LAUNCH_TIMEOUT:
+  case CUDA_ERROR_ASSERT:
+  case CUDA_ERROR_HARDWARE_STACK_ERROR:
+  case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+  case CUDA_ERROR_MISALIGNED_ADDRESS:
+  case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+  case CUDA_ERROR_INVALID_PC:
+  case CUDA_ERROR_LAUNCH_FAILED:
+  case CUDA_ERROR_ECC_UNCORRECTABLE:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void Watchdog::wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel, size_t Variant) {
+  auto Begin = Clock::now();
+  for (;;) {
+    CUresult Result = Driver.StreamQuery(Stream);
+    if (Result == CUDA_SUCCESS)
+      return;
+    if (Result != CUDA_ERROR_NOT_READY)
+      fail(Kernel, Variant, errorName(Driver, Result));
+    auto Passed = Clock::now() - Begin;
+    if (Passed > std::chrono::milliseconds(LimitMs))
+      fail(Kernel, Variant, "hung after " + std::to_string(LimitMs) + " ms");
+    // Kernels of some microseconds are the rule; a long one must not cost the program a core.
+    if (Passed > std::chrono::milliseconds(2)) {
+      timespec Pause{0, 50'000};
+      ::nanosleep(&Pause, nullptr);
+    } else {
+      ::sched_yield();
+    }
+  }
+}
+
+void Watchdog::fail(const std::string &Kernel, size_t Variant, const std::string &Reason) {
+  File.append(Unwritten + recordLine({"fault", Kernel, std::to_string(Variant), Reason}));
+  // Past every hook on the C library's _exit, ours included.
+  ::syscall(SYS_exit_group, FaultExitStatus);
+  ::_exit(FaultExitStatus);
+}
+
+void Watchdog::expect(uint64_t LimitMs, const std::string &Kernel, size_t Variant) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Expected = Kernel;
+  ExpectedVariant = Variant;
+  DeadlineMs = nowMs() + LimitMs;
+}
+
+void Watchdog::check() {
+  uint64_t Deadline = DeadlineMs;
+  if (!Deadline || nowMs() < Deadline)
+    return;
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (DeadlineMs == Deadline)
+    fail(Expected, ExpectedVariant, "hung waiting for the device");
+}

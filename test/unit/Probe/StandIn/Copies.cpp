@@ -1,0 +1,133 @@
+/// \file
+/// Copies and fills of the stand-in. Those from and to memory that is not page-locked are staged,
+/// or done when the call returns, as the driver's are.
+
+#include "unit/Probe/StandIn/Calls.h"
+
+#include <algorithm>
+
+using namespace carve::standin;
+
+// Device addresses are the host's own.
+static char *at(CUdeviceptr Address) {
+  return reinterpret_cast<char *>(Address); // NOLINT(performance-no-int-to-ptr)
+}
+
+static bool known(const void *Address) {
+  CUdeviceptr Base = 0;
+  return cuMemGetAddressRange(&Base, nullptr, reinterpret_cast<CUdeviceptr>(Address)) ==
+         CUDA_SUCCESS;
+}
+
+namespace {
+enum class Wait { No, Yes };
+} // namespace
+
+static CUresult queue(CUstream Handle, Wait Waiting, std::function<void(StreamState &)> Run) {
+  if (CUresult Status = contextStatus())
+    return Status;
+  auto Stream = streamOf(Handle);
+  if (!Stream)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (Waiting == Wait::Yes || Stream->Legacy)
+    if (CUresult Status = forbiddenInCapture())
+      return Status;
+  CompletionPtr Done = submit(Stream, [Run = std::move(Run)](StreamState &S) {
+    // After a fault nothing runs any more.
+    std::unique_lock<std::mutex> Guard(driver().Lock);
+    bool Broken = S.Owner->Broken != CUDA_SUCCESS;
+    Guard.unlock();
+    if (!Broken)
+      Run(S);
+  });
+  if (!Done || Waiting == Wait::No)
+    return CUDA_SUCCESS;
+  Done->wait();
+  return contextStatus();
+}
+
+static CUresult copy(char *To, const char *From, size_t Bytes, CUstream Handle, Wait Waiting) {
+  bool Staged = Waiting == Wait::No && !known(From);
+  if (!known(To))
+    Waiting = Wait::Yes;
+  if (!Staged || Waiting == Wait::Yes)
+    return queue(Handle, Waiting, [=](StreamState &) { std::memmove(To, From, Bytes); });
+  auto Copied = std::make_shared<std::vector<char>>(From, From + Bytes);
+  return queue(Handle, Waiting,
+               [=](StreamState &) { std::copy(Copied->begin(), Copied->end(), To); });
+}
+
+STANDIN_API cuMemcpyHtoD(CUdeviceptr To, const void *From, size_t Bytes) {
+  return traced(CALL(cuMemcpyHtoD_v2){To, From, Bytes}, [](auto &P, unsigned) {
+    return copy(at(P.dstDevice), static_cast<const char *>(P.srcHost), P.ByteCount, nullptr,
+                Wait::Yes);
+  });
+}
+
+STANDIN_API cuMemcpyDtoH(void *To, CUdeviceptr From, size_t Bytes) {
+  return traced(CALL(cuMemcpyDtoH_v2){To, From, Bytes}, [](auto &P, unsigned) {
+    return copy(static_cast<char *>(P.dstHost), at(P.srcDevice), P.ByteCount, nullptr, Wait::Yes);
+  });
+}
+
+STANDIN_API cuMemcpyDtoD(CUdeviceptr To, CUdeviceptr From, size_t Bytes) {
+  return traced(CALL(cuMemcpyDtoD_v2){To, From, Bytes}, [](auto &P, unsigned) {
+    return copy(at(P.dstDevice), at(P.srcDevice), P.ByteCount, nullptr, Wait::No);
+  });
+}
+
+STANDIN_API cuMemcpy(CUdeviceptr To, CUdeviceptr From, size_t Bytes) {
+  return traced(CALL(cuMemcpy){To, From, Bytes}, [](auto &P, unsigned) {
+    return copy(at(P.dst), at(P.src), P.ByteCount, nullptr, Wait::Yes);
+  });
+}
+
+STANDIN_API cuMemcpyHtoDAsync(CUdeviceptr To, const void *From, size_t Bytes, CUstream Stream) {
+  return traced(CALL(cuMemcpyHtoDAsync_v2){To, From, Bytes, Stream}, [](auto &P, unsigned) {
+    return copy(at(P.dstDevice), static_cast<const char *>(P.srcHost), P.ByteCount, P.hStream,
+                Wait::No);
+  });
+}
+
+STANDIN_API cuMemcpyDtoHAsync(void *To, CUdeviceptr From, size_t Bytes, CUstream Stream) {
+  return traced(CALL(cuMemcpyDtoHAsync_v2){To, From, Bytes, Stream}, [](auto &P, unsigned) {
+    return copy(static_cast<char *>(P.dstHost), at(P.srcDevice), P.ByteCount, P.hStream, Wait::No);
+  });
+}
+
+STANDIN_API cuMemcpyDtoDAsync(CUdeviceptr To, CUdeviceptr From, size_t Bytes, CUstream Stream) {
+  return traced(CALL(cuMemcpyDtoDAsync_v2){To, From, Bytes, Stream}, [](auto &P, unsigned) {
+    return copy(at(P.dstDevice), at(P.srcDevice), P.ByteCount, P.hStream, Wait::No);
+  });
+}
+
+STANDIN_API cuMemcpyAsync(CUdeviceptr To, CUdeviceptr From, size_t Bytes, CUstream Stream) {
+  return traced(CALL(cuMemcpyAsync){To, From, Bytes, Stream}, [](auto &P, unsigned) {
+    return copy(at(P.dst), at(P.src), P.ByteCount, P.hStream, Wait::No);
+  });
+}
+
+template <class T> static CUresult fill(CUdeviceptr To, T Value, size_t Count, CUstream Handle) {
+  return queue(Handle, Wait::No,
+               [=](StreamState &) { std::fill_n(reinterpret_cast<T *>(at(To)), Count, Value); });
+}
+
+STANDIN_API cuMemsetD8(CUdeviceptr To, unsigned char Value, size_t Count) {
+  return traced(CALL(cuMemsetD8_v2){To, Value, Count},
+                [](auto &P, unsigned) { return fill(P.dstDevice, P.uc, P.N, nullptr); });
+}
+
+STANDIN_API cuMemsetD32(CUdeviceptr To, unsigned Value, size_t Count) {
+  return traced(CALL(cuMemsetD32_v2){To, Value, Count},
+                [](auto &P, unsigned) { return fill(P.dstDevice, P.ui, P.N, nullptr); });
+}
+
+STANDIN_API cuMemsetD8Async(CUdeviceptr To, unsigned char Value, size_t Count, CUstream Stream) {
+  return traced(CALL(cuMemsetD8Async){To, Value, Count, Stream},
+                [](auto &P, unsigned) { return fill(P.dstDevice, P.uc, P.N, P.hStream); });
+}
+
+STANDIN_API cuMemsetD32Async(CUdeviceptr To, unsigned Value, size_t Count, CUstream Stream) {
+  return traced(CALL(cuMemsetD32Async){To, Value, Count, Stream},
+                [](auto &P, unsigned) { return fill(P.dstDevice, P.ui, P.N, P.hStream); });
+}

@@ -1,0 +1,150 @@
+/// \file
+/// The state of the stand-in driver: contexts, streams, what is queued in them, memory, modules,
+/// graphs. One lock for all of it, never held while a callback or a kernel runs.
+#pragma once
+
+#include "unit/Probe/StandIn/StandIn.h"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+namespace carve::standin {
+
+/// That one piece of work of a stream is done, for those who wait for it.
+class Completion {
+public:
+  void set(uint64_t AtNs);
+  void wait();
+  bool done();
+  uint64_t timeNs();
+
+private:
+  std::mutex Lock;
+  std::condition_variable Changed;
+  bool Done = false;
+  uint64_t TimeNs = 0;
+};
+using CompletionPtr = std::shared_ptr<Completion>;
+
+struct Context;
+struct Capture;
+struct StreamState;
+
+struct Work {
+  std::function<void(StreamState &)> Run; ///< Null: the stream's thread ends.
+  std::vector<CompletionPtr> After;
+  CompletionPtr Done;
+};
+
+struct StreamState {
+  Context *Owner = nullptr;
+  bool Blocking = true; ///< Waits for the legacy default stream, which waits for it.
+  bool Legacy = false;
+  unsigned Id = 0;
+  uint64_t ClockNs = 0; ///< Of the device: when the last kernel ended. Its own thread's.
+  std::mutex Lock;
+  std::condition_variable Changed;
+  std::deque<Work> Queue;
+  CompletionPtr Last;                ///< Under the driver's lock.
+  std::shared_ptr<Capture> Captured; ///< Likewise; null: not capturing.
+};
+
+struct Context {
+  unsigned Id = 0;
+  CUdevice Device = 0;
+  std::shared_ptr<StreamState> Legacy;
+  std::map<void *, std::shared_ptr<StreamState>> Streams; ///< Without the legacy one.
+  CUresult Broken = CUDA_SUCCESS;                         ///< Sticky, as on a GPU.
+};
+
+enum class Kind { Device, Managed, Host, Mapped, Global };
+
+struct Allocation {
+  size_t Bytes = 0;
+  Kind What = Kind::Device;
+  Context *Owner = nullptr;
+};
+
+/// A loaded image. The driver's CUmodule and CUlibrary are both this.
+struct Image {
+  std::string Text; ///< Names its kernels; `global:<name>:<bytes>` its variables.
+  std::map<std::string, std::unique_ptr<struct Entry>> Entries;
+  std::map<std::string, std::pair<CUdeviceptr, size_t>> Globals;
+  bool Library = false;
+};
+
+/// A kernel of an image: CUfunction and CUkernel, which the runtime uses alike.
+struct Entry {
+  std::shared_ptr<const KernelCode> Code;
+  Image *Owner = nullptr;
+  std::map<int, int> Attributes; ///< That the program set.
+};
+
+struct GraphNode {
+  std::string Name;
+  std::function<CUresult(StreamState &, unsigned Graph, unsigned Correlation)> Run;
+};
+struct Graph {
+  std::vector<GraphNode> Nodes;
+};
+struct Capture {
+  std::vector<GraphNode> Nodes;
+  CUstreamCaptureMode Mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  unsigned long long Id = 0;
+  unsigned long Thread = 0;
+  bool Invalid = false;
+};
+
+struct EventState {
+  CompletionPtr Recorded;
+};
+
+/// Never destroyed: streams' threads use it to the end of the process.
+struct Driver {
+  std::mutex Lock;
+  size_t TotalBytes = size_t(32) << 20, UsedBytes = 0;
+  std::map<CUdeviceptr, Allocation> Memory;
+  std::map<std::string, std::shared_ptr<const KernelCode>> Codes;
+  std::set<Context *> Contexts;
+  Context *Primary = nullptr;
+  std::set<std::shared_ptr<Capture>> Captures;
+  unsigned NextId = 1;
+};
+Driver &driver();
+
+uint64_t nowNs();
+
+/// The calling thread's context, or null.
+Context *currentContext();
+CUresult contextStatus(); ///< Why no call can succeed now, or CUDA_SUCCESS.
+
+/// The stream of a handle in the current context; null, 1 and 2 are the driver's own.
+std::shared_ptr<StreamState> streamOf(CUstream Handle);
+std::shared_ptr<StreamState> makeStream(Context *Owner, bool Blocking);
+
+/// Queues \p Run behind all that it has to wait for. In a capture it becomes a node instead, and
+/// the result is null.
+CompletionPtr submit(const std::shared_ptr<StreamState> &Stream,
+                     std::function<void(StreamState &)> Run);
+/// Waits for all work of \p C.
+void synchronize(Context *C);
+
+/// A call that a capture in the driver's strict mode forbids: it invalidates the capture.
+CUresult forbiddenInCapture();
+
+/// Takes memory off the device's; 0 where it has no more.
+CUdeviceptr allocate(size_t Bytes, Kind What);
+bool release(CUdeviceptr Base);
+
+/// Runs \p Code now, on the thread of \p Stream, and leaves its record.
+CUresult runKernel(StreamState &Stream, const KernelCode &Code, const KernelCall &Call,
+                   unsigned Graph, unsigned Correlation);
+
+/// Code of the probe's own device kernels, for the images that name them.
+void registerProbeKernels();
+
+} // namespace carve::standin

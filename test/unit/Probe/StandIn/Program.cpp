@@ -1,0 +1,106 @@
+/// \file
+/// A CUDA program on the stand-in driver: `Program SCENARIO [BAD]` does what the scenario says and
+/// prints what it has computed. BAD is the fault of one clone of every kernel, which a run without
+/// the probe never launches (ProgramKernels.h).
+
+#include "unit/Probe/StandIn/Program.h"
+
+#include "unit/Probe/StandIn/ProgramKernels.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace carve::standin;
+
+void carve::standin::checkCall(CUresult Status, const char *Call) {
+  if (Status == CUDA_SUCCESS)
+    return;
+  std::printf("%s: error %d\n", Call, int(Status));
+  std::fflush(stdout);
+  std::exit(90);
+}
+
+namespace {
+struct FatbinHeader {
+  unsigned Magic = 0xba55ed50;
+  unsigned short Version = 1, HeaderBytes = 16;
+  uint64_t BodyBytes = 0;
+};
+} // namespace
+
+/// The program's device code, as nvcc would have embedded it.
+static const void *embeddedImage() {
+  static const std::string Image = [] {
+    std::string Body = "scale step sum append global:Counter:64 ";
+    FatbinHeader Header;
+    Header.BodyBytes = Body.size();
+    return std::string(reinterpret_cast<const char *>(&Header), sizeof Header) + Body;
+  }();
+  return Image.data();
+}
+
+Kernels::Kernels() {
+  CHECK(cuLibraryLoadData(&Library, embeddedImage(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  for (auto [Name, Slot] :
+       {std::pair{"scale", &Scale}, {"step", &Step}, {"sum", &Sum}, {"append", &Append}}) {
+    CUkernel Kernel = nullptr;
+    CHECK(cuLibraryGetKernel(&Kernel, Library, Name));
+    *Slot = reinterpret_cast<CUfunction>(Kernel); // As the runtime launches it.
+  }
+}
+
+const void *Kernels::image() { return embeddedImage(); }
+
+void carve::standin::launch(CUfunction Kernel, CUstream Stream, std::vector<void *> Arguments,
+                            unsigned Blocks) {
+  CHECK(cuLaunchKernel(Kernel, Blocks, 1, 1, 64, 1, 1, 0, Stream, Arguments.data(), nullptr));
+}
+
+Buffer::Buffer(unsigned Count, unsigned Seed) : Count(Count) {
+  CHECK(cuMemAlloc(&Base, Count * sizeof(float)));
+  fill(Seed);
+}
+
+void Buffer::fill(unsigned Seed) const {
+  std::vector<float> Host(Count);
+  for (unsigned I = 0; I < Count; ++I)
+    Host[I] = float((I * 31 + Seed) % 1009) / 1009;
+  CHECK(cuMemcpyHtoD(Base, Host.data(), Count * sizeof(float)));
+}
+
+std::vector<unsigned> Buffer::words() const {
+  std::vector<unsigned> Host(Count);
+  CHECK(cuMemcpyDtoH(Host.data(), Base, Count * sizeof(float)));
+  return Host;
+}
+
+uint64_t Buffer::checksum() const {
+  uint64_t Sum = 14695981039346656037ull;
+  for (unsigned Word : words())
+    Sum = (Sum ^ Word) * 1099511628211ull;
+  return Sum;
+}
+
+void Buffer::print(const char *Name) const {
+  std::printf("%s %016llx\n", Name, static_cast<unsigned long long>(checksum()));
+}
+
+int main(int Argc, char **Argv) {
+  std::string Wanted = Argc > 1 ? Argv[1] : "";
+  registerProgramKernels(Argc > 2 ? Argv[2] : "");
+  CHECK(cuInit(0));
+  CUcontext Context = nullptr;
+  CHECK(cuDevicePrimaryCtxRetain(&Context, 0));
+  CHECK(cuCtxSetCurrent(Context));
+  for (const Scenario &S : scenarios())
+    if (Wanted == S.Name) {
+      Kernels K;
+      S.Run(K);
+      std::fflush(stdout);
+      return 0;
+    }
+  std::printf("no such scenario: %s\n", Wanted.c_str());
+  return 2;
+}

@@ -1,0 +1,45 @@
+/// \file
+/// What the scenarios of the test program share: its kernels, and memory with a checksum.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace carve::standin {
+
+/// Ends the program with status 90 where \p Status is an error.
+void checkCall(CUresult Status, const char *Call);
+#define CHECK(Call) ::carve::standin::checkCall((Call), #Call)
+
+struct Kernels {
+  CUlibrary Library = nullptr;
+  CUfunction Scale = nullptr, Step = nullptr, Sum = nullptr, Append = nullptr;
+  Kernels();
+  static const void *image();
+};
+
+/// Floats on the device.
+struct Buffer {
+  CUdeviceptr Base = 0;
+  unsigned Count = 0;
+
+  Buffer(unsigned Count, unsigned Seed);
+  void fill(unsigned Seed) const;
+  void free() const { CHECK(cuMemFree(Base)); }
+  std::vector<unsigned> words() const;
+  uint64_t checksum() const;
+  void print(const char *Name) const;
+};
+
+void launch(CUfunction Kernel, CUstream Stream, std::vector<void *> Arguments,
+            unsigned Blocks = 16);
+
+struct Scenario {
+  const char *Name;
+  void (*Run)(Kernels &K);
+};
+const std::vector<Scenario> &scenarios();
+
+} // namespace carve::standin

@@ -1,0 +1,111 @@
+#include "unit/Probe/StandIn/ProgramKernels.h"
+
+#include "unit/Probe/StandIn/StandIn.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace carve::standin;
+
+static std::atomic<CUdeviceptr> StrayTarget{0};
+
+void carve::standin::setStrayTarget(CUdeviceptr Target) { StrayTarget = Target; }
+
+template <class T> static T *at(CUdeviceptr Address) {
+  return reinterpret_cast<T *>(Address); // NOLINT(performance-no-int-to-ptr)
+}
+
+template <class T> static T *pointer(const KernelCall &Call, size_t Index) {
+  return at<T>(Call.argument<CUdeviceptr>(Index));
+}
+
+/// scale(out, in, count): deterministic, and as good when run twice.
+static CUresult scale(const KernelCall &Call) {
+  auto *Out = pointer<float>(Call, 0);
+  const auto *In = pointer<const float>(Call, 1);
+  auto Count = Call.argument<unsigned>(2);
+  for (unsigned I = 0; I < Count; ++I)
+    Out[I] = In[I] * 1.5f + 0.25f;
+  return CUDA_SUCCESS;
+}
+
+/// step(data, count): in place, so that a second run gives something else.
+static CUresult step(const KernelCall &Call) {
+  auto *Data = pointer<float>(Call, 0);
+  auto Count = Call.argument<unsigned>(1);
+  for (unsigned I = 0; I < Count; ++I)
+    Data[I] = Data[I] * 0.75f + float(I % 7) * 0.125f;
+  return CUDA_SUCCESS;
+}
+
+/// Starts at another element in every run, as blocks come in another order.
+static unsigned anyStart(unsigned Count) {
+  static std::atomic<unsigned> Runs{0};
+  return Runs++ * 977 % Count;
+}
+
+/// sum(out, in, count): adds in any order, as atomic additions of floats do.
+static CUresult sum(const KernelCall &Call) {
+  auto *Out = pointer<float>(Call, 0);
+  const auto *In = pointer<const float>(Call, 1);
+  auto Count = Call.argument<unsigned>(2);
+  unsigned Start = anyStart(Count);
+  for (unsigned Sum = 0; Sum < 64; ++Sum) {
+    float Total = 0;
+    for (unsigned I = 0; I < Count; ++I)
+      Total += In[(Start + I * (Sum + 1)) % Count];
+    Out[Sum] += Total;
+  }
+  return CUDA_SUCCESS;
+}
+
+/// append(list, in, count): the same elements in any order.
+static CUresult append(const KernelCall &Call) {
+  auto *List = pointer<unsigned>(Call, 0);
+  const auto *In = pointer<const unsigned>(Call, 1);
+  auto Count = Call.argument<unsigned>(2);
+  unsigned Start = anyStart(Count);
+  for (unsigned I = 0; I < Count; ++I)
+    List[I] = In[(Start + I) % Count];
+  return CUDA_SUCCESS;
+}
+
+static KernelBody badly(const std::string &Bad, KernelBody Body) {
+  if (Bad == "wrong")
+    return [Body](const KernelCall &Call) {
+      CUresult Result = Body(Call);
+      auto *First = pointer<float>(Call, 0);
+      for (unsigned I = 0; I < 32; ++I)
+        First[I] = First[I] * 1.5f + 3;
+      return Result;
+    };
+  if (Bad == "stray")
+    return [Body](const KernelCall &Call) {
+      CUresult Result = Body(Call);
+      if (StrayTarget)
+        *at<unsigned>(StrayTarget) ^= 0x5a5a5a5a;
+      return Result;
+    };
+  if (Bad == "hang")
+    return [](const KernelCall &) -> CUresult {
+      while (true)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    };
+  if (Bad == "break")
+    return [](const KernelCall &) { return CUDA_ERROR_ILLEGAL_ADDRESS; };
+  return Body;
+}
+
+void carve::standin::registerProgramKernels(const std::string &Bad) {
+  auto Register = [&](const std::string &Name, std::vector<size_t> Bytes, const KernelBody &Body) {
+    registerKernel({Name, Bytes, Body, 400'000, 64});
+    registerKernel({Name + "__carve_control", Bytes, Body, 400'000, 64});
+    registerKernel({Name + "__fast", Bytes, Body, 300'000, 80});
+    registerKernel({Name + "__odd", Bytes, badly(Bad, Body), 350'000, 48});
+  };
+  Register("scale", {8, 8, 4}, scale);
+  Register("step", {8, 4}, step);
+  Register("sum", {8, 8, 4}, sum);
+  Register("append", {8, 8, 4}, append);
+}

@@ -1,0 +1,22 @@
+/// \file
+/// The kernels of the test program (Program.cpp) with their clones, of which one may be bad.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+namespace carve::standin {
+
+/// Registers `scale`, `step`, `sum` and `append`, each with `<name>__carve_control`, `<name>__fast`
+/// (the same, sooner done) and `<name>__odd`, which is the same, too, unless \p Bad says otherwise:
+///   wrong         its result is another one
+///   stray         it also writes where the kernel itself never does
+///   hang          it never ends
+///   break         it breaks the context
+void registerProgramKernels(const std::string &Bad);
+
+/// Where a clone that writes astray writes.
+void setStrayTarget(CUdeviceptr Target);
+
+} // namespace carve::standin

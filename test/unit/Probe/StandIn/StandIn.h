@@ -1,0 +1,54 @@
+/// \file
+/// A stand-in for the CUDA driver that runs without a GPU: device memory is host memory, streams
+/// are threads, kernels are C++ functions that a program registers under their names. Every call
+/// goes through the stand-in for CUPTI (StubCupti.cpp) as the driver's calls go through CUPTI, so
+/// that the probe runs on it as it is. This header is what programs use beside cuda.h.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace carve::standin {
+
+/// One launch, as the code of a kernel sees it. The code does the work of the whole grid.
+struct KernelCall {
+  std::array<unsigned, 3> Grid{1, 1, 1}, Block{1, 1, 1}, Cluster{1, 1, 1};
+  unsigned DynamicSmemBytes = 0;
+  bool Cooperative = false;
+  std::vector<std::vector<char>> Arguments;
+
+  template <class T> T argument(size_t Index) const {
+    T Value;
+    std::memcpy(&Value, Arguments.at(Index).data(), sizeof Value);
+    return Value;
+  }
+  size_t threads() const {
+    return size_t(Grid[0]) * Grid[1] * Grid[2] * Block[0] * Block[1] * Block[2];
+  }
+};
+
+/// Anything but CUDA_SUCCESS breaks the context, as a fault on a GPU does.
+using KernelBody = std::function<CUresult(const KernelCall &)>;
+
+struct KernelCode {
+  std::string Name;
+  std::vector<size_t> ArgumentBytes;
+  KernelBody Body;
+  uint64_t TimeNs = 20'000; ///< What its record says that it took.
+  int Registers = 32;
+  int MaxThreadsPerBlock = 1024;
+};
+
+/// Makes \p Code what a module that names it contains. Later code of the same name replaces it.
+__attribute__((visibility("default"))) void registerKernel(KernelCode Code);
+
+/// Bytes of memory that the device has; before the first allocation.
+__attribute__((visibility("default"))) void setDeviceMemory(size_t Bytes);
+
+} // namespace carve::standin

@@ -1,0 +1,67 @@
+#include "unit/Probe/StandInRun.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace carve;
+using namespace carve::probe::test;
+
+static const std::set<std::string> Kernels = {"scale", "step", "sum", "append"};
+static const char *const Suffixes[] = {"__carve_control", "__fast", "__odd"};
+
+StandInRun::StandInRun(const std::string &Scenario, const std::string &Bad)
+    : Arguments{Scenario, Bad} {
+  ProbeRun Without;
+  Without.setEnvironment("CUDA_INJECTION64_PATH");
+  Plain = Without.run(CARVE_TEST_STANDIN_PROGRAM, Arguments);
+  ProbeRun With;
+  Trace = With.run(CARVE_TEST_STANDIN_PROGRAM, Arguments);
+  Traced = With.onlyFile();
+}
+
+std::string StandInRun::planText(const StandInPlan &Plan) const {
+  std::string Text =
+      "carve-plan\t1\nseed\t7\nreplay-ms\t20000\nhang-ms\t" + std::to_string(Plan.HangMs) + "\n";
+  for (const std::string &Kernel : Kernels) {
+    Text += "kernel\t" + Kernel + "\t" + Plan.Mode + "\t" + Plan.Fallback;
+    for (const char *Suffix : Suffixes)
+      Text += "\t" + Kernel + Suffix;
+    Text += "\n";
+    for (size_t Variant : Plan.Excluded)
+      Text += "exclude\t" + Kernel + "\t" + std::to_string(Variant) + "\n";
+  }
+  // Name, grid, block, static and dynamic shared memory, cluster, ..., launches, total time.
+  for (const Fields &K : Traced.of("kernel"))
+    Text += "shape\t" + K[0] + "\t" + K[1] + "\t" + K[2] + "\t" + K[4] + "\t" + K[5] + "\t" + K[9] +
+            "\t" + std::to_string(std::stoull(K[10]) / std::stoull(K[9])) + "\n";
+  return Text;
+}
+
+/// A fatbinary of the stand-in's that has all clones beside the kernels.
+static std::string imageWithClones() {
+  std::string Body = "global:Counter:64 ";
+  for (const std::string &Kernel : Kernels) {
+    Body += Kernel + " ";
+    for (const char *Suffix : Suffixes)
+      Body += Kernel + Suffix + " ";
+  }
+  std::string Bytes("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
+  uint64_t BodyBytes = Body.size();
+  Bytes.append(reinterpret_cast<const char *>(&BodyBytes), sizeof BodyBytes);
+  return Bytes + Body;
+}
+
+CommandResult StandInRun::time(const StandInPlan &Plan) {
+  ProbeRun Run;
+  std::string Map;
+  std::string Image = Run.writeFile("clones", imageWithClones());
+  std::set<std::string> Digests;
+  for (const Fields &Container : Traced.of("container"))
+    if (Digests.insert(Container[0]).second)
+      Map += Container[0] + "\t" + Image + "\n";
+  Run.setEnvironment("CARVE_PROBE_IMAGES=" + Run.writeFile("map", Map));
+  Run.setEnvironment("CARVE_PROBE_PLAN=" + Run.writeFile("plan", planText(Plan)));
+  CommandResult Result = Run.run(CARVE_TEST_STANDIN_PROGRAM, Arguments);
+  Timed = Run.onlyFile();
+  return Result;
+}
