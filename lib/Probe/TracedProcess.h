@@ -4,6 +4,7 @@
 /// the process.
 #pragma once
 
+#include "Probe/CaptureRun.h"
 #include "Probe/CuptiApi.h"
 #include "Probe/Devices.h"
 #include "Probe/ImageMap.h"
@@ -42,8 +43,9 @@ struct TracedProcess {
   OnceFilter Once;
   Devices Used;
   CUpti_SubscriberHandle Subscriber = nullptr;
-  uint64_t LaunchDelayNs = 0;          ///< Holds every launch back; 0: not at all.
-  std::unique_ptr<PlannedRun> Planned; ///< Null without a plan.
+  uint64_t LaunchDelayNs = 0;            ///< Holds every launch back; 0: not at all.
+  std::unique_ptr<PlannedRun> Planned;   ///< Null without a plan.
+  std::unique_ptr<CaptureRun> Capturing; ///< Null where nothing is captured.
   bool Tracing = true; ///< Otherwise images are replaced, and only what measures is switched on.
 
   std::mutex KernelsLock;
