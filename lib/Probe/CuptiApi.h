@@ -72,8 +72,33 @@ struct DriverApi {
 
   void load();
 
+  // Memory and copies, for Snapshot.
+  decltype(&cuCtxGetCurrent) CtxGetCurrent = nullptr;
+  decltype(&cuCtxGetId) CtxGetId = nullptr;
+  decltype(&cuModuleLoadData) ModuleLoadData = nullptr;
+  decltype(&cuLaunchKernel) LaunchKernel = nullptr;
+  decltype(&cuMemGetInfo) MemGetInfo = nullptr;
+  decltype(&cuMemGetAddressRange) MemGetAddressRange = nullptr;
+  decltype(&cuMemAlloc) MemAlloc = nullptr;
+  decltype(&cuMemFree) MemFree = nullptr;
+  decltype(&cuMemAddressReserve) MemAddressReserve = nullptr;
+  decltype(&cuMemAddressFree) MemAddressFree = nullptr;
+  decltype(&cuMemGetAllocationGranularity) MemGetAllocationGranularity = nullptr;
+  decltype(&cuMemCreate) MemCreate = nullptr;
+  decltype(&cuMemRelease) MemRelease = nullptr;
+  decltype(&cuMemMap) MemMap = nullptr;
+  decltype(&cuMemUnmap) MemUnmap = nullptr;
+  decltype(&cuMemSetAccess) MemSetAccess = nullptr;
+  decltype(&cuMemcpyHtoDAsync) MemcpyHtoDAsync = nullptr;
+  decltype(&cuMemcpyDtoHAsync) MemcpyDtoHAsync = nullptr;
+  decltype(&cuMemsetD8Async) MemsetD8Async = nullptr;
+
+  /// Whether a snapshot can be taken with this driver.
+  bool copies() const;
+
 private:
   void loadLaunches(void *Handle);
+  void loadCopies(void *Handle);
 };
 
 } // namespace carve::probe
