@@ -11,7 +11,6 @@
 #include "Probe/SubmissionGate.h"
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -21,7 +20,7 @@
 namespace carve::probe {
 
 struct TracedProcess;
-class CaptureFolder;
+class LaunchWriter;
 
 class CaptureRun {
 public:
@@ -42,7 +41,7 @@ private:
   size_t wishOf(const LaunchCall &Launch);
   /// Writes what stands there before the launch. Returns why that cannot be; empty on success.
   std::string capture(const CapturePlan::Wish &Wish, const LaunchCall &Launch,
-                      const CUpti_CallbackData &Call, CaptureFolder &Folder);
+                      const CUpti_CallbackData &Call, LaunchWriter &Writer);
   std::string whyNot(const LaunchCall &Launch) const;
 
   TracedProcess &P;
