@@ -68,29 +68,27 @@ void DriverApi::load() {
   (void)resolve(Handle, "cuFuncGetName", FuncGetName);
   (void)resolve(Handle, "cuKernelGetName", KernelGetName);
   loadLaunches(Handle);
+  loadCopies(Handle);
 }
 
 void DriverApi::loadLaunches(void *Handle) {
   (void)resolve(Handle, "cuLaunchKernelEx", LaunchKernelEx);
   (void)resolve(Handle, "cuStreamCreate", StreamCreate);
-  (void)resolve(Handle, "cuStreamQuery", StreamQuery);
   (void)resolve(Handle, "cuStreamIsCapturing", StreamIsCapturing);
   (void)resolve(Handle, "cuStreamCopyAttributes", StreamCopyAttributes);
   (void)resolve(Handle, "cuStreamGetGreenCtx", StreamGetGreenCtx);
   (void)resolve(Handle, "cuCtxSynchronize", CtxSynchronize);
-  (void)resolve(Handle, "cuCtxGetDevice", CtxGetDevice);
   (void)resolve(Handle, "cuEventCreate", EventCreate);
   (void)resolve(Handle, "cuEventRecord", EventRecord);
   // Drivers before CUDA 12.8 have the first version alone, with the same parameters.
   if (!resolve(Handle, "cuEventElapsedTime_v2", EventElapsedTime))
     (void)resolve(Handle, "cuEventElapsedTime", EventElapsedTime);
-  (void)resolve(Handle, "cuThreadExchangeStreamCaptureMode", ThreadExchangeStreamCaptureMode);
   (void)resolve(Handle, "cuFuncGetAttribute", FuncGetAttribute);
   (void)resolve(Handle, "cuFuncSetAttribute", FuncSetAttribute);
   (void)resolve(Handle, "cuFuncSetCacheConfig", FuncSetCacheConfig);
   (void)resolve(Handle, "cuFuncGetModule", FuncGetModule);
   (void)resolve(Handle, "cuFuncGetParamInfo", FuncGetParamInfo);
-  (void)resolve(Handle, "cuModuleGetFunction", ModuleGetFunction);
+  (void)resolve(Handle, "cuModuleGetGlobal_v2", ModuleGetGlobal);
   (void)resolve(Handle, "cuKernelGetFunction", KernelGetFunction);
   (void)resolve(Handle, "cuKernelGetLibrary", KernelGetLibrary);
   (void)resolve(Handle, "cuKernelGetAttribute", KernelGetAttribute);
@@ -105,4 +103,37 @@ bool DriverApi::canLaunch() const {
          CtxGetDevice && EventCreate && EventRecord && EventElapsedTime &&
          ThreadExchangeStreamCaptureMode && FuncGetAttribute && FuncSetAttribute && FuncGetModule &&
          ModuleGetFunction && DeviceGetAttribute && OccupancyMaxActiveBlocks;
+}
+
+void DriverApi::loadCopies(void *Handle) {
+  (void)resolve(Handle, "cuCtxGetCurrent", CtxGetCurrent);
+  (void)resolve(Handle, "cuCtxGetDevice", CtxGetDevice);
+  (void)resolve(Handle, "cuCtxGetId", CtxGetId);
+  (void)resolve(Handle, "cuThreadExchangeStreamCaptureMode", ThreadExchangeStreamCaptureMode);
+  (void)resolve(Handle, "cuModuleLoadData", ModuleLoadData);
+  (void)resolve(Handle, "cuModuleGetFunction", ModuleGetFunction);
+  (void)resolve(Handle, "cuLaunchKernel", LaunchKernel);
+  (void)resolve(Handle, "cuStreamQuery", StreamQuery);
+  (void)resolve(Handle, "cuMemGetInfo_v2", MemGetInfo);
+  (void)resolve(Handle, "cuMemGetAddressRange_v2", MemGetAddressRange);
+  (void)resolve(Handle, "cuMemAlloc_v2", MemAlloc);
+  (void)resolve(Handle, "cuMemFree_v2", MemFree);
+  (void)resolve(Handle, "cuMemAddressReserve", MemAddressReserve);
+  (void)resolve(Handle, "cuMemAddressFree", MemAddressFree);
+  (void)resolve(Handle, "cuMemGetAllocationGranularity", MemGetAllocationGranularity);
+  (void)resolve(Handle, "cuMemCreate", MemCreate);
+  (void)resolve(Handle, "cuMemRelease", MemRelease);
+  (void)resolve(Handle, "cuMemMap", MemMap);
+  (void)resolve(Handle, "cuMemUnmap", MemUnmap);
+  (void)resolve(Handle, "cuMemSetAccess", MemSetAccess);
+  (void)resolve(Handle, "cuMemcpyHtoDAsync_v2", MemcpyHtoDAsync);
+  (void)resolve(Handle, "cuMemcpyDtoHAsync_v2", MemcpyDtoHAsync);
+  (void)resolve(Handle, "cuMemsetD8Async", MemsetD8Async);
+}
+
+bool DriverApi::copies() const {
+  // All but what has a fall-back: cuCtxGetId, and the calls for mapping memory.
+  return CtxGetCurrent && CtxGetDevice && ThreadExchangeStreamCaptureMode && ModuleLoadData &&
+         ModuleGetFunction && LaunchKernel && StreamQuery && MemGetInfo && MemGetAddressRange &&
+         MemAlloc && MemFree && MemcpyHtoDAsync && MemcpyDtoHAsync && MemsetD8Async;
 }

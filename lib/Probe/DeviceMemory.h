@@ -61,27 +61,36 @@ private:
     size_t Bytes = 0;
     MemoryKind Kind = MemoryKind::Device;
     CUcontext Context = nullptr;
-    bool Writable = true;        ///< Mapped memory is not until cuMemSetAccess.
-    PhysicalHandle Handle = 0;   ///< Of Mapped memory.
-    CUexternalMemory External{}; ///< It goes with this object.
+    PhysicalHandle Handle = 0; ///< Of Mapped memory.
+    int Owner = -1;            ///< The device that Mapped memory is on, where known.
+    bool Writable = true;      ///< Mapped memory is not until cuMemSetAccess.
   };
   using Entries = std::map<CUdeviceptr, Entry>;
 
   void noteEntry(CUpti_CallbackId Id, const void *Params);
-  void noteExit(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  void noteAllocation(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  void noteShared(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  void notePhysical(CUpti_CallbackId Id, const void *Params);
-  void noteAccess(CUpti_CallbackId Id, const void *Params);
+  void noteAllocation(CUpti_CallbackId Id, const void *Params, CUcontext Context);
+  void noteHost(CUpti_CallbackId Id, const void *Params, CUcontext Context);
+  void noteImport(CUpti_CallbackId Id, const void *Params, CUcontext Context);
+  void noteExport(CUpti_CallbackId Id, const void *Params);
+  void noteMapping(CUpti_CallbackId Id, const void *Params);
+  void notePool(CUpti_CallbackId Id, const void *Params);
   void noteState(CUpti_CallbackId Id, const void *Params);
+  void setAccess(CUdeviceptr Base, size_t Bytes, const CUmemAccessDesc &Access);
 
-  void add(CUdeviceptr Base, Entry Range);
-  void addImported(CUdeviceptr Base, CUcontext Context);
-  void remove(CUdeviceptr Base);
+  void add(CUdeviceptr Base, const Entry &New);
+  /// Takes the lock itself. 0 \p Bytes: as the driver says.
+  void addImported(CUdeviceptr Base, size_t Bytes, CUcontext Context);
+  void addAsync(CUdeviceptr Base, size_t Bytes, MemoryKind Kind, CUcontext Context);
+  void remove(CUdeviceptr Base) { Ranges.erase(Base); }
   void removeSpan(CUdeviceptr Base, size_t Bytes);
+  /// Makes two entries of the one that holds \p At and does not begin there.
   void cut(CUdeviceptr At);
+  /// The entry that holds \p Address is not the program's alone any more.
   void share(CUdeviceptr Address);
-  Entries::const_iterator at(CUdeviceptr Address) const;
+  void shareMappings(PhysicalHandle Handle);
+  void drop(CUcontext Context);
+  Entries::const_iterator entryAt(CUdeviceptr Address) const;
+  static MemoryRange rangeOf(const Entries::value_type &Entry);
 
   const DriverApi *Driver;
   mutable std::mutex Lock;

@@ -33,13 +33,15 @@ public:
   };
 
   void created(PhysicalHandle Handle, const CUmemAllocationProp &Properties);
-  void retained(PhysicalHandle Handle);
+  /// Once more; where it was released before, what is known of the memory is \p Known.
+  void retained(PhysicalHandle Handle, const Origin &Known);
   void released(PhysicalHandle Handle);
   /// Not the program's alone from now on: imported, exported, or of several devices.
   void shared(PhysicalHandle Handle);
   Origin of(PhysicalHandle Handle) const;
 
   void pool(CUmemoryPool Pool, const CUmemLocation &Where, CUmemAllocationType Type);
+  void devicePool(CUmemoryPool Pool, CUdevice Device);
   void sharedPool(CUmemoryPool Pool);
   void destroyedPool(CUmemoryPool Pool);
   Origin ofPool(CUmemoryPool Pool) const;

@@ -19,6 +19,8 @@ struct TracedProcess;
 struct Span {
   size_t Range = 0; ///< Index into what was saved.
   size_t Offset = 0, Bytes = 0;
+
+  bool operator==(const Span &) const = default;
 };
 
 /// How one run's output differs from the reference output, over the spans that the default writes.
@@ -42,8 +44,12 @@ public:
   Snapshot(const Snapshot &) = delete;
   Snapshot &operator=(const Snapshot &) = delete;
 
-  /// Saves \p Ranges. Shadow memory is on the device as far as it fits beside \p ReserveBytes left
-  /// free, else on the host; `memory` where neither has room.
+  /// Device memory that is left free: a launch may need some for its stack and local memory.
+  static constexpr size_t ReserveBytes = size_t(1) << 30;
+
+  /// Saves \p Ranges. Shadow memory is on the device as far as it fits beside ReserveBytes (or a
+  /// sixteenth of the device, where that is less) left free, else on the host; `memory` where
+  /// neither has room.
   std::string save(std::vector<MemoryRange> Ranges, CUstream Stream);
 
   /// What is different now from what was saved, as spans of whole chunks, neighbours joined.
@@ -68,13 +74,16 @@ public:
   /// stream and not waited for.
   std::string flushL2();
 
-  /// Gives all device memory of ours back; what was saved is lost. From any thread, while no other
-  /// function runs; where nothing is held it costs one load.
+  /// What was saved is not needed any more. Its memory is kept for the next save(), until the
+  /// program needs it (releaseForProgram).
+  void done();
+  /// Gives all memory of ours back; what was saved is lost.
   void release();
+  /// The same, where nothing is saved now; else does nothing and returns false. Never waits,
+  /// neither for a thread nor for work of the program.
+  bool releaseUnlessInUse();
   /// Bytes of device memory that we hold now.
   size_t heldBytes() const;
-  /// \p Context ends, and with it what we hold there.
-  void dropContext(CUcontext Context);
 
   size_t savedBytes() const;
   /// Of these, what is kept on the host: restoring and comparing it is some 100 times slower.
@@ -85,11 +94,13 @@ private:
   std::unique_ptr<Impl> State;
 };
 
-/// The program's calls that need device memory, or ask how much is free.
+/// The program's calls that need device memory, ask how much is free, or end a context.
 const std::vector<CUpti_CallbackId> &callsThatNeedMemory();
 
 /// At the entry of a call of the program: what \p Held holds is given back where \p Id is one of
-/// callsThatNeedMemory(). Whether anything was.
+/// callsThatNeedMemory(). From any thread; where nothing is held it costs one load. Does nothing
+/// from save() to done(): such calls have to wait while a replay is under way. Whether anything was
+/// given back.
 bool releaseForProgram(CUpti_CallbackId Id, Snapshot &Held);
 
 } // namespace carve::probe
