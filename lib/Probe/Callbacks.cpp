@@ -167,12 +167,23 @@ static void onResource(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Resour
                              std::to_string(Module->cubinSize)}));
 }
 
+static void onPlannedModule(TracedProcess &P, const CUpti_ResourceData &Resource) {
+  auto *Module = static_cast<const CUpti_ModuleResourceData *>(Resource.resourceDescriptor);
+  if (Module && Module->pCubin)
+    P.Planned->onModule(*Module);
+}
+
 static void CUPTIAPI onCallback(void *User, CUpti_CallbackDomain Domain, CUpti_CallbackId Id,
                                 const void *Data) {
   TracedProcess &P = *static_cast<TracedProcess *>(User);
-  if (!Data || CallbackScope::depth() > 0 || !P.File.owned())
+  if (!Data || !P.File.owned())
     return;
   try {
+    // A call of ours may be what makes the driver load a module of the program's.
+    if (P.Planned && Domain == CUPTI_CB_DOMAIN_RESOURCE && Id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+      onPlannedModule(P, *static_cast<const CUpti_ResourceData *>(Data));
+    if (CallbackScope::depth() > 0)
+      return;
     CallbackScope Scope;
     if (Domain == CUPTI_CB_DOMAIN_DRIVER_API)
       onDriverCall(P, Id, *static_cast<const CUpti_CallbackData *>(Data));
@@ -193,7 +204,7 @@ static void enablePlanned(TracedProcess &P, bool &Enabled) {
         P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, Id) == CUPTI_SUCCESS;
   for (CUpti_CallbackId Id :
        {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_STREAM_CREATED,
-        CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING})
+        CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, CUPTI_CBID_RESOURCE_MODULE_LOADED})
     Enabled &=
         P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Id) == CUPTI_SUCCESS;
 }

@@ -2,6 +2,7 @@
 
 #include "Probe/KernelHandles.h"
 #include "Probe/LaunchWriter.h"
+#include "Probe/ShapeRecord.h"
 #include "Probe/TracedProcess.h"
 
 #include <algorithm>

@@ -74,24 +74,21 @@ void DriverApi::load() {
 void DriverApi::loadLaunches(void *Handle) {
   (void)resolve(Handle, "cuLaunchKernelEx", LaunchKernelEx);
   (void)resolve(Handle, "cuStreamCreate", StreamCreate);
-  (void)resolve(Handle, "cuStreamQuery", StreamQuery);
   (void)resolve(Handle, "cuStreamIsCapturing", StreamIsCapturing);
   (void)resolve(Handle, "cuStreamCopyAttributes", StreamCopyAttributes);
   (void)resolve(Handle, "cuStreamGetGreenCtx", StreamGetGreenCtx);
   (void)resolve(Handle, "cuCtxSynchronize", CtxSynchronize);
-  (void)resolve(Handle, "cuCtxGetDevice", CtxGetDevice);
   (void)resolve(Handle, "cuEventCreate", EventCreate);
   (void)resolve(Handle, "cuEventRecord", EventRecord);
   // Drivers before CUDA 12.8 have the first version alone, with the same parameters.
   if (!resolve(Handle, "cuEventElapsedTime_v2", EventElapsedTime))
     (void)resolve(Handle, "cuEventElapsedTime", EventElapsedTime);
-  (void)resolve(Handle, "cuThreadExchangeStreamCaptureMode", ThreadExchangeStreamCaptureMode);
   (void)resolve(Handle, "cuFuncGetAttribute", FuncGetAttribute);
   (void)resolve(Handle, "cuFuncSetAttribute", FuncSetAttribute);
   (void)resolve(Handle, "cuFuncSetCacheConfig", FuncSetCacheConfig);
   (void)resolve(Handle, "cuFuncGetModule", FuncGetModule);
   (void)resolve(Handle, "cuFuncGetParamInfo", FuncGetParamInfo);
-  (void)resolve(Handle, "cuModuleGetFunction", ModuleGetFunction);
+  (void)resolve(Handle, "cuModuleGetGlobal_v2", ModuleGetGlobal);
   (void)resolve(Handle, "cuKernelGetFunction", KernelGetFunction);
   (void)resolve(Handle, "cuKernelGetLibrary", KernelGetLibrary);
   (void)resolve(Handle, "cuKernelGetAttribute", KernelGetAttribute);
@@ -110,9 +107,13 @@ bool DriverApi::canLaunch() const {
 
 void DriverApi::loadCopies(void *Handle) {
   (void)resolve(Handle, "cuCtxGetCurrent", CtxGetCurrent);
+  (void)resolve(Handle, "cuCtxGetDevice", CtxGetDevice);
   (void)resolve(Handle, "cuCtxGetId", CtxGetId);
+  (void)resolve(Handle, "cuThreadExchangeStreamCaptureMode", ThreadExchangeStreamCaptureMode);
   (void)resolve(Handle, "cuModuleLoadData", ModuleLoadData);
+  (void)resolve(Handle, "cuModuleGetFunction", ModuleGetFunction);
   (void)resolve(Handle, "cuLaunchKernel", LaunchKernel);
+  (void)resolve(Handle, "cuStreamQuery", StreamQuery);
   (void)resolve(Handle, "cuMemGetInfo_v2", MemGetInfo);
   (void)resolve(Handle, "cuMemGetAddressRange_v2", MemGetAddressRange);
   (void)resolve(Handle, "cuMemAlloc_v2", MemAlloc);

@@ -45,38 +45,38 @@ struct DriverApi {
   // Launches and streams, for Replay.
   decltype(&cuLaunchKernelEx) LaunchKernelEx = nullptr;
   decltype(&cuStreamCreate) StreamCreate = nullptr;
-  decltype(&cuStreamQuery) StreamQuery = nullptr;
   decltype(&cuStreamIsCapturing) StreamIsCapturing = nullptr;
   decltype(&cuStreamCopyAttributes) StreamCopyAttributes = nullptr;
   decltype(&cuStreamGetGreenCtx) StreamGetGreenCtx = nullptr;
   decltype(&cuCtxSynchronize) CtxSynchronize = nullptr;
-  decltype(&cuCtxGetDevice) CtxGetDevice = nullptr;
   decltype(&cuEventCreate) EventCreate = nullptr;
   decltype(&cuEventRecord) EventRecord = nullptr;
   decltype(&cuEventElapsedTime) EventElapsedTime = nullptr;
-  decltype(&cuThreadExchangeStreamCaptureMode) ThreadExchangeStreamCaptureMode = nullptr;
   decltype(&cuFuncGetAttribute) FuncGetAttribute = nullptr;
   decltype(&cuFuncSetAttribute) FuncSetAttribute = nullptr;
   decltype(&cuFuncSetCacheConfig) FuncSetCacheConfig = nullptr;
   decltype(&cuFuncGetModule) FuncGetModule = nullptr;
   decltype(&cuFuncGetParamInfo) FuncGetParamInfo = nullptr;
-  decltype(&cuModuleGetFunction) ModuleGetFunction = nullptr;
   decltype(&cuKernelGetFunction) KernelGetFunction = nullptr;
   decltype(&cuKernelGetLibrary) KernelGetLibrary = nullptr;
   decltype(&cuKernelGetAttribute) KernelGetAttribute = nullptr;
+  decltype(&cuModuleGetGlobal) ModuleGetGlobal = nullptr;
   decltype(&cuLibraryGetKernel) LibraryGetKernel = nullptr;
   decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) OccupancyMaxActiveBlocks = nullptr;
   decltype(&cuOccupancyMaxActiveClusters) OccupancyMaxActiveClusters = nullptr;
   decltype(&cuGetErrorName) GetErrorName = nullptr;
-  bool canLaunch() const; ///< Whether everything is there that rotating and replaying cannot miss.
-
-  void load();
+  /// Whether everything is there that rotating and replaying cannot do without.
+  bool canLaunch() const;
 
   // Memory and copies, for Snapshot.
   decltype(&cuCtxGetCurrent) CtxGetCurrent = nullptr;
+  decltype(&cuCtxGetDevice) CtxGetDevice = nullptr;
   decltype(&cuCtxGetId) CtxGetId = nullptr;
+  decltype(&cuThreadExchangeStreamCaptureMode) ThreadExchangeStreamCaptureMode = nullptr;
   decltype(&cuModuleLoadData) ModuleLoadData = nullptr;
+  decltype(&cuModuleGetFunction) ModuleGetFunction = nullptr;
   decltype(&cuLaunchKernel) LaunchKernel = nullptr;
+  decltype(&cuStreamQuery) StreamQuery = nullptr;
   decltype(&cuMemGetInfo) MemGetInfo = nullptr;
   decltype(&cuMemGetAddressRange) MemGetAddressRange = nullptr;
   decltype(&cuMemAlloc) MemAlloc = nullptr;
@@ -95,6 +95,8 @@ struct DriverApi {
 
   /// Whether a snapshot can be taken with this driver.
   bool copies() const;
+
+  void load();
 
 private:
   void loadLaunches(void *Handle);

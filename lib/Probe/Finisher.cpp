@@ -53,6 +53,8 @@ static void *runFinisher(void *Arg) {
   try {
     // CUPTI's own periodic flush returns full buffers only, which most programs never have.
     while (!waitForEnd(F)) {
+      if (F.P.Planned)
+        F.P.Planned->Dog.check();
       flushActivity(F.P, /*Last=*/false);
       F.P.recordDevices();
     }

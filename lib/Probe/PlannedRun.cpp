@@ -1,5 +1,6 @@
 #include "Probe/PlannedRun.h"
 
+#include "Probe/ShapeRecord.h"
 #include "Probe/TracedProcess.h"
 
 using namespace carve::probe;
@@ -13,29 +14,6 @@ struct RotatedCall {
 } // namespace
 
 static thread_local RotatedCall Rotated;
-
-static std::string triple(const std::array<uint32_t, 3> &Value) {
-  return std::to_string(Value[0]) + "," + std::to_string(Value[1]) + "," + std::to_string(Value[2]);
-}
-
-std::string carve::probe::shapeText(const LaunchShape &Shape) {
-  return triple(Shape.Grid) + "\t" + triple(Shape.Block) + "\t" +
-         std::to_string(Shape.DynamicSmemBytes) + "\t" + triple(Shape.Cluster);
-}
-
-std::string carve::probe::shapeRecord(std::string_view Kind, std::string_view Kernel,
-                                      const LaunchShape &Shape,
-                                      std::initializer_list<std::string> Rest) {
-  std::string Line = recordLine({Kind, Kernel});
-  Line.pop_back();
-  Line += "\t" + shapeText(Shape);
-  for (const std::string &Field : Rest) {
-    std::string Clean = recordLine({Field});
-    Clean.pop_back();
-    Line += "\t" + Clean;
-  }
-  return Line + "\n";
-}
 
 std::string carve::probe::startPlannedRun(TracedProcess &P, const char *File) {
   Plan Wanted;
@@ -60,22 +38,26 @@ PlannedRun::PlannedRun(TracedProcess &P, Plan W)
     }
   }
   Launches.insert(LaunchCall::calls().begin(), LaunchCall::calls().end());
+  for (const auto &[Name, Kernel] : Wanted.Kernels)
+    if (Kernel.Mode != TimingMode::Rotate && !Replaying)
+      Replaying = std::make_unique<Replays>(P, Wanted, Dog);
 }
 
 PlannedRun::~PlannedRun() = default;
 
 std::vector<CUpti_CallbackId> PlannedRun::calls() const {
   std::set<CUpti_CallbackId> All = Launches;
-  All.insert(Gated.begin(), Gated.end());
   All.insert(KernelHandles::calls().begin(), KernelHandles::calls().end());
+  if (Replaying)
+    for (CUpti_CallbackId Id : Replays::calls())
+      All.insert(Id);
   return {All.begin(), All.end()};
 }
 
 void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   bool Entry = Call.callbackSite == CUPTI_API_ENTER;
-  bool IsGated = Gated.count(Id);
-  if (Entry && IsGated)
-    Gate.enter();
+  if (Entry && Replaying)
+    Replaying->note(Id, Call);
   if (Call.functionParams) {
     Handles.note(Id, Call);
     if (Launches.count(Id))
@@ -86,13 +68,20 @@ void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   if (Result && breaksContext(*Result))
     onBrokenContext(*Result);
-  if (IsGated)
-    Gate.leave();
+  if (Replaying)
+    Replaying->note(Id, Call);
 }
 
-void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &) {
+void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
   if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
     Handles.forget();
+  if (Replaying)
+    Replaying->onResource(Id, Resource);
+}
+
+void PlannedRun::onModule(const CUpti_ModuleResourceData &Module) {
+  if (Replaying)
+    Replaying->onModule(Module);
 }
 
 bool PlannedRun::isCapturing(CUstream Stream) const {
@@ -102,8 +91,24 @@ bool PlannedRun::isCapturing(CUstream Stream) const {
          Status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-bool PlannedRun::rotates(const PlannedKernel &Kernel) const {
-  return Kernel.Mode == TimingMode::Rotate;
+/// The first launch of a shape and, timed once more in the program's steady state, the middle one.
+bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
+  const PlannedKernel &Kernel = *State.Kernel;
+  if (Kernel.Mode == TimingMode::Rotate || State.Replaying || Kernels.at(&Kernel).StoodBack)
+    return false;
+  if (State.Replayed == 0)
+    return true;
+  return Kernel.Mode == TimingMode::Replay && State.Replayed == 1 && State.Shape->Launches >= 2 &&
+         Index >= State.Shape->Launches / 2;
+}
+
+bool PlannedRun::wantsRotation(const ShapeState &State) const {
+  const PlannedKernel &Kernel = *State.Kernel;
+  if (Kernel.Mode == TimingMode::Rotate)
+    return true;
+  if (Kernels.at(&Kernel).StoodBack)
+    return Kernel.MayRotate;
+  return Kernel.Mode == TimingMode::VerifyRotate && State.Replayed > 0;
 }
 
 void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -112,24 +117,93 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (!Launch)
     return;
   std::shared_ptr<ResolvedKernel> Kernel = Handles.find(*Launch->Slot, Call.context);
-  if (!Kernel)
-    return;
-  const PlannedShape *Shape = Kernel->Planned->find(Kernel->shapeOf(*Launch));
+  const PlannedShape *Shape = Kernel ? Kernel->Planned->find(Kernel->shapeOf(*Launch)) : nullptr;
   // A variant in a captured launch would stay in the graph.
   if (!Shape || isCapturing(Launch->Stream))
     return;
   ShapeState &State = Shapes.at(Shape);
-  if (rotates(*Kernel->Planned))
-    rotate(State, *Kernel, *Launch, Call.correlationId);
-}
-
-void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
-                        uint64_t Correlation) {
-  uint64_t Index;
-  bool Started;
+  uint64_t Index = 0;
+  bool Replay = false, Rotate = false;
   {
     std::lock_guard<std::mutex> Guard(Lock);
     Index = State.Launches++;
+    Replay = wantsReplay(State, Index);
+    State.Replaying |= Replay;
+  }
+  if (Replay)
+    replay(State, *Kernel, *Launch, Index, Call.context);
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    // The launch that was just replayed goes on as it is.
+    Rotate = wantsRotation(State) && !(Replay && State.Attempts == 0);
+  }
+  if (Rotate)
+    rotate(State, *Kernel, *Launch, Index, Call.correlationId);
+}
+
+/// The variants that the launch may become, the default among them; those that the driver would
+/// refuse are recorded as such.
+std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
+                                       const ShapeState &State, uint64_t Index) {
+  std::set<size_t> Out;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Out = Kernels.at(Kernel.Planned).Out;
+  }
+  std::vector<size_t> Usable;
+  std::string Lines;
+  for (size_t V = 0; V < Kernel.Variants.size(); ++V) {
+    if (Out.count(V))
+      continue;
+    std::string Refusal = Handles.refusal(Kernel, V, Launch);
+    if (Refusal.empty())
+      Usable.push_back(V);
+    else
+      Lines += launchRecord("verified", Kernel.Planned->Name, State.Shape->Shape, Index,
+                            {std::to_string(V), "refused", Refusal});
+  }
+  P.File.append(Lines);
+  return Usable;
+}
+
+void PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+                        uint64_t Index, CUcontext Context) {
+  ReplayTarget Target(Launch, Kernel, *State.Shape, Index);
+  Target.Variants = usable(Kernel, Launch, State, Index);
+  std::erase(Target.Variants, size_t(0));
+  Target.Timed = State.Kernel->Mode == TimingMode::Replay;
+  Target.HangMs = Wanted.HangMs;
+  Target.Seed = Wanted.Seed + Index + std::hash<std::string>()(Kernel.Planned->Name);
+  finishReplay(State, Replaying->replay(Target, Context));
+}
+
+/// How often a launch that could not be replayed then and there is tried again at a later one.
+static constexpr unsigned MaxAttempts = 3;
+
+void PlannedRun::finishReplay(ShapeState &State, const Replays::Outcome &Done) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  KernelState &Kernel = Kernels.at(State.Kernel);
+  State.Replaying = false;
+  Kernel.Out.insert(Done.Rejected.begin(), Done.Rejected.end());
+  for (auto &[Shape, Other] : Shapes)
+    if (Other.Kernel == State.Kernel && Other.Turns)
+      for (size_t Variant : Done.Rejected)
+        Other.Turns->drop(Variant);
+  if (Done.Again && ++State.Attempts < MaxAttempts)
+    return;
+  State.Attempts = 0;
+  ++State.Replayed;
+  if (Done.StoodBack.empty() || Kernel.StoodBack)
+    return;
+  Kernel.StoodBack = true;
+  P.File.append(recordLine({"stood-back", State.Kernel->Name, Done.StoodBack}));
+}
+
+void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+                        uint64_t Index, uint64_t Correlation) {
+  bool Started;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
     Started = State.Turns != nullptr;
   }
   if (!Started)
@@ -147,31 +221,13 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
 
 void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                                uint64_t Index) {
-  std::set<size_t> Out;
-  {
-    std::lock_guard<std::mutex> Guard(Lock);
-    Out = Kernels.at(Kernel.Planned).Out;
-  }
-  std::vector<size_t> Active;
-  std::string Lines;
-  for (size_t V = 0; V < Kernel.Variants.size(); ++V) {
-    if (Out.count(V))
-      continue;
-    std::string Refusal = Handles.refusal(Kernel, V, Launch);
-    if (Refusal.empty())
-      Active.push_back(V);
-    else
-      Lines += shapeRecord("verified", Kernel.Planned->Name, State.Shape->Shape,
-                           {std::to_string(Index), std::to_string(V), "refused", Refusal});
-  }
-  std::lock_guard<std::mutex> Guard(Lock);
-  if (State.Turns)
-    return;
+  std::vector<size_t> Active = usable(Kernel, Launch, State, Index);
   // Each shape in an order of its own.
   uint64_t Seed =
       Wanted.Seed + std::hash<std::string>()(Kernel.Planned->Name + shapeText(State.Shape->Shape));
-  State.Turns = std::make_unique<Rotation>(std::move(Active), Seed);
-  P.File.append(Lines);
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (!State.Turns)
+    State.Turns = std::make_unique<Rotation>(std::move(Active), Seed);
 }
 
 void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
@@ -201,6 +257,10 @@ PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
                                          const LaunchShape &Shape, std::string &Lines) {
   Counted Result{false, Record.name};
   auto It = Names.find(Record.name);
+  if (Replaying && Replaying->onKernel(Record, It != Names.end())) {
+    Result.IsOurs = true;
+    return Result;
+  }
   if (It == Names.end())
     return Result;
   const Named &Found = It->second;

@@ -6,8 +6,8 @@
 #include "Probe/KernelHandles.h"
 #include "Probe/KernelTable.h"
 #include "Probe/Plan.h"
+#include "Probe/Replays.h"
 #include "Probe/Rotation.h"
-#include "Probe/SubmissionGate.h"
 #include "Probe/Watchdog.h"
 
 #include <map>
@@ -34,6 +34,8 @@ public:
   /// A call of the program's, at entry and exit.
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource);
+  /// The driver has loaded a module, for the program or for us.
+  void onModule(const CUpti_ModuleResourceData &Module);
 
   /// What a kernel record counts as.
   struct Counted {
@@ -53,12 +55,15 @@ private:
     const PlannedKernel *Kernel = nullptr;
     const PlannedShape *Shape = nullptr;
     uint64_t Launches = 0;
+    unsigned Replayed = 0;  ///< Launches.
+    unsigned Attempts = 0;  ///< Since the last.
+    bool Replaying = false; ///< On some thread.
     std::unique_ptr<Rotation> Turns;
   };
   /// A planned kernel in this process.
   struct KernelState {
-    std::set<size_t> Out; ///< Variants not to be run any more.
-    bool StoodBack = false;
+    std::set<size_t> Out;   ///< Variants not to be run any more.
+    bool StoodBack = false; ///< From replaying.
   };
   /// The name in a record, and what runs under it.
   struct Named {
@@ -69,8 +74,14 @@ private:
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onLaunched(const CUpti_CallbackData &Call);
   bool isCapturing(CUstream Stream) const;
-  bool rotates(const PlannedKernel &Kernel) const;
-  void rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+  bool wantsReplay(const ShapeState &State, uint64_t Index) const;
+  bool wantsRotation(const ShapeState &State) const;
+  void replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
+              CUcontext Context);
+  void finishReplay(ShapeState &State, const Replays::Outcome &Done);
+  std::vector<size_t> usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
+                             const ShapeState &State, uint64_t Index);
+  void rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
               uint64_t Correlation);
   void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                      uint64_t Index);
@@ -79,21 +90,14 @@ private:
   TracedProcess &P;
   Plan Wanted;
   KernelHandles Handles;
-  SubmissionGate Gate;
+  std::unique_ptr<Replays> Replaying; ///< Null where nothing is to be replayed.
   std::unordered_map<std::string_view, Named> Names;
-  std::set<CUpti_CallbackId> Gated, Launches;
+  std::set<CUpti_CallbackId> Launches;
 
   std::mutex Lock; ///< Of what follows; never held across a call of the driver.
   std::map<const PlannedShape *, ShapeState> Shapes;
   std::map<const PlannedKernel *, KernelState> Kernels;
 };
-
-/// The fields <grid> <block> <dynamic smem> <cluster> of \p Shape, tabs between them.
-std::string shapeText(const LaunchShape &Shape);
-
-/// A record of the protocol that begins with the kernel and its shape, and goes on with \p Rest.
-std::string shapeRecord(std::string_view Kind, std::string_view Kernel, const LaunchShape &Shape,
-                        std::initializer_list<std::string> Rest);
 
 /// Reads the plan that \p File names into \p P. Returns why that fails; empty on success.
 std::string startPlannedRun(TracedProcess &P, const char *File);

@@ -16,7 +16,7 @@ namespace carve::probe {
 class SubmissionGate {
 public:
   /// The driver calls that have to wait: those that submit work, allocate, free or map memory, ask
-  /// how much is free, begin a capture, or end a context.
+  /// how much is free, begin a capture, or end a stream or a context.
   static const std::vector<CUpti_CallbackId> &calls();
 
   /// At the entry of such a call: waits while another thread replays.

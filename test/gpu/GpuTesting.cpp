@@ -85,6 +85,7 @@ static std::vector<Recipe> recipes() {
   All.push_back({"plugin.so", {"-shared", "-Xcompiler", "-fPIC", "@/plugin.cu"}});
   All.push_back({"library.so", {"-shared", "-Xcompiler", "-fPIC", "@/library.cu"}});
   All.push_back({"ranks", {"@/ranks.cpp"}});
+  All.push_back({"wrong_variants", {"@/wrong_variants.cu"}});
   All.push_back({"plugin_main", {"@/plugin_main.cu", "-ldl"}});
   All.push_back({"driver_module", {"@/driver_module.cu", "-L" + Lib + "/stubs", "-lcuda"}});
   All.push_back({"driver.cubin", {"-cubin", "@/driver_module_kernel.cu"}});

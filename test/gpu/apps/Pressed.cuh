@@ -12,14 +12,12 @@ constexpr int Width = 96;
 constexpr int Width = 48;
 #endif
 
-__global__ void PRESS pressed(float *Data, int Count, int Rounds) {
-  int I = blockIdx.x * blockDim.x + threadIdx.x;
-  if (I >= Count)
-    return;
+/// What presses: \p Rounds over Width values at once.
+__device__ __forceinline__ float mixed(float Value, int Rounds) {
   float Values[Width];
 #pragma unroll
   for (int K = 0; K < Width; ++K)
-    Values[K] = Data[I] * (K + 1) * 0.03125f + 0.0625f * K;
+    Values[K] = Value * (K + 1) * 0.03125f + 0.0625f * K;
 #pragma unroll 1
   for (int Round = 0; Round < Rounds; ++Round)
 #pragma unroll
@@ -29,5 +27,11 @@ __global__ void PRESS pressed(float *Data, int Count, int Rounds) {
 #pragma unroll
   for (int K = 0; K < Width; ++K)
     Sum += Values[K];
-  Data[I] = Sum * 0.01f;
+  return Sum * 0.01f;
+}
+
+__global__ void PRESS pressed(float *Data, int Count, int Rounds) {
+  int I = blockIdx.x * blockDim.x + threadIdx.x;
+  if (I < Count)
+    Data[I] = mixed(Data[I], Rounds);
 }

@@ -1,18 +1,23 @@
 // Programs on the stand-in driver do the same without the probe and with it.
 #include "unit/Probe/StandInRun.h"
 
+#include "Probe/Protocol.h"
+
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 using namespace carve;
+using namespace carve::probe;
 using namespace carve::probe::test;
 
 namespace {
 class StandIn : public testing::TestWithParam<const char *> {};
 
-const char *const Scenarios[] = {"deterministic", "in-place", "atomics",     "permutation",
-                                 "streams",       "threads",  "contexts",    "capture",
-                                 "full-memory",   "managed",  "host-mapped", "host-hidden",
-                                 "mapped",        "forks",    "early-exit"};
+const char *const Scenarios[] = {"deterministic", "in-place",  "atomics",     "permutation",
+                                 "streams",       "threads",   "contexts",    "capture",
+                                 "full-memory",   "managed",   "host-mapped", "host-hidden",
+                                 "mapped",        "variables", "forks",       "early-exit"};
 
 std::string nameOf(const testing::TestParamInfo<const char *> &Info) {
   std::string Name = Info.param;
@@ -21,15 +26,67 @@ std::string nameOf(const testing::TestParamInfo<const char *> &Info) {
 }
 } // namespace
 
+/// \p With is what \p Without was, and no sanitizer has said anything.
+static void expectSame(const CommandResult &With, const CommandResult &Without) {
+  EXPECT_EQ(With.Stdout, Without.Stdout);
+  EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
+  EXPECT_EQ(With.Signal, Without.Signal);
+  EXPECT_EQ(With.Stderr.substr(0, 4000), "") << "a sanitizer reports here";
+}
+
+/// Variants of \p Kernel that stand in the records of \p Kind at \p Field.
+static std::set<std::string> variantsIn(const Records &File, const std::string &Kind,
+                                        const std::string &Kernel, size_t Field) {
+  std::set<std::string> Variants;
+  for (const Fields &Line : File.of(Kind))
+    if (Line.at(0) == Kernel)
+      Variants.insert(Line.at(Field));
+  return Variants;
+}
+
 TEST_P(StandIn, TracedProgramDoesTheSame) {
   StandInRun Run(GetParam());
-  EXPECT_EQ(Run.Plain.Stderr, "") << "a sanitizer reports here";
-  EXPECT_EQ(Run.Trace.Stderr, "") << "a sanitizer reports here";
-  EXPECT_EQ(Run.Trace.Stdout, Run.Plain.Stdout);
-  EXPECT_EQ(Run.Trace.ExitStatus, Run.Plain.ExitStatus);
   EXPECT_EQ(Run.Plain.ExitStatus, GetParam() == std::string("early-exit") ? 5 : 0);
+  EXPECT_EQ(Run.Plain.Stderr, "");
+  expectSame(Run.Trace, Run.Plain);
   EXPECT_TRUE(Run.Traced.whole());
   EXPECT_FALSE(Run.Traced.of("kernel").empty());
 }
 
+TEST_P(StandIn, RotatedProgramDoesTheSame) {
+  StandInRun Run(GetParam());
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  expectSame(Run.time(Plan), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_FALSE(Run.Timed.of("rotated").empty());
+  EXPECT_TRUE(Run.Timed.of("fault").empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(All, StandIn, testing::ValuesIn(Scenarios), nameOf);
+
+TEST(StandInRotation, EveryVariantRunsInEveryCycle) {
+  StandInRun Run("in-place");
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  expectSame(Run.time(Plan), Run.Plain);
+  std::map<std::string, std::multiset<std::string>> Cycles;
+  // Kernel, four fields of the shape, cycle, variant, time.
+  for (const Fields &Line : Run.Timed.of("rotated")) {
+    Cycles[Line.at(5)].insert(Line.at(6));
+    static const std::string Times[] = {"400000", "400000", "300000", "350000"};
+    EXPECT_EQ(Line.at(7), Times[std::stoul(Line.at(6))]) << "another variant's time";
+  }
+  EXPECT_EQ(Cycles.size(), 10u) << "40 launches of 4 variants";
+  for (const auto &[Cycle, Variants] : Cycles)
+    EXPECT_EQ(Variants, (std::multiset<std::string>{"0", "1", "2", "3"})) << Cycle;
+}
+
+TEST(StandInRotation, ExcludedVariantIsNeverRun) {
+  StandInRun Run("in-place", "wrong");
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  Plan.Excluded = {3};
+  expectSame(Run.time(Plan), Run.Plain);
+  EXPECT_EQ(variantsIn(Run.Timed, "rotated", "step", 6), (std::set<std::string>{"0", "1", "2"}));
+}

@@ -27,6 +27,7 @@ static void leaveRecord(const StreamState &Stream, const KernelCode &Code, const
   Record.streamId = Stream.Id;
   Record.correlationId = Correlation;
   Record.graphId = Graph;
+  Record.graphNodeId = Graph;
   Record.start = StartNs;
   Record.end = Record.completed = EndNs;
   hooks().Activity(&Record);
@@ -82,6 +83,7 @@ static CUresult launch(CUfunction Function, KernelCall Call, CUstream Handle, vo
                            Function);
   if (Call.DynamicSmemBytes > unsigned(MostSmemBytes))
     return CUDA_ERROR_INVALID_VALUE;
+  Call.Variables = &reinterpret_cast<Entry *>(Function)->Owner->Globals;
   Call.Arguments = copyArguments(*Code, Params, Extra, Function);
   {
     std::lock_guard<std::mutex> Guard(driver().Lock);

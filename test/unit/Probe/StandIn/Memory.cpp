@@ -27,7 +27,7 @@ CUdeviceptr carve::standin::allocate(size_t Bytes, Kind What) {
     return 0;
   std::memset(Block, 0xcd, Bytes);
   auto Base = reinterpret_cast<CUdeviceptr>(Block);
-  D.Memory[Base] = {Bytes, What, currentContext()};
+  D.Memory[Base] = {Bytes, What, currentContext(), 0};
   D.UsedBytes += onDevice(What) ? rounded(Bytes) : 0;
   return Base;
 }
@@ -224,35 +224,61 @@ STANDIN_API cuMemAddressFree(CUdeviceptr Base, size_t Bytes) {
   return CUDA_SUCCESS;
 }
 
+static CUresult create(CUmemGenericAllocationHandle *Out, size_t Bytes) {
+  Driver &D = driver();
+  std::lock_guard<std::mutex> Guard(D.Lock);
+  if (Bytes > D.TotalBytes - D.UsedBytes)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  int File = ::memfd_create("device", MFD_CLOEXEC);
+  if (File < 0 || ::ftruncate(File, off_t(Bytes)) != 0)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  D.UsedBytes += Bytes;
+  *Out = CUmemGenericAllocationHandle(File);
+  D.Physicals[*Out] = {Bytes, 1};
+  return CUDA_SUCCESS;
+}
+
+/// Gives the memory back with its last user; under the driver's lock.
+static void leave(CUmemGenericAllocationHandle Handle) {
+  Driver &D = driver();
+  auto It = D.Physicals.find(Handle);
+  if (It == D.Physicals.end() || --It->second.Users > 0)
+    return;
+  D.UsedBytes -= It->second.Bytes;
+  D.Physicals.erase(It);
+  ::close(int(Handle));
+}
+
 STANDIN_API cuMemCreate(CUmemGenericAllocationHandle *Out, size_t Bytes,
                         const CUmemAllocationProp *Properties, unsigned long long Flags) {
-  return traced(CALL(cuMemCreate){Out, Bytes, Properties, Flags}, [](auto &P, unsigned) {
-    int File = ::memfd_create("device", MFD_CLOEXEC);
-    bool Made = File >= 0 && ::ftruncate(File, off_t(P.size)) == 0;
-    *P.handle = CUmemGenericAllocationHandle(File);
-    return Made ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-  });
+  return traced(CALL(cuMemCreate){Out, Bytes, Properties, Flags},
+                [](auto &P, unsigned) { return create(P.handle, P.size); });
 }
 
 STANDIN_API cuMemRelease(CUmemGenericAllocationHandle Handle) {
   return traced(CALL(cuMemRelease){Handle}, [](auto &P, unsigned) {
-    ::close(int(P.handle));
+    std::lock_guard<std::mutex> Guard(driver().Lock);
+    leave(P.handle);
     return CUDA_SUCCESS;
   });
+}
+
+static CUresult map(CUdeviceptr Base, size_t Bytes, size_t Offset,
+                    CUmemGenericAllocationHandle Handle) {
+  void *At = reinterpret_cast<void *>(Base); // NOLINT(performance-no-int-to-ptr)
+  std::lock_guard<std::mutex> Guard(driver().Lock);
+  if (::mmap(At, Bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, int(Handle),
+             off_t(Offset)) == MAP_FAILED)
+    return CUDA_ERROR_INVALID_VALUE;
+  ++driver().Physicals[Handle].Users;
+  driver().Memory[Base] = {Bytes, Kind::Mapped, currentContext(), Handle};
+  return CUDA_SUCCESS;
 }
 
 STANDIN_API cuMemMap(CUdeviceptr Base, size_t Bytes, size_t Offset,
                      CUmemGenericAllocationHandle Handle, unsigned long long Flags) {
   return traced(CALL(cuMemMap){Base, Bytes, Offset, Handle, Flags},
-                [](auto &P, unsigned) -> CUresult {
-                  void *At = reinterpret_cast<void *>(P.ptr); // NOLINT(performance-no-int-to-ptr)
-                  if (::mmap(At, P.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                             int(P.handle), off_t(P.offset)) == MAP_FAILED)
-                    return CUDA_ERROR_INVALID_VALUE;
-                  std::lock_guard<std::mutex> Guard(driver().Lock);
-                  driver().Memory[P.ptr] = {P.size, Kind::Mapped, currentContext()};
-                  return CUDA_SUCCESS;
-                });
+                [](auto &P, unsigned) { return map(P.ptr, P.size, P.offset, P.handle); });
 }
 
 STANDIN_API cuMemSetAccess(CUdeviceptr Base, size_t Bytes, const CUmemAccessDesc *Access,
@@ -262,10 +288,14 @@ STANDIN_API cuMemSetAccess(CUdeviceptr Base, size_t Bytes, const CUmemAccessDesc
 }
 
 STANDIN_API cuMemUnmap(CUdeviceptr Base, size_t Bytes) {
-  return traced(CALL(cuMemUnmap){Base, Bytes}, [](auto &P, unsigned) {
+  return traced(CALL(cuMemUnmap){Base, Bytes}, [](auto &P, unsigned) -> CUresult {
     {
       std::lock_guard<std::mutex> Guard(driver().Lock);
-      driver().Memory.erase(P.ptr);
+      auto It = driver().Memory.find(P.ptr);
+      if (It == driver().Memory.end() || It->second.What != Kind::Mapped)
+        return CUDA_ERROR_INVALID_VALUE;
+      leave(It->second.Handle);
+      driver().Memory.erase(It);
     }
     void *At = reinterpret_cast<void *>(P.ptr); // NOLINT(performance-no-int-to-ptr)
     ::mmap(At, P.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

@@ -63,10 +63,16 @@ struct Context {
 
 enum class Kind { Device, Managed, Host, Mapped, Global };
 
+struct Physical {
+  size_t Bytes = 0;
+  unsigned Users = 1; ///< Its handle and its mappings.
+};
+
 struct Allocation {
   size_t Bytes = 0;
   Kind What = Kind::Device;
   Context *Owner = nullptr;
+  CUmemGenericAllocationHandle Handle = 0; ///< What is mapped.
 };
 
 /// A loaded image. The driver's CUmodule and CUlibrary are both this.
@@ -108,6 +114,7 @@ struct Driver {
   std::mutex Lock;
   size_t TotalBytes = size_t(32) << 20, UsedBytes = 0;
   std::map<CUdeviceptr, Allocation> Memory;
+  std::map<CUmemGenericAllocationHandle, Physical> Physicals;
   std::map<std::string, std::shared_ptr<const KernelCode>> Codes;
   std::set<Context *> Contexts;
   Context *Primary = nullptr;

@@ -1,0 +1,51 @@
+/// \file
+/// The __device__ variables of the modules that a program has loaded: memory that kernels write and
+/// no allocation call returns. Their names come from the images that CUPTI shows, their addresses
+/// from the driver.
+#pragma once
+
+#include "Probe/DeviceMemory.h"
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace carve::probe {
+
+/// Thread-safe. Its lock is never held across a call of the driver.
+class ModuleGlobals {
+public:
+  /// The driver calls that note() has to see, at exit.
+  static const std::vector<CUpti_CallbackId> &calls();
+  /// The program asks for a variable's address: from then on any kernel may have it.
+  void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+
+  /// The driver has loaded this image.
+  void loaded(const char *Image, size_t Bytes);
+  /// Modules are gone, and with them what the program had asked for.
+  void forget();
+
+  /// Adds the variables of \p Kernel's module \p Module, and all that the program has asked for in
+  /// \p Context, to \p Ranges. Returns why a replay cannot know them all; empty on success.
+  std::string addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
+                    const std::string &Kernel, CUmodule Module, CUcontext Context) const;
+
+private:
+  struct Image {
+    std::set<std::string, std::less<>> Kernels, Variables;
+  };
+
+  mutable std::mutex Lock;
+  std::map<std::string, Image> Images; ///< By digest: a module may be loaded a million times.
+  std::map<CUdeviceptr, MemoryRange> Asked;
+};
+
+/// The names of the kernels and of the variables outside of __constant__ memory that the machine
+/// code \p Elf defines. False where it is not such code.
+bool readSymbols(std::string_view Elf, std::set<std::string, std::less<>> &Kernels,
+                 std::set<std::string, std::less<>> &Variables);
+
+} // namespace carve::probe

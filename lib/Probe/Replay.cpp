@@ -1,0 +1,180 @@
+#include "Probe/Replay.h"
+
+#include "Probe/ShapeRecord.h"
+
+#include <functional>
+
+using namespace carve::probe;
+
+using Clock = std::chrono::steady_clock;
+
+static uint64_t passedNs(Clock::time_point Since) {
+  return uint64_t(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - Since).count());
+}
+
+static std::string text(uint64_t Value) { return std::to_string(Value); }
+
+Replay::Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
+               const ReplayTarget &Target)
+    : Driver(Driver), Dog(Dog), Context(Context), Target(Target), Memory(*Context.Memory),
+      Runs(Driver, Dog, Context, Target), Verified(Runs, Memory), Begin(Clock::now()) {}
+
+void Replay::record(const std::string &Kind, std::initializer_list<std::string> Rest) {
+  Dog.Unwritten +=
+      launchRecord(Kind, Target.Kernel.Planned->Name, Target.Shape.Shape, Target.Index, Rest);
+}
+
+double Replay::leftNs() const { return Target.BudgetNs - double(passedNs(Begin)); }
+
+namespace {
+/// Puts back what was saved, whichever way the replay is left.
+class OnLeaving {
+public:
+  explicit OnLeaving(std::function<void()> Action) : Action(std::move(Action)) {}
+  OnLeaving(const OnLeaving &) = delete;
+  OnLeaving &operator=(const OnLeaving &) = delete;
+  ~OnLeaving() { Action(); }
+
+private:
+  std::function<void()> Action;
+};
+} // namespace
+
+Replay::Result Replay::run(std::vector<MemoryRange> Ranges,
+                           const std::vector<MemoryRange> &Pointed) {
+  Result Out;
+  auto SaveBegin = Clock::now();
+  Out.StoodBack = Memory.save(std::move(Ranges), Context.Stream);
+  SaveNs = passedNs(SaveBegin);
+  if (!Out.StoodBack.empty()) {
+    Memory.done();
+    return Out;
+  }
+  {
+    OnLeaving PutBack([this] { putBack(); });
+    Out.StoodBack = runSaved(Pointed, Out);
+  }
+  return Out;
+}
+
+/// What a kernel of ours has changed must not stay: without that the program is not to go on.
+void Replay::putBack() {
+  std::vector<Span> Left;
+  std::string Why = Memory.restoreAll();
+  if (Why.empty())
+    Why = Memory.changed(Left);
+  if (!Why.empty() || !Left.empty())
+    Dog.fail(Target.Kernel.Planned->Name, 0, "memory not put back " + Why);
+  Memory.done();
+}
+
+std::string Replay::runSaved(const std::vector<MemoryRange> &Pointed, Result &Out) {
+  bool Found = false;
+  if (!Pointed.empty())
+    if (std::string Why = Memory.pointsInto(Pointed, Found); !Why.empty())
+      return Why;
+  if (Found)
+    return "points-to-host";
+  if (std::string Why = Verified.learnDefault(); !Why.empty())
+    return Why;
+  measureRestore();
+  std::string Why = verifyAll(Out);
+  if (Why.empty() && Target.Timed)
+    Why = timeRounds(Out);
+  uint64_t DirtyBytes = 0;
+  for (const Span &S : Verified.dirty())
+    DirtyBytes += S.Bytes;
+  record("replayed", {text(Verified.deterministic()), text(Verified.idempotent()),
+                      text(Memory.savedBytes()), text(DirtyBytes), text(Verified.dirty().size()),
+                      text(SaveNs), text(CompareNs), text(RestoreNs), text(passedNs(Begin))});
+  return Why;
+}
+
+/// What one comparison of everything and one restoring of what the kernel writes take.
+void Replay::measureRestore() {
+  std::vector<Span> Spans;
+  auto Step = Clock::now();
+  if (!Memory.changed(Spans).empty())
+    return;
+  CompareNs = passedNs(Step);
+  Step = Clock::now();
+  if (!Memory.restore(Verified.dirty()).empty())
+    return;
+  Dog.wait(Context.Stream, Target.HangMs, Target.Kernel.Planned->Name, 0);
+  RestoreNs = passedNs(Step);
+}
+
+std::string Replay::verifyAll(Result &Out) {
+  for (size_t V : Target.Variants) {
+    if (leftNs() < 0)
+      return "budget";
+    std::string Detail, Failed;
+    std::string Verdict = Verified.verify(V, Driver, Detail, Failed);
+    if (!Failed.empty())
+      return Failed;
+    record("verified", {text(V), Verdict, Detail});
+    if (Verdict != "equal" && Verdict != "within-spread")
+      Out.Rejected.insert(V);
+  }
+  return "";
+}
+
+std::string Replay::timeRounds(const Result &Out) {
+  std::vector<size_t> Allowed;
+  bool Control = false;
+  for (size_t V : Target.Variants)
+    if (!Out.Rejected.count(V)) {
+      Allowed.push_back(V);
+      Control |= V == 1;
+    }
+  // Without its identical copy there is no telling noise from a gain.
+  if (!Control)
+    return "control-rejected";
+  // The records of what ran until here belong to no round.
+  (void)Context.Clock->collect();
+  ReplaySchedule Schedule(Allowed, Target.Seed);
+  while (Schedule.phase() != ReplaySchedule::Phase::Done) {
+    auto RoundBegin = Clock::now();
+    std::vector<size_t> Order = Schedule.order();
+    std::vector<ReplaySchedule::Times> Times;
+    std::string Why = timeRound(Order);
+    if (Why.empty())
+      Why = takeTimes(Schedule, Order, Times);
+    if (!Why.empty())
+      return Why;
+    Schedule.finish(Times, double(passedNs(RoundBegin)), leftNs());
+  }
+  return Schedule.complete() ? "" : "budget";
+}
+
+std::string Replay::timeRound(const std::vector<size_t> &Order) {
+  for (size_t V : Order) {
+    if (!Verified.idempotent())
+      if (std::string Why = Memory.restore(Verified.dirty()); !Why.empty())
+        return Why;
+    if (std::string Why = Memory.flushL2(); !Why.empty())
+      return Why;
+    if (Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
+      return "launch-refused";
+    if (Verified.idempotent() && Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
+      return "launch-refused";
+  }
+  return "";
+}
+
+std::string Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
+                              std::vector<ReplaySchedule::Times> &Times) {
+  std::vector<double> Ns = Context.Clock->collect();
+  size_t PerVariant = Verified.idempotent() ? 2 : 1;
+  if (Ns.size() != Order.size() * PerVariant)
+    return "clock";
+  bool Confirming = Schedule.phase() == ReplaySchedule::Phase::Confirm;
+  for (size_t I = 0; I < Order.size(); ++I) {
+    ReplaySchedule::Times T{Ns[I * PerVariant], PerVariant == 2 ? Ns[2 * I + 1] : 0};
+    record("timed", {Confirming ? "confirm" : "screen", text(Schedule.round()), text(Order[I]),
+                     text(uint64_t(T.ColdNs)), text(uint64_t(T.WarmNs))});
+    Times.push_back(T);
+  }
+  return "";
+}

@@ -1,0 +1,54 @@
+/// \file
+/// Replays one launch before the program makes it: memory saved, the default's output learnt, every
+/// variant compared with it and timed in interleaved rounds, memory put back.
+#pragma once
+
+#include "Probe/ReplaySchedule.h"
+#include "Probe/Verification.h"
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace carve::probe {
+
+class Replay {
+public:
+  struct Result {
+    std::string StoodBack;     ///< Why this launch was not replayed, or not to its end.
+    std::set<size_t> Rejected; ///< Variants whose output is not the default's, or refused.
+  };
+
+  Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
+         const ReplayTarget &Target);
+
+  /// \p Ranges is what to save, \p Pointed what no kernel may reach. The gate is closed and the
+  /// context idle. Memory is as it was when this returns; where that fails the process ends. The
+  /// records of the protocol are in Dog.Unwritten.
+  Result run(std::vector<MemoryRange> Ranges, const std::vector<MemoryRange> &Pointed);
+
+private:
+  std::string runSaved(const std::vector<MemoryRange> &Pointed, Result &Out);
+  std::string verifyAll(Result &Out);
+  std::string timeRounds(const Result &Out);
+  std::string timeRound(const std::vector<size_t> &Order);
+  std::string takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
+                        std::vector<ReplaySchedule::Times> &Times);
+  void measureRestore();
+  void putBack();
+  double leftNs() const;
+  void record(const std::string &Kind, std::initializer_list<std::string> Rest);
+
+  const DriverApi &Driver;
+  Watchdog &Dog;
+  ReplayContext &Context;
+  const ReplayTarget &Target;
+  Snapshot &Memory;
+  ReplayRuns Runs;
+  Verification Verified;
+  std::chrono::steady_clock::time_point Begin;
+  uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0;
+};
+
+} // namespace carve::probe

@@ -1,0 +1,275 @@
+#include "Probe/Replays.h"
+
+#include "Probe/TracedProcess.h"
+
+#include <algorithm>
+#include <ctime>
+
+using namespace carve::probe;
+
+using Clock = std::chrono::steady_clock;
+
+/// Another thread's copy may wait for a kernel; a program's queue may be long. Longer than this the
+/// program is not held up for a measurement.
+static constexpr std::chrono::milliseconds GateLimit{500}, IdleLimit{2000};
+/// Beside each run: restoring, comparing, flushing the cache.
+static constexpr double RunOverheadNs = 50'000;
+static constexpr double Unlimited = 1e18;
+
+ReplayBudget::ReplayBudget(const Plan &Wanted)
+    : LeftNs(Wanted.ReplayMs ? double(Wanted.ReplayMs) * 1e6 : Unlimited) {
+  for (const auto &[Name, Kernel] : Wanted.Kernels) {
+    if (Kernel.Mode == TimingMode::Rotate)
+      continue;
+    bool Timed = Kernel.Mode == TimingMode::Replay;
+    for (const PlannedShape &Shape : Kernel.Shapes)
+      WeightLeft += leastNs(Kernel, Shape, Timed) * (Timed && Shape.Launches >= 2 ? 2 : 1);
+  }
+}
+
+double ReplayBudget::leastNs(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed) {
+  double Variants = double(Kernel.variants());
+  double Runs = 4 + Variants; // The default's and one of each.
+  if (Timed)
+    Runs += 2 * (ReplaySchedule::MinScreenRounds * Variants + ReplaySchedule::MinConfirmRounds * 4);
+  return Runs * (Shape.MeanNs + RunOverheadNs);
+}
+
+double ReplayBudget::grant(const PlannedKernel &Kernel, const PlannedShape &Shape,
+                           bool Timed) const {
+  double Least = leastNs(Kernel, Shape, Timed);
+  if (Least > LeftNs)
+    return 0;
+  // What is expected may be too little; what others leave is for all.
+  return std::max(Least, WeightLeft > 0 ? LeftNs * Least / WeightLeft : LeftNs);
+}
+
+void ReplayBudget::spent(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed,
+                         double Ns) {
+  LeftNs = std::max(0.0, LeftNs - Ns);
+  WeightLeft = std::max(0.0, WeightLeft - leastNs(Kernel, Shape, Timed));
+}
+
+Replays::Replays(TracedProcess &P, const Plan &Wanted, Watchdog &Dog)
+    : P(P), Dog(Dog), Memory(&P.Driver), Hazards(P.Driver), Budget(Wanted) {
+  Gated.insert(SubmissionGate::calls().begin(), SubmissionGate::calls().end());
+  NeedMemory.insert(callsThatNeedMemory().begin(), callsThatNeedMemory().end());
+}
+
+std::vector<CUpti_CallbackId> Replays::calls() {
+  std::set<CUpti_CallbackId> All;
+  for (const std::vector<CUpti_CallbackId> *Calls :
+       {&SubmissionGate::calls(), &DeviceMemory::calls(), &ModuleGlobals::calls(),
+        &ReplayHazards::calls(), &callsThatNeedMemory(), &KernelHandles::calls()})
+    All.insert(Calls->begin(), Calls->end());
+  return {All.begin(), All.end()};
+}
+
+void Replays::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  bool Entry = Call.callbackSite == CUPTI_API_ENTER;
+  bool IsGated = Gated.count(Id);
+  if (Entry && IsGated)
+    Gate.enter();
+  if (Entry && NeedMemory.count(Id))
+    releaseMemory(Id);
+  if (Call.functionParams) {
+    Memory.note(Id, Call);
+    Globals.note(Id, Call);
+    Hazards.note(Id, Call);
+    if (Entry && (Id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload ||
+                  Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload))
+      Globals.forget();
+  }
+  if (!Entry && IsGated)
+    Gate.leave();
+}
+
+void Replays::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
+  switch (Id) {
+  case CUPTI_CBID_RESOURCE_STREAM_CREATED:
+    return Hazards.streamCreated(Resource.context, Resource.resourceHandle.stream);
+  case CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING:
+    return Hazards.streamDestroyed(Resource.context, Resource.resourceHandle.stream);
+  case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING: {
+    Hazards.contextDestroyed(Resource.context);
+    Memory.dropContext(Resource.context);
+    Globals.forget();
+    std::lock_guard<std::mutex> Guard(Lock);
+    Contexts.erase(Resource.context);
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+bool Replays::onKernel(const CUpti_ActivityKernel10 &Record, bool Planned) {
+  StreamRecords *Records = nullptr;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    for (const auto &[Handle, Context] : Contexts)
+      if (Context->ContextId == Record.contextId && Context->StreamId == Record.streamId)
+        Records = &Context->Records;
+  }
+  // Kernels of Snapshot run there, too.
+  if (Records && Planned)
+    Records->add({Record.name, Record.start, Record.end});
+  return Records != nullptr;
+}
+
+void Replays::releaseMemory(CUpti_CallbackId Id) {
+  std::vector<ReplayContext *> Held;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    for (const auto &[Handle, Context] : Contexts)
+      Held.push_back(Context);
+  }
+  for (ReplayContext *Context : Held)
+    releaseForProgram(Id, *Context->Memory);
+}
+
+std::string Replays::hazard(const ReplayTarget &Target) const {
+  if (!P.Cupti.GetContextId || !P.Cupti.GetStreamIdEx || !P.Driver.copies())
+    return "driver-incomplete";
+  if (Memory.peers())
+    return "peer";
+  if (Memory.surfaces())
+    return "array";
+  CUgreenCtx Green = nullptr;
+  if (P.Driver.StreamGetGreenCtx && Target.Call.Stream != CU_STREAM_LEGACY &&
+      Target.Call.Stream != CU_STREAM_PER_THREAD &&
+      P.Driver.StreamGetGreenCtx(Target.Call.Stream, &Green) == CUDA_SUCCESS && Green)
+    return "green-context";
+  return Hazards.arguments(Target.Call, Target.Kernel, Memory);
+}
+
+namespace {
+/// Our calls must not end a capture of the program's, nor be refused because of one.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const DriverApi &Driver) : Driver(Driver) {
+    Driver.ThreadExchangeStreamCaptureMode(&Mode);
+  }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+  ~RelaxedCapture() { Driver.ThreadExchangeStreamCaptureMode(&Mode); }
+
+private:
+  const DriverApi &Driver;
+  CUstreamCaptureMode Mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+class ClosedGate {
+public:
+  explicit ClosedGate(SubmissionGate &Gate) : Gate(Gate), Closed(Gate.close(GateLimit)) {}
+  ClosedGate(const ClosedGate &) = delete;
+  ClosedGate &operator=(const ClosedGate &) = delete;
+  ~ClosedGate() {
+    if (Closed)
+      Gate.open();
+  }
+  bool closed() const { return Closed; }
+
+private:
+  SubmissionGate &Gate;
+  bool Closed;
+};
+} // namespace
+
+Replays::Outcome Replays::replay(ReplayTarget &Target, CUcontext Context) {
+  if (Hazards.capturing())
+    return {"capture", /*Again=*/true, {}};
+  RelaxedCapture Relaxed(P.Driver);
+  if (std::string Why = hazard(Target); !Why.empty())
+    return {Why, /*Again=*/false, {}};
+  ClosedGate Closed(Gate);
+  if (!Closed.closed())
+    return {"busy", /*Again=*/true, {}};
+  const PlannedKernel &Kernel = *Target.Kernel.Planned;
+  Target.BudgetNs = Budget.grant(Kernel, Target.Shape, Target.Timed);
+  if (Target.BudgetNs == 0)
+    return {"budget", /*Again=*/false, {}};
+  auto Begin = Clock::now();
+  Outcome Result = replayGated(Target, Context);
+  if (!Result.Again)
+    Budget.spent(Kernel, Target.Shape, Target.Timed,
+                 double(std::chrono::nanoseconds(Clock::now() - Begin).count()));
+  return Result;
+}
+
+/// Polls first: waiting for the whole context would never end where a kernel waits for what the
+/// program does next.
+bool Replays::waitIdle(const ReplayTarget &Target, CUcontext Context, std::string &Why) {
+  auto Begin = Clock::now();
+  while (!Hazards.idle(Context)) {
+    if (Clock::now() - Begin > IdleLimit) {
+      Why = "busy";
+      return false;
+    }
+    timespec Pause{0, 20'000};
+    ::nanosleep(&Pause, nullptr);
+  }
+  // The default streams of other threads have no handle that could be asked.
+  Dog.expect(Target.HangMs, Target.Kernel.Planned->Name, 0);
+  CUresult Result = P.Driver.CtxSynchronize();
+  Dog.done();
+  if (Result != CUDA_SUCCESS)
+    Why = errorName(P.Driver, Result);
+  return Result == CUDA_SUCCESS;
+}
+
+Replays::Outcome Replays::replayGated(ReplayTarget &Target, CUcontext Context) {
+  std::string Why;
+  if (Hazards.capturing())
+    return {"capture", /*Again=*/true, {}};
+  if (!waitIdle(Target, Context, Why))
+    return {Why, /*Again=*/true, {}};
+  std::vector<MemoryRange> Saved, Pointed;
+  Why = ranges(Target, Context, Saved, Pointed);
+  if (!Why.empty())
+    return {Why, /*Again=*/false, {}};
+  ReplayContext *Own = contextFor(Context);
+  if (!Own)
+    return {"stream", /*Again=*/false, {}};
+  // Priority, persisting cache and the like. A default stream has none.
+  if (P.Driver.StreamCopyAttributes)
+    (void)P.Driver.StreamCopyAttributes(Own->Stream, Target.Call.Stream);
+  Dog.Unwritten.clear();
+  Replay One(P.Driver, Dog, *Own, Target);
+  Replay::Result Done = One.run(std::move(Saved), Pointed);
+  P.File.append(std::exchange(Dog.Unwritten, ""));
+  return {Done.StoodBack, /*Again=*/false, std::move(Done.Rejected)};
+}
+
+std::string Replays::ranges(const ReplayTarget &Target, CUcontext Context,
+                            std::vector<MemoryRange> &Saved,
+                            std::vector<MemoryRange> &Pointed) const {
+  for (const MemoryRange &Range : Memory.ranges()) {
+    if (hazardOfKind(Range.Kind))
+      Pointed.push_back(Range);
+    else if (Range.Context == Context || Range.Kind == MemoryKind::Mapped)
+      Saved.push_back(Range);
+  }
+  CUmodule Module = nullptr;
+  if (P.Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
+    return "module-unknown";
+  return Globals.addTo(Saved, P.Driver, Target.Kernel.Planned->Name, Module, Context);
+}
+
+ReplayContext *Replays::contextFor(CUcontext Context) {
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (auto It = Contexts.find(Context); It != Contexts.end())
+      return It->second;
+  }
+  auto New = std::make_unique<ReplayContext>();
+  if (P.Driver.StreamCreate(&New->Stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
+      P.Cupti.GetContextId(Context, &New->ContextId) != CUPTI_SUCCESS ||
+      P.Cupti.GetStreamIdEx(Context, New->Stream, /*perThreadStream=*/0, &New->StreamId) !=
+          CUPTI_SUCCESS)
+    return nullptr;
+  New->Clock = std::make_unique<ReplayClock>(P, New->Stream, New->Records);
+  New->Memory = std::make_unique<Snapshot>(P);
+  std::lock_guard<std::mutex> Guard(Lock);
+  return Contexts[Context] = New.release();
+}

@@ -1,0 +1,39 @@
+#include "Probe/ShapeRecord.h"
+
+#include "Probe/RecordFile.h"
+
+using namespace carve::probe;
+
+static std::string triple(const std::array<uint32_t, 3> &Value) {
+  return std::to_string(Value[0]) + "," + std::to_string(Value[1]) + "," + std::to_string(Value[2]);
+}
+
+/// \p Fields as recordLine cleans them, without the line's end.
+static std::string clean(std::initializer_list<std::string_view> Fields) {
+  std::string Line = recordLine(Fields);
+  Line.pop_back();
+  return Line;
+}
+
+std::string carve::probe::shapeText(const LaunchShape &Shape) {
+  return triple(Shape.Grid) + "\t" + triple(Shape.Block) + "\t" +
+         std::to_string(Shape.DynamicSmemBytes) + "\t" + triple(Shape.Cluster);
+}
+
+std::string carve::probe::shapeRecord(std::string_view Kind, std::string_view Kernel,
+                                      const LaunchShape &Shape,
+                                      std::initializer_list<std::string> Rest) {
+  std::string Line = clean({Kind, Kernel}) + "\t" + shapeText(Shape);
+  for (const std::string &Field : Rest)
+    Line += "\t" + clean({Field});
+  return Line + "\n";
+}
+
+std::string carve::probe::launchRecord(std::string_view Kind, std::string_view Kernel,
+                                       const LaunchShape &Shape, uint64_t Index,
+                                       std::initializer_list<std::string> Rest) {
+  std::string Line = clean({Kind, Kernel}) + "\t" + shapeText(Shape) + "\t" + std::to_string(Index);
+  for (const std::string &Field : Rest)
+    Line += "\t" + clean({Field});
+  return Line + "\n";
+}

@@ -1,0 +1,190 @@
+// Programs in situations that timing inside a run has to handle or to leave alone: `carve tune
+// --mode=auto` ends, every run of the program on its way does what the program does by itself, and
+// the report says how the kernel was timed and why. A line per program is printed.
+#include "GpuTesting.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+
+#include <chrono>
+
+using namespace carve;
+using namespace carve::test;
+
+namespace {
+
+struct Hazard {
+  std::string Program;
+  /// Modes that are right for it; empty: any, as it depends on what the machine has left.
+  std::set<std::string> Modes;
+  std::string Reason = {}; ///< In the report's, where it was not replayed.
+  Words Options = {};
+  int Status = 0;
+};
+std::ostream &operator<<(std::ostream &OS, const Hazard &H) { return OS << H.Program; }
+
+const std::set<std::string> Replayed = {"replay"}, Inside = {"replay", "verify-rotate"},
+                            NotReplayed = {"fixed", "rotate"}, Fixed = {"fixed"}, Any = {};
+
+std::vector<Hazard> hazards() {
+  return {{"capture", Fixed, "graph"},
+          {"graph", Fixed, "graph"},
+          {"cooperative", Inside},
+          {"cluster", Replayed},
+          {"programmatic", Fixed, "programmatic"},
+          {"managed", NotReplayed},
+          {"host_mapped", NotReplayed},
+          {"host_hidden", NotReplayed},
+          {"ipc", NotReplayed, "other processes"},
+          {"peers", NotReplayed, "each other's memory"},
+          {"device_printf", NotReplayed, "printf"},
+          {"device_malloc", NotReplayed, "allocates on the device"},
+          {"device_launch", NotReplayed, "launches from the device", {"-rdc=true"}},
+          {"persistent", NotReplayed},
+          {"spin_waiting", NotReplayed},
+          {"host_waiting", NotReplayed},
+          {"talking", NotReplayed},
+          {"in_place", Replayed},
+          {"float_atomics", Replayed},
+          {"append", Replayed},
+          {"surface", NotReplayed, "surfaces"},
+          {"texture", Replayed},
+          {"pool", Replayed},
+          {"mapped", Replayed, "", {"-L@/stubs", "-lcuda"}},
+          {"globals", Replayed},
+          {"large_memory", Any},
+          {"full_memory", Any},
+          {"threads", Any},
+          {"per_thread_stream", Any, "", {"--default-stream=per-thread"}},
+          {"short_launches", {"verify-rotate", "rotate"}},
+          {"exit_inside", Any, "", {}, 5},
+          {"templates", Replayed},
+          {"dynamic_smem", Replayed}};
+}
+
+class Hazards : public GpuTest, public testing::WithParamInterface<Hazard> {};
+
+/// How a kernel was timed, as the report says.
+struct Timed {
+  std::string Mode, Reason;
+};
+
+} // namespace
+
+/// A script that runs \p App and keeps each run's output and status in a file of its own.
+static std::string recordingScript(const Project &P, const std::string &App) {
+  std::string Path = P.path("run.sh");
+  EXPECT_FALSE(writeFileAtomically(Path, "Out=" + P.path("run-") + "$$\n" + App +
+                                             " > $Out 2>&1\nStatus=$?\ncat $Out\n"
+                                             "echo \"status $Status\" >> $Out\nexit $Status\n"));
+  return Path;
+}
+
+/// What every run of recordingScript() has left.
+static Words recordedRuns(const Project &P) {
+  Words Runs;
+  std::error_code Failed;
+  for (llvm::sys::fs::directory_iterator I(P.path(""), Failed), E; I != E && !Failed;
+       I.increment(Failed))
+    if (llvm::StringRef(I->path()).contains("/run-"))
+      Runs.push_back(valueOf(readFile(I->path())));
+  return Runs;
+}
+
+/// Of the kernel `hot` with the largest share.
+static Timed timingOfHot(const Project &P) {
+  std::optional<std::string> Text = valueOf(P.store().lastReport());
+  if (!Text) {
+    ADD_FAILURE() << "no report: " << P.log();
+    return {};
+  }
+  llvm::Expected<llvm::json::Value> Parsed = llvm::json::parse(*Text);
+  if (!Parsed) {
+    ADD_FAILURE() << llvm::toString(Parsed.takeError());
+    return {};
+  }
+  llvm::json::Value Report = std::move(*Parsed);
+  const llvm::json::Array *Kernels =
+      Report.getAsObject() ? Report.getAsObject()->getArray("kernels") : nullptr;
+  if (!Kernels)
+    return {};
+  for (const llvm::json::Value &K : *Kernels) {
+    const llvm::json::Object *Kernel = K.getAsObject();
+    if (!Kernel || !Kernel->getString("kernel").value_or("").contains("hot"))
+      continue;
+    if (const llvm::json::Object *InRun = Kernel->getObject("in-run"))
+      return {InRun->getString("mode").value_or("").str(),
+              InRun->getString("mode-reason").value_or("").str()};
+  }
+  return {};
+}
+
+/// Every run that was not ended because of a variant is as \p Plain; returns how many were.
+static unsigned checkRuns(const Words &Runs, const CommandResult &Plain) {
+  const std::string Expected =
+      Plain.Stdout + Plain.Stderr + "status " + std::to_string(Plain.ExitStatus) + "\n";
+  unsigned Ended = 0;
+  for (const std::string &Run : Runs) {
+    if (llvm::StringRef(Run).ends_with("status 97\n")) {
+      ++Ended;
+    } else {
+      EXPECT_EQ(Run, Expected);
+    }
+  }
+  return Ended;
+}
+
+TEST_P(Hazards, ProgramIsWhatItIs) {
+  const Hazard &H = GetParam();
+  Project P("hazard-" + H.Program);
+  std::string App = P.path("app");
+  Words Build = {"-O2", "-arch=" + TestArch,
+                 machine().Sources + "/apps/hazards/" + H.Program + ".cu", "-o", App};
+  for (const std::string &Option : H.Options) {
+    size_t At = Option.find('@');
+    Build.push_back(At == Option.npos ? Option
+                                      : Option.substr(0, At) + machine().T.BinDir + "/../lib64" +
+                                            Option.substr(At + 1));
+  }
+  P.compile(Build);
+  CommandResult Plain = run({App});
+  ASSERT_EQ(Plain.ExitStatus, H.Status) << Plain.Stderr;
+  if (H.Program == "peers" && llvm::StringRef(Plain.Stdout).contains("one GPU"))
+    GTEST_SKIP() << Plain.Stdout;
+  if (H.Program == "ipc" && llvm::StringRef(Plain.Stdout).contains("no memory is shared"))
+    GTEST_SKIP() << Plain.Stdout;
+
+  auto Begin = std::chrono::steady_clock::now();
+  // The program's own status must not end the tuning.
+  std::string Script = recordingScript(P, App);
+  if (H.Status != 0) {
+    ASSERT_FALSE(writeFileAtomically(P.path("any.sh"), "/bin/sh " + Script + " || true\n"));
+  }
+  Words Tune = {"tune",
+                "--mode=auto",
+                "--max-runs=24",
+                "--timeout=60",
+                "--",
+                "/bin/sh",
+                H.Status ? P.path("any.sh") : Script};
+  CommandResult Tuned = P.carve(Tune);
+  double Seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin).count();
+
+  EXPECT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
+  Words Runs = recordedRuns(P);
+  EXPECT_GE(Runs.size(), 2u);
+  bool Failed = testing::Test::HasFailure();
+  unsigned Ended = checkRuns(Runs, Plain);
+  bool Equal = Failed || !testing::Test::HasFailure();
+  Timed Hot = timingOfHot(P);
+  EXPECT_NE(Hot.Mode, "") << "the report does not say how the kernel was timed";
+  EXPECT_TRUE(H.Modes.empty() || H.Modes.count(Hot.Mode)) << Hot.Mode << ": " << Hot.Reason;
+  EXPECT_TRUE(llvm::StringRef(Hot.Reason).contains(H.Reason)) << Hot.Reason;
+  EXPECT_NE(Hot.Reason, "");
+  std::printf("hazard\t%s\t%s\t%s\t%s\t%u ended\t%.1f s\n", H.Program.c_str(), Hot.Mode.c_str(),
+              Hot.Reason.c_str(), Equal ? "equal" : "DIFFERS", Ended, Seconds);
+  std::fflush(stdout);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Hazards, testing::ValuesIn(hazards()),
+                         [](const auto &Info) { return Info.param.Program; });

@@ -1,0 +1,21 @@
+// Runs with next to nothing left of the device's memory.
+#include "Hazard.cuh"
+
+__global__ void PRESS hot(float *Data) {
+  Data[globalThread()] = mixed(Data[globalThread()], Rounds);
+}
+
+int main() {
+  float *Data = deviceFloats(Count);
+  size_t Free = 0, Total = 0;
+  hot<<<Count / 256, 256>>>(Data); // Loads what it needs, then takes the rest.
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaMemGetInfo(&Free, &Total));
+  constexpr size_t Left = size_t(64) << 20;
+  char *Rest = nullptr;
+  if (Free > Left)
+    CHECK(cudaMalloc(&Rest, Free - Left));
+  for (int Launch = 0; Launch < Launches; ++Launch)
+    hot<<<Count / 256, 256>>>(Data);
+  printChecksum("full_memory", Data, Count);
+}
