@@ -11,6 +11,7 @@
 #include "llvm/Support/Regex.h"
 
 #include <set>
+#include <sys/personality.h>
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
@@ -66,6 +67,24 @@ std::string carve::captureName(const CaptureWish &Wish) {
 }
 
 namespace {
+
+/// While it lives, programs are started without randomised addresses: carve-launch, started
+/// likewise, has the best chance of getting the same ones. Where the system refuses that, they
+/// stay random.
+class FixedAddresses {
+public:
+  FixedAddresses() : Before(::personality(0xffffffff)) {
+    if (Before >= 0)
+      (void)::personality(unsigned(Before) | ADDR_NO_RANDOMIZE);
+  }
+  ~FixedAddresses() {
+    if (Before >= 0)
+      (void)::personality(unsigned(Before));
+  }
+
+private:
+  int Before;
+};
 
 class CapturePipeline {
 public:
@@ -162,7 +181,9 @@ llvm::Error CapturePipeline::captureInto(const std::string &Raw, CaptureResult &
     return E;
   WorkloadSpec Spec = Request.Workload;
   Spec.Environment.push_back(std::string(probe::CaptureVariable) + "=" + List);
+  std::optional<FixedAddresses> Fixed(std::in_place);
   llvm::Expected<RunRecord> Run = runOnce(Spec, Result);
+  Fixed.reset();
   if (!Run)
     return Run.takeError();
   if (!Result.Note.empty())

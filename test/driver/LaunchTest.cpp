@@ -11,7 +11,8 @@ using namespace carve;
 
 namespace {
 
-constexpr uint64_t Address = 0x500000000200, Far = 0x510000000000;
+// The first lies between the addresses that the driver gives, and shares a region with the second.
+constexpr uint64_t Address = 0x500000200200, Near = 0x500001c00000, Far = 0x510000000000;
 
 template <typename T> std::string bytesOf(const T &Value) {
   return std::string(reinterpret_cast<const char *>(&Value), sizeof Value);
@@ -90,7 +91,7 @@ TEST_F(LaunchTest, AsAModule) {
 TEST_F(LaunchTest, OtherOutputIsNamed) {
   CommandResult R = launch({capture("increment", 8)});
   EXPECT_EQ(R.Stdout, "increment 4,1,1 1,1,1: output differs: 4 MiB of 1 range(s), the first at "
-                      "0x500000000200\n");
+                      "0x500000200200\n");
   EXPECT_EQ(R.ExitStatus, 1);
 }
 
@@ -126,7 +127,7 @@ TEST_F(LaunchTest, AddressNotGivenIsNamed) {
   std::string Path = capture("increment", 9);
   CommandResult R = launch({"--alone", Path});
   EXPECT_EQ(R.Stderr, "carve-launch: error: " + Path +
-                          ": the driver does not give the captured addresses, 4096 KiB at "
+                          ": the driver does not give the captured addresses, 32768 KiB at "
                           "0x500000000000: it gave 0x510000000000\n");
   EXPECT_EQ(R.ExitStatus, 75);
 }

@@ -4,7 +4,8 @@
 ///   increment(pointer, count)   adds the variable Step to each byte
 ///   moody(pointer, count)       leaves other bytes in every run
 ///   broken()                    breaks the context
-/// STUB_TAKEN=FILE: while FILE is there, no address is given; the first refusal removes it.
+/// Addresses are given at multiples of 32 MiB only.
+/// STUB_TAKEN=FILE: while FILE is there, no such address is given; the first refusal removes it.
 
 #include <cuda.h>
 
@@ -53,6 +54,11 @@ STUB_API CUresult cuMemGetAllocationGranularity(size_t *Bytes, const CUmemAlloca
 }
 STUB_API CUresult cuMemAddressReserve(CUdeviceptr *Given, size_t Bytes, size_t, CUdeviceptr Wanted,
                                       unsigned long long) {
+  // As the real one does for addresses where it has nothing yet.
+  if (Wanted % (32u << 20) != 0) {
+    *Given = (Wanted / (32u << 20) + 1) * (32u << 20);
+    return CUDA_SUCCESS;
+  }
   const char *Taken = std::getenv("STUB_TAKEN");
   if (Taken && ::unlink(Taken) == 0) {
     *Given = Wanted + (1ull << 40);

@@ -11,6 +11,10 @@ using namespace carve;
 
 char AddressTaken::ID;
 
+/// The driver opens regions for addresses at multiples of this (seen with driver 580): a fixed
+/// address between them is given only within a region that is open.
+static constexpr size_t RegionBytes = size_t(32) << 20;
+
 static std::string hexAddress(uint64_t Address) {
   return "0x" + llvm::utohexstr(Address, /*LowerCase=*/true);
 }
@@ -65,18 +69,46 @@ llvm::Expected<std::vector<Launcher::Mapping>> Launcher::mappings() const {
   return Result;
 }
 
+/// The addresses of each mapping by itself. The driver gives them where they lie in a region that
+/// it has open already, as where it has placed its regions like in the captured process.
+bool Launcher::reserveExactly(llvm::ArrayRef<Mapping> Group) {
+  std::vector<Mapping> Got;
+  for (const Mapping &M : Group) {
+    CUdeviceptr Given = 0;
+    if (Driver.cuMemAddressReserve(&Given, M.Bytes, 0, M.Base, 0) != CUDA_SUCCESS)
+      break;
+    Got.push_back({Given, M.Bytes});
+    if (Given != M.Base)
+      break;
+  }
+  if (Got.size() == Group.size() && Got.back().Base == Group.back().Base)
+    return true;
+  for (const Mapping &M : Got)
+    (void)Driver.cuMemAddressFree(M.Base, M.Bytes);
+  return false;
+}
+
+/// The addresses of all mappings of \p Group, which share regions.
+llvm::Error Launcher::reserve(llvm::ArrayRef<Mapping> Group) {
+  if (reserveExactly(Group))
+    return llvm::Error::success();
+  CUdeviceptr Base = llvm::alignDown(Group.front().Base, RegionBytes), Given = 0;
+  size_t Bytes = llvm::alignTo(Group.back().Base + Group.back().Bytes, RegionBytes) - Base;
+  CUresult Result = Driver.cuMemAddressReserve(&Given, Bytes, 0, Base, 0);
+  if (Result == CUDA_SUCCESS && Given == Base)
+    return llvm::Error::success();
+  std::string Why = Result == CUDA_SUCCESS ? "it gave " + hexAddress(Given)
+                                           : llvm::toString(Driver.check(Result, "it said"));
+  if (Result == CUDA_SUCCESS)
+    (void)Driver.cuMemAddressFree(Given, Bytes);
+  return llvm::make_error<AddressTaken>("the driver does not give the captured addresses, " +
+                                        llvm::utostr(Bytes >> 10) + " KiB at " + hexAddress(Base) +
+                                        ": " + Why);
+}
+
+/// Puts memory behind reserved addresses.
 llvm::Error Launcher::map(const Mapping &M) {
   std::string Where = llvm::utostr(M.Bytes >> 10) + " KiB at " + hexAddress(M.Base);
-  CUdeviceptr Given = 0;
-  CUresult Result = Driver.cuMemAddressReserve(&Given, M.Bytes, 0, M.Base, 0);
-  if (Result != CUDA_SUCCESS || Given != M.Base) {
-    std::string Why = Result == CUDA_SUCCESS ? "it gave " + hexAddress(Given)
-                                             : llvm::toString(Driver.check(Result, "it said"));
-    if (Result == CUDA_SUCCESS)
-      (void)Driver.cuMemAddressFree(Given, M.Bytes);
-    return llvm::make_error<AddressTaken>("the driver does not give the captured addresses, " +
-                                          Where + ": " + Why);
-  }
   CUmemAllocationProp Properties = memoryOf(Device);
   CUmemGenericAllocationHandle Handle = 0;
   if (llvm::Error E = Driver.check(Driver.cuMemCreate(&Handle, M.Bytes, &Properties, 0),
@@ -184,6 +216,15 @@ llvm::Error Launcher::prepare() {
   llvm::Expected<std::vector<Mapping>> All = mappings();
   if (!All)
     return All.takeError();
+  for (llvm::ArrayRef<Mapping> Rest = *All; !Rest.empty();) {
+    auto End = [](const Mapping &M) { return llvm::alignTo(M.Base + M.Bytes, RegionBytes); };
+    size_t N = 1;
+    while (N < Rest.size() && llvm::alignDown(Rest[N].Base, RegionBytes) < End(Rest[N - 1]))
+      ++N;
+    if (llvm::Error E = reserve(Rest.take_front(N)))
+      return E;
+    Rest = Rest.drop_front(N);
+  }
   for (const Mapping &M : *All)
     if (llvm::Error E = map(M))
       return E;

@@ -49,6 +49,8 @@ private:
   };
   llvm::Error makeContext();
   llvm::Expected<std::vector<Mapping>> mappings() const;
+  bool reserveExactly(llvm::ArrayRef<Mapping> Group);
+  llvm::Error reserve(llvm::ArrayRef<Mapping> Group);
   llvm::Error map(const Mapping &M);
   llvm::Error loadModule();
   llvm::Error findVariables();
