@@ -84,7 +84,8 @@ TEST_F(CaptureRunTest, MemoryBeforeAndDigestsAfter) {
             (std::vector<Fields>{{"step", "16,1,1", "64,1,1", "0", "1,1,1", "0", "3"}}));
   std::vector<Fields> Ranges = lines("range"), After = lines("after"), P = lines("parameter");
   ASSERT_EQ(Ranges.size(), 2u);
-  ASSERT_EQ(After.size(), 2u);
+  ASSERT_EQ(lines("variable"), (std::vector<Fields>{{"Counter", "64"}}));
+  ASSERT_EQ(After.size(), 3u);
   ASSERT_EQ(P.size(), 2u);
   EXPECT_EQ(P[1][0], "8") << "offset of the second parameter";
   auto Base = valueOf<uint64_t>(P[0][1]);
@@ -109,7 +110,8 @@ TEST_F(CaptureRunTest, MemoryBeforeAndDigestsAfter) {
     EXPECT_EQ(After[R][0],
               digestOf({reinterpret_cast<const char *>(Data.data()), Data.size() * 4}));
   }
-  EXPECT_EQ(At, Memory.size());
+  ASSERT_EQ(At + 64, Memory.size());
+  EXPECT_EQ(After[2], Fields{digestOf(Memory.substr(At))}) << "of the variable";
   EXPECT_EQ(Seen, 1u);
   std::vector<Fields> Container = lines("container");
   ASSERT_EQ(Container.size(), 1u);
