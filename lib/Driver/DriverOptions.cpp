@@ -129,7 +129,8 @@ uint64_t carve::storeLimit(GetEnv Env) {
 
 InstallTree carve::findInstallTree(llvm::StringRef OwnPath) {
   llvm::SmallString<256> Root(path::parent_path(path::parent_path(OwnPath)));
-  return {(Root + "/lib/libcarve_probe.so").str(), (Root + "/share/carve-nvcc/devices").str()};
+  return {(Root + "/lib/libcarve_probe.so").str(), (Root + "/share/carve-nvcc/devices").str(),
+          (Root + "/bin/carve-launch").str()};
 }
 
 bool carve::gpuPresent(GetEnv Env) {

@@ -52,6 +52,7 @@ uint64_t storeLimit(GetEnv Env);
 struct InstallTree {
   std::string Probe;      ///< lib/libcarve_probe.so
   std::string DevicesDir; ///< share/carve-nvcc/devices
+  std::string Launch;     ///< bin/carve-launch
 };
 InstallTree findInstallTree(llvm::StringRef OwnPath);
 

@@ -147,6 +147,8 @@ static void onTracedCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Call
 static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (P.Planned)
     P.Planned->onCall(Id, Call);
+  if (P.Capturing)
+    P.Capturing->onCall(Id, Call);
   if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
     return;
   if (P.Tracing)
@@ -171,6 +173,8 @@ static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Call
 static void onResource(TracedProcess &P, CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
   if (P.Planned)
     P.Planned->onResource(Id, Resource);
+  if (P.Capturing)
+    P.Capturing->onResource(Id, Resource);
   if (Id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
     uint32_t Device = 0;
     if (P.Cupti.GetDeviceId(Resource.context, &Device) == CUPTI_SUCCESS)
@@ -227,6 +231,16 @@ static void enablePlanned(TracedProcess &P, bool &Enabled) {
         P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Id) == CUPTI_SUCCESS;
 }
 
+/// As enablePlanned().
+static void enableCapturing(TracedProcess &P, bool &Enabled) {
+  for (CUpti_CallbackId Id : P.Capturing->calls())
+    (void)P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  for (CUpti_CallbackId Id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_MODULE_LOADED})
+    Enabled &=
+        P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Id) == CUPTI_SUCCESS;
+}
+
 static bool enableCallbacks(TracedProcess &P) {
   bool Enabled = true;
   auto Enable = [&](CUpti_CallbackDomain Domain, CUpti_CallbackId Id) {
@@ -239,6 +253,8 @@ static bool enableCallbacks(TracedProcess &P) {
       Enable(CUPTI_CB_DOMAIN_DRIVER_API, Id);
   if (P.Planned)
     enablePlanned(P, Enabled);
+  if (P.Capturing)
+    enableCapturing(P, Enabled);
   if (!P.Tracing)
     return Enabled;
   for (CUpti_CallbackId Id : FileCalls)

@@ -5,6 +5,7 @@
 
 #include "Probe/Activity.h"
 #include "Probe/Callbacks.h"
+#include "Probe/CaptureProtocol.h"
 #include "Probe/ExitHooks.h"
 #include "Probe/Finisher.h"
 #include "Probe/Protocol.h"
@@ -29,6 +30,9 @@ static std::string start(TracedProcess &P) {
   P.Driver.load();
   if (const char *File = std::getenv(PlanVariable))
     if (std::string Reason = startPlannedRun(P, File); !Reason.empty())
+      return Reason;
+  if (const char *File = std::getenv(CaptureVariable))
+    if (std::string Reason = startCaptureRun(P, File); !Reason.empty())
       return Reason;
   if (std::string Reason = startCallbacks(P); !Reason.empty())
     return Reason;

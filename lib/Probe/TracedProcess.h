@@ -4,6 +4,7 @@
 /// the process.
 #pragma once
 
+#include "Probe/CaptureRun.h"
 #include "Probe/CuptiApi.h"
 #include "Probe/Devices.h"
 #include "Probe/Hazards.h"
@@ -44,8 +45,9 @@ struct TracedProcess {
   Devices Used;
   SeenHandles Programmatic; ///< Kernels that were recorded as launched so.
   CUpti_SubscriberHandle Subscriber = nullptr;
-  uint64_t LaunchDelayNs = 0;          ///< Holds every launch back; 0: not at all.
-  std::unique_ptr<PlannedRun> Planned; ///< Null without a plan.
+  uint64_t LaunchDelayNs = 0;            ///< Holds every launch back; 0: not at all.
+  std::unique_ptr<PlannedRun> Planned;   ///< Null without a plan.
+  std::unique_ptr<CaptureRun> Capturing; ///< Null where nothing is captured.
   bool Tracing = true; ///< Otherwise images are replaced, and only what measures is switched on.
 
   std::mutex KernelsLock;

@@ -69,6 +69,7 @@ Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const s
                    "CARVE_RUN=none",
                    // It finds nvcc as a compile at the top does.
                    CallersVariable};
+  C.Environment.insert(C.Environment.end(), Spec.Environment.begin(), Spec.Environment.end());
   if (!Probe.Cupti.empty())
     C.Environment.push_back(std::string(probe::CuptiVariable) + "=" + Probe.Cupti);
   if (LaunchDelayNs > 0)

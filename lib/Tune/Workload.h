@@ -19,6 +19,7 @@ struct WorkloadSpec {
   double TimeoutS = 600;
   std::vector<std::string> OutputFiles; ///< Files whose content is part of the result.
   std::string StdinPath = "/dev/null";  ///< Read anew by every run.
+  std::vector<std::string> Environment; ///< `NAME=value`, set for the program in addition.
 };
 
 /// What the user sees of one run, compared between variants.

@@ -28,6 +28,8 @@ public:
 
 /// `carve tune [options] -- COMMAND...`
 llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve capture [options] -- COMMAND...`, `carve capture --list FILE...`
+llvm::Error runCapture(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve touch [--list] [--all] [--format=text|json] [FOLDER...]`
 llvm::Error runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve report [--format=text|json]`

@@ -1,3 +1,4 @@
+#include "Capture/UnitBundle.h"
 #include "Commands.h"
 #include "Driver/Flags.h"
 #include "Driver/StaleOutputs.h"
@@ -6,6 +7,7 @@
 #include "Report/JsonReport.h"
 #include "Report/TextReport.h"
 #include "Support/Error.h"
+#include "Support/Files.h"
 
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,8 +16,36 @@
 
 using namespace carve;
 
+/// The workload that launches the captures \p Files. Each is launched several times, so that there
+/// is something to rotate variants into where a kernel cannot be replayed.
+static llvm::Error launchCaptures(std::vector<std::string> Files, std::vector<std::string> Behind,
+                                  std::vector<std::string> &Argv) {
+  if (!Argv.empty())
+    return usageError("carve tune: --from and a command exclude each other");
+  Files.insert(Files.end(), Behind.begin(), Behind.end());
+  Argv = {"carve-launch", "--repeat=3"};
+  for (const std::string &File : Files)
+    Argv.push_back(normalisedPath(File));
+  return llvm::Error::success();
+}
+
+/// The capture's units into the store, and the whole path of the program that launches them.
+static llvm::Error openCaptures(const CommandContext &Context, std::vector<std::string> &Argv,
+                                UnitStore &Store) {
+  Argv.front() = Context.Install.Launch;
+  for (const std::string &File : llvm::ArrayRef(Argv).drop_front(2)) {
+    llvm::Expected<CaptureReader> Reader = CaptureReader::open(File);
+    if (!Reader)
+      return Reader.takeError();
+    if (llvm::Error E = unbundleUnits(*Reader, Store))
+      return E;
+  }
+  return llvm::Error::success();
+}
+
 /// Reads the command line of `carve tune` into \p R; \p Json says which report is wanted.
-static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest &R, bool &Json) {
+static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest &R, bool &Json,
+                                   bool &FromCaptures) {
   unsigned Mode = 0, Scope = 0, Domain = 0, Points = 0, Format = 0;
   Flags F("carve tune");
   F.seconds("--timeout", R.Workload.TimeoutS);
@@ -31,9 +61,16 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest
   F.text("--samples", R.SamplesPath);
   F.text("--record", R.RecordPath);
   F.choice("--format", {"text", "json"}, Format);
-  std::vector<std::string> Positional;
+  std::vector<std::string> Positional, Captures;
+  F.list("--from", Captures);
   if (llvm::Error E = F.parse(Args, Positional, R.Workload.Argv))
     return E;
+  FromCaptures = !Captures.empty();
+  if (FromCaptures) {
+    if (llvm::Error E = launchCaptures(Captures, std::move(Positional), R.Workload.Argv))
+      return E;
+    Positional.clear();
+  }
   if (!Positional.empty())
     return usageError("carve tune: unexpected '" + Positional.front() +
                       "'; the command to run stands behind --");
@@ -51,8 +88,8 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest
 
 llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   TuneRequest R;
-  bool Json = false;
-  if (llvm::Error E = readTuneOptions(Args, R, Json))
+  bool Json = false, FromCaptures = false;
+  if (llvm::Error E = readTuneOptions(Args, R, Json, FromCaptures))
     return E;
   std::optional<std::string> Root = storeRoot(Context.Env);
   if (!Root)
@@ -60,6 +97,10 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   if (R.SamplesPath.empty() && !gpuPresent(Context.Env))
     return usageError("no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); "
                       "tuning times kernels on one");
+  UnitStore Store(*Root);
+  if (FromCaptures)
+    if (llvm::Error E = openCaptures(Context, R.Workload.Argv, Store))
+      return E;
   llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
   if (!T)
     return T.takeError();
@@ -75,7 +116,6 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   };
   R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
   R.Gpus = gpuPlaces(Context.Env);
-  UnitStore Store(*Root);
   ProcessRunner Runner;
   llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);
   Progress.clear();

@@ -25,6 +25,13 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
        [--stdin=FILE] [--output=FILE]... [--profile=FILE] [--samples=FILE | --record=FILE]
        [--format=text|json] -- COMMAND...
                       time variants in COMMAND's kernels; the next build emits the winners
+  tune [options] --from CAPTURE...
+                      the same with captured launches in the program's place
+  capture [-o DIR] [--kernel=REGEX] [--launches=N] [--timeout=S] [--stdin=FILE] [--no-check]
+          -- COMMAND...
+                      the hot kernels' launches, each with its data as one file
+  capture --list FILE...
+                      what is in captures
   touch [--list] [--all] [--format=text|json] [FOLDER...]
                       renew the sources of outputs that have a new decision and no depfile
   report [--format=text|json]
@@ -53,8 +60,8 @@ llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandCont
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand}, {"tune", runTune}, {"touch", runTouch}, {"report", runReport},
-    {"merge", runMerge},          {"diff", runDiff}, {"store", runStore},
+    {"points", runPointsCommand}, {"tune", runTune},   {"capture", runCapture}, {"touch", runTouch},
+    {"report", runReport},        {"merge", runMerge}, {"diff", runDiff},       {"store", runStore},
 };
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {

@@ -1,6 +1,7 @@
 #include "unit/Probe/ProbeRecords.h"
 
 #include "Probe/Container.h"
+#include "Probe/VariableNames.h"
 #include "Support/Digest.h"
 
 #include "llvm/Object/ELFObjectFile.h"
@@ -103,6 +104,28 @@ TEST_F(ProbeToolchain, CubinEndsWhereItsFileEnds) {
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->Bytes, Bytes.size());
   EXPECT_FALSE(Found->Fatbin);
+}
+
+TEST_F(ProbeToolchain, VariablesOfACubin) {
+  Run.writeFile("a.cu", "__device__ float Table[512];\n"
+                        "static __constant__ float Factors[4];\n"
+                        "namespace n { __device__ int Set = 7; }\n"
+                        "__global__ void k(float *P) {\n"
+                        "  __shared__ float Local[32];\n"
+                        "  Local[threadIdx.x] = Factors[threadIdx.x % 4] + n::Set++;\n"
+                        "  P[0] = Table[1] + Local[2];\n"
+                        "}\n");
+  compile({"-cubin", "-arch=sm_90"}, "a.cubin");
+  std::string Bytes = llvm::cantFail(readFile(Run.path("a.cubin")));
+  std::set<std::string> Names;
+  addVariableNames(Bytes.data(), Bytes.size(), Names);
+  EXPECT_EQ(Names, (std::set<std::string>{"Factors", "Table", "_ZN1n3SetE"}));
+  // Whatever is cut off is not read.
+  for (size_t Length = 0; Length < Bytes.size(); Length += 13) {
+    std::string Part = Bytes.substr(0, Length);
+    addVariableNames(Part.data(), Part.size(), Names);
+  }
+  EXPECT_EQ(Names.size(), 3u);
 }
 
 TEST_F(ProbeToolchain, RealCuptiWithoutADriverIsNoReasonToFail) {

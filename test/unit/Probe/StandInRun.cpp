@@ -1,12 +1,14 @@
 #include "unit/Probe/StandInRun.h"
 
+#include "unit/Probe/StandIn/ImageFile.h"
+
 #include <gtest/gtest.h>
 #include <set>
 
 using namespace carve;
 using namespace carve::probe::test;
 
-static const std::set<std::string> Kernels = {"scale", "step", "sum", "append"};
+static const std::set<std::string> Kernels = {"scale", "step", "sum", "append", "count"};
 static const char *const Suffixes[] = {"__carve_control", "__fast", "__odd"};
 
 StandInRun::StandInRun(const std::string &Scenario, const std::string &Bad)
@@ -37,18 +39,15 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
   return Text;
 }
 
-/// A fatbinary of the stand-in's that has all clones beside the kernels.
+/// The program's image with all clones beside the kernels.
 static std::string imageWithClones() {
-  std::string Body = "global:Counter:64 ";
+  std::vector<std::string> All;
   for (const std::string &Kernel : Kernels) {
-    Body += Kernel + " ";
+    All.push_back(Kernel);
     for (const char *Suffix : Suffixes)
-      Body += Kernel + Suffix + " ";
+      All.push_back(Kernel + Suffix);
   }
-  std::string Bytes("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
-  uint64_t BodyBytes = Body.size();
-  Bytes.append(reinterpret_cast<const char *>(&BodyBytes), sizeof BodyBytes);
-  return Bytes + Body;
+  return standin::imageFile(All, {{"Counter", 64}});
 }
 
 CommandResult StandInRun::time(const StandInPlan &Plan) {

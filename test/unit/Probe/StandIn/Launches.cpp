@@ -83,6 +83,7 @@ static CUresult launch(CUfunction Function, KernelCall Call, CUstream Handle, vo
                            Function);
   if (Call.DynamicSmemBytes > unsigned(MostSmemBytes))
     return CUDA_ERROR_INVALID_VALUE;
+  Call.Variables = &reinterpret_cast<Entry *>(Function)->Owner->Globals;
   Call.Arguments = copyArguments(*Code, Params, Extra, Function);
   {
     std::lock_guard<std::mutex> Guard(driver().Lock);

@@ -180,12 +180,14 @@ static CUresult global(CUdeviceptr *Out, size_t *Bytes, void *Owner, const char 
 }
 
 STANDIN_API cuModuleGetGlobal(CUdeviceptr *Out, size_t *Bytes, CUmodule Module, const char *Name) {
-  return global(Out, Bytes, Module, Name);
+  return traced(CALL(cuModuleGetGlobal_v2){Out, Bytes, Module, Name},
+                [](auto &P, unsigned) { return global(P.dptr, P.bytes, P.hmod, P.name); });
 }
 
 STANDIN_API cuLibraryGetGlobal(CUdeviceptr *Out, size_t *Bytes, CUlibrary Library,
                                const char *Name) {
-  return global(Out, Bytes, Library, Name);
+  return traced(CALL(cuLibraryGetGlobal){Out, Bytes, Library, Name},
+                [](auto &P, unsigned) { return global(P.dptr, P.bytes, P.library, P.name); });
 }
 
 static Entry *entry(const void *Handle) { return static_cast<Entry *>(const_cast<void *>(Handle)); }

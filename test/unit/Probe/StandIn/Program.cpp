@@ -5,6 +5,7 @@
 
 #include "unit/Probe/StandIn/Program.h"
 
+#include "unit/Probe/StandIn/ImageFile.h"
 #include "unit/Probe/StandIn/ProgramKernels.h"
 
 #include <cmath>
@@ -22,29 +23,20 @@ void carve::standin::checkCall(CUresult Status, const char *Call) {
   std::exit(90);
 }
 
-namespace {
-struct FatbinHeader {
-  unsigned Magic = 0xba55ed50;
-  unsigned short Version = 1, HeaderBytes = 16;
-  uint64_t BodyBytes = 0;
-};
-} // namespace
-
 /// The program's device code, as nvcc would have embedded it.
 static const void *embeddedImage() {
-  static const std::string Image = [] {
-    std::string Body = "scale step sum append global:Counter:64 ";
-    FatbinHeader Header;
-    Header.BodyBytes = Body.size();
-    return std::string(reinterpret_cast<const char *>(&Header), sizeof Header) + Body;
-  }();
+  static const std::string Image =
+      imageFile({"scale", "step", "sum", "append", "count"}, {{"Counter", 64}});
   return Image.data();
 }
 
 Kernels::Kernels() {
   CHECK(cuLibraryLoadData(&Library, embeddedImage(), nullptr, nullptr, 0, nullptr, nullptr, 0));
-  for (auto [Name, Slot] :
-       {std::pair{"scale", &Scale}, {"step", &Step}, {"sum", &Sum}, {"append", &Append}}) {
+  for (auto [Name, Slot] : {std::pair{"scale", &Scale},
+                            {"step", &Step},
+                            {"sum", &Sum},
+                            {"append", &Append},
+                            {"count", &Count}}) {
     CUkernel Kernel = nullptr;
     CHECK(cuLibraryGetKernel(&Kernel, Library, Name));
     *Slot = reinterpret_cast<CUfunction>(Kernel); // As the runtime launches it.

@@ -15,7 +15,7 @@ void checkCall(CUresult Status, const char *Call);
 
 struct Kernels {
   CUlibrary Library = nullptr;
-  CUfunction Scale = nullptr, Step = nullptr, Sum = nullptr, Append = nullptr;
+  CUfunction Scale = nullptr, Step = nullptr, Sum = nullptr, Append = nullptr, Count = nullptr;
   Kernels();
   static const void *image();
 };

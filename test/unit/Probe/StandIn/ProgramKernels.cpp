@@ -71,6 +71,18 @@ static CUresult append(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
+/// count(data, count): a variable of the module goes into the data, and changes.
+static CUresult count(const KernelCall &Call) {
+  auto *Data = pointer<float>(Call, 0);
+  auto Count = Call.argument<unsigned>(1);
+  auto *Counter = at<unsigned>(Call.Variables->at("Counter").first);
+  ++Counter[0];
+  Counter[3] = Counter[3] * 5 + Counter[0];
+  for (unsigned I = 0; I < Count; ++I)
+    Data[I] += float(Counter[3] % 17);
+  return CUDA_SUCCESS;
+}
+
 static KernelBody badly(const std::string &Bad, KernelBody Body) {
   if (Bad == "wrong")
     return [Body](const KernelCall &Call) {
@@ -108,4 +120,5 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
   Register("step", {8, 4}, step);
   Register("sum", {8, 8, 4}, sum);
   Register("append", {8, 8, 4}, append);
+  Register("count", {8, 4}, count);
 }

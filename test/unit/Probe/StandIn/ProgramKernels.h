@@ -8,8 +8,9 @@
 
 namespace carve::standin {
 
-/// Registers `scale`, `step`, `sum` and `append`, each with `<name>__carve_control`, `<name>__fast`
-/// (the same, sooner done) and `<name>__odd`, which is the same, too, unless \p Bad says otherwise:
+/// Registers `scale`, `step`, `sum`, `append` and `count`, each with `<name>__carve_control`,
+/// `<name>__fast` (the same, sooner done) and `<name>__odd`, which is the same, too, unless \p Bad
+/// says otherwise:
 ///   wrong         its result is another one
 ///   stray         it also writes where the kernel itself never does
 ///   hang          it never ends

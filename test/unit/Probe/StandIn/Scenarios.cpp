@@ -287,6 +287,18 @@ static void hostHidden(Kernels &K) {
   Data.print("data");
 }
 
+static void variables(Kernels &K) {
+  Buffer Data(Count, 1);
+  for (int L = 0; L < Launches; ++L)
+    step(K.Count, nullptr, Data);
+  Data.print("data");
+  CUdeviceptr Counter = 0;
+  unsigned Values[16];
+  CHECK(cuLibraryGetGlobal(&Counter, nullptr, K.Library, "Counter"));
+  CHECK(cuMemcpyDtoH(Values, Counter, sizeof Values));
+  std::printf("counted %u %u\n", Values[0], Values[3]);
+}
+
 static void mapped(Kernels &K) {
   constexpr size_t Bytes = size_t(64) << 10;
   CUdeviceptr Base = 0;
@@ -363,6 +375,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"managed", managed},
       {"host-mapped", hostMapped},
       {"host-hidden", hostHidden},
+      {"variables", variables},
       {"mapped", mapped},
       {"early-exit", earlyExit},
       {"forks", forks},

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct KernelCall {
   unsigned DynamicSmemBytes = 0;
   bool Cooperative = false;
   std::vector<std::vector<char>> Arguments;
+  /// Of the kernel's module, by name.
+  const std::map<std::string, std::pair<CUdeviceptr, size_t>> *Variables = nullptr;
 
   template <class T> T argument(size_t Index) const {
     T Value;

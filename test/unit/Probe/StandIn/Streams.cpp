@@ -141,14 +141,26 @@ void carve::standin::synchronize(Context *C) {
     Last->wait();
 }
 
+static void tellOfStream(CUpti_CallbackIdResource What, Context *Owner, CUstream Stream) {
+  if (!hooks().Callback)
+    return;
+  CUpti_ResourceData Resource{};
+  Resource.context = reinterpret_cast<CUcontext>(Owner);
+  Resource.resourceHandle.stream = Stream;
+  hooks().Callback(CUPTI_CB_DOMAIN_RESOURCE, What, &Resource);
+}
+
 static CUresult createStream(CUstream *Out, unsigned Flags) {
   if (CUresult Status = contextStatus())
     return Status;
   Context *C = currentContext();
-  std::lock_guard<std::mutex> Guard(driver().Lock);
-  auto Stream = makeStream(C, !(Flags & CU_STREAM_NON_BLOCKING));
-  C->Streams[Stream.get()] = Stream;
-  *Out = reinterpret_cast<CUstream>(Stream.get());
+  {
+    std::lock_guard<std::mutex> Guard(driver().Lock);
+    auto Stream = makeStream(C, !(Flags & CU_STREAM_NON_BLOCKING));
+    C->Streams[Stream.get()] = Stream;
+    *Out = reinterpret_cast<CUstream>(Stream.get());
+  }
+  tellOfStream(CUPTI_CBID_RESOURCE_STREAM_CREATED, C, *Out);
   return CUDA_SUCCESS;
 }
 
@@ -167,6 +179,7 @@ STANDIN_API cuStreamDestroy(CUstream Handle) {
     auto Stream = streamOf(P.hStream);
     if (!Stream)
       return CUDA_ERROR_INVALID_HANDLE;
+    tellOfStream(CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, Stream->Owner, P.hStream);
     std::lock_guard<std::mutex> Guard(driver().Lock);
     enqueue(Stream, Work());
     Stream->Owner->Streams.erase(Stream.get());

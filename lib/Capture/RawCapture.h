@@ -1,0 +1,34 @@
+/// \file
+/// The raw files of captured launches, as the probe leaves them (Probe/CaptureProtocol.h): finds
+/// them, reads what they say, and packs one into a capture file.
+#pragma once
+
+#include "Capture/CaptureFile.h"
+
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// A launch that is to be captured.
+struct CaptureWish {
+  std::string Kernel; ///< Mangled.
+  LaunchShape Shape;
+  uint64_t Launch = 0;
+};
+
+/// The file for CARVE_PROBE_CAPTURE; what is captured goes into \p Directory.
+std::string printCaptureWishes(llvm::ArrayRef<CaptureWish> Wishes, llvm::StringRef Directory);
+
+/// What the processes of a run left for one wish.
+struct RawCaptures {
+  std::vector<std::string> Folders; ///< Whole ones, by process number.
+  std::string Refused;              ///< A reason that some process gave; empty where none did.
+};
+RawCaptures findRawCaptures(llvm::StringRef Directory, size_t Wish);
+
+/// Packs the raw files in \p Folder. \p C has what only the caller knows, and gets the rest, but
+/// for the records of the store; \p W stays open for them. Fails where a file is not whole.
+llvm::Error packRawCapture(llvm::StringRef Folder, CaptureWriter &W, Capture &C);
+
+} // namespace carve

@@ -1,0 +1,73 @@
+// carve capture and carve tune --from, as far as they go without a GPU.
+#include "Capture/CaptureFile.h"
+#include "DriverTier.h"
+
+using namespace carve;
+
+namespace {
+
+class CaptureCommandTest : public DriverTierTest {
+protected:
+  CaptureCommandTest() { Env["CUDA_VISIBLE_DEVICES"] = ""; }
+
+  void expectError(const Words &Arguments, const std::string &Message) {
+    Ended E = carve(Arguments);
+    EXPECT_EQ(E.Status, 1);
+    EXPECT_EQ(E.Stdout, "");
+    EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
+  }
+};
+
+} // namespace
+
+TEST_F(CaptureCommandTest, WithoutAGpuItSaysSo) {
+  const std::string None =
+      "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); ";
+  expectError({"capture", "--", "app"},
+              None + "captures are taken from a program that runs on one");
+  expectError({"tune", "--from", "a.carvecap"}, None + "tuning times kernels on one");
+}
+
+TEST_F(CaptureCommandTest, Mistakes) {
+  expectError({"capture"}, "carve capture: no command, expected: carve capture -- COMMAND...");
+  expectError({"capture", "app"},
+              "carve capture: unexpected 'app'; the command to run stands behind --");
+  expectError({"capture", "--list"}, "expected: carve capture --list FILE...");
+  expectError({"tune", "--from", "a.carvecap", "--", "app"},
+              "carve tune: --from and a command exclude each other");
+}
+
+TEST_F(CaptureCommandTest, ListTellsWhatIsInOne) {
+  CaptureWriter W = llvm::cantFail(CaptureWriter::create(path("work/k.carvecap")));
+  Capture C;
+  C.Kernel = "_Z5scalePf";
+  C.Shape = {{128, 1, 1}, {256, 1, 1}, 0, {1, 1, 1}, true};
+  C.Launch = 3;
+  C.TracedLaunches = 9;
+  C.MeanNs = 12345;
+  C.Device = "NVIDIA H200";
+  C.Arch = "sm_90";
+  C.DriverVersion = "580.1";
+  C.Workload = "./app 7";
+  C.Attributes["stack-bytes"] = 1024;
+  C.Memory = {{4096, "device", W.put(std::string(3'000'000, 0)), {}}};
+  C.LoadCall = "cuLibraryLoadData";
+  C.ContainerDigest = "abc";
+  C.Container = W.put("container");
+  llvm::cantFail(W.finish(C));
+  Ended E = carve({"capture", "--list", "k.carvecap"});
+  EXPECT_EQ(E.Status, 0) << E.Stderr;
+  EXPECT_EQ(E.Stdout, "k.carvecap\n"
+                      "  kernel     scale(float*)\n"
+                      "  launch     128,1,1 256,1,1 cooperative, number 3 of 9, mean 12.3 us\n"
+                      "  device     NVIDIA H200 (sm_90), driver 580.1\n"
+                      "  memory     3.0 MB in 1 range(s), 0 variable(s)\n"
+                      "  file       0.0 MB\n"
+                      "  container  abc, 9 bytes, by cuLibraryLoadData\n"
+                      "  units      0 (can be launched, not tuned)\n"
+                      "  workload   ./app 7\n"
+                      "  attribute  stack-bytes 1024\n");
+  write("work/no.carvecap", "something");
+  expectError({"capture", "--list", "no.carvecap"},
+              "no.carvecap: no capture: expected 'carve-capture <format>' in the first line");
+}

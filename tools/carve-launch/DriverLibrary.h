@@ -1,0 +1,55 @@
+/// \file
+/// The driver's functions that a launch needs, found in libcuda.so.1 at run time: the tool is built
+/// where there is none.
+#pragma once
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+#include <cuda.h>
+
+namespace carve {
+
+/// The functions, by the names that cuda.h maps them to.
+#define CARVE_DRIVER_FUNCTIONS(X)                                                                  \
+  X(cuInit, "cuInit")                                                                              \
+  X(cuGetErrorName, "cuGetErrorName")                                                              \
+  X(cuDeviceGet, "cuDeviceGet")                                                                    \
+  X(cuDeviceGetName, "cuDeviceGetName")                                                            \
+  X(cuDeviceGetAttribute, "cuDeviceGetAttribute")                                                  \
+  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain")                                          \
+  X(cuCtxSetCurrent, "cuCtxSetCurrent")                                                            \
+  X(cuCtxSetLimit, "cuCtxSetLimit")                                                                \
+  X(cuCtxSynchronize, "cuCtxSynchronize")                                                          \
+  X(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity")                                \
+  X(cuMemAddressReserve, "cuMemAddressReserve")                                                    \
+  X(cuMemAddressFree, "cuMemAddressFree")                                                          \
+  X(cuMemCreate, "cuMemCreate")                                                                    \
+  X(cuMemMap, "cuMemMap")                                                                          \
+  X(cuMemSetAccess, "cuMemSetAccess")                                                              \
+  X(cuMemcpyHtoD, "cuMemcpyHtoD_v2")                                                               \
+  X(cuMemcpyDtoH, "cuMemcpyDtoH_v2")                                                               \
+  X(cuMemsetD8, "cuMemsetD8_v2")                                                                   \
+  X(cuLibraryLoadData, "cuLibraryLoadData")                                                        \
+  X(cuLibraryGetKernel, "cuLibraryGetKernel")                                                      \
+  X(cuLibraryGetGlobal, "cuLibraryGetGlobal")                                                      \
+  X(cuKernelSetAttribute, "cuKernelSetAttribute")                                                  \
+  X(cuModuleLoadData, "cuModuleLoadData")                                                          \
+  X(cuModuleGetFunction, "cuModuleGetFunction")                                                    \
+  X(cuModuleGetGlobal, "cuModuleGetGlobal_v2")                                                     \
+  X(cuFuncSetAttribute, "cuFuncSetAttribute")                                                      \
+  X(cuLaunchKernelEx, "cuLaunchKernelEx")
+
+struct DriverLibrary {
+#define CARVE_MEMBER(Function, Name) decltype(&::Function) Function = nullptr;
+  CARVE_DRIVER_FUNCTIONS(CARVE_MEMBER)
+#undef CARVE_MEMBER
+
+  /// Fails where there is no driver, or one without these functions (before 12.0).
+  static llvm::Expected<DriverLibrary> load();
+
+  /// `<what>: CUDA_ERROR_...`, or success.
+  llvm::Error check(CUresult Result, const llvm::Twine &What) const;
+};
+
+} // namespace carve
