@@ -1,9 +1,16 @@
 #include "Probe/DeviceWork.h"
 
+#include "Probe/Snapshot.h"
+
 #include <chrono>
 #include <thread>
 
 using namespace carve::probe;
+
+void DeviceWork::expect(size_t Bytes) {
+  if (!Memory.expect(Bytes, Snapshot::ReserveBytes) && !Staging)
+    Staging = Memory.takeLittle(StagingBytes + ShadowMemory::Alignment);
+}
 
 std::string DeviceWork::wait(uint64_t Bytes) {
   using Clock = std::chrono::steady_clock;

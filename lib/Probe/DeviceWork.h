@@ -16,6 +16,9 @@ struct DeviceWork {
   DeviceWork(const DriverApi &Driver, uint64_t WaitMs)
       : Driver(Driver), Kernels(Driver), Memory(Driver), WaitMs(WaitMs) {}
 
+  /// Gets device memory for \p Bytes more, and for what is needed where some of them have to go to
+  /// the host.
+  void expect(size_t Bytes);
   /// Waits until the stream is idle: `hang` after WaitMs and a millisecond for every MB of
   /// \p Bytes.
   std::string wait(uint64_t Bytes = 0);
@@ -33,7 +36,7 @@ struct DeviceWork {
   /// For data of the host that a kernel is to read: StagingBytes, and Alignment bytes more; 0 while
   /// nothing of the snapshot is on the host.
   CUdeviceptr Staging = 0;
-  static constexpr size_t StagingBytes = 256 * helper::ChunkBytes;
+  static constexpr size_t StagingBytes = 64 * helper::ChunkBytes;
 };
 
 /// Pieces of memory for our kernels, on the host and, once uploaded, on the device.

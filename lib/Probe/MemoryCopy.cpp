@@ -24,8 +24,6 @@ std::string MemoryCopy::placeSpan(const MemoryRange &Range, Span Left, bool &OnH
       Room = Work.Memory.takeSome(Left.Bytes, helper::ChunkBytes, Live);
     if (Room.Bytes == 0)
       Room = Work.Memory.takeHost(Left.Bytes);
-    if (Room.Host && !Work.Staging)
-      Work.Staging = Work.Memory.takeLittle(DeviceWork::StagingBytes + ShadowMemory::Alignment);
     if (Room.Bytes == 0 || (Room.Host && !Work.Staging))
       return "memory";
     OnHost = Room.Device == 0;

@@ -192,8 +192,9 @@ void PlannedRun::finishReplay(ShapeState &State, const Replays::Outcome &Done) {
   if (Done.Again && ++State.Attempts < MaxAttempts)
     return;
   State.Attempts = 0;
-  ++State.Replayed;
-  if (Done.StoodBack.empty() || Kernel.StoodBack)
+  // What a first replay has shown stays, whatever became of the second.
+  bool IsFirst = State.Replayed++ == 0;
+  if (Done.StoodBack.empty() || Kernel.StoodBack || !IsFirst)
     return;
   Kernel.StoodBack = true;
   P.File.append(recordLine({"stood-back", State.Kernel->Name, Done.StoodBack}));

@@ -83,19 +83,25 @@ bool ShadowMemory::freeSlab(const Slab &Old) {
          Driver.MemAddressFree(Old.Base, Old.Bytes) == CUDA_SUCCESS;
 }
 
-void ShadowMemory::expect(size_t Bytes, size_t ReserveBytes) {
+bool ShadowMemory::expect(size_t Bytes, size_t ReserveBytes) {
   size_t Room = 0;
   for (const Slab &S : Slabs)
     Room += S.Bytes - S.Used;
+  if (Bytes <= Room)
+    return true;
   size_t Free = 0, Total = 0;
-  if (Bytes <= Room || Driver.MemGetInfo(&Free, &Total) != CUDA_SUCCESS)
-    return;
-  size_t Reserve = std::min(ReserveBytes, Total / 16);
+  if (Driver.MemGetInfo(&Free, &Total) != CUDA_SUCCESS)
+    return false;
+  size_t Reserve = std::min(ReserveBytes, Total / 16), Wanted = Bytes - Room;
   size_t Budget = Free > Reserve ? Free - Reserve : 0;
   // What is free may be in pieces, or be taken meanwhile by another process.
-  for (size_t Want = std::min(Bytes - Room, Budget); Want > 0; Want /= 2)
-    if (allocate(Want) || Want < LeastSlabBytes)
-      return;
+  for (size_t Next = std::min(Wanted, Budget); Next > 0; Next /= 2) {
+    if (allocate(Next))
+      return Next == Wanted;
+    if (Next < LeastSlabBytes)
+      break;
+  }
+  return false;
 }
 
 size_t ShadowMemory::gapFor(const Slab &From, CUdeviceptr Like) {

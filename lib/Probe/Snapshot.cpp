@@ -64,7 +64,7 @@ std::string Snapshot::Impl::makeRoom() {
   for (const MemoryRange &Range : Ranges)
     Wanted += Range.Bytes + helper::chunksOf(Range.Bytes) + 2 * ShadowMemory::Alignment +
               2 * sizeof(helper::Piece);
-  Work.Memory.expect(Wanted + (size_t(1) << 20), ReserveBytes);
+  Work.expect(Wanted + (size_t(1) << 20));
   Flush = FlushBytes ? Work.Memory.take(FlushBytes) : 0;
   Word = Work.Memory.takeLittle(sizeof(uint64_t));
   return Word ? "" : "memory";
@@ -145,7 +145,7 @@ std::string Snapshot::keepReference(const std::vector<Span> &Spans) {
     size_t Wanted = 0;
     for (const Span &S : Spans)
       Wanted += S.Bytes + helper::chunksOf(S.Bytes) + 2 * ShadowMemory::Alignment;
-    State->Work.Memory.expect(Wanted, ReserveBytes);
+    State->Work.expect(Wanted);
     std::string Reason = State->Reference.place(State->Ranges, Spans);
     State->HeldBytes = State->Work.Memory.heldBytes();
     if (!Reason.empty())
