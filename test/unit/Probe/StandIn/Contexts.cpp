@@ -26,7 +26,10 @@ unsigned carve::standin::nextCorrelation() {
   return Next++;
 }
 
-void carve::standin::setDeviceMemory(size_t Bytes) { driver().TotalBytes = Bytes; }
+void carve::standin::setDeviceMemory(size_t Bytes) {
+  std::lock_guard<std::mutex> Guard(driver().Lock);
+  driver().TotalBytes = Bytes;
+}
 
 static std::vector<Context *> &contextStack() {
   static thread_local std::vector<Context *> Stack;
