@@ -1,5 +1,7 @@
 #include "Probe/KernelHandles.h"
 
+#include "Probe/DeviceWork.h"
+
 #include <algorithm>
 
 using namespace carve::probe;
@@ -81,6 +83,7 @@ std::shared_ptr<ResolvedKernel> KernelHandles::resolve(CUfunction Handle) {
   const PlannedKernel *Planned = Name ? Wanted.find(Name) : nullptr;
   if (!Planned)
     return nullptr;
+  CaptureRelaxed Relaxed(Driver);
   auto Kernel = std::make_shared<ResolvedKernel>();
   Kernel->Planned = Planned;
   Kernel->Handle = Handle;
@@ -149,6 +152,7 @@ void KernelHandles::readParameters(ResolvedKernel &Kernel) const {
 }
 
 void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {
+  CaptureRelaxed Relaxed(Driver);
   Kernel.SyncedAt = Attributes;
   Kernel.Unset.clear();
   Kernel.Refusals.clear();

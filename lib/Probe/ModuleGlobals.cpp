@@ -45,8 +45,7 @@ private:
 };
 } // namespace
 
-bool carve::probe::readSymbols(std::string_view Elf, std::set<std::string, std::less<>> &Kernels,
-                               std::set<std::string, std::less<>> &Variables) {
+bool ModuleSymbols::read(std::string_view Elf) {
   ElfSections Sections(Elf);
   for (size_t I = 0; I < Sections.count(); ++I) {
     Elf64_Shdr Table;
@@ -60,12 +59,14 @@ bool carve::probe::readSymbols(std::string_view Elf, std::set<std::string, std::
       if (!Sections.section(Symbol.st_shndx, Home))
         continue;
       std::string Name(Sections.text(Table.sh_link, Symbol.st_name));
-      // Constant memory (.nv.constant3) is not written by kernels.
-      if (ELF64_ST_TYPE(Symbol.st_info) == STT_OBJECT && Symbol.st_size > 0 &&
-          Sections.name(Home).substr(0, 10) == ".nv.global")
-        Variables.insert(Name);
-      else if (ELF64_ST_TYPE(Symbol.st_info) == STT_FUNC)
+      std::string_view Section = Sections.name(Home);
+      bool IsObject = ELF64_ST_TYPE(Symbol.st_info) == STT_OBJECT && Symbol.st_size > 0;
+      if (ELF64_ST_TYPE(Symbol.st_info) == STT_FUNC)
         Kernels.insert(Name);
+      else if (IsObject && Section.substr(0, 10) == ".nv.global")
+        Variables.insert(Name);
+      else if (IsObject && Section.substr(0, 13) == ".nv.constant3")
+        Constants.insert(Name);
     }
   }
   return Sections.valid();
@@ -104,7 +105,7 @@ void ModuleGlobals::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 
 void ModuleGlobals::loaded(const char *Data, size_t Bytes) {
   Image New;
-  if (!Data || !readSymbols({Data, Bytes}, New.Kernels, New.Variables) || New.Kernels.empty())
+  if (!Data || !New.read({Data, Bytes}) || New.Kernels.empty())
     return;
   std::string Digest = digestOfImage(Data, Bytes);
   std::lock_guard<std::mutex> Guard(Lock);
@@ -117,34 +118,34 @@ void ModuleGlobals::forget() {
 }
 
 std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
-                                 const std::string &Kernel, CUmodule Module,
-                                 CUcontext Context) const {
+                                 const Place &Where, bool Constants) const {
   std::map<CUdeviceptr, MemoryRange> Found;
   std::set<std::string, std::less<>> Names;
-  bool Seen = false;
   size_t Modules = 0;
   {
     std::lock_guard<std::mutex> Guard(Lock);
     for (const auto &[Base, Range] : Asked)
-      if (Range.Context == Context)
+      if (Range.Context == Where.Context)
         Found[Base] = Range;
-    for (const auto &[Digest, I] : Images)
-      if (I.Kernels.count(Kernel)) {
-        Seen = true;
-        ++Modules;
-        Names.insert(I.Variables.begin(), I.Variables.end());
-      }
+    for (const auto &[Digest, I] : Images) {
+      if (!I.Kernels.count(Where.Kernel))
+        continue;
+      ++Modules;
+      Names.insert(I.Variables.begin(), I.Variables.end());
+      if (Constants)
+        Names.insert(I.Constants.begin(), I.Constants.end());
+    }
   }
-  if (!Seen)
+  if (Modules == 0)
     return "module-unseen";
   for (const std::string &Name : Names) {
     MemoryRange Range;
-    Range.Context = Context;
-    CUresult Result = Driver.ModuleGetGlobal
-                          ? Driver.ModuleGetGlobal(&Range.Base, &Range.Bytes, Module, Name.c_str())
-                          : CUDA_ERROR_NOT_SUPPORTED;
+    Range.Context = Where.Context;
+    bool Known = Driver.ModuleGetGlobal &&
+                 Driver.ModuleGetGlobal(&Range.Base, &Range.Bytes, Where.Module, Name.c_str()) ==
+                     CUDA_SUCCESS;
     // Of several modules with this kernel, each has its own variables.
-    if (Result == CUDA_SUCCESS && Range.Bytes)
+    if (Known && Range.Bytes)
       Found[Range.Base] = Range;
     else if (Modules == 1)
       return "module-variables";

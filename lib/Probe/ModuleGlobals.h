@@ -15,6 +15,16 @@
 
 namespace carve::probe {
 
+/// What a module's machine code defines, by name.
+struct ModuleSymbols {
+  std::set<std::string, std::less<>> Kernels;
+  std::set<std::string, std::less<>> Variables; ///< That kernels may write.
+  std::set<std::string, std::less<>> Constants;
+
+  /// False where \p Elf is not such code.
+  bool read(std::string_view Elf);
+};
+
 /// Thread-safe. Its lock is never held across a call of the driver.
 class ModuleGlobals {
 public:
@@ -28,24 +38,24 @@ public:
   /// Modules are gone, and with them what the program had asked for.
   void forget();
 
-  /// Adds the variables of \p Kernel's module \p Module, and all that the program has asked for in
-  /// \p Context, to \p Ranges. Returns why a replay cannot know them all; empty on success.
-  std::string addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
-                    const std::string &Kernel, CUmodule Module, CUcontext Context) const;
+  /// Where \p Kernel is.
+  struct Place {
+    const std::string &Kernel;
+    CUmodule Module;
+    CUcontext Context;
+  };
+  /// Adds the variables of the kernel's module, and all that the program has asked for in its
+  /// context, to \p Ranges; with \p Constants also what no kernel writes, for the addresses that
+  /// may stand there. Returns why a replay cannot know them all; empty on success.
+  std::string addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver, const Place &Where,
+                    bool Constants) const;
 
 private:
-  struct Image {
-    std::set<std::string, std::less<>> Kernels, Variables;
-  };
+  using Image = ModuleSymbols;
 
   mutable std::mutex Lock;
   std::map<std::string, Image> Images; ///< By digest: a module may be loaded a million times.
   std::map<CUdeviceptr, MemoryRange> Asked;
 };
-
-/// The names of the kernels and of the variables outside of __constant__ memory that the machine
-/// code \p Elf defines. False where it is not such code.
-bool readSymbols(std::string_view Elf, std::set<std::string, std::less<>> &Kernels,
-                 std::set<std::string, std::less<>> &Variables);
 
 } // namespace carve::probe

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -27,7 +26,10 @@ inline double median(std::vector<double> Values) {
 /// second largest, 96 %. 0 where \p Count is too small for the confidence.
 inline size_t orderStatisticTrim(size_t Count, double Confidence) {
   // Cumulative binomial probabilities with p = 1/2, term by term.
-  double Term = std::pow(0.5, double(Count)), Tail = Term;
+  double Term = 1;
+  for (size_t I = 0; I < Count; ++I)
+    Term /= 2; // std::pow needs libm, which the probe does without.
+  double Tail = Term;
   size_t Trim = 0;
   for (size_t K = 1; 2 * K < Count; ++K) {
     Term *= double(Count - K + 1) / double(K);

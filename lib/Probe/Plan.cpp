@@ -2,6 +2,7 @@
 
 #include "Probe/Protocol.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 

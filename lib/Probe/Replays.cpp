@@ -1,5 +1,6 @@
 #include "Probe/Replays.h"
 
+#include "Probe/DeviceWork.h"
 #include "Probe/TracedProcess.h"
 
 #include <algorithm>
@@ -144,21 +145,6 @@ std::string Replays::hazard(const ReplayTarget &Target) const {
 }
 
 namespace {
-/// Our calls must not end a capture of the program's, nor be refused because of one.
-class RelaxedCapture {
-public:
-  explicit RelaxedCapture(const DriverApi &Driver) : Driver(Driver) {
-    Driver.ThreadExchangeStreamCaptureMode(&Mode);
-  }
-  RelaxedCapture(const RelaxedCapture &) = delete;
-  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
-  ~RelaxedCapture() { Driver.ThreadExchangeStreamCaptureMode(&Mode); }
-
-private:
-  const DriverApi &Driver;
-  CUstreamCaptureMode Mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-};
-
 class ClosedGate {
 public:
   explicit ClosedGate(SubmissionGate &Gate) : Gate(Gate), Closed(Gate.close(GateLimit)) {}
@@ -179,7 +165,7 @@ private:
 Replays::Outcome Replays::replay(ReplayTarget &Target, CUcontext Context) {
   if (Hazards.capturing())
     return {"capture", /*Again=*/true, {}};
-  RelaxedCapture Relaxed(P.Driver);
+  CaptureRelaxed Relaxed(P.Driver);
   if (std::string Why = hazard(Target); !Why.empty())
     return {Why, /*Again=*/false, {}};
   ClosedGate Closed(Gate);
@@ -253,7 +239,8 @@ std::string Replays::ranges(const ReplayTarget &Target, CUcontext Context,
   CUmodule Module = nullptr;
   if (P.Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
     return "module-unknown";
-  return Globals.addTo(Saved, P.Driver, Target.Kernel.Planned->Name, Module, Context);
+  return Globals.addTo(Saved, P.Driver, {Target.Kernel.Planned->Name, Module, Context},
+                       /*Constants=*/!Pointed.empty());
 }
 
 ReplayContext *Replays::contextFor(CUcontext Context) {

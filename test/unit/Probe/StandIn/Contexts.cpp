@@ -26,7 +26,10 @@ unsigned carve::standin::nextCorrelation() {
   return Next++;
 }
 
-void carve::standin::setDeviceMemory(size_t Bytes) { driver().TotalBytes = Bytes; }
+void carve::standin::setDeviceMemory(size_t Bytes) {
+  std::lock_guard<std::mutex> Guard(driver().Lock);
+  driver().TotalBytes = Bytes;
+}
 
 static std::vector<Context *> &contextStack() {
   static thread_local std::vector<Context *> Stack;
@@ -101,7 +104,8 @@ STANDIN_API cuDeviceTotalMem(size_t *Bytes, CUdevice) {
 }
 
 STANDIN_API cuDeviceGetAttribute(int *Value, CUdevice_attribute Attribute, CUdevice) {
-  static const std::map<int, int> Known = {
+  // Never destroyed: the probe asks when the process ends.
+  static const auto &Known = *new const std::map<int, int>{
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
       {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
       {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 64 << 10},

@@ -83,11 +83,14 @@ struct Image {
   bool Library = false;
 };
 
-/// A kernel of an image: CUfunction and CUkernel, which the runtime uses alike.
+/// A kernel of an image: a CUkernel where it is of a library, else a CUfunction. Launches take
+/// both.
 struct Entry {
   std::shared_ptr<const KernelCode> Code;
   Image *Owner = nullptr;
-  std::map<int, int> Attributes; ///< That the program set.
+  std::shared_ptr<std::map<int, int>> Attributes; ///< That the program set.
+  std::unique_ptr<Entry> Function;                ///< Of a CUkernel.
+  bool isKernel() const { return Function != nullptr; }
 };
 
 struct GraphNode {

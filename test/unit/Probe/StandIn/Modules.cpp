@@ -145,26 +145,30 @@ static Entry *entryOf(Image *I, const std::string &Name) {
     Known = std::make_unique<Entry>();
     Known->Code = Code->second;
     Known->Owner = I;
+    Known->Attributes = std::make_shared<std::map<int, int>>();
+    if (I->Library)
+      Known->Function = std::unique_ptr<Entry>(new Entry{Known->Code, I, Known->Attributes, {}});
   }
   return Known.get();
 }
 
-template <class Handle> static CUresult find(Handle *Out, void *Owner, const char *Name) {
-  Entry *Found = entryOf(imageOf(Owner), Name);
-  if (!Found)
-    return CUDA_ERROR_NOT_FOUND;
+template <class Handle> static CUresult give(Handle *Out, Entry *Found) {
   *Out = reinterpret_cast<Handle>(Found);
-  return CUDA_SUCCESS;
+  return Found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 STANDIN_API cuModuleGetFunction(CUfunction *Out, CUmodule Module, const char *Name) {
-  return traced(CALL(cuModuleGetFunction){Out, Module, Name},
-                [](auto &P, unsigned) { return find(P.hfunc, P.hmod, P.name); });
+  return traced(CALL(cuModuleGetFunction){Out, Module, Name}, [](auto &P, unsigned) {
+    // Of a library it is the CUfunction behind the CUkernel.
+    Entry *Found = entryOf(imageOf(P.hmod), P.name);
+    return give(P.hfunc, Found && Found->isKernel() ? Found->Function.get() : Found);
+  });
 }
 
 STANDIN_API cuLibraryGetKernel(CUkernel *Out, CUlibrary Library, const char *Name) {
-  return traced(CALL(cuLibraryGetKernel){Out, Library, Name},
-                [](auto &P, unsigned) { return find(P.pKernel, P.library, P.name); });
+  return traced(CALL(cuLibraryGetKernel){Out, Library, Name}, [](auto &P, unsigned) {
+    return give(P.pKernel, entryOf(imageOf(P.library), P.name));
+  });
 }
 
 static CUresult global(CUdeviceptr *Out, size_t *Bytes, void *Owner, const char *Name) {
@@ -203,23 +207,23 @@ STANDIN_API cuKernelGetName(const char **Name, CUkernel Kernel) {
 }
 
 STANDIN_API cuKernelGetLibrary(CUlibrary *Out, CUkernel Kernel) {
-  Image *Owner = entry(Kernel)->Owner;
-  if (!Owner->Library)
+  if (!entry(Kernel)->isKernel())
     return CUDA_ERROR_INVALID_HANDLE;
-  *Out = reinterpret_cast<CUlibrary>(Owner);
+  *Out = reinterpret_cast<CUlibrary>(entry(Kernel)->Owner);
   return CUDA_SUCCESS;
 }
 
 STANDIN_API cuFuncGetModule(CUmodule *Out, CUfunction Function) {
-  Image *Owner = entry(Function)->Owner;
-  if (Owner->Library)
+  if (entry(Function)->isKernel())
     return CUDA_ERROR_INVALID_HANDLE;
-  *Out = reinterpret_cast<CUmodule>(Owner);
+  *Out = reinterpret_cast<CUmodule>(entry(Function)->Owner);
   return CUDA_SUCCESS;
 }
 
 STANDIN_API cuKernelGetFunction(CUfunction *Out, CUkernel Kernel) {
-  *Out = reinterpret_cast<CUfunction>(Kernel);
+  if (!entry(Kernel)->isKernel())
+    return CUDA_ERROR_INVALID_HANDLE;
+  *Out = reinterpret_cast<CUfunction>(entry(Kernel)->Function.get());
   return CUDA_SUCCESS;
 }
 
@@ -255,7 +259,7 @@ STANDIN_API cuKernelGetParamInfo(CUkernel Kernel, size_t Index, size_t *Offset, 
 
 static CUresult attribute(int *Value, int Attribute, const Entry &E) {
   std::lock_guard<std::mutex> Guard(driver().Lock);
-  if (auto It = E.Attributes.find(Attribute); It != E.Attributes.end())
+  if (auto It = E.Attributes->find(Attribute); It != E.Attributes->end())
     *Value = It->second;
   else if (Attribute == CU_FUNC_ATTRIBUTE_NUM_REGS)
     *Value = E.Code->Registers;
@@ -272,7 +276,7 @@ static CUresult attribute(int *Value, int Attribute, const Entry &E) {
 
 static CUresult setAttribute(int Attribute, int Value, Entry &E) {
   std::lock_guard<std::mutex> Guard(driver().Lock);
-  E.Attributes[Attribute] = Value;
+  (*E.Attributes)[Attribute] = Value;
   return CUDA_SUCCESS;
 }
 

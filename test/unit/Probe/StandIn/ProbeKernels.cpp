@@ -3,7 +3,6 @@
 
 #include "unit/Probe/StandIn/Model.h"
 
-#if __has_include("Probe/device/HelperTypes.h")
 #include "Probe/device/HelperTypes.h"
 
 #include <algorithm>
@@ -101,6 +100,3 @@ void carve::standin::registerProbeKernels() {
   Register("__carve_probe_scan", {8, 4, 8, 8, 4, 8}, scan);
   Register("__carve_probe_read", {8, 8, 8}, readAll);
 }
-#else
-void carve::standin::registerProbeKernels() {}
-#endif

@@ -54,7 +54,7 @@ static CUresult sum(const KernelCall &Call) {
   for (unsigned Sum = 0; Sum < 64; ++Sum) {
     float Total = 0;
     for (unsigned I = 0; I < Count; ++I)
-      Total += In[(Start + I * (Sum + 1)) % Count];
+      Total += In[(Start + I * (2 * Sum + 1)) % Count]; // All, where Count is a power of two.
     Out[Sum] += Total;
   }
   return CUDA_SUCCESS;

@@ -212,6 +212,7 @@ static void capture(Kernels &K) {
 
 /// Fills the device to the last block once a replay has taken its shadow memory.
 static void fullMemory(Kernels &K) {
+  setDeviceMemory(size_t(192) << 20);
   size_t Free = 0, Total = 0;
   Buffer Data(Count, 1);
   CHECK(cuMemGetInfo(&Free, &Total));
@@ -222,7 +223,7 @@ static void fullMemory(Kernels &K) {
     CHECK(cuMemsetD8(Block, 3, Bytes));
     Blocks.push_back(Block);
   };
-  Take(Free / 2);
+  Take(Free / 4);
   for (int L = 0; L < Launches; ++L)
     step(K.Step, nullptr, Data);
   CHECK(cuMemGetInfo(&Free, &Total));

@@ -51,7 +51,7 @@ struct KernelCode {
 /// Makes \p Code what a module that names it contains. Later code of the same name replaces it.
 __attribute__((visibility("default"))) void registerKernel(KernelCode Code);
 
-/// Bytes of memory that the device has; before the first allocation.
+/// Bytes of memory that the device has.
 __attribute__((visibility("default"))) void setDeviceMemory(size_t Bytes);
 
 } // namespace carve::standin

@@ -1,0 +1,193 @@
+// Launches replayed on the stand-in driver: the program does what it does by itself, wrong variants
+// are found, and what cannot be replayed is left alone.
+#include "unit/Probe/StandInRun.h"
+
+#include "Probe/Protocol.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+using namespace carve;
+using namespace carve::probe;
+using namespace carve::probe::test;
+
+namespace {
+
+struct ReplayCase {
+  const char *Scenario;
+  const char *Kernel; ///< That has to be replayed; null: it may be.
+  std::set<std::string> Verdicts = {"equal"};
+};
+std::ostream &operator<<(std::ostream &OS, const ReplayCase &C) { return OS << C.Scenario; }
+
+const std::set<std::string> Spread = {"equal", "within-spread"};
+
+const ReplayCase Cases[] = {{"deterministic", "scale"}, {"in-place", "step"},
+                            {"atomics", "sum", Spread}, {"permutation", "append", Spread},
+                            {"streams", "step"},        {"threads", "step"},
+                            {"contexts", "step"},       {"capture", nullptr},
+                            {"full-memory", "step"},    {"mapped", "step"},
+                            {"variables", "count"},     {"forks", "step"},
+                            {"early-exit", "step"}};
+
+std::string nameOf(const testing::TestParamInfo<ReplayCase> &Info) {
+  std::string Name = Info.param.Scenario;
+  std::erase(Name, '-');
+  return Name;
+}
+
+class StandInReplay : public testing::TestWithParam<ReplayCase> {};
+
+void expectSame(const CommandResult &With, const CommandResult &Without) {
+  EXPECT_EQ(With.Stdout, Without.Stdout);
+  EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
+  EXPECT_EQ(With.Signal, Without.Signal);
+  EXPECT_EQ(With.Stderr.substr(0, 6000), "") << "a sanitizer reports here";
+}
+
+/// Verdicts on \p Variant of \p Kernel. Kernel, shape (4), launch, variant, verdict, detail.
+std::set<std::string> verdicts(const Records &File, const std::string &Kernel,
+                               const std::string &Variant) {
+  std::set<std::string> Found;
+  for (const Fields &Line : File.of("verified"))
+    if (Line.at(0) == Kernel && Line.at(6) == Variant)
+      Found.insert(Line.at(7));
+  return Found;
+}
+
+std::string printed(const Records &File) {
+  std::string Text;
+  for (const Fields &Line : File.Lines)
+    if (Line.front() != "timed" && Line.front() != "rotated")
+      for (const std::string &Field : Line)
+        Text += Field + (&Field == &Line.back() ? "\n" : "\t");
+  return Text;
+}
+
+bool replayed(const Records &File, const std::string &Kernel) {
+  for (const Fields &Line : File.of("replayed"))
+    if (Line.at(0) == Kernel)
+      return true;
+  return false;
+}
+
+} // namespace
+
+TEST_P(StandInReplay, ProgramDoesTheSame) {
+  const ReplayCase &Case = GetParam();
+  for (const char *Mode : {"replay", "verify-rotate"}) {
+    SCOPED_TRACE(Mode);
+    StandInRun Run(Case.Scenario);
+    StandInPlan Plan;
+    Plan.Mode = Mode;
+    Plan.Fallback = "rotate";
+    expectSame(Run.time(Plan), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
+    if (!Case.Kernel)
+      continue;
+    EXPECT_TRUE(replayed(Run.Timed, Case.Kernel)) << printed(Run.Timed);
+    for (const char *Variant : {"1", "2", "3"}) {
+      std::set<std::string> Found = verdicts(Run.Timed, Case.Kernel, Variant);
+      EXPECT_FALSE(Found.empty()) << printed(Run.Timed);
+      for (const std::string &Verdict : Found)
+        EXPECT_TRUE(Case.Verdicts.count(Verdict)) << Variant << " " << printed(Run.Timed);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StandInReplay, testing::ValuesIn(Cases), nameOf);
+
+TEST(StandInReplayed, TimesAreThoseOfTheirVariants) {
+  StandInRun Run("in-place");
+  expectSame(Run.time({}), Run.Plain);
+  // Kernel, shape (4), launch, phase, round, variant, cold, warm.
+  std::set<std::string> Phases;
+  for (const Fields &Line : Run.Timed.of("timed")) {
+    static const std::string Times[] = {"400000", "400000", "300000", "350000"};
+    EXPECT_EQ(Line.at(9), Times[std::stoul(Line.at(8))]);
+    EXPECT_EQ(Line.at(10), "0") << "not idempotent: a warm run would have other inputs";
+    Phases.insert(Line.at(6));
+  }
+  EXPECT_EQ(Phases, (std::set<std::string>{"confirm", "screen"})) << printed(Run.Timed);
+}
+
+TEST(StandInReplayed, HostMemoryIsNotReplayed) {
+  for (const char *Scenario : {"managed", "host-mapped", "host-hidden"}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario);
+    expectSame(Run.time({}), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("timed").empty()) << printed(Run.Timed);
+    EXPECT_FALSE(Run.Timed.of("stood-back").empty()) << printed(Run.Timed);
+  }
+}
+
+TEST(StandInReplayed, WrongVariantIsFoundAndTheOthersAreNot) {
+  for (const char *Bad : {"wrong", "stray"}) {
+    for (auto [Scenario, Kernel] :
+         {std::pair{"deterministic", "scale"}, {"in-place", "step"}, {"atomics", "sum"}}) {
+      SCOPED_TRACE(std::string(Bad) + " " + Scenario);
+      StandInRun Run(Scenario, Bad);
+      expectSame(Run.time({}), Run.Plain);
+      EXPECT_EQ(verdicts(Run.Timed, Kernel, "3"),
+                std::set<std::string>{Bad == std::string("wrong") ? "differs" : "stray"})
+          << printed(Run.Timed);
+      for (const char *Right : {"1", "2"})
+        for (const std::string &Verdict : verdicts(Run.Timed, Kernel, Right))
+          EXPECT_TRUE(Spread.count(Verdict)) << printed(Run.Timed);
+      for (const Fields &Line : Run.Timed.of("timed"))
+        EXPECT_NE(Line.at(8), "3") << "a rejected variant is not timed";
+    }
+  }
+}
+
+TEST(StandInReplayed, VerifiedRotationLeavesOutTheWrongVariant) {
+  StandInRun Run("in-place", "wrong");
+  StandInPlan Plan;
+  Plan.Mode = "verify-rotate";
+  Plan.Fallback = "rotate";
+  expectSame(Run.time(Plan), Run.Plain);
+  EXPECT_FALSE(Run.Timed.of("rotated").empty()) << printed(Run.Timed);
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    EXPECT_NE(Line.at(6), "3");
+}
+
+/// `<kernel> <variant>` of all faults.
+static std::set<std::string> blamed(const Records &File) {
+  std::set<std::string> Blamed;
+  for (const Fields &Line : File.of("fault"))
+    Blamed.insert(Line.at(0) + " " + Line.at(1));
+  return Blamed;
+}
+
+TEST(StandInReplayed, VariantThatHangsOrBreaksTheContextEndsTheProcess) {
+  for (const char *Bad : {"hang", "break"}) {
+    SCOPED_TRACE(Bad);
+    StandInRun Run("in-place", Bad);
+    StandInPlan Plan;
+    Plan.HangMs = 300;
+    CommandResult Result = Run.time(Plan);
+    EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
+    EXPECT_LT(Result.WallS, 20);
+    EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
+  }
+}
+
+TEST(StandInRotated, VariantThatBreaksTheContextEndsTheProcess) {
+  StandInRun Run("in-place", "break");
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  CommandResult Result = Run.time(Plan);
+  EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
+  EXPECT_EQ(blamed(Run.Timed).size(), 1u) << printed(Run.Timed);
+}
+
+TEST(StandInReplayed, ExcludedVariantIsNotRun) {
+  StandInRun Run("in-place", "hang");
+  StandInPlan Plan;
+  Plan.Excluded = {3};
+  expectSame(Run.time(Plan), Run.Plain);
+  EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
+  EXPECT_TRUE(verdicts(Run.Timed, "step", "3").empty());
+}
