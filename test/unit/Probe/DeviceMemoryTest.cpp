@@ -1,6 +1,5 @@
 #include "Probe/DeviceMemory.h"
 
-#include "Probe/HazardCalls.h"
 #include "Probe/HostMemory.h"
 #include "Probe/Snapshot.h"
 
@@ -373,25 +372,11 @@ TEST_F(DeviceMemoryTest, PassesOverOtherCalls) {
 }
 
 TEST(MemoryCalls, AreNamedOnce) {
-  for (const auto &Calls : {DeviceMemory::calls(), callsThatNeedMemory(), hazardCalls()}) {
+  for (const auto &Calls : {DeviceMemory::calls(), callsThatNeedMemory()}) {
     std::set<CUpti_CallbackId> Once(Calls.begin(), Calls.end());
     EXPECT_EQ(Once.size(), Calls.size());
     EXPECT_GT(Calls.size(), 40u);
   }
-}
-
-TEST(HazardCalls, HaveTheKindsOfTheProtocol) {
-  EXPECT_STREQ(hazardOf(CALL(cuMemAllocManaged)), "managed");
-  EXPECT_STREQ(hazardOf(CALL(cuMemHostAlloc)), "host-mapped");
-  EXPECT_STREQ(hazardOf(CALL(cuIpcOpenMemHandle_v2)), "ipc");
-  EXPECT_STREQ(hazardOf(CALL(cuCtxEnablePeerAccess)), "peer");
-  EXPECT_STREQ(hazardOf(CALL(cuStreamBeginCapture_v2_ptsz)), "capture");
-  EXPECT_STREQ(hazardOf(CALL(cuSurfObjectCreate)), "array");
-  EXPECT_EQ(hazardOf(CALL(cuMemAlloc_v2)), nullptr);
-  std::set<std::string> Kinds{"managed", "host-mapped", "ipc", "peer", "capture", "array"}, Seen;
-  for (CUpti_CallbackId Id : hazardCalls())
-    Seen.insert(hazardOf(Id));
-  EXPECT_EQ(Seen, Kinds);
 }
 
 TEST(HostMemory, ReadsWhatTheKernelSays) {
