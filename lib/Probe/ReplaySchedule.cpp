@@ -12,6 +12,9 @@ static constexpr size_t References = 2;
 /// Of the interval by which a variant is given up. Wrongly given up, a variant costs a gain and
 /// nothing else.
 static constexpr double Confidence = 0.95;
+/// Ratios to the default: a winner's median is below the first, and one whose interval ends below
+/// the second wins whatever its copy's distance takes off.
+static constexpr double LeastWin = 0.99, SureWin = 0.97;
 
 ReplaySchedule::ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed) : Random(Seed) {
   Active = {0, 1};
@@ -43,17 +46,13 @@ void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, dou
   ++Round;
   if (Now == Phase::Confirm) {
     Complete = Round >= MinConfirmRounds;
-    if (Round >= MaxConfirmRounds || LeftNs < RoundNs)
+    if (Round >= confirmTarget() || LeftNs < RoundNs)
       Now = Phase::Done;
     return;
   }
   if (Round >= MinScreenRounds)
     rejectLosers();
-  if (Active.size() == References) {
-    // Nothing beats the default: there is nothing to confirm.
-    Complete = true;
-    Now = Phase::Done;
-  } else if (Round >= MinScreenRounds && screened(RoundNs, LeftNs)) {
+  if (Round >= MinScreenRounds && screened(RoundNs, LeftNs)) {
     startConfirming();
   } else if (LeftNs < RoundNs) {
     Now = Phase::Done;
@@ -94,6 +93,21 @@ bool ReplaySchedule::screened(double RoundNs, double LeftNs) const {
     return true;
   double PerRun = RoundNs / double(Order.size());
   return LeftNs - RoundNs < PerRun * double(References + 2) * MaxConfirmRounds;
+}
+
+/// Where nothing beats the default the rounds say how far apart two identical copies are. Else they
+/// go on while the best lies on both sides of what a winner needs.
+unsigned ReplaySchedule::confirmTarget() const {
+  if (Active.size() == References)
+    return MinConfirmRounds;
+  if (Round < MaxConfirmRounds)
+    return MaxConfirmRounds;
+  for (size_t I = References; I < Active.size(); ++I) {
+    Interval R = intervalOf(Ratios[Active[I]]);
+    if (R.Low < LeastWin && R.High > SureWin)
+      return MaxUndecidedRounds;
+  }
+  return MaxConfirmRounds;
 }
 
 void ReplaySchedule::startConfirming() {

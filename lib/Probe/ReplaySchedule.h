@@ -19,6 +19,8 @@ public:
   static constexpr unsigned MaxScreenRounds = 15;
   static constexpr unsigned MinConfirmRounds = 5;
   static constexpr unsigned MaxConfirmRounds = 12;
+  /// Where the held-out rounds do not tell whether the best wins.
+  static constexpr unsigned MaxUndecidedRounds = 36;
 
   /// Times of one variant in one round, ns. WarmNs is 0 where it is not taken.
   struct Times {
@@ -49,6 +51,7 @@ public:
 private:
   void rejectLosers();
   bool screened(double RoundNs, double LeftNs) const;
+  unsigned confirmTarget() const;
   void startConfirming();
 
   Phase Now = Phase::Screen;

@@ -1,6 +1,7 @@
 #include "Tune/Statistics.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace carve;
 

@@ -37,11 +37,22 @@ TEST(ReplaySchedule, LosersLeaveAndTheBestTwoAreConfirmed) {
   EXPECT_TRUE(S.complete());
 }
 
-TEST(ReplaySchedule, NothingIsConfirmedWhereAllLose) {
+TEST(ReplaySchedule, WhereAllLoseTheReferencesAloneAreHeldOut) {
   ReplaySchedule S({0, 1, 2, 3}, 1);
   EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}, {2, 120}, {3, 110}}), 3u);
+  EXPECT_EQ(S.active(), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}}), ReplaySchedule::MinConfirmRounds);
   EXPECT_EQ(S.phase(), Phase::Done);
   EXPECT_TRUE(S.complete()) << "that the default stays is decided";
+}
+
+TEST(ReplaySchedule, HeldOutRoundsGoOnWhileTheyDoNotTell) {
+  ReplaySchedule S({0, 1, 2}, 1);
+  std::map<size_t, double> Close = {{0, 100}, {1, 100}, {2, 98}};
+  runPhase(S, Close);
+  ASSERT_EQ(S.phase(), Phase::Confirm);
+  EXPECT_EQ(runPhase(S, Close, 1e12, 2), ReplaySchedule::MaxUndecidedRounds);
+  EXPECT_TRUE(S.complete());
 }
 
 TEST(ReplaySchedule, WhatCannotBeToldApartIsScreenedLonger) {
