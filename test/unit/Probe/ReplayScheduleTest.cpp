@@ -48,7 +48,7 @@ TEST(ReplaySchedule, WhereAllLoseTheReferencesAloneAreHeldOut) {
 
 TEST(ReplaySchedule, HeldOutRoundsGoOnWhileTheyDoNotTell) {
   ReplaySchedule S({0, 1, 2}, 1);
-  std::map<size_t, double> Close = {{0, 100}, {1, 100}, {2, 98}};
+  std::map<size_t, double> Close = {{0, 100}, {1, 100}, {2, 96}};
   runPhase(S, Close);
   ASSERT_EQ(S.phase(), Phase::Confirm);
   EXPECT_EQ(runPhase(S, Close, 1e12, 2), ReplaySchedule::MaxUndecidedRounds);

@@ -28,7 +28,7 @@ const ReplayCase Cases[] = {{"deterministic", "scale"}, {"in-place", "step"},
                             {"contexts", "step"},       {"capture", nullptr},
                             {"full-memory", "step"},    {"mapped", "step"},
                             {"variables", "count"},     {"forks", "step"},
-                            {"early-exit", "step"}};
+                            {"early-exit", nullptr}};
 
 std::string nameOf(const testing::TestParamInfo<ReplayCase> &Info) {
   std::string Name = Info.param.Scenario;

@@ -70,7 +70,7 @@ static bool hasWord(const std::string &Text, const std::string &Word) {
 }
 
 static void makeGlobals(Image &I) {
-  static const std::string Tag = "global:";
+  static const std::string &Tag = *new std::string("global:");
   for (size_t At = I.Text.find(Tag); At != std::string::npos; At = I.Text.find(Tag, At + 1)) {
     size_t Colon = I.Text.find(':', At + Tag.size());
     std::string Name = I.Text.substr(At + Tag.size(), Colon - At - Tag.size());
