@@ -87,6 +87,8 @@ std::string carve::printJsonReport(const TuningReport &R) {
                  {"runs", R.Runs},
                  {"runs-before-confirmation", R.RunsBeforeConfirmation},
                  {"reruns", json::Array(R.Reruns)},
+                 {"timing-wall-s", R.TimingWallS},
+                 {"variants-compared", R.VariantsCompared},
                  {"wall-s", R.WallS},
                  {"plain-wall-s", R.PlainWallS},
                  {"variants-timed", R.VariantsTimed},
@@ -149,12 +151,15 @@ static bool fromJSON(const json::Value &V, InRunReport &R, json::Path P) {
 
 /// What reports of before do not have.
 static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
-  int64_t Processes = 1, Gpus = 1, Before = 0;
+  int64_t Processes = 1, Gpus = 1, Before = 0, Compared = 0;
   bool Read = M.mapOptional("unordered-lines", R.Unordered) &&
               M.mapOptional("runs-before-confirmation", Before) &&
-              M.mapOptional("reruns", R.Reruns) && M.mapOptional("processes", Processes) &&
-              M.mapOptional("gpus", Gpus) && M.mapOptional("other-gpu-users", R.OtherUsers);
+              M.mapOptional("reruns", R.Reruns) && M.mapOptional("timing-wall-s", R.TimingWallS) &&
+              M.mapOptional("variants-compared", Compared) &&
+              M.mapOptional("processes", Processes) && M.mapOptional("gpus", Gpus) &&
+              M.mapOptional("other-gpu-users", R.OtherUsers);
   R.RunsBeforeConfirmation = Before;
+  R.VariantsCompared = Compared;
   R.Processes = Processes;
   R.Gpus = Gpus;
   return Read;

@@ -108,6 +108,9 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
   if (R.RunsBeforeConfirmation)
     OS << "; " << R.RunsBeforeConfirmation << " before the confirmation";
   OS << ")\n";
+  if (R.TimingWallS > 0)
+    OS << "timing run: " << formatted("%.2f", R.TimingWallS) << " s, " << R.VariantsCompared
+       << " output(s) of variants compared with the default's\n";
   for (const std::string &Why : R.Reruns)
     OS << "timed again: " << Why << "\n";
   for (const GpuUser &U : R.OtherUsers)

@@ -63,6 +63,7 @@ void TimingRun::exclude(const InRunRecord::Fault &F) {
 
 /// Takes what counts of \p Run, which had no new fault.
 void TimingRun::judge(RunRecord Run, OutputCheck *Check) {
+  Result.WallS = Run.WallS;
   if (Run.TimedOut)
     Result.Failure = "the timing run took too long";
   else if (!Run.Probe.Unswapped.empty())

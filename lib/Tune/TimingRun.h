@@ -31,6 +31,7 @@ struct TimingRunResult {
   std::optional<std::string> Difference;
   std::optional<std::string> Failure; ///< Why nothing of the run counts.
   unsigned Runs = 0;
+  double WallS = 0;                ///< Of the run that counts.
   std::vector<std::string> Reruns; ///< Why each was made again, for a person.
 };
 

@@ -189,8 +189,12 @@ TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
   Report.Scope = Scope == TuningScope::File ? "file" : "kernel";
   Report.Runs = Outcome.Runs;
   Report.RunsBeforeConfirmation = Outcome.ScreeningRuns;
-  if (InRun)
+  if (InRun) {
     Report.Reruns = InRun->Run.Reruns;
+    Report.TimingWallS = InRun->Run.WallS;
+    Report.VariantsCompared = llvm::count_if(
+        InRun->Run.Record.Verified, [](const VerifiedVariant &V) { return V.Variant > 1; });
+  }
   Report.Program = Outcome.Program;
   Report.ProgramWall = Outcome.Wall;
   Report.Pairs = Outcome.Pairs;

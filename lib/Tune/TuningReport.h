@@ -63,8 +63,11 @@ struct TuningReport {
   unsigned Runs = 0;
   unsigned RunsBeforeConfirmation = 0;
   std::vector<std::string> Reruns; ///< Why the timing run was made again.
-  double WallS = 0;                ///< Of the whole tuning.
-  double PlainWallS = 0;           ///< Of one run of the program, traced.
+  double TimingWallS = 0;          ///< Of the timing run; 0 where there was none.
+  /// Runs of variants in it whose output was compared, each of one launch.
+  unsigned VariantsCompared = 0;
+  double WallS = 0;      ///< Of the whole tuning.
+  double PlainWallS = 0; ///< Of one run of the program, traced.
   unsigned VariantsTimed = 0;
   RatioInterval Program, ProgramWall;
   unsigned Pairs = 0;
