@@ -3,7 +3,8 @@
 
 #include <cooperative_groups.h>
 
-__global__ void PRESS hot(float *Data) {
+// Not pressed: more registers would take blocks from the SM, which these blocks may need.
+__global__ void hot(float *Data) {
   __shared__ float Mine[256];
   auto Cluster = cooperative_groups::this_cluster();
   Mine[threadIdx.x] = mixed(Data[globalThread()], Rounds);
