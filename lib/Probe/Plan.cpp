@@ -2,6 +2,7 @@
 
 #include "Probe/Protocol.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 
@@ -32,6 +33,22 @@ public:
     std::string Word = text();
     auto [End, Error] = std::from_chars(Word.data(), Word.data() + Word.size(), Value);
     Good &= Error == std::errc() && End == Word.data() + Word.size();
+    return Value;
+  }
+  /// A number with or without decimals. std::from_chars of double needs libm, strtod the program's
+  /// locale.
+  double decimal() {
+    std::string Word = text();
+    size_t Point = std::min(Word.find('.'), Word.size());
+    uint64_t Whole = 0;
+    const char *Last = Word.data() + Word.size();
+    auto [End, Error] = std::from_chars(Word.data(), Word.data() + Point, Whole);
+    Good &= Error == std::errc() && End == Word.data() + Point && Point + 1 != Word.size();
+    double Value = double(Whole), Place = 0.1;
+    for (const char *At = End + (Point < Word.size()); Good && At < Last; ++At, Place /= 10) {
+      Good &= *At >= '0' && *At <= '9';
+      Value += Place * (*At - '0');
+    }
     return Value;
   }
   std::array<uint32_t, 3> triple() {
@@ -103,7 +120,7 @@ static bool readLine(Words &Line, Plan &P) {
     PlannedShape Shape;
     Shape.Shape = Line.shape();
     Shape.Launches = Line.number<uint64_t>();
-    Shape.MeanNs = Line.number<double>();
+    Shape.MeanNs = Line.decimal();
     Kernel.Shapes.push_back(Shape);
   } else if (Tag == "exclude") {
     PlannedKernel &Kernel = P.Kernels[Line.text()];

@@ -1,5 +1,6 @@
 #include "Probe/PlannedRun.h"
 
+#include "Probe/Activity.h"
 #include "Probe/ShapeRecord.h"
 #include "Probe/TracedProcess.h"
 
@@ -45,8 +46,22 @@ PlannedRun::PlannedRun(TracedProcess &P, Plan W)
 
 PlannedRun::~PlannedRun() = default;
 
+/// Where a program learns that a kernel has broken the context, beside its next launch.
+static constexpr CUpti_CallbackId WaitCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz,
+};
+
 std::vector<CUpti_CallbackId> PlannedRun::calls() const {
   std::set<CUpti_CallbackId> All = Launches;
+  All.insert(std::begin(WaitCalls), std::end(WaitCalls));
   All.insert(KernelHandles::calls().begin(), KernelHandles::calls().end());
   if (Replaying)
     for (CUpti_CallbackId Id : Replays::calls())
@@ -104,11 +119,12 @@ bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
 
 bool PlannedRun::wantsRotation(const ShapeState &State) const {
   const PlannedKernel &Kernel = *State.Kernel;
+  bool Ended = State.Turns && State.Turns->ended();
   if (Kernel.Mode == TimingMode::Rotate)
-    return true;
+    return !Ended;
   if (Kernels.at(&Kernel).StoodBack)
-    return Kernel.MayRotate;
-  return Kernel.Mode == TimingMode::VerifyRotate && State.Replayed > 0;
+    return Kernel.MayRotate && !Ended;
+  return Kernel.Mode == TimingMode::VerifyRotate && State.Replayed > 0 && !Ended;
 }
 
 void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -118,8 +134,7 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     return;
   std::shared_ptr<ResolvedKernel> Kernel = Handles.find(*Launch->Slot, Call.context);
   const PlannedShape *Shape = Kernel ? Kernel->Planned->find(Kernel->shapeOf(*Launch)) : nullptr;
-  // A variant in a captured launch would stay in the graph.
-  if (!Shape || isCapturing(Launch->Stream))
+  if (!Shape)
     return;
   ShapeState &State = Shapes.at(Shape);
   uint64_t Index = 0;
@@ -128,15 +143,13 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     std::lock_guard<std::mutex> Guard(Lock);
     Index = State.Launches++;
     Replay = wantsReplay(State, Index);
-    State.Replaying |= Replay;
+    Rotate = wantsRotation(State);
   }
-  if (Replay)
-    replay(State, *Kernel, *Launch, Index, Call.context);
-  {
-    std::lock_guard<std::mutex> Guard(Lock);
-    // The launch that was just replayed goes on as it is.
-    Rotate = wantsRotation(State) && !(Replay && State.Attempts == 0);
-  }
+  // A variant in a captured launch would stay in the graph.
+  if ((!Replay && !Rotate) || isCapturing(Launch->Stream))
+    return;
+  if (Replay && replay(State, *Kernel, *Launch, Index, Call.context))
+    return;
   if (Rotate)
     rotate(State, *Kernel, *Launch, Index, Call.correlationId);
 }
@@ -166,21 +179,28 @@ std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall 
   return Usable;
 }
 
-void PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                         uint64_t Index, CUcontext Context) {
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    // Another thread may have come first.
+    if (!wantsReplay(State, Index))
+      return false;
+    State.Replaying = true;
+  }
   ReplayTarget Target(Launch, Kernel, *State.Shape, Index);
   Target.Variants = usable(Kernel, Launch, State, Index);
   std::erase(Target.Variants, size_t(0));
   Target.Timed = State.Kernel->Mode == TimingMode::Replay;
   Target.HangMs = Wanted.HangMs;
   Target.Seed = Wanted.Seed + Index + std::hash<std::string>()(Kernel.Planned->Name);
-  finishReplay(State, Replaying->replay(Target, Context));
+  return finishReplay(State, Replaying->replay(Target, Context));
 }
 
 /// How often a launch that could not be replayed then and there is tried again at a later one.
 static constexpr unsigned MaxAttempts = 3;
 
-void PlannedRun::finishReplay(ShapeState &State, const Replays::Outcome &Done) {
+bool PlannedRun::finishReplay(ShapeState &State, const Replays::Outcome &Done) {
   std::lock_guard<std::mutex> Guard(Lock);
   KernelState &Kernel = Kernels.at(State.Kernel);
   State.Replaying = false;
@@ -190,14 +210,15 @@ void PlannedRun::finishReplay(ShapeState &State, const Replays::Outcome &Done) {
       for (size_t Variant : Done.Rejected)
         Other.Turns->drop(Variant);
   if (Done.Again && ++State.Attempts < MaxAttempts)
-    return;
+    return false;
   State.Attempts = 0;
   // What a first replay has shown stays, whatever became of the second.
   bool IsFirst = State.Replayed++ == 0;
-  if (Done.StoodBack.empty() || Kernel.StoodBack || !IsFirst)
-    return;
-  Kernel.StoodBack = true;
-  P.File.append(recordLine({"stood-back", State.Kernel->Name, Done.StoodBack}));
+  if (!Done.StoodBack.empty() && !Kernel.StoodBack && IsFirst) {
+    Kernel.StoodBack = true;
+    P.File.append(recordLine({"stood-back", State.Kernel->Name, Done.StoodBack}));
+  }
+  return true;
 }
 
 void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
@@ -209,11 +230,15 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
   }
   if (!Started)
     startRotation(State, Kernel, Launch, Index);
-  std::lock_guard<std::mutex> Guard(Lock);
-  std::optional<Rotation::Turn> Turn = State.Turns->next();
-  // Another module's clones of this name may not take this launch.
-  if (!Turn || !Kernel.Variants[Turn->Variant])
+  std::optional<Rotation::Turn> Turn;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Turn = State.Turns->next();
+  }
+  // Of another module or context, the clone may be another one, or not there.
+  if (!Turn || !Handles.refusal(Kernel, Turn->Variant, Launch).empty())
     return;
+  std::lock_guard<std::mutex> Guard(Lock);
   State.Turns->launched(*Turn, Correlation);
   Rotated = {State.Shape, *Turn};
   if (Turn->Variant != 0)
@@ -248,6 +273,8 @@ void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
 /// The context broke while variants were under way in it: the first of them is blamed, as the
 /// driver does not say which kernel it was.
 void PlannedRun::onBrokenContext(CUresult Error) {
+  // What has ended before is delivered first.
+  flushActivity(P, /*Last=*/false);
   std::lock_guard<std::mutex> Guard(Lock);
   for (const auto &[Shape, State] : Shapes)
     if (size_t Variant = 0; State.Turns && State.Turns->pending(Variant))

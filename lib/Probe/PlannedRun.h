@@ -76,9 +76,10 @@ private:
   bool isCapturing(CUstream Stream) const;
   bool wantsReplay(const ShapeState &State, uint64_t Index) const;
   bool wantsRotation(const ShapeState &State) const;
-  void replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
+  /// Whether this launch is done with: replayed, or given up.
+  bool replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
               CUcontext Context);
-  void finishReplay(ShapeState &State, const Replays::Outcome &Done);
+  bool finishReplay(ShapeState &State, const Replays::Outcome &Done);
   std::vector<size_t> usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
                              const ShapeState &State, uint64_t Index);
   void rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,

@@ -29,6 +29,11 @@ public:
 
   /// What the next launch becomes; nothing once all cycles are through.
   std::optional<Turn> next();
+  /// Whether next() gives nothing any more.
+  bool ended() const {
+    return Active.size() < 2 || Cycle >= MaxCycles ||
+           (Begun && Cycle + 1 == MaxCycles && At >= Order.size());
+  }
   /// The launch with \p Correlation has been submitted as \p T.
   void launched(const Turn &T, uint64_t Correlation);
   /// It was not, after all.

@@ -9,8 +9,11 @@ using namespace carve::probe;
 TEST(Rotation, EveryCycleHasEveryVariantOnceInAnOrderOfItsOwn) {
   Rotation R({0, 1, 2, 3, 5}, 7);
   std::map<unsigned, std::vector<size_t>> Cycles;
-  while (auto T = R.next())
+  while (!R.ended()) {
+    auto T = R.next();
+    ASSERT_TRUE(T);
     Cycles[T->Cycle].push_back(T->Variant);
+  }
   EXPECT_EQ(Cycles.size(), Rotation::MaxCycles);
   std::set<std::vector<size_t>> Orders;
   for (const auto &[Cycle, Order] : Cycles) {

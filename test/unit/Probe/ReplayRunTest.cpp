@@ -1,0 +1,116 @@
+// What a replay leaves, on the stand-in driver.
+#include "unit/Probe/StandInRun.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+using namespace carve;
+using namespace carve::probe::test;
+
+namespace {
+/// The launch shape and number of a record.
+std::string placeOf(const Fields &Line) {
+  std::string Place;
+  for (size_t I = 0; I < 6; ++I)
+    Place += Line.at(I) + " ";
+  return Place;
+}
+} // namespace
+
+/// Verdict by variant, of \p Kernel; of several launches the worst.
+static std::map<std::string, std::string> verdicts(const Records &File, const std::string &Kernel) {
+  std::map<std::string, std::string> Found;
+  for (const Fields &Line : File.of("verified"))
+    if (Line.at(0) == Kernel && (!Found.count(Line.at(6)) || Found[Line.at(6)] == "equal"))
+      Found[Line.at(6)] = Line.at(7);
+  return Found;
+}
+
+TEST(ReplayRun, FirstAndMiddleLaunchAreVerifiedAndTimed) {
+  StandInRun Run("in-place");
+  CommandResult Result = Run.time({});
+  EXPECT_EQ(Result.Stdout, Run.Plain.Stdout);
+  EXPECT_EQ(Result.Stderr, "");
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_EQ(Run.Timed.of("stood-back"), std::vector<Fields>());
+  std::vector<Fields> Replayed = Run.Timed.of("replayed");
+  ASSERT_EQ(Replayed.size(), 2u);
+  EXPECT_EQ(Replayed[0].at(5), "0");
+  EXPECT_EQ(Replayed[1].at(5), "20") << "of 40 launches";
+  for (const Fields &Line : Replayed) {
+    EXPECT_EQ(Line.at(6), "1") << "deterministic";
+    EXPECT_EQ(Line.at(7), "0") << "not idempotent";
+    EXPECT_GT(std::stoull(Line.at(8)), 0u);
+  }
+  EXPECT_EQ(verdicts(Run.Timed, "step"),
+            (std::map<std::string, std::string>{{"1", "equal"}, {"2", "equal"}, {"3", "equal"}}));
+  // The stand-in's times of the default, the control and the clones.
+  static const std::string Times[] = {"400000", "400000", "300000", "350000"};
+  std::map<std::string, std::set<std::string>> Rounds;
+  for (const Fields &Line : Run.Timed.of("timed")) {
+    EXPECT_EQ(Line.at(9), Times[std::stoul(Line.at(8))]);
+    EXPECT_EQ(Line.at(10), "0") << "no warm run without restoring";
+    Rounds[placeOf(Line) + Line.at(6)].insert(Line.at(7));
+  }
+  ASSERT_EQ(Rounds.size(), 4u) << "two phases of two launches";
+  for (const auto &[Place, Numbers] : Rounds)
+    EXPECT_GE(Numbers.size(), Place.ends_with("confirm") ? 5u : 3u) << Place;
+}
+
+TEST(ReplayRun, ReplaysAreNotTheProgramsLaunches) {
+  for (const char *Scenario : {"in-place", "deterministic", "atomics"}) {
+    StandInRun Run(Scenario);
+    (void)Run.time({});
+    EXPECT_FALSE(Run.Timed.of("replayed").empty());
+    for (const char *Kernel : {"step", "scale", "sum"})
+      EXPECT_EQ(Run.Timed.launches(Kernel), Run.Traced.launches(Kernel)) << Scenario << Kernel;
+  }
+}
+
+TEST(ReplayRun, AnIdempotentKernelIsTimedWarmToo) {
+  StandInRun Run("deterministic");
+  EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
+  std::vector<Fields> Timed = Run.Timed.of("timed");
+  ASSERT_FALSE(Timed.empty());
+  for (const Fields &Line : Timed)
+    EXPECT_NE(Line.at(10), "0");
+}
+
+TEST(ReplayRun, AVariantThatComputesSomethingElseIsFound) {
+  for (const char *Bad : {"wrong", "stray"}) {
+    StandInRun Run("in-place", Bad);
+    EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout) << "it leaves nothing behind";
+    std::map<std::string, std::string> Found = verdicts(Run.Timed, "step");
+    EXPECT_EQ(Found["1"], "equal");
+    EXPECT_EQ(Found["2"], "equal");
+    EXPECT_EQ(Found["3"], Bad == std::string("wrong") ? "differs" : "stray");
+    for (const Fields &Line : Run.Timed.of("timed"))
+      EXPECT_NE(Line.at(8), "3") << "what is wrong is not timed";
+  }
+}
+
+TEST(ReplayRun, VerifiedOnceAndThenRotated) {
+  StandInRun Run("in-place", "wrong");
+  StandInPlan Plan;
+  Plan.Mode = "verify-rotate";
+  EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);
+  EXPECT_EQ(Run.Timed.of("replayed").size(), 1u);
+  EXPECT_TRUE(Run.Timed.of("timed").empty());
+  std::set<std::string> Rotated;
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    Rotated.insert(Line.at(6));
+  EXPECT_EQ(Rotated, (std::set<std::string>{"0", "1", "2"})) << "the wrong one is left out";
+}
+
+TEST(ReplayRun, WhatCannotBeReplayedIsRotatedWhereThePlanAllowsIt) {
+  StandInRun Run("managed");
+  StandInPlan Plan;
+  EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);
+  EXPECT_FALSE(Run.Timed.of("stood-back").empty());
+  EXPECT_TRUE(Run.Timed.of("rotated").empty());
+  Plan.Fallback = "rotate";
+  EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);
+  EXPECT_FALSE(Run.Timed.of("stood-back").empty());
+  EXPECT_FALSE(Run.Timed.of("rotated").empty());
+}
