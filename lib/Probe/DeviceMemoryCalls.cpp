@@ -8,7 +8,8 @@
 using namespace carve::probe;
 
 const std::vector<CUpti_CallbackId> &DeviceMemory::calls() {
-  static const std::vector<CUpti_CallbackId> Calls = {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
       CARVE_CALL(cuMemAlloc_v2),
       CARVE_CALL(cuMemAllocPitch_v2),
       CARVE_CALL(cuMemAllocManaged),

@@ -8,8 +8,14 @@
 using namespace carve::probe;
 
 void DeviceWork::expect(size_t Bytes) {
-  if (!Memory.expect(Bytes, Snapshot::ReserveBytes) && !Staging)
+  if (!Memory.expect(Bytes, helper::ChunkBytes, Snapshot::ReserveBytes))
+    (void)stage();
+}
+
+bool DeviceWork::stage() {
+  if (!Staging)
     Staging = Memory.takeLittle(StagingBytes + ShadowMemory::Alignment);
+  return Staging != 0;
 }
 
 std::string DeviceWork::wait(uint64_t Bytes) {

@@ -19,6 +19,8 @@ struct DeviceWork {
   /// Gets device memory for \p Bytes more, and for what is needed where some of them have to go to
   /// the host.
   void expect(size_t Bytes);
+  /// Whether there is staging memory, as data on the host needs it.
+  bool stage();
   /// Waits until the stream is idle: `hang` after WaitMs and a millisecond for every MB of
   /// \p Bytes.
   std::string wait(uint64_t Bytes = 0);

@@ -26,7 +26,8 @@ LaunchShape ResolvedKernel::shapeOf(const LaunchCall &Call) const {
 }
 
 const std::vector<CUpti_CallbackId> &KernelHandles::calls() {
-  static const std::vector<CUpti_CallbackId> Calls = {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
       CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,       CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
       CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute,   CUPTI_DRIVER_TRACE_CBID_cuKernelSetAttribute,
       CUPTI_DRIVER_TRACE_CBID_cuFuncSetCacheConfig, CUPTI_DRIVER_TRACE_CBID_cuKernelSetCacheConfig,

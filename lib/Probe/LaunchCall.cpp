@@ -82,7 +82,8 @@ std::optional<LaunchCall> LaunchCall::decode(CUpti_CallbackId Id, const void *Pa
 }
 
 const std::vector<CUpti_CallbackId> &LaunchCall::calls() {
-  static const std::vector<CUpti_CallbackId> Calls = {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,

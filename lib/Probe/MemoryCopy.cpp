@@ -24,7 +24,7 @@ std::string MemoryCopy::placeSpan(const MemoryRange &Range, Span Left, bool &OnH
       Room = Work.Memory.takeSome(Left.Bytes, helper::ChunkBytes, Live);
     if (Room.Bytes == 0)
       Room = Work.Memory.takeHost(Left.Bytes);
-    if (Room.Bytes == 0 || (Room.Host && !Work.Staging))
+    if (Room.Bytes == 0 || (Room.Host && !Work.stage()))
       return "memory";
     OnHost = Room.Device == 0;
     (OnHost ? HostBytes : DeviceBytes) += Room.Bytes;

@@ -73,7 +73,8 @@ bool ModuleSymbols::read(std::string_view Elf) {
 }
 
 const std::vector<CUpti_CallbackId> &ModuleGlobals::calls() {
-  static const std::vector<CUpti_CallbackId> Calls = {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
       CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2,
       CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal,
   };

@@ -8,7 +8,8 @@
 using namespace carve::probe;
 
 const std::vector<CUpti_CallbackId> &ReplayHazards::calls() {
-  static const std::vector<CUpti_CallbackId> Calls = {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
       CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
       CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
       CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,

@@ -9,11 +9,13 @@ using namespace carve::probe;
 
 /// Smaller slabs are not worth their calls.
 static constexpr size_t LeastSlabBytes = size_t(1) << 20;
+/// Past these, one large slab is better than what has gathered.
+static constexpr size_t MostSlabs = 8;
 
 void ShadowMemory::rewind() {
   CUdevice Current = 0;
   (void)Driver.CtxGetDevice(&Current);
-  if (Current != Device)
+  if (Current != Device || Slabs.size() > MostSlabs)
     release();
   Device = Current;
   settle();
@@ -83,18 +85,22 @@ bool ShadowMemory::freeSlab(const Slab &Old) {
          Driver.MemAddressFree(Old.Base, Old.Bytes) == CUDA_SUCCESS;
 }
 
-bool ShadowMemory::expect(size_t Bytes, size_t ReserveBytes) {
+bool ShadowMemory::expect(size_t Bytes, size_t Chunk, size_t ReserveBytes) {
   size_t Room = 0;
-  for (const Slab &S : Slabs)
-    Room += S.Bytes - S.Used;
+  for (const Slab &S : Slabs) {
+    // What is taken in part leaves a rest that is less than a chunk.
+    size_t Left = S.Bytes - S.Used;
+    Room += Left > Chunk + Alignment ? Left - Chunk - Alignment : 0;
+  }
   if (Bytes <= Room)
     return true;
   size_t Free = 0, Total = 0;
   if (Driver.MemGetInfo(&Free, &Total) != CUDA_SUCCESS)
     return false;
-  size_t Reserve = std::min(ReserveBytes, Total / 16), Wanted = Bytes - Room;
+  size_t Reserve = std::min(ReserveBytes, Total / 16);
   size_t Budget = Free > Reserve ? Free - Reserve : 0;
-  // What is free may be in pieces, or be taken meanwhile by another process.
+  size_t Wanted = std::max(Bytes - Room + Chunk + Alignment, LeastSlabBytes);
+  // What is free may be in parts, or be taken meanwhile by another process.
   for (size_t Next = std::min(Wanted, Budget); Next > 0; Next /= 2) {
     if (allocate(Next))
       return Next == Wanted;

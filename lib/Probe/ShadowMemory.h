@@ -29,9 +29,9 @@ public:
   /// another device holds is released first.
   void rewind();
 
-  /// Gets device memory so that \p Bytes more can be taken, if that leaves \p ReserveBytes free;
-  /// else as much as can be had. Whether all of it can be taken now.
-  bool expect(size_t Bytes, size_t ReserveBytes);
+  /// Gets device memory so that \p Bytes more can be taken, by takeSome() with \p Chunk, if that
+  /// leaves \p ReserveBytes free; else as much as can be had. Whether all of it can be taken now.
+  bool expect(size_t Bytes, size_t Chunk, size_t ReserveBytes);
 
   /// Memory on the device, with the same remainder by Alignment as \p Like; 0 where there is none.
   CUdeviceptr take(size_t Bytes, CUdeviceptr Like = 0);

@@ -254,7 +254,8 @@ size_t Snapshot::spilledBytes() const {
 
 #define CARVE_CALL(Call) CUPTI_DRIVER_TRACE_CBID_##Call
 const std::vector<CUpti_CallbackId> &carve::probe::callsThatNeedMemory() {
-  static const std::vector<CUpti_CallbackId> Calls = {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
       CARVE_CALL(cuMemAlloc),
       CARVE_CALL(cuMemAlloc_v2),
       CARVE_CALL(cuMemAllocPitch),

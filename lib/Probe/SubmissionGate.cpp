@@ -3,7 +3,8 @@
 using namespace carve::probe;
 
 const std::vector<CUpti_CallbackId> &SubmissionGate::calls() {
-  static const std::vector<CUpti_CallbackId> Calls = {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
 #define CARVE_GATED(Call) CUPTI_DRIVER_TRACE_CBID_##Call,
 #include "Probe/SubmissionGateCalls.def"
 #undef CARVE_GATED

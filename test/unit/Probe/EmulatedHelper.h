@@ -8,7 +8,7 @@
 namespace carve::test {
 
 /// Runs \p Kernel on memory of this process. \p Parameters are those of cuLaunchKernel. False where
-/// there is no such kernel.
+/// there is no such kernel, or a shadow is not aligned as live memory is.
 bool runEmulated(std::string_view Kernel, void **Parameters);
 
 } // namespace carve::test

@@ -6,11 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <thread>
 
 using namespace carve::probe;
 using carve::test::MemoryDriver;
@@ -112,6 +114,14 @@ TEST_F(SnapshotTest, JoinsNeighbouringChunksOfOneRangeOnly) {
   EXPECT_TRUE(spansAre(changed(), {{A, Chunk, 2 * Chunk}, {A, 4 * Chunk, 10}, {B, 0, Chunk}}));
 }
 
+TEST_F(SnapshotTest, JoinsNoChunksOfTwoRanges) {
+  size_t A = range(Chunk), B = range(2 * Chunk);
+  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  bytes(A)[0] ^= 1;
+  bytes(B)[Chunk] ^= 1; // At the offset at which A ends.
+  EXPECT_TRUE(spansAre(changed(), {{A, 0, Chunk}, {B, Chunk, Chunk}}));
+}
+
 TEST_F(SnapshotTest, PutsBackTheSpansThatItIsGivenAndNoMore) {
   size_t A = range(3 * Chunk, 4);
   std::vector<unsigned char> Before = content(A);
@@ -202,6 +212,22 @@ TEST_F(SnapshotTest, ComparesAReferenceOnTheHostToo) {
   put<uint32_t>(A, 16, 1);
   EXPECT_EQ(difference().Words, 2u);
   EXPECT_NE(difference().Multiset, Multiset);
+}
+
+TEST_F(SnapshotTest, KeepsAReferenceOfAllOnTheDevice) {
+  for (size_t Bytes : {size_t(10) << 20, Chunk, Chunk + 1, size_t(1), (size_t(3) << 20) + 77})
+    range(Bytes, Bytes % 5);
+  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  size_t Saved = Driver.UsedBytes;
+  std::vector<Span> All;
+  for (size_t I = 0; I < Ranges.size(); ++I)
+    All.push_back({I, 0, Ranges[I].Bytes});
+  ASSERT_EQ(shot().keepReference(All), "");
+  EXPECT_GT(Driver.UsedBytes, Saved + (size_t(12) << 20));
+  EXPECT_TRUE(difference().equal());
+  Driver.Launches.clear();
+  difference();
+  EXPECT_EQ(Driver.Launches, std::vector<std::string>{"difference"}) << "nothing is on the host";
 }
 
 TEST_F(SnapshotTest, SaysWhenThereIsNoRoomAtAll) {
@@ -378,6 +404,26 @@ TEST_F(SnapshotTest, GivesItsMemoryBackWhenTheProgramNeedsIt) {
   EXPECT_EQ(changed().size(), 0u);
 }
 
+TEST_F(SnapshotTest, IsNeverReleasedUnderAReplay) {
+  range(100'000);
+  shot();
+  std::atomic<bool> Ended{false};
+  std::thread Program([&] {
+    while (!Ended)
+      releaseForProgram(CUPTI_DRIVER_TRACE_CBID_cuMemGetInfo_v2, shot());
+  });
+  for (int I = 0; I < 200; ++I) {
+    EXPECT_EQ(shot().save(Ranges, nullptr), "");
+    bytes(0)[I] ^= 1;
+    EXPECT_TRUE(spansAre(changed(), {{0, 0, Chunk}}));
+    EXPECT_EQ(shot().restoreAll(), "");
+    EXPECT_EQ(changed().size(), 0u);
+    shot().done();
+  }
+  Ended = true;
+  Program.join();
+}
+
 TEST_F(SnapshotTest, KeepsNoMemoryThatCannotBeGivenBackWithoutWaiting) {
   Driver.MapsMemory = false;
   range(100'000);
@@ -390,22 +436,21 @@ TEST_F(SnapshotTest, KeepsNoMemoryThatCannotBeGivenBackWithoutWaiting) {
 
 TEST_F(SnapshotTest, UsesWhatItHoldsAgain) {
   range(300'000);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
-  size_t Held = shot().heldBytes();
-  for (int I = 0; I < 10; ++I) {
+  auto Replay = [&] {
+    EXPECT_EQ(shot().save(Ranges, nullptr), "");
+    EXPECT_EQ(shot().keepReference({{0, 0, Chunk}}), "");
+    EXPECT_EQ(shot().keepReference({{0, Chunk, Chunk}}), "");
     shot().done();
-    ASSERT_EQ(shot().save(Ranges, nullptr), "");
-    ASSERT_EQ(shot().keepReference({{0, 0, Chunk}}), "");
-    ASSERT_EQ(shot().keepReference({{0, 0, Chunk}}), "");
-  }
-  EXPECT_LE(shot().heldBytes(), Held + (size_t(4) << 20));
-  size_t Later = shot().heldBytes();
-  shot().done();
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
-  EXPECT_EQ(shot().heldBytes(), Later);
+  };
+  for (int I = 0; I < 3; ++I)
+    Replay();
+  size_t Held = shot().heldBytes();
+  EXPECT_LE(Held, size_t(4) << 20);
+  for (int I = 0; I < 20; ++I)
+    Replay();
+  EXPECT_EQ(shot().heldBytes(), Held);
   // A larger one beside it.
   range(10'000'000);
-  shot().done();
   std::vector<unsigned char> Before = content(1);
   ASSERT_EQ(shot().save(Ranges, nullptr), "");
   bytes(1)[9'999'999] ^= 1, bytes(1)[0] ^= 1;
