@@ -39,8 +39,8 @@ std::vector<Hazard> hazards() {
           {"peers", NotReplayed, "each other's memory"},
           {"device_printf", NotReplayed, "printf"},
           {"device_malloc", NotReplayed, "allocates on the device"},
-          {"device_launch", NotReplayed, "launches from the device", {"-rdc=true"}},
-          {"persistent", NotReplayed},
+          {"device_launch", {"left", "fixed", "rotate"}, "", {"-rdc=true"}},
+          {"persistent", Inside},
           {"spin_waiting", NotReplayed},
           {"host_waiting", NotReplayed},
           {"talking", NotReplayed},
@@ -115,6 +115,7 @@ static Timed timingOfHot(const Project &P) {
     if (const llvm::json::Object *InRun = Kernel->getObject("in-run"))
       return {InRun->getString("mode").value_or("").str(),
               InRun->getString("mode-reason").value_or("").str()};
+    return {"left", Kernel->getString("reason").value_or("").str()};
   }
   return {};
 }

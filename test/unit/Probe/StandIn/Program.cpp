@@ -15,6 +15,17 @@
 
 using namespace carve::standin;
 
+#ifdef __SANITIZE_THREAD__
+/// No second of waiting at the end for other threads to race. glibc frees the thread-local memory
+/// of threads that have ended when another one ends, with locks that the sanitizer does not see.
+extern "C" __attribute__((visibility("default"))) const char *__tsan_default_options() {
+  return "atexit_sleep_ms=0";
+}
+extern "C" __attribute__((visibility("default"))) const char *__tsan_default_suppressions() {
+  return "race:_dl_deallocate_tls";
+}
+#endif
+
 void carve::standin::checkCall(CUresult Status, const char *Call) {
   if (Status == CUDA_SUCCESS)
     return;

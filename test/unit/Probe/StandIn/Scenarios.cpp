@@ -108,6 +108,7 @@ static void streams(Kernels &K) {
   }
   for (unsigned S = 0; S < 4; ++S)
     CHECK(cuStreamSynchronize(Streams[S]));
+  CHECK(cuEventDestroy(Event));
   for (const Buffer &B : Data)
     B.print("stream");
 }
@@ -168,6 +169,7 @@ static void contexts(Kernels &K) {
     step(Step, nullptr, There);
   }
   There.print("there");
+  CHECK(cuModuleUnload(Module));
   CHECK(cuCtxSetCurrent(First));
   Here.print("here");
 }
@@ -212,7 +214,7 @@ static void capture(Kernels &K) {
 
 /// Fills the device to the last block once a replay has taken its shadow memory.
 static void fullMemory(Kernels &K) {
-  setDeviceMemory(size_t(192) << 20);
+  setDeviceMemory(size_t(128) << 20);
   size_t Free = 0, Total = 0;
   Buffer Data(Count, 1);
   CHECK(cuMemGetInfo(&Free, &Total));
