@@ -38,6 +38,7 @@ private:
   void measureRestore();
   void putBack();
   double leftNs() const;
+  size_t hostLimit() const;
   void record(const std::string &Kind, std::initializer_list<std::string> Rest);
 
   const DriverApi &Driver;

@@ -148,6 +148,7 @@ ShadowMemory::Part ShadowMemory::takeSome(size_t Bytes, size_t Chunk, CUdevicept
 
 ShadowMemory::Part ShadowMemory::takeHost(size_t Bytes) {
   size_t Allowed = (availableHostBytes() + HostBytes) / 2;
+  Allowed = std::min(Allowed, HostLimit);
   if (Allowed < HostBytes || Allowed - HostBytes < Bytes)
     return {};
   std::unique_ptr<std::byte[]> Memory(new (std::nothrow) std::byte[Bytes]);

@@ -7,6 +7,7 @@
 #include "Probe/PhysicalMemory.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -39,13 +40,14 @@ public:
   CUdeviceptr takeLittle(size_t Bytes);
   /// For the next of \p Bytes: all, or as many whole \p Chunk as fit, or none.
   Part takeSome(size_t Bytes, size_t Chunk, CUdeviceptr Like);
-  /// Memory on the host, of all that is free there at most half.
+  /// Memory on the host: of all that is free there at most half, and HostLimit in all.
   Part takeHost(size_t Bytes);
 
   void release();
   size_t heldBytes() const;
 
   static constexpr size_t Alignment = 256;
+  size_t HostLimit = SIZE_MAX;
 
 private:
   /// Mapped memory where the device can do that: unlike cuMemFree, unmapping does not wait for

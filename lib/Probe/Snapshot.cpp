@@ -111,6 +111,11 @@ Snapshot::Snapshot(TracedProcess &P, uint64_t WaitMs)
 
 Snapshot::~Snapshot() { release(); }
 
+void Snapshot::limitHost(size_t Bytes) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->Work.Memory.HostLimit = Bytes;
+}
+
 std::string Snapshot::save(std::vector<MemoryRange> Ranges, CUstream Stream) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   State->forget();

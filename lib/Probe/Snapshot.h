@@ -51,6 +51,8 @@ public:
   /// sixteenth of the device, where that is less) left free, else on the host; `memory` where
   /// neither has room.
   std::string save(std::vector<MemoryRange> Ranges, CUstream Stream);
+  /// Of the next save(): how many bytes may be kept on the host, which is slow to copy to and from.
+  void limitHost(size_t Bytes);
 
   /// What is different now from what was saved, as spans of whole chunks, neighbours joined.
   std::string changed(std::vector<Span> &Spans);

@@ -10,7 +10,7 @@ namespace carve {
 struct PlanLimits {
   uint64_t Seed = 1;     ///< Of the permutations.
   uint64_t ReplayMs = 0; ///< For all replays of a process; 0: no limit.
-  uint64_t HangMs = 10'000;
+  uint64_t HangMs = 3'000;
 };
 
 /// The plan for \p Job with one of \p Choices for each of its kernels. Variants of \p Excluded were
