@@ -54,7 +54,7 @@ static void *runFinisher(void *Arg) {
     // CUPTI's own periodic flush returns full buffers only, which most programs never have.
     while (!waitForEnd(F)) {
       if (F.P.Planned)
-        F.P.Planned->Dog.check();
+        F.P.Planned->check();
       flushActivity(F.P, /*Last=*/false);
       F.P.recordDevices();
     }

@@ -239,6 +239,8 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
   if (!Turn || !Handles.refusal(Kernel, Turn->Variant, Launch).empty())
     return;
   std::lock_guard<std::mutex> Guard(Lock);
+  if (size_t Oldest = 0; !State.Turns->pending(Oldest))
+    State.PendingSinceMs = steadyMs();
   State.Turns->launched(*Turn, Correlation);
   Rotated = {State.Shape, *Turn};
   if (Turn->Variant != 0)
@@ -281,8 +283,25 @@ void PlannedRun::onBrokenContext(CUresult Error) {
       Dog.fail(State.Kernel->Name, Variant, errorName(P.Driver, Error));
 }
 
+/// A launch may wait long in the program's own queue. So what counts is for how long no kernel at
+/// all has ended, and thrice the limit of a replay, in which nothing else runs.
+void PlannedRun::check() {
+  Dog.check();
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (const auto &[Planned, State] : Shapes) {
+    size_t Variant = 0;
+    if (!State.Turns || !State.Turns->pending(Variant))
+      continue;
+    uint64_t LimitMs = 3 * hangLimitMs(Wanted.HangMs, Planned->MeanNs);
+    uint64_t Since = std::max(State.PendingSinceMs, LastRecordMs.load());
+    if (steadyMs() > Since + LimitMs)
+      Dog.fail(State.Kernel->Name, Variant, "hung after " + std::to_string(LimitMs) + " ms");
+  }
+}
+
 PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
                                          const LaunchShape &Shape, std::string &Lines) {
+  LastRecordMs = steadyMs();
   Counted Result{false, Record.name};
   auto It = Names.find(Record.name);
   if (Replaying && Replaying->onKernel(Record, It != Names.end())) {

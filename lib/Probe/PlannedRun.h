@@ -10,6 +10,7 @@
 #include "Probe/Rotation.h"
 #include "Probe/Watchdog.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -47,6 +48,9 @@ public:
   Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
                    std::string &Lines);
 
+  /// On the probe's own thread, every now and then: ends the process where a variant hangs.
+  void check();
+
   Watchdog Dog;
 
 private:
@@ -59,6 +63,7 @@ private:
     unsigned Attempts = 0;  ///< Since the last.
     bool Replaying = false; ///< On some thread.
     std::unique_ptr<Rotation> Turns;
+    uint64_t PendingSinceMs = 0; ///< The first of the rotated launches that have not ended.
   };
   /// A planned kernel in this process.
   struct KernelState {
@@ -94,6 +99,8 @@ private:
   std::unique_ptr<Replays> Replaying; ///< Null where nothing is to be replayed.
   std::unordered_map<std::string_view, Named> Names;
   std::set<CUpti_CallbackId> Launches;
+
+  std::atomic<uint64_t> LastRecordMs{0}; ///< When CUPTI delivered one.
 
   std::mutex Lock; ///< Of what follows; never held across a call of the driver.
   std::map<const PlannedShape *, ShapeState> Shapes;

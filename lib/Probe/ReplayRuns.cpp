@@ -1,16 +1,10 @@
 #include "Probe/ReplayRuns.h"
 
-#include <algorithm>
-
 using namespace carve::probe;
-
-/// A run of a variant may take this many times the default's mean before it counts as hung.
-static constexpr double HangFactor = 50;
 
 CUresult ReplayRuns::run(size_t Variant, bool Timed) {
   const std::string &Kernel = Target.Kernel.Planned->Name;
-  uint64_t LimitMs =
-      std::max(Target.HangMs, uint64_t(HangFactor * std::max(Target.Shape.MeanNs, 0.0) / 1e6));
+  uint64_t LimitMs = hangLimitMs(Target.HangMs, Target.Shape.MeanNs);
   if (!Context.Clock->begin(Target.Kernel.nameOf(Variant), Timed))
     return CUDA_ERROR_NOT_SUPPORTED;
   // Some launches wait for the device themselves, to make room for local memory.

@@ -3,6 +3,7 @@
 #include "Probe/Protocol.h"
 #include "Probe/RecordFile.h"
 
+#include <algorithm>
 #include <ctime>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -12,10 +13,14 @@ using namespace carve::probe;
 
 using Clock = std::chrono::steady_clock;
 
-static uint64_t nowMs() {
+uint64_t carve::probe::steadyMs() {
   return uint64_t(
       std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch())
           .count());
+}
+
+uint64_t carve::probe::hangLimitMs(uint64_t LeastMs, double MeanNs) {
+  return std::max(LeastMs, uint64_t(50 * std::max(MeanNs, 0.0) / 1e6));
 }
 
 std::string carve::probe::errorName(const DriverApi &Driver, CUresult Error) {
@@ -75,12 +80,12 @@ void Watchdog::expect(uint64_t LimitMs, const std::string &Kernel, size_t Varian
   std::lock_guard<std::mutex> Guard(Lock);
   Expected = Kernel;
   ExpectedVariant = Variant;
-  DeadlineMs = nowMs() + LimitMs;
+  DeadlineMs = steadyMs() + LimitMs;
 }
 
 void Watchdog::check() {
   uint64_t Deadline = DeadlineMs;
-  if (!Deadline || nowMs() < Deadline)
+  if (!Deadline || steadyMs() < Deadline)
     return;
   std::lock_guard<std::mutex> Guard(Lock);
   if (DeadlineMs == Deadline)

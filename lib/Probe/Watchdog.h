@@ -43,6 +43,13 @@ private:
   size_t ExpectedVariant = 0;
 };
 
+/// How long a kernel that takes \p MeanNs by default may run before it counts as hung: fifty times
+/// as long, and \p LeastMs at least.
+uint64_t hangLimitMs(uint64_t LeastMs, double MeanNs);
+
+/// Milliseconds of a clock that only goes on.
+uint64_t steadyMs();
+
 /// The name of \p Error, such as CUDA_ERROR_ILLEGAL_ADDRESS, or its number.
 std::string errorName(const DriverApi &Driver, CUresult Error);
 

@@ -183,6 +183,16 @@ TEST(StandInRotated, VariantThatBreaksTheContextEndsTheProcess) {
   EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
 }
 
+TEST(StandInRotated, VariantThatHangsEndsTheProcess) {
+  StandInRun Run("in-place", "hang");
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  Plan.HangMs = 300;
+  CommandResult Result = Run.time(Plan);
+  EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
+  EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
+}
+
 TEST(StandInReplayed, ExcludedVariantIsNotRun) {
   StandInRun Run("in-place", "hang");
   StandInPlan Plan;
