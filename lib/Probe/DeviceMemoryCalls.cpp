@@ -37,6 +37,7 @@ const std::vector<CUpti_CallbackId> &DeviceMemory::calls() {
       CARVE_CALL(cuMemPoolImportPointer),
       CARVE_CALL(cuMemPoolExportPointer),
       CARVE_CALL(cuMemGetHandleForAddressRange),
+      CARVE_CALL(cuPointerSetAttribute),
       CARVE_CALL(cuExternalMemoryGetMappedBuffer),
       CARVE_CALL(cuGraphicsResourceGetMappedPointer_v2),
       CARVE_CALL(cuGraphicsUnmapResources),

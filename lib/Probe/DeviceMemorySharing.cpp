@@ -26,6 +26,13 @@ void DeviceMemory::noteExport(CUpti_CallbackId Id, const void *Params) {
     }
     return;
   }
+  case CARVE_CALL(cuPointerSetAttribute): {
+    CARVE_PARAMETERS(cuPointerSetAttribute);
+    // Asked for before a network card gets the address, of which no other call tells.
+    if (P.attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+      share(P.ptr);
+    return;
+  }
   case CARVE_CALL(cuMemExportToShareableHandle): {
     CARVE_PARAMETERS(cuMemExportToShareableHandle);
     return shareMappings(P.handle);

@@ -46,6 +46,13 @@ static bool opensToSeveral(const void *Data) {
   return Params->desc && Params->count > 1;
 }
 
+/// What is registered with a network card by its kernel module alone needs this, and is seen by it:
+/// the card may write there at any time.
+static bool opensToCards(const void *Data) {
+  auto *Params = static_cast<const cuPointerSetAttribute_params *>(Data);
+  return Params->attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
+}
+
 /// Arrays that kernels can write.
 static bool isSurface(const CUDA_ARRAY3D_DESCRIPTOR *Array) {
   return Array && Array->Flags & CUDA_ARRAY3D_SURFACE_LDST;
@@ -87,6 +94,7 @@ static constexpr HazardCall Calls[] = {
     CARVE_CALL(cuImportExternalMemory, "ipc", nullptr),
     // For devices of other makers, as network cards.
     CARVE_CALL(cuMemGetHandleForAddressRange, "ipc", nullptr),
+    CARVE_CALL(cuPointerSetAttribute, "ipc", opensToCards),
     CARVE_CALL(cuGraphicsMapResources, "ipc", nullptr),
     CARVE_CALL(cuGraphicsMapResources_ptsz, "ipc", nullptr),
     CARVE_CALL(cuCtxEnablePeerAccess, "peer", nullptr),

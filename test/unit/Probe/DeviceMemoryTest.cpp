@@ -80,6 +80,14 @@ protected:
 };
 } // namespace
 
+TEST_F(DeviceMemoryTest, WhatANetworkCardMayWriteIsNotTheProgramsAlone) {
+  alloc(0x1000, 0x100);
+  alloc(0x2000, 0x100);
+  call(CALL(cuPointerSetAttribute),
+       cuPointerSetAttribute_params{nullptr, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 0x2010});
+  EXPECT_EQ(ranges(), "1000+100 device 2000+100 imported ");
+}
+
 TEST_F(DeviceMemoryTest, FollowsAllocationAndFree) {
   alloc(0x1000, 0x100);
   alloc(0x2000, 0x80);

@@ -49,6 +49,13 @@ TEST(Hazards, MappedMemoryByWhereItIsAndWhoMayUseIt) {
   EXPECT_EQ(kind(ID(cuMemSetAccess), &SetAccess), "peer");
 }
 
+TEST(Hazards, MemoryThatNetworkCardsWrite) {
+  cuPointerSetAttribute_params Set{nullptr, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 64};
+  EXPECT_EQ(kind(ID(cuPointerSetAttribute), &Set), "ipc");
+  Set.attribute = CU_POINTER_ATTRIBUTE_ACCESS_FLAGS;
+  EXPECT_EQ(kind(ID(cuPointerSetAttribute), &Set), "-");
+}
+
 TEST(Hazards, PoolsByWhatTheyHold) {
   CUmemPoolProps Properties{};
   Properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
