@@ -53,6 +53,7 @@ void KernelHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     // Both structs begin with the handle and the preference.
     auto *P = static_cast<const cuFuncSetCacheConfig_params *>(Call.functionParams);
     std::lock_guard<std::mutex> Guard(Lock);
+    dropStale();
     CacheConfigs[P->hfunc] = P->config;
     ++Attributes;
     return;
@@ -62,14 +63,17 @@ void KernelHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   }
 }
 
-void KernelHandles::forget() {
-  std::lock_guard<std::mutex> Guard(Lock);
+/// Under the lock, before anything is looked up or added.
+void KernelHandles::dropStale() {
+  if (!Stale.exchange(false))
+    return;
   Known.clear();
   CacheConfigs.clear();
 }
 
 std::shared_ptr<ResolvedKernel> KernelHandles::find(CUfunction Handle, CUcontext Context) {
   std::lock_guard<std::mutex> Guard(Lock);
+  dropStale();
   auto [It, New] = Known.try_emplace({Handle, Context});
   if (New)
     It->second = resolve(Handle);
@@ -146,10 +150,12 @@ void KernelHandles::readParameters(ResolvedKernel &Kernel) const {
   if (!Driver.FuncGetParamInfo)
     return;
   size_t Offset = 0, Bytes = 0;
-  while (Driver.FuncGetParamInfo(Kernel.Function, Kernel.ParameterBytes.size(), &Offset, &Bytes) ==
-         CUDA_SUCCESS)
+  CUresult Result;
+  while ((Result = Driver.FuncGetParamInfo(Kernel.Function, Kernel.ParameterBytes.size(), &Offset,
+                                           &Bytes)) == CUDA_SUCCESS)
     Kernel.ParameterBytes.push_back(Bytes);
-  Kernel.ParametersKnown = true;
+  // So the driver says that there are no more. Any other error does not mean that.
+  Kernel.ParametersKnown = Result == CUDA_ERROR_INVALID_VALUE;
 }
 
 void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {
@@ -162,6 +168,10 @@ void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {
       CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
       CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
       CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+      // Where the code does not demand one, the program may.
+      CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+      CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+      CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
   };
   auto Cache = CacheConfigs.find(Kernel.Handle);
   CUdevice Device = 0;

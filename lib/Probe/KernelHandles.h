@@ -49,8 +49,9 @@ public:
   static const std::vector<CUpti_CallbackId> &calls();
   /// Takes a call into account that unloads modules or changes kernels' attributes.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  /// Everything that was found may be gone: a context ends.
-  void forget();
+  /// Everything that was found may be gone: a context ends. Takes no lock, as the driver may hold
+  /// one of its own at that moment, for which a thread in find() waits.
+  void forget() { Stale = true; }
 
   /// The planned kernel behind \p Handle, with what the program set for it copied to its clones.
   /// Null where it is not planned, or its module has no clone of it.
@@ -60,6 +61,7 @@ public:
   std::string refusal(ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call);
 
 private:
+  void dropStale();
   std::shared_ptr<ResolvedKernel> resolve(CUfunction Handle);
   bool resolveFunction(ResolvedKernel &Kernel);
   bool resolveKernel(ResolvedKernel &Kernel);
@@ -70,6 +72,7 @@ private:
 
   const DriverApi &Driver;
   const Plan &Wanted;
+  std::atomic<bool> Stale{false};      ///< What is known may be gone.
   std::atomic<uint64_t> Attributes{0}; ///< Counts the calls that change them.
   std::mutex Lock;
   std::map<std::pair<CUfunction, CUcontext>, std::shared_ptr<ResolvedKernel>> Known;
