@@ -40,9 +40,10 @@ void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, dou
   for (size_t I = 0; I < Order.size(); ++I)
     if (Order[I] == 0)
       Default = Taken[I].sum();
-  if (Default > 0)
-    for (size_t I = 0; I < Order.size(); ++I)
-      Ratios[Order[I]].push_back(Taken[I].sum() / Default);
+  // A time of 0 is below what the clock can tell, and every round has to leave a ratio.
+  Default = std::max(Default, 1.0);
+  for (size_t I = 0; I < Order.size(); ++I)
+    Ratios[Order[I]].push_back(Taken[I].sum() / Default);
   ++Round;
   if (Now == Phase::Confirm) {
     Complete = Round >= MinConfirmRounds;

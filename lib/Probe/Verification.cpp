@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 using namespace carve::probe;
 
@@ -29,17 +30,21 @@ static bool holds(const Span &Outer, const Span &Inner) {
          Inner.Offset + Inner.Bytes <= Outer.Offset + Outer.Bytes;
 }
 
+static bool isBefore(const Span &A, const Span &B) {
+  return A.Range != B.Range ? A.Range < B.Range : A.Offset < B.Offset;
+}
+
 bool carve::probe::cover(std::vector<Span> &Spans, const std::vector<Span> &More) {
+  // Both may have a million: only the last that begins before it can hold a span.
   bool Covered = std::all_of(More.begin(), More.end(), [&](const Span &M) {
-    return std::any_of(Spans.begin(), Spans.end(), [&](const Span &S) { return holds(S, M); });
+    auto After = std::upper_bound(Spans.begin(), Spans.end(), M, isBefore);
+    return After != Spans.begin() && holds(*std::prev(After), M);
   });
   if (Covered)
     return true;
   std::vector<Span> All = Spans;
   All.insert(All.end(), More.begin(), More.end());
-  std::sort(All.begin(), All.end(), [](const Span &A, const Span &B) {
-    return A.Range != B.Range ? A.Range < B.Range : A.Offset < B.Offset;
-  });
+  std::sort(All.begin(), All.end(), isBefore);
   Spans.clear();
   for (const Span &S : All) {
     Span *Last = Spans.empty() ? nullptr : &Spans.back();

@@ -25,7 +25,7 @@ struct OutputSpread {
   bool holds(const OutputDifference &D) const;
 };
 
-/// Adds \p More to \p Spans. Whether it was all in there.
+/// Adds \p More to \p Spans, which are sorted and apart. Whether it was all in there.
 bool cover(std::vector<Span> &Spans, const std::vector<Span> &More);
 
 class Verification {

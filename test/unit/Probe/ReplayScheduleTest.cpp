@@ -37,6 +37,15 @@ TEST(ReplaySchedule, LosersLeaveAndTheBestTwoAreConfirmed) {
   EXPECT_TRUE(S.complete());
 }
 
+TEST(ReplaySchedule, TimesOfZeroAreTimes) {
+  ReplaySchedule S({0, 1, 2, 3}, 1);
+  std::map<size_t, double> None = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+  runPhase(S, None, 1e12, 0);
+  EXPECT_EQ(S.phase(), Phase::Confirm);
+  runPhase(S, None, 1e12, 0);
+  EXPECT_EQ(S.phase(), Phase::Done);
+}
+
 TEST(ReplaySchedule, WhereAllLoseTheReferencesAloneAreHeldOut) {
   ReplaySchedule S({0, 1, 2, 3}, 1);
   EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}, {2, 120}, {3, 110}}), 3u);
