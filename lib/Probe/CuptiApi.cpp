@@ -78,7 +78,10 @@ void DriverApi::loadLaunches(void *Handle) {
   (void)resolve(Handle, "cuStreamCopyAttributes", StreamCopyAttributes);
   (void)resolve(Handle, "cuStreamGetGreenCtx", StreamGetGreenCtx);
   (void)resolve(Handle, "cuCtxSynchronize", CtxSynchronize);
+  (void)resolve(Handle, "cuCtxRecordEvent", CtxRecordEvent);
   (void)resolve(Handle, "cuEventCreate", EventCreate);
+  (void)resolve(Handle, "cuEventDestroy_v2", EventDestroy);
+  (void)resolve(Handle, "cuEventQuery", EventQuery);
   (void)resolve(Handle, "cuEventRecord", EventRecord);
   // Drivers before CUDA 12.8 have the first version alone, with the same parameters.
   if (!resolve(Handle, "cuEventElapsedTime_v2", EventElapsedTime))

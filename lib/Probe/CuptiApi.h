@@ -49,7 +49,10 @@ struct DriverApi {
   decltype(&cuStreamCopyAttributes) StreamCopyAttributes = nullptr;
   decltype(&cuStreamGetGreenCtx) StreamGetGreenCtx = nullptr;
   decltype(&cuCtxSynchronize) CtxSynchronize = nullptr;
+  decltype(&cuCtxRecordEvent) CtxRecordEvent = nullptr; ///< From CUDA 12.5 on.
   decltype(&cuEventCreate) EventCreate = nullptr;
+  decltype(&cuEventDestroy) EventDestroy = nullptr;
+  decltype(&cuEventQuery) EventQuery = nullptr;
   decltype(&cuEventRecord) EventRecord = nullptr;
   decltype(&cuEventElapsedTime) EventElapsedTime = nullptr;
   decltype(&cuFuncGetAttribute) FuncGetAttribute = nullptr;

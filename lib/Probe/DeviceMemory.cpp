@@ -69,7 +69,8 @@ void DeviceMemory::dropContext(CUcontext Context) {
 }
 
 MemoryRange DeviceMemory::rangeOf(const Entries::value_type &Entry) {
-  return {Entry.first, Entry.second.Bytes, Entry.second.Kind, Entry.second.Context};
+  return {Entry.first, Entry.second.Bytes, Entry.second.Kind, Entry.second.Context,
+          Entry.second.Owner};
 }
 
 std::vector<MemoryRange> DeviceMemory::ranges() const {

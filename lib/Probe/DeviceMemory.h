@@ -25,6 +25,7 @@ struct MemoryRange {
   /// Current when it was allocated. Of Mapped memory it says nothing: that belongs to a device, and
   /// every context there reaches it.
   CUcontext Context = nullptr;
+  int Device = -1; ///< Of Mapped memory, where known.
 
   bool holds(CUdeviceptr Address) const { return Address - Base < Bytes; }
 };

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <elf.h>
+#include <iterator>
 
 using namespace carve::probe;
 
@@ -98,7 +99,7 @@ void ModuleGlobals::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     auto *P = static_cast<const cuLibraryGetGlobal_params *>(Call.functionParams);
     Take(P->dptr, P->bytes);
   }
-  if (!Range.Base || !Range.Bytes)
+  if (!Range.Base)
     return;
   std::lock_guard<std::mutex> Guard(Lock);
   Asked[Range.Base] = Range;
@@ -113,9 +114,26 @@ void ModuleGlobals::loaded(const char *Data, size_t Bytes) {
   Images.try_emplace(std::move(Digest), std::move(New));
 }
 
-void ModuleGlobals::forget() {
+void ModuleGlobals::contextDestroyed(CUcontext Context) {
   std::lock_guard<std::mutex> Guard(Lock);
-  Asked.clear();
+  std::erase_if(Asked, [&](const auto &Each) { return Each.second.Context == Context; });
+}
+
+/// Of a module that is gone nothing is left to be saved. Which variables were its own is not kept:
+/// the driver knows what is there. A program that does not ask for the size may know it, so it is
+/// all that is there.
+static bool isThere(const DriverApi &Driver, MemoryRange &Range) {
+  CUdeviceptr Base = 0;
+  size_t Bytes = 0;
+  if (!Driver.MemGetAddressRange ||
+      Driver.MemGetAddressRange(&Base, &Bytes, Range.Base) != CUDA_SUCCESS)
+    return false;
+  size_t Offset = Range.Base - Base;
+  if (Offset >= Bytes)
+    return false;
+  if (Range.Bytes == 0)
+    Range.Bytes = Bytes - Offset;
+  return Range.Bytes <= Bytes - Offset;
 }
 
 std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
@@ -139,6 +157,8 @@ std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverA
   }
   if (Modules == 0)
     return "module-unseen";
+  for (auto It = Found.begin(); It != Found.end();)
+    It = isThere(Driver, It->second) ? std::next(It) : Found.erase(It);
   for (const std::string &Name : Names) {
     MemoryRange Range;
     Range.Context = Where.Context;

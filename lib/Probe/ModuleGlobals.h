@@ -35,8 +35,8 @@ public:
 
   /// The driver has loaded this image.
   void loaded(const char *Image, size_t Bytes);
-  /// Modules are gone, and with them what the program had asked for.
-  void forget();
+  /// \p Context ends, and with it what the program had asked for there.
+  void contextDestroyed(CUcontext Context);
 
   /// Where \p Kernel is.
   struct Place {

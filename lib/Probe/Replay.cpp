@@ -8,6 +8,9 @@ using namespace carve::probe;
 
 using Clock = std::chrono::steady_clock;
 
+/// Copies of what did not fit after all end within this.
+static constexpr uint64_t SaveWaitMs = 10'000;
+
 static uint64_t passedNs(Clock::time_point Since) {
   return uint64_t(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - Since).count());
@@ -21,8 +24,7 @@ Replay::Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
       Runs(Driver, Dog, Context, Target), Verified(Runs, Memory), Begin(Clock::now()) {}
 
 void Replay::record(const std::string &Kind, std::initializer_list<std::string> Rest) {
-  Dog.Unwritten +=
-      launchRecord(Kind, Target.Kernel.Planned->Name, Target.Shape.Shape, Target.Index, Rest);
+  Dog.note(launchRecord(Kind, Target.Kernel.Planned->Name, Target.Shape.Shape, Target.Index, Rest));
 }
 
 double Replay::leftNs() const { return Target.BudgetNs - double(passedNs(Begin)); }
@@ -58,6 +60,9 @@ Replay::Result Replay::run(std::vector<MemoryRange> Ranges,
   Out.StoodBack = Memory.save(std::move(Ranges), Context.Stream);
   SaveNs = passedNs(SaveBegin);
   if (!Out.StoodBack.empty()) {
+    // Nothing of ours may be under way when the program goes on, and where our reading has broken
+    // the context, it cannot go on.
+    Dog.wait(Context.Stream, SaveWaitMs, Target.Kernel.Planned->Name, 0);
     Memory.done();
     return Out;
   }

@@ -25,7 +25,7 @@ public:
 
   /// \p Ranges is what to save, \p Pointed what no kernel may reach. The gate is closed and the
   /// context idle. Memory is as it was when this returns; where that fails the process ends. The
-  /// records of the protocol are in Dog.Unwritten.
+  /// records of the protocol are noted in Dog.
   Result run(std::vector<MemoryRange> Ranges, const std::vector<MemoryRange> &Pointed);
 
 private:

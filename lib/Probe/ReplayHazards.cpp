@@ -111,6 +111,19 @@ bool carve::probe::argumentWords(const LaunchCall &Call, const ResolvedKernel &K
   return true;
 }
 
+bool carve::probe::reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                           const std::vector<MemoryRange> &Ranges) {
+  std::vector<uint64_t> Words;
+  if (Ranges.empty())
+    return false;
+  if (!argumentWords(Call, Kernel, Words))
+    return true;
+  return std::any_of(Ranges.begin(), Ranges.end(), [&](const MemoryRange &Range) {
+    return std::any_of(Words.begin(), Words.end(),
+                       [&](uint64_t Word) { return Range.holds(Word); });
+  });
+}
+
 std::string ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
                                      const DeviceMemory &Memory) const {
   std::vector<uint64_t> Words;

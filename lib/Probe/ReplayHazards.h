@@ -49,6 +49,10 @@ private:
 /// What a kernel may reach and a replay cannot save: the reason that goes with \p Kind, or null.
 const char *hazardOfKind(MemoryKind Kind);
 
+/// Whether an argument of \p Call looks like an address in \p Ranges, or cannot be looked at.
+bool reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
+             const std::vector<MemoryRange> &Ranges);
+
 /// The 8-byte words of a launch's arguments at every 4 bytes, as an address may be packed in a
 /// structure; false where their sizes are not known.
 bool argumentWords(const LaunchCall &Call, const ResolvedKernel &Kernel,

@@ -77,9 +77,6 @@ void Replays::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     Memory.note(Id, Call);
     Globals.note(Id, Call);
     Hazards.note(Id, Call);
-    if (Entry && (Id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload ||
-                  Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload))
-      Globals.forget();
   }
   if (!Entry && IsGated)
     Gate.leave();
@@ -94,7 +91,7 @@ void Replays::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource
   case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING: {
     Hazards.contextDestroyed(Resource.context);
     Memory.dropContext(Resource.context);
-    Globals.forget();
+    Globals.contextDestroyed(Resource.context);
     std::lock_guard<std::mutex> Guard(Lock);
     Contexts.erase(Resource.context);
     return;
@@ -108,7 +105,7 @@ bool Replays::onKernel(const CUpti_ActivityKernel10 &Record, bool Planned) {
   StreamRecords *Records = nullptr;
   {
     std::lock_guard<std::mutex> Guard(Lock);
-    for (const auto &[Handle, Context] : Contexts)
+    for (ReplayContext *Context : All)
       if (Context->ContextId == Record.contextId && Context->StreamId == Record.streamId)
         Records = &Context->Records;
   }
@@ -160,6 +157,31 @@ private:
   SubmissionGate &Gate;
   bool Closed;
 };
+
+/// Tells when everything in a context has run that was submitted before it was asked first.
+class ContextEvent {
+public:
+  explicit ContextEvent(const DriverApi &Driver) : Driver(Driver) {}
+  ContextEvent(const ContextEvent &) = delete;
+  ContextEvent &operator=(const ContextEvent &) = delete;
+  ~ContextEvent() {
+    if (Event)
+      (void)Driver.EventDestroy(Event);
+  }
+  /// True as well where the driver has no such events.
+  bool passed(CUcontext Context) {
+    if (!Begun && Driver.CtxRecordEvent && Driver.EventDestroy && Driver.EventQuery &&
+        Driver.EventCreate(&Event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS)
+      Recorded = Driver.CtxRecordEvent(Context, Event) == CUDA_SUCCESS;
+    Begun = true;
+    return !Recorded || Driver.EventQuery(Event) != CUDA_ERROR_NOT_READY;
+  }
+
+private:
+  const DriverApi &Driver;
+  CUevent Event = nullptr;
+  bool Begun = false, Recorded = false;
+};
 } // namespace
 
 Replays::Outcome Replays::replay(ReplayTarget &Target, CUcontext Context) {
@@ -186,8 +208,9 @@ Replays::Outcome Replays::replay(ReplayTarget &Target, CUcontext Context) {
 /// Polls first: waiting for the whole context would never end where a kernel waits for what the
 /// program does next.
 bool Replays::waitIdle(const ReplayTarget &Target, CUcontext Context, std::string &Why) {
+  ContextEvent Event(P.Driver);
   auto Begin = Clock::now();
-  while (!Hazards.idle(Context)) {
+  while (!Hazards.idle(Context) || !Event.passed(Context)) {
     if (Clock::now() - Begin > IdleLimit) {
       Why = "busy";
       return false;
@@ -195,7 +218,8 @@ bool Replays::waitIdle(const ReplayTarget &Target, CUcontext Context, std::strin
     timespec Pause{0, 20'000};
     ::nanosleep(&Pause, nullptr);
   }
-  // The default streams of other threads have no handle that could be asked.
+  // Drivers without such events leave the default streams of other threads, which have no handle
+  // that could be asked.
   Dog.expect(Target.HangMs, Target.Kernel.Planned->Name, 0);
   CUresult Result = P.Driver.CtxSynchronize();
   Dog.done();
@@ -220,22 +244,31 @@ Replays::Outcome Replays::replayGated(ReplayTarget &Target, CUcontext Context) {
   // Priority, persisting cache and the like. A default stream has none.
   if (P.Driver.StreamCopyAttributes)
     (void)P.Driver.StreamCopyAttributes(Own->Stream, Target.Call.Stream);
-  Dog.Unwritten.clear();
+  (void)Dog.takeNotes();
   Replay One(P.Driver, Dog, *Own, Target);
   Replay::Result Done = One.run(std::move(Saved), Pointed);
-  P.File.append(std::exchange(Dog.Unwritten, ""));
+  P.File.append(Dog.takeNotes());
   return {Done.StoodBack, /*Again=*/false, std::move(Done.Rejected)};
+}
+
+/// Memory of other contexts and devices is not for our kernels to read. The program's reach it only
+/// where it shares addresses with this context, as that of green contexts does.
+static bool isSaved(const MemoryRange &Range, CUcontext Context, CUdevice Device) {
+  if (Range.Kind == MemoryKind::Mapped)
+    return Range.Device < 0 || Range.Device == Device;
+  return !hazardOfKind(Range.Kind) && Range.Context == Context;
 }
 
 std::string Replays::ranges(const ReplayTarget &Target, CUcontext Context,
                             std::vector<MemoryRange> &Saved,
                             std::vector<MemoryRange> &Pointed) const {
-  for (const MemoryRange &Range : Memory.ranges()) {
-    if (hazardOfKind(Range.Kind))
-      Pointed.push_back(Range);
-    else if (Range.Context == Context || Range.Kind == MemoryKind::Mapped)
-      Saved.push_back(Range);
-  }
+  CUdevice Device = 0;
+  if (P.Driver.CtxGetDevice(&Device) != CUDA_SUCCESS)
+    return "device-unknown";
+  for (const MemoryRange &Range : Memory.ranges())
+    (isSaved(Range, Context, Device) ? Saved : Pointed).push_back(Range);
+  if (reaches(Target.Call, Target.Kernel, Pointed))
+    return "other-context";
   CUmodule Module = nullptr;
   if (P.Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
     return "module-unknown";
@@ -258,5 +291,6 @@ ReplayContext *Replays::contextFor(CUcontext Context) {
   New->Clock = std::make_unique<ReplayClock>(P, New->Stream, New->Records);
   New->Memory = std::make_unique<Snapshot>(P);
   std::lock_guard<std::mutex> Guard(Lock);
+  All.push_back(New.get());
   return Contexts[Context] = New.release();
 }

@@ -84,7 +84,9 @@ private:
   ReplayBudget Budget;
 
   std::mutex Lock; ///< Of Contexts; never held across a call of the driver.
-  std::map<CUcontext, ReplayContext *> Contexts; ///< Never freed: their context is gone by then.
+  std::map<CUcontext, ReplayContext *> Contexts;
+  /// All that there ever were, never freed: records may come after the end of their context.
+  std::vector<ReplayContext *> All;
 };
 
 } // namespace carve::probe

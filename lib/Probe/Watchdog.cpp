@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace carve::probe;
 
@@ -69,8 +70,23 @@ void Watchdog::wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel
   }
 }
 
+void Watchdog::note(const std::string &Lines) {
+  std::lock_guard<std::mutex> Guard(NotesLock);
+  Notes += Lines;
+}
+
+std::string Watchdog::takeNotes() {
+  std::lock_guard<std::mutex> Guard(NotesLock);
+  return std::exchange(Notes, "");
+}
+
 void Watchdog::fail(const std::string &Kernel, size_t Variant, const std::string &Reason) {
-  File.append(Unwritten + recordLine({"fault", Kernel, std::to_string(Variant), Reason}));
+  // The program ends by itself, and the driver before our call: that is no fault. This thread must
+  // not go on with memory that a replay has changed.
+  CUcontext Context;
+  while (Driver.CtxGetCurrent && Driver.CtxGetCurrent(&Context) == CUDA_ERROR_DEINITIALIZED)
+    ::pause();
+  File.append(takeNotes() + recordLine({"fault", Kernel, std::to_string(Variant), Reason}));
   // Past every hook on the C library's _exit, ours included.
   ::syscall(SYS_exit_group, FaultExitStatus);
   ::_exit(FaultExitStatus);

@@ -23,10 +23,12 @@ public:
   /// or the stream's context is broken. \p Kernel and \p Variant are what runs there.
   void wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel, size_t Variant);
 
-  /// Writes \p Lines, which must not be lost, and the fault, and ends the process.
+  /// Writes what note() was given, and the fault, and ends the process. From any thread.
   [[noreturn]] void fail(const std::string &Kernel, size_t Variant, const std::string &Reason);
-  /// What fail() writes first: the records of a replay under way.
-  std::string Unwritten;
+  /// The records of a replay under way, which must not be lost.
+  void note(const std::string &Lines);
+  /// Takes them, to be written by the caller.
+  std::string takeNotes();
 
   /// While a call of ours to the driver may block for ever: the probe's thread sees it by check().
   void expect(uint64_t LimitMs, const std::string &Kernel, size_t Variant);
@@ -37,6 +39,8 @@ public:
 private:
   const DriverApi &Driver;
   RecordFile &File;
+  std::mutex NotesLock;
+  std::string Notes;
   std::atomic<uint64_t> DeadlineMs{0}; ///< 0: nothing is expected.
   std::mutex Lock;
   std::string Expected; ///< The kernel.

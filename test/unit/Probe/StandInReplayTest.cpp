@@ -27,8 +27,8 @@ const ReplayCase Cases[] = {{"deterministic", "scale"}, {"in-place", "step"},
                             {"streams", "step"},        {"threads", "step"},
                             {"contexts", "step"},       {"capture", nullptr},
                             {"full-memory", "step"},    {"mapped", "step"},
-                            {"variables", "count"},     {"forks", "step"},
-                            {"early-exit", nullptr}};
+                            {"variables", "count"},     {"other-variables", "step"},
+                            {"forks", "step"},          {"early-exit", nullptr}};
 
 std::string nameOf(const testing::TestParamInfo<ReplayCase> &Info) {
   std::string Name = Info.param.Scenario;
