@@ -18,6 +18,7 @@ struct Snapshot::Impl {
   std::string makeRoom();
   std::string scan(const std::vector<helper::Interval> &Intervals, bool &Found);
   void forget();
+  bool isScarce() const;
   void release();
 
   /// Of the functions here; what is held can be read without it.
@@ -97,6 +98,12 @@ void Snapshot::Impl::forget() {
   Work.Staging = Flush = Word = 0;
   FlushBytes = 0;
   InUse = false;
+}
+
+bool Snapshot::Impl::isScarce() const {
+  size_t Free = 0, Total = 0;
+  return Work.Memory.heldBytes() > 0 &&
+         (Work.Driver.MemGetInfo(&Free, &Total) != CUDA_SUCCESS || Free < Total / 4);
 }
 
 void Snapshot::Impl::release() {
@@ -229,6 +236,8 @@ void Snapshot::done() {
   std::lock_guard<std::mutex> Guard(State->Lock);
   State->forget();
   State->Work.Memory.settle();
+  if (State->isScarce())
+    State->release();
   State->HeldBytes = State->Work.Memory.heldBytes();
 }
 

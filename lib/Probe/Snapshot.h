@@ -77,7 +77,8 @@ public:
   std::string flushL2();
 
   /// What was saved is not needed any more. Its memory is kept for the next save(), until the
-  /// program needs it (releaseForProgram).
+  /// program needs it (releaseForProgram); where little else is free, it is given back at once: a
+  /// launch may need much for its stack, and that no call tells.
   void done();
   /// Gives all memory of ours back; what was saved is lost.
   void release();
