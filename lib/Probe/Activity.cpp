@@ -116,6 +116,8 @@ static void readBuffer(TracedProcess &P, CUcontext Context, uint32_t Stream, uin
   size_t Dropped = 0;
   if (P.Cupti.GetNumDroppedRecords(Context, Stream, &Dropped) == CUPTI_SUCCESS)
     Lost += Dropped;
+  if (Lost && P.Planned)
+    P.Planned->onLostRecords();
   if (Lost)
     Lines += recordLine({"dropped", std::to_string(Lost)});
   P.File.append(Lines);

@@ -4,6 +4,8 @@
 #include "Probe/ShapeRecord.h"
 #include "Probe/TracedProcess.h"
 
+#include <algorithm>
+
 using namespace carve::probe;
 
 namespace {
@@ -88,8 +90,11 @@ void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 }
 
 void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
-  if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+  if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     Handles.forget();
+    // What was under way there ends with it, with a record or without.
+    forgetPending();
+  }
   if (Replaying)
     Replaying->onResource(Id, Resource);
 }
@@ -283,25 +288,65 @@ void PlannedRun::onBrokenContext(CUresult Error) {
       Dog.fail(State.Kernel->Name, Variant, errorName(P.Driver, Error));
 }
 
+void PlannedRun::forgetPending() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (auto &[Shape, State] : Shapes)
+    if (State.Turns)
+      State.Turns->forgetLaunches();
+}
+
+void PlannedRun::onLostRecords() {
+  if (!Checking)
+    forgetPending();
+}
+
 /// A launch may wait long in the program's own queue. So what counts is for how long no kernel at
-/// all has ended, and thrice the limit of a replay, in which nothing else runs.
+/// all has ended, and thrice the limit of a replay, in which nothing else runs. A kernel of another
+/// kind may be the one that runs.
+bool PlannedRun::seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
+                           uint64_t &LimitMs) const {
+  if (!State.Turns || !State.Turns->pending(Variant))
+    return false;
+  LimitMs = 3 * std::max(hangLimitMs(Wanted.HangMs, Planned.MeanNs), LongestNs / 1'000'000);
+  return steadyMs() > std::max(State.PendingSinceMs, LastRecordMs.load()) + LimitMs;
+}
+
 void PlannedRun::check() {
   Dog.check();
-  std::lock_guard<std::mutex> Guard(Lock);
-  for (const auto &[Planned, State] : Shapes) {
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    bool Any = false;
     size_t Variant = 0;
-    if (!State.Turns || !State.Turns->pending(Variant))
-      continue;
-    uint64_t LimitMs = 3 * hangLimitMs(Wanted.HangMs, Planned->MeanNs);
-    uint64_t Since = std::max(State.PendingSinceMs, LastRecordMs.load());
-    if (steadyMs() > Since + LimitMs)
-      Dog.fail(State.Kernel->Name, Variant, "hung after " + std::to_string(LimitMs) + " ms");
+    uint64_t LimitMs = 0;
+    for (const auto &[Planned, State] : Shapes)
+      Any |= seemsHung(*Planned, State, Variant, LimitMs);
+    if (!Any)
+      return;
   }
+  // CUPTI keeps a buffer back while one of its kernels runs, so those of a program that never waits
+  // come late. This loses the record of what runs now, and shows all that have ended.
+  Checking = true;
+  flushActivity(P, /*Last=*/true);
+  Checking = false;
+  checkRotated();
+  // It was not: the records that were taken too early do not come again.
+  forgetPending();
+}
+
+void PlannedRun::checkRotated() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  size_t Variant = 0;
+  uint64_t LimitMs = 0;
+  for (const auto &[Planned, State] : Shapes)
+    if (seemsHung(*Planned, State, Variant, LimitMs))
+      Dog.fail(State.Kernel->Name, Variant, "hung after " + std::to_string(LimitMs) + " ms");
 }
 
 PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
                                          const LaunchShape &Shape, std::string &Lines) {
   LastRecordMs = steadyMs();
+  if (uint64_t Ns = Record.end - Record.start; Ns > LongestNs)
+    LongestNs = Ns;
   Counted Result{false, Record.name};
   auto It = Names.find(Record.name);
   if (Replaying && Replaying->onKernel(Record, It != Names.end())) {

@@ -48,6 +48,9 @@ public:
   Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
                    std::string &Lines);
 
+  /// CUPTI has lost records: what waits for one may wait in vain.
+  void onLostRecords();
+
   /// On the probe's own thread, every now and then: ends the process where a variant hangs.
   void check();
 
@@ -92,6 +95,10 @@ private:
   void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                      uint64_t Index);
   void onBrokenContext(CUresult Error);
+  void forgetPending();
+  void checkRotated();
+  bool seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
+                 uint64_t &LimitMs) const;
 
   TracedProcess &P;
   Plan Wanted;
@@ -101,6 +108,8 @@ private:
   std::set<CUpti_CallbackId> Launches;
 
   std::atomic<uint64_t> LastRecordMs{0}; ///< When CUPTI delivered one.
+  std::atomic<bool> Checking{false};     ///< Records are taken that are not complete.
+  std::atomic<uint64_t> LongestNs{0};    ///< Of all kernels that have ended.
 
   std::mutex Lock; ///< Of what follows; never held across a call of the driver.
   std::map<const PlannedShape *, ShapeState> Shapes;

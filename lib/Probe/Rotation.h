@@ -39,6 +39,9 @@ public:
   /// It was not, after all.
   void failed(uint64_t Correlation);
 
+  /// No record comes of those that are under way.
+  void forgetLaunches() { Launches.clear(); }
+
   /// A record of a launch of \p Variant: the turn that it belongs to, by its correlation; where no
   /// waiting launch has it, the records' order decides (the ids of the runtime's calls are not
   /// those of the driver's). Nothing where none waits.
