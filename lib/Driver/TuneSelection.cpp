@@ -13,6 +13,7 @@ llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const Tun
     applyInRun(*InRun, Subjects);
   SelectionLimits Limits = Request.Limits;
   Limits.RunS = State.PlainWallS;
+  Limits.RunsBefore = State.Runs;
   Limits.ElapsedS = [&State] { return State.seconds(); };
   auto Progress = [&](unsigned Done, unsigned Expected) {
     Request.Progress(State.Runs + Done, State.Runs + Expected, State.seconds());

@@ -41,7 +41,8 @@ struct TuneState {
 /// nothing can be tuned from it.
 llvm::Expected<ProbeRecord> traceProgram(TuneState &State);
 
-/// Makes the timing run of \p Job. Nothing where all kernels are left to whole runs without it.
+/// Makes the timing run of \p Job. Nothing where all kernels are left to whole runs without it, or
+/// the request has no room for it.
 llvm::Expected<std::optional<InRunTuning>> timeInside(TuneState &State, const TuningJob &Job,
                                                       const ProbeRecord &Trace);
 

@@ -5,6 +5,10 @@
 #include "Tune/JobImages.h"
 #include "Tune/ProbePlan.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+
 using namespace carve;
 
 namespace {
@@ -16,6 +20,17 @@ double replaySeconds(const TuneState &State) {
   std::optional<double> Left = State.secondsLeft();
   // The confirmation needs most of what is left.
   return Left ? std::min(MostReplayS, *Left / 3) : MostReplayS;
+}
+
+/// Why the request has no room for a run behind the trace and \p Timing runs, or nothing.
+std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
+  const SelectionLimits &Limits = State.Request.Limits;
+  std::optional<double> Left = State.secondsLeft();
+  if (Left && *Left <= State.PlainWallS)
+    return "the budget of " + llvm::formatv("{0:f1}", Limits.BudgetS).str() + " s is used up";
+  if (State.Runs + Timing >= Limits.MaxRuns)
+    return "there may be no more than " + std::to_string(Limits.MaxRuns) + " runs";
+  return std::nullopt;
 }
 
 class TimingStage {
@@ -53,7 +68,7 @@ std::string TimingStage::plan(const PlanExclusions &Excluded) const {
     return "";
   PlanLimits Limits;
   Limits.Seed = State.Request.Limits.Seed;
-  Limits.ReplayMs = uint64_t(ReplayS * 1000);
+  Limits.ReplayMs = std::max<uint64_t>(1, uint64_t(ReplayS * 1000)); // 0 would be no limit.
   return printPlan(Job, Left, Excluded.Faults, Limits);
 }
 
@@ -69,6 +84,8 @@ llvm::Expected<RunRecord> TimingStage::run(const std::string &Plan, const ImageM
 
 llvm::Expected<TimingRunResult> TimingStage::time() {
   auto Plan = [&](const PlanExclusions &Excluded) { return plan(Excluded); };
+  TimingRunLimits Limits;
+  Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
   if (State.recorded()) {
     auto Run = [&](const std::string &) -> llvm::Expected<RunRecord> {
       llvm::Expected<InRunRecord> Record = State.Samples.timing(State.Request.SamplesPath);
@@ -78,7 +95,7 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
       Made.Probe.InRun = std::move(*Record);
       return Made;
     };
-    return timeInRun(Plan, Run, /*Check=*/nullptr, State.Request.Announce);
+    return timeInRun(Plan, Run, /*Check=*/nullptr, State.Request.Announce, Limits);
   }
   llvm::Expected<TempDir> Dir = TempDir::create("carve-images");
   if (!Dir)
@@ -89,7 +106,7 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
     return Images.takeError();
   llvm::Expected<TimingRunResult> Result = timeInRun(
       Plan, [&](const std::string &Text) { return run(Text, *Images); }, &State.Check,
-      State.Request.Announce);
+      State.Request.Announce, Limits);
   if (Result)
     State.Runs += Result->Runs;
   return Result;
@@ -117,5 +134,9 @@ llvm::Expected<std::optional<InRunTuning>> carve::timeInside(TuneState &State, c
   if (!State.timesInside() || Job.Kernels.empty() ||
       (State.recorded() && !State.Samples.hasTiming()))
     return std::optional<InRunTuning>();
+  if (auto Why = whyNoRun(State, 0); Why && !State.recorded()) {
+    logLine("no timing run: " + *Why);
+    return std::optional<InRunTuning>();
+  }
   return TimingStage(State, Job, Trace).make();
 }

@@ -140,7 +140,7 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
   while (Pairs.size() < Target) {
     if (Pairs.size() >= leastPairs(Limits) && !Runs.timeFor(2))
       return true;
-    if (Outcome.Runs + 2 > Limits.MaxRuns) {
+    if (!Runs.mayRun(2)) {
       Outcome.OutOfRuns = true;
       dropAll(Standing, "not confirmed within " + std::to_string(Limits.MaxRuns) + " runs");
       return false;
@@ -175,8 +175,7 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
     if (!Sound || !*Sound)
       return Sound;
     bool OutOfTime = !Runs.timeFor(2);
-    bool Last =
-        OutOfTime || Target >= Limits.MaxConfirmationPairs || Outcome.Runs >= Limits.MaxRuns;
+    bool Last = OutOfTime || Target >= Limits.MaxConfirmationPairs || !Runs.mayRun(1);
     bool Decided = judge(Standing, Last, OutOfTime);
     if (Standing.size() != Before)
       return false; // The times so far are of another set.

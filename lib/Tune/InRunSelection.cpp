@@ -49,13 +49,13 @@ private:
     Outcome.Verdict = InRunVerdict::Undecided;
     Outcome.Reason = std::move(Why);
   }
-  void stays(std::string Why);
+  void stays(double Best, std::string Why);
   bool rejected(size_t Variant) const {
     return std::any_of(Outcome.Rejected.begin(), Outcome.Rejected.end(),
                        [&](const InRunOutcome::Rejection &R) { return R.Variant == Variant; });
   }
   void reject(size_t Variant, std::string Why) {
-    if (!rejected(Variant))
+    if (Variant < Subject.Variants && !rejected(Variant)) // Records come from a file.
       Outcome.Rejected.push_back({Variant, std::move(Why)});
   }
   OutputProof proofOf(size_t Variant) const;
@@ -106,6 +106,9 @@ bool SubjectJudge::covered(const InRunShape &S) const {
 }
 
 void SubjectJudge::measureCover() {
+  for (const InRunRecord::Reason &R : Record.StoodBack)
+    if (R.Kernel == Subject.Kernel && Outcome.NotReplayed.empty())
+      Outcome.NotReplayed = R.Why;
   for (const RotatedSample &R : Record.Rotated)
     Outcome.Rotated |= R.Kernel == Subject.Kernel;
   double CoveredNs = 0;
@@ -233,11 +236,15 @@ OutputProof SubjectJudge::proofOf(size_t Variant) const {
 }
 
 /// Where two identical copies cannot be told to take the same time, neither can it be said that
-/// no variant is faster.
-void SubjectJudge::stays(std::string Why) {
+/// no variant is faster. Nor where \p Best, the ratio of the best variant, would be enough if the
+/// shapes that were not timed were like the others.
+void SubjectJudge::stays(double Best, std::string Why) {
   double Scatter = std::max(1 - Control.Low, Control.High - 1);
   if (Scatter > Limits.LargestScatter)
     return undecided(numbersText("its times scatter by %.1f %% within the run", 100 * Scatter));
+  if (Best > Limits.WinningRatio && 1 - (1 - Best) / Outcome.Covered <= Limits.WinningRatio)
+    return undecided(numbersText("launches of %.0f %% of its time alone were timed, and gain",
+                                 100 * Outcome.Covered));
   Outcome.Verdict = InRunVerdict::Stays;
   Outcome.Reason = std::move(Why);
 }
@@ -276,7 +283,8 @@ void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
                           "needed below %.4f",
                           Outcome.Ratio.Median, Outcome.Ratio.High, Bound));
   } else {
-    stays(numbersText("not confirmed within the run: %.4f of the default's time, needed at most "
+    stays(Outcome.Ratio.Median,
+          numbersText("not confirmed within the run: %.4f of the default's time, needed at most "
                       "%.3f",
                       Outcome.Ratio.Median, Limits.WinningRatio));
   }
@@ -288,15 +296,13 @@ InRunOutcome SubjectJudge::judge() {
   if (!takeVerdicts())
     return std::move(Outcome);
   if (Outcome.Covered < Limits.LeastCovered) {
-    for (const InRunRecord::Reason &R : Record.StoodBack)
-      if (R.Kernel == Subject.Kernel) {
-        undecided("not replayed: " + R.Why);
-        return std::move(Outcome);
-      }
-    undecided(Shapes.empty() || Outcome.Timing == InRunTiming::None
-                  ? "it was not launched often enough within the run"
-                  : numbersText("launches of %.0f %% of its time alone were timed",
-                                100 * Outcome.Covered));
+    if (!Outcome.NotReplayed.empty())
+      undecided("not replayed: " + Outcome.NotReplayed);
+    else
+      undecided(Shapes.empty() || Outcome.Timing == InRunTiming::None
+                    ? "it was not launched often enough within the run"
+                    : numbersText("launches of %.0f %% of its time alone were timed",
+                                  100 * Outcome.Covered));
     return std::move(Outcome);
   }
   if (!measureControl()) {
@@ -315,9 +321,10 @@ InRunOutcome SubjectJudge::judge() {
   else if (Least < Limits.ScreeningRatio)
     undecided("its best variant was not held out");
   else if (Least < HUGE_VAL)
-    stays(numbersText("no variant was faster: the best took %.3f of the default's time", Least));
+    stays(Least,
+          numbersText("no variant was faster: the best took %.3f of the default's time", Least));
   else
-    stays("no variant left the default's output");
+    stays(1, "no variant left the default's output");
   return std::move(Outcome);
 }
 

@@ -59,7 +59,8 @@ struct InRunOutcome {
   size_t Nominee = 0;
   std::string Reason;                     ///< Why it stays or is undecided.
   InRunTiming Timing = InRunTiming::None; ///< Of the shapes that take most of the time.
-  bool Rotated = false; ///< Variants of it have computed the program's own results.
+  bool Rotated = false;    ///< Variants of it have computed the program's own results.
+  std::string NotReplayed; ///< Why the probe stood back from replaying it; empty: it did not.
   OutputProof Proof = OutputProof::ProgramOutput;
   unsigned ChoosingRounds = 0, HeldOutRounds = 0;
   RatioInterval Ratio;        ///< Of the best variant in the rounds held out.
@@ -82,7 +83,8 @@ struct InRunOutcome {
 /// A round has a time of every variant; its ratios are to the default of the same round. A cold
 /// and a warm time are weighted so that the default's come out as in the trace. Rounds of several
 /// launches of a shape are pooled; shapes are summed, weighted by their traced time, and those that
-/// were not timed count as if no variant changed them. Of rotation, every second cycle is held out.
+/// were not timed count as if no variant changed them; where that alone makes a gain too small,
+/// whole runs decide. Of eight cycles of rotation five are held out.
 ///
 /// A variant with any verdict but Equal or WithinSpread, or with a fault, is out. Of the others the
 /// best in the choosing rounds are judged on those held out: nominated is the one with the least

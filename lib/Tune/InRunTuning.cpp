@@ -63,5 +63,10 @@ std::string carve::modeOf(const InRunTuning &InRun, size_t Kernel) {
 
 std::string carve::modeReasonOf(const InRunTuning &InRun, size_t Kernel) {
   const InRunOutcome &O = InRun.Outcomes[Kernel];
-  return O.Verdict == InRunVerdict::Undecided ? O.Reason : InRun.Choices[Kernel].Reason;
+  if (O.Verdict == InRunVerdict::Undecided)
+    return O.Reason;
+  const ModeChoice &Choice = InRun.Choices[Kernel];
+  if (Choice.Mode != TimingMode::Replay || O.Timing == InRunTiming::Replay || O.NotReplayed.empty())
+    return Choice.Reason;
+  return "not replayed: " + O.NotReplayed;
 }

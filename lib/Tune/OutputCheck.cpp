@@ -1,10 +1,11 @@
 #include "Tune/OutputCheck.h"
 
+#include "Support/Error.h"
 #include "Support/Log.h"
 
 using namespace carve;
 
-std::optional<std::string> OutputCheck::difference(const ProgramOutput &Output) {
+llvm::Expected<std::optional<std::string>> OutputCheck::difference(const ProgramOutput &Output) {
   constexpr unsigned MostPlain = 4;
   std::optional<std::string> Difference = Reference.difference(Output);
   while (Difference && (RevealingNs > 0 || Plain < MostPlain)) {
@@ -16,7 +17,9 @@ std::optional<std::string> OutputCheck::difference(const ProgramOutput &Output) 
       logLine("the default could not run again: " + llvm::toString(Again.takeError()));
       break;
     }
-    if (Again->Interrupted || Again->TimedOut)
+    if (Again->Interrupted)
+      return unsupported("interrupted", llvm::Twine(Again->Interrupted));
+    if (!Again->succeeded())
       break;
     Reference.addDefault(Again->Output);
     Difference = Reference.difference(Output);

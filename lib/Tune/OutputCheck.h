@@ -25,7 +25,8 @@ public:
 
   /// Nothing where \p Output is the default's; else what differs, for a person. Before it says so,
   /// the default runs again until it has shown what changes by itself: five times at most in all.
-  std::optional<std::string> difference(const ProgramOutput &Output);
+  /// A default that fails teaches nothing. Fails where we were interrupted.
+  llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);
 
   /// Runs of the default made for it.
   unsigned runs() const { return Runs; }

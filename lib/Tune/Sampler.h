@@ -72,7 +72,8 @@ public:
   void timeOn(TimedGpus *Timed) { Gpus = Timed; }
 
 private:
-  std::optional<std::string> faultOf(const RunRecord &Run, const Assignment &A);
+  /// Why a run does not count, or nothing. Fails where we were interrupted.
+  llvm::Expected<std::optional<std::string>> faultOf(const RunRecord &Run, const Assignment &A);
   void note(const Assignment &A, const RunSample &Sample);
 
   const TuningJob &Job;

@@ -65,7 +65,7 @@ std::vector<Assignment> Screening::planRound() {
 llvm::Error Screening::screenOnce() {
   std::map<Choice, std::vector<double>> Times;
   for (Assignment &A : planRound()) {
-    if (Runs.Outcome.Runs >= Limits.MaxRuns) {
+    if (!Runs.mayRun(1)) {
       Runs.Outcome.OutOfRuns = true;
       break;
     }
@@ -126,6 +126,8 @@ void Screening::nameCandidates() {
       continue;
     if (Runs.Outcome.OutOfTime && hasUntried(O))
       O.Reason = BudgetReason;
+    else if (Runs.Outcome.OutOfRuns && hasUntried(O))
+      O.Reason = "not all variants were tried within " + std::to_string(Limits.MaxRuns) + " runs";
     else if (Least < 1e300)
       O.Reason =
           numbersText("no variant was faster: the best took %.3f of the default's time", Least);

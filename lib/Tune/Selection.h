@@ -54,9 +54,10 @@ struct SelectionLimits {
   double WinningRatio = 0.99; ///< Median of the confirmation must be at most this.
   double LeastMargin =
       0.003; ///< The interval must stay below 1 by this or by twice the control's distance.
-  unsigned MaxRuns = 400;
-  double BudgetS = 0; ///< For the whole tuning; 0: none.
-  double RunS = 0;    ///< What a run is thought to take before one was made.
+  unsigned MaxRuns = 400;  ///< Of the whole tuning,
+  unsigned RunsBefore = 0; ///< and how many of these were made before the selection.
+  double BudgetS = 0;      ///< For the whole tuning; 0: none.
+  double RunS = 0;         ///< What a run is thought to take before one was made.
   /// Seconds since the tuning began. Needed with a budget.
   std::function<double()> ElapsedS = [] { return 0.0; };
   uint64_t Seed = 1;

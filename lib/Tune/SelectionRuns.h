@@ -21,6 +21,10 @@ public:
 
   /// Says for the progress that \p More runs are to come.
   void expect(unsigned More) { Expected = std::max(Expected, Outcome.Runs + More); }
+  /// Whether \p More are within the most that there may be.
+  bool mayRun(unsigned More) const {
+    return Limits.RunsBefore + Outcome.Runs + More <= Limits.MaxRuns;
+  }
   /// Whether the budget has time for \p Runs more.
   bool timeFor(unsigned Runs) const;
   void finish() { Progress(Outcome.Runs, Outcome.Runs); }

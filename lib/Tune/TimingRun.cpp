@@ -22,7 +22,8 @@ private:
   bool isNew(const InRunRecord::Fault &F) const;
   std::vector<InRunRecord::Fault> newFaults(const InRunRecord &Record) const;
   void exclude(const InRunRecord::Fault &F);
-  void judge(RunRecord Run, OutputCheck *Check);
+  bool giveUp();
+  llvm::Error judge(RunRecord Run, OutputCheck *Check);
 
   AnnounceFunction Announce;
   const TimingRunLimits &Limits;
@@ -61,15 +62,31 @@ void TimingRun::exclude(const InRunRecord::Fault &F) {
     Result.Excluded.Kernels[F.Kernel] = What + "it ended a timing run: " + F.Why;
 }
 
+/// Whether a run that a variant ended was the last one.
+bool TimingRun::giveUp() {
+  std::optional<std::string> Why = Limits.WhyNoMore(Result.Runs);
+  if (Result.Runs > Limits.MostReruns)
+    Why = "it ended so " + llvm::utostr(Result.Runs) + " times";
+  if (!Why)
+    return false;
+  Result.Failure = Result.Reruns.back() + "; not made again: " + *Why;
+  Result.Record.Faults = Result.Excluded.Faults;
+  return true;
+}
+
 /// Takes what counts of \p Run, which had no new fault.
-void TimingRun::judge(RunRecord Run, OutputCheck *Check) {
+llvm::Error TimingRun::judge(RunRecord Run, OutputCheck *Check) {
   Result.WallS = Run.WallS;
   if (Run.TimedOut)
     Result.Failure = "the timing run took too long";
   else if (!Run.Probe.Unswapped.empty())
     Result.Failure = "an image could not be replaced: " + Run.Probe.Unswapped.begin()->second;
-  else if (Check)
-    Result.Difference = Check->difference(Run.Output);
+  else if (Check) {
+    auto Difference = Check->difference(Run.Output);
+    if (!Difference)
+      return Difference.takeError();
+    Result.Difference = std::move(*Difference);
+  }
   // A program that fails otherwise than its default does has not come to its end.
   if (!Result.Failure && Result.Difference && !Run.succeeded())
     Result.Failure = *Result.Difference;
@@ -78,6 +95,7 @@ void TimingRun::judge(RunRecord Run, OutputCheck *Check) {
   if (!Result.Failure)
     Result.Record = std::move(Run.Probe.InRun);
   Result.Record.Faults = Result.Excluded.Faults;
+  return llvm::Error::success();
 }
 
 llvm::Expected<TimingRunResult> TimingRun::make(PlanFunction Plan, PlannedRunFunction Run,
@@ -96,17 +114,14 @@ llvm::Expected<TimingRunResult> TimingRun::make(PlanFunction Plan, PlannedRunFun
       return unsupported("interrupted", llvm::Twine(Made->Interrupted));
     std::vector<InRunRecord::Fault> New = newFaults(Made->Probe.InRun);
     if (New.empty()) {
-      judge(std::move(*Made), Check);
+      if (llvm::Error E = judge(std::move(*Made), Check))
+        return E;
       return std::move(Result);
     }
     for (const InRunRecord::Fault &F : New)
       exclude(F);
-    if (Result.Runs > Limits.MostReruns) {
-      Result.Failure = "the timing run was ended by variants " + llvm::utostr(Result.Runs) +
-                       " times, the last time: " + Result.Reruns.back();
-      Result.Record.Faults = Result.Excluded.Faults;
+    if (giveUp())
       return std::move(Result);
-    }
     Announce("timing again: " + Result.Reruns.back());
   }
 }

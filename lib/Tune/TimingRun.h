@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct PlanExclusions {
 struct TimingRunLimits {
   unsigned MostReruns = 5;
   unsigned FaultsOfAKernel = 3; ///< With so many, a kernel is left out of further runs.
+  /// Why there is no other run after so many, or nothing: what the whole tuning may take.
+  std::function<std::optional<std::string>(unsigned Runs)> WhyNoMore = [](unsigned) {
+    return std::nullopt;
+  };
 };
 
 struct TimingRunResult {
@@ -44,9 +49,9 @@ using AnnounceFunction = llvm::function_ref<void(llvm::StringRef)>;
 
 /// Makes the timing run. A run that a variant ended is announced and made again without that
 /// variant; without the kernel where its default or control was at fault, or several of its
-/// variants were. After the last of the reruns nothing counts, which is a result. \p Check compares
-/// the output; null: recorded samples have none. Fails where tuning cannot go on: interrupted, the
-/// program cannot be started.
+/// variants were. After the last of the reruns, or where there may be no other, nothing counts,
+/// which is a result. \p Check compares the output; null: recorded samples have none. Fails where
+/// tuning cannot go on: interrupted, the program cannot be started.
 llvm::Expected<TimingRunResult> timeInRun(PlanFunction Plan, PlannedRunFunction Run,
                                           OutputCheck *Check, AnnounceFunction Announce,
                                           const TimingRunLimits &Limits = {});

@@ -124,6 +124,8 @@ llvm::StringRef proofName(OutputProof Proof) {
 /// Adds what the timing run found of kernel \p Index.
 void reportInRun(KernelReport &R, const InRunTuning &InRun, size_t Index) {
   const InRunOutcome &O = InRun.Outcomes[Index];
+  if (R.Variants.empty()) // There was nothing to time.
+    return;
   R.InRun.Mode = modeOf(InRun, Index);
   R.InRun.Reason = modeReasonOf(InRun, Index);
   if (O.Timing == InRunTiming::None)
@@ -244,8 +246,9 @@ static Evidence evidenceOf(const JobKernel &K, const SubjectOutcome &O,
   E.Mode = InRun.Mode;
   E.ModeReason = InRun.Reason;
   E.Verified = InRun.Verified;
-  E.Rounds = InRun.Rounds;
-  if (InRun.Rounds) {
+  // Of another variant than the one that was confirmed they are no evidence.
+  if (!InRun.Verified.empty()) {
+    E.Rounds = InRun.Rounds;
     E.InRunRatio = InRun.Ratio.Median;
     E.InRunRatioLow = InRun.Ratio.Low;
     E.InRunRatioHigh = InRun.Ratio.High;

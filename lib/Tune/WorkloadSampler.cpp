@@ -44,12 +44,13 @@ WorkloadSampler::WorkloadSampler(const TuningJob &Job, TuningScope Scope, const 
       ImagesDir(std::move(ImagesDir)), Subjects(subjectsOf(Job, Scope)),
       Names(variantNames(Job, Scope)) {}
 
-/// Why a run does not count, or nothing.
-std::optional<std::string> WorkloadSampler::faultOf(const RunRecord &Run, const Assignment &A) {
+llvm::Expected<std::optional<std::string>> WorkloadSampler::faultOf(const RunRecord &Run,
+                                                                    const Assignment &A) {
+  using Fault = std::optional<std::string>;
   if (Run.TimedOut)
-    return "the program ran longer than " + std::to_string(int(Spec.TimeoutS)) + " s";
+    return Fault("the program ran longer than " + std::to_string(int(Spec.TimeoutS)) + " s");
   for (const auto &[Digest, Reason] : Run.Probe.Unswapped)
-    return "an image could not be replaced: " + Reason;
+    return Fault("an image could not be replaced: " + Reason);
   if (auto Why = Run.Probe.whyIncomplete(); Why && Run.succeeded())
     return Why;
   // The untouched program is what others are compared with.
@@ -95,7 +96,10 @@ llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
       Kernels.insert(Subjects[S].Name);
     Sample.SubjectNs.push_back(Run->Probe.totalNs(Kernels));
   }
-  Sample.Fault = faultOf(*Run, A);
+  auto Fault = faultOf(*Run, A);
+  if (!Fault)
+    return Fault.takeError();
+  Sample.Fault = std::move(*Fault);
   if (!Sample.Fault)
     note(A, Sample);
   return Sample;

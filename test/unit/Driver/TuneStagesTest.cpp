@@ -162,6 +162,36 @@ TEST_F(TuneStagesTest, ABudgetBoundsTheReplays) {
   EXPECT_LE(Ms, 10000u);
 }
 
+TEST_F(TuneStagesTest, NoRunIsMadeThatTheRequestHasNoRoomFor) {
+  for (bool ByTime : {true, false}) {
+    Request.Limits.BudgetS = ByTime ? 1e-9 : 0;
+    Request.Limits.MaxRuns = ByTime ? 400 : 1;
+    Runner.Runs.clear();
+    TuneState State(Request, Runner);
+    ProbeRecord Trace = valueOf(traceProgram(State));
+    EXPECT_FALSE(valueOf(timeInside(State, Job, Trace)));
+    SelectionOutcome O = valueOf(selectByRuns(State, Job, nullptr));
+    EXPECT_EQ(O.Subjects[0].Reason,
+              ByTime ? BudgetReason : "not all variants were tried within 1 runs");
+    EXPECT_EQ(Runner.Runs.size(), 1u);
+  }
+}
+
+TEST_F(TuneStagesTest, ATimingRunIsNotMadeAgainBeyondTheRunLimit) {
+  Request.Limits.MaxRuns = 2;
+  planned = [](CommandResult &Result) {
+    Result.ExitStatus = probe::FaultExitStatus;
+    return std::string("fault\t_Z2avPf\t3\tran for 10 s\n");
+  };
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  EXPECT_EQ(Runner.Runs.size(), 2u);
+  EXPECT_TRUE(Announced.empty());
+  EXPECT_EQ(modeOf(T, 0), "fixed");
+  EXPECT_NE(modeReasonOf(T, 0).find("there may be no more than 2 runs"), std::string::npos)
+      << modeReasonOf(T, 0);
+}
+
 TEST_F(TuneStagesTest, RecordedRunsAreReplayedWithoutTheProgram) {
   Request.RecordPath = Dir.path() + "/recorded";
   {

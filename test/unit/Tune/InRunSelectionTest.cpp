@@ -288,6 +288,21 @@ TEST(InRunSelection, WhatWasNotTimedIsUndecided) {
   EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided);
 }
 
+/// Whole runs see all shapes, and may find the gain.
+TEST(InRunSelection, AGainThatShapesNotTimedHideIsUndecided) {
+  for (double Ratio : {0.984, 0.998}) {
+    SimulatedRun Run;
+    Run.Noise = 0.0003;
+    SimulatedShape Missing = shapeOf({Ratio});
+    Run.replay({shapeOf({Ratio}), Missing});
+    std::erase_if(Run.Record.Timed,
+                  [](const TimedSample &T) { return T.Place.Shape.Grid[0] == 2; });
+    InRunOutcome O = Run.selectOne();
+    EXPECT_EQ(O.Verdict, Ratio < 0.99 ? InRunVerdict::Undecided : InRunVerdict::Stays) << O.Reason;
+    EXPECT_EQ(O.Nominee, 0u);
+  }
+}
+
 /// What was not timed counts as if no variant changed it; too much of it, and nothing is known.
 TEST(InRunSelection, ShapesThatWereNotTimedCountAsUnchanged) {
   for (uint64_t Launches : {1, 15}) {

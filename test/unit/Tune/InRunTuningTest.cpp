@@ -97,3 +97,20 @@ TEST_F(InRunTuningTest, AnotherOutputLeavesReplaysAlone) {
   EXPECT_NE(Subjects[2].Stays, "");
   EXPECT_EQ(modeOf(T, 1), "fixed");
 }
+
+TEST_F(InRunTuningTest, AKernelThatCouldNotBeReplayedSaysWhyItWasRotated) {
+  Choices[1].Mode = TimingMode::Replay;
+  Result.Record.StoodBack = {{"k1", "managed memory"}};
+  InRunTuning T = judged();
+  EXPECT_EQ(Subjects[1].Nominee, 2u);
+  EXPECT_EQ(modeOf(T, 1), "rotate");
+  EXPECT_EQ(modeReasonOf(T, 1), "not replayed: managed memory");
+}
+
+TEST_F(InRunTuningTest, RecordsOfVariantsThatAreNotThereAreNothing) {
+  Result.Record.Faults = {{"k0", 99, "hung"}};
+  Result.Record.Verified.push_back({SimulatedRun::place(0, 0), 98, Verdict::Differs, ""});
+  InRunTuning T = judged();
+  EXPECT_TRUE(T.Outcomes[0].Rejected.empty());
+  EXPECT_EQ(Subjects[0].Nominee, 2u);
+}

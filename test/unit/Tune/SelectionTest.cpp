@@ -254,6 +254,17 @@ TEST(Selection, TheRunLimitEndsScreening) {
   EXPECT_EQ(O.Subjects[0].Chosen, 0u);
 }
 
+TEST(Selection, RunsBeforeItCountForTheRunLimit) {
+  SimulatedWorld W;
+  W.add({1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
+  SelectionLimits Limits;
+  Limits.MaxRuns = 6;
+  Limits.RunsBefore = 2;
+  SelectionOutcome O = W.select(Limits);
+  EXPECT_EQ(O.Runs, 4u);
+  EXPECT_EQ(O.Subjects[0].Reason, "not all variants were tried within 6 runs");
+}
+
 TEST(Selection, TheRunLimitEndsTheGrowthOfPairs) {
   SimulatedWorld W;
   W.Noise = 0.05;

@@ -42,11 +42,12 @@ protected:
   std::vector<std::string> Plans, Announced, Defaults;
   OutputCheck Check{[this](uint64_t DelayNs) -> llvm::Expected<RunRecord> {
     Defaults.push_back(std::to_string(DelayNs));
-    RunRecord Run;
-    Run.Output = printing(DelayNs ? SlowedOutput : "sum 1\n");
+    RunRecord Run = DefaultEnd;
+    Run.Output.Stdout = DelayNs ? SlowedOutput : "sum 1\n";
     return Run;
   }};
   std::string SlowedOutput = "sum 1\n";
+  RunRecord DefaultEnd; ///< Of all of these.
 };
 
 } // namespace
@@ -99,9 +100,23 @@ TEST_F(TimingRunTest, AfterFiveRerunsNothingCounts) {
   EXPECT_EQ(R.Runs, 6u);
   EXPECT_EQ(Announced.size(), 5u);
   ASSERT_TRUE(R.Failure);
-  EXPECT_EQ(*R.Failure, "the timing run was ended by variants 6 times, the last time: variant 2 of "
-                        "f ended the timing run: hung");
+  EXPECT_EQ(*R.Failure,
+            "variant 2 of f ended the timing run: hung; not made again: it ended so 6 times");
   EXPECT_TRUE(R.Record.Replays.empty());
+}
+
+TEST_F(TimingRunTest, ThereIsNoOtherRunWhereTheTuningMayTakeNoMore) {
+  Faults = {{"k", 3, "hung"}, {"k", 2, "hung"}, {"j", 2, "hung"}};
+  TimingRunLimits Limits;
+  Limits.WhyNoMore = [](unsigned Runs) -> std::optional<std::string> {
+    return Runs < 2 ? std::nullopt : std::optional<std::string>("the budget is used up");
+  };
+  TimingRunResult R = time(Limits);
+  EXPECT_EQ(R.Runs, 2u);
+  EXPECT_EQ(Announced.size(), 1u);
+  EXPECT_EQ(R.Failure, "variant 2 of k ended the timing run: hung; not made again: the budget is "
+                       "used up");
+  EXPECT_EQ(R.Record.Faults.size(), 2u) << "whole runs leave them out, too";
 }
 
 /// Recorded samples give the same run again, with the faults of those before it.
@@ -158,4 +173,19 @@ TEST_F(TimingRunTest, ARunThatDidNotEndAsItShouldDoesNotCount) {
 TEST_F(TimingRunTest, ASignalEndsTheTuning) {
   Twist = [](RunRecord &Run) { Run.Interrupted = 2; };
   EXPECT_EQ(messageOf(tryTime()), "interrupted: 2");
+}
+
+TEST_F(TimingRunTest, ASignalWhileTheDefaultRunsAgainEndsTheTuning) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  DefaultEnd.Interrupted = 15;
+  EXPECT_EQ(messageOf(tryTime()), "interrupted: 15");
+}
+
+TEST_F(TimingRunTest, ADefaultThatFailsExcusesNoDifference) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 3\n"); };
+  SlowedOutput = "sum 9\n";
+  DefaultEnd.Output.ExitStatus = 139;
+  Check.revealTimeBy(7);
+  EXPECT_TRUE(time().Difference);
+  EXPECT_EQ(Check.runs(), 1u);
 }

@@ -67,6 +67,8 @@ TEST(TuningReport, DescribesWinnersAndWhatStays) {
 
 TEST(TuningReport, DescribesTheTimingRun) {
   TuningJob Job = sampleJob();
+  Job.Kernels[1].Variants.resize(2);
+  addVariant(Job.Kernels[1], 48);
   InRunTuning InRun;
   InRun.Choices.resize(2);
   InRun.Choices[0].Mode = TimingMode::Replay;
@@ -86,6 +88,7 @@ TEST(TuningReport, DescribesTheTimingRun) {
   InRun.Run.Reruns = {"variant 3 hung"};
   SelectionOutcome Outcome = sampleOutcome();
   Outcome.Subjects[0].Screened = {{2, {}, std::nullopt}, {3, {}, std::nullopt}};
+  Outcome.Subjects[1].Screened = {{2, {}, std::nullopt}};
   TuningReport R = describeTuning(Job, TuningScope::Kernel, Outcome, &InRun);
   EXPECT_EQ(R.Reruns, InRun.Run.Reruns);
   const KernelReport &Won = R.Kernels[0], &Fixed = R.Kernels[1];
@@ -112,6 +115,24 @@ TEST(TuningReport, DescribesTheTimingRun) {
   llvm::Expected<Profile> Again = parseProfile(printProfile(P), "p");
   ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
   EXPECT_EQ(printProfile(*Again), printProfile(P));
+}
+
+TEST(TuningReport, RoundsOfAnotherVariantAreNoEvidence) {
+  TuningJob Job = sampleJob();
+  InRunTuning InRun;
+  InRun.Choices.resize(2);
+  InRun.Outcomes.resize(2);
+  InRunOutcome &O = InRun.Outcomes[0];
+  O.Reason = "the rounds do not tell";
+  O.Timing = InRunTiming::Replay;
+  O.HeldOutRounds = 7;
+  O.Ratio = {0.97, 0.9, 1.1};
+  SelectionOutcome Outcome = sampleOutcome();
+  TuningReport R = describeTuning(Job, TuningScope::Kernel, Outcome, &InRun);
+  EXPECT_EQ(R.Kernels[0].InRun.Rounds, 7u);
+  EXPECT_EQ(R.Kernels[1].InRun.Mode, "") << "it has no variants";
+  for (const Decision &D : decisionsFor(Job, 0, TuningScope::Kernel, Outcome, R).Kernels)
+    EXPECT_EQ(D.Basis->Rounds, 0u);
 }
 
 TEST(TuningReport, ListsEightShapesAndCountsTheRest) {
