@@ -196,7 +196,7 @@ llvm::Error CapturePipeline::captureInto(const std::string &Raw, CaptureResult &
 
 llvm::Expected<CaptureResult> CapturePipeline::run() {
   CaptureResult Result;
-  llvm::Regex Pattern(Request.KernelPattern);
+  llvm::Regex Pattern(Request.KernelPattern.empty() ? "." : Request.KernelPattern);
   std::string Wrong;
   if (!Pattern.isValid(Wrong))
     return usageError("--kernel=" + Request.KernelPattern + ": " + Wrong);

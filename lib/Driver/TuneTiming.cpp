@@ -13,13 +13,18 @@ using namespace carve;
 
 namespace {
 
-/// Seconds for all replays of a process, where no budget says less.
-constexpr double MostReplayS = 60;
+/// Seconds for all replays of a process, where no budget says less. Where replaying would take
+/// much longer than running the program, some whole runs tell as much in less time: a kernel of
+/// seconds that is launched once has as little noise in them.
+constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
 
 double replaySeconds(const TuneState &State) {
+  // What is recorded has cost its time already.
+  double Worth =
+      State.recorded() ? MostReplayS : std::max(LeastReplayS, PlainRunsWorth * State.PlainWallS);
   std::optional<double> Left = State.secondsLeft();
   // The confirmation needs most of what is left.
-  return Left ? std::min(MostReplayS, *Left / 3) : MostReplayS;
+  return std::min({MostReplayS, Worth, Left ? *Left / 3 : MostReplayS});
 }
 
 /// Why the request has no room for a run behind the trace and \p Timing runs, or nothing.

@@ -140,8 +140,9 @@ std::optional<std::string> Chooser::whyFixed() const {
     return std::string("no variant of its own");
   if (Q.Trace.GraphLaunches.count(Kernel))
     return std::string("launched from graphs");
-  if (Q.Trace.Queried.count(Kernel))
-    return std::string("the program asks for its attributes or occupancy");
+  // What a program makes of an attribute, the confirmation shows, as it does for every nominee.
+  if (Q.Trace.SizedByOccupancy.count(Kernel))
+    return std::string("the program asks for its occupancy");
   if (Q.Trace.Programmatic.count(Kernel) ||
       (Q.Hazards.Programmatic && !Q.Trace.Programmatic.empty()))
     return std::string("overlaps with its neighbours by programmatic launches");

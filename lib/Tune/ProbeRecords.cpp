@@ -133,9 +133,11 @@ bool takeTraceFact(ProbeFields &F, ProbeRecord &Record) {
   llvm::StringRef Tag = F.tag();
   if (Tag == "query") {
     std::string Kernel = F.name();
-    (void)F.text(); // The driver call.
+    std::string Call = F.text();
     if (!F.bad())
       Record.Queried.insert(Kernel);
+    if (!F.bad() && !llvm::StringRef(Call).contains("GetAttribute"))
+      Record.SizedByOccupancy.insert(Kernel);
   } else if (Tag == "graph") {
     std::string Kernel = F.name();
     uint64_t Launches = 0;
@@ -271,7 +273,8 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
        << K.Shape.Cooperative << '\t' << K.RegsPerThread << '\t' << K.LocalBytesPerThread << '\t'
        << K.Launches << '\t' << K.TotalNs << '\t' << K.MinNs << '\t' << K.LocalBytesTotal << '\n';
   for (const std::string &Kernel : Record.Queried)
-    OS << "query\t" << Kernel << "\t-\n";
+    OS << "query\t" << Kernel << '\t'
+       << (Record.SizedByOccupancy.count(Kernel) ? "-" : "cuFuncGetAttribute") << '\n';
   for (const auto &[Kernel, Launches] : Record.GraphLaunches)
     OS << "graph\t" << Kernel << '\t' << Launches << '\n';
   for (const std::string &Kernel : Record.Programmatic)

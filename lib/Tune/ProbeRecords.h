@@ -55,6 +55,8 @@ struct ProbeRecord {
   std::set<std::string> Modules; ///< Digests of the images that the driver made of them.
   std::vector<KernelLaunches> Kernels;
   std::set<std::string> Queried; ///< Kernels whose attributes or occupancy were asked for.
+  /// Of these, the ones whose occupancy was: their grids may be made to fit it.
+  std::set<std::string> SizedByOccupancy;
   std::map<std::string, uint64_t> GraphLaunches; ///< Of a kernel: those started from graphs.
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
   /// Driver calls that the program makes, by kind: managed, host-mapped, ipc, peer, capture, array,

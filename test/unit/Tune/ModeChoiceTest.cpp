@@ -66,7 +66,8 @@ TEST(ModeChoice, RotatingIsAFallBackWhereLaunchesAreMany) {
 TEST(ModeChoice, WhatOnlyWholeRunsDecide) {
   Case C = shortKernel();
   C.Trace.GraphLaunches = {{"other", 3}};
-  C.Trace.Queried = {"other"};
+  C.Trace.Queried = {"k", "other"};
+  C.Trace.SizedByOccupancy = {"other"};
   C.Trace.Programmatic = {"other"};
   EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
   // A kernel made to overlap in a program that makes kernels overlap.
@@ -77,8 +78,8 @@ TEST(ModeChoice, WhatOnlyWholeRunsDecide) {
   C.Trace.Programmatic = {"k"};
   C.Hazards.Programmatic = false;
   expectChoice(C, TimingMode::Fixed, "overlaps with its neighbours by programmatic launches");
-  C.Trace.Queried = {"k"};
-  expectChoice(C, TimingMode::Fixed, "the program asks for its attributes or occupancy");
+  C.Trace.Queried = C.Trace.SizedByOccupancy = {"k"};
+  expectChoice(C, TimingMode::Fixed, "the program asks for its occupancy");
   C.Trace.GraphLaunches = {{"k", 1}};
   expectChoice(C, TimingMode::Fixed, "launched from graphs");
   C.Variants = 2;
@@ -169,9 +170,9 @@ TEST(ModeChoice, TheUserMayAsk) {
   C.Limits.Request = ModeRequest::Rotate;
   expectChoice(C, TimingMode::Fixed, "too few launches to rotate (24)");
   C = shortKernel();
-  C.Trace.Queried = {"k"};
+  C.Trace.Queried = C.Trace.SizedByOccupancy = {"k"};
   C.Limits.Request = ModeRequest::Rotate; // Not even then.
-  expectChoice(C, TimingMode::Fixed, "the program asks for its attributes or occupancy");
+  expectChoice(C, TimingMode::Fixed, "the program asks for its occupancy");
 }
 
 TEST(ModeChoice, AReplayThatTakesTooLong) {
