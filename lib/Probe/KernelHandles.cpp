@@ -173,7 +173,6 @@ void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {
       CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
       CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
   };
-  auto Cache = CacheConfigs.find(Kernel.Handle);
   CUdevice Device = 0;
   bool HaveDevice = Driver.CtxGetDevice(&Device) == CUDA_SUCCESS;
   for (CUfunction_attribute Attribute : Copied) {
@@ -195,6 +194,11 @@ void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {
         Kernel.Unset[V] = "attribute " + std::to_string(Attribute);
     }
   }
+  copyCacheConfig(Kernel);
+}
+
+void KernelHandles::copyCacheConfig(const ResolvedKernel &Kernel) const {
+  auto Cache = CacheConfigs.find(Kernel.Handle);
   if (Cache != CacheConfigs.end() && Driver.FuncSetCacheConfig)
     for (size_t V = 1; V < Kernel.Variants.size(); ++V)
       if (Kernel.Variants[V])

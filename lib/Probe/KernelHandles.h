@@ -67,6 +67,7 @@ private:
   bool resolveKernel(ResolvedKernel &Kernel);
   void readParameters(ResolvedKernel &Kernel) const;
   void copyAttributes(ResolvedKernel &Kernel);
+  void copyCacheConfig(const ResolvedKernel &Kernel) const;
   std::string askRefusal(const ResolvedKernel &Kernel, size_t Variant,
                          const LaunchCall &Call) const;
 

@@ -53,8 +53,17 @@ void ReplayBudget::spent(const PlannedKernel &Kernel, const PlannedShape &Shape,
 
 Replays::Replays(TracedProcess &P, const Plan &Wanted, Watchdog &Dog)
     : P(P), Dog(Dog), Memory(&P.Driver), Hazards(P.Driver), Budget(Wanted) {
-  Gated.insert(SubmissionGate::calls().begin(), SubmissionGate::calls().end());
-  NeedMemory.insert(callsThatNeedMemory().begin(), callsThatNeedMemory().end());
+  auto Note = [&](const std::vector<CUpti_CallbackId> &Calls, Concern Whose) {
+    for (CUpti_CallbackId Id : Calls) {
+      Concerns.resize(std::max(Concerns.size(), size_t(Id) + 1));
+      Concerns[Id] |= Whose;
+    }
+  };
+  Note(SubmissionGate::calls(), Gating);
+  Note(callsThatNeedMemory(), NeedingMemory);
+  Note(DeviceMemory::calls(), Allocating);
+  Note(ModuleGlobals::calls(), Globally);
+  Note(ReplayHazards::calls(), Capturing);
 }
 
 std::vector<CUpti_CallbackId> Replays::calls() {
@@ -68,17 +77,18 @@ std::vector<CUpti_CallbackId> Replays::calls() {
 
 void Replays::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   bool Entry = Call.callbackSite == CUPTI_API_ENTER;
-  bool IsGated = Gated.count(Id);
-  if (Entry && IsGated)
+  uint8_t Whose = Id < Concerns.size() ? Concerns[Id] : 0;
+  if (Entry && Whose & Gating)
     Gate.enter();
-  if (Entry && NeedMemory.count(Id))
+  if (Entry && Whose & NeedingMemory)
     releaseMemory(Id);
-  if (Call.functionParams) {
+  if (Call.functionParams && Whose & Allocating)
     Memory.note(Id, Call);
+  if (Call.functionParams && Whose & Globally)
     Globals.note(Id, Call);
+  if (Call.functionParams && Whose & Capturing)
     Hazards.note(Id, Call);
-  }
-  if (!Entry && IsGated)
+  if (!Entry && Whose & Gating)
     Gate.leave();
 }
 

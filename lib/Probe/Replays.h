@@ -77,7 +77,15 @@ private:
   TracedProcess &P;
   Watchdog &Dog;
   SubmissionGate Gate;
-  std::set<CUpti_CallbackId> Gated, NeedMemory;
+  /// Who has to see a call, by its id: a program makes millions that concern few.
+  enum Concern : uint8_t {
+    Gating = 1,
+    NeedingMemory = 2,
+    Allocating = 4,
+    Globally = 8,
+    Capturing = 16
+  };
+  std::vector<uint8_t> Concerns;
   DeviceMemory Memory;
   ModuleGlobals Globals;
   ReplayHazards Hazards;

@@ -174,6 +174,15 @@ TEST(StandInReplayed, VariantThatHangsOrBreaksTheContextEndsTheProcess) {
   }
 }
 
+TEST(StandInReplayed, AnotherThreadsLongKernelIsNoHang) {
+  StandInRun Run("thread-stream");
+  StandInPlan Plan;
+  Plan.HangMs = 100;
+  expectSame(Run.time(Plan), Run.Plain);
+  EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
+  EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
+}
+
 TEST(StandInRotated, VariantThatBreaksTheContextEndsTheProcess) {
   StandInRun Run("in-place", "break");
   StandInPlan Plan;

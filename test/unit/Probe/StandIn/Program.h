@@ -41,5 +41,7 @@ struct Scenario {
   void (*Run)(Kernels &K);
 };
 const std::vector<Scenario> &scenarios();
+void otherVariables(Kernels &K);
+void threadStream(Kernels &K);
 
 } // namespace carve::standin

@@ -302,19 +302,6 @@ static void variables(Kernels &K) {
   std::printf("counted %u %u\n", Values[0], Values[3]);
 }
 
-/// A kernel gets another module's variable, and a third module goes.
-static void otherVariables(Kernels &K) {
-  CUmodule Other, Passing;
-  Buffer Counter(16, 1);
-  CHECK(cuModuleLoadData(&Other, Kernels::image()));
-  CHECK(cuModuleGetGlobal(&Counter.Base, nullptr, Other, "Counter"));
-  CHECK(cuModuleLoadData(&Passing, Kernels::image()));
-  CHECK(cuModuleUnload(Passing));
-  for (int L = 0; L < Launches; ++L)
-    step(K.Step, nullptr, Counter);
-  Counter.print("counter");
-}
-
 static void mapped(Kernels &K) {
   constexpr size_t Bytes = size_t(64) << 10;
   CUdeviceptr Base = 0;
@@ -394,6 +381,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"variables", variables},
       {"other-variables", otherVariables},
       {"mapped", mapped},
+      {"thread-stream", threadStream},
       {"early-exit", earlyExit},
       {"forks", forks},
   };

@@ -221,6 +221,11 @@ STANDIN_API cuStreamSynchronize(CUstream Handle) {
                 [](auto &P, unsigned) { return waitFor(P.hStream); });
 }
 
+static CompletionPtr lastOwn(const std::shared_ptr<StreamState> &Stream) {
+  std::lock_guard<std::mutex> Guard(driver().Lock);
+  return Stream->Last;
+}
+
 STANDIN_API cuStreamQuery(CUstream Handle) {
   return traced(CALL(cuStreamQuery){Handle}, [](auto &P, unsigned) -> CUresult {
     auto Stream = streamOf(P.hStream);
@@ -228,9 +233,10 @@ STANDIN_API cuStreamQuery(CUstream Handle) {
       return CUDA_ERROR_INVALID_HANDLE;
     if (CUresult Status = forbiddenInCapture())
       return Status;
-    for (const CompletionPtr &Last : pending(Stream))
-      if (!Last->done())
-        return CUDA_ERROR_NOT_READY;
+    // That a question about the legacy stream is one about those that wait for it is promised
+    // nowhere.
+    if (CompletionPtr Last = lastOwn(Stream); Last && !Last->done())
+      return CUDA_ERROR_NOT_READY;
     return contextStatus();
   });
 }
@@ -307,6 +313,27 @@ STANDIN_API cuEventRecord(CUevent Event, CUstream Handle) {
     reinterpret_cast<EventState *>(P.hEvent)->Recorded = Done;
     return CUDA_SUCCESS;
   });
+}
+
+STANDIN_API cuCtxRecordEvent(CUcontext Handle, CUevent Event) {
+  auto Done = std::make_shared<Completion>();
+  std::vector<CompletionPtr> All;
+  {
+    std::lock_guard<std::mutex> Guard(driver().Lock);
+    auto *C = reinterpret_cast<Context *>(Handle);
+    if (C->Legacy->Last)
+      All.push_back(C->Legacy->Last);
+    for (const auto &[Key, Stream] : C->Streams)
+      if (Stream->Last)
+        All.push_back(Stream->Last);
+    reinterpret_cast<EventState *>(Event)->Recorded = Done;
+  }
+  std::thread([All, Done] {
+    for (const CompletionPtr &Each : All)
+      Each->wait();
+    Done->set(0);
+  }).detach();
+  return CUDA_SUCCESS;
 }
 
 static CompletionPtr recorded(CUevent Event) {
