@@ -67,9 +67,11 @@ public:
       fs::closeFile(File);
   }
 
-  llvm::Expected<CapturedBytes> pack(CaptureWriter &W, uint64_t Bytes) {
+  llvm::Expected<CapturedBytes> pack(CaptureWriter &W, uint64_t Bytes, GoOnFunction GoOn) {
     std::vector<char> Chunk(std::min(Bytes, CaptureChunkBytes));
     auto B = W.put(Bytes, [&](uint64_t Offset, uint64_t N) -> llvm::Expected<llvm::StringRef> {
+      if (llvm::Error Stopped = GoOn())
+        return Stopped;
       uint64_t Done = 0;
       while (Done < N) {
         auto Got = fs::readNativeFileSlice(
@@ -182,7 +184,8 @@ private:
 
 } // namespace
 
-llvm::Error carve::packRawCapture(llvm::StringRef Folder, CaptureWriter &W, Capture &C) {
+llvm::Error carve::packRawCapture(llvm::StringRef Folder, CaptureWriter &W, Capture &C,
+                                  GoOnFunction GoOn) {
   std::string Launch = (Folder + "/launch").str(), Container = (Folder + "/container").str();
   llvm::Expected<std::string> Text = readFile(Launch);
   if (!Text)
@@ -194,7 +197,7 @@ llvm::Error carve::packRawCapture(llvm::StringRef Folder, CaptureWriter &W, Capt
   if (!Memory)
     return Memory.takeError();
   auto Pack = [&](CapturedBytes &B) {
-    llvm::Expected<CapturedBytes> Packed = Memory->pack(W, B.Bytes);
+    llvm::Expected<CapturedBytes> Packed = Memory->pack(W, B.Bytes, GoOn);
     if (Packed)
       B = std::move(*Packed);
     return Packed.takeError();

@@ -27,8 +27,14 @@ struct RawCaptures {
 };
 RawCaptures findRawCaptures(llvm::StringRef Directory, size_t Wish);
 
+/// Fails where the work is to stop.
+using GoOnFunction = llvm::function_ref<llvm::Error()>;
+
 /// Packs the raw files in \p Folder. \p C has what only the caller knows, and gets the rest, but
-/// for the records of the store; \p W stays open for them. Fails where a file is not whole.
-llvm::Error packRawCapture(llvm::StringRef Folder, CaptureWriter &W, Capture &C);
+/// for the records of the store; \p W stays open for them. \p GoOn is asked before each chunk.
+/// Fails with what that says, or where a file is not whole.
+llvm::Error packRawCapture(
+    llvm::StringRef Folder, CaptureWriter &W, Capture &C,
+    GoOnFunction GoOn = [] { return llvm::Error::success(); });
 
 } // namespace carve

@@ -10,6 +10,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Regex.h"
 
+#include <csignal>
 #include <set>
 #include <sys/personality.h>
 
@@ -62,6 +63,8 @@ std::string carve::captureName(const CaptureWish &Wish) {
   for (char C : Name)
     if (llvm::isAlnum(C) || C == '_')
       Clean += C;
+  if (Clean.empty()) // A file whose name begins with '-' would be taken for an option.
+    Clean = "kernel";
   return Clean.substr(0, 80) + "-" + dimensions(Wish.Shape.Grid) + "-" +
          dimensions(Wish.Shape.Block);
 }
@@ -86,6 +89,34 @@ private:
   int Before;
 };
 
+/// From begin() on, a signal that would end us waits until this goes: nothing half-written stays,
+/// and the program's memory, gigabytes of it, does not either.
+class HeldSignals {
+public:
+  HeldSignals() {
+    ::sigemptyset(&Held);
+    for (int Signal : {SIGINT, SIGTERM, SIGHUP})
+      ::sigaddset(&Held, Signal);
+    ::sigprocmask(SIG_BLOCK, nullptr, &Before);
+  }
+  HeldSignals(const HeldSignals &) = delete;
+  ~HeldSignals() { ::sigprocmask(SIG_SETMASK, &Before, nullptr); }
+
+  void begin() { ::sigprocmask(SIG_BLOCK, &Held, nullptr); }
+  /// Fails where one waits.
+  llvm::Error check() const {
+    sigset_t Pending;
+    ::sigpending(&Pending);
+    for (int Signal : {SIGINT, SIGTERM, SIGHUP})
+      if (::sigismember(&Pending, Signal) == 1)
+        return unsupported("interrupted", llvm::Twine(Signal));
+    return llvm::Error::success();
+  }
+
+private:
+  sigset_t Held, Before;
+};
+
 class CapturePipeline {
 public:
   CapturePipeline(const CaptureRequest &Request, const UnitStore &Store, CommandRunner &Runner)
@@ -102,6 +133,7 @@ private:
   const CaptureRequest &Request;
   const UnitStore &Store;
   CommandRunner &Runner;
+  HeldSignals Signals; ///< Goes after all that run() leaves to be removed.
   ProbeRecord Trace;
   std::set<std::string> Paths;
 };
@@ -158,7 +190,7 @@ llvm::Error CapturePipeline::pack(const std::string &Raw, size_t Index, CaptureO
   llvm::Expected<CaptureWriter> W = CaptureWriter::create(Path);
   if (!W)
     return W.takeError();
-  if (llvm::Error E = packRawCapture(Found.Folders.front(), *W, C))
+  if (llvm::Error E = packRawCapture(Found.Folders.front(), *W, C, [&] { return Signals.check(); }))
     return E;
   bundleUnits(Store, *W, C);
   if (llvm::Error E = W->finish(C))
@@ -188,6 +220,7 @@ llvm::Error CapturePipeline::captureInto(const std::string &Raw, CaptureResult &
     return Run.takeError();
   if (!Result.Note.empty())
     return llvm::Error::success();
+  Signals.begin();
   for (size_t I = 0; I < Result.Launches.size(); ++I)
     if (llvm::Error E = pack(Files, I, Result.Launches[I]))
       return E;
@@ -196,6 +229,7 @@ llvm::Error CapturePipeline::captureInto(const std::string &Raw, CaptureResult &
 
 llvm::Expected<CaptureResult> CapturePipeline::run() {
   CaptureResult Result;
+  // An empty expression is none for llvm::Regex.
   llvm::Regex Pattern(Request.KernelPattern.empty() ? "." : Request.KernelPattern);
   std::string Wrong;
   if (!Pattern.isValid(Wrong))

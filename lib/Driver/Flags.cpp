@@ -87,7 +87,8 @@ llvm::Expected<bool> Flags::apply(llvm::StringRef Name, const std::string *Value
   if (!O)
     return false;
   if (O->TakesValue && !Value)
-    return usageError(Context + ": " + Name + " needs a value: " + Name + "=...");
+    return usageError(Context + ": " + Name + " needs a value: " + Name +
+                      (Name.starts_with("--") ? "=..." : " ..."));
   if (!O->TakesValue && Value)
     return usageError(Context + ": " + Name + " takes no value, not '" + *Value + "'");
   if (llvm::Error E = O->Set(Value ? *Value : ""))
@@ -111,7 +112,7 @@ llvm::Error Flags::parse(llvm::ArrayRef<std::string> Args, std::vector<std::stri
     std::string Value = After.str();
     bool Has = Arg.contains('=');
     const Option *O = find(Name);
-    if (O && O->TakesValue && !Has && I + 1 < Args.size()) {
+    if (O && O->TakesValue && !Has && I + 1 < Args.size() && Args[I + 1] != "--") {
       Value = Args[++I];
       Has = true;
     }

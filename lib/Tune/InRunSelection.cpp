@@ -83,20 +83,29 @@ std::string verdictText(const VerifiedVariant &V) {
 
 bool isSound(Verdict V) { return V == Verdict::Equal || V == Verdict::WithinSpread; }
 
-/// Notes who is out by what it wrote or did. False where default or control are, so that nothing
-/// that was compared with them counts.
+/// Notes who is out by what it wrote or did. False where default or control are: then no verdict
+/// says anything of a variant, and whole runs try them all but those at fault.
 bool SubjectJudge::takeVerdicts() {
+  std::string Wrong;
+  auto Doubt = [&](size_t Variant, const std::string &Why) {
+    Wrong = (Variant ? "its identical copy: " : "the default itself: ") + Why;
+  };
   for (const InRunRecord::Fault &F : Record.Faults)
-    if (F.Kernel == Subject.Kernel)
+    if (F.Kernel == Subject.Kernel && F.Variant <= 1)
+      Doubt(F.Variant, F.Why);
+    else if (F.Kernel == Subject.Kernel)
       reject(F.Variant, F.Why);
-  for (const VerifiedVariant &V : Record.Verified)
-    if (V.Place.Kernel == Subject.Kernel && !isSound(V.Result))
-      reject(V.Variant, verdictText(V));
-  for (const InRunOutcome::Rejection &R : Outcome.Rejected)
-    if (R.Variant <= 1) {
-      undecided((R.Variant ? "its identical copy: " : "the default itself: ") + R.Why);
-      return false;
-    }
+  auto ForUnsound = [&](bool Variants, auto Do) {
+    for (const VerifiedVariant &V : Record.Verified)
+      if (V.Place.Kernel == Subject.Kernel && !isSound(V.Result) && (V.Variant > 1) == Variants)
+        Do(V.Variant, verdictText(V));
+  };
+  ForUnsound(false, Doubt);
+  if (!Wrong.empty()) {
+    undecided(Wrong);
+    return false;
+  }
+  ForUnsound(true, [&](size_t Variant, std::string Why) { reject(Variant, std::move(Why)); });
   return true;
 }
 

@@ -50,6 +50,15 @@ void carve::applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subj
   }
 }
 
+/// Why the probe compared nothing by replaying, although it was to, or nothing.
+static std::string whyNotCompared(const InRunTuning &InRun, size_t Kernel) {
+  const InRunOutcome &O = InRun.Outcomes[Kernel];
+  bool Compared = O.Timing == InRunTiming::Replay ||
+                  (O.Nominee && O.Proof != OutputProof::ProgramOutput) ||
+                  InRun.Choices[Kernel].Mode == TimingMode::Rotate;
+  return Compared || O.NotReplayed.empty() ? "" : "not replayed: " + O.NotReplayed;
+}
+
 std::string carve::modeOf(const InRunTuning &InRun, size_t Kernel) {
   const InRunOutcome &O = InRun.Outcomes[Kernel];
   if (O.Verdict == InRunVerdict::Undecided)
@@ -57,7 +66,8 @@ std::string carve::modeOf(const InRunTuning &InRun, size_t Kernel) {
   if (O.Timing == InRunTiming::Replay)
     return nameOf(TimingMode::Replay).str();
   // The probe rotates where it finds that it cannot replay.
-  bool Verified = InRun.Choices[Kernel].Mode == TimingMode::VerifyRotate;
+  bool Verified = InRun.Choices[Kernel].Mode == TimingMode::VerifyRotate &&
+                  whyNotCompared(InRun, Kernel).empty();
   return nameOf(Verified ? TimingMode::VerifyRotate : TimingMode::Rotate).str();
 }
 
@@ -65,8 +75,6 @@ std::string carve::modeReasonOf(const InRunTuning &InRun, size_t Kernel) {
   const InRunOutcome &O = InRun.Outcomes[Kernel];
   if (O.Verdict == InRunVerdict::Undecided)
     return O.Reason;
-  const ModeChoice &Choice = InRun.Choices[Kernel];
-  if (Choice.Mode != TimingMode::Replay || O.Timing == InRunTiming::Replay || O.NotReplayed.empty())
-    return Choice.Reason;
-  return "not replayed: " + O.NotReplayed;
+  std::string Why = whyNotCompared(InRun, Kernel);
+  return Why.empty() ? InRun.Choices[Kernel].Reason : Why;
 }

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
 
 using namespace carve;
 
@@ -53,7 +54,7 @@ void TimingRun::exclude(const InRunRecord::Fault &F) {
   std::string What = F.Variant == 0   ? std::string("the default of ")
                      : F.Variant == 1 ? std::string("the control copy of ")
                                       : "variant " + llvm::utostr(F.Variant) + " of ";
-  std::string Text = What + F.Kernel + " ended the timing run: " + F.Why;
+  std::string Text = What + llvm::demangle(F.Kernel) + " ended the timing run: " + F.Why;
   logLine(Text);
   Result.Reruns.push_back(Text);
   size_t OfKernel =
@@ -94,6 +95,8 @@ llvm::Error TimingRun::judge(RunRecord Run, OutputCheck *Check) {
     Result.Failure = Run.Probe.whyIncomplete();
   if (!Result.Failure)
     Result.Record = std::move(Run.Probe.InRun);
+  else // Its times are nothing, but a variant that wrote something else did so.
+    Result.Record.Verified = std::move(Run.Probe.InRun.Verified);
   Result.Record.Faults = Result.Excluded.Faults;
   return llvm::Error::success();
 }

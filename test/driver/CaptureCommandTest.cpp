@@ -33,6 +33,17 @@ TEST_F(CaptureCommandTest, Mistakes) {
   expectError({"capture", "app"},
               "carve capture: unexpected 'app'; the command to run stands behind --");
   expectError({"capture", "--list"}, "expected: carve capture --list FILE...");
+  expectError({"capture", "-o", "--", "app"}, "carve capture: -o needs a value: -o ...");
+  expectError({"capture", "--launches=0", "--", "app"},
+              "carve capture: --launches is '0', expected a whole number from 1 to 1000");
+  expectError({"tune", "--from"}, "carve tune: --from needs a value: --from=...");
+  expectError({"tune", "--samples=s", "--from", "no.carvecap"},
+              "'" + path("work/no.carvecap") + "': No such file or directory");
+  expectError({"tune", "--mode", "--", "app"}, "carve tune: --mode needs a value: --mode=...");
+  expectError({"tune", "--mode=fast", "--", "app"},
+              "carve tune: --mode is 'fast', expected auto or fixed or rotate or replay");
+  expectError({"tune", "--budget=nan", "--", "app"},
+              "carve tune: --budget is 'nan', expected a number of seconds above 0");
   expectError({"tune", "--from", "a.carvecap", "--", "app"},
               "carve tune: --from and a command exclude each other");
 }

@@ -153,5 +153,7 @@ TEST_F(LaunchTest, CommandLine) {
   EXPECT_EQ(launch({}).ExitStatus, 1);
   EXPECT_EQ(launch({"--repeat=0", "x"}).Stderr,
             "carve-launch: error: --repeat=0: expected a number from 1\n");
+  EXPECT_EQ(launch({"/none/x.carvecap"}).Stderr,
+            "carve-launch: error: '/none/x.carvecap': No such file or directory\n");
   EXPECT_EQ(launch({"--help"}).ExitStatus, 0);
 }

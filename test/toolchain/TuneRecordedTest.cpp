@@ -355,7 +355,7 @@ TEST_F(TuneRecorded, AVariantAtFaultIsAnnouncedAndLeftOut) {
   write("fault.samples", Text);
   CommandResult R = carve({"tune", "--samples=fault.samples", "--", "./app"});
   ASSERT_TRUE(R.succeeded()) << R.Stderr << log();
-  EXPECT_NE(R.Stderr.find("carve: note: timing again: variant " + Fault + " of " + Bulky),
+  EXPECT_NE(R.Stderr.find("carve: note: timing again: variant " + Fault + " of " + BulkyName),
             std::string::npos)
       << R.Stderr;
   EXPECT_NE(R.Stdout.find("timed again: "), std::string::npos) << R.Stdout;

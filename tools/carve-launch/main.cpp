@@ -161,6 +161,11 @@ llvm::Error launchAll(const Options &O, const std::string &OwnPath) {
 int report(llvm::Error E, llvm::StringRef Of) {
   int Status = 1;
   std::string Prefix = Of.empty() ? "" : (Of + ": ").str();
+  // The reader's messages name the file.
+  auto Named = [&](llvm::StringRef Message) {
+    Message.consume_front("'");
+    return Message.starts_with(Of);
+  };
   llvm::handleAllErrors(
       std::move(E),
       [&](const AddressTaken &A) {
@@ -169,10 +174,8 @@ int report(llvm::Error E, llvm::StringRef Of) {
       },
       [&](const llvm::ErrorInfoBase &Info) {
         std::string Message = Info.message();
-        // The reader's messages name the file.
         if (!Message.empty())
-          llvm::errs() << "carve-launch: error: "
-                       << (llvm::StringRef(Message).starts_with(Of) ? "" : Prefix) << Message
+          llvm::errs() << "carve-launch: error: " << (Named(Message) ? "" : Prefix) << Message
                        << "\n";
       });
   return Status;

@@ -69,23 +69,53 @@ llvm::Error listCapture(const std::string &File) {
   return llvm::Error::success();
 }
 
-/// Launches the capture in a process of its own, and says what came of it.
-std::string checkCapture(const std::string &Launch, const std::string &File, bool &Failed) {
+/// Launches the capture in a process of its own, and says what came of it. Fails where we were
+/// interrupted.
+llvm::Expected<std::string> checkCapture(const std::string &Launch, const std::string &File,
+                                         double TimeoutS, bool &Failed) {
   ProcessRunner Runner;
   Command C;
   C.Argv = {Launch, File};
   C.CaptureStdout = C.CaptureStderr = true;
+  C.TimeoutS = TimeoutS;
   llvm::Expected<CommandResult> Result = Runner.run(C);
   if (!Result) {
     Failed = true;
     return llvm::toString(Result.takeError());
   }
-  Failed |= Result->ExitStatus != 0;
-  llvm::StringRef Said = Result->Stdout.empty() ? Result->Stderr : Result->Stdout;
-  size_t Colon = Said.rfind(": ");
-  return Said.substr(Result->Stdout.empty() || Colon == llvm::StringRef::npos ? 0 : Colon + 2)
-      .trim()
-      .str();
+  if (Result->Interrupted)
+    return unsupported("interrupted", llvm::Twine(Result->Interrupted));
+  Failed |= !Result->succeeded();
+  if (Result->TimedOut)
+    return "it did not end within " + llvm::itostr(int(TimeoutS)) + " s";
+  if (Result->Stdout.empty())
+    return llvm::StringRef(Result->Stderr).trim().str();
+  // Behind kernel and shape: `output equal`.
+  llvm::StringRef Said = Result->Stdout;
+  size_t Colon = Said.find(": ");
+  return Said.substr(Colon == llvm::StringRef::npos ? 0 : Colon + 2).trim().str();
+}
+
+/// Prints what became of one launch.
+llvm::Error reportLaunch(const CaptureOutcome &L, const CaptureOptions &O,
+                         const std::string &Launch, bool &Failed) {
+  if (L.Path.empty()) {
+    Failed = true;
+    llvm::outs() << llvm::demangle(L.Wish.Kernel) << " " << describeShape(L.Wish.Shape)
+                 << ": not captured: " << L.Reason << "\n";
+    return llvm::Error::success();
+  }
+  llvm::outs() << L.Path << ": " << megabytes(L.FileBytes) << ", of " << megabytes(L.MemoryBytes)
+               << " of memory"
+               << (L.Tunable ? "" : "; of no unit in the store, so not to be tuned");
+  if (!O.Unchecked) {
+    auto Checked = checkCapture(Launch, L.Path, O.Request.Workload.TimeoutS, Failed);
+    if (!Checked)
+      return Checked.takeError();
+    llvm::outs() << "; launched alone: " << *Checked;
+  }
+  llvm::outs() << "\n";
+  return llvm::Error::success();
 }
 
 } // namespace
@@ -117,19 +147,8 @@ llvm::Error carve::runCapture(llvm::ArrayRef<std::string> Args, const CommandCon
   if (!Result->Note.empty())
     return unsupported("not captured", Result->Note);
   bool Failed = false;
-  for (const CaptureOutcome &L : Result->Launches) {
-    if (L.Path.empty()) {
-      Failed = true;
-      llvm::outs() << llvm::demangle(L.Wish.Kernel) << " " << describeShape(L.Wish.Shape)
-                   << ": not captured: " << L.Reason << "\n";
-      continue;
-    }
-    llvm::outs() << L.Path << ": " << megabytes(L.FileBytes) << ", of " << megabytes(L.MemoryBytes)
-                 << " of memory"
-                 << (L.Tunable ? "" : "; of no unit in the store, so not to be tuned");
-    if (!O->Unchecked)
-      llvm::outs() << "; launched alone: " << checkCapture(Context.Install.Launch, L.Path, Failed);
-    llvm::outs() << "\n";
-  }
+  for (const CaptureOutcome &L : Result->Launches)
+    if (llvm::Error E = reportLaunch(L, *O, Context.Install.Launch, Failed))
+      return E;
   return Failed ? malformed("not everything was captured") : llvm::Error::success();
 }

@@ -86,6 +86,18 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest
   return llvm::Error::success();
 }
 
+/// What is said while it runs.
+static void tellProgress(TuneRequest &R, TerminalProgress &Progress) {
+  R.Progress = [&](unsigned Done, unsigned Expected, double Seconds) {
+    Progress.show(Done, Expected, Seconds);
+  };
+  R.Announce = [&](llvm::StringRef Text) {
+    Progress.clear();
+    llvm::errs() << "carve: note: " << Text << "\n";
+  };
+  R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
+}
+
 llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   TuneRequest R;
   bool Json = false, FromCaptures = false;
@@ -107,14 +119,7 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   R.Options.DevicesDir = Context.Install.DevicesDir;
   R.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};
   TerminalProgress Progress(::isatty(2));
-  R.Progress = [&](unsigned Done, unsigned Expected, double Seconds) {
-    Progress.show(Done, Expected, Seconds);
-  };
-  R.Announce = [&](llvm::StringRef Text) {
-    Progress.clear();
-    llvm::errs() << "carve: note: " << Text << "\n";
-  };
-  R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
+  tellProgress(R, Progress);
   R.Gpus = gpuPlaces(Context.Env);
   ProcessRunner Runner;
   llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);

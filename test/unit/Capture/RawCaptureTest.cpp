@@ -1,9 +1,11 @@
 #include "Capture/RawCapture.h"
 
 #include "Support/Digest.h"
+#include "Support/Error.h"
 #include "Support/Files.h"
 
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include "gtest/gtest.h"
 
@@ -65,6 +67,24 @@ TEST_F(RawCaptureTest, EverythingIsPacked) {
   EXPECT_EQ(C.Parameters[0].Bytes, std::string("\0\xff", 2));
   EXPECT_EQ(C.LoadCall, "cuLibraryLoadData");
   EXPECT_EQ(llvm::cantFail(R.all(C.Container, "container")), "container");
+}
+
+TEST_F(RawCaptureTest, WhoeverAsksStopsItAndNothingStays) {
+  write(text());
+  unsigned Asked = 0;
+  {
+    CaptureWriter W = llvm::cantFail(CaptureWriter::create(Out));
+    Capture C;
+    llvm::Error E = packRawCapture(Folder, W, C, [&]() -> llvm::Error {
+      return ++Asked < 2 ? llvm::Error::success() : unsupported("interrupted", "2");
+    });
+    EXPECT_EQ(llvm::toString(std::move(E)), "interrupted: 2");
+  }
+  EXPECT_EQ(Asked, 2u) << "once for each chunk";
+  std::error_code Failed;
+  for (llvm::sys::fs::directory_iterator I(llvm::sys::path::parent_path(Out), Failed), End;
+       !Failed && I != End; I.increment(Failed))
+    EXPECT_EQ(llvm::StringRef(I->path()).find(Out), llvm::StringRef::npos) << I->path();
 }
 
 TEST_F(RawCaptureTest, WhatIsNotWholeIsRefused) {

@@ -1,6 +1,13 @@
 #include "Driver/CapturePipeline.h"
 
-#include "gtest/gtest.h"
+#include "Capture/CaptureFile.h"
+#include "Probe/CaptureProtocol.h"
+#include "Support/Digest.h"
+#include "unit/Tune/TuneTesting.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include <csignal>
 
 using namespace carve;
 
@@ -24,6 +31,46 @@ ProbeRecord trace() {
 }
 
 constexpr auto All = [](llvm::StringRef) { return true; };
+
+/// A program of one kernel; told what to capture, it leaves what the probe would.
+class CaptureRunTest : public testing::Test {
+protected:
+  CaptureRunTest() : Dir(llvm::cantFail(TempDir::create("carve-capture-test"))) {
+    Request.Workload.Argv = {"./app"};
+    Request.Directory = Dir.path() + "/out";
+    Runner.Program = [this](const ProbedProgram::Run &R, CommandResult &) {
+      if (auto List = R.Env.find(probe::CaptureVariable); List != R.Env.end())
+        leave(valueOf(readFile(List->second)));
+      return ProbeHead + kernelLine("_Z5scalePf", 600000, 10) + "end\n";
+    };
+  }
+
+  void leave(llvm::StringRef Wishes) {
+    std::string Folder = (Wishes.split("directory\t").second.split('\n').first + "/4711-0").str();
+    EXPECT_FALSE(llvm::sys::fs::create_directory(Folder));
+    auto Write = [&](const char *Name, const std::string &Text) {
+      llvm::cantFail(writeFileAtomically(Folder + Name, Text));
+    };
+    Write("/memory", "data");
+    Write("/container", "container");
+    Write("/launch", "carve-captured\t1\nkernel\t_Z5scalePf\t10,1,1\t256,1,1\t64\t1,1,1\t0\t5\n"
+                     "range\t4096\t4\tdevice\nafter\tx\ncontainer\t" +
+                         digestOf("container") + "\t9\tcuLibraryLoadData\nend\n");
+  }
+
+  std::vector<std::string> left() const {
+    std::vector<std::string> Names;
+    std::error_code Failed;
+    for (llvm::sys::fs::directory_iterator I(Request.Directory, Failed), End; !Failed && I != End;
+         I.increment(Failed))
+      Names.push_back(llvm::StringRef(I->path()).rsplit('/').second.str());
+    return Names;
+  }
+
+  TempDir Dir;
+  CaptureRequest Request;
+  ProbedProgram Runner;
+};
 
 } // namespace
 
@@ -60,4 +107,45 @@ TEST(CapturePipeline, FileNames) {
   EXPECT_EQ(captureName({"_Z5scalePff", {{128, 1, 1}, {256, 1, 1}}, 0}), "scale-128-256");
   EXPECT_EQ(captureName({"_ZN2ns3fooIiEEvv", {{1, 2, 1}, {8, 8, 4}}, 0}), "foo-1x2-8x8x4");
   EXPECT_EQ(captureName({"plain", {{1, 1, 3}, {1, 1, 1}}, 0}), "plain-1x1x3-1");
+  EXPECT_EQ(captureName({"\xc3\xa4", {{1, 1, 1}, {1, 1, 1}}, 0}), "kernel-1-1");
+}
+
+TEST_F(CaptureRunTest, PacksWhatTheProbeLeftAndRemovesIt) {
+  CaptureResult R = valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner));
+  ASSERT_EQ(R.Launches.size(), 1u) << R.Note;
+  EXPECT_EQ(R.Launches[0].Path, Request.Directory + "/scale-10-256.carvecap");
+  EXPECT_EQ(left(), std::vector<std::string>{"scale-10-256.carvecap"});
+  CaptureReader Reader = llvm::cantFail(CaptureReader::open(R.Launches[0].Path));
+  EXPECT_EQ(Reader.capture().MeanNs, 60000u);
+}
+
+TEST_F(CaptureRunTest, ASignalWhileItPacksLeavesNothing) {
+  // Held by us, too, so that the test outlives it.
+  sigset_t Terminate, Before;
+  ::sigemptyset(&Terminate);
+  ::sigaddset(&Terminate, SIGTERM);
+  ASSERT_EQ(::sigprocmask(SIG_BLOCK, &Terminate, &Before), 0);
+  ASSERT_EQ(::raise(SIGTERM), 0);
+  EXPECT_EQ(messageOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)),
+            "interrupted: " + std::to_string(SIGTERM));
+  EXPECT_EQ(left(), std::vector<std::string>{});
+  int Taken = 0;
+  EXPECT_EQ(::sigwait(&Terminate, &Taken), 0) << "it is still to come";
+  EXPECT_EQ(Taken, SIGTERM);
+  ::sigprocmask(SIG_SETMASK, &Before, nullptr);
+}
+
+TEST_F(CaptureRunTest, OnlyKernelsThatMatch) {
+  Request.KernelPattern = "^sca.*float";
+  EXPECT_EQ(valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)).Launches.size(),
+            1u);
+  Request.KernelPattern = "other";
+  EXPECT_EQ(valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)).Note,
+            "no kernel with 1 % of the GPU time or more matches");
+  Request.KernelPattern = "(";
+  Runner.Runs.clear();
+  EXPECT_NE(
+      messageOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)).find("--kernel=(: "),
+      std::string::npos);
+  EXPECT_TRUE(Runner.Runs.empty());
 }

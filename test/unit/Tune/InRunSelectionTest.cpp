@@ -230,7 +230,9 @@ TEST(InRunSelection, WhatTheControlFailsSaysNothingOfVariants) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.5})});
   Run.setVerdict(0, 1, Verdict::Differs, "1 word");
+  Run.setVerdict(0, 2, Verdict::Differs, "1 word");
   InRunOutcome O = Run.selectOne();
+  EXPECT_TRUE(O.Rejected.empty()) << "whole runs try it";
   EXPECT_EQ(O.Verdict, InRunVerdict::Undecided);
   EXPECT_EQ(O.Reason, "its identical copy: its output differs from the default's: 1 word");
 }

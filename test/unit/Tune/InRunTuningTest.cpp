@@ -99,12 +99,14 @@ TEST_F(InRunTuningTest, AnotherOutputLeavesReplaysAlone) {
 }
 
 TEST_F(InRunTuningTest, AKernelThatCouldNotBeReplayedSaysWhyItWasRotated) {
-  Choices[1].Mode = TimingMode::Replay;
   Result.Record.StoodBack = {{"k1", "managed memory"}};
-  InRunTuning T = judged();
-  EXPECT_EQ(Subjects[1].Nominee, 2u);
-  EXPECT_EQ(modeOf(T, 1), "rotate");
-  EXPECT_EQ(modeReasonOf(T, 1), "not replayed: managed memory");
+  for (TimingMode Mode : {TimingMode::Replay, TimingMode::VerifyRotate}) {
+    Choices[1].Mode = Mode;
+    InRunTuning T = judged();
+    EXPECT_EQ(Subjects[1].Nominee, 2u);
+    EXPECT_EQ(modeOf(T, 1), "rotate");
+    EXPECT_EQ(modeReasonOf(T, 1), "not replayed: managed memory");
+  }
 }
 
 TEST_F(InRunTuningTest, RecordsOfVariantsThatAreNotThereAreNothing) {

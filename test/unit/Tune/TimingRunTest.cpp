@@ -170,6 +170,14 @@ TEST_F(TimingRunTest, ARunThatDidNotEndAsItShouldDoesNotCount) {
   }
 }
 
+TEST_F(TimingRunTest, WhatWroteSomethingElseIsKnownOfARunThatDoesNotCount) {
+  Twist = [](RunRecord &Run) {
+    Run.TimedOut = true;
+    Run.Probe.InRun.Verified = {{{"k", {}, 0}, 3, Verdict::Differs, ""}};
+  };
+  EXPECT_EQ(time().Record.Verified.size(), 1u);
+}
+
 TEST_F(TimingRunTest, ASignalEndsTheTuning) {
   Twist = [](RunRecord &Run) { Run.Interrupted = 2; };
   EXPECT_EQ(messageOf(tryTime()), "interrupted: 2");
