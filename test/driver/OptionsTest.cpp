@@ -158,7 +158,7 @@ TEST_F(CarveCommandTest, SamplesThatCannotBeReadAreAnError) {
   EXPECT_EQ(E.Status, 1);
   EXPECT_NE(E.Stderr.find(path("none")), std::string::npos) << E.Stderr;
   expectError({"tune", "--samples=" + path("samples"), "--", "./app"},
-              path("samples") + ":2: expected a probe, sample or program line, not "
+              path("samples") + ":2: expected a probe, timing, sample or program line, not "
                                 "'sample\tk\tr40\tfast'");
 }
 

@@ -152,14 +152,25 @@ TEST_F(TuneStagesTest, ADifferentOutputIsLookedIntoByASlowedDefault) {
   EXPECT_NE(modeReasonOf(T, 0).find("'sum 2' instead of 'sum 1'"), std::string::npos);
 }
 
+static unsigned replayMsOf(llvm::StringRef Plan) {
+  unsigned Ms = 0;
+  Plan.split("replay-ms\t").second.split('\n').first.getAsInteger(10, Ms);
+  return Ms;
+}
+
 TEST_F(TuneStagesTest, ABudgetBoundsTheReplays) {
-  Request.Limits.BudgetS = 30;
+  Request.Limits.BudgetS = 11;
   TuneState State(Request, Runner);
   timed(State);
-  unsigned Ms = 0;
-  llvm::StringRef(Plans.at(0)).split("replay-ms\t").second.split('\n').first.getAsInteger(10, Ms);
-  EXPECT_GT(Ms, 5000u);
-  EXPECT_LE(Ms, 10000u);
+  EXPECT_GT(replayMsOf(Plans.at(0)), 2500u);
+  EXPECT_LE(replayMsOf(Plans.at(0)), 3667u) << "a third, as the confirmation needs the most";
+}
+
+TEST_F(TuneStagesTest, AShortProgramIsNotWorthLongReplays) {
+  Request.Limits.BudgetS = 1000;
+  TuneState State(Request, Runner);
+  timed(State);
+  EXPECT_EQ(replayMsOf(Plans.at(0)), 4000u);
 }
 
 TEST_F(TuneStagesTest, NoRunIsMadeThatTheRequestHasNoRoomFor) {
