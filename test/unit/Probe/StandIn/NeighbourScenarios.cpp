@@ -23,6 +23,7 @@ void carve::standin::otherVariables(Kernels &K) {
   for (int L = 0; L < Launches; ++L)
     launch(K.Step, nullptr, {&Counter.Base, &Counter.Count});
   Counter.print("counter");
+  CHECK(cuModuleUnload(Other));
 }
 
 /// Another thread's own default stream is busy, and has no handle that could be asked.
