@@ -176,8 +176,8 @@ static Expected<std::string> cloneText(StringRef ModuleText, const PtxItem &Entr
     if (Word == Entry.Name || Word.starts_with(ParamPrefix))
       E.replace(T.Begin, T.Begin + Entry.Name.size(), Clone.CloneName);
   }
-  if (Clone.RegisterCap)
-    setCap(E, Entry, *Clone.RegisterCap, Entry.Begin);
+  if (Clone.Edit.RegisterCap)
+    setCap(E, Entry, *Clone.Edit.RegisterCap, Entry.Begin);
   return E.apply(Text);
 }
 

@@ -39,11 +39,27 @@ struct PtxEntry {
   std::vector<std::string> Callees; ///< Functions reached, transitively, in order of first call.
 };
 
-/// A copy of an entry under another name, with its own cap.
+class PtxModule;
+
+/// What is changed in an entry. Nothing set: it stays as it is.
+struct EntryEdit {
+  std::optional<unsigned> RegisterCap; ///< `.maxnreg`.
+  /// Another flavour of the module, from which the body comes; null: this one. It has to live as
+  /// long as the request.
+  const PtxModule *FrontEnd = nullptr;
+  /// Behind the names of the functions that come along with that body.
+  std::string CalleeSuffix = {};
+  /// `.pragma "enable_smem_spilling"`, which needs `.maxntid`: where the entry has no bound of its
+  /// block, this is the one it gets.
+  std::optional<unsigned> SmemSpillingMaxThreads = {};
+  bool LoadsFromL2 = false; ///< `ld.global` becomes `ld.global.cg` where no cache operator stands.
+};
+
+/// A copy of an entry under another name.
 struct CloneRequest {
   std::string Entry;
   std::string CloneName;
-  std::optional<unsigned> RegisterCap; ///< Absent: an identical copy.
+  EntryEdit Edit = {};
 };
 
 /// Functions of the driver and of the device runtime (`vprintf`, `malloc`, `free`, `__assertfail`,

@@ -2,6 +2,8 @@
 /// A profile: decisions per kernel and architecture in YAML, made to be committed and reviewed.
 #pragma once
 
+#include "Carve/Variant.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -11,13 +13,6 @@
 #include <vector>
 
 namespace carve {
-
-/// The setting of the knobs that a decision chose. All absent: nvcc's default.
-struct VariantSetting {
-  std::optional<unsigned> Cap; ///< `.maxnreg`.
-  bool isDefault() const { return !Cap; }
-  bool operator==(const VariantSetting &) const = default;
-};
 
 /// What a decision rests on. Times are ratios to the default's, medians over pairs.
 struct Evidence {

@@ -72,7 +72,7 @@ std::vector<CloneRequest> clonesOf(const JobModule &Module, const TuningJob &Job
   std::vector<CloneRequest> Clones;
   for (size_t K : Module.Kernels)
     for (const JobVariant &V : llvm::drop_begin(Job.Kernels[K].Variants))
-      Clones.push_back({Job.Kernels[K].Traced.Kernel, V.CloneName, V.Setting.Cap});
+      Clones.push_back({Job.Kernels[K].Traced.Kernel, V.CloneName, {V.Setting.Cap}});
   return Clones;
 }
 

@@ -80,7 +80,7 @@ Assembled assembleLevels(Project &P, const std::string &Source, const std::vecto
   }
   std::map<std::string, CloneRequest> Clones;
   for (const Level &L : Levels)
-    Clones[L.Clone] = {L.Kernel, L.Clone, unsigned(L.Cap)};
+    Clones[L.Clone] = {L.Kernel, L.Clone, {unsigned(L.Cap)}};
   std::vector<CloneRequest> List;
   for (const auto &[Name, Request] : Clones)
     List.push_back(Request);

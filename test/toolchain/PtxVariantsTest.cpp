@@ -99,7 +99,7 @@ TEST_P(PtxVariants, ClonesEqualSeparateCompilationsAndTakeTheNames) {
     StringMap<unsigned> Caps;
     for (const PtxEntry &E : Module.entries()) {
       Clones.push_back({E.Name, E.Name + "__same", {}});
-      Clones.push_back({E.Name, E.Name + "__r40", 40});
+      Clones.push_back({E.Name, E.Name + "__r40", {40}});
       Pairs.emplace_back(E.Name, E.Name + "__r40");
       Caps[E.Name] = 40;
     }

@@ -135,7 +135,7 @@ TEST(PtxModule, ACloneIsRenamedThroughoutAndOnlyThere) {
                        "\tmov.u64 %rd2, add;\n\tmov.u64 %rd3, add_parameter;\n\tret;\n}";
   PtxModule Module =
       parsed(ptx(".global .u32 add_parameter;\n" + Original.str() + "\n.entry z() { ret; }\n"));
-  std::string Text = cantFail(Module.withClones({{"add", "add__r40", 40}, {"add", "add__0", {}}}));
+  std::string Text = cantFail(Module.withClones({{"add", "add__r40", {40}}, {"add", "add__0"}}));
   std::string Clone40 =
       ".visible .entry add__r40(\n\t.param .u64 add__r40_param_0\n)\n.maxntid 64, 1, 1\n"
       ".maxnreg 40\n{ // add, add_param_0\n"
@@ -153,17 +153,17 @@ TEST(PtxModule, ACloneIsRenamedThroughoutAndOnlyThere) {
 
 TEST(PtxModule, ACloneReplacesTheOriginalsCap) {
   PtxModule Module = parsed(ptx(".entry k() .maxnreg 128 { ret; }"));
-  PtxModule Cloned = parsed(cantFail(Module.withClones({{"k", "c", 40}})));
+  PtxModule Cloned = parsed(cantFail(Module.withClones({{"k", "c", {40}}})));
   EXPECT_EQ(Cloned.find("k")->Directives.MaxNReg, 128u);
   EXPECT_EQ(Cloned.find("c")->Directives.MaxNReg, 40u);
 }
 
 TEST(PtxModule, CloneNamesMustBeFree) {
   PtxModule Module = parsed(ptx(".global .u32 g; .entry k() { ret; }"));
-  EXPECT_EQ(messageOf(Module.withClones({{"k", "g", {}}})), "PTX: the name g is taken");
-  EXPECT_EQ(messageOf(Module.withClones({{"k", "c", 32}, {"k", "c", 40}})),
+  EXPECT_EQ(messageOf(Module.withClones({{"k", "g"}})), "PTX: the name g is taken");
+  EXPECT_EQ(messageOf(Module.withClones({{"k", "c", {32}}, {"k", "c", {40}}})),
             "PTX: the name c is taken");
-  EXPECT_EQ(messageOf(Module.withClones({{"g", "c", {}}})), "PTX: no entry named g");
+  EXPECT_EQ(messageOf(Module.withClones({{"g", "c"}})), "PTX: no entry named g");
 }
 
 TEST(PtxModule, NothingEditedStaysByteForByte) {
