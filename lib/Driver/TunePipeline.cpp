@@ -2,6 +2,7 @@
 
 #include "Driver/TuneStages.h"
 #include "Report/JsonReport.h"
+#include "Store/FlavourPtx.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 
@@ -66,6 +67,16 @@ static llvm::Expected<TuneResult> untraceable(llvm::Error Why, TuneState &State,
   return Result;
 }
 
+/// The rounds of a tuning by kernel; by the file there are none.
+static llvm::Expected<std::optional<InRunTuning>>
+timeVariants(TuneState &State, TuningJob &Job, const JobSources &Sources,
+             const JobContext &Context, const ProbeRecord &Trace) {
+  if (Context.Options.Scope == TuningScope::File)
+    return std::optional<InRunTuning>();
+  VariantRounds Rounds(Job, Sources, Context);
+  return timeRounds(State, Job, Rounds, Trace);
+}
+
 llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &Store,
                                        const Toolchain &T, CommandRunner &Runner) {
   TuneState State(Request, Runner);
@@ -74,12 +85,16 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   if (!Trace)
     return untraceable(Trace.takeError(), State, Store);
   // What is to be timed.
-  llvm::Expected<TuningJob> Job =
-      prepareJob(*Trace, Store, T, Runner, Request.Options, State.recorded());
+  JobContext Context{Store, T, Runner, Request.Options,
+                     [&](const Unit &U, const UnitImage &I, unsigned Cap) {
+                       return flavourPtx(U, I.PtxDigest, Cap, Store, T, Runner);
+                     }};
+  JobSources Sources;
+  llvm::Expected<TuningJob> Job = prepareJob(*Trace, Context, State.recorded(), Sources);
   if (!Job)
     return Job.takeError();
   // Variants inside the program.
-  auto InRun = timeInside(State, *Job, *Trace);
+  auto InRun = timeVariants(State, *Job, Sources, Context, *Trace);
   if (!InRun)
     return InRun.takeError();
   const InRunTuning *Timed = *InRun ? &**InRun : nullptr;

@@ -4,6 +4,33 @@
 
 using namespace carve;
 
+/// Takes out what no run can be made of: clones that are not in the modules, and variants that the
+/// recorded samples lack.
+static void excludeAbsent(const TuneState &State, const TuningJob &Job,
+                          std::vector<SubjectSpace> &Subjects) {
+  std::vector<std::vector<std::string>> Names = variantNames(Job, TuningScope::Kernel);
+  for (size_t K = 0; K < Subjects.size(); ++K) {
+    SubjectSpace &S = Subjects[K];
+    const JobKernel &Kernel = Job.Kernels[K];
+    auto WhyAbsent = [&](size_t V) -> std::optional<std::string> {
+      if (!Kernel.Variants[V].InModule)
+        return "its clone could not be assembled";
+      if (State.recorded() && !State.Samples.has(S.Name, Names[K][V]))
+        return "the recorded samples have none of it";
+      return std::nullopt;
+    };
+    if (!Kernel.LeftReason.empty())
+      S.Stays = Kernel.LeftReason;
+    else if (auto Why = S.Nominee ? WhyAbsent(S.Nominee) : std::nullopt)
+      S.Stays = *Why;
+    if (!S.Stays.empty())
+      S.Nominee = 0;
+    for (size_t V = 2; V < S.Variants && S.Stays.empty() && !S.Nominee; ++V)
+      if (auto Why = WhyAbsent(V))
+        S.Excluded.try_emplace(V, *Why);
+  }
+}
+
 llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const TuningJob &Job,
                                                      const InRunTuning *InRun) {
   const TuneRequest &Request = State.Request;
@@ -11,6 +38,8 @@ llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const Tun
   std::vector<SubjectSpace> Subjects = subjectsOf(Job, Scope);
   if (InRun)
     applyInRun(*InRun, Subjects);
+  if (Scope == TuningScope::Kernel)
+    excludeAbsent(State, Job, Subjects);
   SelectionLimits Limits = Request.Limits;
   Limits.RunS = State.PlainWallS;
   Limits.RunsBefore = State.Runs;

@@ -6,6 +6,7 @@
 #include "Driver/TunePipeline.h"
 #include "Tune/InRunTuning.h"
 #include "Tune/OutputCheck.h"
+#include "Tune/VariantRounds.h"
 
 #include <chrono>
 
@@ -22,6 +23,7 @@ struct TuneState {
   std::optional<TimedGpus> Gpus; ///< Absent with recorded samples.
   OutputCheck Check;
   SampleRecord Samples;  ///< Read, or to be recorded.
+  size_t TimingRuns = 0; ///< Taken from recorded samples so far.
   unsigned Runs = 0;     ///< Of the trace and the timing.
   double PlainWallS = 0; ///< Of the traced run.
 
@@ -41,9 +43,23 @@ struct TuneState {
 /// nothing can be tuned from it.
 llvm::Expected<ProbeRecord> traceProgram(TuneState &State);
 
-/// Makes the timing run of \p Job. Nothing where all kernels are left to whole runs without it, or
-/// the request has no room for it.
-llvm::Expected<std::optional<InRunTuning>> timeInside(TuneState &State, const TuningJob &Job,
+/// How each kernel of \p Job is timed with the variants that are marked (JobVariant::InModule).
+std::vector<ModeChoice> chooseTiming(const TuneState &State, const TuningJob &Job,
+                                     const ProbeRecord &Trace);
+
+/// Why there may be no timing run now (no budget left, no recorded one), or nothing.
+std::optional<std::string> whyNoTimingRun(const TuneState &State);
+
+/// Makes a timing run of \p Job as its modules are assembled now, each kernel timed as \p Choices
+/// say.
+llvm::Expected<InRunTuning> timeInside(TuneState &State, const TuningJob &Job,
+                                       std::vector<ModeChoice> Choices);
+
+/// Makes the variants of \p Job and times them inside the program, round by round, until no search
+/// wants any more. What is left for whole runs is in the modules then. Nothing where no variant is
+/// timed inside the program.
+llvm::Expected<std::optional<InRunTuning>> timeRounds(TuneState &State, TuningJob &Job,
+                                                      VariantRounds &Rounds,
                                                       const ProbeRecord &Trace);
 
 /// Screens what is undecided by whole runs, and confirms all that gains.

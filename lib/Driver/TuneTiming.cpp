@@ -1,4 +1,4 @@
-// The timing run: modes, plan, run, judgement.
+// One timing run: modes, plan, run, judgement.
 
 #include "Driver/TuneStages.h"
 #include "Support/Log.h"
@@ -17,8 +17,12 @@ namespace {
 /// much longer than running the program, some whole runs tell as much in less time: a kernel of
 /// seconds that is launched once has as little noise in them.
 constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
+/// Where hundreds of variants are timed to judge a search by, that is what the time is for.
+constexpr double ExhaustiveReplayS = 400;
 
 double replaySeconds(const TuneState &State) {
+  if (State.Request.Options.Points == PointSet::All)
+    return std::min(ExhaustiveReplayS, State.secondsLeft().value_or(ExhaustiveReplayS) / 2);
   // What is recorded has cost its time already.
   double Worth =
       State.recorded() ? MostReplayS : std::max(LeastReplayS, PlainRunsWorth * State.PlainWallS);
@@ -40,15 +44,10 @@ std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
 
 class TimingStage {
 public:
-  TimingStage(TuneState &State, const TuningJob &Job, const ProbeRecord &Trace)
-      : State(State), Job(Job), ReplayS(replaySeconds(State)) {
-    ModeLimits Limits;
-    Limits.Request = State.Request.Mode;
-    Limits.ReplayS = ReplayS;
-    Choices = chooseModes(Job, Trace, Limits);
-  }
+  TimingStage(TuneState &State, const TuningJob &Job, std::vector<ModeChoice> Choices)
+      : State(State), Job(Job), ReplayS(replaySeconds(State)), Choices(std::move(Choices)) {}
 
-  llvm::Expected<std::optional<InRunTuning>> make();
+  llvm::Expected<InRunTuning> make();
 
 private:
   std::string plan(const PlanExclusions &Excluded) const;
@@ -65,7 +64,7 @@ std::string TimingStage::plan(const PlanExclusions &Excluded) const {
   std::vector<ModeChoice> Left = Choices;
   bool Any = false;
   for (size_t K = 0; K < Left.size(); ++K) {
-    if (Excluded.Kernels.count(Job.Kernels[K].Traced.Kernel) || Job.Kernels[K].Variants.size() <= 2)
+    if (Excluded.Kernels.count(Job.Kernels[K].Traced.Kernel) || Job.Kernels[K].timedTogether() <= 2)
       Left[K].Mode = TimingMode::Fixed;
     Any |= Left[K].Mode != TimingMode::Fixed;
   }
@@ -84,7 +83,11 @@ llvm::Expected<RunRecord> TimingStage::run(const std::string &Plan, const ImageM
   Spec.TimeoutS += ReplayS;
   ProbeSetup Probe = Request.Probe;
   Probe.Plan = Plan;
-  return runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
+  llvm::Expected<RunRecord> Made =
+      runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
+  if (Made)
+    takePlanNumbers(Made->Probe.InRun, Job);
+  return Made;
 }
 
 llvm::Expected<TimingRunResult> TimingStage::time() {
@@ -92,8 +95,10 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
   TimingRunLimits Limits;
   Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
   if (State.recorded()) {
+    size_t Number = State.TimingRuns++;
     auto Run = [&](const std::string &) -> llvm::Expected<RunRecord> {
-      llvm::Expected<InRunRecord> Record = State.Samples.timing(State.Request.SamplesPath);
+      llvm::Expected<InRunRecord> Record =
+          State.Samples.timing(Number, Job, State.Request.SamplesPath);
       if (!Record)
         return Record.takeError();
       RunRecord Made;
@@ -117,31 +122,40 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
   return Result;
 }
 
-llvm::Expected<std::optional<InRunTuning>> TimingStage::make() {
+llvm::Expected<InRunTuning> TimingStage::make() {
   for (size_t K = 0; K < Choices.size(); ++K)
-    logLine(Job.Kernels[K].Traced.Kernel + ": " + nameOf(Choices[K].Mode) + ": " +
-            Choices[K].Reason);
+    if (Job.Kernels[K].timedTogether() > 2)
+      logLine(Job.Kernels[K].Traced.Kernel + ": " + nameOf(Choices[K].Mode) + ": " +
+              Choices[K].Reason);
   llvm::Expected<TimingRunResult> Run = time();
   if (!Run)
     return Run.takeError();
   if (Run->Failure)
     logLine("the timing run does not count: " + *Run->Failure);
   if (!State.Request.RecordPath.empty() && !Run->Failure)
-    State.Samples.setTiming(Run->Record);
+    State.Samples.addTiming(Run->Record, Job);
   return judgeTimingRun(Job, std::move(Choices), std::move(*Run));
 }
 
 } // namespace
 
-llvm::Expected<std::optional<InRunTuning>> carve::timeInside(TuneState &State, const TuningJob &Job,
-                                                             const ProbeRecord &Trace) {
-  // Samples of a tuning by whole runs have no timing run.
-  if (!State.timesInside() || Job.Kernels.empty() ||
-      (State.recorded() && !State.Samples.hasTiming()))
-    return std::optional<InRunTuning>();
-  if (auto Why = whyNoRun(State, 0); Why && !State.recorded()) {
-    logLine("no timing run: " + *Why);
-    return std::optional<InRunTuning>();
-  }
-  return TimingStage(State, Job, Trace).make();
+std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const TuningJob &Job,
+                                            const ProbeRecord &Trace) {
+  ModeLimits Limits;
+  Limits.Request = State.Request.Mode;
+  Limits.ReplayS = replaySeconds(State);
+  return chooseModes(Job, Trace, Limits);
+}
+
+std::optional<std::string> carve::whyNoTimingRun(const TuneState &State) {
+  if (!State.recorded())
+    return whyNoRun(State, 0);
+  if (State.TimingRuns < State.Samples.timingRuns())
+    return std::nullopt;
+  return "the recorded samples have no further timing run";
+}
+
+llvm::Expected<InRunTuning> carve::timeInside(TuneState &State, const TuningJob &Job,
+                                              std::vector<ModeChoice> Choices) {
+  return TimingStage(State, Job, std::move(Choices)).make();
 }

@@ -192,12 +192,15 @@ llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &M
     for (size_t K : Job.Modules[M].Kernels) {
       JobKernel &Kernel = Job.Kernels[K];
       for (JobVariant &V : Kernel.Variants) {
+        if (!V.InModule)
+          continue;
         auto Linked = Regs.find(V.CloneName);
         if (Linked == Regs.end())
           return malformed("the linked image lacks " + V.CloneName);
         V.Resources.RegsPerThread = Linked->second;
       }
-      Kernel.Region.Default.RegsPerThread = Kernel.Variants.front().Resources.RegsPerThread;
+      if (Kernel.timedTogether())
+        Kernel.Region.Default.RegsPerThread = Kernel.Variants.front().Resources.RegsPerThread;
     }
   return llvm::Error::success();
 }
@@ -228,24 +231,6 @@ std::optional<std::string> linkAccepted(const ImageLinker &Linker, std::set<size
   if (!Rest)
     Refused.insert(Accepted.begin(), Accepted.end());
   return Rest;
-}
-
-/// Moves the kernels of \p Modules out of the job.
-void leaveKernels(const std::set<size_t> &Modules, TuningJob &Job) {
-  std::vector<JobKernel> Kept;
-  for (JobModule &M : Job.Modules)
-    M.Kernels.clear();
-  for (JobKernel &K : Job.Kernels) {
-    if (llvm::any_of(K.Modules, [&](size_t M) { return Modules.count(M) != 0; })) {
-      unsigned Regs = K.Region.Default.RegsPerThread;
-      Job.Left.push_back({std::move(K.Traced), "device-link-failed", Regs});
-      continue;
-    }
-    for (size_t M : K.Modules)
-      Job.Modules[M].Kernels.push_back(Kept.size());
-    Kept.push_back(std::move(K));
-  }
-  Job.Kernels = std::move(Kept);
 }
 
 } // namespace
@@ -282,11 +267,12 @@ std::vector<ParsedLink> carve::parseLinks(std::vector<DeviceLink> Links,
   return Sound;
 }
 
-void carve::linkKernelVariants(const std::vector<ParsedLink> &Links,
-                               const std::vector<ParsedModule> &Parsed, TuningJob &Job,
-                               const JobContext &Context) {
+std::set<size_t> carve::linkKernelVariants(const JobSources &Sources, TuningJob &Job,
+                                           const JobContext &Context) {
+  const std::vector<ParsedModule> &Parsed = Sources.Modules;
   std::set<size_t> Refused;
-  for (const ParsedLink &Link : Links) {
+  Job.Links.clear();
+  for (const ParsedLink &Link : Sources.Links) {
     std::set<size_t> Modules;
     for (const FoundInput &Input : Link.Inputs)
       if (Input.Module && Parsed[*Input.Module].InJob &&
@@ -305,6 +291,15 @@ void carve::linkKernelVariants(const std::vector<ParsedLink> &Links,
       Job.Links.push_back({Link.Source, Link.Image,
                            std::vector<size_t>(Modules.begin(), Modules.end()), std::move(*Cubin)});
   }
-  if (!Refused.empty())
-    leaveKernels(Refused, Job);
+  return Refused;
+}
+
+void carve::leaveKernels(const std::set<size_t> &Modules, TuningJob &Job) {
+  for (JobKernel &K : Job.Kernels) {
+    if (llvm::none_of(K.Modules, [&](size_t M) { return Modules.count(M) != 0; }))
+      continue;
+    K.LeftReason = "device-link-failed";
+    for (JobVariant &V : K.Variants)
+      V.InModule = false;
+  }
 }

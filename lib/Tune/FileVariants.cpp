@@ -114,7 +114,6 @@ llvm::Error carve::makeFileVariants(TuningJob &Job, const JobContext &Context) {
         continue;
       }
       Module.FileVariants.push_back({{List[I]}, "", {}, "", std::move(Cubins[I])});
-      ++Job.VariantsAssembled;
     }
   }
   return llvm::Error::success();

@@ -177,7 +177,7 @@ std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives 
       for (const CriticalPoint &P : criticalPoints(Job.Model, Kernel.Region, L.Shape))
         Caps.insert(P.Regs);
   }
-  if (Options.Points == PointSet::EveryEight) {
+  if (Options.Points != PointSet::Critical) {
     for (unsigned Regs = (Kernel.Region.rMin() + 7) / 8 * 8; Regs < Kernel.Region.rMax(); Regs += 8)
       Caps.insert(Regs);
     Caps.insert(Kernel.Region.rMax());
@@ -211,7 +211,9 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
         Blocks(New, L.Shape) < Blocks(Default, L.Shape))
       return "fewer blocks per SM under a cooperative or cluster launch";
   }
-  if (New.StaticSmemBytes > Default.StaticSmemBytes)
+  // Spilling there is what that knob does; what needs no opting in, every launch may have.
+  if (New.StaticSmemBytes > Default.StaticSmemBytes &&
+      !(Variant.Setting.SmemSpilling && New.StaticSmemBytes <= Job.Model.SmemPerBlockBytes))
     return "more static shared memory";
   if (New.StackUnknown)
     return "stack of unknown size";

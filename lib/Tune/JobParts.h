@@ -1,12 +1,21 @@
 /// \file
-/// The steps by which prepareJob() (TuningJob.h) makes a job, in their order.
+/// The steps by which prepareJob() (TuningJob.h) makes a job, in their order, and those by which
+/// VariantRounds makes its variants.
 #pragma once
 
 #include "Nvcc/Toolchain.h"
 #include "Ptx/PtxModule.h"
 #include "Tune/TuningJob.h"
 
+#include <functional>
+#include <set>
+
 namespace carve {
+
+/// The PTX of a unit's image as cicc makes it with another `-maxreg`. Fails where none can be made.
+/// Called from several threads.
+using FlavourFunction =
+    std::function<llvm::Expected<std::string>(const Unit &, const UnitImage &, unsigned Cap)>;
 
 /// What every step is given.
 struct JobContext {
@@ -14,6 +23,7 @@ struct JobContext {
   const Toolchain &T;
   CommandRunner &Runner;
   const TuningOptions &Options;
+  FlavourFunction FlavourPtx = {}; ///< Empty: there are no front-end flavours.
 };
 
 /// A unit that was loaded, with its PTX read.
@@ -38,6 +48,15 @@ struct ParsedLink {
   DeviceLink Source;
   LinkedImage Image;
   std::vector<FoundInput> Inputs; ///< As Source.Inputs.
+};
+
+/// What variants are made from.
+struct JobSources {
+  std::vector<ParsedModule> Modules;
+  std::vector<ParsedLink> Links;
+
+  /// What module \p JobModule of the job was made from.
+  const ParsedModule &of(size_t JobModule) const;
 };
 
 /// Reads the PTX of each unit's image for the job's device. Units that have none are left out and
@@ -66,18 +85,15 @@ llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
 std::vector<unsigned> capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
                                 const TuningJob &Job, const TuningOptions &Options);
 
-/// Clones the kernels at their caps, assembles one module per unit, and drops clones that equal
-/// another one or that a promise forbids. A module that does not assemble is tried clone by clone.
-void makeKernelVariants(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
-                        const JobContext &Context);
-
 /// Links the modules of relocatable units, variants made, into the images that the program loads:
 /// nvlink with the recorded options, over the modules and over all other inputs as they were. Fills
-/// Job.Links, and takes registers from the linked images. A module that nvlink refuses is put aside
-/// with its kernels.
-void linkKernelVariants(const std::vector<ParsedLink> &Links,
-                        const std::vector<ParsedModule> &Parsed, TuningJob &Job,
-                        const JobContext &Context);
+/// Job.Links anew, and takes registers from the linked images. Returns the modules of the job that
+/// nvlink refuses.
+std::set<size_t> linkKernelVariants(const JobSources &Sources, TuningJob &Job,
+                                    const JobContext &Context);
+
+/// Says of the kernels of \p Modules that they are not tuned, as `device-link-failed`.
+void leaveKernels(const std::set<size_t> &Modules, TuningJob &Job);
 
 /// Compiles every unit by nvcc at each cap of its kernels.
 llvm::Error makeFileVariants(TuningJob &Job, const JobContext &Context);

@@ -1,14 +1,13 @@
-// Clones at the critical points, all of a unit in one module.
+// The variants that are timed together, all of a unit in one module.
 //
 // The module is assembled in one go. Only where ptxas refuses it is every clone tried alone, so
-// that one failure costs one variant. Clones whose code equals the default's or an earlier
-// clone's are the same variant and are dropped after the fact: their code stays in the module,
-// unused.
+// that one failure costs one variant.
 
 #include "Ptx/Assembler.h"
+#include "Ptx/Cubin.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
-#include "Tune/JobParts.h"
+#include "Tune/VariantRounds.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -16,32 +15,32 @@ using namespace carve;
 
 namespace {
 
-std::string cloneName(const std::string &Kernel, const JobVariant &V) {
-  return Kernel + (V.Setting.Cap ? "__carve_r" + std::to_string(*V.Setting.Cap)
-                                 : std::string("__carve_control"));
-}
-
-/// Lists the variants of every kernel, not yet assembled.
-void planVariants(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
-                  const JobContext &Context) {
-  for (JobKernel &K : Job.Kernels) {
-    const PtxEntry *Entry = nullptr;
-    for (const ParsedModule &M : Parsed)
-      if (M.InJob == K.Modules.front())
-        Entry = M.Ptx.find(K.Traced.Kernel);
-    K.Variants.push_back({{}, K.Traced.Kernel, {}, {}, {}});
-    K.Variants.push_back({{}, "", {}, {}, {}});
-    K.Variants.back().CloneName = cloneName(K.Traced.Kernel, K.Variants.back());
-    for (unsigned Cap : capsToTry(K, Entry->Directives, Job, Context.Options)) {
-      JobVariant V;
-      V.Setting.Cap = Cap;
-      V.CloneName = cloneName(K.Traced.Kernel, V);
-      K.Variants.push_back(std::move(V));
-    }
-  }
-}
-
+/// Why clones are not in a module, by their names.
 using CloneFailures = llvm::StringMap<std::string>;
+
+/// A module with clones in it.
+struct AssembledModule {
+  Assembled Image;
+  Cubin Read;
+  CloneFailures Failures;
+  std::string Failure; ///< Why there is no image at all.
+};
+
+std::vector<CloneRequest> clonesOf(size_t Module, const VariantCompiler &Compiler,
+                                   const TuningJob &Job, CloneFailures &Failures) {
+  std::vector<CloneRequest> Clones;
+  for (size_t K : Job.Modules[Module].Kernels)
+    for (const JobVariant &V : llvm::drop_begin(Job.Kernels[K].Variants)) {
+      if (!V.InModule)
+        continue;
+      llvm::Expected<CloneRequest> Clone = Compiler.clone(Module, K, V.Setting);
+      if (Clone)
+        Clones.push_back(std::move(*Clone));
+      else
+        Failures[V.CloneName] = llvm::toString(Clone.takeError());
+    }
+  return Clones;
+}
 
 llvm::Expected<Assembled> assembleClones(const ParsedModule &M, llvm::ArrayRef<CloneRequest> Clones,
                                          const JobContext &Context) {
@@ -52,8 +51,8 @@ llvm::Expected<Assembled> assembleClones(const ParsedModule &M, llvm::ArrayRef<C
 }
 
 /// The module with all \p Clones that ptxas accepts; the others are put into \p Failures.
-llvm::Expected<Assembled> assembleModule(const ParsedModule &M, std::vector<CloneRequest> Clones,
-                                         const JobContext &Context, CloneFailures &Failures) {
+llvm::Expected<Assembled> assembleAccepted(const ParsedModule &M, std::vector<CloneRequest> Clones,
+                                           const JobContext &Context, CloneFailures &Failures) {
   llvm::Expected<Assembled> Whole = assembleClones(M, Clones, Context);
   if (Whole || Clones.empty())
     return Whole;
@@ -68,96 +67,95 @@ llvm::Expected<Assembled> assembleModule(const ParsedModule &M, std::vector<Clon
   return assembleClones(M, Clones, Context);
 }
 
-std::vector<CloneRequest> clonesOf(const JobModule &Module, const TuningJob &Job) {
-  std::vector<CloneRequest> Clones;
-  for (size_t K : Module.Kernels)
-    for (const JobVariant &V : llvm::drop_begin(Job.Kernels[K].Variants))
-      Clones.push_back({Job.Kernels[K].Traced.Kernel, V.CloneName, {V.Setting.Cap}});
-  return Clones;
+AssembledModule assembleModule(const ParsedModule &M, std::vector<CloneRequest> Clones,
+                               const JobContext &Context, CloneFailures Failures) {
+  AssembledModule Made;
+  Made.Failures = std::move(Failures);
+  llvm::Expected<Assembled> Image =
+      assembleAccepted(M, std::move(Clones), Context, Made.Failures);
+  llvm::Expected<Cubin> Read = Image ? parseCubin(Image->CubinBytes) : Image.takeError();
+  if (!Read) {
+    Made.Failure = llvm::toString(Read.takeError());
+    return Made;
+  }
+  Made.Image = std::move(*Image);
+  Made.Read = std::move(*Read);
+  return Made;
 }
 
-/// Fills in what the assembled \p Cubin says of the variants of its kernels.
-void takeResources(const Cubin &Image, const Assembled &A, const JobModule &Module,
-                   TuningJob &Job) {
+/// Fills in what the assembled \p Made says of the variants of its kernels.
+void takeResources(const AssembledModule &Made, const JobModule &Module, TuningJob &Job) {
   llvm::StringMap<const KernelResources *> Reported;
-  for (const KernelResources &R : A.Kernels)
+  for (const KernelResources &R : Made.Image.Kernels)
     Reported[R.Name] = &R;
   llvm::StringMap<const CubinKernel *> Compiled;
-  for (const CubinKernel &K : Image.Kernels)
+  for (const CubinKernel &K : Made.Read.Kernels)
     Compiled[K.Resources.Name] = &K;
   for (size_t K : Module.Kernels)
     for (JobVariant &V : Job.Kernels[K].Variants) {
       auto C = Compiled.find(V.CloneName);
-      if (C == Compiled.end())
+      if (!V.InModule || C == Compiled.end())
         continue;
+      if (!V.CodeDigest.empty() && V.CodeDigest != C->second->CodeDigest)
+        logLine(V.CloneName + ": other code in the whole module than by itself");
       V.CodeDigest = C->second->CodeDigest;
       auto R = Reported.find(V.CloneName);
       V.Resources = R == Reported.end() ? C->second->Resources : *R->second;
     }
 }
 
-/// Drops what cannot or need not be timed.
-void dropVariants(JobKernel &K, const CloneFailures &Failures, const TuningJob &Job) {
-  std::vector<JobVariant> Kept;
-  for (JobVariant &V : K.Variants) {
-    if (V.Setting.isDefault()) {
-      Kept.push_back(std::move(V));
-      continue;
+void unmark(JobKernel &K, JobVariant &V, const std::string &Why) {
+  V.InModule = false;
+  if (!V.Setting.isDefault())
+    K.Dropped.push_back(variantName(V.Setting) + ": " + Why);
+}
+
+/// Takes the marks of what is not in the module; a kernel without its control copy has no clones.
+void unmarkFailed(const AssembledModule &Made, const JobModule &Module, TuningJob &Job) {
+  for (size_t Index : Module.Kernels) {
+    JobKernel &K = Job.Kernels[Index];
+    for (JobVariant &V : K.Variants) {
+      auto Failure = Made.Failures.find(V.CloneName);
+      bool Failed = !Made.Failure.empty() || Failure != Made.Failures.end();
+      if (V.InModule && Failed)
+        unmark(K, V, Made.Failure.empty() ? Failure->second : Made.Failure);
     }
-    std::string Name = "r" + std::to_string(*V.Setting.Cap) + ": ";
-    auto Failure = Failures.find(V.CloneName);
-    if (Failure != Failures.end() || V.CodeDigest.empty()) {
-      K.Dropped.push_back(Name + (Failure == Failures.end() ? "not assembled" : Failure->second));
-      continue;
-    }
-    auto Same =
-        llvm::find_if(Kept, [&](const JobVariant &Old) { return Old.CodeDigest == V.CodeDigest; });
-    if (Same != Kept.end()) {
-      K.Dropped.push_back(Name + "same code as " +
-                          (Same->Setting.Cap ? "r" + std::to_string(*Same->Setting.Cap)
-                                             : std::string("the default")));
-      continue;
-    }
-    if (auto Reason = forbidden(K, V, Job)) {
-      K.Dropped.push_back(Name + *Reason);
-      continue;
-    }
-    Kept.push_back(std::move(V));
+    if (K.Variants.size() > 1 && !K.Variants[1].InModule)
+      for (JobVariant &V : K.Variants)
+        if (V.InModule)
+          unmark(K, V, "the control copy was not assembled");
   }
-  K.Variants = std::move(Kept);
 }
 
 } // namespace
 
-void carve::makeKernelVariants(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
-                               const JobContext &Context) {
-  planVariants(Parsed, Job, Context);
-  std::vector<const ParsedModule *> Wanted(Job.Modules.size(), nullptr);
-  for (const ParsedModule &M : Parsed)
-    if (M.InJob)
-      Wanted[*M.InJob] = &M;
-  std::vector<llvm::Expected<Assembled>> Modules;
-  std::vector<CloneFailures> Failures(Wanted.size());
-  for (size_t M = 0; M < Wanted.size(); ++M)
-    Modules.emplace_back(Assembled());
-  runInParallel(Wanted.size(), [&](size_t M) {
-    Modules[M] = assembleModule(*Wanted[M], clonesOf(Job.Modules[M], Job), Context, Failures[M]);
-  });
-
-  CloneFailures All;
-  for (size_t M = 0; M < Wanted.size(); ++M) {
-    for (const auto &F : Failures[M])
-      All[F.first()] = F.second;
-    llvm::Expected<Cubin> Image =
-        Modules[M] ? parseCubin(Modules[M]->CubinBytes) : Modules[M].takeError();
-    if (!Image) {
-      logLine(Wanted[M]->Source.Output + ": " + llvm::toString(Image.takeError()));
-      continue;
-    }
-    Job.VariantsAssembled += clonesOf(Job.Modules[M], Job).size();
-    takeResources(*Image, *Modules[M], Job.Modules[M], Job);
-    Job.Modules[M].Cubin = std::move(Modules[M]->CubinBytes);
+void carve::assembleVariants(VariantCompiler &Compiler, const JobSources &Sources,
+                             const JobContext &Context, TuningJob &Job) {
+  std::vector<SettingRequest> Marked;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    for (const JobVariant &V : Job.Kernels[K].Variants)
+      if (V.InModule)
+        Marked.push_back({K, V.Setting});
+  Compiler.prepareFlavours(Marked, /*AllModules=*/true);
+  std::vector<size_t> Wanted;
+  for (size_t M = 0; M < Job.Modules.size(); ++M) {
+    Job.Modules[M].Cubin.clear();
+    if (llvm::any_of(Job.Modules[M].Kernels,
+                     [&](size_t K) { return Job.Kernels[K].timedTogether() > 0; }))
+      Wanted.push_back(M);
   }
-  for (JobKernel &K : Job.Kernels)
-    dropVariants(K, All, Job);
+  std::vector<AssembledModule> Made(Wanted.size());
+  runInParallel(Wanted.size(), [&](size_t I) {
+    CloneFailures Failures;
+    std::vector<CloneRequest> Clones = clonesOf(Wanted[I], Compiler, Job, Failures);
+    Made[I] = assembleModule(Sources.of(Wanted[I]), std::move(Clones), Context, std::move(Failures));
+  });
+  for (size_t I = 0; I < Wanted.size(); ++I) {
+    JobModule &M = Job.Modules[Wanted[I]];
+    if (!Made[I].Failure.empty())
+      logLine(M.Source.Output + ": " + Made[I].Failure);
+    takeResources(Made[I], M, Job);
+    unmarkFailed(Made[I], M, Job);
+    M.Cubin = std::move(Made[I].Image.CubinBytes);
+  }
 }

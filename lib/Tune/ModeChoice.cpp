@@ -306,7 +306,7 @@ std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const ProbeReco
   std::vector<ModeChoice> Choices;
   for (const JobKernel &K : Job.Kernels) {
     Choices.push_back(
-        chooseMode({K.Traced, K.Hazards, K.Variants.size(), Trace, Job.DeviceHeap}, Left));
+        chooseMode({K.Traced, K.Hazards, K.timedTogether(), Trace, Job.DeviceHeap}, Left));
     Left.ReplayS = std::max(0.0, Left.ReplayS - Choices.back().ReplayS);
   }
   return Choices;

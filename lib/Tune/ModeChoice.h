@@ -68,7 +68,8 @@ std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 /// The choice for one kernel.
 ModeChoice chooseMode(const ModeQuestion &Question, const ModeLimits &Limits);
 
-/// The choice for each kernel of \p Job, which \p Trace was made into. Kernels take from
+/// The choice for each kernel of \p Job, which \p Trace was made into, with its variants that are
+/// marked (JobVariant::InModule). Kernels take from
 /// ModeLimits::ReplayS in the order of the job.
 std::vector<ModeChoice> chooseModes(const TuningJob &Job, const ProbeRecord &Trace,
                                     const ModeLimits &Limits);

@@ -17,13 +17,13 @@ namespace carve {
 /// What the selection numbers: the job's kernels, or its modules with TuningScope::File.
 std::vector<SubjectSpace> subjectsOf(const TuningJob &Job, TuningScope Scope);
 
-/// Recorded runs of one job: the trace, the timing run, and samples of every variant.
+/// Recorded runs of one job: the trace, the timing runs, and samples of every variant.
 class SampleRecord {
 public:
   /// Keeps what is needed of the traced run: device and launches.
   void setTrace(const ProbeRecord &Record) { Trace = printProbeRecord(Record); }
-  /// Keeps what the timing run found, with the faults of runs before it.
-  void setTiming(const InRunRecord &Record) { Timing = printInRun(Record); }
+  /// Keeps what the next timing run of \p Job found, with the faults of runs before it.
+  void addTiming(const InRunRecord &Record, const TuningJob &Job);
   void add(const std::string &Subject, const std::string &Variant, double Ns) {
     Samples[Subject][Variant].push_back(Ns);
   }
@@ -37,22 +37,34 @@ public:
 
   /// The traced run.
   llvm::Expected<ProbeRecord> trace(llvm::StringRef Name) const;
-  bool hasTiming() const { return !Timing.empty(); }
-  llvm::Expected<InRunRecord> timing(llvm::StringRef Name) const { return readInRun(Timing, Name); }
+  size_t timingRuns() const { return Timings.size(); }
+  /// What timing run \p Run found of the variants of \p Job, which are known by their names: those
+  /// that are not in the modules now are left out. Samples without names number them as the job
+  /// does.
+  llvm::Expected<InRunRecord> timing(size_t Run, const TuningJob &Job, llvm::StringRef Name) const;
+  /// Whether there is a sample of it.
+  bool has(const std::string &Subject, const std::string &Variant) const;
   /// Runs by looking samples up, each variant's in turn. Fails naming a variant that has none.
   llvm::Expected<RunSample> run(const std::vector<SubjectSpace> &Subjects,
                                 const std::vector<std::vector<std::string>> &VariantNames,
                                 const Assignment &A);
 
 private:
-  std::string Trace, Timing;
+  /// One timing run: its record, and by kernel the names of its variants.
+  struct Timing {
+    std::string Record;
+    std::map<std::string, std::vector<std::string>> Variants;
+  };
+
+  std::string Trace;
+  std::vector<Timing> Timings;
   std::map<std::string, std::map<std::string, std::vector<double>>> Samples;
   std::map<std::pair<std::string, std::string>, size_t> Next;
   std::vector<double> Other, Wall;
   size_t NextProgram = 0;
 };
 
-/// Names of a job's variants by subject: `default`, `control`, `r40`.
+/// Names of a job's variants by subject: `default`, `control`, `r40-f255`.
 std::vector<std::vector<std::string>> variantNames(const TuningJob &Job, TuningScope Scope);
 
 /// Runs the workload with a job's variants in place.

@@ -120,33 +120,41 @@ static std::vector<Unit> loadedUnits(const ProbeRecord &Trace, const UnitStore &
   return Units;
 }
 
-llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const UnitStore &Store,
-                                            const Toolchain &T, CommandRunner &Runner,
-                                            const TuningOptions &Options, bool AllUnits) {
+size_t JobKernel::timedTogether() const {
+  return llvm::count_if(Variants, [](const JobVariant &V) { return V.InModule; });
+}
+
+const LaunchShape &carve::heaviestShape(const TracedKernel &Kernel) {
+  return llvm::max_element(Kernel.Shapes, [](const KernelLaunches &A,
+                                             const KernelLaunches &B) { return A.TotalNs < B.TotalNs; })
+      ->Shape;
+}
+
+const ParsedModule &JobSources::of(size_t JobModule) const {
+  return *llvm::find_if(Modules, [&](const ParsedModule &M) { return M.InJob == JobModule; });
+}
+
+llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const JobContext &Context,
+                                            bool AllUnits, JobSources &Sources) {
   if (Trace.Devices.empty())
     return malformed("the trace names no GPU");
   TuningJob Job;
   Job.Device = Trace.Devices.front();
-  llvm::Expected<DeviceModel> Model = modelOf(Job.Device, Options.DevicesDir);
+  llvm::Expected<DeviceModel> Model = modelOf(Job.Device, Context.Options.DevicesDir);
   if (!Model)
     return Model.takeError();
   Job.Model = *Model;
 
-  JobContext Context{Store, T, Runner, Options};
-  std::vector<DeviceLink> Loaded = loadedLinks(Trace, Store, AllUnits);
-  std::vector<ParsedModule> Parsed =
-      parseModules(loadedUnits(Trace, Store, Loaded, AllUnits), Job, Context);
-  std::vector<ParsedLink> Links = parseLinks(std::move(Loaded), Parsed, Job, AllUnits);
-  placeKernels(tracedKernels(Trace), Parsed, Job, Context);
-  if (llvm::Error E = findRegions(Parsed, Job, Context))
+  std::vector<DeviceLink> Loaded = loadedLinks(Trace, Context.Store, AllUnits);
+  Sources.Modules =
+      parseModules(loadedUnits(Trace, Context.Store, Loaded, AllUnits), Job, Context);
+  Sources.Links = parseLinks(std::move(Loaded), Sources.Modules, Job, AllUnits);
+  placeKernels(tracedKernels(Trace), Sources.Modules, Job, Context);
+  if (llvm::Error E = findRegions(Sources.Modules, Job, Context))
     return E;
-  if (Options.Scope == TuningScope::File) {
+  if (Context.Options.Scope == TuningScope::File)
     if (llvm::Error E = makeFileVariants(Job, Context))
       return E;
-  } else {
-    makeKernelVariants(Parsed, Job, Context);
-    linkKernelVariants(Links, Parsed, Job, Context);
-  }
   llvm::stable_sort(Job.Left, [](const LeftKernel &A, const LeftKernel &B) {
     return A.Traced.Share > B.Traced.Share;
   });

@@ -1,10 +1,11 @@
 /// \file
 /// What is to be timed: made from the trace of a workload and the units of the store. The kernels
-/// that matter, their variants at the critical points of the traced shapes, and per unit one
-/// module that holds them all.
+/// that matter with their register regions; their variants come in rounds (VariantRounds.h), and
+/// per unit one module holds those that are timed together.
 #pragma once
 
 #include "Carve/CriticalPoints.h"
+#include "Carve/KernelSearch.h"
 #include "Ptx/KernelHazards.h"
 #include "Store/Profile.h"
 #include "Store/UnitStore.h"
@@ -19,20 +20,22 @@ namespace carve {
 
 /// What takes variants of its own.
 enum class TuningScope {
-  Kernel, ///< Every kernel a cap of its own, by `.maxnreg` on the default PTX.
+  Kernel, ///< Every kernel a setting of its own, written into its PTX.
   File,   ///< One cap for all kernels of a file, by `nvcc -maxrregcount`: the paper's method.
 };
 
-/// Which register counts are tried.
+/// Which variants are tried.
 enum class PointSet {
-  Critical,   ///< The critical points of the traced shapes.
+  Critical,   ///< What KernelSearch proposes, from the critical points of the traced shapes.
   EveryEight, ///< Every multiple of 8 of the region: what the critical points are judged against.
+  All,        ///< The same with every other knob that a module can hold: what a search is judged by.
 };
 
 struct TuningOptions {
   TuningScope Scope = TuningScope::Kernel;
   LaunchDomain Domain = LaunchDomain::Preserve;
-  PointSet Points = PointSet::Critical;
+  PointSet Points = PointSet::Critical; ///< With any other everything is timed, and no search made.
+  SearchLimits Search;                  ///< Of each kernel.
   double LeastShare = 0.01; ///< Of GPU time, below which a kernel is left alone.
   std::string DevicesDir;
 };
@@ -44,6 +47,16 @@ struct JobVariant {
   KernelResources Resources; ///< As ptxas reported them.
   std::string CodeDigest;
   std::string Cubin; ///< TuningScope::File: the unit's whole image at this cap.
+  /// Its clone is in the modules as they are assembled now.
+  bool InModule = true;
+  StaticMetrics Metrics = {}; ///< In the launch shape that takes most of the time.
+};
+
+/// A setting that was compiled and is not timed.
+struct CarvedJobVariant {
+  VariantSetting Setting;
+  std::string Reason;
+  StaticMetrics Metrics;
 };
 
 /// A kernel with its place in the program.
@@ -70,8 +83,19 @@ struct JobKernel {
   KernelHazards Hazards;
   std::vector<JobVariant>
       Variants; ///< 0 the default, 1 its control copy. TuningScope::Kernel only.
-  std::vector<std::string> Dropped; ///< Points not tried, each with its reason.
+  std::vector<std::string> Dropped; ///< Settings not tried, each with its reason.
+  std::vector<CarvedJobVariant> Carved;
+  unsigned Compiled = 0; ///< Settings that were compiled, the default not counted.
+  /// Why it is not tuned after all, e.g. `device-link-failed`; empty: it is.
+  std::string LeftReason;
+
+  /// Clones in the modules as they are assembled now, default and control counted; 0 where it has
+  /// none there.
+  size_t timedTogether() const;
 };
+
+/// The launch shape that takes most of \p Kernel 's time.
+const LaunchShape &heaviestShape(const TracedKernel &Kernel);
 
 /// One image of one unit, with the clones in it.
 struct JobModule {
@@ -100,7 +124,6 @@ struct TuningJob {
   std::vector<JobLink> Links;
   std::vector<JobKernel> Kernels;
   std::vector<LeftKernel> Left; ///< By falling share.
-  unsigned VariantsAssembled = 0;
   bool DeviceHeap = false; ///< Some kernel of the units that were loaded allocates on the device.
 };
 
@@ -117,11 +140,14 @@ llvm::Expected<DeviceModel> modelOf(const DeviceInfo &Device, llvm::StringRef De
 /// Nothing where the unit has neither.
 std::optional<UnitImage> imageForDevice(const Unit &U, const DeviceInfo &Device);
 
-/// Makes the job. \p AllUnits: consider every unit of the store loaded (for recorded samples,
-/// which name no containers of this machine). Fails where the trace has no device; a kernel that
-/// cannot be tuned is in TuningJob::Left instead.
-llvm::Expected<TuningJob> prepareJob(const ProbeRecord &Trace, const UnitStore &Store,
-                                     const Toolchain &T, CommandRunner &Runner,
-                                     const TuningOptions &Options, bool AllUnits);
+struct JobContext;
+struct JobSources;
+
+/// Makes the job up to its register regions, and with TuningScope::File its variants. What variants
+/// of kernels are made from goes into \p Sources. \p AllUnits: consider every unit of the store
+/// loaded (for recorded samples, which name no containers of this machine). Fails where the trace
+/// has no device; a kernel that cannot be tuned is in TuningJob::Left instead.
+llvm::Expected<TuningJob> prepareJob(const ProbeRecord &Trace, const JobContext &Context,
+                                     bool AllUnits, JobSources &Sources);
 
 } // namespace carve

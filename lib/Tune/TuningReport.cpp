@@ -29,13 +29,6 @@ std::string carve::shapeText(const LaunchShape &Shape) {
 
 namespace {
 
-/// The shape that takes most of a kernel's time.
-const LaunchShape &heaviestShape(const TracedKernel &T) {
-  return llvm::max_element(T.Shapes, [](const KernelLaunches &A,
-                                        const KernelLaunches &B) { return A.TotalNs < B.TotalNs; })
-      ->Shape;
-}
-
 double occupancyOf(const TuningJob &Job, const KernelResources &R, const LaunchShape &Shape) {
   unsigned Blocks = blocksPerSm(Job.Model, {R.RegsPerThread, Shape.threadsPerBlock(),
                                             R.StaticSmemBytes, Shape.DynamicSmemBytes, R.Barriers});
@@ -67,14 +60,33 @@ KernelReport reportTraced(const TracedKernel &T) {
   return R;
 }
 
+VariantReport reportVariant(const VariantSetting &Setting, const StaticMetrics &Metrics) {
+  VariantReport R;
+  R.Name = variantName(Setting);
+  R.Regs = Metrics.RegsPerThread;
+  R.SpillBytes = Metrics.SpillBytes;
+  R.Occupancy = Metrics.Occupancy;
+  R.Efficiency = Metrics.Efficiency.value_or(0);
+  R.Utilization = Metrics.Utilization.value_or(0);
+  return R;
+}
+
 void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
                     const SubjectOutcome &O) {
   const LaunchShape &Shape = heaviestShape(K.Traced);
   for (const ScreenedVariant &S : O.Screened) {
     const JobVariant &V = K.Variants[S.Variant];
-    R.Variants.push_back({"r" + std::to_string(*V.Setting.Cap), V.Resources.RegsPerThread,
-                          V.Resources.spillBytes(), occupancyOf(Job, V.Resources, Shape),
-                          S.Ratios.empty() ? 0 : median(S.Ratios), S.Fault.value_or("")});
+    VariantReport Timed = reportVariant(V.Setting, V.Metrics);
+    Timed.Regs = V.Resources.RegsPerThread;
+    Timed.SpillBytes = V.Resources.spillBytes();
+    Timed.Occupancy = occupancyOf(Job, V.Resources, Shape);
+    Timed.Ratio = S.Ratios.empty() ? 0 : median(S.Ratios);
+    Timed.Fault = S.Fault.value_or("");
+    R.Variants.push_back(std::move(Timed));
+  }
+  for (const CarvedJobVariant &C : K.Carved) {
+    R.Carved.push_back(reportVariant(C.Setting, C.Metrics));
+    R.Carved.back().Carved = C.Reason;
   }
 }
 
@@ -84,8 +96,7 @@ void reportOutcome(KernelReport &R, const SubjectOutcome &O, const VariantSettin
   R.Pairs = O.Pairs;
   R.Reason = O.Reason;
   R.Tuned = O.Chosen != 0;
-  if (Chosen.Cap)
-    R.Variant = "r" + std::to_string(*Chosen.Cap);
+  R.Variant = variantName(Chosen);
 }
 
 KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const SubjectOutcome &O) {
@@ -102,10 +113,13 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Subjec
   R.OccupancyBefore = occupancyOf(Job, Default, Shape);
   R.OccupancyAfter = occupancyOf(Job, After, Shape);
   R.Dropped = K.Dropped;
+  R.Compiled = K.Compiled;
   reportVariants(R, Job, K, O);
   reportOutcome(R, O, Chosen.Setting);
-  if (K.Variants.size() <= 2)
-    R.Reason = "no other register count gives another occupancy or other code";
+  if (!K.LeftReason.empty())
+    R.Reason = K.LeftReason;
+  else if (K.Variants.size() <= 2)
+    R.Reason = "no other setting gives other code that may be faster";
   return R;
 }
 
@@ -173,7 +187,7 @@ KernelReport reportFileKernel(const TuningJob &Job, const JobKernel &K, const Jo
   for (const ScreenedVariant &S : O.Screened) {
     const JobVariant &V = M.FileVariants[S.Variant];
     KernelResources Used = resourcesIn(V.Cubin, K.Traced.Kernel);
-    R.Variants.push_back({"r" + std::to_string(*V.Setting.Cap), Used.RegsPerThread, 0,
+    R.Variants.push_back({variantName(V.Setting), Used.RegsPerThread, 0,
                           occupancyOf(Job, Used, Shape), S.Ratios.empty() ? 0 : median(S.Ratios),
                           S.Fault.value_or("")});
   }
@@ -202,6 +216,8 @@ TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
   Report.Pairs = Outcome.Pairs;
   for (const SubjectOutcome &O : Outcome.Subjects)
     Report.VariantsTimed += O.Screened.size();
+  for (const JobKernel &K : Job.Kernels)
+    Report.VariantsCompiled += K.Compiled;
   if (Scope == TuningScope::File)
     for (size_t M = 0; M < Job.Modules.size(); ++M)
       for (size_t K : Job.Modules[M].Kernels)
@@ -289,6 +305,8 @@ Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Sco
     P.FileCap = M.FileVariants[Outcome.Subjects[Module].Chosen].Setting.Cap;
   for (size_t Index : M.Kernels) {
     const JobKernel &K = Job.Kernels[Index];
+    if (!K.LeftReason.empty()) // Another tuning may look at it.
+      continue;
     Decision D;
     D.Kernel = profileName(K.Traced.Kernel);
     D.Arch = M.Image.Arch;

@@ -13,14 +13,17 @@
 
 namespace carve {
 
-/// One variant that was timed.
+/// One variant that was timed, or compiled and carved away.
 struct VariantReport {
-  std::string Name;  ///< `r40`
+  std::string Name;  ///< `r40-f255`
   unsigned Regs = 0; ///< That the code uses.
   unsigned SpillBytes = 0;
   double Occupancy = 0; ///< Of the heaviest shape, 0 to 1.
   double Ratio = 0;     ///< Median of screening, in the run or by runs; 0 where not timed.
   std::string Fault;
+  /// Static metrics (Carve/Metrics.h); 0 where not known.
+  double Efficiency = 0, Utilization = 0;
+  std::string Carved; ///< Why it is not timed; empty: it is.
 };
 
 /// What a timing run found of a kernel, for a person; all empty where it was not timed there.
@@ -47,14 +50,16 @@ struct KernelReport {
   /// tell.
   unsigned SpillBefore = 0, SpillAfter = 0;
   bool Tuned = false;
-  std::string Variant; ///< `default` or `r40`.
+  std::string Variant; ///< `default` or `r40-f255`.
   RatioInterval Ratio; ///< Of the confirmation; meaningful where Pairs > 0.
   unsigned Pairs = 0;
   std::string Reason; ///< Why it stayed.
   InRunReport InRun;
   std::vector<std::string> Shapes;
-  std::vector<VariantReport> Variants;
-  std::vector<std::string> Dropped;
+  std::vector<VariantReport> Variants; ///< That were timed.
+  std::vector<VariantReport> Carved;
+  std::vector<std::string> Dropped; ///< What could not be had or is forbidden, with its reason.
+  unsigned Compiled = 0;            ///< Settings that were compiled, the default not counted.
 };
 
 struct TuningReport {
@@ -62,8 +67,9 @@ struct TuningReport {
   std::string Workload, Device, Driver, NvccVersion, Scope, Domain;
   unsigned Runs = 0;
   unsigned RunsBeforeConfirmation = 0;
-  std::vector<std::string> Reruns; ///< Why the timing run was made again.
-  double TimingWallS = 0;          ///< Of the timing run; 0 where there was none.
+  std::vector<std::string> Reruns; ///< Why a timing run was made again.
+  double TimingWallS = 0;          ///< Of the timing runs; 0 where there was none.
+  unsigned VariantsCompiled = 0;
   /// Runs of variants in it whose output was compared, each of one launch.
   unsigned VariantsCompared = 0;
   double WallS = 0;      ///< Of the whole tuning.

@@ -24,8 +24,7 @@ std::vector<std::vector<std::string>> carve::variantNames(const TuningJob &Job, 
   auto NamesOf = [](const std::vector<JobVariant> &Variants) {
     std::vector<std::string> List;
     for (const JobVariant &V : Variants)
-      List.push_back(V.Setting.Cap ? "r" + std::to_string(*V.Setting.Cap)
-                                   : (List.empty() ? "default" : "control"));
+      List.push_back(List.size() == 1 ? "control" : variantName(V.Setting));
     return List;
   };
   if (Scope == TuningScope::File)

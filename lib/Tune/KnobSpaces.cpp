@@ -1,0 +1,82 @@
+#include "Tune/KnobSpaces.h"
+
+#include "Device/Occupancy.h"
+#include "Store/FlavourPtx.h"
+
+#include <algorithm>
+
+using namespace carve;
+
+static unsigned largestTracedBlock(const JobKernel &Kernel) {
+  unsigned Largest = 1;
+  for (const KernelLaunches &L : Kernel.Traced.Shapes)
+    Largest = std::max(Largest, L.Shape.threadsPerBlock());
+  return Largest;
+}
+
+unsigned carve::smemSpillingThreads(const JobKernel &Kernel, const TuningJob &Job,
+                                    LaunchDomain Domain) {
+  if (Domain == LaunchDomain::Traced)
+    return largestTracedBlock(Kernel);
+  return maxThreadsForRegisters(Job.Model, Kernel.Region.Default.RegsPerThread);
+}
+
+/// Whether ptxas of \p NvccVersion knows `enable_smem_spilling`, which came with CUDA 13.0.
+static bool knowsSmemSpilling(llvm::StringRef NvccVersion) {
+  unsigned Major = 0;
+  return !NvccVersion.split('.').first.getAsInteger(10, Major) && Major >= 13;
+}
+
+/// ptxas refuses the whole module where a kernel that spills there has dynamic shared memory.
+static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const ParsedModule &M) {
+  return knowsSmemSpilling(M.Source.NvccVersion) && !M.Source.Relocatable &&
+         !Entry.UsesDynamicSmem &&
+         llvm::none_of(Kernel.Traced.Shapes, [](const KernelLaunches &L) {
+           return L.Shape.DynamicSmemBytes > 0;
+         });
+}
+
+KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
+                             const JobContext &Context) {
+  const PtxEntry &Entry = *M.Ptx.find(Kernel.Traced.Kernel);
+  KnobSpace Space;
+  Space.Caps = capsToTry(Kernel, Entry.Directives, Job, Context.Options);
+  Space.DefaultRegs = Kernel.Region.Default.RegsPerThread;
+  Space.MaxRegs = Kernel.Region.rMax();
+  Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
+  Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
+  Space.LoadCaching = Entry.HasPlainGlobalLoads;
+  return Space;
+}
+
+std::optional<std::string> carve::forbiddenSetting(const VariantSetting &Setting,
+                                                   const ParsedModule &M) {
+  std::optional<unsigned> Ceiling = M.Source.RegisterCap;
+  if (Ceiling && std::max(Setting.Cap.value_or(0), Setting.FrontEndCap.value_or(0)) > *Ceiling)
+    return "above the register cap of the command, " + std::to_string(*Ceiling);
+  return std::nullopt;
+}
+
+std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
+  std::vector<std::optional<unsigned>> Caps{std::nullopt};
+  Caps.insert(Caps.end(), Space.Caps.begin(), Space.Caps.end());
+  std::vector<VariantSetting> All;
+  for (std::optional<unsigned> Cap : Caps) {
+    std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
+    if (Space.FrontEndCaps) {
+      if (Cap && *Cap != 255)
+        FrontEnds.push_back(Cap);
+      FrontEnds.push_back(255);
+    }
+    for (std::optional<unsigned> FrontEnd : FrontEnds)
+      for (bool Smem : {false, true})
+        for (LoadCaching Loads : {LoadCaching::AsCompiled, LoadCaching::L2Only}) {
+          VariantSetting V{Cap, FrontEnd, Smem, Loads, {}};
+          bool Has = (!Smem || Space.SmemSpilling) &&
+                     (Loads == LoadCaching::AsCompiled || Space.LoadCaching);
+          if (Has && !V.isDefault())
+            All.push_back(V);
+        }
+  }
+  return All;
+}
