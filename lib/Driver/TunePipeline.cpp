@@ -68,9 +68,10 @@ static llvm::Expected<TuneResult> untraceable(llvm::Error Why, TuneState &State,
 }
 
 /// The rounds of a tuning by kernel; by the file there are none.
-static llvm::Expected<std::optional<InRunTuning>>
-timeVariants(TuneState &State, TuningJob &Job, const JobSources &Sources,
-             const JobContext &Context, const ProbeRecord &Trace) {
+static llvm::Expected<std::optional<InRunTuning>> timeVariants(TuneState &State, TuningJob &Job,
+                                                               const JobSources &Sources,
+                                                               const JobContext &Context,
+                                                               const ProbeRecord &Trace) {
   if (Context.Options.Scope == TuningScope::File)
     return std::optional<InRunTuning>();
   VariantRounds Rounds(Job, Sources, Context);

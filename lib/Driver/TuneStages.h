@@ -58,9 +58,8 @@ llvm::Expected<InRunTuning> timeInside(TuneState &State, const TuningJob &Job,
 /// Makes the variants of \p Job and times them inside the program, round by round, until no search
 /// wants any more. What is left for whole runs is in the modules then. Nothing where no variant is
 /// timed inside the program.
-llvm::Expected<std::optional<InRunTuning>> timeRounds(TuneState &State, TuningJob &Job,
-                                                      VariantRounds &Rounds,
-                                                      const ProbeRecord &Trace);
+llvm::Expected<std::optional<InRunTuning>>
+timeRounds(TuneState &State, TuningJob &Job, VariantRounds &Rounds, const ProbeRecord &Trace);
 
 /// Screens what is undecided by whole runs, and confirms all that gains.
 llvm::Expected<SelectionOutcome> selectByRuns(TuneState &State, const TuningJob &Job,

@@ -18,7 +18,13 @@ static json::Value toJson(const VariantReport &V) {
                  {"occupancy", V.Occupancy},
                  {"screening-ratio", V.Ratio}};
   if (!V.Fault.empty())
-    O["fault"] = V.Fault;
+    O["fault"] = json::fixUTF8(V.Fault);
+  if (V.Efficiency > 0)
+    O["efficiency"] = V.Efficiency;
+  if (V.Utilization > 0)
+    O["utilization"] = V.Utilization;
+  if (!V.Carved.empty())
+    O["carved"] = V.Carved;
   return O;
 }
 
@@ -42,9 +48,11 @@ static json::Value toJson(const InRunReport &R) {
 }
 
 static json::Value toJson(const KernelReport &K) {
-  json::Array Variants;
+  json::Array Variants, Carved;
   for (const VariantReport &V : K.Variants)
     Variants.push_back(toJson(V));
+  for (const VariantReport &V : K.Carved)
+    Carved.push_back(toJson(V));
   json::Object O{{"kernel", json::fixUTF8(K.Kernel)},
                  {"mangled", json::fixUTF8(K.Mangled)},
                  {"output", json::fixUTF8(K.Output)},
@@ -62,7 +70,9 @@ static json::Value toJson(const KernelReport &K) {
                  {"pairs", K.Pairs},
                  {"reason", json::fixUTF8(K.Reason)},
                  {"shapes", json::Array(K.Shapes)},
+                 {"compiled", K.Compiled},
                  {"variants", std::move(Variants)},
+                 {"carved", std::move(Carved)},
                  {"dropped", json::Array(K.Dropped)}};
   if (!K.InRun.Mode.empty())
     O["in-run"] = toJson(K.InRun);
@@ -91,6 +101,7 @@ std::string carve::printJsonReport(const TuningReport &R) {
                  {"variants-compared", R.VariantsCompared},
                  {"wall-s", R.WallS},
                  {"plain-wall-s", R.PlainWallS},
+                 {"variants-compiled", R.VariantsCompiled},
                  {"variants-timed", R.VariantsTimed},
                  {"program", toJson(R.Program)},
                  {"program-wall", toJson(R.ProgramWall)},
@@ -127,7 +138,9 @@ static bool fromJSON(const json::Value &V, VariantReport &R, json::Path P) {
   json::ObjectMapper M(V, P);
   return M && M.map("name", R.Name) && mapCount(M, "regs", R.Regs) &&
          mapCount(M, "spill-bytes", R.SpillBytes) && M.map("occupancy", R.Occupancy) &&
-         M.map("screening-ratio", R.Ratio) && M.mapOptional("fault", R.Fault);
+         M.map("screening-ratio", R.Ratio) && M.mapOptional("fault", R.Fault) &&
+         M.mapOptional("efficiency", R.Efficiency) &&
+         M.mapOptional("utilization", R.Utilization) && M.mapOptional("carved", R.Carved);
 }
 
 static bool fromJSON(const json::Value &V, GpuUser &U, json::Path P) {
@@ -151,15 +164,17 @@ static bool fromJSON(const json::Value &V, InRunReport &R, json::Path P) {
 
 /// What reports of before do not have.
 static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
-  int64_t Processes = 1, Gpus = 1, Before = 0, Compared = 0;
+  int64_t Processes = 1, Gpus = 1, Before = 0, Compared = 0, Compiled = 0;
   bool Read = M.mapOptional("unordered-lines", R.Unordered) &&
               M.mapOptional("runs-before-confirmation", Before) &&
               M.mapOptional("reruns", R.Reruns) && M.mapOptional("timing-wall-s", R.TimingWallS) &&
               M.mapOptional("variants-compared", Compared) &&
+              M.mapOptional("variants-compiled", Compiled) &&
               M.mapOptional("processes", Processes) && M.mapOptional("gpus", Gpus) &&
               M.mapOptional("other-gpu-users", R.OtherUsers);
   R.RunsBeforeConfirmation = Before;
   R.VariantsCompared = Compared;
+  R.VariantsCompiled = Compiled;
   R.Processes = Processes;
   R.Gpus = Gpus;
   return Read;
@@ -167,7 +182,10 @@ static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
 
 static bool fromJSON(const json::Value &V, KernelReport &K, json::Path P) {
   json::ObjectMapper M(V, P);
-  return M && M.map("kernel", K.Kernel) && M.map("mangled", K.Mangled) &&
+  int64_t Compiled = 0; // Reports of before have neither this nor what was carved.
+  bool Read = M && M.mapOptional("compiled", Compiled) && M.mapOptional("carved", K.Carved);
+  K.Compiled = Compiled;
+  return Read && M.map("kernel", K.Kernel) && M.map("mangled", K.Mangled) &&
          M.map("output", K.Output) && M.map("share", K.Share) && M.map("launches", K.Launches) &&
          mapCount(M, "regs-before", K.RegsBefore) && mapCount(M, "regs-after", K.RegsAfter) &&
          M.map("occupancy-before", K.OccupancyBefore) &&

@@ -65,6 +65,12 @@ std::string shortened(llvm::StringRef Name, size_t Width) {
   return (Name.take_front(Width - 3) + "...").str();
 }
 
+/// `40 variants compiled, 28 carved away, 12 timed`
+std::string countsText(const KernelReport &K) {
+  return std::to_string(K.Compiled) + " variants compiled, " + std::to_string(K.Carved.size()) +
+         " carved away, " + std::to_string(K.Variants.size()) + " timed";
+}
+
 /// How a kernel was timed within the program, and how its output was compared.
 std::string inRunText(const InRunReport &R) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
@@ -99,17 +105,20 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
   }
   size_t Tuned = R.tunedKernels();
   if (Tuned == 0)
-    OS << "no kernel gains from other registers; nvcc's build is kept\n";
+    OS << "no kernel gains from another variant; nvcc's build is kept\n";
   else
     OS << Tuned << (Tuned == 1 ? " kernel" : " kernels") << " tuned, GPU time "
        << speedup(R.Program) << " times as fast\n";
-  OS << R.VariantsTimed << " variants timed in " << R.Runs << " runs, "
+  if (R.VariantsCompiled)
+    OS << R.VariantsCompiled << " variants compiled, ";
+  OS << R.VariantsTimed << (R.VariantsCompiled ? " timed in " : " variants timed in ") << R.Runs
+     << " runs, "
      << formatted("%.1f", R.WallS) << " s (one run: " << formatted("%.2f", R.PlainWallS) << " s";
   if (R.RunsBeforeConfirmation)
     OS << "; " << R.RunsBeforeConfirmation << " before the confirmation";
   OS << ")\n";
   if (R.TimingWallS > 0)
-    OS << "timing run: " << formatted("%.2f", R.TimingWallS) << " s, " << R.VariantsCompared
+    OS << "timing within the program: " << formatted("%.2f", R.TimingWallS) << " s, " << R.VariantsCompared
        << " output(s) of variants compared with the default's\n";
   for (const std::string &Why : R.Reruns)
     OS << "timed again: " << Why << "\n";
@@ -131,15 +140,18 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
   printHead(R, OS);
   if (R.Kernels.empty())
     return Text;
-  constexpr unsigned FixedColumns = 69;
-  size_t NameWidth = Width > FixedColumns + 20 ? Width - FixedColumns : 20;
-  size_t Longest = 6;
-  for (const KernelReport &K : R.Kernels)
+  size_t Longest = 6, VariantWidth = 7;
+  for (const KernelReport &K : R.Kernels) {
     Longest = std::max(Longest, K.Kernel.size());
+    VariantWidth = std::max(VariantWidth, K.Variant.size());
+  }
+  size_t FixedColumns = 70 + VariantWidth;
+  size_t NameWidth = Width > FixedColumns + 20 ? Width - FixedColumns : 20;
   NameWidth = std::min(NameWidth, Longest);
   OS << "\n"
      << llvm::left_justify("kernel", NameWidth)
-     << "  share  registers  occupancy   spill bytes  speedup [96% interval]\n";
+     << "  share  " << llvm::left_justify("variant", VariantWidth)
+     << " registers  occupancy   spill bytes  speedup [96% interval]\n";
   size_t Small = 0;
   double SmallShare = 0;
   for (const KernelReport &K : R.Kernels) {
@@ -150,6 +162,7 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
     }
     OS << llvm::left_justify(shortened(K.Kernel, NameWidth), NameWidth) << "  "
        << llvm::right_justify(formatted("%.1f%%", K.Share * 100), 6) << " "
+       << llvm::left_justify(K.Variant, VariantWidth) << " "
        << llvm::left_justify(change(K.RegsBefore, K.RegsAfter), 10) << " "
        << llvm::left_justify(occupancyChange(K), 11) << " "
        << llvm::left_justify(change(K.SpillBefore, K.SpillAfter), 12) << " "
@@ -158,6 +171,8 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
       OS << "    " << reasonText(K.Reason) << "\n";
     if (!K.InRun.Mode.empty())
       OS << "    " << inRunText(K.InRun) << "\n";
+    if (K.Compiled)
+      OS << "    " << countsText(K) << "\n";
   }
   if (Small)
     OS << Small << " more kernel(s) with together " << formatted("%.1f%%", SmallShare * 100)

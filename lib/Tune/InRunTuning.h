@@ -22,8 +22,8 @@ struct InRunTuning {
 InRunTuning untimed(const TuningJob &Job);
 
 /// Adds to \p All what a further run found. A kernel that took no part in it keeps what is known of
-/// it. A nominee of before stands where the new run has none and has not rejected it; a kernel stays
-/// only where every run said so.
+/// it. A nominee of before stands where the new run has none and has not rejected it; a kernel
+/// stays only where every run said so.
 void addTimingRun(InRunTuning &All, InRunTuning Next, const TuningJob &Job);
 
 /// The variants of kernel \p Kernel that the final whole runs need: the nominee; where whole runs

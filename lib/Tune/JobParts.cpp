@@ -1,5 +1,6 @@
 #include "Tune/JobParts.h"
 
+#include "Carve/VariantEdit.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 
@@ -213,7 +214,7 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
   }
   // Spilling there is what that knob does; what needs no opting in, every launch may have.
   if (New.StaticSmemBytes > Default.StaticSmemBytes &&
-      !(Variant.Setting.SmemSpilling && New.StaticSmemBytes <= Job.Model.SmemPerBlockBytes))
+      !(Variant.Setting.SmemSpilling && New.StaticSmemBytes <= SmemSpillingLimitBytes))
     return "more static shared memory";
   if (New.StackUnknown)
     return "stack of unknown size";

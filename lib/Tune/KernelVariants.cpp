@@ -71,8 +71,7 @@ AssembledModule assembleModule(const ParsedModule &M, std::vector<CloneRequest> 
                                const JobContext &Context, CloneFailures Failures) {
   AssembledModule Made;
   Made.Failures = std::move(Failures);
-  llvm::Expected<Assembled> Image =
-      assembleAccepted(M, std::move(Clones), Context, Made.Failures);
+  llvm::Expected<Assembled> Image = assembleAccepted(M, std::move(Clones), Context, Made.Failures);
   llvm::Expected<Cubin> Read = Image ? parseCubin(Image->CubinBytes) : Image.takeError();
   if (!Read) {
     Made.Failure = llvm::toString(Read.takeError());
@@ -148,7 +147,8 @@ void carve::assembleVariants(VariantCompiler &Compiler, const JobSources &Source
   runInParallel(Wanted.size(), [&](size_t I) {
     CloneFailures Failures;
     std::vector<CloneRequest> Clones = clonesOf(Wanted[I], Compiler, Job, Failures);
-    Made[I] = assembleModule(Sources.of(Wanted[I]), std::move(Clones), Context, std::move(Failures));
+    Made[I] =
+        assembleModule(Sources.of(Wanted[I]), std::move(Clones), Context, std::move(Failures));
   });
   for (size_t I = 0; I < Wanted.size(); ++I) {
     JobModule &M = Job.Modules[Wanted[I]];

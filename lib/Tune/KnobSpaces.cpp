@@ -1,39 +1,17 @@
 #include "Tune/KnobSpaces.h"
 
-#include "Device/Occupancy.h"
+#include "Carve/VariantEdit.h"
 #include "Store/FlavourPtx.h"
 
 #include <algorithm>
 
 using namespace carve;
 
-static unsigned largestTracedBlock(const JobKernel &Kernel) {
-  unsigned Largest = 1;
-  for (const KernelLaunches &L : Kernel.Traced.Shapes)
-    Largest = std::max(Largest, L.Shape.threadsPerBlock());
-  return Largest;
-}
-
-unsigned carve::smemSpillingThreads(const JobKernel &Kernel, const TuningJob &Job,
-                                    LaunchDomain Domain) {
-  if (Domain == LaunchDomain::Traced)
-    return largestTracedBlock(Kernel);
-  return maxThreadsForRegisters(Job.Model, Kernel.Region.Default.RegsPerThread);
-}
-
-/// Whether ptxas of \p NvccVersion knows `enable_smem_spilling`, which came with CUDA 13.0.
-static bool knowsSmemSpilling(llvm::StringRef NvccVersion) {
-  unsigned Major = 0;
-  return !NvccVersion.split('.').first.getAsInteger(10, Major) && Major >= 13;
-}
-
 /// ptxas refuses the whole module where a kernel that spills there has dynamic shared memory.
 static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const ParsedModule &M) {
-  return knowsSmemSpilling(M.Source.NvccVersion) && !M.Source.Relocatable &&
-         !Entry.UsesDynamicSmem &&
-         llvm::none_of(Kernel.Traced.Shapes, [](const KernelLaunches &L) {
-           return L.Shape.DynamicSmemBytes > 0;
-         });
+  return !reasonNotSmemSpilling(Entry, M.Source.Relocatable, M.Source.NvccVersion) &&
+         llvm::none_of(Kernel.Traced.Shapes,
+                       [](const KernelLaunches &L) { return L.Shape.DynamicSmemBytes > 0; });
 }
 
 KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,

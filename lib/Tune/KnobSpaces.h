@@ -1,14 +1,14 @@
 /// \file
-/// What the knobs of a job's kernels may be set to: what the PTX, the toolkit, the program's launches
-/// and the user's own cap allow. Between the register regions and the search.
+/// What the knobs of a job's kernels may be set to: what the PTX, the toolkit, the program's
+/// launches and the user's own cap allow. Between the register regions and the search.
 #pragma once
 
 #include "Tune/JobParts.h"
 
 namespace carve {
 
-/// The space of \p Kernel, whose entry stands in \p M. Caps that the launch domain forbids are noted
-/// in JobKernel::Dropped. Register-usage levels are none: they are the whole unit's.
+/// The space of \p Kernel, whose entry stands in \p M. Caps that the launch domain forbids are
+/// noted in JobKernel::Dropped. Register-usage levels are none: they are the whole unit's.
 KnobSpace knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
                       const JobContext &Context);
 
@@ -18,10 +18,5 @@ std::vector<VariantSetting> allSettings(const KnobSpace &Space);
 
 /// Why \p Setting may not be compiled in \p M, or nothing: the user's own register cap.
 std::optional<std::string> forbiddenSetting(const VariantSetting &Setting, const ParsedModule &M);
-
-/// The bound of its block that \p Kernel gets with spilling to shared memory where it has none: the
-/// largest that the default's registers allow, so that every launch which it accepts stays
-/// possible; with LaunchDomain::Traced the largest seen.
-unsigned smemSpillingThreads(const JobKernel &Kernel, const TuningJob &Job, LaunchDomain Domain);
 
 } // namespace carve

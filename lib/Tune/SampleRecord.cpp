@@ -69,8 +69,7 @@ llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::Str
       if (Record.Timings.empty()) // Of when there was one alone.
         Record.Timings.emplace_back();
       Record.Timings.back().Record += (Line.drop_front(7) + "\n").str();
-    }
-    else if (Number > 1 && F[0] == "sample" && F.size() == 4 && !F[3].getAsDouble(A))
+    } else if (Number > 1 && F[0] == "sample" && F.size() == 4 && !F[3].getAsDouble(A))
       Record.add(F[1].str(), F[2].str(), A);
     else if (Number > 1 && F[0] == "program" && F.size() == 3 && !F[1].getAsDouble(A) &&
              !F[2].getAsDouble(B))
@@ -110,8 +109,8 @@ llvm::Expected<InRunRecord> SampleRecord::timing(size_t Run, const TuningJob &Jo
     return Record;
   std::vector<std::vector<std::string>> Names = variantNames(Job, TuningScope::Kernel);
   renumberVariants(*Record, [&](const std::string &Kernel, size_t V) -> std::optional<size_t> {
-    auto K = llvm::find_if(Job.Kernels,
-                           [&](const JobKernel &K) { return K.Traced.Kernel == Kernel; });
+    auto K =
+        llvm::find_if(Job.Kernels, [&](const JobKernel &K) { return K.Traced.Kernel == Kernel; });
     if (K == Job.Kernels.end())
       return std::nullopt;
     if (auto Recorded = T.Variants.find(Kernel); Recorded != T.Variants.end()) {

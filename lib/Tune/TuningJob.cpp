@@ -125,8 +125,9 @@ size_t JobKernel::timedTogether() const {
 }
 
 const LaunchShape &carve::heaviestShape(const TracedKernel &Kernel) {
-  return llvm::max_element(Kernel.Shapes, [](const KernelLaunches &A,
-                                             const KernelLaunches &B) { return A.TotalNs < B.TotalNs; })
+  return llvm::max_element(
+             Kernel.Shapes,
+             [](const KernelLaunches &A, const KernelLaunches &B) { return A.TotalNs < B.TotalNs; })
       ->Shape;
 }
 
@@ -146,8 +147,7 @@ llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const JobC
   Job.Model = *Model;
 
   std::vector<DeviceLink> Loaded = loadedLinks(Trace, Context.Store, AllUnits);
-  Sources.Modules =
-      parseModules(loadedUnits(Trace, Context.Store, Loaded, AllUnits), Job, Context);
+  Sources.Modules = parseModules(loadedUnits(Trace, Context.Store, Loaded, AllUnits), Job, Context);
   Sources.Links = parseLinks(std::move(Loaded), Sources.Modules, Job, AllUnits);
   placeKernels(tracedKernels(Trace), Sources.Modules, Job, Context);
   if (llvm::Error E = findRegions(Sources.Modules, Job, Context))

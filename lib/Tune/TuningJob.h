@@ -28,7 +28,7 @@ enum class TuningScope {
 enum class PointSet {
   Critical,   ///< What KernelSearch proposes, from the critical points of the traced shapes.
   EveryEight, ///< Every multiple of 8 of the region: what the critical points are judged against.
-  All,        ///< The same with every other knob that a module can hold: what a search is judged by.
+  All, ///< The same with every other knob that a module can hold: what a search is judged by.
 };
 
 struct TuningOptions {
@@ -36,7 +36,7 @@ struct TuningOptions {
   LaunchDomain Domain = LaunchDomain::Preserve;
   PointSet Points = PointSet::Critical; ///< With any other everything is timed, and no search made.
   SearchLimits Search;                  ///< Of each kernel.
-  double LeastShare = 0.01; ///< Of GPU time, below which a kernel is left alone.
+  double LeastShare = 0.01;             ///< Of GPU time, below which a kernel is left alone.
   std::string DevicesDir;
 };
 

@@ -187,9 +187,13 @@ KernelReport reportFileKernel(const TuningJob &Job, const JobKernel &K, const Jo
   for (const ScreenedVariant &S : O.Screened) {
     const JobVariant &V = M.FileVariants[S.Variant];
     KernelResources Used = resourcesIn(V.Cubin, K.Traced.Kernel);
-    R.Variants.push_back({variantName(V.Setting), Used.RegsPerThread, 0,
-                          occupancyOf(Job, Used, Shape), S.Ratios.empty() ? 0 : median(S.Ratios),
-                          S.Fault.value_or("")});
+    VariantReport Timed;
+    Timed.Name = variantName(V.Setting);
+    Timed.Regs = Used.RegsPerThread;
+    Timed.Occupancy = occupancyOf(Job, Used, Shape);
+    Timed.Ratio = S.Ratios.empty() ? 0 : median(S.Ratios);
+    Timed.Fault = S.Fault.value_or("");
+    R.Variants.push_back(std::move(Timed));
   }
   reportOutcome(R, O, Chosen.Setting);
   return R;

@@ -38,9 +38,11 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
                                                     const VariantSetting &Setting) const {
   const JobKernel &K = Job.Kernels[Kernel];
   CloneRequest Clone{K.Traced.Kernel, cloneName(K.Traced.Kernel, Setting), {}};
+  const PtxEntry &Entry = *Sources.of(Module).Ptx.find(K.Traced.Kernel);
   llvm::Expected<EntryEdit> Edit =
-      entryEdit(Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
-                smemSpillingThreads(K, Job, Context.Options.Domain),
+      entryEdit(Setting, Entry,
+                smemSpillingMaxThreads(Job.Model, Entry.Directives,
+                                       K.Region.Default.RegsPerThread),
                 [&](unsigned Cap) { return Flavours.find(Module, Cap); });
   if (!Edit)
     return Edit.takeError();
@@ -149,8 +151,7 @@ void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece) const {
     compilePiece(P);
 }
 
-std::vector<CompiledSetting>
-VariantCompiler::compile(llvm::ArrayRef<SettingRequest> Requests) {
+std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequest> Requests) {
   prepareFlavours(Requests, /*AllModules=*/false);
   std::vector<Key> Keys;
   std::vector<Pending> New;

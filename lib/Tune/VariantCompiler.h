@@ -1,6 +1,6 @@
 /// \file
-/// Compiles settings of kernels without the rest of their modules, spread over as many assemblers as
-/// there are cores, to learn their code and resources before anything is timed.
+/// Compiles settings of kernels without the rest of their modules, spread over as many assemblers
+/// as there are cores, to learn their code and resources before anything is timed.
 #pragma once
 
 #include "Tune/FlavourModules.h"
@@ -38,8 +38,8 @@ public:
 
   /// Makes the PTX that clones in all modules of their kernels need.
   void prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules);
-  /// The clone of \p Kernel in \p Module with \p Setting, whose flavour was prepared. Fails where it
-  /// cannot be had.
+  /// The clone of \p Kernel in \p Module with \p Setting, whose flavour was prepared. Fails where
+  /// it cannot be had.
   llvm::Expected<CloneRequest> clone(size_t Module, size_t Kernel,
                                      const VariantSetting &Setting) const;
 

@@ -94,8 +94,8 @@ std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel) {
 
 void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
   JobKernel &K = Job.Kernels[Kernel];
-  auto Same = llvm::find_if(
-      K.Variants, [&](const JobVariant &Old) { return Old.CodeDigest == V.CodeDigest; });
+  auto Same = llvm::find_if(K.Variants,
+                            [&](const JobVariant &Old) { return Old.CodeDigest == V.CodeDigest; });
   if (Same != K.Variants.end()) {
     K.Dropped.push_back(
         variantName(V.Setting) + ": same code as " +
@@ -211,8 +211,7 @@ void VariantRounds::select(const VariantSets &Sets) {
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
     std::vector<JobVariant> &Variants = Job.Kernels[K].Variants;
     for (size_t V = 0; V < Variants.size(); ++V)
-      Variants[V].InModule =
-          !Sets[K].empty() && (V < 2 || llvm::is_contained(Sets[K], V));
+      Variants[V].InModule = !Sets[K].empty() && (V < 2 || llvm::is_contained(Sets[K], V));
   }
 }
 

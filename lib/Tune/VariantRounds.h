@@ -1,7 +1,8 @@
 /// \file
-/// The variants of a job's kernels, round by round: each kernel's search proposes settings, they are
-/// compiled, what is the same, forbidden or carved away falls out, and the modules are assembled
-/// with those that are timed together. Times come back to the searches for the next round.
+/// The variants of a job's kernels, round by round: each kernel's search proposes settings, they
+/// are compiled, what is the same, forbidden or carved away falls out, and the modules are
+/// assembled with those that are timed together. Times come back to the searches for the next
+/// round.
 #pragma once
 
 #include "Tune/VariantCompiler.h"
