@@ -73,10 +73,10 @@ Expected<std::string> ModuleEditor::nameOf(const PtxItem &Mentioned, Job &J) {
   if (Mentioned.Kind != PtxItem::Function || !Mentioned.HasBody)
     return J.Edit.FrontEnd ? matchWith(J.Source).nameInBase(Mentioned) : Mentioned.Name;
   std::string Name = Mentioned.Name + J.Edit.CalleeSuffix;
-  Copy Wanted{&Mentioned, J.Edit.LoadsFromL2};
-  auto [Known, New] = Copies.try_emplace(Name, Wanted);
-  if (Known->second != Wanted || Base.Scan.Symbols.contains(Name) ||
-      Base.Scan.Aliases.contains(Name))
+  auto [At, New] = Copies.try_emplace(Name, Copy{J.Source, &Mentioned, J.Edit.LoadsFromL2, "", ""});
+  const Copy &Known = At->second;
+  if (Known.Original != &Mentioned || Known.LoadsFromL2 != J.Edit.LoadsFromL2 ||
+      Base.Scan.Symbols.contains(Name) || Base.Scan.Aliases.contains(Name))
     return nameTaken(Name);
   if (New)
     J.Pending.push_back(&Mentioned);
@@ -132,10 +132,8 @@ Expected<std::string> ModuleEditor::writeBody(const PtxItem &Item, StringRef New
   return E.apply(Text);
 }
 
-/// The functions that the job has met so far, and those that they reach: declarations first, for
-/// they may call each other in any order.
-Expected<std::string> ModuleEditor::copyFunctions(Job &J) {
-  std::string Declarations, Definitions;
+/// Writes the functions that the job has met so far, and those that they reach.
+Error ModuleEditor::copyFunctions(Job &J) {
   while (!J.Pending.empty()) {
     const PtxItem &Function = *J.Pending.back();
     J.Pending.pop_back();
@@ -146,14 +144,36 @@ Expected<std::string> ModuleEditor::copyFunctions(Job &J) {
       return Tokens.takeError();
     TextEdits E;
     renameOwn(Text, *Tokens, Function, Name, E);
-    std::string Header = E.apply(Text);
     auto Body = writeBody(Function, Name, J);
     if (!Body)
       return Body.takeError();
-    Declarations += Header + ";\n";
-    Definitions += Header + *Body + "\n";
+    Copy &C = Copies.at(Name);
+    C.Header = E.apply(Text);
+    C.Body = std::move(*Body);
   }
-  return Declarations + Definitions;
+  return Error::success();
+}
+
+std::string ModuleEditor::functions() const {
+  // Copies of two flavours call only their own kind, so that the order between flavours is free.
+  auto Declared = [](const Copy *C) {
+    return find_if(C->Source.Scan.Items,
+                   [&](const PtxItem &I) { return I.Name == C->Original->Name; })
+        ->Begin;
+  };
+  std::vector<std::pair<size_t, const Copy *>> Order;
+  for (const auto &[Name, C] : Copies)
+    Order.emplace_back(Declared(&C), &C);
+  stable_sort(Order, less_first());
+  std::string Text;
+  for (const auto &[At, C] : Order)
+    Text += C->Header + ";\n";
+  for (auto &[At, C] : Order)
+    At = C->Original->Begin;
+  stable_sort(Order, less_first());
+  for (const auto &[At, C] : Order)
+    Text += C->Header + C->Body + "\n";
+  return Text;
 }
 
 FrontEndMatch &ModuleEditor::matchWith(PtxSource Flavour) {
@@ -195,10 +215,9 @@ Expected<std::string> ModuleEditor::write(const PtxItem &Entry, StringRef NewNam
   auto Body = writeBody(*BodyOf, NewName, J);
   if (!Body)
     return Body.takeError();
-  auto Functions = copyFunctions(J);
-  if (!Functions)
-    return Functions.takeError();
-  return *Functions + *Header + *Body;
+  if (Error E = copyFunctions(J))
+    return E;
+  return *Header + *Body;
 }
 
 static Expected<const PtxItem *> findEntry(const ScannedPtx &Module, StringRef Name) {
@@ -224,15 +243,20 @@ Expected<std::string> PtxModule::withEdits(const StringMap<EntryEdit> &Edits) co
     InOrder[(*Entry)->Begin] = {*Entry, &Edit.second};
   }
   ModuleEditor Editor({Text, *Scan});
-  TextEdits E;
+  std::vector<std::pair<const PtxItem *, std::string>> Written;
   for (const auto &[Begin, Both] : InOrder) {
     const auto &[Entry, Edit] = Both;
     const PtxModule &Source = Edit->FrontEnd ? *Edit->FrontEnd : *this;
     auto New = Editor.write(*Entry, Entry->Name, *Edit, {Source.Text, *Source.Scan});
     if (!New)
       return New.takeError();
-    E.replace(Begin, Entry->End, std::move(*New));
+    Written.emplace_back(Entry, std::move(*New));
   }
+  TextEdits E;
+  if (!Written.empty())
+    E.insert(Written.front().first->Begin, Editor.functions());
+  for (auto &[Entry, New] : Written)
+    E.replace(Entry->Begin, Entry->End, std::move(New));
   return E.apply(Text);
 }
 
@@ -259,5 +283,7 @@ Expected<std::string> PtxModule::withClones(ArrayRef<CloneRequest> Clones) const
       return Copy.takeError();
     E.insert(Entry->End, "\n" + *Copy);
   }
+  if (!InOrder.empty())
+    E.insert(InOrder.front().first->Begin, Editor.functions());
   return E.apply(Text);
 }

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <map>
+#include <string>
+#include <vector>
 
 namespace carve {
 
@@ -17,11 +19,14 @@ class ModuleEditor {
 public:
   explicit ModuleEditor(PtxSource Base) : Base(Base) {}
 
-  /// The text of \p Entry (of the base) as \p Edit has it and named \p NewName, behind the copies
-  /// of functions that it needs and that no entry before it did. \p Source is where the body comes
-  /// from. Fails as PtxModule::withClones() does.
+  /// The text of \p Entry (of the base) as \p Edit has it and named \p NewName. \p Source is where
+  /// the body comes from. Fails as PtxModule::withClones() does.
   llvm::Expected<std::string> write(const PtxItem &Entry, llvm::StringRef NewName,
                                     const EntryEdit &Edit, PtxSource Source);
+
+  /// The copies of functions that the entries written so far need, to stand before the first of
+  /// them. They have the order of the source: ptxas lays out the code of a kernel's callees in it.
+  std::string functions() const;
 
 private:
   /// One entry with the functions that it brings along.
@@ -32,9 +37,10 @@ private:
     std::vector<const PtxItem *> Pending; ///< To be copied.
   };
   struct Copy {
+    PtxSource Source;
     const PtxItem *Original;
     bool LoadsFromL2;
-    bool operator==(const Copy &) const = default;
+    std::string Header, Body;
   };
 
   llvm::Expected<std::string> writeHeader(const PtxItem &Entry, llvm::StringRef NewName,
@@ -43,12 +49,12 @@ private:
   llvm::Error renameMentioned(llvm::StringRef Text, llvm::ArrayRef<PtxToken> Body,
                               const PtxItem &Item, Job &J, class TextEdits &E);
   llvm::Expected<std::string> nameOf(const PtxItem &Mentioned, Job &J);
-  llvm::Expected<std::string> copyFunctions(Job &J);
+  llvm::Error copyFunctions(Job &J);
   FrontEndMatch &matchWith(PtxSource Flavour);
 
   PtxSource Base;
   std::map<const ScannedPtx *, FrontEndMatch> Flavours;
-  llvm::StringMap<Copy> Copies; ///< By the copy's name.
+  std::map<std::string, Copy> Copies; ///< By the copy's name.
 };
 
 } // namespace carve

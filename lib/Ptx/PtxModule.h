@@ -92,12 +92,12 @@ public:
 
   /// The text with the clones added, each right behind its original. A clone keeps its original's
   /// performance directives. Copies of functions that come along with a body (EntryEdit) stand
-  /// before the first clone that reaches them, and clones with the same flavour and suffix share
-  /// them; otherwise clones call the same functions as their originals. `ptxas -c` compiles such a
-  /// function once, for the tightest cap among its callers, so there a capped clone with callees
-  /// changes its original too. Fails where an entry is not in the module or a name is already
-  /// taken, and with Unsupported `front-end-declarations` where a body of another flavour refers to
-  /// what this module lacks or declares otherwise.
+  /// before the first original, and clones with the same flavour and suffix share them; otherwise
+  /// clones call the same functions as their originals. `ptxas -c` compiles such a function once,
+  /// for the tightest cap among its callers, so there a capped clone with callees changes its
+  /// original too. Fails where an entry is not in the module or a name is already taken, and with
+  /// Unsupported `front-end-declarations` where a body of another flavour refers to what this
+  /// module lacks or declares otherwise.
   llvm::Expected<std::string> withClones(llvm::ArrayRef<CloneRequest> Clones) const;
 
   /// The digest of an entry and all that it calls or refers to (functions, constant initialisers),
