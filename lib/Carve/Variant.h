@@ -22,11 +22,11 @@ struct VariantSetting {
   std::optional<unsigned> Cap; ///< `.maxnreg` of the entry.
   /// What cicc was given as `-maxreg` when it made the PTX of the kernel; absent: as the command
   /// says.
-  std::optional<unsigned> FrontEndCap;
+  std::optional<unsigned> FrontEndCap = {};
   bool SmemSpilling = false; ///< `.pragma "enable_smem_spilling"`.
   LoadCaching Loads = LoadCaching::AsCompiled;
   /// ptxas' `--register-usage-level`, of the whole unit; absent: as the command says.
-  std::optional<unsigned> RegisterUsageLevel;
+  std::optional<unsigned> RegisterUsageLevel = {};
 
   bool isDefault() const { return *this == VariantSetting(); }
   auto operator<=>(const VariantSetting &) const = default;
