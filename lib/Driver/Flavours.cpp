@@ -6,6 +6,8 @@
 #include "Support/Error.h"
 #include "Support/Files.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace carve;
 
 /// The flavour made of the files that nvcc kept.
@@ -27,7 +29,7 @@ static llvm::Expected<std::string> fromKeptFiles(const FrontEndStep &Step, llvm:
   return compileFlavour({Step, *Input, ModuleId, Original, U.Directory, Cap}, T, Runner);
 }
 
-static llvm::Expected<std::string> flavourOf(const CompiledUnit &U, llvm::StringRef PtxPath,
+static llvm::Expected<std::string> flavourOf(const CompiledUnit &U, const std::string &PtxPath,
                                              unsigned Cap, UnitStore &Store, const Toolchain &T,
                                              CommandRunner &Runner) {
   llvm::Expected<std::string> Original = readFile(PtxPath);
@@ -42,11 +44,11 @@ static llvm::Expected<std::string> flavourOf(const CompiledUnit &U, llvm::String
 }
 
 /// Whether \p PtxPath, which an image was made of, is one of \p U.
-static bool hasPtx(const DeviceUnit &U, llvm::StringRef PtxPath) {
+static bool hasPtx(const DeviceUnit &U, const std::string &PtxPath) {
   // An image may be added for embedded PTX, so that the images alone do not tell.
   return llvm::any_of(U.Images, [&](const DeviceImage &I) { return I.PtxPath == PtxPath; }) ||
          llvm::any_of(U.FatbinaryArguments, [&](llvm::StringRef Argument) {
-           return Argument.ends_with(",file=" + PtxPath.str());
+           return Argument.ends_with(",file=" + PtxPath);
          });
 }
 

@@ -35,7 +35,9 @@ llvm::Expected<std::string> carve::flavourPtx(const Unit &U, llvm::StringRef Ptx
   if (llvm::Error E = checkFrontEndCap(F->Step, U.RegisterCap, Cap))
     return E;
   // Where it is gone, as with a capture on another machine, line tables name other places.
-  llvm::StringRef Directory = llvm::sys::fs::is_directory(U.Directory) ? U.Directory : "";
+  llvm::StringRef Directory = U.Directory;
+  if (!llvm::sys::fs::is_directory(Directory))
+    Directory = "";
   std::string Key = flavourKey(*F, Directory, Cap);
   llvm::Expected<std::optional<std::string>> Known = Store.flavour(Key);
   if (!Known)
