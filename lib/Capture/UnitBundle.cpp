@@ -30,6 +30,8 @@ public:
       }
       for (const EmbeddedPtx &E : U.Ptx)
         addBlob(E.PtxDigest);
+      for (const UnitFrontEnd &F : U.FrontEnds)
+        addBlob(F.InputDigest);
     }
   }
 

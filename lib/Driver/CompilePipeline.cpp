@@ -3,6 +3,7 @@
 #include "Driver/Attempt.h"
 #include "Driver/Emission.h"
 #include "Driver/Fallback.h"
+#include "Driver/Flavours.h"
 #include "Driver/LinkRecorder.h"
 #include "Driver/RebuildCues.h"
 #include "Driver/StoredCompile.h"
@@ -70,6 +71,7 @@ private:
   std::optional<SourceStamp> Source; ///< Before nvcc read it.
   int64_t StartedNs = 0;
   std::vector<CompiledUnit> Units;
+  bool FlavourMissing = false;
   CompileResult Result;
 };
 
@@ -219,7 +221,8 @@ llvm::Error CompilePipeline::emit() {
                       Request.Install.DevicesDir,
                       Line.Relocatable,
                       Line.RegisterCap,
-                      Request.Options.Domain};
+                      Request.Options.Domain,
+                      flavoursOf(Units, Store, T, Runner, FlavourMissing)};
   EmissionRequest Emission{Line, Context, Request.WorkDir, KeepDir,
                            UserProfile ? &*UserProfile : nullptr};
   return emitDecisions(Emission, Units, Output, Store);
@@ -266,7 +269,12 @@ llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
   Unit &New = Units.front().Record;
   New.Containers.resize(1); // nvcc's own.
   New.Object->Decisions = conditions(Units.front().Decisions).Decisions;
-  countUntuned(Store, emit(), "nvcc's output kept");
+  llvm::Error Emitted = emit();
+  if (FlavourMissing) {
+    llvm::consumeError(std::move(Emitted));
+    return unsupported("not-stored", "a front-end flavour could not be made");
+  }
+  countUntuned(Store, std::move(Emitted), "nvcc's output kept");
   keepRecords();
   llvm::outs() << Restored.Stdout;
   llvm::outs().flush();

@@ -62,6 +62,43 @@ llvm::Expected<UnitImage> recordImage(const DeviceImage &Planned, BlobWriter &Bl
   return I;
 }
 
+/// How \p Step made its PTX; nothing where that has no kernel.
+llvm::Expected<std::optional<UnitFrontEnd>> recordFrontEnd(const FrontEndStep &Step,
+                                                           BlobWriter &Blobs) {
+  llvm::Expected<std::string> Ptx = readFile(Step.ptxPath());
+  if (!Ptx)
+    return Ptx.takeError();
+  if (!llvm::StringRef(*Ptx).contains(".entry"))
+    return std::nullopt;
+  UnitFrontEnd F;
+  F.PtxDigest = digestOf(*Ptx);
+  F.Step = Step;
+  if (!Step.ModuleIdName.empty()) {
+    llvm::Expected<std::string> ModuleId = readFile(Step.KeepDir + "/" + Step.ModuleIdName);
+    if (!ModuleId)
+      return ModuleId.takeError();
+    F.ModuleId = std::move(*ModuleId);
+  }
+  llvm::Expected<std::string> Input = Blobs.put(Step.KeepDir + "/" + Step.InputName);
+  if (!Input)
+    return Input.takeError();
+  F.InputDigest = *Input;
+  return F;
+}
+
+/// Without them the unit can still be tuned, but for the caps of the front end.
+std::vector<UnitFrontEnd> recordFrontEnds(const DeviceUnit &Planned, BlobWriter &Blobs) {
+  std::vector<UnitFrontEnd> All;
+  for (const FrontEndStep &Step : Planned.FrontEnds) {
+    llvm::Expected<std::optional<UnitFrontEnd>> F = recordFrontEnd(Step, Blobs);
+    if (!F)
+      logLine("front end not recorded: " + llvm::toString(F.takeError()));
+    else if (*F)
+      All.push_back(std::move(**F));
+  }
+  return All;
+}
+
 } // namespace
 
 std::string carve::unitKeyOf(const CommandLine &C, llvm::StringRef Source,
@@ -101,6 +138,7 @@ llvm::Expected<Unit> carve::recordUnit(const DeviceUnit &Planned, const CommandL
     U.Ptx.push_back(
         {P.Compute, *Digest, llvm::sys::path::filename(P.Path).str(), sharedPtxasOptions(Planned)});
   }
+  U.FrontEnds = recordFrontEnds(Planned, Blobs);
   return U;
 }
 

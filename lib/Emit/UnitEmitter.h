@@ -8,6 +8,7 @@
 #include "Nvcc/Toolchain.h"
 #include "Store/Profile.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct EmitContext {
   bool Relocatable = false;
   std::optional<unsigned> Ceiling; ///< The user's own register cap.
   LaunchDomain Domain = LaunchDomain::Preserve;
+  /// The PTX of an image as cicc makes it with `-maxreg Cap`; empty where there is no way to.
+  std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned Cap)> FlavourPtx;
 };
 
 /// Builds the container of \p U with the decisions of \p Profiles in it, chosen as DecisionChoice.h

@@ -50,6 +50,7 @@ struct Steps {
   std::vector<std::string> Environment;
   StringMap<DeviceImage> ImageOfCubin;
   StringMap<std::string> SourceOfPtx, HostCodeOfSource, ObjectOfHostCode;
+  StringMap<FrontEndStep> FrontEndOfPtx;
   std::vector<std::vector<std::string>> Containers;
   StringMap<PlannedLinkImage> LinkedImages; ///< By cubin.
   std::vector<std::string> LinkContainer;
@@ -209,8 +210,11 @@ static Error readStep(std::vector<std::string> Words, Steps &S) {
   StringRef Tool = sys::path::filename(Words[0]);
   if (Tool == "ptxas")
     return readPtxas(Words, S);
-  if (Tool == "cicc")
+  if (Tool == "cicc") {
+    if (std::optional<FrontEndStep> Step = readFrontEndStep(Words))
+      S.FrontEndOfPtx[Step->ptxPath()] = *Step;
     return readFrontEnd(Words, valueOf(Words, "-o"), S.SourceOfPtx, /*BySource=*/false);
+  }
   if (Tool == "cudafe++")
     return readFrontEnd(Words, valueOf(Words, "--gen_c_file_name"), S.HostCodeOfSource,
                         /*BySource=*/true);
@@ -300,6 +304,9 @@ static Expected<DeviceUnit> readContainer(ArrayRef<std::string> Words, const Ste
     if (!ImagePtx)
       return ImagePtx.takeError();
     Ptx = *ImagePtx;
+    auto Step = S.FrontEndOfPtx.find(Ptx);
+    if (Step != S.FrontEndOfPtx.end() && !is_contained(Unit.FrontEnds, Step->second))
+      Unit.FrontEnds.push_back(Step->second);
   }
   if (Error E = findFiles(Ptx, S, Unit))
     return E;

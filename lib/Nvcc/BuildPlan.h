@@ -4,6 +4,8 @@
 /// arguments.
 #pragma once
 
+#include "Nvcc/FrontEndStep.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -32,6 +34,8 @@ struct DeviceUnit {
   /// and the PTX above.
   std::vector<std::string> FatbinaryArguments;
   std::string ObjectPath; ///< The host object that holds the container.
+  /// How the PTX was made, image or embedded; what has another shape than expected is left out.
+  std::vector<FrontEndStep> FrontEnds;
 };
 
 /// One nvlink call: the relocatable device code of all inputs linked for one architecture.

@@ -40,7 +40,7 @@ bool readValue(const llvm::json::Value &V, std::vector<T> &Out, llvm::json::Path
   return true;
 }
 
-/// The members of one object, all of which must be there.
+/// The members of one object; those that get() reads must be there.
 class Members {
 public:
   Members(const llvm::json::Value &V, llvm::json::Path P) : Object(V.getAsObject()), P(P) {
@@ -56,6 +56,11 @@ public:
       return readValue(*V, Out, Member);
     Member.report("missing value");
     return false;
+  }
+
+  /// A member that records of older releases lack: \p Out stays what it is.
+  template <typename T> bool getIfThere(llvm::StringLiteral Name, T &Out) {
+    return Object && (!Object->get(Name) || get(Name, Out));
   }
 
 private:

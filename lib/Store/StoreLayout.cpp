@@ -25,6 +25,7 @@ constexpr Folder Folders[] = {
     {"blobs", "", EntryKind::Blob, true},
     {"units", ".json", EntryKind::Unit, false},
     {"links", ".json", EntryKind::Link, false},
+    {"flavours", ".json", EntryKind::Flavour, false},
     {"containers", "", EntryKind::Container, true},
     {"decisions", ".yaml", EntryKind::Decision, false},
     {"attempts", ".json", EntryKind::Attempt, false},

@@ -12,7 +12,7 @@
 
 namespace carve {
 
-enum class EntryKind { Unit, Link, Blob, Container, Decision, Attempt, Report, Temporary };
+enum class EntryKind { Unit, Link, Blob, Flavour, Container, Decision, Attempt, Report, Temporary };
 
 struct StoreEntry {
   EntryKind Kind;
@@ -42,9 +42,10 @@ std::string containerFolder(llvm::StringRef Root, llvm::StringRef Digest);
 /// Removes the entry that leads from a container to a unit or link, where it is there.
 void unlinkContainer(llvm::StringRef Root, llvm::StringRef Digest, llvm::StringRef Key);
 
-/// Everything in the store at \p Root: blobs before units and links before containers. Files that
-/// are not named as ours are left out, so that a store pointed at somebody's directory by mistake
-/// destroys nothing there. Entries that another process removes meanwhile are left out too.
+/// Everything in the store at \p Root: blobs before units, links and flavours before containers.
+/// Files that are not named as ours are left out, so that a store pointed at somebody's directory
+/// by mistake destroys nothing there. Entries that another process removes meanwhile are left out
+/// too.
 std::vector<StoreEntry> storeEntries(llvm::StringRef Root);
 
 /// The names of the entries of one kind, sorted.

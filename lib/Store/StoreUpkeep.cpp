@@ -2,6 +2,7 @@
 /// What looks at the whole store: counting, checking, evicting, clearing. Other processes write
 /// and remove meanwhile, so an entry that is suddenly gone is never a failure.
 #include "Store/Blob.h"
+#include "Store/FlavourJson.h"
 #include "Store/NewerFormat.h"
 #include "Store/PassthroughLog.h"
 #include "Store/Profile.h"
@@ -91,6 +92,8 @@ static llvm::Error checkUnit(const UnitStore &Store, llvm::StringRef Key) {
     Digests.insert(Digests.end(), {Image.PtxDigest, Image.CubinDigest});
   for (const EmbeddedPtx &Ptx : (*Record)->Ptx)
     Digests.push_back(Ptx.PtxDigest);
+  for (const UnitFrontEnd &F : (*Record)->FrontEnds)
+    Digests.push_back(F.InputDigest);
   return checkBlobs(Store, Digests);
 }
 
@@ -104,6 +107,26 @@ static llvm::Error checkLink(const UnitStore &Store, llvm::StringRef Key) {
   for (const LinkedImage &Image : (*Record)->Images)
     Digests.push_back(Image.CubinDigest);
   return checkBlobs(Store, Digests);
+}
+
+/// Whether the entry names blobs, without which it is of no use.
+static bool isRecord(const StoreEntry &Entry) {
+  return Entry.Kind == EntryKind::Unit || Entry.Kind == EntryKind::Link ||
+         Entry.Kind == EntryKind::Flavour;
+}
+
+static llvm::Error checkFlavour(const UnitStore &Store, const StoreEntry &Entry) {
+  llvm::Expected<std::string> Json = readFile(Entry.Path);
+  llvm::Expected<std::string> Digest = Json ? parseFlavour(*Json, Entry.Path) : Json.takeError();
+  return Digest ? checkBlobs(Store, {*Digest}) : Digest.takeError();
+}
+
+/// What is wrong with a unit, link or flavour, the blobs that it names included.
+static llvm::Error checkRecord(const UnitStore &Store, const StoreEntry &Entry) {
+  if (Entry.Kind == EntryKind::Flavour)
+    return checkFlavour(Store, Entry);
+  return Entry.Kind == EntryKind::Unit ? checkUnit(Store, Entry.Name)
+                                       : checkLink(Store, Entry.Name);
 }
 
 /// The containers of the unit or link \p Key; nothing where neither is there.
@@ -140,10 +163,8 @@ static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
     return llvm::Error::success();
   if (Entry.Kind == EntryKind::Blob)
     return Store.blob(Entry.Name).takeError();
-  if (Entry.Kind == EntryKind::Unit)
-    return checkUnit(Store, Entry.Name);
-  if (Entry.Kind == EntryKind::Link)
-    return checkLink(Store, Entry.Name);
+  if (isRecord(Entry))
+    return checkRecord(Store, Entry);
   if (Entry.Kind == EntryKind::Container)
     return checkContainer(Store, Entry);
   llvm::Expected<std::string> Text = readFile(Entry.Path);
@@ -172,12 +193,10 @@ std::vector<StoreFault> UnitStore::verify(bool Repair) {
   return Faults;
 }
 
-static bool isRecord(const StoreEntry &Entry) {
-  return Entry.Kind == EntryKind::Unit || Entry.Kind == EntryKind::Link;
-}
-
-/// Removes the record of a unit or link after the entries that lead to it.
+/// Removes the record, of a unit or link after the entries that lead to it.
 static llvm::Error removeRecord(const UnitStore &Store, const StoreEntry &Entry) {
+  if (Entry.Kind == EntryKind::Flavour)
+    return removeEntry(Entry);
   auto Containers = containersOf(Store, Entry.Name);
   if (!Containers) {
     llvm::consumeError(Containers.takeError());
@@ -192,13 +211,13 @@ static llvm::Error evict(const UnitStore &Store, const StoreEntry &Entry) {
   return isRecord(Entry) ? removeRecord(Store, Entry) : removeEntry(Entry);
 }
 
-/// A unit of which a blob has gone can be neither tuned nor emitted; a link goes likewise.
+/// A unit of which a blob has gone can be neither tuned nor emitted; links and flavours go
+/// likewise.
 static llvm::Error removeRecordsWithoutBlobs(const UnitStore &Store) {
   for (const StoreEntry &Entry : storeEntries(Store.root())) {
     if (!isRecord(Entry))
       continue;
-    llvm::Error Wrong =
-        Entry.Kind == EntryKind::Unit ? checkUnit(Store, Entry.Name) : checkLink(Store, Entry.Name);
+    llvm::Error Wrong = checkRecord(Store, Entry);
     bool Keep = !Wrong || Wrong.isA<NewerFormat>();
     llvm::consumeError(std::move(Wrong));
     if (Keep)

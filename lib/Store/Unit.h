@@ -3,6 +3,7 @@
 /// and emission start from.
 #pragma once
 
+#include "Nvcc/FrontEndStep.h"
 #include "Ptx/KernelResources.h"
 #include "Support/CommandRunner.h"
 
@@ -29,6 +30,15 @@ struct EmbeddedPtx {
   std::string PtxDigest; ///< Blob.
   std::string PtxName;
   std::vector<std::string> PtxasOptions; ///< Of a sibling image; `-arch` is the reader's to set.
+};
+
+/// How PTX of the unit was made, so that it can be made at another register cap (FlavourPtx.h).
+/// Kept of PTX that has a kernel.
+struct UnitFrontEnd {
+  std::string PtxDigest; ///< Of an image or of embedded PTX.
+  FrontEndStep Step;
+  std::string InputDigest; ///< Blob: the preprocessed text.
+  std::string ModuleId;    ///< Content of the module id file.
 };
 
 /// What is kept of a compile to an object, so that one whose decisions alone are other than then
@@ -74,6 +84,7 @@ struct Unit {
   std::vector<std::string> Containers;
   std::vector<UnitImage> Images;
   std::vector<EmbeddedPtx> Ptx;
+  std::vector<UnitFrontEnd> FrontEnds;
   std::string Choices; ///< Digest of choicesOf() the unit's decisions at its last compile.
   RebuildCue Cue = RebuildCue::None;
   std::optional<ObjectRecord> Object; ///< Where the output is an object.

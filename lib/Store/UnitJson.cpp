@@ -68,6 +68,22 @@ static json::Value toValue(const EmbeddedPtx &E) {
                       {"ptxas-options", toValue(E.PtxasOptions)}};
 }
 
+static json::Value toValue(const UnitFrontEnd &F) {
+  json::Value Cap = nullptr;
+  if (F.Step.Cap)
+    Cap = *F.Step.Cap;
+  return json::Object{{"ptx", F.PtxDigest},
+                      {"input", F.InputDigest},
+                      {"module-id", toValue(llvm::StringRef(F.ModuleId))},
+                      {"cicc", toValue(llvm::StringRef(F.Step.Cicc))},
+                      {"keep-dir", toValue(llvm::StringRef(F.Step.KeepDir))},
+                      {"input-name", toValue(llvm::StringRef(F.Step.InputName))},
+                      {"module-id-name", toValue(llvm::StringRef(F.Step.ModuleIdName))},
+                      {"ptx-name", toValue(llvm::StringRef(F.Step.PtxName))},
+                      {"arguments", toValue(F.Step.Arguments)},
+                      {"cap", std::move(Cap)}};
+}
+
 bool readValue(const json::Value &V, KernelResources &Out, json::Path P) {
   Members M(V, P);
   return M.get("name", Out.Name) && M.get("regs", Out.RegsPerThread) &&
@@ -125,6 +141,15 @@ bool readValue(const json::Value &V, EmbeddedPtx &Out, json::Path P) {
          M.get("ptx-name", Out.PtxName) && M.get("ptxas-options", Out.PtxasOptions);
 }
 
+bool readValue(const json::Value &V, UnitFrontEnd &Out, json::Path P) {
+  Members M(V, P);
+  return M.get("ptx", Out.PtxDigest) && M.get("input", Out.InputDigest) &&
+         M.get("module-id", Out.ModuleId) && M.get("cicc", Out.Step.Cicc) &&
+         M.get("keep-dir", Out.Step.KeepDir) && M.get("input-name", Out.Step.InputName) &&
+         M.get("module-id-name", Out.Step.ModuleIdName) && M.get("ptx-name", Out.Step.PtxName) &&
+         M.get("arguments", Out.Step.Arguments) && M.get("cap", Out.Step.Cap);
+}
+
 bool readValue(const json::Value &V, Unit &Out, json::Path P) {
   Members M(V, P);
   return M.get("key", Out.Key) && M.get("project", Out.Project) && M.get("source", Out.Source) &&
@@ -133,8 +158,8 @@ bool readValue(const json::Value &V, Unit &Out, json::Path P) {
          M.get("nvcc-version", Out.NvccVersion) && M.get("relocatable", Out.Relocatable) &&
          M.get("register-cap", Out.RegisterCap) && M.get("containers", Out.Containers) &&
          M.get("images", Out.Images) && M.get("embedded-ptx", Out.Ptx) &&
-         M.get("choices", Out.Choices) && M.get("rebuild-cue", Out.Cue) &&
-         M.get("object", Out.Object);
+         M.getIfThere("front-ends", Out.FrontEnds) && M.get("choices", Out.Choices) &&
+         M.get("rebuild-cue", Out.Cue) && M.get("object", Out.Object);
 }
 
 } // namespace carve
@@ -146,6 +171,9 @@ std::string carve::printUnit(const Unit &U) {
   json::Array Ptx;
   for (const EmbeddedPtx &E : U.Ptx)
     Ptx.push_back(toValue(E));
+  json::Array FrontEnds;
+  for (const UnitFrontEnd &F : U.FrontEnds)
+    FrontEnds.push_back(toValue(F));
   json::Value Cap = nullptr;
   if (U.RegisterCap)
     Cap = *U.RegisterCap;
@@ -166,6 +194,7 @@ std::string carve::printUnit(const Unit &U) {
                       {"containers", toValue(U.Containers)},
                       {"images", std::move(Images)},
                       {"embedded-ptx", std::move(Ptx)},
+                      {"front-ends", std::move(FrontEnds)},
                       {"choices", U.Choices},
                       {"rebuild-cue", CueNames[size_t(U.Cue)].str()},
                       {"object", std::move(Object)}};

@@ -1,6 +1,7 @@
 #include "Store/UnitStore.h"
 
 #include "Store/Blob.h"
+#include "Store/FlavourJson.h"
 #include "Store/LinkJson.h"
 #include "Store/PassthroughLog.h"
 #include "Store/StoreLayout.h"
@@ -273,6 +274,40 @@ llvm::Expected<std::optional<Unit>> UnitStore::unitOfContainer(llvm::StringRef D
   if (Units.empty())
     return std::nullopt;
   return std::optional(std::move(Units.front()));
+}
+
+llvm::Expected<std::optional<std::string>> UnitStore::flavour(llvm::StringRef Key) const {
+  if (!isEntryName(Key))
+    return badName("flavour key", Key);
+  std::string Path = entryPath(Root, EntryKind::Flavour, Key);
+  llvm::Expected<std::optional<std::string>> Json = readIfThere(Path);
+  if (!Json)
+    return Json.takeError();
+  if (!*Json)
+    return std::nullopt;
+  llvm::Expected<std::string> Digest = parseFlavour(**Json, Path);
+  if (!Digest)
+    return Digest.takeError();
+  llvm::Expected<std::string> Ptx = blob(*Digest);
+  if (Ptx) {
+    renewAge(Path);
+    renewAge(blobPath(Root, *Digest));
+    return std::optional(std::move(*Ptx));
+  }
+  llvm::Error Failed = Ptx.takeError();
+  if (!isMissing(Failed))
+    return Failed;
+  llvm::consumeError(std::move(Failed));
+  return std::nullopt;
+}
+
+llvm::Error UnitStore::putFlavour(llvm::StringRef Key, llvm::StringRef Ptx) {
+  if (!isEntryName(Key))
+    return badName("flavour key", Key);
+  llvm::Expected<std::string> Digest = putBlob(Ptx);
+  if (!Digest)
+    return Digest.takeError();
+  return write(entryPath(Root, EntryKind::Flavour, Key), printFlavour(*Digest));
 }
 
 llvm::Expected<std::optional<std::string>> UnitStore::attempt(llvm::StringRef Key) const {

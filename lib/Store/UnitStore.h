@@ -5,7 +5,8 @@
 ///
 ///   units/<key>.json          one record per unit
 ///   links/<key>.json          one record per device link (-rdc=true)
-///   blobs/<xx>/<digest>       PTX and cubins, zstd-compressed, checked on reading
+///   blobs/<xx>/<digest>       PTX, cubins, preprocessed text; zstd-compressed, checked on reading
+///   flavours/<key>.json       which blob the PTX is that cicc made at another cap (FlavourPtx.h)
 ///   containers/<digest>/<key> empty: the unit or link <key> loads this container; several may
 ///   decisions/<key>.yaml      a unit's decisions (Profile.h)
 ///   attempts/<key>.json       what became of the last tuning of a unit
@@ -87,6 +88,11 @@ public:
   std::vector<DeviceLink> linksOfContainer(llvm::StringRef Digest) const;
   std::vector<DeviceLink> links() const;
 
+  /// The PTX that was kept under \p Key; nothing where none was, or where it has been evicted
+  /// since. Reading it renews its age.
+  llvm::Expected<std::optional<std::string>> flavour(llvm::StringRef Key) const;
+  llvm::Error putFlavour(llvm::StringRef Key, llvm::StringRef Ptx);
+
   /// Text files beside a unit's record: `decisions` (extension yaml) and `attempts` (json).
   llvm::Expected<std::optional<std::string>> decisions(llvm::StringRef Key) const;
   /// Writes the decision file where its content changes. DecisionDate::Kept is for what changes
@@ -114,9 +120,10 @@ public:
   StoreStats stats() const;
   /// Reads everything and reports what is damaged; with \p Repair, removes it.
   std::vector<StoreFault> verify(bool Repair);
-  /// Removes the longest unused blobs, units, links, attempts and reports until at most \p MaxBytes
-  /// remain. A unit or link goes with its container entries, and when one of its blobs goes; its
-  /// decisions stay (they are small and dear). Temporaries of writers killed an hour ago go first.
+  /// Removes the longest unused blobs, units, links, flavours, attempts and reports until at most
+  /// \p MaxBytes remain. A unit, link or flavour goes when one of its blobs goes, and takes the
+  /// container entries that lead to it along; its decisions stay (they are small and dear).
+  /// Temporaries of writers killed an hour ago go first.
   llvm::Error prune(uint64_t MaxBytes);
   /// prune(), at most once an hour, as a side effect of a compile.
   void pruneSometimes(uint64_t MaxBytes);

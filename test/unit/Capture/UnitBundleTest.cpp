@@ -25,6 +25,11 @@ struct UnitBundleTest : testing::Test {
     I.PtxDigest = llvm::cantFail(Here.putBlob("ptx of " + Key));
     I.CubinDigest = llvm::cantFail(Here.putBlob("cubin of " + Key));
     U.Images = {I};
+    UnitFrontEnd F;
+    F.PtxDigest = I.PtxDigest;
+    F.InputDigest = llvm::cantFail(Here.putBlob("text of " + Key));
+    F.ModuleId = "id of " + Key;
+    U.FrontEnds = {F};
     ObjectRecord O;
     O.ObjectDigest = llvm::cantFail(Here.putBlob("object"));
     U.Object = O;
@@ -49,13 +54,16 @@ TEST_F(UnitBundleTest, AUnitGoesAlongWithItsBlobs) {
   llvm::cantFail(Here.putUnit(unit("b", "c2")));
   CaptureReader R = captured("c1");
   EXPECT_EQ(R.capture().Units.size(), 1u);
-  EXPECT_EQ(R.capture().Blobs.size(), 2u) << "the object's are of use beside the sources only";
+  EXPECT_EQ(R.capture().Blobs.size(), 3u) << "the object's are of use beside the sources only";
   llvm::cantFail(unbundleUnits(R, There));
   std::vector<Unit> Found = There.unitsOfContainer("c1");
   ASSERT_EQ(Found.size(), 1u);
   EXPECT_EQ(Found[0].Key, "a");
   EXPECT_FALSE(Found[0].Object);
   EXPECT_EQ(llvm::cantFail(There.blob(Found[0].Images[0].PtxDigest)), "ptx of a");
+  ASSERT_EQ(Found[0].FrontEnds.size(), 1u);
+  EXPECT_EQ(Found[0].FrontEnds[0].ModuleId, "id of a");
+  EXPECT_EQ(llvm::cantFail(There.blob(Found[0].FrontEnds[0].InputDigest)), "text of a");
   EXPECT_EQ(There.verify(false).size(), 0u);
 }
 

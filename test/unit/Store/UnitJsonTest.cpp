@@ -132,3 +132,36 @@ TEST(UnitJson, KeepsWhatALaterCompileStartsFrom) {
   EXPECT_EQ(messageOf(parseUnit(replaced(printUnit(U), "\"cache\"", "\"guess\""), "u.json")),
             "u.json: expected none, depfile or cache at unit.rebuild-cue");
 }
+
+TEST(UnitJson, KeepsHowPtxWasMade) {
+  Unit U = sampleUnit();
+  UnitFrontEnd F;
+  F.PtxDigest = "p";
+  F.Step = {"/cuda/cicc", "/tmp/k\xe9", "k.cpp1.ii", "k.module_id", "k.ptx", {"-g", ""}, 40};
+  F.InputDigest = "i";
+  F.ModuleId = "_1234_4_k_cu\n";
+  U.FrontEnds = {F, F};
+  U.FrontEnds[1].Step.Cap.reset();
+  std::string Json = printUnit(U);
+  Unit Back = valueOf(parseUnit(Json, "u.json"));
+  ASSERT_EQ(Back.FrontEnds.size(), 2u);
+  EXPECT_EQ(Back.FrontEnds[0].PtxDigest, "p");
+  EXPECT_EQ(Back.FrontEnds[0].InputDigest, "i");
+  EXPECT_EQ(Back.FrontEnds[0].ModuleId, F.ModuleId);
+  EXPECT_EQ(Back.FrontEnds[0].Step, F.Step);
+  EXPECT_EQ(Back.FrontEnds[1].Step, U.FrontEnds[1].Step);
+  EXPECT_EQ(messageOf(parseUnit(replaced(Json, "\"cap\": 40", "\"cap\": -40"), "u.json")),
+            "u.json: expected integer in 0..4294967295 at unit.front-ends[0].cap");
+  EXPECT_EQ(messageOf(parseUnit(replaced(Json, "\"module-id\"", "\"module\""), "u.json")),
+            "u.json: missing value at unit.front-ends[0].module-id");
+  EXPECT_EQ(
+      messageOf(parseUnit(replaced(Json, "\"front-ends\": [", "\"front-ends\": [1,"), "u.json")),
+      "u.json: expected object at unit.front-ends[0]");
+}
+
+TEST(UnitJson, ReadsWhatAnOlderReleaseWrote) {
+  Unit U = sampleUnit();
+  std::string Json = replaced(printUnit(U), "\"front-ends\": [],", "");
+  EXPECT_TRUE(valueOf(parseUnit(Json, "u.json")).FrontEnds.empty());
+  EXPECT_EQ(valueOf(parseUnit(Json, "u.json")).Key, U.Key);
+}

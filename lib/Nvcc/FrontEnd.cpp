@@ -1,0 +1,96 @@
+#include "Nvcc/FrontEnd.h"
+
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace carve;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+/// cicc: where the compile had it, else where toolkits have it.
+static llvm::Expected<std::string> findCicc(const FrontEndStep &Step, const Toolchain &T) {
+  std::string Places[] = {Step.Cicc, path::parent_path(T.BinDir).str() + "/nvvm/bin/cicc",
+                          T.tool("cicc")};
+  for (const std::string &Place : Places)
+    if (path::is_absolute(Place) && fs::can_execute(Place) && !fs::is_directory(Place))
+      return Place;
+  return unsupported("no-front-end",
+                     "no cicc at " + llvm::join(llvm::ArrayRef<std::string>(Places), ", "));
+}
+
+/// \p Argument with a file of the step's directory at its start, or behind its `=`, moved to
+/// \p Dir.
+static std::string moved(llvm::StringRef Argument, llvm::StringRef KeepDir, llvm::StringRef Dir) {
+  llvm::StringRef File = Argument;
+  if (!File.starts_with("/") && File.contains('='))
+    File = File.split('=').second;
+  llvm::StringRef Option = Argument.drop_back(File.size());
+  if (!File.consume_front(KeepDir) || !File.starts_with("/"))
+    return Argument.str();
+  return (Option + Dir + File).str();
+}
+
+static Command ciccCommand(const FlavourRequest &Request, const std::string &Cicc,
+                           const std::string &Dir) {
+  Command C;
+  C.Argv = {Cicc};
+  for (const std::string &Argument : Request.Step.Arguments)
+    C.Argv.push_back(moved(Argument, Request.Step.KeepDir, Dir));
+  if (std::optional<unsigned> Cap = Request.Cap ? Request.Cap : Request.Step.Cap) {
+    C.Argv.push_back("-maxreg");
+    C.Argv.push_back(std::to_string(*Cap));
+  }
+  C.StdinPath = "/dev/null";
+  C.Dir = fs::is_directory(Request.Directory) ? Request.Directory.str() : Dir;
+  // Where cicc fails it leaves a file in TMPDIR.
+  C.Environment = {"PWD=" + C.Dir, "TMPDIR=" + Dir};
+  std::string Library = (path::parent_path(path::parent_path(Cicc)) + "/libdevice").str();
+  if (fs::is_directory(Library))
+    C.Environment.push_back("NVVMIR_LIBRARY_DIR=" + Library);
+  return C;
+}
+
+/// What stands in PTX before its first declaration: the compiler's release and build, the version
+/// of PTX and the target.
+static llvm::StringRef headOf(llvm::StringRef Ptx) {
+  return Ptx.take_front(Ptx.find(".address_size"));
+}
+
+llvm::Error carve::checkFrontEndCap(const FrontEndStep &Step, std::optional<unsigned> Ceiling,
+                                    unsigned Cap) {
+  if (Cap < 1 || Cap > 255)
+    return unsupported("front-end-cap", llvm::Twine(Cap) + ", expected 1..255");
+  for (std::optional<unsigned> Most : {Ceiling, Step.Cap})
+    if (Most && Cap > *Most)
+      return unsupported("above-register-cap", "front-end cap " + llvm::Twine(Cap) +
+                                                   ", the command's own is " + llvm::Twine(*Most));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request, const Toolchain &T,
+                                                  CommandRunner &Runner) {
+  const FrontEndStep &Step = Request.Step;
+  llvm::Expected<std::string> Cicc = findCicc(Step, T);
+  if (!Cicc)
+    return Cicc.takeError();
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-cicc");
+  if (!Dir)
+    return Dir.takeError();
+  if (llvm::Error E = writeFileAtomically(Dir->path() + "/" + Step.InputName, Request.Preprocessed))
+    return E;
+  if (!Step.ModuleIdName.empty())
+    if (llvm::Error E =
+            writeFileAtomically(Dir->path() + "/" + Step.ModuleIdName, Request.ModuleId))
+      return E;
+  llvm::Expected<CommandResult> Done = runChecked(Runner, ciccCommand(Request, *Cicc, Dir->path()));
+  if (!Done)
+    return Done.takeError();
+  llvm::Expected<std::string> Ptx = readFile(Dir->path() + "/" + Step.PtxName);
+  if (Ptx && headOf(*Ptx) != headOf(Request.Original))
+    return unsupported("other-front-end", *Cicc + " is not the cicc that made " + Step.PtxName);
+  return Ptx;
+}

@@ -1,0 +1,59 @@
+#include "Store/FlavourPtx.h"
+
+#include "Nvcc/FrontEnd.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+#include "Support/Log.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace carve;
+
+const UnitFrontEnd *carve::frontEndOf(const Unit &U, llvm::StringRef PtxDigest) {
+  auto Found =
+      llvm::find_if(U.FrontEnds, [&](const UnitFrontEnd &F) { return F.PtxDigest == PtxDigest; });
+  return Found == U.FrontEnds.end() ? nullptr : &*Found;
+}
+
+/// Names a flavour by all that its text depends on. The original PTX stands for the toolkit.
+static std::string flavourKey(const UnitFrontEnd &F, llvm::StringRef Directory, unsigned Cap) {
+  std::string CapText = std::to_string(Cap);
+  std::vector<llvm::StringRef> Fields = {F.PtxDigest, F.InputDigest, F.ModuleId, Directory,
+                                         CapText};
+  for (const std::string &Argument : F.Step.Arguments)
+    Fields.push_back(Argument);
+  return digestOfFields(Fields);
+}
+
+llvm::Expected<std::string> carve::flavourPtx(const Unit &U, llvm::StringRef PtxDigest,
+                                              unsigned Cap, UnitStore &Store, const Toolchain &T,
+                                              CommandRunner &Runner) {
+  const UnitFrontEnd *F = frontEndOf(U, PtxDigest);
+  if (!F)
+    return unsupported("no-front-end", "how the PTX of " + U.Output + " was made is not known");
+  if (llvm::Error E = checkFrontEndCap(F->Step, U.RegisterCap, Cap))
+    return E;
+  // Where it is gone, as with a capture on another machine, line tables name other places.
+  llvm::StringRef Directory = U.Directory;
+  if (!llvm::sys::fs::is_directory(Directory))
+    Directory = "";
+  std::string Key = flavourKey(*F, Directory, Cap);
+  llvm::Expected<std::optional<std::string>> Known = Store.flavour(Key);
+  if (!Known)
+    llvm::consumeError(Known.takeError()); // Damaged: made again.
+  else if (*Known)
+    return std::move(**Known);
+  llvm::Expected<std::string> Input = Store.blob(F->InputDigest);
+  if (!Input)
+    return Input.takeError();
+  llvm::Expected<std::string> Original = Store.blob(PtxDigest);
+  if (!Original)
+    return Original.takeError();
+  llvm::Expected<std::string> Ptx =
+      compileFlavour({F->Step, *Input, F->ModuleId, *Original, Directory, Cap}, T, Runner);
+  if (Ptx)
+    if (llvm::Error E = Store.putFlavour(Key, *Ptx))
+      logLine(llvm::toString(std::move(E)));
+  return Ptx;
+}

@@ -1,0 +1,216 @@
+// A kernel's PTX at another register cap of the front end: what is made of the kept text, long
+// after the compile, is what nvcc makes of the source.
+#include "BuiltTools.h"
+
+#include "Driver/Flavours.h"
+#include "Driver/UnitRecorder.h"
+#include "Nvcc/FrontEnd.h"
+#include "Nvcc/KeptCompile.h"
+#include "Store/FlavourPtx.h"
+
+#include "llvm/Support/Path.h"
+
+using namespace carve;
+
+namespace {
+
+class Flavours : public BuiltToolsTest {
+protected:
+  void SetUp() override {
+    BuiltToolsTest::SetUp();
+    if (IsSkipped())
+      return;
+    // Internal names, a header of its own, and code that changes with the cap.
+    write("inc/mine.h", "#pragma once\nstatic __device__ double Shift;\n");
+    write("src/f.cu", R"(#include "mine.h"
+namespace {
+__device__ int Counter;
+__global__ void hidden(float *Y) { Y[threadIdx.x] = sinf(Y[threadIdx.x]) + Counter; }
+}
+__global__ void wide(double *Y, double X) {
+  double S[48];
+#pragma unroll
+  for (int I = 0; I < 48; ++I)
+    S[I] = Y[I * 32 + threadIdx.x] * X + Shift;
+  for (int J = 0; J < 100; ++J)
+#pragma unroll
+    for (int I = 0; I < 48; ++I)
+      S[I] = S[I] * S[(I + J) & 3] + sin(S[(I + 7) % 48]);
+#pragma unroll
+  for (int I = 0; I < 48; ++I)
+    Y[I * 32 + threadIdx.x] = S[I];
+}
+void run(float *Y) {
+  hidden<<<1, 32>>>(Y);
+  wide<<<1, 32>>>(reinterpret_cast<double *>(Y), 2);
+}
+)");
+  }
+
+  /// The unit of the source, compiled by carve-nvcc with \p Options.
+  Unit compiled(const Words &Options) {
+    Words Arguments = {"-Iinc", "-c", "src/f.cu", "-o", "f.o"};
+    Arguments.insert(Arguments.end(), Options.begin(), Options.end());
+    build(Arguments);
+    std::vector<Unit> Units = store().units();
+    if (Units.size() == 1)
+      return Units.front();
+    ADD_FAILURE() << Units.size() << " units\n" << log();
+    return {};
+  }
+
+  /// The PTX \p Name that nvcc makes with \p Options.
+  std::string nvccsPtx(const Words &Options, llvm::StringRef Name) {
+    EXPECT_FALSE(llvm::sys::fs::create_directories(path("keep")));
+    Words Arguments = {"-Iinc", "-c",     "src/f.cu",   "-o",
+                       "f2.o",  "--keep", "--keep-dir", path("keep")};
+    Arguments.insert(Arguments.end(), Options.begin(), Options.end());
+    buildPlain(Arguments);
+    return read("keep/" + Name.str());
+  }
+
+  std::string madeAgain(const UnitFrontEnd &F, std::optional<unsigned> Cap) {
+    std::string Text = llvm::cantFail(store().blob(F.InputDigest));
+    std::string Original = llvm::cantFail(store().blob(F.PtxDigest));
+    llvm::Expected<std::string> Ptx =
+        compileFlavour({F.Step, Text, F.ModuleId, Original, Work.path(), Cap}, Tools, Runner);
+    if (Ptx)
+      return *Ptx;
+    ADD_FAILURE() << llvm::toString(Ptx.takeError());
+    return "";
+  }
+
+  std::string flavour(const Unit &U, const UnitFrontEnd &F, unsigned Cap) {
+    UnitStore Store = store();
+    llvm::Expected<std::string> Ptx = flavourPtx(U, F.PtxDigest, Cap, Store, Tools, Runner);
+    if (Ptx)
+      return *Ptx;
+    ADD_FAILURE() << llvm::toString(Ptx.takeError());
+    return "";
+  }
+
+  void removeSources() {
+    ASSERT_FALSE(llvm::sys::fs::remove_directories(path("src")));
+    ASSERT_FALSE(llvm::sys::fs::remove_directories(path("inc")));
+  }
+};
+
+} // namespace
+
+TEST_F(Flavours, AreWhatNvccMakes) {
+  const Words Several = {"-gencode",  "arch=compute_80,code=sm_80",
+                         "-gencode",  "arch=compute_90,code=[sm_90,compute_90]",
+                         "-lineinfo", "-t",
+                         "2"};
+  struct {
+    Words Options;
+    size_t Count;
+  } const Cases[] = {{{"-arch=sm_90", "-O3", "-g"}, 1},
+                     {Several, 2},
+                     {{"-arch=sm_90", "-rdc=true", "-std=c++20", "-use_fast_math"}, 1}};
+  const Words Cap = {"-Xcicc", "-maxreg", "-Xcicc", "24"};
+  for (const auto &Case : Cases) {
+    SCOPED_TRACE(testing::PrintToString(Case.Options));
+    llvm::sys::fs::remove_directories(path("store"));
+    Unit U = compiled(Case.Options);
+    ASSERT_EQ(U.FrontEnds.size(), Case.Count) << log();
+    for (const UnitFrontEnd &F : U.FrontEnds) {
+      std::string Kept = llvm::cantFail(store().blob(F.PtxDigest));
+      EXPECT_TRUE(madeAgain(F, std::nullopt) == Kept) << F.Step.PtxName;
+      Words Capped = Case.Options;
+      Capped.insert(Capped.end(), Cap.begin(), Cap.end());
+      std::string Flavour = flavour(U, F, 24);
+      EXPECT_TRUE(Flavour == nvccsPtx(Capped, F.Step.PtxName)) << F.Step.PtxName;
+      EXPECT_FALSE(Flavour == Kept) << "the source has to be one whose PTX depends on the cap";
+    }
+    expectNoTemporaries();
+  }
+}
+
+TEST_F(Flavours, NeedNoSource) {
+  Unit U = compiled({"-arch=sm_90", "-lineinfo"});
+  ASSERT_EQ(U.FrontEnds.size(), 1u);
+  const UnitFrontEnd &F = U.FrontEnds.front();
+  std::string Expected =
+      nvccsPtx({"-arch=sm_90", "-lineinfo", "-Xcicc", "-maxreg=255"}, F.Step.PtxName);
+  removeSources();
+  EXPECT_TRUE(flavour(U, F, 255) == Expected);
+  EXPECT_TRUE(madeAgain(F, std::nullopt) == llvm::cantFail(store().blob(F.PtxDigest)));
+  // And no cicc where it is remembered.
+  Unit Without = U;
+  Without.FrontEnds[0].Step.Cicc = "/none";
+  Tools.BinDir = "/none";
+  EXPECT_TRUE(flavour(Without, F, 255) == Expected);
+}
+
+TEST_F(Flavours, OfAUsersCapAreBelowIt) {
+  Unit U = compiled({"-arch=sm_90", "-maxrregcount=40"});
+  ASSERT_EQ(U.FrontEnds.size(), 1u);
+  const UnitFrontEnd &F = U.FrontEnds.front();
+  EXPECT_EQ(F.Step.Cap, 40u);
+  EXPECT_TRUE(madeAgain(F, std::nullopt) == llvm::cantFail(store().blob(F.PtxDigest)));
+  EXPECT_TRUE(flavour(U, F, 24) == nvccsPtx({"-arch=sm_90", "-maxrregcount=24"}, "f.ptx"));
+  UnitStore Store = store();
+  llvm::Expected<std::string> Above = flavourPtx(U, F.PtxDigest, 48, Store, Tools, Runner);
+  EXPECT_EQ(llvm::toString(Above.takeError()),
+            "above-register-cap: front-end cap 48, the command's own is 40");
+}
+
+TEST_F(Flavours, AreMadeOfTheKeepDirectoryToo) {
+  EXPECT_FALSE(llvm::sys::fs::create_directories(path("kept")));
+  Words Arguments = {"-arch=sm_90", "-Iinc", "-c", "src/f.cu", "-o", "f.o"};
+  auto Kept = llvm::cantFail(
+      compileKeeping(Tools, Runner, Arguments, Work.path(), path("kept"), /*Quiet=*/true));
+  ASSERT_EQ(Kept.Plan.Units.size(), 1u);
+  UnitStore Store = store();
+  Unit Record = llvm::cantFail(
+      recordUnit(Kept.Plan.Units[0], parsed(Arguments), Tools, "13.0", Work.path(), Store));
+  ASSERT_EQ(Record.FrontEnds.size(), 1u);
+  std::vector<CompiledUnit> Units;
+  Units.push_back({Kept.Plan.Units[0], Record, {}});
+  std::string Expected = flavour(Record, Record.FrontEnds.front(), 32);
+  Units.front().Record.FrontEnds.clear();
+  removeSources();
+  bool Missing = false;
+  auto FlavourPtx = flavoursOf(Units, Store, Tools, Runner, Missing);
+  EXPECT_TRUE(llvm::cantFail(FlavourPtx(Kept.Plan.Units[0].Images[0], 32)) == Expected);
+  EXPECT_FALSE(Missing);
+  ASSERT_FALSE(llvm::sys::fs::remove(path("kept/f.cpp1.ii")));
+  EXPECT_NE(llvm::toString(FlavourPtx(Kept.Plan.Units[0].Images[0], 32).takeError()), "");
+  EXPECT_TRUE(Missing);
+}
+
+TEST_F(Flavours, OfADirectoryBehindASymbolicLink) {
+  ASSERT_FALSE(llvm::sys::fs::create_link(Work.path(), path("link")));
+  Command C;
+  C.Argv = {CARVE_NVCC_PROGRAM, "-arch=sm_90", "-lineinfo", "-Iinc", "-c", "src/f.cu", "-o", "f.o"};
+  C.Dir = path("link");
+  C.Environment = environment({"PWD=" + path("link")});
+  C.CaptureStderr = true;
+  CommandResult R = llvm::cantFail(Runner.run(C));
+  ASSERT_TRUE(R.succeeded()) << R.Stderr;
+  std::vector<Unit> Units = store().units();
+  ASSERT_EQ(Units.size(), 1u);
+  const UnitFrontEnd &F = Units[0].FrontEnds.at(0);
+  std::string Text = llvm::cantFail(store().blob(F.InputDigest));
+  std::string Kept = llvm::cantFail(store().blob(F.PtxDigest));
+  EXPECT_TRUE(
+      llvm::cantFail(compileFlavour({F.Step, Text, F.ModuleId, Kept, Units[0].Directory, {}}, Tools,
+                                    Runner)) == Kept);
+}
+
+TEST_F(Flavours, PtxWithoutAKernelHasNone) {
+  write("src/f.cu", "__device__ int Value;\nint host() { return 0; }\n");
+  EXPECT_TRUE(compiled({"-arch=sm_90"}).FrontEnds.empty());
+}
+
+TEST_F(Flavours, OfAFileFullOfTemplates) {
+  write("src/f.cu", R"(#include <thrust/device_vector.h>
+#include <thrust/sort.h>
+void sort(thrust::device_vector<float> &V) { thrust::sort(V.begin(), V.end()); }
+)");
+  Unit U = compiled({"-arch=sm_90"});
+  ASSERT_EQ(U.FrontEnds.size(), 1u);
+  const UnitFrontEnd &F = U.FrontEnds.front();
+  EXPECT_TRUE(madeAgain(F, std::nullopt) == llvm::cantFail(store().blob(F.PtxDigest)));
+}
