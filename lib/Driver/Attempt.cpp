@@ -10,13 +10,13 @@
 using namespace carve;
 namespace json = llvm::json;
 
-static std::string modeName(TuningScope Scope, LaunchDomain Domain) {
-  return std::string(Scope == TuningScope::File ? "file" : "kernel") + " " +
-         (Domain == LaunchDomain::Traced ? "traced" : "preserve");
+static std::string modeName(const TuningOptions &Options) {
+  return std::string(Options.Scope == TuningScope::File ? "file" : "kernel") + " " +
+         (Options.Domain == LaunchDomain::Traced ? "traced" : "preserve");
 }
 
-bool carve::alreadyAttempted(const Unit &U, llvm::StringRef Workload, TuningScope Scope,
-                             LaunchDomain Domain, const UnitStore &Store) {
+bool carve::alreadyAttempted(const Unit &U, llvm::StringRef Workload, const TuningOptions &Options,
+                             const UnitStore &Store) {
   auto Text = Store.attempt(U.Key);
   if (!Text) {
     llvm::consumeError(Text.takeError());
@@ -31,7 +31,8 @@ bool carve::alreadyAttempted(const Unit &U, llvm::StringRef Workload, TuningScop
   }
   const json::Object *O = Value->getAsObject();
   if (!O || O->getInteger("attempt") != 1 || O->getString("workload") != Workload ||
-      O->getString("mode") != modeName(Scope, Domain))
+      O->getString("mode") != modeName(Options) ||
+      O->getInteger("effort").value_or(0) < Options.Search.Effort)
     return false;
   std::vector<std::string> Seen;
   json::Path::Root Root;
@@ -45,8 +46,8 @@ bool carve::alreadyAttempted(const Unit &U, llvm::StringRef Workload, TuningScop
   return std::includes(Seen.begin(), Seen.end(), Now->begin(), Now->end());
 }
 
-void carve::rememberAttempt(const Unit &U, llvm::StringRef Workload, TuningScope Scope,
-                            LaunchDomain Domain, llvm::StringRef Note, UnitStore &Store) {
+void carve::rememberAttempt(const Unit &U, llvm::StringRef Workload, const TuningOptions &Options,
+                            llvm::StringRef Note, UnitStore &Store) {
   llvm::Expected<std::vector<std::string>> Digests = kernelDigests(U, Store);
   if (!Digests) {
     logLine(llvm::toString(Digests.takeError()));
@@ -54,7 +55,8 @@ void carve::rememberAttempt(const Unit &U, llvm::StringRef Workload, TuningScope
   }
   json::Object O{{"attempt", 1},
                  {"workload", json::fixUTF8(Workload)},
-                 {"mode", modeName(Scope, Domain)},
+                 {"mode", modeName(Options)},
+                 {"effort", Options.Search.Effort},
                  {"note", json::fixUTF8(Note)},
                  {"kernels", json::Array(*Digests)}};
   std::string Text;

@@ -10,13 +10,14 @@
 
 namespace carve {
 
-/// Whether every kernel of \p U was there when \p Workload was last tuned with the same scope and
-/// domain. A change elsewhere in the file keeps that; a new or changed kernel does not.
-bool alreadyAttempted(const Unit &U, llvm::StringRef Workload, TuningScope Scope,
-                      LaunchDomain Domain, const UnitStore &Store);
+/// Whether every kernel of \p U was there when \p Workload was last tuned with the scope and domain
+/// of \p Options and no less effort. A change elsewhere in the file keeps that; a new or changed
+/// kernel does not.
+bool alreadyAttempted(const Unit &U, llvm::StringRef Workload, const TuningOptions &Options,
+                      const UnitStore &Store);
 
 /// Remembers that \p U was looked at. \p Note says why nothing came of it, or is empty.
-void rememberAttempt(const Unit &U, llvm::StringRef Workload, TuningScope Scope,
-                     LaunchDomain Domain, llvm::StringRef Note, UnitStore &Store);
+void rememberAttempt(const Unit &U, llvm::StringRef Workload, const TuningOptions &Options,
+                     llvm::StringRef Note, UnitStore &Store);
 
 } // namespace carve

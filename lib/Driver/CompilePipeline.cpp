@@ -151,9 +151,10 @@ bool CompilePipeline::shouldTune() const {
   bool ByHand = O.Run == RunMode::Command || !O.Samples.empty();
   if (!ByHand && (Line.Makes != Product::Executable || UserProfile))
     return false;
+  TuneRequest Tuning = tuneRequest();
   return llvm::any_of(Units, [&](const CompiledUnit &U) {
-    return !alreadyAttempted(U.Record, llvm::join(tuneRequest().Workload.Argv, " "), O.Scope,
-                             O.Domain, Store);
+    return !alreadyAttempted(U.Record, llvm::join(Tuning.Workload.Argv, " "), Tuning.Options,
+                             Store);
   });
 }
 
@@ -166,6 +167,7 @@ TuneRequest CompilePipeline::tuneRequest() const {
   R.Workload.OutputFiles = O.OutputFiles;
   R.Options.Scope = O.Scope;
   R.Options.Domain = O.Domain;
+  R.Options.Search = searchLimits(O.Effort);
   R.Options.DevicesDir = Request.Install.DevicesDir;
   R.Limits.MaxRuns = O.MaxRuns;
   R.Limits.BudgetS = O.BudgetS;
@@ -206,8 +208,7 @@ void CompilePipeline::tuneProgram() {
       if (llvm::Error E = Store.antedateDecisions(U.Record.Key))
         logLine(llvm::toString(std::move(E)));
     }
-    rememberAttempt(U.Record, Tuned->Report.Workload, Request.Options.Scope, Request.Options.Domain,
-                    Tuned->Report.Note, Store);
+    rememberAttempt(U.Record, Tuned->Report.Workload, Tuning.Options, Tuned->Report.Note, Store);
   }
   if (!Tuned->Report.Note.empty())
     logLine("not tuned: " + Tuned->Report.Note);

@@ -15,7 +15,7 @@ using namespace carve;
 namespace path = llvm::sys::path;
 
 static constexpr char Help[] =
-    R"(carve-nvcc: nvcc that tunes the register count of every kernel. Takes nvcc's options, and:
+    R"(carve-nvcc: nvcc that tunes registers and other knobs of every kernel. Takes nvcc's options, and:
   --carve-run=COMMAND           the workload that tunes; 'none' turns tuning off, 'auto' runs the
                                 executable made, without arguments (also: CARVE_RUN)
   --carve-output=FILE           a file of the workload whose content must not change; repeatable
@@ -24,7 +24,9 @@ static constexpr char Help[] =
   --carve-budget=SECONDS        for the whole tuning (none)
   --carve-mode=auto|fixed|rotate|replay
                                 time variants inside one run of the workload, or a run for each (auto)
-  --carve-scope=kernel|file     a cap per kernel, or one per file by -maxrregcount (kernel)
+  --carve-effort=0|1|2|3        what is tried: register caps, also the front end's, also other knobs
+                                around the best, also the file's, with twice the variants (2)
+  --carve-scope=kernel|file     a variant per kernel, or a cap per file by -maxrregcount (kernel)
   --carve-launch-domain=preserve|traced
                                 every launch that nvcc's build accepts, or the blocks seen (preserve)
   --carve-profile=FILE          read and write decisions there (also: CARVE_PROFILE)
@@ -67,6 +69,7 @@ llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::strin
   F.number("--carve-max-runs", O.MaxRuns, 1, 1000000);
   F.seconds("--carve-budget", O.BudgetS);
   F.choice("--carve-mode", {"auto", "fixed", "rotate", "replay"}, Mode);
+  F.number("--carve-effort", O.Effort, 0, MaxEffort);
   F.choice("--carve-scope", {"kernel", "file"}, Scope);
   F.choice("--carve-launch-domain", {"preserve", "traced"}, Domain);
   F.text("--carve-profile", O.ProfilePath);

@@ -27,6 +27,7 @@ struct DriverOptions {
   double BudgetS = 0; ///< For a tuning; 0: none.
   ModeRequest Mode = ModeRequest::Auto;
   TuningScope Scope = TuningScope::Kernel;
+  unsigned Effort = 2; ///< As SearchLimits::Effort.
   LaunchDomain Domain = LaunchDomain::Preserve;
   std::string ProfilePath, LogPath;
   std::string Samples; ///< Recorded samples in the GPU's place.

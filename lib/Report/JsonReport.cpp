@@ -139,8 +139,8 @@ static bool fromJSON(const json::Value &V, VariantReport &R, json::Path P) {
   return M && M.map("name", R.Name) && mapCount(M, "regs", R.Regs) &&
          mapCount(M, "spill-bytes", R.SpillBytes) && M.map("occupancy", R.Occupancy) &&
          M.map("screening-ratio", R.Ratio) && M.mapOptional("fault", R.Fault) &&
-         M.mapOptional("efficiency", R.Efficiency) &&
-         M.mapOptional("utilization", R.Utilization) && M.mapOptional("carved", R.Carved);
+         M.mapOptional("efficiency", R.Efficiency) && M.mapOptional("utilization", R.Utilization) &&
+         M.mapOptional("carved", R.Carved);
 }
 
 static bool fromJSON(const json::Value &V, GpuUser &U, json::Path P) {

@@ -112,14 +112,14 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
   if (R.VariantsCompiled)
     OS << R.VariantsCompiled << " variants compiled, ";
   OS << R.VariantsTimed << (R.VariantsCompiled ? " timed in " : " variants timed in ") << R.Runs
-     << " runs, "
-     << formatted("%.1f", R.WallS) << " s (one run: " << formatted("%.2f", R.PlainWallS) << " s";
+     << " runs, " << formatted("%.1f", R.WallS)
+     << " s (one run: " << formatted("%.2f", R.PlainWallS) << " s";
   if (R.RunsBeforeConfirmation)
     OS << "; " << R.RunsBeforeConfirmation << " before the confirmation";
   OS << ")\n";
   if (R.TimingWallS > 0)
-    OS << "timing within the program: " << formatted("%.2f", R.TimingWallS) << " s, " << R.VariantsCompared
-       << " output(s) of variants compared with the default's\n";
+    OS << "timing within the program: " << formatted("%.2f", R.TimingWallS) << " s, "
+       << R.VariantsCompared << " output(s) of variants compared with the default's\n";
   for (const std::string &Why : R.Reruns)
     OS << "timed again: " << Why << "\n";
   for (const GpuUser &U : R.OtherUsers)
@@ -149,8 +149,8 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
   size_t NameWidth = Width > FixedColumns + 20 ? Width - FixedColumns : 20;
   NameWidth = std::min(NameWidth, Longest);
   OS << "\n"
-     << llvm::left_justify("kernel", NameWidth)
-     << "  share  " << llvm::left_justify("variant", VariantWidth)
+     << llvm::left_justify("kernel", NameWidth) << "  share  "
+     << llvm::left_justify("variant", VariantWidth)
      << " registers  occupancy   spill bytes  speedup [96% interval]\n";
   size_t Small = 0;
   double SmallShare = 0;

@@ -185,6 +185,7 @@ std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives 
   }
   unsigned Limit =
       launchableRegisterLimit(Job.Model, Kernel.Region, Directives, Options.Domain, Largest);
+  Kernel.LaunchableRegs = Limit;
   std::vector<unsigned> Allowed;
   for (unsigned Cap : Caps) {
     if (Cap <= Limit) {
@@ -218,6 +219,8 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
     return "more static shared memory";
   if (New.StackUnknown)
     return "stack of unknown size";
+  if (Kernel.LaunchableRegs && New.RegsPerThread > Kernel.LaunchableRegs)
+    return "largest block would shrink";
   // Over all threads that the device can hold; the promise allows 64 MB or 1 % of its memory.
   uint64_t Threads = uint64_t(Job.Device.Sms) * Job.Model.MaxThreadsPerSm;
   uint64_t Allowed = std::max<uint64_t>(64u << 20, Job.Device.MemoryBytes / 100);

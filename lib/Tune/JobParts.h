@@ -81,7 +81,7 @@ llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
 /// The caps to try for \p Kernel: points of its shapes within the launch domain. What the domain
-/// forbids is noted in JobKernel::Dropped.
+/// forbids is noted in JobKernel::Dropped, its limit in JobKernel::LaunchableRegs.
 std::vector<unsigned> capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
                                 const TuningJob &Job, const TuningOptions &Options);
 

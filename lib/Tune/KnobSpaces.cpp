@@ -20,7 +20,8 @@ KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const Tun
   KnobSpace Space;
   Space.Caps = capsToTry(Kernel, Entry.Directives, Job, Context.Options);
   Space.DefaultRegs = Kernel.Region.Default.RegsPerThread;
-  Space.MaxRegs = Kernel.Region.rMax();
+  Space.MinRegs = Kernel.Region.rMin();
+  Space.MaxRegs = std::min(Kernel.Region.rMax(), Kernel.LaunchableRegs);
   Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
   Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
   Space.LoadCaching = Entry.HasPlainGlobalLoads;

@@ -31,6 +31,13 @@ enum class PointSet {
   All, ///< The same with every other knob that a module can hold: what a search is judged by.
 };
 
+/// The largest SearchLimits::Effort.
+inline constexpr unsigned MaxEffort = 3;
+
+/// The limits of a search with \p Effort: at most 12 variants of a kernel are timed, with the
+/// largest effort twice as many.
+SearchLimits searchLimits(unsigned Effort);
+
 struct TuningOptions {
   TuningScope Scope = TuningScope::Kernel;
   LaunchDomain Domain = LaunchDomain::Preserve;
@@ -79,6 +86,8 @@ struct JobKernel {
   TracedKernel Traced;
   std::vector<size_t> Modules; ///< Of the job, that hold it.
   RegisterRegion Region;
+  /// The most registers with which the launch domain is kept; 0: not known yet.
+  unsigned LaunchableRegs = 0;
   std::string KernelDigest; ///< PtxModule::kernelDigest.
   KernelHazards Hazards;
   std::vector<JobVariant>

@@ -41,8 +41,7 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
   const PtxEntry &Entry = *Sources.of(Module).Ptx.find(K.Traced.Kernel);
   llvm::Expected<EntryEdit> Edit =
       entryEdit(Setting, Entry,
-                smemSpillingMaxThreads(Job.Model, Entry.Directives,
-                                       K.Region.Default.RegsPerThread),
+                smemSpillingMaxThreads(Job.Model, Entry.Directives, K.Region.Default.RegsPerThread),
                 [&](unsigned Cap) { return Flavours.find(Module, Cap); });
   if (!Edit)
     return Edit.takeError();

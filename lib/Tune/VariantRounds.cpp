@@ -39,8 +39,7 @@ public:
     return Search ? llvm::ArrayRef(Search->carved()) : llvm::ArrayRef<CarvedVariant>();
   }
 
-  std::set<VariantSetting> Tried;
-  std::map<VariantSetting, StaticMetrics> Metrics; ///< Of what was compiled.
+  std::map<VariantSetting, StaticMetrics> Metrics; ///< Of what was compiled, the default included.
 
 private:
   std::optional<KernelSearch> Search;
@@ -63,6 +62,13 @@ VariantRounds::VariantRounds(TuningJob &Job, const JobSources &Sources, const Jo
 
 VariantRounds::~VariantRounds() = default;
 
+/// What was carved is known in full at the end.
+void VariantRounds::endSearch(size_t Kernel) {
+  if (Searches[Kernel])
+    describeCarved(Kernel);
+  Searches[Kernel].reset();
+}
+
 /// Settings of \p Kernel to be compiled now; none where its search is over.
 std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel) {
   JobKernel &K = Job.Kernels[Kernel];
@@ -70,24 +76,17 @@ std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel) {
   while (Searches[Kernel]) {
     Source &S = *Searches[Kernel];
     std::vector<VariantSetting> Wanted = S.propose(), Allowed;
-    if (Wanted.empty()) {
-      Searches[Kernel].reset();
-      break;
-    }
-    size_t Before = S.Tried.size();
-    for (const VariantSetting &V : Wanted) {
-      if (V.isDefault() || !S.Tried.insert(V).second)
-        continue;
+    for (const VariantSetting &V : Wanted)
       if (auto Why = forbiddenSetting(V, M))
         K.Dropped.push_back(variantName(V) + ": " + *Why);
       else
         Allowed.push_back(V);
-    }
     if (!Allowed.empty())
       return Allowed;
-    S.carve({});
-    if (S.Tried.size() == Before) // It repeats itself.
-      Searches[Kernel].reset();
+    if (Wanted.empty())
+      endSearch(Kernel);
+    else
+      S.carve({});
   }
   return {};
 }
@@ -120,17 +119,18 @@ void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Request
     const VariantSetting &Setting = Requests[I].Setting;
     JobVariant V{Setting, "", Made[I].Resources, Made[I].CodeDigest, ""};
     V.Metrics = staticMetrics(Job.Model, V.Resources, Shape, Made[I].Counts);
-    K.Compiled += !Setting.isDefault();
+    bool IsNew = !Setting.isDefault() && !S.Metrics.count(Setting);
+    K.Compiled += IsNew;
     std::optional<std::string> Why;
     if (!Made[I].Failure.empty())
       Why = Made[I].Failure;
     else if (!Setting.isDefault())
       Why = forbidden(K, V, Job);
+    S.Metrics[Setting] = V.Metrics;
     if (Why) {
       K.Dropped.push_back(variantName(Setting) + ": " + *Why);
       continue;
     }
-    S.Metrics[Setting] = V.Metrics;
     Candidates.push_back({Setting, V.Metrics, V.CodeDigest});
     if (!Setting.isDefault()) {
       Sound[Setting] = std::move(V);
@@ -147,7 +147,6 @@ void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Request
       addVariant(Kernel, std::move(V->second));
       Sound.erase(V);
     }
-  describeCarved(Kernel);
 }
 
 void VariantRounds::describeCarved(size_t Kernel) {
@@ -194,7 +193,7 @@ void VariantRounds::withdraw(size_t Kernel, const std::string &Reason) {
   if (!Added[Kernel].empty())
     K.Variants.resize(Added[Kernel].front());
   Added[Kernel].clear();
-  Searches[Kernel].reset();
+  endSearch(Kernel);
 }
 
 void VariantRounds::learn(size_t Kernel, const std::map<size_t, double> &Ratios) {
@@ -204,7 +203,6 @@ void VariantRounds::learn(size_t Kernel, const std::map<size_t, double> &Ratios)
   for (const auto &[V, Ratio] : Ratios)
     BySetting[Job.Kernels[Kernel].Variants[V].Setting] = Ratio;
   Searches[Kernel]->learn(BySetting);
-  describeCarved(Kernel);
 }
 
 void VariantRounds::select(const VariantSets &Sets) {
@@ -245,5 +243,5 @@ void VariantRounds::assemble() {
   leaveKernels(Refused, Job);
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     if (!Job.Kernels[K].LeftReason.empty())
-      Searches[K].reset();
+      endSearch(K);
 }

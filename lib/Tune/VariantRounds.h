@@ -45,6 +45,7 @@ private:
               llvm::ArrayRef<CompiledSetting> Made);
   void addVariant(size_t Kernel, JobVariant V);
   void describeCarved(size_t Kernel);
+  void endSearch(size_t Kernel);
   bool dropBeyondCaps(const std::set<size_t> &Modules);
 
   TuningJob &Job;

@@ -46,14 +46,15 @@ static llvm::Error openCaptures(const CommandContext &Context, std::vector<std::
 /// Reads the command line of `carve tune` into \p R; \p Json says which report is wanted.
 static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest &R, bool &Json,
                                    bool &FromCaptures) {
-  unsigned Mode = 0, Scope = 0, Domain = 0, Points = 0, Format = 0;
+  unsigned Mode = 0, Scope = 0, Domain = 0, Points = 0, Format = 0, Effort = 2;
   Flags F("carve tune");
   F.seconds("--timeout", R.Workload.TimeoutS);
   F.number("--max-runs", R.Limits.MaxRuns, 1, 1000000);
   F.seconds("--budget", R.Limits.BudgetS);
   F.choice("--mode", {"auto", "fixed", "rotate", "replay"}, Mode);
   F.choice("--scope", {"kernel", "file"}, Scope);
-  F.choice("--points", {"critical", "every-8"}, Points);
+  F.number("--effort", Effort, 0, MaxEffort);
+  F.choice("--points", {"critical", "every-8", "all"}, Points);
   F.choice("--launch-domain", {"preserve", "traced"}, Domain);
   F.list("--output", R.Workload.OutputFiles);
   F.text("--stdin", R.Workload.StdinPath);
@@ -80,7 +81,8 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest
     return usageError("carve tune: --samples and --record exclude each other");
   R.Mode = ModeRequest(Mode);
   R.Options.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
-  R.Options.Points = Points ? PointSet::EveryEight : PointSet::Critical;
+  R.Options.Points = PointSet(Points);
+  R.Options.Search = searchLimits(Effort);
   R.Options.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
   Json = Format == 1;
   return llvm::Error::success();

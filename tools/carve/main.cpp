@@ -21,7 +21,8 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
          FILE.cu|FILE.ptx [-- nvcc options]
                       register regions and critical points; needs no GPU
   tune [--timeout=S] [--max-runs=N] [--budget=S] [--mode=auto|fixed|rotate|replay]
-       [--scope=kernel|file] [--points=critical|every-8] [--launch-domain=preserve|traced]
+       [--effort=0|1|2|3] [--points=critical|every-8|all] [--scope=kernel|file]
+       [--launch-domain=preserve|traced]
        [--stdin=FILE] [--output=FILE]... [--profile=FILE] [--samples=FILE | --record=FILE]
        [--format=text|json] -- COMMAND...
                       time variants in COMMAND's kernels; the next build emits the winners
