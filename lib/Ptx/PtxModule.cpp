@@ -140,6 +140,11 @@ const PtxEntry *PtxModule::find(StringRef Name) const {
   return nullptr;
 }
 
+StringRef PtxModule::definitionOf(StringRef Name) const {
+  const PtxItem *Item = Scan->find(Name);
+  return Item && Item->HasBody ? StringRef(Text).slice(Item->Begin, Item->End) : "";
+}
+
 static Expected<const PtxItem *> findEntry(const ScannedPtx &Module, StringRef Name) {
   const PtxItem *Item = Module.find(Name);
   if (!Item || Item->Kind != PtxItem::Entry || !Item->HasBody)
