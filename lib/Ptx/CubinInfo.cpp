@@ -24,6 +24,7 @@ void carve::forEachInfo(StringRef Section, function_ref<void(const CubinInfo &)>
     }
     if (Section.size() < Short)
       return;
+    Info.Payload = Section.take_front(Short);
     if (Short >= 8) {
       Info.Symbol = endian::read32le(Section.data());
       Info.Value = endian::read32le(Section.data() + 4);

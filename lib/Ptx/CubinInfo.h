@@ -14,7 +14,9 @@ enum CubinAttribute : uint8_t {
   AttrFrameSize = 0x11,    ///< Symbol, bytes: the frame, callees compiled into the kernel included.
   AttrMinStackSize = 0x12, ///< Symbol, bytes with callees; all ones where it cannot be known.
   AttrRegCount = 0x2f,     ///< Symbol, registers.
-  AttrNumBarriers = 0x4c,  ///< In the kernel's own section: the count.
+  /// In the kernel's own section, words: the branch, zero, how many, their addresses; repeated.
+  AttrIndirectBranchTargets = 0x34,
+  AttrNumBarriers = 0x4c, ///< In the kernel's own section: the count.
 };
 
 /// An attribute: two words (symbol index and value) from a section of the module, or the one value
@@ -23,6 +25,7 @@ struct CubinInfo {
   uint8_t Attribute = 0;
   uint32_t Symbol = 0; ///< Only with a payload of 8 bytes or more.
   uint32_t Value = 0;
+  llvm::StringRef Payload; ///< In full, where it has one.
 };
 
 /// Calls \p Visit with each attribute of \p Section; stops where the bytes end or make no sense.

@@ -104,3 +104,8 @@ const PtxEntry *PtxModule::find(StringRef Name) const {
       return &Entry;
   return nullptr;
 }
+
+StringRef PtxModule::definitionOf(StringRef Name) const {
+  const PtxItem *Item = Scan->find(Name);
+  return Item && Item->HasBody ? StringRef(Text).slice(Item->Begin, Item->End) : "";
+}

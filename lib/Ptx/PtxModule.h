@@ -82,6 +82,9 @@ public:
   const std::string &text() const { return Text; }
   llvm::ArrayRef<PtxEntry> entries() const { return Entries; }
   const PtxEntry *find(llvm::StringRef Name) const;
+  /// The text of the entry or function \p Name, an alias followed, from its linkage to its closing
+  /// brace. Empty where the module has no body of it.
+  llvm::StringRef definitionOf(llvm::StringRef Name) const;
 
   /// The text with `.maxnreg` of each named entry set to its cap; one already there is replaced.
   /// Fails where an entry is not in the module.

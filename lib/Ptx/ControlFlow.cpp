@@ -1,0 +1,273 @@
+#include "Ptx/ControlFlow.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+using namespace carve;
+using namespace llvm;
+
+/// The nodes that can be reached from 0, each before its successors where no cycle forbids it. Not
+/// recursive: generated code has long chains of blocks.
+static std::vector<unsigned> reversePostOrder(ArrayRef<std::vector<unsigned>> Successors) {
+  std::vector<unsigned> Order;
+  std::vector<bool> Seen(Successors.size());
+  std::vector<std::pair<unsigned, size_t>> Stack = {{0, 0}};
+  Seen[0] = true;
+  while (!Stack.empty()) {
+    auto &[Node, Next] = Stack.back();
+    if (Next == Successors[Node].size()) {
+      Order.push_back(Node);
+      Stack.pop_back();
+      continue;
+    }
+    unsigned Successor = Successors[Node][Next++];
+    if (!Seen[Successor]) {
+      Seen[Successor] = true;
+      Stack.emplace_back(Successor, 0);
+    }
+  }
+  std::reverse(Order.begin(), Order.end());
+  return Order;
+}
+
+bool ControlFlow::dominates(unsigned Above, unsigned Below) const {
+  while (Below != Above && Below != 0)
+    Below = ImmediateDominator[Below];
+  return Below == Above;
+}
+
+bool ControlFlow::contains(unsigned Loop, unsigned Block) const {
+  return std::binary_search(Loops[Loop].Blocks.begin(), Loops[Loop].Blocks.end(), Block);
+}
+
+/// After Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+static void findDominators(ControlFlow &F, ArrayRef<std::vector<unsigned>> Predecessors) {
+  std::vector<unsigned> Place(F.Blocks.size());
+  for (auto [I, Block] : enumerate(F.ReversePostOrder))
+    Place[Block] = I;
+  constexpr unsigned None = ~0u;
+  F.ImmediateDominator.assign(F.Blocks.size(), None);
+  F.ImmediateDominator[0] = 0;
+  bool Changed = true;
+  while (Changed) {
+    Changed = false;
+    for (unsigned Block : drop_begin(F.ReversePostOrder)) {
+      unsigned New = None;
+      for (unsigned Other : Predecessors[Block]) {
+        if (F.ImmediateDominator[Other] == None)
+          continue;
+        if (New == None) {
+          New = Other;
+          continue;
+        }
+        while (Other != New) {
+          unsigned &Later = Place[Other] > Place[New] ? Other : New;
+          Later = F.ImmediateDominator[Later];
+        }
+      }
+      Changed |= F.ImmediateDominator[Block] != New;
+      F.ImmediateDominator[Block] = New;
+    }
+  }
+}
+
+static std::vector<unsigned> blocksOfLoop(const FlowLoop &L,
+                                          ArrayRef<std::vector<unsigned>> Predecessors) {
+  std::vector<unsigned> Found = {L.Header}, Pending = L.Latches;
+  std::vector<bool> Seen(Predecessors.size());
+  Seen[L.Header] = true;
+  while (!Pending.empty()) {
+    unsigned Block = Pending.back();
+    Pending.pop_back();
+    if (Seen[Block])
+      continue;
+    Seen[Block] = true;
+    Found.push_back(Block);
+    append_range(Pending, Predecessors[Block]);
+  }
+  sort(Found);
+  return Found;
+}
+
+static void findLoops(ControlFlow &F, ArrayRef<std::vector<unsigned>> Predecessors) {
+  std::map<unsigned, std::vector<unsigned>> LatchesOf;
+  for (unsigned Block : F.ReversePostOrder)
+    for (unsigned Successor : F.Blocks[Block].Successors)
+      if (F.dominates(Successor, Block))
+        LatchesOf[Successor].push_back(Block);
+  for (auto &[Header, Latches] : LatchesOf) {
+    FlowLoop L;
+    L.Header = Header;
+    L.Latches = Latches;
+    L.Blocks = blocksOfLoop(L, Predecessors);
+    F.Loops.push_back(std::move(L));
+  }
+  // Natural loops of different headers are nested or apart, so the smaller is the inner one.
+  std::vector<unsigned> BySize(F.Loops.size());
+  std::iota(BySize.begin(), BySize.end(), 0);
+  stable_sort(BySize, [&](unsigned A, unsigned B) {
+    return F.Loops[A].Blocks.size() > F.Loops[B].Blocks.size();
+  });
+  for (unsigned Loop : BySize) {
+    FlowLoop &L = F.Loops[Loop];
+    L.Parent = F.LoopOf[L.Header];
+    L.Depth = L.Parent ? F.Loops[*L.Parent].Depth + 1 : 1;
+    for (unsigned Block : L.Blocks)
+      F.LoopOf[Block] = Loop;
+  }
+}
+
+ControlFlow carve::analyseFlow(std::vector<FlowBlock> Blocks) {
+  ControlFlow F;
+  F.Blocks = std::move(Blocks);
+  F.LoopOf.resize(F.Blocks.size());
+  F.Reachable.resize(F.Blocks.size());
+  if (F.Blocks.empty())
+    return F;
+  std::vector<std::vector<unsigned>> Successors, Predecessors(F.Blocks.size());
+  for (const FlowBlock &B : F.Blocks)
+    Successors.push_back(B.Successors);
+  F.ReversePostOrder = reversePostOrder(Successors);
+  for (unsigned Block : F.ReversePostOrder) {
+    F.Reachable[Block] = true;
+    for (unsigned Successor : Successors[Block])
+      Predecessors[Successor].push_back(Block);
+  }
+  findDominators(F, Predecessors);
+  findLoops(F, Predecessors);
+  return F;
+}
+
+namespace {
+
+/// Frequencies region by region, a region being a loop's body or the whole function. Inner loops
+/// are one node of the region around them, which makes its graph free of cycles.
+class FrequencyOfRegions {
+public:
+  FrequencyOfRegions(const ControlFlow &F, ArrayRef<double> Trips) : F(F), Trips(Trips) {}
+  std::vector<double> run() {
+    std::vector<double> Result(F.Blocks.size());
+    if (!F.Blocks.empty())
+      addRegion(std::nullopt, 0, 1, Result);
+    return Result;
+  }
+
+private:
+  using Region = std::optional<unsigned>;
+  struct Edge {
+    unsigned From, To; ///< Blocks.
+  };
+  struct Node {
+    unsigned Block; ///< Or the header of the loop.
+    Region Loop;
+    std::vector<Edge> Out;
+    std::vector<unsigned> Next; ///< Nodes behind Out.
+  };
+
+  /// Adds \p Mass runs of the region that starts at \p Entry to \p Result.
+  void addRegion(Region R, unsigned Entry, double Mass, std::vector<double> &Result);
+  std::vector<Node> nodesOf(Region R, unsigned Entry) const;
+  unsigned nodeOf(Region R, unsigned Block, std::vector<Node> &Nodes,
+                  std::map<unsigned, unsigned> &Known) const;
+  std::vector<double> shares(const Node &N, ArrayRef<double> Inner) const;
+
+  const ControlFlow &F;
+  ArrayRef<double> Trips;
+};
+
+unsigned FrequencyOfRegions::nodeOf(Region R, unsigned Block, std::vector<Node> &Nodes,
+                                    std::map<unsigned, unsigned> &Known) const {
+  Region Loop = F.LoopOf[Block];
+  if (Loop != R)
+    while (F.Loops[*Loop].Parent != R)
+      Loop = F.Loops[*Loop].Parent;
+  else
+    Loop.reset();
+  unsigned First = Loop ? F.Loops[*Loop].Header : Block;
+  auto [It, New] = Known.try_emplace(First, Nodes.size());
+  if (New)
+    Nodes.push_back({First, Loop, {}, {}});
+  return It->second;
+}
+
+std::vector<FrequencyOfRegions::Node> FrequencyOfRegions::nodesOf(Region R, unsigned Entry) const {
+  std::vector<Node> Nodes;
+  std::map<unsigned, unsigned> Known;
+  nodeOf(R, Entry, Nodes, Known);
+  // The entry of a loop's own region is its header, which is a block there.
+  for (size_t I = 0; I < Nodes.size(); ++I) {
+    std::vector<unsigned> Blocks = {Nodes[I].Block};
+    if (Nodes[I].Loop)
+      Blocks = F.Loops[*Nodes[I].Loop].Blocks;
+    for (unsigned From : Blocks)
+      for (unsigned To : F.Blocks[From].Successors) {
+        bool Stays = Nodes[I].Loop && F.contains(*Nodes[I].Loop, To);
+        bool Leaves = R && (To == Entry || !F.contains(*R, To));
+        if (Stays || Leaves)
+          continue;
+        Nodes[I].Out.push_back({From, To});
+        unsigned Next = nodeOf(R, To, Nodes, Known);
+        Nodes[I].Next.push_back(Next);
+      }
+  }
+  return Nodes;
+}
+
+/// How the mass that leaves a node divides among its edges. \p Inner: how often each block of the
+/// node's loop runs in one of its trips.
+std::vector<double> FrequencyOfRegions::shares(const Node &N, ArrayRef<double> Inner) const {
+  bool AllEnd = all_of(N.Out, [&](const Edge &E) { return F.Blocks[E.To].EndsAtOnce; });
+  std::vector<double> Share;
+  double Sum = 0;
+  for (const Edge &E : N.Out) {
+    double Weight = N.Loop ? Inner[E.From] : 1;
+    Share.push_back(AllEnd || !F.Blocks[E.To].EndsAtOnce ? Weight : 0);
+    Sum += Share.back();
+  }
+  for (double &S : Share)
+    S = Sum > 0 ? S / Sum : 1.0 / Share.size();
+  return Share;
+}
+
+void FrequencyOfRegions::addRegion(Region R, unsigned Entry, double Mass,
+                                   std::vector<double> &Result) {
+  std::vector<Node> Nodes = nodesOf(R, Entry);
+  std::vector<std::vector<unsigned>> Successors;
+  for (const Node &N : Nodes)
+    Successors.push_back(N.Next);
+  std::vector<double> In(Nodes.size());
+  In[0] = Mass;
+  std::vector<unsigned> Order = reversePostOrder(Successors);
+  std::vector<size_t> Place(Nodes.size());
+  for (auto [At, I] : enumerate(Order))
+    Place[I] = At;
+  for (unsigned I : Order) {
+    Node &N = Nodes[I];
+    // What leads back here closes a cycle that is no loop.
+    for (size_t E = N.Out.size(); E-- > 0;)
+      if (Place[N.Next[E]] <= Place[I]) {
+        N.Out.erase(N.Out.begin() + E);
+        N.Next.erase(N.Next.begin() + E);
+      }
+    std::vector<double> Inner;
+    if (N.Loop) {
+      Inner.resize(F.Blocks.size());
+      addRegion(N.Loop, N.Block, 1, Inner);
+      for (unsigned Block : F.Loops[*N.Loop].Blocks)
+        Result[Block] += In[I] * Trips[*N.Loop] * Inner[Block];
+    } else {
+      Result[N.Block] += In[I];
+    }
+    for (auto [Next, Share] : zip_equal(N.Next, shares(N, Inner)))
+      In[Next] += In[I] * Share;
+  }
+}
+
+} // namespace
+
+std::vector<double> carve::blockFrequencies(const ControlFlow &Flow, ArrayRef<double> Trips) {
+  return FrequencyOfRegions(Flow, Trips).run();
+}

@@ -1,0 +1,68 @@
+#include "Ptx/ControlFlow.h"
+
+#include "PtxTesting.h"
+
+using namespace carve;
+
+/// Blocks of one instruction each.
+static ControlFlow flow(std::vector<std::vector<unsigned>> Successors,
+                        std::vector<unsigned> Ends = {}) {
+  std::vector<FlowBlock> Blocks;
+  for (std::vector<unsigned> &S : Successors) {
+    size_t At = Blocks.size();
+    Blocks.push_back({At, At + 1, S, llvm::is_contained(Ends, unsigned(At))});
+  }
+  return analyseFlow(std::move(Blocks));
+}
+
+TEST(ControlFlow, NestedLoops) {
+  // 0 -> 1 { 2 { 3 } 4 } 5, and 6 is not reached.
+  ControlFlow F = flow({{1}, {2}, {3}, {2, 4}, {1, 5}, {}, {5}});
+  ASSERT_EQ(F.Loops.size(), 2u);
+  EXPECT_EQ(F.Loops[0].Header, 1u);
+  EXPECT_EQ(F.Loops[0].Blocks, (std::vector<unsigned>{1, 2, 3, 4}));
+  EXPECT_EQ(F.Loops[1].Blocks, (std::vector<unsigned>{2, 3}));
+  EXPECT_EQ(F.Loops[1].Parent, 0u);
+  EXPECT_EQ(F.depth(3), 2u);
+  EXPECT_EQ(F.depth(4), 1u);
+  EXPECT_EQ(F.depth(5), 0u);
+  EXPECT_FALSE(F.Reachable[6]);
+  EXPECT_TRUE(F.dominates(1, 5));
+  EXPECT_FALSE(F.dominates(5, 1));
+  EXPECT_EQ(blockFrequencies(F, {10, 4}), (std::vector<double>{1, 10, 40, 40, 10, 1, 0}));
+}
+
+TEST(ControlFlow, BranchesWeighTheSame) {
+  ControlFlow F = flow({{1, 2}, {3}, {3, 4}, {4}, {}});
+  EXPECT_EQ(blockFrequencies(F, {}), (std::vector<double>{1, 0.5, 0.5, 0.75, 1}));
+}
+
+TEST(ControlFlow, GuardsAreNotTaken) {
+  ControlFlow F = flow({{1, 3}, {2, 3}, {3}, {}}, {3});
+  EXPECT_EQ(blockFrequencies(F, {}), (std::vector<double>{1, 1, 1, 1}));
+}
+
+TEST(ControlFlow, LoopsRunToTheirLastTrip) {
+  // Left from the middle (1 -> 4) and from the end; a branch inside of it.
+  ControlFlow F = flow({{1}, {2, 4}, {3, 5}, {5}, {6}, {1, 6}, {}});
+  ASSERT_EQ(F.Loops.size(), 1u);
+  std::vector<double> Times = blockFrequencies(F, {8});
+  EXPECT_EQ(Times[1], 8);
+  EXPECT_EQ(Times[2], 8);
+  EXPECT_EQ(Times[3], 4);
+  EXPECT_EQ(Times[5], 8);
+  EXPECT_EQ(Times[6], 1);
+}
+
+TEST(ControlFlow, CyclesWithTwoEntriesAreNoLoops) {
+  ControlFlow F = flow({{1, 2}, {2}, {1, 3}, {}});
+  EXPECT_TRUE(F.Loops.empty());
+  EXPECT_EQ(blockFrequencies(F, {})[3], 1);
+}
+
+TEST(ControlFlow, SeveralLatchesAreOneLoop) {
+  ControlFlow F = flow({{1}, {2, 3}, {1}, {1, 4}, {}});
+  ASSERT_EQ(F.Loops.size(), 1u);
+  EXPECT_EQ(F.Loops[0].Latches.size(), 2u);
+  EXPECT_EQ(blockFrequencies(F, {6}), (std::vector<double>{1, 6, 3, 3, 1}));
+}
