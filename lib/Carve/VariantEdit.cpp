@@ -42,6 +42,23 @@ unsigned carve::smemSpillingMaxThreads(const DeviceModel &D, const EntryDirectiv
   return std::min(Directives.maxThreadsPerBlock(), maxThreadsForRegisters(D, DefaultRegs));
 }
 
+std::vector<std::string> carve::ptxasOptionsFor(const VariantSetting &V,
+                                                llvm::ArrayRef<std::string> Options) {
+  if (!V.RegisterUsageLevel)
+    return Options;
+  // ptxas warns of an option given twice.
+  std::vector<std::string> Left;
+  for (size_t I = 0; I < Options.size(); ++I) {
+    auto [Name, Value] = llvm::StringRef(Options[I]).split('=');
+    if (Name != "--register-usage-level" && Name != "-regUsageLevel")
+      Left.push_back(Options[I]);
+    else if (Name.size() == Options[I].size())
+      ++I; // Its value is the next word.
+  }
+  Left.push_back("--register-usage-level=" + std::to_string(*V.RegisterUsageLevel));
+  return Left;
+}
+
 llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEntry &Entry,
                                            unsigned SmemSpillingMaxThreads,
                                            FlavourSource Flavours) {

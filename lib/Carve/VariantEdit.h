@@ -7,9 +7,12 @@
 #include "Device/DeviceModel.h"
 #include "Ptx/PtxModule.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace carve {
 
@@ -36,6 +39,10 @@ unsigned smemSpillingMaxThreads(const DeviceModel &D, const EntryDirectives &Dir
 /// Nothing where it may. \p NvccVersion as `13.0.88`.
 std::optional<std::string> reasonNotSmemSpilling(const PtxEntry &Entry, bool Relocatable,
                                                  llvm::StringRef NvccVersion);
+
+/// ptxas \p Options with `--register-usage-level` as \p V has it, in place of one that is there.
+std::vector<std::string> ptxasOptionsFor(const VariantSetting &V,
+                                         llvm::ArrayRef<std::string> Options);
 
 /// The static shared memory that a kernel may have grown to by that: beyond it no launch succeeds
 /// without an attribute that the program sets.

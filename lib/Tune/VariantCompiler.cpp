@@ -7,6 +7,7 @@
 #include "Ptx/Assembler.h"
 #include "Ptx/Cubin.h"
 #include "Support/Error.h"
+#include "Support/Log.h"
 #include "Tune/KnobSpaces.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -86,6 +87,37 @@ VariantCompiler::split(std::vector<Pending> All) const {
   return Pieces;
 }
 
+/// Counts of the machine code \p Name in \p CubinBytes, with what the PTX alone tells: how often
+/// its loops run, and what is coalesced. \p OfPtx keeps the latter by kernel and flavour.
+std::optional<KernelCounts> VariantCompiler::countsOf(const Key &K, llvm::StringRef CubinBytes,
+                                                      llvm::StringRef Name,
+                                                      std::map<Key, CountedKernel> &OfPtx) const {
+  const JobKernel &Kernel = Job.Kernels[K.first];
+  VariantSetting Flavour;
+  Flavour.FrontEndCap = K.second.FrontEndCap;
+  auto [Known, New] = OfPtx.try_emplace({K.first, Flavour});
+  if (New) {
+    const PtxModule *Ptx = &Sources.of(Kernel.Modules.front()).Ptx;
+    if (Flavour.FrontEndCap)
+      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), *Flavour.FrontEndCap));
+    llvm::Expected<CountedKernel> Counted =
+        countPtxKernel(*Ptx, Kernel.Traced.Kernel, {}, heaviestShape(Kernel.Traced).Block[0]);
+    if (Counted)
+      Known->second = std::move(*Counted);
+    else
+      logLine(Name + ": not counted: " + llvm::toString(Counted.takeError()));
+  }
+  TripCounts Trips;
+  Trips.OfPtx = Known->second.Loops;
+  llvm::Expected<KernelCounts> Counts = countCode(CubinBytes, Name, Trips);
+  if (!Counts) {
+    logLine(Name + ": not counted: " + llvm::toString(Counts.takeError()));
+    return std::nullopt;
+  }
+  Counts->CoalescedShare = Known->second.Counts.CoalescedShare;
+  return *Counts;
+}
+
 llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const {
   std::vector<CloneRequest> Clones;
   std::vector<std::string> Names;
@@ -120,6 +152,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const 
   llvm::StringMap<const KernelResources *> Reported;
   for (const KernelResources &R : Made->Kernels)
     Reported[R.Name] = &R;
+  std::map<Key, CountedKernel> OfPtx;
   for (size_t I = 0; I < Piece.size(); ++I) {
     auto C = Compiled.find(Names[I]);
     if (C == Compiled.end())
@@ -128,6 +161,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const 
     auto R = Reported.find(Names[I]);
     Result.Resources = R == Reported.end() ? C->second->Resources : *R->second;
     Result.CodeDigest = C->second->CodeDigest;
+    Result.Counts = countsOf(Piece[I].first, Made->CubinBytes, Names[I], OfPtx);
   }
   return llvm::Error::success();
 }

@@ -3,6 +3,7 @@
 /// as there are cores, to learn their code and resources before anything is timed.
 #pragma once
 
+#include "Carve/Counts.h"
 #include "Tune/FlavourModules.h"
 
 #include <map>
@@ -50,6 +51,9 @@ private:
   VariantSetting withoutEmptyFlavour(const SettingRequest &R) const;
   std::vector<std::vector<Pending>> split(std::vector<Pending> All) const;
   void compilePiece(llvm::ArrayRef<Pending> Piece) const;
+  std::optional<KernelCounts> countsOf(const Key &K, llvm::StringRef CubinBytes,
+                                       llvm::StringRef Name,
+                                       std::map<Key, CountedKernel> &OfPtx) const;
   llvm::Error assemblePiece(llvm::ArrayRef<Pending> Piece) const;
 
   const TuningJob &Job;

@@ -48,7 +48,7 @@ TEST_F(ProfilesTest, MergeThatFailsLeavesTheOutputAlone) {
               "b.yaml");
   writeProfile("a.yaml", "file-cap: 32\n");
   expectError({"merge", "a.yaml", "b.yaml", "-o", "out.yaml"},
-              "file-cap: 32 in a.yaml, caps of kernels in b.yaml");
+              "file-cap: 32 in a.yaml, decisions for kernels in b.yaml");
   writeProfile("b.yaml", "kernels: k\n");
   expectError({"merge", "a.yaml", "b.yaml", "-o", "out.yaml"},
               "b.yaml:2: kernels: 'k', expected a list");

@@ -73,6 +73,35 @@ TEST(DiffReport, ToldWholeWhereOneSideHasIt) {
             "0 added, 1 removed, 0 changed, 0 remeasured, 0 equal\n");
 }
 
+TEST(DiffReport, EveryKnobIsTold) {
+  Profile A, B;
+  A.Kernels = {tuned("k()", 64, 0.8)};
+  B.Kernels = A.Kernels;
+  VariantSetting &V = B.Kernels[0].Variant;
+  V.Cap.reset();
+  V.FrontEndCap = 32;
+  V.SmemSpilling = true;
+  V.Loads = LoadCaching::L2Only;
+  V.RegisterUsageLevel = 10;
+  ProfileDiff Diff = diffProfiles(A, B);
+  EXPECT_NE(printDiffText(Diff).find("    setting      cap 64 -> frontend-cap 32, smem-spilling "
+                                     "true, load-cache cg, register-usage-level 10\n"),
+            std::string::npos)
+      << printDiffText(Diff);
+  llvm::json::Value Value = llvm::cantFail(llvm::json::parse(printDiffJson(Diff)));
+  const llvm::json::Object &Change =
+      *Value.getAsObject()->getArray("differences")->front().getAsObject();
+  const llvm::json::Object &Before = *Change.getObject("before"),
+                           &After = *Change.getObject("after");
+  EXPECT_EQ(After.get("cap")->kind(), llvm::json::Value::Null);
+  EXPECT_EQ(After.getInteger("frontend-cap"), 32);
+  EXPECT_EQ(After.getBoolean("smem-spilling"), true);
+  EXPECT_EQ(After.getString("load-cache"), "cg");
+  EXPECT_EQ(After.getInteger("register-usage-level"), 10);
+  EXPECT_EQ(Before.get("load-cache")->kind(), llvm::json::Value::Null);
+  EXPECT_EQ(Before.getBoolean("smem-spilling"), false);
+}
+
 TEST(DiffReport, JsonForAProgram) {
   llvm::Expected<llvm::json::Value> Value = llvm::json::parse(printDiffJson(sampleDiff()));
   ASSERT_TRUE(bool(Value)) << llvm::toString(Value.takeError());

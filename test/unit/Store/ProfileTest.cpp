@@ -127,6 +127,47 @@ TEST(Profile, KeepsEverythingOnTheWayThereAndBack) {
   EXPECT_EQ(D.Basis->Reason, E.Reason);
 }
 
+TEST(Profile, EveryKnobIsWrittenReadAndNamed) {
+  Profile P;
+  VariantSetting All;
+  All.Cap = 40;
+  All.FrontEndCap = 255;
+  All.SmemSpilling = true;
+  All.Loads = LoadCaching::L2Only;
+  All.RegisterUsageLevel = 0;
+  VariantSetting LevelAlone;
+  LevelAlone.RegisterUsageLevel = 10;
+  for (auto [Kernel, V] : {std::pair("all", All), std::pair("level", LevelAlone)}) {
+    Decision D;
+    D.Kernel = Kernel;
+    D.Variant = V;
+    D.Digest = "1";
+    D.Basis.emplace().SmemSpillingThreads = 256;
+    P.put(std::move(D));
+  }
+  std::string Text = printProfile(P);
+  EXPECT_NE(Text.find("    variant: {cap: 40, frontend-cap: 255, smem-spilling: true, "
+                      "load-cache: cg, register-usage-level: 0}\n"),
+            std::string::npos)
+      << Text;
+  EXPECT_NE(Text.find("    variant: {register-usage-level: 10}\n"), std::string::npos);
+  Profile Back = valueOf(parseProfile(Text, "p.yaml"));
+  ASSERT_EQ(Back.Kernels.size(), 2u);
+  EXPECT_EQ(Back.Kernels[0].Variant, All);
+  EXPECT_EQ(Back.Kernels[1].Variant, LevelAlone);
+  EXPECT_EQ(Back.Kernels[0].Basis->SmemSpillingThreads, 256u);
+  EXPECT_EQ(printProfile(Back), Text);
+  EXPECT_EQ(settingText(All),
+            "cap 40, frontend-cap 255, smem-spilling true, load-cache cg, register-usage-level 0");
+  EXPECT_EQ(settingText({}), "default");
+  // A compile acts on them, and on the bound.
+  std::string Choices = choicesOf(P);
+  EXPECT_NE(Choices.find("register-usage-level: 10"), std::string::npos);
+  EXPECT_NE(Choices.find("smem-spilling-threads: 256"), std::string::npos);
+  Back.Kernels[0].Basis->SmemSpillingThreads = 128;
+  EXPECT_NE(choicesOf(Back), Choices);
+}
+
 TEST(Profile, PrintsTheSameForAnyOrder) {
   Profile P = sampleProfile(), Reversed = sampleProfile();
   std::reverse(Reversed.Kernels.begin(), Reversed.Kernels.end());
@@ -283,7 +324,21 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
        "p.yaml:3: kernel: an alias, expected a text"},
       {withKernel("    arch: sm_90\n"), "p.yaml:3: no 'variant' in kernel entry"},
       {withKernel("    variant: {cpa: 40}\n"),
-       "p.yaml:4: unknown key 'cpa' in variant, expected cap"},
+       "p.yaml:4: unknown key 'cpa' in variant, expected cap, frontend-cap, smem-spilling, "
+       "load-cache, register-usage-level"},
+      {withKernel("    variant: {frontend-cap: 256}\n"),
+       "p.yaml:4: frontend-cap: '256', expected a number in 1..255"},
+      {withKernel("    variant: {frontend-cap: 0}\n"),
+       "p.yaml:4: frontend-cap: '0', expected a number in 1..255"},
+      {withKernel("    variant: {register-usage-level: 11}\n"),
+       "p.yaml:4: register-usage-level: '11', expected a number in 0..10"},
+      {withKernel("    variant: {load-cache: ca}\n"), "p.yaml:4: load-cache: 'ca', expected cg"},
+      {withKernel("    variant: {load-cache: [cg]}\n"),
+       "p.yaml:4: load-cache: a list, expected cg"},
+      {withKernel("    variant: {smem-spilling: false}\n"),
+       "p.yaml:4: smem-spilling: 'false', expected true"},
+      {withKernel("    variant: {smem-spilling: }\n"),
+       "p.yaml:4: smem-spilling: nothing, expected true"},
       {withKernel("    variant: {cap: 0}\n"), "p.yaml:4: cap: '0', expected a number in 1..255"},
       {withKernel("    variant: {cap: -1}\n"), "p.yaml:4: cap: '-1', expected a number in 1..255"},
       {withKernel("    variant:\n      cap: 256\n"),

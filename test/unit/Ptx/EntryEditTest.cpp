@@ -1,0 +1,257 @@
+// What an EntryEdit changes in the text, and what it refuses.
+#include "PtxTesting.h"
+
+#include "Support/Error.h"
+
+using namespace carve;
+using namespace llvm;
+
+namespace {
+
+std::string edited(const PtxModule &Base, StringRef Entry, const EntryEdit &Edit) {
+  StringMap<EntryEdit> Edits;
+  Edits[Entry] = Edit;
+  auto Text = Base.withEdits(Edits);
+  return Text ? *Text : toString(Text.takeError());
+}
+
+std::string cached(const std::string &Instruction) {
+  EntryEdit Edit;
+  Edit.LoadsFromL2 = true;
+  std::string Text = edited(parsed(ptx(".entry k() { " + Instruction + "; ret; }")), "k", Edit);
+  return StringRef(Text).split("{ ").second.split("; ret").first.str();
+}
+
+EntryEdit from(const PtxModule &Flavour, std::string Suffix = "__f") {
+  EntryEdit Edit;
+  Edit.FrontEnd = &Flavour;
+  Edit.CalleeSuffix = std::move(Suffix);
+  return Edit;
+}
+
+/// The reason in front of the error's text, or the text where it is no Unsupported.
+std::string refusal(const PtxModule &Base, const PtxModule &Flavour, StringRef Entry = "k") {
+  StringMap<EntryEdit> Edits;
+  Edits[Entry] = from(Flavour);
+  auto Text = Base.withEdits(Edits);
+  if (Text)
+    return "";
+  Error Failed = Text.takeError();
+  bool Known = Failed.isA<Unsupported>();
+  std::string Message = toString(std::move(Failed));
+  return Known ? StringRef(Message).split(": ").first.str() : Message;
+}
+
+const std::string Declarations = "front-end-declarations";
+
+} // namespace
+
+TEST(EntryEdit, LoadsWithoutAWishOfTheirOwnGoToL2) {
+  EXPECT_EQ(cached("ld.global.f32 %f1, [%rd1]"), "ld.global.cg.f32 %f1, [%rd1]");
+  EXPECT_EQ(cached("@!%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]"),
+            "@!%p1 ld.global.cg.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]");
+  EXPECT_EQ(cached("ld.weak.global.u8 %r1, [%rd1]"), "ld.weak.global.cg.u8 %r1, [%rd1]");
+  EXPECT_EQ(cached("ld.global.L2::128B.b64 %rd2, [%rd1]"),
+            "ld.global.cg.L2::128B.b64 %rd2, [%rd1]");
+  EXPECT_EQ(cached("ld.f64 %fd1, [%rd1]"), "ld.cg.f64 %fd1, [%rd1]");
+}
+
+TEST(EntryEdit, OtherLoadsStay) {
+  for (const char *Load : {"ld.global.ca.f32 %f1, [%rd1]",
+                           "ld.global.cg.f32 %f1, [%rd1]",
+                           "ld.global.cs.f32 %f1, [%rd1]",
+                           "ld.global.lu.f32 %f1, [%rd1]",
+                           "ld.global.cv.f32 %f1, [%rd1]",
+                           "ld.global.nc.f32 %f1, [%rd1]",
+                           "ld.volatile.global.f32 %f1, [%rd1]",
+                           "ld.relaxed.gpu.global.f32 %f1, [%rd1]",
+                           "ld.acquire.sys.global.u32 %r1, [%rd1]",
+                           "ld.mmio.relaxed.sys.global.u32 %r1, [%rd1]",
+                           "ld.global.L1::no_allocate.f32 %f1, [%rd1]",
+                           "ld.global.L2::cache_hint.f32 %f1, [%rd1], %rd2",
+                           "ld.param.u64 %rd1, [k_param_0]",
+                           "ld.shared.f32 %f1, [%rd1]",
+                           "ld.shared::cluster.f32 %f1, [%rd1]",
+                           "ld.local.f32 %f1, [%rd1]",
+                           "ld.const.f32 %f1, [%rd1]",
+                           "ldu.global.f32 %f1, [%rd1]",
+                           "st.global.f32 [%rd1], %f1",
+                           "/* ld.global.f32 %f1, [%rd1]; */ membar.gl"})
+    EXPECT_EQ(cached(Load), Load);
+  EXPECT_FALSE(
+      parsed(ptx(".entry k() { ld.shared.f32 %f1, [%rd1]; }")).find("k")->HasPlainGlobalLoads);
+}
+
+TEST(EntryEdit, LoadsOfCalleesGoToL2InCopiesOfThem) {
+  PtxModule Base = parsed(ptx(".global .u32 g;\n"
+                              ".func f() { ld.global.u32 %r1, [g]; call h; ret; }\n"
+                              ".func h() { ret; }\n"
+                              ".entry k() { call f; ret; }\n.entry l() { call f; ret; }\n"
+                              ".entry m() { ld.global.u32 %r1, [g]; call h; ret; }\n"));
+  EXPECT_TRUE(Base.find("k")->HasPlainGlobalLoads);
+  EntryEdit Edit;
+  Edit.LoadsFromL2 = true;
+  Edit.CalleeSuffix = "__cg";
+  std::string Text = edited(Base, "k", Edit);
+  EXPECT_NE(Text.find(".func f__cg();\n.func h__cg();\n"
+                      ".func f__cg() { ld.global.cg.u32 %r1, [g]; call h__cg; ret; }\n"
+                      ".func h__cg() { ret; }\n"
+                      ".entry k() { call f__cg; ret; }\n.entry l() { call f; ret; }"),
+            std::string::npos)
+      << Text;
+  // Functions without loads are shared.
+  EXPECT_NE(edited(Base, "m", Edit).find("ld.global.cg.u32 %r1, [g]; call h; ret; }"),
+            std::string::npos);
+}
+
+TEST(EntryEdit, SpillingToSharedMemoryNeedsABound) {
+  PtxModule Base = parsed(ptx(".entry k()\n{ ret; }\n.entry b() .maxntid 64\n{ ret; }\n"
+                              ".entry r() .reqntid 64\n{ ret; }\n"));
+  EntryEdit Edit;
+  Edit.SmemSpillingMaxThreads = 256;
+  Edit.RegisterCap = 32;
+  std::string Pragma = "\n{\n\t.pragma \"enable_smem_spilling\"; ret; }";
+  EXPECT_NE(edited(Base, "k", Edit).find(".entry k()\n.maxntid 256, 1, 1\n.maxnreg 32" + Pragma),
+            std::string::npos);
+  EXPECT_NE(edited(Base, "b", Edit).find(".entry b() .maxntid 64\n.maxnreg 32" + Pragma),
+            std::string::npos);
+  EXPECT_NE(edited(Base, "r", Edit).find(".entry r() .reqntid 64\n.maxnreg 32" + Pragma),
+            std::string::npos);
+}
+
+TEST(EntryEdit, DynamicSharedMemoryIsSeenThroughCalls) {
+  PtxModule Base = parsed(ptx(".extern .shared .align 16 .b8 dynamic[];\n"
+                              ".shared .align 16 .b8 fixed[64];\n.extern .global .u32 g;\n"
+                              ".func f() { mov.u32 %r1, dynamic; ret; }\n"
+                              ".entry a() { ld.shared.u32 %r1, [dynamic+4]; ret; }\n"
+                              ".entry b() { call f; ret; }\n"
+                              ".entry c() { mov.u32 %r1, fixed; ld.global.u32 %r2, [g]; ret; }\n"));
+  EXPECT_TRUE(Base.find("a")->UsesDynamicSmem);
+  EXPECT_TRUE(Base.find("b")->UsesDynamicSmem);
+  EXPECT_FALSE(Base.find("c")->UsesDynamicSmem);
+}
+
+TEST(EntryEdit, AFlavourBringsItsBodyAndTheBaseKeepsItsDirectives) {
+  PtxModule Base = parsed(ptx(".visible .entry k(.param .u64 k_param_0) .maxntid 64 .maxnreg 40\n"
+                              "{ ld.param.u64 %rd1, [k_param_0]; ret; }\n.entry l() { ret; }\n"));
+  PtxModule Flavour = parsed(ptx(".visible .entry k(\n\t.param .u64 k_param_0\n) .maxntid 64\n"
+                                 "{ add.u32 %r1, %r1, 1; ld.param.u64 %rd1, [k_param_0]; }\n"));
+  EXPECT_EQ(edited(Base, "k", from(Flavour)),
+            ptx(".visible .entry k(.param .u64 k_param_0) .maxntid 64 .maxnreg 40\n"
+                "{ add.u32 %r1, %r1, 1; ld.param.u64 %rd1, [k_param_0]; }\n.entry l() { ret; }\n"));
+  EntryEdit Capped = from(Flavour);
+  Capped.RegisterCap = 32;
+  std::string Text = cantFail(Base.withClones({{"k", "c", Capped}}));
+  EXPECT_NE(Text.find(".visible .entry c(.param .u64 c_param_0) .maxntid 64 .maxnreg 32\n"
+                      "{ add.u32 %r1, %r1, 1; ld.param.u64 %rd1, [c_param_0]; }\n"),
+            std::string::npos)
+      << Text;
+}
+
+TEST(EntryEdit, FunctionsComeAlongOnceAndInTheirOrder) {
+  // `inner` is declared behind its caller's declaration and defined before it, as cicc may do.
+  std::string Functions =
+      ".extern .func vprintf(.param .b64 a);\n.func outer(.param .b32 outer_param_0);\n"
+      ".func inner();\n.func unused() { ret; }\n";
+  std::string Entries = ".entry k() { call outer, (%r1); ret; }\n.entry l() { call inner; ret; }\n";
+  PtxModule Base = parsed(ptx(Functions + Entries +
+                              ".func inner() { ret; }\n"
+                              ".func outer(.param .b32 outer_param_0) { call inner; }\n"));
+  PtxModule Flavour =
+      parsed(ptx(Functions + Entries +
+                 ".func inner() { call vprintf, (%rd1); mov.u32 %r7, 7; ret; }\n"
+                 ".func outer(.param .b32 outer_param_0)\n"
+                 "{ ld.param.b32 %r1, [outer_param_0]; outer_label: call inner; ret; }\n"));
+  std::string Text = cantFail(
+      Base.withClones({{"l", "l__2", from(Flavour)}, {"k", "k__2", from(Flavour)}, {"k", "k__3"}}));
+  EXPECT_NE(Text.find(".func unused() { ret; }\n"
+                      ".func outer__f(.param .b32 outer__f_param_0);\n.func inner__f();\n"
+                      ".func inner__f() { call vprintf, (%rd1); mov.u32 %r7, 7; ret; }\n"
+                      ".func outer__f(.param .b32 outer__f_param_0)\n"
+                      "{ ld.param.b32 %r1, [outer__f_param_0]; outer_label: call inner__f; ret; }\n"
+                      ".entry k() { call outer, (%r1); ret; }\n"
+                      ".entry k__2() { call outer__f, (%r1); ret; }\n"
+                      ".entry k__3() { call outer, (%r1); ret; }\n"
+                      ".entry l() { call inner; ret; }\n"
+                      ".entry l__2() { call inner__f; ret; }\n"),
+            std::string::npos)
+      << Text;
+}
+
+TEST(EntryEdit, TwoFlavoursMustNotShareASuffix) {
+  PtxModule Base = parsed(ptx(".func f() { ret; }\n.entry k() { call f; }\n"));
+  PtxModule One = parsed(Base.text()), Two = parsed(Base.text());
+  EXPECT_EQ(messageOf(Base.withClones({{"k", "a", from(One)}, {"k", "b", from(Two)}})),
+            "PTX: the name f__f is taken");
+  EXPECT_EQ(messageOf(Base.withClones({{"k", "a", from(One)}, {"k", "b", from(Two, "__g")}})), "");
+  EXPECT_EQ(messageOf(Base.withClones({{"k", "a", from(One, "")}})), "PTX: the name f is taken");
+}
+
+TEST(EntryEdit, AnAliasOfTheFlavourIsCopiedUnderItsTargetsName) {
+  std::string Text = ".func a(); .func b() { ret; } .alias a, b;\n.entry k() { call a; }\n";
+  PtxModule Base = parsed(ptx(Text)), Flavour = parsed(ptx(Text));
+  EXPECT_NE(edited(Base, "k", from(Flavour)).find(".entry k() { call b__f; }"), std::string::npos);
+}
+
+TEST(EntryEdit, NumberedStringsAreFoundByContent) {
+  PtxModule Base = parsed(ptx(".global .align 1 .b8 $str[2] = {1, 0};\n"
+                              ".global .align 1 .b8 $str$1[2] = {2, 0};\n"
+                              ".global .u64 table[1] = {generic($str$1)};\n"
+                              ".global .u64 other[1] = {generic($str)};\n"
+                              ".entry k() { ret; }\n"));
+  PtxModule Flavour = parsed(ptx(".global .align 1 .b8 $str[2] = {2, 0}; // moved up\n"
+                                 ".global .align 1 .b8 $str$1[2] = {3, 0};\n"
+                                 ".global .u64 table[1] = {generic($str)};\n"
+                                 ".global .u64 other[1] = {generic($str)};\n"
+                                 ".entry k() { mov.u64 %rd1, $str; mov.u64 %rd2, table; ret; }\n"
+                                 ".entry s() { mov.u64 %rd1, $str$1; ret; }\n"
+                                 ".entry t() { mov.u64 %rd1, other; ret; }\n"));
+  EXPECT_NE(edited(Base, "k", from(Flavour))
+                .find(".entry k() { mov.u64 %rd1, $str$1; mov.u64 %rd2, table; ret; }"),
+            std::string::npos);
+  PtxModule Wider = parsed(Base.text() + ".entry s() { ret; }\n.entry t() { ret; }\n");
+  EXPECT_EQ(refusal(Wider, Flavour, "s"), Declarations);
+  EXPECT_EQ(refusal(Wider, Flavour, "t"), Declarations);
+}
+
+TEST(EntryEdit, WhatTheBaseDeclaresOtherwiseIsRefused) {
+  std::string Body = ".entry k() { ld.global.u32 %r1, [g]; call f, (p); ret; }\n";
+  auto Module = [&](const std::string &Declarations) { return parsed(ptx(Declarations + Body)); };
+  std::string Variable = ".global .align 4 .u32 g = 1;\n",
+              Function = ".extern .func f(.param .b64 a);\n";
+  PtxModule Flavour = Module(Variable + Function);
+  EXPECT_EQ(refusal(Module(".global  .align 4 /* same */ .u32 g = 1;\n" + Function), Flavour), "");
+  EXPECT_EQ(refusal(Module(".global .align 4 .u32 g = 2;\n" + Function), Flavour), Declarations);
+  EXPECT_EQ(refusal(Module(".const .align 4 .u32 g = 1;\n" + Function), Flavour), Declarations);
+  EXPECT_EQ(refusal(Module(Function), Flavour), Declarations);
+  EXPECT_EQ(refusal(Module(Variable), Flavour), Declarations);
+  EXPECT_EQ(refusal(Module(Variable + ".extern .func f(.param .b32 a);\n"), Flavour), Declarations);
+  EXPECT_EQ(refusal(Module(Variable + ".func f(.param .b64 a) { ret; }\n"), Flavour), Declarations);
+}
+
+TEST(EntryEdit, AFlavourOfAnotherSourceIsRefused) {
+  PtxModule Base = parsed(ptx(".func f() { ret; }\n.entry k(.param .u32 k_param_0) { ret; }\n"
+                              ".file 1 \"a.cu\"\n.section .debug_str { x: .b8 1 }\n"));
+  auto Refusal = [&](const std::string &Text) { return refusal(Base, parsed(ptx(Text))); };
+  std::string Lines = ".file 1 \"a.cu\"\n.section .debug_str { x: .b8 1 }\n";
+  EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n" + Lines), "");
+  EXPECT_EQ(Refusal(".entry k(.param .u64 k_param_0) { ret; }\n" + Lines), Declarations);
+  EXPECT_EQ(Refusal(".entry other(.param .u32 k_param_0) { ret; }\n" + Lines), Declarations);
+  EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n.file 1 \"b.cu\"\n"), Declarations);
+  EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n.file 1 \"a.cu\"\n"), Declarations);
+  // A register of inline assembly that has a function's name.
+  EXPECT_EQ(Refusal(".func f() { ret; }\n.entry k(.param .u32 k_param_0)\n"
+                    "{ { .reg .u32 f; mov.u32 f, 1; } call f; ret; }\n" +
+                    Lines),
+            Declarations);
+}
+
+TEST(EntryEdit, NothingToEditChangesNothing) {
+  PtxModule Base = parsed(recorded("kernels.cuda-13.0.88.ptx"));
+  StringMap<EntryEdit> Edits;
+  for (const PtxEntry &E : Base.entries())
+    Edits[E.Name] = {};
+  EXPECT_EQ(cantFail(Base.withEdits(Edits)), Base.text());
+  Edits["nosuch"] = {};
+  EXPECT_EQ(messageOf(Base.withEdits(Edits)), "PTX: no entry named nosuch");
+}
