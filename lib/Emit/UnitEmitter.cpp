@@ -1,16 +1,13 @@
 #include "Emit/UnitEmitter.h"
 
 #include "Emit/DecisionChoice.h"
+#include "Emit/ImageEmitter.h"
 #include "Nvcc/EmbeddedPtx.h"
-#include "Ptx/Assembler.h"
 #include "Ptx/PtxModule.h"
-#include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/Path.h"
 
 using namespace carve;
 
@@ -21,10 +18,7 @@ struct TunedImage {
   DeviceImage Image;
   bool Added = false; ///< The unit has PTX but no image for this architecture.
   ImageOrigin origin() const { return Added ? ImageOrigin::FromPtx : ImageOrigin::Compiled; }
-  Cubin Original;
-  llvm::StringMap<unsigned> Caps;
-  llvm::StringMap<std::string> TimedCode; ///< CodeDigest by kernel, where a decision has one.
-  std::string NewCubin;                   ///< Path; empty where nothing changed.
+  std::string NewCubin; ///< Path; empty where nothing changed.
 };
 
 class Emitter {
@@ -37,21 +31,9 @@ public:
 
 private:
   std::vector<TunedImage> imagesToTune() const;
-  std::optional<std::string> refusal(const PtxEntry &Entry, const Decision &D) const;
-  llvm::Expected<DecisionChoice> choose(const PtxModule &Ptx, const PtxEntry &Entry,
-                                        const TunedImage &I) const;
-  std::optional<std::string> refusalOfCode(const CubinKernel &New, const KernelResources *Default,
-                                           const PtxEntry &Entry, TunedImage &I) const;
-  llvm::Error takeDecisions(const PtxModule &Ptx, TunedImage &I);
   void logForeign(llvm::ArrayRef<TunedImage> Images) const;
-  llvm::Expected<Cubin> originalOf(const PtxModule &Ptx, const TunedImage &I) const;
-  llvm::Error makeCubin(const PtxModule &Ptx, TunedImage &I);
-  llvm::Expected<bool> acceptable(const PtxModule &Ptx, const Assembled &A, TunedImage &I);
+  llvm::Error makeCubin(TunedImage &I);
   llvm::Expected<std::string> buildContainer(llvm::ArrayRef<TunedImage> Images) const;
-  void leave(llvm::StringRef Kernel, llvm::StringRef Arch, std::string Reason) {
-    logLine("default kept for " + Kernel + " on " + Arch + ": " + Reason);
-    Result.Kernels.push_back({Kernel.str(), Arch.str(), std::nullopt, std::move(Reason)});
-  }
 
   const DeviceUnit &U;
   llvm::ArrayRef<const Profile *> Profiles;
@@ -66,7 +48,7 @@ private:
 std::vector<TunedImage> Emitter::imagesToTune() const {
   std::vector<TunedImage> Images;
   for (const DeviceImage &I : U.Images)
-    Images.push_back({I, false, {}, {}, {}, ""});
+    Images.push_back({I, false, ""});
   for (const Profile *P : Profiles)
     for (const Decision &D : P->Kernels) {
       if (D.Variant.isDefault() || !D.Digest || D.Arch.empty() ||
@@ -87,68 +69,9 @@ std::vector<TunedImage> Emitter::imagesToTune() const {
       if (!Best || Runs)
         continue;
       DeviceImage New{D.Arch, Best->Path, "", withArchitecture(sharedPtxasOptions(U), D.Arch)};
-      Images.push_back({std::move(New), true, {}, {}, {}, ""});
+      Images.push_back({std::move(New), true, ""});
     }
   return Images;
-}
-
-/// Why \p D is not to be applied, as far as that can be said before assembling.
-std::optional<std::string> Emitter::refusal(const PtxEntry &Entry, const Decision &D) const {
-  if (auto Reason = reasonNotTunable(Entry, Context.Relocatable))
-    return Reason;
-  if (Context.Ceiling && *D.Variant.Cap > *Context.Ceiling)
-    return "cap " + std::to_string(*D.Variant.Cap) +
-           " is above the command's own -maxrregcount=" + std::to_string(*Context.Ceiling);
-  return std::nullopt;
-}
-
-/// What the profiles say of \p Entry.
-llvm::Expected<DecisionChoice> Emitter::choose(const PtxModule &Ptx, const PtxEntry &Entry,
-                                               const TunedImage &I) const {
-  std::string Name = profileName(Entry.Name);
-  if (llvm::all_of(Profiles, [&](const Profile *P) {
-        return P->candidates(Name, Entry.Name, I.Image.Arch).empty();
-      }))
-    return DecisionChoice();
-  llvm::Expected<std::string> Digest = Ptx.kernelDigest(Entry.Name);
-  if (!Digest)
-    return Digest.takeError();
-  KernelState Now{*Digest, I.Image.Arch, Context.NvccVersion, I.Image.PtxasOptions, I.origin()};
-  return chooseDecision(Profiles, Name, Entry.Name, Now);
-}
-
-/// Takes the caps of the decisions that hold. An image is added only where one was timed in an
-/// image that was made of the PTX likewise: for a decision of another build this unit is not
-/// compiled for that architecture, and nobody knows what the image would do.
-llvm::Error Emitter::takeDecisions(const PtxModule &Ptx, TunedImage &I) {
-  std::vector<std::pair<const PtxEntry *, DecisionChoice>> Choices;
-  for (const PtxEntry &Entry : Ptx.entries()) {
-    llvm::Expected<DecisionChoice> Choice = choose(Ptx, Entry, I);
-    if (!Choice)
-      return Choice.takeError();
-    Choices.emplace_back(&Entry, std::move(*Choice));
-  }
-  if (I.Added && llvm::none_of(Choices, [](const auto &C) {
-        return C.second.Chosen && C.second.Chosen->Digest && !C.second.Chosen->Variant.isDefault();
-      }))
-    return llvm::Error::success();
-  for (const auto &[Entry, Choice] : Choices) {
-    for (const IgnoredDecision &Ignored : Choice.Ignored)
-      logLine(ignoredText(Ignored));
-    if (!Choice.Chosen && !Choice.Ignored.empty())
-      leave(Entry->Name, I.Image.Arch, Choice.Ignored.front().Reason);
-    const Decision *D = Choice.Chosen;
-    if (!D || D->Variant.isDefault())
-      continue;
-    if (auto Reason = refusal(*Entry, *D)) {
-      leave(Entry->Name, I.Image.Arch, *Reason);
-      continue;
-    }
-    I.Caps[Entry->Name] = *D->Variant.Cap;
-    if (D->Basis && !D->Basis->CodeDigest.empty())
-      I.TimedCode[Entry->Name] = D->Basis->CodeDigest;
-  }
-  return llvm::Error::success();
 }
 
 /// The entries of the profiles that concern nothing here, for a person who wonders.
@@ -163,89 +86,31 @@ void Emitter::logForeign(llvm::ArrayRef<TunedImage> Images) const {
     logLine(ignoredText(I));
 }
 
-/// Why the code that a cap gave may not be emitted.
-std::optional<std::string> Emitter::refusalOfCode(const CubinKernel &New,
-                                                  const KernelResources *Default,
-                                                  const PtxEntry &Entry, TunedImage &I) const {
-  auto Timed = I.TimedCode.find(Entry.Name);
-  if (Timed != I.TimedCode.end() && Timed->second != New.CodeDigest)
-    return std::string("the code would not be the code that was timed");
-  if (Context.Domain != LaunchDomain::Preserve || !Default)
-    return std::nullopt;
-  llvm::Expected<DeviceModel> Model = loadDeviceModel(Context.DevicesDir, I.Image.Arch);
-  if (!Model)
-    return llvm::toString(Model.takeError());
-  unsigned Needed = std::min(Entry.Directives.maxThreadsPerBlock(),
-                             maxThreadsForRegisters(*Model, Default->RegsPerThread));
-  unsigned Left = maxThreadsForRegisters(*Model, New.Resources.RegsPerThread);
-  if (Left < Needed)
-    return "its " + std::to_string(New.Resources.RegsPerThread) +
-           " registers would shrink the largest block from " + std::to_string(Needed) + " to " +
-           std::to_string(Left) + " threads";
-  return std::nullopt;
-}
-
-/// Checks assembled code against the promises. Removes the caps that may not stand and returns
-/// false then, so that the image is assembled again without them.
-llvm::Expected<bool> Emitter::acceptable(const PtxModule &Ptx, const Assembled &A, TunedImage &I) {
-  llvm::Expected<Cubin> New = parseCubin(A.CubinBytes);
-  if (!New)
-    return New.takeError();
-  llvm::StringMap<const CubinKernel *> Old;
-  for (const CubinKernel &K : I.Original.Kernels)
-    Old[K.Resources.Name] = &K;
-  bool Sound = true;
-  for (const CubinKernel &K : New->Kernels) {
-    auto Before = Old.find(K.Resources.Name);
-    const CubinKernel *Default = Before == Old.end() ? nullptr : Before->second;
-    if (!I.Caps.count(K.Resources.Name)) {
-      if (Default && Default->CodeDigest != K.CodeDigest)
-        return unsupported("neighbour-changed",
-                           K.Resources.Name + " has no decision, yet its code would change");
-      continue;
-    }
-    const PtxEntry *Entry = Ptx.find(K.Resources.Name);
-    if (auto Reason = refusalOfCode(K, Default ? &Default->Resources : nullptr, *Entry, I)) {
-      leave(K.Resources.Name, I.Image.Arch, *Reason);
-      I.Caps.erase(K.Resources.Name);
-      Sound = false;
-    }
+/// Makes the new image, where decisions change it.
+llvm::Error Emitter::makeCubin(TunedImage &I) {
+  llvm::Expected<std::string> Text = readFile(I.Image.PtxPath);
+  if (!Text)
+    return Text.takeError();
+  llvm::Expected<PtxModule> Ptx = PtxModule::parse(std::move(*Text));
+  if (!Ptx)
+    return Ptx.takeError();
+  for (const PtxEntry &Entry : Ptx->entries()) {
+    Names.insert(Entry.Name);
+    Names.insert(profileName(Entry.Name));
   }
-  return Sound;
-}
-
-/// The image without decisions: nvcc's own, or for an added one what ptxas makes of the PTX.
-llvm::Expected<Cubin> Emitter::originalOf(const PtxModule &Ptx, const TunedImage &I) const {
-  if (!I.Added) {
-    llvm::Expected<std::string> Bytes = readFile(I.Image.CubinPath);
-    return Bytes ? parseCubin(*Bytes) : Bytes.takeError();
+  ImageEmitter One(I.Image, I.origin(), *Ptx, Context);
+  llvm::Expected<std::string> Bytes = One.emit(Profiles);
+  if (!Bytes)
+    return Bytes.takeError();
+  for (EmittedKernel &K : One.takeKernels()) {
+    if (K.Reason.empty())
+      logLine(K.Kernel + " on " + K.Arch + " is emitted as " + variantName(K.Variant));
+    Result.Kernels.push_back(std::move(K));
   }
-  llvm::Expected<Assembled> A =
-      assemble(Context.T, Context.Runner, Ptx.text(), I.Image.PtxasOptions,
-               llvm::sys::path::filename(I.Image.PtxPath));
-  return A ? parseCubin(A->CubinBytes) : A.takeError();
-}
-
-llvm::Error Emitter::makeCubin(const PtxModule &Ptx, TunedImage &I) {
-  while (!I.Caps.empty()) {
-    llvm::Expected<std::string> Text = Ptx.withRegisterCaps(I.Caps);
-    if (!Text)
-      return Text.takeError();
-    llvm::Expected<Assembled> A = assemble(Context.T, Context.Runner, *Text, I.Image.PtxasOptions,
-                                           llvm::sys::path::filename(I.Image.PtxPath));
-    if (!A)
-      return A.takeError();
-    llvm::Expected<bool> Sound = acceptable(Ptx, *A, I);
-    if (!Sound)
-      return Sound.takeError();
-    if (!*Sound)
-      continue;
-    I.NewCubin = WorkDir + "/tuned." + I.Image.Arch + ".cubin";
-    for (const auto &Cap : I.Caps)
-      Result.Kernels.push_back({Cap.first().str(), I.Image.Arch, Cap.second, ""});
-    return writeFileAtomically(I.NewCubin, A->CubinBytes);
-  }
-  return llvm::Error::success();
+  if (Bytes->empty())
+    return llvm::Error::success();
+  I.NewCubin = WorkDir + "/tuned." + I.Image.Arch + ".cubin";
+  return writeFileAtomically(I.NewCubin, *Bytes);
 }
 
 llvm::Expected<std::string> Emitter::buildContainer(llvm::ArrayRef<TunedImage> Images) const {
@@ -276,28 +141,9 @@ llvm::Expected<std::string> Emitter::buildContainer(llvm::ArrayRef<TunedImage> I
 
 llvm::Expected<EmittedUnit> Emitter::emit() {
   std::vector<TunedImage> Images = imagesToTune();
-  for (TunedImage &I : Images) {
-    llvm::Expected<std::string> Text = readFile(I.Image.PtxPath);
-    if (!Text)
-      return Text.takeError();
-    llvm::Expected<PtxModule> Ptx = PtxModule::parse(std::move(*Text));
-    if (!Ptx)
-      return Ptx.takeError();
-    for (const PtxEntry &Entry : Ptx->entries()) {
-      Names.insert(Entry.Name);
-      Names.insert(profileName(Entry.Name));
-    }
-    if (llvm::Error E = takeDecisions(*Ptx, I))
+  for (TunedImage &I : Images)
+    if (llvm::Error E = makeCubin(I))
       return E;
-    if (I.Caps.empty())
-      continue;
-    llvm::Expected<Cubin> Original = originalOf(*Ptx, I);
-    if (!Original)
-      return Original.takeError();
-    I.Original = std::move(*Original);
-    if (llvm::Error E = makeCubin(*Ptx, I))
-      return E;
-  }
   logForeign(Images);
   if (llvm::any_of(Images, [](const TunedImage &I) { return !I.NewCubin.empty(); })) {
     llvm::Expected<std::string> Container = buildContainer(Images);

@@ -18,8 +18,8 @@ namespace carve {
 /// What was done with one kernel of a unit that a decision spoke of.
 struct EmittedKernel {
   std::string Kernel, Arch;
-  std::optional<unsigned> Cap; ///< Emitted with it; absent: the default stays.
-  std::string Reason;          ///< Why the default stays.
+  VariantSetting Variant; ///< Emitted with it.
+  std::string Reason;     ///< Why the default stays; empty where it does not.
 };
 
 struct EmittedUnit {
@@ -35,16 +35,19 @@ struct EmitContext {
   bool Relocatable = false;
   std::optional<unsigned> Ceiling; ///< The user's own register cap.
   LaunchDomain Domain = LaunchDomain::Preserve;
-  /// The PTX of an image as cicc makes it with `-maxreg Cap`; empty where there is no way to.
-  std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned Cap)> FlavourPtx;
+  /// The PTX that cicc makes for an image with `-maxreg Cap`. Fails with Unsupported where cicc
+  /// cannot be run again; absent: it never can.
+  std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned Cap)> FlavourPtx = {};
 };
 
 /// Builds the container of \p U with the decisions of \p Profiles in it, chosen as DecisionChoice.h
 /// says. \p WorkDir takes the files. Decisions whose digest no longer holds, that the launch domain
-/// or the user's cap forbids, or whose code would not be the code that was timed, leave the
-/// default, each with its reason. For an architecture that the unit has PTX but no image for, an
-/// image is added where a decision was timed in such an image (ImageOrigin::FromPtx). Fails where a
-/// tool fails, or where a kernel without a decision would change.
+/// or the user's cap forbids, that cannot be had of the kernel, or whose code would not be the code
+/// that was timed, leave the default, each with its reason. A register-usage level is an option of
+/// the whole image: it is applied where all decisions that name one agree and where each kernel
+/// without a decision still accepts every launch. For an architecture that the unit has PTX but no
+/// image for, an image is added where a decision was timed in such an image (ImageOrigin::FromPtx).
+/// Fails where a tool fails, or where a kernel without a decision would change for another reason.
 llvm::Expected<EmittedUnit> emitUnit(const DeviceUnit &U, llvm::ArrayRef<const Profile *> Profiles,
                                      const EmitContext &Context, llvm::StringRef WorkDir);
 

@@ -46,11 +46,6 @@ private:
   std::string Out;
 };
 
-/// Strings and function names that nvcc made: numbered over the file.
-bool isNumberedOverFile(StringRef Name) {
-  return Name == "$str" || Name.starts_with("$str$") || Name.starts_with("__unnamed_");
-}
-
 std::string ItemNormalizer::numbered(StringMap<unsigned> &Numbers, StringRef Name,
                                      StringRef Prefix) {
   unsigned Number = Numbers.try_emplace(Name, Numbers.size()).first->second;

@@ -14,4 +14,9 @@ namespace carve {
 /// `__nv_static_24__9e00893a_7_anon_cu_coef__Z2stPf` (-rdc) becomes `_Z2stPf`.
 std::string withoutModuleTags(llvm::StringRef Name);
 
+/// Whether \p Name is one that nvcc numbers over the file: of a string or of a function's name.
+inline bool isNumberedOverFile(llvm::StringRef Name) {
+  return Name == "$str" || Name.starts_with("$str$") || Name.starts_with("__unnamed_");
+}
+
 } // namespace carve

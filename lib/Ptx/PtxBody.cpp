@@ -1,3 +1,4 @@
+#include "Ptx/GlobalLoads.h"
 #include "Ptx/PtxScanner.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -32,6 +33,7 @@ void carve::scanBody(StringRef Text, ArrayRef<PtxToken> Body, const ScannedPtx &
     StringRef Opcode = textOf(Text, Instruction[0]);
     if (Opcode == "setmaxnreg")
       Item.SetsMaxNReg = true;
+    Item.HasPlainGlobalLoads |= placeOfCacheOperator(Text, Instruction).has_value();
     if (Opcode != "call")
       return;
     const PtxToken *Target = callTarget(Text, Instruction);
@@ -43,4 +45,10 @@ void carve::scanBody(StringRef Text, ArrayRef<PtxToken> Body, const ScannedPtx &
     else if (Called.insert(Name).second)
       Item.Calls.push_back(Name.str());
   });
+  for (const PtxToken &T : Body) {
+    if (T.Kind != PtxToken::Word || T.Role != PtxToken::Operand || Text[T.Begin] == '%')
+      continue;
+    const PtxItem *Named = Module.find(textOf(Text, T));
+    Item.MentionsDynamicSmem |= Named && Named->DynamicSmem;
+  }
 }

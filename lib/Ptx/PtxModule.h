@@ -36,6 +36,10 @@ struct PtxEntry {
   bool CallsExternal = false;  ///< Calls a function without a body here, other than the system's
                                ///< (isSystemFunction()).
   bool CallsShared = false;    ///< Calls a function with a body here, which other kernels may call.
+  bool CallsBodiless = false;  ///< Calls a function without a body here, the system's included.
+  // Callees included:
+  bool UsesDynamicSmem = false;     ///< Refers to an `.extern .shared` variable.
+  bool HasPlainGlobalLoads = false; ///< Has loads that LoadsFromL2 changes (GlobalLoads.h).
   std::vector<std::string> Callees; ///< Functions reached, transitively, in order of first call.
 };
 
@@ -47,7 +51,8 @@ struct EntryEdit {
   /// Another flavour of the module, from which the body comes; null: this one. It has to live as
   /// long as the request.
   const PtxModule *FrontEnd = nullptr;
-  /// Behind the names of the functions that come along with that body.
+  /// Behind the names of the functions that come along: all with a body that the entry reaches,
+  /// where its own body is another flavour's, or where LoadsFromL2 changes loads of theirs.
   std::string CalleeSuffix = {};
   /// `.pragma "enable_smem_spilling"`, which needs `.maxntid`: where the entry has no bound of its
   /// block, this is the one it gets.
@@ -82,10 +87,17 @@ public:
   /// Fails where an entry is not in the module.
   llvm::Expected<std::string> withRegisterCaps(const llvm::StringMap<unsigned> &Caps) const;
 
-  /// The text with the clones added, each right behind its original. Fails where an entry is not
-  /// in the module or a clone's name is already taken. Clones call the same functions as their
-  /// originals; `ptxas -c` compiles such a function once, for the tightest cap among its callers,
-  /// so there a capped clone with callees changes its original too.
+  /// The text with each named entry edited in place. Fails as withClones() does.
+  llvm::Expected<std::string> withEdits(const llvm::StringMap<EntryEdit> &Edits) const;
+
+  /// The text with the clones added, each right behind its original. A clone keeps its original's
+  /// performance directives. Copies of functions that come along with a body (EntryEdit) stand
+  /// before the first original, and clones with the same flavour and suffix share them; otherwise
+  /// clones call the same functions as their originals. `ptxas -c` compiles such a function once,
+  /// for the tightest cap among its callers, so there a capped clone with callees changes its
+  /// original too. Fails where an entry is not in the module or a name is already taken, and with
+  /// Unsupported `front-end-declarations` where a body of another flavour refers to what this
+  /// module lacks or declares otherwise.
   llvm::Expected<std::string> withClones(llvm::ArrayRef<CloneRequest> Clones) const;
 
   /// The digest of an entry and all that it calls or refers to (functions, constant initialisers),

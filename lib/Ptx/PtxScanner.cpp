@@ -26,6 +26,7 @@ private:
 
   Error scanStatement();
   Error scanAlias();
+  Error scanSection();
   Error scanItem();
   Error scanFunction(PtxItem &Item);
   Error scanVariable(PtxItem Item);
@@ -197,8 +198,11 @@ void Scanner::add(PtxItem Item) {
 Error Scanner::scanItem() {
   PtxItem Item;
   Item.Begin = Tokens[Pos].Begin;
+  bool Extern = false;
   while (!atEnd() && !at(';') && !at('}')) {
     bool IsEntry = word() == ".entry";
+    Extern |= word() == ".extern";
+    Item.DynamicSmem |= Extern && word() == ".shared";
     if (isDirective() && (IsEntry || word() == ".func")) {
       Item.Kind = IsEntry ? PtxItem::Entry : PtxItem::Function;
       ++Pos;
@@ -229,9 +233,23 @@ Error Scanner::scanAlias() {
   return Error::success();
 }
 
+Error Scanner::scanSection() {
+  size_t Begin = Tokens[Pos].Begin;
+  while (!atEnd() && !at('{'))
+    ++Pos;
+  if (atEnd())
+    return unended(Text.size());
+  if (Error E = skipBracketed())
+    return E;
+  Module.LineTables.emplace_back(Begin, Tokens[Pos - 1].End);
+  return Error::success();
+}
+
 Error Scanner::scanStatement() {
   if (Tokens[Pos].Kind == PtxToken::Line) {
     SawTarget |= word().starts_with(".target");
+    if (word().starts_with(".file"))
+      Module.LineTables.emplace_back(Tokens[Pos].Begin, Tokens[Pos].End);
     ++Pos;
     return Error::success();
   }
@@ -251,11 +269,8 @@ Error Scanner::scanStatement() {
     return scanAlias();
   if (word() == ".pragma")
     return skipPast(';');
-  if (word() == ".section") {
-    while (!atEnd() && !at('{'))
-      ++Pos;
-    return atEnd() ? unended(Text.size()) : skipBracketed();
-  }
+  if (word() == ".section")
+    return scanSection();
   return scanItem();
 }
 

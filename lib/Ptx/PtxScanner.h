@@ -31,12 +31,19 @@ struct PtxItem {
   std::vector<std::string> Calls; ///< Direct calls in order of first call.
   bool CallsIndirectly = false;
   bool SetsMaxNReg = false;
+  bool HasPlainGlobalLoads = false; ///< GlobalLoads.h.
+  bool MentionsDynamicSmem = false;
+
+  bool DynamicSmem = false; ///< Of a variable: `.extern .shared`.
 };
 
 struct ScannedPtx {
   std::vector<PtxItem> Items;
   llvm::StringMap<unsigned> Symbols;    ///< The item of a name; its definition before declarations.
   llvm::StringMap<std::string> Aliases; ///< From `.alias`.
+  /// What `.loc` refers to: the `.file` lines, and the debug sections with the names of inlined
+  /// functions. As spans of the text.
+  std::vector<std::pair<size_t, size_t>> LineTables;
 
   /// The item that \p Name stands for, an alias followed; null where the module has none.
   const PtxItem *find(llvm::StringRef Name) const;

@@ -25,10 +25,6 @@ llvm::StringRef kindName(ProfileChange Kind) {
   return "";
 }
 
-std::string settingText(const Decision &D) {
-  return D.Variant.Cap ? "cap " + std::to_string(*D.Variant.Cap) : "default";
-}
-
 std::string capText(const std::optional<unsigned> &Cap) {
   return Cap ? std::to_string(*Cap) : "none";
 }
@@ -58,7 +54,7 @@ std::string spillText(const Evidence &E) {
 /// What is compared of an entry, by name; what it does not say is empty.
 std::vector<std::pair<llvm::StringLiteral, std::string>> propertiesOf(const Decision &D) {
   std::vector<std::pair<llvm::StringLiteral, std::string>> Properties = {
-      {"setting", settingText(D) + (D.Digest ? "" : ", pinned by hand")}};
+      {"setting", settingText(D.Variant) + (D.Digest ? "" : ", pinned by hand")}};
   const Evidence E = D.Basis.value_or(Evidence());
   unsigned Known = E.DefaultRegs + E.TunedRegs;
   Properties.insert(Properties.end(),
@@ -101,14 +97,19 @@ void printBoth(const Decision &Before, const Decision &After, llvm::raw_ostream 
 
 json::Object entryJson(const Decision &D) {
   json::Object O{{"kernel", json::fixUTF8(D.Kernel)}, {"arch", D.Arch}, {"pinned", !D.Digest}};
-  O["cap"] = D.Variant.Cap ? json::Value(*D.Variant.Cap) : json::Value(nullptr);
+  auto Number = [](const std::optional<unsigned> &N) {
+    return N ? json::Value(*N) : json::Value(nullptr);
+  };
+  O["cap"] = Number(D.Variant.Cap);
+  O["frontend-cap"] = Number(D.Variant.FrontEndCap);
+  O["smem-spilling"] = D.Variant.SmemSpilling;
+  O["load-cache"] =
+      D.Variant.Loads == LoadCaching::L2Only ? json::Value("cg") : json::Value(nullptr);
+  O["register-usage-level"] = Number(D.Variant.RegisterUsageLevel);
   O["digest"] = D.Digest ? json::Value(*D.Digest) : json::Value(nullptr);
   if (!D.Basis)
     return O;
   const Evidence &E = *D.Basis;
-  auto Known = [](const std::optional<unsigned> &Bytes) {
-    return Bytes ? json::Value(*Bytes) : json::Value(nullptr);
-  };
   json::Array Options;
   for (const std::string &Option : E.Options)
     Options.push_back(json::fixUTF8(Option));
@@ -125,8 +126,8 @@ json::Object entryJson(const Decision &D) {
                                {"pairs", E.Pairs},
                                {"default-regs", E.DefaultRegs},
                                {"tuned-regs", E.TunedRegs},
-                               {"default-spill-bytes", Known(E.DefaultSpillBytes)},
-                               {"tuned-spill-bytes", Known(E.TunedSpillBytes)},
+                               {"default-spill-bytes", Number(E.DefaultSpillBytes)},
+                               {"tuned-spill-bytes", Number(E.TunedSpillBytes)},
                                {"reason", json::fixUTF8(E.Reason)}};
   return O;
 }

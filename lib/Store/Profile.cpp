@@ -119,6 +119,8 @@ static void printEvidence(const Evidence &E, llvm::raw_ostream &OS) {
     OS << "      default-spill-bytes: " << *E.DefaultSpillBytes << "\n";
   if (E.TunedSpillBytes)
     OS << "      tuned-spill-bytes: " << *E.TunedSpillBytes << "\n";
+  if (E.SmemSpillingThreads)
+    OS << "      smem-spilling-threads: " << E.SmemSpillingThreads << "\n";
   Text("mode", E.Mode);
   Text("mode-reason", E.ModeReason);
   Text("verified", E.Verified);
@@ -131,6 +133,33 @@ static void printEvidence(const Evidence &E, llvm::raw_ostream &OS) {
   Text("reason", E.Reason);
 }
 
+/// The knobs that \p V sets, by their keys, in the order in which they are written.
+static std::vector<std::pair<llvm::StringLiteral, std::string>> knobsOf(const VariantSetting &V) {
+  std::vector<std::pair<llvm::StringLiteral, std::string>> Knobs;
+  if (V.Cap)
+    Knobs.emplace_back("cap", std::to_string(*V.Cap));
+  if (V.FrontEndCap)
+    Knobs.emplace_back("frontend-cap", std::to_string(*V.FrontEndCap));
+  if (V.SmemSpilling)
+    Knobs.emplace_back("smem-spilling", "true");
+  if (V.Loads == LoadCaching::L2Only)
+    Knobs.emplace_back("load-cache", "cg");
+  if (V.RegisterUsageLevel)
+    Knobs.emplace_back("register-usage-level", std::to_string(*V.RegisterUsageLevel));
+  return Knobs;
+}
+
+static std::string joinedKnobs(const VariantSetting &V, llvm::StringRef Between) {
+  return llvm::join(
+      llvm::map_range(knobsOf(V),
+                      [&](const auto &Knob) { return (Knob.first + Between + Knob.second).str(); }),
+      ", ");
+}
+
+std::string carve::settingText(const VariantSetting &V) {
+  return V.isDefault() ? "default" : joinedKnobs(V, " ");
+}
+
 std::string carve::printDecision(const Decision &D) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
@@ -140,7 +169,7 @@ std::string carve::printDecision(const Decision &D) {
   if (D.Variant.isDefault())
     OS << "    variant: default\n";
   else
-    OS << "    variant: {cap: " << *D.Variant.Cap << "}\n";
+    OS << "    variant: {" << joinedKnobs(D.Variant, ": ") << "}\n";
   if (D.Digest)
     OS << "    digest: " << quoted(*D.Digest) << "\n";
   if (D.Basis)
@@ -181,8 +210,10 @@ std::string carve::choicesOf(const Profile &P) {
       continue;
     Decision Choice{D.Kernel, D.Arch, D.Variant, D.Digest, std::nullopt};
     // The only evidence that the emission looks at.
-    if (D.Basis && !D.Basis->CodeDigest.empty())
-      (Choice.Basis = Evidence())->CodeDigest = D.Basis->CodeDigest;
+    if (D.Basis && (!D.Basis->CodeDigest.empty() || D.Basis->SmemSpillingThreads)) {
+      Choice.Basis.emplace().CodeDigest = D.Basis->CodeDigest;
+      Choice.Basis->SmemSpillingThreads = D.Basis->SmemSpillingThreads;
+    }
     Acted.Kernels.push_back(std::move(Choice));
   }
   bool Nothing = !Acted.FileCap && Acted.Kernels.empty();

@@ -27,6 +27,9 @@ struct Evidence {
   unsigned Pairs = 0;
   unsigned DefaultRegs = 0, TunedRegs = 0;
   std::optional<unsigned> DefaultSpillBytes, TunedSpillBytes; ///< Absent where not known.
+  /// Of a variant that spills to shared memory: the bound of its block that it was timed with,
+  /// where the source gives none. 0: the one that smemSpillingMaxThreads() says.
+  unsigned SmemSpillingThreads = 0;
   /// Of a timing run, where there was one (TuningReport.h, InRunReport): how the kernel was timed
   /// and why so, how its output was compared, and the ratio in the rounds held out.
   std::string Mode, ModeReason, Verified;
@@ -81,9 +84,12 @@ llvm::Expected<Profile> parseProfile(llvm::StringRef Yaml, llvm::StringRef Name)
 /// the same decisions.
 std::string printProfile(const Profile &P);
 
-/// What of \p P a compile acts on, as text: the caps and what they hold for, without evidence and
-/// without kernels whose default stays. Empty where it acts on nothing.
+/// What of \p P a compile acts on, as text: the settings and what they hold for, without evidence
+/// and without kernels whose default stays. Empty where it acts on nothing.
 std::string choicesOf(const Profile &P);
+
+/// A setting as people read it, e.g. `cap 40, frontend-cap 32`; `default` where nothing is set.
+std::string settingText(const VariantSetting &V);
 
 /// One entry as printProfile() writes it.
 std::string printDecision(const Decision &D);

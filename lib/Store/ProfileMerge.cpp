@@ -19,10 +19,6 @@ struct Origin {
 
 using Key = std::tuple<std::string, std::string, std::optional<std::string>>;
 
-std::string settingText(const VariantSetting &V) {
-  return V.Cap ? "cap " + std::to_string(*V.Cap) : "default";
-}
-
 /// What is said of both, so that a person can look.
 llvm::Error contradiction(const llvm::Twine &What, const Profile &A, const llvm::Twine &InA,
                           const Profile &B, const llvm::Twine &InB) {
@@ -38,7 +34,7 @@ bool better(const Decision &A, const Decision &B) {
   return Rank(A) > Rank(B);
 }
 
-bool capsKernels(const Profile &P) {
+bool decidesKernels(const Profile &P) {
   return !P.FileCap &&
          llvm::any_of(P.Kernels, [](const Decision &D) { return !D.Variant.isDefault(); });
 }
@@ -55,11 +51,11 @@ llvm::Error checkFileCaps(llvm::ArrayRef<Profile> Profiles) {
   }
   if (!Capped)
     return llvm::Error::success();
-  // Where there is a file cap, those of kernels do not count.
+  // Where there is a file cap, settings of kernels do not count.
   for (const Profile &P : Profiles)
-    if (capsKernels(P))
+    if (decidesKernels(P))
       return contradiction("file-cap", *Capped, llvm::Twine(*Capped->FileCap), P,
-                           "caps of kernels");
+                           "decisions for kernels");
   return llvm::Error::success();
 }
 

@@ -11,7 +11,7 @@ namespace carve {
 /// The union of \p Profiles, the same whatever their order. Of entries with one kernel,
 /// architecture and digest the one with more pairs stays, then the one with the newer date. Fails,
 /// naming both profiles, where people contradict each other: two pins with different settings, two
-/// file caps, or a file cap here and caps of kernels there.
+/// file caps, or a file cap here and decisions for kernels there.
 llvm::Expected<Profile> mergeProfiles(llvm::ArrayRef<Profile> Profiles);
 
 } // namespace carve

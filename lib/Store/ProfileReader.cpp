@@ -23,6 +23,8 @@ namespace yaml = llvm::yaml;
 static constexpr unsigned Format = 1;
 /// What ptxas takes as a register cap.
 static constexpr unsigned MinCap = 1, MaxCap = 255;
+/// What ptxas takes as `--register-usage-level`.
+static constexpr unsigned MaxLevel = 10;
 static constexpr unsigned AnyNumber = 1u << 30;
 
 namespace {
@@ -57,6 +59,7 @@ private:
   llvm::Error readList(yaml::Node &N, llvm::function_ref<llvm::Error(yaml::Node &)> Read);
   llvm::Error readText(yaml::Node &N, std::string &Out, bool MayBeEmpty = false);
   llvm::Error readNumber(yaml::Node &N, unsigned &Out, unsigned Min, unsigned Max);
+  llvm::Error readOnly(yaml::Node &N, llvm::StringRef Expected);
   llvm::Error readRatio(yaml::Node &N, double &Out);
   llvm::Error readFormat(yaml::Node &N);
   llvm::Error readArch(yaml::Node &N, std::string &Out);
@@ -188,6 +191,14 @@ llvm::Error ProfileReader::readNumber(yaml::Node &N, unsigned &Out, unsigned Min
   return llvm::Error::success();
 }
 
+/// A knob with one value beside the default's.
+llvm::Error ProfileReader::readOnly(yaml::Node &N, llvm::StringRef Expected) {
+  auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
+  if (!Scalar || Scalar->getRawValue() != Expected)
+    return mismatch(N, Expected);
+  return llvm::Error::success();
+}
+
 llvm::Error ProfileReader::readRatio(yaml::Node &N, double &Out) {
   auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
   if (!Scalar || Scalar->getRawValue().getAsDouble(Out) || !std::isfinite(Out) || Out < 0)
@@ -222,9 +233,20 @@ llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
     return llvm::Error::success();
   if (!llvm::isa<yaml::MappingNode>(N))
     return mismatch(N, "'default' or a mapping such as {cap: 40}");
-  return readMapping(N, "variant", {{"cap", [&](yaml::Node &Value) {
-                                       return readNumber(Value, Out.Cap.emplace(), MinCap, MaxCap);
-                                     }}});
+  auto Number = [this](std::optional<unsigned> &Field, unsigned Min, unsigned Max) {
+    return [this, &Field, Min, Max](yaml::Node &V) {
+      return readNumber(V, Field.emplace(), Min, Max);
+    };
+  };
+  return readMapping(
+      N, "variant",
+      {{"cap", Number(Out.Cap, MinCap, MaxCap)},
+       {"frontend-cap", Number(Out.FrontEndCap, MinCap, MaxCap)},
+       {"smem-spilling",
+        [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},
+       {"load-cache",
+        [&](yaml::Node &V) { return Out.Loads = LoadCaching::L2Only, readOnly(V, "cg"); }},
+       {"register-usage-level", Number(Out.RegisterUsageLevel, 0, MaxLevel)}});
 }
 
 llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
@@ -262,6 +284,7 @@ llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
                       {"tuned-regs", Count(Out.TunedRegs)},
                       {"default-spill-bytes", Spill(Out.DefaultSpillBytes)},
                       {"tuned-spill-bytes", Spill(Out.TunedSpillBytes)},
+                      {"smem-spilling-threads", Count(Out.SmemSpillingThreads)},
                       {"mode", Text(Out.Mode)},
                       {"mode-reason", Text(Out.ModeReason)},
                       {"verified", Text(Out.Verified)},

@@ -91,9 +91,9 @@ TEST(ProfileMerge, PeopleWhoContradictEachOtherAreNamed) {
   B.FileCap = 48;
   EXPECT_EQ(Message(A, B), "file-cap: 40 in x.yaml, 48 in y.yaml");
   EXPECT_EQ(Message(A, named("y.yaml", {pinned("k", "", 40)})),
-            "file-cap: 40 in x.yaml, caps of kernels in y.yaml");
+            "file-cap: 40 in x.yaml, decisions for kernels in y.yaml");
   EXPECT_EQ(Message(named("y.yaml", {pinned("k", "", 40)}), A),
-            "file-cap: 40 in x.yaml, caps of kernels in y.yaml");
+            "file-cap: 40 in x.yaml, decisions for kernels in y.yaml");
   B.FileCap = 40;
   EXPECT_EQ(merged({A, B, named("z.yaml", {pinned("k", "", {})})}).FileCap, 40u);
 }

@@ -1,0 +1,116 @@
+#include "Ptx/FrontEndMatch.h"
+
+#include "Ptx/ModuleTags.h"
+#include "Support/Error.h"
+
+using namespace carve;
+using namespace llvm;
+
+static Error differs(const Twine &What) { return unsupported("front-end-declarations", What); }
+
+/// The tokens of \p Text with one space between them, without comments and line directives.
+static Expected<std::string> plainTokens(StringRef Text) {
+  auto Tokens = lexPtx(Text);
+  if (!Tokens)
+    return Tokens.takeError();
+  std::string Out;
+  for (const PtxToken &T : *Tokens)
+    if (T.Kind != PtxToken::Line)
+      (Out += textOf(Text, T)) += ' ';
+  return Out;
+}
+
+Error FrontEndMatch::checkLineTables() const {
+  auto Matches = [&](const auto &A, const auto &B) {
+    return Base.Text.slice(A.first, A.second).trim() ==
+           Flavour.Text.slice(B.first, B.second).trim();
+  };
+  const auto &Ours = Base.Scan.LineTables, &Theirs = Flavour.Scan.LineTables;
+  if (std::equal(Ours.begin(), Ours.end(), Theirs.begin(), Theirs.end(), Matches))
+    return Error::success();
+  return differs("the flavour's table of source files is another one");
+}
+
+Error FrontEndMatch::checkParameters(const PtxItem &BaseEntry, const PtxItem &Entry) const {
+  auto Parameters = [](PtxSource Module, const PtxItem &Item) {
+    StringRef Header = Module.Text.slice(Item.Begin, Item.HeaderEnd);
+    return plainTokens(Header.slice(Header.find('('), Header.find(')')));
+  };
+  auto Ours = Parameters(Base, BaseEntry), Theirs = Parameters(Flavour, Entry);
+  if (!Ours || !Theirs)
+    return joinErrors(Ours.takeError(), Theirs.takeError());
+  if (*Ours == *Theirs)
+    return Error::success();
+  return differs("the flavour's " + Entry.Name + " takes other parameters");
+}
+
+Expected<std::string> FrontEndMatch::contentOf(PtxSource Module, const PtxItem &Item,
+                                               unsigned Depth) {
+  StringRef Text = Module.textOf(Item);
+  auto Tokens = lexPtx(Text);
+  if (!Tokens)
+    return Tokens.takeError();
+  std::string Out;
+  for (const PtxToken &T : *Tokens) {
+    if (T.Kind == PtxToken::Line)
+      continue;
+    StringRef Word = textOf(Text, T);
+    const PtxItem *Other = nullptr;
+    if (T.Kind == PtxToken::Word && isNumberedOverFile(Word) && Word != Item.Name)
+      Other = Module.Scan.find(Word);
+    if (Other && Depth == 8)
+      return differs(Item.Name + " refers to too long a chain of strings");
+    if (Other) {
+      auto Content = contentOf(Module, *Other, Depth + 1);
+      if (!Content)
+        return Content.takeError();
+      Out += "{" + *Content + "} ";
+    } else {
+      bool Own = T.Kind == PtxToken::Word && Word == Item.Name && isNumberedOverFile(Word);
+      (Out += Own ? "$numbered" : Word) += ' ';
+    }
+  }
+  return Out;
+}
+
+Error FrontEndMatch::indexNumbered() {
+  if (std::exchange(Indexed, true))
+    return Error::success();
+  for (const PtxItem &Item : Base.Scan.Items) {
+    if (Item.Kind != PtxItem::Variable || !isNumberedOverFile(Item.Name))
+      continue;
+    auto Content = contentOf(Base, Item);
+    if (!Content)
+      return Content.takeError();
+    NumberedByContent.try_emplace(*Content, Item.Name);
+  }
+  return Error::success();
+}
+
+Expected<std::string> FrontEndMatch::nameInBase(const PtxItem &Item) {
+  if (auto It = Known.find(Item.Name); It != Known.end())
+    return It->second;
+  const PtxItem *Ours = Base.Scan.find(Item.Name);
+  // Only the name of a kernel is used, and that is what a program sees too.
+  if (Item.Kind == PtxItem::Entry && Ours && Ours->Kind == PtxItem::Entry)
+    return Known[Item.Name] = Item.Name;
+  auto Wanted = contentOf(Flavour, Item);
+  if (!Wanted)
+    return Wanted.takeError();
+  if (isNumberedOverFile(Item.Name)) {
+    if (Error E = indexNumbered())
+      return E;
+    auto It = NumberedByContent.find(*Wanted);
+    if (It == NumberedByContent.end())
+      return differs("the default has no string like the flavour's " + Item.Name);
+    return Known[Item.Name] = It->second;
+  }
+  if (!Ours || Ours->Kind != Item.Kind || Ours->HasBody != Item.HasBody)
+    return differs("the default does not declare " + Item.Name + " as the flavour does");
+  auto Present = contentOf(Base, *Ours);
+  if (!Present)
+    return Present.takeError();
+  if (*Present != *Wanted)
+    return differs("the default declares " + Item.Name + " otherwise than the flavour");
+  return Known[Item.Name] = Item.Name;
+}

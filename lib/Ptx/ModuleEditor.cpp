@@ -1,0 +1,289 @@
+#include "Ptx/ModuleEditor.h"
+
+#include "Ptx/GlobalLoads.h"
+#include "Ptx/TextEdits.h"
+#include "Support/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace carve;
+using namespace llvm;
+
+static Error nameTaken(StringRef Name) { return malformed("PTX: the name " + Name + " is taken"); }
+
+/// Gives a function's own name, and its parameters', the new one.
+static void renameOwn(StringRef Text, ArrayRef<PtxToken> Tokens, const PtxItem &Item,
+                      StringRef NewName, TextEdits &E) {
+  if (Item.Name == NewName)
+    return;
+  std::string ParamPrefix = Item.Name + "_param_";
+  for (const PtxToken &T : Tokens) {
+    if (T.Kind != PtxToken::Word || T.Role == PtxToken::Opcode)
+      continue;
+    StringRef Word = textOf(Text, T);
+    if (Word == Item.Name || Word.starts_with(ParamPrefix))
+      E.replace(T.Begin, T.Begin + Item.Name.size(), NewName.str());
+  }
+}
+
+/// From the linkage directive to before the body, where directives are added.
+Expected<std::string> ModuleEditor::writeHeader(const PtxItem &Entry, StringRef NewName,
+                                                const EntryEdit &Edit) const {
+  StringRef Text = Base.Text.slice(Entry.Begin, Entry.HeaderEnd);
+  auto Tokens = lexPtx(Text);
+  if (!Tokens)
+    return Tokens.takeError();
+  TextEdits E;
+  renameOwn(Text, *Tokens, Entry, NewName, E);
+  const EntryDirectives &D = Entry.Directives;
+  if (Edit.SmemSpillingMaxThreads && !D.MaxNTid && !D.ReqNTid)
+    E.insert(Text.size(), "\n.maxntid " + std::to_string(*Edit.SmemSpillingMaxThreads) + ", 1, 1");
+  if (!Edit.RegisterCap)
+    return E.apply(Text);
+  // ptxas takes the last `.maxnreg`, so every one there is changed.
+  std::string Cap = std::to_string(*Edit.RegisterCap);
+  for (auto [Begin, End] : Entry.MaxNRegValues)
+    E.replace(Begin - Entry.Begin, End - Entry.Begin, Cap);
+  if (Entry.MaxNRegValues.empty())
+    E.insert(Text.size(), "\n.maxnreg " + Cap);
+  return E.apply(Text);
+}
+
+/// Names that a body declares for itself, registers with `%` aside.
+static StringSet<> declaredNames(StringRef Text, ArrayRef<PtxToken> Body) {
+  StringSet<> Names;
+  bool AtStart = true;
+  for (size_t I = 0; I < Body.size(); ++I) {
+    bool Declares = AtStart && Body[I].Kind == PtxToken::Directive;
+    AtStart = Body[I].Kind == PtxToken::Line ||
+              (Body[I].Kind == PtxToken::Punct && StringRef(";{}:").contains(Text[Body[I].Begin]));
+    if (!Declares)
+      continue;
+    for (; I < Body.size() && !isPunct(Text, Body[I], ';'); ++I)
+      if (Body[I].Kind == PtxToken::Word)
+        Names.insert(textOf(Text, Body[I]));
+    AtStart = true;
+  }
+  return Names;
+}
+
+/// What \p Mentioned, a name of the source's module, is called in the result.
+Expected<std::string> ModuleEditor::nameOf(const PtxItem &Mentioned, Job &J) {
+  if (Mentioned.Kind != PtxItem::Function || !Mentioned.HasBody)
+    return J.Edit.FrontEnd ? matchWith(J.Source).nameInBase(Mentioned) : Mentioned.Name;
+  std::string Name = Mentioned.Name + J.Edit.CalleeSuffix;
+  auto [At, New] = Copies.try_emplace(Name, Copy{J.Source, &Mentioned, J.Edit.LoadsFromL2, "", ""});
+  const Copy &Known = At->second;
+  if (Known.Original != &Mentioned || Known.LoadsFromL2 != J.Edit.LoadsFromL2 ||
+      Base.Scan.Symbols.contains(Name) || Base.Scan.Aliases.contains(Name))
+    return nameTaken(Name);
+  if (New)
+    J.Pending.push_back(&Mentioned);
+  return Name;
+}
+
+Error ModuleEditor::renameMentioned(StringRef Text, ArrayRef<PtxToken> Body, const PtxItem &Item,
+                                    Job &J, TextEdits &E) {
+  StringSet<> Declared = declaredNames(Text, Body);
+  for (const PtxToken &T : Body) {
+    StringRef Word = textOf(Text, T);
+    if (T.Kind != PtxToken::Word || T.Role != PtxToken::Operand || Word[0] == '%' ||
+        Word == Item.Name || Word.starts_with(Item.Name + "_param_"))
+      continue;
+    const PtxItem *Mentioned = J.Source.Scan.find(Word);
+    if (!Mentioned)
+      continue;
+    // Which of the two is meant would depend on the blocks of the body.
+    if (Declared.contains(Word))
+      return unsupported("front-end-declarations",
+                         Item.Name + " declares the module's " + Word + " for itself");
+    auto Name = nameOf(*Mentioned, J);
+    if (!Name)
+      return Name.takeError();
+    if (*Name != Word)
+      E.replace(T.Begin, T.End, std::move(*Name));
+  }
+  return Error::success();
+}
+
+/// From behind the header to the closing brace.
+Expected<std::string> ModuleEditor::writeBody(const PtxItem &Item, StringRef NewName, Job &J) {
+  StringRef Text = J.Source.Text.slice(Item.HeaderEnd, Item.End);
+  auto Tokens = lexPtx(Text);
+  if (!Tokens)
+    return Tokens.takeError();
+  size_t Open =
+      find_if(*Tokens, [&](const PtxToken &T) { return isPunct(Text, T, '{'); }) - Tokens->begin();
+  MutableArrayRef<PtxToken> Body = MutableArrayRef(*Tokens).drop_front(Open + 1).drop_back();
+  setRoles(Text, Body);
+  TextEdits E;
+  if (J.Edit.SmemSpillingMaxThreads && Item.Kind == PtxItem::Entry)
+    E.insert((*Tokens)[Open].End, "\n\t.pragma \"enable_smem_spilling\";");
+  renameOwn(Text, Body, Item, NewName, E);
+  if (J.CopiesFunctions)
+    if (Error Failed = renameMentioned(Text, Body, Item, J, E))
+      return Failed;
+  if (J.Edit.LoadsFromL2)
+    forEachInstruction(Text, Body, [&](ArrayRef<PtxToken> Instruction) {
+      if (auto Place = placeOfCacheOperator(Text, Instruction))
+        E.insert(*Place, ".cg");
+    });
+  return E.apply(Text);
+}
+
+/// Writes the functions that the job has met so far, and those that they reach.
+Error ModuleEditor::copyFunctions(Job &J) {
+  while (!J.Pending.empty()) {
+    const PtxItem &Function = *J.Pending.back();
+    J.Pending.pop_back();
+    std::string Name = Function.Name + J.Edit.CalleeSuffix;
+    StringRef Text = J.Source.Text.slice(Function.Begin, Function.HeaderEnd);
+    auto Tokens = lexPtx(Text);
+    if (!Tokens)
+      return Tokens.takeError();
+    TextEdits E;
+    renameOwn(Text, *Tokens, Function, Name, E);
+    auto Body = writeBody(Function, Name, J);
+    if (!Body)
+      return Body.takeError();
+    Copy &C = Copies.at(Name);
+    C.Header = E.apply(Text);
+    C.Body = std::move(*Body);
+  }
+  return Error::success();
+}
+
+std::string ModuleEditor::functions() const {
+  // Copies of two flavours call only their own kind, so that the order between flavours is free.
+  auto Declared = [](const Copy *C) {
+    return find_if(C->Source.Scan.Items,
+                   [&](const PtxItem &I) { return I.Name == C->Original->Name; })
+        ->Begin;
+  };
+  std::vector<std::pair<size_t, const Copy *>> Order;
+  for (const auto &[Name, C] : Copies)
+    Order.emplace_back(Declared(&C), &C);
+  stable_sort(Order, less_first());
+  std::string Text;
+  for (const auto &[At, C] : Order)
+    Text += C->Header + ";\n";
+  for (auto &[At, C] : Order)
+    At = C->Original->Begin;
+  stable_sort(Order, less_first());
+  for (const auto &[At, C] : Order)
+    Text += C->Header + C->Body + "\n";
+  return Text;
+}
+
+FrontEndMatch &ModuleEditor::matchWith(PtxSource Flavour) {
+  return Flavours.try_emplace(&Flavour.Scan, Base, Flavour).first->second;
+}
+
+/// Whether \p Entry calls functions whose loads LoadsFromL2 changes.
+static bool callsLoads(const ScannedPtx &Module, const PtxItem &Entry) {
+  std::vector<const PtxItem *> Reached = {&Entry};
+  for (size_t I = 0; I < Reached.size(); ++I)
+    for (const std::string &Name : Reached[I]->Calls) {
+      const PtxItem *Callee = Module.find(Name);
+      if (Callee->HasPlainGlobalLoads)
+        return true;
+      if (!is_contained(Reached, Callee))
+        Reached.push_back(Callee);
+    }
+  return false;
+}
+
+Expected<std::string> ModuleEditor::write(const PtxItem &Entry, StringRef NewName,
+                                          const EntryEdit &Edit, PtxSource Source) {
+  const PtxItem *BodyOf = &Entry;
+  if (Edit.FrontEnd) {
+    BodyOf = Source.Scan.find(Entry.Name);
+    if (!BodyOf || BodyOf->Kind != PtxItem::Entry || !BodyOf->HasBody)
+      return unsupported("front-end-declarations", "the flavour has no entry " + Entry.Name);
+    const FrontEndMatch &Match = matchWith(Source);
+    if (Error E = Match.checkLineTables())
+      return E;
+    if (Error E = Match.checkParameters(Entry, *BodyOf))
+      return E;
+  }
+  bool CopiesFunctions = Edit.FrontEnd || (Edit.LoadsFromL2 && callsLoads(Source.Scan, *BodyOf));
+  Job J{Source, Edit, CopiesFunctions, {}};
+  auto Header = writeHeader(Entry, NewName, Edit);
+  if (!Header)
+    return Header.takeError();
+  auto Body = writeBody(*BodyOf, NewName, J);
+  if (!Body)
+    return Body.takeError();
+  if (Error E = copyFunctions(J))
+    return E;
+  return *Header + *Body;
+}
+
+static Expected<const PtxItem *> findEntry(const ScannedPtx &Module, StringRef Name) {
+  const PtxItem *Item = Module.find(Name);
+  if (!Item || Item->Kind != PtxItem::Entry || !Item->HasBody)
+    return malformed("PTX: no entry named " + Name);
+  return Item;
+}
+
+Expected<std::string> PtxModule::withRegisterCaps(const StringMap<unsigned> &Caps) const {
+  StringMap<EntryEdit> Edits;
+  for (const auto &Cap : Caps)
+    Edits[Cap.first()].RegisterCap = Cap.second;
+  return withEdits(Edits);
+}
+
+Expected<std::string> PtxModule::withEdits(const StringMap<EntryEdit> &Edits) const {
+  std::map<size_t, std::pair<const PtxItem *, const EntryEdit *>> InOrder;
+  for (const auto &Edit : Edits) {
+    auto Entry = findEntry(*Scan, Edit.first());
+    if (!Entry)
+      return Entry.takeError();
+    InOrder[(*Entry)->Begin] = {*Entry, &Edit.second};
+  }
+  ModuleEditor Editor({Text, *Scan});
+  std::vector<std::pair<const PtxItem *, std::string>> Written;
+  for (const auto &[Begin, Both] : InOrder) {
+    const auto &[Entry, Edit] = Both;
+    const PtxModule &Source = Edit->FrontEnd ? *Edit->FrontEnd : *this;
+    auto New = Editor.write(*Entry, Entry->Name, *Edit, {Source.Text, *Source.Scan});
+    if (!New)
+      return New.takeError();
+    Written.emplace_back(Entry, std::move(*New));
+  }
+  TextEdits E;
+  if (!Written.empty())
+    E.insert(Written.front().first->Begin, Editor.functions());
+  for (auto &[Entry, New] : Written)
+    E.replace(Entry->Begin, Entry->End, std::move(New));
+  return E.apply(Text);
+}
+
+Expected<std::string> PtxModule::withClones(ArrayRef<CloneRequest> Clones) const {
+  std::vector<std::pair<const PtxItem *, const CloneRequest *>> InOrder;
+  StringSet<> Taken;
+  for (const CloneRequest &Clone : Clones) {
+    auto Entry = findEntry(*Scan, Clone.Entry);
+    if (!Entry)
+      return Entry.takeError();
+    if (Scan->Symbols.contains(Clone.CloneName) || Scan->Aliases.contains(Clone.CloneName) ||
+        !Taken.insert(Clone.CloneName).second)
+      return nameTaken(Clone.CloneName);
+    InOrder.emplace_back(*Entry, &Clone);
+  }
+  stable_sort(InOrder,
+              [](const auto &A, const auto &B) { return A.first->Begin < B.first->Begin; });
+  ModuleEditor Editor({Text, *Scan});
+  TextEdits E;
+  for (const auto &[Entry, Clone] : InOrder) {
+    const PtxModule &Source = Clone->Edit.FrontEnd ? *Clone->Edit.FrontEnd : *this;
+    auto Copy = Editor.write(*Entry, Clone->CloneName, Clone->Edit, {Source.Text, *Source.Scan});
+    if (!Copy)
+      return Copy.takeError();
+    E.insert(Entry->End, "\n" + *Copy);
+  }
+  if (!InOrder.empty())
+    E.insert(InOrder.front().first->Begin, Editor.functions());
+  return E.apply(Text);
+}

@@ -1,0 +1,257 @@
+// Every edit of an entry, in its place and as a clone, gives the machine code that nvcc or ptxas
+// make by their own options for it.
+#include "RealNvcc.h"
+
+#include "Carve/VariantEdit.h"
+#include "Ptx/Assembler.h"
+#include "Support/Error.h"
+
+using namespace carve;
+using namespace llvm;
+
+namespace {
+
+// What differs between flavours and could go wrong: functions that are not inlined, those of the
+// mathematical library with their tables, strings and asserts, names of internal linkage,
+// templates, launch bounds, inline assembly with a comment, inlined functions of other files (for
+// -lineinfo).
+constexpr const char *Source = R"(
+#include <cassert>
+#include <cstdio>
+#include "scale.h"
+__constant__ float Bank[64];
+__device__ double Table[4] = {1, 2, 3, 4};
+namespace {
+__device__ __noinline__ double slow(double X, const double *P) { return X > 2 ? sin(X) / X : pow(X, P[3]); }
+__global__ void anonymous(double *P) { P[threadIdx.x] = slow(P[threadIdx.x], P); }
+}
+template <int N> __global__ void heavy(double *P, int M) {
+  double A[N];
+  for (int I = 0; I < N; ++I) A[I] = P[I * threadIdx.x];
+  for (int J = 0; J < M; ++J) {
+    asm volatile("{ // a brace } in a comment, ld.global\n\t}");
+    for (int I = 0; I < N; ++I) A[I] = A[(I + 3) % N] * Table[I & 3] + sin(A[I]);
+  }
+  for (int I = 0; I < N; ++I) P[I + threadIdx.x] = A[I];
+  if (P[0] > FACTOR) printf("large %f\n", P[0]);
+  assert(M < 5);
+}
+__global__ void __launch_bounds__(128, 4) bounded(double *P, int N) {
+  double A[40];
+  for (int I = 0; I < 40; ++I) A[I] = P[I * threadIdx.x];
+  for (int J = 0; J < N; ++J)
+    for (int I = 0; I < 40; ++I) A[I] = A[(I + 3) % 40] * 1.25 + sin(A[I]) * Bank[I];
+  for (int I = 0; I < 40; ++I) P[I + threadIdx.x] = A[I];
+}
+__global__ void loads(const float4 *__restrict__ A, float *B, volatile float *C, float **D) {
+  float4 X = A[threadIdx.x];
+  float Y = B[threadIdx.x] + C[threadIdx.x] + __ldcg(B + 77) + __ldcs(B + 78);
+  B[threadIdx.x + 1000] = X.x + X.y + X.z + X.w + Y + D[1][threadIdx.x];
+  B[55] = atomicAdd(B + 9, __ldca(B + 5));
+}
+__global__ void spills(float *P, int N) {
+  float A[48];
+  for (int I = 0; I < 48; ++I) A[I] = P[I * threadIdx.x];
+  for (int J = 0; J < N; ++J)
+    for (int I = 0; I < 48; ++I) A[I] = A[(I + 3) % 48] * 1.25f + A[I] * Bank[I];
+  for (int I = 0; I < 48; ++I) P[I * 32 + threadIdx.x] = A[I];
+}
+__global__ void dynamic(float *P) {
+  extern __shared__ float S[];
+  S[threadIdx.x] = P[threadIdx.x];
+  __syncthreads();
+  P[threadIdx.x] = S[31 - threadIdx.x];
+}
+void launch() {
+  anonymous<<<1, 1>>>(nullptr);
+  heavy<40><<<1, 1>>>(nullptr, 1);
+  heavy<12><<<1, 1>>>(nullptr, 1);
+}
+)";
+
+class EntryEdits : public RealNvccTest {
+protected:
+  /// The PTX that nvcc keeps with \p Options; its cubin is beside it.
+  PtxModule compiled(const std::string &KeepDir, Words Options, const char *Text = Source) {
+    write(KeepDir + "/keep", "");
+    write("e.cu", Text);
+    Words Arguments = {"-O3",    "-arch=sm_90", "-c",   "e.cu", "-o", KeepDir + "/e.o",
+                       "--keep", "--keep-dir",  KeepDir};
+    Arguments.insert(Arguments.end(), Options.begin(), Options.end());
+    compile(Arguments);
+    return cantFail(PtxModule::parse(read(KeepDir + "/e.ptx")));
+  }
+
+  static Words frontEndCap(unsigned Cap) {
+    return {"-Xcicc", "-maxreg", "-Xcicc", std::to_string(Cap)};
+  }
+
+  Cubin assembled(StringRef Text, Words Options = {}) {
+    Options.insert(Options.begin(), "-arch=sm_90");
+    auto A = assemble(Tools, Runner, Text, Options);
+    if (A)
+      return cantFail(parseCubin(A->CubinBytes));
+    ADD_FAILURE() << toString(A.takeError());
+    return {};
+  }
+
+  static std::string digestOf(const Cubin &C, StringRef Name) {
+    for (const CubinKernel &K : C.Kernels)
+      if (K.Resources.Name == Name)
+        return K.CodeDigest;
+    ADD_FAILURE() << "no kernel " << Name.str();
+    return "";
+  }
+
+  static std::string nameOf(const PtxModule &M, StringRef Part) {
+    for (const PtxEntry &E : M.entries())
+      if (StringRef(E.Name).contains(Part))
+        return E.Name;
+    ADD_FAILURE() << "no entry with " << Part.str();
+    return "";
+  }
+
+  static EntryEdit editFor(const VariantSetting &V, const PtxEntry &Entry,
+                           const std::map<unsigned, const PtxModule *> &Flavours = {}) {
+    return cantFail(entryEdit(V, Entry, 256, [&](unsigned Cap) -> Expected<const PtxModule *> {
+      return Flavours.at(Cap);
+    }));
+  }
+
+  /// Assembles \p Base with \p Edit made to \p Entry in its place, then as a clone of it; the code
+  /// of both has to be \p Wanted, and that of the other entries what it was.
+  void expectCode(const PtxModule &Base, const std::string &Entry, const EntryEdit &Edit,
+                  const std::string &Wanted, const Words &Options = {}) {
+    Cubin Default = assembled(Base.text(), Options);
+    StringMap<EntryEdit> Edits;
+    Edits[Entry] = Edit;
+    Cubin InPlace = assembled(cantFail(Base.withEdits(Edits)), Options);
+    Cubin Cloned =
+        assembled(cantFail(Base.withClones({{Entry, Entry + "__clone", Edit}})), Options);
+    EXPECT_EQ(digestOf(Cloned, Entry + "__clone"), Wanted) << Entry;
+    for (const CubinKernel &K : Default.Kernels) {
+      EXPECT_EQ(digestOf(Cloned, K.Resources.Name), K.CodeDigest) << K.Resources.Name;
+      EXPECT_EQ(digestOf(InPlace, K.Resources.Name),
+                K.Resources.Name == Entry ? Wanted : K.CodeDigest)
+          << K.Resources.Name;
+    }
+  }
+};
+
+} // namespace
+
+TEST_F(EntryEdits, AFlavourGivesTheCodeOfACompileWithThatCap) {
+  for (const Words &Options : {Words(), Words{"-lineinfo"}}) {
+    PtxModule Base = compiled("base", Options);
+    unsigned Different = 0;
+    for (unsigned Cap : {32u, 255u}) {
+      Words WithCap = frontEndCap(Cap);
+      WithCap.insert(WithCap.end(), Options.begin(), Options.end());
+      PtxModule Flavour = compiled("flavour", WithCap);
+      Cubin Default = assembled(Base.text(), Options), Wanted = assembled(Flavour.text(), Options);
+      for (const PtxEntry &E : Base.entries()) {
+        EntryEdit Edit = editFor({{}, Cap}, E, {{Cap, &Flavour}});
+        expectCode(Base, E.Name, Edit, digestOf(Wanted, E.Name), Options);
+        Different += digestOf(Wanted, E.Name) != digestOf(Default, E.Name);
+      }
+    }
+    EXPECT_GT(Different, 3u) << "the front-end cap must bite, or the comparison says nothing";
+  }
+}
+
+TEST_F(EntryEdits, AFlavourWithACapGivesTheCodeOfNvccsOwnMaxrregcount) {
+  PtxModule Base = compiled("base", {});
+  PtxModule Flavour = compiled("flavour", frontEndCap(40));
+  compiled("capped", {"-maxrregcount=40"});
+  Cubin Wanted = cantFail(parseCubin(read("capped/e.sm_90.cubin")));
+  for (StringRef Part : {"heavyILi40E", "heavyILi12E", "anonymous", "spills", "loads"}) {
+    std::string Name = nameOf(Base, Part);
+    EntryEdit Edit = editFor({40, 40}, *Base.find(Name), {{40, &Flavour}});
+    expectCode(Base, Name, Edit, digestOf(Wanted, Name));
+  }
+}
+
+TEST_F(EntryEdits, ClonesOfAllFlavoursShareOneModule) {
+  PtxModule Base = compiled("base", {});
+  PtxModule Low = compiled("low", frontEndCap(32)), High = compiled("high", frontEndCap(255));
+  std::vector<CloneRequest> Clones;
+  for (const PtxEntry &E : Base.entries()) {
+    Clones.push_back({E.Name, E.Name + "__f32", editFor({{}, 32}, E, {{32, &Low}})});
+    Clones.push_back({E.Name, E.Name + "__f255r48", editFor({48, 255}, E, {{255, &High}})});
+  }
+  std::string Text = cantFail(Base.withClones(Clones));
+  EXPECT_EQ(StringRef(Text).count("__internal_accurate_pow__carve_f32("), 2u)
+      << "one declaration, one definition";
+  Cubin All = assembled(Text), Default = assembled(Base.text()), AtLow = assembled(Low.text());
+  for (const PtxEntry &E : Base.entries()) {
+    StringMap<EntryEdit> Alone;
+    Alone[E.Name] = editFor({48, 255}, E, {{255, &High}});
+    Cubin Capped = assembled(cantFail(Base.withEdits(Alone)));
+    EXPECT_EQ(digestOf(All, E.Name), digestOf(Default, E.Name)) << E.Name;
+    EXPECT_EQ(digestOf(All, E.Name + "__f32"), digestOf(AtLow, E.Name)) << E.Name;
+    EXPECT_EQ(digestOf(All, E.Name + "__f255r48"), digestOf(Capped, E.Name)) << E.Name;
+  }
+}
+
+TEST_F(EntryEdits, LoadsFromL2GiveTheCodeOfDlcm) {
+  VariantSetting V;
+  V.Loads = LoadCaching::L2Only;
+  PtxModule Base = compiled("base", {});
+  Cubin Default = assembled(Base.text()), Wanted = assembled(Base.text(), {"-dlcm=cg"});
+  for (const PtxEntry &E : Base.entries()) {
+    EXPECT_TRUE(E.HasPlainGlobalLoads) << E.Name;
+    EXPECT_NE(digestOf(Wanted, E.Name), digestOf(Default, E.Name)) << E.Name;
+    expectCode(Base, E.Name, editFor(V, E), digestOf(Wanted, E.Name));
+  }
+  PtxModule Flavour = compiled("flavour", frontEndCap(32));
+  Cubin Both = assembled(Flavour.text(), {"-dlcm=cg"});
+  V.FrontEndCap = 32;
+  for (StringRef Part : {"heavyILi40E", "anonymous"}) {
+    std::string Name = nameOf(Base, Part);
+    expectCode(Base, Name, editFor(V, *Base.find(Name), {{32, &Flavour}}), digestOf(Both, Name));
+  }
+}
+
+TEST_F(EntryEdits, SpillingToSharedMemoryGivesTheCodeOfThePragma) {
+  PtxModule Base = compiled("base", {});
+  for (auto [Part, Bounded] : {std::pair("spills", false), std::pair("bounded", true)}) {
+    std::string Name = nameOf(Base, Part);
+    VariantSetting V;
+    V.Cap = 40;
+    StringMap<EntryEdit> CapAlone;
+    CapAlone[Name].RegisterCap = 40;
+    Cubin Capped = assembled(cantFail(Base.withEdits(CapAlone)));
+    V.SmemSpilling = true;
+    // As a person would write it.
+    std::string Text = Base.text();
+    size_t Open = Text.find("\n{", Text.find(".entry " + Name));
+    Text.replace(Open, 2,
+                 std::string(Bounded ? "" : "\n.maxntid 256") +
+                     "\n.maxnreg 40\n{\n.pragma \"enable_smem_spilling\";");
+    Cubin Wanted = assembled(Text);
+    EXPECT_NE(digestOf(Wanted, Name), digestOf(Capped, Name)) << "nothing was spilled";
+    expectCode(Base, Name, editFor(V, *Base.find(Name)), digestOf(Wanted, Name));
+  }
+}
+
+TEST_F(EntryEdits, WhatPtxasWouldNotSpillToSharedMemoryIsRefused) {
+  PtxModule Base = compiled("base", {});
+  VariantSetting V;
+  V.Cap = 24;
+  V.SmemSpilling = true;
+  for (auto [Part, Reason] :
+       {std::pair("dynamic", "dynamic-shared-memory"), std::pair("heavyILi40E", "abi-calls")}) {
+    const PtxEntry &E = *Base.find(nameOf(Base, Part));
+    Error Refused = entryEdit(V, E, 256, [](unsigned) -> Expected<const PtxModule *> {
+                      return nullptr;
+                    }).takeError();
+    ASSERT_TRUE(Refused.isA<Unsupported>());
+    EXPECT_TRUE(StringRef(toString(std::move(Refused))).starts_with(Reason));
+    // And ptxas does refuse the whole module.
+    StringMap<EntryEdit> Edits;
+    Edits[E.Name] = {24, nullptr, "", 256};
+    auto Made = assemble(Tools, Runner, cantFail(Base.withEdits(Edits)), {"-arch=sm_90"});
+    EXPECT_FALSE(static_cast<bool>(Made)) << Part;
+    consumeError(Made.takeError());
+  }
+}
