@@ -76,7 +76,7 @@ StoreStats UnitStore::stats() const {
 
 static llvm::Error checkBlobs(const UnitStore &Store, llvm::ArrayRef<llvm::StringRef> Digests) {
   for (llvm::StringRef Digest : Digests)
-    if (!Digest.empty() && !fs::exists(blobPath(Store.root(), Digest)))
+    if (!Digest.empty() && (!isEntryName(Digest) || !fs::exists(blobPath(Store.root(), Digest))))
       return malformed("refers to blob " + Digest + ", which is not there");
   return llvm::Error::success();
 }
