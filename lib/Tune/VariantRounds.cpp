@@ -186,6 +186,19 @@ bool VariantRounds::next() {
   }
 }
 
+void VariantRounds::makeAll() {
+  while (next()) {
+  }
+  VariantSets All;
+  for (const JobKernel &K : Job.Kernels) {
+    All.emplace_back();
+    for (size_t V = 2; V < K.Variants.size(); ++V)
+      All.back().push_back(V);
+  }
+  select(All);
+  assemble();
+}
+
 void VariantRounds::withdraw(size_t Kernel, const std::string &Reason) {
   JobKernel &K = Job.Kernels[Kernel];
   for (size_t V : Added[Kernel])

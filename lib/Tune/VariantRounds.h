@@ -23,6 +23,8 @@ public:
   /// Makes the next round's variants, and adds those that are to be timed to JobKernel::Variants.
   /// False where no search wants any more.
   bool next();
+  /// Makes the rounds that are left without any times, and assembles all variants.
+  void makeAll();
   /// What the last next() added.
   const VariantSets &added() const { return Added; }
   /// Takes the variants back that the last next() added to \p Kernel, for \p Reason, and ends its

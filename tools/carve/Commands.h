@@ -34,6 +34,8 @@ llvm::Error runCapture(llvm::ArrayRef<std::string> Args, const CommandContext &C
 llvm::Error runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve report [--format=text|json]`
 llvm::Error runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve explain [--report=FILE|latest] [KERNEL]`
+llvm::Error runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve merge FILE... [-o FILE]`
 llvm::Error runMerge(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve diff [--format=text|json] [--exit-code] BEFORE AFTER`

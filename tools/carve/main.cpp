@@ -37,6 +37,8 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       renew the sources of outputs that have a new decision and no depfile
   report [--format=text|json]
                       the last tuning's result again
+  explain [--report=FILE|latest] [KERNEL]
+                      what became of every variant of a kernel, and why
   merge FILE... [-o FILE]
                       several profiles as one, for a team
   diff [--format=text|json] [--exit-code] BEFORE AFTER
@@ -63,8 +65,9 @@ llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandCont
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand}, {"tune", runTune},   {"capture", runCapture}, {"touch", runTouch},
-    {"report", runReport},        {"merge", runMerge}, {"diff", runDiff},       {"store", runStore},
+    {"points", runPointsCommand}, {"tune", runTune},     {"capture", runCapture},
+    {"touch", runTouch},          {"report", runReport}, {"explain", runExplain},
+    {"merge", runMerge},          {"diff", runDiff},     {"store", runStore},
     {"evaluate", runEvaluate},
 };
 
