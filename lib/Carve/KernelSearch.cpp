@@ -118,11 +118,10 @@ std::vector<VariantSetting> KernelSearch::pick(std::vector<VariantSetting> First
                                                size_t Count) const {
   VariantModel Believer = Model;
   if (Round == 0)
-    Believer.observe(point({}), 0);
+    Believer.learn(Measured{point({}), 0});
   std::vector<VariantSetting> Picked;
   auto take = [&](const VariantSetting &V) {
-    ModelPoint P = point(V);
-    Believer.observe(P, Believer.predict(P).Mean);
+    Believer.believe(point(V));
     Picked.push_back(V);
   };
   for (const VariantSetting &V : First)
@@ -205,7 +204,7 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
   std::vector<VariantSetting> Now =
       pick(Round == 0 ? landmarks(Among) : std::vector<VariantSetting>(), Among, roundSize());
   if (Round == 0)
-    Model.observe(point({}), 0);
+    Model.learn(Measured{point({}), 0});
   ++Round;
   Timed += Now.size();
   Gone.insert(Now.begin(), Now.end());
@@ -214,15 +213,17 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
 }
 
 void KernelSearch::learn(const std::map<VariantSetting, double> &Ratios) {
+  std::vector<Measured> Seen;
   for (const auto &[V, Ratio] : Ratios) {
     if (!(Ratio > 0) || V.isDefault())
       continue;
-    Model.observe(point(V), std::log(std::clamp(Ratio, LeastRatio, LargestRatio)));
+    Seen.push_back({point(V), std::log(std::clamp(Ratio, LeastRatio, LargestRatio))});
     if (Ratio < BestRatio) {
       BestRatio = Ratio;
       BestCap = V.Cap;
     }
   }
+  Model.learn(Seen);
 }
 
 /// The rest was compiled for nothing: says what was expected of it.
