@@ -33,7 +33,7 @@ struct EmitContext {
   std::string NvccVersion;
   std::string DevicesDir;
   bool Relocatable = false;
-  std::optional<unsigned> Ceiling; ///< The user's own register cap.
+  std::optional<unsigned> Ceiling = {}; ///< The user's own register cap.
   LaunchDomain Domain = LaunchDomain::Preserve;
   /// The PTX that cicc makes for an image with `-maxreg Cap`. Fails with Unsupported where cicc
   /// cannot be run again; absent: it never can.

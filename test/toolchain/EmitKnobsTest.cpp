@@ -1,0 +1,277 @@
+// Decisions of every knob in one image: what stands has the code of its edit, what may not stand
+// leaves the default with its reason, and the other kernels do not notice.
+#include "RealNvcc.h"
+
+#include "Carve/VariantEdit.h"
+#include "Emit/UnitEmitter.h"
+#include "Nvcc/KeptCompile.h"
+#include "Ptx/Assembler.h"
+#include "Support/Error.h"
+
+#include <map>
+
+using namespace carve;
+
+namespace {
+
+constexpr const char *Kernels = R"(
+#include <cstdio>
+extern "C" {
+__global__ void spills(float *P, int N) {
+  float A[48];
+  for (int I = 0; I < 48; ++I) A[I] = P[I * threadIdx.x];
+  for (int J = 0; J < N; ++J)
+    for (int I = 0; I < 48; ++I) A[I] = A[(I + 3) % 48] * 1.25f + A[I] * P[J];
+  for (int I = 0; I < 48; ++I) P[I * 32 + threadIdx.x] = A[I];
+}
+__global__ void sines(double *P, int N) {
+  double A[24];
+  for (int I = 0; I < 24; ++I) A[I] = P[I * threadIdx.x];
+  for (int J = 0; J < N; ++J)
+    for (int I = 0; I < 24; ++I) A[I] = A[(I + 3) % 24] + sin(A[I]);
+  for (int I = 0; I < 24; ++I) P[I + threadIdx.x] = A[I];
+}
+__global__ void loads(float *P) { P[threadIdx.x] = P[threadIdx.x + 7] * P[threadIdx.x + 64]; }
+__global__ void prints(float *P) { printf("%f\n", P[threadIdx.x]); }
+__global__ void other(float *P) { P[threadIdx.x] *= 3; }
+}
+)";
+
+// ptxas 13.0 gives at register-usage level 10 instead of its default: tile 96 registers for 118,
+// narrow 56 for 40, wide 72 for 64, so that blocks of 1024 threads no longer fit.
+constexpr const char *Tiles = R"(
+template <int TM, int TN, int Q>
+__device__ __forceinline__ void multiply(const float *A, const float *B, float *C, int N) {
+  __shared__ float As[Q][64], Bs[Q][64];
+  float c[TM][TN] = {};
+  int tx = threadIdx.x % 8, ty = threadIdx.x / 8;
+  for (int k = 0; k < N; k += Q) {
+    for (int i = 0; i < Q; ++i) {
+      As[i][threadIdx.x] = A[(k + i) * N + threadIdx.x];
+      Bs[i][threadIdx.x] = B[(k + i) * N + threadIdx.x];
+    }
+    __syncthreads();
+    #pragma unroll
+    for (int q = 0; q < Q; ++q)
+      #pragma unroll
+      for (int i = 0; i < TM; ++i)
+        #pragma unroll
+        for (int j = 0; j < TN; ++j) c[i][j] += As[q][ty * TM + i] * Bs[q][tx * TN + j];
+    __syncthreads();
+  }
+  for (int i = 0; i < TM; ++i)
+    for (int j = 0; j < TN; ++j) C[(ty * TM + i) * N + tx * TN + j] = c[i][j];
+}
+#define KERNEL(NAME, TM, TN, Q)                                                                    \
+  extern "C" __global__ void NAME(const float *A, const float *B, float *C, int N) {               \
+    multiply<TM, TN, Q>(A, B, C, N);                                                               \
+  }
+KERNEL(tile, 8, 8, 32)
+KERNEL(narrow, 4, 4, 8)
+#ifdef WIDE
+KERNEL(wide, 4, 8, 16)
+#endif
+)";
+
+using Kernel = std::map<std::string, CubinKernel>;
+
+class EmitKnobs : public RealNvccTest {
+protected:
+  void compileUnit(const char *Text, Words Options = {}) {
+    write("u.cu", Text);
+    write("keep/there", "");
+    Words Arguments = {"-O3", "-arch=sm_90", "-c", "u.cu", "-o", "u.o"};
+    Arguments.insert(Arguments.end(), Options.begin(), Options.end());
+    KeptCompile Kept = llvm::cantFail(
+        compileKeeping(Tools, Runner, Arguments, Work.path(), path("keep"), /*Quiet=*/true));
+    ASSERT_TRUE(Kept.Nvcc.succeeded()) << Kept.Nvcc.Stderr;
+    ASSERT_EQ(Kept.Plan.Units.size(), 1u) << Kept.NoPlan.value_or("");
+    Unit = Kept.Plan.Units.front();
+    Ptx.emplace(llvm::cantFail(PtxModule::parse(llvm::cantFail(readFile(image().PtxPath)))));
+    Default = kernelsOf(llvm::cantFail(readFile(image().CubinPath)));
+    Context.emplace(
+        EmitContext{Tools, Runner, "13.0.88", CARVE_SOURCE_DIR "/share/carve-nvcc/devices"});
+    Context->FlavourPtx = [this](const DeviceImage &, unsigned Cap) { return flavour(Cap); };
+    Decisions = Profile();
+  }
+
+  const DeviceImage &image() const { return Unit.Images.front(); }
+
+  llvm::Expected<std::string> flavour(unsigned Cap) {
+    write("flavour/there", "");
+    compile({"-O3", "-arch=sm_90", "-c", "u.cu", "-o", "flavour/u.o", "--keep", "--keep-dir",
+             "flavour", "-Xcicc", "-maxreg", "-Xcicc", std::to_string(Cap)});
+    return readFile(path("flavour/u.ptx"));
+  }
+
+  static Kernel kernelsOf(llvm::StringRef CubinBytes) {
+    Kernel Found;
+    for (CubinKernel &K : llvm::cantFail(parseCubin(CubinBytes)).Kernels)
+      Found[K.Resources.Name] = K;
+    return Found;
+  }
+
+  /// The kernels of the unit assembled with \p Options besides its own.
+  Kernel assembledWith(llvm::StringRef Text, Words Options = {}) {
+    Options.insert(Options.end(), image().PtxasOptions.begin(), image().PtxasOptions.end());
+    return kernelsOf(llvm::cantFail(assemble(Tools, Runner, Text, Options, "u.ptx")).CubinBytes);
+  }
+
+  Decision &pin(const std::string &Name, llvm::StringRef Variant) {
+    Decision D;
+    D.Kernel = Name;
+    D.Variant = llvm::cantFail(parseVariantName(Variant));
+    Decisions.put(D);
+    return Decisions.Kernels.back();
+  }
+
+  /// A pin that says which code was timed.
+  void timed(const std::string &Name, llvm::StringRef Variant, const std::string &CodeDigest) {
+    pin(Name, Variant).Basis.emplace().CodeDigest = CodeDigest;
+  }
+
+  /// Emits; the kernels of the new image, or nvcc's where there is none.
+  Kernel emit() {
+    Reasons.clear();
+    llvm::sys::fs::remove(path("tuned.sm_90.cubin"));
+    EmittedUnit Emitted = llvm::cantFail(emitUnit(Unit, {&Decisions}, *Context, Work.path()));
+    EXPECT_EQ(Emitted.Container.empty(), !exists("tuned.sm_90.cubin"));
+    for (const EmittedKernel &K : Emitted.Kernels)
+      Reasons[K.Kernel] = K.Reason.empty() ? variantName(K.Variant) : K.Reason;
+    return Emitted.Container.empty() ? Default : kernelsOf(read("tuned.sm_90.cubin"));
+  }
+
+  /// What was done with \p Name has to begin with or contain \p Text.
+  void expectSaid(const std::string &Name, llvm::StringRef Text) {
+    EXPECT_NE(Reasons[Name].find(Text), std::string::npos) << Name << ": " << Reasons[Name];
+  }
+
+  static void expectSame(Kernel A, Kernel B, const Words &Names) {
+    for (const std::string &Name : Names)
+      EXPECT_EQ(A[Name].CodeDigest, B[Name].CodeDigest) << Name;
+  }
+
+  DeviceUnit Unit;
+  std::optional<PtxModule> Ptx;
+  Kernel Default;
+  std::optional<EmitContext> Context;
+  Profile Decisions;
+  std::map<std::string, std::string> Reasons;
+};
+
+} // namespace
+
+TEST_F(EmitKnobs, EveryKnobOfAKernelStandsInOneImage) {
+  compileUnit(Kernels);
+  pin("sines", "r64-f32");
+  pin("loads", "cg");
+  pin("spills", "r40-smem");
+  Kernel New = emit();
+  expectSaid("sines", "r64-f32");
+  expectSaid("loads", "cg");
+  expectSaid("spills", "r40-smem");
+  expectSame(New, Default, {"prints", "other"});
+
+  PtxModule Flavour = llvm::cantFail(PtxModule::parse(llvm::cantFail(flavour(32))));
+  llvm::StringMap<unsigned> Cap;
+  Cap["sines"] = 64;
+  expectSame(New, assembledWith(llvm::cantFail(Flavour.withRegisterCaps(Cap))), {"sines"});
+  expectSame(New, assembledWith(Ptx->text(), {"-dlcm=cg"}), {"loads"});
+  llvm::StringMap<EntryEdit> Spilling;
+  Spilling["spills"].RegisterCap = 40;
+  Spilling["spills"].SmemSpillingMaxThreads = 1024;
+  expectSame(New, assembledWith(llvm::cantFail(Ptx->withEdits(Spilling))), {"spills"});
+  EXPECT_GT(New["spills"].Resources.StaticSmemBytes, Default["spills"].Resources.StaticSmemBytes);
+}
+
+TEST_F(EmitKnobs, WhatCannotBeHadCostsNoOtherDecision) {
+  compileUnit(Kernels);
+  pin("prints", "r24-smem");
+  pin("sines", "f48");
+  pin("loads", "f32");
+  pin("spills", "r40");
+  timed("other", "cg", "of another day");
+  Context->Ceiling = 40;
+  Context->FlavourPtx = nullptr;
+  Kernel New = emit();
+  expectSaid("prints", "smem-spilling: abi-calls");
+  expectSaid("sines", "frontend-cap 48 is above the command's own -maxrregcount=40");
+  expectSaid("loads", "no-front-end");
+  expectSaid("other", "the code would not be the code that was timed");
+  EXPECT_EQ(Reasons["spills"], "r40");
+  EXPECT_EQ(New["spills"].Resources.RegsPerThread, 40u);
+  expectSame(New, Default, {"prints", "sines", "loads", "other"});
+}
+
+TEST_F(EmitKnobs, AFlavourThatDoesNotFitOrAssembleIsLeft) {
+  compileUnit(Kernels);
+  pin("sines", "f32");
+  pin("loads", "f40");
+  pin("spills", "r40");
+  Context->FlavourPtx = [this](const DeviceImage &, unsigned Cap) -> llvm::Expected<std::string> {
+    std::string Text = Ptx->text();
+    if (Cap == 32) // As of another source.
+      return Text + "\n.file 9 \"other.cu\"\n";
+    size_t Body = Text.find("{", Text.find(".entry loads"));
+    return Text.insert(Body + 1, "\n\tno.such.instruction %r1;\n");
+  };
+  Kernel New = emit();
+  expectSaid("sines", "front-end-declarations");
+  expectSaid("loads", "ptxas");
+  EXPECT_EQ(Reasons["spills"], "r40");
+  expectSame(New, Default, {"sines", "loads", "prints", "other"});
+}
+
+TEST_F(EmitKnobs, OnATracedDomainTheBoundIsTheOneThatWasTimed) {
+  compileUnit(Kernels);
+  pin("spills", "r40-smem").Basis.emplace().SmemSpillingThreads = 128;
+  llvm::StringMap<EntryEdit> Spilling;
+  Spilling["spills"].RegisterCap = 40;
+  Spilling["spills"].SmemSpillingMaxThreads = 128;
+  Kernel Wanted = assembledWith(llvm::cantFail(Ptx->withEdits(Spilling)));
+  Context->Domain = LaunchDomain::Traced;
+  expectSame(emit(), Wanted, {"spills", "other"});
+  Context->Domain = LaunchDomain::Preserve;
+  EXPECT_NE(emit()["spills"].CodeDigest, Wanted["spills"].CodeDigest);
+}
+
+TEST_F(EmitKnobs, ALevelIsTheWholeImagesWhereEveryKernelMayHaveIt) {
+  compileUnit(Tiles);
+  Kernel Wanted = assembledWith(Ptx->text(), {"--register-usage-level=10"});
+  ASSERT_NE(Default["narrow"].CodeDigest, Wanted["narrow"].CodeDigest);
+  timed("tile", "l10", Wanted["tile"].CodeDigest);
+  expectSame(emit(), Wanted, {"tile", "narrow"});
+  EXPECT_EQ(Reasons["tile"], "l10");
+
+  // A decision without a level stands only with the code that it was timed with.
+  timed("narrow", "r32", "the code at the default's level");
+  Kernel New = emit();
+  expectSame(New, Wanted, {"tile", "narrow"});
+  expectSaid("narrow", "the code would not be the code that was timed");
+  pin("narrow", "r32-l10");
+  EXPECT_EQ(emit()["narrow"].Resources.RegsPerThread, 32u);
+}
+
+TEST_F(EmitKnobs, ALevelThatMayNotStandTakesItsDecisionsAlone) {
+  compileUnit(Tiles, {"-DWIDE"});
+  pin("tile", "l10");
+  pin("narrow", "r32");
+  Kernel New = emit();
+  expectSaid("tile",
+             "register-usage-level: wide has no decision, and its 72 registers would shrink "
+             "the largest block from 1024 to 896 threads");
+  EXPECT_EQ(Reasons["narrow"], "r32");
+  EXPECT_EQ(New["narrow"].Resources.RegsPerThread, 32u);
+  expectSame(New, Default, {"tile", "wide"});
+  // With a cap of its own the neighbour keeps its blocks.
+  pin("wide", "r64-l10");
+  New = emit();
+  EXPECT_EQ(Reasons["tile"], "l10");
+  EXPECT_EQ(New["wide"].Resources.RegsPerThread, 64u);
+
+  pin("narrow", "l0");
+  New = emit();
+  expectSaid("narrow", "decisions for one image name");
+  expectSaid("tile", "decisions for one image name");
+  expectSame(New, Default, {"tile", "narrow", "wide"});
+}
