@@ -131,7 +131,9 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
     Rounds.makeAll();
     return std::optional<InRunTuning>();
   }
-  while (Rounds.next())
+  // Without room for another run there is no use in compiling for it.
+  for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) && Rounds.next();
+       First = false)
     if (llvm::Error E = timeRound())
       return E;
   VariantSets Last;
