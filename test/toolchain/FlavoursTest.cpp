@@ -183,6 +183,10 @@ TEST_F(Flavours, AreMadeOfTheKeepDirectoryToo) {
   ASSERT_FALSE(llvm::sys::fs::remove(path("kept/f.cpp1.ii")));
   EXPECT_NE(llvm::toString(FlavourPtx(Kept.Plan.Units[0].Images[0], 32).takeError()), "");
   EXPECT_TRUE(Missing);
+  // A compile does not fail for it.
+  EXPECT_TRUE(llvm::cantFail(recordUnit(Kept.Plan.Units[0], parsed(Arguments), Tools, "13.0",
+                                        Work.path(), Store))
+                  .FrontEnds.empty());
 }
 
 TEST_F(Flavours, AreEmitted) {
