@@ -41,6 +41,7 @@ public:
   void match(std::vector<Nest> Wanted, ArrayRef<Nest> Found);
 
 private:
+  std::vector<Nest>::iterator vanished(std::vector<Nest> &Wanted, ArrayRef<Nest> Found);
   std::vector<std::vector<Nest>> groups(ArrayRef<Nest> Found, size_t Wanted) const;
   void take(const Nest &From, ArrayRef<Nest> Group);
   unsigned unrolled(const LoopCount &From, const LoopCount &To) const;
@@ -102,19 +103,33 @@ void Matcher::take(const Nest &From, ArrayRef<Nest> Group) {
   }
 }
 
+/// The loop of \p Wanted that has most likely vanished, as there are more than in \p Found: one of
+/// few trips that are known, else the smallest that has no inner ones. The end where none has.
+std::vector<Nest>::iterator Matcher::vanished(std::vector<Nest> &Wanted, ArrayRef<Nest> Found) {
+  auto IsLeaf = [](const Nest &N) { return N.Inner.empty(); };
+  auto IsShort = [&](const Nest &N) {
+    TripSource S = Ptx[N.Loop].Source;
+    return S == TripSource::Constant || S == TripSource::Remainder;
+  };
+  bool LeafTooMany = count_if(Wanted, IsLeaf) > count_if(Found, IsLeaf);
+  auto Rank = [&](const Nest &N) {
+    const LoopCount &L = Ptx[N.Loop];
+    return IsShort(N) ? std::pair(0, L.Trips) : std::pair(1, double(L.OwnInstructions));
+  };
+  auto Least = Wanted.end();
+  for (auto It = Wanted.begin(); It != Wanted.end(); ++It)
+    if (IsLeaf(*It) && (IsShort(*It) || LeafTooMany) &&
+        (Least == Wanted.end() || Rank(*It) < Rank(*Least)))
+      Least = It;
+  return Least;
+}
+
 void Matcher::match(std::vector<Nest> Wanted, ArrayRef<Nest> Found) {
-  // What ptxas has unrolled in full.
   while (Wanted.size() > Found.size()) {
-    auto Least = Wanted.end();
-    for (auto It = Wanted.begin(); It != Wanted.end(); ++It)
-      if ((Ptx[It->Loop].Source == TripSource::Constant ||
-           Ptx[It->Loop].Source == TripSource::Remainder) &&
-          It->Inner.empty() &&
-          (Least == Wanted.end() || Ptx[It->Loop].Trips < Ptx[Least->Loop].Trips))
-        Least = It;
-    if (Least == Wanted.end())
+    auto Gone = vanished(Wanted, Found);
+    if (Gone == Wanted.end())
       return;
-    Wanted.erase(Least);
+    Wanted.erase(Gone);
   }
   std::vector<std::vector<Nest>> Groups = groups(Found, Wanted.size());
   if (Groups.size() != Wanted.size())

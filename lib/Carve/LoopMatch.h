@@ -15,7 +15,8 @@ namespace carve {
 /// times;
 ///   the trips are divided by that.
 /// - What unrolling leaves is a smaller loop right behind, where the trips are no multiple.
-/// - Loops of few constant trips vanish, and those over what cicc's unrolling leaves.
+/// - Loops of few constant trips vanish, and those over what cicc's unrolling leaves; where others
+///   do, they are taken to be the smallest.
 /// Where the numbers of loops still differ, those of that parent keep what they have.
 void matchLoops(const std::vector<LoopCount> &Ptx, std::vector<LoopCount> &Code);
 

@@ -16,6 +16,8 @@ struct Linear {
 
 /// Chains of definitions are short; longer ones are not of a loop's count.
 constexpr unsigned DeepestChain = 16;
+/// A count's start is set in one place, or in one for each way to the loop.
+constexpr size_t MostDefinitions = 3;
 /// More trips than this are not worth computing: the loop's count is then taken as not known.
 constexpr int64_t MostTrips = 1 << 22;
 
@@ -157,7 +159,10 @@ std::optional<int64_t> TripFinder::constantBefore(StringRef Name, unsigned Loop,
   if (Depth > DeepestChain)
     return std::nullopt;
   std::optional<int64_t> Value;
-  for (size_t At : definitions(Name, Loop, false)) {
+  SmallVector<size_t, 4> Outside = definitions(Name, Loop, false);
+  if (Outside.size() > MostDefinitions)
+    return std::nullopt;
+  for (size_t At : Outside) {
     auto Its = constantOf(F.Code[At], Loop, Depth);
     if (!Its || (Value && *Value != *Its))
       return std::nullopt;

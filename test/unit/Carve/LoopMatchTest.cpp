@@ -68,8 +68,17 @@ TEST(LoopMatch, RestsThatVanish) {
       Trips{4});
 }
 
+TEST(LoopMatch, TheSmallestVanishes) {
+  EXPECT_EQ(matched({loop(1, 9, 1, 3), loop(2, 9, 1, 4), loop(1, 5, 1, 5), loop(1, 3, 1, 6)},
+                    {loop(1, 9, 1), loop(2, 9, 1), loop(1, 6, 1)}),
+            (Trips{3, 4, 5}));
+}
+
 TEST(LoopMatch, OthersKeepWhatTheyHave) {
-  EXPECT_EQ(matched({loop(1, 9, 1), loop(1, 9, 1)}, {loop(1, 9, 1)}), Trips{-1});
+  EXPECT_EQ(matched({loop(1, 9, 1), loop(2, 9, 1), loop(1, 9, 1), loop(2, 9, 1)},
+                    {loop(1, 9, 1), loop(2, 9, 1)}),
+            (Trips{-1, -1}))
+      << "one of two nests";
   EXPECT_EQ(matched({loop(1, 9, 1)}, {loop(1, 9, 1), loop(1, 9, 1)}), (Trips{-1, -1}));
   EXPECT_EQ(matched({}, {loop(1, 9, 1)}), Trips{-1});
   EXPECT_EQ(matched({loop(1, 9, 1)}, {}), Trips{});

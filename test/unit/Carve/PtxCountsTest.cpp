@@ -206,6 +206,19 @@ TEST(PtxCounts, Coalescing) {
             std::nullopt);
 }
 
+TEST(PtxCounts, AddressesThatDependOnEachOtherEndTheSearch) {
+  // Each register is the sum of the two before; where they start is nowhere said.
+  std::string Body = "$L1:\n";
+  for (unsigned I = 2; I < 60; ++I)
+    Body += "add.s64 %rd" + std::to_string(I) + ", %rd" + std::to_string(I - 1) + ", %rd" +
+            std::to_string(I - 2) + ";\n";
+  Body += "mov.u64 %rd0, %rd59;\nmov.u64 %rd1, %rd58;\nld.global.u32 %r1, [%rd59];\n"
+          "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;\nret;";
+  CountedKernel K = counted(Body);
+  EXPECT_EQ(K.Counts.GlobalLoads, 16);
+  EXPECT_EQ(K.Counts.CoalescedShare, std::nullopt);
+}
+
 TEST(PtxCounts, Failures) {
   PtxModule M = module(".visible .entry k() { bra $L9; }\n");
   auto Message = [](auto Result) { return Result ? "" : llvm::toString(Result.takeError()); };
