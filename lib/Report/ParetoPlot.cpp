@@ -216,10 +216,10 @@ private:
                           number(Y - 4), Shape);
       text(At + 16, Y, "legend", "start", Name);
     };
-    entry(Left, "<circle class=\"front\" r=\"5\"/>", "kept");
-    entry(Left + 90, "<circle class=\"cut\" r=\"3\"/>", "carved away");
-    entry(Left + 220, "<circle class=\"best\" r=\"9\"/>", "fastest");
-    entry(Left + 330, "<rect class=\"default\" x=\"-8\" y=\"-8\" width=\"16\" height=\"16\"/>",
+    entry(Left, "<circle class=\"front\" r=\"5\"/>", "Pareto front");
+    entry(Left + 130, "<circle class=\"cut\" r=\"3\"/>", "carved away");
+    entry(Left + 260, "<circle class=\"best\" r=\"9\"/>", "fastest");
+    entry(Left + 370, "<rect class=\"default\" x=\"-8\" y=\"-8\" width=\"16\" height=\"16\"/>",
           "default");
   }
 

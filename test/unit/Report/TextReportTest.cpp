@@ -2,10 +2,7 @@
 
 #include "Golden.h"
 #include "ReportTesting.h"
-#include "Support/Files.h"
 
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Process.h"
 #include "gtest/gtest.h"
 
 using namespace carve;

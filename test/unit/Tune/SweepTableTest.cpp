@@ -80,6 +80,8 @@ TEST(SweepTable, AnErrorNamesFileLineColumnActualAndExpected) {
             "t.tsv:2: column 'register_usage_level' is 'low', expected a whole number");
   EXPECT_EQ(errorOf(rowWith(10, "3.5")),
             "t.tsv:2: column 'regs_per_thread' is '3.5', expected a whole number");
+  EXPECT_EQ(errorOf(rowWith(10, "257")),
+            "t.tsv:2: column 'regs_per_thread' is '257', expected at most 256 registers");
   for (const char *Time : {"-5", "nan", "inf", "12 ns", ""})
     EXPECT_EQ(errorOf(rowWith(12, Time)), std::string("t.tsv:2: column 'total_ns' is '") + Time +
                                               "', expected a time in nanoseconds");
