@@ -44,7 +44,9 @@ std::vector<std::optional<unsigned>> frontEndCapsWith(const KnobSpace &Space, un
   FrontEnds.push_back(FreeFrontEndCap);
   if (!Cap)
     return FrontEnds;
-  if (*Cap != FreeFrontEndCap)
+  // Every other cap is one more run of the front end; critical points are shared between kernels.
+  bool IsPoint = std::binary_search(Space.Caps.begin(), Space.Caps.end(), *Cap);
+  if (*Cap != FreeFrontEndCap && (IsPoint || Cap == BestCap))
     FrontEnds.push_back(*Cap);
   if (Effort < 2 || Cap != BestCap)
     return FrontEnds;

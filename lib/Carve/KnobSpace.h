@@ -29,9 +29,10 @@ struct KnobSpace {
 constexpr unsigned FreeFrontEndCap = 255;
 
 /// The settings of \p Space that \p Effort allows (SearchLimits), each once, the default left out.
-/// Front-end caps are the register cap itself or free, and around \p BestCap, where known, those of
-/// the critical points beside it. Load caching, spilling to shared memory and register-usage
-/// levels stand alone and with every cap; levels with front-end caps, too.
+/// Front-end caps are free, or the register cap itself where that is a critical point; with \p
+/// BestCap, where known, itself, and those of the critical points beside it. Load caching, spilling
+/// to shared memory and register-usage levels stand alone and with every cap; levels with front-end
+/// caps, too.
 std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort,
                                        std::optional<unsigned> BestCap);
 

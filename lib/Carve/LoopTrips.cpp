@@ -16,6 +16,8 @@ struct Linear {
 
 /// Chains of definitions are short; longer ones are not of a loop's count.
 constexpr unsigned DeepestChain = 16;
+/// A count's start is set in one place, or in one for each way to the loop.
+constexpr size_t MostDefinitions = 3;
 /// More trips than this are not worth computing: the loop's count is then taken as not known.
 constexpr int64_t MostTrips = 1 << 22;
 
@@ -157,7 +159,10 @@ std::optional<int64_t> TripFinder::constantBefore(StringRef Name, unsigned Loop,
   if (Depth > DeepestChain)
     return std::nullopt;
   std::optional<int64_t> Value;
-  for (size_t At : definitions(Name, Loop, false)) {
+  SmallVector<size_t, 4> Outside = definitions(Name, Loop, false);
+  if (Outside.size() > MostDefinitions)
+    return std::nullopt;
+  for (size_t At : Outside) {
     auto Its = constantOf(F.Code[At], Loop, Depth);
     if (!Its || (Value && *Value != *Its))
       return std::nullopt;
@@ -175,8 +180,13 @@ std::optional<int64_t> TripFinder::maskBehind(StringRef Name, unsigned Loop, uns
     return number(I.Operands[2].name());
   if ((copies(I) || I.Opcode == "neg") && I.Operands.size() == 2)
     return maskBehind(I.Operands[1].name(), Loop, Depth + 1);
-  auto Sum = addsConstant(I);
-  return Sum ? maskBehind(Sum->first, Loop, Depth + 1) : std::nullopt;
+  if (auto Sum = addsConstant(I))
+    return maskBehind(Sum->first, Loop, Depth + 1);
+  // `N - (N & 3)` is `N & -4`.
+  if (I.Opcode != "sub" || I.Operands.size() != 3)
+    return std::nullopt;
+  auto Rest = maskBehind(I.Operands[2].name(), Loop, Depth + 1);
+  return Rest && *Rest > 0 ? std::optional(~*Rest) : std::nullopt;
 }
 
 std::optional<TripFinder::Exit> TripFinder::exitAt(unsigned Block, unsigned Loop) const {
@@ -313,8 +323,6 @@ StringRef carve::tripSourceName(TripSource S) {
     return "constant";
   case TripSource::Annotated:
     return "annotated";
-  case TripSource::Counted:
-    return "counted";
   case TripSource::Remainder:
     return "remainder";
   case TripSource::Unrolled:

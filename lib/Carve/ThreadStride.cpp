@@ -8,6 +8,8 @@ using namespace llvm;
 
 /// Longer chains of definitions are given up.
 static constexpr unsigned DeepestChain = 64;
+/// And addresses that take more than this.
+static constexpr unsigned MostSteps = 4096;
 static constexpr unsigned WarpSize = 32;
 
 ThreadStrides::ThreadStrides(const PtxFunction &F, unsigned ThreadsPerBlockX,
@@ -130,14 +132,15 @@ Value ThreadStrides::valueOf(StringRef Name, unsigned Depth) {
     // The address of a variable.
     return Name.starts_with("%") ? std::nullopt : Value(ThreadValue{});
   }
-  if (Depth > DeepestChain)
+  if (Depth > DeepestChain || StepsLeft == 0)
     return std::nullopt;
+  --StepsLeft;
   if (Active.lookup(Name))
     return ThreadValue{0, std::nullopt, true};
   Active[Name] = true;
   Value Result = merged(Its->second, Depth);
   Active[Name] = false;
-  if (!Result || !Result->Recurs)
+  if (StepsLeft && (!Result || !Result->Recurs))
     Known[Name] = Result;
   return Result;
 }
@@ -160,6 +163,7 @@ Value ThreadStrides::merged(ArrayRef<const PtxInstruction *> Its, unsigned Depth
 }
 
 std::optional<int64_t> ThreadStrides::strideOf(const PtxOperand &Address) {
+  StepsLeft = MostSteps;
   Value V = valueOf(Address.name(), 0);
   return V && !V->Recurs ? std::optional(V->Stride) : std::nullopt;
 }

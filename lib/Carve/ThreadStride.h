@@ -43,6 +43,8 @@ private:
   /// Registers whose value is being looked for. One that needs itself is a loop's variable: it has
   /// the stride of what it starts from, if what is added is the same for all threads.
   llvm::StringMap<bool> Active;
+  /// Values that depend on such a register are looked for anew each time, which must end.
+  unsigned StepsLeft = 0;
 };
 
 } // namespace carve

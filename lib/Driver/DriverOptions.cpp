@@ -24,8 +24,8 @@ static constexpr char Help[] =
   --carve-budget=SECONDS        for the whole tuning (none)
   --carve-mode=auto|fixed|rotate|replay
                                 time variants inside one run of the workload, or a run for each (auto)
-  --carve-effort=0|1|2|3        what is tried: register caps, also the front end's, also other knobs
-                                around the best, also the file's, with twice the variants (2)
+  --carve-effort=0|1|2|3        what is tried: register caps; the front end's, too; and other knobs
+                                around the best (2, also: CARVE_EFFORT); and the whole file's
   --carve-scope=kernel|file     a variant per kernel, or a cap per file by -maxrregcount (kernel)
   --carve-launch-domain=preserve|traced
                                 every launch that nvcc's build accepts, or the blocks seen (preserve)
@@ -59,6 +59,16 @@ static llvm::Error setRun(llvm::StringRef Value, llvm::StringRef From, DriverOpt
   return llvm::Error::success();
 }
 
+llvm::Expected<unsigned> carve::defaultEffort(GetEnv Env) {
+  unsigned Effort = SearchLimits().Effort;
+  std::optional<std::string> Text = Env("CARVE_EFFORT");
+  if (Text && !Text->empty() &&
+      (llvm::StringRef(*Text).getAsInteger(10, Effort) || Effort > MaxEffort))
+    return usageError("CARVE_EFFORT is '" + *Text + "', expected a whole number from 0 to " +
+                      llvm::Twine(MaxEffort));
+  return Effort;
+}
+
 llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
                                                        std::vector<std::string> &ForNvcc) {
   DriverOptions O;
@@ -78,6 +88,10 @@ llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::strin
   F.flag("--carve-help", O.Help);
   F.flag("--carve-version", O.Version);
 
+  llvm::Expected<unsigned> Effort = defaultEffort(Env);
+  if (!Effort)
+    return Effort.takeError();
+  O.Effort = *Effort;
   O.ProfilePath = Env("CARVE_PROFILE").value_or("");
   O.LogPath = Env("CARVE_LOG").value_or("");
   if (auto Run = Env("CARVE_RUN"); Run && !Run->empty())

@@ -39,6 +39,10 @@ struct DriverOptions {
 llvm::Expected<DriverOptions> takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
                                                 std::vector<std::string> &ForNvcc);
 
+/// The effort where no option says one: `CARVE_EFFORT`, else 2. Fails with a UsageError where that
+/// is no whole number from 0 to 3.
+llvm::Expected<unsigned> defaultEffort(GetEnv Env);
+
 /// What `--carve-help` prints.
 llvm::StringRef driverHelp();
 

@@ -51,13 +51,16 @@ static Profile rememberUnit(UnitStore &Store, const std::string &Key, const Prof
 }
 
 llvm::Error carve::rememberDecisions(const TuneRequest &Request, const TuningJob &Job,
-                                     const SelectionOutcome &Outcome, UnitStore &Store,
+                                     const SelectionOutcome &Outcome,
+                                     llvm::ArrayRef<LeveledUnit> Levels, UnitStore &Store,
                                      TuneResult &Result) {
   Profile Tuned;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
-    if (Job.Modules[M].Kernels.empty()) // All were put aside when it could not be linked.
-      continue;
     Profile New = decisionsFor(Job, M, Request.Options.Scope, Outcome, Result.Report);
+    if (New.Kernels.empty()) // All were put aside when it could not be linked.
+      continue;
+    if (!Levels.empty())
+      decideLevel(Levels[M], Job, M, New);
     for (const Decision &D : New.Kernels)
       Tuned.put(D);
     if (New.FileCap)

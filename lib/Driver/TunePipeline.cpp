@@ -67,17 +67,6 @@ static llvm::Expected<TuneResult> untraceable(llvm::Error Why, TuneState &State,
   return Result;
 }
 
-/// The rounds of a tuning by kernel; by the file there are none.
-static llvm::Expected<std::optional<InRunTuning>> timeVariants(TuneState &State, TuningJob &Job,
-                                                               const JobSources &Sources,
-                                                               const JobContext &Context,
-                                                               const ProbeRecord &Trace) {
-  if (Context.Options.Scope == TuningScope::File)
-    return std::optional<InRunTuning>();
-  VariantRounds Rounds(Job, Sources, Context);
-  return timeRounds(State, Job, Rounds, Trace);
-}
-
 llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &Store,
                                        const Toolchain &T, CommandRunner &Runner) {
   TuneState State(Request, Runner);
@@ -95,21 +84,36 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   if (!Job)
     return Job.takeError();
   // Variants inside the program.
-  auto InRun = timeVariants(State, *Job, Sources, Context, *Trace);
-  if (!InRun)
-    return InRun.takeError();
-  const InRunTuning *Timed = *InRun ? &**InRun : nullptr;
+  std::optional<VariantRounds> Rounds;
+  std::optional<InRunTuning> InRun;
+  if (Request.Options.Scope == TuningScope::Kernel) {
+    Rounds.emplace(*Job, Sources, Context);
+    auto Made = timeRounds(State, *Job, *Rounds, *Trace);
+    if (!Made)
+      return Made.takeError();
+    InRun = std::move(*Made);
+  }
+  const InRunTuning *Timed = InRun ? &*InRun : nullptr;
   // Whole runs.
   llvm::Expected<SelectionOutcome> Outcome = selectByRuns(State, *Job, Timed);
   if (!Outcome)
     return Outcome.takeError();
+  // What holds for whole units.
+  std::vector<LeveledUnit> Levels;
+  if (Rounds) {
+    auto Made = tuneLevels(State, *Job, *Rounds, *Outcome);
+    if (!Made)
+      return Made.takeError();
+    Levels = std::move(*Made);
+  }
   TuneResult Result;
   Result.Report = describeTuning(*Job, Request.Options.Scope, *Outcome, Timed);
+  reportLevels(Levels, *Job, Result.Report);
   describeRequest(Request, Result.Report);
   describeHost(State, *Trace, Result.Report);
   if (!Job->Modules.empty())
     Result.Report.NvccVersion = Job->Modules.front().Source.NvccVersion;
-  llvm::Error Kept = rememberDecisions(Request, *Job, *Outcome, Store, Result);
+  llvm::Error Kept = rememberDecisions(Request, *Job, *Outcome, Levels, Store, Result);
   finish(State, Store, Result.Report);
   if (Kept)
     return Kept;

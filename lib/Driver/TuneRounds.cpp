@@ -127,16 +127,21 @@ llvm::Error RoundsStage::timeRound() {
 
 llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
   // Samples of a tuning by whole runs have no timing run.
-  bool Inside = State.timesInside() && !(State.recorded() && State.Samples.timingRuns() == 0);
-  while (Rounds.next())
-    if (llvm::Error E = Inside ? timeRound() : llvm::Error::success())
+  if (!State.timesInside() || (State.recorded() && State.Samples.timingRuns() == 0)) {
+    Rounds.makeAll();
+    return std::optional<InRunTuning>();
+  }
+  // Without room for another run there is no use in compiling for it.
+  for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) && Rounds.next();
+       First = false)
+    if (llvm::Error E = timeRound())
       return E;
   VariantSets Last;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     Last.push_back(variantsLeft(All, K, Job));
   Rounds.select(Last);
   Rounds.assemble();
-  if (!Inside || Job.Kernels.empty())
+  if (Job.Kernels.empty())
     return std::optional<InRunTuning>();
   return std::optional<InRunTuning>(std::move(All));
 }

@@ -31,27 +31,27 @@ static void excludeAbsent(const TuneState &State, const TuningJob &Job,
   }
 }
 
-llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const TuningJob &Job,
-                                                     const InRunTuning *InRun) {
+llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const TuningJob &Job,
+                                                    TuningScope Scope,
+                                                    const std::vector<SubjectSpace> &Subjects,
+                                                    unsigned RunsBefore, bool DefaultInPlace) {
   const TuneRequest &Request = State.Request;
-  TuningScope Scope = Request.Options.Scope;
-  std::vector<SubjectSpace> Subjects = subjectsOf(Job, Scope);
-  if (InRun)
-    applyInRun(*InRun, Subjects);
-  if (Scope == TuningScope::Kernel)
-    excludeAbsent(State, Job, Subjects);
   SelectionLimits Limits = Request.Limits;
   Limits.RunS = State.PlainWallS;
-  Limits.RunsBefore = State.Runs;
+  Limits.RunsBefore = State.Runs + RunsBefore;
   Limits.ElapsedS = [&State] { return State.seconds(); };
   auto Progress = [&](unsigned Done, unsigned Expected) {
-    Request.Progress(State.Runs + Done, State.Runs + Expected, State.seconds());
+    Request.Progress(Limits.RunsBefore + Done, Limits.RunsBefore + Expected, State.seconds());
+  };
+  auto Placed = [&](const Assignment &A) {
+    return A.empty() && DefaultInPlace ? Assignment(Subjects.size(), 0) : A;
   };
   if (State.recorded()) {
     std::vector<std::vector<std::string>> Names = variantNames(Job, Scope);
     return selectVariants(
         Subjects, Limits,
-        [&](const Assignment &A) { return State.Samples.run(Subjects, Names, A); }, Progress);
+        [&](const Assignment &A) { return State.Samples.run(Subjects, Names, Placed(A)); },
+        Progress);
   }
   llvm::Expected<TempDir> Images = TempDir::create("carve-images");
   if (!Images)
@@ -62,9 +62,20 @@ llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const Tun
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&State.Samples);
   auto Outcome = selectVariants(
-      Subjects, Limits, [&](const Assignment &A) { return Sampler.run(A); }, Progress);
+      Subjects, Limits, [&](const Assignment &A) { return Sampler.run(Placed(A)); }, Progress);
   if (Outcome && !Request.RecordPath.empty())
     if (llvm::Error E = writeFileAtomically(Request.RecordPath, State.Samples.print()))
       return E;
   return Outcome;
+}
+
+llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const TuningJob &Job,
+                                                     const InRunTuning *InRun) {
+  TuningScope Scope = State.Request.Options.Scope;
+  std::vector<SubjectSpace> Subjects = subjectsOf(Job, Scope);
+  if (InRun)
+    applyInRun(*InRun, Subjects);
+  if (Scope == TuningScope::Kernel)
+    excludeAbsent(State, Job, Subjects);
+  return selectAmong(State, Job, Scope, Subjects, /*RunsBefore=*/0, /*DefaultInPlace=*/false);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Driver/TunePipeline.h"
+#include "Ptx/Cubin.h"
 #include "Tune/InRunTuning.h"
 #include "Tune/OutputCheck.h"
 #include "Tune/VariantRounds.h"
@@ -65,9 +66,36 @@ timeRounds(TuneState &State, TuningJob &Job, VariantRounds &Rounds, const ProbeR
 llvm::Expected<SelectionOutcome> selectByRuns(TuneState &State, const TuningJob &Job,
                                               const InRunTuning *InRun);
 
-/// Writes the decisions into the store and the user's profile.
+/// Screens and confirms the variants of \p Subjects by whole runs, behind \p RunsBefore of other
+/// selections. \p DefaultInPlace: what they are compared with is no untouched program, but the
+/// images of everybody's variant 0.
+llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const TuningJob &Job,
+                                             TuningScope Scope,
+                                             const std::vector<SubjectSpace> &Subjects,
+                                             unsigned RunsBefore, bool DefaultInPlace);
+
+/// What was found of a module of the job at other register-usage levels.
+struct LeveledUnit {
+  std::optional<unsigned> Level; ///< That won; absent: the command's stays.
+  Cubin Image;                   ///< At that level, with the kernels' chosen variants.
+  UnitReport Report;
+  bool Tried = false;
+};
+
+/// Times the images of whole units at other register-usage levels, their kernels as \p Outcome
+/// chose them, by whole runs. By module of the job; nothing below the largest effort.
+llvm::Expected<std::vector<LeveledUnit>> tuneLevels(TuneState &State, const TuningJob &Job,
+                                                    const VariantRounds &Rounds,
+                                                    SelectionOutcome &Outcome);
+
+/// Puts the levels that won into the report.
+void reportLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job, TuningReport &Report);
+/// Puts that of \p Unit, module \p Module of the job, into its decisions.
+void decideLevel(const LeveledUnit &Unit, const TuningJob &Job, size_t Module, Profile &Decided);
+
+/// Writes the decisions into the store and the user's profile. \p Levels: by module, or empty.
 llvm::Error rememberDecisions(const TuneRequest &Request, const TuningJob &Job,
-                              const SelectionOutcome &Outcome, UnitStore &Store,
-                              TuneResult &Result);
+                              const SelectionOutcome &Outcome, llvm::ArrayRef<LeveledUnit> Levels,
+                              UnitStore &Store, TuneResult &Result);
 
 } // namespace carve

@@ -3,6 +3,9 @@
 #include "Ptx/ModuleTags.h"
 #include "Support/Error.h"
 
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
 using namespace carve;
 using namespace llvm;
 
@@ -20,15 +23,71 @@ static Expected<std::string> plainTokens(StringRef Text) {
   return Out;
 }
 
-Error FrontEndMatch::checkLineTables() const {
-  auto Matches = [&](const auto &A, const auto &B) {
-    return Base.Text.slice(A.first, A.second).trim() ==
-           Flavour.Text.slice(B.first, B.second).trim();
+FrontEndMatch::LineTable FrontEndMatch::readLineTable(PtxSource Module) {
+  LineTable Table;
+  auto Add = [&](StringRef Name, StringRef Text) {
+    Table.TextOf[Name] = Text.str();
+    Table.Named.try_emplace(Text, Name.str());
   };
-  const auto &Ours = Base.Scan.LineTables, &Theirs = Flavour.Scan.LineTables;
-  if (std::equal(Ours.begin(), Ours.end(), Theirs.begin(), Theirs.end(), Matches))
+  for (auto [Begin, End] : Module.Scan.LineTables) {
+    StringRef Text = Module.Text.slice(Begin, End).trim();
+    auto [Directive, Rest] = getToken(Text);
+    if (Directive == ".file") {
+      auto [Number, Path] = getToken(Rest);
+      Add(Number, Path.trim());
+    } else if (getToken(Rest).first == ".debug_str") {
+      // `$L__info_string0:` and lines of bytes, up to the next label.
+      StringRef Left = Text.split('{').second.rsplit('}').first;
+      for (size_t Colon = Left.find(':'); Colon != StringRef::npos; Colon = Left.find(':')) {
+        StringRef Label = Left.take_front(Colon).trim();
+        Left = Left.drop_front(Colon + 1);
+        StringRef Bytes = Left.take_front(Left.find(':'));
+        if (Bytes.size() < Left.size())
+          Bytes = Bytes.take_front(Bytes.rfind('\n'));
+        Add(Label, Bytes.trim());
+        Left = Left.drop_front(Bytes.size());
+      }
+    } else {
+      (Table.Other += Text) += '\n';
+    }
+  }
+  return Table;
+}
+
+const std::pair<FrontEndMatch::LineTable, FrontEndMatch::LineTable> &FrontEndMatch::lineTables() {
+  if (!Lines)
+    Lines.emplace(readLineTable(Base), readLineTable(Flavour));
+  return *Lines;
+}
+
+Error FrontEndMatch::checkDebugSections() {
+  const auto &[Ours, Theirs] = lineTables();
+  if (Ours.Other == Theirs.Other)
     return Error::success();
-  return differs("the flavour's table of source files is another one");
+  return differs("the flavour's debug information is another one");
+}
+
+std::string FrontEndMatch::locInBase(StringRef Loc) {
+  const auto &[Ours, Theirs] = lineTables();
+  SmallVector<StringRef, 12> Words;
+  SplitString(Loc, Words, " \t,");
+  // `.loc file line column`, with `function_name label inlined_at file line column` behind it.
+  if (Words.size() != 4 && (Words.size() != 10 || Words[4] != "function_name"))
+    return "";
+  for (size_t I : {1, 5, 7}) {
+    if (I >= Words.size())
+      break;
+    auto Text = Theirs.TextOf.find(Words[I]);
+    auto Name = Text == Theirs.TextOf.end() ? Ours.Named.end() : Ours.Named.find(Text->second);
+    if (Name == Ours.Named.end())
+      return "";
+    Words[I] = Name->second;
+  }
+  std::string Line = join(ArrayRef(Words).take_front(4), " ");
+  if (Words.size() > 4)
+    Line += ", " + join(ArrayRef(Words).slice(4, 2), " ") + ", " +
+            join(ArrayRef(Words).drop_front(6), " ");
+  return Line;
 }
 
 Error FrontEndMatch::checkParameters(const PtxItem &BaseEntry, const PtxItem &Entry) const {

@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <optional>
+#include <string>
+#include <utility>
 
 namespace carve {
 
@@ -24,9 +26,14 @@ class FrontEndMatch {
 public:
   FrontEndMatch(PtxSource Base, PtxSource Flavour) : Base(Base), Flavour(Flavour) {}
 
-  /// Fails with Unsupported `front-end-declarations` where `.loc` lines of the flavour would mean
-  /// something else in the base.
-  llvm::Error checkLineTables() const;
+  /// The `.loc` line \p Loc of the flavour with the numbers that the base gives to files, and its
+  /// labels of inlined functions' names: both are numbered by first use. Empty, which changes no
+  /// code, where the base knows no such file or name.
+  std::string locInBase(llvm::StringRef Loc);
+
+  /// Fails with Unsupported `front-end-declarations` where the two hold other debug information
+  /// than line numbers, which is not carried over.
+  llvm::Error checkDebugSections();
 
   /// Fails likewise where \p Entry of the flavour takes other parameters than the base's.
   llvm::Error checkParameters(const PtxItem &BaseEntry, const PtxItem &Entry) const;
@@ -42,7 +49,17 @@ private:
                                                unsigned Depth = 0);
   llvm::Error indexNumbered();
 
+  /// What `.loc` lines refer to, by its text, and the other way round.
+  struct LineTable {
+    llvm::StringMap<std::string> TextOf; ///< Of a file's number or of a label.
+    llvm::StringMap<std::string> Named;  ///< The first number or label of a text.
+    std::string Other;                   ///< Debug sections beside the names.
+  };
+  static LineTable readLineTable(PtxSource Module);
+  const std::pair<LineTable, LineTable> &lineTables();
+
   PtxSource Base, Flavour;
+  std::optional<std::pair<LineTable, LineTable>> Lines; ///< Of the base and of the flavour.
   bool Indexed = false;
   llvm::StringMap<std::string> NumberedByContent; ///< Of the base.
   llvm::StringMap<std::string> Known;             ///< Names of the flavour already answered.

@@ -124,6 +124,10 @@ Expected<std::string> ModuleEditor::writeBody(const PtxItem &Item, StringRef New
   if (J.CopiesFunctions)
     if (Error Failed = renameMentioned(Text, Body, Item, J, E))
       return Failed;
+  if (J.Edit.FrontEnd)
+    for (const PtxToken &T : Body)
+      if (T.Kind == PtxToken::Line && textOf(Text, T).starts_with(".loc"))
+        E.replace(T.Begin, T.End, matchWith(J.Source).locInBase(textOf(Text, T)));
   if (J.Edit.LoadsFromL2)
     forEachInstruction(Text, Body, [&](ArrayRef<PtxToken> Instruction) {
       if (auto Place = placeOfCacheOperator(Text, Instruction))
@@ -201,8 +205,8 @@ Expected<std::string> ModuleEditor::write(const PtxItem &Entry, StringRef NewNam
     BodyOf = Source.Scan.find(Entry.Name);
     if (!BodyOf || BodyOf->Kind != PtxItem::Entry || !BodyOf->HasBody)
       return unsupported("front-end-declarations", "the flavour has no entry " + Entry.Name);
-    const FrontEndMatch &Match = matchWith(Source);
-    if (Error E = Match.checkLineTables())
+    FrontEndMatch &Match = matchWith(Source);
+    if (Error E = Match.checkDebugSections())
       return E;
     if (Error E = Match.checkParameters(Entry, *BodyOf))
       return E;

@@ -79,10 +79,27 @@ static json::Value toJson(const KernelReport &K) {
   return O;
 }
 
+static json::Value toJson(const UnitReport &U) {
+  json::Array Variants;
+  for (const VariantReport &V : U.Variants)
+    Variants.push_back(toJson(V));
+  return json::Object{{"output", json::fixUTF8(U.Output)},
+                      {"source", json::fixUTF8(U.Source)},
+                      {"variant", U.Variant},
+                      {"ratio", toJson(U.Ratio)},
+                      {"pairs", U.Pairs},
+                      {"reason", json::fixUTF8(U.Reason)},
+                      {"variants", std::move(Variants)},
+                      {"dropped", json::Array(U.Dropped)}};
+}
+
 std::string carve::printJsonReport(const TuningReport &R) {
   json::Array Kernels;
   for (const KernelReport &K : R.Kernels)
     Kernels.push_back(toJson(K));
+  json::Array Units;
+  for (const UnitReport &U : R.Units)
+    Units.push_back(toJson(U));
   json::Array Users;
   for (const GpuUser &U : R.OtherUsers)
     Users.push_back(toJson(U));
@@ -112,6 +129,7 @@ std::string carve::printJsonReport(const TuningReport &R) {
                  {"gpus", R.Gpus},
                  {"other-gpu-users", std::move(Users)},
                  {"note", json::fixUTF8(R.Note)},
+                 {"units", std::move(Units)},
                  {"kernels", std::move(Kernels)}};
   std::string Text;
   llvm::raw_string_ostream OS(Text);
@@ -162,6 +180,13 @@ static bool fromJSON(const json::Value &V, InRunReport &R, json::Path P) {
          M.map("warm-weight", R.WarmWeight);
 }
 
+static bool fromJSON(const json::Value &V, UnitReport &U, json::Path P) {
+  json::ObjectMapper M(V, P);
+  return M && M.map("output", U.Output) && M.map("source", U.Source) &&
+         M.map("variant", U.Variant) && M.map("ratio", U.Ratio) && mapCount(M, "pairs", U.Pairs) &&
+         M.map("reason", U.Reason) && M.map("variants", U.Variants) && M.map("dropped", U.Dropped);
+}
+
 /// What reports of before do not have.
 static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
   int64_t Processes = 1, Gpus = 1, Before = 0, Compared = 0, Compiled = 0;
@@ -171,7 +196,7 @@ static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
               M.mapOptional("variants-compared", Compared) &&
               M.mapOptional("variants-compiled", Compiled) &&
               M.mapOptional("processes", Processes) && M.mapOptional("gpus", Gpus) &&
-              M.mapOptional("other-gpu-users", R.OtherUsers);
+              M.mapOptional("other-gpu-users", R.OtherUsers) && M.mapOptional("units", R.Units);
   R.RunsBeforeConfirmation = Before;
   R.VariantsCompared = Compared;
   R.VariantsCompiled = Compiled;

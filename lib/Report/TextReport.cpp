@@ -174,6 +174,10 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
     if (K.Compiled)
       OS << "    " << countsText(K) << "\n";
   }
+  for (const UnitReport &U : R.Units)
+    if (U.Variant != "default")
+      OS << U.Output << ": register-usage level " << llvm::StringRef(U.Variant).drop_front() << ", "
+         << speedup(U.Ratio) << " times as fast over its tuned kernels\n";
   if (Small)
     OS << Small << " more kernel(s) with together " << formatted("%.1f%%", SmallShare * 100)
        << " of GPU time: each less than 1 %\n";

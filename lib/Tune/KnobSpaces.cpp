@@ -14,6 +14,17 @@ static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const
                        [](const KernelLaunches &L) { return L.Shape.DynamicSmemBytes > 0; });
 }
 
+/// Every launch that the default accepts stays possible, or every one of blocks that were seen.
+static unsigned smemSpillingThreads(const JobKernel &Kernel, const PtxEntry &Entry,
+                                    const TuningJob &Job, LaunchDomain Domain) {
+  if (Domain == LaunchDomain::Preserve)
+    return smemSpillingMaxThreads(Job.Model, Entry.Directives, Kernel.Region.Default.RegsPerThread);
+  unsigned Largest = 1;
+  for (const KernelLaunches &L : Kernel.Traced.Shapes)
+    Largest = std::max(Largest, L.Shape.threadsPerBlock());
+  return Largest;
+}
+
 KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
                              const JobContext &Context) {
   const PtxEntry &Entry = *M.Ptx.find(Kernel.Traced.Kernel);
@@ -23,6 +34,7 @@ KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const Tun
   Space.MinRegs = Kernel.Region.rMin();
   Space.MaxRegs = std::min(Kernel.Region.rMax(), Kernel.LaunchableRegs);
   Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
+  Kernel.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
   Space.LoadCaching = Entry.HasPlainGlobalLoads;
   return Space;

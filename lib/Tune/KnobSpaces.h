@@ -7,7 +7,8 @@
 
 namespace carve {
 
-/// The space of \p Kernel, whose entry stands in \p M. Caps that the launch domain forbids are
+/// The space of \p Kernel, whose entry stands in \p M. The limits of the launch domain go into
+/// JobKernel::LaunchableRegs and SmemSpillingThreads; caps that it forbids are
 /// noted in JobKernel::Dropped. Register-usage levels are none: they are the whole unit's.
 KnobSpace knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
                       const JobContext &Context);

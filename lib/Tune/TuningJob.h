@@ -88,6 +88,8 @@ struct JobKernel {
   RegisterRegion Region;
   /// The most registers with which the launch domain is kept; 0: not known yet.
   unsigned LaunchableRegs = 0;
+  /// The bound of its block that it gets with spilling to shared memory where it has none.
+  unsigned SmemSpillingThreads = 0;
   std::string KernelDigest; ///< PtxModule::kernelDigest.
   KernelHazards Hazards;
   std::vector<JobVariant>

@@ -330,6 +330,8 @@ Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Sco
       D.Basis->TunedRegs = V.Resources.RegsPerThread;
       D.Basis->TunedSpillBytes = V.Resources.spillBytes();
       D.Basis->CodeDigest = V.CodeDigest;
+      if (V.Setting.SmemSpilling && Report.Domain == "traced")
+        D.Basis->SmemSpillingThreads = K.SmemSpillingThreads;
     }
     P.put(std::move(D));
   }

@@ -62,6 +62,17 @@ struct KernelReport {
   unsigned Compiled = 0;            ///< Settings that were compiled, the default not counted.
 };
 
+/// A unit whose image was timed at other register-usage levels, its kernels as they were chosen.
+struct UnitReport {
+  std::string Output, Source;
+  std::string Variant = "default"; ///< Or `l10`.
+  RatioInterval Ratio; ///< Of its tuned kernels together, over the level of the command.
+  unsigned Pairs = 0;
+  std::string Reason;                  ///< Why the level stays.
+  std::vector<VariantReport> Variants; ///< That were timed; names and ratios alone.
+  std::vector<std::string> Dropped;
+};
+
 struct TuningReport {
   std::string Date; ///< ISO 8601, UTC.
   std::string Workload, Device, Driver, NvccVersion, Scope, Domain;
@@ -84,6 +95,7 @@ struct TuningReport {
   std::vector<GpuUser> OtherUsers; ///< Of the same GPUs, seen while timing.
   std::string Note;                ///< Why nothing was tuned at all; else empty.
   std::vector<KernelReport> Kernels;
+  std::vector<UnitReport> Units; ///< Empty below the largest effort.
 
   size_t tunedKernels() const;
 };

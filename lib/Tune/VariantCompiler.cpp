@@ -39,10 +39,8 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
                                                     const VariantSetting &Setting) const {
   const JobKernel &K = Job.Kernels[Kernel];
   CloneRequest Clone{K.Traced.Kernel, cloneName(K.Traced.Kernel, Setting), {}};
-  const PtxEntry &Entry = *Sources.of(Module).Ptx.find(K.Traced.Kernel);
   llvm::Expected<EntryEdit> Edit =
-      entryEdit(Setting, Entry,
-                smemSpillingMaxThreads(Job.Model, Entry.Directives, K.Region.Default.RegsPerThread),
+      entryEdit(Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel), K.SmemSpillingThreads,
                 [&](unsigned Cap) { return Flavours.find(Module, Cap); });
   if (!Edit)
     return Edit.takeError();

@@ -1,5 +1,6 @@
 #include "Tune/VariantRounds.h"
 
+#include "Carve/VariantEdit.h"
 #include "Support/Log.h"
 #include "Tune/KnobSpaces.h"
 
@@ -186,6 +187,19 @@ bool VariantRounds::next() {
   }
 }
 
+void VariantRounds::makeAll() {
+  while (next()) {
+  }
+  VariantSets All;
+  for (const JobKernel &K : Job.Kernels) {
+    All.emplace_back();
+    for (size_t V = 2; V < K.Variants.size(); ++V)
+      All.back().push_back(V);
+  }
+  select(All);
+  assemble();
+}
+
 void VariantRounds::withdraw(size_t Kernel, const std::string &Reason) {
   JobKernel &K = Job.Kernels[Kernel];
   for (size_t V : Added[Kernel])
@@ -244,4 +258,27 @@ void VariantRounds::assemble() {
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     if (!Job.Kernels[K].LeftReason.empty())
       endSearch(K);
+}
+
+llvm::Expected<Assembled> VariantRounds::assembleChosen(size_t Module,
+                                                        llvm::ArrayRef<size_t> Chosen,
+                                                        std::optional<unsigned> Level) const {
+  llvm::StringMap<EntryEdit> Edits;
+  for (size_t K : Job.Modules[Module].Kernels) {
+    if (Chosen[K] < 2)
+      continue;
+    llvm::Expected<CloneRequest> Clone =
+        Compiler.clone(Module, K, Job.Kernels[K].Variants[Chosen[K]].Setting);
+    if (!Clone)
+      return Clone.takeError();
+    Edits[Clone->Entry] = Clone->Edit;
+  }
+  const ParsedModule &M = Sources.of(Module);
+  llvm::Expected<std::string> Text = M.Ptx.withEdits(Edits);
+  if (!Text)
+    return Text.takeError();
+  VariantSetting OfImage;
+  OfImage.RegisterUsageLevel = Level;
+  return carve::assemble(Context.T, Context.Runner, *Text,
+                         ptxasOptionsFor(OfImage, M.Image.PtxasOptions), M.Image.PtxName);
 }

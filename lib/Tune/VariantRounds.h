@@ -5,6 +5,7 @@
 /// round.
 #pragma once
 
+#include "Ptx/Assembler.h"
 #include "Tune/VariantCompiler.h"
 
 #include <memory>
@@ -23,6 +24,8 @@ public:
   /// Makes the next round's variants, and adds those that are to be timed to JobKernel::Variants.
   /// False where no search wants any more.
   bool next();
+  /// Makes the rounds that are left without any times, and assembles all variants.
+  void makeAll();
   /// What the last next() added.
   const VariantSets &added() const { return Added; }
   /// Takes the variants back that the last next() added to \p Kernel, for \p Reason, and ends its
@@ -37,6 +40,15 @@ public:
   /// Assembles and links the modules with the variants that are marked; modules without any are
   /// not replaced. A clone that is refused loses its mark.
   void assemble();
+
+  /// Module \p Module with the variants \p Chosen (by kernel of the job; 0 and 1: the default) in
+  /// their kernels' own places, at a register-usage level where one is given.
+  llvm::Expected<Assembled> assembleChosen(size_t Module, llvm::ArrayRef<size_t> Chosen,
+                                           std::optional<unsigned> Level) const;
+  /// The entry \p Name of a module; null where it has none.
+  const PtxEntry *entry(size_t Module, llvm::StringRef Name) const {
+    return Sources.of(Module).Ptx.find(Name);
+  }
 
 private:
   class Source; ///< Of a kernel's settings.

@@ -5,6 +5,7 @@
 #include "Nvcc/EmbeddedPtx.h"
 #include "Ptx/Assembler.h"
 #include "Ptx/Cubin.h"
+#include "Tune/VariantRounds.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -34,12 +35,23 @@ std::string compileApp(Project &P, const Words &Sources) {
   return P.path("app");
 }
 
+/// The job with the critical points of every kernel in its modules.
+TuningJob wholeJob(const Project &P, const ProbeRecord &Trace, TuningOptions Options) {
+  Options.Search = searchLimits(0);
+  ProcessRunner Runner;
+  UnitStore Store = P.store();
+  JobContext Context{Store, machine().T, Runner, Options};
+  JobSources Sources;
+  TuningJob Job = valueOf(prepareJob(Trace, Context, /*AllUnits=*/false, Sources));
+  VariantRounds(Job, Sources, Context).makeAll();
+  return Job;
+}
+
 TuningJob jobOf(const Project &P, const ProbeRecord &Trace) {
   TuningOptions Options;
   Options.LeastShare = 0;
   Options.DevicesDir = machine().devicesDir();
-  ProcessRunner Runner;
-  return valueOf(prepareJob(Trace, P.store(), machine().T, Runner, Options, /*AllUnits=*/false));
+  return wholeJob(P, Trace, Options);
 }
 
 /// One image per module with variant \p Chosen of every kernel under the kernel's own name.
@@ -190,8 +202,7 @@ TEST_F(ReplacementOf, LaunchDomainsLimitTheCaps) {
     TuningOptions Options;
     Options.Domain = Domain;
     Options.DevicesDir = machine().devicesDir();
-    ProcessRunner Runner;
-    TuningJob Job = valueOf(prepareJob(Run.Probe, P.store(), machine().T, Runner, Options, false));
+    TuningJob Job = wholeJob(P, Run.Probe, Options);
     ASSERT_EQ(Job.Kernels.size(), 1u);
     unsigned Most = 0;
     for (const JobVariant &V : Job.Kernels.front().Variants)

@@ -8,7 +8,7 @@
 
 #include "Store/Profile.h"
 #include "Support/Digest.h"
-#include "Tune/TuningJob.h"
+#include "Tune/VariantRounds.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -151,12 +151,17 @@ TuningJob DeviceLinkTest::job() {
   EXPECT_EQ(llvm::toString(readProbeFile(Lines, "trace", Trace)), "");
   TuningOptions Options;
   Options.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
-  llvm::Expected<TuningJob> Job =
-      prepareJob(Trace, store(), Tools, Runner, Options, /*AllUnits=*/true);
-  if (Job)
-    return std::move(*Job);
-  ADD_FAILURE() << llvm::toString(Job.takeError());
-  return {};
+  Options.Search = searchLimits(0);
+  UnitStore Store = store();
+  JobContext Context{Store, Tools, Runner, Options};
+  JobSources Sources;
+  llvm::Expected<TuningJob> Job = prepareJob(Trace, Context, /*AllUnits=*/true, Sources);
+  if (!Job) {
+    ADD_FAILURE() << llvm::toString(Job.takeError());
+    return {};
+  }
+  VariantRounds(*Job, Sources, Context).makeAll();
+  return std::move(*Job);
 }
 
 } // namespace

@@ -27,17 +27,17 @@ namespace {
 __device__ int Counter;
 __global__ void hidden(float *Y) { Y[threadIdx.x] = sinf(Y[threadIdx.x]) + Counter; }
 }
-__global__ void wide(double *Y, double X) {
-  double S[48];
+__global__ void __launch_bounds__(256) wide(double *Y, double X) {
+  double S[32];
 #pragma unroll
-  for (int I = 0; I < 48; ++I)
+  for (int I = 0; I < 32; ++I)
     S[I] = Y[I * 32 + threadIdx.x] * X + Shift;
   for (int J = 0; J < 100; ++J)
 #pragma unroll
-    for (int I = 0; I < 48; ++I)
-      S[I] = S[I] * S[(I + J) & 3] + sin(S[(I + 7) % 48]);
+    for (int I = 0; I < 32; ++I)
+      S[I] = S[I] * S[(I + 3) % 32] + sqrt(S[(I + 7) % 32]);
 #pragma unroll
-  for (int I = 0; I < 48; ++I)
+  for (int I = 0; I < 32; ++I)
     Y[I * 32 + threadIdx.x] = S[I];
 }
 void run(float *Y) {
@@ -89,6 +89,11 @@ void run(float *Y) {
     return "";
   }
 
+  static constexpr char Wide[] = "_Z4widePdd";
+  static constexpr char WideAt255[] = "carve-profile: 1\nkernels:\n"
+                                      "  - kernel: \"wide(double*, double)\"\n"
+                                      "    variant: {frontend-cap: 255}\n";
+
   void removeSources() {
     ASSERT_FALSE(llvm::sys::fs::remove_directories(path("src")));
     ASSERT_FALSE(llvm::sys::fs::remove_directories(path("inc")));
@@ -108,7 +113,7 @@ TEST_F(Flavours, AreWhatNvccMakes) {
   } const Cases[] = {{{"-arch=sm_90", "-O3", "-g"}, 1},
                      {Several, 2},
                      {{"-arch=sm_90", "-rdc=true", "-std=c++20", "-use_fast_math"}, 1}};
-  const Words Cap = {"-Xcicc", "-maxreg", "-Xcicc", "24"};
+  const Words Cap = {"-Xcicc", "-maxreg", "-Xcicc", "255"};
   for (const auto &Case : Cases) {
     SCOPED_TRACE(testing::PrintToString(Case.Options));
     llvm::sys::fs::remove_directories(path("store"));
@@ -119,7 +124,7 @@ TEST_F(Flavours, AreWhatNvccMakes) {
       EXPECT_TRUE(madeAgain(F, std::nullopt) == Kept) << F.Step.PtxName;
       Words Capped = Case.Options;
       Capped.insert(Capped.end(), Cap.begin(), Cap.end());
-      std::string Flavour = flavour(U, F, 24);
+      std::string Flavour = flavour(U, F, 255);
       EXPECT_TRUE(Flavour == nvccsPtx(Capped, F.Step.PtxName)) << F.Step.PtxName;
       EXPECT_FALSE(Flavour == Kept) << "the source has to be one whose PTX depends on the cap";
     }
@@ -178,6 +183,59 @@ TEST_F(Flavours, AreMadeOfTheKeepDirectoryToo) {
   ASSERT_FALSE(llvm::sys::fs::remove(path("kept/f.cpp1.ii")));
   EXPECT_NE(llvm::toString(FlavourPtx(Kept.Plan.Units[0].Images[0], 32).takeError()), "");
   EXPECT_TRUE(Missing);
+  // A compile does not fail for it.
+  EXPECT_TRUE(llvm::cantFail(recordUnit(Kept.Plan.Units[0], parsed(Arguments), Tools, "13.0",
+                                        Work.path(), Store))
+                  .FrontEnds.empty());
+}
+
+TEST_F(Flavours, AreEmitted) {
+  const Words Object = {"-arch=sm_90", "--no-compress", "-Iinc", "-c", "src/f.cu", "-o", "f.o"};
+  Words Capped = Object;
+  Capped.insert(Capped.end(), {"-Xcicc", "-maxreg=255"});
+  Capped[6] = "capped.o";
+  buildPlain(Capped);
+  ImageKernels Wanted = kernelsOf("capped.o");
+  build(Object);
+  std::string Untuned = read("f.o");
+  ImageKernels Default = kernelsOf("f.o");
+  ASSERT_NE(Wanted[Wide].CodeDigest, Default[Wide].CodeDigest) << "the cap has to change it";
+  auto ExpectEmitted = [&] {
+    ImageKernels Tuned = kernelsOf("f.o");
+    EXPECT_EQ(Tuned[Wide].CodeDigest, Wanted[Wide].CodeDigest) << log();
+    expectSameCode(Tuned, Default, {Wide});
+  };
+  // Out of the store, and the same by nvcc.
+  std::vector<Unit> Units = store().units();
+  ASSERT_EQ(Units.size(), 1u);
+  write("store/decisions/" + Units[0].Key + ".yaml", WideAt255);
+  build(Object);
+  EXPECT_TRUE(logSays("made from the store")) << log();
+  ExpectEmitted();
+  std::string Tuned = read("f.o");
+  ASSERT_FALSE(llvm::sys::fs::remove(path("f.o")));
+  build(Object);
+  EXPECT_FALSE(logSays("made from the store"));
+  EXPECT_TRUE(read("f.o") == Tuned);
+  // Without a store.
+  write("profile.yaml", WideAt255);
+  build(Object, {"CARVE_STORE=/proc/none", "CARVE_PROFILE=" + path("profile.yaml")});
+  ExpectEmitted();
+}
+
+TEST_F(Flavours, OfARecordThatLacksThemAreNvccsMatter) {
+  const Words Object = {"-arch=sm_90", "--no-compress", "-Iinc", "-c", "src/f.cu", "-o", "f.o"};
+  build(Object);
+  ImageKernels Default = kernelsOf("f.o");
+  Unit U = store().units().at(0);
+  U.FrontEnds.clear(); // As an older release wrote it.
+  UnitStore Store = store();
+  ASSERT_EQ(llvm::toString(Store.putUnit(U)), "");
+  write("store/decisions/" + U.Key + ".yaml", WideAt255);
+  build(Object);
+  EXPECT_TRUE(logSays("compiled anew: not-stored")) << log();
+  EXPECT_NE(kernelsOf("f.o")[Wide].CodeDigest, Default[Wide].CodeDigest) << log();
+  EXPECT_EQ(store().units().at(0).FrontEnds.size(), 1u);
 }
 
 TEST_F(Flavours, OfADirectoryBehindASymbolicLink) {

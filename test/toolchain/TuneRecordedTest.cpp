@@ -4,9 +4,12 @@
 #include "BuiltTools.h"
 
 #include "Store/Profile.h"
+#include "Tune/KnobSpaces.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
+
+#include <cmath>
 
 using namespace carve;
 
@@ -361,6 +364,114 @@ TEST_F(TuneRecorded, AVariantAtFaultIsAnnouncedAndLeftOut) {
   EXPECT_NE(R.Stdout.find("timed again: "), std::string::npos) << R.Stdout;
   build(Object);
   EXPECT_EQ(bulkyRegs("three.o"), 64u) << log();
+}
+
+namespace {
+
+/// The time of every setting that a search may ask for, over the default's: least at 64 registers,
+/// and a little less with loads from L2.
+double wideRatio(const VariantSetting &V) {
+  double Ratio = V.Cap ? 0.8 + 0.3 * std::abs(std::log2(*V.Cap / 64.0)) : 1;
+  if (V.FrontEndCap)
+    Ratio *= 1.02;
+  if (V.SmemSpilling)
+    Ratio *= 1.05;
+  if (V.Loads == LoadCaching::L2Only)
+    Ratio *= 0.96;
+  return Ratio;
+}
+
+std::vector<VariantSetting> wideSettings() {
+  KnobSpace Space;
+  for (unsigned Cap = 24; Cap <= 128; Cap += 2)
+    Space.Caps.push_back(Cap);
+  Space.FrontEndCaps = Space.SmemSpilling = Space.LoadCaching = true;
+  return allSettings(Space);
+}
+
+/// Samples of \p Kernels: any number of timing runs that know all settings, and whole runs.
+std::string wideSamples(const std::string &Trace, const Words &Kernels) {
+  std::vector<VariantSetting> Settings{{}, {}};
+  llvm::append_range(Settings, wideSettings());
+  std::string Timing, Samples;
+  for (const std::string &Kernel : Kernels) {
+    TimingText Run(Kernel, Settings.size() - 2);
+    std::vector<size_t> Held;
+    Timing += "timing-variants\t" + Kernel;
+    for (size_t V = 0; V < Settings.size(); ++V) {
+      Run.Ratios[V] = wideRatio(Settings[V]);
+      if (V > 1)
+        Held.push_back(V);
+      Timing += V == 1 ? "\tcontrol" : "\t" + variantName(Settings[V]);
+    }
+    Timing += "\n" + Run.replayed(Held);
+    for (size_t V = 0; V < Settings.size(); ++V)
+      for (int Noise : {0, 500})
+        for (const char *Name : {V == 1 ? "control" : V == 0 ? "default" : "", "untouched"})
+          if (V < 2 || !*Name)
+            Samples += "sample\t" + Kernel + "\t" + (*Name ? Name : variantName(Settings[V])) +
+                       "\t" + std::to_string(unsigned(2e6 * wideRatio(Settings[V])) + Noise) + "\n";
+  }
+  std::string Text = "carve-samples\t1\n" + Trace;
+  for (int Run = 1; Run <= 3; ++Run)
+    Text += "timing-run\t" + std::to_string(Run) + "\n" + Timing;
+  return Text + Samples;
+}
+
+} // namespace
+
+/// Two rounds over every knob, from the settings to an object that has the code that was timed.
+TEST_F(TuneRecorded, WideSpaceIsSearchedInRounds) {
+  const Words Wide{"CARVE_EFFORT=2"};
+  build(Object, Wide);
+  std::string Trace;
+  std::string Recorded = llvm::cantFail(readFile(Samples));
+  for (llvm::StringRef Line : llvm::split(llvm::StringRef(Recorded), "\n"))
+    if (Line.starts_with("probe\t"))
+      Trace += (Line + "\n").str();
+  write("wide.samples", wideSamples(Trace, {Bulky, Steady, Noisy}));
+  CommandResult R = carve({"tune", "--samples=wide.samples", "--format=json", "--", "./app"}, Wide);
+  ASSERT_TRUE(R.succeeded()) << R.Stderr << log();
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
+  unsigned Compiled = 0;
+  for (const KernelReport &K : Report->Kernels) {
+    if (K.Compiled == 0)
+      continue;
+    SCOPED_TRACE(K.Kernel);
+    Compiled += K.Compiled;
+    EXPECT_LE(K.Variants.size(), 12u);
+    EXPECT_EQ(K.InRun.Mode, "replay");
+    double Least = 1;
+    bool WithLoads = false;
+    for (const VariantReport &V : K.Variants) {
+      EXPECT_GT(V.Ratio, 0) << V.Name << " was not timed: " << V.Fault;
+      Least = std::min(Least, V.Ratio);
+      WithLoads |= llvm::StringRef(V.Name).contains("cg");
+    }
+    EXPECT_TRUE(WithLoads);
+    ASSERT_TRUE(K.Tuned) << K.Reason;
+    EXPECT_LT(Least, 0.9);
+    EXPECT_NEAR(wideRatio(llvm::cantFail(parseVariantName(K.Variant))), Least, 0.01);
+    for (const VariantReport &V : K.Carved)
+      EXPECT_NE(V.Carved, "") << V.Name;
+  }
+  EXPECT_EQ(Report->VariantsCompiled, Compiled);
+
+  CommandResult Explained = carve({"explain", "bulky"});
+  EXPECT_TRUE(Explained.succeeded()) << Explained.Stderr;
+  for (const char *Part : {BulkyName, ", chosen\n", "variants compiled"})
+    EXPECT_NE(Explained.Stdout.find(Part), std::string::npos) << Part << "\n" << Explained.Stdout;
+
+  build(Object, Wide);
+  Profile Kept = decisions();
+  ImageKernels Emitted = kernelsOf("three.o");
+  for (const auto &[Mangled, Name] : {std::pair(std::string(Bulky), std::string(BulkyName))}) {
+    const Decision *D = decisionOf(Kept, Name);
+    ASSERT_TRUE(D && D->Basis);
+    EXPECT_EQ(Emitted[Mangled].CodeDigest, D->Basis->CodeDigest)
+        << variantName(D->Variant) << log();
+  }
 }
 
 TEST_F(TuneRecorded, UnusableSamplesLeaveNvccsProgram) {

@@ -26,6 +26,8 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
+/// `carve metrics [options] FILE.cu|FILE.ptx|FILE.cubin [-- nvcc options]`
+llvm::Error runMetrics(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve tune [options] -- COMMAND...`
 llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve capture [options] -- COMMAND...`, `carve capture --list FILE...`
@@ -34,6 +36,8 @@ llvm::Error runCapture(llvm::ArrayRef<std::string> Args, const CommandContext &C
 llvm::Error runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve report [--format=text|json]`
 llvm::Error runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve explain [--report=FILE|latest] [KERNEL]`
+llvm::Error runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve merge FILE... [-o FILE]`
 llvm::Error runMerge(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve diff [--format=text|json] [--exit-code] BEFORE AFTER`

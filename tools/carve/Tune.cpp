@@ -44,16 +44,19 @@ static llvm::Error openCaptures(const CommandContext &Context, std::vector<std::
 }
 
 /// Reads the command line of `carve tune` into \p R; \p Json says which report is wanted.
-static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest &R, bool &Json,
-                                   bool &FromCaptures) {
-  unsigned Mode = 0, Scope = 0, Domain = 0, Points = 0, Format = 0, Effort = 2;
+static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env, TuneRequest &R,
+                                   bool &Json, bool &FromCaptures) {
+  unsigned Mode = 0, Scope = 0, Domain = 0, Points = 0, Format = 0;
+  llvm::Expected<unsigned> Effort = defaultEffort(Env);
+  if (!Effort)
+    return Effort.takeError();
   Flags F("carve tune");
   F.seconds("--timeout", R.Workload.TimeoutS);
   F.number("--max-runs", R.Limits.MaxRuns, 1, 1000000);
   F.seconds("--budget", R.Limits.BudgetS);
   F.choice("--mode", {"auto", "fixed", "rotate", "replay"}, Mode);
   F.choice("--scope", {"kernel", "file"}, Scope);
-  F.number("--effort", Effort, 0, MaxEffort);
+  F.number("--effort", *Effort, 0, MaxEffort);
   F.choice("--points", {"critical", "every-8", "all"}, Points);
   F.choice("--launch-domain", {"preserve", "traced"}, Domain);
   F.list("--output", R.Workload.OutputFiles);
@@ -82,7 +85,7 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, TuneRequest
   R.Mode = ModeRequest(Mode);
   R.Options.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
   R.Options.Points = PointSet(Points);
-  R.Options.Search = searchLimits(Effort);
+  R.Options.Search = searchLimits(*Effort);
   R.Options.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
   Json = Format == 1;
   return llvm::Error::success();
@@ -103,7 +106,7 @@ static void tellProgress(TuneRequest &R, TerminalProgress &Progress) {
 llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   TuneRequest R;
   bool Json = false, FromCaptures = false;
-  if (llvm::Error E = readTuneOptions(Args, R, Json, FromCaptures))
+  if (llvm::Error E = readTuneOptions(Args, Context.Env, R, Json, FromCaptures))
     return E;
   std::optional<std::string> Root = storeRoot(Context.Env);
   if (!Root)

@@ -20,6 +20,10 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
   points [--arch=sm_90] [--block=256|32x8x1] [--dynamic-smem=BYTES] [--format=text|json]
          FILE.cu|FILE.ptx [-- nvcc options]
                       register regions and critical points; needs no GPU
+  metrics [--arch=sm_90] [--block=256|32x8x1] [--grid=1024|64x64] [--dynamic-smem=BYTES]
+          [--trips=N | --trips=[KERNEL:]LOOP=N | --trips=[KERNEL:]LLINE=N]...
+          [--format=text|json] FILE.cu|FILE.ptx|FILE.cubin [-- nvcc options]
+                      what the kernels' code costs, from PTX and machine code; needs no GPU
   tune [--timeout=S] [--max-runs=N] [--budget=S] [--mode=auto|fixed|rotate|replay]
        [--effort=0|1|2|3] [--points=critical|every-8|all] [--scope=kernel|file]
        [--launch-domain=preserve|traced]
@@ -37,6 +41,8 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       renew the sources of outputs that have a new decision and no depfile
   report [--format=text|json]
                       the last tuning's result again
+  explain [--report=FILE|latest] [KERNEL]
+                      what became of every variant of a kernel, and why
   merge FILE... [-o FILE]
                       several profiles as one, for a team
   diff [--format=text|json] [--exit-code] BEFORE AFTER
@@ -63,9 +69,10 @@ llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandCont
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand}, {"tune", runTune},   {"capture", runCapture}, {"touch", runTouch},
-    {"report", runReport},        {"merge", runMerge}, {"diff", runDiff},       {"store", runStore},
-    {"evaluate", runEvaluate},
+    {"points", runPointsCommand}, {"metrics", runMetrics},   {"tune", runTune},
+    {"capture", runCapture},      {"touch", runTouch},       {"report", runReport},
+    {"explain", runExplain},      {"merge", runMerge},       {"diff", runDiff},
+    {"store", runStore},          {"evaluate", runEvaluate},
 };
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {

@@ -117,6 +117,10 @@ TEST(PtxCounts, UnrolledLoopsAndWhatTheyLeave) {
                                  "add.s32 %r1, %r1, 4;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
   EXPECT_EQ(Main.Trips, 4);
   EXPECT_EQ(Main.Source, TripSource::Unrolled);
+  Main = onlyLoop(loop("and.b32 %r2, %r9, 3;\nsub.s32 %r1, %r9, %r2;",
+                       "add.s32 %r1, %r1, -4;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
+  EXPECT_EQ(Main.Trips, 4);
+  EXPECT_EQ(Main.Source, TripSource::Unrolled);
   LoopCount Rest = onlyLoop(loop("and.b32 %r2, %r9, 3;\nneg.s32 %r1, %r2;",
                                  "add.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
   EXPECT_EQ(Rest.Trips, 2);
@@ -200,6 +204,19 @@ TEST(PtxCounts, Coalescing) {
                          "add.s64 %rd9, %rd1, %rd8;\nadd.s32 %r8, %r9, %r1;\nmov.u32 %r9, %r8;\n"
                          "setp.lt.s32 %p1, %r9, %r7;\n@%p1 bra $L1;"),
             std::nullopt);
+}
+
+TEST(PtxCounts, AddressesThatDependOnEachOtherEndTheSearch) {
+  // Each register is the sum of the two before; where they start is nowhere said.
+  std::string Body = "$L1:\n";
+  for (unsigned I = 2; I < 60; ++I)
+    Body += "add.s64 %rd" + std::to_string(I) + ", %rd" + std::to_string(I - 1) + ", %rd" +
+            std::to_string(I - 2) + ";\n";
+  Body += "mov.u64 %rd0, %rd59;\nmov.u64 %rd1, %rd58;\nld.global.u32 %r1, [%rd59];\n"
+          "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;\nret;";
+  CountedKernel K = counted(Body);
+  EXPECT_EQ(K.Counts.GlobalLoads, 16);
+  EXPECT_EQ(K.Counts.CoalescedShare, std::nullopt);
 }
 
 TEST(PtxCounts, Failures) {

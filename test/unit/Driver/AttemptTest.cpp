@@ -31,10 +31,15 @@ protected:
   bool attempted(const Unit &Of, llvm::StringRef Workload = "./app 1",
                  TuningScope Scope = TuningScope::Kernel,
                  LaunchDomain Domain = LaunchDomain::Preserve) const {
-    return alreadyAttempted(Of, Workload, Scope, Domain, Store);
+    TuningOptions Options;
+    Options.Scope = Scope;
+    Options.Domain = Domain;
+    return alreadyAttempted(Of, Workload, Options, Store);
   }
-  void remember() {
-    rememberAttempt(U, "./app 1", TuningScope::Kernel, LaunchDomain::Preserve, "no gain", Store);
+  void remember(unsigned Effort = 2) {
+    TuningOptions Options;
+    Options.Search.Effort = Effort;
+    rememberAttempt(U, "./app 1", Options, "no gain", Store);
   }
 
   TempDir Dir;
@@ -55,6 +60,13 @@ TEST_F(AttemptTest, IsRememberedForItsWorkloadScopeAndDomain) {
   Unit Other = U;
   Other.Key = "fedcba9876543210fedcba9876543210";
   EXPECT_FALSE(attempted(Other));
+}
+
+TEST_F(AttemptTest, OneOfLessEffortIsNone) {
+  remember(1);
+  EXPECT_FALSE(attempted(U));
+  remember(3);
+  EXPECT_TRUE(attempted(U));
 }
 
 TEST_F(AttemptTest, AnEditElsewhereOrALostKernelIsNoReasonToRunAgain) {
@@ -98,7 +110,6 @@ TEST_F(AttemptTest, DamagedRecordsAndLostBlobsAreNoAttempt) {
 
 TEST_F(AttemptTest, AStoreThatCannotBeWrittenForgets) {
   UnitStore Nowhere("/proc/none");
-  rememberAttempt(U, "./app 1", TuningScope::Kernel, LaunchDomain::Preserve, "", Nowhere);
-  EXPECT_FALSE(
-      alreadyAttempted(U, "./app 1", TuningScope::Kernel, LaunchDomain::Preserve, Nowhere));
+  rememberAttempt(U, "./app 1", {}, "", Nowhere);
+  EXPECT_FALSE(alreadyAttempted(U, "./app 1", {}, Nowhere));
 }

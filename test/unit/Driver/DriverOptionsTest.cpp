@@ -48,6 +48,7 @@ TEST(DriverOptions, Defaults) {
   EXPECT_EQ(O.BudgetS, 0);
   EXPECT_EQ(O.Mode, ModeRequest::Auto);
   EXPECT_EQ(O.Scope, TuningScope::Kernel);
+  EXPECT_EQ(O.Effort, 2u);
   EXPECT_EQ(O.Domain, LaunchDomain::Preserve);
   EXPECT_TRUE(O.ProfilePath.empty() && O.LogPath.empty() && O.Samples.empty());
   EXPECT_FALSE(O.Help || O.Version);
@@ -69,7 +70,7 @@ TEST(DriverOptions, EveryOption) {
       {"--carve-run=./app 4096", "--carve-output=a", "--carve-output=b", "--carve-timeout=2.5",
        "--carve-max-runs=12", "--carve-budget=90", "--carve-mode=replay", "--carve-scope=file",
        "--carve-launch-domain=traced", "--carve-profile=p.yaml", "--carve-log=l.txt",
-       "--carve-samples=s.tsv", "--carve-help", "--carve-version"});
+       "--carve-samples=s.tsv", "--carve-effort=3", "--carve-help", "--carve-version"});
   EXPECT_EQ(O.Run, RunMode::Command);
   EXPECT_EQ(O.RunCommand, (Words{"./app", "4096"}));
   EXPECT_EQ(O.OutputFiles, (Words{"a", "b"}));
@@ -82,6 +83,7 @@ TEST(DriverOptions, EveryOption) {
   EXPECT_EQ(O.ProfilePath, "p.yaml");
   EXPECT_EQ(O.LogPath, "l.txt");
   EXPECT_EQ(O.Samples, "s.tsv");
+  EXPECT_EQ(O.Effort, 3u);
   EXPECT_TRUE(O.Help && O.Version);
 }
 
@@ -114,6 +116,9 @@ TEST(DriverOptions, TheEnvironmentGivesDefaults) {
   EXPECT_EQ(O.LogPath, "m");
   EXPECT_EQ(taken({}, {{"CARVE_RUN", ""}, {"CARVE_PROFILE", ""}}).Run, RunMode::Auto);
   EXPECT_EQ(taken({}, {{"CARVE_RUN", "none"}}).Run, RunMode::None);
+  EXPECT_EQ(taken({}, {{"CARVE_EFFORT", "1"}}).Effort, 1u);
+  EXPECT_EQ(taken({"--carve-effort=0"}, {{"CARVE_EFFORT", "1"}}).Effort, 0u);
+  EXPECT_EQ(taken({}, {{"CARVE_EFFORT", ""}}).Effort, 2u);
 }
 
 TEST(DriverOptions, MistakesAreUsageErrors) {
@@ -131,6 +136,11 @@ TEST(DriverOptions, MistakesAreUsageErrors) {
             "carve-nvcc: --carve-max-runs is '0', expected a whole number from 1 to 1000000");
   EXPECT_EQ(failure({"--carve-scope=program"}),
             "carve-nvcc: --carve-scope is 'program', expected kernel or file");
+  EXPECT_EQ(failure({"--carve-effort=4"}),
+            "carve-nvcc: --carve-effort is '4', expected a whole number from 0 to 3");
+  for (const char *Effort : {"4", "high"})
+    EXPECT_EQ(failure({}, {{"CARVE_EFFORT", Effort}}),
+              std::string("CARVE_EFFORT is '") + Effort + "', expected a whole number from 0 to 3");
   EXPECT_EQ(failure({"--carve-budget=-1"}),
             "carve-nvcc: --carve-budget is '-1', expected a number of seconds above 0");
   EXPECT_EQ(failure({"--carve-mode=fast"}),

@@ -56,9 +56,7 @@ protected:
   /// The stages up to the timing run.
   InRunTuning timed(TuneState &State) {
     ProbeRecord Trace = valueOf(traceProgram(State));
-    std::optional<InRunTuning> T = valueOf(timeInside(State, Job, Trace));
-    EXPECT_TRUE(T);
-    return T ? std::move(*T) : InRunTuning();
+    return valueOf(timeInside(State, Job, chooseTiming(State, Job, Trace)));
   }
 
   TempDir Dir;
@@ -86,11 +84,10 @@ TEST_F(TuneStagesTest, WholeRunsAreTracedTwice) {
     Request.Options.Scope = ByScope ? TuningScope::File : TuningScope::Kernel;
     Runner.Runs.clear();
     TuneState State(Request, Runner);
-    ProbeRecord Trace = valueOf(traceProgram(State));
+    valueOf(traceProgram(State));
     ASSERT_EQ(Runner.Runs.size(), 2u);
     EXPECT_TRUE(Runner.Runs[1].Env.count(probe::DelayVariable));
-    EXPECT_FALSE(valueOf(timeInside(State, Job, Trace)));
-    EXPECT_EQ(Runner.Runs.size(), 2u);
+    EXPECT_FALSE(State.timesInside());
   }
 }
 
@@ -179,8 +176,8 @@ TEST_F(TuneStagesTest, NoRunIsMadeThatTheRequestHasNoRoomFor) {
     Request.Limits.MaxRuns = ByTime ? 400 : 1;
     Runner.Runs.clear();
     TuneState State(Request, Runner);
-    ProbeRecord Trace = valueOf(traceProgram(State));
-    EXPECT_FALSE(valueOf(timeInside(State, Job, Trace)));
+    valueOf(traceProgram(State));
+    EXPECT_NE(whyNoTimingRun(State), std::nullopt);
     SelectionOutcome O = valueOf(selectByRuns(State, Job, nullptr));
     EXPECT_EQ(O.Subjects[0].Reason,
               ByTime ? BudgetReason : "not all variants were tried within 1 runs");

@@ -230,20 +230,38 @@ TEST(EntryEdit, WhatTheBaseDeclaresOtherwiseIsRefused) {
 }
 
 TEST(EntryEdit, AFlavourOfAnotherSourceIsRefused) {
-  PtxModule Base = parsed(ptx(".func f() { ret; }\n.entry k(.param .u32 k_param_0) { ret; }\n"
-                              ".file 1 \"a.cu\"\n.section .debug_str { x: .b8 1 }\n"));
+  std::string Debug = ".section .debug_info { .b8 1 }\n";
+  PtxModule Base =
+      parsed(ptx(".func f() { ret; }\n.entry k(.param .u32 k_param_0) { ret; }\n" + Debug));
   auto Refusal = [&](const std::string &Text) { return refusal(Base, parsed(ptx(Text))); };
-  std::string Lines = ".file 1 \"a.cu\"\n.section .debug_str { x: .b8 1 }\n";
-  EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n" + Lines), "");
-  EXPECT_EQ(Refusal(".entry k(.param .u64 k_param_0) { ret; }\n" + Lines), Declarations);
-  EXPECT_EQ(Refusal(".entry other(.param .u32 k_param_0) { ret; }\n" + Lines), Declarations);
-  EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n.file 1 \"b.cu\"\n"), Declarations);
-  EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n.file 1 \"a.cu\"\n"), Declarations);
+  EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n" + Debug), "");
+  EXPECT_EQ(Refusal(".entry k(.param .u64 k_param_0) { ret; }\n" + Debug), Declarations);
+  EXPECT_EQ(Refusal(".entry other(.param .u32 k_param_0) { ret; }\n" + Debug), Declarations);
+  EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n"), Declarations);
   // A register of inline assembly that has a function's name.
   EXPECT_EQ(Refusal(".func f() { ret; }\n.entry k(.param .u32 k_param_0)\n"
                     "{ { .reg .u32 f; mov.u32 f, 1; } call f; ret; }\n" +
-                    Lines),
+                    Debug),
             Declarations);
+}
+
+TEST(EntryEdit, LineNumbersNameTheFilesOfTheBase) {
+  PtxModule Base = parsed(ptx(".entry k() { ret; }\n.file 1 \"a.cu\"\n.file 2 \"b.h\"\n"
+                              ".section .debug_str\n{\n$L__info_string0:\n.b8 1,2\n.b8 3\n\n"
+                              "$L__info_string1:\n.b8 4\n\n}\n"));
+  PtxModule Flavour = parsed(ptx(
+      ".entry k() {\n.loc\t1 7 3\n.loc 2 8 4, function_name $L__info_string0, inlined_at 1 9 5\n"
+      ".loc 2 8 4, function_name $L__info_string1, inlined_at 2 9 5\n"
+      ".loc 3 1 1\n.loc 2 8 4, function_name $L__info_string2, inlined_at 1 9 5\nret; }\n"
+      ".file 1 \"b.h\"\n.file 2 \"a.cu\"\n.file 3 \"c.h\"\n"
+      ".section .debug_str\n{\n$L__info_string0:\n.b8 4\n\n"
+      "$L__info_string1:\n.b8 1,2\n.b8 3\n\n$L__info_string2:\n.b8 5\n}\n"));
+  std::string Text = edited(Base, "k", from(Flavour));
+  EXPECT_NE(
+      Text.find("{\n.loc 2 7 3\n.loc 1 8 4, function_name $L__info_string1, inlined_at 2 9 5\n"
+                ".loc 1 8 4, function_name $L__info_string0, inlined_at 1 9 5\n\n\nret; }"),
+      std::string::npos)
+      << Text;
 }
 
 TEST(EntryEdit, NothingToEditChangesNothing) {

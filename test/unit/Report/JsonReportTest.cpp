@@ -29,6 +29,26 @@ TEST(JsonReport, ReadsBackWhatItPrints) {
   R.Processes = 4;
   R.Gpus = 2;
   R.Reruns = {"variant 3 of k ended the timing run: hung"};
+  VariantReport Cut;
+  Cut.Name = "r168-f255";
+  Cut.Efficiency = 3.93e-12;
+  Cut.Utilization = 227;
+  Cut.Carved = "same code as r168";
+  R.Kernels[0].Carved = {Cut};
+  R.Kernels[0].Compiled = 9;
+  R.VariantsCompiled = 40;
+  UnitReport U;
+  U.Output = "k.o";
+  U.Source = "k.cu";
+  U.Variant = "l10";
+  U.Ratio = {0.98, 0.97, 0.99};
+  U.Pairs = 9;
+  U.Dropped = {"l5: no kernel that matters gets other code"};
+  VariantReport Level;
+  Level.Name = "l10";
+  Level.Ratio = 0.981;
+  U.Variants = {Level};
+  R.Units = {U};
   R.OtherUsers = {{123, "python", 38}, {124, "", std::nullopt}};
   std::string Text = printJsonReport(R);
   llvm::Expected<TuningReport> Again = parseJsonReport(Text, "r.json");
@@ -47,6 +67,15 @@ TEST(JsonReport, ReadsBackWhatItPrints) {
   EXPECT_EQ(Again->OtherUsers[0].Name, "python");
   EXPECT_EQ(Again->OtherUsers[0].BusyPercent, 38u);
   EXPECT_EQ(Again->OtherUsers[1].BusyPercent, std::nullopt);
+  EXPECT_EQ(Again->VariantsCompiled, 40u);
+  ASSERT_EQ(Again->Kernels[0].Carved.size(), 1u);
+  EXPECT_EQ(Again->Kernels[0].Carved[0].Carved, "same code as r168");
+  EXPECT_EQ(Again->Kernels[0].Carved[0].Efficiency, 3.93e-12);
+  EXPECT_EQ(Again->Kernels[0].Compiled, 9u);
+  ASSERT_EQ(Again->Units.size(), 1u);
+  EXPECT_EQ(Again->Units[0].Variant, "l10");
+  EXPECT_EQ(Again->Units[0].Variants.at(0).Ratio, 0.981);
+  EXPECT_EQ(Again->Units[0].Dropped, U.Dropped);
   EXPECT_EQ(Again->Program.Low, 0.89);
   ASSERT_EQ(Again->Kernels.size(), 5u);
   const KernelReport &K = Again->Kernels[0];
@@ -73,17 +102,19 @@ TEST(JsonReport, AnEmptyReportSurvives) {
 
 TEST(JsonReport, ReportsOfBeforeAreRead) {
   std::string Text = printJsonReport(sampleReport());
-  for (llvm::StringRef Later :
-       {"unordered-lines", "processes", "gpus", "other-gpu-users", "runs-before-confirmation"}) {
+  for (llvm::StringRef Later : {"unordered-lines", "variants-compiled", "processes", "gpus",
+                                "other-gpu-users", "runs-before-confirmation"}) {
     size_t At = Text.find("  \"" + Later.str()), End = Text.find('\n', At);
     ASSERT_NE(At, std::string::npos) << Later.str();
     Text.erase(At, End + 1 - At);
   }
   llvm::Expected<llvm::json::Value> Value = llvm::json::parse(Text);
   ASSERT_TRUE(bool(Value));
-  Value->getAsObject()->erase("reruns");
+  for (const char *Later : {"reruns", "units"})
+    EXPECT_TRUE(Value->getAsObject()->erase(Later));
   for (llvm::json::Value &K : *Value->getAsObject()->getArray("kernels"))
-    K.getAsObject()->erase("in-run");
+    for (const char *Later : {"in-run", "compiled", "carved"})
+      K.getAsObject()->erase(Later);
   Text = llvm::formatv("{0}", *Value).str();
   llvm::Expected<TuningReport> R = parseJsonReport(Text, "r.json");
   ASSERT_TRUE(bool(R)) << llvm::toString(R.takeError()) << Text;

@@ -116,3 +116,91 @@ TEST_F(InRunTuningTest, RecordsOfVariantsThatAreNotThereAreNothing) {
   EXPECT_TRUE(T.Outcomes[0].Rejected.empty());
   EXPECT_EQ(Subjects[0].Nominee, 2u);
 }
+
+namespace {
+
+/// Outcomes of rounds of one kernel.
+class RoundsOfOneKernel : public testing::Test {
+protected:
+  RoundsOfOneKernel() {
+    Job.Kernels = {sampleKernel("k", 1)};
+    for (unsigned Cap : {32, 48, 64})
+      addVariant(Job.Kernels[0], Cap);
+    All = untimed(Job);
+  }
+  static InRunOutcome outcome(InRunVerdict Verdict, std::vector<double> Ratios,
+                              size_t Nominee = 0) {
+    InRunOutcome O;
+    O.Verdict = Verdict;
+    O.Nominee = Nominee;
+    O.Reason = Verdict == InRunVerdict::Nominated ? "" : "because";
+    O.Ratios = std::move(Ratios);
+    return O;
+  }
+  const InRunOutcome &add(InRunOutcome O, const char *Choice = "replayed") {
+    InRunTuning Next = untimed(Job);
+    Next.Outcomes[0] = std::move(O);
+    Next.Choices[0].Mode = TimingMode::Replay;
+    Next.Choices[0].Reason = Choice;
+    addTimingRun(All, std::move(Next), Job);
+    return All.Outcomes[0];
+  }
+
+  TuningJob Job;
+  InRunTuning All;
+};
+
+constexpr InRunVerdict Nominated = InRunVerdict::Nominated, Stays = InRunVerdict::Stays,
+                       Undecided = InRunVerdict::Undecided;
+
+} // namespace
+
+TEST_F(RoundsOfOneKernel, TheLastNomineeCounts) {
+  EXPECT_EQ(add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2)).Nominee, 2u);
+  EXPECT_EQ(bestSoFar(All, 0), 2u);
+  const InRunOutcome &O = add(outcome(Nominated, {1, 1, 0.92, 0, 0.8}, 4), "rotated");
+  EXPECT_EQ(O.Nominee, 4u);
+  EXPECT_EQ(O.Ratios, (std::vector<double>{1, 1, 0.92, 1.1, 0.8}));
+  EXPECT_EQ(All.Choices[0].Reason, "rotated");
+  EXPECT_EQ(variantsLeft(All, 0, Job), std::vector<size_t>{4});
+}
+
+TEST_F(RoundsOfOneKernel, ANomineeStandsWhereTheNextRoundHasNone) {
+  for (InRunVerdict Next : {Stays, Undecided}) {
+    All = untimed(Job);
+    add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2), "first");
+    const InRunOutcome &O = add(outcome(Next, {1, 1, 0.95, 0, 1.2}), "second");
+    EXPECT_EQ(O.Nominee, 2u);
+    EXPECT_EQ(O.Ratios[2], 0.9);
+    EXPECT_EQ(O.Ratios[4], 1.2);
+    EXPECT_EQ(All.Choices[0].Reason, "first");
+  }
+}
+
+TEST_F(RoundsOfOneKernel, ANomineeThatIsRejectedLaterIsNone) {
+  add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2));
+  InRunOutcome Next = outcome(Stays, {1, 1, 0, 0, 1.2});
+  Next.Rejected = {{2, "its output differs"}};
+  EXPECT_EQ(add(std::move(Next)).Verdict, Stays);
+  EXPECT_EQ(bestSoFar(All, 0), 0u);
+  EXPECT_TRUE(variantsLeft(All, 0, Job).empty());
+}
+
+TEST_F(RoundsOfOneKernel, WholeRunsDecideWhereOneRoundCouldNot) {
+  add(outcome(Undecided, {1, 1, 0.97, 1.1, 0}));
+  EXPECT_EQ(bestSoFar(All, 0), 2u);
+  InRunOutcome Next = outcome(Stays, {1, 1, 0, 0, 1.2});
+  Next.Rejected = {{3, "wrote elsewhere"}};
+  EXPECT_EQ(add(std::move(Next)).Verdict, Undecided);
+  EXPECT_EQ(variantsLeft(All, 0, Job), (std::vector<size_t>{2, 4}));
+  All = untimed(Job);
+  add(outcome(Stays, {1, 1, 1.2, 1.1, 0}));
+  EXPECT_EQ(add(outcome(Undecided, {1, 1, 0, 0, 0.98})).Verdict, Undecided);
+}
+
+TEST_F(RoundsOfOneKernel, AKernelThatTakesNoPartKeepsItsOutcome) {
+  add(outcome(Stays, {1, 1, 1.2, 1.1, 0}));
+  for (JobVariant &V : Job.Kernels[0].Variants)
+    V.InModule = false;
+  EXPECT_EQ(add(outcome(Undecided, {})).Verdict, Stays);
+}

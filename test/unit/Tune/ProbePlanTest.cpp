@@ -95,3 +95,28 @@ TEST(ProbePlan, WhatWasAtFaultIsNotRunAgain) {
   // It cannot even be replayed as it is.
   EXPECT_FALSE(Plan({{"_Z2avPf", 0, "hung"}}).find("_Z2avPf"));
 }
+
+/// Rounds time a part of the job's variants, which the probe numbers by themselves.
+TEST(ProbePlan, NumbersWhatIsInTheModule) {
+  Planned P;
+  JobKernel &K = P.Job.Kernels[0]; // r32, r64
+  addVariant(K, 48);
+  K.Variants[2].InModule = false;
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {{K.Traced.Kernel, 4, "hung"}}, {}));
+  const probe::PlannedKernel *Read = Plan.find("_Z2avPf");
+  ASSERT_TRUE(Read);
+  ASSERT_EQ(Read->variants(), 4u);
+  EXPECT_EQ(Read->Clones[1], K.Variants[3].CloneName);
+  EXPECT_EQ(Read->Clones[2], K.Variants[4].CloneName);
+  EXPECT_EQ(Read->Excluded, std::vector<unsigned>{3});
+  InRunRecord Record;
+  LaunchPlace Place{"_Z2avPf", {}, 0};
+  Record.Timed = {{Place, true, 0, 0, 1, 1}, {Place, true, 0, 3, 2, 2}, {Place, true, 0, 4, 3, 3}};
+  Record.Faults = {{"_Z2avPf", 2, "hung"}, {"gone", 2, "hung"}};
+  takePlanNumbers(Record, P.Job);
+  ASSERT_EQ(Record.Timed.size(), 2u) << "the plan had no fifth variant";
+  EXPECT_EQ(Record.Timed[0].Variant, 0u);
+  EXPECT_EQ(Record.Timed[1].Variant, 4u);
+  ASSERT_EQ(Record.Faults.size(), 1u);
+  EXPECT_EQ(Record.Faults[0].Variant, 3u);
+}

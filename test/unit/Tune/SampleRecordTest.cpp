@@ -33,26 +33,58 @@ TEST(SampleRecord, PrintsAndParses) {
 
 TEST(SampleRecord, KeepsTheTimingRun) {
   SampleRecord R;
-  EXPECT_FALSE(R.hasTiming());
+  EXPECT_EQ(R.timingRuns(), 0u);
+  TuningJob Job = sampleJob();
+  Job.Kernels = {sampleKernel("j", 0.5), sampleKernel("k", 0.5)};
+  for (unsigned Cap : {32, 40})
+    addVariant(Job.Kernels[1], Cap);
   InRunRecord Run;
   LaunchPlace Place{"k", {}, 3};
   Run.Verified = {{Place, 2, Verdict::Differs, "8 words"}};
   Run.Timed = {{Place, true, 4, 2, 1500, 1200}};
   Run.Rotated = {{"j", {}, 7, 1, 900}};
   Run.Faults = {{"k", 3, "hung"}};
-  R.setTiming(Run);
+  R.addTiming(Run, Job);
   R.add("k", "default", 100);
   SampleRecord Again = parsed(R.print());
-  EXPECT_TRUE(Again.hasTiming());
+  EXPECT_EQ(Again.timingRuns(), 1u);
   EXPECT_EQ(Again.print(), R.print());
-  InRunRecord Read = valueOf(Again.timing("s"));
+  InRunRecord Read = valueOf(Again.timing(0, Job, "s"));
   ASSERT_EQ(Read.Verified.size(), 1u);
   EXPECT_EQ(Read.Verified[0].Detail, "8 words");
   EXPECT_TRUE(Read.Timed.at(0).Confirming);
   EXPECT_EQ(Read.Timed[0].WarmNs, 1200);
   EXPECT_EQ(Read.Rotated.at(0).Ns, 900);
   EXPECT_EQ(Read.Faults.at(0).Why, "hung");
-  EXPECT_NE(messageOf(parsed("carve-samples\t1\ntiming\ttimed\tk\n").timing("s")), "");
+  EXPECT_NE(messageOf(parsed("carve-samples\t1\ntiming\ttimed\tk\n").timing(0, Job, "s")), "");
+}
+
+/// Another search has other variants, in another order: what is recorded is known by its name.
+TEST(SampleRecord, TimingRunsKnowVariantsByName) {
+  TuningJob Job = sampleJob(); // r32, r64 of _Z2avPf.
+  const std::string Text = "carve-samples\t1\n"
+                           "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t3\t700\n"
+                           "timing-run\t2\n"
+                           "timing-variants\t_Z2avPf\tdefault\tcontrol\tr64\tr40-f255\n"
+                           "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t2\t500\n"
+                           "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t3\t400\n";
+  SampleRecord R = parsed(Text);
+  ASSERT_EQ(R.timingRuns(), 2u);
+  auto Variant = [&](size_t Run) -> std::vector<std::pair<size_t, double>> {
+    std::vector<std::pair<size_t, double>> Seen;
+    for (const RotatedSample &S : valueOf(R.timing(Run, Job, "s")).Rotated)
+      Seen.emplace_back(S.Variant, S.Ns);
+    return Seen;
+  };
+  EXPECT_EQ(Variant(0), (std::vector<std::pair<size_t, double>>{{3, 700}})) << "without names";
+  EXPECT_EQ(Variant(1), (std::vector<std::pair<size_t, double>>{{3, 500}}));
+  addVariant(Job.Kernels[0], 40);
+  Job.Kernels[0].Variants[4].Setting.FrontEndCap = 255;
+  EXPECT_EQ(Variant(1), (std::vector<std::pair<size_t, double>>{{3, 500}, {4, 400}}));
+  Job.Kernels[0].Variants[3].InModule = false;
+  EXPECT_EQ(Variant(1), (std::vector<std::pair<size_t, double>>{{4, 400}}));
+  EXPECT_EQ(failure("carve-samples\t1\ntiming-run\t2\n"),
+            "s:2: expected a probe, timing, sample or program line, not 'timing-run\t2'");
 }
 
 TEST(SampleRecord, ErrorsNameTheLine) {

@@ -1,5 +1,6 @@
 #include "Tune/TuningJob.h"
 
+#include "Tune/JobParts.h"
 #include "TuneTesting.h"
 
 using namespace carve;
@@ -98,7 +99,10 @@ TEST(TuningJob, TheDriversLimitsWinOverTheTable) {
 TEST(TuningJob, ATraceWithoutADeviceIsNone) {
   UnitStore Store("/nonexistent");
   ProbedProgram Runner;
-  EXPECT_EQ(messageOf(prepareJob({}, Store, {}, Runner, {}, false)), "the trace names no GPU");
+  TuningOptions Options;
+  JobSources Sources;
+  EXPECT_EQ(messageOf(prepareJob({}, {Store, {}, Runner, Options}, false, Sources)),
+            "the trace names no GPU");
 }
 
 TEST(TuningJob, WithoutUnitsEveryKernelIsLeft) {
@@ -110,7 +114,8 @@ TEST(TuningJob, WithoutUnitsEveryKernelIsLeft) {
   ASSERT_EQ(messageOf(readProbeFile(
                 ProbeHead + kernelLine("hot", 990) + kernelLine("cold", 5) + "end\n", "p", R)),
             "");
-  TuningJob Job = valueOf(prepareJob(R, Store, {}, Runner, Options, false));
+  JobSources Sources;
+  TuningJob Job = valueOf(prepareJob(R, {Store, {}, Runner, Options}, false, Sources));
   EXPECT_TRUE(Job.Kernels.empty());
   ASSERT_EQ(Job.Left.size(), 2u);
   EXPECT_EQ(Job.Left[0].Traced.Kernel, "hot");

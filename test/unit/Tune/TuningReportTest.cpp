@@ -60,7 +60,7 @@ TEST(TuningReport, DescribesWinnersAndWhatStays) {
   EXPECT_FALSE(Stays.Tuned);
   EXPECT_EQ(Stays.Variant, "default");
   EXPECT_EQ(Stays.RegsAfter, 40u);
-  EXPECT_EQ(Stays.Reason, "no other register count gives another occupancy or other code");
+  EXPECT_EQ(Stays.Reason, "no other setting gives other code that may be faster");
   EXPECT_EQ(Left.Reason, "in-no-unit");
   EXPECT_EQ(Left.RegsBefore, 20u);
 }

@@ -1,0 +1,16 @@
+/// \file
+/// What became of every variant of a kernel in a tuning, and why: `carve explain`.
+#pragma once
+
+#include "Tune/TuningReport.h"
+
+#include <string>
+
+namespace carve {
+
+/// For every kernel of \p R whose name or mangled name contains \p Kernel (empty: all that had
+/// variants): the variants that were timed, the fastest first; those that were carved away; those
+/// that could not be had or are forbidden; and the choice. Empty where no kernel has that name.
+std::string printExplanation(const TuningReport &R, llvm::StringRef Kernel);
+
+} // namespace carve

@@ -1,0 +1,65 @@
+#!/bin/bash
+# What the wide space of a unit costs to compile beside one compile by nvcc. Not a test.
+#   wide-space.sh WIDE_SPACE [ROUNDS]
+# WIDE_SPACE is the program of WideSpace.cpp (target wide-space); nvcc is $CARVE_NVCC, else the one
+# in PATH. Wants a machine that does nothing else.
+set -eu
+program=$(realpath "${1:?usage: wide-space.sh WIDE_SPACE [ROUNDS]}")
+rounds=${2:-3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+unset NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
+
+cat >small.cu <<'END'
+__global__ void small(float *Y, int N) {
+  for (int I = threadIdx.x; I < N; I += blockDim.x)
+    Y[I] = Y[I] * 1.5f + I;
+}
+END
+# A stencil whose registers depend on the cap.
+cat >stencil.cu <<'END'
+__global__ void stencil(double *Out, const double *In, int N, int Planes) {
+  double V[33];
+  int X = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll
+  for (int I = 0; I < 33; ++I)
+    V[I] = In[I * N + X];
+  for (int Z = 0; Z < Planes; ++Z) {
+    double Sum = 0;
+#pragma unroll
+    for (int I = 0; I < 33; ++I)
+      Sum += V[I] * In[(Z + I) * N + X];
+    Out[Z * N + X] = Sum;
+#pragma unroll
+    for (int I = 0; I < 32; ++I)
+      V[I] = V[I + 1];
+    V[32] = In[(Z + 33) * N + X];
+  }
+}
+END
+cat >heavy.cu <<'END'
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+__global__ void own(float *Y, int N) {
+  for (int I = threadIdx.x; I < N; I += blockDim.x)
+    Y[I] = Y[I] * 1.5f + sinf(Y[I]);
+}
+float sum(thrust::device_vector<float> &V) {
+  thrust::sort(V.begin(), V.end());
+  return thrust::reduce(V.begin(), V.end());
+}
+END
+
+# measure NAME KERNELS SOURCE
+measure() {
+  echo "$1"
+  for ((i = 0; i < rounds; ++i)); do
+    "$program" "$2" -O3 -arch=sm_90 -c "$3" -o out.o
+  done
+}
+measure 'small.cu' . small.cu
+measure 'stencil.cu' . stencil.cu
+measure 'heavy.cu, its largest sort kernel' Onesweep heavy.cu
+measure 'heavy.cu, all kernels' . heavy.cu

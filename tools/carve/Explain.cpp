@@ -1,0 +1,54 @@
+#include "Commands.h"
+#include "Driver/Flags.h"
+#include "Report/ExplainReport.h"
+#include "Report/JsonReport.h"
+#include "Store/UnitStore.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace carve;
+
+/// The report in \p File, or the store's last one.
+static llvm::Expected<TuningReport> readReport(const std::string &File, GetEnv Env) {
+  if (File != "latest") {
+    llvm::Expected<std::string> Text = readFile(File);
+    return Text ? parseJsonReport(*Text, File) : Text.takeError();
+  }
+  std::optional<std::string> Root = storeRoot(Env);
+  if (!Root)
+    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+  llvm::Expected<std::optional<std::string>> Text = UnitStore(*Root).lastReport();
+  if (!Text)
+    return Text.takeError();
+  if (!*Text)
+    return usageError("no tuning has been made with the store " + *Root);
+  return parseJsonReport(**Text, "last report");
+}
+
+llvm::Error carve::runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  std::string File = "latest";
+  Flags F("carve explain");
+  F.text("--report", File);
+  std::vector<std::string> Kernels, Rest;
+  if (llvm::Error E = F.parse(Args, Kernels, Rest))
+    return E;
+  if (Kernels.size() > 1 || !Rest.empty())
+    return usageError("carve explain: takes one kernel's name at most, not '" +
+                      (Rest.empty() ? Kernels[1] : Rest.front()) + "' too");
+  llvm::Expected<TuningReport> R = readReport(File, Context.Env);
+  if (!R)
+    return R.takeError();
+  std::string Kernel = Kernels.empty() ? "" : Kernels.front();
+  std::string Text = printExplanation(*R, Kernel);
+  if (Text.empty() && !Kernel.empty())
+    return usageError(
+        "carve explain: no kernel '" + Kernel + "' in the report, expected one of " +
+        llvm::join(llvm::map_range(R->Kernels, [](const KernelReport &K) { return K.Kernel; }),
+                   ", "));
+  llvm::outs() << (Text.empty() ? "no variant was made of any kernel\n" : Text);
+  return llvm::Error::success();
+}
