@@ -76,7 +76,7 @@ VariantCompiler::split(std::vector<Pending> All) const {
   size_t Cores = std::max(1u, llvm::hardware_concurrency().compute_thread_count());
   std::vector<std::vector<Pending>> Pieces;
   for (auto &[Module, List] : ByModule) {
-    size_t Count = (List.size() * Cores + All.size() - 1) / All.size();
+    size_t Count = std::min(List.size(), (List.size() * Cores + All.size() - 1) / All.size());
     size_t First = Pieces.size();
     Pieces.resize(First + Count);
     for (size_t I = 0; I < List.size(); ++I) // Neighbours take about as long.
