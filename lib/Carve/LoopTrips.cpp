@@ -50,6 +50,9 @@ private:
   std::optional<int64_t> constantOf(const PtxInstruction &I, unsigned Loop, unsigned Depth) const;
   /// The mask of an `and` from which \p Name comes by moves, signs and constants.
   std::optional<int64_t> maskBehind(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
+  /// What is added to the thread's index to give what \p Name has before \p Loop, the least of
+  /// several ways; nothing where it has to do with something else.
+  std::optional<int64_t> startAtThread(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
   std::optional<Exit> exitAt(unsigned Block, unsigned Loop) const;
   bool fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double Assumed) const;
   bool fromMask(StringRef Variable, StringRef Bound, int64_t Step, unsigned Loop, LoopCount &Count,
@@ -196,6 +199,33 @@ std::optional<int64_t> TripFinder::maskBehind(StringRef Name, unsigned Loop, uns
   return Rest && *Rest > 0 ? std::optional(~*Rest) : std::nullopt;
 }
 
+std::optional<int64_t> TripFinder::startAtThread(StringRef Name, unsigned Loop,
+                                                 unsigned Depth) const {
+  if (Name.starts_with("%tid.") || Name == "%laneid")
+    return 0;
+  SmallVector<size_t, 4> Outside = definitions(Name, Loop, false);
+  if (Depth > DeepestChain || Outside.size() > MostDefinitions + 1)
+    return std::nullopt;
+  std::optional<int64_t> Least;
+  for (size_t At : Outside) {
+    const PtxInstruction &I = F.Code[At];
+    std::optional<int64_t> Its;
+    if (auto Sum = addsConstant(I)) {
+      Its = startAtThread(Sum->first, Loop, Depth + 1);
+      if (Its)
+        Its = plus(*Its, Sum->second);
+    } else if (copies(I)) {
+      Its = startAtThread(I.Operands[1].name(), Loop, Depth + 1);
+    } else if (I.Opcode == "mad" || I.Opcode == "add") {
+      // `threadIdx.y * 16 + threadIdx.x`
+      Its = startAtThread(I.Operands.back().name(), Loop, Depth + 1);
+    }
+    if (Its && (!Least || *Its < *Least))
+      Least = Its;
+  }
+  return Least;
+}
+
 std::optional<TripFinder::Exit> TripFinder::exitAt(unsigned Block, unsigned Loop) const {
   const FlowBlock &B = Flow.Blocks[Block];
   if (B.First == B.Last || B.Successors.size() != 2)
@@ -275,12 +305,15 @@ bool TripFinder::fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double
     return false;
   int64_t Step = Next->Offset;
   auto Start = constantBefore(Variable.Base, Loop);
+  TripSource Source = Start ? TripSource::Constant : TripSource::FromThread;
+  if (!Start && Bound.Base.empty())
+    Start = startAtThread(Variable.Base, Loop);
   if (Start && Bound.Base.empty())
     if (auto Trips = countTrips(Compare, E.StaysOnTrue, Varies(*Left),
                                 plus(*Start, Variable.Offset), Step, Bound.Offset)) {
       // The blocks behind an exit at the top run once less.
       Count.Trips = E.Block == Latch ? *Trips : std::max(*Trips - 1, 0.0);
-      Count.Source = TripSource::Constant;
+      Count.Source = Source;
       return true;
     }
   return fromMask(Variable.Base, Bound.Base, Step, Loop, Count, Assumed);
@@ -337,6 +370,8 @@ StringRef carve::tripSourceName(TripSource S) {
   switch (S) {
   case TripSource::Constant:
     return "constant";
+  case TripSource::FromThread:
+    return "from-thread";
   case TripSource::Annotated:
     return "annotated";
   case TripSource::Remainder:
