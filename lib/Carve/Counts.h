@@ -14,7 +14,10 @@ namespace carve {
 
 /// Where a trip count comes from.
 enum class TripSource {
-  Constant,  ///< Start, step and bound stand in the code.
+  Constant, ///< Start, step and bound stand in the code.
+  /// Step and bound stand in the code, and it starts at the thread's index, taken as 0: each thread
+  /// does its part of a tile.
+  FromThread,
   Annotated, ///< The user says so.
   Remainder, ///< A loop over what an unrolled one leaves; half of the most.
   Unrolled,  ///< Assumed, and divided by the factor by which the compiler has unrolled it.

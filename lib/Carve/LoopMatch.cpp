@@ -109,7 +109,7 @@ std::vector<Nest>::iterator Matcher::vanished(std::vector<Nest> &Wanted, ArrayRe
   auto IsLeaf = [](const Nest &N) { return N.Inner.empty(); };
   auto IsShort = [&](const Nest &N) {
     TripSource S = Ptx[N.Loop].Source;
-    return S == TripSource::Constant || S == TripSource::Remainder;
+    return S == TripSource::Constant || S == TripSource::FromThread || S == TripSource::Remainder;
   };
   bool LeafTooMany = count_if(Wanted, IsLeaf) > count_if(Found, IsLeaf);
   auto Rank = [&](const Nest &N) {

@@ -50,8 +50,13 @@ private:
   std::optional<int64_t> constantOf(const PtxInstruction &I, unsigned Loop, unsigned Depth) const;
   /// The mask of an `and` from which \p Name comes by moves, signs and constants.
   std::optional<int64_t> maskBehind(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
+  /// What is added to the thread's index to give what \p Name has before \p Loop, the least of
+  /// several ways; nothing where it has to do with something else.
+  std::optional<int64_t> startAtThread(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
   std::optional<Exit> exitAt(unsigned Block, unsigned Loop) const;
   bool fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double Assumed) const;
+  bool fromMask(StringRef Variable, StringRef Bound, int64_t Step, unsigned Loop, LoopCount &Count,
+                double Assumed) const;
 
   const PtxFunction &F;
   const ControlFlow &Flow;
@@ -67,6 +72,11 @@ TripFinder::TripFinder(const PtxFunction &F) : F(F), Flow(F.Flow), BlockOf(F.Cod
         for (const std::string &Name : F.Code[At].Operands.front().Names)
           Definitions[Name].push_back(At);
     }
+}
+
+/// Registers wrap around.
+int64_t plus(int64_t A, int64_t B) {
+  return static_cast<int64_t>(static_cast<uint64_t>(A) + static_cast<uint64_t>(B));
 }
 
 std::optional<int64_t> number(StringRef Name) {
@@ -96,7 +106,7 @@ std::optional<std::pair<StringRef, int64_t>> addsConstant(const PtxInstruction &
       I.has(".f64"))
     return std::nullopt;
   if (auto C = number(I.Operands[2].name()))
-    return std::pair(I.Operands[1].name(), I.Opcode == "sub" ? -*C : *C);
+    return std::pair(I.Operands[1].name(), I.Opcode == "sub" ? plus(~*C, 1) : *C);
   auto C = number(I.Operands[1].name());
   if (C && I.Opcode == "add")
     return std::pair(I.Operands[2].name(), *C);
@@ -114,7 +124,7 @@ TripFinder::MaybeLinear TripFinder::result(const PtxInstruction &I, size_t At, u
     return std::nullopt;
   MaybeLinear Value = valueAt(Sum->first, before(At), Loop, Depth + 1);
   if (Value)
-    Value->Offset += Sum->second;
+    Value->Offset = plus(Value->Offset, Sum->second);
   return Value;
 }
 
@@ -149,7 +159,7 @@ std::optional<int64_t> TripFinder::constantOf(const PtxInstruction &I, unsigned 
     return constantBefore(I.Operands[1].name(), Loop, Depth + 1);
   auto Sum = addsConstant(I);
   auto Value = Sum ? constantBefore(Sum->first, Loop, Depth + 1) : std::nullopt;
-  return Value ? std::optional(*Value + Sum->second) : std::nullopt;
+  return Value ? std::optional(plus(*Value, Sum->second)) : std::nullopt;
 }
 
 std::optional<int64_t> TripFinder::constantBefore(StringRef Name, unsigned Loop,
@@ -187,6 +197,33 @@ std::optional<int64_t> TripFinder::maskBehind(StringRef Name, unsigned Loop, uns
     return std::nullopt;
   auto Rest = maskBehind(I.Operands[2].name(), Loop, Depth + 1);
   return Rest && *Rest > 0 ? std::optional(~*Rest) : std::nullopt;
+}
+
+std::optional<int64_t> TripFinder::startAtThread(StringRef Name, unsigned Loop,
+                                                 unsigned Depth) const {
+  if (Name.starts_with("%tid.") || Name == "%laneid")
+    return 0;
+  SmallVector<size_t, 4> Outside = definitions(Name, Loop, false);
+  if (Depth > DeepestChain || Outside.size() > MostDefinitions + 1)
+    return std::nullopt;
+  std::optional<int64_t> Least;
+  for (size_t At : Outside) {
+    const PtxInstruction &I = F.Code[At];
+    std::optional<int64_t> Its;
+    if (auto Sum = addsConstant(I)) {
+      Its = startAtThread(Sum->first, Loop, Depth + 1);
+      if (Its)
+        Its = plus(*Its, Sum->second);
+    } else if (copies(I)) {
+      Its = startAtThread(I.Operands[1].name(), Loop, Depth + 1);
+    } else if (I.Opcode == "mad" || I.Opcode == "add") {
+      // `threadIdx.y * 16 + threadIdx.x`
+      Its = startAtThread(I.Operands.back().name(), Loop, Depth + 1);
+    }
+    if (Its && (!Least || *Its < *Least))
+      Least = Its;
+  }
+  return Least;
 }
 
 std::optional<TripFinder::Exit> TripFinder::exitAt(unsigned Block, unsigned Loop) const {
@@ -236,7 +273,7 @@ std::optional<bool> holds(const PtxInstruction &Compare, int64_t A, int64_t B) {
 /// Counts the trips of a loop that starts with \p Start and adds \p Step in each.
 std::optional<double> countTrips(const PtxInstruction &Compare, bool StaysOnTrue, bool VariableLeft,
                                  int64_t Start, int64_t Step, int64_t Bound) {
-  for (int64_t Trip = 1, Value = Start; Trip <= MostTrips; ++Trip, Value += Step) {
+  for (int64_t Trip = 1, Value = Start; Trip <= MostTrips; ++Trip, Value = plus(Value, Step)) {
     auto Holds = VariableLeft ? holds(Compare, Value, Bound) : holds(Compare, Bound, Value);
     if (!Holds)
       return std::nullopt;
@@ -268,18 +305,30 @@ bool TripFinder::fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double
     return false;
   int64_t Step = Next->Offset;
   auto Start = constantBefore(Variable.Base, Loop);
+  TripSource Source = Start ? TripSource::Constant : TripSource::FromThread;
+  if (!Start && Bound.Base.empty())
+    Start = startAtThread(Variable.Base, Loop);
   if (Start && Bound.Base.empty())
-    if (auto Trips = countTrips(Compare, E.StaysOnTrue, Varies(*Left), *Start + Variable.Offset,
-                                Step, Bound.Offset)) {
+    if (auto Trips = countTrips(Compare, E.StaysOnTrue, Varies(*Left),
+                                plus(*Start, Variable.Offset), Step, Bound.Offset)) {
       // The blocks behind an exit at the top run once less.
       Count.Trips = E.Block == Latch ? *Trips : std::max(*Trips - 1, 0.0);
-      Count.Source = TripSource::Constant;
+      Count.Source = Source;
       return true;
     }
-  std::optional<int64_t> Mask = maskBehind(Variable.Base, Loop);
-  if (!Mask && !Bound.Base.empty())
-    Mask = maskBehind(Bound.Base, Loop);
+  return fromMask(Variable.Base, Bound.Base, Step, Loop, Count, Assumed);
+}
+
+/// Sets \p Count of a loop that runs over the unrolled part of something, or over what is left.
+bool TripFinder::fromMask(StringRef Variable, StringRef Bound, int64_t Step, unsigned Loop,
+                          LoopCount &Count, double Assumed) const {
+  std::optional<int64_t> Mask = maskBehind(Variable, Loop);
+  if (!Mask && !Bound.empty())
+    Mask = maskBehind(Bound, Loop);
   if (!Mask)
+    return false;
+  constexpr int64_t MostUnrolled = 1 << 10;
+  if (Step < -MostUnrolled || Step > MostUnrolled)
     return false;
   int64_t Width = std::abs(Step);
   if (Width == 1 && *Mask > 0 && *Mask < 64 && isPowerOf2_64(*Mask + 1)) {
@@ -321,6 +370,8 @@ StringRef carve::tripSourceName(TripSource S) {
   switch (S) {
   case TripSource::Constant:
     return "constant";
+  case TripSource::FromThread:
+    return "from-thread";
   case TripSource::Annotated:
     return "annotated";
   case TripSource::Remainder:

@@ -10,9 +10,9 @@
 namespace carve {
 
 /// For each loop of \p F.Flow its line, depth, trips and where these come from. Only loops whose
-/// variable starts at a constant, is changed by a constant and is compared with a constant have a
-/// count of their own; where a loop can be left in other places too it is taken to run to its
-/// count. \p FirstNumber: of the first loop.
+/// variable starts at a constant or at the thread's index, is changed by a constant and is compared
+/// with a constant have a count of their own; where a loop can be left in other places too it is
+/// taken to run to its count. \p FirstNumber: of the first loop.
 std::vector<LoopCount> loopTrips(const PtxFunction &F, const TripCounts &Known,
                                  unsigned FirstNumber);
 

@@ -179,7 +179,7 @@ bool PtxCounter::isCoalesced(int64_t Stride, unsigned Bytes) const {
   if (!Stride)
     return true;
   int64_t Row = ThreadsPerBlockX && ThreadsPerBlockX < WarpSize ? ThreadsPerBlockX : WarpSize;
-  return std::abs(Stride) == Bytes && Row * Bytes >= SectorBytes;
+  return (Stride == Bytes || Stride == -int64_t(Bytes)) && Row * Bytes >= SectorBytes;
 }
 
 void PtxCounter::countBlock(const PtxFunction &F, unsigned Block, double Times,

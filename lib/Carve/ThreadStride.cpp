@@ -42,19 +42,29 @@ static bool isWhole(const PtxInstruction &I) {
 
 using Value = std::optional<ThreadValue>;
 
+// Registers wrap around, and hashes make use of it.
+static int64_t plus(int64_t A, int64_t B) {
+  return static_cast<int64_t>(static_cast<uint64_t>(A) + static_cast<uint64_t>(B));
+}
+static int64_t times(int64_t A, int64_t B) {
+  return static_cast<int64_t>(static_cast<uint64_t>(A) * static_cast<uint64_t>(B));
+}
+
+static uint64_t magnitude(int64_t A) { return A < 0 ? -static_cast<uint64_t>(A) : A; }
+
 static Value sum(const ThreadValue &A, const ThreadValue &B, int64_t Sign) {
-  ThreadValue R{A.Stride + Sign * B.Stride, std::nullopt, A.Recurs || B.Recurs};
+  ThreadValue R{plus(A.Stride, times(Sign, B.Stride)), std::nullopt, A.Recurs || B.Recurs};
   if (A.Constant && B.Constant)
-    R.Constant = *A.Constant + Sign * *B.Constant;
+    R.Constant = plus(*A.Constant, times(Sign, *B.Constant));
   return R;
 }
 
 static Value product(const ThreadValue &A, const ThreadValue &B) {
   if (A.Constant && B.Constant)
-    return ThreadValue{0, *A.Constant * *B.Constant, false};
+    return ThreadValue{0, times(*A.Constant, *B.Constant), false};
   if (A.Constant || B.Constant)
-    return ThreadValue{A.Constant ? *A.Constant * B.Stride : *B.Constant * A.Stride, std::nullopt,
-                       false};
+    return ThreadValue{A.Constant ? times(*A.Constant, B.Stride) : times(*B.Constant, A.Stride),
+                       std::nullopt, false};
   if (!A.Stride && !B.Stride)
     return ThreadValue{};
   return std::nullopt;
@@ -68,12 +78,12 @@ static Value bitwise(const PtxInstruction &I, const ThreadValue &A, const Thread
     return std::nullopt;
   int64_t C = *B.Constant;
   if (I.Opcode == "shl" && C >= 0 && C < 63)
-    return ThreadValue{A.Stride * (int64_t(1) << C), std::nullopt, false};
+    return ThreadValue{times(A.Stride, int64_t(1) << C), std::nullopt, false};
   // nvcc writes the sum with what is less than the lowest bit so.
-  if (I.Opcode == "or" && A.Stride && C >= 0 && C < std::abs(A.Stride))
+  if (I.Opcode == "or" && A.Stride && C >= 0 && uint64_t(C) < magnitude(A.Stride))
     return A;
   // The lanes of a warp, which starts at a multiple of 32.
-  if (I.Opcode == "and" && A.Stride == 1 && C >= WarpSize - 1 && isPowerOf2_64(C + 1))
+  if (I.Opcode == "and" && A.Stride == 1 && C >= WarpSize - 1 && isPowerOf2_64(uint64_t(C) + 1))
     return A;
   if (I.Opcode == "shr" && A.Stride == 1 && C >= 5)
     return ThreadValue{};

@@ -150,8 +150,9 @@ void printTable(llvm::raw_ostream &OS, const KernelMetrics &K) {
     llvm::raw_string_ostream(Text) << llvm::format("%.3f", bytesPerInstruction(C.Counts));
     return Text;
   });
-  printRow(OS, K, "accesses of seen stride",
-           [](const C &C) { return number(100 * C.StrideSeenShare) + " %"; });
+  printRow(OS, K, "accesses of seen stride", [](const C &C) {
+    return C.StrideSeenShare > 0 ? number(100 * C.StrideSeenShare) + " %" : std::string("-");
+  });
   printRow(OS, K, "of these coalesced", [](const C &C) {
     return C.Counts.CoalescedShare ? number(100 * *C.Counts.CoalescedShare) + " %" : "-";
   });

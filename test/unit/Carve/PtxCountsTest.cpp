@@ -112,6 +112,22 @@ TEST(PtxCounts, WhatTheCodeDoesNotSayIsAssumed) {
   }
 }
 
+TEST(PtxCounts, LoopsThatThreadsShare) {
+  // for (I = threadIdx.y * 16 + threadIdx.x; I < 2048; I += 256)
+  LoopCount L = onlyLoop(loop("mov.u32 %r2, %tid.x;\nmov.u32 %r3, %tid.y;\n"
+                              "mad.lo.s32 %r1, %r3, 16, %r2;",
+                              "add.s32 %r1, %r1, 256;\nsetp.lt.s32 %p1, %r1, 2048;\n"
+                              "@%p1 bra $L1;"));
+  EXPECT_EQ(L.Trips, 8);
+  EXPECT_EQ(L.Source, TripSource::FromThread);
+  L = onlyLoop(loop("mov.u32 %r2, %tid.x;\nadd.s32 %r1, %r2, -1024;",
+                    "add.s32 %r1, %r1, 256;\nsetp.lt.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
+  EXPECT_EQ(L.Trips, 4);
+  L = onlyLoop(loop("mov.u32 %r1, %ctaid.x;",
+                    "add.s32 %r1, %r1, 256;\nsetp.lt.s32 %p1, %r1, 2048;\n@%p1 bra $L1;"));
+  EXPECT_EQ(L.Source, TripSource::Assumed) << "blocks are many";
+}
+
 TEST(PtxCounts, UnrolledLoopsAndWhatTheyLeave) {
   LoopCount Main = onlyLoop(loop("and.b32 %r2, %r9, 2147483644;\nneg.s32 %r1, %r2;",
                                  "add.s32 %r1, %r1, 4;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
