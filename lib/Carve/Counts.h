@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Carve/Metrics.h"
+#include "Ptx/BlockCounters.h"
 #include "Ptx/PtxModule.h"
 
 #include <map>
@@ -19,6 +20,7 @@ enum class TripSource {
   /// does its part of a tile.
   FromThread,
   Annotated, ///< The user says so.
+  Counted,   ///< By a run of the program (Ptx/BlockCounters.h).
   Remainder, ///< A loop over what an unrolled one leaves; half of the most.
   Unrolled,  ///< Assumed, and divided by the factor by which the compiler has unrolled it.
   Matched,   ///< Of machine code: what the same loop of the PTX has.
@@ -47,6 +49,9 @@ struct TripCounts {
   std::map<unsigned, double> ByNumber; ///< By LoopCount::Number; before ByLine.
   /// The loops of the PTX that machine code was made of, for countCode() (LoopMatch.h).
   std::vector<LoopCount> OfPtx = {};
+  /// What a run of the program has counted, for countPtx(). It says of each block how often it ran,
+  /// and goes before all else. A function that it does not name is counted without it.
+  RunsByFunction Runs = {};
 };
 
 /// A kernel's counts, with what they rest on.
@@ -65,8 +70,10 @@ struct CountedKernel {
 /// instruction (`ld.param`, `st.param`, `cvta.to`). Loads and stores of generic addresses count as
 /// global. The ways of a branch weigh the same (Ptx/ControlFlow.h says which not). A call counts
 /// the callee's body where the module has it; one by address and one that is running already count
-/// as one instruction. \p ThreadsPerBlockX: with fewer than a warp, neighbours in x end sooner.
-/// Fails where the entry is not in the module or its code is no PTX that can be read.
+/// as one instruction. With TripCounts::Runs the counts are means over the threads that ran, and
+/// those of a callee over all calls of it. \p ThreadsPerBlockX: with fewer than a warp, neighbours
+/// in x end sooner. Fails where the entry is not in the module or its code is no PTX that can be
+/// read.
 llvm::Expected<CountedKernel> countPtxKernel(const PtxModule &M, llvm::StringRef Entry,
                                              const TripCounts &Trips, unsigned ThreadsPerBlockX);
 llvm::Expected<KernelCounts> countPtx(const PtxModule &M, llvm::StringRef Entry,

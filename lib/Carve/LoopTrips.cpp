@@ -372,6 +372,8 @@ StringRef carve::tripSourceName(TripSource S) {
     return "constant";
   case TripSource::FromThread:
     return "from-thread";
+  case TripSource::Counted:
+    return "counted";
   case TripSource::Annotated:
     return "annotated";
   case TripSource::Remainder:

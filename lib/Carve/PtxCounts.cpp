@@ -154,7 +154,7 @@ public:
 private:
   struct Function {
     PtxFunction Body;
-    std::vector<double> Trips; ///< Of its loops.
+    std::vector<double> Frequencies; ///< Of its blocks, for one call.
     bool IsEntry = false;
     std::optional<CountSum> Sum; ///< Empty, and Active, while it is being counted.
     bool Active = false;
@@ -222,12 +222,21 @@ Error PtxCounter::read(StringRef Name, bool IsEntry) {
   if (!Body)
     return Body.takeError();
   Function F;
+  std::optional<CountedFlow> Counted;
+  if (auto Runs = Trips.Runs.find(Name.str()); Runs != Trips.Runs.end())
+    Counted = countedFlow(*Body, Runs->second);
+  std::vector<double> TripsOf;
   for (auto [Index, L] : enumerate(loopTrips(*Body, Trips, Loops.size() + 1))) {
     L.Function = Name.str();
     countOwn(*Body, Index, L);
-    F.Trips.push_back(L.Trips);
+    if (Counted && Counted->Trips[Index]) {
+      L.Trips = *Counted->Trips[Index];
+      L.Source = TripSource::Counted;
+    }
+    TripsOf.push_back(L.Trips);
     Loops.push_back(std::move(L));
   }
+  F.Frequencies = Counted ? std::move(Counted->Frequencies) : blockFrequencies(Body->Flow, TripsOf);
   F.Body = std::move(*Body);
   F.IsEntry = IsEntry;
   Functions[Name] = std::move(F);
@@ -245,11 +254,10 @@ const CountSum *PtxCounter::sumOf(StringRef Name) {
   CountSum Sum;
   ThreadStrides Strides(F.Body, ThreadsPerBlockX, F.IsEntry);
   const ControlFlow &Flow = F.Body.Flow;
-  std::vector<double> Frequencies = blockFrequencies(Flow, F.Trips);
   std::vector<unsigned> Waits = WaitFinder(F.Body).run();
   for (unsigned Block : Flow.ReversePostOrder) {
-    countBlock(F.Body, Block, Frequencies[Block], Strides, Sum);
-    Sum.Counts.Regions += Frequencies[Block] * Waits[Block];
+    countBlock(F.Body, Block, F.Frequencies[Block], Strides, Sum);
+    Sum.Counts.Regions += F.Frequencies[Block] * Waits[Block];
   }
   F.Active = false;
   F.Sum = std::move(Sum);

@@ -94,10 +94,12 @@ size_t Reader::readInstruction(ArrayRef<PtxToken> Body, size_t I) {
   PtxInstruction New;
   New.Opcode = textOf(Text, Body[I]).str();
   New.Line = Line;
+  New.Begin = Body[I].Begin;
   if (I >= 2 && Body[I - 1].Kind == PtxToken::Word &&
       (isPunct(Text, Body[I - 2], '@') || isPunct(Text, Body[I - 2], '!'))) {
     New.Predicate = textOf(Text, Body[I - 1]).str();
     New.PredicateNegated = isPunct(Text, Body[I - 2], '!');
+    New.Begin = Body[I - (New.PredicateNegated ? 3 : 2)].Begin;
   }
   for (++I; I < Body.size(); ++I) {
     bool Continues = I + 2 < Body.size() && isPunct(Text, Body[I], ':') &&
@@ -132,6 +134,7 @@ size_t Reader::readInstruction(ArrayRef<PtxToken> Body, size_t I) {
       Finish(I);
   }
   Finish(I);
+  New.End = I < Body.size() ? Body[I].End : Text.size();
   F.Code.push_back(std::move(New));
   return I;
 }

@@ -31,6 +31,8 @@ struct PtxInstruction {
   bool PredicateNegated = false;
   llvm::SmallVector<PtxOperand, 4> Operands;
   unsigned Line = 0; ///< Of the `.loc` before it; 0 where there is none.
+  /// Its place in the text that was read, from its predicate to behind its `;`.
+  size_t Begin = 0, End = 0;
 
   bool has(llvm::StringRef Modifier) const { return llvm::is_contained(Modifiers, Modifier); }
   /// Whether the first operand is what it writes.

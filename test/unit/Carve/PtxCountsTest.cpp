@@ -242,3 +242,21 @@ TEST(PtxCounts, Failures) {
   EXPECT_EQ(Message(countPtx(M, "k", {}, 32)),
             "PTX: a branch to $L9, which is no label of its function");
 }
+
+/// A loop that ran 40 times for each of 100 threads, half of which skip an instruction in it.
+TEST(PtxCounts, CountedRunsGoBeforeAllElse) {
+  const std::string Body = "mov.b32 %r1, 0;\n$L1:\nadd.s32 %r1, %r1, 1;\n@%p2 bra $L2;\n"
+                           "ld.global.u32 %r3, [%rd1];\n$L2:\nsetp.ne.s32 %p1, %r1, 64;\n"
+                           "@%p1 bra $L1;\nret;";
+  TripCounts Trips;
+  Trips.ByNumber[1] = 7;
+  Trips.Runs["k"] = {{100, 4000, 2000, 4000, 100, 0}, {0, 0, 0, 100, 0, 0}};
+  CountedKernel K = counted(Body, Trips);
+  ASSERT_EQ(K.Loops.size(), 1u);
+  EXPECT_EQ(K.Loops[0].Trips, 40);
+  EXPECT_EQ(K.Loops[0].Source, TripSource::Counted);
+  EXPECT_EQ(tripSourceName(K.Loops[0].Source), "counted");
+  EXPECT_EQ(K.Counts.Instructions, 1 + 40 * 4 + 20 + 1);
+  EXPECT_EQ(K.Counts.GlobalLoads, 20);
+  EXPECT_EQ(K.Counts.AssumedTrips, 0u);
+}
