@@ -149,6 +149,8 @@ static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Call
     P.Planned->onCall(Id, Call);
   if (P.Capturing)
     P.Capturing->onCall(Id, Call);
+  if (P.Counting)
+    P.Counting->onCall(Id, Call);
   if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
     return;
   if (P.Tracing)
@@ -161,8 +163,11 @@ static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Call
     P.recordDevices();
     P.Programmatic.clear();
     const void *New = onImageLoad(P, *Image, Call.functionName);
-    if (New != *Image)
+    if (New != *Image) {
       *Image = New;
+      if (P.Counting)
+        P.Counting->onReplaced();
+    }
   } else if (const char *Path = pathParameter(Id, Call.functionParams)) {
     onFileLoad(P, Path, Call.functionName);
   } else {
@@ -175,6 +180,8 @@ static void onResource(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Resour
     P.Planned->onResource(Id, Resource);
   if (P.Capturing)
     P.Capturing->onResource(Id, Resource);
+  if (P.Counting)
+    P.Counting->onResource(Id, Resource);
   if (Id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
     uint32_t Device = 0;
     if (P.Cupti.GetDeviceId(Resource.context, &Device) == CUPTI_SUCCESS)
@@ -241,6 +248,16 @@ static void enableCapturing(TracedProcess &P, bool &Enabled) {
         P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Id) == CUPTI_SUCCESS;
 }
 
+/// As enablePlanned().
+static void enableCounting(TracedProcess &P, bool &Enabled) {
+  for (CUpti_CallbackId Id : CountedRun::calls())
+    (void)P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  for (CUpti_CallbackId Id :
+       {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING})
+    Enabled &=
+        P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Id) == CUPTI_SUCCESS;
+}
+
 static bool enableCallbacks(TracedProcess &P) {
   bool Enabled = true;
   auto Enable = [&](CUpti_CallbackDomain Domain, CUpti_CallbackId Id) {
@@ -255,6 +272,8 @@ static bool enableCallbacks(TracedProcess &P) {
     enablePlanned(P, Enabled);
   if (P.Capturing)
     enableCapturing(P, Enabled);
+  if (P.Counting)
+    enableCounting(P, Enabled);
   if (!P.Tracing)
     return Enabled;
   for (CUpti_CallbackId Id : FileCalls)

@@ -30,6 +30,8 @@ static void finish(TracedProcess &P) {
   P.Finishing = true;
   flushActivity(P, /*Last=*/true);
   P.recordDevices();
+  if (P.Counting)
+    P.Counting->finish();
   P.File.seal();
 }
 

@@ -34,6 +34,9 @@ static std::string start(TracedProcess &P) {
   if (const char *File = std::getenv(CaptureVariable))
     if (std::string Reason = startCaptureRun(P, File); !Reason.empty())
       return Reason;
+  if (const char *Names = std::getenv(CountersVariable))
+    if (std::string Reason = startCountedRun(P, Names); !Reason.empty())
+      return Reason;
   if (std::string Reason = startCallbacks(P); !Reason.empty())
     return Reason;
   // Without times the images must still be replaced or left as a whole, never replaced unseen.

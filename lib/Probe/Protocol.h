@@ -41,6 +41,11 @@
 ///   stood-back <kernel> <reason>       this kernel is not replayed (any more) in this process
 ///   fault <kernel> VARIANT <reason>    the variant hung or failed, and the process was ended
 ///
+/// With counters (CARVE_PROBE_COUNTERS):
+///
+///   counted <variable> <counter> <count>   over all contexts and modules; no line: it is 0
+///   uncounted <reason>                     some counts are lost
+///
 /// The plan, tab-separated, one kernel's lines in any order:
 ///
 ///   carve-plan <version>
@@ -71,6 +76,11 @@ inline constexpr char InjectionVariable[] = "CUDA_INJECTION64_PATH";
 /// Nanoseconds that every launch is held back on the host. What changes in the output of such a run
 /// of the untouched program depends on time and not on the kernels' results.
 inline constexpr char DelayVariable[] = "CARVE_PROBE_DELAY_NS";
+
+/// Names, parted by commas, of variables in the replacing images: CounterCopies rows of 64-bit
+/// counters, where each counter is the sum of its column. Absent: nothing is counted.
+inline constexpr char CountersVariable[] = "CARVE_PROBE_COUNTERS";
+inline constexpr unsigned CounterCopies = 64;
 
 /// The plan of a run that times variants; absent: nothing is timed but what runs.
 inline constexpr char PlanVariable[] = "CARVE_PROBE_PLAN";

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Probe/CaptureRun.h"
+#include "Probe/CountedRun.h"
 #include "Probe/CuptiApi.h"
 #include "Probe/Devices.h"
 #include "Probe/Hazards.h"
@@ -48,6 +49,7 @@ struct TracedProcess {
   uint64_t LaunchDelayNs = 0;            ///< Holds every launch back; 0: not at all.
   std::unique_ptr<PlannedRun> Planned;   ///< Null without a plan.
   std::unique_ptr<CaptureRun> Capturing; ///< Null where nothing is captured.
+  std::unique_ptr<CountedRun> Counting;  ///< Null where no kernel counts.
   bool Tracing = true; ///< Otherwise images are replaced, and only what measures is switched on.
 
   std::mutex KernelsLock;

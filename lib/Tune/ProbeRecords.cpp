@@ -188,6 +188,17 @@ bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
     Record.Dropped += Lost;
   } else if (Tag == "aside") {
     Record.Aside.insert(F.text());
+  } else if (Tag == "counted") {
+    std::string Variable = F.name();
+    size_t Counter = 0;
+    uint64_t Count = 0;
+    F.number(Counter);
+    F.number(Count);
+    F.end();
+    if (!F.bad())
+      Record.Counted[Variable][Counter] += Count;
+  } else if (Tag == "uncounted") {
+    Record.Uncounted.insert(F.text());
   } else if (Tag == "end") {
     State.Ended = true;
   } else {

@@ -9,6 +9,7 @@
 #include "Tune/WorkloadProcesses.h"
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -72,6 +73,9 @@ Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const s
   C.Environment.insert(C.Environment.end(), Spec.Environment.begin(), Spec.Environment.end());
   if (!Probe.Cupti.empty())
     C.Environment.push_back(std::string(probe::CuptiVariable) + "=" + Probe.Cupti);
+  if (!Probe.Counters.empty())
+    C.Environment.push_back(std::string(probe::CountersVariable) + "=" +
+                            llvm::join(Probe.Counters, ","));
   if (LaunchDelayNs > 0)
     C.Environment.push_back(std::string(probe::DelayVariable) + "=" +
                             std::to_string(LaunchDelayNs));

@@ -45,6 +45,8 @@ struct ProbeSetup {
   std::string Library;   ///< libcarve_probe.so
   std::string Cupti;     ///< libcupti.so beside nvcc; empty: the probe looks for itself.
   std::string Plan = {}; ///< Text of a plan for a run that times variants; empty: none.
+  /// Names of the variables with counters in the images, to be read when the program ends.
+  std::vector<std::string> Counters = {};
 };
 
 /// libcupti of the toolkit whose bin directory is \p BinDir, or nothing.

@@ -167,6 +167,22 @@ TEST(ProbeRecords, TraceFactsAreReadAndPrinted) {
   EXPECT_NE(printProbeRecord(Again).find(TraceFacts), std::string::npos);
 }
 
+TEST(ProbeRecords, CountsOfAllProcessesAddUp) {
+  ProbeRecord R;
+  ASSERT_EQ(messageOf(readProbeFile(
+                ProbeHead + "counted\ta\t0\t5\ncounted\ta\t7\t4294967296\nend\n", "1", R)),
+            "");
+  ASSERT_EQ(messageOf(readProbeFile(
+                ProbeHead + "counted\ta\t0\t6\ncounted\tb\t1\t1\nuncounted\twhy\nend\n", "2", R)),
+            "");
+  using Counts = std::map<size_t, uint64_t>;
+  EXPECT_EQ(R.Counted, (std::map<std::string, Counts>{{"a", {{0, 11}, {7, uint64_t(1) << 32}}},
+                                                      {"b", {{1, 1}}}}));
+  EXPECT_EQ(R.Uncounted, std::set<std::string>{"why"});
+  EXPECT_EQ(failure(ProbeHead + "counted\ta\t0\n"),
+            "p:3: 'counted' record: field 3 is absent, expected a number");
+}
+
 TEST(ProbeRecords, DamagedTraceFactsAreErrors) {
   EXPECT_EQ(failure(ProbeHead + "graph\t_Z1gv\tmany\n"),
             "p:3: 'graph' record: field 2 is 'many', expected a number");

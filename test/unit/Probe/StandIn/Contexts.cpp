@@ -175,6 +175,23 @@ STANDIN_API cuCtxCreate(CUcontext *Out, CUctxCreateParams *Params, unsigned Flag
   });
 }
 
+STANDIN_API cuCtxDestroy(CUcontext C) {
+  return traced(CALL(cuCtxDestroy_v2){C}, [](auto &P, unsigned) {
+    auto *Gone = reinterpret_cast<Context *>(P.ctx);
+    synchronize(Gone);
+    if (hooks().Callback) {
+      CUpti_ResourceData Resource{};
+      Resource.context = P.ctx;
+      hooks().Callback(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+                       &Resource);
+    }
+    std::erase(contextStack(), Gone);
+    std::lock_guard<std::mutex> Guard(driver().Lock);
+    driver().Contexts.erase(Gone); // Its memory stays, as nobody may ask for it any more.
+    return CUDA_SUCCESS;
+  });
+}
+
 STANDIN_API cuCtxGetCurrent(CUcontext *Out) {
   *Out = reinterpret_cast<CUcontext>(currentContext());
   return CUDA_SUCCESS;

@@ -188,10 +188,25 @@ STANDIN_API cuModuleGetGlobal(CUdeviceptr *Out, size_t *Bytes, CUmodule Module, 
                 [](auto &P, unsigned) { return global(P.dptr, P.bytes, P.hmod, P.name); });
 }
 
+/// A library's variables are others in each context. Kernels run with those of the primary one.
+static CUdeviceptr inOtherContext(CUdeviceptr Base, size_t Bytes) {
+  static auto &Known = *new std::map<std::pair<Context *, CUdeviceptr>, CUdeviceptr>;
+  CUdeviceptr &There = Known[{currentContext(), Base}];
+  if (!There) {
+    There = allocate(Bytes, Kind::Global);
+    std::memset(reinterpret_cast<void *>(There), 0, Bytes); // NOLINT(performance-no-int-to-ptr)
+  }
+  return There;
+}
+
 STANDIN_API cuLibraryGetGlobal(CUdeviceptr *Out, size_t *Bytes, CUlibrary Library,
                                const char *Name) {
-  return traced(CALL(cuLibraryGetGlobal){Out, Bytes, Library, Name},
-                [](auto &P, unsigned) { return global(P.dptr, P.bytes, P.library, P.name); });
+  return traced(CALL(cuLibraryGetGlobal){Out, Bytes, Library, Name}, [](auto &P, unsigned) {
+    CUresult Status = global(P.dptr, P.bytes, P.library, P.name);
+    if (Status == CUDA_SUCCESS && P.dptr && currentContext() != driver().Primary)
+      *P.dptr = inOtherContext(*P.dptr, P.bytes ? *P.bytes : 0);
+    return Status;
+  });
 }
 
 static Entry *entry(const void *Handle) { return static_cast<Entry *>(const_cast<void *>(Handle)); }

@@ -44,3 +44,30 @@ void carve::standin::threadStream(Kernels &K) {
   CHECK(cuCtxSynchronize());
   Data.print("data");
 }
+
+/// A kernel that changes a variable runs in the library, in a module that goes, and in a context
+/// that goes: 3, 4 and 5 times.
+void carve::standin::counted(Kernels &K) {
+  auto Run = [](CUfunction Kernel, int Launches) {
+    Buffer Data(Count, 1);
+    for (int L = 0; L < Launches; ++L)
+      launch(Kernel, nullptr, {&Data.Base, &Data.Count});
+    Data.print("data");
+  };
+  auto Load = [](CUmodule &Module) {
+    CUfunction Kernel = nullptr;
+    CHECK(cuModuleLoadData(&Module, Kernels::image()));
+    CHECK(cuModuleGetFunction(&Kernel, Module, "count"));
+    return Kernel;
+  };
+  CUmodule Passing = nullptr, Kept = nullptr;
+  Run(K.Count, 3);
+  Run(Load(Passing), 4);
+  CHECK(cuModuleUnload(Passing));
+  CUcontext First = nullptr, Second = nullptr;
+  CHECK(cuCtxGetCurrent(&First));
+  CHECK(cuCtxCreate(&Second, nullptr, 0, 0));
+  Run(Load(Kept), 5);
+  CHECK(cuCtxDestroy(Second));
+  CHECK(cuCtxSetCurrent(First));
+}

@@ -43,5 +43,6 @@ struct Scenario {
 const std::vector<Scenario> &scenarios();
 void otherVariables(Kernels &K);
 void threadStream(Kernels &K);
+void counted(Kernels &K);
 
 } // namespace carve::standin

@@ -383,6 +383,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"mapped", mapped},
       {"thread-stream", threadStream},
       {"early-exit", earlyExit},
+      {"counted", counted},
       {"forks", forks},
   };
   return All;
