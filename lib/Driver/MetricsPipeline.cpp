@@ -51,11 +51,23 @@ llvm::Error parseGrid(llvm::StringRef Text, std::array<unsigned, 3> &Grid) {
                : usageError("--grid: `" + Text + "`, expected X, XxY or XxYxZ blocks");
 }
 
-/// Whether the user's \p Name is \p Mangled.
-bool names(llvm::StringRef Name, llvm::StringRef Mangled) {
-  std::string Demangled = profileName(Mangled);
-  return Name == Mangled || Name == Demangled ||
-         Name == llvm::StringRef(Demangled).split('(').first;
+/// What goes with a run of the program.
+llvm::Error checkCounting(const MetricsOptions &O, const std::vector<std::string> &Files,
+                          bool ForFiles) {
+  if (ForFiles)
+    return usageError("metrics: --count takes architecture and launch from the program: no --arch, "
+                      "--block, --grid, --dynamic-smem");
+  if (!Files.empty() || O.NvccOptions.empty())
+    return usageError("metrics: " + (Files.empty() ? "no command" : "`" + Files.front() + "`") +
+                      ", expected: carve metrics --count [options] -- COMMAND...");
+  return llvm::Error::success();
+}
+
+llvm::Error checkWithoutCounting(const MetricsOptions &O) {
+  MetricsOptions Default;
+  if (!O.Kernels.empty() || O.TimeoutS != Default.TimeoutS || O.StdinPath != Default.StdinPath)
+    return usageError("metrics: --kernel, --timeout and --stdin go with --count alone");
+  return llvm::Error::success();
 }
 
 LaunchShape shapeOf(const MetricsOptions &O, const EntryDirectives &D) {
@@ -184,9 +196,24 @@ llvm::Expected<MetricsOptions> carve::parseMetricsOptions(llvm::ArrayRef<std::st
   F.number("--dynamic-smem", O.DynamicSmemBytes, 0, 1u << 20);
   F.list("--trips", Trips);
   F.choice("--format", {"text", "json"}, Format);
+  F.flag("--count", O.Count);
+  F.list("--kernel", O.Kernels);
+  F.seconds("--timeout", O.TimeoutS);
+  F.text("--stdin", O.StdinPath);
   if (llvm::Error E = F.parse(Args, Files, O.NvccOptions))
     return E;
   O.Json = Format == 1;
+  for (llvm::StringRef Text : Trips)
+    if (llvm::Error E = applyTrips(O, Text))
+      return E;
+  if (O.Count) {
+    bool ForFiles = !Archs.empty() || !Block.empty() || !Grid.empty() || O.DynamicSmemBytes;
+    if (auto E = checkCounting(O, Files, ForFiles))
+      return E;
+    return O;
+  }
+  if (auto E = checkWithoutCounting(O))
+    return E;
   for (llvm::StringRef List : Archs)
     for (llvm::StringRef Arch : llvm::split(List, ','))
       if (!llvm::is_contained(O.Archs, Arch))
@@ -200,9 +227,6 @@ llvm::Expected<MetricsOptions> carve::parseMetricsOptions(llvm::ArrayRef<std::st
   if (!Grid.empty())
     if (llvm::Error E = parseGrid(Grid, O.Grid))
       return E;
-  for (llvm::StringRef Text : Trips)
-    if (llvm::Error E = applyTrips(O, Text))
-      return E;
   constexpr llvm::StringLiteral Kinds[] = {".cu", ".ptx", ".cubin"};
   if (Files.size() != 1 || llvm::none_of(Kinds, [&](llvm::StringRef Kind) {
         return llvm::StringRef(Files[0]).ends_with(Kind);
@@ -214,11 +238,27 @@ llvm::Expected<MetricsOptions> carve::parseMetricsOptions(llvm::ArrayRef<std::st
   return O;
 }
 
+bool carve::isNameOf(llvm::StringRef Name, llvm::StringRef Mangled) {
+  std::string Demangled = profileName(Mangled);
+  return Name == Mangled || Name == Demangled ||
+         Name == llvm::StringRef(Demangled).split('(').first;
+}
+
+llvm::Error carve::checkAnnotations(const MetricsOptions &O, const MetricsReport &Report,
+                                    llvm::StringRef Where) {
+  for (const TripAnnotation &A : O.Trips)
+    if (!A.Kernel.empty() && llvm::none_of(Report.Kernels, [&](const KernelMetrics &K) {
+          return isNameOf(A.Kernel, K.Kernel);
+        }))
+      return usageError("--trips: no kernel `" + A.Kernel + "` in " + Where);
+  return llvm::Error::success();
+}
+
 TripCounts carve::tripCountsFor(const MetricsOptions &O, llvm::StringRef Kernel) {
   TripCounts Trips;
   Trips.Assumed = O.AssumedTrips;
   for (const TripAnnotation &A : O.Trips)
-    if (A.Kernel.empty() || names(A.Kernel, Kernel))
+    if (A.Kernel.empty() || isNameOf(A.Kernel, Kernel))
       (A.IsLine ? Trips.ByLine : Trips.ByNumber)[A.Number] = A.Trips;
   return Trips;
 }
@@ -232,10 +272,7 @@ carve::findMetrics(const MetricsOptions &O,
       IsCubin ? metricsOfCubin(O, DevicesDir) : metricsOfSource(O, FindTools, Runner, DevicesDir);
   if (!Report)
     return Report.takeError();
-  for (const TripAnnotation &A : O.Trips)
-    if (!A.Kernel.empty() && llvm::none_of(Report->Kernels, [&](const KernelMetrics &K) {
-          return names(A.Kernel, K.Kernel);
-        }))
-      return usageError("--trips: no kernel `" + A.Kernel + "` in " + O.File);
+  if (llvm::Error E = checkAnnotations(O, *Report, O.File))
+    return E;
   return Report;
 }

@@ -29,6 +29,12 @@ struct MetricsOptions {
   bool Json = false;
   std::string File;                     ///< `x.cu`, `x.ptx` or `x.cubin`.
   std::vector<std::string> NvccOptions; ///< What stood behind `--`.
+  /// The trips are counted in a run of the program that stands behind `--` (CountedMetrics.h); what
+  /// follows goes with it alone, and File, Archs and the launch without it.
+  bool Count = false;
+  std::vector<std::string> Kernels; ///< Named as for TripAnnotation; empty: all that matter.
+  double TimeoutS = 600;
+  std::string StdinPath = "/dev/null";
 };
 
 /// Reads the words after `metrics`. Fails with UsageError naming the actual and the expected.
@@ -36,6 +42,14 @@ llvm::Expected<MetricsOptions> parseMetricsOptions(llvm::ArrayRef<std::string> A
 
 /// The trip counts that \p Options give for \p Kernel (mangled).
 TripCounts tripCountsFor(const MetricsOptions &Options, llvm::StringRef Kernel);
+
+/// Whether \p Name is the kernel \p Mangled: mangled, demangled, or demangled without parameters.
+bool isNameOf(llvm::StringRef Name, llvm::StringRef Mangled);
+
+/// Fails with UsageError where an annotation of \p Options is of a kernel that \p Report has not;
+/// \p Where: in what it was looked for.
+llvm::Error checkAnnotations(const MetricsOptions &Options, const MetricsReport &Report,
+                             llvm::StringRef Where);
 
 /// Counts the kernels that \p Options ask for. \p FindTools is called where nvcc is needed. Machine
 /// code that cannot be read is a reason in the report. Fails with UsageError where the file cannot

@@ -87,6 +87,8 @@ void printKernel(json::OStream &J, const KernelMetrics &K) {
     J.attribute("blocks_per_sm", M.BlocksPerSm);
     J.attribute("warps_per_block", M.WarpsPerBlock);
     J.attribute("occupancy", M.Occupancy);
+    if (K.CountedThreads)
+      J.attribute("counted_threads", K.CountedThreads);
     J.attribute("efficiency", orNull(M.Efficiency));
     J.attribute("utilization", orNull(M.Utilization));
     J.attributeBegin("ptx");
@@ -96,6 +98,22 @@ void printKernel(json::OStream &J, const KernelMetrics &K) {
     printCounts(J, K.Code);
     J.attributeEnd();
     J.attribute("code_reason", K.Code ? json::Value(nullptr) : json::Value(K.CodeReason));
+  });
+}
+
+/// What there is to say of the run that counted.
+void printRun(json::OStream &J, const MetricsReport &Report) {
+  J.attributeArray("left", [&] {
+    for (const MetricsReport::LeftOut &L : Report.Left)
+      J.object([&] {
+        J.attribute("name", L.Kernel);
+        J.attribute("demangled", profileName(L.Kernel));
+        J.attribute("reason", L.Reason);
+      });
+  });
+  J.attributeArray("warnings", [&] {
+    for (const std::string &Warning : Report.Warnings)
+      J.value(Warning);
   });
 }
 
@@ -187,7 +205,9 @@ void printKernel(llvm::raw_ostream &OS, const KernelMetrics &K) {
     OS << "  efficiency " << llvm::format("%.3g", *M.Efficiency);
   if (M.Utilization)
     OS << ", utilization " << llvm::format("%.1f", *M.Utilization);
-  if (M.Efficiency)
+  if (K.CountedThreads)
+    OS << " (of the PTX, as counted over " << K.CountedThreads << " threads)\n";
+  else if (M.Efficiency)
     OS << (K.Code ? " (of the machine code)\n" : " (of the PTX)\n");
   if (!K.Code)
     OS << "  machine code not counted: " << K.CodeReason << "\n";
@@ -209,6 +229,8 @@ std::string carve::printMetricsJson(const MetricsReport &Report) {
       for (const KernelMetrics &K : Report.Kernels)
         printKernel(J, K);
     });
+    if (Report.Counted)
+      printRun(J, Report);
   });
   OS << "\n";
   return Text;
@@ -223,5 +245,11 @@ std::string carve::printMetricsText(const MetricsReport &Report) {
     OS << "\nno kernels\n";
   for (const KernelMetrics &K : Report.Kernels)
     printKernel(OS, K);
+  for (const MetricsReport::LeftOut &L : Report.Left)
+    OS << "\nnot counted: " << profileName(L.Kernel) << ": " << L.Reason;
+  for (const std::string &Warning : Report.Warnings)
+    OS << "\nwarning: " << Warning;
+  if (!Report.Left.empty() || !Report.Warnings.empty())
+    OS << "\n";
   return Text;
 }

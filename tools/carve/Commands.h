@@ -26,7 +26,8 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
-/// `carve metrics [options] FILE.cu|FILE.ptx|FILE.cubin [-- nvcc options]`
+/// `carve metrics [options] FILE.cu|FILE.ptx|FILE.cubin [-- nvcc options]`,
+/// `carve metrics --count [options] -- COMMAND...`
 llvm::Error runMetrics(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve tune [options] -- COMMAND...`
 llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context);

@@ -24,6 +24,9 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
           [--trips=N | --trips=[KERNEL:]LOOP=N | --trips=[KERNEL:]LLINE=N]...
           [--format=text|json] FILE.cu|FILE.ptx|FILE.cubin [-- nvcc options]
                       what the kernels' code costs, from PTX and machine code; needs no GPU
+  metrics --count [--kernel=NAME]... [--trips=...]... [--timeout=S] [--stdin=FILE]
+          [--format=text|json] -- COMMAND...
+                      the same of COMMAND's kernels, their loops counted in one run
   tune [--timeout=S] [--max-runs=N] [--budget=S] [--mode=auto|fixed|rotate|replay]
        [--effort=0|1|2|3] [--points=critical|every-8|all] [--scope=kernel|file]
        [--launch-domain=preserve|traced]

@@ -1,4 +1,4 @@
-#include "Driver/MetricsPipeline.h"
+#include "Driver/CountedMetrics.h"
 
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -86,4 +86,34 @@ TEST(MetricsOfCubin, TripsOfAKernelThatIsNotThere) {
   auto R = metricsOf({"--trips=none:1=4", Recorded});
   ASSERT_FALSE(bool(R));
   EXPECT_EQ(llvm::toString(R.takeError()), "--trips: no kernel `none` in " + Recorded);
+}
+
+TEST(MetricsOptions, Counting) {
+  MetricsOptions O = llvm::cantFail(
+      parseMetricsOptions({"--count", "--kernel=a::scale", "--kernel=K", "--trips=K:3=7",
+                           "--timeout=5", "--stdin=in", "--", "./app", "--count"}));
+  EXPECT_TRUE(O.Count);
+  EXPECT_EQ(O.Kernels, (std::vector<std::string>{"a::scale", "K"}));
+  TuneRequest R = countRequest(O);
+  EXPECT_EQ(R.Workload.Argv, (std::vector<std::string>{"./app", "--count"}));
+  EXPECT_EQ(R.Workload.TimeoutS, 5);
+  EXPECT_EQ(R.Workload.StdinPath, "in");
+  EXPECT_EQ(R.Options.LeastShare, 0) << "for those that are named";
+  EXPECT_GT(
+      countRequest(llvm::cantFail(parseMetricsOptions({"--count", "--", "a"}))).Options.LeastShare,
+      0);
+  EXPECT_TRUE(isNameOf("a::scale", "_ZN1a5scaleEPf"));
+  EXPECT_TRUE(isNameOf("a::scale(float*)", "_ZN1a5scaleEPf"));
+  EXPECT_FALSE(isNameOf("scale", "_ZN1a5scaleEPf"));
+
+  EXPECT_EQ(wrong({"--count"}),
+            "metrics: no command, expected: carve metrics --count [options] -- COMMAND...");
+  EXPECT_EQ(wrong({"--count", "x.cu", "--", "./app"}),
+            "metrics: `x.cu`, expected: carve metrics --count [options] -- COMMAND...");
+  for (const char *OfFiles : {"--arch=sm_90", "--block=32", "--grid=8", "--dynamic-smem=8"})
+    EXPECT_EQ(wrong({"--count", OfFiles, "--", "./app"}),
+              "metrics: --count takes architecture and launch from the program: no --arch, "
+              "--block, --grid, --dynamic-smem");
+  EXPECT_EQ(wrong({"--kernel=K", "x.cu"}),
+            "metrics: --kernel, --timeout and --stdin go with --count alone");
 }

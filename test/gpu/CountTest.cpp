@@ -1,0 +1,102 @@
+// What `carve metrics --count` counts, of kernels whose loops run as often as data says.
+#include "GpuTesting.h"
+
+#include "llvm/Support/JSON.h"
+
+using namespace carve;
+using namespace carve::test;
+namespace json = llvm::json;
+
+namespace {
+
+constexpr double Period = 37, Count = Period * 1024, Threads = 256, Launches = 10;
+
+class CountRun : public GpuTest {
+protected:
+  /// Builds the program anew with \p Options, and counts it as it ends in the way \p How.
+  json::Object count(const std::string &Name, Words Options, Words How) {
+    Project P(Name);
+    std::string App = P.path("app");
+    Words Build = {"-O2", "-arch=" + TestArch, "-o", App, machine().Sources + "/apps/counted.cu"};
+    Build.insert(Build.begin(), Options.begin(), Options.end());
+    P.compile(Build);
+    Words Command = {"metrics", "--count", "--kernel=steps", "--kernel=walks", "--format=json",
+                     "--",      App};
+    Command.insert(Command.end(), How.begin(), How.end());
+    CommandResult Result = P.carve(Command);
+    EXPECT_EQ(Result.ExitStatus, 0) << Result.Stderr << P.log();
+    json::Value Report = valueOf(json::parse(Result.Stdout));
+    json::Object *Object = Report.getAsObject();
+    return Object ? std::move(*Object) : json::Object();
+  }
+
+  static const json::Object *find(const json::Object &Report, llvm::StringRef Kernel) {
+    for (const json::Value &K : *Report.getArray("kernels"))
+      if (K.getAsObject()->getString("demangled")->starts_with(Kernel))
+        return K.getAsObject();
+    ADD_FAILURE() << "no kernel " << Kernel.str();
+    return nullptr;
+  }
+
+  /// Trips of the loops of \p Kernel, all of them counted.
+  static std::vector<double> trips(const json::Object &Kernel) {
+    std::vector<double> Trips;
+    for (const json::Value &L : *Kernel.getObject("ptx")->getArray("loops")) {
+      EXPECT_EQ(L.getAsObject()->getString("source"), "counted");
+      Trips.push_back(*L.getAsObject()->getNumber("trips"));
+    }
+    return Trips;
+  }
+
+  /// What is the same of every report.
+  static bool isSound(const json::Object &Report) {
+    EXPECT_TRUE(Report.getArray("warnings") && Report.getArray("warnings")->empty())
+        << "the program's output is what it was";
+    return Report.getArray("kernels") && Report.getArray("left");
+  }
+
+  /// \p Times of its launches were counted.
+  static void checkSteps(const json::Object &Report, double Times = Launches) {
+    ASSERT_TRUE(isSound(Report));
+    const json::Object *Steps = find(Report, "steps(");
+    ASSERT_TRUE(Steps);
+    double Started = Count + 2 * Threads;
+    EXPECT_EQ(Steps->getNumber("counted_threads"), Times * Started);
+    // 1 to 36 steps, and those of 0 do not come to the loop.
+    EXPECT_EQ(trips(*Steps), std::vector<double>{18.5});
+    const json::Object &Ptx = *Steps->getObject("ptx");
+    EXPECT_DOUBLE_EQ(*Ptx.getNumber("global_loads"), Count * (Period - 1) / 2 / Started);
+    EXPECT_DOUBLE_EQ(*Ptx.getNumber("global_stores"), Count / Started);
+    EXPECT_GT(*Steps->getNumber("utilization"), 0);
+  }
+
+  static void checkWalks(const json::Object &Report) {
+    ASSERT_TRUE(isSound(Report));
+    EXPECT_TRUE(Report.getArray("left")->empty());
+    const json::Object *Walks = find(Report, "walks(");
+    ASSERT_TRUE(Walks);
+    EXPECT_EQ(Walks->getNumber("counted_threads"), Launches * Count);
+    EXPECT_EQ(trips(*Walks), std::vector<double>{15});
+    EXPECT_EQ(Walks->getObject("ptx")->getNumber("global_loads"), 16) << "15 of them in the callee";
+  }
+};
+
+} // namespace
+
+TEST_F(CountRun, HoweverTheProgramEnds) {
+  for (const char *How : {"returns", "_exit", "busy", "reset"}) {
+    SCOPED_TRACE(How);
+    json::Object Report = count(std::string("count-") + How, {}, {How});
+    checkSteps(Report, How == std::string("busy") ? Launches + 1 : Launches);
+    checkWalks(Report);
+  }
+}
+
+TEST_F(CountRun, LinkedDeviceCode) {
+  json::Object Report = count("count-rdc", {"-rdc=true"}, {});
+  checkSteps(Report);
+  // Its function is everybody's in linked code, so that it is never edited.
+  ASSERT_TRUE(isSound(Report));
+  ASSERT_EQ(Report.getArray("left")->size(), 1u);
+  EXPECT_EQ((*Report.getArray("left"))[0].getAsObject()->getString("reason"), "shared-callee");
+}
