@@ -4,68 +4,68 @@
 /// It knows neither compilers nor GPUs: tuning feeds it, and so does a table of measurements.
 #pragma once
 
-#include "Carve/Metrics.h"
-#include "Carve/Variant.h"
+#include "Carve/Carver.h"
+#include "Carve/VariantModel.h"
 
 #include <map>
-#include <string>
-#include <vector>
+#include <set>
 
 namespace carve {
 
-/// What the knobs of a kernel may be set to. The default is not named.
-struct KnobSpace {
-  std::vector<unsigned> Caps; ///< Register caps: the critical points, ascending.
-  unsigned DefaultRegs = 0;
-  unsigned MaxRegs = 255;                    ///< What the kernel uses without any cap.
-  bool FrontEndCaps = false;                 ///< Flavours of other front-end caps can be made.
-  bool SmemSpilling = false;                 ///< It is allowed.
-  bool LoadCaching = false;                  ///< There are loads that it would change.
-  std::vector<unsigned> RegisterUsageLevels; ///< Of the unit, other than the default; may be empty.
-  /// Share of the device's memory bandwidth that the default is known to take; absent: not known.
-  std::optional<double> BandwidthShare;
-};
-
-/// A setting that was compiled. The default is the first that a search is given.
-struct Candidate {
-  VariantSetting Setting;
-  StaticMetrics Metrics;  ///< In the launch shape that takes most of the time.
-  std::string CodeDigest; ///< Equal digests are one variant; empty: not known.
-};
-
-/// A setting that is not timed, and why, for `carve explain`.
-struct CarvedVariant {
-  VariantSetting Setting;
-  std::string Reason;
-};
-
 struct SearchLimits {
-  /// 0: critical points alone; 1: and front-end caps; 2: and knobs around the best; 3: and
-  /// register-usage levels, with twice the budget.
+  /// 0: critical points alone, in one round of timing; 1: and front-end caps, in two; 2: and knobs
+  /// around the best; 3: and register-usage levels, in three rounds. Callers give 3 twice the
+  /// budget.
   unsigned Effort = 2;
   unsigned MaxTimed = 12; ///< Variants of a kernel that are timed, the default not counted.
 };
 
 /// Calls go round: propose() - compile - carve() - time - learn(), until propose() gives nothing.
+/// Each turn is one round of timing: one run of the user's program.
 class KernelSearch {
 public:
-  KernelSearch(KnobSpace Space, SearchLimits Limits);
+  KernelSearch(KnobSpace Space, SearchLimits Limits, const ModelScale &Scale = {});
 
-  /// Settings to compile now, the most promising first; none: the search is over.
+  /// Settings to compile now, the most promising first, more than will be timed; none: the search
+  /// is over. Names again what was compiled in an earlier round, but not timed: the caller may keep
+  /// it.
   std::vector<VariantSetting> propose();
   /// Takes what came of them (the default, too, the first time), settings that failed or are
-  /// forbidden left out. Returns those to be timed now.
+  /// forbidden left out. Returns those to be timed now, of \p Made; with none of them the next
+  /// propose() may still give some.
   std::vector<VariantSetting> carve(std::vector<Candidate> Made);
   /// Takes times over the default's. Without it the next round rests on the model alone.
   void learn(const std::map<VariantSetting, double> &Ratios);
 
   unsigned timed() const { return Timed; }
+  /// What is not timed, in the order in which it was decided. Complete when propose() gives
+  /// nothing: only then those that were left for want of promise or budget are in it.
   const std::vector<CarvedVariant> &carved() const { return Carved; }
 
 private:
+  unsigned rounds() const;
+  unsigned roundSize() const;
+  bool worthwhile(const VariantSetting &V) const;
+  const Candidate *made(const VariantSetting &V) const;
+  ModelPoint point(const VariantSetting &V) const;
+  std::vector<VariantSetting> landmarks(llvm::ArrayRef<VariantSetting> Among) const;
+  std::vector<VariantSetting> pick(std::vector<VariantSetting> First,
+                                   llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
+  void cut(const VariantSetting &V, std::string Reason);
+  void finish();
+
   KnobSpace Space;
   SearchLimits Limits;
+  VariantModel Model;
   unsigned Timed = 0;
+  unsigned Round = 0; ///< Rounds that are carved.
+  std::optional<unsigned> BestCap;
+  double BestRatio = 1;
+  std::map<VariantSetting, Candidate> Candidates; ///< Compiled, with the default.
+  std::vector<VariantSetting> InOrder;            ///< The same, as they came, without the default.
+  std::vector<VariantSetting> Proposed;           ///< In this round.
+  std::set<VariantSetting> Gone;                  ///< Timed, cut, or failed to compile.
+  std::vector<VariantSetting> Chosen;             ///< To be timed, in the order of choice.
   std::vector<CarvedVariant> Carved;
 };
 

@@ -40,6 +40,8 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       several profiles as one, for a team
   diff [--format=text|json] [--exit-code] BEFORE AFTER
                       what differs between two profiles
+  evaluate SWEEP.tsv [--budget=12] [--effort=0..3] [--arch=sm_90] [--format=text|json]
+                      what the search finds on a table of measurements; needs no GPU
   store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
                       what is remembered
   --version, --help   see carve(1)
@@ -62,6 +64,7 @@ using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const Comma
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
     {"points", runPointsCommand}, {"tune", runTune},   {"capture", runCapture}, {"touch", runTouch},
     {"report", runReport},        {"merge", runMerge}, {"diff", runDiff},       {"store", runStore},
+    {"evaluate", runEvaluate},
 };
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {

@@ -1,0 +1,240 @@
+// The first round spreads: the critical points nearest to the default's occupancy, then by expected
+// gain each other knob by itself. Later rounds gather around the best, still by expected gain,
+// which is large where the model expects much or knows little. Knobs are combined only after each
+// was timed by itself.
+#include "Carve/KernelSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace carve;
+
+namespace {
+
+/// Below this expected gain, in logarithm of time, a variant is not worth a run: a hundredth of
+/// what selection asks of a winner.
+constexpr double LeastExpectedGain = 1e-4;
+
+/// Ratios beyond these say no more than "far away", and would bend the model.
+constexpr double LeastRatio = 0.1, LargestRatio = 3;
+
+bool isCriticalPoint(const VariantSetting &V) {
+  VariantSetting CapAlone;
+  CapAlone.Cap = V.Cap;
+  return V.Cap && V == CapAlone;
+}
+
+} // namespace
+
+KernelSearch::KernelSearch(KnobSpace Space, SearchLimits Limits, const ModelScale &Scale)
+    : Space(Space), Limits(Limits), Model(Space, Scale) {}
+
+unsigned KernelSearch::rounds() const {
+  return Limits.Effort == 0 ? 1 : Limits.Effort >= 3 ? 3 : 2;
+}
+
+/// Earlier rounds are larger: 7 and 5 of 12, or 5, 4 and 3.
+unsigned KernelSearch::roundSize() const {
+  unsigned Left = Limits.MaxTimed - Timed;
+  switch (rounds() - Round) {
+  case 1:
+    return Left;
+  case 2:
+    return (Left * 4 + 6) / 7;
+  default:
+    return (Left * 5 + 11) / 12;
+  }
+}
+
+const Candidate *KernelSearch::made(const VariantSetting &V) const {
+  auto Found = Candidates.find(V);
+  return Found == Candidates.end() ? nullptr : &Found->second;
+}
+
+ModelPoint KernelSearch::point(const VariantSetting &V) const {
+  const Candidate *Made = made(V), *Default = made({});
+  return Model.point(V, Made ? &Made->Metrics : nullptr, Default ? &Default->Metrics : nullptr);
+}
+
+/// Whether a setting may be tried yet: a knob that would be combined with others must have been
+/// timed, and spilling to shared memory needs spills.
+bool KernelSearch::worthwhile(const VariantSetting &V) const {
+  if (Gone.count(V))
+    return false;
+  auto timed = [&](auto Same) { return llvm::any_of(Chosen, Same); };
+  bool Alone = !V.Cap && !V.FrontEndCap;
+  unsigned Others =
+      (V.Loads != LoadCaching::AsCompiled) + V.SmemSpilling + V.RegisterUsageLevel.has_value();
+  if (Others && V.FrontEndCap &&
+      !timed([&](const VariantSetting &W) { return frontEndKind(W) == frontEndKind(V); }))
+    return false;
+  if (V.Loads != LoadCaching::AsCompiled && (!Alone || Others > 1) &&
+      !timed([&](const VariantSetting &W) { return W.Loads == V.Loads; }))
+    return false;
+  if (V.RegisterUsageLevel && (!Alone || Others > 1) &&
+      !timed([&](const VariantSetting &W) { return W.RegisterUsageLevel == V.RegisterUsageLevel; }))
+    return false;
+  if (!V.SmemSpilling)
+    return true;
+  VariantSetting Plain = V;
+  Plain.SmemSpilling = false;
+  const Candidate *Spilling = made(Plain);
+  return Spilling && Spilling->Metrics.SpillBytes > 0;
+}
+
+/// The critical points of \p Among, those first whose occupancy is nearest to the default's. With
+/// effort 0 all, else a third of the budget.
+std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among) const {
+  std::vector<std::pair<double, VariantSetting>> Points;
+  const Candidate *Default = made({});
+  for (const VariantSetting &V : Among) {
+    if (!isCriticalPoint(V) || !std::binary_search(Space.Caps.begin(), Space.Caps.end(), *V.Cap))
+      continue;
+    const Candidate *Made = made(V);
+    double Levels = std::abs(std::log2(double(*V.Cap) / std::max(1u, Space.DefaultRegs)));
+    if (Made && Default && Made->Metrics.BlocksPerSm && Default->Metrics.BlocksPerSm)
+      Levels =
+          std::abs(std::log2(double(Made->Metrics.BlocksPerSm) / Default->Metrics.BlocksPerSm));
+    // Between points of one level the nearer in registers.
+    constexpr double OfRegs = 0.01;
+    Points.push_back({Levels + OfRegs * std::abs(double(*V.Cap) - Space.DefaultRegs), V});
+  }
+  llvm::stable_sort(Points, llvm::less_first());
+  size_t Most = Limits.Effort == 0 ? Points.size() : (Limits.MaxTimed + 2) / 3;
+  std::vector<VariantSetting> Nearest;
+  for (const auto &[Distance, V] : Points)
+    if (Nearest.size() < Most)
+      Nearest.push_back(V);
+  return Nearest;
+}
+
+/// \p First, then of \p Among what promises most, each chosen as if those before it had turned out
+/// as expected.
+std::vector<VariantSetting> KernelSearch::pick(std::vector<VariantSetting> First,
+                                               llvm::ArrayRef<VariantSetting> Among,
+                                               size_t Count) const {
+  VariantModel Believer = Model;
+  if (Round == 0)
+    Believer.observe(point({}), 0);
+  std::vector<VariantSetting> Picked;
+  auto take = [&](const VariantSetting &V) {
+    ModelPoint P = point(V);
+    Believer.observe(P, Believer.predict(P).Mean);
+    Picked.push_back(V);
+  };
+  for (const VariantSetting &V : First)
+    if (Picked.size() < Count)
+      take(V);
+  while (Picked.size() < Count) {
+    double Most = LeastExpectedGain;
+    const VariantSetting *Next = nullptr;
+    for (const VariantSetting &V : Among)
+      if (double Gain = Believer.expectedGain(point(V));
+          Gain > Most && !llvm::is_contained(Picked, V)) {
+        Most = Gain;
+        Next = &V;
+      }
+    if (!Next)
+      break;
+    take(*Next);
+  }
+  return Picked;
+}
+
+std::vector<VariantSetting> KernelSearch::propose() {
+  Proposed.clear();
+  if (Round >= rounds() || Timed >= Limits.MaxTimed) {
+    finish();
+    return {};
+  }
+  std::vector<VariantSetting> Among = settingsOf(Space, Limits.Effort, BestCap);
+  llvm::erase_if(Among, [&](const VariantSetting &V) { return !worthwhile(V); });
+  std::vector<VariantSetting> First;
+  if (Round == 0)
+    First = landmarks(Among);
+  // Some have the code of others, are forbidden, or carved.
+  size_t Size = roundSize();
+  Proposed = pick(First, Among, Size + (Size + 1) / 2);
+  if (Proposed.empty())
+    finish();
+  return Proposed;
+}
+
+void KernelSearch::cut(const VariantSetting &V, std::string Reason) {
+  if (Gone.insert(V).second)
+    Carved.push_back({V, std::move(Reason)});
+}
+
+std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
+  std::set<VariantSetting> Came;
+  for (Candidate &C : Made) {
+    Came.insert(C.Setting);
+    if (Candidates.emplace(C.Setting, C).second && !C.Setting.isDefault())
+      InOrder.push_back(C.Setting);
+  }
+  for (const VariantSetting &V : Proposed)
+    if (!Came.count(V))
+      Gone.insert(V);
+  // Those timed come first: they are never cut, and what equals them is.
+  std::vector<Candidate> All;
+  if (const Candidate *Default = made({}))
+    All.push_back(*Default);
+  for (const VariantSetting &V : Chosen)
+    All.push_back(*made(V));
+  size_t Known = All.size();
+  for (const Candidate &C : Made) {
+    if (C.Setting.isDefault() || Gone.count(C.Setting))
+      continue;
+    const Candidate *Default = made({});
+    if (std::optional<std::string> Reason =
+            Default ? thresholdReason(C, *Default, Space.BandwidthShare) : std::nullopt)
+      cut(C.Setting, *Reason);
+    else
+      All.push_back(C);
+  }
+  for (CarvedVariant &C : superfluous(All, Known))
+    cut(C.Setting, std::move(C.Reason));
+  std::vector<VariantSetting> Among;
+  for (const Candidate &C : llvm::ArrayRef(All).drop_front(Known))
+    if (!Gone.count(C.Setting))
+      Among.push_back(C.Setting);
+
+  std::vector<VariantSetting> Now =
+      pick(Round == 0 ? landmarks(Among) : std::vector<VariantSetting>(), Among, roundSize());
+  if (Round == 0)
+    Model.observe(point({}), 0);
+  ++Round;
+  Timed += Now.size();
+  Gone.insert(Now.begin(), Now.end());
+  Chosen.insert(Chosen.end(), Now.begin(), Now.end());
+  return Now;
+}
+
+void KernelSearch::learn(const std::map<VariantSetting, double> &Ratios) {
+  for (const auto &[V, Ratio] : Ratios) {
+    if (!(Ratio > 0) || V.isDefault())
+      continue;
+    Model.observe(point(V), std::log(std::clamp(Ratio, LeastRatio, LargestRatio)));
+    if (Ratio < BestRatio) {
+      BestRatio = Ratio;
+      BestCap = V.Cap;
+    }
+  }
+}
+
+/// The rest was compiled for nothing: says what was expected of it.
+void KernelSearch::finish() {
+  for (const VariantSetting &V : InOrder) {
+    if (Gone.count(V))
+      continue;
+    auto [Mean, Deviation] = Model.predict(point(V));
+    cut(V,
+        llvm::formatv("not timed: expected at {0:F3} of the default's time (+- {1:F3}), the best "
+                      "is {2:F3}",
+                      std::exp(Mean), std::exp(Mean) * Deviation, BestRatio)
+            .str());
+  }
+}
