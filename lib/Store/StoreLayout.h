@@ -12,7 +12,7 @@
 
 namespace carve {
 
-enum class EntryKind { Unit, Link, Blob, Container, Decision, Attempt, Report, Temporary };
+enum class EntryKind { Unit, Link, Blob, Container, Decision, Attempt, Report, Search, Temporary };
 
 struct StoreEntry {
   EntryKind Kind;

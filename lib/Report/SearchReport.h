@@ -1,0 +1,14 @@
+/// \file
+/// What `carve search` prints for a person: what was carved and why, the times of what was left,
+/// the winner, and after an exhaustive search the tables of what carving saves.
+#pragma once
+
+#include "Tune/ProgramSearch.h"
+
+#include <string>
+
+namespace carve {
+
+std::string printSearchText(const SearchRecord &Record);
+
+} // namespace carve
