@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <set>
+
 using namespace carve;
 
 static constexpr uint64_t MostConfigurations = 100000;
@@ -43,10 +45,10 @@ static bool isMacroName(llvm::StringRef Name) {
          llvm::all_of(Name, [](char C) { return llvm::isAlnum(C) || C == '_'; });
 }
 
-/// Adds \p Part, a value or a range, to \p M.
-static llvm::Error addValues(SpaceMacro &M, llvm::StringRef Part) {
+/// Adds \p Part, a value or a range, to \p M, whose values are \p Known.
+static llvm::Error addValues(SpaceMacro &M, llvm::StringRef Part, std::set<std::string> &Known) {
   auto Add = [&](std::string Value) -> llvm::Error {
-    if (llvm::is_contained(M.Values, Value))
+    if (!Known.insert(Value).second)
       return usageError("--space: " + M.Name + " has the value '" + Value + "' twice");
     M.Values.push_back(std::move(Value));
     return llvm::Error::success();
@@ -73,8 +75,9 @@ static llvm::Expected<SpaceMacro> parseMacro(llvm::StringRef Text) {
   SpaceMacro M{Name.trim().str(), {}};
   if (!isMacroName(M.Name) || !Text.contains('='))
     return usageError("--space: '" + Text.trim() + "', expected NAME=VALUE,VALUE,...");
+  std::set<std::string> Known;
   for (llvm::StringRef Part : llvm::split(Values, ','))
-    if (llvm::Error E = addValues(M, Part.trim()))
+    if (llvm::Error E = addValues(M, Part.trim(), Known))
       return E;
   return M;
 }

@@ -51,13 +51,21 @@ llvm::Expected<RunRecord> carve::runProgram(SearchState &S, size_t Place, uint64
   return Run;
 }
 
+ProgramOutput carve::comparable(const SearchRequest &Request, ProgramOutput Output) {
+  if (!Request.Metric.empty())
+    re2::RE2::GlobalReplace(&Output.Stdout, Request.Metric, "");
+  return Output;
+}
+
 /// Why the run says nothing of its configuration, or nothing.
 static std::string whyNoCost(const SearchState &S, const RunRecord &Run) {
   if (Run.TimedOut)
     return "did not end within " + llvm::itostr(int(S.Request.Workload.TimeoutS)) + " s";
-  if (!Run.succeeded())
-    return "ended with exit status " + std::to_string(Run.Output.ExitStatus) + ": " +
-           llvm::StringRef(Run.Stderr).trim().rsplit('\n').second.str();
+  if (!Run.succeeded()) {
+    std::string Words = llvm::StringRef(Run.Stderr).trim().split('\n').first.str();
+    return "ended with exit status " + std::to_string(Run.Output.ExitStatus) +
+           (Words.empty() ? "" : ": " + Words);
+  }
   if (!S.Request.Metric.empty())
     return "";
   if (auto Why = Run.Probe.whyIncomplete())
@@ -150,9 +158,9 @@ llvm::Expected<ConfigurationRun> carve::runConfiguration(SearchState &S, size_t 
     return Result;
   compareLaunches(S, Place, Run->Probe);
   if (Place == S.Record.Reference) {
-    S.Check.reference().addDefault(Run->Output);
+    S.Check.reference().addDefault(comparable(S.Request, Run->Output));
   } else {
-    auto Difference = S.Check.difference(Run->Output);
+    auto Difference = S.Check.difference(comparable(S.Request, Run->Output));
     if (!Difference)
       return Difference.takeError();
     Result.Fault = Difference->value_or("");
@@ -203,7 +211,7 @@ static llvm::Error learnOutput(SearchState &S) {
     return Run.takeError();
   if (std::string Why = whyNoCost(S, *Run); !Why.empty())
     return unsupported("workload-failed", S.at(Place).Macros.name() + " " + Why);
-  S.Check.reference().addDefault(Run->Output);
+  S.Check.reference().addDefault(comparable(S.Request, Run->Output));
   S.Check.revealTimeBy(revealingDelayNs(*Run));
   S.CheckLearnt = true;
   return llvm::Error::success();
@@ -239,7 +247,7 @@ llvm::Error carve::traceReference(SearchState &S) {
     learn(S, Run->Probe);
     if (!S.Request.RecordPath.empty())
       S.Samples.setTrace(Run->Probe);
-    S.Check.reference().addDefault(Run->Output);
+    S.Check.reference().addDefault(comparable(S.Request, Run->Output));
     S.Check.revealTimeBy(revealingDelayNs(*Run));
     S.CheckLearnt = true;
     return llvm::Error::success();

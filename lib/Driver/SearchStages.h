@@ -65,7 +65,12 @@ llvm::Error buildPrograms(SearchState &S, llvm::ArrayRef<size_t> Places);
 /// held back by \p LaunchDelayNs.
 llvm::Expected<RunRecord> runProgram(SearchState &S, size_t Place, uint64_t LaunchDelayNs);
 
-/// The same, its cost and its output compared with the reference's; or the recorded cost.
+/// What is compared of \p Output: all but what the user's metric matches, which differs by its
+/// nature, though runs of one configuration may all print the same rounded number.
+ProgramOutput comparable(const SearchRequest &Request, ProgramOutput Output);
+
+/// One run of a configuration: its cost, and whether its output is the reference's. Or the recorded
+/// cost.
 llvm::Expected<ConfigurationRun> runConfiguration(SearchState &S, size_t Place);
 
 /// Times what is selected, and finds the winner.

@@ -1,5 +1,7 @@
 #include "Report/SearchReport.h"
 
+#include "Report/ParetoPlot.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -189,4 +191,35 @@ std::string carve::printSearchText(const SearchRecord &R) {
   for (const std::string &Note : R.Notes)
     OS << "note: " << Note << "\n";
   return Text;
+}
+
+std::string carve::printSearchPlot(const SearchRecord &R) {
+  std::vector<PlottedPoint> Points;
+  std::optional<size_t> Best;
+  double Least = 0;
+  for (size_t I = 0; I < R.Configurations.size(); ++I) {
+    const SearchedConfiguration &C = R.Configurations[I];
+    if (!C.valid() || !C.Counted)
+      continue;
+    PlottedPoint P;
+    P.Efficiency = C.Efficiency;
+    P.Utilization = C.Utilization;
+    P.Label = C.Macros.name();
+    P.Front = C.Verdict.Front;
+    P.Default = R.Reference == I;
+    if (C.Times.measured() && C.Times.Fault.empty()) {
+      if (R.Metric == "GPU time")
+        P.Time = ratioInterval(C.Times.Costs).Median / 1e9;
+      if (!Best || C.Times.ratio() < Least) {
+        Best = Points.size();
+        Least = C.Times.ratio();
+      }
+    }
+    Points.push_back(std::move(P));
+  }
+  if (Best)
+    Points[*Best].Best = true;
+  PlotLabels Labels;
+  Labels.Title = R.Command;
+  return paretoPlotSvg(Points, Labels);
 }

@@ -11,4 +11,8 @@ namespace carve {
 
 std::string printSearchText(const SearchRecord &Record);
 
+/// The valid configurations as a picture (SVG): efficiency against utilization, the front, the
+/// first and the fastest one, and times where there are any.
+std::string printSearchPlot(const SearchRecord &Record);
+
 } // namespace carve

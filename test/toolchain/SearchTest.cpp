@@ -2,6 +2,7 @@
 // GPU's place.
 #include "BuiltTools.h"
 
+#include "Driver/SearchPipeline.h"
 #include "Report/SearchJson.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -85,7 +86,7 @@ int main() { work<<<1, BLOCK>>>(nullptr, nullptr); return UNROLL; }
 TEST_F(Search, WithoutAGpuItEndsWithTheSelection) {
   CommandResult R = carve(searching({}), {"CUDA_VISIBLE_DEVICES="});
   EXPECT_EQ(R.ExitStatus, 1);
-  for (const char *Part : {"9 enumerated of 12 combinations", "error: no such unrolling",
+  for (const char *Part : {"9 enumerated of 12 combinations", "error: #error no such unrolling",
                            "--block 'BLOCK' is 2048, expected 1 to 1024", "selected"})
     EXPECT_NE(R.Stdout.find(Part), std::string::npos) << Part << " is not in:\n" << R.Stdout;
   EXPECT_EQ(count(R.Stderr, "no GPU is present"), 1u) << R.Stderr;
@@ -94,9 +95,17 @@ TEST_F(Search, WithoutAGpuItEndsWithTheSelection) {
   expectNoTemporaries();
 }
 
-TEST_F(Search, MetricsAreThoseOfTheCode) {
+TEST_F(Search, TheWinnerByTimesIsWhatTheCommandMakes) {
   writeSamples();
   SearchRecord R = searched({"--samples=times", "--exhaustive"});
+  ASSERT_TRUE(R.Winner);
+  EXPECT_EQ(R.Configurations[*R.Winner].Macros.name(), "UNROLL=2,BLOCK=64,WORDS=1");
+  EXPECT_NEAR(R.WinnerRatio.Median, 0.5, 1e-9);
+  // The command's own -DUNROLL=4 has given way.
+  EXPECT_EQ(run({path("space")}).ExitStatus, 2);
+  expectNoTemporaries();
+
+  // The metrics are those of the code.
   const SearchedConfiguration &Rolled = at(R, "UNROLL=1,BLOCK=64,WORDS=1");
   const SearchedConfiguration &Unrolled = at(R, "UNROLL=2,BLOCK=64,WORDS=1");
   ASSERT_EQ(Rolled.Kernels.size(), 1u);
@@ -107,17 +116,6 @@ TEST_F(Search, MetricsAreThoseOfTheCode) {
   // Fewer instructions for the loop itself.
   EXPECT_GT(Unrolled.Efficiency, Rolled.Efficiency);
   EXPECT_LT(at(R, "UNROLL=1,BLOCK=64,WORDS=40").Kernels.front().Metrics.BlocksPerSm, M.BlocksPerSm);
-}
-
-TEST_F(Search, TheWinnerIsWhatTheCommandMakes) {
-  writeSamples();
-  SearchRecord R = searched({"--samples=times", "--exhaustive"});
-  ASSERT_TRUE(R.Winner);
-  EXPECT_EQ(R.Configurations[*R.Winner].Macros.name(), "UNROLL=2,BLOCK=64,WORDS=1");
-  EXPECT_NEAR(R.WinnerRatio.Median, 0.5, 1e-9);
-  // The command's own -DUNROLL=4 has given way.
-  EXPECT_EQ(run({path("space")}).ExitStatus, 2);
-  expectNoTemporaries();
 }
 
 TEST_F(Search, TheSameAgainCostsNothing) {
@@ -140,6 +138,58 @@ TEST_F(Search, TheSameAgainCostsNothing) {
   Again = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
   EXPECT_NE(Again.Stdout.find("9 compiled in"), std::string::npos) << Again.Stdout;
   EXPECT_NE(Again.Stdout.find("the sources are not those of"), std::string::npos) << Again.Stdout;
+}
+
+// Programs that need no GPU, each printing its own cost, run as those that do.
+TEST_F(Search, ProgramsAreRunAndCompared) {
+  write("cost.cu", R"(#include <cstdio>
+__global__ void work(float *Y) { Y[threadIdx.x] = A; }
+int main(int Count, char **Words) {
+  const int Costs[] = {0, 100, 90, 40, 30, 60};
+  std::printf("cost %d\n", Costs[A]);
+  std::printf("result %d of %s\n", A == 3 ? 8 : 7, Count > 1 ? Words[1] : "nothing");
+  return A == 4;
+}
+)");
+  SearchRequest R;
+  R.Command = {Tools.Nvcc, "-arch=sm_90", "cost.cu", "-o", "cost"};
+  R.Nvcc.WorkDir = R.Workload.Dir = Work.path();
+  R.Space = llvm::cantFail(parseProgramSpace("A=0..5"));
+  R.Where = llvm::cantFail(MacroExpression::parse("A != 0", "--where", {std::string("A")}));
+  R.Metric = "cost (\\d+)";
+  R.RunWords = {"words"};
+  R.Exhaustive = true;
+  R.Gpus.ProcDir = R.Gpus.DevDir = path("none");
+  R.Gpus.LockDir = Work.path();
+  R.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
+  R.Probe.Library = path("no-probe.so");
+  UnitStore Store(path("store"));
+  llvm::Expected<SearchRecord> Found = searchSpace(R, Store, Tools, Runner);
+  ASSERT_TRUE(bool(Found)) << llvm::toString(Found.takeError());
+  EXPECT_EQ(Found->Reference, 0u);
+  ASSERT_TRUE(Found->Winner);
+  EXPECT_EQ(Found->Configurations[*Found->Winner].Macros.name(), "A=5");
+  EXPECT_DOUBLE_EQ(Found->WinnerRatio.Median, 0.6);
+  EXPECT_EQ(at(*Found, "A=3").Times.Fault,
+            "line 2 of the output is 'result 8 of words' instead of 'result 7 of words'");
+  EXPECT_EQ(at(*Found, "A=4").Times.Fault, "ended with exit status 1");
+  EXPECT_EQ(run({path("cost")}).Stdout, "cost 60\nresult 7 of nothing\n");
+  ASSERT_TRUE(summaryOf(*Found));
+  EXPECT_EQ(summaryOf(*Found)->Valid, 5u);
+
+  llvm::Expected<SearchRecord> Again = searchSpace(R, Store, Tools, Runner);
+  ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
+  EXPECT_EQ(Again->Runs + Again->Compiled + Again->Timed, 0u);
+  EXPECT_EQ(Again->Winner, Found->Winner);
+  EXPECT_TRUE(Again->OutputKept);
+  EXPECT_TRUE(at(*Again, "A=5").FromStore);
+  EXPECT_EQ(at(*Again, "A=3").Times.Fault, at(*Found, "A=3").Times.Fault);
+  // A part of the space is known too.
+  R.Where.reset();
+  R.Space = llvm::cantFail(parseProgramSpace("A=1,2,5"));
+  llvm::Expected<SearchRecord> Fewer = searchSpace(R, Store, Tools, Runner);
+  ASSERT_TRUE(bool(Fewer)) << llvm::toString(Fewer.takeError());
+  EXPECT_EQ(Fewer->Runs, 0u);
 }
 
 TEST_F(Search, MistakesAreNamed) {

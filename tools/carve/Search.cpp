@@ -216,6 +216,9 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
     return Record.takeError();
   llvm::outs() << (Words.Format == 1 ? printSearchJson(*Record) : printSearchText(*Record));
   llvm::outs().flush();
+  if (!Words.Plot.empty())
+    if (llvm::Error E = writeFileAtomically(Words.Plot, printSearchPlot(*Record)))
+      return E;
   if (!Record->NotTimed.empty())
     return usageError(advice(*Record));
   return llvm::Error::success();

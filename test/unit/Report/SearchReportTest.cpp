@@ -124,6 +124,12 @@ TEST(SearchReport, JsonIsReadBack) {
   EXPECT_EQ(printSearchJson(*Read), Json);
 }
 
+TEST(SearchReport, ThePlotHasTheValidOnes) {
+  std::string Svg = printSearchPlot(searched());
+  expectParts(Svg, {"<svg", "TILE=8", "TILE=16"});
+  EXPECT_EQ(Svg.find("TILE=32"), std::string::npos);
+}
+
 TEST(SearchReport, AnotherJsonIsRefused) {
   EXPECT_EQ(llvm::toString(parseSearchJson("{\"carve-search\": 2}", "it").takeError()),
             "it: expected a search of format 1 (\"carve-search\": 1)");
