@@ -30,7 +30,12 @@ bool isCriticalPoint(const VariantSetting &V) {
 } // namespace
 
 KernelSearch::KernelSearch(KnobSpace Space, SearchLimits Limits, const ModelScale &Scale)
-    : Space(Space), Limits(Limits), Model(Space, Scale) {}
+    : Space(Space), Limits(Limits), Model(Space, Scale) {
+  // Each level takes a variant by itself before it can be combined.
+  constexpr unsigned LeastForLevels = 9;
+  if (Limits.MaxTimed < LeastForLevels)
+    this->Limits.Effort = std::min(Limits.Effort, 2u);
+}
 
 unsigned KernelSearch::rounds() const {
   return Limits.Effort == 0 ? 1 : Limits.Effort >= 3 ? 3 : 2;
@@ -87,7 +92,8 @@ bool KernelSearch::worthwhile(const VariantSetting &V) const {
 
 /// The critical points of \p Among, those first whose occupancy is nearest to the default's. With
 /// effort 0 all, else a third of the budget.
-std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among) const {
+std::vector<VariantSetting>
+KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
   std::vector<std::pair<double, VariantSetting>> Points;
   const Candidate *Default = made({});
   for (const VariantSetting &V : Among) {
@@ -111,6 +117,22 @@ std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSettin
   return Nearest;
 }
 
+/// What a round has whatever the model says: at first critical points, then each register-usage
+/// level by itself, since a level that nobody has timed with all kernels of a unit cannot be
+/// chosen.
+std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among) const {
+  if (Round == 0)
+    return nearestPoints(Among);
+  std::vector<VariantSetting> Levels;
+  for (const VariantSetting &V : Among) {
+    VariantSetting LevelAlone;
+    LevelAlone.RegisterUsageLevel = V.RegisterUsageLevel;
+    if (V == LevelAlone && 2 * Levels.size() < roundSize())
+      Levels.push_back(V);
+  }
+  return Levels;
+}
+
 /// \p First, then of \p Among what promises most, each chosen as if those before it had turned out
 /// as expected.
 std::vector<VariantSetting> KernelSearch::pick(std::vector<VariantSetting> First,
@@ -118,11 +140,10 @@ std::vector<VariantSetting> KernelSearch::pick(std::vector<VariantSetting> First
                                                size_t Count) const {
   VariantModel Believer = Model;
   if (Round == 0)
-    Believer.observe(point({}), 0);
+    Believer.learn(Measured{point({}), 0});
   std::vector<VariantSetting> Picked;
   auto take = [&](const VariantSetting &V) {
-    ModelPoint P = point(V);
-    Believer.observe(P, Believer.predict(P).Mean);
+    Believer.believe(point(V));
     Picked.push_back(V);
   };
   for (const VariantSetting &V : First)
@@ -152,12 +173,9 @@ std::vector<VariantSetting> KernelSearch::propose() {
   }
   std::vector<VariantSetting> Among = settingsOf(Space, Limits.Effort, BestCap);
   llvm::erase_if(Among, [&](const VariantSetting &V) { return !worthwhile(V); });
-  std::vector<VariantSetting> First;
-  if (Round == 0)
-    First = landmarks(Among);
   // Some have the code of others, are forbidden, or carved.
   size_t Size = roundSize();
-  Proposed = pick(First, Among, Size + (Size + 1) / 2);
+  Proposed = pick(landmarks(Among), Among, Size + (Size + 1) / 2);
   if (Proposed.empty())
     finish();
   return Proposed;
@@ -202,10 +220,9 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
     if (!Gone.count(C.Setting))
       Among.push_back(C.Setting);
 
-  std::vector<VariantSetting> Now =
-      pick(Round == 0 ? landmarks(Among) : std::vector<VariantSetting>(), Among, roundSize());
+  std::vector<VariantSetting> Now = pick(landmarks(Among), Among, roundSize());
   if (Round == 0)
-    Model.observe(point({}), 0);
+    Model.learn(Measured{point({}), 0});
   ++Round;
   Timed += Now.size();
   Gone.insert(Now.begin(), Now.end());
@@ -214,15 +231,17 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
 }
 
 void KernelSearch::learn(const std::map<VariantSetting, double> &Ratios) {
+  std::vector<Measured> Seen;
   for (const auto &[V, Ratio] : Ratios) {
     if (!(Ratio > 0) || V.isDefault())
       continue;
-    Model.observe(point(V), std::log(std::clamp(Ratio, LeastRatio, LargestRatio)));
+    Seen.push_back({point(V), std::log(std::clamp(Ratio, LeastRatio, LargestRatio))});
     if (Ratio < BestRatio) {
       BestRatio = Ratio;
       BestCap = V.Cap;
     }
   }
+  Model.learn(Seen);
 }
 
 /// The rest was compiled for nothing: says what was expected of it.

@@ -14,8 +14,8 @@ namespace carve {
 
 struct SearchLimits {
   /// 0: critical points alone, in one round of timing; 1: and front-end caps, in two; 2: and knobs
-  /// around the best; 3: and register-usage levels, in three rounds. Callers give 3 twice the
-  /// budget.
+  /// around the best; 3: and register-usage levels, in three rounds, where there is budget for 9 or
+  /// more. Callers give 3 twice the budget.
   unsigned Effort = 2;
   unsigned MaxTimed = 12; ///< Variants of a kernel that are timed, the default not counted.
 };
@@ -48,6 +48,7 @@ private:
   bool worthwhile(const VariantSetting &V) const;
   const Candidate *made(const VariantSetting &V) const;
   ModelPoint point(const VariantSetting &V) const;
+  std::vector<VariantSetting> nearestPoints(llvm::ArrayRef<VariantSetting> Among) const;
   std::vector<VariantSetting> landmarks(llvm::ArrayRef<VariantSetting> Among) const;
   std::vector<VariantSetting> pick(std::vector<VariantSetting> First,
                                    llvm::ArrayRef<VariantSetting> Among, size_t Count) const;

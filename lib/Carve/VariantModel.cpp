@@ -57,7 +57,7 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   double Caps = std::exp(-std::abs(A.LogRegs - B.LogRegs) / Scale.CapDistance);
   if (X.Cap.has_value() != Y.Cap.has_value())
     Caps *= Scale.UncappedLike;
-  double Sum = square(Scale.Cap) * Caps;
+  double Sum = square(CapSpread) * Caps;
   if (frontEndKind(X) == frontEndKind(Y))
     Sum += square(Scale.FrontEnd) + square(Scale.FrontEndCap) * Caps;
   if (X.RegisterUsageLevel == Y.RegisterUsageLevel)
@@ -79,7 +79,27 @@ std::vector<double> VariantModel::solveLower(std::vector<double> Right) const {
   return Right;
 }
 
-void VariantModel::observe(const ModelPoint &P, double LogRatio) {
+void VariantModel::learn(llvm::ArrayRef<Measured> New) {
+  Seen.insert(Seen.end(), New.begin(), New.end());
+  double Sum = 0;
+  size_t Capped = 0;
+  for (const Measured &M : Seen) {
+    if (!M.Point.Setting.Cap)
+      continue;
+    Sum += square(M.LogRatio - M.Point.Prior);
+    ++Capped;
+  }
+  CapSpread = std::max(Scale.Cap, Capped ? std::sqrt(Sum / double(Capped)) : 0);
+  Points.clear();
+  Lower.clear();
+  Whitened.clear();
+  for (const Measured &M : Seen)
+    append(M.Point, M.LogRatio);
+}
+
+void VariantModel::believe(const ModelPoint &P) { append(P, predict(P).Mean); }
+
+void VariantModel::append(const ModelPoint &P, double LogRatio) {
   std::vector<double> Row;
   for (const ModelPoint &Other : Points)
     Row.push_back(likeness(P, Other));

@@ -6,7 +6,9 @@
 #include "Carve/KnobSpace.h"
 #include "Carve/Metrics.h"
 
-#include <map>
+#include "llvm/ADT/ArrayRef.h"
+
+#include <vector>
 
 namespace carve {
 
@@ -41,6 +43,11 @@ struct ModelPoint {
   double Prior = 0;   ///< Mean before anything is timed.
 };
 
+struct Measured {
+  ModelPoint Point;
+  double LogRatio = 0; ///< Natural logarithm of time over the default's.
+};
+
 class VariantModel {
 public:
   explicit VariantModel(const KnobSpace &Space, const ModelScale &Scale = {})
@@ -50,18 +57,25 @@ public:
   /// where it is not compiled.
   ModelPoint point(const VariantSetting &V, const StaticMetrics *Made,
                    const StaticMetrics *Default) const;
-  void observe(const ModelPoint &P, double LogRatio);
+  /// Takes what was timed. Where times lie farther apart than the scale of caps has it, the scale
+  /// grows to their root mean square about the prior (empirical Bayes).
+  void learn(llvm::ArrayRef<Measured> New);
+  /// Takes \p P as if it had come out as expected, for choosing what to time beside it.
+  void believe(const ModelPoint &P);
   Prediction predict(const ModelPoint &P) const;
-  /// By how much \p P is expected to fall below the smallest logarithm observed (expected
+  /// By how much \p P is expected to fall below the smallest logarithm taken (expected
   /// improvement; Jones, Schonlau and Welch 1998).
   double expectedGain(const ModelPoint &P) const;
 
 private:
+  void append(const ModelPoint &P, double LogRatio);
   double likeness(const ModelPoint &A, const ModelPoint &B) const;
   std::vector<double> solveLower(std::vector<double> Right) const;
 
   KnobSpace Space;
   ModelScale Scale;
+  double CapSpread = Scale.Cap;
+  std::vector<Measured> Seen;
   std::vector<ModelPoint> Points;
   std::vector<std::vector<double>> Lower; ///< Cholesky factor of the points' covariances.
   std::vector<double> Whitened;           ///< Lower^-1 (observed - prior).

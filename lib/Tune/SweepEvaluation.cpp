@@ -119,9 +119,9 @@ private:
     return Sum;
   }
 
-  /// The least time of the program with all kernels at one register-usage level, each in its best
-  /// row of those that \p MayUse lets it.
-  template <typename Predicate> double oneLevelNs(Predicate MayUse) const {
+  /// The least time with all kernels at one register-usage level, each in the best of the rows that
+  /// were looked at.
+  double carvedNs() const {
     double Best = P.defaultNs();
     std::set<unsigned> Levels;
     for (const SweepSetting &S : Settings)
@@ -130,24 +130,30 @@ private:
       SweepSetting Untuned;
       Untuned.RegisterUsageLevel = Level;
       double Sum = 0;
-      for (const SweptKernel &K : P.Kernels) {
-        double Least = isHot(K) ? Never : nsIn(K, Untuned);
-        for (const auto &[S, V] : K.Variants)
-          if (isHot(K) && S.RegisterUsageLevel == Level && (S.isDefault() || MayUse(K, S)))
-            Least = std::min(Least, V.TimeNs);
-        Sum += Least;
-      }
+      for (const SweptKernel &K : P.Kernels)
+        Sum += isHot(K) ? leastLookedAtNs(K, Level) : nsIn(K, Untuned);
       Best = std::min(Best, Sum);
     }
     return Best;
   }
 
-  double carvedNs() const {
-    return oneLevelNs(
-        [&](const SweptKernel &K, const SweepSetting &S) { return Timed.at(&K).count(S); });
+  double leastLookedAtNs(const SweptKernel &K, unsigned Level) const {
+    double Least = Level == SweepSetting::DefaultRegisterUsageLevel ? K.defaultNs() : Never;
+    for (const SweepSetting &S : Timed.at(&K))
+      if (S.RegisterUsageLevel == Level)
+        Least = std::min(Least, K.Variants.at(S).TimeNs);
+    return Least;
   }
+
   double everythingNs() const {
-    return oneLevelNs([](const SweptKernel &, const SweepSetting &) { return true; });
+    double Sum = 0;
+    for (const SweptKernel &K : P.Kernels) {
+      double Least = K.defaultNs();
+      for (const auto &[S, V] : K.Variants)
+        Least = std::min(Least, V.TimeNs);
+      Sum += Least;
+    }
+    return Sum;
   }
 
   double randomNs() const {

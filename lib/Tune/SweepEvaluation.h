@@ -13,9 +13,11 @@ struct Speedups {
   double PerFile = 1; ///< One cap for all kernels, in the front end and in ptxas.
   /// For each kernel the best critical point, in ptxas alone.
   double CriticalPoints = 1;
-  double Carved = 1;     ///< For each kernel what the search has found.
-  double Everything = 1; ///< For each kernel its best row.
-  /// For each kernel the expected best of as many rows as the search has timed of it.
+  double Carved = 1; ///< For each kernel what the search has found, at one register-usage level.
+  /// For each kernel its best row, of whichever level, small kernels too: no choice is better.
+  double Everything = 1;
+  /// For each kernel the expected best of as many rows as the search has timed of it, of whichever
+  /// level.
   double Random = 1;
 };
 
@@ -34,9 +36,10 @@ struct SweepEvaluation {
 };
 
 /// Evaluates all programs of \p Rows on device \p D. Kernels below 1 % of a program's time stay as
-/// they are. A register-usage level is of a whole program: `carved` and `everything` choose the one
-/// that is best for the sum of its kernels, the former among the levels of which a row was timed of
-/// every hot kernel. Fails where no program has a time of the default.
+/// they are. A register-usage level is of a whole unit, and the table does not know units: `carved`
+/// takes one for the program, the best for the sum of its kernels, among those of which a row was
+/// timed of every hot kernel. `everything` and `random`, which it is compared with, need not. Fails
+/// where no program has a time of the default.
 llvm::Expected<SweepEvaluation> evaluateSweep(llvm::ArrayRef<SweepRow> Rows, const DeviceModel &D,
                                               const SearchLimits &Limits,
                                               const ModelScale &Scale = {});

@@ -155,6 +155,10 @@ llvm::Expected<SweepRow> readRow(const Line &L) {
     return E;
   if (llvm::Error E = L.read(Regs, R.RegsPerThread))
     return E;
+  // 255 is the most that there is, and some drivers round up to 8.
+  constexpr unsigned MostRegs = 256;
+  if (R.RegsPerThread > MostRegs)
+    return L.wrong(Regs, "at most 256 registers");
   if (llvm::Error E = L.read(Launches, R.Launches))
     return E;
   if (llvm::Error E = L.read(TotalNs, R.TotalNs))

@@ -1,24 +1,11 @@
 #include "Report/TextReport.h"
 
+#include "Golden.h"
 #include "ReportTesting.h"
-#include "Support/Files.h"
 
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Process.h"
 #include "gtest/gtest.h"
 
 using namespace carve;
-
-/// Compares \p Text with test/golden/\p Name, which CARVE_UPDATE_GOLDEN=1 rewrites.
-static void expectGolden(const std::string &Text, const std::string &Name) {
-  std::string Path = CARVE_SOURCE_DIR "/test/golden/" + Name;
-  if (llvm::sys::Process::GetEnv("CARVE_UPDATE_GOLDEN") == "1") {
-    EXPECT_EQ(llvm::toString(writeFileAtomically(Path, Text)), "");
-  }
-  llvm::Expected<std::string> Golden = readFile(Path);
-  ASSERT_TRUE(bool(Golden)) << llvm::toString(Golden.takeError());
-  EXPECT_EQ(Text, *Golden);
-}
 
 TEST(TextReport, TunedProgram) {
   expectGolden(printTextReport(sampleReport()), "report-tuned.txt");

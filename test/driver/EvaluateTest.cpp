@@ -1,0 +1,48 @@
+// carve evaluate, as a person calls it: no nvcc, no store and no GPU is needed.
+#include "DriverTier.h"
+
+using namespace carve;
+
+namespace {
+
+class EvaluateTest : public DriverTierTest {
+protected:
+  EvaluateTest() { Env["CARVE_NVCC"] = path("none"); }
+
+  const std::string Table = CARVE_TEST_INPUTS "/sweeps/two-programs.tsv";
+
+  void expectError(const Words &Arguments, const std::string &Message) {
+    Ended E = carve(Arguments);
+    EXPECT_EQ(E.Status, 1);
+    EXPECT_EQ(E.Stdout, "");
+    EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
+  }
+};
+
+} // namespace
+
+TEST_F(EvaluateTest, PrintsATableOrJson) {
+  Ended E = carve({"evaluate", Table});
+  EXPECT_EQ(E.Status, 0) << E.Stderr;
+  EXPECT_NE(E.Stdout.find("geometric mean"), std::string::npos) << E.Stdout;
+  E = carve({"evaluate", "--format=json", "--budget=2", "--effort=1", "--arch=sm_80", Table});
+  EXPECT_EQ(E.Status, 0) << E.Stderr;
+  EXPECT_NE(E.Stdout.find("\"max_timed\": 2"), std::string::npos) << E.Stdout;
+  EXPECT_EQ(E.Stdout.find("\"max_timed\": 3"), std::string::npos) << E.Stdout;
+}
+
+TEST_F(EvaluateTest, ATableThatCannotBeReadSaysWhere) {
+  write("work/t.tsv", "program\tkernel\n");
+  expectError({"evaluate", "t.tsv"},
+              "t.tsv:1: column 'grid' stands 0 times in the header, expected once");
+}
+
+TEST_F(EvaluateTest, WrongWordsAreErrors) {
+  expectError({"evaluate"}, "evaluate: no table, expected SWEEP.tsv");
+  expectError({"evaluate", "--budget=0", Table}, "--budget=0: expected a number from 1 to 10000");
+  expectError({"evaluate", "--effort=4", Table}, "--effort=4: expected a number from 0 to 3");
+  expectError({"evaluate", "--format=xml", Table}, "--format=xml: expected text or json");
+  expectError({"evaluate", Table, "more"},
+              "evaluate: unexpected 'more', expected SWEEP.tsv [--budget=N] [--effort=0..3] "
+              "[--arch=sm_90] [--format=text|json]");
+}

@@ -1,0 +1,277 @@
+#include "Carve/KernelSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <gtest/gtest.h>
+
+using namespace carve;
+
+namespace {
+
+KnobSpace space() {
+  KnobSpace S;
+  S.Caps = {32, 40, 48, 64, 80};
+  S.DefaultRegs = 48;
+  S.MinRegs = 24;
+  S.MaxRegs = 80;
+  S.FrontEndCaps = true;
+  S.LoadCaching = true;
+  S.RegisterUsageLevels = {0, 10};
+  return S;
+}
+
+/// What compiling and timing would say: a time over the default's, and whether it can be had.
+struct World {
+  std::function<double(const VariantSetting &)> Ratio = [](const VariantSetting &) { return 1.0; };
+  std::function<bool(const VariantSetting &)> CanBeMade = [](const VariantSetting &) {
+    return true;
+  };
+  std::function<void(Candidate &)> Code = [](Candidate &) {};
+  std::vector<std::vector<VariantSetting>> Proposed, Timed; ///< By round.
+
+  void run(KernelSearch &Search) {
+    for (auto Wanted = Search.propose(); !Wanted.empty(); Wanted = Search.propose()) {
+      Proposed.push_back(Wanted);
+      std::vector<Candidate> Made;
+      if (Proposed.size() == 1)
+        Made.push_back(candidate({}));
+      for (const VariantSetting &V : Wanted)
+        if (CanBeMade(V))
+          Made.push_back(candidate(V));
+      Timed.push_back(Search.carve(Made));
+      std::map<VariantSetting, double> Ratios;
+      for (const VariantSetting &V : Timed.back())
+        Ratios[V] = Ratio(V);
+      Search.learn(Ratios);
+    }
+  }
+
+  Candidate candidate(const VariantSetting &V) {
+    Candidate C;
+    C.Setting = V;
+    C.Metrics.RegsPerThread = V.Cap.value_or(48);
+    C.Metrics.BlocksPerSm = 65536 / 256 / C.Metrics.RegsPerThread;
+    Code(C);
+    return C;
+  }
+
+  std::vector<VariantSetting> allTimed() const {
+    std::vector<VariantSetting> All;
+    for (const auto &Round : Timed)
+      All.insert(All.end(), Round.begin(), Round.end());
+    return All;
+  }
+};
+
+VariantSetting parsed(llvm::StringRef Name) { return llvm::cantFail(parseVariantName(Name)); }
+
+std::string reasonOf(const KernelSearch &S, llvm::StringRef Name) {
+  for (const CarvedVariant &C : S.carved())
+    if (C.Setting == parsed(Name))
+      return C.Reason;
+  return "";
+}
+
+} // namespace
+
+TEST(KernelSearch, WithoutEffortItTimesTheCriticalPointsAlone) {
+  KernelSearch S(space(), {/*Effort=*/0, /*MaxTimed=*/12});
+  World W;
+  W.run(S);
+  ASSERT_EQ(W.Timed.size(), 1u);
+  EXPECT_EQ(W.Timed[0].size(), 5u);
+  for (unsigned Cap : space().Caps)
+    EXPECT_TRUE(llvm::is_contained(W.Timed[0], parsed("r" + std::to_string(Cap)))) << Cap;
+}
+
+TEST(KernelSearch, EffortSaysWhichKnobsAndHowManyRounds) {
+  for (unsigned Effort : {1u, 2u, 3u}) {
+    KernelSearch S(space(), {Effort, 12});
+    World W;
+    W.run(S);
+    EXPECT_LE(W.Timed.size(), Effort == 3 ? 3u : 2u);
+    auto any = [&](auto Has) { return llvm::any_of(W.allTimed(), Has); };
+    EXPECT_TRUE(any([](const VariantSetting &V) { return V.FrontEndCap; }));
+    EXPECT_EQ(any([](const VariantSetting &V) { return V.RegisterUsageLevel; }), Effort == 3);
+    EXPECT_EQ(any([](const VariantSetting &V) {
+                return V.Loads != LoadCaching::AsCompiled || V.Cap.value_or(32) % 8;
+              }),
+              Effort >= 2);
+  }
+}
+
+TEST(KernelSearch, NeverTimesMoreThanItsBudgetNorAnythingTwice) {
+  for (unsigned Budget : {1u, 2u, 3u, 5u, 8u, 12u, 24u})
+    for (unsigned Effort : {0u, 1u, 2u, 3u}) {
+      KernelSearch S(space(), {Effort, Budget});
+      World W;
+      W.Ratio = [](const VariantSetting &V) { return 1 - 0.001 * V.Cap.value_or(48); };
+      W.run(S);
+      std::vector<VariantSetting> All = W.allTimed();
+      EXPECT_LE(All.size(), Budget);
+      EXPECT_EQ(All.size(), S.timed());
+      EXPECT_EQ(std::set<VariantSetting>(All.begin(), All.end()).size(), All.size());
+      EXPECT_FALSE(llvm::is_contained(All, VariantSetting()));
+    }
+}
+
+TEST(KernelSearch, TheFirstRoundHasThePointsNearestToTheDefault) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.run(S);
+  for (llvm::StringRef Near : {"r40", "r48", "r64"})
+    EXPECT_TRUE(llvm::is_contained(W.Timed[0], parsed(Near))) << Near.str();
+}
+
+TEST(KernelSearch, LaterRoundsGatherAroundTheBest) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.Ratio = [](const VariantSetting &V) {
+    double Ratio = V.Cap && *V.Cap <= 40 && *V.Cap >= 36 ? 0.7 : 1.05;
+    return V.FrontEndCap == V.Cap && V.Cap ? Ratio - 0.02 : Ratio;
+  };
+  W.run(S);
+  ASSERT_EQ(W.Timed.size(), 2u);
+  EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r40-f40")));
+  EXPECT_GE(llvm::count_if(W.Timed[1],
+                           [](const VariantSetting &V) { return V.Cap >= 34 && V.Cap <= 44; }),
+            3);
+}
+
+TEST(KernelSearch, KnobsAreCombinedOnlyAfterEachWasTimed) {
+  KernelSearch S(space(), {3, 24});
+  World W;
+  W.Ratio = [](const VariantSetting &V) { return V.RegisterUsageLevel == 10u ? 0.9 : 1.0; };
+  W.run(S);
+  std::set<unsigned> Levels;
+  bool Combined = false;
+  for (const auto &Round : W.Timed) {
+    for (const VariantSetting &V : Round)
+      if (V.RegisterUsageLevel && (V.Cap || V.FrontEndCap)) {
+        Combined = true;
+        EXPECT_TRUE(Levels.count(*V.RegisterUsageLevel)) << variantName(V);
+      }
+    for (const VariantSetting &V : Round)
+      if (V.RegisterUsageLevel)
+        Levels.insert(*V.RegisterUsageLevel);
+  }
+  EXPECT_TRUE(Combined);
+}
+
+TEST(KernelSearch, SpillingToSharedMemoryIsTriedWhereThereAreSpills) {
+  KnobSpace Space = space();
+  Space.SmemSpilling = true;
+  for (bool Spills : {false, true}) {
+    KernelSearch S(Space, {2, 24});
+    World W;
+    W.Code = [&](Candidate &C) {
+      C.Metrics.SpillBytes = Spills && C.Setting.Cap == 32u && !C.Setting.SmemSpilling ? 64 : 0;
+    };
+    W.run(S);
+    std::set<VariantSetting> Smem;
+    for (const auto &Round : W.Proposed)
+      for (const VariantSetting &V : Round)
+        if (V.SmemSpilling)
+          Smem.insert(V);
+    EXPECT_EQ(!Smem.empty(), Spills);
+    for (const VariantSetting &V : Smem)
+      EXPECT_EQ(V.Cap, 32u);
+  }
+}
+
+TEST(KernelSearch, WhatCannotBeMadeIsNotAskedForAgain) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.CanBeMade = [](const VariantSetting &V) { return V.Cap != 40u; };
+  W.run(S);
+  std::set<VariantSetting> Asked;
+  for (const auto &Round : W.Proposed)
+    for (const VariantSetting &V : Round)
+      if (V.Cap == 40u) {
+        EXPECT_TRUE(Asked.insert(V).second) << variantName(V);
+      }
+  EXPECT_FALSE(Asked.empty());
+  EXPECT_EQ(S.timed(), W.allTimed().size());
+}
+
+TEST(KernelSearch, EveryCompiledSettingIsTimedOrHasItsReason) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.Code = [](Candidate &C) {
+    if (C.Setting.Cap == 48u && !C.Setting.FrontEndCap)
+      C.CodeDigest = "the default's";
+    if (C.Setting.isDefault())
+      C.CodeDigest = "the default's";
+  };
+  W.run(S);
+  EXPECT_EQ(reasonOf(S, "r48"), "same code as default");
+  std::vector<VariantSetting> Timed = W.allTimed();
+  bool Left = false;
+  for (const auto &Round : W.Proposed)
+    for (const VariantSetting &V : Round) {
+      std::string Reason = reasonOf(S, variantName(V));
+      EXPECT_NE(llvm::is_contained(Timed, V), !Reason.empty()) << variantName(V);
+      Left |= llvm::StringRef(Reason).starts_with("not timed: expected at ");
+    }
+  EXPECT_TRUE(Left);
+}
+
+TEST(KernelSearch, NothingIsTimedThatAThresholdCuts) {
+  KnobSpace Space = space();
+  Space.BandwidthShare = 0.95;
+  KernelSearch S(Space, {2, 12});
+  World W;
+  W.Code = [](Candidate &C) {
+    KernelCounts &N = C.Metrics.Counts.emplace();
+    N.Instructions = 1000 - C.Metrics.RegsPerThread;
+    N.GlobalLoadBytes = C.Setting.Cap == 40u ? 1200 : 1000;
+  };
+  W.run(S);
+  for (const VariantSetting &V : W.allTimed())
+    EXPECT_NE(V.Cap, 40u) << variantName(V);
+  EXPECT_EQ(reasonOf(S, "r40"),
+            "moves 1.20 times the bytes of the default, which takes 95 % of the memory bandwidth");
+}
+
+TEST(KernelSearch, WithoutTimesTheNextRoundRestsOnTheModel) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  std::vector<Candidate> Made{W.candidate({})};
+  for (const VariantSetting &V : S.propose())
+    Made.push_back(W.candidate(V));
+  EXPECT_EQ(S.carve(Made).size(), 7u);
+  Made.clear();
+  for (const VariantSetting &V : S.propose())
+    Made.push_back(W.candidate(V));
+  EXPECT_EQ(S.carve(Made).size(), 5u);
+  EXPECT_TRUE(S.propose().empty());
+}
+
+TEST(KernelSearch, OfATableOnlyItsRowsAreAskedFor) {
+  KnobSpace Space = space();
+  Space.Only = {parsed("r40"), parsed("r40-f40"), parsed("l10")};
+  KernelSearch S(Space, {3, 12});
+  World W;
+  W.run(S);
+  EXPECT_EQ(W.allTimed().size(), 3u);
+}
+
+TEST(KnobSpace, FrontEndCapsBesideTheBestAreThoseOfItsNeighbours) {
+  auto has = [&](std::optional<unsigned> Best, llvm::StringRef Name) {
+    return llvm::is_contained(settingsOf(space(), 2, Best), parsed(Name));
+  };
+  EXPECT_TRUE(has(48, "r48-f40"));
+  EXPECT_TRUE(has(48, "r48-f64"));
+  EXPECT_FALSE(has(40, "r48-f64"));
+  EXPECT_TRUE(has({}, "r48-f48"));
+  EXPECT_TRUE(has({}, "r48-f255"));
+  EXPECT_TRUE(has({}, "f255"));
+}
+
+TEST(KnobSpace, CapsStayInTheRegisterRegion) {
+  for (const VariantSetting &V : settingsOf(space(), 3, 80))
+    if (V.Cap) {
+      EXPECT_GE(*V.Cap, 24u);
+      EXPECT_LE(*V.Cap, 80u);
+    }
+}
