@@ -1,4 +1,5 @@
 #include "Carve/CountSum.h"
+#include "Carve/LoopMatch.h"
 #include "Ptx/MachineCode.h"
 #include "Support/Error.h"
 
@@ -75,7 +76,6 @@ public:
 
 private:
   std::vector<LoopCount> loops() const;
-  void matchPtx(std::vector<LoopCount> &Loops) const;
   const CountSum *sumOf(size_t Function);
   const CountSum *calleeOf(const MachineFunction &Caller, const Instruction &Call);
 
@@ -86,32 +86,32 @@ private:
   std::vector<bool> Active;
 };
 
+void countOwn(const MachineFunction &F, unsigned Loop, LoopCount &L) {
+  for (unsigned Block : F.Flow.Loops[Loop].Blocks)
+    for (size_t At = F.Flow.Blocks[Block].First;
+         F.Flow.LoopOf[Block] == Loop && At < F.Flow.Blocks[Block].Last; ++At) {
+      const Instruction &I = F.Code[At];
+      AccessSpace Space = accessOf(I).Space;
+      L.OwnInstructions += I.Kind != Instruction::Nop;
+      L.OwnMemory += Space == AccessSpace::Global || Space == AccessSpace::Shared ||
+                     I.Kind == Instruction::Barrier;
+    }
+}
+
 std::vector<LoopCount> CodeCounter::loops() const {
   std::vector<LoopCount> Loops;
   for (const MachineFunction &F : Functions)
-    for (const FlowLoop &L : F.Flow.Loops) {
+    for (auto [Index, L] : enumerate(F.Flow.Loops)) {
       LoopCount C;
       C.Number = Loops.size() + 1;
       C.Function = F.Section;
       C.Depth = L.Depth;
       C.Trips = Trips.Assumed;
+      countOwn(F, Index, C);
       Loops.push_back(std::move(C));
     }
+  matchLoops(Trips.OfPtx, Loops);
   return Loops;
-}
-
-/// Takes the trips of the PTX's loops where there are as many, nested alike. Loops keep their order
-/// from PTX to machine code unless ptxas moves code of one behind another, which the depths then
-/// mostly show.
-void CodeCounter::matchPtx(std::vector<LoopCount> &Loops) const {
-  auto Depth = [](const LoopCount &L) { return L.Depth; };
-  if (!equal(map_range(Loops, Depth), map_range(Trips.OfPtx, Depth)))
-    return;
-  for (auto [Mine, Ptx] : zip_equal(Loops, Trips.OfPtx)) {
-    Mine.Trips = Ptx.Trips;
-    Mine.Line = Ptx.Line;
-    Mine.Source = isAssumed(Ptx.Source) ? Ptx.Source : TripSource::Matched;
-  }
 }
 
 const CountSum *CodeCounter::calleeOf(const MachineFunction &Caller, const Instruction &Call) {
@@ -155,7 +155,6 @@ const CountSum *CodeCounter::sumOf(size_t Index) {
 
 CountedKernel CodeCounter::run() {
   std::vector<LoopCount> Loops = loops();
-  matchPtx(Loops);
   auto Next = Loops.begin();
   for (const MachineFunction &F : Functions) {
     TripsOf.emplace_back();

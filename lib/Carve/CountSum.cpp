@@ -65,11 +65,19 @@ CountedKernel CountSum::finish(std::vector<LoopCount> Loops) const {
   K.Counts = Counts;
   // Stretches are one more than what parts them.
   K.Counts.Regions += 1;
-  if (StrideSeen > 0)
+  if (StrideSeen > 0) {
     K.Counts.CoalescedShare = Coalesced / StrideSeen;
+    K.StrideSeenShare = StrideSeen / (Counts.GlobalLoads + Counts.GlobalStores);
+  }
   K.Counts.AssumedTrips =
       llvm::count_if(Loops, [](const LoopCount &L) { return isAssumed(L.Source); });
   K.Loops = std::move(Loops);
   K.LocalBytesByDepth = LocalBytesByDepth;
   return K;
+}
+
+KernelCounts carve::combinedCounts(const CountedKernel &Code, const CountedKernel &Ptx) {
+  KernelCounts C = Code.Counts;
+  C.CoalescedShare = Ptx.Counts.CoalescedShare;
+  return C;
 }

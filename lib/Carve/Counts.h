@@ -16,7 +16,6 @@ namespace carve {
 enum class TripSource {
   Constant,  ///< Start, step and bound stand in the code.
   Annotated, ///< The user says so.
-  Counted,   ///< A run of the program counted it.
   Remainder, ///< A loop over what an unrolled one leaves; half of the most.
   Unrolled,  ///< Assumed, and divided by the factor by which the compiler has unrolled it.
   Matched,   ///< Of machine code: what the same loop of the PTX has.
@@ -33,6 +32,9 @@ struct LoopCount {
   unsigned Line = 0;    ///< Of the branch that repeats it; 0 without line information.
   double Trips = 0;     ///< For one entry of the loop.
   TripSource Source = TripSource::Assumed;
+  // As they stand in the code, without inner loops.
+  unsigned OwnInstructions = 0;
+  unsigned OwnMemory = 0; ///< Accesses to global and shared memory, and barriers.
 };
 
 /// Trip counts that are not in the code.
@@ -40,8 +42,7 @@ struct TripCounts {
   double Assumed = 16;
   std::map<unsigned, double> ByLine;   ///< By LoopCount::Line.
   std::map<unsigned, double> ByNumber; ///< By LoopCount::Number; before ByLine.
-  /// The loops of the PTX that machine code was made of, for countCode(). They are used where the
-  /// code has as many loops, nested alike; else the compiler has changed them.
+  /// The loops of the PTX that machine code was made of, for countCode() (LoopMatch.h).
   std::vector<LoopCount> OfPtx = {};
 };
 
@@ -52,6 +53,9 @@ struct CountedKernel {
   /// Bytes of local memory that a thread loads and stores, by the depth of the loop that they are
   /// in, from 0, weighted by trips.
   std::vector<double> LocalBytesByDepth;
+  /// Of the accesses to global memory, those whose stride over the threads could be seen: what
+  /// KernelCounts::CoalescedShare speaks of.
+  double StrideSeenShare = 0;
 };
 
 /// Counts of \p Entry's PTX with what it calls, for one thread. Not counted: what becomes no
@@ -74,5 +78,8 @@ llvm::Expected<CountedKernel> countCodeKernel(llvm::StringRef CubinBytes, llvm::
                                               const TripCounts &Trips);
 llvm::Expected<KernelCounts> countCode(llvm::StringRef CubinBytes, llvm::StringRef Kernel,
                                        const TripCounts &Trips);
+
+/// Counts of a variant: its machine code's, with what only its PTX shows.
+KernelCounts combinedCounts(const CountedKernel &Code, const CountedKernel &Ptx);
 
 } // namespace carve

@@ -175,8 +175,13 @@ std::optional<int64_t> TripFinder::maskBehind(StringRef Name, unsigned Loop, uns
     return number(I.Operands[2].name());
   if ((copies(I) || I.Opcode == "neg") && I.Operands.size() == 2)
     return maskBehind(I.Operands[1].name(), Loop, Depth + 1);
-  auto Sum = addsConstant(I);
-  return Sum ? maskBehind(Sum->first, Loop, Depth + 1) : std::nullopt;
+  if (auto Sum = addsConstant(I))
+    return maskBehind(Sum->first, Loop, Depth + 1);
+  // `N - (N & 3)` is `N & -4`.
+  if (I.Opcode != "sub" || I.Operands.size() != 3)
+    return std::nullopt;
+  auto Rest = maskBehind(I.Operands[2].name(), Loop, Depth + 1);
+  return Rest && *Rest > 0 ? std::optional(~*Rest) : std::nullopt;
 }
 
 std::optional<TripFinder::Exit> TripFinder::exitAt(unsigned Block, unsigned Loop) const {
@@ -313,8 +318,6 @@ StringRef carve::tripSourceName(TripSource S) {
     return "constant";
   case TripSource::Annotated:
     return "annotated";
-  case TripSource::Counted:
-    return "counted";
   case TripSource::Remainder:
     return "remainder";
   case TripSource::Unrolled:

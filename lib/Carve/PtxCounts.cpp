@@ -205,13 +205,26 @@ void PtxCounter::countBlock(const PtxFunction &F, unsigned Block, double Times,
   }
 }
 
+static void countOwn(const PtxFunction &F, unsigned Loop, LoopCount &L) {
+  for (unsigned Block : F.Flow.Loops[Loop].Blocks)
+    for (size_t At = F.Flow.Blocks[Block].First;
+         F.Flow.LoopOf[Block] == Loop && At < F.Flow.Blocks[Block].Last; ++At) {
+      const PtxInstruction &I = F.Code[At];
+      AccessSpace Space = accessOf(I).Space;
+      L.OwnInstructions += !vanishes(I);
+      L.OwnMemory +=
+          Space == AccessSpace::Global || Space == AccessSpace::Shared || I.Opcode == "bar";
+    }
+}
+
 Error PtxCounter::read(StringRef Name, bool IsEntry) {
   auto Body = readPtxFunction(M.definitionOf(Name));
   if (!Body)
     return Body.takeError();
   Function F;
-  for (LoopCount &L : loopTrips(*Body, Trips, Loops.size() + 1)) {
+  for (auto [Index, L] : enumerate(loopTrips(*Body, Trips, Loops.size() + 1))) {
     L.Function = Name.str();
+    countOwn(*Body, Index, L);
     F.Trips.push_back(L.Trips);
     Loops.push_back(std::move(L));
   }

@@ -172,7 +172,7 @@ private:
   std::vector<Node> nodesOf(Region R, unsigned Entry) const;
   unsigned nodeOf(Region R, unsigned Block, std::vector<Node> &Nodes,
                   std::map<unsigned, unsigned> &Known) const;
-  std::vector<double> shares(const Node &N, ArrayRef<double> Inner) const;
+  std::vector<double> shares(const Node &N, ArrayRef<Node> All, ArrayRef<double> Inner) const;
 
   const ControlFlow &F;
   ArrayRef<double> Trips;
@@ -218,13 +218,20 @@ std::vector<FrequencyOfRegions::Node> FrequencyOfRegions::nodesOf(Region R, unsi
 
 /// How the mass that leaves a node divides among its edges. \p Inner: how often each block of the
 /// node's loop runs in one of its trips.
-std::vector<double> FrequencyOfRegions::shares(const Node &N, ArrayRef<double> Inner) const {
+std::vector<double> FrequencyOfRegions::shares(const Node &N, ArrayRef<Node> All,
+                                               ArrayRef<double> Inner) const {
+  auto EntersLoop = [&](unsigned Next) {
+    const Node &To = All[Next];
+    return To.Loop || (To.Next.size() == 1 && All[To.Next[0]].Loop);
+  };
+  // A loop that is left goes where it goes.
+  bool SomeEnter = !N.Loop && any_of(N.Next, EntersLoop);
   bool AllEnd = all_of(N.Out, [&](const Edge &E) { return F.Blocks[E.To].EndsAtOnce; });
   std::vector<double> Share;
   double Sum = 0;
-  for (const Edge &E : N.Out) {
-    double Weight = N.Loop ? Inner[E.From] : 1;
-    Share.push_back(AllEnd || !F.Blocks[E.To].EndsAtOnce ? Weight : 0);
+  for (auto [E, Next] : zip_equal(N.Out, N.Next)) {
+    bool Taken = SomeEnter ? EntersLoop(Next) : AllEnd || !F.Blocks[E.To].EndsAtOnce;
+    Share.push_back(!Taken ? 0 : N.Loop ? Inner[E.From] : 1);
     Sum += Share.back();
   }
   for (double &S : Share)
@@ -261,7 +268,7 @@ void FrequencyOfRegions::addRegion(Region R, unsigned Entry, double Mass,
     } else {
       Result[N.Block] += In[I];
     }
-    for (auto [Next, Share] : zip_equal(N.Next, shares(N, Inner)))
+    for (auto [Next, Share] : zip_equal(N.Next, shares(N, Nodes, Inner)))
       In[Next] += In[I] * Share;
   }
 }

@@ -47,8 +47,8 @@ ControlFlow analyseFlow(std::vector<FlowBlock> Blocks);
 
 /// How often each block runs when the function runs once and each loop's header \p Trips[loop]
 /// times for one entry of the loop. The ways of a branch weigh the same, except that a loop is not
-/// left before its last trip, and that a way which only ends the function is not taken where there
-/// is another.
+/// left before its last trip, that a way into a loop is taken rather than one around it, and that
+/// one which only ends the function is not taken where there is another.
 std::vector<double> blockFrequencies(const ControlFlow &Flow, llvm::ArrayRef<double> Trips);
 
 } // namespace carve

@@ -26,6 +26,8 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
+/// `carve metrics [options] FILE.cu|FILE.ptx|FILE.cubin [-- nvcc options]`
+llvm::Error runMetrics(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve tune [options] -- COMMAND...`
 llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve capture [options] -- COMMAND...`, `carve capture --list FILE...`

@@ -20,6 +20,10 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
   points [--arch=sm_90] [--block=256|32x8x1] [--dynamic-smem=BYTES] [--format=text|json]
          FILE.cu|FILE.ptx [-- nvcc options]
                       register regions and critical points; needs no GPU
+  metrics [--arch=sm_90] [--block=256|32x8x1] [--grid=1024|64x64] [--dynamic-smem=BYTES]
+          [--trips=N | --trips=[KERNEL:]LOOP=N | --trips=[KERNEL:]LLINE=N]...
+          [--format=text|json] FILE.cu|FILE.ptx|FILE.cubin [-- nvcc options]
+                      what the kernels' code costs, from PTX and machine code; needs no GPU
   tune [--timeout=S] [--max-runs=N] [--budget=S] [--mode=auto|fixed|rotate|replay]
        [--scope=kernel|file] [--points=critical|every-8] [--launch-domain=preserve|traced]
        [--stdin=FILE] [--output=FILE]... [--profile=FILE] [--samples=FILE | --record=FILE]
@@ -71,10 +75,10 @@ llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandCont
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand}, {"tune", runTune},   {"capture", runCapture},
-    {"search", runSearch},        {"touch", runTouch}, {"report", runReport},
-    {"merge", runMerge},          {"diff", runDiff},   {"store", runStore},
-    {"evaluate", runEvaluate},
+    {"points", runPointsCommand}, {"metrics", runMetrics},   {"tune", runTune},
+    {"capture", runCapture},      {"search", runSearch},     {"touch", runTouch},
+    {"report", runReport},        {"merge", runMerge},       {"diff", runDiff},
+    {"store", runStore},          {"evaluate", runEvaluate},
 };
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {

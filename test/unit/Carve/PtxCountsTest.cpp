@@ -117,6 +117,10 @@ TEST(PtxCounts, UnrolledLoopsAndWhatTheyLeave) {
                                  "add.s32 %r1, %r1, 4;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
   EXPECT_EQ(Main.Trips, 4);
   EXPECT_EQ(Main.Source, TripSource::Unrolled);
+  Main = onlyLoop(loop("and.b32 %r2, %r9, 3;\nsub.s32 %r1, %r9, %r2;",
+                       "add.s32 %r1, %r1, -4;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
+  EXPECT_EQ(Main.Trips, 4);
+  EXPECT_EQ(Main.Source, TripSource::Unrolled);
   LoopCount Rest = onlyLoop(loop("and.b32 %r2, %r9, 3;\nneg.s32 %r1, %r2;",
                                  "add.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
   EXPECT_EQ(Rest.Trips, 2);

@@ -42,6 +42,12 @@ TEST(ControlFlow, GuardsAreNotTaken) {
   EXPECT_EQ(blockFrequencies(F, {}), (std::vector<double>{1, 1, 1, 1}));
 }
 
+TEST(ControlFlow, LoopsAreEnteredRatherThanPassed) {
+  // 0 -> 1 -> 2 { } -> 3, and 0 -> 3: `if (N > 0) for ...`
+  ControlFlow F = flow({{1, 3}, {2}, {2, 3}, {}});
+  EXPECT_EQ(blockFrequencies(F, {5}), (std::vector<double>{1, 1, 5, 1}));
+}
+
 TEST(ControlFlow, LoopsRunToTheirLastTrip) {
   // Left from the middle (1 -> 4) and from the end; a branch inside of it.
   ControlFlow F = flow({{1}, {2, 4}, {3, 5}, {5}, {6}, {1, 6}, {}});

@@ -1,0 +1,241 @@
+#include "Driver/MetricsPipeline.h"
+
+#include "Driver/DeviceImages.h"
+#include "Driver/Flags.h"
+#include "Ptx/Assembler.h"
+#include "Ptx/Cubin.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace carve;
+
+namespace {
+
+/// `N`, or `[KERNEL:]LOOP=N` with a loop's number or `L` and a line.
+llvm::Error applyTrips(MetricsOptions &O, llvm::StringRef Text) {
+  auto Wrong = [&] {
+    return usageError("--trips: `" + Text +
+                      "`, expected N, LOOP=N, LLINE=N, or one of these "
+                      "behind `KERNEL:`; N above 0");
+  };
+  auto [Where, Count] = Text.rsplit('=');
+  TripAnnotation A;
+  if (!Text.contains('=')) {
+    if (Text.getAsDouble(O.AssumedTrips) || !(O.AssumedTrips > 0))
+      return Wrong();
+    return llvm::Error::success();
+  }
+  llvm::StringRef Loop = Where;
+  // Names have colons of their own, `space::kernel`.
+  if (size_t Colon = Where.rfind(':'); Colon != llvm::StringRef::npos) {
+    A.Kernel = Where.take_front(Colon).str();
+    Loop = Where.drop_front(Colon + 1);
+  }
+  A.IsLine = Loop.consume_front("L");
+  if (Loop.getAsInteger(10, A.Number) || !A.Number || Count.getAsDouble(A.Trips) || !(A.Trips > 0))
+    return Wrong();
+  O.Trips.push_back(std::move(A));
+  return llvm::Error::success();
+}
+
+llvm::Error parseGrid(llvm::StringRef Text, std::array<unsigned, 3> &Grid) {
+  llvm::SmallVector<llvm::StringRef, 3> Parts;
+  Text.split(Parts, 'x');
+  bool Sound = Parts.size() <= 3;
+  for (size_t I = 0; Sound && I < Parts.size(); ++I)
+    Sound = !Parts[I].getAsInteger(10, Grid[I]) && Grid[I] > 0;
+  return Sound ? llvm::Error::success()
+               : usageError("--grid: `" + Text + "`, expected X, XxY or XxYxZ blocks");
+}
+
+/// Whether the user's \p Name is \p Mangled.
+bool names(llvm::StringRef Name, llvm::StringRef Mangled) {
+  std::string Demangled = profileName(Mangled);
+  return Name == Mangled || Name == Demangled ||
+         Name == llvm::StringRef(Demangled).split('(').first;
+}
+
+LaunchShape shapeOf(const MetricsOptions &O, const EntryDirectives &D) {
+  LaunchShape S;
+  S.Grid = O.Grid;
+  S.DynamicSmemBytes = O.DynamicSmemBytes;
+  if (O.Block)
+    S.Block = *O.Block;
+  else if (D.ReqNTid || D.MaxNTid)
+    S.Block = D.ReqNTid ? *D.ReqNTid : *D.MaxNTid;
+  else
+    S.Block = {256, 1, 1};
+  return S;
+}
+
+/// Counts the machine code, and makes the metrics of what could be counted.
+void finish(KernelMetrics &K, const DeviceModel &D, const KernelResources &R,
+            llvm::StringRef CubinBytes, TripCounts Trips) {
+  if (K.Ptx)
+    Trips.OfPtx = K.Ptx->Loops;
+  auto Code = countCodeKernel(CubinBytes, K.Kernel, Trips);
+  std::optional<KernelCounts> Counts;
+  if (Code)
+    K.Code = std::move(*Code);
+  else
+    K.CodeReason = llvm::toString(Code.takeError());
+  if (K.Code && K.Ptx)
+    Counts = combinedCounts(*K.Code, *K.Ptx);
+  else if (K.Code || K.Ptx)
+    Counts = (K.Code ? K.Code : K.Ptx)->Counts;
+  K.Metrics = staticMetrics(D, R, K.Shape, Counts);
+}
+
+llvm::Error addImage(const MetricsOptions &O, const Toolchain &T, CommandRunner &Runner,
+                     llvm::StringRef DevicesDir, const DeviceImage &Image, MetricsReport &Report) {
+  auto Model = loadDeviceModel(DevicesDir, Image.Arch);
+  if (!Model)
+    return Model.takeError();
+  auto Text = readFile(Image.PtxPath);
+  if (!Text)
+    return Text.takeError();
+  auto Module = PtxModule::parse(std::move(*Text));
+  if (!Module)
+    return llvm::createFileError(O.File, Module.takeError());
+  auto Made = assemble(T, Runner, Module->text(), Image.PtxasOptions);
+  if (!Made)
+    return Made.takeError();
+  for (const PtxEntry &Entry : Module->entries()) {
+    KernelMetrics K;
+    K.Kernel = Entry.Name;
+    K.Arch = Image.Arch;
+    K.Shape = shapeOf(O, Entry.Directives);
+    TripCounts Trips = tripCountsFor(O, Entry.Name);
+    auto Ptx = countPtxKernel(*Module, Entry.Name, Trips, K.Shape.Block[0]);
+    if (!Ptx)
+      return llvm::createFileError(O.File, Ptx.takeError());
+    K.Ptx = std::move(*Ptx);
+    auto Resources = llvm::find_if(Made->Kernels,
+                                   [&](const KernelResources &R) { return R.Name == Entry.Name; });
+    if (Resources == Made->Kernels.end())
+      return malformed("ptxas' report has no kernel " + Entry.Name);
+    finish(K, *Model, *Resources, Made->CubinBytes, Trips);
+    Report.Kernels.push_back(std::move(K));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<MetricsReport> metricsOfCubin(const MetricsOptions &O, llvm::StringRef DevicesDir) {
+  auto Bytes = readFile(O.File);
+  if (!Bytes)
+    return usageError("metrics: " + toString(Bytes.takeError()));
+  auto Parsed = parseCubin(*Bytes);
+  if (!Parsed)
+    return llvm::createFileError(O.File, Parsed.takeError());
+  std::string Arch = "sm_" + std::to_string(Parsed->SmVersion);
+  auto Model = loadDeviceModel(DevicesDir, Arch);
+  if (!Model)
+    return Model.takeError();
+  MetricsReport Report;
+  for (const CubinKernel &Kernel : Parsed->Kernels) {
+    KernelMetrics K;
+    K.Kernel = Kernel.Resources.Name;
+    K.Arch = Arch;
+    K.Shape = shapeOf(O, {});
+    finish(K, *Model, Kernel.Resources, *Bytes, tripCountsFor(O, K.Kernel));
+    Report.Kernels.push_back(std::move(K));
+  }
+  return Report;
+}
+
+llvm::Expected<MetricsReport>
+metricsOfSource(const MetricsOptions &O, llvm::function_ref<llvm::Expected<Toolchain>()> FindTools,
+                CommandRunner &Runner, llvm::StringRef DevicesDir) {
+  auto T = FindTools();
+  if (!T)
+    return T.takeError();
+  auto Version = nvccVersion(*T, Runner);
+  if (!Version)
+    return Version.takeError();
+  auto KeepDir = TempDir::create("carve-metrics");
+  if (!KeepDir)
+    return KeepDir.takeError();
+  auto Images = makeDeviceImages({"metrics", O.File, O.Archs, O.NvccOptions}, *T, Runner,
+                                 DevicesDir, KeepDir->path());
+  if (!Images)
+    return Images.takeError();
+  MetricsReport Report;
+  Report.NvccVersion = std::move(*Version);
+  for (const DeviceImage &Image : *Images)
+    if (llvm::Error E = addImage(O, *T, Runner, DevicesDir, Image, Report))
+      return E;
+  return Report;
+}
+
+} // namespace
+
+llvm::Expected<MetricsOptions> carve::parseMetricsOptions(llvm::ArrayRef<std::string> Args) {
+  MetricsOptions O;
+  std::vector<std::string> Archs, Trips, Files;
+  std::string Block, Grid;
+  unsigned Format = 0;
+  Flags F("carve metrics");
+  F.list("--arch", Archs);
+  F.text("--block", Block);
+  F.text("--grid", Grid);
+  F.number("--dynamic-smem", O.DynamicSmemBytes, 0, 1u << 20);
+  F.list("--trips", Trips);
+  F.choice("--format", {"text", "json"}, Format);
+  if (llvm::Error E = F.parse(Args, Files, O.NvccOptions))
+    return E;
+  O.Json = Format == 1;
+  for (llvm::StringRef List : Archs)
+    for (llvm::StringRef Arch : llvm::split(List, ','))
+      if (!llvm::is_contained(O.Archs, Arch))
+        O.Archs.push_back(Arch.str());
+  if (!Block.empty()) {
+    auto Parsed = parseBlock("--block", Block);
+    if (!Parsed)
+      return Parsed.takeError();
+    O.Block = *Parsed;
+  }
+  if (!Grid.empty())
+    if (llvm::Error E = parseGrid(Grid, O.Grid))
+      return E;
+  for (llvm::StringRef Text : Trips)
+    if (llvm::Error E = applyTrips(O, Text))
+      return E;
+  constexpr llvm::StringLiteral Kinds[] = {".cu", ".ptx", ".cubin"};
+  if (Files.size() != 1 || llvm::none_of(Kinds, [&](llvm::StringRef Kind) {
+        return llvm::StringRef(Files[0]).ends_with(Kind);
+      }))
+    return usageError(
+        "metrics: " + (Files.empty() ? "no file" : "`" + llvm::join(Files, " ") + "`") +
+        ", expected one FILE.cu, FILE.ptx or FILE.cubin");
+  O.File = Files[0];
+  return O;
+}
+
+TripCounts carve::tripCountsFor(const MetricsOptions &O, llvm::StringRef Kernel) {
+  TripCounts Trips;
+  Trips.Assumed = O.AssumedTrips;
+  for (const TripAnnotation &A : O.Trips)
+    if (A.Kernel.empty() || names(A.Kernel, Kernel))
+      (A.IsLine ? Trips.ByLine : Trips.ByNumber)[A.Number] = A.Trips;
+  return Trips;
+}
+
+llvm::Expected<MetricsReport>
+carve::findMetrics(const MetricsOptions &O,
+                   llvm::function_ref<llvm::Expected<Toolchain>()> FindTools, CommandRunner &Runner,
+                   llvm::StringRef DevicesDir) {
+  bool IsCubin = llvm::StringRef(O.File).ends_with(".cubin");
+  auto Report =
+      IsCubin ? metricsOfCubin(O, DevicesDir) : metricsOfSource(O, FindTools, Runner, DevicesDir);
+  if (!Report)
+    return Report.takeError();
+  for (const TripAnnotation &A : O.Trips)
+    if (!A.Kernel.empty() && llvm::none_of(Report->Kernels, [&](const KernelMetrics &K) {
+          return names(A.Kernel, K.Kernel);
+        }))
+      return usageError("--trips: no kernel `" + A.Kernel + "` in " + O.File);
+  return Report;
+}

@@ -1,0 +1,48 @@
+/// \file
+/// `carve metrics` without its output: reads the words of the command, compiles the file where that
+/// is needed, counts PTX and machine code. Needs no GPU, and for a cubin no nvcc.
+#pragma once
+
+#include "Nvcc/Toolchain.h"
+#include "Report/MetricsReport.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace carve {
+
+/// `--trips=KERNEL:LOOP=N`
+struct TripAnnotation {
+  std::string Kernel;  ///< Mangled, demangled, or demangled without parameters; empty: every one.
+  bool IsLine = false; ///< `L83`: Number is a line.
+  unsigned Number = 0;
+  double Trips = 0;
+};
+
+/// The command as the user gave it.
+struct MetricsOptions {
+  std::vector<std::string> Archs;               ///< Empty: every real architecture of the command.
+  std::optional<std::array<unsigned, 3>> Block; ///< Absent: each kernel's own bound, else 256.
+  std::array<unsigned, 3> Grid{1, 1, 1};
+  unsigned DynamicSmemBytes = 0;
+  double AssumedTrips = 16;
+  std::vector<TripAnnotation> Trips;
+  bool Json = false;
+  std::string File;                     ///< `x.cu`, `x.ptx` or `x.cubin`.
+  std::vector<std::string> NvccOptions; ///< What stood behind `--`.
+};
+
+/// Reads the words after `metrics`. Fails with UsageError naming the actual and the expected.
+llvm::Expected<MetricsOptions> parseMetricsOptions(llvm::ArrayRef<std::string> Args);
+
+/// The trip counts that \p Options give for \p Kernel (mangled).
+TripCounts tripCountsFor(const MetricsOptions &Options, llvm::StringRef Kernel);
+
+/// Counts the kernels that \p Options ask for. \p FindTools is called where nvcc is needed. Machine
+/// code that cannot be read is a reason in the report. Fails with UsageError where the file cannot
+/// be read, an architecture is unknown, or an annotation is of a kernel that is not there, and with
+/// ToolFailure where nvcc fails.
+llvm::Expected<MetricsReport> findMetrics(const MetricsOptions &Options,
+                                          llvm::function_ref<llvm::Expected<Toolchain>()> FindTools,
+                                          CommandRunner &Runner, llvm::StringRef DevicesDir);
+
+} // namespace carve
