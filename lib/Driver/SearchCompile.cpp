@@ -189,10 +189,13 @@ private:
       Entry.Found.Invalid = llvm::toString(Launch.takeError());
       return;
     }
-    TripCounts Trips;
-    Trips.Assumed = C.S.Request.AssumedTrips;
+    auto Trips = tripCountsOf(C.S.Request.Trips, Entry.Found.Macros.Macros);
+    if (!Trips) {
+      Entry.Found.Invalid = llvm::toString(Trips.takeError());
+      return;
+    }
     llvm::Expected<KernelCounts> Counted =
-        countPtx(Module, Kernel.Name, Trips, Launch->Shape.Block[0]);
+        countPtx(Module, Kernel.Name, *Trips, Launch->Shape.Block[0]);
     std::optional<KernelCounts> Counts;
     if (Counted)
       Counts = *Counted;
@@ -221,8 +224,12 @@ llvm::Expected<CompileContext> contextOf(const SearchState &S) {
   for (Argument &A : splitArguments(S.Line.Expanded))
     if (A.Is != Argument::Kind::Input)
       Kept.push_back(std::move(A));
+  // Lines of loops are in the PTX then.
+  bool ByLine = llvm::any_of(S.Request.Trips, [](const auto &T) { return T.IsLine; });
   C.Options = withoutDefinitions(deviceWords(joinArguments(Kept), /*DropArchs=*/true).Options,
                                  S.Request.Space.names());
+  if (ByLine && !llvm::is_contained(C.Options, "-lineinfo"))
+    C.Options.push_back("-lineinfo");
   for (const Input &I : S.Line.Inputs)
     if (I.Kind == InputKind::DeviceSource)
       C.Sources.push_back(I.Path);

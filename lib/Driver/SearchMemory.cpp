@@ -48,6 +48,9 @@ static std::string textOf(llvm::ArrayRef<MacroExpression> Expressions) {
 /// Everything that metrics and times depend on, but the space itself and how it is carved.
 static std::string keyOf(const SearchState &S) {
   const SearchRequest &R = S.Request;
+  std::string Trips;
+  for (const TripExpression &E : R.Trips)
+    Trips += E.Text + "\n";
   std::vector<std::string> Fields = {SearchVersion,
                                      S.T.Nvcc,
                                      S.Record.NvccVersion,
@@ -59,7 +62,7 @@ static std::string keyOf(const SearchState &S) {
                                      textOf(R.Launch.Grid),
                                      textOf(R.Launch.DynamicSmem),
                                      textOf(R.Launch.Launches),
-                                     std::to_string(R.AssumedTrips),
+                                     Trips,
                                      R.KernelPattern,
                                      R.Arch,
                                      llvm::join(R.RunWords, "\n"),

@@ -42,7 +42,20 @@ static bool launchesSaid(const SearchedConfiguration &C) {
   });
 }
 
+static void noteAssumptions(SearchRecord &Record) {
+  size_t Number = llvm::count_if(Record.Configurations, [](const SearchedConfiguration &C) {
+    return llvm::any_of(C.Kernels, [](const SearchedKernel &K) {
+      return K.Metrics.Counts && K.Metrics.Counts->AssumedTrips > 0;
+    });
+  });
+  if (Number > 0)
+    Record.Notes.push_back(std::to_string(Number) +
+                           " configurations have loops whose trip counts are not in the code and "
+                           "were assumed; --trips says them, carve metrics shows the loops");
+}
+
 static void carveSpace(SearchRecord &Record) {
+  noteAssumptions(Record);
   std::vector<ConfigurationCost> Costs;
   for (const SearchedConfiguration &C : Record.Configurations)
     Costs.push_back(C.cost());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Carve/ProgramLaunch.h"
+#include "Carve/TripExpression.h"
 #include "Nvcc/CommandLine.h"
 #include "Nvcc/Toolchain.h"
 #include "Store/UnitStore.h"
@@ -24,9 +25,9 @@ struct SearchRequest {
   ProgramSpace Space;
   std::optional<MacroExpression> Where;
   LaunchExpressions Launch;
-  double AssumedTrips = 16;  ///< Of a loop whose trip count is not in the code.
-  std::string KernelPattern; ///< Kernels whose demangled name matches count; empty: all.
-  std::string Arch;          ///< `sm_90`; empty: the GPU's, else the command's last.
+  std::vector<TripExpression> Trips; ///< Of loops whose trip count is not in the code.
+  std::string KernelPattern;         ///< Kernels whose demangled name matches count; empty: all.
+  std::string Arch;                  ///< `sm_90`; empty: the GPU's, else the command's last.
   SpaceCarving Carving;
   bool Exhaustive = false; ///< Time every valid configuration.
   unsigned Jobs = 0;       ///< Compiles at once; 0: as many as there are processors.

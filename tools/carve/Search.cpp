@@ -25,10 +25,10 @@ namespace {
 
 /// The words of `carve search`, as they stand there.
 struct SearchWords {
-  std::vector<std::string> Space, Run;
+  std::vector<std::string> Space, Run, Trips;
   std::string Where, Block, Grid, DynamicSmem, Launches, Plot;
   std::string Margin, LeastEfficiency, LeastUtilization;
-  unsigned Effort = 2, Budget = 0, Format = 0, Trips = 16;
+  unsigned Effort = 2, Budget = 0, Format = 0;
 };
 
 llvm::Error readShare(llvm::StringRef Name, const std::string &Text, double Most, double &Out) {
@@ -74,6 +74,12 @@ llvm::Error readSpace(const SearchWords &Words, SearchRequest &R) {
                {Words.Grid, "--grid", 3, R.Launch.Grid},
                {Words.DynamicSmem, "--dynamic-smem", 1, R.Launch.DynamicSmem},
                {Words.Launches, "--launches", 1, R.Launch.Launches}};
+  for (const std::string &Text : Words.Trips) {
+    auto Trips = parseTripExpression(Text, R.Space.names());
+    if (!Trips)
+      return Trips.takeError();
+    R.Trips.push_back(std::move(*Trips));
+  }
   for (auto &L : Lists)
     if (llvm::Error E = readExpressions(L.Text, L.Option, L.Most, R.Space, L.Out))
       return E;
@@ -130,7 +136,7 @@ llvm::Error readOptions(llvm::ArrayRef<std::string> Args, SearchRequest &R, Sear
   F.text("--grid", Words.Grid);
   F.text("--dynamic-smem", Words.DynamicSmem);
   F.text("--launches", Words.Launches);
-  F.number("--trips", Words.Trips, 1, 1000000000);
+  F.list("--trips", Words.Trips);
   F.text("--kernel", R.KernelPattern);
   F.text("--arch", R.Arch);
   F.number("--effort", Words.Effort, 0, 3);
@@ -155,7 +161,6 @@ llvm::Error readOptions(llvm::ArrayRef<std::string> Args, SearchRequest &R, Sear
     return E;
   if (llvm::Error E = check(Words, Positional, R))
     return E;
-  R.AssumedTrips = Words.Trips;
   for (const std::string &Text : Words.Run) {
     auto Split = splitCommand(Text, {});
     if (!Split)

@@ -37,12 +37,12 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
   capture --list FILE...
                       what is in captures
   search --space='TILE=8,16;UNROLL=1..4' [--where=EXPRESSION] [--block=X,Y,Z] [--grid=X,Y,Z]
-       [--dynamic-smem=BYTES] [--launches=N] [--trips=N] [--kernel=REGEX] [--arch=sm_90]
-       [--effort=0..3] [--budget=N] [--margin=SHARE] [--least-efficiency=SHARE]
-       [--least-utilization=SHARE] [--exhaustive] [--run='WORDS'] [--metric=REGEX]
-       [--metric-larger-is-better] [--timeout=S] [--stdin=FILE] [--output=FILE]...
-       [--samples=FILE | --record=FILE] [--plot=FILE.svg] [-j N] [--format=text|json]
-       -- carve-nvcc -O3 mm.cu -o mm
+       [--dynamic-smem=BYTES] [--launches=N] [--trips=N | --trips=LOOP=N | --trips=LLINE=N]...
+       [--kernel=REGEX] [--arch=sm_90] [--effort=0..3] [--budget=N] [--margin=SHARE]
+       [--least-efficiency=SHARE] [--least-utilization=SHARE] [--exhaustive] [--run='WORDS']
+       [--metric=REGEX] [--metric-larger-is-better] [--timeout=S] [--stdin=FILE]
+       [--output=FILE]... [--samples=FILE | --record=FILE] [--plot=FILE.svg] [-j N]
+       [--format=text|json] -- carve-nvcc -O3 mm.cu -o mm
                       compile a program in all configurations of its macros, carve, time
                       what is left; the command's output is the fastest
   touch [--list] [--all] [--format=text|json] [FOLDER...]

@@ -108,7 +108,7 @@ TEST_F(SearchMemory, WhateverBearsOnMetricsOrTimesIsInTheKey) {
       [&] { Request.RunWords = {"4096"}; },
       [&] { Request.Arch = "sm_80"; },
       [&] { Request.KernelPattern = "k"; },
-      [&] { Request.AssumedTrips = 32; },
+      [&] { Request.Trips = {llvm::cantFail(parseTripExpression("32", {}))}; },
       [&] { Request.NoGpu = "none"; },
       [&] { Request.Nvcc.AppendFlags = "-O1"; },
       [&] { Request.Nvcc.WorkDir = "/elsewhere"; },
