@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -93,6 +94,18 @@ std::string whyNoBlockFits(const DeviceModel &D, const KernelResources &R,
            " bytes of shared memory per block, at most " + llvm::utostr(D.SmemPerBlockOptinBytes);
   return Kernel + llvm::utostr(R.RegsPerThread) + " registers for each of " +
          llvm::utostr(Threads) + " threads, " + llvm::utostr(D.RegsPerBlock) + " for a block";
+}
+
+/// A grid that is too small for the GPU leaves SMs with fewer blocks than fit: on a large GPU that,
+/// and not occupancy, is what coarsening runs into. \p Sms 0: not known, as without a GPU.
+void countResident(SearchedKernel &K, unsigned Sms) {
+  if (Sms == 0 || K.Launch.Grid == LaunchSource::Unknown || !K.Metrics.Utilization)
+    return;
+  const auto &Grid = K.Launch.Shape.Grid;
+  uint64_t Blocks = uint64_t(Grid[0]) * Grid[1] * Grid[2];
+  uint64_t Resident = std::min<uint64_t>(K.Metrics.BlocksPerSm, llvm::divideCeil(Blocks, Sms));
+  K.Metrics.Utilization = utilization(K.Metrics.Counts->Instructions, K.Metrics.Counts->Regions,
+                                      K.Metrics.WarpsPerBlock, unsigned(Resident));
 }
 
 /// Sums the kernels up (SearchedConfiguration::Efficiency, Utilization).
@@ -205,6 +218,7 @@ private:
                          staticMetrics(C.Device, Resources, Launch->Shape, Counts)};
     if (Found.Metrics.BlocksPerSm == 0)
       Entry.Found.Invalid = whyNoBlockFits(C.Device, Resources, Launch->Shape);
+    countResident(Found, C.S.Record.Sms);
     Entry.Found.Kernels.push_back(std::move(Found));
   }
 

@@ -124,6 +124,7 @@ static void takeOver(SearchRecord &Record, SearchRecord Known,
     Others.push_back(std::move(*Other));
   Record.Arch = Known.Arch;
   Record.Device = Known.Device;
+  Record.Sms = Known.Sms;
   Record.Inputs = std::move(Known.Inputs);
 }
 

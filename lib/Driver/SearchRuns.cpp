@@ -179,6 +179,7 @@ static void learn(SearchState &S, const ProbeRecord &Probe) {
     return;
   const DeviceInfo &Device = Probe.Devices.front();
   S.Record.Device = Device.Name;
+  S.Record.Sms = Device.Sms;
   // sm_90a has the limits of sm_90, and code that is written for it.
   if (S.Request.Arch.empty() && !llvm::StringRef(S.Record.Arch).starts_with(Device.arch()))
     S.Record.Arch = Device.arch();

@@ -133,6 +133,7 @@ std::string carve::printSearchJson(const SearchRecord &R) {
                  {"nvcc-version", R.NvccVersion},
                  {"arch", R.Arch},
                  {"device", R.Device},
+                 {"sms", R.Sms},
                  {"metric", R.Metric},
                  {"combinations", R.Combinations},
                  {"enumerated", R.Configurations.size()},
@@ -277,7 +278,7 @@ static bool fromJSON(const json::Value &V, SearchRecord &R, json::Path P) {
   bool Read = M && M.map("date", R.Date) && M.map("command", R.Command) &&
               M.map("space", R.Space) && M.map("where", R.Where) &&
               M.map("nvcc-version", R.NvccVersion) && M.map("arch", R.Arch) &&
-              M.map("device", R.Device) && M.map("metric", R.Metric) &&
+              M.map("device", R.Device) && mapCount(M, "sms", R.Sms) && M.map("metric", R.Metric) &&
               M.map("combinations", Combinations) && M.map("exhaustive", R.Exhaustive) &&
               M.map("ratio", R.WinnerRatio) && M.map("output", R.Output) &&
               M.map("output-digest", R.OutputDigest) && M.map("not-timed", R.NotTimed) &&

@@ -69,6 +69,7 @@ struct SearchInput {
 struct SearchRecord {
   std::string Date, Command, Space, Where, NvccVersion;
   std::string Arch, Device; ///< That the metrics are of; name of the GPU, empty without one.
+  unsigned Sms = 0;         ///< Of that GPU; 0: not known.
   std::string Metric;       ///< `GPU time`, or the user's regular expression.
   std::vector<SearchInput> Inputs;
   size_t Combinations = 0; ///< Of the space, those that --where leaves out included.
