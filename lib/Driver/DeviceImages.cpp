@@ -1,6 +1,6 @@
 #include "Driver/DeviceImages.h"
 
-#include "Nvcc/ArgumentList.h"
+#include "Nvcc/DeviceWords.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 
@@ -45,31 +45,6 @@ llvm::Expected<std::array<unsigned, 3>> carve::parseBlock(llvm::StringRef Option
 namespace {
 
 using Words = std::vector<std::string>;
-
-/// The nvcc options of the command as a compile to a fatbinary takes them.
-struct NvccWords {
-  Words Options;
-  bool NamesArchs = false;
-};
-
-/// Drops what selects another phase or writes files of the user's (`-c`, `-o`, `-MD`, `--keep`);
-/// with \p DropArchs also the architectures.
-NvccWords compileWords(llvm::ArrayRef<std::string> Given, bool DropArchs) {
-  constexpr llvm::StringLiteral Writes[] = {"--keep", "--keep-dir"};
-  NvccWords Result;
-  for (const Argument &A : splitArguments(Given)) {
-    bool IsTarget = A.is(Effect::Target);
-    bool Drop = A.is(Effect::Phase) || A.is(Effect::Output) || A.is(Effect::Dependency) ||
-                (A.Option && llvm::is_contained(Writes, A.Option->Long)) || (IsTarget && DropArchs);
-    // -dc is -rdc=true -c.
-    if (A.Option && A.Option->Long == "--device-c")
-      Result.Options.push_back("-rdc=true");
-    Result.NamesArchs |= IsTarget;
-    if (!Drop)
-      llvm::append_range(Result.Options, A.Words);
-  }
-  return Result;
-}
 
 void addArchitectures(Words &Options, llvm::ArrayRef<std::string> Archs) {
   for (llvm::StringRef Arch : Archs) {
@@ -123,7 +98,7 @@ llvm::Expected<std::vector<DeviceImage>> parsePtxDryrun(llvm::StringRef Text,
 llvm::Expected<std::vector<DeviceImage>> imagesOfSource(const ImagesRequest &O, const Toolchain &T,
                                                         CommandRunner &Runner,
                                                         llvm::StringRef KeepDir) {
-  Words Options = compileWords(O.NvccOptions, !O.Archs.empty()).Options;
+  Words Options = deviceWords(O.NvccOptions, !O.Archs.empty()).Options;
   addArchitectures(Options, O.Archs);
   Words Keep = {"--keep", "--keep-dir", KeepDir.str()};
   Words Plan = Keep;
@@ -152,7 +127,7 @@ llvm::Expected<std::vector<DeviceImage>> imagesOfSource(const ImagesRequest &O, 
 llvm::Expected<std::vector<DeviceImage>>
 imagesOfPtx(const ImagesRequest &O, const Toolchain &T, CommandRunner &Runner,
             llvm::StringRef DevicesDir, llvm::StringRef KeepDir, llvm::StringRef Text) {
-  NvccWords Given = compileWords(O.NvccOptions, !O.Archs.empty());
+  DeviceWords Given = deviceWords(O.NvccOptions, !O.Archs.empty());
   Words Archs = O.Archs;
   if (Archs.empty() && !Given.NamesArchs) {
     static const re2::RE2 Target(R"((?m)^\s*\.target\s+(\w+))");

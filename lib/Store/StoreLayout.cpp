@@ -30,6 +30,7 @@ constexpr Folder Folders[] = {
     {"decisions", ".yaml", EntryKind::Decision, false},
     {"attempts", ".json", EntryKind::Attempt, false},
     {"reports", ".json", EntryKind::Report, false},
+    {"searches", ".json", EntryKind::Search, false},
 };
 
 } // namespace

@@ -12,7 +12,18 @@
 
 namespace carve {
 
-enum class EntryKind { Unit, Link, Blob, Flavour, Container, Decision, Attempt, Report, Temporary };
+enum class EntryKind {
+  Unit,
+  Link,
+  Blob,
+  Flavour,
+  Container,
+  Decision,
+  Attempt,
+  Report,
+  Search,
+  Temporary
+};
 
 struct StoreEntry {
   EntryKind Kind;

@@ -240,7 +240,7 @@ llvm::Error UnitStore::prune(uint64_t MaxBytes) {
     }
     Bytes += Entry.Bytes;
     if (Entry.Kind == EntryKind::Blob || isRecord(Entry) || Entry.Kind == EntryKind::Attempt ||
-        Entry.Kind == EntryKind::Report)
+        Entry.Kind == EntryKind::Report || Entry.Kind == EntryKind::Search)
       Evictable.push_back(std::move(Entry));
   }
   if (Bytes <= MaxBytes)

@@ -328,6 +328,18 @@ llvm::Error UnitStore::putReport(llvm::StringRef Name, llvm::StringRef Json) {
   return write(entryPath(Root, EntryKind::Report, Name), Json);
 }
 
+llvm::Expected<std::optional<std::string>> UnitStore::search(llvm::StringRef Key) const {
+  if (!isEntryName(Key))
+    return badName("search key", Key);
+  return readIfThere(entryPath(Root, EntryKind::Search, Key));
+}
+
+llvm::Error UnitStore::putSearch(llvm::StringRef Key, llvm::StringRef Json) {
+  if (!isEntryName(Key))
+    return badName("search key", Key);
+  return write(entryPath(Root, EntryKind::Search, Key), Json);
+}
+
 llvm::Expected<std::optional<std::string>> UnitStore::lastReport() const {
   std::vector<std::string> Names = entryNames(Root, EntryKind::Report);
   if (Names.empty())

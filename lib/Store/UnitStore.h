@@ -11,6 +11,7 @@
 ///   decisions/<key>.yaml      a unit's decisions (Profile.h)
 ///   attempts/<key>.json       what became of the last tuning of a unit
 ///   reports/<time>-<id>.json  one per tuning
+///   searches/<key>.json       one per search of a program's space, with all that it measured
 ///   decisions.digest          of all decisions, for compiler caches
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
 ///   pruned                    its age is that of the last pruneSometimes()
@@ -111,6 +112,9 @@ public:
   llvm::Error putAttempt(llvm::StringRef Key, llvm::StringRef Json);
 
   llvm::Error putReport(llvm::StringRef Name, llvm::StringRef Json);
+  /// What a search of a program's space has found.
+  llvm::Expected<std::optional<std::string>> search(llvm::StringRef Key) const;
+  llvm::Error putSearch(llvm::StringRef Key, llvm::StringRef Json);
   /// The newest report, by name.
   llvm::Expected<std::optional<std::string>> lastReport() const;
 
@@ -120,9 +124,9 @@ public:
   StoreStats stats() const;
   /// Reads everything and reports what is damaged; with \p Repair, removes it.
   std::vector<StoreFault> verify(bool Repair);
-  /// Removes the longest unused blobs, units, links, flavours, attempts and reports until at most
-  /// \p MaxBytes remain. A unit, link or flavour goes when one of its blobs goes, and takes the
-  /// container entries that lead to it along; its decisions stay (they are small and dear).
+  /// Removes the longest unused blobs, units, links, flavours, attempts, reports and searches until
+  /// at most \p MaxBytes remain. A unit, link or flavour goes when one of its blobs goes, and takes
+  /// the container entries that lead to it along; its decisions stay (they are small and dear).
   /// Temporaries of writers killed an hour ago go first.
   llvm::Error prune(uint64_t MaxBytes);
   /// prune(), at most once an hour, as a side effect of a compile.

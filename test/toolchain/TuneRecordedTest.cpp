@@ -457,6 +457,8 @@ TEST_F(TuneRecorded, WideSpaceIsSearchedInRounds) {
       EXPECT_NE(V.Carved, "") << V.Name;
   }
   EXPECT_EQ(Report->VariantsCompiled, Compiled);
+  // What ptxas makes of an entry by itself is what it makes of it among all.
+  EXPECT_FALSE(logSays("other code in the whole module than by itself")) << log();
 
   CommandResult Explained = carve({"explain", "bulky"});
   EXPECT_TRUE(Explained.succeeded()) << Explained.Stderr;

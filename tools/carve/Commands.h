@@ -45,6 +45,8 @@ llvm::Error runMerge(llvm::ArrayRef<std::string> Args, const CommandContext &Con
 llvm::Error runDiff(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve evaluate SWEEP.tsv [--budget=N] [--effort=0..3] [--arch=sm_90] [--format=text|json]`
 llvm::Error runEvaluate(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve search --space SPACE [options] -- COMPILER...`
+llvm::Error runSearch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve store stats|verify|prune|clear [--format=text|json]`
 llvm::Error runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 

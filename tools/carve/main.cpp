@@ -40,6 +40,15 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       the hot kernels' launches, each with its data as one file
   capture --list FILE...
                       what is in captures
+  search --space='TILE=8,16;UNROLL=1..4' [--where=EXPRESSION] [--block=X,Y,Z] [--grid=X,Y,Z]
+       [--dynamic-smem=BYTES] [--launches=N] [--trips=N | --trips=LOOP=N | --trips=LLINE=N]...
+       [--kernel=REGEX] [--arch=sm_90] [--effort=0..3] [--budget=N] [--margin=SHARE]
+       [--least-efficiency=SHARE] [--least-utilization=SHARE] [--exhaustive] [--run='WORDS']
+       [--metric=REGEX] [--metric-larger-is-better] [--timeout=S] [--stdin=FILE]
+       [--output=FILE]... [--samples=FILE | --record=FILE] [--plot=FILE.svg] [-j N]
+       [--format=text|json] -- carve-nvcc -O3 mm.cu -o mm
+                      compile a program in all configurations of its macros, carve, time
+                      what is left; the command's output is the fastest
   touch [--list] [--all] [--format=text|json] [FOLDER...]
                       renew the sources of outputs that have a new decision and no depfile
   report [--format=text|json]
@@ -72,11 +81,18 @@ llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandCont
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand}, {"metrics", runMetrics},   {"tune", runTune},
-    {"capture", runCapture},      {"touch", runTouch},       {"report", runReport},
-    {"explain", runExplain},      {"merge", runMerge},       {"diff", runDiff},
-    {"store", runStore},          {"evaluate", runEvaluate},
-};
+    {"points", runPointsCommand},
+    {"metrics", runMetrics},
+    {"tune", runTune},
+    {"capture", runCapture},
+    {"search", runSearch},
+    {"touch", runTouch},
+    {"report", runReport},
+    {"explain", runExplain},
+    {"merge", runMerge},
+    {"diff", runDiff},
+    {"store", runStore},
+    {"evaluate", runEvaluate}};
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   for (const auto &[Name, Run] : Commands)

@@ -38,9 +38,9 @@ inline KernelReport tunedKernel() {
   K.InRun.ColdNs = 430000;
   K.InRun.WarmNs = 400000;
   K.InRun.WarmWeight = 0.67;
-  K.Variants = {{"r32", 32, 640, 1, 1.4, ""},
-                {"r168", 168, 0, 0.1875, 0.75, ""},
-                {"r64", 64, 0, 0.5, 0, "exit status 139 instead of 0"}};
+  K.Variants = {{"r32", 32, 640, 1, 1.4, "", 0, 0, ""},
+                {"r168", 168, 0, 0.1875, 0.75, "", 0, 0, ""},
+                {"r64", 64, 0, 0.5, 0, "exit status 139 instead of 0", 0, 0, ""}};
   K.Dropped = {"r255: largest block would shrink"};
   return K;
 }

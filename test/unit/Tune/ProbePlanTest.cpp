@@ -108,7 +108,7 @@ TEST(ProbePlan, NumbersWhatIsInTheModule) {
   ASSERT_EQ(Read->variants(), 4u);
   EXPECT_EQ(Read->Clones[1], K.Variants[3].CloneName);
   EXPECT_EQ(Read->Clones[2], K.Variants[4].CloneName);
-  EXPECT_EQ(Read->Excluded, std::vector<unsigned>{3});
+  EXPECT_EQ(Read->Excluded, std::set<size_t>{3});
   InRunRecord Record;
   LaunchPlace Place{"_Z2avPf", {}, 0};
   Record.Timed = {{Place, true, 0, 0, 1, 1}, {Place, true, 0, 3, 2, 2}, {Place, true, 0, 4, 3, 3}};

@@ -1,0 +1,101 @@
+#include "Driver/SearchPipeline.h"
+
+#include "Driver/DriverOptions.h"
+#include "Driver/SearchStages.h"
+#include "Support/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <ctime>
+
+using namespace carve;
+
+SearchState::SearchState(const SearchRequest &Request, const Toolchain &T, CommandRunner &Runner)
+    : Request(Request), T(T), Runner(Runner), Check([this](uint64_t DelayNs) {
+        llvm::Expected<RunRecord> Run = runProgram(*this, *Record.Reference, DelayNs);
+        if (Run)
+          Run->Output = comparable(this->Request, std::move(Run->Output));
+        return Run;
+      }) {
+  if (!recorded())
+    Gpus.emplace(Request.Gpus, llvm::join(Request.Command, " "), Request.Waiting);
+}
+
+double carve::secondsSince(std::chrono::steady_clock::time_point Start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - Start).count();
+}
+
+static std::string utcNow() {
+  std::time_t Now = std::time(nullptr);
+  std::tm Parts;
+  gmtime_r(&Now, &Parts);
+  char Text[32];
+  std::strftime(Text, sizeof(Text), "%Y-%m-%dT%H:%M:%SZ", &Parts);
+  return Text;
+}
+
+/// Whether the blocks of its kernels follow from the configuration.
+static bool launchesSaid(const SearchedConfiguration &C) {
+  return llvm::all_of(C.Kernels, [](const SearchedKernel &K) {
+    return K.Launch.Block == LaunchSource::Configuration;
+  });
+}
+
+static void noteAssumptions(SearchRecord &Record) {
+  size_t Number = llvm::count_if(Record.Configurations, [](const SearchedConfiguration &C) {
+    return llvm::any_of(C.Kernels, [](const SearchedKernel &K) {
+      return K.Metrics.Counts && K.Metrics.Counts->AssumedTrips > 0;
+    });
+  });
+  if (Number > 0)
+    Record.Notes.push_back(std::to_string(Number) +
+                           " configurations have loops whose trip counts are not in the code and "
+                           "were assumed; --trips says them, carve metrics shows the loops");
+}
+
+static void carveSpace(SearchRecord &Record) {
+  noteAssumptions(Record);
+  std::vector<ConfigurationCost> Costs;
+  for (const SearchedConfiguration &C : Record.Configurations)
+    Costs.push_back(C.cost());
+  // Equal metrics mean little where launches may differ without being seen.
+  SpaceCarving Limits = Record.Carving;
+  if (!llvm::all_of(Record.Configurations, launchesSaid)) {
+    Limits.ClusterWidth = -1;
+    Record.Notes.push_back("the kernels' blocks are not known for every configuration, the metrics "
+                           "take the first one's launch; say --block and --grid where macros "
+                           "change them");
+  }
+  std::vector<CarvingVerdict> Verdicts = carveConfigurations(Costs, Limits);
+  for (size_t I = 0; I < Verdicts.size(); ++I)
+    Record.Configurations[I].Verdict = std::move(Verdicts[I]);
+}
+
+llvm::Expected<SearchRecord> carve::searchSpace(const SearchRequest &Request, UnitStore &Store,
+                                                const Toolchain &T, CommandRunner &Runner) {
+  SearchState S(Request, T, Runner);
+  S.Record.Date = utcNow();
+  // What the command compiles, and in which configurations.
+  if (llvm::Error E = planSearch(S))
+    return E;
+  // What an earlier search has found.
+  if (llvm::Error E = recallSearch(S, Store))
+    return E;
+  // How the program launches its kernels, and where.
+  if (llvm::Error E = traceReference(S))
+    return E;
+  // Metrics of all.
+  if (llvm::Error E = compileSpace(S))
+    return E;
+  carveSpace(S.Record);
+  // Times of those that are left, and the winner in the command's output.
+  if (S.Record.NotTimed.empty()) {
+    if (llvm::Error E = timeSpace(S))
+      return E;
+    if (llvm::Error E = emitWinner(S))
+      return E;
+  }
+  rememberSearch(S, Store);
+  return std::move(S.Record);
+}

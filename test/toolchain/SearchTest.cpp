@@ -1,0 +1,214 @@
+// carve search from a space to the winner's program, by the real nvcc, with recorded times in the
+// GPU's place.
+#include "BuiltTools.h"
+
+#include "Driver/SearchPipeline.h"
+#include "Report/SearchJson.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+
+namespace {
+
+class Search : public BuiltToolsTest {
+protected:
+  void SetUp() override {
+    BuiltToolsTest::SetUp();
+    if (IsSkipped())
+      return;
+    write("include/step.h", "#define STEP 3\n");
+    write("space.cu", R"(#include "step.h"
+#ifndef BLOCK
+#define BLOCK 64
+#endif
+#if UNROLL == 8
+#error no such unrolling
+#endif
+constexpr int Unroll = UNROLL;
+__global__ void work(float *Y, const float *X) {
+  __shared__ float Buffer[BLOCK * WORDS];
+  float Sum = 0;
+#pragma unroll Unroll
+  for (int I = 0; I < 64; ++I)
+    Sum += X[I * STEP + threadIdx.x];
+  Buffer[threadIdx.x] = Sum;
+  __syncthreads();
+  Y[threadIdx.x] = Buffer[BLOCK - 1 - threadIdx.x];
+}
+int main() { work<<<1, BLOCK>>>(nullptr, nullptr); return UNROLL; }
+)");
+  }
+
+  Words searching(const Words &More) {
+    Words Arguments = {"search",
+                       "--space=UNROLL=1,2,8;BLOCK=64,2048;WORDS=1,40",
+                       "--where=WORDS == 1 || BLOCK == 64",
+                       "--block=BLOCK",
+                       "--grid=4096/BLOCK",
+                       "-j",
+                       "2"};
+    Arguments.insert(Arguments.end(), More.begin(), More.end());
+    Arguments.insert(Arguments.end(), {"--", CARVE_NVCC_PROGRAM, "-O3", "-arch=sm_90", "-Iinclude",
+                                       "-DUNROLL=4", "space.cu", "-o", "space"});
+    return Arguments;
+  }
+  /// The record that \p Arguments print as JSON.
+  SearchRecord searched(const Words &More) {
+    Words Arguments = More;
+    Arguments.push_back("--format=json");
+    CommandResult R = carve(searching(Arguments), {"CARVE_RUN=none"});
+    auto Record = parseSearchJson(R.Stdout, "report");
+    if (Record)
+      return std::move(*Record);
+    ADD_FAILURE() << llvm::toString(Record.takeError()) << "\n" << R.Stdout << R.Stderr;
+    return {};
+  }
+  const SearchedConfiguration &at(const SearchRecord &R, llvm::StringRef Name) {
+    auto Found =
+        llvm::find_if(R.Configurations, [&](const auto &C) { return C.Macros.name() == Name; });
+    EXPECT_NE(Found, R.Configurations.end()) << Name.str();
+    return Found == R.Configurations.end() ? R.Configurations.front() : *Found;
+  }
+  static size_t count(llvm::StringRef Text, llvm::StringRef Part) { return Text.count(Part); }
+  void writeSamples() {
+    write("times", "carve-samples\t1\n"
+                   "sample\tprogram\tUNROLL=1,BLOCK=64,WORDS=1\t1000\n"
+                   "sample\tprogram\tUNROLL=1,BLOCK=64,WORDS=40\t1500\n"
+                   "sample\tprogram\tUNROLL=2,BLOCK=64,WORDS=1\t500\n"
+                   "sample\tprogram\tUNROLL=2,BLOCK=64,WORDS=40\t900\n"
+                   "program\t0\t0.25\n");
+  }
+};
+
+} // namespace
+
+TEST_F(Search, WithoutAGpuItEndsWithTheSelection) {
+  CommandResult R = carve(searching({}), {"CUDA_VISIBLE_DEVICES="});
+  EXPECT_EQ(R.ExitStatus, 1);
+  for (const char *Part : {"9 enumerated of 12 combinations", "error: #error no such unrolling",
+                           "--block 'BLOCK' is 2048, expected 1 to 1024", "selected"})
+    EXPECT_NE(R.Stdout.find(Part), std::string::npos) << Part << " is not in:\n" << R.Stdout;
+  EXPECT_EQ(count(R.Stderr, "no GPU is present"), 1u) << R.Stderr;
+  EXPECT_NE(R.Stderr.find("would be built, run and timed"), std::string::npos) << R.Stderr;
+  EXPECT_FALSE(exists("space"));
+  expectNoTemporaries();
+}
+
+TEST_F(Search, TheWinnerByTimesIsWhatTheCommandMakes) {
+  writeSamples();
+  SearchRecord R = searched({"--samples=times", "--exhaustive"});
+  ASSERT_TRUE(R.Winner);
+  EXPECT_EQ(R.Configurations[*R.Winner].Macros.name(), "UNROLL=2,BLOCK=64,WORDS=1");
+  EXPECT_NEAR(R.WinnerRatio.Median, 0.5, 1e-9);
+  // The command's own -DUNROLL=4 has given way.
+  EXPECT_EQ(run({path("space")}).ExitStatus, 2);
+  expectNoTemporaries();
+
+  // The metrics are those of the code.
+  const SearchedConfiguration &Rolled = at(R, "UNROLL=1,BLOCK=64,WORDS=1");
+  const SearchedConfiguration &Unrolled = at(R, "UNROLL=2,BLOCK=64,WORDS=1");
+  ASSERT_EQ(Rolled.Kernels.size(), 1u);
+  const StaticMetrics &M = Rolled.Kernels.front().Metrics;
+  EXPECT_EQ(M.WarpsPerBlock, 2u);
+  EXPECT_EQ(M.StaticSmemBytes, 256u);
+  EXPECT_GT(M.RegsPerThread, 0u);
+  // Fewer instructions for the loop itself.
+  EXPECT_GT(Unrolled.Efficiency, Rolled.Efficiency);
+  EXPECT_LT(at(R, "UNROLL=1,BLOCK=64,WORDS=40").Kernels.front().Metrics.BlocksPerSm, M.BlocksPerSm);
+}
+
+TEST_F(Search, TheSameAgainCostsNothing) {
+  writeSamples();
+  CommandResult First = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
+  EXPECT_TRUE(First.succeeded()) << First.Stderr;
+  EXPECT_NE(First.Stdout.find("9 compiled in"), std::string::npos) << First.Stdout;
+  std::string Program = read("space");
+  CommandResult Again = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
+  EXPECT_NE(Again.Stdout.find("nothing was compiled or timed"), std::string::npos) << Again.Stdout;
+  EXPECT_NE(Again.Stdout.find("space is that one already"), std::string::npos) << Again.Stdout;
+  EXPECT_TRUE(read("space") == Program);
+  // Without the program it is built again, of the same winner.
+  llvm::sys::fs::remove(path("space"));
+  Again = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
+  EXPECT_NE(Again.Stdout.find("space is built with it"), std::string::npos) << Again.Stdout;
+  EXPECT_EQ(run({path("space")}).ExitStatus, 2);
+  // A header changes: nothing of before counts.
+  write("include/step.h", "#define STEP 5\n");
+  Again = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
+  EXPECT_NE(Again.Stdout.find("9 compiled in"), std::string::npos) << Again.Stdout;
+  EXPECT_NE(Again.Stdout.find("the sources are not those of"), std::string::npos) << Again.Stdout;
+}
+
+// Programs that need no GPU, each printing its own cost, run as those that do.
+TEST_F(Search, ProgramsAreRunAndCompared) {
+  write("cost.cu", R"(#include <cstdio>
+__global__ void work(float *Y) { Y[threadIdx.x] = A; }
+int main(int Count, char **Words) {
+  const int Costs[] = {0, 100, 90, 40, 30, 60};
+  std::printf("cost %d\n", Costs[A]);
+  std::printf("result %d of %s\n", A == 3 ? 8 : 7, Count > 1 ? Words[1] : "nothing");
+  return A == 4;
+}
+)");
+  SearchRequest R;
+  R.Command = {Tools.Nvcc, "-arch=sm_90", "cost.cu", "-o", "cost"};
+  R.Nvcc.WorkDir = R.Workload.Dir = Work.path();
+  R.Space = llvm::cantFail(parseProgramSpace("A=0..5"));
+  R.Where = llvm::cantFail(MacroExpression::parse("A != 0", "--where", {std::string("A")}));
+  R.Metric = "cost (\\d+)";
+  R.RunWords = {"words"};
+  R.Exhaustive = true;
+  R.Gpus.ProcDir = R.Gpus.DevDir = path("none");
+  R.Gpus.LockDir = Work.path();
+  R.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
+  R.Probe.Library = path("no-probe.so");
+  UnitStore Store(path("store"));
+  llvm::Expected<SearchRecord> Found = searchSpace(R, Store, Tools, Runner);
+  ASSERT_TRUE(bool(Found)) << llvm::toString(Found.takeError());
+  EXPECT_EQ(Found->Reference, 0u);
+  ASSERT_TRUE(Found->Winner);
+  EXPECT_EQ(Found->Configurations[*Found->Winner].Macros.name(), "A=5");
+  EXPECT_DOUBLE_EQ(Found->WinnerRatio.Median, 0.6);
+  EXPECT_EQ(at(*Found, "A=3").Times.Fault,
+            "line 2 of the output is 'result 8 of words' instead of 'result 7 of words'");
+  EXPECT_EQ(at(*Found, "A=4").Times.Fault, "ended with exit status 1");
+  EXPECT_EQ(run({path("cost")}).Stdout, "cost 60\nresult 7 of nothing\n");
+  ASSERT_TRUE(summaryOf(*Found));
+  EXPECT_EQ(summaryOf(*Found)->Valid, 5u);
+
+  llvm::Expected<SearchRecord> Again = searchSpace(R, Store, Tools, Runner);
+  ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
+  EXPECT_EQ(Again->Runs + Again->Compiled + Again->Timed, 0u);
+  EXPECT_EQ(Again->Winner, Found->Winner);
+  EXPECT_TRUE(Again->OutputKept);
+  EXPECT_TRUE(at(*Again, "A=5").FromStore);
+  EXPECT_EQ(at(*Again, "A=3").Times.Fault, at(*Found, "A=3").Times.Fault);
+  // A part of the space is known too.
+  R.Where.reset();
+  R.Space = llvm::cantFail(parseProgramSpace("A=1,2,5"));
+  llvm::Expected<SearchRecord> Fewer = searchSpace(R, Store, Tools, Runner);
+  ASSERT_TRUE(bool(Fewer)) << llvm::toString(Fewer.takeError());
+  EXPECT_EQ(Fewer->Runs, 0u);
+}
+
+TEST_F(Search, MistakesAreNamed) {
+  const std::pair<Words, const char *> Mistakes[] = {
+      {{"search", "--", "nvcc", "a.cu"}, "no --space"},
+      {{"search", "--space=A=1"}, "no command"},
+      {{"search", "--space=A=1", "--", "nvcc", "-c"}, "a command that cannot be searched"},
+      {{"search", "--space=A=1", "--", "-O3"}, "expected the compiler's whole command"},
+      {{"search", "--space=A=1", "--where=A <", "--", "nvcc", "space.cu"}, "column 4"},
+      {{"search", "--space=A=1", "--where=A > 1", "--", "nvcc", "space.cu"},
+       "leaves none of the 1 configurations"},
+      {{"search", "--space=A=1", "--metric=time", "--", "nvcc", "space.cu"},
+       "expected a group in parentheses"},
+      {{"search", "--space=A=1", "--block=1,1,1,1", "--", "nvcc", "space.cu"},
+       "has 4 values, expected at most 3"},
+  };
+  for (const auto &[Arguments, Message] : Mistakes) {
+    CommandResult R = carve(Arguments);
+    EXPECT_EQ(R.ExitStatus, 1);
+    EXPECT_NE(R.Stderr.find(Message), std::string::npos) << R.Stderr;
+  }
+}

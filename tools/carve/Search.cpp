@@ -1,0 +1,230 @@
+#include "Commands.h"
+#include "Driver/Flags.h"
+#include "Driver/SearchPipeline.h"
+#include "Driver/Terminal.h"
+#include "Nvcc/BuildPlan.h"
+#include "Report/SearchJson.h"
+#include "Report/SearchReport.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <re2/re2.h>
+
+#include <unistd.h>
+
+using namespace carve;
+
+namespace {
+
+/// The words of `carve search`, as they stand there.
+struct SearchWords {
+  std::vector<std::string> Space, Run, Trips;
+  std::string Where, Block, Grid, DynamicSmem, Launches, Plot;
+  std::string Margin, LeastEfficiency, LeastUtilization;
+  unsigned Effort = 2, Budget = 0, Format = 0;
+};
+
+llvm::Error readShare(llvm::StringRef Name, const std::string &Text, double Most, double &Out) {
+  if (Text.empty())
+    return llvm::Error::success();
+  double Value = 0;
+  if (llvm::StringRef(Text).getAsDouble(Value) || !(Value >= 0 && Value <= Most))
+    return usageError("carve search: " + Name + " is '" + Text + "', expected a number from 0 to " +
+                      llvm::Twine(unsigned(Most)));
+  Out = Value;
+  return llvm::Error::success();
+}
+
+llvm::Error readExpressions(const std::string &Text, llvm::StringRef Option, size_t Most,
+                            const ProgramSpace &Space, std::vector<MacroExpression> &Out) {
+  if (Text.empty())
+    return llvm::Error::success();
+  auto List = parseExpressionList(Text, Option, Space.names(), Most);
+  if (!List)
+    return List.takeError();
+  Out = std::move(*List);
+  return llvm::Error::success();
+}
+
+/// Everything that is said over the macros.
+llvm::Error readSpace(const SearchWords &Words, SearchRequest &R) {
+  llvm::Expected<ProgramSpace> Space = parseProgramSpace(llvm::join(Words.Space, ";"));
+  if (!Space)
+    return Space.takeError();
+  R.Space = std::move(*Space);
+  if (!Words.Where.empty()) {
+    auto Where = MacroExpression::parse(Words.Where, "--where", R.Space.names());
+    if (!Where)
+      return Where.takeError();
+    R.Where = std::move(*Where);
+  }
+  struct {
+    const std::string &Text;
+    const char *Option;
+    size_t Most;
+    std::vector<MacroExpression> &Out;
+  } Lists[] = {{Words.Block, "--block", 3, R.Launch.Block},
+               {Words.Grid, "--grid", 3, R.Launch.Grid},
+               {Words.DynamicSmem, "--dynamic-smem", 1, R.Launch.DynamicSmem},
+               {Words.Launches, "--launches", 1, R.Launch.Launches}};
+  for (const std::string &Text : Words.Trips) {
+    auto Trips = parseTripExpression(Text, R.Space.names());
+    if (!Trips)
+      return Trips.takeError();
+    R.Trips.push_back(std::move(*Trips));
+  }
+  for (auto &L : Lists)
+    if (llvm::Error E = readExpressions(L.Text, L.Option, L.Most, R.Space, L.Out))
+      return E;
+  return llvm::Error::success();
+}
+
+llvm::Error readCarving(const SearchWords &Words, SearchRequest &R) {
+  R.Carving = carvingOfEffort(Words.Effort);
+  if (Words.Budget)
+    R.Carving.MaxSelected = Words.Budget;
+  if (llvm::Error E = readShare("--margin", Words.Margin, 10, R.Carving.Margin))
+    return E;
+  if (llvm::Error E =
+          readShare("--least-efficiency", Words.LeastEfficiency, 1, R.Carving.LeastEfficiency))
+    return E;
+  return readShare("--least-utilization", Words.LeastUtilization, 1, R.Carving.LeastUtilization);
+}
+
+/// A regular expression has to be one, with a group where \p Groups says so.
+llvm::Error checkPattern(llvm::StringRef Option, const std::string &Text, int Groups) {
+  re2::RE2 Pattern(Text, re2::RE2::Quiet);
+  if (!Pattern.ok())
+    return usageError("carve search: " + Option + " is '" + Text + "': " + Pattern.error());
+  if (Pattern.NumberOfCapturingGroups() < Groups)
+    return usageError("carve search: " + Option + " is '" + Text +
+                      "', expected a group in parentheses around the number");
+  return llvm::Error::success();
+}
+
+llvm::Error check(const SearchWords &Words, const std::vector<std::string> &Positional,
+                  SearchRequest &R) {
+  if (!Positional.empty())
+    return usageError("carve search: unexpected '" + Positional.front() +
+                      "'; the compiler's command stands behind --");
+  if (Words.Space.empty())
+    return usageError("carve search: no --space, expected --space 'NAME=VALUE,VALUE;...'");
+  if (R.Command.empty())
+    return usageError("carve search: no command, expected: carve search --space ... -- "
+                      "carve-nvcc -O3 mm.cu -o mm");
+  if (!R.SamplesPath.empty() && !R.RecordPath.empty())
+    return usageError("carve search: --samples and --record exclude each other");
+  if (!R.Arch.empty() && !llvm::StringRef(R.Arch).starts_with("sm_"))
+    return usageError("carve search: --arch is '" + R.Arch + "', expected sm_XX");
+  if (llvm::Error E = checkPattern("--metric", R.Metric, R.Metric.empty() ? 0 : 1))
+    return E;
+  return checkPattern("--kernel", R.KernelPattern, 0);
+}
+
+llvm::Error readOptions(llvm::ArrayRef<std::string> Args, SearchRequest &R, SearchWords &Words) {
+  Flags F("carve search");
+  F.list("--space", Words.Space);
+  F.text("--where", Words.Where);
+  F.text("--block", Words.Block);
+  F.text("--grid", Words.Grid);
+  F.text("--dynamic-smem", Words.DynamicSmem);
+  F.text("--launches", Words.Launches);
+  F.list("--trips", Words.Trips);
+  F.text("--kernel", R.KernelPattern);
+  F.text("--arch", R.Arch);
+  F.number("--effort", Words.Effort, 0, 3);
+  F.number("--budget", Words.Budget, 1, 100000);
+  F.text("--margin", Words.Margin);
+  F.text("--least-efficiency", Words.LeastEfficiency);
+  F.text("--least-utilization", Words.LeastUtilization);
+  F.flag("--exhaustive", R.Exhaustive);
+  F.text("--metric", R.Metric);
+  F.flag("--metric-larger-is-better", R.LargerIsBetter);
+  F.list("--run", Words.Run);
+  F.seconds("--timeout", R.Workload.TimeoutS);
+  F.text("--stdin", R.Workload.StdinPath);
+  F.list("--output", R.Workload.OutputFiles);
+  F.text("--samples", R.SamplesPath);
+  F.text("--record", R.RecordPath);
+  F.choice("--format", {"text", "json"}, Words.Format);
+  F.text("--plot", Words.Plot);
+  F.number("-j", R.Jobs, 1, 1024);
+  std::vector<std::string> Positional;
+  if (llvm::Error E = F.parse(Args, Positional, R.Command))
+    return E;
+  if (llvm::Error E = check(Words, Positional, R))
+    return E;
+  for (const std::string &Text : Words.Run) {
+    auto Split = splitCommand(Text, {});
+    if (!Split)
+      return Split.takeError();
+    llvm::append_range(R.RunWords, *Split);
+  }
+  if (llvm::Error E = readSpace(Words, R))
+    return E;
+  return readCarving(Words, R);
+}
+
+void takeEnvironment(const CommandContext &Context, const Toolchain &T, SearchRequest &R) {
+  llvm::SmallString<256> WorkDir;
+  llvm::sys::fs::current_path(WorkDir);
+  R.Nvcc = {Context.Env("NVCC_PREPEND_FLAGS").value_or(""),
+            Context.Env("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()};
+  if (!gpuPresent(Context.Env))
+    R.NoGpu = "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it)";
+  R.Probe = {Context.Install.Probe, findCupti(T.BinDir).value_or("")};
+  R.Gpus = gpuPlaces(Context.Env);
+  R.DevicesDir = Context.Install.DevicesDir;
+  R.ToolsDir = llvm::sys::path::parent_path(Context.OwnPath).str();
+}
+
+/// What a GPU would add.
+std::string advice(const SearchRecord &Record) {
+  size_t Selected = llvm::count_if(Record.Configurations,
+                                   [](const auto &C) { return C.valid() && C.selected(); });
+  return Record.NotTimed + "; the " + llvm::utostr(Selected) +
+         " selected configurations would be built, run and timed, and " + Record.Output +
+         " made of the fastest";
+}
+
+} // namespace
+
+llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  SearchRequest R;
+  SearchWords Words;
+  if (llvm::Error E = readOptions(Args, R, Words))
+    return E;
+  std::optional<std::string> Root = storeRoot(Context.Env);
+  if (!Root)
+    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  if (!T)
+    return T.takeError();
+  takeEnvironment(Context, *T, R);
+  TerminalProgress Progress(::isatty(2));
+  R.Progress = [&](llvm::StringRef What, unsigned Done, unsigned Of) {
+    Progress.say(llvm::formatv("{0} {1} of {2}", What, Done, Of).str());
+  };
+  R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
+  UnitStore Store(*Root);
+  ProcessRunner Runner;
+  llvm::Expected<SearchRecord> Record = searchSpace(R, Store, *T, Runner);
+  Progress.clear();
+  if (!Record)
+    return Record.takeError();
+  llvm::outs() << (Words.Format == 1 ? printSearchJson(*Record) : printSearchText(*Record));
+  llvm::outs().flush();
+  if (!Words.Plot.empty())
+    if (llvm::Error E = writeFileAtomically(Words.Plot, printSearchPlot(*Record)))
+      return E;
+  if (!Record->NotTimed.empty())
+    return usageError(advice(*Record));
+  return llvm::Error::success();
+}
