@@ -51,22 +51,48 @@ llvm::Error parseGrid(llvm::StringRef Text, std::array<unsigned, 3> &Grid) {
                : usageError("--grid: `" + Text + "`, expected X, XxY or XxYxZ blocks");
 }
 
-/// What goes with a run of the program.
-llvm::Error checkCounting(const MetricsOptions &O, const std::vector<std::string> &Files,
-                          bool ForFiles) {
-  if (ForFiles)
+/// Words that go with a file alone.
+struct FileWords {
+  std::vector<std::string> Archs, Files;
+  std::string Block, Grid;
+};
+
+/// Of a run of the program.
+llvm::Error checkCounting(const FileWords &W, const MetricsOptions &O) {
+  if (!W.Archs.empty() || !W.Block.empty() || !W.Grid.empty() || O.DynamicSmemBytes)
     return usageError("metrics: --count takes architecture and launch from the program: no --arch, "
                       "--block, --grid, --dynamic-smem");
-  if (!Files.empty() || O.NvccOptions.empty())
-    return usageError("metrics: " + (Files.empty() ? "no command" : "`" + Files.front() + "`") +
+  if (!W.Files.empty() || O.NvccOptions.empty())
+    return usageError("metrics: " + (W.Files.empty() ? "no command" : "`" + W.Files.front() + "`") +
                       ", expected: carve metrics --count [options] -- COMMAND...");
   return llvm::Error::success();
 }
 
-llvm::Error checkWithoutCounting(const MetricsOptions &O) {
+llvm::Error applyFileWords(const FileWords &W, MetricsOptions &O) {
   MetricsOptions Default;
   if (!O.Kernels.empty() || O.TimeoutS != Default.TimeoutS || O.StdinPath != Default.StdinPath)
     return usageError("metrics: --kernel, --timeout and --stdin go with --count alone");
+  for (llvm::StringRef List : W.Archs)
+    for (llvm::StringRef Arch : llvm::split(List, ','))
+      if (!llvm::is_contained(O.Archs, Arch))
+        O.Archs.push_back(Arch.str());
+  if (!W.Block.empty()) {
+    auto Parsed = parseBlock("--block", W.Block);
+    if (!Parsed)
+      return Parsed.takeError();
+    O.Block = *Parsed;
+  }
+  if (!W.Grid.empty())
+    if (llvm::Error E = parseGrid(W.Grid, O.Grid))
+      return E;
+  constexpr llvm::StringLiteral Kinds[] = {".cu", ".ptx", ".cubin"};
+  if (W.Files.size() != 1 || llvm::none_of(Kinds, [&](llvm::StringRef Kind) {
+        return llvm::StringRef(W.Files[0]).ends_with(Kind);
+      }))
+    return usageError(
+        "metrics: " + (W.Files.empty() ? "no file" : "`" + llvm::join(W.Files, " ") + "`") +
+        ", expected one FILE.cu, FILE.ptx or FILE.cubin");
+  O.File = W.Files[0];
   return llvm::Error::success();
 }
 
@@ -186,13 +212,13 @@ metricsOfSource(const MetricsOptions &O, llvm::function_ref<llvm::Expected<Toolc
 
 llvm::Expected<MetricsOptions> carve::parseMetricsOptions(llvm::ArrayRef<std::string> Args) {
   MetricsOptions O;
-  std::vector<std::string> Archs, Trips, Files;
-  std::string Block, Grid;
+  FileWords W;
+  std::vector<std::string> Trips;
   unsigned Format = 0;
   Flags F("carve metrics");
-  F.list("--arch", Archs);
-  F.text("--block", Block);
-  F.text("--grid", Grid);
+  F.list("--arch", W.Archs);
+  F.text("--block", W.Block);
+  F.text("--grid", W.Grid);
   F.number("--dynamic-smem", O.DynamicSmemBytes, 0, 1u << 20);
   F.list("--trips", Trips);
   F.choice("--format", {"text", "json"}, Format);
@@ -200,41 +226,14 @@ llvm::Expected<MetricsOptions> carve::parseMetricsOptions(llvm::ArrayRef<std::st
   F.list("--kernel", O.Kernels);
   F.seconds("--timeout", O.TimeoutS);
   F.text("--stdin", O.StdinPath);
-  if (llvm::Error E = F.parse(Args, Files, O.NvccOptions))
+  if (llvm::Error E = F.parse(Args, W.Files, O.NvccOptions))
     return E;
   O.Json = Format == 1;
   for (llvm::StringRef Text : Trips)
     if (llvm::Error E = applyTrips(O, Text))
       return E;
-  if (O.Count) {
-    bool ForFiles = !Archs.empty() || !Block.empty() || !Grid.empty() || O.DynamicSmemBytes;
-    if (auto E = checkCounting(O, Files, ForFiles))
-      return E;
-    return O;
-  }
-  if (auto E = checkWithoutCounting(O))
+  if (llvm::Error E = O.Count ? checkCounting(W, O) : applyFileWords(W, O))
     return E;
-  for (llvm::StringRef List : Archs)
-    for (llvm::StringRef Arch : llvm::split(List, ','))
-      if (!llvm::is_contained(O.Archs, Arch))
-        O.Archs.push_back(Arch.str());
-  if (!Block.empty()) {
-    auto Parsed = parseBlock("--block", Block);
-    if (!Parsed)
-      return Parsed.takeError();
-    O.Block = *Parsed;
-  }
-  if (!Grid.empty())
-    if (llvm::Error E = parseGrid(Grid, O.Grid))
-      return E;
-  constexpr llvm::StringLiteral Kinds[] = {".cu", ".ptx", ".cubin"};
-  if (Files.size() != 1 || llvm::none_of(Kinds, [&](llvm::StringRef Kind) {
-        return llvm::StringRef(Files[0]).ends_with(Kind);
-      }))
-    return usageError(
-        "metrics: " + (Files.empty() ? "no file" : "`" + llvm::join(Files, " ") + "`") +
-        ", expected one FILE.cu, FILE.ptx or FILE.cubin");
-  O.File = Files[0];
   return O;
 }
 

@@ -4,7 +4,6 @@
 #include "Probe/TracedProcess.h"
 
 #include <algorithm>
-#include <dlfcn.h>
 
 using namespace carve::probe;
 
@@ -36,6 +35,8 @@ static constexpr CUpti_CallbackId EndCalls[] = {
 };
 
 std::string carve::probe::startCountedRun(TracedProcess &P, const char *Names) {
+  if (!P.Driver.readsVariables())
+    return "driver-incomplete";
   std::vector<std::string> Variables;
   for (std::string_view Rest = Names; !Rest.empty();) {
     size_t Comma = Rest.find(',');
@@ -43,26 +44,7 @@ std::string carve::probe::startCountedRun(TracedProcess &P, const char *Names) {
     Rest = Comma == std::string_view::npos ? std::string_view() : Rest.substr(Comma + 1);
   }
   P.Counting = std::make_unique<CountedRun>(P, std::move(Variables));
-  return P.Counting->complete() ? "" : "driver-incomplete";
-}
-
-CountedRun::CountedRun(TracedProcess &P, std::vector<std::string> V)
-    : P(P), Variables(std::move(V)) {
-  void *Handle = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (!Handle)
-    return;
-  auto Resolve = [&](const char *Name, auto &Out) {
-    Out = reinterpret_cast<std::decay_t<decltype(Out)>>(::dlsym(Handle, Name));
-  };
-  Resolve("cuCtxPushCurrent_v2", PushCurrent);
-  Resolve("cuCtxPopCurrent_v2", PopCurrent);
-  Resolve("cuMemcpyDtoH_v2", MemcpyDtoH);
-  Resolve("cuLibraryGetGlobal", LibraryGetGlobal);
-}
-
-bool CountedRun::complete() const {
-  return PushCurrent && PopCurrent && MemcpyDtoH && LibraryGetGlobal && P.Driver.ModuleGetGlobal &&
-         P.Driver.CtxSynchronize;
+  return "";
 }
 
 const std::vector<CUpti_CallbackId> &CountedRun::calls() {
@@ -184,7 +166,7 @@ void CountedRun::read(CUcontext Context) {
   std::erase_if(All, [&](const Owner &O) { return O.Context && O.Context != Context; });
   if (All.empty())
     return;
-  if (PushCurrent(Context) != CUDA_SUCCESS)
+  if (P.Driver.CtxPushCurrent(Context) != CUDA_SUCCESS)
     return lose("a context cannot be entered");
   CUresult Ended = P.Driver.CtxSynchronize();
   if (Ended == CUDA_SUCCESS)
@@ -192,7 +174,7 @@ void CountedRun::read(CUcontext Context) {
       for (const std::string &Name : Variables)
         readVariable(Context, From, Name);
   CUcontext Popped = nullptr;
-  PopCurrent(&Popped);
+  P.Driver.CtxPopCurrent(&Popped);
   if (Ended != CUDA_SUCCESS)
     lose("a kernel failed");
 }
@@ -201,16 +183,16 @@ void CountedRun::readVariable(CUcontext Context, const Owner &From, const std::s
   CUdeviceptr Base = 0;
   size_t Bytes = 0;
   CUresult Found =
-      From.Context
-          ? P.Driver.ModuleGetGlobal(&Base, &Bytes, static_cast<CUmodule>(From.Handle),
-                                     Name.c_str())
-          : LibraryGetGlobal(&Base, &Bytes, static_cast<CUlibrary>(From.Handle), Name.c_str());
+      From.Context ? P.Driver.ModuleGetGlobal(&Base, &Bytes, static_cast<CUmodule>(From.Handle),
+                                              Name.c_str())
+                   : P.Driver.LibraryGetGlobal(&Base, &Bytes, static_cast<CUlibrary>(From.Handle),
+                                               Name.c_str());
   // Each image has only its own.
   if (Found == CUDA_ERROR_NOT_FOUND)
     return;
   std::vector<uint64_t> Rows(Bytes / sizeof(uint64_t));
   if (Found != CUDA_SUCCESS ||
-      MemcpyDtoH(Rows.data(), Base, Rows.size() * sizeof(uint64_t)) != CUDA_SUCCESS)
+      P.Driver.MemcpyDtoH(Rows.data(), Base, Rows.size() * sizeof(uint64_t)) != CUDA_SUCCESS)
     return lose("counters cannot be read");
   Place Read{Context, From.Handle, Name, std::vector<uint64_t>(Rows.size() / CounterCopies)};
   size_t Counters = Read.Sums.size();

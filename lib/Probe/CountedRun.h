@@ -21,9 +21,8 @@ struct TracedProcess;
 class CountedRun {
 public:
   /// \p Variables: their names.
-  CountedRun(TracedProcess &P, std::vector<std::string> Variables);
-  /// Whether the driver has all that reading takes.
-  bool complete() const;
+  CountedRun(TracedProcess &P, std::vector<std::string> Variables)
+      : P(P), Variables(std::move(Variables)) {}
 
   /// Every driver call that onCall() has to see.
   static const std::vector<CUpti_CallbackId> &calls();
@@ -63,10 +62,6 @@ private:
 
   TracedProcess &P;
   std::vector<std::string> Variables;
-  decltype(&cuCtxPushCurrent) PushCurrent = nullptr;
-  decltype(&cuCtxPopCurrent) PopCurrent = nullptr;
-  decltype(&cuMemcpyDtoH) MemcpyDtoH = nullptr;
-  decltype(&cuLibraryGetGlobal) LibraryGetGlobal = nullptr;
 
   std::mutex Lock; ///< Of what follows.
   std::set<CUcontext> Contexts;

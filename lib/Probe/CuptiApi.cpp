@@ -69,6 +69,19 @@ void DriverApi::load() {
   (void)resolve(Handle, "cuKernelGetName", KernelGetName);
   loadLaunches(Handle);
   loadCopies(Handle);
+  loadVariables(Handle);
+}
+
+void DriverApi::loadVariables(void *Handle) {
+  (void)resolve(Handle, "cuCtxPushCurrent_v2", CtxPushCurrent);
+  (void)resolve(Handle, "cuCtxPopCurrent_v2", CtxPopCurrent);
+  (void)resolve(Handle, "cuMemcpyDtoH_v2", MemcpyDtoH);
+  (void)resolve(Handle, "cuLibraryGetGlobal", LibraryGetGlobal);
+}
+
+bool DriverApi::readsVariables() const {
+  return CtxPushCurrent && CtxPopCurrent && CtxSynchronize && MemcpyDtoH && LibraryGetGlobal &&
+         ModuleGetGlobal;
 }
 
 void DriverApi::loadLaunches(void *Handle) {

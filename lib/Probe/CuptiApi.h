@@ -99,9 +99,18 @@ struct DriverApi {
   /// Whether a snapshot can be taken with this driver.
   bool copies() const;
 
+  // Variables of modules in any context, for CountedRun.
+  decltype(&cuCtxPushCurrent) CtxPushCurrent = nullptr;
+  decltype(&cuCtxPopCurrent) CtxPopCurrent = nullptr;
+  decltype(&cuMemcpyDtoH) MemcpyDtoH = nullptr;
+  decltype(&cuLibraryGetGlobal) LibraryGetGlobal = nullptr;
+  /// Whether these can be read with this driver.
+  bool readsVariables() const;
+
   void load();
 
 private:
+  void loadVariables(void *Handle);
   void loadLaunches(void *Handle);
   void loadCopies(void *Handle);
 };

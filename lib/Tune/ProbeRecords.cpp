@@ -161,6 +161,25 @@ bool takeTraceFact(ProbeFields &F, ProbeRecord &Record) {
   return true;
 }
 
+/// What kernels have counted. False where \p F is another record.
+bool takeCount(ProbeFields &F, ProbeRecord &Record) {
+  if (F.tag() == "uncounted") {
+    Record.Uncounted.insert(F.text());
+  } else if (F.tag() == "counted") {
+    std::string Variable = F.name();
+    size_t Counter = 0;
+    uint64_t Count = 0;
+    F.number(Counter);
+    F.number(Count);
+    if (!F.bad())
+      Record.Counted[Variable][Counter] += Count;
+  } else {
+    return false;
+  }
+  F.end();
+  return true;
+}
+
 /// Takes one line after the first. Unknown tags are a newer probe's and are an error.
 bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
   llvm::StringRef Tag = F.tag();
@@ -188,21 +207,10 @@ bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
     Record.Dropped += Lost;
   } else if (Tag == "aside") {
     Record.Aside.insert(F.text());
-  } else if (Tag == "counted") {
-    std::string Variable = F.name();
-    size_t Counter = 0;
-    uint64_t Count = 0;
-    F.number(Counter);
-    F.number(Count);
-    F.end();
-    if (!F.bad())
-      Record.Counted[Variable][Counter] += Count;
-  } else if (Tag == "uncounted") {
-    Record.Uncounted.insert(F.text());
   } else if (Tag == "end") {
     State.Ended = true;
   } else {
-    return takeTraceFact(F, Record) || takeInRunLine(F, State.InRun);
+    return takeTraceFact(F, Record) || takeCount(F, Record) || takeInRunLine(F, State.InRun);
   }
   return true;
 }

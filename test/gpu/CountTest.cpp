@@ -25,9 +25,11 @@ protected:
     Command.insert(Command.end(), How.begin(), How.end());
     CommandResult Result = P.carve(Command);
     EXPECT_EQ(Result.ExitStatus, 0) << Result.Stderr << P.log();
-    json::Value Report = valueOf(json::parse(Result.Stdout));
-    json::Object *Object = Report.getAsObject();
-    return Object ? std::move(*Object) : json::Object();
+    llvm::Expected<json::Value> Report = json::parse(Result.Stdout);
+    if (Report && Report->getAsObject())
+      return std::move(*Report->getAsObject());
+    ADD_FAILURE() << (Report ? "no object" : llvm::toString(Report.takeError()));
+    return {};
   }
 
   static const json::Object *find(const json::Object &Report, llvm::StringRef Kernel) {
