@@ -186,8 +186,6 @@ STANDIN_API cuCtxDestroy(CUcontext C) {
                        &Resource);
     }
     std::erase(contextStack(), Gone);
-    std::lock_guard<std::mutex> Guard(driver().Lock);
-    driver().Contexts.erase(Gone); // Its memory stays, as nobody may ask for it any more.
     return CUDA_SUCCESS;
   });
 }

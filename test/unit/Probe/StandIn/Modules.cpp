@@ -7,6 +7,7 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <set>
 
 using namespace carve::standin;
 
@@ -81,6 +82,12 @@ static void makeGlobals(Image &I) {
   }
 }
 
+/// All that are there, those of contexts that have gone included.
+static std::set<Image *> &images() {
+  static auto *All = new std::set<Image *>;
+  return *All;
+}
+
 template <class Handle> static CUresult load(Handle *Out, const void *Code, bool Library) {
   if (CUresult Status = contextStatus(); Status && !Library)
     return Status;
@@ -88,6 +95,10 @@ template <class Handle> static CUresult load(Handle *Out, const void *Code, bool
   I->Text = bytesOf(Code);
   I->Library = Library;
   makeGlobals(*I);
+  {
+    std::lock_guard<std::mutex> Guard(driver().Lock);
+    images().insert(I);
+  }
   *Out = reinterpret_cast<Handle>(I);
   if (!hooks().Callback)
     return CUDA_SUCCESS;
@@ -128,6 +139,10 @@ STANDIN_API cuModuleUnload(CUmodule Module) {
     Image *I = imageOf(P.hmod);
     for (auto &[Name, Global] : I->Globals)
       release(Global.first);
+    {
+      std::lock_guard<std::mutex> Guard(driver().Lock);
+      images().erase(I);
+    }
     delete I;
     return CUDA_SUCCESS;
   });
@@ -190,7 +205,9 @@ STANDIN_API cuModuleGetGlobal(CUdeviceptr *Out, size_t *Bytes, CUmodule Module, 
 
 /// A library's variables are others in each context. Kernels run with those of the primary one.
 static CUdeviceptr inOtherContext(CUdeviceptr Base, size_t Bytes) {
+  static std::mutex Lock;
   static auto &Known = *new std::map<std::pair<Context *, CUdeviceptr>, CUdeviceptr>;
+  std::lock_guard<std::mutex> Guard(Lock);
   CUdeviceptr &There = Known[{currentContext(), Base}];
   if (!There) {
     There = allocate(Bytes, Kind::Global);
