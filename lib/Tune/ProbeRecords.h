@@ -62,15 +62,15 @@ struct ProbeRecord {
   /// Driver calls that the program makes, by kind: managed, host-mapped, ipc, peer, capture, array,
   /// gpus (some process has contexts on several).
   std::map<std::string, std::set<std::string>> Hazards;
-  InRunRecord InRun;           ///< Of a timing run.
+  InRunRecord InRun; ///< Of a timing run.
   /// Of a run with counters: those that are not 0, by variable.
   std::map<std::string, std::map<size_t, uint64_t>> Counted;
   std::set<std::string> Uncounted; ///< Why some counts of it are lost.
-  uint64_t Dropped = 0;        ///< Activity records lost.
-  std::set<std::string> Aside; ///< Why the probe did nothing in some process.
-  unsigned Incomplete = 0;     ///< Processes that were killed before their record was whole.
-  unsigned Faulted = 0;        ///< Processes that the probe ended: their variant was at fault.
-  unsigned Running = 0;        ///< Processes that the program has left behind at work.
+  uint64_t Dropped = 0;            ///< Activity records lost.
+  std::set<std::string> Aside;     ///< Why the probe did nothing in some process.
+  unsigned Incomplete = 0;         ///< Processes that were killed before their record was whole.
+  unsigned Faulted = 0;            ///< Processes that the probe ended: their variant was at fault.
+  unsigned Running = 0;            ///< Processes that the program has left behind at work.
   /// The numbers of processes, ended or not, that loaded device code and whose record has no end.
   std::set<unsigned> Unfinished;
 
