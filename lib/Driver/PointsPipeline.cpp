@@ -14,7 +14,6 @@ using namespace carve;
 
 namespace {
 
-
 llvm::Error applyOption(PointsOptions &O, llvm::StringRef Name, llvm::StringRef Value) {
   if (Name == "--arch") {
     for (llvm::StringRef Arch : llvm::split(Value, ','))
