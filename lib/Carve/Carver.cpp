@@ -85,6 +85,8 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
       continue;
     std::vector<double> Point = coordinates(C.Metrics);
     std::vector<double> All = Point;
+    // Where loads look first no metric sees.
+    All.push_back(C.Setting.Loads == LoadCaching::L2Only);
     const KernelCounts &N = *C.Metrics.Counts;
     All.insert(All.end(), {N.Instructions, N.Regions, N.GlobalLoads, N.GlobalStores,
                            N.SharedAccesses, globalBytes(N), double(C.Metrics.StaticSmemBytes)});

@@ -30,7 +30,7 @@ bool isCriticalPoint(const VariantSetting &V) {
 } // namespace
 
 KernelSearch::KernelSearch(KnobSpace Space, SearchLimits Limits, const ModelScale &Scale)
-    : Space(Space), Limits(Limits), Model(Space, Scale) {
+    : Space(Space), Limits(Limits), Scale(Scale), Model(Space, Scale) {
   // Each level takes a variant by itself before it can be combined.
   constexpr unsigned LeastForLevels = 9;
   if (Limits.MaxTimed < LeastForLevels)
@@ -64,30 +64,35 @@ ModelPoint KernelSearch::point(const VariantSetting &V) const {
   return Model.point(V, Made ? &Made->Metrics : nullptr, Default ? &Default->Metrics : nullptr);
 }
 
-/// Whether a setting may be tried yet: a knob that would be combined with others must have been
-/// timed, and spilling to shared memory needs spills.
+/// Whether a setting may be tried yet: a register-usage level that would be combined with other
+/// knobs must have been timed.
 bool KernelSearch::worthwhile(const VariantSetting &V) const {
   if (Gone.count(V))
     return false;
-  auto timed = [&](auto Same) { return llvm::any_of(Chosen, Same); };
-  bool Alone = !V.Cap && !V.FrontEndCap;
-  unsigned Others =
-      (V.Loads != LoadCaching::AsCompiled) + V.SmemSpilling + V.RegisterUsageLevel.has_value();
-  if (Others && V.FrontEndCap &&
-      !timed([&](const VariantSetting &W) { return frontEndKind(W) == frontEndKind(V); }))
-    return false;
-  if (V.Loads != LoadCaching::AsCompiled && (!Alone || Others > 1) &&
-      !timed([&](const VariantSetting &W) { return W.Loads == V.Loads; }))
-    return false;
-  if (V.RegisterUsageLevel && (!Alone || Others > 1) &&
-      !timed([&](const VariantSetting &W) { return W.RegisterUsageLevel == V.RegisterUsageLevel; }))
-    return false;
-  if (!V.SmemSpilling)
-    return true;
-  VariantSetting Plain = V;
-  Plain.SmemSpilling = false;
-  const Candidate *Spilling = made(Plain);
-  return Spilling && Spilling->Metrics.SpillBytes > 0;
+  VariantSetting Alone;
+  Alone.RegisterUsageLevel = V.RegisterUsageLevel;
+  return !V.RegisterUsageLevel || V == Alone || llvm::any_of(Chosen, [&](const VariantSetting &W) {
+    return W.RegisterUsageLevel == V.RegisterUsageLevel;
+  });
+}
+
+/// One knob away from the best, or from what is so close to it that a knob may turn the order.
+std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
+  std::vector<VariantSetting> Around;
+  if (Round == 0)
+    return Around;
+  double Close = BestRatio * std::exp(Scale.FrontEnd);
+  auto appendBeside = [&](const VariantSetting &Middle) {
+    for (const VariantSetting &V : neighboursOf(Space, Limits.Effort, Middle))
+      if (worthwhile(V) && !llvm::is_contained(Around, V))
+        Around.push_back(V);
+  };
+  if (Close >= 1)
+    appendBeside({});
+  for (const auto &[V, Ratio] : Ratios)
+    if (Ratio <= Close)
+      appendBeside(V);
+  return Around;
 }
 
 /// The critical points of \p Among, those first whose occupancy is nearest to the default's. With
@@ -133,10 +138,9 @@ std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSettin
   return Levels;
 }
 
-/// \p First, then of \p Among what promises most, each chosen as if those before it had turned out
-/// as expected.
-std::vector<VariantSetting> KernelSearch::pick(std::vector<VariantSetting> First,
-                                               llvm::ArrayRef<VariantSetting> Among,
+/// The landmarks of \p Among, then what promises most: around the best, then elsewhere, each chosen
+/// as if those before it had turned out as expected.
+std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Among,
                                                size_t Count) const {
   VariantModel Believer = Model;
   if (Round == 0)
@@ -146,18 +150,26 @@ std::vector<VariantSetting> KernelSearch::pick(std::vector<VariantSetting> First
     Believer.believe(point(V));
     Picked.push_back(V);
   };
-  for (const VariantSetting &V : First)
+  for (const VariantSetting &V : landmarks(Among))
     if (Picked.size() < Count)
       take(V);
-  while (Picked.size() < Count) {
+  auto mostPromising = [&](auto MayBe) {
     double Most = LeastExpectedGain;
     const VariantSetting *Next = nullptr;
     for (const VariantSetting &V : Among)
-      if (double Gain = Believer.expectedGain(point(V));
+      if (double Gain = MayBe(V) ? Believer.expectedGain(point(V)) : 0;
           Gain > Most && !llvm::is_contained(Picked, V)) {
         Most = Gain;
         Next = &V;
       }
+    return Next;
+  };
+  std::vector<VariantSetting> Around = aroundTheBest();
+  while (Picked.size() < Count) {
+    const VariantSetting *Next =
+        mostPromising([&](const VariantSetting &V) { return llvm::is_contained(Around, V); });
+    if (!Next)
+      Next = mostPromising([](const VariantSetting &) { return true; });
     if (!Next)
       break;
     take(*Next);
@@ -171,11 +183,13 @@ std::vector<VariantSetting> KernelSearch::propose() {
     finish();
     return {};
   }
-  std::vector<VariantSetting> Among = settingsOf(Space, Limits.Effort, BestCap);
-  llvm::erase_if(Among, [&](const VariantSetting &V) { return !worthwhile(V); });
+  std::vector<VariantSetting> Among = aroundTheBest();
+  for (const VariantSetting &V : settingsOf(Space, Limits.Effort))
+    if (worthwhile(V) && !llvm::is_contained(Among, V))
+      Among.push_back(V);
   // Some have the code of others, are forbidden, or carved.
   size_t Size = roundSize();
-  Proposed = pick(landmarks(Among), Among, Size + (Size + 1) / 2);
+  Proposed = pick(Among, Size + (Size + 1) / 2);
   if (Proposed.empty())
     finish();
   return Proposed;
@@ -200,8 +214,12 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
   std::vector<Candidate> All;
   if (const Candidate *Default = made({}))
     All.push_back(*Default);
-  for (const VariantSetting &V : Chosen)
+  for (const VariantSetting &V : Chosen) {
     All.push_back(*made(V));
+    // The best cuts by its code alone: others of its metrics are what is looked for around it.
+    if (auto Ratio = Ratios.find(V); Ratio != Ratios.end() && Ratio->second <= BestRatio)
+      All.back().Metrics.Counts.reset();
+  }
   size_t Known = All.size();
   for (const Candidate &C : Made) {
     if (C.Setting.isDefault() || Gone.count(C.Setting))
@@ -220,7 +238,7 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
     if (!Gone.count(C.Setting))
       Among.push_back(C.Setting);
 
-  std::vector<VariantSetting> Now = pick(landmarks(Among), Among, roundSize());
+  std::vector<VariantSetting> Now = pick(Among, roundSize());
   if (Round == 0)
     Model.learn(Measured{point({}), 0});
   ++Round;
@@ -230,16 +248,14 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
   return Now;
 }
 
-void KernelSearch::learn(const std::map<VariantSetting, double> &Ratios) {
+void KernelSearch::learn(const std::map<VariantSetting, double> &New) {
   std::vector<Measured> Seen;
-  for (const auto &[V, Ratio] : Ratios) {
+  for (const auto &[V, Ratio] : New) {
     if (!(Ratio > 0) || V.isDefault())
       continue;
     Seen.push_back({point(V), std::log(std::clamp(Ratio, LeastRatio, LargestRatio))});
-    if (Ratio < BestRatio) {
-      BestRatio = Ratio;
-      BestCap = V.Cap;
-    }
+    Ratios[V] = Ratio;
+    BestRatio = std::min(BestRatio, Ratio);
   }
   Model.learn(Seen);
 }

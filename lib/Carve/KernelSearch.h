@@ -35,7 +35,7 @@ public:
   /// propose() may still give some.
   std::vector<VariantSetting> carve(std::vector<Candidate> Made);
   /// Takes times over the default's. Without it the next round rests on the model alone.
-  void learn(const std::map<VariantSetting, double> &Ratios);
+  void learn(const std::map<VariantSetting, double> &New);
 
   unsigned timed() const { return Timed; }
   /// What is not timed, in the order in which it was decided. Complete when propose() gives
@@ -50,17 +50,18 @@ private:
   ModelPoint point(const VariantSetting &V) const;
   std::vector<VariantSetting> nearestPoints(llvm::ArrayRef<VariantSetting> Among) const;
   std::vector<VariantSetting> landmarks(llvm::ArrayRef<VariantSetting> Among) const;
-  std::vector<VariantSetting> pick(std::vector<VariantSetting> First,
-                                   llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
+  std::vector<VariantSetting> aroundTheBest() const;
+  std::vector<VariantSetting> pick(llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
   void cut(const VariantSetting &V, std::string Reason);
   void finish();
 
   KnobSpace Space;
   SearchLimits Limits;
+  ModelScale Scale;
   VariantModel Model;
   unsigned Timed = 0;
-  unsigned Round = 0; ///< Rounds that are carved.
-  std::optional<unsigned> BestCap;
+  unsigned Round = 0;                      ///< Rounds that are carved.
+  std::map<VariantSetting, double> Ratios; ///< Of those timed.
   double BestRatio = 1;
   std::map<VariantSetting, Candidate> Candidates; ///< Compiled, with the default.
   std::vector<VariantSetting> InOrder;            ///< The same, as they came, without the default.

@@ -34,67 +34,94 @@ std::set<unsigned> capsOf(const KnobSpace &Space, unsigned Effort) {
   return Caps;
 }
 
-/// Front-end caps that go with \p Cap, none of them included.
-std::vector<std::optional<unsigned>> frontEndCapsWith(const KnobSpace &Space, unsigned Effort,
-                                                      std::optional<unsigned> Cap,
-                                                      std::optional<unsigned> BestCap) {
-  std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
-  if (!Space.FrontEndCaps || Effort < 1)
-    return FrontEnds;
-  FrontEnds.push_back(FreeFrontEndCap);
-  if (!Cap)
-    return FrontEnds;
-  // Every other cap is one more run of the front end; critical points are shared between kernels.
-  bool IsPoint = std::binary_search(Space.Caps.begin(), Space.Caps.end(), *Cap);
-  if (*Cap != FreeFrontEndCap && (IsPoint || Cap == BestCap))
-    FrontEnds.push_back(*Cap);
-  if (Effort < 2 || Cap != BestCap)
-    return FrontEnds;
-  auto Above = std::upper_bound(Space.Caps.begin(), Space.Caps.end(), *Cap);
-  if (Above != Space.Caps.end() && *Above != FreeFrontEndCap)
-    FrontEnds.push_back(*Above);
-  auto Below = std::lower_bound(Space.Caps.begin(), Space.Caps.end(), *Cap);
-  if (Below != Space.Caps.begin())
-    FrontEnds.push_back(*std::prev(Below));
-  return FrontEnds;
-}
-
-/// \p Base, and what else may be set beside it.
-void appendWithKnobs(std::vector<VariantSetting> &To, const VariantSetting &Base,
-                     const KnobSpace &Space, unsigned Effort) {
-  To.push_back(Base);
-  auto append = [&](auto Change) {
-    VariantSetting V = Base;
-    Change(V);
-    To.push_back(V);
-  };
-  if (Effort >= 2 && Space.LoadCaching)
-    append([](VariantSetting &V) { V.Loads = LoadCaching::L2Only; });
-  if (Effort >= 2 && Space.SmemSpilling)
-    append([](VariantSetting &V) { V.SmemSpilling = true; });
-  if (Effort >= 3)
-    for (unsigned Level : Space.RegisterUsageLevels)
-      append([&](VariantSetting &V) { V.RegisterUsageLevel = Level; });
-}
-
-} // namespace
-
-std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned Effort,
-                                              std::optional<unsigned> BestCap) {
-  std::vector<std::optional<unsigned>> Caps{std::nullopt};
-  for (unsigned Cap : capsOf(Space, Effort))
-    Caps.push_back(Cap);
-  std::vector<VariantSetting> Settings;
-  for (std::optional<unsigned> Cap : Caps)
-    for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, Cap, BestCap)) {
-      VariantSetting V;
-      V.Cap = Cap;
-      V.FrontEndCap = FrontEnd;
-      appendWithKnobs(Settings, V, Space, Effort);
-    }
+/// What is possible of \p Settings.
+std::vector<VariantSetting> possible(std::vector<VariantSetting> Settings, const KnobSpace &Space) {
   std::set<VariantSetting> Possible(Space.Only.begin(), Space.Only.end());
   std::erase_if(Settings, [&](const VariantSetting &V) {
     return V.isDefault() || (!Possible.empty() && !Possible.count(V));
   });
   return Settings;
+}
+
+/// Front-end caps that go with \p Cap, none of them included.
+std::vector<std::optional<unsigned>> frontEndCapsWith(const KnobSpace &Space, unsigned Effort,
+                                                      std::optional<unsigned> Cap) {
+  std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
+  if (!Space.FrontEndCaps || Effort < 1)
+    return FrontEnds;
+  FrontEnds.push_back(FreeFrontEndCap);
+  if (Cap && *Cap != FreeFrontEndCap)
+    FrontEnds.push_back(*Cap);
+  return FrontEnds;
+}
+
+/// The nearest on both sides of \p Cap among \p Caps, itself left out.
+void appendBeside(std::set<unsigned> &To, const std::set<unsigned> &Caps, unsigned Cap) {
+  if (auto Above = Caps.upper_bound(Cap); Above != Caps.end())
+    To.insert(*Above);
+  if (auto Below = Caps.lower_bound(Cap); Below != Caps.begin())
+    To.insert(*std::prev(Below));
+}
+
+} // namespace
+
+std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned Effort) {
+  std::vector<std::optional<unsigned>> Caps{std::nullopt};
+  for (unsigned Cap : capsOf(Space, Effort))
+    Caps.push_back(Cap);
+  std::vector<VariantSetting> Settings;
+  for (std::optional<unsigned> Cap : Caps)
+    for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, Cap)) {
+      // Every other cap is one more run of the front end; critical points are shared by kernels.
+      if (FrontEnd && FrontEnd == Cap &&
+          !std::binary_search(Space.Caps.begin(), Space.Caps.end(), *Cap))
+        continue;
+      VariantSetting V;
+      V.Cap = Cap;
+      V.FrontEndCap = FrontEnd;
+      Settings.push_back(V);
+      if (Effort >= 3)
+        for (unsigned Level : Space.RegisterUsageLevels) {
+          V.RegisterUsageLevel = Level;
+          Settings.push_back(V);
+        }
+    }
+  if (Effort >= 2 && Space.LoadCaching)
+    Settings.push_back({.Cap = {}, .Loads = LoadCaching::L2Only});
+  if (Effort >= 2 && Space.SmemSpilling)
+    Settings.push_back({.Cap = {}, .SmemSpilling = true});
+  return possible(std::move(Settings), Space);
+}
+
+std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned Effort,
+                                                const VariantSetting &V) {
+  std::vector<VariantSetting> Neighbours;
+  auto append = [&](auto Change) {
+    VariantSetting W = V;
+    Change(W);
+    if (W != V)
+      Neighbours.push_back(W);
+  };
+  for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, V.Cap))
+    append([&](VariantSetting &W) { W.FrontEndCap = FrontEnd; });
+  if (Effort >= 2 && Space.SmemSpilling)
+    append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
+  if (Effort >= 2 && Space.LoadCaching)
+    append([](VariantSetting &W) {
+      W.Loads = W.Loads == LoadCaching::L2Only ? LoadCaching::AsCompiled : LoadCaching::L2Only;
+    });
+  if (Effort >= 3)
+    for (unsigned Level : Space.RegisterUsageLevels)
+      append([&](VariantSetting &W) { W.RegisterUsageLevel = Level; });
+  std::set<unsigned> Beside;
+  unsigned Cap = V.Cap.value_or(Space.DefaultRegs);
+  appendBeside(Beside, {Space.Caps.begin(), Space.Caps.end()}, Cap);
+  appendBeside(Beside, capsOf(Space, Effort), Cap);
+  for (unsigned Other : Beside)
+    append([&](VariantSetting &W) {
+      if (V.FrontEndCap && V.FrontEndCap == V.Cap)
+        W.FrontEndCap = Other;
+      W.Cap = Other;
+    });
+  return possible(std::move(Neighbours), Space);
 }

@@ -28,12 +28,17 @@ struct KnobSpace {
 /// The cap of a front end that is told to take all registers: not the same as no cap.
 constexpr unsigned FreeFrontEndCap = 255;
 
-/// The settings of \p Space that \p Effort allows (SearchLimits), each once, the default left out.
-/// Front-end caps are free, or the register cap itself where that is a critical point; with \p
-/// BestCap, where known, itself, and those of the critical points beside it. Load caching, spilling
-/// to shared memory and register-usage levels stand alone and with every cap; levels with front-end
-/// caps, too.
-std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort,
-                                       std::optional<unsigned> BestCap);
+/// The settings of \p Space that \p Effort allows (SearchLimits) without knowing the best, each
+/// once, the default left out. Front-end caps are free, or the register cap itself where that is a
+/// critical point. Load caching and spilling to shared memory stand alone, register-usage levels
+/// also with caps of both kinds.
+std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
+
+/// What one knob set otherwise makes of \p V, as far as \p Effort allows: the front end free, with
+/// the same cap, or as compiled; spilling to shared memory, load caching, each register-usage
+/// level; the nearest caps on both sides, critical points and others. A front-end cap that is the
+/// register cap goes with it. The default left out.
+std::vector<VariantSetting> neighboursOf(const KnobSpace &Space, unsigned Effort,
+                                         const VariantSetting &V);
 
 } // namespace carve

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 using namespace carve;
 
@@ -27,6 +28,12 @@ enum Column {
   Regs,
   Launches,
   TotalNs,
+  FirstOptional,
+  SmemSpilling = FirstOptional,
+  SpillBytes,
+  Occupancy,
+  Efficiency,
+  Utilization,
   ColumnCount
 };
 constexpr std::array<llvm::StringLiteral, ColumnCount> ColumnNames{"program",
@@ -41,13 +48,18 @@ constexpr std::array<llvm::StringLiteral, ColumnCount> ColumnNames{"program",
                                                                    "dlcm",
                                                                    "regs_per_thread",
                                                                    "launches",
-                                                                   "total_ns"};
+                                                                   "total_ns",
+                                                                   "smem_spilling",
+                                                                   "spill_bytes",
+                                                                   "occupancy",
+                                                                   "efficiency",
+                                                                   "utilization"};
 
 using Fields = llvm::SmallVector<llvm::StringRef, 20>;
 
-/// Where each column stands in a row, and how many there are.
+/// Where each column stands in a row, the optional ones where they do, and how many there are.
 struct Header {
-  std::array<size_t, ColumnCount> Places{};
+  std::array<std::optional<size_t>, ColumnCount> Places{};
   size_t Width = 0;
 };
 
@@ -57,7 +69,8 @@ public:
   Line(llvm::StringRef File, size_t Number, const Header &H, Fields Texts)
       : File(File), Number(Number), H(H), Texts(std::move(Texts)) {}
 
-  llvm::StringRef text(Column C) const { return Texts[H.Places[C]]; }
+  /// `-` where the table has no such column.
+  llvm::StringRef text(Column C) const { return H.Places[C] ? Texts[*H.Places[C]] : "-"; }
 
   llvm::Error wrong(Column C, llvm::StringRef Expected) const {
     return malformed(File + ":" + llvm::Twine(Number) + ": column '" + ColumnNames[C] + "' is '" +
@@ -102,6 +115,18 @@ public:
     return Fits ? llvm::Error::success() : wrong(C, "three extents such as 128,1,1");
   }
 
+  /// A number that may be missing, from 0 to \p Most.
+  llvm::Error readMetric(Column C, double Most, llvm::StringRef Expected,
+                         std::optional<double> &To) const {
+    if (text(C) == "-")
+      return llvm::Error::success();
+    double Number = 0;
+    if (text(C).getAsDouble(Number) || !std::isfinite(Number) || Number < 0 || Number > Most)
+      return wrong(C, Expected);
+    To = Number;
+    return llvm::Error::success();
+  }
+
 private:
   llvm::StringRef File;
   size_t Number;
@@ -115,11 +140,13 @@ llvm::Expected<Header> readHeader(llvm::StringRef Text, llvm::StringRef Name) {
   Header H;
   H.Width = Names.size();
   for (size_t C = 0; C < ColumnCount; ++C) {
-    if (llvm::count(Names, ColumnNames[C]) != 1)
-      return malformed(Name + ":1: column '" + ColumnNames[C] + "' stands " +
-                       llvm::Twine(llvm::count(Names, ColumnNames[C])) +
-                       " times in the header, expected once");
-    H.Places[C] = llvm::find(Names, ColumnNames[C]) - Names.begin();
+    auto Times = llvm::count(Names, ColumnNames[C]);
+    bool Optional = C >= FirstOptional;
+    if (Times > 1 || (Times == 0 && !Optional))
+      return malformed(Name + ":1: column '" + ColumnNames[C] + "' stands " + llvm::Twine(Times) +
+                       " times in the header, expected " + (Optional ? "at most " : "") + "once");
+    if (Times == 1)
+      H.Places[C] = llvm::find(Names, ColumnNames[C]) - Names.begin();
   }
   return H;
 }
@@ -133,7 +160,28 @@ llvm::Error readSetting(const Line &L, SweepSetting &To) {
     if (llvm::Error E = L.read(Level, To.RegisterUsageLevel))
       return E;
   if (L.text(Dlcm) != "-")
-    return L.read(Dlcm, To.Dlcm);
+    if (llvm::Error E = L.read(Dlcm, To.Dlcm))
+      return E;
+  llvm::StringRef Smem = L.text(SmemSpilling);
+  if (Smem != "0" && Smem != "1" && Smem != "-")
+    return L.wrong(SmemSpilling, "0 or 1");
+  To.SmemSpilling = Smem == "1";
+  return llvm::Error::success();
+}
+
+llvm::Error readMetrics(const Line &L, SweepMetrics &To) {
+  if (L.text(SpillBytes) != "-")
+    if (llvm::Error E = L.read(SpillBytes, To.SpillBytes.emplace()))
+      return E;
+  if (llvm::Error E = L.readMetric(Occupancy, 1, "a share from 0 to 1, or '-'", To.Occupancy))
+    return E;
+  constexpr double Any = std::numeric_limits<double>::max();
+  for (auto [C, Metric] : {std::pair(Efficiency, &To.Efficiency), {Utilization, &To.Utilization}}) {
+    if (llvm::Error E = L.readMetric(C, Any, "a number from 0, or '-'", *Metric))
+      return E;
+    if (*Metric == 0.0)
+      *Metric = std::nullopt;
+  }
   return llvm::Error::success();
 }
 
@@ -162,6 +210,8 @@ llvm::Expected<SweepRow> readRow(const Line &L) {
   if (llvm::Error E = L.read(Launches, R.Launches))
     return E;
   if (llvm::Error E = L.read(TotalNs, R.TotalNs))
+    return E;
+  if (llvm::Error E = readMetrics(L, R.Metrics))
     return E;
   return R;
 }

@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace carve;
 
@@ -19,6 +20,7 @@ struct KernelRows {
   struct Launches {
     double NsPerLaunch = 0;
     uint64_t Count = 0;
+    SweepMetrics Metrics;
   };
   struct Setting {
     std::map<LaunchShape, Launches> Shapes;
@@ -32,9 +34,9 @@ struct KernelRows {
       return;
     Setting &S = Settings[R.Setting];
     double NsPerLaunch = R.TotalNs / double(R.Launches);
-    auto [At, New] = S.Shapes.try_emplace(R.Shape, Launches{NsPerLaunch, R.Launches});
+    auto [At, New] = S.Shapes.try_emplace(R.Shape, Launches{NsPerLaunch, R.Launches, R.Metrics});
     if (!New && NsPerLaunch < At->second.NsPerLaunch)
-      At->second = {NsPerLaunch, R.Launches};
+      At->second = {NsPerLaunch, R.Launches, R.Metrics};
     S.RegsPerThread = std::max(S.RegsPerThread, R.RegsPerThread);
     S.StaticSmemBytes = std::max(S.StaticSmemBytes, R.StaticSmemBytes);
   }
@@ -71,7 +73,9 @@ std::optional<SweptKernel> sweptKernel(const std::string &Name, const KernelRows
             })->first;
   for (const auto &[Setting, S] : Rows.Settings)
     if (std::optional<double> Ns = comparableNs(S, Default->second))
-      K.Variants[Setting] = {*Ns, S.RegsPerThread};
+      K.Variants[Setting] = {*Ns, S.RegsPerThread,
+                             S.Shapes.count(K.Shape) ? S.Shapes.at(K.Shape).Metrics
+                                                     : SweepMetrics()};
   return K;
 }
 
@@ -188,7 +192,7 @@ SweptSpace carve::sweptSpace(const SweptKernel &K, const DeviceModel &D) {
   Space.DefaultRegs = Region.Default.RegsPerThread;
   Space.MinRegs = Region.rMin();
   Space.MaxRegs = Region.rMax();
-  Space.FrontEndCaps = Space.LoadCaching = true;
+  Space.FrontEndCaps = Space.LoadCaching = Space.SmemSpilling = true;
   for (unsigned Level : Levels) {
     VariantSetting V;
     SweepSetting Knobs;
@@ -197,14 +201,31 @@ SweptSpace carve::sweptSpace(const SweptKernel &K, const DeviceModel &D) {
       V.RegisterUsageLevel = Level;
       Space.RegisterUsageLevels.push_back(Level);
     }
-    addRows(Swept, K, V, Knobs);
-    V.Loads = LoadCaching::L2Only;
-    Knobs.Dlcm = "cg";
-    addRows(Swept, K, V, Knobs);
+    for (bool Smem : {false, true})
+      for (bool CacheGlobal : {false, true}) {
+        V.SmemSpilling = Knobs.SmemSpilling = Smem;
+        V.Loads = CacheGlobal ? LoadCaching::L2Only : LoadCaching::AsCompiled;
+        Knobs.Dlcm = CacheGlobal ? "cg" : "";
+        addRows(Swept, K, V, Knobs);
+      }
   }
   for (const auto &[Setting, Row] : Swept.Rows)
     Space.Only.push_back(Setting);
   return Swept;
+}
+
+/// The counts that gave \p M its efficiency and utilization. How often spills are executed the
+/// table does not say: as if once.
+static KernelCounts sweptCounts(const StaticMetrics &M, const LaunchShape &Shape) {
+  double Threads = double(Shape.Grid[0]) * Shape.Grid[1] * Shape.Grid[2] * Shape.threadsPerBlock();
+  KernelCounts Counts;
+  Counts.Instructions = 1 / (*M.Efficiency * Threads);
+  // Utilization is inversely proportional to the regions.
+  if (M.Utilization && M.BlocksPerSm)
+    Counts.Regions =
+        utilization(Counts.Instructions, 1, M.WarpsPerBlock, M.BlocksPerSm) / *M.Utilization;
+  Counts.LocalLoadBytes = M.SpillBytes;
+  return Counts;
 }
 
 StaticMetrics carve::sweptMetrics(const SweptKernel &K, const SweptVariant &V,
@@ -217,8 +238,18 @@ StaticMetrics carve::sweptMetrics(const SweptKernel &K, const SweptVariant &V,
   StaticMetrics M;
   M.RegsPerThread = V.RegsPerThread;
   M.StaticSmemBytes = K.StaticSmemBytes;
+  M.SpillBytes = V.Metrics.SpillBytes.value_or(0);
   M.BlocksPerSm = blocksPerSm(D, B);
   M.WarpsPerBlock = (B.ThreadsPerBlock + D.WarpSize - 1) / D.WarpSize;
   M.Occupancy = double(M.BlocksPerSm * M.WarpsPerBlock) * D.WarpSize / D.MaxThreadsPerSm;
+  if (V.Metrics.Occupancy) {
+    M.Occupancy = *V.Metrics.Occupancy;
+    M.BlocksPerSm =
+        std::lround(M.Occupancy * D.MaxThreadsPerSm / D.WarpSize / std::max(1u, M.WarpsPerBlock));
+  }
+  M.Efficiency = V.Metrics.Efficiency;
+  M.Utilization = V.Metrics.Utilization;
+  if (M.Efficiency)
+    M.Counts = sweptCounts(M, K.Shape);
   return M;
 }

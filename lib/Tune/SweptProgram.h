@@ -17,6 +17,7 @@ namespace carve {
 struct SweptVariant {
   double TimeNs = 0; ///< Over all shapes, for as many launches as the default has.
   unsigned RegsPerThread = 0;
+  SweepMetrics Metrics; ///< In the shape that takes most of its time.
 };
 
 struct SweptKernel {
@@ -57,7 +58,8 @@ struct SweptSpace {
 /// the row of the next cap above whose code fits into it: the same code, as far as registers tell.
 SweptSpace sweptSpace(const SweptKernel &K, const DeviceModel &D);
 
-/// The metrics that a table has: registers, shared memory and occupancy.
+/// The metrics that a table has of \p V: registers, occupancy (its own, else from registers and
+/// shared memory), spills, and with efficiency also counts of instructions.
 StaticMetrics sweptMetrics(const SweptKernel &K, const SweptVariant &V, const DeviceModel &D);
 
 } // namespace carve

@@ -158,25 +158,47 @@ TEST(KernelSearch, KnobsAreCombinedOnlyAfterEachWasTimed) {
   EXPECT_TRUE(Combined);
 }
 
-TEST(KernelSearch, SpillingToSharedMemoryIsTriedWhereThereAreSpills) {
+TEST(KernelSearch, EveryKnobIsTriedAtTheBestAndNoneFarFromIt) {
   KnobSpace Space = space();
   Space.SmemSpilling = true;
-  for (bool Spills : {false, true}) {
-    KernelSearch S(Space, {2, 24});
+  KernelSearch S(Space, {2, 24});
+  World W;
+  W.Ratio = [](const VariantSetting &V) { return V.Cap == 64u ? 0.8 : 1.1; };
+  W.run(S);
+  ASSERT_EQ(W.Timed.size(), 2u);
+  for (llvm::StringRef Name : {"r64-smem", "r64-cg", "r64-f64", "r64-f255"})
+    EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed(Name))) << Name.str();
+  for (const auto &Round : W.Proposed)
+    for (const VariantSetting &V : Round)
+      if (V.SmemSpilling || V.Loads == LoadCaching::L2Only) {
+        EXPECT_TRUE(!V.Cap || V.Cap == 64u) << variantName(V);
+      }
+}
+
+TEST(KernelSearch, WhatIsAsGoodAsTheBestHasItsKnobsTriedToo) {
+  for (double Second : {0.81, 0.95}) {
+    KernelSearch S(space(), {2, 24});
     World W;
-    W.Code = [&](Candidate &C) {
-      C.Metrics.SpillBytes = Spills && C.Setting.Cap == 32u && !C.Setting.SmemSpilling ? 64 : 0;
+    W.Ratio = [&](const VariantSetting &V) {
+      return V.Cap == 64u ? 0.8 : V.Cap == 40u ? Second : 1.1;
     };
     W.run(S);
-    std::set<VariantSetting> Smem;
-    for (const auto &Round : W.Proposed)
-      for (const VariantSetting &V : Round)
-        if (V.SmemSpilling)
-          Smem.insert(V);
-    EXPECT_EQ(!Smem.empty(), Spills);
-    for (const VariantSetting &V : Smem)
-      EXPECT_EQ(V.Cap, 32u);
+    EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r64-cg")));
+    EXPECT_EQ(llvm::is_contained(W.allTimed(), parsed("r40-cg")), Second < 0.9);
   }
+}
+
+TEST(KernelSearch, TheBestCutsNothingByItsMetrics) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.Code = [](Candidate &C) {
+    KernelCounts &N = C.Metrics.Counts.emplace();
+    N.Instructions = C.Setting.Cap.value_or(48);
+  };
+  W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
+  W.run(S);
+  // The metrics are those of r40.
+  EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r40-f40")));
 }
 
 TEST(KernelSearch, WhatCannotBeMadeIsNotAskedForAgain) {
@@ -256,20 +278,42 @@ TEST(KernelSearch, OfATableOnlyItsRowsAreAskedFor) {
   EXPECT_EQ(W.allTimed().size(), 3u);
 }
 
-TEST(KnobSpace, FrontEndCapsBesideTheBestAreThoseOfItsNeighbours) {
-  auto has = [&](std::optional<unsigned> Best, llvm::StringRef Name) {
-    return llvm::is_contained(settingsOf(space(), 2, Best), parsed(Name));
+TEST(KnobSpace, FrontEndCapsAreFreeOrThatOfACriticalPoint) {
+  auto has = [](llvm::StringRef Name) {
+    return llvm::is_contained(settingsOf(space(), 2), parsed(Name));
   };
-  EXPECT_TRUE(has(48, "r48-f40"));
-  EXPECT_TRUE(has(48, "r48-f64"));
-  EXPECT_FALSE(has(40, "r48-f64"));
-  EXPECT_TRUE(has({}, "r48-f48"));
-  EXPECT_TRUE(has({}, "r48-f255"));
-  EXPECT_TRUE(has({}, "f255"));
+  EXPECT_TRUE(has("r48-f48"));
+  EXPECT_TRUE(has("r48-f255"));
+  EXPECT_TRUE(has("f255"));
+  EXPECT_TRUE(has("r50"));
+  EXPECT_FALSE(has("r50-f50"));
+  EXPECT_FALSE(has("r48-f64"));
+}
+
+TEST(KnobSpace, NeighboursDifferInOneKnob) {
+  KnobSpace Space = space();
+  Space.SmemSpilling = true;
+  auto names = [&](unsigned Effort, llvm::StringRef Of) {
+    std::set<std::string> Names;
+    for (const VariantSetting &V : neighboursOf(Space, Effort, parsed(Of)))
+      Names.insert(variantName(V));
+    return Names;
+  };
+  using Expected = std::set<std::string>;
+  // 38 and 42 are the nearest caps, 32 and 48 the nearest critical points.
+  EXPECT_EQ(names(2, "r40-f40"), (Expected{"r40", "r40-f255", "r40-f40-smem", "r40-f40-cg",
+                                           "r38-f38", "r42-f42", "r32-f32", "r48-f48"}));
+  EXPECT_EQ(names(1, "r80"), (Expected{"r64", "r80-f80", "r80-f255"}));
+  EXPECT_EQ(names(3, "smem-l10"),
+            (Expected{"f255-smem-l10", "l10", "smem-cg-l10", "smem-l0", "r46-smem-l10",
+                      "r50-smem-l10", "r40-smem-l10", "r64-smem-l10"}));
+  EXPECT_EQ(names(1, "default"), (Expected{"f255", "r40", "r64"}));
+  Space.Only = {parsed("r40-cg"), parsed("cg")};
+  EXPECT_EQ(names(2, "r40"), Expected{"r40-cg"});
 }
 
 TEST(KnobSpace, CapsStayInTheRegisterRegion) {
-  for (const VariantSetting &V : settingsOf(space(), 3, 80))
+  for (const VariantSetting &V : settingsOf(space(), 3))
     if (V.Cap) {
       EXPECT_GE(*V.Cap, 24u);
       EXPECT_LE(*V.Cap, 80u);

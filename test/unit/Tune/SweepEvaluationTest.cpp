@@ -130,6 +130,26 @@ TEST(SweptSpace, ACapIsAnsweredByTheNextRowWhoseCodeFits) {
   EXPECT_EQ(S.Rows.count(V), 0u);
 }
 
+TEST(SweptSpace, SpillingToSharedMemoryIsAKnobAndItsMetricsAreTheTables) {
+  SweepRow Default = row("k", setting({}), 32, 10), Smem = Default;
+  Smem.Setting.SmemSpilling = true;
+  double Threads = double(Default.Shape.threadsPerBlock()) * Default.Shape.Grid[0];
+  Smem.Metrics = {8, 0.5, 1 / (200 * Threads), {}};
+  SweptKernel K = kernel({Default, Smem});
+  SweptSpace S = sweptSpace(K, device());
+  VariantSetting V;
+  V.SmemSpilling = true;
+  ASSERT_EQ(S.Rows.count(V), 1u);
+  EXPECT_EQ(S.Rows.at(V), Smem.Setting);
+  StaticMetrics M = sweptMetrics(K, K.Variants.at(Smem.Setting), device());
+  EXPECT_EQ(M.SpillBytes, 8u);
+  EXPECT_DOUBLE_EQ(M.Occupancy, 0.5);
+  EXPECT_EQ(M.BlocksPerSm * Default.Shape.threadsPerBlock(), 1024u);
+  ASSERT_TRUE(M.Counts);
+  EXPECT_NEAR(M.Counts->Instructions, 200, 1e-9);
+  EXPECT_FALSE(sweptMetrics(K, K.Variants.at({}), device()).Counts);
+}
+
 TEST(SweepEvaluation, EachWayTakesWhatItMay) {
   ProgramEvaluation E = evaluated({
       row("a", setting({}), 48, 100),

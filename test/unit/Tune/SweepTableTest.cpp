@@ -87,6 +87,55 @@ TEST(SweepTable, AnErrorNamesFileLineColumnActualAndExpected) {
                                               "', expected a time in nanoseconds");
 }
 
+namespace {
+
+/// A table whose only row has \p Value in the optional column \p Name.
+std::string withColumn(llvm::StringRef Name, llvm::StringRef Value) {
+  return (Header.drop_back() + "\t" + Name + "\np\tk\t1,1,1\t32,1,1\t0\t0\t-\t-\t5\t-\t32\t1\t1\t" +
+          Value + "\n")
+      .str();
+}
+
+SweepRow rowWithColumn(llvm::StringRef Name, llvm::StringRef Value) {
+  return llvm::cantFail(parseSweepTable(withColumn(Name, Value), "t.tsv")).front();
+}
+
+} // namespace
+
+TEST(SweepTable, OptionalColumns) {
+  EXPECT_TRUE(rowWithColumn("smem_spilling", "1").Setting.SmemSpilling);
+  EXPECT_TRUE(rowWithColumn("smem_spilling", "0").Setting.isDefault());
+  EXPECT_EQ(rowWithColumn("spill_bytes", "24").Metrics.SpillBytes, 24u);
+  EXPECT_EQ(rowWithColumn("occupancy", "0.625").Metrics.Occupancy, 0.625);
+  EXPECT_EQ(rowWithColumn("efficiency", "2e-10").Metrics.Efficiency, 2e-10);
+  EXPECT_EQ(rowWithColumn("utilization", "165.5").Metrics.Utilization, 165.5);
+  EXPECT_FALSE(rowWithColumn("efficiency", "0").Metrics.Efficiency);
+  for (const char *Column :
+       {"smem_spilling", "spill_bytes", "occupancy", "efficiency", "utilization", "note"}) {
+    SweepRow R = rowWithColumn(Column, "-");
+    EXPECT_TRUE(R.Setting.isDefault()) << Column;
+    EXPECT_FALSE(R.Metrics.SpillBytes || R.Metrics.Occupancy || R.Metrics.Efficiency ||
+                 R.Metrics.Utilization)
+        << Column;
+  }
+}
+
+TEST(SweepTable, AnErrorInAnOptionalColumn) {
+  EXPECT_EQ(errorOf(withColumn("smem_spilling", "yes")),
+            "t.tsv:2: column 'smem_spilling' is 'yes', expected 0 or 1");
+  EXPECT_EQ(errorOf(withColumn("spill_bytes", "-8")),
+            "t.tsv:2: column 'spill_bytes' is '-8', expected a whole number");
+  EXPECT_EQ(errorOf(withColumn("occupancy", "62")),
+            "t.tsv:2: column 'occupancy' is '62', expected a share from 0 to 1, or '-'");
+  for (const char *Column : {"efficiency", "utilization"})
+    for (const char *Value : {"nan", "-1", ""})
+      EXPECT_EQ(errorOf(withColumn(Column, Value)), std::string("t.tsv:2: column '") + Column +
+                                                        "' is '" + Value +
+                                                        "', expected a number from 0, or '-'");
+  EXPECT_EQ(errorOf((Header.drop_back() + "\toccupancy\toccupancy\n").str()),
+            "t.tsv:1: column 'occupancy' stands 2 times in the header, expected at most once");
+}
+
 TEST(SweepTable, AnErrorInTheShapeOfTheTable) {
   EXPECT_EQ(errorOf(""), "t.tsv: the file is empty, expected a table with a header");
   EXPECT_EQ(errorOf(Header.str()), "t.tsv: no rows under the header, expected at least one");
