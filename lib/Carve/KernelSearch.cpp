@@ -114,7 +114,7 @@ KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
     Points.push_back({Levels + OfRegs * std::abs(double(*V.Cap) - Space.DefaultRegs), V});
   }
   llvm::stable_sort(Points, llvm::less_first());
-  size_t Most = Limits.Effort == 0 ? Points.size() : (Limits.MaxTimed + 2) / 3;
+  size_t Most = Limits.Effort == 0 ? Points.size() : std::max(1u, Limits.MaxTimed / 3);
   std::vector<VariantSetting> Nearest;
   for (const auto &[Distance, V] : Points)
     if (Nearest.size() < Most)

@@ -1,6 +1,6 @@
 // A Gaussian process with a mean from registers and occupancy. The covariance of two variants is a
 // sum over what they share: caps by distance (exponential, because times jump between caps), then
-// front-end flavour and level, each by itself and together with the cap. Observations are appended
+// each other knob, by itself and together with the cap. Observations are appended
 // to the Cholesky factor, so that a batch can be chosen by believing in the means of those already
 // in it (kriging believer; Ginsbourger et al. 2010).
 #include "Carve/VariantModel.h"
@@ -58,14 +58,14 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   if (X.Cap.has_value() != Y.Cap.has_value())
     Caps *= Scale.UncappedLike;
   double Sum = square(CapSpread) * Caps;
-  if (frontEndKind(X) == frontEndKind(Y))
-    Sum += square(Scale.FrontEnd) + square(Scale.FrontEndCap) * Caps;
-  if (X.RegisterUsageLevel == Y.RegisterUsageLevel)
-    Sum += square(Scale.Level) + square(Scale.LevelCap) * Caps;
-  if (X.SmemSpilling == Y.SmemSpilling)
-    Sum += square(Scale.Smem);
-  if (X.Loads == Y.Loads)
-    Sum += square(Scale.Loads);
+  auto addKnob = [&](bool Same, double Scale) {
+    if (Same)
+      Sum += square(Scale) * (1 + Caps);
+  };
+  addKnob(frontEndKind(X) == frontEndKind(Y), Scale.FrontEnd);
+  addKnob(X.RegisterUsageLevel == Y.RegisterUsageLevel, Scale.Level);
+  addKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
+  addKnob(X.Loads == Y.Loads, Scale.Loads);
   if (X == Y)
     Sum += square(Scale.Own);
   return Sum;

@@ -17,12 +17,10 @@ namespace carve {
 struct ModelScale {
   double Cap = 0.10;         ///< Between register caps that have nothing in common.
   double CapDistance = 0.5;  ///< Doublings of the cap over which times lose their likeness.
-  double FrontEnd = 0.04;    ///< What a front-end flavour does at every cap.
-  double FrontEndCap = 0.04; ///< And at one.
-  double Level = 0.02;       ///< The same of a register-usage level.
-  double LevelCap = 0.02;
-  double Smem = 0.04;        ///< Spilling to shared memory.
-  double Loads = 0.01;       ///< Load caching.
+  double FrontEnd = 0.04;    ///< What a front-end flavour does at every cap, and again at one.
+  double Level = 0.02;       ///< The same of a register-usage level,
+  double Smem = 0.04;        ///< of spilling to shared memory,
+  double Loads = 0.01;       ///< and of load caching.
   double Own = 0.01;         ///< Of every variant by itself: scheduling, noise.
   double FewerRegs = 0.06;   ///< Expected loss by halving the default's registers,
   double MoreBlocks = 0.03;  ///< and gain by doubling the blocks per SM.
