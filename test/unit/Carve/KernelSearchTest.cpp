@@ -192,7 +192,10 @@ TEST(KernelSearch, WhatIsAsGoodAsTheBestHasItsKnobsTriedToo) {
 TEST(KernelSearch, TheBestCutsNothingByItsMetrics) {
   KernelSearch S(space(), {2, 12});
   World W;
-  W.Code = [](Candidate &C) { C.Metrics.Counts.emplace().Instructions = 100; };
+  W.Code = [](Candidate &C) {
+    C.Metrics.Counts.emplace().Instructions = 100;
+    C.Metrics.Occupancy = C.Metrics.BlocksPerSm / 10.0;
+  };
   W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
   W.run(S);
   // Their metrics are those of r40.
