@@ -77,7 +77,8 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
     if (!C.CodeDigest.empty()) {
       auto [Same, New] = ByDigest.try_emplace(C.CodeDigest, I);
       if (!New && I >= Known) {
-        Cut.push_back({C.Setting, "same code as " + variantName(Candidates[Same->second].Setting)});
+        Cut.push_back({C.Setting, "same code as " + variantName(Candidates[Same->second].Setting),
+                       /*SameCode=*/true});
         continue;
       }
     }
@@ -92,8 +93,9 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
                            N.SharedAccesses, globalBytes(N), double(C.Metrics.StaticSmemBytes)});
     auto [Same, New] = ByMetrics.try_emplace(std::move(All), I);
     if (!New && I >= Known) {
-      Cut.push_back(
-          {C.Setting, "equal in every metric to " + variantName(Candidates[Same->second].Setting)});
+      Cut.push_back({C.Setting,
+                     "equal in every metric to " + variantName(Candidates[Same->second].Setting),
+                     /*SameCode=*/false});
       continue;
     }
     Counted.push_back(I);
@@ -105,6 +107,7 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
     if (Counted[Point] >= Known)
       Cut.push_back({Candidates[Counted[Point]].Setting,
                      "no better in any metric than " +
-                         variantName(Candidates[Counted[By]].Setting) + ", and worse in one"});
+                         variantName(Candidates[Counted[By]].Setting) + ", and worse in one",
+                     /*SameCode=*/false});
   return Cut;
 }

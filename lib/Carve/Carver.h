@@ -23,6 +23,7 @@ struct Candidate {
 struct CarvedVariant {
   VariantSetting Setting;
   std::string Reason;
+  bool SameCode = false; ///< Final; what metrics say times can put right.
 };
 
 /// Bounds of carving.

@@ -1,7 +1,7 @@
 // The first round spreads: the critical points nearest to the default's occupancy, then by expected
-// gain each other knob by itself. Later rounds gather around the best, still by expected gain,
-// which is large where the model expects much or knows little. Knobs are combined only after each
-// was timed by itself.
+// gain each other knob by itself. Later rounds try what is one knob away from the best, and only
+// then anything else, still by expected gain, which is large where the model expects much or knows
+// little.
 #include "Carve/KernelSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -185,7 +185,7 @@ std::vector<VariantSetting> KernelSearch::propose() {
   }
   std::vector<VariantSetting> Among = aroundTheBest();
   for (const VariantSetting &V : settingsOf(Space, Limits.Effort))
-    if (worthwhile(V) && !llvm::is_contained(Among, V))
+    if (worthwhile(V) && !Outdone.count(V) && !llvm::is_contained(Among, V))
       Among.push_back(V);
   // Some have the code of others, are forbidden, or carved.
   size_t Size = roundSize();
@@ -197,7 +197,7 @@ std::vector<VariantSetting> KernelSearch::propose() {
 
 void KernelSearch::cut(const VariantSetting &V, std::string Reason) {
   if (Gone.insert(V).second)
-    Carved.push_back({V, std::move(Reason)});
+    Carved.push_back({V, std::move(Reason), /*SameCode=*/false});
 }
 
 std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
@@ -231,11 +231,16 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
     else
       All.push_back(C);
   }
+  for (const VariantSetting &V : Came)
+    Outdone.erase(V);
   for (CarvedVariant &C : superfluous(All, Known))
-    cut(C.Setting, std::move(C.Reason));
+    if (C.SameCode)
+      cut(C.Setting, std::move(C.Reason));
+    else
+      Outdone[C.Setting] = std::move(C.Reason);
   std::vector<VariantSetting> Among;
   for (const Candidate &C : llvm::ArrayRef(All).drop_front(Known))
-    if (!Gone.count(C.Setting))
+    if (!Gone.count(C.Setting) && !Outdone.count(C.Setting))
       Among.push_back(C.Setting);
 
   std::vector<VariantSetting> Now = pick(Among, roundSize());
@@ -265,6 +270,10 @@ void KernelSearch::finish() {
   for (const VariantSetting &V : InOrder) {
     if (Gone.count(V))
       continue;
+    if (auto Reason = Outdone.find(V); Reason != Outdone.end()) {
+      cut(V, Reason->second);
+      continue;
+    }
     auto [Mean, Deviation] = Model.predict(point(V));
     cut(V,
         llvm::formatv("not timed: expected at {0:F3} of the default's time (+- {1:F3}), the best "

@@ -67,7 +67,9 @@ private:
   std::vector<VariantSetting> InOrder;            ///< The same, as they came, without the default.
   std::vector<VariantSetting> Proposed;           ///< In this round.
   std::set<VariantSetting> Gone;                  ///< Timed, cut, or failed to compile.
-  std::vector<VariantSetting> Chosen;             ///< To be timed, in the order of choice.
+  /// Cut by metrics, and why: only beside the best they are looked at again.
+  std::map<VariantSetting, std::string> Outdone;
+  std::vector<VariantSetting> Chosen; ///< To be timed, in the order of choice.
   std::vector<CarvedVariant> Carved;
 };
 

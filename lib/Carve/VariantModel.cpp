@@ -1,8 +1,8 @@
 // A Gaussian process with a mean from registers and occupancy. The covariance of two variants is a
 // sum over what they share: caps by distance (exponential, because times jump between caps), then
-// each other knob, by itself and together with the cap. Observations are appended
-// to the Cholesky factor, so that a batch can be chosen by believing in the means of those already
-// in it (kriging believer; Ginsbourger et al. 2010).
+// each other knob, by itself and together with the cap. Observations are appended to the Cholesky
+// factor, so that a batch can be chosen by believing in the means of those already in it (kriging
+// believer; Ginsbourger et al. 2010).
 #include "Carve/VariantModel.h"
 
 #include <algorithm>
