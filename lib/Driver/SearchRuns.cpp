@@ -143,9 +143,28 @@ static void compareLaunches(SearchState &S, size_t Place, const ProbeRecord &Pro
   }
 }
 
+/// Runs the reference of a recalled search again, so that others' output can be compared with its.
+static llvm::Error learnOutput(SearchState &S) {
+  if (S.CheckLearnt || S.recorded())
+    return llvm::Error::success();
+  size_t Place = *S.Record.Reference;
+  llvm::Expected<RunRecord> Run = runProgram(S, Place, 0);
+  if (!Run)
+    return Run.takeError();
+  if (std::string Why = whyNoCost(S, *Run); !Why.empty())
+    return unsupported("workload-failed", S.at(Place).Macros.name() + " " + Why);
+  S.Check.reference().addDefault(comparable(S.Request, Run->Output));
+  S.Check.revealTimeBy(revealingDelayNs(*Run));
+  S.CheckLearnt = true;
+  return llvm::Error::success();
+}
+
 llvm::Expected<ConfigurationRun> carve::runConfiguration(SearchState &S, size_t Place) {
   if (S.recorded())
     return recordedRun(S, Place);
+  // Known configurations may be left to confirm: in a smaller space the best are others.
+  if (llvm::Error E = learnOutput(S))
+    return E;
   llvm::Expected<RunRecord> Run = runProgram(S, Place, 0);
   if (!Run)
     return Run.takeError();
@@ -199,22 +218,6 @@ static llvm::Error readSamples(SearchState &S) {
     return Trace.takeError();
   if (!S.Recalled)
     learn(S, *Trace);
-  return llvm::Error::success();
-}
-
-/// Runs the reference of a recalled search again, so that others' output can be compared with its.
-static llvm::Error learnOutput(SearchState &S) {
-  if (S.CheckLearnt || S.recorded())
-    return llvm::Error::success();
-  size_t Place = *S.Record.Reference;
-  llvm::Expected<RunRecord> Run = runProgram(S, Place, 0);
-  if (!Run)
-    return Run.takeError();
-  if (std::string Why = whyNoCost(S, *Run); !Why.empty())
-    return unsupported("workload-failed", S.at(Place).Macros.name() + " " + Why);
-  S.Check.reference().addDefault(comparable(S.Request, Run->Output));
-  S.Check.revealTimeBy(revealingDelayNs(*Run));
-  S.CheckLearnt = true;
   return llvm::Error::success();
 }
 
@@ -283,7 +286,8 @@ static void dropInvalid(const SearchRecord &Record, TimingTask &Task) {
 static llvm::Error buildCandidates(SearchState &S, TimingTask &Task) {
   std::vector<size_t> Unknown;
   for (size_t P : Task.Candidates)
-    if (!S.at(P).Times.measured())
+    // Alone the reference has nothing to be compared with, and is not run.
+    if (P != Task.Reference && !S.at(P).Times.measured())
       Unknown.push_back(P);
   if (S.recorded() || Unknown.empty())
     return llvm::Error::success();
@@ -294,7 +298,7 @@ static llvm::Error buildCandidates(SearchState &S, TimingTask &Task) {
     if (!S.at(P).valid())
       S.at(P).Verdict = {CarvedBy::Invalid, S.at(P).Invalid};
   dropInvalid(S.Record, Task);
-  return learnOutput(S);
+  return llvm::Error::success();
 }
 
 llvm::Error carve::timeSpace(SearchState &S) {

@@ -37,6 +37,8 @@ struct ConfigurationTimes {
   /// Median of the confirming rounds, where there are none of the screening; must have been
   /// measured without a fault.
   double ratio() const;
+  /// Median of the screening rounds; must have been measured there without a fault.
+  double screenedRatio() const { return ratioInterval(Screened).Median; }
 };
 
 struct SearchedConfiguration {

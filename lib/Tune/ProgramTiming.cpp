@@ -26,7 +26,8 @@ private:
   bool usable(size_t Place) const {
     return Times[Place].Fault.empty() && !(Times[Place].Screened.empty());
   }
-  std::vector<size_t> byRatio(llvm::ArrayRef<size_t> Places) const;
+  using Measure = double (ConfigurationTimes::*)() const;
+  std::vector<size_t> byRatio(llvm::ArrayRef<size_t> Places, Measure Ratio) const;
   std::vector<size_t> finalists() const;
   /// A round of the reference and \p Places; ratios go to \p Into of each.
   llvm::Error round(std::vector<size_t> Places, std::vector<double> ConfigurationTimes::*Into);
@@ -42,12 +43,12 @@ private:
   unsigned Expected = 0;
 };
 
-/// Its usable ones, the fastest first.
-std::vector<size_t> Rounds::byRatio(llvm::ArrayRef<size_t> Places) const {
+/// Its usable ones, those of the smallest \p Ratio first.
+std::vector<size_t> Rounds::byRatio(llvm::ArrayRef<size_t> Places, Measure Ratio) const {
   std::vector<std::pair<double, size_t>> Ranked;
   for (size_t P : Places)
     if (P != Task.Reference && usable(P))
-      Ranked.push_back({Times[P].ratio(), P});
+      Ranked.push_back({(Times[P].*Ratio)(), P});
   llvm::sort(Ranked);
   auto Sorted = llvm::make_second_range(Ranked);
   return {Sorted.begin(), Sorted.end()};
@@ -99,7 +100,8 @@ llvm::Error Rounds::screen() {
   for (size_t P : Task.Candidates)
     if (P != Task.Reference && !Times[P].measured())
       In.push_back(P);
-  Verdict.Timed = In.size();
+  // The reference runs in every round.
+  Verdict.Timed = In.size() + (!In.empty() && !Times[Task.Reference].measured());
   Expected = Limits.ScreeningRounds * 2 + In.size() * 2;
   for (unsigned R = 0; R < Limits.ScreeningRounds && !In.empty(); ++R) {
     if (llvm::Error E = round(In, &ConfigurationTimes::Screened))
@@ -115,32 +117,34 @@ llvm::Error Rounds::screen() {
   return llvm::Error::success();
 }
 
+/// By their screening alone: the best of that tend to look worse in their confirmation than those
+/// who were not confirmed, and would give way to these in every repetition.
 std::vector<size_t> Rounds::finalists() const {
-  std::vector<size_t> Best = byRatio(Task.Candidates);
+  std::vector<size_t> Best = byRatio(Task.Candidates, &ConfigurationTimes::screenedRatio);
   if (Best.size() > Limits.Finalists)
     Best.resize(Limits.Finalists);
-  std::vector<size_t> Favoured = byRatio(Task.Favoured);
+  std::vector<size_t> Favoured = byRatio(Task.Favoured, &ConfigurationTimes::screenedRatio);
   if (!Favoured.empty() && !llvm::is_contained(Best, Favoured.front()))
     Best.push_back(Favoured.front());
   // What is clearly slower than the reference needs no confirmation.
   llvm::erase_if(Best, [&](size_t P) {
-    return Times[P].ratio() > Limits.StayWithin.back() && P != Best.front();
+    return Times[P].screenedRatio() > Limits.StayWithin.back() && P != Best.front();
   });
   return Best;
 }
 
 llvm::Error Rounds::confirm() {
-  std::vector<size_t> Last = finalists();
   auto Confirmed = [&](size_t P) { return Times[P].Confirmed.size() >= Limits.ConfirmationRounds; };
-  if (llvm::all_of(Last, Confirmed))
-    return llvm::Error::success();
-  for (size_t P : Last)
-    Times[P].Confirmed.clear();
-  Expected = Verdict.Runs + Limits.ConfirmationRounds * (Last.size() + 1);
-  for (unsigned R = 0; R < Limits.ConfirmationRounds; ++R) {
-    if (llvm::Error E = round(Last, &ConfigurationTimes::Confirmed))
-      return E;
-    llvm::erase_if(Last, [&](size_t P) { return !Times[P].Fault.empty(); });
+  // One that fails now makes room for another.
+  for (std::vector<size_t> Last = finalists(); !llvm::all_of(Last, Confirmed); Last = finalists()) {
+    for (size_t P : Last)
+      Times[P].Confirmed.clear();
+    Expected = Verdict.Runs + Limits.ConfirmationRounds * (Last.size() + 1);
+    for (unsigned R = 0; R < Limits.ConfirmationRounds; ++R) {
+      if (llvm::Error E = round(Last, &ConfigurationTimes::Confirmed))
+        return E;
+      llvm::erase_if(Last, [&](size_t P) { return !Times[P].Fault.empty(); });
+    }
   }
   return llvm::Error::success();
 }
@@ -148,7 +152,7 @@ llvm::Error Rounds::confirm() {
 TimingVerdict Rounds::verdict() {
   Verdict.Winner = Task.Reference;
   double Least = Limits.WinningRatio;
-  for (size_t P : byRatio(Task.Candidates)) {
+  for (size_t P : byRatio(Task.Candidates, &ConfigurationTimes::ratio)) {
     if (Times[P].Confirmed.size() < Limits.ConfirmationRounds)
       continue;
     RatioInterval Ratio = ratioInterval(Times[P].Confirmed);

@@ -45,7 +45,7 @@ struct TimingTask {
 struct TimingVerdict {
   size_t Winner = 0; ///< The reference where nobody is measurably faster.
   RatioInterval Ratio;
-  size_t Timed = 0; ///< Configurations that were run.
+  size_t Timed = 0; ///< Configurations that were run for the first time.
   unsigned Runs = 0;
 };
 

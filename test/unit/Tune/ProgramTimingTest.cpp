@@ -42,7 +42,7 @@ TEST_F(ProgramTimingTest, TheFastestIsConfirmedInRoundsOfItsOwn) {
   EXPECT_EQ(V.Winner, 2u);
   EXPECT_NEAR(V.Ratio.Median, 0.5, 0.05);
   EXPECT_LT(V.Ratio.High, 1);
-  EXPECT_EQ(V.Timed, 4u);
+  EXPECT_EQ(V.Timed, 5u);
   EXPECT_EQ(V.Runs, Order.size());
   EXPECT_EQ(Times[2].Confirmed.size(), Limits.ConfirmationRounds);
   // What is clearly slower is run once.
@@ -86,6 +86,41 @@ TEST_F(ProgramTimingTest, WhatIsKnownIsNotRunAgain) {
   EXPECT_EQ(More.Winner, 4u);
   EXPECT_EQ(More.Timed, 1u);
   EXPECT_EQ(runsOf(3), 0u);
+}
+
+// The best of the screening look worse in the confirmation than the next does in its screening.
+TEST_F(ProgramTimingTest, AFallInTheConfirmationMovesNobodyUpWhenRepeated) {
+  Costs = {100, 70, 71, 72, 73, 74};
+  Times.resize(Costs.size());
+  Limits.ScreeningRounds = 1;
+  TimingTask Task{0, {0, 1, 2, 3, 4, 5}, {1}};
+  std::map<size_t, unsigned> Seen;
+  auto Run = [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
+    bool Lucky = Seen[Place]++ == 0;
+    return ConfigurationRun{Costs[Place] * (Lucky || Place == 0 ? 1 : 1.1), 0.5, Faults[Place]};
+  };
+  auto Quiet = [](unsigned, unsigned) {};
+  TimingVerdict First = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  EXPECT_EQ(First.Timed, 6u);
+  EXPECT_EQ(First.Winner, 1u);
+  TimingVerdict Again = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  EXPECT_EQ(Again.Runs, 0u);
+  EXPECT_EQ(Again.Winner, 1u);
+}
+
+TEST_F(ProgramTimingTest, WhoFailsInTheConfirmationMakesRoomForTheNext) {
+  Costs = {100, 50, 51, 52, 53};
+  Times.resize(Costs.size());
+  TimingTask Task{0, {1, 2, 3, 4}, {}};
+  auto Run = [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
+    bool Fails = Place == 1 && !Times[1].Confirmed.empty();
+    return ConfigurationRun{Costs[Place], 0.5, Fails ? "differs" : ""};
+  };
+  auto Quiet = [](unsigned, unsigned) {};
+  TimingVerdict V = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  EXPECT_EQ(V.Winner, 2u);
+  EXPECT_EQ(Times[4].Confirmed.size(), Limits.ConfirmationRounds);
+  EXPECT_EQ(llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet)).Runs, 0u);
 }
 
 TEST_F(ProgramTimingTest, TheBestOfTheFavouredIsConfirmedToo) {
