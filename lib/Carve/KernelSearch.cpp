@@ -214,22 +214,23 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
   std::vector<Candidate> All;
   if (const Candidate *Default = made({}))
     All.push_back(*Default);
-  for (const VariantSetting &V : Chosen) {
+  for (const VariantSetting &V : Chosen)
     All.push_back(*made(V));
-    // The best cuts by its code alone: others of its metrics are what is looked for around it.
-    if (auto Ratio = Ratios.find(V); Ratio != Ratios.end() && Ratio->second <= BestRatio)
-      All.back().Metrics.Counts.reset();
-  }
   size_t Known = All.size();
+  std::vector<VariantSetting> Around = aroundTheBest();
   for (const Candidate &C : Made) {
     if (C.Setting.isDefault() || Gone.count(C.Setting))
       continue;
     const Candidate *Default = made({});
     if (std::optional<std::string> Reason =
-            Default ? thresholdReason(C, *Default, Space.BandwidthShare) : std::nullopt)
+            Default ? thresholdReason(C, *Default, Space.BandwidthShare) : std::nullopt) {
       cut(C.Setting, *Reason);
-    else
-      All.push_back(C);
+      continue;
+    }
+    All.push_back(C);
+    // Beside the best only the code cuts: others of its metrics are what is looked for.
+    if (llvm::is_contained(Around, C.Setting))
+      All.back().Metrics.Counts.reset();
   }
   for (const VariantSetting &V : Came)
     Outdone.erase(V);

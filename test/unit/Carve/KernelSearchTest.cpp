@@ -189,7 +189,7 @@ TEST(KernelSearch, WhatIsAsGoodAsTheBestHasItsKnobsTriedToo) {
   }
 }
 
-TEST(KernelSearch, TheBestCutsNothingByItsMetrics) {
+TEST(KernelSearch, BesideTheBestNothingIsCutByItsMetrics) {
   KernelSearch S(space(), {2, 12});
   World W;
   W.Code = [](Candidate &C) {
