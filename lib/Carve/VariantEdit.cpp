@@ -60,8 +60,8 @@ std::vector<std::string> carve::ptxasOptionsFor(const VariantSetting &V,
 }
 
 llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEntry &Entry,
-                                           unsigned SmemSpillingMaxThreads,
-                                           FlavourSource Flavours) {
+                                           unsigned SmemSpillingMaxThreads, FlavourSource Flavours,
+                                           std::optional<unsigned> Ceiling) {
   EntryEdit Edit;
   Edit.RegisterCap = V.Cap;
   const PtxEntry *Body = &Entry;
@@ -78,6 +78,10 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
     if (auto Reason = reasonInEntry(*Body))
       return unsupported(*Reason, "ptxas does not spill " + Entry.Name + " to shared memory");
     Edit.SmemSpillingMaxThreads = SmemSpillingMaxThreads;
+    // ptxas heeds no --maxrregcount in an entry with `.maxntid`, which this one is given.
+    const EntryDirectives &D = Entry.Directives;
+    if (!V.Cap && !D.MaxNReg && !D.MaxNTid && !D.ReqNTid)
+      Edit.RegisterCap = Ceiling;
   }
   if (V.Loads == LoadCaching::L2Only) {
     if (!Body->HasPlainGlobalLoads)

@@ -24,9 +24,11 @@ using FlavourSource = llvm::function_ref<llvm::Expected<const PtxModule *>(unsig
 /// \p SmemSpillingMaxThreads: smemSpillingMaxThreads(), asked for only where V has that knob.
 /// \p Flavours is asked only where V names a front-end cap. Fails with Unsupported where V cannot
 /// be had of the entry: spilling to shared memory as reasonNotSmemSpilling() says, L2 loads where
-/// there is no load to change (`no-plain-global-loads`), and as \p Flavours fails.
+/// there is no load to change (`no-plain-global-loads`), and as \p Flavours fails. \p Ceiling: the
+/// user's own -maxrregcount, which the entry keeps to where it did.
 llvm::Expected<EntryEdit> entryEdit(const VariantSetting &V, const PtxEntry &Entry,
-                                    unsigned SmemSpillingMaxThreads, FlavourSource Flavours);
+                                    unsigned SmemSpillingMaxThreads, FlavourSource Flavours,
+                                    std::optional<unsigned> Ceiling = std::nullopt);
 
 /// The bound of its block that \p Entry gets for spilling to shared memory where it has none: the
 /// largest block that the default's \p DefaultRegs allow, so that every launch that the default

@@ -137,8 +137,8 @@ llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Dec
     if (Context.Domain == LaunchDomain::Traced && D.Basis && D.Basis->SmemSpillingThreads)
       MaxThreads = D.Basis->SmemSpillingThreads;
   }
-  llvm::Expected<EntryEdit> Edit =
-      entryEdit(D.Variant, Entry, MaxThreads, [&](unsigned Cap) { return flavour(Cap); });
+  llvm::Expected<EntryEdit> Edit = entryEdit(
+      D.Variant, Entry, MaxThreads, [&](unsigned Cap) { return flavour(Cap); }, Context.Ceiling);
   if (!Edit)
     return Edit;
   // Alone first: what another flavour lacks is this decision's matter.

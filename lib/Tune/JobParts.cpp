@@ -208,10 +208,14 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
                                    Shape.DynamicSmemBytes, R.Barriers});
   };
   for (const KernelLaunches &L : Kernel.Traced.Shapes) {
-    // Blocks that wait for each other must be resident together, as by default.
-    if ((L.Shape.Cooperative || L.Shape.hasCluster()) &&
-        Blocks(New, L.Shape) < Blocks(Default, L.Shape))
+    // Blocks that wait for each other must be resident together, as by default: a larger grid than
+    // was timed would hang.
+    if (Blocks(New, L.Shape) >= Blocks(Default, L.Shape))
+      continue;
+    if (L.Shape.Cooperative || L.Shape.hasCluster())
       return "fewer blocks per SM under a cooperative or cluster launch";
+    if (Kernel.Hazards.SpinWait)
+      return "fewer blocks per SM, and it waits in a loop";
   }
   // Spilling there is what that knob does; what needs no opting in, every launch may have.
   if (New.StaticSmemBytes > Default.StaticSmemBytes &&

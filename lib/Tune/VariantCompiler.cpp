@@ -39,9 +39,10 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
                                                     const VariantSetting &Setting) const {
   const JobKernel &K = Job.Kernels[Kernel];
   CloneRequest Clone{K.Traced.Kernel, cloneName(K.Traced.Kernel, Setting), {}};
-  llvm::Expected<EntryEdit> Edit =
-      entryEdit(Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel), K.SmemSpillingThreads,
-                [&](unsigned Cap) { return Flavours.find(Module, Cap); });
+  llvm::Expected<EntryEdit> Edit = entryEdit(
+      Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel), K.SmemSpillingThreads,
+      [&](unsigned Cap) { return Flavours.find(Module, Cap); },
+      Sources.of(Module).Source.RegisterCap);
   if (!Edit)
     return Edit.takeError();
   Clone.Edit = *Edit;

@@ -222,6 +222,17 @@ TEST_F(EmitKnobs, AFlavourThatDoesNotFitOrAssembleIsLeft) {
   expectSame(New, Default, {"sines", "loads", "prints", "other"});
 }
 
+TEST_F(EmitKnobs, SpillingToSharedMemoryKeepsToTheCommandsOwnCap) {
+  compileUnit(Kernels, {"-maxrregcount=32"});
+  ASSERT_EQ(Default["spills"].Resources.RegsPerThread, 32u);
+  Context->Ceiling = 32;
+  pin("spills", "smem");
+  Kernel New = emit();
+  expectSaid("spills", "smem");
+  EXPECT_EQ(New["spills"].Resources.RegsPerThread, 32u);
+  EXPECT_GT(New["spills"].Resources.StaticSmemBytes, Default["spills"].Resources.StaticSmemBytes);
+}
+
 TEST_F(EmitKnobs, OnATracedDomainTheBoundIsTheOneThatWasTimed) {
   compileUnit(Kernels);
   pin("spills", "r40-smem").Basis.emplace().SmemSpillingThreads = 128;

@@ -71,6 +71,21 @@ TEST(VariantEdit, EverySettingIsItsEdit) {
   EXPECT_EQ(Smem.SmemSpillingMaxThreads, 640u);
 }
 
+TEST(VariantEdit, TheCommandsOwnCapHoldsWherePtxasWouldNotHeedIt) {
+  const PtxModule Bounded = moduleOf(".entry bounded() .maxntid 256, 1, 1 { ret; }\n"
+                                     ".entry capped() .maxnreg 40 { ret; }\n");
+  auto capOf = [](const PtxModule &M, StringRef Entry, StringRef Name) {
+    auto None = [](unsigned) -> Expected<const PtxModule *> { return nullptr; };
+    return cantFail(entryEdit(variant(Name), *M.find(Entry), 640, None, /*Ceiling=*/32))
+        .RegisterCap;
+  };
+  EXPECT_EQ(capOf(Base, "loads", "smem"), 32u) << "the new .maxntid would lift it";
+  EXPECT_EQ(capOf(Base, "loads", "r24-smem"), 24u);
+  EXPECT_EQ(capOf(Base, "loads", "cg"), std::nullopt) << "the option holds";
+  EXPECT_EQ(capOf(Bounded, "bounded", "smem"), std::nullopt) << "it never held";
+  EXPECT_EQ(capOf(Bounded, "capped", "smem"), std::nullopt) << "nor there";
+}
+
 TEST(VariantEdit, WhatCannotBeHadIsRefused) {
   EXPECT_EQ(reasonOf(edit(variant("f48"), "loads")), "no-front-end");
   EXPECT_EQ(reasonOf(edit(variant("f32"), "shares")), "front-end-declarations");

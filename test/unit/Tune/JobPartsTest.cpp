@@ -207,6 +207,14 @@ TEST(Forbidden, CooperativeAndClusterLaunchesKeepTheirBlocks) {
   }
 }
 
+TEST(Forbidden, BlocksThatWaitInALoopStayResident) {
+  TuningJob Job = sampleJob();
+  JobKernel K = Job.Kernels[0];
+  K.Hazards.SpinWait = true;
+  EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt); // r32: more blocks.
+  EXPECT_EQ(forbidden(K, K.Variants[3], Job), "fewer blocks per SM, and it waits in a loop");
+}
+
 TEST(Forbidden, LocalMemoryGrowsByOnePercentAtMost) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
