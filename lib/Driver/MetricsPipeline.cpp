@@ -123,6 +123,38 @@ llvm::Error addImage(const MetricsOptions &O, const Toolchain &T, CommandRunner 
   return llvm::Error::success();
 }
 
+/// Whether \p Counted has the loop that \p A is of.
+bool hasLoop(const std::optional<CountedKernel> &Counted, const TripAnnotation &A) {
+  return Counted && llvm::any_of(Counted->Loops, [&](const LoopCount &L) {
+           return (A.IsLine ? L.Line : L.Number) == A.Number;
+         });
+}
+
+/// An annotation that nothing takes is a mistake: the counts are not what the user thinks.
+llvm::Error checkApplied(const MetricsOptions &O, const TripAnnotation &A,
+                         const MetricsReport &Report) {
+  bool Known = false, Lines = false;
+  for (const KernelMetrics &K : Report.Kernels) {
+    if (!A.Kernel.empty() && !names(A.Kernel, K.Kernel))
+      continue;
+    Known = true;
+    if (hasLoop(K.Ptx, A) || hasLoop(K.Code, A))
+      return llvm::Error::success();
+    for (const auto &Counted : {K.Ptx, K.Code})
+      Lines |= Counted && llvm::any_of(Counted->Loops, [](const auto &L) { return L.Line > 0; });
+  }
+  std::string Kernel = A.Kernel.empty() ? "" : " in kernel `" + A.Kernel + "`";
+  if (!Known && !A.Kernel.empty())
+    return usageError("--trips: no kernel `" + A.Kernel + "` in " + O.File);
+  if (A.IsLine)
+    return usageError("--trips: no loop ends on line " + llvm::Twine(A.Number) + " of " + O.File +
+                      Kernel +
+                      (Lines ? "; without --trips the report lists the loops"
+                             : "; the code has no lines, expected -lineinfo behind --"));
+  return usageError("--trips: no loop " + llvm::Twine(A.Number) + " in " + O.File + Kernel +
+                    "; without --trips the report lists the loops");
+}
+
 llvm::Expected<MetricsReport> metricsOfCubin(const MetricsOptions &O, llvm::StringRef DevicesDir) {
   auto Bytes = readFile(O.File);
   if (!Bytes)
@@ -233,9 +265,7 @@ carve::findMetrics(const MetricsOptions &O,
   if (!Report)
     return Report.takeError();
   for (const TripAnnotation &A : O.Trips)
-    if (!A.Kernel.empty() && llvm::none_of(Report->Kernels, [&](const KernelMetrics &K) {
-          return names(A.Kernel, K.Kernel);
-        }))
-      return usageError("--trips: no kernel `" + A.Kernel + "` in " + O.File);
+    if (llvm::Error E = checkApplied(O, A, *Report))
+      return E;
   return Report;
 }
