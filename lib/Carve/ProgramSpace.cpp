@@ -60,12 +60,15 @@ static llvm::Error addValues(SpaceMacro &M, llvm::StringRef Part, std::set<std::
     return Add(Part.str());
   }
   int64_t From = 0, To = 0;
-  if (First.getAsInteger(10, From) || Last.getAsInteger(10, To) || From > To ||
-      From < -int64_t(MostConfigurations) || To - From >= int64_t(MostConfigurations))
+  int64_t Steps = 0;
+  if (First.getAsInteger(10, From) || Last.getAsInteger(10, To) || From > To)
     return usageError("--space: " + M.Name + " has the range '" + Part +
                       "', expected whole numbers, the smaller first, as 1..8");
-  for (int64_t V = From; V <= To; ++V)
-    if (llvm::Error E = Add(llvm::itostr(V)))
+  if (__builtin_sub_overflow(To, From, &Steps) || Steps >= int64_t(MostConfigurations))
+    return usageError("--space: " + M.Name + " has the range '" + Part + "', expected at most " +
+                      llvm::Twine(MostConfigurations) + " values");
+  for (int64_t I = 0; I <= Steps; ++I)
+    if (llvm::Error E = Add(llvm::itostr(From + I)))
       return E;
   return llvm::Error::success();
 }

@@ -53,10 +53,13 @@ void addArchitectures(Words &Options, llvm::ArrayRef<std::string> Archs) {
   }
 }
 
-/// Runs nvcc with \p Front, the options and \p Back.
-llvm::Expected<CommandResult> runNvcc(const Toolchain &T, CommandRunner &Runner, Words Front,
-                                      const Words &Options, const Words &Back) {
+/// Runs nvcc with \p Front, the options and \p Back. It leaves its files in \p KeepDir, those of an
+/// interrupted run too.
+llvm::Expected<CommandResult> runNvcc(const Toolchain &T, CommandRunner &Runner,
+                                      llvm::StringRef KeepDir, Words Front, const Words &Options,
+                                      const Words &Back) {
   Command C;
+  C.Environment = {"TMPDIR=" + KeepDir.str()};
   C.Argv = {T.Nvcc};
   llvm::append_range(C.Argv, Front);
   llvm::append_range(C.Argv, Options);
@@ -103,7 +106,7 @@ llvm::Expected<std::vector<DeviceImage>> imagesOfSource(const ImagesRequest &O, 
   Words Keep = {"--keep", "--keep-dir", KeepDir.str()};
   Words Plan = Keep;
   Plan.push_back("--dryrun");
-  auto Dryrun = runNvcc(T, Runner, std::move(Plan), Options, {"-c", O.File});
+  auto Dryrun = runNvcc(T, Runner, KeepDir, std::move(Plan), Options, {"-c", O.File});
   if (!Dryrun)
     return Dryrun.takeError();
   llvm::Expected<BuildPlan> Planned = parseDryrun(Dryrun->Stderr);
@@ -117,7 +120,7 @@ llvm::Expected<std::vector<DeviceImage>> imagesOfSource(const ImagesRequest &O, 
                       ": the command names no real architecture, expected --arch=sm_XX");
 
   Words Back = {"-fatbin", "-o", KeepDir.str() + "/made.fatbin", O.File};
-  auto Compile = runNvcc(T, Runner, std::move(Keep), Options, Back);
+  auto Compile = runNvcc(T, Runner, KeepDir, std::move(Keep), Options, Back);
   if (!Compile)
     return Compile.takeError();
   return Images;
@@ -139,7 +142,7 @@ imagesOfPtx(const ImagesRequest &O, const Toolchain &T, CommandRunner &Runner,
     Archs.push_back(Arch);
   }
   addArchitectures(Given.Options, Archs);
-  auto Dryrun = runNvcc(T, Runner, {"--dryrun", "--keep", "--keep-dir", KeepDir.str()},
+  auto Dryrun = runNvcc(T, Runner, KeepDir, {"--dryrun", "--keep", "--keep-dir", KeepDir.str()},
                         Given.Options, {"-fatbin", "-o", KeepDir.str() + "/made.fatbin", O.File});
   if (!Dryrun)
     return Dryrun.takeError();

@@ -161,6 +161,38 @@ llvm::Error addImage(const MetricsOptions &O, const Toolchain &T, CommandRunner 
   return llvm::Error::success();
 }
 
+/// Whether \p Counted has the loop that \p A is of.
+bool hasLoop(const std::optional<CountedKernel> &Counted, const TripAnnotation &A) {
+  return Counted && llvm::any_of(Counted->Loops, [&](const LoopCount &L) {
+           return (A.IsLine ? L.Line : L.Number) == A.Number;
+         });
+}
+
+/// An annotation that nothing takes is a mistake: the counts are not what the user thinks.
+llvm::Error checkApplied(const TripAnnotation &A, const MetricsReport &Report,
+                         llvm::StringRef Where) {
+  bool Known = false, Lines = false;
+  for (const KernelMetrics &K : Report.Kernels) {
+    if (!A.Kernel.empty() && !isNameOf(A.Kernel, K.Kernel))
+      continue;
+    Known = true;
+    if (hasLoop(K.Ptx, A) || hasLoop(K.Code, A))
+      return llvm::Error::success();
+    for (const auto &Counted : {K.Ptx, K.Code})
+      Lines |= Counted && llvm::any_of(Counted->Loops, [](const auto &L) { return L.Line > 0; });
+  }
+  std::string Kernel = A.Kernel.empty() ? "" : " in kernel `" + A.Kernel + "`";
+  if (!Known && !A.Kernel.empty())
+    return usageError("--trips: no kernel `" + A.Kernel + "` in " + Where);
+  if (A.IsLine)
+    return usageError("--trips: no loop ends on line " + llvm::Twine(A.Number) + " of " + Where +
+                      Kernel +
+                      (Lines ? "; without --trips the report lists the loops"
+                             : "; the code has no lines, expected -lineinfo behind --"));
+  return usageError("--trips: no loop " + llvm::Twine(A.Number) + " in " + Where + Kernel +
+                    "; without --trips the report lists the loops");
+}
+
 llvm::Expected<MetricsReport> metricsOfCubin(const MetricsOptions &O, llvm::StringRef DevicesDir) {
   auto Bytes = readFile(O.File);
   if (!Bytes)
@@ -246,10 +278,8 @@ bool carve::isNameOf(llvm::StringRef Name, llvm::StringRef Mangled) {
 llvm::Error carve::checkAnnotations(const MetricsOptions &O, const MetricsReport &Report,
                                     llvm::StringRef Where) {
   for (const TripAnnotation &A : O.Trips)
-    if (!A.Kernel.empty() && llvm::none_of(Report.Kernels, [&](const KernelMetrics &K) {
-          return isNameOf(A.Kernel, K.Kernel);
-        }))
-      return usageError("--trips: no kernel `" + A.Kernel + "` in " + Where);
+    if (llvm::Error E = checkApplied(A, Report, Where))
+      return E;
   return llvm::Error::success();
 }
 

@@ -46,6 +46,7 @@ static llvm::Error buildProgram(const SearchState &S, size_t Place, SearchedConf
   C.Argv = {S.T.Nvcc};
   llvm::append_range(C.Argv, buildWords(S, Into.Macros, Path));
   C.Dir = S.Request.Nvcc.WorkDir;
+  C.Environment = {"TMPDIR=" + S.Work->path()};
   C.StdinPath = "/dev/null";
   C.CaptureStdout = C.CaptureStderr = true;
   llvm::Expected<CommandResult> Result = S.Runner.run(C);
@@ -89,16 +90,32 @@ llvm::Error carve::buildPrograms(SearchState &S, llvm::ArrayRef<size_t> Places) 
   return All;
 }
 
+llvm::Expected<std::string> carve::commandCompiler(const SearchState &S) {
+  const SearchRequest &Request = S.Request;
+  const std::string &Typed = Request.Command.front();
+  if (llvm::StringRef(Typed).contains('/')) {
+    if (fs::can_execute(absolutePath(Typed, Request.Nvcc.WorkDir)))
+      return Typed;
+    return usageError("carve search: the command's compiler '" + Typed +
+                      "' is no program, expected one, as carve-nvcc");
+  }
+  if (llvm::sys::findProgramByName(Typed))
+    return Typed;
+  if (auto Beside = llvm::sys::findProgramByName(Typed, {Request.ToolsDir, S.T.BinDir}))
+    return *Beside;
+  return usageError("carve search: the command's compiler '" + Typed +
+                    "' is not in PATH, expected a program there, as carve-nvcc");
+}
+
 /// The words that the user typed, with the winner's macros.
-static std::vector<std::string> winningWords(const SearchState &S) {
+static llvm::Expected<std::vector<std::string>> winningWords(const SearchState &S) {
   llvm::ArrayRef<std::string> Typed = S.Request.Command;
   std::vector<std::string> Words = withoutDefinitions(Typed.drop_front(), S.Request.Space.names());
   llvm::append_range(Words, S.Record.Configurations[*S.Record.Winner].Macros.defines());
-  std::string Compiler = Typed.front();
-  if (!llvm::StringRef(Compiler).contains('/') && !llvm::sys::findProgramByName(Compiler))
-    if (auto Beside = llvm::sys::findProgramByName(Compiler, {S.Request.ToolsDir}))
-      Compiler = *Beside;
-  Words.insert(Words.begin(), Compiler);
+  llvm::Expected<std::string> Compiler = commandCompiler(S);
+  if (!Compiler)
+    return Compiler.takeError();
+  Words.insert(Words.begin(), *Compiler);
   return Words;
 }
 
@@ -119,8 +136,11 @@ llvm::Error carve::emitWinner(SearchState &S) {
       !There.empty() && There == S.Record.OutputDigest && S.Record.Winner == S.RecalledWinner;
   if (S.Record.OutputKept)
     return llvm::Error::success();
+  auto Words = winningWords(S);
+  if (!Words)
+    return Words.takeError();
   Command C;
-  C.Argv = winningWords(S);
+  C.Argv = std::move(*Words);
   C.Dir = S.Request.Nvcc.WorkDir;
   logLine("search: " + llvm::join(C.Argv, " "));
   llvm::Expected<CommandResult> Result = S.Runner.run(C);

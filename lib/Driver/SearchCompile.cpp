@@ -67,6 +67,8 @@ Command cubinCommand(const CompileContext &C, const Configuration &Macros,
                                        "-cubin", "--keep", "--keep-dir", Dir, "-Xptxas", "-v", "-o",
                                        Dir + "/code", Source});
   Compile.Dir = C.S.Request.Nvcc.WorkDir;
+  // What an interrupted compiler leaves goes with ours.
+  Compile.Environment = {"TMPDIR=" + C.S.Work->path()};
   Compile.StdinPath = "/dev/null";
   Compile.CaptureStdout = Compile.CaptureStderr = true;
   return Compile;

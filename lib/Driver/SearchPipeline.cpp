@@ -3,6 +3,7 @@
 #include "Driver/DriverOptions.h"
 #include "Driver/SearchStages.h"
 #include "Support/Error.h"
+#include "Support/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,6 +55,37 @@ static void noteAssumptions(SearchRecord &Record) {
                            "were assumed; --trips says them, carve metrics shows the loops");
 }
 
+/// Whether \p Text has \p Name as a word.
+static bool mentions(llvm::StringRef Text, llvm::StringRef Name) {
+  auto IsPart = [&](size_t At) {
+    return At < Text.size() && (llvm::isAlnum(Text[At]) || Text[At] == '_');
+  };
+  for (size_t At = Text.find(Name); At != llvm::StringRef::npos; At = Text.find(Name, At + 1))
+    if (!(At > 0 && IsPart(At - 1)) && !IsPart(At + Name.size()))
+      return true;
+  return false;
+}
+
+/// A macro that no file has is misspelt: all its values make the same program.
+static void noteUnusedMacros(const SearchRequest &Request, SearchRecord &Record) {
+  // What is included is known of code that compiles.
+  if (llvm::none_of(Record.Configurations, [](const auto &C) { return !C.Kernels.empty(); }))
+    return;
+  std::vector<std::string> Unused = Request.Space.names();
+  for (const SearchInput &Input : Record.Inputs) {
+    llvm::Expected<std::string> Text = readFile(Input.Path);
+    if (!Text) {
+      llvm::consumeError(Text.takeError());
+      return;
+    }
+    llvm::erase_if(Unused, [&](const std::string &Name) { return mentions(*Text, Name); });
+  }
+  for (const std::string &Name : Unused)
+    Record.Notes.push_back("--space has the macro " + Name +
+                           ", which none of the command's sources mentions: its values make no "
+                           "difference");
+}
+
 static void carveSpace(SearchRecord &Record) {
   noteAssumptions(Record);
   std::vector<ConfigurationCost> Costs;
@@ -88,6 +120,7 @@ llvm::Expected<SearchRecord> carve::searchSpace(const SearchRequest &Request, Un
   // Metrics of all.
   if (llvm::Error E = compileSpace(S))
     return E;
+  noteUnusedMacros(Request, S.Record);
   carveSpace(S.Record);
   // Times of those that are left, and the winner in the command's output.
   if (S.Record.NotTimed.empty()) {

@@ -78,6 +78,9 @@ llvm::Error carve::planSearch(SearchState &S) {
   if (!Line)
     return Line.takeError();
   S.Line = std::move(*Line);
+  // Asked for when all is timed.
+  if (auto Compiler = commandCompiler(S); !Compiler)
+    return Compiler.takeError();
   llvm::Expected<std::string> Version = nvccVersion(S.T, S.Runner);
   if (!Version)
     return Version.takeError();

@@ -76,6 +76,10 @@ llvm::Expected<ConfigurationRun> runConfiguration(SearchState &S, size_t Place);
 /// Times what is selected, and finds the winner.
 llvm::Error timeSpace(SearchState &S);
 
+/// The program that the command names, in PATH, beside our own tools or nvcc. Fails where there is
+/// none.
+llvm::Expected<std::string> commandCompiler(const SearchState &S);
+
 /// Makes the command's output of the winner, by the command as typed.
 llvm::Error emitWinner(SearchState &S);
 

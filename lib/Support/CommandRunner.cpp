@@ -128,7 +128,7 @@ public:
     Action.sa_handler = forwardSignal;
     for (size_t I = 0; I < 3; ++I) {
       ::sigaction(Signals[I], nullptr, &Old[I]);
-      if (Old[I].sa_handler == SIG_DFL)
+      if (Old[I].sa_handler != SIG_IGN)
         ::sigaction(Signals[I], &Action, nullptr);
     }
   }

@@ -1,6 +1,7 @@
 #include "Support/Files.h"
 
 #include "Support/Error.h"
+#include "Support/SignalCleanup.h"
 
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -100,7 +101,7 @@ static llvm::Expected<std::string> writeBeside(const std::string &Target, llvm::
   // Opened with the mode that a compiler would use, so that the umask applies as usual.
   int Fd = ::open(Temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (Fd < 0)
-    return fileError(Temporary, errno);
+    return fileError(Target, errno); // The user knows no other name.
   struct stat Old;
   if (::stat(Target.c_str(), &Old) == 0)
     (void)::fchmod(Fd, Old.st_mode & 07777);
@@ -173,6 +174,7 @@ TempDir::~TempDir() { remove(); }
 void TempDir::remove() {
   if (!Path.empty()) {
     fs::remove_directories(Path, /*IgnoreErrors=*/true);
+    forgetTemporary(Path);
     // The lock goes last: whoever waits for the name finds the directory gone.
     if (LockFd >= 0)
       ::unlink((Path + ".lock").c_str());
@@ -197,6 +199,7 @@ llvm::Expected<TempDir> TempDir::create(llvm::StringRef Prefix) {
   std::string Model = temporaryRoot() + "/" + Prefix.str() + "-XXXXXX";
   if (!::mkdtemp(Model.data()))
     return fileError(Model, errno);
+  registerTemporary(Model);
   return TempDir(Model, -1);
 }
 

@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <unistd.h>
+
 using namespace carve;
 
 namespace {
@@ -192,6 +194,34 @@ int main(int Count, char **Words) {
   EXPECT_EQ(Fewer->Runs, 0u);
 }
 
+TEST_F(Search, AMisspeltMacroIsNoticed) {
+  CommandResult R = carve({"search", "--space=UNROL=1,2", "--arch=sm_90", "--", "nvcc",
+                           "-DUNROLL=1", "-DWORDS=1", "-Iinclude", "space.cu", "-o", "space"},
+                          {"CUDA_VISIBLE_DEVICES="});
+  // A part of a name is no use of it.
+  EXPECT_NE(R.Stdout.find("has the macro UNROL, which none"), std::string::npos) << R.Stdout;
+}
+
+TEST_F(Search, AnInterruptLeavesNothing) {
+  constexpr double Enough = 10;
+  std::string Search =
+      "'" CARVE_PROGRAM "' search --space 'UNROLL=11..99' --arch=sm_90 -j 2 -- "
+      "nvcc -DWORDS=1 -Iinclude space.cu -o space & sleep 1; kill -INT $!; wait $!; "
+      "echo ended by $?";
+  // A background process of a shell without job control ignores SIGINT.
+  CommandResult R = run({"/bin/bash", "-c", "set -m; " + Search});
+  EXPECT_NE(R.Stdout.find("ended by 130"), std::string::npos) << R.Stdout << R.Stderr;
+  auto Left = [&] {
+    std::error_code Failed;
+    return llvm::sys::fs::directory_iterator(path("tmp"), Failed) !=
+           llvm::sys::fs::directory_iterator();
+  };
+  for (double Waited = 0; Left() && Waited < Enough; Waited += 0.1)
+    ::usleep(100000);
+  expectNoTemporaries();
+  EXPECT_FALSE(exists("space"));
+}
+
 TEST_F(Search, MistakesAreNamed) {
   const std::pair<Words, const char *> Mistakes[] = {
       {{"search", "--", "nvcc", "a.cu"}, "no --space"},
@@ -205,6 +235,10 @@ TEST_F(Search, MistakesAreNamed) {
        "expected a group in parentheses"},
       {{"search", "--space=A=1", "--block=1,1,1,1", "--", "nvcc", "space.cu"},
        "has 4 values, expected at most 3"},
+      {{"search", "--space=A=1", "--", "no-such-compiler", "space.cu"},
+       "'no-such-compiler' is not in PATH"},
+      {{"search", "--space=UNROLL=8", "--arch=sm_90", "--", "nvcc", "space.cu"},
+       "no configuration is valid, the first: UNROLL=8: does not compile"},
   };
   for (const auto &[Arguments, Message] : Mistakes) {
     CommandResult R = carve(Arguments);

@@ -186,9 +186,15 @@ void takeEnvironment(const CommandContext &Context, const Toolchain &T, SearchRe
 }
 
 /// What a GPU would add.
-std::string advice(const SearchRecord &Record) {
+std::string advice(const SearchRecord &Record, const std::string &NoGpu) {
   size_t Selected = llvm::count_if(Record.Configurations,
                                    [](const auto &C) { return C.valid() && C.selected(); });
+  if (Selected == 0)
+    return "no configuration is valid, the first: " + Record.Configurations.front().Macros.name() +
+           ": " + Record.Configurations.front().Invalid;
+  if (Record.NotTimed != NoGpu)
+    return Record.NotTimed + "; " + llvm::utostr(Selected) +
+           " configurations are selected, expected a command that links a program to time them";
   return Record.NotTimed + "; the " + llvm::utostr(Selected) +
          " selected configurations would be built, run and timed, and " + Record.Output +
          " made of the fastest";
@@ -225,6 +231,6 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
     if (llvm::Error E = writeFileAtomically(Words.Plot, printSearchPlot(*Record)))
       return E;
   if (!Record->NotTimed.empty())
-    return usageError(advice(*Record));
+    return usageError(advice(*Record, R.NoGpu));
   return llvm::Error::success();
 }

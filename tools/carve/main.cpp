@@ -4,7 +4,9 @@
 #include "Points.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Support/SignalCleanup.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
@@ -79,6 +81,26 @@ llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandCont
   return runPoints(Args, *T, Runner, Context.Install.DevicesDir, llvm::outs());
 }
 
+/// The part of the help that is of \p Command; empty where there is none.
+std::string helpOf(llvm::StringRef Command) {
+  std::string Text;
+  bool Inside = false;
+  for (llvm::StringRef Line : llvm::split(llvm::StringRef(Help), '\n')) {
+    // Commands stand at column 2, what belongs to them further in.
+    if (!Line.starts_with("   "))
+      Inside = Line.starts_with(("  " + Command + " ").str());
+    if (Inside)
+      Text += (Line.starts_with("   ") ? Line : "carve " + Line.drop_front(2)).str() + "\n";
+  }
+  return Text;
+}
+
+/// Whether \p Args ask for help, themselves and not for the command behind `--`.
+bool asksForHelp(llvm::ArrayRef<std::string> Args) {
+  auto Own = llvm::make_range(Args.begin(), llvm::find(Args, "--"));
+  return llvm::is_contained(Own, "--help") || llvm::is_contained(Own, "-h");
+}
+
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
     {"points", runPointsCommand},
@@ -95,9 +117,14 @@ constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
     {"evaluate", runEvaluate}};
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  for (const auto &[Name, Run] : Commands)
-    if (Args.front() == Name)
+  for (const auto &[Name, Run] : Commands) {
+    if (Args.front() != Name)
+      continue;
+    if (!asksForHelp(Args.drop_front()))
       return Run(Args.drop_front(), Context);
+    llvm::outs() << "usage:\n" << helpOf(Name);
+    return llvm::Error::success();
+  }
   return usageError("unknown command '" + Args.front() + "', expected one of " +
                     llvm::join(llvm::make_first_range(Commands), ", "));
 }
@@ -130,6 +157,7 @@ int reportFailure(llvm::Error E) {
 } // namespace
 
 int main(int Argc, char **Argv) {
+  removeRegisteredOnSignals();
   std::vector<std::string> Args(Argv + 1, Argv + Argc);
   if (Args.empty() || Args.front() == "--help" || Args.front() == "help") {
     (Args.empty() ? llvm::errs() : llvm::outs()) << Help;

@@ -53,6 +53,10 @@ TEST(ProgramSpace, MistakesNameThePart) {
   EXPECT_EQ(mistakeIn("TILE=8,8"), "--space: TILE has the value '8' twice");
   EXPECT_EQ(mistakeIn("TILE=1..3,2"), "--space: TILE has the value '2' twice");
   EXPECT_EQ(mistakeIn("A=1;A=2"), "--space: A stands there twice");
+  EXPECT_EQ(mistakeIn("A=1..100001"),
+            "--space: A has the range '1..100001', expected at most 100000 values");
+  EXPECT_EQ(mistakeIn("A=9223372036854775807..9223372036854775807;B"),
+            "--space: 'B', expected NAME=VALUE,VALUE,...");
   EXPECT_EQ(mistakeIn("A=8..1"), "--space: A has the range '8..1', expected whole numbers, the "
                                  "smaller first, as 1..8");
   EXPECT_EQ(mistakeIn("A=a..b"), "--space: A has the range 'a..b', expected whole numbers, the "

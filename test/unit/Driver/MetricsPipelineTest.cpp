@@ -82,6 +82,13 @@ TEST(MetricsOfCubin, NeedsNoNvcc) {
   EXPECT_NE(Text.find("(of the machine code)"), std::string::npos);
 }
 
+TEST(MetricsOfCubin, TripsOfALoopThatIsNotThere) {
+  auto R = metricsOf({"--trips=99=4", Recorded});
+  ASSERT_FALSE(bool(R));
+  EXPECT_EQ(llvm::toString(R.takeError()),
+            "--trips: no loop 99 in " + Recorded + "; without --trips the report lists the loops");
+}
+
 TEST(MetricsOfCubin, TripsOfAKernelThatIsNotThere) {
   auto R = metricsOf({"--trips=none:1=4", Recorded});
   ASSERT_FALSE(bool(R));
