@@ -46,7 +46,8 @@ TripCounts tripCountsFor(const MetricsOptions &Options, llvm::StringRef Kernel);
 /// Whether \p Name is the kernel \p Mangled: mangled, demangled, or demangled without parameters.
 bool isNameOf(llvm::StringRef Name, llvm::StringRef Mangled);
 
-/// Fails with UsageError where an annotation of \p Options is of a kernel that \p Report has not;
+/// Fails with UsageError where an annotation of \p Options is of a kernel or loop that \p Report
+/// has not;
 /// \p Where: in what it was looked for.
 llvm::Error checkAnnotations(const MetricsOptions &Options, const MetricsReport &Report,
                              llvm::StringRef Where);
