@@ -6,13 +6,13 @@
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Support/Parallel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/ThreadPool.h"
 
 #include <atomic>
 #include <mutex>
@@ -70,16 +70,12 @@ llvm::Error carve::buildPrograms(SearchState &S, llvm::ArrayRef<size_t> Places) 
   std::vector<std::optional<llvm::Error>> Failures(Missing.size());
   std::atomic<unsigned> Done = 0;
   std::mutex Telling;
-  {
-    llvm::DefaultThreadPool Pool(llvm::hardware_concurrency(S.Request.Jobs));
-    for (size_t I = 0; I < Missing.size(); ++I)
-      Pool.async([&, I] {
-        Failures[I].emplace(buildProgram(S, Missing[I], S.at(Missing[I]), Paths[I]));
-        std::lock_guard Lock(Telling);
-        S.Request.Progress("building", ++Done, Missing.size());
-      });
-    Pool.wait();
-  }
+  auto Build = [&](size_t I) {
+    Failures[I].emplace(buildProgram(S, Missing[I], S.at(Missing[I]), Paths[I]));
+    std::lock_guard Lock(Telling);
+    S.Request.Progress("building", ++Done, Missing.size());
+  };
+  runInParallel(Missing.size(), Build, S.Request.Jobs);
   llvm::Error All = llvm::Error::success();
   for (size_t I = 0; I < Missing.size(); ++I) {
     All = llvm::joinErrors(std::move(All), std::move(*Failures[I]));

@@ -7,13 +7,13 @@
 #include "Nvcc/IncludedFiles.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
+#include "Support/Parallel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ThreadPool.h"
 
 #include <re2/re2.h>
 
@@ -284,16 +284,12 @@ llvm::Error carve::compileSpace(SearchState &S) {
   std::vector<std::optional<llvm::Expected<CompiledSpaceEntry>>> Results(Places.size());
   std::atomic<unsigned> Done = 0;
   std::mutex Telling;
-  {
-    llvm::DefaultThreadPool Pool(llvm::hardware_concurrency(S.Request.Jobs));
-    for (size_t I = 0; I < Places.size(); ++I)
-      Pool.async([&, I] {
-        Results[I].emplace(ConfigurationCompile(*C, Places[I]).run());
-        std::lock_guard Lock(Telling);
-        S.Request.Progress("compiling", ++Done, Places.size());
-      });
-    Pool.wait();
-  }
+  auto Compile = [&](size_t I) {
+    Results[I].emplace(ConfigurationCompile(*C, Places[I]).run());
+    std::lock_guard Lock(Telling);
+    S.Request.Progress("compiling", ++Done, Places.size());
+  };
+  runInParallel(Places.size(), Compile, S.Request.Jobs);
   llvm::Error Failure = llvm::Error::success();
   std::set<std::string> Files, Notes;
   for (size_t I = 0; I < Places.size(); ++I) {

@@ -4,6 +4,7 @@
 #include "Driver/TuneStages.h"
 #include "Emit/CodePromises.h"
 #include "Support/Log.h"
+#include "Support/Parallel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

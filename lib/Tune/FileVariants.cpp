@@ -7,6 +7,7 @@
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
+#include "Support/Parallel.h"
 #include "Tune/JobParts.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Support/Parallel.h"
 
 using namespace carve;
 

@@ -3,24 +3,15 @@
 #include "Carve/VariantEdit.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Support/Parallel.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ThreadPool.h"
 
 #include <algorithm>
 #include <mutex>
 #include <set>
 
 using namespace carve;
-
-void carve::runInParallel(size_t Count, llvm::function_ref<void(size_t)> Task) {
-  if (Count == 1)
-    return Task(0);
-  llvm::DefaultThreadPool Pool(llvm::hardware_concurrency());
-  for (size_t I = 0; I < Count; ++I)
-    Pool.async([&Task, I] { Task(I); });
-  Pool.wait();
-}
 
 std::vector<ParsedModule> carve::parseModules(std::vector<Unit> Units, const TuningJob &Job,
                                               const JobContext &Context) {

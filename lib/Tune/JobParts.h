@@ -103,7 +103,4 @@ llvm::Error makeFileVariants(TuningJob &Job, const JobContext &Context);
 std::optional<std::string> forbidden(const JobKernel &Kernel, const JobVariant &Variant,
                                      const TuningJob &Job);
 
-/// Runs \p Count tasks, as many at once as there are processors.
-void runInParallel(size_t Count, llvm::function_ref<void(size_t)> Task);
-
 } // namespace carve

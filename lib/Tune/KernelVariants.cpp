@@ -7,6 +7,7 @@
 #include "Ptx/Cubin.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Support/Parallel.h"
 #include "Tune/VariantRounds.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -8,6 +8,7 @@
 #include "Ptx/Cubin.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Support/Parallel.h"
 #include "Tune/KnobSpaces.h"
 
 #include "llvm/ADT/StringMap.h"
