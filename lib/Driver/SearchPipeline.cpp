@@ -8,8 +8,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <ctime>
-
 using namespace carve;
 
 SearchState::SearchState(const SearchRequest &Request, const Toolchain &T, CommandRunner &Runner)
@@ -21,19 +19,6 @@ SearchState::SearchState(const SearchRequest &Request, const Toolchain &T, Comma
       }) {
   if (!recorded())
     Gpus.emplace(Request.Gpus, llvm::join(Request.Command, " "), Request.Waiting);
-}
-
-double carve::secondsSince(std::chrono::steady_clock::time_point Start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - Start).count();
-}
-
-static std::string utcNow() {
-  std::time_t Now = std::time(nullptr);
-  std::tm Parts;
-  gmtime_r(&Now, &Parts);
-  char Text[32];
-  std::strftime(Text, sizeof(Text), "%Y-%m-%dT%H:%M:%SZ", &Parts);
-  return Text;
 }
 
 /// Whether the blocks of its kernels follow from the configuration.

@@ -206,10 +206,7 @@ static void learn(SearchState &S, const ProbeRecord &Probe) {
 
 static llvm::Error readSamples(SearchState &S) {
   const std::string &Path = S.Request.SamplesPath;
-  llvm::Expected<std::string> Text = readFile(Path);
-  if (!Text)
-    return Text.takeError();
-  llvm::Expected<SampleRecord> Read = SampleRecord::parse(*Text, Path);
+  llvm::Expected<SampleRecord> Read = SampleRecord::read(Path);
   if (!Read)
     return Read.takeError();
   S.Samples = std::move(*Read);

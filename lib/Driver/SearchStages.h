@@ -3,6 +3,7 @@
 /// they share.
 #pragma once
 
+#include "Driver/Clock.h"
 #include "Driver/SearchPipeline.h"
 #include "Tune/OutputCheck.h"
 #include "Tune/Sampler.h"
@@ -39,9 +40,6 @@ struct SearchState {
   SearchedConfiguration &at(size_t Place) { return Record.Configurations[Place]; }
   std::string folderOf(size_t Place) const { return Work->path() + "/" + std::to_string(Place); }
 };
-
-/// Seconds since \p Start.
-double secondsSince(std::chrono::steady_clock::time_point Start);
 
 /// Takes the command apart and lists the configurations.
 llvm::Error planSearch(SearchState &S);

@@ -1,5 +1,6 @@
 #include "Driver/TunePipeline.h"
 
+#include "Driver/Clock.h"
 #include "Driver/TuneStages.h"
 #include "Report/JsonReport.h"
 #include "Store/FlavourPtx.h"
@@ -8,19 +9,9 @@
 
 #include "llvm/ADT/StringExtras.h"
 
-#include <ctime>
 #include <unistd.h>
 
 using namespace carve;
-
-static std::string utcNow() {
-  std::time_t Now = std::time(nullptr);
-  std::tm Parts;
-  gmtime_r(&Now, &Parts);
-  char Text[32];
-  std::strftime(Text, sizeof(Text), "%Y-%m-%dT%H:%M:%SZ", &Parts);
-  return Text;
-}
 
 static void describeRequest(const TuneRequest &Request, TuningReport &Report) {
   Report.Date = utcNow();

@@ -1,3 +1,4 @@
+#include "Driver/Clock.h"
 #include "Driver/TuneStages.h"
 #include "Support/Error.h"
 
@@ -15,9 +16,7 @@ TuneState::TuneState(const TuneRequest &Request, CommandRunner &Runner)
     Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), Request.Waiting);
 }
 
-double TuneState::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - Start).count();
-}
+double TuneState::seconds() const { return secondsSince(Start); }
 
 std::optional<double> TuneState::secondsLeft() const {
   if (Request.Limits.BudgetS <= 0)
@@ -61,10 +60,7 @@ static llvm::Expected<RunRecord> runDefault(TuneState &State, uint64_t DelayNs) 
 
 static llvm::Expected<ProbeRecord> recordedTrace(TuneState &State) {
   const std::string &Path = State.Request.SamplesPath;
-  llvm::Expected<std::string> Text = readFile(Path);
-  if (!Text)
-    return Text.takeError();
-  llvm::Expected<SampleRecord> Read = SampleRecord::parse(*Text, Path);
+  llvm::Expected<SampleRecord> Read = SampleRecord::read(Path);
   if (!Read)
     return Read.takeError();
   State.Samples = std::move(*Read);

@@ -149,3 +149,8 @@ SampleRecord::run(const std::vector<SubjectSpace> &Subjects,
   ++NextProgram;
   return Sample;
 }
+
+llvm::Expected<SampleRecord> SampleRecord::read(const std::string &Path) {
+  llvm::Expected<std::string> Text = readFile(Path);
+  return Text ? parse(*Text, Path) : Text.takeError();
+}

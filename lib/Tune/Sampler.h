@@ -34,6 +34,8 @@ public:
   /// Text of a samples file, and back. Fails naming \p Name, the line and what was expected there.
   std::string print() const;
   static llvm::Expected<SampleRecord> parse(llvm::StringRef Text, llvm::StringRef Name);
+  /// The file \p Path.
+  static llvm::Expected<SampleRecord> read(const std::string &Path);
 
   /// The traced run.
   llvm::Expected<ProbeRecord> trace(llvm::StringRef Name) const;
