@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Driver/DriverOptions.h"
+#include "Tune/TuningReport.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -17,6 +18,10 @@ struct CommandContext {
   InstallTree Install;
   GetEnv Env;
 };
+
+/// The last tuning's report of the store that \p Env names. Fails with UsageError where there is
+/// none.
+llvm::Expected<TuningReport> lastReport(GetEnv Env);
 
 /// Exit status 1 without a message: what was asked for differs.
 class Differs : public llvm::ErrorInfo<Differs> {

@@ -18,15 +18,7 @@ static llvm::Expected<TuningReport> readReport(const std::string &File, GetEnv E
     llvm::Expected<std::string> Text = readFile(File);
     return Text ? parseJsonReport(*Text, File) : Text.takeError();
   }
-  std::optional<std::string> Root = storeRoot(Env);
-  if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
-  llvm::Expected<std::optional<std::string>> Text = UnitStore(*Root).lastReport();
-  if (!Text)
-    return Text.takeError();
-  if (!*Text)
-    return usageError("no tuning has been made with the store " + *Root);
-  return parseJsonReport(**Text, "last report");
+  return lastReport(Env);
 }
 
 llvm::Error carve::runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {

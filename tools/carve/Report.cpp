@@ -10,6 +10,18 @@
 
 using namespace carve;
 
+llvm::Expected<TuningReport> carve::lastReport(GetEnv Env) {
+  std::optional<std::string> Root = storeRoot(Env);
+  if (!Root)
+    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+  llvm::Expected<std::optional<std::string>> Text = UnitStore(*Root).lastReport();
+  if (!Text)
+    return Text.takeError();
+  if (!*Text)
+    return usageError("no tuning has been made with the store " + *Root);
+  return parseJsonReport(**Text, "last report");
+}
+
 llvm::Error carve::runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   unsigned Format = 0;
   Flags F("carve report");
@@ -20,15 +32,7 @@ llvm::Error carve::runReport(llvm::ArrayRef<std::string> Args, const CommandCont
   if (!Positional.empty() || !Rest.empty())
     return usageError("carve report: takes no arguments, not '" +
                       (Positional.empty() ? Rest : Positional).front() + "'");
-  std::optional<std::string> Root = storeRoot(Context.Env);
-  if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
-  llvm::Expected<std::optional<std::string>> Text = UnitStore(*Root).lastReport();
-  if (!Text)
-    return Text.takeError();
-  if (!*Text)
-    return usageError("no tuning has been made with the store " + *Root);
-  llvm::Expected<TuningReport> R = parseJsonReport(**Text, "last report");
+  llvm::Expected<TuningReport> R = lastReport(Context.Env);
   if (!R)
     return R.takeError();
   unsigned Columns = llvm::sys::Process::StandardOutColumns();
