@@ -9,13 +9,6 @@ namespace {
 class CaptureCommandTest : public DriverTierTest {
 protected:
   CaptureCommandTest() { Env["CUDA_VISIBLE_DEVICES"] = ""; }
-
-  void expectError(const Words &Arguments, const std::string &Message) {
-    Ended E = carve(Arguments);
-    EXPECT_EQ(E.Status, 1);
-    EXPECT_EQ(E.Stdout, "");
-    EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
-  }
 };
 
 } // namespace

@@ -131,6 +131,13 @@ Ended DriverTierTest::carve(Words Arguments) {
   return run(Arguments);
 }
 
+void DriverTierTest::expectError(const Words &Arguments, const std::string &Message) {
+  Ended E = carve(Arguments);
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_EQ(E.Stdout, "");
+  EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
+}
+
 static llvm::json::Object statsOf(const Ended &E) {
   EXPECT_EQ(E.Status, 0) << E.Stderr;
   llvm::Expected<llvm::json::Value> Value = llvm::json::parse(E.Stdout);

@@ -31,6 +31,8 @@ protected:
   Ended run(const Words &Argv);
   Ended carveNvcc(Words Arguments);
   Ended carve(Words Arguments);
+  /// carve fails of \p Arguments with status 1, nothing on stdout and \p Message.
+  void expectError(const Words &Arguments, const std::string &Message);
   /// Starts \p Argv and returns at once; wait() tells how it ended.
   pid_t start(const Words &Argv);
   Ended wait(pid_t Pid);

@@ -10,13 +10,6 @@ protected:
   EvaluateTest() { Env["CARVE_NVCC"] = path("none"); }
 
   const std::string Table = CARVE_TEST_INPUTS "/sweeps/two-programs.tsv";
-
-  void expectError(const Words &Arguments, const std::string &Message) {
-    Ended E = carve(Arguments);
-    EXPECT_EQ(E.Status, 1);
-    EXPECT_EQ(E.Stdout, "");
-    EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
-  }
 };
 
 } // namespace

@@ -22,16 +22,7 @@ protected:
     EXPECT_EQ(E.Stdout + E.Stderr, "");
   }
 };
-class CarveCommandTest : public DriverTierTest {
-protected:
-  /// \p Arguments fail with status 1, nothing on stdout and \p Message.
-  void expectError(const Words &Arguments, const std::string &Message) {
-    Ended E = carve(Arguments);
-    EXPECT_EQ(E.Status, 1);
-    EXPECT_EQ(E.Stdout, "");
-    EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
-  }
-};
+class CarveCommandTest : public DriverTierTest {};
 } // namespace
 
 TEST_F(OptionsTest, MistakesEndWithStatusOneBeforeNvccIsCalled) {

@@ -15,12 +15,6 @@ protected:
   static std::string entry(const std::string &Kernel, int Cap) {
     return "  - kernel: \"" + Kernel + "\"\n    variant: {cap: " + std::to_string(Cap) + "}\n";
   }
-  void expectError(const Words &Arguments, const std::string &Message) {
-    Ended E = carve(Arguments);
-    EXPECT_EQ(E.Status, 1);
-    EXPECT_EQ(E.Stdout, "");
-    EXPECT_EQ(E.Stderr, "carve: error: " + Message + "\n");
-  }
 };
 
 } // namespace
