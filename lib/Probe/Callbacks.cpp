@@ -1,4 +1,5 @@
 #include "Probe/Callbacks.h"
+#include "Probe/LoadCalls.h"
 
 #include "Probe/Hazards.h"
 #include "Probe/LoadedImages.h"
@@ -54,12 +55,6 @@ static constexpr QueryCall Queries[] = {
 };
 #undef CARVE_QUERY
 
-static constexpr CUpti_CallbackId LoadCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
-};
 static constexpr CUpti_CallbackId FileCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
     CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,

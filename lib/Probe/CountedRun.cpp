@@ -1,4 +1,5 @@
 #include "Probe/CountedRun.h"
+#include "Probe/LoadCalls.h"
 
 #include "Probe/Protocol.h"
 #include "Probe/TracedProcess.h"
@@ -11,13 +12,6 @@ using namespace carve::probe;
 static thread_local bool Replaced = false;
 /// This thread is in a call that ends contexts, at whose entry all counters were read.
 static thread_local bool Ending = false;
-
-static constexpr CUpti_CallbackId LoadCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary,
-};
 
 static constexpr CUpti_CallbackId UnloadCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
