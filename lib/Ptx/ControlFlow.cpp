@@ -94,10 +94,14 @@ static std::vector<unsigned> blocksOfLoop(const FlowLoop &L,
 
 static void findLoops(ControlFlow &F, ArrayRef<std::vector<unsigned>> Predecessors) {
   std::map<unsigned, std::vector<unsigned>> LatchesOf;
-  for (unsigned Block : F.ReversePostOrder)
+  // What dominates a block stands before it, which spares the walk up from most blocks.
+  std::vector<bool> Passed(F.Blocks.size());
+  for (unsigned Block : F.ReversePostOrder) {
+    Passed[Block] = true;
     for (unsigned Successor : F.Blocks[Block].Successors)
-      if (F.dominates(Successor, Block))
+      if (Passed[Successor] && F.dominates(Successor, Block))
         LatchesOf[Successor].push_back(Block);
+  }
   for (auto &[Header, Latches] : LatchesOf) {
     FlowLoop L;
     L.Header = Header;
