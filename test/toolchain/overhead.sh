@@ -4,34 +4,18 @@
 # CARVE_NVCC is the driver to measure; the nvcc beside it is $CARVE_NVCC_REAL, else the one in PATH.
 # Columns: medians in milliseconds, the median of the paired differences, the median paired ratio.
 set -eu
+sources=$(realpath "$(dirname "$0")")/measured-sources.sh
 carve=$(realpath "${1:?usage: overhead.sh CARVE_NVCC [ROUNDS]}")
 rounds=${2:-9}
 nvcc=$(realpath "${CARVE_NVCC_REAL:-$(command -v nvcc)}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# shellcheck source-path=SCRIPTDIR disable=SC1091
+. "$sources"
 export CARVE_NVCC=$nvcc CARVE_STORE=$work/store CARVE_RUN=none
 unset CARVE_PROFILE CARVE_LOG NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
 
-cat >small.cu <<'END'
-__global__ void small(float *Y, int N) {
-  for (int I = threadIdx.x; I < N; I += blockDim.x)
-    Y[I] = Y[I] * 1.5f + I;
-}
-END
-cat >heavy.cu <<'END'
-#include <thrust/device_vector.h>
-#include <thrust/reduce.h>
-#include <thrust/sort.h>
-__global__ void own(float *Y, int N) {
-  for (int I = threadIdx.x; I < N; I += blockDim.x)
-    Y[I] = Y[I] * 1.5f + sinf(Y[I]);
-}
-float sum(thrust::device_vector<float> &V) {
-  thrust::sort(V.begin(), V.end());
-  return thrust::reduce(V.begin(), V.end());
-}
-END
 for kernel in 'small(float*, int)' 'own(float*, int)'; do
   file=${kernel%%(*}.yaml
   printf 'carve-profile: 1\nkernels:\n  - kernel: "%s"\n    variant: {cap: 24}\n' "$kernel" >"$file"

@@ -4,19 +4,16 @@
 # WIDE_SPACE is the program of WideSpace.cpp (target wide-space); nvcc is $CARVE_NVCC, else the one
 # in PATH. Wants a machine that does nothing else.
 set -eu
+sources=$(realpath "$(dirname "$0")")/measured-sources.sh
 program=$(realpath "${1:?usage: wide-space.sh WIDE_SPACE [ROUNDS]}")
 rounds=${2:-3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+# shellcheck source-path=SCRIPTDIR disable=SC1091
+. "$sources"
 unset NVCC_PREPEND_FLAGS NVCC_APPEND_FLAGS
 
-cat >small.cu <<'END'
-__global__ void small(float *Y, int N) {
-  for (int I = threadIdx.x; I < N; I += blockDim.x)
-    Y[I] = Y[I] * 1.5f + I;
-}
-END
 # A stencil whose registers depend on the cap.
 cat >stencil.cu <<'END'
 __global__ void stencil(double *Out, const double *In, int N, int Planes) {
@@ -36,19 +33,6 @@ __global__ void stencil(double *Out, const double *In, int N, int Planes) {
       V[I] = V[I + 1];
     V[32] = In[(Z + 33) * N + X];
   }
-}
-END
-cat >heavy.cu <<'END'
-#include <thrust/device_vector.h>
-#include <thrust/reduce.h>
-#include <thrust/sort.h>
-__global__ void own(float *Y, int N) {
-  for (int I = threadIdx.x; I < N; I += blockDim.x)
-    Y[I] = Y[I] * 1.5f + sinf(Y[I]);
-}
-float sum(thrust::device_vector<float> &V) {
-  thrust::sort(V.begin(), V.end());
-  return thrust::reduce(V.begin(), V.end());
 }
 END
 
