@@ -4,8 +4,6 @@
 
 #include "llvm/Support/FileSystem.h"
 
-#include <atomic>
-
 using namespace carve;
 using Caps = std::vector<unsigned>;
 
@@ -241,13 +239,4 @@ TEST(Forbidden, SharedMemoryAndStackStayWhatTheyWere) {
   Stack.Resources.StackUnknown = true;
   EXPECT_EQ(forbidden(K, Shared, Job), "more static shared memory");
   EXPECT_EQ(forbidden(K, Stack, Job), "stack of unknown size");
-}
-
-TEST(RunInParallel, RunsEveryTaskOnce) {
-  for (size_t Count : {0, 1, 100}) {
-    std::vector<std::atomic<int>> Done(Count);
-    runInParallel(Count, [&](size_t I) { ++Done[I]; });
-    for (std::atomic<int> &D : Done)
-      EXPECT_EQ(D, 1);
-  }
 }
