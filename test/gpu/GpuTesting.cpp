@@ -2,6 +2,7 @@
 
 #include "Driver/DriverOptions.h"
 #include "Ptx/PtxModule.h"
+#include "Support/Parallel.h"
 #include "Tune/JobParts.h"
 
 #include "llvm/Support/FileSystem.h"
