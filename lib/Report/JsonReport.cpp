@@ -19,10 +19,16 @@ static json::Value toJson(const VariantReport &V) {
                  {"screening-ratio", V.Ratio}};
   if (!V.Fault.empty())
     O["fault"] = json::fixUTF8(V.Fault);
+  if (V.RatioHigh > 0) {
+    O["ratio-low"] = V.RatioLow;
+    O["ratio-high"] = V.RatioHigh;
+  }
   if (V.Efficiency > 0)
     O["efficiency"] = V.Efficiency;
   if (V.Utilization > 0)
     O["utilization"] = V.Utilization;
+  if (V.LocalBytes > 0)
+    O["local-bytes"] = V.LocalBytes;
   if (!V.Carved.empty())
     O["carved"] = V.Carved;
   return O;
@@ -45,6 +51,26 @@ static json::Value toJson(const InRunReport &R) {
                       {"cold-ns", R.ColdNs},
                       {"warm-ns", R.WarmNs},
                       {"warm-weight", R.WarmWeight}};
+}
+
+static json::Value toJson(const ConcurrencyLevel &L) {
+  return json::Object{
+      {"max-regs", L.MaxRegs}, {"blocks-per-sm", L.BlocksPerSm}, {"occupancy", L.Occupancy}};
+}
+
+/// What reports of before do not have.
+static void addOrigin(json::Object &O, const KernelReport &K) {
+  json::Array Levels;
+  for (const ConcurrencyLevel &L : K.Levels)
+    Levels.push_back(toJson(L));
+  O["source"] = json::fixUTF8(K.Source);
+  O["mean-ns"] = K.MeanNs;
+  O["least-regs"] = K.LeastRegs;
+  O["most-regs"] = K.MostRegs;
+  O["levels"] = std::move(Levels);
+  O["efficiency-before"] = K.EfficiencyBefore;
+  O["utilization-before"] = K.UtilizationBefore;
+  O["local-bytes-before"] = K.LocalBytesBefore;
 }
 
 static json::Value toJson(const KernelReport &K) {
@@ -74,6 +100,7 @@ static json::Value toJson(const KernelReport &K) {
                  {"variants", std::move(Variants)},
                  {"carved", std::move(Carved)},
                  {"dropped", json::Array(K.Dropped)}};
+  addOrigin(O, K);
   if (!K.InRun.Mode.empty())
     O["in-run"] = toJson(K.InRun);
   return O;
@@ -157,8 +184,9 @@ static bool fromJSON(const json::Value &V, VariantReport &R, json::Path P) {
   return M && M.map("name", R.Name) && mapCount(M, "regs", R.Regs) &&
          mapCount(M, "spill-bytes", R.SpillBytes) && M.map("occupancy", R.Occupancy) &&
          M.map("screening-ratio", R.Ratio) && M.mapOptional("fault", R.Fault) &&
-         M.mapOptional("efficiency", R.Efficiency) && M.mapOptional("utilization", R.Utilization) &&
-         M.mapOptional("carved", R.Carved);
+         M.mapOptional("ratio-low", R.RatioLow) && M.mapOptional("ratio-high", R.RatioHigh) &&
+         M.mapOptional("local-bytes", R.LocalBytes) && M.mapOptional("efficiency", R.Efficiency) &&
+         M.mapOptional("utilization", R.Utilization) && M.mapOptional("carved", R.Carved);
 }
 
 static bool fromJSON(const json::Value &V, GpuUser &U, json::Path P) {
@@ -205,11 +233,31 @@ static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
   return Read;
 }
 
+static bool fromJSON(const json::Value &V, ConcurrencyLevel &L, json::Path P) {
+  json::ObjectMapper M(V, P);
+  return M && mapCount(M, "max-regs", L.MaxRegs) && mapCount(M, "blocks-per-sm", L.BlocksPerSm) &&
+         M.map("occupancy", L.Occupancy);
+}
+
+/// What reports of before do not have.
+static bool mapOrigin(json::ObjectMapper &M, KernelReport &K) {
+  int64_t Compiled = 0, Least = 0, Most = 0;
+  bool Read = M.mapOptional("compiled", Compiled) && M.mapOptional("carved", K.Carved) &&
+              M.mapOptional("source", K.Source) && M.mapOptional("mean-ns", K.MeanNs) &&
+              M.mapOptional("least-regs", Least) && M.mapOptional("most-regs", Most) &&
+              M.mapOptional("levels", K.Levels) &&
+              M.mapOptional("efficiency-before", K.EfficiencyBefore) &&
+              M.mapOptional("utilization-before", K.UtilizationBefore) &&
+              M.mapOptional("local-bytes-before", K.LocalBytesBefore);
+  K.Compiled = Compiled;
+  K.LeastRegs = Least;
+  K.MostRegs = Most;
+  return Read;
+}
+
 static bool fromJSON(const json::Value &V, KernelReport &K, json::Path P) {
   json::ObjectMapper M(V, P);
-  int64_t Compiled = 0; // Reports of before have neither this nor what was carved.
-  bool Read = M && M.mapOptional("compiled", Compiled) && M.mapOptional("carved", K.Carved);
-  K.Compiled = Compiled;
+  bool Read = M && mapOrigin(M, K);
   return Read && M.map("kernel", K.Kernel) && M.map("mangled", K.Mangled) &&
          M.map("output", K.Output) && M.map("share", K.Share) && M.map("launches", K.Launches) &&
          mapCount(M, "regs-before", K.RegsBefore) && mapCount(M, "regs-after", K.RegsAfter) &&

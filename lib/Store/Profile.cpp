@@ -119,6 +119,12 @@ static void printEvidence(const Evidence &E, llvm::raw_ostream &OS) {
     OS << "      default-spill-bytes: " << *E.DefaultSpillBytes << "\n";
   if (E.TunedSpillBytes)
     OS << "      tuned-spill-bytes: " << *E.TunedSpillBytes << "\n";
+  if (E.DefaultOccupancy)
+    OS << "      default-occupancy: " << decimal(*E.DefaultOccupancy) << "\n";
+  if (E.TunedOccupancy)
+    OS << "      tuned-occupancy: " << decimal(*E.TunedOccupancy) << "\n";
+  if (E.LaunchNs)
+    OS << "      launch-ns: " << decimal(*E.LaunchNs) << "\n";
   if (E.SmemSpillingThreads)
     OS << "      smem-spilling-threads: " << E.SmemSpillingThreads << "\n";
   Text("mode", E.Mode);

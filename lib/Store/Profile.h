@@ -27,6 +27,10 @@ struct Evidence {
   unsigned Pairs = 0;
   unsigned DefaultRegs = 0, TunedRegs = 0;
   std::optional<unsigned> DefaultSpillBytes, TunedSpillBytes; ///< Absent where not known.
+  /// Of the launch shape that takes most time, 0 to 1; absent in profiles of before.
+  std::optional<double> DefaultOccupancy, TunedOccupancy;
+  /// GPU time of a launch of the default in the traced run; absent in profiles of before.
+  std::optional<double> LaunchNs;
   /// Of a variant that spills to shared memory: the bound of its block that it was timed with,
   /// where the source gives none. 0: the one that smemSpillingMaxThreads() says.
   unsigned SmemSpillingThreads = 0;

@@ -259,6 +259,9 @@ llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
   auto Ratio = [this](double &Field) {
     return [this, &Field](yaml::Node &V) { return readRatio(V, Field); };
   };
+  auto Measure = [this](std::optional<double> &Field) {
+    return [this, &Field](yaml::Node &V) { return readRatio(V, Field.emplace()); };
+  };
   auto Spill = [this](std::optional<unsigned> &Field) {
     return [this, &Field](yaml::Node &V) { return readNumber(V, Field.emplace(), 0, AnyNumber); };
   };
@@ -284,6 +287,9 @@ llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
                       {"tuned-regs", Count(Out.TunedRegs)},
                       {"default-spill-bytes", Spill(Out.DefaultSpillBytes)},
                       {"tuned-spill-bytes", Spill(Out.TunedSpillBytes)},
+                      {"default-occupancy", Measure(Out.DefaultOccupancy)},
+                      {"tuned-occupancy", Measure(Out.TunedOccupancy)},
+                      {"launch-ns", Measure(Out.LaunchNs)},
                       {"smem-spilling-threads", Count(Out.SmemSpillingThreads)},
                       {"mode", Text(Out.Mode)},
                       {"mode-reason", Text(Out.ModeReason)},

@@ -27,6 +27,31 @@ std::string carve::shapeText(const LaunchShape &Shape) {
   return Text;
 }
 
+/// Where \p U's source lies in its project: the same on every machine.
+static std::string sourceInProject(const Unit &U) {
+  llvm::SmallString<256> Path(U.Source);
+  if (!llvm::sys::path::is_absolute(Path)) {
+    Path = U.Directory;
+    llvm::sys::path::append(Path, U.Source);
+  }
+  llvm::sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
+  llvm::StringRef Below = Path;
+  if (Below.consume_front(U.Project) && Below.consume_front("/"))
+    return Below.str();
+  return llvm::sys::path::filename(Path).str();
+}
+
+/// The source that a kernel's decision names: of several units that hold it the first by name.
+static std::string sourceOf(const TuningJob &Job, const JobKernel &K) {
+  std::vector<std::string> Sources;
+  for (size_t M : K.Modules) {
+    Sources.push_back(sourceInProject(Job.Modules[M].Source));
+    for (const Unit &Twin : Job.Modules[M].Twins)
+      Sources.push_back(sourceInProject(Twin));
+  }
+  return *llvm::min_element(Sources);
+}
+
 namespace {
 
 double occupancyOf(const TuningJob &Job, const KernelResources &R, const LaunchShape &Shape) {
@@ -49,15 +74,27 @@ std::vector<std::string> shapeTexts(const TracedKernel &T) {
   return Texts;
 }
 
+double meanNs(const TracedKernel &T) {
+  double Ns = 0;
+  for (const KernelLaunches &L : T.Shapes)
+    Ns += double(L.TotalNs);
+  return T.Launches ? Ns / double(T.Launches) : 0;
+}
+
 KernelReport reportTraced(const TracedKernel &T) {
   KernelReport R;
   R.Mangled = T.Kernel;
   R.Kernel = profileName(T.Kernel);
   R.Share = T.Share;
   R.Launches = T.Launches;
+  R.MeanNs = meanNs(T);
   R.Variant = "default";
   R.Shapes = shapeTexts(T);
   return R;
+}
+
+double localBytesOf(const StaticMetrics &Metrics) {
+  return Metrics.Counts ? Metrics.Counts->LocalLoadBytes + Metrics.Counts->LocalStoreBytes : 0;
 }
 
 VariantReport reportVariant(const VariantSetting &Setting, const StaticMetrics &Metrics) {
@@ -68,7 +105,24 @@ VariantReport reportVariant(const VariantSetting &Setting, const StaticMetrics &
   R.Occupancy = Metrics.Occupancy;
   R.Efficiency = Metrics.Efficiency.value_or(0);
   R.Utilization = Metrics.Utilization.value_or(0);
+  R.LocalBytes = localBytesOf(Metrics);
   return R;
+}
+
+/// The register region with its concurrency levels in \p Shape, and the default's metrics.
+void reportRegion(KernelReport &R, const TuningJob &Job, const JobKernel &K,
+                  const LaunchShape &Shape) {
+  R.LeastRegs = K.Region.rMin();
+  R.MostRegs = K.Region.rMax();
+  std::vector<CriticalPoint> Points = criticalPoints(Job.Model, K.Region, Shape);
+  for (const CriticalPoint &P : llvm::reverse(Points))
+    R.Levels.push_back({P.Regs, P.BlocksPerSm, P.Occupancy});
+  if (K.Variants.empty())
+    return;
+  const StaticMetrics &Default = K.Variants.front().Metrics;
+  R.EfficiencyBefore = Default.Efficiency.value_or(0);
+  R.UtilizationBefore = Default.Utilization.value_or(0);
+  R.LocalBytesBefore = localBytesOf(Default);
 }
 
 void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
@@ -112,6 +166,8 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Subjec
   R.SpillAfter = After.spillBytes();
   R.OccupancyBefore = occupancyOf(Job, Default, Shape);
   R.OccupancyAfter = occupancyOf(Job, After, Shape);
+  R.Source = sourceOf(Job, K);
+  reportRegion(R, Job, K, Shape);
   R.Dropped = K.Dropped;
   R.Compiled = K.Compiled;
   reportVariants(R, Job, K, O);
@@ -184,6 +240,8 @@ KernelReport reportFileKernel(const TuningJob &Job, const JobKernel &K, const Jo
   R.RegsAfter = After.RegsPerThread;
   R.OccupancyBefore = occupancyOf(Job, K.Region.Default, Shape);
   R.OccupancyAfter = occupancyOf(Job, After, Shape);
+  R.Source = sourceOf(Job, K);
+  reportRegion(R, Job, K, Shape);
   for (const ScreenedVariant &S : O.Screened) {
     const JobVariant &V = M.FileVariants[S.Variant];
     KernelResources Used = resourcesIn(V.Cubin, K.Traced.Kernel);
@@ -260,7 +318,12 @@ static Evidence evidenceOf(const JobKernel &K, const SubjectOutcome &O,
   E.Reason = O.Reason;
   auto Described = llvm::find_if(
       Report.Kernels, [&](const KernelReport &R) { return R.Mangled == K.Traced.Kernel; });
-  if (Described == Report.Kernels.end() || Described->InRun.Mode.empty())
+  if (Described == Report.Kernels.end())
+    return E;
+  E.DefaultOccupancy = Described->OccupancyBefore;
+  E.TunedOccupancy = Described->OccupancyAfter;
+  E.LaunchNs = Described->MeanNs;
+  if (Described->InRun.Mode.empty())
     return E;
   const InRunReport &InRun = Described->InRun;
   E.Mode = InRun.Mode;
@@ -274,31 +337,6 @@ static Evidence evidenceOf(const JobKernel &K, const SubjectOutcome &O,
     E.InRunRatioHigh = InRun.Ratio.High;
   }
   return E;
-}
-
-/// Where \p U's source lies in its project: the same on every machine.
-static std::string sourceInProject(const Unit &U) {
-  llvm::SmallString<256> Path(U.Source);
-  if (!llvm::sys::path::is_absolute(Path)) {
-    Path = U.Directory;
-    llvm::sys::path::append(Path, U.Source);
-  }
-  llvm::sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
-  llvm::StringRef Below = Path;
-  if (Below.consume_front(U.Project) && Below.consume_front("/"))
-    return Below.str();
-  return llvm::sys::path::filename(Path).str();
-}
-
-/// The source that a kernel's decision names: of several units that hold it the first by name.
-static std::string sourceOf(const TuningJob &Job, const JobKernel &K) {
-  std::vector<std::string> Sources;
-  for (size_t M : K.Modules) {
-    Sources.push_back(sourceInProject(Job.Modules[M].Source));
-    for (const Unit &Twin : Job.Modules[M].Twins)
-      Sources.push_back(sourceInProject(Twin));
-  }
-  return *llvm::min_element(Sources);
 }
 
 Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,

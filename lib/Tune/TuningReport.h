@@ -20,10 +20,20 @@ struct VariantReport {
   unsigned SpillBytes = 0;
   double Occupancy = 0; ///< Of the heaviest shape, 0 to 1.
   double Ratio = 0;     ///< Median of screening, in the run or by runs; 0 where not timed.
+  /// 95 % interval of the ratio; both 0 where it was not timed or the report is of before.
+  double RatioLow = 0, RatioHigh = 0;
   std::string Fault;
   /// Static metrics (Carve/Metrics.h); 0 where not known.
   double Efficiency = 0, Utilization = 0;
-  std::string Carved; ///< Why it is not timed; empty: it is.
+  double LocalBytes = 0; ///< That a thread loads and stores, loops counted; 0 where not known.
+  std::string Carved;    ///< Why it is not timed; empty: it is.
+};
+
+/// Up to how many registers so many blocks are resident, in a kernel's heaviest shape.
+struct ConcurrencyLevel {
+  unsigned MaxRegs = 0;
+  unsigned BlocksPerSm = 0;
+  double Occupancy = 0; ///< 0 to 1.
 };
 
 /// What a timing run found of a kernel, for a person; all empty where it was not timed there.
@@ -42,8 +52,15 @@ struct InRunReport {
 struct KernelReport {
   std::string Kernel, Mangled;
   std::string Output; ///< Of the unit: object or executable.
+  std::string Source; ///< Of the unit, below its project's root; empty where not known.
   double Share = 0;   ///< Of GPU time, 0 to 1.
   uint64_t Launches = 0;
+  double MeanNs = 0; ///< Of a launch in the traced run.
+  /// The register region, and its concurrency levels by falling registers; empty where not known.
+  unsigned LeastRegs = 0, MostRegs = 0;
+  std::vector<ConcurrencyLevel> Levels;
+  /// The default's static metrics; 0 where not known.
+  double EfficiencyBefore = 0, UtilizationBefore = 0, LocalBytesBefore = 0;
   unsigned RegsBefore = 0, RegsAfter = 0;
   double OccupancyBefore = 0, OccupancyAfter = 0;
   /// Bytes, stores and loads of the entry. Not known (0) with TuningScope::File: cubins do not
