@@ -20,13 +20,13 @@ struct VariantReport {
   unsigned SpillBytes = 0;
   double Occupancy = 0; ///< Of the heaviest shape, 0 to 1.
   double Ratio = 0;     ///< Median of screening, in the run or by runs; 0 where not timed.
-  /// 95 % interval of the ratio; both 0 where it was not timed or the report is of before.
-  double RatioLow = 0, RatioHigh = 0;
   std::string Fault;
   /// Static metrics (Carve/Metrics.h); 0 where not known.
   double Efficiency = 0, Utilization = 0;
-  double LocalBytes = 0; ///< That a thread loads and stores, loops counted; 0 where not known.
   std::string Carved;    ///< Why it is not timed; empty: it is.
+  double LocalBytes = 0; ///< That a thread loads and stores, loops counted; 0 where not known.
+  /// 95 % interval of the ratio; both 0 where it was not timed or the report is of before.
+  double RatioLow = 0, RatioHigh = 0;
 };
 
 /// Up to how many registers so many blocks are resident, in a kernel's heaviest shape.
