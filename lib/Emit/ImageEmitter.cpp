@@ -115,15 +115,18 @@ llvm::Error ImageEmitter::readOriginal() {
 llvm::Expected<const PtxModule *> ImageEmitter::flavour(unsigned FrontEndCap) {
   if (auto It = Flavours.find(FrontEndCap); It != Flavours.end())
     return &It->second;
+  if (auto It = FlavourFaults.find(FrontEndCap); It != FlavourFaults.end())
+    return unsupported("no-flavour", It->second);
   if (!Context.FlavourPtx)
     return unsupported("no-front-end", "cicc cannot be run again here");
   llvm::Expected<std::string> Text = Context.FlavourPtx(Image, FrontEndCap);
-  if (!Text)
-    return Text.takeError();
-  llvm::Expected<PtxModule> Parsed = PtxModule::parse(std::move(*Text));
-  if (!Parsed)
-    return Parsed.takeError();
-  return &Flavours.emplace(FrontEndCap, std::move(*Parsed)).first->second;
+  llvm::Expected<PtxModule> Parsed = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
+  if (Parsed)
+    return &Flavours.emplace(FrontEndCap, std::move(*Parsed)).first->second;
+  // Other kernels with this cap would run cicc in vain again.
+  std::string Why = llvm::toString(Parsed.takeError());
+  FlavourFaults.emplace(FrontEndCap, Why);
+  return unsupported("no-flavour", Why);
 }
 
 llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Decision &D) {

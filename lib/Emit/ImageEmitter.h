@@ -68,7 +68,8 @@ private:
   Cubin Original;
   llvm::StringMap<const CubinKernel *> OriginalOf; ///< By the kernel's mangled name.
   std::map<std::string, Taken> Decisions;          ///< Likewise; those that may still stand.
-  std::map<unsigned, PtxModule> Flavours;
+  std::map<unsigned, PtxModule> Flavours;          ///< By front-end cap.
+  std::map<unsigned, std::string> FlavourFaults;   ///< Why there is none; likewise.
   std::vector<EmittedKernel> Kernels;
 };
 
