@@ -174,5 +174,7 @@ void carve::rememberSearch(SearchState &S, UnitStore &Store) {
   SearchRecord Kept = S.Record;
   std::move(S.Others.begin(), S.Others.end(), std::back_inserter(Kept.Configurations));
   if (llvm::Error E = Store.putSearch(S.Key, printSearchJson(Kept)))
-    logLine("search not kept: " + llvm::toString(std::move(E)));
+    S.Record.Notes.push_back("the same command will cost as much again, as the store does not keep "
+                             "what was found: " +
+                             llvm::toString(std::move(E)));
 }

@@ -100,6 +100,15 @@ TEST_F(SearchMemory, ChangedSourcesAreNotRecalled) {
   EXPECT_EQ(S->Record.Notes.size(), 1u);
 }
 
+TEST_F(SearchMemory, ThatItIsNotKeptIsSaid) {
+  llvm::cantFail(writeFileAtomically(Dir.path() + "/s", "in the store's place"));
+  auto First = search({"1", "2"});
+  finish(*First);
+  ASSERT_EQ(First->Record.Notes.size(), 1u);
+  EXPECT_NE(First->Record.Notes.front().find("the store does not keep what was found"),
+            std::string::npos);
+}
+
 TEST_F(SearchMemory, WhateverBearsOnMetricsOrTimesIsInTheKey) {
   finish(*search({"1", "2"}));
   const std::function<void()> Changes[] = {
