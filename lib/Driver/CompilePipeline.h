@@ -30,6 +30,8 @@ struct CompileRequest {
   uint64_t StoreLimitBytes = 0;
   GpuPlaces Gpus;
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
+  std::function<void(llvm::StringRef, size_t, size_t)> Step = [](llvm::StringRef, size_t, size_t) {
+  };
   TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
 };
 

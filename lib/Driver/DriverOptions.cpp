@@ -31,6 +31,7 @@ static constexpr char Help[] =
                                 every launch that nvcc's build accepts, or the blocks seen (preserve)
   --carve-profile=FILE          read and write decisions there (also: CARVE_PROFILE)
   --carve-samples=FILE          recorded samples in the GPU's place
+  --carve-quiet                 no progress and no table on a terminal
   --carve-log=FILE              what was decided and run; - is stderr (also: CARVE_LOG)
   --carve-version, --carve-help
 See carve-nvcc(1) and carve(1).
@@ -85,6 +86,7 @@ llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::strin
   F.text("--carve-profile", O.ProfilePath);
   F.text("--carve-log", O.LogPath);
   F.text("--carve-samples", O.Samples);
+  F.flag("--carve-quiet", O.Quiet);
   F.flag("--carve-help", O.Help);
   F.flag("--carve-version", O.Version);
 

@@ -31,6 +31,7 @@ struct DriverOptions {
   LaunchDomain Domain = LaunchDomain::Preserve;
   std::string ProfilePath, LogPath;
   std::string Samples; ///< Recorded samples in the GPU's place.
+  bool Quiet = false;  ///< Nothing of our own on a terminal but errors.
   bool Help = false, Version = false;
 };
 

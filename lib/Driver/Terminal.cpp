@@ -6,17 +6,35 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
+
 using namespace carve;
 
-std::string carve::progressText(unsigned Done, unsigned Expected, double Seconds) {
+double carve::steadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// `, 1:00 left`, where \p Done of \p Of took \p Seconds.
+static std::string timeLeft(size_t Done, size_t Of, double Seconds) {
   std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  OS << "carve-nvcc: tuning, run " << Done + 1;
-  if (Expected > Done && Done > 0) {
-    unsigned Left = Seconds / Done * (Expected - Done) + 0.5;
-    OS << " of about " << Expected << ", " << Left / 60 << ":" << llvm::format("%02u", Left % 60)
-       << " left";
-  }
+  unsigned Left = Seconds / Done * (Of - Done) + 0.5;
+  llvm::raw_string_ostream(Text) << ", " << Left / 60 << ":" << llvm::format("%02u", Left % 60)
+                                 << " left";
+  return Text;
+}
+
+std::string carve::progressText(unsigned Done, unsigned Expected, double Seconds) {
+  std::string Text = "tuning, run " + std::to_string(Done + 1);
+  if (Expected > Done && Done > 0)
+    Text += " of about " + std::to_string(Expected) + timeLeft(Done, Expected, Seconds);
+  return Text;
+}
+
+std::string carve::stepText(llvm::StringRef What, size_t Done, size_t Of, double Seconds) {
+  std::string Text = What.str() + ", " + std::to_string(Done) + " of " + std::to_string(Of);
+  // Of the first moments no time can be told.
+  if (Done > 0 && Done < Of && Seconds >= 1)
+    Text += timeLeft(Done, Of, Seconds);
   return Text;
 }
 
@@ -24,18 +42,31 @@ void TerminalProgress::show(unsigned Done, unsigned Expected, double Seconds) {
   print(progressText(Done, Expected, Seconds));
 }
 
+void TerminalProgress::step(llvm::StringRef What, size_t Done, size_t Of) {
+  const double Time = Now();
+  bool First = Doing != What || Done == 0;
+  if (First) {
+    Doing = What.str();
+    Began = Time;
+  }
+  if (!First && Done < Of && Time - LastShown < 0.1)
+    return;
+  LastShown = Time;
+  print(stepText(What, Done, Of, Time - Began));
+}
+
 void TerminalProgress::say(llvm::StringRef Text) {
   unsigned Columns = llvm::sys::Process::StandardErrColumns();
   if (Text.empty())
     clear();
   else
-    print("carve-nvcc: " + Text.take_front(Columns > 20 ? Columns - 14 : 66).str());
+    print(Text.take_front(Columns > 20 ? Columns - 14 : 66).str());
 }
 
 void TerminalProgress::print(const std::string &Line) {
   if (!Enabled)
     return;
-  llvm::errs() << "\r\033[K" << Line;
+  llvm::errs() << "\r\033[K" << Program << ": " << Line;
   llvm::errs().flush();
   Shown = true;
 }

@@ -66,10 +66,14 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   if (!Trace)
     return untraceable(Trace.takeError(), State, Store);
   // What is to be timed.
-  JobContext Context{Store, T, Runner, Request.Options,
+  JobContext Context{Store,
+                     T,
+                     Runner,
+                     Request.Options,
                      [&](const Unit &U, const UnitImage &I, unsigned Cap) {
                        return flavourPtx(U, I.PtxDigest, Cap, Store, T, Runner);
-                     }};
+                     },
+                     Request.Step};
   JobSources Sources;
   llvm::Expected<TuningJob> Job = prepareJob(*Trace, Context, State.recorded(), Sources);
   if (!Job)

@@ -29,6 +29,9 @@ struct TuneRequest {
   GpuPlaces Gpus;
   /// Told of progress: runs done, runs expected, seconds since the start.
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
+  /// Told of progress between the runs: what is done, and how much of it.
+  std::function<void(llvm::StringRef What, size_t Done, size_t Of)> Step = [](llvm::StringRef,
+                                                                              size_t, size_t) {};
   /// Told of a run that is made again, and why.
   std::function<void(llvm::StringRef)> Announce = [](llvm::StringRef) {};
   /// Told for whom a run waits; with nothing when it goes on.

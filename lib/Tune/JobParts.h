@@ -24,6 +24,9 @@ struct JobContext {
   CommandRunner &Runner;
   const TuningOptions &Options;
   FlavourFunction FlavourPtx = {}; ///< Empty: there are no front-end flavours.
+  /// Told of progress in what takes long: what is done, and how much of it.
+  std::function<void(llvm::StringRef What, size_t Done, size_t Of)> Step = [](llvm::StringRef,
+                                                                              size_t, size_t) {};
 };
 
 /// A unit that was loaded, with its PTX read.

@@ -15,6 +15,7 @@
 #include "llvm/Support/Threading.h"
 
 #include <algorithm>
+#include <mutex>
 
 using namespace carve;
 
@@ -194,8 +195,16 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
       New.emplace_back(It->first, &It->second);
   }
   if (!New.empty()) {
+    const size_t All = New.size();
     std::vector<std::vector<Pending>> Pieces = split(std::move(New));
-    runInParallel(Pieces.size(), [&](size_t I) { compilePiece(Pieces[I]); });
+    std::mutex Telling;
+    size_t Ready = 0;
+    Context.Step("compiling variants", Ready, All);
+    runInParallel(Pieces.size(), [&](size_t I) {
+      compilePiece(Pieces[I]);
+      std::lock_guard<std::mutex> Guard(Telling);
+      Context.Step("compiling variants", Ready += Pieces[I].size(), All);
+    });
   }
   std::vector<CompiledSetting> Results;
   for (const Key &K : Keys)

@@ -45,12 +45,16 @@ int endWith(int Signal, int ExitStatus) {
 llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandStore &Store,
                                llvm::StringRef OwnPath, llvm::StringRef WorkDir,
                                const Toolchain &T) {
-  TerminalProgress Progress(::isatty(2));
+  const bool Tells = ::isatty(2) && !Options.Quiet;
+  TerminalProgress Progress(Tells);
   ProcessRunner Runner;
   CompileRequest Request = makeCompileRequest(std::move(Line), std::move(Options), OwnPath,
                                               WorkDir.str(), Store, T, environment);
   Request.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
     Progress.show(Done, Expected, Seconds);
+  };
+  Request.Step = [&Progress](llvm::StringRef What, size_t Done, size_t Of) {
+    Progress.step(What, Done, Of);
   };
   Request.Waiting = [&Progress](llvm::StringRef Text) { Progress.say(Text); };
   llvm::Expected<CompileResult> Result = compile(Request, Store.store(), T, Runner);
@@ -58,7 +62,7 @@ llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandS
   Store.removeTemporary();
   if (!Result)
     return Result.takeError();
-  if (Result->Tuned && ::isatty(2))
+  if (Result->Tuned && Tells)
     llvm::errs() << terminalSummary(*Result->Tuned);
   return endWith(Result->Signal, Result->ExitStatus);
 }

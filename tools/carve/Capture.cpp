@@ -6,15 +6,18 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace carve;
+namespace json = llvm::json;
 
 namespace {
 
 struct CaptureOptions {
   CaptureRequest Request;
-  bool List = false, Unchecked = false;
+  bool List = false, Unchecked = false, Quiet = false;
+  unsigned Format = 0;            ///< 1: JSON.
   std::vector<std::string> Files; ///< To list.
 };
 
@@ -29,6 +32,8 @@ llvm::Expected<CaptureOptions> readCaptureOptions(llvm::ArrayRef<std::string> Ar
   F.text("--stdin", R.Workload.StdinPath);
   F.flag("--no-check", O.Unchecked);
   F.flag("--list", O.List);
+  F.flag("--quiet", O.Quiet);
+  F.choice("--format", {"text", "json"}, O.Format);
   if (llvm::Error E = F.parse(Args, O.Files, R.Workload.Argv))
     return E;
   if (O.List) {
@@ -48,11 +53,32 @@ std::string megabytes(uint64_t Bytes) {
   return llvm::formatv("{0:F1} MB", double(Bytes) / 1e6).str();
 }
 
-llvm::Error listCapture(const std::string &File) {
-  llvm::Expected<CaptureReader> Reader = CaptureReader::open(File);
-  if (!Reader)
-    return Reader.takeError();
-  const Capture &C = Reader->capture();
+json::Object jsonOf(const std::string &File, const CaptureReader &Reader) {
+  const Capture &C = Reader.capture();
+  return json::Object{{"file", json::fixUTF8(File)},
+                      {"kernel", json::fixUTF8(C.Kernel)},
+                      {"demangled", json::fixUTF8(llvm::demangle(C.Kernel))},
+                      {"shape", describeShape(C.Shape)},
+                      {"cooperative", C.Shape.Cooperative},
+                      {"launch", int64_t(C.Launch)},
+                      {"traced-launches", int64_t(C.TracedLaunches)},
+                      {"mean-ns", int64_t(C.MeanNs)},
+                      {"device", C.Device},
+                      {"arch", C.Arch},
+                      {"driver", C.DriverVersion},
+                      {"memory-bytes", int64_t(C.memoryBytes())},
+                      {"file-bytes", int64_t(Reader.fileBytes())},
+                      {"variables", int64_t(C.Variables.size())},
+                      {"units", int64_t(C.Units.size())},
+                      {"workload", json::fixUTF8(C.Workload)}};
+}
+
+void printJson(json::Array List) {
+  llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(List))) << "\n";
+}
+
+void listCapture(const std::string &File, const CaptureReader &Reader) {
+  const Capture &C = Reader.capture();
   llvm::outs() << File << "\n  kernel     " << llvm::demangle(C.Kernel) << "\n  launch     "
                << describeShape(C.Shape) << (C.Shape.Cooperative ? " cooperative" : "")
                << ", number " << C.Launch << " of " << C.TracedLaunches << ", mean "
@@ -60,12 +86,28 @@ llvm::Error listCapture(const std::string &File) {
                << C.Device << " (" << C.Arch << "), driver " << C.DriverVersion << "\n  memory     "
                << megabytes(C.memoryBytes()) << " in " << C.Memory.size() << " range(s), "
                << C.Variables.size() << " variable(s)\n  file       "
-               << megabytes(Reader->fileBytes()) << "\n  container  " << C.ContainerDigest << ", "
+               << megabytes(Reader.fileBytes()) << "\n  container  " << C.ContainerDigest << ", "
                << C.Container.Bytes << " bytes, by " << C.LoadCall << "\n  units      "
                << C.Units.size() << (C.Units.empty() ? " (can be launched, not tuned)" : "")
                << "\n  workload   " << C.Workload << "\n";
   for (const auto &[Name, Value] : C.Attributes)
     llvm::outs() << "  attribute  " << Name << " " << Value << "\n";
+}
+
+/// Prints what is in the files, up to the first that cannot be read.
+llvm::Error listCaptures(const CaptureOptions &O) {
+  json::Array List;
+  for (const std::string &File : O.Files) {
+    llvm::Expected<CaptureReader> Reader = CaptureReader::open(File);
+    if (!Reader)
+      return Reader.takeError();
+    if (O.Format)
+      List.push_back(jsonOf(File, *Reader));
+    else
+      listCapture(File, *Reader);
+  }
+  if (O.Format)
+    printJson(std::move(List));
   return llvm::Error::success();
 }
 
@@ -96,26 +138,64 @@ llvm::Expected<std::string> checkCapture(const std::string &Launch, const std::s
   return Said.substr(Colon == llvm::StringRef::npos ? 0 : Colon + 2).trim().str();
 }
 
-/// Prints what became of one launch.
-llvm::Error reportLaunch(const CaptureOutcome &L, const CaptureOptions &O,
-                         const std::string &Launch, bool &Failed) {
+/// One launch that was asked for, and what launching its capture alone has said.
+struct Captured {
+  CaptureOutcome Outcome;
+  std::string LaunchedAlone; ///< Empty: that was not tried.
+};
+
+void printLaunch(const Captured &C) {
+  const CaptureOutcome &L = C.Outcome;
   if (L.Path.empty()) {
-    Failed = true;
     llvm::outs() << llvm::demangle(L.Wish.Kernel) << " " << describeShape(L.Wish.Shape)
                  << ": not captured: " << L.Reason << "\n";
-    return llvm::Error::success();
+    return;
   }
   llvm::outs() << L.Path << ": " << megabytes(L.FileBytes) << ", of " << megabytes(L.MemoryBytes)
                << " of memory"
                << (L.Tunable ? "" : "; of no unit in the store, so not to be tuned");
-  if (!O.Unchecked) {
-    auto Checked = checkCapture(Launch, L.Path, O.Request.Workload.TimeoutS, Failed);
-    if (!Checked)
-      return Checked.takeError();
-    llvm::outs() << "; launched alone: " << *Checked;
-  }
+  if (!C.LaunchedAlone.empty())
+    llvm::outs() << "; launched alone: " << C.LaunchedAlone;
   llvm::outs() << "\n";
-  return llvm::Error::success();
+}
+
+json::Object jsonOf(const Captured &C) {
+  const CaptureOutcome &L = C.Outcome;
+  json::Object O{{"kernel", json::fixUTF8(L.Wish.Kernel)},
+                 {"demangled", json::fixUTF8(llvm::demangle(L.Wish.Kernel))},
+                 {"shape", describeShape(L.Wish.Shape)},
+                 {"file", L.Path.empty() ? json::Value(nullptr) : json::fixUTF8(L.Path)},
+                 {"reason", json::fixUTF8(L.Reason)},
+                 {"file-bytes", int64_t(L.FileBytes)},
+                 {"memory-bytes", int64_t(L.MemoryBytes)},
+                 {"tunable", L.Tunable}};
+  if (!C.LaunchedAlone.empty())
+    O["launched-alone"] = json::fixUTF8(C.LaunchedAlone);
+  return O;
+}
+
+/// Tries the captures, and prints what became of each launch. Fails where something is missing.
+llvm::Error reportLaunches(std::vector<CaptureOutcome> Launches, const CaptureOptions &O,
+                           const std::string &Launch) {
+  bool Failed = false;
+  json::Array List;
+  for (CaptureOutcome &L : Launches) {
+    Captured C{std::move(L), ""};
+    Failed |= C.Outcome.Path.empty();
+    if (!C.Outcome.Path.empty() && !O.Unchecked) {
+      auto Checked = checkCapture(Launch, C.Outcome.Path, O.Request.Workload.TimeoutS, Failed);
+      if (!Checked)
+        return Checked.takeError();
+      C.LaunchedAlone = *Checked;
+    }
+    if (O.Format)
+      List.push_back(jsonOf(C));
+    else if (!O.Quiet)
+      printLaunch(C);
+  }
+  if (O.Format)
+    printJson(std::move(List));
+  return Failed ? malformed("not everything was captured") : llvm::Error::success();
 }
 
 } // namespace
@@ -124,12 +204,8 @@ llvm::Error carve::runCapture(llvm::ArrayRef<std::string> Args, const CommandCon
   llvm::Expected<CaptureOptions> O = readCaptureOptions(Args);
   if (!O)
     return O.takeError();
-  if (O->List) {
-    for (const std::string &File : O->Files)
-      if (llvm::Error E = listCapture(File))
-        return E;
-    return llvm::Error::success();
-  }
+  if (O->List)
+    return listCaptures(*O);
   std::optional<std::string> Root = storeRoot(Context.Env);
   if (!Root)
     return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
@@ -146,9 +222,5 @@ llvm::Error carve::runCapture(llvm::ArrayRef<std::string> Args, const CommandCon
     return Result.takeError();
   if (!Result->Note.empty())
     return unsupported("not captured", Result->Note);
-  bool Failed = false;
-  for (const CaptureOutcome &L : Result->Launches)
-    if (llvm::Error E = reportLaunch(L, *O, Context.Install.Launch, Failed))
-      return E;
-  return Failed ? malformed("not everything was captured") : llvm::Error::success();
+  return reportLaunches(std::move(Result->Launches), *O, Context.Install.Launch);
 }

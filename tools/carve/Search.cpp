@@ -29,6 +29,7 @@ struct SearchWords {
   std::string Where, Block, Grid, DynamicSmem, Launches, Plot;
   std::string Margin, LeastEfficiency, LeastUtilization;
   unsigned Effort = 2, Budget = 0, Format = 0;
+  bool Quiet = false;
 };
 
 llvm::Error readShare(llvm::StringRef Name, const std::string &Text, double Most, double &Out) {
@@ -156,6 +157,7 @@ llvm::Error readOptions(llvm::ArrayRef<std::string> Args, SearchRequest &R, Sear
   F.choice("--format", {"text", "json"}, Words.Format);
   F.text("--plot", Words.Plot);
   F.number("-j", R.Jobs, 1, 1024);
+  F.flag("--quiet", Words.Quiet);
   std::vector<std::string> Positional;
   if (llvm::Error E = F.parse(Args, Positional, R.Command))
     return E;
@@ -214,9 +216,9 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   if (!T)
     return T.takeError();
   takeEnvironment(Context, *T, R);
-  TerminalProgress Progress(::isatty(2));
+  TerminalProgress Progress(::isatty(2) && !Words.Quiet, "carve");
   R.Progress = [&](llvm::StringRef What, unsigned Done, unsigned Of) {
-    Progress.say(llvm::formatv("{0} {1} of {2}", What, Done, Of).str());
+    Progress.step(What, Done, Of);
   };
   R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
   UnitStore Store(*Root);
@@ -225,7 +227,8 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   Progress.clear();
   if (!Record)
     return Record.takeError();
-  llvm::outs() << (Words.Format == 1 ? printSearchJson(*Record) : printSearchText(*Record));
+  if (Words.Format == 1 || !Words.Quiet)
+    llvm::outs() << (Words.Format == 1 ? printSearchJson(*Record) : printSearchText(*Record));
   llvm::outs().flush();
   if (!Words.Plot.empty())
     if (llvm::Error E = writeFileAtomically(Words.Plot, printSearchPlot(*Record)))

@@ -43,9 +43,15 @@ static llvm::Error openCaptures(const CommandContext &Context, std::vector<std::
   return llvm::Error::success();
 }
 
-/// Reads the command line of `carve tune` into \p R; \p Json says which report is wanted.
+/// What is printed.
+struct TuneOutput {
+  bool Json = false;
+  bool Quiet = false; ///< Errors alone, and the JSON where it is asked for.
+};
+
+/// Reads the command line of `carve tune` into \p R.
 static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env, TuneRequest &R,
-                                   bool &Json, bool &FromCaptures) {
+                                   TuneOutput &Shown, bool &FromCaptures) {
   unsigned Mode = 0, Scope = 0, Domain = 0, Points = 0, Format = 0;
   llvm::Expected<unsigned> Effort = defaultEffort(Env);
   if (!Effort)
@@ -65,6 +71,7 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
   F.text("--samples", R.SamplesPath);
   F.text("--record", R.RecordPath);
   F.choice("--format", {"text", "json"}, Format);
+  F.flag("--quiet", Shown.Quiet);
   std::vector<std::string> Positional, Captures;
   F.list("--from", Captures);
   if (llvm::Error E = F.parse(Args, Positional, R.Workload.Argv))
@@ -87,26 +94,29 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
   R.Options.Points = PointSet(Points);
   R.Options.Search = searchLimits(*Effort);
   R.Options.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
-  Json = Format == 1;
+  Shown.Json = Format == 1;
   return llvm::Error::success();
 }
 
 /// What is said while it runs.
-static void tellProgress(TuneRequest &R, TerminalProgress &Progress) {
+static void tellProgress(TuneRequest &R, TerminalProgress &Progress, bool Quiet) {
   R.Progress = [&](unsigned Done, unsigned Expected, double Seconds) {
     Progress.show(Done, Expected, Seconds);
   };
-  R.Announce = [&](llvm::StringRef Text) {
+  R.Step = [&](llvm::StringRef What, size_t Done, size_t Of) { Progress.step(What, Done, Of); };
+  R.Announce = [&Progress, Quiet](llvm::StringRef Text) {
     Progress.clear();
-    llvm::errs() << "carve: note: " << Text << "\n";
+    if (!Quiet)
+      llvm::errs() << "carve: note: " << Text << "\n";
   };
   R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
 }
 
 llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   TuneRequest R;
-  bool Json = false, FromCaptures = false;
-  if (llvm::Error E = readTuneOptions(Args, Context.Env, R, Json, FromCaptures))
+  TuneOutput Shown;
+  bool FromCaptures = false;
+  if (llvm::Error E = readTuneOptions(Args, Context.Env, R, Shown, FromCaptures))
     return E;
   std::optional<std::string> Root = storeRoot(Context.Env);
   if (!Root)
@@ -123,8 +133,8 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
     return T.takeError();
   R.Options.DevicesDir = Context.Install.DevicesDir;
   R.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};
-  TerminalProgress Progress(::isatty(2));
-  tellProgress(R, Progress);
+  TerminalProgress Progress(::isatty(2) && !Shown.Quiet, "carve");
+  tellProgress(R, Progress, Shown.Quiet);
   R.Gpus = gpuPlaces(Context.Env);
   ProcessRunner Runner;
   llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);
@@ -132,10 +142,11 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   if (!Result)
     return Result.takeError();
   unsigned Columns = llvm::sys::Process::StandardOutColumns();
-  llvm::outs() << (Json ? printJsonReport(Result->Report)
-                        : printTextReport(Result->Report, Columns ? Columns : 100));
-  if (!Json)
-    llvm::outs() << rebuildAdvice(staleOutputs(Store, {}), Store);
+  if (Shown.Json)
+    llvm::outs() << printJsonReport(Result->Report);
+  else if (!Shown.Quiet)
+    llvm::outs() << printTextReport(Result->Report, Columns ? Columns : 100)
+                 << rebuildAdvice(staleOutputs(Store, {}), Store);
   if (!Result->Report.Note.empty())
     return unsupported("not tuned", Result->Report.Note);
   return llvm::Error::success();

@@ -33,14 +33,14 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
        [--effort=0|1|2|3] [--points=critical|every-8|all] [--scope=kernel|file]
        [--launch-domain=preserve|traced]
        [--stdin=FILE] [--output=FILE]... [--profile=FILE] [--samples=FILE | --record=FILE]
-       [--format=text|json] -- COMMAND...
+       [--format=text|json] [--quiet] -- COMMAND...
                       time variants in COMMAND's kernels; the next build emits the winners
   tune [options] --from CAPTURE...
                       the same with captured launches in the program's place
   capture [-o DIR] [--kernel=REGEX] [--launches=N] [--timeout=S] [--stdin=FILE] [--no-check]
-          -- COMMAND...
+          [--format=text|json] [--quiet] -- COMMAND...
                       the hot kernels' launches, each with its data as one file
-  capture --list FILE...
+  capture --list [--format=text|json] FILE...
                       what is in captures
   search --space='TILE=8,16;UNROLL=1..4' [--where=EXPRESSION] [--block=X,Y,Z] [--grid=X,Y,Z]
        [--dynamic-smem=BYTES] [--launches=N] [--trips=N | --trips=LOOP=N | --trips=LLINE=N]...
@@ -48,7 +48,7 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
        [--least-efficiency=SHARE] [--least-utilization=SHARE] [--exhaustive] [--run='WORDS']
        [--metric=REGEX] [--metric-larger-is-better] [--timeout=S] [--stdin=FILE]
        [--output=FILE]... [--samples=FILE | --record=FILE] [--plot=FILE.svg] [-j N]
-       [--format=text|json] -- carve-nvcc -O3 mm.cu -o mm
+       [--format=text|json] [--quiet] -- carve-nvcc -O3 mm.cu -o mm
                       compile a program in all configurations of its macros, carve, time
                       what is left; the command's output is the fastest
   touch [--list] [--all] [--format=text|json] [FOLDER...]

@@ -1,0 +1,78 @@
+// Shell completion offers what the programs' own help names.
+#include "DriverTier.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Program.h"
+
+using namespace carve;
+
+namespace {
+
+class CompletionTest : public DriverTierTest {
+protected:
+  void SetUp() override {
+    llvm::ErrorOr<std::string> Found = llvm::sys::findProgramByName("bash");
+    if (!Found)
+      GTEST_SKIP() << "no bash";
+    Bash = *Found;
+  }
+
+  /// What bash offers for \p Words, the last of which is being typed.
+  std::vector<std::string> complete(const std::string &Program,
+                                    const std::vector<std::string> &Words) {
+    std::string Script = "compopt() { :; }; source '" CARVE_COMPLETION "'\nCOMP_WORDS=(";
+    for (const std::string &Word : Words)
+      Script += "'" + Word + "' ";
+    Script += ")\nCOMP_CWORD=" + std::to_string(Words.size() - 1) + "\n" +
+              (Words.front() == "carve" ? "_carve" : "_carve_nvcc") + " '" + Program + "' '" +
+              Words.back() + "'\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
+    Ended E = run({Bash, "-c", Script});
+    EXPECT_EQ(E.Status, 0);
+    EXPECT_EQ(E.Stderr, "");
+    llvm::SmallVector<llvm::StringRef> Lines;
+    llvm::StringRef(E.Stdout).split(Lines, '\n', -1, /*KeepEmpty=*/false);
+    return std::vector<std::string>(Lines.begin(), Lines.end());
+  }
+  std::vector<std::string> carveWords(std::vector<std::string> Words) {
+    Words.insert(Words.begin(), "carve");
+    return complete(CARVE_TOOL, Words);
+  }
+  using Offered = std::vector<std::string>;
+
+  std::string Bash;
+};
+
+TEST_F(CompletionTest, Commands) {
+  EXPECT_EQ(carveWords({"tu"}), Offered{"tune"});
+  EXPECT_EQ(carveWords({"--v"}), Offered{"--version"});
+  // All of them, each once.
+  Ended E = carve({"--help"});
+  std::vector<std::string> Offered = carveWords({""});
+  EXPECT_GT(Offered.size(), 10u);
+  for (const std::string &Word : Offered)
+    EXPECT_TRUE(Word[0] == '-' || E.Stdout.find("\n  " + Word + " ") != std::string::npos) << Word;
+}
+
+TEST_F(CompletionTest, OptionsOfACommand) {
+  EXPECT_EQ(carveWords({"tune", "--bud"}), Offered{"--budget="});
+  EXPECT_EQ(carveWords({"tune", "--qu"}), Offered{"--quiet"});
+  EXPECT_TRUE(carveWords({"diff", "--bud"}).empty());
+}
+
+TEST_F(CompletionTest, ValuesOfAnOption) {
+  EXPECT_EQ(carveWords({"tune", "--mode", "=", "r"}), (Offered{"rotate", "replay"}));
+  EXPECT_EQ(carveWords({"tune", "--format", "="}), (Offered{"text", "json"}));
+  EXPECT_TRUE(carveWords({"tune", "--profile", "=", "x"}).empty()) << "files are bash's own";
+}
+
+TEST_F(CompletionTest, WhatStandsBehindTheDashesIsNotOurs) {
+  EXPECT_TRUE(carveWords({"tune", "--", "./app", "--bud"}).empty());
+}
+
+TEST_F(CompletionTest, NvccWithOurOptions) {
+  EXPECT_EQ(complete(CARVE_NVCC_TOOL, {"carve-nvcc", "--carve-sc"}), Offered{"--carve-scope="});
+  EXPECT_EQ(complete(CARVE_NVCC_TOOL, {"carve-nvcc", "-O3", "--carve-scope", "=", "f"}),
+            Offered{"file"});
+}
+
+} // namespace
