@@ -109,8 +109,12 @@ llvm::Expected<SearchRecord> carve::searchSpace(const SearchRequest &Request, Un
   carveSpace(S.Record);
   // Times of those that are left, and the winner in the command's output.
   if (S.Record.NotTimed.empty()) {
-    if (llvm::Error E = timeSpace(S))
+    if (llvm::Error E = timeSpace(S)) {
+      // Hours of runs may have been made before an interrupt.
+      if (S.Record.Reference && S.at(*S.Record.Reference).Times.Fault.empty())
+        rememberSearch(S, Store);
       return E;
+    }
     if (llvm::Error E = emitWinner(S))
       return E;
   }

@@ -318,13 +318,14 @@ llvm::Error carve::timeSpace(SearchState &S) {
   auto Verdict = timeConfigurations(
       Times, Task, S.Request.Limits, [&](size_t P) { return runConfiguration(S, P); },
       [&](unsigned Done, unsigned Of) { S.Request.Progress("timing", Done, Of); });
-  if (!Verdict)
-    return Verdict.takeError();
+  // Those of an interrupted search too.
   for (size_t I = 0; I < Times.size(); ++I) {
     if (Times[I].Costs.size() > S.at(I).Times.Costs.size())
       S.at(I).FromStore = false;
     S.at(I).Times = std::move(Times[I]);
   }
+  if (!Verdict)
+    return Verdict.takeError();
   Record.Winner = Verdict->Winner;
   Record.WinnerRatio = Verdict->Ratio;
   Record.Timed = Verdict->Timed;

@@ -31,7 +31,9 @@ private:
   std::vector<size_t> finalists() const;
   /// A round of the reference and \p Places; ratios go to \p Into of each.
   llvm::Error round(std::vector<size_t> Places, std::vector<double> ConfigurationTimes::*Into);
+  llvm::Error block(std::vector<size_t> Places, std::vector<double> ConfigurationTimes::*Into);
   llvm::Expected<double> runOne(size_t Place);
+  void leaveOnlyTheBest(std::vector<size_t> &In, unsigned Round) const;
 
   std::vector<ConfigurationTimes> &Times;
   const TimingTask &Task;
@@ -71,6 +73,25 @@ llvm::Expected<double> Rounds::runOne(size_t Place) {
 
 llvm::Error Rounds::round(std::vector<size_t> Places,
                           std::vector<double> ConfigurationTimes::*Into) {
+  if (Places.size() > Limits.BlockSize)
+    std::shuffle(Places.begin(), Places.end(), Random);
+  llvm::ArrayRef<size_t> Rest = Places;
+  do {
+    llvm::ArrayRef<size_t> Block = Rest.take_front(Limits.BlockSize);
+    if (llvm::Error E = block(Block, Into)) {
+      // What has no ratio would count as measured.
+      for (size_t P : llvm::concat<const size_t>(Block, llvm::ArrayRef(Task.Reference)))
+        if (Times[P].Screened.empty() && Times[P].Confirmed.empty() && Times[P].Fault.empty())
+          Times[P] = {};
+      return E;
+    }
+    Rest = Rest.drop_front(Block.size());
+  } while (!Rest.empty());
+  return llvm::Error::success();
+}
+
+llvm::Error Rounds::block(std::vector<size_t> Places,
+                          std::vector<double> ConfigurationTimes::*Into) {
   Places.push_back(Task.Reference);
   std::shuffle(Places.begin(), Places.end(), Random);
   std::vector<double> Costs;
@@ -102,19 +123,27 @@ llvm::Error Rounds::screen() {
       In.push_back(P);
   // The reference runs in every round.
   Verdict.Timed = In.size() + (!In.empty() && !Times[Task.Reference].measured());
-  Expected = Limits.ScreeningRounds * 2 + In.size() * 2;
+  Expected = Limits.ScreeningRounds * 2 + In.size() + In.size() / Limits.BlockSize +
+             std::min(In.size(), Limits.StayMost.front() + Limits.StayMost.back());
   for (unsigned R = 0; R < Limits.ScreeningRounds && !In.empty(); ++R) {
     if (llvm::Error E = round(In, &ConfigurationTimes::Screened))
       return E;
-    // The reference may be the best.
-    double Best = 1;
-    for (size_t P : Task.Candidates)
-      if (usable(P))
-        Best = std::min(Best, Times[P].ratio());
-    double Most = Best * Limits.StayWithin[std::min<size_t>(R, Limits.StayWithin.size() - 1)];
-    llvm::erase_if(In, [&](size_t P) { return !usable(P) || Times[P].ratio() > Most; });
+    leaveOnlyTheBest(In, R);
   }
   return llvm::Error::success();
+}
+
+void Rounds::leaveOnlyTheBest(std::vector<size_t> &In, unsigned Round) const {
+  auto Of = [&](const auto &Values) { return Values[std::min<size_t>(Round, Values.size() - 1)]; };
+  // The reference may be the best.
+  double Best = 1;
+  for (size_t P : Task.Candidates)
+    if (usable(P))
+      Best = std::min(Best, Times[P].ratio());
+  In = byRatio(In, &ConfigurationTimes::ratio);
+  llvm::erase_if(In, [&](size_t P) { return Times[P].ratio() > Best * Of(Limits.StayWithin); });
+  if (In.size() > Of(Limits.StayMost))
+    In.resize(Of(Limits.StayMost));
 }
 
 /// By their screening alone: the best of that tend to look worse in their confirmation than those

@@ -27,6 +27,9 @@ struct TimingLimits {
   /// Whoever's median is above the best one's by more has no place in the next round; the last
   /// value holds for all further rounds.
   std::vector<double> StayWithin = {1.25, 1.08};
+  /// So many at most: in spaces where all are much the same, most would stay.
+  std::vector<size_t> StayMost = {24, 12};
+  size_t BlockSize = 32; ///< The reference runs once for so many others.
   unsigned Finalists = 3;
   unsigned ConfirmationRounds = 9;
   double WinningRatio = 0.99; ///< Median of the confirmation must be at most this,
@@ -50,8 +53,10 @@ struct TimingVerdict {
 };
 
 /// Times what \p Times does not know yet of the candidates, and adds to it. In a round every
-/// configuration runs once, in random order, the reference among them. The winner is the one of
-/// least median in rounds of its own; where these have been made already nothing is run.
+/// configuration runs once, in random order, the reference among them; a large round goes in blocks
+/// with a run of the reference in each. The winner is the one of least median in rounds of its own;
+/// where these have been made already nothing is run. Where a run fails, \p Times has the blocks
+/// that were done before, and another call goes on from there.
 llvm::Expected<TimingVerdict>
 timeConfigurations(std::vector<ConfigurationTimes> &Times, const TimingTask &Task,
                    const TimingLimits &Limits, RunConfiguration Run,

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <csignal>
 #include <unistd.h>
 
 using namespace carve;
@@ -71,6 +72,30 @@ int main() { work<<<1, BLOCK>>>(nullptr, nullptr); return UNROLL; }
         llvm::find_if(R.Configurations, [&](const auto &C) { return C.Macros.name() == Name; });
     EXPECT_NE(Found, R.Configurations.end()) << Name.str();
     return Found == R.Configurations.end() ? R.Configurations.front() : *Found;
+  }
+  /// A search through \p Space of a program that needs no GPU and prints its cost.
+  SearchRequest costs(llvm::StringRef Space) {
+    write("cost.cu", R"(#include <cstdio>
+__global__ void work(float *Y) { Y[threadIdx.x] = A; }
+int main(int Count, char **Words) {
+  const int Costs[] = {0, 100, 90, 40, 30, 60};
+  std::printf("cost %d\n", Costs[A]);
+  std::printf("result %d of %s\n", A == 3 ? 8 : 7, Count > 1 ? Words[1] : "nothing");
+  return A == 4;
+}
+)");
+    SearchRequest R;
+    R.Command = {Tools.Nvcc, "-arch=sm_90", "cost.cu", "-o", "cost"};
+    R.Nvcc.WorkDir = R.Workload.Dir = Work.path();
+    R.Space = llvm::cantFail(parseProgramSpace(Space));
+    R.Metric = "cost (\\d+)";
+    R.RunWords = {"words"};
+    R.Exhaustive = true;
+    R.Gpus.ProcDir = R.Gpus.DevDir = path("none");
+    R.Gpus.LockDir = Work.path();
+    R.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
+    R.Probe.Library = path("no-probe.so");
+    return R;
   }
   static size_t count(llvm::StringRef Text, llvm::StringRef Part) { return Text.count(Part); }
   void writeSamples() {
@@ -144,27 +169,8 @@ TEST_F(Search, TheSameAgainCostsNothing) {
 
 // Programs that need no GPU, each printing its own cost, run as those that do.
 TEST_F(Search, ProgramsAreRunAndCompared) {
-  write("cost.cu", R"(#include <cstdio>
-__global__ void work(float *Y) { Y[threadIdx.x] = A; }
-int main(int Count, char **Words) {
-  const int Costs[] = {0, 100, 90, 40, 30, 60};
-  std::printf("cost %d\n", Costs[A]);
-  std::printf("result %d of %s\n", A == 3 ? 8 : 7, Count > 1 ? Words[1] : "nothing");
-  return A == 4;
-}
-)");
-  SearchRequest R;
-  R.Command = {Tools.Nvcc, "-arch=sm_90", "cost.cu", "-o", "cost"};
-  R.Nvcc.WorkDir = R.Workload.Dir = Work.path();
-  R.Space = llvm::cantFail(parseProgramSpace("A=0..5"));
+  SearchRequest R = costs("A=0..5");
   R.Where = llvm::cantFail(MacroExpression::parse("A != 0", "--where", {std::string("A")}));
-  R.Metric = "cost (\\d+)";
-  R.RunWords = {"words"};
-  R.Exhaustive = true;
-  R.Gpus.ProcDir = R.Gpus.DevDir = path("none");
-  R.Gpus.LockDir = Work.path();
-  R.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
-  R.Probe.Library = path("no-probe.so");
   UnitStore Store(path("store"));
   llvm::Expected<SearchRecord> Found = searchSpace(R, Store, Tools, Runner);
   ASSERT_TRUE(bool(Found)) << llvm::toString(Found.takeError());
@@ -192,6 +198,42 @@ int main(int Count, char **Words) {
   llvm::Expected<SearchRecord> Fewer = searchSpace(R, Store, Tools, Runner);
   ASSERT_TRUE(bool(Fewer)) << llvm::toString(Fewer.takeError());
   EXPECT_EQ(Fewer->Runs, 0u);
+}
+
+namespace {
+/// Ends the search when the program runs for the \p Last + 1st time.
+class InterruptingRunner final : public CommandRunner {
+public:
+  explicit InterruptingRunner(unsigned Last) : Left(Last) {}
+  llvm::Expected<CommandResult> run(const Command &C) override {
+    bool IsProgram = llvm::StringRef(C.Argv.front()).ends_with("/run/cost");
+    if (!IsProgram || Left-- > 0)
+      return Real.run(C);
+    CommandResult Ended;
+    Ended.Interrupted = SIGINT;
+    return Ended;
+  }
+
+private:
+  ProcessRunner Real;
+  unsigned Left;
+};
+} // namespace
+
+TEST_F(Search, AnInterruptedOneGoesOn) {
+  SearchRequest R = costs("A=1,2,5");
+  UnitStore Store(path("store"));
+  // The first to be looked at, a round of three, and one more.
+  InterruptingRunner Interrupting(5);
+  auto Stopped = searchSpace(R, Store, Tools, Interrupting);
+  ASSERT_FALSE(bool(Stopped));
+  EXPECT_EQ(llvm::toString(Stopped.takeError()), "interrupted: 2");
+  llvm::Expected<SearchRecord> Found = searchSpace(R, Store, Tools, Runner);
+  ASSERT_TRUE(bool(Found)) << llvm::toString(Found.takeError());
+  EXPECT_EQ(Found->Compiled, 0u);
+  EXPECT_EQ(Found->Timed, 0u) << "only confirmed";
+  ASSERT_TRUE(Found->Winner);
+  EXPECT_EQ(Found->Configurations[*Found->Winner].Macros.name(), "A=5");
 }
 
 TEST_F(Search, AMisspeltMacroIsNoticed) {

@@ -146,3 +146,54 @@ TEST_F(ProgramTimingTest, AFailingReferenceEndsIt) {
   EXPECT_EQ(llvm::toString(V.takeError()),
             "workload-failed: the first configuration: ended with exit status 1");
 }
+
+TEST_F(ProgramTimingTest, ALargeRoundHasTheReferenceInEveryBlock) {
+  Costs = {100};
+  std::vector<size_t> All;
+  for (size_t I = 1; I <= 70; ++I) {
+    Costs.push_back(60 + 0.01 * I);
+    All.push_back(I);
+  }
+  Times.resize(Costs.size());
+  TimingVerdict V = time({0, All, {}});
+  EXPECT_NE(V.Winner, 0u);
+  // 70 in three blocks, then the best 24, then the best 12.
+  EXPECT_EQ(runsOf(0), 3u + 1 + 1 + Limits.ConfirmationRounds);
+  EXPECT_EQ(Order.size() - Limits.ConfirmationRounds * (Limits.Finalists + 1),
+            (70 + 3) + (24 + 1) + (12 + 1u));
+}
+
+TEST_F(ProgramTimingTest, AnInterruptedOneGoesOn) {
+  Costs = {100};
+  std::vector<size_t> All;
+  for (size_t I = 1; I <= 70; ++I) {
+    Costs.push_back(150 - I);
+    All.push_back(I);
+  }
+  Times.resize(Costs.size());
+  size_t Runs = 0;
+  auto Interrupted = timeConfigurations(
+      Times, {0, All, {}}, Limits,
+      [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
+        if (++Runs == 50)
+          return llvm::createStringError("interrupted");
+        return ConfigurationRun{Costs[Place], 1, ""};
+      },
+      [](unsigned, unsigned) {});
+  ASSERT_FALSE(bool(Interrupted));
+  llvm::consumeError(Interrupted.takeError());
+  auto Measured = [](const ConfigurationTimes &T) { return T.measured(); };
+  // One block of 32 and the reference; of the other one nothing.
+  EXPECT_EQ(llvm::count_if(Times, Measured), 33);
+  for (const ConfigurationTimes &T : Times)
+    EXPECT_EQ(T.Screened.size(), T.measured());
+  std::vector<size_t> Known;
+  for (size_t P : All)
+    if (Times[P].measured())
+      Known.push_back(P);
+  TimingVerdict V = time({0, All, {}});
+  EXPECT_EQ(V.Timed, 70u - 32);
+  EXPECT_EQ(V.Winner, 70u);
+  for (size_t P : Known)
+    EXPECT_LE(runsOf(P), Limits.ConfirmationRounds) << "confirmed at most";
+}
