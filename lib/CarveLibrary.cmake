@@ -9,11 +9,46 @@ elseif(CARVE_SANITIZE)
   message(FATAL_ERROR "CARVE_SANITIZE is address, thread or OFF, not ${CARVE_SANITIZE}")
 endif()
 
+# Most of a compile is headers, so several sources in one go take a third of the time: for .ci/check
+# and whoever builds everything from nothing. What is compiled so need not include all that it uses.
+set(CARVE_TOGETHER OFF CACHE STRING
+  "Sources to compile several in one go: tests, all (the libraries and tools too), or OFF")
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+if(CARVE_TOGETHER STREQUAL "all")
+  set(CMAKE_UNITY_BUILD ON)
+elseif(NOT CARVE_TOGETHER STREQUAL "tests" AND CARVE_TOGETHER)
+  message(FATAL_ERROR "CARVE_TOGETHER is tests, all or OFF, not ${CARVE_TOGETHER}")
+endif()
+# Sources that define names which others beside them define as well.
+set(CARVE_ALONE
+  lib/Capture/RawCapture.cpp
+  lib/Carve/ThreadStride.cpp
+  lib/Probe/Hazards.cpp
+  lib/Report/ParetoPlot.cpp
+  lib/Report/SearchJson.cpp
+  lib/Report/TextReport.cpp
+  test/gpu/TuneTest.cpp
+  test/unit/Carve/VariantEditTest.cpp
+  test/unit/Probe/MemoryDriver.cpp
+  test/unit/Probe/StandIn/ProbeKernels.cpp
+  test/unit/Probe/StandIn/Scenarios.cpp
+  test/unit/Probe/StandInTest.cpp
+  test/unit/Ptx/KernelHazardsTest.cpp
+  test/unit/Store/ProfileMergeTest.cpp
+  test/unit/Tune/ProbeRecordsTest.cpp)
+list(TRANSFORM CARVE_ALONE PREPEND ${PROJECT_SOURCE_DIR}/)
+
 # Flags that every target of ours shares.
 function(carve_target Name)
   target_include_directories(${Name} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
   target_compile_options(${Name} PRIVATE ${CARVE_WARNINGS} -fvisibility=hidden
                          -ffunction-sections -fdata-sections)
+  get_target_property(Together ${Name} UNITY_BUILD)
+  if(Together)
+    # Every source is a header there, and the types of its unnamed namespace its own.
+    target_compile_options(${Name} PRIVATE -Wno-subobject-linkage)
+    set_source_files_properties(${CARVE_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   if(CARVE_SANITIZE)
     target_compile_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} -fno-sanitize-recover=all -g1)
     target_link_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS})
