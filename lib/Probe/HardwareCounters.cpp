@@ -252,8 +252,10 @@ std::string HardwareCounters::begin(Measured &M) {
       giveUp(Why);
       return Why;
     }
-  if (!At->second.Images)
+  if (!At->second.Images) {
+    Over = true;
     return "there is no such pass";
+  }
   {
     std::lock_guard<std::mutex> Guard(Lock);
     std::unique_ptr<CounterSession> &Session = Sessions[M.Context];
