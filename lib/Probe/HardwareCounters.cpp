@@ -7,8 +7,6 @@
 #include "Probe/TracedProcess.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <ctime>
 
 using namespace carve::probe;
@@ -277,6 +275,17 @@ std::string HardwareCounters::begin(Measured &M) {
   return Why;
 }
 
+/// \p Value with six decimals, in no locale and without libm; empty where it is no count.
+static std::string decimal(double Value) {
+  constexpr double Most = 1e18;
+  constexpr uint64_t Millions = 1'000'000;
+  if (!(Value >= 0 && Value < Most))
+    return "";
+  auto Whole = uint64_t(Value);
+  auto Rest = uint64_t((Value - double(Whole)) * double(Millions));
+  return std::to_string(Whole) + "." + std::to_string(Millions + Rest).substr(1);
+}
+
 /// What became of the launch: its counters are written, or the reason is returned.
 std::string HardwareCounters::measure(const Measured &M, const CUpti_CallbackData &Call) {
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
@@ -302,13 +311,12 @@ std::string HardwareCounters::measure(const Measured &M, const CUpti_CallbackDat
   const CountPlan::Wish &W = Wanted.Wishes[M.Wish];
   std::string Lines;
   for (size_t I = 0; I < Values.size(); ++I) {
-    char Text[32];
-    if (!std::isfinite(Values[I]))
+    std::string Text = decimal(Values[I]);
+    if (Text.empty())
       continue;
-    auto [End, Error] = std::to_chars(std::begin(Text), std::end(Text), Values[I]);
-    Lines += launchRecord("measured", W.Kernel, W.Shape, M.Launch,
-                          {Kind == RangeKind::Kernel ? "kernel" : "span", M.Session->metrics()[I],
-                           std::string(Text, End)});
+    Lines += launchRecord(
+        "measured", W.Kernel, W.Shape, M.Launch,
+        {Kind == RangeKind::Kernel ? "kernel" : "span", M.Session->metrics()[I], Text});
   }
   P.File.append(Lines);
   settle(M);

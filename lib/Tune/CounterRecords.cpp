@@ -18,8 +18,7 @@ using namespace carve;
 static constexpr llvm::StringLiteral Duration = "gpu__time_duration.sum";
 static constexpr llvm::StringLiteral DramThroughput = "dram__throughput" CARVE_ELAPSED;
 /// For Turing, where the throughput takes two passes.
-static constexpr llvm::StringLiteral DramBytesShare =
-    "dram__bytes.sum.pct_of_peak_sustained_elapsed";
+static constexpr llvm::StringLiteral DramSectors = "fbpa__dram_sectors" CARVE_ELAPSED;
 static constexpr llvm::StringLiteral Metrics[] = {
     Duration,
     DramThroughput,
@@ -44,7 +43,7 @@ static constexpr llvm::StringLiteral Metrics[] = {
     "lts__t_tag_requests" CARVE_ELAPSED,
     "lts__lts2xbar_cycles_active" CARVE_ELAPSED,
     "lts__d_sectors" CARVE_ELAPSED,
-    DramBytesShare,
+    DramSectors,
 };
 
 static constexpr llvm::StringLiteral L2Parts[] = {
@@ -166,7 +165,7 @@ KernelCounters countersOf(const Means &M) {
   C.DurationNs = M.of(Duration);
   C.DramShare = M.share(DramThroughput);
   if (!C.DramShare)
-    C.DramShare = M.share(DramBytesShare);
+    C.DramShare = M.share(DramSectors);
   C.L2Share = M.largestShare(L2Parts);
   C.L1Share = M.largestShare(L1Parts);
   C.SharedShare = M.share("l1tex__data_pipe_lsu_wavefronts_mem_shared" CARVE_ELAPSED);

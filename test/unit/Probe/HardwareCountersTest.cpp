@@ -80,7 +80,8 @@ using Values = std::map<std::string, std::string>;
 
 TEST_F(HardwareCountersTest, TheLaunchesThatAreWanted) {
   count("in-place", wish("step", 1, 3));
-  EXPECT_EQ(values("kernels.sum"), (Values{{"1", "1"}, {"2", "1"}, {"3", "1"}}));
+  EXPECT_EQ(values("kernels.sum"),
+            (Values{{"1", "1.000000"}, {"2", "1.000000"}, {"3", "1.000000"}}));
   Values Ns = values("gpu__time_duration.sum");
   EXPECT_EQ(Ns.size(), 3u);
   for (const auto &[Launch, Value] : Ns)
@@ -94,7 +95,7 @@ TEST_F(HardwareCountersTest, TheLaunchesThatAreWanted) {
 
 TEST_F(HardwareCountersTest, OneShapeOfAKernel) {
   count("deterministic", wish("scale", 0, 2, "8,1,1"));
-  EXPECT_EQ(values("kernels.sum"), (Values{{"0", "1"}, {"1", "1"}}));
+  EXPECT_EQ(values("kernels.sum"), (Values{{"0", "1.000000"}, {"1", "1.000000"}}));
   for (const Fields &F : Only.of("measured"))
     EXPECT_EQ(F[1], "8,1,1");
 }
@@ -105,7 +106,7 @@ TEST_F(HardwareCountersTest, SeveralKernels) {
   for (const Fields &F : Only.of("measured"))
     if (F.at(7) == "kernels.sum") {
       ++Counted[F[0]];
-      EXPECT_EQ(F[8], "1") << "kernels of other threads wait";
+      EXPECT_EQ(F[8], "1.000000") << "kernels of other threads wait";
     }
   EXPECT_EQ(Counted, (std::map<std::string, unsigned>{{"scale", 2}, {"step", 2}}))
       << *reasons("unmeasured").begin();
@@ -113,13 +114,14 @@ TEST_F(HardwareCountersTest, SeveralKernels) {
 
 TEST_F(HardwareCountersTest, KernelsOfOtherStreamsEndBefore) {
   count("streams", wish("step", 4, 4));
-  EXPECT_EQ(values("kernels.sum"), (Values{{"4", "1"}, {"5", "1"}, {"6", "1"}, {"7", "1"}}));
+  EXPECT_EQ(values("kernels.sum"),
+            (Values{{"4", "1.000000"}, {"5", "1.000000"}, {"6", "1.000000"}, {"7", "1.000000"}}));
 }
 
 TEST_F(HardwareCountersTest, CapturesAreLeftAlone) {
   count("capture", wish("step", 0, 1000));
   for (const auto &[Launch, Kernels] : values("kernels.sum"))
-    EXPECT_EQ(Kernels, "1") << Launch;
+    EXPECT_EQ(Kernels, "1.000000") << Launch;
   EXPECT_EQ(reasons("uncounted"), std::set<std::string>());
   for (const std::string &Why : reasons("unmeasured"))
     EXPECT_TRUE(Why == "the program was recording a CUDA graph" ||
@@ -154,7 +156,7 @@ TEST_F(HardwareCountersTest, AProcessMakesOnePass) {
             (std::vector<Fields>{{"STUB100", "1", "3", "gpu__time_duration.sum,c.sum,dd.sum"}}));
   EXPECT_EQ(Only.of("no-metric"), (std::vector<Fields>{{"STUB100", "bogus.sum", "unknown"},
                                                        {"STUB100", "wide.sum", "2 passes"}}));
-  EXPECT_EQ(values("dd.sum"), (Values{{"1", "6"}}));
+  EXPECT_EQ(values("dd.sum"), (Values{{"1", "6.000000"}}));
   EXPECT_EQ(values("b.sum"), Values());
 }
 
@@ -210,7 +212,7 @@ TEST_F(HardwareCountersTest, NoneOfTheMetrics) {
 TEST_F(HardwareCountersTest, RangesOfOurOwnWhereKernelsMakeNone) {
   Run.setEnvironment("STUB_PROFILER_AUTO=0");
   count("in-place", wish("step", 1, 2));
-  EXPECT_EQ(values("kernels.sum", "span"), (Values{{"2", "1"}, {"3", "1"}}));
+  EXPECT_EQ(values("kernels.sum", "span"), (Values{{"2", "1.000000"}, {"3", "1.000000"}}));
   EXPECT_EQ(reasons("unmeasured"),
             (std::set<std::string>{"the launch made 0 ranges instead of 1"}));
   EXPECT_EQ(log(), "e()(<>)(<>)d");
@@ -219,7 +221,7 @@ TEST_F(HardwareCountersTest, RangesOfOurOwnWhereKernelsMakeNone) {
 TEST_F(HardwareCountersTest, RangesOfOurOwnWhereTheyCannotBeAskedFor) {
   Run.setEnvironment("STUB_PROFILER_FAIL=autoConfig=1");
   count("in-place", wish("step", 1, 2));
-  EXPECT_EQ(values("kernels.sum", "span"), (Values{{"1", "1"}, {"2", "1"}}));
+  EXPECT_EQ(values("kernels.sum", "span"), (Values{{"1", "1.000000"}, {"2", "1.000000"}}));
   EXPECT_EQ(reasons("unmeasured"), std::set<std::string>());
 }
 

@@ -108,7 +108,7 @@ TEST(CounterRecords, CountersAreMeansOverLaunches) {
 
 TEST(CounterRecords, WhatWasNotCountedIsAbsent) {
   KernelCounters C = countersOf(measured("smsp__inst_executed_op_local_ld.sum", 7) +
-                                measured("dram__bytes.sum.pct_of_peak_sustained_elapsed", 40));
+                                measured("fbpa__dram_sectors" + Elapsed, 40));
   EXPECT_EQ(C.Launches, 1u);
   EXPECT_FALSE(C.DurationNs || C.L2Share || C.L1Share || C.SharedShare || C.IssueShare ||
                C.PipeShare || C.ActiveWarpsPerSm || C.DramBytes || C.L2Bytes || C.Instructions);
