@@ -196,6 +196,20 @@ void HardwareCounters::describe(const MetricPasses &Passes) {
     P.recordOnce(recordLine({"no-metric", Passes.chip(), Metric, Reason}));
 }
 
+/// What of the counters this process may have on the device of the current context. Without it
+/// CUPTI takes all that the chip has for available.
+static std::string availability(const ProfilerApi &Api, std::vector<uint8_t> &Image) {
+  CUpti_Profiler_GetCounterAvailability_Params Available{};
+  Available.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
+  if (CUptiResult R = Api.GetCounterAvailability(&Available); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiProfilerGetCounterAvailability", R);
+  Image.resize(Available.counterAvailabilityImageSize);
+  Available.pCounterAvailabilityImage = Image.data();
+  if (CUptiResult R = Api.GetCounterAvailability(&Available); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiProfilerGetCounterAvailability", R);
+  return "";
+}
+
 std::string HardwareCounters::setUp(uint32_t Device, DevicePass &Pass) {
   if (!Initialized) {
     CUpti_Profiler_Initialize_Params Init{};
@@ -217,15 +231,9 @@ std::string HardwareCounters::setUp(uint32_t Device, DevicePass &Pass) {
   Chip.deviceIndex = Device;
   if (CUptiResult R = Api.GetChipName(&Chip); R != CUPTI_SUCCESS || !Chip.pChipName)
     return profilerFailure("cuptiDeviceGetChipName", R);
-  // Without it CUPTI takes all that the chip has for available.
-  CUpti_Profiler_GetCounterAvailability_Params Available{};
-  Available.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
-  if (CUptiResult R = Api.GetCounterAvailability(&Available); R != CUPTI_SUCCESS)
-    return profilerFailure("cuptiProfilerGetCounterAvailability", R);
-  std::vector<uint8_t> Image(Available.counterAvailabilityImageSize);
-  Available.pCounterAvailabilityImage = Image.data();
-  if (CUptiResult R = Api.GetCounterAvailability(&Available); R != CUPTI_SUCCESS)
-    return profilerFailure("cuptiProfilerGetCounterAvailability", R);
+  std::vector<uint8_t> Image;
+  if (std::string Why = availability(Api, Image); !Why.empty())
+    return Why;
   Pass.Passes = std::make_unique<MetricPasses>(Api, Chip.pChipName, std::move(Image));
   std::string Why = Pass.Passes->part(Wanted.Metrics);
   if (!Why.empty())

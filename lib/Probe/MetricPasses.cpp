@@ -34,6 +34,11 @@ std::string PassImages::make(std::vector<std::string> Wanted, bool &Unknown) {
   Unknown = Api.AddMetrics(&Add) != CUPTI_SUCCESS;
   if (Unknown)
     return "";
+  return makeConfig();
+}
+
+std::string PassImages::makeConfig() {
+  const ProfilerApi &Api = Passes.Api;
   CUpti_Profiler_Host_GetConfigImageSize_Params Size{};
   Size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
   Size.pHostObject = Host;

@@ -59,6 +59,8 @@ public:
   const std::vector<uint8_t> &config() const { return Config; }
 
 private:
+  std::string makeConfig();
+
   const MetricPasses &Passes;
   std::vector<std::string> Metrics;
   std::vector<const char *> Names; ///< Of Metrics.
