@@ -210,7 +210,8 @@ bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
   } else if (Tag == "end") {
     State.Ended = true;
   } else {
-    return takeTraceFact(F, Record) || takeCount(F, Record) || takeInRunLine(F, State.InRun);
+    return takeTraceFact(F, Record) || takeCount(F, Record) ||
+           takeHardwareLine(F, Record.Hardware) || takeInRunLine(F, State.InRun);
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Carve/LaunchShape.h"
+#include "Tune/CounterRecords.h"
 #include "Tune/InRunRecord.h"
 #include "Tune/InRunRecords.h"
 
@@ -66,6 +67,7 @@ struct ProbeRecord {
   /// Of a run with counters: those that are not 0, by variable.
   std::map<std::string, std::map<size_t, uint64_t>> Counted;
   std::set<std::string> Uncounted; ///< Why some counts of it are lost.
+  HardwareRecord Hardware;         ///< Of a run with hardware counters.
   uint64_t Dropped = 0;            ///< Activity records lost.
   std::set<std::string> Aside;     ///< Why the probe did nothing in some process.
   unsigned Incomplete = 0;         ///< Processes that were killed before their record was whole.
