@@ -134,11 +134,11 @@ void TimePlot::placeTimes() {
   }
   // A little air, so that no mark stands on the edge.
   if (Most > LargestLinearSpan * Least) {
-    Times = PlotScale::logarithmic(Least / 1.08, Most * 1.08, 9);
+    Times = PlotScale::logarithmic(Least / 1.12, Most * 1.08, 9);
     return;
   }
   double Air = std::max(0.004, (Most - Least) * 0.06);
-  Times = PlotScale::linear(Least - Air, Most + Air, 7);
+  Times = PlotScale::linear(Least - 2 * Air, Most + Air, 7);
 }
 
 void TimePlot::placeRail() {
@@ -326,7 +326,7 @@ void TimePlot::printSpills() {
     return;
   }
   text(0, SpillTop - 14, "panel", Title, -44);
-  PlotScale Scale = PlotScale::linear(0, MostSpills, 3);
+  PlotScale Scale = PlotScale::linear(0, MostSpills, 4);
   auto y = [&](double Bytes) { return SpillBottom - SpillHeight * Scale.place(Bytes); };
   for (const PlotScale::Tick &T : Scale.ticks()) {
     line("grid", 0, y(T.Value), 100, y(T.Value));

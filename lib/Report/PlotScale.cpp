@@ -67,10 +67,6 @@ PlotScale PlotScale::logarithmic(double Low, double High, unsigned Ticks) {
   return S;
 }
 
-PlotScale PlotScale::fitting(double Low, double High, unsigned Ticks, double Factor) {
-  return Low > 0 && High > Factor * Low ? logarithmic(Low, High, Ticks) : linear(Low, High, Ticks);
-}
-
 double PlotScale::place(double Value) const {
   Value = std::clamp(Value, Low, High);
   return Log ? std::log(Value / Low) / std::log(High / Low) : (Value - Low) / (High - Low);

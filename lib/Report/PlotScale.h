@@ -18,8 +18,6 @@ public:
   static PlotScale linear(double Low, double High, unsigned Ticks);
   /// The same for factors: logarithmic. Both ends above 0.
   static PlotScale logarithmic(double Low, double High, unsigned Ticks);
-  /// Logarithmic where \p Low is above 0 and \p High more than \p Factor times as large.
-  static PlotScale fitting(double Low, double High, unsigned Ticks, double Factor);
 
   /// 0 to 1; values beyond an end stand there.
   double place(double Value) const;
