@@ -128,7 +128,8 @@ void takeOutcome(const SubjectOutcome &O, const JobModule &M, LeveledUnit &Unit)
   for (const ScreenedVariant &S : O.Screened) {
     VariantReport V;
     V.Name = variantName(M.FileVariants[S.Variant].Setting);
-    V.Ratio = S.Ratios.empty() ? 0 : median(S.Ratios);
+    if (!S.Ratios.empty())
+      V.setRatio(ratioInterval(S.Ratios));
     V.Fault = S.Fault.value_or("");
     Unit.Report.Variants.push_back(std::move(V));
   }
@@ -227,6 +228,7 @@ void carve::reportLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job
       K->Variant = (K->Tuned ? K->Variant + "-" : "") + Units[M].Report.Variant;
       K->Tuned = true;
       K->RegsAfter = New->Resources.RegsPerThread;
+      K->OccupancyAfter = heaviestOccupancy(Job, Job.Kernels[Index], New->Resources);
     }
   }
 }
@@ -250,6 +252,7 @@ void carve::decideLevel(const LeveledUnit &Unit, const TuningJob &Job, size_t Mo
       }
       D.Variant.RegisterUsageLevel = Unit.Level;
       D.Basis->TunedRegs = New->Resources.RegsPerThread;
+      D.Basis->TunedOccupancy = heaviestOccupancy(Job, Job.Kernels[Index], New->Resources);
       D.Basis->CodeDigest = New->CodeDigest;
     }
   }

@@ -1,5 +1,7 @@
 #include "Report/TextReport.h"
 
+#include "Report/ReportWords.h"
+
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,34 +33,6 @@ std::string occupancyChange(const KernelReport &K) {
   return Before == After ? Before : Before + " > " + After;
 }
 
-/// Speedup as default over tuned, so that more is better; the interval's ends change sides.
-std::string speedup(const RatioInterval &R) {
-  return formatted("%.3f", 1 / R.Median) + " [" + formatted("%.3f", 1 / R.High) + "," +
-         formatted("%.3f", 1 / R.Low) + "]";
-}
-
-/// A person's words for the reasons that are identifiers.
-std::string reasonText(llvm::StringRef Reason) {
-  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
-      {"budget", "the time that was given (--budget) ended before it was decided"},
-      {"below-share", "less than 1 % of GPU time"},
-      {"in-no-unit", "not compiled by carve-nvcc, or its unit is no longer in the store"},
-      {"relocatable-device-code", "-rdc=true: not tuned by the file"},
-      {"no-device-link", "-rdc=true: the device link was not made by carve-nvcc"},
-      {"changed-inputs", "-rdc=true: an object or archive has changed since the device link"},
-      {"device-link-failed", "-rdc=true: nvlink refuses the variants, or drops them"},
-      {"ambiguous-name", "several different kernels of this name are loaded"},
-      {"setmaxnreg", "moves registers between its warps itself (setmaxnreg)"},
-      {"unknown-stack", "recursion or indirect calls: stack of unknown size"},
-      {"external-call", "calls a function of another file"},
-      {"shared-callee", "-rdc=true: shares a function with other kernels"},
-  };
-  for (const auto &[Id, Text] : Words)
-    if (Reason == Id)
-      return Text.str();
-  return Reason.str();
-}
-
 std::string shortened(llvm::StringRef Name, size_t Width) {
   if (Name.size() <= Width)
     return Name.str();
@@ -69,31 +43,6 @@ std::string shortened(llvm::StringRef Name, size_t Width) {
 std::string countsText(const KernelReport &K) {
   return std::to_string(K.Compiled) + " variants compiled, " + std::to_string(K.Carved.size()) +
          " carved away, " + std::to_string(K.Variants.size()) + " timed";
-}
-
-/// How a kernel was timed within the program, and how its output was compared.
-std::string inRunText(const InRunReport &R) {
-  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
-      {"fixed", "timed by whole runs"},
-      {"replay", "replayed"},
-      {"rotate", "rotated"},
-      {"verify-rotate", "rotated, compared by replaying"},
-  };
-  std::string Text = R.Mode;
-  for (const auto &[Mode, Word] : Words)
-    if (R.Mode == Mode)
-      Text = Word.str();
-  if (!R.Reason.empty())
-    Text += " (" + R.Reason + ")";
-  if (R.Verified == "bitwise")
-    Text += ", output equal bit by bit";
-  else if (R.Verified == "within-spread")
-    Text += ", output within what the default's own runs differ by";
-  else if (R.Verified == "output")
-    Text += ", the program's output equal";
-  if (R.Rounds && !R.Verified.empty())
-    Text += ", " + speedup(R.Ratio) + " over " + std::to_string(R.Rounds) + " rounds";
-  return Text;
 }
 
 void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
@@ -108,7 +57,7 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
     OS << "no kernel gains from another variant; nvcc's build is kept\n";
   else
     OS << Tuned << (Tuned == 1 ? " kernel" : " kernels") << " tuned, GPU time "
-       << speedup(R.Program) << " times as fast\n";
+       << speedupText(R.Program) << " times as fast\n";
   if (R.VariantsCompiled)
     OS << R.VariantsCompiled << " variants compiled, ";
   OS << R.VariantsTimed << (R.VariantsCompiled ? " timed in " : " variants timed in ") << R.Runs
@@ -166,7 +115,7 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
        << llvm::left_justify(change(K.RegsBefore, K.RegsAfter), 10) << " "
        << llvm::left_justify(occupancyChange(K), 11) << " "
        << llvm::left_justify(change(K.SpillBefore, K.SpillAfter), 12) << " "
-       << (K.Tuned ? speedup(K.Ratio) : "stays") << "\n";
+       << (K.Tuned ? speedupText(K.Ratio) : "stays") << "\n";
     if (!K.Tuned && !K.Reason.empty())
       OS << "    " << reasonText(K.Reason) << "\n";
     if (!K.InRun.Mode.empty())
@@ -177,7 +126,7 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
   for (const UnitReport &U : R.Units)
     if (U.Variant != "default")
       OS << U.Output << ": register-usage level " << llvm::StringRef(U.Variant).drop_front() << ", "
-         << speedup(U.Ratio) << " times as fast over its tuned kernels\n";
+         << speedupText(U.Ratio) << " times as fast over its tuned kernels\n";
   if (Small)
     OS << Small << " more kernel(s) with together " << formatted("%.1f%%", SmallShare * 100)
        << " of GPU time: each less than 1 %\n";

@@ -40,7 +40,7 @@ private:
   bool takeVerdicts();
   void measureCover();
   bool covered(const InRunShape &S) const;
-  double choosingRatio(size_t Variant) const;
+  RatioInterval choosingRatio(size_t Variant) const;
   bool measureControl();
   std::vector<size_t> candidates() const;
   std::vector<double> heldOut(size_t Variant) const;
@@ -143,16 +143,22 @@ void SubjectJudge::measureCover() {
   }
 }
 
+void addWeighted(RatioInterval &Sum, const RatioInterval &R, double Weight) {
+  Sum.Median += Weight * R.Median;
+  Sum.Low += Weight * R.Low;
+  Sum.High += Weight * R.High;
+}
+
 /// The weighted sum over shapes of medians while choosing; 0 where a shape that counts has none.
-double SubjectJudge::choosingRatio(size_t Variant) const {
-  double Sum = 0;
+RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
+  RatioInterval Sum = {0, 0, 0};
   for (const InRunShape &S : Shapes) {
     std::vector<double> Ratios = covered(S) ? S.ratios(Variant, false) : std::vector<double>{1.0};
     if (Ratios.empty())
-      return 0;
-    Sum += S.TotalNs * median(Ratios);
+      return {0, 0, 0};
+    addWeighted(Sum, ratioInterval(std::move(Ratios)), S.TotalNs / TotalNs);
   }
-  return Sum / TotalNs;
+  return Sum;
 }
 
 /// False where it is not known how far apart two identical copies are.
@@ -167,9 +173,7 @@ bool SubjectJudge::measureControl() {
         return false;
       R = ratioInterval(std::move(Ratios));
     }
-    Control.Median += S.TotalNs / TotalNs * R.Median;
-    Control.Low += S.TotalNs / TotalNs * R.Low;
-    Control.High += S.TotalNs / TotalNs * R.High;
+    addWeighted(Control, R, S.TotalNs / TotalNs);
   }
   Outcome.ControlDistance = std::abs(Control.Median - 1);
   return true;
@@ -301,6 +305,7 @@ void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
 
 InRunOutcome SubjectJudge::judge() {
   Outcome.Ratios.assign(Subject.Variants, 0);
+  Outcome.Intervals.resize(Subject.Variants);
   measureCover();
   if (!takeVerdicts())
     return std::move(Outcome);
@@ -320,7 +325,8 @@ InRunOutcome SubjectJudge::judge() {
   }
   double Least = HUGE_VAL;
   for (size_t V = 0; V < Subject.Variants; ++V) {
-    Outcome.Ratios[V] = choosingRatio(V);
+    Outcome.Intervals[V] = choosingRatio(V);
+    Outcome.Ratios[V] = Outcome.Intervals[V].Median;
     if (V > 1 && Outcome.Ratios[V] > 0 && !rejected(V))
       Least = std::min(Least, Outcome.Ratios[V]);
   }

@@ -76,6 +76,9 @@ struct InRunOutcome {
   std::vector<Rejection> Rejected; ///< By what they wrote or did, however fast.
   /// Median ratio of every variant over the choosing rounds; 0 where not timed.
   std::vector<double> Ratios;
+  /// Around each of these: 95 %, of fewer than 6 rounds their ends. As many as Ratios; meaningful
+  /// where the ratio is not 0.
+  std::vector<RatioInterval> Intervals;
 };
 
 /// Selects for every subject.

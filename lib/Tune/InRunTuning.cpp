@@ -78,9 +78,12 @@ static void mergeVariants(const InRunOutcome &Old, InRunOutcome &Into) {
     if (!isRejected(Into, R.Variant))
       Into.Rejected.push_back(R);
   Into.Ratios.resize(std::max(Into.Ratios.size(), Old.Ratios.size()), 0);
+  Into.Intervals.resize(Into.Ratios.size());
   for (size_t V = 0; V < Old.Ratios.size(); ++V)
-    if (Into.Ratios[V] == 0)
+    if (Into.Ratios[V] == 0) {
       Into.Ratios[V] = Old.Ratios[V];
+      Into.Intervals[V] = Old.Intervals[V];
+    }
 }
 
 static void addRun(TimingRunResult &All, TimingRunResult Next) {

@@ -13,6 +13,12 @@ size_t TuningReport::tunedKernels() const {
   return llvm::count_if(Kernels, [](const KernelReport &K) { return K.Tuned; });
 }
 
+void VariantReport::setRatio(const RatioInterval &R) {
+  Ratio = R.Median;
+  RatioLow = R.Low;
+  RatioHigh = R.High;
+}
+
 static std::string tripleText(const std::array<unsigned, 3> &T) {
   return std::to_string(T[0]) + "x" + std::to_string(T[1]) + "x" + std::to_string(T[2]);
 }
@@ -25,6 +31,16 @@ std::string carve::shapeText(const LaunchShape &Shape) {
   if (Shape.Cooperative)
     Text += " cooperative";
   return Text;
+}
+
+double carve::heaviestOccupancy(const TuningJob &Job, const JobKernel &K,
+                                const KernelResources &R) {
+  const LaunchShape &Shape = heaviestShape(K.Traced);
+  unsigned Blocks = blocksPerSm(Job.Model, {R.RegsPerThread, Shape.threadsPerBlock(),
+                                            R.StaticSmemBytes, Shape.DynamicSmemBytes, R.Barriers});
+  unsigned Warps =
+      Blocks * ((Shape.threadsPerBlock() + Job.Model.WarpSize - 1) / Job.Model.WarpSize);
+  return double(Warps) * Job.Model.WarpSize / Job.Model.MaxThreadsPerSm;
 }
 
 /// Where \p U's source lies in its project: the same on every machine.
@@ -53,14 +69,6 @@ static std::string sourceOf(const TuningJob &Job, const JobKernel &K) {
 }
 
 namespace {
-
-double occupancyOf(const TuningJob &Job, const KernelResources &R, const LaunchShape &Shape) {
-  unsigned Blocks = blocksPerSm(Job.Model, {R.RegsPerThread, Shape.threadsPerBlock(),
-                                            R.StaticSmemBytes, Shape.DynamicSmemBytes, R.Barriers});
-  unsigned Warps =
-      Blocks * ((Shape.threadsPerBlock() + Job.Model.WarpSize - 1) / Job.Model.WarpSize);
-  return double(Warps) * Job.Model.WarpSize / Job.Model.MaxThreadsPerSm;
-}
 
 std::vector<std::string> shapeTexts(const TracedKernel &T) {
   std::vector<std::string> Texts;
@@ -127,14 +135,14 @@ void reportRegion(KernelReport &R, const TuningJob &Job, const JobKernel &K,
 
 void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
                     const SubjectOutcome &O) {
-  const LaunchShape &Shape = heaviestShape(K.Traced);
   for (const ScreenedVariant &S : O.Screened) {
     const JobVariant &V = K.Variants[S.Variant];
     VariantReport Timed = reportVariant(V.Setting, V.Metrics);
     Timed.Regs = V.Resources.RegsPerThread;
     Timed.SpillBytes = V.Resources.spillBytes();
-    Timed.Occupancy = occupancyOf(Job, V.Resources, Shape);
-    Timed.Ratio = S.Ratios.empty() ? 0 : median(S.Ratios);
+    Timed.Occupancy = heaviestOccupancy(Job, K, V.Resources);
+    if (!S.Ratios.empty())
+      Timed.setRatio(ratioInterval(S.Ratios));
     Timed.Fault = S.Fault.value_or("");
     R.Variants.push_back(std::move(Timed));
   }
@@ -164,8 +172,8 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Subjec
   R.RegsAfter = After.RegsPerThread;
   R.SpillBefore = Default.spillBytes();
   R.SpillAfter = After.spillBytes();
-  R.OccupancyBefore = occupancyOf(Job, Default, Shape);
-  R.OccupancyAfter = occupancyOf(Job, After, Shape);
+  R.OccupancyBefore = heaviestOccupancy(Job, K, Default);
+  R.OccupancyAfter = heaviestOccupancy(Job, K, After);
   R.Source = sourceOf(Job, K);
   reportRegion(R, Job, K, Shape);
   R.Dropped = K.Dropped;
@@ -209,8 +217,8 @@ void reportInRun(KernelReport &R, const InRunTuning &InRun, size_t Index) {
   if (O.Nominee)
     R.InRun.Verified = proofName(O.Proof);
   for (size_t V = 2; V < O.Ratios.size(); ++V)
-    if (R.Variants[V - 2].Ratio == 0)
-      R.Variants[V - 2].Ratio = O.Ratios[V];
+    if (R.Variants[V - 2].Ratio == 0 && O.Ratios[V] > 0)
+      R.Variants[V - 2].setRatio(O.Intervals[V]);
   for (const InRunOutcome::Rejection &Out : O.Rejected)
     if (Out.Variant > 1 && R.Variants[Out.Variant - 2].Fault.empty())
       R.Variants[Out.Variant - 2].Fault = Out.Why;
@@ -238,8 +246,8 @@ KernelReport reportFileKernel(const TuningJob &Job, const JobKernel &K, const Jo
   R.Output = M.Source.Output;
   R.RegsBefore = K.Region.Default.RegsPerThread;
   R.RegsAfter = After.RegsPerThread;
-  R.OccupancyBefore = occupancyOf(Job, K.Region.Default, Shape);
-  R.OccupancyAfter = occupancyOf(Job, After, Shape);
+  R.OccupancyBefore = heaviestOccupancy(Job, K, K.Region.Default);
+  R.OccupancyAfter = heaviestOccupancy(Job, K, After);
   R.Source = sourceOf(Job, K);
   reportRegion(R, Job, K, Shape);
   for (const ScreenedVariant &S : O.Screened) {
@@ -248,8 +256,9 @@ KernelReport reportFileKernel(const TuningJob &Job, const JobKernel &K, const Jo
     VariantReport Timed;
     Timed.Name = variantName(V.Setting);
     Timed.Regs = Used.RegsPerThread;
-    Timed.Occupancy = occupancyOf(Job, Used, Shape);
-    Timed.Ratio = S.Ratios.empty() ? 0 : median(S.Ratios);
+    Timed.Occupancy = heaviestOccupancy(Job, K, Used);
+    if (!S.Ratios.empty())
+      Timed.setRatio(ratioInterval(S.Ratios));
     Timed.Fault = S.Fault.value_or("");
     R.Variants.push_back(std::move(Timed));
   }

@@ -27,6 +27,9 @@ struct VariantReport {
   double LocalBytes = 0; ///< That a thread loads and stores, loops counted; 0 where not known.
   /// 95 % interval of the ratio; both 0 where it was not timed or the report is of before.
   double RatioLow = 0, RatioHigh = 0;
+
+  /// Takes Ratio and these from \p R.
+  void setRatio(const RatioInterval &R);
 };
 
 /// Up to how many registers so many blocks are resident, in a kernel's heaviest shape.
@@ -119,6 +122,10 @@ struct TuningReport {
 
 /// `grid 512x204x1 block 32x1x1 dynamic-smem 0`, as evidence and report write it.
 std::string shapeText(const LaunchShape &Shape);
+
+/// Of \p R in the launch shape of \p K that takes most time: resident warps over the most that an
+/// SM of \p Job's device holds, 0 to 1.
+double heaviestOccupancy(const TuningJob &Job, const JobKernel &K, const KernelResources &R);
 
 /// The report of a job and what was selected, in a timing run (\p InRun; null: there was none) and
 /// by whole runs. Runs of the trace and the timing, times and date are left to the caller.

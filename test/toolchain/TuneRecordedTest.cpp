@@ -461,6 +461,9 @@ TEST_F(TuneRecorded, LevelsAreOfTheWholeFile) {
     ASSERT_TRUE(D && D->Basis) << K.Kernel;
     EXPECT_EQ(D->Variant.RegisterUsageLevel, 10u) << K.Kernel;
     EXPECT_TRUE(llvm::StringRef(K.Variant).ends_with("l10")) << K.Variant;
+    EXPECT_EQ(K.RegsAfter, Emitted[K.Mangled].Resources.RegsPerThread) << K.Kernel;
+    EXPECT_EQ(D->Basis->DefaultOccupancy, K.OccupancyBefore) << K.Kernel;
+    EXPECT_EQ(D->Basis->TunedOccupancy, K.OccupancyAfter) << K.Kernel;
     EXPECT_EQ(Emitted[K.Mangled].CodeDigest, D->Basis->CodeDigest) << K.Kernel << log();
   }
 }

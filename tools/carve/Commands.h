@@ -22,6 +22,8 @@ struct CommandContext {
 /// The last tuning's report of the store that \p Env names. Fails with UsageError where there is
 /// none.
 llvm::Expected<TuningReport> lastReport(GetEnv Env);
+/// The report in the file \p Name; `latest`: lastReport().
+llvm::Expected<TuningReport> namedReport(const std::string &Name, GetEnv Env);
 
 /// Exit status 1 without a message: what was asked for differs.
 class Differs : public llvm::ErrorInfo<Differs> {
@@ -40,7 +42,7 @@ llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Cont
 llvm::Error runCapture(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve touch [--list] [--all] [--format=text|json] [FOLDER...]`
 llvm::Error runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
-/// `carve report [--format=text|json]`
+/// `carve report [--format=text|json|html] [--report=FILE|latest] [-o FILE]`
 llvm::Error runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve explain [--report=FILE|latest] [KERNEL]`
 llvm::Error runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context);

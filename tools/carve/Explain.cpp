@@ -1,25 +1,13 @@
 #include "Commands.h"
 #include "Driver/Flags.h"
 #include "Report/ExplainReport.h"
-#include "Report/JsonReport.h"
-#include "Store/UnitStore.h"
 #include "Support/Error.h"
-#include "Support/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace carve;
-
-/// The report in \p File, or the store's last one.
-static llvm::Expected<TuningReport> readReport(const std::string &File, GetEnv Env) {
-  if (File != "latest") {
-    llvm::Expected<std::string> Text = readFile(File);
-    return Text ? parseJsonReport(*Text, File) : Text.takeError();
-  }
-  return lastReport(Env);
-}
 
 llvm::Error carve::runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   std::string File = "latest";
@@ -31,7 +19,7 @@ llvm::Error carve::runExplain(llvm::ArrayRef<std::string> Args, const CommandCon
   if (Kernels.size() > 1 || !Rest.empty())
     return usageError("carve explain: takes one kernel's name at most, not '" +
                       (Rest.empty() ? Kernels[1] : Rest.front()) + "' too");
-  llvm::Expected<TuningReport> R = readReport(File, Context.Env);
+  llvm::Expected<TuningReport> R = namedReport(File, Context.Env);
   if (!R)
     return R.takeError();
   std::string Kernel = Kernels.empty() ? "" : Kernels.front();

@@ -1,9 +1,11 @@
 #include "Commands.h"
 #include "Driver/Flags.h"
+#include "Report/HtmlReport.h"
 #include "Report/JsonReport.h"
 #include "Report/TextReport.h"
 #include "Store/UnitStore.h"
 #include "Support/Error.h"
+#include "Support/Files.h"
 
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,20 +24,39 @@ llvm::Expected<TuningReport> carve::lastReport(GetEnv Env) {
   return parseJsonReport(**Text, "last report");
 }
 
+llvm::Expected<TuningReport> carve::namedReport(const std::string &Name, GetEnv Env) {
+  if (Name == "latest")
+    return lastReport(Env);
+  llvm::Expected<std::string> Text = readFile(Name);
+  return Text ? parseJsonReport(*Text, Name) : Text.takeError();
+}
+
 llvm::Error carve::runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  unsigned Format = 0;
+  enum : unsigned { TextFormat, JsonFormat, HtmlFormat };
+  unsigned Format = TextFormat;
+  std::string Report = "latest", Output;
   Flags F("carve report");
-  F.choice("--format", {"text", "json"}, Format);
+  F.choice("--format", {"text", "json", "html"}, Format);
+  F.text("--report", Report);
+  F.text("-o", Output);
   std::vector<std::string> Positional, Rest;
   if (llvm::Error E = F.parse(Args, Positional, Rest))
     return E;
   if (!Positional.empty() || !Rest.empty())
     return usageError("carve report: takes no arguments, not '" +
                       (Positional.empty() ? Rest : Positional).front() + "'");
-  llvm::Expected<TuningReport> R = lastReport(Context.Env);
+  if (Format == HtmlFormat && Output.empty() && llvm::sys::Process::StandardOutIsDisplayed())
+    return usageError("carve report: --format=html is a page for a browser, and standard output a "
+                      "terminal, expected -o FILE");
+  llvm::Expected<TuningReport> R = namedReport(Report, Context.Env);
   if (!R)
     return R.takeError();
-  unsigned Columns = llvm::sys::Process::StandardOutColumns();
-  llvm::outs() << (Format ? printJsonReport(*R) : printTextReport(*R, Columns ? Columns : 100));
+  unsigned Columns = Output.empty() ? llvm::sys::Process::StandardOutColumns() : 0;
+  std::string Text = Format == HtmlFormat   ? printHtmlReport(*R)
+                     : Format == JsonFormat ? printJsonReport(*R)
+                                            : printTextReport(*R, Columns ? Columns : 100);
+  if (!Output.empty())
+    return writeFileAtomically(Output, Text);
+  llvm::outs() << Text;
   return llvm::Error::success();
 }

@@ -53,8 +53,8 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       what is left; the command's output is the fastest
   touch [--list] [--all] [--format=text|json] [FOLDER...]
                       renew the sources of outputs that have a new decision and no depfile
-  report [--format=text|json]
-                      the last tuning's result again
+  report [--format=text|json|html] [--report=FILE|latest] [-o FILE]
+                      the last tuning's result again, also as a page with pictures
   explain [--report=FILE|latest] [KERNEL]
                       what became of every variant of a kernel, and why
   merge FILE... [-o FILE]

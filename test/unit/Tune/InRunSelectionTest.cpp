@@ -26,8 +26,27 @@ TEST(InRunSelection, NominatesTheBestVariant) {
   EXPECT_EQ(O.ChoosingRounds, 5u);
   EXPECT_EQ(O.HeldOutRounds, 7u);
   EXPECT_NEAR(O.Ratios[2], 1.1, 0.01);
+  ASSERT_EQ(O.Intervals.size(), O.Ratios.size());
+  EXPECT_EQ(O.Intervals[2].Median, O.Ratios[2]);
+  EXPECT_LT(O.Intervals[2].Low, O.Ratios[2]);
+  EXPECT_GT(O.Intervals[2].High, O.Ratios[2]);
   EXPECT_EQ(O.Covered, 1);
   EXPECT_FALSE(O.Rotated);
+}
+
+/// The interval spans what the choosing rounds took, those of every shape by its weight.
+TEST(InRunSelection, IntervalsAreOfTheChoosingRounds) {
+  SimulatedRun Run;
+  Run.Noise = 0;
+  Run.replay({shapeOf({0.8})});
+  for (TimedSample &T : Run.Record.Timed)
+    if (T.Variant == 2)
+      T.ColdNs *= T.Confirming ? 0.5 : 1 + 0.01 * T.Round;
+  InRunOutcome O = Run.selectOne();
+  ASSERT_EQ(O.ChoosingRounds, 5u);
+  EXPECT_NEAR(O.Ratios[2], 0.8 * 1.02, 1e-6);
+  EXPECT_NEAR(O.Intervals[2].Low, 0.8, 1e-6);
+  EXPECT_NEAR(O.Intervals[2].High, 0.8 * 1.04, 1e-6);
 }
 
 TEST(InRunSelection, KernelsThatGainNothingStay) {

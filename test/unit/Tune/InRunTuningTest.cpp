@@ -134,6 +134,8 @@ protected:
     O.Verdict = Verdict;
     O.Nominee = Nominee;
     O.Reason = Verdict == InRunVerdict::Nominated ? "" : "because";
+    for (double R : Ratios)
+      O.Intervals.push_back({R, R - 0.01, R + 0.01});
     O.Ratios = std::move(Ratios);
     return O;
   }
@@ -161,6 +163,9 @@ TEST_F(RoundsOfOneKernel, TheLastNomineeCounts) {
   const InRunOutcome &O = add(outcome(Nominated, {1, 1, 0.92, 0, 0.8}, 4), "rotated");
   EXPECT_EQ(O.Nominee, 4u);
   EXPECT_EQ(O.Ratios, (std::vector<double>{1, 1, 0.92, 1.1, 0.8}));
+  ASSERT_EQ(O.Intervals.size(), 5u);
+  for (size_t V = 0; V < 5; ++V)
+    EXPECT_EQ(O.Intervals[V].Median, O.Ratios[V]) << V;
   EXPECT_EQ(All.Choices[0].Reason, "rotated");
   EXPECT_EQ(variantsLeft(All, 0, Job), std::vector<size_t>{4});
 }

@@ -55,8 +55,11 @@ TEST(TuningReport, DescribesWinnersAndWhatStays) {
   ASSERT_EQ(Won.Variants.size(), 2u);
   EXPECT_EQ(Won.Variants[0].Name, "r32");
   EXPECT_EQ(Won.Variants[0].Ratio, 0.9);
+  EXPECT_EQ(Won.Variants[0].RatioLow, 0.89);
+  EXPECT_EQ(Won.Variants[0].RatioHigh, 0.91);
   EXPECT_EQ(Won.Variants[1].Fault, "exit status 1 instead of 0");
   EXPECT_EQ(Won.Variants[1].Ratio, 0);
+  EXPECT_EQ(Won.Variants[1].RatioHigh, 0);
   EXPECT_FALSE(Stays.Tuned);
   EXPECT_EQ(Stays.Variant, "default");
   EXPECT_EQ(Stays.RegsAfter, 40u);
@@ -82,6 +85,7 @@ TEST(TuningReport, DescribesTheTimingRun) {
   O.HeldOutRounds = 7;
   O.Ratio = {0.91, 0.9, 0.92};
   O.Ratios = {1, 1, 0.93, 0};
+  O.Intervals = {{1, 1, 1}, {1, 1, 1}, {0.93, 0.92, 0.95}, {0, 0, 0}};
   O.Rejected = {{3, "its output differs from the default's"}};
   O.ColdNs = 2000;
   InRun.Outcomes[1].Reason = "started from graphs";
@@ -99,6 +103,9 @@ TEST(TuningReport, DescribesTheTimingRun) {
   EXPECT_EQ(Won.InRun.Ratio.Low, 0.9);
   EXPECT_EQ(Won.InRun.ColdNs, 2000);
   EXPECT_EQ(Won.Variants[0].Ratio, 0.93);
+  EXPECT_EQ(Won.Variants[0].RatioLow, 0.92);
+  EXPECT_EQ(Won.Variants[0].RatioHigh, 0.95);
+  EXPECT_EQ(Won.Variants[1].RatioHigh, 0);
   EXPECT_EQ(Won.Variants[1].Fault, "its output differs from the default's");
   EXPECT_EQ(Fixed.InRun.Mode, "fixed");
   EXPECT_EQ(Fixed.InRun.Reason, "started from graphs");

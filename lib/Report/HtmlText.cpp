@@ -1,0 +1,151 @@
+#include "Report/HtmlText.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace carve;
+
+static constexpr char Replacement[] = "\xEF\xBF\xBD", Space[] = "\xC2\xA0";
+
+std::string carve::htmlText(llvm::StringRef Text) {
+  std::string Valid;
+  if (!llvm::json::isUTF8(Text)) {
+    Valid = llvm::json::fixUTF8(Text);
+    Text = Valid;
+  }
+  std::string To;
+  To.reserve(Text.size());
+  for (unsigned char C : Text) {
+    if (C == '&')
+      To += "&amp;";
+    else if (C == '<')
+      To += "&lt;";
+    else if (C == '>')
+      To += "&gt;";
+    else if (C == '"')
+      To += "&quot;";
+    else if (C == '\'')
+      To += "&#39;";
+    else if ((C < 0x20 && C != '\t' && C != '\n') || C == 0x7f)
+      To += Replacement;
+    else
+      To += char(C);
+  }
+  return To;
+}
+
+/// Where the name in \p S ends: at the arguments of its last part, template's or function's.
+static size_t endOfName(llvm::StringRef S) {
+  static constexpr llvm::StringLiteral Anonymous = "(anonymous namespace)";
+  unsigned Depth = 0;
+  size_t End = S.size(), I = 0;
+  while (I < S.size()) {
+    if (S.substr(I).starts_with(Anonymous)) {
+      I += Anonymous.size();
+      continue;
+    }
+    char C = S[I];
+    if (Depth == 0 && (C == '<' || C == '('))
+      End = I;
+    if (C == '<')
+      ++Depth;
+    else if (C == '>' && Depth)
+      --Depth;
+    else if (C == '(' && Depth == 0)
+      return End;
+    ++I;
+    // What follows arguments of a template is its member: the name goes on.
+    if (C == '>' && Depth == 0 && S.substr(I).starts_with("::"))
+      End = S.size();
+    else if (C == '>' && Depth == 0)
+      return End;
+  }
+  return End;
+}
+
+KernelNameParts carve::kernelNameParts(llvm::StringRef Demangled) {
+  llvm::StringRef Name = Demangled;
+  Name.consume_front("void "); // A kernel returns nothing; templates alone say so.
+  size_t End = endOfName(Name);
+  if (End == 0)
+    End = Name.size();
+  return {Name.take_front(End), Name.drop_front(End)};
+}
+
+/// \p Name with an opportunity to break after each `::`, cut between characters.
+static std::string breakableName(llvm::StringRef Name, size_t Most) {
+  std::string To, Ellipsis;
+  if (Name.size() > Most) {
+    while (Most && (Name[Most] & 0xC0) == 0x80)
+      --Most;
+    Name = Name.take_front(Most);
+    Ellipsis = "\xE2\x80\xA6";
+  }
+  while (!Name.empty()) {
+    size_t At = Name.find("::");
+    size_t Length = At == llvm::StringRef::npos ? Name.size() : At + 2;
+    To += htmlText(Name.take_front(Length));
+    Name = Name.drop_front(Length);
+    if (!Name.empty())
+      To += "<wbr/>";
+  }
+  return To + Ellipsis;
+}
+
+std::string carve::kernelNameHtml(llvm::StringRef Demangled, size_t Most, llvm::StringRef Link) {
+  KernelNameParts Parts = kernelNameParts(Demangled);
+  std::string Base = breakableName(Parts.Name, Most);
+  if (!Link.empty())
+    Base = "<a href=\"" + Link.str() + "\">" + Base + "</a>";
+  return "<span class=\"base\">" + Base + "</span><span class=\"signature\">" +
+         breakableName(Parts.Rest, Most) + "</span>";
+}
+
+std::string carve::fixedText(double Value, unsigned Digits) {
+  std::string Text;
+  llvm::raw_string_ostream(Text) << llvm::format("%.*f", int(Digits), Value);
+  return Text;
+}
+
+std::string carve::percentText(double Fraction, unsigned Digits) {
+  return fixedText(100 * Fraction, Digits) + Space + "%";
+}
+
+std::string carve::occupancyText(double Fraction) {
+  double Tenths = std::round(1000 * Fraction);
+  return percentText(Fraction, std::fmod(Tenths, 10) != 0);
+}
+
+std::string carve::durationText(double Ns) {
+  static constexpr std::pair<double, const char *> Units[] = {
+      {1e9, "s"}, {1e6, "ms"}, {1e3, "\xC2\xB5s"}, {1, "ns"}};
+  for (const auto &[Scale, Unit] : Units) {
+    // What rounds to 1000 of a unit is 1 of the next.
+    if (Ns < 0.9995 * Scale && Scale > 1)
+      continue;
+    double Value = Ns / Scale;
+    unsigned Digits = Value >= 99.95 ? 0 : Value >= 9.995 ? 1 : 2;
+    return fixedText(Value, Digits) + Space + Unit;
+  }
+  return "0";
+}
+
+std::string carve::shortNumber(double Value) {
+  std::string Text;
+  llvm::raw_string_ostream(Text) << llvm::format("%.4g", Value);
+  return Text;
+}
+
+std::string carve::countText(uint64_t Count) {
+  std::string Digits = std::to_string(Count), To;
+  for (size_t I = 0; I < Digits.size(); ++I) {
+    if (I && (Digits.size() - I) % 3 == 0)
+      To += Space;
+    To += Digits[I];
+  }
+  return To;
+}

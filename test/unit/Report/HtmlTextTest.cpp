@@ -1,0 +1,50 @@
+#include "Report/HtmlText.h"
+
+#include "gtest/gtest.h"
+
+using namespace carve;
+
+TEST(HtmlText, EscapesWhatMarkupAndAttributesMean) {
+  EXPECT_EQ(htmlText("k<T>(\"a\" & 'b')"), "k&lt;T&gt;(&quot;a&quot; &amp; &#39;b&#39;)");
+  EXPECT_EQ(htmlText("Größe_\xF0\x9F\x9A\x80"), "Größe_\xF0\x9F\x9A\x80");
+  EXPECT_EQ(htmlText("a\tb\nc"), "a\tb\nc");
+}
+
+TEST(HtmlText, WhatXmlForbidsIsReplaced) {
+  EXPECT_EQ(htmlText(llvm::StringRef("a\0b\x1b\x7f", 5)), "a\uFFFDb\uFFFD\uFFFD");
+  EXPECT_EQ(htmlText("app-\xe9!"), "app-\uFFFD!");
+}
+
+TEST(HtmlText, KernelNamesEndAtTheirArguments) {
+  auto parts = [](const char *Name) {
+    KernelNameParts P = kernelNameParts(Name);
+    return P.Name.str() + "|" + P.Rest.str();
+  };
+  EXPECT_EQ(parts("k(float*, int)"), "k|(float*, int)");
+  EXPECT_EQ(parts("void ns::k<float, (ns::E)3>(float*)"), "ns::k|<float, (ns::E)3>(float*)");
+  EXPECT_EQ(parts("(anonymous namespace)::k(int)"), "(anonymous namespace)::k|(int)");
+  EXPECT_EQ(parts("a::B<int>::k<2>(int)"), "a::B<int>::k|<2>(int)");
+  EXPECT_EQ(parts("plain"), "plain|");
+  EXPECT_EQ(parts(""), "|");
+}
+
+TEST(HtmlText, LongNamesAreCutBetweenCharacters) {
+  EXPECT_EQ(kernelNameHtml("ns::k(int)", 9, "#k0"),
+            "<span class=\"base\"><a href=\"#k0\">ns::<wbr/>k</a></span><span "
+            "class=\"signature\">(int)</span>");
+  std::string Cut = kernelNameHtml("aä(int)", 2);
+  EXPECT_EQ(Cut, "<span class=\"base\">a\u2026</span><span class=\"signature\">(i\u2026</span>");
+}
+
+TEST(HtmlText, NumbersAreShort) {
+  EXPECT_EQ(durationText(0.5), "0.50\u00A0ns");
+  EXPECT_EQ(durationText(512.4), "512\u00A0ns");
+  EXPECT_EQ(durationText(999.7), "1.00\u00A0\u00B5s");
+  EXPECT_EQ(durationText(12345), "12.3\u00A0\u00B5s");
+  EXPECT_EQ(durationText(9.12e8), "912\u00A0ms");
+  EXPECT_EQ(durationText(6.3e10), "63.0\u00A0s");
+  EXPECT_EQ(occupancyText(0.125), "12.5\u00A0%");
+  EXPECT_EQ(occupancyText(0.5), "50\u00A0%");
+  EXPECT_EQ(countText(1234567), "1\u00A0234\u00A0567");
+  EXPECT_EQ(countText(999), "999");
+}
