@@ -18,7 +18,7 @@ using Verdicts = std::vector<CarvingVerdict>;
 constexpr struct {
   double Margin;
   unsigned MaxSelected;
-} Efforts[] = {{0, 8}, {0.05, 16}, {0.15, 24}, {0.4, 48}};
+} Efforts[] = {{0, 8}, {0.15, 16}, {0.4, 24}, {0.6, 48}};
 
 /// Those of known metrics that nothing has carved yet.
 std::vector<size_t> kept(Costs All, const Verdicts &V) {

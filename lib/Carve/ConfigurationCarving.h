@@ -20,7 +20,7 @@ struct ConfigurationCost {
 
 struct SpaceCarving {
   /// How much better another configuration has to be in one metric, and no worse in the other.
-  double Margin = 0.15;
+  double Margin = 0.4;
   /// Shares of the best efficiency and of the best utilization, below which nothing is timed.
   double LeastEfficiency = 0.1, LeastUtilization = 0.01;
   /// Configurations whose metrics differ by less than this part are one cluster, of which the first
