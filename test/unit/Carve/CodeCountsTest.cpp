@@ -72,6 +72,25 @@ TEST(CodeCounts, LoopsOfUnrolledCode) {
   }
 }
 
+// The way to the loop over what is left is the shorter one: by the ways alone nothing enters the
+// unrolled loop. The rests that are no loop count as half.
+TEST(CodeCounts, UnrolledLoopsBehindGuardsDoTheTripsOfThePtx) {
+  PtxModule M = llvm::cantFail(PtxModule::parse(recorded("rests.cuda-13.0.88.ptx")));
+  for (double N : {1., 3., 100., 16383.}) {
+    TripCounts Trips;
+    Trips.ByNumber = {{1, N}, {2, 3}};
+    CountedKernel Ptx = llvm::cantFail(countPtxKernel(M, "_Z3sumPfi", Trips, 1));
+    Trips.OfPtx = Ptx.Loops;
+    CountedKernel Code = counted("rests.sm_90.cuda-13.0.88.cubin", "_Z3sumPfi", Trips);
+    ASSERT_EQ(Code.Loops.size(), 3u);
+    EXPECT_EQ(4 * Code.Loops[0].Trips + Code.Loops[1].Trips, N);
+    EXPECT_EQ(Code.Loops[2].Trips, 3);
+    EXPECT_GE(Code.Counts.GlobalLoads, Ptx.Counts.GlobalLoads);
+    EXPECT_LE(Code.Counts.GlobalLoads, Ptx.Counts.GlobalLoads + 4) << N << " trips";
+    EXPECT_LE(Code.Counts.GlobalStores, Ptx.Counts.GlobalStores + 1);
+  }
+}
+
 TEST(CodeCounts, CalleesWithinTheSection) {
   // The callee's load of a variable counts at its call.
   EXPECT_EQ(counted(Images[0], "x_Z2avPf").Counts.GlobalLoads, 2);
