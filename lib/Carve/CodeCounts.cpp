@@ -97,6 +97,7 @@ void countOwn(const MachineFunction &F, unsigned Loop, LoopCount &L) {
       L.OwnInstructions += I.Kind != Instruction::Nop;
       L.OwnMemory += Space == AccessSpace::Global || Space == AccessSpace::Shared ||
                      I.Kind == Instruction::Barrier;
+      L.Swaps |= I.Swaps;
     }
 }
 

@@ -45,6 +45,7 @@ struct LoopCount {
   // As they stand in the code, without inner loops.
   unsigned OwnInstructions = 0;
   unsigned OwnMemory = 0; ///< Accesses to global and shared memory, and barriers.
+  bool Swaps = false;     ///< It compares and swaps, as what retries an update does.
 };
 
 /// Trip counts that are not in the code.

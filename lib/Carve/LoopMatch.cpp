@@ -38,9 +38,10 @@ unsigned powerOfTwo(double Factor) {
 class Matcher {
 public:
   Matcher(const std::vector<LoopCount> &Ptx, std::vector<LoopCount> &Code) : Ptx(Ptx), Code(Code) {}
-  void match(std::vector<Nest> Wanted, ArrayRef<Nest> Found);
+  void match(std::vector<Nest> Wanted, std::vector<Nest> Found);
 
 private:
+  void dropRetries(ArrayRef<Nest> Wanted, std::vector<Nest> &Found);
   std::vector<Nest>::iterator vanished(std::vector<Nest> &Wanted, ArrayRef<Nest> Found);
   std::vector<std::vector<Nest>> groups(ArrayRef<Nest> Found, size_t Wanted) const;
   void take(const LoopCount &Source, ArrayRef<Nest> Group);
@@ -133,7 +134,23 @@ std::vector<Nest>::iterator Matcher::vanished(std::vector<Nest> &Wanted, ArrayRe
   return Least;
 }
 
-void Matcher::match(std::vector<Nest> Wanted, ArrayRef<Nest> Found) {
+/// Takes out of \p Found the loops that ptxas makes of atomic operations: small ones that compare
+/// and swap, where none of the PTX does.
+void Matcher::dropRetries(ArrayRef<Nest> Wanted, std::vector<Nest> &Found) {
+  constexpr unsigned MostInstructions = 16;
+  if (any_of(Wanted, [&](const Nest &N) { return Ptx[N.Loop].Swaps; }))
+    return;
+  erase_if(Found, [&](const Nest &N) {
+    LoopCount &L = Code[N.Loop];
+    bool Retries = L.Swaps && N.Inner.empty() && L.OwnInstructions <= MostInstructions;
+    if (Retries)
+      L.Trips = 1;
+    return Retries;
+  });
+}
+
+void Matcher::match(std::vector<Nest> Wanted, std::vector<Nest> Found) {
+  dropRetries(Wanted, Found);
   while (Wanted.size() > Found.size()) {
     auto Gone = vanished(Wanted, Found);
     if (Gone == Wanted.end())
@@ -154,6 +171,6 @@ void Matcher::match(std::vector<Nest> Wanted, ArrayRef<Nest> Found) {
 void carve::matchLoops(const std::vector<LoopCount> &Ptx, std::vector<LoopCount> &Code) {
   size_t OfPtx = 0, OfCode = 0;
   std::vector<Nest> Wanted = nestsOf(Ptx, OfPtx, 1), Found = nestsOf(Code, OfCode, 1);
-  if (!Wanted.empty() && !Found.empty())
+  if (!Ptx.empty() && !Found.empty())
     Matcher(Ptx, Code).match(std::move(Wanted), Found);
 }

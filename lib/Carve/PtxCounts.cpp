@@ -214,6 +214,7 @@ static void countOwn(const PtxFunction &F, unsigned Loop, LoopCount &L) {
       L.OwnInstructions += !vanishes(I);
       L.OwnMemory +=
           Space == AccessSpace::Global || Space == AccessSpace::Shared || I.Opcode == "bar";
+      L.Swaps |= I.Opcode == "atom" && I.has(".cas");
     }
 }
 

@@ -86,6 +86,15 @@ TEST(LoopMatch, RunsOfAnInlinedCalleeAreNotKnown) {
   EXPECT_EQ(Code[0].PerRun, std::nullopt);
 }
 
+TEST(LoopMatch, AtomicsThatBecomeLoopsRunOnce) {
+  LoopCount Retry = loop(1, 7, 2), Large = loop(1, 30, 2);
+  Retry.Swaps = Large.Swaps = true;
+  EXPECT_EQ(matched({loop(1, 9, 1, 100)}, {loop(1, 10, 1), Retry, Retry}), (Trips{100, 1, 1}));
+  EXPECT_EQ(matched({loop(1, 9, 1, 100)}, {loop(1, 10, 1), Large}), (Trips{-1, -1}));
+  EXPECT_EQ(matched({loop(1, 9, 1, 100), Retry}, {loop(1, 10, 1), Retry}), (Trips{100, 16}))
+      << "it stands in the PTX";
+}
+
 TEST(LoopMatch, ThoseThatVanish) {
   EXPECT_EQ(matched({loop(1, 9, 1), loop(2, 9, 1, 4, Constant)}, {loop(1, 30, 1)}), Trips{16});
   EXPECT_EQ(matched({loop(1, 9, 1, 3), loop(1, 9, 1, 8, Constant), loop(1, 9, 1, 4, Constant)},
