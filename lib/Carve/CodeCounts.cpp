@@ -81,7 +81,9 @@ private:
 
   std::vector<MachineFunction> Functions; ///< The kernel first.
   const TripCounts &Trips;
-  std::vector<std::vector<double>> TripsOf; ///< By function and loop.
+  // By function and loop.
+  std::vector<std::vector<double>> TripsOf;
+  std::vector<std::vector<std::optional<double>>> PerRunOf;
   std::vector<std::optional<CountSum>> Sums;
   std::vector<bool> Active;
 };
@@ -95,6 +97,7 @@ void countOwn(const MachineFunction &F, unsigned Loop, LoopCount &L) {
       L.OwnInstructions += I.Kind != Instruction::Nop;
       L.OwnMemory += Space == AccessSpace::Global || Space == AccessSpace::Shared ||
                      I.Kind == Instruction::Barrier;
+      L.Swaps |= I.Swaps;
     }
 }
 
@@ -105,6 +108,7 @@ std::vector<LoopCount> CodeCounter::loops() const {
       LoopCount C;
       C.Number = Loops.size() + 1;
       C.Function = F.Section;
+      C.OfEntry = &F == &Functions.front();
       C.Depth = L.Depth;
       C.Trips = Trips.Assumed;
       countOwn(F, Index, C);
@@ -128,7 +132,7 @@ const CountSum *CodeCounter::sumOf(size_t Index) {
     return Sums[Index] ? &*Sums[Index] : nullptr;
   Active[Index] = true;
   const MachineFunction &F = Functions[Index];
-  std::vector<double> Frequencies = blockFrequencies(F.Flow, TripsOf[Index]);
+  std::vector<double> Frequencies = blockFrequencies(F.Flow, TripsOf[Index], PerRunOf[Index]);
   std::vector<unsigned> Waits = waitsOf(F);
   CountSum Sum;
   for (unsigned Block : F.Flow.ReversePostOrder) {
@@ -158,8 +162,11 @@ CountedKernel CodeCounter::run() {
   auto Next = Loops.begin();
   for (const MachineFunction &F : Functions) {
     TripsOf.emplace_back();
-    for (size_t I = 0; I < F.Flow.Loops.size(); ++I)
-      TripsOf.back().push_back((Next++)->Trips);
+    PerRunOf.emplace_back();
+    for (size_t I = 0; I < F.Flow.Loops.size(); ++I, ++Next) {
+      TripsOf.back().push_back(Next->Trips);
+      PerRunOf.back().push_back(Next->PerRun);
+    }
   }
   return sumOf(0)->finish(std::move(Loops));
 }

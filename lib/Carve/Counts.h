@@ -8,6 +8,7 @@
 #include "Ptx/PtxModule.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,13 +34,18 @@ llvm::StringRef tripSourceName(TripSource S);
 struct LoopCount {
   unsigned Number = 0;  ///< From 1, in the order of the code, the entry's before its callees'.
   std::string Function; ///< Mangled: whose loop it is, the entry's or a callee's.
-  unsigned Depth = 1;   ///< Loops of its function around its body, itself included.
-  unsigned Line = 0;    ///< Of the branch that repeats it; 0 without line information.
-  double Trips = 0;     ///< For one entry of the loop.
+  bool OfEntry = true;
+  unsigned Depth = 1; ///< Loops of its function around its body, itself included.
+  unsigned Line = 0;  ///< Of the branch that repeats it; 0 without line information.
+  double Trips = 0;   ///< For one entry of the loop.
   TripSource Source = TripSource::Assumed;
+  /// How often its header runs in one run of what is around it: a trip of the loop around it, or
+  /// its function. Of machine code: where it is known from the PTX.
+  std::optional<double> PerRun = std::nullopt;
   // As they stand in the code, without inner loops.
   unsigned OwnInstructions = 0;
   unsigned OwnMemory = 0; ///< Accesses to global and shared memory, and barriers.
+  bool Swaps = false;     ///< It compares and swaps, as what retries an update does.
 };
 
 /// Trip counts that are not in the code.

@@ -38,12 +38,14 @@ unsigned powerOfTwo(double Factor) {
 class Matcher {
 public:
   Matcher(const std::vector<LoopCount> &Ptx, std::vector<LoopCount> &Code) : Ptx(Ptx), Code(Code) {}
-  void match(std::vector<Nest> Wanted, ArrayRef<Nest> Found);
+  void match(std::vector<Nest> Wanted, std::vector<Nest> Found);
 
 private:
+  void dropRetries(ArrayRef<Nest> Wanted, std::vector<Nest> &Found);
   std::vector<Nest>::iterator vanished(std::vector<Nest> &Wanted, ArrayRef<Nest> Found);
   std::vector<std::vector<Nest>> groups(ArrayRef<Nest> Found, size_t Wanted) const;
-  void take(const Nest &From, ArrayRef<Nest> Group);
+  void take(const LoopCount &Source, ArrayRef<Nest> Group);
+  unsigned timesRest(const LoopCount &Source, const LoopCount &To, const LoopCount &Rest) const;
   unsigned unrolled(const LoopCount &From, const LoopCount &To) const;
   void set(LoopCount &To, const LoopCount &From, double Trips) const;
 
@@ -55,6 +57,10 @@ void Matcher::set(LoopCount &To, const LoopCount &From, double Trips) const {
   To.Trips = Trips;
   To.Line = From.Line;
   To.Source = isAssumed(From.Source) ? From.Source : TripSource::Matched;
+  // A callee's loop that ptxas has inlined runs as often as its call, which is not known here.
+  To.PerRun.reset();
+  if (From.PerRun && From.OfEntry == To.OfEntry)
+    To.PerRun = From.Trips > 0 ? *From.PerRun * Trips / From.Trips : 0;
 }
 
 unsigned Matcher::unrolled(const LoopCount &From, const LoopCount &To) const {
@@ -84,23 +90,27 @@ std::vector<std::vector<Nest>> Matcher::groups(ArrayRef<Nest> Found, size_t Want
   return Groups;
 }
 
-void Matcher::take(const Nest &From, ArrayRef<Nest> Group) {
-  const LoopCount &Source = Ptx[From.Loop];
+/// How many trips of \p Source one of \p To does, which has \p Rest behind it for those left over.
+unsigned Matcher::timesRest(const LoopCount &Source, const LoopCount &To,
+                            const LoopCount &Rest) const {
+  if (Source.OwnMemory)
+    return powerOfTwo(double(To.OwnMemory) / Source.OwnMemory);
+  return powerOfTwo(double(To.OwnInstructions) / std::max(Rest.OwnInstructions, 1u));
+}
+
+/// Divides the trips of \p Source among \p Group, each as many as go: all together do them all.
+void Matcher::take(const LoopCount &Source, ArrayRef<Nest> Group) {
+  const LoopCount &Rest = Code[Group.back().Loop];
   double Left = Source.Trips;
-  for (auto [Index, N] : enumerate(Group)) {
+  for (const Nest &N : drop_end(Group)) {
     LoopCount &To = Code[N.Loop];
-    unsigned Factor = Group.size() == 1
-                          ? unrolled(Source, To)
-                          : powerOfTwo(double(To.OwnInstructions) /
-                                       std::max(Code[Group.back().Loop].OwnInstructions, 1u));
-    bool IsRest = Index + 1 == Group.size() && Group.size() > 1;
-    double Trips = Left / Factor;
-    if (!IsRest && !isAssumed(Source.Source))
-      Trips = std::floor(Trips);
-    set(To, Source, std::max(Trips, IsRest ? 0.0 : 1.0));
-    if (!IsRest)
-      Left = std::max(Left - Trips * Factor, 0.0);
+    unsigned Factor = timesRest(Source, To, Rest);
+    double Trips = isAssumed(Source.Source) ? Left / Factor : std::floor(Left / Factor);
+    set(To, Source, Trips);
+    Left = std::max(Left - Trips * Factor, 0.0);
   }
+  unsigned Factor = Group.size() == 1 ? unrolled(Source, Rest) : timesRest(Source, Rest, Rest);
+  set(Code[Group.back().Loop], Source, Left / Factor);
 }
 
 /// The loop of \p Wanted that has most likely vanished, as there are more than in \p Found: one of
@@ -124,7 +134,23 @@ std::vector<Nest>::iterator Matcher::vanished(std::vector<Nest> &Wanted, ArrayRe
   return Least;
 }
 
-void Matcher::match(std::vector<Nest> Wanted, ArrayRef<Nest> Found) {
+/// Takes out of \p Found the loops that ptxas makes of atomic operations: small ones that compare
+/// and swap, where none of the PTX does.
+void Matcher::dropRetries(ArrayRef<Nest> Wanted, std::vector<Nest> &Found) {
+  constexpr unsigned MostInstructions = 16;
+  if (any_of(Wanted, [&](const Nest &N) { return Ptx[N.Loop].Swaps; }))
+    return;
+  erase_if(Found, [&](const Nest &N) {
+    LoopCount &L = Code[N.Loop];
+    bool Retries = L.Swaps && N.Inner.empty() && L.OwnInstructions <= MostInstructions;
+    if (Retries)
+      L.Trips = 1;
+    return Retries;
+  });
+}
+
+void Matcher::match(std::vector<Nest> Wanted, std::vector<Nest> Found) {
+  dropRetries(Wanted, Found);
   while (Wanted.size() > Found.size()) {
     auto Gone = vanished(Wanted, Found);
     if (Gone == Wanted.end())
@@ -135,7 +161,7 @@ void Matcher::match(std::vector<Nest> Wanted, ArrayRef<Nest> Found) {
   if (Groups.size() != Wanted.size())
     return;
   for (auto [From, Group] : zip_equal(Wanted, Groups)) {
-    take(From, Group);
+    take(Ptx[From.Loop], Group);
     match(From.Inner, Group.front().Inner);
   }
 }
@@ -145,6 +171,6 @@ void Matcher::match(std::vector<Nest> Wanted, ArrayRef<Nest> Found) {
 void carve::matchLoops(const std::vector<LoopCount> &Ptx, std::vector<LoopCount> &Code) {
   size_t OfPtx = 0, OfCode = 0;
   std::vector<Nest> Wanted = nestsOf(Ptx, OfPtx, 1), Found = nestsOf(Code, OfCode, 1);
-  if (!Wanted.empty() && !Found.empty())
+  if (!Ptx.empty() && !Found.empty())
     Matcher(Ptx, Code).match(std::move(Wanted), Found);
 }

@@ -214,7 +214,17 @@ static void countOwn(const PtxFunction &F, unsigned Loop, LoopCount &L) {
       L.OwnInstructions += !vanishes(I);
       L.OwnMemory +=
           Space == AccessSpace::Global || Space == AccessSpace::Shared || I.Opcode == "bar";
+      L.Swaps |= I.Opcode == "atom" && I.has(".cas");
     }
+}
+
+static void setPerRun(const ControlFlow &Flow, ArrayRef<double> Frequencies,
+                      MutableArrayRef<LoopCount> Loops) {
+  for (auto [L, Count] : zip_equal(Flow.Loops, Loops)) {
+    double Around = L.Parent ? Frequencies[Flow.Loops[*L.Parent].Header] : 1;
+    if (Around > 0)
+      Count.PerRun = Frequencies[L.Header] / Around;
+  }
 }
 
 Error PtxCounter::read(StringRef Name, bool IsEntry) {
@@ -228,6 +238,7 @@ Error PtxCounter::read(StringRef Name, bool IsEntry) {
   std::vector<double> TripsOf;
   for (auto [Index, L] : enumerate(loopTrips(*Body, Trips, Loops.size() + 1))) {
     L.Function = Name.str();
+    L.OfEntry = IsEntry;
     countOwn(*Body, Index, L);
     if (Counted && Counted->Trips[Index]) {
       L.Trips = *Counted->Trips[Index];
@@ -237,6 +248,7 @@ Error PtxCounter::read(StringRef Name, bool IsEntry) {
     Loops.push_back(std::move(L));
   }
   F.Frequencies = Counted ? std::move(Counted->Frequencies) : blockFrequencies(Body->Flow, TripsOf);
+  setPerRun(Body->Flow, F.Frequencies, MutableArrayRef(Loops).take_back(TripsOf.size()));
   F.Body = std::move(*Body);
   F.IsEntry = IsEntry;
   Functions[Name] = std::move(F);

@@ -1,5 +1,6 @@
 #include "Ptx/ControlFlow.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -151,7 +152,9 @@ namespace {
 /// are one node of the region around them, which makes its graph free of cycles.
 class FrequencyOfRegions {
 public:
-  FrequencyOfRegions(const ControlFlow &F, ArrayRef<double> Trips) : F(F), Trips(Trips) {}
+  FrequencyOfRegions(const ControlFlow &F, ArrayRef<double> Trips,
+                     ArrayRef<std::optional<double>> PerRun)
+      : F(F), Trips(Trips), PerRun(PerRun) {}
   std::vector<double> run() {
     std::vector<double> Result(F.Blocks.size());
     if (!F.Blocks.empty())
@@ -169,6 +172,7 @@ private:
     Region Loop;
     std::vector<Edge> Out;
     std::vector<unsigned> Next; ///< Nodes behind Out.
+    BitVector Reached;          ///< Loops whose runs are known, this node's too.
   };
 
   /// Adds \p Mass runs of the region that starts at \p Entry to \p Result.
@@ -176,10 +180,23 @@ private:
   std::vector<Node> nodesOf(Region R, unsigned Entry) const;
   unsigned nodeOf(Region R, unsigned Block, std::vector<Node> &Nodes,
                   std::map<unsigned, unsigned> &Known) const;
-  std::vector<double> shares(const Node &N, ArrayRef<Node> All, ArrayRef<double> Inner) const;
+  /// Removes the edges that close cycles which are no loops, and finds what each node reaches.
+  void makeAcyclic(std::vector<Node> &Nodes, ArrayRef<unsigned> Order) const;
+  std::vector<double> shares(const Node &N, ArrayRef<Node> All, ArrayRef<double> Inner,
+                             double Mass) const;
+  void demand(const Node &N, ArrayRef<Node> All, double Mass, MutableArrayRef<double> Share) const;
+  static bool entersLoop(const Node &N, ArrayRef<Node> All);
+  std::optional<double> knownRuns(unsigned Loop) const {
+    return PerRun.empty() ? std::nullopt : PerRun[Loop];
+  }
+  /// How often a loop of known runs is entered in one run of the region around it.
+  double entriesOf(unsigned Loop) const {
+    return Trips[Loop] > 0 ? *PerRun[Loop] / Trips[Loop] : 0;
+  }
 
   const ControlFlow &F;
   ArrayRef<double> Trips;
+  ArrayRef<std::optional<double>> PerRun;
 };
 
 unsigned FrequencyOfRegions::nodeOf(Region R, unsigned Block, std::vector<Node> &Nodes,
@@ -193,7 +210,7 @@ unsigned FrequencyOfRegions::nodeOf(Region R, unsigned Block, std::vector<Node> 
   unsigned First = Loop ? F.Loops[*Loop].Header : Block;
   auto [It, New] = Known.try_emplace(First, Nodes.size());
   if (New)
-    Nodes.push_back({First, Loop, {}, {}});
+    Nodes.push_back({First, Loop, {}, {}, {}});
   return It->second;
 }
 
@@ -220,14 +237,67 @@ std::vector<FrequencyOfRegions::Node> FrequencyOfRegions::nodesOf(Region R, unsi
   return Nodes;
 }
 
+void FrequencyOfRegions::makeAcyclic(std::vector<Node> &Nodes, ArrayRef<unsigned> Order) const {
+  std::vector<size_t> Place(Nodes.size());
+  for (auto [At, I] : enumerate(Order))
+    Place[I] = At;
+  for (unsigned I : reverse(Order)) {
+    Node &N = Nodes[I];
+    N.Reached.resize(PerRun.size());
+    if (N.Loop && knownRuns(*N.Loop))
+      N.Reached.set(*N.Loop);
+    for (size_t E = N.Out.size(); E-- > 0;)
+      if (Place[N.Next[E]] <= Place[I]) {
+        N.Out.erase(N.Out.begin() + E);
+        N.Next.erase(N.Next.begin() + E);
+      } else {
+        N.Reached |= Nodes[N.Next[E]].Reached;
+      }
+  }
+}
+
+/// Whether \p N leads to a loop at once.
+bool FrequencyOfRegions::entersLoop(const Node &N, ArrayRef<Node> All) {
+  return N.Loop || (N.Next.size() == 1 && All[N.Next[0]].Loop);
+}
+
+/// Changes the shares of a block's ways by the loops of known runs that one of them alone reaches:
+/// that way is taken at least as often as such a loop is entered, and just as often where it leads
+/// there at once. \p Mass: what there is to divide in one run of the region.
+void FrequencyOfRegions::demand(const Node &N, ArrayRef<Node> All, double Mass,
+                                MutableArrayRef<double> Share) const {
+  if (N.Loop || PerRun.empty() || N.Next.size() < 2 || !(Mass > 0))
+    return;
+  double Bound = 0, Free = 0;
+  SmallVector<bool> IsFree;
+  for (auto [Next, S] : zip_equal(N.Next, Share)) {
+    BitVector Own = All[Next].Reached;
+    for (unsigned Other : N.Next)
+      if (Other != Next)
+        Own.reset(All[Other].Reached);
+    double Entries = 0;
+    for (unsigned Loop : Own.set_bits())
+      Entries = std::max(Entries, std::min(entriesOf(Loop) / Mass, 1.0));
+    IsFree.push_back(Own.none());
+    if (Own.any())
+      S = entersLoop(All[Next], All) ? Entries : std::max(S, Entries);
+    (Own.any() ? Bound : Free) += S;
+  }
+  // The other ways have what is left.
+  size_t Others = count(IsFree, true);
+  double Left = std::max(1 - Bound, 0.0);
+  for (auto [Other, S] : zip_equal(IsFree, Share))
+    if (Other)
+      S = Free > 0 ? S / Free * Left : Left / Others;
+    else if (!Others || Bound > 1)
+      S = Bound > 0 ? S / Bound : 1.0 / Share.size();
+}
+
 /// How the mass that leaves a node divides among its edges. \p Inner: how often each block of the
-/// node's loop runs in one of its trips.
+/// node's loop runs in one of its trips. \p Mass: how often the node runs in one of the region.
 std::vector<double> FrequencyOfRegions::shares(const Node &N, ArrayRef<Node> All,
-                                               ArrayRef<double> Inner) const {
-  auto EntersLoop = [&](unsigned Next) {
-    const Node &To = All[Next];
-    return To.Loop || (To.Next.size() == 1 && All[To.Next[0]].Loop);
-  };
+                                               ArrayRef<double> Inner, double Mass) const {
+  auto EntersLoop = [&](unsigned Next) { return entersLoop(All[Next], All); };
   // A loop that is left goes where it goes.
   bool SomeEnter = !N.Loop && any_of(N.Next, EntersLoop);
   bool AllEnd = all_of(N.Out, [&](const Edge &E) { return F.Blocks[E.To].EndsAtOnce; });
@@ -240,6 +310,7 @@ std::vector<double> FrequencyOfRegions::shares(const Node &N, ArrayRef<Node> All
   }
   for (double &S : Share)
     S = Sum > 0 ? S / Sum : 1.0 / Share.size();
+  demand(N, All, Mass, Share);
   return Share;
 }
 
@@ -252,33 +323,28 @@ void FrequencyOfRegions::addRegion(Region R, unsigned Entry, double Mass,
   std::vector<double> In(Nodes.size());
   In[0] = Mass;
   std::vector<unsigned> Order = reversePostOrder(Successors);
-  std::vector<size_t> Place(Nodes.size());
-  for (auto [At, I] : enumerate(Order))
-    Place[I] = At;
+  makeAcyclic(Nodes, Order);
   for (unsigned I : Order) {
-    Node &N = Nodes[I];
-    // What leads back here closes a cycle that is no loop.
-    for (size_t E = N.Out.size(); E-- > 0;)
-      if (Place[N.Next[E]] <= Place[I]) {
-        N.Out.erase(N.Out.begin() + E);
-        N.Next.erase(N.Next.begin() + E);
-      }
+    const Node &N = Nodes[I];
     std::vector<double> Inner;
     if (N.Loop) {
       Inner.resize(F.Blocks.size());
       addRegion(N.Loop, N.Block, 1, Inner);
+      auto Known = knownRuns(*N.Loop);
+      double Runs = Known ? Mass * *Known : In[I] * Trips[*N.Loop];
       for (unsigned Block : F.Loops[*N.Loop].Blocks)
-        Result[Block] += In[I] * Trips[*N.Loop] * Inner[Block];
+        Result[Block] += Runs * Inner[Block];
     } else {
       Result[N.Block] += In[I];
     }
-    for (auto [Next, Share] : zip_equal(N.Next, shares(N, Nodes, Inner)))
+    for (auto [Next, Share] : zip_equal(N.Next, shares(N, Nodes, Inner, In[I] / Mass)))
       In[Next] += In[I] * Share;
   }
 }
 
 } // namespace
 
-std::vector<double> carve::blockFrequencies(const ControlFlow &Flow, ArrayRef<double> Trips) {
-  return FrequencyOfRegions(Flow, Trips).run();
+std::vector<double> carve::blockFrequencies(const ControlFlow &Flow, ArrayRef<double> Trips,
+                                            ArrayRef<std::optional<double>> PerRun) {
+  return FrequencyOfRegions(Flow, Trips, PerRun).run();
 }

@@ -48,7 +48,11 @@ ControlFlow analyseFlow(std::vector<FlowBlock> Blocks);
 /// How often each block runs when the function runs once and each loop's header \p Trips[loop]
 /// times for one entry of the loop. The ways of a branch weigh the same, except that a loop is not
 /// left before its last trip, that a way into a loop is taken rather than one around it, and that
-/// one which only ends the function is not taken where there is another.
-std::vector<double> blockFrequencies(const ControlFlow &Flow, llvm::ArrayRef<double> Trips);
+/// one which only ends the function is not taken where there is another. \p PerRun, empty or of as
+/// many: how often a loop's header runs in one run of what is around it (a trip of its parent, or
+/// the function), where that is known. Such a loop runs so often whichever ways lead to it, and
+/// where only one way of a branch reaches it, that way is taken at least as often as it is entered.
+std::vector<double> blockFrequencies(const ControlFlow &Flow, llvm::ArrayRef<double> Trips,
+                                     llvm::ArrayRef<std::optional<double>> PerRun = {});
 
 } // namespace carve

@@ -139,6 +139,7 @@ MachineInstruction decode(const Encoding &E, uint64_t Address, unsigned SmVersio
   const auto *Known = find_if(Operations, [&](const Operation &O) { return O.Number == Number; });
   if (Known != std::end(Operations))
     I.Kind = Known->What;
+  I.Swaps = is_contained({0x18b, 0x18d, 0x1a9}, Number);
   I.Bytes = accessBytes(I.Kind, Number, E);
   I.Conditional = E.field(12, 3) != Always || E.field(15, 1);
   I.WaitsFor = E.field(116, 6);

@@ -55,6 +55,7 @@ struct MachineInstruction {
   uint64_t Address = 0; ///< In its section.
   unsigned Bytes = 0;   ///< Of a thread's access; 0 where it does not say.
   bool Conditional = false;
+  bool Swaps = false;             ///< An atomic operation that compares and swaps.
   std::optional<uint64_t> Target; ///< Of a branch or a call, in its section.
   std::string Callee;             ///< Of a call that leads to another section.
   std::optional<unsigned> SetsScoreboard;

@@ -72,6 +72,42 @@ TEST(CodeCounts, LoopsOfUnrolledCode) {
   }
 }
 
+// The way to the loop over what is left is the shorter one: by the ways alone nothing enters the
+// unrolled loop. The rests that are no loop count as half.
+TEST(CodeCounts, UnrolledLoopsBehindGuardsDoTheTripsOfThePtx) {
+  PtxModule M = llvm::cantFail(PtxModule::parse(recorded("rests.cuda-13.0.88.ptx")));
+  for (double N : {1., 3., 100., 16383.}) {
+    TripCounts Trips;
+    Trips.ByNumber = {{1, N}, {2, 3}};
+    CountedKernel Ptx = llvm::cantFail(countPtxKernel(M, "_Z3sumPfi", Trips, 1));
+    Trips.OfPtx = Ptx.Loops;
+    CountedKernel Code = counted("rests.sm_90.cuda-13.0.88.cubin", "_Z3sumPfi", Trips);
+    ASSERT_EQ(Code.Loops.size(), 3u);
+    EXPECT_EQ(4 * Code.Loops[0].Trips + Code.Loops[1].Trips, N);
+    EXPECT_EQ(Code.Loops[2].Trips, 3);
+    EXPECT_GE(Code.Counts.GlobalLoads, Ptx.Counts.GlobalLoads);
+    EXPECT_LE(Code.Counts.GlobalLoads, Ptx.Counts.GlobalLoads + 4) << N << " trips";
+    EXPECT_LE(Code.Counts.GlobalStores, Ptx.Counts.GlobalStores + 1);
+  }
+}
+
+// What a run has counted reaches the machine code too: here one thread of ten has something to sum.
+TEST(CodeCounts, RunsThatWereCounted) {
+  PtxModule M = llvm::cantFail(PtxModule::parse(recorded("rests.cuda-13.0.88.ptx")));
+  TripCounts Trips;
+  // The blocks in their order, each loop a block, the last behind the return.
+  Trips.Runs["_Z3sumPfi"] = {{1000, 100, 100, 40000, 100, 50, 150, 1000, 0},
+                             {0, 0, 0, 100, 0, 0, 50, 0, 0}};
+  CountedKernel Ptx = llvm::cantFail(countPtxKernel(M, "_Z3sumPfi", Trips, 1));
+  ASSERT_EQ(Ptx.Loops.size(), 2u);
+  EXPECT_EQ(Ptx.Loops[0].PerRun, 40);
+  EXPECT_EQ(Ptx.Loops[1].Trips, 3);
+  Trips.OfPtx = Ptx.Loops;
+  CountedKernel Code = counted("rests.sm_90.cuda-13.0.88.cubin", "_Z3sumPfi", Trips);
+  EXPECT_EQ(Code.Loops[0].PerRun, 10);
+  EXPECT_NEAR(Code.Counts.GlobalLoads / Ptx.Counts.GlobalLoads, 1, 0.05);
+}
+
 TEST(CodeCounts, CalleesWithinTheSection) {
   // The callee's load of a variable counts at its call.
   EXPECT_EQ(counted(Images[0], "x_Z2avPf").Counts.GlobalLoads, 2);

@@ -54,6 +54,47 @@ TEST(LoopMatch, WhatUnrollingLeaves) {
             (Trips{1.25, 0, 3}));
 }
 
+TEST(LoopMatch, UnrollingIsSeenByTheAccesses) {
+  // The copies share their address and their branch.
+  EXPECT_EQ(
+      matched({loop(1, 15, 5, 16383, TripSource::Annotated)}, {loop(1, 46, 20), loop(1, 19, 5)}),
+      (Trips{4095, 3}));
+  // Too few for the unrolled loop.
+  EXPECT_EQ(matched({loop(1, 15, 5, 3, TripSource::Annotated)}, {loop(1, 46, 20), loop(1, 19, 5)}),
+            (Trips{0, 3}));
+  // What is left does two at a time, too.
+  EXPECT_EQ(matched({loop(1, 10, 1, 70, TripSource::Annotated)}, {loop(1, 40, 8), loop(1, 19, 2)}),
+            (Trips{8, 3}));
+}
+
+TEST(LoopMatch, RunsAreThoseOfThePtx) {
+  std::vector<LoopCount> Ptx = {loop(1, 15, 5, 100, TripSource::Annotated), loop(1, 9, 1, 8)};
+  Ptx[0].PerRun = 50;
+  std::vector<LoopCount> Code = {loop(1, 46, 20), loop(1, 19, 5), loop(1, 9, 1)};
+  matchLoops(Ptx, Code);
+  EXPECT_EQ(Code[0].PerRun, 12.5) << "25 trips for every second run";
+  EXPECT_EQ(Code[1].PerRun, 0);
+  EXPECT_EQ(Code[2].PerRun, std::nullopt);
+}
+
+TEST(LoopMatch, RunsOfAnInlinedCalleeAreNotKnown) {
+  std::vector<LoopCount> Ptx = {loop(1, 9, 1, 8)}, Code = {loop(1, 9, 1)};
+  Ptx[0].PerRun = 8;
+  Ptx[0].OfEntry = false;
+  matchLoops(Ptx, Code);
+  EXPECT_EQ(Code[0].Trips, 8);
+  EXPECT_EQ(Code[0].PerRun, std::nullopt);
+}
+
+TEST(LoopMatch, AtomicsThatBecomeLoopsRunOnce) {
+  LoopCount Retry = loop(1, 7, 2), Large = loop(1, 30, 2);
+  Retry.Swaps = Large.Swaps = true;
+  EXPECT_EQ(matched({loop(1, 9, 1, 100)}, {loop(1, 10, 1), Retry, Retry}), (Trips{100, 1, 1}));
+  EXPECT_EQ(matched({loop(1, 9, 1, 100)}, {loop(1, 10, 1), Large}), (Trips{-1, -1}));
+  EXPECT_EQ(matched({loop(1, 9, 1, 100), Retry}, {loop(1, 10, 1), Retry}), (Trips{100, 16}))
+      << "it stands in the PTX";
+}
+
 TEST(LoopMatch, ThoseThatVanish) {
   EXPECT_EQ(matched({loop(1, 9, 1), loop(2, 9, 1, 4, Constant)}, {loop(1, 30, 1)}), Trips{16});
   EXPECT_EQ(matched({loop(1, 9, 1, 3), loop(1, 9, 1, 8, Constant), loop(1, 9, 1, 4, Constant)},

@@ -72,3 +72,34 @@ TEST(ControlFlow, SeveralLatchesAreOneLoop) {
   EXPECT_EQ(F.Loops[0].Latches.size(), 2u);
   EXPECT_EQ(blockFrequencies(F, {6}), (std::vector<double>{1, 6, 3, 3, 1}));
 }
+
+TEST(ControlFlow, KnownRunsAreKeptWhicheverWaysLeadThere) {
+  // `if (N <= 4) goto 5; if (...) 2: main loop; 3: if (...) 4: again; 5: loop over the rest; 6`: by
+  // its ways alone all enters the second loop at once.
+  ControlFlow F = flow({{5, 1}, {2, 3}, {2, 3}, {4, 5}, {5}, {5, 6}, {}});
+  ASSERT_EQ(F.Loops.size(), 2u);
+  EXPECT_EQ(blockFrequencies(F, {100, 3})[2], 0);
+  EXPECT_EQ(blockFrequencies(F, {100, 3}, {100, 3}),
+            (std::vector<double>{1, 1, 100, 1, 0.5, 3, 1}));
+  // Too few trips for the main loop.
+  EXPECT_EQ(blockFrequencies(F, {0, 3}, {0, 3}), (std::vector<double>{1, 0, 0, 0, 0, 3, 1}));
+  // One of which nothing is known is as before.
+  EXPECT_EQ(blockFrequencies(F, {100, 3}, {std::nullopt, std::nullopt}),
+            blockFrequencies(F, {100, 3}));
+}
+
+TEST(ControlFlow, AWayWithALoopIsTakenAtLeastAsOften) {
+  // 0 -> 1 -> 2 { } or 3 -> 4, and 0 -> 4: the loop is a part of what the first way does.
+  ControlFlow F = flow({{1, 4}, {2, 3}, {2, 4}, {4}, {5}, {}});
+  ASSERT_EQ(F.Loops.size(), 1u);
+  std::vector<double> Rare = blockFrequencies(F, {8}, {1}), Often = blockFrequencies(F, {8}, {6});
+  EXPECT_EQ(Rare, (std::vector<double>{1, 0.5, 1, 0.375, 1, 1}));
+  EXPECT_EQ(Often, (std::vector<double>{1, 0.75, 6, 0, 1, 1}));
+}
+
+TEST(ControlFlow, KnownRunsOfInnerLoopsAreOfATripAround) {
+  // 1 { if (...) 2 -> 3 { } 4 }
+  ControlFlow F = flow({{1}, {2, 4}, {3}, {3, 4}, {1, 5}, {}});
+  ASSERT_EQ(F.Loops.size(), 2u);
+  EXPECT_EQ(blockFrequencies(F, {10, 8}, {10, 2}), (std::vector<double>{1, 10, 2.5, 20, 10, 1}));
+}
