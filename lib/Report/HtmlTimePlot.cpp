@@ -317,7 +317,7 @@ void TimePlot::printRail() {
 /// A table has the same: these marks are for the eye alone.
 void TimePlot::printSpills() {
   llvm::StringRef Title =
-      Measure == SpillMeasure::LocalBytes   ? "local memory, bytes a thread moves (loops counted)"
+      Measure == SpillMeasure::LocalBytes   ? "local memory traffic, bytes a thread"
       : Measure == SpillMeasure::SpillBytes ? "spills, bytes of stores and loads in the code"
                                             : "spills: not known with --carve-scope=file";
   if (MostSpills <= 0) {
