@@ -43,8 +43,8 @@ class CommandTest(unittest.TestCase):
                                stdout=follower, stderr=subprocess.PIPE, text=True, timeout=60)
         os.close(follower)
         self.assertEqual(ended.returncode, 1)
-        self.assertEqual(ended.stderr, "carve: error: carve report: --format=html is a page for a "
-                         "browser, and standard output a terminal, expected -o FILE\n")
+        self.assertEqual(ended.stderr, "carve: error: carve report: --format=html: standard output "
+                         "is a terminal, expected -o FILE\n")
 
 
 class PageTest(unittest.TestCase):
