@@ -39,14 +39,15 @@ TEST_F(ReportTest, OfAFileInEveryFormat) {
 }
 
 TEST_F(ReportTest, WhatCannotBeReadOrWrittenIsNamed) {
-  expectError({"report", "--report=none.json"}, "none.json: ");
+  expectError({"report", "--report=none.json"}, "'none.json': No such file or directory");
   write("work/bad.json", "{\"carve-report\": 7}");
   expectError({"report", "--report=bad.json", "--format=html", "-o", "page.html"},
-              "bad.json: expected a report of format 1");
+              "bad.json: expected a report of format 1 (\"carve-report\": 1)");
   EXPECT_FALSE(exists("work/page.html"));
-  expectError({"report", "--report=r.json", "-o", "missing/page.html"}, "missing/page.html");
+  expectError({"report", "--report=r.json", "-o", "missing/page.html"},
+              "'missing/page.html': No such file or directory");
   expectError({"report", "--report=latest"},
               "no tuning has been made with the store " + path("store"));
   expectError({"report", "--format=pdf"},
-              "carve report: --format=pdf: expected text, json or html");
+              "carve report: --format is 'pdf', expected text or json or html");
 }
