@@ -13,6 +13,15 @@ fail() {
 # The toolkit that .ci/install fetches where the machine has none.
 FetchedToolkit=$PWD/build/toolkit/cuda
 
+# The script of axe-core that .ci/install fetches for test/browser.
+AxeFolder=$PWD/build/axe
+AxeScript=$AxeFolder/axe_playwright_python/axe.min.js
+
+# A browser without a window, found as test/browser finds it; nothing where there is none.
+machineBrowser() {
+  type -P "${CARVE_BROWSER:-chromium-headless-shell}" || type -P chromium || true
+}
+
 # Whether $1 is an nvcc of CUDA 13.0 or newer, the oldest whose headers we build with.
 recentNvcc() {
   local Release

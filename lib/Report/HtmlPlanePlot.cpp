@@ -15,9 +15,9 @@ using namespace carve;
 
 namespace {
 
-constexpr double Top = 28, PlaneHeight = 264, Bottom = Top + PlaneHeight, Height = Bottom + 42;
+constexpr double PlaneTop = 28, PlaneHeight = 264, PlaneBottom = PlaneTop + PlaneHeight;
 /// Above this span an axis is logarithmic.
-constexpr double LargestLinearSpan = 10;
+constexpr double LargestLinearMetrics = 10;
 
 class PlanePlot {
 public:
@@ -52,13 +52,13 @@ private:
     for (const ShownVariant *P : Points)
       Least = std::min(Least, P->*Which / Best);
     double Air = std::max(0.01, (1 - Least) * 0.06);
-    if (Least * LargestLinearSpan < 1)
+    if (Least * LargestLinearMetrics < 1)
       return PlotScale::logarithmic(Least / 1.15, 1.15, 6);
     return PlotScale::linear(Least - Air, 1 + Air, 5);
   }
   double x(const ShownVariant &V) const { return 100 * X.place(V.Efficiency / BestX); }
   double y(const ShownVariant &V) const {
-    return Bottom - PlaneHeight * Y.place(V.Utilization / BestY);
+    return PlaneBottom - PlaneHeight * Y.place(V.Utilization / BestY);
   }
   std::string description() const;
   void printAxes();
@@ -92,20 +92,20 @@ void PlanePlot::printAxes() {
                         AtX, AtY, Dx, Class, htmlText(Said));
   };
   for (const PlotScale::Tick &T : Y.ticks()) {
-    double At = Bottom - PlaneHeight * Y.place(T.Value);
+    double At = PlaneBottom - PlaneHeight * Y.place(T.Value);
     line("grid", 0, At, 100, At);
     text(0, At + 4, "tick end", -8, T.Label);
   }
   bool Minor = false;
   for (const PlotScale::Tick &T : X.ticks()) {
     double At = 100 * X.place(T.Value);
-    line("grid", At, Top, At, Bottom);
-    text(At, Bottom + 18, Minor ? "tick middle minor" : "tick middle", 0, T.Label);
+    line("grid", At, PlaneTop, At, PlaneBottom);
+    text(At, PlaneBottom + 18, Minor ? "tick middle minor" : "tick middle", 0, T.Label);
     Minor = !Minor;
   }
-  line("axis", 0, Bottom, 100, Bottom);
+  line("axis", 0, PlaneBottom, 100, PlaneBottom);
   text(0, 12, "panel", -44, Y.isLogarithmic() ? "utilization / best, log" : "utilization / best");
-  text(50, Bottom + 36, "panel middle", 0,
+  text(50, PlaneBottom + 36, "panel middle", 0,
        X.isLogarithmic() ? "efficiency / best, log" : "efficiency / best");
 }
 
@@ -146,7 +146,7 @@ std::string PlanePlot::print() {
                       "aria-labelledby=\"{0}-t\" aria-describedby=\"{0}-d\">\n"
                       "<title id=\"{0}-t\">Efficiency against utilization</title>\n"
                       "<desc id=\"{0}-d\">{2}</desc>\n",
-                      Id, Height, htmlText(description()));
+                      Id, PlaneBottom + 42, htmlText(description()));
   printAxes();
   printFront();
   for (const ShownVariant *V : Points)

@@ -28,7 +28,8 @@ std::string policyHash(llvm::StringRef Content) {
          "'";
 }
 
-std::string printHead(const TuningReport &R, const std::string &Style, const std::string &Script) {
+std::string headElement(const TuningReport &R, const std::string &Style,
+                        const std::string &Script) {
   std::string Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
                        "style-src " +
                        policyHash(Style) + "; script-src " + policyHash(Script);
@@ -61,11 +62,11 @@ std::string carve::printHtmlReport(const TuningReport &R) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   OS << "<!DOCTYPE html>\n<html lang=\"en\">\n"
-     << printHead(R, Style, Script) << "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
+     << headElement(R, Style, Script) << "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
      << "result</a>\n<header class=\"page\"><p class=\"kind\">carve report</p><h1>"
      << htmlText(R.Workload.empty() ? "A tuning" : R.Workload) << "</h1></header>\n"
      << "<main id=\"main\">\n<div class=\"top\">\n"
-     << printSummary(R) << printEnvironment(R) << "</div>\n"
+     << printResult(R) << printCircumstances(R) << "</div>\n"
      << glyphDefinitions() << printKernelTable(R);
   if (llvm::any_of(R.Kernels, hasVariants))
     OS << "<h2 id=\"hot\">Hot kernels</h2>\n";

@@ -103,7 +103,7 @@ private:
   llvm::raw_string_ostream OS{Text};
 };
 
-std::string counted(uint64_t Count, llvm::StringRef What, llvm::StringRef Plural = "s") {
+std::string amountText(uint64_t Count, llvm::StringRef What, llvm::StringRef Plural = "s") {
   return countText(Count) + " " + What.str() + (Count == 1 ? "" : Plural.str());
 }
 
@@ -135,7 +135,7 @@ std::string dateText(std::string Date) {
 
 } // namespace
 
-std::string carve::printSummary(const TuningReport &R) {
+std::string carve::printResult(const TuningReport &R) {
   std::string Text = "<section class=\"summary\" aria-labelledby=\"result\">\n<h2 "
                      "id=\"result\">Result</h2>\n<p class=\"headline\">" +
                      headline(R) + "</p>\n" + printBars(R);
@@ -143,7 +143,7 @@ std::string carve::printSummary(const TuningReport &R) {
   if (isTimed(R)) {
     F.add("GPU time", htmlText(ratioText(R.Program)) + " of the default\xE2\x80\x99s");
     F.add("Wall time of the program", wallText(R));
-    F.add("Confirmed over", counted(R.Pairs, "pair") + " of runs");
+    F.add("Confirmed over", amountText(R.Pairs, "pair") + " of runs");
   }
   if (R.Note.empty())
     F.add("Kernels tuned", llvm::formatv("{0} of {1}", R.tunedKernels(), R.Kernels.size()).str());
@@ -154,7 +154,7 @@ std::string carve::printSummary(const TuningReport &R) {
     F.add("Variants", Variants + countText(R.VariantsTimed) + " timed");
   if (R.VariantsCompared)
     F.add("Outputs of variants compared", countText(R.VariantsCompared));
-  std::string Runs = counted(R.Runs, "run");
+  std::string Runs = amountText(R.Runs, "run");
   if (R.RunsBeforeConfirmation)
     Runs += llvm::formatv(", {0} before the confirmation", R.RunsBeforeConfirmation).str();
   F.add("Runs of the program", Runs);
@@ -165,7 +165,7 @@ std::string carve::printSummary(const TuningReport &R) {
   return Text + F.print() + "</section>\n";
 }
 
-std::string carve::printEnvironment(const TuningReport &R) {
+std::string carve::printCircumstances(const TuningReport &R) {
   Facts F("facts");
   std::string Device = htmlText(R.Device);
   if (R.Gpus > 1)
@@ -231,7 +231,7 @@ void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
                            : changeHtml(durationText(K.MeanNs),
                                         durationText(K.MeanNs * (Confirmed ? K.Ratio.Median : 1)));
   cell(K.MeanNs,
-       Launch + "<span class=\"interval\">" + counted(K.Launches, "launch", "es") + "</span>");
+       Launch + "<span class=\"interval\">" + amountText(K.Launches, "launch", "es") + "</span>");
   OS << "</tr>\n";
 }
 
@@ -271,7 +271,8 @@ std::string carve::printKernelTable(const TuningReport &R) {
   }
   OS << "</tbody></table></div>\n";
   if (Small) {
-    OS << "<details><summary>" << counted(Small, "more kernel") << ", each less than 1&#160;% of "
+    OS << "<details><summary>" << amountText(Small, "more kernel")
+       << ", each less than 1&#160;% of "
        << "GPU time, together " << percentText(SmallShare, 1) << "</summary>\n";
     openTable("small", "Kernels of less than 1&#160;% of GPU time each", OS);
     for (size_t I = 0; I < R.Kernels.size(); ++I)

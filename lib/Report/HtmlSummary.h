@@ -9,9 +9,9 @@
 namespace carve {
 
 /// The result in a sentence and in numbers, with the program's time before and after.
-std::string printSummary(const TuningReport &R);
+std::string printResult(const TuningReport &R);
 /// Device, driver, toolkit, date, and what makes the numbers less certain.
-std::string printEnvironment(const TuningReport &R);
+std::string printCircumstances(const TuningReport &R);
 /// The table of kernels; those with variants link to their sections `k<number in R>`.
 std::string printKernelTable(const TuningReport &R);
 /// Register-usage levels of whole units; empty where none was tried.

@@ -20,7 +20,7 @@ constexpr double TimeTop = 28, TimeHeight = 264, TimeBottom = TimeTop + TimeHeig
 constexpr double RailTop = TimeBottom + 30, RailStep = 14, RailMost = 8 * RailStep;
 constexpr double SpillHeight = 78, TitleHeight = 30;
 /// Above this span of ratios the axis of time is logarithmic.
-constexpr double LargestLinearSpan = 1.8;
+constexpr double LargestLinearTimes = 1.8;
 
 /// So many blocks are resident from one register count to another.
 struct Step {
@@ -133,7 +133,7 @@ void TimePlot::placeTimes() {
     Most = std::max({Most, V->Ratio.High, V->Ratio.Median});
   }
   // A little air, so that no mark stands on the edge.
-  if (Most > LargestLinearSpan * Least) {
+  if (Most > LargestLinearTimes * Least) {
     Times = PlotScale::logarithmic(Least / 1.12, Most * 1.08, 9);
     return;
   }
@@ -317,7 +317,7 @@ void TimePlot::printRail() {
 /// A table has the same: these marks are for the eye alone.
 void TimePlot::printSpills() {
   llvm::StringRef Title =
-      Measure == SpillMeasure::LocalBytes   ? "local memory, bytes a thread moves (loops counted)"
+      Measure == SpillMeasure::LocalBytes   ? "local memory traffic, bytes a thread"
       : Measure == SpillMeasure::SpillBytes ? "spills, bytes of stores and loads in the code"
                                             : "spills: not known with --carve-scope=file";
   if (MostSpills <= 0) {

@@ -46,8 +46,8 @@ llvm::Error carve::runReport(llvm::ArrayRef<std::string> Args, const CommandCont
     return usageError("carve report: takes no arguments, not '" +
                       (Positional.empty() ? Rest : Positional).front() + "'");
   if (Format == HtmlFormat && Output.empty() && llvm::sys::Process::StandardOutIsDisplayed())
-    return usageError("carve report: --format=html is a page for a browser, and standard output a "
-                      "terminal, expected -o FILE");
+    return usageError("carve report: --format=html: standard output is a terminal, expected "
+                      "-o FILE");
   llvm::Expected<TuningReport> R = namedReport(Report, Context.Env);
   if (!R)
     return R.takeError();

@@ -39,7 +39,7 @@
 
   // The filter of kernels.
   const kernels = document.getElementById("kernels");
-  if (kernels && kernels.tBodies[0].rows.length > 7) {
+  if (kernels && kernels.tBodies[0].rows.length > 5) {
     const box = make("input", { type: "search", id: "filter", autocomplete: "off" });
     const tuned = make("input", { type: "checkbox", id: "only-tuned" });
     const count = make("output", { className: "count" });

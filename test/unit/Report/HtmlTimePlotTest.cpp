@@ -205,7 +205,7 @@ TEST(HtmlTimePlot, SpillsSayWhatTheyCount) {
     for (VariantReport &V : *List)
       V.LocalBytes = 10 * V.SpillBytes;
   Picture Local(K);
-  EXPECT_NE(Local.Text.find("local memory, bytes a thread moves"), std::string::npos);
+  EXPECT_NE(Local.Text.find("local memory traffic, bytes a thread"), std::string::npos);
   EXPECT_NE(Local.Text.find("local traffic 2000 bytes a thread"), std::string::npos);
   K.Variants[0].LocalBytes = 0; // It spills: traffic is not known of all.
   EXPECT_NE(Picture(K).Text.find("spills, bytes of stores"), std::string::npos);
