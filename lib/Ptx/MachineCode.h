@@ -51,7 +51,12 @@ struct MachineInstruction {
     Nop,
   };
 
+  /// Who carries it out, of those that do arithmetic; a tensor core's instruction is of many
+  /// operations.
+  enum PipeTy { NoPipe, Fp32, IntegerMultiply, Integer, Fp64, Special, Tensor };
+
   KindTy Kind = Other;
+  PipeTy Pipe = NoPipe;
   uint64_t Address = 0; ///< In its section.
   unsigned Bytes = 0;   ///< Of a thread's access; 0 where it does not say.
   bool Conditional = false;
