@@ -4,6 +4,7 @@
 /// traffic, what a tuning tried. Made by Driver/LimitsPipeline, read by Limiters.h.
 #pragma once
 
+#include "Carve/Counts.h"
 #include "Carve/DeviceBalance.h"
 #include "Carve/KernelCounters.h"
 #include "Carve/LaunchShape.h"
@@ -59,6 +60,10 @@ struct KernelEvidence {
   std::optional<KernelCounters> Counters;
   std::optional<ModifiedTimes> Modified;
   std::optional<TriedVariants> Tried;
+
+  /// Sets Counts from those of the PTX and of the machine code, whichever is closer to what runs.
+  /// \p Counted: those of the PTX are of a run of the program, and exact.
+  void takeCounts(const CountedKernel &Ptx, const std::optional<CountedKernel> &Code, bool Counted);
 
   double blocks() const { return double(Shape.Grid[0]) * Shape.Grid[1] * Shape.Grid[2]; }
   unsigned warpsPerBlock() const { return (Shape.threadsPerBlock() + 31) / 32; }

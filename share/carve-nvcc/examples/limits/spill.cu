@@ -1,4 +1,4 @@
-// Limited by local memory: a stencil over 33 planes along z that keeps them in registers, 48 of
+// Limited by local memory: a stencil over 49 planes along z that keeps them in registers, 60 of
 // them at least, while its launch bounds leave it 32. What does not fit is stored to local memory
 // and loaded again in every step, several times the bytes of the field itself. More registers for a
 // thread (fewer resident blocks, which is what carve's caps try) make it faster.
@@ -7,7 +7,7 @@
 
 #include "check.cuh"
 
-constexpr int Radius = 16, Planes = 2 * Radius + 1, Depth = 256;
+constexpr int Radius = 24, Planes = 2 * Radius + 1, Depth = 256;
 constexpr int Block = 256, Columns = 1 << 18;
 
 __host__ __device__ inline int initial(int Column, int Z) { return (Column * 31 + Z * 7) & 255; }
