@@ -234,9 +234,10 @@ Found inFlight(const Subject &S) {
   double Warps = residentWarps(S.E, S.B);
   double Have = bytesInFlight(*S.E.Counts, Warps, /*MostMoved=*/true);
   Finding F{"in flight", "", triedText(S.E.Tried), "", std::nullopt, false};
-  F.Text = formatv("{0:f1} warps an SM ask for {1} at once; full bandwidth takes {2} under way "
-                   "({3:f0} ns of latency, Little's law)",
-                   Warps, kilobytes(Have), kilobytes(Needed), S.B.DramLatencyNs);
+  F.Text =
+      formatv("{0:f1} warps an SM ask for {1} at once; full bandwidth takes at least {2} under "
+              "way (Little's law, {3:f0} ns of latency)",
+              Warps, kilobytes(Have), kilobytes(Needed), S.B.DramLatencyNs);
   if (Have < Needed) {
     F.Text += formatv(": at most {0} of it", percent(Have / Needed));
     F.Author = "more loads before the first use (several elements a thread, vectors, asynchronous "

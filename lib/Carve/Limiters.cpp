@@ -262,7 +262,7 @@ KernelLimit carve::findLimit(const KernelEvidence &E, const DeviceBalance &B,
   bool MayBeLocal = L.Kind == Limit::Memory || L.Kind == Limit::Latency;
   if (MayBeLocal && localDominates(E) && !spillsStayInCaches(E, L)) {
     L.Kind = Limit::LocalMemory;
-    L.Why = "most of what it loads and stores is local memory: spills or arrays";
+    L.Why.clear();
   }
   if (!L.Kind)
     L.Why = !E.Counts ? (E.CountsReason.empty() ? "its code was not counted" : E.CountsReason)

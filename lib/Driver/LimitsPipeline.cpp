@@ -2,6 +2,7 @@
 
 #include "Driver/CountedMetrics.h"
 #include "Driver/Flags.h"
+#include "Report/TextReport.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -134,7 +135,7 @@ llvm::Error LimitsPipeline::count() {
       takeCounts(M, *E);
   for (const MetricsReport::LeftOut &L : Counted->Left)
     if (KernelEvidence *E = find(L.Kernel))
-      E->CountsReason = L.Reason;
+      E->CountsReason = reasonText(L.Reason);
   llvm::append_range(Report.Notes, Counted->Warnings);
   return llvm::Error::success();
 }

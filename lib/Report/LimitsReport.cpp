@@ -187,7 +187,7 @@ std::string carve::headline(const KernelLimit &L) {
     By = "latency: no resource is above " + percent(L.Share) + " of its peak";
     break;
   case Limit::LocalMemory:
-    By = "local memory (spills)";
+    By = "local memory, spills or arrays";
     if (!L.Resource.empty())
       By += ": " + L.Resource + " is at " + percent(L.Share) + " of its peak";
     break;

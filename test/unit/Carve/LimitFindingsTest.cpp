@@ -111,7 +111,7 @@ TEST(LimitFindings, BytesUnderWay) {
   KernelEvidence E = counted({"chase", "_Z5chasePKjPji", 128, 32, 22, 0, {{1, 250}}});
   E.MeanNs = 700e3;
   Finding F = find(E, "in flight");
-  EXPECT_TRUE(contains(F.Text, "full bandwidth takes 8.8 KB under way")) << F.Text;
+  EXPECT_TRUE(contains(F.Text, "full bandwidth takes at least 8.8 KB under way")) << F.Text;
   EXPECT_GT(*F.AtMost, 5);
   EXPECT_TRUE(contains(F.Author, "more loads before the first use"));
 }
