@@ -146,6 +146,8 @@ static void onDriverCall(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Call
     P.Capturing->onCall(Id, Call);
   if (P.Counting)
     P.Counting->onCall(Id, Call);
+  if (P.Measuring)
+    P.Measuring->onCall(Id, Call);
   if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
     return;
   if (P.Tracing)
@@ -177,6 +179,8 @@ static void onResource(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Resour
     P.Capturing->onResource(Id, Resource);
   if (P.Counting)
     P.Counting->onResource(Id, Resource);
+  if (P.Measuring)
+    P.Measuring->onResource(Id, Resource);
   if (Id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
     uint32_t Device = 0;
     if (P.Cupti.GetDeviceId(Resource.context, &Device) == CUPTI_SUCCESS)
@@ -253,6 +257,14 @@ static void enableCounting(TracedProcess &P, bool &Enabled) {
         P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_RESOURCE, Id) == CUPTI_SUCCESS;
 }
 
+/// As enablePlanned().
+static void enableMeasuring(TracedProcess &P, bool &Enabled) {
+  for (CUpti_CallbackId Id : P.Measuring->calls())
+    (void)P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  Enabled &= P.Cupti.EnableCallback(1, P.Subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                    CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) == CUPTI_SUCCESS;
+}
+
 static bool enableCallbacks(TracedProcess &P) {
   bool Enabled = true;
   auto Enable = [&](CUpti_CallbackDomain Domain, CUpti_CallbackId Id) {
@@ -269,6 +281,8 @@ static bool enableCallbacks(TracedProcess &P) {
     enableCapturing(P, Enabled);
   if (P.Counting)
     enableCounting(P, Enabled);
+  if (P.Measuring)
+    enableMeasuring(P, Enabled);
   if (!P.Tracing)
     return Enabled;
   for (CUpti_CallbackId Id : FileCalls)

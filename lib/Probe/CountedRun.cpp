@@ -1,4 +1,5 @@
 #include "Probe/CountedRun.h"
+#include "Probe/ContextEndCalls.h"
 #include "Probe/LoadCalls.h"
 
 #include "Probe/Protocol.h"
@@ -18,16 +19,6 @@ static constexpr CUpti_CallbackId UnloadCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
 };
 
-/// What ends contexts, with all that is in them.
-static constexpr CUpti_CallbackId EndCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxDestroy_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset,
-    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxReset_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease,
-    CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2,
-};
-
 std::string carve::probe::startCountedRun(TracedProcess &P, const char *Names) {
   if (!P.Driver.readsVariables())
     return "driver-incomplete";
@@ -45,7 +36,7 @@ const std::vector<CUpti_CallbackId> &CountedRun::calls() {
   static const std::vector<CUpti_CallbackId> Calls = [] {
     std::vector<CUpti_CallbackId> All(std::begin(LoadCalls), std::end(LoadCalls));
     All.insert(All.end(), std::begin(UnloadCalls), std::end(UnloadCalls));
-    All.insert(All.end(), std::begin(EndCalls), std::end(EndCalls));
+    All.insert(All.end(), std::begin(ContextEndCalls), std::end(ContextEndCalls));
     return All;
   }();
   return Calls;
@@ -78,7 +69,7 @@ void CountedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   }
   if (isOneOf(Id, UnloadCalls) && Call.functionParams)
     onUnload(unloadedHandle(Id, Call.functionParams), Call);
-  if (!isOneOf(Id, EndCalls))
+  if (!isOneOf(Id, ContextEndCalls))
     return;
   Ending = Entry;
   if (Entry)

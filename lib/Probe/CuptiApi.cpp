@@ -45,6 +45,7 @@ std::string CuptiApi::load(const char *Path) {
                   resolve(Handle, "cuptiActivityGetNumDroppedRecords", GetNumDroppedRecords);
   if (!Complete)
     return "cupti-incomplete";
+  Library = Handle;
   (void)resolve(Handle, "cuptiGetContextId", GetContextId);
   (void)resolve(Handle, "cuptiGetStreamIdEx", GetStreamIdEx);
   uint32_t Version = 0;

@@ -25,6 +25,7 @@ struct CuptiApi {
   // replayed.
   decltype(&cuptiGetContextId) GetContextId = nullptr;
   decltype(&cuptiGetStreamIdEx) GetStreamIdEx = nullptr;
+  void *Library = nullptr; ///< For what only some runs need (ProfilerApi).
 
   /// Takes the CUPTI that the program already has loaded, then \p Path (may be null), then what the
   /// loader finds by name. Returns why there is none; empty on success.

@@ -32,6 +32,8 @@ static void finish(TracedProcess &P) {
   P.recordDevices();
   if (P.Counting)
     P.Counting->finish();
+  if (P.Measuring)
+    P.Measuring->finish();
   P.File.seal();
 }
 

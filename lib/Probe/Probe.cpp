@@ -37,10 +37,14 @@ static std::string start(TracedProcess &P) {
   if (const char *Names = std::getenv(CountersVariable))
     if (std::string Reason = startCountedRun(P, Names); !Reason.empty())
       return Reason;
+  if (const char *File = std::getenv(MetricsVariable))
+    if (std::string Reason = startHardwareCounters(P, File); !Reason.empty())
+      return Reason;
   if (std::string Reason = startCallbacks(P); !Reason.empty())
     return Reason;
   // Without times the images must still be replaced or left as a whole, never replaced unseen.
-  if (!startActivity(P) || !startFinisher(P)) {
+  // Activity records would have CUPTI's own kernels among them, and its times not be the program's.
+  if ((!P.Measuring && !startActivity(P)) || !startFinisher(P)) {
     P.Cupti.Unsubscribe(P.Subscriber);
     return "activity-unavailable";
   }

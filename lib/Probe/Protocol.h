@@ -48,6 +48,24 @@
 ///   counted <variable> <counter> <count>   over all contexts and modules; no line: it is 0
 ///   uncounted <reason>                     some counts are lost
 ///
+/// With hardware counters (CARVE_PROBE_METRICS), where nothing is timed:
+///
+///   metrics <chip> <pass> <passes> <metric>,...   what is counted in this process, of so many
+///          passes that all metrics wanted take
+///   no-metric <chip> <metric> <reason>       it is in no pass
+///   measured <kernel> SHAPE LAUNCH <kernel|span> <metric> <value>    of the kernel alone, or of
+///   the
+///          time from before its launch until it was seen to have ended
+///   unmeasured <kernel> SHAPE LAUNCH <reason>
+///   uncounted <reason>                       nothing more is counted in this process
+///
+/// What is wanted, tab-separated:
+///
+///   carve-metrics <version>
+///   pass <number>                      from 0
+///   metric <name>                      most important first; the first is part of every pass
+///   kernel <name> SHAPE LAUNCH <launches>     to be counted from LAUNCH on
+///
 /// The plan, tab-separated, one kernel's lines in any order:
 ///
 ///   carve-plan <version>
@@ -83,6 +101,10 @@ inline constexpr char DelayVariable[] = "CARVE_PROBE_DELAY_NS";
 /// counters, where each counter is the sum of its column. Absent: nothing is counted.
 inline constexpr char CountersVariable[] = "CARVE_PROBE_COUNTERS";
 inline constexpr unsigned CounterCopies = 64;
+
+/// File that says which hardware counters are wanted of which launches; absent: none.
+inline constexpr char MetricsVariable[] = "CARVE_PROBE_METRICS";
+inline constexpr int MetricsVersion = 1;
 
 /// The plan of a run that times variants; absent: nothing is timed but what runs.
 inline constexpr char PlanVariable[] = "CARVE_PROBE_PLAN";

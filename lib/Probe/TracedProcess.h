@@ -9,6 +9,7 @@
 #include "Probe/CountedRun.h"
 #include "Probe/CuptiApi.h"
 #include "Probe/Devices.h"
+#include "Probe/HardwareCounters.h"
 #include "Probe/Hazards.h"
 #include "Probe/ImageMap.h"
 #include "Probe/KernelTable.h"
@@ -47,10 +48,11 @@ struct TracedProcess {
   Devices Used;
   SeenHandles Programmatic; ///< Kernels that were recorded as launched so.
   CUpti_SubscriberHandle Subscriber = nullptr;
-  uint64_t LaunchDelayNs = 0;            ///< Holds every launch back; 0: not at all.
-  std::unique_ptr<PlannedRun> Planned;   ///< Null without a plan.
-  std::unique_ptr<CaptureRun> Capturing; ///< Null where nothing is captured.
-  std::unique_ptr<CountedRun> Counting;  ///< Null where no kernel counts.
+  uint64_t LaunchDelayNs = 0;                  ///< Holds every launch back; 0: not at all.
+  std::unique_ptr<PlannedRun> Planned;         ///< Null without a plan.
+  std::unique_ptr<CaptureRun> Capturing;       ///< Null where nothing is captured.
+  std::unique_ptr<CountedRun> Counting;        ///< Null where no kernel counts.
+  std::unique_ptr<HardwareCounters> Measuring; ///< Null without hardware counters.
   bool Tracing = true; ///< Otherwise images are replaced, and only what measures is switched on.
 
   std::mutex KernelsLock;

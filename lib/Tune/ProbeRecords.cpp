@@ -235,7 +235,7 @@ bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
     State.Ended = true;
   } else {
     return takeTraceFact(F, Record) || takeCount(F, Record) || takeSpan(F, Record, State) ||
-           takeInRunLine(F, State.InRun);
+           takeHardwareLine(F, Record.Hardware) || takeInRunLine(F, State.InRun);
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Carve/LaunchShape.h"
+#include "Tune/CounterRecords.h"
 #include "Tune/InRunRecord.h"
 #include "Tune/InRunRecords.h"
 
@@ -70,6 +71,7 @@ struct ProbeRecord {
   /// Of a run with counters: those that are not 0, by variable.
   std::map<std::string, std::map<size_t, uint64_t>> Counted;
   std::set<std::string> Uncounted; ///< Why some counts of it are lost.
+  HardwareRecord Hardware;         ///< Of a run with hardware counters.
   /// From the first kernel's start to the last one's end, and of that the time in which any ran;
   /// sums over the processes. 0 where the record is of before.
   uint64_t SpanNs = 0, BusyNs = 0;

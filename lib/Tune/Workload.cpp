@@ -122,6 +122,11 @@ llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const Pro
       return E;
     C.Environment.push_back(std::string(probe::PlanVariable) + "=" + Dir->path() + "/plan");
   }
+  if (!Probe.Metrics.empty()) {
+    if (llvm::Error E = writeFileAtomically(Dir->path() + "/metrics", Probe.Metrics))
+      return E;
+    C.Environment.push_back(std::string(probe::MetricsVariable) + "=" + Dir->path() + "/metrics");
+  }
   TimedGpus::Turn Turn = Gpus ? Gpus->take() : TimedGpus::Turn();
   llvm::Expected<CommandResult> Result = Runner.run(C);
   if (!Result)

@@ -47,6 +47,7 @@ struct ProbeSetup {
   std::string Plan = {}; ///< Text of a plan for a run that times variants; empty: none.
   /// Names of the variables with counters in the images, to be read when the program ends.
   std::vector<std::string> Counters = {};
+  std::string Metrics = {}; ///< Text of what hardware counters are wanted; empty: none.
 };
 
 /// libcupti of the toolkit whose bin directory is \p BinDir, or nothing.

@@ -76,9 +76,9 @@ struct Recipe {
 static std::vector<Recipe> recipes() {
   const std::string Lib = machine().T.BinDir + "/../lib64";
   std::vector<Recipe> All;
-  for (const char *Name :
-       {"basic", "captured", "cooperative", "cluster", "dynamic_smem", "endings", "exchanged",
-        "forks", "graph", "no_gpu", "occupancy", "pressed", "processes", "sharing", "streams"})
+  for (const char *Name : {"basic", "captured", "cooperative", "cluster", "counters",
+                           "dynamic_smem", "endings", "exchanged", "forks", "graph", "no_gpu",
+                           "occupancy", "pressed", "processes", "sharing", "streams"})
     All.push_back({Name, {std::string("@/") + Name + ".cu"}});
   All.push_back(
       {"basic_shared", {"-cudart=shared", "-L" + Lib, "-Xlinker", "-rpath," + Lib, "@/basic.cu"}});

@@ -5,6 +5,7 @@
 ///   STUB_CUPTI_HANG                             the forced flush never returns
 
 #include "StubControl.h"
+#include "StubProfiler.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -138,6 +139,7 @@ STUB_API CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size
 }
 
 void stubActivity(const CUpti_ActivityKernel10 *Record) {
+  stubProfiledKernel(Record->end - Record->start);
   std::lock_guard<std::recursive_mutex> Guard(Lock);
   if (!KernelsEnabled)
     return;

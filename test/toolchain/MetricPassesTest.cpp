@@ -1,0 +1,83 @@
+// How CUPTI's host functions part our metrics into passes, for chips of every generation. They need
+// no GPU.
+#include "Probe/MetricPasses.h"
+#include "Nvcc/Toolchain.h"
+#include "Tune/CounterRecords.h"
+#include "Tune/Workload.h"
+
+#include "llvm/Support/Process.h"
+#include "gtest/gtest.h"
+
+#include <dlfcn.h>
+#include <set>
+
+using namespace carve;
+using namespace carve::probe;
+
+namespace {
+
+class RealCupti : public testing::Test {
+protected:
+  void SetUp() override {
+    auto Env = [](llvm::StringRef Name) { return llvm::sys::Process::GetEnv(Name); };
+    llvm::Expected<Toolchain> Found = findToolchain(Env, "");
+    if (!Found)
+      GTEST_SKIP() << llvm::toString(Found.takeError());
+    auto Path = findCupti(Found->BinDir);
+    void *Library = Path ? ::dlopen(Path->c_str(), RTLD_LAZY | RTLD_LOCAL) : nullptr;
+    if (!Library)
+      GTEST_SKIP() << "no CUPTI beside nvcc";
+    if (!Api.load(Library))
+      GTEST_SKIP() << "a CUPTI without a range profiler";
+  }
+
+  void checkChip(const char *Chip) const {
+    MetricPasses Passes(Api, Chip, {});
+    std::vector<std::string> Wanted;
+    for (llvm::StringRef Metric : hardwareMetrics())
+      Wanted.push_back(Metric.str());
+    ASSERT_EQ(Passes.part(Wanted), "");
+    std::set<std::string> Placed;
+    for (size_t P = 0; P < std::min<size_t>(3, Passes.passes().size()); ++P) {
+      EXPECT_EQ(Passes.passes()[P].front(), Wanted.front()) << "the time is part of each";
+      Placed.insert(Passes.passes()[P].begin(), Passes.passes()[P].end());
+      PassImages Images(Passes);
+      bool Unknown = true;
+      size_t Number = 0;
+      EXPECT_EQ(Images.make(Passes.passes()[P], Unknown), "");
+      EXPECT_FALSE(Unknown);
+      EXPECT_EQ(Images.passes(Number), "");
+      EXPECT_EQ(Number, 1u);
+    }
+    // Parts of throughputs may be left: others stand for them.
+    constexpr size_t DramThroughput = 1, Parts = 16;
+    for (size_t I = 0; I < Parts; ++I)
+      EXPECT_TRUE(Placed.count(Wanted[I]) || I == DramThroughput) << Wanted[I];
+    EXPECT_TRUE(Placed.count(Wanted[DramThroughput]) || Placed.count(Wanted.back()))
+        << "the share of DRAM";
+  }
+
+  ProfilerApi Api;
+};
+
+} // namespace
+
+TEST_F(RealCupti, PartsOurMetricsIntoThreePasses) {
+  for (const char *Chip : {"TU102", "GA100", "GA102", "AD102", "GH100", "GB100", "GB202"}) {
+    SCOPED_TRACE(Chip);
+    checkChip(Chip);
+  }
+}
+
+TEST_F(RealCupti, WhatAChipLacks) {
+  MetricPasses Passes(Api, "GH100", {});
+  ASSERT_EQ(Passes.part({"gpu__time_duration.sum", "bogus__x.sum",
+                         "lts__throughput.avg.pct_of_peak_sustained_elapsed"}),
+            "");
+  EXPECT_EQ(Passes.passes(), (std::vector<std::vector<std::string>>{{"gpu__time_duration.sum"}}));
+  ASSERT_EQ(Passes.left().size(), 2u);
+  EXPECT_EQ(Passes.left()[0].second, "unknown");
+  EXPECT_NE(Passes.left()[1].second.find(" passes"), std::string::npos);
+  MetricPasses None(Api, "NO100", {});
+  EXPECT_NE(None.part({"gpu__time_duration.sum"}), "");
+}
