@@ -63,6 +63,29 @@ constexpr Operation Operations[] = {
     {0x150, MachineInstruction::Return},         // RET
 };
 
+constexpr unsigned FloatOperations[] = {
+    0x008, // FSEL
+    0x009, // FMNMX
+    0x00b, // FSETP
+    0x020, // FMUL
+    0x021, // FADD
+    0x023, // FFMA
+    0x028, // DMUL
+    0x029, // DADD
+    0x02a, // DSETP
+    0x02b, // DFMA
+    0x030, // HADD2
+    0x031, // HFMA2
+    0x032, // HMUL2
+    0x034, // HSETP2
+    0x037, // IMMA
+    0x03c, // HMMA
+    0x03f, // DMMA
+    0x040, // HMNMX2
+    0x108, // MUFU
+};
+constexpr unsigned HalfFma = 0x031, ZeroRegister = 255;
+
 /// 128 bits, of which fields are taken.
 struct Encoding {
   uint64_t Low, High;
@@ -140,6 +163,8 @@ MachineInstruction decode(const Encoding &E, uint64_t Address, unsigned SmVersio
   if (Known != std::end(Operations))
     I.Kind = Known->What;
   I.Bytes = accessBytes(I.Kind, Number, E);
+  I.IsFloat = is_contained(FloatOperations, Number) &&
+              !(Number == HalfFma && E.field(24, 8) == ZeroRegister);
   I.Conditional = E.field(12, 3) != Always || E.field(15, 1);
   I.WaitsFor = E.field(116, 6);
   if (unsigned Sets = E.field(110, 3); Sets != NoScoreboard)
