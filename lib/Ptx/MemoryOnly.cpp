@@ -39,6 +39,7 @@ private:
   MemorySlice Slice;
   ModifiedText Text;
   std::vector<bool> NewValue; ///< By instruction: a store of the accumulator.
+  bool Folds = false;
 };
 
 const PtxOperand *addressOf(const PtxInstruction &I) {
@@ -139,7 +140,7 @@ void MemoryWriter::foldRegister(unsigned Register) {
       return; // It is alive.
     if (Slice.keeps(Reader) && !NewValue[Reader])
       continue; // A copy, which has users of its own.
-    Used = true;
+    Used = Folds = true;
     if (!Slice.isIdle(Reader) && Flow.depthOf(Reader) <= Depth &&
         Blocks.insert(Flow.blockOf(Reader)).second)
       Text.before(Reader, Text.fold(Register));
@@ -170,7 +171,10 @@ void MemoryWriter::bypassLoops() {
 Expected<std::string> MemoryWriter::write(StringRef Entry, StringRef NewName) {
   bypassLoops();
   foldLoads();
-  Text.guardExits(sharedVariables(M.text(), Definition));
+  std::vector<std::string> Shared = sharedVariables(M.text(), Definition);
+  // Without any, the accumulator is a constant.
+  if (Folds || !Shared.empty())
+    Text.guardExits(Shared);
   for (size_t At = 0; At < Flow.steps().size(); ++At) {
     if (NewValue[At])
       Text.after(At, Text.storedInstead(Flow.code()[At]));

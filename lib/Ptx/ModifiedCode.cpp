@@ -18,9 +18,9 @@ static constexpr unsigned FloatSlack = 4;
 static void count(const MachineInstruction &I, CodeMix &Mix) {
   using Kind = MachineInstruction::KindTy;
   Mix.Floats += I.IsFloat;
-  if (I.Kind == Kind::GlobalLoad || I.Kind == Kind::LocalLoad)
+  if (I.Kind == Kind::GlobalLoad)
     ++Mix.Loads;
-  else if (I.Kind == Kind::GlobalStore || I.Kind == Kind::LocalStore)
+  else if (I.Kind == Kind::GlobalStore)
     ++Mix.Stores;
   else if (I.Kind == Kind::GlobalToShared)
     ++Mix.Copies;

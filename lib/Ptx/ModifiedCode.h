@@ -12,9 +12,10 @@
 
 namespace carve {
 
-/// Instructions of a kernel's code at one depth of loops, each counted once.
+/// Instructions of a kernel's code at one depth of loops, each counted once. Accesses to local
+/// memory are not told apart from spills, of which a modified version has others or none.
 struct CodeMix {
-  unsigned Loads = 0, Stores = 0; ///< Of global memory; of local memory, too.
+  unsigned Loads = 0, Stores = 0; ///< Of global memory.
   unsigned Copies = 0;            ///< From global to shared memory.
   unsigned Floats = 0;            ///< Floating-point and tensor arithmetic.
   unsigned Others = 0;

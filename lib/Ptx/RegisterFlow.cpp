@@ -97,7 +97,7 @@ Error RegisterFlow::declareOne(StringRef Name, StringRef Type) {
   auto [It, New] = Numbers.try_emplace(Name, Registers.size());
   if (New)
     Registers.push_back({Name.str(), Type.str(), {}, {}});
-  else if (Registers[It->second].Type != Type)
+  else if (Registers[It->second].bits() != PtxRegister{"", Type.str(), {}, {}}.bits())
     return unsupported("register-names", "two registers " + Name + ", of types " +
                                              Registers[It->second].Type + " and " + Type);
   return Error::success();

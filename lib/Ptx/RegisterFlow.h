@@ -53,7 +53,7 @@ struct PtxRegister {
 class RegisterFlow {
 public:
   /// Fails where the text cannot be read (readPtxFunction()), or two registers of one name and of
-  /// different types stand in it.
+  /// different widths stand in it.
   static llvm::Expected<RegisterFlow> read(llvm::StringRef Definition);
 
   const std::vector<PtxInstruction> &code() const { return F.Code; }
