@@ -1,5 +1,6 @@
 #include "Commands.h"
 #include "Driver/LimitsPipeline.h"
+#include "Driver/ModifiedKernels.h"
 #include "Report/ExplainReport.h"
 #include "Report/JsonReport.h"
 #include "Support/Error.h"
@@ -47,7 +48,17 @@ static llvm::Error explainReport(const ExplainOptions &Options, const CommandCon
 }
 
 /// Who measures, in this program.
-static LimitSources limitSources() { return {}; }
+static LimitSources limitSources() {
+  LimitSources Sources;
+  Sources.Counters = [](TuneState &State, const std::vector<TracedKernel> &Kernels) {
+    return countHardware(State.Request, Kernels, State.Runner, State.gpus(), &State.Check);
+  };
+  Sources.Modified = [](TuneState &State, const ProbeRecord &Trace, const JobContext &Context,
+                        const std::vector<std::string> &Kernels) {
+    return timeModified(State, Trace, Context, Kernels);
+  };
+  return Sources;
+}
 
 static llvm::Error explainCommand(const ExplainOptions &Options, const CommandContext &Context) {
   std::optional<std::string> Root = storeRoot(Context.Env);
