@@ -67,6 +67,26 @@ std::vector<unsigned> waitsOf(const MachineFunction &F) {
   return Waits;
 }
 
+double *pipeOf(PipeCounts &Pipes, Instruction::PipeTy Pipe) {
+  switch (Pipe) {
+  case Instruction::NoPipe:
+    return nullptr;
+  case Instruction::Fp32:
+    return &Pipes.Fp32;
+  case Instruction::IntegerMultiply:
+    return &Pipes.IntegerMultiply;
+  case Instruction::Integer:
+    return &Pipes.Integer;
+  case Instruction::Fp64:
+    return &Pipes.Fp64;
+  case Instruction::Special:
+    return &Pipes.Special;
+  case Instruction::Tensor:
+    return &Pipes.Tensor;
+  }
+  return nullptr;
+}
+
 class CodeCounter {
 public:
   CodeCounter(std::vector<MachineFunction> Functions, const TripCounts &Trips)
@@ -145,6 +165,8 @@ const CountSum *CodeCounter::sumOf(size_t Index) {
         continue;
       Sum.Counts.Instructions += Times;
       Sum.addAccess(accessOf(I), Times, Depth);
+      if (double *Pipe = pipeOf(Sum.Counts.Pipes, I.Pipe))
+        *Pipe += Times;
       if (I.Kind != Instruction::Call)
         continue;
       // A guarded call is a branch to the slow path of a division, say.

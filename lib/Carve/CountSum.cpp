@@ -28,6 +28,7 @@ void CountSum::addAccess(const MemoryAccess &A, double Times, unsigned Depth) {
     return;
   case AccessSpace::Local:
     (A.Stores ? Counts.LocalStoreBytes : Counts.LocalLoadBytes) += Bytes;
+    Counts.LocalAccesses += Times;
     Counts.DeepestLocalAccess = std::max(Counts.DeepestLocalAccess, Depth);
     addLocalBytes(Bytes, Depth);
     return;
@@ -50,6 +51,11 @@ void CountSum::add(const CountSum &Callee, double Times, unsigned Depth) {
   Counts.SharedAccesses += Times * C.SharedAccesses;
   Counts.LocalLoadBytes += Times * C.LocalLoadBytes;
   Counts.LocalStoreBytes += Times * C.LocalStoreBytes;
+  Counts.LocalAccesses += Times * C.LocalAccesses;
+  Counts.SharedRounds += Times * C.SharedRounds;
+  Counts.LeastMovedBytes += Times * C.LeastMovedBytes;
+  Counts.MostMovedBytes += Times * C.MostMovedBytes;
+  Counts.Pipes.add(C.Pipes, Times);
   StrideSeen += Times * Callee.StrideSeen;
   Coalesced += Times * Callee.Coalesced;
   for (auto [Inner, Bytes] : llvm::enumerate(Callee.LocalBytesByDepth))
@@ -78,6 +84,14 @@ CountedKernel CountSum::finish(std::vector<LoopCount> Loops) const {
 
 KernelCounts carve::combinedCounts(const CountedKernel &Code, const CountedKernel &Ptx) {
   KernelCounts C = Code.Counts;
-  C.CoalescedShare = Ptx.Counts.CoalescedShare;
+  const KernelCounts &P = Ptx.Counts;
+  C.CoalescedShare = P.CoalescedShare;
+  // The machine code may access more often, of what it unrolls, or seldom.
+  auto Scaled = [](double Value, double Of, double By) { return Of > 0 ? Value * By / Of : 0; };
+  C.SharedRounds = Scaled(P.SharedRounds, P.SharedAccesses, C.SharedAccesses);
+  double PtxBytes = P.GlobalLoadBytes + P.GlobalStoreBytes;
+  double CodeBytes = C.GlobalLoadBytes + C.GlobalStoreBytes;
+  C.LeastMovedBytes = Scaled(P.LeastMovedBytes, PtxBytes, CodeBytes);
+  C.MostMovedBytes = Scaled(P.MostMovedBytes, PtxBytes, CodeBytes);
   return C;
 }

@@ -4,6 +4,15 @@
 
 using namespace carve;
 
+void PipeCounts::add(const PipeCounts &Other, double Times) {
+  Fp32 += Times * Other.Fp32;
+  IntegerMultiply += Times * Other.IntegerMultiply;
+  Integer += Times * Other.Integer;
+  Fp64 += Times * Other.Fp64;
+  Special += Times * Other.Special;
+  Tensor += Times * Other.Tensor;
+}
+
 double carve::efficiency(double Instructions, double Threads) {
   return 1 / (Instructions * Threads);
 }

@@ -12,6 +12,18 @@
 
 namespace carve {
 
+/// Instructions by the units that carry them out, as far as these can limit a kernel.
+struct PipeCounts {
+  double Fp32 = 0; ///< Additions and multiplications, those of half precision too.
+  double IntegerMultiply = 0;
+  double Integer = 0; ///< Additions, comparisons, shifts, logic.
+  double Fp64 = 0;
+  double Special = 0; ///< Reciprocals, roots, exponentials, sines, and conversions.
+  double Tensor = 0;
+
+  void add(const PipeCounts &Other, double Times);
+};
+
 /// Dynamic counts of one thread, straight-line code times the trip counts of the loops around it.
 struct KernelCounts {
   double Instructions = 0; ///< Ryoo's Instr.
@@ -27,6 +39,14 @@ struct KernelCounts {
   /// coalesced; nothing where none could.
   std::optional<double> CoalescedShare;
   unsigned AssumedTrips = 0; ///< Loops whose trip count is not known and was assumed.
+  PipeCounts Pipes = {};
+  double LocalAccesses = 0; ///< Instructions.
+  /// Rounds of shared memory (WarpAccess.h) for the thread's warp; accesses whose stride is not
+  /// seen are taken to be free of conflicts. 0 where the PTX was not seen.
+  double SharedRounds = 0;
+  /// Bytes of the sectors that global accesses touch. Where the stride is not seen the one takes
+  /// the accesses to be coalesced, the other to touch a sector each. 0 where the PTX was not seen.
+  double LeastMovedBytes = 0, MostMovedBytes = 0;
 };
 
 /// A variant of a kernel in one launch shape.

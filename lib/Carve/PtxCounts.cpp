@@ -1,6 +1,7 @@
 #include "Carve/CountSum.h"
 #include "Carve/LoopTrips.h"
 #include "Carve/ThreadStride.h"
+#include "Carve/WarpAccess.h"
 #include "Ptx/PtxInstructions.h"
 #include "Support/Error.h"
 
@@ -12,9 +13,7 @@ using namespace llvm;
 
 namespace {
 
-/// A sector of the L2 cache: less than this is not moved.
-constexpr int64_t SectorBytes = 32;
-constexpr unsigned WarpSize = 32;
+constexpr unsigned WarpSize = WarpLanes;
 
 bool hasPrefix(const PtxInstruction &I, StringRef Prefix) {
   return any_of(I.Modifiers, [&](StringRef M) { return M.starts_with(Prefix); });
@@ -71,6 +70,29 @@ MemoryAccess accessOf(const PtxInstruction &I) {
   if (!Loads && !Stores)
     return {};
   return {spaceOf(I), Loads, Stores, I.accessBytes()};
+}
+
+/// Whose work an instruction is where nothing but the PTX is known: what it becomes is ptxas'
+/// choice, and divisions become many.
+void addPipe(const PtxInstruction &I, double Times, PipeCounts &Pipes) {
+  StringRef Op = I.Opcode;
+  bool Multiplies = Op == "mul" || Op == "mad" || Op == "fma";
+  if (Op == "mma" || Op == "wgmma" || (Op == "wmma" && I.has(".mma")))
+    Pipes.Tensor += Times;
+  else if (is_contained({"sin", "cos", "ex2", "lg2", "rcp", "sqrt", "rsqrt", "tanh", "div", "popc",
+                         "clz", "brev"},
+                        Op))
+    Pipes.Special += Times;
+  else if (!Multiplies && !is_contained({"add", "sub", "setp", "min", "max", "and", "or", "xor",
+                                         "not", "shl", "shr", "shf", "lop3", "selp", "neg", "abs"},
+                                        Op))
+    return;
+  else if (I.has(".f64"))
+    Pipes.Fp64 += Times;
+  else if (Op != "setp" && Op != "selp" && (hasPrefix(I, ".f") || hasPrefix(I, ".bf")))
+    Pipes.Fp32 += Times;
+  else
+    (Multiplies ? Pipes.IntegerMultiply : Pipes.Integer) += Times;
 }
 
 /// What all later instructions of the warp wait for.
@@ -163,6 +185,8 @@ private:
   Error read(StringRef Name, bool IsEntry);
   /// The counts of one call; null where there is no body, or while it is being counted.
   const CountSum *sumOf(StringRef Name);
+  void addStride(const MemoryAccess &A, std::optional<int64_t> Stride, double Times,
+                 CountSum &Sum) const;
   void countBlock(const PtxFunction &F, unsigned Block, double Times, ThreadStrides &Strides,
                   CountSum &Sum);
   bool isCoalesced(int64_t Stride, unsigned Bytes) const;
@@ -182,6 +206,24 @@ bool PtxCounter::isCoalesced(int64_t Stride, unsigned Bytes) const {
   return (Stride == Bytes || Stride == -int64_t(Bytes)) && Row * Bytes >= SectorBytes;
 }
 
+/// What an access costs its warp: nothing of its address may be known.
+void PtxCounter::addStride(const MemoryAccess &A, std::optional<int64_t> Stride, double Times,
+                           CountSum &Sum) const {
+  unsigned Row = ThreadsPerBlockX && ThreadsPerBlockX < WarpSize ? ThreadsPerBlockX : WarpSize;
+  if (A.Space == AccessSpace::Shared) {
+    double Free = sharedRounds(A.Bytes, A.Bytes);
+    Sum.Counts.SharedRounds +=
+        Times * (Stride && Row == WarpSize ? sharedRounds(*Stride, A.Bytes) : Free);
+    return;
+  }
+  if (Stride)
+    Sum.addStride(isCoalesced(*Stride, A.Bytes), Times);
+  double Least = Stride ? movedBytes(*Stride, A.Bytes, Row) : A.Bytes;
+  double Most = Stride ? Least : std::max<double>(A.Bytes, SectorBytes);
+  Sum.Counts.LeastMovedBytes += Times * Least;
+  Sum.Counts.MostMovedBytes += Times * Most;
+}
+
 void PtxCounter::countBlock(const PtxFunction &F, unsigned Block, double Times,
                             ThreadStrides &Strides, CountSum &Sum) {
   const FlowBlock &B = F.Flow.Blocks[Block];
@@ -195,13 +237,12 @@ void PtxCounter::countBlock(const PtxFunction &F, unsigned Block, double Times,
       Sum.add(*Callee, Times, Depth);
     MemoryAccess A = accessOf(I);
     Sum.addAccess(A, Times, Depth);
-    if (A.Space != AccessSpace::Global || !A.Bytes)
+    addPipe(I, Times, Sum.Counts.Pipes);
+    if (A.Space != AccessSpace::Global && A.Space != AccessSpace::Shared)
       continue;
     auto Address = find_if(reverse(I.Operands), [](const PtxOperand &O) { return O.IsAddress; });
-    if (readsTexture(I) || Address == I.Operands.rend())
-      continue;
-    if (auto Stride = Strides.strideOf(*Address))
-      Sum.addStride(isCoalesced(*Stride, A.Bytes), Times);
+    bool Seen = A.Bytes && !readsTexture(I) && Address != I.Operands.rend();
+    addStride(A, Seen ? Strides.strideOf(*Address) : std::nullopt, Times, Sum);
   }
 }
 

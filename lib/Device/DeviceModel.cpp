@@ -40,6 +40,21 @@ constexpr Field Fields[] = {
     {"reserved_shared_memory_per_block_bytes", &DeviceModel::ReservedSmemPerBlockBytes, true},
 };
 
+// Throughputs are those of the guide's "Throughput of Native Arithmetic Instructions". Latencies
+// are those that Luo et al. measured, "Dissecting the NVIDIA Hopper Architecture through
+// Microbenchmarking" (arXiv 2501.12084), for A100, RTX 4090 and H100. An A100's whitepaper gives
+// the bytes per clock of its second-level cache, and an H100's has as many slices. Nobody's
+// occupancy depends on these, and what is not known is absent.
+constexpr Field OptionalFields[] = {
+    {"fp32_per_clock", &DeviceModel::Fp32PerClock, false},
+    {"integer_multiply_per_clock", &DeviceModel::IntegerMultiplyPerClock, false},
+    {"integer_per_clock", &DeviceModel::IntegerPerClock, false},
+    {"fp64_per_clock", &DeviceModel::Fp64PerClock, false},
+    {"special_per_clock", &DeviceModel::SpecialPerClock, false},
+    {"l2_bytes_per_clock", &DeviceModel::L2BytesPerClock, false},
+    {"dram_latency_cycles", &DeviceModel::DramLatencyCycles, false},
+};
+
 /// `sm_90a` -> 90; nothing where it is no real architecture's name.
 std::optional<unsigned> smNumber(llvm::StringRef Arch) {
   if (!Arch.consume_front("sm_"))
@@ -57,8 +72,9 @@ std::optional<unsigned> smNumber(llvm::StringRef Arch) {
 llvm::Error expectKeys(const json::Object &O, llvm::StringRef Path) {
   for (const auto &Entry : O) {
     llvm::StringRef Key = Entry.first;
-    bool Known = Key == "arch" || Key == "compute_capability" ||
-                 llvm::any_of(Fields, [&](const Field &F) { return F.Key == Key; });
+    auto IsKey = [&](const Field &F) { return F.Key == Key; };
+    bool Known = Key == "arch" || Key == "compute_capability" || llvm::any_of(Fields, IsKey) ||
+                 llvm::any_of(OptionalFields, IsKey);
     if (!Known)
       return malformed(Path + ": unknown key `" + Key + "`");
   }
@@ -72,6 +88,17 @@ llvm::Error expectText(const json::Object &O, llvm::StringRef Path, llvm::String
     return malformed(Path + ": `" + Key + "` is " +
                      (Actual ? "`" + Actual->str() + "`" : "no text") + ", expected `" + Expected +
                      "`");
+  return llvm::Error::success();
+}
+
+llvm::Error readField(const json::Object &O, llvm::StringRef Path, const Field &F, DeviceModel &D) {
+  std::optional<int64_t> Actual = O.getInteger(F.Key);
+  int64_t Least = F.MayBeZero ? 0 : 1;
+  if (!Actual || *Actual < Least || *Actual > INT32_MAX)
+    return malformed(Path + ": `" + F.Key + "` is " +
+                     (Actual ? std::to_string(*Actual) : "no integer") +
+                     ", expected an integer of at least " + std::to_string(Least));
+  D.*F.Value = static_cast<unsigned>(*Actual);
   return llvm::Error::success();
 }
 
@@ -95,15 +122,13 @@ llvm::Expected<DeviceModel> parseDeviceModel(llvm::StringRef Text, llvm::StringR
   std::string Capability = std::to_string(D.Major) + "." + std::to_string(D.Minor);
   if (llvm::Error E = expectText(*O, Path, "compute_capability", Capability))
     return E;
-  for (const Field &F : Fields) {
-    std::optional<int64_t> Actual = O->getInteger(F.Key);
-    int64_t Least = F.MayBeZero ? 0 : 1;
-    if (!Actual || *Actual < Least || *Actual > INT32_MAX)
-      return malformed(Path + ": `" + F.Key + "` is " +
-                       (Actual ? std::to_string(*Actual) : "no integer") +
-                       ", expected an integer of at least " + std::to_string(Least));
-    D.*F.Value = static_cast<unsigned>(*Actual);
-  }
+  for (const Field &F : Fields)
+    if (llvm::Error E = readField(*O, Path, F, D))
+      return E;
+  for (const Field &F : OptionalFields)
+    if (O->get(F.Key))
+      if (llvm::Error E = readField(*O, Path, F, D))
+        return E;
   return D;
 }
 

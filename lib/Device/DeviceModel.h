@@ -24,6 +24,11 @@ struct DeviceModel {
   unsigned SmemPerBlockBytes = 0; ///< Without opting in.
   unsigned SmemPerBlockOptinBytes = 0;
   unsigned ReservedSmemPerBlockBytes = 0;
+  /// What an SM carries out per cycle, in operations of threads; 0 where not known.
+  unsigned Fp32PerClock = 0, IntegerMultiplyPerClock = 0, IntegerPerClock = 0, Fp64PerClock = 0,
+           SpecialPerClock = 0;
+  unsigned L2BytesPerClock = 0;   ///< Of the whole device's second-level cache; 0: not known.
+  unsigned DramLatencyCycles = 0; ///< Of a load when nothing else is under way; 0: not known.
 };
 
 /// The model of \p Arch (`sm_90`, `sm_90a`, `sm_100f`: a suffix does not change the limits) from

@@ -24,7 +24,9 @@ class CountPipeline {
 public:
   CountPipeline(const MetricsOptions &Options, TuneState &State, const JobContext &Context)
       : Options(Options), State(State), Context(Context) {}
-  llvm::Expected<MetricsReport> run();
+  llvm::Expected<MetricsReport> run(const ProbeRecord &Trace);
+  /// The same, and what is not counted is taken from its code with assumed trips.
+  llvm::Expected<MetricsReport> runOrAssume(const ProbeRecord &Trace);
 
 private:
   bool isWanted(const std::string &Kernel) const;
@@ -33,6 +35,9 @@ private:
   llvm::Error addCounters(size_t Module);
   void makeImages();
   llvm::Expected<ProbeRecord> runCounting();
+  llvm::Error prepare(const ProbeRecord &Trace);
+  bool anyWanted() const;
+  llvm::Error assume(size_t Kernel);
   llvm::Error measure();
   llvm::Error measure(size_t Module, const ProbeRecord &Counted);
   llvm::Expected<KernelMetrics> metricsOf(const JobKernel &K, size_t Module, TripCounts Trips,
@@ -228,12 +233,13 @@ llvm::Error CountPipeline::measure() {
   return llvm::Error::success();
 }
 
-llvm::Expected<MetricsReport> CountPipeline::run() {
+bool CountPipeline::anyWanted() const {
+  return llvm::any_of(Job.Kernels, [](const JobKernel &K) { return K.LeftReason.empty(); });
+}
+
+llvm::Error CountPipeline::prepare(const ProbeRecord &Trace) {
   Report.Counted = true;
-  auto Trace = traceProgram(State);
-  if (!Trace)
-    return Trace.takeError();
-  auto Made = prepareJob(*Trace, Context, /*AllUnits=*/false, Sources);
+  auto Made = prepareJob(Trace, Context, /*AllUnits=*/false, Sources);
   if (!Made)
     return Made.takeError();
   Job = std::move(*Made);
@@ -246,10 +252,60 @@ llvm::Expected<MetricsReport> CountPipeline::run() {
       K.LeftReason = "not asked for";
   if (!Job.Modules.empty())
     Report.NvccVersion = Job.Modules.front().Source.NvccVersion;
+  return llvm::Error::success();
+}
+
+llvm::Expected<MetricsReport> CountPipeline::run(const ProbeRecord &Trace) {
+  if (llvm::Error E = prepare(Trace))
+    return E;
   makeImages();
-  if (llvm::any_of(Job.Kernels, [](const JobKernel &K) { return K.LeftReason.empty(); }))
+  if (anyWanted())
     if (llvm::Error E = measure())
       return E;
+  return std::move(Report);
+}
+
+/// Counts the code of \p Kernel as it stands.
+llvm::Error CountPipeline::assume(size_t Kernel) {
+  const JobKernel &K = Job.Kernels[Kernel];
+  if (K.Modules.empty())
+    return llvm::Error::success();
+  size_t Module = K.Modules.front();
+  const UnitImage &Image = Job.Modules[Module].Image;
+  auto Plain =
+      assemble(Context.T, Context.Runner, Sources.of(Module).Ptx.text(), Image.PtxasOptions);
+  if (!Plain)
+    return Plain.takeError();
+  auto Metrics = metricsOf(K, Module, tripCountsFor(Options, K.Traced.Kernel), *Plain);
+  if (!Metrics)
+    return Metrics.takeError();
+  Report.Kernels.push_back(std::move(*Metrics));
+  return llvm::Error::success();
+}
+
+llvm::Expected<MetricsReport> CountPipeline::runOrAssume(const ProbeRecord &Trace) {
+  if (llvm::Error E = prepare(Trace))
+    return E;
+  std::set<size_t> Unwanted;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    if (!Job.Kernels[K].LeftReason.empty())
+      Unwanted.insert(K);
+  makeImages();
+  llvm::Error Failed = anyWanted() ? measure() : llvm::Error::success();
+  llvm::Error Interrupted =
+      llvm::handleErrors(std::move(Failed), [&](std::unique_ptr<Unsupported> Why) -> llvm::Error {
+        if (Why->reason() == "interrupted")
+          return llvm::Error(std::move(Why));
+        Report.Warnings.push_back(Why->reason() + ": " + Why->detail());
+        return llvm::Error::success();
+      });
+  if (Interrupted)
+    return Interrupted;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    if (!Found[K].CountedThreads && !Unwanted.count(K))
+      if (llvm::Error E = assume(K))
+        Report.Warnings.push_back(profileName(Job.Kernels[K].Traced.Kernel) + ": " +
+                                  llvm::toString(std::move(E)));
   return std::move(Report);
 }
 
@@ -266,12 +322,21 @@ TuneRequest carve::countRequest(const MetricsOptions &Options) {
   return Request;
 }
 
+llvm::Expected<MetricsReport> carve::countOrAssume(const MetricsOptions &Options, TuneState &State,
+                                                   const ProbeRecord &Trace,
+                                                   const JobContext &Context) {
+  return CountPipeline(Options, State, Context).runOrAssume(Trace);
+}
+
 llvm::Expected<MetricsReport> carve::countMetrics(const MetricsOptions &Options,
                                                   const TuneRequest &Request, UnitStore &Store,
                                                   const Toolchain &T, CommandRunner &Runner) {
   TuneState State(Request, Runner);
   JobContext Context{Store, T, Runner, Request.Options, {}};
-  auto Report = CountPipeline(Options, State, Context).run();
+  auto Trace = traceProgram(State);
+  if (!Trace)
+    return Trace.takeError();
+  auto Report = CountPipeline(Options, State, Context).run(*Trace);
   if (!Report)
     return Report;
   for (const std::string &Name : Options.Kernels)

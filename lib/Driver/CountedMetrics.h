@@ -22,4 +22,14 @@ llvm::Expected<MetricsReport> countMetrics(const MetricsOptions &Options,
                                            const TuneRequest &Request, UnitStore &Store,
                                            const Toolchain &T, CommandRunner &Runner);
 
+struct TuneState;
+struct JobContext;
+
+/// The same of a program whose trace is \p Trace, for who has to know something of every kernel:
+/// one that cannot be counted has the metrics of its code with assumed trips
+/// (KernelMetrics::CountedThreads is 0 then), and MetricsReport::Left says why. A failing counted
+/// run is among the warnings. Fails where no job can be made of the trace, and when interrupted.
+llvm::Expected<MetricsReport> countOrAssume(const MetricsOptions &Options, TuneState &State,
+                                            const ProbeRecord &Trace, const JobContext &Context);
+
 } // namespace carve

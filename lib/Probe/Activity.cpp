@@ -87,6 +87,8 @@ static bool addKernel(TracedProcess &P, const CUpti_ActivityKernel10 &Record, st
     // records are delivered, and one without times is a loss.
     return P.Finishing;
   P.Used.note(Record.deviceId);
+  if (!P.Planned)
+    P.Busy.add(Record.start, Record.end);
   KernelShape Shape = shapeOf(Record);
   PlannedRun::Counted As{false, Record.name};
   if (P.Planned)
@@ -112,6 +114,7 @@ static void readBuffer(TracedProcess &P, CUcontext Context, uint32_t Stream, uin
           !addKernel(P, *reinterpret_cast<const CUpti_ActivityKernel10 *>(Record), Lines))
         ++Lost;
     Lines += P.Kernels.drain();
+    Lines += P.Busy.drain();
   }
   size_t Dropped = 0;
   if (P.Cupti.GetNumDroppedRecords(Context, Stream, &Dropped) == CUPTI_SUCCESS)

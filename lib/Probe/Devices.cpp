@@ -24,6 +24,13 @@ static constexpr CUdevice_attribute Limits[] = {
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
     CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
 };
+/// Behind the drivers' versions.
+static constexpr CUdevice_attribute Rates[] = {
+    CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+    CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
+    CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH,
+    CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
+};
 
 void Devices::note(uint32_t Ordinal) {
   if (Ordinal < MaxDevices)
@@ -73,7 +80,10 @@ static std::string describeDevice(const DriverApi &Driver, int Ordinal,
   Line += "\t" + std::to_string(MemoryBytes);
   for (CUdevice_attribute Attribute : Limits)
     Line += "\t" + attributeText(Driver, Device, Attribute);
-  return Line + "\t" + std::to_string(Version) + "\t" + KernelDriver + "\n";
+  Line += "\t" + std::to_string(Version) + "\t" + KernelDriver;
+  for (CUdevice_attribute Attribute : Rates)
+    Line += "\t" + attributeText(Driver, Device, Attribute);
+  return Line + "\n";
 }
 
 std::string Devices::describe(const DriverApi &Driver) {

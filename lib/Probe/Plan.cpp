@@ -50,6 +50,9 @@ static bool readLine(PlanWords &Line, Plan &P) {
   } else if (Tag == "exclude") {
     PlannedKernel &Kernel = P.Kernels[Line.text()];
     Kernel.Excluded.insert(Line.number<size_t>());
+  } else if (Tag == "measure") {
+    PlannedKernel &Kernel = P.Kernels[Line.text()];
+    Kernel.Measured.insert(Line.number<size_t>());
   } else {
     return false;
   }
@@ -66,9 +69,10 @@ bool Plan::read(const char *File) {
     if (!readLine(W, *this))
       return false;
   }
-  // A shape or an exclusion of a kernel without its own line leaves it without a name.
+  // A shape or an exclusion of a kernel without its own line leaves it without a name. What a
+  // measured variant computes must never be the program's.
   for (const auto &[Name, Kernel] : Kernels)
-    if (Kernel.Name.empty())
+    if (Kernel.Name.empty() || (!Kernel.Measured.empty() && Kernel.mayBecomeVariants()))
       return false;
   return In.eof();
 }

@@ -37,10 +37,13 @@ struct PlannedKernel {
   bool MayRotate = false;          ///< Where it cannot be replayed.
   std::vector<std::string> Clones; ///< Variants 1, 2, ...
   std::set<size_t> Excluded;       ///< Variants not to be run.
+  std::set<size_t> Measured;       ///< Variants that compute something else and are only timed.
   std::vector<PlannedShape> Shapes;
 
   const PlannedShape *find(const LaunchShape &Shape) const;
   size_t variants() const { return Clones.size() + 1; }
+  /// Whether launches of the program's own may run variants.
+  bool mayBecomeVariants() const { return MayRotate || Mode != TimingMode::Replay; }
 };
 
 struct Plan {

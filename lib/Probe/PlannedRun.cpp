@@ -255,6 +255,7 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
 void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                                uint64_t Index) {
   std::vector<size_t> Active = usable(Kernel, Launch, State, Index);
+  std::erase_if(Active, [&](size_t V) { return Kernel.Planned->Measured.count(V) > 0; });
   // Each shape in an order of its own.
   uint64_t Seed =
       Wanted.Seed + std::hash<std::string>()(Kernel.Planned->Name + shapeText(State.Shape->Shape));

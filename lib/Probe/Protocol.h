@@ -10,7 +10,7 @@
 ///   device <ordinal> <name> <uuid> <major> <minor> <SMs> <memory bytes> <regs/SM> <regs/block>
 ///          <threads/SM> <blocks/SM> <smem/SM> <smem/block opt-in> <smem/block> <reserved
 ///          smem/block> <driver version, as cuDriverGetVersion> <kernel driver, e.g. 580.159.03, or
-///          ->
+///          -> <SM clock, kHz> <memory clock, kHz> <memory bus, bits> <L2 bytes>
 ///   container <digest> <bytes> <driver call>       a program loads this device container
 ///   swapped <digest> <path>                        and got this image in its place
 ///   unswapped <digest> <reason>                    the replacement could not be made: default runs
@@ -18,6 +18,8 @@
 ///   kernel <name> <grid x,y,z> <block x,y,z> <static smem> <dynamic smem> <cluster x,y,z>
 ///          <cooperative 0|1> <registers> <local bytes/thread> <launches> <total ns> <min ns>
 ///          <local bytes total>     one per flush and launch shape: sums are to be added up
+///   span <first start ns> <last end ns> <busy ns>    of the kernels of one flush (trace): busy is
+///          the time in which at least one ran; to be joined with those of the process's others
 ///   query <kernel> <driver call>                   the program asked for attributes or occupancy
 ///   graph <kernel> <launches>                      of these, started from a graph (trace)
 ///   attribute <kernel> programmatic                launched before its predecessor ends (trace)
@@ -76,6 +78,8 @@
 ///   shape <kernel> SHAPE <launches> <default's mean ns, whole>   as traced, in one process; other
 ///          shapes run the default
 ///   exclude <kernel> VARIANT           not to be run: it was at fault in an earlier run
+///   measure <kernel> VARIANT           computes something else, and is timed all the same: replayed
+///          alone, never rotated, and left out only where it writes elsewhere than the kernel does
 #pragma once
 
 namespace carve::probe {

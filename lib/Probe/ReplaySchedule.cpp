@@ -16,7 +16,9 @@ static constexpr double Confidence = 0.95;
 /// the second wins whatever its copy's distance takes off.
 static constexpr double LeastWin = 0.99, SureWin = 0.97;
 
-ReplaySchedule::ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed) : Random(Seed) {
+ReplaySchedule::ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
+                               const std::set<size_t> &Measured)
+    : Measured(Measured), Random(Seed) {
   Active = {0, 1};
   size_t Last = 1;
   for (size_t V : Allowed)
@@ -76,21 +78,26 @@ void ReplaySchedule::rejectLosers() {
   double Bound = 1;
   double Best = 1;
   for (size_t V : Active)
-    if (V != 0 && !Ratios[V].empty() && median(Ratios[V]) < Best) {
+    if (V != 0 && !Measured.count(V) && !Ratios[V].empty() && median(Ratios[V]) < Best) {
       Best = median(Ratios[V]);
       Bound = intervalOf(Ratios[V]).High;
     }
   // A best one that is not surely below the default gives no reason to keep what is above it.
   Bound = std::min(Bound, 1.0);
   std::erase_if(Active, [&](size_t V) {
-    return V >= References && !Ratios[V].empty() && intervalOf(Ratios[V]).Low > Bound;
+    return V >= References && !Measured.count(V) && !Ratios[V].empty() &&
+           intervalOf(Ratios[V]).Low > Bound;
   });
+}
+
+size_t ReplaySchedule::competing() const {
+  return std::count_if(Active.begin(), Active.end(), [&](size_t V) { return !Measured.count(V); });
 }
 
 /// With two left there is nothing to choose. More rounds must leave time for the held-out ones,
 /// which have four variants at most.
 bool ReplaySchedule::screened(double RoundNs, double LeftNs) const {
-  if (Active.size() <= References + 2 || Round >= MaxScreenRounds)
+  if (competing() <= References + 2 || Round >= MaxScreenRounds)
     return true;
   double PerRun = RoundNs / double(Order.size());
   return LeftNs - RoundNs < PerRun * double(References + 2) * MaxConfirmRounds;
@@ -105,7 +112,7 @@ unsigned ReplaySchedule::confirmTarget() const {
     return MaxConfirmRounds;
   for (size_t I = References; I < Active.size(); ++I) {
     Interval R = intervalOf(Ratios[Active[I]]);
-    if (R.Low < LeastWin && R.High > SureWin)
+    if (!Measured.count(Active[I]) && R.Low < LeastWin && R.High > SureWin)
       return MaxUndecidedRounds;
   }
   return MaxConfirmRounds;
@@ -114,7 +121,9 @@ unsigned ReplaySchedule::confirmTarget() const {
 void ReplaySchedule::startConfirming() {
   std::stable_sort(Active.begin() + References, Active.end(),
                    [&](size_t A, size_t B) { return median(Ratios[A]) < median(Ratios[B]); });
-  Active.resize(std::min(Active.size(), References + 2));
+  size_t Taken = 0;
+  std::erase_if(Active,
+                [&](size_t V) { return V >= References && !Measured.count(V) && ++Taken > 2; });
   Now = Phase::Confirm;
   Round = 0;
   for (std::vector<double> &R : Ratios)

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace carve::probe {
@@ -30,7 +31,9 @@ public:
 
   /// Of the variants \p Allowed. 0, the default, and 1, its control, are always in; without any
   /// other there is nothing to do.
-  ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed);
+  /// Those in \p Measured compete with nothing: they are in every round to the end.
+  ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
+                 const std::set<size_t> &Measured = {});
 
   Phase phase() const { return Now; }
   /// Within the phase, from 0.
@@ -53,10 +56,13 @@ private:
   bool screened(double RoundNs, double LeftNs) const;
   unsigned confirmTarget() const;
   void startConfirming();
+  /// Of those that compete, the references included.
+  size_t competing() const;
 
   Phase Now = Phase::Screen;
   unsigned Round = 0;
   bool Complete = false;
+  std::set<size_t> Measured;
   std::vector<size_t> Active, Order;
   std::vector<std::vector<double>> Ratios; ///< By variant: to the default of the same round.
   std::mt19937_64 Random;

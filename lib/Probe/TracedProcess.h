@@ -4,6 +4,7 @@
 /// the process.
 #pragma once
 
+#include "Probe/BusySpan.h"
 #include "Probe/CaptureRun.h"
 #include "Probe/CountedRun.h"
 #include "Probe/CuptiApi.h"
@@ -56,6 +57,7 @@ struct TracedProcess {
 
   std::mutex KernelsLock;
   KernelTable Kernels;
+  BusySpan Busy;
   std::atomic<bool> Finishing{false}; ///< The last flush is under way.
 
   void recordOnce(const std::string &Line) {

@@ -127,7 +127,21 @@ std::string Verification::learnSpread(bool &Settled) {
   return "";
 }
 
-std::string Verification::compare(OutputDifference &Difference, bool &Stray) {
+/// \p Written is what a measured variant has changed, beyond what the default changes.
+std::string Verification::compareBehindDefault(const std::vector<Span> &Written, bool &Stray) {
+  std::vector<Span> Left, Known = Dirty;
+  std::string Why = runDefault();
+  if (Why.empty())
+    Why = Memory.changed(Left);
+  if (!Why.empty())
+    return Why;
+  Stray = !cover(Known, Left);
+  if (!Stray)
+    cover(Dirty, Written);
+  return "";
+}
+
+std::string Verification::compare(size_t Variant, OutputDifference &Difference, bool &Stray) {
   std::vector<Span> Written, Known = Dirty;
   std::string Why = Memory.differenceFromReference(Difference);
   if (Why.empty())
@@ -135,7 +149,11 @@ std::string Verification::compare(OutputDifference &Difference, bool &Stray) {
   if (!Why.empty())
     return Why;
   Stray = !cover(Known, Written);
-  return Stray ? Memory.restoreAll() : "";
+  if (!Stray)
+    return "";
+  if (Measured.count(Variant))
+    Why = compareBehindDefault(Written, Stray);
+  return Why.empty() ? Memory.restoreAll() : Why;
 }
 
 static std::string describe(const OutputDifference &D) {
@@ -160,7 +178,7 @@ std::string Verification::verify(size_t Variant, const DriverApi &Driver, std::s
       Detail = errorName(Driver, Result);
       return "refused";
     }
-    Failed = compare(Difference, Stray);
+    Failed = compare(Variant, Difference, Stray);
     if (!Failed.empty())
       return "";
     Strays += Stray;

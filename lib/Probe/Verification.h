@@ -6,6 +6,7 @@
 #include "Probe/ReplayRuns.h"
 #include "Probe/Snapshot.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,18 +31,24 @@ bool cover(std::vector<Span> &Spans, const std::vector<Span> &More);
 
 class Verification {
 public:
-  Verification(ReplayRuns &Runs, Snapshot &Memory) : Runs(Runs), Memory(Memory) {}
+  /// Variants in \p Measured compute something else.
+  Verification(ReplayRuns &Runs, Snapshot &Memory, const std::set<size_t> &Measured)
+      : Runs(Runs), Memory(Memory), Measured(Measured) {}
 
   /// Runs the default until its output is known. Returns why that fails; empty on success.
   std::string learnDefault();
 
   /// Runs \p Variant and compares: `equal`, `within-spread`, `differs`, `stray` or `refused`, with
-  /// the detail of the record. \p Failed says why the comparison itself failed.
+  /// the detail of the record. \p Failed says why the comparison itself failed. Where a measured
+  /// variant has written what the default leaves as it is, that may be because the default writes
+  /// there what was there before: it is `stray` where the default, run behind it, does not put that
+  /// right, and else counts to dirty().
   std::string verify(size_t Variant, const DriverApi &Driver, std::string &Detail,
                      std::string &Failed);
 
   bool deterministic() const { return Deterministic; }
   bool idempotent() const { return Idempotent; }
+  /// Where the default writes, and measured variants that were verified.
   const std::vector<Span> &dirty() const { return Dirty; }
 
 private:
@@ -49,10 +56,12 @@ private:
   std::string learnOnce(bool &Settled);
   std::string learnSpread(bool &Settled);
   /// One comparison; \p Stray: something was written where the default does not write.
-  std::string compare(OutputDifference &Difference, bool &Stray);
+  std::string compare(size_t Variant, OutputDifference &Difference, bool &Stray);
+  std::string compareBehindDefault(const std::vector<Span> &Written, bool &Stray);
 
   ReplayRuns &Runs;
   Snapshot &Memory;
+  const std::set<size_t> &Measured;
   std::vector<Span> Dirty;
   bool Deterministic = true, Idempotent = false;
   OutputSpread Spread;

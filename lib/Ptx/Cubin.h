@@ -39,4 +39,11 @@ llvm::Expected<std::string>
 exchangeKernelNames(llvm::StringRef Bytes,
                     llvm::ArrayRef<std::pair<std::string, std::string>> Pairs);
 
+/// \p Bytes with the kernels in \p Registers, by name, taking at least so many registers of a
+/// thread: nothing of their code changes, but fewer of them fit into a multiprocessor. Fails where
+/// one is not there.
+llvm::Expected<std::string>
+withRegistersAllotted(llvm::StringRef Bytes,
+                      llvm::ArrayRef<std::pair<std::string, unsigned>> Registers);
+
 } // namespace carve

@@ -63,6 +63,62 @@ constexpr Operation Operations[] = {
     {0x150, MachineInstruction::Return},         // RET
 };
 
+struct Arithmetic {
+  unsigned Number;
+  MachineInstruction::PipeTy Pipe;
+  bool IsFloat; ///< As MachineInstruction::IsFloat.
+};
+
+/// By the table of throughputs in the CUDA programming guide, and by what nvdisasm calls them.
+constexpr Arithmetic Pipes[] = {
+    {0x020, MachineInstruction::Fp32, true},             // FMUL
+    {0x021, MachineInstruction::Fp32, true},             // FADD
+    {0x023, MachineInstruction::Fp32, true},             // FFMA
+    {0x030, MachineInstruction::Fp32, true},             // HADD2
+    {0x031, MachineInstruction::Fp32, true},             // HFMA2
+    {0x032, MachineInstruction::Fp32, true},             // HMUL2
+    {0x034, MachineInstruction::Integer, true},          // HSETP2
+    {0x040, MachineInstruction::Integer, true},          // HMNMX2
+    {0x024, MachineInstruction::IntegerMultiply, false}, // IMAD
+    {0x025, MachineInstruction::IntegerMultiply, false}, // IMAD.WIDE
+    {0x026, MachineInstruction::IntegerMultiply, false}, // IDP
+    {0x027, MachineInstruction::IntegerMultiply, false}, // IMAD.HI
+    {0x007, MachineInstruction::Integer, false},         // SEL
+    {0x008, MachineInstruction::Integer, true},          // FSEL
+    {0x009, MachineInstruction::Integer, true},          // FMNMX
+    {0x00b, MachineInstruction::Integer, true},          // FSETP
+    {0x00c, MachineInstruction::Integer, false},         // ISETP
+    {0x010, MachineInstruction::Integer, false},         // IADD3
+    {0x011, MachineInstruction::Integer, false},         // LEA
+    {0x012, MachineInstruction::Integer, false},         // LOP3
+    {0x013, MachineInstruction::Integer, false},         // IABS
+    {0x016, MachineInstruction::Integer, false},         // PRMT
+    {0x017, MachineInstruction::Integer, false},         // IMNMX
+    {0x019, MachineInstruction::Integer, false},         // SHF
+    {0x036, MachineInstruction::Integer, false},         // VIADD
+    {0x046, MachineInstruction::Integer, false},         // VIADDMNMX
+    {0x048, MachineInstruction::Integer, false},         // VIMNMX
+    {0x028, MachineInstruction::Fp64, true},             // DMUL
+    {0x029, MachineInstruction::Fp64, true},             // DADD
+    {0x02a, MachineInstruction::Fp64, true},             // DSETP
+    {0x02b, MachineInstruction::Fp64, true},             // DFMA
+    {0x100, MachineInstruction::Special, false},         // FLO
+    {0x101, MachineInstruction::Special, false},         // BREV
+    {0x105, MachineInstruction::Special, false},         // F2I
+    {0x106, MachineInstruction::Special, false},         // I2F
+    {0x107, MachineInstruction::Special, false},         // FRND
+    {0x108, MachineInstruction::Special, true},          // MUFU
+    {0x109, MachineInstruction::Special, false},         // POPC
+    {0x110, MachineInstruction::Special, false},         // F2F
+    {0x111, MachineInstruction::Special, false},         // F2I of 64 bits
+    {0x112, MachineInstruction::Special, false},         // I2F of 64 bits
+    {0x037, MachineInstruction::Tensor, true},           // IMMA
+    {0x03c, MachineInstruction::Tensor, true},           // HMMA
+    {0x03f, MachineInstruction::Tensor, true},           // DMMA
+    {0x1f0, MachineInstruction::Tensor, false},          // HGMMA
+};
+constexpr unsigned HalfFma = 0x031, ZeroRegister = 255;
+
 /// 128 bits, of which fields are taken.
 struct Encoding {
   uint64_t Low, High;
@@ -140,6 +196,11 @@ MachineInstruction decode(const Encoding &E, uint64_t Address, unsigned SmVersio
   if (Known != std::end(Operations))
     I.Kind = Known->What;
   I.Swaps = is_contained({0x18b, 0x18d, 0x1a9}, Number);
+  const auto *Its = find_if(Pipes, [&](const Arithmetic &A) { return A.Number == Number; });
+  if (Its != std::end(Pipes)) {
+    I.Pipe = Its->Pipe;
+    I.IsFloat = Its->IsFloat && !(Number == HalfFma && E.field(24, 8) == ZeroRegister);
+  }
   I.Bytes = accessBytes(I.Kind, Number, E);
   I.Conditional = E.field(12, 3) != Always || E.field(15, 1);
   I.WaitsFor = E.field(116, 6);

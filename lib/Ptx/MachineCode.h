@@ -14,6 +14,7 @@
 ///   uniform one.
 /// - Loads and stores: 73..75 the width: 0 and 1 one byte, 2 and 3 two bytes, 4: 4, 5: 8, 6: 16.
 ///   Atomic operations have their type there, in another code for each operation.
+/// - 24..31: the first register that is read, 255 is zero: HFMA2 of it only makes a constant.
 /// - 110..112: the scoreboard that the result sets, 7 is none; 116..121: scoreboards, one bit each,
 ///   that the instruction waits for.
 #pragma once
@@ -51,7 +52,12 @@ struct MachineInstruction {
     Nop,
   };
 
+  /// Who carries it out, of those that do arithmetic; a tensor core's instruction is of many
+  /// operations.
+  enum PipeTy { NoPipe, Fp32, IntegerMultiply, Integer, Fp64, Special, Tensor };
+
   KindTy Kind = Other;
+  PipeTy Pipe = NoPipe;
   uint64_t Address = 0; ///< In its section.
   unsigned Bytes = 0;   ///< Of a thread's access; 0 where it does not say.
   bool Conditional = false;
@@ -60,6 +66,7 @@ struct MachineInstruction {
   std::string Callee;             ///< Of a call that leads to another section.
   std::optional<unsigned> SetsScoreboard;
   unsigned WaitsFor = 0; ///< A bit for each scoreboard.
+  bool IsFloat = false;  ///< Floating-point or tensor arithmetic; conversions are none.
 };
 
 /// A kernel or a function that it calls.

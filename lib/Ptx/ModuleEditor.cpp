@@ -13,18 +13,32 @@ using namespace llvm;
 static Error nameTaken(StringRef Name) { return malformed("PTX: the name " + Name + " is taken"); }
 
 /// Gives a function's own name, and its parameters', the new one.
-static void renameOwn(StringRef Text, ArrayRef<PtxToken> Tokens, const PtxItem &Item,
-                      StringRef NewName, TextEdits &E) {
-  if (Item.Name == NewName)
+static void renameOwn(StringRef Text, ArrayRef<PtxToken> Tokens, StringRef Name, StringRef NewName,
+                      TextEdits &E) {
+  if (Name == NewName)
     return;
-  std::string ParamPrefix = Item.Name + "_param_";
+  std::string ParamPrefix = (Name + "_param_").str();
   for (const PtxToken &T : Tokens) {
     if (T.Kind != PtxToken::Word || T.Role == PtxToken::Opcode)
       continue;
     StringRef Word = textOf(Text, T);
-    if (Word == Item.Name || Word.starts_with(ParamPrefix))
-      E.replace(T.Begin, T.Begin + Item.Name.size(), NewName.str());
+    if (Word == Name || Word.starts_with(ParamPrefix))
+      E.replace(T.Begin, T.Begin + Name.size(), NewName.str());
   }
+}
+
+Expected<std::string> carve::renamedFunction(StringRef Definition, StringRef Name,
+                                             StringRef NewName) {
+  auto Tokens = lexPtx(Definition);
+  if (!Tokens)
+    return Tokens.takeError();
+  auto Open = find_if(*Tokens, [&](const PtxToken &T) { return isPunct(Definition, T, '{'); });
+  if (Open == Tokens->end())
+    return malformed("PTX: a function without a body");
+  setRoles(Definition, MutableArrayRef(*Tokens).drop_front(Open - Tokens->begin() + 1).drop_back());
+  TextEdits E;
+  renameOwn(Definition, *Tokens, Name, NewName, E);
+  return E.apply(Definition);
 }
 
 /// From the linkage directive to before the body, where directives are added.
@@ -35,7 +49,7 @@ Expected<std::string> ModuleEditor::writeHeader(const PtxItem &Entry, StringRef 
   if (!Tokens)
     return Tokens.takeError();
   TextEdits E;
-  renameOwn(Text, *Tokens, Entry, NewName, E);
+  renameOwn(Text, *Tokens, Entry.Name, NewName, E);
   const EntryDirectives &D = Entry.Directives;
   if (Edit.SmemSpillingMaxThreads && !D.MaxNTid && !D.ReqNTid)
     E.insert(Text.size(), "\n.maxntid " + std::to_string(*Edit.SmemSpillingMaxThreads) + ", 1, 1");
@@ -120,7 +134,7 @@ Expected<std::string> ModuleEditor::writeBody(const PtxItem &Item, StringRef New
   TextEdits E;
   if (J.Edit.SmemSpillingMaxThreads && Item.Kind == PtxItem::Entry)
     E.insert((*Tokens)[Open].End, "\n\t.pragma \"enable_smem_spilling\";");
-  renameOwn(Text, Body, Item, NewName, E);
+  renameOwn(Text, Body, Item.Name, NewName, E);
   if (J.CopiesFunctions)
     if (Error Failed = renameMentioned(Text, Body, Item, J, E))
       return Failed;
@@ -147,7 +161,7 @@ Error ModuleEditor::copyFunctions(Job &J) {
     if (!Tokens)
       return Tokens.takeError();
     TextEdits E;
-    renameOwn(Text, *Tokens, Function, Name, E);
+    renameOwn(Text, *Tokens, Function.Name, Name, E);
     auto Body = writeBody(Function, Name, J);
     if (!Body)
       return Body.takeError();

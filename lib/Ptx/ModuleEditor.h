@@ -57,4 +57,10 @@ private:
   std::map<std::string, Copy> Copies; ///< By the copy's name.
 };
 
+/// The text of an entry or function, from its linkage to its closing brace, with the name \p
+/// NewName in the place of \p Name, in the names of its parameters, too. Fails where it cannot be
+/// read.
+llvm::Expected<std::string> renamedFunction(llvm::StringRef Definition, llvm::StringRef Name,
+                                            llvm::StringRef NewName);
+
 } // namespace carve

@@ -1,7 +1,10 @@
 #include "Report/ExplainReport.h"
 
+#include "Report/LimitsReport.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -91,6 +94,59 @@ void printKernel(const KernelReport &K, llvm::raw_ostream &OS) {
   printTable(Lines, OS);
   for (const std::string &Dropped : K.Dropped)
     OS << "  " << Dropped << "\n";
+  for (const Finding &F : reportFindings(K))
+    OS << "  " << F.Topic << ": " << F.Text << "\n";
+}
+
+/// Whether \p K is meant by \p Name, a part of its name; empty: whoever had variants.
+bool isAsked(const KernelReport &K, llvm::StringRef Name) {
+  if (Name.empty())
+    return K.Compiled > 0 || !K.Variants.empty();
+  return llvm::StringRef(K.Kernel).contains(Name) || llvm::StringRef(K.Mangled).contains(Name);
+}
+
+llvm::json::Value toJson(const VariantReport &V) {
+  llvm::json::Object O{{"name", V.Name},
+                       {"regs", V.Regs},
+                       {"spill-bytes", V.SpillBytes},
+                       {"occupancy", V.Occupancy},
+                       {"ratio", V.Ratio > 0 ? llvm::json::Value(V.Ratio) : nullptr}};
+  if (!V.Carved.empty())
+    O["carved"] = V.Carved;
+  if (!V.Fault.empty())
+    O["fault"] = llvm::json::fixUTF8(V.Fault);
+  return O;
+}
+
+llvm::json::Value toJson(const KernelReport &K) {
+  llvm::json::Array Variants, Findings, Dropped;
+  for (const VariantReport &V : byTime(K.Variants))
+    Variants.push_back(toJson(V));
+  for (const VariantReport &V : K.Carved)
+    Variants.push_back(toJson(V));
+  for (const Finding &F : reportFindings(K))
+    Findings.push_back(llvm::json::Object{{"topic", F.Topic},
+                                          {"text", F.Text},
+                                          {"tried", llvm::json::fixUTF8(F.Tried)},
+                                          {"author", F.Author}});
+  for (const std::string &Text : K.Dropped)
+    Dropped.push_back(llvm::json::fixUTF8(Text));
+  return llvm::json::Object{{"kernel", llvm::json::fixUTF8(K.Kernel)},
+                            {"mangled", llvm::json::fixUTF8(K.Mangled)},
+                            {"share", K.Share},
+                            {"launches", static_cast<int64_t>(K.Launches)},
+                            {"mean-ns", K.MeanNs},
+                            {"regs", K.RegsBefore},
+                            {"spill-bytes", K.SpillBefore},
+                            {"occupancy", K.OccupancyBefore},
+                            {"limiter", nullptr},
+                            {"findings", std::move(Findings)},
+                            {"compiled", K.Compiled},
+                            {"variants", std::move(Variants)},
+                            {"dropped", std::move(Dropped)},
+                            {"chosen", K.Tuned ? K.Variant : "default"},
+                            {"ratio", K.Tuned ? llvm::json::Value(K.Ratio.Median) : nullptr},
+                            {"reason", llvm::json::fixUTF8(K.Reason)}};
 }
 
 } // namespace
@@ -99,14 +155,26 @@ std::string carve::printExplanation(const TuningReport &R, llvm::StringRef Kerne
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   for (const KernelReport &K : R.Kernels) {
-    bool Asked = Kernel.empty() ? K.Compiled > 0 || !K.Variants.empty()
-                                : llvm::StringRef(K.Kernel).contains(Kernel) ||
-                                      llvm::StringRef(K.Mangled).contains(Kernel);
-    if (!Asked)
+    if (!isAsked(K, Kernel))
       continue;
     if (!Text.empty())
       OS << "\n";
     printKernel(K, OS);
   }
   return Text;
+}
+
+std::string carve::printExplanationJson(const TuningReport &R, llvm::StringRef Kernel) {
+  llvm::json::Array Kernels;
+  for (const KernelReport &K : R.Kernels)
+    if (isAsked(K, Kernel))
+      Kernels.push_back(toJson(K));
+  if (Kernels.empty() && !Kernel.empty())
+    return "";
+  llvm::json::Object O{{"carve-explain", 1},
+                       {"workload", llvm::json::fixUTF8(R.Workload)},
+                       {"tuned-on", R.Date},
+                       {"device", llvm::json::Object{{"name", llvm::json::fixUTF8(R.Device)}}},
+                       {"kernels", std::move(Kernels)}};
+  return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(O))).str();
 }

@@ -106,6 +106,8 @@ bool SubjectJudge::takeVerdicts() {
     return false;
   }
   ForUnsound(true, [&](size_t Variant, std::string Why) { reject(Variant, std::move(Why)); });
+  for (size_t Variant : Subject.OnlyTimed)
+    reject(Variant, "it computes something else and is only timed");
   return true;
 }
 

@@ -24,6 +24,7 @@ struct InRunSubject {
   std::string Kernel; ///< Mangled.
   size_t Variants = 2;
   std::vector<TracedShape> Shapes;
+  std::set<size_t> OnlyTimed = {}; ///< Variants that compute something else: never nominated.
 };
 
 struct InRunLimits {

@@ -10,6 +10,9 @@ static InRunSubject subjectOf(const JobKernel &K) {
   S.Variants = K.Variants.size();
   for (const KernelLaunches &L : K.Traced.Shapes)
     S.Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
+  for (size_t V = 0; V < K.Variants.size(); ++V)
+    if (K.Variants[V].OnlyTimed)
+      S.OnlyTimed.insert(V);
   return S;
 }
 

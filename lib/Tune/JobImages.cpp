@@ -1,6 +1,7 @@
 #include "Tune/JobImages.h"
 
 #include "Ptx/Cubin.h"
+#include "Support/Error.h"
 #include "Support/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -16,8 +17,12 @@ static llvm::Expected<std::string> withVariants(const TuningJob &Job, llvm::Stri
   std::map<std::string, std::string> Pairs; // A template may stand in several modules of a link.
   for (size_t M : Modules)
     for (size_t K : Job.Modules[M].Kernels)
-      if (A[K] != 0 && !Job.Modules[M].Cubin.empty())
-        Pairs[Job.Kernels[K].Traced.Kernel] = Job.Kernels[K].Variants[A[K]].CloneName;
+      if (A[K] != 0 && !Job.Modules[M].Cubin.empty()) {
+        const JobVariant &V = Job.Kernels[K].Variants[A[K]];
+        if (V.OnlyTimed)
+          return malformed(V.CloneName + " computes something else than its kernel");
+        Pairs[Job.Kernels[K].Traced.Kernel] = V.CloneName;
+      }
   std::vector<std::pair<std::string, std::string>> List(Pairs.begin(), Pairs.end());
   return exchangeKernelNames(Cubin, List);
 }

@@ -43,6 +43,9 @@ public:
   /// Grid, block, dynamic shared memory, cluster: the SHAPE of Protocol.h.
   void shape(LaunchShape &Out);
 
+  /// Whether all fields have been read: what follows is of a newer probe.
+  bool done() const { return At + 1 >= Words.size(); }
+
   /// Call behind the last field: there must not be more.
   void end();
 

@@ -3,6 +3,7 @@
 #include "Probe/Protocol.h"
 #include "Tune/ProbeFields.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -46,6 +47,9 @@ static void printKernel(llvm::raw_ostream &OS, const JobKernel &K, const ModeCho
        << std::llround(S.MeanNs) << '\n';
   for (size_t Variant : Excluded)
     OS << "exclude\t" << Name << '\t' << Variant << '\n';
+  for (auto [Number, V] : llvm::enumerate(plannedVariants(K)))
+    if (K.Variants[V].OnlyTimed)
+      OS << "measure\t" << Name << '\t' << Number << '\n';
 }
 
 std::string carve::printPlan(const TuningJob &Job, llvm::ArrayRef<ModeChoice> Choices,
@@ -60,6 +64,10 @@ std::string carve::printPlan(const TuningJob &Job, llvm::ArrayRef<ModeChoice> Ch
     std::set<size_t> Faulty = excludedOf(Kernel, Excluded);
     if (Choices[K].Mode == TimingMode::Fixed || Faulty.count(0) ||
         Kernel.timedTogether() < Faulty.size() + 3)
+      continue;
+    // Rotating would leave the program with what such a variant computes.
+    bool OnlyTimed = llvm::any_of(Kernel.Variants, [](const JobVariant &V) { return V.OnlyTimed; });
+    if (OnlyTimed && (Choices[K].Mode != TimingMode::Replay || Choices[K].MayRotate))
       continue;
     printKernel(OS, Kernel, Choices[K], Faulty);
   }

@@ -17,7 +17,8 @@ struct PlanLimits {
 /// in the modules now (JobVariant::InModule), and numbers them by themselves. Variants of
 /// \p Excluded were at fault in an earlier run and are not run again; a kernel whose default was at
 /// fault, or that has no variant left beside the default and its control copy, is left out. So are
-/// kernels of TimingMode::Fixed.
+/// kernels of TimingMode::Fixed, and kernels with variants that are only timed
+/// (JobVariant::OnlyTimed) unless they are replayed and nothing else.
 std::string printPlan(const TuningJob &Job, llvm::ArrayRef<ModeChoice> Choices,
                       llvm::ArrayRef<InRunRecord::Fault> Excluded, const PlanLimits &Limits);
 

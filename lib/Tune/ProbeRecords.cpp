@@ -76,6 +76,12 @@ DeviceInfo readDevice(ProbeFields &F) {
   F.number(D.ReservedSmemPerBlockBytes);
   std::string Cuda = F.text(), Kernel = F.text();
   D.DriverVersion = Kernel == "-" ? "CUDA " + Cuda : Kernel;
+  if (F.done()) // A record of before.
+    return D;
+  F.number(D.ClockKHz);
+  F.number(D.MemoryClockKHz);
+  F.number(D.BusBits);
+  F.number(D.L2Bytes);
   return D;
 }
 
@@ -124,6 +130,7 @@ struct ProcessState {
   bool Loaded = false; ///< Device code, without which there are no kernels.
   bool Ended = false;
   std::vector<KernelLaunches> Kernels;
+  uint64_t FirstNs = UINT64_MAX, LastNs = 0; ///< Of its kernels.
   InRunRecord InRun;
 };
 
@@ -180,6 +187,23 @@ bool takeCount(ProbeFields &F, ProbeRecord &Record) {
   return true;
 }
 
+/// When kernels ran. False where \p F is another record.
+bool takeSpan(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
+  if (F.tag() != "span")
+    return false;
+  uint64_t FirstNs = 0, LastNs = 0, BusyNs = 0;
+  F.number(FirstNs);
+  F.number(LastNs);
+  F.number(BusyNs);
+  F.end();
+  if (F.bad())
+    return true;
+  State.FirstNs = std::min(State.FirstNs, FirstNs);
+  State.LastNs = std::max(State.LastNs, LastNs);
+  Record.BusyNs += BusyNs;
+  return true;
+}
+
 /// Takes one line after the first. Unknown tags are a newer probe's and are an error.
 bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
   llvm::StringRef Tag = F.tag();
@@ -210,7 +234,7 @@ bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
   } else if (Tag == "end") {
     State.Ended = true;
   } else {
-    return takeTraceFact(F, Record) || takeCount(F, Record) ||
+    return takeTraceFact(F, Record) || takeCount(F, Record) || takeSpan(F, Record, State) ||
            takeHardwareLine(F, Record.Hardware) || takeInRunLine(F, State.InRun);
   }
   return true;
@@ -263,6 +287,8 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
   }
   if (Line > 0)
     ++Record.Processes;
+  if (State.LastNs > State.FirstNs)
+    Record.SpanNs += State.LastNs - State.FirstNs;
   for (KernelLaunches &K : State.Kernels)
     addLaunches(Record.Kernels, std::move(K), /*OtherProcess=*/true);
   // The probe itself ends a process at fault, without the record's end.
@@ -280,18 +306,25 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   OS << "carve-probe\t" << probe::ProtocolVersion << "\t0\t-\n";
-  for (const DeviceInfo &D : Record.Devices)
+  for (const DeviceInfo &D : Record.Devices) {
     OS << "device\t" << D.Ordinal << '\t' << D.Name << '\t' << D.Uuid << '\t' << D.Major << '\t'
        << D.Minor << '\t' << D.Sms << '\t' << D.MemoryBytes << '\t' << D.RegsPerSm << '\t'
        << D.RegsPerBlock << '\t' << D.ThreadsPerSm << '\t' << D.BlocksPerSm << '\t'
        << D.SmemPerSmBytes << '\t' << D.SmemPerBlockOptinBytes << '\t' << D.SmemPerBlockBytes
-       << '\t' << D.ReservedSmemPerBlockBytes << "\t0\t" << D.DriverVersion << '\n';
+       << '\t' << D.ReservedSmemPerBlockBytes << "\t0\t" << D.DriverVersion;
+    if (D.ClockKHz || D.MemoryClockKHz || D.BusBits || D.L2Bytes)
+      OS << '\t' << D.ClockKHz << '\t' << D.MemoryClockKHz << '\t' << D.BusBits << '\t'
+         << D.L2Bytes;
+    OS << '\n';
+  }
   for (const KernelLaunches &K : Record.Kernels)
     OS << "kernel\t" << K.Kernel << '\t' << printTriple(K.Shape.Grid) << '\t'
        << printTriple(K.Shape.Block) << '\t' << K.StaticSmemBytes << '\t'
        << K.Shape.DynamicSmemBytes << '\t' << printTriple(K.Shape.Cluster) << '\t'
        << K.Shape.Cooperative << '\t' << K.RegsPerThread << '\t' << K.LocalBytesPerThread << '\t'
        << K.Launches << '\t' << K.TotalNs << '\t' << K.MinNs << '\t' << K.LocalBytesTotal << '\n';
+  if (Record.SpanNs)
+    OS << "span\t0\t" << Record.SpanNs << '\t' << Record.BusyNs << '\n';
   for (const std::string &Kernel : Record.Queried)
     OS << "query\t" << Kernel << '\t'
        << (Record.SizedByOccupancy.count(Kernel) ? "-" : "cuFuncGetAttribute") << '\n';

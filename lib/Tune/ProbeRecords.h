@@ -42,6 +42,10 @@ struct DeviceInfo {
   unsigned RegsPerSm = 0, RegsPerBlock = 0, ThreadsPerSm = 0, BlocksPerSm = 0;
   unsigned SmemPerSmBytes = 0, SmemPerBlockOptinBytes = 0, SmemPerBlockBytes = 0;
   unsigned ReservedSmemPerBlockBytes = 0;
+  /// The highest clocks, the memory's as the driver counts it (two transfers in each), and the
+  /// width of its bus; 0 where the record is of before or the driver does not say.
+  unsigned ClockKHz = 0, MemoryClockKHz = 0, BusBits = 0;
+  uint64_t L2Bytes = 0;
   std::string DriverVersion; ///< Of the kernel driver, `580.159.03`, else CUDA's number.
 
   std::string arch() const { return "sm_" + std::to_string(Major) + std::to_string(Minor); }
@@ -68,6 +72,9 @@ struct ProbeRecord {
   std::map<std::string, std::map<size_t, uint64_t>> Counted;
   std::set<std::string> Uncounted; ///< Why some counts of it are lost.
   HardwareRecord Hardware;         ///< Of a run with hardware counters.
+  /// From the first kernel's start to the last one's end, and of that the time in which any ran;
+  /// sums over the processes. 0 where the record is of before.
+  uint64_t SpanNs = 0, BusyNs = 0;
   uint64_t Dropped = 0;            ///< Activity records lost.
   std::set<std::string> Aside;     ///< Why the probe did nothing in some process.
   unsigned Incomplete = 0;         ///< Processes that were killed before their record was whole.

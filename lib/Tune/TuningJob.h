@@ -27,6 +27,8 @@ struct JobVariant {
   /// Its clone is in the modules as they are assembled now.
   bool InModule = true;
   StaticMetrics Metrics = {}; ///< In the launch shape that takes most of the time.
+  /// It computes something else than the kernel (Ptx/ModifiedKernel.h): never chosen, never emitted.
+  bool OnlyTimed = false;
 };
 
 /// A setting that was compiled and is not timed.

@@ -182,6 +182,24 @@ unsigned bytesOf(llvm::StringRef Mnemonic) {
   return 4;
 }
 
+/// Whose work \p Mnemonic is, of those that every architecture has under one number.
+std::optional<Instruction::PipeTy> pipeOf(llvm::StringRef Mnemonic) {
+  static const std::map<std::string, Instruction::PipeTy> Pipes = {
+      {"FMUL", Instruction::Fp32},     {"FADD", Instruction::Fp32},
+      {"FFMA", Instruction::Fp32},     {"IMAD", Instruction::IntegerMultiply},
+      {"IADD3", Instruction::Integer}, {"LOP3", Instruction::Integer},
+      {"SHF", Instruction::Integer},   {"ISETP", Instruction::Integer},
+      {"LEA", Instruction::Integer},   {"DMUL", Instruction::Fp64},
+      {"DADD", Instruction::Fp64},     {"DFMA", Instruction::Fp64},
+      {"DSETP", Instruction::Fp64},    {"MUFU", Instruction::Special},
+      {"F2I", Instruction::Special},   {"I2F", Instruction::Special},
+      {"F2F", Instruction::Special},   {"POPC", Instruction::Special},
+      {"LDG", Instruction::NoPipe},    {"BRA", Instruction::NoPipe},
+      {"HMMA", Instruction::Tensor}};
+  auto It = Pipes.find(Mnemonic.split('.').first.str());
+  return It == Pipes.end() ? std::nullopt : std::optional(It->second);
+}
+
 class MachineCode : public RealNvccTest {
 protected:
   void SetUp() override {
@@ -223,6 +241,10 @@ protected:
       bool Indirect = Ours.Kind == Instruction::IndirectCall;
       EXPECT_EQ(Indirect ? Instruction::Call : Ours.Kind, Kind);
       ++Seen[Kind];
+      if (auto Pipe = pipeOf(Theirs.Mnemonic)) {
+        EXPECT_EQ(Ours.Pipe, *Pipe);
+        ++Used[*Pipe];
+      }
       constexpr llvm::StringLiteral Plain[] = {"LD",  "ST",  "LDG", "STG",   "LDL",
                                                "STL", "LDS", "STS", "LDGSTS"};
       if (llvm::is_contained(Plain, llvm::StringRef(Theirs.Mnemonic).split('.').first)) {
@@ -239,6 +261,7 @@ protected:
 
   std::string Disassembler;
   std::map<Instruction::KindTy, unsigned> Seen;
+  std::map<Instruction::PipeTy, unsigned> Used;
 };
 
 } // namespace
@@ -274,4 +297,7 @@ TEST_F(MachineCode, IsReadAsNvdisasmDoes) {
                Examples + Example + ".cu", "-o", Image});
       compareAll(Image);
     }
+  for (auto Pipe : {Instruction::Fp32, Instruction::IntegerMultiply, Instruction::Integer,
+                    Instruction::Fp64, Instruction::Special})
+    EXPECT_GT(Used[Pipe], 0u) << "no example has pipe " << Pipe;
 }

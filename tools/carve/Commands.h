@@ -44,7 +44,7 @@ llvm::Error runCapture(llvm::ArrayRef<std::string> Args, const CommandContext &C
 llvm::Error runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve report [--format=text|json|html] [--report=FILE|latest] [-o FILE]`
 llvm::Error runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
-/// `carve explain [--report=FILE|latest] [KERNEL]`
+/// `carve explain [--report=FILE|latest] [--format=text|json] [KERNEL] [options -- COMMAND...]`
 llvm::Error runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve merge FILE... [-o FILE]`
 llvm::Error runMerge(llvm::ArrayRef<std::string> Args, const CommandContext &Context);

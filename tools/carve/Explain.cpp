@@ -1,5 +1,6 @@
 #include "Commands.h"
-#include "Driver/Flags.h"
+#include "Driver/LimitsPipeline.h"
+#include "Driver/ModifiedKernels.h"
 #include "Report/ExplainReport.h"
 #include "Support/Error.h"
 
@@ -9,21 +10,23 @@
 
 using namespace carve;
 
-llvm::Error carve::runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  std::string File = "latest";
-  Flags F("carve explain");
-  F.text("--report", File);
-  std::vector<std::string> Kernels, Rest;
-  if (llvm::Error E = F.parse(Args, Kernels, Rest))
-    return E;
-  if (Kernels.size() > 1 || !Rest.empty())
-    return usageError("carve explain: takes one kernel's name at most, not '" +
-                      (Rest.empty() ? Kernels[1] : Rest.front()) + "' too");
-  llvm::Expected<TuningReport> R = namedReport(File, Context.Env);
+/// The report that \p Options name, or the store's last one.
+static llvm::Expected<TuningReport> readReport(const ExplainOptions &Options, GetEnv Env) {
+  const std::string &File = Options.ReportFile;
+  llvm::Expected<TuningReport> R = namedReport(File, Env);
+  if (R || File != "latest")
+    return R;
+  return usageError(llvm::toString(R.takeError()) +
+                    ": `carve tune -- COMMAND` makes a report, `carve explain -- COMMAND` needs "
+                    "none");
+}
+
+static llvm::Error explainReport(const ExplainOptions &Options, const CommandContext &Context) {
+  llvm::Expected<TuningReport> R = readReport(Options, Context.Env);
   if (!R)
     return R.takeError();
-  std::string Kernel = Kernels.empty() ? "" : Kernels.front();
-  std::string Text = printExplanation(*R, Kernel);
+  const std::string &Kernel = Options.Kernel;
+  std::string Text = Options.Json ? printExplanationJson(*R, Kernel) : printExplanation(*R, Kernel);
   if (Text.empty() && !Kernel.empty())
     return usageError(
         "carve explain: no kernel '" + Kernel + "' in the report, expected one of " +
@@ -31,4 +34,57 @@ llvm::Error carve::runExplain(llvm::ArrayRef<std::string> Args, const CommandCon
                    ", "));
   llvm::outs() << (Text.empty() ? "no variant was made of any kernel\n" : Text);
   return llvm::Error::success();
+}
+
+/// Who measures, in this program.
+static LimitSources limitSources() {
+  LimitSources Sources;
+  Sources.Counters = [](TuneState &State, const std::vector<TracedKernel> &Kernels) {
+    return countHardware(State.Request, Kernels, State.Runner, State.gpus(), &State.Check);
+  };
+  Sources.Modified = [](TuneState &State, const ProbeRecord &Trace, const JobContext &Context,
+                        const std::vector<std::string> &Kernels) {
+    return timeModified(State, Trace, Context, Kernels);
+  };
+  return Sources;
+}
+
+static llvm::Error explainCommand(const ExplainOptions &Options, const CommandContext &Context) {
+  std::optional<std::string> Root = storeRoot(Context.Env);
+  if (!Root)
+    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+  if (!gpuPresent(Context.Env))
+    return usageError("no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); "
+                      "carve explain -- COMMAND runs the program on one");
+  // A program that was never tuned can be explained all the same.
+  std::optional<TuningReport> Tuned;
+  if (llvm::Expected<TuningReport> R = readReport(Options, Context.Env))
+    Tuned = std::move(*R);
+  else if (Options.ReportFile != "latest")
+    return R.takeError();
+  else
+    llvm::consumeError(R.takeError());
+  UnitStore Store(*Root);
+  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  if (!T)
+    return T.takeError();
+  TuneRequest Request = explainRequest(Options);
+  Request.Options.DevicesDir = Context.Install.DevicesDir;
+  Request.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};
+  Request.Gpus = gpuPlaces(Context.Env);
+  ProcessRunner Runner;
+  llvm::Expected<LimitsReport> Report =
+      explainLimits(Options, Request, Tuned ? &*Tuned : nullptr, limitSources(), Store, *T, Runner);
+  if (!Report)
+    return Report.takeError();
+  llvm::outs() << (Options.Json ? printLimitsJson(*Report) : printLimitsText(*Report));
+  return llvm::Error::success();
+}
+
+llvm::Error carve::runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  llvm::Expected<ExplainOptions> Options = parseExplainOptions(Args);
+  if (!Options)
+    return Options.takeError();
+  return Options->Command.empty() ? explainReport(*Options, Context)
+                                  : explainCommand(*Options, Context);
 }

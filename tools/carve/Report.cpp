@@ -28,7 +28,11 @@ llvm::Expected<TuningReport> carve::namedReport(const std::string &Name, GetEnv 
   if (Name == "latest")
     return lastReport(Env);
   llvm::Expected<std::string> Text = readFile(Name);
-  return Text ? parseJsonReport(*Text, Name) : Text.takeError();
+  if (!Text)
+    return Text.takeError();
+  if (llvm::StringRef(*Text).trim().empty())
+    return usageError(Name + " is empty, expected what `carve report --format=json` prints");
+  return parseJsonReport(*Text, Name);
 }
 
 llvm::Error carve::runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {

@@ -55,8 +55,11 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       renew the sources of outputs that have a new decision and no depfile
   report [--format=text|json|html] [--report=FILE|latest] [-o FILE]
                       the last tuning's result again, also as a page with pictures
-  explain [--report=FILE|latest] [KERNEL]
+  explain [--report=FILE|latest] [--format=text|json] [KERNEL]
                       what became of every variant of a kernel, and why
+  explain [--counters=auto|off] [--modified=auto|off] [--timeout=S] [--stdin=FILE]
+          [--report=FILE|latest] [--format=text|json] [KERNEL] -- COMMAND...
+                      what limits COMMAND's kernels: memory, instructions, latency
   merge FILE... [-o FILE]
                       several profiles as one, for a team
   diff [--format=text|json] [--exit-code] BEFORE AFTER

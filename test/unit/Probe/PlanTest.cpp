@@ -21,7 +21,8 @@ TEST(Plan, ReadsWhatTheTunerWrites) {
   ASSERT_TRUE(read(P, "carve-plan\t1\nseed\t9\nreplay-ms\t500\nhang-ms\t20\n"
                       "shape\tk\t1,2,3\t4,5,6\t7\t1,1,1\t12\t1500\n"
                       "kernel\tk\tverify-rotate\tnone\tk__a\tk__b\nexclude\tk\t2\n"
-                      "kernel\tl\trotate\trotate\n"));
+                      "kernel\tl\trotate\trotate\nmeasure\tm\t2\n"
+                      "kernel\tm\treplay\tnone\tm__control\tm__memory\n"));
   EXPECT_EQ(P.Seed, 9u);
   EXPECT_EQ(P.ReplayMs, 500u);
   EXPECT_EQ(P.HangMs, 20u);
@@ -36,7 +37,19 @@ TEST(Plan, ReadsWhatTheTunerWrites) {
   EXPECT_EQ(S->Launches, 12u);
   EXPECT_NEAR(S->MeanNs, 1500, 1e-9);
   EXPECT_FALSE(K->find({{1, 2, 3}, {4, 5, 6}, 8, {1, 1, 1}}));
-  EXPECT_FALSE(P.find("m"));
+  EXPECT_TRUE(K->Measured.empty());
+  ASSERT_TRUE(P.find("m"));
+  EXPECT_EQ(P.find("m")->Measured, (std::set<size_t>{2}));
+  EXPECT_FALSE(P.find("n"));
+}
+
+TEST(Plan, WhatIsOnlyMeasuredMayNotRotate) {
+  for (const char *Mode : {"rotate\tnone", "verify-rotate\tnone", "replay\trotate"}) {
+    Plan P;
+    EXPECT_FALSE(
+        read(P, std::string("carve-plan\t1\nkernel\tk\t") + Mode + "\tk__a\tk__b\nmeasure\tk\t2\n"))
+        << Mode;
+  }
 }
 
 TEST(Plan, WhatIsHalfUnderstoodIsNotUsed) {

@@ -63,6 +63,8 @@ TEST(ProbeProcess, KernelRecordHasEveryField) {
   ASSERT_EQ(File.of("kernel").size(), 1u);
   EXPECT_EQ(File.of("kernel").front(), (Fields{"a", "10,1,1", "256,1,1", "0", "512", "1,1,1", "0",
                                                "40", "0", "2", "200", "100", "4096"}));
+  ASSERT_EQ(File.of("span").size(), 1u);
+  EXPECT_EQ(File.of("span").front().back(), "100") << "the stand-in has all run at one time";
   Fields First = File.Lines.front();
   ASSERT_EQ(First.size(), 4u);
   EXPECT_EQ(First[0] + " " + First[1], "carve-probe 1");
@@ -75,13 +77,15 @@ TEST(ProbeProcess, DeviceIsDescribedOnce) {
   auto Devices = Run.onlyFile().of("device");
   ASSERT_EQ(Devices.size(), 1u);
   Fields Device = Devices.front();
-  ASSERT_EQ(Device.size(), 17u);
+  ASSERT_EQ(Device.size(), 21u);
   EXPECT_EQ(Device[1], "Stub GPU") << "a tab in a field would shift the others";
   EXPECT_EQ(Device[2], "GPU-f0f1f2f3-f4f5-f6f7-f8f9-fafbfcfdfeff");
   // The stand-in answers with the attribute's own number: multiprocessors are attribute 16.
   EXPECT_EQ(Device[5], "16");
   EXPECT_EQ(Device[6], "1000");
   EXPECT_EQ(Device[15], "13000");
+  EXPECT_EQ(Device[17], "13") << "the clock's attribute";
+  EXPECT_EQ(Device[20], "38") << "that of the second-level cache";
 }
 
 TEST(ProbeProcess, KilledProgramLeavesWhatWasPeriodicallyFlushed) {

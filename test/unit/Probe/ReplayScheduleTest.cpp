@@ -95,6 +95,24 @@ TEST(ReplaySchedule, WithoutTimeNothingIsDecided) {
   EXPECT_FALSE(Confirming.complete());
 }
 
+TEST(ReplaySchedule, WhatIsMeasuredIsInEveryRound) {
+  ReplaySchedule S({0, 1, 2, 3}, 1, {2, 3});
+  std::map<size_t, double> Times = {{0, 100}, {1, 100}, {2, 300}, {3, 20}};
+  EXPECT_EQ(runPhase(S, Times), ReplaySchedule::MinScreenRounds);
+  EXPECT_EQ(S.active().size(), 4u);
+  EXPECT_EQ(runPhase(S, Times), ReplaySchedule::MaxConfirmRounds);
+  EXPECT_EQ(S.active().size(), 4u);
+  EXPECT_TRUE(S.complete());
+}
+
+TEST(ReplaySchedule, WhatIsMeasuredDoesNotCompete) {
+  ReplaySchedule S({0, 1, 2, 3, 4, 5, 6}, 1, {6});
+  runPhase(S, {{0, 100}, {1, 100}, {2, 80}, {3, 80.5}, {4, 150}, {5, 150}, {6, 10}});
+  ASSERT_EQ(S.phase(), Phase::Confirm);
+  std::vector<size_t> Active = S.active();
+  EXPECT_EQ(std::set<size_t>(Active.begin(), Active.end()), (std::set<size_t>{0, 1, 2, 3, 6}));
+}
+
 TEST(ReplaySchedule, TheReferencesAloneNeedNoRounds) {
   EXPECT_EQ(ReplaySchedule({0, 1}, 1).phase(), Phase::Done);
 }

@@ -5,6 +5,7 @@
 #include "Probe/Protocol.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 
 using namespace carve;
@@ -151,6 +152,62 @@ TEST(StandInReplayed, VerifiedRotationLeavesOutTheWrongVariant) {
   EXPECT_FALSE(Run.Timed.of("rotated").empty()) << printed(Run.Timed);
   for (const Fields &Line : Run.Timed.of("rotated"))
     EXPECT_NE(Line.at(6), "3");
+}
+
+/// How often variant 3 of \p Kernel was timed, by number of the launch.
+static std::map<std::string, unsigned> timesOfThird(const Records &File,
+                                                    const std::string &Kernel) {
+  std::map<std::string, unsigned> Times;
+  for (const Fields &Line : File.of("timed"))
+    if (Line.at(0) == Kernel && Line.at(8) == "3")
+      ++Times[Line.at(5)];
+  return Times;
+}
+
+TEST(StandInMeasured, VariantThatComputesSomethingElseIsTimed) {
+  for (auto [Scenario, Kernel] : {std::pair{"deterministic", "scale"},
+                                  {"repeated", "scale"},
+                                  {"in-place", "step"},
+                                  {"atomics", "sum"}}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario, "wrong");
+    StandInPlan Plan;
+    Plan.Measured = {3};
+    expectSame(Run.time(Plan), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
+    EXPECT_TRUE(verdicts(Run.Timed, Kernel, "3").count("differs")) << printed(Run.Timed);
+    EXPECT_FALSE(verdicts(Run.Timed, Kernel, "3").count("stray")) << printed(Run.Timed);
+    std::map<std::string, unsigned> Times = timesOfThird(Run.Timed, Kernel);
+    EXPECT_GE(Times.size(), 2u) << "at the first launch and at the middle one";
+    for (const auto &[Launch, Count] : Times)
+      EXPECT_GE(Count, 15u) << "in every round of launch " << Launch;
+    EXPECT_TRUE(Run.Timed.of("rotated").empty());
+  }
+}
+
+TEST(StandInMeasured, ItsOutputIsNotWhatTheNextOneStartsFrom) {
+  StandInRun Run("repeated", "wrong");
+  StandInPlan Plan;
+  Plan.Measured = {3};
+  (void)Run.time(Plan);
+  for (const char *Right : {"1", "2"})
+    EXPECT_EQ(verdicts(Run.Timed, "scale", Right), std::set<std::string>{"equal"});
+  for (const Fields &Line : Run.Timed.of("timed"))
+    EXPECT_NE(Line.at(10), "0") << "idempotent: warm times are taken, too";
+}
+
+TEST(StandInMeasured, WhatWritesElsewhereIsNotTimed) {
+  for (auto [Scenario, Kernel] : {std::pair{"in-place", "step"}, {"repeated", "scale"}}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario, "stray");
+    StandInPlan Plan;
+    Plan.Measured = {3};
+    expectSame(Run.time(Plan), Run.Plain);
+    EXPECT_EQ(verdicts(Run.Timed, Kernel, "3"), std::set<std::string>{"stray"})
+        << printed(Run.Timed);
+    EXPECT_TRUE(timesOfThird(Run.Timed, Kernel).empty());
+  }
 }
 
 /// `<kernel> <variant>` of all faults.

@@ -31,6 +31,8 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
     Text += "\n";
     for (size_t Variant : Plan.Excluded)
       Text += "exclude\t" + Kernel + "\t" + std::to_string(Variant) + "\n";
+    for (size_t Variant : Plan.Measured)
+      Text += "measure\t" + Kernel + "\t" + std::to_string(Variant) + "\n";
   }
   // Name, grid, block, static and dynamic shared memory, cluster, ..., launches, total time.
   for (const Fields &K : Traced.of("kernel"))

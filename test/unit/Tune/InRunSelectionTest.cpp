@@ -378,3 +378,14 @@ TEST(InRunSelection, ADifferentOutputDistrustsRotatedKernels) {
   distrustRotated(O, "line 1 differs");
   EXPECT_EQ(O[0].Verdict, InRunVerdict::Undecided);
 }
+
+TEST(InRunSelection, WhatIsOnlyTimedIsNeverNominated) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.3, 0.8, 0.2})});
+  Run.Subjects[0].OnlyTimed = {2, 4};
+  InRunOutcome O = Run.selectOne();
+  EXPECT_NE(O.Nominee, 2u);
+  EXPECT_NE(O.Nominee, 4u);
+  EXPECT_EQ(O.Rejected.size(), 2u);
+  EXPECT_NEAR(O.Ratios[2], 0.3, 0.01) << "its time is known";
+}

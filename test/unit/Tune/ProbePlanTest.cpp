@@ -1,6 +1,7 @@
 #include "Tune/ProbePlan.h"
 
 #include "Probe/Plan.h"
+#include "Tune/JobImages.h"
 #include "TuneTesting.h"
 
 using namespace carve;
@@ -119,4 +120,29 @@ TEST(ProbePlan, NumbersWhatIsInTheModule) {
   EXPECT_EQ(Record.Timed[1].Variant, 4u);
   ASSERT_EQ(Record.Faults.size(), 1u);
   EXPECT_EQ(Record.Faults[0].Variant, 3u);
+}
+
+TEST(ProbePlan, WhatComputesSomethingElseIsReplayedOrLeftOut) {
+  Planned P;
+  P.Job.Kernels[0].Variants[2].InModule = false;
+  P.Job.Kernels[0].Variants[3].OnlyTimed = true;
+  EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"))
+      << "where it cannot be replayed it would be rotated";
+  addVariant(P.Job.Kernels[0], 40);
+  P.Choices[0].MayRotate = false;
+  const probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {}));
+  ASSERT_TRUE(Plan.find("_Z2avPf"));
+  EXPECT_EQ(Plan.find("_Z2avPf")->Measured, (std::set<size_t>{2})) << "numbered as in the plan";
+  EXPECT_TRUE(Plan.find("init")->Measured.empty());
+  P.Choices[0].Mode = TimingMode::VerifyRotate;
+  EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"));
+}
+
+TEST(JobImages, WhatComputesSomethingElseIsNeverPutInPlace) {
+  TuningJob Job = sampleJob();
+  Job.Modules[0].Cubin = "anything";
+  Job.Kernels[0].Variants[2].OnlyTimed = true;
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-images-test"));
+  EXPECT_EQ(messageOf(placeImages(Job, TuningScope::Kernel, {2, 0}, Dir.path())),
+            "_Z2avPf__carve_r32 computes something else than its kernel");
 }

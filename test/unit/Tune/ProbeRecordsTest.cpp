@@ -58,6 +58,34 @@ TEST(ProbeRecords, DriverWithoutAKernelVersionGivesCudas) {
   EXPECT_EQ(parsed(Text).Devices[0].DriverVersion, "CUDA 13000");
 }
 
+TEST(ProbeRecords, RatesOfTheDevice) {
+  EXPECT_EQ(parsed(ProbeHead).Devices[0].BusBits, 0u) << "a record of before";
+  std::string Text = ProbeHead;
+  Text.insert(Text.find("580.159.03") + 10, "\t1980000\t3201000\t6144\t62914560");
+  ProbeRecord R = parsed(Text + "end\n");
+  EXPECT_EQ(R.Devices[0].ClockKHz, 1980000u);
+  EXPECT_EQ(R.Devices[0].MemoryClockKHz, 3201000u);
+  EXPECT_EQ(R.Devices[0].BusBits, 6144u);
+  EXPECT_EQ(R.Devices[0].L2Bytes, 62914560u);
+  EXPECT_EQ(parsed(printProbeRecord(R)).Devices[0].L2Bytes, 62914560u);
+}
+
+TEST(ProbeRecords, SpansOfProcessesAddUp) {
+  ProbeRecord R;
+  std::string Lines = "span\t100\t400\t250\nspan\t90\t700\t50\nend\n";
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Lines, "1", R)), "");
+  EXPECT_EQ(R.SpanNs, 610u);
+  EXPECT_EQ(R.BusyNs, 300u);
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "span\t0\t90\t50\nend\n", "2", R)), "");
+  EXPECT_EQ(R.SpanNs, 700u);
+  EXPECT_EQ(R.BusyNs, 350u);
+  ProbeRecord Again = parsed(printProbeRecord(R));
+  EXPECT_EQ(Again.SpanNs, 700u);
+  EXPECT_EQ(Again.BusyNs, 350u);
+  EXPECT_EQ(failure(ProbeHead + "span\t1\t2\n"),
+            "p:3: 'span' record: field 3 is absent, expected a number");
+}
+
 TEST(ProbeRecords, FlushesAndProcessesAddUp) {
   ProbeRecord R;
   std::string First = ProbeHead + kernelLine("a", 1000, 2) + kernelLine("b", 50) +

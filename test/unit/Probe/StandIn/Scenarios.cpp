@@ -47,6 +47,16 @@ static void deterministic(Kernels &K) {
   Other.print("other");
 }
 
+/// Every launch but the first writes what is there already.
+static void repeated(Kernels &K) {
+  Buffer In(Count, 1), Out(Count, 2), Other(64, 3);
+  setStrayTarget(Other.Base);
+  for (int L = 0; L < Launches; ++L)
+    scaleInto(K, nullptr, Out, In, 8);
+  Out.print("out");
+  Other.print("other");
+}
+
 static void inPlace(Kernels &K) {
   Buffer Data(Count, 1), Other(64, 3);
   setStrayTarget(Other.Base);
@@ -367,6 +377,7 @@ static void forks(Kernels &K) {
 const std::vector<Scenario> &carve::standin::scenarios() {
   static const std::vector<Scenario> All = {
       {"deterministic", deterministic},
+      {"repeated", repeated},
       {"in-place", inPlace},
       {"atomics", atomics},
       {"permutation", permutation},
