@@ -1,5 +1,6 @@
 #include "Report/HtmlKernel.h"
 
+#include "Carve/Variant.h"
 #include "Report/HtmlPlanePlot.h"
 #include "Report/HtmlText.h"
 #include "Report/HtmlTimePlot.h"
@@ -33,13 +34,14 @@ public:
 
 private:
   void printHead();
+  std::string levelWords() const;
   void printFacts();
   void fact(llvm::StringRef Name, const std::string &Html);
   void printPictures();
   void printTable();
   void printHeadings();
   void printRow(const ShownVariant &V);
-  void cell(double SortBy, const std::string &Text);
+  void cell(double Value, const std::string &Text, bool Known = true);
   void printLevels();
   void printDropped();
 
@@ -58,10 +60,26 @@ void KernelSection::printHead() {
      << (K.Tuned ? htmlText(K.Variant) : "stays") << "</strong> ";
   if (K.Tuned && K.Pairs)
     OS << htmlText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
-       << " pairs of runs";
+       << " pairs of runs" << levelWords();
   else if (!K.Reason.empty())
     OS << htmlText(reasonText(K.Reason));
   OS << "</p></header>\n";
+}
+
+/// What the level of the whole unit, which is chosen last, has to do with the ratio.
+std::string KernelSection::levelWords() const {
+  llvm::Expected<VariantSetting> Setting = parseVariantName(K.Variant);
+  if (!Setting) {
+    llvm::consumeError(Setting.takeError());
+    return "";
+  }
+  if (!Setting->RegisterUsageLevel)
+    return "";
+  std::string Level = "<a href=\"#levels\">register-usage level " +
+                      std::to_string(*Setting->RegisterUsageLevel) + "</a>";
+  Setting->RegisterUsageLevel.reset();
+  return Setting->isDefault() ? ": its file\xE2\x80\x99s tuned kernels together, at " + Level
+                              : ", before the file got " + Level;
 }
 
 void KernelSection::fact(llvm::StringRef Name, const std::string &Html) {
@@ -128,7 +146,7 @@ void KernelSection::printHeadings() {
   };
   OS << "<thead><tr>";
   heading("Variant", "text");
-  heading("Time / default");
+  heading("Time / default", "number rising");
   heading("Registers");
   heading("Occupancy");
   if (Measure != SpillMeasure::Unknown)
@@ -141,24 +159,24 @@ void KernelSection::printHeadings() {
   OS << "</tr></thead>\n";
 }
 
-void KernelSection::cell(double SortBy, const std::string &Said) {
-  OS << "<td class=\"number\" data-v=\"" << shortNumber(SortBy) << "\">" << Said << "</td>";
+/// A \p Value of 0 that stands for what is not known is sorted to the end.
+void KernelSection::cell(double Value, const std::string &Said, bool Known) {
+  OS << "<td class=\"number\" data-v=\"" << (Known ? shortNumber(Value) : "unknown") << "\">"
+     << (Known ? Said : "<span class=\"none\">\xE2\x80\x93</span>") << "</td>";
 }
 
 void KernelSection::printRow(const ShownVariant &V) {
-  std::string Dash = "<span class=\"none\">\xE2\x80\x93</span>";
   OS << "<tr class=\"" << markClasses(V) << "\"><th scope=\"row\">" << htmlText(V.Name) << "</th>";
-  cell(V.hasTime() ? V.Ratio.Median : 1e300, V.Fate == VariantFate::Default ? "1"
-                                             : V.hasTime() ? htmlText(ratioText(V.Ratio))
-                                                           : Dash);
+  cell(V.Ratio.Median, V.Fate == VariantFate::Default ? "1" : htmlText(ratioText(V.Ratio)),
+       V.hasTime());
   cell(V.Regs, std::to_string(V.Regs));
-  cell(V.Occupancy, V.Occupancy > 0 ? occupancyText(V.Occupancy) : Dash);
+  cell(V.Occupancy, occupancyText(V.Occupancy), V.Occupancy > 0);
   if (Measure != SpillMeasure::Unknown)
     cell(V.SpillBytes, std::to_string(V.SpillBytes));
   if (Measure == SpillMeasure::LocalBytes)
     cell(V.LocalBytes, shortNumber(V.LocalBytes));
-  cell(V.Efficiency, V.Efficiency > 0 ? shortNumber(V.Efficiency) : Dash);
-  cell(V.Utilization, V.Utilization > 0 ? shortNumber(V.Utilization) : Dash);
+  cell(V.Efficiency, shortNumber(V.Efficiency), V.Efficiency > 0);
+  cell(V.Utilization, shortNumber(V.Utilization), V.Utilization > 0);
   OS << "<td class=\"text\">" << htmlText(fateText(V)) << "</td></tr>\n";
 }
 

@@ -64,6 +64,7 @@ private:
   void printAxes();
   void printFront();
   void printPoint(const ShownVariant &V);
+  void printName(const ShownVariant &V);
 
   SpillMeasure Measure;
   llvm::StringRef Id;
@@ -126,6 +127,9 @@ void PlanePlot::printPoint(const ShownVariant &V) {
      << "\"><title>" << htmlText(Said) << "</title>"
      << llvm::formatv("<circle class=\"hit\" cx=\"{0:F2}%\" cy=\"{1:F1}\" r=\"11\"/>", x(V), y(V))
      << glyph(V, x(V), y(V)) << "</g>\n";
+}
+
+void PlanePlot::printName(const ShownVariant &V) {
   if (!V.Chosen && V.Fate != VariantFate::Default)
     return;
   // Away from the other name.
@@ -151,6 +155,8 @@ std::string PlanePlot::print() {
   printFront();
   for (const ShownVariant *V : Points)
     printPoint(*V);
+  for (const ShownVariant *V : Points)
+    printName(*V);
   OS << "</svg>\n";
   return std::move(Text);
 }

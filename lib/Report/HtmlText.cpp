@@ -5,6 +5,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace carve;
@@ -76,7 +77,7 @@ KernelNameParts carve::kernelNameParts(llvm::StringRef Demangled) {
   return {Name.take_front(End), Name.drop_front(End)};
 }
 
-/// \p Name with an opportunity to break after each `::`, cut between characters.
+/// \p Name with an opportunity to break after each `::` and `_`, cut between characters.
 static std::string breakableName(llvm::StringRef Name, size_t Most) {
   std::string To, Ellipsis;
   if (Name.size() > Most) {
@@ -86,8 +87,8 @@ static std::string breakableName(llvm::StringRef Name, size_t Most) {
     Ellipsis = "\xE2\x80\xA6";
   }
   while (!Name.empty()) {
-    size_t At = Name.find("::");
-    size_t Length = At == llvm::StringRef::npos ? Name.size() : At + 2;
+    size_t At = Name.find_first_of("_:");
+    size_t Length = std::min(Name.find_first_not_of("_:", At), Name.size());
     To += htmlText(Name.take_front(Length));
     Name = Name.drop_front(Length);
     if (!Name.empty())

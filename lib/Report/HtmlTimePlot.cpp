@@ -33,8 +33,11 @@ std::vector<Step> stepsOf(const KernelReport &K, llvm::ArrayRef<ShownVariant> Va
   std::vector<Step> Steps;
   std::vector<ConcurrencyLevel> Levels = K.Levels;
   llvm::sort(Levels, [](const auto &A, const auto &B) { return A.MaxRegs < B.MaxRegs; });
-  double From = K.LeastRegs;
+  // A level holds up to its last register count, and so does the first, of one count alone.
+  double From = K.LeastRegs ? K.LeastRegs - 1 : 0;
   for (const ConcurrencyLevel &L : Levels) {
+    if (L.MaxRegs <= From)
+      continue;
     Steps.push_back({From, double(L.MaxRegs), L.Occupancy, L.BlocksPerSm});
     From = L.MaxRegs;
   }

@@ -198,10 +198,10 @@ class Page:
         self.browser.events = [e for e in self.browser.events if e.get("sessionId") != self.session]
         return self.complaints, self.requests
 
-    def screenshot(self, path, height=None):
-        """The whole page, or its first `height` pixels."""
+    def screenshot(self, path, height):
+        """The first `height` pixels of the page."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": height or size["height"], "scale": 1}
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1}
         data = self.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))

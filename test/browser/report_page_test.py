@@ -78,6 +78,15 @@ class PageTest(unittest.TestCase):
                 itself = self.pages[name].resolve().as_uri()
                 self.assertEqual([r for r in requests if r != itself and r != "data:,"], [])
 
+    def test_bars_have_one_scale(self):
+        for width in (360, 1280):
+            page = self.open(width=width)
+            bars = page.evaluate("[...document.querySelectorAll('.bars svg')].map(s => "
+                                 "[s.clientWidth, s.querySelector('rect').getBoundingClientRect().width])")
+            (place, before), (other_place, after) = bars
+            self.assertEqual(place, other_place)
+            self.assertAlmostEqual(after / before, 0.9, delta=0.01)
+
     def test_the_policy_forbids_requests(self):
         page = self.open()
         outcome = page.evaluate("fetch('http://localhost:9/x').then(() => 'sent', e => 'refused')")
@@ -120,13 +129,14 @@ class PageTest(unittest.TestCase):
     def test_variants_are_sorted_with_what_was_not_timed_last(self):
         page = self.open()
         page.evaluate("document.querySelector('#k0 details').open = true")
-        heading = "#k0 .variants thead th:nth-child(2) button"
-        page.click(heading)
-        page.click(heading)
-        times = page.evaluate("[...document.querySelectorAll('#k0 .variants tbody tr')]"
-                              ".map(r => Number(r.cells[1].dataset.v))")
-        self.assertEqual(times, sorted(times))
-        self.assertEqual(len(times), 13)
+        for reverse in (False, True):
+            page.click("#k0 .variants thead th:nth-child(2) button")
+            times = page.evaluate("[...document.querySelectorAll('#k0 .variants tbody tr')]"
+                                  ".map(r => r.cells[1].dataset.v)")
+            self.assertEqual(times[-4:], ["unknown"] * 4)
+            known = [float(t) for t in times[:-4]]
+            self.assertEqual(known, sorted(known, reverse=reverse))
+            self.assertEqual(len(known), 9)
 
     def test_filters(self):
         page = self.open()

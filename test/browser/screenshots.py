@@ -38,7 +38,10 @@ def main():
                             "--format=html", "-o", page_file], check=True)
         for width in (360, 1280):
             with browser.open(page_file, width=width) as page:
-                height = page.evaluate(END.format(options.sections)) if options.sections else None
+                height = options.sections and page.evaluate(END.format(options.sections))
+                height = height or page.evaluate("document.documentElement.scrollHeight")
+                page.resize(width, height)  # What lies beyond the window is not always drawn.
+                page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
                 page.screenshot(f"{options.prefix}-{width}.png", height)
 
 

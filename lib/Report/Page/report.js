@@ -15,10 +15,12 @@
   };
   const compare = (a, b) =>
     typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true });
+  const unknown = (key) => Number.isNaN(key);
   const sortBy = (table, column, direction) => {
     const body = table.tBodies[0];
     const rows = [...body.rows].map((row) => [keyOf(row, column), row]);
-    rows.sort((a, b) => direction * compare(a[0], b[0]));
+    rows.sort(([a], [b]) =>
+      unknown(a) || unknown(b) ? unknown(a) - unknown(b) : direction * compare(a, b));
     body.append(...rows.map((pair) => pair[1]));
     [...table.tHead.rows[0].cells].forEach((cell, index) =>
       cell.setAttribute("aria-sort",
@@ -31,8 +33,9 @@
       cell.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => {
         const before = cell.getAttribute("aria-sort");
-        // Of numbers people look for the largest first.
-        const first = cell.classList.contains("number") ? -1 : 1;
+        // Of most numbers people look for the largest first.
+        const falls = cell.classList.contains("number") && !cell.classList.contains("rising");
+        const first = falls ? -1 : 1;
         sortBy(table, column, before === "none" ? first : before === "ascending" ? -1 : 1);
       });
     });

@@ -201,6 +201,12 @@ TEST(HtmlReport, LevelsOfUnitsHaveTheirPlace) {
   EXPECT_TRUE(P.says("l10: 0.981 [0.975, 0.990] of the time"));
   EXPECT_TRUE(P.says("l5: no kernel that matters gets other code"));
   EXPECT_TRUE(P.says("1.020 [1.010,1.031] times as fast"));
+
+  R.Kernels[0].Variant = "r168-l10";
+  EXPECT_TRUE(
+      Page(R).says(", before the file got <a href=\"#levels\">register-usage level 10</a>"));
+  R.Kernels[0].Variant = "l10";
+  EXPECT_TRUE(Page(R).says("tuned kernels together, at <a href=\"#levels\">"));
 }
 
 TEST(HtmlReport, FilesHaveNoSpills) {

@@ -32,6 +32,8 @@ TEST(HtmlText, LongNamesAreCutBetweenCharacters) {
   EXPECT_EQ(kernelNameHtml("ns::k(int)", 9, "#k0"),
             "<span class=\"base\"><a href=\"#k0\">ns::<wbr/>k</a></span><span "
             "class=\"signature\">(int)</span>");
+  EXPECT_EQ(kernelNameHtml("_a__b_", 9), "<span class=\"base\">_<wbr/>a__<wbr/>b_</span><span "
+                                         "class=\"signature\"></span>");
   std::string Cut = kernelNameHtml("aä(int)", 2);
   EXPECT_EQ(Cut, "<span class=\"base\">a\u2026</span><span class=\"signature\">(i\u2026</span>");
 }
