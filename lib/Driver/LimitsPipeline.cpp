@@ -2,7 +2,7 @@
 
 #include "Driver/CountedMetrics.h"
 #include "Driver/Flags.h"
-#include "Report/TextReport.h"
+#include "Report/ReportWords.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -8,9 +8,6 @@
 
 namespace carve {
 
-/// A person's words for a reason that is an identifier, such as `in-no-unit`; any other as it is.
-std::string reasonText(llvm::StringRef Reason);
-
 /// One line of result, then a table: kernel, share of GPU time, registers, occupancy and spills
 /// before and after, speedup with its interval, and why a kernel stayed. \p Width is the
 /// terminal's, in columns; kernel names are shortened to fit.
