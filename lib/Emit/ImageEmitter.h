@@ -34,6 +34,9 @@ public:
   /// What was done with each kernel that a decision spoke of.
   std::vector<EmittedKernel> takeKernels() { return std::move(Kernels); }
 
+  /// What the kernels of the emitted image take, spills included; empty where none was emitted.
+  std::vector<KernelResources> takeResources() { return std::move(Resources); }
+
 private:
   struct Taken {
     const Decision *Chosen;
@@ -70,6 +73,7 @@ private:
   std::map<std::string, Taken> Decisions;          ///< Likewise; those that may still stand.
   std::map<unsigned, PtxModule> Flavours;
   std::vector<EmittedKernel> Kernels;
+  std::vector<KernelResources> Resources;
 };
 
 } // namespace carve

@@ -60,6 +60,8 @@ llvm::Error runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &C
 llvm::Error runMerge(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve diff [--format=text|json] [--exit-code] BEFORE AFTER`
 llvm::Error runDiff(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve export --as=launch-bounds|maxnreg|patch|flags [options] [KERNEL...]`
+llvm::Error runExport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve check [--format=text|json|junit|sarif] [-o FILE] [tolerances] BASE NEW`
 llvm::Error runCheck(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve evaluate SWEEP.tsv [--budget=N] [--effort=0..3] [--arch=sm_90] [--format=text|json]`

@@ -65,6 +65,10 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
         [--max-regs-increase=N] [--max-occupancy-loss=PERCENT] [--max-time-increase=PERCENT]
         [--across] [--strict] BASE NEW
                       whether kernels became worse from one profile or report to another
+  export --as=launch-bounds|maxnreg|patch|flags [-o FILE] [--format=text|json|cmake|make]
+         [--profile=FILE] [--report=FILE|latest] [--dir=PROJECT] [--arch=sm_90]
+         [--max-threads=N] [--verify|--no-verify] [KERNEL...]
+                      the decisions without carve-nvcc: as a patch, or as options for nvcc
   evaluate SWEEP.tsv [--budget=12] [--effort=0..3] [--arch=sm_90] [--format=text|json]
                       what the search finds on a table of measurements; needs no GPU
   store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
@@ -118,6 +122,7 @@ constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
     {"merge", runMerge},
     {"diff", runDiff},
     {"check", runCheck},
+    {"export", runExport},
     {"store", runStore},
     {"evaluate", runEvaluate}};
 
