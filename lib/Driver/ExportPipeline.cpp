@@ -338,6 +338,10 @@ llvm::Expected<ExportOutcome> Exporter::run() {
   for (ExportItem &Item : Job.Items)
     Out.Kernels.push_back(std::move(Item.Out));
   llvm::append_range(Out.Notes, Job.Notes);
+  if (Verifier)
+    llvm::append_range(Out.Notes, Verifier->otherKernels());
+  llvm::sort(Out.Notes);
+  Out.Notes.erase(llvm::unique(Out.Notes), Out.Notes.end());
   return Out;
 }
 

@@ -137,26 +137,27 @@ std::optional<std::string> conditionOf(const TemplateParameter &P, llvm::StringR
 class TemplateCaps {
 public:
   explicit TemplateCaps(const KernelPlace &Place) : Place(Place) {}
-  void add(llvm::StringRef Kernel, std::optional<unsigned> Cap) {
+  void add(llvm::StringRef Kernel, unsigned Cap, bool Decided) {
     Caps.emplace(parseKernelName(Kernel).Arguments, Cap);
+    Undecided |= !Decided;
   }
   bool uniform() const {
-    return llvm::all_of(Caps, [&](const auto &C) { return C.second == Caps.begin()->second; });
+    return !Undecided &&
+           llvm::all_of(Caps, [&](const auto &C) { return C.second == Caps.begin()->second; });
   }
-  /// `N == 4 ? 40 : 255`: what is not decided keeps all registers.
+  /// `N == 4 ? 40 : N == 8 ? 32 : 255`.
   llvm::Expected<std::string> expression() const;
 
 private:
   const KernelPlace &Place;
-  std::map<std::vector<std::string>, std::optional<unsigned>> Caps; ///< By arguments.
+  std::map<std::vector<std::string>, unsigned> Caps; ///< By arguments.
+  bool Undecided = false;
 };
 
 llvm::Expected<std::string> TemplateCaps::expression() const {
   const size_t Count = Place.Template.size();
   std::string Text;
   for (const auto &[Arguments, Cap] : Caps) {
-    if (!Cap)
-      continue;
     if (Arguments.size() != Count)
       return malformed("its instantiations are decided differently, and a parameter pack or an "
                        "outer template stands in the way of an expression that tells them apart");
@@ -172,7 +173,7 @@ llvm::Expected<std::string> TemplateCaps::expression() const {
                          Arguments[I] + "' apart");
       Condition += (Condition.empty() ? "" : " && ") + *One;
     }
-    Text += Condition + " ? " + std::to_string(*Cap) + " : ";
+    Text += Condition + " ? " + std::to_string(Cap) + " : ";
   }
   return Text + "255";
 }
@@ -192,6 +193,15 @@ std::string plainText(const AttributeForm &F, const KernelPlace &Place) {
   return "__launch_bounds__(" + llvm::join(Arguments, ", ") + ")";
 }
 
+/// What an instantiation without a decision is capped at: as many registers as it has, since ptxas
+/// makes other code of more. There is no value that means no cap.
+unsigned defaultRegs(const ExportImage &I, llvm::StringRef Mangled) {
+  for (const KernelResources &R : I.Record.Kernels)
+    if (R.Name == Mangled && R.RegsPerThread)
+      return R.RegsPerThread;
+  return 255;
+}
+
 /// The caps of all instantiations of the definition that the units have.
 llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) {
   const KernelPlace &Place = G.File->Kernels[G.Place];
@@ -199,7 +209,7 @@ llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) 
   std::set<std::string> Decided;
   for (size_t Index : G.Items) {
     const ExportItem &Item = Job.Items[Index];
-    Caps.add(Item.Out.Kernel, Item.Forms[G.Form].Cap);
+    Caps.add(Item.Out.Kernel, Item.Forms[G.Form].Cap, /*Decided=*/true);
     Decided.insert(Item.Out.Kernel);
   }
   for (const ExportUnit &U : Job.Units)
@@ -212,7 +222,7 @@ llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) 
         if (!Own)
           llvm::consumeError(Own.takeError());
         else if (Own->first == G.File && Own->second == G.Place)
-          Caps.add(Name, std::nullopt);
+          Caps.add(Name, defaultRegs(I, Entry.Name), /*Decided=*/false);
       }
   return Caps;
 }

@@ -104,6 +104,9 @@ public:
   std::map<size_t, CodeComparison> compare(const PatchedProject &Patched,
                                            const std::vector<size_t> &Items);
 
+  /// Of the last comparison: what became of kernels that nothing is decided of, for a person.
+  std::vector<std::string> otherKernels() const;
+
 private:
   struct Code {
     KernelResources Resources; ///< Spills included.
@@ -116,6 +119,8 @@ private:
   llvm::Expected<std::vector<ImageCode>> plainCode(size_t UnitIndex, const PatchedProject &Patched);
   llvm::Error mirror(const PatchedProject &Patched, const std::string &Into) const;
   bool sourceChanged(size_t UnitIndex);
+  void compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
+                     const std::vector<ImageCode> &Plain);
   CodeComparison compareKernel(const ExportItem &Item, const Code &Tuned, const Code &Plain);
 
   ExportJob &Job;
@@ -124,6 +129,7 @@ private:
   std::string DevicesDir;
   std::map<size_t, std::vector<ImageCode>> Tuned;
   std::map<size_t, bool> Changed;
+  std::map<size_t, std::set<std::string>> Others; ///< That get other code, by unit.
 };
 
 } // namespace carve

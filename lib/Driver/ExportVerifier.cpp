@@ -254,6 +254,34 @@ CodeComparison ExportVerifier::compareKernel(const ExportItem &Item, const Code 
           textOf(Plain.Resources) + ", tuned " + textOf(Wanted.Resources) + Changed};
 }
 
+/// Options for a file, and attributes of templates, reach kernels that nothing is decided of.
+void ExportVerifier::compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
+                                   const std::vector<ImageCode> &Plain) {
+  std::set<std::string> &Names = Others[UnitIndex];
+  Names.clear();
+  std::set<std::string> Decided;
+  for (const ExportItem &Item : Job.Items)
+    if (Item.Unit == UnitIndex)
+      Decided.insert(Item.Out.Kernel);
+  for (auto [A, B] : llvm::zip_equal(Wanted, Plain))
+    for (const auto &[Name, K] : A)
+      if (auto New = B.find(Name);
+          !Decided.count(Name) && New != B.end() && New->second.CodeDigest != K.CodeDigest)
+        Names.insert(Name);
+  if (!Names.empty() && sourceChanged(UnitIndex))
+    Names.clear();
+}
+
+std::vector<std::string> ExportVerifier::otherKernels() const {
+  std::vector<std::string> Notes;
+  for (const auto &[UnitIndex, Names] : Others)
+    if (!Names.empty())
+      Notes.push_back(
+          Job.Units[UnitIndex].Record.Source +
+          ": kernels without a decision get other code too: " + llvm::join(Names, "; "));
+  return Notes;
+}
+
 std::map<size_t, CodeComparison> ExportVerifier::compare(const PatchedProject &Patched,
                                                          const std::vector<size_t> &Items) {
   std::map<size_t, CodeComparison> Out;
@@ -270,6 +298,7 @@ std::map<size_t, CodeComparison> ExportVerifier::compare(const PatchedProject &P
         Out[Index] = {CodeMatch::NotVerified, Why};
       continue;
     }
+    compareOthers(UnitIndex, **Wanted, *Plain);
     for (size_t Index : Own) {
       const ExportItem &Item = Job.Items[Index];
       const ImageCode &A = (**Wanted)[Item.Image], &B = (*Plain)[Item.Image];

@@ -205,12 +205,11 @@ GainEstimate carve::estimateGain(const VariantSetting &Decided,
 }
 
 std::string GainEstimate::text() const {
-  std::string Gain =
-      Decided ? speedup(*Decided) + " times as fast" : "a gain that was not measured";
   if (Same)
-    return "nothing of " + Gain;
+    return Decided ? "nothing of " + speedup(*Decided) + " times as fast" : "nothing";
   if (!Decided || !Exported)
-    return "not measured, at stake: " + Gain;
+    return Decided ? "not measured, at stake: " + speedup(*Decided) + " times as fast"
+                   : "not measured, and neither was the gain";
   std::string Text;
   llvm::raw_string_ostream(Text) << llvm::format(
       "%.1f %% of the time, by variants timed: %s instead of %s times as fast",

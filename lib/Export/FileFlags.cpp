@@ -59,9 +59,11 @@ FileOptions carve::chooseFileOptions(const std::vector<FileKernel> &Kernels) {
   FileOptions Best;
   auto Total = [&](const FileOptions &O) {
     double Sum = 0;
-    // Where no share is known, each kernel weighs the same.
-    for (const FileKernel &K : Kernels)
-      Sum += (K.Share > 0 ? K.Share : 1e-3) * expectedRatio(K, O.settingOf(K));
+    // Of kernels that no report knows the decided ones weigh the same, the others nothing.
+    for (const FileKernel &K : Kernels) {
+      double Weight = K.Share > 0 ? K.Share : K.Decided.isDefault() ? 0 : 1e-3;
+      Sum += Weight * expectedRatio(K, O.settingOf(K));
+    }
     return Sum;
   };
   double Least = Total(Best);
