@@ -351,10 +351,14 @@ llvm::Expected<ExportOutcome> carve::exportDecisions(const ExportOptions &Option
                                                      const Toolchain *T, llvm::StringRef WhyNoTools,
                                                      CommandRunner &Runner,
                                                      llvm::StringRef DevicesDir) {
-  ExportJob Job{Options, Store, {}, {}, {}, {}};
+  ExportJob Job{Options, Store, {}, {}, {}, {}, {}};
   std::optional<ExportVerifier> Verifier;
   if (T && Options.Verify)
     Verifier.emplace(Job, *T, Runner, DevicesDir);
+  if (Verifier)
+    Job.CapLikeDefault = [&](const ExportImage &I, llvm::StringRef Mangled) {
+      return Verifier->capLikeDefault(I, Mangled);
+    };
   std::string Why = Options.Verify ? WhyNoTools.str() : "not asked for";
   return Exporter(Options, Verifier ? &*Verifier : nullptr, std::move(Why), DevicesDir.str(), Job)
       .run();

@@ -97,6 +97,13 @@ llvm::Expected<std::pair<SourceFile *, size_t>> carve::locateKernel(ExportJob &J
                    (Ambiguous ? " that it alone fits" : ""));
 }
 
+unsigned carve::defaultRegs(const ExportImage &I, llvm::StringRef Mangled) {
+  for (const KernelResources &R : I.Record.Kernels)
+    if (R.Name == Mangled && R.RegsPerThread)
+      return R.RegsPerThread;
+  return 255;
+}
+
 void carve::locateItems(ExportJob &Job) {
   for (ExportItem &Item : Job.Items) {
     const ExportUnit &U = Job.Units[Item.Unit];
@@ -193,15 +200,6 @@ std::string plainText(const AttributeForm &F, const KernelPlace &Place) {
   return "__launch_bounds__(" + llvm::join(Arguments, ", ") + ")";
 }
 
-/// What an instantiation without a decision is capped at: as many registers as it has, since ptxas
-/// makes other code of more. There is no value that means no cap.
-unsigned defaultRegs(const ExportImage &I, llvm::StringRef Mangled) {
-  for (const KernelResources &R : I.Record.Kernels)
-    if (R.Name == Mangled && R.RegsPerThread)
-      return R.RegsPerThread;
-  return 255;
-}
-
 /// The caps of all instantiations of the definition that the units have.
 llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) {
   const KernelPlace &Place = G.File->Kernels[G.Place];
@@ -222,7 +220,10 @@ llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) 
         if (!Own)
           llvm::consumeError(Own.takeError());
         else if (Own->first == G.File && Own->second == G.Place)
-          Caps.add(Name, defaultRegs(I, Entry.Name), /*Decided=*/false);
+          Caps.add(Name,
+                   Job.CapLikeDefault ? Job.CapLikeDefault(I, Entry.Name)
+                                      : defaultRegs(I, Entry.Name),
+                   /*Decided=*/false);
       }
   return Caps;
 }

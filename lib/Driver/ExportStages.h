@@ -7,6 +7,7 @@
 #include "Export/UnifiedDiff.h"
 #include "Ptx/PtxModule.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -63,7 +64,12 @@ struct ExportJob {
   std::map<std::string, std::unique_ptr<SourceFile>> Files; ///< By path.
   std::vector<ExportItem> Items;
   std::vector<std::string> Notes;
+  /// The cap with which an entry without a decision keeps its code; empty: nothing can be tried.
+  std::function<unsigned(const ExportImage &, llvm::StringRef)> CapLikeDefault = {};
 };
+
+/// What CapLikeDefault would answer where nothing can be tried: the registers that the entry has.
+unsigned defaultRegs(const ExportImage &I, llvm::StringRef Mangled);
 
 /// Reads the units of the project and the decisions that hold for their kernels.
 llvm::Error collectDecisions(ExportJob &Job);
@@ -104,6 +110,10 @@ public:
   std::map<size_t, CodeComparison> compare(const PatchedProject &Patched,
                                            const std::vector<size_t> &Items);
 
+  /// A cap with which ptxas makes the default's code of an entry: ptxas makes other code of most
+  /// caps, even above the registers that it takes, and there is none that means no cap.
+  unsigned capLikeDefault(const ExportImage &I, llvm::StringRef Mangled);
+
   /// Of the last comparison: what became of kernels that nothing is decided of, for a person.
   std::vector<std::string> otherKernels() const;
 
@@ -129,6 +139,7 @@ private:
   std::string DevicesDir;
   std::map<size_t, std::vector<ImageCode>> Tuned;
   std::map<size_t, bool> Changed;
+  std::map<std::pair<const ExportImage *, std::string>, unsigned> LikeDefault;
   std::map<size_t, std::set<std::string>> Others; ///< That get other code, by unit.
 };
 

@@ -254,6 +254,33 @@ CodeComparison ExportVerifier::compareKernel(const ExportItem &Item, const Code 
           textOf(Plain.Resources) + ", tuned " + textOf(Wanted.Resources) + Changed};
 }
 
+unsigned ExportVerifier::capLikeDefault(const ExportImage &I, llvm::StringRef Mangled) {
+  unsigned &Cap = LikeDefault[{&I, Mangled.str()}];
+  if (Cap)
+    return Cap;
+  Cap = defaultRegs(I, Mangled);
+  std::string Name = profileName(Mangled);
+  auto CodeOf = [&](const llvm::StringMap<unsigned> &Caps) -> std::string {
+    llvm::Expected<std::string> Text = I.Ptx.withRegisterCaps(Caps);
+    llvm::Expected<Assembled> A =
+        Text ? assemble(T, Runner, *Text, I.Record.PtxasOptions) : Text.takeError();
+    ImageCode Code;
+    llvm::Error E = A ? readCode(A->CubinBytes, A->Kernels, Code) : A.takeError();
+    if (E)
+      logLine(llvm::toString(std::move(E)));
+    return Code[Name].CodeDigest;
+  };
+  const std::string Default = CodeOf({});
+  // In units of 8, as registers are given, ptxas is most likely to leave the code alone.
+  for (unsigned Tried : {Cap, (Cap / 8 + 1) * 8, 255u}) {
+    llvm::StringMap<unsigned> Caps;
+    Caps[Mangled] = Tried;
+    if (!Default.empty() && CodeOf(Caps) == Default)
+      return Cap = Tried;
+  }
+  return Cap;
+}
+
 /// Options for a file, and attributes of templates, reach kernels that nothing is decided of.
 void ExportVerifier::compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
                                    const std::vector<ImageCode> &Plain) {

@@ -204,6 +204,13 @@ const KernelPlace *carve::findDefinition(const KernelName &Name, llvm::ArrayRef<
   return Ambiguous ? nullptr : Best;
 }
 
+unsigned carve::definitionLine(llvm::StringRef Source, llvm::StringRef Kernel) {
+  std::vector<KernelPlace> Places = findKernels(Source);
+  bool Ambiguous = false;
+  const KernelPlace *P = findDefinition(parseKernelName(Kernel), Places, Ambiguous);
+  return P ? P->Line : 0;
+}
+
 bool carve::declaresSame(const KernelPlace &Declared, const KernelPlace &Definition) {
   if (Declared.IsDefinition || Declared.Name.back() != Definition.Name.back() ||
       Declared.IsTemplate != Definition.IsTemplate ||

@@ -33,6 +33,10 @@ KernelName parseKernelName(llvm::StringRef Name);
 const KernelPlace *findDefinition(const KernelName &Name, llvm::ArrayRef<KernelPlace> Places,
                                   bool &Ambiguous);
 
+/// The line of the definition of \p Kernel, named as in a profile, in \p Source; 0 where none is
+/// found.
+unsigned definitionLine(llvm::StringRef Source, llvm::StringRef Kernel);
+
 /// Whether \p Declared may declare what \p Definition defines.
 bool declaresSame(const KernelPlace &Declared, const KernelPlace &Definition);
 

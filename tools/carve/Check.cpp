@@ -1,6 +1,7 @@
 #include "Commands.h"
 #include "Driver/Clock.h"
 #include "Driver/Flags.h"
+#include "Export/KernelNames.h"
 #include "Report/CheckReport.h"
 #include "Report/JsonReport.h"
 #include "Support/Error.h"
@@ -107,6 +108,20 @@ static llvm::Expected<CheckOptions> readOptions(llvm::ArrayRef<std::string> Args
   return O;
 }
 
+/// Finds the kernels that are worse in their sources, below the working directory.
+static void findLines(CheckOutcome &Outcome) {
+  for (KernelCheck &K : Outcome.Kernels)
+    for (CheckedKernel *Side : {&K.Before, &K.After}) {
+      if (!K.regressed() || Side->Source.empty())
+        continue;
+      llvm::Expected<std::string> Text = readFile(Side->Source);
+      if (Text)
+        Side->Line = definitionLine(*Text, Side->Kernel);
+      else
+        llvm::consumeError(Text.takeError()); // Checked elsewhere than it was built.
+    }
+}
+
 static llvm::Error check(llvm::ArrayRef<std::string> Args) {
   llvm::Expected<CheckOptions> O = readOptions(Args);
   if (!O)
@@ -121,6 +136,7 @@ static llvm::Error check(llvm::ArrayRef<std::string> Args) {
   if (Outcome.Kernels.empty() && !Before->empty())
     return usageError("carve check: " + O->Before + " and " + O->After +
                       " have no kernel in common");
+  findLines(Outcome);
   constexpr decltype(&printCheckText) Printers[] = {printCheckText, printCheckJson, printCheckJUnit,
                                                     printCheckSarif};
   CheckDocument Of{O->Before, O->After, utcNow(), CARVE_VERSION};

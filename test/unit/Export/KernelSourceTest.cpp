@@ -179,3 +179,8 @@ TEST(KernelNames, SpecialisationsGoBeforeTheirTemplate) {
   EXPECT_EQ(lineOf(Source, "void k<4, float>(float*)"), 4);
   EXPECT_EQ(lineOf(Source, "k(float*)"), 5);
 }
+
+TEST(KernelNames, LineOfADefinition) {
+  EXPECT_EQ(definitionLine("\n__global__ void\nk(int a) {}", "k(int)"), 3u);
+  EXPECT_EQ(definitionLine("__global__ void k(int a);", "k(int)"), 0u);
+}
