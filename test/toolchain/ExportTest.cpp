@@ -156,7 +156,8 @@ TEST_F(Export, PatchedSourceIsTheTunedCode) {
   ImageKernels Plain = kernelsOf("plain.o");
   ASSERT_EQ(Plain.size(), Tuned.size());
   // The instantiation that nothing is decided of keeps its code too.
-  EXPECT_NE(read("src/k.cu").find("M == 1 && __is_same(T, double)"), std::string::npos);
+  EXPECT_NE(read("src/k.cu").find("static_cast<long long>(M) == 1 && __is_same(T, double) ? "),
+            std::string::npos);
   for (const auto &[Name, K] : Tuned) {
     if (Name.find("made") == std::string::npos) {
       EXPECT_EQ(K.CodeDigest, Plain[Name].CodeDigest) << Name;
@@ -240,6 +241,13 @@ TEST_F(Export, GuardCatchesAPlantedSpill) {
     EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
   };
   Tune("base.yaml");
+  // The store's own decisions, and the last report for what is lost.
+  CommandResult Exported = carve({"export", "--as=patch"});
+  EXPECT_TRUE(Exported.succeeded()) << Exported.Stderr;
+  EXPECT_NE(Exported.Stdout.find("+__global__ void __maxnreg__(64) bulky("), std::string::npos)
+      << Exported.Stdout << log();
+  for (const char *Line : {"code     same code\n", "loses    nothing of 1."})
+    EXPECT_NE(Exported.Stdout.find(Line), std::string::npos) << Exported.Stdout;
   Tune("again.yaml");
   CommandResult R = carve({"check", "base.yaml", "again.yaml"});
   EXPECT_EQ(R.ExitStatus, 0) << R.Stdout << R.Stderr;
