@@ -311,6 +311,7 @@ llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> P
       continue;
     for (const auto &[Kernel, T] : Decisions)
       Kernels.push_back({Kernel, Image.Arch, T.Chosen->Variant, ""});
+    Resources = std::move(A->Kernels);
     return std::move(A->CubinBytes);
   }
   return std::string();

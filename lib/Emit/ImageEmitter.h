@@ -34,6 +34,9 @@ public:
   /// What was done with each kernel that a decision spoke of.
   std::vector<EmittedKernel> takeKernels() { return std::move(Kernels); }
 
+  /// What the kernels of the emitted image take, spills included; empty where none was emitted.
+  std::vector<KernelResources> takeResources() { return std::move(Resources); }
+
 private:
   struct Taken {
     const Decision *Chosen;
@@ -71,6 +74,7 @@ private:
   std::map<unsigned, PtxModule> Flavours;          ///< By front-end cap.
   std::map<unsigned, std::string> FlavourFaults;   ///< Why there is none; likewise.
   std::vector<EmittedKernel> Kernels;
+  std::vector<KernelResources> Resources;
 };
 
 } // namespace carve

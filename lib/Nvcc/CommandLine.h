@@ -80,6 +80,11 @@ std::vector<std::string> relinkArguments(const CommandLine &C,
                                          const llvm::StringMap<std::string> &ObjectOf,
                                          llvm::StringRef Path);
 
+/// Arguments that compile \p Source, an input of \p C, alone and to the object \p Path; no depfile
+/// is written.
+std::vector<std::string> compileOneArguments(const CommandLine &C, llvm::StringRef Source,
+                                             llvm::StringRef Path);
+
 /// \p C's arguments with `-maxrregcount=\p Cap` in force and the output at \p Path; a cap already
 /// given is replaced, never repeated.
 std::vector<std::string> withRegisterCap(const CommandLine &C, unsigned Cap, llvm::StringRef Path);

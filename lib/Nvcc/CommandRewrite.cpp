@@ -80,4 +80,21 @@ std::vector<std::string> relinkArguments(const CommandLine &C,
   return joinArguments(Kept);
 }
 
+std::vector<std::string> compileOneArguments(const CommandLine &C, StringRef Source,
+                                             StringRef Path) {
+  std::vector<Argument> Kept;
+  bool Compiles = false;
+  for (Argument &A : splitArguments(C.Expanded)) {
+    if (A.is(Effect::Dependency) || A.is(Effect::Output) || spells(A, "-link") ||
+        spells(A, "-shared") || (A.Is == Argument::Kind::Input && A.Value != Source))
+      continue;
+    Compiles |= spells(A, "-c") || spells(A, "-dc") || spells(A, "-dw");
+    Kept.push_back(std::move(A));
+  }
+  if (!Compiles)
+    Kept.push_back({Argument::Kind::Option, findOption("-c"), "", {"-c"}, {}});
+  addOption(Kept, "-o", Path);
+  return joinArguments(Kept);
+}
+
 } // namespace carve

@@ -6,6 +6,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace carve;
 namespace json = llvm::json;
 
@@ -51,6 +53,27 @@ std::string spillText(const Evidence &E) {
   return valuesText(*E.DefaultSpillBytes, *E.TunedSpillBytes);
 }
 
+std::string occupancyText(const Evidence &E) {
+  if (!E.DefaultOccupancy || !E.TunedOccupancy)
+    return "";
+  auto Percent = [](double Share) { return std::lround(Share * 100); };
+  return valuesText(Percent(*E.DefaultOccupancy), Percent(*E.TunedOccupancy)) + " %";
+}
+
+/// Of a launch: the default's in the traced run, and what the ratio makes of it.
+std::string launchText(const Decision &D) {
+  const Evidence E = D.Basis.value_or(Evidence());
+  if (!E.LaunchNs || *E.LaunchNs <= 0)
+    return "";
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  OS << llvm::format("%.4g", *E.LaunchNs / 1e3);
+  if (!D.Variant.isDefault() && E.Pairs)
+    OS << llvm::format(" > %.4g", *E.LaunchNs * E.Ratio / 1e3);
+  OS << " us";
+  return Text;
+}
+
 /// What is compared of an entry, by name; what it does not say is empty.
 std::vector<std::pair<llvm::StringLiteral, std::string>> propertiesOf(const Decision &D) {
   std::vector<std::pair<llvm::StringLiteral, std::string>> Properties = {
@@ -60,6 +83,8 @@ std::vector<std::pair<llvm::StringLiteral, std::string>> propertiesOf(const Deci
   Properties.insert(Properties.end(),
                     {{"registers", Known ? valuesText(E.DefaultRegs, E.TunedRegs) : ""},
                      {"spill bytes", spillText(E)},
+                     {"occupancy", occupancyText(E)},
+                     {"launch", launchText(D)},
                      {"speedup", speedupText(E)},
                      {"reason", E.Reason},
                      {"device", E.Device},
@@ -100,6 +125,9 @@ json::Object entryJson(const Decision &D) {
   auto Number = [](const std::optional<unsigned> &N) {
     return N ? json::Value(*N) : json::Value(nullptr);
   };
+  auto Measure = [](const std::optional<double> &N) {
+    return N ? json::Value(*N) : json::Value(nullptr);
+  };
   O["cap"] = Number(D.Variant.Cap);
   O["frontend-cap"] = Number(D.Variant.FrontEndCap);
   O["smem-spilling"] = D.Variant.SmemSpilling;
@@ -128,6 +156,9 @@ json::Object entryJson(const Decision &D) {
                                {"tuned-regs", E.TunedRegs},
                                {"default-spill-bytes", Number(E.DefaultSpillBytes)},
                                {"tuned-spill-bytes", Number(E.TunedSpillBytes)},
+                               {"default-occupancy", Measure(E.DefaultOccupancy)},
+                               {"tuned-occupancy", Measure(E.TunedOccupancy)},
+                               {"launch-ns", Measure(E.LaunchNs)},
                                {"reason", json::fixUTF8(E.Reason)}};
   return O;
 }

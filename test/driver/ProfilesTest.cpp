@@ -79,3 +79,43 @@ TEST_F(ProfilesTest, DiffNeedsTwoProfiles) {
   EXPECT_EQ(E.Status, 1);
   EXPECT_NE(E.Stderr.find("none.yaml"), std::string::npos) << E.Stderr;
 }
+
+TEST_F(ProfilesTest, CheckEndsAsTheComparisonDoes) {
+  auto Entry = [](const std::string &Kernel, int Spill) {
+    return "  - kernel: \"" + Kernel +
+           "\"\n    variant: {cap: 40}\n    evidence: {ratio: 0.8, ratio-low: 0.8, ratio-high: "
+           "0.8, "
+           "pairs: 9, default-regs: 88, tuned-regs: 40, tuned-spill-bytes: " +
+           std::to_string(Spill) + "}\n";
+  };
+  writeProfile("a.yaml", "kernels:\n" + Entry("k", 0));
+  writeProfile("b.yaml", "kernels:\n" + Entry("k", 64));
+  Ended E = carve({"check", "a.yaml", "b.yaml"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_NE(E.Stdout.find("spill-increase: 64 bytes more"), std::string::npos) << E.Stdout;
+  EXPECT_EQ(E.Stderr, "");
+  EXPECT_EQ(carve({"check", "a.yaml", "a.yaml"}).Status, 0);
+  EXPECT_EQ(carve({"check", "--max-spill-increase=64", "a.yaml", "b.yaml"}).Status, 0);
+  EXPECT_EQ(carve({"check", "--max-spill-increase=off", "a.yaml", "b.yaml"}).Status, 0);
+  // A file for a server, and the text for a person beside it.
+  E = carve({"check", "--format=sarif", "-o", "out.sarif", "a.yaml", "b.yaml"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_NE(E.Stdout.find("1 regression(s)"), std::string::npos) << E.Stdout;
+  EXPECT_NE(read("work/out.sarif").find("\"version\": \"2.1.0\""), std::string::npos);
+}
+
+TEST_F(ProfilesTest, CheckThatCannotCompareSaysSo) {
+  writeProfile("a.yaml", "kernels:\n" + entry("k", 40));
+  writeProfile("other.yaml", "kernels:\n" + entry("m", 40));
+  write("work/bad.json", "{\"carve-report\": 99}");
+  for (const Words &Arguments :
+       {Words{"a.yaml"}, Words{"a.yaml", "none.yaml"}, Words{"a.yaml", "bad.json"},
+        Words{"a.yaml", "other.yaml"}, Words{"--max-time-increase=much", "a.yaml", "a.yaml"}}) {
+    Words All = {"check"};
+    All.insert(All.end(), Arguments.begin(), Arguments.end());
+    Ended E = carve(All);
+    EXPECT_EQ(E.Status, 2) << E.Stdout;
+    EXPECT_EQ(E.Stdout, "");
+    EXPECT_EQ(E.Stderr.find("carve: error: "), 0u) << E.Stderr;
+  }
+}

@@ -33,6 +33,18 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
+/// Exit status 2: nothing could be compared.
+class CannotCompare : public llvm::ErrorInfo<CannotCompare> {
+public:
+  static char ID;
+  explicit CannotCompare(std::string Message) : Message(std::move(Message)) {}
+  void log(llvm::raw_ostream &OS) const override { OS << Message; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+private:
+  std::string Message;
+};
+
 /// `carve metrics [options] FILE.cu|FILE.ptx|FILE.cubin [-- nvcc options]`,
 /// `carve metrics --count [options] -- COMMAND...`
 llvm::Error runMetrics(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
@@ -50,6 +62,10 @@ llvm::Error runExplain(llvm::ArrayRef<std::string> Args, const CommandContext &C
 llvm::Error runMerge(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve diff [--format=text|json] [--exit-code] BEFORE AFTER`
 llvm::Error runDiff(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve export --as=launch-bounds|maxnreg|patch|flags [options] [KERNEL...]`
+llvm::Error runExport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve check [--format=text|json|junit|sarif] [-o FILE] [tolerances] BASE NEW`
+llvm::Error runCheck(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve evaluate SWEEP.tsv [--budget=N] [--effort=0..3] [--arch=sm_90] [--format=text|json]`
 llvm::Error runEvaluate(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve search --space SPACE [options] -- COMPILER...`

@@ -64,6 +64,14 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       several profiles as one, for a team
   diff [--format=text|json] [--exit-code] BEFORE AFTER
                       what differs between two profiles
+  check [--format=text|json|junit|sarif] [-o FILE] [--max-spill-increase=BYTES]
+        [--max-regs-increase=N] [--max-occupancy-loss=PERCENT] [--max-time-increase=PERCENT]
+        [--across] [--strict] BASE NEW
+                      whether kernels became worse from one profile or report to another
+  export --as=launch-bounds|maxnreg|patch|flags [-o FILE] [--format=text|json|cmake|make]
+         [--profile=FILE] [--report=FILE|latest] [--dir=PROJECT] [--arch=sm_90]
+         [--max-threads=N] [--verify|--no-verify] [KERNEL...]
+                      the decisions without carve-nvcc: as a patch, or as options for nvcc
   evaluate SWEEP.tsv [--budget=12] [--effort=0..3] [--arch=sm_90] [--format=text|json]
                       what the search finds on a table of measurements; needs no GPU
   store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
@@ -116,6 +124,8 @@ constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
     {"explain", runExplain},
     {"merge", runMerge},
     {"diff", runDiff},
+    {"check", runCheck},
+    {"export", runExport},
     {"store", runStore},
     {"evaluate", runEvaluate}};
 
@@ -134,7 +144,7 @@ llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Con
 
 /// Prints what failed. Ends as a signal would have where one asked us to stop.
 int reportFailure(llvm::Error E) {
-  int Signal = 0;
+  int Signal = 0, Status = 1;
   llvm::handleAllErrors(
       std::move(E),
       [&](const Unsupported &U) {
@@ -144,7 +154,9 @@ int reportFailure(llvm::Error E) {
                      << (Signal ? "interrupted" : U.reason() + ": " + U.detail()) << "\n";
       },
       [](const Differs &) {},
-      [](const llvm::ErrorInfoBase &Info) {
+      [&](const llvm::ErrorInfoBase &Info) {
+        if (Info.isA<CannotCompare>())
+          Status = 2;
         std::string Message = Info.message();
         llvm::StringRef Text = Message;
         Text.consume_front("carve: ");
@@ -154,7 +166,7 @@ int reportFailure(llvm::Error E) {
     ::signal(Signal, SIG_DFL);
     ::raise(Signal);
   }
-  return 1;
+  return Status;
 }
 
 } // namespace

@@ -27,6 +27,9 @@ static Decision tuned(std::string Kernel, unsigned Cap, double Ratio) {
   E.TunedRegs = Cap;
   E.DefaultSpillBytes = 0;
   E.TunedSpillBytes = 16;
+  E.DefaultOccupancy = 0.25;
+  E.TunedOccupancy = 0.5;
+  E.LaunchNs = 100000;
   return D;
 }
 
@@ -35,6 +38,7 @@ static ProfileDiff sampleDiff() {
   A.Kernels = {tuned("changed(int)", 64, 0.8), tuned("same()", 64, 0.8)};
   B.Kernels = {tuned("changed(int)", 80, 0.5), tuned("same()", 64, 0.8), tuned("new()", 40, 0.8)};
   B.Kernels[0].Basis->Device = "NVIDIA H100";
+  B.Kernels[0].Basis->TunedOccupancy = 0.25;
   B.Kernels[2].Digest.reset();
   B.Kernels[2].Basis.reset();
   B.Kernels[2].Arch.clear();
@@ -48,6 +52,8 @@ TEST(DiffReport, TextForAPerson) {
             "changed    changed(int) on sm_90\n"
             "    setting      cap 64 -> cap 80\n"
             "    registers    88 > 64 -> 88 > 80\n"
+            "    occupancy    25 > 50 % -> 25 %\n"
+            "    launch       100 > 80 us -> 100 > 50 us\n"
             "    speedup      1.250 [1.176,1.333] of 9 pairs -> 2.000 [1.818,2.222] of 9 pairs\n"
             "    device       NVIDIA H200 -> NVIDIA H100\n"
             "added      new() on any architecture\n"
@@ -64,6 +70,8 @@ TEST(DiffReport, ToldWholeWhereOneSideHasIt) {
             "    setting      cap 64\n"
             "    registers    88 > 64\n"
             "    spill bytes  0 > 16\n"
+            "    occupancy    25 > 50 %\n"
+            "    launch       100 > 80 us\n"
             "    speedup      1.250 [1.176,1.333] of 9 pairs\n"
             "    device       NVIDIA H200\n"
             "    toolkit      13.0.88\n"

@@ -1,0 +1,146 @@
+/// \file
+/// The stages of exportDecisions() in their order, and the records between them.
+#pragma once
+
+#include "Driver/ExportPipeline.h"
+#include "Export/KernelNames.h"
+#include "Export/UnifiedDiff.h"
+#include "Ptx/PtxModule.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace carve {
+
+/// An image of a unit, with what was decided for its kernels.
+struct ExportImage {
+  UnitImage Record;
+  PtxModule Ptx;
+  std::vector<KernelPlace> Preprocessed; ///< Kernels of the text that cicc read; empty: not kept.
+};
+
+struct ExportUnit {
+  Unit Record;
+  Profile Decisions;  ///< That count for it.
+  std::string Source; ///< Absolute.
+  std::vector<ExportImage> Images;
+};
+
+/// A source that is or may be edited.
+struct SourceFile {
+  std::string Path, Relative; ///< Absolute, and below the project's root.
+  std::string Text;
+  std::vector<KernelPlace> Kernels;
+};
+
+/// One tuned kernel in one image.
+struct ExportItem {
+  size_t Unit = 0, Image = 0;
+  std::string Mangled;
+  Decision Chosen;
+  ExportedKernel Out;
+  SourceFile *File = nullptr; ///< Null: not found, Out.Reason says why.
+  size_t Place = 0;           ///< Index of the definition among its kernels.
+  std::vector<AttributeForm> Forms;
+};
+
+/// The tuned kernels of one definition, which get one attribute: of several architectures, of
+/// several units, instantiations of one template.
+struct ExportGroup {
+  std::vector<size_t> Items;
+  SourceFile *File = nullptr;
+  size_t Place = 0;
+  size_t Forms = 0; ///< How many of the items' forms all of them have.
+  size_t Form = 0;  ///< The one that is written.
+};
+
+/// Everything that the stages pass on.
+struct ExportJob {
+  const ExportOptions &Options;
+  UnitStore &Store;
+  std::vector<ExportUnit> Units;
+  std::map<std::string, std::unique_ptr<SourceFile>> Files; ///< By path.
+  std::vector<ExportItem> Items;
+  std::vector<std::string> Notes;
+  /// The cap with which an entry without a decision keeps its code; empty: nothing can be tried.
+  std::function<unsigned(const ExportImage &, llvm::StringRef)> CapLikeDefault = {};
+};
+
+/// What CapLikeDefault would answer where nothing can be tried: the registers that the entry has.
+unsigned defaultRegs(const ExportImage &I, llvm::StringRef Mangled);
+
+/// Reads the units of the project and the decisions that hold for their kernels.
+llvm::Error collectDecisions(ExportJob &Job);
+
+/// The file at \p Path, read at first; fails where it is not below the root or cannot be read.
+llvm::Expected<SourceFile *> sourceFile(ExportJob &Job, llvm::StringRef Path);
+
+/// Finds the definition of each item in the sources; says in Out.Reason why where it does not.
+void locateItems(ExportJob &Job);
+
+/// Finds the definition of the entry \p Mangled of an image. Fails with what a person has to know.
+llvm::Expected<std::pair<SourceFile *, size_t>>
+locateKernel(ExportJob &Job, const ExportUnit &U, const ExportImage &I, llvm::StringRef Mangled);
+
+/// The attribute of \p G as it is written, in its chosen form. Fails where one attribute cannot say
+/// what the items have.
+llvm::Expected<std::string> attributeText(ExportJob &Job, const ExportGroup &G);
+
+/// The edits that put \p Text on the definition of \p G, and on declarations that have an attribute
+/// already, by file.
+std::map<SourceFile *, std::vector<SourceEdit>> attributeEdits(ExportJob &Job, const ExportGroup &G,
+                                                               llvm::StringRef Text);
+
+/// What plain nvcc is to compile.
+struct PatchedProject {
+  std::map<std::string, std::string> Files;                ///< Text by path below the root.
+  std::map<std::string, std::vector<std::string>> Options; ///< More words, by absolute source.
+};
+
+/// Compiles units plainly and compares with the tuned code.
+class ExportVerifier {
+public:
+  ExportVerifier(ExportJob &Job, const Toolchain &T, CommandRunner &Runner,
+                 llvm::StringRef DevicesDir)
+      : Job(Job), T(T), Runner(Runner), DevicesDir(DevicesDir) {}
+
+  /// The comparison of each item that is in \p Items, all of one patched project.
+  std::map<size_t, CodeComparison> compare(const PatchedProject &Patched,
+                                           const std::vector<size_t> &Items);
+
+  /// A cap with which ptxas makes the default's code of an entry: ptxas makes other code of most
+  /// caps, even above the registers that it takes, and there is none that means no cap.
+  unsigned capLikeDefault(const ExportImage &I, llvm::StringRef Mangled);
+
+  /// Of the last comparison: what became of kernels that nothing is decided of, for a person.
+  std::vector<std::string> otherKernels() const;
+
+private:
+  struct Code {
+    KernelResources Resources; ///< Spills included.
+    std::string CodeDigest;
+  };
+  using ImageCode = std::map<std::string, Code>; ///< By profile name.
+
+  llvm::Expected<const std::vector<ImageCode> *> tunedCode(size_t UnitIndex);
+  llvm::Expected<ImageCode> tunedImage(const ExportUnit &U, const ExportImage &I);
+  llvm::Expected<std::vector<ImageCode>> plainCode(size_t UnitIndex, const PatchedProject &Patched);
+  llvm::Error mirror(const PatchedProject &Patched, const std::string &Into) const;
+  bool sourceChanged(size_t UnitIndex);
+  void compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
+                     const std::vector<ImageCode> &Plain);
+  CodeComparison compareKernel(const ExportItem &Item, const Code &Tuned, const Code &Plain);
+
+  ExportJob &Job;
+  const Toolchain &T;
+  CommandRunner &Runner;
+  std::string DevicesDir;
+  std::map<size_t, std::vector<ImageCode>> Tuned;
+  std::map<size_t, bool> Changed;
+  std::map<std::pair<const ExportImage *, std::string>, unsigned> LikeDefault;
+  std::map<size_t, std::set<std::string>> Others; ///< That get other code, by unit.
+};
+
+} // namespace carve

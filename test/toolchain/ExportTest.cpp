@@ -1,0 +1,266 @@
+// carve export: the patch makes of plain nvcc what the decisions make of carve-nvcc, in sources of
+// every shape, and the guard over profiles of real compiles.
+#include "BuiltTools.h"
+
+#include "Store/Profile.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Program.h"
+
+using namespace carve;
+
+namespace {
+
+class Export : public BuiltToolsTest {
+protected:
+  /// Writes a profile that pins the caps, by name.
+  void pin(std::initializer_list<std::pair<const char *, const char *>> Kernels) {
+    std::string Text = "carve-profile: 1\nkernels:\n";
+    for (const auto &[Name, Variant] : Kernels)
+      Text += std::string("  - kernel: \"") + Name + "\"\n    variant: {" + Variant + "}\n";
+    write("profile.yaml", Text);
+  }
+  Words withProfile(Words Arguments) {
+    Arguments.insert(Arguments.begin(), "export");
+    Arguments.push_back("--profile=profile.yaml");
+    return Arguments;
+  }
+  /// What `code` says of each kernel of an export, by the name before its parameters.
+  std::map<std::string, std::string> codes(const Words &Arguments) {
+    Words Json = withProfile(Arguments);
+    Json.push_back("--format=json");
+    CommandResult R = carve(Json);
+    std::map<std::string, std::string> Codes;
+    auto Parsed = llvm::json::parse(R.Stdout);
+    if (!Parsed) {
+      ADD_FAILURE() << llvm::toString(Parsed.takeError()) << R.Stdout << R.Stderr << log();
+      return Codes;
+    }
+    for (const llvm::json::Value &K : *Parsed->getAsObject()->getArray("kernels")) {
+      const llvm::json::Object &O = *K.getAsObject();
+      std::string Reason = O.getString("reason")->str();
+      Codes[O.getString("kernel")->split('(').first.str()] =
+          Reason.empty() ? O.getString("code")->str() : Reason;
+      Written[O.getString("kernel")->split('(').first.str()] = O.getString("written")->str();
+    }
+    return Codes;
+  }
+  /// Exports and applies the patch, by git and by patch alike.
+  void apply(const Words &Arguments) {
+    Words All = withProfile(Arguments);
+    All.push_back("-o");
+    All.push_back("export.patch");
+    CommandResult R = carve(All);
+    ASSERT_TRUE(R.succeeded()) << R.Stdout << R.Stderr << log();
+    CommandResult Check = run({"git", "apply", "--check", "export.patch"});
+    EXPECT_TRUE(Check.succeeded()) << Check.Stderr << read("export.patch");
+    if (llvm::sys::findProgramByName("patch"))
+      R = run({"patch", "-p1", "--binary", "-i", "export.patch"});
+    else
+      R = run({"git", "apply", "export.patch"});
+    EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr << read("export.patch");
+  }
+
+  std::map<std::string, std::string> Written;
+  const Words Archs = {"-arch=sm_90", "--no-compress"};
+};
+
+/// A kernel body that wants about 90 registers.
+constexpr char Mix[] = R"(#pragma once
+template <int Values> __device__ __forceinline__ void mix(double *Y, const double *X, int N) {
+  double A[Values];
+#pragma unroll
+  for (int I = 0; I < Values; ++I)
+    A[I] = X[(threadIdx.x * Values + I) % N];
+  for (int Round = 0; Round < N; ++Round)
+#pragma unroll
+    for (int I = 0; I < Values; ++I)
+      A[I] = A[(I + 1) % Values] * 1.0625 + A[I];
+#pragma unroll
+  for (int I = 0; I < Values; ++I)
+    Y[threadIdx.x * Values + I] = A[I];
+}
+)";
+
+/// CRLF, a tab and a byte beyond ASCII, which have to stay.
+constexpr char Header[] =
+    "#pragma once\r\n#include \"mix.cuh\"\r\n\r\nnamespace app {\r\n"
+    "// h\xc3\xa9\r\n"
+    "static __global__ void\tinHeader(double *Y, const double *X, int N) {\r\n"
+    "\tmix<40>(Y, X, N);\r\n}\r\n}\r\n";
+
+constexpr char Source[] = R"(#include "app/kernels.cuh"
+#define MAKE(NAME) __global__ void NAME(double *Y, const double *X, int N) { mix<40>(Y, X, N); }
+MAKE(made)
+typedef double Real;
+__global__ void over(Real *Y, const Real *X, int N) { mix<40>(Y, X, N); }
+__global__ void over(Real *Y, const Real *X) { mix<36>(Y, X, 7); }
+enum class Mode { A, B };
+template <int V, Mode M, typename T>
+__global__ void shaped(T *Y, const T *X, int N) { mix<V>((double *)Y, (double *)X, N); }
+template __global__ void shaped<40, Mode::A, double>(double *, const double *, int);
+template __global__ void shaped<40, Mode::B, double>(double *, const double *, int);
+template __global__ void shaped<44, Mode::B, float>(float *, const float *, int);
+namespace {
+#ifdef NEVER
+__global__ void hidden(float *Y) {
+#else
+__global__ void hidden(double *Y, const double *X, int N) {
+#endif
+  mix<40>(Y, X, N);
+}
+} // namespace
+void run(double *Y) {
+  app::inHeader<<<1, 32>>>(Y, Y, 4);
+  hidden<<<1, 32>>>(Y, Y, 4);
+}
+extern "C" __global__ void last(double *Y, const double *X, int N) { mix<40>(Y, X, N); })";
+
+} // namespace
+
+TEST_F(Export, PatchedSourceIsTheTunedCode) {
+  write(".git/keep", ""); // The project's root, above the directory of the build.
+  write("include/app/mix.cuh", Mix);
+  write("include/app/kernels.cuh", Header);
+  write("src/k.cu", Source);
+  pin({{"app::inHeader(double*, double const*, int)", "cap: 48"},
+       {"made(double*, double const*, int)", "cap: 48"},
+       {"over(double*, double const*, int)", "cap: 56"},
+       {"over(double*, double const*)", "cap: 40"},
+       {"void shaped<40, (Mode)0, double>(double*, double const*, int)", "cap: 64"},
+       {"void shaped<44, (Mode)1, float>(float*, float const*, int)", "cap: 48"},
+       {"(anonymous namespace)::hidden(double*, double const*, int)", "cap: 40"},
+       {"last", "cap: 72"}});
+  const Words Tail = {"-O3", "-Iinclude", "-c", "src/k.cu", "-o"};
+  Words Compile = Archs;
+  Compile.insert(Compile.end(), Tail.begin(), Tail.end());
+  Compile.push_back("k.o");
+  build(Compile, {"CARVE_PROFILE=profile.yaml"});
+  ImageKernels Tuned = kernelsOf("k.o");
+
+  std::map<std::string, std::string> Codes = codes({"--as=patch"});
+  for (const char *Name : {"app::inHeader", "over", "void shaped<40, ", "last"})
+    EXPECT_EQ(Codes[Name], "same code") << Name << log();
+  EXPECT_EQ(Written["app::inHeader"], "__maxnreg__(48)");
+  EXPECT_EQ(Codes["made"], "at src/k.cu:3 no definition of it is spelled: a macro makes it, or the "
+                           "source has changed since it was compiled");
+  apply({"--as=patch"});
+  EXPECT_EQ(read("include/app/kernels.cuh").size(), sizeof(Header) - 1 + 16);
+  EXPECT_NE(read("include/app/kernels.cuh")
+                .find("void\t__maxnreg__(48) inHeader(double *Y, const "
+                      "double *X, int N) {\r\n\tmix"),
+            std::string::npos);
+  EXPECT_EQ(read("src/k.cu").back(), '}');
+  Compile.back() = "plain.o";
+  buildPlain(Compile);
+  ImageKernels Plain = kernelsOf("plain.o");
+  ASSERT_EQ(Plain.size(), Tuned.size());
+  // The instantiation that nothing is decided of keeps its code too.
+  EXPECT_NE(read("src/k.cu").find("static_cast<long long>(M) == 1 && __is_same(T, double) ? "),
+            std::string::npos);
+  for (const auto &[Name, K] : Tuned) {
+    if (Name.find("made") == std::string::npos) {
+      EXPECT_EQ(K.CodeDigest, Plain[Name].CodeDigest) << Name;
+    }
+  }
+}
+
+TEST_F(Export, LaunchBoundsAndOptions) {
+  write("three.cu", read("three.cu"));
+  pin({{"bulky(double*, double const*, int)", "cap: 64"},
+       {"bounded(double*, double const*, int)", "cap: 32"},
+       {"steady(double*, double const*, int)", "frontend-cap: 32"}});
+  Words Compile = Archs;
+  Compile.insert(Compile.end(), {"-O3", "-c", "three.cu", "-o", "three.o"});
+  build(Compile, {"CARVE_PROFILE=profile.yaml"});
+  std::map<std::string, std::string> Codes = codes({"--as=launch-bounds", "--max-threads=128"});
+  EXPECT_EQ(Written["bulky"], "__launch_bounds__(128, 8)");
+  EXPECT_EQ(Written["bounded"], "__launch_bounds__(1024, 2)");
+  EXPECT_EQ(Codes["bounded"], "same code");
+  EXPECT_EQ(Codes["steady"], "no attribute says frontend-cap 32");
+  // What is written can be applied, and the registers are those of the decision.
+  apply({"--as=launch-bounds", "--max-threads=128"});
+  EXPECT_NE(read("three.cu").find("__launch_bounds__(1024, 2) bounded("), std::string::npos);
+  buildPlain(Compile);
+  ImageKernels Plain = kernelsOf("three.o");
+  EXPECT_EQ(Plain[Bulky].Resources.RegsPerThread, 64u);
+  EXPECT_EQ(Plain[Bounded].Resources.RegsPerThread, 32u);
+
+  // The source is not the one that was compiled any more.
+  CommandResult R = carve(withProfile({"--as=maxnreg", "bulky"}));
+  EXPECT_NE(R.Stdout.find("code     same code"), std::string::npos) << "its attribute is replaced\n"
+                                                                    << R.Stdout << R.Stderr;
+  std::string Edited = read("three.cu");
+  Edited.replace(Edited.find("mix<40>"), 7, "mix<41>");
+  write("three.cu", Edited);
+  R = carve(withProfile({"--as=maxnreg", "bulky"}));
+  EXPECT_NE(R.Stdout.find("the source has changed since it was compiled for tuning"),
+            std::string::npos)
+      << R.Stdout << R.Stderr;
+  EXPECT_EQ(read("three.cu"), Edited) << "the user's file is never touched";
+}
+
+TEST_F(Export, OptionsForFiles) {
+  pin({{"bulky(double*, double const*, int)", "cap: 64"}});
+  Words Compile = Archs;
+  Compile.insert(Compile.end(), {"-O3", "-c", "three.cu", "-o", "three.o"});
+  build(Compile, {"CARVE_PROFILE=profile.yaml"});
+  EXPECT_EQ(codes({"--as=flags"})["bulky"], "same code");
+  EXPECT_EQ(Written["bulky"], "-Xptxas=-maxrregcount=64");
+  CommandResult R = carve(withProfile({"--as=flags", "--format=make", "--no-verify"}));
+  EXPECT_NE(R.Stdout.find("\nthree.o: NVCCFLAGS += -Xptxas=-maxrregcount=64\n"), std::string::npos)
+      << R.Stdout << R.Stderr;
+  EXPECT_NE(R.Stdout.find("not verified: not asked for"), std::string::npos) << R.Stdout;
+}
+
+TEST_F(Export, WithoutADecisionItSaysSo) {
+  Words Compile = Archs;
+  Compile.insert(Compile.end(), {"-O3", "-c", "three.cu", "-o", "three.o"});
+  build(Compile);
+  CommandResult R = carve({"export", "--as=patch"});
+  EXPECT_EQ(R.ExitStatus, 1);
+  EXPECT_NE(R.Stderr.find("is tuned: every decision is the default, or does not hold"),
+            std::string::npos)
+      << R.Stderr;
+  R = carve({"export", "--as=patch", "nothere"});
+  EXPECT_EQ(R.ExitStatus, 1);
+  EXPECT_NE(R.Stderr.find("has a kernel 'nothere'"), std::string::npos) << R.Stderr;
+  R = carve({"export"});
+  EXPECT_NE(R.Stderr.find("--as is missing"), std::string::npos) << R.Stderr;
+  R = carve({"export", "--as=patch", "--dir=/"}, {"CARVE_STORE=" + path("empty")});
+  EXPECT_NE(R.Stderr.find("was compiled by carve-nvcc with the store"), std::string::npos)
+      << R.Stderr;
+}
+
+TEST_F(Export, GuardCatchesAPlantedSpill) {
+  auto Tune = [&](const std::string &Profile) {
+    build({"-O3", "-arch=sm_90", "three.cu", "-o", "app"});
+    const std::string Samples = CARVE_TEST_INPUTS "/samples/three.samples";
+    CommandResult R =
+        carve({"tune", "--samples=" + Samples, "--profile=" + Profile, "--", "./app"});
+    EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  };
+  Tune("base.yaml");
+  // The store's own decisions, and the last report for what is lost.
+  CommandResult Exported = carve({"export", "--as=patch"});
+  EXPECT_TRUE(Exported.succeeded()) << Exported.Stderr;
+  EXPECT_NE(Exported.Stdout.find("+__global__ void __maxnreg__(64) bulky("), std::string::npos)
+      << Exported.Stdout << log();
+  for (const char *Line : {"code     same code\n", "loses    nothing of 1."})
+    EXPECT_NE(Exported.Stdout.find(Line), std::string::npos) << Exported.Stdout;
+  Tune("again.yaml");
+  CommandResult R = carve({"check", "base.yaml", "again.yaml"});
+  EXPECT_EQ(R.ExitStatus, 0) << R.Stdout << R.Stderr;
+  // Two values more in the kernel that is tuned to 64 registers: it spills more there.
+  std::string Source = read("three.cu");
+  Source.replace(Source.find("mix<40>"), 7, "mix<42>");
+  write("three.cu", Source);
+  Tune("new.yaml");
+  R = carve({"check", "base.yaml", "new.yaml"});
+  EXPECT_EQ(R.ExitStatus, 1) << R.Stdout << R.Stderr;
+  EXPECT_NE(R.Stdout.find("spill-increase: "), std::string::npos) << R.Stdout;
+  EXPECT_NE(R.Stdout.find("1 regression(s)"), std::string::npos) << R.Stdout;
+  R = carve({"check", "--format=sarif", "base.yaml", "new.yaml"});
+  unsigned Line = 1 + llvm::StringRef(Source).take_front(Source.find("mix<42>")).count('\n');
+  EXPECT_NE(R.Stdout.find("\"startLine\": " + std::to_string(Line)), std::string::npos) << R.Stdout;
+}

@@ -1,0 +1,163 @@
+#include "Commands.h"
+#include "Driver/Clock.h"
+#include "Driver/Flags.h"
+#include "Export/KernelNames.h"
+#include "Report/CheckReport.h"
+#include "Report/JsonReport.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace carve;
+
+char CannotCompare::ID;
+
+/// A profile, or a tuning's report as JSON.
+static llvm::Expected<std::vector<CheckedKernel>> readKernels(const std::string &Path) {
+  llvm::Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  if (llvm::StringRef(*Text).ltrim().starts_with("{")) {
+    llvm::Expected<TuningReport> R = parseJsonReport(*Text, Path);
+    return R ? checkedKernels(*R) : llvm::Expected<std::vector<CheckedKernel>>(R.takeError());
+  }
+  llvm::Expected<Profile> P = parseProfile(*Text, Path);
+  return P ? checkedKernels(*P) : llvm::Expected<std::vector<CheckedKernel>>(P.takeError());
+}
+
+/// `off`, or a number of \p Unit from 0.
+static llvm::Error readTolerance(llvm::StringRef Name, const std::string &Text,
+                                 llvm::StringRef Unit, std::optional<double> &Out) {
+  if (Text.empty())
+    return llvm::Error::success();
+  double Value = 0;
+  if (Text == "off") {
+    Out.reset();
+    return llvm::Error::success();
+  }
+  llvm::StringRef Digits = Text;
+  if (Unit == "percent")
+    Digits.consume_back("%");
+  if (Digits.getAsDouble(Value) || !(Value >= 0) || Value > 1e9)
+    return usageError("carve check: " + Name + " is '" + Text + "', expected off or a number of " +
+                      Unit + " from 0");
+  Out = Value;
+  return llvm::Error::success();
+}
+
+namespace {
+
+struct CheckOptions {
+  CheckTolerances Allowed;
+  unsigned Format = 0;
+  std::string Output, Before, After;
+};
+
+} // namespace
+
+static llvm::Error readTolerances(CheckTolerances &T, const std::string &Regs,
+                                  const std::string &Spill, const std::string &Occupancy,
+                                  const std::string &Time) {
+  std::optional<double> Values[] = {std::nullopt, T.SpillIncrease, *T.OccupancyLoss * 100,
+                                    *T.TimeIncrease * 100};
+  if (llvm::Error E = readTolerance("--max-regs-increase", Regs, "registers", Values[0]))
+    return E;
+  if (llvm::Error E = readTolerance("--max-spill-increase", Spill, "bytes", Values[1]))
+    return E;
+  if (llvm::Error E = readTolerance("--max-occupancy-loss", Occupancy, "percent", Values[2]))
+    return E;
+  if (llvm::Error E = readTolerance("--max-time-increase", Time, "percent", Values[3]))
+    return E;
+  auto Whole = [](const std::optional<double> &V) {
+    return V ? std::optional<unsigned>(static_cast<unsigned>(*V)) : std::nullopt;
+  };
+  auto Share = [](const std::optional<double> &V) {
+    return V ? std::optional<double>(*V / 100) : std::nullopt;
+  };
+  T.RegsIncrease = Whole(Values[0]);
+  T.SpillIncrease = Whole(Values[1]);
+  T.OccupancyLoss = Share(Values[2]);
+  T.TimeIncrease = Share(Values[3]);
+  return llvm::Error::success();
+}
+
+static llvm::Expected<CheckOptions> readOptions(llvm::ArrayRef<std::string> Args) {
+  CheckOptions O;
+  std::string Regs, Spill, Occupancy, Time;
+  Flags F("carve check");
+  F.choice("--format", {"text", "json", "junit", "sarif"}, O.Format);
+  F.text("-o", O.Output);
+  F.text("--max-regs-increase", Regs);
+  F.text("--max-spill-increase", Spill);
+  F.text("--max-occupancy-loss", Occupancy);
+  F.text("--max-time-increase", Time);
+  F.flag("--across", O.Allowed.Across);
+  F.flag("--strict", O.Allowed.Strict);
+  std::vector<std::string> Paths, Rest;
+  if (llvm::Error E = F.parse(Args, Paths, Rest))
+    return E;
+  Paths.insert(Paths.end(), Rest.begin(), Rest.end());
+  if (Paths.size() != 2)
+    return usageError("carve check: " + llvm::Twine(Paths.size()) +
+                      " file(s), expected: carve check BASE NEW");
+  O.Before = Paths[0];
+  O.After = Paths[1];
+  if (llvm::Error E = readTolerances(O.Allowed, Regs, Spill, Occupancy, Time))
+    return E;
+  return O;
+}
+
+/// Finds the kernels that are worse in their sources, below the working directory.
+static void findLines(CheckOutcome &Outcome) {
+  for (KernelCheck &K : Outcome.Kernels)
+    for (CheckedKernel *Side : {&K.Before, &K.After}) {
+      if (!K.regressed() || Side->Source.empty())
+        continue;
+      llvm::Expected<std::string> Text = readFile(Side->Source);
+      if (Text)
+        Side->Line = definitionLine(*Text, Side->Kernel);
+      else
+        llvm::consumeError(Text.takeError()); // Checked elsewhere than it was built.
+    }
+}
+
+static llvm::Error check(llvm::ArrayRef<std::string> Args) {
+  llvm::Expected<CheckOptions> O = readOptions(Args);
+  if (!O)
+    return O.takeError();
+  llvm::Expected<std::vector<CheckedKernel>> Before = readKernels(O->Before);
+  if (!Before)
+    return Before.takeError();
+  llvm::Expected<std::vector<CheckedKernel>> After = readKernels(O->After);
+  if (!After)
+    return After.takeError();
+  CheckOutcome Outcome = checkKernels(*Before, *After, O->Allowed);
+  if (Outcome.Kernels.empty() && !Before->empty())
+    return usageError("carve check: " + O->Before + " and " + O->After +
+                      " have no kernel in common");
+  findLines(Outcome);
+  constexpr decltype(&printCheckText) Printers[] = {printCheckText, printCheckJson, printCheckJUnit,
+                                                    printCheckSarif};
+  CheckDocument Of{O->Before, O->After, utcNow(), CARVE_VERSION};
+  std::string Text = Printers[O->Format](Outcome, Of);
+  if (O->Output.empty())
+    llvm::outs() << Text;
+  else if (llvm::Error E = writeFileAtomically(O->Output, Text))
+    return E;
+  // A file for a server is no message for a person.
+  if (!O->Output.empty() && O->Format)
+    llvm::outs() << printCheckText(Outcome, Of);
+  if (Outcome.count(CheckVerdict::Regressed))
+    return llvm::make_error<Differs>();
+  return llvm::Error::success();
+}
+
+llvm::Error carve::runCheck(llvm::ArrayRef<std::string> Args, const CommandContext &) {
+  return llvm::handleErrors(
+      check(Args),
+      [](std::unique_ptr<Differs> E) -> llvm::Error { return llvm::Error(std::move(E)); },
+      [](const llvm::ErrorInfoBase &E) -> llvm::Error {
+        return llvm::make_error<CannotCompare>(E.message());
+      });
+}

@@ -1,0 +1,153 @@
+#include "Commands.h"
+#include "Driver/ExportPipeline.h"
+#include "Driver/Flags.h"
+#include "Report/ExportReport.h"
+#include "Report/JsonReport.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+#include "Support/Log.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace carve;
+
+namespace {
+
+enum Format { Text, Json, CMake, Make };
+
+struct ExportWords {
+  unsigned As = 0, Format = Text;
+  std::string Output, Profile, Report, Dir = ".";
+  bool Verify = false, NoVerify = false;
+  ExportOptions Options;
+};
+
+} // namespace
+
+static llvm::Expected<ExportWords> readWords(llvm::ArrayRef<std::string> Args) {
+  ExportWords W;
+  W.As = ~0u;
+  Flags F("carve export");
+  F.choice("--as", {"launch-bounds", "maxnreg", "patch", "flags"}, W.As);
+  F.choice("--format", {"text", "json", "cmake", "make"}, W.Format);
+  F.text("-o", W.Output);
+  F.text("--profile", W.Profile);
+  F.text("--report", W.Report);
+  F.text("--dir", W.Dir);
+  F.text("--arch", W.Options.Arch);
+  F.number("--max-threads", W.Options.MaxThreads, 1, 1024);
+  F.flag("--verify", W.Verify);
+  F.flag("--no-verify", W.NoVerify);
+  std::vector<std::string> Rest;
+  if (llvm::Error E = F.parse(Args, W.Options.Kernels, Rest))
+    return E;
+  W.Options.Kernels.insert(W.Options.Kernels.end(), Rest.begin(), Rest.end());
+  if (W.As == ~0u)
+    return usageError(
+        "carve export: --as is missing, expected --as=launch-bounds, maxnreg, patch or flags");
+  W.Options.As = static_cast<ExportForm>(W.As);
+  if (W.Format >= CMake && W.Options.As != ExportForm::Flags)
+    return usageError(
+        "carve export: --format=" + llvm::Twine(W.Format == CMake ? "cmake" : "make") +
+        " is for --as=flags, expected text or json");
+  if (W.Verify && W.NoVerify)
+    return usageError("carve export: --verify and --no-verify, expected one of them");
+  W.Options.Verify = !W.NoVerify;
+  return W;
+}
+
+/// The report that was asked for; without a word the last one, if there is one.
+static llvm::Expected<std::optional<TuningReport>> readReport(const std::string &File, GetEnv Env) {
+  if (!File.empty() && File != "latest") {
+    llvm::Expected<std::string> Text = readFile(File);
+    llvm::Expected<TuningReport> R = Text ? parseJsonReport(*Text, File) : Text.takeError();
+    return R ? llvm::Expected<std::optional<TuningReport>>(std::move(*R)) : R.takeError();
+  }
+  llvm::Expected<TuningReport> R = lastReport(Env);
+  if (R)
+    return std::optional<TuningReport>(std::move(*R));
+  if (!File.empty())
+    return R.takeError();
+  logLine(llvm::toString(R.takeError()));
+  return std::nullopt;
+}
+
+static std::string printed(const ExportOutcome &Outcome, unsigned Format) {
+  switch (Format) {
+  case Json:
+    return printExportJson(Outcome);
+  case CMake:
+    return printExportCMake(Outcome);
+  case Make:
+    return printExportMake(Outcome);
+  default:
+    return printExportText(Outcome);
+  }
+}
+
+/// Prints what was made. Fails where nothing was.
+static llvm::Error deliver(const ExportOutcome &Outcome, const ExportWords &W) {
+  if (Outcome.Kernels.empty()) {
+    std::string Notes;
+    for (const std::string &Note : Outcome.Notes)
+      Notes += "\n  " + Note;
+    return usageError("carve export: no kernel below " + Outcome.Project +
+                      " is tuned: every decision is the default, or does not hold" + Notes);
+  }
+  if (!Outcome.exported()) {
+    llvm::errs() << printExportSummary(Outcome);
+    return usageError("carve export: nothing of the " + llvm::Twine(Outcome.Kernels.size()) +
+                      " tuned kernel(s) can be said so");
+  }
+  std::string Text = printed(Outcome, W.Format);
+  if (W.Output.empty()) {
+    llvm::outs() << Text;
+    return llvm::Error::success();
+  }
+  if (llvm::Error E = writeFileAtomically(W.Output, Text))
+    return E;
+  llvm::outs() << printExportSummary(Outcome);
+  return llvm::Error::success();
+}
+
+llvm::Error carve::runExport(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  llvm::Expected<ExportWords> W = readWords(Args);
+  if (!W)
+    return W.takeError();
+  std::optional<std::string> StoreRoot = storeRoot(Context.Env);
+  if (!StoreRoot)
+    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+  UnitStore Store(*StoreRoot);
+  llvm::SmallString<256> Dir(W->Dir);
+  if (std::error_code E = llvm::sys::fs::make_absolute(Dir))
+    return llvm::createFileError(W->Dir, E);
+  W->Options.Root = projectRoot(normalisedPath(Dir));
+  Profile User;
+  if (!W->Profile.empty()) {
+    llvm::Expected<std::string> Text = readFile(W->Profile);
+    llvm::Expected<Profile> P = Text ? parseProfile(*Text, W->Profile) : Text.takeError();
+    if (!P)
+      return P.takeError();
+    User = std::move(*P);
+    User.Name = W->Profile;
+    W->Options.User = &User;
+  }
+  llvm::Expected<std::optional<TuningReport>> Report = readReport(W->Report, Context.Env);
+  if (!Report)
+    return Report.takeError();
+  if (*Report)
+    W->Options.Report = &**Report;
+  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  std::string WhyNoTools;
+  if (!T) {
+    if (W->Verify)
+      return T.takeError();
+    WhyNoTools = llvm::toString(T.takeError());
+  }
+  ProcessRunner Runner;
+  llvm::Expected<ExportOutcome> Outcome = exportDecisions(
+      W->Options, Store, T ? &*T : nullptr, WhyNoTools, Runner, Context.Install.DevicesDir);
+  return Outcome ? deliver(*Outcome, *W) : Outcome.takeError();
+}
