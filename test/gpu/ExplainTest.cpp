@@ -54,8 +54,9 @@ protected:
   }
 
   static void keep(const std::string &Name, const std::string &Text) {
-    if (auto Dir = llvm::sys::Process::GetEnv("CARVE_TEST_DUMP"); Dir && !Dir->empty())
+    if (auto Dir = llvm::sys::Process::GetEnv("CARVE_TEST_DUMP"); Dir && !Dir->empty()) {
       EXPECT_FALSE(bool(writeFileAtomically(*Dir + "/" + Name, Text))) << Name;
+    }
   }
 
   /// Explains \p K with \p Options, and holds its limiter against what is known.
