@@ -1,7 +1,8 @@
 // What is loaded becomes a value made of the address: for nothing, as the address is there; other
 // in each thread and iteration, as the address is, so that nothing can be computed ahead or once
 // for all; and not to be folded, as each load takes other bits of it. Floating-point values are
-// between 1 and 2, where no operation takes a slow path.
+// between 1 and 2, where no operation takes a slow path; the code of slow paths has to stay,
+// though.
 
 #include "Ptx/ModifiedKernel.h"
 #include "Ptx/ModifiedText.h"
@@ -37,7 +38,8 @@ private:
   }
   ValueKind kindOf(unsigned Register, const PtxInstruction &Load, unsigned Steps = 3) const;
   std::string lowWord(const PtxOperand &Address) const;
-  std::string made(unsigned Register, const PtxInstruction &Load, unsigned Number) const;
+  std::string one(uint32_t Bits);
+  std::string made(unsigned Register, const PtxInstruction &Load, unsigned Number);
   void replaceLoad(size_t At);
   void foldStore(size_t At);
 
@@ -47,6 +49,7 @@ private:
   std::vector<bool> Data; ///< By register: depends on what was loaded.
   bool SharedHasData = false;
   unsigned Loads = 0;
+  std::set<uint32_t> Ones; ///< Declared.
 };
 
 /// Whether something loaded goes into instruction \p At, or into the call of which it is a part.
@@ -162,15 +165,27 @@ std::string ArithmeticWriter::lowWord(const PtxOperand &Address) const {
   return Wide + "cvt.u32.u64 %carve_t, " + (Register ? Name : "%carve_d") + ";\n\t";
 }
 
+/// The register that holds \p Bits, the exponent of one or two halves of a word. ptxas must not
+/// know it, or it removes what other exponents would need: that of a number of blocks which is
+/// below 65536 the upper half is zero, it does not know.
+std::string ArithmeticWriter::one(uint32_t Bits) {
+  std::string Name = formatv("%carve_one_{0:x-}", Bits).str();
+  if (Ones.insert(Bits).second)
+    Text.atStart(formatv("\n\t.reg .b32 {0};\n\tmov.u32 {0}, %nctaid.z;\n\t"
+                         "and.b32 {0}, {0}, 0xffff0000;\n\txor.b32 {0}, {0}, {1:x};",
+                         Name, Bits)
+                     .str());
+  return Name;
+}
+
 /// Statements that give \p Register a value made of `%carve_t`.
-std::string ArithmeticWriter::made(unsigned Register, const PtxInstruction &Load,
-                                   unsigned Number) const {
+std::string ArithmeticWriter::made(unsigned Register, const PtxInstruction &Load, unsigned Number) {
   const PtxRegister &R = Flow.registers()[Register];
   std::string Predicate = predicateOf(Load);
   auto Within = [&](uint32_t Mantissa, uint32_t One) {
     uint32_t Mask = Mantissa & ~(scattered(Number) >> 12 & 0x7fffc & (Mantissa >> 1));
-    return formatv("and.b32 %carve_u, %carve_t, {0:x};\n\tor.b32 %carve_u, %carve_u, {1:x};\n\t",
-                   Mask, One)
+    return formatv("and.b32 %carve_u, %carve_t, {0:x};\n\tor.b32 %carve_u, %carve_u, {1};\n\t",
+                   Mask, one(One))
         .str();
   };
   auto Move = [&](StringRef Type, StringRef From) {

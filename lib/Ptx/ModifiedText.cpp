@@ -99,7 +99,7 @@ Expected<std::string> ModifiedText::finish(StringRef Name, StringRef NewName) co
   if (!Tokens)
     return Tokens.takeError();
   auto Open = find_if(*Tokens, [&](const PtxToken &T) { return isPunct(Definition, T, '{'); });
-  E.insert(Open->End, Declarations.str());
+  E.insert(Open->End, Declarations.str() + Start);
   return renamedFunction(E.apply(Definition), Name, NewName);
 }
 

@@ -20,6 +20,8 @@ public:
   std::string fold(unsigned Register, llvm::StringRef Predicate = "") const;
   /// The same for the 32 bits of a register of our own.
   static std::string foldWord(llvm::StringRef Name, llvm::StringRef Predicate = "");
+  /// Declarations and statements for the start of the function.
+  void atStart(const std::string &Text) { Start += Text; }
   /// What a store writes that writes the accumulator: as many elements of as many bits as \p Store
   /// has. Empty where there is no such.
   std::string storedInstead(const PtxInstruction &Store) const;
@@ -39,6 +41,7 @@ private:
   llvm::StringRef Definition;
   const RegisterFlow &Flow;
   std::vector<Change> Changes; ///< By instruction.
+  std::string Start;
 };
 
 /// A kernel as both modified versions start from it.

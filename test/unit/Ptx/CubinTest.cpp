@@ -179,3 +179,28 @@ TEST(CubinInfo, StopsWhereAPayloadIsCut) {
   });
   EXPECT_EQ(Count, 1u);
 }
+
+TEST_P(RecordedCubin, RegistersAreAllottedWithoutAChangeOfCode) {
+  std::string Bytes = cubin(GetParam().Arch);
+  Cubin Before = parsedCubin(Bytes);
+  unsigned Own = kernel(Before, "_Z5bulkyPdi").Resources.RegsPerThread;
+  auto More = withRegistersAllotted(Bytes, {{"init", 77}, {"_Z5bulkyPdi", Own - 1}});
+  ASSERT_TRUE(bool(More)) << toString(More.takeError());
+  EXPECT_EQ(More->size(), Bytes.size());
+  Cubin After = parsedCubin(*More);
+  EXPECT_EQ(kernel(After, "init").Resources.RegsPerThread, 77u);
+  for (const CubinKernel &K : Before.Kernels) {
+    CubinKernel Same = kernel(After, K.Resources.Name);
+    EXPECT_EQ(Same.CodeDigest, K.CodeDigest);
+    if (K.Resources.Name != "init") {
+      EXPECT_EQ(Same.Resources.RegsPerThread, K.Resources.RegsPerThread) << "never fewer";
+    }
+  }
+  auto Elf = CubinElf::parse(*More);
+  ASSERT_TRUE(bool(Elf));
+  if (GetParam().Sm < 90) {
+    EXPECT_EQ(Elf->section(".text.init")->Header->sh_info >> 24, 77u);
+  }
+  EXPECT_EQ(messageOf(withRegistersAllotted(Bytes, {{"none", 5}})),
+            "cubin: no number of registers of kernel none");
+}
