@@ -54,10 +54,9 @@ protected:
   }
 
   static void keep(const std::string &Name, const std::string &Text) {
-    auto Dir = llvm::sys::Process::GetEnv("CARVE_TEST_DUMP");
-    if (!Dir || Dir->empty())
-      return;
-    EXPECT_FALSE(bool(writeFileAtomically(*Dir + "/" + Name, Text))) << Name;
+    if (auto Dir = llvm::sys::Process::GetEnv("CARVE_TEST_DUMP"); Dir && !Dir->empty()) {
+      EXPECT_FALSE(bool(writeFileAtomically(*Dir + "/" + Name, Text))) << Name;
+    }
   }
 
   /// Explains \p K with \p Options, and holds its limiter against what is known.

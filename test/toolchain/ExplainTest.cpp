@@ -106,6 +106,22 @@ TEST_F(ExplainTest, FromTraceAndCode) {
   EXPECT_NEAR(*Report->Program.busyShare(), 0.98, 0.01);
   EXPECT_EQ(Report->Runs, 2u);
   EXPECT_NE(printLimitsText(*Report).find("(counts and timing, a guess)"), std::string::npos);
+
+  // What the last tuning tried stands beside it.
+  {
+    TuningReport Tuned;
+    Tuned.Date = "2026-11-20T10:00:00Z";
+    Tuned.Kernels.emplace_back();
+    Tuned.Kernels[0].Mangled = Chase;
+    Tuned.Kernels[0].Compiled = 3;
+    VariantReport V;
+    V.Name = "r24";
+    V.Ratio = 1.01;
+    Tuned.Kernels[0].Variants = {V};
+    auto Report = explain({}, {}, &Tuned);
+    ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
+    EXPECT_NE(printLimitsText(*Report).find("none is faster than the default"), std::string::npos);
+  }
 }
 
 TEST_F(ExplainTest, CountedTripsAreKnown) {
@@ -122,15 +138,16 @@ TEST_F(ExplainTest, CountedTripsAreKnown) {
   EXPECT_EQ(K.Limit.Sure, Certainty::Derived);
   EXPECT_EQ(K.Limit.Kind, Limit::Latency);
   EXPECT_GT(K.Evidence.Counts->GlobalLoads, 250);
-}
 
-TEST_F(ExplainTest, LostCountsAreANote) {
-  write("counts", Trace + "uncounted\ta kernel failed\nend\n");
-  auto Report = explain();
-  ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
-  EXPECT_TRUE(Report->Kernels.front().Evidence.Counts);
-  ASSERT_FALSE(Report->Notes.empty());
-  EXPECT_NE(Report->Notes.front().find("a kernel failed"), std::string::npos);
+  // Lost counts are a note.
+  {
+    write("counts", Trace + "uncounted\ta kernel failed\nend\n");
+    auto Report = explain();
+    ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
+    EXPECT_TRUE(Report->Kernels.front().Evidence.Counts);
+    ASSERT_FALSE(Report->Notes.empty());
+    EXPECT_NE(Report->Notes.front().find("a kernel failed"), std::string::npos);
+  }
 }
 
 TEST_F(ExplainTest, CountersAndModifiedKernels) {
@@ -153,31 +170,17 @@ TEST_F(ExplainTest, CountersAndModifiedKernels) {
   auto Off = explain({"--counters=off"}, Never);
   ASSERT_TRUE(bool(Off)) << llvm::toString(Off.takeError());
   EXPECT_EQ(Off->Kernels.front().Limit.Basis, LimitBasis::Counts);
-}
 
-TEST_F(ExplainTest, WhatTheLastTuningTriedIsBesideIt) {
-  TuningReport Tuned;
-  Tuned.Date = "2026-11-20T10:00:00Z";
-  Tuned.Kernels.emplace_back();
-  Tuned.Kernels[0].Mangled = Chase;
-  Tuned.Kernels[0].Compiled = 3;
-  VariantReport V;
-  V.Name = "r24";
-  V.Ratio = 1.01;
-  Tuned.Kernels[0].Variants = {V};
-  auto Report = explain({}, {}, &Tuned);
-  ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
-  EXPECT_NE(printLimitsText(*Report).find("none is faster than the default"), std::string::npos);
-}
-
-TEST_F(ExplainTest, KernelsByName) {
-  auto Both = explain({"fill"});
-  ASSERT_TRUE(bool(Both)) << llvm::toString(Both.takeError());
-  ASSERT_EQ(Both->Kernels.size(), 1u) << "who names a kernel wants it however short it runs";
-  EXPECT_EQ(Both->Kernels.front().Evidence.Kernel, Fill);
-  auto None = explain({"nobody"});
-  ASSERT_FALSE(bool(None));
-  EXPECT_EQ(llvm::toString(None.takeError()),
-            "carve explain: the program launched no kernel 'nobody', expected one of "
-            "chase(unsigned int const*, unsigned int*, int), fill(unsigned int*)");
+  // Kernels by name.
+  {
+    auto Both = explain({"fill"});
+    ASSERT_TRUE(bool(Both)) << llvm::toString(Both.takeError());
+    ASSERT_EQ(Both->Kernels.size(), 1u) << "who names a kernel wants it however short it runs";
+    EXPECT_EQ(Both->Kernels.front().Evidence.Kernel, Fill);
+    auto None = explain({"nobody"});
+    ASSERT_FALSE(bool(None));
+    EXPECT_EQ(llvm::toString(None.takeError()),
+              "carve explain: the program launched no kernel 'nobody', expected one of "
+              "chase(unsigned int const*, unsigned int*, int), fill(unsigned int*)");
+  }
 }

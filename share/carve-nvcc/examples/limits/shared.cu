@@ -6,7 +6,7 @@
 
 #include "check.cuh"
 
-constexpr int Row = 32, Block = 256, Rounds = 64;
+constexpr int Row = 32, Block = 256, Rounds = 16;
 
 __host__ __device__ inline unsigned cell(int Block, int Index) { return Block * 7 + Index; }
 

@@ -1,0 +1,37 @@
+// carve explain, as a person calls it wrongly or with nothing to explain: what is said then.
+#include "DriverTier.h"
+
+using namespace carve;
+
+namespace {
+
+class ExplainCommandTest : public DriverTierTest {
+protected:
+  ExplainCommandTest() { Env["CARVE_NVCC"] = path("none"); }
+};
+
+} // namespace
+
+TEST_F(ExplainCommandTest, NothingToExplain) {
+  Ended E = carve({"explain"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_NE(E.Stderr.find("no tuning has been made with the store"), std::string::npos) << E.Stderr;
+  EXPECT_NE(E.Stderr.find("`carve explain -- COMMAND` needs none"), std::string::npos) << E.Stderr;
+  write("work/empty.json", "\n");
+  expectError(
+      {"explain", "--report=empty.json"},
+      "carve explain: empty.json is empty, expected what `carve report --format=json` prints");
+}
+
+TEST_F(ExplainCommandTest, WrongWordsAreErrors) {
+  const std::string Explain = "carve explain: ";
+  expectError({"explain", "one", "two"},
+              Explain + "takes one kernel's name at most, not 'two' too");
+  expectError({"explain", "--counters=off"},
+              Explain +
+                  "--counters, --modified, --timeout and --stdin go with a command, expected: "
+                  "carve explain [KERNEL] [options] -- COMMAND...");
+  expectError({"explain", "--counters=on", "--", "app"},
+              Explain + "--counters is 'on', expected auto or off");
+  expectError({"explain", "--format=xml"}, Explain + "--format is 'xml', expected text or json");
+}
