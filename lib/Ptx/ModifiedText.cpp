@@ -39,8 +39,10 @@ std::string carve::predicateOf(const PtxInstruction &I) {
 ModifiedText::ModifiedText(StringRef Definition, const RegisterFlow &Flow)
     : Definition(Definition), Flow(Flow), Changes(Flow.code().size()) {}
 
+/// What is folded twice must not vanish, as it would with exclusive or; two additions are one
+/// instruction, too.
 std::string ModifiedText::foldWord(StringRef Name, StringRef Predicate) {
-  return (Predicate + "xor.b32 %carve_acc, %carve_acc, " + Name + ";\n\t").str();
+  return (Predicate + "add.u32 %carve_acc, %carve_acc, " + Name + ";\n\t").str();
 }
 
 std::string ModifiedText::fold(unsigned Register, StringRef Predicate) const {

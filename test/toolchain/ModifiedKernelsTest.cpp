@@ -132,7 +132,7 @@ protected:
     ASSERT_EQ(Units.size(), 1u) << log();
     for (const std::string &Container : Units.front().Containers)
       Trace += "container\t" + Container + "\t100\tcuLibraryLoadData\n";
-    for (const char *Kernel : {"matmul", "nbody", "histogram", "relax"})
+    for (const char *Kernel : {"matmul", "nbody", "histogram", "relax", "staged"})
       Trace += std::string("kernel\t") + Kernel + "\t64,64,1\t16,16,1\t2048\t0\t1,1,1\t0\t32\t0\t" +
                "10\t10000000\t900000\t0\n";
     write("trace", Trace + "end\n");
@@ -186,7 +186,7 @@ TEST_F(ModifiedKernelsTest, AreTimedBesideTheKernels) {
   auto Times =
       time(replay("matmul", {1500, 1500, 900, 750}) + replay("nbody", {1500, 1500, 150, 1425}));
   ASSERT_TRUE(bool(Times)) << llvm::toString(Times.takeError());
-  ASSERT_EQ(Times->size(), 4u);
+  ASSERT_EQ(Times->size(), 5u);
   const ModifiedTimes &Matmul = Times->at("matmul"), &Nbody = Times->at("nbody");
   EXPECT_EQ(Matmul.Reason, "");
   // 1 ms in the trace lies between 1.5 cold and 0.75 warm.
@@ -202,6 +202,8 @@ TEST_F(ModifiedKernelsTest, AreTimedBesideTheKernels) {
             "atomic operations on global memory");
   EXPECT_EQ(Times->at("histogram").WholeNs, 0);
   EXPECT_FALSE(Times->at("relax").overlap());
+  EXPECT_EQ(Times->at("staged").Reason,
+            "memory-only: it was not timed; arithmetic-only: it was not timed");
 
   std::string Plan = read("plan");
   EXPECT_NE(Plan.find("\nkernel\tnbody\treplay\tnone\tnbody__carve_control\t"
@@ -221,11 +223,12 @@ TEST_F(ModifiedKernelsTest, AreTimedBesideTheKernels) {
   std::map<std::string, KernelResources> Of;
   for (const CubinKernel &K : Image->Kernels)
     Of[K.Resources.Name] = K.Resources;
-  for (const char *Version : {"matmul__carve_memory", "matmul__carve_arithmetic"}) {
-    ASSERT_TRUE(Of.count(Version));
-    EXPECT_EQ(Of[Version].RegsPerThread, Of["matmul"].RegsPerThread);
-    EXPECT_EQ(Of[Version].StaticSmemBytes, Of["matmul"].StaticSmemBytes);
-  }
+  for (const char *Kernel : {"matmul", "staged"})
+    for (const char *Version : {"__carve_memory", "__carve_arithmetic"}) {
+      const KernelResources &Its = Of[std::string(Kernel) + Version];
+      EXPECT_EQ(Its.RegsPerThread, Of[Kernel].RegsPerThread) << Kernel << Version;
+      EXPECT_EQ(Its.StaticSmemBytes, Of[Kernel].StaticSmemBytes) << Kernel << Version;
+    }
 }
 
 TEST_F(ModifiedKernelsTest, WhatIsNotSoundHasNoTimes) {
