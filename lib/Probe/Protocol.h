@@ -78,8 +78,8 @@
 ///   shape <kernel> SHAPE <launches> <default's mean ns, whole>   as traced, in one process; other
 ///          shapes run the default
 ///   exclude <kernel> VARIANT           not to be run: it was at fault in an earlier run
-///   measure <kernel> VARIANT           computes something else, and is timed all the same: replayed
-///          alone, never rotated, and left out only where it writes elsewhere than the kernel does
+///   measure <kernel> VARIANT           computes something else, and is timed all the same: only
+///          replayed, and left out only where it writes elsewhere than the kernel does
 #pragma once
 
 namespace carve::probe {

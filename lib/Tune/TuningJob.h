@@ -27,7 +27,7 @@ struct JobVariant {
   /// Its clone is in the modules as they are assembled now.
   bool InModule = true;
   StaticMetrics Metrics = {}; ///< In the launch shape that takes most of the time.
-  /// It computes something else than the kernel (Ptx/ModifiedKernel.h): never chosen, never emitted.
+  /// It computes something else than the kernel (Ptx/ModifiedKernel.h): never chosen or emitted.
   bool OnlyTimed = false;
 };
 

@@ -47,12 +47,11 @@ static void deterministic(Kernels &K) {
   Other.print("other");
 }
 
-/// Every launch but the first writes what is there already.
 static void repeated(Kernels &K) {
   Buffer In(Count, 1), Out(Count, 2), Other(64, 3);
   setStrayTarget(Other.Base);
   for (int L = 0; L < Launches; ++L)
-    scaleInto(K, nullptr, Out, In, 8);
+    scaleInto(K, nullptr, Out, In, 8); // Later ones write what is there already.
   Out.print("out");
   Other.print("other");
 }
