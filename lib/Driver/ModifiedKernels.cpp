@@ -115,6 +115,12 @@ llvm::Expected<TimingRunResult> ModifiedPipeline::time() {
   return Timed;
 }
 
+std::string described(const ModifiedTimes &T) {
+  std::string Text = llvm::formatv(": whole {0:f0} ns, memory {1:f0} ns, arithmetic {2:f0} ns",
+                                   T.WholeNs, T.MemoryNs, T.ArithmeticNs);
+  return T.Reason.empty() ? Text : Text + "; " + T.Reason;
+}
+
 void ModifiedPipeline::take(const TimingRunResult &Run) {
   std::string Why;
   if (Run.Failure)
@@ -131,11 +137,7 @@ void ModifiedPipeline::take(const TimingRunResult &Run) {
         : LeftOut != Run.Excluded.Kernels.end()
             ? untimed(K, LeftOut->second)
             : modifiedTimes(Kernel, Made[K], Choices[K].Shapes.front().Shape, Run.Record);
-    logLine(Kernel.Traced.Kernel +
-            llvm::formatv(": whole {0:f0} ns, memory {1:f0} ns, arithmetic {2:f0} ns",
-                          Times.WholeNs, Times.MemoryNs, Times.ArithmeticNs)
-                .str() +
-            (Times.Reason.empty() ? "" : "; " + Times.Reason));
+    logLine(Kernel.Traced.Kernel + described(Times));
     Result[Kernel.Traced.Kernel] = std::move(Times);
   }
 }

@@ -207,8 +207,8 @@ std::string ArithmeticWriter::made(unsigned Register, const PtxInstruction &Load
   case ValueKind::Integer:
     break;
   }
-  size_t Elements = Load.Operands.front().Names.size();
-  unsigned Bits = std::min(R.bits(), unsigned(8 * Load.accessBytes() / Elements));
+  auto Elements = unsigned(Load.Operands.front().Names.size());
+  unsigned Bits = std::min(R.bits(), 8 * Load.accessBytes() / Elements);
   std::string Word = formatv("xor.b32 %carve_u, %carve_t, {0:x};\n\t", scattered(Number)).str();
   if (Bits < 32)
     Word += formatv("and.b32 %carve_u, %carve_u, {0};\n\t", (1u << Bits) - 1).str();

@@ -134,30 +134,34 @@ void MemorySlice::addIdle(std::optional<unsigned> Parent) {
       continue;
     }
     Idle.push_back({L, *Exit});
-    for (unsigned Block : F.Loops[L].Blocks)
-      std::fill(InIdle.begin() + F.Blocks[Block].First, InIdle.begin() + F.Blocks[Block].Last,
-                true);
+    markIdle(L, true);
   }
+}
+
+void MemorySlice::markIdle(unsigned Loop, bool IsIdle) {
+  for (unsigned Block : Flow.flow().Loops[Loop].Blocks)
+    for (size_t I = Flow.flow().Blocks[Block].First; I < Flow.flow().Blocks[Block].Last; ++I)
+      InIdle[I] = IsIdle;
+}
+
+bool MemorySlice::keepsAny(unsigned Loop) const {
+  for (unsigned Block : Flow.flow().Loops[Loop].Blocks)
+    for (size_t I = Flow.flow().Blocks[Block].First; I < Flow.flow().Blocks[Block].Last; ++I)
+      if (Kept[I])
+        return true;
+  return false;
 }
 
 /// Takes out the loops in which something is kept after all, for what stands behind them. Whether
 /// there were any.
 bool MemorySlice::dropBusy() {
-  const ControlFlow &F = Flow.flow();
   std::vector<unsigned> Busy;
-  erase_if(Idle, [&](const IdleLoop &L) {
-    bool Any = any_of(F.Loops[L.Loop].Blocks, [&](unsigned Block) {
-      return std::find(Kept.begin() + F.Blocks[Block].First, Kept.begin() + F.Blocks[Block].Last,
-                       true) != Kept.begin() + F.Blocks[Block].Last;
-    });
-    if (Any)
+  for (const IdleLoop &L : Idle)
+    if (keepsAny(L.Loop))
       Busy.push_back(L.Loop);
-    return Any;
-  });
+  erase_if(Idle, [&](const IdleLoop &L) { return is_contained(Busy, L.Loop); });
   for (unsigned L : Busy) {
-    for (unsigned Block : F.Loops[L].Blocks)
-      std::fill(InIdle.begin() + F.Blocks[Block].First, InIdle.begin() + F.Blocks[Block].Last,
-                false);
+    markIdle(L, false);
     addIdle(L);
   }
   return !Busy.empty();

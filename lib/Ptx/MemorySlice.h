@@ -42,6 +42,8 @@ private:
   void keepLocal();
   std::optional<unsigned> exitOf(unsigned Loop) const;
   void addIdle(std::optional<unsigned> Parent);
+  void markIdle(unsigned Loop, bool IsIdle);
+  bool keepsAny(unsigned Loop) const;
   bool dropBusy();
   void findLoaded();
   bool isCopy(size_t Instruction, bool &FromLoaded) const;
