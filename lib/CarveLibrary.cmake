@@ -33,6 +33,7 @@ set(CARVE_ALONE
   test/unit/Probe/StandIn/ProbeKernels.cpp
   test/unit/Probe/StandIn/Scenarios.cpp
   test/unit/Probe/StandInTest.cpp
+  test/unit/Probe/StubProfiler.cpp
   test/unit/Ptx/KernelHazardsTest.cpp
   test/unit/Store/ProfileMergeTest.cpp
   test/unit/Tune/ProbeRecordsTest.cpp)

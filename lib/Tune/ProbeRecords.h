@@ -75,11 +75,11 @@ struct ProbeRecord {
   /// From the first kernel's start to the last one's end, and of that the time in which any ran;
   /// sums over the processes. 0 where the record is of before.
   uint64_t SpanNs = 0, BusyNs = 0;
-  uint64_t Dropped = 0;            ///< Activity records lost.
-  std::set<std::string> Aside;     ///< Why the probe did nothing in some process.
-  unsigned Incomplete = 0;         ///< Processes that were killed before their record was whole.
-  unsigned Faulted = 0;            ///< Processes that the probe ended: their variant was at fault.
-  unsigned Running = 0;            ///< Processes that the program has left behind at work.
+  uint64_t Dropped = 0;        ///< Activity records lost.
+  std::set<std::string> Aside; ///< Why the probe did nothing in some process.
+  unsigned Incomplete = 0;     ///< Processes that were killed before their record was whole.
+  unsigned Faulted = 0;        ///< Processes that the probe ended: their variant was at fault.
+  unsigned Running = 0;        ///< Processes that the program has left behind at work.
   /// The numbers of processes, ended or not, that loaded device code and whose record has no end.
   std::set<unsigned> Unfinished;
 
