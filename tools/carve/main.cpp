@@ -58,7 +58,7 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
   explain [--report=FILE|latest] [--format=text|json] [KERNEL]
                       what became of every variant of a kernel, and why
   explain [--counters=auto|off] [--modified=auto|off] [--timeout=S] [--stdin=FILE]
-          [--report=FILE|latest] [--format=text|json] [KERNEL] -- COMMAND...
+          [--report=FILE|latest] [--format=text|json] [--quiet] [KERNEL] -- COMMAND...
                       what limits COMMAND's kernels: memory, instructions, latency
   merge FILE... [-o FILE]
                       several profiles as one, for a team
