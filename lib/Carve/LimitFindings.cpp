@@ -181,7 +181,7 @@ std::optional<double> withoutSpills(const Subject &S) {
     Busy = std::max(Busy, R.Share * (Issue ? 1 - C.LocalAccesses / C.Instructions : 1));
   }
   if (Busy <= 0)
-    return globalBytes(C) > 0 ? worth(Cost) : std::nullopt;
+    return std::nullopt;
   return worth(std::min(Cost, 1 / std::min(Busy, 1.0)));
 }
 

@@ -118,6 +118,10 @@ TEST(LimitFindings, SpillsAndWhetherTheyMatter) {
       Busy = R.Share * (1 - E.Counts->LocalAccesses / E.Counts->Instructions);
   ASSERT_GT(Busy, 0);
   EXPECT_LE(F.AtMost.value_or(1e9), 1 / Busy + 1e-9);
+  // Of counters that tell of memory alone nothing follows.
+  E.Counters.emplace();
+  E.Counters->L1Share = 0.9;
+  EXPECT_FALSE(find(E, "spills").AtMost);
   // A few spills outside of the loop of a kernel that memory limits.
   KernelEvidence Few = copyAt(0.9);
   Few.Counts->LocalLoadBytes = 4;
