@@ -57,10 +57,28 @@ std::string variantText(const TriedVariant &V, llvm::StringRef Chosen) {
   return V.Name == Chosen ? Text + ", chosen" : Text;
 }
 
+/// Whether the kernel certainly used as much of \p R: as the hardware counted it, or by counts that
+/// no cache makes wrong. Requested bytes are not DRAM's or the second level's, where a level before
+/// served them, and counts are as good as their trips.
+bool isCertain(const Subject &S, const ResourceShare &R) {
+  bool ByCaches = R.Kind == Limit::Memory && R.Resource != "L1 cache throughput";
+  return R.Measured || (S.E.TripsKnown && !ByCaches);
+}
+
+/// The bound that what limits sets: 1 / share of the resource, where that share is certain.
+std::optional<double> headroomBound(const Subject &S) {
+  if (!S.is(Limit::Latency) && S.L.Sure == Certainty::Guessed)
+    return std::nullopt;
+  for (const ResourceShare &R : S.L.Shares) // The largest first.
+    if (isCertain(S, R) && (S.is(Limit::Latency) || R.Resource == S.L.Resource))
+      return worth(1 / std::min(R.Share, 1.0));
+  return std::nullopt;
+}
+
 Found headroom(const Subject &S) {
   if (!S.L.Kind || S.L.Share <= 0 || S.is(Limit::Launch) || S.is(Limit::LocalMemory))
     return std::nullopt;
-  Finding F{"headroom", "", triedText(S.E.Tried), "", worth(1 / S.L.Share), false};
+  Finding F{"headroom", "", triedText(S.E.Tried), "", headroomBound(S), false};
   if (S.is(Limit::Latency)) {
     F.Text = "the busiest resource is at " + percent(S.L.Share) + ": the time is waiting";
     F.Author = "more independent work for each scheduler: more threads, several elements a thread, "
@@ -108,13 +126,9 @@ Found coalescing(const Subject &S) {
   double Least = C.LeastMovedBytes, Most = std::max(C.MostMovedBytes, Least);
   if (Used <= 0 || Most < 1.25 * Used)
     return std::nullopt;
-  Finding F{"coalescing",
-            "",
-            NotByCarve,
-            "neighbouring threads should read neighbouring words: structure of arrays, sorted or "
-            "blocked indices, staging through shared memory",
-            std::nullopt,
-            false};
+  Finding F{"coalescing", "", NotByCarve, "", std::nullopt, false};
+  F.Author = "neighbouring threads should read neighbouring words: structure of arrays, sorted or "
+             "blocked indices, staging through shared memory";
   F.Text = "sectors of " + (Least < Most ? number(Least) + " to " + number(Most) : number(Least)) +
            " bytes are moved for " + number(Used) + " that a thread uses" +
            (Least < Most ? ", as the code does not show all addresses" : "");
@@ -129,40 +143,52 @@ Found bankConflicts(const Subject &S) {
   double Rounds = S.E.Counts->SharedRounds / S.E.Counts->SharedAccesses;
   if (Rounds < 1.5)
     return std::nullopt;
-  Finding F{"bank conflicts",
-            number(Rounds) + " rounds for an access of shared memory, where one of four bytes a "
-                             "thread without conflicts takes 1",
-            NotByCarve,
-            "pad rows by a word, or change which thread reads which word",
-            std::nullopt,
-            false};
+  Finding F{"bank conflicts", "", NotByCarve, "", std::nullopt, false};
+  F.Text = number(Rounds) + " rounds for an access of shared memory, where one of four bytes a "
+                            "thread without conflicts takes 1";
+  F.Author = "pad rows by a word, or change which thread reads which word";
   if (S.is(Limit::SharedMemory))
     F.AtMost = worth(Rounds);
   return F;
 }
 
-/// What the kernel would gain without its local memory, at most.
+/// By how much the accesses to local memory lengthen what limits: the instructions or the traffic.
+double spillCost(const Subject &S) {
+  const KernelCounts &C = *S.E.Counts;
+  if (S.is(Limit::Memory) && S.L.Resource == "DRAM bandwidth")
+    return 1;
+  if (!S.waitsForMemory())
+    return C.Instructions / std::max(1.0, C.Instructions - C.LocalAccesses);
+  double Left = std::max(globalBytes(C), 1.0);
+  return (localBytes(C) + Left) / Left;
+}
+
+/// What the kernel would gain without its local memory, at most; nothing where that is not known.
+/// Of traffic, what is left of the other resources bounds it too: without global traffic to speak
+/// of they alone do.
 std::optional<double> withoutSpills(const Subject &S) {
   const KernelCounts &C = *S.E.Counts;
-  double Instructions = C.Instructions / std::max(1.0, C.Instructions - C.LocalAccesses);
-  if (S.is(Limit::Instructions))
-    return worth(Instructions);
-  if (S.is(Limit::Memory) && S.L.Resource == "DRAM bandwidth")
+  if (!S.E.TripsKnown)
     return std::nullopt;
-  if (!S.is(Limit::LocalMemory) && !S.is(Limit::Memory))
-    return worth(Instructions);
-  double Left = std::max(globalBytes(C), 1.0);
-  return worth((localBytes(C) + Left) / Left);
+  double Cost = spillCost(S);
+  if (!S.waitsForMemory())
+    return worth(Cost);
+  double Busy = 0;
+  for (const ResourceShare &R : S.L.Shares) {
+    if (!isCertain(S, R) || R.Kind == Limit::Memory)
+      continue;
+    bool Issue = R.Resource == "instruction issue";
+    Busy = std::max(Busy, R.Share * (Issue ? 1 - C.LocalAccesses / C.Instructions : 1));
+  }
+  if (Busy <= 0)
+    return std::nullopt;
+  return worth(std::min(Cost, 1 / std::min(Busy, 1.0)));
 }
 
 Found spills(const Subject &S) {
-  Finding F{"spills",
-            "",
-            "",
-            "fewer values alive at once: less unrolling, a split kernel, launch bounds that leave "
-            "more registers, arrays with constant indices",
-            std::nullopt,
-            false};
+  Finding F{"spills", "", "", "", std::nullopt, false};
+  F.Author = "fewer values alive at once: less unrolling, a split kernel, launch bounds that leave "
+             "more registers, arrays with constant indices";
   if (S.E.Counts && localBytes(*S.E.Counts) > 0) {
     const KernelCounts &C = *S.E.Counts;
     double Share = localBytes(C) / (localBytes(C) + globalBytes(C));
@@ -170,9 +196,9 @@ Found spills(const Subject &S) {
     F.Text = number(localBytes(C)) + " bytes of local memory a thread against " +
              number(globalBytes(C)) + " of global: " + percent(Share) + " of its traffic, " +
              percent(C.LocalAccesses / C.Instructions) + " of its instructions; " +
-             (S.is(Limit::LocalMemory)                   ? "they are what limits it"
-              : F.AtMost && *F.AtMost >= WorthMentioning ? "they cost something"
-                                                         : "it hardly matters");
+             (S.is(Limit::LocalMemory)          ? "they are what limits it"
+              : spillCost(S) >= WorthMentioning ? "they cost something"
+                                                : "it hardly matters");
   } else if (S.E.SpillBytes) {
     F.Text = std::to_string(S.E.SpillBytes) + " bytes of spills stand in the code of a thread";
   } else {

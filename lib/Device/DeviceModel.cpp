@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/JsonText.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -104,7 +105,7 @@ llvm::Error readField(const json::Object &O, llvm::StringRef Path, const Field &
 
 llvm::Expected<DeviceModel> parseDeviceModel(llvm::StringRef Text, llvm::StringRef Path,
                                              unsigned Number) {
-  llvm::Expected<json::Value> Value = json::parse(Text);
+  llvm::Expected<json::Value> Value = parseJsonText(Text);
   if (!Value)
     return malformed(Path + ": " + llvm::toString(Value.takeError()));
   const json::Object *O = Value->getAsObject();

@@ -1,6 +1,7 @@
 #include "Driver/Attempt.h"
 
 #include "Driver/UnitRecorder.h"
+#include "Support/JsonText.h"
 #include "Support/Log.h"
 
 #include "llvm/Support/JSON.h"
@@ -24,7 +25,7 @@ bool carve::alreadyAttempted(const Unit &U, llvm::StringRef Workload, const Tuni
   }
   if (!*Text)
     return false;
-  llvm::Expected<json::Value> Value = json::parse(**Text);
+  llvm::Expected<json::Value> Value = parseJsonText(**Text);
   if (!Value) {
     llvm::consumeError(Value.takeError());
     return false;

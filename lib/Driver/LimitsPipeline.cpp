@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace carve;
 
@@ -50,6 +51,12 @@ KernelEvidence evidenceOf(const TracedKernel &K) {
       E.StaticSmemBytes = L.StaticSmemBytes;
     }
   return E;
+}
+
+/// Whether the report's kernel is the one that ran: as it was by default, or as it was tuned.
+bool isSameCode(const KernelReport &K, const KernelEvidence &E) {
+  bool AsTuned = K.Tuned && K.RegsAfter && E.RegsPerThread == K.RegsAfter;
+  return !K.RegsBefore || !E.RegsPerThread || E.RegsPerThread == K.RegsBefore || AsTuned;
 }
 
 void takeCounts(const KernelMetrics &M, KernelEvidence &E) {
@@ -99,6 +106,8 @@ llvm::Error LimitsPipeline::choose() {
   }
   if (!Kernels.empty())
     return llvm::Error::success();
+  if (All.empty())
+    return unsupported("no-kernels", "the program launched no kernel: there is nothing to explain");
   return usageError("carve explain: the program launched no kernel '" + Options.Kernel +
                     "', expected one of " + llvm::join(All, ", "));
 }
@@ -168,12 +177,28 @@ llvm::Error LimitsPipeline::measure() {
   return llvm::Error::success();
 }
 
+/// The last report may be of another program, of another GPU, or of older code.
 void LimitsPipeline::join(const TuningReport &Tuned) {
-  for (const KernelReport &K : Tuned.Kernels)
-    if (KernelEvidence *E = find(K.Mangled)) {
-      E->Tried = triedVariants(K);
-      Report.TunedOn = Tuned.Date;
+  const std::string &Device = Trace.Devices.front().Name;
+  for (const KernelReport &K : Tuned.Kernels) {
+    KernelEvidence *E = find(K.Mangled);
+    if (!E)
+      continue;
+    if (Tuned.Device != Device) {
+      Report.Notes.push_back("the last tuning was on " + Tuned.Device + ", this is " + Device +
+                             ": what it tried is left out");
+      return;
     }
+    if (!isSameCode(K, *E)) {
+      Report.Notes.push_back(
+          llvm::formatv("the last tuning had {0} with {1} registers, it runs with "
+                        "{2}: what was tried of that code is left out",
+                        K.Kernel, K.RegsBefore, E->RegsPerThread));
+      continue;
+    }
+    E->Tried = triedVariants(K);
+    Report.TunedOn = Tuned.Date;
+  }
 }
 
 llvm::Expected<LimitsReport> LimitsPipeline::run(const TuningReport *Tuned) {
@@ -212,6 +237,7 @@ llvm::Expected<ExplainOptions> carve::parseExplainOptions(llvm::ArrayRef<std::st
   F.choice("--modified", {"auto", "off"}, Modified);
   F.seconds("--timeout", O.TimeoutS);
   F.text("--stdin", O.StdinPath);
+  F.flag("--quiet", O.Quiet);
   std::vector<std::string> Kernels;
   if (llvm::Error E = F.parse(Args, Kernels, O.Command))
     return E;
@@ -224,10 +250,11 @@ llvm::Expected<ExplainOptions> carve::parseExplainOptions(llvm::ArrayRef<std::st
   O.Modified = Modified == 0;
   ExplainOptions Default;
   bool OfRun = !O.Counters || !O.Modified || O.TimeoutS != Default.TimeoutS ||
-               O.StdinPath != Default.StdinPath;
+               O.StdinPath != Default.StdinPath || O.Quiet;
   if (O.Command.empty() && OfRun)
-    return usageError("carve explain: --counters, --modified, --timeout and --stdin go with a "
-                      "command, expected: carve explain [KERNEL] [options] -- COMMAND...");
+    return usageError(
+        "carve explain: --counters, --modified, --timeout, --stdin and --quiet go with "
+        "a command, expected: carve explain [KERNEL] [options] -- COMMAND...");
   return O;
 }
 

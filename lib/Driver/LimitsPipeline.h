@@ -19,6 +19,7 @@ struct ExplainOptions {
   std::string Kernel; ///< A part of its name, mangled or demangled; empty: all that matter.
   std::string ReportFile = "latest";
   bool Json = false;
+  bool Quiet = false;                    ///< The text without notes; JSON keeps them.
   bool Counters = true, Modified = true; ///< Off: not even tried.
   double TimeoutS = 600;
   std::string StdinPath = "/dev/null";
@@ -45,9 +46,10 @@ struct LimitSources {
 };
 
 /// Explains the kernels of \p Request 's program. \p Tuned: the last tuning's report; null: none.
+/// Of it counts what has the kernel's mangled name, the device's name and the kernel's registers.
 /// What a source cannot tell is left out with its reason, which is in the report. Fails with
-/// UsageError where the program has no kernel of that name, with Unsupported where it cannot be
-/// traced, and when interrupted.
+/// UsageError where the program has no kernel of that name, with Unsupported where it launched none
+/// at all or cannot be traced, and when interrupted.
 llvm::Expected<LimitsReport> explainLimits(const ExplainOptions &Options,
                                            const TuneRequest &Request, const TuningReport *Tuned,
                                            const LimitSources &Sources, UnitStore &Store,

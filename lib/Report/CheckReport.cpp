@@ -22,8 +22,19 @@ llvm::StringRef verdictName(CheckVerdict V) {
   return "not-judged";
 }
 
+/// Control characters as `\x1b`, so that no name of a file steers the terminal or ends a line.
+std::string shown(llvm::StringRef Text) {
+  std::string Out;
+  for (unsigned char C : Text)
+    if (C < 0x20 || C == 0x7f)
+      Out += "\\x" + llvm::utohexstr(C, /*LowerCase=*/true, /*Width=*/2);
+    else
+      Out += char(C);
+  return Out;
+}
+
 std::string kernelText(const CheckedKernel &K) {
-  return K.Arch.empty() ? K.Kernel : K.Kernel + " on " + K.Arch;
+  return shown(K.Arch.empty() ? K.Kernel : K.Kernel + " on " + K.Arch);
 }
 
 std::string valuesText(const PropertyCheck &P) {
@@ -53,12 +64,12 @@ void printKernel(const KernelCheck &K, llvm::raw_ostream &OS) {
   for (const PropertyCheck &P : K.Properties) {
     if (P.Before.empty() && P.After.empty())
       continue;
-    OS << "    " << llvm::left_justify(shortName(P.Rule), 12) << " " << valuesText(P);
+    OS << "    " << llvm::left_justify(shortName(P.Rule), 12) << " " << shown(valuesText(P));
     if (P.Verdict == CheckVerdict::Regressed)
-      OS << "   " << checkRuleName(P.Rule) << ": " << P.Detail;
+      OS << "   " << checkRuleName(P.Rule) << ": " << shown(P.Detail);
     else if (!P.Detail.empty() && P.Detail != "not asked for")
-      OS << "   (" << (P.Verdict == CheckVerdict::NotJudged ? "not judged: " : "") << P.Detail
-         << ")";
+      OS << "   (" << (P.Verdict == CheckVerdict::NotJudged ? "not judged: " : "")
+         << shown(P.Detail) << ")";
     OS << "\n";
   }
 }

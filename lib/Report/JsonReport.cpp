@@ -1,6 +1,7 @@
 #include "Report/JsonReport.h"
 
 #include "Support/Error.h"
+#include "Support/JsonText.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -289,7 +290,7 @@ static bool fromJSON(const json::Value &V, TuningReport &R, json::Path P) {
 } // namespace carve
 
 llvm::Expected<TuningReport> carve::parseJsonReport(llvm::StringRef Text, llvm::StringRef Name) {
-  llvm::Expected<json::Value> Value = json::parse(Text);
+  llvm::Expected<json::Value> Value = parseJsonText(Text);
   if (!Value)
     return malformed(Name + ": " + llvm::toString(Value.takeError()));
   const json::Object *Object = Value->getAsObject();

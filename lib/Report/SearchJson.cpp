@@ -2,6 +2,7 @@
 
 #include "Ptx/PtxModule.h"
 #include "Support/Error.h"
+#include "Support/JsonText.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -292,7 +293,7 @@ static bool fromJSON(const json::Value &V, SearchRecord &R, json::Path P) {
 } // namespace carve
 
 llvm::Expected<SearchRecord> carve::parseSearchJson(llvm::StringRef Text, llvm::StringRef Name) {
-  llvm::Expected<json::Value> Value = json::parse(Text);
+  llvm::Expected<json::Value> Value = parseJsonText(Text);
   if (!Value)
     return malformed(Name + ": " + llvm::toString(Value.takeError()));
   const json::Object *Object = Value->getAsObject();

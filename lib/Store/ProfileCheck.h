@@ -85,10 +85,11 @@ struct CheckOutcome {
 };
 
 /// Compares kernel by kernel: those of one name and architecture, where there are several first
-/// those of one digest, then of one toolkit; where an architecture is in one side alone, whatever
-/// is left of the name. Registers, spills and occupancy are excused where the time is proven to be
-/// lower, or where the code is the same (one digest), so that only the tuner's choice is another
-/// and the time alone judges it.
+/// those of one source (of one digest, then of one toolkit, then any), then of one digest, then of
+/// one toolkit; where an architecture is in one side alone, whatever is left of the name.
+/// Registers, spills and occupancy are excused where the time is lower by more than 2 % beyond both
+/// intervals, which is what launches scatter by from tuning to tuning, or where the code is the
+/// same (one digest), so that only the tuner's choice is another and the time alone judges it.
 CheckOutcome checkKernels(const std::vector<CheckedKernel> &Before,
                           const std::vector<CheckedKernel> &After, const CheckTolerances &T);
 

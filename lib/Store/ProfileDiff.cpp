@@ -15,6 +15,10 @@ llvm::StringRef toolkitOf(const Decision &D) {
   return D.Basis ? llvm::StringRef(D.Basis->Toolkit) : "";
 }
 
+bool sameSource(const Decision &A, const Decision &B) {
+  return A.Basis && B.Basis && !A.Basis->Source.empty() && A.Basis->Source == B.Basis->Source;
+}
+
 /// The entries of each kernel and architecture, in the order of printProfile().
 std::map<std::pair<std::string, std::string>, std::pair<Entries, Entries>>
 byKernel(const Profile &Before, const Profile &After) {
@@ -68,6 +72,14 @@ ProfileDiff carve::diffProfiles(const Profile &Before, const Profile &After) {
   Diff.FileCapAfter = After.FileCap;
   for (auto &[Name, Both] : byKernel(Before, After)) {
     auto &[Old, New] = Both;
+    // Sources may each have a kernel of one name, and digests say nothing of which is which.
+    comparePairs(Old, New, Diff, [](const Decision &A, const Decision &B) {
+      return A.Digest == B.Digest && sameSource(A, B);
+    });
+    comparePairs(Old, New, Diff, [](const Decision &A, const Decision &B) {
+      return sameSource(A, B) && toolkitOf(A) == toolkitOf(B);
+    });
+    comparePairs(Old, New, Diff, sameSource);
     comparePairs(Old, New, Diff,
                  [](const Decision &A, const Decision &B) { return A.Digest == B.Digest; });
     comparePairs(Old, New, Diff,

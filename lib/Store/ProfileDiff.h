@@ -31,8 +31,9 @@ struct ProfileDiff {
   bool empty() const { return Differences.empty() && FileCapBefore == FileCapAfter; }
 };
 
-/// Compares by kernel and architecture. Of several entries for one, those with the same digest are
-/// compared with each other, then those of one toolkit, then the rest in the order of toolkits.
+/// Compares by kernel and architecture. Of several entries for one, those of one source are
+/// compared with each other (of one digest, then of one toolkit, then any), then those with the
+/// same digest, then those of one toolkit, then the rest in the order of toolkits.
 ProfileDiff diffProfiles(const Profile &Before, const Profile &After);
 
 } // namespace carve

@@ -2,6 +2,7 @@
 
 #include "Store/NewerFormat.h"
 #include "Support/Error.h"
+#include "Support/JsonText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -75,7 +76,7 @@ std::string carve::printRecord(json::Object Record) {
 
 llvm::Expected<json::Value> carve::openRecord(llvm::StringRef Json, llvm::StringRef Name,
                                               const RecordKind &Kind) {
-  llvm::Expected<json::Value> Parsed = json::parse(Json);
+  llvm::Expected<json::Value> Parsed = parseJsonText(Json);
   if (!Parsed)
     return malformed(Name + ": no JSON: " + llvm::toString(Parsed.takeError()));
   const json::Object *Record = Parsed->getAsObject();

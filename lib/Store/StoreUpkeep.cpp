@@ -10,6 +10,7 @@
 #include "Store/UnitStore.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/JsonText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -172,7 +173,7 @@ static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
     return Text.takeError();
   if (Entry.Kind == EntryKind::Decision)
     return parseProfile(*Text, Entry.Path).takeError();
-  return llvm::json::parse(*Text).takeError();
+  return parseJsonText(*Text).takeError();
 }
 
 std::vector<StoreFault> UnitStore::verify(bool Repair) {

@@ -26,10 +26,11 @@ TEST_F(ExplainCommandTest, WrongWordsAreErrors) {
   const std::string Explain = "carve explain: ";
   expectError({"explain", "one", "two"},
               Explain + "takes one kernel's name at most, not 'two' too");
-  expectError({"explain", "--counters=off"},
-              Explain +
-                  "--counters, --modified, --timeout and --stdin go with a command, expected: "
-                  "carve explain [KERNEL] [options] -- COMMAND...");
+  expectError(
+      {"explain", "--counters=off"},
+      Explain +
+          "--counters, --modified, --timeout, --stdin and --quiet go with a command, expected: "
+          "carve explain [KERNEL] [options] -- COMMAND...");
   expectError({"explain", "--counters=on", "--", "app"},
               Explain + "--counters is 'on', expected auto or off");
   expectError({"explain", "--format=xml"}, Explain + "--format is 'xml', expected text or json");

@@ -97,6 +97,9 @@ TEST_F(ProfilesTest, CheckEndsAsTheComparisonDoes) {
   EXPECT_EQ(carve({"check", "a.yaml", "a.yaml"}).Status, 0);
   EXPECT_EQ(carve({"check", "--max-spill-increase=64", "a.yaml", "b.yaml"}).Status, 0);
   EXPECT_EQ(carve({"check", "--max-spill-increase=off", "a.yaml", "b.yaml"}).Status, 0);
+  E = carve({"check", "--quiet", "a.yaml", "b.yaml"});
+  EXPECT_EQ(E.Status, 1);
+  EXPECT_EQ(E.Stdout + E.Stderr, "");
   // A file for a server, and the text for a person beside it.
   E = carve({"check", "--format=sarif", "-o", "out.sarif", "a.yaml", "b.yaml"});
   EXPECT_EQ(E.Status, 1);
@@ -107,10 +110,14 @@ TEST_F(ProfilesTest, CheckEndsAsTheComparisonDoes) {
 TEST_F(ProfilesTest, CheckThatCannotCompareSaysSo) {
   writeProfile("a.yaml", "kernels:\n" + entry("k", 40));
   writeProfile("other.yaml", "kernels:\n" + entry("m", 40));
+  writeProfile("empty.yaml", "kernels: []\n");
   write("work/bad.json", "{\"carve-report\": 99}");
+  write("work/deep.json", "{\"a\": " + std::string(300000, '['));
   for (const Words &Arguments :
        {Words{"a.yaml"}, Words{"a.yaml", "none.yaml"}, Words{"a.yaml", "bad.json"},
-        Words{"a.yaml", "other.yaml"}, Words{"--max-time-increase=much", "a.yaml", "a.yaml"}}) {
+        Words{"a.yaml", "other.yaml"}, Words{"--max-time-increase=much", "a.yaml", "a.yaml"},
+        Words{"--max-spill-increase=0.5", "a.yaml", "a.yaml"}, Words{"empty.yaml", "a.yaml"},
+        Words{"empty.yaml", "empty.yaml"}, Words{"a.yaml", "deep.json"}}) {
     Words All = {"check"};
     All.insert(All.end(), Arguments.begin(), Arguments.end());
     Ended E = carve(All);

@@ -111,9 +111,11 @@ TEST_F(ExplainTest, FromTraceAndCode) {
   {
     TuningReport Tuned;
     Tuned.Date = "2026-11-20T10:00:00Z";
+    Tuned.Device = "NVIDIA H200";
     Tuned.Kernels.emplace_back();
     Tuned.Kernels[0].Mangled = Chase;
     Tuned.Kernels[0].Compiled = 3;
+    Tuned.Kernels[0].RegsBefore = 22;
     VariantReport V;
     V.Name = "r24";
     V.Ratio = 1.01;
@@ -121,7 +123,30 @@ TEST_F(ExplainTest, FromTraceAndCode) {
     auto Report = explain({}, {}, &Tuned);
     ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
     EXPECT_NE(printLimitsText(*Report).find("none is faster than the default"), std::string::npos);
+    // Of other code, or of another GPU.
+    Tuned.Kernels[0].RegsBefore = 40;
+    Report = explain({}, {}, &Tuned);
+    ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
+    EXPECT_FALSE(Report->Kernels.front().Evidence.Tried);
+    ASSERT_FALSE(Report->Notes.empty());
+    EXPECT_NE(Report->Notes.back().find("with 40 registers, it runs with 22"), std::string::npos)
+        << Report->Notes.back();
+    Tuned.Kernels[0].RegsBefore = 22;
+    Tuned.Device = "NVIDIA A100";
+    Report = explain({}, {}, &Tuned);
+    ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
+    EXPECT_FALSE(Report->Kernels.front().Evidence.Tried);
+    EXPECT_NE(Report->Notes.back().find("was on NVIDIA A100"), std::string::npos);
   }
+}
+
+TEST_F(ExplainTest, ProgramWithoutKernelsIsSaidToBeOne) {
+  write("trace", llvm::StringRef(Trace).split("kernel\t").first.str() + "end\n");
+  auto Report = explain();
+  ASSERT_FALSE(bool(Report));
+  std::string Message = llvm::toString(Report.takeError());
+  EXPECT_NE(Message.find("launched no kernel"), std::string::npos) << Message;
+  EXPECT_EQ(Message.find("''"), std::string::npos) << Message;
 }
 
 TEST_F(ExplainTest, CountedTripsAreKnown) {

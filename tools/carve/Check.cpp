@@ -9,6 +9,8 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace carve;
 
 char CannotCompare::ID;
@@ -39,9 +41,11 @@ static llvm::Error readTolerance(llvm::StringRef Name, const std::string &Text,
   llvm::StringRef Digits = Text;
   if (Unit == "percent")
     Digits.consume_back("%");
-  if (Digits.getAsDouble(Value) || !(Value >= 0) || Value > 1e9)
-    return usageError("carve check: " + Name + " is '" + Text + "', expected off or a number of " +
-                      Unit + " from 0");
+  bool Whole = Unit != "percent";
+  if (Digits.getAsDouble(Value) || !(Value >= 0) || Value > 1e9 ||
+      (Whole && Value != std::floor(Value)))
+    return usageError("carve check: " + Name + " is '" + Text + "', expected off or a " +
+                      (Whole ? "whole " : "") + "number of " + Unit + " from 0");
   Out = Value;
   return llvm::Error::success();
 }
@@ -51,6 +55,7 @@ namespace {
 struct CheckOptions {
   CheckTolerances Allowed;
   unsigned Format = 0;
+  bool Quiet = false;
   std::string Output, Before, After;
 };
 
@@ -94,6 +99,7 @@ static llvm::Expected<CheckOptions> readOptions(llvm::ArrayRef<std::string> Args
   F.text("--max-time-increase", Time);
   F.flag("--across", O.Allowed.Across);
   F.flag("--strict", O.Allowed.Strict);
+  F.flag("--quiet", O.Quiet);
   std::vector<std::string> Paths, Rest;
   if (llvm::Error E = F.parse(Args, Paths, Rest))
     return E;
@@ -133,20 +139,22 @@ static llvm::Error check(llvm::ArrayRef<std::string> Args) {
   if (!After)
     return After.takeError();
   CheckOutcome Outcome = checkKernels(*Before, *After, O->Allowed);
-  if (Outcome.Kernels.empty() && !Before->empty())
-    return usageError("carve check: " + O->Before + " and " + O->After +
-                      " have no kernel in common");
+  if (Outcome.Kernels.empty())
+    return usageError("carve check: " + O->Before + " (" + llvm::Twine(Before->size()) +
+                      " kernels) and " + O->After + " (" + llvm::Twine(After->size()) +
+                      ") have no kernel in common: nothing was compared");
   findLines(Outcome);
   constexpr decltype(&printCheckText) Printers[] = {printCheckText, printCheckJson, printCheckJUnit,
                                                     printCheckSarif};
   CheckDocument Of{O->Before, O->After, utcNow(), CARVE_VERSION};
   std::string Text = Printers[O->Format](Outcome, Of);
-  if (O->Output.empty())
+  if (!O->Output.empty())
+    if (llvm::Error E = writeFileAtomically(O->Output, Text))
+      return E;
+  if (O->Output.empty() && !O->Quiet)
     llvm::outs() << Text;
-  else if (llvm::Error E = writeFileAtomically(O->Output, Text))
-    return E;
   // A file for a server is no message for a person.
-  if (!O->Output.empty() && O->Format)
+  if (!O->Output.empty() && O->Format && !O->Quiet)
     llvm::outs() << printCheckText(Outcome, Of);
   if (Outcome.count(CheckVerdict::Regressed))
     return llvm::make_error<Differs>();

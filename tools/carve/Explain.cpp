@@ -77,6 +77,8 @@ static llvm::Error explainCommand(const ExplainOptions &Options, const CommandCo
       explainLimits(Options, Request, Tuned ? &*Tuned : nullptr, limitSources(), Store, *T, Runner);
   if (!Report)
     return Report.takeError();
+  if (Options.Quiet && !Options.Json)
+    Report->Notes.clear();
   llvm::outs() << (Options.Json ? printLimitsJson(*Report) : printLimitsText(*Report));
   return llvm::Error::success();
 }

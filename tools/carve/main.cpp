@@ -58,7 +58,7 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
   explain [--report=FILE|latest] [--format=text|json] [KERNEL]
                       what became of every variant of a kernel, and why
   explain [--counters=auto|off] [--modified=auto|off] [--timeout=S] [--stdin=FILE]
-          [--report=FILE|latest] [--format=text|json] [KERNEL] -- COMMAND...
+          [--report=FILE|latest] [--format=text|json] [--quiet] [KERNEL] -- COMMAND...
                       what limits COMMAND's kernels: memory, instructions, latency
   merge FILE... [-o FILE]
                       several profiles as one, for a team
@@ -66,7 +66,7 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       what differs between two profiles
   check [--format=text|json|junit|sarif] [-o FILE] [--max-spill-increase=BYTES]
         [--max-regs-increase=N] [--max-occupancy-loss=PERCENT] [--max-time-increase=PERCENT]
-        [--across] [--strict] BASE NEW
+        [--across] [--strict] [--quiet] BASE NEW
                       whether kernels became worse from one profile or report to another
   export --as=launch-bounds|maxnreg|patch|flags [-o FILE] [--format=text|json|cmake|make]
          [--profile=FILE] [--report=FILE|latest] [--dir=PROJECT] [--arch=sm_90]

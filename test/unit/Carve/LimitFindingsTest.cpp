@@ -33,12 +33,30 @@ KernelEvidence copyAt(double Share) {
 } // namespace
 
 TEST(LimitFindings, HeadroomIsBoundedByThePeak) {
-  Finding F = find(copyAt(0.8), "headroom");
-  EXPECT_NEAR(*F.AtMost, 1.25, 1e-9);
+  KernelEvidence E = copyAt(0.8);
+  E.Counters.emplace();
+  E.Counters->DramShare = 0.8;
+  Finding F = find(E, "headroom");
+  EXPECT_NEAR(F.AtMost.value_or(0), 1.25, 1e-9);
   EXPECT_EQ(F.Text, "DRAM bandwidth is at 80 % of its peak: as good as full");
   EXPECT_TRUE(contains(F.Author, "fewer bytes"));
   EXPECT_EQ(F.Tried, "not tuned yet: carve tune -- COMMAND");
-  EXPECT_FALSE(find(copyAt(0.97), "headroom").AtMost) << "3 % are not worth a word";
+  E.Counters->DramShare = 0.97;
+  EXPECT_FALSE(find(E, "headroom").AtMost) << "3 % are not worth a word";
+}
+
+TEST(LimitFindings, NoHeadroomByWhatIsNotCertain) {
+  EXPECT_FALSE(find(copyAt(0.8), "headroom").AtMost) << "a cache may have served what is asked for";
+  KernelEvidence Fma = counted({"fma", "_Z3fmaPfi", 8192, 256, 22, 0, {{1, 256}}});
+  timeAt(Fma, 0.8);
+  Fma.TripsKnown = true;
+  EXPECT_NEAR(find(Fma, "headroom").AtMost.value_or(0), 1.25, 1e-9);
+  Fma.TripsKnown = false;
+  EXPECT_FALSE(find(Fma, "headroom").AtMost) << "trips are assumed";
+  // Memory by the upper end of what addresses that were not seen may touch.
+  KernelEvidence Gather = counted({"gather", "_Z6gatherPKiS0_Pi", 32768, 256});
+  Gather.MeanNs = 32768. * 256 * 40 / 4.2e12 * 1e9;
+  EXPECT_FALSE(find(Gather, "headroom").AtMost);
 }
 
 TEST(LimitFindings, BalanceAgainstTheDevice) {
@@ -66,6 +84,7 @@ TEST(LimitFindings, SectorsAndBankConflicts) {
 TEST(LimitFindings, SpillsAndWhetherTheyMatter) {
   KernelEvidence E = counted({"spill", "_Z5spillPKiPii", 1024, 256, 32, 0, {{1, 256}}});
   timeAt(E, 0.85);
+  E.TripsKnown = true; // The test gives them.
   Finding F = find(E, "spills");
   EXPECT_TRUE(contains(F.Text, "they are what limits it")) << F.Text;
   EXPECT_GT(*F.AtMost, 3);
@@ -82,6 +101,27 @@ TEST(LimitFindings, SpillsAndWhetherTheyMatter) {
   EXPECT_NEAR(*F.AtMost, 2, 1e-9);
   EXPECT_EQ(F.Tried, "r72 is 2.00 times as fast [1.96, 2.04], chosen, with 0 bytes of spills in "
                      "the code and 72 registers");
+  E.Tried.reset();
+  E.TripsKnown = false;
+  F = find(E, "spills");
+  EXPECT_FALSE(F.AtMost) << "trips are assumed";
+  EXPECT_TRUE(contains(F.Text, "they are what limits it")) << F.Text;
+  // With hardly any global traffic the rest of the kernel is the bound, not the traffic.
+  E.TripsKnown = true;
+  E.Counts->LeastMovedBytes = E.Counts->MostMovedBytes = 4;
+  E.Counts->LocalLoadBytes = 1e6;
+  F = find(E, "spills");
+  KernelLimit L = findLimit(E, h200(), busyProgram());
+  double Busy = 0;
+  for (const ResourceShare &R : L.Shares)
+    if (R.Resource == "instruction issue")
+      Busy = R.Share * (1 - E.Counts->LocalAccesses / E.Counts->Instructions);
+  ASSERT_GT(Busy, 0);
+  EXPECT_LE(F.AtMost.value_or(1e9), 1 / Busy + 1e-9);
+  // Of counters that tell of memory alone nothing follows.
+  E.Counters.emplace();
+  E.Counters->L1Share = 0.9;
+  EXPECT_FALSE(find(E, "spills").AtMost);
   // A few spills outside of the loop of a kernel that memory limits.
   KernelEvidence Few = copyAt(0.9);
   Few.Counts->LocalLoadBytes = 4;

@@ -56,6 +56,15 @@ TEST(CheckReport, TextForAPerson) {
             "2 kernel(s) compared, 1 regression(s), 1 vanished, 0 new\n");
 }
 
+TEST(CheckReport, TextEscapesControlCharacters) {
+  CheckOutcome O = checkKernels({kernel("k\x1b[2J\nok()", 0)}, {kernel("k\x1b[2J\nok()", 16)}, {});
+  O.Kernels[0].After.Arch = "sm\r";
+  O.Kernels[0].Properties[0].Detail = "by\x7ftoolkit";
+  std::string Text = printCheckText(O, Document);
+  EXPECT_NE(Text.find("WORSE  k\\x1b[2J\\x0aok() on sm\\x0d\n"), std::string::npos) << Text;
+  EXPECT_NE(Text.find("by\\x7ftoolkit"), std::string::npos) << Text;
+}
+
 TEST(CheckReport, JsonHasEveryProperty) {
   llvm::Expected<json::Value> V = json::parse(printCheckJson(sample(), Document));
   ASSERT_TRUE(bool(V)) << llvm::toString(V.takeError());

@@ -73,6 +73,16 @@ TEST(ProfileDiff, EntriesOfOneToolkitAreComparedWithEachOther) {
             (Texts{"changed k 2>7", "added k ->8"}));
 }
 
+TEST(ProfileDiff, KernelsOfOneNameArePairedBySource) {
+  auto Of = [](Decision D, std::string Source) {
+    D.Basis->Source = std::move(Source);
+    return D;
+  };
+  Profile A = profile({Of(entry("k", 1, "a"), "one.cu"), Of(entry("k", 2, "b"), "two.cu")});
+  Profile B = profile({Of(entry("k", 3, "f"), "one.cu"), Of(entry("k", 4, "c"), "two.cu")});
+  EXPECT_EQ(texts(diffProfiles(A, B)), (Texts{"changed k 1>3", "changed k 2>4"}));
+}
+
 TEST(ProfileDiff, FileCapsCount) {
   Profile A = profile({}), B = A;
   EXPECT_TRUE(diffProfiles(A, B).empty());
