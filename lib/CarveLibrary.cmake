@@ -22,13 +22,21 @@ endif()
 # Sources that define names which others beside them define as well.
 set(CARVE_ALONE
   lib/Capture/RawCapture.cpp
+  lib/Carve/Carver.cpp
   lib/Carve/LimitFindings.cpp
   lib/Carve/ThreadStride.cpp
+  lib/Driver/SearchMemory.cpp
   lib/Probe/Hazards.cpp
+  lib/Report/CheckDocuments.cpp
+  lib/Report/CheckReport.cpp
+  lib/Report/DiffReport.cpp
+  lib/Report/LimitsJson.cpp
+  lib/Report/LimitsReport.cpp
   lib/Report/ParetoPlot.cpp
   lib/Report/SearchJson.cpp
   lib/Report/TextReport.cpp
   test/gpu/TuneTest.cpp
+  test/unit/Carve/LimitFindingsTest.cpp
   test/unit/Carve/VariantEditTest.cpp
   test/unit/Probe/MemoryDriver.cpp
   test/unit/Probe/StandIn/ProbeKernels.cpp
