@@ -27,14 +27,7 @@ set(CARVE_ALONE
   lib/Carve/ThreadStride.cpp
   lib/Driver/SearchMemory.cpp
   lib/Probe/Hazards.cpp
-  lib/Report/CheckDocuments.cpp
-  lib/Report/CheckReport.cpp
-  lib/Report/DiffReport.cpp
-  lib/Report/LimitsJson.cpp
-  lib/Report/LimitsReport.cpp
-  lib/Report/ParetoPlot.cpp
-  lib/Report/SearchJson.cpp
-  lib/Report/TextReport.cpp
+  lib/Store/ProfileDiff.cpp
   test/gpu/TuneTest.cpp
   test/unit/Carve/LimitFindingsTest.cpp
   test/unit/Carve/VariantEditTest.cpp
