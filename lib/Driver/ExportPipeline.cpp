@@ -151,7 +151,7 @@ int rank(const CodeComparison &C) {
 /// Compiles with the first form of each, then the others where the code is not the tuned one, and
 /// leaves each group with the best.
 void Exporter::verifyForms() {
-  std::map<size_t, std::vector<std::map<size_t, CodeComparison>>> Found; // By group and form.
+  std::map<size_t, std::map<size_t, std::map<size_t, CodeComparison>>> Found; // By group and form.
   size_t Rounds = 1;
   for (const ExportGroup &G : Groups)
     Rounds = std::max(Rounds, G.Forms);
@@ -161,35 +161,36 @@ void Exporter::verifyForms() {
       Most = std::max(Most, rank(C));
     return Most;
   };
+  auto Better = [&](const auto &A, const auto &B) { return Worst(A.second) < Worst(B.second); };
   for (size_t Round = 0; Round < Rounds; ++Round) {
     std::vector<size_t> Items;
+    std::set<size_t> Tried;
     for (size_t I = 0; I < Groups.size(); ++I) {
-      bool Tries = Round == 0 || (Round < Groups[I].Forms && Worst(Found[I].back()) > 0);
+      auto &Forms = Found[I];
+      bool Tries = Round == 0 || (Round < Groups[I].Forms && !Forms.count(Round) &&
+                                  Worst(llvm::min_element(Forms, Better)->second) > 0);
       if (!Tries)
         continue;
       Groups[I].Form = Round;
+      Tried.insert(I);
       llvm::append_range(Items, Groups[I].Items);
     }
     if (Items.empty())
-      break;
+      continue;
     PatchedProject Patched = write();
     std::map<size_t, CodeComparison> Codes = Verifier->compare(Patched, Items);
-    for (size_t I = 0; I < Groups.size(); ++I) {
-      if (Groups[I].Form != Round)
-        continue;
-      std::map<size_t, CodeComparison> Own;
+    for (size_t I : Tried) {
+      // write() takes another form where this one cannot be said.
+      auto &Own = Found[I][Groups[I].Form];
       for (size_t Index : Groups[I].Items)
         if (auto C = Codes.find(Index); C != Codes.end())
-          Own.insert(*C);
-      Found[I].push_back(std::move(Own));
+          Own[Index] = C->second;
     }
   }
   for (size_t I = 0; I < Groups.size(); ++I) {
-    auto &Forms = Found[I];
-    auto Best =
-        llvm::min_element(Forms, [&](const auto &A, const auto &B) { return Worst(A) < Worst(B); });
-    Groups[I].Form = Best - Forms.begin();
-    for (const auto &[Index, Code] : *Best)
+    auto Best = llvm::min_element(Found[I], Better);
+    Groups[I].Form = Best->first;
+    for (const auto &[Index, Code] : Best->second)
       Job.Items[Index].Out.Code = Code;
   }
 }
