@@ -128,6 +128,8 @@ private:
   llvm::Expected<ImageCode> tunedImage(const ExportUnit &U, const ExportImage &I);
   llvm::Expected<std::vector<ImageCode>> plainCode(size_t UnitIndex, const PatchedProject &Patched);
   llvm::Error mirror(const PatchedProject &Patched, const std::string &Into) const;
+  llvm::Error readsMirror(const ExportUnit &U, const PatchedProject &Patched,
+                          const std::string &Mirror, const std::string &Directory) const;
   bool sourceChanged(size_t UnitIndex);
   void compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
                      const std::vector<ImageCode> &Plain);
