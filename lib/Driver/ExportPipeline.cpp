@@ -23,17 +23,16 @@ public:
 
 private:
   llvm::Error findForms();
-  const KernelReport *reportOf(const ExportItem &Item) const;
   void makeGroups();
   PatchedProject write(std::map<SourceFile *, std::vector<SourceEdit>> *AllEdits = nullptr);
   void verifyForms();
   void exportSource(ExportOutcome &Out);
   void exportFlags(ExportOutcome &Out);
-  std::vector<FileKernel> kernelsOfFile(const ExportImage &I,
+  std::vector<FileKernel> kernelsOfFile(size_t Unit, size_t Image,
                                         const std::vector<size_t> &Items) const;
   void flagsOf(const std::string &Source, const std::vector<size_t> &Items, ExportOutcome &Out,
                PatchedProject &Compiled);
-  void settle(ExportItem &Item, const std::optional<VariantSetting> &Setting);
+  void settle(ExportItem &Item, std::optional<VariantSetting> Setting);
 
   const ExportOptions &Options;
   ExportVerifier *Verifier;
@@ -42,18 +41,9 @@ private:
   std::vector<ExportGroup> Groups;
 };
 
-const KernelReport *Exporter::reportOf(const ExportItem &Item) const {
-  if (!Options.Report)
-    return nullptr;
-  for (const KernelReport &R : Options.Report->Kernels)
-    if (R.Mangled == Item.Mangled || R.Kernel == Item.Out.Kernel)
-      return &R;
-  return nullptr;
-}
-
 llvm::Error Exporter::findForms() {
   for (ExportItem &Item : Job.Items) {
-    if (!Item.File)
+    if (!Item.File || !Item.Out.Reason.empty())
       continue;
     const ExportUnit &U = Job.Units[Item.Unit];
     const ExportImage &I = U.Images[Item.Image];
@@ -62,7 +52,7 @@ llvm::Error Exporter::findForms() {
       return Model.takeError();
     FormRequest R{
         Item.Chosen.Variant, I.Ptx.find(Item.Mangled)->Directives, 0, U.Record.NvccVersion, *Model,
-        reportOf(Item)};
+        reportOf(Job, Item)};
     R.LargestBlock = Options.MaxThreads;
     if (!R.LargestBlock && Item.Chosen.Basis)
       R.LargestBlock = largestBlock(Item.Chosen.Basis->Shapes);
@@ -151,7 +141,7 @@ int rank(const CodeComparison &C) {
 /// Compiles with the first form of each, then the others where the code is not the tuned one, and
 /// leaves each group with the best.
 void Exporter::verifyForms() {
-  std::map<size_t, std::vector<std::map<size_t, CodeComparison>>> Found; // By group and form.
+  std::map<size_t, std::map<size_t, std::map<size_t, CodeComparison>>> Found; // By group and form.
   size_t Rounds = 1;
   for (const ExportGroup &G : Groups)
     Rounds = std::max(Rounds, G.Forms);
@@ -161,43 +151,48 @@ void Exporter::verifyForms() {
       Most = std::max(Most, rank(C));
     return Most;
   };
+  auto Better = [&](const auto &A, const auto &B) { return Worst(A.second) < Worst(B.second); };
   for (size_t Round = 0; Round < Rounds; ++Round) {
     std::vector<size_t> Items;
+    std::set<size_t> Tried;
     for (size_t I = 0; I < Groups.size(); ++I) {
-      bool Tries = Round == 0 || (Round < Groups[I].Forms && Worst(Found[I].back()) > 0);
+      auto &Forms = Found[I];
+      bool Tries = Round == 0 || (Round < Groups[I].Forms && !Forms.count(Round) &&
+                                  Worst(llvm::min_element(Forms, Better)->second) > 0);
       if (!Tries)
         continue;
       Groups[I].Form = Round;
+      Tried.insert(I);
       llvm::append_range(Items, Groups[I].Items);
     }
     if (Items.empty())
-      break;
+      continue;
     PatchedProject Patched = write();
     std::map<size_t, CodeComparison> Codes = Verifier->compare(Patched, Items);
-    for (size_t I = 0; I < Groups.size(); ++I) {
-      if (Groups[I].Form != Round)
-        continue;
-      std::map<size_t, CodeComparison> Own;
+    for (size_t I : Tried) {
+      // write() takes another form where this one cannot be said.
+      auto &Own = Found[I][Groups[I].Form];
       for (size_t Index : Groups[I].Items)
         if (auto C = Codes.find(Index); C != Codes.end())
-          Own.insert(*C);
-      Found[I].push_back(std::move(Own));
+          Own[Index] = C->second;
     }
   }
   for (size_t I = 0; I < Groups.size(); ++I) {
-    auto &Forms = Found[I];
-    auto Best =
-        llvm::min_element(Forms, [&](const auto &A, const auto &B) { return Worst(A) < Worst(B); });
-    Groups[I].Form = Best - Forms.begin();
-    for (const auto &[Index, Code] : *Best)
+    auto Best = llvm::min_element(Found[I], Better);
+    Groups[I].Form = Best->first;
+    for (const auto &[Index, Code] : Best->second)
       Job.Items[Index].Out.Code = Code;
   }
 }
 
 /// Notes what is lost of an item that gets the code of \p Setting.
-void Exporter::settle(ExportItem &Item, const std::optional<VariantSetting> &Setting) {
+void Exporter::settle(ExportItem &Item, std::optional<VariantSetting> Setting) {
   ExportedKernel &Out = Item.Out;
-  Out.Gain = estimateGain(Item.Chosen.Variant, Setting, Out.Gain.Decided, reportOf(Item));
+  // Other code than the decision's was not timed, whatever it is called.
+  bool Other = Out.Code.Match == CodeMatch::SameRegisters || Out.Code.Match == CodeMatch::Differs;
+  if (Other && Setting == Item.Chosen.Variant)
+    Setting.reset();
+  Out.Gain = estimateGain(Item.Chosen.Variant, Setting, Out.Gain.Decided, reportOf(Job, Item));
   if (Out.Code.Match != CodeMatch::SameCode)
     return;
   // Whatever it says of the setting: the code is the tuned one.
@@ -232,8 +227,9 @@ void Exporter::exportSource(ExportOutcome &Out) {
 }
 
 /// All kernels of an image, the decided ones as \p Items have them.
-std::vector<FileKernel> Exporter::kernelsOfFile(const ExportImage &I,
+std::vector<FileKernel> Exporter::kernelsOfFile(size_t Unit, size_t Image,
                                                 const std::vector<size_t> &Items) const {
+  const ExportImage &I = Job.Units[Unit].Images[Image];
   std::vector<FileKernel> Kernels;
   for (const PtxEntry &Entry : I.Ptx.entries()) {
     FileKernel K;
@@ -242,9 +238,11 @@ std::vector<FileKernel> Exporter::kernelsOfFile(const ExportImage &I,
       if (R.Name == Entry.Name)
         K.DefaultRegs = R.RegsPerThread;
     ExportItem Named;
+    Named.Unit = Unit;
+    Named.Image = Image;
     Named.Mangled = Entry.Name;
     Named.Out.Kernel = profileName(Entry.Name);
-    K.Report = reportOf(Named);
+    K.Report = reportOf(Job, Named);
     K.Share = K.Report ? K.Report->Share : 0;
     for (size_t Index : Items) {
       const ExportItem &Item = Job.Items[Index];
@@ -265,7 +263,7 @@ void Exporter::flagsOf(const std::string &Source, const std::vector<size_t> &Ite
   for (size_t Index : Items) {
     const ExportItem &Item = Job.Items[Index];
     if (Seen.insert({Item.Unit, Item.Image}).second)
-      llvm::append_range(Kernels, kernelsOfFile(Job.Units[Item.Unit].Images[Item.Image], Items));
+      llvm::append_range(Kernels, kernelsOfFile(Item.Unit, Item.Image, Items));
   }
   FileOptions Chosen = chooseFileOptions(Kernels);
   const ExportUnit &U = Job.Units[Job.Items[Items.front()].Unit];
@@ -298,7 +296,8 @@ void Exporter::flagsOf(const std::string &Source, const std::vector<size_t> &Ite
 void Exporter::exportFlags(ExportOutcome &Out) {
   std::map<std::string, std::vector<size_t>> BySource;
   for (size_t Index = 0; Index < Job.Items.size(); ++Index)
-    BySource[Job.Units[Job.Items[Index].Unit].Source].push_back(Index);
+    if (Job.Items[Index].Out.Reason.empty())
+      BySource[Job.Units[Job.Items[Index].Unit].Source].push_back(Index);
   PatchedProject Compiled;
   for (const auto &[Source, Items] : BySource)
     flagsOf(Source, Items, Out, Compiled);
@@ -335,6 +334,10 @@ llvm::Expected<ExportOutcome> Exporter::run() {
       return E;
     exportSource(Out);
   }
+  for (const ExportUnit &U : Job.Units)
+    Out.Sources.push_back(U.Source);
+  for (const auto &[Path, File] : Job.Files)
+    Out.Sources.push_back(Path);
   for (ExportItem &Item : Job.Items)
     Out.Kernels.push_back(std::move(Item.Out));
   llvm::append_range(Out.Notes, Job.Notes);

@@ -106,6 +106,8 @@ unsigned carve::defaultRegs(const ExportImage &I, llvm::StringRef Mangled) {
 
 void carve::locateItems(ExportJob &Job) {
   for (ExportItem &Item : Job.Items) {
+    if (!Item.Out.Reason.empty())
+      continue;
     const ExportUnit &U = Job.Units[Item.Unit];
     auto Place = locateKernel(Job, U, U.Images[Item.Image], Item.Mangled);
     if (!Place) {

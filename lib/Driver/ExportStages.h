@@ -71,6 +71,10 @@ struct ExportJob {
 /// What CapLikeDefault would answer where nothing can be tried: the registers that the entry has.
 unsigned defaultRegs(const ExportImage &I, llvm::StringRef Mangled);
 
+/// What the report says of the item's kernel: of this very kernel of this source, as it was
+/// compiled then. Null where there is nothing.
+const KernelReport *reportOf(const ExportJob &Job, const ExportItem &Item);
+
 /// Reads the units of the project and the decisions that hold for their kernels.
 llvm::Error collectDecisions(ExportJob &Job);
 
@@ -128,6 +132,8 @@ private:
   llvm::Expected<ImageCode> tunedImage(const ExportUnit &U, const ExportImage &I);
   llvm::Expected<std::vector<ImageCode>> plainCode(size_t UnitIndex, const PatchedProject &Patched);
   llvm::Error mirror(const PatchedProject &Patched, const std::string &Into) const;
+  llvm::Error readsMirror(const ExportUnit &U, const PatchedProject &Patched,
+                          const std::string &Mirror, const std::string &Directory) const;
   bool sourceChanged(size_t UnitIndex);
   void compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
                      const std::vector<ImageCode> &Plain);

@@ -1,6 +1,7 @@
 // Which kernels of a project are tuned: units and decisions of the store.
 #include "Driver/ExportStages.h"
 
+#include "Carve/RegisterRegion.h"
 #include "Emit/DecisionChoice.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -59,16 +60,6 @@ bool isWanted(const ExportOptions &O, llvm::StringRef Name, llvm::StringRef Mang
   });
 }
 
-const KernelReport *reportOf(const ExportOptions &O, llvm::StringRef Name,
-                             llvm::StringRef Mangled) {
-  if (!O.Report)
-    return nullptr;
-  for (const KernelReport &R : O.Report->Kernels)
-    if (R.Mangled == Mangled || R.Kernel == Name)
-      return &R;
-  return nullptr;
-}
-
 /// Adds what is decided of the kernels of one image.
 llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
   const ExportUnit &U = Job.Units[UnitIndex];
@@ -101,6 +92,8 @@ llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
     Item.Out.Mangled = Entry.Name;
     Item.Out.Arch = I.Record.Arch;
     Item.Out.Decided = Item.Chosen.Variant;
+    if (std::optional<std::string> Why = reasonNotTunable(Entry, U.Record.Relocatable))
+      Item.Out.Reason = "carve-nvcc itself leaves its default: " + *Why;
     Item.Out.Source =
         llvm::StringRef(U.Source).drop_front(Job.Options.Root.size()).ltrim('/').str();
     Job.Items.push_back(std::move(Item));
@@ -109,6 +102,29 @@ llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
 }
 
 } // namespace
+
+const KernelReport *carve::reportOf(const ExportJob &Job, const ExportItem &Item) {
+  if (!Job.Options.Report)
+    return nullptr;
+  unsigned Regs = 0;
+  for (const KernelResources &R : Job.Units[Item.Unit].Images[Item.Image].Record.Kernels)
+    if (R.Name == Item.Mangled)
+      Regs = R.RegsPerThread;
+  // Of a kernel in several units the report names one's output, and the first source.
+  std::set<std::string> Sources, Outputs;
+  for (const ExportUnit &U : Job.Units)
+    for (const ExportImage &I : U.Images)
+      if (I.Ptx.find(Item.Mangled)) {
+        Sources.insert(sourceInProject(U.Record));
+        Outputs.insert(U.Record.Output);
+      }
+  for (const KernelReport &R : Job.Options.Report->Kernels)
+    if (R.Mangled == Item.Mangled && Outputs.count(R.Output) &&
+        (R.Source.empty() || Sources.count(R.Source)) &&
+        (!Regs || !R.RegsBefore || R.RegsBefore == Regs))
+      return &R;
+  return nullptr;
+}
 
 llvm::Expected<SourceFile *> carve::sourceFile(ExportJob &Job, llvm::StringRef Path) {
   std::string Key = normalisedPath(Path, Job.Options.Root);
@@ -171,7 +187,7 @@ llvm::Error carve::collectDecisions(ExportJob &Job) {
     return usageError("no unit below " + O.Root + " has a kernel '" +
                       llvm::join(O.Kernels, "', '") + "'");
   for (ExportItem &Item : Job.Items) {
-    const KernelReport *Report = reportOf(O, Item.Out.Kernel, Item.Mangled);
+    const KernelReport *Report = reportOf(Job, Item);
     const std::optional<Evidence> &E = Item.Chosen.Basis;
     std::optional<double> Ratio;
     if (E && E->Pairs)

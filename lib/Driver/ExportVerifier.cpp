@@ -54,6 +54,11 @@ std::string mirrored(llvm::StringRef Word, llvm::StringRef Root, llvm::StringRef
   }
 }
 
+/// \p Path below \p Root, or nothing where it is not below it.
+std::string belowRoot(llvm::StringRef Path, llvm::StringRef Root) {
+  return Path.consume_front(Root) && Path.starts_with("/") ? Path.ltrim('/').str() : "";
+}
+
 std::string textOf(const KernelResources &R) {
   return std::to_string(R.RegsPerThread) + " registers, " + std::to_string(R.spillBytes()) +
          " spill bytes";
@@ -75,12 +80,16 @@ llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::str
     AddParents(Relative);
   for (const ExportUnit &U : Job.Units) {
     AddParents(llvm::StringRef(U.Source).drop_front(Root.size()).ltrim('/'));
+    // `..` of a link is where the link leads to: out of the mirror.
+    if (std::string Below = belowRoot(normalisedPath(U.Record.Directory), Root); !Below.empty()) {
+      AddParents(Below);
+      if (fs::is_directory(Root + "/" + Below))
+        Real.insert(Below);
+    }
     // What a source includes may include a patched header by a path of its own.
     for (const ExportImage &I : U.Images)
       for (const KernelPlace &P : I.Preprocessed) {
-        std::string File = normalisedPath(P.File, U.Record.Directory);
-        if (llvm::StringRef(File).starts_with(Root + "/"))
-          AddParents(llvm::StringRef(File).drop_front(Root.size() + 1));
+        AddParents(belowRoot(normalisedPath(P.File, U.Record.Directory), Root));
       }
   }
   for (const std::string &Dir : Real) {
@@ -100,6 +109,32 @@ llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::str
   for (const auto &[Relative, Text] : Patched.Files)
     if (llvm::Error E = writeFileAtomically(Into + "/" + Relative, Text))
       return E;
+  return llvm::Error::success();
+}
+
+/// Fails where the compile in \p Directory would read a file that \p Patched has from elsewhere
+/// than
+/// \p Mirror, as links and paths that leave the project make it.
+llvm::Error ExportVerifier::readsMirror(const ExportUnit &U, const PatchedProject &Patched,
+                                        const std::string &Mirror,
+                                        const std::string &Directory) const {
+  const std::string &Root = Job.Options.Root;
+  std::set<std::string> Names = {U.Record.Source};
+  for (const ExportImage &I : U.Images)
+    for (const KernelPlace &P : I.Preprocessed)
+      Names.insert(P.File);
+  for (const std::string &Name : Names) {
+    std::string Below = belowRoot(normalisedPath(Name, U.Record.Directory), Root);
+    if (!Patched.Files.count(Below))
+      continue;
+    llvm::SmallString<256> Read, Expected;
+    std::error_code E = fs::real_path(absolutePath(mirrored(Name, Root, Mirror), Directory), Read);
+    if (!E)
+      E = fs::real_path(Mirror + "/" + Below, Expected);
+    if (E || Read != Expected)
+      return malformed("a compile in " + U.Record.Directory + " reads " + Name +
+                       " not from the copy of the project that has the patch");
+  }
   return llvm::Error::success();
 }
 
@@ -128,6 +163,8 @@ ExportVerifier::plainCode(size_t UnitIndex, const PatchedProject &Patched) {
   std::string Directory = mirrored(U.Record.Directory, Root, Mirror);
   if (!fs::is_directory(Directory)) // Not on the way to anything, and gone from the project.
     Directory = U.Record.Directory;
+  if (llvm::Error E = readsMirror(U, Patched, Mirror, Directory))
+    return E;
   llvm::Expected<KeptCompile> Kept =
       compileKeeping(T, Runner, Words, Directory, Keep, /*Quiet=*/true);
   if (!Kept)

@@ -41,9 +41,10 @@ struct ExportOutcome {
   ExportForm As = ExportForm::Patch;
   std::string Project, NvccVersion;
   std::vector<ExportedKernel> Kernels;
-  std::string Patch;              ///< Unified diffs; empty where there are none.
-  std::vector<SourceFlags> Flags; ///< Of ExportForm::Flags.
-  std::vector<std::string> Notes; ///< Decisions that do not hold, and such.
+  std::string Patch;                ///< Unified diffs; empty where there are none.
+  std::vector<SourceFlags> Flags;   ///< Of ExportForm::Flags.
+  std::vector<std::string> Notes;   ///< Decisions that do not hold, and such.
+  std::vector<std::string> Sources; ///< Absolute: that were compiled, or have tuned kernels.
 
   size_t exported() const;
 };

@@ -82,6 +82,14 @@ TemplateParameter templateParameter(llvm::ArrayRef<CudaToken> Tokens) {
   return P;
 }
 
+/// The tokens in the bracket at \p Open. A branch of the preprocessor may have cut off its end.
+llvm::ArrayRef<CudaToken> insideBracket(llvm::ArrayRef<CudaToken> Tokens, size_t Open) {
+  size_t End = behindBracket(Tokens, Open);
+  llvm::ArrayRef<CudaToken> Inside = Tokens.slice(Open + 1, End - Open - 1);
+  llvm::StringRef Closes = Tokens[Open].is("<") ? ">" : ")";
+  return !Inside.empty() && Inside.back().is(Closes) ? Inside.drop_back() : Inside;
+}
+
 class HeadReader {
 public:
   explicit HeadReader(llvm::ArrayRef<CudaToken> Head) : Head(Head) {}
@@ -89,7 +97,7 @@ public:
 
 private:
   size_t wordWithParentheses(size_t Index);
-  void templateHead(size_t Open, size_t End);
+  void templateHead(size_t Open);
   bool declarator(size_t Open);
 
   llvm::ArrayRef<CudaToken> Head;
@@ -100,9 +108,7 @@ private:
 /// Passes over an attribute and its parentheses.
 size_t HeadReader::wordWithParentheses(size_t Index) {
   size_t End = behindBracket(Head, Index + 1);
-  llvm::ArrayRef<CudaToken> Inside = Head.slice(Index + 2, End - Index - 2);
-  if (!Inside.empty() && End <= Head.size() && Head[End - 1].is(")"))
-    Inside = Inside.drop_back();
+  llvm::ArrayRef<CudaToken> Inside = insideBracket(Head, Index + 1);
   llvm::StringRef Word = Head[Index].Text;
   if (Word == "__attribute__") {
     Globals += llvm::any_of(Inside, [](const CudaToken &T) { return T.is("global"); });
@@ -118,12 +124,10 @@ size_t HeadReader::wordWithParentheses(size_t Index) {
   return End;
 }
 
-void HeadReader::templateHead(size_t Open, size_t End) {
+void HeadReader::templateHead(size_t Open) {
   Place.IsTemplate = true;
   Place.Template.clear();
-  if (End < Open + 2)
-    return;
-  for (llvm::ArrayRef<CudaToken> P : splitAtCommas(Head.slice(Open + 1, End - Open - 2)))
+  for (llvm::ArrayRef<CudaToken> P : splitAtCommas(insideBracket(Head, Open)))
     Place.Template.push_back(templateParameter(P));
 }
 
@@ -135,6 +139,8 @@ bool HeadReader::declarator(size_t Open) {
     size_t Begin = Name - 1;
     while (Begin > 0 && !(Head[Begin].is("<") && behindBracket(Head, Begin) == Name))
       --Begin;
+    if (Name < Begin + 2)
+      return false;
     Place.Specialisation = joinTokens(Head.slice(Begin + 1, Name - Begin - 2));
     Name = Begin;
   }
@@ -150,8 +156,7 @@ bool HeadReader::declarator(size_t Open) {
   if (First > 0 && Head[First - 1].is("::"))
     --First;
   Place.InsertAt = Head[First].Offset;
-  size_t End = behindBracket(Head, Open);
-  for (llvm::ArrayRef<CudaToken> P : splitAtCommas(Head.slice(Open + 1, End - Open - 2))) {
+  for (llvm::ArrayRef<CudaToken> P : splitAtCommas(insideBracket(Head, Open))) {
     P = P.take_until([](const CudaToken &T) { return T.is("="); });
     if (std::string Text = joinTokens(P); Text != "void")
       Place.Parameters.push_back(std::move(Text));
@@ -172,7 +177,7 @@ std::optional<KernelPlace> HeadReader::read() {
       ++I;
     } else if (T.is("template") && I + 1 < Head.size() && Head[I + 1].is("<")) {
       size_t End = behindBracket(Head, I + 1);
-      templateHead(I + 1, End);
+      templateHead(I + 1);
       I = End;
     } else if (T.Kind == CudaTokenKind::Word && Opens && takesParentheses(T.Text)) {
       I = wordWithParentheses(I);

@@ -51,6 +51,19 @@ std::string carve::projectRoot(llvm::StringRef Directory) {
   return Directory.str();
 }
 
+std::string carve::sourceInProject(const Unit &U) {
+  llvm::SmallString<256> Path(U.Source);
+  if (!path::is_absolute(Path)) {
+    Path = U.Directory;
+    path::append(Path, U.Source);
+  }
+  path::remove_dots(Path, /*remove_dot_dot=*/true);
+  llvm::StringRef Below = Path;
+  if (Below.consume_front(U.Project) && Below.consume_front("/"))
+    return Below.str();
+  return path::filename(Path).str();
+}
+
 bool UnitStore::writable() const {
   return !fs::create_directories(Root) && ::access(Root.c_str(), W_OK | X_OK) == 0;
 }

@@ -43,6 +43,10 @@ std::string linkKey(llvm::StringRef Project, llvm::StringRef Directory, llvm::St
 /// \p Directory itself.
 std::string projectRoot(llvm::StringRef Directory);
 
+/// Where \p U's source lies in its project, the same on every machine; the file's name alone where
+/// it lies outside.
+std::string sourceInProject(const Unit &U);
+
 struct StoreStats {
   uint64_t Units = 0, Links = 0, Blobs = 0, Decisions = 0, Reports = 0;
   uint64_t Bytes = 0;

@@ -2,6 +2,7 @@
 
 #include "Ptx/Cubin.h"
 #include "Ptx/PtxModule.h"
+#include "Store/UnitStore.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -41,20 +42,6 @@ double carve::heaviestOccupancy(const TuningJob &Job, const JobKernel &K,
   unsigned Warps =
       Blocks * ((Shape.threadsPerBlock() + Job.Model.WarpSize - 1) / Job.Model.WarpSize);
   return double(Warps) * Job.Model.WarpSize / Job.Model.MaxThreadsPerSm;
-}
-
-/// Where \p U's source lies in its project: the same on every machine.
-static std::string sourceInProject(const Unit &U) {
-  llvm::SmallString<256> Path(U.Source);
-  if (!llvm::sys::path::is_absolute(Path)) {
-    Path = U.Directory;
-    llvm::sys::path::append(Path, U.Source);
-  }
-  llvm::sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
-  llvm::StringRef Below = Path;
-  if (Below.consume_front(U.Project) && Below.consume_front("/"))
-    return Below.str();
-  return llvm::sys::path::filename(Path).str();
 }
 
 /// The source that a kernel's decision names: of several units that hold it the first by name.

@@ -87,8 +87,21 @@ static std::string printed(const ExportOutcome &Outcome, unsigned Format) {
   }
 }
 
+/// Fails where \p Output, which would be written, is a source: of the export or of any unit.
+static llvm::Error refuseSource(const std::string &Output, std::vector<std::string> Sources,
+                                const UnitStore &Store) {
+  for (const Unit &U : Store.units())
+    Sources.push_back(normalisedPath(U.Source, U.Directory));
+  for (const std::string &Source : Sources)
+    if (normalisedPath(Output) == Source || llvm::sys::fs::equivalent(Output, Source))
+      return usageError("carve export: -o " + Output + " is the source " + Source +
+                        ", expected another file: sources are never changed");
+  return llvm::Error::success();
+}
+
 /// Prints what was made. Fails where nothing was.
-static llvm::Error deliver(const ExportOutcome &Outcome, const ExportWords &W) {
+static llvm::Error deliver(const ExportOutcome &Outcome, const ExportWords &W,
+                           const UnitStore &Store) {
   if (Outcome.Kernels.empty()) {
     std::string Notes;
     for (const std::string &Note : Outcome.Notes)
@@ -106,6 +119,8 @@ static llvm::Error deliver(const ExportOutcome &Outcome, const ExportWords &W) {
     llvm::outs() << Text;
     return llvm::Error::success();
   }
+  if (llvm::Error E = refuseSource(W.Output, Outcome.Sources, Store))
+    return E;
   if (llvm::Error E = writeFileAtomically(W.Output, Text))
     return E;
   llvm::outs() << printExportSummary(Outcome);
@@ -149,5 +164,5 @@ llvm::Error carve::runExport(llvm::ArrayRef<std::string> Args, const CommandCont
   ProcessRunner Runner;
   llvm::Expected<ExportOutcome> Outcome = exportDecisions(
       W->Options, Store, T ? &*T : nullptr, WhyNoTools, Runner, Context.Install.DevicesDir);
-  return Outcome ? deliver(*Outcome, *W) : Outcome.takeError();
+  return Outcome ? deliver(*Outcome, *W, Store) : Outcome.takeError();
 }

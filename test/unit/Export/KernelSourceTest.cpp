@@ -184,3 +184,10 @@ TEST(KernelNames, LineOfADefinition) {
   EXPECT_EQ(definitionLine("\n__global__ void\nk(int a) {}", "k(int)"), 3u);
   EXPECT_EQ(definitionLine("__global__ void k(int a);", "k(int)"), 0u);
 }
+
+TEST(KernelSource, HeadsThatEndInABracketAreRead) {
+  for (const char *Source : {"__global__ void\n#ifdef X\nf(\n#else\n;\n#endif\n",
+                             "__global__ void __launch_bounds__(\n#ifdef X\n#endif\n",
+                             "template <\n__global__", "> (__global__", "__global__ void f("})
+    EXPECT_LE(findKernels(Source).size(), 1u) << Source;
+}
