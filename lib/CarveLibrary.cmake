@@ -22,6 +22,7 @@ endif()
 # Sources that define names which others beside them define as well.
 set(CARVE_ALONE
   lib/Capture/RawCapture.cpp
+  lib/Carve/LimitFindings.cpp
   lib/Carve/ThreadStride.cpp
   lib/Probe/Hazards.cpp
   lib/Report/ParetoPlot.cpp

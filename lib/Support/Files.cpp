@@ -117,8 +117,22 @@ static llvm::Expected<std::string> writeBeside(const std::string &Target, llvm::
   return Failed;
 }
 
+/// Writes into what stands at \p Path: a device or a pipe, in whose place no file may come.
+static llvm::Error writeInto(llvm::StringRef Path, llvm::StringRef Bytes) {
+  int Fd = ::open(Path.str().c_str(), O_WRONLY | O_CLOEXEC);
+  if (Fd < 0)
+    return fileError(Path, errno);
+  llvm::Error Failed = writeAll(Fd, Path, Bytes);
+  if (::close(Fd) != 0 && !Failed)
+    Failed = fileError(Path, errno);
+  return Failed;
+}
+
 static llvm::Error replaceFile(llvm::StringRef Path, llvm::StringRef Bytes,
                                const llvm::sys::TimePoint<> *Modified) {
+  struct stat There;
+  if (::stat(Path.str().c_str(), &There) == 0 && !S_ISREG(There.st_mode) && !S_ISDIR(There.st_mode))
+    return writeInto(Path, Bytes);
   std::string Target = resolveTarget(Path);
   llvm::Expected<std::string> Temporary = writeBeside(Target, Bytes, Modified);
   if (!Temporary)

@@ -21,7 +21,8 @@ std::optional<std::string> readProcFile(llvm::StringRef Path);
 /// Writes \p Bytes to a temporary beside \p Path and renames it over \p Path, so that a reader
 /// sees the old or the new content, never a part. The mode is that of the file replaced, or 0666
 /// less the umask. On failure (a full disk, for example) the temporary is removed and \p Path is
-/// as before. A symbolic link is followed: the file that it names is replaced.
+/// as before. A symbolic link is followed: the file that it names is replaced. A device or a pipe
+/// is written into.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
 /// The same, with the time of modification \p Modified.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes,

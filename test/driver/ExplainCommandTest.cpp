@@ -18,9 +18,8 @@ TEST_F(ExplainCommandTest, NothingToExplain) {
   EXPECT_NE(E.Stderr.find("no tuning has been made with the store"), std::string::npos) << E.Stderr;
   EXPECT_NE(E.Stderr.find("`carve explain -- COMMAND` needs none"), std::string::npos) << E.Stderr;
   write("work/empty.json", "\n");
-  expectError(
-      {"explain", "--report=empty.json"},
-      "carve explain: empty.json is empty, expected what `carve report --format=json` prints");
+  expectError({"explain", "--report=empty.json"},
+              "empty.json is empty, expected what `carve report --format=json` prints");
 }
 
 TEST_F(ExplainCommandTest, WrongWordsAreErrors) {

@@ -112,7 +112,7 @@ TEST_F(CarveCommandTest, WithoutACommandTheUsageIsShown) {
 TEST_F(CarveCommandTest, MistakesNameWhatWasExpected) {
   expectError({"tun"},
               "unknown command 'tun', expected one of points, metrics, tune, capture, search, "
-              "touch, report, explain, merge, diff, store, evaluate");
+              "touch, report, explain, merge, diff, check, export, store, evaluate");
   expectError({"store"}, "carve store: expected one of stats, verify, prune or clear");
   expectError({"store", "stats", "prune"},
               "carve store: expected one of stats, verify, prune or clear");

@@ -71,3 +71,19 @@ TEST(CommandRewrite, RelinkTakesObjectsInTheSourcesPlaces) {
 }
 
 } // namespace
+
+TEST(CommandRewrite, OneSourceAlone) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(compileOneArguments(parsed({"-O3", "a.cu", "x.o", "s/b.cpp", "-lm", "-o", "app"}),
+                                "a.cu", "t.o"),
+            (Words{"-O3", "a.cu", "-lm", "-c", "-o", "t.o"}));
+  EXPECT_EQ(
+      compileOneArguments(parsed({"-arch=sm_90", "-c", "a.cu", "b.cu", "-DX=1"}), "b.cu", "t.o"),
+      (Words{"-arch=sm_90", "-c", "b.cu", "-DX=1", "-o", "t.o"}));
+  EXPECT_EQ(compileOneArguments(parsed({"-shared", "-Xcompiler=-fPIC", "a.cu", "-o", "l.so"}),
+                                "a.cu", "t.o"),
+            (Words{"-Xcompiler=-fPIC", "a.cu", "-c", "-o", "t.o"}));
+  EXPECT_EQ(
+      compileOneArguments(parsed({"-MD", "-MF", "d", "-dc", "a.cu", "-o", "a.o"}), "a.cu", "t.o"),
+      (Words{"-dc", "a.cu", "-o", "t.o"}));
+}

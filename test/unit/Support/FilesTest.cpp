@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,21 @@ TEST_F(FilesTest, AtomicWriteFollowsASymbolicLink) {
   struct stat S;
   ASSERT_EQ(::lstat(at("link").c_str(), &S), 0);
   EXPECT_TRUE(S_ISLNK(S.st_mode));
+}
+
+TEST_F(FilesTest, APipeIsWrittenIntoAndStays) {
+  std::string Pipe = at("pipe");
+  ASSERT_EQ(::mkfifo(Pipe.c_str(), 0600), 0);
+  int Reader = ::open(Pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(Reader, 0);
+  llvm::cantFail(writeFileAtomically(Pipe, "through"));
+  char Bytes[16] = {};
+  EXPECT_EQ(::read(Reader, Bytes, sizeof Bytes), 7);
+  EXPECT_STREQ(Bytes, "through");
+  ::close(Reader);
+  struct stat There;
+  ASSERT_EQ(::stat(Pipe.c_str(), &There), 0);
+  EXPECT_TRUE(S_ISFIFO(There.st_mode));
 }
 
 TEST_F(FilesTest, AFailedWriteLeavesNothing) {
