@@ -31,6 +31,7 @@ TEST_F(ExplainCommandTest, WrongWordsAreErrors) {
       Explain +
           "--counters, --modified, --timeout, --stdin and --quiet go with a command, expected: "
           "carve explain [KERNEL] [options] -- COMMAND...");
+  EXPECT_EQ(carve({"explain", "--quiet"}).Stderr, carve({"explain", "--counters=off"}).Stderr);
   expectError({"explain", "--counters=on", "--", "app"},
               Explain + "--counters is 'on', expected auto or off");
   expectError({"explain", "--format=xml"}, Explain + "--format is 'xml', expected text or json");
