@@ -313,8 +313,11 @@ llvm::Expected<std::string> carve::attributeText(ExportJob &Job, const ExportGro
       return E;
   if (Caps->uniform())
     return Text;
-  if (Form.IsLaunchBounds)
+  if (Form.IsLaunchBounds) {
+    if (llvm::Error E = Caps->check())
+      return E;
     return malformed("its instantiations are decided differently: --as=maxnreg can say it");
+  }
   llvm::Expected<std::string> Expression = Caps->expression();
   if (!Expression)
     return Expression.takeError();
