@@ -355,6 +355,7 @@ llvm::Expected<ExportOutcome> carve::exportDecisions(const ExportOptions &Option
                                                      CommandRunner &Runner,
                                                      llvm::StringRef DevicesDir) {
   ExportJob Job{Options, Store, {}, {}, {}, {}, {}};
+  Job.DevicesDir = DevicesDir.str();
   std::optional<ExportVerifier> Verifier;
   if (T && Options.Verify)
     Verifier.emplace(Job, *T, Runner, DevicesDir);

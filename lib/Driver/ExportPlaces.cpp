@@ -1,6 +1,7 @@
 // Where the tuned kernels stand in the sources, and what is written there.
 #include "Driver/ExportStages.h"
 
+#include "Export/CudaTokens.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 
@@ -156,12 +157,46 @@ public:
   }
   /// `N == 4 ? 40 : N == 8 ? 32 : 255`.
   llvm::Expected<std::string> expression() const;
+  /// The bounds of \p Entry go: no cap may be more than a block of theirs can have.
+  void bound(const PtxEntry &Entry, const DeviceModel &D) {
+    const EntryDirectives &Own = Entry.Directives;
+    if (Own.MaxNTid || Own.ReqNTid)
+      Unseen = std::min(Unseen, capOfLaunchBounds(D, Own.maxThreadsPerBlock(), 1));
+    if (boundsDepend())
+      Unseen = std::min(Unseen, capOfLaunchBounds(D, D.MaxThreadsPerBlock, 1));
+  }
+  /// Fails where an instantiation that is not seen may not launch with the cap that it would get.
+  llvm::Error check() const;
 
 private:
+  /// Whether the bounds in the source name a parameter of the template.
+  bool boundsDepend() const;
+
   const KernelPlace &Place;
   std::map<std::vector<std::string>, unsigned> Caps; ///< By arguments.
   bool Undecided = false;
+  unsigned Unseen = 255; ///< What others get.
 };
+
+bool TemplateCaps::boundsDepend() const {
+  for (const KernelAttribute &A : Place.Attributes)
+    for (const std::string &Argument : A.Arguments) {
+      CudaTokens Cut = tokenizeCuda(Argument);
+      for (const CudaToken &T : Cut.Tokens)
+        for (const TemplateParameter &P : Place.Template)
+          if (A.IsLaunchBounds && T.is(P.Name))
+            return true;
+    }
+  return false;
+}
+
+llvm::Error TemplateCaps::check() const {
+  if (!boundsDepend() || (uniform() && Caps.begin()->second <= Unseen))
+    return llvm::Error::success();
+  return malformed("its launch bounds depend on its parameters: an instantiation of the largest "
+                   "block could not launch with more than " +
+                   llvm::Twine(Unseen) + " registers, and __maxnreg__ would leave no bounds");
+}
 
 llvm::Expected<std::string> TemplateCaps::expression() const {
   const size_t Count = Place.Template.size();
@@ -184,7 +219,7 @@ llvm::Expected<std::string> TemplateCaps::expression() const {
     }
     Text += Condition + " ? " + std::to_string(Cap) + " : ";
   }
-  return Text + "255";
+  return Text + std::to_string(Unseen);
 }
 
 std::string plainText(const AttributeForm &F, const KernelPlace &Place) {
@@ -202,6 +237,20 @@ std::string plainText(const AttributeForm &F, const KernelPlace &Place) {
   return "__launch_bounds__(" + llvm::join(Arguments, ", ") + ")";
 }
 
+/// The cap with which an instantiation without a decision stays as it is, and launches.
+unsigned capOfUndecided(ExportJob &Job, const ExportImage &I, const PtxEntry &Entry) {
+  unsigned Default = defaultRegs(I, Entry.Name);
+  unsigned Cap = Job.CapLikeDefault ? Job.CapLikeDefault(I, Entry.Name) : Default;
+  const EntryDirectives &D = Entry.Directives;
+  llvm::Expected<DeviceModel> Model = loadDeviceModel(Job.DevicesDir, I.Record.Arch);
+  if (!Model) {
+    llvm::consumeError(Model.takeError());
+    return Default;
+  }
+  bool Bounded = D.MaxNTid || D.ReqNTid;
+  return Bounded && Cap > capOfLaunchBounds(*Model, D.maxThreadsPerBlock(), 1) ? Default : Cap;
+}
+
 /// The caps of all instantiations of the definition that the units have.
 llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) {
   const KernelPlace &Place = G.File->Kernels[G.Place];
@@ -209,6 +258,14 @@ llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) 
   std::set<std::string> Decided;
   for (size_t Index : G.Items) {
     const ExportItem &Item = Job.Items[Index];
+    if (Item.Forms[G.Form].IsLaunchBounds !=
+        Job.Items[G.Items.front()].Forms[G.Form].IsLaunchBounds)
+      return malformed("its instantiations need different attributes");
+    const ExportImage &Image = Job.Units[Item.Unit].Images[Item.Image];
+    llvm::Expected<DeviceModel> D = loadDeviceModel(Job.DevicesDir, Image.Record.Arch);
+    if (!D)
+      return D.takeError();
+    Caps.bound(*Image.Ptx.find(Item.Mangled), *D);
     Caps.add(Item.Out.Kernel, Item.Forms[G.Form].Cap, /*Decided=*/true);
     Decided.insert(Item.Out.Kernel);
   }
@@ -222,10 +279,7 @@ llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) 
         if (!Own)
           llvm::consumeError(Own.takeError());
         else if (Own->first == G.File && Own->second == G.Place)
-          Caps.add(Name,
-                   Job.CapLikeDefault ? Job.CapLikeDefault(I, Entry.Name)
-                                      : defaultRegs(I, Entry.Name),
-                   /*Decided=*/false);
+          Caps.add(Name, capOfUndecided(Job, I, Entry), /*Decided=*/false);
       }
   return Caps;
 }
@@ -250,10 +304,20 @@ llvm::Expected<std::string> carve::attributeText(ExportJob &Job, const ExportGro
   llvm::Expected<TemplateCaps> Caps = templateCaps(Job, G);
   if (!Caps)
     return Caps.takeError();
+  // minBlocks counts blocks of one size.
+  for (size_t Index : G.Items)
+    if (plainText(Job.Items[Index].Forms[G.Form], Place) != Text && Form.IsLaunchBounds)
+      return malformed("its instantiations need different minBlocks");
+  if (!Form.IsLaunchBounds)
+    if (llvm::Error E = Caps->check())
+      return E;
   if (Caps->uniform())
     return Text;
-  if (Form.IsLaunchBounds)
+  if (Form.IsLaunchBounds) {
+    if (llvm::Error E = Caps->check())
+      return E;
     return malformed("its instantiations are decided differently: --as=maxnreg can say it");
+  }
   llvm::Expected<std::string> Expression = Caps->expression();
   if (!Expression)
     return Expression.takeError();

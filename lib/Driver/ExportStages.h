@@ -66,6 +66,7 @@ struct ExportJob {
   std::vector<std::string> Notes;
   /// The cap with which an entry without a decision keeps its code; empty: nothing can be tried.
   std::function<unsigned(const ExportImage &, llvm::StringRef)> CapLikeDefault = {};
+  std::string DevicesDir = {};
 };
 
 /// What CapLikeDefault would answer where nothing can be tried: the registers that the entry has.

@@ -161,7 +161,14 @@ std::vector<AttributeForm> carve::formsOf(const FormRequest &R, ExportForm As,
   std::vector<AttributeForm> Forms;
   bool Bounded = R.Directives.MaxNTid || R.Directives.ReqNTid;
   if (As != ExportForm::LaunchBounds) {
-    if (hasMaxNReg(R.NvccVersion))
+    // Without its bounds nothing holds ptxas to what a block of that size can have.
+    unsigned Threads = Bounded ? R.Directives.maxThreadsPerBlock() : 0;
+    unsigned Most = capOfLaunchBounds(R.Model, Threads, 1);
+    if (*Cap > Most)
+      Reason = "__maxnreg__(" + std::to_string(*Cap) + ") would go in place of bounds of " +
+               std::to_string(Threads) + " threads, a block of which can have at most " +
+               std::to_string(Most) + " registers a thread";
+    else if (hasMaxNReg(R.NvccVersion))
       Forms.push_back(maxNReg(R, *Cap));
     else
       Reason = "__maxnreg__ needs CUDA 12.4, the toolkit is " + R.NvccVersion;

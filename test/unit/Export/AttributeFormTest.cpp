@@ -157,3 +157,15 @@ TEST(FileFlags, NoneWhereNoneIsFaster) {
   FileOptions All{40, true, true, 8};
   EXPECT_EQ(All.words(), (Texts{"-maxrregcount=40", "-Xptxas=-dlcm=cg,--register-usage-level=8"}));
 }
+
+TEST(AttributeForm, CapInPlaceOfBoundsHasToFitTheBlock) {
+  DeviceModel D = h200();
+  FormRequest R{setting("r72"), {}, 0, "13.0.88", D};
+  R.Directives.MaxNTid = {1024, 1, 1};
+  std::string Reason;
+  EXPECT_TRUE(formsOf(R, ExportForm::MaxNReg, Reason).empty());
+  EXPECT_EQ(Reason, "__maxnreg__(72) would go in place of bounds of 1024 threads, a block of which "
+                    "can have at most 64 registers a thread");
+  R.Decided = setting("r64");
+  EXPECT_EQ(formsOf(R, ExportForm::MaxNReg, Reason).size(), 1u);
+}
