@@ -33,8 +33,10 @@ TEST(ConfigurationCarving, InvalidOnesSayWhyAndCarveNothing) {
 TEST(ConfigurationCarving, ParetoNamesWhomAPointYieldsTo) {
   std::vector<ConfigurationCost> Costs = {
       {"fast", "", 10, 2}, {"busy", "", 2, 10}, {"middle", "", 6, 6}, {"beaten", "", 5, 5}};
-  auto Verdicts = carveConfigurations(Costs, {});
-  EXPECT_EQ(verdicts(Costs, {}), (Words{"selected", "selected", "selected", "pareto"}));
+  SpaceCarving Limits;
+  Limits.Margin = 0.05;
+  auto Verdicts = carveConfigurations(Costs, Limits);
+  EXPECT_EQ(verdicts(Costs, Limits), (Words{"selected", "selected", "selected", "pareto"}));
   EXPECT_NE(Verdicts[3].Reason.find("where middle has"), std::string::npos) << Verdicts[3].Reason;
   EXPECT_FALSE(Verdicts[3].Front);
 }
