@@ -31,6 +31,7 @@ set(CARVE_ALONE
   test/gpu/TuneTest.cpp
   test/unit/Carve/LimitFindingsTest.cpp
   test/unit/Carve/VariantEditTest.cpp
+  test/unit/Report/LimitsReportTest.cpp
   test/unit/Probe/MemoryDriver.cpp
   test/unit/Probe/StandIn/ProbeKernels.cpp
   test/unit/Probe/StandIn/Scenarios.cpp
