@@ -31,13 +31,14 @@ set(CARVE_ALONE
   test/gpu/TuneTest.cpp
   test/unit/Carve/LimitFindingsTest.cpp
   test/unit/Carve/VariantEditTest.cpp
-  test/unit/Report/LimitsReportTest.cpp
+  test/unit/Driver/HardwareCountersTest.cpp
   test/unit/Probe/MemoryDriver.cpp
   test/unit/Probe/StandIn/ProbeKernels.cpp
   test/unit/Probe/StandIn/Scenarios.cpp
   test/unit/Probe/StandInTest.cpp
   test/unit/Probe/StubProfiler.cpp
   test/unit/Ptx/KernelHazardsTest.cpp
+  test/unit/Report/LimitsReportTest.cpp
   test/unit/Store/ProfileMergeTest.cpp
   test/unit/Tune/ProbeRecordsTest.cpp)
 list(TRANSFORM CARVE_ALONE PREPEND ${PROJECT_SOURCE_DIR}/)
