@@ -60,13 +60,16 @@ struct ExportGroup {
 struct ExportJob {
   const ExportOptions &Options;
   UnitStore &Store;
+  std::string DevicesDir;
   std::vector<ExportUnit> Units;
   std::map<std::string, std::unique_ptr<SourceFile>> Files; ///< By path.
   std::vector<ExportItem> Items;
   std::vector<std::string> Notes;
   /// The cap with which an entry without a decision keeps its code; empty: nothing can be tried.
-  std::function<unsigned(const ExportImage &, llvm::StringRef)> CapLikeDefault = {};
-  std::string DevicesDir = {};
+  std::function<unsigned(const ExportImage &, llvm::StringRef)> CapLikeDefault;
+
+  /// \p Path below the project's root; empty where it is not below it.
+  std::string relative(llvm::StringRef Path) const;
 };
 
 /// What CapLikeDefault would answer where nothing can be tried: the registers that the entry has.
@@ -89,6 +92,9 @@ void locateItems(ExportJob &Job);
 llvm::Expected<std::pair<SourceFile *, size_t>>
 locateKernel(ExportJob &Job, const ExportUnit &U, const ExportImage &I, llvm::StringRef Mangled);
 
+/// Fills in the forms of each item that was located; says in Out.Reason why where there is none.
+llvm::Error findForms(ExportJob &Job);
+
 /// The attribute of \p G as it is written, in its chosen form. Fails where one attribute cannot say
 /// what the items have.
 llvm::Expected<std::string> attributeText(ExportJob &Job, const ExportGroup &G);
@@ -104,16 +110,16 @@ struct PatchedProject {
   std::map<std::string, std::vector<std::string>> Options; ///< More words, by absolute source.
 };
 
+using Comparisons = std::map<size_t, CodeComparison>; ///< By item.
+
 /// Compiles units plainly and compares with the tuned code.
 class ExportVerifier {
 public:
-  ExportVerifier(ExportJob &Job, const Toolchain &T, CommandRunner &Runner,
-                 llvm::StringRef DevicesDir)
-      : Job(Job), T(T), Runner(Runner), DevicesDir(DevicesDir) {}
+  ExportVerifier(ExportJob &Job, const Toolchain &T, CommandRunner &Runner)
+      : Job(Job), T(T), Runner(Runner) {}
 
   /// The comparison of each item that is in \p Items, all of one patched project.
-  std::map<size_t, CodeComparison> compare(const PatchedProject &Patched,
-                                           const std::vector<size_t> &Items);
+  Comparisons compare(const PatchedProject &Patched, const std::vector<size_t> &Items);
 
   /// A cap with which ptxas makes the default's code of an entry: ptxas makes other code of most
   /// caps, even above the registers that it takes, and there is none that means no cap.
@@ -128,6 +134,7 @@ private:
     std::string CodeDigest;
   };
   using ImageCode = std::map<std::string, Code>; ///< By profile name.
+  enum class SourceState { AsStored, Changed, NotCompiled };
 
   llvm::Expected<const std::vector<ImageCode> *> tunedCode(size_t UnitIndex);
   llvm::Expected<ImageCode> tunedImage(const ExportUnit &U, const ExportImage &I);
@@ -135,6 +142,7 @@ private:
   llvm::Error mirror(const PatchedProject &Patched, const std::string &Into) const;
   llvm::Error readsMirror(const ExportUnit &U, const PatchedProject &Patched,
                           const std::string &Mirror, const std::string &Directory) const;
+  SourceState sourceState(size_t UnitIndex);
   bool sourceChanged(size_t UnitIndex);
   void compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
                      const std::vector<ImageCode> &Plain);
@@ -143,11 +151,37 @@ private:
   ExportJob &Job;
   const Toolchain &T;
   CommandRunner &Runner;
-  std::string DevicesDir;
   std::map<size_t, std::vector<ImageCode>> Tuned;
-  std::map<size_t, bool> Changed;
+  std::map<size_t, SourceState> States; ///< By unit.
   std::map<std::pair<const ExportImage *, std::string>, unsigned> LikeDefault;
   std::map<size_t, std::set<std::string>> Others; ///< That get other code, by unit.
+};
+
+/// The attributes of a project's sources: one for each group, in the form whose code is nearest to
+/// the tuned code.
+class ExportPatch {
+public:
+  /// Groups the items that have a form. Those that no attribute can say are left, with the reason.
+  explicit ExportPatch(ExportJob &Job);
+
+  /// Compiles with the forms and keeps the best of each group. What nvcc refuses is left.
+  void chooseForms(ExportVerifier &Verifier);
+
+  const std::vector<ExportGroup> &groups() const { return Groups; }
+  /// The patch, as `git apply` reads it.
+  std::string diff() const;
+
+private:
+  using Edits = std::map<SourceFile *, std::vector<SourceEdit>>;
+
+  bool write(ExportGroup &G);
+  void leave(ExportGroup &G, llvm::StringRef Reason);
+  Edits edits(llvm::ArrayRef<ExportGroup> Of) const;
+  Comparisons compile(ExportVerifier &Verifier, llvm::ArrayRef<ExportGroup> Of) const;
+  bool leaveRefused();
+
+  ExportJob &Job;
+  std::vector<ExportGroup> Groups;
 };
 
 } // namespace carve

@@ -14,10 +14,6 @@ using namespace carve;
 
 namespace {
 
-bool isBelow(llvm::StringRef Path, llvm::StringRef Root) {
-  return Path.consume_front(Root) && (Root.ends_with("/") || Path.starts_with("/"));
-}
-
 /// The decisions that count for \p U. A cap for the file is said of each of its kernels.
 llvm::Expected<Profile> decisionsOf(const Unit &U, const ExportJob &Job) {
   if (Job.Options.User)
@@ -94,14 +90,20 @@ llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
     Item.Out.Decided = Item.Chosen.Variant;
     if (std::optional<std::string> Why = reasonNotTunable(Entry, U.Record.Relocatable))
       Item.Out.Reason = "carve-nvcc itself leaves its default: " + *Why;
-    Item.Out.Source =
-        llvm::StringRef(U.Source).drop_front(Job.Options.Root.size()).ltrim('/').str();
+    Item.Out.Source = Job.relative(U.Source);
     Job.Items.push_back(std::move(Item));
   }
   return llvm::Error::success();
 }
 
 } // namespace
+
+std::string ExportJob::relative(llvm::StringRef Path) const {
+  llvm::StringRef Root = Options.Root;
+  if (!Path.consume_front(Root) || !(Root.ends_with("/") || Path.starts_with("/")))
+    return "";
+  return Path.ltrim('/').str();
+}
 
 const KernelReport *carve::reportOf(const ExportJob &Job, const ExportItem &Item) {
   if (!Job.Options.Report)
@@ -131,7 +133,8 @@ llvm::Expected<SourceFile *> carve::sourceFile(ExportJob &Job, llvm::StringRef P
   auto &Slot = Job.Files[Key];
   if (Slot)
     return Slot.get();
-  if (!isBelow(Key, Job.Options.Root)) {
+  std::string Relative = Job.relative(Key);
+  if (Relative.empty()) {
     Job.Files.erase(Key);
     return malformed("it is defined in " + Key + ", outside of the project " + Job.Options.Root);
   }
@@ -142,7 +145,7 @@ llvm::Expected<SourceFile *> carve::sourceFile(ExportJob &Job, llvm::StringRef P
   }
   Slot = std::make_unique<SourceFile>();
   Slot->Path = Key;
-  Slot->Relative = llvm::StringRef(Key).drop_front(Job.Options.Root.size()).ltrim('/').str();
+  Slot->Relative = std::move(Relative);
   Slot->Text = std::move(*Text);
   Slot->Kernels = findKernels(Slot->Text);
   return Slot.get();
@@ -152,7 +155,7 @@ llvm::Error carve::collectDecisions(ExportJob &Job) {
   const ExportOptions &O = Job.Options;
   for (Unit &U : Job.Store.units()) {
     std::string Source = normalisedPath(U.Source, U.Directory);
-    if (!isBelow(Source, O.Root))
+    if (Job.relative(Source).empty())
       continue;
     llvm::Expected<Profile> Decisions = decisionsOf(U, Job);
     if (!Decisions)

@@ -54,9 +54,20 @@ std::string mirrored(llvm::StringRef Word, llvm::StringRef Root, llvm::StringRef
   }
 }
 
-/// \p Path below \p Root, or nothing where it is not below it.
-std::string belowRoot(llvm::StringRef Path, llvm::StringRef Root) {
-  return Path.consume_front(Root) && Path.starts_with("/") ? Path.ltrim('/').str() : "";
+/// The line of a compiler's output that a person needs, where it is one; the whole message else.
+std::string whatIsWrong(llvm::Error Failed) {
+  std::string Message;
+  llvm::handleAllErrors(
+      std::move(Failed),
+      [&](const ToolFailure &F) {
+        for (llvm::StringRef Line : llvm::split(F.standardError(), '\n'))
+          if (Message.empty() && Line.contains("error"))
+            Message = Line.trim().str();
+        if (Message.empty())
+          Message = F.message();
+      },
+      [&](const llvm::ErrorInfoBase &E) { Message = E.message(); });
+  return Message;
 }
 
 std::string textOf(const KernelResources &R) {
@@ -79,9 +90,9 @@ llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::str
   for (const auto &[Relative, Text] : Patched.Files)
     AddParents(Relative);
   for (const ExportUnit &U : Job.Units) {
-    AddParents(llvm::StringRef(U.Source).drop_front(Root.size()).ltrim('/'));
+    AddParents(Job.relative(U.Source));
     // `..` of a link is where the link leads to: out of the mirror.
-    if (std::string Below = belowRoot(normalisedPath(U.Record.Directory), Root); !Below.empty()) {
+    if (std::string Below = Job.relative(normalisedPath(U.Record.Directory)); !Below.empty()) {
       AddParents(Below);
       if (fs::is_directory(Root + "/" + Below))
         Real.insert(Below);
@@ -89,7 +100,7 @@ llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::str
     // What a source includes may include a patched header by a path of its own.
     for (const ExportImage &I : U.Images)
       for (const KernelPlace &P : I.Preprocessed) {
-        AddParents(belowRoot(normalisedPath(P.File, U.Record.Directory), Root));
+        AddParents(Job.relative(normalisedPath(P.File, U.Record.Directory)));
       }
   }
   for (const std::string &Dir : Real) {
@@ -113,8 +124,7 @@ llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::str
 }
 
 /// Fails where the compile in \p Directory would read a file that \p Patched has from elsewhere
-/// than
-/// \p Mirror, as links and paths that leave the project make it.
+/// than \p Mirror, as links and paths that leave the project make it.
 llvm::Error ExportVerifier::readsMirror(const ExportUnit &U, const PatchedProject &Patched,
                                         const std::string &Mirror,
                                         const std::string &Directory) const {
@@ -124,7 +134,7 @@ llvm::Error ExportVerifier::readsMirror(const ExportUnit &U, const PatchedProjec
     for (const KernelPlace &P : I.Preprocessed)
       Names.insert(P.File);
   for (const std::string &Name : Names) {
-    std::string Below = belowRoot(normalisedPath(Name, U.Record.Directory), Root);
+    std::string Below = Job.relative(normalisedPath(Name, U.Record.Directory));
     if (!Patched.Files.count(Below))
       continue;
     llvm::SmallString<256> Read, Expected;
@@ -170,7 +180,8 @@ ExportVerifier::plainCode(size_t UnitIndex, const PatchedProject &Patched) {
   if (!Kept)
     return Kept.takeError();
   if (!Kept->Nvcc.succeeded())
-    return llvm::make_error<ToolFailure>(T.Nvcc, Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
+    return llvm::make_error<ToolFailure>(T.Nvcc, Kept->Nvcc.ExitStatus,
+                                         mirrored(Kept->Nvcc.Stderr, Mirror, Root));
   if (Kept->NoPlan || Kept->Plan.Units.size() != 1)
     return malformed("what nvcc did is not known: " + Kept->NoPlan.value_or("no unit"));
   std::vector<ImageCode> Images;
@@ -209,7 +220,7 @@ llvm::Expected<ExportVerifier::ImageCode> ExportVerifier::tunedImage(const Expor
     return E;
   if (llvm::Error E = writeFileAtomically(Image.CubinPath, *Original))
     return E;
-  EmitContext Context{T, Runner, U.Record.NvccVersion, DevicesDir};
+  EmitContext Context{T, Runner, U.Record.NvccVersion, Job.DevicesDir};
   Context.Relocatable = U.Record.Relocatable;
   Context.Ceiling = U.Record.RegisterCap;
   Context.FlavourPtx = [&](const DeviceImage &, unsigned Cap) {
@@ -249,15 +260,15 @@ ExportVerifier::tunedCode(size_t UnitIndex) {
   return &Tuned.emplace(UnitIndex, std::move(Images)).first->second;
 }
 
-/// Whether nvcc makes other code of the source as it is than the store has of it.
-bool ExportVerifier::sourceChanged(size_t UnitIndex) {
-  if (auto Known = Changed.find(UnitIndex); Known != Changed.end())
+/// What nvcc makes of the source as it is, without a patch, beside what the store has of it.
+ExportVerifier::SourceState ExportVerifier::sourceState(size_t UnitIndex) {
+  if (auto Known = States.find(UnitIndex); Known != States.end())
     return Known->second;
-  bool &Differs = Changed[UnitIndex];
+  SourceState &State = States[UnitIndex];
   llvm::Expected<std::vector<ImageCode>> Plain = plainCode(UnitIndex, {});
   if (!Plain) {
-    llvm::consumeError(Plain.takeError());
-    return Differs;
+    logLine(llvm::toString(Plain.takeError()));
+    return State = SourceState::NotCompiled;
   }
   for (auto [I, Code] : llvm::zip_equal(Job.Units[UnitIndex].Images, *Plain)) {
     llvm::Expected<std::string> Bytes = Job.Store.blob(I.Record.CubinDigest);
@@ -272,10 +283,15 @@ bool ExportVerifier::sourceChanged(size_t UnitIndex) {
     }
     for (const auto &[Name, K] : Stored) {
       auto Now = Code.find(Name);
-      Differs |= Now == Code.end() || Now->second.CodeDigest != K.CodeDigest;
+      if (Now == Code.end() || Now->second.CodeDigest != K.CodeDigest)
+        State = SourceState::Changed;
     }
   }
-  return Differs;
+  return State;
+}
+
+bool ExportVerifier::sourceChanged(size_t UnitIndex) {
+  return sourceState(UnitIndex) == SourceState::Changed;
 }
 
 CodeComparison ExportVerifier::compareKernel(const ExportItem &Item, const Code &Wanted,
@@ -346,9 +362,9 @@ std::vector<std::string> ExportVerifier::otherKernels() const {
   return Notes;
 }
 
-std::map<size_t, CodeComparison> ExportVerifier::compare(const PatchedProject &Patched,
-                                                         const std::vector<size_t> &Items) {
-  std::map<size_t, CodeComparison> Out;
+Comparisons ExportVerifier::compare(const PatchedProject &Patched,
+                                    const std::vector<size_t> &Items) {
+  Comparisons Out;
   std::map<size_t, std::vector<size_t>> ByUnit;
   for (size_t Index : Items)
     ByUnit[Job.Items[Index].Unit].push_back(Index);
@@ -357,9 +373,13 @@ std::map<size_t, CodeComparison> ExportVerifier::compare(const PatchedProject &P
     llvm::Expected<std::vector<ImageCode>> Plain =
         Wanted ? plainCode(UnitIndex, Patched) : Wanted.takeError();
     if (!Plain) {
-      std::string Why = llvm::toString(Plain.takeError());
+      // A source that nvcc does not take without the patch either says nothing of the patch.
+      bool Refused = Wanted && Plain.errorIsA<ToolFailure>() &&
+                     sourceState(UnitIndex) != SourceState::NotCompiled;
+      CodeComparison C{Refused ? CodeMatch::Refused : CodeMatch::NotVerified,
+                       whatIsWrong(Plain.takeError())};
       for (size_t Index : Own)
-        Out[Index] = {CodeMatch::NotVerified, Why};
+        Out[Index] = C;
       continue;
     }
     compareOthers(UnitIndex, **Wanted, *Plain);

@@ -12,7 +12,13 @@
 namespace carve {
 
 /// How the code of plain nvcc compares with the tuned code.
-enum class CodeMatch { NotVerified, SameCode, SameRegisters, Differs };
+enum class CodeMatch {
+  NotVerified,
+  SameCode,
+  SameRegisters,
+  Differs,
+  Refused, ///< nvcc compiles the source as it is, but not so. Nothing of it is exported.
+};
 
 struct CodeComparison {
   CodeMatch Match = CodeMatch::NotVerified;

@@ -35,6 +35,7 @@ llvm::StringRef matchName(CodeMatch M) {
     return "same registers, other code";
   case CodeMatch::Differs:
     return "differs";
+  case CodeMatch::Refused: // Left, with a reason instead.
   case CodeMatch::NotVerified:
     break;
   }
