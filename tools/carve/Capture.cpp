@@ -206,12 +206,11 @@ llvm::Error carve::runCapture(llvm::ArrayRef<std::string> Args, const CommandCon
     return O.takeError();
   if (O->List)
     return listCaptures(*O);
-  std::optional<std::string> Root = storeRoot(Context.Env);
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
-  if (!gpuPresent(Context.Env))
-    return usageError("no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); "
-                      "captures are taken from a program that runs on one");
+    return Root.takeError();
+  if (llvm::Error E = needGpu(Context.Env, "captures are taken from a program that runs on one"))
+    return E;
   llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
   if (!T)
     return T.takeError();

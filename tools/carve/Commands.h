@@ -3,7 +3,7 @@
 #pragma once
 
 #include "Driver/DriverOptions.h"
-#include "Tune/TuningReport.h"
+#include "Driver/TunePipeline.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -18,6 +18,16 @@ struct CommandContext {
   InstallTree Install;
   GetEnv Env;
 };
+
+/// Said where a command needs a GPU and there is none.
+constexpr char NoGpu[] = "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it)";
+
+/// The directory of the store that \p Env names. Fails with UsageError where none can be.
+llvm::Expected<std::string> storeFolder(GetEnv Env);
+/// Fails with UsageError where there is no GPU; \p What says what one is needed for.
+llvm::Error needGpu(GetEnv Env, llvm::StringRef What);
+/// Fills in what \p Request needs of the machine and of our installation.
+void placeRequest(TuneRequest &Request, const Toolchain &T, const CommandContext &Context);
 
 /// The last tuning's report of the store that \p Env names. Fails with UsageError where there is
 /// none.

@@ -50,12 +50,11 @@ static LimitSources limitSources() {
 }
 
 static llvm::Error explainCommand(const ExplainOptions &Options, const CommandContext &Context) {
-  std::optional<std::string> Root = storeRoot(Context.Env);
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
-  if (!gpuPresent(Context.Env))
-    return usageError("no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); "
-                      "carve explain -- COMMAND runs the program on one");
+    return Root.takeError();
+  if (llvm::Error E = needGpu(Context.Env, "carve explain -- COMMAND runs the program on one"))
+    return E;
   // A program that was never tuned can be explained all the same.
   std::optional<TuningReport> Tuned;
   if (llvm::Expected<TuningReport> R = readReport(Options, Context.Env))
@@ -69,9 +68,7 @@ static llvm::Error explainCommand(const ExplainOptions &Options, const CommandCo
   if (!T)
     return T.takeError();
   TuneRequest Request = explainRequest(Options);
-  Request.Options.DevicesDir = Context.Install.DevicesDir;
-  Request.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};
-  Request.Gpus = gpuPlaces(Context.Env);
+  placeRequest(Request, *T, Context);
   ProcessRunner Runner;
   llvm::Expected<LimitsReport> Report =
       explainLimits(Options, Request, Tuned ? &*Tuned : nullptr, limitSources(), Store, *T, Runner);

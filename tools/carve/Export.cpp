@@ -2,7 +2,6 @@
 #include "Driver/ExportPipeline.h"
 #include "Driver/Flags.h"
 #include "Report/ExportReport.h"
-#include "Report/JsonReport.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
@@ -60,18 +59,30 @@ static llvm::Expected<ExportWords> readWords(llvm::ArrayRef<std::string> Args) {
 
 /// The report that was asked for; without a word the last one, if there is one.
 static llvm::Expected<std::optional<TuningReport>> readReport(const std::string &File, GetEnv Env) {
-  if (!File.empty() && File != "latest") {
-    llvm::Expected<std::string> Text = readFile(File);
-    llvm::Expected<TuningReport> R = Text ? parseJsonReport(*Text, File) : Text.takeError();
-    return R ? llvm::Expected<std::optional<TuningReport>>(std::move(*R)) : R.takeError();
-  }
-  llvm::Expected<TuningReport> R = lastReport(Env);
+  llvm::Expected<TuningReport> R = namedReport(File.empty() ? "latest" : File, Env);
   if (R)
     return std::optional<TuningReport>(std::move(*R));
   if (!File.empty())
     return R.takeError();
   logLine(llvm::toString(R.takeError()));
   return std::nullopt;
+}
+
+/// The root of the project in \p Dir as its units spell it: the shell may have followed a symbolic
+/// link that the build did not, or the other way round.
+static std::string projectOf(llvm::StringRef Dir, const UnitStore &Store) {
+  std::string Root = projectRoot(normalisedPath(Dir)), Spelled = Root;
+  const std::string Real = resolveTarget(Root);
+  for (const Unit &U : Store.units()) {
+    std::string Source = normalisedPath(U.Source, U.Directory);
+    if (llvm::StringRef(Source).starts_with(Root + "/"))
+      return Root;
+    std::string RealSource = resolveTarget(Source);
+    llvm::StringRef Below = RealSource, Start = Source;
+    if (Below.consume_front(Real) && Below.starts_with("/") && Start.consume_back(Below))
+      Spelled = Start.str();
+  }
+  return Spelled;
 }
 
 static std::string printed(const ExportOutcome &Outcome, unsigned Format) {
@@ -131,14 +142,11 @@ llvm::Error carve::runExport(llvm::ArrayRef<std::string> Args, const CommandCont
   llvm::Expected<ExportWords> W = readWords(Args);
   if (!W)
     return W.takeError();
-  std::optional<std::string> StoreRoot = storeRoot(Context.Env);
-  if (!StoreRoot)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
-  UnitStore Store(*StoreRoot);
-  llvm::SmallString<256> Dir(W->Dir);
-  if (std::error_code E = llvm::sys::fs::make_absolute(Dir))
-    return llvm::createFileError(W->Dir, E);
-  W->Options.Root = projectRoot(normalisedPath(Dir));
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
+  if (!Root)
+    return Root.takeError();
+  UnitStore Store(*Root);
+  W->Options.Root = projectOf(W->Dir, Store);
   Profile User;
   if (!W->Profile.empty()) {
     llvm::Expected<std::string> Text = readFile(W->Profile);

@@ -7,20 +7,17 @@
 using namespace carve;
 
 static llvm::Error runCounted(const MetricsOptions &Options, const CommandContext &Context) {
-  std::optional<std::string> Root = storeRoot(Context.Env);
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
-  if (!gpuPresent(Context.Env))
-    return usageError("no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); "
-                      "--count runs the program on one");
+    return Root.takeError();
+  if (llvm::Error E = needGpu(Context.Env, "--count runs the program on one"))
+    return E;
   UnitStore Store(*Root);
   llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
   if (!T)
     return T.takeError();
   TuneRequest Request = countRequest(Options);
-  Request.Options.DevicesDir = Context.Install.DevicesDir;
-  Request.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};
-  Request.Gpus = gpuPlaces(Context.Env);
+  placeRequest(Request, *T, Context);
   ProcessRunner Runner;
   llvm::Expected<MetricsReport> Report = countMetrics(Options, Request, Store, *T, Runner);
   if (!Report)

@@ -3,7 +3,6 @@
 #include "Report/HtmlReport.h"
 #include "Report/JsonReport.h"
 #include "Report/TextReport.h"
-#include "Store/UnitStore.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 
@@ -11,29 +10,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace carve;
-
-llvm::Expected<TuningReport> carve::lastReport(GetEnv Env) {
-  std::optional<std::string> Root = storeRoot(Env);
-  if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
-  llvm::Expected<std::optional<std::string>> Text = UnitStore(*Root).lastReport();
-  if (!Text)
-    return Text.takeError();
-  if (!*Text)
-    return usageError("no tuning has been made with the store " + *Root);
-  return parseJsonReport(**Text, "last report");
-}
-
-llvm::Expected<TuningReport> carve::namedReport(const std::string &Name, GetEnv Env) {
-  if (Name == "latest")
-    return lastReport(Env);
-  llvm::Expected<std::string> Text = readFile(Name);
-  if (!Text)
-    return Text.takeError();
-  if (llvm::StringRef(*Text).trim().empty())
-    return usageError(Name + " is empty, expected what `carve report --format=json` prints");
-  return parseJsonReport(*Text, Name);
-}
 
 llvm::Error carve::runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   enum : unsigned { TextFormat, JsonFormat, HtmlFormat };

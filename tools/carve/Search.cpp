@@ -180,7 +180,7 @@ void takeEnvironment(const CommandContext &Context, const Toolchain &T, SearchRe
   R.Nvcc = {Context.Env("NVCC_PREPEND_FLAGS").value_or(""),
             Context.Env("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()};
   if (!gpuPresent(Context.Env))
-    R.NoGpu = "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it)";
+    R.NoGpu = NoGpu;
   R.Probe = {Context.Install.Probe, findCupti(T.BinDir).value_or("")};
   R.Gpus = gpuPlaces(Context.Env);
   R.DevicesDir = Context.Install.DevicesDir;
@@ -209,9 +209,9 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   SearchWords Words;
   if (llvm::Error E = readOptions(Args, R, Words))
     return E;
-  std::optional<std::string> Root = storeRoot(Context.Env);
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+    return Root.takeError();
   llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
   if (!T)
     return T.takeError();

@@ -67,9 +67,9 @@ llvm::Error carve::runStore(llvm::ArrayRef<std::string> Args, const CommandConte
     return E;
   if (Words.size() != 1 || !Rest.empty())
     return usageError("carve store: expected one of stats, verify, prune or clear");
-  std::optional<std::string> Root = storeRoot(Context.Env);
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+    return Root.takeError();
   UnitStore Store(*Root);
   bool Json = Format == 1;
   if (Words[0] == "stats")

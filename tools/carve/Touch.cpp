@@ -45,9 +45,9 @@ llvm::Error carve::runTouch(llvm::ArrayRef<std::string> Args, const CommandConte
       return usageError("carve touch: '" + Folder + "' is no folder");
     Folder = normalisedPath(Folder);
   }
-  std::optional<std::string> Root = storeRoot(Context.Env);
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+    return Root.takeError();
   std::vector<StaleOutput> Stale = staleOutputs(UnitStore(*Root), Folders);
   if (!All)
     llvm::erase_if(Stale, [](const StaleOutput &S) { return !needsTouch(S); });

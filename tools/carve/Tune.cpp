@@ -118,12 +118,12 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   bool FromCaptures = false;
   if (llvm::Error E = readTuneOptions(Args, Context.Env, R, Shown, FromCaptures))
     return E;
-  std::optional<std::string> Root = storeRoot(Context.Env);
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
-    return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
-  if (R.SamplesPath.empty() && !gpuPresent(Context.Env))
-    return usageError("no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); "
-                      "tuning times kernels on one");
+    return Root.takeError();
+  if (R.SamplesPath.empty())
+    if (llvm::Error E = needGpu(Context.Env, "tuning times kernels on one"))
+      return E;
   UnitStore Store(*Root);
   if (FromCaptures)
     if (llvm::Error E = openCaptures(Context, R.Workload.Argv, Store))
@@ -131,11 +131,9 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
   if (!T)
     return T.takeError();
-  R.Options.DevicesDir = Context.Install.DevicesDir;
-  R.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};
+  placeRequest(R, *T, Context);
   TerminalProgress Progress(::isatty(2) && !Shown.Quiet, "carve");
   tellProgress(R, Progress, Shown.Quiet);
-  R.Gpus = gpuPlaces(Context.Env);
   ProcessRunner Runner;
   llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);
   Progress.clear();

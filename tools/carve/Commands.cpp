@@ -1,0 +1,51 @@
+// What several commands do alike.
+#include "Commands.h"
+
+#include "Nvcc/Toolchain.h"
+#include "Report/JsonReport.h"
+#include "Store/UnitStore.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+using namespace carve;
+
+llvm::Expected<std::string> carve::storeFolder(GetEnv Env) {
+  if (std::optional<std::string> Root = storeRoot(Env))
+    return *Root;
+  return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
+}
+
+llvm::Error carve::needGpu(GetEnv Env, llvm::StringRef What) {
+  if (gpuPresent(Env))
+    return llvm::Error::success();
+  return usageError(llvm::Twine(NoGpu) + "; " + What);
+}
+
+void carve::placeRequest(TuneRequest &Request, const Toolchain &T, const CommandContext &Context) {
+  Request.Options.DevicesDir = Context.Install.DevicesDir;
+  Request.Probe = {Context.Install.Probe, findCupti(T.BinDir).value_or("")};
+  Request.Gpus = gpuPlaces(Context.Env);
+}
+
+llvm::Expected<TuningReport> carve::lastReport(GetEnv Env) {
+  llvm::Expected<std::string> Root = storeFolder(Env);
+  if (!Root)
+    return Root.takeError();
+  llvm::Expected<std::optional<std::string>> Text = UnitStore(*Root).lastReport();
+  if (!Text)
+    return Text.takeError();
+  if (!*Text)
+    return usageError("no tuning has been made with the store " + *Root);
+  return parseJsonReport(**Text, "last report");
+}
+
+llvm::Expected<TuningReport> carve::namedReport(const std::string &Name, GetEnv Env) {
+  if (Name == "latest")
+    return lastReport(Env);
+  llvm::Expected<std::string> Text = readFile(Name);
+  if (!Text)
+    return Text.takeError();
+  if (llvm::StringRef(*Text).trim().empty())
+    return usageError(Name + " is empty, expected what `carve report --format=json` prints");
+  return parseJsonReport(*Text, Name);
+}
