@@ -98,16 +98,7 @@ llvm::Expected<TimingRunResult> ModifiedPipeline::time() {
       placeImages(Job, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
   if (!Images)
     return Images.takeError();
-  auto Run = [&](const std::string &Plan) -> llvm::Expected<RunRecord> {
-    WorkloadSpec Spec = State.Request.Workload;
-    Spec.TimeoutS += ReplayS;
-    ProbeSetup Probe = State.Request.Probe;
-    Probe.Plan = Plan;
-    auto Record = runWorkload(Spec, Probe, *Images, State.Runner, 0, State.gpus());
-    if (Record)
-      takePlanNumbers(Record->Probe.InRun, Job);
-    return Record;
-  };
+  auto Run = [&](const std::string &Text) { return runTiming(State, Job, Text, ReplayS, *Images); };
   auto Plan = [&](const PlanExclusions &Excluded) { return plan(Excluded); };
   auto Timed = timeInRun(Plan, Run, &State.Check, State.Request.Announce);
   if (Timed)

@@ -51,6 +51,11 @@ std::vector<ModeChoice> chooseTiming(const TuneState &State, const TuningJob &Jo
 /// Why there may be no timing run now (no budget left, no recorded one), or nothing.
 std::optional<std::string> whyNoTimingRun(const TuneState &State);
 
+/// One run of the program with \p Images in place, in which the probe replays and rotates as \p
+/// Plan says for at most \p ReplayS seconds a process.
+llvm::Expected<RunRecord> runTiming(TuneState &State, const TuningJob &Job, const std::string &Plan,
+                                    double ReplayS, const ImageMap &Images);
+
 /// Makes a timing run of \p Job as its modules are assembled now, each kernel timed as \p Choices
 /// say.
 llvm::Expected<InRunTuning> timeInside(TuneState &State, const TuningJob &Job,

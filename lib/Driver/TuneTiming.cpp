@@ -51,7 +51,6 @@ public:
 
 private:
   std::string plan(const PlanExclusions &Excluded) const;
-  llvm::Expected<RunRecord> run(const std::string &Plan, const ImageMap &Images);
   llvm::Expected<TimingRunResult> time();
 
   TuneState &State;
@@ -74,20 +73,6 @@ std::string TimingStage::plan(const PlanExclusions &Excluded) const {
   Limits.Seed = State.Request.Limits.Seed;
   Limits.ReplayMs = std::max<uint64_t>(1, uint64_t(ReplayS * 1000)); // 0 would be no limit.
   return printPlan(Job, Left, Excluded.Faults, Limits);
-}
-
-llvm::Expected<RunRecord> TimingStage::run(const std::string &Plan, const ImageMap &Images) {
-  const TuneRequest &Request = State.Request;
-  Request.Progress(State.Runs, 0, State.seconds());
-  WorkloadSpec Spec = Request.Workload;
-  Spec.TimeoutS += ReplayS;
-  ProbeSetup Probe = Request.Probe;
-  Probe.Plan = Plan;
-  llvm::Expected<RunRecord> Made =
-      runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
-  if (Made)
-    takePlanNumbers(Made->Probe.InRun, Job);
-  return Made;
 }
 
 llvm::Expected<TimingRunResult> TimingStage::time() {
@@ -115,8 +100,12 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
   if (!Images)
     return Images.takeError();
   llvm::Expected<TimingRunResult> Result = timeInRun(
-      Plan, [&](const std::string &Text) { return run(Text, *Images); }, &State.Check,
-      State.Request.Announce, Limits);
+      Plan,
+      [&](const std::string &Text) {
+        State.Request.Progress(State.Runs, 0, State.seconds());
+        return runTiming(State, Job, Text, ReplayS, *Images);
+      },
+      &State.Check, State.Request.Announce, Limits);
   if (Result)
     State.Runs += Result->Runs;
   return Result;
@@ -138,6 +127,20 @@ llvm::Expected<InRunTuning> TimingStage::make() {
 }
 
 } // namespace
+
+llvm::Expected<RunRecord> carve::runTiming(TuneState &State, const TuningJob &Job,
+                                           const std::string &Plan, double ReplayS,
+                                           const ImageMap &Images) {
+  WorkloadSpec Spec = State.Request.Workload;
+  Spec.TimeoutS += ReplayS;
+  ProbeSetup Probe = State.Request.Probe;
+  Probe.Plan = Plan;
+  llvm::Expected<RunRecord> Made =
+      runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
+  if (Made)
+    takePlanNumbers(Made->Probe.InRun, Job);
+  return Made;
+}
 
 std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const TuningJob &Job,
                                             const ProbeRecord &Trace) {

@@ -74,21 +74,12 @@ void printKernel(const KernelCheck &K, llvm::raw_ostream &OS) {
   }
 }
 
-json::Value number(const std::optional<unsigned> &N) {
-  return N ? json::Value(*N) : json::Value(nullptr);
-}
-
 json::Object sideJson(const CheckedKernel &K) {
-  json::Object O{{"arch", K.Arch},
-                 {"device", json::fixUTF8(K.Device)},
-                 {"toolkit", K.Toolkit},
-                 {"source", json::fixUTF8(K.Source)},
-                 {"setting", K.Setting},
-                 {"tuned", K.Tuned},
-                 {"regs", number(K.Regs)},
-                 {"spill-bytes", number(K.SpillBytes)},
-                 {"occupancy", K.Occupancy ? json::Value(*K.Occupancy) : json::Value(nullptr)},
-                 {"digest", K.Digest ? json::Value(*K.Digest) : json::Value(nullptr)}};
+  json::Object O{{"arch", K.Arch},           {"device", json::fixUTF8(K.Device)},
+                 {"toolkit", K.Toolkit},     {"source", json::fixUTF8(K.Source)},
+                 {"setting", K.Setting},     {"tuned", K.Tuned},
+                 {"regs", K.Regs},           {"spill-bytes", K.SpillBytes},
+                 {"occupancy", K.Occupancy}, {"digest", K.Digest}};
   if (K.Time)
     O["launch-ns"] =
         json::Object{{"median", K.Time->Ns}, {"low", K.Time->LowNs}, {"high", K.Time->HighNs}};

@@ -122,19 +122,13 @@ void printBoth(const Decision &Before, const Decision &After, llvm::raw_ostream 
 
 json::Object entryJson(const Decision &D) {
   json::Object O{{"kernel", json::fixUTF8(D.Kernel)}, {"arch", D.Arch}, {"pinned", !D.Digest}};
-  auto Number = [](const std::optional<unsigned> &N) {
-    return N ? json::Value(*N) : json::Value(nullptr);
-  };
-  auto Measure = [](const std::optional<double> &N) {
-    return N ? json::Value(*N) : json::Value(nullptr);
-  };
-  O["cap"] = Number(D.Variant.Cap);
-  O["frontend-cap"] = Number(D.Variant.FrontEndCap);
+  O["cap"] = D.Variant.Cap;
+  O["frontend-cap"] = D.Variant.FrontEndCap;
   O["smem-spilling"] = D.Variant.SmemSpilling;
   O["load-cache"] =
       D.Variant.Loads == LoadCaching::L2Only ? json::Value("cg") : json::Value(nullptr);
-  O["register-usage-level"] = Number(D.Variant.RegisterUsageLevel);
-  O["digest"] = D.Digest ? json::Value(*D.Digest) : json::Value(nullptr);
+  O["register-usage-level"] = D.Variant.RegisterUsageLevel;
+  O["digest"] = D.Digest;
   if (!D.Basis)
     return O;
   const Evidence &E = *D.Basis;
@@ -154,11 +148,11 @@ json::Object entryJson(const Decision &D) {
                                {"pairs", E.Pairs},
                                {"default-regs", E.DefaultRegs},
                                {"tuned-regs", E.TunedRegs},
-                               {"default-spill-bytes", Number(E.DefaultSpillBytes)},
-                               {"tuned-spill-bytes", Number(E.TunedSpillBytes)},
-                               {"default-occupancy", Measure(E.DefaultOccupancy)},
-                               {"tuned-occupancy", Measure(E.TunedOccupancy)},
-                               {"launch-ns", Measure(E.LaunchNs)},
+                               {"default-spill-bytes", E.DefaultSpillBytes},
+                               {"tuned-spill-bytes", E.TunedSpillBytes},
+                               {"default-occupancy", E.DefaultOccupancy},
+                               {"tuned-occupancy", E.TunedOccupancy},
+                               {"launch-ns", E.LaunchNs},
                                {"reason", json::fixUTF8(E.Reason)}};
   return O;
 }
@@ -191,17 +185,14 @@ std::string carve::printDiffText(const ProfileDiff &Diff) {
 }
 
 std::string carve::printDiffJson(const ProfileDiff &Diff) {
-  auto Cap = [](const std::optional<unsigned> &C) {
-    return C ? json::Value(*C) : json::Value(nullptr);
-  };
   json::Array Differences;
   for (const ProfileDifference &D : Diff.Differences)
     Differences.push_back(json::Object{{"change", kindName(D.Kind)},
                                        {"before", sideJson(D.Before)},
                                        {"after", sideJson(D.After)}});
   json::Object Root{{"carve-diff", 1},
-                    {"file-cap-before", Cap(Diff.FileCapBefore)},
-                    {"file-cap-after", Cap(Diff.FileCapAfter)},
+                    {"file-cap-before", Diff.FileCapBefore},
+                    {"file-cap-after", Diff.FileCapAfter},
                     {"differences", std::move(Differences)},
                     {"equal", Diff.Same}};
   for (const auto &[Kind, Name] : KindNames)

@@ -82,10 +82,6 @@ void printSummary(const ExportOutcome &Outcome, llvm::StringRef Start, llvm::raw
     OS << Start << "note: " << oneLine(Note) << "\n";
 }
 
-json::Value ratio(const std::optional<double> &R) {
-  return R ? json::Value(*R) : json::Value(nullptr);
-}
-
 json::Object kernelJson(const ExportedKernel &K) {
   json::Array Lost;
   for (const std::string &L : K.Lost)
@@ -100,8 +96,8 @@ json::Object kernelJson(const ExportedKernel &K) {
       {"written", json::fixUTF8(K.Written)},
       {"reason", json::fixUTF8(K.Reason)},
       {"lost", std::move(Lost)},
-      {"ratio-decided", ratio(K.Gain.Decided)},
-      {"ratio-exported", ratio(K.Gain.Exported)},
+      {"ratio-decided", K.Gain.Decided},
+      {"ratio-exported", K.Gain.Exported},
       {"code", K.Reason.empty() ? json::Value(matchName(K.Code.Match)) : json::Value(nullptr)},
       {"code-detail", json::fixUTF8(K.Code.Detail)}};
 }

@@ -9,11 +9,8 @@ namespace json = llvm::json;
 
 namespace {
 
-json::Value orNull(std::optional<double> Value) {
-  return Value ? json::Value(*Value) : json::Value(nullptr);
-}
 json::Value knownOrNull(double Value) {
-  return orNull(Value > 0 ? std::optional(Value) : std::nullopt);
+  return Value > 0 ? json::Value(Value) : json::Value(nullptr);
 }
 
 json::Value toJson(const std::array<unsigned, 3> &T) { return json::Array{T[0], T[1], T[2]}; }
@@ -28,7 +25,7 @@ json::Value toJson(const KernelCounts &C) {
                       {"global-store-bytes", C.GlobalStoreBytes},
                       {"least-moved-bytes", C.LeastMovedBytes},
                       {"most-moved-bytes", C.MostMovedBytes},
-                      {"coalesced-share", orNull(C.CoalescedShare)},
+                      {"coalesced-share", C.CoalescedShare},
                       {"shared-accesses", C.SharedAccesses},
                       {"shared-rounds", C.SharedRounds},
                       {"local-accesses", C.LocalAccesses},
@@ -45,26 +42,26 @@ json::Value toJson(const KernelCounts &C) {
 
 json::Value toJson(const KernelCounters &C) {
   return json::Object{{"launches", C.Launches},
-                      {"duration-ns", orNull(C.DurationNs)},
-                      {"dram-share", orNull(C.DramShare)},
-                      {"l2-share", orNull(C.L2Share)},
-                      {"l1-share", orNull(C.L1Share)},
-                      {"shared-share", orNull(C.SharedShare)},
-                      {"issue-share", orNull(C.IssueShare)},
-                      {"pipe-share", orNull(C.PipeShare)},
+                      {"duration-ns", C.DurationNs},
+                      {"dram-share", C.DramShare},
+                      {"l2-share", C.L2Share},
+                      {"l1-share", C.L1Share},
+                      {"shared-share", C.SharedShare},
+                      {"issue-share", C.IssueShare},
+                      {"pipe-share", C.PipeShare},
                       {"pipe", C.Pipe.empty() ? json::Value(nullptr) : json::Value(C.Pipe)},
-                      {"active-warps-per-sm", orNull(C.ActiveWarpsPerSm)},
-                      {"dram-bytes", orNull(C.DramBytes)},
-                      {"l2-bytes", orNull(C.L2Bytes)},
-                      {"instructions", orNull(C.Instructions)},
-                      {"local-instructions", orNull(C.LocalInstructions)}};
+                      {"active-warps-per-sm", C.ActiveWarpsPerSm},
+                      {"dram-bytes", C.DramBytes},
+                      {"l2-bytes", C.L2Bytes},
+                      {"instructions", C.Instructions},
+                      {"local-instructions", C.LocalInstructions}};
 }
 
 json::Value toJson(const ModifiedTimes &M) {
   return json::Object{{"whole-ns", knownOrNull(M.WholeNs)},
                       {"memory-ns", knownOrNull(M.MemoryNs)},
                       {"arithmetic-ns", knownOrNull(M.ArithmeticNs)},
-                      {"overlap", orNull(M.overlap())},
+                      {"overlap", M.overlap()},
                       {"reason", json::fixUTF8(M.Reason)}};
 }
 
@@ -115,7 +112,7 @@ json::Value toJson(const KernelLimit &L) {
 json::Value toJson(const Finding &F) {
   return json::Object{
       {"topic", F.Topic},   {"text", json::fixUTF8(F.Text)}, {"tried", json::fixUTF8(F.Tried)},
-      {"author", F.Author}, {"at-most", orNull(F.AtMost)},   {"measured", F.Measured}};
+      {"author", F.Author}, {"at-most", F.AtMost},           {"measured", F.Measured}};
 }
 
 json::Value toJson(const KernelLimits &K, const DeviceBalance &B) {
@@ -174,7 +171,7 @@ std::string carve::printLimitsJson(const LimitsReport &R) {
                  {"device", toJson(R.Balance)},
                  {"program", json::Object{{"span-ns", knownOrNull(R.Program.SpanNs)},
                                           {"busy-ns", knownOrNull(R.Program.BusyNs)},
-                                          {"busy-share", orNull(R.Program.busyShare())},
+                                          {"busy-share", R.Program.busyShare()},
                                           {"launches", static_cast<int64_t>(R.Program.Launches)}}},
                  {"runs", R.Runs},
                  {"counters-refused", R.CountersOff ? "off" : json::fixUTF8(R.CountersRefused)},

@@ -9,10 +9,6 @@ namespace json = llvm::json;
 
 namespace {
 
-json::Value orNull(std::optional<double> Value) {
-  return Value ? json::Value(*Value) : json::Value(nullptr);
-}
-
 double bytesOf(const KernelCounts &C) {
   return C.GlobalLoadBytes + C.GlobalStoreBytes + C.LocalLoadBytes + C.LocalStoreBytes;
 }
@@ -55,7 +51,7 @@ void printCounts(json::OStream &J, const std::optional<CountedKernel> &K) {
         J.value(Bytes);
     });
     J.attribute("bytes_per_instruction", bytesPerInstruction(C));
-    J.attribute("coalesced_share", orNull(C.CoalescedShare));
+    J.attribute("coalesced_share", C.CoalescedShare);
     J.attribute("stride_seen_share", K->StrideSeenShare);
     J.attribute("assumed_trips", C.AssumedTrips);
     J.attributeArray("loops", [&] {
@@ -89,8 +85,8 @@ void printKernel(json::OStream &J, const KernelMetrics &K) {
     J.attribute("occupancy", M.Occupancy);
     if (K.CountedThreads)
       J.attribute("counted_threads", K.CountedThreads);
-    J.attribute("efficiency", orNull(M.Efficiency));
-    J.attribute("utilization", orNull(M.Utilization));
+    J.attribute("efficiency", M.Efficiency);
+    J.attribute("utilization", M.Utilization);
     J.attributeBegin("ptx");
     printCounts(J, K.Ptx);
     J.attributeEnd();

@@ -12,10 +12,6 @@ namespace json = llvm::json;
 
 namespace {
 
-json::Value optionalValue(const std::optional<double> &V) {
-  return V ? json::Value(*V) : json::Value(nullptr);
-}
-
 json::Array extentsOf(const std::array<unsigned, 3> &Extents) {
   return json::Array{Extents[0], Extents[1], Extents[2]};
 }
@@ -26,17 +22,13 @@ const char *sourceName(LaunchSource Source) {
 }
 
 json::Value valueOf(const KernelCounts &C) {
-  return json::Object{{"instructions", C.Instructions},
-                      {"regions", C.Regions},
-                      {"global-loads", C.GlobalLoads},
-                      {"global-stores", C.GlobalStores},
-                      {"global-load-bytes", C.GlobalLoadBytes},
-                      {"global-store-bytes", C.GlobalStoreBytes},
-                      {"shared-accesses", C.SharedAccesses},
-                      {"local-load-bytes", C.LocalLoadBytes},
-                      {"local-store-bytes", C.LocalStoreBytes},
-                      {"coalesced-share", optionalValue(C.CoalescedShare)},
-                      {"assumed-trips", C.AssumedTrips}};
+  return json::Object{
+      {"instructions", C.Instructions},         {"regions", C.Regions},
+      {"global-loads", C.GlobalLoads},          {"global-stores", C.GlobalStores},
+      {"global-load-bytes", C.GlobalLoadBytes}, {"global-store-bytes", C.GlobalStoreBytes},
+      {"shared-accesses", C.SharedAccesses},    {"local-load-bytes", C.LocalLoadBytes},
+      {"local-store-bytes", C.LocalStoreBytes}, {"coalesced-share", C.CoalescedShare},
+      {"assumed-trips", C.AssumedTrips}};
 }
 
 json::Value valueOf(const SearchedKernel &K) {
@@ -55,8 +47,8 @@ json::Value valueOf(const SearchedKernel &K) {
                       {"blocks-per-sm", M.BlocksPerSm},
                       {"warps-per-block", M.WarpsPerBlock},
                       {"occupancy", M.Occupancy},
-                      {"efficiency", optionalValue(M.Efficiency)},
-                      {"utilization", optionalValue(M.Utilization)},
+                      {"efficiency", M.Efficiency},
+                      {"utilization", M.Utilization},
                       {"counts", M.Counts ? valueOf(*M.Counts) : json::Value(nullptr)}};
 }
 

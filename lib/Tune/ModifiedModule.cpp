@@ -20,10 +20,6 @@ llvm::StringRef carve::nameOf(ModifiedPart Part) {
   return Part == ModifiedPart::Memory ? "memory-only" : "arithmetic-only";
 }
 
-static std::string firstLine(llvm::Error E) {
-  return llvm::StringRef(llvm::toString(std::move(E))).ltrim().split('\n').first.str();
-}
-
 /// The version as ptxas likes it, and where there are loops, one in which it unrolls none: which of
 /// the two has the kernel's own loops shows when they are there.
 void ModifiedModule::addVersions(size_t Kernel, ModifiedPart What) {

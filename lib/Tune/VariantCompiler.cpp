@@ -167,16 +167,15 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const 
   return llvm::Error::success();
 }
 
-/// The first line that says what is wrong.
-static std::string firstLine(const std::string &Message) {
-  return llvm::StringRef(Message).ltrim().split('\n').first.rtrim().str();
+std::string carve::firstLine(llvm::Error Failed) {
+  return llvm::StringRef(llvm::toString(std::move(Failed))).ltrim().split('\n').first.rtrim().str();
 }
 
 void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece) const {
   llvm::Error Failed = assemblePiece(Piece);
   if (!Failed)
     return;
-  std::string Why = firstLine(llvm::toString(std::move(Failed)));
+  std::string Why = firstLine(std::move(Failed));
   if (Piece.size() == 1) {
     Piece.front().second->Failure = Why.empty() ? "not assembled" : Why;
     return;

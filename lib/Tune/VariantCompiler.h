@@ -26,6 +26,9 @@ struct CompiledSetting {
 /// `_Z1kPf__carve_r40_f255`; of the default, its control copy.
 std::string cloneName(llvm::StringRef Kernel, const VariantSetting &Setting);
 
+/// The line of a failure that says what is wrong: assemblers print many.
+std::string firstLine(llvm::Error Failed);
+
 class VariantCompiler {
 public:
   /// All have to outlive it.
