@@ -11,19 +11,16 @@
 
 using namespace carve;
 
-static double localBytes(const KernelCounts &C) { return C.LocalLoadBytes + C.LocalStoreBytes; }
-
 /// What surely reaches memory. Spills mostly stay in the caches.
-static double globalBytes(const KernelCounts &C) { return C.GlobalLoadBytes + C.GlobalStoreBytes; }
 
 /// A kernel that takes the share s of the bandwidth takes at least the share s of its time at full
 /// bandwidth; b times the bytes take b times that.
 static std::optional<std::string> bandwidthReason(const KernelCounts &C,
                                                   const KernelCounts &Default, double Share) {
-  double Before = globalBytes(Default);
-  if (Before <= 0 || globalBytes(C) <= Before)
+  double Before = Default.globalBytes();
+  if (Before <= 0 || C.globalBytes() <= Before)
     return std::nullopt;
-  double More = globalBytes(C) / Before;
+  double More = C.globalBytes() / Before;
   if (More * Share < 1)
     return std::nullopt;
   return llvm::formatv("moves {0:F2} times the bytes of the default, which takes {1:F0} % of the "
@@ -38,7 +35,7 @@ static std::optional<std::string> spillReason(const StaticMetrics &M, const Stat
   if (!C.DeepestLocalAccess || M.Occupancy > Default.Occupancy || C.Instructions <= 0 ||
       Before.Instructions <= 0)
     return std::nullopt;
-  double Added = localBytes(C) / C.Instructions - localBytes(Before) / Before.Instructions;
+  double Added = C.localBytes() / C.Instructions - Before.localBytes() / Before.Instructions;
   if (Added <= Bound)
     return std::nullopt;
   return llvm::formatv("spills {0:F2} bytes per instruction more than the default inside a loop, "
@@ -62,7 +59,7 @@ std::optional<std::string> carve::thresholdReason(const Candidate &C, const Cand
 /// on their way, which no other metric sees.
 static std::vector<double> coordinates(const StaticMetrics &M) {
   return {double(M.RegsPerThread), M.Occupancy, M.Efficiency.value_or(0), M.Utilization.value_or(0),
-          1 / (1 + localBytes(*M.Counts))};
+          1 / (1 + M.Counts->localBytes())};
 }
 
 std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidates, size_t Known,
@@ -90,7 +87,7 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
     All.push_back(C.Setting.Loads == LoadCaching::L2Only);
     const KernelCounts &N = *C.Metrics.Counts;
     All.insert(All.end(), {N.Instructions, N.Regions, N.GlobalLoads, N.GlobalStores,
-                           N.SharedAccesses, globalBytes(N), double(C.Metrics.StaticSmemBytes)});
+                           N.SharedAccesses, N.globalBytes(), double(C.Metrics.StaticSmemBytes)});
     auto [Same, New] = ByMetrics.try_emplace(std::move(All), I);
     if (!New && I >= Known) {
       Cut.push_back({C.Setting,

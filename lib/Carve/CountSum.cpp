@@ -89,8 +89,8 @@ KernelCounts carve::combinedCounts(const CountedKernel &Code, const CountedKerne
   // The machine code may access more often, of what it unrolls, or seldom.
   auto Scaled = [](double Value, double Of, double By) { return Of > 0 ? Value * By / Of : 0; };
   C.SharedRounds = Scaled(P.SharedRounds, P.SharedAccesses, C.SharedAccesses);
-  double PtxBytes = P.GlobalLoadBytes + P.GlobalStoreBytes;
-  double CodeBytes = C.GlobalLoadBytes + C.GlobalStoreBytes;
+  double PtxBytes = P.globalBytes();
+  double CodeBytes = C.globalBytes();
   C.LeastMovedBytes = Scaled(P.LeastMovedBytes, PtxBytes, CodeBytes);
   C.MostMovedBytes = Scaled(P.MostMovedBytes, PtxBytes, CodeBytes);
   return C;

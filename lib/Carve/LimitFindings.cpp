@@ -102,7 +102,7 @@ Found balance(const Subject &S) {
   if (!S.E.Counts || S.B.instructionsPerByte() <= 0)
     return std::nullopt;
   const KernelCounts &C = *S.E.Counts;
-  double Bytes = globalBytes(C), Device = S.B.instructionsPerByte();
+  double Bytes = C.globalBytesMoved(), Device = S.B.instructionsPerByte();
   Finding F{"balance", "", NotByCarve, "", std::nullopt, false};
   if (Bytes <= 0) {
     F.Text = number(C.Instructions) + " instructions a thread and no global memory";
@@ -122,7 +122,7 @@ Found coalescing(const Subject &S) {
   if (!S.E.Counts)
     return std::nullopt;
   const KernelCounts &C = *S.E.Counts;
-  double Used = C.GlobalLoadBytes + C.GlobalStoreBytes;
+  double Used = C.globalBytes();
   double Least = C.LeastMovedBytes, Most = std::max(C.MostMovedBytes, Least);
   if (Used <= 0 || Most < 1.25 * Used)
     return std::nullopt;
@@ -159,8 +159,8 @@ double spillCost(const Subject &S) {
     return 1;
   if (!S.waitsForMemory())
     return C.Instructions / std::max(1.0, C.Instructions - C.LocalAccesses);
-  double Left = std::max(globalBytes(C), 1.0);
-  return (localBytes(C) + Left) / Left;
+  double Left = std::max(C.globalBytesMoved(), 1.0);
+  return (C.localBytes() + Left) / Left;
 }
 
 /// What the kernel would gain without its local memory, at most; nothing where that is not known.
@@ -189,12 +189,12 @@ Found spills(const Subject &S) {
   Finding F{"spills", "", "", "", std::nullopt, false};
   F.Author = "fewer values alive at once: less unrolling, a split kernel, launch bounds that leave "
              "more registers, arrays with constant indices";
-  if (S.E.Counts && localBytes(*S.E.Counts) > 0) {
+  if (S.E.Counts && S.E.Counts->localBytes() > 0) {
     const KernelCounts &C = *S.E.Counts;
-    double Share = localBytes(C) / (localBytes(C) + globalBytes(C));
+    double Share = C.localBytes() / (C.localBytes() + C.globalBytesMoved());
     F.AtMost = withoutSpills(S);
-    F.Text = number(localBytes(C)) + " bytes of local memory a thread against " +
-             number(globalBytes(C)) + " of global: " + percent(Share) + " of its traffic, " +
+    F.Text = number(C.localBytes()) + " bytes of local memory a thread against " +
+             number(C.globalBytesMoved()) + " of global: " + percent(Share) + " of its traffic, " +
              percent(C.LocalAccesses / C.Instructions) + " of its instructions; " +
              (S.is(Limit::LocalMemory)          ? "they are what limits it"
               : spillCost(S) >= WorthMentioning ? "they cost something"

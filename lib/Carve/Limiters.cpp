@@ -31,8 +31,8 @@ void sortShares(std::vector<ResourceShare> &Shares) {
 /// Local memory is what memory is busy with.
 bool localDominates(const KernelEvidence &E) {
   if (E.Counts && E.Counts->Instructions > 0) {
-    double Local = localBytes(*E.Counts);
-    return Local > 0 && Local >= LocalTrafficShare * (Local + globalBytes(*E.Counts)) &&
+    double Local = E.Counts->localBytes();
+    return Local > 0 && Local >= LocalTrafficShare * (Local + E.Counts->globalBytesMoved()) &&
            E.Counts->LocalAccesses >= LocalInstructionShare * E.Counts->Instructions;
   }
   return E.Counters && E.Counters->LocalInstructions && E.Counters->Instructions &&
@@ -45,7 +45,7 @@ bool spillsStayInCaches(const KernelEvidence &E, const KernelLimit &L) {
     return false;
   if (!E.Counters || !E.Counters->DramBytes)
     return true; // What the counts hold against DRAM is global traffic alone.
-  double Global = globalBytes(*E.Counts) * WarpLanes * E.warps();
+  double Global = E.Counts->globalBytesMoved() * WarpLanes * E.warps();
   return Global > 0 && *E.Counters->DramBytes < SpilledToDram * Global;
 }
 
@@ -154,15 +154,9 @@ llvm::StringRef carve::certaintyName(Certainty C) {
   return C == Certainty::Measured ? "measured" : C == Certainty::Derived ? "derived" : "guessed";
 }
 
-double carve::localBytes(const KernelCounts &C) { return C.LocalLoadBytes + C.LocalStoreBytes; }
-
-double carve::globalBytes(const KernelCounts &C) {
-  return C.LeastMovedBytes > 0 ? C.LeastMovedBytes : C.GlobalLoadBytes + C.GlobalStoreBytes;
-}
-
 double carve::bytesInFlight(const KernelCounts &C, double WarpsPerSm, bool MostMoved) {
-  double Bytes = MostMoved && C.MostMovedBytes > 0 ? C.MostMovedBytes : globalBytes(C);
-  double All = C.GlobalLoadBytes + C.GlobalStoreBytes;
+  double Bytes = MostMoved && C.MostMovedBytes > 0 ? C.MostMovedBytes : C.globalBytesMoved();
+  double All = C.globalBytes();
   double Loaded = All > 0 ? Bytes * C.GlobalLoadBytes / All : 0;
   // Regions are one more than the waits that part them.
   double Waits = std::max(1.0, C.Regions - 1);
@@ -207,15 +201,15 @@ std::vector<ResourceShare> carve::derivedShares(const KernelEvidence &E, const D
     if (Share > 0)
       Shares.push_back({Resource, Kind, Share, std::max(Share, Most), false});
   };
-  double Least = Threads * globalBytes(C) / Seconds;
-  double Most = Threads * std::max(C.MostMovedBytes, globalBytes(C)) / Seconds;
+  double Least = Threads * C.globalBytesMoved() / Seconds;
+  double Most = Threads * std::max(C.MostMovedBytes, C.globalBytesMoved()) / Seconds;
   // What is more than a level can give came from the one before it.
   if (B.DramBytes > 0 && Least <= ImpossibleShare * B.DramBytes)
     Add("DRAM bandwidth", Limit::Memory, Least / B.DramBytes, Most / B.DramBytes);
   if (B.L2Bytes > 0 && Least <= ImpossibleShare * B.L2Bytes)
     Add("L2 cache throughput", Limit::Memory, Least / B.L2Bytes, Most / B.L2Bytes);
-  double Local = localBytes(C) * WarpLanes / RoundBytes;
-  double Global = globalBytes(C) * WarpLanes / RoundBytes;
+  double Local = C.localBytes() * WarpLanes / RoundBytes;
+  double Global = C.globalBytesMoved() * WarpLanes / RoundBytes;
   double Rounds = Local + Global + C.SharedRounds;
   Limit L1Kind = C.SharedRounds >= NearPeakShare * Rounds ? Limit::SharedMemory : Limit::Memory;
   if (L1Kind == Limit::SharedMemory)

@@ -82,10 +82,6 @@ KernelLimit findLimit(const KernelEvidence &E, const DeviceBalance &B, const Pro
 std::vector<ResourceShare> measuredShares(const KernelCounters &C);
 std::vector<ResourceShare> derivedShares(const KernelEvidence &E, const DeviceBalance &B);
 
-/// Bytes of local memory and of sectors of global memory that a thread moves; the latter at least.
-double localBytes(const KernelCounts &C);
-double globalBytes(const KernelCounts &C);
-
 /// Bytes that a kernel's warps have under way on an SM when each waits for the loads of one region
 /// (Ryoo), with \p WarpsPerSm resident. \p MostMoved: a sector for each access of unseen stride.
 double bytesInFlight(const KernelCounts &C, double WarpsPerSm, bool MostMoved);

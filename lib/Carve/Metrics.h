@@ -47,6 +47,11 @@ struct KernelCounts {
   /// Bytes of the sectors that global accesses touch. Where the stride is not seen the one takes
   /// the accesses to be coalesced, the other to touch a sector each. 0 where the PTX was not seen.
   double LeastMovedBytes = 0, MostMovedBytes = 0;
+
+  double localBytes() const { return LocalLoadBytes + LocalStoreBytes; }
+  double globalBytes() const { return GlobalLoadBytes + GlobalStoreBytes; }
+  /// Of the sectors, at least; what the accesses name where sectors are not known.
+  double globalBytesMoved() const { return LeastMovedBytes > 0 ? LeastMovedBytes : globalBytes(); }
 };
 
 /// A variant of a kernel in one launch shape.

@@ -25,9 +25,7 @@ FrontEndKind carve::frontEndKind(const VariantSetting &V) {
 /// Logarithm of how much more the code of \p Made does than \p Default's: instructions, or bytes
 /// moved, whichever grew more.
 static double logMoreWork(const KernelCounts &Made, const KernelCounts &Default) {
-  auto bytes = [](const KernelCounts &C) {
-    return C.GlobalLoadBytes + C.GlobalStoreBytes + C.LocalLoadBytes + C.LocalStoreBytes;
-  };
+  auto bytes = [](const KernelCounts &C) { return C.globalBytes() + C.localBytes(); };
   auto logRatio = [](double A, double B) { return A > 0 && B > 0 ? std::log(A / B) : 0; };
   double Work = logRatio(Made.Instructions, Default.Instructions);
   return std::clamp(std::max(Work, logRatio(bytes(Made), bytes(Default))), -0.5, 1.5);

@@ -9,9 +9,7 @@ namespace json = llvm::json;
 
 namespace {
 
-double bytesOf(const KernelCounts &C) {
-  return C.GlobalLoadBytes + C.GlobalStoreBytes + C.LocalLoadBytes + C.LocalStoreBytes;
-}
+double bytesOf(const KernelCounts &C) { return C.globalBytes() + C.localBytes(); }
 
 double bytesPerInstruction(const KernelCounts &C) {
   return C.Instructions > 0 ? bytesOf(C) / C.Instructions : 0;

@@ -89,7 +89,7 @@ KernelReport reportTraced(const TracedKernel &T) {
 }
 
 double localBytesOf(const StaticMetrics &Metrics) {
-  return Metrics.Counts ? Metrics.Counts->LocalLoadBytes + Metrics.Counts->LocalStoreBytes : 0;
+  return Metrics.Counts ? Metrics.Counts->localBytes() : 0;
 }
 
 VariantReport reportVariant(const VariantSetting &Setting, const StaticMetrics &Metrics) {

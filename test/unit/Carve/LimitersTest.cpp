@@ -184,7 +184,7 @@ TEST(Limiters, SpillsByCounters) {
   EXPECT_EQ(limitOf(E).Kind, Limit::Instructions);
   // DRAM moves what the kernel itself reads and writes; the spills stay in the caches.
   E.Counters = counters(.9, .4, .5, 0, .4, .3, "alu");
-  E.Counters->DramBytes = globalBytes(*E.Counts) * 32 * E.warps();
+  E.Counters->DramBytes = E.Counts->globalBytesMoved() * 32 * E.warps();
   EXPECT_EQ(limitOf(E).Kind, Limit::Memory);
   E.Counters->DramBytes = 3 * *E.Counters->DramBytes;
   EXPECT_EQ(limitOf(E).Kind, Limit::LocalMemory);
