@@ -12,6 +12,9 @@ using namespace carve;
 
 namespace {
 
+/// ptxas takes no cap of the command line for such an entry.
+bool ignoresFileCap(const EntryDirectives &D) { return D.MaxNTid || D.ReqNTid || D.MaxNReg; }
+
 class Exporter {
 public:
   Exporter(const ExportOptions &Options, ExportVerifier *Verifier, std::string WhyNotVerified,
@@ -79,7 +82,7 @@ std::vector<FileKernel> Exporter::kernelsOfFile(size_t Unit, size_t Image,
   std::vector<FileKernel> Kernels;
   for (const PtxEntry &Entry : I.Ptx.entries()) {
     FileKernel K;
-    K.Bounded = Entry.Directives.MaxNTid || Entry.Directives.ReqNTid || Entry.Directives.MaxNReg;
+    K.Bounded = ignoresFileCap(Entry.Directives);
     for (const KernelResources &R : I.Record.Kernels)
       if (R.Name == Entry.Name)
         K.DefaultRegs = R.RegsPerThread;
@@ -128,9 +131,8 @@ void Exporter::flagsOf(const std::string &Source, const std::vector<size_t> &Ite
   for (size_t Index : Items) {
     ExportItem &Item = Job.Items[Index];
     FileKernel K;
-    const EntryDirectives &D =
-        Job.Units[Item.Unit].Images[Item.Image].Ptx.find(Item.Mangled)->Directives;
-    K.Bounded = D.MaxNTid || D.ReqNTid || D.MaxNReg;
+    K.Bounded =
+        ignoresFileCap(Job.Units[Item.Unit].Images[Item.Image].Ptx.find(Item.Mangled)->Directives);
     VariantSetting Given = Chosen.settingOf(K);
     Item.Out.Written = llvm::join(Chosen.words(), " ");
     if (Given != Item.Chosen.Variant)
@@ -154,13 +156,16 @@ void Exporter::exportFlags(ExportOutcome &Out) {
   Comparisons Codes;
   if (Verifier)
     Codes = Verifier->compare(Compiled, Written);
+  std::map<std::string, std::string> Refused; // What nvcc said, by source.
+  for (const auto &[Index, Code] : Codes)
+    if (Code.Match == CodeMatch::Refused)
+      Refused[Job.relative(Job.Units[Job.Items[Index].Unit].Source)] = Code.Detail;
+  llvm::erase_if(Out.Flags, [&](const SourceFlags &F) { return Refused.count(F.Source) > 0; });
   for (size_t Index : Written) {
     ExportItem &Item = Job.Items[Index];
-    if (Verifier && Codes[Index].Match == CodeMatch::Refused) {
-      Item.Out.Reason = "nvcc refuses " + Item.Out.Written + ": " + Codes[Index].Detail;
-      llvm::erase_if(Out.Flags, [&](const SourceFlags &F) {
-        return F.Source == Job.relative(Job.Units[Item.Unit].Source);
-      });
+    if (auto R = Refused.find(Job.relative(Job.Units[Item.Unit].Source)); R != Refused.end()) {
+      Item.Out.Reason = "nvcc refuses " + std::exchange(Item.Out.Written, "") + ": " + R->second;
+      Item.Out.Lost.clear();
       continue;
     }
     Item.Out.Code =

@@ -4,6 +4,7 @@
 
 #include "Store/Profile.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Program.h"
 
@@ -198,6 +199,54 @@ TEST_F(Export, LaunchBoundsAndOptions) {
             std::string::npos)
       << R.Stdout << R.Stderr;
   EXPECT_EQ(read("three.cu"), Edited) << "the user's file is never touched";
+}
+
+/// nvcc refuses both attributes on one kernel, and the one of a macro is not seen as one.
+TEST_F(Export, WhatNvccRefusesIsLeft) {
+  write("mix.cuh", Mix);
+  const std::string Head = "#include \"mix.cuh\"\n#define LB __launch_bounds__(128)\n",
+                    Hidden = "__global__ void LB hidden(double *Y, const double *X, int N) "
+                             "{ mix<40>(Y, X, N); }\n",
+                    Open = "__global__ void open(double *Y, const double *X, int N) "
+                           "{ mix<40>(Y, X, N); }\n";
+  write("k.cu", Head + Hidden + Open);
+  pin({{"hidden(double*, double const*, int)", "cap: 64"},
+       {"open(double*, double const*, int)", "cap: 64"}});
+  Words Compile = Archs;
+  Compile.insert(Compile.end(), {"-O3", "-c", "k.cu", "-o", "k.o"});
+  build(Compile, {"CARVE_PROFILE=profile.yaml"});
+  std::map<std::string, std::string> Codes = codes({"--as=maxnreg"});
+  EXPECT_EQ(Codes["open"], "same code") << log();
+  EXPECT_TRUE(llvm::StringRef(Codes["hidden"]).starts_with("nvcc refuses __maxnreg__(64): k.cu(3"))
+      << Codes["hidden"];
+  apply({"--as=maxnreg"});
+  buildPlain(Compile);
+  EXPECT_EQ(kernelsOf("k.o")["_Z4openPdPKdi"].Resources.RegsPerThread, 64u);
+
+  // With nothing else to say, nothing is said.
+  write("k.cu", Head + Hidden);
+  build(Compile, {"CARVE_PROFILE=profile.yaml"});
+  CommandResult R = carve(withProfile({"--as=maxnreg", "-o", "none.patch"}));
+  EXPECT_EQ(R.ExitStatus, 1);
+  EXPECT_NE(R.Stderr.find("nothing of the 1 tuned kernel(s) can be said so"), std::string::npos)
+      << R.Stderr;
+  EXPECT_FALSE(exists("none.patch"));
+
+  // Of a source that does not compile as it is, nothing can be told.
+  write("k.cu", Head + Hidden + "#error changed\n");
+  EXPECT_EQ(codes({"--as=maxnreg"})["hidden"], "not verified");
+}
+
+/// A build and a shell may disagree about a symbolic link on the way to the project.
+TEST_F(Export, ProjectBehindALink) {
+  write("real/three.cu", read("three.cu"));
+  ASSERT_FALSE(llvm::sys::fs::create_link("real", path("linked")));
+  pin({{"bulky(double*, double const*, int)", "cap: 64"}});
+  Words Compile = Archs;
+  Compile.insert(Compile.end(), {"-O3", "-c", path("real/three.cu"), "-o", "three.o"});
+  build(Compile, {"CARVE_PROFILE=profile.yaml"});
+  EXPECT_EQ(codes({"--as=patch", "--dir=linked"})["bulky"], "same code");
+  EXPECT_EQ(codes({"--as=patch", "--dir=real"})["bulky"], "same code");
 }
 
 TEST_F(Export, OptionsForFiles) {
