@@ -325,8 +325,10 @@ Found overlap(const Subject &S) {
     return std::nullopt;
   Finding F{"overlap", "", triedText(S.E.Tried), "", std::nullopt, false};
   auto Part = [&](const char *Name, double Ns) {
-    return Ns > 0 ? formatv("{0} alone takes {1} of the time", Name, percent(Ns / M.WholeNs)).str()
-                  : std::string();
+    if (Ns <= 0)
+      return std::string();
+    return formatv("{0} alone takes {1} of the time", Name, percent(Ns / M.WholeNs)).str() +
+           (M.isPart(Ns) ? "" : ", in an order of its own, which says nothing");
   };
   std::vector<std::string> Parts{Part("memory traffic", M.MemoryNs),
                                  Part("arithmetic", M.ArithmeticNs)};

@@ -85,7 +85,7 @@ void judgeScattered(KernelLimit &L, const KernelEvidence &E, const DeviceBalance
     return;
   bool Enough =
       bytesInFlight(*E.Counts, residentWarps(E, B), /*MostMoved=*/true) >= B.bytesInFlightPerSm();
-  if (E.Modified && E.Modified->MemoryNs > 0 && E.Modified->WholeNs > 0)
+  if (E.Modified && E.Modified->isPart(E.Modified->MemoryNs))
     Enough = E.Modified->MemoryNs >= AsLongShare * E.Modified->WholeNs;
   L.Sure = Certainty::Guessed;
   if (!Enough)
@@ -100,8 +100,8 @@ void judgeScattered(KernelLimit &L, const KernelEvidence &E, const DeviceBalance
 /// Without counters requested bytes are taken for DRAM's, which caches may have served: a kernel
 /// that is as slow without its memory traffic, and fast without its arithmetic, is not memory's.
 void correctByModified(KernelLimit &L, const KernelEvidence &E) {
-  if (!E.Modified || E.Modified->WholeNs <= 0 || E.Modified->ArithmeticNs <= 0 ||
-      E.Modified->MemoryNs <= 0 || L.Kind != Limit::Memory)
+  if (L.Kind != Limit::Memory || !E.Modified || !E.Modified->isPart(E.Modified->ArithmeticNs) ||
+      !E.Modified->isPart(E.Modified->MemoryNs))
     return;
   double Whole = E.Modified->WholeNs;
   bool ArithmeticAlone = E.Modified->ArithmeticNs >= AsLongShare * Whole &&
