@@ -13,7 +13,7 @@ endif()
 # and whoever builds everything from nothing. What is compiled so need not include all that it uses.
 set(CARVE_TOGETHER OFF CACHE STRING
   "Sources to compile several in one go: tests, all (the libraries and tools too), or OFF")
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
 if(CARVE_TOGETHER STREQUAL "all")
   set(CMAKE_UNITY_BUILD ON)
 elseif(NOT CARVE_TOGETHER STREQUAL "tests" AND CARVE_TOGETHER)
@@ -31,8 +31,11 @@ set(CARVE_ALONE
   test/gpu/TuneTest.cpp
   test/unit/Carve/LimitFindingsTest.cpp
   test/unit/Carve/VariantEditTest.cpp
+  test/unit/Carve/VariantModelTest.cpp
   test/unit/Driver/HardwareCountersTest.cpp
+  test/unit/Probe/HazardsTest.cpp
   test/unit/Probe/MemoryDriver.cpp
+  test/unit/Probe/ProbeLibraryTest.cpp
   test/unit/Probe/StandIn/ProbeKernels.cpp
   test/unit/Probe/StandIn/Scenarios.cpp
   test/unit/Probe/StandInTest.cpp
@@ -40,7 +43,9 @@ set(CARVE_ALONE
   test/unit/Ptx/KernelHazardsTest.cpp
   test/unit/Report/LimitsReportTest.cpp
   test/unit/Store/ProfileMergeTest.cpp
-  test/unit/Tune/ProbeRecordsTest.cpp)
+  test/unit/Tune/ProbeRecordsTest.cpp
+  test/unit/Tune/SampleRecordTest.cpp
+  test/unit/Tune/SweepTableTest.cpp)
 list(TRANSFORM CARVE_ALONE PREPEND ${PROJECT_SOURCE_DIR}/)
 
 # Flags that every target of ours shares.

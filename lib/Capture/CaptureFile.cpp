@@ -26,16 +26,12 @@ uint64_t Capture::memoryBytes() const {
   return Sum;
 }
 
-static std::string triple(const std::array<unsigned, 3> &T) {
-  return std::to_string(T[0]) + "," + std::to_string(T[1]) + "," + std::to_string(T[2]);
-}
-
 std::string carve::describeShape(const LaunchShape &Shape) {
-  std::string Text = triple(Shape.Grid) + " " + triple(Shape.Block);
+  std::string Text = extentsText(Shape.Grid, ",") + " " + extentsText(Shape.Block, ",");
   if (Shape.DynamicSmemBytes)
     Text += " smem " + std::to_string(Shape.DynamicSmemBytes);
   if (Shape.hasCluster())
-    Text += " cluster " + triple(Shape.Cluster);
+    Text += " cluster " + extentsText(Shape.Cluster, ",");
   return Text;
 }
 

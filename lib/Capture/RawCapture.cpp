@@ -15,18 +15,14 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-static std::string triple(const std::array<unsigned, 3> &T) {
-  return std::to_string(T[0]) + "," + std::to_string(T[1]) + "," + std::to_string(T[2]);
-}
-
 std::string carve::printCaptureWishes(llvm::ArrayRef<CaptureWish> Wishes,
                                       llvm::StringRef Directory) {
   std::string Text = "carve-capture-plan\t" + std::to_string(probe::CaptureVersion) +
                      "\ndirectory\t" + Directory.str() + "\n";
   for (const CaptureWish &W : Wishes)
-    Text += "capture\t" + W.Kernel + "\t" + triple(W.Shape.Grid) + "\t" + triple(W.Shape.Block) +
-            "\t" + std::to_string(W.Shape.DynamicSmemBytes) + "\t" + triple(W.Shape.Cluster) +
-            "\t" + std::to_string(W.Launch) + "\n";
+    Text += "capture\t" + W.Kernel + "\t" + extentsText(W.Shape.Grid, ",") + "\t" +
+            extentsText(W.Shape.Block, ",") + "\t" + std::to_string(W.Shape.DynamicSmemBytes) +
+            "\t" + extentsText(W.Shape.Cluster, ",") + "\t" + std::to_string(W.Launch) + "\n";
   return Text;
 }
 

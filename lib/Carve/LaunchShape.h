@@ -4,6 +4,7 @@
 
 #include <array>
 #include <compare>
+#include <string>
 
 namespace carve {
 
@@ -18,5 +19,11 @@ struct LaunchShape {
   bool hasCluster() const { return Cluster[0] * Cluster[1] * Cluster[2] > 1; }
   auto operator<=>(const LaunchShape &) const = default;
 };
+
+/// Three extents with \p Between between them: `256x1x1`.
+inline std::string extentsText(const std::array<unsigned, 3> &Extents, const char *Between) {
+  return std::to_string(Extents[0]) + Between + std::to_string(Extents[1]) + Between +
+         std::to_string(Extents[2]);
+}
 
 } // namespace carve

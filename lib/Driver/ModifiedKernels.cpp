@@ -13,9 +13,6 @@ using namespace carve;
 
 namespace {
 
-/// For all replays of a process: a launch of each kernel, some twenty rounds of four variants.
-constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
-
 using TimesByKernel = std::map<std::string, ModifiedTimes>;
 
 class ModifiedPipeline {

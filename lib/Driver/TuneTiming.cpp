@@ -13,10 +13,6 @@ using namespace carve;
 
 namespace {
 
-/// Seconds for all replays of a process, where no budget says less. Where replaying would take
-/// much longer than running the program, some whole runs tell as much in less time: a kernel of
-/// seconds that is launched once has as little noise in them.
-constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
 /// Where hundreds of variants are timed to judge a search by, that is what the time is for.
 constexpr double ExhaustiveReplayS = 400;
 

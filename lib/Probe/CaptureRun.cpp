@@ -9,10 +9,11 @@
 
 using namespace carve::probe;
 
-static constexpr std::chrono::milliseconds GateLimit{2000};
+/// A capture is made once: it may wait longer than a measurement.
+static constexpr std::chrono::milliseconds CaptureGateLimit{2000};
 
 /// The captured launch that this thread is in, from its entry to its exit.
-static thread_local std::unique_ptr<LaunchWriter> Mine;
+static thread_local std::unique_ptr<LaunchWriter> OwnWriter;
 
 std::string carve::probe::startCaptureRun(TracedProcess &P, const char *File) {
   CapturePlan Wanted;
@@ -132,7 +133,7 @@ size_t CaptureRun::wishOf(const LaunchCall &Launch) {
 }
 
 void CaptureRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  Mine.reset();
+  OwnWriter.reset();
   std::optional<LaunchCall> Launch = LaunchCall::decode(Id, Call.functionParams);
   if (!Launch)
     return;
@@ -141,13 +142,13 @@ void CaptureRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     return;
   auto Writer = std::make_unique<LaunchWriter>(P.Driver, Modules.Api, Wanted.Directory, Index);
   std::string Why = whyNot(*Launch);
-  bool Closed = Why.empty() && Gate.close(GateLimit);
+  bool Closed = Why.empty() && Gate.close(CaptureGateLimit);
   if (Why.empty() && !Closed)
     Why = "other threads' calls were under way";
   if (Why.empty())
     Why = capture(Wanted.Wishes[Index], *Launch, Call, *Writer);
   if (Why.empty()) {
-    Mine = std::move(Writer);
+    OwnWriter = std::move(Writer);
     return;
   }
   Writer->Folder.refuse(Why);
@@ -197,7 +198,7 @@ std::string CaptureRun::capture(const CapturePlan::Wish &Wish, const LaunchCall 
 }
 
 void CaptureRun::onLaunched(const CUpti_CallbackData &Call) {
-  std::unique_ptr<LaunchWriter> Writer = std::move(Mine);
+  std::unique_ptr<LaunchWriter> Writer = std::move(OwnWriter);
   if (!Writer)
     return;
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);

@@ -24,7 +24,7 @@ struct FinisherState {
 } // namespace
 
 /// Read by signal handlers: set once the thread runs.
-static std::atomic<FinisherState *> State{nullptr};
+static std::atomic<FinisherState *> Running{nullptr};
 
 static void finish(TracedProcess &P) {
   P.Finishing = true;
@@ -83,12 +83,12 @@ bool carve::probe::startFinisher(TracedProcess &P) {
   if (!Started)
     return false;
   ::pthread_detach(Thread);
-  State = F;
+  Running = F;
   return true;
 }
 
 void carve::probe::finishWithin(unsigned TimeoutMs) {
-  FinisherState *F = State;
+  FinisherState *F = Running;
   if (!F || !F->P.File.owned())
     return;
   ::sem_post(&F->Wanted);

@@ -13,9 +13,9 @@ using namespace carve::probe;
 
 using std::chrono::milliseconds;
 
-/// Another thread's copy may wait for a kernel; a program's queue may be long. A kernel that is
-/// counted may wait for what the program does next: after EndLimit it goes on uncounted.
-static constexpr milliseconds GateLimit{500}, IdleLimit{2000}, EndLimit{10'000};
+/// A kernel that is counted may wait for what the program does next: after this it goes on
+/// uncounted.
+static constexpr milliseconds EndLimit{10'000};
 /// Launches that may fail to be counted, of each wish.
 static constexpr uint64_t SpareLaunches = 4;
 

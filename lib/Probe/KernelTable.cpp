@@ -1,6 +1,7 @@
 #include "Probe/KernelTable.h"
 
 #include "Probe/RecordFile.h"
+#include "Probe/ShapeRecord.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -38,20 +39,17 @@ KernelTable::Sum &KernelTable::sumOf(Shapes &Known, std::string_view Name, Kerne
   return It->second;
 }
 
-static std::string triple(const std::array<uint32_t, 3> &Value) {
-  return std::to_string(Value[0]) + "," + std::to_string(Value[1]) + "," + std::to_string(Value[2]);
-}
-
 std::string KernelTable::drain() {
   std::string Lines;
   auto Text = [](uint64_t Value) { return std::to_string(Value); };
   for (auto &[Name, Entry] : Dirty) {
     const KernelShape &K = Entry->first;
     Sum &S = Entry->second;
-    Lines += recordLine({"kernel", Name, triple(K.Grid), triple(K.Block), Text(K.StaticSmemBytes),
-                         Text(K.DynamicSmemBytes), triple(K.Cluster), Text(K.Cooperative),
-                         Text(K.Registers), Text(K.LocalBytesPerThread), Text(S.Launches),
-                         Text(S.TotalNs), Text(S.MinNs), Text(S.LocalBytesTotal)});
+    Lines +=
+        recordLine({"kernel", Name, extentsText(K.Grid), extentsText(K.Block),
+                    Text(K.StaticSmemBytes), Text(K.DynamicSmemBytes), extentsText(K.Cluster),
+                    Text(K.Cooperative), Text(K.Registers), Text(K.LocalBytesPerThread),
+                    Text(S.Launches), Text(S.TotalNs), Text(S.MinNs), Text(S.LocalBytesTotal)});
     if (S.FromGraphs)
       Lines += recordLine({"graph", Name, Text(S.FromGraphs)});
     S = Sum();

@@ -11,9 +11,6 @@ using namespace carve::probe;
 
 using Clock = std::chrono::steady_clock;
 
-/// Another thread's copy may wait for a kernel; a program's queue may be long. Longer than this the
-/// program is not held up for a measurement.
-static constexpr std::chrono::milliseconds GateLimit{500}, IdleLimit{2000};
 /// Beside each run: restoring, comparing, flushing the cache.
 static constexpr double RunOverheadNs = 50'000;
 static constexpr double Unlimited = 1e18;

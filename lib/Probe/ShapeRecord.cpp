@@ -4,8 +4,9 @@
 
 using namespace carve::probe;
 
-static std::string triple(const std::array<uint32_t, 3> &Value) {
-  return std::to_string(Value[0]) + "," + std::to_string(Value[1]) + "," + std::to_string(Value[2]);
+std::string carve::probe::extentsText(const std::array<uint32_t, 3> &Extents) {
+  return std::to_string(Extents[0]) + "," + std::to_string(Extents[1]) + "," +
+         std::to_string(Extents[2]);
 }
 
 /// \p Fields as recordLine cleans them, without the line's end.
@@ -16,8 +17,8 @@ static std::string clean(std::initializer_list<std::string_view> Fields) {
 }
 
 std::string carve::probe::shapeText(const LaunchShape &Shape) {
-  return triple(Shape.Grid) + "\t" + triple(Shape.Block) + "\t" +
-         std::to_string(Shape.DynamicSmemBytes) + "\t" + triple(Shape.Cluster);
+  return extentsText(Shape.Grid) + "\t" + extentsText(Shape.Block) + "\t" +
+         std::to_string(Shape.DynamicSmemBytes) + "\t" + extentsText(Shape.Cluster);
 }
 
 std::string carve::probe::shapeRecord(std::string_view Kind, std::string_view Kernel,

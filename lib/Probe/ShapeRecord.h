@@ -10,6 +10,9 @@
 
 namespace carve::probe {
 
+/// Three extents with commas between them.
+std::string extentsText(const std::array<uint32_t, 3> &Extents);
+
 /// The fields <grid> <block> <dynamic smem> <cluster> of \p Shape, tabs between them.
 std::string shapeText(const LaunchShape &Shape);
 

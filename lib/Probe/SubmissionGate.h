@@ -13,6 +13,10 @@
 
 namespace carve::probe {
 
+/// Longer than this the program is not held up for a measurement: another thread's copy may wait
+/// for a kernel; a program's queue may be long.
+constexpr std::chrono::milliseconds GateLimit{500}, IdleLimit{2000};
+
 class SubmissionGate {
 public:
   /// The driver calls that have to wait: those that submit work, allocate, free or map memory, ask

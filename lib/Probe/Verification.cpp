@@ -9,7 +9,7 @@ using namespace carve::probe;
 /// Runs of a nondeterministic default beyond the three that show that it is one.
 static constexpr unsigned SpreadRuns = 5;
 /// A kernel that writes other places at each run is given up after so many.
-static constexpr unsigned MaxAttempts = 3;
+static constexpr unsigned MaxSettlingRuns = 3;
 /// Of a nondeterministic kernel's variant: so many of its runs have to be within the spread.
 static constexpr unsigned VariantRuns = 3, PassingRuns = 2;
 
@@ -62,7 +62,7 @@ std::string Verification::runDefault() {
 
 std::string Verification::learnDefault() {
   bool Settled = false;
-  for (unsigned Attempt = 0; Attempt < MaxAttempts && !Settled; ++Attempt) {
+  for (unsigned Attempt = 0; Attempt < MaxSettlingRuns && !Settled; ++Attempt) {
     if (Attempt > 0)
       if (std::string Why = Memory.restoreAll(); !Why.empty())
         return Why;

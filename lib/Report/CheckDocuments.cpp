@@ -13,10 +13,6 @@ namespace json = llvm::json;
 
 namespace {
 
-std::string kernelText(const CheckedKernel &K) {
-  return K.Arch.empty() ? K.Kernel : K.Kernel + " on " + K.Arch;
-}
-
 /// For an attribute of XML 1.0, which cannot hold control characters.
 std::string escaped(llvm::StringRef Text) {
   std::string Fixed = json::fixUTF8(Text), Out;
@@ -36,7 +32,7 @@ std::string messageOf(const PropertyCheck &P) {
 }
 
 void printCase(const KernelCheck &K, const PropertyCheck &P, llvm::raw_ostream &OS) {
-  OS << "    <testcase classname=\"" << escaped(kernelText(K.After)) << "\" name=\""
+  OS << "    <testcase classname=\"" << escaped(K.After.name()) << "\" name=\""
      << checkRuleName(P.Rule) << "\" time=\"0\"";
   if (P.Verdict == CheckVerdict::Passed) {
     OS << "/>\n";
@@ -48,7 +44,7 @@ void printCase(const KernelCheck &K, const PropertyCheck &P, llvm::raw_ostream &
   else
     OS << "      <failure type=\"" << checkRuleName(P.Rule) << "\" message=\""
        << escaped(messageOf(P)) << "\">"
-       << escaped(kernelText(K.After) + (K.After.Source.empty() ? "" : " in " + K.After.Source))
+       << escaped(K.After.name() + (K.After.Source.empty() ? "" : " in " + K.After.Source))
        << "</failure>\n";
   OS << "    </testcase>\n";
 }
@@ -81,7 +77,7 @@ json::Object resultJson(const KernelCheck &K, const PropertyCheck &P, size_t Rul
       {"ruleId", checkRuleName(P.Rule)},
       {"ruleIndex", RuleIndex},
       {"level", "error"},
-      {"message", json::Object{{"text", json::fixUTF8(kernelText(K.After) + ": " + messageOf(P))}}},
+      {"message", json::Object{{"text", json::fixUTF8(K.After.name() + ": " + messageOf(P))}}},
       {"partialFingerprints",
        json::Object{{"carveKernel/v1",
                      digestOfFields({checkRuleName(P.Rule), K.After.Kernel, K.After.Arch})}}}};
@@ -123,9 +119,9 @@ std::string carve::printCheckJUnit(const CheckOutcome &Outcome, const CheckDocum
       printCase(K, P, OS);
   OS << "    <system-out>";
   for (const CheckedKernel &K : Outcome.Vanished)
-    OS << escaped(kernelText(K) + " is in " + Of.Before + " alone") << "\n";
+    OS << escaped(K.name() + " is in " + Of.Before + " alone") << "\n";
   for (const CheckedKernel &K : Outcome.Appeared)
-    OS << escaped(kernelText(K) + " is in " + Of.After + " alone") << "\n";
+    OS << escaped(K.name() + " is in " + Of.After + " alone") << "\n";
   OS << "</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n";
   return Text;
 }

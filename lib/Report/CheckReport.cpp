@@ -33,10 +33,6 @@ std::string shown(llvm::StringRef Text) {
   return Out;
 }
 
-std::string kernelText(const CheckedKernel &K) {
-  return shown(K.Arch.empty() ? K.Kernel : K.Kernel + " on " + K.Arch);
-}
-
 std::string valuesText(const PropertyCheck &P) {
   if (P.Before == P.After)
     return P.Before.empty() ? "-" : P.Before;
@@ -60,7 +56,7 @@ llvm::StringRef shortName(CheckRule Rule) {
 }
 
 void printKernel(const KernelCheck &K, llvm::raw_ostream &OS) {
-  OS << (K.regressed() ? "WORSE  " : "ok     ") << kernelText(K.After) << "\n";
+  OS << (K.regressed() ? "WORSE  " : "ok     ") << shown(K.After.name()) << "\n";
   for (const PropertyCheck &P : K.Properties) {
     if (P.Before.empty() && P.After.empty())
       continue;
@@ -131,9 +127,9 @@ std::string carve::printCheckText(const CheckOutcome &Outcome, const CheckDocume
   for (const KernelCheck &K : Outcome.Kernels)
     printKernel(K, OS);
   for (const CheckedKernel &K : Outcome.Vanished)
-    OS << "note   " << kernelText(K) << " is in " << Of.Before << " alone\n";
+    OS << "note   " << shown(K.name()) << " is in " << Of.Before << " alone\n";
   for (const CheckedKernel &K : Outcome.Appeared)
-    OS << "note   " << kernelText(K) << " is in " << Of.After << " alone\n";
+    OS << "note   " << shown(K.name()) << " is in " << Of.After << " alone\n";
   unsigned Worse = Outcome.count(CheckVerdict::Regressed);
   OS << Outcome.Kernels.size() << " kernel(s) compared, " << Worse << " regression(s), "
      << Outcome.Vanished.size() << " vanished, " << Outcome.Appeared.size() << " new\n";

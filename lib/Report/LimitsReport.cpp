@@ -24,10 +24,6 @@ std::string duration(double Ns) {
   return formatv("{0:f1} us", Ns / 1e3);
 }
 
-std::string triple(const std::array<unsigned, 3> &T) {
-  return formatv("{0}x{1}x{2}", T[0], T[1], T[2]);
-}
-
 /// \p Text in lines of at most LineColumns behind \p Topic, further ones below its text.
 void printWrapped(llvm::StringRef Topic, llvm::StringRef Text, llvm::raw_ostream &OS) {
   std::string Line = "  " + Topic.str();
@@ -83,8 +79,8 @@ void printKernel(const KernelLimits &K, llvm::raw_ostream &OS) {
   const KernelEvidence &E = K.Evidence;
   OS << "\n" << profileName(E.Kernel) << "\n";
   OS << "  " << formatv("{0:f1} % of GPU time, ", 100 * E.Share) << E.Launches << " launches of "
-     << duration(E.MeanNs) << ", grid " << triple(E.Shape.Grid) << ", block "
-     << triple(E.Shape.Block) << ", " << E.RegsPerThread << " registers\n";
+     << duration(E.MeanNs) << ", grid " << extentsText(E.Shape.Grid, "x") << ", block "
+     << extentsText(E.Shape.Block, "x") << ", " << E.RegsPerThread << " registers\n";
   OS << "  " << headline(K.Limit) << "\n";
   if (!K.Limit.Why.empty() && K.Limit.Kind)
     printWrapped("", K.Limit.Why, OS);

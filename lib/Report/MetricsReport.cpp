@@ -119,10 +119,6 @@ std::string number(double Value) {
   return Text;
 }
 
-std::string triple(const std::array<unsigned, 3> &T) {
-  return std::to_string(T[0]) + "x" + std::to_string(T[1]) + "x" + std::to_string(T[2]);
-}
-
 void printRow(llvm::raw_ostream &OS, llvm::StringRef Name, llvm::StringRef Ptx,
               llvm::StringRef Code) {
   OS << "    " << llvm::left_justify(Name, 26) << " " << llvm::right_justify(Ptx, 14) << " "
@@ -191,7 +187,7 @@ void printKernel(llvm::raw_ostream &OS, const KernelMetrics &K) {
   OS << "\n" << profileName(K.Kernel) << "  [" << K.Arch << "]\n";
   OS << "  registers " << M.RegsPerThread << ", spill bytes " << M.SpillBytes
      << ", static shared memory " << M.StaticSmemBytes << " B\n";
-  OS << "  grid " << triple(K.Shape.Grid) << ", block " << triple(K.Shape.Block)
+  OS << "  grid " << extentsText(K.Shape.Grid, "x") << ", block " << extentsText(K.Shape.Block, "x")
      << ", dynamic shared memory " << K.Shape.DynamicSmemBytes << " B: " << M.BlocksPerSm
      << " blocks/SM of " << M.WarpsPerBlock << " warps, occupancy "
      << llvm::format("%.1f %%\n", 100 * M.Occupancy);

@@ -31,6 +31,9 @@ struct CheckedKernel {
   std::optional<LaunchTime> Time;
   LaunchTime Ratio = {1, 1, 1}; ///< Time over the default's, where it was measured.
   bool Measured = false;        ///< Ratio was.
+
+  /// For a person: the kernel, and where it is known the architecture.
+  std::string name() const { return Arch.empty() ? Kernel : Kernel + " on " + Arch; }
 };
 
 /// The kernels of \p P, an entry each.
