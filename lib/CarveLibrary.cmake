@@ -9,15 +9,15 @@ elseif(CARVE_SANITIZE)
   message(FATAL_ERROR "CARVE_SANITIZE is address, thread or OFF, not ${CARVE_SANITIZE}")
 endif()
 
-# Most of a compile is headers, so several sources in one go take a third of the time: for .ci/check
-# and whoever builds everything from nothing. What is compiled so need not include all that it uses.
-set(CARVE_TOGETHER OFF CACHE STRING
-  "Sources to compile several in one go: tests, all (the libraries and tools too), or OFF")
+# Most of a compile is headers, so the sources of a target in one go take a third of the time: for
+# .ci/check and whoever builds everything from nothing. What is compiled so need not include all that
+# it uses.
+option(CARVE_TOGETHER "Compile the sources of each target in one go" OFF)
+set(CMAKE_UNITY_BUILD ${CARVE_TOGETHER})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
-if(CARVE_TOGETHER STREQUAL "all")
-  set(CMAKE_UNITY_BUILD ON)
-elseif(NOT CARVE_TOGETHER STREQUAL "tests" AND CARVE_TOGETHER)
-  message(FATAL_ERROR "CARVE_TOGETHER is tests, all or OFF, not ${CARVE_TOGETHER}")
+# What the sanitizers add makes programs of 200 MB, for which the default linker takes 15 s.
+if(CARVE_SANITIZE)
+  find_program(CARVE_GOLD ld.gold)
 endif()
 # Sources that define names which others beside them define as well.
 set(CARVE_ALONE
@@ -61,7 +61,7 @@ function(carve_target Name)
   endif()
   if(CARVE_SANITIZE)
     target_compile_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} -fno-sanitize-recover=all -g1)
-    target_link_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS})
+    target_link_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} $<$<BOOL:${CARVE_GOLD}>:-fuse-ld=gold>)
   endif()
 endfunction()
 

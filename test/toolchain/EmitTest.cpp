@@ -1,5 +1,7 @@
 // Splicing into what nvcc really makes: the object keeps everything but its device code, and
 // every linker, strip and the device linker accept it.
+#include "BuiltTools.h"
+
 #include "Emit/ObjectSplicer.h"
 #include "Nvcc/Toolchain.h"
 #include "Support/CommandRunner.h"
@@ -7,7 +9,6 @@
 #include "Support/Files.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Object/ELF.h"
 #include "llvm/Support/Program.h"
 
 #include <gtest/gtest.h>
@@ -127,17 +128,11 @@ struct Flavour {
 
 class EmitFlavours : public Emit, public testing::WithParamInterface<Flavour> {};
 
-std::string sectionOf(llvm::StringRef Object, llvm::StringRef Name) {
-  auto Elf = llvm::object::ELFFile<llvm::object::ELF64LE>::create(Object);
-  if (!Elf) {
-    ADD_FAILURE() << llvm::toString(Elf.takeError());
-    return "";
-  }
-  for (const auto &Section : llvm::cantFail(Elf->sections()))
-    if (llvm::cantFail(Elf->getSectionName(Section)) == Name)
-      return llvm::toStringRef(llvm::cantFail(Elf->getSectionContents(Section))).str();
-  ADD_FAILURE() << "no section " << Name.str();
-  return "";
+/// The section \p Name of \p Object, which has to be there.
+std::string sectionOfObject(llvm::StringRef Object, llvm::StringRef Name) {
+  std::optional<std::string> Section = sectionOf(Object, Name);
+  EXPECT_TRUE(Section) << "no section " << Name.str();
+  return Section.value_or("");
 }
 
 std::string spliced(llvm::StringRef Object, llvm::StringRef Expected, llvm::StringRef Container) {
@@ -186,8 +181,8 @@ TEST_P(EmitFlavours, KeepsAllButTheDeviceCodeAndLinks) {
   llvm::StringRef Name = Relocatable ? "__nv_relfatbin" : ".nv_fatbin";
 
   std::string Object = spliced(Default.Object, Default.Container, Tuned.Container);
-  EXPECT_EQ(sectionOf(Object, Name), Tuned.Container);
-  EXPECT_EQ(sectionOf(Object, ".text"), sectionOf(Default.Object, ".text"));
+  EXPECT_EQ(sectionOfObject(Object, Name), Tuned.Container);
+  EXPECT_EQ(sectionOfObject(Object, ".text"), sectionOfObject(Default.Object, ".text"));
   std::string Groups = readelf("-gW", Default.Object);
   EXPECT_NE(Groups.find("COMDAT"), std::string::npos);
   EXPECT_EQ(readelf("-gW", Object), Groups);
@@ -196,18 +191,18 @@ TEST_P(EmitFlavours, KeepsAllButTheDeviceCodeAndLinks) {
 
   // A second tuning finds the first one's container, and the way back is open.
   std::string Back = spliced(Object, Tuned.Container, Default.Container);
-  EXPECT_EQ(sectionOf(Back, Name), Default.Container);
+  EXPECT_EQ(sectionOfObject(Back, Name), Default.Container);
 
   write("stripped.o", Object);
   run({"strip", "-g", "stripped.o"});
-  EXPECT_EQ(sectionOf(read("stripped.o"), Name), Tuned.Container);
+  EXPECT_EQ(sectionOfObject(read("stripped.o"), Name), Tuned.Container);
 
   linksWithEveryLinker(Object, Options, Default, Tuned);
   if (Relocatable) {
     std::vector<std::string> Argv = {T.Nvcc, "-dlink", "tuned.o", "-o", "dlink.o"};
     Argv.insert(Argv.end(), Options.begin(), Options.end());
     run(Argv);
-    EXPECT_FALSE(sectionOf(read("dlink.o"), ".nv_fatbin").empty());
+    EXPECT_FALSE(sectionOfObject(read("dlink.o"), ".nv_fatbin").empty());
   }
 }
 
