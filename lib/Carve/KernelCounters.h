@@ -16,6 +16,7 @@ struct KernelCounters {
   /// Of peak throughput, 0 to 1 (dram__throughput, lts__throughput
   /// .avg.pct_of_peak_sustained_elapsed).
   std::optional<double> DramShare, L2Share;
+  std::string L2Part;                         ///< What L2 is busiest with, for a person.
   std::optional<double> L1Share, SharedShare; ///< l1tex throughput; shared-memory pipe.
   /// Of cycles of an SM sub-partition in which it issued (issue activity).
   std::optional<double> IssueShare;

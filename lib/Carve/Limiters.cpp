@@ -14,6 +14,7 @@ namespace {
 
 /// A round of the first-level cache, shared memory included, gives this in a cycle.
 constexpr double RoundBytes = 128;
+constexpr char DramResource[] = "DRAM bandwidth", L2Resource[] = "L2 cache throughput";
 /// Modified times within this of the whole are as long as it.
 constexpr double AsLongShare = 0.8;
 /// Local memory dominates from these shares of a kernel's memory traffic and instructions on.
@@ -41,7 +42,7 @@ bool localDominates(const KernelEvidence &E) {
 
 /// Spills stay in the caches while DRAM is busy with the kernel's own data.
 bool spillsStayInCaches(const KernelEvidence &E, const KernelLimit &L) {
-  if (L.Resource != "DRAM bandwidth" || !E.Counts)
+  if (L.Resource != DramResource || !E.Counts)
     return false;
   if (!E.Counters || !E.Counters->DramBytes)
     return true; // What the counts hold against DRAM is global traffic alone.
@@ -60,12 +61,23 @@ const ResourceShare *largest(llvm::ArrayRef<ResourceShare> Shares) {
   return Shares.empty() ? nullptr : &Shares.front();
 }
 
+/// The largest of what was measured; DRAM where L2 is little busier.
+const ResourceShare *limiting(llvm::ArrayRef<ResourceShare> Shares) {
+  const ResourceShare *Most = largest(Shares);
+  if (!Most || Most->Resource != L2Resource)
+    return Most;
+  auto Dram =
+      llvm::find_if(Shares, [](const ResourceShare &R) { return R.Resource == DramResource; });
+  return Dram != Shares.end() && Dram->Share >= DramOfL2Share * Most->Share ? &*Dram : Most;
+}
+
 /// Takes \p R as what limits, or says that it is latency.
 void judge(KernelLimit &L, const ResourceShare *R) {
   if (R && R->Share >= LimitingShare) {
     L.Kind = R->Kind;
     L.Resource = R->Resource;
     L.Share = std::min(R->Share, 1.0);
+    L.Why = R->Detail;
     return;
   }
   L.Kind = Limit::Latency;
@@ -178,8 +190,10 @@ std::vector<ResourceShare> carve::measuredShares(const KernelCounters &C) {
     if (Share)
       Shares.push_back({Resource, Kind, *Share, *Share, true});
   };
-  Add(C.DramShare, "DRAM bandwidth", Limit::Memory);
-  Add(C.L2Share, "L2 cache throughput", Limit::Memory);
+  Add(C.DramShare, DramResource, Limit::Memory);
+  Add(C.L2Share, L2Resource, Limit::Memory);
+  if (C.L2Share)
+    Shares.back().Detail = C.L2Part;
   Add(C.SharedShare, "shared memory", Limit::SharedMemory);
   // The first-level cache and shared memory are one: what the one does the other shows as well.
   if (!C.SharedShare || !C.L1Share || *C.SharedShare < NearPeakShare * *C.L1Share)
@@ -205,9 +219,9 @@ std::vector<ResourceShare> carve::derivedShares(const KernelEvidence &E, const D
   double Most = Threads * std::max(C.MostMovedBytes, C.globalBytesMoved()) / Seconds;
   // What is more than a level can give came from the one before it.
   if (B.DramBytes > 0 && Least <= ImpossibleShare * B.DramBytes)
-    Add("DRAM bandwidth", Limit::Memory, Least / B.DramBytes, Most / B.DramBytes);
+    Add(DramResource, Limit::Memory, Least / B.DramBytes, Most / B.DramBytes);
   if (B.L2Bytes > 0 && Least <= ImpossibleShare * B.L2Bytes)
-    Add("L2 cache throughput", Limit::Memory, Least / B.L2Bytes, Most / B.L2Bytes);
+    Add(L2Resource, Limit::Memory, Least / B.L2Bytes, Most / B.L2Bytes);
   double Local = C.localBytes() * WarpLanes / RoundBytes;
   double Global = C.globalBytesMoved() * WarpLanes / RoundBytes;
   double Rounds = Local + Global + C.SharedRounds;
@@ -239,7 +253,7 @@ KernelLimit carve::findLimit(const KernelEvidence &E, const DeviceBalance &B,
     L.Shares = measuredShares(*E.Counters);
     L.Basis = LimitBasis::Counters;
     L.Sure = Certainty::Measured;
-    judge(L, largest(L.Shares));
+    judge(L, limiting(L.Shares));
   } else if (E.Counts && E.MeanNs > 0 && B.known()) {
     judgeCounts(L, E, B);
   }

@@ -29,6 +29,8 @@ llvm::StringRef limitName(Limit L);
 inline constexpr double LimitingShare = 0.6;
 /// And from this on little is left to be had of it (the same section).
 inline constexpr double NearPeakShare = 0.8;
+/// DRAM limits where L2 is no busier than this of it allows: all that DRAM moves passes L2.
+inline constexpr double DramOfL2Share = 0.9;
 /// A derived share may come out above 1, by what the counts overlook; beyond this a resource cannot
 /// have carried it, and a cache before it has.
 inline constexpr double ImpossibleShare = 1.15;
@@ -46,6 +48,7 @@ struct ResourceShare {
   double Share = 0; ///< Of the peak; derived ones may be above 1.
   double Most = 0;  ///< Where only bounds are known, the upper one; else Share.
   bool Measured = false;
+  std::string Detail = {}; ///< What it is busy with, for a person; may be empty.
 };
 
 /// What a judgement rests on.

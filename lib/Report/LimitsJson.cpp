@@ -45,6 +45,7 @@ json::Value toJson(const KernelCounters &C) {
                       {"duration-ns", C.DurationNs},
                       {"dram-share", C.DramShare},
                       {"l2-share", C.L2Share},
+                      {"l2-part", C.L2Part.empty() ? json::Value(nullptr) : json::Value(C.L2Part)},
                       {"l1-share", C.L1Share},
                       {"shared-share", C.SharedShare},
                       {"issue-share", C.IssueShare},

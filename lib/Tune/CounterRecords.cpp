@@ -5,6 +5,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace carve;
 
@@ -36,28 +37,46 @@ static constexpr llvm::StringLiteral Metrics[] = {
     "sm__inst_executed_pipe_xu" CARVE_ACTIVE,
     "sm__pipe_tensor_cycles_active" CARVE_ACTIVE,
     "l1tex__data_pipe_lsu_wavefronts_mem_shared" CARVE_ELAPSED,
+    // Chips of two L2 halves, A100 and H100, have the first; which has which of the next two
+    // varies.
+    "lts__ltcfabric2ltc_cycles_active" CARVE_ELAPSED,
+    "lts__lts2xbar_cycles_active_realtime" CARVE_ELAPSED,
+    "lts__lts2xbar_cycles_active" CARVE_ELAPSED,
+    "lts__xbar2lts_cycles_active" CARVE_ELAPSED,
+    "lts__t_tag_requests" CARVE_ELAPSED,
+    "lts__d_sectors" CARVE_ELAPSED,
+    "lts__d_sectors_fill_device" CARVE_ELAPSED,
     "l1tex__data_pipe_lsu_wavefronts" CARVE_ELAPSED,
     "l1tex__data_bank_reads" CARVE_ELAPSED,
+    "l1tex__data_bank_writes" CARVE_ELAPSED,
     "l1tex__lsuin_requests" CARVE_ELAPSED,
     "l1tex__f_wavefronts" CARVE_ELAPSED,
-    "lts__t_tag_requests" CARVE_ELAPSED,
-    "lts__lts2xbar_cycles_active" CARVE_ELAPSED,
-    "lts__d_sectors" CARVE_ELAPSED,
+    "l1tex__m_xbar2l1tex_throughput" CARVE_ELAPSED,
     DramSectors,
 };
 
-static constexpr llvm::StringLiteral L2Parts[] = {
-    "lts__t_sectors" CARVE_ELAPSED, "lts__t_tag_requests" CARVE_ELAPSED,
-    "lts__lts2xbar_cycles_active" CARVE_ELAPSED, "lts__d_sectors" CARVE_ELAPSED};
-static constexpr llvm::StringLiteral L1Parts[] = {
-    "l1tex__data_pipe_lsu_wavefronts" CARVE_ELAPSED, "l1tex__data_bank_reads" CARVE_ELAPSED,
-    "l1tex__lsuin_requests" CARVE_ELAPSED, "l1tex__f_wavefronts" CARVE_ELAPSED};
+/// What L2 is busy with, for a person.
+static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> L2Parts[] = {
+    {"lts__t_sectors" CARVE_ELAPSED, "looking up sectors"},
+    {"lts__t_tag_requests" CARVE_ELAPSED, "looking up lines"},
+    {"lts__d_sectors" CARVE_ELAPSED, "its data banks"},
+    {"lts__d_sectors_fill_device" CARVE_ELAPSED, "what comes from memory"},
+    {"lts__xbar2lts_cycles_active" CARVE_ELAPSED, "what comes from the SMs"},
+    {"lts__lts2xbar_cycles_active" CARVE_ELAPSED, "what goes to the SMs"},
+    {"lts__lts2xbar_cycles_active_realtime" CARVE_ELAPSED, "what goes to the SMs"},
+    {"lts__ltcfabric2ltc_cycles_active" CARVE_ELAPSED, "traffic between its halves"}};
+static constexpr llvm::StringLiteral L1Parts[] = {"l1tex__data_pipe_lsu_wavefronts" CARVE_ELAPSED,
+                                                  "l1tex__data_bank_reads" CARVE_ELAPSED,
+                                                  "l1tex__data_bank_writes" CARVE_ELAPSED,
+                                                  "l1tex__lsuin_requests" CARVE_ELAPSED,
+                                                  "l1tex__f_wavefronts" CARVE_ELAPSED,
+                                                  "l1tex__m_xbar2l1tex_throughput" CARVE_ELAPSED};
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Pipes[] = {
-    {"fma", "sm__inst_executed_pipe_fma" CARVE_ACTIVE},
-    {"alu", "sm__inst_executed_pipe_alu" CARVE_ACTIVE},
-    {"fp64", "sm__inst_executed_pipe_fp64" CARVE_ACTIVE},
-    {"xu", "sm__inst_executed_pipe_xu" CARVE_ACTIVE},
-    {"tensor", "sm__pipe_tensor_cycles_active" CARVE_ACTIVE}};
+    {"sm__inst_executed_pipe_fma" CARVE_ACTIVE, "fma"},
+    {"sm__inst_executed_pipe_alu" CARVE_ACTIVE, "alu"},
+    {"sm__inst_executed_pipe_fp64" CARVE_ACTIVE, "fp64"},
+    {"sm__inst_executed_pipe_xu" CARVE_ACTIVE, "xu"},
+    {"sm__pipe_tensor_cycles_active" CARVE_ACTIVE, "tensor"}};
 
 llvm::ArrayRef<llvm::StringLiteral> carve::hardwareMetrics() { return Metrics; }
 
@@ -151,6 +170,15 @@ public:
         Most = std::max(Most.value_or(0), *Share);
     return Most;
   }
+  /// The largest share of metrics with names, and its name.
+  std::pair<std::optional<double>, std::string>
+  busiest(llvm::ArrayRef<std::pair<llvm::StringLiteral, llvm::StringLiteral>> Parts) const {
+    std::pair<std::optional<double>, std::string> Most;
+    for (const auto &[Metric, Name] : Parts)
+      if (std::optional<double> Share = share(Metric); Share && *Share > Most.first.value_or(-1))
+        Most = {Share, Name.str()};
+    return Most;
+  }
   /// Of one pass.
   unsigned launches() const { return Launches ? Launches : Sums.begin()->second.second; }
 
@@ -166,15 +194,11 @@ KernelCounters countersOf(const Means &M) {
   C.DramShare = M.share(DramThroughput);
   if (!C.DramShare)
     C.DramShare = M.share(DramSectors);
-  C.L2Share = M.largestShare(L2Parts);
+  std::tie(C.L2Share, C.L2Part) = M.busiest(L2Parts);
   C.L1Share = M.largestShare(L1Parts);
   C.SharedShare = M.share("l1tex__data_pipe_lsu_wavefronts_mem_shared" CARVE_ELAPSED);
   C.IssueShare = M.share("smsp__issue_active" CARVE_ACTIVE);
-  for (const auto &[Pipe, Metric] : Pipes)
-    if (std::optional<double> Share = M.share(Metric); Share && *Share > C.PipeShare.value_or(-1)) {
-      C.PipeShare = Share;
-      C.Pipe = Pipe.str();
-    }
+  std::tie(C.PipeShare, C.Pipe) = M.busiest(Pipes);
   C.ActiveWarpsPerSm = M.of("sm__warps_active.avg.per_cycle_active");
   C.DramBytes = M.of("dram__bytes.sum");
   C.L2Bytes = M.of("lts__t_bytes.sum");

@@ -152,6 +152,9 @@ TEST(Limiters, WhatMemoryCannotGiveIsOfACache) {
 TEST(Limiters, CountersDecide) {
   EXPECT_EQ(limitBy(counters(.91, .5, .3, 0, .05, .03, "alu")), "memory, DRAM bandwidth");
   EXPECT_EQ(limitBy(counters(.2, .78, .5, 0, .1, .03, "alu")), "memory, L2 cache throughput");
+  // The halves of L2 are busier with a copy than DRAM is.
+  EXPECT_EQ(limitBy(counters(.88, .93, .3, 0, .05, .03, "alu")), "memory, DRAM bandwidth");
+  EXPECT_EQ(limitBy(counters(.52, .93, .3, 0, .05, .03, "alu")), "memory, L2 cache throughput");
   EXPECT_EQ(limitBy(counters(.01, .01, .02, 0, .98, .97, "fma")),
             "instructions, instruction issue");
   EXPECT_EQ(limitBy(counters(.01, .01, .02, 0, .5, .97, "fp64")), "instructions, the fp64 pipe");

@@ -83,6 +83,7 @@ TEST(CounterRecords, CountersAreMeansOverLaunches) {
     Lines += measured("gpu__time_duration.sum", 103 + Launch, Launch) +
              measured("smsp__inst_executed_op_local_st.sum", 4, Launch) +
              measured("lts__lts2xbar_cycles_active" + Elapsed, 45, Launch) +
+             measured("lts__ltcfabric2ltc_cycles_active" + Elapsed, 55, Launch) +
              measured("l1tex__data_bank_reads" + Elapsed, 12, Launch) +
              measured("l1tex__lsuin_requests" + Elapsed, 11, Launch) +
              measured("sm__inst_executed_pipe_alu" + Active, 20, Launch) +
@@ -94,7 +95,8 @@ TEST(CounterRecords, CountersAreMeansOverLaunches) {
   EXPECT_EQ(C.DurationNs, 103);
   EXPECT_EQ(C.DramShare, 0.8);
   EXPECT_EQ(C.DramBytes, 1500);
-  EXPECT_EQ(C.L2Share, 0.45) << "the busiest part";
+  EXPECT_EQ(C.L2Share, 0.55) << "the busiest part";
+  EXPECT_EQ(C.L2Part, "traffic between its halves");
   EXPECT_EQ(C.L2Bytes, 5000);
   EXPECT_EQ(C.L1Share, 0.12);
   EXPECT_EQ(C.SharedShare, 0.03);
