@@ -11,10 +11,9 @@
 
 using namespace carve;
 
-/// What surely reaches memory. Spills mostly stay in the caches.
-
-/// A kernel that takes the share s of the bandwidth takes at least the share s of its time at full
-/// bandwidth; b times the bytes take b times that.
+/// By global accesses: spills mostly stay in the caches. A kernel that takes the share s of the
+/// bandwidth takes at least the share s of its time at full bandwidth; b times the bytes take b
+/// times that.
 static std::optional<std::string> bandwidthReason(const KernelCounts &C,
                                                   const KernelCounts &Default, double Share) {
   double Before = Default.globalBytes();

@@ -68,7 +68,9 @@ const ResourceShare *limiting(llvm::ArrayRef<ResourceShare> Shares) {
     return Most;
   auto Dram =
       llvm::find_if(Shares, [](const ResourceShare &R) { return R.Resource == DramResource; });
-  return Dram != Shares.end() && Dram->Share >= DramOfL2Share * Most->Share ? &*Dram : Most;
+  bool Limits = Dram != Shares.end() && Dram->Share >= LimitingShare &&
+                Dram->Share >= DramOfL2Share * Most->Share;
+  return Limits ? &*Dram : Most;
 }
 
 /// Takes \p R as what limits, or says that it is latency.

@@ -1,5 +1,4 @@
-// Which form each attribute of a patch has.
-#include "Driver/ExportStages.h"
+#include "Driver/ExportPatch.h"
 
 #include "Support/Error.h"
 
@@ -166,6 +165,7 @@ void ExportPatch::chooseForms(ExportVerifier &Verifier) {
         Found[I], [](const auto &A, const auto &B) { return rank(A.second) < rank(B.second); });
   };
   size_t Forms = 0, Compiles = 0;
+  bool AsWhole = true; // What the last compile had is what is handed over.
   for (const ExportGroup &G : Groups)
     Forms = std::max(Forms, G.Forms);
   for (size_t Form = 0; Form < Forms; ++Form) {
@@ -181,12 +181,14 @@ void ExportPatch::chooseForms(ExportVerifier &Verifier) {
     if (Tried.empty())
       continue;
     Comparisons Codes = compile(Verifier, Groups);
-    ++Compiles;
+    AsWhole = ++Compiles == 1;
     for (size_t I : Tried) {
       Comparisons Own = ofGroup(Groups[I], Codes);
       // What nvcc refuses may be the attribute of another group.
-      if (isRefused(Own) && Groups.size() > 1)
+      if (isRefused(Own) && Groups.size() > 1) {
         Own = compile(Verifier, Groups[I]);
+        AsWhole = false;
+      }
       Found[I][Groups[I].Form] = std::move(Own);
     }
   }
@@ -197,10 +199,11 @@ void ExportPatch::chooseForms(ExportVerifier &Verifier) {
       Job.Items[Index].Out.Code = Code;
   }
   // What is handed over has to compile as a whole.
-  for (bool AsWhole = Compiles <= 1; (leaveRefused() || !AsWhole) && !Groups.empty();
-       AsWhole = true)
+  while ((leaveRefused() || !AsWhole) && !Groups.empty()) {
     for (const auto &[Index, Code] : compile(Verifier, Groups))
       Job.Items[Index].Out.Code = Code;
+    AsWhole = true;
+  }
 }
 
 std::string ExportPatch::diff() const {

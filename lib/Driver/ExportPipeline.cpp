@@ -1,6 +1,6 @@
 #include "Driver/ExportPipeline.h"
 
-#include "Driver/ExportStages.h"
+#include "Driver/ExportPatch.h"
 #include "Export/FileFlags.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -123,10 +123,9 @@ void Exporter::flagsOf(const std::string &Source, const std::vector<size_t> &Ite
           "no options for the whole file are expected to make it faster than none";
     return;
   }
-  if (Chosen.Cap && U.Record.RegisterCap)
-    Out.Notes.push_back(Relative + ": its command has -maxrregcount=" +
-                        std::to_string(*U.Record.RegisterCap) + " already, to be replaced");
-  Out.Flags.push_back({Relative, Chosen.words()});
+  Out.Flags.push_back({Relative, Chosen.words(), {}});
+  if (Chosen.Cap)
+    Out.Flags.back().Replaced = U.Record.RegisterCap;
   Compiled.Options[Source] = Chosen.words();
   for (size_t Index : Items) {
     ExportItem &Item = Job.Items[Index];
@@ -161,6 +160,10 @@ void Exporter::exportFlags(ExportOutcome &Out) {
     if (Code.Match == CodeMatch::Refused)
       Refused[Job.relative(Job.Units[Job.Items[Index].Unit].Source)] = Code.Detail;
   llvm::erase_if(Out.Flags, [&](const SourceFlags &F) { return Refused.count(F.Source) > 0; });
+  for (const SourceFlags &F : Out.Flags)
+    if (F.Replaced)
+      Out.Notes.push_back(F.Source + ": its command has -maxrregcount=" +
+                          std::to_string(*F.Replaced) + " already, to be replaced");
   for (size_t Index : Written) {
     ExportItem &Item = Job.Items[Index];
     if (auto R = Refused.find(Job.relative(Job.Units[Item.Unit].Source)); R != Refused.end()) {
@@ -194,11 +197,15 @@ llvm::Expected<ExportOutcome> Exporter::run() {
     Out.Sources.push_back(U.Source);
   for (const auto &[Path, File] : Job.Files)
     Out.Sources.push_back(Path);
-  for (ExportItem &Item : Job.Items)
+  std::set<size_t> Exported; // Units.
+  for (ExportItem &Item : Job.Items) {
+    if (Item.Out.Reason.empty())
+      Exported.insert(Item.Unit);
     Out.Kernels.push_back(std::move(Item.Out));
+  }
   llvm::append_range(Out.Notes, Job.Notes);
   if (Verifier)
-    llvm::append_range(Out.Notes, Verifier->otherKernels());
+    llvm::append_range(Out.Notes, Verifier->otherKernels(Exported));
   llvm::sort(Out.Notes);
   Out.Notes.erase(llvm::unique(Out.Notes), Out.Notes.end());
   return Out;

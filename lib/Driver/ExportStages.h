@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 
 namespace carve {
 
@@ -103,85 +102,5 @@ llvm::Expected<std::string> attributeText(ExportJob &Job, const ExportGroup &G);
 /// already, by file.
 std::map<SourceFile *, std::vector<SourceEdit>> attributeEdits(ExportJob &Job, const ExportGroup &G,
                                                                llvm::StringRef Text);
-
-/// What plain nvcc is to compile.
-struct PatchedProject {
-  std::map<std::string, std::string> Files;                ///< Text by path below the root.
-  std::map<std::string, std::vector<std::string>> Options; ///< More words, by absolute source.
-};
-
-using Comparisons = std::map<size_t, CodeComparison>; ///< By item.
-
-/// Compiles units plainly and compares with the tuned code.
-class ExportVerifier {
-public:
-  ExportVerifier(ExportJob &Job, const Toolchain &T, CommandRunner &Runner)
-      : Job(Job), T(T), Runner(Runner) {}
-
-  /// The comparison of each item that is in \p Items, all of one patched project.
-  Comparisons compare(const PatchedProject &Patched, const std::vector<size_t> &Items);
-
-  /// A cap with which ptxas makes the default's code of an entry: ptxas makes other code of most
-  /// caps, even above the registers that it takes, and there is none that means no cap.
-  unsigned capLikeDefault(const ExportImage &I, llvm::StringRef Mangled);
-
-  /// Of the last comparison: what became of kernels that nothing is decided of, for a person.
-  std::vector<std::string> otherKernels() const;
-
-private:
-  struct Code {
-    KernelResources Resources; ///< Spills included.
-    std::string CodeDigest;
-  };
-  using ImageCode = std::map<std::string, Code>; ///< By profile name.
-  enum class SourceState { AsStored, Changed, NotCompiled };
-
-  llvm::Expected<const std::vector<ImageCode> *> tunedCode(size_t UnitIndex);
-  llvm::Expected<ImageCode> tunedImage(const ExportUnit &U, const ExportImage &I);
-  llvm::Expected<std::vector<ImageCode>> plainCode(size_t UnitIndex, const PatchedProject &Patched);
-  llvm::Error mirror(const PatchedProject &Patched, const std::string &Into) const;
-  llvm::Error readsMirror(const ExportUnit &U, const PatchedProject &Patched,
-                          const std::string &Mirror, const std::string &Directory) const;
-  SourceState sourceState(size_t UnitIndex);
-  bool sourceChanged(size_t UnitIndex);
-  void compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
-                     const std::vector<ImageCode> &Plain);
-  CodeComparison compareKernel(const ExportItem &Item, const Code &Tuned, const Code &Plain);
-
-  ExportJob &Job;
-  const Toolchain &T;
-  CommandRunner &Runner;
-  std::map<size_t, std::vector<ImageCode>> Tuned;
-  std::map<size_t, SourceState> States; ///< By unit.
-  std::map<std::pair<const ExportImage *, std::string>, unsigned> LikeDefault;
-  std::map<size_t, std::set<std::string>> Others; ///< That get other code, by unit.
-};
-
-/// The attributes of a project's sources: one for each group, in the form whose code is nearest to
-/// the tuned code.
-class ExportPatch {
-public:
-  /// Groups the items that have a form. Those that no attribute can say are left, with the reason.
-  explicit ExportPatch(ExportJob &Job);
-
-  /// Compiles with the forms and keeps the best of each group. What nvcc refuses is left.
-  void chooseForms(ExportVerifier &Verifier);
-
-  const std::vector<ExportGroup> &groups() const { return Groups; }
-  /// The patch, as `git apply` reads it.
-  std::string diff() const;
-
-private:
-  using Edits = std::map<SourceFile *, std::vector<SourceEdit>>;
-
-  bool write(ExportGroup &G);
-  void leave(ExportGroup &G, llvm::StringRef Reason);
-  Edits edits(llvm::ArrayRef<ExportGroup> Of) const;
-  Comparisons compile(ExportVerifier &Verifier, llvm::ArrayRef<ExportGroup> Of) const;
-  bool leaveRefused();
-
-  ExportJob &Job;
-  std::vector<ExportGroup> Groups;
-};
 
 } // namespace carve

@@ -1,5 +1,4 @@
-// Whether plain nvcc makes of a patched source what carve-nvcc makes of the decisions.
-#include "Driver/ExportStages.h"
+#include "Driver/ExportVerifier.h"
 
 #include "Emit/ImageEmitter.h"
 #include "Nvcc/CommandLine.h"
@@ -352,10 +351,10 @@ void ExportVerifier::compareOthers(size_t UnitIndex, const std::vector<ImageCode
     Names.clear();
 }
 
-std::vector<std::string> ExportVerifier::otherKernels() const {
+std::vector<std::string> ExportVerifier::otherKernels(const std::set<size_t> &Units) const {
   std::vector<std::string> Notes;
   for (const auto &[UnitIndex, Names] : Others)
-    if (!Names.empty())
+    if (!Names.empty() && Units.count(UnitIndex))
       Notes.push_back(
           Job.Units[UnitIndex].Record.Source +
           ": kernels without a decision get other code too: " + llvm::join(Names, "; "));

@@ -41,6 +41,7 @@ struct ExportedKernel {
 struct SourceFlags {
   std::string Source; ///< Below the project's root.
   std::vector<std::string> Words;
+  std::optional<unsigned> Replaced; ///< The cap of its command, which they take the place of.
 };
 
 struct ExportOutcome {

@@ -247,6 +247,14 @@ TEST_F(Export, ProjectBehindALink) {
   build(Compile, {"CARVE_PROFILE=profile.yaml"});
   EXPECT_EQ(codes({"--as=patch", "--dir=linked"})["bulky"], "same code");
   EXPECT_EQ(codes({"--as=patch", "--dir=real"})["bulky"], "same code");
+  // What lies beside a link to a part of a project is none of it.
+  write("other/src/three.cu", read("three.cu"));
+  ASSERT_FALSE(llvm::sys::fs::create_link("other/src", path("src")));
+  Compile[Compile.size() - 3] = path("src/three.cu");
+  build(Compile, {"CARVE_PROFILE=profile.yaml"});
+  CommandResult R = carve(withProfile({"--as=patch", "--dir=other"}));
+  EXPECT_EQ(R.ExitStatus, 1);
+  EXPECT_NE(R.Stderr.find("no source below " + path("other")), std::string::npos) << R.Stderr;
 }
 
 TEST_F(Export, OptionsForFiles) {

@@ -55,6 +55,16 @@ protected:
       EXPECT_TRUE(Placed.count(Wanted[I]) || I == DramThroughput) << Wanted[I];
     EXPECT_TRUE(Placed.count(Wanted[DramThroughput]) || Placed.count(Wanted.back()))
         << "the share of DRAM";
+    const std::string Elapsed = ".avg.pct_of_peak_sustained_elapsed";
+    if (llvm::StringRef(Chip).ends_with("100") && llvm::StringRef(Chip) != "GB100") {
+      EXPECT_TRUE(Placed.count("lts__ltcfabric2ltc_cycles_active" + Elapsed)) << "two halves";
+    }
+    EXPECT_TRUE(Placed.count("lts__xbar2lts_cycles_active" + Elapsed));
+    EXPECT_TRUE(Placed.count("lts__lts2xbar_cycles_active" + Elapsed) ||
+                Placed.count("lts__lts2xbar_cycles_active_realtime" + Elapsed) ||
+                llvm::StringRef(Chip) == "GA100")
+        << "which takes two passes there";
+    EXPECT_TRUE(Placed.count("l1tex__m_xbar2l1tex_throughput" + Elapsed));
   }
 
   ProfilerApi Api;

@@ -79,7 +79,8 @@ static std::string projectOf(llvm::StringRef Dir, const UnitStore &Store) {
       return Root;
     std::string RealSource = resolveTarget(Source);
     llvm::StringRef Below = RealSource, Start = Source;
-    if (Below.consume_front(Real) && Below.starts_with("/") && Start.consume_back(Below))
+    if (Below.consume_front(Real) && Below.starts_with("/") && Start.consume_back(Below) &&
+        !Start.empty() && resolveTarget(Start) == Real)
       Spelled = Start.str();
   }
   return Spelled;

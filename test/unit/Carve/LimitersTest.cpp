@@ -122,6 +122,11 @@ TEST(Limiters, ScatteredAddressesMayFillMemory) {
   Few.Shape.Grid = {264, 1, 1};
   Few.MeanNs = 264. * 32 * 40 / 4.2e12 * 1e9;
   EXPECT_EQ(limitOf(Few).Kind, Limit::Latency);
+  Few.Modified = ModifiedTimes{Few.MeanNs, 1.05 * Few.MeanNs, 0.1 * Few.MeanNs, ""};
+  EXPECT_EQ(limitOf(Few).Kind, Limit::Memory);
+  // A version with an order of its own shows nothing of the kernel.
+  Few.Modified->MemoryNs = 1.43 * Few.MeanNs;
+  EXPECT_EQ(limitOf(Few).Kind, Limit::Latency);
   // As fast without its memory traffic: it does not wait for that.
   E.Modified = ModifiedTimes{E.MeanNs, 0.3 * E.MeanNs, 0.9 * E.MeanNs, ""};
   EXPECT_EQ(limitOf(E).Kind, Limit::Latency);
@@ -155,6 +160,8 @@ TEST(Limiters, CountersDecide) {
   // The halves of L2 are busier with a copy than DRAM is.
   EXPECT_EQ(limitBy(counters(.88, .93, .3, 0, .05, .03, "alu")), "memory, DRAM bandwidth");
   EXPECT_EQ(limitBy(counters(.52, .93, .3, 0, .05, .03, "alu")), "memory, L2 cache throughput");
+  EXPECT_EQ(limitBy(counters(.55, .61, .3, 0, .05, .03, "alu")), "memory, L2 cache throughput");
+  EXPECT_EQ(limitBy(counters(.46, .5, .3, 0, .05, .03, "alu")), "latency");
   EXPECT_EQ(limitBy(counters(.01, .01, .02, 0, .98, .97, "fma")),
             "instructions, instruction issue");
   EXPECT_EQ(limitBy(counters(.01, .01, .02, 0, .5, .97, "fp64")), "instructions, the fp64 pipe");
@@ -163,6 +170,16 @@ TEST(Limiters, CountersDecide) {
   EXPECT_EQ(limitBy(counters(.3, .4, .97, .2, .1, .1, "alu")), "memory, L1 cache throughput");
   EXPECT_EQ(limitBy(counters(.59, .3, .2, 0, .4, .3, "fma")), "latency");
   EXPECT_EQ(limitBy(counters(.01, .01, .01, 0, .02, .02, "fma")), "latency");
+}
+
+TEST(Limiters, SaysWhatL2IsBusyWith) {
+  KernelEvidence E;
+  E.MeanNs = 1e6;
+  E.Counters = counters(.46, .5, .3, 0, .05, .03, "alu");
+  E.Counters->L2Part = "traffic between its halves";
+  EXPECT_EQ(limitOf(E).Why, "nothing is busy: L2 cache throughput, the busiest, is at 50 %");
+  E.Counters->L2Share = 0.8;
+  EXPECT_EQ(limitOf(E).Why, "traffic between its halves");
 }
 
 TEST(Limiters, CountersGoBeforeCounts) {

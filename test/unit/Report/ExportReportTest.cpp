@@ -60,7 +60,7 @@ TEST(ExportReport, SummaryStandsInFrontOfThePatch) {
 
 TEST(ExportReport, OptionsForBuildSystems) {
   ExportOutcome O = sample(ExportForm::Flags);
-  O.Flags = {{"src/k.cu", {"-maxrregcount=40", "-Xptxas=-dlcm=cg"}}};
+  O.Flags = {{"src/k.cu", {"-maxrregcount=40", "-Xptxas=-dlcm=cg"}, {}}};
   EXPECT_NE(printExportText(O).find("\nsrc/k.cu: -maxrregcount=40 -Xptxas=-dlcm=cg\n"),
             std::string::npos);
   EXPECT_NE(printExportMake(O).find("\nsrc/k.o: NVCCFLAGS += -maxrregcount=40 -Xptxas=-dlcm=cg\n"),
