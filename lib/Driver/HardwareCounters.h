@@ -19,7 +19,7 @@ struct CountedKernels {
   unsigned Runs = 0;                             ///< Of the program.
 };
 
-/// Runs the program of \p Request up to three times under the probe, each time with other metrics,
+/// Runs the program of \p Request up to four times under the probe, each time with other metrics,
 /// and counts the first launches of each kernel of \p Kernels in its heaviest launch shape. A run
 /// whose output is not the untouched program's does not count: \p Check knows that one, and null
 /// makes one run more to learn it. What cannot be counted is a result: it stays absent, and

@@ -13,9 +13,10 @@ using namespace carve;
 #define CARVE_ACTIVE ".avg.pct_of_peak_sustained_active"
 
 /// Each of one pass, on every chip since Turing unless said otherwise (asked of CUPTI 13.0's host
-/// functions, which part them into three passes on all of these). `lts__throughput` and
+/// functions, which part them into four passes on all of these). `lts__throughput` and
 /// `l1tex__throughput` take up to nine passes by themselves: the largest of their parts stands for
-/// them, as for CUPTI.
+/// them, as for CUPTI. Left are parts for textures and system memory, and `l1tex__lsu_writeback`,
+/// which takes two passes.
 static constexpr llvm::StringLiteral Duration = "gpu__time_duration.sum";
 static constexpr llvm::StringLiteral DramThroughput = "dram__throughput" CARVE_ELAPSED;
 /// For Turing, where the throughput takes two passes.
@@ -47,6 +48,7 @@ static constexpr llvm::StringLiteral Metrics[] = {
     "lts__d_sectors" CARVE_ELAPSED,
     "lts__d_sectors_fill_device" CARVE_ELAPSED,
     "l1tex__data_pipe_lsu_wavefronts" CARVE_ELAPSED,
+    "l1tex__m_l1tex2xbar_req_cycles_active" CARVE_ELAPSED,
     "l1tex__data_bank_reads" CARVE_ELAPSED,
     "l1tex__data_bank_writes" CARVE_ELAPSED,
     "l1tex__lsuin_requests" CARVE_ELAPSED,
@@ -61,16 +63,18 @@ static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> L2Parts[] =
     {"lts__t_tag_requests" CARVE_ELAPSED, "looking up lines"},
     {"lts__d_sectors" CARVE_ELAPSED, "its data banks"},
     {"lts__d_sectors_fill_device" CARVE_ELAPSED, "what comes from memory"},
-    {"lts__xbar2lts_cycles_active" CARVE_ELAPSED, "what comes from the SMs"},
-    {"lts__lts2xbar_cycles_active" CARVE_ELAPSED, "what goes to the SMs"},
-    {"lts__lts2xbar_cycles_active_realtime" CARVE_ELAPSED, "what goes to the SMs"},
+    {"lts__xbar2lts_cycles_active" CARVE_ELAPSED, "requests and stores from the SMs"},
+    {"lts__lts2xbar_cycles_active" CARVE_ELAPSED, "loads on their way to the SMs"},
+    {"lts__lts2xbar_cycles_active_realtime" CARVE_ELAPSED, "loads on their way to the SMs"},
     {"lts__ltcfabric2ltc_cycles_active" CARVE_ELAPSED, "traffic between its halves"}};
-static constexpr llvm::StringLiteral L1Parts[] = {"l1tex__data_pipe_lsu_wavefronts" CARVE_ELAPSED,
-                                                  "l1tex__data_bank_reads" CARVE_ELAPSED,
-                                                  "l1tex__data_bank_writes" CARVE_ELAPSED,
-                                                  "l1tex__lsuin_requests" CARVE_ELAPSED,
-                                                  "l1tex__f_wavefronts" CARVE_ELAPSED,
-                                                  "l1tex__m_xbar2l1tex_throughput" CARVE_ELAPSED};
+static constexpr llvm::StringLiteral L1Parts[] = {
+    "l1tex__data_pipe_lsu_wavefronts" CARVE_ELAPSED,
+    "l1tex__data_bank_reads" CARVE_ELAPSED,
+    "l1tex__data_bank_writes" CARVE_ELAPSED,
+    "l1tex__lsuin_requests" CARVE_ELAPSED,
+    "l1tex__f_wavefronts" CARVE_ELAPSED,
+    "l1tex__m_l1tex2xbar_req_cycles_active" CARVE_ELAPSED,
+    "l1tex__m_xbar2l1tex_throughput" CARVE_ELAPSED};
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Pipes[] = {
     {"sm__inst_executed_pipe_fma" CARVE_ACTIVE, "fma"},
     {"sm__inst_executed_pipe_alu" CARVE_ACTIVE, "alu"},
