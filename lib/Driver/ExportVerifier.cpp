@@ -259,6 +259,15 @@ ExportVerifier::tunedCode(size_t UnitIndex) {
   return &Tuned.emplace(UnitIndex, std::move(Images)).first->second;
 }
 
+/// The image as nvcc made it when it was compiled for tuning; empty where it cannot be read.
+ExportVerifier::ImageCode ExportVerifier::storedCode(const ExportImage &I) const {
+  ImageCode Code;
+  llvm::Expected<std::string> Bytes = Job.Store.blob(I.Record.CubinDigest);
+  if (llvm::Error E = Bytes ? readCode(*Bytes, {}, Code) : Bytes.takeError())
+    logLine(llvm::toString(std::move(E)));
+  return Code;
+}
+
 /// What nvcc makes of the source as it is, without a patch, beside what the store has of it.
 ExportVerifier::SourceState ExportVerifier::sourceState(size_t UnitIndex) {
   if (auto Known = States.find(UnitIndex); Known != States.end())
@@ -269,23 +278,12 @@ ExportVerifier::SourceState ExportVerifier::sourceState(size_t UnitIndex) {
     logLine(llvm::toString(Plain.takeError()));
     return State = SourceState::NotCompiled;
   }
-  for (auto [I, Code] : llvm::zip_equal(Job.Units[UnitIndex].Images, *Plain)) {
-    llvm::Expected<std::string> Bytes = Job.Store.blob(I.Record.CubinDigest);
-    ImageCode Stored;
-    if (!Bytes) {
-      llvm::consumeError(Bytes.takeError());
-      continue;
-    }
-    if (llvm::Error E = readCode(*Bytes, {}, Stored)) {
-      llvm::consumeError(std::move(E));
-      continue;
-    }
-    for (const auto &[Name, K] : Stored) {
+  for (auto [I, Code] : llvm::zip_equal(Job.Units[UnitIndex].Images, *Plain))
+    for (const auto &[Name, K] : storedCode(I)) {
       auto Now = Code.find(Name);
       if (Now == Code.end() || Now->second.CodeDigest != K.CodeDigest)
         State = SourceState::Changed;
     }
-  }
   return State;
 }
 
@@ -333,19 +331,18 @@ unsigned ExportVerifier::capLikeDefault(const ExportImage &I, llvm::StringRef Ma
   return Cap;
 }
 
-/// Options for a file, and attributes of templates, reach kernels that nothing is decided of.
-void ExportVerifier::compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
-                                   const std::vector<ImageCode> &Plain) {
+/// Options for a file, and attributes of templates, reach kernels that nothing is exported of.
+void ExportVerifier::compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Plain) {
   std::set<std::string> &Names = Others[UnitIndex];
   Names.clear();
-  std::set<std::string> Decided;
+  std::set<std::string> Exported;
   for (const ExportItem &Item : Job.Items)
-    if (Item.Unit == UnitIndex)
-      Decided.insert(Item.Out.Kernel);
-  for (auto [A, B] : llvm::zip_equal(Wanted, Plain))
-    for (const auto &[Name, K] : A)
+    if (Item.Unit == UnitIndex && Item.Out.Reason.empty())
+      Exported.insert(Item.Out.Kernel);
+  for (auto [I, B] : llvm::zip_equal(Job.Units[UnitIndex].Images, Plain))
+    for (const auto &[Name, K] : storedCode(I))
       if (auto New = B.find(Name);
-          !Decided.count(Name) && New != B.end() && New->second.CodeDigest != K.CodeDigest)
+          !Exported.count(Name) && New != B.end() && New->second.CodeDigest != K.CodeDigest)
         Names.insert(Name);
   if (!Names.empty() && sourceChanged(UnitIndex))
     Names.clear();
@@ -357,7 +354,7 @@ std::vector<std::string> ExportVerifier::otherKernels(const std::set<size_t> &Un
     if (!Names.empty() && Units.count(UnitIndex))
       Notes.push_back(
           Job.Units[UnitIndex].Record.Source +
-          ": kernels without a decision get other code too: " + llvm::join(Names, "; "));
+          ": kernels that are not exported get other code too: " + llvm::join(Names, "; "));
   return Notes;
 }
 
@@ -381,7 +378,7 @@ Comparisons ExportVerifier::compare(const PatchedProject &Patched,
         Out[Index] = C;
       continue;
     }
-    compareOthers(UnitIndex, **Wanted, *Plain);
+    compareOthers(UnitIndex, *Plain);
     for (size_t Index : Own) {
       const ExportItem &Item = Job.Items[Index];
       const ImageCode &A = (**Wanted)[Item.Image], &B = (*Plain)[Item.Image];

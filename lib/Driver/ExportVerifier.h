@@ -29,7 +29,7 @@ public:
   /// caps, even above the registers that it takes, and there is none that means no cap.
   unsigned capLikeDefault(const ExportImage &I, llvm::StringRef Mangled);
 
-  /// Of the last comparison: what became of kernels of \p Units that nothing is decided of, for a
+  /// Of the last comparison: what became of kernels of \p Units that nothing is exported of, for a
   /// person.
   std::vector<std::string> otherKernels(const std::set<size_t> &Units) const;
 
@@ -49,8 +49,8 @@ private:
                           const std::string &Mirror, const std::string &Directory) const;
   SourceState sourceState(size_t UnitIndex);
   bool sourceChanged(size_t UnitIndex);
-  void compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Wanted,
-                     const std::vector<ImageCode> &Plain);
+  ImageCode storedCode(const ExportImage &I) const;
+  void compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Plain);
   CodeComparison compareKernel(const ExportItem &Item, const Code &Tuned, const Code &Plain);
 
   ExportJob &Job;

@@ -270,6 +270,29 @@ TEST_F(Export, OptionsForFiles) {
   EXPECT_NE(R.Stdout.find("not verified: not asked for"), std::string::npos) << R.Stdout;
 }
 
+/// A cap for a file reaches a kernel, too, that carve-nvcc leaves alone.
+TEST_F(Export, RelocatableCode) {
+  write("mix.cuh", Mix);
+  write("k.cu", "#include \"mix.cuh\"\n__device__ double far(double);\n"
+                "__global__ void own(double *Y, const double *X, int N) { mix<40>(Y, X, N); }\n"
+                "__global__ void calls(double *Y, const double *X, int N) "
+                "{ mix<40>(Y, X, N); Y[0] = far(Y[1]); }\n");
+  pin({{"own(double*, double const*, int)", "cap: 64"},
+       {"calls(double*, double const*, int)", "cap: 64"}});
+  Words Compile = Archs;
+  Compile.insert(Compile.end(), {"-O3", "-rdc=true", "-c", "k.cu", "-o", "k.o"});
+  build(Compile, {"CARVE_PROFILE=profile.yaml"});
+  const std::string Left = "carve-nvcc itself leaves its default: external-call",
+                    Others = "kernels that are not exported get other code too";
+  std::map<std::string, std::string> Codes = codes({"--as=maxnreg"});
+  EXPECT_EQ(Codes["own"], "same code") << log();
+  EXPECT_EQ(Codes["calls"], Left);
+  CommandResult R = carve(withProfile({"--as=maxnreg"}));
+  EXPECT_EQ(R.Stdout.find(Others), std::string::npos) << R.Stdout;
+  R = carve(withProfile({"--as=flags"}));
+  EXPECT_NE(R.Stdout.find(Others + ": calls("), std::string::npos) << R.Stdout;
+}
+
 TEST_F(Export, WithoutADecisionItSaysSo) {
   Words Compile = Archs;
   Compile.insert(Compile.end(), {"-O3", "-c", "three.cu", "-o", "three.o"});
