@@ -72,27 +72,41 @@ bool replayed(const Records &File, const std::string &Kernel) {
   return false;
 }
 
+/// Whether the program's other threads kept \p Kernel from being replayed, as they do by chance on
+/// a machine with other work.
+bool wasBusy(const Records &File, const std::string &Kernel) {
+  for (const Fields &Line : File.of("stood-back"))
+    if (Line.at(0) == Kernel && Line.at(1) == "busy")
+      return true;
+  return false;
+}
+
 } // namespace
 
 TEST_P(StandInReplay, ProgramDoesTheSame) {
   const ReplayCase &Case = GetParam();
   for (const char *Mode : {"replay", "verify-rotate"}) {
     SCOPED_TRACE(Mode);
-    StandInRun Run(Case.Scenario);
     StandInPlan Plan;
     Plan.Mode = Mode;
     Plan.Fallback = "rotate";
-    expectSame(Run.time(Plan), Run.Plain);
-    EXPECT_TRUE(Run.Timed.whole());
-    EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
+    Records Timed;
+    for (unsigned Try = 0; Try == 0 || (Try < 5 && Case.Kernel && wasBusy(Timed, Case.Kernel));
+         ++Try) {
+      StandInRun Run(Case.Scenario);
+      expectSame(Run.time(Plan), Run.Plain);
+      Timed = Run.Timed;
+      EXPECT_TRUE(Timed.whole());
+      EXPECT_TRUE(Timed.of("fault").empty()) << printed(Timed);
+    }
     if (!Case.Kernel)
       continue;
-    EXPECT_TRUE(replayed(Run.Timed, Case.Kernel)) << printed(Run.Timed);
+    EXPECT_TRUE(replayed(Timed, Case.Kernel)) << printed(Timed);
     for (const char *Variant : {"1", "2", "3"}) {
-      std::set<std::string> Found = verdicts(Run.Timed, Case.Kernel, Variant);
-      EXPECT_FALSE(Found.empty()) << printed(Run.Timed);
+      std::set<std::string> Found = verdicts(Timed, Case.Kernel, Variant);
+      EXPECT_FALSE(Found.empty()) << printed(Timed);
       for (const std::string &Verdict : Found)
-        EXPECT_TRUE(Case.Verdicts.count(Verdict)) << Variant << " " << printed(Run.Timed);
+        EXPECT_TRUE(Case.Verdicts.count(Verdict)) << Variant << " " << printed(Timed);
     }
   }
 }
