@@ -20,9 +20,8 @@ std::string carve::printCaptureWishes(llvm::ArrayRef<CaptureWish> Wishes,
   std::string Text = "carve-capture-plan\t" + std::to_string(probe::CaptureVersion) +
                      "\ndirectory\t" + Directory.str() + "\n";
   for (const CaptureWish &W : Wishes)
-    Text += "capture\t" + W.Kernel + "\t" + extentsText(W.Shape.Grid, ",") + "\t" +
-            extentsText(W.Shape.Block, ",") + "\t" + std::to_string(W.Shape.DynamicSmemBytes) +
-            "\t" + extentsText(W.Shape.Cluster, ",") + "\t" + std::to_string(W.Launch) + "\n";
+    Text += "capture\t" + W.Kernel + "\t" + shapeFields(W.Shape) + "\t" + std::to_string(W.Launch) +
+            "\n";
   return Text;
 }
 

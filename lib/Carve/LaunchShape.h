@@ -26,4 +26,11 @@ inline std::string extentsText(const std::array<unsigned, 3> &Extents, const cha
          std::to_string(Extents[2]);
 }
 
+/// The fields <grid> <block> <dynamic smem> <cluster> as the probe writes and reads them, tabs
+/// between them.
+inline std::string shapeFields(const LaunchShape &Shape) {
+  return extentsText(Shape.Grid, ",") + "\t" + extentsText(Shape.Block, ",") + "\t" +
+         std::to_string(Shape.DynamicSmemBytes) + "\t" + extentsText(Shape.Cluster, ",");
+}
+
 } // namespace carve

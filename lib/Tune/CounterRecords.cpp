@@ -136,7 +136,7 @@ std::string carve::printCountWishes(llvm::ArrayRef<CountWish> Wishes, unsigned P
   for (llvm::StringRef Metric : Metrics)
     OS << "metric\t" << Metric << '\n';
   for (const CountWish &W : Wishes)
-    OS << "kernel\t" << W.Kernel << '\t' << printShape(W.Shape) << '\t' << W.First << '\t'
+    OS << "kernel\t" << W.Kernel << '\t' << shapeFields(W.Shape) << '\t' << W.First << '\t'
        << W.Launches << '\n';
   return Text;
 }

@@ -112,7 +112,7 @@ bool carve::takeInRunLine(ProbeFields &F, InRunRecord &Record) {
 }
 
 static std::string printPlace(const LaunchPlace &P) {
-  return P.Kernel + "\t" + printShape(P.Shape) + "\t" + std::to_string(P.Launch);
+  return P.Kernel + "\t" + shapeFields(P.Shape) + "\t" + std::to_string(P.Launch);
 }
 
 std::string carve::printInRun(const InRunRecord &Record) {
@@ -130,7 +130,7 @@ std::string carve::printInRun(const InRunRecord &Record) {
        << '\t' << T.Variant << '\t' << printNumber(T.ColdNs) << '\t' << printNumber(T.WarmNs)
        << '\n';
   for (const RotatedSample &R : Record.Rotated)
-    OS << "rotated\t" << R.Kernel << '\t' << printShape(R.Shape) << '\t' << R.Cycle << '\t'
+    OS << "rotated\t" << R.Kernel << '\t' << shapeFields(R.Shape) << '\t' << R.Cycle << '\t'
        << R.Variant << '\t' << printNumber(R.Ns) << '\n';
   for (const InRunRecord::Reason &R : Record.StoodBack)
     OS << "stood-back\t" << R.Kernel << '\t' << R.Why << '\n';

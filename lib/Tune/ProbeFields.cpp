@@ -75,15 +75,6 @@ void ProbeFields::end() {
     Bad = ("field " + Twine(At + 1) + " is '" + Words[At + 1] + "', expected none").str();
 }
 
-std::string carve::printTriple(const std::array<unsigned, 3> &T) {
-  return std::to_string(T[0]) + "," + std::to_string(T[1]) + "," + std::to_string(T[2]);
-}
-
-std::string carve::printShape(const LaunchShape &Shape) {
-  return printTriple(Shape.Grid) + "\t" + printTriple(Shape.Block) + "\t" +
-         std::to_string(Shape.DynamicSmemBytes) + "\t" + printTriple(Shape.Cluster);
-}
-
 std::string carve::printNumber(double Value) {
   char Text[32];
   auto [End, Error] = std::to_chars(Text, Text + sizeof(Text), Value);

@@ -62,10 +62,6 @@ private:
   std::optional<std::string> Bad;
 };
 
-/// `1,2,3`
-std::string printTriple(const std::array<unsigned, 3> &T);
-/// As ProbeFields::shape() reads it.
-std::string printShape(const LaunchShape &Shape);
 /// The shortest text that reads back the same.
 std::string printNumber(double Value);
 

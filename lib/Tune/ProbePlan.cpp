@@ -42,7 +42,7 @@ static void printKernel(llvm::raw_ostream &OS, const JobKernel &K, const ModeCho
   OS << '\n';
   // The probe counts launches by process.
   for (const TimedShape &S : Choice.Shapes)
-    OS << "shape\t" << Name << '\t' << printShape(S.Shape) << '\t'
+    OS << "shape\t" << Name << '\t' << shapeFields(S.Shape) << '\t'
        << std::max<uint64_t>(1, S.Launches / std::max(1u, S.Processes)) << '\t'
        << std::llround(S.MeanNs) << '\n';
   for (size_t Variant : Excluded)

@@ -318,9 +318,9 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
     OS << '\n';
   }
   for (const KernelLaunches &K : Record.Kernels)
-    OS << "kernel\t" << K.Kernel << '\t' << printTriple(K.Shape.Grid) << '\t'
-       << printTriple(K.Shape.Block) << '\t' << K.StaticSmemBytes << '\t'
-       << K.Shape.DynamicSmemBytes << '\t' << printTriple(K.Shape.Cluster) << '\t'
+    OS << "kernel\t" << K.Kernel << '\t' << extentsText(K.Shape.Grid, ",") << '\t'
+       << extentsText(K.Shape.Block, ",") << '\t' << K.StaticSmemBytes << '\t'
+       << K.Shape.DynamicSmemBytes << '\t' << extentsText(K.Shape.Cluster, ",") << '\t'
        << K.Shape.Cooperative << '\t' << K.RegsPerThread << '\t' << K.LocalBytesPerThread << '\t'
        << K.Launches << '\t' << K.TotalNs << '\t' << K.MinNs << '\t' << K.LocalBytesTotal << '\n';
   if (Record.SpanNs)
