@@ -61,7 +61,7 @@ std::string variantText(const TriedVariant &V, llvm::StringRef Chosen) {
 /// no cache makes wrong. Requested bytes are not DRAM's or the second level's, where a level before
 /// served them, and counts are as good as their trips.
 bool isCertain(const Subject &S, const ResourceShare &R) {
-  bool ByCaches = R.Kind == Limit::Memory && R.Resource != "L1 cache throughput";
+  bool ByCaches = R.Kind == Limit::Memory && R.Resource != L1Resource;
   return R.Measured || (S.E.TripsKnown && !ByCaches);
 }
 
@@ -155,7 +155,7 @@ Found bankConflicts(const Subject &S) {
 /// By how much the accesses to local memory lengthen what limits: the instructions or the traffic.
 double spillCost(const Subject &S) {
   const KernelCounts &C = *S.E.Counts;
-  if (S.is(Limit::Memory) && S.L.Resource == "DRAM bandwidth")
+  if (S.is(Limit::Memory) && S.L.Resource == DramResource)
     return 1;
   if (!S.waitsForMemory())
     return C.Instructions / std::max(1.0, C.Instructions - C.LocalAccesses);

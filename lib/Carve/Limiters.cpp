@@ -14,7 +14,6 @@ namespace {
 
 /// A round of the first-level cache, shared memory included, gives this in a cycle.
 constexpr double RoundBytes = 128;
-constexpr char DramResource[] = "DRAM bandwidth", L2Resource[] = "L2 cache throughput";
 /// Modified times within this of the whole are as long as it.
 constexpr double AsLongShare = 0.8;
 /// Local memory dominates from these shares of a kernel's memory traffic and instructions on.
@@ -188,9 +187,9 @@ double carve::residentWarps(const KernelEvidence &E, const DeviceBalance &B) {
 
 std::vector<ResourceShare> carve::measuredShares(const KernelCounters &C) {
   std::vector<ResourceShare> Shares;
-  auto Add = [&](std::optional<double> Share, const std::string &Resource, Limit Kind) {
+  auto Add = [&](std::optional<double> Share, llvm::StringRef Resource, Limit Kind) {
     if (Share)
-      Shares.push_back({Resource, Kind, *Share, *Share, true});
+      Shares.push_back({Resource.str(), Kind, *Share, *Share, true});
   };
   Add(C.DramShare, DramResource, Limit::Memory);
   Add(C.L2Share, L2Resource, Limit::Memory);
@@ -199,7 +198,7 @@ std::vector<ResourceShare> carve::measuredShares(const KernelCounters &C) {
   Add(C.SharedShare, "shared memory", Limit::SharedMemory);
   // The first-level cache and shared memory are one: what the one does the other shows as well.
   if (!C.SharedShare || !C.L1Share || *C.SharedShare < NearPeakShare * *C.L1Share)
-    Add(C.L1Share, "L1 cache throughput", Limit::Memory);
+    Add(C.L1Share, L1Resource, Limit::Memory);
   Add(C.IssueShare, "instruction issue", Limit::Instructions);
   Add(C.PipeShare, "the " + (C.Pipe.empty() ? "busiest" : C.Pipe) + " pipe", Limit::Instructions);
   sortShares(Shares);
@@ -213,9 +212,9 @@ std::vector<ResourceShare> carve::derivedShares(const KernelEvidence &E, const D
   const KernelCounts &C = *E.Counts;
   double Seconds = E.MeanNs * 1e-9, Warps = E.warps(), Threads = Warps * WarpLanes;
   double Cycles = Seconds * B.smCycles();
-  auto Add = [&](const std::string &Resource, Limit Kind, double Share, double Most = 0) {
+  auto Add = [&](llvm::StringRef Resource, Limit Kind, double Share, double Most = 0) {
     if (Share > 0)
-      Shares.push_back({Resource, Kind, Share, std::max(Share, Most), false});
+      Shares.push_back({Resource.str(), Kind, Share, std::max(Share, Most), false});
   };
   double Least = Threads * C.globalBytesMoved() / Seconds;
   double Most = Threads * std::max(C.MostMovedBytes, C.globalBytesMoved()) / Seconds;
@@ -231,7 +230,7 @@ std::vector<ResourceShare> carve::derivedShares(const KernelEvidence &E, const D
   if (L1Kind == Limit::SharedMemory)
     Add("shared memory", L1Kind, Warps * C.SharedRounds / Cycles);
   else
-    Add("L1 cache throughput", L1Kind, Warps * Rounds / Cycles);
+    Add(L1Resource, L1Kind, Warps * Rounds / Cycles);
   Add("instruction issue", Limit::Instructions,
       Warps * C.Instructions / (Cycles * B.SchedulersPerSm));
   auto Pipe = [&](const char *Name, double Instructions, unsigned PerClock) {

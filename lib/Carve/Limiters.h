@@ -29,7 +29,7 @@ llvm::StringRef limitName(Limit L);
 inline constexpr double LimitingShare = 0.6;
 /// And from this on little is left to be had of it (the same section).
 inline constexpr double NearPeakShare = 0.8;
-/// DRAM limits where L2 is no busier than this of it allows: all that DRAM moves passes L2.
+/// DRAM limits where its share is at least this part of L2's: all that it moves passes L2.
 inline constexpr double DramOfL2Share = 0.9;
 /// A derived share may come out above 1, by what the counts overlook; beyond this a resource cannot
 /// have carried it, and a cache before it has.
@@ -40,6 +40,11 @@ inline constexpr double ShortKernelNs = 10000;
 /// launches of the program follow each other that closely.
 inline constexpr double BusyEnoughShare = 0.75;
 inline constexpr double CloseLaunchesNs = 20000;
+
+/// Names of resources that rules are about.
+inline constexpr llvm::StringLiteral DramResource = "DRAM bandwidth",
+                                     L2Resource = "L2 cache throughput",
+                                     L1Resource = "L1 cache throughput";
 
 /// How much of what the device could do the kernel used of one resource.
 struct ResourceShare {

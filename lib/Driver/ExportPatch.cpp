@@ -87,15 +87,9 @@ ExportPatch::ExportPatch(ExportJob &Job) : Job(Job) {
   llvm::erase_if(Groups, [&](ExportGroup &G) { return !write(G); });
 }
 
-/// Nothing is exported of \p G, for \p Reason.
-void ExportPatch::leave(ExportGroup &G, llvm::StringRef Reason) {
-  for (size_t Index : G.Items) {
-    ExportItem &Item = Job.Items[Index];
-    Item.Out.Reason = Reason.str();
-    Item.Out.Written.clear();
-    Item.Out.Code = {};
-    Item.Forms.clear();
-  }
+void ExportPatch::leave(ExportGroup &G, const std::string &Reason) {
+  for (size_t Index : G.Items)
+    Job.Items[Index].leave(Reason);
   G.Items.clear();
 }
 
@@ -150,7 +144,7 @@ bool ExportPatch::leaveRefused() {
       const ExportedKernel &Out = Job.Items[Index].Out;
       if (Out.Code.Match != CodeMatch::Refused)
         continue;
-      leave(G, "nvcc refuses " + Out.Written + ": " + Out.Code.Detail);
+      leave(G, refusal(Out.Written, Out.Code));
       return true;
     }
     return false;
@@ -164,7 +158,7 @@ void ExportPatch::chooseForms(ExportVerifier &Verifier) {
     return llvm::min_element(
         Found[I], [](const auto &A, const auto &B) { return rank(A.second) < rank(B.second); });
   };
-  size_t Forms = 0, Compiles = 0;
+  size_t Forms = 0;
   bool AsWhole = true; // What the last compile had is what is handed over.
   for (const ExportGroup &G : Groups)
     Forms = std::max(Forms, G.Forms);
@@ -181,7 +175,7 @@ void ExportPatch::chooseForms(ExportVerifier &Verifier) {
     if (Tried.empty())
       continue;
     Comparisons Codes = compile(Verifier, Groups);
-    AsWhole = ++Compiles == 1;
+    AsWhole = Form == 0;
     for (size_t I : Tried) {
       Comparisons Own = ofGroup(Groups[I], Codes);
       // What nvcc refuses may be the attribute of another group.

@@ -24,7 +24,7 @@ private:
   using Edits = std::map<SourceFile *, std::vector<SourceEdit>>;
 
   bool write(ExportGroup &G);
-  void leave(ExportGroup &G, llvm::StringRef Reason);
+  void leave(ExportGroup &G, const std::string &Reason);
   Edits edits(llvm::ArrayRef<ExportGroup> Of) const;
   Comparisons compile(ExportVerifier &Verifier, llvm::ArrayRef<ExportGroup> Of) const;
   bool leaveRefused();

@@ -155,10 +155,10 @@ void Exporter::exportFlags(ExportOutcome &Out) {
   Comparisons Codes;
   if (Verifier)
     Codes = Verifier->compare(Compiled, Written);
-  std::map<std::string, std::string> Refused; // What nvcc said, by source.
+  std::map<std::string, CodeComparison> Refused; // By source.
   for (const auto &[Index, Code] : Codes)
     if (Code.Match == CodeMatch::Refused)
-      Refused[Job.relative(Job.Units[Job.Items[Index].Unit].Source)] = Code.Detail;
+      Refused[Job.relative(Job.Units[Job.Items[Index].Unit].Source)] = Code;
   llvm::erase_if(Out.Flags, [&](const SourceFlags &F) { return Refused.count(F.Source) > 0; });
   for (const SourceFlags &F : Out.Flags)
     if (F.Replaced)
@@ -167,8 +167,7 @@ void Exporter::exportFlags(ExportOutcome &Out) {
   for (size_t Index : Written) {
     ExportItem &Item = Job.Items[Index];
     if (auto R = Refused.find(Job.relative(Job.Units[Item.Unit].Source)); R != Refused.end()) {
-      Item.Out.Reason = "nvcc refuses " + std::exchange(Item.Out.Written, "") + ": " + R->second;
-      Item.Out.Lost.clear();
+      Item.leave(refusal(Item.Out.Written, R->second));
       continue;
     }
     Item.Out.Code =
@@ -189,9 +188,8 @@ llvm::Expected<ExportOutcome> Exporter::run() {
   Out.NvccVersion = Job.Units.front().Record.NvccVersion;
   if (Options.As == ExportForm::Flags) {
     exportFlags(Out);
-  } else {
-    if (llvm::Error E = exportSource(Out))
-      return E;
+  } else if (llvm::Error E = exportSource(Out)) {
+    return E;
   }
   for (const ExportUnit &U : Job.Units)
     Out.Sources.push_back(U.Source);

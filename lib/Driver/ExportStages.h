@@ -43,6 +43,9 @@ struct ExportItem {
   SourceFile *File = nullptr; ///< Null: not found, Out.Reason says why.
   size_t Place = 0;           ///< Index of the definition among its kernels.
   std::vector<AttributeForm> Forms;
+
+  /// Nothing is exported of it, for \p Reason.
+  void leave(std::string Reason);
 };
 
 /// The tuned kernels of one definition, which get one attribute: of several architectures, of

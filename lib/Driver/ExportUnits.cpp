@@ -98,6 +98,14 @@ llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
 
 } // namespace
 
+void ExportItem::leave(std::string Reason) {
+  Out.Reason = std::move(Reason);
+  Out.Written.clear();
+  Out.Lost.clear();
+  Out.Code = {};
+  Forms.clear();
+}
+
 std::string ExportJob::relative(llvm::StringRef Path) const {
   llvm::StringRef Root = Options.Root;
   if (!Path.consume_front(Root) || !(Root.ends_with("/") || Path.starts_with("/")))

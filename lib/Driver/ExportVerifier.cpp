@@ -76,6 +76,10 @@ std::string textOf(const KernelResources &R) {
 
 } // namespace
 
+std::string carve::refusal(llvm::StringRef Written, const CodeComparison &C) {
+  return ("nvcc refuses " + Written + ": " + C.Detail).str();
+}
+
 /// A directory like the project's, in which everything is a link but the patched files and the
 /// directories on the way to them and to the sources.
 llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::string &Into) const {

@@ -16,6 +16,9 @@ struct PatchedProject {
 
 using Comparisons = std::map<size_t, CodeComparison>; ///< By item.
 
+/// Why nothing is exported of a kernel whose \p Written nvcc refused.
+std::string refusal(llvm::StringRef Written, const CodeComparison &C);
+
 /// Compiles units plainly and compares with the tuned code.
 class ExportVerifier {
 public:
