@@ -16,8 +16,9 @@ using namespace carve;
 namespace zstd = llvm::compression::zstd;
 
 static constexpr llvm::StringLiteral Magic = "carve-capture ", IndexMagic = "carve-index ";
-/// A damaged number must not make us ask for all memory.
-static constexpr uint64_t MaxIndexBytes = uint64_t(1) << 30, MaxLastLineBytes = 160;
+/// A number that is damaged, or made to harm, must not make us ask for all memory. The index of a
+/// capture of 288 GB, all that the largest GPU has, takes 60 MB.
+static constexpr uint64_t MaxIndexBytes = uint64_t(256) << 20, MaxLastLineBytes = 160;
 
 uint64_t Capture::memoryBytes() const {
   uint64_t Sum = 0;
@@ -119,12 +120,14 @@ llvm::Error CaptureWriter::finish(const Capture &C) {
 }
 
 llvm::Expected<CaptureReader> CaptureReader::open(llvm::StringRef Path) {
-  auto File = llvm::MemoryBuffer::getFile(Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!File)
-    return llvm::createFileError(Path, File.getError());
+  // As large as a GPU's memory: mapped.
+  llvm::Expected<RegularFile> File = RegularFile::open(Path, FileLimit::None);
+  auto Mapped = File ? File->map() : File.takeError();
+  if (!Mapped)
+    return Mapped.takeError();
   CaptureReader R;
   R.Path = Path.str();
-  R.File = std::move(*File);
+  R.File = std::move(*Mapped);
   if (llvm::Error E = R.readIndex())
     return E;
   return R;
@@ -186,9 +189,12 @@ llvm::Expected<std::string> CaptureReader::chunk(const CapturedBytes &B, size_t 
   return llvm::toStringRef(Bytes).str();
 }
 
-llvm::Expected<std::string> CaptureReader::all(const CapturedBytes &B,
-                                               const llvm::Twine &What) const {
+llvm::Expected<std::string> CaptureReader::all(const CapturedBytes &B, const llvm::Twine &What,
+                                               uint64_t MostBytes) const {
   std::string Result, Name = What.str();
+  if (B.Bytes > MostBytes)
+    return malformed(Path + ": damaged: " + Name + " has " + llvm::Twine(B.Bytes) +
+                     " bytes, expected at most " + llvm::Twine(MostBytes));
   for (size_t I = 0; I < B.Chunks.size(); ++I) {
     llvm::Expected<std::string> Chunk = chunk(B, I, Name);
     if (!Chunk)

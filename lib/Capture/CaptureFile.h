@@ -72,7 +72,9 @@ public:
   /// One chunk; \p What names the whole in messages.
   llvm::Expected<std::string> chunk(const CapturedBytes &B, size_t Index,
                                     const llvm::Twine &What) const;
-  llvm::Expected<std::string> all(const CapturedBytes &B, const llvm::Twine &What) const;
+  /// All chunks; fails where there are more than \p MostBytes.
+  llvm::Expected<std::string> all(const CapturedBytes &B, const llvm::Twine &What,
+                                  uint64_t MostBytes) const;
 
 private:
   CaptureReader() = default;

@@ -50,16 +50,10 @@ namespace {
 class RawMemory {
 public:
   static llvm::Expected<RawMemory> open(std::string Path) {
-    llvm::Expected<fs::file_t> File = fs::openNativeFileForRead(Path);
+    llvm::Expected<RegularFile> File = RegularFile::open(Path, FileLimit::None);
     if (!File)
-      return llvm::createFileError(Path, File.takeError());
-    return RawMemory(std::move(Path), *File);
-  }
-  RawMemory(RawMemory &&Other)
-      : Path(std::move(Other.Path)), File(std::exchange(Other.File, -1)), At(Other.At) {}
-  ~RawMemory() {
-    if (File >= 0)
-      fs::closeFile(File);
+      return File.takeError();
+    return RawMemory(std::move(Path), std::move(*File));
   }
 
   llvm::Expected<CapturedBytes> pack(CaptureWriter &W, uint64_t Bytes, GoOnFunction GoOn) {
@@ -70,7 +64,8 @@ public:
       uint64_t Done = 0;
       while (Done < N) {
         auto Got = fs::readNativeFileSlice(
-            File, llvm::MutableArrayRef<char>(Chunk.data() + Done, N - Done), At + Offset + Done);
+            File.descriptor(), llvm::MutableArrayRef<char>(Chunk.data() + Done, N - Done),
+            At + Offset + Done);
         if (!Got)
           return llvm::createFileError(Path, Got.takeError());
         if (*Got == 0)
@@ -85,9 +80,9 @@ public:
   }
 
 private:
-  RawMemory(std::string Path, fs::file_t File) : Path(std::move(Path)), File(File) {}
+  RawMemory(std::string Path, RegularFile File) : Path(std::move(Path)), File(std::move(File)) {}
   std::string Path;
-  fs::file_t File;
+  RegularFile File;
   uint64_t At = 0;
 };
 

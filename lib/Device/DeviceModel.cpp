@@ -166,7 +166,7 @@ llvm::Expected<DeviceModel> carve::loadDeviceModel(llvm::StringRef DevicesDir,
                            (Known.empty() ? "none (no device files in " + DevicesDir.str() + ")"
                                           : llvm::join(Known, ", ")));
   }
-  llvm::Expected<std::string> Text = readFile(Path);
+  llvm::Expected<std::string> Text = readFile(Path, FileLimit::Record);
   if (!Text)
     return Text.takeError();
   return parseDeviceModel(*Text, Path, *Number);

@@ -2,6 +2,7 @@
 
 #include "Driver/UnitRecorder.h"
 #include "Support/Error.h"
+#include "Support/Log.h"
 
 using namespace carve;
 
@@ -13,7 +14,9 @@ llvm::Expected<CommandStore> CommandStore::open(const std::optional<UnitStore> &
   if (!Dir)
     return unsupported("no-store", llvm::toString(Dir.takeError()));
   CommandStore Result{UnitStore(Dir->path())};
-  if (Shared)
+  if (Shared && !Shared->refusal().empty())
+    logLine("the store is not used: " + Shared->refusal());
+  else if (Shared)
     copyDecisions(C, WorkDir, *Shared, Result.Store);
   Result.Own = std::move(*Dir);
   return Result;

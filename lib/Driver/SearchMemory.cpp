@@ -31,7 +31,7 @@ static std::string gpuIdentity(const SearchRequest &Request) {
 }
 
 static std::string digestOfFile(const std::string &Path) {
-  llvm::Expected<std::string> Bytes = readFile(Path);
+  llvm::Expected<std::string> Bytes = readFile(Path, FileLimit::None);
   if (Bytes)
     return digestOf(*Bytes);
   llvm::consumeError(Bytes.takeError());

@@ -14,7 +14,7 @@ static llvm::Error writeProfile(const TuneRequest &Request, const Profile &Tuned
   Profile All;
   std::string Before;
   if (llvm::sys::fs::exists(Request.ProfilePath)) {
-    llvm::Expected<std::string> Text = readFile(Request.ProfilePath);
+    llvm::Expected<std::string> Text = readFile(Request.ProfilePath, FileLimit::Record);
     llvm::Expected<Profile> Old =
         Text ? parseProfile(*Text, Request.ProfilePath) : Text.takeError();
     if (!Old)

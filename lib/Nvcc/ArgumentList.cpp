@@ -96,8 +96,9 @@ static Expected<std::vector<Argument>> readOptionsFile(StringRef Path, StringRef
   // nvcc itself runs out of stack on a file that names itself.
   if (Depth > 16)
     return unsupported("options-file", Path + " is nested too deeply");
+  // A pipe is nvcc's to read, once: it is not opened, and the command is nvcc's.
   // A nested file is looked for from the working directory too, not beside the one that names it.
-  Expected<std::string> Text = readFile(absolutePath(Path, WorkDir));
+  Expected<std::string> Text = readFile(absolutePath(Path, WorkDir), FileLimit::Options);
   if (!Text)
     return unsupported("options-file", toString(Text.takeError()));
   Expected<std::vector<std::string>> Words = splitWords(*Text, Quotes::Dropped);

@@ -3,6 +3,7 @@
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/RegularFile.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -81,9 +82,10 @@ static Error visitArchive(MemoryBufferRef File, Visitor Visit) {
 
 /// Visits the objects of \p Path that have the section.
 static Error visitFile(StringRef Path, Visitor Visit) {
-  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<RegularFile> File = RegularFile::open(Path, FileLimit::Object);
+  auto Buffer = File ? File->map() : File.takeError();
   if (!Buffer)
-    return createFileError(Path, Buffer.getError());
+    return Buffer.takeError();
   StringRef Bytes = (*Buffer)->getBuffer();
   if (Bytes.starts_with("!<arch>\n") || Bytes.starts_with("!<thin>\n")) {
     if (Error E = visitArchive(**Buffer, Visit))

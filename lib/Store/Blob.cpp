@@ -2,6 +2,7 @@
 
 #include "Support/Digest.h"
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Compression.h"
@@ -10,9 +11,9 @@ using namespace carve;
 namespace zstd = llvm::compression::zstd;
 
 static constexpr llvm::StringLiteral Magic = "carve-blob 1 ";
-/// A damaged length must not make us ask for all memory. The largest PTX that one unit of a large
-/// library has is two orders of magnitude below.
-static constexpr uint64_t MaxBytes = uint64_t(4) << 30;
+/// A length that is damaged, or made to harm, must not make us ask for all memory. The largest PTX
+/// that one unit of a large library has is an order of magnitude below.
+static constexpr uint64_t MaxBytes = FileLimit::Blob;
 
 std::string carve::packBlob(llvm::StringRef Bytes) {
   llvm::SmallVector<uint8_t, 0> Compressed;

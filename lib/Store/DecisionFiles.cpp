@@ -6,6 +6,7 @@
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/OwnFile.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -26,13 +27,7 @@ static llvm::Error badKey(llvm::StringRef Key) {
 llvm::Expected<std::optional<std::string>> UnitStore::decisions(llvm::StringRef Key) const {
   if (!isEntryName(Key))
     return badKey(Key);
-  std::string Path = entryPath(Root, EntryKind::Decision, Key);
-  if (!fs::exists(Path))
-    return std::nullopt;
-  llvm::Expected<std::string> Text = readFile(Path);
-  if (!Text)
-    return Text.takeError();
-  return std::optional(std::move(*Text));
+  return readIfThere(entryPath(Root, EntryKind::Decision, Key));
 }
 
 llvm::Error UnitStore::putDecisions(llvm::StringRef Key, llvm::StringRef Yaml, DecisionDate Date) {
@@ -47,7 +42,7 @@ llvm::Error UnitStore::putDecisions(llvm::StringRef Key, llvm::StringRef Yaml, D
   fs::file_status Status;
   bool Keep = Date == DecisionDate::Kept && !fs::status(Path, Status);
   llvm::Error Failed =
-      Keep ? writeFileAtomically(Path, Yaml, Status.getLastModificationTime()) : write(Path, Yaml);
+      Keep ? writeOwnFile(Path, Yaml, Status.getLastModificationTime()) : write(Path, Yaml);
   return Failed ? std::move(Failed) : refreshDecisionsDigest();
 }
 
@@ -56,9 +51,11 @@ llvm::Expected<std::string> UnitStore::decisionFile(llvm::StringRef Key) {
     return badKey(Key);
   std::string Path = normalisedPath(entryPath(Root, EntryKind::Decision, Key));
   llvm::StringRef Folder = llvm::sys::path::parent_path(Path);
-  if (std::error_code Code = fs::create_directories(Folder))
+  if (!refusal().empty())
+    return malformed("the store is not used: " + refusal());
+  if (std::error_code Code = createOwnDirectories(Folder))
     return llvm::createFileError(Folder, Code);
-  llvm::Expected<bool> Made = createFile(Path, printProfile({}), LongAgo);
+  llvm::Expected<bool> Made = createOwnFile(Path, printProfile({}), LongAgo);
   if (!Made)
     return Made.takeError();
   if (!fs::exists(decisionsDigestFile()))
@@ -72,7 +69,7 @@ llvm::Error UnitStore::antedateDecisions(llvm::StringRef Key) {
     return badKey(Key);
   std::string Path = entryPath(Root, EntryKind::Decision, Key);
   timespec Times[2] = {{0, UTIME_OMIT}, {llvm::sys::toTimeT(LongAgo), 0}};
-  if (::utimensat(AT_FDCWD, Path.c_str(), Times, 0) == 0 || errno == ENOENT)
+  if (::utimensat(AT_FDCWD, Path.c_str(), Times, AT_SYMLINK_NOFOLLOW) == 0 || errno == ENOENT)
     return llvm::Error::success();
   return llvm::createFileError(Path, std::error_code(errno, std::generic_category()));
 }
@@ -97,7 +94,7 @@ llvm::Error UnitStore::refreshDecisionsDigest() const {
   }
   std::vector<llvm::StringRef> Views(Fields.begin(), Fields.end());
   std::string Digest = digestOfFields(Views) + "\n";
-  if (llvm::Expected<std::string> Old = readFile(decisionsDigestFile()); !Old)
+  if (llvm::Expected<std::string> Old = readEntry(decisionsDigestFile()); !Old)
     llvm::consumeError(Old.takeError());
   else if (*Old == Digest)
     return llvm::Error::success();

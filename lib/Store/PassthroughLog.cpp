@@ -5,7 +5,9 @@
 /// in between, the claimed file stays and still counts.
 #include "Store/PassthroughLog.h"
 
+#include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/OwnFile.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,15 +34,20 @@ static std::string logPath(llvm::StringRef Root) {
 /// Appends \p Text in one write, so that lines of several processes do not mix, and returns the
 /// length of the file after it.
 static llvm::Expected<off_t> appendText(const std::string &Path, llvm::StringRef Text) {
-  int Fd = ::open(Path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  int Fd = ::open(Path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+                  OwnFileMode);
   if (Fd < 0)
     return llvm::createFileError(Path, llvm::errnoAsErrorCode());
+  struct stat Status = {};
+  if (::fstat(Fd, &Status) != 0 || !S_ISREG(Status.st_mode)) {
+    ::close(Fd);
+    return malformed(Path + ": expected a regular file");
+  }
   ssize_t Done = llvm::sys::RetryAfterSignal(-1, ::write, Fd, Text.data(), Text.size());
   std::error_code Failed;
   if (Done != static_cast<ssize_t>(Text.size()))
     Failed =
         Done < 0 ? llvm::errnoAsErrorCode() : std::make_error_code(std::errc::no_space_on_device);
-  struct stat Status = {};
   ::fstat(Fd, &Status);
   ::close(Fd);
   if (Failed)
@@ -62,7 +69,7 @@ static llvm::Error compact(llvm::StringRef Root) {
   std::string Log = logPath(Root), Claimed = temporaryBeside(Log);
   if (fs::rename(Log, Claimed))
     return llvm::Error::success(); // Another process was first.
-  llvm::Expected<std::string> Text = readFile(Claimed);
+  llvm::Expected<std::string> Text = readFile(Claimed, FileLimit::Record);
   if (!Text)
     return Text.takeError();
   std::map<std::string, uint64_t> Counts;
@@ -84,7 +91,7 @@ llvm::Error carve::appendPassthrough(llvm::StringRef Root, llvm::StringRef Reaso
   llvm::Expected<off_t> Length = appendText(logPath(Root), Line);
   if (!Length) {
     llvm::consumeError(Length.takeError());
-    if (std::error_code Failed = fs::create_directories(Root))
+    if (std::error_code Failed = createOwnDirectories(Root))
       return llvm::createFileError(Root, Failed);
     Length = appendText(logPath(Root), Line);
   }
@@ -106,7 +113,7 @@ std::vector<std::string> carve::passthroughFiles(llvm::StringRef Root) {
 std::map<std::string, uint64_t> carve::readPassthroughs(llvm::StringRef Root) {
   std::map<std::string, uint64_t> Counts;
   for (const std::string &Path : passthroughFiles(Root)) {
-    if (llvm::Expected<std::string> Text = readFile(Path))
+    if (llvm::Expected<std::string> Text = readFile(Path, FileLimit::Record))
       addCounts(*Text, Counts);
     else
       llvm::consumeError(Text.takeError());

@@ -1,5 +1,7 @@
 #include "Store/StoreLayout.h"
 
+#include "Support/RegularFile.h"
+
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -51,6 +53,20 @@ static std::string under(llvm::StringRef Folder, llvm::StringRef Name) {
 bool carve::isEntryName(llvm::StringRef Name) {
   return !Name.empty() && Name.front() != '.' &&
          Name.find_first_of(llvm::StringRef("/\0", 2)) == llvm::StringRef::npos;
+}
+
+std::string carve::whyStoreRefused(llvm::StringRef Root) {
+  std::vector<std::string> Directories = {Root.str()};
+  for (const Folder &F : Folders)
+    Directories.push_back(under(Root, F.Name));
+  for (const std::string &Directory : Directories) {
+    struct stat Status;
+    if (::stat(Directory.c_str(), &Status) != 0)
+      continue;
+    if (std::string Why = whyNotOurs(Status, Directory); !Why.empty())
+      return Why;
+  }
+  return "";
 }
 
 std::string carve::entryFolder(llvm::StringRef Root, EntryKind Kind) {
@@ -113,9 +129,9 @@ static void collect(const Folder &F, const std::string &Directory, bool Nested,
     }
     StoreEntry Entry{};
     fs::file_status Status;
-    if (!classify(F, It->path(), Entry) || fs::status(It->path(), Status, /*follow=*/false) ||
-        Status.type() != fs::file_type::regular_file)
+    if (!classify(F, It->path(), Entry) || fs::status(It->path(), Status, /*follow=*/false))
       continue;
+    Entry.Regular = Status.type() == fs::file_type::regular_file;
     Entry.Bytes = Status.getSize();
     Entry.Modified = Status.getLastModificationTime();
     Entries.push_back(std::move(Entry));

@@ -33,10 +33,15 @@ struct StoreEntry {
   std::string Name;
   uint64_t Bytes = 0;
   llvm::sys::TimePoint<> Modified;
+  bool Regular = true; ///< False of a link, a pipe, a directory: none that the store made.
 };
 
 /// Whether \p Name may become a part of a path: not empty, no separator, not hidden.
 bool isEntryName(llvm::StringRef Name);
+
+/// Why the store at \p Root is not to be used: whyNotOurs() of it or of one of its folders. Empty
+/// where it is to be, and where it is not there yet.
+std::string whyStoreRefused(llvm::StringRef Root);
 
 /// `<Root>/<folder of Kind>`; containers and blobs have one more level below.
 std::string entryFolder(llvm::StringRef Root, EntryKind Kind);

@@ -9,7 +9,6 @@
 #include "Store/StoreLayout.h"
 #include "Store/UnitStore.h"
 #include "Support/Error.h"
-#include "Support/Files.h"
 #include "Support/JsonText.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -17,7 +16,9 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
+#include <cerrno>
 #include <chrono>
+#include <unistd.h>
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
@@ -28,9 +29,10 @@ static constexpr std::chrono::hours TemporaryAge(1);
 static constexpr std::chrono::hours PruneEvery(1);
 
 static llvm::Error removeFile(const std::string &Path) {
-  if (std::error_code Failed = fs::remove(Path))
-    return llvm::createFileError(Path, Failed);
-  return llvm::Error::success();
+  // Whatever stands there; the library's own function leaves pipes and devices alone.
+  if (::unlink(Path.c_str()) == 0 || errno == ENOENT || ::rmdir(Path.c_str()) == 0)
+    return llvm::Error::success();
+  return llvm::createFileError(Path, std::error_code(errno, std::generic_category()));
 }
 
 /// Removes an entry, and the directory that held only it.
@@ -63,6 +65,8 @@ static uint64_t otherBytes(const UnitStore &Store) {
 StoreStats UnitStore::stats() const {
   StoreStats Stats;
   for (const StoreEntry &Entry : storeEntries(Root)) {
+    if (!Entry.Regular)
+      continue;
     Stats.Units += Entry.Kind == EntryKind::Unit;
     Stats.Links += Entry.Kind == EntryKind::Link;
     Stats.Blobs += Entry.Kind == EntryKind::Blob;
@@ -117,7 +121,7 @@ static bool isRecord(const StoreEntry &Entry) {
 }
 
 static llvm::Error checkFlavour(const UnitStore &Store, const StoreEntry &Entry) {
-  llvm::Expected<std::string> Json = readFile(Entry.Path);
+  llvm::Expected<std::string> Json = Store.readEntry(Entry.Path);
   llvm::Expected<std::string> Digest = Json ? parseFlavour(*Json, Entry.Path) : Json.takeError();
   return Digest ? checkBlobs(Store, {*Digest}) : Digest.takeError();
 }
@@ -162,13 +166,16 @@ static llvm::Error checkContainer(const UnitStore &Store, const StoreEntry &Entr
 static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
   if (Entry.Kind == EntryKind::Temporary)
     return llvm::Error::success();
+  // Entries of containers are not read otherwise.
+  if (auto File = RegularFile::open(Entry.Path, FileLimit::Blob, FileTrust::Ours); !File)
+    return File.takeError();
   if (Entry.Kind == EntryKind::Blob)
     return Store.blob(Entry.Name).takeError();
   if (isRecord(Entry))
     return checkRecord(Store, Entry);
   if (Entry.Kind == EntryKind::Container)
     return checkContainer(Store, Entry);
-  llvm::Expected<std::string> Text = readFile(Entry.Path);
+  llvm::Expected<std::string> Text = Store.readEntry(Entry.Path);
   if (!Text)
     return Text.takeError();
   if (Entry.Kind == EntryKind::Decision)
@@ -184,7 +191,8 @@ std::vector<StoreFault> UnitStore::verify(bool Repair) {
       continue;
     bool Newer = Wrong.isA<NewerFormat>();
     StoreFault Fault{Entry.Path, llvm::toString(std::move(Wrong))};
-    if (!fs::exists(Entry.Path))
+    fs::file_status There; // A link that leads nowhere is there, too.
+    if (fs::status(Entry.Path, There, /*follow=*/false))
       continue;
     if (Repair && !Newer)
       if (llvm::Error Failed = removeEntry(Entry))

@@ -9,6 +9,8 @@
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Log.h"
+#include "Support/OwnFile.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -65,7 +67,20 @@ std::string carve::sourceInProject(const Unit &U) {
 }
 
 bool UnitStore::writable() const {
-  return !fs::create_directories(Root) && ::access(Root.c_str(), W_OK | X_OK) == 0;
+  return !createOwnDirectories(Root) && refusal().empty() &&
+         ::access(Root.c_str(), W_OK | X_OK) == 0;
+}
+
+const std::string &UnitStore::refusal() const {
+  std::call_once(Trust->Looked, [&] { Trust->Refusal = whyStoreRefused(Root); });
+  return Trust->Refusal;
+}
+
+llvm::Expected<std::string> UnitStore::readEntry(llvm::StringRef Path, uint64_t MostBytes) const {
+  if (!refusal().empty())
+    return malformed("the store is not used: " + refusal());
+  llvm::Expected<RegularFile> File = RegularFile::open(Path, MostBytes, FileTrust::Ours);
+  return File ? File->read() : File.takeError();
 }
 
 static bool isMissing(std::error_code Code) {
@@ -81,9 +96,8 @@ static bool isMissing(const llvm::Error &Failed) {
   return Missing;
 }
 
-/// The content of \p Path, nothing where it does not exist.
-static llvm::Expected<std::optional<std::string>> readIfThere(llvm::StringRef Path) {
-  llvm::Expected<std::string> Text = readFile(Path);
+llvm::Expected<std::optional<std::string>> UnitStore::readIfThere(llvm::StringRef Path) const {
+  llvm::Expected<std::string> Text = readEntry(Path);
   if (Text)
     return std::optional(std::move(*Text));
   llvm::Error Failed = Text.takeError();
@@ -95,7 +109,7 @@ static llvm::Expected<std::optional<std::string>> readIfThere(llvm::StringRef Pa
 
 /// Makes \p Path younger. Where that is refused the entry only goes earlier than it might.
 static void renewAge(const std::string &Path) {
-  (void)::utimensat(AT_FDCWD, Path.c_str(), nullptr, 0);
+  (void)::utimensat(AT_FDCWD, Path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 // A directory is only made once it is missed: nearly always it is there, and another process may
@@ -103,13 +117,15 @@ static void renewAge(const std::string &Path) {
 llvm::Error UnitStore::write(llvm::StringRef Path, llvm::StringRef Bytes) const {
   if (Root.empty())
     return malformed("no directory for the store");
+  if (!refusal().empty())
+    return malformed("the store is not used: " + refusal());
   for (int Attempt = 0;; ++Attempt) {
-    llvm::Error Failed = writeFileAtomically(Path, Bytes);
+    llvm::Error Failed = writeOwnFile(Path, Bytes);
     if (!Failed || Attempt == 10 || !isMissing(Failed))
       return Failed;
     llvm::consumeError(std::move(Failed));
     llvm::StringRef Folder = path::parent_path(Path);
-    if (std::error_code Code = fs::create_directories(Folder); Code && !isMissing(Code))
+    if (std::error_code Code = createOwnDirectories(Folder); Code && !isMissing(Code))
       return llvm::createFileError(Folder, Code);
   }
 }
@@ -136,7 +152,7 @@ llvm::Expected<std::string> UnitStore::blob(llvm::StringRef Digest) const {
   if (!isEntryName(Digest))
     return badName("digest", Digest);
   std::string Path = blobPath(Root, Digest);
-  llvm::Expected<std::string> Packed = readFile(Path);
+  llvm::Expected<std::string> Packed = readEntry(Path, FileLimit::Blob);
   if (!Packed)
     return Packed.takeError();
   llvm::Expected<std::string> Bytes = unpackBlob(*Packed, Digest);
@@ -175,11 +191,11 @@ template <> struct Kept<DeviceLink> {
 };
 
 template <typename T>
-llvm::Expected<std::optional<T>> readRecord(llvm::StringRef Root, llvm::StringRef Key) {
+llvm::Expected<std::optional<T>> readRecord(const UnitStore &Store, llvm::StringRef Key) {
   if (!isEntryName(Key))
     return badName((Kept<T>::Name + " key").str(), Key);
-  std::string Path = entryPath(Root, Kept<T>::Kind, Key);
-  llvm::Expected<std::optional<std::string>> Json = readIfThere(Path);
+  std::string Path = entryPath(Store.root(), Kept<T>::Kind, Key);
+  llvm::Expected<std::optional<std::string>> Json = Store.readIfThere(Path);
   if (!Json)
     return Json.takeError();
   if (!*Json)
@@ -195,16 +211,16 @@ llvm::Expected<std::optional<T>> readRecord(llvm::StringRef Root, llvm::StringRe
 
 /// The records that load the container \p Digest, the last written first.
 template <typename T>
-std::vector<T> recordsOfContainer(llvm::StringRef Root, llvm::StringRef Digest) {
+std::vector<T> recordsOfContainer(const UnitStore &Store, llvm::StringRef Digest) {
   std::vector<std::pair<llvm::sys::TimePoint<>, T>> Found;
   if (!isEntryName(Digest))
     return {};
   std::error_code Failed;
-  for (fs::directory_iterator It(containerFolder(Root, Digest), Failed), End; !Failed && It != End;
-       It.increment(Failed)) {
-    llvm::Expected<std::optional<T>> Record = readRecord<T>(Root, path::filename(It->path()));
+  for (fs::directory_iterator It(containerFolder(Store.root(), Digest), Failed), End;
+       !Failed && It != End; It.increment(Failed)) {
+    llvm::Expected<std::optional<T>> Record = readRecord<T>(Store, path::filename(It->path()));
     if (!Record) {
-      llvm::consumeError(Record.takeError());
+      logLine(llvm::toString(Record.takeError()));
       continue;
     }
     fs::file_status Status;
@@ -222,12 +238,12 @@ std::vector<T> recordsOfContainer(llvm::StringRef Root, llvm::StringRef Digest) 
   return Records;
 }
 
-template <typename T> std::vector<T> allRecords(llvm::StringRef Root) {
+template <typename T> std::vector<T> allRecords(const UnitStore &Store) {
   std::vector<T> Records;
-  for (const std::string &Key : entryNames(Root, Kept<T>::Kind)) {
-    llvm::Expected<std::optional<T>> Record = readRecord<T>(Root, Key);
+  for (const std::string &Key : entryNames(Store.root(), Kept<T>::Kind)) {
+    llvm::Expected<std::optional<T>> Record = readRecord<T>(Store, Key);
     if (!Record)
-      llvm::consumeError(Record.takeError());
+      logLine(llvm::toString(Record.takeError()));
     else if (*Record)
       Records.push_back(std::move(**Record));
   }
@@ -242,12 +258,16 @@ template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   if (!isEntryName(New.Key))
     return badName((Kept<T>::Name + " key").str(), New.Key);
   std::vector<std::string> Stale;
-  llvm::Expected<std::optional<T>> Before = readRecord<T>(Root, New.Key);
+  llvm::Expected<std::optional<T>> Before = readRecord<T>(*this, New.Key);
   if (!Before)
     llvm::consumeError(Before.takeError()); // Damaged, or newer: replaced.
   else if (*Before)
     Stale = std::move((*Before)->Containers);
-  if (llvm::Error Failed = write(entryPath(Root, Kept<T>::Kind, New.Key), Kept<T>::print(New)))
+  std::string Path = entryPath(Root, Kept<T>::Kind, New.Key), Json = Kept<T>::print(New);
+  // What nobody may read is not written: a name or an option that no record may hand on.
+  if (auto Readable = Kept<T>::parse(Json, Path); !Readable)
+    return Readable.takeError();
+  if (llvm::Error Failed = write(Path, Json))
     return Failed;
   for (const std::string &Digest : New.Containers)
     if (llvm::Error Failed = linkContainer(Digest, New.Key))
@@ -261,26 +281,26 @@ template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
 llvm::Error UnitStore::putUnit(const Unit &U) { return putRecord(U); }
 
 llvm::Expected<std::optional<Unit>> UnitStore::unit(llvm::StringRef Key) const {
-  return readRecord<Unit>(Root, Key);
+  return readRecord<Unit>(*this, Key);
 }
 
 std::vector<Unit> UnitStore::unitsOfContainer(llvm::StringRef Digest) const {
-  return recordsOfContainer<Unit>(Root, Digest);
+  return recordsOfContainer<Unit>(*this, Digest);
 }
 
-std::vector<Unit> UnitStore::units() const { return allRecords<Unit>(Root); }
+std::vector<Unit> UnitStore::units() const { return allRecords<Unit>(*this); }
 
 llvm::Error UnitStore::putLink(const DeviceLink &L) { return putRecord(L); }
 
 llvm::Expected<std::optional<DeviceLink>> UnitStore::link(llvm::StringRef Key) const {
-  return readRecord<DeviceLink>(Root, Key);
+  return readRecord<DeviceLink>(*this, Key);
 }
 
 std::vector<DeviceLink> UnitStore::linksOfContainer(llvm::StringRef Digest) const {
-  return recordsOfContainer<DeviceLink>(Root, Digest);
+  return recordsOfContainer<DeviceLink>(*this, Digest);
 }
 
-std::vector<DeviceLink> UnitStore::links() const { return allRecords<DeviceLink>(Root); }
+std::vector<DeviceLink> UnitStore::links() const { return allRecords<DeviceLink>(*this); }
 
 llvm::Expected<std::optional<Unit>> UnitStore::unitOfContainer(llvm::StringRef Digest) const {
   std::vector<Unit> Units = unitsOfContainer(Digest);
@@ -361,6 +381,6 @@ llvm::Expected<std::optional<std::string>> UnitStore::lastReport() const {
 }
 
 void UnitStore::countPassthrough(llvm::StringRef Reason) const {
-  if (!Root.empty())
+  if (!Root.empty() && refusal().empty())
     llvm::consumeError(appendPassthrough(Root, Reason));
 }

@@ -15,16 +15,22 @@
 ///   decisions.digest          of all decisions, for compiler caches
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
 ///   pruned                    its age is that of the last pruneSometimes()
+///
+/// What it holds decides what is assembled and emitted. So nothing is read that another user may
+/// have written, and what we write no other user can.
 #pragma once
 
 #include "Store/DeviceLink.h"
 #include "Store/Unit.h"
+#include "Support/RegularFile.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,8 +73,17 @@ public:
   /// The store at \p Root, which is created when first written to.
   explicit UnitStore(std::string Root) : Root(std::move(Root)) {}
   const std::string &root() const { return Root; }
-  /// Whether the store can be written to; makes its directory where that is missing.
+  /// Whether the store can be written to and is used; makes its directory where that is missing.
   bool writable() const;
+  /// Why the store is not used: it, or a folder in it, is one that another user can write. Empty
+  /// where it is used. Looked at once.
+  const std::string &refusal() const;
+  /// A file of the store. Fails where the store is refused, and where the file is no regular one of
+  /// at most \p MostBytes that this user alone, or root, can write.
+  llvm::Expected<std::string> readEntry(llvm::StringRef Path,
+                                        uint64_t MostBytes = FileLimit::Record) const;
+  /// The same; nothing where it does not exist.
+  llvm::Expected<std::optional<std::string>> readIfThere(llvm::StringRef Path) const;
 
   /// Keeps \p Bytes and returns their digest. Writing what is already there only renews its age.
   llvm::Expected<std::string> putBlob(llvm::StringRef Bytes);
@@ -139,11 +154,17 @@ public:
   llvm::Error clear();
 
 private:
+  struct TrustState {
+    std::once_flag Looked;
+    std::string Refusal;
+  };
+
   template <typename T> llvm::Error putRecord(const T &New);
   llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
   llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
   llvm::Error refreshDecisionsDigest() const;
   std::string Root;
+  std::shared_ptr<TrustState> Trust = std::make_shared<TrustState>(); ///< Of all copies.
 };
 
 } // namespace carve

@@ -23,13 +23,34 @@ static llvm::Error fileError(llvm::StringRef Path, int Errno) {
   return llvm::createFileError(Path, std::error_code(Errno, std::generic_category()));
 }
 
-llvm::Expected<std::string> carve::readFile(llvm::StringRef Path) {
-  auto Buffer = llvm::MemoryBuffer::getFile(Path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false,
-                                            /*IsVolatile=*/true);
-  if (!Buffer)
-    return llvm::createFileError(Path, Buffer.getError());
-  return (*Buffer)->getBuffer().str();
+llvm::Expected<std::string> carve::readFile(llvm::StringRef Path, uint64_t MostBytes) {
+  llvm::Expected<RegularFile> File = RegularFile::open(Path, MostBytes);
+  return File ? File->read() : File.takeError();
+}
+
+llvm::Expected<std::string> carve::readFileOrPipe(llvm::StringRef Path, uint64_t MostBytes) {
+  struct stat Status;
+  bool IsStream = ::stat(Path.str().c_str(), &Status) == 0 &&
+                  (S_ISFIFO(Status.st_mode) || S_ISCHR(Status.st_mode));
+  if (!IsStream)
+    return readFile(Path, MostBytes);
+  int Fd = llvm::sys::RetryAfterSignal(-1, ::open, Path.str().c_str(), O_RDONLY | O_CLOEXEC);
+  if (Fd < 0)
+    return fileError(Path, errno);
+  std::string All;
+  char Chunk[1 << 16];
+  ssize_t Got = 0;
+  while (All.size() <= MostBytes &&
+         (Got = llvm::sys::RetryAfterSignal(-1, ::read, Fd, &Chunk[0], sizeof(Chunk))) > 0)
+    All.append(Chunk, Got);
+  int Errno = errno;
+  ::close(Fd);
+  if (Got < 0)
+    return fileError(Path, Errno);
+  if (All.size() > MostBytes)
+    return malformed(Path + ": has more than " + llvm::Twine(MostBytes) +
+                     " bytes, expected at most that");
+  return All;
 }
 
 std::optional<std::string> carve::readProcFile(llvm::StringRef Path) {
@@ -151,21 +172,6 @@ llvm::Error carve::writeFileAtomically(llvm::StringRef Path, llvm::StringRef Byt
 llvm::Error carve::writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes,
                                        llvm::sys::TimePoint<> Modified) {
   return replaceFile(Path, Bytes, &Modified);
-}
-
-llvm::Expected<bool> carve::createFile(llvm::StringRef Path, llvm::StringRef Bytes,
-                                       llvm::sys::TimePoint<> Modified) {
-  if (fs::exists(Path))
-    return false;
-  llvm::Expected<std::string> Temporary = writeBeside(Path.str(), Bytes, &Modified);
-  if (!Temporary)
-    return Temporary.takeError();
-  // A link, unlike a rename, never takes the place of what another process has written meanwhile.
-  int Errno = ::link(Temporary->c_str(), Path.str().c_str()) == 0 ? 0 : errno;
-  ::unlink(Temporary->c_str());
-  if (Errno == 0 || Errno == EEXIST)
-    return Errno == 0;
-  return fileError(Path, Errno);
 }
 
 TempDir::TempDir(TempDir &&Other) noexcept

@@ -2,6 +2,8 @@
 /// Whole files: read, written atomically, and directories that remove themselves.
 #pragma once
 
+#include "Support/RegularFile.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/Error.h"
@@ -12,8 +14,12 @@
 
 namespace carve {
 
-/// The bytes of \p Path. Fails with the path and the system's reason.
-llvm::Expected<std::string> readFile(llvm::StringRef Path);
+/// The bytes of the regular file \p Path. Fails as RegularFile::open() does, and never waits.
+llvm::Expected<std::string> readFile(llvm::StringRef Path, uint64_t MostBytes = FileLimit::Object);
+
+/// The bytes of a file that a person named to be read, which may be a pipe (`<(git show ...)`):
+/// then it is read to its end, which may not come.
+llvm::Expected<std::string> readFileOrPipe(llvm::StringRef Path, uint64_t MostBytes);
 
 /// The text of a file of /proc, of which the system tells no size. Nothing where it is not there.
 std::optional<std::string> readProcFile(llvm::StringRef Path);
@@ -26,11 +32,6 @@ std::optional<std::string> readProcFile(llvm::StringRef Path);
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
 /// The same, with the time of modification \p Modified.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes,
-                                llvm::sys::TimePoint<> Modified);
-
-/// Makes the file \p Path with \p Bytes and the time of modification \p Modified, whole or not at
-/// all. Returns false where there is one already, which stays as it is.
-llvm::Expected<bool> createFile(llvm::StringRef Path, llvm::StringRef Bytes,
                                 llvm::sys::TimePoint<> Modified);
 
 /// \p Path, made absolute by \p Dir where it is relative.

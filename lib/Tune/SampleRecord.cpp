@@ -151,6 +151,6 @@ SampleRecord::run(const std::vector<SubjectSpace> &Subjects,
 }
 
 llvm::Expected<SampleRecord> SampleRecord::read(const std::string &Path) {
-  llvm::Expected<std::string> Text = readFile(Path);
+  llvm::Expected<std::string> Text = readFile(Path, FileLimit::Record);
   return Text ? parse(*Text, Path) : Text.takeError();
 }

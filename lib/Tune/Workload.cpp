@@ -40,7 +40,7 @@ ProgramOutput collectOutput(const WorkloadSpec &Spec, CommandResult &Result) {
   Output.ExitStatus = Result.ExitStatus;
   Output.Stdout = std::move(Result.Stdout);
   for (const std::string &File : Spec.OutputFiles) {
-    llvm::Expected<std::string> Bytes = readFile(absolutePath(File, Spec.Dir));
+    llvm::Expected<std::string> Bytes = readFile(absolutePath(File, Spec.Dir), FileLimit::None);
     Output.FileDigests[File] = Bytes ? digestOf(*Bytes) : "-";
     if (!Bytes)
       llvm::consumeError(Bytes.takeError());

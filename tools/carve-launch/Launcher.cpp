@@ -128,7 +128,7 @@ llvm::Error Launcher::map(const Mapping &M) {
 
 /// With the call that the program used, so that the probe meets it as it met the program's.
 llvm::Error Launcher::loadModule() {
-  llvm::Expected<std::string> Bytes = Reader.all(C.Container, "the container");
+  llvm::Expected<std::string> Bytes = Reader.all(C.Container, "the container", FileLimit::Object);
   if (!Bytes)
     return Bytes.takeError();
   Container = std::move(*Bytes);

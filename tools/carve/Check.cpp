@@ -17,7 +17,7 @@ char CannotCompare::ID;
 
 /// A profile, or a tuning's report as JSON.
 static llvm::Expected<std::vector<CheckedKernel>> readKernels(const std::string &Path) {
-  llvm::Expected<std::string> Text = readFile(Path);
+  llvm::Expected<std::string> Text = readFileOrPipe(Path, FileLimit::Record);
   if (!Text)
     return Text.takeError();
   if (llvm::StringRef(*Text).ltrim().starts_with("{")) {
@@ -120,7 +120,7 @@ static void findLines(CheckOutcome &Outcome) {
     for (CheckedKernel *Side : {&K.Before, &K.After}) {
       if (!K.regressed() || Side->Source.empty())
         continue;
-      llvm::Expected<std::string> Text = readFile(Side->Source);
+      llvm::Expected<std::string> Text = readFile(Side->Source, FileLimit::Record);
       if (Text)
         Side->Line = definitionLine(*Text, Side->Kernel);
       else

@@ -10,8 +10,11 @@
 using namespace carve;
 
 llvm::Expected<std::string> carve::storeFolder(GetEnv Env) {
-  if (std::optional<std::string> Root = storeRoot(Env))
+  if (std::optional<std::string> Root = storeRoot(Env)) {
+    if (const std::string Why = UnitStore(*Root).refusal(); !Why.empty())
+      return usageError("the store is not used: " + Why);
     return *Root;
+  }
   return usageError("no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset");
 }
 
@@ -42,7 +45,7 @@ llvm::Expected<TuningReport> carve::lastReport(GetEnv Env) {
 llvm::Expected<TuningReport> carve::namedReport(const std::string &Name, GetEnv Env) {
   if (Name == "latest")
     return lastReport(Env);
-  llvm::Expected<std::string> Text = readFile(Name);
+  llvm::Expected<std::string> Text = readFileOrPipe(Name, FileLimit::Record);
   if (!Text)
     return Text.takeError();
   if (llvm::StringRef(*Text).trim().empty())

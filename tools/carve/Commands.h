@@ -22,7 +22,8 @@ struct CommandContext {
 /// Said where a command needs a GPU and there is none.
 constexpr char NoGpu[] = "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it)";
 
-/// The directory of the store that \p Env names. Fails with UsageError where none can be.
+/// The directory of the store that \p Env names. Fails with UsageError where none can
+/// be, and where another user can write it.
 llvm::Expected<std::string> storeFolder(GetEnv Env);
 /// Fails with UsageError where there is no GPU; \p What says what one is needed for.
 llvm::Error needGpu(GetEnv Env, llvm::StringRef What);

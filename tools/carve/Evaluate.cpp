@@ -65,7 +65,7 @@ llvm::Error carve::runEvaluate(llvm::ArrayRef<std::string> Args, const CommandCo
   llvm::Expected<DeviceModel> Device = loadDeviceModel(Context.Install.DevicesDir, Options.Arch);
   if (!Device)
     return Device.takeError();
-  llvm::Expected<std::string> Text = readFile(Options.File);
+  llvm::Expected<std::string> Text = readFileOrPipe(Options.File, FileLimit::Record);
   if (!Text)
     return Text.takeError();
   llvm::Expected<std::vector<SweepRow>> Rows = parseSweepTable(*Text, Options.File);

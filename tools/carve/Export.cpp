@@ -150,7 +150,7 @@ llvm::Error carve::runExport(llvm::ArrayRef<std::string> Args, const CommandCont
   W->Options.Root = projectOf(W->Dir, Store);
   Profile User;
   if (!W->Profile.empty()) {
-    llvm::Expected<std::string> Text = readFile(W->Profile);
+    llvm::Expected<std::string> Text = readFileOrPipe(W->Profile, FileLimit::Record);
     llvm::Expected<Profile> P = Text ? parseProfile(*Text, W->Profile) : Text.takeError();
     if (!P)
       return P.takeError();

@@ -12,7 +12,7 @@ using namespace carve;
 char Differs::ID;
 
 static llvm::Expected<Profile> readProfileFile(const std::string &Path) {
-  llvm::Expected<std::string> Text = readFile(Path);
+  llvm::Expected<std::string> Text = readFileOrPipe(Path, FileLimit::Record);
   return Text ? parseProfile(*Text, Path) : Text.takeError();
 }
 

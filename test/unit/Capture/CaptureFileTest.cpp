@@ -106,11 +106,11 @@ TEST_F(CaptureFileTest, RoundTrip) {
   EXPECT_EQ(C.Memory[1].Address, 0xfffffffffffff000);
   EXPECT_EQ(C.Memory[1].Kind, "pool");
   EXPECT_EQ(C.Memory[0].After, (std::vector<std::string>{"d1", "d2", "d3"}));
-  EXPECT_EQ(llvm::cantFail(R.all(C.Memory[0].Content, "memory")), Memory);
-  EXPECT_EQ(llvm::cantFail(R.all(C.Memory[1].Content, "memory")),
+  EXPECT_EQ(llvm::cantFail(R.all(C.Memory[0].Content, "memory", FileLimit::Object)), Memory);
+  EXPECT_EQ(llvm::cantFail(R.all(C.Memory[1].Content, "memory", FileLimit::Object)),
             std::string(CaptureChunkBytes, 0));
-  EXPECT_EQ(llvm::cantFail(R.all(C.Variables[0].Content, "variable")), "abc");
-  EXPECT_EQ(llvm::cantFail(R.all(C.Container, "container")), "container");
+  EXPECT_EQ(llvm::cantFail(R.all(C.Variables[0].Content, "variable", FileLimit::Object)), "abc");
+  EXPECT_EQ(llvm::cantFail(R.all(C.Container, "container", FileLimit::Object)), "container");
   EXPECT_EQ(C.Units[0].Name, "key");
   EXPECT_EQ(C.Links.size(), 0u);
   EXPECT_EQ(C.memoryBytes(), Memory.size() + CaptureChunkBytes);
@@ -125,7 +125,8 @@ TEST_F(CaptureFileTest, ZerosAndRepeatedBytesTakeNoRoom) {
   llvm::cantFail(W.finish(C));
   CaptureReader R = llvm::cantFail(CaptureReader::open(Path));
   EXPECT_LT(R.fileBytes(), CaptureChunkBytes + 100'000);
-  EXPECT_EQ(llvm::cantFail(R.all(R.capture().Memory[1].Content, "memory")), Twice + Twice);
+  EXPECT_EQ(llvm::cantFail(R.all(R.capture().Memory[1].Content, "memory", FileLimit::Object)),
+            Twice + Twice);
 }
 
 TEST_F(CaptureFileTest, ChunksOfASourceThatFailsLeaveNoFile) {
@@ -190,4 +191,18 @@ TEST_F(CaptureFileTest, AnotherFileIsNamedAsSuch) {
   llvm::cantFail(writeFileAtomically(Path, "\x7f"
                                            "ELF"));
   EXPECT_EQ(readAll(), Path + ": no capture: expected 'carve-capture <format>' in the first line");
+}
+
+/// A tensor of zeros takes no place in the file, and all of its size in memory.
+TEST_F(CaptureFileTest, Content_LargerThanTheReaderAllows_IsRefusedBeforeItIsUnpacked) {
+  CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
+  Capture C = sample(W);
+  C.Units = {{"key", W.put(std::string(3 * CaptureChunkBytes, 0))}};
+  llvm::cantFail(W.finish(C));
+  CaptureReader R = llvm::cantFail(CaptureReader::open(Path));
+  llvm::Expected<std::string> Read =
+      R.all(R.capture().Units[0].Content, "the unit", 2 * CaptureChunkBytes);
+  ASSERT_FALSE(bool(Read));
+  EXPECT_EQ(llvm::toString(Read.takeError()),
+            Path + ": damaged: the unit has 3145728 bytes, expected at most 2097152");
 }

@@ -58,15 +58,15 @@ TEST_F(RawCaptureTest, EverythingIsPacked) {
   ASSERT_EQ(C.Memory.size(), 1u);
   EXPECT_EQ(C.Memory[0].Address, 4096u);
   EXPECT_EQ(C.Memory[0].After, (std::vector<std::string>{"x", "y"}));
-  EXPECT_EQ(llvm::cantFail(R.all(C.Memory[0].Content, "memory")),
+  EXPECT_EQ(llvm::cantFail(R.all(C.Memory[0].Content, "memory", FileLimit::Object)),
             std::string(CaptureChunkBytes, 'a') + "bc");
   ASSERT_EQ(C.Variables.size(), 1u);
-  EXPECT_EQ(llvm::cantFail(R.all(C.Variables[0].Content, "variable")), "d");
+  EXPECT_EQ(llvm::cantFail(R.all(C.Variables[0].Content, "variable", FileLimit::Object)), "d");
   EXPECT_EQ(C.Variables[0].After, std::vector<std::string>{"z"});
   ASSERT_EQ(C.Parameters.size(), 1u);
   EXPECT_EQ(C.Parameters[0].Bytes, std::string("\0\xff", 2));
   EXPECT_EQ(C.LoadCall, "cuLibraryLoadData");
-  EXPECT_EQ(llvm::cantFail(R.all(C.Container, "container")), "container");
+  EXPECT_EQ(llvm::cantFail(R.all(C.Container, "container", FileLimit::Object)), "container");
 }
 
 TEST_F(RawCaptureTest, WhoeverAsksStopsItAndNothingStays) {

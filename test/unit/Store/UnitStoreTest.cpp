@@ -345,3 +345,68 @@ TEST_F(UnitStoreTest, TheProjectIsTheNearestCheckout) {
   EXPECT_EQ(projectRoot(Top + "/a/b/c"), Top + "/a/b");
   EXPECT_EQ(projectRoot("/"), "/");
 }
+
+/// A line of a few bytes may promise anything.
+TEST_F(UnitStoreTest, BlobThatClaimsMoreThanABlobHas_Read_IsRefused) {
+  UnitStore Store(Root);
+  std::string Digest = valueOf(Store.putBlob("bytes"));
+  std::string Path = Root + "/blobs/" + Digest.substr(0, 2) + "/" + Digest;
+  llvm::cantFail(writeFileAtomically(Path, "carve-blob 1 2147483648\nrest"));
+  EXPECT_NE(messageOf(Store.blob(Digest)).find("no blob: expected"), std::string::npos);
+  llvm::cantFail(writeFileAtomically(Path, "carve-blob 1 1073741824\nrest"));
+  EXPECT_NE(messageOf(Store.blob(Digest)).find("damaged blob"), std::string::npos);
+  EXPECT_EQ(valueOf(Store.putBlob("bytes")), Digest);
+  EXPECT_EQ(valueOf(Store.blob(Digest)), "bytes");
+}
+
+TEST_F(UnitStoreTest, RecordNobodyMayRead_Put_IsNotWritten) {
+  UnitStore Store(Root);
+  Unit U = sampleUnit();
+  U.Images[0].PtxasOptions.push_back("--options-file=x");
+  EXPECT_NE(messageOf(Store.putUnit(U)).find("expected an option of ptxas that names no file"),
+            std::string::npos);
+  U = sampleUnit();
+  U.Images[0].PtxName = "../k.ptx";
+  EXPECT_NE(messageOf(Store.putUnit(U)).find("expected one component of a path"),
+            std::string::npos);
+  EXPECT_TRUE(Store.units().empty());
+}
+
+TEST_F(UnitStoreTest, StoreThatOthersMayWrite_Used_IsRefusedInEveryWay) {
+  {
+    UnitStore Store(Root);
+    EXPECT_EQ(messageOf(Store.putUnit(sampleUnit())), "");
+    EXPECT_EQ(Store.refusal(), "");
+  }
+  ASSERT_EQ(chmod((Root + "/units").c_str(), 0775), 0);
+  UnitStore Store(Root);
+  const std::string Why = Root +
+                          "/units has mode 0775, expected one that other users cannot "
+                          "write: run `chmod -R go-w " +
+                          Root + "/units` if you trust it";
+  EXPECT_EQ(Store.refusal(), Why);
+  EXPECT_FALSE(Store.writable());
+  EXPECT_EQ(messageOf(Store.unit(sampleUnit().Key)), "the store is not used: " + Why);
+  EXPECT_EQ(messageOf(Store.putUnit(sampleUnit())), "the store is not used: " + Why);
+  EXPECT_EQ(messageOf(Store.putBlob("x")), "the store is not used: " + Why);
+  EXPECT_EQ(messageOf(Store.decisionFile(sampleUnit().Key)), "the store is not used: " + Why);
+  EXPECT_TRUE(Store.units().empty());
+  size_t Before = files().size();
+  Store.countPassthrough("reason");
+  EXPECT_EQ(files().size(), Before);
+}
+
+/// A pipe would hold up every command that nvcc gets.
+TEST_F(UnitStoreTest, LogThatIsAPipeOrALink_CountedInto_IsLeftAlone) {
+  UnitStore Store(Root);
+  ASSERT_TRUE(Store.writable());
+  const std::string Log = Root + "/passthroughs.log";
+  ASSERT_EQ(mkfifo(Log.c_str(), 0600), 0);
+  Store.countPassthrough("reason");
+  EXPECT_TRUE(Store.stats().Passthroughs.empty());
+  ASSERT_EQ(unlink(Log.c_str()), 0);
+  llvm::cantFail(writeFileAtomically(Root + "/victim", "old"));
+  ASSERT_EQ(symlink("victim", Log.c_str()), 0);
+  Store.countPassthrough("reason");
+  EXPECT_EQ(valueOf(readFile(Root + "/victim")), "old");
+}

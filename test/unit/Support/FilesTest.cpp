@@ -126,17 +126,3 @@ TEST_F(FilesTest, AtomicWriteMakesWhatADanglingLinkNames) {
   ASSERT_EQ(::symlink("loop", at("loop").c_str()), 0);
   EXPECT_FALSE(resolveTarget(at("loop")).empty());
 }
-
-TEST_F(FilesTest, CreateFileNeverReplaces) {
-  auto Date = llvm::sys::toTimePoint(1000000000);
-  EXPECT_TRUE(llvm::cantFail(createFile(at("f"), "first", Date)));
-  EXPECT_FALSE(llvm::cantFail(createFile(at("f"), "second", Date)));
-  EXPECT_EQ(llvm::cantFail(readFile(at("f"))), "first");
-  struct stat S;
-  ASSERT_EQ(::stat(at("f").c_str(), &S), 0);
-  EXPECT_EQ(S.st_mtime, 1000000000);
-  EXPECT_EQ(entriesIn(Dir.path()), 1u);
-  llvm::Expected<bool> Nowhere = createFile(at("none/f"), "x", Date);
-  ASSERT_FALSE(bool(Nowhere));
-  llvm::consumeError(Nowhere.takeError());
-}
