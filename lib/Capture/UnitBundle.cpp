@@ -3,6 +3,7 @@
 #include "Store/LinkJson.h"
 #include "Store/UnitJson.h"
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -12,6 +13,14 @@ using namespace carve;
 
 namespace {
 
+/// What is of use only beside the sources does not go along, and is not taken from a capture that
+/// somebody else made: least of all a command.
+void keepWhatTravels(Unit &U) {
+  U.Object.reset();
+  U.Cue = RebuildCue::None;
+  U.Command.clear();
+}
+
 class Bundle {
 public:
   Bundle(const UnitStore &Store, CaptureWriter &W, Capture &C) : Store(Store), W(W), C(C) {}
@@ -20,9 +29,7 @@ public:
     for (Unit &U : Store.unitsOfContainer(Container)) {
       if (!Keys.insert(U.Key).second)
         continue;
-      // Of use only beside the sources.
-      U.Object.reset();
-      U.Cue = RebuildCue::None;
+      keepWhatTravels(U);
       C.Units.push_back({U.Key, W.put(printUnit(U))});
       for (const UnitImage &I : U.Images) {
         addBlob(I.PtxDigest);
@@ -36,7 +43,8 @@ public:
   }
 
   void addLinks(llvm::StringRef Container) {
-    for (const DeviceLink &L : Store.linksOfContainer(Container)) {
+    for (DeviceLink &L : Store.linksOfContainer(Container)) {
+      L.Command.clear();
       C.Links.push_back({L.Key, W.put(printLink(L))});
       for (const LinkedImage &I : L.Images)
         addBlob(I.CubinDigest);
@@ -76,12 +84,14 @@ template <typename T> bool sameCompile(const T &Old, const T &New) {
 
 llvm::Error putUnits(const CaptureReader &Reader, UnitStore &Store) {
   for (const CapturedRecord &R : Reader.capture().Units) {
-    llvm::Expected<std::string> Json = Reader.all(R.Content, "the unit " + R.Name);
+    llvm::Expected<std::string> Json =
+        Reader.all(R.Content, "the unit " + R.Name, FileLimit::Record);
     if (!Json)
       return Json.takeError();
     llvm::Expected<Unit> New = parseUnit(*Json, "unit " + R.Name);
     if (!New)
       return New.takeError();
+    keepWhatTravels(*New);
     auto Old = Store.unit(New->Key);
     if (!Old)
       return Old.takeError();
@@ -96,12 +106,14 @@ llvm::Error putUnits(const CaptureReader &Reader, UnitStore &Store) {
 
 llvm::Error putLinks(const CaptureReader &Reader, UnitStore &Store) {
   for (const CapturedRecord &R : Reader.capture().Links) {
-    llvm::Expected<std::string> Json = Reader.all(R.Content, "the link " + R.Name);
+    llvm::Expected<std::string> Json =
+        Reader.all(R.Content, "the link " + R.Name, FileLimit::Record);
     if (!Json)
       return Json.takeError();
     llvm::Expected<DeviceLink> New = parseLink(*Json, "link " + R.Name);
     if (!New)
       return New.takeError();
+    New->Command.clear();
     auto Old = Store.link(New->Key);
     if (!Old)
       return Old.takeError();
@@ -125,7 +137,8 @@ void carve::bundleUnits(const UnitStore &Store, CaptureWriter &W, Capture &C) {
 llvm::Error carve::unbundleUnits(const CaptureReader &Reader, UnitStore &Store) {
   // Blobs first: a unit without them would be of no use to anybody.
   for (const CapturedRecord &R : Reader.capture().Blobs) {
-    llvm::Expected<std::string> Bytes = Reader.all(R.Content, "the blob " + R.Name);
+    llvm::Expected<std::string> Bytes =
+        Reader.all(R.Content, "the blob " + R.Name, FileLimit::Blob);
     if (!Bytes)
       return Bytes.takeError();
     llvm::Expected<std::string> Digest = Store.putBlob(*Bytes);

@@ -86,7 +86,7 @@ llvm::Error CompilePipeline::readProfile() {
   const std::string &Path = Request.Options.ProfilePath;
   if (Path.empty() || !llvm::sys::fs::exists(Path))
     return llvm::Error::success();
-  llvm::Expected<std::string> Text = readFile(Path);
+  llvm::Expected<std::string> Text = readFile(Path, FileLimit::Record);
   llvm::Expected<Profile> P = Text ? parseProfile(*Text, Path) : Text.takeError();
   if (!P)
     return usageError("carve-nvcc: " + llvm::toString(P.takeError()));
@@ -290,10 +290,10 @@ bool CompilePipeline::tryStore() {
   if (!mayRestore())
     return false;
   auto Record = Store.unit(unitKeyOf(Line, Line.Inputs.front().Path, Request.WorkDir));
-  if (!Record || !*Record) {
-    llvm::consumeError(Record.takeError());
+  if (!Record)
+    logLine("compiled anew: " + llvm::toString(Record.takeError()));
+  if (!Record || !*Record)
     return false;
-  }
   Profile Decisions = decisionsOf((*Record)->Key);
   if (Decisions.FileCap)
     return false;

@@ -1,8 +1,8 @@
 #include "Driver/ExportVerifier.h"
 
 #include "Emit/ImageEmitter.h"
-#include "Nvcc/CommandLine.h"
 #include "Nvcc/KeptCompile.h"
+#include "Nvcc/RecordedCommand.h"
 #include "Store/FlavourPtx.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -163,8 +163,7 @@ ExportVerifier::plainCode(size_t UnitIndex, const PatchedProject &Patched) {
     return E;
   if (std::error_code E = fs::create_directory(Keep))
     return llvm::createFileError(Keep, E);
-  llvm::Expected<CommandLine> Line =
-      parseCommandLine(U.Record.Command, {"", "", U.Record.Directory});
+  llvm::Expected<CommandLine> Line = parseRecordedCommand(U.Record.Command, U.Record.Directory);
   if (!Line)
     return Line.takeError();
   std::vector<std::string> Words =

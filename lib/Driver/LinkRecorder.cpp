@@ -70,13 +70,13 @@ llvm::Error InputFinder::read(llvm::ArrayRef<std::string> Arguments) {
       File = archiveOf(Word.drop_front(2), Arguments);
     else if (!Word.starts_with("-") && fs::is_regular_file(absolutePath(Word, WorkDir)))
       File = Word.str();
-    if (File.empty()) {
+    // The host compiler is for link-time optimisation; a record names no program.
+    if (Word == "--host-ccbin")
+      ++I;
+    else if (File.empty())
       Options.push_back(Arguments[I]);
-      if (Word == "--host-ccbin" && I + 1 < Arguments.size())
-        Options.push_back(Arguments[++I]);
-    } else if (llvm::Error E = addFile(File)) {
+    else if (llvm::Error E = addFile(File))
       return E;
-    }
   }
   return llvm::Error::success();
 }
@@ -98,7 +98,6 @@ llvm::Error carve::recordLink(const PlannedLink &Planned, const LinkCommand &C, 
   L.Command = C.Argv;
   L.Nvcc = T.Nvcc;
   L.NvccVersion = C.NvccVersion;
-  L.FatbinaryArguments = Planned.FatbinaryArguments;
   InputFinder Finder(C.WorkDir, T); // Inputs are the same for every architecture, and read once.
   for (const PlannedLinkImage &P : Planned.Images) {
     Finder.Options.clear();

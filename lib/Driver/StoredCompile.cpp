@@ -3,6 +3,7 @@
 #include "Emit/ObjectSplicer.h"
 #include "Nvcc/EmbeddedPtx.h"
 #include "Nvcc/IncludedFiles.h"
+#include "Nvcc/StepOptions.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -153,6 +154,9 @@ llvm::Expected<ObjectRecord> carve::recordObject(const DeviceUnit &Planned, cons
     return notStored("what nvcc printed was not seen");
   if (!canBeRestored(Planned, Now.KeepDir))
     return notStored("the container holds files that are not kept");
+  if (auto At = refusedFatbinaryOption(Planned.FatbinaryArguments, Now.KeepDir))
+    return notStored("fatbinary is given '" + Planned.FatbinaryArguments[*At] +
+                     "', which a record may not hand on");
   llvm::Expected<std::vector<InputFile>> Inputs = inputsOf(Now, StartedNs, Source);
   if (!Inputs)
     return Inputs.takeError();

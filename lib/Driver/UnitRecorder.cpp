@@ -1,10 +1,12 @@
 #include "Driver/UnitRecorder.h"
 
 #include "Nvcc/EmbeddedPtx.h"
+#include "Nvcc/StepOptions.h"
 #include "Ptx/Cubin.h"
 #include "Ptx/PtxModule.h"
 #include "Store/Profile.h"
 #include "Support/Digest.h"
+#include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
 
@@ -65,6 +67,9 @@ llvm::Expected<UnitImage> recordImage(const DeviceImage &Planned, BlobWriter &Bl
 /// How \p Step made its PTX; nothing where that has no kernel.
 llvm::Expected<std::optional<UnitFrontEnd>> recordFrontEnd(const FrontEndStep &Step,
                                                            BlobWriter &Blobs) {
+  if (auto At = refusedFrontEndArgument(Step))
+    return unsupported("recorded-options", "cicc is given '" + Step.Arguments[*At] +
+                                               "', which a record may not hand on");
   llvm::Expected<std::string> Ptx = readFile(Step.ptxPath());
   if (!Ptx)
     return Ptx.takeError();

@@ -11,10 +11,9 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// cicc: where the compile had it, else where toolkits have it.
-static llvm::Expected<std::string> findCicc(const FrontEndStep &Step, const Toolchain &T) {
-  std::string Places[] = {Step.Cicc, path::parent_path(T.BinDir).str() + "/nvvm/bin/cicc",
-                          T.tool("cicc")};
+/// cicc of the toolkit \p T: never one that a record names.
+static llvm::Expected<std::string> findCicc(const Toolchain &T) {
+  std::string Places[] = {path::parent_path(T.BinDir).str() + "/nvvm/bin/cicc", T.tool("cicc")};
   for (const std::string &Place : Places)
     if (path::is_absolute(Place) && fs::can_execute(Place) && !fs::is_directory(Place))
       return Place;
@@ -74,7 +73,7 @@ llvm::Error carve::checkFrontEndCap(const FrontEndStep &Step, std::optional<unsi
 llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request, const Toolchain &T,
                                                   CommandRunner &Runner) {
   const FrontEndStep &Step = Request.Step;
-  llvm::Expected<std::string> Cicc = findCicc(Step, T);
+  llvm::Expected<std::string> Cicc = findCicc(T);
   if (!Cicc)
     return Cicc.takeError();
   llvm::Expected<TempDir> Dir = TempDir::create("carve-cicc");

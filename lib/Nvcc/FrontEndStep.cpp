@@ -20,12 +20,8 @@ static bool takeFile(llvm::StringRef File, FrontEndStep &S, std::string &Name) {
 
 std::optional<FrontEndStep> carve::readFrontEndStep(llvm::ArrayRef<std::string> Words) {
   FrontEndStep S;
-  for (size_t I = 0; I != Words.size(); ++I) {
+  for (size_t I = 1; I < Words.size(); ++I) {
     llvm::StringRef Word = Words[I];
-    if (I == 0) {
-      S.Cicc = Word;
-      continue;
-    }
     llvm::StringRef Next = I + 1 == Words.size() ? "" : llvm::StringRef(Words[I + 1]);
     // cicc takes the option in these two forms, and once.
     bool Joined = Word.starts_with("-maxreg=");

@@ -11,9 +11,9 @@
 
 namespace carve {
 
-/// One cicc call. Its files lie in one directory; where it is done again they lie in another.
+/// One cicc call. Its files lie in one directory; where it is done again they lie in another. Which
+/// cicc it was is no part of it: the program is the toolkit's (Toolchain.h).
 struct FrontEndStep {
-  std::string Cicc;         ///< As nvcc called it.
   std::string KeepDir;      ///< The directory of the files, which the arguments name.
   std::string InputName;    ///< The preprocessed text, `k.cpp1.ii`.
   std::string ModuleIdName; ///< Holds the tag of internal names, `k.module_id`; empty: none.

@@ -35,8 +35,7 @@ struct DeviceLink {
   /// Digests of the containers that programs load for this link; of the last link with this output
   /// alone.
   std::vector<std::string> Containers;
-  std::vector<std::string> FatbinaryArguments; ///< That made the container of the images.
-  std::vector<LinkInput> Inputs;               ///< In nvlink's order.
+  std::vector<LinkInput> Inputs; ///< In nvlink's order.
   std::vector<LinkedImage> Images;
 };
 

@@ -15,7 +15,7 @@ struct Flavour {
 };
 
 bool readValue(const json::Value &V, Flavour &Out, json::Path P) {
-  return Members(V, P).get("ptx", Out.PtxDigest);
+  return Members(V, P).getName("ptx", Out.PtxDigest);
 }
 
 } // namespace

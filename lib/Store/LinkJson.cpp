@@ -1,5 +1,6 @@
 #include "Store/LinkJson.h"
 
+#include "Nvcc/StepOptions.h"
 #include "Store/RecordJson.h"
 
 using namespace carve;
@@ -24,24 +25,25 @@ static json::Value toValue(const LinkedImage &I) {
 
 bool readValue(const json::Value &V, LinkInput &Out, json::Path P) {
   Members M(V, P);
-  return M.get("path", Out.Path) && M.get("member", Out.Member) && M.get("index", Out.Index) &&
-         M.get("containers", Out.Containers);
+  return M.getPath("path", Out.Path) && M.get("member", Out.Member) && M.get("index", Out.Index) &&
+         M.getNames("containers", Out.Containers);
 }
 
 bool readValue(const json::Value &V, LinkedImage &Out, json::Path P) {
   Members M(V, P);
-  return M.get("arch", Out.Arch) && M.get("cubin", Out.CubinDigest) &&
-         M.get("nvlink-options", Out.NvlinkOptions);
+  return M.getArch("arch", Out.Arch) && M.getName("cubin", Out.CubinDigest) &&
+         M.get("nvlink-options", Out.NvlinkOptions) &&
+         M.allowed("nvlink-options", refusedNvlinkOption(Out.NvlinkOptions),
+                   "expected an option of nvlink that names no file but libraries");
 }
 
 bool readValue(const json::Value &V, DeviceLink &Out, json::Path P) {
   Members M(V, P);
-  return M.get("key", Out.Key) && M.get("project", Out.Project) && M.get("output", Out.Output) &&
-         M.get("directory", Out.Directory) && M.get("command", Out.Command) &&
-         M.get("nvcc", Out.Nvcc) && M.get("nvcc-version", Out.NvccVersion) &&
-         M.get("containers", Out.Containers) &&
-         M.get("fatbinary-arguments", Out.FatbinaryArguments) && M.get("inputs", Out.Inputs) &&
-         M.get("images", Out.Images);
+  return M.getName("key", Out.Key) && M.getPath("project", Out.Project) &&
+         M.getPath("output", Out.Output) && M.getPath("directory", Out.Directory) &&
+         M.get("command", Out.Command) && M.get("nvcc", Out.Nvcc) &&
+         M.get("nvcc-version", Out.NvccVersion) && M.getNames("containers", Out.Containers) &&
+         M.get("inputs", Out.Inputs) && M.get("images", Out.Images);
 }
 
 } // namespace carve
@@ -61,7 +63,6 @@ std::string carve::printLink(const DeviceLink &L) {
                                   {"nvcc", toValue(llvm::StringRef(L.Nvcc))},
                                   {"nvcc-version", L.NvccVersion},
                                   {"containers", toValue(L.Containers)},
-                                  {"fatbinary-arguments", toValue(L.FatbinaryArguments)},
                                   {"inputs", std::move(Inputs)},
                                   {"images", std::move(Images)}});
 }

@@ -1,6 +1,8 @@
 #include "Store/RecordJson.h"
 
+#include "Nvcc/StepOptions.h"
 #include "Store/NewerFormat.h"
+#include "Store/StoreLayout.h"
 #include "Support/Error.h"
 #include "Support/JsonText.h"
 
@@ -26,14 +28,58 @@ json::Value carve::toValue(const std::vector<std::string> &Texts) {
 }
 
 bool carve::readValue(const json::Value &V, std::string &Out, json::Path P) {
+  bool Read = false;
   if (auto Text = V.getAsString()) {
     Out = Text->str();
-    return true;
+    Read = true;
+  } else if (const json::Object *O = V.getAsObject()) {
+    auto Hex = O->getString("hex");
+    Read = Hex && llvm::tryGetFromHex(*Hex, Out);
   }
-  if (const json::Object *O = V.getAsObject())
-    if (auto Hex = O->getString("hex"); Hex && llvm::tryGetFromHex(*Hex, Out))
-      return true;
-  P.report("expected string");
+  // The system would take what stands before a null character for the whole.
+  if (Read && llvm::StringRef(Out).contains('\0')) {
+    P.report("expected string without a null character");
+    return false;
+  }
+  if (!Read)
+    P.report("expected string");
+  return Read;
+}
+
+bool carve::readValue(const json::Value &V, NameReader To, json::Path P) {
+  if (!readValue(V, To.Out, P))
+    return false;
+  if (To.Out.empty() || isFileName(To.Out))
+    return true;
+  P.report("expected one component of a path");
+  return false;
+}
+
+bool carve::readValue(const json::Value &V, NamesReader To, json::Path P) {
+  if (!readValue(V, To.Out, P))
+    return false;
+  auto Bad = llvm::find_if(To.Out, [](llvm::StringRef Name) { return !isEntryName(Name); });
+  if (Bad == To.Out.end())
+    return true;
+  P.index(Bad - To.Out.begin()).report("expected one component of a path");
+  return false;
+}
+
+bool carve::readValue(const json::Value &V, ArchReader To, json::Path P) {
+  if (!readValue(V, To.Out, P))
+    return false;
+  if (To.Out.empty() || isGpuArchitecture(To.Out))
+    return true;
+  P.report("expected an architecture such as sm_90");
+  return false;
+}
+
+bool carve::readValue(const json::Value &V, PathReader To, json::Path P) {
+  if (!readValue(V, To.Out, P))
+    return false;
+  if (!llvm::StringRef(To.Out).starts_with("-") && !llvm::StringRef(To.Out).starts_with("@"))
+    return true;
+  P.report("expected a path");
   return false;
 }
 

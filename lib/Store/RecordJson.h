@@ -26,6 +26,29 @@ bool readValue(const llvm::json::Value &V, bool &Out, llvm::json::Path P);
 /// `null` is nothing.
 bool readValue(const llvm::json::Value &V, std::optional<unsigned> &Out, llvm::json::Path P);
 
+/// Text that names a file or an entry of the store, and so becomes a part of a path: nothing, or
+/// one component of a path.
+struct NameReader {
+  std::string &Out;
+};
+bool readValue(const llvm::json::Value &V, NameReader To, llvm::json::Path P);
+struct NamesReader {
+  std::vector<std::string> &Out;
+};
+bool readValue(const llvm::json::Value &V, NamesReader To, llvm::json::Path P);
+
+/// `sm_90`, which becomes a part of options and names; or nothing.
+struct ArchReader {
+  std::string &Out;
+};
+bool readValue(const llvm::json::Value &V, ArchReader To, llvm::json::Path P);
+
+/// A path that is handed on to programs: nothing, or one that they do not take for an option.
+struct PathReader {
+  std::string &Out;
+};
+bool readValue(const llvm::json::Value &V, PathReader To, llvm::json::Path P);
+
 template <typename T>
 bool readValue(const llvm::json::Value &V, std::vector<T> &Out, llvm::json::Path P) {
   const llvm::json::Array *A = V.getAsArray();
@@ -48,7 +71,7 @@ public:
       P.report("expected object");
   }
 
-  template <typename T> bool get(llvm::StringLiteral Name, T &Out) {
+  template <typename T> bool get(llvm::StringLiteral Name, T &&Out) {
     if (!Object)
       return false;
     llvm::json::Path Member = P.field(Name);
@@ -56,6 +79,20 @@ public:
       return readValue(*V, Out, Member);
     Member.report("missing value");
     return false;
+  }
+  bool getName(llvm::StringLiteral Name, std::string &Out) { return get(Name, NameReader{Out}); }
+  bool getNames(llvm::StringLiteral Name, std::vector<std::string> &Out) {
+    return get(Name, NamesReader{Out});
+  }
+  bool getArch(llvm::StringLiteral Name, std::string &Out) { return get(Name, ArchReader{Out}); }
+  bool getPath(llvm::StringLiteral Name, std::string &Out) { return get(Name, PathReader{Out}); }
+
+  /// Says that word \p At of the list \p Name, where there is one, is none that a record may hand
+  /// on. Returns whether there is none.
+  bool allowed(llvm::StringLiteral Name, std::optional<size_t> At, llvm::StringLiteral Expected) {
+    if (At)
+      P.field(Name).index(*At).report(Expected);
+    return !At;
   }
 
   /// A member that records of older releases lack: \p Out stays what it is.

@@ -1,5 +1,6 @@
 #include "Store/UnitJson.h"
 
+#include "Nvcc/StepOptions.h"
 #include "Store/RecordJson.h"
 
 using namespace carve;
@@ -75,7 +76,6 @@ static json::Value toValue(const UnitFrontEnd &F) {
   return json::Object{{"ptx", F.PtxDigest},
                       {"input", F.InputDigest},
                       {"module-id", toValue(llvm::StringRef(F.ModuleId))},
-                      {"cicc", toValue(llvm::StringRef(F.Step.Cicc))},
                       {"keep-dir", toValue(llvm::StringRef(F.Step.KeepDir))},
                       {"input-name", toValue(llvm::StringRef(F.Step.InputName))},
                       {"module-id-name", toValue(llvm::StringRef(F.Step.ModuleIdName))},
@@ -93,24 +93,32 @@ bool readValue(const json::Value &V, KernelResources &Out, json::Path P) {
          M.get("stack-unknown", Out.StackUnknown);
 }
 
+static bool getPtxasOptions(Members &M, std::vector<std::string> &Out) {
+  return M.get("ptxas-options", Out) && M.allowed("ptxas-options", refusedPtxasOption(Out),
+                                                  "expected an option of ptxas that names no file");
+}
+
 bool readValue(const json::Value &V, UnitImage &Out, json::Path P) {
   Members M(V, P);
-  return M.get("arch", Out.Arch) && M.get("ptx", Out.PtxDigest) &&
-         M.get("cubin", Out.CubinDigest) && M.get("ptxas-options", Out.PtxasOptions) &&
-         M.get("ptx-name", Out.PtxName) && M.get("cubin-name", Out.CubinName) &&
+  return M.getArch("arch", Out.Arch) && M.getName("ptx", Out.PtxDigest) &&
+         M.getName("cubin", Out.CubinDigest) && getPtxasOptions(M, Out.PtxasOptions) &&
+         M.getName("ptx-name", Out.PtxName) && M.getName("cubin-name", Out.CubinName) &&
          M.get("kernels", Out.Kernels);
 }
 
 static bool readValue(const json::Value &V, ObjectRecord &Out, json::Path P) {
   Members M(V, P);
-  return M.get("command", Out.Command) && M.get("inputs", Out.Inputs) &&
-         M.get("source-digest", Out.SourceDigest) && M.get("keep-dir", Out.KeepDir) &&
+  return M.get("command", Out.Command) && M.getName("inputs", Out.Inputs) &&
+         M.get("source-digest", Out.SourceDigest) && M.getPath("keep-dir", Out.KeepDir) &&
          M.get("fatbinary-arguments", Out.FatbinaryArguments) &&
-         M.get("fatbin-name", Out.FatbinName) && M.get("fatbin-bytes", Out.FatbinBytes) &&
+         M.allowed("fatbinary-arguments",
+                   refusedFatbinaryOption(Out.FatbinaryArguments, Out.KeepDir),
+                   "expected an option of fatbinary with files of the keep directory alone") &&
+         M.getName("fatbin-name", Out.FatbinName) && M.get("fatbin-bytes", Out.FatbinBytes) &&
          M.get("object-digest", Out.ObjectDigest) && M.get("object-bytes", Out.ObjectBytes) &&
          M.get("header-offset", Out.HeaderOffset) && M.get("section-offset", Out.SectionOffset) &&
-         M.get("section-bytes", Out.SectionBytes) && M.get("depfile", Out.Depfile) &&
-         M.get("stdout", Out.Stdout) && M.get("stderr", Out.Stderr) &&
+         M.get("section-bytes", Out.SectionBytes) && M.getName("depfile", Out.Depfile) &&
+         M.getName("stdout", Out.Stdout) && M.getName("stderr", Out.Stderr) &&
          M.get("streams-merged", Out.Streams.Merged) &&
          M.get("stdout-terminal", Out.Streams.OutTerminal) &&
          M.get("stderr-terminal", Out.Streams.ErrTerminal) && M.get("decisions", Out.Decisions);
@@ -137,29 +145,33 @@ static bool readValue(const json::Value &V, RebuildCue &Out, json::Path P) {
 
 bool readValue(const json::Value &V, EmbeddedPtx &Out, json::Path P) {
   Members M(V, P);
-  return M.get("compute", Out.Compute) && M.get("ptx", Out.PtxDigest) &&
-         M.get("ptx-name", Out.PtxName) && M.get("ptxas-options", Out.PtxasOptions);
+  return M.get("compute", Out.Compute) && M.getName("ptx", Out.PtxDigest) &&
+         M.getName("ptx-name", Out.PtxName) && getPtxasOptions(M, Out.PtxasOptions);
 }
 
 bool readValue(const json::Value &V, UnitFrontEnd &Out, json::Path P) {
   Members M(V, P);
-  return M.get("ptx", Out.PtxDigest) && M.get("input", Out.InputDigest) &&
-         M.get("module-id", Out.ModuleId) && M.get("cicc", Out.Step.Cicc) &&
-         M.get("keep-dir", Out.Step.KeepDir) && M.get("input-name", Out.Step.InputName) &&
-         M.get("module-id-name", Out.Step.ModuleIdName) && M.get("ptx-name", Out.Step.PtxName) &&
-         M.get("arguments", Out.Step.Arguments) && M.get("cap", Out.Step.Cap);
+  return M.getName("ptx", Out.PtxDigest) && M.getName("input", Out.InputDigest) &&
+         M.get("module-id", Out.ModuleId) && M.getPath("keep-dir", Out.Step.KeepDir) &&
+         M.getName("input-name", Out.Step.InputName) &&
+         M.getName("module-id-name", Out.Step.ModuleIdName) &&
+         M.getName("ptx-name", Out.Step.PtxName) && M.get("arguments", Out.Step.Arguments) &&
+         M.allowed("arguments", refusedFrontEndArgument(Out.Step),
+                   "expected an argument that nvcc gives cicc") &&
+         M.get("cap", Out.Step.Cap);
 }
 
 bool readValue(const json::Value &V, Unit &Out, json::Path P) {
   Members M(V, P);
-  return M.get("key", Out.Key) && M.get("project", Out.Project) && M.get("source", Out.Source) &&
-         M.get("output", Out.Output) && M.get("directory", Out.Directory) &&
-         M.get("command", Out.Command) && M.get("nvcc", Out.Nvcc) &&
-         M.get("nvcc-version", Out.NvccVersion) && M.get("relocatable", Out.Relocatable) &&
-         M.get("register-cap", Out.RegisterCap) && M.get("containers", Out.Containers) &&
-         M.get("images", Out.Images) && M.get("embedded-ptx", Out.Ptx) &&
-         M.getIfThere("front-ends", Out.FrontEnds) && M.get("choices", Out.Choices) &&
-         M.get("rebuild-cue", Out.Cue) && M.get("object", Out.Object);
+  return M.getName("key", Out.Key) && M.getPath("project", Out.Project) &&
+         M.getPath("source", Out.Source) && M.getPath("output", Out.Output) &&
+         M.getPath("directory", Out.Directory) && M.get("command", Out.Command) &&
+         M.get("nvcc", Out.Nvcc) && M.get("nvcc-version", Out.NvccVersion) &&
+         M.get("relocatable", Out.Relocatable) && M.get("register-cap", Out.RegisterCap) &&
+         M.getNames("containers", Out.Containers) && M.get("images", Out.Images) &&
+         M.get("embedded-ptx", Out.Ptx) && M.getIfThere("front-ends", Out.FrontEnds) &&
+         M.get("choices", Out.Choices) && M.get("rebuild-cue", Out.Cue) &&
+         M.get("object", Out.Object);
 }
 
 } // namespace carve

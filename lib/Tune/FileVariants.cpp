@@ -1,8 +1,8 @@
 // The paper's method: one cap for all kernels of a file, by `nvcc -maxrregcount`, so that cicc
 // sees the cap as well as ptxas. Every cap is a compile of its own.
 
-#include "Nvcc/CommandLine.h"
 #include "Nvcc/KeptCompile.h"
+#include "Nvcc/RecordedCommand.h"
 #include "Ptx/Cubin.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -28,25 +28,28 @@ llvm::Expected<std::string> compileAtCap(const JobModule &Module, unsigned Cap,
   std::string Keep = Dir->path() + "/keep";
   if (std::error_code E = llvm::sys::fs::create_directory(Keep))
     return llvm::createFileError(Keep, E);
-  NvccEnvironment Env;
-  Env.WorkDir = Module.Source.Directory;
-  llvm::Expected<CommandLine> C = parseCommandLine(Module.Source.Command, Env);
+  const Unit &U = Module.Source;
+  llvm::Expected<CommandLine> C = parseRecordedCommand(U.Command, U.Directory);
   if (!C)
     return C.takeError();
-  auto Kept =
-      compileKeeping(Context.T, Context.Runner, withRegisterCap(*C, Cap, Dir->path() + "/out"),
-                     Module.Source.Directory, Keep, /*Quiet=*/true);
+  // The source alone, and no depfile: the user's is of the user's own compile.
+  std::string Output = Dir->path() + "/out.o";
+  C = parseCommandLine(compileOneArguments(*C, U.Source, Output), {"", "", U.Directory});
+  if (!C)
+    return C.takeError();
+  auto Kept = compileKeeping(Context.T, Context.Runner, withRegisterCap(*C, Cap, Output),
+                             U.Directory, Keep, /*Quiet=*/true);
   if (!Kept)
     return Kept.takeError();
   if (!Kept->Nvcc.succeeded())
     return llvm::make_error<ToolFailure>("nvcc", Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
-  for (const DeviceUnit &U : Kept->Plan.Units)
-    if (U.Source == Module.Source.Source)
-      for (const DeviceImage &I : U.Images)
+  for (const DeviceUnit &Made : Kept->Plan.Units)
+    if (Made.Source == U.Source)
+      for (const DeviceImage &I : Made.Images)
         if (I.Arch == Module.Image.Arch)
           return readFile(I.CubinPath);
-  return unsupported("unknown-plan", "no image of " + Module.Source.Source + " for " +
-                                         Module.Image.Arch + " at cap " + llvm::Twine(Cap));
+  return unsupported("unknown-plan", "no image of " + U.Source + " for " + Module.Image.Arch +
+                                         " at cap " + llvm::Twine(Cap));
 }
 
 std::set<unsigned> fileCaps(const JobModule &Module, TuningJob &Job, const JobContext &Context) {

@@ -1,5 +1,7 @@
 #include "Capture/UnitBundle.h"
 
+#include "Store/LinkJson.h"
+#include "Store/UnitJson.h"
 #include "Support/Files.h"
 
 #include "gtest/gtest.h"
@@ -106,4 +108,39 @@ TEST_F(UnitBundleTest, NoUnitIsNoFailure) {
   CaptureReader R = captured("of a library");
   EXPECT_EQ(R.capture().Units.size(), 0u);
   llvm::cantFail(unbundleUnits(R, There));
+}
+
+/// What is executed comes from the toolkit and from what the user types, never from a capture.
+TEST_F(UnitBundleTest, CommandAndObject_OfACapture_StayInIt) {
+  Unit U = unit("a", "c1");
+  U.Command = {"-ccbin=/tmp/evil/g++", "k.cu"};
+  CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
+  Capture C;
+  C.Kernel = "k";
+  C.ContainerDigest = "c1";
+  C.Units = {{"a", W.put(printUnit(U))}};
+  DeviceLink L;
+  L.Key = "link";
+  L.Containers = {"linked"};
+  L.Command = U.Command;
+  C.Links = {{"link", W.put(printLink(L))}};
+  llvm::cantFail(W.finish(C));
+  llvm::cantFail(unbundleUnits(llvm::cantFail(CaptureReader::open(Path)), There));
+  std::optional<Unit> Imported = llvm::cantFail(There.unit("a"));
+  ASSERT_TRUE(Imported);
+  EXPECT_TRUE(Imported->Command.empty());
+  EXPECT_FALSE(Imported->Object);
+  EXPECT_TRUE(llvm::cantFail(There.link("link"))->Command.empty());
+}
+
+TEST_F(UnitBundleTest, FrontEndOfACapture_WithOtherArgumentsThanNvccs_IsRefused) {
+  Unit U = unit("a", "c1");
+  U.FrontEnds[0].Step.Arguments = {"-c", "id"};
+  CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
+  Capture C;
+  C.Units = {{"a", W.put(printUnit(U))}};
+  llvm::cantFail(W.finish(C));
+  EXPECT_EQ(llvm::toString(unbundleUnits(llvm::cantFail(CaptureReader::open(Path)), There)),
+            "unit a: expected an argument that nvcc gives cicc at unit.front-ends[0].arguments[0]");
+  EXPECT_TRUE(There.units().empty());
 }

@@ -40,7 +40,6 @@ TEST(LinkJson, KeepsEveryMember) {
   EXPECT_EQ(Back.Nvcc, L.Nvcc);
   EXPECT_EQ(Back.NvccVersion, L.NvccVersion);
   EXPECT_EQ(Back.Containers, L.Containers);
-  EXPECT_EQ(Back.FatbinaryArguments, L.FatbinaryArguments);
   ASSERT_EQ(Back.Inputs.size(), 2u);
   EXPECT_EQ(Back.Inputs[0].Containers, L.Inputs[0].Containers);
   EXPECT_EQ(Back.Inputs[1].Path, "liba.a");

@@ -32,6 +32,10 @@ protected:
   void SetUp() override {
     StoreTest::SetUp();
     Store.emplace(Root);
+    // A toolkit with a program that is there; the runner stands for it.
+    Tools = {Dir->path() + "/bin/nvcc", Dir->path() + "/bin"};
+    stdfs::create_directory(Tools.BinDir);
+    stdfs::create_symlink("/bin/true", Tools.tool("cicc"));
     U = sampleUnit();
     U.RegisterCap.reset();
     U.Directory = Dir->path();
@@ -40,10 +44,7 @@ protected:
     U.Images[0].CubinDigest = valueOf(Store->putBlob("cubin"));
     UnitFrontEnd F;
     F.PtxDigest = Kept;
-    // A program that is there; the runner stands for it.
-    F.Step = {"/bin/true",   "/keep", "k.ii",
-              "k.module_id", "k.ptx", {"/keep/k.ii", "-o", "/keep/k.ptx"},
-              std::nullopt};
+    F.Step = {"/keep", "k.ii", "k.module_id", "k.ptx", {"/keep/k.ii", "-o", "/keep/k.ptx"}, {}};
     F.InputDigest = valueOf(Store->putBlob("text"));
     F.ModuleId = "id";
     U.FrontEnds = {F};
@@ -74,7 +75,7 @@ protected:
   std::optional<UnitStore> Store;
   Unit U;
   std::string Kept;
-  Toolchain Tools{"/none/bin/nvcc", "/none/bin"};
+  Toolchain Tools;
   StubCicc Runner;
 };
 
@@ -121,7 +122,7 @@ TEST_F(FlavourPtxTest, SaysWhyThereIsNone) {
   EXPECT_EQ(reason(72), "above-register-cap");
   EXPECT_EQ(reason(0), "front-end-cap");
   EXPECT_EQ(reason(64), "none");
-  U.FrontEnds[0].Step.Cicc = "/none";
+  stdfs::remove(Tools.tool("cicc"));
   EXPECT_EQ(reason(64), "none") << "known already";
   EXPECT_EQ(reason(40), "no-front-end");
   U.FrontEnds.clear();

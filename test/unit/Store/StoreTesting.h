@@ -76,7 +76,6 @@ inline DeviceLink sampleLink() {
   L.Nvcc = "/usr/local/cuda/bin/nvcc";
   L.NvccVersion = "13.0.88";
   L.Containers = {"cccccccccccccccccccccccccccccccc"};
-  L.FatbinaryArguments = {"--create=/tmp/x.fatbin", "-64"};
   L.Inputs = {{"a.o", "", 0, {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}, {"liba.a", "b.o", 1, {}}};
   L.Images = {{"sm_90", "", {"-m64", "--arch=sm_90"}}};
   return L;

@@ -108,7 +108,7 @@ TEST(UnitJson, KeepsWhatALaterCompileStartsFrom) {
   O.Inputs = "inputs";
   O.SourceDigest = "source";
   O.KeepDir = "/tmp/k\xc3\xa9";
-  O.FatbinaryArguments = {"-64", "--image3=kind=elf,sm=90,file=/tmp/k.cubin"};
+  O.FatbinaryArguments = {"-64", "--image3=kind=elf,sm=90,file=/tmp/k\xc3\xa9/k.cubin"};
   O.FatbinName = "k.fatbin";
   O.FatbinBytes = uint64_t(1) << 40;
   O.ObjectDigest = "object";
@@ -137,7 +137,12 @@ TEST(UnitJson, KeepsHowPtxWasMade) {
   Unit U = sampleUnit();
   UnitFrontEnd F;
   F.PtxDigest = "p";
-  F.Step = {"/cuda/cicc", "/tmp/k\xe9", "k.cpp1.ii", "k.module_id", "k.ptx", {"-g", ""}, 40};
+  F.Step = {"/tmp/k\xe9",
+            "k.cpp1.ii",
+            "k.module_id",
+            "k.ptx",
+            {"-g", "/tmp/k\xe9/k.cpp1.ii", "-o", "/tmp/k\xe9/k.ptx"},
+            40};
   F.InputDigest = "i";
   F.ModuleId = "_1234_4_k_cu\n";
   U.FrontEnds = {F, F};
@@ -164,4 +169,68 @@ TEST(UnitJson, ReadsWhatAnOlderReleaseWrote) {
   std::string Json = replaced(printUnit(U), "\"front-ends\": [],", "");
   EXPECT_TRUE(valueOf(parseUnit(Json, "u.json")).FrontEnds.empty());
   EXPECT_EQ(valueOf(parseUnit(Json, "u.json")).Key, U.Key);
+}
+
+/// Names are joined to directories, and options given to programs: what leaves them is no record.
+TEST(UnitJson, NameOrOption_ThatReachesOutside_IsRefused) {
+  Unit U = sampleUnit();
+  U.Images[0].CubinName = "k.sm_90.cubin";
+  U.Images[0].PtxDigest = "ptxdigest";
+  UnitFrontEnd F;
+  F.PtxDigest = "p";
+  F.InputDigest = "inputdigest";
+  F.Step = {"/keep", "k.ii", "k.id", "k3.ptx", {"-g", "/keep/k.ii", "-o", "/keep/k3.ptx"}, {}};
+  U.FrontEnds = {F};
+  ObjectRecord O;
+  O.KeepDir = "/keep";
+  O.FatbinName = "k.fatbin";
+  O.FatbinaryArguments = {"--create=/keep/k.fatbin"};
+  U.Object = O;
+  const std::string Json = printUnit(U);
+  ASSERT_EQ(messageOf(parseUnit(Json, "u")), "");
+  const struct {
+    const char *From, *To, *Place;
+  } Cases[] = {
+      {"\"k.ptx\"", "\"../k.ptx\"", "unit.images[0].ptx-name"},
+      {"\"k.ptx\"", "\"/etc/passwd\"", "unit.images[0].ptx-name"},
+      {"\"k.ptx\"", "\"-optf=x\"", "unit.images[0].ptx-name"},
+      {"\"k.ptx\"", "\"..\"", "unit.images[0].ptx-name"},
+      {"\"k.ptx\"", "\"a\\u0000b\"", "unit.images[0].ptx-name"},
+      {"\"k.ptx\"", "{\"hex\": \"2e2e2f61\"}", "unit.images[0].ptx-name"},
+      {"\"k.sm_90.cubin\"", "\"../../x\"", "unit.images[0].cubin-name"},
+      {"\"ptxdigest\"", "\"../../x\"", "unit.images[0].ptx"},
+      {"\"sm_90\"", "\"sm_90,file=x\"", "unit.images[0].arch"},
+      {"\"k.compute_90.ptx\"", "\"a/b\"", "unit.embedded-ptx[0].ptx-name"},
+      {"\"k.ii\"", "\"../k.ii\"", "unit.front-ends[0].input-name"},
+      {"\"k.id\"", "\"../k.id\"", "unit.front-ends[0].module-id-name"},
+      {"\"k3.ptx\"", "\"../k.ptx\"", "unit.front-ends[0].ptx-name"},
+      {"\"inputdigest\"", "\"..\"", "unit.front-ends[0].input"},
+      {"\"-g\"", "\"-c\"", "unit.front-ends[0].arguments[0]"},
+      {"\"/keep/k3.ptx\"", "\"/keep/../k3.ptx\"", "unit.front-ends[0].arguments[2]"},
+      {"\"k.fatbin\"", "\"../x\"", "unit.object.fatbin-name"},
+      {"--create=/keep/k.fatbin", "--create=/etc/x", "unit.object.fatbinary-arguments[0]"},
+      {"\"-arch=sm_90\"", "\"--options-file=x\"", "unit.images[0].ptxas-options[0]"},
+      {"\"-m64\"\n      ]\n    }", "\"-o\"\n      ]\n    }",
+       "unit.embedded-ptx[0].ptxas-options[0]"},
+      {"\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"", "\"../x\"", "unit.containers[0]"},
+      {"\"src/k.cu\",\n", "\"-x\",\n", "unit.source"},
+  };
+  for (const auto &C : Cases) {
+    std::string Message = messageOf(parseUnit(replaced(Json, C.From, C.To), "u"));
+    EXPECT_NE(Message.find("expected "), std::string::npos) << C.To << " of " << C.Place;
+    EXPECT_NE((Message + "$").find(std::string(" at ") + C.Place + "$"), std::string::npos)
+        << C.To << ": " << Message;
+  }
+}
+
+/// The program is the toolkit's, whatever a record says.
+TEST(UnitJson, ProgramOfAFrontEnd_InARecord_IsPassedOver) {
+  Unit U = sampleUnit();
+  UnitFrontEnd F;
+  F.Step = {"/keep", "k.ii", "", "k.ptx", {}, {}};
+  U.FrontEnds = {F};
+  std::string Json = printUnit(U);
+  EXPECT_EQ(Json.find("\"cicc\""), std::string::npos);
+  Json = replaced(Json, "\"input-name\"", "\"cicc\": \"/bin/sh\", \"input-name\"");
+  EXPECT_EQ(printUnit(valueOf(parseUnit(Json, "u"))), printUnit(U));
 }

@@ -1,0 +1,302 @@
+// Records are data: what somebody else has put into a store, a capture or a profile is never run,
+// writes nothing outside, and delays nobody. The compile then is what it is without a store.
+#include "BuiltTools.h"
+
+#include "Capture/CaptureFile.h"
+#include "Capture/UnitBundle.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace carve;
+namespace json = llvm::json;
+
+namespace {
+
+class HostileRecords : public BuiltToolsTest {
+protected:
+  const Words Object = {"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"};
+  /// A decision that needs the front end again, or the files of the record.
+  static constexpr char FrontEndCap[] = "    variant: {cap: 64, frontend-cap: 128}\n";
+  const Words WithProfile = {"CARVE_PROFILE=" + path("profile.yaml")};
+
+  void SetUp() override {
+    BuiltToolsTest::SetUp();
+    if (IsSkipped())
+      return;
+    build(Object);
+    write("profile.yaml", "carve-profile: 1\nkernels:\n  - kernel: \"" + std::string(BulkyName) +
+                              "\"\n" + FrontEndCap);
+    build(Object, {WithProfile[0], "CARVE_STORE=" + path("other")});
+    Wanted = stripped("three.o");
+    build(Object, {"CARVE_STORE=" + path("other")});
+    ASSERT_NE(stripped("three.o"), Wanted);
+    ASSERT_EQ(store().units().size(), 1u);
+    Key = store().units().front().Key;
+  }
+
+  std::string recordPath() const { return "store/units/" + Key + ".json"; }
+
+  /// The record of the unit, changed by \p Change.
+  std::string changedRecord(llvm::function_ref<void(json::Object &)> Change) {
+    json::Value Record = llvm::cantFail(json::parse(read(recordPath())));
+    Change(*Record.getAsObject());
+    return llvm::formatv("{0:2}\n", Record);
+  }
+  void change(llvm::function_ref<void(json::Object &)> Change) {
+    write(recordPath(), changedRecord(Change));
+  }
+
+  /// A shell, and what it is to do, in the place of cicc and its arguments.
+  static void putShell(json::Object &Record, const std::string &Script) {
+    json::Object &Step = *(*Record.getArray("front-ends"))[0].getAsObject();
+    Step["cicc"] = "/bin/sh";
+    Step["arguments"] = json::Array{"-c", Script};
+  }
+
+  /// Builds with the profile, in \p Seconds at most: the object is the right one.
+  void expectRightObject(const char *What, unsigned Seconds = 60) {
+    SCOPED_TRACE(What);
+    Words Argv = {"timeout", "-s", "KILL", std::to_string(Seconds), CARVE_NVCC_PROGRAM};
+    Argv.insert(Argv.end(), Object.begin(), Object.end());
+    llvm::sys::fs::remove(path("carve.log"));
+    CommandResult R = run(Argv, environment(WithProfile));
+    ASSERT_TRUE(R.succeeded()) << R.ExitStatus << R.Stderr << log();
+    EXPECT_EQ(R.Stdout + R.Stderr, "");
+    EXPECT_TRUE(stripped("three.o") == Wanted) << log();
+    expectNoTemporaries();
+  }
+
+  /// `carve store verify`, in 20 s at most.
+  CommandResult verified(const Words &More = {}) {
+    Words Argv = {"timeout", "-s", "KILL", "20", CARVE_PROGRAM, "store", "verify"};
+    Argv.insert(Argv.end(), More.begin(), More.end());
+    return run(Argv, environment({}));
+  }
+
+  /// A capture with \p Record as its unit.
+  void writeCapture(const std::string &Name, const std::string &Record) {
+    CaptureWriter W = llvm::cantFail(CaptureWriter::create(path(Name)));
+    Unit U = store().units().front();
+    Capture C;
+    C.Kernel = Bulky;
+    C.ContainerDigest = U.Containers.front();
+    bundleUnits(store(), W, C);
+    C.Units = {{Key, W.put(Record)}};
+    llvm::cantFail(W.finish(C));
+  }
+
+  std::string Key, Wanted;
+};
+
+} // namespace
+
+TEST_F(HostileRecords, ProgramInAStoredFrontEnd_AnotherCapIsAsked_IsNotRun) {
+  change([&](json::Object &R) { putShell(R, "echo x > " + path("ran")); });
+  expectRightObject("a shell for cicc");
+  EXPECT_FALSE(exists("ran"));
+  EXPECT_TRUE(logSays("expected an argument that nvcc gives cicc at unit.front-ends[0].arguments"))
+      << log();
+}
+
+TEST_F(HostileRecords, ProgramAloneInAStoredFrontEnd_AnotherCapIsAsked_TheToolkitsIsRun) {
+  write("evil", "#!/bin/sh\necho x > " + path("ran") + "\n");
+  ASSERT_EQ(::chmod(path("evil").c_str(), 0755), 0);
+  change([&](json::Object &R) {
+    (*(*R.getArray("front-ends"))[0].getAsObject())["cicc"] = path("evil");
+  });
+  expectRightObject("a program of its own for cicc");
+  EXPECT_FALSE(exists("ran"));
+  EXPECT_TRUE(logSays("made from the store")) << log();
+}
+
+TEST_F(HostileRecords, OptionsThatNameFiles_InAStoredUnit_AreNotHandedOn) {
+  write("options", "-O1\n");
+  auto Image = [](json::Object &R) -> json::Object & {
+    return *(*R.getArray("images"))[0].getAsObject();
+  };
+  const std::string Record = read(recordPath());
+  const Words Hostile = {"--options-file=" + path("options"), "-o=" + path("out"), "-optf",
+                         path("x.ptx"), "--unknown"};
+  for (const std::string &Word : Hostile) {
+    write(recordPath(), Record);
+    change([&](json::Object &R) { Image(R).getArray("ptxas-options")->push_back(Word); });
+    expectRightObject(Word.c_str());
+    EXPECT_TRUE(logSays("expected an option of ptxas that names no file")) << log();
+  }
+  write(recordPath(), Record);
+  change([&](json::Object &R) {
+    json::Array &Words = *R.getObject("object")->getArray("fatbinary-arguments");
+    Words.push_back("--image3=kind=ptx,sm=90,file=/etc/passwd");
+  });
+  expectRightObject("a file of somebody else's for fatbinary");
+}
+
+TEST_F(HostileRecords, NamesThatLeaveTheDirectory_InAStoredUnit_WriteNothingOutside) {
+  const std::string Record = read(recordPath());
+  auto Set = [](llvm::StringRef List, llvm::StringRef Name, const std::string &Value) {
+    return [=](json::Object &R) { (*(*R.getArray(List))[0].getAsObject())[Name] = Value; };
+  };
+  const std::function<void(json::Object &)> Changes[] = {
+      Set("images", "ptx-name", "../../escaped"),
+      Set("images", "cubin-name", "../../escaped"),
+      Set("front-ends", "input-name", "../../escaped"),
+      Set("front-ends", "module-id-name", "../../escaped"),
+      Set("front-ends", "ptx-name", "../../escaped"),
+      [](json::Object &R) { (*R.getObject("object"))["fatbin-name"] = "../../escaped"; }};
+  for (const auto &Change : Changes) {
+    write(recordPath(), Record);
+    change(Change);
+    expectRightObject("a name with ..");
+    EXPECT_FALSE(exists("escaped"));
+    EXPECT_TRUE(logSays("expected one component of a path") ||
+                logSays("expected an argument that nvcc gives cicc"))
+        << log();
+  }
+}
+
+TEST_F(HostileRecords, Capture_WithAProgramInItsUnit_IsRefusedAndNotRun) {
+  writeCapture("evil.carvecap",
+               changedRecord([&](json::Object &R) { putShell(R, "echo x > " + path("ran")); }));
+  const std::string Samples = "--samples=" CARVE_TEST_INPUTS "/samples/three.samples";
+  CommandResult R = carve({"tune", "--effort=2", Samples, "--from", "evil.carvecap"},
+                          {"CARVE_STORE=" + path("there")});
+  EXPECT_FALSE(R.succeeded());
+  EXPECT_NE(R.Stderr.find("expected an argument that nvcc gives cicc"), std::string::npos)
+      << R.Stderr;
+  EXPECT_FALSE(exists("ran"));
+  EXPECT_TRUE(UnitStore(path("there")).units().empty());
+}
+
+TEST_F(HostileRecords, Capture_WithACommandInItsUnit_IsTunedWithoutIt) {
+  write("g++", "#!/bin/sh\necho x > " + path("ran") + "\nexec /usr/bin/g++ \"$@\"\n");
+  ASSERT_EQ(::chmod(path("g++").c_str(), 0755), 0);
+  writeCapture("command.carvecap", changedRecord([&](json::Object &R) {
+                 json::Array &Words = *R.getArray("command");
+                 Words.push_back("-ccbin=" + path("g++"));
+                 R["object"] = nullptr;
+               }));
+  const std::string Samples = "--samples=" CARVE_TEST_INPUTS "/samples/three.samples";
+  for (const char *Scope : {"--scope=file", "--scope=kernel"})
+    carve({"tune", Scope, "--effort=2", Samples, "--from", "command.carvecap"},
+          {"CARVE_STORE=" + path("there")});
+  EXPECT_FALSE(exists("ran")) << log();
+  std::vector<Unit> Imported = UnitStore(path("there")).units();
+  ASSERT_EQ(Imported.size(), 1u);
+  EXPECT_TRUE(Imported[0].Command.empty());
+}
+
+TEST_F(HostileRecords, StoredCommand_WithAPlugin_IsNotRunAgain) {
+  write("plugin.so", "");
+  change([&](json::Object &R) {
+    R.getArray("command")->push_back("-Xcompiler=-fplugin=" + path("plugin.so"));
+  });
+  const std::string Samples = "--samples=" CARVE_TEST_INPUTS "/samples/three.samples";
+  carve({"tune", "--scope=file", Samples, "--", "./app"});
+  EXPECT_TRUE(logSays("recorded-command: '-Xcompiler=-fplugin=")) << log();
+}
+
+TEST_F(HostileRecords, SpecialAndHugeFiles_InTheStore_DelayNothingAndAreFound) {
+  UnitStore Store = store();
+  Unit U = Store.units().front();
+  const std::string Decisions = llvm::cantFail(Store.decisionFile(Key)), Record = recordPath(),
+                    &Digest = U.Images[0].PtxDigest,
+                    Blob = path("store/blobs/" + Digest.substr(0, 2) + "/" + Digest);
+  std::string Text = read(Record), BlobBytes = llvm::cantFail(readFile(Blob));
+  auto Sparse = [](const std::string &Path) {
+    llvm::cantFail(writeFileAtomically(Path, "{"));
+    ASSERT_EQ(::truncate(Path.c_str(), off_t(3) << 30), 0);
+  };
+  const std::function<void(const std::string &)> Damages[] = {
+      [](const std::string &P) { ASSERT_EQ(::mkfifo(P.c_str(), 0600), 0); },
+      [](const std::string &P) { ASSERT_EQ(::symlink("/dev/zero", P.c_str()), 0); },
+      [](const std::string &P) { ASSERT_EQ(::symlink("nowhere", P.c_str()), 0); }, Sparse,
+      [](const std::string &P) { ASSERT_EQ(::mkdir(P.c_str(), 0755), 0); }};
+  for (const std::string &Victim : {path(Record), Blob, Decisions})
+    for (const auto &Damage : Damages) {
+      SCOPED_TRACE(Victim + " " + std::to_string(&Damage - Damages));
+      ASSERT_EQ(::unlink(Victim.c_str()), 0);
+      Damage(Victim);
+      CommandResult R = verified();
+      EXPECT_EQ(R.ExitStatus, 1) << R.Stdout << R.Stderr;
+      EXPECT_NE(R.Stdout.find(Victim), std::string::npos) << R.Stdout;
+      expectRightObject("with it", 20);
+      R = verified({"--repair"});
+      EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr;
+      EXPECT_TRUE(verified().succeeded());
+      expectRightObject("afterwards");
+      build(Object); // The record of a compile without decisions again.
+      ASSERT_TRUE(llvm::sys::fs::exists(Victim)) << Victim;
+    }
+}
+
+TEST_F(HostileRecords, Profile_ThatIsAPipeOrADevice_IsRefusedAtOnce) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const std::string &Profile : {path("pipe"), std::string("/dev/zero")}) {
+    CommandResult R = run({"timeout", "-s", "KILL", "20", CARVE_NVCC_PROGRAM, "-c", "three.cu"},
+                          environment({"CARVE_PROFILE=" + Profile}));
+    EXPECT_EQ(R.ExitStatus, 1) << R.Stderr;
+    EXPECT_NE(R.Stderr.find(Profile + ": is a "), std::string::npos) << R.Stderr;
+    EXPECT_NE(R.Stderr.find("expected a regular file"), std::string::npos) << R.Stderr;
+  }
+}
+
+TEST_F(HostileRecords, OptionsFileThatIsAPipe_IsNvccsToRead) {
+  const std::string Script = "\"$0\" --options-file <(echo -arch=sm_80 -DX) --no-compress -c "
+                             "three.cu -o piped.o";
+  CommandResult R =
+      run({"timeout", "60", "bash", "-c", Script, CARVE_NVCC_PROGRAM}, environment({}));
+  EXPECT_TRUE(R.succeeded() && R.Stderr.empty()) << R.Stderr;
+  EXPECT_EQ(deviceImages(read("piped.o")).count(80), 1u);
+}
+
+TEST_F(HostileRecords, RecordThatOthersMayWrite_IsNotUsedAndTheLogSaysSo) {
+  ASSERT_EQ(::chmod(path(recordPath()).c_str(), 0664), 0);
+  expectRightObject("a record that the group may write");
+  EXPECT_TRUE(logSays("has mode 0664, expected one that other users cannot write: run `chmod"))
+      << log();
+  // Written anew, it is ours alone.
+  build(Object);
+  expectRightObject("afterwards");
+  EXPECT_TRUE(logSays("made from the store")) << log();
+}
+
+TEST_F(HostileRecords, StoreThatOthersMayWrite_IsNotUsedAndTheLogSaysSo) {
+  for (const char *Folder : {"store", "store/units"}) {
+    ASSERT_EQ(::chmod(path(Folder).c_str(), 0777), 0);
+    expectRightObject(Folder);
+    EXPECT_TRUE(logSays("the store is not used: " + path(Folder) + " has mode 0777")) << log();
+    CommandResult R = carve({"store", "stats"});
+    EXPECT_FALSE(R.succeeded());
+    EXPECT_NE(R.Stderr.find("chmod -R go-w " + path(Folder)), std::string::npos) << R.Stderr;
+    ASSERT_EQ(::chmod(path(Folder).c_str(), 0755), 0);
+  }
+  expectRightObject("afterwards");
+  EXPECT_TRUE(logSays("made from the store")) << log();
+}
+
+TEST_F(HostileRecords, RecordOfAnotherUser_IsNotUsed) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(::chown(path(recordPath()).c_str(), 12345, 0), 0);
+  expectRightObject("a record of another user");
+  EXPECT_TRUE(logSays("is owned by user 12345, expected 0")) << log();
+}
+
+TEST_F(HostileRecords, Store_MadeUnderAUmaskThatLetsTheGroupWrite_IsUsed) {
+  auto Build = [&](const Words &Environment) {
+    Words Argv = {"sh", "-c", "umask 002; exec \"$0\" \"$@\"", CARVE_NVCC_PROGRAM};
+    Argv.insert(Argv.end(), Object.begin(), Object.end());
+    llvm::sys::fs::remove(path("carve.log"));
+    EXPECT_TRUE(run(Argv, environment(Environment)).succeeded());
+  };
+  const std::string Store = "CARVE_STORE=" + path("team/store");
+  Build({Store});
+  Build({Store, WithProfile[0]});
+  EXPECT_TRUE(logSays("made from the store")) << log();
+  EXPECT_TRUE(carve({"store", "verify"}, {Store}).succeeded());
+}
