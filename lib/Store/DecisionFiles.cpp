@@ -71,7 +71,7 @@ llvm::Error UnitStore::antedateDecisions(llvm::StringRef Key) {
   timespec Times[2] = {{0, UTIME_OMIT}, {llvm::sys::toTimeT(LongAgo), 0}};
   if (::utimensat(AT_FDCWD, Path.c_str(), Times, AT_SYMLINK_NOFOLLOW) == 0 || errno == ENOENT)
     return llvm::Error::success();
-  return llvm::createFileError(Path, std::error_code(errno, std::generic_category()));
+  return fileError(Path, errno);
 }
 
 std::string UnitStore::decisionsDigestFile() const {

@@ -32,7 +32,7 @@ static llvm::Error removeFile(const std::string &Path) {
   // Whatever stands there; the library's own function leaves pipes and devices alone.
   if (::unlink(Path.c_str()) == 0 || errno == ENOENT || ::rmdir(Path.c_str()) == 0)
     return llvm::Error::success();
-  return llvm::createFileError(Path, std::error_code(errno, std::generic_category()));
+  return fileError(Path, errno);
 }
 
 /// Removes an entry, and the directory that held only it.
@@ -49,16 +49,24 @@ static bool isEmptyProfile(const StoreEntry &Entry) {
   return Entry.Bytes == printProfile({}).size();
 }
 
+/// Files of the store that are no entries, where they are there.
+static std::vector<StoreEntry> otherFiles(const UnitStore &Store) {
+  std::vector<std::string> Paths = passthroughFiles(Store.root());
+  Paths.insert(Paths.end(), {Store.root() + "/decisions.digest", Store.root() + "/pruned"});
+  std::vector<StoreEntry> Files;
+  for (std::string &Path : Paths) {
+    fs::file_status There;
+    if (!fs::status(Path, There, /*follow=*/false))
+      Files.push_back({EntryKind::Report, std::move(Path), "", There.getSize(), {}, true});
+  }
+  return Files;
+}
+
 /// Bytes of the files that are no entries.
 static uint64_t otherBytes(const UnitStore &Store) {
-  std::vector<std::string> Paths = passthroughFiles(Store.root());
-  Paths.push_back(Store.decisionsDigestFile());
   uint64_t Total = 0;
-  for (const std::string &Path : Paths) {
-    uint64_t Bytes = 0;
-    if (!fs::file_size(Path, Bytes))
-      Total += Bytes;
-  }
+  for (const StoreEntry &File : otherFiles(Store))
+    Total += File.Bytes;
   return Total;
 }
 
@@ -162,13 +170,19 @@ static llvm::Error checkContainer(const UnitStore &Store, const StoreEntry &Entr
   return llvm::Error::success();
 }
 
+/// What is wrong with the file of \p Entry, whatever is in it.
+static llvm::Error checkFile(const StoreEntry &Entry) {
+  auto File = RegularFile::open(Entry.Path, FileLimit::Blob, FileTrust::Ours);
+  return File ? llvm::Error::success() : File.takeError();
+}
+
 /// What is wrong with \p Entry in itself and in what it refers to.
 static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
   if (Entry.Kind == EntryKind::Temporary)
     return llvm::Error::success();
   // Entries of containers are not read otherwise.
-  if (auto File = RegularFile::open(Entry.Path, FileLimit::Blob, FileTrust::Ours); !File)
-    return File.takeError();
+  if (llvm::Error Wrong = checkFile(Entry))
+    return Wrong;
   if (Entry.Kind == EntryKind::Blob)
     return Store.blob(Entry.Name).takeError();
   if (isRecord(Entry))
@@ -185,20 +199,23 @@ static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
 
 std::vector<StoreFault> UnitStore::verify(bool Repair) {
   std::vector<StoreFault> Faults;
-  for (const StoreEntry &Entry : storeEntries(Root)) {
-    llvm::Error Wrong = check(*this, Entry);
-    if (!Wrong)
-      continue;
+  auto Add = [&](const StoreEntry &Entry, llvm::Error Wrong) {
     bool Newer = Wrong.isA<NewerFormat>();
     StoreFault Fault{Entry.Path, llvm::toString(std::move(Wrong))};
     fs::file_status There; // A link that leads nowhere is there, too.
     if (fs::status(Entry.Path, There, /*follow=*/false))
-      continue;
+      return;
     if (Repair && !Newer)
       if (llvm::Error Failed = removeEntry(Entry))
         Fault.What += "; not removed: " + llvm::toString(std::move(Failed));
     Faults.push_back(std::move(Fault));
-  }
+  };
+  for (const StoreEntry &Entry : storeEntries(Root))
+    if (llvm::Error Wrong = check(*this, Entry))
+      Add(Entry, std::move(Wrong));
+  for (const StoreEntry &File : otherFiles(*this))
+    if (llvm::Error Wrong = checkFile(File))
+      Add(File, std::move(Wrong));
   return Faults;
 }
 
@@ -289,11 +306,8 @@ llvm::Error UnitStore::clear() {
   for (const StoreEntry &Entry : storeEntries(Root))
     if (llvm::Error Failed = removeEntry(Entry))
       return Failed;
-  for (const std::string &Path : passthroughFiles(Root))
-    if (llvm::Error Failed = removeFile(Path))
-      return Failed;
-  for (const char *Name : {"/pruned", "/decisions.digest"})
-    if (llvm::Error Failed = removeFile(Root + Name))
+  for (const StoreEntry &File : otherFiles(*this))
+    if (llvm::Error Failed = removeFile(File.Path))
       return Failed;
   removeEmptyFolders(Root);
   return llvm::Error::success();

@@ -16,12 +16,12 @@
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
 ///   pruned                    its age is that of the last pruneSometimes()
 ///
-/// What it holds decides what is assembled and emitted. So nothing is read that another user may
-/// have written, and what we write no other user can.
+/// Nothing is read that another user may have written, and what we write no other user can.
 #pragma once
 
 #include "Store/DeviceLink.h"
 #include "Store/Unit.h"
+#include "Store/UnitKey.h"
 #include "Support/RegularFile.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -36,22 +36,6 @@
 #include <vector>
 
 namespace carve {
-
-/// Names a unit: project root, source and output, each made absolute and normalised, and nothing
-/// that an edit changes.
-std::string unitKey(llvm::StringRef Project, llvm::StringRef Directory, llvm::StringRef Source,
-                    llvm::StringRef Output);
-
-/// Names a device link: as unitKey(), but of no source.
-std::string linkKey(llvm::StringRef Project, llvm::StringRef Directory, llvm::StringRef Output);
-
-/// The root of the project that \p Directory belongs to: the nearest parent with `.git`, else
-/// \p Directory itself.
-std::string projectRoot(llvm::StringRef Directory);
-
-/// Where \p U's source lies in its project, the same on every machine; the file's name alone where
-/// it lies outside.
-std::string sourceInProject(const Unit &U);
 
 struct StoreStats {
   uint64_t Units = 0, Links = 0, Blobs = 0, Decisions = 0, Reports = 0;
@@ -75,11 +59,9 @@ public:
   const std::string &root() const { return Root; }
   /// Whether the store can be written to and is used; makes its directory where that is missing.
   bool writable() const;
-  /// Why the store is not used: it, or a folder in it, is one that another user can write. Empty
-  /// where it is used. Looked at once.
+  /// Why it is not used: another user can write it, or a folder in it. Empty where it is used.
   const std::string &refusal() const;
-  /// A file of the store. Fails where the store is refused, and where the file is no regular one of
-  /// at most \p MostBytes that this user alone, or root, can write.
+  /// A file of the store. Fails where the store is refused, and as RegularFile::open() does.
   llvm::Expected<std::string> readEntry(llvm::StringRef Path,
                                         uint64_t MostBytes = FileLimit::Record) const;
   /// The same; nothing where it does not exist.

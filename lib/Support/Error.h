@@ -75,4 +75,9 @@ private:
   return llvm::createStringError(llvm::inconvertibleErrorCode(), Message);
 }
 
+/// The system's reason \p Errno for a failure at \p Path.
+[[nodiscard]] inline llvm::Error fileError(llvm::StringRef Path, int Errno) {
+  return llvm::createFileError(Path, std::error_code(Errno, std::generic_category()));
+}
+
 } // namespace carve

@@ -19,10 +19,6 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-static llvm::Error fileError(llvm::StringRef Path, int Errno) {
-  return llvm::createFileError(Path, std::error_code(Errno, std::generic_category()));
-}
-
 llvm::Expected<std::string> carve::readFile(llvm::StringRef Path, uint64_t MostBytes) {
   llvm::Expected<RegularFile> File = RegularFile::open(Path, MostBytes);
   return File ? File->read() : File.takeError();

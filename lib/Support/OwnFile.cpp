@@ -1,5 +1,7 @@
 #include "Support/OwnFile.h"
 
+#include "Support/Error.h"
+
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
@@ -13,10 +15,6 @@
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
-
-static llvm::Error fileError(llvm::StringRef Path, int Errno) {
-  return llvm::createFileError(Path, std::error_code(Errno, std::generic_category()));
-}
 
 /// \p Bytes in a new file beside \p Path; returns its name.
 static llvm::Expected<std::string>

@@ -15,10 +15,6 @@
 
 using namespace carve;
 
-static llvm::Error fileError(llvm::StringRef Path, int Errno) {
-  return llvm::createFileError(Path, std::error_code(Errno, std::generic_category()));
-}
-
 static llvm::StringRef kindOf(mode_t Mode) {
   if (S_ISLNK(Mode))
     return "a symbolic link";

@@ -201,37 +201,40 @@ TEST_F(HostileRecords, StoredCommand_WithAPlugin_IsNotRunAgain) {
 }
 
 TEST_F(HostileRecords, SpecialAndHugeFiles_InTheStore_DelayNothingAndAreFound) {
-  UnitStore Store = store();
-  Unit U = Store.units().front();
-  const std::string Decisions = llvm::cantFail(Store.decisionFile(Key)), Record = recordPath(),
-                    &Digest = U.Images[0].PtxDigest,
+  const std::string Decisions = llvm::cantFail(store().decisionFile(Key)),
+                    Record = path(recordPath()),
+                    Digest = store().units().front().Images[0].PtxDigest,
                     Blob = path("store/blobs/" + Digest.substr(0, 2) + "/" + Digest);
-  std::string Text = read(Record), BlobBytes = llvm::cantFail(readFile(Blob));
-  auto Sparse = [](const std::string &Path) {
-    llvm::cantFail(writeFileAtomically(Path, "{"));
-    ASSERT_EQ(::truncate(Path.c_str(), off_t(3) << 30), 0);
-  };
-  const std::function<void(const std::string &)> Damages[] = {
-      [](const std::string &P) { ASSERT_EQ(::mkfifo(P.c_str(), 0600), 0); },
-      [](const std::string &P) { ASSERT_EQ(::symlink("/dev/zero", P.c_str()), 0); },
-      [](const std::string &P) { ASSERT_EQ(::symlink("nowhere", P.c_str()), 0); }, Sparse,
-      [](const std::string &P) { ASSERT_EQ(::mkdir(P.c_str(), 0755), 0); }};
-  for (const std::string &Victim : {path(Record), Blob, Decisions})
-    for (const auto &Damage : Damages) {
-      SCOPED_TRACE(Victim + " " + std::to_string(&Damage - Damages));
-      ASSERT_EQ(::unlink(Victim.c_str()), 0);
-      Damage(Victim);
-      CommandResult R = verified();
-      EXPECT_EQ(R.ExitStatus, 1) << R.Stdout << R.Stderr;
-      EXPECT_NE(R.Stdout.find(Victim), std::string::npos) << R.Stdout;
-      expectRightObject("with it", 20);
-      R = verified({"--repair"});
-      EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr;
-      EXPECT_TRUE(verified().succeeded());
-      expectRightObject("afterwards");
-      build(Object); // The record of a compile without decisions again.
-      ASSERT_TRUE(llvm::sys::fs::exists(Victim)) << Victim;
-    }
+  ASSERT_TRUE(run({"cp", "-a", "store", "saved"}).succeeded());
+  using Damage = std::function<void(const std::string &)>;
+  const Damage Pipe = [](const std::string &P) { ASSERT_EQ(::mkfifo(P.c_str(), 0600), 0); },
+               Endless =
+                   [](const std::string &P) { ASSERT_EQ(::symlink("/dev/zero", P.c_str()), 0); },
+               Nowhere =
+                   [](const std::string &P) { ASSERT_EQ(::symlink("nowhere", P.c_str()), 0); },
+               Directory = [](const std::string &P) { ASSERT_EQ(::mkdir(P.c_str(), 0755), 0); },
+               Sparse = [](const std::string &P) {
+                 llvm::cantFail(writeFileAtomically(P, "{"));
+                 ASSERT_EQ(::truncate(P.c_str(), off_t(3) << 30), 0);
+               };
+  const std::pair<std::string, Damage> Cases[] = {
+      {Record, Pipe},    {Record, Endless},   {Record, Nowhere}, {Record, Directory},
+      {Record, Sparse},  {Blob, Pipe},        {Blob, Endless},   {Blob, Sparse},
+      {Decisions, Pipe}, {Decisions, Endless}};
+  for (const auto &[Victim, Harm] : Cases) {
+    SCOPED_TRACE(Victim + " " + std::to_string(&Victim - &Cases[0].first));
+    ASSERT_EQ(::unlink(Victim.c_str()), 0);
+    Harm(Victim);
+    CommandResult R = verified();
+    EXPECT_EQ(R.ExitStatus, 1) << R.Stdout << R.Stderr;
+    EXPECT_NE(R.Stdout.find(Victim), std::string::npos) << R.Stdout;
+    expectRightObject("with it");
+    EXPECT_TRUE(verified({"--repair"}).succeeded());
+    R = verified();
+    EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr;
+    ASSERT_FALSE(llvm::sys::fs::remove_directories(path("store")));
+    ASSERT_TRUE(run({"cp", "-a", "saved", "store"}).succeeded());
+  }
 }
 
 TEST_F(HostileRecords, Profile_ThatIsAPipeOrADevice_IsRefusedAtOnce) {

@@ -2,7 +2,10 @@
 #include "StoreTesting.h"
 #include "Support/Digest.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <fstream>
+#include <sys/stat.h>
 
 using namespace carve;
 namespace stdfs = std::filesystem;
@@ -198,4 +201,52 @@ TEST_F(StoreUpkeepTest, ClearsWhatIsItsOwnAndNothingElse) {
   std::sort(Left.begin(), Left.end());
   std::sort(Foreign.begin(), Foreign.end());
   EXPECT_EQ(Left, Foreign);
+}
+
+/// Pipes, links and directories that stand where the store has files, its logs and stamps included.
+TEST_F(StoreUpkeepTest, SpecialFiles_Verified_AreFoundAndRemoved) {
+  UnitStore Store(Root);
+  Unit U = put(Store, 'a', 0);
+  Store.countPassthrough("reason");
+  const std::string Places[] = {unitFile(U.Key),
+                                blobFile(U.Images[0].PtxDigest),
+                                Root + "/containers/" + U.Containers[0] + "/" + U.Key,
+                                Root + "/decisions/" + U.Key + ".yaml",
+                                Root + "/decisions.digest",
+                                Root + "/passthroughs.log",
+                                Root + "/pruned"};
+  for (const std::string &Path : Places) {
+    SCOPED_TRACE(Path);
+    for (int Kind = 0; Kind < 4; ++Kind) {
+      stdfs::remove(Path);
+      if (Kind == 0)
+        ASSERT_EQ(mkfifo(Path.c_str(), 0600), 0);
+      else if (Kind == 1)
+        stdfs::create_symlink("/dev/zero", Path);
+      else if (Kind == 2)
+        stdfs::create_directory(Path);
+      else
+        stdfs::create_symlink("nowhere", Path);
+      auto NamesIt = [&](const StoreFault &F) {
+        return F.Path == Path && F.What.find("expected a regular file") != std::string::npos;
+      };
+      EXPECT_TRUE(llvm::any_of(Store.verify(false), NamesIt)) << Kind;
+      Store.verify(true);
+      EXPECT_FALSE(stdfs::is_symlink(stdfs::symlink_status(Path)) || stdfs::exists(Path)) << Kind;
+      EXPECT_TRUE(Store.verify(false).empty()) << Kind;
+      put(Store, 'a', 0);
+      Store.countPassthrough("reason");
+    }
+  }
+}
+
+TEST_F(StoreUpkeepTest, FileThatOthersMayWrite_Verified_IsAFault) {
+  UnitStore Store(Root);
+  Unit U = put(Store, 'a', 0);
+  ASSERT_EQ(chmod(unitFile(U.Key).c_str(), 0666), 0);
+  std::vector<StoreFault> Faults = Store.verify(false);
+  ASSERT_FALSE(Faults.empty());
+  EXPECT_NE(Faults[0].What.find("has mode 0666"), std::string::npos) << Faults[0].What;
+  EXPECT_EQ(messageOf(Store.putUnit(U)), "");
+  EXPECT_TRUE(Store.verify(false).empty());
 }
