@@ -40,29 +40,25 @@ uint64_t carve::chunkBytes(const CapturedBytes &B, size_t Index) {
   return std::min(CaptureChunkBytes, B.Bytes - Index * CaptureChunkBytes);
 }
 
-CaptureWriter::CaptureWriter(std::string Path, std::string Temporary,
-                             std::unique_ptr<llvm::raw_fd_ostream> Out)
-    : Path(std::move(Path)), Temporary(std::move(Temporary)), Out(std::move(Out)) {}
+CaptureWriter::CaptureWriter(std::string Path, BesideFile Temporary)
+    : Path(std::move(Path)), Temporary(std::make_unique<BesideFile>(std::move(Temporary))),
+      Out(std::make_unique<llvm::raw_fd_ostream>(this->Temporary->fd(), /*shouldClose=*/false)) {}
 CaptureWriter::CaptureWriter(CaptureWriter &&) noexcept = default;
 
 CaptureWriter::~CaptureWriter() {
   if (!Out)
     return;
-  Out->close();
+  Out->flush();
   Out->clear_error(); // Whoever gives up has said why.
-  llvm::sys::fs::remove(Temporary);
 }
 
 llvm::Expected<CaptureWriter> CaptureWriter::create(llvm::StringRef Path) {
-  std::string Temporary = temporaryBeside(Path);
-  std::error_code Failed;
-  auto Out = std::make_unique<llvm::raw_fd_ostream>(Temporary, Failed, llvm::sys::fs::CD_CreateNew);
-  if (Failed) {
-    Out->clear_error();
-    return llvm::createFileError(Temporary, Failed);
-  }
-  *Out << Magic << CaptureFormat << "\n";
-  return CaptureWriter(Path.str(), std::move(Temporary), std::move(Out));
+  llvm::Expected<BesideFile> Temporary = BesideFile::create(resolveTarget(Path));
+  if (!Temporary)
+    return Temporary.takeError();
+  CaptureWriter W(Path.str(), std::move(*Temporary));
+  *W.Out << Magic << CaptureFormat << "\n";
+  return W;
 }
 
 uint64_t CaptureWriter::putChunk(llvm::StringRef Bytes) {
@@ -107,16 +103,13 @@ llvm::Error CaptureWriter::finish(const Capture &C) {
   uint64_t Offset = Out->tell();
   *Out << llvm::toStringRef(Stored) << IndexMagic << Offset << " " << Stored.size() << " "
        << Index.size() << " " << digestOf(Index) << "\n";
-  Out->close();
+  Out->flush();
   std::error_code Failed = Out->error();
   Out->clear_error();
   Out.reset();
-  if (!Failed)
-    Failed = llvm::sys::fs::rename(Temporary, Path);
-  if (!Failed)
-    return llvm::Error::success();
-  llvm::sys::fs::remove(Temporary);
-  return llvm::createFileError(Path, Failed);
+  if (Failed)
+    return llvm::createFileError(Path, Failed);
+  return Temporary->place();
 }
 
 llvm::Expected<CaptureReader> CaptureReader::open(llvm::StringRef Path) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "Capture/Capture.h"
+#include "Support/ReplacedFile.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -51,10 +52,11 @@ public:
   llvm::Error finish(const Capture &C);
 
 private:
-  CaptureWriter(std::string Path, std::string Temporary, std::unique_ptr<llvm::raw_fd_ostream> Out);
+  CaptureWriter(std::string Path, BesideFile Temporary);
   uint64_t putChunk(llvm::StringRef Bytes);
 
-  std::string Path, Temporary;
+  std::string Path;
+  std::unique_ptr<BesideFile> Temporary;
   std::unique_ptr<llvm::raw_fd_ostream> Out;
   std::vector<CaptureSection> Sections;
   std::unordered_map<std::string, uint64_t> Known; ///< Digest to the section's number.

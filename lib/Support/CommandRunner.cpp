@@ -1,7 +1,10 @@
 #include "Support/CommandRunner.h"
 
+#include "Support/ChildEnvironment.h"
+#include "Support/Descendants.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Support/SignalCleanup.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errno.h"
@@ -10,19 +13,17 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
-#include <map>
 #include <mutex>
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 using namespace carve;
-
-extern char **environ;
 
 namespace {
 
@@ -31,35 +32,6 @@ using Clock = std::chrono::steady_clock;
 double secondsSince(Clock::time_point Start) {
   return std::chrono::duration<double>(Clock::now() - Start).count();
 }
-
-/// The environment of a child: ours with the command's changes.
-class ChildEnvironment {
-public:
-  explicit ChildEnvironment(llvm::ArrayRef<std::string> Changes) {
-    std::map<std::string, std::string> Variables;
-    for (char **E = environ; *E; ++E) {
-      auto [Name, Value] = llvm::StringRef(*E).split('=');
-      Variables[Name.str()] = Value.str();
-    }
-    for (llvm::StringRef Change : Changes) {
-      auto [Name, Value] = Change.split('=');
-      if (Change.contains('='))
-        Variables[Name.str()] = Value.str();
-      else
-        Variables.erase(Name.str());
-    }
-    for (const auto &[Name, Value] : Variables)
-      Lines.push_back(Name + "=" + Value);
-    for (std::string &Line : Lines)
-      Pointers.push_back(Line.data());
-    Pointers.push_back(nullptr);
-  }
-  char **data() { return Pointers.data(); }
-
-private:
-  std::vector<std::string> Lines;
-  std::vector<char *> Pointers;
-};
 
 /// A channel from the child to us.
 struct Pipe {
@@ -114,8 +86,14 @@ volatile sig_atomic_t LastSignal = 0;
 
 void forwardSignal(int Signal) {
   LastSignal = Signal;
-  if (ForwardTo != 0)
-    ::kill(ForwardTo, Signal);
+  if (ForwardTo == 0)
+    return;
+  const int Errno = errno;
+  // What nvcc has started goes on when nvcc ends: it is told before we lose sight of it.
+  adoptDescendants();
+  (void)signalDescendants(Signal);
+  ::kill(ForwardTo, Signal);
+  errno = Errno;
 }
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP go to the child instead of ending us, so that our
@@ -126,6 +104,9 @@ public:
     LastSignal = 0;
     struct sigaction Action = {};
     Action.sa_handler = forwardSignal;
+    sigemptyset(&Action.sa_mask);
+    for (int Signal : Signals)
+      sigaddset(&Action.sa_mask, Signal);
     for (size_t I = 0; I < 3; ++I) {
       ::sigaction(Signals[I], nullptr, &Old[I]);
       if (Old[I].sa_handler != SIG_IGN)
@@ -150,9 +131,19 @@ std::string resolveProgram(const std::string &Name) {
   return Found ? *Found : Name;
 }
 
+/// What a child inherits.
+struct ChildStart {
+  sigset_t Mask;
+  int OutFd, ErrFd, FailFd;
+};
+
 /// Runs in the child between fork and exec: only async-signal-safe calls.
 [[noreturn]] void becomeChild(const Command &C, const char *Program, char **Argv, char **Env,
-                              int OutFd, int ErrFd, int FailFd) {
+                              pid_t Parent, const ChildStart &Start) {
+  // Killed without a word, we take it along: a tool at once, a user's program by a request.
+  ::prctl(PR_SET_PDEATHSIG, C.TimeoutS > 0 ? SIGTERM : SIGKILL);
+  if (::getppid() != Parent)
+    ::_exit(127);
   for (int Signal : {SIGINT, SIGTERM, SIGHUP})
     if (struct sigaction Now;
         ::sigaction(Signal, nullptr, &Now) == 0 && Now.sa_handler == forwardSignal)
@@ -166,15 +157,32 @@ std::string resolveProgram(const std::string &Name) {
     if (In > 2)
       ::close(In);
   }
-  if (OutFd >= 0)
-    ::dup2(OutFd, 1);
-  if (ErrFd >= 0)
-    ::dup2(ErrFd, 2);
+  if (Start.OutFd >= 0)
+    ::dup2(Start.OutFd, 1);
+  if (Start.ErrFd >= 0)
+    ::dup2(Start.ErrFd, 2);
+  ::pthread_sigmask(SIG_SETMASK, &Start.Mask, nullptr);
   if (Ready)
     ::execve(Program, Argv, Env);
   int Errno = errno;
-  (void)!::write(FailFd, &Errno, sizeof(Errno));
+  (void)!::write(Start.FailFd, &Errno, sizeof(Errno));
   ::_exit(127);
+}
+
+/// Forks; the child's number, or -1. From then on it gets the signals that are forwarded.
+pid_t startChild(const Command &C, const char *Program, char **Argv, char **Env, ChildStart Start,
+                 bool Forwarded) {
+  UninterruptedWork Starting; // A child that the handler did not see would go on without us.
+  Start.Mask = Starting.maskBefore();
+  const pid_t Parent = ::getpid();
+  pid_t Child = ::fork();
+  if (Child == 0)
+    becomeChild(C, Program, Argv, Env, Parent, Start);
+  if (Child > 0 && C.TimeoutS > 0)
+    ::setpgid(Child, Child);
+  if (Child > 0 && Forwarded)
+    ForwardTo = C.TimeoutS > 0 ? -Child : Child;
+  return Child;
 }
 
 void passOn(int Fd, llvm::StringRef Bytes) {
@@ -314,21 +322,16 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
     Forwarding.emplace();
   Clock::time_point Start = Clock::now();
   Deadline End(C.TimeoutS);
-  pid_t Child = ::fork();
+  pid_t Child =
+      startChild(C, Program.c_str(), Argv.data(), Environment.data(),
+                 {{}, Out.Write, Remembered && Err.Write < 0 ? Out.Write : Err.Write, Fail.Write},
+                 Forwarding.has_value());
   if (Child < 0)
     return llvm::createStringError(std::error_code(errno, std::generic_category()),
                                    "cannot start %s", Program.c_str());
-  if (Child == 0)
-    becomeChild(C, Program.c_str(), Argv.data(), Environment.data(), Out.Write,
-                Remembered && Err.Write < 0 ? Out.Write : Err.Write, Fail.Write);
-  if (C.TimeoutS > 0)
-    ::setpgid(Child, Child);
-  if (Forwarding) {
-    ForwardTo = C.TimeoutS > 0 ? -Child : Child;
-    // What came between the handler and the child has reached nobody yet.
-    if (int Early = LastSignal)
-      ::kill(ForwardTo, Early);
-  }
+  // What came between the handler and the child has reached nobody yet.
+  if (int Early = LastSignal; Early && Forwarding)
+    ::kill(ForwardTo, Early);
   Out.closeWrite();
   Err.closeWrite();
   Fail.closeWrite();
@@ -345,6 +348,10 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   int Status = await(Child, C, Result, End);
   Result.WallS = secondsSince(Start);
   Result.Interrupted = Forwarding ? LastSignal : 0;
+  if (Result.Interrupted) {
+    UninterruptedWork Ending; // The handler looks at processes too.
+    endDescendants(Result.Interrupted);
+  }
   Result.Signal = WIFSIGNALED(Status) ? WTERMSIG(Status) : 0;
   Result.ExitStatus = Result.Signal ? 128 + Result.Signal : WEXITSTATUS(Status);
   return Result;

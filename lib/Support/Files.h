@@ -1,14 +1,14 @@
 /// \file
-/// Whole files: read, written atomically, and directories that remove themselves.
+/// Whole files: read, and written atomically.
 #pragma once
 
 #include "Support/RegularFile.h"
+#include "Support/TempDir.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/Error.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -28,7 +28,7 @@ std::optional<std::string> readProcFile(llvm::StringRef Path);
 /// sees the old or the new content, never a part. The mode is that of the file replaced, or 0666
 /// less the umask. On failure (a full disk, for example) the temporary is removed and \p Path is
 /// as before. A symbolic link is followed: the file that it names is replaced. A device or a pipe
-/// is written into.
+/// is written into, and so is a file beside which there can be no temporary (ReplacedFile.h).
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
 /// The same, with the time of modification \p Modified.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes,
@@ -42,38 +42,10 @@ std::string normalisedPath(llvm::StringRef Path, llvm::StringRef Dir);
 /// Of a path that is relative to the working directory of this process.
 std::string normalisedPath(llvm::StringRef Path);
 
-/// The file that \p Path names through symbolic links; \p Path itself where there is none yet.
-std::string resolveTarget(llvm::StringRef Path);
-
-/// A fresh name beside \p Path, for a file that will be renamed over it.
+/// A fresh name beside \p Path.
 std::string temporaryBeside(llvm::StringRef Path);
 
-/// A directory that is removed with all that is in it when the object goes.
-class TempDir {
-public:
-  TempDir(TempDir &&Other) noexcept;
-  TempDir &operator=(TempDir &&Other) noexcept;
-  ~TempDir();
-
-  /// A new directory `<TMPDIR>/<Prefix>-XXXXXX`.
-  static llvm::Expected<TempDir> create(llvm::StringRef Prefix);
-  /// The directory \p Path itself, locked for this process and the children that it starts: where
-  /// we are killed alone, it stays locked until the last of them has stopped writing there. What a
-  /// killed predecessor left in it is removed. Fails with Unsupported `keep-dir-busy` where another
-  /// process holds it for longer than a second.
-  static llvm::Expected<TempDir> createLocked(llvm::StringRef Path);
-
-  /// Whether children started from now on hold the lock too. One that does not write there, and may
-  /// leave processes behind, must not.
-  void passLockOn(bool ToChildren);
-
-  const std::string &path() const { return Path; }
-
-private:
-  TempDir(std::string Path, int LockFd) : Path(std::move(Path)), LockFd(LockFd) {}
-  void remove();
-  std::string Path;
-  int LockFd = -1;
-};
+/// The file that \p Path names through symbolic links; \p Path itself where there is none yet.
+std::string resolveTarget(llvm::StringRef Path);
 
 } // namespace carve

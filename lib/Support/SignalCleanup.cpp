@@ -1,67 +1,82 @@
 #include "Support/SignalCleanup.h"
 
+#include "Support/Descendants.h"
+#include "Support/RemoveTree.h"
+
 #include <atomic>
-#include <csignal>
 #include <cstring>
 #include <ctime>
-#include <fcntl.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace carve;
 
 namespace {
 
+constexpr int Signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr size_t Most = 256;
 /// Read in a signal handler: a list that grows could be seen half-changed there.
 std::atomic<char *> Registered[Most];
 std::atomic<pid_t> Owner = 0;
+std::atomic<bool> Ending = false;
+std::atomic<int> Working = 0; ///< How many threads are in UninterruptedWork.
+thread_local int Depth = 0;   ///< How often this one is.
 
 void pauseMs(long Ms) {
   timespec Pause = {0, Ms * 1000000};
   ::nanosleep(&Pause, nullptr);
 }
 
-/// Ends as `rm` of what is registered. Only async-signal-safe calls.
-void runRemoval(const char *Program) {
-  const char *Argv[Most + 4] = {Program, "-rf", "--"};
-  size_t Words = 3;
-  for (std::atomic<char *> &Path : Registered)
-    if (char *Known = Path.load())
-      Argv[Words++] = Known;
-  char *Environment[] = {nullptr};
-  if (Words > 3)
-    ::execve(Program, const_cast<char **>(Argv), Environment);
-  ::_exit(0);
+sigset_t handled() {
+  sigset_t Set;
+  sigemptyset(&Set);
+  for (int Signal : Signals)
+    sigaddset(&Set, Signal);
+  return Set;
 }
 
-/// In a process of its own, that a second Ctrl-C does not reach. The compilers that were running
-/// end by the same signal, or some moments later for want of their directory.
-[[noreturn]] void removeRegistered(pid_t Parent) {
-  ::setsid();
-  // Whoever waits for the end of our output is not to wait for this.
-  if (int Null = ::open("/dev/null", O_RDWR); Null >= 0)
-    for (int Fd = 0; Fd < 3; ++Fd)
-      ::dup2(Null, Fd);
-  ::close_range(3, ~0u, 0); // Locks among them.
-  for (int I = 0; I < 100 && ::getppid() == Parent; ++I)
-    pauseMs(5);
-  for (int I = 0; I < 3; ++I) {
-    if (pid_t Removal = ::_Fork(); Removal == 0)
-      runRemoval("/bin/rm");
-    else if (Removal > 0)
-      ::waitpid(Removal, nullptr, 0);
-    pauseMs(200);
-  }
-  ::_exit(0);
+/// Removes the folder that holds \p Path where it is that of our temporaries, and empty.
+void removeFolderOf(const char *Path) {
+  char Folder[4096];
+  const char *End = std::strrchr(Path, '/');
+  if (!End || size_t(End - Path) >= sizeof(Folder))
+    return;
+  std::memcpy(Folder, Path, End - Path);
+  Folder[End - Path] = 0;
+  const char *Name = std::strrchr(Folder, '/');
+  constexpr char Ours[] = "/carve-nvcc-";
+  if (Name && std::strncmp(Name, Ours, sizeof(Ours) - 1) == 0 &&
+      Name[sizeof(Ours) - 1 + std::strspn(Name + sizeof(Ours) - 1, "0123456789")] == 0)
+    ::rmdir(Folder);
+}
+
+/// Only async-signal-safe calls.
+void removeRegistered() {
+  for (std::atomic<char *> &Slot : Registered)
+    if (char *Path = Slot.load()) {
+      removeTree(Path);
+      removeFolderOf(Path);
+    }
 }
 
 void endBySignal(int Signal) {
+  const pid_t Self = ::getpid();
+  if (Owner != Self) { // A child between fork and exec.
+    ::signal(Signal, SIG_DFL);
+    ::raise(Signal);
+    return;
+  }
+  if (pid_t(::syscall(SYS_gettid)) != Self) {
+    // The main thread would go on meanwhile, with what its children did not finish.
+    for (;; pauseMs(50))
+      ::syscall(SYS_tgkill, Self, Self, Signal);
+  }
+  Ending = true;
+  for (int I = 0; I < 1000 && Working > 0; ++I)
+    pauseMs(1);
+  endDescendants(Signal);
+  removeRegistered();
   ::signal(Signal, SIG_DFL);
-  // A child between fork and exec has this handler too.
-  pid_t Self = ::getpid();
-  if (Owner.exchange(0) == Self && ::_Fork() == 0)
-    removeRegistered(Self);
   ::raise(Signal); // Delivered when this returns.
 }
 
@@ -71,7 +86,8 @@ void carve::removeRegisteredOnSignals() {
   Owner = ::getpid();
   struct sigaction Action = {}, Now = {};
   Action.sa_handler = endBySignal;
-  for (int Signal : {SIGINT, SIGTERM, SIGHUP})
+  Action.sa_mask = handled();
+  for (int Signal : Signals)
     if (::sigaction(Signal, nullptr, &Now) == 0 && Now.sa_handler == SIG_DFL)
       ::sigaction(Signal, &Action, nullptr);
 }
@@ -89,4 +105,24 @@ void carve::forgetTemporary(llvm::StringRef Path) {
     if (char *Known = Slot.load(); Known && Path == Known)
       if (Slot.compare_exchange_strong(Known, nullptr))
         return ::free(Known);
+}
+
+UninterruptedWork::UninterruptedWork() {
+  sigset_t Set = handled();
+  ::pthread_sigmask(SIG_BLOCK, &Set, &Before);
+  if (Depth++ > 0)
+    return;
+  ++Working;
+  // Counted before the question, so that the handler, which asks in the other order, misses nobody.
+  if (!Ending)
+    return;
+  --Working;
+  for (;;)
+    ::pause();
+}
+
+UninterruptedWork::~UninterruptedWork() {
+  if (--Depth == 0)
+    --Working;
+  ::pthread_sigmask(SIG_SETMASK, &Before, nullptr);
 }

@@ -3,6 +3,7 @@
 #include "Probe/CaptureProtocol.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
+#include "Support/RegularFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
