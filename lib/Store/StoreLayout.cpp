@@ -81,6 +81,8 @@ std::string carve::blobPath(llvm::StringRef Root, llvm::StringRef Digest) {
   return under(under(entryFolder(Root, EntryKind::Blob), Digest.take_front(2)), Digest);
 }
 
+std::string carve::lockPath(llvm::StringRef Root) { return under(Root, "lock"); }
+
 std::string carve::containerFolder(llvm::StringRef Root, llvm::StringRef Digest) {
   return under(entryFolder(Root, EntryKind::Container), Digest);
 }

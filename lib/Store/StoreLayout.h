@@ -52,6 +52,9 @@ std::string entryPath(llvm::StringRef Root, EntryKind Kind, llvm::StringRef Name
 /// `<Root>/blobs/<xx>/<digest>`.
 std::string blobPath(llvm::StringRef Root, llvm::StringRef Digest);
 
+/// `<Root>/lock`, of StoreLock.
+std::string lockPath(llvm::StringRef Root);
+
 /// `<Root>/containers/<digest>`, the directory of the empty files named by unit or link.
 std::string containerFolder(llvm::StringRef Root, llvm::StringRef Digest);
 

@@ -6,12 +6,16 @@
 #include "Store/NewerFormat.h"
 #include "Store/PassthroughLog.h"
 #include "Store/Profile.h"
+#include "Store/RecordBlobs.h"
 #include "Store/StoreLayout.h"
+#include "Store/StoreLock.h"
 #include "Store/UnitStore.h"
 #include "Support/Error.h"
+#include "Support/Files.h"
 #include "Support/JsonText.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -52,7 +56,8 @@ static bool isEmptyProfile(const StoreEntry &Entry) {
 /// Files of the store that are no entries, where they are there.
 static std::vector<StoreEntry> otherFiles(const UnitStore &Store) {
   std::vector<std::string> Paths = passthroughFiles(Store.root());
-  Paths.insert(Paths.end(), {Store.root() + "/decisions.digest", Store.root() + "/pruned"});
+  Paths.insert(Paths.end(), {Store.root() + "/decisions.digest", Store.root() + "/pruned",
+                             lockPath(Store.root())});
   std::vector<StoreEntry> Files;
   for (std::string &Path : Paths) {
     fs::file_status There;
@@ -87,59 +92,38 @@ StoreStats UnitStore::stats() const {
   return Stats;
 }
 
-static llvm::Error checkBlobs(const UnitStore &Store, llvm::ArrayRef<llvm::StringRef> Digests) {
-  for (llvm::StringRef Digest : Digests)
-    if (!Digest.empty() && (!isEntryName(Digest) || !fs::exists(blobPath(Store.root(), Digest))))
-      return malformed("refers to blob " + Digest + ", which is not there");
-  return llvm::Error::success();
-}
-
-static llvm::Error checkUnit(const UnitStore &Store, llvm::StringRef Key) {
-  llvm::Expected<std::optional<Unit>> Record = Store.unit(Key);
-  if (!Record)
-    return Record.takeError();
-  if (!*Record)
-    return llvm::Error::success();
-  std::vector<llvm::StringRef> Digests;
-  for (const UnitImage &Image : (*Record)->Images)
-    Digests.insert(Digests.end(), {Image.PtxDigest, Image.CubinDigest});
-  for (const EmbeddedPtx &Ptx : (*Record)->Ptx)
-    Digests.push_back(Ptx.PtxDigest);
-  for (const UnitFrontEnd &F : (*Record)->FrontEnds)
-    Digests.push_back(F.InputDigest);
-  return checkBlobs(Store, Digests);
-}
-
-static llvm::Error checkLink(const UnitStore &Store, llvm::StringRef Key) {
-  llvm::Expected<std::optional<DeviceLink>> Record = Store.link(Key);
-  if (!Record)
-    return Record.takeError();
-  if (!*Record)
-    return llvm::Error::success();
-  std::vector<llvm::StringRef> Digests;
-  for (const LinkedImage &Image : (*Record)->Images)
-    Digests.push_back(Image.CubinDigest);
-  return checkBlobs(Store, Digests);
-}
-
 /// Whether the entry names blobs, without which it is of no use.
 static bool isRecord(const StoreEntry &Entry) {
   return Entry.Kind == EntryKind::Unit || Entry.Kind == EntryKind::Link ||
          Entry.Kind == EntryKind::Flavour;
 }
 
-static llvm::Error checkFlavour(const UnitStore &Store, const StoreEntry &Entry) {
-  llvm::Expected<std::string> Json = Store.readEntry(Entry.Path);
-  llvm::Expected<std::string> Digest = Json ? parseFlavour(*Json, Entry.Path) : Json.takeError();
-  return Digest ? checkBlobs(Store, {*Digest}) : Digest.takeError();
+/// The digests that a unit, link or flavour refers to; none of one that has gone.
+static llvm::Expected<std::vector<std::string>> blobsOf(const UnitStore &Store,
+                                                        const StoreEntry &Entry) {
+  if (Entry.Kind == EntryKind::Flavour) {
+    llvm::Expected<std::string> Json = Store.readEntry(Entry.Path);
+    llvm::Expected<std::string> Digest = Json ? parseFlavour(*Json, Entry.Path) : Json.takeError();
+    if (!Digest)
+      return Digest.takeError();
+    return std::vector<std::string>{std::move(*Digest)};
+  }
+  if (Entry.Kind == EntryKind::Unit) {
+    llvm::Expected<std::optional<Unit>> Record = Store.unit(Entry.Name);
+    if (!Record)
+      return Record.takeError();
+    return *Record ? blobsOf(**Record) : std::vector<std::string>();
+  }
+  llvm::Expected<std::optional<DeviceLink>> Record = Store.link(Entry.Name);
+  if (!Record)
+    return Record.takeError();
+  return *Record ? blobsOf(**Record) : std::vector<std::string>();
 }
 
 /// What is wrong with a unit, link or flavour, the blobs that it names included.
 static llvm::Error checkRecord(const UnitStore &Store, const StoreEntry &Entry) {
-  if (Entry.Kind == EntryKind::Flavour)
-    return checkFlavour(Store, Entry);
-  return Entry.Kind == EntryKind::Unit ? checkUnit(Store, Entry.Name)
-                                       : checkLink(Store, Entry.Name);
+  llvm::Expected<std::vector<std::string>> Digests = blobsOf(Store, Entry);
+  return Digests ? checkBlobs(Store.root(), *Digests) : Digests.takeError();
 }
 
 /// The containers of the unit or link \p Key; nothing where neither is there.
@@ -210,9 +194,15 @@ std::vector<StoreFault> UnitStore::verify(bool Repair) {
         Fault.What += "; not removed: " + llvm::toString(std::move(Failed));
     Faults.push_back(std::move(Fault));
   };
-  for (const StoreEntry &Entry : storeEntries(Root))
+  for (const StoreEntry &Entry : storeEntries(Root)) {
+    if (llvm::Error Wrong = check(*this, Entry))
+      llvm::consumeError(std::move(Wrong));
+    else
+      continue;
+    StoreLock Alone(Root); // Another process may have been in the middle of a change.
     if (llvm::Error Wrong = check(*this, Entry))
       Add(Entry, std::move(Wrong));
+  }
   for (const StoreEntry &File : otherFiles(*this))
     if (llvm::Error Wrong = checkFile(File))
       Add(File, std::move(Wrong));
@@ -233,22 +223,59 @@ static llvm::Error removeRecord(const UnitStore &Store, const StoreEntry &Entry)
   return removeEntry(Entry);
 }
 
-static llvm::Error evict(const UnitStore &Store, const StoreEntry &Entry) {
-  return isRecord(Entry) ? removeRecord(Store, Entry) : removeEntry(Entry);
+/// Whether \p Entry has not been written or used since it was listed.
+static bool isUnused(const StoreEntry &Entry) {
+  fs::file_status Status;
+  return !fs::status(Entry.Path, Status, /*follow=*/false) &&
+         Status.getLastModificationTime() == Entry.Modified;
 }
 
-/// A unit of which a blob has gone can be neither tuned nor emitted; links and flavours go
-/// likewise.
-static llvm::Error removeRecordsWithoutBlobs(const UnitStore &Store) {
+/// Removes a blob, unless a compile uses it: one that renews its age before the rename is seen
+/// here, and one that comes later finds it gone and writes it anew (UnitStore::putBlob).
+static llvm::Error evictBlob(const StoreEntry &Entry) {
+  std::string Claimed = temporaryBeside(Entry.Path);
+  if (std::error_code Failed = fs::rename(Entry.Path, Claimed))
+    return Failed == std::errc::no_such_file_or_directory
+               ? llvm::Error::success()
+               : llvm::createFileError(Entry.Path, Failed);
+  StoreEntry Now = Entry;
+  Now.Path = Claimed;
+  if (isUnused(Now))
+    return removeEntry(Now);
+  return llvm::errorCodeToError(fs::rename(Claimed, Entry.Path));
+}
+
+/// Removes \p Victims. A unit of which a blob has gone can be neither tuned nor emitted: it goes
+/// before its blob, and links and flavours likewise, so that at no moment one refers to nothing.
+static llvm::Error evict(const UnitStore &Store, llvm::ArrayRef<StoreEntry> Victims) {
+  StoreLock Alone(Store.root());
+  llvm::StringSet<> Records, Blobs;
+  for (const StoreEntry &Entry : Victims)
+    if (isUnused(Entry)) {
+      if (isRecord(Entry))
+        Records.insert(Entry.Path);
+      else if (Entry.Kind == EntryKind::Blob)
+        Blobs.insert(Entry.Name);
+    }
   for (const StoreEntry &Entry : storeEntries(Store.root())) {
     if (!isRecord(Entry))
       continue;
     llvm::Error Wrong = checkRecord(Store, Entry);
-    bool Keep = !Wrong || Wrong.isA<NewerFormat>();
+    bool Newer = Wrong.isA<NewerFormat>(), Goes = Wrong && !Newer;
     llvm::consumeError(std::move(Wrong));
-    if (Keep)
+    Goes |= Records.contains(Entry.Path);
+    if (llvm::Expected<std::vector<std::string>> Named = blobsOf(Store, Entry))
+      Goes |= llvm::any_of(*Named, [&](llvm::StringRef Digest) { return Blobs.contains(Digest); });
+    else
+      llvm::consumeError(Named.takeError());
+    if (Goes)
+      if (llvm::Error Failed = removeRecord(Store, Entry))
+        return Failed;
+  }
+  for (const StoreEntry &Entry : Victims) {
+    if (isRecord(Entry) || !isUnused(Entry))
       continue;
-    if (llvm::Error Failed = removeRecord(Store, Entry))
+    if (llvm::Error Failed = Entry.Kind == EntryKind::Blob ? evictBlob(Entry) : removeEntry(Entry))
       return Failed;
   }
   return llvm::Error::success();
@@ -273,14 +300,10 @@ llvm::Error UnitStore::prune(uint64_t MaxBytes) {
     return llvm::Error::success();
   llvm::stable_sort(
       Evictable, [](const StoreEntry &A, const StoreEntry &B) { return A.Modified < B.Modified; });
-  for (const StoreEntry &Entry : Evictable) {
-    if (Bytes <= MaxBytes)
-      break;
-    if (llvm::Error Failed = evict(*this, Entry))
-      return Failed;
-    Bytes -= Entry.Bytes;
-  }
-  return removeRecordsWithoutBlobs(*this);
+  size_t Victims = 0;
+  while (Victims < Evictable.size() && Bytes > MaxBytes)
+    Bytes -= Evictable[Victims++].Bytes;
+  return evict(*this, llvm::ArrayRef(Evictable).take_front(Victims));
 }
 
 // The age is renewed before the work, so that of many compiles at once nearly always one prunes.
@@ -303,6 +326,7 @@ void UnitStore::pruneSometimes(uint64_t MaxBytes) {
 }
 
 llvm::Error UnitStore::clear() {
+  StoreLock Alone(Root);
   for (const StoreEntry &Entry : storeEntries(Root))
     if (llvm::Error Failed = removeEntry(Entry))
       return Failed;

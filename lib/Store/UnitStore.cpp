@@ -4,7 +4,9 @@
 #include "Store/FlavourJson.h"
 #include "Store/LinkJson.h"
 #include "Store/PassthroughLog.h"
+#include "Store/RecordBlobs.h"
 #include "Store/StoreLayout.h"
+#include "Store/StoreLock.h"
 #include "Store/UnitJson.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -68,9 +70,10 @@ llvm::Expected<std::optional<std::string>> UnitStore::readIfThere(llvm::StringRe
   return std::nullopt;
 }
 
-/// Makes \p Path younger. Where that is refused the entry only goes earlier than it might.
-static void renewAge(const std::string &Path) {
-  (void)::utimensat(AT_FDCWD, Path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+/// Makes \p Path younger. Where that is refused the entry only goes earlier than it might. Returns
+/// false where it has gone already.
+static bool renewAge(const std::string &Path) {
+  return ::utimensat(AT_FDCWD, Path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
 // A directory is only made once it is missed: nearly always it is there, and another process may
@@ -99,11 +102,10 @@ llvm::Expected<std::string> UnitStore::putBlob(llvm::StringRef Bytes) {
   std::string Digest = digestOf(Bytes), Path = blobPath(Root, Digest);
   // Unpacking costs a third of packing, and so a damaged blob is replaced by the next compile.
   llvm::Expected<std::string> There = blob(Digest);
-  if (There) {
-    renewAge(Path);
+  if (There && renewAge(Path))
     return Digest;
-  }
-  llvm::consumeError(There.takeError());
+  if (!There)
+    llvm::consumeError(There.takeError());
   if (llvm::Error Failed = write(Path, packBlob(Bytes)))
     return Failed;
   return Digest;
@@ -128,7 +130,7 @@ llvm::Error UnitStore::linkContainer(llvm::StringRef Digest, llvm::StringRef Key
   llvm::SmallString<256> Path(containerFolder(Root, Digest));
   path::append(Path, Key);
   if (fs::exists(Path)) {
-    renewAge(Path.str().str());
+    (void)renewAge(Path.str().str());
     return llvm::Error::success();
   }
   return write(Path, "");
@@ -218,6 +220,12 @@ template <typename T> std::vector<T> allRecords(const UnitStore &Store) {
 template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   if (!isEntryName(New.Key))
     return badName((Kept<T>::Name + " key").str(), New.Key);
+  // Two compiles of one output at once: the containers are those of the record that stays. And a
+  // record whose blobs were evicted before it came would never be found again by prune().
+  (void)writable();
+  StoreLock Alone(Root);
+  if (llvm::Error Evicted = checkBlobs(Root, blobsOf(New)))
+    return Evicted;
   std::vector<std::string> Stale;
   llvm::Expected<std::optional<T>> Before = readRecord<T>(*this, New.Key);
   if (!Before)
@@ -284,8 +292,8 @@ llvm::Expected<std::optional<std::string>> UnitStore::flavour(llvm::StringRef Ke
     return Digest.takeError();
   llvm::Expected<std::string> Ptx = blob(*Digest);
   if (Ptx) {
-    renewAge(Path);
-    renewAge(blobPath(Root, *Digest));
+    (void)renewAge(Path);
+    (void)renewAge(blobPath(Root, *Digest));
     return std::optional(std::move(*Ptx));
   }
   llvm::Error Failed = Ptx.takeError();
@@ -301,6 +309,9 @@ llvm::Error UnitStore::putFlavour(llvm::StringRef Key, llvm::StringRef Ptx) {
   llvm::Expected<std::string> Digest = putBlob(Ptx);
   if (!Digest)
     return Digest.takeError();
+  StoreLock Alone(Root);
+  if (llvm::Error Evicted = checkBlobs(Root, {*Digest}))
+    return Evicted;
   return write(entryPath(Root, EntryKind::Flavour, Key), printFlavour(*Digest));
 }
 

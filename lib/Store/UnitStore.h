@@ -1,7 +1,7 @@
 /// \file
 /// The content-addressed directory of units, blobs, decisions and reports (`$CARVE_STORE`). Every
-/// write is a temporary renamed into place, no lock is held across anything, and an unwritable
-/// store only means that nothing is remembered.
+/// write is a temporary renamed into place, a record and what leads to it are changed under a lock
+/// (StoreLock.h), and an unwritable store only means that nothing is remembered.
 ///
 ///   units/<key>.json          one record per unit
 ///   links/<key>.json          one record per device link (-rdc=true)
@@ -14,6 +14,7 @@
 ///   searches/<key>.json       one per search of a program's space, with all that it measured
 ///   decisions.digest          of all decisions, for compiler caches
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
+///   lock                      empty, of StoreLock
 ///   pruned                    its age is that of the last pruneSometimes()
 ///
 /// Nothing is read that another user may have written, and what we write no other user can.
@@ -72,7 +73,8 @@ public:
   /// Fails where the blob is absent, or damaged (its digest differs): never returns other bytes.
   llvm::Expected<std::string> blob(llvm::StringRef Digest) const;
 
-  /// Keeps \p U and the containers that lead to it.
+  /// Keeps \p U and the containers that lead to it. Fails where a blob of it has been evicted since
+  /// it was put.
   llvm::Error putUnit(const Unit &U);
   llvm::Expected<std::optional<Unit>> unit(llvm::StringRef Key) const;
   /// The units that load a container, the last compiled first: one source in two checkouts makes
@@ -128,7 +130,7 @@ public:
   /// Removes the longest unused blobs, units, links, flavours, attempts, reports and searches until
   /// at most \p MaxBytes remain. A unit, link or flavour goes when one of its blobs goes, and takes
   /// the container entries that lead to it along; its decisions stay (they are small and dear).
-  /// Temporaries of writers killed an hour ago go first.
+  /// Temporaries of writers killed an hour ago go first. What is used meanwhile stays.
   llvm::Error prune(uint64_t MaxBytes);
   /// prune(), at most once an hour, as a side effect of a compile.
   void pruneSometimes(uint64_t MaxBytes);

@@ -4,8 +4,10 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <atomic>
 #include <fstream>
 #include <sys/stat.h>
+#include <thread>
 
 using namespace carve;
 namespace stdfs = std::filesystem;
@@ -214,7 +216,8 @@ TEST_F(StoreUpkeepTest, SpecialFiles_Verified_AreFoundAndRemoved) {
                                 Root + "/decisions/" + U.Key + ".yaml",
                                 Root + "/decisions.digest",
                                 Root + "/passthroughs.log",
-                                Root + "/pruned"};
+                                Root + "/pruned",
+                                Root + "/lock"};
   for (const std::string &Path : Places) {
     SCOPED_TRACE(Path);
     for (int Kind = 0; Kind < 4; ++Kind) {
@@ -249,4 +252,68 @@ TEST_F(StoreUpkeepTest, FileThatOthersMayWrite_Verified_IsAFault) {
   EXPECT_NE(Faults[0].What.find("has mode 0666"), std::string::npos) << Faults[0].What;
   EXPECT_EQ(messageOf(Store.putUnit(U)), "");
   EXPECT_TRUE(Store.verify(false).empty());
+}
+
+TEST_F(StoreUpkeepTest, verify_afterParallelCompilesWithPruning_findsNothing) {
+  UnitStore Store(Root);
+  ASSERT_TRUE(Store.writable());
+  constexpr int Writers = 4, Rounds = 60;
+  std::atomic<int> Running = Writers;
+  auto Compile = [&](int Writer) {
+    UnitStore Own(Root);
+    for (int I = 0; I < Rounds; ++I) {
+      // Units of several writers have the same key, as where one output is made by two commands,
+      // and blobs are shared between units.
+      Unit U = sampleUnit();
+      U.Key = std::string(32, char('a' + (Writer + I) % 5));
+      U.Containers = {
+          digestOf("container " + std::to_string(Writer) + "." + std::to_string(I % 7))};
+      auto Ptx = Own.putBlob("ptx " + std::to_string(I % 3));
+      auto Cubin = Own.putBlob("cubin " + std::to_string(Writer) + "." + std::to_string(I));
+      if (Ptx && Cubin) {
+        U.Images[0].PtxDigest = *Ptx;
+        U.Images[0].CubinDigest = *Cubin;
+        llvm::consumeError(Own.putUnit(U)); // Fails where its blobs were evicted meanwhile.
+      } else {
+        llvm::consumeError(Ptx.takeError());
+        llvm::consumeError(Cubin.takeError());
+      }
+    }
+    --Running;
+  };
+  std::vector<std::thread> Threads;
+  for (int Writer = 0; Writer < Writers; ++Writer)
+    Threads.emplace_back(Compile, Writer);
+  while (Running > 0)
+    EXPECT_EQ(messageOf(Store.prune(2000)), "");
+  for (std::thread &T : Threads)
+    T.join();
+  for (const StoreFault &Fault : Store.verify(false))
+    ADD_FAILURE() << Fault.Path << ": " << Fault.What;
+}
+
+TEST_F(StoreUpkeepTest, verify_whileUnitsAreWritten_findsNothing) {
+  UnitStore Store(Root);
+  ASSERT_TRUE(Store.writable());
+  std::atomic<bool> Stop = false;
+  std::thread Writer([&] {
+    UnitStore Own(Root);
+    for (int I = 0; !Stop; ++I) {
+      Unit U = sampleUnit();
+      U.Containers = {digestOf(std::to_string(I % 2))};
+      EXPECT_EQ(messageOf(Own.putUnit(U)), "");
+    }
+  });
+  for (int I = 0; I < 100; ++I)
+    for (const StoreFault &Fault : Store.verify(false))
+      ADD_FAILURE() << Fault.Path << ": " << Fault.What;
+  Stop = true;
+  Writer.join();
+}
+
+TEST_F(StoreUpkeepTest, putUnit_blobEvictedBefore_fails) {
+  UnitStore Store(Root);
+  Unit A = put(Store, 'a', 0);
+  stdfs::remove(blobFile(A.Images[0].PtxDigest));
+  EXPECT_NE(messageOf(Store.putUnit(A)).find("which is not there"), std::string::npos);
 }

@@ -1,0 +1,33 @@
+#include "Store/RecordBlobs.h"
+
+#include "Store/StoreLayout.h"
+#include "Support/Error.h"
+
+#include "llvm/Support/FileSystem.h"
+
+using namespace carve;
+
+std::vector<std::string> carve::blobsOf(const Unit &U) {
+  std::vector<std::string> Digests;
+  for (const UnitImage &Image : U.Images)
+    Digests.insert(Digests.end(), {Image.PtxDigest, Image.CubinDigest});
+  for (const EmbeddedPtx &Ptx : U.Ptx)
+    Digests.push_back(Ptx.PtxDigest);
+  for (const UnitFrontEnd &F : U.FrontEnds)
+    Digests.push_back(F.InputDigest);
+  return Digests;
+}
+
+std::vector<std::string> carve::blobsOf(const DeviceLink &L) {
+  std::vector<std::string> Digests;
+  for (const LinkedImage &Image : L.Images)
+    Digests.push_back(Image.CubinDigest);
+  return Digests;
+}
+
+llvm::Error carve::checkBlobs(llvm::StringRef Root, llvm::ArrayRef<std::string> Digests) {
+  for (llvm::StringRef Digest : Digests)
+    if (!Digest.empty() && (!isEntryName(Digest) || !llvm::sys::fs::exists(blobPath(Root, Digest))))
+      return malformed("refers to blob " + Digest + ", which is not there");
+  return llvm::Error::success();
+}
