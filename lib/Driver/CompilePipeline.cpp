@@ -33,7 +33,7 @@ public:
   CompilePipeline(const CompileRequest &Request, UnitStore &Store, const Toolchain &T,
                   CommandRunner &Runner)
       : Request(Request), Line(Request.Line), Store(Store), T(T), Runner(Runner),
-        Output(absolutePath(Request.Line.Output, Request.WorkDir), Request.Tag) {}
+        Output(absolutePath(Request.Line.Output, Request.WorkDir)) {}
 
   llvm::Expected<CompileResult> run();
 
@@ -78,8 +78,7 @@ private:
 /// The keep directory: named by what is compiled, so that debug information that holds its path is
 /// the same every time.
 llvm::Expected<TempDir> CompilePipeline::acquireKeepDir() const {
-  return TempDir::createLocked(Request.TempRoot + "/carve-nvcc-" + std::to_string(::geteuid()) +
-                               "-" + Request.Tag);
+  return TempDir::createNamed(Request.Tag, keepDirPatience(Line.AllWords));
 }
 
 llvm::Error CompilePipeline::readProfile() {
@@ -161,7 +160,7 @@ bool CompilePipeline::shouldTune() const {
 TuneRequest CompilePipeline::tuneRequest() const {
   const DriverOptions &O = Request.Options;
   TuneRequest R;
-  R.Workload.Argv = O.RunCommand.empty() ? std::vector{Output.target()} : O.RunCommand;
+  R.Workload.Argv = O.RunCommand.empty() ? std::vector{Output.path()} : O.RunCommand;
   R.Workload.Dir = Request.WorkDir;
   R.Workload.TimeoutS = O.TimeoutS;
   R.Workload.OutputFiles = O.OutputFiles;
@@ -264,8 +263,7 @@ llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
     if (llvm::Error E =
             writeFileAtomically(absolutePath(Line.Depfile, Request.WorkDir), Restored.Depfile))
       return E;
-  if (llvm::Error E = writeFileAtomically(Output.target(), Restored.Object))
-    return E;
+  Output.setMade(Restored.Planned.ObjectPath);
   NvccVersion = Record.NvccVersion;
   Units.push_back({std::move(Restored.Planned), Record, std::move(Decisions)});
   Unit &New = Units.front().Record;
@@ -277,6 +275,8 @@ llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
     return unsupported("not-stored", "a front-end flavour could not be made");
   }
   countUntuned(Store, std::move(Emitted), "nvcc's output kept");
+  if (llvm::Error E = Output.place())
+    return E;
   keepRecords();
   llvm::outs() << Restored.Stdout;
   llvm::outs().flush();
@@ -297,7 +297,7 @@ bool CompilePipeline::tryStore() {
   Profile Decisions = decisionsOf((*Record)->Key);
   if (Decisions.FileCap)
     return false;
-  auto Restored = restoreCompile(**Record, Output.target(), conditions(Decisions), Store);
+  auto Restored = restoreCompile(**Record, Output.path(), conditions(Decisions), Store);
   llvm::Error Failed = Restored ? reemit(**Record, std::move(Decisions), std::move(*Restored))
                                 : Restored.takeError();
   if (!Failed) {
@@ -305,6 +305,7 @@ bool CompilePipeline::tryStore() {
     return true;
   }
   logLine("compiled anew: " + llvm::toString(std::move(Failed)));
+  Output.forgetMade();
   Units.clear();
   return false;
 }
@@ -350,8 +351,12 @@ llvm::Error CompilePipeline::finish(const KeptCompile &Kept, TempDir &Keep) {
 
 llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
   std::vector<std::string> Arguments = Line.Argv;
-  if (mayEmit() && Output.hasRoom() && !Line.makesSeveralObjects())
-    Arguments = withOutput(Line, Output.useTemporary());
+  if (mayEmit() && Output.canBeReplaced() && !Line.makesSeveralObjects()) {
+    llvm::Expected<std::string> Elsewhere = Output.makeIn(KeepDir + "/carve-output");
+    if (!Elsewhere)
+      return Elsewhere.takeError();
+    Arguments = withOutput(Line, *Elsewhere);
+  }
   if (mayRestore()) {
     if (auto Stamp = stampSource(Line.Inputs.front().Path, Request.WorkDir))
       Source = std::move(*Stamp);
@@ -366,7 +371,7 @@ llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
   if (!Kept)
     return Kept.takeError();
   Result.ExitStatus = Kept->Nvcc.ExitStatus;
-  Result.Signal = Kept->Nvcc.Interrupted ? Kept->Nvcc.Interrupted : Kept->Nvcc.Signal;
+  Result.Signal = Kept->endingSignal();
   if (Result.ExitStatus != 0 || Result.Signal)
     return llvm::Error::success();
   // From here on nvcc has succeeded, and so do we.

@@ -19,7 +19,6 @@ struct CompileRequest {
   CommandLine Line;
   DriverOptions Options;
   std::string WorkDir;
-  std::string TempRoot;      ///< nvcc's own TMPDIR.
   std::string Tag;           ///< What is compiled, in 16 digits: the same for the same command.
   std::string CommandDigest; ///< commandDigest() of Line.
   bool BehindCache = false;  ///< See cacheWouldNotNotice().

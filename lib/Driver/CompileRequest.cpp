@@ -25,9 +25,6 @@ CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options
   R.Line = std::move(Line);
   R.Options = std::move(Options);
   R.WorkDir = std::move(WorkDir);
-  R.TempRoot = Env("TMPDIR").value_or("");
-  if (R.TempRoot.empty())
-    R.TempRoot = "/tmp";
   R.Install = findInstallTree(OwnPath);
   R.GpuPresent = gpuPresent(Env);
   R.Gpus = gpuPlaces(Env);

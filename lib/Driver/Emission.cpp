@@ -31,6 +31,7 @@ private:
   bool fileCapHolds(const CompiledUnit &U) const;
   std::optional<unsigned> commonFileCap() const;
   llvm::Expected<std::optional<std::string>> spliced(CompiledUnit &U);
+  llvm::Expected<std::string> newOutput(llvm::StringRef Folder, llvm::StringRef Output) const;
   llvm::Error emitObjects();
   llvm::Error emitExecutable();
   llvm::Error link(const llvm::StringMap<std::string> &Objects, llvm::StringRef Linked);
@@ -86,6 +87,16 @@ llvm::Expected<std::optional<std::string>> Emission::spliced(CompiledUnit &U) {
   return std::optional<std::string>(std::move(*New));
 }
 
+/// A place in the keep directory for what is to replace \p Output, of the same name, because nvcc
+/// names other files after it.
+llvm::Expected<std::string> Emission::newOutput(llvm::StringRef Folder,
+                                                llvm::StringRef Output) const {
+  std::string Path = (Request.KeepDir + "/" + Folder).str();
+  if (std::error_code E = llvm::sys::fs::create_directory(Path))
+    return llvm::createFileError(Path, E);
+  return Path + "/" + path::filename(Output).str();
+}
+
 llvm::Error Emission::emitObjects() {
   for (CompiledUnit &U : Units) {
     llvm::Expected<std::optional<std::string>> New = spliced(U);
@@ -93,11 +104,13 @@ llvm::Error Emission::emitObjects() {
       return New.takeError();
     if (!*New)
       continue;
-    // nvcc's object goes into place first: the tuned one then takes over its mode.
-    if (llvm::Error E = Output.place())
+    llvm::Expected<std::string> Tuned = newOutput("carve-tuned", objectOf(U));
+    if (!Tuned)
+      return Tuned.takeError();
+    if (llvm::Error E = writeFileAtomically(*Tuned, **New))
       return E;
-    std::string Target = Request.Line.makesSeveralObjects() ? objectOf(U) : Output.target();
-    if (llvm::Error E = writeFileAtomically(Target, **New))
+    OutputPlace Own(objectOf(U));
+    if (llvm::Error E = (Request.Line.makesSeveralObjects() ? Own : Output).replaceBy(*Tuned))
       return E;
   }
   return llvm::Error::success();
@@ -121,12 +134,12 @@ llvm::Error Emission::emitExecutable() {
   }
   if (!Changed)
     return llvm::Error::success();
-  std::string Linked = Output.newName();
-  if (llvm::Error E = link(Objects, Linked)) {
-    llvm::sys::fs::remove(Linked);
+  llvm::Expected<std::string> Linked = newOutput("carve-linked", Output.path());
+  if (!Linked)
+    return Linked.takeError();
+  if (llvm::Error E = link(Objects, *Linked))
     return E;
-  }
-  return Output.replaceBy(Linked);
+  return Output.replaceBy(*Linked);
 }
 
 /// nvcc with \p Arguments, files kept below \p Folder of the keep directory, nothing printed. Fails
@@ -209,12 +222,13 @@ llvm::Error Emission::emitFileCap(unsigned Cap) {
   if (Line.CapFromEnvironment)
     return unsupported("environment-register-cap",
                        "NVCC_*_FLAGS give a cap that cannot be replaced");
-  std::string Capped = Output.newName();
-  llvm::Expected<KeptCompile> Kept = runNvccAgain(withRegisterCap(Line, Cap, Capped), "carve-file");
-  if (!Kept) {
-    llvm::sys::fs::remove(Capped);
+  llvm::Expected<std::string> Capped = newOutput("carve-capped", Output.path());
+  if (!Capped)
+    return Capped.takeError();
+  llvm::Expected<KeptCompile> Kept =
+      runNvccAgain(withRegisterCap(Line, Cap, *Capped), "carve-file");
+  if (!Kept)
     return Kept.takeError();
-  }
   for (CompiledUnit &U : Units)
     for (const DeviceUnit &New : Kept->Plan.Units)
       if (New.Source == U.Planned.Source) {
@@ -225,7 +239,7 @@ llvm::Error Emission::emitFileCap(unsigned Cap) {
           logLine(llvm::toString(Container.takeError()));
       }
   rememberLink(Kept->Plan);
-  return Output.replaceBy(Capped);
+  return Output.replaceBy(*Capped);
 }
 
 llvm::Error Emission::emit() {

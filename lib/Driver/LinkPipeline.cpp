@@ -12,8 +12,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <unistd.h>
-
 using namespace carve;
 
 /// Whether a command that is no compile for this reason may be a link.
@@ -25,10 +23,7 @@ static bool mayLink(llvm::StringRef Reason) {
 static llvm::Expected<TempDir> acquireKeepDir(const LinkRequest &Request, const LinkLine &Line) {
   std::vector<llvm::StringRef> Fields = {Request.Flags.WorkDir, Line.Output};
   Fields.insert(Fields.end(), Line.Argv.begin(), Line.Argv.end());
-  std::string Root = Request.Env("TMPDIR").value_or("");
-  return TempDir::createLocked((Root.empty() ? "/tmp" : Root) + "/carve-nvcc-" +
-                               std::to_string(::geteuid()) + "-" +
-                               digestOfFields(Fields).substr(0, 16));
+  return TempDir::createNamed(digestOfFields(Fields).substr(0, 16), keepDirPatience(Line.Argv));
 }
 
 static llvm::Error record(const KeptCompile &Kept, const LinkLine &Line, const LinkRequest &Request,
@@ -68,8 +63,7 @@ llvm::Expected<std::optional<LinkResult>> carve::linkDeviceCode(const LinkReques
       compileKeeping(T, Runner, Line->Argv, "", Keep->path(), /*Quiet=*/false);
   if (!Kept)
     return Kept.takeError();
-  LinkResult Result{Kept->Nvcc.ExitStatus,
-                    Kept->Nvcc.Interrupted ? Kept->Nvcc.Interrupted : Kept->Nvcc.Signal};
+  LinkResult Result{Kept->Nvcc.ExitStatus, Kept->endingSignal()};
   if (Result.ExitStatus != 0 || Result.Signal)
     return Result;
   countUntuned(Store, record(*Kept, *Line, Request, Store, T, Runner), "device link not recorded");

@@ -1,6 +1,6 @@
 /// \file
-/// Where a compile's output is made and where it stands in the end: nothing half-written is ever
-/// under its own name.
+/// Where a compile's output is made and how it comes to its name: as the compiler's own tools would
+/// have put it there, links, modes and owners included, but in one step wherever that is possible.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -12,30 +12,32 @@ namespace carve {
 
 class OutputPlace {
 public:
-  /// The output \p Target, an absolute path; a symbolic link is followed. \p Tag is the command's
-  /// own: what a killed run of the same command left beside the target is written over.
-  OutputPlace(llvm::StringRef Target, llvm::StringRef Tag);
-  OutputPlace(const OutputPlace &) = delete;
-  /// Removes the temporary where it was not placed.
-  ~OutputPlace();
+  /// The output \p Path, absolute. Removes what a killed writer left beside it.
+  explicit OutputPlace(std::string Path);
 
-  const std::string &target() const { return Target; }
-  /// Whether the disk holds a second output beside the one that is there. Where it does not, nvcc
-  /// has to write in place, as it would without us.
-  bool hasRoom() const;
-  /// Has nvcc write beside the target; returns the temporary's path.
-  const std::string &useTemporary();
-  /// A second name beside the target, for a file to be given to replaceBy().
-  std::string newName() const { return Beside + "-new"; }
-  /// Renames \p Made, a complete file beside the target, over it. On failure removes \p Made.
-  llvm::Error replaceBy(const std::string &Made);
-  /// Puts nvcc's own output into place where it went to a temporary and nothing replaced it yet.
+  /// As the user named it.
+  const std::string &path() const { return Path; }
+  /// Whether what is made elsewhere can come to its name by a rename. Where it cannot (a directory
+  /// that is not ours to write to, another user's file in a sticky one, a mount point, a device, a
+  /// full disk), nvcc has to write it itself, as it would without us.
+  bool canBeReplaced() const;
+  /// Has nvcc write into the directory \p Folder, which is made; returns the path for `-o`. It ends
+  /// in the output's own name, because nvcc names other files after it.
+  llvm::Expected<std::string> makeIn(const std::string &Folder);
+  /// The complete file \p Made, elsewhere, is nvcc's output.
+  void setMade(std::string File) { Made = std::move(File); }
+  void forgetMade() { Made.clear(); }
+
+  /// Puts the complete file \p Tuned where nvcc's output is, or is to be. On failure nvcc's output
+  /// is as it was.
+  llvm::Error replaceBy(const std::string &Tuned);
+  /// Puts nvcc's own output into place where it was made elsewhere and nothing has replaced it.
   llvm::Error place();
 
 private:
-  std::string Target;
-  std::string Beside;    ///< Names of temporaries start with it.
-  std::string Temporary; ///< Empty: nvcc writes the target itself.
+  bool nvccHasWritten() const { return Made.empty() || Placed; }
+  std::string Path;
+  std::string Made; ///< Empty: nvcc writes the output itself.
   bool Placed = false;
 };
 

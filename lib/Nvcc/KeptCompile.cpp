@@ -1,5 +1,8 @@
 #include "Nvcc/KeptCompile.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <thread>
 
 using namespace carve;
@@ -48,4 +51,24 @@ llvm::Expected<KeptCompile> carve::compileKeeping(const Toolchain &T, CommandRun
   else
     Kept.NoPlan = llvm::toString(Plan.takeError());
   return Kept;
+}
+
+/// Whether \p Word, of nvcc or behind -Xcompiler, asks for debug information of the host's code.
+static bool asksForDebugInfo(llvm::StringRef Word) {
+  if (Word == "-G" || Word == "--debug" || Word == "--device-debug")
+    return true;
+  return Word.consume_front("-g") && (Word.empty() || Word.front() <= '9' ||
+                                      Word.starts_with("gdb") || Word.starts_with("dwarf"));
+}
+
+double carve::keepDirPatience(llvm::ArrayRef<std::string> Words) {
+  constexpr double Short = 1, Long = 60;
+  for (llvm::StringRef Word : Words) {
+    llvm::SmallVector<llvm::StringRef> Parts;
+    for (llvm::StringRef Part : llvm::split(Word, ',')) // -Xcompiler=-Wall,-g
+      Parts.push_back(Part.substr(Part.rfind('=') + 1));
+    if (llvm::any_of(Parts, asksForDebugInfo) || asksForDebugInfo(Word))
+      return Long;
+  }
+  return Short;
 }

@@ -15,6 +15,12 @@ struct KeptCompile {
   BuildPlan Plan;
   /// Why there is no plan although nvcc succeeded.
   std::optional<std::string> NoPlan;
+
+  /// The signal by which a command ends after this; 0 where it ends with nvcc's status. Asked to
+  /// terminate, nvcc exits with a status of its own; where it went on to its end, we stop.
+  int endingSignal() const {
+    return Nvcc.Interrupted && Nvcc.ExitStatus == 0 ? Nvcc.Interrupted : Nvcc.Signal;
+  }
 };
 
 /// Runs nvcc with \p Arguments in \p Dir (empty: the caller's) and `--keep --keep-dir KeepDir`,
@@ -24,5 +30,9 @@ llvm::Expected<KeptCompile> compileKeeping(const Toolchain &T, CommandRunner &Ru
                                            llvm::ArrayRef<std::string> Arguments,
                                            llvm::StringRef Dir, llvm::StringRef KeepDir,
                                            bool Quiet);
+
+/// How many seconds a command of \p Words waits for its keep directory where the same command holds
+/// it, before it takes another: longer with debug information, which holds the directory's path.
+double keepDirPatience(llvm::ArrayRef<std::string> Words);
 
 } // namespace carve

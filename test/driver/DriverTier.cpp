@@ -93,6 +93,8 @@ pid_t DriverTierTest::start(const Words &Argv) {
   ::dup2(::open((Prefix + ".out").c_str(), O_WRONLY | O_CREAT, 0600), 1);
   ::dup2(::open((Prefix + ".err").c_str(), O_WRONLY | O_CREAT, 0600), 2);
   ::dup2(::open("/dev/null", O_RDONLY), 0);
+  if (!Before())
+    ::_exit(126);
   if (::chdir(Work.c_str()) == 0)
     ::execve(Arguments[0], Arguments.data(), Variables.data());
   ::_exit(127);

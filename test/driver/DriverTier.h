@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <sys/types.h>
@@ -56,6 +57,9 @@ protected:
   std::string passthroughs();
   /// The named count of `carve store stats --format=json`.
   int stored(const std::string &Name);
+
+  /// Runs in the child before each program; where it returns false, that ends with status 126.
+  std::function<bool()> Before = [] { return true; };
 
   TempDir Dir;
   std::map<std::string, std::string> Env;

@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <unistd.h>
-#include <utility>
 
 using namespace carve;
 using Words = std::vector<std::string>;
@@ -78,52 +77,161 @@ TEST_F(SignalsTest, WhatAKilledCompileLeftIsUsedAgain) {
   EXPECT_EQ(passthroughs(), "{}");
 }
 
-// Killed alone, we leave an nvcc that still writes: its directory is not given to another.
-TEST_F(SignalsTest, AnOrphanedNvccKeepsItsDirectory) {
-  pid_t Pid = startHanging(Compile);
+// Killed alone, we take nvcc along, but not the compiler that it has started: as long as that may
+// write there, its directory is not given to another.
+TEST_F(SignalsTest, keepDirectory_whileAnOrphanedCompilerRuns_isNotUsed) {
+  write("cuda/bin/hang-below", "");
+  Words Arguments = Compile;
+  Arguments.insert(Arguments.begin(), CARVE_NVCC_TOOL);
+  pid_t Pid = start(Arguments);
+  await("cuda/bin/log/pid");
+  const std::string Kept = argumentsOf("compile").back();
   pid_t Orphan = std::stoi(read("cuda/bin/log/pid"));
   ::kill(Pid, SIGKILL);
   EXPECT_EQ(wait(Pid).Signal, SIGKILL);
   ASSERT_TRUE(nvccRuns());
-  std::filesystem::remove(path("cuda/bin/hang"));
-  Words Before = names("tmp");
-  EXPECT_EQ(Before.size(), 2u);
-  std::string Kept = "tmp/" + Before[0];
-  Words Written = names(Kept);
-  EXPECT_FALSE(Written.empty());
+  std::filesystem::remove(path("cuda/bin/hang-below"));
 
   EXPECT_EQ(carveNvcc(Compile).Status, 0);
-  EXPECT_EQ(argumentsOf("compile"), Compile); // As it is.
+  EXPECT_EQ(argumentsOf("compile").back(), Kept + "-1");
   EXPECT_EQ(read("work/obj/saxpy.o"), "made by nvcc\n");
-  EXPECT_EQ(names("tmp"), Before);
-  EXPECT_EQ(names(Kept), Written);
-  EXPECT_EQ(passthroughs(), "{\"no-keep-dir\":1}");
+  EXPECT_TRUE(std::filesystem::exists(Kept + "/saxpy.ptx"));
+  EXPECT_EQ(passthroughs(), "{}");
+  EXPECT_EQ(stored("units"), 1);
 
   ::kill(Orphan, SIGKILL);
   for (int I = 0; I < 500 && nvccRuns(); ++I)
     ::usleep(10000);
   EXPECT_EQ(carveNvcc(Compile).Status, 0);
+  EXPECT_EQ(argumentsOf("compile").back(), Kept);
   EXPECT_EQ(names("tmp"), Words{});
-  EXPECT_EQ(passthroughs(), "{\"no-keep-dir\":1}");
-  EXPECT_EQ(stored("units"), 1);
 }
 
-TEST_F(SignalsTest, ABusyKeepDirectoryIsLeftToItsOwner) {
+TEST_F(SignalsTest, keepDirectory_heldByTheSameCommand_isNotWaitedForLong) {
   pid_t First = startHanging(Compile);
+  const std::string Kept = argumentsOf("compile").back();
   std::filesystem::remove(path("cuda/bin/hang"));
-  Words Before = names("tmp");
-  std::string Store = std::exchange(Env["CARVE_STORE"], "/proc/carve-store");
-  EXPECT_EQ(carveNvcc(Compile).Status, 0);
-  EXPECT_EQ(names("tmp"), Before); // Nothing is counted in a store of this compile alone.
-  Env["CARVE_STORE"] = Store;
   Ended Second = carveNvcc(Compile);
   EXPECT_EQ(Second.Status, 0);
   EXPECT_EQ(Second.Stderr, "");
-  EXPECT_EQ(argumentsOf("compile"), Compile); // As it is.
+  EXPECT_EQ(argumentsOf("compile").back(), Kept + "-1");
   EXPECT_EQ(read("work/obj/saxpy.o"), "made by nvcc\n");
-  EXPECT_NE(names("tmp"), Words{});
+  EXPECT_TRUE(std::filesystem::exists(Kept));
   ::kill(First, SIGTERM);
   wait(First);
   EXPECT_EQ(names("tmp"), Words{});
-  EXPECT_EQ(passthroughs(), "{\"no-keep-dir\":1}");
+  EXPECT_EQ(passthroughs(), "{}");
+  EXPECT_EQ(stored("units"), 1);
+}
+
+TEST_F(SignalsTest, keepDirectory_whosePathIsInTheObject_isWaitedFor) {
+  Words Debug = Compile;
+  Debug.push_back("-g");
+  pid_t First = startHanging(Debug);
+  const std::string Kept = argumentsOf("compile").back();
+  std::filesystem::remove(path("cuda/bin/hang"));
+  Words Arguments = Debug;
+  Arguments.insert(Arguments.begin(), CARVE_NVCC_TOOL);
+  pid_t Second = start(Arguments);
+  ::usleep(1500000);
+  EXPECT_EQ(calls("compile"), 1u);
+  ::kill(First, SIGTERM);
+  wait(First);
+  EXPECT_EQ(wait(Second).Status, 0);
+  EXPECT_EQ(argumentsOf("compile").back(), Kept);
+}
+
+TEST_F(SignalsTest, keepDirectory_linkPlantedAtItsName_victimIsUntouched) {
+  EXPECT_EQ(carveNvcc(Compile).Status, 0);
+  const std::string Kept = argumentsOf("compile").back();
+  std::filesystem::create_directories(path("victim/below"));
+  write("victim/dear", "dear");
+  write("victim/below/dear", "dear");
+  // At the directory's name, and at that of the one above it.
+  for (std::string Planted : {Kept, std::filesystem::path(Kept).parent_path().string()}) {
+    if (Planted == path("tmp"))
+      continue;
+    std::filesystem::create_directories(std::filesystem::path(Planted).parent_path());
+    std::filesystem::create_directory_symlink(path("victim"), Planted);
+    EXPECT_EQ(carveNvcc(Compile).Status, 0);
+    EXPECT_EQ(names("victim"), (Words{"below", "dear"})) << Planted;
+    EXPECT_EQ(names("victim/below"), Words{"dear"});
+    EXPECT_EQ(read("work/obj/saxpy.o"), "made by nvcc\n");
+    std::filesystem::remove(Planted);
+    std::filesystem::remove_all(path("tmp"));
+    std::filesystem::create_directory(path("tmp"));
+  }
+  EXPECT_EQ(passthroughs(), "{}");
+}
+
+TEST_F(SignalsTest, signal_outsideOfNvcc_childrenEndAndTemporariesGo) {
+  write("cuda/bin/ptxas",
+        "#!/bin/sh\necho $$ >" + path("cuda/bin/log/pid") + "\ntouch beside\nsleep 30\n");
+  std::filesystem::permissions(path("cuda/bin/ptxas"), std::filesystem::perms::owner_all);
+  write("pin.yaml",
+        "carve-profile: 1\nkernels:\n  - kernel: \"_Z2avPf\"\n    variant: {cap: 32}\n");
+  Env["CARVE_PROFILE"] = path("pin.yaml");
+  for (int Number : {SIGTERM, SIGINT, SIGHUP}) {
+    Words Arguments = Compile;
+    Arguments.insert(Arguments.begin(), CARVE_NVCC_TOOL);
+    pid_t Pid = start(Arguments);
+    await("cuda/bin/log/pid");
+    EXPECT_NE(names("tmp"), Words{});
+    ASSERT_EQ(::kill(Pid, Number), 0);
+    EXPECT_EQ(wait(Pid).Signal, Number);
+    EXPECT_FALSE(nvccRuns()) << "ptxas goes on";
+    EXPECT_EQ(names("tmp"), Words{});
+    for (const std::string &Name : names("work/obj"))
+      EXPECT_EQ(Name, "saxpy.o");
+    std::filesystem::remove(path("cuda/bin/log/pid"));
+  }
+}
+
+TEST_F(SignalsTest, signal_toTheCompanion_childrenEndAndTemporariesGo) {
+  write("cuda/bin/hang-below", "");
+  for (int Number : {SIGTERM, SIGINT, SIGHUP}) {
+    pid_t Pid = start({CARVE_TOOL, "points", "--arch=sm_90", path("cuda/bin/kernels.ptx")});
+    await("cuda/bin/log/pid");
+    EXPECT_NE(names("tmp"), Words{});
+    ASSERT_EQ(::kill(Pid, Number), 0);
+    EXPECT_EQ(wait(Pid).Signal, Number);
+    EXPECT_FALSE(nvccRuns()) << "what nvcc started goes on";
+    EXPECT_EQ(names("tmp"), Words{});
+    std::filesystem::remove(path("cuda/bin/log/pid"));
+  }
+}
+
+/// Kills at moments spread over a compile, of the process or of its group.
+TEST_F(SignalsTest, kill_atAnyMoment_outputIsWholeAndTheNextCommandSweeps) {
+  write("cuda/bin/slow", "");
+  // It writes what it is told to, and takes its time for it.
+  write("cuda/bin/ptxas", "#!/bin/sh\nsleep 0.03\nfor Word; do\n  [ \"$Before\" = -o ] && cp " +
+                              path("cuda/bin/kernels.cubin") +
+                              " \"$Word\"\n  Before=$Word\ndone\n");
+  std::filesystem::permissions(path("cuda/bin/ptxas"), std::filesystem::perms::owner_all);
+  write("pin.yaml",
+        "carve-profile: 1\nkernels:\n  - kernel: \"_Z2avPf\"\n    variant: {cap: 32}\n");
+  Env["CARVE_PROFILE"] = path("pin.yaml");
+  Before = [] { return ::setpgid(0, 0) == 0; };
+  write("work/obj/saxpy.o", "old\n");
+  constexpr int Signals[] = {SIGTERM, SIGKILL, SIGINT, SIGHUP};
+  for (int I = 0; I < 48; ++I) {
+    Words Arguments = Compile;
+    Arguments.insert(Arguments.begin(), CARVE_NVCC_TOOL);
+    pid_t Pid = start(Arguments);
+    await("out/" + std::to_string(Pid) + ".err");
+    ::usleep(4000 * (I + 1));
+    ::kill(I % 2 ? -Pid : Pid, Signals[I / 2 % 4]);
+    wait(Pid);
+    std::string Output = read("work/obj/saxpy.o");
+    EXPECT_TRUE(Output == "old\n" || Output == "made by nvcc\n") << I << ": " << Output;
+    if (I % 8 != 7)
+      continue;
+    EXPECT_EQ(carveNvcc(Compile).Status, 0);
+    EXPECT_EQ(read("work/obj/saxpy.o"), "made by nvcc\n");
+    EXPECT_EQ(names("work/obj"), Words{"saxpy.o"});
+    EXPECT_EQ(names("tmp"), Words{});
+    EXPECT_EQ(carve({"store", "verify"}).Status, 0);
+    write("work/obj/saxpy.o", "old\n");
+  }
 }

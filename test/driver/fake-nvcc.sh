@@ -7,6 +7,9 @@
 #   plan              what --dryrun prints, /keep and the output to be replaced
 #   signal            the signal by which a compile ends itself
 #   hang              a compile waits to be ended, its process number in log/pid
+#   hang-below        the same, but it is a child that waits, as a compiler under nvcc does
+#   slow              a compile takes its time to write the output
+# The output is written as binutils does: what is there and not empty is removed first.
 Here=$(dirname "$(readlink -f "$0")")
 Kind=compile Keep= Out= Previous=
 for Word; do
@@ -46,9 +49,19 @@ if [ -f "$Here/hang" ]; then
   echo $$ >"$Here/log/pid.new" && mv "$Here/log/pid.new" "$Here/log/pid"
   exec sleep 30
 fi
+if [ -f "$Here/hang-below" ]; then
+  sh -c 'echo $$ >"$1.new" && mv "$1.new" "$1"; exec sleep 30' sh "$Here/log/pid"
+fi
 cat "$Here/stdout"
 cat "$Here/stderr" >&2
 [ -f "$Here/signal" ] && kill -s "$(cat "$Here/signal")" $$
 Status=$(cat "$Here/status")
-[ "$Status" = 0 ] && [ -n "$Out" ] && echo "made by nvcc" >"$Out"
+if [ "$Status" = 0 ] && [ -n "$Out" ]; then
+  [ -s "$Out" ] && rm -f "$Out" 2>/dev/null
+  if [ -f "$Here/slow" ]; then
+    { printf 'made '; sleep 0.02; echo 'by nvcc'; } >"$Out"
+  else
+    echo "made by nvcc" >"$Out"
+  fi
+fi
 exit "$Status"

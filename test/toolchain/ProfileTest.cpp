@@ -2,7 +2,14 @@
 // cannot be applied leaves nvcc's output, saying why.
 #include "BuiltTools.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace carve;
 
@@ -26,6 +33,10 @@ protected:
   /// object's kernels.
   ImageKernels expectLeft(const Words &Arguments, llvm::StringRef Reason);
   void expectRefused(const std::string &Profile, llvm::StringRef Message);
+  /// Makes the folder out, with three.o in it as \p Kind says.
+  void prepareOutput(llvm::StringRef Kind);
+  /// Kind, permissions and number of names of what is in \p Folder.
+  std::string shapeOf(const std::string &Folder) const;
 };
 
 constexpr char Second[] = R"(
@@ -44,6 +55,31 @@ const Case Cases[] = {
     {"several_sources", {"three.cu", "second.cu", "host.cpp", "-o", "out"}, "out"},
     {"relocatable_executable", {"-rdc=true", "three.cu", "second.cu", "-o", "out"}, "out"},
 };
+
+void ProfileByHand::prepareOutput(llvm::StringRef Kind) {
+  llvm::sys::fs::remove_directories(path("out"));
+  write("out/real", Kind.starts_with("empty") ? "" : "an older object");
+  ::chmod(path("out/real").c_str(), 0604);
+  if (Kind == "hard link")
+    ASSERT_EQ(::link(path("out/real").c_str(), path("out/three.o").c_str()), 0);
+  else
+    ASSERT_EQ(::symlink("real", path("out/three.o").c_str()), 0);
+  if (Kind == "dangling link")
+    ::unlink(path("out/real").c_str());
+}
+
+std::string ProfileByHand::shapeOf(const std::string &Folder) const {
+  std::set<std::string> Lines;
+  std::error_code Failed;
+  for (llvm::sys::fs::directory_iterator It(path(Folder), Failed, false), End; It != End && !Failed;
+       It.increment(Failed)) {
+    struct stat S;
+    EXPECT_EQ(::lstat(It->path().c_str(), &S), 0);
+    Lines.insert(llvm::formatv("{0} {1:x} {2}", llvm::sys::path::filename(It->path()), S.st_mode,
+                               S.st_nlink));
+  }
+  return llvm::join(Lines, "\n");
+}
 
 } // namespace
 
@@ -229,11 +265,46 @@ TEST_F(ProfileByHand, FileCapIsWhatNvccMakesWithThatCap) {
   EXPECT_EQ(kernelsOf("app")[Bulky].Resources.RegsPerThread, 40u) << log();
 }
 
-TEST_F(ProfileByHand, OutputIsReplacedThroughALink) {
+TEST_F(ProfileByHand, output_thatIsThere_endsAsWithNvcc) {
   writeProfile(BulkyName, BulkyCap);
-  write("real/there.o", "an older object");
-  ASSERT_FALSE(llvm::sys::fs::create_link("real/there.o", path("three.o")));
-  build(Object, WithProfile);
-  EXPECT_TRUE(llvm::sys::fs::is_symlink_file(path("three.o")));
-  EXPECT_EQ(kernelsOf("real/there.o")[Bulky].Resources.RegsPerThread, BulkyCap);
+  const Words Program = {"-O3", "-arch=sm_90", "--no-compress", "three.cu", "-o", "out/three.o"};
+  Words InFolder = Object;
+  InFolder.back() = "out/three.o";
+  for (const char *Kind : {"symbolic link", "empty symbolic link", "dangling link", "hard link"})
+    for (const Words &Arguments : {InFolder, Program}) {
+      prepareOutput(Kind);
+      buildPlain(Arguments);
+      const std::string Wanted = shapeOf("out");
+      for (const Words &Environment : {Words{}, WithProfile}) {
+        prepareOutput(Kind);
+        build(Arguments, Environment);
+        EXPECT_EQ(shapeOf("out"), Wanted) << Kind << testing::PrintToString(Arguments);
+        EXPECT_EQ(kernelsOf("out/three.o")[Bulky].Resources.RegsPerThread == BulkyCap,
+                  Environment == WithProfile);
+      }
+    }
+}
+
+TEST_F(ProfileByHand, output_besideWhichNothingCanBe_isTunedInPlace) {
+  writeProfile(BulkyName, BulkyCap);
+  Words Arguments = Object;
+  Arguments.back() = "out/" + std::string(240, 'n');
+  ASSERT_FALSE(llvm::sys::fs::create_directory(path("out")));
+  build(Arguments, WithProfile);
+  EXPECT_EQ(kernelsOf(Arguments.back())[Bulky].Resources.RegsPerThread, BulkyCap) << log();
+
+  // Root is asked for permissions too, as in a container without these capabilities.
+  Words Unprivileged;
+  if (::geteuid() == 0)
+    Unprivileged = {"setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner"};
+  Unprivileged.push_back(CARVE_NVCC_PROGRAM);
+  Unprivileged.insert(Unprivileged.end(), Object.begin(), Object.end());
+  Unprivileged.back() = "out/three.o";
+  write("out/three.o", "an older object");
+  ASSERT_EQ(::chmod(path("out").c_str(), 0555), 0);
+  CommandResult R = run(Unprivileged, environment(WithProfile));
+  ASSERT_EQ(::chmod(path("out").c_str(), 0755), 0);
+  EXPECT_EQ(R.ExitStatus, 0) << R.Stderr;
+  EXPECT_EQ(kernelsOf("out/three.o")[Bulky].Resources.RegsPerThread, BulkyCap) << log();
+  expectNoTemporaries();
 }

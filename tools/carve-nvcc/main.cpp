@@ -7,6 +7,7 @@
 #include "Driver/Terminal.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Support/SignalCleanup.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
@@ -120,4 +121,7 @@ int runDriver(int Argc, char **Argv) {
 
 } // namespace
 
-int main(int Argc, char **Argv) { return runDriver(Argc, Argv); }
+int main(int Argc, char **Argv) {
+  removeRegisteredOnSignals();
+  return runDriver(Argc, Argv);
+}
