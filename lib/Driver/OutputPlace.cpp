@@ -85,7 +85,7 @@ llvm::Expected<std::string> OutputPlace::makeIn(const std::string &Folder) {
 
 static llvm::Error copyAll(int From, int To, llvm::StringRef Name) {
   if (::lseek(From, 0, SEEK_SET) != 0)
-    return errnoError(Name, errno);
+    return fileError(Name, errno);
   std::string Buffer(1 << 20, 0);
   for (;;) {
     ssize_t Bytes = llvm::sys::RetryAfterSignal(-1, ::read, From, Buffer.data(), Buffer.size());
@@ -94,9 +94,9 @@ static llvm::Error copyAll(int From, int To, llvm::StringRef Name) {
     for (ssize_t Done = 0, N = 0; Done < Bytes; Done += N)
       if ((N = llvm::sys::RetryAfterSignal(-1, ::write, To, Buffer.data() + Done, Bytes - Done)) <
           0)
-        return errnoError(Name, errno);
+        return fileError(Name, errno);
     if (Bytes < 0)
-      return errnoError(Name, errno);
+      return fileError(Name, errno);
   }
 }
 
@@ -117,11 +117,11 @@ static llvm::Error put(const std::string &From, const std::string &Path, bool Th
                        bool EvenInPlace) {
   int Fd = ::open(From.c_str(), O_RDONLY | O_CLOEXEC);
   if (Fd < 0)
-    return errnoError(From, errno);
+    return fileError(From, errno);
   auto Close = llvm::make_scope_exit([Fd] { ::close(Fd); });
   struct stat Source;
   if (::fstat(Fd, &Source) != 0)
-    return errnoError(From, errno);
+    return fileError(From, errno);
   NewContent New;
   New.Bytes = Source.st_size;
   New.Mode = Source.st_mode & 0777;
