@@ -54,8 +54,8 @@ bool isScript(llvm::StringRef Path);
 /// run.
 bool hasToolsBeside(const Toolchain &T);
 
-/// Finds the tools of \p T, once: by a dryrun of nvcc, unless they are beside it. Where nvcc does not say
-/// it, nothing changes, and the use of a tool fails.
+/// Finds the tools of \p T, once: by a dryrun of nvcc, unless they are beside it. Where nvcc does
+/// not say it, nothing changes, and the use of a tool fails.
 void locateTools(Toolchain &T, CommandRunner &Runner);
 
 /// The value of CARVE_CALLERS for what the program at \p OwnPath starts: what it is in \p Env, and

@@ -13,8 +13,8 @@
 
 namespace carve {
 
-/// One file, or a name under which there was nothing. Two of one stamp are taken for the same: whoever writes a file changes the time of its
-/// last change of status, which no program can set.
+/// One file, or a name under which there was nothing. Two of one stamp are taken for the same:
+/// whoever writes a file changes the time of its last change of status, which no program can set.
 struct InputFile {
   std::string Path; ///< Absolute, or relative to the directory of the compile.
   uint64_t Bytes = 0;
