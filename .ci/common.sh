@@ -41,6 +41,28 @@ machineNvcc() {
   done
 }
 
+# Parts of the toolkit, as the index of Python packages has them: a compiler, its headers and
+# libraries, and CUPTI. The package cuda-toolkit knows which releases of them belong together.
+ToolkitParts=nvcc,nvvm,crt,cudart,cccl,cupti,profiler
+
+# fetchToolkit RELEASE LINK: puts the toolkit 13.x into the folder of LINK, which then leads to it.
+# The parts come without the links that a toolkit has.
+fetchToolkit() {
+  local Release=$1 Link=$2 Target Root Library
+  Target=$(dirname "$Link")
+  say "fetching nvcc $Release into ${Target#"$PWD"/}"
+  rm -rf "$Target"
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+    --target "$Target" "cuda-toolkit[$ToolkitParts]==$Release.*" || return 1
+  Root=$(dirname "$(dirname "$(find "$Target" -path '*/bin/nvcc' -type f | head -n 1)")")
+  ln -sfn lib "$Root/lib64"
+  for Library in "$Root"/lib/lib*.so.*; do
+    ln -sf "$(basename "$Library")" "${Library%.so.*}.so"
+  done
+  ln -sfn "${Root#"$Target"/}" "$Link"
+  recentNvcc "$Link/bin/nvcc"
+}
+
 # Makes nvcc known to CMake, to the tests and to carve-nvcc: sets CudaOptions for cmake.
 useToolkit() {
   local Nvcc

@@ -62,7 +62,7 @@ private:
   const CompileRequest &Request;
   const CommandLine &Line;
   UnitStore &Store;
-  const Toolchain &T;
+  Toolchain T;
   CommandRunner &Runner;
   std::string KeepDir, NvccVersion;
   OutputPlace Output;
@@ -239,7 +239,7 @@ bool CompilePipeline::mayRestore() const {
 
 CompileConditions CompilePipeline::conditions(const Profile &Decisions) const {
   llvm::StringRef Domain = Request.Options.Domain == LaunchDomain::Traced ? "traced" : "preserve";
-  return {Request.CommandDigest, Request.WorkDir, KeepDir,
+  return {digestOfFields({Request.CommandDigest, T.Wrapped}), Request.WorkDir, KeepDir,
           digestOfFields({choicesOf(Decisions), UserProfileText, Domain})};
 }
 
@@ -248,8 +248,9 @@ void CompilePipeline::rememberObject(const KeptCompile &Kept) {
   if (!Source || Units.size() != 1)
     return;
   CompiledUnit &U = Units.front();
+  locateTools(T, Runner);
   llvm::Expected<ObjectRecord> O =
-      recordObject(U.Planned, Kept, Line, conditions(U.Decisions), *Source, StartedNs, Store);
+      recordObject(U.Planned, Kept, Line, conditions(U.Decisions), T, *Source, StartedNs, Store);
   if (O)
     U.Record.Object = std::move(*O);
   else
@@ -297,6 +298,8 @@ bool CompilePipeline::tryStore() {
   Profile Decisions = decisionsOf((*Record)->Key);
   if (Decisions.FileCap)
     return false;
+  if ((*Record)->Object)
+    locateTools(T, Runner);
   auto Restored = restoreCompile(**Record, Output.path(), conditions(Decisions), Store);
   llvm::Error Failed = Restored ? reemit(**Record, std::move(Decisions), std::move(*Restored))
                                 : Restored.takeError();
@@ -330,6 +333,7 @@ void CompilePipeline::keepRecords() {
 llvm::Error CompilePipeline::finish(const KeptCompile &Kept, TempDir &Keep) {
   if (Kept.NoPlan)
     return unsupported("unknown-plan", *Kept.NoPlan);
+  takeToolDirs(T, Kept.Plan.Environment);
   if (llvm::Error E = recordUnits(Kept.Plan))
     return E;
   if (shouldTune()) {

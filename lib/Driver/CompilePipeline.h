@@ -34,11 +34,13 @@ struct CompileRequest {
   TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
 };
 
-/// The request as the process finds it: TMPDIR, GPU, installed files, a compiler cache in front,
-/// whether it is a probe of a configure step.
+/// The request as the process finds it, with \p Environment, all its variables as `NAME=value`:
+/// TMPDIR, GPU, installed files, a compiler cache in front, whether it is a probe of a configure
+/// step.
 CompileRequest makeCompileRequest(CommandLine Line, DriverOptions Options, llvm::StringRef OwnPath,
                                   std::string WorkDir, const CommandStore &Store,
-                                  const Toolchain &T, GetEnv Env);
+                                  const Toolchain &T, GetEnv Env,
+                                  llvm::ArrayRef<std::string> Environment);
 
 struct CompileResult {
   int ExitStatus = 0;                ///< nvcc's.

@@ -14,12 +14,12 @@ static std::string tagOf(const CommandLine &Line, llvm::StringRef WorkDir) {
 
 CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options,
                                          llvm::StringRef OwnPath, std::string WorkDir,
-                                         const CommandStore &Store, const Toolchain &T,
-                                         GetEnv Env) {
+                                         const CommandStore &Store, const Toolchain &T, GetEnv Env,
+                                         llvm::ArrayRef<std::string> Environment) {
   CompileRequest R;
   R.ConfigureProbe = isConfigureProbe(Line, WorkDir);
   R.ListDecisions = !R.ConfigureProbe && !Store.isTemporary();
-  R.CommandDigest = commandDigest(Line, WorkDir, T, Env);
+  R.CommandDigest = commandDigest(Line, WorkDir, T, Environment);
   R.BehindCache = cacheWouldNotNotice(Env, Store.store().decisionsDigestFile());
   R.Tag = tagOf(Line, WorkDir);
   R.Line = std::move(Line);

@@ -36,7 +36,9 @@ static llvm::Error record(const KeptCompile &Kept, const LinkLine &Line, const L
   if (!Version)
     return Version.takeError();
   LinkCommand C{Line.Argv, Line.Output, Request.Flags.WorkDir, *Version};
-  if (llvm::Error E = recordLink(*Kept.Plan.Link, C, T, Store))
+  Toolchain Located = T;
+  takeToolDirs(Located, Kept.Plan.Environment);
+  if (llvm::Error E = recordLink(*Kept.Plan.Link, C, Located, Store))
     return E;
   Store.pruneSometimes(storeLimit(Request.Env));
   return llvm::Error::success();

@@ -19,7 +19,8 @@ class InputFinder {
 public:
   InputFinder(llvm::StringRef WorkDir, const Toolchain &T) : WorkDir(WorkDir) {
     // Its libraries change with its version alone.
-    fs::real_path(T.BinDir + "/..", ToolkitDir);
+    Toolkit = normalisedPath(T.BinDir + "/..", WorkDir);
+    fs::real_path(Toolkit, RealToolkit);
   }
   llvm::Error read(llvm::ArrayRef<std::string> Arguments);
 
@@ -31,8 +32,19 @@ private:
   std::string archiveOf(llvm::StringRef Library, llvm::ArrayRef<std::string> Arguments) const;
 
   llvm::StringRef WorkDir;
-  llvm::SmallString<128> ToolkitDir;
+  bool isOfToolkit(llvm::StringRef Path) const;
+
+  std::string Toolkit;
+  llvm::SmallString<128> RealToolkit;
 };
+
+/// Whether \p Path is the toolkit's: in its folder, with links as they are written or resolved. The
+/// files of a toolkit that is made of links are elsewhere.
+bool InputFinder::isOfToolkit(llvm::StringRef Path) const {
+  llvm::SmallString<128> Real;
+  return llvm::StringRef(normalisedPath(Path, WorkDir)).starts_with(Toolkit + "/") ||
+         fs::real_path(absolutePath(Path, WorkDir), Real) || Real.starts_with(RealToolkit);
+}
 
 /// The archive behind `-l<Library>` where it is the user's; else empty.
 std::string InputFinder::archiveOf(llvm::StringRef Library,
@@ -42,11 +54,7 @@ std::string InputFinder::archiveOf(llvm::StringRef Library,
     if (Word.consume_front("-L"))
       Dirs.push_back(Word.str());
   std::string Path = findArchive(Library, Dirs, WorkDir);
-  llvm::SmallString<128> Real;
-  if (Path.empty() || fs::real_path(absolutePath(Path, WorkDir), Real) ||
-      Real.starts_with(ToolkitDir))
-    return "";
-  return Path;
+  return Path.empty() || isOfToolkit(Path) ? "" : Path;
 }
 
 llvm::Error InputFinder::addFile(const std::string &Path) {

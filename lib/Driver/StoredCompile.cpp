@@ -2,7 +2,7 @@
 
 #include "Emit/ObjectSplicer.h"
 #include "Nvcc/EmbeddedPtx.h"
-#include "Nvcc/IncludedFiles.h"
+#include "Nvcc/KnownReads.h"
 #include "Nvcc/StepOptions.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -12,49 +12,75 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <set>
+
 using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// What nvcc, the host compiler and the shell between them read of the environment.
-static constexpr llvm::StringLiteral Variables[] = {"PATH",
-                                                    "NVCC_CCBIN",
-                                                    "CPATH",
-                                                    "C_INCLUDE_PATH",
-                                                    "CPLUS_INCLUDE_PATH",
-                                                    "CUDA_HOME",
-                                                    "CUDA_PATH",
-                                                    "COMPILER_PATH",
-                                                    "GCC_EXEC_PREFIX",
-                                                    "SOURCE_DATE_EPOCH",
-                                                    "LANG",
-                                                    "LC_ALL",
-                                                    "LC_MESSAGES",
-                                                    "LC_CTYPE",
-                                                    "TMPDIR",
-                                                    "CUDAFE_FLAGS",
-                                                    "NVVM_BRANCH",
-                                                    "LD_LIBRARY_PATH",
-                                                    "DEPENDENCIES_OUTPUT",
-                                                    "SUNPRO_DEPENDENCIES",
-                                                    "GCC_COLORS"};
+/// Variables that no compiler reads and that differ between two calls of the same build: those of
+/// shells, terminals, desktops and build systems, and our own. Every other one counts.
+static constexpr llvm::StringLiteral Unread[] = {"COLORTERM",
+                                                 "COLUMNS",
+                                                 "DISPLAY",
+                                                 "EDITOR",
+                                                 "HISTCONTROL",
+                                                 "HISTFILE",
+                                                 "HISTSIZE",
+                                                 "HOSTNAME",
+                                                 "INVOCATION_ID",
+                                                 "JOURNAL_STREAM",
+                                                 "LESS",
+                                                 "LESSCLOSE",
+                                                 "LESSOPEN",
+                                                 "LINES",
+                                                 "LOGNAME",
+                                                 "LS_COLORS",
+                                                 "MAIL",
+                                                 "MAKEFLAGS",
+                                                 "MAKELEVEL",
+                                                 "MAKEOVERRIDES",
+                                                 "MAKE_TERMERR",
+                                                 "MAKE_TERMOUT",
+                                                 "MFLAGS",
+                                                 "NINJA_STATUS",
+                                                 "OLDPWD",
+                                                 "PAGER",
+                                                 "PS1",
+                                                 "PS2",
+                                                 "SHELL",
+                                                 "SHLVL",
+                                                 "STY",
+                                                 "TERM",
+                                                 "TMUX",
+                                                 "TMUX_PANE",
+                                                 "USER",
+                                                 "VISUAL",
+                                                 "WAYLAND_DISPLAY",
+                                                 "WINDOWID",
+                                                 "_"};
+static constexpr llvm::StringLiteral UnreadPrefixes[] = {"CARVE_", "CCACHE_", "CTEST_", "DBUS_",
+                                                         "SSH_",   "VSCODE_", "XDG_"};
 
-/// The system stamps files by a clock that ticks in up to 10 ms.
-static constexpr int64_t ClockTickNs = 20'000'000;
-
-static llvm::Error notStored(const llvm::Twine &Why) { return unsupported("not-stored", Why); }
+static bool isUnread(llvm::StringRef Name) {
+  return llvm::is_contained(Unread, Name) ||
+         llvm::any_of(UnreadPrefixes,
+                      [&](llvm::StringRef Prefix) { return Name.starts_with(Prefix); });
+}
 
 std::string carve::commandDigest(const CommandLine &C, llvm::StringRef WorkDir, const Toolchain &T,
-                                 GetEnv Env) {
+                                 llvm::ArrayRef<std::string> Environment) {
   std::vector<std::string> Fields = {WorkDir.str(), T.Nvcc};
   if (auto Stamp = stampOf(T.Nvcc, ""))
     Fields.push_back(printInputFiles(*Stamp));
   Fields.push_back(std::to_string(C.AllWords.size()));
   llvm::append_range(Fields, C.AllWords);
   llvm::append_range(Fields, C.Argv);
-  for (llvm::StringRef Name : Variables)
-    if (auto Value = Env(Name))
-      Fields.push_back(Name.str() + "=" + *Value);
+  std::vector<std::string> Read;
+  llvm::copy_if(Environment, std::back_inserter(Read),
+                [](llvm::StringRef Variable) { return !isUnread(Variable.split('=').first); });
+  llvm::sort(Read);
+  llvm::append_range(Fields, Read);
   return digestOfFields(std::vector<llvm::StringRef>(Fields.begin(), Fields.end()));
 }
 
@@ -66,39 +92,6 @@ llvm::Expected<SourceStamp> carve::stampSource(llvm::StringRef Source, llvm::Str
   if (!Text)
     return Text.takeError();
   return SourceStamp{*File, digestOf(*Text)};
-}
-
-/// The stamps of everything that was preprocessed, the source included.
-static llvm::Expected<std::vector<InputFile>>
-inputsOf(const CompileConditions &Now, int64_t StartedNs, const SourceStamp &Source) {
-  std::set<std::string> Names;
-  std::error_code Failed;
-  for (fs::directory_iterator It(Now.KeepDir, Failed), End; !Failed && It != End;
-       It.increment(Failed)) {
-    if (path::extension(It->path()) != ".ii")
-      continue;
-    llvm::Expected<std::string> Text = readFile(It->path());
-    if (!Text)
-      return Text.takeError();
-    auto Found = includedFiles(*Text);
-    if (!Found)
-      return notStored("what " + path::filename(It->path()) + " includes is not known");
-    Names.insert(Found->begin(), Found->end());
-  }
-  if (Names.empty())
-    return notStored("no preprocessed source was kept");
-  std::vector<InputFile> Files;
-  for (const std::string &Name : Names) {
-    auto File = stampOf(Name, Now.WorkDir);
-    if (!File)
-      return notStored(Name + " is no regular file");
-    bool IsSource = Name == Source.File.Path;
-    if (IsSource ? *File != Source.File
-                 : std::max(File->ModifiedNs, File->ChangedNs) > StartedNs - ClockTickNs)
-      return notStored(Name + " changed while it was compiled");
-    Files.push_back(std::move(*File));
-  }
-  return Files;
 }
 
 static llvm::Error recordFiles(const DeviceUnit &Planned, const CommandLine &C,
@@ -148,8 +141,10 @@ static bool canBeRestored(const DeviceUnit &Planned, llvm::StringRef KeepDir) {
 
 llvm::Expected<ObjectRecord> carve::recordObject(const DeviceUnit &Planned, const KeptCompile &Kept,
                                                  const CommandLine &C, const CompileConditions &Now,
-                                                 const SourceStamp &Source, int64_t StartedNs,
-                                                 UnitStore &Store) {
+                                                 const Toolchain &T, const SourceStamp &Source,
+                                                 int64_t StartedNs, UnitStore &Store) {
+  if (std::string Word = unknownNvccRead(C.AllWords); !Word.empty())
+    return notStored("what " + Word + " has nvcc read is not known");
   if (!Kept.Nvcc.Remembered)
     return notStored("what nvcc printed was not seen");
   if (!canBeRestored(Planned, Now.KeepDir))
@@ -157,7 +152,8 @@ llvm::Expected<ObjectRecord> carve::recordObject(const DeviceUnit &Planned, cons
   if (auto At = refusedFatbinaryOption(Planned.FatbinaryArguments, Now.KeepDir))
     return notStored("fatbinary is given '" + Planned.FatbinaryArguments[*At] +
                      "', which a record may not hand on");
-  llvm::Expected<std::vector<InputFile>> Inputs = inputsOf(Now, StartedNs, Source);
+  llvm::Expected<std::vector<InputFile>> Inputs =
+      inputsOf({Kept, T, Source, Now.WorkDir, Now.KeepDir, StartedNs});
   if (!Inputs)
     return Inputs.takeError();
   ObjectRecord O;
@@ -189,7 +185,7 @@ static llvm::Error checkInputs(const Unit &U, const CompileConditions &Now,
   if (!Inputs)
     return Inputs.takeError();
   for (const InputFile &Old : *Inputs) {
-    if (stampOf(Old.Path, Now.WorkDir) == Old)
+    if (isUnchanged(Old, Now.WorkDir))
       continue;
     // A source may have been touched, to have it compiled again.
     if (Old.Path != U.Source)

@@ -3,10 +3,10 @@
 /// it again without nvcc's front end, for when only the decisions have changed.
 #pragma once
 
+#include "Driver/CompileInputs.h"
 #include "Nvcc/BuildPlan.h"
 #include "Nvcc/CommandLine.h"
 #include "Nvcc/KeptCompile.h"
-#include "Store/InputFiles.h"
 #include "Store/UnitStore.h"
 
 #include <optional>
@@ -23,15 +23,12 @@ struct CompileConditions {
   std::string Decisions; ///< Digest of what is to be emitted.
 };
 
-/// Digest of every word of \p C and the variables of the environment that compilers read.
+/// Digest of every word of \p C, nvcc's stamp and \p Environment (`NAME=value`) without the
+/// variables that no compiler reads.
 std::string commandDigest(const CommandLine &C, llvm::StringRef WorkDir, const Toolchain &T,
-                          GetEnv Env);
+                          llvm::ArrayRef<std::string> Environment);
 
-/// The source as it was before nvcc read it.
-struct SourceStamp {
-  InputFile File;
-  std::string Digest;
-};
+/// The stamp and digest of \p Source as it is. Fails where it is no regular file.
 llvm::Expected<SourceStamp> stampSource(llvm::StringRef Source, llvm::StringRef WorkDir);
 
 /// The record of the compile \p Kept of \p Planned, whose files are still there. Fails with
@@ -39,8 +36,8 @@ llvm::Expected<SourceStamp> stampSource(llvm::StringRef Source, llvm::StringRef 
 /// nvcc printed was not seen. \p StartedNs: when nvcc started, since 1970.
 llvm::Expected<ObjectRecord> recordObject(const DeviceUnit &Planned, const KeptCompile &Kept,
                                           const CommandLine &C, const CompileConditions &Now,
-                                          const SourceStamp &Source, int64_t StartedNs,
-                                          UnitStore &Store);
+                                          const Toolchain &T, const SourceStamp &Source,
+                                          int64_t StartedNs, UnitStore &Store);
 
 /// A compile made from the store: as if nvcc had just ended.
 struct RestoredCompile {

@@ -54,6 +54,7 @@ struct Steps {
   std::vector<std::vector<std::string>> Containers;
   StringMap<PlannedLinkImage> LinkedImages; ///< By cubin.
   std::vector<std::string> LinkContainer;
+  std::vector<std::vector<std::string>> HostCommands;
 };
 
 } // namespace
@@ -233,6 +234,7 @@ static Error readStep(std::vector<std::string> Words, Steps &S) {
   StringRef HostCode = onlyFile(Words, ".cudafe1.cpp");
   if (is_contained(Words, "-c") && !HostCode.empty())
     S.ObjectOfHostCode[HostCode] = valueOf(Words, "-o").str();
+  S.HostCommands.push_back(std::move(Words));
   return Error::success();
 }
 
@@ -242,16 +244,22 @@ static bool isAssignment(StringRef Line) {
   return !Name.empty() && Line.substr(Name.size()).starts_with("=");
 }
 
+std::vector<std::string> dryrunVariables(StringRef Text) {
+  std::vector<std::string> Variables;
+  for (StringRef Line : split(Text, '\n'))
+    // Of two nvcc only tells that it heeds them.
+    if (Line.consume_front("#$ ") && isAssignment(Line) &&
+        !Line.starts_with("NVCC_PREPEND_FLAGS=") && !Line.starts_with("NVCC_APPEND_FLAGS="))
+      Variables.push_back(Line.str());
+  return Variables;
+}
+
 static Error readLine(StringRef Line, Steps &S) {
   // Warnings stand between the lines of the plan.
   if (!Line.consume_front("#$ "))
     return Error::success();
-  if (isAssignment(Line)) {
-    // Of these nvcc only tells that it heeds them.
-    if (!Line.starts_with("NVCC_PREPEND_FLAGS=") && !Line.starts_with("NVCC_APPEND_FLAGS="))
-      S.Environment.push_back(Line.str());
+  if (isAssignment(Line))
     return Error::success();
-  }
   // `-- Filter Dependencies --` is done by nvcc itself.
   if (Line.starts_with("-- "))
     return Error::success();
@@ -340,6 +348,7 @@ static std::optional<PlannedLink> readLink(const Steps &S) {
 
 Expected<BuildPlan> parseDryrun(StringRef Text) {
   Steps S;
+  S.Environment = dryrunVariables(Text);
   SmallVector<StringRef> Lines;
   Text.split(Lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (StringRef Line : Lines)
@@ -355,6 +364,7 @@ Expected<BuildPlan> parseDryrun(StringRef Text) {
   Plan.Link = readLink(S);
   if (Plan.Units.empty() && !Plan.Link)
     return unsupported("unknown-plan", "no fatbinary step");
+  Plan.HostCommands = std::move(S.HostCommands);
   Plan.Environment = std::move(S.Environment);
   return Plan;
 }

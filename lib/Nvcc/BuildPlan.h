@@ -56,6 +56,8 @@ struct PlannedLink {
 struct BuildPlan {
   std::vector<DeviceUnit> Units;
   std::optional<PlannedLink> Link;
+  /// The calls of the host compiler, argv[0] included: preprocessing, compile, host link.
+  std::vector<std::vector<std::string>> HostCommands;
   std::vector<std::string> Environment; ///< `NAME=value` that nvcc sets for its steps.
 };
 
@@ -63,6 +65,9 @@ struct BuildPlan {
 /// is expanded from \p Environment. Fails on an unterminated quote.
 llvm::Expected<std::vector<std::string>> splitCommand(llvm::StringRef Line,
                                                       llvm::ArrayRef<std::string> Environment);
+
+/// The `NAME=value` that nvcc sets for its steps according to \p Text, what a dryrun printed.
+std::vector<std::string> dryrunVariables(llvm::StringRef Text);
 
 /// Reads what `nvcc --dryrun --keep --keep-dir D <arguments>` printed on standard error. Files are
 /// found by suffix and `file=`, never by position. Fails with Unsupported `unknown-plan` where the

@@ -92,6 +92,7 @@ static Error takeOption(const Argument &A, Settings &S) {
     S.ForwardsUnknown = true;
     break;
   case Effect::None:
+  case Effect::Opaque:
   case Effect::OptionsFile:
     break;
   }

@@ -28,6 +28,7 @@ enum class Join {
 /// What an option does to the pipeline.
 enum class Effect {
   None,        ///< Changes the code or the messages; passed through unseen.
+  Opaque,      ///< As None, and may name files that are read, of which nothing else tells.
   Phase,       ///< Selects another phase than compile or link; TooHard unless named in CommandLine.
   Output,      ///< -o.
   Dependency,  ///< -MD and its family.

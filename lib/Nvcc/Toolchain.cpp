@@ -1,6 +1,9 @@
 #include "Nvcc/Toolchain.h"
 
+#include "Nvcc/BuildPlan.h"
+#include "Support/Digest.h"
 #include "Support/Error.h"
+#include "Support/Log.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -14,14 +17,22 @@ using namespace llvm;
 
 namespace carve {
 
-/// The toolchain whose nvcc is \p Path, links resolved; none where that is no program, or is one of
-/// \p Drivers.
-static std::optional<Toolchain> toolchainAt(const Twine &Path, ArrayRef<StringRef> Drivers) {
+/// \p Path with its links resolved; empty where there is nothing.
+static std::string realPath(const Twine &Path) {
   SmallString<128> Real;
-  if (sys::fs::real_path(Path, Real) || is_contained(Drivers, Real.str()) ||
-      !sys::fs::can_execute(Real) || sys::fs::is_directory(Real))
+  return sys::fs::real_path(Path, Real) ? "" : Real.str().str();
+}
+
+/// The toolchain whose nvcc is \p Path; none where that is no program, or is one of \p Drivers.
+static std::optional<Toolchain> toolchainAt(StringRef Path, ArrayRef<StringRef> Drivers) {
+  std::string Real = realPath(Path);
+  if (Real.empty() || is_contained(Drivers, StringRef(Real)) || !sys::fs::can_execute(Real) ||
+      sys::fs::is_directory(Real))
     return std::nullopt;
-  return Toolchain{Real.str().str(), sys::path::parent_path(Real).str()};
+  SmallString<128> Absolute(Path);
+  if (sys::fs::make_absolute(Absolute))
+    return std::nullopt;
+  return Toolchain{Absolute.str().str(), sys::path::parent_path(Absolute).str()};
 }
 
 /// Whether a program that PATH offers as nvcc, and that is really \p File, is one. A link to ccache
@@ -38,7 +49,8 @@ static std::vector<std::string> candidates(GetEnv Env) {
   SmallVector<StringRef> Dirs;
   StringRef(Path).split(Dirs, ':');
   for (StringRef Dir : Dirs)
-    Paths.push_back(((Dir.empty() ? "." : Dir) + "/nvcc").str());
+    // nvcc, which looks for itself in PATH, drops the same slashes.
+    Paths.push_back(((Dir.empty() ? "." : Dir.rtrim('/')) + "/nvcc").str());
   for (StringRef Name : {"CUDA_PATH", "CUDA_HOME"})
     if (std::optional<std::string> Root = Env(Name); Root && !Root->empty())
       Paths.push_back(*Root + "/bin/nvcc");
@@ -59,18 +71,85 @@ Expected<Toolchain> findToolchain(GetEnv Env, StringRef OwnPath) {
   }
   std::vector<std::string> Paths = candidates(Env);
   for (const std::string &Path : Paths)
-    if (std::optional<Toolchain> T = toolchainAt(Path, Drivers); T && isNamedNvcc(T->Nvcc))
+    if (std::optional<Toolchain> T = toolchainAt(Path, Drivers); T && isNamedNvcc(realPath(Path)))
       return *T;
   return usageError("no nvcc found; looked for CARVE_NVCC, " + join(Paths, ", "));
+}
+
+bool isScript(StringRef Path) {
+  auto Start = MemoryBuffer::getFileSlice(Path, /*MapSize=*/2, /*Offset=*/0);
+  return Start && (*Start)->getBuffer() == "#!";
 }
 
 std::string callersBehind(GetEnv Env, StringRef OwnPath, const Toolchain &T) {
   std::string Callers = Env(CallersVariable).value_or("");
   Callers += (":" + OwnPath).str();
-  auto Start = MemoryBuffer::getFileSlice(T.Nvcc, /*MapSize=*/2, /*Offset=*/0);
-  if (Start && (*Start)->getBuffer() == "#!")
-    Callers += ":" + T.Nvcc;
+  if (isScript(T.Nvcc))
+    Callers += ":" + realPath(T.Nvcc);
   return Callers;
+}
+
+static bool isProgram(const Twine &Path) {
+  return sys::fs::can_execute(Path) && !sys::fs::is_directory(Path);
+}
+
+std::string Toolchain::tool(StringRef Name) const {
+  for (StringRef Dir : ToolDirs)
+    if (isProgram(Dir + "/" + Name))
+      return (Dir + "/" + Name).str();
+  return BinDir + "/" + Name.str();
+}
+
+/// \p Dir as an absolute path: nvcc runs its tools in our own directory.
+static std::string absoluteDir(StringRef Dir) {
+  SmallString<128> Path(Dir);
+  return sys::fs::make_absolute(Path) ? Dir.str() : Path.str().str();
+}
+
+void takeToolDirs(Toolchain &T, ArrayRef<std::string> Variables) {
+  StringRef Here, Path;
+  // nvcc sets some twice; the last holds.
+  for (StringRef Variable : Variables) {
+    auto [Name, Value] = Variable.split('=');
+    if (Name == "_HERE_")
+      Here = Value;
+    if (Name == "PATH")
+      Path = Value;
+  }
+  if (Here.empty())
+    return;
+  T.BinDir = absoluteDir(Here);
+  T.ToolDirs.clear();
+  // Without a profile nvcc leaves PATH as it is, which need not hold the tools.
+  SmallVector<StringRef> Dirs;
+  Path.split(Dirs, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef Dir : Dirs)
+    T.ToolDirs.push_back(absoluteDir(Dir));
+}
+
+bool hasToolsBeside(const Toolchain &T) {
+  StringRef Dir = sys::path::parent_path(T.Nvcc);
+  // A script may call an nvcc elsewhere though other tools are beside it.
+  return !isScript(T.Nvcc) && sys::fs::exists(Dir + "/nvcc.profile") && isProgram(Dir + "/ptxas") &&
+         isProgram(Dir + "/fatbinary");
+}
+
+void locateTools(Toolchain &T, CommandRunner &Runner) {
+  if (!T.Wrapped.empty() || hasToolsBeside(T))
+    return;
+  Command C;
+  // With --keep the files have no names made up for one run.
+  C.Argv = {T.Nvcc, "--dryrun", "--keep", "-x", "cu", "-c", "/dev/null", "-o", "/dev/null"};
+  C.Environment = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"};
+  C.StdinPath = "/dev/null";
+  C.CaptureStdout = C.CaptureStderr = true;
+  Expected<CommandResult> Result = Runner.run(C);
+  if (!Result) {
+    logLine(T.Nvcc + " does not say where its tools are: " + toString(Result.takeError()));
+    return;
+  }
+  takeToolDirs(T, dryrunVariables(Result->Stderr));
+  T.Wrapped = digestOf(Result->Stderr);
 }
 
 Expected<std::string> nvccVersion(const Toolchain &T, CommandRunner &Runner) {

@@ -18,14 +18,25 @@ std::optional<InputFile> carve::stampOf(llvm::StringRef Path, llvm::StringRef Di
   if (::stat(absolutePath(Path, Dir).c_str(), &Status) != 0 || !S_ISREG(Status.st_mode))
     return std::nullopt;
   return InputFile{Path.str(), uint64_t(Status.st_size), nanoseconds(Status.st_mtim),
-                   nanoseconds(Status.st_ctim)};
+                   nanoseconds(Status.st_ctim), /*Missing=*/false};
+}
+
+bool carve::isUnchanged(const InputFile &Old, llvm::StringRef Dir) {
+  if (!Old.Missing)
+    return stampOf(Old.Path, Dir) == Old;
+  struct stat Status; // A directory or a dead link would be something, too.
+  return ::lstat(absolutePath(Old.Path, Dir).c_str(), &Status) != 0 &&
+         (errno == ENOENT || errno == ENOTDIR);
 }
 
 std::string carve::printInputFiles(llvm::ArrayRef<InputFile> Files) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   for (const InputFile &F : Files)
-    OS << F.Bytes << ' ' << F.ModifiedNs << ' ' << F.ChangedNs << ' ' << F.Path << '\n';
+    if (F.Missing)
+      OS << "missing " << F.Path << '\n';
+    else
+      OS << F.Bytes << ' ' << F.ModifiedNs << ' ' << F.ChangedNs << ' ' << F.Path << '\n';
   return Text;
 }
 
@@ -41,9 +52,12 @@ llvm::Expected<std::vector<InputFile>> carve::parseInputFiles(llvm::StringRef Te
       std::tie(Word, Rest) = Rest.split(' ');
       return !Word.getAsInteger(10, Out);
     };
-    if (!Number(F.Bytes) || !Number(F.ModifiedNs) || !Number(F.ChangedNs) || Rest.empty())
+    F.Missing = Rest.consume_front("missing ");
+    if (!F.Missing && (!Number(F.Bytes) || !Number(F.ModifiedNs) || !Number(F.ChangedNs)))
+      Rest = "";
+    if (Rest.empty())
       return malformed("input files: line " + llvm::Twine(Files.size() + 1) + " is '" + Line +
-                       "', expected bytes, two times and a path");
+                       "', expected bytes and two times or 'missing', and a path");
     F.Path = Rest.str();
     Files.push_back(std::move(F));
   }

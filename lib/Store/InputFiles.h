@@ -13,19 +13,24 @@
 
 namespace carve {
 
-/// One file. Two of one stamp are taken for the same: whoever writes a file changes the time of its
-/// last change of status, which no program can set.
+/// One file, or a name under which there was nothing. Two of one stamp are taken for the same:
+/// whoever writes a file changes the time of its last change of status, which no program can set.
 struct InputFile {
   std::string Path; ///< Absolute, or relative to the directory of the compile.
   uint64_t Bytes = 0;
   int64_t ModifiedNs = 0, ChangedNs = 0; ///< Since 1970.
+  bool Missing = false;                  ///< There was nothing.
   bool operator==(const InputFile &) const = default;
 };
 
 /// The stamp of \p Path, which \p Dir makes absolute; nothing where it is no file.
 std::optional<InputFile> stampOf(llvm::StringRef Path, llvm::StringRef Dir);
 
-/// One line `<bytes> <modified> <changed> <path>` for each file.
+/// Whether \p Old, which \p Dir makes absolute, is what it was.
+bool isUnchanged(const InputFile &Old, llvm::StringRef Dir);
+
+/// One line `<bytes> <modified> <changed> <path>` for each file, `missing <path>` where there was
+/// nothing.
 std::string printInputFiles(llvm::ArrayRef<InputFile> Files);
 /// Fails naming the line where one has another form.
 llvm::Expected<std::vector<InputFile>> parseInputFiles(llvm::StringRef Text);

@@ -31,11 +31,19 @@ TEST_F(ToolchainSearchTest, ByCarveNvcc) {
   expectFound(carveNvcc(Compile));
 }
 
-TEST_F(ToolchainSearchTest, ByALinkItsRealPathIsCalled) {
+// nvcc names its headers and libraries after the path that it is called by.
+TEST_F(ToolchainSearchTest, linkToNvcc_Found_IsCalledByThatPath) {
   std::filesystem::create_symlink(path("cuda/bin/nvcc"), path("linked"));
   Env["CARVE_NVCC"] = path("linked");
   expectFound(carveNvcc({"-E", "x.cu"}));
-  EXPECT_EQ(read("cuda/bin/log/name"), path("cuda/bin/nvcc") + "\n");
+  EXPECT_EQ(read("cuda/bin/log/name"), path("linked") + "\n");
+  std::filesystem::create_directories(path("view/bin"));
+  std::filesystem::create_symlink(path("cuda/bin/nvcc"), path("view/bin/nvcc"));
+  Env.erase("CARVE_NVCC");
+  Env["PATH"] = path("view/bin") + "/:/usr/bin:/bin";
+  write("cuda/bin/log/calls", "");
+  expectFound(carveNvcc(Compile));
+  EXPECT_EQ(read("cuda/bin/log/name"), path("view/bin/nvcc") + "\n");
 }
 
 TEST_F(ToolchainSearchTest, ByPath) {

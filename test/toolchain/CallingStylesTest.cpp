@@ -1,38 +1,14 @@
 // The ways in which people and build systems write a command: each is run by nvcc and by carve-nvcc
 // in the same directory, and all that is left there, and said, is compared.
-#include "BuiltTools.h"
-
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/Regex.h"
+#include "ComparedCommands.h"
 
 using namespace carve;
 
 namespace {
 
-struct Style {
-  const char *Name;
-  std::vector<std::string> Arguments;
-  const char *LeftTo = nullptr; ///< The reason counted; none where carve compiles it itself.
-  std::vector<std::string> Environment = {};
-  const char *Stdin = nullptr; ///< File on standard input.
-};
-
-void PrintTo(const Style &S, std::ostream *OS) { *OS << S.Name; }
-
-/// What a command leaves behind.
-struct Left {
-  int Status = 0;
-  std::string Stdout, Stderr;
-  std::map<std::string, std::string> Files; ///< Content by name, as far as it has to be equal.
-};
-
-class CallingStyles : public BuiltToolsTest, public testing::WithParamInterface<Style> {
+class CallingStyles : public ComparedCommandsTest, public testing::WithParamInterface<Style> {
 protected:
   void SetUp() override;
-  /// Runs \p Program with the arguments of \p S, and removes the files that it made.
-  Left leave(const std::string &Program, const Style &S);
-  std::string comparable(const std::string &Name);
-  std::vector<std::string> files();
 };
 
 void CallingStyles::SetUp() {
@@ -47,81 +23,18 @@ void CallingStyles::SetUp() {
   write("caller.cu", "extern __device__ int f(int);\n"
                      "__global__ void k(int *P) { P[0] = f(P[0]); }\nint main() {}\n");
   write("callee.cu", "__device__ int f(int X) { return X + 1; }\n");
+  write("sub/one.cu", "__global__ void second(int *P) { P[threadIdx.x] += P[0]; }\n");
+  write("one.cpp", "int one() { return 1; }\n");
+  // What the two compilers see of it differs.
+  write("guarded.cu", "#ifndef __CUDA_ARCH__\n#include <vector>\n"
+                      "static std::vector<int> Host{1, 2, 3};\n#endif\n"
+                      "template <typename T> __global__ void add(T *P) {\n"
+                      "#ifdef __CUDA_ARCH__\n  P[threadIdx.x] += __CUDA_ARCH__;\n#endif\n}\n"
+                      "int main() {\n#ifndef __CUDA_ARCH__\n"
+                      "  add<<<1, 1>>>((int *)nullptr);\n  return Host.size();\n#endif\n}\n");
   write("text.cu", "#include <cstdio>\nint main() { std::puts(TEXT); }\n");
   for (const char *Dir : {"made", "kept"})
     ASSERT_FALSE(llvm::sys::fs::create_directory(path(Dir)));
-}
-
-std::vector<std::string> CallingStyles::files() {
-  std::vector<std::string> Names;
-  std::error_code Failed;
-  for (llvm::sys::fs::recursive_directory_iterator It(Work.path(), Failed), End;
-       It != End && !Failed; It.increment(Failed)) {
-    llvm::StringRef Name = llvm::StringRef(It->path()).drop_front(Work.path().size() + 1);
-    if (It->type() != llvm::sys::fs::file_type::directory_file && Name != "carve.log" &&
-        !Name.starts_with("store/"))
-      Names.push_back(Name.str());
-  }
-  llvm::sort(Names);
-  return Names;
-}
-
-/// \p Text without times, and without names that nvcc and carve make up for one run.
-std::string withoutMadeUpNames(llvm::StringRef Text) {
-  std::string Result = Text.str();
-  for (const char *Pattern : {"tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_", "carve-nvcc-[0-9]+-[0-9a-f]+/",
-                              "tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+", "Compile time = [0-9.]+ ms"}) {
-    llvm::Regex Names(Pattern);
-    while (Names.match(Result))
-      Result = Names.sub("", Result);
-  }
-  return Result;
-}
-
-/// A depfile without the rules for our own files, which stand behind nvcc's.
-std::string withoutStore(llvm::StringRef Depfile, llvm::StringRef Store) {
-  std::string Result;
-  llvm::SmallVector<llvm::StringRef> Lines;
-  Depfile.split(Lines, '\n');
-  for (llvm::StringRef Line : Lines)
-    if (!Line.contains(Store))
-      Result += Line.str() + "\n";
-  return Result;
-}
-
-std::string CallingStyles::comparable(const std::string &Name) {
-  std::string Bytes = read(Name);
-  llvm::StringRef Start = Bytes;
-  bool IsDevices = llvm::StringRef(Name).ends_with(".cubin"); // strip does not know those.
-  if ((Start.starts_with("\x7f"
-                         "ELF") &&
-       !IsDevices) ||
-      Start.starts_with("!<arch>"))
-    return stripped(Name);
-  return withoutMadeUpNames(withoutStore(Bytes, path("store")));
-}
-
-Left CallingStyles::leave(const std::string &Program, const Style &S) {
-  std::vector<std::string> Before = files();
-  Command C;
-  C.Argv = {Program};
-  C.Argv.insert(C.Argv.end(), S.Arguments.begin(), S.Arguments.end());
-  C.Dir = Work.path();
-  C.Environment = environment(S.Environment);
-  C.StdinPath = S.Stdin ? path(S.Stdin) : "/dev/null";
-  C.CaptureStdout = C.CaptureStderr = true;
-  CommandResult R = llvm::cantFail(Runner.run(C));
-  Left L{R.ExitStatus, withoutMadeUpNames(R.Stdout), withoutMadeUpNames(R.Stderr), {}};
-  std::vector<std::string> Made;
-  for (const std::string &Name : files())
-    if (!std::binary_search(Before.begin(), Before.end(), Name))
-      Made.push_back(Name);
-  for (const std::string &Name : Made)
-    L.Files[withoutMadeUpNames(Name)] = comparable(Name);
-  for (const std::string &Name : files())
-    if (!std::binary_search(Before.begin(), Before.end(), Name))
-      llvm::sys::fs::remove(path(Name));
-  return L;
 }
 
 const std::string Sm90 = "-arch=sm_90", NoId = "-Xlinker=--build-id=none";
@@ -142,12 +55,36 @@ const Style Styles[] = {
     {"ccbin_by_environment", {Sm90, "-c", "one.cu"}, nullptr, {"NVCC_CCBIN=g++"}},
     {"ccbin_wrong", {Sm90, "-c", "one.cu"}, nullptr, {"NVCC_CCBIN=no-such-compiler"}},
     {"ccbin_by_option", {Sm90, "-ccbin", "g++", "-c", "one.cu"}},
+    {"ccbin_with_arguments", {Sm90, "-ccbin", "g++ -O1", "-c", "one.cu"}},
+    {"ccbin_with_arguments_by_environment",
+     {Sm90, "-c", "one.cu"},
+     nullptr,
+     {"NVCC_CCBIN=g++ -O1"}},
+    {"ccbin_folder", {Sm90, "-ccbin=/usr/bin", "-c", "one.cu"}},
+    {"ccbin_path", {Sm90, "--compiler-bindir", "/usr/bin/g++", "-c", "one.cu"}},
+    {"ccbin_twice", {Sm90, "-ccbin", "gcc", "-ccbin", "g++", "-c", "one.cu"}},
     {"stdin", {Sm90, "-x", "cu", "-c", "-", "-o", "in.o"}, "stdin", {}, "one.cu"},
     {"at_file", {"-c", "one.cu", "@outer.rsp"}, "unknown-input"},
     // Quotes.
     {"quoted_for_host", {Sm90, "-Xcompiler", "-Wall,-DA=\\\"x\\\"", "-c", "one.cu"}},
     {"words_for_host", {Sm90, "-Xcompiler", "-Wall -Wextra -fPIC", "-c", "one.cu"}},
     {"findcuda_for_host", {Sm90, "-Xcompiler", ",\"-g\",\"-fPIC\"", "-c", "one.cu"}},
+    {"commas_for_host", {Sm90, "-Xcompiler", "-DA=1\\,2,-DB=3", "-c", "one.cu"}},
+    {"commas_for_linker_by_host", {Sm90, NoId, "-Xcompiler", "-Wl\\,-rpath\\,/x", "one.cu"}},
+    {"space_for_host", {Sm90, NoId, "-Xcompiler", "-DTEXT=\\\"a\\ b\\\"", "text.cu"}},
+    {"quotes_for_host", {Sm90, NoId, "-Xcompiler", "'-DTEXT=\"a b\"'", "text.cu"}},
+    {"quotes_and_commas_for_host", {Sm90, NoId, "-Xcompiler", "\"-DTEXT=\\\"a,b\\\"\"", "text.cu"}},
+    {"brackets_for_host", {Sm90, NoId, "-Xcompiler", "\"-DA=(1 2)\",-DTEXT=\\\"x\\\"", "text.cu"}},
+    {"variable_for_host", {Sm90, NoId, "-Xcompiler", "-DTEXT=\\\"$HOME\\\"", "text.cu"}},
+    {"open_quote_for_host", {Sm90, "-Xcompiler", "\"-DA", "-c", "one.cu"}},
+    {"semicolon_for_host", {Sm90, "-Xcompiler", "-DA;echo", "-c", "one.cu"}},
+    {"output_for_host", {Sm90, "-Xcompiler", "-o,out.o", "-c", "one.cu"}, "host-compiler-output"},
+    {"output_for_host_in_two",
+     {Sm90, "-Xcompiler", "-o", "-Xcompiler", "out.o", "-c", "one.cu"},
+     "host-compiler-output"},
+    {"output_of_program_for_host",
+     {Sm90, NoId, "-Xcompiler", "-o out", "one.cu"},
+     "host-compiler-output"},
     {"quoted_define", {Sm90, NoId, "-DTEXT=\"two words, 'one' $HOME\"", "text.cu", "-o", "text"}},
     {"escaped_comma", {Sm90, "-DF(x\\,y)=x", "-c", "one.cu"}},
     {"space_in_names", {Sm90, "-DTEXT=\"a\"", "-c", "with space/k.cu", "-o", "made/a b.o"}},
@@ -167,6 +104,14 @@ const Style Styles[] = {
     {"output_directory_program",
      {Sm90, NoId, "--output-directory=made", "main.cu", "-o", "app"},
      "output-directory"},
+    {"sources_of_one_stem", {Sm90, "-c", "one.cu", "sub/one.cu"}, "same-stem"},
+    {"program_of_one_stem", {Sm90, NoId, "one.cu", "sub/one.cu", "-o", "app"}, "same-stem"},
+    {"program_of_one_stem_and_host", {Sm90, NoId, "one.cu", "one.cpp", "-o", "app"}, "same-stem"},
+    {"host_only_code", {Sm90, "-c", "guarded.cu"}},
+    {"host_only_code_for_two",
+     {"-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90", "-c",
+      "guarded.cu"}},
+    {"host_only_code_of_program", {Sm90, NoId, "-rdc=true", "guarded.cu", "-o", "app"}},
     {"language", {Sm90, "-x", "cu", "-c", "host.cpp"}},
     {"input_missing", {Sm90, "-c", "none.cu"}},
     {"no_input", {Sm90, "-c"}, "no-input"},
@@ -180,6 +125,12 @@ const Style Styles[] = {
     {"split_compile_all", {Sm90, "--split-compile=0", "-c", "one.cu"}},
     // What is left to nvcc.
     {"device_debug", {Sm90, "-G", "-c", "one.cu"}, "device-debug"},
+    {"device_debug_beside_host",
+     {Sm90, "-G", "-g", "-O0", "-Xcompiler", "-O2,-fno-inline", "-c", "one.cu"},
+     "device-debug"},
+    {"device_debug_program",
+     {Sm90, NoId, "--device-debug", "-Xcompiler=-Wall", "one.cu"},
+     "device-debug"},
     {"device_lto", {"-arch=lto_90", "-rdc=true", "-c", "one.cu"}, "device-lto"},
     {"dlto", {Sm90, "-dlto", "-c", "one.cu"}, "device-lto"},
     {"run", {Sm90, NoId, "--run", "main.cu", "-o", "ran"}, "run"},
@@ -210,12 +161,34 @@ const Style Styles[] = {
     {"depfile_long",
      {Sm90, "--generate-dependencies-with-compile", "--dependency-output=made/x.d",
       "--dependency-target-name", "target.o", "--generate-dependency-targets", "-c", "main.cu"}},
+    {"depfile_long_alone",
+     {"--gpu-architecture=sm_90", "--generate-dependencies-with-compile", "--compile", "main.cu",
+      "--output-file=made/m.o"}},
     {"depfile_long_of_user",
      {Sm90, "--generate-nonsystem-dependencies-with-compile", "-MF=x.d", "-c", "main.cu"}},
     {"depfile_of_program", {Sm90, NoId, "-MD", "main.cu", "-o", "app"}},
     {"depfile_of_several",
      {Sm90, NoId, "-MD", "-DWHOLE", "main.cu", "sub/other.cu", "host.cpp", "-o", "app"},
      "several-depfiles"},
+    // Other options by their long names, and an architecture that only has PTX.
+    {"long_names",
+     {"--gpu-architecture", "sm_90", "--optimize", "3", "--define-macro", "A=1",
+      "--undefine-macro=B", "--include-path", "sub", "--system-include=sub", "--compiler-options",
+      "-Wall", "--relocatable-device-code", "true", "--std=c++17", "--generate-line-info",
+      "--compile", "one.cu"}},
+    {"long_generate_code",
+     {"--generate-code", "arch=compute_90,code=[sm_90,compute_90]", "--compile", "one.cu"}},
+    {"long_caps",
+     {"--gpu-architecture=sm_90", "--ptxas-options", "-v", "--maxrregcount", "32", "--compile",
+      "one.cu"}},
+    {"virtual_alone", {"-arch=compute_90", "-c", "one.cu"}},
+    {"virtual_alone_generated", {"-gencode", "arch=compute_90,code=compute_90", "-c", "one.cu"}},
+    {"virtual_alone_verbose", {"-arch=compute_90", "-Xptxas=-v", "-c", "one.cu"}},
+    {"virtual_alone_relocatable", {"-arch=compute_90", "-dc", "callee.cu"}},
+    {"virtual_program", {"-arch=compute_90", NoId, "one.cu"}},
+    {"virtual_beside_real",
+     {"-gencode", "arch=compute_80,code=compute_80", "-gencode", "arch=compute_90,code=sm_90", "-c",
+      "one.cu"}},
     // Caps and other words for the tools.
     {"cap_for_ptxas", {Sm90, "-Xptxas", "-maxrregcount=32", "-c", "one.cu"}},
     {"cap_for_ptxas_in_two", {Sm90, "-Xptxas", "-maxrregcount", "-Xptxas=32", "-c", "one.cu"}},
@@ -233,27 +206,14 @@ const Style Styles[] = {
 
 TEST_P(CallingStyles, LeaveWhatNvccLeaves) {
   const Style &S = GetParam();
-  Left Wanted = leave(Tools.Nvcc, S);
-  Left Got = leave(CARVE_NVCC_PROGRAM, S);
-  EXPECT_EQ(Got.Status, Wanted.Status);
-  EXPECT_EQ(Got.Stdout, Wanted.Stdout);
-  EXPECT_EQ(Got.Stderr, Wanted.Stderr);
-  for (const auto &[Name, Bytes] : Wanted.Files) {
-    auto It = Got.Files.find(Name);
-    ASSERT_NE(It, Got.Files.end()) << Name << " is missing";
-    // Device debug information holds names of temporaries: nvcc's own output is never the same.
-    EXPECT_TRUE(It->second == Bytes || leave(Tools.Nvcc, S).Files[Name] != Bytes)
-        << Name << " differs";
-  }
-  for (const auto &[Name, Bytes] : Got.Files)
-    EXPECT_TRUE(Wanted.Files.count(Name)) << Name << " is ours alone";
+  bool Succeeded = expectSame(Tools.Nvcc, S);
   StoreStats Stats = store().stats();
   if (S.LeftTo) {
     EXPECT_EQ(Stats.Passthroughs[S.LeftTo], 1u) << log();
     return;
   }
   EXPECT_TRUE(Stats.Passthroughs.empty()) << log();
-  EXPECT_EQ(Stats.Units != 0, Wanted.Status == 0) << log();
+  EXPECT_EQ(Stats.Units != 0, Succeeded) << log();
 }
 
 INSTANTIATE_TEST_SUITE_P(, CallingStyles, testing::ValuesIn(Styles),

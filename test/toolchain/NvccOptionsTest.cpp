@@ -49,13 +49,11 @@ TEST_F(NvccOptions, NvccRefusesValuesOfFlags) {
     }
 }
 
-TEST_F(NvccOptions, VersionAndPathAreReal) {
+TEST_F(NvccOptions, VersionIsRealAndToolsAreFound) {
   llvm::Expected<std::string> Version = nvccVersion(Tools, Runner);
   ASSERT_TRUE(bool(Version));
   EXPECT_EQ(nvcc({"--version"}).Stdout.find("V" + *Version) == std::string::npos, false);
-  llvm::SmallString<128> Real;
-  ASSERT_FALSE(llvm::sys::fs::real_path(Tools.Nvcc, Real));
-  EXPECT_EQ(Real, Tools.Nvcc);
+  EXPECT_EQ(Tools.Nvcc.front(), '/');
   for (const char *Tool : {"ptxas", "fatbinary", "nvlink"})
     EXPECT_TRUE(llvm::sys::fs::can_execute(Tools.tool(Tool))) << Tool;
 }

@@ -28,6 +28,7 @@ protected:
     if (!Found)
       GTEST_SKIP() << llvm::toString(Found.takeError());
     Tools = *Found;
+    locateTools(Tools, Runner);
     makeSources();
   }
 

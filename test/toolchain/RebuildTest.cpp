@@ -104,6 +104,102 @@ TEST_F(Rebuild, EverythingElseThatChangesHasNvccCompile) {
   EXPECT_TRUE(logSays("is not the object of the last compile")) << log();
 }
 
+namespace {
+
+/// A compile with files that the preprocessed text says nothing of.
+class HiddenInputs : public Rebuild {
+protected:
+  /// Compiles with \p More; after \p Change and a new decision the object is what a compile makes.
+  /// \p Known: without the change it is made from the store.
+  template <typename Function>
+  void expectCompiledAnew(const Words &More, Function Change, const Words &Environment = {},
+                          bool Known = false) {
+    Words Command = Object;
+    Command.insert(Command.end(), More.begin(), More.end());
+    auto Compile = [&] {
+      CommandResult R = carveNvcc(Command, Environment);
+      EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+    };
+    Compile();
+    if (Known) {
+      decide(72);
+      Compile();
+      EXPECT_TRUE(madeFromStore()) << log();
+    }
+    decide(64);
+    Change();
+    settle();
+    Compile();
+    std::string Got = stripped("three.o"), Log = log();
+    ASSERT_FALSE(llvm::sys::fs::remove(path("three.o")));
+    Compile();
+    EXPECT_TRUE(stripped("three.o") == Got) << Log;
+    EXPECT_EQ(bulkyRegs(), 64u);
+  }
+  void append(const std::string &Text) {
+    write("three.cu", read("three.cu") + Text);
+    settle();
+  }
+};
+
+} // namespace
+
+TEST_F(HiddenInputs, fileOfTheAssembler_Changed_IsRead) {
+  write("table.s", ".long 1\n");
+  append("asm(\".data\\n\" \".inc\" \"lude \\\"table.s\\\"\\n.text\");\n");
+  expectCompiledAnew({}, [&] { write("table.s", ".long 2\n"); });
+}
+
+TEST_F(HiddenInputs, hostWordsFile_Changed_IsRead) {
+  write("host.words", "-DVALUE=1\n");
+  append("int Value = VALUE;\n");
+  expectCompiledAnew({"-Xcompiler", "@host.words"}, [&] { write("host.words", "-DVALUE=2\n"); });
+}
+
+TEST_F(HiddenInputs, specsFile_Changed_IsRead) {
+  write("my.specs", "*cc1plus:\n-fno-omit-frame-pointer\n\n");
+  append("int hostOnly(int X) { return X * 3; }\n");
+  expectCompiledAnew({"-Xcompiler", "-specs=my.specs"},
+                     [&] { write("my.specs", "*cc1plus:\n-fomit-frame-pointer -O0\n\n"); });
+}
+
+TEST_F(HiddenInputs, headerInAFolderBefore_Added_IsRead) {
+  write("late/lib/value.h", "#define VALUE 1\n");
+  write("early/unrelated.h", "");
+  append("#include <lib/value.h>\nint Value = VALUE;\n");
+  expectCompiledAnew(
+      {"-Iearly", "-Ilate"}, [&] { write("early/lib/value.h", "#define VALUE 2\n"); }, {},
+      /*Known=*/true);
+}
+
+TEST_F(HiddenInputs, headerAskedFor_Added_IsRead) {
+  append("#if __has_include(\"extra.h\")\nint Value = 2;\n#else\nint Value = 1;\n#endif\n");
+  expectCompiledAnew({}, [&] { write("extra.h", ""); }, {}, /*Known=*/true);
+}
+
+TEST_F(HiddenInputs, compilerEarlierInPath_Added_IsUsed) {
+  std::string Path = path("first") + ":/usr/bin:/bin";
+  append("#ifdef FIRST\nint Value = 2;\n#endif\n");
+  expectCompiledAnew(
+      {},
+      [&] {
+        write("first/gcc", "#!/bin/sh\nexec /usr/bin/gcc -DFIRST \"$@\"\n");
+        ::chmod(path("first/gcc").c_str(), 0755);
+      },
+      {"PATH=" + Path}, /*Known=*/true);
+}
+
+TEST_F(HiddenInputs, variableOfTheHostCompiler_Changed_Counts) {
+  compileAgain({"GCC_EXTRA_DIAGNOSTIC_OUTPUT=fixits-v1"});
+  decide(64);
+  settle();
+  compileAgain({"GCC_EXTRA_DIAGNOSTIC_OUTPUT=fixits-v2"});
+  EXPECT_FALSE(madeFromStore()) << log();
+  decide(72);
+  compileAgain({"GCC_EXTRA_DIAGNOSTIC_OUTPUT=fixits-v2", "SHLVL=7", "MAKELEVEL=3", "TERM=other"});
+  EXPECT_TRUE(madeFromStore()) << log(); // Those no compiler reads.
+}
+
 TEST_F(Rebuild, ATouchedSourceIsTheSameSource) {
   compileAgain();
   decide(64);

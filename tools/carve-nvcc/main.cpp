@@ -24,6 +24,13 @@ std::optional<std::string> environment(llvm::StringRef Name) {
   return llvm::sys::Process::GetEnv(Name);
 }
 
+std::vector<std::string> allVariables() {
+  std::vector<std::string> All;
+  for (char **Variable = environ; *Variable; ++Variable)
+    All.push_back(*Variable);
+  return All;
+}
+
 int fail(llvm::Error E) {
   std::string Message = llvm::toString(std::move(E));
   llvm::StringRef Text = Message;
@@ -50,7 +57,7 @@ llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandS
   TerminalProgress Progress(Tells);
   ProcessRunner Runner;
   CompileRequest Request = makeCompileRequest(std::move(Line), std::move(Options), OwnPath,
-                                              WorkDir.str(), Store, T, environment);
+                                              WorkDir.str(), Store, T, environment, allVariables());
   Request.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
     Progress.show(Done, Expected, Seconds);
   };

@@ -211,7 +211,7 @@ llvm::Error carve::runCapture(llvm::ArrayRef<std::string> Args, const CommandCon
     return Root.takeError();
   if (llvm::Error E = needGpu(Context.Env, "captures are taken from a program that runs on one"))
     return E;
-  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();
   O->Request.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};

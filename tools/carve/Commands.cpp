@@ -24,6 +24,15 @@ llvm::Error carve::needGpu(GetEnv Env, llvm::StringRef What) {
   return usageError(llvm::Twine(NoGpu) + "; " + What);
 }
 
+llvm::Expected<Toolchain> carve::toolchainOf(const CommandContext &Context) {
+  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  if (!T)
+    return T.takeError();
+  ProcessRunner Runner;
+  locateTools(*T, Runner);
+  return T;
+}
+
 void carve::placeRequest(TuneRequest &Request, const Toolchain &T, const CommandContext &Context) {
   Request.Options.DevicesDir = Context.Install.DevicesDir;
   Request.Probe = {Context.Install.Probe, findCupti(T.BinDir).value_or("")};

@@ -27,6 +27,8 @@ constexpr char NoGpu[] = "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DE
 llvm::Expected<std::string> storeFolder(GetEnv Env);
 /// Fails with UsageError where there is no GPU; \p What says what one is needed for.
 llvm::Error needGpu(GetEnv Env, llvm::StringRef What);
+/// nvcc and its tools, as findToolchain() and locateTools() find them.
+llvm::Expected<Toolchain> toolchainOf(const CommandContext &Context);
 /// Fills in what \p Request needs of the machine and of our installation.
 void placeRequest(TuneRequest &Request, const Toolchain &T, const CommandContext &Context);
 

@@ -64,7 +64,7 @@ static llvm::Error explainCommand(const ExplainOptions &Options, const CommandCo
   else
     llvm::consumeError(R.takeError());
   UnitStore Store(*Root);
-  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();
   TuneRequest Request = explainRequest(Options);

@@ -163,7 +163,7 @@ llvm::Error carve::runExport(llvm::ArrayRef<std::string> Args, const CommandCont
     return Report.takeError();
   if (*Report)
     W->Options.Report = &**Report;
-  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
   std::string WhyNoTools;
   if (!T) {
     if (W->Verify)

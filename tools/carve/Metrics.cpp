@@ -13,7 +13,7 @@ static llvm::Error runCounted(const MetricsOptions &Options, const CommandContex
   if (llvm::Error E = needGpu(Context.Env, "--count runs the program on one"))
     return E;
   UnitStore Store(*Root);
-  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();
   TuneRequest Request = countRequest(Options);
@@ -33,7 +33,7 @@ llvm::Error carve::runMetrics(llvm::ArrayRef<std::string> Args, const CommandCon
   if (Options->Count)
     return runCounted(*Options, Context);
   ProcessRunner Runner;
-  auto FindTools = [&] { return findToolchain(Context.Env, Context.OwnPath); };
+  auto FindTools = [&] { return toolchainOf(Context); };
   llvm::Expected<MetricsReport> Report =
       findMetrics(*Options, FindTools, Runner, Context.Install.DevicesDir);
   if (!Report)

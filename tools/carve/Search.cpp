@@ -212,7 +212,7 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
     return Root.takeError();
-  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();
   takeEnvironment(Context, *T, R);

@@ -128,7 +128,7 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   if (FromCaptures)
     if (llvm::Error E = openCaptures(Context, R.Workload.Argv, Store))
       return E;
-  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();
   placeRequest(R, *T, Context);

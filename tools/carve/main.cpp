@@ -85,7 +85,7 @@ std::optional<std::string> environment(llvm::StringRef Name) {
 }
 
 llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  llvm::Expected<Toolchain> T = findToolchain(Context.Env, Context.OwnPath);
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();
   ProcessRunner Runner;

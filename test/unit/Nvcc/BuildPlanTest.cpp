@@ -40,6 +40,21 @@ TEST(BuildPlan, ReadsACompileForOneArchitecture) {
   EXPECT_EQ(U.Images[0].PtxasOptions, (Words{"-arch=sm_90", "-m64"}));
 }
 
+TEST(BuildPlan, callsOfTheHostCompiler_Read_WithEveryWord) {
+  BuildPlan Plan = plan("single");
+  ASSERT_EQ(Plan.HostCommands.size(), 3u); // Preprocessed for both sides, and compiled.
+  for (const Words &Command : Plan.HostCommands)
+    EXPECT_EQ(Command.front(), "gcc");
+  EXPECT_EQ(Plan.HostCommands[0][1], "-D__CUDA_ARCH_LIST__=900");
+  EXPECT_EQ(Plan.HostCommands[2].back(), "obj/saxpy.o");
+}
+
+TEST(BuildPlan, variables_Read_WithoutTheFlagsOfTheEnvironment) {
+  Words Variables = dryrunVariables("#$ _HERE_=/cuda/bin\nnvcc warning : x=y\n#$ PATH=/a:/b\n"
+                                    "#$ NVCC_APPEND_FLAGS=-g\n#$ gcc -DX=1\n#$ PATH=/c\n");
+  EXPECT_EQ(Variables, (Words{"_HERE_=/cuda/bin", "PATH=/a:/b", "PATH=/c"}));
+}
+
 TEST(BuildPlan, HasAnImagePerRealArchitecture) {
   BuildPlan Several = plan("several-arch");
   ASSERT_EQ(Several.Units.size(), 1u);

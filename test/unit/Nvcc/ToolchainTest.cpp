@@ -61,7 +61,7 @@ TEST_F(ToolchainTest, SkipsItselfUnderEveryName) {
   link(Own, "bin/nvcc");
   link(Real, "cuda/nvcc");
   Env["PATH"] = Root + "/bin::" + Root + "/cuda:" + Root + "/own";
-  EXPECT_EQ(find(Own), Real);
+  EXPECT_EQ(find(Own), Root + "/cuda/nvcc");
   Env["CARVE_NVCC"] = Root + "/bin/nvcc";
   EXPECT_NE(find(Own).find("CARVE_NVCC is '" + Root + "/bin/nvcc'"), std::string::npos);
 }
@@ -74,10 +74,83 @@ TEST_F(ToolchainTest, ALinkToACompilerCacheIsNoNvcc) {
   EXPECT_EQ(find(), Real);
   link(Versioned, "alternatives/nvcc");
   Env["PATH"] = Root + "/alternatives:" + Root + "/cuda-13/bin";
-  EXPECT_EQ(find(), Versioned);
+  EXPECT_EQ(find(), Root + "/alternatives/nvcc");
   // Who names it means it.
   Env["CARVE_NVCC"] = Root + "/ccache/nvcc";
-  EXPECT_EQ(find(), Root + "/bin/ccache");
+  EXPECT_EQ(find(), Root + "/ccache/nvcc");
+}
+
+// nvcc names its headers and libraries after the path that it is called by.
+TEST_F(ToolchainTest, linkedNvcc_Found_KeepsThePathAsWritten) {
+  link(link(program("cuda-13.0/bin/nvcc"), "etc/nvcc"), "view/bin/nvcc");
+  Env["PATH"] = Root + "/view/bin//";
+  EXPECT_EQ(find(), Root + "/view/bin/nvcc");
+  Env["PATH"] = Root + "/cuda-13.0/../view/bin";
+  EXPECT_EQ(find(), Root + "/cuda-13.0/../view/bin/nvcc");
+  Env["CARVE_NVCC"] = Root + "/etc/nvcc";
+  EXPECT_EQ(find(), Root + "/etc/nvcc");
+}
+
+TEST_F(ToolchainTest, relativePath_Found_IsAbsolute) {
+  program("cuda/bin/nvcc");
+  llvm::SmallString<128> Before;
+  llvm::sys::fs::current_path(Before);
+  ASSERT_FALSE(llvm::sys::fs::set_current_path(Root));
+  Env["PATH"] = "cuda/bin";
+  std::string Found = find();
+  llvm::sys::fs::set_current_path(Before);
+  EXPECT_EQ(Found, Root + "/cuda/bin/nvcc");
+}
+
+/// Prints a dryrun, and counts.
+class DryrunRunner final : public CommandRunner {
+public:
+  explicit DryrunRunner(std::string Text) : Text(std::move(Text)) {}
+  llvm::Expected<CommandResult> run(const Command &C) override {
+    ++Runs;
+    EXPECT_EQ(C.Argv.at(1), "--dryrun");
+    CommandResult R;
+    R.ExitStatus = 1; // As where the host compiler is missing.
+    R.Stderr = Text;
+    return R;
+  }
+  std::string Text;
+  unsigned Runs = 0;
+};
+
+TEST_F(ToolchainTest, toolsBesideNvcc_Located_WithoutAProcess) {
+  Toolchain T{program("cuda/bin/nvcc"), Root + "/cuda/bin"};
+  for (const char *Name : {"cuda/bin/ptxas", "cuda/bin/fatbinary", "cuda/bin/nvcc.profile"})
+    program(Name);
+  ASSERT_EQ(llvm::toString(writeFileAtomically(T.Nvcc, "a program")), "");
+  llvm::sys::fs::setPermissions(T.Nvcc, llvm::sys::fs::all_all);
+  DryrunRunner Runner("");
+  locateTools(T, Runner);
+  EXPECT_EQ(Runner.Runs, 0u);
+  EXPECT_EQ(T.tool("ptxas"), Root + "/cuda/bin/ptxas");
+}
+
+TEST_F(ToolchainTest, wrapperScript_Located_WhereItsNvccSays) {
+  // Tools of another toolkit beside the script are not the ones that it uses.
+  Toolchain T{program("wrapped/nvcc"), Root + "/wrapped"};
+  for (const char *Name : {"wrapped/ptxas", "wrapped/fatbinary", "wrapped/nvcc.profile",
+                           "cuda/bin/ptxas", "cuda/nvvm/bin/cicc"})
+    program(Name);
+  DryrunRunner Runner("#$ _HERE_=" + Root + "/cuda/bin\n#$ PATH=/first\n#$ PATH=" + Root +
+                      "/cuda/bin/../nvvm/bin:" + Root + "/cuda/bin:/usr/bin\n#$ gcc -E x\n");
+  locateTools(T, Runner);
+  EXPECT_EQ(Runner.Runs, 1u);
+  EXPECT_EQ(T.BinDir, Root + "/cuda/bin");
+  EXPECT_EQ(T.tool("ptxas"), Root + "/cuda/bin/ptxas");
+  EXPECT_EQ(T.tool("cicc"), Root + "/cuda/bin/../nvvm/bin/cicc");
+  EXPECT_EQ(T.tool("nvlink"), Root + "/cuda/bin/nvlink"); // Is missing, and named in a message.
+}
+
+TEST_F(ToolchainTest, dryrunWithoutAPlace_Located_LeavesTheToolsBeside) {
+  Toolchain T{program("wrapped/nvcc"), Root + "/wrapped"};
+  DryrunRunner Runner("nvcc: not today\n");
+  locateTools(T, Runner);
+  EXPECT_EQ(T.tool("ptxas"), Root + "/wrapped/ptxas");
 }
 
 TEST_F(ToolchainTest, CallersAreRememberedAndScriptsWithThem) {

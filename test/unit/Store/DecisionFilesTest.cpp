@@ -109,10 +109,26 @@ TEST_F(DecisionFilesTest, StampsTellFilesApart) {
   EXPECT_NE(*Forged, *First);
   EXPECT_FALSE(stampOf("none", Dir->path()));
   EXPECT_FALSE(stampOf(Dir->path(), "/"));
-  std::vector<InputFile> Both = {*First, *Forged};
+  InputFile Nothing;
+  Nothing.Path = "missing folder/x.h";
+  Nothing.Missing = true;
+  std::vector<InputFile> Both = {*First, Nothing, *Forged};
   EXPECT_EQ(valueOf(parseInputFiles(printInputFiles(Both))), Both);
-  EXPECT_EQ(messageOf(parseInputFiles("1 2 3 ok\n1 2 x\n")),
-            "input files: line 2 is '1 2 x', expected bytes, two times and a path");
+  EXPECT_EQ(
+      messageOf(parseInputFiles("1 2 3 ok\n1 2 x\n")),
+      "input files: line 2 is '1 2 x', expected bytes and two times or 'missing', and a path");
+}
+
+TEST_F(DecisionFilesTest, missingFile_ComesToBe_IsAChange) {
+  InputFile Nothing;
+  Nothing.Path = "late";
+  Nothing.Missing = true;
+  EXPECT_TRUE(isUnchanged(Nothing, Dir->path()));
+  ASSERT_EQ(::symlink("nowhere", (Dir->path() + "/late").c_str()), 0);
+  EXPECT_FALSE(isUnchanged(Nothing, Dir->path()));
+  Nothing.Path = "folder";
+  ASSERT_EQ(::mkdir((Dir->path() + "/folder").c_str(), 0700), 0);
+  EXPECT_FALSE(isUnchanged(Nothing, Dir->path()));
 }
 
 } // namespace
