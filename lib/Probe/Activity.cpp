@@ -1,5 +1,6 @@
 #include "Probe/Activity.h"
 
+#include "Probe/ThreadGuards.h"
 #include "Probe/TracedProcess.h"
 
 #include <sys/mman.h>
@@ -55,6 +56,7 @@ struct ActivityState {
 static ActivityState *State = nullptr;
 
 static void CUPTIAPI onBufferRequested(uint8_t **Buffer, size_t *Bytes, size_t *MaxRecords) {
+  CancellationOff Uncancelled;
   *Buffer = State->Buffers.take();
   *Bytes = *Buffer ? BufferBytes : 0;
   *MaxRecords = 0; // As many as fit.
@@ -130,6 +132,7 @@ static void CUPTIAPI onBufferCompleted(CUcontext Context, uint32_t Stream, uint8
                                        size_t ValidBytes) {
   if (!Buffer)
     return;
+  CancellationOff Uncancelled;
   try {
     if (State->P.File.owned())
       readBuffer(State->P, Context, Stream, Buffer, ValidBytes);

@@ -3,6 +3,7 @@
 
 #include "Probe/Hazards.h"
 #include "Probe/LoadedImages.h"
+#include "Probe/ThreadGuards.h"
 #include "Probe/TracedProcess.h"
 
 #include <algorithm>
@@ -206,6 +207,7 @@ static void CUPTIAPI onCallback(void *User, CUpti_CallbackDomain Domain, CUpti_C
   TracedProcess &P = *static_cast<TracedProcess *>(User);
   if (!Data || !P.File.owned())
     return;
+  CancellationOff Uncancelled;
   try {
     // A call of ours may be what makes the driver load a module of the program's.
     if (P.Planned && Domain == CUPTI_CB_DOMAIN_RESOURCE && Id == CUPTI_CBID_RESOURCE_MODULE_LOADED)

@@ -46,12 +46,6 @@ template <size_t N> static bool isOneOf(CUpti_CallbackId Id, const CUpti_Callbac
   return std::find(std::begin(Calls), std::end(Calls), Id) != std::end(Calls);
 }
 
-static void *unloadedHandle(CUpti_CallbackId Id, const void *Params) {
-  if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload)
-    return static_cast<const cuLibraryUnload_params *>(Params)->library;
-  return static_cast<const cuModuleUnload_params *>(Params)->hmod;
-}
-
 void CountedRun::onReplaced() { Replaced = true; }
 
 void CountedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -68,7 +62,7 @@ void CountedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     return;
   }
   if (isOneOf(Id, UnloadCalls) && Call.functionParams)
-    onUnload(unloadedHandle(Id, Call.functionParams), Call);
+    onUnload(unloadedBy(Id, Call), Call);
   if (!isOneOf(Id, ContextEndCalls))
     return;
   Ending = Entry;
@@ -77,7 +71,7 @@ void CountedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 }
 
 void CountedRun::onUnload(void *Handle, const CUpti_CallbackData &Call) {
-  auto IsIts = [&](const Owner &O) { return O.Handle == Handle; };
+  auto IsIts = [&](const LoadedHandle &O) { return O.Handle == Handle; };
   {
     std::lock_guard<std::mutex> Guard(Lock);
     if (std::none_of(Owners.begin(), Owners.end(), IsIts))
@@ -96,22 +90,9 @@ void CountedRun::onUnload(void *Handle, const CUpti_CallbackData &Call) {
 }
 
 void CountedRun::loaded(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
-  const void *Params = Call.functionParams;
-  if (!Params || !Result || *Result != CUDA_SUCCESS)
+  LoadedHandle New = loadedBy(Id, Call);
+  if (!New.Handle)
     return;
-  Owner New;
-  if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData) {
-    New.Handle = *static_cast<const cuLibraryLoadData_params *>(Params)->library;
-  } else {
-    New.Context = Call.context;
-    if (Id == CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData)
-      New.Handle = *static_cast<const cuModuleLoadData_params *>(Params)->module;
-    else if (Id == CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx)
-      New.Handle = *static_cast<const cuModuleLoadDataEx_params *>(Params)->module;
-    else
-      New.Handle = *static_cast<const cuModuleLoadFatBinary_params *>(Params)->module;
-  }
   std::lock_guard<std::mutex> Guard(Lock);
   Owners.insert(New);
 }
@@ -128,7 +109,7 @@ void CountedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
     if (!Ending && !Owners.empty() && !P.Finishing)
       lose("a context ended unseen");
     Contexts.erase(Context);
-    std::erase_if(Owners, [&](const Owner &O) { return O.Context == Context; });
+    std::erase_if(Owners, [&](const LoadedHandle &O) { return O.Context == Context; });
   }
 }
 
@@ -143,19 +124,19 @@ void CountedRun::readAll() {
 }
 
 void CountedRun::read(CUcontext Context) {
-  std::set<Owner> All;
+  std::set<LoadedHandle> All;
   {
     std::lock_guard<std::mutex> Guard(Lock);
     All = Owners;
   }
-  std::erase_if(All, [&](const Owner &O) { return O.Context && O.Context != Context; });
+  std::erase_if(All, [&](const LoadedHandle &O) { return O.Context && O.Context != Context; });
   if (All.empty())
     return;
   if (P.Driver.CtxPushCurrent(Context) != CUDA_SUCCESS)
     return lose("a context cannot be entered");
   CUresult Ended = P.Driver.CtxSynchronize();
   if (Ended == CUDA_SUCCESS)
-    for (const Owner &From : All)
+    for (const LoadedHandle &From : All)
       for (const std::string &Name : Variables)
         readVariable(Context, From, Name);
   CUcontext Popped = nullptr;
@@ -164,14 +145,13 @@ void CountedRun::read(CUcontext Context) {
     lose("a kernel failed");
 }
 
-void CountedRun::readVariable(CUcontext Context, const Owner &From, const std::string &Name) {
+void CountedRun::readVariable(CUcontext Context, const LoadedHandle &From,
+                              const std::string &Name) {
   CUdeviceptr Base = 0;
   size_t Bytes = 0;
-  CUresult Found =
-      From.Context ? P.Driver.ModuleGetGlobal(&Base, &Bytes, static_cast<CUmodule>(From.Handle),
-                                              Name.c_str())
-                   : P.Driver.LibraryGetGlobal(&Base, &Bytes, static_cast<CUlibrary>(From.Handle),
-                                               Name.c_str());
+  CUresult Found = From.Context
+                       ? P.Driver.ModuleGetGlobal(&Base, &Bytes, From.module(), Name.c_str())
+                       : P.Driver.LibraryGetGlobal(&Base, &Bytes, From.library(), Name.c_str());
   // Each image has only its own.
   if (Found == CUDA_ERROR_NOT_FOUND)
     return;

@@ -4,7 +4,7 @@
 /// their context or the process. The callbacks hand everything to this, as they do to PlannedRun.
 #pragma once
 
-#include "Probe/CuptiApi.h"
+#include "Probe/LoadedHandles.h"
 
 #include <cstdint>
 #include <map>
@@ -36,12 +36,6 @@ public:
   void finish();
 
 private:
-  /// What a load call gave, a CUlibrary or a CUmodule.
-  struct Owner {
-    void *Handle = nullptr;
-    CUcontext Context = nullptr; ///< Of a module; a library is one of every context.
-    auto operator<=>(const Owner &) const = default;
-  };
   /// A variable at an address. Addresses differ between contexts and modules that are there at a
   /// time.
   struct Place {
@@ -52,7 +46,7 @@ private:
   };
 
   void read(CUcontext Context);
-  void readVariable(CUcontext Context, const Owner &From, const std::string &Name);
+  void readVariable(CUcontext Context, const LoadedHandle &From, const std::string &Name);
   void loaded(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onUnload(void *Handle, const CUpti_CallbackData &Call);
   void readAll();
@@ -65,7 +59,7 @@ private:
 
   std::mutex Lock; ///< Of what follows.
   std::set<CUcontext> Contexts;
-  std::set<Owner> Owners;
+  std::set<LoadedHandle> Owners;
   std::map<CUdeviceptr, Place> Places;
   std::map<std::string, std::map<size_t, uint64_t>> Settled; ///< By variable and counter.
 };

@@ -48,6 +48,7 @@ std::string CuptiApi::load(const char *Path) {
   Library = Handle;
   (void)resolve(Handle, "cuptiGetContextId", GetContextId);
   (void)resolve(Handle, "cuptiGetStreamIdEx", GetStreamIdEx);
+  (void)resolve(Handle, "cuptiGetCallbackName", GetCallbackName);
   uint32_t Version = 0;
   if (GetVersion(&Version) != CUPTI_SUCCESS || Version < OldestVersion)
     return "cupti-too-old " + std::to_string(Version);
@@ -78,6 +79,7 @@ void DriverApi::loadVariables(void *Handle) {
   (void)resolve(Handle, "cuCtxPopCurrent_v2", CtxPopCurrent);
   (void)resolve(Handle, "cuMemcpyDtoH_v2", MemcpyDtoH);
   (void)resolve(Handle, "cuLibraryGetGlobal", LibraryGetGlobal);
+  (void)resolve(Handle, "cuLibraryGetManaged", LibraryGetManaged);
 }
 
 bool DriverApi::readsVariables() const {
@@ -133,6 +135,7 @@ void DriverApi::loadCopies(void *Handle) {
   (void)resolve(Handle, "cuStreamQuery", StreamQuery);
   (void)resolve(Handle, "cuMemGetInfo_v2", MemGetInfo);
   (void)resolve(Handle, "cuMemGetAddressRange_v2", MemGetAddressRange);
+  (void)resolve(Handle, "cuMemHostGetDevicePointer_v2", MemHostGetDevicePointer);
   (void)resolve(Handle, "cuMemAlloc_v2", MemAlloc);
   (void)resolve(Handle, "cuMemFree_v2", MemFree);
   (void)resolve(Handle, "cuMemAddressReserve", MemAddressReserve);

@@ -25,6 +25,8 @@ struct CuptiApi {
   // replayed.
   decltype(&cuptiGetContextId) GetContextId = nullptr;
   decltype(&cuptiGetStreamIdEx) GetStreamIdEx = nullptr;
+  /// Null where this CUPTI has none.
+  decltype(&cuptiGetCallbackName) GetCallbackName = nullptr;
   void *Library = nullptr; ///< For what only some runs need (ProfilerApi).
 
   /// Takes the CUPTI that the program already has loaded, then \p Path (may be null), then what the
@@ -83,6 +85,7 @@ struct DriverApi {
   decltype(&cuStreamQuery) StreamQuery = nullptr;
   decltype(&cuMemGetInfo) MemGetInfo = nullptr;
   decltype(&cuMemGetAddressRange) MemGetAddressRange = nullptr;
+  decltype(&cuMemHostGetDevicePointer) MemHostGetDevicePointer = nullptr;
   decltype(&cuMemAlloc) MemAlloc = nullptr;
   decltype(&cuMemFree) MemFree = nullptr;
   decltype(&cuMemAddressReserve) MemAddressReserve = nullptr;
@@ -105,6 +108,7 @@ struct DriverApi {
   decltype(&cuCtxPopCurrent) CtxPopCurrent = nullptr;
   decltype(&cuMemcpyDtoH) MemcpyDtoH = nullptr;
   decltype(&cuLibraryGetGlobal) LibraryGetGlobal = nullptr;
+  decltype(&cuLibraryGetManaged) LibraryGetManaged = nullptr;
   /// Whether these can be read with this driver.
   bool readsVariables() const;
 

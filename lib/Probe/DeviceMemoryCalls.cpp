@@ -223,7 +223,10 @@ void DeviceMemory::noteHost(CUpti_CallbackId Id, const void *Params, CUcontext C
   case CARVE_CALL(cuMemHostRegister):
   case CARVE_CALL(cuMemHostRegister_v2): {
     CARVE_PARAMETERS(cuMemHostRegister_v2);
-    return add(addressOf(P.p), {P.bytesize, MemoryKind::Host, Context});
+    // What another device maps is not to be read without need.
+    bool IsDevice = P.Flags & CU_MEMHOSTREGISTER_IOMEMORY;
+    return add(addressOf(P.p),
+               {P.bytesize, IsDevice ? MemoryKind::Imported : MemoryKind::Host, Context});
   }
   default:
     return;

@@ -93,7 +93,6 @@ std::string Devices::describe(const DriverApi &Driver) {
   if (!New || !Driver.DeviceGet || !Driver.DeviceGetName || !Driver.DeviceGetUuid ||
       !Driver.DeviceTotalMem || !Driver.DeviceGetAttribute || !Driver.DriverGetVersion)
     return "";
-  std::string KernelDriver = kernelDriverVersion();
   std::string Lines;
   for (uint32_t Ordinal = 0; Ordinal < MaxDevices; ++Ordinal)
     if (New >> Ordinal & 1)

@@ -12,10 +12,20 @@
 
 namespace carve::probe {
 
+/// The version in the text of /proc/driver/nvidia/version or /sys/module/nvidia/version: its first
+/// word that is made of two or more numbers with dots between them. `-` where there is none.
+std::string parseKernelDriverVersion(std::string_view Text);
+
+/// The version of the loaded kernel driver, or `-`.
+std::string kernelDriverVersion();
+
 /// Notes devices inside callbacks, where the driver may hold its locks, and describes them later,
 /// from a thread of ours or before a load call begins.
 class Devices {
 public:
+  /// Reads what is not asked of the driver: at the start, while files may be opened.
+  void start() { KernelDriver = kernelDriverVersion(); }
+
   /// Remembers the device \p Ordinal. Lock-free.
   void note(uint32_t Ordinal);
 
@@ -28,14 +38,8 @@ public:
 
 private:
   static constexpr uint32_t MaxDevices = 64;
+  std::string KernelDriver = "-";
   std::atomic<uint64_t> Noted{0}, Described{0};
 };
-
-/// The version in the text of /proc/driver/nvidia/version or /sys/module/nvidia/version: its first
-/// word that is made of two or more numbers with dots between them. `-` where there is none.
-std::string parseKernelDriverVersion(std::string_view Text);
-
-/// The version of the loaded kernel driver, or `-`.
-std::string kernelDriverVersion();
 
 } // namespace carve::probe

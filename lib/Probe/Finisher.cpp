@@ -1,10 +1,11 @@
 #include "Probe/Finisher.h"
 
 #include "Probe/Activity.h"
+#include "Probe/ExitHooks.h"
+#include "Probe/ThreadGuards.h"
 #include "Probe/TracedProcess.h"
 
 #include <cerrno>
-#include <csignal>
 #include <ctime>
 #include <pthread.h>
 #include <semaphore.h>
@@ -61,6 +62,7 @@ static void *runFinisher(void *Arg) {
         F.P.Planned->check();
       flushActivity(F.P, /*Last=*/false);
       F.P.recordDevices();
+      refreshExitHooks();
     }
     finish(F.P);
   } catch (...) {
@@ -72,15 +74,9 @@ static void *runFinisher(void *Arg) {
 
 bool carve::probe::startFinisher(TracedProcess &P) {
   auto *F = new FinisherState(P);
-  // No signal of the program's may be handled on a thread that it does not know.
-  sigset_t All, Before;
-  ::sigfillset(&All);
-  if (::pthread_sigmask(SIG_SETMASK, &All, &Before) != 0)
-    return false;
+  SignalsBlocked NoSignals;
   pthread_t Thread;
-  bool Started = ::pthread_create(&Thread, nullptr, runFinisher, F) == 0;
-  ::pthread_sigmask(SIG_SETMASK, &Before, nullptr);
-  if (!Started)
+  if (::pthread_create(&Thread, nullptr, runFinisher, F) != 0)
     return false;
   ::pthread_detach(Thread);
   Running = F;
@@ -88,6 +84,7 @@ bool carve::probe::startFinisher(TracedProcess &P) {
 }
 
 void carve::probe::finishWithin(unsigned TimeoutMs) {
+  CancellationOff Uncancelled;
   FinisherState *F = Running;
   if (!F || !F->P.File.owned())
     return;

@@ -29,7 +29,7 @@ public:
 
   /// Whether \p Bytes from \p Address lie in one loaded segment (a writable one, if \p Writable).
   bool holds(uintptr_t Address, uint64_t Bytes, bool Writable) const;
-  unsigned patch(std::initializer_list<ImportPatch> Patches);
+  unsigned patch(std::span<const ImportPatch> Patches);
 
 private:
   struct Table {
@@ -39,7 +39,7 @@ private:
 
   bool readDynamic();
   uintptr_t absolute(uint64_t Address) const;
-  unsigned patchTable(const Table &Relocations, std::initializer_list<ImportPatch> Patches) const;
+  unsigned patchTable(const Table &Relocations, std::span<const ImportPatch> Patches) const;
   std::string_view symbolName(uint64_t Index) const;
   bool writeSlot(uintptr_t Address, void *Value) const;
   bool isRelro(uintptr_t Page) const;
@@ -136,6 +136,8 @@ bool LoadedObject::isRelro(uintptr_t Page) const {
 bool LoadedObject::writeSlot(uintptr_t Address, void *Value) const {
   if (Address % alignof(void *) != 0 || !holds(Address, sizeof(void *), /*Writable=*/true))
     return false;
+  if (std::atomic_ref<void *>(*reinterpret_cast<void **>(Address)).load() == Value)
+    return false;
   auto PageBytes = static_cast<uintptr_t>(::getpagesize());
   uintptr_t PageAddress = Address & ~(PageBytes - 1);
   auto *Page = reinterpret_cast<void *>(PageAddress);
@@ -150,7 +152,7 @@ bool LoadedObject::writeSlot(uintptr_t Address, void *Value) const {
 }
 
 unsigned LoadedObject::patchTable(const Table &Relocations,
-                                  std::initializer_list<ImportPatch> Patches) const {
+                                  std::span<const ImportPatch> Patches) const {
   if (!Relocations.Address || !holds(Relocations.Address, Relocations.Bytes, /*Writable=*/false))
     return 0;
   auto *Begin = reinterpret_cast<const ElfW(Rela) *>(Relocations.Address);
@@ -167,7 +169,7 @@ unsigned LoadedObject::patchTable(const Table &Relocations,
   return Written;
 }
 
-unsigned LoadedObject::patch(std::initializer_list<ImportPatch> Patches) {
+unsigned LoadedObject::patch(std::span<const ImportPatch> Patches) {
   return readDynamic() ? patchTable(Data, Patches) + patchTable(Calls, Patches) : 0;
 }
 
@@ -181,7 +183,7 @@ static bool isSystemLibrary(std::string_view Path) {
 
 namespace {
 struct PatchJob {
-  std::initializer_list<ImportPatch> Patches;
+  std::span<const ImportPatch> Patches;
   unsigned Written = 0;
 };
 } // namespace
@@ -195,10 +197,21 @@ static int patchObject(dl_phdr_info *Info, size_t, void *Arg) {
   return 0;
 }
 
-unsigned carve::probe::patchImports(std::initializer_list<ImportPatch> Patches) {
+unsigned carve::probe::patchImports(std::span<const ImportPatch> Patches) {
   PatchJob Job{Patches};
   ::dl_iterate_phdr(patchObject, &Job);
   return Job.Written;
+}
+
+unsigned long long carve::probe::loadedObjects() {
+  unsigned long long Loaded = 0;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info *Info, size_t, void *Arg) {
+        *static_cast<unsigned long long *>(Arg) = Info->dlpi_adds;
+        return 1;
+      },
+      &Loaded);
+  return Loaded;
 }
 
 // NOLINTEND(performance-no-int-to-ptr)

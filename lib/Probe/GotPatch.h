@@ -3,7 +3,7 @@
 /// by writing their import slots (the global offset table).
 #pragma once
 
-#include <initializer_list>
+#include <span>
 #include <string_view>
 
 namespace carve::probe {
@@ -14,8 +14,12 @@ struct ImportPatch {
 };
 
 /// Writes the slots of every loaded object except this one, the C library, the dynamic loader and
-/// the vDSO, whose own calls must stay. Objects loaded later are not seen. Returns the number of
-/// slots written; a table that does not lie wholly in its object's segments is left alone.
-unsigned patchImports(std::initializer_list<ImportPatch> Patches);
+/// the vDSO, whose own calls must stay. Objects loaded later need another call. Returns the number
+/// of slots written; a table that does not lie wholly in its object's segments is left alone, and
+/// so is a slot that holds the replacement already.
+unsigned patchImports(std::span<const ImportPatch> Patches);
+
+/// How many objects have been loaded so far.
+unsigned long long loadedObjects();
 
 } // namespace carve::probe

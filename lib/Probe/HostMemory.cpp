@@ -1,9 +1,9 @@
 #include "Probe/HostMemory.h"
 
+#include "Probe/EarlyFile.h"
+
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 using namespace carve::probe;
@@ -36,21 +36,25 @@ std::optional<size_t> carve::probe::parseGroupRoom(std::string_view Limit,
   return *Most > *Now ? *Most - *Now : 0;
 }
 
-static std::string readText(const std::string &Path) {
-  std::ifstream In(Path);
-  return std::string(std::istreambuf_iterator<char>(In), std::istreambuf_iterator<char>());
-}
+namespace {
+struct MemoryTexts {
+  EarlyFile System{"/proc/meminfo"};
+  /// As a container sees its own group, in both versions of the interface.
+  struct {
+    EarlyFile Limit, Current;
+  } Groups[2] = {
+      {EarlyFile("/sys/fs/cgroup/memory.max"), EarlyFile("/sys/fs/cgroup/memory.current")},
+      {EarlyFile("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+       EarlyFile("/sys/fs/cgroup/memory/memory.usage_in_bytes")}};
+};
+} // namespace
 
 size_t carve::probe::availableHostBytes() {
-  size_t Available = parseMemAvailable(readText("/proc/meminfo")).value_or(0);
-  // As a container sees its own group, in both versions of the interface.
-  struct {
-    const char *Limit, *Current;
-  } Groups[] = {{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-                {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                 "/sys/fs/cgroup/memory/memory.usage_in_bytes"}};
-  for (const auto &Group : Groups)
-    if (std::optional<size_t> Room = parseGroupRoom(readText(Group.Limit), readText(Group.Current)))
+  // Never destroyed: replays may go on while the program ends.
+  static const auto &Texts = *new MemoryTexts;
+  size_t Available = parseMemAvailable(Texts.System.read()).value_or(0);
+  for (const auto &Group : Texts.Groups)
+    if (std::optional<size_t> Room = parseGroupRoom(Group.Limit.read(), Group.Current.read()))
       Available = std::min(Available, *Room);
   return Available;
 }

@@ -16,7 +16,8 @@ std::optional<size_t> parseMemAvailable(std::string_view Text);
 /// no limit.
 std::optional<size_t> parseGroupRoom(std::string_view Limit, std::string_view Current);
 
-/// What is free on this machine for this process's control group; 0 where it cannot be told.
+/// What is free on this machine for this process's control group; 0 where it cannot be told. The
+/// first call opens the files that say so, and belongs to the start of the probe.
 size_t availableHostBytes();
 
 } // namespace carve::probe

@@ -48,6 +48,17 @@ void carve::probe::unloadFile(const LoadedFile &File) {
   ::munmap(const_cast<void *>(File.Data), File.Bytes);
 }
 
+static void load(ImageMap::Image &Image) {
+  auto File = loadFile(Image.Path.c_str());
+  if (!File)
+    Image.Reason = "image-unreadable";
+  // The driver believes the header's sizes, so a cut file would make it read beyond its end.
+  else if (!findContainer(File->Data, File->Bytes))
+    Image.Reason = "image-malformed";
+  else
+    Image.Data = File->Data;
+}
+
 bool ImageMap::read(const char *File) {
   std::ifstream In(File);
   if (!In)
@@ -58,24 +69,12 @@ bool ImageMap::read(const char *File) {
       return false;
     Images[Line.substr(0, Tab)].Path = Line.substr(Tab + 1);
   }
+  for (auto &[Digest, Image] : Images)
+    load(Image);
   return In.eof();
 }
 
-const ImageMap::Image *ImageMap::find(std::string_view Digest) {
-  std::lock_guard<std::mutex> Guard(Lock);
+const ImageMap::Image *ImageMap::find(std::string_view Digest) const {
   auto It = Images.find(std::string(Digest));
-  if (It == Images.end())
-    return nullptr;
-  Image &Found = It->second;
-  if (Found.Data || Found.Reason)
-    return &Found;
-  auto File = loadFile(Found.Path.c_str());
-  if (!File)
-    Found.Reason = "image-unreadable";
-  // The driver believes the header's sizes, so a cut file would make it read beyond its end.
-  else if (!findContainer(File->Data, File->Bytes))
-    Found.Reason = "image-malformed";
-  else
-    Found.Data = File->Data;
-  return &Found;
+  return It == Images.end() ? nullptr : &It->second;
 }

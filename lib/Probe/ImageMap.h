@@ -6,7 +6,6 @@
 #include "Probe/Container.h"
 
 #include <cstddef>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,17 +22,17 @@ public:
     const char *Reason = nullptr;
   };
 
-  /// Reads the lines `<digest>\t<path>` of \p File. False where the file cannot be read or holds
-  /// anything else.
+  /// Reads the lines `<digest>\t<path>` of \p File, and the images that they name. False where the
+  /// file cannot be read or holds anything else; an image that cannot be read has a reason. All are
+  /// read here, because the program may open no file later, into memory that is never freed, as the
+  /// driver may read a lazily loaded image at any later time; a copy, so that nobody can truncate
+  /// it below us.
   bool read(const char *File);
 
-  /// The image for the container \p Digest, or null. Its bytes are read on first use into memory
-  /// that is never freed, as the driver may read a lazily loaded image at any later time; a copy,
-  /// so that nobody can truncate it below us. Safe to call from several threads.
-  const Image *find(std::string_view Digest);
+  /// The image for the container \p Digest, or null.
+  const Image *find(std::string_view Digest) const;
 
 private:
-  std::mutex Lock;
   std::unordered_map<std::string, Image> Images;
 };
 

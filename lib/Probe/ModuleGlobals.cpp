@@ -46,6 +46,9 @@ private:
 };
 } // namespace
 
+/// Of a symbol's st_other: the variable is in managed memory.
+static constexpr unsigned char ManagedSymbol = 4;
+
 bool ModuleSymbols::read(std::string_view Elf) {
   ElfSections Sections(Elf);
   for (size_t I = 0; I < Sections.count(); ++I) {
@@ -64,9 +67,11 @@ bool ModuleSymbols::read(std::string_view Elf) {
       bool IsObject = ELF64_ST_TYPE(Symbol.st_info) == STT_OBJECT && Symbol.st_size > 0;
       if (ELF64_ST_TYPE(Symbol.st_info) == STT_FUNC)
         Kernels.insert(Name);
-      else if (IsObject && Section.substr(0, 10) == ".nv.global")
+      else if (IsObject && Section.substr(0, 10) == ".nv.global") {
+        if (Symbol.st_other & ManagedSymbol)
+          Managed.insert(Name);
         Variables.insert(Name);
-      else if (IsObject && Section.substr(0, 13) == ".nv.constant3")
+      } else if (IsObject && Section.substr(0, 13) == ".nv.constant3")
         Constants.insert(Name);
     }
   }
@@ -75,17 +80,16 @@ bool ModuleSymbols::read(std::string_view Elf) {
 
 const std::vector<CUpti_CallbackId> &ModuleGlobals::calls() {
   // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
-      CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2,
-      CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal,
-  };
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>([] {
+    std::vector<CUpti_CallbackId> All = LoadedHandles::calls();
+    All.push_back(CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2);
+    return All;
+  }());
   return Calls;
 }
 
-void ModuleGlobals::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
-  if (Call.callbackSite != CUPTI_API_EXIT || !Result || *Result != CUDA_SUCCESS)
-    return;
+/// What the call gives the address of; the range's base is 0 where it does not.
+static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   MemoryRange Range;
   Range.Context = Call.context;
   auto Take = [&](const CUdeviceptr *Base, const size_t *Bytes) {
@@ -98,25 +102,51 @@ void ModuleGlobals::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   } else if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal) {
     auto *P = static_cast<const cuLibraryGetGlobal_params *>(Call.functionParams);
     Take(P->dptr, P->bytes);
+  } else if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryGetManaged) {
+    auto *P = static_cast<const cuLibraryGetManaged_params *>(Call.functionParams);
+    Take(P->dptr, P->bytes);
+    // One for all contexts.
+    Range.Kind = MemoryKind::Managed;
+    Range.Context = nullptr;
   }
+  return Range;
+}
+
+void ModuleGlobals::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  if (Handles.note(Id, Call))
+    forgetFound();
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (Call.callbackSite != CUPTI_API_EXIT || !Result || *Result != CUDA_SUCCESS)
+    return;
+  MemoryRange Range = askedFor(Id, Call);
   if (!Range.Base)
     return;
   std::lock_guard<std::mutex> Guard(Lock);
   Asked[Range.Base] = Range;
 }
 
+void ModuleGlobals::forgetFound() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  ++Changes;
+  Known.clear();
+}
+
 void ModuleGlobals::loaded(const char *Data, size_t Bytes) {
   Image New;
-  if (!Data || !New.read({Data, Bytes}) || New.Kernels.empty())
+  if (!Data || !New.read({Data, Bytes}) || (New.Kernels.empty() && New.Variables.empty()))
     return;
   std::string Digest = digestOfImage(Data, Bytes);
+  forgetFound();
   std::lock_guard<std::mutex> Guard(Lock);
+  Managed.insert(New.Managed.begin(), New.Managed.end());
   Images.try_emplace(std::move(Digest), std::move(New));
 }
 
 void ModuleGlobals::contextDestroyed(CUcontext Context) {
+  Handles.contextDestroyed(Context);
   std::lock_guard<std::mutex> Guard(Lock);
-  std::erase_if(Asked, [&](const auto &Each) { return Each.second.Context == Context; });
+  Known.erase(Context);
+  std::erase_if(Asked, [&](const auto &Each) { return Each.second.Context == Context && Context; });
 }
 
 /// Of a module that is gone nothing is left to be saved. Which variables were its own is not kept:
@@ -136,42 +166,85 @@ static bool isThere(const DriverApi &Driver, MemoryRange &Range) {
   return Range.Bytes <= Bytes - Offset;
 }
 
+static bool findIn(const DriverApi &Driver, const LoadedHandle &In, const std::string &Name,
+                   MemoryRange &Range) {
+  if (In.Context)
+    return Driver.ModuleGetGlobal && Driver.ModuleGetGlobal(&Range.Base, &Range.Bytes, In.module(),
+                                                            Name.c_str()) == CUDA_SUCCESS;
+  auto Gives = [&](auto Call) {
+    return Call && Call(&Range.Base, &Range.Bytes, In.library(), Name.c_str()) == CUDA_SUCCESS;
+  };
+  if (Range.Kind == MemoryKind::Managed && Gives(Driver.LibraryGetManaged))
+    return true;
+  return Gives(Driver.LibraryGetGlobal);
+}
+
+/// Each variable of each module is asked for by name. No call tells which module has which.
+ModuleGlobals::Found ModuleGlobals::ofAllModules(const DriverApi &Driver, CUcontext Context) const {
+  Names All, OfHost;
+  uint64_t Then = 0;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (auto It = Known.find(Context); It != Known.end())
+      return It->second;
+    Then = Changes;
+    OfHost = Managed;
+    for (const auto &[Digest, I] : Images)
+      All.insert(I.Variables.begin(), I.Variables.end());
+  }
+  Found Result;
+  for (const LoadedHandle &In : Handles.of(Context))
+    for (const std::string &Name : All) {
+      MemoryRange Range;
+      Range.Kind = OfHost.count(Name) ? MemoryKind::Managed : MemoryKind::Device;
+      Range.Context = Context;
+      if (findIn(Driver, In, Name, Range) && Range.Base && Range.Bytes)
+        Result[Range.Base] = Range;
+    }
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Changes == Then)
+    Known[Context] = Result;
+  return Result;
+}
+
 std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
                                  const Place &Where, bool Constants) const {
-  std::map<CUdeviceptr, MemoryRange> Found;
-  std::set<std::string, std::less<>> Names;
+  Found Variables;
+  Names Own, OfHost;
   size_t Modules = 0;
   {
     std::lock_guard<std::mutex> Guard(Lock);
     for (const auto &[Base, Range] : Asked)
-      if (Range.Context == Where.Context)
-        Found[Base] = Range;
+      if (!Range.Context || Range.Context == Where.Context)
+        Variables[Base] = Range;
+    OfHost = Managed;
     for (const auto &[Digest, I] : Images) {
       if (!I.Kernels.count(Where.Kernel))
         continue;
       ++Modules;
-      Names.insert(I.Variables.begin(), I.Variables.end());
+      Own.insert(I.Variables.begin(), I.Variables.end());
       if (Constants)
-        Names.insert(I.Constants.begin(), I.Constants.end());
+        Own.insert(I.Constants.begin(), I.Constants.end());
     }
   }
   if (Modules == 0)
     return "module-unseen";
-  for (auto It = Found.begin(); It != Found.end();)
-    It = isThere(Driver, It->second) ? std::next(It) : Found.erase(It);
-  for (const std::string &Name : Names) {
+  for (auto It = Variables.begin(); It != Variables.end();)
+    It = isThere(Driver, It->second) ? std::next(It) : Variables.erase(It);
+  for (const std::string &Name : Own) {
     MemoryRange Range;
     Range.Context = Where.Context;
-    bool Known = Driver.ModuleGetGlobal &&
-                 Driver.ModuleGetGlobal(&Range.Base, &Range.Bytes, Where.Module, Name.c_str()) ==
-                     CUDA_SUCCESS;
+    Range.Kind = OfHost.count(Name) ? MemoryKind::Managed : MemoryKind::Device;
+    bool Known = findIn(Driver, {Where.Module, Where.Context}, Name, Range);
     // Of several modules with this kernel, each has its own variables.
     if (Known && Range.Bytes)
-      Found[Range.Base] = Range;
+      Variables[Range.Base] = Range;
     else if (Modules == 1)
       return "module-variables";
   }
-  for (const auto &[Base, Range] : Found)
+  for (const auto &[Base, Range] : ofAllModules(Driver, Where.Context))
+    Variables[Base] = Range;
+  for (const auto &[Base, Range] : Variables)
     Ranges.push_back(Range);
   return "";
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Probe/DeviceMemory.h"
+#include "Probe/LoadedHandles.h"
 
 #include <map>
 #include <mutex>
@@ -19,6 +20,7 @@ namespace carve::probe {
 struct ModuleSymbols {
   std::set<std::string, std::less<>> Kernels;
   std::set<std::string, std::less<>> Variables; ///< That kernels may write.
+  std::set<std::string, std::less<>> Managed;   ///< Of these, `__managed__`.
   std::set<std::string, std::less<>> Constants;
 
   /// False where \p Elf is not such code.
@@ -28,9 +30,9 @@ struct ModuleSymbols {
 /// Thread-safe. Its lock is never held across a call of the driver.
 class ModuleGlobals {
 public:
-  /// The driver calls that note() has to see, at exit.
+  /// The driver calls that note() has to see, at entry and exit.
   static const std::vector<CUpti_CallbackId> &calls();
-  /// The program asks for a variable's address: from then on any kernel may have it.
+  /// The program loads or unloads a module, or asks for a variable's address.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
   /// The driver has loaded this image.
@@ -44,18 +46,30 @@ public:
     CUmodule Module;
     CUcontext Context;
   };
-  /// Adds the variables of the kernel's module, and all that the program has asked for in its
-  /// context, to \p Ranges; with \p Constants also what no kernel writes, for the addresses that
-  /// may stand there. Returns why a replay cannot know them all; empty on success.
+  /// Adds the variables of the kernel's module and of all others that are loaded in its context, as
+  /// a kernel may have left their addresses in memory, to \p Ranges; with \p Constants also what no
+  /// kernel writes, for the addresses that may stand there. Returns why a replay cannot know them
+  /// all; empty on success.
   std::string addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver, const Place &Where,
                     bool Constants) const;
 
 private:
   using Image = ModuleSymbols;
+  using Names = std::set<std::string, std::less<>>;
+  using Found = std::map<CUdeviceptr, MemoryRange>;
 
+  Found ofAllModules(const DriverApi &Driver, CUcontext Context) const;
+  void forgetFound();
+
+  LoadedHandles Handles;
   mutable std::mutex Lock;
   std::map<std::string, Image> Images; ///< By digest: a module may be loaded a million times.
-  std::map<CUdeviceptr, MemoryRange> Asked;
+  Names Managed;                       ///< Over all images.
+  Found Asked;
+  /// By context: what ofAllModules() has found since the last load or unload, of which Changes
+  /// tells.
+  mutable std::map<CUcontext, Found> Known;
+  uint64_t Changes = 0;
 };
 
 } // namespace carve::probe

@@ -66,7 +66,7 @@ std::vector<CUpti_CallbackId> PlannedRun::calls() const {
   All.insert(std::begin(WaitCalls), std::end(WaitCalls));
   All.insert(KernelHandles::calls().begin(), KernelHandles::calls().end());
   if (Replaying)
-    for (CUpti_CallbackId Id : Replays::calls())
+    for (CUpti_CallbackId Id : Replaying->calls())
       All.insert(Id);
   return {All.begin(), All.end()};
 }

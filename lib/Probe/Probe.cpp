@@ -9,6 +9,7 @@
 #include "Probe/ExitHooks.h"
 #include "Probe/Finisher.h"
 #include "Probe/Protocol.h"
+#include "Probe/ThreadGuards.h"
 #include "Probe/TracedProcess.h"
 
 #include <cstdlib>
@@ -28,6 +29,7 @@ static std::string start(TracedProcess &P) {
   if (std::string Reason = P.Cupti.load(std::getenv(CuptiVariable)); !Reason.empty())
     return Reason;
   P.Driver.load();
+  P.Used.start();
   if (const char *File = std::getenv(PlanVariable))
     if (std::string Reason = startPlannedRun(P, File); !Reason.empty())
       return Reason;
@@ -73,6 +75,9 @@ static void initialize() {
 // NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   static std::atomic_flag Started;
+  CancellationOff Uncancelled;
+  // CUPTI makes threads while it starts.
+  SignalsBlocked NoSignals;
   try {
     if (!Started.test_and_set())
       initialize();

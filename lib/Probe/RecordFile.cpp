@@ -1,12 +1,12 @@
 #include "Probe/RecordFile.h"
 
+#include "Probe/EarlyFile.h"
 #include "Probe/Protocol.h"
 
 #include <cerrno>
 #include <climits>
 #include <ctime>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace carve::probe;
@@ -34,10 +34,10 @@ bool RecordFile::create(const char *Dir) {
   timespec Now{};
   ::clock_gettime(CLOCK_REALTIME, &Now);
   std::string Pid = std::to_string(Owner);
-  Path = std::string(Dir) + "/" + Pid + "-" +
-         std::to_string(Now.tv_sec * 1'000'000'000LL + Now.tv_nsec) + FileSuffix;
-  Fd = ::open(Path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (Fd < 0 || !Self.read(Fd))
+  std::string Path = std::string(Dir) + "/" + Pid + "-" +
+                     std::to_string(Now.tv_sec * 1'000'000'000LL + Now.tv_nsec) + FileSuffix;
+  Fd = openApart(Path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0666);
+  if (Fd < 0)
     return false;
   Closed = false;
   append(recordLine({"carve-probe", std::to_string(ProtocolVersion), Pid, executablePath()}));
@@ -45,42 +45,19 @@ bool RecordFile::create(const char *Dir) {
 }
 
 RecordFile::~RecordFile() {
-  if (isOurs(Fd))
+  if (Fd >= 0)
     ::close(Fd);
 }
 
 bool RecordFile::owned() const { return ::getpid() == Owner; }
 
-/// What makes a file itself: the number of one that is gone may be given to another.
-bool RecordFile::Identity::read(int Descriptor) {
-  struct statx Status;
-  if (::statx(Descriptor, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &Status) != 0)
-    return false;
-  Major = Status.stx_dev_major;
-  Minor = Status.stx_dev_minor;
-  Inode = Status.stx_ino;
-  bool Born = Status.stx_mask & STATX_BTIME;
-  BornS = Born ? Status.stx_btime.tv_sec : 0;
-  BornNs = Born ? Status.stx_btime.tv_nsec : 0;
-  return true;
-}
-
-bool RecordFile::isOurs(int Descriptor) const {
-  Identity Now;
-  return Now.read(Descriptor) && Now == Self;
-}
-
 /// May run in a signal handler.
 bool RecordFile::writeWhole(std::string_view Lines) const {
   int Saved = errno;
-  int To = isOurs(Fd) ? Fd : ::open(Path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   ssize_t Done = -1;
-  if (isOurs(To))
-    do
-      Done = ::write(To, Lines.data(), Lines.size());
-    while (Done < 0 && errno == EINTR);
-  if (To >= 0 && To != Fd)
-    ::close(To);
+  do
+    Done = ::write(Fd, Lines.data(), Lines.size());
+  while (Done < 0 && errno == EINTR);
   errno = Saved;
   return Done == static_cast<ssize_t>(Lines.size());
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -17,7 +16,8 @@ std::string recordLine(std::initializer_list<std::string_view> Fields);
 
 /// Append-only and without a lock: every append is one write(2) on an O_APPEND descriptor, which
 /// the kernel keeps apart from other threads' writes. So a thread that a signal stopped here can
-/// not keep the end of the file from being written.
+/// not keep the end of the file from being written. No other call of the system is made after
+/// create(): the program may have forbidden itself all that it does not need.
 class RecordFile {
 public:
   RecordFile() = default;
@@ -28,9 +28,9 @@ public:
   /// Creates `<Dir>/<pid>-<nanoseconds>.probe` with its first line. False where that is impossible.
   bool create(const char *Dir);
 
-  /// Appends \p Lines, each ended by a newline. Where the program has closed or reused our
-  /// descriptor, as daemons do, the file is opened anew for this once. Does nothing in a forked
-  /// child, after seal(), and after a failed write (the tuner then sees a file without `end`).
+  /// Appends \p Lines, each ended by a newline. Does nothing in a forked child, after seal(), and
+  /// after a failed write, as after the program has closed every descriptor that there is (the
+  /// tuner then sees a file without `end`).
   void append(std::string_view Lines);
 
   /// Appends `end`; what comes later is dropped.
@@ -43,21 +43,10 @@ public:
   bool owned() const;
 
 private:
-  struct Identity {
-    uint32_t Major = 0, Minor = 0, BornNs = 0;
-    uint64_t Inode = 0;
-    int64_t BornS = 0; ///< 0 where the file system keeps no time of birth.
-    bool read(int Descriptor);
-    bool operator==(const Identity &) const = default;
-  };
-
-  bool isOurs(int Descriptor) const;
   bool writeWhole(std::string_view Lines) const;
 
-  std::string Path;
   int Fd = -1;
   pid_t Owner = 0;
-  Identity Self;
   std::atomic<bool> Closed{true};
 };
 

@@ -22,7 +22,7 @@ Replay::Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
                const ReplayTarget &Target)
     : Driver(Driver), Dog(Dog), Context(Context), Target(Target), Memory(*Context.Memory),
       Runs(Driver, Dog, Context, Target), Verified(Runs, Memory, Target.Kernel.Planned->Measured),
-      Begin(Clock::now()) {}
+      Host(Dog, Runs, Memory, Target), Begin(Clock::now()) {}
 
 void Replay::record(const std::string &Kind, std::initializer_list<std::string> Rest) {
   Dog.note(launchRecord(Kind, Target.Kernel.Planned->Name, Target.Shape.Shape, Target.Index, Rest));
@@ -53,12 +53,11 @@ size_t Replay::hostLimit() const {
   return size_t(std::min(Target.BudgetNs / 2 / (CopyNs + CompareNs * Compares), 1e15));
 }
 
-Replay::Result Replay::run(std::vector<MemoryRange> Ranges,
-                           const std::vector<MemoryRange> &Pointed) {
+Replay::Result Replay::run(Ranges Of) {
   Result Out;
   Memory.limitHost(hostLimit());
   auto SaveBegin = Clock::now();
-  Out.StoodBack = Memory.save(std::move(Ranges), Context.Stream);
+  Out.StoodBack = Memory.save(std::move(Of.Saved), Context.Stream);
   SaveNs = passedNs(SaveBegin);
   if (!Out.StoodBack.empty()) {
     // Nothing of ours may be under way when the program goes on, and where our reading has broken
@@ -69,7 +68,8 @@ Replay::Result Replay::run(std::vector<MemoryRange> Ranges,
   }
   {
     OnLeaving PutBack([this] { putBack(); });
-    Out.StoodBack = runSaved(Pointed, Out);
+    Out.StoodBack = runSaved(Of, Out);
+    Out.Again = Out.StoodBack == HostGuard::Busy;
   }
   return Out;
 }
@@ -85,17 +85,24 @@ void Replay::putBack() {
   Memory.done();
 }
 
-std::string Replay::runSaved(const std::vector<MemoryRange> &Pointed, Result &Out) {
+std::string Replay::runSaved(Ranges &Of, Result &Out) {
   bool Found = false;
-  if (!Pointed.empty())
-    if (std::string Why = Memory.pointsInto(Pointed, Found); !Why.empty())
+  if (!Of.Pointed.empty())
+    if (std::string Why = Memory.pointsInto(Of.Pointed, Found); !Why.empty())
       return Why;
   if (Found)
     return "points-to-host";
+  if (!Of.Guarded.empty())
+    if (std::string Why = Host.tryDefault(std::move(Of.Guarded)); !Why.empty())
+      return Why;
   if (std::string Why = Verified.learnDefault(); !Why.empty())
     return Why;
   measureRestore();
-  std::string Why = verifyAll(Out);
+  std::string Why = Host.check();
+  if (Why.empty())
+    Why = verifyAll(Out);
+  if (Why.empty())
+    Why = Host.check();
   if (Why.empty() && Target.Timed)
     Why = timeRounds(Out);
   uint64_t DirtyBytes = 0;

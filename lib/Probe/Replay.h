@@ -3,6 +3,7 @@
 /// variant compared with it and timed in interleaved rounds, memory put back.
 #pragma once
 
+#include "Probe/HostGuard.h"
 #include "Probe/ReplaySchedule.h"
 #include "Probe/Verification.h"
 
@@ -17,19 +18,26 @@ class Replay {
 public:
   struct Result {
     std::string StoodBack;     ///< Why this launch was not replayed, or not to its end.
+    bool Again = false;        ///< A later launch may be.
     std::set<size_t> Rejected; ///< Variants whose output is not the default's, or refused.
   };
 
   Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
          const ReplayTarget &Target);
 
-  /// \p Ranges is what to save, \p Pointed what no kernel may reach. The gate is closed and the
-  /// context idle. Memory is as it was when this returns; where that fails the process ends. The
-  /// records of the protocol are noted in Dog.
-  Result run(std::vector<MemoryRange> Ranges, const std::vector<MemoryRange> &Pointed);
+  /// The memory of the program, as a replay sees it.
+  struct Ranges {
+    std::vector<MemoryRange> Saved;
+    std::vector<MemoryRange> Pointed; ///< No address may lead there.
+    std::vector<MemoryRange> Guarded; ///< That the host may write: see HostGuard.
+  };
+
+  /// The gate is closed and the context idle. Memory is as it was when this returns; where that
+  /// fails the process ends. The records of the protocol are noted in Dog.
+  Result run(Ranges Of);
 
 private:
-  std::string runSaved(const std::vector<MemoryRange> &Pointed, Result &Out);
+  std::string runSaved(Ranges &Of, Result &Out);
   std::string verifyAll(Result &Out);
   std::string timeRounds(const Result &Out);
   std::string timeRound(const std::vector<size_t> &Order);
@@ -48,6 +56,7 @@ private:
   Snapshot &Memory;
   ReplayRuns Runs;
   Verification Verified;
+  HostGuard Host;
   std::chrono::steady_clock::time_point Begin;
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0;
 };

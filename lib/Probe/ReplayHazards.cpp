@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 
 using namespace carve::probe;
 
@@ -152,9 +152,8 @@ bool ReplayHazards::reachesPageable(const std::vector<uint64_t> &Words,
           CUDA_SUCCESS ||
       !Pageable)
     return false;
-  std::ifstream Maps("/proc/self/maps");
-  std::string Line;
-  while (std::getline(Maps, Line)) {
+  std::istringstream Lines(Maps.read());
+  for (std::string Line; std::getline(Lines, Line);) {
     unsigned long long First = 0, Last = 0;
     char Access[5] = "";
     if (std::sscanf(Line.c_str(), "%llx-%llx %4s", &First, &Last, Access) != 3 || Access[1] != 'w')

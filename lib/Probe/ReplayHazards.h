@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Probe/DeviceMemory.h"
+#include "Probe/EarlyFile.h"
 #include "Probe/KernelHandles.h"
 
 #include <atomic>
@@ -41,6 +42,7 @@ private:
   bool reachesPageable(const std::vector<uint64_t> &Words, const DeviceMemory &Memory) const;
 
   const DriverApi &Driver;
+  EarlyFile Maps{"/proc/self/maps"};
   std::atomic<int> Captures{0};
   mutable std::mutex Lock;
   std::map<CUcontext, std::set<CUstream>> Streams;

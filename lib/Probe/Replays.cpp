@@ -2,6 +2,8 @@
 
 #include "Probe/ContextEvent.h"
 #include "Probe/DeviceWork.h"
+#include "Probe/HostMemory.h"
+#include "Probe/MemoryCalls.h"
 #include "Probe/TracedProcess.h"
 
 #include <algorithm>
@@ -62,14 +64,16 @@ Replays::Replays(TracedProcess &P, const Plan &Wanted, Watchdog &Dog)
   Note(DeviceMemory::calls(), Allocating);
   Note(ModuleGlobals::calls(), Globally);
   Note(ReplayHazards::calls(), Capturing);
+  Note(unknownMemoryCalls(P.Cupti), Concern(Gating | Unknown));
+  // Opens what it reads, while files may be opened.
+  (void)availableHostBytes();
 }
 
-std::vector<CUpti_CallbackId> Replays::calls() {
-  std::set<CUpti_CallbackId> All;
-  for (const std::vector<CUpti_CallbackId> *Calls :
-       {&SubmissionGate::calls(), &DeviceMemory::calls(), &ModuleGlobals::calls(),
-        &ReplayHazards::calls(), &callsThatNeedMemory(), &KernelHandles::calls()})
-    All.insert(Calls->begin(), Calls->end());
+std::vector<CUpti_CallbackId> Replays::calls() const {
+  std::set<CUpti_CallbackId> All(KernelHandles::calls().begin(), KernelHandles::calls().end());
+  for (size_t Id = 0; Id < Concerns.size(); ++Id)
+    if (Concerns[Id])
+      All.insert(static_cast<CUpti_CallbackId>(Id));
   return {All.begin(), All.end()};
 }
 
@@ -78,6 +82,8 @@ void Replays::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   uint8_t Whose = Id < Concerns.size() ? Concerns[Id] : 0;
   if (Entry && Whose & Gating)
     Gate.enter();
+  if (Whose & Unknown)
+    UnknownCall = true;
   if (Entry && Whose & NeedingMemory)
     releaseMemory(Id);
   if (Call.functionParams && Whose & Allocating)
@@ -141,6 +147,8 @@ std::string Replays::hazard(const ReplayTarget &Target) const {
     return "peer";
   if (Memory.surfaces())
     return "array";
+  if (UnknownCall)
+    return "memory-call";
   CUgreenCtx Green = nullptr;
   if (P.Driver.StreamGetGreenCtx && Target.Call.Stream != CU_STREAM_LEGACY &&
       Target.Call.Stream != CU_STREAM_PER_THREAD &&
@@ -217,8 +225,8 @@ Replays::Outcome Replays::replayGated(ReplayTarget &Target, CUcontext Context) {
     return {"capture", /*Again=*/true, {}};
   if (!waitIdle(Target, Context, Why))
     return {Why, /*Again=*/true, {}};
-  std::vector<MemoryRange> Saved, Pointed;
-  Why = ranges(Target, Context, Saved, Pointed);
+  Replay::Ranges Of;
+  Why = ranges(Target, Context, Of);
   if (!Why.empty())
     return {Why, /*Again=*/false, {}};
   ReplayContext *Own = contextFor(Context);
@@ -229,9 +237,9 @@ Replays::Outcome Replays::replayGated(ReplayTarget &Target, CUcontext Context) {
     (void)P.Driver.StreamCopyAttributes(Own->Stream, Target.Call.Stream);
   (void)Dog.takeNotes();
   Replay One(P.Driver, Dog, *Own, Target);
-  Replay::Result Done = One.run(std::move(Saved), Pointed);
+  Replay::Result Done = One.run(std::move(Of));
   P.File.append(Dog.takeNotes());
-  return {Done.StoodBack, /*Again=*/false, std::move(Done.Rejected)};
+  return {Done.StoodBack, Done.Again, std::move(Done.Rejected)};
 }
 
 /// Memory of other contexts and devices is not for our kernels to read. The program's reach it only
@@ -242,21 +250,78 @@ static bool isSaved(const MemoryRange &Range, CUcontext Context, CUdevice Device
   return !hazardOfKind(Range.Kind) && Range.Context == Context;
 }
 
+/// A reason that goes with the first of \p Pointed that an argument leads to.
+static std::string reachedBy(const ReplayTarget &Target, const std::vector<MemoryRange> &Pointed) {
+  for (const MemoryRange &Range : Pointed)
+    if (reaches(Target.Call, Target.Kernel, {Range})) {
+      const char *Hazard = hazardOfKind(Range.Kind);
+      return Hazard ? Hazard : "other-context";
+    }
+  return "";
+}
+
 std::string Replays::ranges(const ReplayTarget &Target, CUcontext Context,
-                            std::vector<MemoryRange> &Saved,
-                            std::vector<MemoryRange> &Pointed) const {
+                            Replay::Ranges &Of) const {
   CUdevice Device = 0;
   if (P.Driver.CtxGetDevice(&Device) != CUDA_SUCCESS)
     return "device-unknown";
   for (const MemoryRange &Range : Memory.ranges())
-    (isSaved(Range, Context, Device) ? Saved : Pointed).push_back(Range);
-  if (reaches(Target.Call, Target.Kernel, Pointed))
-    return "other-context";
+    (isSaved(Range, Context, Device) ? Of.Saved : Of.Pointed).push_back(Range);
   CUmodule Module = nullptr;
   if (P.Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
     return "module-unknown";
-  return Globals.addTo(Saved, P.Driver, {Target.Kernel.Planned->Name, Module, Context},
-                       /*Constants=*/!Pointed.empty());
+  std::vector<MemoryRange> Variables;
+  std::string Why =
+      Globals.addTo(Variables, P.Driver, {Target.Kernel.Planned->Name, Module, Context},
+                    /*Constants=*/!Of.Pointed.empty());
+  if (!Why.empty())
+    return Why;
+  for (const MemoryRange &Range : Variables)
+    (hazardOfKind(Range.Kind) ? Of.Pointed : Of.Saved).push_back(Range);
+  if (Why = guarded(Device, Of); !Why.empty())
+    return Why;
+  return reachedBy(Target, Of.Pointed);
+}
+
+/// Under which address kernels reach the host memory at \p Host, which may be another one where it
+/// is write-combined; 0 where they do not.
+static CUdeviceptr addressForKernels(const DriverApi &Driver, CUdeviceptr Host) {
+  CUdeviceptr Address = 0, Base = 0;
+  size_t Bytes = 0;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  auto *Pointer = reinterpret_cast<void *>(Host);
+  if (Driver.MemHostGetDevicePointer &&
+      Driver.MemHostGetDevicePointer(&Address, Pointer, 0) == CUDA_SUCCESS)
+    return Address;
+  // Of a pool, or mapped.
+  return Driver.MemGetAddressRange(&Base, &Bytes, Host) == CUDA_SUCCESS ? Host : 0;
+}
+
+/// Host memory and managed memory, under the addresses that kernels have for it.
+std::string Replays::guarded(CUdevice Device, Replay::Ranges &Of) const {
+  int Concurrent = 0;
+  (void)P.Driver.DeviceGetAttribute(&Concurrent, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+                                    Device);
+  std::vector<MemoryRange> Others;
+  for (MemoryRange Range : Of.Pointed) {
+    if (Range.Kind == MemoryKind::Managed) {
+      // Elsewhere only the stream that it is attached to may touch it.
+      if (!Concurrent)
+        return "managed";
+      Of.Guarded.push_back(Range);
+    } else if (Range.Kind == MemoryKind::Host) {
+      CUdeviceptr ForKernels = addressForKernels(P.Driver, Range.Base);
+      if (!ForKernels)
+        continue;
+      bool Elsewhere = ForKernels != Range.Base;
+      Range.Base = ForKernels;
+      Of.Guarded.push_back(Range);
+      if (Elsewhere)
+        Others.push_back(Range);
+    }
+  }
+  Of.Pointed.insert(Of.Pointed.end(), Others.begin(), Others.end());
+  return "";
 }
 
 ReplayContext *Replays::contextFor(CUcontext Context) {

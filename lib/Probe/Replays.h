@@ -9,6 +9,7 @@
 #include "Probe/ReplayHazards.h"
 #include "Probe/SubmissionGate.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -43,7 +44,7 @@ public:
   Replays(TracedProcess &P, const Plan &Wanted, Watchdog &Dog);
 
   /// Every driver call that note() has to see.
-  static std::vector<CUpti_CallbackId> calls();
+  std::vector<CUpti_CallbackId> calls() const;
   /// A call of the program's, at entry and exit; first at the entry, last at the exit.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource);
@@ -69,8 +70,8 @@ private:
   std::string hazard(const ReplayTarget &Target) const;
   bool waitIdle(const ReplayTarget &Target, CUcontext Context, std::string &Why);
   Outcome replayGated(ReplayTarget &Target, CUcontext Context);
-  std::string ranges(const ReplayTarget &Target, CUcontext Context, std::vector<MemoryRange> &Saved,
-                     std::vector<MemoryRange> &Pointed) const;
+  std::string ranges(const ReplayTarget &Target, CUcontext Context, Replay::Ranges &Of) const;
+  std::string guarded(CUdevice Device, Replay::Ranges &Of) const;
   ReplayContext *contextFor(CUcontext Context);
   void releaseMemory(CUpti_CallbackId Id);
 
@@ -83,13 +84,15 @@ private:
     NeedingMemory = 2,
     Allocating = 4,
     Globally = 8,
-    Capturing = 16
+    Capturing = 16,
+    Unknown = 32
   };
   std::vector<uint8_t> Concerns;
   DeviceMemory Memory;
   ModuleGlobals Globals;
   ReplayHazards Hazards;
   ReplayBudget Budget;
+  std::atomic<bool> UnknownCall{false}; ///< Of unknownMemoryCalls(): what memory there is now?
 
   std::mutex Lock; ///< Of Contexts; never held across a call of the driver.
   std::map<CUcontext, ReplayContext *> Contexts;

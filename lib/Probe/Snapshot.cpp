@@ -11,11 +11,13 @@ using namespace carve::probe;
 
 struct Snapshot::Impl {
   Impl(const DriverApi &Driver, uint64_t WaitMs)
-      : Work(Driver, WaitMs), Saved(Work), Reference(Work) {}
+      : Work(Driver, WaitMs), Saved(Work), Reference(Work), Guarded(Work) {}
 
   std::string save(CUstream Stream);
   std::string checkRanges() const;
   std::string makeRoom();
+  std::string place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
+                    const std::vector<Span> &Spans);
   std::string scan(const std::vector<helper::Interval> &Intervals, bool &Found);
   void forget();
   bool isScarce() const;
@@ -24,8 +26,8 @@ struct Snapshot::Impl {
   /// Of the functions here; what is held can be read without it.
   std::mutex Lock;
   DeviceWork Work;
-  MemoryCopy Saved, Reference;
-  std::vector<MemoryRange> Ranges;
+  MemoryCopy Saved, Reference, Guarded;
+  std::vector<MemoryRange> Ranges, GuardRanges;
   std::vector<Span> ReferenceSpans;
   CUdeviceptr Flush = 0, Word = 0;
   size_t FlushBytes = 0;
@@ -93,7 +95,9 @@ std::string Snapshot::Impl::save(CUstream Stream) {
 void Snapshot::Impl::forget() {
   Saved.forget();
   Reference.forget();
+  Guarded.forget();
   Ranges.clear();
+  GuardRanges.clear();
   ReferenceSpans.clear();
   Work.Staging = Flush = Word = 0;
   FlushBytes = 0;
@@ -149,22 +153,61 @@ std::string Snapshot::restoreAll() {
   return Reason.empty() ? restore(Spans) : Reason;
 }
 
+/// Finds room for \p Copy, \p Spans of \p Of.
+std::string Snapshot::Impl::place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
+                                  const std::vector<Span> &Spans) {
+  CaptureRelaxed Relaxed(Work.Driver);
+  size_t Wanted = 0;
+  for (const Span &S : Spans)
+    Wanted += S.Bytes + helper::chunksOf(S.Bytes) + 2 * ShadowMemory::Alignment +
+              2 * sizeof(helper::Piece);
+  Work.expect(Wanted);
+  std::string Reason = Copy.place(Of, Spans);
+  HeldBytes = Work.Memory.heldBytes();
+  return Reason;
+}
+
 std::string Snapshot::keepReference(const std::vector<Span> &Spans) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   if (Spans != State->ReferenceSpans) {
-    CaptureRelaxed Relaxed(State->Work.Driver);
     State->ReferenceSpans.clear();
-    size_t Wanted = 0;
-    for (const Span &S : Spans)
-      Wanted += S.Bytes + helper::chunksOf(S.Bytes) + 2 * ShadowMemory::Alignment;
-    State->Work.expect(Wanted);
-    std::string Reason = State->Reference.place(State->Ranges, Spans);
-    State->HeldBytes = State->Work.Memory.heldBytes();
-    if (!Reason.empty())
+    if (std::string Reason = State->place(State->Reference, State->Ranges, Spans); !Reason.empty())
       return Reason;
     State->ReferenceSpans = Spans;
   }
   return State->Reference.take();
+}
+
+std::string Snapshot::guard(std::vector<MemoryRange> Ranges) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->GuardRanges = std::move(Ranges);
+  std::vector<Span> Whole;
+  for (size_t I = 0; I < State->GuardRanges.size(); ++I)
+    Whole.push_back({I, 0, State->GuardRanges[I].Bytes});
+  std::string Reason = State->place(State->Guarded, State->GuardRanges, Whole);
+  return Reason.empty() ? State->Guarded.take() : Reason;
+}
+
+std::string Snapshot::guardChanged(std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Guarded.compare(Spans);
+}
+
+std::string Snapshot::guardPutBack(const std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Guarded.putBack(Spans);
+}
+
+std::string Snapshot::keepLater(const std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->ReferenceSpans.clear();
+  std::string Reason = State->place(State->Reference, State->GuardRanges, Spans);
+  return Reason.empty() ? State->Reference.take() : Reason;
+}
+
+std::string Snapshot::laterChanged(std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Reference.compare(Spans);
 }
 
 std::string Snapshot::differenceFromReference(OutputDifference &Difference) {

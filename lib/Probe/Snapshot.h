@@ -54,6 +54,18 @@ public:
   /// Of the next save(): how many bytes may be kept on the host, which is slow to copy to and from.
   void limitHost(size_t Bytes);
 
+  /// Copies \p Ranges as well, after save(): memory that the host may write at any time. It is no
+  /// part of what the functions below compare and put back, those of HostGuard.h alone do that.
+  std::string guard(std::vector<MemoryRange> Ranges);
+  /// Where it is different now, as changed() tells of the rest.
+  std::string guardChanged(std::vector<Span> &Spans);
+  /// Puts back what guard() has copied of \p Spans.
+  std::string guardPutBack(const std::vector<Span> &Spans);
+  /// Copies what stands in \p Spans of it now, until the next call or keepReference(); and tells
+  /// where that is different now.
+  std::string keepLater(const std::vector<Span> &Spans);
+  std::string laterChanged(std::vector<Span> &Spans);
+
   /// What is different now from what was saved, as spans of whole chunks, neighbours joined.
   std::string changed(std::vector<Span> &Spans);
 

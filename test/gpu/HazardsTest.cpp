@@ -36,6 +36,15 @@ std::vector<Hazard> hazards() {
           {"managed", NotReplayed},
           {"host_mapped", NotReplayed},
           {"host_hidden", NotReplayed},
+          {"host_masked", NotReplayed},
+          {"host_outside", NotReplayed},
+          {"host_packed", NotReplayed},
+          {"host_written", Any},
+          {"managed_variable", NotReplayed, "", {"managed_variable_other.cu"}},
+          {"linked_variable", Replayed, "", {"-L@/stubs", "-lcuda"}},
+          {"access_thread", Any, "", {"-L@/stubs", "-lcuda"}},
+          {"sandboxed", Replayed},
+          {"cancelled", Any},
           {"ipc", NotReplayed, "other processes"},
           {"peers", NotReplayed, "each other's memory"},
           {"device_printf", NotReplayed, "printf"},
@@ -144,6 +153,10 @@ TEST_P(Hazards, ProgramIsWhatItIs) {
                  machine().Sources + "/apps/hazards/" + H.Program + ".cu", "-o", App};
   for (const std::string &Option : H.Options) {
     size_t At = Option.find('@');
+    if (llvm::StringRef(Option).ends_with(".cu")) {
+      Build.push_back(machine().Sources + "/apps/hazards/" + Option);
+      continue;
+    }
     Build.push_back(At == Option.npos ? Option
                                       : Option.substr(0, At) + machine().T.BinDir + "/../lib64" +
                                             Option.substr(At + 1));

@@ -18,9 +18,9 @@ protected:
     Without.setEnvironment("CUDA_INJECTION64_PATH");
     std::string Plain = Without.run(CARVE_TEST_STANDIN_PROGRAM, {Scenario}).Stdout;
     Traced.run(CARVE_TEST_STANDIN_PROGRAM, {Scenario});
-    std::string Image =
-        Run.writeFile("image", standin::imageFile({"scale", "step", "sum", "append", "count"},
-                                                  {{"Counter", 2 * 64 * 8}, {"Unasked", 64 * 8}}));
+    std::string Image = Run.writeFile(
+        "image", standin::imageFile({"scale", "step", "sum", "append", "count", "masked"},
+                                    {{"Counter", 2 * 64 * 8}, {"Unasked", 64 * 8}}));
     std::set<std::string> Lines;
     for (const Fields &Container : Traced.onlyFile().of("container"))
       Lines.insert(Container[0] + "\t" + Image + "\n");

@@ -141,10 +141,53 @@ TEST(ProbeProcess, ProgramsOwnSignalHandlingStays) {
   EXPECT_TRUE(Ignored.onlyFile().whole());
 }
 
-TEST(ProbeProcess, WhereItsDescriptorWasTakenItWritesByName) {
+TEST(ProbeProcess, SignalActions_AfterTheProbeHasStarted_AreThoseOfTheProgram) {
+  for (const char *Program : {CARVE_TEST_PROGRAM_NOW, CARVE_TEST_PROGRAM_LAZY}) {
+    ProbeRun Without, With;
+    Without.setEnvironment("CARVE_PROBE_DIR");
+    CommandResult Plain = Without.run(Program, {"init", "print-signals", "exit"});
+    CommandResult Probed = With.run(Program, {"init", "print-signals", "exit"});
+    EXPECT_EQ(Probed.Stdout, Plain.Stdout);
+    EXPECT_TRUE(With.onlyFile().whole());
+  }
+}
+
+TEST(ProbeProcess, DefaultAction_SetAgainByTheProgram_LeavesAWholeFile) {
+  for (std::string Signal : {"term", "hup"}) {
+    ProbeRun Run;
+    CommandResult Result =
+        Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "print-signals", Signal});
+    EXPECT_EQ(Result.Signal, Signal == "term" ? SIGTERM : SIGHUP);
+    EXPECT_TRUE(Run.onlyFile().whole());
+    EXPECT_EQ(Run.onlyFile().launches("a"), 1u);
+  }
+}
+
+TEST(ProbeProcess, Threads_OfTheProbeAndOfCupti_TakeNoSignal) {
+  ProbeRun Run;
+  Run.setEnvironment("STUB_CUPTI_THREAD=1");
+  CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "print-open-threads", "exit"});
+  EXPECT_EQ(Result.Stdout, "open threads: 0\n");
+}
+
+TEST(ProbeProcess, PendingCancellation_DuringACall_EndsTheThreadAlone) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "the sanitizer intercepts what is a cancellation point";
+  ProbeRun Run;
+  CommandResult Result =
+      Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "cancelled-call", "_Z1av", "kernel", "a", "exit"});
+  EXPECT_EQ(Result.Stdout, "cancelled 1\n");
+  EXPECT_EQ(Result.ExitStatus, 3);
+  EXPECT_EQ(Result.Signal, 0);
+  EXPECT_TRUE(Run.onlyFile().whole());
+  EXPECT_EQ(Run.onlyFile().of("query").size(), 2u);
+}
+
+TEST(ProbeProcess, WhereDescriptorsWereClosedItsOwnIsNotAmongThem) {
   ProbeRun Run;
   std::string Victim = Run.path("victim");
-  Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "chdir", "/", "close", Victim, "kernel", "a", "exit"});
+  Run.run(CARVE_TEST_PROGRAM_NOW,
+          {"limit-files", "256", "init", "chdir", "/", "close", Victim, "kernel", "a", "exit"});
   EXPECT_EQ(llvm::cantFail(readFile(Victim)), "");
   EXPECT_TRUE(Run.onlyFile().whole());
   EXPECT_EQ(Run.onlyFile().launches("a"), 1u);

@@ -138,6 +138,55 @@ TEST(StandInReplayed, HostMemoryIsNotReplayed) {
   }
 }
 
+TEST(StandInReplayed, HiddenHostMemory_WrittenByTheKernel_IsPutBack) {
+  for (const char *Scenario : {"host-masked", "managed-masked", "managed-variable"}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario);
+    expectSame(Run.time({}), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("timed").empty()) << printed(Run.Timed);
+    EXPECT_EQ(Run.Timed.of("stood-back"), (std::vector<Fields>{{"masked", "writes-host-memory"}}))
+        << printed(Run.Timed);
+  }
+}
+
+TEST(StandInReplayed, HostMemory_WrittenByTheProgramMeanwhile_KeepsWhatWasWritten) {
+  StandInRun Run("host-written");
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
+  for (const Fields &Line : Run.Timed.of("stood-back"))
+    EXPECT_EQ(Line, (Fields{"step", "host-busy"})) << printed(Run.Timed);
+}
+
+TEST(StandInReplayed, VariableOfAnotherModule_ThatNobodyAskedFor_IsSaved) {
+  StandInRun Run("linked-variable");
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(replayed(Run.Timed, "masked")) << printed(Run.Timed);
+  for (const char *Variant : {"1", "2", "3"})
+    EXPECT_EQ(verdicts(Run.Timed, "masked", Variant), std::set<std::string>{"equal"});
+}
+
+TEST(StandInReplayed, MemoryCall_ThatIsNotKnown_StopsReplays) {
+  StandInRun Run("unknown-call");
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_EQ(Run.Timed.of("stood-back"), (std::vector<Fields>{{"step", "memory-call"}}));
+  EXPECT_FALSE(replayed(Run.Timed, "step"));
+}
+
+TEST(StandInReplayed, Program_ThatMayOpenNoFile_IsNotKilled) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a sanitizer opens files of its own";
+  StandInRun Run("sandboxed");
+  EXPECT_EQ(Run.Trace.Stdout, Run.Plain.Stdout);
+  EXPECT_EQ(Run.Trace.Signal, 0);
+  EXPECT_TRUE(Run.Traced.whole());
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
+}
+
 TEST(StandInReplayed, WrongVariantIsFoundAndTheOthersAreNot) {
   for (const char *Bad : {"wrong", "stray"}) {
     for (auto [Scenario, Kernel] :

@@ -8,7 +8,7 @@
 using namespace carve;
 using namespace carve::probe::test;
 
-static const std::set<std::string> Kernels = {"scale", "step", "sum", "append", "count"};
+static const std::set<std::string> Kernels = {"scale", "step", "sum", "append", "count", "masked"};
 static const char *const Suffixes[] = {"__carve_control", "__fast", "__odd"};
 
 StandInRun::StandInRun(const std::string &Scenario, const std::string &Bad)
@@ -36,8 +36,9 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
   }
   // Name, grid, block, static and dynamic shared memory, cluster, ..., launches, total time.
   for (const Fields &K : Traced.of("kernel"))
-    Text += "shape\t" + K[0] + "\t" + K[1] + "\t" + K[2] + "\t" + K[4] + "\t" + K[5] + "\t" + K[9] +
-            "\t" + std::to_string(std::stoull(K[10]) / std::stoull(K[9])) + "\n";
+    if (Kernels.count(K[0]))
+      Text += "shape\t" + K[0] + "\t" + K[1] + "\t" + K[2] + "\t" + K[4] + "\t" + K[5] + "\t" +
+              K[9] + "\t" + std::to_string(std::stoull(K[10]) / std::stoull(K[9])) + "\n";
   return Text;
 }
 
@@ -58,7 +59,7 @@ CommandResult StandInRun::time(const StandInPlan &Plan) {
   std::string Image = Run.writeFile("clones", imageWithClones());
   std::set<std::string> Digests;
   for (const Fields &Container : Traced.of("container"))
-    if (Digests.insert(Container[0]).second)
+    if (Container[2] == "cuLibraryLoadData" && Digests.insert(Container[0]).second)
       Map += Container[0] + "\t" + Image + "\n";
   Run.setEnvironment("CARVE_PROBE_IMAGES=" + Run.writeFile("map", Map));
   Run.setEnvironment("CARVE_PROBE_PLAN=" + Run.writeFile("plan", planText(Plan)));

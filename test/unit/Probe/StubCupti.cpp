@@ -3,9 +3,11 @@
 ///   STUB_CUPTI_VERSION, STUB_CUPTI_SUBSCRIBE    what these calls answer
 ///   STUB_CUPTI_DROPPED                          records said to be dropped
 ///   STUB_CUPTI_HANG                             the forced flush never returns
+///   STUB_CUPTI_THREAD                           it has a thread of its own, from its subscriber on
 
 #include "StubControl.h"
 #include "StubProfiler.h"
+#include "unit/Probe/StandIn/StandIn.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -14,6 +16,7 @@
 #include <mutex>
 #include <set>
 #include <shared_mutex>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -46,6 +49,11 @@ STUB_API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *Subscriber, CUpti_Ca
   auto Result = static_cast<CUptiResult>(setting("STUB_CUPTI_SUBSCRIBE", CUPTI_SUCCESS));
   if (Result != CUPTI_SUCCESS)
     return Result;
+  if (setting("STUB_CUPTI_THREAD", 0))
+    std::thread([] {
+      while (true)
+        ::pause();
+    }).detach();
   CallbackUser = User;
   Callback = Function;
   *Subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&Callback);
@@ -64,6 +72,15 @@ STUB_API CUptiResult cuptiEnableCallback(uint32_t On, CUpti_SubscriberHandle,
     Enabled.emplace(Domain, Id);
   else
     Enabled.erase({Domain, Id});
+  return CUPTI_SUCCESS;
+}
+
+/// Of the real calls the names do not matter here.
+STUB_API CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain Domain, uint32_t Id,
+                                          const char **Name) {
+  if (Domain != CUPTI_CB_DOMAIN_DRIVER_API || Id > carve::standin::UnheardOfId)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  *Name = Id == carve::standin::UnheardOfId ? "cuMemUnheardOf" : "cuCall";
   return CUPTI_SUCCESS;
 }
 

@@ -10,9 +10,12 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <pthread.h>
 #include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -197,11 +200,65 @@ static void forkAndBecome(char *Program, char **Rest) {
 
 /// As a daemon does; the next file opened gets a number that was another's.
 static void closeDescriptors(const char *Victim) {
-  for (int Fd = 3; Fd < 64; ++Fd)
-    ::close(Fd);
+  for (long Fd = 3; Fd < ::sysconf(_SC_OPEN_MAX); ++Fd)
+    ::close(static_cast<int>(Fd));
   for (int I = 0; I < 16; ++I)
     if (::open(Victim, O_WRONLY | O_CREAT | O_APPEND, 0666) < 0)
       std::exit(98);
+}
+
+/// A thread with a request to be cancelled pending makes a call that is recorded, and ends at its
+/// own next cancellation point.
+static void cancelDuringCall(char *Kernel) {
+  auto Run = [](void *Name) -> void * {
+    ::pthread_cancel(::pthread_self());
+    queryKernel(static_cast<char *>(Name));
+    runKernel("a", 100);
+    ::pthread_testcancel();
+    return nullptr;
+  };
+  pthread_t Thread;
+  void *Result = nullptr;
+  ::pthread_create(&Thread, nullptr, Run, Kernel);
+  ::pthread_join(Thread, &Result);
+  std::printf("cancelled %d\n", Result == PTHREAD_CANCELED);
+}
+
+static const char *describe(void (*Handler)(int)) {
+  return Handler == SIG_DFL ? "default" : Handler == SIG_IGN ? "ignored" : "handled";
+}
+
+/// What the program finds for the signals that would end it, and after it has set one of them.
+static void printSignals() {
+  for (int Signal : {SIGTERM, SIGINT, SIGHUP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+    struct sigaction Found{};
+    ::sigaction(Signal, nullptr, &Found);
+    std::printf("%s %d, ", describe(Found.sa_handler), Found.sa_flags);
+  }
+  struct sigaction Ignore{}, Found{};
+  Ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGTERM, &Ignore, &Found);
+  std::printf("before: %s, ", describe(Found.sa_handler));
+  ::sigaction(SIGTERM, &Found, &Ignore);
+  std::printf("then: %s, ", describe(Ignore.sa_handler));
+  std::printf("signal: %s, ", describe(std::signal(SIGHUP, SIG_IGN)));
+  std::printf("%s, ", describe(std::signal(SIGHUP, SIG_DFL)));
+  std::printf("%s\n", describe(std::signal(SIGHUP, SIG_DFL)));
+}
+
+/// How many threads beside this one may handle a signal of the process.
+static void printOpenThreads() {
+  unsigned Open = 0;
+  for (const auto &Task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (Task.path().filename() == std::to_string(::getpid()))
+      continue;
+    std::ifstream In(Task.path() / "status");
+    unsigned long long Blocked = 0;
+    for (std::string Line; std::getline(In, Line);)
+      if (std::sscanf(Line.c_str(), "SigBlk: %llx", &Blocked) == 1)
+        Open += !(Blocked >> (SIGTERM - 1) & 1);
+  }
+  std::printf("open threads: %u\n", Open);
 }
 
 static void onTerm(int) { ::_exit(7); }
@@ -276,6 +333,17 @@ int main(int Argc, char **Argv) {
       closeDescriptors(Next());
     else if (Action == "handle-term")
       std::signal(SIGTERM, onTerm);
+    else if (Action == "cancelled-call")
+      cancelDuringCall(Next());
+    else if (Action == "limit-files") {
+      rlimit Limit{};
+      ::getrlimit(RLIMIT_NOFILE, &Limit);
+      Limit.rlim_cur = rlim_t(std::atoi(Next()));
+      ::setrlimit(RLIMIT_NOFILE, &Limit);
+    } else if (Action == "print-signals")
+      printSignals();
+    else if (Action == "print-open-threads")
+      printOpenThreads();
     else if (Action == "ignore-hup")
       std::signal(SIGHUP, SIG_IGN);
     else

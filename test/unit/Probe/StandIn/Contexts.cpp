@@ -119,6 +119,7 @@ STANDIN_API cuDeviceGetAttribute(int *Value, CUdevice_attribute Attribute, CUdev
       {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
       {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
       {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
+      {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
   };
   auto It = Known.find(Attribute);
   *Value = It == Known.end() ? 0 : It->second;

@@ -11,9 +11,11 @@
 
 namespace carve::standin {
 
-/// An image with \p Kernels and \p Variables, each of these a name and its bytes.
+/// An image with \p Kernels and \p Variables, each of these a name and its bytes; all of them in
+/// managed memory if \p Managed.
 inline std::string imageFile(const std::vector<std::string> &Kernels,
-                             const std::vector<std::pair<std::string, unsigned>> &Variables) {
+                             const std::vector<std::pair<std::string, unsigned>> &Variables,
+                             bool Managed = false) {
   std::string Names(1, '\0'), Sizes, SectionNames(1, '\0'), Body(sizeof(Elf64_Ehdr), '\0');
   std::vector<Elf64_Sym> Symbols(1);
   auto Add = [&](const std::string &Name, unsigned char Type, Elf64_Half Section, unsigned Bytes) {
@@ -22,6 +24,7 @@ inline std::string imageFile(const std::vector<std::string> &Kernels,
     Symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, Type);
     Symbol.st_shndx = Section;
     Symbol.st_size = Bytes;
+    Symbol.st_other = Managed && Type == STT_OBJECT ? 4 : 0;
     Symbols.push_back(Symbol);
     Names += Name + '\0';
   };

@@ -144,6 +144,13 @@ STANDIN_API cuMemGetInfo(size_t *Free, size_t *Total) {
   });
 }
 
+void carve::standin::callUnheardOf() {
+  struct {
+    int Nothing = 0;
+  } Parameters;
+  traced(UnheardOfId, "cuMemUnheardOf", Parameters, [](auto &, unsigned) { return CUDA_SUCCESS; });
+}
+
 /// The allocation that \p Address is in; under the driver's lock.
 static std::map<CUdeviceptr, Allocation>::iterator find(CUdeviceptr Address) {
   auto &Memory = driver().Memory;

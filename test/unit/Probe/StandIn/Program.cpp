@@ -37,7 +37,7 @@ void carve::standin::checkCall(CUresult Status, const char *Call) {
 /// The program's device code, as nvcc would have embedded it.
 static const void *embeddedImage() {
   static const std::string Image =
-      imageFile({"scale", "step", "sum", "append", "count"}, {{"Counter", 64}});
+      imageFile({"scale", "step", "sum", "append", "count", "masked"}, {{"Counter", 64}});
   return Image.data();
 }
 
@@ -47,7 +47,8 @@ Kernels::Kernels() {
                             {"step", &Step},
                             {"sum", &Sum},
                             {"append", &Append},
-                            {"count", &Count}}) {
+                            {"count", &Count},
+                            {"masked", &Masked}}) {
     CUkernel Kernel = nullptr;
     CHECK(cuLibraryGetKernel(&Kernel, Library, Name));
     *Slot = reinterpret_cast<CUfunction>(Kernel); // As the runtime launches it.

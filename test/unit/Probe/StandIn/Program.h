@@ -15,7 +15,8 @@ void checkCall(CUresult Status, const char *Call);
 
 struct Kernels {
   CUlibrary Library = nullptr;
-  CUfunction Scale = nullptr, Step = nullptr, Sum = nullptr, Append = nullptr, Count = nullptr;
+  CUfunction Scale = nullptr, Step = nullptr, Sum = nullptr, Append = nullptr, Count = nullptr,
+             Masked = nullptr;
   Kernels();
   static const void *image();
 };
@@ -44,5 +45,12 @@ const std::vector<Scenario> &scenarios();
 void otherVariables(Kernels &K);
 void threadStream(Kernels &K);
 void counted(Kernels &K);
+void hostMasked(Kernels &K);
+void managedMasked(Kernels &K);
+void hostWritten(Kernels &K);
+void linkedVariable(Kernels &K);
+void managedVariable(Kernels &K);
+void unknownCall(Kernels &K);
+void sandboxed(Kernels &K);
 
 } // namespace carve::standin

@@ -83,6 +83,24 @@ static CUresult count(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
+/// masked(data, inverted, count): as step, and it changes what is at the inverted address.
+static CUresult masked(const KernelCall &Call) {
+  auto *Data = pointer<float>(Call, 0);
+  auto *Hidden = at<float>(~Call.argument<CUdeviceptr>(1));
+  auto Count = Call.argument<unsigned>(2);
+  for (unsigned I = 0; I < Count; ++I) {
+    Data[I] = Data[I] * 0.75f + float(I % 7) * 0.125f;
+    Hidden[I] += 1; // Shows how often it ran.
+  }
+  return CUDA_SUCCESS;
+}
+
+/// tell(where): leaves the inverted address of the module's variable Table.
+static CUresult tell(const KernelCall &Call) {
+  *pointer<CUdeviceptr>(Call, 0) = ~Call.Variables->at("Table").first;
+  return CUDA_SUCCESS;
+}
+
 static KernelBody badly(const std::string &Bad, KernelBody Body) {
   if (Bad == "wrong")
     return [Body](const KernelCall &Call) {
@@ -121,4 +139,6 @@ void carve::standin::registerProgramKernels(const std::string &Bad) {
   Register("sum", {8, 8, 4}, sum);
   Register("append", {8, 8, 4}, append);
   Register("count", {8, 4}, count);
+  Register("masked", {8, 8, 4}, masked);
+  registerKernel({"tell", {8}, tell, 1000, 16});
 }

@@ -395,6 +395,13 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"early-exit", earlyExit},
       {"counted", counted},
       {"forks", forks},
+      {"host-masked", hostMasked},
+      {"managed-masked", managedMasked},
+      {"host-written", hostWritten},
+      {"linked-variable", linkedVariable},
+      {"managed-variable", managedVariable},
+      {"unknown-call", unknownCall},
+      {"sandboxed", sandboxed},
   };
   return All;
 }

@@ -54,4 +54,9 @@ __attribute__((visibility("default"))) void registerKernel(KernelCode Code);
 /// Bytes of memory that the device has.
 __attribute__((visibility("default"))) void setDeviceMemory(size_t Bytes);
 
+/// A call of the driver about memory that no CUPTI header of today has: cuMemUnheardOf, by the id
+/// that the stand-in for CUPTI has for it.
+__attribute__((visibility("default"))) void callUnheardOf();
+inline constexpr unsigned UnheardOfId = 900;
+
 } // namespace carve::standin

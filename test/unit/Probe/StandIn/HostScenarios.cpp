@@ -1,0 +1,175 @@
+/// \file
+/// What the test program can do with memory that a replay cannot put back without asking whose it
+/// is: the host's, managed memory, variables of other modules. And in a sandbox.
+
+#include "unit/Probe/StandIn/ImageFile.h"
+#include "unit/Probe/StandIn/Program.h"
+#include "unit/Probe/StandIn/StandIn.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace carve::standin;
+
+static constexpr unsigned Count = 4096;
+static constexpr int Launches = 40;
+
+static void print(const char *Name, CUdeviceptr Base) {
+  uint64_t Sum = 14695981039346656037ull;
+  auto *Words = reinterpret_cast<const unsigned *>(Base); // NOLINT(performance-no-int-to-ptr)
+  for (unsigned I = 0; I < Count; ++I)
+    Sum = (Sum ^ Words[I]) * 1099511628211ull;
+  std::printf("%s %016llx\n", Name, static_cast<unsigned long long>(Sum));
+}
+
+/// Launches a kernel that changes what is at \p Hidden, of which no argument is the address.
+static void changeHidden(Kernels &K, CUdeviceptr Hidden) {
+  CUdeviceptr Inverted = ~Hidden;
+  Buffer Data(Count, 1);
+  for (int L = 0; L < Launches; ++L)
+    launch(K.Masked, nullptr, {&Data.Base, &Inverted, &Data.Count});
+  CHECK(cuCtxSynchronize());
+  Data.print("data");
+}
+
+void carve::standin::hostMasked(Kernels &K) {
+  void *Host = nullptr;
+  CHECK(cuMemHostAlloc(&Host, Count * sizeof(float), CU_MEMHOSTALLOC_DEVICEMAP));
+  std::memset(Host, 0, Count * sizeof(float));
+  changeHidden(K, reinterpret_cast<CUdeviceptr>(Host));
+  print("host", reinterpret_cast<CUdeviceptr>(Host));
+}
+
+void carve::standin::managedMasked(Kernels &K) {
+  CUdeviceptr Base = 0;
+  CHECK(cuMemAllocManaged(&Base, Count * sizeof(float), CU_MEM_ATTACH_GLOBAL));
+  std::memset(reinterpret_cast<void *>(Base), 0, Count * sizeof(float)); // NOLINT
+  changeHidden(K, Base);
+  print("managed", Base);
+}
+
+/// A thread writes host memory that no kernel sees, and finds there what it has written.
+void carve::standin::hostWritten(Kernels &K) {
+  void *Host = nullptr;
+  CHECK(cuMemHostAlloc(&Host, Count * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP));
+  auto *Words = static_cast<std::atomic<unsigned> *>(Host);
+  std::memset(Host, 0, Count * sizeof(unsigned));
+  std::atomic<bool> Stop{false};
+  unsigned Lost = 0;
+  std::thread Writer([&] {
+    for (unsigned Turn = 1; !Stop; ++Turn) {
+      // Also pauses that are longer than a replay watches.
+      Words[Turn % Count] = Turn;
+      std::this_thread::sleep_for(std::chrono::milliseconds(Turn % 8 ? 3 : 30));
+      Lost += Words[Turn % Count] != Turn;
+    }
+  });
+  Buffer Data(Count, 1);
+  for (int L = 0; L < Launches; ++L) {
+    launch(K.Step, nullptr, {&Data.Base, &Data.Count});
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  CHECK(cuCtxSynchronize());
+  Stop = true;
+  Writer.join();
+  Data.print("data");
+  std::printf("lost %u\n", Lost);
+}
+
+/// A kernel of another module has left the address of its variable, for which nobody has asked.
+static CUdeviceptr addressOfTable(const std::string &Image) {
+  CUmodule Module = nullptr;
+  CUfunction Tell = nullptr;
+  CHECK(cuModuleLoadData(&Module, Image.data()));
+  CHECK(cuModuleGetFunction(&Tell, Module, "tell"));
+  Buffer Where(2, 1);
+  launch(Tell, nullptr, {&Where.Base});
+  CUdeviceptr Inverted = 0;
+  CHECK(cuMemcpyDtoH(&Inverted, Where.Base, sizeof Inverted));
+  Where.free();
+  return ~Inverted;
+}
+
+void carve::standin::linkedVariable(Kernels &K) {
+  static const std::string Image = imageFile({"tell"}, {{"Table", Count * sizeof(float)}});
+  CUdeviceptr Table = addressOfTable(Image);
+  changeHidden(K, Table);
+  print("table", Table);
+}
+
+void carve::standin::managedVariable(Kernels &K) {
+  static const std::string Image =
+      imageFile({"tell"}, {{"Table", Count * sizeof(float)}}, /*Managed=*/true);
+  CUdeviceptr Table = addressOfTable(Image);
+  changeHidden(K, Table);
+  print("table", Table);
+}
+
+void carve::standin::unknownCall(Kernels &K) {
+  Buffer Data(Count, 1);
+  callUnheardOf();
+  for (int L = 0; L < Launches; ++L)
+    launch(K.Step, nullptr, {&Data.Base, &Data.Count});
+  Data.print("data");
+}
+
+#define FORBID(Call)                                                                               \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##Call, 0, 1),                                           \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+
+/// From here on the system kills the program where it opens a file or asks about one.
+static bool forbidFiles() {
+  sock_filter Filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      FORBID(openat),
+      FORBID(statx),
+      FORBID(newfstatat),
+      FORBID(fstat),
+      FORBID(fcntl),
+      FORBID(readlinkat),
+      FORBID(faccessat),
+      FORBID(renameat),
+      FORBID(renameat2),
+      FORBID(unlinkat),
+      FORBID(mkdirat),
+#ifdef SYS_open
+      FORBID(open),
+      FORBID(stat),
+      FORBID(lstat),
+      FORBID(access),
+      FORBID(readlink),
+      FORBID(rename),
+      FORBID(unlink),
+      FORBID(mkdir),
+#endif
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog Program{sizeof Filter / sizeof *Filter, Filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &Program) == 0;
+}
+
+void carve::standin::sandboxed(Kernels &K) {
+  Buffer Data(Count, 1);
+  std::printf("before\n"); // Asks what kind of file it is.
+  std::fflush(stdout);
+  std::printf(forbidFiles() ? "sandboxed\n" : "no filters here\n");
+  // More than the device has room for twice: the rest of the copy goes to the host's memory.
+  setDeviceMemory(size_t(16) << 20);
+  CUdeviceptr Most = 0;
+  CHECK(cuMemAlloc(&Most, size_t(9) << 20));
+  CHECK(cuMemsetD8(Most, 1, size_t(9) << 20));
+  for (int L = 0; L < Launches; ++L)
+    launch(K.Step, nullptr, {&Data.Base, &Data.Count});
+  Data.print("data");
+}
