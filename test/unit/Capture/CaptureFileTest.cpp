@@ -61,7 +61,7 @@ struct CaptureFileTest : testing::Test {
       return llvm::toString(R.takeError());
     const Capture &C = R->capture();
     auto Failure = [&](const CapturedBytes &B, const char *What) {
-      llvm::Expected<std::string> Bytes = R->all(B, What);
+      llvm::Expected<std::string> Bytes = R->all(B, What, FileLimit::Object);
       return Bytes ? std::string() : llvm::toString(Bytes.takeError());
     };
     for (const CapturedMemory &M : C.Memory)

@@ -213,7 +213,7 @@ TEST(UnitJson, NameOrOption_ThatReachesOutside_IsRefused) {
       {"\"-m64\"\n      ]\n    }", "\"-o\"\n      ]\n    }",
        "unit.embedded-ptx[0].ptxas-options[0]"},
       {"\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"", "\"../x\"", "unit.containers[0]"},
-      {"\"src/k.cu\",\n", "\"-x\",\n", "unit.source"},
+      {"\"source\": \"src/k.cu\"", "\"source\": \"-x\"", "unit.source"},
   };
   for (const auto &C : Cases) {
     std::string Message = messageOf(parseUnit(replaced(Json, C.From, C.To), "u"));
