@@ -39,9 +39,13 @@ const std::string &UnitStore::refusal() const {
   return Trust->Refusal;
 }
 
+static llvm::Error notUsed(const std::string &Why) {
+  return malformed("the store is not used: " + Why);
+}
+
 llvm::Expected<std::string> UnitStore::readEntry(llvm::StringRef Path, uint64_t MostBytes) const {
   if (!refusal().empty())
-    return malformed("the store is not used: " + refusal());
+    return notUsed(refusal());
   llvm::Expected<RegularFile> File = RegularFile::open(Path, MostBytes, FileTrust::Ours);
   return File ? File->read() : File.takeError();
 }
@@ -82,7 +86,7 @@ llvm::Error UnitStore::write(llvm::StringRef Path, llvm::StringRef Bytes) const 
   if (Root.empty())
     return malformed("no directory for the store");
   if (!refusal().empty())
-    return malformed("the store is not used: " + refusal());
+    return notUsed(refusal());
   for (int Attempt = 0;; ++Attempt) {
     llvm::Error Failed = writeOwnFile(Path, Bytes);
     if (!Failed || Attempt == 10 || !isMissing(Failed))
@@ -223,6 +227,8 @@ template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   // Two compiles of one output at once: the containers are those of the record that stays. And a
   // record whose blobs were evicted before it came would never be found again by prune().
   (void)writable();
+  if (!refusal().empty())
+    return notUsed(refusal()); // Nor is its lock waited for.
   StoreLock Alone(Root);
   if (llvm::Error Evicted = checkBlobs(Root, blobsOf(New)))
     return Evicted;
