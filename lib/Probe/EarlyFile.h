@@ -21,7 +21,7 @@ public:
   EarlyFile(const EarlyFile &) = delete;
   EarlyFile &operator=(const EarlyFile &) = delete;
 
-  /// What stands there now; empty where it cannot be read.
+  /// Its text as it is now; empty if it cannot be read.
   std::string read() const;
 
 private:

@@ -56,7 +56,7 @@ static bool isFatal(int Signal) {
          std::end(FatalSignals);
 }
 
-/// By signal: the action, always the default one, that stands where ours is. Without a lock, as
+/// By signal: the action, always the default one, that ours has replaced. Without a lock, as
 /// programs set actions in handlers of others: two threads that set one signal at once may see the
 /// flags of either.
 static struct sigaction Replaced[NSIG];

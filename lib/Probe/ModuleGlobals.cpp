@@ -166,6 +166,11 @@ static bool isThere(const DriverApi &Driver, MemoryRange &Range) {
   return Range.Bytes <= Bytes - Offset;
 }
 
+static void dropGone(const DriverApi &Driver, std::map<CUdeviceptr, MemoryRange> &Variables) {
+  for (auto It = Variables.begin(); It != Variables.end();)
+    It = isThere(Driver, It->second) ? std::next(It) : Variables.erase(It);
+}
+
 static bool findIn(const DriverApi &Driver, const LoadedHandle &In, const std::string &Name,
                    MemoryRange &Range) {
   if (In.Context)
@@ -229,8 +234,7 @@ std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverA
   }
   if (Modules == 0)
     return "module-unseen";
-  for (auto It = Variables.begin(); It != Variables.end();)
-    It = isThere(Driver, It->second) ? std::next(It) : Variables.erase(It);
+  dropGone(Driver, Variables);
   for (const std::string &Name : Own) {
     MemoryRange Range;
     Range.Context = Where.Context;

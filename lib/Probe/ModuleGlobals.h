@@ -48,7 +48,7 @@ public:
   };
   /// Adds the variables of the kernel's module and of all others that are loaded in its context, as
   /// a kernel may have left their addresses in memory, to \p Ranges; with \p Constants also what no
-  /// kernel writes, for the addresses that may stand there. Returns why a replay cannot know them
+  /// kernel writes, for the addresses that may be there. Returns why a replay cannot know them
   /// all; empty on success.
   std::string addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver, const Place &Where,
                     bool Constants) const;

@@ -61,7 +61,7 @@ public:
   std::string guardChanged(std::vector<Span> &Spans);
   /// Puts back what guard() has copied of \p Spans.
   std::string guardPutBack(const std::vector<Span> &Spans);
-  /// Copies what stands in \p Spans of it now, until the next call or keepReference(); and tells
+  /// Copies \p Spans of it as they are now, until the next call or keepReference(); and tells
   /// where that is different now.
   std::string keepLater(const std::vector<Span> &Spans);
   std::string laterChanged(std::vector<Span> &Spans);

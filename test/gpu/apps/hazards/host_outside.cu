@@ -1,4 +1,4 @@
-// The hot kernel gets an address right behind host memory, and one before other host memory, and
+// The hot kernel gets an address right after host memory, and one before other host memory, and
 // changes what is between them and the memory's other end.
 #include "Hazard.cuh"
 
@@ -12,7 +12,7 @@ __global__ void PRESS hot(float *Data, float *End, float *BeforeBegin, int Few) 
 int main() {
   constexpr int Few = 1 << 14;
   float *One = nullptr, *Other = nullptr, *Data = deviceFloats(Few);
-  constexpr int Odd = Few + 100; // So that what comes before and behind is nobody's.
+  constexpr int Odd = Few + 100; // So that what comes before and after is nobody's.
   float *End = mappedHost(One, Odd) + Odd, *Before = mappedHost(Other, Odd) - 1;
   for (int Launch = 0; Launch < 5 * Launches; ++Launch)
     hot<<<Few / 256, 256>>>(Data, End, Before, Few);
