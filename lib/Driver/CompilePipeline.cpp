@@ -1,6 +1,7 @@
 #include "Driver/CompilePipeline.h"
 
 #include "Driver/Attempt.h"
+#include "Driver/CompilerCache.h"
 #include "Driver/Emission.h"
 #include "Driver/Fallback.h"
 #include "Driver/Flavours.h"
@@ -9,6 +10,7 @@
 #include "Driver/StoredCompile.h"
 #include "Driver/TunePipeline.h"
 #include "Driver/UnitRecorder.h"
+#include "Driver/UserProfile.h"
 #include "Nvcc/KeptCompile.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -39,7 +41,6 @@ public:
 
 private:
   llvm::Expected<TempDir> acquireKeepDir() const;
-  llvm::Error readProfile();
   Profile decisionsOf(llvm::StringRef Key) const;
   bool mayEmit() const;
   llvm::Error compileWithNvcc(TempDir &Keep);
@@ -66,8 +67,7 @@ private:
   CommandRunner &Runner;
   std::string KeepDir, NvccVersion;
   OutputPlace Output;
-  std::optional<Profile> UserProfile;
-  std::string UserProfileText;
+  UserProfile User;
   std::optional<SourceStamp> Source; ///< Before nvcc read it.
   int64_t StartedNs = 0;
   std::vector<CompiledUnit> Units;
@@ -79,19 +79,6 @@ private:
 /// the same every time.
 llvm::Expected<TempDir> CompilePipeline::acquireKeepDir() const {
   return TempDir::createNamed(Request.Tag, keepDirPatience(Line.AllWords));
-}
-
-llvm::Error CompilePipeline::readProfile() {
-  const std::string &Path = Request.Options.ProfilePath;
-  if (Path.empty() || !llvm::sys::fs::exists(Path))
-    return llvm::Error::success();
-  llvm::Expected<std::string> Text = readFile(Path, FileLimit::Record);
-  llvm::Expected<Profile> P = Text ? parseProfile(*Text, Path) : Text.takeError();
-  if (!P)
-    return usageError("carve-nvcc: " + llvm::toString(P.takeError()));
-  UserProfile = std::move(*P);
-  UserProfileText = std::move(*Text);
-  return llvm::Error::success();
 }
 
 /// The decisions of a unit; none where there are none, or none that can be read.
@@ -111,7 +98,7 @@ Profile CompilePipeline::decisionsOf(llvm::StringRef Key) const {
 
 /// Whether decisions are known before the compile that may change what it makes.
 bool CompilePipeline::mayEmit() const {
-  if (UserProfile && !choicesOf(*UserProfile).empty())
+  if (User.Read && !choicesOf(*User.Read).empty())
     return true;
   return llvm::any_of(Line.Inputs, [&](const Input &I) {
     return I.Kind == InputKind::DeviceSource &&
@@ -148,7 +135,7 @@ bool CompilePipeline::shouldTune() const {
     return false;
   }
   bool ByHand = O.Run == RunMode::Command || !O.Samples.empty();
-  if (!ByHand && (Line.Makes != Product::Executable || UserProfile))
+  if (!ByHand && (Line.Makes != Product::Executable || User.Read))
     return false;
   TuneRequest Tuning = tuneRequest();
   return llvm::any_of(Units, [&](const CompiledUnit &U) {
@@ -225,7 +212,7 @@ llvm::Error CompilePipeline::emit() {
                       Request.Options.Domain,
                       flavoursOf(Units, Store, T, Runner, FlavourMissing)};
   EmissionRequest Emission{Line, Context, Request.WorkDir, KeepDir,
-                           UserProfile ? &*UserProfile : nullptr};
+                           User.Read ? &*User.Read : nullptr};
   return emitDecisions(Emission, Units, Output, Store);
 }
 
@@ -234,13 +221,13 @@ bool CompilePipeline::mayRestore() const {
   const DriverOptions &O = Request.Options;
   return Line.Makes == Product::Object && Line.Inputs.size() == 1 && !Request.ConfigureProbe &&
          O.Run != RunMode::Command && O.Samples.empty() && O.Scope == TuningScope::Kernel &&
-         !(UserProfile && UserProfile->FileCap);
+         !(User.Read && User.Read->FileCap);
 }
 
 CompileConditions CompilePipeline::conditions(const Profile &Decisions) const {
   llvm::StringRef Domain = Request.Options.Domain == LaunchDomain::Traced ? "traced" : "preserve";
   return {digestOfFields({Request.CommandDigest, T.Wrapped}), Request.WorkDir, KeepDir,
-          digestOfFields({choicesOf(Decisions), UserProfileText, Domain})};
+          digestOfFields({choicesOf(Decisions), User.Text, Domain})};
 }
 
 /// Adds to the unit's record what a later compile of changed decisions starts from.
@@ -316,6 +303,7 @@ bool CompilePipeline::tryStore() {
 void CompilePipeline::putUnits() {
   for (CompiledUnit &U : Units) {
     U.Record.Choices = digestOf(choicesOf(U.Decisions));
+    User.noteIn(U.Record, Store);
     if (llvm::Error E = Store.putUnit(U.Record))
       logLine(llvm::toString(std::move(E)));
   }
@@ -325,7 +313,7 @@ void CompilePipeline::putUnits() {
 /// into the store.
 void CompilePipeline::keepRecords() {
   if (Request.ListDecisions)
-    listDecisions(Line, Request.WorkDir, Request.Options.ProfilePath, Request.BehindCache, Units,
+    listDecisions(Line, Request.WorkDir, User.Read ? User.Path : "", Request.BehindCache, Units,
                   Store);
   putUnits();
 }
@@ -384,16 +372,20 @@ llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
 }
 
 llvm::Expected<CompileResult> CompilePipeline::run() {
-  if (llvm::Error E = readProfile())
-    return E;
+  llvm::Expected<UserProfile> Given = UserProfile::read(Request.Options, Request.WorkDir);
+  if (!Given)
+    return Given.takeError();
+  User = std::move(*Given);
   llvm::Expected<TempDir> Keep = acquireKeepDir();
   if (!Keep)
     return unsupported("no-keep-dir", llvm::toString(Keep.takeError()));
   KeepDir = Keep->path();
-  if (tryStore())
-    return std::move(Result);
-  if (llvm::Error E = compileWithNvcc(*Keep))
-    return E;
+  if (!tryStore())
+    if (llvm::Error E = compileWithNvcc(*Keep))
+      return E;
+  // A configure step takes every word on standard error for a failed check.
+  if (Result.ExitStatus == 0 && !Result.Signal && !Request.ConfigureProbe)
+    Result.Warning = Request.BehindCache ? CacheAdvice : User.warning();
   return std::move(Result);
 }
 

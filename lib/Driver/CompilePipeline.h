@@ -46,6 +46,7 @@ struct CompileResult {
   int ExitStatus = 0;                ///< nvcc's.
   int Signal = 0;                    ///< That ended nvcc, or that we were sent: to be raised again.
   std::optional<TuningReport> Tuned; ///< Where the program was tuned just now.
+  std::string Warning;               ///< For standard error; empty: none.
 };
 
 /// Compiles. Fails with Unsupported before nvcc was started (the command is then to be handed to

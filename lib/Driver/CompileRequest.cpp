@@ -1,5 +1,5 @@
 #include "Driver/CompilePipeline.h"
-#include "Driver/RebuildCues.h"
+#include "Driver/CompilerCache.h"
 #include "Driver/StoredCompile.h"
 #include "Support/Digest.h"
 
@@ -20,7 +20,8 @@ CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options
   R.ConfigureProbe = isConfigureProbe(Line, WorkDir);
   R.ListDecisions = !R.ConfigureProbe && !Store.isTemporary();
   R.CommandDigest = commandDigest(Line, WorkDir, T, Environment);
-  R.BehindCache = cacheWouldNotNotice(Env, Store.store().decisionsDigestFile());
+  ProcessRunner Runner;
+  R.BehindCache = cacheWouldNotNotice(compilerCacheInFront(Env), Env, Runner);
   R.Tag = tagOf(Line, WorkDir);
   R.Line = std::move(Line);
   R.Options = std::move(Options);

@@ -33,6 +33,7 @@ static constexpr char Help[] =
   --carve-samples=FILE          recorded samples in the GPU's place
   --carve-quiet                 no progress and no table on a terminal
   --carve-log=FILE              what was decided and run; - is stderr (also: CARVE_LOG)
+  --carve-cache-key             what objects depend on beside sources, for ccache's compiler_check
   --carve-version, --carve-help
 See carve-nvcc(1) and carve(1).
 )";
@@ -83,18 +84,19 @@ llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::strin
   F.number("--carve-effort", O.Effort, 0, MaxEffort);
   F.choice("--carve-scope", {"kernel", "file"}, Scope);
   F.choice("--carve-launch-domain", {"preserve", "traced"}, Domain);
-  F.text("--carve-profile", O.ProfilePath);
+  std::string GivenProfile;
+  F.text("--carve-profile", GivenProfile);
   F.text("--carve-log", O.LogPath);
   F.text("--carve-samples", O.Samples);
   F.flag("--carve-quiet", O.Quiet);
   F.flag("--carve-help", O.Help);
   F.flag("--carve-version", O.Version);
+  F.flag("--carve-cache-key", O.CacheKey);
 
   llvm::Expected<unsigned> Effort = defaultEffort(Env);
   if (!Effort)
     return Effort.takeError();
   O.Effort = *Effort;
-  O.ProfilePath = Env("CARVE_PROFILE").value_or("");
   O.LogPath = Env("CARVE_LOG").value_or("");
   if (auto Run = Env("CARVE_RUN"); Run && !Run->empty())
     if (llvm::Error E = setRun(*Run, "CARVE_RUN", O))
@@ -117,6 +119,8 @@ llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::strin
     if (!*Known)
       return usageError("carve-nvcc: unknown option '" + Name + "'; --carve-help lists them");
   }
+  O.ProfileByOption = !GivenProfile.empty();
+  O.ProfilePath = O.ProfileByOption ? GivenProfile : Env("CARVE_PROFILE").value_or("");
   O.Mode = ModeRequest(Mode);
   O.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
   O.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;

@@ -30,9 +30,10 @@ struct DriverOptions {
   unsigned Effort = 2; ///< As SearchLimits::Effort.
   LaunchDomain Domain = LaunchDomain::Preserve;
   std::string ProfilePath, LogPath;
-  std::string Samples; ///< Recorded samples in the GPU's place.
-  bool Quiet = false;  ///< Nothing of our own on a terminal but errors.
-  bool Help = false, Version = false;
+  bool ProfileByOption = false; ///< Else by CARVE_PROFILE.
+  std::string Samples;          ///< Recorded samples in the GPU's place.
+  bool Quiet = false;           ///< Nothing of our own on a terminal but errors.
+  bool Help = false, Version = false, CacheKey = false;
 };
 
 /// Splits \p Argv (argv[0] excluded) into our settings and what is nvcc's. Fails with a UsageError

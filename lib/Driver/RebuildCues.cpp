@@ -5,28 +5,10 @@
 #include "Support/Files.h"
 #include "Support/Log.h"
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-
-#include <unistd.h>
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
-namespace path = llvm::sys::path;
-
-bool carve::cacheWouldNotNotice(GetEnv Env, llvm::StringRef DigestFile) {
-  llvm::SmallString<256> Parent;
-  if (fs::real_path("/proc/" + llvm::Twine(::getppid()) + "/exe", Parent))
-    return false;
-  llvm::StringRef Name = path::filename(Parent);
-  if (!Name.starts_with("ccache") && !Name.starts_with("sccache"))
-    return false;
-  llvm::SmallVector<llvm::StringRef> Extra;
-  std::string Files = Env("CCACHE_EXTRAFILES").value_or("");
-  llvm::StringRef(Files).split(Extra, ':');
-  return !Name.starts_with("ccache") || !llvm::is_contained(Extra, DigestFile);
-}
 
 static llvm::Error appendTo(llvm::StringRef Depfile, llvm::ArrayRef<std::string> Paths) {
   fs::file_status Status;
@@ -56,9 +38,8 @@ void carve::listDecisions(const CommandLine &C, llvm::StringRef WorkDir,
       Listed.push_back(&U);
     }
   }
-  std::string Given = ProfilePath.empty() ? "" : absolutePath(ProfilePath, WorkDir);
-  if (!Given.empty() && fs::exists(Given) && !BehindCache && fitsDepfile(Given))
-    Paths.push_back(std::move(Given));
+  if (!ProfilePath.empty() && !BehindCache && fitsDepfile(ProfilePath))
+    Paths.push_back(ProfilePath.str());
   if (C.Depfile.empty() || Paths.empty())
     return;
   if (llvm::Error E = appendTo(absolutePath(C.Depfile, WorkDir), Paths)) {

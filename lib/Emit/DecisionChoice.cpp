@@ -50,14 +50,25 @@ DecisionChoice carve::chooseDecision(llvm::ArrayRef<const Profile *> Profiles,
   return Choice;
 }
 
+std::string carve::nearestText(const Decision &D, llvm::ArrayRef<KernelIdentity> Kernels) {
+  std::vector<std::string> Names;
+  for (const KernelIdentity &K : Kernels)
+    Names.push_back(K.Name);
+  std::vector<std::string> Nearest = nearestNames(D.Kernel, Names);
+  return Nearest.empty() ? "" : "; did you mean '" + llvm::join(Nearest, "' or '") + "'?";
+}
+
 std::vector<IgnoredDecision> carve::foreignDecisions(llvm::ArrayRef<const Profile *> Profiles,
-                                                     const llvm::StringSet<> &Kernels,
+                                                     llvm::ArrayRef<KernelIdentity> Kernels,
                                                      llvm::ArrayRef<std::string> Archs) {
   std::vector<IgnoredDecision> Foreign;
   for (const Profile *P : Profiles)
     for (const Decision &D : P->Kernels)
-      if (!Kernels.contains(D.Kernel))
-        Foreign.push_back({&D, P, "foreign: names no kernel of this unit"});
+      if (llvm::none_of(Kernels,
+                        [&](const KernelIdentity &K) { return matchOf(D, K) != NameMatch::None; }))
+        Foreign.push_back(
+            {&D, P,
+             "foreign: names no kernel of this unit" + (D.Digest ? "" : nearestText(D, Kernels))});
       else if (!D.Arch.empty() && !llvm::is_contained(Archs, D.Arch))
         Foreign.push_back({&D, P,
                            "foreign: this unit is compiled for " +

@@ -6,7 +6,6 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <optional>
 #include <string>
@@ -43,11 +42,14 @@ struct DecisionChoice {
 DecisionChoice chooseDecision(llvm::ArrayRef<const Profile *> Profiles, llvm::StringRef KernelName,
                               llvm::StringRef Mangled, const KernelState &Now);
 
-/// The decisions that concern nothing of a unit whose kernels are \p Kernels (profile names and
-/// mangled ones) and whose images are for \p Archs.
+/// The decisions that concern nothing of a unit whose kernels are \p Kernels and whose images are
+/// for \p Archs. The reason says which kernels a pin may have meant.
 std::vector<IgnoredDecision> foreignDecisions(llvm::ArrayRef<const Profile *> Profiles,
-                                              const llvm::StringSet<> &Kernels,
+                                              llvm::ArrayRef<KernelIdentity> Kernels,
                                               llvm::ArrayRef<std::string> Archs);
+
+/// `; did you mean 'k(int)' or 'k(long)'?`; empty where no kernel has a name like \p D's.
+std::string nearestText(const Decision &D, llvm::ArrayRef<KernelIdentity> Kernels);
 
 /// One line for the log.
 std::string ignoredText(const IgnoredDecision &I);

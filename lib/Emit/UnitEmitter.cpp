@@ -39,7 +39,7 @@ private:
   llvm::ArrayRef<const Profile *> Profiles;
   const EmitContext &Context;
   std::string WorkDir;
-  llvm::StringSet<> Names; ///< Of the unit's kernels, mangled and as profiles write them.
+  std::vector<KernelIdentity> Kernels; ///< Of the unit; one of several images each time.
   EmittedUnit Result;
 };
 
@@ -82,7 +82,7 @@ void Emitter::logForeign(llvm::ArrayRef<TunedImage> Images) const {
   for (const TunedImage &I : Images)
     if (!I.Added || !I.NewCubin.empty())
       Archs.push_back(I.Image.Arch);
-  for (const IgnoredDecision &I : foreignDecisions(Profiles, Names, Archs))
+  for (const IgnoredDecision &I : foreignDecisions(Profiles, Kernels, Archs))
     logLine(ignoredText(I));
 }
 
@@ -94,10 +94,8 @@ llvm::Error Emitter::makeCubin(TunedImage &I) {
   llvm::Expected<PtxModule> Ptx = PtxModule::parse(std::move(*Text));
   if (!Ptx)
     return Ptx.takeError();
-  for (const PtxEntry &Entry : Ptx->entries()) {
-    Names.insert(Entry.Name);
-    Names.insert(profileName(Entry.Name));
-  }
+  for (const PtxEntry &Entry : Ptx->entries())
+    Kernels.push_back({profileName(Entry.Name), Entry.Name});
   ImageEmitter One(I.Image, I.origin(), *Ptx, Context);
   llvm::Expected<std::string> Bytes = One.emit(Profiles);
   if (!Bytes)

@@ -18,15 +18,45 @@ static constexpr llvm::StringLiteral KnobSetVersion = "knobs 1";
 std::vector<const Decision *> Profile::candidates(llvm::StringRef KernelName,
                                                   llvm::StringRef Mangled,
                                                   llvm::StringRef Arch) const {
-  std::vector<const Decision *> Found;
-  for (const Decision &D : Kernels)
-    if ((D.Kernel == KernelName || D.Kernel == Mangled) && (D.Arch.empty() || D.Arch == Arch))
-      Found.push_back(&D);
-  auto Rank = [&](const Decision *D) {
-    return std::tuple(!D->Digest, D->Arch.empty(), D->Kernel != Mangled);
-  };
-  llvm::stable_sort(Found, [&](const Decision *A, const Decision *B) { return Rank(A) < Rank(B); });
-  return Found;
+  const KernelIdentity Kernel{KernelName.str(), Mangled.str()};
+  // By whether it is pinned by hand, is a pattern, is for any architecture, has not the mangled
+  // name.
+  using Rank = std::tuple<bool, bool, bool, bool>;
+  std::vector<std::pair<Rank, const Decision *>> Found;
+  for (const Decision &D : Kernels) {
+    if (!D.Arch.empty() && D.Arch != Arch)
+      continue;
+    NameMatch Match = matchOf(D, Kernel);
+    if (Match != NameMatch::None)
+      Found.emplace_back(
+          Rank(!D.Digest, Match == NameMatch::Pattern, D.Arch.empty(), Match != NameMatch::Mangled),
+          &D);
+  }
+  llvm::stable_sort(Found, llvm::less_first());
+  std::vector<const Decision *> Entries;
+  for (const auto &[Order, D] : Found)
+    Entries.push_back(D);
+  return Entries;
+}
+
+NameMatch carve::matchOf(const Decision &D, const KernelIdentity &Kernel) {
+  if (!D.Digest)
+    return matchPin(D.Kernel, Kernel);
+  // A tuning writes the exact name.
+  if (D.Kernel == Kernel.Mangled)
+    return NameMatch::Mangled;
+  return D.Kernel == Kernel.Name ? NameMatch::Name : NameMatch::None;
+}
+
+Profile carve::concerning(const Profile &P, llvm::ArrayRef<KernelIdentity> Kernels) {
+  Profile Result;
+  Result.Name = P.Name;
+  Result.FileCap = P.FileCap;
+  llvm::copy_if(P.Kernels, std::back_inserter(Result.Kernels), [&](const Decision &D) {
+    return llvm::any_of(Kernels,
+                        [&](const KernelIdentity &K) { return matchOf(D, K) != NameMatch::None; });
+  });
+  return Result;
 }
 
 static bool sameKey(const Decision &A, const Decision &B) {
@@ -209,9 +239,9 @@ std::string carve::choicesOf(const Profile &P) {
   Profile Acted;
   Acted.FileCap = P.FileCap;
   for (const Decision &D : P.Kernels) {
-    // A default counts where it stands in front of another entry.
+    // A default counts if it is asked before another entry, which a pin may be under another name.
     if (llvm::none_of(P.Kernels, [&](const Decision &Other) {
-          return Other.Kernel == D.Kernel && !Other.Variant.isDefault();
+          return (Other.Kernel == D.Kernel || !Other.Digest) && !Other.Variant.isDefault();
         }))
       continue;
     Decision Choice{D.Kernel, D.Arch, D.Variant, D.Digest, std::nullopt};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Carve/Variant.h"
+#include "Store/KernelSpelling.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -44,8 +45,9 @@ struct Evidence {
 };
 
 struct Decision {
-  std::string Kernel; ///< profileName(), or the mangled name in a profile by hand.
-  std::string Arch;   ///< `sm_90`; empty: any.
+  /// profileName(). Of a pin by hand also another spelling of it, the mangled name or a pattern.
+  std::string Kernel;
+  std::string Arch; ///< `sm_90`; empty: any.
   VariantSetting Variant;
   /// decisionDigest() of what was timed. Absent: pinned by hand.
   std::optional<std::string> Digest;
@@ -67,8 +69,8 @@ struct Profile {
   std::vector<Decision> Kernels;
 
   /// The entries that speak of a kernel on \p Arch, the first to be asked first: those with a
-  /// digest before those pinned by hand, of these the ones for this architecture before those for
-  /// any, of these the ones that give the mangled name before those that give the profile's.
+  /// digest before those pinned by hand, of these names before patterns, of these the ones for this
+  /// architecture before those for any, of these mangled names before others.
   std::vector<const Decision *> candidates(llvm::StringRef KernelName, llvm::StringRef Mangled,
                                            llvm::StringRef Arch) const;
   /// Adds \p D, or replaces the entry of the same kernel, architecture and digest.
@@ -91,6 +93,12 @@ std::string printProfile(const Profile &P);
 /// What of \p P a compile acts on, as text: the settings and what they hold for, without evidence
 /// and without kernels whose default stays. Empty where it acts on nothing.
 std::string choicesOf(const Profile &P);
+
+/// How \p D names \p Kernel: a pin in any spelling (matchPin()), another entry by the exact name.
+NameMatch matchOf(const Decision &D, const KernelIdentity &Kernel);
+
+/// The entries of \p P, and its FileCap, that concern one of \p Kernels.
+Profile concerning(const Profile &P, llvm::ArrayRef<KernelIdentity> Kernels);
 
 /// A setting as people read it, e.g. `cap 40, frontend-cap 32`; `default` where nothing is set.
 std::string settingText(const VariantSetting &V);

@@ -313,6 +313,8 @@ llvm::Error ProfileReader::readDecision(yaml::Node &N) {
        {"evidence", [&](yaml::Node &V) { return readEvidence(V, D.Basis.emplace()); }}});
   if (Failed)
     return Failed;
+  if (llvm::Error Bad = checkKernelPattern(D.Kernel))
+    return fail(llvm::toString(std::move(Bad)));
   unsigned Line = Sources.getLineAndColumn(Here).first;
   auto [First, New] = LineOf.try_emplace({D.Kernel, D.Arch, D.Digest}, Line);
   if (!New)

@@ -87,6 +87,10 @@ struct Unit {
   std::vector<UnitFrontEnd> FrontEnds;
   std::string Choices; ///< Digest of choicesOf() the unit's decisions at its last compile.
   RebuildCue Cue = RebuildCue::None;
+  /// The user's profile at its last compile: the absolute path, empty where none was read; and the
+  /// digest of what it said of this unit, empty where that was nothing.
+  std::string ProfilePath, ProfileChoices;
+  bool ProfileByOption = false;       ///< `--carve-profile`, which is part of the command.
   std::optional<ObjectRecord> Object; ///< Where the output is an object.
 };
 

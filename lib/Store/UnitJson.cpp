@@ -171,7 +171,9 @@ bool readValue(const json::Value &V, Unit &Out, json::Path P) {
          M.getNames("containers", Out.Containers) && M.get("images", Out.Images) &&
          M.get("embedded-ptx", Out.Ptx) && M.getIfThere("front-ends", Out.FrontEnds) &&
          M.get("choices", Out.Choices) && M.get("rebuild-cue", Out.Cue) &&
-         M.get("object", Out.Object);
+         M.getIfThere("profile", Out.ProfilePath) &&
+         M.getIfThere("profile-choices", Out.ProfileChoices) &&
+         M.getIfThere("profile-by-option", Out.ProfileByOption) && M.get("object", Out.Object);
 }
 
 } // namespace carve
@@ -209,6 +211,9 @@ std::string carve::printUnit(const Unit &U) {
                       {"front-ends", std::move(FrontEnds)},
                       {"choices", U.Choices},
                       {"rebuild-cue", CueNames[size_t(U.Cue)].str()},
+                      {"profile", toValue(llvm::StringRef(U.ProfilePath))},
+                      {"profile-choices", U.ProfileChoices},
+                      {"profile-by-option", U.ProfileByOption},
                       {"object", std::move(Object)}};
   return printRecord(std::move(Record));
 }

@@ -18,8 +18,12 @@
 # carve_target_profile(<target> <file>)
 #
 # Compiles the CUDA sources of a target with the decisions of a profile, and anew when the profile
-# changes. Does nothing where the compiler is not carve-nvcc, so that a project can be built by
-# plain nvcc too; and where there is no such file yet.
+# changes, comes or goes. Does nothing where the compiler is not carve-nvcc, so that a project can
+# be built by plain nvcc too; and while there is no such file.
+#
+# find_package(CarveNvcc) also prepares CMAKE_CUDA_COMPILER_LAUNCHER, for the targets made after it:
+# it tells ccache how to ask carve-nvcc what an object depends on, unless the environment or the
+# launcher sets CCACHE_COMPILERCHECK. Without that ccache is as right, and slower.
 cmake_policy(VERSION 3.18...3.31)
 
 # _carve_is_carve_nvcc(<variable> <compiler>): whether a compiler is carve-nvcc, under any name.
@@ -47,6 +51,35 @@ macro(_carve_compiler Result)
   endif()
 endmacro()
 
+# Warns, once, of a cache that runs nvcc's steps by itself, so that nothing is ever tuned.
+function(_carve_check_launcher)
+  get_property(Done GLOBAL PROPERTY _CARVE_LAUNCHER_CHECKED)
+  if(NOT Done AND CMAKE_CUDA_COMPILER_LAUNCHER MATCHES "sccache")
+    set_property(GLOBAL PROPERTY _CARVE_LAUNCHER_CHECKED TRUE)
+    message(WARNING "CarveNvcc: CMAKE_CUDA_COMPILER_LAUNCHER is '${CMAKE_CUDA_COMPILER_LAUNCHER}': "
+                    "sccache runs nvcc's steps by itself, so that no kernel is tuned. Use ccache, "
+                    "or no cache")
+  endif()
+endfunction()
+
+# Has ccache ask carve-nvcc what objects depend on.
+macro(_carve_prepare_ccache)
+  _carve_compiler(_CarveNvcc_Compiler)
+  list(GET CMAKE_CUDA_COMPILER_LAUNCHER -1 _CarveNvcc_Cache)
+  get_filename_component(_CarveNvcc_Cache "${_CarveNvcc_Cache}" NAME)
+  if(_CarveNvcc_Compiler AND _CarveNvcc_Cache STREQUAL "ccache" AND NOT DEFINED ENV{CCACHE_COMPILERCHECK}
+     AND NOT CMAKE_CUDA_COMPILER_LAUNCHER MATCHES "CCACHE_COMPILERCHECK")
+    _carve_is_carve_nvcc(_CarveNvcc_Is "${_CarveNvcc_Compiler}")
+    if(_CarveNvcc_Is)
+      list(PREPEND CMAKE_CUDA_COMPILER_LAUNCHER
+           env "CCACHE_COMPILERCHECK=%compiler% --carve-cache-key")
+    endif()
+    unset(_CarveNvcc_Is)
+  endif()
+  unset(_CarveNvcc_Compiler)
+  unset(_CarveNvcc_Cache)
+endmacro()
+
 # Warns, once, of what would make a tuning useless.
 function(_carve_check_project Name)
   get_property(Done GLOBAL PROPERTY _CARVE_PROJECT_CHECKED)
@@ -65,16 +98,7 @@ function(_carve_check_project Name)
                     "'${Name}' will know none of their kernels. Configure a new build directory "
                     "with -DCMAKE_CUDA_COMPILER=${CarveNvcc}")
   endif()
-  # The cache would return what it made before the tuning.
-  set(Launcher "${CMAKE_CUDA_COMPILER_LAUNCHER}")
-  if(Launcher MATCHES "ccache" AND NOT "${Launcher};$ENV{CCACHE_EXTRAFILES}" MATCHES
-                                   "decisions\\.digest")
-    message(WARNING "CarveNvcc: CMAKE_CUDA_COMPILER_LAUNCHER is '${Launcher}', which knows nothing "
-                    "of decisions and returns objects from before a tuning. For ccache, set "
-                    "CCACHE_EXTRAFILES to the file decisions.digest of the store (CARVE_STORE, "
-                    "else ~/.cache/carve-nvcc) in the environment of configure and build; other "
-                    "caches have to be left out")
-  endif()
+  _carve_check_launcher()
 endfunction()
 
 # The command that runs tests by name. It prints their output, which carve compares.
@@ -147,7 +171,14 @@ function(carve_target_profile Target File)
   if(Compiler)
     _carve_is_carve_nvcc(Is "${Compiler}")
   endif()
-  if(NOT Is OR NOT EXISTS "${File}")
+  if(NOT Is)
+    return()
+  endif()
+  _carve_check_launcher()
+  # Looked for again before each build. A name may hold what a pattern gives a meaning.
+  string(REGEX REPLACE "([][?*])" "[\\1]" Pattern "${File}")
+  file(GLOB Found CONFIGURE_DEPENDS "${Pattern}")
+  if(NOT Found)
     return()
   endif()
   target_compile_options(${Target} PRIVATE

@@ -30,3 +30,6 @@ unset(_CarveNvcc_Path)
 unset(_CarveNvcc_Tool)
 
 include("${CMAKE_CURRENT_LIST_DIR}/CarveNvcc.cmake")
+if(CMAKE_CUDA_COMPILER_LAUNCHER)
+  _carve_prepare_ccache()
+endif()

@@ -56,7 +56,8 @@ TEST_F(OptionsTest, HelpAndVersionNeedNoNvcc) {
   for (const char *Option :
        {"--carve-run=", "--carve-output=", "--carve-timeout=", "--carve-max-runs=",
         "--carve-budget=", "--carve-mode=", "--carve-scope=", "--carve-launch-domain=",
-        "--carve-profile=", "--carve-samples=", "--carve-log=", "--carve-version", "--carve-help"})
+        "--carve-profile=", "--carve-samples=", "--carve-log=", "--carve-cache-key",
+        "--carve-version", "--carve-help"})
     EXPECT_NE(Help.Stdout.find(Option), std::string::npos) << Option;
   EXPECT_EQ(Version.Status, 0);
   EXPECT_EQ(Version.Stdout.find("carve-nvcc "), 0u);
@@ -112,7 +113,7 @@ TEST_F(CarveCommandTest, WithoutACommandTheUsageIsShown) {
 TEST_F(CarveCommandTest, MistakesNameWhatWasExpected) {
   expectError({"tun"},
               "unknown command 'tun', expected one of points, metrics, tune, capture, search, "
-              "touch, report, explain, merge, diff, check, export, store, evaluate");
+              "kernels, touch, report, explain, merge, diff, check, export, store, evaluate");
   expectError({"store"}, "carve store: expected one of stats, verify, prune or clear");
   expectError({"store", "stats", "prune"},
               "carve store: expected one of stats, verify, prune or clear");

@@ -27,7 +27,7 @@ protected:
 
   CommandResult cmake(Words Arguments, const Words &Environment = {}) {
     Arguments.insert(Arguments.begin(), "cmake");
-    Words All = {"CCACHE_EXTRAFILES", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR"};
+    Words All = {"CCACHE_COMPILERCHECK", "CMAKE_PREFIX_PATH", "CMAKE_GENERATOR"};
     All.insert(All.end(), Environment.begin(), Environment.end());
     return run(std::move(Arguments), environment(All));
   }
@@ -197,12 +197,62 @@ TEST_F(CMakeModule, WarnsOfAnotherCompilerAndOfACache) {
   ASSERT_FALSE(llvm::sys::fs::create_link(CARVE_NVCC_PROGRAM, path("nvcc")));
   EXPECT_EQ(Warnings(path("nvcc"), ""), "");
 
-  Text = Warnings(CARVE_NVCC_PROGRAM, "ccache");
+  EXPECT_EQ(Warnings(CARVE_NVCC_PROGRAM, "ccache"), "");
+  Text = Warnings(CARVE_NVCC_PROGRAM, "sccache");
   EXPECT_EQ(llvm::StringRef(Text).count("CMake Warning"), 1u) << Text;
-  EXPECT_NE(Text.find("CCACHE_EXTRAFILES"), std::string::npos) << Text;
-  EXPECT_EQ(Warnings(CARVE_NVCC_PROGRAM, "env;CCACHE_EXTRAFILES=/s/decisions.digest;ccache"), "");
-  EXPECT_EQ(Warnings(CARVE_NVCC_PROGRAM, "ccache", {"CCACHE_EXTRAFILES=/s/decisions.digest"}), "");
+  EXPECT_NE(Text.find("so that no kernel is tuned"), std::string::npos) << Text;
 }
+
+TEST_F(CMakeModule, launcherIsCcache_isToldHowToAsk) {
+  auto Launcher = [&](const std::string &Compiler, const std::string &Given,
+                      const Words &Environment = {}) {
+    llvm::sys::fs::remove_directories(path("b"));
+    CommandResult R = configure("project(p LANGUAGES NONE)\nset(CMAKE_CUDA_COMPILER \"" + Compiler +
+                                    "\")\nset(CMAKE_CUDA_COMPILER_LAUNCHER \"" + Given +
+                                    "\")\nfind_package(CarveNvcc REQUIRED)\n"
+                                    "message(STATUS \"is <${CMAKE_CUDA_COMPILER_LAUNCHER}>\")\n",
+                                {"-GNinja"}, Environment);
+    EXPECT_EQ(R.Stderr, "");
+    llvm::StringRef Text = R.Stdout;
+    return Text.substr(Text.find("is <") + 4).split('>').first.str();
+  };
+  EXPECT_EQ(Launcher(CARVE_NVCC_PROGRAM, "/usr/bin/ccache"),
+            "env;CCACHE_COMPILERCHECK=%compiler% --carve-cache-key;/usr/bin/ccache");
+  const Words Own = {"CCACHE_COMPILERCHECK=content"};
+  EXPECT_EQ(Launcher(CARVE_NVCC_PROGRAM, "ccache", Own), "ccache");
+  EXPECT_EQ(Launcher(CARVE_NVCC_PROGRAM, "env;CCACHE_COMPILERCHECK=none;ccache"),
+            "env;CCACHE_COMPILERCHECK=none;ccache");
+  EXPECT_EQ(Launcher(Tools.Nvcc, "ccache"), "ccache");
+  EXPECT_EQ(Launcher(CARVE_NVCC_PROGRAM, "time"), "time");
+}
+
+namespace {
+
+class CMakeProfiles : public CMakeModule, public testing::WithParamInterface<Generator> {};
+
+} // namespace
+
+TEST_P(CMakeProfiles, profileThatComesChangesAndGoes_isBuiltEachTime) {
+  configureThree("carve_target_profile(app tuned.yaml)\n", GetParam().Options);
+  auto Regs = [&](llvm::StringRef Says) {
+    buildProject(GetParam().Config, Says);
+    return kernelsOf(GetParam().Program)[Bulky].Resources.RegsPerThread;
+  };
+  const unsigned Default = Regs("");
+  writeProfile(BulkyName, BulkyCap);
+  ::usleep(1100000); // Make compares whole seconds on some file systems.
+  write("p/tuned.yaml", read("profile.yaml"));
+  EXPECT_EQ(Regs(""), BulkyCap) << "it came";
+  writeProfile(BulkyName, 72);
+  ::usleep(1100000);
+  write("p/tuned.yaml", read("profile.yaml"));
+  EXPECT_EQ(Regs(""), 72u) << "it changed";
+  ASSERT_FALSE(llvm::sys::fs::remove(path("p/tuned.yaml")));
+  EXPECT_EQ(Regs(""), Default) << "it went";
+}
+
+INSTANTIATE_TEST_SUITE_P(, CMakeProfiles, testing::Values(Generators[0], Generators[2]),
+                         [](const auto &Info) { return std::string(Info.param.Name); });
 
 TEST_F(CMakeModule, MistakesAreToldAtConfigureTime) {
   for (auto [Arguments, Message] :

@@ -238,13 +238,12 @@ TEST_F(ProfileByHand, MalformedProfileIsOneMessageAndNoOutput) {
   expectRefused("carve-profile: 1\nkernels:\n  - variant: {cap: 30}\n", "'kernel'");
 }
 
-TEST_F(ProfileByHand, UnreadableProfileIsRefusedAndAMissingOneIsNone) {
+TEST_F(ProfileByHand, UnreadableProfileIsRefused) {
   ASSERT_FALSE(llvm::sys::fs::create_directory(path("profile.yaml")));
   CommandResult R = carveNvcc(Object, WithProfile);
   EXPECT_EQ(R.ExitStatus, 1) << R.Stderr;
   EXPECT_EQ(llvm::StringRef(R.Stderr).count('\n'), 1u) << R.Stderr;
   EXPECT_FALSE(exists("three.o"));
-  build(Object, {"CARVE_PROFILE=nowhere.yaml"});
 }
 
 TEST_F(ProfileByHand, FileCapIsWhatNvccMakesWithThatCap) {

@@ -281,29 +281,6 @@ TEST_F(Rebuild, SeveralObjectsOfOneCommandAreTunedEach) {
   expectNoTemporaries();
 }
 
-TEST_F(Rebuild, BehindACompilerCacheADecisionIsListedOnlyWhereTheCacheNotices) {
-  auto Ccache = llvm::sys::findProgramByName("ccache");
-  if (!Ccache)
-    GTEST_SKIP() << "no ccache";
-  auto Cached = [&](const Words &More) {
-    Words Environment = environment(More);
-    Environment.insert(Environment.end(),
-                       {"CCACHE_DIR=" + path("cache"), "CCACHE_COMPILERTYPE=nvcc"});
-    Words Argv = Object;
-    Argv.insert(Argv.begin(), {*Ccache, CARVE_NVCC_PROGRAM});
-    CommandResult R = run(Argv, Environment);
-    EXPECT_TRUE(R.succeeded()) << R.Stderr;
-  };
-  Cached({});
-  EXPECT_EQ(read("three.d").find("decisions"), std::string::npos);
-  tuneWithSamples();
-  const std::string Extra = "CCACHE_EXTRAFILES=" + path("store/decisions.digest");
-  EXPECT_NE(Advice.find(Extra), std::string::npos) << Advice;
-  Cached({Extra});
-  EXPECT_NE(read("three.d").find(decisionFile()), std::string::npos);
-  EXPECT_EQ(bulkyRegs(), 64u) << log();
-}
-
 namespace {
 
 /// Two units of which only three.cu's kernels are in the samples, built by Make or Ninja.
@@ -314,6 +291,8 @@ protected:
     if (IsSkipped())
       return;
     const std::string Nvcc = CARVE_NVCC_PROGRAM " -arch=sm_90 -MD -MF ";
+    write("Makefile-plain",
+          "all: three.o main.o\n%.o: %.cu\n\t" CARVE_NVCC_PROGRAM " -arch=sm_90 -c $< -o $@\n");
     for (const char *Phony : {"", "-MP "})
       write(std::string("Makefile") + (*Phony ? "-MP" : ""),
             "all: three.o main.o\n%.o: %.cu\n\t" + Nvcc + "$*.d " + Phony +
@@ -325,7 +304,7 @@ protected:
     settle();
   }
   /// Which objects the build makes anew.
-  std::string built(const Words &Argv) {
+  std::string built(const Words &Argv, const Words &More = {}) {
     auto Date = [&](const char *Name) {
       struct stat S = {};
       ::stat(path(Name).c_str(), &S);
@@ -333,7 +312,7 @@ protected:
     };
     auto Three = Date("three.o"), Main = Date("main.o");
     settle();
-    CommandResult R = run(Argv, environment({}));
+    CommandResult R = run(Argv, environment(More));
     EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr;
     return std::string(Date("three.o") != Three ? "three" : "") +
            (Date("main.o") != Main ? " main" : "");
@@ -351,6 +330,35 @@ protected:
     llvm::sys::fs::remove_directories(path("store"));
     EXPECT_EQ(built(Build), "three main");
     EXPECT_EQ(built(Build), "");
+  }
+  /// A profile of bulky that CARVE_PROFILE names: set on a tree that is there, edited, removed,
+  /// set again, unset. `carve touch` after what no depfile can tell.
+  void expectProfileCycle(const Words &Build, bool HasDepfiles) {
+    const Words With = {"CARVE_PROFILE=" + path("profile.yaml")};
+    const std::string All = HasDepfiles ? "three main" : "three";
+    EXPECT_EQ(built(Build), "three main");
+    const unsigned Default = bulkyRegs();
+    auto Expect = [&](const char *What, bool Touch, const std::string &Built, unsigned Regs,
+                      const Words &More) {
+      SCOPED_TRACE(What);
+      settle();
+      if (Touch || !HasDepfiles) {
+        EXPECT_TRUE(carve({"touch"}, More).succeeded());
+      }
+      EXPECT_EQ(built(Build, More), Built);
+      EXPECT_EQ(bulkyRegs(), Regs) << log();
+      EXPECT_EQ(carve({"touch"}, More).Stdout, "");
+      EXPECT_EQ(built(Build, More), "");
+    };
+    writeProfile(BulkyName, 64);
+    Expect("set", true, All, 64, With);
+    writeProfile(BulkyName, 72);
+    Expect("edited", false, All, 72, With);
+    ASSERT_FALSE(llvm::sys::fs::remove(path("profile.yaml")));
+    Expect("removed", false, All, Default, With);
+    writeProfile(BulkyName, 80);
+    Expect("set again", true, All, 80, With);
+    Expect("unset", true, "three", Default, {});
   }
 };
 
@@ -375,4 +383,25 @@ TEST_F(BuildSystem, MakeWithPhonyHeadersMakesWhatHasANewDecision) {
   if (!Make)
     GTEST_SKIP() << "no make";
   expectCycle({*Make, "-f", "Makefile-MP"});
+}
+
+TEST_F(BuildSystem, profileOnATreeThatIsThere_ninjaMakesWhatItChanges) {
+  auto Ninja = llvm::sys::findProgramByName("ninja");
+  if (!Ninja)
+    GTEST_SKIP() << "no ninja";
+  expectProfileCycle({*Ninja}, /*HasDepfiles=*/true);
+}
+
+TEST_F(BuildSystem, profileOnATreeThatIsThere_makeMakesWhatItChanges) {
+  auto Make = llvm::sys::findProgramByName("make");
+  if (!Make)
+    GTEST_SKIP() << "no make";
+  expectProfileCycle({*Make}, /*HasDepfiles=*/true);
+}
+
+TEST_F(BuildSystem, profileAndNoDepfiles_touchHasMakeMakeWhatItChanges) {
+  auto Make = llvm::sys::findProgramByName("make");
+  if (!Make)
+    GTEST_SKIP() << "no make";
+  expectProfileCycle({*Make, "-f", "Makefile-plain"}, /*HasDepfiles=*/false);
 }

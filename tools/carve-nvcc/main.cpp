@@ -2,6 +2,7 @@
 
 #include "Driver/CommandStore.h"
 #include "Driver/CompilePipeline.h"
+#include "Driver/CompilerCache.h"
 #include "Driver/Fallback.h"
 #include "Driver/LinkPipeline.h"
 #include "Driver/Terminal.h"
@@ -70,9 +71,52 @@ llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandS
   Store.removeTemporary();
   if (!Result)
     return Result.takeError();
+  if (!Result->Warning.empty())
+    llvm::errs() << "carve-nvcc: warning: " << Result->Warning << "\n";
   if (Result->Tuned && Tells)
     llvm::errs() << terminalSummary(*Result->Tuned);
   return endWith(Result->Signal, Result->ExitStatus);
+}
+
+/// The store that all commands share, if there can be one.
+std::optional<UnitStore> sharedStore() {
+  if (std::optional<std::string> Root = storeRoot(environment))
+    return UnitStore(*Root);
+  return std::nullopt;
+}
+
+/// Answers \p Request, which \p NoCompile says is no compile.
+int runOther(const LinkRequest &Request, llvm::Error NoCompile, const DriverOptions &Options,
+             const std::optional<UnitStore> &Shared, const Toolchain &T) {
+  CompilerCache Cache = compilerCacheInFront(environment);
+  if (isCacheStep(Request.Argv, Cache)) {
+    ProcessRunner Runner;
+    llvm::Expected<CommandResult> R =
+        runCacheStep({Request.Argv, Request.Flags, Cache, environment}, Options, Shared, T, Runner);
+    if (R) {
+      llvm::consumeError(std::move(NoCompile));
+      return endWith(R->Interrupted ? R->Interrupted : R->Signal, R->ExitStatus);
+    }
+    llvm::Error E = R.takeError();
+    if (!E.isA<Unsupported>()) {
+      llvm::consumeError(std::move(NoCompile));
+      return fail(std::move(E));
+    }
+    llvm::consumeError(std::move(NoCompile));
+    NoCompile = std::move(E);
+  }
+  auto Linked = linkOrFallBack(Request, std::move(NoCompile), Shared, T);
+  return Linked ? endWith(Linked->Signal, Linked->ExitStatus) : fail(Linked.takeError());
+}
+
+int printCacheKey(const DriverOptions &Options, llvm::StringRef OwnPath, const Toolchain &T) {
+  llvm::SmallString<256> WorkDir;
+  llvm::sys::fs::current_path(WorkDir);
+  llvm::Expected<UserProfile> Profile = UserProfile::read(Options, WorkDir);
+  if (!Profile)
+    return fail(Profile.takeError());
+  llvm::outs() << cacheKey(OwnPath, T, *Profile, sharedStore());
+  return 0;
 }
 
 /// Runs nvcc's part of the command, \p ForNvcc.
@@ -82,14 +126,10 @@ int runForNvcc(const std::vector<std::string> &ForNvcc, DriverOptions Options,
   llvm::sys::fs::current_path(WorkDir);
   NvccEnvironment Env{environment("NVCC_PREPEND_FLAGS").value_or(""),
                       environment("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()};
-  std::optional<UnitStore> Shared;
-  if (std::optional<std::string> Root = storeRoot(environment))
-    Shared.emplace(*Root);
+  std::optional<UnitStore> Shared = sharedStore();
   llvm::Expected<CommandLine> Line = parseCommandLine(ForNvcc, Env);
-  if (!Line) {
-    auto Linked = linkOrFallBack({ForNvcc, Env, environment}, Line.takeError(), Shared, T);
-    return Linked ? endWith(Linked->Signal, Linked->ExitStatus) : fail(Linked.takeError());
-  }
+  if (!Line)
+    return runOther({ForNvcc, Env, environment}, Line.takeError(), Options, Shared, T);
   llvm::Expected<CommandStore> Store = CommandStore::open(Shared, *Line, WorkDir);
   llvm::Expected<int> Status =
       Store ? runCompile(std::move(*Line), std::move(Options), *Store, OwnPath, WorkDir, T)
@@ -121,6 +161,8 @@ int runDriver(int Argc, char **Argv) {
   llvm::Expected<Toolchain> T = findToolchain(environment, OwnPath);
   if (!T)
     return fail(T.takeError());
+  if (Options->CacheKey)
+    return printCacheKey(*Options, OwnPath, *T);
   ::setenv(CallersVariable, callersBehind(environment, OwnPath, *T).c_str(), /*overwrite=*/1);
 
   return runForNvcc(ForNvcc, std::move(*Options), OwnPath, *T);

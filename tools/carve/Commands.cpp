@@ -7,6 +7,9 @@
 #include "Support/Error.h"
 #include "Support/Files.h"
 
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
 using namespace carve;
 
 llvm::Expected<std::string> carve::storeFolder(GetEnv Env) {
@@ -60,4 +63,29 @@ llvm::Expected<TuningReport> carve::namedReport(const std::string &Name, GetEnv 
   if (llvm::StringRef(*Text).trim().empty())
     return usageError(Name + " is empty, expected what `carve report --format=json` prints");
   return parseJsonReport(*Text, Name);
+}
+
+llvm::Expected<CurrentProfiles> carve::currentProfiles(std::string Given, GetEnv Env) {
+  if (!Given.empty() && !llvm::sys::fs::exists(Given))
+    return usageError("there is no profile " + Given);
+  if (Given.empty())
+    Given = Env("CARVE_PROFILE").value_or("");
+  llvm::SmallString<256> WorkDir;
+  llvm::sys::fs::current_path(WorkDir);
+  llvm::Expected<CurrentProfiles> Profiles = CurrentProfiles::read(Given, WorkDir);
+  if (Profiles && !Profiles->warning().empty())
+    llvm::errs() << "carve: warning: " << Profiles->warning() << "\n";
+  return Profiles;
+}
+
+llvm::Error carve::takeFolders(llvm::StringRef Command, std::vector<std::string> &Folders,
+                               llvm::ArrayRef<std::string> Rest) {
+  if (!Rest.empty())
+    return usageError(Command + ": takes folders, not '" + Rest.front() + "' behind --");
+  for (std::string &Folder : Folders) {
+    if (!llvm::sys::fs::is_directory(Folder))
+      return usageError(Command + ": '" + Folder + "' is no folder");
+    Folder = normalisedPath(Folder);
+  }
+  return llvm::Error::success();
 }

@@ -4,6 +4,7 @@
 
 #include "Driver/DriverOptions.h"
 #include "Driver/TunePipeline.h"
+#include "Driver/UserProfile.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -38,6 +39,16 @@ llvm::Expected<TuningReport> lastReport(GetEnv Env);
 /// The report in the file \p Name; `latest`: lastReport().
 llvm::Expected<TuningReport> namedReport(const std::string &Name, GetEnv Env);
 
+/// The profiles that builds compile with now: \p Given by `--profile`, which must exist, else the
+/// one that CARVE_PROFILE names, and the ones that commands name by option. Warns of a variable
+/// that names no file.
+llvm::Expected<CurrentProfiles> currentProfiles(std::string Given, GetEnv Env);
+
+/// Makes the words of \p Command in \p Folders absolute. Fails with UsageError where one is no
+/// folder, and where \p Rest, what came after `--`, is not empty.
+llvm::Error takeFolders(llvm::StringRef Command, std::vector<std::string> &Folders,
+                        llvm::ArrayRef<std::string> Rest);
+
 /// Exit status 1 without a message: what was asked for differs.
 class Differs : public llvm::ErrorInfo<Differs> {
 public:
@@ -65,7 +76,9 @@ llvm::Error runMetrics(llvm::ArrayRef<std::string> Args, const CommandContext &C
 llvm::Error runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve capture [options] -- COMMAND...`, `carve capture --list FILE...`
 llvm::Error runCapture(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
-/// `carve touch [--list] [--all] [--format=text|json] [FOLDER...]`
+/// `carve kernels [--profile=FILE] [--exit-code] [--format=text|json] [FOLDER...]`
+llvm::Error runKernels(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
+/// `carve touch [--profile=FILE] [--list] [--all] [--format=text|json] [FOLDER...]`
 llvm::Error runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 /// `carve report [--format=text|json|html] [--report=FILE|latest] [-o FILE]`
 llvm::Error runReport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);

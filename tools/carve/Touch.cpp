@@ -2,9 +2,7 @@
 #include "Driver/Flags.h"
 #include "Driver/StaleOutputs.h"
 #include "Support/Error.h"
-#include "Support/Files.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -12,7 +10,7 @@ using namespace carve;
 namespace json = llvm::json;
 
 /// Whether an output is this command's to bring about, and not the build system's by itself.
-static bool needsTouch(const StaleOutput &S) { return S.Cue != RebuildCue::Depfile; }
+static bool needsTouch(const StaleOutput &S) { return S.Cue != RebuildCue::Depfile || S.ByProfile; }
 
 static void printStale(llvm::ArrayRef<StaleOutput> Stale, bool Json, llvm::StringRef Verb) {
   if (!Json) {
@@ -24,35 +22,49 @@ static void printStale(llvm::ArrayRef<StaleOutput> Stale, bool Json, llvm::Strin
   for (const StaleOutput &S : Stale)
     List.push_back(json::Object{{"source", json::fixUTF8(S.Source)},
                                 {"output", json::fixUTF8(S.Output)},
-                                {"in-depfile", S.Cue == RebuildCue::Depfile}});
+                                {"in-depfile", S.Cue == RebuildCue::Depfile},
+                                {"new-decision", S.ByDecision},
+                                {"new-profile", S.ByProfile}});
   llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(List))) << "\n";
+}
+
+static llvm::Error renew(llvm::ArrayRef<StaleOutput> Stale, UnitStore &Store) {
+  for (const StaleOutput &S : Stale) {
+    llvm::Expected<std::string> File = cueFile(S, Store);
+    if (!File)
+      return File.takeError();
+    if (llvm::Error E = touchFile(*File))
+      return E;
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error carve::runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   unsigned Format = 0;
   bool List = false, All = false;
+  std::string Given;
   Flags F("carve touch");
   F.choice("--format", {"text", "json"}, Format);
   F.flag("--list", List);
   F.flag("--all", All);
+  F.text("--profile", Given);
   std::vector<std::string> Folders, Rest;
   if (llvm::Error E = F.parse(Args, Folders, Rest))
     return E;
-  if (!Rest.empty())
-    return usageError("carve touch: takes folders, not '" + Rest.front() + "' behind --");
-  for (std::string &Folder : Folders) {
-    if (!llvm::sys::fs::is_directory(Folder))
-      return usageError("carve touch: '" + Folder + "' is no folder");
-    Folder = normalisedPath(Folder);
-  }
+  if (llvm::Error E = takeFolders("carve touch", Folders, Rest))
+    return E;
   llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
     return Root.takeError();
-  std::vector<StaleOutput> Stale = staleOutputs(UnitStore(*Root), Folders);
+  llvm::Expected<CurrentProfiles> Profiles = currentProfiles(Given, Context.Env);
+  if (!Profiles)
+    return Profiles.takeError();
+  UnitStore Store(*Root);
+  std::vector<StaleOutput> Stale = staleOutputs(Store, Folders, &*Profiles);
   if (!All)
     llvm::erase_if(Stale, [](const StaleOutput &S) { return !needsTouch(S); });
-  for (const StaleOutput &S : Stale)
-    if (llvm::Error E = List ? llvm::Error::success() : touchSource(S.Source))
+  if (!List)
+    if (llvm::Error E = renew(Stale, Store))
       return E;
   printStale(Stale, Format == 1, List ? "" : "touched ");
   return llvm::Error::success();

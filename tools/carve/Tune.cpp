@@ -144,7 +144,7 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
     llvm::outs() << printJsonReport(Result->Report);
   else if (!Shown.Quiet)
     llvm::outs() << printTextReport(Result->Report, Columns ? Columns : 100)
-                 << rebuildAdvice(staleOutputs(Store, {}), Store);
+                 << rebuildAdvice(staleOutputs(Store, {}));
   if (!Result->Report.Note.empty())
     return unsupported("not tuned", Result->Report.Note);
   return llvm::Error::success();

@@ -51,8 +51,11 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
        [--format=text|json] [--quiet] -- carve-nvcc -O3 mm.cu -o mm
                       compile a program in all configurations of its macros, carve, time
                       what is left; the command's output is the fastest
-  touch [--list] [--all] [--format=text|json] [FOLDER...]
-                      renew the sources of outputs that have a new decision and no depfile
+  kernels [--profile=FILE] [--exit-code] [--format=text|json] [FOLDER...]
+                      the kernels that the store knows, as profiles name them, and their settings
+  touch [--profile=FILE] [--list] [--all] [--format=text|json] [FOLDER...]
+                      have outputs made again whose depfile does not say that a decision or
+                      the profile is new
   report [--format=text|json|html] [--report=FILE|latest] [-o FILE]
                       the last tuning's result again, also as a page with pictures
   explain [--report=FILE|latest] [--format=text|json] [KERNEL]
@@ -114,20 +117,11 @@ bool asksForHelp(llvm::ArrayRef<std::string> Args) {
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand},
-    {"metrics", runMetrics},
-    {"tune", runTune},
-    {"capture", runCapture},
-    {"search", runSearch},
-    {"touch", runTouch},
-    {"report", runReport},
-    {"explain", runExplain},
-    {"merge", runMerge},
-    {"diff", runDiff},
-    {"check", runCheck},
-    {"export", runExport},
-    {"store", runStore},
-    {"evaluate", runEvaluate}};
+    {"points", runPointsCommand}, {"metrics", runMetrics}, {"tune", runTune},
+    {"capture", runCapture},      {"search", runSearch},   {"kernels", runKernels},
+    {"touch", runTouch},          {"report", runReport},   {"explain", runExplain},
+    {"merge", runMerge},          {"diff", runDiff},       {"check", runCheck},
+    {"export", runExport},        {"store", runStore},     {"evaluate", runEvaluate}};
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   for (const auto &[Name, Run] : Commands) {

@@ -66,11 +66,12 @@ TEST(DriverOptions, WhatIsNvccsStaysUntouched) {
 }
 
 TEST(DriverOptions, EveryOption) {
-  DriverOptions O = taken(
-      {"--carve-run=./app 4096", "--carve-output=a", "--carve-output=b", "--carve-timeout=2.5",
-       "--carve-max-runs=12", "--carve-budget=90", "--carve-mode=replay", "--carve-scope=file",
-       "--carve-launch-domain=traced", "--carve-profile=p.yaml", "--carve-log=l.txt",
-       "--carve-samples=s.tsv", "--carve-effort=3", "--carve-help", "--carve-version"});
+  DriverOptions O =
+      taken({"--carve-run=./app 4096", "--carve-output=a", "--carve-output=b",
+             "--carve-timeout=2.5", "--carve-max-runs=12", "--carve-budget=90",
+             "--carve-mode=replay", "--carve-scope=file", "--carve-launch-domain=traced",
+             "--carve-profile=p.yaml", "--carve-log=l.txt", "--carve-samples=s.tsv",
+             "--carve-effort=3", "--carve-help", "--carve-version", "--carve-cache-key"});
   EXPECT_EQ(O.Run, RunMode::Command);
   EXPECT_EQ(O.RunCommand, (Words{"./app", "4096"}));
   EXPECT_EQ(O.OutputFiles, (Words{"a", "b"}));
@@ -84,7 +85,8 @@ TEST(DriverOptions, EveryOption) {
   EXPECT_EQ(O.LogPath, "l.txt");
   EXPECT_EQ(O.Samples, "s.tsv");
   EXPECT_EQ(O.Effort, 3u);
-  EXPECT_TRUE(O.Help && O.Version);
+  EXPECT_TRUE(O.ProfileByOption);
+  EXPECT_TRUE(O.Help && O.Version && O.CacheKey);
 }
 
 TEST(DriverOptions, EveryMode) {
@@ -107,6 +109,7 @@ TEST(DriverOptions, TheWorkloadIsSplitAsAShellWould) {
 TEST(DriverOptions, TheEnvironmentGivesDefaults) {
   Variables Env = {{"CARVE_RUN", "./app 1"}, {"CARVE_PROFILE", "p"}, {"CARVE_LOG", "l"}};
   DriverOptions O = taken({}, Env);
+  EXPECT_FALSE(O.ProfileByOption);
   EXPECT_EQ(O.RunCommand, (Words{"./app", "1"}));
   EXPECT_EQ(O.ProfilePath, "p");
   EXPECT_EQ(O.LogPath, "l");

@@ -126,9 +126,7 @@ TEST(ForeignDecisions, AreThoseOfOtherKernelsAndArchitectures) {
   OtherArch.Arch = "sm_120";
   Mangled.Kernel = "_Z1ki";
   Profile P = profile("p.yaml", {OtherKernel, OtherArch, timed(Now, 40), pinned(32), Mangled});
-  llvm::StringSet<> Kernels;
-  Kernels.insert("k(int)");
-  Kernels.insert("_Z1ki");
+  const std::vector<KernelIdentity> Kernels = {{"k(int)", "_Z1ki"}};
   std::vector<IgnoredDecision> Foreign = foreignDecisions({&P}, Kernels, {"sm_80", "sm_90"});
   ASSERT_EQ(Foreign.size(), 2u);
   EXPECT_EQ(ignoredText(Foreign[0]),

@@ -102,6 +102,9 @@ TEST(UnitJson, KeepsWhatALaterCompileStartsFrom) {
   EXPECT_FALSE(valueOf(parseUnit(printUnit(U), "u.json")).Object);
   U.Choices = "choices";
   U.Cue = RebuildCue::Cache;
+  U.ProfilePath = "/project/tuned.yaml";
+  U.ProfileChoices = "0123";
+  U.ProfileByOption = true;
   U.Images[0].CubinName = "k.sm_90.cubin";
   ObjectRecord O;
   O.Command = "command";
@@ -125,6 +128,9 @@ TEST(UnitJson, KeepsWhatALaterCompileStartsFrom) {
   Unit Back = valueOf(parseUnit(printUnit(U), "u.json"));
   EXPECT_EQ(Back.Choices, U.Choices);
   EXPECT_EQ(Back.Cue, U.Cue);
+  EXPECT_EQ(Back.ProfilePath, U.ProfilePath);
+  EXPECT_EQ(Back.ProfileChoices, U.ProfileChoices);
+  EXPECT_TRUE(Back.ProfileByOption);
   EXPECT_EQ(Back.Images[0].CubinName, "k.sm_90.cubin");
   EXPECT_EQ(printUnit(Back), printUnit(U));
   EXPECT_EQ(Back.Object->FatbinBytes, O.FatbinBytes);
