@@ -22,11 +22,13 @@ NVCCS_TEMPORARIES = (b".lgenfe.bc",)
 
 def depfile_words(data, folder):
     """The words of a depfile without the files of decisions, and the rules for those."""
-    own = os.path.dirname(folder).encode()
+    own, inside = os.path.dirname(folder).encode() + b"/", folder.encode() + b"/"
     lines = []
     for line in without_made_up_names(data).replace(b"\\\n", b" ").split(b"\n"):
-        words = [w for w in line.split() if not (w.startswith(own) and not w.startswith(folder.encode()))]
-        if words and words != [b":"]:
+        given = line.replace(b":", b" : ").split()
+        words = [w for w in given if not w.startswith(own) or w.startswith(inside)]
+        # A rule of ours alone: a target of the command's and one of our files, or one of our files.
+        if words and (words == given or words[-1] != b":"):
             lines.append(words)
     return lines
 
@@ -41,8 +43,10 @@ def same_content(name, ours, theirs, folder, decided):
         return "" if strip(ours) == strip(theirs) else "other code"
     if without_made_up_names(ours) == without_made_up_names(theirs):
         return ""
-    if depfile_words(ours, folder) == depfile_words(theirs, folder):
-        return ""
+    # A depfile may be written to standard output.
+    if name.endswith(".d") or name == "stdout":
+        if depfile_words(ours, folder) == depfile_words(theirs, folder):
+            return ""
     return first_difference(ours, theirs)
 
 
