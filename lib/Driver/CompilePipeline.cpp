@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 using namespace carve;
-namespace path = llvm::sys::path;
 
 namespace {
 

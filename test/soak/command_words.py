@@ -219,11 +219,13 @@ def generate(generator, may_be_stranger):
     pool = COMPILABLE if generator.random() > 0.04 else WRONG
     inputs = [generator.choice(pool)]
     while generator.random() < (0.25 if product in ([], ["-shared", "-Xcompiler", "-fPIC"]) else 0.06):
-        inputs.append(generator.choice(COMPILABLE + ["made-before.o", "made-before.a", "rdc.o", "k.ptx"]))
+        inputs.append(generator.choice(COMPILABLE[6:] + ["made-before.o", "made-before.a", "rdc.o", "k.ptx"]))
     if product in (["-dlink"],):
         inputs = ["rdc.o"]
-    elif not product and generator.random() < 0.2:
+    elif not product and generator.random() < 0.15:
         inputs = [generator.choice(["made-before.o", "rdc.o"]), "entry.cpp"]
+    elif product in ([], ["-rdc=true"]) and generator.random() < 0.85 and "main.cu" not in inputs:
+        inputs = ["main.cu"] + [i for i in inputs if i not in ("entry.cpp", "caller.cu")][1:]
     elif generator.random() < 0.03:
         inputs = generator.choice([["d1/m.cu", "d2/m.cu"], ["k.ptx"], [], ["caller.cu", "callee.cu"]])
     words = [list(product), list(weighted(generator, TARGETS)), [i for i in inputs if i]]
