@@ -29,7 +29,7 @@ bool isCriticalPoint(const VariantSetting &V) {
 
 } // namespace
 
-KernelSearch::KernelSearch(KnobSpace Space, SearchLimits Limits, const ModelScale &Scale)
+KernelSearch::KernelSearch(const KnobSpace &Space, SearchLimits Limits, const ModelScale &Scale)
     : Space(Space), Limits(Limits), Scale(Scale), Model(Space, Scale) {
   // Each level takes a variant by itself before it can be combined.
   constexpr unsigned LeastForLevels = 9;
@@ -82,16 +82,16 @@ std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
   if (Round == 0)
     return Around;
   double Close = BestRatio * std::exp(Scale.FrontEnd);
-  auto appendBeside = [&](const VariantSetting &Middle) {
+  auto AppendBeside = [&](const VariantSetting &Middle) {
     for (const VariantSetting &V : neighboursOf(Space, Limits.Effort, Middle))
       if (worthwhile(V) && !llvm::is_contained(Around, V))
         Around.push_back(V);
   };
   if (Close >= 1)
-    appendBeside({});
+    AppendBeside({});
   for (const auto &[V, Ratio] : Ratios)
     if (Ratio <= Close)
-      appendBeside(V);
+      AppendBeside(V);
   return Around;
 }
 
@@ -146,14 +146,14 @@ std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Am
   if (Round == 0)
     Believer.learn(Measured{point({}), 0});
   std::vector<VariantSetting> Picked;
-  auto take = [&](const VariantSetting &V) {
+  auto Take = [&](const VariantSetting &V) {
     Believer.believe(point(V));
     Picked.push_back(V);
   };
   for (const VariantSetting &V : landmarks(Among))
     if (Picked.size() < Count)
-      take(V);
-  auto mostPromising = [&](auto MayBe) {
+      Take(V);
+  auto MostPromising = [&](auto MayBe) {
     double Most = LeastExpectedGain;
     const VariantSetting *Next = nullptr;
     for (const VariantSetting &V : Among)
@@ -167,12 +167,12 @@ std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Am
   std::vector<VariantSetting> Around = aroundTheBest();
   while (Picked.size() < Count) {
     const VariantSetting *Next =
-        mostPromising([&](const VariantSetting &V) { return llvm::is_contained(Around, V); });
+        MostPromising([&](const VariantSetting &V) { return llvm::is_contained(Around, V); });
     if (!Next)
-      Next = mostPromising([](const VariantSetting &) { return true; });
+      Next = MostPromising([](const VariantSetting &) { return true; });
     if (!Next)
       break;
-    take(*Next);
+    Take(*Next);
   }
   return Picked;
 }

@@ -24,7 +24,7 @@ struct SearchLimits {
 /// Each turn is one round of timing: one run of the user's program.
 class KernelSearch {
 public:
-  KernelSearch(KnobSpace Space, SearchLimits Limits, const ModelScale &Scale = {});
+  KernelSearch(const KnobSpace &Space, SearchLimits Limits, const ModelScale &Scale = {});
 
   /// Settings to compile now, the most promising first, more than will be timed; none: the search
   /// is over. Names again what was compiled in an earlier round, but not timed: the caller may keep

@@ -15,7 +15,7 @@ std::set<unsigned> capsOf(const KnobSpace &Space, unsigned Effort) {
   std::set<unsigned> Caps(Space.Caps.begin(), Space.Caps.end());
   if (Effort < 2)
     return Caps;
-  auto add = [&](unsigned Cap) {
+  auto Add = [&](unsigned Cap) {
     if (Cap >= Space.MinRegs && Cap <= Space.MaxRegs)
       Caps.insert(Cap);
   };
@@ -23,14 +23,14 @@ std::set<unsigned> capsOf(const KnobSpace &Space, unsigned Effort) {
   Middles.push_back(Space.DefaultRegs);
   for (unsigned Middle : Middles)
     for (unsigned Distance : {2u, 4u}) {
-      add(Middle + Distance);
+      Add(Middle + Distance);
       if (Middle > Distance)
-        add(Middle - Distance);
+        Add(Middle - Distance);
     }
-  add(Space.MinRegs);
-  add(Space.MaxRegs);
+  Add(Space.MinRegs);
+  Add(Space.MaxRegs);
   for (unsigned Cap = RegisterStep; Cap <= Space.MaxRegs; Cap += RegisterStep)
-    add(Cap);
+    Add(Cap);
   return Caps;
 }
 
@@ -51,7 +51,7 @@ std::vector<std::optional<unsigned>> frontEndCapsWith(const KnobSpace &Space, un
     return FrontEnds;
   FrontEnds.push_back(FreeFrontEndCap);
   if (Cap && *Cap != FreeFrontEndCap)
-    FrontEnds.push_back(*Cap);
+    FrontEnds.push_back(Cap);
   return FrontEnds;
 }
 
@@ -96,29 +96,29 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
 std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned Effort,
                                                 const VariantSetting &V) {
   std::vector<VariantSetting> Neighbours;
-  auto append = [&](auto Change) {
+  auto Append = [&](auto Change) {
     VariantSetting W = V;
     Change(W);
     if (W != V)
       Neighbours.push_back(W);
   };
   for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, V.Cap))
-    append([&](VariantSetting &W) { W.FrontEndCap = FrontEnd; });
+    Append([&](VariantSetting &W) { W.FrontEndCap = FrontEnd; });
   if (Effort >= 2 && Space.SmemSpilling)
-    append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
+    Append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
   if (Effort >= 2 && Space.LoadCaching)
-    append([](VariantSetting &W) {
+    Append([](VariantSetting &W) {
       W.Loads = W.Loads == LoadCaching::L2Only ? LoadCaching::AsCompiled : LoadCaching::L2Only;
     });
   if (Effort >= 3)
     for (unsigned Level : Space.RegisterUsageLevels)
-      append([&](VariantSetting &W) { W.RegisterUsageLevel = Level; });
+      Append([&](VariantSetting &W) { W.RegisterUsageLevel = Level; });
   std::set<unsigned> Beside;
   unsigned Cap = V.Cap.value_or(Space.DefaultRegs);
   appendBeside(Beside, {Space.Caps.begin(), Space.Caps.end()}, Cap);
   appendBeside(Beside, capsOf(Space, Effort), Cap);
   for (unsigned Other : Beside)
-    append([&](VariantSetting &W) {
+    Append([&](VariantSetting &W) {
       if (V.FrontEndCap && V.FrontEndCap == V.Cap)
         W.FrontEndCap = Other;
       W.Cap = Other;

@@ -321,7 +321,7 @@ Found overlap(const Subject &S) {
   if (!S.E.Modified || S.E.Modified->WholeNs <= 0)
     return std::nullopt;
   const ModifiedTimes &M = *S.E.Modified;
-  if (!M.MemoryNs && !M.ArithmeticNs)
+  if (M.MemoryNs == 0 && M.ArithmeticNs == 0)
     return std::nullopt;
   Finding F{"overlap", "", triedText(S.E.Tried), "", std::nullopt, false};
   auto Part = [&](const char *Name, double Ns) {

@@ -40,7 +40,7 @@ StaticMetrics carve::staticMetrics(const DeviceModel &D, const KernelResources &
   M.BlocksPerSm = blocksPerSm(D, B);
   M.WarpsPerBlock = (B.ThreadsPerBlock + D.WarpSize - 1) / D.WarpSize;
   M.Occupancy = double(M.BlocksPerSm) * M.WarpsPerBlock * D.WarpSize / D.MaxThreadsPerSm;
-  M.Counts = std::move(Counts);
+  M.Counts = Counts;
   if (!M.Counts || M.Counts->Instructions <= 0 || M.Counts->Regions <= 0)
     return M;
   double Blocks = double(Shape.Grid[0]) * Shape.Grid[1] * Shape.Grid[2];

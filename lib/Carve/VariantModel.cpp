@@ -25,10 +25,10 @@ FrontEndKind carve::frontEndKind(const VariantSetting &V) {
 /// Logarithm of how much more the code of \p Made does than \p Default's: instructions, or bytes
 /// moved, whichever grew more.
 static double logMoreWork(const KernelCounts &Made, const KernelCounts &Default) {
-  auto bytes = [](const KernelCounts &C) { return C.globalBytes() + C.localBytes(); };
-  auto logRatio = [](double A, double B) { return A > 0 && B > 0 ? std::log(A / B) : 0; };
-  double Work = logRatio(Made.Instructions, Default.Instructions);
-  return std::clamp(std::max(Work, logRatio(bytes(Made), bytes(Default))), -0.5, 1.5);
+  auto Bytes = [](const KernelCounts &C) { return C.globalBytes() + C.localBytes(); };
+  auto LogRatio = [](double A, double B) { return A > 0 && B > 0 ? std::log(A / B) : 0; };
+  double Work = LogRatio(Made.Instructions, Default.Instructions);
+  return std::clamp(std::max(Work, LogRatio(Bytes(Made), Bytes(Default))), -0.5, 1.5);
 }
 
 ModelPoint VariantModel::point(const VariantSetting &V, const StaticMetrics *Made,
@@ -56,14 +56,14 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   if (X.Cap.has_value() != Y.Cap.has_value())
     Caps *= Scale.UncappedLike;
   double Sum = square(CapSpread) * Caps;
-  auto addKnob = [&](bool Same, double Scale) {
+  auto AddKnob = [&](bool Same, double Scale) {
     if (Same)
       Sum += square(Scale) * (1 + Caps);
   };
-  addKnob(frontEndKind(X) == frontEndKind(Y), Scale.FrontEnd);
-  addKnob(X.RegisterUsageLevel == Y.RegisterUsageLevel, Scale.Level);
-  addKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
-  addKnob(X.Loads == Y.Loads, Scale.Loads);
+  AddKnob(frontEndKind(X) == frontEndKind(Y), Scale.FrontEnd);
+  AddKnob(X.RegisterUsageLevel == Y.RegisterUsageLevel, Scale.Level);
+  AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
+  AddKnob(X.Loads == Y.Loads, Scale.Loads);
   if (X == Y)
     Sum += square(Scale.Own);
   return Sum;

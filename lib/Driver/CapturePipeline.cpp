@@ -34,7 +34,7 @@ carve::chooseLaunches(const ProbeRecord &Trace, const CaptureRequest &Request,
     // From the middle of as many equal parts: the first launches of a program often see data that
     // is not yet like the rest.
     for (uint64_t I = 0; I < Request.Launches; ++I)
-      Chosen.insert((2 * I + 1) * InProcess / (2 * Request.Launches));
+      Chosen.insert((2 * I + 1) * InProcess / (2 * uint64_t(Request.Launches)));
     for (uint64_t Launch : Chosen)
       Wishes.push_back({K.Kernel, Most->Shape, std::min(Launch, InProcess - 1)});
   }

@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 using namespace carve;
-namespace path = llvm::sys::path;
 
 namespace {
 

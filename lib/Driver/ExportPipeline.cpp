@@ -100,7 +100,7 @@ std::vector<FileKernel> Exporter::kernelsOfFile(size_t Unit, size_t Image,
       K.Decided = Item.Chosen.Variant;
       K.DecidedRatio = Item.Out.Gain.Decided;
     }
-    Kernels.push_back(std::move(K));
+    Kernels.push_back(K);
   }
   return Kernels;
 }

@@ -20,7 +20,7 @@ public:
   InputFinder(llvm::StringRef WorkDir, const Toolchain &T) : WorkDir(WorkDir) {
     // Its libraries change with its version alone.
     Toolkit = normalisedPath(T.BinDir + "/..", WorkDir);
-    fs::real_path(Toolkit, RealToolkit);
+    (void)fs::real_path(Toolkit, RealToolkit);
   }
   llvm::Error read(llvm::ArrayRef<std::string> Arguments);
 

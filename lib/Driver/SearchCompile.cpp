@@ -23,7 +23,6 @@
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
-namespace path = llvm::sys::path;
 
 namespace {
 
@@ -144,7 +143,7 @@ public:
     for (size_t I = 0; I < C.Sources.size() && Entry.Found.valid(); ++I)
       if (llvm::Error E = compileSource(C.Sources[I], Dir + "/" + std::to_string(I)))
         return E;
-    fs::remove_directories(Dir);
+    (void)fs::remove_directories(Dir);
     if (Entry.Found.valid() && Entry.Found.Kernels.empty())
       return usageError(C.Pattern ? "--kernel '" + C.S.Request.KernelPattern +
                                         "' matches no kernel of the command"

@@ -36,7 +36,7 @@ llvm::Expected<RunRecord> carve::runProgram(SearchState &S, size_t Place, uint64
   if (std::error_code E = fs::create_directories(Link))
     return llvm::createFileError(Link, E);
   Link += "/" + path::filename(S.Line.Output).str();
-  fs::remove(Link);
+  (void)fs::remove(Link);
   if (std::error_code E = fs::create_link(S.Programs[Place], Link))
     return llvm::createFileError(Link, E);
   WorkloadSpec Spec = S.Request.Workload;
@@ -226,7 +226,6 @@ llvm::Error carve::traceReference(SearchState &S) {
     return llvm::Error::success();
   // A space may begin with configurations that cannot be; one that has no other is a mistake.
   constexpr size_t MostTried = 16;
-  std::string Why;
   for (size_t I = 0; I < std::min(MostTried, S.Record.Configurations.size()); ++I) {
     S.Request.Progress("building", 0, 1);
     if (llvm::Error E = buildPrograms(S, I))

@@ -7,6 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <cmath>
 
 using namespace carve;
 
@@ -17,7 +18,7 @@ double carve::steadySeconds() {
 /// `, 1:00 left`, where \p Done of \p Of took \p Seconds.
 static std::string timeLeft(size_t Done, size_t Of, double Seconds) {
   std::string Text;
-  unsigned Left = Seconds / Done * (Of - Done) + 0.5;
+  auto Left = unsigned(std::lround(Seconds / double(Done) * double(Of - Done)));
   llvm::raw_string_ostream(Text) << ", " << Left / 60 << ":" << llvm::format("%02u", Left % 60)
                                  << " left";
   return Text;

@@ -40,7 +40,8 @@ bool ShadowMemory::allocateMapped(size_t Bytes, Slab &New) {
     return false;
   CUmemAllocationProp Properties{};
   Properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  Properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {Device}};
+  Properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  Properties.location.id = Device;
   CUmemAccessDesc Access{Properties.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   size_t Granularity = 0;
   if (Driver.MemGetAllocationGranularity(&Granularity, &Properties,

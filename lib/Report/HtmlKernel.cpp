@@ -141,21 +141,21 @@ void KernelSection::printPictures() {
 }
 
 void KernelSection::printHeadings() {
-  auto heading = [&](llvm::StringRef Words, llvm::StringRef Class = "number") {
+  auto Heading = [&](llvm::StringRef Words, llvm::StringRef Class = "number") {
     OS << "<th scope=\"col\" class=\"" << Class << "\">" << Words << "</th>";
   };
   OS << "<thead><tr>";
-  heading("Variant", "text");
-  heading("Time / default", "number rising");
-  heading("Registers");
-  heading("Occupancy");
+  Heading("Variant", "text");
+  Heading("Time / default", "number rising");
+  Heading("Registers");
+  Heading("Occupancy");
   if (Measure != SpillMeasure::Unknown)
-    heading("Spill bytes");
+    Heading("Spill bytes");
   if (Measure == SpillMeasure::LocalBytes)
-    heading("Local bytes a thread");
-  heading("Efficiency");
-  heading("Utilization");
-  heading("Outcome", "text");
+    Heading("Local bytes a thread");
+  Heading("Efficiency");
+  Heading("Utilization");
+  Heading("Outcome", "text");
   OS << "</tr></thead>\n";
 }
 

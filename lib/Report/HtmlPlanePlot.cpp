@@ -83,30 +83,30 @@ std::string PlanePlot::description() const {
 }
 
 void PlanePlot::printAxes() {
-  auto line = [&](llvm::StringRef Class, double X1, double Y1, double X2, double Y2) {
+  auto Line = [&](llvm::StringRef Class, double X1, double Y1, double X2, double Y2) {
     OS << llvm::formatv("<line class=\"{0}\" x1=\"{1:F2}%\" y1=\"{2:F1}\" x2=\"{3:F2}%\" "
                         "y2=\"{4:F1}\"/>\n",
                         Class, X1, Y1, X2, Y2);
   };
-  auto text = [&](double AtX, double AtY, llvm::StringRef Class, double Dx, llvm::StringRef Said) {
+  auto Text = [&](double AtX, double AtY, llvm::StringRef Class, double Dx, llvm::StringRef Said) {
     OS << llvm::formatv("<text x=\"{0:F2}%\" y=\"{1:F1}\" dx=\"{2:F0}\" class=\"{3}\">{4}</text>\n",
                         AtX, AtY, Dx, Class, htmlText(Said));
   };
   for (const PlotScale::Tick &T : Y.ticks()) {
     double At = PlaneBottom - PlaneHeight * Y.place(T.Value);
-    line("grid", 0, At, 100, At);
-    text(0, At + 4, "tick end", -8, T.Label);
+    Line("grid", 0, At, 100, At);
+    Text(0, At + 4, "tick end", -8, T.Label);
   }
   bool Minor = false;
   for (const PlotScale::Tick &T : X.ticks()) {
     double At = 100 * X.place(T.Value);
-    line("grid", At, PlaneTop, At, PlaneBottom);
-    text(At, PlaneBottom + 18, Minor ? "tick middle minor" : "tick middle", 0, T.Label);
+    Line("grid", At, PlaneTop, At, PlaneBottom);
+    Text(At, PlaneBottom + 18, Minor ? "tick middle minor" : "tick middle", 0, T.Label);
     Minor = !Minor;
   }
-  line("axis", 0, PlaneBottom, 100, PlaneBottom);
-  text(0, 12, "panel", -44, Y.isLogarithmic() ? "utilization / best, log" : "utilization / best");
-  text(50, PlaneBottom + 36, "panel middle", 0,
+  Line("axis", 0, PlaneBottom, 100, PlaneBottom);
+  Text(0, 12, "panel", -44, Y.isLogarithmic() ? "utilization / best, log" : "utilization / best");
+  Text(50, PlaneBottom + 36, "panel middle", 0,
        X.isLogarithmic() ? "efficiency / best, log" : "efficiency / best");
 }
 

@@ -50,18 +50,18 @@ public:
       : Name(Name), Ratio(Ratio), Value(std::move(Value)) {}
   /// \p Most: the ratio at the end of the bar's place.
   std::string print(double Most, llvm::StringRef Class) const {
-    auto percent = [&](double X) { return 100 * X / Most; };
+    auto Percent = [&](double X) { return 100 * X / Most; };
     std::string Whisker;
     if (Ratio.High > Ratio.Low)
       Whisker = llvm::formatv("<line class=\"whisker\" x1=\"{0:F2}%\" y1=\"9\" x2=\"{1:F2}%\" "
                               "y2=\"9\"/>",
-                              percent(Ratio.Low), percent(Ratio.High))
+                              Percent(Ratio.Low), Percent(Ratio.High))
                     .str();
     return llvm::formatv("<div class=\"bar-row\"><span class=\"bar-name\">{0}</span><svg "
                          "height=\"18\" aria-hidden=\"true\" focusable=\"false\"><rect "
                          "class=\"{1}\" width=\"{2:F2}%\" height=\"18\"/>{3}</svg><span "
                          "class=\"bar-value\">{4}</span></div>\n",
-                         Name, Class, percent(Ratio.Median), Whisker, Value)
+                         Name, Class, Percent(Ratio.Median), Whisker, Value)
         .str();
   }
 
@@ -198,7 +198,7 @@ namespace {
 /// A row of the table of kernels.
 void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
                     llvm::raw_ostream &OS) {
-  auto cell = [&](double SortBy, const std::string &Html) {
+  auto Cell = [&](double SortBy, const std::string &Html) {
     OS << "<td class=\"number\" data-v=\"" << shortNumber(SortBy) << "\">" << Html << "</td>";
   };
   std::string Link = hasVariants(K) ? "#k" + std::to_string(Number) : "";
@@ -207,30 +207,30 @@ void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
   if (!K.Tuned && !K.Reason.empty() && K.Reason != "below-share")
     OS << "<span class=\"why\">" << htmlText(reasonText(K.Reason)) << "</span>";
   OS << "</th>";
-  cell(K.Share, llvm::formatv("<svg class=\"share\" width=\"48\" height=\"8\" aria-hidden=\"true\" "
+  Cell(K.Share, llvm::formatv("<svg class=\"share\" width=\"48\" height=\"8\" aria-hidden=\"true\" "
                               "focusable=\"false\"><rect width=\"{0:F1}%\" "
                               "height=\"8\"/></svg><span class=\"percent\">{1}</span>",
                               100 * K.Share, percentText(K.Share, 1))
                     .str());
   bool Confirmed = K.Tuned && K.Pairs;
-  cell(Confirmed ? 1 / K.Ratio.Median : 1,
+  Cell(Confirmed ? 1 / K.Ratio.Median : 1,
        Confirmed ? "<strong>" + fixedText(1 / K.Ratio.Median, 3) +
                        "</strong> <span class=\"interval\">[" + fixedText(1 / K.Ratio.High, 3) +
                        ", " + fixedText(1 / K.Ratio.Low, 3) + "]</span>"
                  : Dash);
   OS << "<td class=\"text\">" << htmlText(K.Variant) << "</td>";
-  cell(K.RegsAfter, changeHtml(std::to_string(K.RegsBefore), std::to_string(K.RegsAfter)));
-  cell(K.OccupancyAfter, K.OccupancyBefore > 0 ? changeHtml(occupancyText(K.OccupancyBefore),
+  Cell(K.RegsAfter, changeHtml(std::to_string(K.RegsBefore), std::to_string(K.RegsAfter)));
+  Cell(K.OccupancyAfter, K.OccupancyBefore > 0 ? changeHtml(occupancyText(K.OccupancyBefore),
                                                             occupancyText(K.OccupancyAfter))
                                                : Dash);
-  cell(K.SpillAfter, R.Scope == "file"
+  Cell(K.SpillAfter, R.Scope == "file"
                          ? Dash
                          : changeHtml(std::to_string(K.SpillBefore), std::to_string(K.SpillAfter)));
   std::string Launch = K.MeanNs <= 0
                            ? ""
                            : changeHtml(durationText(K.MeanNs),
                                         durationText(K.MeanNs * (Confirmed ? K.Ratio.Median : 1)));
-  cell(K.MeanNs,
+  Cell(K.MeanNs,
        Launch + "<span class=\"interval\">" + amountText(K.Launches, "launch", "es") + "</span>");
   OS << "</tr>\n";
 }
@@ -255,14 +255,14 @@ std::string carve::printKernelTable(const TuningReport &R) {
     return "";
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  auto isSmall = [](const KernelReport &K) { return K.Reason == "below-share" && !hasVariants(K); };
+  auto IsSmall = [](const KernelReport &K) { return K.Reason == "below-share" && !hasVariants(K); };
   OS << "<section class=\"table\" aria-labelledby=\"kernels-h\">\n<h2 "
         "id=\"kernels-h\">Kernels</h2>\n";
   openTable("kernels", "Kernels by GPU time", OS);
   double SmallShare = 0;
   size_t Small = 0;
   for (size_t I = 0; I < R.Kernels.size(); ++I) {
-    if (!isSmall(R.Kernels[I])) {
+    if (!IsSmall(R.Kernels[I])) {
       printKernelRow(R, R.Kernels[I], I, OS);
       continue;
     }
@@ -276,7 +276,7 @@ std::string carve::printKernelTable(const TuningReport &R) {
        << "GPU time, together " << percentText(SmallShare, 1) << "</summary>\n";
     openTable("small", "Kernels of less than 1&#160;% of GPU time each", OS);
     for (size_t I = 0; I < R.Kernels.size(); ++I)
-      if (isSmall(R.Kernels[I]))
+      if (IsSmall(R.Kernels[I]))
         printKernelRow(R, R.Kernels[I], I, OS);
     OS << "</tbody></table></div>\n</details>\n";
   }

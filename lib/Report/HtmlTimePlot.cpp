@@ -330,10 +330,10 @@ void TimePlot::printSpills() {
   }
   text(0, SpillTop - 14, "panel", Title, -44);
   PlotScale Scale = PlotScale::linear(0, MostSpills, 4);
-  auto y = [&](double Bytes) { return SpillBottom - SpillHeight * Scale.place(Bytes); };
+  auto SpillY = [&](double Bytes) { return SpillBottom - SpillHeight * Scale.place(Bytes); };
   for (const PlotScale::Tick &T : Scale.ticks()) {
-    line("grid", 0, y(T.Value), 100, y(T.Value));
-    text(0, y(T.Value) + 4, "tick end", T.Label, -8);
+    line("grid", 0, SpillY(T.Value), 100, SpillY(T.Value));
+    text(0, SpillY(T.Value) + 4, "tick end", T.Label, -8);
   }
   OS << "<g class=\"spills\" aria-hidden=\"true\">\n";
   std::map<unsigned, unsigned> Count, Placed;
@@ -342,7 +342,7 @@ void TimePlot::printSpills() {
   for (const ShownVariant *V : ByRegs) {
     double Apart = std::min(5.0, 26.0 / Count[V->Regs]);
     double Shift = Apart * (Placed[V->Regs]++ - (Count[V->Regs] - 1) / 2.0);
-    double X = x(V->Regs), Y = y(spillOf(*V, Measure));
+    double X = x(V->Regs), Y = SpillY(spillOf(*V, Measure));
     openMark(*V, Shift, false);
     line("stem", X, SpillBottom, X, Y);
     OS << llvm::formatv("<circle class=\"tip\" cx=\"{0:F2}%\" cy=\"{1:F1}\" r=\"2.5\"/></g>\n", X,

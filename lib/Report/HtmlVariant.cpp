@@ -210,40 +210,40 @@ std::string carve::printLegend(llvm::ArrayRef<ShownVariant> Variants) {
   Sample.Chosen = false;
   Text += legendEntry(Sample, "default");
   // What a mark can have, in the order of the outlines.
-  auto entry = [&](llvm::StringRef Words, auto Set, auto Occurs) {
+  auto Entry = [&](llvm::StringRef Words, auto Set, auto Occurs) {
     if (llvm::none_of(Variants, Occurs))
       return;
     ShownVariant V;
     Set(V);
     Text += legendEntry(V, Words);
   };
-  auto told = [](const ShownVariant &V) {
+  auto Told = [](const ShownVariant &V) {
     return V.Fate != VariantFate::Default && V.Fate != VariantFate::Rejected;
   };
-  entry(
+  Entry(
       "register cap alone", [](auto &) {},
       [&](const auto &V) {
-        return told(V) && !V.FrontEnd && !V.Level && !V.SmemSpilling && !V.CachedInL2;
+        return Told(V) && !V.FrontEnd && !V.Level && !V.SmemSpilling && !V.CachedInL2;
       });
-  entry(
+  Entry(
       "front-end cap, too", [](auto &V) { V.FrontEnd = true; },
-      [&](const auto &V) { return told(V) && V.FrontEnd; });
-  entry(
+      [&](const auto &V) { return Told(V) && V.FrontEnd; });
+  Entry(
       "spills to shared memory", [](auto &V) { V.SmemSpilling = true; },
-      [&](const auto &V) { return told(V) && V.SmemSpilling && !V.CachedInL2; });
-  entry(
+      [&](const auto &V) { return Told(V) && V.SmemSpilling && !V.CachedInL2; });
+  Entry(
       "loads from L2 (cg)", [](auto &V) { V.CachedInL2 = true; },
-      [&](const auto &V) { return told(V) && V.CachedInL2 && !V.SmemSpilling; });
-  entry(
+      [&](const auto &V) { return Told(V) && V.CachedInL2 && !V.SmemSpilling; });
+  Entry(
       "both of these", [](auto &V) { V.CachedInL2 = V.SmemSpilling = true; },
-      [&](const auto &V) { return told(V) && V.CachedInL2 && V.SmemSpilling; });
-  entry(
+      [&](const auto &V) { return Told(V) && V.CachedInL2 && V.SmemSpilling; });
+  Entry(
       "register-usage level", [](auto &V) { V.Level = true; },
-      [&](const auto &V) { return told(V) && V.Level; });
-  entry(
+      [&](const auto &V) { return Told(V) && V.Level; });
+  Entry(
       "carved away, not timed", [](auto &V) { V.Fate = VariantFate::Carved; },
       [](const auto &V) { return V.Fate == VariantFate::Carved; });
-  entry(
+  Entry(
       "rejected", [](auto &V) { V.Fate = VariantFate::Rejected; },
       [](const auto &V) { return V.Fate == VariantFate::Rejected; });
   Sample = ShownVariant();

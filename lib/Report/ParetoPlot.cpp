@@ -211,15 +211,15 @@ private:
 
   void printLegend() {
     double Y = Height - 14;
-    auto entry = [&](double At, llvm::StringRef Shape, llvm::StringRef Name) {
+    auto Entry = [&](double At, llvm::StringRef Shape, llvm::StringRef Name) {
       OS << llvm::formatv("<g transform=\"translate({0} {1})\">{2}</g>\n", number(At),
                           number(Y - 4), Shape);
       text(At + 16, Y, "legend", "start", Name);
     };
-    entry(Left, "<circle class=\"front\" r=\"5\"/>", "Pareto front");
-    entry(Left + 130, "<circle class=\"cut\" r=\"3\"/>", "carved away");
-    entry(Left + 260, "<circle class=\"best\" r=\"9\"/>", "fastest");
-    entry(Left + 370, "<rect class=\"default\" x=\"-8\" y=\"-8\" width=\"16\" height=\"16\"/>",
+    Entry(Left, "<circle class=\"front\" r=\"5\"/>", "Pareto front");
+    Entry(Left + 130, "<circle class=\"cut\" r=\"3\"/>", "carved away");
+    Entry(Left + 260, "<circle class=\"best\" r=\"9\"/>", "fastest");
+    Entry(Left + 370, "<rect class=\"default\" x=\"-8\" y=\"-8\" width=\"16\" height=\"16\"/>",
           "default");
   }
 

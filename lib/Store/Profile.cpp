@@ -170,8 +170,8 @@ static void printEvidence(const Evidence &E, llvm::raw_ostream &OS) {
 }
 
 /// The knobs that \p V sets, by their keys, in the order in which they are written.
-static std::vector<std::pair<llvm::StringLiteral, std::string>> knobsOf(const VariantSetting &V) {
-  std::vector<std::pair<llvm::StringLiteral, std::string>> Knobs;
+static std::vector<std::pair<llvm::StringRef, std::string>> knobsOf(const VariantSetting &V) {
+  std::vector<std::pair<llvm::StringRef, std::string>> Knobs;
   if (V.Cap)
     Knobs.emplace_back("cap", std::to_string(*V.Cap));
   if (V.FrontEndCap)

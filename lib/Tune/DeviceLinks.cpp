@@ -206,7 +206,7 @@ llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &M
 }
 
 /// Links with all of \p Modules that nvlink accepts. The others are put into \p Refused.
-std::optional<std::string> linkAccepted(const ImageLinker &Linker, std::set<size_t> Modules,
+std::optional<std::string> linkAccepted(const ImageLinker &Linker, const std::set<size_t> &Modules,
                                         TuningJob &Job, llvm::StringRef Name,
                                         std::set<size_t> &Refused) {
   auto Try = [&](const std::set<size_t> &Some) -> std::optional<std::string> {

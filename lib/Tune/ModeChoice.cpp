@@ -222,7 +222,8 @@ double Chooser::verifyS() const {
 }
 
 double Chooser::replayS() const {
-  double Ns = 0, Runs = double(Q.Variants * ScreenRounds + ConfirmedVariants * ConfirmRounds);
+  double Ns = 0,
+         Runs = double(Q.Variants * ScreenRounds + size_t(ConfirmedVariants) * ConfirmRounds);
   for (const TimedShape &S : Shapes)
     Ns += Runs * (S.MeanNs + RestoreNs);
   return verifyS() + Ns / 1e9;

@@ -123,7 +123,7 @@ llvm::Error Rounds::screen() {
       In.push_back(P);
   // The reference runs in every round.
   Verdict.Timed = In.size() + (!In.empty() && !Times[Task.Reference].measured());
-  Expected = Limits.ScreeningRounds * 2 + In.size() + In.size() / Limits.BlockSize +
+  Expected = size_t(Limits.ScreeningRounds) * 2 + In.size() + In.size() / Limits.BlockSize +
              std::min(In.size(), Limits.StayMost.front() + Limits.StayMost.back());
   for (unsigned R = 0; R < Limits.ScreeningRounds && !In.empty(); ++R) {
     if (llvm::Error E = round(In, &ConfigurationTimes::Screened))

@@ -137,7 +137,7 @@ void Screening::nameCandidates() {
 }
 
 llvm::Error Screening::screen() {
-  Runs.expect(roundLength() * 2 + 2 * Limits.ConfirmationPairs);
+  Runs.expect(roundLength() * 2 + size_t(2) * Limits.ConfirmationPairs);
   for (unsigned Round = 0; Round < Limits.ScreeningRounds && roundLength() > 0; ++Round) {
     if (llvm::Error E = screenOnce())
       return E;

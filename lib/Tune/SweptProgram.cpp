@@ -105,7 +105,7 @@ std::optional<SweepSetting> rowOfCap(const SweptKernel &K, SweepSetting Knobs, u
 
 /// Adds what answers to \p V: a setting of everything but caps, as a table writes it in \p Knobs.
 void addRows(SweptSpace &To, const SweptKernel &K, VariantSetting V, SweepSetting Knobs) {
-  auto add = [&](const VariantSetting &Setting, std::optional<SweepSetting> Row) {
+  auto AddRow = [&](const VariantSetting &Setting, std::optional<SweepSetting> Row) {
     if (Row && K.Variants.count(*Row) && !Setting.isDefault())
       To.Rows[Setting] = *Row;
   };
@@ -113,16 +113,16 @@ void addRows(SweptSpace &To, const SweptKernel &K, VariantSetting V, SweepSettin
     V.Cap = std::nullopt;
     V.FrontEndCap = Knobs.FrontEndCap =
         Free ? std::optional<unsigned>(FreeFrontEndCap) : std::nullopt;
-    add(V, Knobs);
+    AddRow(V, Knobs);
     for (unsigned Cap = To.Space.MinRegs; Cap <= To.Space.MaxRegs; ++Cap) {
       V.Cap = Cap;
-      add(V, rowOfCap(K, Knobs, Cap, /*FrontEndAsCap=*/false));
+      AddRow(V, rowOfCap(K, Knobs, Cap, /*FrontEndAsCap=*/false));
     }
   }
   Knobs.FrontEndCap = std::nullopt;
   for (unsigned Cap = To.Space.MinRegs; Cap <= To.Space.MaxRegs; ++Cap) {
     V.Cap = V.FrontEndCap = Cap;
-    add(V, rowOfCap(K, Knobs, Cap, /*FrontEndAsCap=*/true));
+    AddRow(V, rowOfCap(K, Knobs, Cap, /*FrontEndAsCap=*/true));
   }
 }
 

@@ -72,9 +72,9 @@ VariantSetting VariantCompiler::withoutEmptyFlavour(const SettingRequest &R) con
 
 /// Pieces of about equal size, of one module each and as many in all as there are cores.
 std::vector<std::vector<VariantCompiler::Pending>>
-VariantCompiler::split(std::vector<Pending> All) const {
+VariantCompiler::split(const std::vector<Pending> &All) const {
   std::map<size_t, std::vector<Pending>> ByModule;
-  for (Pending &P : All)
+  for (const Pending &P : All)
     ByModule[Job.Kernels[P.first.first].Modules.front()].push_back(P);
   size_t Cores = std::max(1u, llvm::hardware_concurrency().compute_thread_count());
   std::vector<std::vector<Pending>> Pieces;
@@ -195,7 +195,7 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
   }
   if (!New.empty()) {
     const size_t All = New.size();
-    std::vector<std::vector<Pending>> Pieces = split(std::move(New));
+    std::vector<std::vector<Pending>> Pieces = split(New);
     std::mutex Telling;
     size_t Ready = 0;
     Context.Step("compiling variants", Ready, All);

@@ -52,7 +52,7 @@ private:
   /// A setting to be compiled, and where its result goes.
   using Pending = std::pair<Key, CompiledSetting *>;
   VariantSetting withoutEmptyFlavour(const SettingRequest &R) const;
-  std::vector<std::vector<Pending>> split(std::vector<Pending> All) const;
+  std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
   void compilePiece(llvm::ArrayRef<Pending> Piece) const;
   std::optional<KernelCounts> countsOf(const Key &K, llvm::StringRef CubinBytes,
                                        llvm::StringRef Name,

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 using namespace carve;
-namespace path = llvm::sys::path;
 
 std::optional<std::string> carve::findCupti(llvm::StringRef BinDir) {
   llvm::SmallString<256> Root(BinDir);
@@ -152,7 +151,7 @@ uint64_t carve::revealingDelayNs(const RunRecord &Run) {
   for (const KernelLaunches &K : Run.Probe.Kernels)
     Launches += K.Launches;
   double ExtraS = std::max(0.3, Run.WallS / 2);
-  return ExtraS * 1e9 / std::max<uint64_t>(1, Launches);
+  return uint64_t(ExtraS * 1e9 / double(std::max<uint64_t>(1, Launches)));
 }
 
 static std::vector<std::string> splitLines(llvm::StringRef Text) {

@@ -231,6 +231,18 @@ TEST_F(Enemy, TuningsAtOnceShareStoreAndProfile) {
   EXPECT_EQ(kernelsOf("out/three.o")[Bulky].Resources.RegsPerThread, BulkyCap) << log();
 }
 
+// A tuning puts nvcc's object into place although decisions have had it written beside.
+TEST_F(Enemy, TunedAgainWithDecisionsInForce_EmitsThem) {
+  Words Tuning = Object;
+  Tuning.push_back(std::string("--carve-samples=") + CARVE_TEST_INPUTS "/samples/three.samples");
+  build(Tuning);
+  llvm::sys::fs::remove_directories(path("store/attempts"));
+  build(Tuning);
+  EXPECT_FALSE(logSays("nvcc's output kept")) << log();
+  EXPECT_EQ(kernelsOf("out/three.o")[Bulky].Resources.RegsPerThread, BulkyCap) << log();
+  EXPECT_EQ(store().stats().Reports, 2u);
+}
+
 // Every file of the store is spoiled in turn: cut in half, emptied, overwritten.
 TEST_F(Enemy, GarbageInTheStoreIsFoundAndOverwritten) {
   Words Tuning = Object;

@@ -123,7 +123,7 @@ int printCacheKey(const DriverOptions &Options, llvm::StringRef OwnPath, const T
 int runForNvcc(const std::vector<std::string> &ForNvcc, DriverOptions Options,
                llvm::StringRef OwnPath, const Toolchain &T) {
   llvm::SmallString<256> WorkDir;
-  llvm::sys::fs::current_path(WorkDir);
+  (void)llvm::sys::fs::current_path(WorkDir);
   NvccEnvironment Env{environment("NVCC_PREPEND_FLAGS").value_or(""),
                       environment("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()};
   std::optional<UnitStore> Shared = sharedStore();

@@ -176,7 +176,7 @@ llvm::Error readOptions(llvm::ArrayRef<std::string> Args, SearchRequest &R, Sear
 
 void takeEnvironment(const CommandContext &Context, const Toolchain &T, SearchRequest &R) {
   llvm::SmallString<256> WorkDir;
-  llvm::sys::fs::current_path(WorkDir);
+  (void)llvm::sys::fs::current_path(WorkDir);
   R.Nvcc = {Context.Env("NVCC_PREPEND_FLAGS").value_or(""),
             Context.Env("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()};
   if (!gpuPresent(Context.Env))

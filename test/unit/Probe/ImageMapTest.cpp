@@ -24,7 +24,7 @@ TEST(ImageMap, RefusesWhatIsNotAMap) {
   EXPECT_FALSE(Reads(Digest + "\t\n"));
   EXPECT_FALSE(Reads(Digest + " /some/path\n"));
   EXPECT_FALSE(Reads("abc\t/some/path\n"));
-  EXPECT_FALSE(ImageMap().read("/nonexistent"));
+  EXPECT_FALSE(ImageMap().read("/dev/null/nonexistent"));
 }
 
 TEST(ImageMap, UnreadableImagesHaveAReason) {
@@ -34,7 +34,7 @@ TEST(ImageMap, UnreadableImagesHaveAReason) {
   ASSERT_EQ(::mkfifo(PipePath.c_str(), 0600), 0);
   ImageMap Map;
   ASSERT_TRUE(Map.read(write(Dir, "map",
-                             Missing + "\t/nonexistent\n" + Text + "\t" +
+                             Missing + "\t/dev/null/nonexistent\n" + Text + "\t" +
                                  write(Dir, "text", "not an image") + "\n" + Pipe + "\t" +
                                  PipePath + "\n" + Empty + "\t" + write(Dir, "empty", "") + "\n")
                            .c_str()));

@@ -64,5 +64,5 @@ TEST(Plan, WhatIsHalfUnderstoodIsNotUsed) {
     Plan P;
     EXPECT_FALSE(read(P, Text)) << Text;
   }
-  EXPECT_FALSE(Plan().read("/nonexistent"));
+  EXPECT_FALSE(Plan().read("/dev/null/nonexistent"));
 }

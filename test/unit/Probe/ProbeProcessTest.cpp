@@ -405,7 +405,7 @@ TEST(ProbeProcess, StandsAsideWithAReason) {
   } Cases[] = {{"STUB_CUPTI_SUBSCRIBE=39", "profiler-present"},
                {"STUB_CUPTI_SUBSCRIBE=999", "cupti-subscribe 999"},
                {"STUB_CUPTI_VERSION=18", "cupti-too-old 18"},
-               {"CARVE_PROBE_IMAGES=/nonexistent", "images-unreadable"}};
+               {"CARVE_PROBE_IMAGES=/dev/null/nonexistent", "images-unreadable"}};
   for (const Case &C : Cases) {
     ProbeRun Run;
     Run.setEnvironment(C.Entry);
@@ -420,7 +420,7 @@ TEST(ProbeProcess, StandsAsideWithAReason) {
 
 TEST(ProbeProcess, WithoutADirectoryDoesNothing) {
   for (std::string Entry :
-       {"CARVE_PROBE_DIR", "CARVE_PROBE_DIR=", "CARVE_PROBE_DIR=/nonexistent"}) {
+       {"CARVE_PROBE_DIR", "CARVE_PROBE_DIR=", "CARVE_PROBE_DIR=/dev/null/nonexistent"}) {
     ProbeRun Run;
     Run.setEnvironment(Entry);
     CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "exit"});

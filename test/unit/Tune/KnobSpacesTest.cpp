@@ -33,7 +33,7 @@ protected:
   TuningJob Job = sampleJob();
   JobKernel Kernel = sampleKernel("k", 1);
   ParsedModule M{{}, {}, {}, valueOf(PtxModule::parse(".version 9.0\n.target sm_90\n")), {}, {}};
-  UnitStore Store{"/nonexistent"};
+  UnitStore Store{"/dev/null/nonexistent"};
   ProbedProgram Runner;
   TuningOptions Options;
 };

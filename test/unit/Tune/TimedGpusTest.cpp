@@ -68,7 +68,7 @@ TEST_F(TimedGpusTest, ReadsWhatTheDriverLists) {
   ASSERT_EQ(All.size(), 4u);
   EXPECT_EQ(All[0].Bus + All[0].Uuid + All[0].Model, "0000:18:00.0GPU-a7NVIDIA H200");
   EXPECT_EQ(All[3].Uuid, "GPU-c2");
-  EXPECT_TRUE(systemGpus("/nonexistent", "/dev").empty());
+  EXPECT_TRUE(systemGpus("/dev/null/nonexistent", "/dev").empty());
 }
 
 TEST_F(TimedGpusTest, VisibleDevicesNarrowWhereTheyAreCertain) {
@@ -164,7 +164,7 @@ TEST_F(TimedGpusTest, ManyWithOverlappingGpusComeToAnEnd) {
 
 TEST_F(TimedGpusTest, WithoutALockFileTheRunGoesOn) {
   addFour();
-  Places.LockDir = "/nonexistent";
+  Places.LockDir = "/dev/null/nonexistent";
   (void)timed().take();
   EXPECT_TRUE(Waited.empty());
 }

@@ -97,7 +97,7 @@ TEST(TuningJob, TheDriversLimitsWinOverTheTable) {
 }
 
 TEST(TuningJob, ATraceWithoutADeviceIsNone) {
-  UnitStore Store("/nonexistent");
+  UnitStore Store("/dev/null/nonexistent");
   ProbedProgram Runner;
   TuningOptions Options;
   JobSources Sources;
@@ -106,7 +106,7 @@ TEST(TuningJob, ATraceWithoutADeviceIsNone) {
 }
 
 TEST(TuningJob, WithoutUnitsEveryKernelIsLeft) {
-  UnitStore Store("/nonexistent");
+  UnitStore Store("/dev/null/nonexistent");
   ProbedProgram Runner;
   TuningOptions Options;
   Options.DevicesDir = DevicesDir;
