@@ -73,13 +73,11 @@ public:
   /// Fails where the blob is absent, or damaged (its digest differs): never returns other bytes.
   llvm::Expected<std::string> blob(llvm::StringRef Digest) const;
 
-  /// Keeps \p U and the containers that lead to it. Fails where a blob of it has been evicted since
-  /// it was put.
+  /// Keeps \p U and the containers that lead to it. Fails where a blob of it has been evicted.
   llvm::Error putUnit(const Unit &U);
   llvm::Expected<std::optional<Unit>> unit(llvm::StringRef Key) const;
-  /// The units that load a container, the last compiled first: one source in two checkouts makes
-  /// the same container, and a decision belongs to each. Units rebuilt since to something else
-  /// do not count.
+  /// The units that load a container, the last compiled first (one source in two checkouts makes
+  /// the same one, and a decision belongs to each), without those rebuilt since to something else.
   std::vector<Unit> unitsOfContainer(llvm::StringRef Digest) const;
   /// The first of unitsOfContainer().
   llvm::Expected<std::optional<Unit>> unitOfContainer(llvm::StringRef Digest) const;
@@ -108,8 +106,7 @@ public:
   llvm::Expected<std::string> decisionFile(llvm::StringRef Key);
   /// Dates the decision file back: the output made just now holds what it says.
   llvm::Error antedateDecisions(llvm::StringRef Key);
-  /// `decisions.digest`, absolute: a file that changes whenever a decision of any unit does, for
-  /// compiler caches (CCACHE_EXTRAFILES).
+  /// `decisions.digest`, absolute: changes whenever a decision does, for CCACHE_EXTRAFILES.
   std::string decisionsDigestFile() const;
   llvm::Expected<std::optional<std::string>> attempt(llvm::StringRef Key) const;
   llvm::Error putAttempt(llvm::StringRef Key, llvm::StringRef Json);
@@ -142,7 +139,6 @@ private:
     std::once_flag Looked;
     std::string Refusal;
   };
-
   template <typename T> llvm::Error putRecord(const T &New);
   llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
   llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
