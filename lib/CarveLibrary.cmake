@@ -26,7 +26,10 @@ set(CARVE_ALONE
   lib/Carve/LimitFindings.cpp
   lib/Carve/ThreadStride.cpp
   lib/Driver/SearchMemory.cpp
+  lib/Probe/CapturedModules.cpp
+  lib/Probe/ExitHooks.cpp
   lib/Probe/Hazards.cpp
+  lib/Probe/LoadedHandles.cpp
   lib/Store/ProfileDiff.cpp
   test/gpu/TuneTest.cpp
   test/unit/Carve/LimitFindingsTest.cpp
