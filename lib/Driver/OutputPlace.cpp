@@ -91,10 +91,13 @@ static llvm::Error copyAll(int From, int To, llvm::StringRef Name) {
     ssize_t Bytes = llvm::sys::RetryAfterSignal(-1, ::read, From, Buffer.data(), Buffer.size());
     if (Bytes == 0)
       return llvm::Error::success();
-    for (ssize_t Done = 0, N = 0; Done < Bytes; Done += N)
-      if ((N = llvm::sys::RetryAfterSignal(-1, ::write, To, Buffer.data() + Done, Bytes - Done)) <
-          0)
+    for (ssize_t Done = 0; Done < Bytes;) {
+      ssize_t Written =
+          llvm::sys::RetryAfterSignal(-1, ::write, To, Buffer.data() + Done, Bytes - Done);
+      if (Written < 0)
         return fileError(Name, errno);
+      Done += Written;
+    }
     if (Bytes < 0)
       return fileError(Name, errno);
   }

@@ -15,7 +15,6 @@
 #include <set>
 
 using namespace carve;
-namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
 /// Variables that no compiler reads and that differ between two calls of the same build: those of

@@ -93,7 +93,7 @@ static StringRef systemFolder(StringRef File) {
 
 static bool isMissing(StringRef Path, StringRef WorkDir) {
   sys::fs::file_status Status;
-  sys::fs::status(absolutePath(Path, WorkDir), Status, /*follow=*/false);
+  (void)sys::fs::status(absolutePath(Path, WorkDir), Status, /*follow=*/false);
   return Status.type() == sys::fs::file_type::file_not_found;
 }
 

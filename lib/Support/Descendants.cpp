@@ -40,7 +40,7 @@ bool readProcess(int Proc, const char *Name, Process &P) {
   size_t Length = std::strlen(Name);
   if (Length > 20)
     return false;
-  std::memcpy(Path, Name, Length);
+  std::memcpy(Path, Name, Length); // NOLINT(bugprone-not-null-terminated-result): what follows is.
   std::memcpy(Path + Length, "/stat", 6);
   int Fd = ::openat(Proc, Path, O_RDONLY | O_CLOEXEC);
   if (Fd < 0)

@@ -68,7 +68,7 @@ std::string carve::normalisedPath(llvm::StringRef Path, llvm::StringRef Dir) {
 
 std::string carve::normalisedPath(llvm::StringRef Path) {
   llvm::SmallString<256> Dir;
-  fs::current_path(Dir);
+  (void)fs::current_path(Dir);
   return normalisedPath(Path, Dir);
 }
 

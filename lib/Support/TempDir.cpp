@@ -27,7 +27,7 @@ static std::string temporaryRoot() {
   llvm::SmallString<256> Root("/tmp");
   if (auto Dir = llvm::sys::Process::GetEnv("TMPDIR"); Dir && !Dir->empty())
     Root = *Dir;
-  llvm::sys::fs::make_absolute(Root);
+  (void)llvm::sys::fs::make_absolute(Root);
   return Root.str().str();
 }
 

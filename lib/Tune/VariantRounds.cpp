@@ -11,9 +11,9 @@ using namespace carve;
 /// Where the settings of one kernel come from: its search, or a list of which everything is timed.
 class VariantRounds::Source {
 public:
-  Source(KnobSpace Space, const TuningOptions &Options) {
+  Source(const KnobSpace &Space, const TuningOptions &Options) {
     if (Options.Points == PointSet::Critical)
-      Search.emplace(std::move(Space), Options.Search);
+      Search.emplace(Space, Options.Search);
     else if (Options.Points == PointSet::All)
       List = allSettings(Space);
     else

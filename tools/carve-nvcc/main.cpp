@@ -111,7 +111,7 @@ int runOther(const LinkRequest &Request, llvm::Error NoCompile, const DriverOpti
 
 int printCacheKey(const DriverOptions &Options, llvm::StringRef OwnPath, const Toolchain &T) {
   llvm::SmallString<256> WorkDir;
-  llvm::sys::fs::current_path(WorkDir);
+  (void)llvm::sys::fs::current_path(WorkDir);
   llvm::Expected<UserProfile> Profile = UserProfile::read(Options, WorkDir);
   if (!Profile)
     return fail(Profile.takeError());

@@ -71,7 +71,7 @@ llvm::Expected<CurrentProfiles> carve::currentProfiles(std::string Given, GetEnv
   if (Given.empty())
     Given = Env("CARVE_PROFILE").value_or("");
   llvm::SmallString<256> WorkDir;
-  llvm::sys::fs::current_path(WorkDir);
+  (void)llvm::sys::fs::current_path(WorkDir);
   llvm::Expected<CurrentProfiles> Profiles = CurrentProfiles::read(Given, WorkDir);
   if (Profiles && !Profiles->warning().empty())
     llvm::errs() << "carve: warning: " << Profiles->warning() << "\n";
