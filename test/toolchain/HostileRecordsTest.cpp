@@ -249,8 +249,9 @@ TEST_F(HostileRecords, Profile_ThatIsAPipeOrADevice_IsRefusedAtOnce) {
 }
 
 TEST_F(HostileRecords, OptionsFileThatIsAPipe_IsNvccsToRead) {
-  const std::string Script = "\"$0\" --options-file <(echo -arch=sm_80 -DUNUSED_NAME) --no-compress -c "
-                             "three.cu -o piped.o";
+  const std::string Script =
+      "\"$0\" --options-file <(echo -arch=sm_80 -DUNUSED_NAME) --no-compress -c "
+      "three.cu -o piped.o";
   CommandResult R =
       run({"timeout", "60", "bash", "-c", Script, CARVE_NVCC_PROGRAM}, environment({}));
   EXPECT_TRUE(R.succeeded() && R.Stderr.empty()) << R.Stderr;
