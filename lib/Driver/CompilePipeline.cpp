@@ -363,8 +363,12 @@ llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
     return Kept.takeError();
   Result.ExitStatus = Kept->Nvcc.ExitStatus;
   Result.Signal = Kept->endingSignal();
-  if (Result.ExitStatus != 0 || Result.Signal)
+  if (Result.Signal)
     return llvm::Error::success();
+  if (Result.ExitStatus != 0) {
+    Output.removeAsNvccDid();
+    return llvm::Error::success();
+  }
   // From here on nvcc has succeeded, and so do we.
   countUntuned(Store, finish(*Kept, Keep), "nvcc's output kept");
   return Output.place();

@@ -28,6 +28,9 @@ static bool isWrittenThrough(const std::string &Path) {
   return !S_ISREG(There.st_mode) || There.st_size == 0;
 }
 
+/// What a stand-in holds. It is not empty, because binutils removes only what is not.
+static constexpr llvm::StringLiteral StandIn = "carve-nvcc: nvcc has not written this file\n";
+
 static std::string directoryOf(llvm::StringRef Path) {
   llvm::StringRef Folder = path::parent_path(Path);
   return Folder.empty() ? "." : Folder.str();
@@ -80,7 +83,30 @@ llvm::Expected<std::string> OutputPlace::makeIn(const std::string &Folder) {
   if (std::error_code E = fs::create_directory(Folder))
     return llvm::createFileError(Folder, E);
   Made = Folder + "/" + path::filename(Path).str();
+  struct stat Old;
+  HasStandIn = ::lstat(Path.c_str(), &Old) == 0 && !isWrittenThrough(Path);
+  if (HasStandIn)
+    if (llvm::Error E = writeFileAtomically(Made, StandIn))
+      return E;
   return Made;
+}
+
+bool OutputPlace::nvccMadeNone() const {
+  uint64_t Bytes;
+  if (fs::file_size(Made, Bytes))
+    return true;
+  if (!HasStandIn || Bytes != StandIn.size())
+    return false;
+  llvm::Expected<std::string> Text = readFile(Made);
+  if (Text)
+    return *Text == StandIn;
+  llvm::consumeError(Text.takeError());
+  return false;
+}
+
+void OutputPlace::removeAsNvccDid() {
+  if (HasStandIn && !fs::exists(Made))
+    ::unlink(Path.c_str());
 }
 
 static llvm::Error copyAll(int From, int To, llvm::StringRef Name) {
@@ -147,7 +173,7 @@ llvm::Error OutputPlace::replaceBy(const std::string &Tuned) {
 }
 
 llvm::Error OutputPlace::place() {
-  if (nvccHasWritten())
+  if (nvccHasWritten() || nvccMadeNone())
     return llvm::Error::success();
   // Nothing that was there is worth more than the output: nvcc would have written over it.
   if (llvm::Error Failed = put(Made, Path, isWrittenThrough(Path), /*EvenInPlace=*/true))

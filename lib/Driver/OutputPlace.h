@@ -22,8 +22,13 @@ public:
   /// full disk), nvcc has to write it itself, as it would without us.
   bool canBeReplaced() const;
   /// Has nvcc write into the directory \p Folder, which is made; returns the path for `-o`. It ends
-  /// in the output's own name, because nvcc names other files after it.
+  /// in the output's own name, because nvcc names other files after it. If an output exists
+  /// already, a stand-in for it is there, so that nvcc's tools treat it as they would treat the
+  /// output.
   llvm::Expected<std::string> makeIn(const std::string &Folder);
+  /// nvcc has failed: removes the old output if nvcc has removed the stand-in, as the assembler and
+  /// the linker do.
+  void removeAsNvccDid();
   /// The complete file \p Made, elsewhere, is nvcc's output.
   void setMade(std::string File) { Made = std::move(File); }
   void forgetMade() { Made.clear(); }
@@ -31,13 +36,16 @@ public:
   /// Puts the complete file \p Tuned where nvcc's output is, or is to be. On failure nvcc's output
   /// is as it was.
   llvm::Error replaceBy(const std::string &Tuned);
-  /// Puts nvcc's own output into place where it was made elsewhere and nothing has replaced it.
+  /// Puts nvcc's own output into place if it was made elsewhere and nothing has replaced it. If
+  /// nvcc made none (`-Xcompiler -fsyntax-only`), the old output stays.
   llvm::Error place();
 
 private:
+  bool nvccMadeNone() const;
   bool nvccHasWritten() const { return Made.empty() || Placed; }
   std::string Path;
   std::string Made; ///< Empty: nvcc writes the output itself.
+  bool HasStandIn = false;
   bool Placed = false;
 };
 

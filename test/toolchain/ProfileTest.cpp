@@ -264,6 +264,43 @@ TEST_F(ProfileByHand, FileCapIsWhatNvccMakesWithThatCap) {
   EXPECT_EQ(kernelsOf("app")[Bulky].Resources.RegsPerThread, 40u) << log();
 }
 
+TEST_F(ProfileByHand, output_thatIsThere_isLeftOrRemovedAsByAFailingNvcc) {
+  writeProfile(BulkyName, BulkyCap);
+  write("undefined.cu", "void nowhere();\n__global__ void k() {}\n"
+                        "int main() { k<<<1, 1>>>(); nowhere(); }\n");
+  write("wrong-assembly.cu", "__global__ void k() {}\nasm(\".no_such_directive\");\n");
+  write("wrong-syntax.cu", "__global__ void k( {}\n");
+  const Words Commands[] = {{"undefined.cu", "-o", "out/old"},
+                            {"-c", "wrong-assembly.cu", "-o", "out/old"},
+                            {"-c", "wrong-syntax.cu", "-o", "out/old"}};
+  for (const Words &Arguments : Commands) {
+    std::string Left[2];
+    for (bool Decided : {false, true}) {
+      write("out/old", "an older output");
+      CommandResult Ended = Decided ? carveNvcc(Arguments, WithProfile) : plain(Arguments);
+      EXPECT_NE(Ended.ExitStatus, 0);
+      Left[Decided] = exists("out/old") ? read("out/old") : "none";
+    }
+    EXPECT_EQ(Left[true], Left[false]) << testing::PrintToString(Arguments);
+  }
+}
+
+TEST_F(ProfileByHand, output_thatNvccDoesNotMake_staysAsItWas) {
+  writeProfile(BulkyName, BulkyCap);
+  Words Checked = Object;
+  Checked.insert(Checked.begin(), {"-Xcompiler", "-fsyntax-only"});
+  for (const char *Old : {"an older object", ""}) {
+    if (*Old)
+      write("three.o", Old);
+    else
+      ::unlink(path("three.o").c_str());
+    CommandResult Plain = plain(Checked);
+    CommandResult Decided = carveNvcc(Checked, WithProfile);
+    EXPECT_EQ(Decided.ExitStatus, Plain.ExitStatus);
+    EXPECT_EQ(exists("three.o") ? read("three.o") : "", Old);
+  }
+}
+
 TEST_F(ProfileByHand, output_thatIsThere_endsAsWithNvcc) {
   writeProfile(BulkyName, BulkyCap);
   const Words Program = {"-O3", "-arch=sm_90", "--no-compress", "three.cu", "-o", "out/three.o"};
