@@ -39,6 +39,7 @@ set(CARVE_ALONE
   test/unit/Probe/HazardsTest.cpp
   test/unit/Probe/MemoryDriver.cpp
   test/unit/Probe/ProbeLibraryTest.cpp
+  test/unit/Probe/StandIn/NeighbourScenarios.cpp
   test/unit/Probe/StandIn/ProbeKernels.cpp
   test/unit/Probe/StandIn/Scenarios.cpp
   test/unit/Probe/StandInTest.cpp
