@@ -45,12 +45,9 @@ static bool isMountPoint(const std::string &Path) {
          (File.stx_mask & Folder.stx_mask & STATX_MNT_ID) && File.stx_mnt_id != Folder.stx_mnt_id;
 }
 
-/// Whether a rename over the file \p Old in a directory \p Folder leaves it with another owner or
-/// without its other names, or is refused.
-static bool losesByRename(const struct stat &Old, const struct stat &Folder, bool Through) {
+/// Whether a rename over the file \p Old in a directory \p Folder is refused.
+static bool isRefusedRename(const struct stat &Old, const struct stat &Folder) {
   const uid_t User = ::geteuid();
-  if (Through && (Old.st_nlink > 1 || Old.st_uid != User))
-    return true;
   return (Folder.st_mode & S_ISVTX) && Old.st_uid != User && Folder.st_uid != User;
 }
 
@@ -65,18 +62,14 @@ OutputPlace::OutputPlace(std::string Path) : Path(std::move(Path)) {
 }
 
 bool OutputPlace::canBeReplaced() const {
-  const bool Through = isWrittenThrough(Path);
-  const std::string Target = Through ? resolveTarget(Path) : Path;
   struct stat Folder, Old;
-  if (::stat(directoryOf(Target).c_str(), &Folder) != 0 ||
-      ::access(directoryOf(Target).c_str(), W_OK | X_OK) != 0)
+  if (::stat(directoryOf(Path).c_str(), &Folder) != 0 ||
+      ::access(directoryOf(Path).c_str(), W_OK | X_OK) != 0)
     return false;
-  if (::lstat(Target.c_str(), &Old) != 0)
+  if (::lstat(Path.c_str(), &Old) != 0)
     return errno == ENOENT;
-  if (!S_ISREG(Old.st_mode) && !S_ISLNK(Old.st_mode))
-    return false;
-  return !losesByRename(Old, Folder, Through) && !isMountPoint(Target) &&
-         hasRoom(Target, Old.st_size);
+  return !isWrittenThrough(Path) && !isRefusedRename(Old, Folder) && !isMountPoint(Path) &&
+         hasRoom(Path, Old.st_size);
 }
 
 llvm::Expected<std::string> OutputPlace::makeIn(const std::string &Folder) {
@@ -84,7 +77,7 @@ llvm::Expected<std::string> OutputPlace::makeIn(const std::string &Folder) {
     return llvm::createFileError(Folder, E);
   Made = Folder + "/" + path::filename(Path).str();
   struct stat Old;
-  HasStandIn = ::lstat(Path.c_str(), &Old) == 0 && !isWrittenThrough(Path);
+  HasStandIn = ::lstat(Path.c_str(), &Old) == 0;
   if (HasStandIn)
     if (llvm::Error E = writeFileAtomically(Made, StandIn))
       return E;

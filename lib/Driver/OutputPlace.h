@@ -18,8 +18,9 @@ public:
   /// As the user named it.
   const std::string &path() const { return Path; }
   /// Whether what is made elsewhere can come to its name by a rename. Where it cannot (a directory
-  /// that is not ours to write to, another user's file in a sticky one, a mount point, a device, a
-  /// full disk), nvcc has to write it itself, as it would without us.
+  /// that is not ours to write to, another user's file in a sticky one, a mount point, a device, an
+  /// empty file, a dangling link, a full disk), nvcc has to write it itself, as it would without
+  /// us.
   bool canBeReplaced() const;
   /// Has nvcc write into the directory \p Folder, which is made; returns the path for `-o`. It ends
   /// in the output's own name, because nvcc names other files after it. If an output exists

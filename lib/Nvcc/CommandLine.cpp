@@ -11,6 +11,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <climits>
+
 using namespace llvm;
 
 namespace carve {
@@ -72,6 +74,8 @@ static Error takeOption(const Argument &A, Settings &S) {
       return takeHostWords(hostCompilerWords(A.Value), S);
     break;
   case Effect::Output:
+    if (A.Value.empty())
+      return unsupported("no-output-name", "-o with an empty name");
     S.Output = A.Value;
     break;
   case Effect::Language:
@@ -205,7 +209,18 @@ static Error checkOutput(StringRef Output, StringRef WorkDir) {
   return Error::success();
 }
 
+Error checkLinkedName(StringRef Output) {
+  // `_dlink.sm_100a.cubin` and such are appended, and a number of up to 40 characters put in front.
+  constexpr size_t MostBytes = NAME_MAX - 80;
+  if (sys::path::filename(Output).size() > MostBytes)
+    return unsupported("long-output-name", Output);
+  return Error::success();
+}
+
 static Error checkOutputs(const CommandLine &C, const Settings &S, StringRef WorkDir) {
+  if (C.Relocatable && C.Makes != Product::Object)
+    if (Error E = checkLinkedName(C.Output))
+      return E;
   if (!C.makesSeveralObjects())
     return checkOutput(C.Output, WorkDir);
   if (!S.Output.empty())

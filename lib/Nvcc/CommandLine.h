@@ -67,6 +67,11 @@ struct NvccEnvironment {
 llvm::Expected<CommandLine> parseCommandLine(llvm::ArrayRef<std::string> Argv,
                                              const NvccEnvironment &Env);
 
+/// Fails with Unsupported if nvcc may not be able to name the files of a device link, which it
+/// names after \p Output: kept in a directory they have shorter names, and nvcc would succeed where
+/// it fails by itself.
+llvm::Error checkLinkedName(llvm::StringRef Output);
+
 /// \p C's arguments with the output at \p Path. The depfile keeps the name and the target that
 /// nvcc would give it for the original output.
 std::vector<std::string> withOutput(const CommandLine &C, llvm::StringRef Path);

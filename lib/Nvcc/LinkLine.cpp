@@ -50,6 +50,8 @@ static Error takeOption(const Argument &A, LinkSettings &S) {
   case Effect::Language: // Makes a source of every input.
     return unsupported("unknown-input", A.Words[0]);
   case Effect::Output:
+    if (A.Value.empty())
+      return unsupported("no-output-name", "-o with an empty name");
     S.Output = A.Value;
     break;
   case Effect::ForwardUnknown:
@@ -133,6 +135,8 @@ Expected<LinkLine> parseLinkLine(ArrayRef<std::string> Argv, const NvccEnvironme
   L.Output = S.Output;
   if (L.Output.empty())
     L.Output = S.DeviceOnly ? "a_dlink.o" : "a.out";
+  if (Error E = checkLinkedName(L.Output))
+    return E;
   return L;
 }
 

@@ -115,6 +115,8 @@ static constexpr StepOption NvlinkTable[] = {
     {"--maxrregcount", "-maxrregcount", Form::Value},
     {"--preserve-relocs", "-preserve-relocs", Form::Flag},
     {"--report-arch", "-report-arch", Form::Flag},
+    // nvcc passes it on for a shared library; nvlink's --help does not name it.
+    {"--shared", "-shared", Form::Flag},
     {"--split-compile", "-split-compile", Form::Value},
     {"--split-compile-extended", "-split-compile-extended", Form::Value},
     {"--suppress-arch-warning", "-suppress-arch-warning", Form::Flag},

@@ -22,8 +22,9 @@ std::vector<std::string> ComparedCommandsTest::files() {
 /// \p Text without times, and without names that nvcc and carve make up for one run.
 static std::string withoutMadeUpNames(llvm::StringRef Text) {
   std::string Result = Text.str();
-  for (const char *Pattern : {"tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_", "carve-nvcc-[0-9]+-[0-9a-f]+/",
-                              "tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+", "Compile time = [0-9.]+ ms"}) {
+  for (const char *Pattern :
+       {"tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_", "carve-nvcc-[0-9]+/[0-9a-f]+(-[0-9])?/",
+        "tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+", "Compile time = [0-9.]+ ms"}) {
     llvm::Regex Names(Pattern);
     while (Names.match(Result))
       Result = Names.sub("", Result);

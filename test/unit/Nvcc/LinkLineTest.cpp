@@ -51,6 +51,8 @@ TEST(LinkLine, LeavesOtherWorkToNvcc) {
       {{"a.cubin", "-dlink"}, "unknown-input"},
       {{"-lib", "a.o"}, "library-output"},
       {{"-dlink", "-dlto", "a.o"}, "device-lto"},
+      {{"-dlink", "a.o", "-o", ""}, "no-output-name"},
+      {{"-dlink", "a.o", "-o", std::string(240, 'n')}, "long-output-name"},
       {{"-dlink", "-arch=lto_90", "a.o"}, "device-lto"},
       {{"-dlink", "-gencode=arch=compute_90,code=lto_90", "a.o"}, "device-lto"},
       {{"-dlink", "-G", "a.o"}, "device-debug"},

@@ -75,9 +75,10 @@ TEST(StepOptions, WordThatNamesAFileOrIsUnknown_Recorded_IsRefused) {
 }
 
 TEST(StepOptions, OptionOfNvlink_ThatLoadsOrWrites_IsRefused) {
-  EXPECT_EQ(refusedNvlinkOption({"-m64", "--arch=sm_90", "-L/cuda/lib", "-cpu-arch=X86_64",
-                                 "-lcudadevrt", "-report-arch", "-use-host-info"}),
-            std::nullopt);
+  EXPECT_EQ(
+      refusedNvlinkOption({"-m64", "--shared", "--arch=sm_90", "-L/cuda/lib", "-cpu-arch=X86_64",
+                           "-lcudadevrt", "-report-arch", "-use-host-info"}),
+      std::nullopt);
   for (const char *Word : {"-lto", "--dlto", "-nvvmpath=/x", "--host-ccbin=/x", "-optf=/x", "-o=/x",
                            "--register-link-binaries=/x", "-time=/x", "-ghls=lcs-abs", "x.o", "-r"})
     EXPECT_EQ(refusedNvlinkOption({"-m64", Word}), 1u) << Word;
