@@ -144,7 +144,11 @@ static bool refusesRename(std::error_code Code) {
 
 llvm::Error carve::writeInPlace(llvm::StringRef Path, const NewContent &New) {
   UninterruptedWork Writing;
-  int Fd = ::open(Path.str().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, New.Mode.value_or(0666));
+  const std::string Name = Path.str();
+  int Fd = ::open(Name.c_str(), O_WRONLY | O_CLOEXEC);
+  const bool IsNew = Fd < 0 && errno == ENOENT;
+  if (IsNew)
+    Fd = ::open(Name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, New.Mode.value_or(0666));
   if (Fd < 0)
     return fileError(Path, errno);
   struct stat There;
@@ -164,6 +168,8 @@ llvm::Error carve::writeInPlace(llvm::StringRef Path, const NewContent &New) {
     Failed = fileError(Path, errno);
   if (::close(Fd) != 0 && !Failed)
     Failed = fileError(Path, errno);
+  if (Failed && IsNew)
+    ::unlink(Name.c_str());
   return Failed;
 }
 
