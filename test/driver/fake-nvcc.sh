@@ -35,7 +35,9 @@ case $Kind in
     echo "Cuda compilation tools, release 13.0, V13.0.88"
     exit 0 ;;
   dryrun)
-    sed -e "s|/keep|$Keep|g" -e "s|obj/saxpy.o|$Out|" "$Here/plan" >&2
+    # The tools are those beside this script.
+    sed -e "s|/keep|$Keep|g" -e "s|obj/saxpy.o|$Out|" -e "s|^\(#\$ _HERE_\)=.*|\1=$Here|" \
+      -e "s|^\(#\$ PATH\)=.*|\1=$Here|" "$Here/plan" >&2
     exit 0 ;;
 esac
 if [ -n "$Keep" ]; then

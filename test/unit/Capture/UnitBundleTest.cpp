@@ -15,7 +15,8 @@ struct UnitBundleTest : testing::Test {
   UnitStore Here{Dir.path() + "/here"}, There{Dir.path() + "/there"};
   std::string Path = Dir.path() + "/k" + CaptureSuffix;
 
-  Unit unit(const std::string &Key, const std::string &Container) {
+  /// A unit whose blobs are in \p Store.
+  Unit unit(const std::string &Key, const std::string &Container, UnitStore &Store) {
     Unit U;
     U.Key = Key;
     U.Source = "k.cu";
@@ -24,18 +25,21 @@ struct UnitBundleTest : testing::Test {
     U.Containers = {Container};
     UnitImage I;
     I.Arch = "sm_90";
-    I.PtxDigest = llvm::cantFail(Here.putBlob("ptx of " + Key));
-    I.CubinDigest = llvm::cantFail(Here.putBlob("cubin of " + Key));
+    I.PtxDigest = llvm::cantFail(Store.putBlob("ptx of " + Key));
+    I.CubinDigest = llvm::cantFail(Store.putBlob("cubin of " + Key));
     U.Images = {I};
     UnitFrontEnd F;
     F.PtxDigest = I.PtxDigest;
-    F.InputDigest = llvm::cantFail(Here.putBlob("text of " + Key));
+    F.InputDigest = llvm::cantFail(Store.putBlob("text of " + Key));
     F.ModuleId = "id of " + Key;
     U.FrontEnds = {F};
     ObjectRecord O;
-    O.ObjectDigest = llvm::cantFail(Here.putBlob("object"));
+    O.ObjectDigest = llvm::cantFail(Store.putBlob("object"));
     U.Object = O;
     return U;
+  }
+  Unit unit(const std::string &Key, const std::string &Container) {
+    return unit(Key, Container, Here);
   }
 
   CaptureReader captured(const std::string &Container) {
@@ -86,7 +90,7 @@ TEST_F(UnitBundleTest, ALinkGoesAlongWithTheUnitsInIt) {
 TEST_F(UnitBundleTest, WhatIsThereStays) {
   llvm::cantFail(Here.putUnit(unit("a", "c1")));
   CaptureReader R = captured("c1");
-  Unit Newer = unit("a", "c1");
+  Unit Newer = unit("a", "c1", There);
   Newer.NvccVersion = "14.0.1";
   Newer.Containers.push_back("c3");
   llvm::cantFail(There.putUnit(Newer));
@@ -97,7 +101,7 @@ TEST_F(UnitBundleTest, WhatIsThereStays) {
 TEST_F(UnitBundleTest, ABuildSinceTheCaptureIsNamed) {
   llvm::cantFail(Here.putUnit(unit("a", "c1")));
   CaptureReader R = captured("c1");
-  llvm::cantFail(There.putUnit(unit("a", "c2")));
+  llvm::cantFail(There.putUnit(unit("a", "c2", There)));
   EXPECT_EQ(llvm::toString(unbundleUnits(R, There)),
             "k.o was built anew since k was captured: capture it again, or tune with another "
             "CARVE_STORE");
@@ -112,7 +116,7 @@ TEST_F(UnitBundleTest, NoUnitIsNoFailure) {
 
 /// What is executed comes from the toolkit and from what the user types, never from a capture.
 TEST_F(UnitBundleTest, CommandAndObject_OfACapture_StayInIt) {
-  Unit U = unit("a", "c1");
+  Unit U = unit("a", "c1", There);
   U.Command = {"-ccbin=/tmp/evil/g++", "k.cu"};
   CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
   Capture C;
