@@ -35,7 +35,7 @@ CompilerCache carve::compilerCacheInFront(GetEnv Env) {
     if (Name.starts_with("sccache"))
       return {CacheKind::Sccache, Parent.str().str()};
   }
-  // Another program of the cache's stands between, distcc for instance, or /proc is hidden.
+  // Another program of the cache is between us, distcc for instance, or /proc is hidden.
   if (Env("UNCACHED_ERR_FD"))
     return {CacheKind::Ccache, "ccache"};
   return {};
@@ -54,7 +54,7 @@ static std::string stampOfProgram(llvm::StringRef Path) {
 static std::string profileState(const UserProfile &P) {
   if (P.Path.empty())
     return "none";
-  // A missing one is warned of, and one that is there stands in the depfile by its name.
+  // A missing one is warned of, and the depfile names one that is there.
   if (!P.Read)
     return "missing " + P.Named;
   return digestOfFields({P.Named, choicesOf(*P.Read)});

@@ -21,7 +21,7 @@ struct UserProfile {
   std::optional<Profile> Read; ///< Absent if there is no such file.
   std::string Text;
 
-  /// The profile that \p O names. Fails with a UsageError if it cannot be read or is none.
+  /// The profile that \p O names. Fails with a UsageError if it cannot be read as a profile.
   static llvm::Expected<UserProfile> read(const DriverOptions &O, llvm::StringRef WorkDir);
 
   /// Writes into \p U what its next compile is held against.
@@ -45,11 +45,11 @@ public:
   /// \p Path as `--profile` or CARVE_PROFILE gives it; empty: none.
   static llvm::Expected<CurrentProfiles> read(llvm::StringRef Path, llvm::StringRef WorkDir);
 
-  /// The profile for \p U; null where there is none, or none that can be read (logged).
+  /// The profile for \p U; null if no profile can be read (logged).
   const Profile *of(const Unit &U);
   /// Whether the depfile of \p U does not list the profile that its next compile reads.
   bool isNewTo(const Unit &U) const;
-  /// The one given for all; null where there is none.
+  /// The one given for all units, or null.
   const Profile *given() const { return Given.Read ? &*Given.Read : nullptr; }
   std::string warning() const { return Given.warning(); }
 

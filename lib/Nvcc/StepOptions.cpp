@@ -12,7 +12,7 @@ namespace {
 enum class Form { Flag, Value, Joined, Next, File };
 
 struct StepOption {
-  llvm::StringLiteral Long, Short; ///< Short: empty where there is none.
+  llvm::StringLiteral Long, Short; ///< Short may be empty.
   Form Is;
 };
 

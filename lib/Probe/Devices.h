@@ -13,7 +13,7 @@
 namespace carve::probe {
 
 /// The version in the text of /proc/driver/nvidia/version or /sys/module/nvidia/version: its first
-/// word that is made of two or more numbers with dots between them. `-` where there is none.
+/// word that is made of two or more numbers with dots between them. `-` if no word is one.
 std::string parseKernelDriverVersion(std::string_view Text);
 
 /// The version of the loaded kernel driver, or `-`.

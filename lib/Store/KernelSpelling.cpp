@@ -90,10 +90,10 @@ Tokens integerType(llvm::ArrayRef<std::string> Words) {
 }
 
 /// One past the type's name that starts at \p At: words of an integer type, or a qualified name
-/// with its template arguments. Appends it to \p Out, qualifiers that stand within left out.
+/// with its template arguments. Appends it to \p Out, without the qualifiers inside it.
 size_t takeTypeName(const Tokens &T, size_t At, Tokens &Out, Tokens &Qualifiers);
 
-/// \p T with every `const` and `volatile` after the type that it stands before, and integer types
+/// \p T with every `const` and `volatile` after its type, and integer types
 /// in one spelling.
 Tokens orderedTypes(const Tokens &T) {
   Tokens Result;
@@ -131,7 +131,7 @@ size_t takeTypeName(const Tokens &T, size_t At, Tokens &Out, Tokens &Qualifiers)
   return At;
 }
 
-/// The first token of the function's name: what stands before it is the return type.
+/// The first token of the function's name: the return type comes before it.
 size_t nameStart(const Tokens &T) {
   size_t Open = 0;
   while (Open < T.size() && T[Open] != "(")

@@ -36,7 +36,7 @@ bool carve::readValue(const json::Value &V, std::string &Out, json::Path P) {
     auto Hex = O->getString("hex");
     Read = Hex && llvm::tryGetFromHex(*Hex, Out);
   }
-  // The system would take what stands before a null character for the whole.
+  // The system would take the part before a null character for the whole.
   if (Read && llvm::StringRef(Out).contains('\0')) {
     P.report("expected string without a null character");
     return false;

@@ -33,7 +33,7 @@ static constexpr std::chrono::hours TemporaryAge(1);
 static constexpr std::chrono::hours PruneEvery(1);
 
 static llvm::Error removeFile(const std::string &Path) {
-  // Whatever stands there; the library's own function leaves pipes and devices alone.
+  // Whatever is there; the library's own function leaves pipes and devices alone.
   if (::unlink(Path.c_str()) == 0 || errno == ENOENT || ::rmdir(Path.c_str()) == 0)
     return llvm::Error::success();
   return fileError(Path, errno);

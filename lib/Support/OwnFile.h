@@ -1,6 +1,6 @@
 /// \file
 /// Files that we write for ourselves alone, the store's: whatever the umask, no other user can
-/// write them, and what stands in their place, a link or a pipe, is replaced and never followed.
+/// write them, and what is in their place, a link or a pipe, is replaced and never followed.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -10,7 +10,7 @@
 namespace carve {
 
 /// From now on SIGINT, SIGTERM and SIGHUP, unless they are ignored, end our children and remove
-/// what stands registered before they end the process. For programs, at their start, from their
+/// what is registered before they end the process. For programs, at their start, from their
 /// main thread.
 void removeRegisteredOnSignals();
 

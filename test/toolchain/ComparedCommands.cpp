@@ -32,7 +32,7 @@ static std::string withoutMadeUpNames(llvm::StringRef Text) {
   return Result;
 }
 
-/// A depfile without the rules for our own files, which stand behind nvcc's.
+/// A depfile without the rules for our own files, which come after nvcc's.
 static std::string withoutStore(llvm::StringRef Depfile, llvm::StringRef Store) {
   std::string Result;
   llvm::SmallVector<llvm::StringRef> Lines;
