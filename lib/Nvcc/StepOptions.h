@@ -21,7 +21,7 @@ bool isFileName(llvm::StringRef Name);
 /// Whether \p Arch is an architecture of a GPU as ptxas names it: `sm_90`, `sm_90a`, `sm_120f`.
 bool isGpuArchitecture(llvm::StringRef Arch);
 
-/// Each tells the place of the first word that is none of the table; nothing where all are. What a
+/// Each returns the index of the first word that the table does not have, or nothing. What a
 /// user adds (-Xptxas, -Xcicc, -Xfatbin, -Xnvlink) and the table lacks still reaches the tool in
 /// the compile itself, and only what would be done again from the record is not.
 ///

@@ -87,8 +87,8 @@ public:
   bool getArch(llvm::StringLiteral Name, std::string &Out) { return get(Name, ArchReader{Out}); }
   bool getPath(llvm::StringLiteral Name, std::string &Out) { return get(Name, PathReader{Out}); }
 
-  /// Says that word \p At of the list \p Name, where there is one, is none that a record may hand
-  /// on. Returns whether there is none.
+  /// Reports word \p At of the list \p Name, if given, as one that a record may not hand on.
+  /// Returns true if \p At is empty.
   bool allowed(llvm::StringLiteral Name, std::optional<size_t> At, llvm::StringLiteral Expected) {
     if (At)
       P.field(Name).index(*At).report(Expected);

@@ -45,7 +45,7 @@ std::string normalisedPath(llvm::StringRef Path);
 /// A fresh name beside \p Path.
 std::string temporaryBeside(llvm::StringRef Path);
 
-/// The file that \p Path names through symbolic links; \p Path itself where there is none yet.
+/// The file that \p Path names through symbolic links; \p Path itself if it does not exist yet.
 std::string resolveTarget(llvm::StringRef Path);
 
 } // namespace carve

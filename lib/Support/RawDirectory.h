@@ -11,7 +11,7 @@
 namespace carve {
 
 /// Calls \p Visit with the name of each entry of \p Directory but `.` and `..`, from where the
-/// descriptor stands.
+/// descriptor is.
 template <typename F> void forEachEntry(int Directory, F Visit) {
   struct KernelEntry { // As linux/dirent.h has it.
     uint64_t Inode;

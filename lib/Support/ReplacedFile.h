@@ -43,7 +43,7 @@ private:
 /// What a file is to contain.
 struct NewContent {
   uint64_t Bytes = 0;
-  /// Writes it where the descriptor stands, at the start of the file. May be called again.
+  /// Writes it from the descriptor's position, the start of the file. May be called again.
   std::function<llvm::Error(int Fd)> Write;
   /// Permissions of the new file; absent: 0666 less the umask.
   std::optional<mode_t> Mode;
