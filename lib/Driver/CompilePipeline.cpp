@@ -375,7 +375,8 @@ llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
 }
 
 llvm::Expected<CompileResult> CompilePipeline::run() {
-  llvm::Expected<UserProfile> Given = UserProfile::read(Request.Options, Request.WorkDir);
+  llvm::Expected<UserProfile> Given = UserProfile::read(
+      Request.Options.ProfilePath, Request.Options.ProfileByOption, Request.WorkDir);
   if (!Given)
     return Given.takeError();
   User = std::move(*Given);

@@ -208,7 +208,8 @@ static llvm::Expected<CommandResult> preprocess(const CacheStep &Step, const Dri
       Source = normalisedPath(A.Value, Step.Flags.WorkDir);
   }
   // One that cannot be read is said by the compile, which fails and is not kept.
-  llvm::Expected<UserProfile> Profile = UserProfile::read(Options, Step.Flags.WorkDir);
+  llvm::Expected<UserProfile> Profile =
+      UserProfile::read(Options.ProfilePath, Options.ProfileByOption, Step.Flags.WorkDir);
   if (!Profile)
     return Profile.takeError();
   Command C;

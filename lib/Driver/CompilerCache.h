@@ -6,6 +6,7 @@
 /// ccache's `compiler_check`, with which ccache can do without the text.
 #pragma once
 
+#include "Driver/DriverOptions.h"
 #include "Driver/UserProfile.h"
 #include "Nvcc/CommandLine.h"
 #include "Nvcc/Toolchain.h"

@@ -3,7 +3,6 @@
 /// the rest by whole runs, confirm, report, remember. The stages stand in TuneStages.h.
 #pragma once
 
-#include "Driver/DriverOptions.h"
 #include "Store/Profile.h"
 #include "Tune/ModeChoice.h"
 #include "Tune/Sampler.h"

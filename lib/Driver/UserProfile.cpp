@@ -12,13 +12,14 @@
 
 using namespace carve;
 
-llvm::Expected<UserProfile> UserProfile::read(const DriverOptions &O, llvm::StringRef WorkDir) {
+llvm::Expected<UserProfile> UserProfile::read(llvm::StringRef Path, bool ByOption,
+                                              llvm::StringRef WorkDir) {
   UserProfile U;
-  if (O.ProfilePath.empty())
+  if (Path.empty())
     return U;
-  U.Named = O.ProfilePath;
-  U.Path = absolutePath(O.ProfilePath, WorkDir);
-  U.ByOption = O.ProfileByOption;
+  U.Named = Path.str();
+  U.Path = absolutePath(Path, WorkDir);
+  U.ByOption = ByOption;
   if (!llvm::sys::fs::exists(U.Path))
     return U;
   llvm::Expected<std::string> Text = readFile(U.Path, FileLimit::Record);
@@ -72,9 +73,7 @@ std::string carve::profileChoices(const Profile &P, const Unit &U, const UnitSto
 
 llvm::Expected<CurrentProfiles> CurrentProfiles::read(llvm::StringRef Path,
                                                       llvm::StringRef WorkDir) {
-  DriverOptions O;
-  O.ProfilePath = Path.str();
-  llvm::Expected<UserProfile> Given = UserProfile::read(O, WorkDir);
+  llvm::Expected<UserProfile> Given = UserProfile::read(Path, false, WorkDir);
   if (!Given)
     return Given.takeError();
   CurrentProfiles Result;
@@ -87,9 +86,7 @@ const Profile *CurrentProfiles::of(const Unit &U) {
     return given();
   auto [Known, New] = ByPath.try_emplace(U.ProfilePath);
   if (New) {
-    DriverOptions O;
-    O.ProfilePath = U.ProfilePath;
-    llvm::Expected<UserProfile> P = UserProfile::read(O, "");
+    llvm::Expected<UserProfile> P = UserProfile::read(U.ProfilePath, false, "");
     if (P)
       Known->second = std::move(P->Read);
     else

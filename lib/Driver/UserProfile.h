@@ -3,7 +3,6 @@
 /// of its units, and found again for commands that ask what a build would do now.
 #pragma once
 
-#include "Driver/DriverOptions.h"
 #include "Store/Profile.h"
 #include "Store/UnitStore.h"
 
@@ -21,8 +20,10 @@ struct UserProfile {
   std::optional<Profile> Read; ///< Absent if there is no such file.
   std::string Text;
 
-  /// The profile that \p O names. Fails with a UsageError if it cannot be read as a profile.
-  static llvm::Expected<UserProfile> read(const DriverOptions &O, llvm::StringRef WorkDir);
+  /// The profile at \p Path, from \p WorkDir if it is relative; empty: none is named. \p ByOption:
+  /// by `--carve-profile`. Fails with a UsageError if it cannot be read as a profile.
+  static llvm::Expected<UserProfile> read(llvm::StringRef Path, bool ByOption,
+                                          llvm::StringRef WorkDir);
 
   /// Writes into \p U what its next compile is held against.
   void noteIn(Unit &U, const UnitStore &Store) const;

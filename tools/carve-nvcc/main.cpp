@@ -112,7 +112,8 @@ int runOther(const LinkRequest &Request, llvm::Error NoCompile, const DriverOpti
 int printCacheKey(const DriverOptions &Options, llvm::StringRef OwnPath, const Toolchain &T) {
   llvm::SmallString<256> WorkDir;
   (void)llvm::sys::fs::current_path(WorkDir);
-  llvm::Expected<UserProfile> Profile = UserProfile::read(Options, WorkDir);
+  llvm::Expected<UserProfile> Profile =
+      UserProfile::read(Options.ProfilePath, Options.ProfileByOption, WorkDir);
   if (!Profile)
     return fail(Profile.takeError());
   llvm::outs() << cacheKey(OwnPath, T, *Profile, sharedStore());
