@@ -21,22 +21,25 @@ if(CARVE_SANITIZE)
 endif()
 # Sources that define names which others beside them define as well.
 set(CARVE_ALONE
-  lib/Capture/RawCapture.cpp
-  lib/Carve/Carver.cpp
-  lib/Carve/LimitFindings.cpp
-  lib/Carve/ThreadStride.cpp
-  lib/Driver/SearchMemory.cpp
-  lib/Probe/CapturedModules.cpp
-  lib/Probe/ExitHooks.cpp
-  lib/Probe/Hazards.cpp
-  lib/Probe/LoadedHandles.cpp
-  lib/Store/ProfileDiff.cpp
+  lib/Explain/LimitsReport.cpp
+  lib/Captures/File/RawCapture.cpp
+  lib/Search/Carver.cpp
+  lib/Explain/LimitFindings.cpp
+  lib/Metrics/Counts/ThreadStride.cpp
+  lib/Spaces/SearchMemory.cpp
+  lib/Probe/Capture/CapturedModules.cpp
+  lib/Probe/Entry/ExitHooks.cpp
+  lib/Probe/Driver/Hazards.cpp
+  lib/Probe/Driver/LoadedHandles.cpp
+  lib/Profiles/ProfileDiff.cpp
   test/gpu/TuneTest.cpp
-  test/unit/Carve/LimitFindingsTest.cpp
-  test/unit/Carve/VariantEditTest.cpp
-  test/unit/Carve/VariantModelTest.cpp
-  test/unit/Driver/HardwareCountersTest.cpp
-  test/unit/Probe/HazardsTest.cpp
+  test/unit/Explain/LimitFindingsTest.cpp
+  test/unit/Explain/Modified/ModifiedKernelTest.cpp
+  test/unit/Device/OccupancyTest.cpp
+  test/unit/Search/VariantEditTest.cpp
+  test/unit/Search/VariantModelTest.cpp
+  test/unit/Explain/HardwareCountersTest.cpp
+  test/unit/Probe/Driver/HazardsTest.cpp
   test/unit/Probe/MemoryDriver.cpp
   test/unit/Probe/ProbeLibraryTest.cpp
   test/unit/Probe/StandIn/NeighbourScenarios.cpp
@@ -45,11 +48,11 @@ set(CARVE_ALONE
   test/unit/Probe/StandInTest.cpp
   test/unit/Probe/StubProfiler.cpp
   test/unit/Ptx/KernelHazardsTest.cpp
-  test/unit/Report/LimitsReportTest.cpp
-  test/unit/Store/ProfileMergeTest.cpp
-  test/unit/Tune/ProbeRecordsTest.cpp
-  test/unit/Tune/SampleRecordTest.cpp
-  test/unit/Tune/SweepTableTest.cpp)
+  test/unit/Explain/LimitsReportTest.cpp
+  test/unit/Profiles/ProfileMergeTest.cpp
+  test/unit/Workload/ProbeRecordsTest.cpp
+  test/unit/Tune/WholeRuns/SampleRecordTest.cpp
+  test/unit/Evaluate/SweepTableTest.cpp)
 list(TRANSFORM CARVE_ALONE PREPEND ${PROJECT_SOURCE_DIR}/)
 
 # Flags that every target of ours shares.
@@ -69,11 +72,21 @@ function(carve_target Name)
   endif()
 endfunction()
 
-# carve_library(<Folder> DEPS <target>...): the folder's sources as one static library.
+# carve_library(<Room> [OBJECT] DEPS <target>...): the folder's sources as one static library, or as
+# one of objects. A room below another has both names: that of lib/Tune/Job is TuneJob.
 function(carve_library Name)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "OBJECT" "" "DEPS" ${ARGN})
   file(GLOB Sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-  add_library(carve${Name} STATIC ${Sources})
+  if(NOT Sources)
+    add_library(carve${Name} INTERFACE)
+    target_link_libraries(carve${Name} INTERFACE ${ARG_DEPS})
+    return()
+  endif()
+  if(ARG_OBJECT)
+    add_library(carve${Name} OBJECT ${Sources})
+  else()
+    add_library(carve${Name} STATIC ${Sources})
+  endif()
   carve_target(carve${Name})
   target_link_libraries(carve${Name} PUBLIC ${ARG_DEPS})
 endfunction()

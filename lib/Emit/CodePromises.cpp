@@ -1,6 +1,6 @@
 #include "Emit/CodePromises.h"
 
-#include "Carve/VariantEdit.h"
+#include "Search/VariantEdit.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 /// said of it before it runs, from what the two take on the device.
 #pragma once
 
-#include "Carve/CriticalPoints.h"
+#include "Device/CriticalPoints.h"
 
 #include <optional>
 #include <string>

@@ -3,12 +3,12 @@
 /// every kernel of the result held against what may not change.
 #pragma once
 
-#include "Carve/VariantEdit.h"
+#include "Cubin/Assembler.h"
 #include "Emit/CodePromises.h"
 #include "Emit/DecisionChoice.h"
 #include "Emit/UnitEmitter.h"
-#include "Ptx/Assembler.h"
 #include "Ptx/PtxModule.h"
+#include "Search/VariantEdit.h"
 
 #include "llvm/ADT/StringMap.h"
 

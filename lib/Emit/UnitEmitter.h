@@ -3,7 +3,7 @@
 /// container rebuilt by fatbinary and spliced into the object that nvcc made.
 #pragma once
 
-#include "Carve/CriticalPoints.h"
+#include "Device/CriticalPoints.h"
 #include "Nvcc/BuildPlan.h"
 #include "Nvcc/Toolchain.h"
 #include "Store/Profile.h"

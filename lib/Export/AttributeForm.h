@@ -3,10 +3,10 @@
 /// is lost of its gain by saying no more. Pure: a decision, directives and a report in, forms out.
 #pragma once
 
-#include "Carve/Variant.h"
 #include "Device/DeviceModel.h"
 #include "Ptx/PtxModule.h"
-#include "Tune/TuningReport.h"
+#include "Search/Variant.h"
+#include "Tune/Outcome/TuningReport.h"
 
 #include "llvm/ADT/ArrayRef.h"
 

@@ -1,6 +1,6 @@
 /// \file
 /// Loops and execution frequencies of a function's basic blocks, of PTX and of machine code alike:
-/// what the counts of lib/Carve/Counts.h are weighted by.
+/// what the counts of lib/Metrics/Counts/Counts.h are weighted by.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,10 +1,10 @@
 #include "Report/HtmlKernel.h"
 
-#include "Carve/Variant.h"
 #include "Report/HtmlPlanePlot.h"
 #include "Report/HtmlText.h"
 #include "Report/HtmlTimePlot.h"
 #include "Report/ReportWords.h"
+#include "Search/Variant.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

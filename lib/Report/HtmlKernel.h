@@ -2,7 +2,7 @@
 /// A kernel's part of the page: what became of it, the two pictures, and every variant as a row.
 #pragma once
 
-#include "Tune/TuningReport.h"
+#include "Tune/Outcome/TuningReport.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 #include "Report/HtmlPlanePlot.h"
 
-#include "Carve/Pareto.h"
 #include "Report/HtmlText.h"
 #include "Report/PlotScale.h"
+#include "Search/Pareto.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

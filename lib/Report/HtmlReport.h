@@ -2,7 +2,7 @@
 /// A tuning's report as one self-contained page: `carve report --format=html`.
 #pragma once
 
-#include "Tune/TuningReport.h"
+#include "Tune/Outcome/TuningReport.h"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 /// The head of the page: what the tuning gained and cost, where it ran, and the table of kernels.
 #pragma once
 
-#include "Tune/TuningReport.h"
+#include "Tune/Outcome/TuningReport.h"
 
 #include <string>
 

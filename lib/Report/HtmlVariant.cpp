@@ -1,7 +1,7 @@
 #include "Report/HtmlVariant.h"
 
-#include "Carve/Variant.h"
 #include "Report/HtmlText.h"
+#include "Search/Variant.h"
 #include "Store/Profile.h"
 
 #include "llvm/ADT/STLExtras.h"

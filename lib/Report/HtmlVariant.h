@@ -2,7 +2,7 @@
 /// The variants of a kernel as marks of a picture and rows of a table: what both say of them.
 #pragma once
 
-#include "Tune/TuningReport.h"
+#include "Tune/Outcome/TuningReport.h"
 
 #include "llvm/ADT/ArrayRef.h"
 

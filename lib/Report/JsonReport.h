@@ -2,7 +2,7 @@
 /// A tuning's report as JSON: what the store keeps, and `--format=json`.
 #pragma once
 
-#include "Tune/TuningReport.h"
+#include "Tune/Outcome/TuningReport.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

@@ -2,7 +2,7 @@
 /// Words and numbers of a tuning's report that the table and the page have in common.
 #pragma once
 
-#include "Tune/TuningReport.h"
+#include "Tune/Outcome/TuningReport.h"
 
 #include "llvm/ADT/StringRef.h"
 

@@ -2,7 +2,7 @@
 /// A tuning's report as a person reads it in a terminal.
 #pragma once
 
-#include "Tune/TuningReport.h"
+#include "Tune/Outcome/TuningReport.h"
 
 #include <string>
 

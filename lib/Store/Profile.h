@@ -2,7 +2,7 @@
 /// A profile: decisions per kernel and architecture in YAML, made to be committed and reviewed.
 #pragma once
 
-#include "Carve/Variant.h"
+#include "Search/Variant.h"
 #include "Store/KernelSpelling.h"
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,7 +1,7 @@
 /// \file
 /// What the JSON forms of the store's records share: text that need not be UTF-8, members that must
 /// be there, and the format that stands in front of all else. Of use to UnitJson, LinkJson
-/// and Capture/CaptureJson alone.
+/// and Captures/File/CaptureJson alone.
 #pragma once
 
 #include "llvm/ADT/StringExtras.h"

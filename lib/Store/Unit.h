@@ -3,8 +3,8 @@
 /// and emission start from.
 #pragma once
 
+#include "Cubin/KernelResources.h"
 #include "Nvcc/FrontEndStep.h"
-#include "Ptx/KernelResources.h"
 #include "Support/CommandRunner.h"
 
 #include <optional>

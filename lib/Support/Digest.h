@@ -10,7 +10,7 @@
 namespace carve {
 
 /// XXH3-128 of \p Bytes, as 32 lower-case hexadecimal digits. The probe computes the same value
-/// of the images that a program loads (Probe/Protocol.h).
+/// of the images that a program loads (Protocol/Protocol.h).
 std::string digestOf(llvm::StringRef Bytes);
 
 /// The digest of several fields, each delimited by its length, so that no two lists collide by

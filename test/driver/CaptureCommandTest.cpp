@@ -1,5 +1,5 @@
 // carve capture and carve tune --from, as far as they go without a GPU.
-#include "Capture/CaptureFile.h"
+#include "Captures/File/CaptureFile.h"
 #include "DriverTier.h"
 
 using namespace carve;

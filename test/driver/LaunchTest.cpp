@@ -1,6 +1,6 @@
 // carve-launch with captures made here, against a stand-in for the driver.
 
-#include "Capture/CaptureFile.h"
+#include "Captures/File/CaptureFile.h"
 #include "Support/CommandRunner.h"
 #include "Support/Digest.h"
 #include "Support/Files.h"

@@ -1,5 +1,5 @@
 // Captures of launches: taken from a program, launched without it in other processes, tuned from.
-#include "Capture/CaptureFile.h"
+#include "Captures/File/CaptureFile.h"
 #include "GpuTesting.h"
 
 #include "llvm/Support/FileSystem.h"

@@ -6,11 +6,11 @@
 // names and values: medians of GPU time, the ratio A/B (above 1: B is faster) with its 95 %
 // interval by order statistics, the same for wall time, and whether the outputs are equal apart
 // from lines that differ between two runs of A. Exits with 2 where they are not.
-#include "Driver/DriverOptions.h"
-#include "Driver/Flags.h"
+#include "Compile/DriverOptions.h"
 #include "Support/Error.h"
-#include "Tune/Statistics.h"
-#include "Tune/Workload.h"
+#include "Support/Flags.h"
+#include "Tune/Selection/Statistics.h"
+#include "Workload/Workload.h"
 
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"

@@ -1,7 +1,7 @@
 // Hardware counters of kernels of which they are known.
 #include "GpuTesting.h"
 
-#include "Driver/HardwareCounters.h"
+#include "Explain/HardwareCounters.h"
 
 using namespace carve;
 using namespace carve::test;

@@ -1,9 +1,9 @@
 #include "GpuTesting.h"
 
-#include "Driver/DriverOptions.h"
+#include "Compile/DriverOptions.h"
 #include "Ptx/PtxModule.h"
 #include "Support/Parallel.h"
-#include "Tune/JobParts.h"
+#include "Tune/Job/JobParts.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"

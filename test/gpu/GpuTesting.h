@@ -6,8 +6,8 @@
 #include "Report/JsonReport.h"
 #include "Store/UnitStore.h"
 #include "Support/Files.h"
-#include "Tune/TuningJob.h"
-#include "Tune/Workload.h"
+#include "Tune/Job/TuningJob.h"
+#include "Workload/Workload.h"
 
 #include "gtest/gtest.h"
 

@@ -2,8 +2,8 @@
 // launcher, programs that fork, shared objects loaded later, GPUs that others use too.
 #include "GpuTesting.h"
 
-#include "Tune/VisibleGpus.h"
-#include "Tune/WorkloadProcesses.h"
+#include "Workload/VisibleGpus.h"
+#include "Workload/WorkloadProcesses.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,9 +1,9 @@
 // Kernels without their arithmetic and without their memory traffic, timed beside themselves.
 #include "GpuTesting.h"
 
+#include "Cubin/Cubin.h"
 #include "Device/Occupancy.h"
-#include "Driver/ModifiedKernels.h"
-#include "Ptx/Cubin.h"
+#include "Explain/Modified/ModifiedKernels.h"
 #include "Support/Log.h"
 
 #include "llvm/ADT/STLExtras.h"

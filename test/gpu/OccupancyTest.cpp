@@ -2,8 +2,8 @@
 // that are really assembled.
 #include "GpuTesting.h"
 
+#include "Cubin/Assembler.h"
 #include "Device/Occupancy.h"
-#include "Ptx/Assembler.h"
 #include "Ptx/PtxModule.h"
 
 #include "llvm/ADT/SmallVector.h"

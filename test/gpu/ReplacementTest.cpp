@@ -2,10 +2,10 @@
 // the output stays.
 #include "GpuTesting.h"
 
+#include "Cubin/Assembler.h"
+#include "Cubin/Cubin.h"
 #include "Nvcc/EmbeddedPtx.h"
-#include "Ptx/Assembler.h"
-#include "Ptx/Cubin.h"
-#include "Tune/VariantRounds.h"
+#include "Tune/Variants/VariantRounds.h"
 
 #include "llvm/ADT/STLExtras.h"
 

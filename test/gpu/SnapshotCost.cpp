@@ -7,10 +7,10 @@
 //                                  five; without sizes 1, 4 and 16
 //
 // Exits with 77 where there is no driver or no device, with 1 where anything is wrong.
-#include "Probe/HelperKernels.h"
-#include "Probe/Snapshot.h"
-#include "Probe/TracedProcess.h"
-#include "Probe/device/HelperTypes.h"
+#include "Probe/Entry/TracedProcess.h"
+#include "Probe/Memory/HelperKernels.h"
+#include "Probe/Memory/Snapshot.h"
+#include "Probe/Memory/device/HelperTypes.h"
 #include "unit/Probe/EmulatedHelper.h"
 
 #include <dlfcn.h>

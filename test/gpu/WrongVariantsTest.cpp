@@ -3,7 +3,7 @@
 // here.
 #include "GpuTesting.h"
 
-#include "Probe/Protocol.h"
+#include "Protocol/Protocol.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,7 +1,7 @@
 // PTX with counters is what ptxas takes, for whatever nvcc makes, and changes nothing else of it.
 #include "RealNvcc.h"
 
-#include "Ptx/Assembler.h"
+#include "Cubin/Assembler.h"
 #include "Ptx/BlockCounters.h"
 
 using namespace carve;

@@ -5,7 +5,7 @@
 
 #include "RealNvcc.h"
 
-#include "Ptx/Cubin.h"
+#include "Cubin/Cubin.h"
 #include "Report/JsonReport.h"
 #include "Store/UnitStore.h"
 

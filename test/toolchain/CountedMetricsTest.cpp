@@ -2,7 +2,7 @@
 // script leaves what the probe would leave of the program.
 #include "BuiltTools.h"
 
-#include "Driver/CountedMetrics.h"
+#include "Metrics/CountedMetrics.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -8,7 +8,7 @@
 
 #include "Store/Profile.h"
 #include "Support/Digest.h"
-#include "Tune/VariantRounds.h"
+#include "Tune/Variants/VariantRounds.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -2,10 +2,10 @@
 // leaves the default with its reason, and the other kernels do not notice.
 #include "RealNvcc.h"
 
-#include "Carve/VariantEdit.h"
+#include "Cubin/Assembler.h"
 #include "Emit/UnitEmitter.h"
 #include "Nvcc/KeptCompile.h"
-#include "Ptx/Assembler.h"
+#include "Search/VariantEdit.h"
 #include "Support/Error.h"
 
 #include <map>

@@ -2,8 +2,8 @@
 // make by their own options for it.
 #include "RealNvcc.h"
 
-#include "Carve/VariantEdit.h"
-#include "Ptx/Assembler.h"
+#include "Cubin/Assembler.h"
+#include "Search/VariantEdit.h"
 #include "Support/Error.h"
 
 using namespace carve;

@@ -2,7 +2,7 @@
 // counts in the GPU's place: a script leaves what the probe would leave of the program.
 #include "BuiltTools.h"
 
-#include "Driver/LimitsPipeline.h"
+#include "Explain/LimitsPipeline.h"
 
 #include "llvm/ADT/STLExtras.h"
 

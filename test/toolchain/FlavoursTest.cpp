@@ -2,8 +2,8 @@
 // after the compile, is what nvcc makes of the source.
 #include "BuiltTools.h"
 
-#include "Driver/Flavours.h"
-#include "Driver/UnitRecorder.h"
+#include "Compile/Flavours.h"
+#include "Compile/UnitRecorder.h"
 #include "Nvcc/FrontEnd.h"
 #include "Nvcc/KeptCompile.h"
 #include "Store/FlavourPtx.h"

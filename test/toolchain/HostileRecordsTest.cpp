@@ -2,8 +2,8 @@
 // writes nothing outside, and delays nobody. The compile then is what it is without a store.
 #include "BuiltTools.h"
 
-#include "Capture/CaptureFile.h"
-#include "Capture/UnitBundle.h"
+#include "Captures/File/CaptureFile.h"
+#include "Captures/File/UnitBundle.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

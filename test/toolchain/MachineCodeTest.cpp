@@ -2,8 +2,8 @@
 
 #include "RealNvcc.h"
 
-#include "Ptx/Cubin.h"
-#include "Ptx/MachineCode.h"
+#include "Cubin/Cubin.h"
+#include "Cubin/MachineCode.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"

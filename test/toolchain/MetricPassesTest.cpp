@@ -1,9 +1,9 @@
 // How CUPTI's host functions part our metrics into passes, for chips of every generation. They need
 // no GPU.
-#include "Probe/MetricPasses.h"
+#include "Probe/Counters/MetricPasses.h"
 #include "Nvcc/Toolchain.h"
-#include "Tune/CounterRecords.h"
-#include "Tune/Workload.h"
+#include "Workload/CounterRecords.h"
+#include "Workload/Workload.h"
 
 #include "llvm/Support/Process.h"
 #include "gtest/gtest.h"

@@ -2,7 +2,7 @@
 
 #include "RealNvcc.h"
 
-#include "Driver/MetricsPipeline.h"
+#include "Metrics/MetricsPipeline.h"
 
 #include "llvm/ADT/STLExtras.h"
 

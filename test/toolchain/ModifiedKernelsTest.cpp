@@ -2,10 +2,10 @@
 // recorded times in the GPU's place: a script leaves what the probe would leave of the program.
 #include "BuiltTools.h"
 
-#include "Driver/ModifiedKernels.h"
-#include "Ptx/Assembler.h"
-#include "Ptx/ModifiedCode.h"
-#include "Ptx/ModifiedKernel.h"
+#include "Cubin/Assembler.h"
+#include "Explain/Modified/ModifiedCode.h"
+#include "Explain/Modified/ModifiedKernel.h"
+#include "Explain/Modified/ModifiedKernels.h"
 
 #include "llvm/ADT/STLExtras.h"
 

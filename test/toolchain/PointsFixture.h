@@ -2,7 +2,7 @@
 /// What the tests of `carve points` share: the real nvcc and one report per list of words.
 #pragma once
 
-#include "Driver/PointsPipeline.h"
+#include "Points/PointsPipeline.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 

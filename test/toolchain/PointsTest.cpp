@@ -1,6 +1,6 @@
 // `carve points` on real compiles: its numbers against cuda_occupancy.h called directly, and its
 // caps against what ptxas makes of them.
-#include "Ptx/Assembler.h"
+#include "Cubin/Assembler.h"
 #include "toolchain/PointsFixture.h"
 #include "unit/Device/HeaderOccupancy.h"
 

@@ -1,6 +1,6 @@
 #include "RealNvcc.h"
 
-#include "Ptx/Assembler.h"
+#include "Cubin/Assembler.h"
 #include "Ptx/PtxModule.h"
 
 using namespace carve;

@@ -2,8 +2,8 @@
 // GPU's place.
 #include "BuiltTools.h"
 
-#include "Driver/SearchPipeline.h"
-#include "Report/SearchJson.h"
+#include "Spaces/SearchJson.h"
+#include "Spaces/SearchPipeline.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -4,7 +4,7 @@
 #include "BuiltTools.h"
 
 #include "Store/Profile.h"
-#include "Tune/KnobSpaces.h"
+#include "Tune/Variants/KnobSpaces.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,12 +4,12 @@
 // run at once as the machine has cores. Called by wide-space.sh.
 //   wide-space KERNELS NVCC_ARGUMENTS...
 // KERNELS: a regular expression on mangled names; kernels that do not match are left alone.
-#include "Carve/CriticalPoints.h"
-#include "Carve/VariantEdit.h"
-#include "Driver/UnitRecorder.h"
+#include "Compile/UnitRecorder.h"
+#include "Cubin/Assembler.h"
+#include "Device/CriticalPoints.h"
 #include "Nvcc/FrontEnd.h"
 #include "Nvcc/KeptCompile.h"
-#include "Ptx/Assembler.h"
+#include "Search/VariantEdit.h"
 #include "Support/Files.h"
 
 #include "llvm/Support/Process.h"

@@ -1,6 +1,6 @@
 #include "Launcher.h"
 
-#include "Probe/CaptureProtocol.h"
+#include "Protocol/CaptureProtocol.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/RegularFile.h"

@@ -4,7 +4,7 @@
 /// reserved for itself differs with every context.
 #pragma once
 
-#include "Capture/CaptureFile.h"
+#include "Captures/File/CaptureFile.h"
 #include "DriverLibrary.h"
 
 #include <string>

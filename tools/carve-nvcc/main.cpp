@@ -1,11 +1,11 @@
 // carve-nvcc: split argv, run the pipeline or become nvcc, map errors to exit codes.
 
-#include "Driver/CommandStore.h"
-#include "Driver/CompilePipeline.h"
-#include "Driver/CompilerCache.h"
-#include "Driver/Fallback.h"
-#include "Driver/LinkPipeline.h"
-#include "Driver/Terminal.h"
+#include "Compile/CommandStore.h"
+#include "Compile/CompilePipeline.h"
+#include "Compile/CompilerCache.h"
+#include "Compile/Fallback.h"
+#include "Compile/LinkPipeline.h"
+#include "Report/Terminal.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/SignalCleanup.h"

@@ -1,7 +1,7 @@
+#include "Captures/CapturePipeline.h"
 #include "Commands.h"
-#include "Driver/CapturePipeline.h"
-#include "Driver/Flags.h"
 #include "Support/Error.h"
+#include "Support/Flags.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"

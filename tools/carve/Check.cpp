@@ -1,11 +1,11 @@
 #include "Commands.h"
-#include "Driver/Clock.h"
-#include "Driver/Flags.h"
-#include "Export/KernelNames.h"
-#include "Report/CheckReport.h"
+#include "Export/Source/KernelNames.h"
+#include "Profiles/CheckReport.h"
 #include "Report/JsonReport.h"
+#include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Flags.h"
 
 #include "llvm/Support/raw_ostream.h"
 

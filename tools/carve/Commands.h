@@ -2,9 +2,9 @@
 /// The commands of `carve`, each given the words behind its name.
 #pragma once
 
-#include "Driver/DriverOptions.h"
-#include "Driver/TunePipeline.h"
-#include "Driver/UserProfile.h"
+#include "Compile/DriverOptions.h"
+#include "Store/UserProfile.h"
+#include "Tune/TunePipeline.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"

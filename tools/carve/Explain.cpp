@@ -1,7 +1,7 @@
 #include "Commands.h"
-#include "Driver/LimitsPipeline.h"
-#include "Driver/ModifiedKernels.h"
-#include "Report/ExplainReport.h"
+#include "Explain/ExplainReport.h"
+#include "Explain/LimitsPipeline.h"
+#include "Explain/Modified/ModifiedKernels.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"

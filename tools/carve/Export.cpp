@@ -1,9 +1,9 @@
 #include "Commands.h"
-#include "Driver/ExportPipeline.h"
-#include "Driver/Flags.h"
-#include "Report/ExportReport.h"
+#include "Export/ExportPipeline.h"
+#include "Export/ExportReport.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Flags.h"
 #include "Support/Log.h"
 
 #include "llvm/ADT/StringExtras.h"

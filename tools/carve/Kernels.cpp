@@ -1,9 +1,9 @@
-#include "Driver/KernelList.h"
+#include "Profiles/KernelList.h"
 
 #include "Commands.h"
-#include "Driver/Flags.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Flags.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"

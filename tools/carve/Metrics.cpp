@@ -1,5 +1,5 @@
 #include "Commands.h"
-#include "Driver/CountedMetrics.h"
+#include "Metrics/CountedMetrics.h"
 #include "Support/Error.h"
 
 #include "llvm/Support/raw_ostream.h"

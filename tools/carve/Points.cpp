@@ -1,6 +1,6 @@
 #include "Points.h"
 
-#include "Driver/PointsPipeline.h"
+#include "Points/PointsPipeline.h"
 
 using namespace carve;
 

@@ -1,9 +1,9 @@
 #include "Commands.h"
-#include "Driver/Flags.h"
-#include "Report/DiffReport.h"
-#include "Store/ProfileMerge.h"
+#include "Profiles/DiffReport.h"
+#include "Profiles/ProfileMerge.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Flags.h"
 
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,10 +1,10 @@
 #include "Commands.h"
-#include "Driver/Flags.h"
 #include "Report/HtmlReport.h"
 #include "Report/JsonReport.h"
 #include "Report/TextReport.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Flags.h"
 
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,8 +1,8 @@
 #include "Store/UnitStore.h"
 
 #include "Commands.h"
-#include "Driver/Flags.h"
 #include "Support/Error.h"
+#include "Support/Flags.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

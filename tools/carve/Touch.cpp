@@ -1,7 +1,7 @@
 #include "Commands.h"
-#include "Driver/Flags.h"
-#include "Driver/StaleOutputs.h"
+#include "Store/StaleOutputs.h"
 #include "Support/Error.h"
+#include "Support/Flags.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

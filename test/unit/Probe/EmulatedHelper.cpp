@@ -1,7 +1,7 @@
 #include "unit/Probe/EmulatedHelper.h"
 
-#include "Probe/HelperImage.h"
-#include "Probe/device/HelperTypes.h"
+#include "Probe/Memory/HelperImage.h"
+#include "Probe/Memory/device/HelperTypes.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 /// \file
-/// What the probe's kernels (lib/Probe/device/Helper.cu) do, byte by byte on the host: runs in
-/// their place in the unit tests, and is what the GPU's results are checked against.
+/// What the probe's kernels (lib/Probe/Memory/device/Helper.cu) do, byte by byte on the host: runs
+/// in their place in the unit tests, and is what the GPU's results are checked against.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "unit/Probe/MemoryDriver.h"
 
-#include "Probe/HelperImage.h"
+#include "Probe/Memory/HelperImage.h"
 #include "unit/Probe/EmulatedHelper.h"
 
 #include <cstdlib>

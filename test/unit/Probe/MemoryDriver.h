@@ -3,7 +3,7 @@
 /// stream runs at once, and the probe's kernels are emulated.
 #pragma once
 
-#include "Probe/CuptiApi.h"
+#include "Probe/Driver/CuptiApi.h"
 
 #include <cstddef>
 #include <map>

@@ -1,6 +1,6 @@
 #include "unit/Probe/ProbeRecords.h"
 
-#include "Probe/Protocol.h"
+#include "Protocol/Protocol.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,7 +1,7 @@
 #include "unit/Probe/ProbeRecords.h"
 
-#include "Probe/Container.h"
-#include "Probe/VariableNames.h"
+#include "Probe/Driver/Container.h"
+#include "Probe/Driver/VariableNames.h"
 #include "Support/Digest.h"
 
 #include "llvm/Object/ELFObjectFile.h"

@@ -1,7 +1,7 @@
 // Programs on the stand-in driver do the same without the probe and with it.
 #include "unit/Probe/StandInRun.h"
 
-#include "Probe/Protocol.h"
+#include "Protocol/Protocol.h"
 
 #include <gtest/gtest.h>
 #include <map>

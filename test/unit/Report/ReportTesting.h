@@ -2,7 +2,7 @@
 /// Reports that the tests of lib/Report print.
 #pragma once
 
-#include "Tune/TuningReport.h"
+#include "Tune/Outcome/TuningReport.h"
 
 namespace carve {
 

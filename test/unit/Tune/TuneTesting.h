@@ -3,10 +3,10 @@
 /// and a job of two kernels.
 #pragma once
 
-#include "Probe/Protocol.h"
+#include "Protocol/Protocol.h"
 #include "Support/CommandRunner.h"
 #include "Support/Files.h"
-#include "Tune/TuningJob.h"
+#include "Tune/Job/TuningJob.h"
 
 #include "gtest/gtest.h"
 

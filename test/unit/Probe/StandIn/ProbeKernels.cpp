@@ -1,9 +1,10 @@
 /// \file
-/// The probe's device kernels (Probe/device/Helper.cu) as C++: they work through the same tables.
+/// The probe's device kernels (Probe/Memory/device/Helper.cu) as C++: they work through the same
+/// tables.
 
 #include "unit/Probe/StandIn/Model.h"
 
-#include "Probe/device/HelperTypes.h"
+#include "Probe/Memory/device/HelperTypes.h"
 
 #include <algorithm>
 

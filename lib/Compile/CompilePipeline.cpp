@@ -1,0 +1,401 @@
+#include "Compile/CompilePipeline.h"
+
+#include "Compile/Attempt.h"
+#include "Compile/CompilerCache.h"
+#include "Compile/Emission.h"
+#include "Compile/Fallback.h"
+#include "Compile/Flavours.h"
+#include "Compile/LinkRecorder.h"
+#include "Compile/RebuildCues.h"
+#include "Compile/StoredCompile.h"
+#include "Compile/UnitRecorder.h"
+#include "Nvcc/KeptCompile.h"
+#include "Store/UserProfile.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+#include "Support/Log.h"
+#include "Tune/TunePipeline.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <unistd.h>
+
+using namespace carve;
+
+namespace {
+
+class CompilePipeline {
+public:
+  CompilePipeline(const CompileRequest &Request, UnitStore &Store, const Toolchain &T,
+                  CommandRunner &Runner)
+      : Request(Request), Line(Request.Line), Store(Store), T(T), Runner(Runner),
+        Output(absolutePath(Request.Line.Output, Request.WorkDir)) {}
+
+  llvm::Expected<CompileResult> run();
+
+private:
+  llvm::Expected<TempDir> acquireKeepDir() const;
+  Profile decisionsOf(llvm::StringRef Key) const;
+  bool mayEmit() const;
+  llvm::Error compileWithNvcc(TempDir &Keep);
+  llvm::Error finish(const KeptCompile &Kept, TempDir &Keep);
+  llvm::Error recordUnits(const BuildPlan &Plan);
+  bool shouldTune() const;
+  void tuneProgram();
+  TuneRequest tuneRequest() const;
+
+  bool mayRestore() const;
+  CompileConditions conditions(const Profile &Decisions) const;
+  void rememberObject(const KeptCompile &Kept);
+  bool tryStore();
+  llvm::Error reemit(const Unit &Record, Profile Decisions, RestoredCompile Restored);
+
+  llvm::Error emit();
+  void putUnits();
+  void keepRecords();
+
+  const CompileRequest &Request;
+  const CommandLine &Line;
+  UnitStore &Store;
+  Toolchain T;
+  CommandRunner &Runner;
+  std::string KeepDir, NvccVersion;
+  OutputPlace Output;
+  UserProfile User;
+  std::optional<SourceStamp> Source; ///< Before nvcc read it.
+  int64_t StartedNs = 0;
+  std::vector<CompiledUnit> Units;
+  bool FlavourMissing = false;
+  CompileResult Result;
+};
+
+/// The keep directory: named by what is compiled, so that debug information that holds its path is
+/// the same every time.
+llvm::Expected<TempDir> CompilePipeline::acquireKeepDir() const {
+  return TempDir::createNamed(Request.Tag, keepDirPatience(Line.AllWords));
+}
+
+/// The decisions of a unit; none where there are none, or none that can be read.
+Profile CompilePipeline::decisionsOf(llvm::StringRef Key) const {
+  auto Text = Store.decisions(Key);
+  if (!Text) {
+    logLine(llvm::toString(Text.takeError()));
+    return {};
+  }
+  llvm::Expected<Profile> P =
+      *Text ? parseProfile(**Text, "decisions of " + Line.Output) : Profile();
+  if (P)
+    return std::move(*P);
+  logLine(llvm::toString(P.takeError()));
+  return {};
+}
+
+/// Whether decisions are known before the compile that may change what it makes.
+bool CompilePipeline::mayEmit() const {
+  if (User.Read && !choicesOf(*User.Read).empty())
+    return true;
+  return llvm::any_of(Line.Inputs, [&](const Input &I) {
+    return I.Kind == InputKind::DeviceSource &&
+           !choicesOf(decisionsOf(unitKeyOf(Line, I.Path, Request.WorkDir))).empty();
+  });
+}
+
+llvm::Error CompilePipeline::recordUnits(const BuildPlan &Plan) {
+  llvm::Expected<std::string> Version = nvccVersion(T, Runner);
+  if (!Version)
+    return Version.takeError();
+  NvccVersion = std::move(*Version);
+  for (const DeviceUnit &Planned : Plan.Units) {
+    llvm::Expected<Unit> U = recordUnit(Planned, Line, T, NvccVersion, Request.WorkDir, Store);
+    if (!U)
+      return U.takeError();
+    Profile Decisions = decisionsOf(U->Key);
+    Units.push_back({Planned, std::move(*U), std::move(Decisions)});
+  }
+  if (Plan.Link)
+    if (llvm::Error E = recordLink(
+            *Plan.Link, {Line.Argv, Line.Output, Request.WorkDir, NvccVersion}, T, Store))
+      logLine("device link not recorded: " + llvm::toString(std::move(E)));
+  Store.pruneSometimes(Request.StoreLimitBytes);
+  return llvm::Error::success();
+}
+
+bool CompilePipeline::shouldTune() const {
+  const DriverOptions &O = Request.Options;
+  if (O.Run == RunMode::None || Request.ConfigureProbe)
+    return false;
+  if (O.Samples.empty() && !Request.GpuPresent) {
+    logLine("not tuned: no GPU is present");
+    return false;
+  }
+  bool ByHand = O.Run == RunMode::Command || !O.Samples.empty();
+  if (!ByHand && (Line.Makes != Product::Executable || User.Read))
+    return false;
+  TuneRequest Tuning = tuneRequest();
+  return llvm::any_of(Units, [&](const CompiledUnit &U) {
+    return !alreadyAttempted(U.Record, llvm::join(Tuning.Workload.Argv, " "), Tuning.Options,
+                             Store);
+  });
+}
+
+TuneRequest CompilePipeline::tuneRequest() const {
+  const DriverOptions &O = Request.Options;
+  TuneRequest R;
+  R.Workload.Argv = O.RunCommand.empty() ? std::vector{Output.path()} : O.RunCommand;
+  R.Workload.Dir = Request.WorkDir;
+  R.Workload.TimeoutS = O.TimeoutS;
+  R.Workload.OutputFiles = O.OutputFiles;
+  R.Options.Scope = O.Scope;
+  R.Options.Domain = O.Domain;
+  R.Options.Search = searchLimits(O.Effort);
+  R.Options.DevicesDir = Request.Install.DevicesDir;
+  R.Limits.MaxRuns = O.MaxRuns;
+  R.Limits.BudgetS = O.BudgetS;
+  R.Mode = O.Mode;
+  R.Probe = {Request.Install.Probe, findCupti(T.BinDir).value_or("")};
+  R.SamplesPath = O.Samples;
+  R.ProfilePath = O.ProfilePath;
+  R.Gpus = Request.Gpus;
+  R.Progress = Request.Progress;
+  R.Step = Request.Step;
+  R.Waiting = Request.Waiting;
+  return R;
+}
+
+void CompilePipeline::tuneProgram() {
+  TuneRequest Tuning = tuneRequest();
+  llvm::Expected<TuneResult> Tuned = tune(Tuning, Store, T, Runner);
+  if (!Tuned) {
+    llvm::handleAllErrors(
+        Tuned.takeError(),
+        [&](const Unsupported &U) {
+          if (U.reason() == "interrupted")
+            llvm::StringRef(U.detail()).getAsInteger(10, Result.Signal);
+          logLine("not tuned: " + U.reason() + ": " + U.detail());
+        },
+        [&](const llvm::ErrorInfoBase &E) { logLine("not tuned: " + E.message()); });
+    if (!Result.Signal) {
+      TuningReport Report;
+      Report.Workload = llvm::join(Tuning.Workload.Argv, " ");
+      Report.Note = "see the log (--carve-log)";
+      Result.Tuned = std::move(Report);
+    }
+    return;
+  }
+  for (CompiledUnit &U : Units) {
+    if (auto D = Tuned->Decisions.find(U.Record.Key); D != Tuned->Decisions.end()) {
+      U.Decisions = D->second;
+      // The output that is being made holds them; to others of this build they are new.
+      if (llvm::Error E = Store.antedateDecisions(U.Record.Key))
+        logLine(llvm::toString(std::move(E)));
+    }
+    rememberAttempt(U.Record, Tuned->Report.Workload, Tuning.Options, Tuned->Report.Note, Store);
+  }
+  if (!Tuned->Report.Note.empty())
+    logLine("not tuned: " + Tuned->Report.Note);
+  Result.Tuned = std::move(Tuned->Report);
+}
+
+llvm::Error CompilePipeline::emit() {
+  EmitContext Context{T,
+                      Runner,
+                      NvccVersion,
+                      Request.Install.DevicesDir,
+                      Line.Relocatable,
+                      Line.RegisterCap,
+                      Request.Options.Domain,
+                      flavoursOf(Units, Store, T, Runner, FlavourMissing)};
+  EmissionRequest Emission{Line, Context, Request.WorkDir, KeepDir,
+                           User.Read ? &*User.Read : nullptr};
+  return emitDecisions(Emission, Units, Output, Store);
+}
+
+/// Whether this command is one whose object can be made from the store.
+bool CompilePipeline::mayRestore() const {
+  const DriverOptions &O = Request.Options;
+  return Line.Makes == Product::Object && Line.Inputs.size() == 1 && !Request.ConfigureProbe &&
+         O.Run != RunMode::Command && O.Samples.empty() && O.Scope == TuningScope::Kernel &&
+         !(User.Read && User.Read->FileCap);
+}
+
+CompileConditions CompilePipeline::conditions(const Profile &Decisions) const {
+  llvm::StringRef Domain = Request.Options.Domain == LaunchDomain::Traced ? "traced" : "preserve";
+  return {digestOfFields({Request.CommandDigest, T.Wrapped}), Request.WorkDir, KeepDir,
+          digestOfFields({choicesOf(Decisions), User.Text, Domain})};
+}
+
+/// Adds to the unit's record what a later compile of changed decisions starts from.
+void CompilePipeline::rememberObject(const KeptCompile &Kept) {
+  if (!Source || Units.size() != 1)
+    return;
+  CompiledUnit &U = Units.front();
+  locateTools(T, Runner);
+  llvm::Expected<ObjectRecord> O =
+      recordObject(U.Planned, Kept, Line, conditions(U.Decisions), T, *Source, StartedNs, Store);
+  if (O)
+    U.Record.Object = std::move(*O);
+  else
+    logLine("the next compile starts anew: " + llvm::toString(O.takeError()));
+}
+
+/// The object of \p Record, restored, with today's decisions in it.
+llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
+                                    RestoredCompile Restored) {
+  if (!Line.Depfile.empty())
+    if (llvm::Error E =
+            writeFileAtomically(absolutePath(Line.Depfile, Request.WorkDir), Restored.Depfile))
+      return E;
+  Output.setMade(Restored.Planned.ObjectPath);
+  NvccVersion = Record.NvccVersion;
+  Units.push_back({std::move(Restored.Planned), Record, std::move(Decisions)});
+  Unit &New = Units.front().Record;
+  New.Containers.resize(1); // nvcc's own.
+  New.Object->Decisions = conditions(Units.front().Decisions).Decisions;
+  llvm::Error Emitted = emit();
+  if (FlavourMissing) {
+    llvm::consumeError(std::move(Emitted));
+    return unsupported("not-stored", "a front-end flavour could not be made");
+  }
+  countUntuned(Store, std::move(Emitted), "nvcc's output kept");
+  if (llvm::Error E = Output.place())
+    return E;
+  keepRecords();
+  llvm::outs() << Restored.Stdout;
+  llvm::outs().flush();
+  llvm::errs() << Restored.Stderr;
+  return llvm::Error::success();
+}
+
+/// Makes the object from the store where only its decisions have changed. Returns false, with
+/// nothing changed, where nvcc has to.
+bool CompilePipeline::tryStore() {
+  if (!mayRestore())
+    return false;
+  auto Record = Store.unit(unitKeyOf(Line, Line.Inputs.front().Path, Request.WorkDir));
+  if (!Record)
+    logLine("compiled anew: " + llvm::toString(Record.takeError()));
+  if (!Record || !*Record)
+    return false;
+  Profile Decisions = decisionsOf((*Record)->Key);
+  if (Decisions.FileCap)
+    return false;
+  if ((*Record)->Object)
+    locateTools(T, Runner);
+  auto Restored = restoreCompile(**Record, Output.path(), conditions(Decisions), Store);
+  llvm::Error Failed = Restored ? reemit(**Record, std::move(Decisions), std::move(*Restored))
+                                : Restored.takeError();
+  if (!Failed) {
+    logLine("made from the store: " + Line.Output);
+    return true;
+  }
+  logLine("compiled anew: " + llvm::toString(std::move(Failed)));
+  Output.forgetMade();
+  Units.clear();
+  return false;
+}
+
+void CompilePipeline::putUnits() {
+  for (CompiledUnit &U : Units) {
+    U.Record.Choices = digestOf(choicesOf(U.Decisions));
+    User.noteIn(U.Record, Store);
+    if (llvm::Error E = Store.putUnit(U.Record))
+      logLine(llvm::toString(std::move(E)));
+  }
+}
+
+/// The end of a compile: lists the decisions where a build system sees them, and puts the units
+/// into the store.
+void CompilePipeline::keepRecords() {
+  if (Request.ListDecisions)
+    listDecisions(Line, Request.WorkDir, User.Read ? User.Path : "", Request.BehindCache, Units,
+                  Store);
+  putUnits();
+}
+
+llvm::Error CompilePipeline::finish(const KeptCompile &Kept, TempDir &Keep) {
+  if (Kept.NoPlan)
+    return unsupported("unknown-plan", *Kept.NoPlan);
+  takeToolDirs(T, Kept.Plan.Environment);
+  if (llvm::Error E = recordUnits(Kept.Plan))
+    return E;
+  if (shouldTune()) {
+    putUnits(); // The tuning looks for them in the store.
+    // The program is run from its own place.
+    if (llvm::Error E = Output.place())
+      return E;
+    Keep.passLockOn(false); // It may leave processes behind.
+    tuneProgram();
+    Keep.passLockOn(true);
+  }
+  if (Result.Signal)
+    return llvm::Error::success();
+  rememberObject(Kept);
+  llvm::Error Emitted = emit();
+  keepRecords();
+  return Emitted;
+}
+
+llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
+  std::vector<std::string> Arguments = Line.Argv;
+  if (mayEmit() && Output.canBeReplaced() && !Line.makesSeveralObjects()) {
+    llvm::Expected<std::string> Elsewhere = Output.makeIn(KeepDir + "/carve-output");
+    if (!Elsewhere)
+      return Elsewhere.takeError();
+    Arguments = withOutput(Line, *Elsewhere);
+  }
+  if (mayRestore()) {
+    if (auto Stamp = stampSource(Line.Inputs.front().Path, Request.WorkDir))
+      Source = std::move(*Stamp);
+    else
+      llvm::consumeError(Stamp.takeError()); // nvcc will say it.
+  }
+  StartedNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                  std::chrono::system_clock::now().time_since_epoch())
+                  .count();
+  llvm::Expected<KeptCompile> Kept =
+      compileKeeping(T, Runner, Arguments, "", KeepDir, /*Quiet=*/false);
+  if (!Kept)
+    return Kept.takeError();
+  Result.ExitStatus = Kept->Nvcc.ExitStatus;
+  Result.Signal = Kept->endingSignal();
+  if (Result.Signal)
+    return llvm::Error::success();
+  if (Result.ExitStatus != 0) {
+    Output.removeAsNvccDid();
+    return llvm::Error::success();
+  }
+  // From here on nvcc has succeeded, and so do we.
+  countUntuned(Store, finish(*Kept, Keep), "nvcc's output kept");
+  return Output.place();
+}
+
+llvm::Expected<CompileResult> CompilePipeline::run() {
+  llvm::Expected<UserProfile> Given = UserProfile::read(
+      Request.Options.ProfilePath, Request.Options.ProfileByOption, Request.WorkDir);
+  if (!Given)
+    return Given.takeError();
+  User = std::move(*Given);
+  llvm::Expected<TempDir> Keep = acquireKeepDir();
+  if (!Keep)
+    return unsupported("no-keep-dir", llvm::toString(Keep.takeError()));
+  KeepDir = Keep->path();
+  if (!tryStore())
+    if (llvm::Error E = compileWithNvcc(*Keep))
+      return E;
+  // A configure step takes every word on standard error for a failed check.
+  if (Result.ExitStatus == 0 && !Result.Signal && !Request.ConfigureProbe)
+    Result.Warning = Request.BehindCache ? CacheAdvice : User.warning();
+  return std::move(Result);
+}
+
+} // namespace
+
+llvm::Expected<CompileResult> carve::compile(const CompileRequest &Request, UnitStore &Store,
+                                             const Toolchain &T, CommandRunner &Runner) {
+  return CompilePipeline(Request, Store, T, Runner).run();
+}

@@ -1,0 +1,169 @@
+#include "Compile/DriverOptions.h"
+
+#include "Support/Error.h"
+#include "Support/Flags.h"
+
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/StringSaver.h"
+
+#include <unistd.h>
+
+using namespace carve;
+namespace path = llvm::sys::path;
+
+static constexpr char Help[] =
+    R"(carve-nvcc: nvcc that tunes registers and other knobs of every kernel. Takes nvcc's options, and:
+  --carve-run=COMMAND           the workload that tunes; 'none' turns tuning off, 'auto' runs the
+                                executable made, without arguments (also: CARVE_RUN)
+  --carve-output=FILE           a file of the workload whose content must not change; repeatable
+  --carve-timeout=SECONDS       for one run of the workload (60)
+  --carve-max-runs=N            of the workload (400)
+  --carve-budget=SECONDS        for the whole tuning (none)
+  --carve-mode=auto|fixed|rotate|replay
+                                time variants inside one run of the workload, or a run for each (auto)
+  --carve-effort=0|1|2|3        what is tried: register caps; the front end's, too; and other knobs
+                                around the best (2, also: CARVE_EFFORT); and the whole file's
+  --carve-scope=kernel|file     a variant per kernel, or a cap per file by -maxrregcount (kernel)
+  --carve-launch-domain=preserve|traced
+                                every launch that nvcc's build accepts, or the blocks seen (preserve)
+  --carve-profile=FILE          read and write decisions there (also: CARVE_PROFILE)
+  --carve-samples=FILE          recorded samples in the GPU's place
+  --carve-quiet                 no progress and no table on a terminal
+  --carve-log=FILE              what was decided and run; - is stderr (also: CARVE_LOG)
+  --carve-cache-key             what objects depend on beside sources, for ccache's compiler_check
+  --carve-version, --carve-help
+See carve-nvcc(1) and carve(1).
+)";
+
+llvm::StringRef carve::driverHelp() { return Help; }
+
+static std::vector<std::string> splitWords(llvm::StringRef Text) {
+  llvm::BumpPtrAllocator Memory;
+  llvm::StringSaver Saver(Memory);
+  llvm::SmallVector<const char *, 16> Words;
+  llvm::cl::TokenizeGNUCommandLine(Text, Saver, Words);
+  return std::vector<std::string>(Words.begin(), Words.end());
+}
+
+static llvm::Error setRun(llvm::StringRef Value, llvm::StringRef From, DriverOptions &O) {
+  if (Value == "none" || Value == "auto") {
+    O.Run = Value == "none" ? RunMode::None : RunMode::Auto;
+    return llvm::Error::success();
+  }
+  O.Run = RunMode::Command;
+  O.RunCommand = splitWords(Value);
+  if (O.RunCommand.empty())
+    return usageError("carve-nvcc: " + From + " is '" + Value +
+                      "', expected a command, 'auto' or 'none'");
+  return llvm::Error::success();
+}
+
+llvm::Expected<unsigned> carve::defaultEffort(GetEnv Env) {
+  unsigned Effort = SearchLimits().Effort;
+  std::optional<std::string> Text = Env("CARVE_EFFORT");
+  if (Text && !Text->empty() &&
+      (llvm::StringRef(*Text).getAsInteger(10, Effort) || Effort > MaxEffort))
+    return usageError("CARVE_EFFORT is '" + *Text + "', expected a whole number from 0 to " +
+                      llvm::Twine(MaxEffort));
+  return Effort;
+}
+
+llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
+                                                       std::vector<std::string> &ForNvcc) {
+  DriverOptions O;
+  unsigned Scope = 0, Domain = 0, Mode = 0;
+  Flags F("carve-nvcc");
+  F.list("--carve-output", O.OutputFiles);
+  F.seconds("--carve-timeout", O.TimeoutS);
+  F.number("--carve-max-runs", O.MaxRuns, 1, 1000000);
+  F.seconds("--carve-budget", O.BudgetS);
+  F.choice("--carve-mode", {"auto", "fixed", "rotate", "replay"}, Mode);
+  F.number("--carve-effort", O.Effort, 0, MaxEffort);
+  F.choice("--carve-scope", {"kernel", "file"}, Scope);
+  F.choice("--carve-launch-domain", {"preserve", "traced"}, Domain);
+  std::string GivenProfile;
+  F.text("--carve-profile", GivenProfile);
+  F.text("--carve-log", O.LogPath);
+  F.text("--carve-samples", O.Samples);
+  F.flag("--carve-quiet", O.Quiet);
+  F.flag("--carve-help", O.Help);
+  F.flag("--carve-version", O.Version);
+  F.flag("--carve-cache-key", O.CacheKey);
+
+  llvm::Expected<unsigned> Effort = defaultEffort(Env);
+  if (!Effort)
+    return Effort.takeError();
+  O.Effort = *Effort;
+  O.LogPath = Env("CARVE_LOG").value_or("");
+  if (auto Run = Env("CARVE_RUN"); Run && !Run->empty())
+    if (llvm::Error E = setRun(*Run, "CARVE_RUN", O))
+      return E;
+  for (llvm::StringRef Arg : Argv) {
+    if (!Arg.starts_with("--carve-")) {
+      ForNvcc.push_back(Arg.str());
+      continue;
+    }
+    auto [Name, After] = Arg.split('=');
+    std::string Value = After.str();
+    if (Name == "--carve-run") {
+      if (llvm::Error E = setRun(Arg.contains('=') ? llvm::StringRef(Value) : "auto", Name, O))
+        return E;
+      continue;
+    }
+    llvm::Expected<bool> Known = F.apply(Name, Arg.contains('=') ? &Value : nullptr);
+    if (!Known)
+      return Known.takeError();
+    if (!*Known)
+      return usageError("carve-nvcc: unknown option '" + Name + "'; --carve-help lists them");
+  }
+  O.ProfileByOption = !GivenProfile.empty();
+  O.ProfilePath = O.ProfileByOption ? GivenProfile : Env("CARVE_PROFILE").value_or("");
+  O.Mode = ModeRequest(Mode);
+  O.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
+  O.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
+  return O;
+}
+
+std::optional<std::string> carve::storeRoot(GetEnv Env) {
+  if (auto Root = Env("CARVE_STORE"); Root && !Root->empty()) {
+    llvm::SmallString<256> Absolute(*Root);
+    llvm::sys::path::native(Absolute);
+    if (llvm::sys::fs::make_absolute(Absolute))
+      return std::nullopt;
+    return Absolute.str().str();
+  }
+  if (auto Cache = Env("XDG_CACHE_HOME"); Cache && path::is_absolute(*Cache))
+    return *Cache + "/carve-nvcc";
+  if (auto Home = Env("HOME"); Home && path::is_absolute(*Home))
+    return *Home + "/.cache/carve-nvcc";
+  return std::nullopt;
+}
+
+uint64_t carve::storeLimit(GetEnv Env) {
+  uint64_t Megabytes = 0;
+  if (auto Text = Env("CARVE_STORE_SIZE");
+      Text && !llvm::StringRef(*Text).getAsInteger(10, Megabytes))
+    return Megabytes << 20;
+  return uint64_t(5) << 30;
+}
+
+InstallTree carve::findInstallTree(llvm::StringRef OwnPath) {
+  llvm::SmallString<256> Root(path::parent_path(path::parent_path(OwnPath)));
+  return {(Root + "/lib/libcarve_probe.so").str(), (Root + "/share/carve-nvcc/devices").str(),
+          (Root + "/bin/carve-launch").str()};
+}
+
+bool carve::gpuPresent(GetEnv Env) {
+  if (auto Visible = Env("CUDA_VISIBLE_DEVICES"))
+    if (Visible->empty() || Visible->front() == '-' || *Visible == "NoDevFiles")
+      return false;
+  if (::access("/dev/dxg", F_OK) == 0)
+    return true;
+  for (int I = 0; I < 32; ++I)
+    if (::access(("/dev/nvidia" + std::to_string(I)).c_str(), F_OK) == 0)
+      return true;
+  return false;
+}

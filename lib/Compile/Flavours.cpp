@@ -1,0 +1,69 @@
+#include "Compile/Flavours.h"
+
+#include "Nvcc/FrontEnd.h"
+#include "Store/FlavourPtx.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+
+/// The flavour made of the files that nvcc kept.
+static llvm::Expected<std::string> fromKeptFiles(const FrontEndStep &Step, llvm::StringRef Original,
+                                                 const Unit &U, unsigned Cap, const Toolchain &T,
+                                                 CommandRunner &Runner) {
+  if (llvm::Error E = checkFrontEndCap(Step, U.RegisterCap, Cap))
+    return E;
+  llvm::Expected<std::string> Input = readFile(Step.KeepDir + "/" + Step.InputName);
+  if (!Input)
+    return Input.takeError();
+  std::string ModuleId;
+  if (!Step.ModuleIdName.empty()) {
+    llvm::Expected<std::string> Text = readFile(Step.KeepDir + "/" + Step.ModuleIdName);
+    if (!Text)
+      return Text.takeError();
+    ModuleId = std::move(*Text);
+  }
+  return compileFlavour({Step, *Input, ModuleId, Original, U.Directory, Cap}, T, Runner);
+}
+
+static llvm::Expected<std::string> flavourOf(const CompiledUnit &U, const std::string &PtxPath,
+                                             unsigned Cap, UnitStore &Store, const Toolchain &T,
+                                             CommandRunner &Runner) {
+  llvm::Expected<std::string> Original = readFile(PtxPath);
+  if (!Original)
+    return Original.takeError();
+  std::string Digest = digestOf(*Original);
+  if (!frontEndOf(U.Record, Digest))
+    for (const FrontEndStep &Step : U.Planned.FrontEnds)
+      if (Step.ptxPath() == PtxPath)
+        return fromKeptFiles(Step, *Original, U.Record, Cap, T, Runner);
+  return flavourPtx(U.Record, Digest, Cap, Store, T, Runner);
+}
+
+/// Whether \p PtxPath, which an image was made of, is one of \p U.
+static bool hasPtx(const DeviceUnit &U, const std::string &PtxPath) {
+  // An image may be added for embedded PTX, so that the images alone do not tell.
+  return llvm::any_of(U.Images, [&](const DeviceImage &I) { return I.PtxPath == PtxPath; }) ||
+         llvm::any_of(U.FatbinaryArguments, [&](llvm::StringRef Argument) {
+           return Argument.ends_with(",file=" + PtxPath);
+         });
+}
+
+std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned)>
+carve::flavoursOf(const std::vector<CompiledUnit> &Units, UnitStore &Store, const Toolchain &T,
+                  CommandRunner &Runner, bool &Missing) {
+  return [&](const DeviceImage &I, unsigned Cap) -> llvm::Expected<std::string> {
+    for (const CompiledUnit &U : Units) {
+      if (!hasPtx(U.Planned, I.PtxPath))
+        continue;
+      llvm::Expected<std::string> Ptx = flavourOf(U, I.PtxPath, Cap, Store, T, Runner);
+      Missing |= !Ptx;
+      return Ptx;
+    }
+    Missing = true;
+    return unsupported("no-front-end", I.PtxPath + " is of no unit of the command");
+  };
+}

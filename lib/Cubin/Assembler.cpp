@@ -1,0 +1,33 @@
+#include "Cubin/Assembler.h"
+
+#include "Support/Files.h"
+
+#include "llvm/Support/Path.h"
+
+using namespace carve;
+using namespace llvm;
+
+Expected<Assembled> carve::assemble(const Toolchain &T, CommandRunner &Runner, StringRef PtxText,
+                                    ArrayRef<std::string> Options, StringRef Name) {
+  auto Dir = TempDir::create("carve-ptxas");
+  if (!Dir)
+    return Dir.takeError();
+  std::string Input = sys::path::filename(Name).str();
+  // A name of its own, whatever the input is called.
+  std::string Output = Input + ".cubin";
+  if (Error E = writeFileAtomically(Dir->path() + "/" + Input, PtxText))
+    return E;
+  Command C;
+  C.Argv.push_back(T.tool("ptxas"));
+  C.Argv.insert(C.Argv.end(), Options.begin(), Options.end());
+  C.Argv.insert(C.Argv.end(), {"-v", Input, "-o", Output});
+  // Relative names, so that the temporary directory's path cannot reach the output.
+  C.Dir = Dir->path();
+  auto Result = runChecked(Runner, std::move(C));
+  if (!Result)
+    return Result.takeError();
+  auto Bytes = readFile(Dir->path() + "/" + Output);
+  if (!Bytes)
+    return Bytes.takeError();
+  return Assembled{std::move(*Bytes), parsePtxasReport(Result->Stderr + Result->Stdout)};
+}

@@ -1,0 +1,105 @@
+#include "Cubin/CodeDigest.h"
+
+#include "Support/Digest.h"
+#include "Support/Error.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Endian.h"
+
+using namespace carve;
+using namespace llvm;
+using namespace llvm::object;
+
+struct CodeDigester::Visit {
+  std::vector<std::string> Fields;
+  std::vector<std::string> Functions; ///< Reached, in order; those before Next are in Fields.
+  StringSet<> Seen;
+};
+
+CodeDigester::CodeDigester(const CubinElf &Elf) : Elf(Elf) {
+  for (const CubinSection &Section : Elf.Sections)
+    if (!Section.Kernel.empty())
+      ByFunction[Section.Kernel].push_back(&Section);
+}
+
+std::string CodeDigester::reference(const CubinSymbol &Symbol, StringRef Function) const {
+  if (Symbol.Name == Function)
+    return "<self>";
+  unsigned Index = Symbol.Entry->st_shndx;
+  // Names of what lies in the function's own sections contain its name, or (static shared memory of
+  // `ptxas -c`) a line of the PTX text: the place says the same.
+  if (Index < Elf.Sections.size() && Elf.Sections[Index].Kernel == Function &&
+      Index != ELF::SHN_UNDEF)
+    return ("<own>" + Elf.Sections[Index].prefix() + "+" + Twine(uint64_t(Symbol.Entry->st_value)))
+        .str();
+  return Symbol.Name.str();
+}
+
+/// Reads offset, information and addend of the relocations in \p Bytes.
+static std::vector<std::array<uint64_t, 3>> readRelocations(StringRef Bytes, uint64_t EntryBytes) {
+  std::vector<std::array<uint64_t, 3>> Result;
+  if (EntryBytes != 16 && EntryBytes != 24) // REL and RELA.
+    return Result;
+  for (size_t At = 0; At + EntryBytes <= Bytes.size(); At += EntryBytes) {
+    const char *P = Bytes.data() + At;
+    Result.push_back({support::endian::read64le(P), support::endian::read64le(P + 8),
+                      EntryBytes == 24 ? support::endian::read64le(P + 16) : 0});
+  }
+  return Result;
+}
+
+Error CodeDigester::addRelocations(const CubinSection &Relocations, StringRef Function,
+                                   Visit &V) const {
+  for (auto [Offset, Info, Addend] :
+       readRelocations(Relocations.Bytes, Relocations.Header->sh_entsize)) {
+    uint64_t Index = Info >> 32;
+    if (Index >= Elf.Symbols.size())
+      return malformed("cubin: " + Relocations.Name + " refers to symbol " + Twine(Index) + " of " +
+                       Twine(Elf.Symbols.size()));
+    const CubinSymbol &Symbol = Elf.Symbols[Index];
+    V.Fields.push_back((Twine(Offset) + " " + Twine(uint32_t(Info)) + " " + Twine(Addend) + " " +
+                        reference(Symbol, Function))
+                           .str());
+    if (Symbol.Entry->getType() == ELF::STT_FUNC && V.Seen.insert(Symbol.Name).second)
+      V.Functions.push_back(Symbol.Name.str());
+  }
+  return Error::success();
+}
+
+static bool holdsCode(StringRef Prefix) {
+  return Prefix == ".text." || (Prefix.starts_with(".nv.constant") && Prefix != ".nv.constant0.");
+}
+
+Error CodeDigester::addFunction(StringRef Function, Visit &V) const {
+  auto Own = ByFunction.find(Function);
+  if (Own == ByFunction.end())
+    return Error::success(); // Outside of this image.
+  for (const CubinSection *Section : Own->second) {
+    StringRef Prefix = Section->prefix();
+    StringRef Target = Prefix;
+    if (holdsCode(Prefix)) {
+      V.Fields.push_back(Prefix.str());
+      V.Fields.push_back(Section->Bytes.str());
+    } else if ((Target.consume_front(".rela") || Target.consume_front(".rel")) &&
+               holdsCode(Target)) {
+      if (Error E = addRelocations(*Section, Function, V))
+        return E;
+    }
+  }
+  return Error::success();
+}
+
+Expected<std::string> CodeDigester::digest(StringRef Kernel) const {
+  Visit V;
+  V.Seen.insert(Kernel);
+  V.Functions.push_back(Kernel.str());
+  for (size_t Next = 0; Next < V.Functions.size(); ++Next) {
+    // The kernel's own name is left out, those of callees tell them apart.
+    V.Fields.push_back(Next ? V.Functions[Next] : "");
+    std::string Function = V.Functions[Next];
+    if (Error E = addFunction(Function, V))
+      return E;
+  }
+  std::vector<StringRef> Fields(V.Fields.begin(), V.Fields.end());
+  return digestOfFields(Fields);
+}

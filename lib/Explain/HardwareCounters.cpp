@@ -1,0 +1,192 @@
+#include "Explain/HardwareCounters.h"
+
+#include "Support/Error.h"
+#include "Support/Log.h"
+#include "Tune/Job/TuningJob.h"
+#include "Workload/CounterRecords.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace carve;
+
+namespace {
+
+/// The metrics take so many on chips since Turing (CounterRecords.cpp).
+constexpr unsigned MostPasses = 4;
+/// Behind the first launch, which may meet cold caches and clocks.
+constexpr uint64_t LaunchesCounted = 4;
+/// Setting the counters up and reading them took 50 ms for a launch, and at first 0.9 s (H200,
+/// driver 580).
+constexpr double SecondsPerLaunch = 0.2, SecondsToSetUp = 10;
+
+/// The launches of \p Kernel in its heaviest shape, all together.
+KernelLaunches heaviestLaunches(const TracedKernel &Kernel) {
+  KernelLaunches All;
+  All.Kernel = Kernel.Kernel;
+  All.Shape = heaviestShape(Kernel);
+  for (const KernelLaunches &L : Kernel.Shapes)
+    if (L.Shape == All.Shape) {
+      All.Launches += L.Launches;
+      All.TotalNs += L.TotalNs;
+      All.Processes = std::max(All.Processes, L.Processes);
+    }
+  return All;
+}
+
+class CounterRuns {
+public:
+  CounterRuns(const TuneRequest &Request, CommandRunner &Runner, TimedGpus *Gpus,
+              OutputCheck &Check)
+      : Request(Request), Runner(Runner), Gpus(Gpus), Check(Check) {}
+
+  void want(const TracedKernel &Kernel);
+  /// Makes the runs.
+  llvm::Error make();
+  CountedKernels result();
+
+private:
+  llvm::Expected<RunRecord> run(unsigned Pass);
+  /// Why \p Run does not count, or nothing.
+  llvm::Expected<std::optional<std::string>> whyNot(const RunRecord &Run);
+  /// Whether another pass is worth a run.
+  bool take(RunRecord Run);
+
+  const TuneRequest &Request;
+  CommandRunner &Runner;
+  TimedGpus *Gpus;
+  OutputCheck &Check;
+  std::vector<CountWish> Wishes;
+  std::map<std::string, double> TracedNs;
+  std::vector<CountedMetric> Counted;
+  std::map<std::string, std::set<std::string>> Uncounted;
+  std::string Refused;
+  unsigned Passes = 0, Runs = 0;
+};
+
+void CounterRuns::want(const TracedKernel &Kernel) {
+  if (Kernel.Shapes.empty())
+    return;
+  KernelLaunches L = heaviestLaunches(Kernel);
+  // The probe numbers them by process.
+  uint64_t Launches = std::max<uint64_t>(1, L.Launches / L.Processes);
+  CountWish W;
+  W.Kernel = L.Kernel;
+  W.Shape = L.Shape;
+  W.First = Launches > 1;
+  W.Launches = std::min(LaunchesCounted, Launches - W.First);
+  Wishes.push_back(std::move(W));
+  if (L.Launches)
+    TracedNs[L.Kernel] = double(L.TotalNs) / double(L.Launches);
+}
+
+llvm::Expected<RunRecord> CounterRuns::run(unsigned Pass) {
+  ProbeSetup Probe = Request.Probe;
+  Probe.Metrics = printCountWishes(Wishes, Pass);
+  WorkloadSpec Spec = Request.Workload;
+  Spec.TimeoutS += SecondsToSetUp;
+  for (const CountWish &W : Wishes)
+    Spec.TimeoutS += SecondsPerLaunch * double(W.Launches);
+  ++Runs;
+  auto Run = runWorkload(Spec, Probe, {}, Runner, /*LaunchDelayNs=*/0, Gpus);
+  if (Run && Run->Interrupted)
+    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+  return Run;
+}
+
+llvm::Expected<std::optional<std::string>> CounterRuns::whyNot(const RunRecord &Run) {
+  if (Run.TimedOut)
+    return "with counters the program ran longer than " +
+           std::to_string(int(Request.Workload.TimeoutS)) + " s";
+  auto Difference = Check.difference(Run.Output);
+  if (!Difference)
+    return Difference.takeError();
+  if (*Difference)
+    return "with counters, " + **Difference;
+  if (auto Why = Run.Probe.whyIncomplete())
+    return Why;
+  // What was counted before the reason came is as good as ever.
+  if (Run.Probe.Hardware.Counted.empty() && !Run.Probe.Uncounted.empty())
+    return *Run.Probe.Uncounted.begin();
+  return std::nullopt;
+}
+
+bool CounterRuns::take(RunRecord Run) {
+  HardwareRecord &Record = Run.Probe.Hardware;
+  Passes = std::max(Passes, Record.passes());
+  llvm::append_range(Counted, Record.Counted);
+  for (const auto &[Kernel, Reasons] : Record.Uncounted)
+    Uncounted[Kernel].insert(Reasons.begin(), Reasons.end());
+  for (const auto &[Metric, Reason] : Record.Missing)
+    logLine("not counted: " + Metric + ": " + Reason);
+  for (const std::string &Why : Run.Probe.Uncounted)
+    logLine("counters: " + Why);
+  return Run.Probe.Uncounted.empty();
+}
+
+llvm::Error CounterRuns::make() {
+  for (unsigned Pass = 0; Pass == 0 || Pass < std::min(Passes, MostPasses); ++Pass) {
+    auto Run = run(Pass);
+    if (!Run)
+      return Run.takeError();
+    auto Why = whyNot(*Run);
+    if (!Why)
+      return Why.takeError();
+    if (*Why) {
+      logLine("a run with counters does not count: " + **Why);
+      Refused = **Why;
+      return llvm::Error::success();
+    }
+    if (!take(std::move(*Run)))
+      return llvm::Error::success();
+  }
+  return llvm::Error::success();
+}
+
+CountedKernels CounterRuns::result() {
+  CountedKernels Result;
+  Result.Runs = Runs;
+  Result.Kernels = hardwareCounters(Counted, TracedNs);
+  if (!Result.Kernels.empty())
+    return Result;
+  if (Refused.empty() && !Uncounted.empty())
+    Refused = Uncounted.begin()->first + ": " + *Uncounted.begin()->second.begin();
+  Result.Refused = Refused.empty() ? "no launch of the kernels came by itself" : Refused;
+  return Result;
+}
+
+} // namespace
+
+llvm::Expected<CountedKernels> carve::countHardware(const TuneRequest &Request,
+                                                    const std::vector<TracedKernel> &Kernels,
+                                                    CommandRunner &Runner, TimedGpus *Gpus,
+                                                    OutputCheck *Check) {
+  CountedKernels None;
+  if (!Request.SamplesPath.empty())
+    None.Refused = "the program does not run: its samples are recorded";
+  else if (llvm::all_of(Kernels, [](const TracedKernel &K) { return K.Shapes.empty(); }))
+    None.Refused = "there is no kernel to count";
+  if (!None.Refused.empty())
+    return None;
+  auto RunDefault = [&](uint64_t DelayNs) {
+    return runWorkload(Request.Workload, Request.Probe, {}, Runner, DelayNs, Gpus);
+  };
+  OutputCheck Own(RunDefault);
+  if (!Check) {
+    auto Plain = RunDefault(0);
+    if (!Plain)
+      return Plain.takeError();
+    if (Plain->Interrupted)
+      return unsupported("interrupted", llvm::Twine(Plain->Interrupted));
+    Own.reference().addDefault(Plain->Output);
+  }
+  CounterRuns Runs(Request, Runner, Gpus, Check ? *Check : Own);
+  for (const TracedKernel &K : Kernels)
+    Runs.want(K);
+  if (llvm::Error E = Runs.make())
+    return E;
+  CountedKernels Result = Runs.result();
+  Result.Runs += Check ? 0 : 1 + Own.runs();
+  return Result;
+}

@@ -1,0 +1,284 @@
+#include "Explain/LimitsPipeline.h"
+
+#include "Metrics/CountedMetrics.h"
+#include "Report/ReportWords.h"
+#include "Support/Error.h"
+#include "Support/Flags.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace carve;
+
+namespace {
+
+class LimitsPipeline {
+public:
+  LimitsPipeline(const ExplainOptions &Options, TuneState &State, const JobContext &Context,
+                 const LimitSources &Sources)
+      : Options(Options), State(State), Context(Context), Sources(Sources) {}
+  llvm::Expected<LimitsReport> run(const TuningReport *Tuned);
+
+private:
+  llvm::Error choose();
+  llvm::Error balance();
+  llvm::Error count();
+  llvm::Error measure();
+  void join(const TuningReport &Tuned);
+  KernelEvidence *find(llvm::StringRef Mangled);
+  std::vector<std::string> names() const;
+
+  const ExplainOptions &Options;
+  TuneState &State;
+  const JobContext &Context;
+  const LimitSources &Sources;
+  ProbeRecord Trace;
+  std::vector<TracedKernel> Kernels; ///< That are explained.
+  LimitsReport Report;
+};
+
+KernelEvidence evidenceOf(const TracedKernel &K) {
+  KernelEvidence E;
+  E.Kernel = K.Kernel;
+  E.Share = K.Share;
+  E.Launches = K.Launches;
+  E.Shape = heaviestShape(K);
+  for (const KernelLaunches &L : K.Shapes)
+    if (L.Shape == E.Shape && L.Launches) {
+      E.MeanNs = double(L.TotalNs) / L.Launches;
+      E.RegsPerThread = L.RegsPerThread;
+      E.StaticSmemBytes = L.StaticSmemBytes;
+    }
+  return E;
+}
+
+/// Whether the report's kernel is the one that ran: as it was by default, or as it was tuned.
+bool isSameCode(const KernelReport &K, const KernelEvidence &E) {
+  bool AsTuned = K.Tuned && K.RegsAfter && E.RegsPerThread == K.RegsAfter;
+  return !K.RegsBefore || !E.RegsPerThread || E.RegsPerThread == K.RegsBefore || AsTuned;
+}
+
+void takeCounts(const KernelMetrics &M, KernelEvidence &E) {
+  E.SpillBytes = M.Metrics.SpillBytes;
+  if (M.Ptx)
+    E.takeCounts(*M.Ptx, M.Code, M.CountedThreads > 0);
+}
+
+/// Why a source has nothing, into \p Reason; an error where we were interrupted.
+llvm::Error unlessInterrupted(llvm::Error E, std::string &Reason) {
+  return llvm::handleErrors(
+      std::move(E),
+      [&](std::unique_ptr<Unsupported> Why) -> llvm::Error {
+        if (Why->reason() == "interrupted")
+          return llvm::Error(std::move(Why));
+        Reason = Why->reason() + ": " + Why->detail();
+        return llvm::Error::success();
+      },
+      [&](const llvm::ErrorInfoBase &Info) { Reason = Info.message(); });
+}
+
+KernelEvidence *LimitsPipeline::find(llvm::StringRef Mangled) {
+  for (KernelLimits &K : Report.Kernels)
+    if (K.Evidence.Kernel == Mangled)
+      return &K.Evidence;
+  return nullptr;
+}
+
+std::vector<std::string> LimitsPipeline::names() const {
+  std::vector<std::string> Names;
+  for (const TracedKernel &K : Kernels)
+    Names.push_back(K.Kernel);
+  return Names;
+}
+
+/// The kernels that were asked for, or all that matter.
+llvm::Error LimitsPipeline::choose() {
+  std::vector<std::string> All;
+  for (TracedKernel &K : tracedKernels(Trace)) {
+    All.push_back(profileName(K.Kernel));
+    bool Wanted = Options.Kernel.empty() ? K.Share >= State.Request.Options.LeastShare
+                                         : isAskedFor(Options.Kernel, K.Kernel);
+    if (!Wanted)
+      continue;
+    Report.Kernels.push_back({evidenceOf(K), {}, {}});
+    Kernels.push_back(std::move(K));
+  }
+  if (!Kernels.empty())
+    return llvm::Error::success();
+  if (All.empty())
+    return unsupported("no-kernels", "the program launched no kernel: there is nothing to explain");
+  return usageError("carve explain: the program launched no kernel '" + Options.Kernel +
+                    "', expected one of " + llvm::join(All, ", "));
+}
+
+llvm::Error LimitsPipeline::balance() {
+  if (Trace.Devices.empty())
+    return unsupported("untraceable", "the trace names no device");
+  const DeviceInfo &D = Trace.Devices.front();
+  auto Model = modelOf(D, Context.Options.DevicesDir);
+  if (!Model)
+    return Model.takeError();
+  Report.Balance = balanceOf(*Model, {D.Name, D.Sms, D.ClockKHz, D.MemoryClockKHz, D.BusBits});
+  Report.Program.SpanNs = double(Trace.SpanNs);
+  Report.Program.BusyNs = double(Trace.BusyNs);
+  for (const KernelLaunches &L : Trace.Kernels)
+    Report.Program.Launches += L.Launches;
+  return llvm::Error::success();
+}
+
+llvm::Error LimitsPipeline::count() {
+  MetricsOptions Metrics;
+  Metrics.Kernels = names();
+  auto Counted = countOrAssume(Metrics, State, Trace, Context);
+  if (!Counted) {
+    std::string Reason;
+    if (llvm::Error E = unlessInterrupted(Counted.takeError(), Reason))
+      return E;
+    Report.Notes.push_back("no code was counted: " + Reason);
+    return llvm::Error::success();
+  }
+  ++Report.Runs;
+  for (const KernelMetrics &M : Counted->Kernels)
+    if (KernelEvidence *E = find(M.Kernel))
+      takeCounts(M, *E);
+  for (const MetricsReport::LeftOut &L : Counted->Left)
+    if (KernelEvidence *E = find(L.Kernel))
+      E->CountsReason = reasonText(L.Reason);
+  llvm::append_range(Report.Notes, Counted->Warnings);
+  return llvm::Error::success();
+}
+
+llvm::Error LimitsPipeline::measure() {
+  Report.CountersOff = !Options.Counters;
+  Report.ModifiedOff = !Options.Modified;
+  if (Options.Counters && Sources.Counters) {
+    auto Counters = Sources.Counters(State, Kernels);
+    if (!Counters) {
+      if (llvm::Error E = unlessInterrupted(Counters.takeError(), Report.CountersRefused))
+        return E;
+    } else {
+      Report.Runs += Counters->Runs;
+      Report.CountersRefused = Counters->Refused;
+      for (auto &[Kernel, C] : Counters->Kernels)
+        if (KernelEvidence *E = find(Kernel))
+          E->Counters = std::move(C);
+    }
+  }
+  if (!Options.Modified || !Sources.Modified)
+    return llvm::Error::success();
+  auto Modified = Sources.Modified(State, Trace, Context, names());
+  if (!Modified)
+    return unlessInterrupted(Modified.takeError(), Report.ModifiedRefused);
+  ++Report.Runs;
+  for (auto &[Kernel, Times] : *Modified)
+    if (KernelEvidence *E = find(Kernel))
+      E->Modified = std::move(Times);
+  return llvm::Error::success();
+}
+
+/// The last report may be of another program, of another GPU, or of older code.
+void LimitsPipeline::join(const TuningReport &Tuned) {
+  const std::string &Device = Trace.Devices.front().Name;
+  for (const KernelReport &K : Tuned.Kernels) {
+    KernelEvidence *E = find(K.Mangled);
+    if (!E)
+      continue;
+    if (Tuned.Device != Device) {
+      Report.Notes.push_back("the last tuning was on " + Tuned.Device + ", this is " + Device +
+                             ": what it tried is left out");
+      return;
+    }
+    if (!isSameCode(K, *E)) {
+      Report.Notes.push_back(
+          llvm::formatv("the last tuning had {0} with {1} registers, it runs with "
+                        "{2}: what was tried of that code is left out",
+                        K.Kernel, K.RegsBefore, E->RegsPerThread));
+      continue;
+    }
+    E->Tried = triedVariants(K);
+    Report.TunedOn = Tuned.Date;
+  }
+}
+
+llvm::Expected<LimitsReport> LimitsPipeline::run(const TuningReport *Tuned) {
+  auto Traced = traceProgram(State);
+  if (!Traced)
+    return Traced.takeError();
+  Trace = std::move(*Traced);
+  Report.Workload = llvm::join(State.Request.Workload.Argv, " ");
+  if (llvm::Error E = choose())
+    return E;
+  if (llvm::Error E = balance())
+    return E;
+  if (llvm::Error E = count())
+    return E;
+  if (llvm::Error E = measure())
+    return E;
+  if (Tuned)
+    join(*Tuned);
+  Report.Runs += State.Runs;
+  for (KernelLimits &K : Report.Kernels) {
+    K.Limit = findLimit(K.Evidence, Report.Balance, Report.Program);
+    K.Findings = limitFindings(K.Evidence, Report.Balance, Report.Program, K.Limit);
+  }
+  return std::move(Report);
+}
+
+} // namespace
+
+llvm::Expected<ExplainOptions> carve::parseExplainOptions(llvm::ArrayRef<std::string> Args) {
+  ExplainOptions O;
+  unsigned Format = 0, Counters = 0, Modified = 0;
+  Flags F("carve explain");
+  F.text("--report", O.ReportFile);
+  F.choice("--format", {"text", "json"}, Format);
+  F.choice("--counters", {"auto", "off"}, Counters);
+  F.choice("--modified", {"auto", "off"}, Modified);
+  F.seconds("--timeout", O.TimeoutS);
+  F.text("--stdin", O.StdinPath);
+  F.flag("--quiet", O.Quiet);
+  std::vector<std::string> Kernels;
+  if (llvm::Error E = F.parse(Args, Kernels, O.Command))
+    return E;
+  if (Kernels.size() > 1)
+    return usageError("carve explain: takes one kernel's name at most, not '" + Kernels[1] +
+                      "' too");
+  O.Kernel = Kernels.empty() ? "" : Kernels.front();
+  O.Json = Format == 1;
+  O.Counters = Counters == 0;
+  O.Modified = Modified == 0;
+  ExplainOptions Default;
+  bool OfRun = !O.Counters || !O.Modified || O.TimeoutS != Default.TimeoutS ||
+               O.StdinPath != Default.StdinPath || O.Quiet;
+  if (O.Command.empty() && OfRun)
+    return usageError(
+        "carve explain: --counters, --modified, --timeout, --stdin and --quiet go with "
+        "a command, expected: carve explain [KERNEL] [options] -- COMMAND...");
+  return O;
+}
+
+bool carve::isAskedFor(llvm::StringRef Name, llvm::StringRef Mangled) {
+  return Mangled.contains(Name) || llvm::StringRef(profileName(Mangled)).contains(Name);
+}
+
+TuneRequest carve::explainRequest(const ExplainOptions &Options) {
+  TuneRequest Request;
+  Request.Workload.Argv = Options.Command;
+  Request.Workload.TimeoutS = Options.TimeoutS;
+  Request.Workload.StdinPath = Options.StdinPath;
+  // Who names a kernel wants it however short it runs.
+  if (!Options.Kernel.empty())
+    Request.Options.LeastShare = 0;
+  return Request;
+}
+
+llvm::Expected<LimitsReport> carve::explainLimits(const ExplainOptions &Options,
+                                                  const TuneRequest &Request,
+                                                  const TuningReport *Tuned,
+                                                  const LimitSources &Sources, UnitStore &Store,
+                                                  const Toolchain &T, CommandRunner &Runner) {
+  TuneState State(Request, Runner);
+  JobContext Context{Store, T, Runner, Request.Options, {}};
+  return LimitsPipeline(Options, State, Context, Sources).run(Tuned);
+}

@@ -1,0 +1,166 @@
+#include "Explain/Modified/ModifiedVariants.h"
+
+#include "Cubin/Cubin.h"
+#include "Explain/Modified/ModifiedModule.h"
+#include "Support/Log.h"
+#include "Support/Parallel.h"
+#include "Tune/InRun/InRunRounds.h"
+#include "Tune/Variants/VariantCompiler.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace carve;
+
+static void addReason(std::string &Reason, const std::string &More) {
+  if (!More.empty() && Reason.find(More) == std::string::npos)
+    Reason += (Reason.empty() ? "" : "; ") + More;
+}
+
+/// Puts the versions that were made into the job.
+static void takeVersions(const ModifiedModule &Made, TuningJob &Job,
+                         std::vector<ModifiedVariants> &Result) {
+  for (const ModifiedVersion &V : Made.Versions) {
+    JobKernel &K = Job.Kernels[V.Kernel];
+    ModifiedVariants &R = Result[V.Kernel];
+    std::string Why = Made.Failure.empty() ? V.Failure : Made.Failure;
+    size_t &Number = V.What == ModifiedPart::Memory ? R.Memory : R.Arithmetic;
+    if (!Why.empty()) {
+      addReason(R.Reason, Why);
+      continue;
+    }
+    if (Number) // In another module, too.
+      continue;
+    JobVariant Variant;
+    Variant.CloneName = V.Name;
+    Variant.OnlyTimed = true;
+    auto Its = llvm::find_if(Made.Image.Kernels,
+                             [&](const KernelResources &Own) { return Own.Name == V.Name; });
+    Variant.Resources = *Its;
+    Number = K.Variants.size();
+    K.Variants.push_back(std::move(Variant));
+    logLine(V.Name + ": " + llvm::utostr(Its->RegsPerThread) + " registers of its own");
+  }
+}
+
+/// After the linking: what nvlink says of the registers is what the code takes.
+static void allotInLinks(TuningJob &Job) {
+  for (JobLink &L : Job.Links) {
+    std::map<std::string, unsigned> Least;
+    auto Read = parseCubin(L.Cubin);
+    if (!Read) {
+      logLine(llvm::toString(Read.takeError()));
+      continue;
+    }
+    for (const JobKernel &K : Job.Kernels)
+      for (const JobVariant &V : K.Variants)
+        for (const CubinKernel &Own : Read->Kernels)
+          if (V.OnlyTimed && Own.Resources.Name == K.Traced.Kernel)
+            Least[V.CloneName] = Own.Resources.RegsPerThread;
+    std::vector<std::pair<std::string, unsigned>> There;
+    for (const CubinKernel &Own : Read->Kernels)
+      if (auto It = Least.find(Own.Resources.Name); It != Least.end())
+        There.push_back(*It);
+    auto Bytes = withRegistersAllotted(L.Cubin, There);
+    if (Bytes)
+      L.Cubin = std::move(*Bytes);
+    else
+      logLine(llvm::toString(Bytes.takeError()));
+  }
+}
+
+std::vector<ModifiedVariants> carve::makeModifiedVariants(TuningJob &Job, const JobSources &Sources,
+                                                          const JobContext &Context,
+                                                          const std::set<std::string> &Wanted) {
+  std::vector<ModifiedVariants> Result(Job.Kernels.size());
+  std::vector<std::vector<size_t>> OfModule(Job.Modules.size());
+  for (size_t K = 0; K < Job.Kernels.size(); ++K) {
+    JobKernel &Kernel = Job.Kernels[K];
+    Kernel.Variants.clear();
+    if (!Wanted.empty() && !Wanted.count(Kernel.Traced.Kernel))
+      continue;
+    Kernel.Variants.resize(2);
+    Kernel.Variants[0].CloneName = Kernel.Traced.Kernel;
+    Kernel.Variants[1].CloneName = cloneName(Kernel.Traced.Kernel, {});
+    for (size_t M : Kernel.Modules)
+      OfModule[M].push_back(K);
+  }
+  std::vector<ModifiedModule> Modules;
+  for (size_t M = 0; M < Job.Modules.size(); ++M) {
+    Job.Modules[M].Cubin.clear();
+    Modules.emplace_back(Job, M, Sources, Context);
+  }
+  runInParallel(Modules.size(), [&](size_t M) {
+    if (!OfModule[M].empty())
+      Modules[M].make(OfModule[M]);
+  });
+  for (size_t M = 0; M < Modules.size(); ++M) {
+    takeVersions(Modules[M], Job, Result);
+    Job.Modules[M].Cubin = std::move(Modules[M].Image.CubinBytes);
+  }
+  for (size_t M : linkKernelVariants(Sources, Job, Context))
+    for (size_t K : Job.Modules[M].Kernels) {
+      Job.Kernels[K].Variants.clear();
+      Result[K] = {0, 0, "nvlink refuses the module with its modified versions"};
+    }
+  allotInLinks(Job);
+  for (JobKernel &K : Job.Kernels)
+    if (K.Variants.size() <= 2)
+      K.Variants.clear();
+  return Result;
+}
+
+static const char *wordOf(Verdict V) {
+  return V == Verdict::Stray ? "it wrote where the kernel does not"
+                             : "the driver did not launch it";
+}
+
+/// Why \p Variant has no times, as far as \p Record says.
+static std::string whyUntimed(const JobKernel &K, size_t Variant, const InRunRecord &Record) {
+  const std::string &Kernel = K.Traced.Kernel;
+  for (const InRunRecord::Fault &F : Record.Faults)
+    if (F.Kernel == Kernel && F.Variant == Variant)
+      return F.Why;
+  for (const VerifiedVariant &V : Record.Verified)
+    if (V.Place.Kernel == Kernel && V.Variant == Variant &&
+        (V.Result == Verdict::Stray || V.Result == Verdict::Refused))
+      return wordOf(V.Result) + (V.Detail.empty() ? "" : " (" + V.Detail + ")");
+  for (const InRunRecord::Reason &R : Record.StoodBack)
+    if (R.Kernel == Kernel)
+      return "not replayed: " + R.Why;
+  return "it was not timed";
+}
+
+ModifiedTimes carve::modifiedTimes(const JobKernel &K, const ModifiedVariants &Made,
+                                   const LaunchShape &Shape, const InRunRecord &Record) {
+  ModifiedTimes Times;
+  Times.Reason = Made.Reason;
+  InRunSubject Subject;
+  Subject.Kernel = K.Traced.Kernel;
+  Subject.Variants = std::max<size_t>(2, K.Variants.size());
+  InRunSubject::TracedShape Traced{Shape, 0, 0};
+  for (const KernelLaunches &L : K.Traced.Shapes) {
+    LaunchShape Same = L.Shape;
+    Same.Cooperative = Shape.Cooperative;
+    Traced.Launches += Same == Shape ? L.Launches : 0;
+    Traced.TotalNs += Same == Shape ? double(L.TotalNs) : 0;
+  }
+  Subject.Shapes = {Traced};
+  InRunShape S = inRunShapes(Subject, Record).front();
+  if (S.Timing == InRunTiming::Replay)
+    Times.WholeNs =
+        S.WarmNs > 0 ? (1 - S.WarmWeight) * S.ColdNs + S.WarmWeight * S.WarmNs : S.ColdNs;
+  auto Take = [&](size_t Variant, ModifiedPart What, double &Ns) {
+    if (!Variant)
+      return;
+    std::vector<double> Ratios = S.ratios(Variant, false);
+    llvm::append_range(Ratios, S.ratios(Variant, true));
+    if (!Ratios.empty() && S.Timing == InRunTiming::Replay)
+      Ns = Times.WholeNs * median(std::move(Ratios));
+    else
+      addReason(Times.Reason, nameOf(What).str() + ": " + whyUntimed(K, Variant, Record));
+  };
+  Take(Made.Memory, ModifiedPart::Memory, Times.MemoryNs);
+  Take(Made.Arithmetic, ModifiedPart::Arithmetic, Times.ArithmeticNs);
+  return Times;
+}

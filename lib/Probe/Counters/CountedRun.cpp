@@ -1,0 +1,196 @@
+#include "Probe/Counters/CountedRun.h"
+#include "Probe/Driver/ContextEndCalls.h"
+#include "Probe/Driver/LoadCalls.h"
+
+#include "Probe/Entry/TracedProcess.h"
+#include "Protocol/Protocol.h"
+
+#include <algorithm>
+
+using namespace carve::probe;
+
+/// The load call of the program's that this thread is in gets an image with counters.
+static thread_local bool Replaced = false;
+/// This thread is in a call that ends contexts, at whose entry all counters were read.
+static thread_local bool Ending = false;
+
+static constexpr CUpti_CallbackId UnloadCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
+    CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
+};
+
+std::string carve::probe::startCountedRun(TracedProcess &P, const char *Names) {
+  if (!P.Driver.readsVariables())
+    return "driver-incomplete";
+  std::vector<std::string> Variables;
+  for (std::string_view Rest = Names; !Rest.empty();) {
+    size_t Comma = Rest.find(',');
+    Variables.emplace_back(Rest.substr(0, Comma));
+    Rest = Comma == std::string_view::npos ? std::string_view() : Rest.substr(Comma + 1);
+  }
+  P.Counting = std::make_unique<CountedRun>(P, std::move(Variables));
+  return "";
+}
+
+const std::vector<CUpti_CallbackId> &CountedRun::calls() {
+  static const std::vector<CUpti_CallbackId> Calls = [] {
+    std::vector<CUpti_CallbackId> All(std::begin(LoadCalls), std::end(LoadCalls));
+    All.insert(All.end(), std::begin(UnloadCalls), std::end(UnloadCalls));
+    All.insert(All.end(), std::begin(ContextEndCalls), std::end(ContextEndCalls));
+    return All;
+  }();
+  return Calls;
+}
+
+template <size_t N> static bool isOneOf(CUpti_CallbackId Id, const CUpti_CallbackId (&Calls)[N]) {
+  return std::find(std::begin(Calls), std::end(Calls), Id) != std::end(Calls);
+}
+
+void CountedRun::onReplaced() { Replaced = true; }
+
+void CountedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  bool Entry = Call.callbackSite == CUPTI_API_ENTER;
+  // The runtime unloads its libraries when all has been read.
+  if (P.Finishing)
+    return;
+  if (isOneOf(Id, LoadCalls)) {
+    // The image is replaced behind this.
+    if (Entry)
+      Replaced = false;
+    else if (std::exchange(Replaced, false))
+      loaded(Id, Call);
+    return;
+  }
+  if (isOneOf(Id, UnloadCalls) && Call.functionParams)
+    onUnload(unloadedBy(Id, Call), Call);
+  if (!isOneOf(Id, ContextEndCalls))
+    return;
+  Ending = Entry;
+  if (Entry)
+    readAll();
+}
+
+void CountedRun::onUnload(void *Handle, const CUpti_CallbackData &Call) {
+  auto IsIts = [&](const LoadedHandle &O) { return O.Handle == Handle; };
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (std::none_of(Owners.begin(), Owners.end(), IsIts))
+      return;
+  }
+  if (Call.callbackSite == CUPTI_API_ENTER) {
+    readAll();
+    return;
+  }
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (!Result || *Result != CUDA_SUCCESS)
+    return;
+  settle([&](const Place &Read) { return Read.Handle == Handle; });
+  std::lock_guard<std::mutex> Guard(Lock);
+  std::erase_if(Owners, IsIts);
+}
+
+void CountedRun::loaded(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  LoadedHandle New = loadedBy(Id, Call);
+  if (!New.Handle)
+    return;
+  std::lock_guard<std::mutex> Guard(Lock);
+  Owners.insert(New);
+}
+
+void CountedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
+  CUcontext Context = Resource.context;
+  if (Id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Contexts.insert(Context);
+  } else if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    // No call of the driver may be made here.
+    settle([&](const Place &Read) { return Read.Context == Context; });
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (!Ending && !Owners.empty() && !P.Finishing)
+      lose("a context ended unseen");
+    Contexts.erase(Context);
+    std::erase_if(Owners, [&](const LoadedHandle &O) { return O.Context == Context; });
+  }
+}
+
+void CountedRun::readAll() {
+  std::set<CUcontext> Known;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Known = Contexts;
+  }
+  for (CUcontext Context : Known)
+    read(Context);
+}
+
+void CountedRun::read(CUcontext Context) {
+  std::set<LoadedHandle> All;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    All = Owners;
+  }
+  std::erase_if(All, [&](const LoadedHandle &O) { return O.Context && O.Context != Context; });
+  if (All.empty())
+    return;
+  if (P.Driver.CtxPushCurrent(Context) != CUDA_SUCCESS)
+    return lose("a context cannot be entered");
+  CUresult Ended = P.Driver.CtxSynchronize();
+  if (Ended == CUDA_SUCCESS)
+    for (const LoadedHandle &From : All)
+      for (const std::string &Name : Variables)
+        readVariable(Context, From, Name);
+  CUcontext Popped = nullptr;
+  P.Driver.CtxPopCurrent(&Popped);
+  if (Ended != CUDA_SUCCESS)
+    lose("a kernel failed");
+}
+
+void CountedRun::readVariable(CUcontext Context, const LoadedHandle &From,
+                              const std::string &Name) {
+  CUdeviceptr Base = 0;
+  size_t Bytes = 0;
+  CUresult Found = From.Context
+                       ? P.Driver.ModuleGetGlobal(&Base, &Bytes, From.module(), Name.c_str())
+                       : P.Driver.LibraryGetGlobal(&Base, &Bytes, From.library(), Name.c_str());
+  // Each image has only its own.
+  if (Found == CUDA_ERROR_NOT_FOUND)
+    return;
+  std::vector<uint64_t> Rows(Bytes / sizeof(uint64_t));
+  if (Found != CUDA_SUCCESS ||
+      P.Driver.MemcpyDtoH(Rows.data(), Base, Rows.size() * sizeof(uint64_t)) != CUDA_SUCCESS)
+    return lose("counters cannot be read");
+  Place Read{Context, From.Handle, Name, std::vector<uint64_t>(Rows.size() / CounterCopies)};
+  size_t Counters = Read.Sums.size();
+  for (size_t I = 0; I < Counters * CounterCopies; ++I)
+    Read.Sums[I % Counters] += Rows[I];
+  std::lock_guard<std::mutex> Guard(Lock);
+  Places[Base] = std::move(Read);
+}
+
+template <class F> void CountedRun::settle(F Gone) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (auto It = Places.begin(); It != Places.end();) {
+    if (!Gone(It->second)) {
+      ++It;
+      continue;
+    }
+    const Place &Read = It->second;
+    for (size_t I = 0; I < Read.Sums.size(); ++I)
+      if (Read.Sums[I])
+        Settled[Read.Variable][I] += Read.Sums[I];
+    It = Places.erase(It);
+  }
+}
+
+void CountedRun::lose(const std::string &Why) { P.recordOnce(recordLine({"uncounted", Why})); }
+
+void CountedRun::finish() {
+  readAll();
+  settle([](const Place &) { return true; });
+  std::string Lines;
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (const auto &[Variable, Counts] : Settled)
+    for (const auto &[Counter, Count] : Counts)
+      Lines += recordLine({"counted", Variable, std::to_string(Counter), std::to_string(Count)});
+  P.File.append(Lines);
+}

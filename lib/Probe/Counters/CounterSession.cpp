@@ -1,0 +1,130 @@
+#include "Probe/Counters/CounterSession.h"
+
+using namespace carve::probe;
+
+/// Parameters of \p Object, as far as every call has them.
+template <class Params> static Params paramsOf(size_t Bytes, CUpti_RangeProfiler_Object *Object) {
+  Params P{};
+  P.structSize = Bytes;
+  P.pRangeProfilerObject = Object;
+  return P;
+}
+
+/// The macros of CUPTI's headers name a structure's size by the call.
+#define CARVE_RANGE_PARAMS(Call)                                                                   \
+  paramsOf<CUpti_RangeProfiler_##Call##_Params>(CUpti_RangeProfiler_##Call##_Params_STRUCT_SIZE,   \
+                                                Object)
+
+std::string CounterSession::enable() {
+  if (Object)
+    return "";
+  CUpti_RangeProfiler_Enable_Params Params{};
+  Params.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE;
+  Params.ctx = Context;
+  if (CUptiResult R = Api.Enable(&Params); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerEnable", R);
+  Object = Params.pRangeProfilerObject;
+  return "";
+}
+
+std::string CounterSession::configure(RangeKind Kind) {
+  auto Size = CARVE_RANGE_PARAMS(GetCounterDataSize);
+  std::vector<const char *> Names = Images.names();
+  Size.pMetricNames = Names.data();
+  Size.numMetrics = Names.size();
+  Size.maxNumOfRanges = 1;
+  Size.maxNumRangeTreeNodes = 1;
+  if (CUptiResult R = Api.GetCounterDataSize(&Size); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerGetCounterDataSize", R);
+  // Counts of the launch before must not stay.
+  CounterData.assign(Size.counterDataSize, 0);
+  auto Init = CARVE_RANGE_PARAMS(CounterDataImage_Initialize);
+  Init.counterDataSize = CounterData.size();
+  Init.pCounterData = CounterData.data();
+  if (CUptiResult R = Api.InitializeCounterData(&Init); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerCounterDataImageInitialize", R);
+  auto Set = CARVE_RANGE_PARAMS(SetConfig);
+  Set.configSize = Images.config().size();
+  Set.pConfig = Images.config().data();
+  Set.counterDataImageSize = CounterData.size();
+  Set.pCounterDataImage = CounterData.data();
+  Set.range = Kind == RangeKind::Kernel ? CUPTI_AutoRange : CUPTI_UserRange;
+  // The one pass is made by this one launch: with the other modes CUPTI would repeat it.
+  Set.replayMode = CUPTI_UserReplay;
+  Set.maxRangesPerPass = 1;
+  Set.numNestingLevels = 1;
+  Set.minNestingLevel = 1;
+  Set.passIndex = 0;
+  Set.targetNestingLevel = Kind == RangeKind::Kernel ? 0 : 1;
+  if (CUptiResult R = Api.SetConfig(&Set); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerSetConfig", R);
+  return "";
+}
+
+std::string CounterSession::begin(RangeKind Kind) {
+  if (std::string Why = enable(); !Why.empty())
+    return Why;
+  if (std::string Why = configure(Kind); !Why.empty())
+    return Why;
+  auto Start = CARVE_RANGE_PARAMS(Start);
+  if (CUptiResult R = Api.Start(&Start); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerStart", R);
+  Started = true;
+  if (Kind == RangeKind::Kernel)
+    return "";
+  auto Push = CARVE_RANGE_PARAMS(PushRange);
+  Push.pRangeName = "launch";
+  if (CUptiResult R = Api.PushRange(&Push); R != CUPTI_SUCCESS) {
+    abandon();
+    return profilerFailure("cuptiRangeProfilerPushRange", R);
+  }
+  Pushed = true;
+  return "";
+}
+
+std::string CounterSession::stop() {
+  CUptiResult Popped = CUPTI_SUCCESS;
+  if (std::exchange(Pushed, false)) {
+    auto Pop = CARVE_RANGE_PARAMS(PopRange);
+    Popped = Api.PopRange(&Pop);
+  }
+  Started = false;
+  auto Stop = CARVE_RANGE_PARAMS(Stop);
+  if (CUptiResult R = Api.Stop(&Stop); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerStop", R);
+  if (Popped != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerPopRange", Popped);
+  return Stop.isAllPassSubmitted ? "" : "the metrics took more than one pass";
+}
+
+std::string CounterSession::end(std::vector<double> &Values) {
+  if (std::string Why = stop(); !Why.empty())
+    return Why;
+  auto Decode = CARVE_RANGE_PARAMS(DecodeData);
+  if (CUptiResult R = Api.DecodeData(&Decode); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerDecodeData", R);
+  CUpti_RangeProfiler_GetCounterDataInfo_Params Info{};
+  Info.structSize = CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE;
+  Info.pCounterDataImage = CounterData.data();
+  Info.counterDataImageSize = CounterData.size();
+  if (CUptiResult R = Api.GetCounterDataInfo(&Info); R != CUPTI_SUCCESS)
+    return profilerFailure("cuptiRangeProfilerGetCounterDataInfo", R);
+  if (Decode.numOfRangeDropped || Info.numTotalRanges != 1)
+    return "the launch made " + std::to_string(Info.numTotalRanges + Decode.numOfRangeDropped) +
+           " ranges instead of 1";
+  return Images.evaluate(CounterData, Values);
+}
+
+void CounterSession::abandon() {
+  if (Started)
+    (void)stop();
+}
+
+void CounterSession::disable() {
+  if (!Object)
+    return;
+  abandon();
+  auto Params = CARVE_RANGE_PARAMS(Disable);
+  (void)Api.Disable(&Params);
+  Object = nullptr;
+}

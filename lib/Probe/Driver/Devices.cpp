@@ -1,0 +1,126 @@
+#include "Probe/Driver/Devices.h"
+
+#include "Probe/Process/RecordFile.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+using namespace carve::probe;
+
+/// In the order of the protocol, from the name and the uuid to the driver's version.
+static constexpr CUdevice_attribute Capability[] = {
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+};
+static constexpr CUdevice_attribute Limits[] = {
+    CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
+    CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK,
+    CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+    CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
+    CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
+};
+/// Behind the drivers' versions.
+static constexpr CUdevice_attribute Rates[] = {
+    CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+    CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
+    CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH,
+    CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
+};
+
+void Devices::note(uint32_t Ordinal) {
+  if (Ordinal < MaxDevices)
+    Noted.fetch_or(uint64_t(1) << Ordinal, std::memory_order_relaxed);
+}
+
+static std::string uuidText(const CUuuid &Uuid) {
+  std::string Text = "GPU";
+  for (size_t I = 0; I < sizeof Uuid.bytes; ++I) {
+    char Byte[3];
+    std::snprintf(Byte, sizeof Byte, "%02x", static_cast<unsigned char>(Uuid.bytes[I]));
+    // As nvidia-smi prints it.
+    if (I == 0 || I == 4 || I == 6 || I == 8 || I == 10)
+      Text += '-';
+    Text += Byte;
+  }
+  return Text;
+}
+
+static std::string attributeText(const DriverApi &Driver, CUdevice Device,
+                                 CUdevice_attribute Attribute) {
+  int Value = 0;
+  if (Driver.DeviceGetAttribute(&Value, Attribute, Device) != CUDA_SUCCESS)
+    return "0";
+  return std::to_string(Value);
+}
+
+static std::string describeDevice(const DriverApi &Driver, int Ordinal,
+                                  const std::string &KernelDriver) {
+  CUdevice Device;
+  char Name[256] = "";
+  CUuuid Uuid{};
+  size_t MemoryBytes = 0;
+  int Version = 0;
+  if (Driver.DeviceGet(&Device, Ordinal) != CUDA_SUCCESS ||
+      Driver.DeviceGetName(Name, sizeof Name, Device) != CUDA_SUCCESS ||
+      Driver.DeviceGetUuid(&Uuid, Device) != CUDA_SUCCESS ||
+      Driver.DeviceTotalMem(&MemoryBytes, Device) != CUDA_SUCCESS ||
+      Driver.DriverGetVersion(&Version) != CUDA_SUCCESS)
+    return "";
+  std::string Line = "device\t" + std::to_string(Ordinal) + "\t";
+  std::string Tail = recordLine({Name, uuidText(Uuid)});
+  Tail.pop_back();
+  Line += Tail;
+  for (CUdevice_attribute Attribute : Capability)
+    Line += "\t" + attributeText(Driver, Device, Attribute);
+  Line += "\t" + std::to_string(MemoryBytes);
+  for (CUdevice_attribute Attribute : Limits)
+    Line += "\t" + attributeText(Driver, Device, Attribute);
+  Line += "\t" + std::to_string(Version) + "\t" + KernelDriver;
+  for (CUdevice_attribute Attribute : Rates)
+    Line += "\t" + attributeText(Driver, Device, Attribute);
+  return Line + "\n";
+}
+
+std::string Devices::describe(const DriverApi &Driver) {
+  uint64_t Wanted = Noted.load(std::memory_order_relaxed);
+  // Two threads may come here at once: whoever sets a bit first describes that device.
+  uint64_t New = Wanted & ~Described.fetch_or(Wanted, std::memory_order_relaxed);
+  if (!New || !Driver.DeviceGet || !Driver.DeviceGetName || !Driver.DeviceGetUuid ||
+      !Driver.DeviceTotalMem || !Driver.DeviceGetAttribute || !Driver.DriverGetVersion)
+    return "";
+  std::string Lines;
+  for (uint32_t Ordinal = 0; Ordinal < MaxDevices; ++Ordinal)
+    if (New >> Ordinal & 1)
+      Lines += describeDevice(Driver, static_cast<int>(Ordinal), KernelDriver);
+  return Lines;
+}
+
+std::string carve::probe::parseKernelDriverVersion(std::string_view Text) {
+  static constexpr std::string_view Allowed = "0123456789.";
+  for (size_t Begin = 0; Begin < Text.size();) {
+    size_t End = std::min(Text.find_first_of(" \t\n", Begin), Text.size());
+    std::string_view Word = Text.substr(Begin, End - Begin);
+    size_t Dot = Word.find('.');
+    if (Dot != Word.npos && Dot > 0 && Dot + 1 < Word.size() &&
+        Word.find_first_not_of(Allowed) == Word.npos)
+      return std::string(Word);
+    Begin = End + 1;
+  }
+  return "-";
+}
+
+std::string carve::probe::kernelDriverVersion() {
+  for (const char *Path : {"/sys/module/nvidia/version", "/proc/driver/nvidia/version"}) {
+    std::ifstream In(Path);
+    std::string Text((std::istreambuf_iterator<char>(In)), std::istreambuf_iterator<char>());
+    std::string Version = parseKernelDriverVersion(Text);
+    if (Version != "-")
+      return Version;
+  }
+  return "-";
+}

@@ -1,0 +1,39 @@
+#include "Probe/Driver/MemoryCalls.h"
+
+#include "Probe/Driver/SubmissionGate.h"
+
+#include <algorithm>
+#include <array>
+
+using namespace carve::probe;
+
+static constexpr std::array<std::string_view, 16> Prefixes = {
+    "cuMem",           "cuArray",      "cuMipmapped",       "cuIpc",
+    "cuGraphics",      "cuMulticast",  "cuImportExternal",  "cuExternalMemory",
+    "cuSurf",          "cuPointerSet", "cuDestroyExternal", "cuCheckpointProcess",
+    "cuCtxEnablePeer", "cuDeviceSet",  "cuDeviceGraphMem",  "cuCtxDisablePeer",
+};
+
+/// No driver has so many calls.
+static constexpr CUpti_CallbackId MostCalls = 10'000;
+
+bool carve::probe::isMemoryCall(std::string_view Name) {
+  bool Tells = Name.find("Get") != Name.npos;
+  return !Tells && std::any_of(Prefixes.begin(), Prefixes.end(),
+                               [&](std::string_view Prefix) { return Name.starts_with(Prefix); });
+}
+
+std::vector<CUpti_CallbackId> carve::probe::unknownMemoryCalls(const CuptiApi &Cupti) {
+  std::vector<CUpti_CallbackId> Unknown;
+  if (!Cupti.GetCallbackName)
+    return Unknown;
+  const std::vector<CUpti_CallbackId> &Known = SubmissionGate::calls();
+  const char *Name = nullptr;
+  for (CUpti_CallbackId Id = 1; Id < MostCalls; ++Id) {
+    if (Cupti.GetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, Id, &Name) != CUPTI_SUCCESS || !Name)
+      break;
+    if (isMemoryCall(Name) && std::find(Known.begin(), Known.end(), Id) == Known.end())
+      Unknown.push_back(Id);
+  }
+  return Unknown;
+}

@@ -1,0 +1,56 @@
+#include "Probe/Driver/SubmissionGate.h"
+
+using namespace carve::probe;
+
+const std::vector<CUpti_CallbackId> &SubmissionGate::calls() {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
+#define CARVE_GATED(Call) CUPTI_DRIVER_TRACE_CBID_##Call,
+#include "Probe/Driver/SubmissionGateCalls.def"
+#undef CARVE_GATED
+  };
+  return Calls;
+}
+
+/// Calls of this thread that are under way: more than one where a callback of the program's makes
+/// calls itself.
+static thread_local int Mine = 0;
+
+void SubmissionGate::enter() {
+  std::unique_lock<std::mutex> Guard(Lock);
+  // A nested call belongs to one that has been let in already.
+  if (Mine == 0)
+    Changed.wait(Guard, [&] { return !Closed || Owner == std::this_thread::get_id(); });
+  ++Mine;
+  ++Inside;
+}
+
+void SubmissionGate::leave() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  // The entry of a call may have come before the gate was there.
+  if (Mine == 0)
+    return;
+  --Mine;
+  --Inside;
+  if (Closed)
+    Changed.notify_all();
+}
+
+bool SubmissionGate::close(std::chrono::milliseconds Limit) {
+  std::unique_lock<std::mutex> Guard(Lock);
+  if (Closed)
+    return false;
+  Closed = true;
+  Owner = std::this_thread::get_id();
+  if (Changed.wait_for(Guard, Limit, [&] { return Inside == Mine; }))
+    return true;
+  Closed = false;
+  Changed.notify_all();
+  return false;
+}
+
+void SubmissionGate::open() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Closed = false;
+  Changed.notify_all();
+}

@@ -1,0 +1,45 @@
+/// \file
+/// Holds the program's other threads back while one thread replays a launch: a driver call that
+/// submits work or changes memory waits at its entry until the replay is over. Knows threads only.
+#pragma once
+
+#include "Probe/Driver/CuptiApi.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace carve::probe {
+
+/// Longer than this the program is not held up for a measurement: another thread's copy may wait
+/// for a kernel; a program's queue may be long.
+constexpr std::chrono::milliseconds GateLimit{500}, IdleLimit{2000};
+
+class SubmissionGate {
+public:
+  /// The driver calls that have to wait: those that submit work, allocate, free or map memory, ask
+  /// how much is free, begin a capture, or end a stream or a context.
+  static const std::vector<CUpti_CallbackId> &calls();
+
+  /// At the entry of such a call: waits while another thread replays.
+  void enter();
+  /// At its exit.
+  void leave();
+
+  /// Closes the gate for the calling thread, whose own call does not count. False where calls of
+  /// other threads are still under way after \p Limit (a copy that waits for a kernel, say), or
+  /// another thread replays: then the gate stays open.
+  bool close(std::chrono::milliseconds Limit);
+  void open();
+
+private:
+  std::mutex Lock;
+  std::condition_variable Changed;
+  int Inside = 0; ///< Calls between entry and exit, over all threads.
+  bool Closed = false;
+  std::thread::id Owner;
+};
+
+} // namespace carve::probe

@@ -1,0 +1,318 @@
+// What each driver call means for DeviceMemory. The names of the calls and of their parameters are
+// CUPTI's. The variants for per-thread streams (_ptsz) have the parameters of the plain ones.
+
+#include "Probe/Memory/DeviceMemory.h"
+
+#include "Probe/Memory/DeviceMemoryCalls.h"
+
+using namespace carve::probe;
+
+const std::vector<CUpti_CallbackId> &DeviceMemory::calls() {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
+      CARVE_CALL(cuMemAlloc_v2),
+      CARVE_CALL(cuMemAllocPitch_v2),
+      CARVE_CALL(cuMemAllocManaged),
+      CARVE_CALL(cuMemAllocAsync),
+      CARVE_CALL(cuMemAllocAsync_ptsz),
+      CARVE_CALL(cuMemAllocFromPoolAsync),
+      CARVE_CALL(cuMemAllocFromPoolAsync_ptsz),
+      CARVE_CALL(cuGraphAddMemAllocNode),
+      CARVE_CALL(cuGraphAddNode),
+      CARVE_CALL(cuGraphAddNode_v2),
+      CARVE_CALL(cuMemFree_v2),
+      CARVE_CALL(cuMemFreeAsync),
+      CARVE_CALL(cuMemFreeAsync_ptsz),
+      CARVE_CALL(cuMemHostAlloc),
+      CARVE_CALL(cuMemHostAlloc_v2),
+      CARVE_CALL(cuMemAllocHost_v2),
+      CARVE_CALL(cuMemHostRegister),
+      CARVE_CALL(cuMemHostRegister_v2),
+      CARVE_CALL(cuMemHostUnregister),
+      CARVE_CALL(cuMemFreeHost),
+      CARVE_CALL(cuIpcOpenMemHandle),
+      CARVE_CALL(cuIpcOpenMemHandle_v2),
+      CARVE_CALL(cuIpcCloseMemHandle),
+      CARVE_CALL(cuIpcGetMemHandle),
+      CARVE_CALL(cuMemPoolImportPointer),
+      CARVE_CALL(cuMemPoolExportPointer),
+      CARVE_CALL(cuMemGetHandleForAddressRange),
+      CARVE_CALL(cuPointerSetAttribute),
+      CARVE_CALL(cuExternalMemoryGetMappedBuffer),
+      CARVE_CALL(cuGraphicsResourceGetMappedPointer_v2),
+      CARVE_CALL(cuGraphicsUnmapResources),
+      CARVE_CALL(cuGraphicsUnmapResources_ptsz),
+      CARVE_CALL(cuMemCreate),
+      CARVE_CALL(cuMemRelease),
+      CARVE_CALL(cuMemRetainAllocationHandle),
+      CARVE_CALL(cuMemImportFromShareableHandle),
+      CARVE_CALL(cuMemExportToShareableHandle),
+      CARVE_CALL(cuMulticastCreate),
+      CARVE_CALL(cuMemMap),
+      CARVE_CALL(cuMemUnmap),
+      CARVE_CALL(cuMemSetAccess),
+      CARVE_CALL(cuMemPoolCreate),
+      CARVE_CALL(cuMemPoolDestroy),
+      CARVE_CALL(cuMemPoolImportFromShareableHandle),
+      CARVE_CALL(cuMemPoolSetAccess),
+      CARVE_CALL(cuDeviceGetDefaultMemPool),
+      CARVE_CALL(cuDeviceGetMemPool),
+      CARVE_CALL(cuMemGetDefaultMemPool),
+      CARVE_CALL(cuMemGetMemPool),
+      CARVE_CALL(cuSurfObjectCreate),
+      CARVE_CALL(cuSurfObjectDestroy),
+      CARVE_CALL(cuSurfRefSetArray),
+      CARVE_CALL(cuCtxEnablePeerAccess),
+      CARVE_CALL(cuStreamBeginCapture),
+      CARVE_CALL(cuStreamBeginCapture_ptsz),
+      CARVE_CALL(cuStreamBeginCapture_v2),
+      CARVE_CALL(cuStreamBeginCapture_v2_ptsz),
+      CARVE_CALL(cuStreamBeginCaptureToGraph),
+      CARVE_CALL(cuStreamBeginCaptureToGraph_ptsz),
+      CARVE_CALL(cuStreamEndCapture),
+      CARVE_CALL(cuStreamEndCapture_ptsz),
+      CARVE_CALL(cuDevicePrimaryCtxRetain),
+      CARVE_CALL(cuDevicePrimaryCtxReset),
+      CARVE_CALL(cuDevicePrimaryCtxReset_v2),
+      CARVE_CALL(cuCtxDestroy),
+      CARVE_CALL(cuCtxDestroy_v2),
+  };
+  return Calls;
+}
+
+static CUdeviceptr addressOf(const void *Host) { return reinterpret_cast<CUdeviceptr>(Host); }
+
+void DeviceMemory::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  const void *Params = Call.functionParams;
+  if (!Params)
+    return;
+  if (Call.callbackSite == CUPTI_API_ENTER) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    noteEntry(Id, Params);
+    return;
+  }
+  const auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (!Result || *Result != CUDA_SUCCESS)
+    return;
+  noteImport(Id, Params, Call.context);
+  std::lock_guard<std::mutex> Guard(Lock);
+  noteAllocation(Id, Params, Call.context);
+  noteHost(Id, Params, Call.context);
+  noteExport(Id, Params);
+  noteMapping(Id, Params);
+  notePool(Id, Params);
+  noteState(Id, Params);
+}
+
+/// From here on the memory may be another's: the driver gives it out again before the call returns.
+/// A capture ends even where the call fails.
+void DeviceMemory::noteEntry(CUpti_CallbackId Id, const void *Params) {
+  switch (Id) {
+  case CARVE_CALL(cuMemFree_v2): {
+    CARVE_PARAMETERS(cuMemFree_v2);
+    return remove(P.dptr);
+  }
+  case CARVE_CALL(cuMemFreeAsync):
+  case CARVE_CALL(cuMemFreeAsync_ptsz): {
+    CARVE_PARAMETERS(cuMemFreeAsync);
+    return remove(P.dptr);
+  }
+  case CARVE_CALL(cuMemUnmap): {
+    CARVE_PARAMETERS(cuMemUnmap);
+    return removeSpan(P.ptr, P.size);
+  }
+  case CARVE_CALL(cuMemFreeHost): {
+    CARVE_PARAMETERS(cuMemFreeHost);
+    return remove(addressOf(P.p));
+  }
+  case CARVE_CALL(cuMemHostUnregister): {
+    CARVE_PARAMETERS(cuMemHostUnregister);
+    return remove(addressOf(P.p));
+  }
+  case CARVE_CALL(cuIpcCloseMemHandle): {
+    CARVE_PARAMETERS(cuIpcCloseMemHandle);
+    return remove(P.dptr);
+  }
+  case CARVE_CALL(cuGraphicsUnmapResources):
+  case CARVE_CALL(cuGraphicsUnmapResources_ptsz): {
+    CARVE_PARAMETERS(cuGraphicsUnmapResources);
+    for (unsigned I = 0; P.resources && I < P.count; ++I)
+      if (auto At = Graphics.find(P.resources[I]); At != Graphics.end())
+        remove(At->second), Graphics.erase(At);
+    return;
+  }
+  case CARVE_CALL(cuStreamEndCapture):
+  case CARVE_CALL(cuStreamEndCapture_ptsz): {
+    CARVE_PARAMETERS(cuStreamEndCapture);
+    Capturing.erase(P.hStream);
+    return;
+  }
+  case CARVE_CALL(cuCtxDestroy):
+  case CARVE_CALL(cuCtxDestroy_v2): {
+    CARVE_PARAMETERS(cuCtxDestroy_v2);
+    return drop(P.ctx);
+  }
+  case CARVE_CALL(cuDevicePrimaryCtxReset):
+  case CARVE_CALL(cuDevicePrimaryCtxReset_v2): {
+    CARVE_PARAMETERS(cuDevicePrimaryCtxReset_v2);
+    if (auto At = Primaries.find(P.dev); At != Primaries.end())
+      drop(At->second);
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+void DeviceMemory::noteAllocation(CUpti_CallbackId Id, const void *Params, CUcontext Context) {
+  switch (Id) {
+  case CARVE_CALL(cuMemAlloc_v2): {
+    CARVE_PARAMETERS(cuMemAlloc_v2);
+    return add(*P.dptr, {P.bytesize, MemoryKind::Device, Context});
+  }
+  case CARVE_CALL(cuMemAllocPitch_v2): {
+    CARVE_PARAMETERS(cuMemAllocPitch_v2);
+    return add(*P.dptr, {*P.pPitch * P.Height, MemoryKind::Device, Context});
+  }
+  case CARVE_CALL(cuMemAllocManaged): {
+    CARVE_PARAMETERS(cuMemAllocManaged);
+    return add(*P.dptr, {P.bytesize, MemoryKind::Managed, Context});
+  }
+  case CARVE_CALL(cuMemAllocAsync):
+  case CARVE_CALL(cuMemAllocAsync_ptsz): {
+    CARVE_PARAMETERS(cuMemAllocAsync);
+    return addAsync(*P.dptr, P.bytesize, MemoryKind::Pool, Context);
+  }
+  case CARVE_CALL(cuMemAllocFromPoolAsync):
+  case CARVE_CALL(cuMemAllocFromPoolAsync_ptsz): {
+    CARVE_PARAMETERS(cuMemAllocFromPoolAsync);
+    return addAsync(*P.dptr, P.bytesize, Physical.ofPool(P.pool).Kind, Context);
+  }
+  case CARVE_CALL(cuGraphAddMemAllocNode): {
+    CARVE_PARAMETERS(cuGraphAddMemAllocNode);
+    return add(P.nodeParams->dptr, {P.nodeParams->bytesize, MemoryKind::Imported, Context});
+  }
+  case CARVE_CALL(cuGraphAddNode): {
+    CARVE_PARAMETERS(cuGraphAddNode);
+    if (P.nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+      add(P.nodeParams->alloc.dptr, {P.nodeParams->alloc.bytesize, MemoryKind::Imported, Context});
+    return;
+  }
+  case CARVE_CALL(cuGraphAddNode_v2): {
+    CARVE_PARAMETERS(cuGraphAddNode_v2);
+    if (P.nodeParams->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+      add(P.nodeParams->alloc.dptr, {P.nodeParams->alloc.bytesize, MemoryKind::Imported, Context});
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+void DeviceMemory::noteHost(CUpti_CallbackId Id, const void *Params, CUcontext Context) {
+  switch (Id) {
+  case CARVE_CALL(cuMemHostAlloc):
+  case CARVE_CALL(cuMemHostAlloc_v2): {
+    CARVE_PARAMETERS(cuMemHostAlloc);
+    return add(addressOf(*P.pp), {P.bytesize, MemoryKind::Host, Context});
+  }
+  case CARVE_CALL(cuMemAllocHost_v2): {
+    CARVE_PARAMETERS(cuMemAllocHost_v2);
+    return add(addressOf(*P.pp), {P.bytesize, MemoryKind::Host, Context});
+  }
+  case CARVE_CALL(cuMemHostRegister):
+  case CARVE_CALL(cuMemHostRegister_v2): {
+    CARVE_PARAMETERS(cuMemHostRegister_v2);
+    // What another device maps is not to be read without need.
+    bool IsDevice = P.Flags & CU_MEMHOSTREGISTER_IOMEMORY;
+    return add(addressOf(P.p),
+               {P.bytesize, IsDevice ? MemoryKind::Imported : MemoryKind::Host, Context});
+  }
+  default:
+    return;
+  }
+}
+
+/// How much lies at an address that another process has allocated; unknown, at least a byte.
+static size_t importedBytes(const DriverApi *Driver, CUdeviceptr Address) {
+  CUdeviceptr Base = 0;
+  size_t Bytes = 0;
+  if (Driver && Driver->MemGetAddressRange &&
+      Driver->MemGetAddressRange(&Base, &Bytes, Address) == CUDA_SUCCESS && Address - Base < Bytes)
+    return Bytes - (Address - Base);
+  return 1;
+}
+
+void DeviceMemory::addImported(CUdeviceptr Base, size_t Bytes, CUcontext Context) {
+  // Asked for without the lock: it is a call of the driver.
+  if (Bytes == 0)
+    Bytes = importedBytes(Driver, Base);
+  std::lock_guard<std::mutex> Guard(Lock);
+  add(Base, {Bytes, MemoryKind::Imported, Context});
+}
+
+void DeviceMemory::noteImport(CUpti_CallbackId Id, const void *Params, CUcontext Context) {
+  switch (Id) {
+  case CARVE_CALL(cuIpcOpenMemHandle):
+  case CARVE_CALL(cuIpcOpenMemHandle_v2): {
+    CARVE_PARAMETERS(cuIpcOpenMemHandle_v2);
+    return addImported(*P.pdptr, 0, Context);
+  }
+  case CARVE_CALL(cuMemPoolImportPointer): {
+    CARVE_PARAMETERS(cuMemPoolImportPointer);
+    return addImported(*P.ptr_out, 0, Context);
+  }
+  case CARVE_CALL(cuExternalMemoryGetMappedBuffer): {
+    CARVE_PARAMETERS(cuExternalMemoryGetMappedBuffer);
+    return addImported(*P.devPtr, P.bufferDesc->size, Context);
+  }
+  case CARVE_CALL(cuGraphicsResourceGetMappedPointer_v2): {
+    CARVE_PARAMETERS(cuGraphicsResourceGetMappedPointer_v2);
+    addImported(*P.pDevPtr, P.pSize ? *P.pSize : 0, Context);
+    std::lock_guard<std::mutex> Guard(Lock);
+    Graphics[P.resource] = *P.pDevPtr;
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+void DeviceMemory::noteState(CUpti_CallbackId Id, const void *Params) {
+  switch (Id) {
+  case CARVE_CALL(cuSurfObjectCreate): {
+    CARVE_PARAMETERS(cuSurfObjectCreate);
+    Surfaces.insert(*P.pSurfObject);
+    return;
+  }
+  case CARVE_CALL(cuSurfObjectDestroy): {
+    CARVE_PARAMETERS(cuSurfObjectDestroy);
+    Surfaces.erase(P.surfObject);
+    return;
+  }
+  case CARVE_CALL(cuSurfRefSetArray):
+    SurfaceReferences = true;
+    return;
+  case CARVE_CALL(cuCtxEnablePeerAccess):
+    Peers = true;
+    return;
+  case CARVE_CALL(cuStreamBeginCapture):
+  case CARVE_CALL(cuStreamBeginCapture_ptsz):
+  case CARVE_CALL(cuStreamBeginCapture_v2):
+  case CARVE_CALL(cuStreamBeginCapture_v2_ptsz):
+  case CARVE_CALL(cuStreamBeginCaptureToGraph):
+  case CARVE_CALL(cuStreamBeginCaptureToGraph_ptsz): {
+    // All of them begin with the stream.
+    CARVE_PARAMETERS(cuStreamBeginCapture);
+    Capturing.insert(P.hStream);
+    return;
+  }
+  case CARVE_CALL(cuDevicePrimaryCtxRetain): {
+    CARVE_PARAMETERS(cuDevicePrimaryCtxRetain);
+    Primaries[P.dev] = *P.pctx;
+    return;
+  }
+  default:
+    return;
+  }
+}

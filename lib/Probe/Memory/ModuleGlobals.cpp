@@ -1,0 +1,254 @@
+#include "Probe/Memory/ModuleGlobals.h"
+
+#include "Probe/Driver/Container.h"
+
+#include <cstring>
+#include <elf.h>
+#include <iterator>
+
+using namespace carve::probe;
+
+namespace {
+/// The sections of machine code, every access within bounds.
+class ElfSections {
+public:
+  explicit ElfSections(std::string_view Bytes) : Bytes(Bytes) {
+    Valid = read(0, Header) && std::memcmp(Header.e_ident, ELFMAG, SELFMAG) == 0 &&
+            Header.e_ident[EI_CLASS] == ELFCLASS64 && Header.e_shentsize == sizeof(Elf64_Shdr);
+  }
+  bool valid() const { return Valid; }
+  size_t count() const { return Valid ? Header.e_shnum : 0; }
+  bool section(size_t Index, Elf64_Shdr &Out) const {
+    return Index < count() && read(Header.e_shoff + Index * sizeof Out, Out);
+  }
+  std::string_view text(size_t StringSection, size_t Offset) const {
+    Elf64_Shdr Strings;
+    if (!section(StringSection, Strings) || Strings.sh_offset > Bytes.size() ||
+        Offset >= Strings.sh_size || Strings.sh_size > Bytes.size() - Strings.sh_offset)
+      return "";
+    std::string_view All = Bytes.substr(Strings.sh_offset, Strings.sh_size).substr(Offset);
+    return All.substr(0, All.find('\0'));
+  }
+  std::string_view name(const Elf64_Shdr &Section) const {
+    return text(Header.e_shstrndx, Section.sh_name);
+  }
+  template <class T> bool read(size_t Offset, T &Out) const {
+    if (Offset > Bytes.size() || sizeof Out > Bytes.size() - Offset)
+      return false;
+    std::memcpy(&Out, Bytes.data() + Offset, sizeof Out);
+    return true;
+  }
+
+private:
+  std::string_view Bytes;
+  Elf64_Ehdr Header{};
+  bool Valid = false;
+};
+} // namespace
+
+/// Of a symbol's st_other: the variable is in managed memory.
+static constexpr unsigned char ManagedSymbol = 4;
+
+bool ModuleSymbols::read(std::string_view Elf) {
+  ElfSections Sections(Elf);
+  for (size_t I = 0; I < Sections.count(); ++I) {
+    Elf64_Shdr Table;
+    if (!Sections.section(I, Table) || Table.sh_type != SHT_SYMTAB)
+      continue;
+    for (size_t At = 0; At + sizeof(Elf64_Sym) <= Table.sh_size; At += sizeof(Elf64_Sym)) {
+      Elf64_Sym Symbol;
+      Elf64_Shdr Home;
+      if (!Sections.read(Table.sh_offset + At, Symbol))
+        return false;
+      if (!Sections.section(Symbol.st_shndx, Home))
+        continue;
+      std::string Name(Sections.text(Table.sh_link, Symbol.st_name));
+      std::string_view Section = Sections.name(Home);
+      bool IsObject = ELF64_ST_TYPE(Symbol.st_info) == STT_OBJECT && Symbol.st_size > 0;
+      if (ELF64_ST_TYPE(Symbol.st_info) == STT_FUNC)
+        Kernels.insert(Name);
+      else if (IsObject && Section.substr(0, 10) == ".nv.global") {
+        if (Symbol.st_other & ManagedSymbol)
+          Managed.insert(Name);
+        Variables.insert(Name);
+      } else if (IsObject && Section.substr(0, 13) == ".nv.constant3")
+        Constants.insert(Name);
+    }
+  }
+  return Sections.valid();
+}
+
+const std::vector<CUpti_CallbackId> &ModuleGlobals::calls() {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>([] {
+    std::vector<CUpti_CallbackId> All = LoadedHandles::calls();
+    All.push_back(CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2);
+    return All;
+  }());
+  return Calls;
+}
+
+/// What the call gives the address of; the range's base is 0 where it does not.
+static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  MemoryRange Range;
+  Range.Context = Call.context;
+  auto Take = [&](const CUdeviceptr *Base, const size_t *Bytes) {
+    Range.Base = Base ? *Base : 0;
+    Range.Bytes = Bytes ? *Bytes : 0;
+  };
+  if (Id == CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2) {
+    auto *P = static_cast<const cuModuleGetGlobal_v2_params *>(Call.functionParams);
+    Take(P->dptr, P->bytes);
+  } else if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal) {
+    auto *P = static_cast<const cuLibraryGetGlobal_params *>(Call.functionParams);
+    Take(P->dptr, P->bytes);
+  } else if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryGetManaged) {
+    auto *P = static_cast<const cuLibraryGetManaged_params *>(Call.functionParams);
+    Take(P->dptr, P->bytes);
+    // One for all contexts.
+    Range.Kind = MemoryKind::Managed;
+    Range.Context = nullptr;
+  }
+  return Range;
+}
+
+void ModuleGlobals::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  if (Handles.note(Id, Call))
+    forgetFound();
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (Call.callbackSite != CUPTI_API_EXIT || !Result || *Result != CUDA_SUCCESS)
+    return;
+  MemoryRange Range = askedFor(Id, Call);
+  if (!Range.Base)
+    return;
+  std::lock_guard<std::mutex> Guard(Lock);
+  Asked[Range.Base] = Range;
+}
+
+void ModuleGlobals::forgetFound() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  ++Changes;
+  Known.clear();
+}
+
+void ModuleGlobals::loaded(const char *Data, size_t Bytes) {
+  Image New;
+  if (!Data || !New.read({Data, Bytes}) || (New.Kernels.empty() && New.Variables.empty()))
+    return;
+  std::string Digest = digestOfImage(Data, Bytes);
+  forgetFound();
+  std::lock_guard<std::mutex> Guard(Lock);
+  Managed.insert(New.Managed.begin(), New.Managed.end());
+  Images.try_emplace(std::move(Digest), std::move(New));
+}
+
+void ModuleGlobals::contextDestroyed(CUcontext Context) {
+  Handles.contextDestroyed(Context);
+  std::lock_guard<std::mutex> Guard(Lock);
+  Known.erase(Context);
+  std::erase_if(Asked, [&](const auto &Each) { return Each.second.Context == Context && Context; });
+}
+
+/// Of a module that is gone nothing is left to be saved. Which variables were its own is not kept:
+/// the driver knows what is there. A program that does not ask for the size may know it, so it is
+/// all that is there.
+static bool isThere(const DriverApi &Driver, MemoryRange &Range) {
+  CUdeviceptr Base = 0;
+  size_t Bytes = 0;
+  if (!Driver.MemGetAddressRange ||
+      Driver.MemGetAddressRange(&Base, &Bytes, Range.Base) != CUDA_SUCCESS)
+    return false;
+  size_t Offset = Range.Base - Base;
+  if (Offset >= Bytes)
+    return false;
+  if (Range.Bytes == 0)
+    Range.Bytes = Bytes - Offset;
+  return Range.Bytes <= Bytes - Offset;
+}
+
+static void dropGone(const DriverApi &Driver, std::map<CUdeviceptr, MemoryRange> &Variables) {
+  for (auto It = Variables.begin(); It != Variables.end();)
+    It = isThere(Driver, It->second) ? std::next(It) : Variables.erase(It);
+}
+
+static bool findIn(const DriverApi &Driver, const LoadedHandle &In, const std::string &Name,
+                   MemoryRange &Range) {
+  if (In.Context)
+    return Driver.ModuleGetGlobal && Driver.ModuleGetGlobal(&Range.Base, &Range.Bytes, In.module(),
+                                                            Name.c_str()) == CUDA_SUCCESS;
+  auto Gives = [&](auto Call) {
+    return Call && Call(&Range.Base, &Range.Bytes, In.library(), Name.c_str()) == CUDA_SUCCESS;
+  };
+  if (Range.Kind == MemoryKind::Managed && Gives(Driver.LibraryGetManaged))
+    return true;
+  return Gives(Driver.LibraryGetGlobal);
+}
+
+/// Each variable of each module is asked for by name. No call tells which module has which.
+ModuleGlobals::Found ModuleGlobals::ofAllModules(const DriverApi &Driver, CUcontext Context) const {
+  Names All, OfHost;
+  uint64_t Then = 0;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (auto It = Known.find(Context); It != Known.end())
+      return It->second;
+    Then = Changes;
+    OfHost = Managed;
+    for (const auto &[Digest, I] : Images)
+      All.insert(I.Variables.begin(), I.Variables.end());
+  }
+  Found Result;
+  for (const LoadedHandle &In : Handles.of(Context))
+    for (const std::string &Name : All) {
+      MemoryRange Range;
+      Range.Kind = OfHost.count(Name) ? MemoryKind::Managed : MemoryKind::Device;
+      Range.Context = Context;
+      if (findIn(Driver, In, Name, Range) && Range.Base && Range.Bytes)
+        Result[Range.Base] = Range;
+    }
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Changes == Then)
+    Known[Context] = Result;
+  return Result;
+}
+
+std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
+                                 const Place &Where, bool Constants) const {
+  Found Variables;
+  Names Own, OfHost;
+  size_t Modules = 0;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    for (const auto &[Base, Range] : Asked)
+      if (!Range.Context || Range.Context == Where.Context)
+        Variables[Base] = Range;
+    OfHost = Managed;
+    for (const auto &[Digest, I] : Images) {
+      if (!I.Kernels.count(Where.Kernel))
+        continue;
+      ++Modules;
+      Own.insert(I.Variables.begin(), I.Variables.end());
+      if (Constants)
+        Own.insert(I.Constants.begin(), I.Constants.end());
+    }
+  }
+  if (Modules == 0)
+    return "module-unseen";
+  dropGone(Driver, Variables);
+  for (const std::string &Name : Own) {
+    MemoryRange Range;
+    Range.Context = Where.Context;
+    Range.Kind = OfHost.count(Name) ? MemoryKind::Managed : MemoryKind::Device;
+    bool Known = findIn(Driver, {Where.Module, Where.Context}, Name, Range);
+    // Of several modules with this kernel, each has its own variables.
+    if (Known && Range.Bytes)
+      Variables[Range.Base] = Range;
+    else if (Modules == 1)
+      return "module-variables";
+  }
+  for (const auto &[Base, Range] : ofAllModules(Driver, Where.Context))
+    Variables[Base] = Range;
+  for (const auto &[Base, Range] : Variables)
+    Ranges.push_back(Range);
+  return "";
+}

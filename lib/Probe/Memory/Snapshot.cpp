@@ -1,0 +1,370 @@
+#include "Probe/Memory/Snapshot.h"
+
+#include "Probe/Entry/TracedProcess.h"
+#include "Probe/Memory/MemoryCopy.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+
+using namespace carve::probe;
+
+struct Snapshot::Impl {
+  Impl(const DriverApi &Driver, uint64_t WaitMs)
+      : Work(Driver, WaitMs), Saved(Work), Reference(Work), Guarded(Work) {}
+
+  std::string save(CUstream Stream);
+  std::string checkRanges() const;
+  std::string makeRoom();
+  std::string place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
+                    const std::vector<Span> &Spans);
+  std::string scan(const std::vector<helper::Interval> &Intervals, bool &Found);
+  void forget();
+  bool isScarce() const;
+  void release();
+
+  /// Of the functions here; what is held can be read without it.
+  std::mutex Lock;
+  DeviceWork Work;
+  MemoryCopy Saved, Reference, Guarded;
+  std::vector<MemoryRange> Ranges, GuardRanges;
+  std::vector<Span> ReferenceSpans;
+  CUdeviceptr Flush = 0, Word = 0;
+  size_t FlushBytes = 0;
+  bool InUse = false; ///< From save() to done().
+  std::atomic<size_t> HeldBytes{0};
+};
+
+/// Only what can be read may be saved: a kernel of ours that reads what is not there would break
+/// the program's context.
+std::string Snapshot::Impl::checkRanges() const {
+  for (const MemoryRange &Range : Ranges) {
+    CUdeviceptr Base = 0;
+    size_t Bytes = 0;
+    if (Range.Bytes == 0)
+      continue;
+    CUresult Result = Work.Driver.MemGetAddressRange(&Base, &Bytes, Range.Base);
+    if (Result != CUDA_SUCCESS)
+      return driverFailure("cuMemGetAddressRange", Result);
+    // Of mapped memory the driver may tell a part: where it was mapped piece by piece.
+    bool Whole = Range.Base >= Base && Range.Base - Base <= Bytes &&
+                 Range.Bytes <= Bytes - (Range.Base - Base);
+    if (!Whole && Range.Kind != MemoryKind::Mapped)
+      return "memory-unknown";
+  }
+  return "";
+}
+
+/// The flush buffer comes first: it is small, and without it no time is right.
+std::string Snapshot::Impl::makeRoom() {
+  CUdevice Device = 0;
+  int L2Bytes = 0;
+  (void)Work.Driver.CtxGetDevice(&Device);
+  (void)Work.Driver.DeviceGetAttribute(&L2Bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, Device);
+  FlushBytes = 2 * size_t(std::max(L2Bytes, 0)) / 16 * 16;
+  size_t Wanted = FlushBytes;
+  // Tables and flags besides: a byte for each chunk, and what aligning costs.
+  for (const MemoryRange &Range : Ranges)
+    Wanted += Range.Bytes + helper::chunksOf(Range.Bytes) + 2 * ShadowMemory::Alignment +
+              2 * sizeof(helper::Piece);
+  Work.expect(Wanted + (size_t(1) << 20));
+  Flush = FlushBytes ? Work.Memory.take(FlushBytes) : 0;
+  Word = Work.Memory.takeLittle(sizeof(uint64_t));
+  return Word ? "" : "memory";
+}
+
+std::string Snapshot::Impl::save(CUstream Stream) {
+  if (!Work.Driver.copies())
+    return "driver-incomplete";
+  CaptureRelaxed Relaxed(Work.Driver);
+  Work.Stream = Stream;
+  Work.Memory.rewind();
+  if (std::string Reason = Work.Kernels.load(); !Reason.empty())
+    return Reason;
+  if (std::string Reason = checkRanges(); !Reason.empty())
+    return Reason;
+  if (std::string Reason = makeRoom(); !Reason.empty())
+    return Reason;
+  std::vector<Span> Whole;
+  for (size_t I = 0; I < Ranges.size(); ++I)
+    Whole.push_back({I, 0, Ranges[I].Bytes});
+  std::string Reason = Saved.place(Ranges, Whole);
+  return Reason.empty() ? Saved.take() : Reason;
+}
+
+void Snapshot::Impl::forget() {
+  Saved.forget();
+  Reference.forget();
+  Guarded.forget();
+  Ranges.clear();
+  GuardRanges.clear();
+  ReferenceSpans.clear();
+  Work.Staging = Flush = Word = 0;
+  FlushBytes = 0;
+  InUse = false;
+}
+
+bool Snapshot::Impl::isScarce() const {
+  size_t Free = 0, Total = 0;
+  return Work.Memory.heldBytes() > 0 &&
+         (Work.Driver.MemGetInfo(&Free, &Total) != CUDA_SUCCESS || Free < Total / 4);
+}
+
+void Snapshot::Impl::release() {
+  CaptureRelaxed Relaxed(Work.Driver);
+  forget();
+  Work.Memory.release();
+  HeldBytes = Work.Memory.heldBytes();
+}
+
+Snapshot::Snapshot(TracedProcess &P, uint64_t WaitMs)
+    : State(std::make_unique<Impl>(P.Driver, WaitMs)) {}
+
+Snapshot::~Snapshot() { release(); }
+
+void Snapshot::limitHost(size_t Bytes) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->Work.Memory.HostLimit = Bytes;
+}
+
+std::string Snapshot::save(std::vector<MemoryRange> Ranges, CUstream Stream) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->forget();
+  State->Ranges = std::move(Ranges);
+  State->InUse = true;
+  std::string Reason = State->save(Stream);
+  State->HeldBytes = State->Work.Memory.heldBytes();
+  return Reason;
+}
+
+std::string Snapshot::changed(std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Saved.compare(Spans);
+}
+
+std::string Snapshot::restore(const std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Saved.putBack(Spans);
+}
+
+std::string Snapshot::restoreAll() {
+  std::vector<Span> Spans;
+  std::string Reason = changed(Spans);
+  return Reason.empty() ? restore(Spans) : Reason;
+}
+
+/// Finds room for \p Copy, \p Spans of \p Of.
+std::string Snapshot::Impl::place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
+                                  const std::vector<Span> &Spans) {
+  CaptureRelaxed Relaxed(Work.Driver);
+  size_t Wanted = 0;
+  for (const Span &S : Spans)
+    Wanted += S.Bytes + helper::chunksOf(S.Bytes) + 2 * ShadowMemory::Alignment +
+              2 * sizeof(helper::Piece);
+  Work.expect(Wanted);
+  std::string Reason = Copy.place(Of, Spans);
+  HeldBytes = Work.Memory.heldBytes();
+  return Reason;
+}
+
+std::string Snapshot::keepReference(const std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  if (Spans != State->ReferenceSpans) {
+    State->ReferenceSpans.clear();
+    if (std::string Reason = State->place(State->Reference, State->Ranges, Spans); !Reason.empty())
+      return Reason;
+    State->ReferenceSpans = Spans;
+  }
+  return State->Reference.take();
+}
+
+std::string Snapshot::guard(std::vector<MemoryRange> Ranges) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->GuardRanges = std::move(Ranges);
+  std::vector<Span> Whole;
+  for (size_t I = 0; I < State->GuardRanges.size(); ++I)
+    Whole.push_back({I, 0, State->GuardRanges[I].Bytes});
+  std::string Reason = State->place(State->Guarded, State->GuardRanges, Whole);
+  return Reason.empty() ? State->Guarded.take() : Reason;
+}
+
+std::string Snapshot::guardChanged(std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Guarded.compare(Spans);
+}
+
+std::string Snapshot::guardPutBack(const std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Guarded.putBack(Spans);
+}
+
+std::string Snapshot::keepLater(const std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->ReferenceSpans.clear();
+  std::string Reason = State->place(State->Reference, State->GuardRanges, Spans);
+  return Reason.empty() ? State->Reference.take() : Reason;
+}
+
+std::string Snapshot::laterChanged(std::vector<Span> &Spans) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Reference.compare(Spans);
+}
+
+std::string Snapshot::differenceFromReference(OutputDifference &Difference) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Reference.difference(Difference);
+}
+
+/// Sorted, and joined where they touch.
+static std::vector<helper::Interval> intervalsOf(const std::vector<MemoryRange> &Pointed) {
+  std::vector<helper::Interval> Sorted, Joined;
+  for (const MemoryRange &Range : Pointed)
+    if (Range.Bytes > 0)
+      Sorted.push_back({Range.Base, Range.Base + Range.Bytes});
+  std::sort(Sorted.begin(), Sorted.end(),
+            [](const helper::Interval &A, const helper::Interval &B) { return A.Begin < B.Begin; });
+  for (const helper::Interval &I : Sorted) {
+    if (!Joined.empty() && I.Begin <= Joined.back().End)
+      Joined.back().End = std::max(Joined.back().End, I.End);
+    else
+      Joined.push_back(I);
+  }
+  return Joined;
+}
+
+std::string Snapshot::Impl::scan(const std::vector<helper::Interval> &Intervals, bool &Found) {
+  PieceTable Table;
+  for (const MemoryRange &Range : Ranges)
+    Table.add(Range.Base, 0, Range.Bytes);
+  CUdeviceptr Pointed = Work.Memory.takeLittle(Intervals.size() * sizeof(helper::Interval));
+  if (!Pointed || !Word)
+    return "memory";
+  std::string Reason = Table.upload(Work);
+  if (Reason.empty())
+    Reason = Work.toDevice(Pointed, Intervals.data(), Intervals.size() * sizeof(helper::Interval));
+  if (Reason.empty())
+    Reason = Work.zero(Word, sizeof(uint64_t));
+  if (Reason.empty())
+    Reason = Work.Kernels.scan(Work.Stream, Table.all(), Pointed,
+                               static_cast<uint32_t>(Intervals.size()), Word);
+  uint32_t Hit = 0;
+  if (Reason.empty())
+    Reason = Work.toHost(&Hit, Word, sizeof Hit, Table.bytes());
+  if (Reason.empty())
+    Reason = Work.wait();
+  Found = Hit != 0;
+  return Reason;
+}
+
+std::string Snapshot::pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found) {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  Found = false;
+  std::vector<helper::Interval> Intervals = intervalsOf(Pointed);
+  if (Intervals.empty())
+    return "";
+  CaptureRelaxed Relaxed(State->Work.Driver);
+  std::string Reason = State->scan(Intervals, Found);
+  State->HeldBytes = State->Work.Memory.heldBytes();
+  return Reason;
+}
+
+std::string Snapshot::flushL2() {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  if (!State->Flush)
+    return State->FlushBytes || !State->InUse ? "memory" : "";
+  return State->Work.Kernels.read(State->Work.Stream, State->Flush, State->FlushBytes, State->Word);
+}
+
+void Snapshot::done() {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->forget();
+  State->Work.Memory.settle();
+  if (State->isScarce())
+    State->release();
+  State->HeldBytes = State->Work.Memory.heldBytes();
+}
+
+void Snapshot::release() {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  State->release();
+}
+
+bool Snapshot::releaseUnlessInUse() {
+  std::unique_lock<std::mutex> Guard(State->Lock, std::try_to_lock);
+  if (!Guard || State->InUse)
+    return false;
+  State->release();
+  return State->HeldBytes == 0;
+}
+
+size_t Snapshot::heldBytes() const { return State->HeldBytes; }
+
+size_t Snapshot::savedBytes() const {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Saved.bytes();
+}
+
+size_t Snapshot::spilledBytes() const {
+  std::lock_guard<std::mutex> Guard(State->Lock);
+  return State->Saved.hostBytes();
+}
+
+#define CARVE_CALL(Call) CUPTI_DRIVER_TRACE_CBID_##Call
+const std::vector<CUpti_CallbackId> &carve::probe::callsThatNeedMemory() {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
+      CARVE_CALL(cuMemAlloc),
+      CARVE_CALL(cuMemAlloc_v2),
+      CARVE_CALL(cuMemAllocPitch),
+      CARVE_CALL(cuMemAllocPitch_v2),
+      CARVE_CALL(cuMemAllocManaged),
+      CARVE_CALL(cuMemAllocAsync),
+      CARVE_CALL(cuMemAllocAsync_ptsz),
+      CARVE_CALL(cuMemAllocFromPoolAsync),
+      CARVE_CALL(cuMemAllocFromPoolAsync_ptsz),
+      CARVE_CALL(cuMemCreate),
+      CARVE_CALL(cuMulticastCreate),
+      CARVE_CALL(cuMemGetInfo),
+      CARVE_CALL(cuMemGetInfo_v2),
+      CARVE_CALL(cuArrayCreate),
+      CARVE_CALL(cuArrayCreate_v2),
+      CARVE_CALL(cuArray3DCreate),
+      CARVE_CALL(cuArray3DCreate_v2),
+      CARVE_CALL(cuMipmappedArrayCreate),
+      CARVE_CALL(cuCtxCreate),
+      CARVE_CALL(cuCtxCreate_v2),
+      CARVE_CALL(cuCtxCreate_v3),
+      CARVE_CALL(cuCtxCreate_v4),
+      CARVE_CALL(cuCtxSetLimit),
+      CARVE_CALL(cuCtxDestroy),
+      CARVE_CALL(cuCtxDestroy_v2),
+      CARVE_CALL(cuDevicePrimaryCtxRelease),
+      CARVE_CALL(cuDevicePrimaryCtxRelease_v2),
+      CARVE_CALL(cuDevicePrimaryCtxReset),
+      CARVE_CALL(cuDevicePrimaryCtxReset_v2),
+      CARVE_CALL(cuModuleLoad),
+      CARVE_CALL(cuModuleLoadData),
+      CARVE_CALL(cuModuleLoadDataEx),
+      CARVE_CALL(cuModuleLoadFatBinary),
+      CARVE_CALL(cuLibraryLoadData),
+      CARVE_CALL(cuLibraryLoadFromFile),
+      CARVE_CALL(cuGraphInstantiate),
+      CARVE_CALL(cuGraphInstantiate_v2),
+      CARVE_CALL(cuGraphInstantiateWithFlags),
+      CARVE_CALL(cuGraphInstantiateWithParams),
+      CARVE_CALL(cuGraphInstantiateWithParams_ptsz),
+      CARVE_CALL(cuGraphUpload),
+      CARVE_CALL(cuGraphUpload_ptsz),
+      CARVE_CALL(cuGraphLaunch),
+      CARVE_CALL(cuGraphLaunch_ptsz),
+  };
+  return Calls;
+}
+#undef CARVE_CALL
+
+bool carve::probe::releaseForProgram(CUpti_CallbackId Id, Snapshot &Held) {
+  if (Held.heldBytes() == 0)
+    return false;
+  const std::vector<CUpti_CallbackId> &Calls = callsThatNeedMemory();
+  return std::find(Calls.begin(), Calls.end(), Id) != Calls.end() && Held.releaseUnlessInUse();
+}

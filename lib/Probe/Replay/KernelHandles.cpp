@@ -1,0 +1,247 @@
+#include "Probe/Replay/KernelHandles.h"
+
+#include "Probe/Memory/DeviceWork.h"
+
+#include <algorithm>
+
+using namespace carve::probe;
+
+const char *carve::probe::kernelName(const DriverApi &Driver, const void *Handle) {
+  const char *Name = nullptr;
+  void *Function = const_cast<void *>(Handle);
+  if (Driver.FuncGetName &&
+      Driver.FuncGetName(&Name, static_cast<CUfunction>(Function)) == CUDA_SUCCESS && Name)
+    return Name;
+  if (Driver.KernelGetName &&
+      Driver.KernelGetName(&Name, static_cast<CUkernel>(Function)) == CUDA_SUCCESS && Name)
+    return Name;
+  return nullptr;
+}
+
+LaunchShape ResolvedKernel::shapeOf(const LaunchCall &Call) const {
+  LaunchShape Shape = Call.Shape;
+  if (Shape.Cluster == std::array<uint32_t, 3>{1, 1, 1})
+    Shape.Cluster = Cluster;
+  return Shape;
+}
+
+const std::vector<CUpti_CallbackId> &KernelHandles::calls() {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
+      CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,       CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
+      CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute,   CUPTI_DRIVER_TRACE_CBID_cuKernelSetAttribute,
+      CUPTI_DRIVER_TRACE_CBID_cuFuncSetCacheConfig, CUPTI_DRIVER_TRACE_CBID_cuKernelSetCacheConfig,
+  };
+  return Calls;
+}
+
+void KernelHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  bool Exit = Call.callbackSite == CUPTI_API_EXIT;
+  switch (Id) {
+  case CUPTI_DRIVER_TRACE_CBID_cuModuleUnload:
+  case CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload:
+    return forget();
+  case CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute:
+  case CUPTI_DRIVER_TRACE_CBID_cuKernelSetAttribute:
+    if (Exit)
+      ++Attributes;
+    return;
+  case CUPTI_DRIVER_TRACE_CBID_cuFuncSetCacheConfig:
+  case CUPTI_DRIVER_TRACE_CBID_cuKernelSetCacheConfig: {
+    if (!Exit)
+      return;
+    // Both structs begin with the handle and the preference.
+    auto *P = static_cast<const cuFuncSetCacheConfig_params *>(Call.functionParams);
+    std::lock_guard<std::mutex> Guard(Lock);
+    dropStale();
+    CacheConfigs[P->hfunc] = P->config;
+    ++Attributes;
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+/// Under the lock, before anything is looked up or added.
+void KernelHandles::dropStale() {
+  if (!Stale.exchange(false))
+    return;
+  Known.clear();
+  CacheConfigs.clear();
+}
+
+std::shared_ptr<ResolvedKernel> KernelHandles::find(CUfunction Handle, CUcontext Context) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  dropStale();
+  auto [It, New] = Known.try_emplace({Handle, Context});
+  if (New)
+    It->second = resolve(Handle);
+  ResolvedKernel *Kernel = It->second.get();
+  if (Kernel && Kernel->SyncedAt != Attributes)
+    copyAttributes(*Kernel);
+  return It->second;
+}
+
+std::shared_ptr<ResolvedKernel> KernelHandles::resolve(CUfunction Handle) {
+  const char *Name = Handle ? kernelName(Driver, Handle) : nullptr;
+  const PlannedKernel *Planned = Name ? Wanted.find(Name) : nullptr;
+  if (!Planned)
+    return nullptr;
+  CaptureRelaxed Relaxed(Driver);
+  auto Kernel = std::make_shared<ResolvedKernel>();
+  Kernel->Planned = Planned;
+  Kernel->Handle = Handle;
+  Kernel->Variants.assign(Planned->variants(), nullptr);
+  Kernel->Variants[0] = Handle;
+  // A CUkernel is refused by the functions for a CUfunction, and known by its own.
+  int Registers = 0;
+  bool IsFunction =
+      Driver.FuncGetAttribute(&Registers, CU_FUNC_ATTRIBUTE_NUM_REGS, Handle) == CUDA_SUCCESS;
+  if (!(IsFunction && resolveFunction(*Kernel)) && !resolveKernel(*Kernel))
+    return nullptr;
+  bool AnyClone = std::any_of(Kernel->Variants.begin() + 1, Kernel->Variants.end(),
+                              [](CUfunction F) { return F != nullptr; });
+  if (!AnyClone)
+    return nullptr;
+  static constexpr CUfunction_attribute Widths[] = {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+                                                    CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+                                                    CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH};
+  for (size_t I = 0; I < 3; ++I) {
+    int Width = 0;
+    if (Driver.FuncGetAttribute(&Width, Widths[I], Kernel->Function) == CUDA_SUCCESS && Width > 0)
+      Kernel->Cluster[I] = uint32_t(Width);
+  }
+  readParameters(*Kernel);
+  return Kernel;
+}
+
+bool KernelHandles::resolveFunction(ResolvedKernel &Kernel) {
+  CUmodule Module = nullptr;
+  if (Driver.FuncGetModule(&Module, Kernel.Handle) != CUDA_SUCCESS || !Module)
+    return false;
+  Kernel.Function = Kernel.Handle;
+  for (size_t V = 1; V < Kernel.Variants.size(); ++V)
+    if (Driver.ModuleGetFunction(&Kernel.Variants[V], Module,
+                                 Kernel.Planned->Clones[V - 1].c_str()) != CUDA_SUCCESS)
+      Kernel.Variants[V] = nullptr;
+  return true;
+}
+
+bool KernelHandles::resolveKernel(ResolvedKernel &Kernel) {
+  auto Handle = reinterpret_cast<CUkernel>(Kernel.Handle);
+  CUlibrary Library = nullptr;
+  if (!Driver.KernelGetLibrary || !Driver.LibraryGetKernel || !Driver.KernelGetFunction ||
+      Driver.KernelGetFunction(&Kernel.Function, Handle) != CUDA_SUCCESS ||
+      Driver.KernelGetLibrary(&Library, Handle) != CUDA_SUCCESS)
+    return false;
+  for (size_t V = 1; V < Kernel.Variants.size(); ++V) {
+    CUkernel Clone = nullptr;
+    // The clone's CUfunction of this context: attributes are set for it alone.
+    if (Driver.LibraryGetKernel(&Clone, Library, Kernel.Planned->Clones[V - 1].c_str()) !=
+            CUDA_SUCCESS ||
+        Driver.KernelGetFunction(&Kernel.Variants[V], Clone) != CUDA_SUCCESS)
+      Kernel.Variants[V] = nullptr;
+  }
+  return true;
+}
+
+void KernelHandles::readParameters(ResolvedKernel &Kernel) const {
+  if (!Driver.FuncGetParamInfo)
+    return;
+  size_t Offset = 0, Bytes = 0;
+  CUresult Result;
+  while ((Result = Driver.FuncGetParamInfo(Kernel.Function, Kernel.ParameterBytes.size(), &Offset,
+                                           &Bytes)) == CUDA_SUCCESS)
+    Kernel.ParameterBytes.push_back(Bytes);
+  // So the driver says that there are no more. Any other error does not mean that.
+  Kernel.ParametersKnown = Result == CUDA_ERROR_INVALID_VALUE;
+}
+
+void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {
+  CaptureRelaxed Relaxed(Driver);
+  Kernel.SyncedAt = Attributes;
+  Kernel.Unset.clear();
+  Kernel.Refusals.clear();
+  static constexpr CUfunction_attribute Copied[] = {
+      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+      CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+      CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+      CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+      // Where the code does not demand one, the program may.
+      CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+      CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+      CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+  };
+  CUdevice Device = 0;
+  bool HaveDevice = Driver.CtxGetDevice(&Device) == CUDA_SUCCESS;
+  for (CUfunction_attribute Attribute : Copied) {
+    int Wanted = 0, OfKernel = 0;
+    if (Driver.FuncGetAttribute(&Wanted, Attribute, Kernel.Function) != CUDA_SUCCESS)
+      continue;
+    // What was set for the CUkernel need not show in its CUfunction.
+    if (Kernel.Function != Kernel.Handle && HaveDevice && Driver.KernelGetAttribute &&
+        Driver.KernelGetAttribute(&OfKernel, Attribute, reinterpret_cast<CUkernel>(Kernel.Handle),
+                                  Device) == CUDA_SUCCESS)
+      Wanted = std::max(Wanted, OfKernel);
+    for (size_t V = 1; V < Kernel.Variants.size(); ++V) {
+      int Has = 0;
+      if (!Kernel.Variants[V] ||
+          Driver.FuncGetAttribute(&Has, Attribute, Kernel.Variants[V]) != CUDA_SUCCESS ||
+          Has == Wanted)
+        continue;
+      if (Driver.FuncSetAttribute(Kernel.Variants[V], Attribute, Wanted) != CUDA_SUCCESS)
+        Kernel.Unset[V] = "attribute " + std::to_string(Attribute);
+    }
+  }
+  copyCacheConfig(Kernel);
+}
+
+void KernelHandles::copyCacheConfig(const ResolvedKernel &Kernel) const {
+  auto Cache = CacheConfigs.find(Kernel.Handle);
+  if (Cache != CacheConfigs.end() && Driver.FuncSetCacheConfig)
+    for (size_t V = 1; V < Kernel.Variants.size(); ++V)
+      if (Kernel.Variants[V])
+        Driver.FuncSetCacheConfig(Kernel.Variants[V], Cache->second);
+}
+
+std::string KernelHandles::refusal(ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call) {
+  if (Variant == 0)
+    return "";
+  std::lock_guard<std::mutex> Guard(Lock);
+  auto [It, New] = Kernel.Refusals.try_emplace({Call.Shape, Variant});
+  if (New)
+    It->second = askRefusal(Kernel, Variant, Call);
+  return It->second;
+}
+
+std::string KernelHandles::askRefusal(const ResolvedKernel &Kernel, size_t Variant,
+                                      const LaunchCall &Call) const {
+  CUfunction Function = Kernel.Variants[Variant];
+  if (!Function)
+    return "not in the module";
+  if (auto It = Kernel.Unset.find(Variant); It != Kernel.Unset.end())
+    return It->second;
+  int MaxThreads = 0, Blocks = 0;
+  uint32_t Threads = Call.Shape.threadsPerBlock();
+  if (Driver.FuncGetAttribute(&MaxThreads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, Function) !=
+          CUDA_SUCCESS ||
+      uint32_t(MaxThreads) < Threads)
+    return "max threads per block " + std::to_string(MaxThreads);
+  if (Driver.OccupancyMaxActiveBlocks(&Blocks, Function, int(Threads),
+                                      Call.Shape.DynamicSmemBytes) != CUDA_SUCCESS ||
+      Blocks < 1)
+    return "no block fits";
+  if (!Call.Cooperative)
+    return "";
+  // All blocks of a cooperative launch have to be resident at once.
+  CUdevice Device = 0;
+  int Multiprocessors = 0;
+  const std::array<uint32_t, 3> &Grid = Call.Shape.Grid;
+  if (Driver.CtxGetDevice(&Device) != CUDA_SUCCESS ||
+      Driver.DeviceGetAttribute(&Multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                                Device) != CUDA_SUCCESS ||
+      uint64_t(Grid[0]) * Grid[1] * Grid[2] > uint64_t(Blocks) * uint64_t(Multiprocessors))
+    return "cooperative grid too large";
+  return "";
+}

@@ -1,0 +1,374 @@
+#include "Probe/Replay/PlannedRun.h"
+
+#include "Probe/Driver/ShapeRecord.h"
+#include "Probe/Entry/TracedProcess.h"
+#include "Probe/Trace/Activity.h"
+
+#include <algorithm>
+
+using namespace carve::probe;
+
+namespace {
+/// The program's rotated launch that this thread is in.
+struct RotatedCall {
+  const PlannedShape *Shape = nullptr;
+  Rotation::Turn Turn;
+};
+} // namespace
+
+static thread_local RotatedCall Rotated;
+
+std::string carve::probe::startPlannedRun(TracedProcess &P, const char *File) {
+  Plan Wanted;
+  if (!Wanted.read(File))
+    return "plan-unreadable";
+  if (!P.Driver.canLaunch())
+    return "driver-incomplete";
+  P.Planned = std::make_unique<PlannedRun>(P, std::move(Wanted));
+  return "";
+}
+
+PlannedRun::PlannedRun(TracedProcess &P, Plan W)
+    : Dog(P.Driver, P.File), P(P), Wanted(std::move(W)), Handles(P.Driver, Wanted) {
+  for (const auto &[Name, Kernel] : Wanted.Kernels) {
+    Names[Kernel.Name] = {&Kernel, 0};
+    for (size_t I = 0; I < Kernel.Clones.size(); ++I)
+      Names[Kernel.Clones[I]] = {&Kernel, I + 1};
+    Kernels[&Kernel].Out = Kernel.Excluded;
+    for (const PlannedShape &Shape : Kernel.Shapes) {
+      Shapes[&Shape].Kernel = &Kernel;
+      Shapes[&Shape].Shape = &Shape;
+    }
+  }
+  Launches.insert(LaunchCall::calls().begin(), LaunchCall::calls().end());
+  for (const auto &[Name, Kernel] : Wanted.Kernels)
+    if (Kernel.Mode != TimingMode::Rotate && !Replaying)
+      Replaying = std::make_unique<Replays>(P, Wanted, Dog);
+}
+
+PlannedRun::~PlannedRun() = default;
+
+/// Where a program learns that a kernel has broken the context, beside its next launch.
+static constexpr CUpti_CallbackId WaitCalls[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz,
+};
+
+std::vector<CUpti_CallbackId> PlannedRun::calls() const {
+  std::set<CUpti_CallbackId> All = Launches;
+  All.insert(std::begin(WaitCalls), std::end(WaitCalls));
+  All.insert(KernelHandles::calls().begin(), KernelHandles::calls().end());
+  if (Replaying)
+    for (CUpti_CallbackId Id : Replaying->calls())
+      All.insert(Id);
+  return {All.begin(), All.end()};
+}
+
+void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  bool Entry = Call.callbackSite == CUPTI_API_ENTER;
+  if (Entry && Replaying)
+    Replaying->note(Id, Call);
+  if (Call.functionParams) {
+    Handles.note(Id, Call);
+    if (Launches.count(Id))
+      Entry ? onLaunch(Id, Call) : onLaunched(Call);
+  }
+  if (Entry)
+    return;
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (Result && breaksContext(*Result))
+    onBrokenContext(*Result);
+  if (Replaying)
+    Replaying->note(Id, Call);
+}
+
+void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
+  if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    Handles.forget();
+    // What was under way there ends with it, with a record or without.
+    forgetPending();
+  }
+  if (Replaying)
+    Replaying->onResource(Id, Resource);
+}
+
+void PlannedRun::onModule(const CUpti_ModuleResourceData &Module) {
+  if (Replaying)
+    Replaying->onModule(Module);
+}
+
+bool PlannedRun::isCapturing(CUstream Stream) const {
+  CUstreamCaptureStatus Status = CU_STREAM_CAPTURE_STATUS_NONE;
+  // The legacy stream cannot be asked while another one captures: an error is an answer, too.
+  return P.Driver.StreamIsCapturing(Stream, &Status) != CUDA_SUCCESS ||
+         Status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/// The first launch of a shape and, timed once more in the program's steady state, the middle one.
+bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
+  const PlannedKernel &Kernel = *State.Kernel;
+  if (Kernel.Mode == TimingMode::Rotate || State.Replaying || Kernels.at(&Kernel).StoodBack)
+    return false;
+  if (State.Replayed == 0)
+    return true;
+  return Kernel.Mode == TimingMode::Replay && State.Replayed == 1 && State.Shape->Launches >= 2 &&
+         Index >= State.Shape->Launches / 2;
+}
+
+bool PlannedRun::wantsRotation(const ShapeState &State) const {
+  const PlannedKernel &Kernel = *State.Kernel;
+  bool Ended = State.Turns && State.Turns->ended();
+  if (Kernel.Mode == TimingMode::Rotate)
+    return !Ended;
+  if (Kernels.at(&Kernel).StoodBack)
+    return Kernel.MayRotate && !Ended;
+  return Kernel.Mode == TimingMode::VerifyRotate && State.Replayed > 0 && !Ended;
+}
+
+void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  Rotated = {};
+  std::optional<LaunchCall> Launch = LaunchCall::decode(Id, Call.functionParams);
+  if (!Launch)
+    return;
+  std::shared_ptr<ResolvedKernel> Kernel = Handles.find(*Launch->Slot, Call.context);
+  const PlannedShape *Shape = Kernel ? Kernel->Planned->find(Kernel->shapeOf(*Launch)) : nullptr;
+  if (!Shape)
+    return;
+  ShapeState &State = Shapes.at(Shape);
+  uint64_t Index = 0;
+  bool Replay = false, Rotate = false;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Index = State.Launches++;
+    Replay = wantsReplay(State, Index);
+    Rotate = wantsRotation(State);
+  }
+  // A variant in a captured launch would stay in the graph.
+  if ((!Replay && !Rotate) || isCapturing(Launch->Stream))
+    return;
+  if (Replay && replay(State, *Kernel, *Launch, Index, Call.context))
+    return;
+  if (Rotate)
+    rotate(State, *Kernel, *Launch, Index, Call.correlationId);
+}
+
+/// The variants that the launch may become, the default among them; those that the driver would
+/// refuse are recorded as such.
+std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
+                                       const ShapeState &State, uint64_t Index) {
+  std::set<size_t> Out;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Out = Kernels.at(Kernel.Planned).Out;
+  }
+  std::vector<size_t> Usable;
+  std::string Lines;
+  for (size_t V = 0; V < Kernel.Variants.size(); ++V) {
+    if (Out.count(V))
+      continue;
+    std::string Refusal = Handles.refusal(Kernel, V, Launch);
+    if (Refusal.empty())
+      Usable.push_back(V);
+    else
+      Lines += launchRecord("verified", Kernel.Planned->Name, State.Shape->Shape, Index,
+                            {std::to_string(V), "refused", Refusal});
+  }
+  P.File.append(Lines);
+  return Usable;
+}
+
+bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+                        uint64_t Index, CUcontext Context) {
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    // Another thread may have come first.
+    if (!wantsReplay(State, Index))
+      return false;
+    State.Replaying = true;
+  }
+  ReplayTarget Target(Launch, Kernel, *State.Shape, Index);
+  Target.Variants = usable(Kernel, Launch, State, Index);
+  std::erase(Target.Variants, size_t(0));
+  Target.Timed = State.Kernel->Mode == TimingMode::Replay;
+  Target.HangMs = Wanted.HangMs;
+  Target.Seed = Wanted.Seed + Index + std::hash<std::string>()(Kernel.Planned->Name);
+  return finishReplay(State, Replaying->replay(Target, Context));
+}
+
+/// How often a launch that could not be replayed then and there is tried again at a later one.
+static constexpr unsigned MaxAttempts = 3;
+
+bool PlannedRun::finishReplay(ShapeState &State, const Replays::Outcome &Done) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  KernelState &Kernel = Kernels.at(State.Kernel);
+  State.Replaying = false;
+  Kernel.Out.insert(Done.Rejected.begin(), Done.Rejected.end());
+  for (auto &[Shape, Other] : Shapes)
+    if (Other.Kernel == State.Kernel && Other.Turns)
+      for (size_t Variant : Done.Rejected)
+        Other.Turns->drop(Variant);
+  if (Done.Again && ++State.Attempts < MaxAttempts)
+    return false;
+  State.Attempts = 0;
+  // What a first replay has shown stays, whatever became of the second.
+  bool IsFirst = State.Replayed++ == 0;
+  if (!Done.StoodBack.empty() && !Kernel.StoodBack && IsFirst) {
+    Kernel.StoodBack = true;
+    P.File.append(recordLine({"stood-back", State.Kernel->Name, Done.StoodBack}));
+  }
+  return true;
+}
+
+void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+                        uint64_t Index, uint64_t Correlation) {
+  bool Started;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Started = State.Turns != nullptr;
+  }
+  if (!Started)
+    startRotation(State, Kernel, Launch, Index);
+  std::optional<Rotation::Turn> Turn;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Turn = State.Turns->next();
+  }
+  // Of another module or context, the clone may be another one, or not there.
+  if (!Turn || !Handles.refusal(Kernel, Turn->Variant, Launch).empty())
+    return;
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (size_t Oldest = 0; !State.Turns->pending(Oldest))
+    State.PendingSinceMs = steadyMs();
+  State.Turns->launched(*Turn, Correlation);
+  Rotated = {State.Shape, *Turn};
+  if (Turn->Variant != 0)
+    *Launch.Slot = Kernel.Variants[Turn->Variant];
+}
+
+void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+                               uint64_t Index) {
+  std::vector<size_t> Active = usable(Kernel, Launch, State, Index);
+  std::erase_if(Active, [&](size_t V) { return Kernel.Planned->Measured.count(V) > 0; });
+  // Each shape in an order of its own.
+  uint64_t Seed =
+      Wanted.Seed + std::hash<std::string>()(Kernel.Planned->Name + shapeText(State.Shape->Shape));
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (!State.Turns)
+    State.Turns = std::make_unique<Rotation>(std::move(Active), Seed);
+}
+
+void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
+  const PlannedShape *Shape = std::exchange(Rotated.Shape, nullptr);
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (!Shape || !Result || *Result == CUDA_SUCCESS)
+    return;
+  std::lock_guard<std::mutex> Guard(Lock);
+  ShapeState &State = Shapes.at(Shape);
+  State.Turns->failed(Call.correlationId);
+  // The program would see an error that is not its own. One of a kernel before this launch comes
+  // out here, too; onBrokenContext() finds whose it is.
+  if (Rotated.Turn.Variant != 0 && !breaksContext(*Result))
+    Dog.fail(State.Kernel->Name, Rotated.Turn.Variant, errorName(P.Driver, *Result));
+}
+
+/// The context broke while variants were under way in it: the first of them is blamed, as the
+/// driver does not say which kernel it was.
+void PlannedRun::onBrokenContext(CUresult Error) {
+  // What has ended before is delivered first.
+  flushActivity(P, /*Last=*/false);
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (const auto &[Shape, State] : Shapes)
+    if (size_t Variant = 0; State.Turns && State.Turns->pending(Variant))
+      Dog.fail(State.Kernel->Name, Variant, errorName(P.Driver, Error));
+}
+
+void PlannedRun::forgetPending() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (auto &[Shape, State] : Shapes)
+    if (State.Turns)
+      State.Turns->forgetLaunches();
+}
+
+void PlannedRun::onLostRecords() {
+  if (!Checking)
+    forgetPending();
+}
+
+/// A launch may wait long in the program's own queue. So what counts is for how long no kernel at
+/// all has ended, and thrice the limit of a replay, in which nothing else runs. A kernel of another
+/// kind may be the one that runs.
+bool PlannedRun::seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
+                           uint64_t &LimitMs) const {
+  if (!State.Turns || !State.Turns->pending(Variant))
+    return false;
+  LimitMs = 3 * std::max(hangLimitMs(Wanted.HangMs, Planned.MeanNs), LongestNs / 1'000'000);
+  return steadyMs() > std::max(State.PendingSinceMs, LastRecordMs.load()) + LimitMs;
+}
+
+void PlannedRun::check() {
+  Dog.check();
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    bool Any = false;
+    size_t Variant = 0;
+    uint64_t LimitMs = 0;
+    for (const auto &[Planned, State] : Shapes)
+      Any |= seemsHung(*Planned, State, Variant, LimitMs);
+    if (!Any)
+      return;
+  }
+  // CUPTI keeps a buffer back while one of its kernels runs, so those of a program that never waits
+  // come late. This loses the record of what runs now, and shows all that have ended.
+  Checking = true;
+  flushActivity(P, /*Last=*/true);
+  Checking = false;
+  checkRotated();
+  // It was not: the records that were taken too early do not come again.
+  forgetPending();
+}
+
+void PlannedRun::checkRotated() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  size_t Variant = 0;
+  uint64_t LimitMs = 0;
+  for (const auto &[Planned, State] : Shapes)
+    if (seemsHung(*Planned, State, Variant, LimitMs))
+      Dog.fail(State.Kernel->Name, Variant, "hung after " + std::to_string(LimitMs) + " ms");
+}
+
+PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
+                                         const LaunchShape &Shape, std::string &Lines) {
+  LastRecordMs = steadyMs();
+  if (uint64_t Ns = Record.end - Record.start; Ns > LongestNs)
+    LongestNs = Ns;
+  Counted Result{false, Record.name};
+  auto It = Names.find(Record.name);
+  if (Replaying && Replaying->onKernel(Record, It != Names.end())) {
+    Result.IsOurs = true;
+    return Result;
+  }
+  if (It == Names.end())
+    return Result;
+  const Named &Found = It->second;
+  Result.Name = Found.Kernel->Name;
+  const PlannedShape *Planned = Found.Kernel->find(Shape);
+  // A graph's kernels were captured as they are.
+  if (!Planned || Record.graphNodeId != 0)
+    return Result;
+  std::lock_guard<std::mutex> Guard(Lock);
+  ShapeState &State = Shapes.at(Planned);
+  if (!State.Turns)
+    return Result;
+  if (auto Turn = State.Turns->recorded(Found.Variant, Record.correlationId))
+    Lines += shapeRecord("rotated", Found.Kernel->Name, Shape,
+                         {std::to_string(Turn->Cycle), std::to_string(Found.Variant),
+                          std::to_string(Record.end - Record.start)});
+  return Result;
+}

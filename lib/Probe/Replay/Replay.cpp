@@ -1,0 +1,206 @@
+#include "Probe/Replay/Replay.h"
+
+#include "Probe/Driver/ShapeRecord.h"
+
+#include <functional>
+
+using namespace carve::probe;
+
+using Clock = std::chrono::steady_clock;
+
+/// Copies of what did not fit after all end within this.
+static constexpr uint64_t SaveWaitMs = 10'000;
+
+static uint64_t passedNs(Clock::time_point Since) {
+  return uint64_t(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - Since).count());
+}
+
+static std::string text(uint64_t Value) { return std::to_string(Value); }
+
+Replay::Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
+               const ReplayTarget &Target)
+    : Driver(Driver), Dog(Dog), Context(Context), Target(Target), Memory(*Context.Memory),
+      Runs(Driver, Dog, Context, Target), Verified(Runs, Memory, Target.Kernel.Planned->Measured),
+      Host(Dog, Runs, Memory, Target), Begin(Clock::now()) {}
+
+void Replay::record(const std::string &Kind, std::initializer_list<std::string> Rest) {
+  Dog.note(launchRecord(Kind, Target.Kernel.Planned->Name, Target.Shape.Shape, Target.Index, Rest));
+}
+
+double Replay::leftNs() const { return Target.BudgetNs - double(passedNs(Begin)); }
+
+namespace {
+/// Puts back what was saved, whichever way the replay is left.
+class OnLeaving {
+public:
+  explicit OnLeaving(std::function<void()> Action) : Action(std::move(Action)) {}
+  OnLeaving(const OnLeaving &) = delete;
+  OnLeaving &operator=(const OnLeaving &) = delete;
+  ~OnLeaving() { Action(); }
+
+private:
+  std::function<void()> Action;
+};
+} // namespace
+
+/// How much may be kept on the host so that copying it takes no more than half of the time for this
+/// launch: it is copied there once, and compared for the default and for every variant. Measured on
+/// an H200's host: 0.7 and 0.13 ns per byte.
+size_t Replay::hostLimit() const {
+  constexpr double CopyNs = 0.7, CompareNs = 0.13;
+  double Compares = 8 + double(Target.Variants.size());
+  return size_t(std::min(Target.BudgetNs / 2 / (CopyNs + CompareNs * Compares), 1e15));
+}
+
+Replay::Result Replay::run(Ranges Of) {
+  Result Out;
+  Memory.limitHost(hostLimit());
+  auto SaveBegin = Clock::now();
+  Out.StoodBack = Memory.save(std::move(Of.Saved), Context.Stream);
+  SaveNs = passedNs(SaveBegin);
+  if (!Out.StoodBack.empty()) {
+    // Nothing of ours may be under way when the program goes on, and where our reading has broken
+    // the context, it cannot go on.
+    Dog.wait(Context.Stream, SaveWaitMs, Target.Kernel.Planned->Name, 0);
+    Memory.done();
+    return Out;
+  }
+  {
+    OnLeaving PutBack([this] { putBack(); });
+    Out.StoodBack = runSaved(Of, Out);
+    Out.Again = Out.StoodBack == HostGuard::Busy;
+  }
+  return Out;
+}
+
+/// What a kernel of ours has changed must not stay: without that the program is not to go on.
+void Replay::putBack() {
+  std::vector<Span> Left;
+  std::string Why = Memory.restoreAll();
+  if (Why.empty())
+    Why = Memory.changed(Left);
+  if (!Why.empty() || !Left.empty())
+    Dog.fail(Target.Kernel.Planned->Name, 0, "memory not put back " + Why);
+  Memory.done();
+}
+
+std::string Replay::runSaved(Ranges &Of, Result &Out) {
+  bool Found = false;
+  if (!Of.Pointed.empty())
+    if (std::string Why = Memory.pointsInto(Of.Pointed, Found); !Why.empty())
+      return Why;
+  if (Found)
+    return "points-to-host";
+  if (!Of.Guarded.empty())
+    if (std::string Why = Host.tryDefault(std::move(Of.Guarded)); !Why.empty())
+      return Why;
+  if (std::string Why = Verified.learnDefault(); !Why.empty())
+    return Why;
+  measureRestore();
+  std::string Why = Host.check();
+  if (Why.empty())
+    Why = verifyAll(Out);
+  if (Why.empty())
+    Why = Host.check();
+  if (Why.empty() && Target.Timed)
+    Why = timeRounds(Out);
+  uint64_t DirtyBytes = 0;
+  for (const Span &S : Verified.dirty())
+    DirtyBytes += S.Bytes;
+  record("replayed", {text(Verified.deterministic()), text(Verified.idempotent()),
+                      text(Memory.savedBytes()), text(DirtyBytes), text(Verified.dirty().size()),
+                      text(SaveNs), text(CompareNs), text(RestoreNs), text(passedNs(Begin))});
+  return Why;
+}
+
+/// What one comparison of everything and one restoring of what the kernel writes take.
+void Replay::measureRestore() {
+  std::vector<Span> Spans;
+  auto Step = Clock::now();
+  if (!Memory.changed(Spans).empty())
+    return;
+  CompareNs = passedNs(Step);
+  Step = Clock::now();
+  if (!Memory.restore(Verified.dirty()).empty())
+    return;
+  Dog.wait(Context.Stream, Target.HangMs, Target.Kernel.Planned->Name, 0);
+  RestoreNs = passedNs(Step);
+}
+
+std::string Replay::verifyAll(Result &Out) {
+  for (size_t V : Target.Variants) {
+    if (leftNs() < 0)
+      return "budget";
+    std::string Detail, Failed;
+    std::string Verdict = Verified.verify(V, Driver, Detail, Failed);
+    if (!Failed.empty())
+      return Failed;
+    record("verified", {text(V), Verdict, Detail});
+    bool Measured = Target.Kernel.Planned->Measured.count(V) > 0;
+    if (Verdict != "equal" && Verdict != "within-spread" && !(Measured && Verdict == "differs"))
+      Out.Rejected.insert(V);
+  }
+  return "";
+}
+
+std::string Replay::timeRounds(const Result &Out) {
+  std::vector<size_t> Allowed;
+  bool Control = false;
+  for (size_t V : Target.Variants)
+    if (!Out.Rejected.count(V)) {
+      Allowed.push_back(V);
+      Control |= V == 1;
+    }
+  // Without its identical copy there is no telling noise from a gain.
+  if (!Control)
+    return "control-rejected";
+  // The records of what ran until here belong to no round.
+  (void)Context.Clock->collect();
+  ReplaySchedule Schedule(Allowed, Target.Seed, Target.Kernel.Planned->Measured);
+  while (Schedule.phase() != ReplaySchedule::Phase::Done) {
+    auto RoundBegin = Clock::now();
+    std::vector<size_t> Order = Schedule.order();
+    std::vector<ReplaySchedule::Times> Times;
+    std::string Why = timeRound(Order);
+    if (Why.empty())
+      Why = takeTimes(Schedule, Order, Times);
+    if (!Why.empty())
+      return Why;
+    Schedule.finish(Times, double(passedNs(RoundBegin)), leftNs());
+  }
+  return Schedule.complete() ? "" : "budget";
+}
+
+std::string Replay::timeRound(const std::vector<size_t> &Order) {
+  // What a measured variant leaves is not what the next one is to start from.
+  bool Restores = !Verified.idempotent() || !Target.Kernel.Planned->Measured.empty();
+  for (size_t V : Order) {
+    if (Restores)
+      if (std::string Why = Memory.restore(Verified.dirty()); !Why.empty())
+        return Why;
+    if (std::string Why = Memory.flushL2(); !Why.empty())
+      return Why;
+    if (Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
+      return "launch-refused";
+    if (Verified.idempotent() && Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
+      return "launch-refused";
+  }
+  return "";
+}
+
+std::string Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
+                              std::vector<ReplaySchedule::Times> &Times) {
+  std::vector<double> Ns = Context.Clock->collect();
+  size_t PerVariant = Verified.idempotent() ? 2 : 1;
+  if (Ns.size() != Order.size() * PerVariant)
+    return "clock";
+  bool Confirming = Schedule.phase() == ReplaySchedule::Phase::Confirm;
+  for (size_t I = 0; I < Order.size(); ++I) {
+    ReplaySchedule::Times T{Ns[I * PerVariant], PerVariant == 2 ? Ns[2 * I + 1] : 0};
+    record("timed", {Confirming ? "confirm" : "screen", text(Schedule.round()), text(Order[I]),
+                     text(uint64_t(T.ColdNs)), text(uint64_t(T.WarmNs))});
+    Times.push_back(T);
+  }
+  return "";
+}

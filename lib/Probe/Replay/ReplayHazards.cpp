@@ -1,0 +1,166 @@
+#include "Probe/Replay/ReplayHazards.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+using namespace carve::probe;
+
+const std::vector<CUpti_CallbackId> &ReplayHazards::calls() {
+  // Never destroyed: threads of the program may still call while it ends.
+  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
+      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
+  };
+  return Calls;
+}
+
+void ReplayHazards::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  bool Ends = Id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture ||
+              Id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz;
+  const std::vector<CUpti_CallbackId> &Mine = calls();
+  if (Call.callbackSite != CUPTI_API_EXIT || std::find(Mine.begin(), Mine.end(), Id) == Mine.end())
+    return;
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  bool Success = Result && *Result == CUDA_SUCCESS;
+  // An invalidated capture ends with an error, and ends all the same.
+  if (Ends && Captures > 0 &&
+      (Success || (Result && *Result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)))
+    --Captures;
+  else if (!Ends && Success)
+    ++Captures;
+}
+
+void ReplayHazards::streamCreated(CUcontext Context, CUstream Stream) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Streams[Context].insert(Stream);
+}
+
+void ReplayHazards::streamDestroyed(CUcontext Context, CUstream Stream) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (auto It = Streams.find(Context); It != Streams.end())
+    It->second.erase(Stream);
+}
+
+void ReplayHazards::contextDestroyed(CUcontext Context) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Streams.erase(Context);
+}
+
+bool ReplayHazards::idle(CUcontext Context) const {
+  // None is destroyed meanwhile: that waits at the gate.
+  std::set<CUstream> Asked = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (auto It = Streams.find(Context); It != Streams.end())
+      Asked.insert(It->second.begin(), It->second.end());
+  }
+  return std::all_of(Asked.begin(), Asked.end(),
+                     [&](CUstream Stream) { return Driver.StreamQuery(Stream) == CUDA_SUCCESS; });
+}
+
+const char *carve::probe::hazardOfKind(MemoryKind Kind) {
+  switch (Kind) {
+  case MemoryKind::Managed:
+    return "managed";
+  case MemoryKind::Host:
+    return "host-mapped";
+  case MemoryKind::Imported:
+    return "imported";
+  default:
+    return nullptr;
+  }
+}
+
+static void takeWords(const void *Data, size_t Bytes, std::vector<uint64_t> &Words) {
+  for (size_t At = 0; At + sizeof(uint64_t) <= Bytes; At += sizeof(uint32_t)) {
+    uint64_t Word = 0;
+    std::memcpy(&Word, static_cast<const char *>(Data) + At, sizeof Word);
+    Words.push_back(Word);
+  }
+}
+
+bool carve::probe::argumentWords(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                                 std::vector<uint64_t> &Words) {
+  if (Call.Parameters) {
+    if (!Kernel.ParametersKnown)
+      return false;
+    for (size_t I = 0; I < Kernel.ParameterBytes.size(); ++I)
+      takeWords(Call.Parameters[I], Kernel.ParameterBytes[I], Words);
+    return true;
+  }
+  const void *Buffer = nullptr;
+  size_t Bytes = 0;
+  for (void **E = Call.Extra; E && *E != CU_LAUNCH_PARAM_END; E += 2) {
+    if (*E == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      Buffer = E[1];
+    else if (*E == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      Bytes = *static_cast<const size_t *>(E[1]);
+    else
+      return false;
+  }
+  if (Buffer)
+    takeWords(Buffer, Bytes, Words);
+  return true;
+}
+
+bool carve::probe::reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                           const std::vector<MemoryRange> &Ranges) {
+  std::vector<uint64_t> Words;
+  if (Ranges.empty())
+    return false;
+  if (!argumentWords(Call, Kernel, Words))
+    return true;
+  return std::any_of(Ranges.begin(), Ranges.end(), [&](const MemoryRange &Range) {
+    return std::any_of(Words.begin(), Words.end(),
+                       [&](uint64_t Word) { return Range.holds(Word); });
+  });
+}
+
+std::string ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                                     const DeviceMemory &Memory) const {
+  std::vector<uint64_t> Words;
+  if (!argumentWords(Call, Kernel, Words)) {
+    // It may reach anything that there is.
+    for (const MemoryRange &Range : Memory.ranges())
+      if (const char *Hazard = hazardOfKind(Range.Kind))
+        return Hazard;
+    return "";
+  }
+  for (uint64_t Word : Words)
+    if (std::optional<MemoryRange> Range = Memory.find(Word))
+      if (const char *Hazard = hazardOfKind(Range->Kind))
+        return Hazard;
+  return reachesPageable(Words, Memory) ? "host-memory" : "";
+}
+
+/// Whether an argument looks like the address of the process's own writable memory, on a device
+/// whose kernels can reach that.
+bool ReplayHazards::reachesPageable(const std::vector<uint64_t> &Words,
+                                    const DeviceMemory &Memory) const {
+  CUdevice Device = 0;
+  int Pageable = 0;
+  if (Driver.CtxGetDevice(&Device) != CUDA_SUCCESS ||
+      Driver.DeviceGetAttribute(&Pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, Device) !=
+          CUDA_SUCCESS ||
+      !Pageable)
+    return false;
+  std::istringstream Lines(Maps.read());
+  for (std::string Line; std::getline(Lines, Line);) {
+    unsigned long long First = 0, Last = 0;
+    char Access[5] = "";
+    if (std::sscanf(Line.c_str(), "%llx-%llx %4s", &First, &Last, Access) != 3 || Access[1] != 'w')
+      continue;
+    for (uint64_t Word : Words)
+      if (Word >= First && Word < Last && !Memory.find(Word))
+        return true;
+  }
+  return false;
+}

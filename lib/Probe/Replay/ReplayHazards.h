@@ -1,0 +1,63 @@
+/// \file
+/// Whether a launch may be replayed at all: what the process does beside it, and what memory its
+/// arguments reach.
+#pragma once
+
+#include "Probe/Memory/DeviceMemory.h"
+#include "Probe/Process/EarlyFile.h"
+#include "Probe/Replay/KernelHandles.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace carve::probe {
+
+/// Thread-safe.
+class ReplayHazards {
+public:
+  explicit ReplayHazards(const DriverApi &Driver) : Driver(Driver) {}
+
+  /// The driver calls that note() has to see, at exit: those that begin and end captures.
+  static const std::vector<CUpti_CallbackId> &calls();
+  void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  /// Whether a stream anywhere in the process is being captured: then hardly any call is allowed.
+  bool capturing() const { return Captures > 0; }
+
+  void streamCreated(CUcontext Context, CUstream Stream);
+  void streamDestroyed(CUcontext Context, CUstream Stream);
+  void contextDestroyed(CUcontext Context);
+  /// Whether all streams of \p Context that are known here have nothing to do. The gate is closed.
+  bool idle(CUcontext Context) const;
+
+  /// Why \p Call must not be replayed because of what its arguments point to, in view of all
+  /// \p Memory of the process; empty where nothing speaks against it.
+  std::string arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                        const DeviceMemory &Memory) const;
+
+private:
+  bool reachesPageable(const std::vector<uint64_t> &Words, const DeviceMemory &Memory) const;
+
+  const DriverApi &Driver;
+  EarlyFile Maps{"/proc/self/maps"};
+  std::atomic<int> Captures{0};
+  mutable std::mutex Lock;
+  std::map<CUcontext, std::set<CUstream>> Streams;
+};
+
+/// What a kernel may reach and a replay cannot save: the reason that goes with \p Kind, or null.
+const char *hazardOfKind(MemoryKind Kind);
+
+/// Whether an argument of \p Call looks like an address in \p Ranges, or cannot be looked at.
+bool reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
+             const std::vector<MemoryRange> &Ranges);
+
+/// The 8-byte words of a launch's arguments at every 4 bytes, as an address may be packed in a
+/// structure; false where their sizes are not known.
+bool argumentWords(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                   std::vector<uint64_t> &Words);
+
+} // namespace carve::probe

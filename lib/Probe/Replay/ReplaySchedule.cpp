@@ -1,0 +1,131 @@
+#include "Probe/Replay/ReplaySchedule.h"
+
+#include "Probe/Replay/Rotation.h"
+#include "Protocol/OrderStatistics.h"
+
+#include <algorithm>
+
+using namespace carve::probe;
+
+/// The default and the control, which no screening takes out.
+static constexpr size_t References = 2;
+/// Of the interval by which a variant is given up. Wrongly given up, a variant costs a gain and
+/// nothing else.
+static constexpr double Confidence = 0.95;
+/// Ratios to the default: a winner's median is below the first, and one whose interval ends below
+/// the second wins whatever its copy's distance takes off.
+static constexpr double LeastWin = 0.99, SureWin = 0.97;
+
+ReplaySchedule::ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
+                               const std::set<size_t> &Measured)
+    : Measured(Measured), Random(Seed) {
+  Active = {0, 1};
+  size_t Last = 1;
+  for (size_t V : Allowed)
+    if (V >= References) {
+      Active.push_back(V);
+      Last = std::max(Last, V);
+    }
+  Ratios.resize(Last + 1);
+  if (Active.size() == References)
+    Now = Phase::Done;
+}
+
+std::vector<size_t> ReplaySchedule::order() {
+  Order = Active;
+  permute(Order, Random);
+  return Order;
+}
+
+void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, double LeftNs) {
+  double Default = 0;
+  for (size_t I = 0; I < Order.size(); ++I)
+    if (Order[I] == 0)
+      Default = Taken[I].sum();
+  // A time of 0 is below what the clock can tell, and every round has to leave a ratio.
+  Default = std::max(Default, 1.0);
+  for (size_t I = 0; I < Order.size(); ++I)
+    Ratios[Order[I]].push_back(Taken[I].sum() / Default);
+  ++Round;
+  if (Now == Phase::Confirm) {
+    Complete = Round >= MinConfirmRounds;
+    if (Round >= confirmTarget() || LeftNs < RoundNs)
+      Now = Phase::Done;
+    return;
+  }
+  if (Round >= MinScreenRounds)
+    rejectLosers();
+  if (Round >= MinScreenRounds && screened(RoundNs, LeftNs)) {
+    startConfirming();
+  } else if (LeftNs < RoundNs) {
+    Now = Phase::Done;
+  }
+}
+
+namespace {
+struct Interval {
+  double Low = 1, High = 1;
+};
+} // namespace
+
+static Interval intervalOf(std::vector<double> Values) {
+  std::sort(Values.begin(), Values.end());
+  size_t Trim = carve::orderStatisticTrim(Values.size(), Confidence);
+  return {Values[Trim], Values[Values.size() - 1 - Trim]};
+}
+
+void ReplaySchedule::rejectLosers() {
+  double Bound = 1;
+  double Best = 1;
+  for (size_t V : Active)
+    if (V != 0 && !Measured.count(V) && !Ratios[V].empty() && median(Ratios[V]) < Best) {
+      Best = median(Ratios[V]);
+      Bound = intervalOf(Ratios[V]).High;
+    }
+  // A best one that is not surely below the default gives no reason to keep what is above it.
+  Bound = std::min(Bound, 1.0);
+  std::erase_if(Active, [&](size_t V) {
+    return V >= References && !Measured.count(V) && !Ratios[V].empty() &&
+           intervalOf(Ratios[V]).Low > Bound;
+  });
+}
+
+size_t ReplaySchedule::competing() const {
+  return std::count_if(Active.begin(), Active.end(), [&](size_t V) { return !Measured.count(V); });
+}
+
+/// With two left there is nothing to choose. More rounds must leave time for the held-out ones,
+/// which have four variants at most.
+bool ReplaySchedule::screened(double RoundNs, double LeftNs) const {
+  if (competing() <= References + 2 || Round >= MaxScreenRounds)
+    return true;
+  double PerRun = RoundNs / double(Order.size());
+  return LeftNs - RoundNs < PerRun * double(References + 2) * MaxConfirmRounds;
+}
+
+/// Where nothing beats the default the rounds say how far apart two identical copies are. Else they
+/// go on while the best lies on both sides of what a winner needs.
+unsigned ReplaySchedule::confirmTarget() const {
+  if (Active.size() == References)
+    return MinConfirmRounds;
+  if (Round < MaxConfirmRounds)
+    return MaxConfirmRounds;
+  for (size_t I = References; I < Active.size(); ++I) {
+    Interval R = intervalOf(Ratios[Active[I]]);
+    if (!Measured.count(Active[I]) && R.Low < LeastWin && R.High > SureWin)
+      return MaxUndecidedRounds;
+  }
+  return MaxConfirmRounds;
+}
+
+void ReplaySchedule::startConfirming() {
+  std::stable_sort(Active.begin() + References, Active.end(),
+                   [&](size_t A, size_t B) { return median(Ratios[A]) < median(Ratios[B]); });
+  size_t Taken = 0;
+  std::erase_if(Active,
+                [&](size_t V) { return V >= References && !Measured.count(V) && ++Taken > 2; });
+  Now = Phase::Confirm;
+  Round = 0;
+  for (std::vector<double> &R : Ratios)
+    R.clear();
+}

@@ -1,0 +1,72 @@
+#include "Probe/Replay/Rotation.h"
+
+#include <algorithm>
+
+using namespace carve::probe;
+
+void carve::probe::permute(std::vector<size_t> &Values, std::mt19937_64 &Random) {
+  for (size_t I = Values.size(); I > 1; --I)
+    std::swap(Values[I - 1], Values[Random() % I]);
+}
+
+Rotation::Rotation(std::vector<size_t> Active, uint64_t Seed)
+    : Active(std::move(Active)), Random(Seed) {}
+
+std::optional<Rotation::Turn> Rotation::next() {
+  if (At >= Order.size()) {
+    Cycle += Begun;
+    Begun = true;
+    At = 0;
+    Order = Active;
+    permute(Order, Random);
+  }
+  if (Cycle >= MaxCycles || Active.size() < 2)
+    return std::nullopt;
+  return Turn{Cycle, Order[At++]};
+}
+
+void Rotation::launched(const Turn &T, uint64_t Correlation) {
+  Launches.push_back({T, Correlation});
+}
+
+void Rotation::failed(uint64_t Correlation) {
+  auto It = std::find_if(Launches.begin(), Launches.end(),
+                         [&](const Waiting &W) { return W.Correlation == Correlation; });
+  if (It != Launches.end())
+    Launches.erase(It);
+}
+
+std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correlation) {
+  auto Find = [&](auto Matches) {
+    return std::find_if(Launches.begin(), Launches.end(),
+                        [&](const Waiting &W) { return W.T.Variant == Variant && Matches(W); });
+  };
+  auto It = Find([&](const Waiting &W) { return W.Correlation == Correlation; });
+  Correlated |= It != Launches.end();
+  if (!Correlated)
+    It = Find([](const Waiting &) { return true; });
+  if (It == Launches.end())
+    return std::nullopt;
+  Turn T = It->T;
+  Launches.erase(It);
+  return T;
+}
+
+void Rotation::drop(size_t Variant) {
+  std::erase(Active, Variant);
+  // What is left of this cycle goes on without it.
+  for (size_t I = At; I < Order.size();)
+    if (Order[I] == Variant)
+      Order.erase(Order.begin() + std::ptrdiff_t(I));
+    else
+      ++I;
+}
+
+bool Rotation::pending(size_t &Oldest) const {
+  for (const Waiting &W : Launches)
+    if (W.T.Variant != 0) {
+      Oldest = W.T.Variant;
+      return true;
+    }
+  return false;
+}

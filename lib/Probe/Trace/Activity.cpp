@@ -1,0 +1,156 @@
+#include "Probe/Trace/Activity.h"
+
+#include "Probe/Entry/TracedProcess.h"
+#include "Probe/Process/ThreadGuards.h"
+
+#include <sys/mman.h>
+
+using namespace carve::probe;
+
+/// A tight loop of launches fills 1 MB in some 10 ms; every full buffer wakes CUPTI's worker
+/// beside the program's threads.
+static constexpr size_t BufferBytes = 8 << 20;
+/// CUPTI keeps a buffer per thread that launches; more than these go back to the system.
+static constexpr size_t MaxSpareBuffers = 4;
+
+namespace {
+/// Delivered buffers, kept because their pages are already there. Mapped, not allocated: freeing
+/// blocks of this size would move glibc's threshold for the program's own.
+class SpareBuffers {
+public:
+  uint8_t *take() {
+    {
+      std::lock_guard<std::mutex> Guard(Lock);
+      if (Count > 0)
+        return Spare[--Count];
+    }
+    void *New = ::mmap(nullptr, BufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                       /*fd=*/-1, /*offset=*/0);
+    return New == MAP_FAILED ? nullptr : static_cast<uint8_t *>(New);
+  }
+  void giveBack(uint8_t *Buffer) {
+    {
+      std::lock_guard<std::mutex> Guard(Lock);
+      if (Count < MaxSpareBuffers) {
+        Spare[Count++] = Buffer;
+        return;
+      }
+    }
+    ::munmap(Buffer, BufferBytes);
+  }
+
+private:
+  std::mutex Lock;
+  uint8_t *Spare[MaxSpareBuffers] = {};
+  size_t Count = 0;
+};
+
+struct ActivityState {
+  TracedProcess &P;
+  SpareBuffers Buffers;
+  std::atomic<bool> Requested{false};
+};
+} // namespace
+
+/// CUPTI's buffer callbacks carry no user data. Set once, before they are registered.
+static ActivityState *State = nullptr;
+
+static void CUPTIAPI onBufferRequested(uint8_t **Buffer, size_t *Bytes, size_t *MaxRecords) {
+  CancellationOff Uncancelled;
+  *Buffer = State->Buffers.take();
+  *Bytes = *Buffer ? BufferBytes : 0;
+  *MaxRecords = 0; // As many as fit.
+  State->Requested = true;
+}
+
+static KernelShape shapeOf(const CUpti_ActivityKernel10 &Record) {
+  auto Dim = [](int32_t X, int32_t Y, int32_t Z) {
+    return std::array<uint32_t, 3>{uint32_t(X), uint32_t(Y), uint32_t(Z)};
+  };
+  KernelShape Shape;
+  Shape.Grid = Dim(Record.gridX, Record.gridY, Record.gridZ);
+  Shape.Block = Dim(Record.blockX, Record.blockY, Record.blockZ);
+  // CUPTI says 0 where the launch has no cluster; the protocol says 1.
+  if (Record.clusterX && Record.clusterY && Record.clusterZ)
+    Shape.Cluster = {Record.clusterX, Record.clusterY, Record.clusterZ};
+  Shape.StaticSmemBytes = uint32_t(Record.staticSharedMemory);
+  Shape.DynamicSmemBytes = uint32_t(Record.dynamicSharedMemory);
+  Shape.Cooperative = Record.launchType == CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_SINGLE_DEVICE ||
+                      Record.launchType == CUPTI_ACTIVITY_LAUNCH_TYPE_COOPERATIVE_MULTI_DEVICE;
+  Shape.Registers = Record.registersPerThread;
+  Shape.LocalBytesPerThread = Record.localMemoryPerThread;
+  return Shape;
+}
+
+/// False where CUPTI has lost the times of this launch.
+static bool addKernel(TracedProcess &P, const CUpti_ActivityKernel10 &Record, std::string &Lines) {
+  if (!Record.name || Record.end < Record.start || Record.end == 0)
+    // At the end of the process kernels may still run, or have been given up; before, only complete
+    // records are delivered, and one without times is a loss.
+    return P.Finishing;
+  P.Used.note(Record.deviceId);
+  if (!P.Planned)
+    P.Busy.add(Record.start, Record.end);
+  KernelShape Shape = shapeOf(Record);
+  PlannedRun::Counted As{false, Record.name};
+  if (P.Planned)
+    As = P.Planned->onKernel(
+        Record, {Shape.Grid, Shape.Block, Shape.DynamicSmemBytes, Shape.Cluster}, Lines);
+  if (As.IsOurs)
+    return true;
+  P.Kernels.add(As.Name, Shape, Record.end - Record.start,
+                Record.localMemoryTotal_v2 ? Record.localMemoryTotal_v2 : Record.localMemoryTotal,
+                Record.graphNodeId != 0 || Record.graphId != 0);
+  return true;
+}
+
+static void readBuffer(TracedProcess &P, CUcontext Context, uint32_t Stream, uint8_t *Buffer,
+                       size_t ValidBytes) {
+  uint64_t Lost = 0;
+  std::string Lines;
+  {
+    std::lock_guard<std::mutex> Guard(P.KernelsLock);
+    CUpti_Activity *Record = nullptr;
+    while (P.Cupti.GetNextRecord(Buffer, ValidBytes, &Record) == CUPTI_SUCCESS)
+      if (Record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
+          !addKernel(P, *reinterpret_cast<const CUpti_ActivityKernel10 *>(Record), Lines))
+        ++Lost;
+    Lines += P.Kernels.drain();
+    Lines += P.Busy.drain();
+  }
+  size_t Dropped = 0;
+  if (P.Cupti.GetNumDroppedRecords(Context, Stream, &Dropped) == CUPTI_SUCCESS)
+    Lost += Dropped;
+  if (Lost && P.Planned)
+    P.Planned->onLostRecords();
+  if (Lost)
+    Lines += recordLine({"dropped", std::to_string(Lost)});
+  P.File.append(Lines);
+}
+
+static void CUPTIAPI onBufferCompleted(CUcontext Context, uint32_t Stream, uint8_t *Buffer, size_t,
+                                       size_t ValidBytes) {
+  if (!Buffer)
+    return;
+  CancellationOff Uncancelled;
+  try {
+    if (State->P.File.owned())
+      readBuffer(State->P, Context, Stream, Buffer, ValidBytes);
+  } catch (...) {
+    // Out of memory: this file must not pass for a whole one.
+    State->P.File.abandon();
+  }
+  State->Buffers.giveBack(Buffer);
+}
+
+bool carve::probe::startActivity(TracedProcess &P) {
+  State = new ActivityState{P, {}, {}};
+  return P.Cupti.RegisterCallbacks(onBufferRequested, onBufferCompleted) == CUPTI_SUCCESS &&
+         P.Cupti.Enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS;
+}
+
+void carve::probe::flushActivity(TracedProcess &P, bool Last) {
+  // Before the first buffer there is nothing, and the driver may still be in its cuInit.
+  if (State && State->Requested)
+    P.Cupti.FlushAll(Last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}

@@ -1,0 +1,25 @@
+#include "Probe/Trace/BusySpan.h"
+
+#include "Probe/Process/RecordFile.h"
+
+#include <algorithm>
+
+using namespace carve::probe;
+
+std::string BusySpan::drain() {
+  if (New.empty())
+    return "";
+  // Concurrent kernels are delivered as they end.
+  std::sort(New.begin(), New.end());
+  uint64_t FirstNs = New.front().first, LastNs = 0, BusyNs = 0;
+  for (auto [StartNs, EndNs] : New) {
+    LastNs = std::max(LastNs, EndNs);
+    uint64_t FromNs = std::max(StartNs, CoveredNs);
+    if (EndNs > FromNs)
+      BusyNs += EndNs - FromNs;
+    CoveredNs = std::max(CoveredNs, EndNs);
+  }
+  New.clear();
+  return recordLine(
+      {"span", std::to_string(FirstNs), std::to_string(LastNs), std::to_string(BusyNs)});
+}

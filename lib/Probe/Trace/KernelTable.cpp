@@ -1,0 +1,59 @@
+#include "Probe/Trace/KernelTable.h"
+
+#include "Probe/Driver/ShapeRecord.h"
+#include "Probe/Process/RecordFile.h"
+
+#include <algorithm>
+#include <type_traits>
+
+using namespace carve::probe;
+
+static_assert(std::has_unique_object_representations_v<KernelShape>);
+
+size_t KernelTable::ShapeHash::operator()(const KernelShape &Shape) const {
+  return std::hash<std::string_view>()({reinterpret_cast<const char *>(&Shape), sizeof Shape});
+}
+
+void KernelTable::add(std::string_view Name, const KernelShape &Shape, uint64_t TimeNs,
+                      uint64_t LocalBytesTotal, bool FromGraph) {
+  auto Kernel = Kernels.find(Name);
+  if (Kernel == Kernels.end())
+    Kernel = Kernels.emplace(std::string(Name), Shapes()).first;
+  Sum &S = sumOf(Kernel->second, Kernel->first, Shape);
+  ++S.Launches;
+  S.FromGraphs += FromGraph;
+  S.TotalNs += TimeNs;
+  S.MinNs = std::min(S.MinNs, TimeNs);
+  S.LocalBytesTotal = std::max(S.LocalBytesTotal, LocalBytesTotal);
+}
+
+KernelTable::Sum &KernelTable::sumOf(Shapes &Known, std::string_view Name, KernelShape Shape) {
+  auto It = Known.find(Shape);
+  if (It == Known.end()) {
+    if (Known.size() >= MaxShapesPerKernel)
+      Shape.Grid = {0, 0, 0};
+    It = Known.try_emplace(Shape).first;
+  }
+  if (It->second.Launches == 0)
+    Dirty.emplace_back(Name, &*It);
+  return It->second;
+}
+
+std::string KernelTable::drain() {
+  std::string Lines;
+  auto Text = [](uint64_t Value) { return std::to_string(Value); };
+  for (auto &[Name, Entry] : Dirty) {
+    const KernelShape &K = Entry->first;
+    Sum &S = Entry->second;
+    Lines +=
+        recordLine({"kernel", Name, extentsText(K.Grid), extentsText(K.Block),
+                    Text(K.StaticSmemBytes), Text(K.DynamicSmemBytes), extentsText(K.Cluster),
+                    Text(K.Cooperative), Text(K.Registers), Text(K.LocalBytesPerThread),
+                    Text(S.Launches), Text(S.TotalNs), Text(S.MinNs), Text(S.LocalBytesTotal)});
+    if (S.FromGraphs)
+      Lines += recordLine({"graph", Name, Text(S.FromGraphs)});
+    S = Sum();
+  }
+  Dirty.clear();
+  return Lines;
+}

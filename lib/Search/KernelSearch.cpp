@@ -1,0 +1,285 @@
+// The first round spreads: the critical points nearest to the default's occupancy, then by expected
+// gain each other knob by itself. Later rounds try what is one knob away from the best, and only
+// then anything else, still by expected gain, which is large where the model expects much or knows
+// little.
+#include "Search/KernelSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace carve;
+
+namespace {
+
+/// Below this expected gain, in logarithm of time, a variant is not worth a run: a hundredth of
+/// what selection asks of a winner.
+constexpr double LeastExpectedGain = 1e-4;
+
+/// Ratios beyond these say no more than "far away", and would bend the model.
+constexpr double LeastRatio = 0.1, LargestRatio = 3;
+
+bool isCriticalPoint(const VariantSetting &V) {
+  VariantSetting CapAlone;
+  CapAlone.Cap = V.Cap;
+  return V.Cap && V == CapAlone;
+}
+
+} // namespace
+
+KernelSearch::KernelSearch(const KnobSpace &Space, SearchLimits Limits, const ModelScale &Scale)
+    : Space(Space), Limits(Limits), Scale(Scale), Model(Space, Scale) {
+  // Each level takes a variant by itself before it can be combined.
+  constexpr unsigned LeastForLevels = 9;
+  if (Limits.MaxTimed < LeastForLevels)
+    this->Limits.Effort = std::min(Limits.Effort, 2u);
+}
+
+unsigned KernelSearch::rounds() const {
+  return Limits.Effort == 0 ? 1 : Limits.Effort >= 3 ? 3 : 2;
+}
+
+/// Earlier rounds are larger: 7 and 5 of 12, or 5, 4 and 3.
+unsigned KernelSearch::roundSize() const {
+  unsigned Left = Limits.MaxTimed - Timed;
+  switch (rounds() - Round) {
+  case 1:
+    return Left;
+  case 2:
+    return (Left * 4 + 6) / 7;
+  default:
+    return (Left * 5 + 11) / 12;
+  }
+}
+
+const Candidate *KernelSearch::made(const VariantSetting &V) const {
+  auto Found = Candidates.find(V);
+  return Found == Candidates.end() ? nullptr : &Found->second;
+}
+
+ModelPoint KernelSearch::point(const VariantSetting &V) const {
+  const Candidate *Made = made(V), *Default = made({});
+  return Model.point(V, Made ? &Made->Metrics : nullptr, Default ? &Default->Metrics : nullptr);
+}
+
+/// Whether a setting may be tried yet: a register-usage level that would be combined with other
+/// knobs must have been timed.
+bool KernelSearch::worthwhile(const VariantSetting &V) const {
+  if (Gone.count(V))
+    return false;
+  VariantSetting Alone;
+  Alone.RegisterUsageLevel = V.RegisterUsageLevel;
+  return !V.RegisterUsageLevel || V == Alone || llvm::any_of(Chosen, [&](const VariantSetting &W) {
+    return W.RegisterUsageLevel == V.RegisterUsageLevel;
+  });
+}
+
+/// One knob away from the best, or from what is so close to it that a knob may turn the order.
+std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
+  std::vector<VariantSetting> Around;
+  if (Round == 0)
+    return Around;
+  double Close = BestRatio * std::exp(Scale.FrontEnd);
+  auto AppendBeside = [&](const VariantSetting &Middle) {
+    for (const VariantSetting &V : neighboursOf(Space, Limits.Effort, Middle))
+      if (worthwhile(V) && !llvm::is_contained(Around, V))
+        Around.push_back(V);
+  };
+  if (Close >= 1)
+    AppendBeside({});
+  for (const auto &[V, Ratio] : Ratios)
+    if (Ratio <= Close)
+      AppendBeside(V);
+  return Around;
+}
+
+/// The critical points of \p Among, those first whose occupancy is nearest to the default's. With
+/// effort 0 all, else a third of the budget.
+std::vector<VariantSetting>
+KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
+  std::vector<std::pair<double, VariantSetting>> Points;
+  const Candidate *Default = made({});
+  for (const VariantSetting &V : Among) {
+    if (!isCriticalPoint(V) || !std::binary_search(Space.Caps.begin(), Space.Caps.end(), *V.Cap))
+      continue;
+    const Candidate *Made = made(V);
+    double Levels = std::abs(std::log2(double(*V.Cap) / std::max(1u, Space.DefaultRegs)));
+    if (Made && Default && Made->Metrics.BlocksPerSm && Default->Metrics.BlocksPerSm)
+      Levels =
+          std::abs(std::log2(double(Made->Metrics.BlocksPerSm) / Default->Metrics.BlocksPerSm));
+    // Between points of one level the nearer in registers.
+    constexpr double OfRegs = 0.01;
+    Points.push_back({Levels + OfRegs * std::abs(double(*V.Cap) - Space.DefaultRegs), V});
+  }
+  llvm::stable_sort(Points, llvm::less_first());
+  size_t Most = Limits.Effort == 0 ? Points.size() : std::max(1u, Limits.MaxTimed / 3);
+  std::vector<VariantSetting> Nearest;
+  for (const auto &[Distance, V] : Points)
+    if (Nearest.size() < Most)
+      Nearest.push_back(V);
+  return Nearest;
+}
+
+/// What a round has whatever the model says: at first critical points, then each register-usage
+/// level by itself, since a level that nobody has timed with all kernels of a unit cannot be
+/// chosen.
+std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among) const {
+  if (Round == 0)
+    return nearestPoints(Among);
+  std::vector<VariantSetting> Levels;
+  for (const VariantSetting &V : Among) {
+    VariantSetting LevelAlone;
+    LevelAlone.RegisterUsageLevel = V.RegisterUsageLevel;
+    if (V == LevelAlone && 2 * Levels.size() < roundSize())
+      Levels.push_back(V);
+  }
+  return Levels;
+}
+
+/// The landmarks of \p Among, then what promises most: around the best, then elsewhere, each chosen
+/// as if those before it had turned out as expected.
+std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Among,
+                                               size_t Count) const {
+  VariantModel Believer = Model;
+  if (Round == 0)
+    Believer.learn(Measured{point({}), 0});
+  std::vector<VariantSetting> Picked;
+  auto Take = [&](const VariantSetting &V) {
+    Believer.believe(point(V));
+    Picked.push_back(V);
+  };
+  for (const VariantSetting &V : landmarks(Among))
+    if (Picked.size() < Count)
+      Take(V);
+  auto MostPromising = [&](auto MayBe) {
+    double Most = LeastExpectedGain;
+    const VariantSetting *Next = nullptr;
+    for (const VariantSetting &V : Among)
+      if (double Gain = MayBe(V) ? Believer.expectedGain(point(V)) : 0;
+          Gain > Most && !llvm::is_contained(Picked, V)) {
+        Most = Gain;
+        Next = &V;
+      }
+    return Next;
+  };
+  std::vector<VariantSetting> Around = aroundTheBest();
+  while (Picked.size() < Count) {
+    const VariantSetting *Next =
+        MostPromising([&](const VariantSetting &V) { return llvm::is_contained(Around, V); });
+    if (!Next)
+      Next = MostPromising([](const VariantSetting &) { return true; });
+    if (!Next)
+      break;
+    Take(*Next);
+  }
+  return Picked;
+}
+
+std::vector<VariantSetting> KernelSearch::propose() {
+  Proposed.clear();
+  if (Round >= rounds() || Timed >= Limits.MaxTimed) {
+    finish();
+    return {};
+  }
+  std::vector<VariantSetting> Among = aroundTheBest();
+  for (const VariantSetting &V : settingsOf(Space, Limits.Effort))
+    if (worthwhile(V) && !Outdone.count(V) && !llvm::is_contained(Among, V))
+      Among.push_back(V);
+  // Some have the code of others, are forbidden, or carved.
+  size_t Size = roundSize();
+  Proposed = pick(Among, Size + (Size + 1) / 2);
+  if (Proposed.empty())
+    finish();
+  return Proposed;
+}
+
+void KernelSearch::cut(const VariantSetting &V, std::string Reason) {
+  if (Gone.insert(V).second)
+    Carved.push_back({V, std::move(Reason), /*SameCode=*/false});
+}
+
+std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
+  std::set<VariantSetting> Came;
+  for (Candidate &C : Made) {
+    Came.insert(C.Setting);
+    if (Candidates.emplace(C.Setting, C).second && !C.Setting.isDefault())
+      InOrder.push_back(C.Setting);
+  }
+  for (const VariantSetting &V : Proposed)
+    if (!Came.count(V))
+      Gone.insert(V);
+  // Those timed come first: they are never cut, and what equals them is.
+  std::vector<Candidate> All;
+  if (const Candidate *Default = made({}))
+    All.push_back(*Default);
+  for (const VariantSetting &V : Chosen)
+    All.push_back(*made(V));
+  size_t Known = All.size();
+  std::vector<VariantSetting> Around = aroundTheBest();
+  for (const Candidate &C : Made) {
+    if (C.Setting.isDefault() || Gone.count(C.Setting))
+      continue;
+    const Candidate *Default = made({});
+    if (std::optional<std::string> Reason =
+            Default ? thresholdReason(C, *Default, Space.BandwidthShare) : std::nullopt) {
+      cut(C.Setting, *Reason);
+      continue;
+    }
+    All.push_back(C);
+    // Beside the best only the code cuts: others of its metrics are what is looked for.
+    if (llvm::is_contained(Around, C.Setting))
+      All.back().Metrics.Counts.reset();
+  }
+  for (const VariantSetting &V : Came)
+    Outdone.erase(V);
+  for (CarvedVariant &C : superfluous(All, Known))
+    if (C.SameCode)
+      cut(C.Setting, std::move(C.Reason));
+    else
+      Outdone[C.Setting] = std::move(C.Reason);
+  std::vector<VariantSetting> Among;
+  for (const Candidate &C : llvm::ArrayRef(All).drop_front(Known))
+    if (!Gone.count(C.Setting) && !Outdone.count(C.Setting))
+      Among.push_back(C.Setting);
+
+  std::vector<VariantSetting> Now = pick(Among, roundSize());
+  if (Round == 0)
+    Model.learn(Measured{point({}), 0});
+  ++Round;
+  Timed += Now.size();
+  Gone.insert(Now.begin(), Now.end());
+  Chosen.insert(Chosen.end(), Now.begin(), Now.end());
+  return Now;
+}
+
+void KernelSearch::learn(const std::map<VariantSetting, double> &New) {
+  std::vector<Measured> Seen;
+  for (const auto &[V, Ratio] : New) {
+    if (!(Ratio > 0) || V.isDefault())
+      continue;
+    Seen.push_back({point(V), std::log(std::clamp(Ratio, LeastRatio, LargestRatio))});
+    Ratios[V] = Ratio;
+    BestRatio = std::min(BestRatio, Ratio);
+  }
+  Model.learn(Seen);
+}
+
+/// The rest was compiled for nothing: says what was expected of it.
+void KernelSearch::finish() {
+  for (const VariantSetting &V : InOrder) {
+    if (Gone.count(V))
+      continue;
+    if (auto Reason = Outdone.find(V); Reason != Outdone.end()) {
+      cut(V, Reason->second);
+      continue;
+    }
+    auto [Mean, Deviation] = Model.predict(point(V));
+    cut(V,
+        llvm::formatv("not timed: expected at {0:F3} of the default's time (+- {1:F3}), the best "
+                      "is {2:F3}",
+                      std::exp(Mean), std::exp(Mean) * Deviation, BestRatio)
+            .str());
+  }
+}

@@ -1,0 +1,127 @@
+#include "Search/KnobSpace.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace carve;
+
+namespace {
+
+/// Registers are allocated in steps of 8 per thread, so caps between them leave occupancy as it is;
+/// what they change is the code.
+constexpr unsigned RegisterStep = 8;
+
+std::set<unsigned> capsOf(const KnobSpace &Space, unsigned Effort) {
+  std::set<unsigned> Caps(Space.Caps.begin(), Space.Caps.end());
+  if (Effort < 2)
+    return Caps;
+  auto Add = [&](unsigned Cap) {
+    if (Cap >= Space.MinRegs && Cap <= Space.MaxRegs)
+      Caps.insert(Cap);
+  };
+  std::vector<unsigned> Middles = Space.Caps;
+  Middles.push_back(Space.DefaultRegs);
+  for (unsigned Middle : Middles)
+    for (unsigned Distance : {2u, 4u}) {
+      Add(Middle + Distance);
+      if (Middle > Distance)
+        Add(Middle - Distance);
+    }
+  Add(Space.MinRegs);
+  Add(Space.MaxRegs);
+  for (unsigned Cap = RegisterStep; Cap <= Space.MaxRegs; Cap += RegisterStep)
+    Add(Cap);
+  return Caps;
+}
+
+/// What is possible of \p Settings.
+std::vector<VariantSetting> possible(std::vector<VariantSetting> Settings, const KnobSpace &Space) {
+  std::set<VariantSetting> Possible(Space.Only.begin(), Space.Only.end());
+  std::erase_if(Settings, [&](const VariantSetting &V) {
+    return V.isDefault() || (!Possible.empty() && !Possible.count(V));
+  });
+  return Settings;
+}
+
+/// Front-end caps that go with \p Cap, none of them included.
+std::vector<std::optional<unsigned>> frontEndCapsWith(const KnobSpace &Space, unsigned Effort,
+                                                      std::optional<unsigned> Cap) {
+  std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
+  if (!Space.FrontEndCaps || Effort < 1)
+    return FrontEnds;
+  FrontEnds.push_back(FreeFrontEndCap);
+  if (Cap && *Cap != FreeFrontEndCap)
+    FrontEnds.push_back(Cap);
+  return FrontEnds;
+}
+
+/// The nearest on both sides of \p Cap among \p Caps, itself left out.
+void appendBeside(std::set<unsigned> &To, const std::set<unsigned> &Caps, unsigned Cap) {
+  if (auto Above = Caps.upper_bound(Cap); Above != Caps.end())
+    To.insert(*Above);
+  if (auto Below = Caps.lower_bound(Cap); Below != Caps.begin())
+    To.insert(*std::prev(Below));
+}
+
+} // namespace
+
+std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned Effort) {
+  std::vector<std::optional<unsigned>> Caps{std::nullopt};
+  for (unsigned Cap : capsOf(Space, Effort))
+    Caps.push_back(Cap);
+  std::vector<VariantSetting> Settings;
+  for (std::optional<unsigned> Cap : Caps)
+    for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, Cap)) {
+      // Every other cap is one more run of the front end; critical points are shared by kernels.
+      if (FrontEnd && FrontEnd == Cap &&
+          !std::binary_search(Space.Caps.begin(), Space.Caps.end(), *Cap))
+        continue;
+      VariantSetting V;
+      V.Cap = Cap;
+      V.FrontEndCap = FrontEnd;
+      Settings.push_back(V);
+      if (Effort >= 3)
+        for (unsigned Level : Space.RegisterUsageLevels) {
+          V.RegisterUsageLevel = Level;
+          Settings.push_back(V);
+        }
+    }
+  if (Effort >= 2 && Space.LoadCaching)
+    Settings.push_back({.Cap = {}, .Loads = LoadCaching::L2Only});
+  if (Effort >= 2 && Space.SmemSpilling)
+    Settings.push_back({.Cap = {}, .SmemSpilling = true});
+  return possible(std::move(Settings), Space);
+}
+
+std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned Effort,
+                                                const VariantSetting &V) {
+  std::vector<VariantSetting> Neighbours;
+  auto Append = [&](auto Change) {
+    VariantSetting W = V;
+    Change(W);
+    if (W != V)
+      Neighbours.push_back(W);
+  };
+  for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, V.Cap))
+    Append([&](VariantSetting &W) { W.FrontEndCap = FrontEnd; });
+  if (Effort >= 2 && Space.SmemSpilling)
+    Append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
+  if (Effort >= 2 && Space.LoadCaching)
+    Append([](VariantSetting &W) {
+      W.Loads = W.Loads == LoadCaching::L2Only ? LoadCaching::AsCompiled : LoadCaching::L2Only;
+    });
+  if (Effort >= 3)
+    for (unsigned Level : Space.RegisterUsageLevels)
+      Append([&](VariantSetting &W) { W.RegisterUsageLevel = Level; });
+  std::set<unsigned> Beside;
+  unsigned Cap = V.Cap.value_or(Space.DefaultRegs);
+  appendBeside(Beside, {Space.Caps.begin(), Space.Caps.end()}, Cap);
+  appendBeside(Beside, capsOf(Space, Effort), Cap);
+  for (unsigned Other : Beside)
+    Append([&](VariantSetting &W) {
+      if (V.FrontEndCap && V.FrontEndCap == V.Cap)
+        W.FrontEndCap = Other;
+      W.Cap = Other;
+    });
+  return possible(std::move(Neighbours), Space);
+}

@@ -1,0 +1,94 @@
+#include "Search/VariantEdit.h"
+
+#include "Device/Occupancy.h"
+#include "Support/Error.h"
+
+using namespace carve;
+
+/// Behind the names of functions that come along: the same in tuning and in emission, and another
+/// one wherever their text may be another.
+static std::string calleeSuffix(const VariantSetting &V) {
+  std::string Suffix = "__carve";
+  if (V.FrontEndCap)
+    Suffix += "_f" + std::to_string(*V.FrontEndCap);
+  if (V.Loads == LoadCaching::L2Only)
+    Suffix += "_cg";
+  return Suffix;
+}
+
+/// What ptxas refuses whatever the compile.
+static std::optional<std::string> reasonInEntry(const PtxEntry &Entry) {
+  if (Entry.UsesDynamicSmem)
+    return "dynamic-shared-memory";
+  // "Smem spilling should not be enabled when functions use abi" (C7800), for printf and assert
+  // too.
+  if (Entry.CallsBodiless || Entry.UnknownStack)
+    return "abi-calls";
+  return std::nullopt;
+}
+
+std::optional<std::string> carve::reasonNotSmemSpilling(const PtxEntry &Entry, bool Relocatable,
+                                                        llvm::StringRef NvccVersion) {
+  unsigned Major = 0;
+  if (NvccVersion.split('.').first.getAsInteger(10, Major) || Major < 13)
+    return "toolkit-before-13";
+  if (Relocatable)
+    return "relocatable";
+  return reasonInEntry(Entry);
+}
+
+unsigned carve::smemSpillingMaxThreads(const DeviceModel &D, const EntryDirectives &Directives,
+                                       unsigned DefaultRegs) {
+  return std::min(Directives.maxThreadsPerBlock(), maxThreadsForRegisters(D, DefaultRegs));
+}
+
+std::vector<std::string> carve::ptxasOptionsFor(const VariantSetting &V,
+                                                llvm::ArrayRef<std::string> Options) {
+  if (!V.RegisterUsageLevel)
+    return Options;
+  // ptxas warns of an option given twice.
+  std::vector<std::string> Left;
+  for (size_t I = 0; I < Options.size(); ++I) {
+    auto [Name, Value] = llvm::StringRef(Options[I]).split('=');
+    if (Name != "--register-usage-level" && Name != "-regUsageLevel")
+      Left.push_back(Options[I]);
+    else if (Name.size() == Options[I].size())
+      ++I; // Its value is the next word.
+  }
+  Left.push_back("--register-usage-level=" + std::to_string(*V.RegisterUsageLevel));
+  return Left;
+}
+
+llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEntry &Entry,
+                                           unsigned SmemSpillingMaxThreads, FlavourSource Flavours,
+                                           std::optional<unsigned> Ceiling) {
+  EntryEdit Edit;
+  Edit.RegisterCap = V.Cap;
+  const PtxEntry *Body = &Entry;
+  if (V.FrontEndCap) {
+    llvm::Expected<const PtxModule *> Flavour = Flavours(*V.FrontEndCap);
+    if (!Flavour)
+      return Flavour.takeError();
+    Edit.FrontEnd = *Flavour;
+    Body = (*Flavour)->find(Entry.Name);
+    if (!Body)
+      return unsupported("front-end-declarations", "the flavour has no entry " + Entry.Name);
+  }
+  if (V.SmemSpilling) {
+    if (auto Reason = reasonInEntry(*Body))
+      return unsupported(*Reason, "ptxas does not spill " + Entry.Name + " to shared memory");
+    Edit.SmemSpillingMaxThreads = SmemSpillingMaxThreads;
+    // ptxas heeds no --maxrregcount in an entry with `.maxntid`, which this one is given.
+    const EntryDirectives &D = Entry.Directives;
+    if (!V.Cap && !D.MaxNReg && !D.MaxNTid && !D.ReqNTid)
+      Edit.RegisterCap = Ceiling;
+  }
+  if (V.Loads == LoadCaching::L2Only) {
+    if (!Body->HasPlainGlobalLoads)
+      return unsupported("no-plain-global-loads", Entry.Name + " has no load to change");
+    Edit.LoadsFromL2 = true;
+  }
+  if (Edit.FrontEnd || Edit.LoadsFromL2)
+    Edit.CalleeSuffix = calleeSuffix(V);
+  return Edit;
+}

@@ -1,0 +1,135 @@
+// A Gaussian process with a mean from registers and occupancy. The covariance of two variants is a
+// sum over what they share: caps by distance (exponential, because times jump between caps), then
+// each other knob, by itself and together with the cap. Observations are appended to the Cholesky
+// factor, so that a batch can be chosen by believing in the means of those already in it (kriging
+// believer; Ginsbourger et al. 2010).
+#include "Search/VariantModel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+using namespace carve;
+
+static double square(double X) { return X * X; }
+
+FrontEndKind carve::frontEndKind(const VariantSetting &V) {
+  if (!V.FrontEndCap)
+    return FrontEndKind::AsCompiled;
+  if (V.FrontEndCap == V.Cap)
+    return FrontEndKind::AsCap;
+  return *V.FrontEndCap == FreeFrontEndCap ? FrontEndKind::Free : FrontEndKind::Other;
+}
+
+/// Logarithm of how much more the code of \p Made does than \p Default's: instructions, or bytes
+/// moved, whichever grew more.
+static double logMoreWork(const KernelCounts &Made, const KernelCounts &Default) {
+  auto Bytes = [](const KernelCounts &C) { return C.globalBytes() + C.localBytes(); };
+  auto LogRatio = [](double A, double B) { return A > 0 && B > 0 ? std::log(A / B) : 0; };
+  double Work = LogRatio(Made.Instructions, Default.Instructions);
+  return std::clamp(std::max(Work, LogRatio(Bytes(Made), Bytes(Default))), -0.5, 1.5);
+}
+
+ModelPoint VariantModel::point(const VariantSetting &V, const StaticMetrics *Made,
+                               const StaticMetrics *Default) const {
+  double DefaultRegs = std::max(1u, Space.DefaultRegs);
+  double Regs = V.Cap ? std::max(1u, std::min(*V.Cap, Space.MaxRegs)) : DefaultRegs;
+  ModelPoint P{V, std::log2(Regs), 0};
+  double Halvings = std::log2(DefaultRegs / Regs);
+  double BlockDoublings = Halvings;
+  if (Made && Default && Made->BlocksPerSm && Default->BlocksPerSm)
+    BlockDoublings = std::log2(double(Made->BlocksPerSm) / Default->BlocksPerSm);
+  if (Made && Default && Made->Counts && Default->Counts)
+    P.Prior += Scale.MoreWork * logMoreWork(*Made->Counts, *Default->Counts);
+  else
+    P.Prior += Scale.FewerRegs * std::max(0.0, Halvings);
+  P.Prior -= Scale.MoreBlocks * BlockDoublings;
+  if (V.Cap && !std::binary_search(Space.Caps.begin(), Space.Caps.end(), *V.Cap))
+    P.Prior += Scale.OffPoint;
+  return P;
+}
+
+double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
+  const VariantSetting &X = A.Setting, &Y = B.Setting;
+  double Caps = std::exp(-std::abs(A.LogRegs - B.LogRegs) / Scale.CapDistance);
+  if (X.Cap.has_value() != Y.Cap.has_value())
+    Caps *= Scale.UncappedLike;
+  double Sum = square(CapSpread) * Caps;
+  auto AddKnob = [&](bool Same, double Scale) {
+    if (Same)
+      Sum += square(Scale) * (1 + Caps);
+  };
+  AddKnob(frontEndKind(X) == frontEndKind(Y), Scale.FrontEnd);
+  AddKnob(X.RegisterUsageLevel == Y.RegisterUsageLevel, Scale.Level);
+  AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
+  AddKnob(X.Loads == Y.Loads, Scale.Loads);
+  if (X == Y)
+    Sum += square(Scale.Own);
+  return Sum;
+}
+
+std::vector<double> VariantModel::solveLower(std::vector<double> Right) const {
+  for (size_t I = 0; I < Right.size(); ++I) {
+    double Sum = std::inner_product(Right.begin(), Right.begin() + I, Lower[I].begin(), 0.0);
+    Right[I] = (Right[I] - Sum) / Lower[I][I];
+  }
+  return Right;
+}
+
+void VariantModel::learn(llvm::ArrayRef<Measured> New) {
+  Seen.insert(Seen.end(), New.begin(), New.end());
+  double Sum = 0;
+  size_t Capped = 0;
+  for (const Measured &M : Seen) {
+    if (!M.Point.Setting.Cap)
+      continue;
+    Sum += square(M.LogRatio - M.Point.Prior);
+    ++Capped;
+  }
+  CapSpread = std::max(Scale.Cap, Capped ? std::sqrt(Sum / double(Capped)) : 0);
+  Points.clear();
+  Lower.clear();
+  Whitened.clear();
+  for (const Measured &M : Seen)
+    append(M.Point, M.LogRatio);
+}
+
+void VariantModel::believe(const ModelPoint &P) { append(P, predict(P).Mean); }
+
+void VariantModel::append(const ModelPoint &P, double LogRatio) {
+  std::vector<double> Row;
+  for (const ModelPoint &Other : Points)
+    Row.push_back(likeness(P, Other));
+  Row = solveLower(std::move(Row));
+  double Known = std::inner_product(Row.begin(), Row.end(), Row.begin(), 0.0);
+  double Mean = std::inner_product(Row.begin(), Row.end(), Whitened.begin(), P.Prior);
+  // A point observed twice adds nothing but rounding errors.
+  constexpr double Least = 1e-12;
+  double Diagonal = std::sqrt(std::max(likeness(P, P) - Known, Least));
+  Best = Points.empty() ? LogRatio : std::min(Best, LogRatio);
+  Row.push_back(Diagonal);
+  Lower.push_back(std::move(Row));
+  Whitened.push_back((LogRatio - Mean) / Diagonal);
+  Points.push_back(P);
+}
+
+Prediction VariantModel::predict(const ModelPoint &P) const {
+  std::vector<double> Row;
+  for (const ModelPoint &Other : Points)
+    Row.push_back(likeness(P, Other));
+  Row = solveLower(std::move(Row));
+  double Mean = std::inner_product(Row.begin(), Row.end(), Whitened.begin(), P.Prior);
+  double Known = std::inner_product(Row.begin(), Row.end(), Row.begin(), 0.0);
+  return {Mean, std::sqrt(std::max(likeness(P, P) - Known, 0.0))};
+}
+
+double VariantModel::expectedGain(const ModelPoint &P) const {
+  auto [Mean, Deviation] = predict(P);
+  if (Deviation < 1e-9)
+    return std::max(0.0, Best - Mean);
+  double Z = (Best - Mean) / Deviation;
+  double Below = 0.5 * std::erfc(-Z / std::numbers::sqrt2);
+  double Density = std::exp(-Z * Z / 2) / std::sqrt(2 * std::numbers::pi);
+  return Deviation * (Z * Below + Density);
+}

@@ -1,0 +1,180 @@
+// What the store knows of a search: metrics and times of every configuration that was compiled and
+// timed before, as long as the sources, the command, the GPU and the toolkit are the same.
+#include "Spaces/SearchJson.h"
+#include "Spaces/SearchStages.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+#include "Support/Log.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <unistd.h>
+
+using namespace carve;
+
+/// Renewed when metrics are counted otherwise, or times taken otherwise.
+static constexpr char SearchVersion[] = "search 1";
+
+/// The GPUs that the programs may see and their driver; the machine where the system lists none.
+static std::string gpuIdentity(const SearchRequest &Request) {
+  std::string Identity;
+  for (const SystemGpu &Gpu : visibleGpus(systemGpus(Request.Gpus.ProcDir, Request.Gpus.DevDir),
+                                          Request.Gpus.Visible, Request.Gpus.Order))
+    Identity += Gpu.Model + ";";
+  if (Identity.empty()) {
+    char Host[256] = "";
+    ::gethostname(Host, sizeof(Host) - 1);
+    Identity = Host;
+  }
+  return Identity + readProcFile("/proc/driver/nvidia/version").value_or("");
+}
+
+static std::string digestOfFile(const std::string &Path) {
+  llvm::Expected<std::string> Bytes = readFile(Path, FileLimit::None);
+  if (Bytes)
+    return digestOf(*Bytes);
+  llvm::consumeError(Bytes.takeError());
+  return "-";
+}
+
+static std::string textOf(llvm::ArrayRef<MacroExpression> Expressions) {
+  std::string Text;
+  for (const MacroExpression &E : Expressions)
+    Text += E.text() + ",";
+  return Text;
+}
+
+/// Everything that metrics and times depend on, but the space itself and how it is carved.
+static std::string keyOf(const SearchState &S) {
+  const SearchRequest &R = S.Request;
+  std::string Trips;
+  for (const TripExpression &E : R.Trips)
+    Trips += E.Text + "\n";
+  std::vector<std::string> Fields = {SearchVersion,
+                                     S.T.Nvcc,
+                                     S.Record.NvccVersion,
+                                     R.Nvcc.PrependFlags,
+                                     R.Nvcc.AppendFlags,
+                                     R.Nvcc.WorkDir,
+                                     llvm::join(S.Line.Expanded, "\n"),
+                                     textOf(R.Launch.Block),
+                                     textOf(R.Launch.Grid),
+                                     textOf(R.Launch.DynamicSmem),
+                                     textOf(R.Launch.Launches),
+                                     Trips,
+                                     R.KernelPattern,
+                                     R.Arch,
+                                     llvm::join(R.RunWords, "\n"),
+                                     R.Workload.StdinPath,
+                                     digestOfFile(R.Workload.StdinPath),
+                                     llvm::join(R.Workload.OutputFiles, "\n"),
+                                     R.Metric,
+                                     R.LargerIsBetter ? "larger" : "smaller"};
+  if (S.recorded())
+    Fields.push_back("samples " + digestOfFile(R.SamplesPath));
+  else
+    Fields.push_back(R.NoGpu.empty() ? gpuIdentity(R) : "no GPU");
+  return digestOfFields(std::vector<llvm::StringRef>(Fields.begin(), Fields.end()));
+}
+
+/// Whether the files that \p Known was compiled from are what they were.
+static bool sameInputs(const SearchRecord &Known) {
+  return llvm::all_of(Known.Inputs,
+                      [](const SearchInput &I) { return digestOfFile(I.Path) == I.Digest; });
+}
+
+/// The place of \p Name in \p Record.
+static std::optional<size_t> placeOf(const SearchRecord &Record, const std::string &Name) {
+  for (size_t I = 0; I < Record.Configurations.size(); ++I)
+    if (Record.Configurations[I].Macros.name() == Name)
+      return I;
+  return std::nullopt;
+}
+
+/// The place in \p Record of the configuration that times of \p Known are relative to, where it is
+/// the one that this search would compare with too: no other that may run stands before it.
+static std::optional<size_t> sameReference(const SearchRecord &Record, const SearchRecord &Known) {
+  if (!Known.Reference)
+    return std::nullopt;
+  auto Place = placeOf(Record, Known.Configurations[*Known.Reference].Macros.name());
+  for (size_t I = 0; Place && I < *Place; ++I) {
+    auto Before = placeOf(Known, Record.Configurations[I].Macros.name());
+    if (!Before || Known.Configurations[*Before].valid())
+      return std::nullopt;
+  }
+  return Place;
+}
+
+/// What \p Known tells of the configurations of \p Record; all else it knows goes to \p Others.
+static void takeOver(SearchRecord &Record, SearchRecord Known,
+                     std::vector<SearchedConfiguration> &Others) {
+  std::map<std::string, SearchedConfiguration *> ByName;
+  for (SearchedConfiguration &C : Known.Configurations)
+    ByName[C.Macros.name()] = &C;
+  for (SearchedConfiguration &C : Record.Configurations) {
+    auto Found = ByName.find(C.Macros.name());
+    if (Found == ByName.end())
+      continue;
+    C = std::move(*Found->second);
+    C.FromStore = C.Times.measured();
+    ByName.erase(Found);
+  }
+  for (const auto &[Name, Other] : ByName)
+    Others.push_back(std::move(*Other));
+  Record.Arch = Known.Arch;
+  Record.Device = Known.Device;
+  Record.Sms = Known.Sms;
+  Record.Inputs = std::move(Known.Inputs);
+}
+
+/// The launches of the reference, which new configurations may need.
+static TracedLaunches launchesOf(const SearchedConfiguration &Reference) {
+  TracedLaunches Launches;
+  for (const SearchedKernel &K : Reference.Kernels)
+    Launches[K.Name] = K.Launch;
+  return Launches;
+}
+
+llvm::Error carve::recallSearch(SearchState &S, const UnitStore &Store) {
+  S.Key = keyOf(S);
+  auto Text = Store.search(S.Key);
+  if (!Text || !*Text) {
+    if (!Text)
+      llvm::consumeError(Text.takeError());
+    return llvm::Error::success();
+  }
+  llvm::Expected<SearchRecord> Known = parseSearchJson(**Text, "search " + S.Key);
+  if (!Known) {
+    logLine("not recalled: " + llvm::toString(Known.takeError()));
+    return llvm::Error::success();
+  }
+  if (!sameInputs(*Known)) {
+    S.Record.Notes.push_back("the sources are not those of " + Known->Date +
+                             ": nothing of that search counts");
+    return llvm::Error::success();
+  }
+  std::optional<size_t> Reference = sameReference(S.Record, *Known);
+  // Without a run there is none.
+  if (!Reference && S.Record.NotTimed.empty())
+    return llvm::Error::success();
+  if (Known->Winner)
+    S.RecalledWinner = placeOf(S.Record, Known->Configurations[*Known->Winner].Macros.name());
+  S.Record.OutputDigest = Known->OutputDigest;
+  S.Record.Reference = Reference;
+  takeOver(S.Record, std::move(*Known), S.Others);
+  if (Reference)
+    S.Traced = launchesOf(S.at(*Reference));
+  S.Recalled = true;
+  return llvm::Error::success();
+}
+
+void carve::rememberSearch(SearchState &S, UnitStore &Store) {
+  // The key holds for other spaces of the same program, whose configurations stay known.
+  SearchRecord Kept = S.Record;
+  std::move(S.Others.begin(), S.Others.end(), std::back_inserter(Kept.Configurations));
+  if (llvm::Error E = Store.putSearch(S.Key, printSearchJson(Kept)))
+    S.Record.Notes.push_back("the same command will cost as much again, as the store does not keep "
+                             "what was found: " +
+                             llvm::toString(std::move(E)));
+}

@@ -1,0 +1,123 @@
+#include "Spaces/SearchPipeline.h"
+
+#include "Compile/DriverOptions.h"
+#include "Spaces/SearchStages.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace carve;
+
+SearchState::SearchState(const SearchRequest &Request, const Toolchain &T, CommandRunner &Runner)
+    : Request(Request), T(T), Runner(Runner), Check([this](uint64_t DelayNs) {
+        llvm::Expected<RunRecord> Run = runProgram(*this, *Record.Reference, DelayNs);
+        if (Run)
+          Run->Output = comparable(this->Request, std::move(Run->Output));
+        return Run;
+      }) {
+  if (!recorded())
+    Gpus.emplace(Request.Gpus, llvm::join(Request.Command, " "), Request.Waiting);
+}
+
+/// Whether the blocks of its kernels follow from the configuration.
+static bool launchesSaid(const SearchedConfiguration &C) {
+  return llvm::all_of(C.Kernels, [](const SearchedKernel &K) {
+    return K.Launch.Block == LaunchSource::Configuration;
+  });
+}
+
+static void noteAssumptions(SearchRecord &Record) {
+  size_t Number = llvm::count_if(Record.Configurations, [](const SearchedConfiguration &C) {
+    return llvm::any_of(C.Kernels, [](const SearchedKernel &K) {
+      return K.Metrics.Counts && K.Metrics.Counts->AssumedTrips > 0;
+    });
+  });
+  if (Number > 0)
+    Record.Notes.push_back(std::to_string(Number) +
+                           " configurations have loops whose trip counts are not in the code and "
+                           "were assumed; --trips says them, carve metrics shows the loops");
+}
+
+/// Whether \p Text has \p Name as a word.
+static bool mentions(llvm::StringRef Text, llvm::StringRef Name) {
+  auto IsPart = [&](size_t At) {
+    return At < Text.size() && (llvm::isAlnum(Text[At]) || Text[At] == '_');
+  };
+  for (size_t At = Text.find(Name); At != llvm::StringRef::npos; At = Text.find(Name, At + 1))
+    if (!(At > 0 && IsPart(At - 1)) && !IsPart(At + Name.size()))
+      return true;
+  return false;
+}
+
+/// A macro that no file has is misspelt: all its values make the same program.
+static void noteUnusedMacros(const SearchRequest &Request, SearchRecord &Record) {
+  // What is included is known of code that compiles.
+  if (llvm::none_of(Record.Configurations, [](const auto &C) { return !C.Kernels.empty(); }))
+    return;
+  std::vector<std::string> Unused = Request.Space.names();
+  for (const SearchInput &Input : Record.Inputs) {
+    llvm::Expected<std::string> Text = readFile(Input.Path);
+    if (!Text) {
+      llvm::consumeError(Text.takeError());
+      return;
+    }
+    llvm::erase_if(Unused, [&](const std::string &Name) { return mentions(*Text, Name); });
+  }
+  for (const std::string &Name : Unused)
+    Record.Notes.push_back("--space has the macro " + Name +
+                           ", which none of the command's sources mentions: its values make no "
+                           "difference");
+}
+
+static void carveSpace(SearchRecord &Record) {
+  noteAssumptions(Record);
+  std::vector<ConfigurationCost> Costs;
+  for (const SearchedConfiguration &C : Record.Configurations)
+    Costs.push_back(C.cost());
+  // Equal metrics mean little where launches may differ without being seen.
+  SpaceCarving Limits = Record.Carving;
+  if (!llvm::all_of(Record.Configurations, launchesSaid)) {
+    Limits.ClusterWidth = -1;
+    Record.Notes.push_back("the kernels' blocks are not known for every configuration, the metrics "
+                           "take the first one's launch; say --block and --grid where macros "
+                           "change them");
+  }
+  std::vector<CarvingVerdict> Verdicts = carveConfigurations(Costs, Limits);
+  for (size_t I = 0; I < Verdicts.size(); ++I)
+    Record.Configurations[I].Verdict = std::move(Verdicts[I]);
+}
+
+llvm::Expected<SearchRecord> carve::searchSpace(const SearchRequest &Request, UnitStore &Store,
+                                                const Toolchain &T, CommandRunner &Runner) {
+  SearchState S(Request, T, Runner);
+  S.Record.Date = utcNow();
+  // What the command compiles, and in which configurations.
+  if (llvm::Error E = planSearch(S))
+    return E;
+  // What an earlier search has found.
+  if (llvm::Error E = recallSearch(S, Store))
+    return E;
+  // How the program launches its kernels, and where.
+  if (llvm::Error E = traceReference(S))
+    return E;
+  // Metrics of all.
+  if (llvm::Error E = compileSpace(S))
+    return E;
+  noteUnusedMacros(Request, S.Record);
+  carveSpace(S.Record);
+  // Times of those that are left, and the winner in the command's output.
+  if (S.Record.NotTimed.empty()) {
+    if (llvm::Error E = timeSpace(S)) {
+      // Hours of runs may have been made before an interrupt.
+      if (S.Record.Reference && S.at(*S.Record.Reference).Times.Fault.empty())
+        rememberSearch(S, Store);
+      return E;
+    }
+    if (llvm::Error E = emitWinner(S))
+      return E;
+  }
+  rememberSearch(S, Store);
+  return std::move(S.Record);
+}

@@ -1,0 +1,111 @@
+#include "Tune/InRun/InRunRounds.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+using namespace carve;
+
+/// \p V 's time in \p R as the program would see it.
+static double mixedNs(const InRunShape &S, const InRunRound &R, size_t V, bool Warm) {
+  if (!Warm)
+    return R.ColdNs[V];
+  return (1 - S.WarmWeight) * R.ColdNs[V] + S.WarmWeight * R.WarmNs[V];
+}
+
+std::vector<double> InRunShape::ratios(size_t Variant, bool HeldOut) const {
+  std::vector<double> Ratios;
+  for (const InRunRound &R : Rounds) {
+    if (R.HeldOut != HeldOut || R.ColdNs[0] <= 0 || R.ColdNs[Variant] <= 0)
+      continue;
+    bool Warm = R.WarmNs[0] > 0 && R.WarmNs[Variant] > 0;
+    Ratios.push_back(mixedNs(*this, R, Variant, Warm) / mixedNs(*this, R, 0, Warm));
+  }
+  return Ratios;
+}
+
+size_t InRunShape::rounds(bool HeldOut) const {
+  return std::count_if(Rounds.begin(), Rounds.end(), [&](const InRunRound &R) {
+    return R.HeldOut == HeldOut && R.ColdNs[0] > 0;
+  });
+}
+
+namespace {
+
+/// Puts samples into rounds, which the reading of the records has numbered across processes.
+class RoundTable {
+public:
+  RoundTable(size_t Variants, InRunShape &Shape) : Variants(Variants), Shape(Shape) {}
+
+  void add(unsigned Launch, bool HeldOut, unsigned Round, size_t Variant, double Cold,
+           double Warm) {
+    if (Variant >= Variants)
+      return;
+    auto [It, New] = Places.try_emplace({HeldOut, Launch, Round}, Shape.Rounds.size());
+    if (New)
+      Shape.Rounds.push_back(
+          {HeldOut, std::vector<double>(Variants, 0), std::vector<double>(Variants, 0)});
+    InRunRound &R = Shape.Rounds[It->second];
+    R.ColdNs[Variant] = Cold;
+    R.WarmNs[Variant] = Warm;
+  }
+
+private:
+  size_t Variants;
+  InRunShape &Shape;
+  std::map<std::tuple<bool, unsigned, unsigned>, size_t> Places;
+};
+
+} // namespace
+
+/// Whether \p A and \p B are one for the probe, whose records do not say whether a launch was
+/// cooperative.
+static bool sameShape(LaunchShape A, const LaunchShape &B) {
+  A.Cooperative = B.Cooperative;
+  return A == B;
+}
+
+/// Of every eight cycles three choose and five are held out: the least that each part needs.
+static bool isHeldOut(unsigned Cycle) { return Cycle % 8 % 3 != 0; }
+
+/// Fills in the default's medians, and the weight with which they make \p TracedNs.
+static void weighWarmth(InRunShape &Shape, double TracedNs) {
+  std::vector<double> Cold, Warm;
+  for (const InRunRound &R : Shape.Rounds) {
+    if (R.ColdNs[0] > 0)
+      Cold.push_back(R.ColdNs[0]);
+    if (R.WarmNs[0] > 0)
+      Warm.push_back(R.WarmNs[0]);
+  }
+  if (!Cold.empty())
+    Shape.ColdNs = median(Cold);
+  if (Warm.empty())
+    return;
+  Shape.WarmNs = median(Warm);
+  double Span = Shape.ColdNs - Shape.WarmNs;
+  if (Span > 0)
+    Shape.WarmWeight = std::clamp((Shape.ColdNs - TracedNs) / Span, 0.0, 1.0);
+}
+
+std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const InRunRecord &Record) {
+  std::vector<InRunShape> Shapes;
+  for (const InRunSubject::TracedShape &Traced : Subject.Shapes) {
+    InRunShape &Shape = Shapes.emplace_back();
+    Shape.TotalNs = Traced.TotalNs;
+    RoundTable Table(Subject.Variants, Shape);
+    for (const TimedSample &T : Record.Timed)
+      if (T.Place.Kernel == Subject.Kernel && sameShape(T.Place.Shape, Traced.Shape))
+        Table.add(T.Place.Launch, T.Confirming, T.Round, T.Variant, T.ColdNs, T.WarmNs);
+    if (!Shape.Rounds.empty()) {
+      Shape.Timing = InRunTiming::Replay;
+      weighWarmth(Shape, Traced.TotalNs / std::max<uint64_t>(1, Traced.Launches));
+      continue;
+    }
+    for (const RotatedSample &R : Record.Rotated)
+      if (R.Kernel == Subject.Kernel && sameShape(R.Shape, Traced.Shape))
+        Table.add(0, isHeldOut(R.Cycle), R.Cycle, R.Variant, R.Ns, 0);
+    if (!Shape.Rounds.empty())
+      Shape.Timing = InRunTiming::Rotate;
+  }
+  return Shapes;
+}

@@ -1,0 +1,368 @@
+// Two sets of rounds, so that no variant is judged by the numbers that made it the best: the best
+// of many is partly the luckiest. What is corrected for is therefore how many are judged on the
+// rounds held out, not how many there were to choose from.
+
+#include "Tune/InRun/InRunSelection.h"
+
+#include "Tune/InRun/InRunRounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+using namespace carve;
+
+namespace {
+
+std::string numbersText(const char *Format, double A, double B = 0, double C = 0) {
+  char Buffer[200];
+  std::snprintf(Buffer, sizeof(Buffer), Format, A, B, C);
+  return Buffer;
+}
+
+/// The medians of \p Count consecutive groups of \p Values.
+std::vector<double> groupMedians(const std::vector<double> &Values, size_t Count) {
+  std::vector<double> Medians;
+  for (size_t I = 0; I < Count; ++I)
+    Medians.push_back(median({Values.begin() + Values.size() * I / Count,
+                              Values.begin() + Values.size() * (I + 1) / Count}));
+  return Medians;
+}
+
+class SubjectJudge {
+public:
+  SubjectJudge(const InRunSubject &Subject, const InRunRecord &Record, const InRunLimits &Limits)
+      : Subject(Subject), Record(Record), Limits(Limits), Shapes(inRunShapes(Subject, Record)) {}
+
+  InRunOutcome judge();
+
+private:
+  bool takeVerdicts();
+  void measureCover();
+  bool covered(const InRunShape &S) const;
+  RatioInterval choosingRatio(size_t Variant) const;
+  bool measureControl();
+  std::vector<size_t> candidates() const;
+  std::vector<double> heldOut(size_t Variant) const;
+  void judgeHeldOut(std::vector<size_t> Candidates);
+  void undecided(std::string Why) {
+    Outcome.Verdict = InRunVerdict::Undecided;
+    Outcome.Reason = std::move(Why);
+  }
+  void stays(double Best, std::string Why);
+  bool rejected(size_t Variant) const {
+    return std::any_of(Outcome.Rejected.begin(), Outcome.Rejected.end(),
+                       [&](const InRunOutcome::Rejection &R) { return R.Variant == Variant; });
+  }
+  void reject(size_t Variant, std::string Why) {
+    if (Variant < Subject.Variants && !rejected(Variant)) // Records come from a file.
+      Outcome.Rejected.push_back({Variant, std::move(Why)});
+  }
+  OutputProof proofOf(size_t Variant) const;
+
+  const InRunSubject &Subject;
+  const InRunRecord &Record;
+  const InRunLimits &Limits;
+  std::vector<InRunShape> Shapes;
+  double TotalNs = 0;
+  RatioInterval Control;
+  InRunOutcome Outcome;
+};
+
+std::string verdictText(const VerifiedVariant &V) {
+  std::string Detail = V.Detail.empty() ? "" : ": " + V.Detail;
+  switch (V.Result) {
+  case Verdict::Stray:
+    return "wrote where the default does not" + Detail;
+  case Verdict::Refused:
+    return "the driver did not launch it" + Detail;
+  default:
+    return "its output differs from the default's" + Detail;
+  }
+}
+
+bool isSound(Verdict V) { return V == Verdict::Equal || V == Verdict::WithinSpread; }
+
+/// Notes who is out by what it wrote or did. False where default or control are: then no verdict
+/// says anything of a variant, and whole runs try them all but those at fault.
+bool SubjectJudge::takeVerdicts() {
+  std::string Wrong;
+  auto Doubt = [&](size_t Variant, const std::string &Why) {
+    Wrong = (Variant ? "its identical copy: " : "the default itself: ") + Why;
+  };
+  for (const InRunRecord::Fault &F : Record.Faults)
+    if (F.Kernel == Subject.Kernel && F.Variant <= 1)
+      Doubt(F.Variant, F.Why);
+    else if (F.Kernel == Subject.Kernel)
+      reject(F.Variant, F.Why);
+  auto ForUnsound = [&](bool Variants, auto Do) {
+    for (const VerifiedVariant &V : Record.Verified)
+      if (V.Place.Kernel == Subject.Kernel && !isSound(V.Result) && (V.Variant > 1) == Variants)
+        Do(V.Variant, verdictText(V));
+  };
+  ForUnsound(false, Doubt);
+  if (!Wrong.empty()) {
+    undecided(Wrong);
+    return false;
+  }
+  ForUnsound(true, [&](size_t Variant, std::string Why) { reject(Variant, std::move(Why)); });
+  for (size_t Variant : Subject.OnlyTimed)
+    reject(Variant, "it computes something else and is only timed");
+  return true;
+}
+
+bool SubjectJudge::covered(const InRunShape &S) const {
+  return S.rounds(false) >= Limits.ChoosingRounds &&
+         S.rounds(true) >= leastCount(1 - 2 * Limits.Alpha);
+}
+
+void SubjectJudge::measureCover() {
+  for (const InRunRecord::Reason &R : Record.StoodBack)
+    if (R.Kernel == Subject.Kernel && Outcome.NotReplayed.empty())
+      Outcome.NotReplayed = R.Why;
+  for (const RotatedSample &R : Record.Rotated)
+    Outcome.Rotated |= R.Kernel == Subject.Kernel;
+  double CoveredNs = 0;
+  const InRunShape *Heaviest = nullptr;
+  for (const InRunShape &S : Shapes) {
+    TotalNs += S.TotalNs;
+    if (!covered(S))
+      continue;
+    CoveredNs += S.TotalNs;
+    if (!Heaviest || S.TotalNs > Heaviest->TotalNs)
+      Heaviest = &S;
+  }
+  Outcome.Covered = TotalNs > 0 ? CoveredNs / TotalNs : 0;
+  if (!Heaviest)
+    return;
+  Outcome.Timing = Heaviest->Timing;
+  Outcome.ChoosingRounds = Heaviest->rounds(false);
+  Outcome.HeldOutRounds = Heaviest->rounds(true);
+  if (Heaviest->Timing == InRunTiming::Replay) {
+    Outcome.ColdNs = Heaviest->ColdNs;
+    Outcome.WarmNs = Heaviest->WarmNs;
+    Outcome.WarmWeight = Heaviest->WarmWeight;
+  }
+}
+
+void addWeighted(RatioInterval &Sum, const RatioInterval &R, double Weight) {
+  Sum.Median += Weight * R.Median;
+  Sum.Low += Weight * R.Low;
+  Sum.High += Weight * R.High;
+}
+
+/// The weighted sum over shapes of medians while choosing; 0 where a shape that counts has none.
+RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
+  RatioInterval Sum = {0, 0, 0};
+  for (const InRunShape &S : Shapes) {
+    std::vector<double> Ratios = covered(S) ? S.ratios(Variant, false) : std::vector<double>{1.0};
+    if (Ratios.empty())
+      return {0, 0, 0};
+    addWeighted(Sum, ratioInterval(std::move(Ratios)), S.TotalNs / TotalNs);
+  }
+  return Sum;
+}
+
+/// False where it is not known how far apart two identical copies are.
+bool SubjectJudge::measureControl() {
+  Control = {0, 0, 0};
+  for (const InRunShape &S : Shapes) {
+    RatioInterval R;
+    if (covered(S)) {
+      std::vector<double> Ratios = S.ratios(1, false), More = S.ratios(1, true);
+      Ratios.insert(Ratios.end(), More.begin(), More.end());
+      if (Ratios.empty())
+        return false;
+      R = ratioInterval(std::move(Ratios));
+    }
+    addWeighted(Control, R, S.TotalNs / TotalNs);
+  }
+  Outcome.ControlDistance = std::abs(Control.Median - 1);
+  return true;
+}
+
+/// The best while choosing, the best first, of those that were held out for judging.
+std::vector<size_t> SubjectJudge::candidates() const {
+  std::vector<size_t> List;
+  for (size_t V = 2; V < Subject.Variants; ++V)
+    if (!rejected(V) && Outcome.Ratios[V] > 0 && Outcome.Ratios[V] < Limits.ScreeningRatio &&
+        !heldOut(V).empty())
+      List.push_back(V);
+  std::stable_sort(List.begin(), List.end(),
+                   [&](size_t A, size_t B) { return Outcome.Ratios[A] < Outcome.Ratios[B]; });
+  List.resize(std::min<size_t>(List.size(), Limits.Candidates));
+  return List;
+}
+
+/// Ratios of \p Variant summed over shapes, one per held-out round of the shape that has fewest.
+/// The probe holds out the best of each shape: where \p Variant was not among them, the upper end
+/// of what it took while choosing counts, which favours nobody.
+std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
+  double FixedNs = 0;
+  std::vector<std::pair<double, std::vector<double>>> Varying; // Weight and ratios.
+  size_t Count = SIZE_MAX;
+  for (const InRunShape &S : Shapes) {
+    if (!covered(S)) {
+      FixedNs += S.TotalNs;
+      continue;
+    }
+    std::vector<double> Ratios = S.ratios(Variant, true);
+    if (Ratios.size() >= leastCount(1 - 2 * Limits.Alpha)) {
+      Count = std::min(Count, Ratios.size());
+      Varying.emplace_back(S.TotalNs, std::move(Ratios));
+      continue;
+    }
+    Ratios = S.ratios(Variant, false);
+    if (Ratios.empty())
+      return {};
+    FixedNs += S.TotalNs * ratioInterval(std::move(Ratios)).High;
+  }
+  if (Varying.empty())
+    return {};
+  std::vector<double> Sums(Count, FixedNs / TotalNs);
+  for (const auto &[Weight, Ratios] : Varying) {
+    std::vector<double> Groups = groupMedians(Ratios, Count);
+    for (size_t I = 0; I < Count; ++I)
+      Sums[I] += Weight / TotalNs * Groups[I];
+  }
+  return Sums;
+}
+
+OutputProof SubjectJudge::proofOf(size_t Variant) const {
+  OutputProof Proof = OutputProof::Bitwise;
+  for (size_t I = 0; I < Shapes.size(); ++I) {
+    if (Shapes[I].Timing == InRunTiming::None)
+      continue;
+    bool Compared = false;
+    for (const VerifiedVariant &V : Record.Verified) {
+      LaunchShape Shape = V.Place.Shape;
+      Shape.Cooperative = Subject.Shapes[I].Shape.Cooperative;
+      if (V.Place.Kernel != Subject.Kernel || V.Variant != Variant ||
+          Shape != Subject.Shapes[I].Shape)
+        continue;
+      Compared = true;
+      if (V.Result == Verdict::WithinSpread)
+        Proof = OutputProof::WithinSpread;
+    }
+    if (!Compared)
+      return OutputProof::ProgramOutput;
+  }
+  return Proof;
+}
+
+/// Where two identical copies cannot be told to take the same time, neither can it be said that
+/// no variant is faster. Nor where \p Best, the ratio of the best variant, would be enough if the
+/// shapes that were not timed were like the others.
+void SubjectJudge::stays(double Best, std::string Why) {
+  double Scatter = std::max(1 - Control.Low, Control.High - 1);
+  if (Scatter > Limits.LargestScatter)
+    return undecided(numbersText("its times scatter by %.1f %% within the run", 100 * Scatter));
+  if (Best > Limits.WinningRatio && 1 - (1 - Best) / Outcome.Covered <= Limits.WinningRatio)
+    return undecided(numbersText("launches of %.0f %% of its time alone were timed, and gain",
+                                 100 * Outcome.Covered));
+  Outcome.Verdict = InRunVerdict::Stays;
+  Outcome.Reason = std::move(Why);
+}
+
+void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
+  std::vector<std::vector<double>> Ratios;
+  size_t Count = SIZE_MAX;
+  for (size_t V : Candidates) {
+    Ratios.push_back(heldOut(V));
+    Count = std::min(Count, Ratios.back().size());
+  }
+  // Too few rounds for two are enough for the better one.
+  while (Candidates.size() > 1 && Count < leastCount(1 - 2 * Limits.Alpha / Candidates.size())) {
+    Candidates.pop_back();
+    Ratios.pop_back();
+  }
+  double Confidence = 1 - 2 * Limits.Alpha / Candidates.size();
+  double Bound = 1 - std::max(Limits.LeastMargin, 2 * Outcome.ControlDistance);
+  bool Open = false;
+  Outcome.Ratio.Median = HUGE_VAL;
+  for (size_t I = 0; I < Candidates.size(); ++I) {
+    RatioInterval R = ratioInterval(Ratios[I], Confidence);
+    bool Wins = R.Median <= Limits.WinningRatio && R.High < Bound;
+    Open |= !Wins && R.Median <= Limits.WinningRatio;
+    if (Outcome.Nominee ? !Wins || R.Median >= Outcome.Ratio.Median
+                        : !Wins && R.Median >= Outcome.Ratio.Median)
+      continue;
+    Outcome.Ratio = R;
+    Outcome.Nominee = Wins ? Candidates[I] : 0;
+  }
+  if (Outcome.Nominee) {
+    Outcome.Verdict = InRunVerdict::Nominated;
+    Outcome.Proof = proofOf(Outcome.Nominee);
+  } else if (Open) {
+    undecided(numbersText("the rounds do not tell: %.4f of the default's time, upper end %.4f, "
+                          "needed below %.4f",
+                          Outcome.Ratio.Median, Outcome.Ratio.High, Bound));
+  } else {
+    stays(Outcome.Ratio.Median,
+          numbersText("not confirmed within the run: %.4f of the default's time, needed at most "
+                      "%.3f",
+                      Outcome.Ratio.Median, Limits.WinningRatio));
+  }
+}
+
+InRunOutcome SubjectJudge::judge() {
+  Outcome.Ratios.assign(Subject.Variants, 0);
+  Outcome.Intervals.resize(Subject.Variants);
+  measureCover();
+  if (!takeVerdicts())
+    return std::move(Outcome);
+  if (Outcome.Covered < Limits.LeastCovered) {
+    if (!Outcome.NotReplayed.empty())
+      undecided("not replayed: " + Outcome.NotReplayed);
+    else
+      undecided(Shapes.empty() || Outcome.Timing == InRunTiming::None
+                    ? "it was not launched often enough within the run"
+                    : numbersText("launches of %.0f %% of its time alone were timed",
+                                  100 * Outcome.Covered));
+    return std::move(Outcome);
+  }
+  if (!measureControl()) {
+    undecided("its identical copy was not timed");
+    return std::move(Outcome);
+  }
+  double Least = HUGE_VAL;
+  for (size_t V = 0; V < Subject.Variants; ++V) {
+    Outcome.Intervals[V] = choosingRatio(V);
+    Outcome.Ratios[V] = Outcome.Intervals[V].Median;
+    if (V > 1 && Outcome.Ratios[V] > 0 && !rejected(V))
+      Least = std::min(Least, Outcome.Ratios[V]);
+  }
+  std::vector<size_t> Candidates = candidates();
+  if (!Candidates.empty())
+    judgeHeldOut(std::move(Candidates));
+  else if (Least < Limits.ScreeningRatio)
+    undecided("its best variant was not held out");
+  else if (Least < HUGE_VAL)
+    stays(Least,
+          numbersText("no variant was faster: the best took %.3f of the default's time", Least));
+  else
+    stays(1, "no variant left the default's output");
+  return std::move(Outcome);
+}
+
+} // namespace
+
+std::vector<InRunOutcome> carve::selectInRun(const std::vector<InRunSubject> &Subjects,
+                                             const InRunRecord &Record, const InRunLimits &Limits) {
+  std::vector<InRunOutcome> Outcomes;
+  for (const InRunSubject &S : Subjects)
+    Outcomes.push_back(SubjectJudge(S, Record, Limits).judge());
+  return Outcomes;
+}
+
+void carve::distrustRotated(std::vector<InRunOutcome> &Outcomes, const std::string &Difference) {
+  bool Rotated = std::any_of(Outcomes.begin(), Outcomes.end(),
+                             [](const InRunOutcome &O) { return O.Rotated; });
+  for (InRunOutcome &O : Outcomes) {
+    if (Rotated && !O.Rotated)
+      continue;
+    O.Verdict = InRunVerdict::Undecided;
+    O.Nominee = 0;
+    O.Reason = "the output of the timing run was another one: " + Difference;
+  }
+}

@@ -1,0 +1,183 @@
+#include "Tune/InRun/InRunTuning.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+
+static InRunSubject subjectOf(const JobKernel &K) {
+  InRunSubject S;
+  S.Kernel = K.Traced.Kernel;
+  S.Variants = K.Variants.size();
+  for (const KernelLaunches &L : K.Traced.Shapes)
+    S.Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
+  for (size_t V = 0; V < K.Variants.size(); ++V)
+    if (K.Variants[V].OnlyTimed)
+      S.OnlyTimed.insert(V);
+  return S;
+}
+
+InRunTuning carve::judgeTimingRun(const TuningJob &Job, std::vector<ModeChoice> Choices,
+                                  TimingRunResult Run) {
+  std::vector<InRunSubject> Subjects;
+  for (const JobKernel &K : Job.Kernels)
+    Subjects.push_back(subjectOf(K));
+  std::vector<InRunOutcome> Outcomes = selectInRun(Subjects, Run.Record);
+  if (Run.Difference && !Run.Failure)
+    distrustRotated(Outcomes, *Run.Difference);
+  for (size_t K = 0; K < Outcomes.size(); ++K) {
+    InRunOutcome &O = Outcomes[K];
+    auto LeftOut = Run.Excluded.Kernels.find(Subjects[K].Kernel);
+    std::string Why;
+    if (Choices[K].Mode == TimingMode::Fixed)
+      Why = Choices[K].Reason;
+    else if (LeftOut != Run.Excluded.Kernels.end())
+      Why = LeftOut->second;
+    else if (Run.Failure)
+      Why = *Run.Failure;
+    else
+      continue;
+    O.Verdict = InRunVerdict::Undecided;
+    O.Nominee = 0;
+    O.Reason = Why;
+  }
+  return {std::move(Choices), std::move(Outcomes), std::move(Run)};
+}
+
+InRunTuning carve::untimed(const TuningJob &Job) {
+  InRunTuning All;
+  All.Choices.resize(Job.Kernels.size());
+  All.Outcomes.resize(Job.Kernels.size());
+  return All;
+}
+
+static bool isRejected(const InRunOutcome &O, size_t Variant) {
+  return llvm::any_of(O.Rejected,
+                      [&](const InRunOutcome::Rejection &R) { return R.Variant == Variant; });
+}
+
+/// The least ratio of \p O; 1 where nothing was timed.
+static double leastRatio(const InRunOutcome &O) {
+  double Least = 1;
+  for (size_t V = 2; V < O.Ratios.size(); ++V)
+    if (O.Ratios[V] > 0 && !isRejected(O, V))
+      Least = std::min(Least, O.Ratios[V]);
+  return Least;
+}
+
+/// Whether \p Old decides the kernel although \p New is of a later run.
+static bool stands(const InRunOutcome &Old, const InRunOutcome &New) {
+  if (New.Verdict == InRunVerdict::Nominated)
+    return false;
+  if (Old.Verdict == InRunVerdict::Nominated)
+    return !isRejected(New, Old.Nominee);
+  if (Old.Verdict == InRunVerdict::Undecided)
+    return New.Verdict == InRunVerdict::Stays;
+  return New.Verdict == InRunVerdict::Stays && leastRatio(Old) < leastRatio(New);
+}
+
+/// What is known of single variants of both.
+static void mergeVariants(const InRunOutcome &Old, InRunOutcome &Into) {
+  for (const InRunOutcome::Rejection &R : Old.Rejected)
+    if (!isRejected(Into, R.Variant))
+      Into.Rejected.push_back(R);
+  Into.Ratios.resize(std::max(Into.Ratios.size(), Old.Ratios.size()), 0);
+  Into.Intervals.resize(Into.Ratios.size());
+  for (size_t V = 0; V < Old.Ratios.size(); ++V)
+    if (Into.Ratios[V] == 0) {
+      Into.Ratios[V] = Old.Ratios[V];
+      Into.Intervals[V] = Old.Intervals[V];
+    }
+}
+
+static void addRun(TimingRunResult &All, TimingRunResult Next) {
+  All.Runs += Next.Runs;
+  All.WallS += Next.WallS;
+  llvm::append_range(All.Reruns, Next.Reruns);
+  llvm::append_range(All.Excluded.Faults, Next.Excluded.Faults);
+  All.Excluded.Kernels.insert(Next.Excluded.Kernels.begin(), Next.Excluded.Kernels.end());
+  llvm::append_range(All.Record.Verified, Next.Record.Verified);
+  All.Failure = std::move(Next.Failure);
+}
+
+void carve::addTimingRun(InRunTuning &All, InRunTuning Next, const TuningJob &Job) {
+  for (size_t K = 0; K < Job.Kernels.size(); ++K) {
+    InRunOutcome &Old = All.Outcomes[K], &New = Next.Outcomes[K];
+    if (Job.Kernels[K].timedTogether() == 0)
+      continue;
+    bool IsFirst = Old.Reason.empty() && Old.Verdict == InRunVerdict::Undecided;
+    if (!IsFirst && stands(Old, New)) {
+      mergeVariants(InRunOutcome(New), Old);
+      continue;
+    }
+    InRunOutcome Before = std::move(Old);
+    Old = std::move(New);
+    mergeVariants(Before, Old);
+    All.Choices[K] = std::move(Next.Choices[K]);
+  }
+  addRun(All.Run, std::move(Next.Run));
+}
+
+size_t carve::bestSoFar(const InRunTuning &All, size_t Kernel) {
+  const InRunOutcome &O = All.Outcomes[Kernel];
+  if (O.Nominee)
+    return O.Nominee;
+  double Least = leastRatio(O);
+  for (size_t V = 2; V < O.Ratios.size(); ++V)
+    if (Least < 1 && O.Ratios[V] == Least && !isRejected(O, V))
+      return V;
+  return 0;
+}
+
+std::vector<size_t> carve::variantsLeft(const InRunTuning &All, size_t Kernel,
+                                        const TuningJob &Job) {
+  const InRunOutcome &O = All.Outcomes[Kernel];
+  if (O.Verdict == InRunVerdict::Nominated)
+    return {O.Nominee};
+  std::vector<size_t> Left;
+  if (O.Verdict == InRunVerdict::Undecided)
+    for (size_t V = 2; V < Job.Kernels[Kernel].Variants.size(); ++V)
+      if (!isRejected(O, V))
+        Left.push_back(V);
+  return Left;
+}
+
+void carve::applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subjects) {
+  for (size_t K = 0; K < InRun.Outcomes.size(); ++K) {
+    const InRunOutcome &O = InRun.Outcomes[K];
+    Subjects[K].Nominee = O.Nominee;
+    if (O.Verdict == InRunVerdict::Stays)
+      Subjects[K].Stays = O.Reason;
+    for (const InRunOutcome::Rejection &R : O.Rejected)
+      if (R.Variant > 1)
+        Subjects[K].Excluded[R.Variant] = R.Why;
+  }
+}
+
+/// Why the probe compared nothing by replaying, although it was to, or nothing.
+static std::string whyNotCompared(const InRunTuning &InRun, size_t Kernel) {
+  const InRunOutcome &O = InRun.Outcomes[Kernel];
+  bool Compared = O.Timing == InRunTiming::Replay ||
+                  (O.Nominee && O.Proof != OutputProof::ProgramOutput) ||
+                  InRun.Choices[Kernel].Mode == TimingMode::Rotate;
+  return Compared || O.NotReplayed.empty() ? "" : "not replayed: " + O.NotReplayed;
+}
+
+std::string carve::modeOf(const InRunTuning &InRun, size_t Kernel) {
+  const InRunOutcome &O = InRun.Outcomes[Kernel];
+  if (O.Verdict == InRunVerdict::Undecided)
+    return nameOf(TimingMode::Fixed).str();
+  if (O.Timing == InRunTiming::Replay)
+    return nameOf(TimingMode::Replay).str();
+  // The probe rotates where it finds that it cannot replay.
+  bool Verified = InRun.Choices[Kernel].Mode == TimingMode::VerifyRotate &&
+                  whyNotCompared(InRun, Kernel).empty();
+  return nameOf(Verified ? TimingMode::VerifyRotate : TimingMode::Rotate).str();
+}
+
+std::string carve::modeReasonOf(const InRunTuning &InRun, size_t Kernel) {
+  const InRunOutcome &O = InRun.Outcomes[Kernel];
+  if (O.Verdict == InRunVerdict::Undecided)
+    return O.Reason;
+  std::string Why = whyNotCompared(InRun, Kernel);
+  return Why.empty() ? InRun.Choices[Kernel].Reason : Why;
+}

@@ -1,0 +1,314 @@
+#include "Tune/InRun/ModeChoice.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+
+using namespace carve;
+
+/// A shape's share of its kernel's time that is timed, and in how many shapes at most.
+static constexpr double ShareTimed = 0.95;
+static constexpr size_t MostShapes = 8;
+/// Where the timed shapes make up less, they do not stand for the kernel.
+static constexpr double LeastCoverage = 0.5;
+/// Of a cycle, every variant runs once. With fewer cycles medians of pairs mean little.
+static constexpr uint64_t LeastCycles = 8;
+/// Share of the timed shapes' time that has to have so many cycles.
+static constexpr double RotatedShare = 0.8;
+/// Below, a launch in its place in the program is timed more truly than one between a restore and a
+/// flush of L2 that each take longer than itself; so many cycles then cost nothing.
+static constexpr double ShortNs = 30e3;
+static constexpr uint64_t ManyCycles = 16;
+
+/// The least that a replay needs (Probe): a comparison and three rounds of all variants, five more
+/// rounds of the best, and runs of the default that show what it does from run to run.
+static constexpr unsigned ScreenRounds = 3, ConfirmRounds = 5, ConfirmedVariants = 4,
+                          DefaultRuns = 4;
+/// Before each run memory is restored and L2 flushed; after the first of a variant all memory is
+/// compared, about 0.5 ms for each GB (share/doc/timing.md).
+static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
+
+llvm::StringRef carve::nameOf(TimingMode Mode) {
+  switch (Mode) {
+  case TimingMode::Fixed:
+    return "fixed";
+  case TimingMode::Rotate:
+    return "rotate";
+  case TimingMode::Replay:
+    return "replay";
+  case TimingMode::VerifyRotate:
+    return "verify-rotate";
+  }
+  return "";
+}
+
+static double timeOf(llvm::ArrayRef<TimedShape> Shapes) {
+  double Ns = 0;
+  for (const TimedShape &S : Shapes)
+    Ns += S.totalNs();
+  return Ns;
+}
+
+static double timeOf(const TracedKernel &Kernel) {
+  double Ns = 0;
+  for (const KernelLaunches &L : Kernel.Shapes)
+    Ns += double(L.TotalNs);
+  return Ns;
+}
+
+std::vector<TimedShape> carve::timedShapes(const TracedKernel &Kernel) {
+  std::map<LaunchShape, TimedShape> ByShape;
+  for (const KernelLaunches &L : Kernel.Shapes) {
+    LaunchShape Shape = L.Shape;
+    Shape.Cooperative = false;
+    if (Shape.Grid[0] == 0 || L.Launches == 0)
+      continue;
+    TimedShape &T = ByShape[Shape];
+    T.Shape = Shape;
+    T.MeanNs = (T.totalNs() + double(L.TotalNs)) / double(T.Launches + L.Launches);
+    T.Launches += L.Launches;
+    T.Processes = std::max(T.Processes, L.Processes);
+  }
+  std::vector<TimedShape> Shapes;
+  for (auto &[Shape, T] : ByShape)
+    Shapes.push_back(T);
+  llvm::stable_sort(
+      Shapes, [](const TimedShape &A, const TimedShape &B) { return A.totalNs() > B.totalNs(); });
+  double Wanted = ShareTimed * timeOf(Kernel), Taken = 0;
+  size_t Count = 0;
+  while (Count < std::min(Shapes.size(), MostShapes) && (Count == 0 || Taken < Wanted))
+    Taken += Shapes[Count++].totalNs();
+  Shapes.resize(Count);
+  return Shapes;
+}
+
+static std::string printDuration(double Ns) {
+  if (Ns < 1e3)
+    return llvm::formatv("{0:f0} ns", Ns);
+  if (Ns < 1e6)
+    return llvm::formatv(Ns < 10e3 ? "{0:f1} us" : "{0:f0} us", Ns / 1e3);
+  if (Ns < 1e9)
+    return llvm::formatv(Ns < 10e6 ? "{0:f1} ms" : "{0:f0} ms", Ns / 1e6);
+  return llvm::formatv("{0:f1} s", Ns / 1e9);
+}
+
+namespace {
+
+/// Why a kernel is not replayed, and how rotating avoids that; both for the report.
+struct Obstacle {
+  std::string What, Remedy;
+};
+
+/// Decides for one kernel.
+class Chooser {
+public:
+  Chooser(const ModeQuestion &Q, const ModeLimits &Limits)
+      : Q(Q), Limits(Limits), Shapes(timedShapes(Q.Traced)) {}
+  ModeChoice choose() const;
+
+private:
+  std::optional<std::string> whyFixed() const;
+  std::optional<Obstacle> whyNotReplay() const;
+  std::optional<Obstacle> kernelObstacle() const;
+  std::optional<Obstacle> programObstacle() const;
+  bool calls(const char *HazardKind) const { return Q.Trace.Hazards.count(HazardKind) > 0; }
+
+  bool hasCycles(const TimedShape &Shape, uint64_t Cycles) const {
+    return Shape.Launches >= Cycles * Q.Variants;
+  }
+  bool mostHaveCycles(uint64_t Cycles) const;
+  bool isShort() const;
+  double verifyS() const;
+  double replayS() const;
+  std::string launches() const;
+
+  ModeChoice fixed(std::string Reason) const;
+  ModeChoice rotate(std::string Reason) const;
+  ModeChoice rotateOrFixed(const Obstacle &Why) const;
+  ModeChoice replay(TimingMode Mode, double Seconds) const;
+
+  const ModeQuestion &Q;
+  const ModeLimits &Limits;
+  std::vector<TimedShape> Shapes;
+};
+
+/// Only a whole run shows what a variant does to such a kernel.
+std::optional<std::string> Chooser::whyFixed() const {
+  const std::string &Kernel = Q.Traced.Kernel;
+  if (Q.Variants < 3)
+    return std::string("no variant of its own");
+  if (Q.Trace.GraphLaunches.count(Kernel))
+    return std::string("launched from graphs");
+  // What a program makes of an attribute, the confirmation shows, as it does for every nominee.
+  if (Q.Trace.SizedByOccupancy.count(Kernel))
+    return std::string("the program asks for its occupancy");
+  if (Q.Trace.Programmatic.count(Kernel) ||
+      (Q.Hazards.Programmatic && !Q.Trace.Programmatic.empty()))
+    return std::string("overlaps with its neighbours by programmatic launches");
+  if (Shapes.empty())
+    return std::string("its launch shapes were not told apart");
+  double Covered = timeOf(Shapes) / std::max(1.0, timeOf(Q.Traced));
+  if (Limits.Request == ModeRequest::Auto && Covered < LeastCoverage)
+    return llvm::formatv("{0} launch shapes, of which the first {1} have {2:f0} % of its time",
+                         Q.Traced.Shapes.size(), Shapes.size(), 100 * Covered)
+        .str();
+  return std::nullopt;
+}
+
+std::optional<Obstacle> Chooser::kernelObstacle() const {
+  const KernelHazards &H = Q.Hazards;
+  if (H.Printf)
+    return Obstacle{"device printf", "so that each line is printed once"};
+  if (H.DeviceHeap)
+    return Obstacle{"allocates on the device", "as that heap cannot be saved"};
+  if (H.DeviceLaunch)
+    return Obstacle{"launches from the device", "so that each launch happens once"};
+  if (H.SurfaceWrites)
+    return Obstacle{"writes surfaces", "as arrays cannot be saved"};
+  if (H.Multimem)
+    return Obstacle{"reduces over several GPUs", "as their memory cannot be restored"};
+  if (H.SystemScope)
+    return Obstacle{"shares memory with the host or other GPUs", "as they may see each run of it"};
+  if (H.ManagedVariable)
+    return Obstacle{"uses a managed variable", "as the host may touch it"};
+  if (!H.External.empty())
+    return Obstacle{"calls " + H.External.front() + ", of which only the name is known",
+                    "as it may do anything"};
+  return std::nullopt;
+}
+
+std::optional<Obstacle> Chooser::programObstacle() const {
+  if (calls("ipc"))
+    return Obstacle{"the program shares memory with other processes",
+                    "as they may see each run of it"};
+  if (calls("peer"))
+    return Obstacle{"the program's GPUs use each other's memory",
+                    "as another one may see each run of it"};
+  // A replay waits for the streams of the kernel's own context.
+  if (calls("gpus"))
+    return Obstacle{"a process uses several GPUs", "as copies between them may be under way"};
+  if (Q.DeviceHeap)
+    return Obstacle{"another kernel allocates on the device", "as that heap cannot be saved"};
+  return std::nullopt;
+}
+
+std::optional<Obstacle> Chooser::whyNotReplay() const {
+  if (auto Why = kernelObstacle())
+    return Why;
+  return programObstacle();
+}
+
+bool Chooser::mostHaveCycles(uint64_t Cycles) const {
+  double Ns = 0;
+  for (const TimedShape &S : Shapes)
+    Ns += hasCycles(S, Cycles) ? S.totalNs() : 0;
+  return Ns > 0 && Ns >= RotatedShare * timeOf(Shapes);
+}
+
+bool Chooser::isShort() const {
+  uint64_t Launches = 0;
+  for (const TimedShape &S : Shapes)
+    Launches += S.Launches;
+  return timeOf(Shapes) < ShortNs * double(Launches);
+}
+
+/// Comparing all variants once per shape.
+double Chooser::verifyS() const {
+  double Ns = 0;
+  for (const TimedShape &S : Shapes)
+    Ns += double(Q.Variants + DefaultRuns) * (S.MeanNs + CompareNs);
+  return Ns / 1e9;
+}
+
+double Chooser::replayS() const {
+  double Ns = 0,
+         Runs = double(Q.Variants * ScreenRounds + size_t(ConfirmedVariants) * ConfirmRounds);
+  for (const TimedShape &S : Shapes)
+    Ns += Runs * (S.MeanNs + RestoreNs);
+  return verifyS() + Ns / 1e9;
+}
+
+/// `12000 launches of 4.0 us`
+std::string Chooser::launches() const {
+  double Mean = timeOf(Q.Traced) / double(std::max<uint64_t>(1, Q.Traced.Launches));
+  return std::to_string(Q.Traced.Launches) +
+         (Q.Traced.Launches == 1 ? " launch of " : " launches of ") + printDuration(Mean);
+}
+
+ModeChoice Chooser::fixed(std::string Reason) const {
+  ModeChoice C;
+  C.Reason = std::move(Reason);
+  return C;
+}
+
+ModeChoice Chooser::rotate(std::string Reason) const {
+  ModeChoice C;
+  C.Mode = TimingMode::Rotate;
+  C.Reason = std::move(Reason);
+  C.MayRotate = true;
+  for (const TimedShape &S : Shapes)
+    if (hasCycles(S, LeastCycles))
+      C.Shapes.push_back(S);
+  return C;
+}
+
+ModeChoice Chooser::rotateOrFixed(const Obstacle &Why) const {
+  if (Limits.Request != ModeRequest::Replay && mostHaveCycles(LeastCycles))
+    return rotate(Why.What + ": rotated, " + Why.Remedy);
+  if (Limits.Request == ModeRequest::Replay)
+    return fixed(Why.What);
+  return fixed(Why.What + ", and too few launches to rotate (" + std::to_string(Q.Traced.Launches) +
+               ")");
+}
+
+ModeChoice Chooser::replay(TimingMode Mode, double Seconds) const {
+  ModeChoice C;
+  C.Mode = Mode;
+  C.Reason = launches();
+  if (Q.Hazards.SpinWait)
+    C.Reason += "; waits in a loop";
+  C.MayRotate = Limits.Request != ModeRequest::Replay && mostHaveCycles(LeastCycles);
+  C.Shapes = Shapes;
+  C.ReplayS = Seconds;
+  return C;
+}
+
+ModeChoice Chooser::choose() const {
+  if (Limits.Request == ModeRequest::Fixed)
+    return fixed("--mode=fixed");
+  if (auto Why = whyFixed())
+    return fixed(*Why);
+  if (Limits.Request == ModeRequest::Rotate)
+    return mostHaveCycles(LeastCycles)
+               ? rotate("--mode=rotate")
+               : fixed("too few launches to rotate (" + std::to_string(Q.Traced.Launches) + ")");
+  if (auto Why = whyNotReplay())
+    return rotateOrFixed(*Why);
+  if (Limits.Request == ModeRequest::Replay)
+    return replay(TimingMode::Replay, replayS());
+  bool Rotates = isShort() && mostHaveCycles(ManyCycles);
+  double Seconds = Rotates ? verifyS() : replayS();
+  if (Seconds > Limits.ReplayS)
+    return rotateOrFixed({"a replay would take " + printDuration(Seconds * 1e9),
+                          llvm::formatv("as {0} are left", printDuration(Limits.ReplayS * 1e9))});
+  return replay(Rotates ? TimingMode::VerifyRotate : TimingMode::Replay, Seconds);
+}
+
+} // namespace
+
+ModeChoice carve::chooseMode(const ModeQuestion &Question, const ModeLimits &Limits) {
+  return Chooser(Question, Limits).choose();
+}
+
+std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const ProbeRecord &Trace,
+                                           const ModeLimits &Limits) {
+  ModeLimits Left = Limits;
+  std::vector<ModeChoice> Choices;
+  for (const JobKernel &K : Job.Kernels) {
+    Choices.push_back(
+        chooseMode({K.Traced, K.Hazards, K.timedTogether(), Trace, Job.DeviceHeap}, Left));
+    Left.ReplayS = std::max(0.0, Left.ReplayS - Choices.back().ReplayS);
+  }
+  return Choices;
+}

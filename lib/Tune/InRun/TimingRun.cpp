@@ -1,0 +1,138 @@
+#include "Tune/InRun/TimingRun.h"
+
+#include "Support/Error.h"
+#include "Support/Log.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
+
+using namespace carve;
+
+namespace {
+
+class TimingRun {
+public:
+  TimingRun(AnnounceFunction Announce, const TimingRunLimits &Limits)
+      : Announce(Announce), Limits(Limits) {}
+
+  llvm::Expected<TimingRunResult> make(PlanFunction Plan, PlannedRunFunction Run,
+                                       OutputCheck *Check);
+
+private:
+  bool isNew(const InRunRecord::Fault &F) const;
+  std::vector<InRunRecord::Fault> newFaults(const InRunRecord &Record) const;
+  void exclude(const InRunRecord::Fault &F);
+  bool giveUp();
+  llvm::Error judge(RunRecord Run, OutputCheck *Check);
+
+  AnnounceFunction Announce;
+  const TimingRunLimits &Limits;
+  TimingRunResult Result;
+};
+
+bool TimingRun::isNew(const InRunRecord::Fault &F) const {
+  return !Result.Excluded.Kernels.count(F.Kernel) &&
+         llvm::none_of(Result.Excluded.Faults, [&](const InRunRecord::Fault &Old) {
+           return Old.Kernel == F.Kernel && Old.Variant == F.Variant;
+         });
+}
+
+/// Faults that were not there before; what recorded samples repeat is none.
+std::vector<InRunRecord::Fault> TimingRun::newFaults(const InRunRecord &Record) const {
+  std::vector<InRunRecord::Fault> New;
+  llvm::copy_if(Record.Faults, std::back_inserter(New),
+                [&](const InRunRecord::Fault &F) { return isNew(F); });
+  return New;
+}
+
+void TimingRun::exclude(const InRunRecord::Fault &F) {
+  if (!isNew(F)) // Another process of the same run.
+    return;
+  std::vector<InRunRecord::Fault> &Faults = Result.Excluded.Faults;
+  Faults.push_back(F);
+  std::string What = F.Variant == 0   ? std::string("the default of ")
+                     : F.Variant == 1 ? std::string("the control copy of ")
+                                      : "variant " + llvm::utostr(F.Variant) + " of ";
+  std::string Text = What + llvm::demangle(F.Kernel) + " ended the timing run: " + F.Why;
+  logLine(Text);
+  Result.Reruns.push_back(Text);
+  size_t OfKernel =
+      llvm::count_if(Faults, [&](const InRunRecord::Fault &Old) { return Old.Kernel == F.Kernel; });
+  if (F.Variant <= 1 || OfKernel >= Limits.FaultsOfAKernel)
+    Result.Excluded.Kernels[F.Kernel] = What + "it ended a timing run: " + F.Why;
+}
+
+/// Whether a run that a variant ended was the last one.
+bool TimingRun::giveUp() {
+  std::optional<std::string> Why = Limits.WhyNoMore(Result.Runs);
+  if (Result.Runs > Limits.MostReruns)
+    Why = "it ended so " + llvm::utostr(Result.Runs) + " times";
+  if (!Why)
+    return false;
+  Result.Failure = Result.Reruns.back() + "; not made again: " + *Why;
+  Result.Record.Faults = Result.Excluded.Faults;
+  return true;
+}
+
+/// Takes what counts of \p Run, which had no new fault.
+llvm::Error TimingRun::judge(RunRecord Run, OutputCheck *Check) {
+  Result.WallS = Run.WallS;
+  if (Run.TimedOut)
+    Result.Failure = "the timing run took too long";
+  else if (!Run.Probe.Unswapped.empty())
+    Result.Failure = "an image could not be replaced: " + Run.Probe.Unswapped.begin()->second;
+  else if (Check) {
+    auto Difference = Check->difference(Run.Output);
+    if (!Difference)
+      return Difference.takeError();
+    Result.Difference = std::move(*Difference);
+  }
+  // A program that fails otherwise than its default does has not come to its end.
+  if (!Result.Failure && Result.Difference && !Run.succeeded())
+    Result.Failure = *Result.Difference;
+  if (!Result.Failure)
+    Result.Failure = Run.Probe.whyIncomplete();
+  if (!Result.Failure)
+    Result.Record = std::move(Run.Probe.InRun);
+  else // Its times are nothing, but a variant that wrote something else did so.
+    Result.Record.Verified = std::move(Run.Probe.InRun.Verified);
+  Result.Record.Faults = Result.Excluded.Faults;
+  return llvm::Error::success();
+}
+
+llvm::Expected<TimingRunResult> TimingRun::make(PlanFunction Plan, PlannedRunFunction Run,
+                                                OutputCheck *Check) {
+  while (true) {
+    std::string Text = Plan(Result.Excluded);
+    if (Text.empty()) {
+      Result.Record.Faults = Result.Excluded.Faults;
+      return std::move(Result);
+    }
+    llvm::Expected<RunRecord> Made = Run(Text);
+    if (!Made)
+      return Made.takeError();
+    ++Result.Runs;
+    if (Made->Interrupted)
+      return unsupported("interrupted", llvm::Twine(Made->Interrupted));
+    std::vector<InRunRecord::Fault> New = newFaults(Made->Probe.InRun);
+    if (New.empty()) {
+      if (llvm::Error E = judge(std::move(*Made), Check))
+        return E;
+      return std::move(Result);
+    }
+    for (const InRunRecord::Fault &F : New)
+      exclude(F);
+    if (giveUp())
+      return std::move(Result);
+    Announce("timing again: " + Result.Reruns.back());
+  }
+}
+
+} // namespace
+
+llvm::Expected<TimingRunResult> carve::timeInRun(PlanFunction Plan, PlannedRunFunction Run,
+                                                 OutputCheck *Check, AnnounceFunction Announce,
+                                                 const TimingRunLimits &Limits) {
+  return TimingRun(Announce, Limits).make(Plan, Run, Check);
+}

@@ -1,0 +1,305 @@
+// With -rdc=true the image that a program loads is nvlink's. A tuning makes it again: the units
+// that have kernels to tune come as multi-version modules, and everything else that was linked
+// comes from where it was, provided that it is still the same. nvlink takes a bare cubin for an
+// object and makes the same image of it.
+//
+// An archive is spelled out as its members, all of which nvlink links, since one of them may be
+// replaced. nvlink drops kernels that no host code refers to, as nobody refers to a clone by name;
+// so it is told to heed no such references.
+
+#include "Cubin/Cubin.h"
+#include "Nvcc/RelocatableCode.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+#include "Support/Log.h"
+#include "Tune/Job/JobParts.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <set>
+
+using namespace carve;
+
+namespace {
+
+/// Finds inputs again; every file is read once.
+class InputFinder {
+public:
+  explicit InputFinder(const std::vector<ParsedModule> &Parsed) : Parsed(Parsed) {}
+  /// Nothing where the input is gone or changed, and in no unit either.
+  std::optional<FoundInput> find(const LinkInput &Input, const DeviceLink &Link,
+                                 llvm::StringRef Arch);
+
+private:
+  const std::vector<RelocatableObject> &objectsIn(llvm::StringRef Path);
+  std::optional<size_t> moduleOf(const LinkInput &Input, llvm::StringRef Arch) const;
+
+  const std::vector<ParsedModule> &Parsed;
+  llvm::StringMap<std::vector<RelocatableObject>> Known;
+};
+
+const std::vector<RelocatableObject> &InputFinder::objectsIn(llvm::StringRef Path) {
+  auto [It, New] = Known.try_emplace(Path);
+  if (New) {
+    if (auto Objects = findRelocatableCode(Path))
+      It->second = std::move(*Objects);
+    else
+      llvm::consumeError(Objects.takeError()); // As good as gone.
+  }
+  return It->second;
+}
+
+bool loads(const Unit &U, const LinkInput &Input) {
+  return llvm::is_contained(U.Containers, Input.Containers.front());
+}
+
+std::optional<size_t> InputFinder::moduleOf(const LinkInput &Input, llvm::StringRef Arch) const {
+  if (Input.Containers.size() != 1) // Put together by `ld -r`.
+    return std::nullopt;
+  for (size_t M = 0; M < Parsed.size(); ++M)
+    if (Parsed[M].Source.Relocatable && Parsed[M].Image.Arch == Arch &&
+        (loads(Parsed[M].Source, Input) ||
+         llvm::any_of(Parsed[M].Twins, [&](const Unit &U) { return loads(U, Input); })))
+      return M;
+  return std::nullopt;
+}
+
+std::optional<FoundInput> InputFinder::find(const LinkInput &Input, const DeviceLink &Link,
+                                            llvm::StringRef Arch) {
+  FoundInput Found;
+  Found.Module = moduleOf(Input, Arch);
+  std::string Path = absolutePath(Input.Path, Link.Directory);
+  const std::vector<RelocatableObject> &Objects = objectsIn(Path);
+  if (Input.Index < Objects.size() && Objects[Input.Index].Containers == Input.Containers)
+    Found.Path = Path;
+  else if (!Found.Module || Parsed[*Found.Module].Image.CubinDigest.empty())
+    return std::nullopt;
+  return Found;
+}
+
+/// The image of \p L that the device runs: as imageForDevice().
+const LinkedImage *linkedImageFor(const DeviceLink &L, const DeviceInfo &Device) {
+  Unit U;
+  for (const LinkedImage &I : L.Images) {
+    U.Images.emplace_back();
+    U.Images.back().Arch = I.Arch;
+  }
+  std::optional<UnitImage> Best = imageForDevice(U, Device);
+  if (!Best)
+    return nullptr;
+  return &*llvm::find_if(L.Images, [&](const LinkedImage &I) { return I.Arch == Best->Arch; });
+}
+
+/// Fills in the inputs of \p Found, which is \p L, and their \p Modules; false where one is
+/// missing.
+bool findInputs(const DeviceLink &L, InputFinder &Finder, ParsedLink &Found,
+                std::set<size_t> &Modules) {
+  for (const LinkInput &I : L.Inputs) {
+    std::optional<FoundInput> Input = Finder.find(I, L, Found.Image.Arch);
+    if (!Input) {
+      logLine(L.Output + ": " + I.Path + " is no longer what was linked");
+      continue;
+    }
+    if (Input->Module)
+      Modules.insert(*Input->Module);
+    Found.Inputs.push_back(std::move(*Input));
+  }
+  return Found.Inputs.size() == L.Inputs.size();
+}
+
+/// Links one image, with or without the variants of its modules.
+class ImageLinker {
+public:
+  ImageLinker(const ParsedLink &Link, const std::vector<ParsedModule> &Parsed, const TuningJob &Job,
+              const JobContext &Context, std::string Dir)
+      : Link(Link), Parsed(Parsed), Job(Job), Context(Context), Dir(std::move(Dir)) {}
+  /// The cubin with the variants of \p Modules of the job.
+  llvm::Expected<std::string> link(const std::set<size_t> &Modules) const;
+
+private:
+  llvm::Expected<std::string> fileOf(size_t Input, const std::set<size_t> &Modules) const;
+  std::vector<std::string> options() const;
+
+  const ParsedLink &Link;
+  const std::vector<ParsedModule> &Parsed;
+  const TuningJob &Job;
+  const JobContext &Context;
+  std::string Dir;
+};
+
+/// What nvlink is given for an input.
+llvm::Expected<std::string> ImageLinker::fileOf(size_t Input,
+                                                const std::set<size_t> &Modules) const {
+  const FoundInput &Found = Link.Inputs[Input];
+  const LinkInput &Recorded = Link.Source.Inputs[Input];
+  const ParsedModule *M = Found.Module ? &Parsed[*Found.Module] : nullptr;
+  bool Replaced = M && M->InJob && Modules.count(*M->InJob);
+  if (!Replaced && !Found.Path.empty() && Recorded.Member.empty())
+    return Found.Path;
+  bool IsCubin = Replaced || Found.Path.empty();
+  llvm::Expected<std::string> Bytes =
+      Replaced  ? llvm::Expected<std::string>(Job.Modules[*M->InJob].Cubin)
+      : IsCubin ? Context.Store.blob(M->Image.CubinDigest)
+                : readRelocatableObject(Found.Path, Recorded.Index);
+  if (!Bytes)
+    return Bytes.takeError();
+  std::string Path = Dir + "/" + std::to_string(Input) + (IsCubin ? ".cubin" : ".o");
+  if (llvm::Error E = writeFileAtomically(Path, *Bytes))
+    return E;
+  return Path;
+}
+
+std::vector<std::string> ImageLinker::options() const {
+  std::vector<std::string> Options;
+  for (llvm::StringRef Option : Link.Image.NvlinkOptions)
+    if (!llvm::is_contained({"use-host-info", "ignore-host-info"}, Option.ltrim('-')))
+      Options.push_back(Option.str());
+  Options.push_back("-ignore-host-info");
+  return Options;
+}
+
+llvm::Expected<std::string> ImageLinker::link(const std::set<size_t> &Modules) const {
+  Command C;
+  C.Argv = {Context.T.tool("nvlink")};
+  llvm::append_range(C.Argv, options());
+  for (size_t I = 0; I < Link.Inputs.size(); ++I) {
+    llvm::Expected<std::string> File = fileOf(I, Modules);
+    if (!File)
+      return File.takeError();
+    C.Argv.push_back(std::move(*File));
+  }
+  std::string Output = Dir + "/linked.cubin";
+  C.Argv.insert(C.Argv.end(), {"-o", Output});
+  C.Dir = Link.Source.Directory;
+  if (auto Done = runChecked(Context.Runner, std::move(C)); !Done)
+    return Done.takeError();
+  return readFile(Output);
+}
+
+/// Takes the registers of \p Modules' kernels from the linked \p Bytes: functions of the system
+/// that a kernel calls are counted there. Fails where a clone is missing.
+llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &Modules,
+                                TuningJob &Job) {
+  llvm::Expected<Cubin> Image = parseCubin(Bytes);
+  if (!Image)
+    return Image.takeError();
+  llvm::StringMap<unsigned> Regs;
+  for (const CubinKernel &K : Image->Kernels)
+    Regs[K.Resources.Name] = K.Resources.RegsPerThread;
+  for (size_t M : Modules)
+    for (size_t K : Job.Modules[M].Kernels) {
+      JobKernel &Kernel = Job.Kernels[K];
+      for (JobVariant &V : Kernel.Variants) {
+        if (!V.InModule)
+          continue;
+        auto Linked = Regs.find(V.CloneName);
+        if (Linked == Regs.end())
+          return malformed("the linked image lacks " + V.CloneName);
+        V.Resources.RegsPerThread = Linked->second;
+      }
+      if (Kernel.timedTogether())
+        Kernel.Region.Default.RegsPerThread = Kernel.Variants.front().Resources.RegsPerThread;
+    }
+  return llvm::Error::success();
+}
+
+/// Links with all of \p Modules that nvlink accepts. The others are put into \p Refused.
+std::optional<std::string> linkAccepted(const ImageLinker &Linker, const std::set<size_t> &Modules,
+                                        TuningJob &Job, llvm::StringRef Name,
+                                        std::set<size_t> &Refused) {
+  auto Try = [&](const std::set<size_t> &Some) -> std::optional<std::string> {
+    llvm::Expected<std::string> Bytes = Linker.link(Some);
+    llvm::Error Failed = Bytes ? takeLinkedRegisters(*Bytes, Some, Job) : Bytes.takeError();
+    if (!Failed)
+      return std::move(*Bytes);
+    logLine(Name + ": " + llvm::toString(std::move(Failed)));
+    return std::nullopt;
+  };
+  if (auto Whole = Try(Modules))
+    return Whole;
+  std::set<size_t> Accepted;
+  for (size_t M : Modules)
+    if (Modules.size() > 1 && Try({M}))
+      Accepted.insert(M);
+    else
+      Refused.insert(M);
+  if (Accepted.empty())
+    return std::nullopt;
+  auto Rest = Try(Accepted);
+  if (!Rest)
+    Refused.insert(Accepted.begin(), Accepted.end());
+  return Rest;
+}
+
+} // namespace
+
+std::vector<ParsedLink> carve::parseLinks(std::vector<DeviceLink> Links,
+                                          std::vector<ParsedModule> &Parsed, const TuningJob &Job,
+                                          bool AnyLink) {
+  for (ParsedModule &M : Parsed)
+    if (M.Source.Relocatable)
+      M.NotLinked = "no-device-link";
+  InputFinder Finder(Parsed);
+  std::vector<ParsedLink> Sound;
+  std::set<size_t> InSound, InChanged;
+  for (DeviceLink &L : Links) {
+    const LinkedImage *Image = linkedImageFor(L, Job.Device);
+    if (!Image) {
+      logLine(L.Output + ": no linked image for " + Job.Device.arch());
+      continue;
+    }
+    ParsedLink Found{{}, *Image, {}};
+    std::set<size_t> Modules;
+    bool IsSound = findInputs(L, Finder, Found, Modules);
+    (IsSound ? InSound : InChanged).insert(Modules.begin(), Modules.end());
+    if (!IsSound)
+      continue;
+    Found.Source = std::move(L);
+    Sound.push_back(std::move(Found));
+  }
+  for (size_t M : InSound)
+    Parsed[M].NotLinked.reset();
+  for (size_t M : InChanged)
+    if (!AnyLink || !InSound.count(M))
+      Parsed[M].NotLinked = "changed-inputs";
+  return Sound;
+}
+
+std::set<size_t> carve::linkKernelVariants(const JobSources &Sources, TuningJob &Job,
+                                           const JobContext &Context) {
+  const std::vector<ParsedModule> &Parsed = Sources.Modules;
+  std::set<size_t> Refused;
+  Job.Links.clear();
+  for (const ParsedLink &Link : Sources.Links) {
+    std::set<size_t> Modules;
+    for (const FoundInput &Input : Link.Inputs)
+      if (Input.Module && Parsed[*Input.Module].InJob &&
+          !Job.Modules[*Parsed[*Input.Module].InJob].Cubin.empty())
+        Modules.insert(*Parsed[*Input.Module].InJob);
+    if (Modules.empty())
+      continue;
+    llvm::Expected<TempDir> Dir = TempDir::create("carve-link");
+    if (!Dir) {
+      logLine(llvm::toString(Dir.takeError()));
+      Refused.insert(Modules.begin(), Modules.end());
+      continue;
+    }
+    ImageLinker Linker(Link, Parsed, Job, Context, Dir->path());
+    if (auto Cubin = linkAccepted(Linker, Modules, Job, Link.Source.Output, Refused))
+      Job.Links.push_back({Link.Source, Link.Image,
+                           std::vector<size_t>(Modules.begin(), Modules.end()), std::move(*Cubin)});
+  }
+  return Refused;
+}
+
+void carve::leaveKernels(const std::set<size_t> &Modules, TuningJob &Job) {
+  for (JobKernel &K : Job.Kernels) {
+    if (llvm::none_of(K.Modules, [&](size_t M) { return Modules.count(M) != 0; }))
+      continue;
+    K.LeftReason = "device-link-failed";
+    for (JobVariant &V : K.Variants)
+      V.InModule = false;
+  }
+}

@@ -1,0 +1,124 @@
+// The paper's method: one cap for all kernels of a file, by `nvcc -maxrregcount`, so that cicc
+// sees the cap as well as ptxas. Every cap is a compile of its own.
+
+#include "Cubin/Cubin.h"
+#include "Nvcc/KeptCompile.h"
+#include "Nvcc/RecordedCommand.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+#include "Support/Log.h"
+#include "Support/Parallel.h"
+#include "Tune/Job/JobParts.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <set>
+
+using namespace carve;
+
+namespace {
+
+/// The image of \p Module compiled at \p Cap.
+llvm::Expected<std::string> compileAtCap(const JobModule &Module, unsigned Cap,
+                                         const JobContext &Context) {
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-file");
+  if (!Dir)
+    return Dir.takeError();
+  std::string Keep = Dir->path() + "/keep";
+  if (std::error_code E = llvm::sys::fs::create_directory(Keep))
+    return llvm::createFileError(Keep, E);
+  const Unit &U = Module.Source;
+  llvm::Expected<CommandLine> C = parseRecordedCommand(U.Command, U.Directory);
+  if (!C)
+    return C.takeError();
+  // The source alone, and no depfile: the user's is of the user's own compile.
+  std::string Output = Dir->path() + "/out.o";
+  C = parseCommandLine(compileOneArguments(*C, U.Source, Output), {"", "", U.Directory});
+  if (!C)
+    return C.takeError();
+  auto Kept = compileKeeping(Context.T, Context.Runner, withRegisterCap(*C, Cap, Output),
+                             U.Directory, Keep, /*Quiet=*/true);
+  if (!Kept)
+    return Kept.takeError();
+  if (!Kept->Nvcc.succeeded())
+    return llvm::make_error<ToolFailure>("nvcc", Kept->Nvcc.ExitStatus, Kept->Nvcc.Stderr);
+  for (const DeviceUnit &Made : Kept->Plan.Units)
+    if (Made.Source == U.Source)
+      for (const DeviceImage &I : Made.Images)
+        if (I.Arch == Module.Image.Arch)
+          return readFile(I.CubinPath);
+  return unsupported("unknown-plan", "no image of " + U.Source + " for " + Module.Image.Arch +
+                                         " at cap " + llvm::Twine(Cap));
+}
+
+std::set<unsigned> fileCaps(const JobModule &Module, TuningJob &Job, const JobContext &Context) {
+  std::set<unsigned> Caps;
+  llvm::Expected<std::string> Text = Context.Store.blob(Module.Image.PtxDigest);
+  llvm::Expected<PtxModule> Ptx = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
+  if (!Ptx) {
+    llvm::consumeError(Ptx.takeError());
+    return Caps;
+  }
+  for (size_t K : Module.Kernels) {
+    JobKernel &Kernel = Job.Kernels[K];
+    if (const PtxEntry *Entry = Ptx->find(Kernel.Traced.Kernel))
+      for (unsigned Cap : capsToTry(Kernel, Entry->Directives, Job, Context.Options))
+        Caps.insert(Cap);
+  }
+  return Caps;
+}
+
+/// Why the whole unit at this cap is forbidden.
+std::optional<std::string> forbiddenFile(const Cubin &Image, const JobModule &Module,
+                                         const TuningJob &Job) {
+  for (size_t K : Module.Kernels)
+    for (const CubinKernel &C : Image.Kernels)
+      if (C.Resources.Name == Job.Kernels[K].Traced.Kernel)
+        if (auto Reason = forbidden(Job.Kernels[K], {{}, "", C.Resources, "", ""}, Job))
+          return C.Resources.Name + ": " + *Reason;
+  return std::nullopt;
+}
+
+} // namespace
+
+llvm::Error carve::makeFileVariants(TuningJob &Job, const JobContext &Context) {
+  for (JobModule &Module : Job.Modules) {
+    if (Module.Image.CubinDigest.empty())
+      return unsupported("no-image", Module.Source.Output + " has no image for " +
+                                         Module.Image.Arch +
+                                         ": compile with -arch=" + Module.Image.Arch);
+    llvm::Expected<std::string> Default = Context.Store.blob(Module.Image.CubinDigest);
+    if (!Default)
+      return Default.takeError();
+    Module.Cubin = *Default;
+    // The control of a whole file is the same image again: nothing else could differ.
+    Module.FileVariants = {{{}, "", {}, "", *Default}, {{}, "", {}, "", *Default}};
+    std::set<unsigned> Caps = fileCaps(Module, Job, Context);
+    std::vector<unsigned> List(Caps.begin(), Caps.end());
+    std::vector<std::string> Cubins(List.size());
+    runInParallel(List.size(), [&](size_t I) {
+      llvm::Expected<std::string> Bytes = compileAtCap(Module, List[I], Context);
+      if (Bytes)
+        Cubins[I] = std::move(*Bytes);
+      else
+        logLine(Module.Source.Output + " at cap " + llvm::Twine(List[I]) + ": " +
+                llvm::toString(Bytes.takeError()));
+    });
+    for (size_t I = 0; I < List.size(); ++I) {
+      if (Cubins[I].empty() || llvm::any_of(Module.FileVariants, [&](const JobVariant &V) {
+            return V.Cubin == Cubins[I];
+          }))
+        continue;
+      llvm::Expected<Cubin> Image = parseCubin(Cubins[I]);
+      if (!Image)
+        return Image.takeError();
+      if (auto Reason = forbiddenFile(*Image, Module, Job)) {
+        logLine("cap " + llvm::Twine(List[I]) + ": " + *Reason);
+        continue;
+      }
+      Module.FileVariants.push_back({{List[I]}, "", {}, "", std::move(Cubins[I])});
+    }
+  }
+  return llvm::Error::success();
+}

@@ -1,0 +1,226 @@
+#include "Tune/Job/JobParts.h"
+
+#include "Search/VariantEdit.h"
+#include "Support/Error.h"
+#include "Support/Log.h"
+#include "Support/Parallel.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+using namespace carve;
+
+std::vector<ParsedModule> carve::parseModules(std::vector<Unit> Units, const TuningJob &Job,
+                                              const JobContext &Context) {
+  std::vector<ParsedModule> Parsed;
+  for (Unit &U : Units) {
+    std::optional<UnitImage> Image = imageForDevice(U, Job.Device);
+    if (!Image) {
+      logLine(U.Output + ": no image and no PTX for " + Job.Device.arch());
+      continue;
+    }
+    auto Twin = llvm::find_if(Parsed, [&](const ParsedModule &M) {
+      return M.Image.PtxDigest == Image->PtxDigest && M.Image.Arch == Image->Arch &&
+             M.Image.PtxasOptions == Image->PtxasOptions && M.Source.RegisterCap == U.RegisterCap &&
+             M.Source.Relocatable == U.Relocatable;
+    });
+    if (Twin != Parsed.end()) {
+      Twin->Twins.push_back(std::move(U));
+      continue;
+    }
+    llvm::Expected<std::string> Text = Context.Store.blob(Image->PtxDigest);
+    if (!Text) {
+      logLine(U.Output + ": " + llvm::toString(Text.takeError()));
+      continue;
+    }
+    llvm::Expected<PtxModule> Ptx = PtxModule::parse(std::move(*Text));
+    if (!Ptx) {
+      logLine(U.Output + ": " + llvm::toString(Ptx.takeError()));
+      continue;
+    }
+    Parsed.push_back({std::move(U), {}, std::move(*Image), std::move(*Ptx), {}, {}});
+  }
+  return Parsed;
+}
+
+namespace {
+
+/// Where a kernel of one name stands, and whether it is one kernel.
+struct Place {
+  std::vector<size_t> Modules;
+  std::string Digest;
+  KernelHazards Hazards;
+  std::optional<std::string> Left; ///< Why it is left alone.
+};
+
+Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Parsed,
+                TuningScope Scope) {
+  Place P;
+  for (size_t M = 0; M < Parsed.size(); ++M) {
+    const PtxEntry *Entry = Parsed[M].Ptx.find(Kernel);
+    if (!Entry)
+      continue;
+    P.Modules.push_back(M);
+    if (Parsed[M].NotLinked)
+      P.Left = *Parsed[M].NotLinked;
+    if (auto Reason = reasonNotTunable(*Entry, Parsed[M].Source.Relocatable))
+      P.Left = *Reason;
+    // Each choice of caps would take an nvlink of its own.
+    if (Parsed[M].Source.Relocatable && Scope == TuningScope::File)
+      P.Left = "relocatable-device-code";
+    llvm::Expected<std::string> Digest = Parsed[M].Ptx.kernelDigest(Kernel);
+    if (!Digest)
+      P.Left = llvm::toString(Digest.takeError());
+    else if (P.Digest.empty())
+      P.Digest = *Digest;
+    else if (P.Digest != *Digest)
+      P.Left = "ambiguous-name"; // Times are reported by name alone.
+  }
+  if (!P.Modules.empty() && !P.Left) {
+    llvm::Expected<KernelHazards> Hazards = Parsed[P.Modules.front()].Ptx.kernelHazards(Kernel);
+    if (Hazards)
+      P.Hazards = *Hazards;
+    else
+      P.Left = llvm::toString(Hazards.takeError());
+  }
+  if (P.Modules.empty())
+    P.Left = "in-no-unit";
+  return P;
+}
+
+unsigned tracedRegs(const TracedKernel &T) {
+  return T.Shapes.empty() ? 0 : T.Shapes.front().RegsPerThread;
+}
+
+/// The job's module for \p M, made when first asked for.
+size_t jobModule(ParsedModule &M, TuningJob &Job) {
+  if (!M.InJob) {
+    M.InJob = Job.Modules.size();
+    Job.Modules.push_back({M.Source, M.Twins, M.Image, {}, {}, {}});
+  }
+  return *M.InJob;
+}
+
+} // namespace
+
+void carve::placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &Parsed,
+                         TuningJob &Job, const JobContext &Context) {
+  Job.DeviceHeap =
+      llvm::any_of(Parsed, [](const ParsedModule &M) { return M.Ptx.usesDeviceHeap(); });
+  for (TracedKernel &T : Traced) {
+    unsigned Regs = tracedRegs(T);
+    if (T.Share < Context.Options.LeastShare) {
+      Job.Left.push_back({std::move(T), "below-share", Regs});
+      continue;
+    }
+    Place P = findPlace(T.Kernel, Parsed, Context.Options.Scope);
+    if (P.Left) {
+      Job.Left.push_back({std::move(T), *P.Left, Regs});
+      continue;
+    }
+    JobKernel K;
+    K.Traced = std::move(T);
+    K.KernelDigest = P.Digest;
+    K.Hazards = P.Hazards;
+    for (size_t M : P.Modules) {
+      K.Modules.push_back(jobModule(Parsed[M], Job));
+      Job.Modules[K.Modules.back()].Kernels.push_back(Job.Kernels.size());
+    }
+    Job.Kernels.push_back(std::move(K));
+  }
+}
+
+llvm::Error carve::findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
+                               const JobContext &Context) {
+  std::vector<const ParsedModule *> Wanted;
+  for (const ParsedModule &M : Parsed)
+    if (M.InJob)
+      Wanted.push_back(&M);
+  std::mutex Guard;
+  llvm::Error Failed = llvm::Error::success();
+  runInParallel(Wanted.size(), [&](size_t I) {
+    const ParsedModule &M = *Wanted[I];
+    DeviceImage Image{M.Image.Arch, M.Image.PtxName, "", M.Image.PtxasOptions};
+    auto Regions =
+        findRegisterRegions(Context.T, Context.Runner, M.Ptx, Image, M.Source.RegisterCap);
+    std::lock_guard<std::mutex> Lock(Guard);
+    if (!Regions) {
+      Failed = llvm::joinErrors(std::move(Failed), Regions.takeError());
+      return;
+    }
+    for (size_t K : Job.Modules[*M.InJob].Kernels)
+      for (RegisterRegion &R : *Regions)
+        if (R.Kernel == Job.Kernels[K].Traced.Kernel)
+          Job.Kernels[K].Region = R;
+  });
+  return Failed;
+}
+
+std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
+                                       const TuningJob &Job, const TuningOptions &Options) {
+  std::set<unsigned> Caps;
+  unsigned Largest = 1;
+  for (const KernelLaunches &L : Kernel.Traced.Shapes) {
+    Largest = std::max(Largest, L.Shape.threadsPerBlock());
+    if (Options.Points == PointSet::Critical)
+      for (const CriticalPoint &P : criticalPoints(Job.Model, Kernel.Region, L.Shape))
+        Caps.insert(P.Regs);
+  }
+  if (Options.Points != PointSet::Critical) {
+    for (unsigned Regs = (Kernel.Region.rMin() + 7) / 8 * 8; Regs < Kernel.Region.rMax(); Regs += 8)
+      Caps.insert(Regs);
+    Caps.insert(Kernel.Region.rMax());
+  }
+  unsigned Limit =
+      launchableRegisterLimit(Job.Model, Kernel.Region, Directives, Options.Domain, Largest);
+  Kernel.LaunchableRegs = Limit;
+  std::vector<unsigned> Allowed;
+  for (unsigned Cap : Caps) {
+    if (Cap <= Limit) {
+      Allowed.push_back(Cap);
+      continue;
+    }
+    // What the limit itself gives is still the best that may be had of this level.
+    Kernel.Dropped.push_back("r" + std::to_string(Cap) + ": largest block would shrink");
+    if (Allowed.empty() || Allowed.back() != Limit)
+      Allowed.push_back(Limit);
+  }
+  return Allowed;
+}
+
+std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVariant &Variant,
+                                            const TuningJob &Job) {
+  const KernelResources &Default = Kernel.Region.Default, &New = Variant.Resources;
+  auto Blocks = [&](const KernelResources &R, const LaunchShape &Shape) {
+    return blocksPerSm(Job.Model, {R.RegsPerThread, Shape.threadsPerBlock(), R.StaticSmemBytes,
+                                   Shape.DynamicSmemBytes, R.Barriers});
+  };
+  for (const KernelLaunches &L : Kernel.Traced.Shapes) {
+    // Blocks that wait for each other must be resident together, as by default: a larger grid than
+    // was timed would hang.
+    if (Blocks(New, L.Shape) >= Blocks(Default, L.Shape))
+      continue;
+    if (L.Shape.Cooperative || L.Shape.hasCluster())
+      return "fewer blocks per SM under a cooperative or cluster launch";
+    if (Kernel.Hazards.SpinWait)
+      return "fewer blocks per SM, and it waits in a loop";
+  }
+  // Spilling there is what that knob does; what needs no opting in, every launch may have.
+  if (New.StaticSmemBytes > Default.StaticSmemBytes &&
+      !(Variant.Setting.SmemSpilling && New.StaticSmemBytes <= SmemSpillingLimitBytes))
+    return "more static shared memory";
+  if (New.StackUnknown)
+    return "stack of unknown size";
+  if (Kernel.LaunchableRegs && New.RegsPerThread > Kernel.LaunchableRegs)
+    return "largest block would shrink";
+  // Over all threads that the device can hold; the promise allows 64 MB or 1 % of its memory.
+  uint64_t Threads = uint64_t(Job.Device.Sms) * Job.Model.MaxThreadsPerSm;
+  uint64_t Allowed = std::max<uint64_t>(64u << 20, Job.Device.MemoryBytes / 100);
+  if (New.StackBytes > Default.StackBytes &&
+      (New.StackBytes - Default.StackBytes) * Threads > Allowed)
+    return "local memory grows by more than " + std::to_string(Allowed >> 20) + " MB";
+  return std::nullopt;
+}

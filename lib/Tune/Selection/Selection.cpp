@@ -1,0 +1,17 @@
+#include "Tune/Selection/Selection.h"
+
+#include "Tune/Selection/SelectionRuns.h"
+
+using namespace carve;
+
+llvm::Expected<SelectionOutcome> carve::selectVariants(const std::vector<SubjectSpace> &Subjects,
+                                                       const SelectionLimits &Limits,
+                                                       RunFunction Run, ProgressFunction Progress) {
+  SelectionRuns Runs(Subjects, Limits, Run, Progress);
+  if (llvm::Error E = screenVariants(Runs))
+    return E;
+  if (llvm::Error E = confirmCandidates(Runs))
+    return E;
+  Runs.finish();
+  return std::move(Runs.Outcome);
+}

@@ -1,0 +1,115 @@
+#include "Tune/Selection/SelectionRuns.h"
+
+#include "Support/Log.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace carve;
+
+std::string carve::numbersText(const char *Format, double A, double B, double C) {
+  char Buffer[200];
+  std::snprintf(Buffer, sizeof(Buffer), Format, A, B, C);
+  return Buffer;
+}
+
+unsigned carve::leastPairs(const SelectionLimits &Limits) {
+  return std::min<unsigned>(Limits.ConfirmationPairs, leastCount(0.95));
+}
+
+SelectionRuns::SelectionRuns(const std::vector<SubjectSpace> &Subjects,
+                             const SelectionLimits &Limits, RunFunction Run,
+                             ProgressFunction Progress)
+    : Subjects(Subjects), Limits(Limits), Active(Subjects.size()), Run(Run), Progress(Progress),
+      StartS(Limits.ElapsedS()) {
+  Outcome.Subjects.resize(Subjects.size());
+  for (size_t S = 0; S < Subjects.size(); ++S) {
+    const SubjectSpace &Space = Subjects[S];
+    bool Screens = Space.Nominee == 0 && Space.Stays.empty();
+    Outcome.Subjects[S].Candidate = Space.Nominee;
+    Outcome.Subjects[S].Reason = Space.Stays;
+    for (size_t V = 0; V < Space.Variants; ++V) {
+      auto Out = Space.Excluded.find(V);
+      if (V > 1)
+        Outcome.Subjects[S].Screened.push_back({V, {}, std::nullopt});
+      if (V > 1 && Out != Space.Excluded.end())
+        Outcome.Subjects[S].Screened.back().Fault = Out->second;
+      else if (V <= 1 || Screens)
+        Active[S].push_back(V);
+    }
+  }
+}
+
+bool SelectionRuns::timeFor(unsigned More) const {
+  if (Limits.BudgetS <= 0)
+    return true;
+  double Now = Limits.ElapsedS();
+  double RunS = Outcome.Runs ? (Now - StartS) / Outcome.Runs : Limits.RunS;
+  return Now + More * RunS <= Limits.BudgetS;
+}
+
+llvm::Expected<RunSample> SelectionRuns::runOnce(const Assignment &A) {
+  Expected = std::max(Expected, Outcome.Runs + 1);
+  Progress(Outcome.Runs, Expected);
+  ++Outcome.Runs;
+  return Run(A);
+}
+
+void SelectionRuns::exclude(Choice C, const std::string &Fault) {
+  llvm::erase(Active[C.first], C.second);
+  if (C.second > 1)
+    screened(C).Fault = Fault;
+  logLine("excluded " + Subjects[C.first].Name + " variant " + llvm::Twine(C.second) + ": " +
+          Fault);
+}
+
+/// Which of \p Suspects (subjects) bring the fault of \p A, by halving: the others run their
+/// default.
+llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &A,
+                                                              std::vector<size_t> Suspects) {
+  Assignment Reduced(Subjects.size(), 0);
+  for (size_t S : Suspects)
+    Reduced[S] = A[S];
+  llvm::Expected<RunSample> Sample = runOnce(Reduced);
+  if (!Sample)
+    return Sample.takeError();
+  if (!Sample->Fault || Suspects.empty())
+    return std::vector<Choice>();
+  if (Suspects.size() == 1) {
+    exclude({Suspects[0], A[Suspects[0]]}, *Sample->Fault);
+    return std::vector<Choice>{{Suspects[0], A[Suspects[0]]}};
+  }
+  std::vector<Choice> Found;
+  auto Middle = Suspects.begin() + Suspects.size() / 2;
+  for (const std::vector<size_t> &Half : {std::vector<size_t>(Suspects.begin(), Middle),
+                                          std::vector<size_t>(Middle, Suspects.end())}) {
+    auto Part = findFaults(A, Half);
+    if (!Part)
+      return Part.takeError();
+    llvm::append_range(Found, *Part);
+  }
+  return Found;
+}
+
+llvm::Expected<std::optional<RunSample>> SelectionRuns::runWithoutFaults(Assignment &A) {
+  for (int Try = 0; Try < 3; ++Try) {
+    llvm::Expected<RunSample> Sample = runOnce(A);
+    if (!Sample)
+      return Sample.takeError();
+    if (!Sample->Fault)
+      return std::optional<RunSample>(std::move(*Sample));
+    logLine("fault: " + *Sample->Fault);
+    std::vector<size_t> Suspects;
+    for (size_t S = 0; S < A.size(); ++S)
+      if (A[S] != 0)
+        Suspects.push_back(S);
+    auto Faults = findFaults(A, Suspects);
+    if (!Faults)
+      return Faults.takeError();
+    for (Choice C : *Faults)
+      A[C.first] = 0;
+  }
+  return std::optional<RunSample>();
+}

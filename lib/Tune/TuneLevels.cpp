@@ -1,0 +1,259 @@
+// Register-usage levels: an option of the whole image, so that a module holds one and only whole
+// runs tell them apart.
+
+#include "Emit/CodePromises.h"
+#include "Support/Log.h"
+#include "Support/Parallel.h"
+#include "Tune/TuneStages.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace carve;
+
+/// ptxas takes 0 to 10, and 5 where nothing is said.
+static constexpr unsigned LevelsTried[] = {0, 5, 10};
+
+namespace {
+
+/// Makes the images of one module.
+class LevelMaker {
+public:
+  LevelMaker(const TuningJob &Job, const VariantRounds &Rounds, size_t Module,
+             llvm::ArrayRef<size_t> Chosen)
+      : Job(Job), Rounds(Rounds), Module(Module), Chosen(Chosen) {}
+
+  /// The command's level twice, as default and control, and what else may be tried; empty where
+  /// nothing may. Reasons go to \p Dropped.
+  std::vector<JobVariant> make(std::vector<std::string> &Dropped);
+
+private:
+  std::optional<std::string> whyNot(const Cubin &Image) const;
+  std::optional<std::string> brokenBy(const CubinKernel &New) const;
+  std::optional<std::string> brokenByCold(const CubinKernel &New, const CubinKernel &Default) const;
+
+  const TuningJob &Job;
+  const VariantRounds &Rounds;
+  size_t Module;
+  llvm::ArrayRef<size_t> Chosen;
+  std::map<std::string, CubinKernel> Base; ///< At the command's level.
+  std::map<std::string, size_t> Hot;       ///< Of the job, by name.
+};
+
+/// Nobody has timed such a kernel, nor seen its launches.
+std::optional<std::string> LevelMaker::brokenByCold(const CubinKernel &New,
+                                                    const CubinKernel &Default) const {
+  const PtxEntry *Entry = Rounds.entry(Module, New.Resources.Name);
+  if (!Entry)
+    return std::string("it is not in the PTX");
+  CodeChange Change{Default.Resources, New.Resources};
+  Change.DefaultMaxThreads = Change.NewMaxThreads = Entry->Directives.maxThreadsPerBlock();
+  // Whether its blocks wait for each other nobody knows.
+  return brokenPromiseUntimed(Job.Model, Change, /*BlocksMeet=*/true);
+}
+
+std::optional<std::string> LevelMaker::brokenBy(const CubinKernel &New) const {
+  auto Default = Base.find(New.Resources.Name);
+  if (Default == Base.end() || Default->second.CodeDigest == New.CodeDigest)
+    return std::nullopt;
+  auto K = Hot.find(New.Resources.Name);
+  if (K == Hot.end())
+    return brokenByCold(New, Default->second);
+  JobVariant V;
+  V.Setting = Job.Kernels[K->second].Variants[Chosen[K->second]].Setting;
+  V.Resources = New.Resources;
+  return forbidden(Job.Kernels[K->second], V, Job);
+}
+
+std::optional<std::string> LevelMaker::whyNot(const Cubin &Image) const {
+  bool Changes = false;
+  for (const CubinKernel &New : Image.Kernels) {
+    if (auto Why = brokenBy(New))
+      return New.Resources.Name + ": " + *Why;
+    auto Default = Base.find(New.Resources.Name);
+    Changes |= Hot.count(New.Resources.Name) && Default != Base.end() &&
+               Default->second.CodeDigest != New.CodeDigest;
+  }
+  if (!Changes)
+    return std::string("no kernel that matters gets other code");
+  return std::nullopt;
+}
+
+std::vector<JobVariant> LevelMaker::make(std::vector<std::string> &Dropped) {
+  if (Job.Modules[Module].Source.Relocatable) {
+    Dropped.push_back("relocatable device code: functions of other files would change");
+    return {};
+  }
+  for (size_t K : Job.Modules[Module].Kernels)
+    Hot[Job.Kernels[K].Traced.Kernel] = K;
+  std::vector<std::optional<unsigned>> Levels{std::nullopt};
+  Levels.insert(Levels.end(), std::begin(LevelsTried), std::end(LevelsTried));
+  std::vector<std::pair<std::string, Cubin>> Images(Levels.size());
+  std::vector<std::string> Failures(Levels.size());
+  runInParallel(Levels.size(), [&](size_t I) {
+    llvm::Expected<Assembled> Made = Rounds.assembleChosen(Module, Chosen, Levels[I]);
+    llvm::Expected<Cubin> Read = Made ? parseCubin(Made->CubinBytes) : Made.takeError();
+    if (Read)
+      Images[I] = {std::move(Made->CubinBytes), std::move(*Read)};
+    else
+      Failures[I] = llvm::toString(Read.takeError());
+  });
+  if (!Failures.front().empty()) {
+    Dropped.push_back("as it is: " + Failures.front());
+    return {};
+  }
+  for (const CubinKernel &K : Images.front().second.Kernels)
+    Base[K.Resources.Name] = K;
+  JobVariant AsItIs;
+  AsItIs.Cubin = Images.front().first;
+  std::vector<JobVariant> Variants{AsItIs, AsItIs};
+  for (size_t I = 1; I < Levels.size(); ++I) {
+    JobVariant V;
+    V.Setting.RegisterUsageLevel = Levels[I];
+    V.Cubin = std::move(Images[I].first);
+    std::optional<std::string> Why = Failures[I].empty() ? whyNot(Images[I].second) : Failures[I];
+    if (Why)
+      Dropped.push_back(variantName(V.Setting) + ": " + *Why);
+    else
+      Variants.push_back(std::move(V));
+  }
+  return Variants;
+}
+
+/// Takes what the runs said of \p Unit.
+void takeOutcome(const SubjectOutcome &O, const JobModule &M, LeveledUnit &Unit) {
+  Unit.Report.Ratio = O.Ratio;
+  Unit.Report.Pairs = O.Pairs;
+  Unit.Report.Reason = O.Reason;
+  for (const ScreenedVariant &S : O.Screened) {
+    VariantReport V;
+    V.Name = variantName(M.FileVariants[S.Variant].Setting);
+    if (!S.Ratios.empty())
+      V.setRatio(ratioInterval(S.Ratios));
+    V.Fault = S.Fault.value_or("");
+    Unit.Report.Variants.push_back(std::move(V));
+  }
+  if (!O.Chosen)
+    return;
+  const JobVariant &Winner = M.FileVariants[O.Chosen];
+  llvm::Expected<Cubin> Image = parseCubin(Winner.Cubin);
+  if (!Image) { // It was read when it was made.
+    llvm::consumeError(Image.takeError());
+    return;
+  }
+  Unit.Image = std::move(*Image);
+  Unit.Level = Winner.Setting.RegisterUsageLevel;
+  Unit.Report.Variant = variantName(Winner.Setting);
+}
+
+/// The subjects of the runs: of recorded samples those that are in them.
+std::vector<SubjectSpace> levelSubjects(const TuneState &State, const TuningJob &ByUnit) {
+  std::vector<SubjectSpace> Subjects = subjectsOf(ByUnit, TuningScope::File);
+  std::vector<std::vector<std::string>> Names = variantNames(ByUnit, TuningScope::File);
+  for (size_t S = 0; S < Subjects.size(); ++S)
+    for (size_t V = 0; V < Names[S].size(); ++V)
+      if (State.recorded() && !State.Samples.has(Subjects[S].Name, Names[S][V])) {
+        if (V < 2)
+          Subjects[S].Stays = "the recorded samples have none of it";
+        else
+          Subjects[S].Excluded[V] = "the recorded samples have none of it";
+      }
+  return Subjects;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<LeveledUnit>> carve::tuneLevels(TuneState &State, const TuningJob &Job,
+                                                           const VariantRounds &Rounds,
+                                                           SelectionOutcome &Outcome) {
+  const TuningOptions &Options = State.Request.Options;
+  std::vector<LeveledUnit> Units;
+  if (Options.Search.Effort < MaxEffort || Options.Points != PointSet::Critical)
+    return Units;
+  std::vector<size_t> Chosen;
+  for (const SubjectOutcome &O : Outcome.Subjects)
+    Chosen.push_back(O.Chosen);
+  TuningJob ByUnit = Job;
+  ByUnit.Links.clear();
+  bool Any = false;
+  for (size_t M = 0; M < ByUnit.Modules.size(); ++M) {
+    LeveledUnit &Unit = Units.emplace_back();
+    JobModule &Module = ByUnit.Modules[M];
+    Unit.Report.Output = Module.Source.Output;
+    Unit.Report.Source = Module.Source.Source;
+    Module.FileVariants = LevelMaker(Job, Rounds, M, Chosen).make(Unit.Report.Dropped);
+    Module.Cubin = Module.FileVariants.empty() ? "" : Module.FileVariants.front().Cubin;
+    Module.FileVariants.resize(std::max<size_t>(2, Module.FileVariants.size()));
+    Unit.Tried = Module.FileVariants.size() > 2;
+    Any |= Unit.Tried;
+  }
+  std::vector<SubjectSpace> Subjects = levelSubjects(State, ByUnit);
+  if (!Any || llvm::any_of(Subjects, [](const SubjectSpace &S) { return !S.Stays.empty(); }))
+    return Units;
+  auto ByRuns = selectAmong(State, ByUnit, TuningScope::File, Subjects, Outcome.Runs,
+                            /*DefaultInPlace=*/true);
+  if (!ByRuns)
+    return ByRuns.takeError();
+  Outcome.Runs += ByRuns->Runs;
+  for (size_t M = 0; M < Units.size(); ++M)
+    if (Units[M].Tried)
+      takeOutcome(ByRuns->Subjects[M], ByUnit.Modules[M], Units[M]);
+  return Units;
+}
+
+static const CubinKernel *findKernel(const Cubin &Image, llvm::StringRef Name) {
+  auto K =
+      llvm::find_if(Image.Kernels, [&](const CubinKernel &K) { return K.Resources.Name == Name; });
+  return K == Image.Kernels.end() ? nullptr : &*K;
+}
+
+void carve::reportLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job,
+                         TuningReport &Report) {
+  for (size_t M = 0; M < Units.size(); ++M) {
+    Report.Units.push_back(Units[M].Report);
+    if (!Units[M].Level)
+      continue;
+    for (size_t Index : Job.Modules[M].Kernels) {
+      const std::string &Name = Job.Kernels[Index].Traced.Kernel;
+      auto K =
+          llvm::find_if(Report.Kernels, [&](const KernelReport &K) { return K.Mangled == Name; });
+      const CubinKernel *New = findKernel(Units[M].Image, Name);
+      if (K == Report.Kernels.end() || !New)
+        continue;
+      if (!K->Tuned) {
+        K->Ratio = Units[M].Report.Ratio;
+        K->Pairs = Units[M].Report.Pairs;
+        K->Reason.clear();
+      }
+      K->Variant = (K->Tuned ? K->Variant + "-" : "") + Units[M].Report.Variant;
+      K->Tuned = true;
+      K->RegsAfter = New->Resources.RegsPerThread;
+      K->OccupancyAfter = heaviestOccupancy(Job, Job.Kernels[Index], New->Resources);
+    }
+  }
+}
+
+void carve::decideLevel(const LeveledUnit &Unit, const TuningJob &Job, size_t Module,
+                        Profile &Decided) {
+  if (!Unit.Level)
+    return;
+  for (size_t Index : Job.Modules[Module].Kernels) {
+    const std::string &Name = Job.Kernels[Index].Traced.Kernel;
+    const CubinKernel *New = findKernel(Unit.Image, Name);
+    for (Decision &D : Decided.Kernels) {
+      if (D.Kernel != profileName(Name) || !New || !D.Basis)
+        continue;
+      if (D.Variant.isDefault()) {
+        D.Basis->Ratio = Unit.Report.Ratio.Median;
+        D.Basis->RatioLow = Unit.Report.Ratio.Low;
+        D.Basis->RatioHigh = Unit.Report.Ratio.High;
+        D.Basis->Pairs = Unit.Report.Pairs;
+        D.Basis->Reason.clear();
+      }
+      D.Variant.RegisterUsageLevel = Unit.Level;
+      D.Basis->TunedRegs = New->Resources.RegsPerThread;
+      D.Basis->TunedOccupancy = heaviestOccupancy(Job, Job.Kernels[Index], New->Resources);
+      D.Basis->CodeDigest = New->CodeDigest;
+    }
+  }
+}

@@ -1,0 +1,155 @@
+// Rounds of timing runs, each of the variants that the searches want next beside the best so far.
+
+#include "Support/Log.h"
+#include "Tune/TuneStages.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+
+namespace {
+
+class RoundsStage {
+public:
+  RoundsStage(TuneState &State, TuningJob &Job, VariantRounds &Rounds, const ProbeRecord &Trace)
+      : State(State), Job(Job), Rounds(Rounds), Trace(Trace), All(untimed(Job)),
+        Barred(Job.Kernels.size()) {}
+
+  llvm::Expected<std::optional<InRunTuning>> make();
+
+private:
+  llvm::Error timeRound();
+  VariantSets contenders() const;
+  bool leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices);
+  void leaveUntimed(const VariantSets &Sets, const std::string &Why);
+  void leaveToRuns(size_t Kernel, const std::string &Why);
+  void learn(InRunTuning Timed);
+
+  TuneState &State;
+  TuningJob &Job;
+  VariantRounds &Rounds;
+  const ProbeRecord &Trace;
+  InRunTuning All;
+  std::vector<std::string> Barred; ///< By kernel: why it is timed in no further run; empty: it is.
+};
+
+/// What takes part in the next run: the new variants of a kernel, and the best that it has so far.
+VariantSets RoundsStage::contenders() const {
+  VariantSets Sets = Rounds.added();
+  for (size_t K = 0; K < Sets.size(); ++K)
+    if (size_t Best = Sets[K].empty() ? 0 : bestSoFar(All, K))
+      Sets[K].insert(Sets[K].begin(), Best);
+  return Sets;
+}
+
+/// Says that whole runs have to decide, unless a nominee is there.
+void RoundsStage::leaveToRuns(size_t Kernel, const std::string &Why) {
+  InRunOutcome &O = All.Outcomes[Kernel];
+  if (O.Verdict == InRunVerdict::Nominated)
+    return;
+  O.Verdict = InRunVerdict::Undecided;
+  O.Reason = Why;
+}
+
+/// Takes kernels out of \p Sets that are not timed inside the program. False where all are.
+bool RoundsStage::leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices) {
+  bool Any = false;
+  for (size_t K = 0; K < Sets.size(); ++K) {
+    if (Sets[K].empty())
+      continue;
+    if (!Barred[K].empty()) {
+      Choices[K].Mode = TimingMode::Fixed;
+      Choices[K].Reason = Barred[K];
+    }
+    Any |= Choices[K].Mode != TimingMode::Fixed;
+    if (Choices[K].Mode != TimingMode::Fixed)
+      continue;
+    leaveToRuns(K, Choices[K].Reason);
+    Sets[K].clear();
+  }
+  return Any;
+}
+
+/// There is no timing run for \p Sets: what has an outcome keeps it, and of the others whole runs
+/// decide.
+void RoundsStage::leaveUntimed(const VariantSets &Sets, const std::string &Why) {
+  logLine("no timing run: " + Why);
+  for (size_t K = 0; K < Sets.size(); ++K) {
+    if (Sets[K].empty())
+      continue;
+    Barred[K] = Why;
+    if (All.Outcomes[K].Ratios.empty())
+      leaveToRuns(K, Why);
+    else
+      Rounds.withdraw(K, Why);
+  }
+}
+
+/// Takes what a run has found, and tells the searches.
+void RoundsStage::learn(InRunTuning Timed) {
+  for (size_t K = 0; K < Job.Kernels.size(); ++K) {
+    const InRunOutcome &O = Timed.Outcomes[K];
+    std::map<size_t, double> Ratios;
+    for (size_t V = 2; V < O.Ratios.size(); ++V)
+      if (O.Ratios[V] > 0 && llvm::none_of(O.Rejected, [&](const InRunOutcome::Rejection &R) {
+            return R.Variant == V;
+          }))
+        Ratios[V] = O.Ratios[V];
+    if (!Ratios.empty())
+      Rounds.learn(K, Ratios);
+    auto Excluded = Timed.Run.Excluded.Kernels.find(Job.Kernels[K].Traced.Kernel);
+    if (Timed.Run.Failure)
+      Barred[K] = *Timed.Run.Failure;
+    else if (Excluded != Timed.Run.Excluded.Kernels.end())
+      Barred[K] = Excluded->second;
+  }
+  addTimingRun(All, std::move(Timed), Job);
+}
+
+llvm::Error RoundsStage::timeRound() {
+  VariantSets Sets = contenders();
+  Rounds.select(Sets);
+  std::vector<ModeChoice> Choices = chooseTiming(State, Job, Trace);
+  if (!leaveFixed(Sets, Choices))
+    return llvm::Error::success();
+  if (auto Why = whyNoTimingRun(State)) {
+    leaveUntimed(Sets, *Why);
+    return llvm::Error::success();
+  }
+  Rounds.select(Sets);
+  Rounds.assemble();
+  llvm::Expected<InRunTuning> Timed = timeInside(State, Job, std::move(Choices));
+  if (!Timed)
+    return Timed.takeError();
+  learn(std::move(*Timed));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
+  // Samples of a tuning by whole runs have no timing run.
+  if (!State.timesInside() || (State.recorded() && State.Samples.timingRuns() == 0)) {
+    Rounds.makeAll();
+    return std::optional<InRunTuning>();
+  }
+  // Without room for another run there is no use in compiling for it.
+  for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) && Rounds.next();
+       First = false)
+    if (llvm::Error E = timeRound())
+      return E;
+  VariantSets Last;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    Last.push_back(variantsLeft(All, K, Job));
+  Rounds.select(Last);
+  Rounds.assemble();
+  if (Job.Kernels.empty())
+    return std::optional<InRunTuning>();
+  return std::optional<InRunTuning>(std::move(All));
+}
+
+} // namespace
+
+llvm::Expected<std::optional<InRunTuning>> carve::timeRounds(TuneState &State, TuningJob &Job,
+                                                             VariantRounds &Rounds,
+                                                             const ProbeRecord &Trace) {
+  return RoundsStage(State, Job, Rounds, Trace).make();
+}

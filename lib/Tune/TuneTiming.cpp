@@ -1,0 +1,160 @@
+// One timing run: modes, plan, run, judgement.
+
+#include "Support/Log.h"
+#include "Tune/InRun/ProbePlan.h"
+#include "Tune/TuneStages.h"
+#include "Tune/WholeRuns/JobImages.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+
+using namespace carve;
+
+namespace {
+
+/// Where hundreds of variants are timed to judge a search by, that is what the time is for.
+constexpr double ExhaustiveReplayS = 400;
+
+double replaySeconds(const TuneState &State) {
+  if (State.Request.Options.Points == PointSet::All)
+    return std::min(ExhaustiveReplayS, State.secondsLeft().value_or(ExhaustiveReplayS) / 2);
+  // What is recorded has cost its time already.
+  double Worth =
+      State.recorded() ? MostReplayS : std::max(LeastReplayS, PlainRunsWorth * State.PlainWallS);
+  std::optional<double> Left = State.secondsLeft();
+  // The confirmation needs most of what is left.
+  return std::min({MostReplayS, Worth, Left ? *Left / 3 : MostReplayS});
+}
+
+/// Why the request has no room for a run behind the trace and \p Timing runs, or nothing.
+std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
+  const SelectionLimits &Limits = State.Request.Limits;
+  std::optional<double> Left = State.secondsLeft();
+  if (Left && *Left <= State.PlainWallS)
+    return "the budget of " + llvm::formatv("{0:f1}", Limits.BudgetS).str() + " s is used up";
+  if (State.Runs + Timing >= Limits.MaxRuns)
+    return "there may be no more than " + std::to_string(Limits.MaxRuns) + " runs";
+  return std::nullopt;
+}
+
+class TimingStage {
+public:
+  TimingStage(TuneState &State, const TuningJob &Job, std::vector<ModeChoice> Choices)
+      : State(State), Job(Job), ReplayS(replaySeconds(State)), Choices(std::move(Choices)) {}
+
+  llvm::Expected<InRunTuning> make();
+
+private:
+  std::string plan(const PlanExclusions &Excluded) const;
+  llvm::Expected<TimingRunResult> time();
+
+  TuneState &State;
+  const TuningJob &Job;
+  double ReplayS;
+  std::vector<ModeChoice> Choices;
+};
+
+std::string TimingStage::plan(const PlanExclusions &Excluded) const {
+  std::vector<ModeChoice> Left = Choices;
+  bool Any = false;
+  for (size_t K = 0; K < Left.size(); ++K) {
+    if (Excluded.Kernels.count(Job.Kernels[K].Traced.Kernel) || Job.Kernels[K].timedTogether() <= 2)
+      Left[K].Mode = TimingMode::Fixed;
+    Any |= Left[K].Mode != TimingMode::Fixed;
+  }
+  if (!Any)
+    return "";
+  PlanLimits Limits;
+  Limits.Seed = State.Request.Limits.Seed;
+  Limits.ReplayMs = std::max<uint64_t>(1, uint64_t(ReplayS * 1000)); // 0 would be no limit.
+  return printPlan(Job, Left, Excluded.Faults, Limits);
+}
+
+llvm::Expected<TimingRunResult> TimingStage::time() {
+  auto Plan = [&](const PlanExclusions &Excluded) { return plan(Excluded); };
+  TimingRunLimits Limits;
+  Limits.WhyNoMore = [&](unsigned Runs) { return whyNoRun(State, Runs); };
+  if (State.recorded()) {
+    size_t Number = State.TimingRuns++;
+    auto Run = [&](const std::string &) -> llvm::Expected<RunRecord> {
+      llvm::Expected<InRunRecord> Record =
+          State.Samples.timing(Number, Job, State.Request.SamplesPath);
+      if (!Record)
+        return Record.takeError();
+      RunRecord Made;
+      Made.Probe.InRun = std::move(*Record);
+      return Made;
+    };
+    return timeInRun(Plan, Run, /*Check=*/nullptr, State.Request.Announce, Limits);
+  }
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-images");
+  if (!Dir)
+    return Dir.takeError();
+  llvm::Expected<ImageMap> Images =
+      placeImages(Job, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
+  if (!Images)
+    return Images.takeError();
+  llvm::Expected<TimingRunResult> Result = timeInRun(
+      Plan,
+      [&](const std::string &Text) {
+        State.Request.Progress(State.Runs, 0, State.seconds());
+        return runTiming(State, Job, Text, ReplayS, *Images);
+      },
+      &State.Check, State.Request.Announce, Limits);
+  if (Result)
+    State.Runs += Result->Runs;
+  return Result;
+}
+
+llvm::Expected<InRunTuning> TimingStage::make() {
+  for (size_t K = 0; K < Choices.size(); ++K)
+    if (Job.Kernels[K].timedTogether() > 2)
+      logLine(Job.Kernels[K].Traced.Kernel + ": " + nameOf(Choices[K].Mode) + ": " +
+              Choices[K].Reason);
+  llvm::Expected<TimingRunResult> Run = time();
+  if (!Run)
+    return Run.takeError();
+  if (Run->Failure)
+    logLine("the timing run does not count: " + *Run->Failure);
+  if (!State.Request.RecordPath.empty() && !Run->Failure)
+    State.Samples.addTiming(Run->Record, Job);
+  return judgeTimingRun(Job, std::move(Choices), std::move(*Run));
+}
+
+} // namespace
+
+llvm::Expected<RunRecord> carve::runTiming(TuneState &State, const TuningJob &Job,
+                                           const std::string &Plan, double ReplayS,
+                                           const ImageMap &Images) {
+  WorkloadSpec Spec = State.Request.Workload;
+  Spec.TimeoutS += ReplayS;
+  ProbeSetup Probe = State.Request.Probe;
+  Probe.Plan = Plan;
+  llvm::Expected<RunRecord> Made =
+      runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
+  if (Made)
+    takePlanNumbers(Made->Probe.InRun, Job);
+  return Made;
+}
+
+std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const TuningJob &Job,
+                                            const ProbeRecord &Trace) {
+  ModeLimits Limits;
+  Limits.Request = State.Request.Mode;
+  Limits.ReplayS = replaySeconds(State);
+  return chooseModes(Job, Trace, Limits);
+}
+
+std::optional<std::string> carve::whyNoTimingRun(const TuneState &State) {
+  if (!State.recorded())
+    return whyNoRun(State, 0);
+  if (State.TimingRuns < State.Samples.timingRuns())
+    return std::nullopt;
+  return "the recorded samples have no further timing run";
+}
+
+llvm::Expected<InRunTuning> carve::timeInside(TuneState &State, const TuningJob &Job,
+                                              std::vector<ModeChoice> Choices) {
+  return TimingStage(State, Job, std::move(Choices)).make();
+}

@@ -1,0 +1,162 @@
+// The variants that are timed together, all of a unit in one module.
+//
+// The module is assembled in one go. Only where ptxas refuses it is every clone tried alone, so
+// that one failure costs one variant.
+
+#include "Cubin/Assembler.h"
+#include "Cubin/Cubin.h"
+#include "Support/Error.h"
+#include "Support/Log.h"
+#include "Support/Parallel.h"
+#include "Tune/Variants/VariantRounds.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace carve;
+
+namespace {
+
+/// Why clones are not in a module, by their names.
+using CloneFailures = llvm::StringMap<std::string>;
+
+/// A module with clones in it.
+struct AssembledModule {
+  Assembled Image;
+  Cubin Read;
+  CloneFailures Failures;
+  std::string Failure; ///< Why there is no image at all.
+};
+
+std::vector<CloneRequest> clonesOf(size_t Module, const VariantCompiler &Compiler,
+                                   const TuningJob &Job, CloneFailures &Failures) {
+  std::vector<CloneRequest> Clones;
+  for (size_t K : Job.Modules[Module].Kernels)
+    for (const JobVariant &V : llvm::drop_begin(Job.Kernels[K].Variants)) {
+      if (!V.InModule)
+        continue;
+      llvm::Expected<CloneRequest> Clone = Compiler.clone(Module, K, V.Setting);
+      if (Clone)
+        Clones.push_back(std::move(*Clone));
+      else
+        Failures[V.CloneName] = llvm::toString(Clone.takeError());
+    }
+  return Clones;
+}
+
+llvm::Expected<Assembled> assembleClones(const ParsedModule &M, llvm::ArrayRef<CloneRequest> Clones,
+                                         const JobContext &Context) {
+  llvm::Expected<std::string> Text = M.Ptx.withClones(Clones);
+  if (!Text)
+    return Text.takeError();
+  return assemble(Context.T, Context.Runner, *Text, M.Image.PtxasOptions, M.Image.PtxName);
+}
+
+/// The module with all \p Clones that ptxas accepts; the others are put into \p Failures.
+llvm::Expected<Assembled> assembleAccepted(const ParsedModule &M, std::vector<CloneRequest> Clones,
+                                           const JobContext &Context, CloneFailures &Failures) {
+  llvm::Expected<Assembled> Whole = assembleClones(M, Clones, Context);
+  if (Whole || Clones.empty())
+    return Whole;
+  logLine(M.Source.Output + ": " + llvm::toString(Whole.takeError()));
+  llvm::erase_if(Clones, [&](const CloneRequest &C) {
+    llvm::Expected<Assembled> Alone = assembleClones(M, C, Context);
+    if (Alone)
+      return false;
+    Failures[C.CloneName] = llvm::toString(Alone.takeError());
+    return true;
+  });
+  return assembleClones(M, Clones, Context);
+}
+
+AssembledModule assembleModule(const ParsedModule &M, std::vector<CloneRequest> Clones,
+                               const JobContext &Context, CloneFailures Failures) {
+  AssembledModule Made;
+  Made.Failures = std::move(Failures);
+  llvm::Expected<Assembled> Image = assembleAccepted(M, std::move(Clones), Context, Made.Failures);
+  llvm::Expected<Cubin> Read = Image ? parseCubin(Image->CubinBytes) : Image.takeError();
+  if (!Read) {
+    Made.Failure = llvm::toString(Read.takeError());
+    return Made;
+  }
+  Made.Image = std::move(*Image);
+  Made.Read = std::move(*Read);
+  return Made;
+}
+
+/// Fills in what the assembled \p Made says of the variants of its kernels.
+void takeResources(const AssembledModule &Made, const JobModule &Module, TuningJob &Job) {
+  llvm::StringMap<const KernelResources *> Reported;
+  for (const KernelResources &R : Made.Image.Kernels)
+    Reported[R.Name] = &R;
+  llvm::StringMap<const CubinKernel *> Compiled;
+  for (const CubinKernel &K : Made.Read.Kernels)
+    Compiled[K.Resources.Name] = &K;
+  for (size_t K : Module.Kernels)
+    for (JobVariant &V : Job.Kernels[K].Variants) {
+      auto C = Compiled.find(V.CloneName);
+      if (!V.InModule || C == Compiled.end())
+        continue;
+      if (!V.CodeDigest.empty() && V.CodeDigest != C->second->CodeDigest)
+        logLine(V.CloneName + ": other code in the whole module than by itself");
+      V.CodeDigest = C->second->CodeDigest;
+      auto R = Reported.find(V.CloneName);
+      V.Resources = R == Reported.end() ? C->second->Resources : *R->second;
+    }
+}
+
+void unmark(JobKernel &K, JobVariant &V, const std::string &Why) {
+  V.InModule = false;
+  if (!V.Setting.isDefault())
+    K.Dropped.push_back(variantName(V.Setting) + ": " + Why);
+}
+
+/// Takes the marks of what is not in the module; a kernel without its control copy has no clones.
+void unmarkFailed(const AssembledModule &Made, const JobModule &Module, TuningJob &Job) {
+  for (size_t Index : Module.Kernels) {
+    JobKernel &K = Job.Kernels[Index];
+    for (JobVariant &V : K.Variants) {
+      auto Failure = Made.Failures.find(V.CloneName);
+      bool Failed = !Made.Failure.empty() || Failure != Made.Failures.end();
+      if (V.InModule && Failed)
+        unmark(K, V, Made.Failure.empty() ? Failure->second : Made.Failure);
+    }
+    if (K.Variants.size() > 1 && !K.Variants[1].InModule)
+      for (JobVariant &V : K.Variants)
+        if (V.InModule)
+          unmark(K, V, "the control copy was not assembled");
+  }
+}
+
+} // namespace
+
+void carve::assembleVariants(VariantCompiler &Compiler, const JobSources &Sources,
+                             const JobContext &Context, TuningJob &Job) {
+  std::vector<SettingRequest> Marked;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    for (const JobVariant &V : Job.Kernels[K].Variants)
+      if (V.InModule)
+        Marked.push_back({K, V.Setting});
+  Compiler.prepareFlavours(Marked, /*AllModules=*/true);
+  std::vector<size_t> Wanted;
+  for (size_t M = 0; M < Job.Modules.size(); ++M) {
+    Job.Modules[M].Cubin.clear();
+    if (llvm::any_of(Job.Modules[M].Kernels,
+                     [&](size_t K) { return Job.Kernels[K].timedTogether() > 0; }))
+      Wanted.push_back(M);
+  }
+  std::vector<AssembledModule> Made(Wanted.size());
+  runInParallel(Wanted.size(), [&](size_t I) {
+    CloneFailures Failures;
+    std::vector<CloneRequest> Clones = clonesOf(Wanted[I], Compiler, Job, Failures);
+    Made[I] =
+        assembleModule(Sources.of(Wanted[I]), std::move(Clones), Context, std::move(Failures));
+  });
+  for (size_t I = 0; I < Wanted.size(); ++I) {
+    JobModule &M = Job.Modules[Wanted[I]];
+    if (!Made[I].Failure.empty())
+      logLine(M.Source.Output + ": " + Made[I].Failure);
+    takeResources(Made[I], M, Job);
+    unmarkFailed(Made[I], M, Job);
+    M.Cubin = std::move(Made[I].Image.CubinBytes);
+  }
+}

@@ -1,0 +1,73 @@
+#include "Tune/Variants/KnobSpaces.h"
+
+#include "Search/VariantEdit.h"
+#include "Store/FlavourPtx.h"
+
+#include <algorithm>
+
+using namespace carve;
+
+/// ptxas refuses the whole module where a kernel that spills there has dynamic shared memory.
+static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const ParsedModule &M) {
+  return !reasonNotSmemSpilling(Entry, M.Source.Relocatable, M.Source.NvccVersion) &&
+         llvm::none_of(Kernel.Traced.Shapes,
+                       [](const KernelLaunches &L) { return L.Shape.DynamicSmemBytes > 0; });
+}
+
+/// Every launch that the default accepts stays possible, or every one of blocks that were seen.
+static unsigned smemSpillingThreads(const JobKernel &Kernel, const PtxEntry &Entry,
+                                    const TuningJob &Job, LaunchDomain Domain) {
+  if (Domain == LaunchDomain::Preserve)
+    return smemSpillingMaxThreads(Job.Model, Entry.Directives, Kernel.Region.Default.RegsPerThread);
+  unsigned Largest = 1;
+  for (const KernelLaunches &L : Kernel.Traced.Shapes)
+    Largest = std::max(Largest, L.Shape.threadsPerBlock());
+  return Largest;
+}
+
+KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
+                             const JobContext &Context) {
+  const PtxEntry &Entry = *M.Ptx.find(Kernel.Traced.Kernel);
+  KnobSpace Space;
+  Space.Caps = capsToTry(Kernel, Entry.Directives, Job, Context.Options);
+  Space.DefaultRegs = Kernel.Region.Default.RegsPerThread;
+  Space.MinRegs = Kernel.Region.rMin();
+  Space.MaxRegs = std::min(Kernel.Region.rMax(), Kernel.LaunchableRegs);
+  Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
+  Kernel.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
+  Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
+  Space.LoadCaching = Entry.HasPlainGlobalLoads;
+  return Space;
+}
+
+std::optional<std::string> carve::forbiddenSetting(const VariantSetting &Setting,
+                                                   const ParsedModule &M) {
+  std::optional<unsigned> Ceiling = M.Source.RegisterCap;
+  if (Ceiling && std::max(Setting.Cap.value_or(0), Setting.FrontEndCap.value_or(0)) > *Ceiling)
+    return "above the register cap of the command, " + std::to_string(*Ceiling);
+  return std::nullopt;
+}
+
+std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
+  std::vector<std::optional<unsigned>> Caps{std::nullopt};
+  Caps.insert(Caps.end(), Space.Caps.begin(), Space.Caps.end());
+  std::vector<VariantSetting> All;
+  for (std::optional<unsigned> Cap : Caps) {
+    std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
+    if (Space.FrontEndCaps) {
+      if (Cap && *Cap != 255)
+        FrontEnds.push_back(Cap);
+      FrontEnds.push_back(255);
+    }
+    for (std::optional<unsigned> FrontEnd : FrontEnds)
+      for (bool Smem : {false, true})
+        for (LoadCaching Loads : {LoadCaching::AsCompiled, LoadCaching::L2Only}) {
+          VariantSetting V{Cap, FrontEnd, Smem, Loads, {}};
+          bool Has = (!Smem || Space.SmemSpilling) &&
+                     (Loads == LoadCaching::AsCompiled || Space.LoadCaching);
+          if (Has && !V.isDefault())
+            All.push_back(V);
+        }
+  }
+  return All;
+}

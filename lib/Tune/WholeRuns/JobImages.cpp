@@ -1,0 +1,70 @@
+#include "Tune/WholeRuns/JobImages.h"
+
+#include "Cubin/Cubin.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <map>
+
+using namespace carve;
+
+/// \p Cubin with the variants of \p A under their kernels' own names, for kernels of \p Modules.
+static llvm::Expected<std::string> withVariants(const TuningJob &Job, llvm::StringRef Cubin,
+                                                llvm::ArrayRef<size_t> Modules,
+                                                const Assignment &A) {
+  std::map<std::string, std::string> Pairs; // A template may stand in several modules of a link.
+  for (size_t M : Modules)
+    for (size_t K : Job.Modules[M].Kernels)
+      if (A[K] != 0 && !Job.Modules[M].Cubin.empty()) {
+        const JobVariant &V = Job.Kernels[K].Variants[A[K]];
+        if (V.OnlyTimed)
+          return malformed(V.CloneName + " computes something else than its kernel");
+        Pairs[Job.Kernels[K].Traced.Kernel] = V.CloneName;
+      }
+  std::vector<std::pair<std::string, std::string>> List(Pairs.begin(), Pairs.end());
+  return exchangeKernelNames(Cubin, List);
+}
+
+/// The image of one module.
+static llvm::Expected<std::string> imageOf(const TuningJob &Job, TuningScope Scope, size_t Module,
+                                           const Assignment &A) {
+  const JobModule &M = Job.Modules[Module];
+  if (Scope == TuningScope::File)
+    return M.FileVariants[A[Module]].Cubin;
+  return withVariants(Job, M.Cubin, Module, A);
+}
+
+llvm::Expected<ImageMap> carve::placeImages(const TuningJob &Job, TuningScope Scope,
+                                            const Assignment &A, const std::string &Dir) {
+  ImageMap Images;
+  if (A.empty())
+    return Images;
+  auto Place = [&](llvm::Expected<std::string> Bytes, const std::string &Name,
+                   llvm::ArrayRef<std::string> Containers) -> llvm::Error {
+    if (!Bytes)
+      return Bytes.takeError();
+    std::string Path = Dir + "/" + Name + ".cubin";
+    for (const std::string &Container : Containers)
+      Images[Container] = Path;
+    return writeFileAtomically(Path, *Bytes);
+  };
+  for (size_t M = 0; M < Job.Modules.size(); ++M) {
+    const JobModule &Module = Job.Modules[M];
+    if (Module.Cubin.empty() || Module.Source.Relocatable)
+      continue;
+    std::vector<std::string> Containers = Module.Source.Containers;
+    for (const Unit &Twin : Module.Twins)
+      llvm::append_range(Containers, Twin.Containers);
+    if (llvm::Error E = Place(imageOf(Job, Scope, M, A), std::to_string(M), Containers))
+      return E;
+  }
+  for (size_t L = 0; L < Job.Links.size(); ++L) {
+    const JobLink &Link = Job.Links[L];
+    if (llvm::Error E = Place(withVariants(Job, Link.Cubin, Link.Modules, A),
+                              "link-" + std::to_string(L), Link.Source.Containers))
+      return E;
+  }
+  return Images;
+}

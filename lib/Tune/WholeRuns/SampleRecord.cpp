@@ -1,0 +1,156 @@
+// The file is lines of tab-separated fields:
+//   carve-samples 1
+//   probe <a line of the traced process's record>
+//   timing-run <number of the timing run that the next lines are of>
+//   timing-variants <kernel> <name of variant 0> <of 1> ...
+//   timing <a line of the timing run's record>
+//   sample <subject> <variant> <GPU time, ns>
+//   program <GPU time of everything else, ns> <wall time, s>
+
+#include "Support/Error.h"
+#include "Tune/InRun/ProbePlan.h"
+#include "Tune/WholeRuns/Sampler.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <numeric>
+
+using namespace carve;
+
+std::string SampleRecord::print() const {
+  std::string Text = "carve-samples\t1\n";
+  llvm::raw_string_ostream OS(Text);
+  auto PrintLines = [&](const char *Tag, llvm::StringRef Record) {
+    llvm::SmallVector<llvm::StringRef, 0> Lines;
+    Record.split(Lines, '\n', -1, /*KeepEmpty=*/false);
+    for (llvm::StringRef Line : Lines)
+      OS << Tag << '\t' << Line << "\n";
+  };
+  PrintLines("probe", Trace);
+  for (size_t I = 0; I < Timings.size(); ++I) {
+    OS << "timing-run\t" << I + 1 << "\n";
+    for (const auto &[Kernel, Names] : Timings[I].Variants)
+      OS << "timing-variants\t" << Kernel << "\t" << llvm::join(Names, "\t") << "\n";
+    PrintLines("timing", Timings[I].Record);
+  }
+  for (const auto &[Subject, Variants] : Samples)
+    for (const auto &[Variant, Values] : Variants)
+      for (double Ns : Values)
+        OS << "sample\t" << Subject << "\t" << Variant << "\t" << llvm::format("%.0f", Ns) << "\n";
+  for (size_t I = 0; I < Other.size(); ++I)
+    OS << "program\t" << llvm::format("%.0f\t%.6f", Other[I], Wall[I]) << "\n";
+  return Text;
+}
+
+llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::StringRef Name) {
+  SampleRecord Record;
+  unsigned Number = 0;
+  while (!Text.empty()) {
+    auto [Line, Rest] = Text.split('\n');
+    Text = Rest;
+    llvm::SmallVector<llvm::StringRef, 4> F;
+    Line.split(F, '\t');
+    double A = 0, B = 0;
+    unsigned Run = 0;
+    if (++Number == 1 && Line == "carve-samples\t1")
+      continue;
+    if (Number > 1 && F[0] == "probe")
+      Record.Trace += (Line.drop_front(6) + "\n").str();
+    else if (Number > 1 && F[0] == "timing-run" && F.size() == 2 && !F[1].getAsInteger(10, Run) &&
+             Run == Record.Timings.size() + 1)
+      Record.Timings.emplace_back();
+    else if (Number > 1 && F[0] == "timing-variants" && F.size() > 2 && !Record.Timings.empty())
+      Record.Timings.back().Variants[F[1].str()].assign(F.begin() + 2, F.end());
+    else if (Number > 1 && F[0] == "timing") {
+      if (Record.Timings.empty()) // Of when there was one alone.
+        Record.Timings.emplace_back();
+      Record.Timings.back().Record += (Line.drop_front(7) + "\n").str();
+    } else if (Number > 1 && F[0] == "sample" && F.size() == 4 && !F[3].getAsDouble(A))
+      Record.add(F[1].str(), F[2].str(), A);
+    else if (Number > 1 && F[0] == "program" && F.size() == 3 && !F[1].getAsDouble(A) &&
+             !F[2].getAsDouble(B))
+      Record.addProgram(A, B);
+    else
+      return malformed(
+          Name + ":" + llvm::Twine(Number) + ": expected " +
+          (Number == 1 ? "'carve-samples 1'" : "a probe, timing, sample or program line") +
+          ", not '" + Line + "'");
+  }
+  if (Number == 0)
+    return malformed(Name + ": is empty, expected recorded samples");
+  return Record;
+}
+
+llvm::Expected<ProbeRecord> SampleRecord::trace(llvm::StringRef Name) const {
+  ProbeRecord Record;
+  if (llvm::Error E = readProbeFile(Trace, Name, Record))
+    return E;
+  return Record;
+}
+
+void SampleRecord::addTiming(const InRunRecord &Record, const TuningJob &Job) {
+  Timing &T = Timings.emplace_back();
+  T.Record = printInRun(Record);
+  std::vector<std::vector<std::string>> Names = variantNames(Job, TuningScope::Kernel);
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    if (Job.Kernels[K].timedTogether() > 2)
+      T.Variants[Job.Kernels[K].Traced.Kernel] = std::move(Names[K]);
+}
+
+llvm::Expected<InRunRecord> SampleRecord::timing(size_t Run, const TuningJob &Job,
+                                                 llvm::StringRef Name) const {
+  const Timing &T = Timings[Run];
+  llvm::Expected<InRunRecord> Record = readInRun(T.Record, Name);
+  if (!Record)
+    return Record;
+  std::vector<std::vector<std::string>> Names = variantNames(Job, TuningScope::Kernel);
+  renumberVariants(*Record, [&](const std::string &Kernel, size_t V) -> std::optional<size_t> {
+    auto K =
+        llvm::find_if(Job.Kernels, [&](const JobKernel &K) { return K.Traced.Kernel == Kernel; });
+    if (K == Job.Kernels.end())
+      return std::nullopt;
+    if (auto Recorded = T.Variants.find(Kernel); Recorded != T.Variants.end()) {
+      const std::vector<std::string> &Now = Names[K - Job.Kernels.begin()];
+      if (V >= Recorded->second.size())
+        return std::nullopt;
+      V = llvm::find(Now, Recorded->second[V]) - Now.begin();
+    }
+    if (V >= K->Variants.size() || !K->Variants[V].InModule)
+      return std::nullopt;
+    return V;
+  });
+  return Record;
+}
+
+bool SampleRecord::has(const std::string &Subject, const std::string &Variant) const {
+  auto Variants = Samples.find(Subject);
+  return Variants != Samples.end() && Variants->second.count(Variant) > 0;
+}
+
+llvm::Expected<RunSample>
+SampleRecord::run(const std::vector<SubjectSpace> &Subjects,
+                  const std::vector<std::vector<std::string>> &VariantNames, const Assignment &A) {
+  RunSample Sample;
+  for (size_t S = 0; S < Subjects.size(); ++S) {
+    const std::string &Subject = Subjects[S].Name;
+    std::string Variant = A.empty() ? "untouched" : VariantNames[S][A[S]];
+    const std::vector<double> &Values = Samples[Subject][Variant];
+    if (Values.empty())
+      return malformed("the recorded samples have none of variant " + Variant + " of " + Subject);
+    Sample.SubjectNs.push_back(Values[Next[{Subject, Variant}]++ % Values.size()]);
+  }
+  double Known = std::accumulate(Sample.SubjectNs.begin(), Sample.SubjectNs.end(), 0.0);
+  Sample.ProgramNs = Known + (Other.empty() ? 0 : Other[NextProgram % Other.size()]);
+  Sample.WallS = Wall.empty() ? 1 : Wall[NextProgram % Wall.size()];
+  ++NextProgram;
+  return Sample;
+}
+
+llvm::Expected<SampleRecord> SampleRecord::read(const std::string &Path) {
+  llvm::Expected<std::string> Text = readFile(Path, FileLimit::Record);
+  return Text ? parse(*Text, Path) : Text.takeError();
+}

@@ -1,0 +1,105 @@
+#include "Support/Error.h"
+#include "Support/Log.h"
+#include "Tune/WholeRuns/JobImages.h"
+#include "Tune/WholeRuns/Sampler.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace carve;
+
+std::vector<SubjectSpace> carve::subjectsOf(const TuningJob &Job, TuningScope Scope) {
+  std::vector<SubjectSpace> Subjects;
+  if (Scope == TuningScope::File)
+    for (const JobModule &M : Job.Modules)
+      Subjects.push_back({M.Source.Source, M.FileVariants.size()});
+  else
+    for (const JobKernel &K : Job.Kernels)
+      Subjects.push_back({K.Traced.Kernel, K.Variants.size()});
+  return Subjects;
+}
+
+std::vector<std::vector<std::string>> carve::variantNames(const TuningJob &Job, TuningScope Scope) {
+  std::vector<std::vector<std::string>> Names;
+  auto NamesOf = [](const std::vector<JobVariant> &Variants) {
+    std::vector<std::string> List;
+    for (const JobVariant &V : Variants)
+      List.push_back(List.size() == 1 ? "control" : variantName(V.Setting));
+    return List;
+  };
+  if (Scope == TuningScope::File)
+    for (const JobModule &M : Job.Modules)
+      Names.push_back(NamesOf(M.FileVariants));
+  else
+    for (const JobKernel &K : Job.Kernels)
+      Names.push_back(NamesOf(K.Variants));
+  return Names;
+}
+
+WorkloadSampler::WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
+                                 const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
+                                 std::string ImagesDir)
+    : Job(Job), Scope(Scope), Spec(Spec), Probe(Probe), Runner(Runner), Check(Check),
+      ImagesDir(std::move(ImagesDir)), Subjects(subjectsOf(Job, Scope)),
+      Names(variantNames(Job, Scope)) {}
+
+llvm::Expected<std::optional<std::string>> WorkloadSampler::faultOf(const RunRecord &Run,
+                                                                    const Assignment &A) {
+  using Fault = std::optional<std::string>;
+  if (Run.TimedOut)
+    return Fault("the program ran longer than " + std::to_string(int(Spec.TimeoutS)) + " s");
+  for (const auto &[Digest, Reason] : Run.Probe.Unswapped)
+    return Fault("an image could not be replaced: " + Reason);
+  if (auto Why = Run.Probe.whyIncomplete(); Why && Run.succeeded())
+    return Why;
+  // The untouched program is what others are compared with.
+  return A.empty() ? Check.reference().difference(Run.Output) : Check.difference(Run.Output);
+}
+
+void WorkloadSampler::note(const Assignment &A, const RunSample &Sample) {
+  if (!Recording)
+    return;
+  double Known = 0;
+  for (size_t S = 0; S < Subjects.size(); ++S) {
+    Recording->add(Subjects[S].Name, A.empty() ? "untouched" : Names[S][A[S]], Sample.SubjectNs[S]);
+    Known += Sample.SubjectNs[S];
+  }
+  Recording->addProgram(Sample.ProgramNs - Known, Sample.WallS);
+}
+
+llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
+  llvm::Expected<ImageMap> Images = placeImages(Job, Scope, A, ImagesDir);
+  if (!Images)
+    return Images.takeError();
+  llvm::Expected<RunRecord> Run =
+      runWorkload(Spec, Probe, *Images, Runner, /*LaunchDelayNs=*/0, Gpus);
+  if (!Run)
+    return Run.takeError();
+  if (Run->Interrupted)
+    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+  if (A.empty()) {
+    if (!Run->succeeded())
+      return unsupported("workload-failed", "the program itself failed with exit status " +
+                                                llvm::Twine(Run->Output.ExitStatus));
+    Check.reference().addDefault(Run->Output);
+  }
+  RunSample Sample;
+  Sample.ProgramNs = Run->Probe.totalNs();
+  Sample.WallS = Run->WallS;
+  for (size_t S = 0; S < Subjects.size(); ++S) {
+    std::set<std::string> Kernels;
+    if (Scope == TuningScope::File)
+      for (size_t K : Job.Modules[S].Kernels)
+        Kernels.insert(Job.Kernels[K].Traced.Kernel);
+    else
+      Kernels.insert(Subjects[S].Name);
+    Sample.SubjectNs.push_back(Run->Probe.totalNs(Kernels));
+  }
+  auto Fault = faultOf(*Run, A);
+  if (!Fault)
+    return Fault.takeError();
+  Sample.Fault = std::move(*Fault);
+  if (!Sample.Fault)
+    note(A, Sample);
+  return Sample;
+}

@@ -1,0 +1,65 @@
+/// \file
+/// What a run with hardware counters is asked for and what it leaves (Protocol/Protocol.h): the
+/// list of metrics, the probe's file of wishes, its lines, and from all runs the KernelCounters.
+#pragma once
+
+#include "Device/LaunchShape.h"
+#include "Workload/KernelCounters.h"
+#include "Workload/ProbeFields.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// One metric of one launch.
+struct CountedMetric {
+  std::string Kernel;
+  LaunchShape Shape;
+  uint64_t Launch = 0; ///< Of this kernel and shape, in its process.
+  bool IsSpan = false; ///< Of the time around the launch, not of the kernel alone.
+  std::string Metric;
+  double Value = 0;
+};
+
+/// What the processes of one run have counted.
+struct HardwareRecord {
+  std::map<std::string, unsigned> Passes; ///< That all metrics take, by chip.
+  std::vector<CountedMetric> Counted;
+  std::map<std::string, std::string> Missing; ///< Metrics that a chip cannot count, and why.
+  /// Kernels of which a launch was not counted, and why.
+  std::map<std::string, std::set<std::string>> Uncounted;
+
+  /// The most that a chip takes; 0 where none was asked.
+  unsigned passes() const;
+};
+
+/// Takes a line of such a run. False where \p F is another record.
+bool takeHardwareLine(ProbeFields &F, HardwareRecord &Record);
+
+/// The launches of one kernel that are to be counted.
+struct CountWish {
+  std::string Kernel;
+  LaunchShape Shape;
+  uint64_t First = 0, Launches = 1;
+};
+
+/// The metrics that KernelCounters are made of, most important first.
+llvm::ArrayRef<llvm::StringLiteral> hardwareMetrics();
+
+/// The file for the probe (`carve-metrics`): one pass of hardwareMetrics().
+std::string printCountWishes(llvm::ArrayRef<CountWish> Wishes, unsigned Pass);
+
+/// The counters of each kernel in \p Counted, means over its launches; what no pass has counted is
+/// absent. \p TracedNs: of each kernel, a launch's time without counters. Metrics of spans are
+/// related to it, as far as they are shares of the time; a span's own duration tells nothing.
+std::map<std::string, KernelCounters>
+hardwareCounters(llvm::ArrayRef<CountedMetric> Counted,
+                 const std::map<std::string, double> &TracedNs);
+
+} // namespace carve

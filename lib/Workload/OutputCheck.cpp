@@ -1,0 +1,28 @@
+#include "Workload/OutputCheck.h"
+
+#include "Support/Error.h"
+#include "Support/Log.h"
+
+using namespace carve;
+
+llvm::Expected<std::optional<std::string>> OutputCheck::difference(const ProgramOutput &Output) {
+  constexpr unsigned MostPlain = 4;
+  std::optional<std::string> Difference = Reference.difference(Output);
+  while (Difference && (RevealingNs > 0 || Plain < MostPlain)) {
+    uint64_t DelayNs = std::exchange(RevealingNs, 0);
+    Plain += DelayNs == 0;
+    ++Runs;
+    llvm::Expected<RunRecord> Again = RunDefault(DelayNs);
+    if (!Again) {
+      logLine("the default could not run again: " + llvm::toString(Again.takeError()));
+      break;
+    }
+    if (Again->Interrupted)
+      return unsupported("interrupted", llvm::Twine(Again->Interrupted));
+    if (!Again->succeeded())
+      break;
+    Reference.addDefault(Again->Output);
+    Difference = Reference.difference(Output);
+  }
+  return Difference;
+}

@@ -1,0 +1,252 @@
+#include "Workload/Workload.h"
+
+#include "Nvcc/Toolchain.h"
+#include "Protocol/Protocol.h"
+#include "Support/Digest.h"
+#include "Support/Error.h"
+#include "Support/Files.h"
+#include "Workload/TimedGpus.h"
+#include "Workload/WorkloadProcesses.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <set>
+#include <unistd.h>
+
+using namespace carve;
+
+std::optional<std::string> carve::findCupti(llvm::StringRef BinDir) {
+  llvm::SmallString<256> Root(BinDir);
+  Root += "/..";
+  for (const char *Dir :
+       {"lib64", "extras/CUPTI/lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib"})
+    for (const char *Name : {"libcupti.so", "libcupti.so.13", "libcupti.so.12"}) {
+      std::string Path = (Root + "/" + Dir + "/" + Name).str();
+      llvm::SmallString<256> Real;
+      if (!llvm::sys::fs::real_path(Path, Real))
+        return Real.str().str();
+    }
+  return std::nullopt;
+}
+
+namespace {
+
+ProgramOutput collectOutput(const WorkloadSpec &Spec, CommandResult &Result) {
+  ProgramOutput Output;
+  Output.ExitStatus = Result.ExitStatus;
+  Output.Stdout = std::move(Result.Stdout);
+  for (const std::string &File : Spec.OutputFiles) {
+    llvm::Expected<std::string> Bytes = readFile(absolutePath(File, Spec.Dir), FileLimit::None);
+    Output.FileDigests[File] = Bytes ? digestOf(*Bytes) : "-";
+    if (!Bytes)
+      llvm::consumeError(Bytes.takeError());
+  }
+  return Output;
+}
+
+llvm::Error writeImageList(llvm::StringRef Path, const ImageMap &Images) {
+  std::string Text;
+  for (const auto &[Digest, Image] : Images)
+    Text += Digest + "\t" + Image + "\n";
+  return writeFileAtomically(Path, Text);
+}
+
+/// The workload under the probe, its records in \p Records.
+Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const std::string &Records,
+                      uint64_t LaunchDelayNs) {
+  Command C;
+  C.Argv = Spec.Argv;
+  C.Dir = Spec.Dir;
+  C.CaptureStdout = C.CaptureStderr = true;
+  C.TimeoutS = Spec.TimeoutS;
+  C.StdinPath = Spec.StdinPath;
+  C.Environment = {std::string(probe::InjectionVariable) + "=" + Probe.Library,
+                   std::string(probe::DirVariable) + "=" + Records,
+                   // A compile inside the workload must not start a tuning of its own.
+                   "CARVE_RUN=none",
+                   // It finds nvcc as a compile at the top does.
+                   CallersVariable};
+  C.Environment.insert(C.Environment.end(), Spec.Environment.begin(), Spec.Environment.end());
+  if (!Probe.Cupti.empty())
+    C.Environment.push_back(std::string(probe::CuptiVariable) + "=" + Probe.Cupti);
+  if (!Probe.Counters.empty())
+    C.Environment.push_back(std::string(probe::CountersVariable) + "=" +
+                            llvm::join(Probe.Counters, ","));
+  if (LaunchDelayNs > 0)
+    C.Environment.push_back(std::string(probe::DelayVariable) + "=" +
+                            std::to_string(LaunchDelayNs));
+  return C;
+}
+
+/// The records in \p Dir. Processes that still run when the program has ended are given a little
+/// time: a launcher may not have waited for the last of its ranks.
+llvm::Expected<ProbeRecord> collectRecords(const std::string &Dir) {
+  constexpr unsigned Attempts = 100, PauseUs = 20000;
+  const std::string Mark = std::string(probe::DirVariable) + "=" + Dir;
+  for (unsigned I = 0;; ++I) {
+    llvm::Expected<ProbeRecord> Record = readProbeDirectory(Dir);
+    if (!Record)
+      return Record;
+    Record->Running = llvm::count_if(
+        Record->Unfinished, [&](unsigned Pid) { return hasEnvironment(pid_t(Pid), Mark); });
+    Record->Incomplete -= Record->Running;
+    if (!Record->Running || I == Attempts)
+      return Record;
+    ::usleep(PauseUs);
+  }
+}
+
+} // namespace
+
+llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
+                                             const ImageMap &Images, CommandRunner &Runner,
+                                             uint64_t LaunchDelayNs, TimedGpus *Gpus) {
+  llvm::Expected<TempDir> Dir = TempDir::create("carve-run");
+  if (!Dir)
+    return Dir.takeError();
+  std::string Records = Dir->path() + "/records", List = Dir->path() + "/images";
+  if (std::error_code E = llvm::sys::fs::create_directory(Records))
+    return llvm::createFileError(Records, E);
+  Command C = probedCommand(Spec, Probe, Records, LaunchDelayNs);
+  if (!Images.empty()) {
+    if (llvm::Error E = writeImageList(List, Images))
+      return E;
+    C.Environment.push_back(std::string(probe::ImagesVariable) + "=" + List);
+  }
+  if (!Probe.Plan.empty()) {
+    if (llvm::Error E = writeFileAtomically(Dir->path() + "/plan", Probe.Plan))
+      return E;
+    C.Environment.push_back(std::string(probe::PlanVariable) + "=" + Dir->path() + "/plan");
+  }
+  if (!Probe.Metrics.empty()) {
+    if (llvm::Error E = writeFileAtomically(Dir->path() + "/metrics", Probe.Metrics))
+      return E;
+    C.Environment.push_back(std::string(probe::MetricsVariable) + "=" + Dir->path() + "/metrics");
+  }
+  TimedGpus::Turn Turn = Gpus ? Gpus->take() : TimedGpus::Turn();
+  llvm::Expected<CommandResult> Result = Runner.run(C);
+  if (!Result)
+    return Result.takeError();
+  // Ranks have groups of their own, and shells have their children ignore an interrupt.
+  if (Result->TimedOut || Result->Interrupted)
+    endProcessesWith(std::string(probe::DirVariable) + "=" + Records, /*GraceS=*/2);
+  llvm::Expected<ProbeRecord> Record = collectRecords(Records);
+  if (!Record)
+    return Record.takeError();
+  RunRecord Run;
+  Run.Probe = std::move(*Record);
+  Run.TimedOut = Result->TimedOut;
+  Run.Interrupted = Result->Interrupted;
+  Run.WallS = Result->WallS;
+  Run.Stderr = std::move(Result->Stderr);
+  Run.Output = collectOutput(Spec, *Result);
+  return Run;
+}
+
+uint64_t carve::revealingDelayNs(const RunRecord &Run) {
+  uint64_t Launches = 0;
+  for (const KernelLaunches &K : Run.Probe.Kernels)
+    Launches += K.Launches;
+  double ExtraS = std::max(0.3, Run.WallS / 2);
+  return uint64_t(ExtraS * 1e9 / double(std::max<uint64_t>(1, Launches)));
+}
+
+static std::vector<std::string> splitLines(llvm::StringRef Text) {
+  llvm::SmallVector<llvm::StringRef, 0> Parts;
+  Text.split(Parts, '\n');
+  std::vector<std::string> Lines;
+  for (llvm::StringRef Part : Parts)
+    Lines.push_back(Part.str());
+  return Lines;
+}
+
+/// How often each line is there.
+static std::map<std::string, size_t> counted(const std::vector<std::string> &Lines) {
+  std::map<std::string, size_t> Count;
+  for (const std::string &Line : Lines)
+    ++Count[Line];
+  return Count;
+}
+
+/// Whether a line of \p A that \p B has not in its place stands elsewhere in \p B, out of its place
+/// in \p A.
+static bool linesMoved(const std::vector<std::string> &A, const std::vector<std::string> &B) {
+  std::set<llvm::StringRef> Gone;
+  for (size_t I = 0; I < A.size(); ++I)
+    if (A[I] != B[I])
+      Gone.insert(A[I]);
+  for (size_t I = 0; I < A.size(); ++I)
+    if (A[I] != B[I] && Gone.count(B[I]))
+      return true;
+  return false;
+}
+
+void OutputReference::addDefault(const ProgramOutput &Output) {
+  std::vector<std::string> New = splitLines(Output.Stdout);
+  std::map<std::string, size_t> NewCount = counted(New);
+  if (!Seen) {
+    Seen = true;
+    First = Output;
+    Lines = std::move(New);
+    Masked.assign(Lines.size(), false);
+    Common = std::move(NewCount);
+    return;
+  }
+  for (const auto &[File, Digest] : Output.FileDigests)
+    if (First.FileDigests[File] != Digest)
+      FileMasked[File] = true;
+  for (auto &[Line, Count] : Common)
+    Count = std::min(Count, NewCount[Line]);
+  if (New.size() != Lines.size()) {
+    Unstable = true;
+    return;
+  }
+  Unordered |= linesMoved(Lines, New);
+  for (size_t I = 0; I < Lines.size(); ++I)
+    if (New[I] != Lines[I])
+      Masked[I] = true;
+}
+
+std::optional<std::string> OutputReference::difference(const ProgramOutput &Output) const {
+  if (Output.ExitStatus != First.ExitStatus)
+    return "exit status " + std::to_string(Output.ExitStatus) + " instead of " +
+           std::to_string(First.ExitStatus);
+  for (const auto &[File, Digest] : Output.FileDigests)
+    if (!FileMasked.count(File) && First.FileDigests.at(File) != Digest)
+      return "the content of " + File + " differs";
+  return Unstable ? std::nullopt : lineDifference(splitLines(Output.Stdout));
+}
+
+std::optional<std::string>
+OutputReference::lineDifference(const std::vector<std::string> &New) const {
+  if (New.size() != Lines.size())
+    return std::to_string(New.size()) + " lines of output instead of " +
+           std::to_string(Lines.size());
+  if (Unordered) {
+    std::map<std::string, size_t> NewCount = counted(New);
+    for (const auto &[Line, Count] : Common)
+      if (size_t Found = NewCount[Line]; Found < Count)
+        return "the output has the line '" + Line + "' " + std::to_string(Found) +
+               " times instead of " + std::to_string(Count);
+    return std::nullopt;
+  }
+  for (size_t I = 0; I < Lines.size(); ++I)
+    if (!Masked[I] && New[I] != Lines[I])
+      return "line " + std::to_string(I + 1) + " of the output is '" + New[I] + "' instead of '" +
+             Lines[I] + "'";
+  return std::nullopt;
+}
+
+size_t OutputReference::unstableLines() const {
+  if (Unstable)
+    return Lines.size();
+  if (!Unordered)
+    return std::count(Masked.begin(), Masked.end(), true);
+  size_t Stable = 0;
+  for (const auto &[Line, Count] : Common)
+    Stable += Count;
+  return Lines.size() - Stable;
+}

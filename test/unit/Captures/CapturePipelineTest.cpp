@@ -1,0 +1,151 @@
+#include "Captures/CapturePipeline.h"
+
+#include "Captures/File/CaptureFile.h"
+#include "Protocol/CaptureProtocol.h"
+#include "Support/Digest.h"
+#include "unit/Tune/TuneTesting.h"
+
+#include "llvm/Support/FileSystem.h"
+
+#include <csignal>
+
+using namespace carve;
+
+namespace {
+
+KernelLaunches launches(const std::string &Kernel, unsigned Grid, uint64_t Count, uint64_t Ns) {
+  KernelLaunches K;
+  K.Kernel = Kernel;
+  K.Shape.Grid = {Grid, 1, 1};
+  K.Launches = Count;
+  K.TotalNs = Ns;
+  return K;
+}
+
+ProbeRecord trace() {
+  ProbeRecord R;
+  R.Processes = 1;
+  R.Kernels = {launches("a", 1, 100, 3000), launches("a", 2, 10, 5000), launches("b", 3, 1, 900),
+               launches("rare", 4, 1, 10)};
+  return R;
+}
+
+constexpr auto All = [](llvm::StringRef) { return true; };
+
+/// A program of one kernel; told what to capture, it leaves what the probe would.
+class CaptureRunTest : public testing::Test {
+protected:
+  CaptureRunTest() : Dir(llvm::cantFail(TempDir::create("carve-capture-test"))) {
+    Request.Workload.Argv = {"./app"};
+    Request.Directory = Dir.path() + "/out";
+    Runner.Program = [this](const ProbedProgram::Run &R, CommandResult &) {
+      if (auto List = R.Env.find(probe::CaptureVariable); List != R.Env.end())
+        leave(valueOf(readFile(List->second)));
+      return ProbeHead + kernelLine("_Z5scalePf", 600000, 10) + "end\n";
+    };
+  }
+
+  void leave(llvm::StringRef Wishes) {
+    std::string Folder = (Wishes.split("directory\t").second.split('\n').first + "/4711-0").str();
+    EXPECT_FALSE(llvm::sys::fs::create_directory(Folder));
+    auto Write = [&](const char *Name, const std::string &Text) {
+      llvm::cantFail(writeFileAtomically(Folder + Name, Text));
+    };
+    Write("/memory", "data");
+    Write("/container", "container");
+    Write("/launch", "carve-captured\t1\nkernel\t_Z5scalePf\t10,1,1\t256,1,1\t64\t1,1,1\t0\t5\n"
+                     "range\t4096\t4\tdevice\nafter\tx\ncontainer\t" +
+                         digestOf("container") + "\t9\tcuLibraryLoadData\nend\n");
+  }
+
+  std::vector<std::string> left() const {
+    std::vector<std::string> Names;
+    std::error_code Failed;
+    for (llvm::sys::fs::directory_iterator I(Request.Directory, Failed), End; !Failed && I != End;
+         I.increment(Failed))
+      Names.push_back(llvm::StringRef(I->path()).rsplit('/').second.str());
+    return Names;
+  }
+
+  TempDir Dir;
+  CaptureRequest Request;
+  ProbedProgram Runner;
+};
+
+} // namespace
+
+TEST(CapturePipeline, TheDominatingShapeFromTheMiddle) {
+  std::vector<CaptureWish> W = chooseLaunches(trace(), {}, All);
+  ASSERT_EQ(W.size(), 2u) << "the third is below 1 %";
+  EXPECT_EQ(W[0].Kernel, "a");
+  EXPECT_EQ(W[0].Shape.Grid[0], 2u);
+  EXPECT_EQ(W[0].Launch, 5u);
+  EXPECT_EQ(W[1].Kernel, "b");
+  EXPECT_EQ(W[1].Launch, 0u);
+}
+
+TEST(CapturePipeline, SeveralLaunchesAreSpread) {
+  CaptureRequest Request;
+  Request.Launches = 3;
+  std::vector<CaptureWish> W = chooseLaunches(trace(), Request, All);
+  ASSERT_EQ(W.size(), 4u) << "b has one launch";
+  EXPECT_EQ(W[0].Launch, 1u);
+  EXPECT_EQ(W[1].Launch, 5u);
+  EXPECT_EQ(W[2].Launch, 8u);
+}
+
+TEST(CapturePipeline, OnlyWhatIsWantedAndWithinOneProcess) {
+  ProbeRecord R = trace();
+  R.Processes = 4;
+  std::vector<CaptureWish> W =
+      chooseLaunches(R, {}, [](llvm::StringRef Kernel) { return Kernel == "a"; });
+  ASSERT_EQ(W.size(), 1u);
+  EXPECT_EQ(W[0].Launch, 1u);
+}
+
+TEST(CapturePipeline, FileNames) {
+  EXPECT_EQ(captureName({"_Z5scalePff", {{128, 1, 1}, {256, 1, 1}}, 0}), "scale-128-256");
+  EXPECT_EQ(captureName({"_ZN2ns3fooIiEEvv", {{1, 2, 1}, {8, 8, 4}}, 0}), "foo-1x2-8x8x4");
+  EXPECT_EQ(captureName({"plain", {{1, 1, 3}, {1, 1, 1}}, 0}), "plain-1x1x3-1");
+  EXPECT_EQ(captureName({"\xc3\xa4", {{1, 1, 1}, {1, 1, 1}}, 0}), "kernel-1-1");
+}
+
+TEST_F(CaptureRunTest, PacksWhatTheProbeLeftAndRemovesIt) {
+  CaptureResult R = valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner));
+  ASSERT_EQ(R.Launches.size(), 1u) << R.Note;
+  EXPECT_EQ(R.Launches[0].Path, Request.Directory + "/scale-10-256.carvecap");
+  EXPECT_EQ(left(), std::vector<std::string>{"scale-10-256.carvecap"});
+  CaptureReader Reader = llvm::cantFail(CaptureReader::open(R.Launches[0].Path));
+  EXPECT_EQ(Reader.capture().MeanNs, 60000u);
+}
+
+TEST_F(CaptureRunTest, ASignalWhileItPacksLeavesNothing) {
+  // Held by us, too, so that the test outlives it.
+  sigset_t Terminate, Before;
+  ::sigemptyset(&Terminate);
+  ::sigaddset(&Terminate, SIGTERM);
+  ASSERT_EQ(::sigprocmask(SIG_BLOCK, &Terminate, &Before), 0);
+  ASSERT_EQ(::raise(SIGTERM), 0);
+  EXPECT_EQ(messageOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)),
+            "interrupted: " + std::to_string(SIGTERM));
+  EXPECT_EQ(left(), std::vector<std::string>{});
+  int Taken = 0;
+  EXPECT_EQ(::sigwait(&Terminate, &Taken), 0) << "it is still to come";
+  EXPECT_EQ(Taken, SIGTERM);
+  ::sigprocmask(SIG_SETMASK, &Before, nullptr);
+}
+
+TEST_F(CaptureRunTest, OnlyKernelsThatMatch) {
+  Request.KernelPattern = "^sca.*float";
+  EXPECT_EQ(valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)).Launches.size(),
+            1u);
+  Request.KernelPattern = "other";
+  EXPECT_EQ(valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)).Note,
+            "no kernel with 1 % of the GPU time or more matches");
+  Request.KernelPattern = "(";
+  Runner.Runs.clear();
+  EXPECT_NE(
+      messageOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)).find("--kernel=(: "),
+      std::string::npos);
+  EXPECT_TRUE(Runner.Runs.empty());
+}

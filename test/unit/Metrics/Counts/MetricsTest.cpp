@@ -1,0 +1,47 @@
+#include "Metrics/Counts/Metrics.h"
+
+#include "Device/DeviceModel.h"
+
+#include <gtest/gtest.h>
+
+using namespace carve;
+
+// The worked example of Ryoo et al., matrix multiplication of 4096 x 4096, a thread per element.
+TEST(Metrics, TheWorkedExample) {
+  double Threads = 4096.0 * 4096.0;
+  EXPECT_NEAR(efficiency(15150, Threads), 3.93e-12, 0.005e-12);
+  EXPECT_NEAR(utilization(15150, 769, 8, 2), 227, 0.5);
+}
+
+TEST(Metrics, OfAVariant) {
+  DeviceModel D =
+      llvm::cantFail(loadDeviceModel(CARVE_SOURCE_DIR "/share/carve-nvcc/devices", "sm_90"));
+  KernelResources R;
+  R.RegsPerThread = 128;
+  R.StaticSmemBytes = 1024;
+  R.SpillStoreBytes = 8;
+  R.SpillLoadBytes = 16;
+  LaunchShape Shape;
+  Shape.Grid = {10, 2, 1};
+  Shape.Block = {100, 1, 1};
+  StaticMetrics M = staticMetrics(D, R, Shape, std::nullopt);
+  // 65536 registers, 4 warps of 4096 each.
+  EXPECT_EQ(M.BlocksPerSm, 4u);
+  EXPECT_EQ(M.WarpsPerBlock, 4u);
+  EXPECT_DOUBLE_EQ(M.Occupancy, 0.25);
+  EXPECT_EQ(M.SpillBytes, 24u);
+  EXPECT_FALSE(M.Efficiency || M.Utilization || M.Counts);
+
+  KernelCounts C;
+  C.Instructions = 50;
+  C.Regions = 5;
+  M = staticMetrics(D, R, Shape, C);
+  EXPECT_DOUBLE_EQ(M.Efficiency.value(), 1 / (50.0 * 2000));
+  EXPECT_DOUBLE_EQ(M.Utilization.value(), 10 * (1.5 + 12));
+
+  R.StaticSmemBytes = D.SmemPerBlockOptinBytes + 1;
+  M = staticMetrics(D, R, Shape, C);
+  EXPECT_EQ(M.BlocksPerSm, 0u);
+  EXPECT_TRUE(M.Efficiency.has_value());
+  EXPECT_FALSE(M.Utilization.has_value()) << "it cannot be launched";
+}

@@ -1,0 +1,60 @@
+// Every call of the driver about memory is held back while a launch is replayed, or stops replays.
+#include "Probe/Driver/MemoryCalls.h"
+#include "Probe/Driver/SubmissionGate.h"
+#include "Probe/Memory/DeviceMemory.h"
+#include "Support/Files.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <regex>
+#include <set>
+
+using namespace carve;
+using namespace carve::probe;
+
+/// All calls that CUPTI's header has, by name.
+static std::map<std::string, CUpti_CallbackId> callsOfHeader() {
+  static const std::regex Line("CUPTI_DRIVER_TRACE_CBID_(cu\\w+)\\s*=\\s*([0-9]+)");
+  std::string Text = llvm::cantFail(readFile(CARVE_TEST_CALL_HEADER));
+  std::map<std::string, CUpti_CallbackId> Calls;
+  for (std::sregex_iterator I(Text.begin(), Text.end(), Line), E; I != E; ++I)
+    Calls[(*I)[1]] = CUpti_CallbackId(std::stoul((*I)[2]));
+  return Calls;
+}
+
+static bool isGated(CUpti_CallbackId Id) {
+  const std::vector<CUpti_CallbackId> &Gated = SubmissionGate::calls();
+  return std::find(Gated.begin(), Gated.end(), Id) != Gated.end();
+}
+
+TEST(MemoryCalls, CallsOfTheHeader_AboutMemory_WaitForReplays) {
+  std::map<std::string, CUpti_CallbackId> Calls = callsOfHeader();
+  EXPECT_GT(Calls.size(), 700u);
+  unsigned Checked = 0;
+  for (const auto &[Name, Id] : Calls) {
+    // Forms of CUDA 3, which no driver of today is called by.
+    bool Replaced = Calls.count(Name + "_v2") && Id < CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister;
+    if (!isMemoryCall(Name) || Replaced)
+      continue;
+    EXPECT_TRUE(isGated(Id)) << Name;
+    ++Checked;
+  }
+  EXPECT_GT(Checked, 150u);
+}
+
+TEST(MemoryCalls, CallThatOnlyTells_IsNone) {
+  for (const char *Name : {"cuMemGetInfo_v2", "cuPointerGetAttribute", "cuMemHostGetFlags",
+                           "cuLaunchKernel", "cuStreamSynchronize", "cuCtxSynchronize"})
+    EXPECT_FALSE(isMemoryCall(Name)) << Name;
+  for (const char *Name : {"cuMemSetAccess", "cuMulticastBindMem", "cuMemUnheardOf_v3"})
+    EXPECT_TRUE(isMemoryCall(Name)) << Name;
+}
+
+TEST(MemoryCalls, CallThatChangesWhatThereIs_AndIsNamedAsAQuestion_WaitsToo) {
+  for (CUpti_CallbackId Id : {CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle,
+                              CUPTI_DRIVER_TRACE_CBID_cuMemGetHandleForAddressRange,
+                              CUPTI_DRIVER_TRACE_CBID_cuExternalMemoryGetMappedBuffer,
+                              CUPTI_DRIVER_TRACE_CBID_cuGraphicsResourceGetMappedPointer_v2})
+    EXPECT_TRUE(isGated(Id)) << Id;
+}

@@ -1,0 +1,137 @@
+#include "Probe/Driver/SubmissionGate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <gtest/gtest.h>
+
+using namespace carve::probe;
+using namespace std::chrono_literals;
+
+TEST(SubmissionGate, CallsWaitWhileAnotherThreadReplays) {
+  SubmissionGate Gate;
+  Gate.enter();
+  ASSERT_TRUE(Gate.close(1000ms)) << "the replaying thread's own call does not count";
+  std::atomic<bool> Passed{false};
+  std::thread Other([&] {
+    Gate.enter();
+    Passed = true;
+    Gate.leave();
+  });
+  std::this_thread::sleep_for(30ms);
+  EXPECT_FALSE(Passed);
+  Gate.enter();
+  Gate.leave();
+  Gate.open();
+  Other.join();
+  EXPECT_TRUE(Passed);
+  Gate.leave();
+}
+
+TEST(SubmissionGate, ACallUnderWayKeepsItOpen) {
+  SubmissionGate Gate;
+  std::atomic<int> Stage{0};
+  std::thread Other([&] {
+    Gate.enter();
+    Stage = 1;
+    while (Stage != 2)
+      std::this_thread::yield();
+    Gate.leave();
+  });
+  while (Stage != 1)
+    std::this_thread::yield();
+  EXPECT_FALSE(Gate.close(20ms));
+  Gate.enter(); // And no one waits for a replay that is not made.
+  Gate.leave();
+  Stage = 2;
+  Other.join();
+  EXPECT_TRUE(Gate.close(1000ms));
+  Gate.open();
+}
+
+TEST(SubmissionGate, WaitsForCallsUnderWay) {
+  SubmissionGate Gate;
+  std::atomic<bool> Inside{false}, Left{false};
+  std::thread Other([&] {
+    Gate.enter();
+    Inside = true;
+    std::this_thread::sleep_for(50ms);
+    Left = true;
+    Gate.leave();
+  });
+  while (!Inside)
+    std::this_thread::yield();
+  EXPECT_TRUE(Gate.close(10'000ms));
+  EXPECT_TRUE(Left);
+  Gate.open();
+  Other.join();
+}
+
+TEST(SubmissionGate, NestedCallsOfOneThreadDoNotWaitForThemselves) {
+  SubmissionGate Gate;
+  std::atomic<int> Stage{0};
+  std::thread Other([&] {
+    Gate.enter();
+    Stage = 1;
+    while (Stage != 2)
+      std::this_thread::yield();
+    Gate.enter(); // The gate is being closed: this must not wait for it.
+    Gate.leave();
+    Gate.leave();
+  });
+  while (Stage != 1)
+    std::this_thread::yield();
+  std::thread Replaying([&] {
+    EXPECT_TRUE(Gate.close(10'000ms));
+    Gate.open();
+  });
+  std::this_thread::sleep_for(20ms);
+  Stage = 2;
+  Other.join();
+  Replaying.join();
+}
+
+TEST(SubmissionGate, ManyThreadsAndReplaysNeverOverlap) {
+  SubmissionGate Gate;
+  std::atomic<int> Submitting{0}, Replays{0};
+  std::atomic<bool> Replaying{false}, Wrong{false};
+  std::vector<std::thread> Threads;
+  for (int T = 0; T < 6; ++T)
+    Threads.emplace_back([&, T] {
+      for (int I = 0; I < 500; ++I) {
+        Gate.enter();
+        ++Submitting;
+        if (I % 50 == T && (--Submitting, Gate.close(1000ms))) {
+          Wrong = Wrong || Replaying.exchange(true) || Submitting != 0;
+          std::this_thread::yield();
+          Wrong = Wrong || Submitting != 0;
+          Replaying = false;
+          ++Replays;
+          Gate.open();
+          ++Submitting;
+        } else if (I % 50 == T) {
+          ++Submitting;
+        }
+        Wrong = Wrong || Replaying;
+        --Submitting;
+        Gate.leave();
+      }
+    });
+  for (std::thread &T : Threads)
+    T.join();
+  EXPECT_FALSE(Wrong);
+  EXPECT_GT(Replays, 0);
+}
+
+TEST(SubmissionGate, HoldsBackWhatSubmitsOrFrees) {
+  const std::vector<CUpti_CallbackId> &Calls = SubmissionGate::calls();
+  for (CUpti_CallbackId Id :
+       {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, CUPTI_DRIVER_TRACE_CBID_cuMemFreeAsync,
+        CUPTI_DRIVER_TRACE_CBID_cuMemUnmap, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
+        CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc, CUPTI_DRIVER_TRACE_CBID_cuMemGetInfo_v2})
+    EXPECT_EQ(std::count(Calls.begin(), Calls.end(), CUpti_CallbackId(Id)), 1) << Id;
+  EXPECT_EQ(std::count(Calls.begin(), Calls.end(),
+                       CUpti_CallbackId(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize)),
+            0)
+      << "it would keep the gate open for as long as the device works";
+}

@@ -1,0 +1,52 @@
+#include "Probe/Replay/Replays.h"
+
+#include <gtest/gtest.h>
+
+using namespace carve::probe;
+
+/// One replayed kernel of 10 variants in shapes of these mean times.
+static Plan planOf(uint64_t ReplayMs, std::vector<double> MeansNs, uint64_t Launches = 1) {
+  Plan P;
+  P.ReplayMs = ReplayMs;
+  PlannedKernel &K = P.Kernels["k"];
+  K.Name = "k";
+  K.Clones.resize(9);
+  for (double Mean : MeansNs)
+    K.Shapes.push_back({{}, Launches, Mean});
+  return P;
+}
+
+TEST(ReplayBudget, IsSharedByWhatEachTakes) {
+  Plan P = planOf(1000, {1e5, 9e5});
+  const PlannedKernel &K = P.Kernels["k"];
+  ReplayBudget B(P);
+  double Short = B.grant(K, K.Shapes[0], true), Long = B.grant(K, K.Shapes[1], true);
+  EXPECT_NEAR(Short + Long, 1e9, 1);
+  EXPECT_GT(Long, 5 * Short);
+  EXPECT_GT(Short, ReplayBudget::leastNs(K, K.Shapes[0], true));
+  // What the first leaves, the second gets.
+  B.spent(K, K.Shapes[0], true, 1e7);
+  EXPECT_NEAR(B.grant(K, K.Shapes[1], true), 1e9 - 1e7, 1);
+}
+
+TEST(ReplayBudget, AShapeThatIsReplayedTwiceGetsHalfFirst) {
+  Plan P = planOf(1000, {1e5}, 100);
+  const PlannedKernel &K = P.Kernels["k"];
+  ReplayBudget B(P);
+  EXPECT_NEAR(B.grant(K, K.Shapes[0], true), 5e8, 1);
+}
+
+TEST(ReplayBudget, GrantsNothingThatIsTooLittle) {
+  Plan P = planOf(20, {1e6});
+  const PlannedKernel &K = P.Kernels["k"];
+  ReplayBudget B(P);
+  EXPECT_EQ(B.grant(K, K.Shapes[0], true), 0);
+  EXPECT_GT(B.grant(K, K.Shapes[0], false), 0) << "comparing alone takes less";
+}
+
+TEST(ReplayBudget, WithoutALimitThereIsAlwaysEnough) {
+  Plan P = planOf(0, {1e9, 1e9}, 10);
+  const PlannedKernel &K = P.Kernels["k"];
+  ReplayBudget B(P);
+  EXPECT_GT(B.grant(K, K.Shapes[0], true), 1e15);
+}

@@ -1,0 +1,126 @@
+#include "Probe/Replay/ReplaySchedule.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+using namespace carve::probe;
+using Phase = ReplaySchedule::Phase;
+
+/// Runs rounds in which variant v takes TimesNs[v] until the phase ends; returns how many.
+static unsigned runPhase(ReplaySchedule &S, const std::map<size_t, double> &TimesNs,
+                         double LeftNs = 1e12, double NoiseNs = 0.5) {
+  Phase Begin = S.phase();
+  unsigned Rounds = 0;
+  while (S.phase() == Begin && Rounds < 100) {
+    std::vector<ReplaySchedule::Times> Round;
+    for (size_t V : S.order())
+      Round.push_back({TimesNs.at(V) + NoiseNs * double((Rounds * 7 + V * 3) % 5), 0});
+    S.finish(Round, 1000, LeftNs -= 1000);
+    ++Rounds;
+  }
+  return Rounds;
+}
+
+TEST(ReplaySchedule, LosersLeaveAndTheBestTwoAreConfirmed) {
+  ReplaySchedule S({0, 1, 2, 3, 4, 5, 6}, 1);
+  unsigned Screened =
+      runPhase(S, {{0, 100}, {1, 100}, {2, 80}, {3, 150}, {4, 90}, {5, 130}, {6, 80.5}});
+  EXPECT_EQ(S.phase(), Phase::Confirm);
+  EXPECT_EQ(Screened, ReplaySchedule::MinScreenRounds) << "what is clear needs no more";
+  std::vector<size_t> Active = S.active();
+  EXPECT_EQ(std::set<size_t>(Active.begin(), Active.end()), (std::set<size_t>{0, 1, 2, 6}));
+  EXPECT_FALSE(S.complete());
+  EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}, {2, 80}, {6, 80.5}}),
+            ReplaySchedule::MaxConfirmRounds);
+  EXPECT_EQ(S.phase(), Phase::Done);
+  EXPECT_TRUE(S.complete());
+}
+
+TEST(ReplaySchedule, TimesOfZeroAreTimes) {
+  ReplaySchedule S({0, 1, 2, 3}, 1);
+  std::map<size_t, double> None = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+  runPhase(S, None, 1e12, 0);
+  EXPECT_EQ(S.phase(), Phase::Confirm);
+  runPhase(S, None, 1e12, 0);
+  EXPECT_EQ(S.phase(), Phase::Done);
+}
+
+TEST(ReplaySchedule, WhereAllLoseTheReferencesAloneAreHeldOut) {
+  ReplaySchedule S({0, 1, 2, 3}, 1);
+  EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}, {2, 120}, {3, 110}}), 3u);
+  EXPECT_EQ(S.active(), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}}), ReplaySchedule::MinConfirmRounds);
+  EXPECT_EQ(S.phase(), Phase::Done);
+  EXPECT_TRUE(S.complete()) << "that the default stays is decided";
+}
+
+TEST(ReplaySchedule, HeldOutRoundsGoOnWhileTheyDoNotTell) {
+  ReplaySchedule S({0, 1, 2}, 1);
+  std::map<size_t, double> Close = {{0, 100}, {1, 100}, {2, 96}};
+  runPhase(S, Close);
+  ASSERT_EQ(S.phase(), Phase::Confirm);
+  EXPECT_EQ(runPhase(S, Close, 1e12, 2), ReplaySchedule::MaxUndecidedRounds);
+  EXPECT_TRUE(S.complete());
+}
+
+TEST(ReplaySchedule, WhatCannotBeToldApartIsScreenedLonger) {
+  ReplaySchedule S({0, 1, 2, 3, 4, 5}, 1);
+  std::map<size_t, double> Alike = {{0, 100}, {1, 100}, {2, 98}, {3, 98}, {4, 98}, {5, 98}};
+  EXPECT_GT(runPhase(S, Alike, 1e12, 1), ReplaySchedule::MinScreenRounds);
+  EXPECT_EQ(S.phase(), Phase::Confirm);
+  EXPECT_EQ(S.active().size(), 4u);
+}
+
+TEST(ReplaySchedule, TheScreeningLeavesTimeForTheHeldOutRounds) {
+  ReplaySchedule S({0, 1, 2, 3, 4, 5}, 1);
+  std::map<size_t, double> Alike = {{0, 100}, {1, 100}, {2, 98}, {3, 98}, {4, 98}, {5, 98}};
+  EXPECT_EQ(runPhase(S, Alike, 11'500, 1), 3u);
+  ASSERT_EQ(S.phase(), Phase::Confirm);
+  unsigned Confirmed = runPhase(S, Alike, 9'000, 1);
+  EXPECT_GE(Confirmed, ReplaySchedule::MinConfirmRounds);
+  EXPECT_LT(Confirmed, ReplaySchedule::MaxConfirmRounds);
+  EXPECT_TRUE(S.complete());
+}
+
+TEST(ReplaySchedule, WithoutTimeNothingIsDecided) {
+  ReplaySchedule Screening({0, 1, 2, 3}, 1);
+  runPhase(Screening, {{0, 100}, {1, 100}, {2, 50}, {3, 60}}, 2'000);
+  EXPECT_EQ(Screening.phase(), Phase::Done);
+  EXPECT_FALSE(Screening.complete());
+  ReplaySchedule Confirming({0, 1, 2, 3}, 1);
+  runPhase(Confirming, {{0, 100}, {1, 100}, {2, 50}, {3, 60}}, 1e9);
+  runPhase(Confirming, {{0, 100}, {1, 100}, {2, 50}, {3, 60}}, 3'000);
+  EXPECT_EQ(Confirming.phase(), Phase::Done);
+  EXPECT_FALSE(Confirming.complete());
+}
+
+TEST(ReplaySchedule, WhatIsMeasuredIsInEveryRound) {
+  ReplaySchedule S({0, 1, 2, 3}, 1, {2, 3});
+  std::map<size_t, double> Times = {{0, 100}, {1, 100}, {2, 300}, {3, 20}};
+  EXPECT_EQ(runPhase(S, Times), ReplaySchedule::MinScreenRounds);
+  EXPECT_EQ(S.active().size(), 4u);
+  EXPECT_EQ(runPhase(S, Times), ReplaySchedule::MaxConfirmRounds);
+  EXPECT_EQ(S.active().size(), 4u);
+  EXPECT_TRUE(S.complete());
+}
+
+TEST(ReplaySchedule, WhatIsMeasuredDoesNotCompete) {
+  ReplaySchedule S({0, 1, 2, 3, 4, 5, 6}, 1, {6});
+  runPhase(S, {{0, 100}, {1, 100}, {2, 80}, {3, 80.5}, {4, 150}, {5, 150}, {6, 10}});
+  ASSERT_EQ(S.phase(), Phase::Confirm);
+  std::vector<size_t> Active = S.active();
+  EXPECT_EQ(std::set<size_t>(Active.begin(), Active.end()), (std::set<size_t>{0, 1, 2, 3, 6}));
+}
+
+TEST(ReplaySchedule, TheReferencesAloneNeedNoRounds) {
+  EXPECT_EQ(ReplaySchedule({0, 1}, 1).phase(), Phase::Done);
+}
+
+TEST(ReplaySchedule, EveryRoundHasAnOrderOfItsOwn) {
+  ReplaySchedule S({0, 1, 2, 3, 4, 5}, 1);
+  std::set<std::vector<size_t>> Orders;
+  for (int I = 0; I < 10; ++I)
+    Orders.insert(S.order());
+  EXPECT_GT(Orders.size(), 5u);
+}

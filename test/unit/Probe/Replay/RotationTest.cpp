@@ -1,0 +1,102 @@
+#include "Probe/Replay/Rotation.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+using namespace carve::probe;
+
+TEST(Rotation, EveryCycleHasEveryVariantOnceInAnOrderOfItsOwn) {
+  Rotation R({0, 1, 2, 3, 5}, 7);
+  std::map<unsigned, std::vector<size_t>> Cycles;
+  while (!R.ended()) {
+    auto T = R.next();
+    ASSERT_TRUE(T);
+    Cycles[T->Cycle].push_back(T->Variant);
+  }
+  EXPECT_EQ(Cycles.size(), Rotation::MaxCycles);
+  std::set<std::vector<size_t>> Orders;
+  for (const auto &[Cycle, Order] : Cycles) {
+    EXPECT_EQ(std::set<size_t>(Order.begin(), Order.end()), (std::set<size_t>{0, 1, 2, 3, 5}));
+    EXPECT_EQ(Order.size(), 5u);
+    Orders.insert(Order);
+  }
+  EXPECT_GT(Orders.size(), 30u);
+  EXPECT_FALSE(R.next()) << "afterwards the default runs";
+}
+
+TEST(Rotation, TheSeedDecidesTheOrder) {
+  auto FirstOf = [](uint64_t Seed) {
+    Rotation R({0, 1, 2, 3, 4, 5, 6, 7}, Seed);
+    std::vector<size_t> Order;
+    for (int I = 0; I < 8; ++I)
+      Order.push_back(R.next()->Variant);
+    return Order;
+  };
+  EXPECT_EQ(FirstOf(1), FirstOf(1));
+  EXPECT_NE(FirstOf(1), FirstOf(2));
+}
+
+TEST(Rotation, TheDefaultAloneIsNotRotated) {
+  Rotation R({0}, 1);
+  EXPECT_FALSE(R.next());
+}
+
+TEST(Rotation, RecordsFindTheirTurnByCorrelation) {
+  Rotation R({0, 1}, 1);
+  R.launched({0, 1}, 100);
+  R.launched({1, 1}, 101);
+  R.launched({2, 1}, 102);
+  EXPECT_EQ(R.recorded(1, 102)->Cycle, 2u);
+  EXPECT_EQ(R.recorded(1, 100)->Cycle, 0u);
+  EXPECT_FALSE(R.recorded(1, 999)) << "a launch of another place, once ids are known to match";
+  EXPECT_EQ(R.recorded(1, 101)->Cycle, 1u);
+  EXPECT_FALSE(R.recorded(1, 101));
+}
+
+TEST(Rotation, WithoutMatchingIdsTheOrderOfOneVariantsRecordsDecides) {
+  Rotation R({0, 1, 2}, 1);
+  R.launched({0, 2}, 100);
+  R.launched({0, 1}, 101);
+  R.launched({1, 1}, 102);
+  R.launched({1, 2}, 103);
+  EXPECT_EQ(R.recorded(1, 7)->Cycle, 0u);
+  EXPECT_EQ(R.recorded(2, 8)->Cycle, 0u);
+  EXPECT_EQ(R.recorded(2, 9)->Cycle, 1u);
+  EXPECT_EQ(R.recorded(1, 10)->Cycle, 1u);
+  EXPECT_FALSE(R.recorded(0, 11));
+}
+
+TEST(Rotation, AFailedLaunchWaitsForNoRecord) {
+  Rotation R({0, 1}, 1);
+  R.launched({0, 1}, 100);
+  R.launched({1, 1}, 101);
+  R.failed(100);
+  EXPECT_EQ(R.recorded(1, 5)->Cycle, 1u);
+}
+
+TEST(Rotation, ADroppedVariantIsRotatedNoMore) {
+  Rotation R({0, 1, 2, 3}, 1);
+  R.next();
+  R.drop(2);
+  size_t Turns = 0;
+  while (auto T = R.next()) {
+    EXPECT_NE(T->Variant, T->Cycle > 0 ? 2u : 99u);
+    ++Turns;
+  }
+  EXPECT_GE(Turns, 3u * (Rotation::MaxCycles - 1));
+}
+
+TEST(Rotation, TheOldestVariantUnderWayIsBlamed) {
+  Rotation R({0, 1, 2}, 1);
+  size_t Oldest = 99;
+  R.launched({0, 0}, 100);
+  EXPECT_FALSE(R.pending(Oldest)) << "the default is not a variant";
+  R.launched({0, 2}, 101);
+  R.launched({0, 1}, 102);
+  EXPECT_TRUE(R.pending(Oldest));
+  EXPECT_EQ(Oldest, 2u);
+  R.recorded(2, 101);
+  EXPECT_TRUE(R.pending(Oldest));
+  EXPECT_EQ(Oldest, 1u);
+}

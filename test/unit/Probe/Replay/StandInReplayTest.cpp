@@ -1,0 +1,332 @@
+// Launches replayed on the stand-in driver: the program does what it does by itself, wrong variants
+// are found, and what cannot be replayed is left alone.
+#include "unit/Probe/StandInRun.h"
+
+#include "Protocol/Protocol.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+using namespace carve;
+using namespace carve::probe;
+using namespace carve::probe::test;
+
+namespace {
+
+struct ReplayCase {
+  const char *Scenario;
+  const char *Kernel; ///< That has to be replayed; null: it may be.
+  std::set<std::string> Verdicts = {"equal"};
+};
+std::ostream &operator<<(std::ostream &OS, const ReplayCase &C) { return OS << C.Scenario; }
+
+const std::set<std::string> Spread = {"equal", "within-spread"};
+
+const ReplayCase Cases[] = {{"deterministic", "scale"}, {"in-place", "step"},
+                            {"atomics", "sum", Spread}, {"permutation", "append", Spread},
+                            {"streams", "step"},        {"threads", "step"},
+                            {"contexts", "step"},       {"capture", nullptr},
+                            {"full-memory", "step"},    {"mapped", "step"},
+                            {"variables", "count"},     {"other-variables", "step"},
+                            {"forks", "step"},          {"early-exit", nullptr}};
+
+std::string nameOf(const testing::TestParamInfo<ReplayCase> &Info) {
+  std::string Name = Info.param.Scenario;
+  std::erase(Name, '-');
+  return Name;
+}
+
+class StandInReplay : public testing::TestWithParam<ReplayCase> {};
+
+void expectSame(const CommandResult &With, const CommandResult &Without) {
+  EXPECT_EQ(With.Stdout, Without.Stdout);
+  EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
+  EXPECT_EQ(With.Signal, Without.Signal);
+  EXPECT_EQ(With.Stderr.substr(0, 6000), "") << "a sanitizer reports here";
+}
+
+/// Verdicts on \p Variant of \p Kernel. Kernel, shape (4), launch, variant, verdict, detail.
+std::set<std::string> verdicts(const Records &File, const std::string &Kernel,
+                               const std::string &Variant) {
+  std::set<std::string> Found;
+  for (const Fields &Line : File.of("verified"))
+    if (Line.at(0) == Kernel && Line.at(6) == Variant)
+      Found.insert(Line.at(7));
+  return Found;
+}
+
+std::string printed(const Records &File) {
+  std::string Text;
+  for (const Fields &Line : File.Lines)
+    if (Line.front() != "timed" && Line.front() != "rotated")
+      for (const std::string &Field : Line)
+        Text += Field + (&Field == &Line.back() ? "\n" : "\t");
+  return Text;
+}
+
+bool replayed(const Records &File, const std::string &Kernel) {
+  for (const Fields &Line : File.of("replayed"))
+    if (Line.at(0) == Kernel)
+      return true;
+  return false;
+}
+
+/// Whether the program's other threads kept \p Kernel from being replayed, as they do by chance on
+/// a machine with other work.
+bool wasBusy(const Records &File, const std::string &Kernel) {
+  for (const Fields &Line : File.of("stood-back"))
+    if (Line.at(0) == Kernel && Line.at(1) == "busy")
+      return true;
+  return false;
+}
+
+} // namespace
+
+TEST_P(StandInReplay, ProgramDoesTheSame) {
+  const ReplayCase &Case = GetParam();
+  for (const char *Mode : {"replay", "verify-rotate"}) {
+    SCOPED_TRACE(Mode);
+    StandInPlan Plan;
+    Plan.Mode = Mode;
+    Plan.Fallback = "rotate";
+    Records Timed;
+    for (unsigned Try = 0; Try == 0 || (Try < 5 && Case.Kernel && wasBusy(Timed, Case.Kernel));
+         ++Try) {
+      StandInRun Run(Case.Scenario);
+      expectSame(Run.time(Plan), Run.Plain);
+      Timed = Run.Timed;
+      EXPECT_TRUE(Timed.whole());
+      EXPECT_TRUE(Timed.of("fault").empty()) << printed(Timed);
+    }
+    if (!Case.Kernel)
+      continue;
+    EXPECT_TRUE(replayed(Timed, Case.Kernel)) << printed(Timed);
+    for (const char *Variant : {"1", "2", "3"}) {
+      std::set<std::string> Found = verdicts(Timed, Case.Kernel, Variant);
+      EXPECT_FALSE(Found.empty()) << printed(Timed);
+      for (const std::string &Verdict : Found)
+        EXPECT_TRUE(Case.Verdicts.count(Verdict)) << Variant << " " << printed(Timed);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StandInReplay, testing::ValuesIn(Cases), nameOf);
+
+TEST(StandInReplayed, TimesAreThoseOfTheirVariants) {
+  StandInRun Run("in-place");
+  expectSame(Run.time({}), Run.Plain);
+  // Kernel, shape (4), launch, phase, round, variant, cold, warm.
+  std::set<std::string> Phases;
+  for (const Fields &Line : Run.Timed.of("timed")) {
+    static const std::string Times[] = {"400000", "400000", "300000", "350000"};
+    EXPECT_EQ(Line.at(9), Times[std::stoul(Line.at(8))]);
+    EXPECT_EQ(Line.at(10), "0") << "not idempotent: a warm run would have other inputs";
+    Phases.insert(Line.at(6));
+  }
+  EXPECT_EQ(Phases, (std::set<std::string>{"confirm", "screen"})) << printed(Run.Timed);
+}
+
+TEST(StandInReplayed, HostMemoryIsNotReplayed) {
+  for (const char *Scenario : {"managed", "host-mapped", "host-hidden"}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario);
+    expectSame(Run.time({}), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("timed").empty()) << printed(Run.Timed);
+    EXPECT_FALSE(Run.Timed.of("stood-back").empty()) << printed(Run.Timed);
+  }
+}
+
+TEST(StandInReplayed, HiddenHostMemory_WrittenByTheKernel_IsPutBack) {
+  for (const char *Scenario : {"host-masked", "managed-masked", "managed-variable"}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario);
+    expectSame(Run.time({}), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("timed").empty()) << printed(Run.Timed);
+    EXPECT_EQ(Run.Timed.of("stood-back"), (std::vector<Fields>{{"masked", "writes-host-memory"}}))
+        << printed(Run.Timed);
+  }
+}
+
+TEST(StandInReplayed, HostMemory_WrittenByTheProgramMeanwhile_KeepsWhatWasWritten) {
+  StandInRun Run("host-written");
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
+  for (const Fields &Line : Run.Timed.of("stood-back"))
+    EXPECT_EQ(Line, (Fields{"step", "host-busy"})) << printed(Run.Timed);
+}
+
+TEST(StandInReplayed, VariableOfAnotherModule_ThatNobodyAskedFor_IsSaved) {
+  StandInRun Run("linked-variable");
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(replayed(Run.Timed, "masked")) << printed(Run.Timed);
+  for (const char *Variant : {"1", "2", "3"})
+    EXPECT_EQ(verdicts(Run.Timed, "masked", Variant), std::set<std::string>{"equal"});
+}
+
+TEST(StandInReplayed, MemoryCall_ThatIsNotKnown_StopsReplays) {
+  StandInRun Run("unknown-call");
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_EQ(Run.Timed.of("stood-back"), (std::vector<Fields>{{"step", "memory-call"}}));
+  EXPECT_FALSE(replayed(Run.Timed, "step"));
+}
+
+TEST(StandInReplayed, Program_ThatMayOpenNoFile_IsNotKilled) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a sanitizer opens files of its own";
+  StandInRun Run("sandboxed");
+  EXPECT_EQ(Run.Trace.Stdout, Run.Plain.Stdout);
+  EXPECT_EQ(Run.Trace.Signal, 0);
+  EXPECT_TRUE(Run.Traced.whole());
+  expectSame(Run.time({}), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
+}
+
+TEST(StandInReplayed, WrongVariantIsFoundAndTheOthersAreNot) {
+  for (const char *Bad : {"wrong", "stray"}) {
+    for (auto [Scenario, Kernel] :
+         {std::pair{"deterministic", "scale"}, {"in-place", "step"}, {"atomics", "sum"}}) {
+      SCOPED_TRACE(std::string(Bad) + " " + Scenario);
+      StandInRun Run(Scenario, Bad);
+      expectSame(Run.time({}), Run.Plain);
+      EXPECT_EQ(verdicts(Run.Timed, Kernel, "3"),
+                std::set<std::string>{Bad == std::string("wrong") ? "differs" : "stray"})
+          << printed(Run.Timed);
+      for (const char *Right : {"1", "2"})
+        for (const std::string &Verdict : verdicts(Run.Timed, Kernel, Right))
+          EXPECT_TRUE(Spread.count(Verdict)) << printed(Run.Timed);
+      for (const Fields &Line : Run.Timed.of("timed"))
+        EXPECT_NE(Line.at(8), "3") << "a rejected variant is not timed";
+    }
+  }
+}
+
+TEST(StandInReplayed, VerifiedRotationLeavesOutTheWrongVariant) {
+  StandInRun Run("in-place", "wrong");
+  StandInPlan Plan;
+  Plan.Mode = "verify-rotate";
+  Plan.Fallback = "rotate";
+  expectSame(Run.time(Plan), Run.Plain);
+  EXPECT_FALSE(Run.Timed.of("rotated").empty()) << printed(Run.Timed);
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    EXPECT_NE(Line.at(6), "3");
+}
+
+/// How often variant 3 of \p Kernel was timed, by number of the launch.
+static std::map<std::string, unsigned> timesOfThird(const Records &File,
+                                                    const std::string &Kernel) {
+  std::map<std::string, unsigned> Times;
+  for (const Fields &Line : File.of("timed"))
+    if (Line.at(0) == Kernel && Line.at(8) == "3")
+      ++Times[Line.at(5)];
+  return Times;
+}
+
+TEST(StandInMeasured, VariantThatComputesSomethingElseIsTimed) {
+  for (auto [Scenario, Kernel] : {std::pair{"deterministic", "scale"},
+                                  {"repeated", "scale"},
+                                  {"in-place", "step"},
+                                  {"atomics", "sum"}}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario, "wrong");
+    StandInPlan Plan;
+    Plan.Measured = {3};
+    expectSame(Run.time(Plan), Run.Plain);
+    EXPECT_TRUE(Run.Timed.whole());
+    EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
+    EXPECT_TRUE(verdicts(Run.Timed, Kernel, "3").count("differs")) << printed(Run.Timed);
+    EXPECT_FALSE(verdicts(Run.Timed, Kernel, "3").count("stray")) << printed(Run.Timed);
+    std::map<std::string, unsigned> Times = timesOfThird(Run.Timed, Kernel);
+    EXPECT_GE(Times.size(), 2u) << "at the first launch and at the middle one";
+    for (const auto &[Launch, Count] : Times)
+      EXPECT_GE(Count, 15u) << "in every round of launch " << Launch;
+    EXPECT_TRUE(Run.Timed.of("rotated").empty());
+  }
+}
+
+TEST(StandInMeasured, ItsOutputIsNotWhatTheNextOneStartsFrom) {
+  StandInRun Run("repeated", "wrong");
+  StandInPlan Plan;
+  Plan.Measured = {3};
+  (void)Run.time(Plan);
+  for (const char *Right : {"1", "2"})
+    EXPECT_EQ(verdicts(Run.Timed, "scale", Right), std::set<std::string>{"equal"});
+  for (const Fields &Line : Run.Timed.of("timed"))
+    EXPECT_NE(Line.at(10), "0") << "idempotent: warm times are taken, too";
+}
+
+TEST(StandInMeasured, WhatWritesElsewhereIsNotTimed) {
+  for (auto [Scenario, Kernel] : {std::pair{"in-place", "step"}, {"repeated", "scale"}}) {
+    SCOPED_TRACE(Scenario);
+    StandInRun Run(Scenario, "stray");
+    StandInPlan Plan;
+    Plan.Measured = {3};
+    expectSame(Run.time(Plan), Run.Plain);
+    EXPECT_EQ(verdicts(Run.Timed, Kernel, "3"), std::set<std::string>{"stray"})
+        << printed(Run.Timed);
+    EXPECT_TRUE(timesOfThird(Run.Timed, Kernel).empty());
+  }
+}
+
+/// `<kernel> <variant>` of all faults.
+static std::set<std::string> blamed(const Records &File) {
+  std::set<std::string> Blamed;
+  for (const Fields &Line : File.of("fault"))
+    Blamed.insert(Line.at(0) + " " + Line.at(1));
+  return Blamed;
+}
+
+TEST(StandInReplayed, VariantThatHangsOrBreaksTheContextEndsTheProcess) {
+  for (const char *Bad : {"hang", "break"}) {
+    SCOPED_TRACE(Bad);
+    StandInRun Run("in-place", Bad);
+    StandInPlan Plan;
+    Plan.HangMs = 300;
+    CommandResult Result = Run.time(Plan);
+    EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
+    EXPECT_LT(Result.WallS, 20);
+    EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
+  }
+}
+
+TEST(StandInReplayed, AnotherThreadsLongKernelIsNoHang) {
+  StandInRun Run("thread-stream");
+  StandInPlan Plan;
+  Plan.HangMs = 100;
+  expectSame(Run.time(Plan), Run.Plain);
+  EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
+  EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
+}
+
+TEST(StandInRotated, VariantThatBreaksTheContextEndsTheProcess) {
+  StandInRun Run("in-place", "break");
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  CommandResult Result = Run.time(Plan);
+  EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
+  EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
+}
+
+TEST(StandInRotated, VariantThatHangsEndsTheProcess) {
+  StandInRun Run("in-place", "hang");
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  Plan.HangMs = 300;
+  CommandResult Result = Run.time(Plan);
+  EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
+  EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
+}
+
+TEST(StandInReplayed, ExcludedVariantIsNotRun) {
+  StandInRun Run("in-place", "hang");
+  StandInPlan Plan;
+  Plan.Excluded = {3};
+  expectSame(Run.time(Plan), Run.Plain);
+  EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
+  EXPECT_TRUE(verdicts(Run.Timed, "step", "3").empty());
+}

@@ -1,0 +1,27 @@
+#include "Probe/Trace/BusySpan.h"
+
+#include <gtest/gtest.h>
+
+using carve::probe::BusySpan;
+
+TEST(BusySpan, GapsAreNotBusy) {
+  BusySpan Span;
+  EXPECT_EQ(Span.drain(), "");
+  Span.add(100, 110);
+  Span.add(150, 170);
+  EXPECT_EQ(Span.drain(), "span\t100\t170\t30\n");
+  EXPECT_EQ(Span.drain(), "") << "each line tells what is new";
+}
+
+TEST(BusySpan, ConcurrentKernelsCountOnce) {
+  BusySpan Span;
+  // As they end, the one that began first last.
+  Span.add(20, 50);
+  Span.add(0, 100);
+  Span.add(90, 120);
+  EXPECT_EQ(Span.drain(), "span\t0\t120\t120\n");
+  // Delivered later: it ran while another did.
+  Span.add(110, 130);
+  Span.add(5, 60);
+  EXPECT_EQ(Span.drain(), "span\t5\t130\t10\n");
+}

@@ -1,0 +1,61 @@
+#include "Report/Terminal.h"
+
+#include "gtest/gtest.h"
+
+using namespace carve;
+
+TEST(Terminal, ProgressTellsRunsAndTimeLeft) {
+  EXPECT_EQ(progressText(0, 0, 0.1), "tuning, run 1");
+  EXPECT_EQ(progressText(0, 40, 0.1), "tuning, run 1");
+  EXPECT_EQ(progressText(10, 40, 20), "tuning, run 11 of about 40, 1:00 left");
+  EXPECT_EQ(progressText(39, 40, 78), "tuning, run 40 of about 40, 0:02 left");
+  EXPECT_EQ(progressText(1, 62, 60), "tuning, run 2 of about 62, 61:00 left");
+}
+
+TEST(Terminal, WhatWasNotTunedIsOneLine) {
+  TuningReport R;
+  R.Workload = "./app";
+  R.Note = "the program launched no kernel";
+  EXPECT_EQ(terminalSummary(R),
+            "carve-nvcc: note: ./app was not tuned: the program launched no kernel\n");
+}
+
+TEST(Terminal, ADisabledProgressPrintsNothing) {
+  testing::internal::CaptureStderr();
+  {
+    TerminalProgress Off(false), On(true);
+    Off.show(1, 2, 1);
+    On.show(1, 2, 1);
+    On.clear();
+    On.clear();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "\r\033[Kcarve-nvcc: tuning, run 2 of about 2, 0:01 left\r\033[K");
+}
+
+TEST(Terminal, StepsTellWhatIsDoneAndTimeLeft) {
+  EXPECT_EQ(stepText("timing", 0, 40, 9), "timing, 0 of 40");
+  EXPECT_EQ(stepText("timing", 12, 40, 0.5), "timing, 12 of 40");
+  EXPECT_EQ(stepText("timing", 10, 40, 20), "timing, 10 of 40, 1:00 left");
+  EXPECT_EQ(stepText("timing", 40, 40, 20), "timing, 40 of 40");
+}
+
+TEST(Terminal, StepsAreShownTenTimesASecondAndTimedFromTheFirst) {
+  double Time = 100;
+  testing::internal::CaptureStderr();
+  {
+    TerminalProgress P(true, "carve", [&] { return Time; });
+    P.step("compiling", 0, 4);
+    P.step("compiling", 1, 4); // At once.
+    Time = 102;
+    P.step("compiling", 2, 4);
+    P.step("compiling", 4, 4); // The end, always.
+    P.step("timing", 0, 2);
+    Time = 103;
+    P.step("timing", 1, 2);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "\r\033[Kcarve: compiling, 0 of 4\r\033[Kcarve: compiling, 2 of 4, 0:02 left"
+            "\r\033[Kcarve: compiling, 4 of 4\r\033[Kcarve: timing, 0 of 2"
+            "\r\033[Kcarve: timing, 1 of 2, 0:01 left\r\033[K");
+}

@@ -1,0 +1,324 @@
+#include "Search/KernelSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <gtest/gtest.h>
+
+using namespace carve;
+
+namespace {
+
+KnobSpace space() {
+  KnobSpace S;
+  S.Caps = {32, 40, 48, 64, 80};
+  S.DefaultRegs = 48;
+  S.MinRegs = 24;
+  S.MaxRegs = 80;
+  S.FrontEndCaps = true;
+  S.LoadCaching = true;
+  S.RegisterUsageLevels = {0, 10};
+  return S;
+}
+
+/// What compiling and timing would say: a time over the default's, and whether it can be had.
+struct World {
+  std::function<double(const VariantSetting &)> Ratio = [](const VariantSetting &) { return 1.0; };
+  std::function<bool(const VariantSetting &)> CanBeMade = [](const VariantSetting &) {
+    return true;
+  };
+  std::function<void(Candidate &)> Code = [](Candidate &) {};
+  std::vector<std::vector<VariantSetting>> Proposed, Timed; ///< By round.
+
+  void run(KernelSearch &Search) {
+    for (auto Wanted = Search.propose(); !Wanted.empty(); Wanted = Search.propose()) {
+      Proposed.push_back(Wanted);
+      std::vector<Candidate> Made;
+      if (Proposed.size() == 1)
+        Made.push_back(candidate({}));
+      for (const VariantSetting &V : Wanted)
+        if (CanBeMade(V))
+          Made.push_back(candidate(V));
+      Timed.push_back(Search.carve(Made));
+      std::map<VariantSetting, double> Ratios;
+      for (const VariantSetting &V : Timed.back())
+        Ratios[V] = Ratio(V);
+      Search.learn(Ratios);
+    }
+  }
+
+  Candidate candidate(const VariantSetting &V) {
+    Candidate C;
+    C.Setting = V;
+    C.Metrics.RegsPerThread = V.Cap.value_or(48);
+    C.Metrics.BlocksPerSm = 65536 / 256 / C.Metrics.RegsPerThread;
+    Code(C);
+    return C;
+  }
+
+  std::vector<VariantSetting> allTimed() const {
+    std::vector<VariantSetting> All;
+    for (const auto &Round : Timed)
+      All.insert(All.end(), Round.begin(), Round.end());
+    return All;
+  }
+};
+
+VariantSetting parsed(llvm::StringRef Name) { return llvm::cantFail(parseVariantName(Name)); }
+
+std::string reasonOf(const KernelSearch &S, llvm::StringRef Name) {
+  for (const CarvedVariant &C : S.carved())
+    if (C.Setting == parsed(Name))
+      return C.Reason;
+  return "";
+}
+
+} // namespace
+
+TEST(KernelSearch, WithoutEffortItTimesTheCriticalPointsAlone) {
+  KernelSearch S(space(), {/*Effort=*/0, /*MaxTimed=*/12});
+  World W;
+  W.run(S);
+  ASSERT_EQ(W.Timed.size(), 1u);
+  EXPECT_EQ(W.Timed[0].size(), 5u);
+  for (unsigned Cap : space().Caps)
+    EXPECT_TRUE(llvm::is_contained(W.Timed[0], parsed("r" + std::to_string(Cap)))) << Cap;
+}
+
+TEST(KernelSearch, EffortSaysWhichKnobsAndHowManyRounds) {
+  for (unsigned Effort : {1u, 2u, 3u}) {
+    KernelSearch S(space(), {Effort, 12});
+    World W;
+    W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
+    W.run(S);
+    EXPECT_LE(W.Timed.size(), Effort == 3 ? 3u : 2u);
+    auto any = [&](auto Has) { return llvm::any_of(W.allTimed(), Has); };
+    EXPECT_TRUE(any([](const VariantSetting &V) { return V.FrontEndCap; }));
+    EXPECT_EQ(any([](const VariantSetting &V) { return V.RegisterUsageLevel; }), Effort == 3);
+    EXPECT_EQ(any([](const VariantSetting &V) {
+                return V.Loads != LoadCaching::AsCompiled || V.Cap.value_or(32) % 8;
+              }),
+              Effort >= 2);
+  }
+}
+
+TEST(KernelSearch, NeverTimesMoreThanItsBudgetNorAnythingTwice) {
+  for (unsigned Budget : {1u, 2u, 3u, 5u, 8u, 12u, 24u})
+    for (unsigned Effort : {0u, 1u, 2u, 3u}) {
+      KernelSearch S(space(), {Effort, Budget});
+      World W;
+      W.Ratio = [](const VariantSetting &V) { return 1 - 0.001 * V.Cap.value_or(48); };
+      W.run(S);
+      std::vector<VariantSetting> All = W.allTimed();
+      EXPECT_LE(All.size(), Budget);
+      EXPECT_EQ(All.size(), S.timed());
+      EXPECT_EQ(std::set<VariantSetting>(All.begin(), All.end()).size(), All.size());
+      EXPECT_FALSE(llvm::is_contained(All, VariantSetting()));
+    }
+}
+
+TEST(KernelSearch, TheFirstRoundHasThePointsNearestToTheDefault) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.run(S);
+  for (llvm::StringRef Near : {"r40", "r48", "r64"})
+    EXPECT_TRUE(llvm::is_contained(W.Timed[0], parsed(Near))) << Near.str();
+}
+
+TEST(KernelSearch, LaterRoundsGatherAroundTheBest) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.Ratio = [](const VariantSetting &V) {
+    double Ratio = V.Cap && *V.Cap <= 40 && *V.Cap >= 36 ? 0.7 : 1.05;
+    return V.FrontEndCap == V.Cap && V.Cap ? Ratio - 0.02 : Ratio;
+  };
+  W.run(S);
+  ASSERT_EQ(W.Timed.size(), 2u);
+  EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r40-f40")));
+  EXPECT_GE(llvm::count_if(W.Timed[1],
+                           [](const VariantSetting &V) { return V.Cap >= 34 && V.Cap <= 44; }),
+            3);
+}
+
+TEST(KernelSearch, KnobsAreCombinedOnlyAfterEachWasTimed) {
+  KernelSearch S(space(), {3, 24});
+  World W;
+  W.Ratio = [](const VariantSetting &V) { return V.RegisterUsageLevel == 10u ? 0.9 : 1.0; };
+  W.run(S);
+  std::set<unsigned> Levels;
+  bool Combined = false;
+  for (const auto &Round : W.Timed) {
+    for (const VariantSetting &V : Round)
+      if (V.RegisterUsageLevel && (V.Cap || V.FrontEndCap)) {
+        Combined = true;
+        EXPECT_TRUE(Levels.count(*V.RegisterUsageLevel)) << variantName(V);
+      }
+    for (const VariantSetting &V : Round)
+      if (V.RegisterUsageLevel)
+        Levels.insert(*V.RegisterUsageLevel);
+  }
+  EXPECT_TRUE(Combined);
+}
+
+TEST(KernelSearch, EveryKnobIsTriedAtTheBestAndNoneFarFromIt) {
+  KnobSpace Space = space();
+  Space.SmemSpilling = true;
+  KernelSearch S(Space, {2, 24});
+  World W;
+  W.Ratio = [](const VariantSetting &V) { return V.Cap == 64u ? 0.97 : 1.05; };
+  W.run(S);
+  ASSERT_EQ(W.Timed.size(), 2u);
+  for (llvm::StringRef Name : {"r64-smem", "r64-cg", "r64-f64", "r64-f255"})
+    EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed(Name))) << Name.str();
+  for (const auto &Round : W.Proposed)
+    for (const VariantSetting &V : Round)
+      if (V.SmemSpilling || V.Loads == LoadCaching::L2Only) {
+        EXPECT_TRUE(!V.Cap || V.Cap == 64u) << variantName(V);
+      }
+}
+
+TEST(KernelSearch, WhatIsAsGoodAsTheBestHasItsKnobsTriedToo) {
+  for (double Second : {0.98, 1.1}) {
+    KernelSearch S(space(), {2, 24});
+    World W;
+    W.Ratio = [&](const VariantSetting &V) {
+      return V.Cap == 64u ? 0.97 : V.Cap == 40u ? Second : 1.1;
+    };
+    W.run(S);
+    EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r64-f64")));
+    EXPECT_EQ(llvm::is_contained(W.allTimed(), parsed("r40-f40")), Second < 1);
+  }
+}
+
+TEST(KernelSearch, BesideTheBestNothingIsCutByItsMetrics) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.Code = [](Candidate &C) {
+    C.Metrics.Counts.emplace().Instructions = 100;
+    C.Metrics.Occupancy = C.Metrics.BlocksPerSm / 10.0;
+  };
+  W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
+  W.run(S);
+  // Their metrics are those of r40.
+  auto alike = [](const VariantSetting &V) { return V.Cap == 40u && V.FrontEndCap; };
+  EXPECT_FALSE(llvm::any_of(W.Timed[0], alike));
+  EXPECT_TRUE(llvm::any_of(W.Timed[1], alike));
+}
+
+TEST(KernelSearch, WhatCannotBeMadeIsNotAskedForAgain) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.CanBeMade = [](const VariantSetting &V) { return V.Cap != 40u; };
+  W.run(S);
+  std::set<VariantSetting> Asked;
+  for (const auto &Round : W.Proposed)
+    for (const VariantSetting &V : Round)
+      if (V.Cap == 40u) {
+        EXPECT_TRUE(Asked.insert(V).second) << variantName(V);
+      }
+  EXPECT_FALSE(Asked.empty());
+  EXPECT_EQ(S.timed(), W.allTimed().size());
+}
+
+TEST(KernelSearch, EveryCompiledSettingIsTimedOrHasItsReason) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  W.Code = [](Candidate &C) {
+    if (C.Setting.Cap == 48u && !C.Setting.FrontEndCap)
+      C.CodeDigest = "the default's";
+    if (C.Setting.isDefault())
+      C.CodeDigest = "the default's";
+  };
+  W.run(S);
+  EXPECT_EQ(reasonOf(S, "r48"), "same code as default");
+  std::vector<VariantSetting> Timed = W.allTimed();
+  bool Left = false;
+  for (const auto &Round : W.Proposed)
+    for (const VariantSetting &V : Round) {
+      std::string Reason = reasonOf(S, variantName(V));
+      EXPECT_NE(llvm::is_contained(Timed, V), !Reason.empty()) << variantName(V);
+      Left |= llvm::StringRef(Reason).starts_with("not timed: expected at ");
+    }
+  EXPECT_TRUE(Left);
+}
+
+TEST(KernelSearch, NothingIsTimedThatAThresholdCuts) {
+  KnobSpace Space = space();
+  Space.BandwidthShare = 0.95;
+  KernelSearch S(Space, {2, 12});
+  World W;
+  W.Code = [](Candidate &C) {
+    KernelCounts &N = C.Metrics.Counts.emplace();
+    N.Instructions = 1000 - C.Metrics.RegsPerThread;
+    N.GlobalLoadBytes = C.Setting.Cap == 40u ? 1200 : 1000;
+  };
+  W.run(S);
+  for (const VariantSetting &V : W.allTimed())
+    EXPECT_NE(V.Cap, 40u) << variantName(V);
+  EXPECT_EQ(reasonOf(S, "r40"),
+            "moves 1.20 times the bytes of the default, which takes 95 % of the memory bandwidth");
+}
+
+TEST(KernelSearch, WithoutTimesTheNextRoundRestsOnTheModel) {
+  KernelSearch S(space(), {2, 12});
+  World W;
+  std::vector<Candidate> Made{W.candidate({})};
+  for (const VariantSetting &V : S.propose())
+    Made.push_back(W.candidate(V));
+  EXPECT_EQ(S.carve(Made).size(), 7u);
+  Made.clear();
+  for (const VariantSetting &V : S.propose())
+    Made.push_back(W.candidate(V));
+  EXPECT_EQ(S.carve(Made).size(), 5u);
+  EXPECT_TRUE(S.propose().empty());
+}
+
+TEST(KernelSearch, OfATableOnlyItsRowsAreAskedFor) {
+  KnobSpace Space = space();
+  Space.Only = {parsed("r40"), parsed("r40-f40"), parsed("l10")};
+  KernelSearch S(Space, {3, 12});
+  World W;
+  W.run(S);
+  EXPECT_EQ(W.allTimed().size(), 3u);
+}
+
+TEST(KnobSpace, FrontEndCapsAreFreeOrThatOfACriticalPoint) {
+  auto has = [](llvm::StringRef Name) {
+    return llvm::is_contained(settingsOf(space(), 2), parsed(Name));
+  };
+  EXPECT_TRUE(has("r48-f48"));
+  EXPECT_TRUE(has("r48-f255"));
+  EXPECT_TRUE(has("f255"));
+  EXPECT_TRUE(has("r50"));
+  EXPECT_FALSE(has("r50-f50"));
+  EXPECT_FALSE(has("r48-f64"));
+}
+
+TEST(KnobSpace, NeighboursDifferInOneKnob) {
+  KnobSpace Space = space();
+  Space.SmemSpilling = true;
+  auto names = [&](unsigned Effort, llvm::StringRef Of) {
+    std::set<std::string> Names;
+    for (const VariantSetting &V : neighboursOf(Space, Effort, parsed(Of)))
+      Names.insert(variantName(V));
+    return Names;
+  };
+  using Expected = std::set<std::string>;
+  // 38 and 42 are the nearest caps, 32 and 48 the nearest critical points.
+  EXPECT_EQ(names(2, "r40-f40"), (Expected{"r40", "r40-f255", "r40-f40-smem", "r40-f40-cg",
+                                           "r38-f38", "r42-f42", "r32-f32", "r48-f48"}));
+  EXPECT_EQ(names(1, "r80"), (Expected{"r64", "r80-f80", "r80-f255"}));
+  EXPECT_EQ(names(3, "smem-l10"),
+            (Expected{"f255-smem-l10", "l10", "smem-cg-l10", "smem-l0", "r46-smem-l10",
+                      "r50-smem-l10", "r40-smem-l10", "r64-smem-l10"}));
+  EXPECT_EQ(names(1, "default"), (Expected{"f255", "r40", "r64"}));
+  Space.Only = {parsed("r40-cg"), parsed("cg")};
+  EXPECT_EQ(names(2, "r40"), Expected{"r40-cg"});
+}
+
+TEST(KnobSpace, CapsStayInTheRegisterRegion) {
+  for (const VariantSetting &V : settingsOf(space(), 3))
+    if (V.Cap) {
+      EXPECT_GE(*V.Cap, 24u);
+      EXPECT_LE(*V.Cap, 80u);
+    }
+}

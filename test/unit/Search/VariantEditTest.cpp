@@ -1,0 +1,127 @@
+#include "Search/VariantEdit.h"
+
+#include "Support/Error.h"
+
+#include <gtest/gtest.h>
+
+using namespace carve;
+using namespace llvm;
+
+namespace {
+
+PtxModule moduleOf(StringRef Statements) {
+  return cantFail(PtxModule::parse((".version 9.0\n.target sm_90\n" + Statements).str()));
+}
+
+const PtxModule Base = moduleOf(".extern .func vprintf(); .extern .shared .b8 s[];\n"
+                                ".global .u32 g;\n"
+                                ".entry loads() { ld.global.u32 %r1, [g]; ret; }\n"
+                                ".entry prints() { call vprintf; ret; }\n"
+                                ".entry shares() { mov.u32 %r1, s; ret; }\n");
+const PtxModule Flavour = moduleOf(".global .u32 g;\n"
+                                   ".entry loads() { ret; }\n"
+                                   ".entry prints() { ld.global.u32 %r1, [g]; ret; }\n");
+
+Expected<EntryEdit> edit(const VariantSetting &V, StringRef Entry) {
+  return entryEdit(V, *Base.find(Entry), 640, [](unsigned Cap) -> Expected<const PtxModule *> {
+    if (Cap == 32)
+      return &Flavour;
+    return unsupported("no-front-end", "cap " + Twine(Cap));
+  });
+}
+
+std::string reasonOf(Expected<EntryEdit> Edit) {
+  if (Edit)
+    return "";
+  Error Failed = Edit.takeError();
+  EXPECT_TRUE(Failed.isA<Unsupported>());
+  return StringRef(toString(std::move(Failed))).split(':').first.str();
+}
+
+VariantSetting variant(StringRef Name) { return cantFail(parseVariantName(Name)); }
+
+using Words = std::vector<std::string>;
+
+Words atLevel(unsigned Level, const Words &Options) {
+  VariantSetting V;
+  V.RegisterUsageLevel = Level;
+  return ptxasOptionsFor(V, Options);
+}
+
+} // namespace
+
+TEST(VariantEdit, EverySettingIsItsEdit) {
+  EntryEdit Cap = cantFail(edit(variant("r40"), "prints"));
+  EXPECT_EQ(Cap.RegisterCap, 40u);
+  EXPECT_EQ(Cap.FrontEnd, nullptr);
+  EXPECT_EQ(Cap.CalleeSuffix, "");
+  EXPECT_EQ(Cap.SmemSpillingMaxThreads, std::nullopt);
+  EXPECT_FALSE(Cap.LoadsFromL2);
+  EntryEdit Level = cantFail(edit(variant("l10"), "prints"));
+  EXPECT_EQ(Level.RegisterCap, std::nullopt) << "no matter of the PTX";
+  EntryEdit FrontEnd = cantFail(edit(variant("f32"), "loads"));
+  EXPECT_EQ(FrontEnd.FrontEnd, &Flavour);
+  EXPECT_EQ(FrontEnd.CalleeSuffix, "__carve_f32");
+  EntryEdit Loads = cantFail(edit(variant("cg"), "loads"));
+  EXPECT_TRUE(Loads.LoadsFromL2);
+  EXPECT_EQ(Loads.CalleeSuffix, "__carve_cg");
+  EntryEdit Both = cantFail(edit(variant("f32-cg"), "prints"));
+  EXPECT_EQ(Both.CalleeSuffix, "__carve_f32_cg") << "another text than that of either";
+  EntryEdit Smem = cantFail(edit(variant("r24-smem"), "loads"));
+  EXPECT_EQ(Smem.SmemSpillingMaxThreads, 640u);
+}
+
+TEST(VariantEdit, TheCommandsOwnCapHoldsWherePtxasWouldNotHeedIt) {
+  const PtxModule Bounded = moduleOf(".entry bounded() .maxntid 256, 1, 1 { ret; }\n"
+                                     ".entry capped() .maxnreg 40 { ret; }\n");
+  auto capOf = [](const PtxModule &M, StringRef Entry, StringRef Name) {
+    auto None = [](unsigned) -> Expected<const PtxModule *> { return nullptr; };
+    return cantFail(entryEdit(variant(Name), *M.find(Entry), 640, None, /*Ceiling=*/32))
+        .RegisterCap;
+  };
+  EXPECT_EQ(capOf(Base, "loads", "smem"), 32u) << "the new .maxntid would lift it";
+  EXPECT_EQ(capOf(Base, "loads", "r24-smem"), 24u);
+  EXPECT_EQ(capOf(Base, "loads", "cg"), std::nullopt) << "the option holds";
+  EXPECT_EQ(capOf(Bounded, "bounded", "smem"), std::nullopt) << "it never held";
+  EXPECT_EQ(capOf(Bounded, "capped", "smem"), std::nullopt) << "nor there";
+}
+
+TEST(VariantEdit, WhatCannotBeHadIsRefused) {
+  EXPECT_EQ(reasonOf(edit(variant("f48"), "loads")), "no-front-end");
+  EXPECT_EQ(reasonOf(edit(variant("f32"), "shares")), "front-end-declarations");
+  EXPECT_EQ(reasonOf(edit(variant("cg"), "prints")), "no-plain-global-loads");
+  EXPECT_EQ(reasonOf(edit(variant("f32-cg"), "loads")), "no-plain-global-loads")
+      << "the flavour's body counts";
+  EXPECT_EQ(reasonOf(edit(variant("smem"), "shares")), "dynamic-shared-memory");
+  EXPECT_EQ(reasonOf(edit(variant("smem"), "prints")), "abi-calls");
+}
+
+TEST(VariantEdit, SpillingToSharedMemoryNeedsAToolkitAndAWholeProgram) {
+  const PtxEntry &Loads = *Base.find("loads"), &Prints = *Base.find("prints");
+  EXPECT_EQ(reasonNotSmemSpilling(Loads, false, "13.0.88"), std::nullopt);
+  EXPECT_EQ(reasonNotSmemSpilling(Loads, false, "14.2.1"), std::nullopt);
+  EXPECT_EQ(reasonNotSmemSpilling(Loads, false, "12.9.86"), "toolkit-before-13");
+  EXPECT_EQ(reasonNotSmemSpilling(Loads, false, ""), "toolkit-before-13");
+  EXPECT_EQ(reasonNotSmemSpilling(Loads, true, "13.0.88"), "relocatable");
+  EXPECT_EQ(reasonNotSmemSpilling(Prints, false, "13.0.88"), "abi-calls");
+}
+
+TEST(VariantEdit, TheBoundKeepsTheLaunchesOfTheDefault) {
+  DeviceModel D = cantFail(loadDeviceModel(CARVE_SOURCE_DIR "/share/carve-nvcc/devices", "sm_90"));
+  EntryDirectives None, Bounded;
+  Bounded.MaxNTid = {128, 2, 1};
+  EXPECT_EQ(smemSpillingMaxThreads(D, None, 32), 1024u);
+  EXPECT_EQ(smemSpillingMaxThreads(D, None, 128), 512u);
+  EXPECT_EQ(smemSpillingMaxThreads(D, Bounded, 128), 256u);
+}
+
+TEST(VariantEdit, TheLevelReplacesTheCommands) {
+  EXPECT_EQ(atLevel(10, {"-arch=sm_90", "-m64"}),
+            (Words{"-arch=sm_90", "-m64", "--register-usage-level=10"}));
+  EXPECT_EQ(atLevel(0, {"--register-usage-level=5", "-m64"}),
+            (Words{"-m64", "--register-usage-level=0"}));
+  EXPECT_EQ(atLevel(0, {"-regUsageLevel", "5", "-m64"}),
+            (Words{"-m64", "--register-usage-level=0"}));
+  EXPECT_EQ(ptxasOptionsFor({}, Words{"--register-usage-level=5"}),
+            (Words{"--register-usage-level=5"}));
+}

@@ -1,0 +1,105 @@
+#include "Search/VariantModel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace carve;
+
+namespace {
+
+KnobSpace space() {
+  KnobSpace S;
+  S.Caps = {32, 40, 48, 64};
+  S.DefaultRegs = 48;
+  S.MaxRegs = 64;
+  S.FrontEndCaps = true;
+  return S;
+}
+
+VariantSetting capped(unsigned Cap, std::optional<unsigned> FrontEnd = std::nullopt) {
+  VariantSetting V;
+  V.Cap = Cap;
+  V.FrontEndCap = FrontEnd;
+  return V;
+}
+
+} // namespace
+
+TEST(VariantModel, BeforeAnythingIsTimedItExpectsWhatRegistersAndBlocksTell) {
+  VariantModel M(space());
+  StaticMetrics Default, More;
+  Default.BlocksPerSm = 4;
+  More.BlocksPerSm = 8;
+  ModelScale S;
+  EXPECT_NEAR(M.point(capped(32), &More, &Default).Prior,
+              S.FewerRegs * std::log2(48.0 / 32) - S.MoreBlocks, 1e-12);
+  EXPECT_NEAR(M.point(capped(44), &Default, &Default).Prior,
+              S.FewerRegs * std::log2(48.0 / 44) + S.OffPoint, 1e-12);
+  EXPECT_DOUBLE_EQ(M.point({}, nullptr, nullptr).Prior, 0);
+}
+
+TEST(VariantModel, CountsStandInForTheRegisters) {
+  VariantModel M(space());
+  StaticMetrics Default, Made;
+  Default.Counts.emplace().Instructions = 1000;
+  Made.Counts.emplace().Instructions = 1100;
+  Default.BlocksPerSm = Made.BlocksPerSm = 4;
+  EXPECT_NEAR(M.point(capped(32), &Made, &Default).Prior, 0.5 * std::log(1.1), 1e-12);
+}
+
+TEST(VariantModel, WhatIsTimedIsKnownAndNeighboursAreLikeIt) {
+  VariantModel M(space());
+  auto at = [&](VariantSetting V) { return M.point(V, nullptr, nullptr); };
+  M.learn({{at({}), 0}, {at(capped(40)), -0.2}});
+  EXPECT_NEAR(M.predict(at(capped(40))).Mean, -0.2, 0.001);
+  EXPECT_LT(M.predict(at(capped(40))).Deviation, 0.001);
+  Prediction Near = M.predict(at(capped(38))), Far = M.predict(at(capped(64)));
+  EXPECT_LT(Near.Mean, Far.Mean);
+  EXPECT_LT(Near.Deviation, Far.Deviation);
+  EXPECT_LT(M.predict(at(capped(40, 40))).Mean, M.predict(at(capped(64, 64))).Mean);
+}
+
+TEST(VariantModel, ExpectedGainIsThatOfTheNormalDistribution) {
+  VariantModel M(space());
+  ModelPoint P = M.point(capped(40), nullptr, nullptr);
+  M.learn(Measured{M.point({}, nullptr, nullptr), 0});
+  auto [Mean, Deviation] = M.predict(P);
+  // E max(0, best - X) by the trapezoidal rule.
+  double Sum = 0, Step = Deviation / 1000;
+  for (double X = Mean - 8 * Deviation; X < 0; X += Step)
+    Sum += -X * std::exp(-0.5 * std::pow((X - Mean) / Deviation, 2)) * Step /
+           (Deviation * std::sqrt(2 * M_PI));
+  EXPECT_NEAR(M.expectedGain(P), Sum, 1e-5);
+  EXPECT_NEAR(M.expectedGain(M.point({}, nullptr, nullptr)), 0, 1e-5);
+}
+
+TEST(VariantModel, ABelievedPointIsAsExpectedAndNoLongerInDoubt) {
+  VariantModel M(space());
+  M.learn(Measured{M.point({}, nullptr, nullptr), 0});
+  ModelPoint P = M.point(capped(40), nullptr, nullptr), Q = M.point(capped(64), nullptr, nullptr);
+  Prediction Before = M.predict(P), OtherBefore = M.predict(Q);
+  M.believe(P);
+  EXPECT_NEAR(M.predict(P).Mean, Before.Mean, 1e-9);
+  EXPECT_NEAR(M.predict(Q).Mean, OtherBefore.Mean, 1e-9);
+  EXPECT_LT(M.predict(P).Deviation, 1e-6);
+  EXPECT_LT(M.predict(Q).Deviation, OtherBefore.Deviation);
+}
+
+TEST(VariantModel, TheScaleOfCapsGrowsWithTheTimes) {
+  VariantModel Calm(space()), Wild(space());
+  auto at = [&](VariantSetting V) { return Calm.point(V, nullptr, nullptr); };
+  Calm.learn({{at({}), 0}, {at(capped(40)), -0.01}});
+  Wild.learn({{at({}), 0}, {at(capped(40)), -0.6}});
+  EXPECT_GT(Wild.predict(at(capped(64))).Deviation, 2 * Calm.predict(at(capped(64))).Deviation);
+  // So a large gain carries over to the flavours at the same cap.
+  EXPECT_LT(Wild.predict(at(capped(40, 40))).Mean, -0.55);
+}
+
+TEST(VariantModel, KindsOfFrontEndCaps) {
+  EXPECT_EQ(frontEndKind({}), FrontEndKind::AsCompiled);
+  EXPECT_EQ(frontEndKind(capped(40)), FrontEndKind::AsCompiled);
+  EXPECT_EQ(frontEndKind(capped(40, 40)), FrontEndKind::AsCap);
+  EXPECT_EQ(frontEndKind(capped(40, 255)), FrontEndKind::Free);
+  EXPECT_EQ(frontEndKind(capped(40, 48)), FrontEndKind::Other);
+}

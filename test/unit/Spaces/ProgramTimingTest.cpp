@@ -1,0 +1,199 @@
+#include "Spaces/ProgramTiming.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "gtest/gtest.h"
+
+#include <map>
+
+using namespace carve;
+
+namespace {
+
+/// Programs of known costs.
+class ProgramTimingTest : public testing::Test {
+protected:
+  TimingVerdict time(TimingTask Task) {
+    Order.clear();
+    return llvm::cantFail(timeConfigurations(
+        Times, Task, Limits,
+        [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
+          Order.push_back(Place);
+          // The machine slows down for everybody.
+          double Drift = 1 + 0.01 * Order.size();
+          return ConfigurationRun{Costs[Place] * Drift, 0.5, Faults[Place]};
+        },
+        [](unsigned, unsigned) {}));
+  }
+  size_t runsOf(size_t Place) { return llvm::count(Order, Place); }
+
+  std::vector<double> Costs;
+  std::map<size_t, std::string> Faults;
+  std::vector<ConfigurationTimes> Times;
+  TimingLimits Limits;
+  std::vector<size_t> Order;
+};
+
+} // namespace
+
+TEST_F(ProgramTimingTest, TheFastestIsConfirmedInRoundsOfItsOwn) {
+  Costs = {100, 90, 50, 130, 51};
+  Times.resize(Costs.size());
+  TimingVerdict V = time({0, {1, 2, 3, 4}, {}});
+  EXPECT_EQ(V.Winner, 2u);
+  EXPECT_NEAR(V.Ratio.Median, 0.5, 0.05);
+  EXPECT_LT(V.Ratio.High, 1);
+  EXPECT_EQ(V.Timed, 5u);
+  EXPECT_EQ(V.Runs, Order.size());
+  EXPECT_EQ(Times[2].Confirmed.size(), Limits.ConfirmationRounds);
+  // What is clearly slower is run once.
+  EXPECT_EQ(runsOf(3), 1u);
+  EXPECT_EQ(Times[3].Screened.size(), 1u);
+  EXPECT_EQ(Times[3].FirstWallS, 0.5);
+  // The reference runs in every round.
+  EXPECT_EQ(runsOf(0), Limits.ScreeningRounds + Limits.ConfirmationRounds);
+}
+
+TEST_F(ProgramTimingTest, TheReferenceStaysWhereNobodyIsMeasurablyFaster) {
+  Costs = {100, 99.5, 120};
+  Times.resize(Costs.size());
+  TimingVerdict V = time({0, {1, 2}, {}});
+  EXPECT_EQ(V.Winner, 0u);
+  EXPECT_EQ(V.Ratio.Median, 1);
+}
+
+TEST_F(ProgramTimingTest, AFaultIsOutHoweverFast) {
+  Costs = {100, 10, 80};
+  Faults[1] = "line 1 of the output differs";
+  Times.resize(Costs.size());
+  TimingVerdict V = time({0, {1, 2}, {}});
+  EXPECT_EQ(V.Winner, 2u);
+  EXPECT_EQ(Times[1].Fault, "line 1 of the output differs");
+  EXPECT_EQ(runsOf(1), 1u);
+}
+
+TEST_F(ProgramTimingTest, WhatIsKnownIsNotRunAgain) {
+  Costs = {100, 90, 50, 130};
+  Times.resize(Costs.size());
+  time({0, {1, 2, 3}, {}});
+  TimingVerdict Again = time({0, {1, 2, 3}, {}});
+  EXPECT_EQ(Again.Winner, 2u);
+  EXPECT_EQ(Again.Runs, 0u);
+  EXPECT_EQ(Again.Timed, 0u);
+  // A new one runs, the known ones do not but to be confirmed against it.
+  Costs.push_back(20);
+  Times.emplace_back();
+  TimingVerdict More = time({0, {1, 2, 3, 4}, {}});
+  EXPECT_EQ(More.Winner, 4u);
+  EXPECT_EQ(More.Timed, 1u);
+  EXPECT_EQ(runsOf(3), 0u);
+}
+
+// The best of the screening look worse in the confirmation than the next does in its screening.
+TEST_F(ProgramTimingTest, AFallInTheConfirmationMovesNobodyUpWhenRepeated) {
+  Costs = {100, 70, 71, 72, 73, 74};
+  Times.resize(Costs.size());
+  Limits.ScreeningRounds = 1;
+  TimingTask Task{0, {0, 1, 2, 3, 4, 5}, {1}};
+  std::map<size_t, unsigned> Seen;
+  auto Run = [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
+    bool Lucky = Seen[Place]++ == 0;
+    return ConfigurationRun{Costs[Place] * (Lucky || Place == 0 ? 1 : 1.1), 0.5, Faults[Place]};
+  };
+  auto Quiet = [](unsigned, unsigned) {};
+  TimingVerdict First = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  EXPECT_EQ(First.Timed, 6u);
+  EXPECT_EQ(First.Winner, 1u);
+  TimingVerdict Again = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  EXPECT_EQ(Again.Runs, 0u);
+  EXPECT_EQ(Again.Winner, 1u);
+}
+
+TEST_F(ProgramTimingTest, WhoFailsInTheConfirmationMakesRoomForTheNext) {
+  Costs = {100, 50, 51, 52, 53};
+  Times.resize(Costs.size());
+  TimingTask Task{0, {1, 2, 3, 4}, {}};
+  auto Run = [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
+    bool Fails = Place == 1 && !Times[1].Confirmed.empty();
+    return ConfigurationRun{Costs[Place], 0.5, Fails ? "differs" : ""};
+  };
+  auto Quiet = [](unsigned, unsigned) {};
+  TimingVerdict V = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  EXPECT_EQ(V.Winner, 2u);
+  EXPECT_EQ(Times[4].Confirmed.size(), Limits.ConfirmationRounds);
+  EXPECT_EQ(llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet)).Runs, 0u);
+}
+
+TEST_F(ProgramTimingTest, TheBestOfTheFavouredIsConfirmedToo) {
+  Costs = {100, 50, 51, 52, 53, 95};
+  Times.resize(Costs.size());
+  TimingVerdict V = time({0, {1, 2, 3, 4, 5}, {5}});
+  EXPECT_EQ(V.Winner, 1u);
+  EXPECT_EQ(Times[5].Confirmed.size(), Limits.ConfirmationRounds);
+  EXPECT_TRUE(Times[4].Confirmed.empty());
+}
+
+TEST_F(ProgramTimingTest, AFailingReferenceEndsIt) {
+  Costs = {100, 50};
+  Faults[0] = "ended with exit status 1";
+  Times.resize(Costs.size());
+  auto V = timeConfigurations(
+      Times, {0, {1}, {}}, Limits,
+      [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
+        return ConfigurationRun{Costs[Place], 1, Faults[Place]};
+      },
+      [](unsigned, unsigned) {});
+  ASSERT_FALSE(bool(V));
+  EXPECT_EQ(llvm::toString(V.takeError()),
+            "workload-failed: the first configuration: ended with exit status 1");
+}
+
+TEST_F(ProgramTimingTest, ALargeRoundHasTheReferenceInEveryBlock) {
+  Costs = {100};
+  std::vector<size_t> All;
+  for (size_t I = 1; I <= 70; ++I) {
+    Costs.push_back(60 + 0.01 * I);
+    All.push_back(I);
+  }
+  Times.resize(Costs.size());
+  TimingVerdict V = time({0, All, {}});
+  EXPECT_NE(V.Winner, 0u);
+  // 70 in three blocks, then the best 24, then the best 12.
+  EXPECT_EQ(runsOf(0), 3u + 1 + 1 + Limits.ConfirmationRounds);
+  EXPECT_EQ(Order.size() - Limits.ConfirmationRounds * (Limits.Finalists + 1),
+            (70 + 3) + (24 + 1) + (12 + 1u));
+}
+
+TEST_F(ProgramTimingTest, AnInterruptedOneGoesOn) {
+  Costs = {100};
+  std::vector<size_t> All;
+  for (size_t I = 1; I <= 70; ++I) {
+    Costs.push_back(150 - I);
+    All.push_back(I);
+  }
+  Times.resize(Costs.size());
+  size_t Runs = 0;
+  auto Interrupted = timeConfigurations(
+      Times, {0, All, {}}, Limits,
+      [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
+        if (++Runs == 50)
+          return llvm::createStringError("interrupted");
+        return ConfigurationRun{Costs[Place], 1, ""};
+      },
+      [](unsigned, unsigned) {});
+  ASSERT_FALSE(bool(Interrupted));
+  llvm::consumeError(Interrupted.takeError());
+  auto Measured = [](const ConfigurationTimes &T) { return T.measured(); };
+  // One block of 32 and the reference; of the other one nothing.
+  EXPECT_EQ(llvm::count_if(Times, Measured), 33);
+  for (const ConfigurationTimes &T : Times)
+    EXPECT_EQ(T.Screened.size(), T.measured());
+  std::vector<size_t> Known;
+  for (size_t P : All)
+    if (Times[P].measured())
+      Known.push_back(P);
+  TimingVerdict V = time({0, All, {}});
+  EXPECT_EQ(V.Timed, 70u - 32);
+  EXPECT_EQ(V.Winner, 70u);
+  for (size_t P : Known)
+    EXPECT_LE(runsOf(P), Limits.ConfirmationRounds) << "confirmed at most";
+}

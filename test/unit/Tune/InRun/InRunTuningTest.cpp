@@ -1,0 +1,211 @@
+#include "Tune/InRun/InRunTuning.h"
+#include "SimulatedRun.h"
+#include "unit/Tune/TuneTesting.h"
+
+using namespace carve;
+
+namespace {
+
+/// A job of three kernels, with a timing run of each.
+class InRunTuningTest : public testing::Test {
+protected:
+  InRunTuningTest() {
+    for (const char *Name : {"k0", "k1", "k2"}) {
+      JobKernel K = sampleKernel(Name, 0.3);
+      addVariant(K, 32);
+      addVariant(K, 64);
+      K.Traced.Shapes[0].Shape = SimulatedRun::place(0, 0).Shape;
+      Job.Kernels.push_back(K);
+      Choices.emplace_back();
+      Choices.back().Mode = TimingMode::Replay;
+      Choices.back().Reason = "10 launches of 1 ms";
+    }
+    Choices[1].Mode = TimingMode::VerifyRotate;
+    Run.replay({shapeOf({0.8, 0.9})});
+    Run.rotate({shapeOf({0.8, 0.9})});
+    Run.replay({shapeOf({1.1, 1.1})});
+    Result.Record = Run.Record;
+    Subjects = {{"k0", 4}, {"k1", 4}, {"k2", 4}};
+  }
+
+  InRunTuning judged() {
+    InRunTuning T = judgeTimingRun(Job, Choices, Result);
+    applyInRun(T, Subjects);
+    return T;
+  }
+
+  TuningJob Job;
+  std::vector<ModeChoice> Choices;
+  SimulatedRun Run;
+  TimingRunResult Result;
+  std::vector<SubjectSpace> Subjects;
+};
+
+} // namespace
+
+TEST_F(InRunTuningTest, TellsTheSelectionWhatIsDecided) {
+  InRunTuning T = judged();
+  EXPECT_EQ(Subjects[0].Nominee, 2u);
+  EXPECT_EQ(Subjects[1].Nominee, 2u);
+  EXPECT_EQ(Subjects[2].Nominee, 0u);
+  EXPECT_NE(Subjects[2].Stays, "");
+  EXPECT_TRUE(Subjects[0].Stays.empty() && Subjects[0].Excluded.empty());
+  EXPECT_EQ(modeOf(T, 0), "replay");
+  EXPECT_EQ(modeOf(T, 1), "verify-rotate");
+  EXPECT_EQ(modeReasonOf(T, 0), "10 launches of 1 ms");
+}
+
+TEST_F(InRunTuningTest, AKernelOfWholeRunsIsUndecidedForItsReason) {
+  Choices[0].Mode = TimingMode::Fixed;
+  Choices[0].Reason = "started from graphs";
+  InRunTuning T = judged();
+  EXPECT_EQ(Subjects[0].Nominee, 0u);
+  EXPECT_EQ(Subjects[0].Stays, "");
+  EXPECT_EQ(modeOf(T, 0), "fixed");
+  EXPECT_EQ(modeReasonOf(T, 0), "started from graphs");
+  EXPECT_EQ(Subjects[1].Nominee, 2u);
+}
+
+TEST_F(InRunTuningTest, VariantsThatAreOutStayOutOfWholeRuns) {
+  Choices[0].Mode = TimingMode::Fixed;
+  Result.Record.Faults = {{"k0", 3, "hung"}};
+  judged();
+  EXPECT_EQ(Subjects[0].Excluded, (std::map<size_t, std::string>{{3, "hung"}}));
+}
+
+TEST_F(InRunTuningTest, AKernelThatWasLeftOutIsUndecided) {
+  Result.Excluded.Kernels["k0"] = "the default of it ended a timing run: hung";
+  InRunTuning T = judged();
+  EXPECT_EQ(Subjects[0].Nominee, 0u);
+  EXPECT_EQ(modeReasonOf(T, 0), "the default of it ended a timing run: hung");
+  EXPECT_EQ(Subjects[1].Nominee, 2u);
+}
+
+TEST_F(InRunTuningTest, ARunThatDoesNotCountDecidesNothing) {
+  Result.Failure = "the timing run took too long";
+  InRunTuning T = judged();
+  for (const SubjectSpace &S : Subjects)
+    EXPECT_TRUE(S.Nominee == 0 && S.Stays.empty());
+  EXPECT_EQ(modeReasonOf(T, 2), "the timing run took too long");
+}
+
+TEST_F(InRunTuningTest, AnotherOutputLeavesReplaysAlone) {
+  Result.Difference = "line 1 differs";
+  InRunTuning T = judged();
+  EXPECT_EQ(Subjects[0].Nominee, 2u);
+  EXPECT_EQ(Subjects[1].Nominee, 0u);
+  EXPECT_NE(Subjects[2].Stays, "");
+  EXPECT_EQ(modeOf(T, 1), "fixed");
+}
+
+TEST_F(InRunTuningTest, AKernelThatCouldNotBeReplayedSaysWhyItWasRotated) {
+  Result.Record.StoodBack = {{"k1", "managed memory"}};
+  for (TimingMode Mode : {TimingMode::Replay, TimingMode::VerifyRotate}) {
+    Choices[1].Mode = Mode;
+    InRunTuning T = judged();
+    EXPECT_EQ(Subjects[1].Nominee, 2u);
+    EXPECT_EQ(modeOf(T, 1), "rotate");
+    EXPECT_EQ(modeReasonOf(T, 1), "not replayed: managed memory");
+  }
+}
+
+TEST_F(InRunTuningTest, RecordsOfVariantsThatAreNotThereAreNothing) {
+  Result.Record.Faults = {{"k0", 99, "hung"}};
+  Result.Record.Verified.push_back({SimulatedRun::place(0, 0), 98, Verdict::Differs, ""});
+  InRunTuning T = judged();
+  EXPECT_TRUE(T.Outcomes[0].Rejected.empty());
+  EXPECT_EQ(Subjects[0].Nominee, 2u);
+}
+
+namespace {
+
+/// Outcomes of rounds of one kernel.
+class RoundsOfOneKernel : public testing::Test {
+protected:
+  RoundsOfOneKernel() {
+    Job.Kernels = {sampleKernel("k", 1)};
+    for (unsigned Cap : {32, 48, 64})
+      addVariant(Job.Kernels[0], Cap);
+    All = untimed(Job);
+  }
+  static InRunOutcome outcome(InRunVerdict Verdict, std::vector<double> Ratios,
+                              size_t Nominee = 0) {
+    InRunOutcome O;
+    O.Verdict = Verdict;
+    O.Nominee = Nominee;
+    O.Reason = Verdict == InRunVerdict::Nominated ? "" : "because";
+    for (double R : Ratios)
+      O.Intervals.push_back({R, R - 0.01, R + 0.01});
+    O.Ratios = std::move(Ratios);
+    return O;
+  }
+  const InRunOutcome &add(InRunOutcome O, const char *Choice = "replayed") {
+    InRunTuning Next = untimed(Job);
+    Next.Outcomes[0] = std::move(O);
+    Next.Choices[0].Mode = TimingMode::Replay;
+    Next.Choices[0].Reason = Choice;
+    addTimingRun(All, std::move(Next), Job);
+    return All.Outcomes[0];
+  }
+
+  TuningJob Job;
+  InRunTuning All;
+};
+
+constexpr InRunVerdict Nominated = InRunVerdict::Nominated, Stays = InRunVerdict::Stays,
+                       Undecided = InRunVerdict::Undecided;
+
+} // namespace
+
+TEST_F(RoundsOfOneKernel, TheLastNomineeCounts) {
+  EXPECT_EQ(add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2)).Nominee, 2u);
+  EXPECT_EQ(bestSoFar(All, 0), 2u);
+  const InRunOutcome &O = add(outcome(Nominated, {1, 1, 0.92, 0, 0.8}, 4), "rotated");
+  EXPECT_EQ(O.Nominee, 4u);
+  EXPECT_EQ(O.Ratios, (std::vector<double>{1, 1, 0.92, 1.1, 0.8}));
+  ASSERT_EQ(O.Intervals.size(), 5u);
+  for (size_t V = 0; V < 5; ++V)
+    EXPECT_EQ(O.Intervals[V].Median, O.Ratios[V]) << V;
+  EXPECT_EQ(All.Choices[0].Reason, "rotated");
+  EXPECT_EQ(variantsLeft(All, 0, Job), std::vector<size_t>{4});
+}
+
+TEST_F(RoundsOfOneKernel, ANomineeStandsWhereTheNextRoundHasNone) {
+  for (InRunVerdict Next : {Stays, Undecided}) {
+    All = untimed(Job);
+    add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2), "first");
+    const InRunOutcome &O = add(outcome(Next, {1, 1, 0.95, 0, 1.2}), "second");
+    EXPECT_EQ(O.Nominee, 2u);
+    EXPECT_EQ(O.Ratios[2], 0.9);
+    EXPECT_EQ(O.Ratios[4], 1.2);
+    EXPECT_EQ(All.Choices[0].Reason, "first");
+  }
+}
+
+TEST_F(RoundsOfOneKernel, ANomineeThatIsRejectedLaterIsNone) {
+  add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2));
+  InRunOutcome Next = outcome(Stays, {1, 1, 0, 0, 1.2});
+  Next.Rejected = {{2, "its output differs"}};
+  EXPECT_EQ(add(std::move(Next)).Verdict, Stays);
+  EXPECT_EQ(bestSoFar(All, 0), 0u);
+  EXPECT_TRUE(variantsLeft(All, 0, Job).empty());
+}
+
+TEST_F(RoundsOfOneKernel, WholeRunsDecideWhereOneRoundCouldNot) {
+  add(outcome(Undecided, {1, 1, 0.97, 1.1, 0}));
+  EXPECT_EQ(bestSoFar(All, 0), 2u);
+  InRunOutcome Next = outcome(Stays, {1, 1, 0, 0, 1.2});
+  Next.Rejected = {{3, "wrote elsewhere"}};
+  EXPECT_EQ(add(std::move(Next)).Verdict, Undecided);
+  EXPECT_EQ(variantsLeft(All, 0, Job), (std::vector<size_t>{2, 4}));
+  All = untimed(Job);
+  add(outcome(Stays, {1, 1, 1.2, 1.1, 0}));
+  EXPECT_EQ(add(outcome(Undecided, {1, 1, 0, 0, 0.98})).Verdict, Undecided);
+}
+
+TEST_F(RoundsOfOneKernel, AKernelThatTakesNoPartKeepsItsOutcome) {
+  add(outcome(Stays, {1, 1, 1.2, 1.1, 0}));
+  for (JobVariant &V : Job.Kernels[0].Variants)
+    V.InModule = false;
+  EXPECT_EQ(add(outcome(Undecided, {})).Verdict, Stays);
+}

@@ -1,0 +1,256 @@
+#include "Tune/InRun/ModeChoice.h"
+
+#include "unit/Tune/TuneTesting.h"
+
+using namespace carve;
+
+namespace {
+
+/// A kernel `k` of ten variants, and what is known of it and its program.
+struct Case {
+  TracedKernel Kernel;
+  KernelHazards Hazards;
+  ProbeRecord Trace;
+  size_t Variants = 10;
+  bool DeviceHeap = false;
+  ModeLimits Limits;
+
+  Case() { Kernel.Kernel = "k"; }
+  /// Adds a shape of \p Blocks blocks.
+  Case &launched(uint64_t Launches, double MeanNs, unsigned Blocks = 100) {
+    KernelLaunches L = launches("k", 256, uint64_t(double(Launches) * MeanNs));
+    L.Shape.Grid = {Blocks, 1, 1};
+    L.Launches = Launches;
+    Kernel.Shapes.push_back(L);
+    Kernel.Launches += Launches;
+    return *this;
+  }
+  ModeChoice choose() const {
+    return chooseMode({Kernel, Hazards, Variants, Trace, DeviceHeap}, Limits);
+  }
+};
+
+Case longKernel() { return Case().launched(24, 3.2e6); }
+Case shortKernel() { return Case().launched(12000, 4e3); }
+Case onlyOnce() { return Case().launched(1, 3.2e6); }
+
+void expectChoice(const Case &C, TimingMode Mode, const std::string &Reason) {
+  ModeChoice Choice = C.choose();
+  EXPECT_EQ(nameOf(Choice.Mode).str(), nameOf(Mode).str()) << Choice.Reason;
+  EXPECT_EQ(Choice.Reason, Reason);
+  EXPECT_EQ(Choice.Shapes.empty(), Mode == TimingMode::Fixed);
+}
+
+} // namespace
+
+TEST(ModeChoice, ByDurationAndLaunches) {
+  expectChoice(longKernel(), TimingMode::Replay, "24 launches of 3.2 ms");
+  expectChoice(onlyOnce(), TimingMode::Replay, "1 launch of 3.2 ms");
+  expectChoice(shortKernel(), TimingMode::VerifyRotate, "12000 launches of 4.0 us");
+  // Short, and too few launches to rotate.
+  expectChoice(Case().launched(150, 4e3), TimingMode::Replay, "150 launches of 4.0 us");
+  // Many launches, each long enough.
+  expectChoice(Case().launched(1000, 50e3), TimingMode::Replay, "1000 launches of 50 us");
+}
+
+TEST(ModeChoice, RotatingIsAFallBackWhereLaunchesAreMany) {
+  EXPECT_FALSE(longKernel().choose().MayRotate);
+  EXPECT_FALSE(Case().launched(79, 1e6).choose().MayRotate);
+  EXPECT_TRUE(Case().launched(80, 1e6).choose().MayRotate);
+  EXPECT_TRUE(shortKernel().choose().MayRotate);
+  // In the shapes that make up its time.
+  EXPECT_TRUE(Case().launched(80, 9e6).launched(1, 90e6, 5).choose().MayRotate);
+  EXPECT_FALSE(Case().launched(80, 1e6).launched(1, 90e6, 5).choose().MayRotate);
+}
+
+TEST(ModeChoice, WhatOnlyWholeRunsDecide) {
+  Case C = shortKernel();
+  C.Trace.GraphLaunches = {{"other", 3}};
+  C.Trace.Queried = {"k", "other"};
+  C.Trace.SizedByOccupancy = {"other"};
+  C.Trace.Programmatic = {"other"};
+  EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
+  // A kernel made to overlap in a program that makes kernels overlap.
+  C.Hazards.Programmatic = true;
+  expectChoice(C, TimingMode::Fixed, "overlaps with its neighbours by programmatic launches");
+  C.Trace.Programmatic.clear();
+  EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
+  C.Trace.Programmatic = {"k"};
+  C.Hazards.Programmatic = false;
+  expectChoice(C, TimingMode::Fixed, "overlaps with its neighbours by programmatic launches");
+  C.Trace.Queried = C.Trace.SizedByOccupancy = {"k"};
+  expectChoice(C, TimingMode::Fixed, "the program asks for its occupancy");
+  C.Trace.GraphLaunches = {{"k", 1}};
+  expectChoice(C, TimingMode::Fixed, "launched from graphs");
+  C.Variants = 2;
+  expectChoice(C, TimingMode::Fixed, "no variant of its own");
+}
+
+TEST(ModeChoice, WhatAReplayCannotUndoIsRotated) {
+  const std::pair<bool KernelHazards::*, const char *> Hazards[] = {
+      {&KernelHazards::Printf, "device printf: rotated, so that each line is printed once"},
+      {&KernelHazards::DeviceHeap,
+       "allocates on the device: rotated, as that heap cannot be saved"},
+      {&KernelHazards::DeviceLaunch,
+       "launches from the device: rotated, so that each launch happens once"},
+      {&KernelHazards::SurfaceWrites, "writes surfaces: rotated, as arrays cannot be saved"},
+      {&KernelHazards::Multimem,
+       "reduces over several GPUs: rotated, as their memory cannot be restored"},
+      {&KernelHazards::SystemScope, "shares memory with the host or other GPUs: rotated, as they "
+                                    "may see each run of it"},
+      {&KernelHazards::ManagedVariable,
+       "uses a managed variable: rotated, as the host may touch it"},
+  };
+  for (auto [Member, Reason] : Hazards) {
+    Case C = Case().launched(80, 1e6);
+    C.Hazards.*Member = true;
+    expectChoice(C, TimingMode::Rotate, Reason);
+    Case Few = longKernel();
+    Few.Hazards.*Member = true;
+    std::string What = llvm::StringRef(Reason).split(':').first.str();
+    expectChoice(Few, TimingMode::Fixed, What + ", and too few launches to rotate (24)");
+  }
+  Case C = shortKernel();
+  C.Hazards.External = {"solve"};
+  expectChoice(C, TimingMode::Rotate,
+               "calls solve, of which only the name is known: rotated, as it may do anything");
+}
+
+TEST(ModeChoice, WhatTheProgramDoes) {
+  const std::pair<const char *, const char *> Hazards[] = {
+      {"ipc", "the program shares memory with other processes: rotated, as they may see each run "
+              "of it"},
+      {"peer", "the program's GPUs use each other's memory: rotated, as another one may see each "
+               "run of it"},
+      {"gpus", "a process uses several GPUs: rotated, as copies between them may be under way"},
+  };
+  for (auto [Kind, Reason] : Hazards) {
+    Case C = shortKernel();
+    C.Trace.Hazards[Kind] = {"cuCall"};
+    expectChoice(C, TimingMode::Rotate, Reason);
+  }
+  // The probe decides by what a launch reaches.
+  for (const char *Kind : {"managed", "host-mapped", "capture", "array"}) {
+    Case C = longKernel();
+    C.Trace.Hazards[Kind] = {"cuCall"};
+    expectChoice(C, TimingMode::Replay, "24 launches of 3.2 ms");
+  }
+  Case C = shortKernel();
+  C.DeviceHeap = true;
+  expectChoice(C, TimingMode::Rotate,
+               "another kernel allocates on the device: rotated, as that heap cannot be saved");
+  // Processes with a GPU each.
+  Case Gpus = longKernel();
+  Gpus.Trace.Devices.resize(2);
+  EXPECT_EQ(Gpus.choose().Mode, TimingMode::Replay);
+}
+
+TEST(ModeChoice, HarmlessThingsDoNotMatter) {
+  Case C = longKernel();
+  C.Hazards.Asserts = true;
+  C.Kernel.Shapes[0].Shape.Cooperative = true;
+  C.Kernel.Shapes[0].Shape.Cluster = {2, 1, 1};
+  expectChoice(C, TimingMode::Replay, "24 launches of 3.2 ms");
+  C.Hazards.SpinWait = true;
+  expectChoice(C, TimingMode::Replay, "24 launches of 3.2 ms; waits in a loop");
+}
+
+TEST(ModeChoice, TheUserMayAsk) {
+  Case C = shortKernel();
+  C.Limits.Request = ModeRequest::Fixed;
+  expectChoice(C, TimingMode::Fixed, "--mode=fixed");
+  C.Limits.Request = ModeRequest::Rotate;
+  expectChoice(C, TimingMode::Rotate, "--mode=rotate");
+  C.Limits.Request = ModeRequest::Replay;
+  expectChoice(C, TimingMode::Replay, "12000 launches of 4.0 us");
+  EXPECT_FALSE(C.choose().MayRotate);
+  C.Hazards.Printf = true;
+  expectChoice(C, TimingMode::Fixed, "device printf");
+  C = longKernel();
+  C.Limits.Request = ModeRequest::Rotate;
+  expectChoice(C, TimingMode::Fixed, "too few launches to rotate (24)");
+  C = shortKernel();
+  C.Trace.Queried = C.Trace.SizedByOccupancy = {"k"};
+  C.Limits.Request = ModeRequest::Rotate; // Not even then.
+  expectChoice(C, TimingMode::Fixed, "the program asks for its occupancy");
+}
+
+TEST(ModeChoice, AReplayThatTakesTooLong) {
+  // 10 variants three times, four of them five times, 14 runs to compare: 64 s.
+  expectChoice(Case().launched(3, 1e9), TimingMode::Fixed,
+               "a replay would take 64.1 s, and too few launches to rotate (3)");
+  expectChoice(Case().launched(80, 1e9), TimingMode::Rotate,
+               "a replay would take 64.1 s: rotated, as 60.0 s are left");
+  Case C = Case().launched(3, 1e9);
+  C.Limits.ReplayS = 65;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
+  EXPECT_NEAR(C.choose().ReplayS, 64.1, 0.1);
+  C = shortKernel();
+  C.Limits.ReplayS = 0;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Rotate);
+}
+
+TEST(ModeChoice, ShapesAreThoseThatMakeUpTheTime) {
+  Case C;
+  for (unsigned I = 1; I <= 20; ++I)
+    C.launched(10, 1e6 / I, I);
+  std::vector<TimedShape> Shapes = timedShapes(C.Kernel);
+  ASSERT_EQ(Shapes.size(), 8u);
+  for (unsigned I = 0; I < 8; ++I)
+    EXPECT_EQ(Shapes[I].Shape.Grid[0], I + 1);
+  EXPECT_EQ(Shapes[1].Launches, 10u);
+  EXPECT_NEAR(Shapes[1].MeanNs, 0.5e6, 1);
+  // 95 % of the time, and no more.
+  EXPECT_EQ(timedShapes(Case().launched(1, 96e3, 1).launched(1, 4e3, 2).Kernel).size(), 1u);
+  EXPECT_EQ(timedShapes(Case().launched(1, 94e3, 1).launched(1, 6e3, 2).Kernel).size(), 2u);
+}
+
+TEST(ModeChoice, WhatAPlanDoesNotTellApartIsOneShape) {
+  Case C = Case().launched(10, 1e6).launched(30, 2e6);
+  C.Kernel.Shapes[1].Shape.Cooperative = true;
+  C.Kernel.Shapes[1].Processes = 3;
+  std::vector<TimedShape> Shapes = timedShapes(C.Kernel);
+  ASSERT_EQ(Shapes.size(), 1u);
+  EXPECT_FALSE(Shapes[0].Shape.Cooperative);
+  EXPECT_EQ(Shapes[0].Launches, 40u);
+  EXPECT_EQ(Shapes[0].Processes, 3u);
+  EXPECT_NEAR(Shapes[0].MeanNs, 1.75e6, 1);
+}
+
+TEST(ModeChoice, ShapesWithoutNumberAreLeftToWholeRuns) {
+  expectChoice(Case().launched(5000, 1e6, 0), TimingMode::Fixed,
+               "its launch shapes were not told apart");
+  Case C;
+  for (unsigned I = 1; I <= 100; ++I)
+    C.launched(100, 1e6, I);
+  expectChoice(C, TimingMode::Fixed,
+               "100 launch shapes, of which the first 8 have 8 % of its time");
+  C.Limits.Request = ModeRequest::Replay;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
+}
+
+TEST(ModeChoice, OnlyShapesWithCyclesAreRotated) {
+  Case C = Case().launched(80, 9e6).launched(1, 90e6, 5);
+  C.Hazards.Printf = true;
+  ModeChoice Choice = C.choose();
+  ASSERT_EQ(Choice.Mode, TimingMode::Rotate);
+  ASSERT_EQ(Choice.Shapes.size(), 1u);
+  EXPECT_EQ(Choice.Shapes[0].Shape.Grid[0], 100u);
+}
+
+TEST(ModeChoice, KernelsShareTheTimeForReplays) {
+  TuningJob Job = sampleJob();
+  addVariant(Job.Kernels[1], 48);
+  for (JobKernel &K : Job.Kernels)
+    for (KernelLaunches &L : K.Traced.Shapes) {
+      L.Launches = 3;
+      L.TotalNs = 3'000'000'000;
+    }
+  ModeLimits Limits;
+  std::vector<ModeChoice> Alone = chooseModes(Job, {}, Limits);
+  ASSERT_EQ(Alone.size(), 2u);
+  EXPECT_EQ(Alone[0].Mode, TimingMode::Replay);
+  EXPECT_EQ(Alone[1].Mode, TimingMode::Fixed);
+  Limits.ReplayS = 120;
+  EXPECT_EQ(chooseModes(Job, {}, Limits)[1].Mode, TimingMode::Replay);
+}

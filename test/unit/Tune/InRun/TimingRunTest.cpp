@@ -1,0 +1,199 @@
+#include "Tune/InRun/TimingRun.h"
+#include "unit/Tune/TuneTesting.h"
+
+using namespace carve;
+
+namespace {
+
+/// Plays runs whose faults, outputs and ends are given, and writes down the plans.
+class TimingRunTest : public testing::Test {
+protected:
+  static ProgramOutput printing(const std::string &Text) { return {0, Text, {}}; }
+
+  TimingRunResult time(const TimingRunLimits &Limits = {}) { return valueOf(tryTime(Limits)); }
+  llvm::Expected<TimingRunResult> tryTime(const TimingRunLimits &Limits = {}) {
+    Check.reference().addDefault(printing("sum 1\n"));
+    return timeInRun(
+        [&](const PlanExclusions &Excluded) {
+          std::string Text = NothingLeft ? "" : "plan";
+          for (const InRunRecord::Fault &F : Excluded.Faults)
+            Text += " -" + F.Kernel + std::to_string(F.Variant);
+          for (const auto &[Kernel, Why] : Excluded.Kernels)
+            Text += " -" + Kernel;
+          return Text;
+        },
+        [&](const std::string &Plan) -> llvm::Expected<RunRecord> {
+          RunRecord Run;
+          Run.Output = printing("sum 1\n");
+          if (Plans.size() < Faults.size() && Faults[Plans.size()].Kernel != "")
+            Run.Probe.InRun.Faults = {Faults[Plans.size()]};
+          Run.Probe.InRun.Replays.resize(Plans.size() + 1);
+          Plans.push_back(Plan);
+          if (Run.Probe.InRun.Faults.empty() && Twist)
+            Twist(Run);
+          return Run;
+        },
+        &Check, [&](llvm::StringRef Text) { Announced.push_back(Text.str()); }, Limits);
+  }
+
+  std::vector<InRunRecord::Fault> Faults; ///< One per run; with an empty kernel: none.
+  std::function<void(RunRecord &)> Twist; ///< Of runs without one.
+  bool NothingLeft = false;
+  std::vector<std::string> Plans, Announced, Defaults;
+  OutputCheck Check{[this](uint64_t DelayNs) -> llvm::Expected<RunRecord> {
+    Defaults.push_back(std::to_string(DelayNs));
+    RunRecord Run = DefaultEnd;
+    Run.Output.Stdout = DelayNs ? SlowedOutput : "sum 1\n";
+    return Run;
+  }};
+  std::string SlowedOutput = "sum 1\n";
+  RunRecord DefaultEnd; ///< Of all of these.
+};
+
+} // namespace
+
+TEST_F(TimingRunTest, OneRunIsEnough) {
+  TimingRunResult R = time();
+  EXPECT_EQ(Plans, std::vector<std::string>{"plan"});
+  EXPECT_EQ(R.Runs, 1u);
+  EXPECT_EQ(R.Record.Replays.size(), 1u);
+  EXPECT_FALSE(R.Difference || R.Failure);
+  EXPECT_TRUE(Announced.empty() && Defaults.empty());
+}
+
+TEST_F(TimingRunTest, AVariantAtFaultIsLeftOutOfTheNextRun) {
+  Faults = {{"k", 3, "illegal address"}, {"j", 2, "hung"}};
+  TimingRunResult R = time();
+  EXPECT_EQ(Plans, (std::vector<std::string>{"plan", "plan -k3", "plan -k3 -j2"}));
+  EXPECT_EQ(R.Runs, 3u);
+  EXPECT_EQ(R.Record.Replays.size(), 3u) << "of the run that counts";
+  ASSERT_EQ(R.Record.Faults.size(), 2u) << "for the selection";
+  EXPECT_EQ(R.Record.Faults[0].Why, "illegal address");
+  ASSERT_EQ(Announced.size(), 2u);
+  EXPECT_EQ(Announced[0], "timing again: variant 3 of k ended the timing run: illegal address");
+  EXPECT_EQ(R.Reruns.size(), 2u);
+}
+
+TEST_F(TimingRunTest, AKernelWhoseDefaultIsAtFaultIsLeftOut) {
+  for (size_t Variant : {0, 1}) {
+    Plans.clear();
+    Faults = {{"k", Variant, "hung"}};
+    TimingRunResult R = time();
+    EXPECT_EQ(R.Runs, 2u);
+    EXPECT_EQ(R.Excluded.Kernels.count("k"), 1u);
+    EXPECT_FALSE(R.Failure);
+  }
+}
+
+TEST_F(TimingRunTest, AKernelWithManyFaultsIsLeftOut) {
+  Faults = {{"k", 2, "a"}, {"k", 3, "b"}, {"k", 4, "c"}};
+  TimingRunResult R = time();
+  EXPECT_EQ(R.Runs, 4u);
+  EXPECT_EQ(Plans.back(), "plan -k2 -k3 -k4 -k");
+  EXPECT_FALSE(R.Failure);
+}
+
+TEST_F(TimingRunTest, AfterFiveRerunsNothingCounts) {
+  for (char Kernel = 'a'; Kernel < 'z'; ++Kernel)
+    Faults.push_back({std::string(1, Kernel), 2, "hung"});
+  TimingRunResult R = time();
+  EXPECT_EQ(R.Runs, 6u);
+  EXPECT_EQ(Announced.size(), 5u);
+  ASSERT_TRUE(R.Failure);
+  EXPECT_EQ(*R.Failure,
+            "variant 2 of f ended the timing run: hung; not made again: it ended so 6 times");
+  EXPECT_TRUE(R.Record.Replays.empty());
+}
+
+TEST_F(TimingRunTest, ThereIsNoOtherRunWhereTheTuningMayTakeNoMore) {
+  Faults = {{"k", 3, "hung"}, {"k", 2, "hung"}, {"j", 2, "hung"}};
+  TimingRunLimits Limits;
+  Limits.WhyNoMore = [](unsigned Runs) -> std::optional<std::string> {
+    return Runs < 2 ? std::nullopt : std::optional<std::string>("the budget is used up");
+  };
+  TimingRunResult R = time(Limits);
+  EXPECT_EQ(R.Runs, 2u);
+  EXPECT_EQ(Announced.size(), 1u);
+  EXPECT_EQ(R.Failure, "variant 2 of k ended the timing run: hung; not made again: the budget is "
+                       "used up");
+  EXPECT_EQ(R.Record.Faults.size(), 2u) << "whole runs leave them out, too";
+}
+
+/// Recorded samples give the same run again, with the faults of those before it.
+TEST_F(TimingRunTest, AKnownFaultIsNoReasonToRunAgain) {
+  Faults = {{"k", 3, "hung"}, {"k", 3, "hung"}};
+  TimingRunResult R = time();
+  EXPECT_EQ(R.Runs, 2u);
+  EXPECT_EQ(R.Record.Replays.size(), 2u);
+  EXPECT_EQ(R.Record.Faults.size(), 1u);
+}
+
+TEST_F(TimingRunTest, WithoutAPlanNothingRuns) {
+  NothingLeft = true;
+  EXPECT_EQ(time().Runs, 0u);
+  EXPECT_TRUE(Plans.empty());
+}
+
+TEST_F(TimingRunTest, AnotherOutputIsTheVariantsOnlyWhenTheDefaultKeepsItsOwn) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  Check.revealTimeBy(7);
+  TimingRunResult R = time();
+  EXPECT_EQ(R.Difference, "line 1 of the output is 'sum 2' instead of 'sum 1'");
+  EXPECT_EQ(Defaults, (std::vector<std::string>{"7", "0", "0", "0", "0"}));
+  EXPECT_EQ(Check.runs(), 5u);
+  EXPECT_EQ(R.Record.Replays.size(), 1u) << "replayed kernels keep their verdicts";
+  // Those that were run already are not run again.
+  time();
+  EXPECT_EQ(Check.runs(), 5u);
+}
+
+TEST_F(TimingRunTest, WhatDependsOnTimeIsNoDifference) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 3\n"); };
+  SlowedOutput = "sum 9\n";
+  Check.revealTimeBy(7);
+  EXPECT_FALSE(time().Difference);
+  EXPECT_EQ(Defaults, std::vector<std::string>{"7"});
+}
+
+TEST_F(TimingRunTest, ARunThatDidNotEndAsItShouldDoesNotCount) {
+  const std::pair<std::function<void(RunRecord &)>, std::string> Cases[] = {
+      {[](RunRecord &Run) { Run.TimedOut = true; }, "the timing run took too long"},
+      {[](RunRecord &Run) { Run.Output.ExitStatus = 139; }, "exit status 139 instead of 0"},
+      {[](RunRecord &Run) { Run.Probe.Dropped = 3; }, "3 activity records were lost"},
+      {[](RunRecord &Run) { Run.Probe.Unswapped["c"] = "no memory"; },
+       "an image could not be replaced: no memory"}};
+  for (const auto &[Break, Why] : Cases) {
+    Twist = Break;
+    TimingRunResult R = time();
+    EXPECT_EQ(R.Failure, Why);
+    EXPECT_TRUE(R.Record.Replays.empty()) << Why;
+  }
+}
+
+TEST_F(TimingRunTest, WhatWroteSomethingElseIsKnownOfARunThatDoesNotCount) {
+  Twist = [](RunRecord &Run) {
+    Run.TimedOut = true;
+    Run.Probe.InRun.Verified = {{{"k", {}, 0}, 3, Verdict::Differs, ""}};
+  };
+  EXPECT_EQ(time().Record.Verified.size(), 1u);
+}
+
+TEST_F(TimingRunTest, ASignalEndsTheTuning) {
+  Twist = [](RunRecord &Run) { Run.Interrupted = 2; };
+  EXPECT_EQ(messageOf(tryTime()), "interrupted: 2");
+}
+
+TEST_F(TimingRunTest, ASignalWhileTheDefaultRunsAgainEndsTheTuning) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
+  DefaultEnd.Interrupted = 15;
+  EXPECT_EQ(messageOf(tryTime()), "interrupted: 15");
+}
+
+TEST_F(TimingRunTest, ADefaultThatFailsExcusesNoDifference) {
+  Twist = [](RunRecord &Run) { Run.Output = printing("sum 3\n"); };
+  SlowedOutput = "sum 9\n";
+  DefaultEnd.Output.ExitStatus = 139;
+  Check.revealTimeBy(7);
+  EXPECT_TRUE(time().Difference);
+  EXPECT_EQ(Check.runs(), 1u);
+}

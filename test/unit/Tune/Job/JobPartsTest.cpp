@@ -1,0 +1,242 @@
+#include "Tune/Job/JobParts.h"
+
+#include "unit/Tune/TuneTesting.h"
+
+#include "llvm/Support/FileSystem.h"
+
+using namespace carve;
+using Caps = std::vector<unsigned>;
+
+namespace {
+
+/// Units of the recorded module in a store of their own.
+class PlaceKernelsTest : public testing::Test {
+protected:
+  PlaceKernelsTest()
+      : Dir(llvm::cantFail(TempDir::create("carve-store"))), Store(Dir.path() + "/store") {
+    Job.Kernels.clear();
+    Job.Modules.clear();
+    Digest = valueOf(Store.putBlob(recordedPtx("kernels.cuda-13.0.88.ptx")));
+  }
+
+  Unit unit(const std::string &Key) {
+    Unit U;
+    U.Key = Key;
+    U.Output = Key + ".o";
+    UnitImage I;
+    I.Arch = "sm_90";
+    I.PtxDigest = Digest;
+    I.CubinDigest = "cubin";
+    I.PtxasOptions = {"-arch=sm_90"};
+    U.Images = {I};
+    return U;
+  }
+
+  void place(std::vector<Unit> Units, std::vector<TracedKernel> Traced) {
+    JobContext Context{Store, {}, Runner, Options};
+    Parsed = parseModules(std::move(Units), Job, Context);
+    placeKernels(std::move(Traced), Parsed, Job, Context);
+  }
+
+  /// Why the only kernel was left; empty where it was placed.
+  std::string leftReason() const { return Job.Left.empty() ? "" : Job.Left.front().Reason; }
+
+  TempDir Dir;
+  UnitStore Store;
+  std::string Digest;
+  ProbedProgram Runner;
+  TuningOptions Options;
+  TuningJob Job = sampleJob();
+  std::vector<ParsedModule> Parsed;
+};
+
+TracedKernel traced(const std::string &Name, double Share) { return {Name, Share, 1, {}}; }
+
+Caps caps(JobKernel &K, const TuningJob &Job, TuningOptions Options = {},
+          const EntryDirectives &Directives = {}) {
+  return capsToTry(K, Directives, Job, Options);
+}
+
+} // namespace
+
+TEST_F(PlaceKernelsTest, EachKernelFindsItsModule) {
+  place({unit("a")}, {traced("_Z2avPf", 0.6), traced("init", 0.3), traced("_Z4elsePi", 0.09),
+                      traced("x_Z2avPf", 0.009)});
+  ASSERT_EQ(Job.Kernels.size(), 2u);
+  EXPECT_EQ(Job.Kernels[0].Traced.Kernel, "_Z2avPf");
+  EXPECT_NE(Job.Kernels[0].KernelDigest, "");
+  EXPECT_NE(Job.Kernels[0].KernelDigest, Job.Kernels[1].KernelDigest);
+  ASSERT_EQ(Job.Modules.size(), 1u);
+  EXPECT_EQ(Job.Modules[0].Kernels, (std::vector<size_t>{0, 1}));
+  ASSERT_EQ(Job.Left.size(), 2u);
+  EXPECT_EQ(Job.Left[0].Reason, "in-no-unit");
+  EXPECT_EQ(Job.Left[1].Reason, "below-share");
+}
+
+TEST_F(PlaceKernelsTest, HazardsComeAlong) {
+  place({unit("a")}, {traced("_Z2avPf", 1)});
+  EXPECT_FALSE(Job.DeviceHeap);
+  Job.Kernels.clear();
+  Unit Other = unit("b");
+  Other.Images[0].PtxDigest =
+      valueOf(Store.putBlob(".version 9.0\n.target sm_90\n.address_size 64\n"
+                            ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
+                            ".visible .entry fences() { membar.sys; ret; }\n"
+                            ".visible .entry allocates() { call.uni (r), malloc, (a); ret; }\n"));
+  place({Other}, {traced("fences", 0.6)});
+  ASSERT_EQ(Job.Kernels.size(), 1u);
+  EXPECT_TRUE(Job.Kernels[0].Hazards.SystemScope);
+  EXPECT_FALSE(Job.Kernels[0].Hazards.DeviceHeap);
+  EXPECT_TRUE(Job.DeviceHeap); // Of a kernel that was not even launched.
+}
+
+TEST_F(PlaceKernelsTest, UnitsOfTheSameCodeAreTwins) {
+  place({unit("a"), unit("b")}, {traced("_Z2avPf", 1)});
+  ASSERT_EQ(Job.Modules.size(), 1u);
+  ASSERT_EQ(Job.Modules[0].Twins.size(), 1u);
+  EXPECT_EQ(Job.Modules[0].Twins[0].Key, "b");
+}
+
+TEST_F(PlaceKernelsTest, OtherOptionsAreAnotherModuleOfTheSameKernel) {
+  Unit Other = unit("b");
+  Other.Images[0].PtxasOptions.push_back("-O1");
+  place({unit("a"), Other}, {traced("_Z2avPf", 1)});
+  EXPECT_EQ(Job.Modules.size(), 2u);
+  EXPECT_EQ(Job.Kernels[0].Modules, (std::vector<size_t>{0, 1}));
+}
+
+TEST_F(PlaceKernelsTest, DifferentCodeUnderOneNameIsLeft) {
+  std::string Text = recordedPtx("kernels.cuda-13.0.88.ptx");
+  size_t Entry = Text.find(".entry init(");
+  ASSERT_NE(Entry, std::string::npos);
+  Text.insert(Text.find("ret;", Entry), "bar.sync 0;\n\t");
+  Unit Other = unit("b");
+  Other.Images[0].PtxDigest = valueOf(Store.putBlob(Text));
+  place({unit("a"), Other}, {traced("init", 1)});
+  EXPECT_EQ(leftReason(), "ambiguous-name");
+}
+
+TEST_F(PlaceKernelsTest, WhatCannotBeTunedIsLeft) {
+  place({unit("a")}, {traced("_Z9recursivePi", 1)});
+  EXPECT_EQ(leftReason(), "unknown-stack");
+  Job.Left.clear();
+  Unit Relocatable = unit("a");
+  Relocatable.Relocatable = true;
+  Options.Scope = TuningScope::File;
+  place({Relocatable}, {traced("init", 1)});
+  EXPECT_EQ(leftReason(), "relocatable-device-code");
+}
+
+TEST_F(PlaceKernelsTest, UnitsThatCannotBeReadAreLeftOut) {
+  Unit Gone = unit("a"), Damaged = unit("b"), Foreign = unit("c");
+  Gone.Images[0].PtxDigest = "0123456789abcdef0123456789abcdef";
+  Damaged.Images[0].PtxDigest = valueOf(Store.putBlob("no PTX"));
+  Foreign.Images[0].Arch = "sm_80";
+  place({Gone, Damaged, Foreign}, {traced("init", 1)});
+  EXPECT_EQ(leftReason(), "in-no-unit");
+}
+
+TEST(CapsToTry, AreTheCriticalPointsOfEveryShape) {
+  TuningJob Job = sampleJob();
+  JobKernel K = sampleKernel("k", 1);
+  // 24 to 72 registers at 256 threads on sm_90: 72:3, 64:4, 48:5, 40:6, 32:8.
+  EXPECT_EQ(caps(K, Job), (Caps{32, 40, 48, 64}));
+  EXPECT_EQ(K.Dropped, std::vector<std::string>{"r72: largest block would shrink"});
+  K.Traced.Shapes.push_back(launches("k", 1024, 5));
+  EXPECT_EQ(caps(K, Job), (Caps{32, 40, 48, 64})); // 1024 threads step at 64 and 32 alone.
+}
+
+TEST(CapsToTry, PreserveKeepsTheLargestBlockAndTracedTheLargestSeen) {
+  TuningJob Job = sampleJob();
+  JobKernel K = sampleKernel("k", 1);
+  K.Region.AtMax.RegsPerThread = 168;
+  TuningOptions Traced;
+  Traced.Domain = LaunchDomain::Traced;
+  EXPECT_EQ(caps(K, Job).back(), 64u); // 1024 threads of 64 registers.
+  EXPECT_EQ(caps(K, Job, Traced).back(), 168u);
+  EntryDirectives Bounds;
+  Bounds.MaxNTid = {512, 1, 1};
+  EXPECT_EQ(caps(K, Job, {}, Bounds).back(), 128u);
+  // A default of 100 registers accepts no more than 512 threads anyway.
+  K.Region.Default.RegsPerThread = 100;
+  EXPECT_EQ(caps(K, Job).back(), 128u);
+}
+
+TEST(CapsToTry, TheLimitItselfStandsForWhatIsAboveIt) {
+  TuningJob Job = sampleJob();
+  JobKernel K = sampleKernel("k", 1);
+  K.Region.AtMin.RegsPerThread = K.Region.Default.RegsPerThread = 50;
+  K.Region.AtMax.RegsPerThread = 255;
+  Caps Allowed = caps(K, Job);
+  EXPECT_EQ(Allowed, Caps{64});
+  EXPECT_GT(K.Dropped.size(), 1u);
+}
+
+TEST(CapsToTry, EveryEightWithinTheRegion) {
+  TuningJob Job = sampleJob();
+  JobKernel K = sampleKernel("k", 1);
+  K.Region.AtMin.RegsPerThread = 26;
+  K.Region.AtMax.RegsPerThread = 58;
+  TuningOptions Options;
+  Options.Points = PointSet::EveryEight;
+  EXPECT_EQ(caps(K, Job, Options), (Caps{32, 40, 48, 56, 58}));
+}
+
+TEST(Forbidden, OrdinaryLaunchesMayLoseBlocks) {
+  TuningJob Job = sampleJob();
+  JobKernel K = Job.Kernels[0];
+  EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt);
+  EXPECT_EQ(forbidden(K, K.Variants[3], Job), std::nullopt);
+}
+
+TEST(Forbidden, CooperativeAndClusterLaunchesKeepTheirBlocks) {
+  for (bool Cooperative : {true, false}) {
+    TuningJob Job = sampleJob();
+    JobKernel K = Job.Kernels[0];
+    K.Traced.Shapes.push_back(launches("_Z2avPf", 256, 1));
+    LaunchShape &Shape = K.Traced.Shapes.back().Shape;
+    if (Cooperative)
+      Shape.Cooperative = true;
+    else
+      Shape.Cluster = {2, 1, 1};
+    EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt); // r32: more blocks.
+    EXPECT_EQ(forbidden(K, K.Variants[3], Job),
+              "fewer blocks per SM under a cooperative or cluster launch");
+  }
+}
+
+TEST(Forbidden, BlocksThatWaitInALoopStayResident) {
+  TuningJob Job = sampleJob();
+  JobKernel K = Job.Kernels[0];
+  K.Hazards.SpinWait = true;
+  EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt); // r32: more blocks.
+  EXPECT_EQ(forbidden(K, K.Variants[3], Job), "fewer blocks per SM, and it waits in a loop");
+}
+
+TEST(Forbidden, LocalMemoryGrowsByOnePercentAtMost) {
+  TuningJob Job = sampleJob();
+  JobKernel K = Job.Kernels[0];
+  JobVariant V = K.Variants[2];
+  // 132 SMs of 2048 threads: 1 % of 150 GB is 5548 bytes a thread.
+  V.Resources.StackBytes = 5548;
+  EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
+  V.Resources.StackBytes = 5552;
+  EXPECT_EQ(forbidden(K, V, Job), "local memory grows by more than 1430 MB");
+  K.Region.Default.StackBytes = 16;
+  EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
+  // Of a small device 64 MB: 248 bytes a thread.
+  Job.Device.MemoryBytes = 1 << 30;
+  EXPECT_EQ(forbidden(K, V, Job), "local memory grows by more than 64 MB");
+  V.Resources.StackBytes = 16 + 248;
+  EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
+}
+
+TEST(Forbidden, SharedMemoryAndStackStayWhatTheyWere) {
+  TuningJob Job = sampleJob();
+  JobKernel K = Job.Kernels[0];
+  JobVariant Shared = K.Variants[2], Stack = K.Variants[2];
+  Shared.Resources.StaticSmemBytes = 1024;
+  Stack.Resources.StackUnknown = true;
+  EXPECT_EQ(forbidden(K, Shared, Job), "more static shared memory");
+  EXPECT_EQ(forbidden(K, Stack, Job), "stack of unknown size");
+}

@@ -1,0 +1,91 @@
+/// \file
+/// A GPU and a program to select variants for, made of numbers: every subject's true ratios, noise,
+/// what neighbours do to each other, and variants that break the program.
+#pragma once
+
+#include "Tune/Selection/Selection.h"
+
+#include "gtest/gtest.h"
+
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+
+namespace carve {
+
+struct SimulatedSubject {
+  double Ns = 1e6;
+  std::vector<double> Ratios; ///< By variant; the first two are the default and the control.
+};
+
+class SimulatedWorld {
+public:
+  std::vector<SimulatedSubject> Subjects;
+  double Noise = 0.001; ///< Standard deviation of a time, relative.
+  double OtherNs = 1e6; ///< Kernels that are no subjects.
+  /// {subject, variant}: what it multiplies the time of other subjects by.
+  std::map<std::pair<size_t, size_t>, std::map<size_t, double>> Disturbs;
+  std::map<std::pair<size_t, size_t>, std::string> Faults;
+  /// Changes a finished sample; given the number of the run.
+  std::function<void(size_t, const Assignment &, RunSample &)> Twist;
+  std::vector<Assignment> Log; ///< Every run made.
+
+  /// A subject with variants 2, 3, ... of \p Ratios.
+  void add(std::vector<double> Ratios, double Ns = 1e6) {
+    Ratios.insert(Ratios.begin(), {1.0, 1.0});
+    Subjects.push_back({Ns, std::move(Ratios)});
+  }
+
+  RunSample run(const Assignment &Asked) {
+    Log.push_back(Asked);
+    Assignment A = Asked.empty() ? Assignment(Subjects.size(), 0) : Asked;
+    RunSample Sample;
+    Sample.ProgramNs = OtherNs;
+    for (size_t S = 0; S < Subjects.size(); ++S) {
+      double Ns = Subjects[S].Ns * Subjects[S].Ratios[A[S]] * (1 + Noise * Normal(Random));
+      for (size_t Other = 0; Other < A.size(); ++Other)
+        if (auto D = Disturbs.find({Other, A[Other]}); D != Disturbs.end())
+          if (auto F = D->second.find(S); F != D->second.end())
+            Ns *= F->second;
+      Sample.SubjectNs.push_back(Ns);
+      Sample.ProgramNs += Ns;
+      if (auto Fault = Faults.find({S, A[S]}); Fault != Faults.end())
+        Sample.Fault = Fault->second;
+    }
+    Sample.WallS = 1 + Sample.ProgramNs * 1e-9 + Noise * Normal(Random);
+    if (Twist)
+      Twist(Log.size() - 1, Asked, Sample);
+    return Sample;
+  }
+
+  SelectionOutcome select(const SelectionLimits &Limits = {}) {
+    std::vector<SubjectSpace> Spaces;
+    for (size_t S = 0; S < Subjects.size(); ++S)
+      Spaces.push_back({"s" + std::to_string(S), Subjects[S].Ratios.size()});
+    return select(Limits, Spaces);
+  }
+  SelectionOutcome select(const SelectionLimits &Limits, const std::vector<SubjectSpace> &Spaces) {
+    auto Outcome = selectVariants(
+        Spaces, Limits, [this](const Assignment &A) -> llvm::Expected<RunSample> { return run(A); },
+        [](unsigned, unsigned) {});
+    if (Outcome)
+      return std::move(*Outcome);
+    ADD_FAILURE() << llvm::toString(Outcome.takeError());
+    return {};
+  }
+
+  /// What every subject got.
+  static std::vector<size_t> chosen(const SelectionOutcome &Outcome) {
+    std::vector<size_t> Variants;
+    for (const SubjectOutcome &O : Outcome.Subjects)
+      Variants.push_back(O.Chosen);
+    return Variants;
+  }
+
+private:
+  std::mt19937_64 Random{12345};
+  std::normal_distribution<double> Normal;
+};
+
+} // namespace carve

@@ -1,0 +1,217 @@
+#include "Tune/TuneStages.h"
+
+#include "Cubin/Cubin.h"
+#include "unit/Tune/TuneTesting.h"
+
+using namespace carve;
+
+namespace {
+
+/// A program under the probe of the test's own, and a job of one kernel with two variants.
+class TuneStagesTest : public testing::Test {
+protected:
+  TuneStagesTest() : Dir(llvm::cantFail(TempDir::create("carve-stages"))) {
+    Request.Workload.Argv = {"./app"};
+    Request.Workload.TimeoutS = 9;
+    Request.Probe = {"probe.so", ""};
+    Request.Gpus.ProcDir = Request.Gpus.DevDir = Dir.path() + "/none";
+    Request.Gpus.LockDir = Dir.path();
+    Request.Gpus.Nvml = Dir.path() + "/none";
+    Request.Announce = [this](llvm::StringRef Text) { Announced.push_back(Text.str()); };
+    Job.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
+    // Other kernels of the recorded image stand for clones.
+    Job.Kernels[0].Variants[1].CloneName = "_Z9recursivePi";
+    Job.Kernels[0].Variants[2].CloneName = "x_Z2avPf";
+    Job.Kernels[0].Variants[3].CloneName = "_Z5bulkyPdi";
+    Tuned = valueOf(exchangeKernelNames(Job.Modules[0].Cubin, {{"_Z2avPf", "x_Z2avPf"}}));
+    Runner.Program = [this](const ProbedProgram::Run &R, CommandResult &Result) {
+      Result.Stdout = "sum 1\n";
+      std::string Plan;
+      if (auto Path = R.Env.find(probe::PlanVariable); Path != R.Env.end())
+        Plans.push_back(Plan = valueOf(readFile(Path->second)));
+      auto Image = R.Images.find("c1");
+      bool Faster = Image != R.Images.end() && Image->second == Tuned;
+      std::string Records =
+          ProbeHead + kernelLine("_Z2avPf", Faster ? 400000 : 600000) + kernelLine("init", 100000);
+      if (!Plan.empty())
+        Records += planned(Result);
+      return Records + (Result.ExitStatus == probe::FaultExitStatus ? "" : "end\n");
+    };
+  }
+
+  /// A replay in which variant 2 takes two thirds of the default's time, and variant 3 more.
+  static std::string replayed() {
+    std::string Text;
+    const std::string Place = "_Z2avPf\t1000,1,1\t256,1,1\t0\t1,1,1\t0\t";
+    const double Ns[] = {60000, 60000, 40000, 70000};
+    for (int V = 0; V < 4; ++V) {
+      Text += "verified\t" + Place + std::to_string(V) + "\tequal\t-\n";
+      for (int Round = 0; Round < 12; ++Round)
+        Text += "timed\t" + Place + (Round < 5 ? "screen\t" : "confirm\t") + std::to_string(Round) +
+                "\t" + std::to_string(V) + "\t" + std::to_string(Ns[V] + Round) + "\t0\n";
+    }
+    return Text;
+  }
+
+  /// The stages up to the timing run.
+  InRunTuning timed(TuneState &State) {
+    ProbeRecord Trace = valueOf(traceProgram(State));
+    return valueOf(timeInside(State, Job, chooseTiming(State, Job, Trace)));
+  }
+
+  TempDir Dir;
+  TuneRequest Request;
+  TuningJob Job = sampleJob();
+  std::string Tuned; ///< The image with variant 2 in place.
+  ProbedProgram Runner;
+  std::function<std::string(CommandResult &)> planned = [](CommandResult &) { return replayed(); };
+  std::vector<std::string> Plans, Announced;
+};
+
+} // namespace
+
+TEST_F(TuneStagesTest, OneRunTraces) {
+  TuneState State(Request, Runner);
+  EXPECT_EQ(valueOf(traceProgram(State)).Kernels.size(), 2u);
+  ASSERT_EQ(Runner.Runs.size(), 1u);
+  EXPECT_FALSE(Runner.Runs[0].Env.count(probe::DelayVariable));
+  EXPECT_EQ(State.Runs, 1u);
+}
+
+TEST_F(TuneStagesTest, WholeRunsAreTracedTwice) {
+  for (bool ByScope : {true, false}) {
+    Request.Mode = ByScope ? ModeRequest::Auto : ModeRequest::Fixed;
+    Request.Options.Scope = ByScope ? TuningScope::File : TuningScope::Kernel;
+    Runner.Runs.clear();
+    TuneState State(Request, Runner);
+    valueOf(traceProgram(State));
+    ASSERT_EQ(Runner.Runs.size(), 2u);
+    EXPECT_TRUE(Runner.Runs[1].Env.count(probe::DelayVariable));
+    EXPECT_FALSE(State.timesInside());
+  }
+}
+
+TEST_F(TuneStagesTest, TheTimingRunHasPlanAndImagesAsTheyAre) {
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  ASSERT_EQ(Runner.Runs.size(), 2u);
+  ASSERT_EQ(Plans.size(), 1u);
+  EXPECT_NE(Plans[0].find("kernel\t_Z2avPf\treplay\t"), std::string::npos) << Plans[0];
+  EXPECT_EQ(Plans[0].find("kernel\tinit"), std::string::npos) << "it has no variants";
+  EXPECT_EQ(Runner.Runs[1].Images.at("c1"), Job.Modules[0].Cubin);
+  EXPECT_GT(Runner.Runs[1].Asked.TimeoutS, 9);
+  EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
+  EXPECT_EQ(modeOf(T, 0), "replay");
+  EXPECT_EQ(State.Runs, 2u);
+}
+
+TEST_F(TuneStagesTest, TwoRunsBeforeTheConfirmation) {
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  SelectionOutcome O = valueOf(selectByRuns(State, Job, &T));
+  EXPECT_EQ(O.ScreeningRuns, 0u);
+  EXPECT_EQ(O.Subjects[0].Chosen, 2u) << O.Subjects[0].Reason;
+  EXPECT_EQ(Runner.Runs.size(), 2 + 18u);
+  EXPECT_EQ(State.Check.runs(), 0u);
+}
+
+TEST_F(TuneStagesTest, AFaultIsExcludedFromTheNextPlan) {
+  planned = [this](CommandResult &Result) {
+    if (Plans.size() > 1)
+      return replayed();
+    Result.ExitStatus = probe::FaultExitStatus;
+    Result.Stdout = "";
+    return std::string("fault\t_Z2avPf\t3\tran for 10 s\n");
+  };
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  ASSERT_EQ(Plans.size(), 2u);
+  EXPECT_NE(Plans[1].find("exclude\t_Z2avPf\t3\n"), std::string::npos) << Plans[1];
+  ASSERT_EQ(Announced.size(), 1u);
+  EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
+  EXPECT_EQ(T.Outcomes[0].Rejected.at(0).Why, "ran for 10 s");
+  EXPECT_EQ(State.Runs, 3u);
+}
+
+TEST_F(TuneStagesTest, ADifferentOutputIsLookedIntoByASlowedDefault) {
+  planned = [](CommandResult &Result) {
+    Result.Stdout = "sum 2\n";
+    return replayed();
+  };
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  ASSERT_GT(Runner.Runs.size(), 3u);
+  EXPECT_TRUE(Runner.Runs[2].Env.count(probe::DelayVariable));
+  EXPECT_FALSE(Runner.Runs[2].Env.count(probe::PlanVariable));
+  EXPECT_FALSE(Runner.Runs[3].Env.count(probe::DelayVariable));
+  // Nothing was rotated, so that the replay is in doubt.
+  EXPECT_EQ(modeOf(T, 0), "fixed");
+  EXPECT_NE(modeReasonOf(T, 0).find("'sum 2' instead of 'sum 1'"), std::string::npos);
+}
+
+static unsigned replayMsOf(llvm::StringRef Plan) {
+  unsigned Ms = 0;
+  Plan.split("replay-ms\t").second.split('\n').first.getAsInteger(10, Ms);
+  return Ms;
+}
+
+TEST_F(TuneStagesTest, ABudgetBoundsTheReplays) {
+  Request.Limits.BudgetS = 11;
+  TuneState State(Request, Runner);
+  timed(State);
+  EXPECT_GT(replayMsOf(Plans.at(0)), 2500u);
+  EXPECT_LE(replayMsOf(Plans.at(0)), 3667u) << "a third, as the confirmation needs the most";
+}
+
+TEST_F(TuneStagesTest, AShortProgramIsNotWorthLongReplays) {
+  Request.Limits.BudgetS = 1000;
+  TuneState State(Request, Runner);
+  timed(State);
+  EXPECT_EQ(replayMsOf(Plans.at(0)), 4000u);
+}
+
+TEST_F(TuneStagesTest, NoRunIsMadeThatTheRequestHasNoRoomFor) {
+  for (bool ByTime : {true, false}) {
+    Request.Limits.BudgetS = ByTime ? 1e-9 : 0;
+    Request.Limits.MaxRuns = ByTime ? 400 : 1;
+    Runner.Runs.clear();
+    TuneState State(Request, Runner);
+    valueOf(traceProgram(State));
+    EXPECT_NE(whyNoTimingRun(State), std::nullopt);
+    SelectionOutcome O = valueOf(selectByRuns(State, Job, nullptr));
+    EXPECT_EQ(O.Subjects[0].Reason,
+              ByTime ? BudgetReason : "not all variants were tried within 1 runs");
+    EXPECT_EQ(Runner.Runs.size(), 1u);
+  }
+}
+
+TEST_F(TuneStagesTest, ATimingRunIsNotMadeAgainBeyondTheRunLimit) {
+  Request.Limits.MaxRuns = 2;
+  planned = [](CommandResult &Result) {
+    Result.ExitStatus = probe::FaultExitStatus;
+    return std::string("fault\t_Z2avPf\t3\tran for 10 s\n");
+  };
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  EXPECT_EQ(Runner.Runs.size(), 2u);
+  EXPECT_TRUE(Announced.empty());
+  EXPECT_EQ(modeOf(T, 0), "fixed");
+  EXPECT_NE(modeReasonOf(T, 0).find("there may be no more than 2 runs"), std::string::npos)
+      << modeReasonOf(T, 0);
+}
+
+TEST_F(TuneStagesTest, RecordedRunsAreReplayedWithoutTheProgram) {
+  Request.RecordPath = Dir.path() + "/recorded";
+  {
+    TuneState State(Request, Runner);
+    InRunTuning T = timed(State);
+    valueOf(selectByRuns(State, Job, &T));
+  }
+  Request.SamplesPath = std::exchange(Request.RecordPath, "");
+  Runner.Runs.clear();
+  TuneState State(Request, Runner);
+  InRunTuning T = timed(State);
+  EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
+  EXPECT_EQ(valueOf(selectByRuns(State, Job, &T)).Subjects[0].Chosen, 2u);
+  EXPECT_TRUE(Runner.Runs.empty());
+}

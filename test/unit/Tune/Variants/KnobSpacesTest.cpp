@@ -1,0 +1,114 @@
+#include "Tune/Variants/KnobSpaces.h"
+
+#include "Store/FlavourPtx.h"
+#include "unit/Tune/TuneTesting.h"
+
+using namespace carve;
+
+namespace {
+
+/// A kernel `k` of a unit, whose PTX is given.
+class KnobSpacesTest : public testing::Test {
+protected:
+  KnobSpacesTest() {
+    M.Source.NvccVersion = "13.0.88";
+    M.Image.PtxDigest = "ptx";
+    M.Source.FrontEnds.resize(1);
+    M.Source.FrontEnds[0].PtxDigest = "ptx";
+    setBody("ld.global.f32 %f1, [%rd1]; ret;");
+  }
+  void setBody(const std::string &Body, const std::string &Before = "") {
+    M.Ptx = valueOf(PtxModule::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + Before +
+                                     ".visible .entry k() {\n.reg .f32 %f<2>;\n.reg .b64 "
+                                     "%rd<2>;\n" +
+                                     Body + "\n}\n"));
+  }
+  KnobSpace space() {
+    JobContext Context{Store, {}, Runner, Options, [](const Unit &, const UnitImage &, unsigned) {
+                         return std::string();
+                       }};
+    return knobSpaceOf(Kernel, M, Job, Context);
+  }
+
+  TuningJob Job = sampleJob();
+  JobKernel Kernel = sampleKernel("k", 1);
+  ParsedModule M{{}, {}, {}, valueOf(PtxModule::parse(".version 9.0\n.target sm_90\n")), {}, {}};
+  UnitStore Store{"/dev/null/nonexistent"};
+  ProbedProgram Runner;
+  TuningOptions Options;
+};
+
+VariantSetting named(llvm::StringRef Name) { return valueOf(parseVariantName(Name)); }
+
+} // namespace
+
+TEST_F(KnobSpacesTest, AllKnobsOfAnOrdinaryKernel) {
+  KnobSpace S = space();
+  EXPECT_EQ(S.Caps, (std::vector<unsigned>{32, 40, 48, 64}));
+  EXPECT_EQ(S.DefaultRegs, 40u);
+  EXPECT_EQ(S.MinRegs, 24u);
+  EXPECT_EQ(S.MaxRegs, 64u) << "72 registers would shrink the largest block";
+  EXPECT_EQ(Kernel.LaunchableRegs, 64u);
+  EXPECT_TRUE(S.FrontEndCaps);
+  EXPECT_TRUE(S.SmemSpilling);
+  EXPECT_TRUE(S.LoadCaching);
+  EXPECT_TRUE(S.RegisterUsageLevels.empty());
+  EXPECT_EQ(Kernel.SmemSpillingThreads, 1024u);
+}
+
+TEST_F(KnobSpacesTest, FlavoursNeedARecordOfTheFrontEnd) {
+  M.Source.FrontEnds[0].PtxDigest = "of another image";
+  EXPECT_FALSE(space().FrontEndCaps);
+}
+
+TEST_F(KnobSpacesTest, SpillingToSharedMemoryNeedsThatTheProgramHasNoneDynamic) {
+  Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 8;
+  EXPECT_FALSE(space().SmemSpilling);
+  Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 0;
+  M.Source.NvccVersion = "12.9.80";
+  EXPECT_FALSE(space().SmemSpilling);
+  M.Source.NvccVersion = "13.0.88";
+  M.Source.Relocatable = true;
+  EXPECT_FALSE(space().SmemSpilling);
+  M.Source.Relocatable = false;
+  setBody("mov.u64 %rd1, s; ret;", ".extern .shared .align 4 .b8 s[];\n");
+  EXPECT_FALSE(space().SmemSpilling);
+}
+
+TEST_F(KnobSpacesTest, TheTracedDomainBoundsBlocksAsSeen) {
+  Options.Domain = LaunchDomain::Traced;
+  space();
+  EXPECT_EQ(Kernel.SmemSpillingThreads, 256u);
+}
+
+TEST_F(KnobSpacesTest, LoadsThatSayHowTheyAreCachedStay) {
+  setBody("ld.global.nc.f32 %f1, [%rd1]; ret;");
+  EXPECT_FALSE(space().LoadCaching);
+}
+
+TEST_F(KnobSpacesTest, TheUsersCapIsACeilingOfBothCaps) {
+  M.Source.RegisterCap = 48;
+  EXPECT_EQ(forbiddenSetting(named("r48-f48-cg"), M), std::nullopt);
+  EXPECT_EQ(forbiddenSetting(named("r56"), M), "above the register cap of the command, 48");
+  EXPECT_NE(forbiddenSetting(named("r40-f255"), M), std::nullopt);
+  M.Source.RegisterCap.reset();
+  EXPECT_EQ(forbiddenSetting(named("r56-f255"), M), std::nullopt);
+}
+
+TEST(AllSettings, AreTheProductOfWhatThereIs) {
+  KnobSpace S;
+  S.Caps = {32, 255};
+  auto Names = [&] {
+    std::vector<std::string> List;
+    for (const VariantSetting &V : allSettings(S))
+      List.push_back(variantName(V));
+    return List;
+  };
+  EXPECT_EQ(Names(), (std::vector<std::string>{"r32", "r255"}));
+  S.FrontEndCaps = true;
+  EXPECT_EQ(Names(),
+            (std::vector<std::string>{"f255", "r32", "r32-f32", "r32-f255", "r255", "r255-f255"}));
+  S.LoadCaching = true;
+  S.SmemSpilling = true;
+  EXPECT_EQ(Names().size(), 4 * 7u - 1);
+}

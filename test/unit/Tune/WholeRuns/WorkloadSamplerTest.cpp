@@ -1,0 +1,213 @@
+#include "Cubin/Cubin.h"
+#include "Support/Error.h"
+#include "Tune/WholeRuns/Sampler.h"
+#include "unit/Tune/TuneTesting.h"
+
+using namespace carve;
+
+namespace {
+
+/// A job of one module, the program that loads it, and what the runs are compared with.
+class WorkloadSamplerTest : public testing::Test {
+protected:
+  WorkloadSamplerTest() : Images(llvm::cantFail(TempDir::create("carve-images"))) {
+    Spec.Argv = {"./app"};
+    Spec.TimeoutS = 9;
+    // In the recorded image `x_Z2avPf` stands for a clone of `_Z2avPf`.
+    Job.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
+    Job.Kernels[0].Variants[2].CloneName = "x_Z2avPf";
+    Runner.Program = [this](const ProbedProgram::Run &R, CommandResult &Result) {
+      return behave(R, Result);
+    };
+  }
+
+  std::string behave(const ProbedProgram::Run &R, CommandResult &Result) {
+    bool Swapped = !R.Images.empty();
+    Result.Stdout = Swapped ? SwappedOutput : "sum 1\n";
+    Result.ExitStatus = Swapped ? SwappedStatus : 0;
+    Result.TimedOut = Swapped && TimesOut;
+    Result.Interrupted = Interrupted;
+    return ProbeHead + kernelLine("_Z2avPf", Swapped ? 500 : 600) + kernelLine("init", 100) +
+           kernelLine("other", 300) + (Swapped ? Extra : "") + "end\n";
+  }
+
+  WorkloadSampler sampler(TuningScope Scope = TuningScope::Kernel) {
+    return WorkloadSampler(Job, Scope, Spec, Probe, Runner, Check, Images.path());
+  }
+
+  TuningJob Job = sampleJob();
+  WorkloadSpec Spec;
+  ProbeSetup Probe{"probe.so", ""};
+  ProbedProgram Runner;
+  OutputCheck Check{
+      [this](uint64_t DelayNs) { return runWorkload(Spec, Probe, {}, Runner, DelayNs, nullptr); }};
+  TempDir Images;
+  std::string SwappedOutput = "sum 1\n", Extra;
+  int SwappedStatus = 0, Interrupted = 0;
+  bool TimesOut = false;
+};
+
+} // namespace
+
+TEST_F(WorkloadSamplerTest, NumbersSubjectsAndNamesVariants) {
+  std::vector<SubjectSpace> Kernels = subjectsOf(Job, TuningScope::Kernel);
+  ASSERT_EQ(Kernels.size(), 2u);
+  EXPECT_EQ(Kernels[0].Name, "_Z2avPf");
+  EXPECT_EQ(Kernels[0].Variants, 4u);
+  EXPECT_EQ(Kernels[1].Variants, 2u);
+  auto Names = variantNames(Job, TuningScope::Kernel);
+  EXPECT_EQ(Names[0], (std::vector<std::string>{"default", "control", "r32", "r64"}));
+
+  Job.Modules[0].FileVariants = {{}, {}, {{48}, "", {}, "", "image"}};
+  std::vector<SubjectSpace> Files = subjectsOf(Job, TuningScope::File);
+  ASSERT_EQ(Files.size(), 1u);
+  EXPECT_EQ(Files[0].Name, "k.cu");
+  EXPECT_EQ(Files[0].Variants, 3u);
+  EXPECT_EQ(variantNames(Job, TuningScope::File)[0].back(), "r48");
+}
+
+TEST_F(WorkloadSamplerTest, AnUntouchedRunSwapsNothing) {
+  RunSample S = valueOf(sampler().run({}));
+  EXPECT_TRUE(Runner.Runs[0].Images.empty());
+  EXPECT_EQ(S.SubjectNs, (std::vector<double>{600, 100}));
+  EXPECT_EQ(S.ProgramNs, 1000);
+  EXPECT_EQ(S.WallS, 0.5);
+  EXPECT_FALSE(S.Fault);
+}
+
+TEST_F(WorkloadSamplerTest, PutsTheVariantUnderTheKernelsName) {
+  WorkloadSampler Sampler = sampler();
+  valueOf(Sampler.run({}));
+  RunSample S = valueOf(Sampler.run({2, 0}));
+  EXPECT_FALSE(S.Fault);
+  EXPECT_EQ(S.SubjectNs[0], 500);
+  const auto &Placed = Runner.Runs.back().Images;
+  ASSERT_EQ(Placed.size(), 2u); // Both containers that programs may load for the unit.
+  EXPECT_EQ(Placed.at("c1"), Placed.at("c2"));
+  auto CodeOf = [](const std::string &Bytes, llvm::StringRef Name) {
+    for (const CubinKernel &K : valueOf(parseCubin(Bytes)).Kernels)
+      if (K.Resources.Name == Name)
+        return K.CodeDigest;
+    return std::string();
+  };
+  EXPECT_EQ(CodeOf(Placed.at("c1"), "_Z2avPf"), CodeOf(Job.Modules[0].Cubin, "x_Z2avPf"));
+  // Another assignment starts from the module again.
+  valueOf(Sampler.run({0, 0}));
+  EXPECT_EQ(Runner.Runs.back().Images.at("c1"), Job.Modules[0].Cubin);
+}
+
+TEST_F(WorkloadSamplerTest, TwinsGetTheSameImage) {
+  Unit Twin;
+  Twin.Containers = {"c3"};
+  Job.Modules[0].Twins = {Twin};
+  valueOf(sampler().run({0, 0}));
+  EXPECT_EQ(Runner.Runs.front().Images.size(), 3u);
+}
+
+TEST_F(WorkloadSamplerTest, FileVariantsAreWholeImages) {
+  Job.Modules[0].FileVariants = {
+      {{}, "", {}, "", "plain"}, {{}, "", {}, "", "plain"}, {{48}, "", {}, "", "capped"}};
+  WorkloadSampler Sampler = sampler(TuningScope::File);
+  RunSample S = valueOf(Sampler.run({2}));
+  EXPECT_EQ(Runner.Runs.front().Images.at("c1"), "capped");
+  // A file is measured by all of its kernels.
+  EXPECT_EQ(S.SubjectNs, (std::vector<double>{600}));
+}
+
+TEST_F(WorkloadSamplerTest, WhatDiffersIsAFault) {
+  WorkloadSampler Sampler = sampler();
+  valueOf(Sampler.run({}));
+  SwappedOutput = "sum 2\n";
+  EXPECT_EQ(valueOf(Sampler.run({2, 0})).Fault,
+            "line 1 of the output is 'sum 2' instead of 'sum 1'");
+  // Before a variant was blamed, the default was run again to see what changes by itself.
+  EXPECT_GT(Runner.Runs.size(), 2u);
+  EXPECT_TRUE(Runner.Runs.back().Images.empty());
+  SwappedOutput = "sum 1\n";
+  SwappedStatus = 134;
+  EXPECT_EQ(valueOf(Sampler.run({2, 0})).Fault, "exit status 134 instead of 0");
+  TimesOut = true;
+  EXPECT_EQ(valueOf(Sampler.run({2, 0})).Fault, "the program ran longer than 9 s");
+}
+
+TEST_F(WorkloadSamplerTest, TheDefaultsOwnChangesAreNoFault) {
+  WorkloadSampler Sampler = sampler();
+  unsigned Count = 0;
+  Runner.Program = [&](const ProbedProgram::Run &R, CommandResult &Result) {
+    std::string Records = behave(R, Result);
+    Result.Stdout = "sum 1\nat " + std::to_string(++Count) + "\n";
+    return Records;
+  };
+  valueOf(Sampler.run({}));
+  EXPECT_FALSE(valueOf(Sampler.run({2, 0})).Fault);
+  EXPECT_EQ(Runner.Runs.size(), 3u);
+  EXPECT_EQ(Check.reference().unstableLines(), 1u);
+}
+
+TEST_F(WorkloadSamplerTest, RunsThatDidNotMeasureTheVariantsDoNotCount) {
+  WorkloadSampler Sampler = sampler();
+  valueOf(Sampler.run({}));
+  Extra = "dropped\t5\n";
+  EXPECT_EQ(valueOf(Sampler.run({2, 0})).Fault, "5 activity records were lost");
+  Extra = "unswapped\tc1\tno memory\n";
+  EXPECT_EQ(valueOf(Sampler.run({2, 0})).Fault, "an image could not be replaced: no memory");
+}
+
+TEST_F(WorkloadSamplerTest, AProgramThatFailsUntouchedEndsTheTuning) {
+  Runner.Program = [](const ProbedProgram::Run &, CommandResult &Result) {
+    Result.ExitStatus = 3;
+    return ProbeHead + "end\n";
+  };
+  EXPECT_EQ(messageOf(sampler().run({})),
+            "workload-failed: the program itself failed with exit status 3");
+}
+
+TEST_F(WorkloadSamplerTest, ASignalEndsTheTuning) {
+  Interrupted = 15;
+  llvm::Error E = sampler().run({0, 0}).takeError();
+  ASSERT_TRUE(E.isA<Unsupported>());
+  EXPECT_EQ(messageOf(std::move(E)), "interrupted: 15");
+}
+
+TEST_F(WorkloadSamplerTest, RecordsSoundSamplesOnly) {
+  WorkloadSampler Sampler = sampler();
+  SampleRecord Record;
+  Sampler.recordInto(&Record);
+  valueOf(Sampler.run({}));
+  valueOf(Sampler.run({2, 0}));
+  SwappedStatus = 1;
+  valueOf(Sampler.run({2, 0}));
+  EXPECT_EQ(Record.print(), "carve-samples\t1\n"
+                            "sample\t_Z2avPf\tr32\t500\nsample\t_Z2avPf\tuntouched\t600\n"
+                            "sample\tinit\tdefault\t100\nsample\tinit\tuntouched\t100\n"
+                            "program\t300\t0.500000\nprogram\t300\t0.500000\n");
+}
+
+/// With -rdc=true the linked image is replaced, which has the kernels of all its modules; what
+/// nvlink takes is no image of its own.
+TEST_F(WorkloadSamplerTest, ReplacesTheImageOfADeviceLink) {
+  JobModule Second = Job.Modules[0];
+  Job.Modules[0].Source.Relocatable = Second.Source.Relocatable = true;
+  Second.Source.Key = "second";
+  Second.Source.Containers = {"c3"};
+  Job.Modules.push_back(Second); // A template: the same kernels once more.
+  JobLink Link;
+  Link.Source.Containers = {"linked"};
+  Link.Modules = {0, 1};
+  Link.Cubin = Job.Modules[0].Cubin;
+  Job.Modules[0].Cubin = Job.Modules[1].Cubin = "for nvlink";
+  Job.Links = {Link};
+  WorkloadSampler Sampler = sampler();
+  valueOf(Sampler.run({}));
+  valueOf(Sampler.run({2, 0}));
+  ASSERT_EQ(Runner.Runs.size(), 2u);
+  const std::map<std::string, std::string> Placed = Runner.Runs[1].Images;
+  ASSERT_EQ(Placed.size(), 1u);
+  EXPECT_EQ(Placed.at("linked"),
+            valueOf(exchangeKernelNames(Link.Cubin, {{"_Z2avPf", "x_Z2avPf"}})));
+  // A module that could not be assembled is in the link as it was.
+  Job.Modules[0].Cubin.clear();
+  Job.Modules[1].Cubin.clear();
+  valueOf(Sampler.run({2, 0}));
+  EXPECT_EQ(Runner.Runs[2].Images.at("linked"), Link.Cubin);
+}

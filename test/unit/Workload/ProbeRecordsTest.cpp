@@ -1,0 +1,290 @@
+#include "Workload/ProbeRecords.h"
+
+#include "unit/Tune/TuneTesting.h"
+
+using namespace carve;
+
+static ProbeRecord parsed(const std::string &Text) {
+  ProbeRecord Record;
+  EXPECT_EQ(messageOf(readProbeFile(Text, "p", Record)), "");
+  return Record;
+}
+
+static std::string failure(const std::string &Text) {
+  ProbeRecord Record;
+  return messageOf(readProbeFile(Text, "p", Record));
+}
+
+TEST(ProbeRecords, ReadsEveryRecord) {
+  ProbeRecord R = parsed(ProbeHead +
+                         "container\tc1\t100\tcuLibraryLoadData\nswapped\tc1\t/tmp/0.cubin\n"
+                         "unswapped\tc2\tno memory\nmodule\tm1\t90\n" +
+                         kernelLine("_Z1kv", 1000, 4) +
+                         "query\t_Z1kv\tcuFuncGetAttribute\ndropped\t3\naside\tno CUPTI\nend\n");
+  EXPECT_EQ(R.Processes, 1u);
+  EXPECT_EQ(R.Incomplete, 0u);
+  ASSERT_EQ(R.Devices.size(), 1u);
+  EXPECT_EQ(R.Devices[0].Name, "NVIDIA H200");
+  EXPECT_EQ(R.Devices[0].arch(), "sm_90");
+  EXPECT_EQ(R.Devices[0].MemoryBytes, 150000000000u);
+  EXPECT_EQ(R.Devices[0].ReservedSmemPerBlockBytes, 1024u);
+  EXPECT_EQ(R.Devices[0].DriverVersion, "580.159.03");
+  EXPECT_EQ(R.Containers, std::set<std::string>{"c1"});
+  EXPECT_EQ(R.Swapped, std::set<std::string>{"c1"});
+  EXPECT_EQ(R.Unswapped.at("c2"), "no memory");
+  EXPECT_EQ(R.Modules, std::set<std::string>{"m1"});
+  EXPECT_EQ(R.Queried, std::set<std::string>{"_Z1kv"});
+  EXPECT_EQ(R.Dropped, 3u);
+  EXPECT_EQ(R.Aside, std::set<std::string>{"no CUPTI"});
+  ASSERT_EQ(R.Kernels.size(), 1u);
+  const KernelLaunches &K = R.Kernels[0];
+  EXPECT_EQ(K.Kernel, "_Z1kv");
+  EXPECT_EQ(K.Shape.Grid[0], 10u);
+  EXPECT_EQ(K.Shape.threadsPerBlock(), 256u);
+  EXPECT_EQ(K.StaticSmemBytes, 1024u);
+  EXPECT_EQ(K.Shape.DynamicSmemBytes, 64u);
+  EXPECT_FALSE(K.Shape.Cooperative);
+  EXPECT_EQ(K.RegsPerThread, 40u);
+  EXPECT_EQ(K.LocalBytesPerThread, 8u);
+  EXPECT_EQ(K.Launches, 4u);
+  EXPECT_EQ(K.TotalNs, 1000u);
+  EXPECT_EQ(K.MinNs, 250u);
+  EXPECT_EQ(K.LocalBytesTotal, 4096u);
+}
+
+TEST(ProbeRecords, DriverWithoutAKernelVersionGivesCudas) {
+  std::string Text = ProbeHead;
+  Text.replace(Text.find("580.159.03"), 10, "-");
+  EXPECT_EQ(parsed(Text).Devices[0].DriverVersion, "CUDA 13000");
+}
+
+TEST(ProbeRecords, RatesOfTheDevice) {
+  EXPECT_EQ(parsed(ProbeHead).Devices[0].BusBits, 0u) << "a record of before";
+  std::string Text = ProbeHead;
+  Text.insert(Text.find("580.159.03") + 10, "\t1980000\t3201000\t6144\t62914560");
+  ProbeRecord R = parsed(Text + "end\n");
+  EXPECT_EQ(R.Devices[0].ClockKHz, 1980000u);
+  EXPECT_EQ(R.Devices[0].MemoryClockKHz, 3201000u);
+  EXPECT_EQ(R.Devices[0].BusBits, 6144u);
+  EXPECT_EQ(R.Devices[0].L2Bytes, 62914560u);
+  EXPECT_EQ(parsed(printProbeRecord(R)).Devices[0].L2Bytes, 62914560u);
+}
+
+TEST(ProbeRecords, SpansOfProcessesAddUp) {
+  ProbeRecord R;
+  std::string Lines = "span\t100\t400\t250\nspan\t90\t700\t50\nend\n";
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Lines, "1", R)), "");
+  EXPECT_EQ(R.SpanNs, 610u);
+  EXPECT_EQ(R.BusyNs, 300u);
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "span\t0\t90\t50\nend\n", "2", R)), "");
+  EXPECT_EQ(R.SpanNs, 700u);
+  EXPECT_EQ(R.BusyNs, 350u);
+  ProbeRecord Again = parsed(printProbeRecord(R));
+  EXPECT_EQ(Again.SpanNs, 700u);
+  EXPECT_EQ(Again.BusyNs, 350u);
+  EXPECT_EQ(failure(ProbeHead + "span\t1\t2\n"),
+            "p:3: 'span' record: field 3 is absent, expected a number");
+}
+
+TEST(ProbeRecords, FlushesAndProcessesAddUp) {
+  ProbeRecord R;
+  std::string First = ProbeHead + kernelLine("a", 1000, 2) + kernelLine("b", 50) +
+                      kernelLine("a", 300, 1) + "end\n";
+  ASSERT_EQ(messageOf(readProbeFile(First, "1", R)), "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + kernelLine("a", 700, 7) + "end\n", "2", R)), "");
+  EXPECT_EQ(R.Processes, 2u);
+  EXPECT_EQ(R.Devices.size(), 1u);
+  ASSERT_EQ(R.Kernels.size(), 2u);
+  EXPECT_EQ(R.Kernels[0].Launches, 10u);
+  EXPECT_EQ(R.Kernels[0].TotalNs, 2000u);
+  EXPECT_EQ(R.Kernels[0].MinNs, 100u);
+  EXPECT_EQ(R.Kernels[0].Processes, 2u);
+  EXPECT_EQ(R.Kernels[1].Processes, 1u);
+  EXPECT_EQ(R.totalNs(), 2050u);
+  EXPECT_EQ(R.totalNs({"b", "c"}), 50u);
+}
+
+TEST(ProbeRecords, OtherShapesStandApart) {
+  std::string Line = kernelLine("a", 1000), Cooperative = Line, Larger = Line;
+  Cooperative.replace(Cooperative.find("1,1,1\t0\t"), 8, "1,1,1\t1\t");
+  Larger.replace(Larger.find("256,1,1"), 7, "512,1,1");
+  EXPECT_EQ(parsed(ProbeHead + Line + Cooperative + Larger + Line + "end\n").Kernels.size(), 3u);
+}
+
+TEST(ProbeRecords, AKilledProcessLeavesWhatItWrote) {
+  std::string Whole = ProbeHead + kernelLine("a", 1000);
+  ProbeRecord R = parsed(Whole + "kernel\tb\t10,1");
+  EXPECT_EQ(R.Incomplete, 1u);
+  ASSERT_EQ(R.Kernels.size(), 1u);
+  EXPECT_EQ(R.Unfinished, std::set<unsigned>{4711});
+  EXPECT_EQ(parsed("").Processes, 0u);
+  EXPECT_EQ(parsed(Whole).Incomplete, 1u);
+}
+
+TEST(ProbeRecords, WhoLoadedNoDeviceCodeMayEndAsItLikes) {
+  EXPECT_EQ(parsed("carve-pro").Incomplete, 0u);
+  EXPECT_EQ(parsed(ProbeHead).Incomplete, 0u);
+  EXPECT_EQ(parsed(ProbeHead).Processes, 1u);
+  EXPECT_EQ(parsed(ProbeHead + "container\tc\t1\tcall\n").Incomplete, 1u);
+  EXPECT_EQ(parsed(ProbeHead + "aside\tprofiler-present\n").Incomplete, 1u);
+}
+
+TEST(ProbeRecords, GpusOfTwoArchitecturesAreToldApart) {
+  std::string Second = ProbeHead, Third = ProbeHead;
+  Second.replace(Second.find("GPU-1"), 5, "GPU-2");
+  Third.replace(Third.find("GPU-1\t9"), 7, "GPU-3\t8");
+  ProbeRecord R = parsed(ProbeHead + "end\n");
+  ASSERT_EQ(messageOf(readProbeFile(Second + "end\n", "2", R)), "");
+  EXPECT_EQ(R.Devices.size(), 2u);
+  EXPECT_EQ(R.whyMixed(), std::nullopt);
+  ASSERT_EQ(messageOf(readProbeFile(Third + "end\n", "3", R)), "");
+  EXPECT_EQ(R.whyMixed(), "the program uses GPUs of different architectures (sm_80, sm_90): "
+                          "choose those of one with CUDA_VISIBLE_DEVICES");
+}
+
+TEST(ProbeRecords, ErrorsNameFileLineAndField) {
+  EXPECT_EQ(failure("carve-probe\t2\t1\tx\n"),
+            "p:1: not a record of protocol 1: 'carve-probe\t2\t1\tx'");
+  EXPECT_EQ(failure("hello\n"), "p:1: not a record of protocol 1: 'hello'");
+  EXPECT_EQ(failure(ProbeHead + "launch\tk\n"), "p:3: unknown record 'launch'");
+  EXPECT_EQ(failure(ProbeHead + "\nend\n"), "p:3: unknown record ''");
+  EXPECT_EQ(failure(ProbeHead + "dropped\tmany\n"),
+            "p:3: 'dropped' record: field 1 is 'many', expected a number");
+  EXPECT_EQ(failure(ProbeHead + "dropped\t-1\n"),
+            "p:3: 'dropped' record: field 1 is '-1', expected a number");
+  EXPECT_EQ(failure(ProbeHead + "module\n"),
+            "p:3: 'module' record: field 1 is absent, expected text");
+  std::string Kernel = kernelLine("k", 7);
+  Kernel.replace(Kernel.find("256,1,1"), 7, "256,1");
+  EXPECT_EQ(failure(ProbeHead + Kernel),
+            "p:3: 'kernel' record: field 3 is '256,1', expected three numbers");
+  EXPECT_EQ(failure(ProbeHead + "kernel\tk\t1,1,4294967296\n"),
+            "p:3: 'kernel' record: field 2 is '1,1,4294967296', expected three numbers");
+}
+
+TEST(ProbeRecords, PrintedRecordsReadBackTheSame) {
+  ProbeRecord R = parsed(ProbeHead + kernelLine("a", 1000, 2) + kernelLine("_Z1bPf", 50) + "end\n");
+  R.Kernels[0].Shape.Cooperative = true;
+  R.Kernels[1].Shape.Cluster = {2, 1, 1};
+  std::string Text = printProbeRecord(R);
+  ProbeRecord Again = parsed(Text);
+  EXPECT_EQ(printProbeRecord(Again), Text);
+  EXPECT_EQ(Again.Devices[0].DriverVersion, "580.159.03");
+  EXPECT_EQ(Again.Devices[0].SmemPerBlockOptinBytes, 232448u);
+  EXPECT_TRUE(Again.Kernels[0].Shape.Cooperative);
+  EXPECT_EQ(Again.Kernels[1].Shape.Cluster[0], 2u);
+  EXPECT_EQ(Again.Kernels[1].LocalBytesTotal, 4096u);
+  EXPECT_EQ(Again.Incomplete, 0u);
+}
+
+static const char TraceFacts[] = "query\t_Z1kv\t-\ngraph\t_Z1gv\t7\nattribute\t_Z1pv\t"
+                                 "programmatic\nhazard\tipc\tcuIpcGetMemHandle\nhazard\tipc\t"
+                                 "cuIpcOpenMemHandle_v2\nhazard\tmanaged\tcuMemAllocManaged\n";
+
+TEST(ProbeRecords, TraceFactsAreReadAndPrinted) {
+  ProbeRecord R;
+  std::string Text = ProbeHead + TraceFacts + "graph\t_Z1gv\t3\nend\n";
+  ASSERT_EQ(messageOf(readProbeFile(Text, "1", R)), "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "graph\t_Z1gv\t5\nend\n", "2", R)), "");
+  EXPECT_EQ(R.GraphLaunches, (std::map<std::string, uint64_t>{{"_Z1gv", 15}}));
+  EXPECT_EQ(R.Programmatic, std::set<std::string>{"_Z1pv"});
+  EXPECT_EQ(R.Hazards, (std::map<std::string, std::set<std::string>>{
+                           {"ipc", {"cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2"}},
+                           {"managed", {"cuMemAllocManaged"}}}));
+  ProbeRecord Again = parsed(printProbeRecord(parsed(ProbeHead + TraceFacts + "end\n")));
+  EXPECT_NE(printProbeRecord(Again).find(TraceFacts), std::string::npos);
+}
+
+TEST(ProbeRecords, CountsOfAllProcessesAddUp) {
+  ProbeRecord R;
+  ASSERT_EQ(messageOf(readProbeFile(
+                ProbeHead + "counted\ta\t0\t5\ncounted\ta\t7\t4294967296\nend\n", "1", R)),
+            "");
+  ASSERT_EQ(messageOf(readProbeFile(
+                ProbeHead + "counted\ta\t0\t6\ncounted\tb\t1\t1\nuncounted\twhy\nend\n", "2", R)),
+            "");
+  using Counts = std::map<size_t, uint64_t>;
+  EXPECT_EQ(R.Counted, (std::map<std::string, Counts>{{"a", {{0, 11}, {7, uint64_t(1) << 32}}},
+                                                      {"b", {{1, 1}}}}));
+  EXPECT_EQ(R.Uncounted, std::set<std::string>{"why"});
+  EXPECT_EQ(failure(ProbeHead + "counted\ta\t0\n"),
+            "p:3: 'counted' record: field 3 is absent, expected a number");
+}
+
+TEST(ProbeRecords, DamagedTraceFactsAreErrors) {
+  EXPECT_EQ(failure(ProbeHead + "graph\t_Z1gv\tmany\n"),
+            "p:3: 'graph' record: field 2 is 'many', expected a number");
+  EXPECT_EQ(failure(ProbeHead + "attribute\tk\tpriority\n"),
+            "p:3: 'attribute' record: field 2 is 'priority', expected programmatic");
+  EXPECT_EQ(failure(ProbeHead + "hazard\tmagic\tcuMagic\n"),
+            "p:3: 'hazard' record: field 1 is 'magic', expected "
+            "managed|host-mapped|ipc|peer|capture|array|gpus");
+  EXPECT_EQ(failure(ProbeHead + "hazard\tipc\n"),
+            "p:3: 'hazard' record: field 2 is absent, expected a name");
+  EXPECT_EQ(failure(ProbeHead + "query\tk\tcall\tmore\n"),
+            "p:3: 'query' record: field 3 is 'more', expected none");
+  EXPECT_EQ(failure(ProbeHead + "timed\tk\n"),
+            "p:3: 'timed' record: field 2 is absent, expected three numbers");
+}
+
+static std::string timedLines(unsigned Round) {
+  std::string R = std::to_string(Round);
+  return "timed\tk\t1,1,1\t32,1,1\t0\t1,1,1\t0\tscreen\t" + R + "\t0\t100\t90\n" +
+         "rotated\tk\t1,1,1\t32,1,1\t0\t1,1,1\t" + R + "\t0\t80\n";
+}
+
+TEST(ProbeRecords, ATimingRunIsKeptWhole) {
+  std::string Text = ProbeHead + kernelLine("k", 1000) + timedLines(0) + timedLines(1) + "end\n";
+  ProbeRecord R = parsed(Text);
+  EXPECT_EQ(R.InRun.Timed.size(), 2u);
+  EXPECT_EQ(R.InRun.Rotated.size(), 2u);
+  EXPECT_EQ(printInRun(parsed(printProbeRecord(R)).InRun), printInRun(R.InRun));
+}
+
+TEST(ProbeRecords, ARoundIsOfOneProcess) {
+  ProbeRecord R;
+  std::string Text = ProbeHead + timedLines(0) + timedLines(4) + "end\n";
+  for (const char *Name : {"1", "2"})
+    ASSERT_EQ(messageOf(readProbeFile(Text, Name, R)), "");
+  std::vector<unsigned> Rounds, Cycles;
+  for (const TimedSample &T : R.InRun.Timed)
+    Rounds.push_back(T.Round);
+  for (const RotatedSample &S : R.InRun.Rotated)
+    Cycles.push_back(S.Cycle);
+  EXPECT_EQ(Rounds, (std::vector<unsigned>{0, 4, 5, 9}));
+  EXPECT_EQ(Cycles, Rounds);
+}
+
+TEST(ProbeRecords, AProcessEndedForAFaultIsNotIncomplete) {
+  std::string Text = ProbeHead + kernelLine("k", 1000) + timedLines(0);
+  ProbeRecord R = parsed(Text + "fault\tk\t2\thung\n");
+  EXPECT_EQ(R.Faulted, 1u);
+  EXPECT_EQ(R.Incomplete, 0u);
+  EXPECT_TRUE(R.Unfinished.empty());
+  ASSERT_EQ(R.InRun.Faults.size(), 1u);
+  EXPECT_EQ(R.InRun.Faults[0].Variant, 2u);
+  EXPECT_EQ(R.whyIncomplete(), std::nullopt);
+  EXPECT_EQ(parsed(printProbeRecord(R)).Faulted, 1u);
+  // The same death before the record was written whole.
+  ProbeRecord Cut = parsed(Text + "fault\tk\t2\thu");
+  EXPECT_EQ(Cut.Faulted, 0u);
+  EXPECT_EQ(Cut.Incomplete, 1u);
+}
+
+TEST(ProbeRecords, ADirectoryHoldsOneFilePerProcess) {
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-records"));
+  auto Write = [&](const char *Name, const std::string &Text) {
+    EXPECT_EQ(messageOf(writeFileAtomically(Dir.path() + "/" + Name, Text)), "");
+  };
+  EXPECT_EQ(valueOf(readProbeDirectory(Dir.path())).Processes, 0u);
+  Write("1-1.probe", ProbeHead + kernelLine("a", 10) + "end\n");
+  Write("2-1.probe", ProbeHead + kernelLine("a", 20));
+  Write("notes.txt", "not ours");
+  ProbeRecord R = valueOf(readProbeDirectory(Dir.path()));
+  EXPECT_EQ(R.Processes, 2u);
+  EXPECT_EQ(R.Incomplete, 1u);
+  EXPECT_EQ(R.totalNs(), 30u);
+  Write("3-1.probe", "x\n");
+  EXPECT_NE(messageOf(readProbeDirectory(Dir.path())).find("3-1.probe:1:"), std::string::npos);
+  EXPECT_NE(messageOf(readProbeDirectory(Dir.path() + "/none")), "");
+}
