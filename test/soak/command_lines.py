@@ -181,9 +181,11 @@ class CommandLines:
     def named(files):
         return {os.fsdecode(without_made_up_names(os.fsencode(name))): entry for name, entry in files.items()}
 
-    def reasons(self, folder, environment):
-        """Why carve-nvcc left commands to nvcc, as the store has counted them."""
-        done = run([self.options.carve, "store", "stats"], folder, environment)
+    def reasons(self, case, folder, environment):
+        """Why carve-nvcc left commands to nvcc, as the store has counted them. Only its owner may use
+        a store."""
+        done = run([self.options.carve, "store", "stats"], folder, environment,
+                   user=self.stranger if case.stranger else None)
         lines = done.stdout.decode().splitlines()
         return [line.split()[0] for line in lines if line.startswith("  ") and len(line.split()) == 2]
 
@@ -206,7 +208,7 @@ class CommandLines:
                     if kernels[kernel] <= cap:
                         outcome.count("kernels capped")
                         continue
-                    why = why or self.reasons(folder, environment)
+                    why = why or self.reasons(case, folder, environment)
                     said = [line for line in result["log"].splitlines()
                             if kernel in line and "is emitted as" not in line]
                     if why:
