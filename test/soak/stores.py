@@ -282,7 +282,9 @@ class Stores:
         """The slot as it was prepared, but for times: those of files that a record stamps stay."""
         for name in ("store", "out", "tmp", "victim"):
             path = os.path.join(slot, name)
-            if os.path.isdir(path) and not os.path.islink(path):
+            if os.path.islink(path):
+                os.unlink(path)
+            elif os.path.isdir(path):
                 subprocess.run(["chmod", "-R", "u+rwx", path], check=False)
                 empty(path)
                 os.rmdir(path)
