@@ -53,10 +53,7 @@ std::string InputCollector::variable(llvm::StringRef Name) const {
 }
 
 void InputCollector::addMissing(std::string Path) {
-  InputFile File;
-  File.Path = std::move(Path);
-  File.Missing = true;
-  Files.push_back(std::move(File));
+  Files.push_back(stampOfMissing(std::move(Path), Compile.WorkDir));
 }
 
 llvm::Error InputCollector::stamp(const std::string &Name) {

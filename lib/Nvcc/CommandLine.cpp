@@ -218,7 +218,8 @@ Error checkLinkedName(StringRef Output) {
 }
 
 static Error checkOutputs(const CommandLine &C, const Settings &S, StringRef WorkDir) {
-  if (C.Relocatable && C.Makes != Product::Object)
+  // nvcc links device code for every program, relocatable or not.
+  if (C.Makes != Product::Object)
     if (Error E = checkLinkedName(C.Output))
       return E;
   if (!C.makesSeveralObjects())

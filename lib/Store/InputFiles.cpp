@@ -17,16 +17,33 @@ std::optional<InputFile> carve::stampOf(llvm::StringRef Path, llvm::StringRef Di
   struct stat Status;
   if (::stat(absolutePath(Path, Dir).c_str(), &Status) != 0 || !S_ISREG(Status.st_mode))
     return std::nullopt;
-  return InputFile{Path.str(), uint64_t(Status.st_size), nanoseconds(Status.st_mtim),
-                   nanoseconds(Status.st_ctim), /*Missing=*/false};
+  return InputFile{Path.str(),
+                   uint64_t(Status.st_size),
+                   nanoseconds(Status.st_mtim),
+                   nanoseconds(Status.st_ctim),
+                   /*Missing=*/false,
+                   /*Hidden=*/false};
+}
+
+/// Zero if there is something, a directory or a dead link included; else why nothing is seen.
+static int lookupError(const std::string &Path) {
+  struct stat Status;
+  return ::lstat(Path.c_str(), &Status) == 0 ? 0 : errno;
+}
+
+InputFile carve::stampOfMissing(std::string Path, llvm::StringRef Dir) {
+  InputFile File;
+  File.Hidden = lookupError(absolutePath(Path, Dir)) == EACCES;
+  File.Missing = !File.Hidden;
+  File.Path = std::move(Path);
+  return File;
 }
 
 bool carve::isUnchanged(const InputFile &Old, llvm::StringRef Dir) {
-  if (!Old.Missing)
+  if (!Old.Missing && !Old.Hidden)
     return stampOf(Old.Path, Dir) == Old;
-  struct stat Status; // A directory or a dead link would be something, too.
-  return ::lstat(absolutePath(Old.Path, Dir).c_str(), &Status) != 0 &&
-         (errno == ENOENT || errno == ENOTDIR);
+  int Failed = lookupError(absolutePath(Old.Path, Dir));
+  return Old.Hidden ? Failed == EACCES : Failed == ENOENT || Failed == ENOTDIR;
 }
 
 std::string carve::printInputFiles(llvm::ArrayRef<InputFile> Files) {
@@ -35,6 +52,8 @@ std::string carve::printInputFiles(llvm::ArrayRef<InputFile> Files) {
   for (const InputFile &F : Files)
     if (F.Missing)
       OS << "missing " << F.Path << '\n';
+    else if (F.Hidden)
+      OS << "hidden " << F.Path << '\n';
     else
       OS << F.Bytes << ' ' << F.ModifiedNs << ' ' << F.ChangedNs << ' ' << F.Path << '\n';
   return Text;
@@ -53,11 +72,13 @@ llvm::Expected<std::vector<InputFile>> carve::parseInputFiles(llvm::StringRef Te
       return !Word.getAsInteger(10, Out);
     };
     F.Missing = Rest.consume_front("missing ");
-    if (!F.Missing && (!Number(F.Bytes) || !Number(F.ModifiedNs) || !Number(F.ChangedNs)))
+    F.Hidden = !F.Missing && Rest.consume_front("hidden ");
+    if (!F.Missing && !F.Hidden &&
+        (!Number(F.Bytes) || !Number(F.ModifiedNs) || !Number(F.ChangedNs)))
       Rest = "";
     if (Rest.empty())
       return malformed("input files: line " + llvm::Twine(Files.size() + 1) + " is '" + Line +
-                       "', expected bytes and two times or 'missing', and a path");
+                       "', expected bytes and two times, 'missing' or 'hidden', and a path");
     F.Path = Rest.str();
     Files.push_back(std::move(F));
   }

@@ -125,13 +125,18 @@ static void collect(const Folder &F, const std::string &Directory, bool Nested,
   std::error_code Failed;
   for (fs::directory_iterator It(Directory, Failed, /*follow_symlinks=*/false), End;
        !Failed && It != End; It.increment(Failed)) {
-    if (Nested) {
+    StoreEntry Entry{};
+    fs::file_status Status;
+    if (fs::status(It->path(), Status, /*follow=*/false))
+      continue;
+    if (Nested && Status.type() == fs::file_type::directory_file) {
       collect(F, It->path(), /*Nested=*/false, Entries);
       continue;
     }
-    StoreEntry Entry{};
-    fs::file_status Status;
-    if (!classify(F, It->path(), Entry) || fs::status(It->path(), Status, /*follow=*/false))
+    // What a link at the place of a folder leads to is not ours: the link itself is the fault.
+    bool IsFoldersLink = Nested && Status.type() == fs::file_type::symlink_file;
+    bool IsEntry = classify(F, It->path(), Entry);
+    if (Nested ? !IsFoldersLink : !IsEntry)
       continue;
     Entry.Regular = Status.type() == fs::file_type::regular_file;
     Entry.Bytes = Status.getSize();

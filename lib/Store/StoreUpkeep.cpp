@@ -13,6 +13,7 @@
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/JsonText.h"
+#include "Support/RemoveTree.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -22,7 +23,7 @@
 
 #include <cerrno>
 #include <chrono>
-#include <unistd.h>
+#include <sys/stat.h>
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
@@ -33,10 +34,12 @@ static constexpr std::chrono::hours TemporaryAge(1);
 static constexpr std::chrono::hours PruneEvery(1);
 
 static llvm::Error removeFile(const std::string &Path) {
-  // Whatever is there; the library's own function leaves pipes and devices alone.
-  if (::unlink(Path.c_str()) == 0 || errno == ENOENT || ::rmdir(Path.c_str()) == 0)
+  // Whatever is there: a pipe, a device, a directory with all that is in it.
+  removeTree(Path.c_str());
+  struct stat There;
+  if (::lstat(Path.c_str(), &There) != 0 && errno == ENOENT)
     return llvm::Error::success();
-  return fileError(Path, errno);
+  return malformed(Path + " cannot be removed");
 }
 
 /// Removes an entry, and the directory that held only it.

@@ -13,6 +13,7 @@
 #include "Support/Files.h"
 #include "Support/Log.h"
 #include "Support/OwnFile.h"
+#include "Support/RemoveTree.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -50,18 +51,19 @@ llvm::Expected<std::string> UnitStore::readEntry(llvm::StringRef Path, uint64_t 
   return File ? File->read() : File.takeError();
 }
 
+static std::error_code codeOf(const llvm::Error &Failed) {
+  std::error_code Code;
+  llvm::visitErrors(Failed,
+                    [&](const llvm::ErrorInfoBase &Info) { Code = Info.convertToErrorCode(); });
+  return Code;
+}
+
+/// Whether a file, or a directory above it, does not exist.
 static bool isMissing(std::error_code Code) {
   return Code == std::errc::no_such_file_or_directory || Code == std::errc::not_a_directory;
 }
 
-/// Whether \p Failed says that a file, or a directory above it, does not exist.
-static bool isMissing(const llvm::Error &Failed) {
-  bool Missing = false;
-  llvm::visitErrors(Failed, [&](const llvm::ErrorInfoBase &Info) {
-    Missing = isMissing(Info.convertToErrorCode());
-  });
-  return Missing;
-}
+static bool isMissing(const llvm::Error &Failed) { return isMissing(codeOf(Failed)); }
 
 llvm::Expected<std::optional<std::string>> UnitStore::readIfThere(llvm::StringRef Path) const {
   llvm::Expected<std::string> Text = readEntry(Path);
@@ -81,7 +83,8 @@ static bool renewAge(const std::string &Path) {
 }
 
 // A directory is only made once it is missed: nearly always it is there, and another process may
-// remove it between our looking and our writing anyway.
+// remove it between our looking and our writing anyway. A directory at the place of a file is
+// damage.
 llvm::Error UnitStore::write(llvm::StringRef Path, llvm::StringRef Bytes) const {
   if (Root.empty())
     return malformed("no directory for the store");
@@ -89,9 +92,12 @@ llvm::Error UnitStore::write(llvm::StringRef Path, llvm::StringRef Bytes) const 
     return notUsed(refusal());
   for (int Attempt = 0;; ++Attempt) {
     llvm::Error Failed = writeOwnFile(Path, Bytes);
-    if (!Failed || Attempt == 10 || !isMissing(Failed))
+    bool IsDirectory = codeOf(Failed) == std::errc::is_a_directory;
+    if (!Failed || Attempt == 10 || (!IsDirectory && !isMissing(Failed)))
       return Failed;
     llvm::consumeError(std::move(Failed));
+    if (IsDirectory)
+      removeTree(Path.str().c_str());
     llvm::StringRef Folder = path::parent_path(Path);
     if (std::error_code Code = createOwnDirectories(Folder); Code && !isMissing(Code))
       return llvm::createFileError(Folder, Code);

@@ -5,7 +5,7 @@
 # Text on standard input without the compiler's name, times, and names made up for one run.
 normalised() {
   sed -E \
-    -e 's#tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_##g; s#carve-nvcc-[0-9]+-[0-9a-f]+/##g' \
+    -e 's#tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_##g; s#carve-nvcc-[0-9]+/[0-9a-f]+(-[0-9])?/##g' \
     -e "s#$Work/view#$(dirname "$(dirname "$Nvcc")")#g; s#$Work/nvcc#$Nvcc#g" \
     -e "s#$CarveNvcc#@NVCC@#g; s#$Nvcc#@NVCC@#g; s#carve-nvcc#nvcc#g" \
     -e "s#$(dirname "$CarveNvcc")#@BIN@#g; s#$(dirname "$Nvcc")#@BIN@#g" \

@@ -90,6 +90,10 @@ def run(words, folder, environment, seconds=120, user=None, umask=0o022):
     start = time.monotonic()
     more = {"user": user, "group": user, "extra_groups": []} if user is not None else {}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        if user is not None:
+            # A command may open /dev/stdout, which asks for the rights to the file behind it.
+            os.fchown(out.fileno(), user, user)
+            os.fchown(err.fileno(), user, user)
         process = subprocess.Popen(MEMORY_LIMIT + words, cwd=folder, env=environment,
                                    stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                    start_new_session=True, umask=umask, **more)

@@ -259,7 +259,6 @@ class Stores:
             shutil.copy(os.path.join(INPUTS, name), slot)
         for name, text in PROFILES.items():
             write(os.path.join(slot, name), text)
-        write(os.path.join(slot, "victim", "precious"), "precious\n")
         for name in ("tmp", "home", "out"):
             os.makedirs(os.path.join(slot, name))
         environment = self.environment(slot)
@@ -281,15 +280,18 @@ class Stores:
 
     def restore(self, slot):
         """The slot as it was prepared, but for times: those of files that a record stamps stay."""
-        for name in ("store", "out", "tmp"):
+        for name in ("store", "out", "tmp", "victim"):
             path = os.path.join(slot, name)
-            if os.path.isdir(path) and not os.path.islink(path):
+            if os.path.islink(path):
+                os.unlink(path)
+            elif os.path.isdir(path):
                 subprocess.run(["chmod", "-R", "u+rwx", path], check=False)
                 empty(path)
                 os.rmdir(path)
         for name in ("store", "out"):
             subprocess.run(["cp", "-a", f"whole-{name}", name], cwd=slot, check=True)
         os.mkdir(os.path.join(slot, "tmp"))
+        write(os.path.join(slot, "victim", "precious"), "precious\n")
 
     @staticmethod
     def outside(slot):
@@ -322,10 +324,6 @@ class Stores:
             if outcome.faults:
                 outcome.faults.insert(0, "; ".join(damage.done[:4]) + f"; profile {profile}")
                 subprocess.run(["chmod", "-R", "u+rwX", os.path.join(slot, "store")], check=False)
-                for name in set(after) - set(before):
-                    path = os.path.join(slot, name)
-                    if os.path.isfile(path):
-                        os.unlink(path)
                 shutil.copy(os.path.join(slot, "tmp.log"), folder) if os.path.exists(
                     os.path.join(slot, "tmp.log")) else None
         return outcome

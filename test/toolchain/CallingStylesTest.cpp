@@ -91,7 +91,7 @@ const Style Styles[] = {
     {"empty_argument", {Sm90, "-c", "", "one.cu"}, "unknown-input"},
     {"empty_define", {Sm90, "-D", "", "-c", "one.cu"}},
     {"empty_for_host", {Sm90, "-Xcompiler", "", "-Xcompiler=", "-c", "one.cu"}},
-    {"empty_output", {Sm90, "-c", "one.cu", "-o", ""}},
+    {"empty_output", {Sm90, "-c", "one.cu", "-o", ""}, "no-output-name"},
     // Inputs and outputs.
     {"output_omitted", {Sm90, "-c", "sub/other.cu"}},
     {"output_joined", {Sm90, "-c", "one.cu", "-o=made/x.o"}},

@@ -35,7 +35,7 @@ protected:
 std::string normalised(llvm::StringRef Text, llvm::StringRef TempDir) {
   std::string Result = Text.str();
   // Ours is a keep directory in TMPDIR, nvcc's are files `tmpxft_<pid>_<counter>-<n>_<name>` there.
-  llvm::Regex Names("tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_|carve-nvcc-[0-9]+-[0-9a-f]+/");
+  llvm::Regex Names("tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_|carve-nvcc-[0-9]+/[0-9a-f]+(-[0-9])?/");
   while (Names.match(Result))
     Result = Names.sub("", Result);
   llvm::Regex Times("Compile time = [0-9.]+ ms");

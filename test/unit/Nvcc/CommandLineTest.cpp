@@ -86,6 +86,7 @@ TEST(CommandLine, LeavesOtherWorkToNvcc) {
       {{"-c", "k.cu", "-o", "/"}, "special-output"},
       {{"-c", "k.cu", "-o", ""}, "no-output-name"},
       {{"-rdc=true", "k.cu", "-o", std::string(240, 'n')}, "long-output-name"},
+      {{"k.cu", "-o", std::string(240, 'n')}, "long-output-name"},
       {{"-c", "a$b.cu"}, "shell-name"},
       {{"-c", "k.cu", "-o", "a`b.o"}, "shell-name"},
       {{"-MD", "a.cu", "b.cpp"}, "several-depfiles"},

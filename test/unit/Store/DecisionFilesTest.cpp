@@ -4,6 +4,8 @@
 #include "StoreTesting.h"
 
 #include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace carve;
 
@@ -112,11 +114,14 @@ TEST_F(DecisionFilesTest, StampsTellFilesApart) {
   InputFile Nothing;
   Nothing.Path = "missing folder/x.h";
   Nothing.Missing = true;
-  std::vector<InputFile> Both = {*First, Nothing, *Forged};
-  EXPECT_EQ(valueOf(parseInputFiles(printInputFiles(Both))), Both);
-  EXPECT_EQ(
-      messageOf(parseInputFiles("1 2 3 ok\n1 2 x\n")),
-      "input files: line 2 is '1 2 x', expected bytes and two times or 'missing', and a path");
+  InputFile Hidden;
+  Hidden.Path = "locked/x.h";
+  Hidden.Hidden = true;
+  std::vector<InputFile> All = {*First, Nothing, Hidden, *Forged};
+  EXPECT_EQ(valueOf(parseInputFiles(printInputFiles(All))), All);
+  EXPECT_EQ(messageOf(parseInputFiles("1 2 3 ok\n1 2 x\n")),
+            "input files: line 2 is '1 2 x', expected bytes and two times, 'missing' or 'hidden', "
+            "and a path");
 }
 
 TEST_F(DecisionFilesTest, missingFile_ComesToBe_IsAChange) {
@@ -129,6 +134,22 @@ TEST_F(DecisionFilesTest, missingFile_ComesToBe_IsAChange) {
   Nothing.Path = "folder";
   ASSERT_EQ(::mkdir((Dir->path() + "/folder").c_str(), 0700), 0);
   EXPECT_FALSE(isUnchanged(Nothing, Dir->path()));
+}
+
+// A user's PATH may name a folder that only another user may search.
+TEST_F(DecisionFilesTest, hiddenFile_comesIntoSight_isAChange) {
+  const std::string Folder = Dir->path() + "/locked";
+  ASSERT_EQ(::mkdir(Folder.c_str(), 0), 0);
+  const uid_t User = ::geteuid();
+  if (User == 0 && ::seteuid(65534) != 0)
+    GTEST_SKIP() << "root may search every folder, and cannot become another user";
+  InputFile Hidden = stampOfMissing("locked/g++", Dir->path());
+  bool Same = isUnchanged(Hidden, Dir->path());
+  ASSERT_EQ(::seteuid(User), 0);
+  EXPECT_TRUE(Hidden.Hidden);
+  EXPECT_TRUE(Same);
+  ASSERT_EQ(::chmod(Folder.c_str(), 0700), 0);
+  EXPECT_FALSE(isUnchanged(Hidden, Dir->path()));
 }
 
 } // namespace

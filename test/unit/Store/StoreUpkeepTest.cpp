@@ -243,6 +243,44 @@ TEST_F(StoreUpkeepTest, SpecialFiles_Verified_AreFoundAndRemoved) {
   }
 }
 
+TEST_F(StoreUpkeepTest, directoryAtAnEntrysPlace_writtenOrRepaired_isReplaced) {
+  UnitStore Store(Root);
+  Unit U = put(Store, 'a', 0);
+  const std::string Blob = blobFile(U.Images[0].PtxDigest);
+  auto Replace = [](const std::string &Path) {
+    stdfs::remove(Path);
+    stdfs::create_directories(Path + "/inside");
+    std::ofstream(Path + "/inside/file") << "text";
+  };
+  Replace(Blob);
+  Replace(unitFile(U.Key));
+  put(Store, 'a', 0);
+  EXPECT_TRUE(Store.verify(false).empty());
+  Replace(Blob);
+  EXPECT_FALSE(Store.verify(true).empty());
+  EXPECT_FALSE(stdfs::exists(Blob));
+  EXPECT_TRUE(Store.verify(false).empty());
+}
+
+TEST_F(StoreUpkeepTest, linkAtAFoldersPlace_repaired_goesAndItsTargetStays) {
+  UnitStore Store(Root);
+  Unit U = put(Store, 'a', 0);
+  const std::string Victim = Root + "-victim";
+  stdfs::create_directory(Victim);
+  std::ofstream(Victim + "/precious") << "text";
+  const std::string Folders[] = {Root + "/containers/" + U.Containers[0],
+                                 stdfs::path(blobFile(U.Images[0].PtxDigest)).parent_path()};
+  for (const std::string &Folder : Folders) {
+    stdfs::remove_all(Folder);
+    stdfs::create_directory_symlink(Victim, Folder);
+    EXPECT_FALSE(Store.verify(true).empty()) << Folder;
+    EXPECT_FALSE(stdfs::is_symlink(Folder));
+    EXPECT_TRUE(stdfs::exists(Victim + "/precious"));
+    put(Store, 'a', 0);
+  }
+  stdfs::remove_all(Victim);
+}
+
 TEST_F(StoreUpkeepTest, FileThatOthersMayWrite_Verified_IsAFault) {
   UnitStore Store(Root);
   Unit U = put(Store, 'a', 0);
