@@ -1,4 +1,6 @@
 #include "Compile/CompilePipeline.h"
+#include "Store/DecisionFiles.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Compile/Attempt.h"
 #include "Compile/CompilerCache.h"
@@ -9,7 +11,9 @@
 #include "Compile/RebuildCues.h"
 #include "Compile/StoredCompile.h"
 #include "Compile/UnitRecorder.h"
+#include "Nvcc/CommandRewrite.h"
 #include "Nvcc/KeptCompile.h"
+#include "Store/ProfileReader.h"
 #include "Store/UserProfile.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -82,7 +86,7 @@ llvm::Expected<TempDir> CompilePipeline::acquireKeepDir() const {
 
 /// The decisions of a unit; none where there are none, or none that can be read.
 Profile CompilePipeline::decisionsOf(llvm::StringRef Key) const {
-  auto Text = Store.decisions(Key);
+  auto Text = readDecisions(Store, Key);
   if (!Text) {
     logLine(llvm::toString(Text.takeError()));
     return {};
@@ -121,7 +125,7 @@ llvm::Error CompilePipeline::recordUnits(const BuildPlan &Plan) {
     if (llvm::Error E = recordLink(
             *Plan.Link, {Line.Argv, Line.Output, Request.WorkDir, NvccVersion}, T, Store))
       logLine("device link not recorded: " + llvm::toString(std::move(E)));
-  Store.pruneSometimes(Request.StoreLimitBytes);
+  pruneSometimes(Store, Request.StoreLimitBytes);
   return llvm::Error::success();
 }
 
@@ -191,7 +195,7 @@ void CompilePipeline::tuneProgram() {
     if (auto D = Tuned->Decisions.find(U.Record.Key); D != Tuned->Decisions.end()) {
       U.Decisions = D->second;
       // The output that is being made holds them; to others of this build they are new.
-      if (llvm::Error E = Store.antedateDecisions(U.Record.Key))
+      if (llvm::Error E = antedateDecisions(Store, U.Record.Key))
         logLine(llvm::toString(std::move(E)));
     }
     rememberAttempt(U.Record, Tuned->Report.Workload, Tuning.Options, Tuned->Report.Note, Store);

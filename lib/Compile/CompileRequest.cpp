@@ -1,6 +1,8 @@
-#include "Compile/CompilePipeline.h"
+#include "Compile/CompileRequest.h"
+
 #include "Compile/CompilerCache.h"
 #include "Compile/StoredCompile.h"
+#include "Nvcc/ConfigureProbe.h"
 #include "Support/Digest.h"
 
 using namespace carve;

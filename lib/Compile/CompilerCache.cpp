@@ -1,6 +1,8 @@
 #include "Compile/CompilerCache.h"
+#include "Store/DecisionFiles.h"
 
 #include "Nvcc/ArgumentList.h"
+#include "Store/ProfileReader.h"
 #include "Store/StoreLayout.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -63,7 +65,7 @@ static std::string profileState(const UserProfile &P) {
 /// Digest of the decisions of the whole store; the same for none as for no store.
 static std::string storeState(const std::optional<UnitStore> &Store) {
   llvm::Expected<std::string> Digest =
-      Store ? readFile(Store->decisionsDigestFile(), FileLimit::Record) : std::string();
+      Store ? readFile(decisionsDigestFile(*Store), FileLimit::Record) : std::string();
   if (Digest && !Digest->empty())
     return llvm::StringRef(*Digest).trim().str();
   if (!Digest)
@@ -122,7 +124,7 @@ bool carve::isCacheStep(llvm::ArrayRef<std::string> Argv, const CompilerCache &C
 
 /// What the decision file of \p Key makes a compile do; empty for nothing.
 static std::string choicesIn(llvm::StringRef Key, const UnitStore &Store) {
-  llvm::Expected<std::optional<std::string>> Text = Store.decisions(Key);
+  llvm::Expected<std::optional<std::string>> Text = readDecisions(Store, Key);
   llvm::Expected<Profile> P =
       Text ? (*Text ? parseProfile(**Text, Key) : Profile()) : Text.takeError();
   if (P)

@@ -1,4 +1,5 @@
 #include "Compile/Emission.h"
+#include "Nvcc/CommandRewrite.h"
 
 #include "Compile/LinkRecorder.h"
 #include "Compile/UnitRecorder.h"

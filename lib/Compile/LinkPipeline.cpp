@@ -1,4 +1,5 @@
 #include "Compile/LinkPipeline.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Compile/DriverOptions.h"
 #include "Compile/Fallback.h"
@@ -40,7 +41,7 @@ static llvm::Error record(const KeptCompile &Kept, const LinkLine &Line, const L
   takeToolDirs(Located, Kept.Plan.Environment);
   if (llvm::Error E = recordLink(*Kept.Plan.Link, C, Located, Store))
     return E;
-  Store.pruneSometimes(storeLimit(Request.Env));
+  pruneSometimes(Store, storeLimit(Request.Env));
   return llvm::Error::success();
 }
 

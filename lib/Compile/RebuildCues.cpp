@@ -1,4 +1,5 @@
 #include "Compile/RebuildCues.h"
+#include "Store/DecisionFiles.h"
 
 #include "Nvcc/Depfile.h"
 #include "Support/Error.h"
@@ -26,7 +27,7 @@ void carve::listDecisions(const CommandLine &C, llvm::StringRef WorkDir,
   std::vector<CompiledUnit *> Listed;
   for (CompiledUnit &U : Units) {
     U.Record.Cue = RebuildCue::None;
-    llvm::Expected<std::string> File = Store.decisionFile(U.Record.Key);
+    llvm::Expected<std::string> File = decisionFile(Store, U.Record.Key);
     if (!File)
       logLine("not in the depfile: " + llvm::toString(File.takeError()));
     else if (BehindCache)

@@ -1,4 +1,5 @@
 #include "Compile/UnitRecorder.h"
+#include "Store/DecisionFiles.h"
 
 #include "Cubin/Cubin.h"
 #include "Nvcc/EmbeddedPtx.h"
@@ -153,11 +154,11 @@ void carve::copyDecisions(const CommandLine &C, llvm::StringRef WorkDir, const U
     if (I.Kind != InputKind::DeviceSource)
       continue;
     std::string Key = unitKeyOf(C, I.Path, WorkDir);
-    llvm::Expected<std::optional<std::string>> Text = From.decisions(Key);
+    llvm::Expected<std::optional<std::string>> Text = readDecisions(From, Key);
     if (!Text)
       logLine(llvm::toString(Text.takeError()));
     else if (*Text)
-      if (llvm::Error E = To.putDecisions(Key, **Text))
+      if (llvm::Error E = writeDecisions(To, Key, **Text))
         logLine(llvm::toString(std::move(E)));
   }
 }

@@ -1,8 +1,8 @@
 // How many registers a kernel takes stands in an attribute of the module, and up to sm_89 also in
 // the upper byte of what its code section says of itself (compared for sm_75 to sm_120 of CUDA
 // 13.0).
+#include "Cubin/AllottedRegisters.h"
 
-#include "Cubin/Cubin.h"
 #include "Cubin/CubinElf.h"
 #include "Cubin/CubinInfo.h"
 #include "Support/Error.h"

@@ -1,6 +1,5 @@
 /// \file
-/// A device ELF image: its kernels with their resources and code, and the exchange of two
-/// kernels' names, by which the probe's image runs a clone in the place of its original.
+/// A device ELF image: its kernels with their resources and code.
 #pragma once
 
 #include "Cubin/KernelResources.h"
@@ -29,21 +28,5 @@ struct Cubin {
 
 /// Reads a cubin. Fails where \p Bytes is no CUDA ELF or is cut short.
 llvm::Expected<Cubin> parseCubin(llvm::StringRef Bytes);
-
-/// \p Bytes with the names of the two kernels of each pair exchanged, in symbols and in section
-/// names, so that a program asking for the first gets the second's code, with its registers,
-/// constants and shared memory. No other byte changes, except that a table of names which lacks one
-/// (only one kernel of a pair has, say, a bank of constants) is repeated, grown, behind the rest.
-/// Fails where a name is absent or stands in two pairs.
-llvm::Expected<std::string>
-exchangeKernelNames(llvm::StringRef Bytes,
-                    llvm::ArrayRef<std::pair<std::string, std::string>> Pairs);
-
-/// \p Bytes with the kernels in \p Registers, by name, taking at least so many registers of a
-/// thread: nothing of their code changes, but fewer of them fit into a multiprocessor. Fails where
-/// one is not there.
-llvm::Expected<std::string>
-withRegistersAllotted(llvm::StringRef Bytes,
-                      llvm::ArrayRef<std::pair<std::string, unsigned>> Registers);
 
 } // namespace carve

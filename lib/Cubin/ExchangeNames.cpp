@@ -1,4 +1,5 @@
-#include "Cubin/Cubin.h"
+#include "Cubin/ExchangeNames.h"
+
 #include "Cubin/CubinElf.h"
 #include "Support/Error.h"
 

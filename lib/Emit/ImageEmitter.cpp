@@ -1,6 +1,7 @@
 #include "Emit/ImageEmitter.h"
 
 #include "Ptx/KernelHazards.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"

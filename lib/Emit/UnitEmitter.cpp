@@ -3,6 +3,7 @@
 #include "Emit/DecisionChoice.h"
 #include "Emit/ImageEmitter.h"
 #include "Nvcc/EmbeddedPtx.h"
+#include "Ptx/ProfileName.h"
 #include "Ptx/PtxModule.h"
 #include "Support/Files.h"
 #include "Support/Log.h"

@@ -1,4 +1,6 @@
-#include "Explain/LimitsReport.h"
+#include "Explain/LimitsJson.h"
+
+#include "Ptx/ProfileName.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"

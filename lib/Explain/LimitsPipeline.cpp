@@ -1,6 +1,7 @@
 #include "Explain/LimitsPipeline.h"
 
 #include "Metrics/CountedMetrics.h"
+#include "Ptx/ProfileName.h"
 #include "Report/ReportWords.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"

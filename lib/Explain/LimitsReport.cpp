@@ -1,5 +1,7 @@
 #include "Explain/LimitsReport.h"
 
+#include "Ptx/ProfileName.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

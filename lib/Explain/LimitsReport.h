@@ -44,7 +44,4 @@ std::string headline(const KernelLimit &L);
 /// The report for a terminal.
 std::string printLimitsText(const LimitsReport &R);
 
-/// The same with all the evidence, as one JSON object; share/doc/formats.md describes it.
-std::string printLimitsJson(const LimitsReport &R);
-
 } // namespace carve

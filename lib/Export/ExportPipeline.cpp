@@ -2,6 +2,7 @@
 
 #include "Export/ExportPatch.h"
 #include "Export/FileFlags.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 

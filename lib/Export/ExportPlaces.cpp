@@ -1,5 +1,6 @@
 // Where the tuned kernels stand in the sources, and what is written there.
 #include "Export/ExportStages.h"
+#include "Ptx/ProfileName.h"
 
 #include "Export/Source/CudaTokens.h"
 #include "Support/Error.h"

@@ -1,5 +1,8 @@
 // Which kernels of a project are tuned: units and decisions of the store.
 #include "Export/ExportStages.h"
+#include "Ptx/ProfileName.h"
+#include "Store/DecisionFiles.h"
+#include "Store/ProfileReader.h"
 
 #include "Device/RegisterRegion.h"
 #include "Emit/DecisionChoice.h"
@@ -18,7 +21,7 @@ namespace {
 llvm::Expected<Profile> decisionsOf(const Unit &U, const ExportJob &Job) {
   if (Job.Options.User)
     return *Job.Options.User;
-  llvm::Expected<std::optional<std::string>> Text = Job.Store.decisions(U.Key);
+  llvm::Expected<std::optional<std::string>> Text = readDecisions(Job.Store, U.Key);
   if (!Text)
     return Text.takeError();
   return *Text ? parseProfile(**Text, "decisions of " + U.Source) : Profile();

@@ -1,8 +1,10 @@
 #include "Export/ExportVerifier.h"
 
 #include "Emit/ImageEmitter.h"
+#include "Nvcc/CommandRewrite.h"
 #include "Nvcc/KeptCompile.h"
 #include "Nvcc/RecordedCommand.h"
+#include "Ptx/ProfileName.h"
 #include "Store/FlavourPtx.h"
 #include "Support/Error.h"
 #include "Support/Files.h"

@@ -1,8 +1,12 @@
 #include "Metrics/CountedMetrics.h"
 
 #include "Cubin/Assembler.h"
+#include "Metrics/Counts/CodeCounts.h"
+#include "Metrics/Counts/PtxCounts.h"
 #include "Protocol/Protocol.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Error.h"
+#include "Tune/Job/DeviceLinks.h"
 #include "Tune/TuneStages.h"
 #include "Tune/WholeRuns/JobImages.h"
 

@@ -1,5 +1,7 @@
 #include "Metrics/MetricsReport.h"
 
+#include "Ptx/ProfileName.h"
+
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

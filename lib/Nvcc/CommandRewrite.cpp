@@ -1,6 +1,7 @@
 // The commands that are made from the user's own: redirected, relinked, capped.
+#include "Nvcc/CommandRewrite.h"
+
 #include "Nvcc/ArgumentList.h"
-#include "Nvcc/CommandLine.h"
 #include "Nvcc/ToolArguments.h"
 
 #include "llvm/ADT/STLExtras.h"

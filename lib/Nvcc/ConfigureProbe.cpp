@@ -1,4 +1,4 @@
-#include "Nvcc/CommandLine.h"
+#include "Nvcc/ConfigureProbe.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"

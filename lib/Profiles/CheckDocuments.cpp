@@ -1,5 +1,5 @@
 // The outcome of `carve check` in the formats of other tools.
-#include "Profiles/CheckReport.h"
+#include "Profiles/CheckDocuments.h"
 
 #include "Support/Digest.h"
 

@@ -1,6 +1,5 @@
 /// \file
-/// The outcome of `carve check` for a person, for programs, for CI servers (JUnit XML) and for
-/// code scanning (SARIF 2.1.0).
+/// The outcome of `carve check` for a person and for programs.
 #pragma once
 
 #include "Profiles/ProfileCheck.h"
@@ -22,9 +21,5 @@ struct CheckDocument {
 
 std::string printCheckText(const CheckOutcome &Outcome, const CheckDocument &Of);
 std::string printCheckJson(const CheckOutcome &Outcome, const CheckDocument &Of);
-/// A suite with a case for each kernel and property; what is not judged is skipped.
-std::string printCheckJUnit(const CheckOutcome &Outcome, const CheckDocument &Of);
-/// A result for each regression, at the kernel's definition where its source is known.
-std::string printCheckSarif(const CheckOutcome &Outcome, const CheckDocument &Of);
 
 } // namespace carve

@@ -1,7 +1,10 @@
 #include "Profiles/KernelList.h"
+#include "Store/DecisionFiles.h"
 
 #include "Emit/DecisionChoice.h"
+#include "Ptx/ProfileName.h"
 #include "Ptx/PtxModule.h"
+#include "Store/ProfileReader.h"
 #include "Store/StaleOutputs.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
@@ -19,7 +22,7 @@ namespace json = llvm::json;
 namespace {
 
 Profile decisionsOf(const Unit &U, const UnitStore &Store) {
-  llvm::Expected<std::optional<std::string>> Text = Store.decisions(U.Key);
+  llvm::Expected<std::optional<std::string>> Text = readDecisions(Store, U.Key);
   llvm::Expected<Profile> P =
       Text ? (*Text ? parseProfile(**Text, "store") : Profile()) : Text.takeError();
   if (P)

@@ -1,6 +1,6 @@
 #include "Ptx/FrontEndMatch.h"
 
-#include "Ptx/ModuleTags.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/SmallVector.h"

@@ -1,10 +1,10 @@
 // A kernel's digest is that of its normalised text and of the normalised text of everything that it
 // reaches, in the order of first mention. Names that nvcc numbers over the whole file are numbered
 // within each item instead; what such a name stands for is told by its content, which follows.
+#include "Ptx/KernelDigest.h"
 
 #include "Ptx/AssertArguments.h"
-#include "Ptx/ModuleTags.h"
-#include "Ptx/PtxScanner.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 
@@ -128,8 +128,9 @@ std::string ItemNormalizer::run() {
 
 } // namespace
 
-Expected<std::string> PtxModule::kernelDigest(StringRef Entry) const {
-  const PtxItem *Kernel = Scan->find(Entry);
+Expected<std::string> carve::kernelDigest(const ScannedPtx &Module, StringRef Text,
+                                          StringRef Entry) {
+  const PtxItem *Kernel = Module.find(Entry);
   if (!Kernel || Kernel->Kind != PtxItem::Entry || !Kernel->HasBody)
     return malformed("PTX: no entry named " + Entry);
   std::vector<const PtxItem *> Reached = {Kernel};
@@ -137,11 +138,11 @@ Expected<std::string> PtxModule::kernelDigest(StringRef Entry) const {
   std::vector<std::string> Fields;
   for (size_t Next = 0; Next < Reached.size(); ++Next) {
     const PtxItem &Item = *Reached[Next];
-    StringRef ItemText = StringRef(Text).slice(Item.Begin, Item.End);
+    StringRef ItemText = Text.slice(Item.Begin, Item.End);
     auto Tokens = lexPtx(ItemText);
     if (!Tokens)
       return Tokens.takeError();
-    ItemNormalizer Normalizer(*Scan, Item, ItemText, std::move(*Tokens));
+    ItemNormalizer Normalizer(Module, Item, ItemText, std::move(*Tokens));
     Fields.push_back(Normalizer.run());
     for (const PtxItem *Mentioned : Normalizer.mentioned())
       if (Known.insert(Mentioned).second)

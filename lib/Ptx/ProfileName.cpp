@@ -1,5 +1,4 @@
-#include "Ptx/ModuleTags.h"
-#include "Ptx/PtxModule.h"
+#include "Ptx/ProfileName.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"

@@ -1,5 +1,6 @@
+#include "Ptx/PtxBody.h"
+
 #include "Ptx/GlobalLoads.h"
-#include "Ptx/PtxScanner.h"
 
 #include "llvm/ADT/StringSet.h"
 

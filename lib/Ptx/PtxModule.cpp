@@ -1,5 +1,6 @@
 #include "Ptx/PtxModule.h"
 
+#include "Ptx/KernelDigest.h"
 #include "Ptx/PtxScanner.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -108,4 +109,8 @@ const PtxEntry *PtxModule::find(StringRef Name) const {
 StringRef PtxModule::definitionOf(StringRef Name) const {
   const PtxItem *Item = Scan->find(Name);
   return Item && Item->HasBody ? StringRef(Text).slice(Item->Begin, Item->End) : "";
+}
+
+Expected<std::string> PtxModule::kernelDigest(StringRef Entry) const {
+  return carve::kernelDigest(*Scan, Text, Entry);
 }

@@ -124,8 +124,4 @@ private:
   std::vector<PtxEntry> Entries;
 };
 
-/// A kernel's demangled name as profiles write it: module tags of internal names removed, so that
-/// `_ZN38_GLOBAL__N__e702ccc9_7_anon_cu__Z2pk...2pkEPd` is `(anonymous namespace)::pk(double*)`.
-std::string profileName(llvm::StringRef Mangled);
-
 } // namespace carve

@@ -1,4 +1,5 @@
 #include "Ptx/PtxScanner.h"
+#include "Ptx/PtxBody.h"
 
 #include "Support/Error.h"
 

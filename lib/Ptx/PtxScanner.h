@@ -52,10 +52,6 @@ struct ScannedPtx {
 /// Fails where \p Text has no `.target`, braces do not balance, or a statement does not end.
 llvm::Expected<ScannedPtx> scanPtx(llvm::StringRef Text);
 
-/// Fills in the fields `of a body` from its tokens, roles set.
-void scanBody(llvm::StringRef Text, llvm::ArrayRef<PtxToken> Body, const ScannedPtx &Module,
-              PtxItem &Item);
-
 /// What lies behind PtxModule: the spans of its text.
 struct PtxModule::Impl : ScannedPtx {};
 

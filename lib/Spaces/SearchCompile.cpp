@@ -1,9 +1,10 @@
 // Configurations to device code: compiled by the command's own options, in parallel, and measured
 // by what stands in the code.
-#include "Metrics/Counts/Counts.h"
+#include "Metrics/Counts/PtxCounts.h"
 #include "Nvcc/ArgumentList.h"
 #include "Nvcc/DeviceWords.h"
 #include "Nvcc/IncludedFiles.h"
+#include "Ptx/ProfileName.h"
 #include "Spaces/SearchStages.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"

@@ -1,6 +1,6 @@
 #include "Spaces/SearchJson.h"
 
-#include "Ptx/PtxModule.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Error.h"
 #include "Support/JsonText.h"
 

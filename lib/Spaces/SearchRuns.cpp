@@ -1,6 +1,8 @@
 // Configurations as programs: run, compared with the reference, timed.
+#include "Ptx/ProfileName.h"
 #include "Spaces/SearchStages.h"
 #include "Support/Error.h"
+#include "Tune/WholeRuns/SampleRecord.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

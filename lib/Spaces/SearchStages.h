@@ -5,7 +5,7 @@
 
 #include "Spaces/SearchPipeline.h"
 #include "Support/Clock.h"
-#include "Tune/WholeRuns/Sampler.h"
+#include "Tune/WholeRuns/SampleRecord.h"
 #include "Workload/OutputCheck.h"
 
 #include <chrono>

@@ -82,10 +82,6 @@ struct Profile {
   void adopt(const Profile &Tuned);
 };
 
-/// Reads a profile. Fails naming \p Name, the line, the actual and the expected; unknown keys are
-/// an error, so that a misspelled knob is not silently ignored.
-llvm::Expected<Profile> parseProfile(llvm::StringRef Yaml, llvm::StringRef Name);
-
 /// Stable text: sorted by kernel, architecture, pins first, toolkit and digest; the same bytes for
 /// the same decisions.
 std::string printProfile(const Profile &P);

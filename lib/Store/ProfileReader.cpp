@@ -2,8 +2,9 @@
 /// Reads a profile from YAML. On LLVM's parser and not on its YAML I/O, because a file that people
 /// edit needs one message that names line, actual and expected, and I/O gives several for some
 /// mistakes and none for others (a key given twice, a number out of its range).
+#include "Store/ProfileReader.h"
+
 #include "Store/NewerFormat.h"
-#include "Store/Profile.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"

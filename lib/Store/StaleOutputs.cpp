@@ -1,6 +1,8 @@
 #include "Store/StaleOutputs.h"
+#include "Store/DecisionFiles.h"
 
 #include "Store/Profile.h"
+#include "Store/ProfileReader.h"
 #include "Support/Digest.h"
 #include "Support/Files.h"
 
@@ -26,7 +28,7 @@ bool carve::isInOneOf(const Unit &U, llvm::ArrayRef<std::string> Folders) {
 }
 
 static std::string choicesNow(const Unit &U, const UnitStore &Store) {
-  auto Text = Store.decisions(U.Key);
+  auto Text = readDecisions(Store, U.Key);
   llvm::Expected<Profile> P =
       Text ? (*Text ? parseProfile(**Text, U.Key) : Profile()) : Text.takeError();
   if (P)
@@ -82,7 +84,7 @@ std::string carve::rebuildAdvice(llvm::ArrayRef<StaleOutput> Stale) {
 
 llvm::Expected<std::string> carve::cueFile(const StaleOutput &S, UnitStore &Store) {
   if (S.Cue == RebuildCue::Depfile)
-    return Store.decisionFile(S.Key);
+    return decisionFile(Store, S.Key);
   return S.Source;
 }
 

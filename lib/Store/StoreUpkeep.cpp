@@ -1,15 +1,17 @@
 /// \file
 /// What looks at the whole store: counting, checking, evicting, clearing. Other processes write
 /// and remove meanwhile, so an entry that is suddenly gone is never a failure.
+#include "Store/StoreUpkeep.h"
+
 #include "Store/Blob.h"
 #include "Store/FlavourJson.h"
 #include "Store/NewerFormat.h"
 #include "Store/PassthroughLog.h"
 #include "Store/Profile.h"
+#include "Store/ProfileReader.h"
 #include "Store/RecordBlobs.h"
 #include "Store/StoreLayout.h"
 #include "Store/StoreLock.h"
-#include "Store/UnitStore.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/JsonText.h"
@@ -78,9 +80,9 @@ static uint64_t otherBytes(const UnitStore &Store) {
   return Total;
 }
 
-StoreStats UnitStore::stats() const {
+StoreStats carve::storeStats(const UnitStore &Store) {
   StoreStats Stats;
-  for (const StoreEntry &Entry : storeEntries(Root)) {
+  for (const StoreEntry &Entry : storeEntries(Store.root())) {
     if (!Entry.Regular)
       continue;
     Stats.Units += Entry.Kind == EntryKind::Unit;
@@ -90,8 +92,8 @@ StoreStats UnitStore::stats() const {
     Stats.Reports += Entry.Kind == EntryKind::Report;
     Stats.Bytes += Entry.Bytes;
   }
-  Stats.Bytes += otherBytes(*this);
-  Stats.Passthroughs = readPassthroughs(Root);
+  Stats.Bytes += otherBytes(Store);
+  Stats.Passthroughs = readPassthroughs(Store.root());
   return Stats;
 }
 
@@ -184,7 +186,7 @@ static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
   return parseJsonText(*Text).takeError();
 }
 
-std::vector<StoreFault> UnitStore::verify(bool Repair) {
+std::vector<StoreFault> carve::verifyStore(const UnitStore &Store, bool Repair) {
   std::vector<StoreFault> Faults;
   auto Add = [&](const StoreEntry &Entry, llvm::Error Wrong) {
     bool Newer = Wrong.isA<NewerFormat>();
@@ -197,16 +199,16 @@ std::vector<StoreFault> UnitStore::verify(bool Repair) {
         Fault.What += "; not removed: " + llvm::toString(std::move(Failed));
     Faults.push_back(std::move(Fault));
   };
-  for (const StoreEntry &Entry : storeEntries(Root)) {
-    if (llvm::Error Wrong = check(*this, Entry))
+  for (const StoreEntry &Entry : storeEntries(Store.root())) {
+    if (llvm::Error Wrong = check(Store, Entry))
       llvm::consumeError(std::move(Wrong));
     else
       continue;
-    StoreLock Alone(Root); // Another process may have been in the middle of a change.
-    if (llvm::Error Wrong = check(*this, Entry))
+    StoreLock Alone(Store.root()); // Another process may have been in the middle of a change.
+    if (llvm::Error Wrong = check(Store, Entry))
       Add(Entry, std::move(Wrong));
   }
-  for (const StoreEntry &File : otherFiles(*this))
+  for (const StoreEntry &File : otherFiles(Store))
     if (llvm::Error Wrong = checkFile(File))
       Add(File, std::move(Wrong));
   return Faults;
@@ -284,11 +286,11 @@ static llvm::Error evict(const UnitStore &Store, llvm::ArrayRef<StoreEntry> Vict
   return llvm::Error::success();
 }
 
-llvm::Error UnitStore::prune(uint64_t MaxBytes) {
+llvm::Error carve::pruneStore(const UnitStore &Store, uint64_t MaxBytes) {
   std::vector<StoreEntry> Evictable;
-  uint64_t Bytes = otherBytes(*this);
+  uint64_t Bytes = otherBytes(Store);
   const auto Now = std::chrono::system_clock::now();
-  for (StoreEntry &Entry : storeEntries(Root)) {
+  for (StoreEntry &Entry : storeEntries(Store.root())) {
     if (Entry.Kind == EntryKind::Temporary && Now - Entry.Modified > TemporaryAge) {
       if (llvm::Error Failed = removeEntry(Entry))
         return Failed;
@@ -306,12 +308,12 @@ llvm::Error UnitStore::prune(uint64_t MaxBytes) {
   size_t Victims = 0;
   while (Victims < Evictable.size() && Bytes > MaxBytes)
     Bytes -= Evictable[Victims++].Bytes;
-  return evict(*this, llvm::ArrayRef(Evictable).take_front(Victims));
+  return evict(Store, llvm::ArrayRef(Evictable).take_front(Victims));
 }
 
 // The age is renewed before the work, so that of many compiles at once nearly always one prunes.
-void UnitStore::pruneSometimes(uint64_t MaxBytes) {
-  llvm::SmallString<256> Stamp(Root);
+void carve::pruneSometimes(const UnitStore &Store, uint64_t MaxBytes) {
+  llvm::SmallString<256> Stamp(Store.root());
   path::append(Stamp, "pruned");
   const auto Now = std::chrono::system_clock::now();
   fs::file_status Status;
@@ -321,21 +323,21 @@ void UnitStore::pruneSometimes(uint64_t MaxBytes) {
     if (Age >= std::chrono::seconds(-60) && Age < PruneEvery)
       return;
   }
-  if (llvm::Error Failed = write(Stamp, "")) {
+  if (llvm::Error Failed = Store.write(Stamp, "")) {
     llvm::consumeError(std::move(Failed));
     return;
   }
-  llvm::consumeError(prune(MaxBytes));
+  llvm::consumeError(pruneStore(Store, MaxBytes));
 }
 
-llvm::Error UnitStore::clear() {
-  StoreLock Alone(Root);
-  for (const StoreEntry &Entry : storeEntries(Root))
+llvm::Error carve::clearStore(const UnitStore &Store) {
+  StoreLock Alone(Store.root());
+  for (const StoreEntry &Entry : storeEntries(Store.root()))
     if (llvm::Error Failed = removeEntry(Entry))
       return Failed;
-  for (const StoreEntry &File : otherFiles(*this))
+  for (const StoreEntry &File : otherFiles(Store))
     if (llvm::Error Failed = removeFile(File.Path))
       return Failed;
-  removeEmptyFolders(Root);
+  removeEmptyFolders(Store.root());
   return llvm::Error::success();
 }

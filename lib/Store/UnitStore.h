@@ -8,14 +8,14 @@
 ///   blobs/<xx>/<digest>       PTX, cubins, preprocessed text; zstd-compressed, checked on reading
 ///   flavours/<key>.json       which blob the PTX is that cicc made at another cap (FlavourPtx.h)
 ///   containers/<digest>/<key> empty: the unit or link <key> loads this container; several may
-///   decisions/<key>.yaml      a unit's decisions (Profile.h)
+///   decisions/<key>.yaml      a unit's decisions (DecisionFiles.h)
 ///   attempts/<key>.json       what became of the last tuning of a unit
 ///   reports/<time>-<id>.json  one per tuning
 ///   searches/<key>.json       one per search of a program's space, with all that it measured
 ///   decisions.digest          of all decisions, for compiler caches
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
 ///   lock                      empty, of StoreLock
-///   pruned                    its age is that of the last pruneSometimes()
+///   pruned                    its age is that of the last pruneSometimes() (StoreUpkeep.h)
 ///
 /// Nothing is read that another user may have written, and what we write no other user can.
 #pragma once
@@ -38,21 +38,6 @@
 
 namespace carve {
 
-struct StoreStats {
-  uint64_t Units = 0, Links = 0, Blobs = 0, Decisions = 0, Reports = 0;
-  uint64_t Bytes = 0;
-  std::map<std::string, uint64_t> Passthroughs; ///< By reason.
-};
-
-/// One thing found wrong by verify().
-struct StoreFault {
-  std::string Path;
-  std::string What;
-};
-
-/// What becomes of a decision file's date when it is written.
-enum class DecisionDate { New, Kept };
-
 class UnitStore {
 public:
   /// The store at \p Root, which is created when first written to.
@@ -67,6 +52,9 @@ public:
                                         uint64_t MostBytes = FileLimit::Record) const;
   /// The same; nothing where it does not exist.
   llvm::Expected<std::optional<std::string>> readIfThere(llvm::StringRef Path) const;
+  /// Writes a file of the store by a temporary renamed into place, its folders too. A directory in
+  /// its place is removed. Fails if the store is refused.
+  llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
 
   /// Keeps \p Bytes and returns their digest. Writing what is already there only renews its age.
   llvm::Expected<std::string> putBlob(llvm::StringRef Bytes);
@@ -95,19 +83,7 @@ public:
   llvm::Expected<std::optional<std::string>> flavour(llvm::StringRef Key) const;
   llvm::Error putFlavour(llvm::StringRef Key, llvm::StringRef Ptx);
 
-  /// Text files beside a unit's record: `decisions` (extension yaml) and `attempts` (json).
-  llvm::Expected<std::optional<std::string>> decisions(llvm::StringRef Key) const;
-  /// Writes the decision file where its content changes. DecisionDate::Kept is for what changes
-  /// nothing that a compile emits, and leaves its date, so that nothing is rebuilt.
-  llvm::Error putDecisions(llvm::StringRef Key, llvm::StringRef Yaml,
-                           DecisionDate Date = DecisionDate::New);
-  /// Absolute path of the decision file, which build systems see in depfiles. Made with no
-  /// decisions in it where it is not there, and dated long ago, so that no output is older.
-  llvm::Expected<std::string> decisionFile(llvm::StringRef Key);
-  /// Dates the decision file back: the output made just now holds what it says.
-  llvm::Error antedateDecisions(llvm::StringRef Key);
-  /// `decisions.digest`, absolute: changes whenever a decision does, for CCACHE_EXTRAFILES.
-  std::string decisionsDigestFile() const;
+  /// What became of the last tuning of a unit, as a text beside its record.
   llvm::Expected<std::optional<std::string>> attempt(llvm::StringRef Key) const;
   llvm::Error putAttempt(llvm::StringRef Key, llvm::StringRef Json);
 
@@ -121,28 +97,13 @@ public:
   /// Counts one command handed to nvcc. Never fails: a store that cannot be written counts nothing.
   void countPassthrough(llvm::StringRef Reason) const;
 
-  StoreStats stats() const;
-  /// Reads everything and reports what is damaged; with \p Repair, removes it.
-  std::vector<StoreFault> verify(bool Repair);
-  /// Removes the longest unused blobs, units, links, flavours, attempts, reports and searches until
-  /// at most \p MaxBytes remain. A unit, link or flavour goes when one of its blobs goes, and takes
-  /// the container entries that lead to it along; its decisions stay (they are small and dear).
-  /// Temporaries of writers killed an hour ago go first. What is used meanwhile stays.
-  llvm::Error prune(uint64_t MaxBytes);
-  /// prune(), at most once an hour, as a side effect of a compile.
-  void pruneSometimes(uint64_t MaxBytes);
-  /// Removes everything that the store wrote, and nothing else.
-  llvm::Error clear();
-
 private:
   struct TrustState {
     std::once_flag Looked;
     std::string Refusal;
   };
   template <typename T> llvm::Error putRecord(const T &New);
-  llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
   llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
-  llvm::Error refreshDecisionsDigest() const;
   std::string Root;
   std::shared_ptr<TrustState> Trust = std::make_shared<TrustState>(); ///< Of all copies.
 };

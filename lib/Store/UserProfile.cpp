@@ -1,6 +1,8 @@
 #include "Store/UserProfile.h"
 
+#include "Ptx/ProfileName.h"
 #include "Ptx/PtxModule.h"
+#include "Store/ProfileReader.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"

@@ -1,5 +1,7 @@
 // What a tuning decided, into the store and the user's profile.
 
+#include "Store/DecisionFiles.h"
+#include "Store/ProfileReader.h"
 #include "Support/Log.h"
 #include "Tune/TuneStages.h"
 
@@ -33,7 +35,7 @@ static llvm::Error writeProfile(const TuneRequest &Request, const Profile &Tuned
 /// \p New into the store, beside the unit's decisions for other architectures and kernels.
 static Profile rememberUnit(UnitStore &Store, const std::string &Key, const Profile &New) {
   Profile All, Before;
-  if (auto Old = Store.decisions(Key); Old && *Old) {
+  if (auto Old = readDecisions(Store, Key); Old && *Old) {
     if (auto Read = parseProfile(**Old, Key))
       All = Before = std::move(*Read);
     else
@@ -45,7 +47,7 @@ static Profile rememberUnit(UnitStore &Store, const std::string &Key, const Prof
   All.FileCap = New.FileCap;
   // What changes nothing in an object rebuilds nothing.
   DecisionDate Date = choicesOf(All) == choicesOf(Before) ? DecisionDate::Kept : DecisionDate::New;
-  if (llvm::Error E = Store.putDecisions(Key, printProfile(All), Date))
+  if (llvm::Error E = writeDecisions(Store, Key, printProfile(All), Date))
     logLine("decisions not kept: " + llvm::toString(std::move(E)));
   return All;
 }

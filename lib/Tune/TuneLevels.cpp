@@ -2,9 +2,11 @@
 // runs tell them apart.
 
 #include "Emit/CodePromises.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
 #include "Tune/TuneStages.h"
+#include "Tune/WholeRuns/WorkloadSampler.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

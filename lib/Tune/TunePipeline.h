@@ -6,7 +6,7 @@
 #include "Store/Profile.h"
 #include "Tune/InRun/ModeChoice.h"
 #include "Tune/Outcome/TuningReport.h"
-#include "Tune/WholeRuns/Sampler.h"
+
 #include "Workload/TimedGpus.h"
 
 #include <functional>

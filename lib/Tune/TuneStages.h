@@ -7,6 +7,7 @@
 #include "Tune/InRun/InRunTuning.h"
 #include "Tune/TunePipeline.h"
 #include "Tune/Variants/VariantRounds.h"
+#include "Tune/WholeRuns/SampleRecord.h"
 #include "Workload/OutputCheck.h"
 
 #include <chrono>

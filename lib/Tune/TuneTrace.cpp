@@ -1,6 +1,7 @@
 #include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Tune/TuneStages.h"
+#include "Tune/WholeRuns/SampleRecord.h"
 
 #include "llvm/ADT/StringExtras.h"
 

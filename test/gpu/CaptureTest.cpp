@@ -1,6 +1,7 @@
 // Captures of launches: taken from a program, launched without it in other processes, tuned from.
 #include "Captures/File/CaptureFile.h"
 #include "GpuTesting.h"
+#include "Store/StoreUpkeep.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -122,6 +123,6 @@ TEST_F(CaptureGpuTest, TunedFromWithoutSourceAndProgram) {
   ASSERT_EQ(Report.Kernels.size(), 1u);
   EXPECT_TRUE(Report.Kernels[0].Tuned) << Report.Kernels[0].Reason;
   // What was decided there is what the source gets that is built with that store.
-  EXPECT_EQ(There.store().stats().Units, 1u);
-  EXPECT_EQ(There.store().stats().Decisions, 1u);
+  EXPECT_EQ(storeStats(There.store()).Units, 1u);
+  EXPECT_EQ(storeStats(There.store()).Decisions, 1u);
 }

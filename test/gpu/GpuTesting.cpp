@@ -1,7 +1,7 @@
 #include "GpuTesting.h"
 
 #include "Compile/DriverOptions.h"
-#include "Ptx/PtxModule.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Parallel.h"
 #include "Tune/Job/JobParts.h"
 

@@ -1,6 +1,7 @@
 // Hosts other than a main program, and several at once: Python with a shared object, ranks of a
 // launcher, programs that fork, shared objects loaded later, GPUs that others use too.
 #include "GpuTesting.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Workload/VisibleGpus.h"
 #include "Workload/WorkloadProcesses.h"
@@ -69,7 +70,7 @@ TEST_F(Hosts, PythonWithASharedObject) {
   const Words Build = {"-O2",   Arch, "-shared", "-Xcompiler",
                        "-fPIC", "-o", Library,   source("library.cu")};
   P.compile(Build, "auto");
-  EXPECT_EQ(P.store().stats().Reports, 0u) << "a shared object was run: " << P.log();
+  EXPECT_EQ(storeStats(P.store()).Reports, 0u) << "a shared object was run: " << P.log();
   ASSERT_FALSE(writeFileAtomically(P.path("host.py"), "import ctypes\nctypes.CDLL('" + Library +
                                                           "').runLibrary(20)\n"));
   const Words Host = {"python3", P.path("host.py")};

@@ -1,7 +1,8 @@
 // Kernels without their arithmetic and without their memory traffic, timed beside themselves.
 #include "GpuTesting.h"
+#include "Store/DecisionFiles.h"
 
-#include "Cubin/Cubin.h"
+#include "Cubin/AllottedRegisters.h"
 #include "Device/Occupancy.h"
 #include "Explain/Modified/ModifiedKernels.h"
 #include "Support/Log.h"
@@ -51,7 +52,7 @@ TEST_F(ModifiedRun, TimesAreThoseOfWhatIsLeft) {
   UnitStore Store = P.store();
   std::vector<std::optional<std::string>> Decided; // By the build, which tunes as well.
   for (const Unit &U : Store.units())
-    Decided.push_back(valueOf(Store.decisions(U.Key)));
+    Decided.push_back(valueOf(readDecisions(Store, U.Key)));
   ProcessRunner Runner;
   llvm::cantFail(openLog(Log));
   RunRecord Trace = runProbed({App});
@@ -86,7 +87,7 @@ TEST_F(ModifiedRun, TimesAreThoseOfWhatIsLeft) {
   EXPECT_EQ(Again.Stdout, Plain.Stdout);
   ASSERT_EQ(Decided.size(), 1u);
   for (auto [U, Before] : llvm::zip_equal(Store.units(), Decided))
-    EXPECT_EQ(valueOf(Store.decisions(U.Key)), Before) << "nothing is decided";
+    EXPECT_EQ(valueOf(readDecisions(Store, U.Key)), Before) << "nothing is decided";
 }
 
 /// What keeps a version from having more blocks on a multiprocessor than its kernel.

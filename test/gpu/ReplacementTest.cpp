@@ -4,6 +4,7 @@
 
 #include "Cubin/Assembler.h"
 #include "Cubin/Cubin.h"
+#include "Cubin/ExchangeNames.h"
 #include "Nvcc/EmbeddedPtx.h"
 #include "Tune/Variants/VariantRounds.h"
 

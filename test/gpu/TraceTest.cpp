@@ -2,7 +2,7 @@
 #include "GpuTesting.h"
 
 #include "Device/DeviceModel.h"
-#include "Ptx/PtxModule.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Digest.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -4,6 +4,8 @@
 // Most use a kernel that is pressed into too few registers, so that a winner is certain and the
 // whole of the way from trace to emission is gone. Which variant wins is nowhere asserted.
 #include "GpuTesting.h"
+#include "Store/DecisionFiles.h"
+#include "Store/StoreUpkeep.h"
 
 #include <thread>
 
@@ -57,9 +59,9 @@ void checkEmitted(const Words &Argv, const TuningReport &Report, const std::stri
 /// Builds again as \p Arguments say and checks that nothing was run for it.
 void checkSecondBuild(Project &P, const Words &Arguments, const std::string &Output) {
   std::string First = valueOf(readFile(Output));
-  uint64_t Reports = P.store().stats().Reports;
+  uint64_t Reports = storeStats(P.store()).Reports;
   P.compile(Arguments, "auto");
-  EXPECT_EQ(P.store().stats().Reports, Reports) << P.log();
+  EXPECT_EQ(storeStats(P.store()).Reports, Reports) << P.log();
   EXPECT_EQ(valueOf(readFile(Output)), First) << "the second build differs from the first";
 }
 
@@ -222,7 +224,7 @@ TEST_F(Tune, RecordedSamplesGiveTheSameDecision) {
   checkReport(Recorded, P.log());
   std::vector<Unit> Units = P.store().units();
   ASSERT_EQ(Units.size(), 1u);
-  std::optional<std::string> Decided = valueOf(P.store().decisions(Units.front().Key));
+  std::optional<std::string> Decided = valueOf(readDecisions(P.store(), Units.front().Key));
 
   CommandResult Second =
       P.carve({"tune", "--format=json", "--samples=" + P.path("samples"), "--", P.path("app")});
@@ -253,9 +255,9 @@ TEST_F(Tune, TwoAtOnce) {
     });
   for (std::thread &T : Threads)
     T.join();
-  EXPECT_EQ(P.store().stats().Reports, 2u);
+  EXPECT_EQ(storeStats(P.store()).Reports, 2u);
   EXPECT_EQ(P.store().units().size(), 2u);
-  EXPECT_TRUE(P.store().verify(/*Repair=*/false).empty());
+  EXPECT_TRUE(verifyStore(P.store(), /*Repair=*/false).empty());
   std::string Stdout = run({program("pressed")}).Stdout;
   for (int I = 0; I < 2; ++I) {
     std::string Name = P.path("app" + std::to_string(I));
@@ -296,7 +298,7 @@ TEST_P(Untunable, DefaultIsKept) {
   EXPECT_EQ(valueOf(readFile(P.path("app"))), Plain);
   // A failure is not tried again and again.
   P.compile(Build);
-  EXPECT_EQ(P.store().stats().Reports, 1u);
+  EXPECT_EQ(storeStats(P.store()).Reports, 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Untunable,

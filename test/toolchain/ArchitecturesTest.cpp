@@ -4,6 +4,7 @@
 #include "BuiltTools.h"
 
 #include "Store/Profile.h"
+#include "Store/ProfileReader.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Object/ELF.h"

@@ -1,6 +1,8 @@
 // Real compiler caches in front of carve-nvcc: what they return is what carve-nvcc would make now,
 // with decisions and profiles that come, change and go; and it is returned, not made again.
 #include "BuiltTools.h"
+#include "Store/DecisionFiles.h"
+#include "Store/StoreUpkeep.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Program.h"
@@ -97,7 +99,7 @@ void CachesTest::decide(unsigned Cap) {
   std::vector<Unit> Units = store().units();
   ASSERT_EQ(Units.size(), 1u);
   std::string Yaml = Cap ? read("profile.yaml") : "carve-profile: 1\nkernels: []\n";
-  ASSERT_FALSE(store().putDecisions(Units.front().Key, Yaml));
+  ASSERT_FALSE(writeDecisions(store(), Units.front().Key, Yaml));
   settle();
 }
 
@@ -165,7 +167,7 @@ TEST_F(CachesTest, twoOutputsOfOneSourceDecidedDifferently_areNotTakenForEachOth
   EXPECT_TRUE(carveNvcc(Second).succeeded());
   for (const Unit &U : store().units()) {
     writeProfile(BulkyName, Cap);
-    ASSERT_FALSE(store().putDecisions(U.Key, read("profile.yaml")));
+    ASSERT_FALSE(writeDecisions(store(), U.Key, read("profile.yaml")));
     Decided[U.Output] = Cap;
     Cap += 8;
   }
@@ -223,7 +225,7 @@ TEST_F(SccacheTest, questionForNvccsSteps_isCountedAndRefusedWhereAProfileIsName
   CommandResult R = asked("-arch=sm_90 -c three.cu -o three.o --dryrun --keep");
   EXPECT_TRUE(R.succeeded()) << R.Stderr;
   EXPECT_NE(R.Stderr.find("cicc"), std::string::npos) << R.Stderr;
-  EXPECT_EQ(store().stats().Passthroughs["sccache"], 1u);
+  EXPECT_EQ(storeStats(store()).Passthroughs["sccache"], 1u);
   R = asked("-arch=sm_90 -c three.cu -o three.o --dryrun --keep --carve-profile=p.yaml");
   EXPECT_EQ(R.ExitStatus, 1);
   EXPECT_EQ(R.Stderr, "carve-nvcc: error: sccache runs nvcc's steps by itself and leaves out what "

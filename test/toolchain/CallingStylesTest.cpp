@@ -1,6 +1,7 @@
 // The ways in which people and build systems write a command: each is run by nvcc and by carve-nvcc
 // in the same directory, and all that is left there, and said, is compared.
 #include "ComparedCommands.h"
+#include "Store/StoreUpkeep.h"
 
 using namespace carve;
 
@@ -207,7 +208,7 @@ const Style Styles[] = {
 TEST_P(CallingStyles, LeaveWhatNvccLeaves) {
   const Style &S = GetParam();
   bool Succeeded = expectSame(Tools.Nvcc, S);
-  StoreStats Stats = store().stats();
+  StoreStats Stats = storeStats(store());
   if (S.LeftTo) {
     EXPECT_EQ(Stats.Passthroughs[S.LeftTo], 1u) << log();
     return;

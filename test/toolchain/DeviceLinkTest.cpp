@@ -5,6 +5,8 @@
 // In the program (test/gpu/apps/linked_*.cu), pressedLinked is complete in its file and calling is
 // not. The samples say that pressedLinked is fastest at 64 registers.
 #include "BuiltTools.h"
+#include "Cubin/ExchangeNames.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Store/Profile.h"
 #include "Support/Digest.h"
@@ -135,9 +137,9 @@ void DeviceLinkTest::expectTunedByTheSecond(Function Build, std::string Output) 
   ImageKernels Tuned = kernelsOf(Output);
   EXPECT_EQ(Tuned[Hot].Resources.RegsPerThread, HotCap) << log();
   expectSameCode(Default, Tuned, {Hot});
-  EXPECT_TRUE(store().verify(/*Repair=*/false).empty());
+  EXPECT_TRUE(verifyStore(store(), /*Repair=*/false).empty());
   // The tuned program's link is recorded too.
-  EXPECT_EQ(store().stats().Links, 1u);
+  EXPECT_EQ(storeStats(store()).Links, 1u);
   EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
 }
 
@@ -347,7 +349,7 @@ TEST_F(DeviceLinkTest, OtherLinksAreHandedToNvcc) {
     build(C.Arguments);
     EXPECT_TRUE(logSays("handed to nvcc: " + std::string(C.Reason))) << log();
   }
-  EXPECT_EQ(store().stats().Links, 0u);
+  EXPECT_EQ(storeStats(store()).Links, 0u);
 }
 
 TEST_F(DeviceLinkTest, FailuresAndNamesAreNvccs) {

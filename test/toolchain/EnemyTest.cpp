@@ -1,6 +1,7 @@
 // What happens when the store, the disk or the process is taken away: nvcc's output or the tuned
 // one, whole, and a later build that is none the worse.
 #include "BuiltTools.h"
+#include "Store/StoreUpkeep.h"
 
 #include "llvm/Support/Program.h"
 
@@ -187,7 +188,7 @@ TEST_F(Enemy, CompilesSideBySideShareAStore) {
     // Who comes second hands over to nvcc.
     EXPECT_TRUE(I >= 6 || Kernels[Bulky].Resources.RegsPerThread == BulkyCap) << I;
   }
-  EXPECT_EQ(store().stats().Units, 7u);
+  EXPECT_EQ(storeStats(store()).Units, 7u);
   CommandResult Verified = carve({"store", "verify"});
   EXPECT_TRUE(Verified.succeeded()) << Verified.Stdout << Verified.Stderr;
   expectNoTemporaries();
@@ -225,7 +226,7 @@ TEST_F(Enemy, TuningsAtOnceShareStoreAndProfile) {
     T.join();
   for (const CommandResult &R : Results)
     EXPECT_TRUE(R.succeeded()) << R.Stderr;
-  EXPECT_EQ(store().stats().Reports, 2u);
+  EXPECT_EQ(storeStats(store()).Reports, 2u);
   EXPECT_TRUE(carve({"store", "verify"}).succeeded());
   build(Object, {"CARVE_PROFILE=tuned.yaml"});
   EXPECT_EQ(kernelsOf("out/three.o")[Bulky].Resources.RegsPerThread, BulkyCap) << log();
@@ -240,7 +241,7 @@ TEST_F(Enemy, TunedAgainWithDecisionsInForce_EmitsThem) {
   build(Tuning);
   EXPECT_FALSE(logSays("nvcc's output kept")) << log();
   EXPECT_EQ(kernelsOf("out/three.o")[Bulky].Resources.RegsPerThread, BulkyCap) << log();
-  EXPECT_EQ(store().stats().Reports, 2u);
+  EXPECT_EQ(storeStats(store()).Reports, 2u);
 }
 
 // Every file of the store is spoiled in turn: cut in half, emptied, overwritten.

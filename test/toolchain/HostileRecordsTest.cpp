@@ -1,6 +1,7 @@
 // Records are data: what somebody else has put into a store, a capture or a profile is never run,
 // writes nothing outside, and delays nobody. The compile then is what it is without a store.
 #include "BuiltTools.h"
+#include "Store/DecisionFiles.h"
 
 #include "Captures/File/CaptureFile.h"
 #include "Captures/File/UnitBundle.h"
@@ -201,7 +202,7 @@ TEST_F(HostileRecords, StoredCommand_WithAPlugin_IsNotRunAgain) {
 }
 
 TEST_F(HostileRecords, SpecialAndHugeFiles_InTheStore_DelayNothingAndAreFound) {
-  const std::string Decisions = llvm::cantFail(store().decisionFile(Key)),
+  const std::string Decisions = llvm::cantFail(decisionFile(store(), Key)),
                     Record = path(recordPath()),
                     Digest = store().units().front().Images[0].PtxDigest,
                     Blob = path("store/blobs/" + Digest.substr(0, 2) + "/" + Digest);

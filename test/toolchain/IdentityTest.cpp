@@ -1,5 +1,6 @@
 // Where nothing is tuned, carve-nvcc is nvcc: outputs, depfiles, messages, exit status.
 #include "BuiltTools.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Nvcc/Depfile.h"
 
@@ -98,7 +99,7 @@ TEST_P(Identity, OutputIsNvccs) {
   llvm::sys::fs::remove(path(Output));
   build(Arguments);
   EXPECT_TRUE(stripped(Output) == Wanted);
-  StoreStats Stats = store().stats();
+  StoreStats Stats = storeStats(store());
   EXPECT_TRUE(Stats.Passthroughs.empty()) << log();
   EXPECT_NE(Stats.Units, 0u);
 }

@@ -1,5 +1,6 @@
 // Many at once with the real nvcc, on one store: compiles, tunings and upkeep side by side.
 #include "BuiltTools.h"
+#include "Store/StoreUpkeep.h"
 
 #include <atomic>
 #include <csignal>
@@ -64,9 +65,9 @@ TEST_F(Many, CompilesAndTuningsShareAStore) {
     Pids.push_back(start(compileOf(I)));
   for (pid_t Pid : Pids)
     EXPECT_EQ(statusOf(Pid), 0);
-  EXPECT_EQ(store().stats().Units, Count + 1);
-  EXPECT_EQ(store().stats().Reports, 2u);
-  EXPECT_TRUE(store().stats().Passthroughs.empty());
+  EXPECT_EQ(storeStats(store()).Units, Count + 1);
+  EXPECT_EQ(storeStats(store()).Reports, 2u);
+  EXPECT_TRUE(storeStats(store()).Passthroughs.empty());
   expectCleanStore();
   expectNoTemporaries();
 }
@@ -99,7 +100,7 @@ TEST_F(Many, StoppedAndKilledOnesBlockNobody) {
     EXPECT_EQ(statusOf(Pid), 0);
   for (size_t I = 4; I < 6; ++I)
     EXPECT_EQ(statusOf(start(compileOf(I))), 0);
-  EXPECT_EQ(store().stats().Units, Count + 1);
+  EXPECT_EQ(storeStats(store()).Units, Count + 1);
   expectCleanStore();
 }
 
@@ -127,6 +128,6 @@ TEST_F(Many, TheStoreMayBeClearedMeanwhile) {
     Pids.push_back(start(compileOf(I)));
   for (pid_t Pid : Pids)
     EXPECT_EQ(statusOf(Pid), 0);
-  EXPECT_EQ(store().stats().Units, Count);
+  EXPECT_EQ(storeStats(store()).Units, Count);
   expectCleanStore();
 }

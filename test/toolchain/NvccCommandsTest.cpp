@@ -1,3 +1,4 @@
+#include "Nvcc/CommandRewrite.h"
 #include "RealNvcc.h"
 
 #include "Nvcc/BuildPlan.h"

@@ -1,6 +1,7 @@
 // nvcc takes its profile from beside the name that it is called by, and writes that name into
 // depfiles, line information and messages. So the place at which it is found decides what it makes.
 #include "ComparedCommands.h"
+#include "Store/StoreUpkeep.h"
 
 #include "llvm/Support/Path.h"
 
@@ -112,7 +113,7 @@ TEST_F(NvccPlaces, wrapperScript_Commands_LeaveWhatItsNvccLeaves) {
   Tools.Nvcc = makeWrapper();
   for (const Style &S : Styles)
     EXPECT_TRUE(expectSame(Tools.Nvcc, S)) << S.Name;
-  EXPECT_EQ(store().stats().Units, 2u) << log(); // main.o and app.
+  EXPECT_EQ(storeStats(store()).Units, 2u) << log(); // main.o and app.
 }
 
 TEST_F(NvccPlaces, wrapperScript_Metrics_CountsTheCode) {

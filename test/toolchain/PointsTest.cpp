@@ -1,6 +1,7 @@
 // `carve points` on real compiles: its numbers against cuda_occupancy.h called directly, and its
 // caps against what ptxas makes of them.
 #include "Cubin/Assembler.h"
+#include "Ptx/ProfileName.h"
 #include "toolchain/PointsFixture.h"
 #include "unit/Device/HeaderOccupancy.h"
 

@@ -1,3 +1,4 @@
+#include "Cubin/ExchangeNames.h"
 #include "RealNvcc.h"
 
 #include "Cubin/Assembler.h"

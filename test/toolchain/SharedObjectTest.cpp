@@ -1,6 +1,7 @@
 // Shared objects made in one step: nvcc's own where nothing is decided, and with a decision the
 // same but for the device code.
 #include "BuiltTools.h"
+#include "Store/StoreUpkeep.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Program.h"
@@ -73,8 +74,8 @@ TEST_F(SharedObject, WithoutADecisionIsNvccs) {
   std::string Wanted = stripped("libthree.so");
   build(Library);
   EXPECT_TRUE(stripped("libthree.so") == Wanted);
-  EXPECT_EQ(store().stats().Units, 1u);
-  EXPECT_TRUE(store().stats().Passthroughs.empty());
+  EXPECT_EQ(storeStats(store()).Units, 1u);
+  EXPECT_TRUE(storeStats(store()).Passthroughs.empty());
 }
 
 TEST_F(SharedObject, ADecisionChangesTheDeviceCodeAlone) {
@@ -134,7 +135,7 @@ TEST_F(SharedObject, IsTunedByHandOnly) {
   ByHand.insert(ByHand.end(), {Samples, "--carve-run=python3 host.py"});
   build(ByHand);
   EXPECT_EQ(bulkyRegs(), BulkyCap) << log();
-  EXPECT_EQ(store().stats().Reports, 1u);
+  EXPECT_EQ(storeStats(store()).Reports, 1u);
   std::string Report = carve({"report"}).Stdout;
   EXPECT_NE(Report.find("python3 host.py on "), std::string::npos) << Report;
 }

@@ -1,8 +1,9 @@
 // One committed profile, many people: a tuning changes only what it decides anew, what does not
 // hold is ignored with its reason, and every machine builds the same bytes of it.
 #include "BuiltTools.h"
+#include "Store/DecisionFiles.h"
 
-#include "Store/Profile.h"
+#include "Store/ProfileReader.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -111,10 +112,10 @@ TEST_F(TeamProfile, ATuningThatDecidesTheSameChangesNoByte) {
   edit("profile.yaml", Date, "2001-02-03T04:05:06Z");
   std::string Before = read("profile.yaml");
   Unit U = store().units().front();
-  ASSERT_EQ(llvm::toString(store().putDecisions(U.Key, Before)), "");
+  ASSERT_EQ(llvm::toString(writeDecisions(store(), U.Key, Before)), "");
   tune();
   EXPECT_EQ(read("profile.yaml"), Before);
-  EXPECT_EQ(llvm::cantFail(store().decisions(U.Key)), Before);
+  EXPECT_EQ(llvm::cantFail(readDecisions(store(), U.Key)), Before);
 }
 
 TEST_F(TeamProfile, OneEditedKernelIsOneChangedEntry) {

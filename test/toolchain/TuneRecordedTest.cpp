@@ -2,8 +2,11 @@
 // three.samples, bulky is fastest at 64 registers, every variant of steady is slower, and noisy
 // gains too little to be believed. They have no timing run; the tests of one add it.
 #include "BuiltTools.h"
+#include "Store/DecisionFiles.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Store/Profile.h"
+#include "Store/ProfileReader.h"
 #include "Tune/Variants/KnobSpaces.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -51,7 +54,7 @@ Profile TuneRecorded::decisions() {
   EXPECT_EQ(Units.size(), 1u);
   if (Units.empty())
     return {};
-  auto Text = store().decisions(Units.front().Key);
+  auto Text = readDecisions(store(), Units.front().Key);
   if (!Text || !*Text) {
     ADD_FAILURE() << "no decisions: "
                   << (Text ? std::string("none stored") : llvm::toString(Text.takeError()));
@@ -125,11 +128,11 @@ TEST_F(TuneRecorded, OneStepProgramIsTunedOnceAndRemembered) {
 
   // The second build runs nothing and gives the same bytes, and so does one without the samples.
   std::string First = read("app");
-  uint64_t Reports = store().stats().Reports;
+  uint64_t Reports = storeStats(store()).Reports;
   for (const Words &Arguments : {tuning(Program), Program}) {
     build(Arguments);
     EXPECT_TRUE(read("app") == First);
-    EXPECT_EQ(store().stats().Reports, Reports) << log();
+    EXPECT_EQ(storeStats(store()).Reports, Reports) << log();
     EXPECT_FALSE(logSays("-maxrregcount")) << "regions were sought again: " << log();
   }
   // A fresh store with the profile, as a colleague has it.

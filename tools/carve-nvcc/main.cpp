@@ -2,6 +2,7 @@
 
 #include "Compile/CommandStore.h"
 #include "Compile/CompilePipeline.h"
+#include "Compile/CompileRequest.h"
 #include "Compile/CompilerCache.h"
 #include "Compile/Fallback.h"
 #include "Compile/LinkPipeline.h"

@@ -1,5 +1,6 @@
 #include "Commands.h"
 #include "Explain/ExplainReport.h"
+#include "Explain/LimitsJson.h"
 #include "Explain/LimitsPipeline.h"
 #include "Explain/Modified/ModifiedKernels.h"
 #include "Support/Error.h"

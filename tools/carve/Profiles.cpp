@@ -1,6 +1,7 @@
 #include "Commands.h"
 #include "Profiles/DiffReport.h"
 #include "Profiles/ProfileMerge.h"
+#include "Store/ProfileReader.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Flags.h"

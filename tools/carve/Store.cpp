@@ -1,3 +1,4 @@
+#include "Store/StoreUpkeep.h"
 #include "Store/UnitStore.h"
 
 #include "Commands.h"
@@ -13,7 +14,7 @@ namespace json = llvm::json;
 static void printJson(json::Value Value) { llvm::outs() << llvm::formatv("{0:2}", Value) << "\n"; }
 
 static llvm::Error showStats(const UnitStore &Store, bool Json) {
-  StoreStats S = Store.stats();
+  StoreStats S = storeStats(Store);
   if (Json) {
     json::Object Reasons;
     for (const auto &[Reason, Count] : S.Passthroughs)
@@ -39,7 +40,7 @@ static llvm::Error showStats(const UnitStore &Store, bool Json) {
 }
 
 static llvm::Error verifyStore(UnitStore &Store, bool Repair, bool Json) {
-  std::vector<StoreFault> Faults = Store.verify(Repair);
+  std::vector<StoreFault> Faults = verifyStore(Store, Repair);
   if (Json) {
     json::Array List;
     for (const StoreFault &F : Faults)
@@ -76,18 +77,18 @@ llvm::Error carve::runStore(llvm::ArrayRef<std::string> Args, const CommandConte
     return showStats(Store, Json);
   if (Words[0] == "verify")
     return verifyStore(Store, Repair, Json);
-  uint64_t Before = Store.stats().Bytes;
+  uint64_t Before = storeStats(Store).Bytes;
   llvm::Error Done = llvm::Error::success();
   if (Words[0] == "prune")
-    Done = Store.prune(MaxMegabytes ? uint64_t(MaxMegabytes) << 20 : storeLimit(Context.Env));
+    Done = pruneStore(Store, MaxMegabytes ? uint64_t(MaxMegabytes) << 20 : storeLimit(Context.Env));
   else if (Words[0] == "clear")
-    Done = Store.clear();
+    Done = clearStore(Store);
   else
     Done = usageError("carve store: unknown '" + Words[0] +
                       "', expected stats, verify, prune or clear");
   if (Done)
     return Done;
-  uint64_t After = Store.stats().Bytes;
+  uint64_t After = storeStats(Store).Bytes;
   if (Json)
     printJson(json::Object{{"bytes-before", int64_t(Before)}, {"bytes-after", int64_t(After)}});
   else

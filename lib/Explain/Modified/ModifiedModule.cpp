@@ -1,4 +1,5 @@
 #include "Explain/Modified/ModifiedModule.h"
+#include "Cubin/AllottedRegisters.h"
 
 #include "Device/Occupancy.h"
 #include "Explain/Modified/ModifiedCode.h"

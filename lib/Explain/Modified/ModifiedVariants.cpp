@@ -1,10 +1,12 @@
 #include "Explain/Modified/ModifiedVariants.h"
 
+#include "Cubin/AllottedRegisters.h"
 #include "Cubin/Cubin.h"
 #include "Explain/Modified/ModifiedModule.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
 #include "Tune/InRun/InRunRounds.h"
+#include "Tune/Job/DeviceLinks.h"
 #include "Tune/Variants/VariantCompiler.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,3 +1,5 @@
+#include "Metrics/Counts/CodeCounts.h"
+
 #include "Cubin/MachineCode.h"
 #include "Metrics/Counts/CountSum.h"
 #include "Metrics/Counts/LoopMatch.h"

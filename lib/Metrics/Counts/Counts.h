@@ -72,29 +72,6 @@ struct CountedKernel {
   double StrideSeenShare = 0;
 };
 
-/// Counts of \p Entry's PTX with what it calls, for one thread. Not counted: what becomes no
-/// instruction (`ld.param`, `st.param`, `cvta.to`). Loads and stores of generic addresses count as
-/// global. The ways of a branch weigh the same (Ptx/ControlFlow.h says which not). A call counts
-/// the callee's body where the module has it; one by address and one that is running already count
-/// as one instruction. With TripCounts::Runs the counts are means over the threads that ran, and
-/// those of a callee over all calls of it. \p ThreadsPerBlockX: with fewer than a warp, neighbours
-/// in x end sooner. Fails where the entry is not in the module or its code is no PTX that can be
-/// read.
-llvm::Expected<CountedKernel> countPtxKernel(const PtxModule &M, llvm::StringRef Entry,
-                                             const TripCounts &Trips, unsigned ThreadsPerBlockX);
-llvm::Expected<KernelCounts> countPtx(const PtxModule &M, llvm::StringRef Entry,
-                                      const TripCounts &Trips, unsigned ThreadsPerBlockX);
-
-/// Counts of the machine code of \p Kernel in a cubin for sm_75 or newer, with the functions that
-/// it calls: spills as ptxas made them. Trip counts are those of the PTX where Trips.OfPtx fits,
-/// else assumed: bounds cannot be seen, and a loop that ptxas has unrolled is then counted too
-/// often. Coalescing is not seen. Fails where the cubin has no such kernel, and as Unsupported
-/// where its architecture is unknown or its code is not read in full.
-llvm::Expected<CountedKernel> countCodeKernel(llvm::StringRef CubinBytes, llvm::StringRef Kernel,
-                                              const TripCounts &Trips);
-llvm::Expected<KernelCounts> countCode(llvm::StringRef CubinBytes, llvm::StringRef Kernel,
-                                       const TripCounts &Trips);
-
 /// Counts of a variant: its machine code's, with what only its PTX shows.
 KernelCounts combinedCounts(const CountedKernel &Code, const CountedKernel &Ptx);
 

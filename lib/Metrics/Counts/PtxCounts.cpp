@@ -1,3 +1,5 @@
+#include "Metrics/Counts/PtxCounts.h"
+
 #include "Metrics/Counts/CountSum.h"
 #include "Metrics/Counts/LoopTrips.h"
 #include "Metrics/Counts/ThreadStride.h"

@@ -1,5 +1,7 @@
 #include "Probe/Memory/DeviceMemory.h"
 
+#include "Probe/Memory/DeviceMemoryCalls.h"
+
 #include <iterator>
 
 using namespace carve::probe;
@@ -98,4 +100,149 @@ bool DeviceMemory::surfaces() const {
 bool DeviceMemory::peers() const {
   std::lock_guard<std::mutex> Guard(Lock);
   return Peers;
+}
+
+// What the driver calls mean that map memory, or let others reach it: exports, mappings and pools.
+
+void DeviceMemory::noteExport(CUpti_CallbackId Id, const void *Params) {
+  switch (Id) {
+  case CARVE_CALL(cuIpcGetMemHandle): {
+    CARVE_PARAMETERS(cuIpcGetMemHandle);
+    return share(P.dptr);
+  }
+  case CARVE_CALL(cuMemPoolExportPointer): {
+    CARVE_PARAMETERS(cuMemPoolExportPointer);
+    return share(P.ptr);
+  }
+  case CARVE_CALL(cuMemGetHandleForAddressRange): {
+    CARVE_PARAMETERS(cuMemGetHandleForAddressRange);
+    for (CUdeviceptr At = P.dptr; At - P.dptr < P.size;) {
+      auto Found = Ranges.upper_bound(At);
+      share(At);
+      At = Found == Ranges.end() ? P.dptr + P.size : Found->first;
+    }
+    return;
+  }
+  case CARVE_CALL(cuPointerSetAttribute): {
+    CARVE_PARAMETERS(cuPointerSetAttribute);
+    // Asked for before a network card gets the address, of which no other call tells.
+    if (P.attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+      share(P.ptr);
+    return;
+  }
+  case CARVE_CALL(cuMemExportToShareableHandle): {
+    CARVE_PARAMETERS(cuMemExportToShareableHandle);
+    return shareMappings(P.handle);
+  }
+  case CARVE_CALL(cuMemImportFromShareableHandle): {
+    CARVE_PARAMETERS(cuMemImportFromShareableHandle);
+    return shareMappings(*P.handle);
+  }
+  case CARVE_CALL(cuMulticastCreate): {
+    CARVE_PARAMETERS(cuMulticastCreate);
+    Peers = true;
+    return shareMappings(*P.mcHandle);
+  }
+  default:
+    return;
+  }
+}
+
+void DeviceMemory::setAccess(CUdeviceptr Base, size_t Bytes, const CUmemAccessDesc &Access) {
+  bool Writes = Access.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  bool Any = Access.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  cut(Base);
+  cut(Base + Bytes);
+  for (auto At = Ranges.lower_bound(Base), End = Ranges.lower_bound(Base + Bytes); At != End;
+       ++At) {
+    Entry &Range = At->second;
+    if (Access.location.type != CU_MEM_LOCATION_TYPE_DEVICE) {
+      // The host may touch it at any time.
+      Range.Kind = Any && Range.Kind == MemoryKind::Mapped ? MemoryKind::Imported : Range.Kind;
+    } else if (Range.Owner >= 0 && Range.Owner != Access.location.id) {
+      Peers |= Any;
+    } else {
+      Range.Writable = Writes;
+    }
+  }
+}
+
+void DeviceMemory::noteMapping(CUpti_CallbackId Id, const void *Params) {
+  switch (Id) {
+  case CARVE_CALL(cuMemCreate): {
+    CARVE_PARAMETERS(cuMemCreate);
+    return Physical.created(*P.handle, *P.prop);
+  }
+  case CARVE_CALL(cuMemRetainAllocationHandle): {
+    CARVE_PARAMETERS(cuMemRetainAllocationHandle);
+    auto At = entryAt(reinterpret_cast<CUdeviceptr>(P.addr));
+    if (At == Ranges.end())
+      return;
+    Entry &Range = Ranges[At->first];
+    Range.Handle = *P.handle;
+    return Physical.retained(*P.handle, {Range.Kind, Range.Owner});
+  }
+  case CARVE_CALL(cuMemRelease): {
+    CARVE_PARAMETERS(cuMemRelease);
+    return Physical.released(P.handle);
+  }
+  case CARVE_CALL(cuMemMap): {
+    CARVE_PARAMETERS(cuMemMap);
+    PhysicalMemory::Origin From = Physical.of(P.handle);
+    return add(P.ptr, {P.size, From.Kind, nullptr, P.handle, From.Device, false});
+  }
+  case CARVE_CALL(cuMemSetAccess): {
+    CARVE_PARAMETERS(cuMemSetAccess);
+    for (size_t I = 0; P.desc && I < P.count; ++I)
+      setAccess(P.ptr, P.size, P.desc[I]);
+    return;
+  }
+  default:
+    return;
+  }
+}
+
+void DeviceMemory::notePool(CUpti_CallbackId Id, const void *Params) {
+  switch (Id) {
+  case CARVE_CALL(cuMemPoolCreate): {
+    CARVE_PARAMETERS(cuMemPoolCreate);
+    Physical.destroyedPool(*P.pool);
+    return Physical.pool(*P.pool, P.poolProps->location, P.poolProps->allocType);
+  }
+  case CARVE_CALL(cuMemPoolDestroy): {
+    CARVE_PARAMETERS(cuMemPoolDestroy);
+    return Physical.destroyedPool(P.pool);
+  }
+  case CARVE_CALL(cuMemPoolImportFromShareableHandle): {
+    CARVE_PARAMETERS(cuMemPoolImportFromShareableHandle);
+    return Physical.sharedPool(*P.pool_out);
+  }
+  case CARVE_CALL(cuDeviceGetDefaultMemPool): {
+    CARVE_PARAMETERS(cuDeviceGetDefaultMemPool);
+    return Physical.devicePool(*P.pool_out, P.dev);
+  }
+  case CARVE_CALL(cuDeviceGetMemPool): {
+    CARVE_PARAMETERS(cuDeviceGetMemPool);
+    return Physical.devicePool(*P.pool, P.dev);
+  }
+  case CARVE_CALL(cuMemGetDefaultMemPool): {
+    CARVE_PARAMETERS(cuMemGetDefaultMemPool);
+    return Physical.pool(*P.pool_out, *P.location, P.type);
+  }
+  case CARVE_CALL(cuMemGetMemPool): {
+    CARVE_PARAMETERS(cuMemGetMemPool);
+    return Physical.pool(*P.pool, *P.location, P.type);
+  }
+  case CARVE_CALL(cuMemPoolSetAccess): {
+    CARVE_PARAMETERS(cuMemPoolSetAccess);
+    int Owner = Physical.ofPool(P.pool).Device;
+    for (size_t I = 0; P.map && I < P.count; ++I)
+      Peers |=
+          P.map[I].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+          (P.map[I].location.type != CU_MEM_LOCATION_TYPE_DEVICE || P.map[I].location.id != Owner);
+    return;
+  }
+  default:
+    return;
+  }
 }

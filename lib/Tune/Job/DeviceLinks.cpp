@@ -7,12 +7,13 @@
 // replaced. nvlink drops kernels that no host code refers to, as nobody refers to a clone by name;
 // so it is told to heed no such references.
 
+#include "Tune/Job/DeviceLinks.h"
+
 #include "Cubin/Cubin.h"
 #include "Nvcc/RelocatableCode.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
-#include "Tune/Job/JobParts.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,14 +1,16 @@
 // The paper's method: one cap for all kernels of a file, by `nvcc -maxrregcount`, so that cicc
 // sees the cap as well as ptxas. Every cap is a compile of its own.
 
+#include "Tune/Job/FileVariants.h"
+
 #include "Cubin/Cubin.h"
+#include "Nvcc/CommandRewrite.h"
 #include "Nvcc/KeptCompile.h"
 #include "Nvcc/RecordedCommand.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
-#include "Tune/Job/JobParts.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -67,12 +67,6 @@ struct JobSources {
 std::vector<ParsedModule> parseModules(std::vector<Unit> Units, const TuningJob &Job,
                                        const JobContext &Context);
 
-/// Finds the inputs of each link, and says in \p Parsed which relocatable units are in none that
-/// can be linked again. \p AnyLink: one of several links suffices; else all have to be sound, as
-/// the program has loaded them all.
-std::vector<ParsedLink> parseLinks(std::vector<DeviceLink> Links, std::vector<ParsedModule> &Parsed,
-                                   const TuningJob &Job, bool AnyLink);
-
 /// Finds the modules of every hot kernel. Fills Job.Kernels and Job.Modules, and Job.Left with
 /// what cannot be tuned: in no unit, in no device link, of different code under one name, and the
 /// reasons of reasonNotTunable().
@@ -87,19 +81,6 @@ llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
 /// forbids is noted in JobKernel::Dropped, its limit in JobKernel::LaunchableRegs.
 std::vector<unsigned> capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
                                 const TuningJob &Job, const TuningOptions &Options);
-
-/// Links the modules of relocatable units, variants made, into the images that the program loads:
-/// nvlink with the recorded options, over the modules and over all other inputs as they were. Fills
-/// Job.Links anew, and takes registers from the linked images. Returns the modules of the job that
-/// nvlink refuses.
-std::set<size_t> linkKernelVariants(const JobSources &Sources, TuningJob &Job,
-                                    const JobContext &Context);
-
-/// Says of the kernels of \p Modules that they are not tuned, as `device-link-failed`.
-void leaveKernels(const std::set<size_t> &Modules, TuningJob &Job);
-
-/// Compiles every unit by nvcc at each cap of its kernels.
-llvm::Error makeFileVariants(TuningJob &Job, const JobContext &Context);
 
 /// Why \p Variant of \p Kernel may not be used although its cap is in the domain: a kernel that
 /// needs its blocks resident would lose some, or its local memory would grow too much.

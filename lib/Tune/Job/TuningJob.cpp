@@ -4,6 +4,8 @@
 #include "Ptx/PtxModule.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Tune/Job/DeviceLinks.h"
+#include "Tune/Job/FileVariants.h"
 #include "Tune/Job/JobParts.h"
 
 #include "llvm/ADT/StringExtras.h"

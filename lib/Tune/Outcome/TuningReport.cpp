@@ -1,7 +1,7 @@
 #include "Tune/Outcome/TuningReport.h"
 
 #include "Cubin/Cubin.h"
-#include "Ptx/PtxModule.h"
+#include "Ptx/ProfileName.h"
 #include "Store/UnitStore.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,6 @@
 // Pairs of runs on fresh data: all candidates together against the program as it is.
 
-#include "Tune/Selection/SelectionRuns.h"
+#include "Tune/Selection/Confirmation.h"
 
 #include "llvm/ADT/STLExtras.h"
 

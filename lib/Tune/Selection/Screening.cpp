@@ -1,6 +1,6 @@
 // Rounds of runs in which every subject takes its own random permutation of its variants.
 
-#include "Tune/Selection/SelectionRuns.h"
+#include "Tune/Selection/Screening.h"
 
 #include "llvm/ADT/STLExtras.h"
 

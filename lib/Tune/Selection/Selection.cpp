@@ -1,5 +1,7 @@
 #include "Tune/Selection/Selection.h"
 
+#include "Tune/Selection/Confirmation.h"
+#include "Tune/Selection/Screening.h"
 #include "Tune/Selection/SelectionRuns.h"
 
 using namespace carve;

@@ -54,10 +54,4 @@ std::string numbersText(const char *Format, double A, double B = 0, double C = 0
 /// Pairs that a confirmation needs so that its interval can say anything.
 unsigned leastPairs(const SelectionLimits &Limits);
 
-/// Runs rounds and names a candidate for every subject that takes part, or why there is none.
-llvm::Error screenVariants(SelectionRuns &Runs);
-
-/// Confirms the candidates and chooses those that win.
-llvm::Error confirmCandidates(SelectionRuns &Runs);
-
 } // namespace carve

@@ -3,12 +3,13 @@
 // The module is assembled in one go. Only where ptxas refuses it is every clone tried alone, so
 // that one failure costs one variant.
 
+#include "Tune/Variants/KernelVariants.h"
+
 #include "Cubin/Assembler.h"
 #include "Cubin/Cubin.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
-#include "Tune/Variants/VariantRounds.h"
 
 #include "llvm/ADT/StringMap.h"
 

@@ -2,6 +2,8 @@
 
 #include "Search/VariantEdit.h"
 #include "Support/Log.h"
+#include "Tune/Job/DeviceLinks.h"
+#include "Tune/Variants/KernelVariants.h"
 #include "Tune/Variants/KnobSpaces.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -68,10 +68,4 @@ private:
   VariantSets Added;
 };
 
-/// Assembles every module of \p Job that has marked variants with their clones, side by side, and
-/// takes over what ptxas made of each; the image of a module without any is emptied. Clones that
-/// ptxas refuses lose their mark, which JobKernel::Dropped notes.
-void assembleVariants(VariantCompiler &Compiler, const JobSources &Sources,
-                      const JobContext &Context, TuningJob &Job);
-
 } // namespace carve

@@ -1,6 +1,7 @@
 #include "Tune/WholeRuns/JobImages.h"
 
 #include "Cubin/Cubin.h"
+#include "Cubin/ExchangeNames.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 

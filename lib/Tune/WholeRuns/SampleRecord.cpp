@@ -7,9 +7,11 @@
 //   sample <subject> <variant> <GPU time, ns>
 //   program <GPU time of everything else, ns> <wall time, s>
 
+#include "Tune/WholeRuns/SampleRecord.h"
+
 #include "Support/Error.h"
 #include "Tune/InRun/ProbePlan.h"
-#include "Tune/WholeRuns/Sampler.h"
+#include "Tune/WholeRuns/WorkloadSampler.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

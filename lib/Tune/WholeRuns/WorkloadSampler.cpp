@@ -1,7 +1,8 @@
+#include "Tune/WholeRuns/WorkloadSampler.h"
+
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Tune/WholeRuns/JobImages.h"
-#include "Tune/WholeRuns/Sampler.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

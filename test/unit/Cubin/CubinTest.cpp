@@ -1,8 +1,10 @@
 #include "unit/Ptx/PtxTesting.h"
 
+#include "Cubin/AllottedRegisters.h"
 #include "Cubin/Cubin.h"
 #include "Cubin/CubinElf.h"
 #include "Cubin/CubinInfo.h"
+#include "Cubin/ExchangeNames.h"
 
 #include <memory>
 #include <random>

@@ -1,5 +1,6 @@
 #include "Explain/LimitsReport.h"
 #include "Explain/ExplainReport.h"
+#include "Explain/LimitsJson.h"
 
 #include "unit/Report/Golden.h"
 #include "unit/Report/ReportTesting.h"

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "Explain/Limiters.h"
+#include "Metrics/Counts/CodeCounts.h"
+#include "Metrics/Counts/PtxCounts.h"
 
 #include "Support/Files.h"
 

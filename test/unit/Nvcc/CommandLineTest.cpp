@@ -1,4 +1,5 @@
 #include "Nvcc/CommandLine.h"
+#include "Nvcc/ConfigureProbe.h"
 
 #include "NvccTesting.h"
 

@@ -1,4 +1,4 @@
-#include "Nvcc/CommandLine.h"
+#include "Nvcc/CommandRewrite.h"
 
 #include "NvccTesting.h"
 

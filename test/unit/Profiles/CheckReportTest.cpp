@@ -1,4 +1,5 @@
 #include "Profiles/CheckReport.h"
+#include "Profiles/CheckDocuments.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"

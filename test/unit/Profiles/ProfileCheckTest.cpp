@@ -1,4 +1,5 @@
 #include "Profiles/ProfileCheck.h"
+#include "Store/ProfileReader.h"
 
 #include "unit/Store/StoreTesting.h"
 

@@ -1,3 +1,4 @@
+#include "Ptx/ProfileName.h"
 #include "PtxTesting.h"
 
 using namespace carve;

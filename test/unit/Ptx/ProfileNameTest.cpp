@@ -1,6 +1,5 @@
+#include "Ptx/ProfileName.h"
 #include "PtxTesting.h"
-
-#include "Ptx/ModuleTags.h"
 
 using namespace carve;
 

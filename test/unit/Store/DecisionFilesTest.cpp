@@ -1,5 +1,8 @@
+#include "Store/DecisionFiles.h"
 #include "Store/InputFiles.h"
 #include "Store/Profile.h"
+#include "Store/ProfileReader.h"
+#include "Store/StoreUpkeep.h"
 #include "Store/UnitStore.h"
 #include "StoreTesting.h"
 
@@ -28,39 +31,39 @@ protected:
 
 TEST_F(DecisionFilesTest, AreMadeEmptyAndOld) {
   UnitStore Store(Root);
-  EXPECT_EQ(valueOf(Store.decisionFile(Key)), fileOf(Key));
-  EXPECT_EQ(valueOf(Store.decisions(Key)), printProfile({}));
+  EXPECT_EQ(valueOf(decisionFile(Store, Key)), fileOf(Key));
+  EXPECT_EQ(valueOf(readDecisions(Store, Key)), printProfile({}));
   EXPECT_GT(ageOf(fileOf(Key)), 20L * 365 * 24 * 3600);
-  EXPECT_EQ(Store.stats().Decisions, 0u); // Nothing is decided in it.
-  EXPECT_TRUE(Store.verify(false).empty());
-  EXPECT_EQ(messageOf(Store.clear()), "");
+  EXPECT_EQ(storeStats(Store).Decisions, 0u); // Nothing is decided in it.
+  EXPECT_TRUE(verifyStore(Store, false).empty());
+  EXPECT_EQ(messageOf(clearStore(Store)), "");
   EXPECT_TRUE(files().empty());
 }
 
 TEST_F(DecisionFilesTest, ThatAreThereAreNotTouchedByACompile) {
   UnitStore Store(Root);
-  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40))), "");
+  ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40))), "");
   setAge(fileOf(Key), 1000);
-  EXPECT_EQ(valueOf(Store.decisionFile(Key)), fileOf(Key));
-  EXPECT_EQ(valueOf(Store.decisions(Key)), capped(40));
+  EXPECT_EQ(valueOf(decisionFile(Store, Key)), fileOf(Key));
+  EXPECT_EQ(valueOf(readDecisions(Store, Key)), capped(40));
   EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5);
-  EXPECT_EQ(Store.stats().Decisions, 1u);
+  EXPECT_EQ(storeStats(Store).Decisions, 1u);
 }
 
 TEST_F(DecisionFilesTest, AreDatedByWhatChanges) {
   UnitStore Store(Root);
-  valueOf(Store.decisionFile(Key));
-  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40))), "");
+  valueOf(decisionFile(Store, Key));
+  ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40))), "");
   EXPECT_LT(ageOf(fileOf(Key)), 5);
   setAge(fileOf(Key), 1000);
-  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40))), "");
+  ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40))), "");
   EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5); // The same text.
-  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40, 0.9), DecisionDate::Kept)), "");
-  EXPECT_EQ(valueOf(Store.decisions(Key)), capped(40, 0.9));
+  ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40, 0.9), DecisionDate::Kept)), "");
+  EXPECT_EQ(valueOf(readDecisions(Store, Key)), capped(40, 0.9));
   EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5);
-  ASSERT_EQ(messageOf(Store.antedateDecisions(Key)), "");
+  ASSERT_EQ(messageOf(antedateDecisions(Store, Key)), "");
   EXPECT_GT(ageOf(fileOf(Key)), 20L * 365 * 24 * 3600);
-  EXPECT_EQ(messageOf(Store.antedateDecisions(std::string(32, 'b'))), "");
+  EXPECT_EQ(messageOf(antedateDecisions(Store, std::string(32, 'b'))), "");
 }
 
 TEST_F(DecisionFilesTest, ChoicesLeaveOutEvidenceAndDefaults) {
@@ -80,18 +83,18 @@ TEST_F(DecisionFilesTest, ChoicesLeaveOutEvidenceAndDefaults) {
 
 TEST_F(DecisionFilesTest, TheDigestOfAllChangesWithEachDecisionAlone) {
   UnitStore Store(Root);
-  valueOf(Store.decisionFile(Key));
-  std::string Empty = valueOf(readFile(Store.decisionsDigestFile()));
-  valueOf(Store.decisionFile(std::string(32, 'b')));
-  EXPECT_EQ(valueOf(readFile(Store.decisionsDigestFile())), Empty);
-  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40))), "");
-  std::string One = valueOf(readFile(Store.decisionsDigestFile()));
+  valueOf(decisionFile(Store, Key));
+  std::string Empty = valueOf(readFile(decisionsDigestFile(Store)));
+  valueOf(decisionFile(Store, std::string(32, 'b')));
+  EXPECT_EQ(valueOf(readFile(decisionsDigestFile(Store))), Empty);
+  ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40))), "");
+  std::string One = valueOf(readFile(decisionsDigestFile(Store)));
   EXPECT_NE(One, Empty);
-  setAge(Store.decisionsDigestFile(), 1000);
-  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(40, 0.7), DecisionDate::Kept)), "");
-  EXPECT_NEAR(ageOf(Store.decisionsDigestFile()), 1000, 5);
-  ASSERT_EQ(messageOf(Store.putDecisions(Key, capped(48))), "");
-  EXPECT_NE(valueOf(readFile(Store.decisionsDigestFile())), One);
+  setAge(decisionsDigestFile(Store), 1000);
+  ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40, 0.7), DecisionDate::Kept)), "");
+  EXPECT_NEAR(ageOf(decisionsDigestFile(Store)), 1000, 5);
+  ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(48))), "");
+  EXPECT_NE(valueOf(readFile(decisionsDigestFile(Store))), One);
 }
 
 TEST_F(DecisionFilesTest, StampsTellFilesApart) {

@@ -1,6 +1,7 @@
 // Device links in the store: their record, and the way from a container to them.
 #include "Store/LinkJson.h"
 #include "Store/StoreLayout.h"
+#include "Store/StoreUpkeep.h"
 #include "Store/UnitStore.h"
 
 #include "Store/NewerFormat.h"
@@ -68,9 +69,9 @@ TEST_F(DeviceLinkStore, ContainersLeadToLinksAndUnitsApart) {
   EXPECT_TRUE(store().unitsOfContainer(L.Containers[0]).empty());
   EXPECT_TRUE(keysOf(U.Containers[0]).empty());
   EXPECT_EQ(store().links().size(), 1u);
-  EXPECT_EQ(store().stats().Links, 1u);
-  EXPECT_EQ(store().stats().Units, 1u);
-  EXPECT_TRUE(store().verify(/*Repair=*/false).empty());
+  EXPECT_EQ(storeStats(store()).Links, 1u);
+  EXPECT_EQ(storeStats(store()).Units, 1u);
+  EXPECT_TRUE(verifyStore(store(), /*Repair=*/false).empty());
   // Linked again: the old container no longer leads here.
   std::string Old = std::exchange(L.Containers[0], "dddddddddddddddddddddddddddddddd");
   ASSERT_EQ(messageOf(store().putLink(L)), "");
@@ -88,12 +89,12 @@ TEST_F(DeviceLinkStore, VerifyAndPruneKnowThem) {
   DeviceLink L = sampleLink();
   L.Images[0].CubinDigest = valueOf(store().putBlob("linked"));
   ASSERT_EQ(messageOf(store().putLink(L)), "");
-  EXPECT_TRUE(store().verify(/*Repair=*/false).empty());
+  EXPECT_TRUE(verifyStore(store(), /*Repair=*/false).empty());
   llvm::sys::fs::remove(blobPath(Root, L.Images[0].CubinDigest));
-  std::vector<StoreFault> Faults = store().verify(/*Repair=*/false);
+  std::vector<StoreFault> Faults = verifyStore(store(), /*Repair=*/false);
   ASSERT_EQ(Faults.size(), 1u);
   EXPECT_NE(Faults[0].What.find("refers to blob"), std::string::npos) << Faults[0].What;
-  EXPECT_EQ(messageOf(store().prune(1)), "");
+  EXPECT_EQ(messageOf(pruneStore(store(), 1)), "");
   EXPECT_TRUE(store().links().empty());
   EXPECT_TRUE(keysOf(L.Containers[0]).empty());
   EXPECT_EQ(files(), Keys{Root + "/lock"});
@@ -101,6 +102,6 @@ TEST_F(DeviceLinkStore, VerifyAndPruneKnowThem) {
 
 TEST_F(DeviceLinkStore, ClearRemovesThem) {
   ASSERT_EQ(messageOf(store().putLink(sampleLink())), "");
-  ASSERT_EQ(messageOf(store().clear()), "");
+  ASSERT_EQ(messageOf(clearStore(store())), "");
   EXPECT_TRUE(files().empty());
 }

@@ -1,4 +1,5 @@
 #include "Store/FlavourPtx.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Store/FlavourJson.h"
 #include "StoreTesting.h"
@@ -87,7 +88,7 @@ TEST_F(FlavourPtxTest, IsMadeOnceAndRemembered) {
   EXPECT_EQ(valueOf(flavour(40)), std::string(Head) + "text40");
   EXPECT_EQ(Runner.Runs, 2u);
   EXPECT_EQ(flavourFiles().size(), 2u);
-  EXPECT_TRUE(Store->verify(false).empty());
+  EXPECT_TRUE(verifyStore(*Store, false).empty());
   // Another process, and the text it was made of has been evicted.
   UnitStore Later(Root);
   stdfs::remove(blobFile(U.FrontEnds[0].InputDigest));
@@ -136,22 +137,22 @@ TEST_F(FlavourPtxTest, WhatIsDamagedIsMadeAgain) {
                            "{\"carve-flavour\": 1, \"ptx\": \"0123456789abcdef0123456789abcdef\"}",
                            "{\"carve-flavour\": 1, \"ptx\": \"../../x\"}"}) {
     std::ofstream(flavourFiles().at(0)) << Text;
-    EXPECT_FALSE(Store->verify(false).empty()) << Text;
+    EXPECT_FALSE(verifyStore(*Store, false).empty()) << Text;
     unsigned Before = Runner.Runs;
     EXPECT_EQ(valueOf(flavour(40)), std::string(Head) + "text40") << Text;
     EXPECT_EQ(Runner.Runs, Before + 1) << Text;
-    EXPECT_TRUE(Store->verify(false).empty()) << Text;
+    EXPECT_TRUE(verifyStore(*Store, false).empty()) << Text;
   }
   std::string Digest = valueOf(parseFlavour(valueOf(readFile(flavourFiles().at(0))), "f"));
   std::ofstream(blobFile(Digest)) << "x";
   EXPECT_EQ(valueOf(flavour(40)), std::string(Head) + "text40");
-  EXPECT_TRUE(Store->verify(false).empty());
+  EXPECT_TRUE(verifyStore(*Store, false).empty());
 }
 
 TEST_F(FlavourPtxTest, WhatANewerVersionWroteStays) {
   EXPECT_EQ(messageOf(flavour(40)), "");
   std::ofstream(flavourFiles().at(0)) << "{\"carve-flavour\": 2}";
-  EXPECT_EQ(Store->verify(true).size(), 1u);
+  EXPECT_EQ(verifyStore(*Store, true).size(), 1u);
   EXPECT_EQ(flavourFiles().size(), 1u);
 }
 
@@ -161,16 +162,16 @@ TEST_F(FlavourPtxTest, GoesWithItsBlobAndTheUnitWithItsText) {
   for (const std::string &Path : files())
     setAge(Path, 10);
   setAge(blobFile(Digest), 3000);
-  EXPECT_EQ(messageOf(Store->prune(Store->stats().Bytes - 1)), "");
+  EXPECT_EQ(messageOf(pruneStore(*Store, storeStats(*Store).Bytes - 1)), "");
   EXPECT_TRUE(flavourFiles().empty());
   EXPECT_EQ(Store->units().size(), 1u);
-  EXPECT_TRUE(Store->verify(false).empty());
+  EXPECT_TRUE(verifyStore(*Store, false).empty());
 
   setAge(blobFile(U.FrontEnds[0].InputDigest), 3000);
-  EXPECT_EQ(messageOf(Store->prune(Store->stats().Bytes - 1)), "");
+  EXPECT_EQ(messageOf(pruneStore(*Store, storeStats(*Store).Bytes - 1)), "");
   EXPECT_TRUE(Store->units().empty()) << "without its text it is not whole";
-  EXPECT_TRUE(Store->verify(false).empty());
-  EXPECT_EQ(messageOf(Store->clear()), "");
+  EXPECT_TRUE(verifyStore(*Store, false).empty());
+  EXPECT_EQ(messageOf(clearStore(*Store)), "");
   EXPECT_FALSE(stdfs::exists(Root));
 }
 

@@ -1,7 +1,8 @@
 #include "Store/KernelSpelling.h"
 
-#include "Ptx/PtxModule.h"
+#include "Ptx/ProfileName.h"
 #include "Store/Profile.h"
+#include "Store/ProfileReader.h"
 
 #include "gtest/gtest.h"
 

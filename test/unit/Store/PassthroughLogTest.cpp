@@ -1,4 +1,5 @@
 #include "Store/PassthroughLog.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Store/UnitStore.h"
 #include "StoreTesting.h"
@@ -19,7 +20,7 @@ TEST_F(PassthroughLogTest, CountsByReason) {
   Store.countPassthrough("no-device-code");
   Store.countPassthrough("device-lto");
   Store.countPassthrough("two\nlines");
-  EXPECT_EQ(Store.stats().Passthroughs,
+  EXPECT_EQ(storeStats(Store).Passthroughs,
             (Counts{{"device-lto", 2}, {"no-device-code", 1}, {"two lines", 1}}));
 }
 

@@ -1,4 +1,5 @@
 #include "Store/Profile.h"
+#include "Store/ProfileReader.h"
 
 #include "Store/NewerFormat.h"
 #include "StoreTesting.h"

@@ -1,3 +1,5 @@
+#include "Store/StoreUpkeep.h"
+#include "Store/DecisionFiles.h"
 #include "Store/UnitStore.h"
 #include "StoreTesting.h"
 #include "Support/Digest.h"
@@ -24,7 +26,7 @@ protected:
     U.Images[0].PtxDigest = valueOf(Store.putBlob("ptx of " + U.Key));
     U.Images[0].CubinDigest = valueOf(Store.putBlob("cubin of " + U.Key));
     EXPECT_EQ(messageOf(Store.putUnit(U)), "");
-    EXPECT_EQ(messageOf(Store.putDecisions(U.Key, "carve-profile: 1\n")), "");
+    EXPECT_EQ(messageOf(writeDecisions(Store, U.Key, "carve-profile: 1\n")), "");
     for (const std::string &Digest : {U.Images[0].PtxDigest, U.Images[0].CubinDigest})
       setAge(blobFile(Digest), AgeS);
     setAge(unitFile(U.Key), AgeS);
@@ -40,12 +42,12 @@ protected:
 
 TEST_F(StoreUpkeepTest, AStoreThatIsNotThereIsEmpty) {
   UnitStore Store(Root);
-  StoreStats Stats = Store.stats();
+  StoreStats Stats = storeStats(Store);
   EXPECT_EQ(Stats.Units + Stats.Blobs + Stats.Decisions + Stats.Reports + Stats.Bytes, 0u);
   EXPECT_TRUE(Stats.Passthroughs.empty());
-  EXPECT_TRUE(Store.verify(true).empty());
-  EXPECT_EQ(messageOf(Store.prune(0)), "");
-  EXPECT_EQ(messageOf(Store.clear()), "");
+  EXPECT_TRUE(verifyStore(Store, true).empty());
+  EXPECT_EQ(messageOf(pruneStore(Store, 0)), "");
+  EXPECT_EQ(messageOf(clearStore(Store)), "");
   EXPECT_FALSE(stdfs::exists(Root));
 }
 
@@ -55,7 +57,7 @@ TEST_F(StoreUpkeepTest, CountsWhatItHolds) {
   put(Store, 'b', 0);
   EXPECT_EQ(messageOf(Store.putReport("r", "{}")), "");
   Store.countPassthrough("device-lto");
-  StoreStats Stats = Store.stats();
+  StoreStats Stats = storeStats(Store);
   EXPECT_EQ(Stats.Units, 2u);
   EXPECT_EQ(Stats.Blobs, 4u);
   EXPECT_EQ(Stats.Decisions, 2u);
@@ -72,27 +74,27 @@ TEST_F(StoreUpkeepTest, FindsEveryKindOfDamage) {
        D = put(Store, 'd', 0);
   EXPECT_EQ(messageOf(Store.putReport("r", "{")), "");
   EXPECT_EQ(messageOf(Store.putAttempt(D.Key, "{}")), "");
-  EXPECT_EQ(messageOf(Store.putDecisions(D.Key, "carve-profile: 1\nkernel: []\n")), "");
+  EXPECT_EQ(messageOf(writeDecisions(Store, D.Key, "carve-profile: 1\nkernel: []\n")), "");
   std::ofstream(blobFile(A.Images[0].PtxDigest)) << "x";
   std::ofstream(unitFile(B.Key)) << "{}";
   stdfs::remove(unitFile(C.Key)); // Its container leads nowhere now.
   std::vector<std::string> Paths;
-  for (const StoreFault &Fault : Store.verify(false)) {
+  for (const StoreFault &Fault : verifyStore(Store, false)) {
     Paths.push_back(Fault.Path);
     EXPECT_FALSE(Fault.What.empty());
   }
   // The damaged blob, report, decisions, B's record and the containers of B and C.
   EXPECT_EQ(Paths.size(), 6u) << testing::PrintToString(Paths);
-  EXPECT_EQ(Store.verify(false).size(), 6u) << "looking must not repair";
+  EXPECT_EQ(verifyStore(Store, false).size(), 6u) << "looking must not repair";
 
   // A goes with its blob, and the container with A.
-  EXPECT_EQ(Store.verify(true).size(), 8u);
-  EXPECT_TRUE(Store.verify(false).empty());
+  EXPECT_EQ(verifyStore(Store, true).size(), 8u);
+  EXPECT_TRUE(verifyStore(Store, false).empty());
   std::vector<Unit> Left = Store.units();
   ASSERT_EQ(Left.size(), 1u);
   EXPECT_EQ(Left[0].Key, D.Key);
-  EXPECT_EQ(valueOf(Store.decisions(D.Key)), std::nullopt);
-  EXPECT_TRUE(valueOf(Store.decisions(A.Key)));
+  EXPECT_EQ(valueOf(readDecisions(Store, D.Key)), std::nullopt);
+  EXPECT_TRUE(valueOf(readDecisions(Store, A.Key)));
   EXPECT_EQ(valueOf(Store.attempt(D.Key)), "{}");
 }
 
@@ -101,9 +103,9 @@ TEST_F(StoreUpkeepTest, WhatANewerVersionWroteIsReportedAndStays) {
   Unit A = put(Store, 'a', 0);
   std::ofstream(unitFile(A.Key)) << "{\"carve-unit\": 2}";
   std::ofstream(Root + "/decisions/" + A.Key + ".yaml") << "carve-profile: 2\n";
-  EXPECT_EQ(Store.verify(true).size(), 3u); // The container too, which leads to it.
+  EXPECT_EQ(verifyStore(Store, true).size(), 3u); // The container too, which leads to it.
   EXPECT_TRUE(stdfs::exists(unitFile(A.Key)));
-  EXPECT_TRUE(valueOf(Store.decisions(A.Key)));
+  EXPECT_TRUE(valueOf(readDecisions(Store, A.Key)));
   EXPECT_TRUE(stdfs::exists(Root + "/containers/" + A.Containers[0] + "/" + A.Key));
 }
 
@@ -112,9 +114,9 @@ TEST_F(StoreUpkeepTest, AUnitNeedsEveryBlobThatItRefersTo) {
   Unit A = put(Store, 'a', 0);
   A.Ptx[0].PtxDigest = valueOf(Store.putBlob("embedded"));
   EXPECT_EQ(messageOf(Store.putUnit(A)), "");
-  EXPECT_TRUE(Store.verify(false).empty());
+  EXPECT_TRUE(verifyStore(Store, false).empty());
   stdfs::remove(blobFile(A.Ptx[0].PtxDigest));
-  std::vector<StoreFault> Faults = Store.verify(false);
+  std::vector<StoreFault> Faults = verifyStore(Store, false);
   ASSERT_EQ(Faults.size(), 1u);
   EXPECT_EQ(Faults[0].Path, unitFile(A.Key));
   EXPECT_EQ(Faults[0].What, "refers to blob " + A.Ptx[0].PtxDigest + ", which is not there");
@@ -123,29 +125,29 @@ TEST_F(StoreUpkeepTest, AUnitNeedsEveryBlobThatItRefersTo) {
 TEST_F(StoreUpkeepTest, EvictsTheLongestUnusedFirst) {
   UnitStore Store(Root);
   Unit Old = put(Store, 'a', 3000), Middle = put(Store, 'b', 2000), Young = put(Store, 'c', 1000);
-  uint64_t All = Store.stats().Bytes;
-  EXPECT_EQ(messageOf(Store.prune(All)), "");
-  EXPECT_EQ(Store.stats().Bytes, All);
+  uint64_t All = storeStats(Store).Bytes;
+  EXPECT_EQ(messageOf(pruneStore(Store, All)), "");
+  EXPECT_EQ(storeStats(Store).Bytes, All);
 
-  EXPECT_EQ(messageOf(Store.prune(All - 1)), "");
-  EXPECT_LT(Store.stats().Bytes, All);
+  EXPECT_EQ(messageOf(pruneStore(Store, All - 1)), "");
+  EXPECT_LT(storeStats(Store).Bytes, All);
   EXPECT_FALSE(valueOf(Store.unit(Old.Key))) << "a unit goes with its blob";
   EXPECT_FALSE(stdfs::exists(Root + "/containers/" + Old.Containers[0]));
-  EXPECT_TRUE(valueOf(Store.decisions(Old.Key))) << "decisions are dear";
+  EXPECT_TRUE(valueOf(readDecisions(Store, Old.Key))) << "decisions are dear";
   EXPECT_TRUE(valueOf(Store.unit(Middle.Key)));
   EXPECT_EQ(valueOf(Store.blob(Middle.Images[0].PtxDigest)), "ptx of " + Middle.Key);
 
   uint64_t YoungBytes = stdfs::file_size(unitFile(Young.Key)) + 500;
-  EXPECT_EQ(messageOf(Store.prune(YoungBytes)), "");
-  EXPECT_LE(Store.stats().Bytes, YoungBytes);
+  EXPECT_EQ(messageOf(pruneStore(Store, YoungBytes)), "");
+  EXPECT_LE(storeStats(Store).Bytes, YoungBytes);
   EXPECT_FALSE(valueOf(Store.unit(Middle.Key)));
   EXPECT_TRUE(valueOf(Store.unit(Young.Key)));
-  EXPECT_TRUE(Store.verify(false).empty());
+  EXPECT_TRUE(verifyStore(Store, false).empty());
 
-  EXPECT_EQ(messageOf(Store.prune(0)), "");
+  EXPECT_EQ(messageOf(pruneStore(Store, 0)), "");
   EXPECT_TRUE(Store.units().empty());
-  EXPECT_EQ(Store.stats().Blobs, 0u);
-  EXPECT_EQ(Store.stats().Decisions, 3u);
+  EXPECT_EQ(storeStats(Store).Blobs, 0u);
+  EXPECT_EQ(storeStats(Store).Decisions, 3u);
 }
 
 TEST_F(StoreUpkeepTest, RemovesTemporariesOfKilledWriters) {
@@ -155,8 +157,8 @@ TEST_F(StoreUpkeepTest, RemovesTemporariesOfKilledWriters) {
   std::ofstream(Fresh) << "x";
   std::ofstream(Stale) << "x";
   setAge(Stale, 7200);
-  EXPECT_EQ(Store.stats().Units, 1u);
-  EXPECT_EQ(messageOf(Store.prune(1 << 30)), "");
+  EXPECT_EQ(storeStats(Store).Units, 1u);
+  EXPECT_EQ(messageOf(pruneStore(Store, 1 << 30)), "");
   EXPECT_TRUE(stdfs::exists(Fresh));
   EXPECT_FALSE(stdfs::exists(Stale));
 }
@@ -164,17 +166,17 @@ TEST_F(StoreUpkeepTest, RemovesTemporariesOfKilledWriters) {
 TEST_F(StoreUpkeepTest, PrunesOnceAnHour) {
   UnitStore Store(Root);
   put(Store, 'a', 0);
-  Store.pruneSometimes(0);
+  pruneSometimes(Store, 0);
   EXPECT_TRUE(Store.units().empty());
   put(Store, 'b', 0);
-  Store.pruneSometimes(0);
+  pruneSometimes(Store, 0);
   EXPECT_EQ(Store.units().size(), 1u) << "pruned twice within the hour";
   setAge(Root + "/pruned", 3700);
-  Store.pruneSometimes(0);
+  pruneSometimes(Store, 0);
   EXPECT_TRUE(Store.units().empty());
   put(Store, 'c', 0);
   setAge(Root + "/pruned", -100000); // A clock that was wrong.
-  Store.pruneSometimes(0);
+  pruneSometimes(Store, 0);
   EXPECT_TRUE(Store.units().empty());
 }
 
@@ -184,9 +186,9 @@ TEST_F(StoreUpkeepTest, ClearsWhatIsItsOwnAndNothingElse) {
   EXPECT_EQ(messageOf(Store.putReport("r", "{}")), "");
   EXPECT_EQ(messageOf(Store.putAttempt("a", "{}")), "");
   Store.countPassthrough("why");
-  Store.pruneSometimes(1 << 30);
+  pruneSometimes(Store, 1 << 30);
   std::ofstream(Root + "/units/x.json.carve-00000001") << "x";
-  EXPECT_EQ(messageOf(Store.clear()), "");
+  EXPECT_EQ(messageOf(clearStore(Store)), "");
   EXPECT_FALSE(stdfs::exists(Root)) << testing::PrintToString(files());
 
   // A store that was pointed at somebody's directory by mistake.
@@ -197,8 +199,8 @@ TEST_F(StoreUpkeepTest, ClearsWhatIsItsOwnAndNothingElse) {
   stdfs::create_directories(Root + "/containers/x");
   for (const std::string &Path : Foreign)
     std::ofstream(Path) << "dear";
-  EXPECT_EQ(messageOf(Store.prune(0)), "");
-  EXPECT_EQ(messageOf(Store.clear()), "");
+  EXPECT_EQ(messageOf(pruneStore(Store, 0)), "");
+  EXPECT_EQ(messageOf(clearStore(Store)), "");
   std::vector<std::string> Left = files();
   std::sort(Left.begin(), Left.end());
   std::sort(Foreign.begin(), Foreign.end());
@@ -233,10 +235,10 @@ TEST_F(StoreUpkeepTest, SpecialFiles_Verified_AreFoundAndRemoved) {
       auto NamesIt = [&](const StoreFault &F) {
         return F.Path == Path && F.What.find("expected a regular file") != std::string::npos;
       };
-      EXPECT_TRUE(llvm::any_of(Store.verify(false), NamesIt)) << Kind;
-      Store.verify(true);
+      EXPECT_TRUE(llvm::any_of(verifyStore(Store, false), NamesIt)) << Kind;
+      verifyStore(Store, true);
       EXPECT_FALSE(stdfs::is_symlink(stdfs::symlink_status(Path)) || stdfs::exists(Path)) << Kind;
-      EXPECT_TRUE(Store.verify(false).empty()) << Kind;
+      EXPECT_TRUE(verifyStore(Store, false).empty()) << Kind;
       put(Store, 'a', 0);
       Store.countPassthrough("reason");
     }
@@ -255,11 +257,11 @@ TEST_F(StoreUpkeepTest, directoryAtAnEntrysPlace_writtenOrRepaired_isReplaced) {
   Replace(Blob);
   Replace(unitFile(U.Key));
   put(Store, 'a', 0);
-  EXPECT_TRUE(Store.verify(false).empty());
+  EXPECT_TRUE(verifyStore(Store, false).empty());
   Replace(Blob);
-  EXPECT_FALSE(Store.verify(true).empty());
+  EXPECT_FALSE(verifyStore(Store, true).empty());
   EXPECT_FALSE(stdfs::exists(Blob));
-  EXPECT_TRUE(Store.verify(false).empty());
+  EXPECT_TRUE(verifyStore(Store, false).empty());
 }
 
 TEST_F(StoreUpkeepTest, linkAtAFoldersPlace_repaired_goesAndItsTargetStays) {
@@ -273,7 +275,7 @@ TEST_F(StoreUpkeepTest, linkAtAFoldersPlace_repaired_goesAndItsTargetStays) {
   for (const std::string &Folder : Folders) {
     stdfs::remove_all(Folder);
     stdfs::create_directory_symlink(Victim, Folder);
-    EXPECT_FALSE(Store.verify(true).empty()) << Folder;
+    EXPECT_FALSE(verifyStore(Store, true).empty()) << Folder;
     EXPECT_FALSE(stdfs::is_symlink(Folder));
     EXPECT_TRUE(stdfs::exists(Victim + "/precious"));
     put(Store, 'a', 0);
@@ -285,11 +287,11 @@ TEST_F(StoreUpkeepTest, FileThatOthersMayWrite_Verified_IsAFault) {
   UnitStore Store(Root);
   Unit U = put(Store, 'a', 0);
   ASSERT_EQ(chmod(unitFile(U.Key).c_str(), 0666), 0);
-  std::vector<StoreFault> Faults = Store.verify(false);
+  std::vector<StoreFault> Faults = verifyStore(Store, false);
   ASSERT_FALSE(Faults.empty());
   EXPECT_NE(Faults[0].What.find("has mode 0666"), std::string::npos) << Faults[0].What;
   EXPECT_EQ(messageOf(Store.putUnit(U)), "");
-  EXPECT_TRUE(Store.verify(false).empty());
+  EXPECT_TRUE(verifyStore(Store, false).empty());
 }
 
 TEST_F(StoreUpkeepTest, verify_afterParallelCompilesWithPruning_findsNothing) {
@@ -323,10 +325,10 @@ TEST_F(StoreUpkeepTest, verify_afterParallelCompilesWithPruning_findsNothing) {
   for (int Writer = 0; Writer < Writers; ++Writer)
     Threads.emplace_back(Compile, Writer);
   while (Running > 0)
-    EXPECT_EQ(messageOf(Store.prune(2000)), "");
+    EXPECT_EQ(messageOf(pruneStore(Store, 2000)), "");
   for (std::thread &T : Threads)
     T.join();
-  for (const StoreFault &Fault : Store.verify(false))
+  for (const StoreFault &Fault : verifyStore(Store, false))
     ADD_FAILURE() << Fault.Path << ": " << Fault.What;
 }
 
@@ -343,7 +345,7 @@ TEST_F(StoreUpkeepTest, verify_whileUnitsAreWritten_findsNothing) {
     }
   });
   for (int I = 0; I < 100; ++I)
-    for (const StoreFault &Fault : Store.verify(false))
+    for (const StoreFault &Fault : verifyStore(Store, false))
       ADD_FAILURE() << Fault.Path << ": " << Fault.What;
   Stop = true;
   Writer.join();

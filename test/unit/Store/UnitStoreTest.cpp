@@ -1,4 +1,6 @@
 #include "Store/UnitStore.h"
+#include "Store/DecisionFiles.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Store/UnitJson.h"
 #include "StoreTesting.h"
@@ -189,15 +191,15 @@ TEST_F(UnitStoreTest, UnreadableUnitsAreErrorsAndLeftOutOfTheList) {
 TEST_F(UnitStoreTest, KeepsDecisionsAttemptsAndReports) {
   UnitStore Store(Root);
   std::string Key(32, 'a');
-  EXPECT_EQ(valueOf(Store.decisions(Key)), std::nullopt);
+  EXPECT_EQ(valueOf(readDecisions(Store, Key)), std::nullopt);
   EXPECT_EQ(valueOf(Store.attempt(Key)), std::nullopt);
   EXPECT_EQ(valueOf(Store.lastReport()), std::nullopt);
-  EXPECT_EQ(messageOf(Store.putDecisions(Key, "first")), "");
-  EXPECT_EQ(messageOf(Store.putDecisions(Key, "carve-profile: 1\n")), "");
+  EXPECT_EQ(messageOf(writeDecisions(Store, Key, "first")), "");
+  EXPECT_EQ(messageOf(writeDecisions(Store, Key, "carve-profile: 1\n")), "");
   EXPECT_EQ(messageOf(Store.putAttempt(Key, "{}")), "");
   EXPECT_EQ(messageOf(Store.putReport("20261103T120000Z-2", "\"late\"")), "");
   EXPECT_EQ(messageOf(Store.putReport("20261103T110000Z-9", "\"early\"")), "");
-  EXPECT_EQ(valueOf(Store.decisions(Key)), "carve-profile: 1\n");
+  EXPECT_EQ(valueOf(readDecisions(Store, Key)), "carve-profile: 1\n");
   EXPECT_EQ(valueOf(readFile(Root + "/decisions/" + Key + ".yaml")), "carve-profile: 1\n");
   EXPECT_EQ(valueOf(Store.attempt(Key)), "{}");
   EXPECT_EQ(valueOf(Store.lastReport()), "\"late\"");
@@ -215,7 +217,7 @@ TEST_F(UnitStoreTest, NamesCannotLeaveTheStore) {
     EXPECT_NE(messageOf(Store.putUnit(U)), "");
     EXPECT_NE(messageOf(Store.unit(Name)), "");
     EXPECT_NE(messageOf(Store.blob(Name)), "");
-    EXPECT_NE(messageOf(Store.putDecisions(Name, "x")), "");
+    EXPECT_NE(messageOf(writeDecisions(Store, Name, "x")), "");
     EXPECT_NE(messageOf(Store.putAttempt(Name, "x")), "");
     EXPECT_NE(messageOf(Store.putReport(Name, "x")), "");
     EXPECT_TRUE(Store.unitsOfContainer(Name).empty());
@@ -230,13 +232,13 @@ TEST_F(UnitStoreTest, AStoreThatCannotBeWrittenFailsOnWritingAlone) {
     UnitStore Store(Place);
     EXPECT_NE(messageOf(Store.putBlob("text")), "");
     EXPECT_NE(messageOf(Store.putUnit(sampleUnit())), "");
-    EXPECT_NE(messageOf(Store.putDecisions("key", "text")), "");
+    EXPECT_NE(messageOf(writeDecisions(Store, "key", "text")), "");
     Store.countPassthrough("why");
-    Store.pruneSometimes(0);
+    pruneSometimes(Store, 0);
     EXPECT_EQ(valueOf(Store.unit("key")), std::nullopt);
     EXPECT_TRUE(Store.units().empty());
-    EXPECT_EQ(Store.stats().Units, 0u);
-    EXPECT_TRUE(Store.verify(true).empty());
+    EXPECT_EQ(storeStats(Store).Units, 0u);
+    EXPECT_TRUE(verifyStore(Store, true).empty());
   }
   EXPECT_EQ(valueOf(readFile(Dir->path() + "/file")), "in the way");
 }
@@ -256,10 +258,10 @@ TEST_F(UnitStoreTest, AReadOnlyStoreIsRead) {
   EXPECT_TRUE(valueOf(Store.unit(U.Key)));
   EXPECT_EQ(valueOf(Store.blob(U.Images[0].PtxDigest)), "ptx of " + U.Key);
   EXPECT_NE(messageOf(Store.putBlob("new")), "");
-  EXPECT_NE(messageOf(Store.putDecisions(U.Key, "new")), "");
+  EXPECT_NE(messageOf(writeDecisions(Store, U.Key, "new")), "");
   Store.countPassthrough("why");
-  Store.pruneSometimes(0);
-  EXPECT_EQ(Store.stats().Units, 1u);
+  pruneSometimes(Store, 0);
+  EXPECT_EQ(storeStats(Store).Units, 1u);
   setMode(stdfs::perms::owner_all);
 }
 
@@ -267,7 +269,7 @@ TEST_F(UnitStoreTest, AReadOnlyStoreIsRead) {
 TEST_F(UnitStoreTest, AFullDiskLeavesNothingHalfWritten) {
   UnitStore Store(Root);
   std::string Key = putSample(Store).Key;
-  EXPECT_EQ(messageOf(Store.putDecisions(Key, "carve-profile: 1\n")), "");
+  EXPECT_EQ(messageOf(writeDecisions(Store, Key, "carve-profile: 1\n")), "");
   std::vector<std::string> Before = files();
   std::string Noise;
   for (uint32_t State = 1; Noise.size() < 100000; State = State * 1664525 + 1013904223)
@@ -279,12 +281,12 @@ TEST_F(UnitStoreTest, AFullDiskLeavesNothingHalfWritten) {
     Unit U = sampleUnit();
     U.Source = "changed.cu";
     return refused(Store.putBlob(Noise).takeError()) && refused(Store.putUnit(U)) &&
-           refused(Store.putDecisions(Key, Noise));
+           refused(writeDecisions(Store, Key, Noise));
   });
   EXPECT_EQ(files(), Before);
-  EXPECT_EQ(valueOf(Store.decisions(Key)), "carve-profile: 1\n");
+  EXPECT_EQ(valueOf(readDecisions(Store, Key)), "carve-profile: 1\n");
   EXPECT_EQ(valueOf(Store.unit(Key))->Source, "src/k.cu");
-  EXPECT_TRUE(Store.verify(false).empty());
+  EXPECT_TRUE(verifyStore(Store, false).empty());
 }
 
 TEST_F(UnitStoreTest, ManyProcessesWriteAndDeleteAtOnce) {
@@ -309,18 +311,18 @@ TEST_F(UnitStoreTest, ManyProcessesWriteAndDeleteAtOnce) {
       if (!succeeded(Store.unit(U.Key).takeError()))
         return false;
       Store.unitsOfContainer(U.Containers[0]);
-      if (Index % 16 == 0 && !succeeded(Store.clear()))
+      if (Index % 16 == 0 && !succeeded(clearStore(Store)))
         return false;
-      if (Index % 16 == 1 && !succeeded(Store.prune(100)))
+      if (Index % 16 == 1 && !succeeded(pruneStore(Store, 100)))
         return false;
       if (Index % 16 == 2)
-        Store.stats();
+        storeStats(Store);
     }
     return true;
   });
   for (const std::string &Path : files())
     EXPECT_EQ(Path.find(".carve-"), std::string::npos) << Path;
-  for (const StoreFault &Fault : Store.verify(false))
+  for (const StoreFault &Fault : verifyStore(Store, false))
     ADD_FAILURE() << Fault.What;
 }
 
@@ -391,7 +393,7 @@ TEST_F(UnitStoreTest, StoreThatOthersMayWrite_Used_IsRefusedInEveryWay) {
   EXPECT_EQ(messageOf(Store.unit(sampleUnit().Key)), "the store is not used: " + Why);
   EXPECT_EQ(messageOf(Store.putUnit(sampleUnit())), "the store is not used: " + Why);
   EXPECT_EQ(messageOf(Store.putBlob("x")), "the store is not used: " + Why);
-  EXPECT_EQ(messageOf(Store.decisionFile(sampleUnit().Key)), "the store is not used: " + Why);
+  EXPECT_EQ(messageOf(decisionFile(Store, sampleUnit().Key)), "the store is not used: " + Why);
   EXPECT_TRUE(Store.units().empty());
   size_t Before = files().size();
   Store.countPassthrough("reason");
@@ -405,7 +407,7 @@ TEST_F(UnitStoreTest, LogThatIsAPipeOrALink_CountedInto_IsLeftAlone) {
   const std::string Log = Root + "/passthroughs.log";
   ASSERT_EQ(mkfifo(Log.c_str(), 0600), 0);
   Store.countPassthrough("reason");
-  EXPECT_TRUE(Store.stats().Passthroughs.empty());
+  EXPECT_TRUE(storeStats(Store).Passthroughs.empty());
   ASSERT_EQ(unlink(Log.c_str()), 0);
   llvm::cantFail(writeFileAtomically(Root + "/victim", "old"));
   ASSERT_EQ(symlink("victim", Log.c_str()), 0);

@@ -1,6 +1,7 @@
 #include "Tune/TuneStages.h"
 
 #include "Cubin/Cubin.h"
+#include "Cubin/ExchangeNames.h"
 #include "unit/Tune/TuneTesting.h"
 
 using namespace carve;

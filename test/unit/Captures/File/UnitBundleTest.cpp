@@ -1,4 +1,5 @@
 #include "Captures/File/UnitBundle.h"
+#include "Store/StoreUpkeep.h"
 
 #include "Store/LinkJson.h"
 #include "Store/UnitJson.h"
@@ -70,7 +71,7 @@ TEST_F(UnitBundleTest, AUnitGoesAlongWithItsBlobs) {
   ASSERT_EQ(Found[0].FrontEnds.size(), 1u);
   EXPECT_EQ(Found[0].FrontEnds[0].ModuleId, "id of a");
   EXPECT_EQ(llvm::cantFail(There.blob(Found[0].FrontEnds[0].InputDigest)), "text of a");
-  EXPECT_EQ(There.verify(false).size(), 0u);
+  EXPECT_EQ(verifyStore(There, false).size(), 0u);
 }
 
 TEST_F(UnitBundleTest, ALinkGoesAlongWithTheUnitsInIt) {

@@ -1,6 +1,6 @@
 #include "Export/Source/KernelSource.h"
 #include "Export/Source/KernelNames.h"
-#include "Ptx/PtxModule.h"
+#include "Ptx/ProfileName.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"

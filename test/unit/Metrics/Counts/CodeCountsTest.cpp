@@ -1,4 +1,6 @@
+#include "Metrics/Counts/CodeCounts.h"
 #include "Metrics/Counts/Counts.h"
+#include "Metrics/Counts/PtxCounts.h"
 
 #include "Support/Files.h"
 

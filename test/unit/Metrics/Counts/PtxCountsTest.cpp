@@ -1,3 +1,4 @@
+#include "Metrics/Counts/PtxCounts.h"
 #include "Metrics/Counts/Counts.h"
 
 #include <gtest/gtest.h>

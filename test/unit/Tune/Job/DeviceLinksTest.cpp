@@ -1,5 +1,6 @@
 // Device links (-rdc=true) in a tuning: which can be linked again, and what nvlink is given. The
 // recorded linked cubin stands for whatever nvlink makes.
+#include "Tune/Job/DeviceLinks.h"
 #include "Cubin/Cubin.h"
 #include "Tune/Job/JobParts.h"
 #include "unit/Tune/TuneTesting.h"

@@ -1,4 +1,5 @@
 #include "Tune/Outcome/TuningReport.h"
+#include "Store/ProfileReader.h"
 
 #include "unit/Tune/TuneTesting.h"
 

@@ -1,4 +1,4 @@
-#include "Tune/WholeRuns/Sampler.h"
+#include "Tune/WholeRuns/SampleRecord.h"
 #include "unit/Tune/TuneTesting.h"
 
 using namespace carve;

@@ -1,6 +1,8 @@
+#include "Tune/WholeRuns/WorkloadSampler.h"
 #include "Cubin/Cubin.h"
+#include "Cubin/ExchangeNames.h"
 #include "Support/Error.h"
-#include "Tune/WholeRuns/Sampler.h"
+#include "Tune/WholeRuns/SampleRecord.h"
 #include "unit/Tune/TuneTesting.h"
 
 using namespace carve;

@@ -1,21 +1,20 @@
 /// \file
-/// Makes the runs that the selection asks for: on the GPU, by placing images under the workload;
-/// or from recorded samples, through the same code, where there is no GPU.
+/// Recorded runs of a program, in the GPU's place where there is none.
 #pragma once
 
 #include "Support/Files.h"
 #include "Tune/Job/TuningJob.h"
 #include "Tune/Selection/Selection.h"
-#include "Workload/OutputCheck.h"
 
-#include <deque>
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace carve {
-
-/// What the selection numbers: the job's kernels, or its modules with TuningScope::File.
-std::vector<SubjectSpace> subjectsOf(const TuningJob &Job, TuningScope Scope);
 
 /// Recorded runs of one job: the trace, the timing runs, and samples of every variant.
 class SampleRecord {
@@ -64,43 +63,6 @@ private:
   std::map<std::pair<std::string, std::string>, size_t> Next;
   std::vector<double> Other, Wall;
   size_t NextProgram = 0;
-};
-
-/// Names of a job's variants by subject: `default`, `control`, `r40-f255`.
-std::vector<std::vector<std::string>> variantNames(const TuningJob &Job, TuningScope Scope);
-
-/// Runs the workload with a job's variants in place.
-class WorkloadSampler {
-public:
-  /// \p ImagesDir is a directory for the images of the current run.
-  WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
-                  const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
-                  std::string ImagesDir);
-
-  /// One run with \p A in place; empty: the program untouched. Fails where tuning cannot go on:
-  /// interrupted, or the untouched program itself fails.
-  llvm::Expected<RunSample> run(const Assignment &A);
-  /// Where to note every sample; null: nowhere.
-  void recordInto(SampleRecord *Record) { Recording = Record; }
-  /// The GPUs whose locks every run holds; null: none.
-  void timeOn(TimedGpus *Timed) { Gpus = Timed; }
-
-private:
-  /// Why a run does not count, or nothing. Fails where we were interrupted.
-  llvm::Expected<std::optional<std::string>> faultOf(const RunRecord &Run, const Assignment &A);
-  void note(const Assignment &A, const RunSample &Sample);
-
-  const TuningJob &Job;
-  TuningScope Scope;
-  const WorkloadSpec &Spec;
-  const ProbeSetup &Probe;
-  CommandRunner &Runner;
-  OutputCheck &Check;
-  std::string ImagesDir;
-  SampleRecord *Recording = nullptr;
-  TimedGpus *Gpus = nullptr;
-  std::vector<SubjectSpace> Subjects;
-  std::vector<std::vector<std::string>> Names;
 };
 
 } // namespace carve

@@ -1,6 +1,7 @@
 /// \file
-/// nvcc marks names of internal linkage with a tag of the file's path and content. Decisions must
-/// outlive both, so the tag is taken out wherever names are compared or shown.
+/// Names of kernels as people and profiles read them. nvcc marks names of internal linkage with a
+/// tag of the file's path and content. Decisions must outlive both, so the tag is taken out
+/// wherever names are compared or shown.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -18,5 +19,9 @@ std::string withoutModuleTags(llvm::StringRef Name);
 inline bool isNumberedOverFile(llvm::StringRef Name) {
   return Name == "$str" || Name.starts_with("$str$") || Name.starts_with("__unnamed_");
 }
+
+/// A kernel's demangled name as profiles write it: module tags of internal names removed, so that
+/// `_ZN38_GLOBAL__N__e702ccc9_7_anon_cu__Z2pk...2pkEPd` is `(anonymous namespace)::pk(double*)`.
+std::string profileName(llvm::StringRef Mangled);
 
 } // namespace carve
