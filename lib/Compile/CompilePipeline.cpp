@@ -1,7 +1,4 @@
 #include "Compile/CompilePipeline.h"
-#include "Store/DecisionFiles.h"
-#include "Store/StoreUpkeep.h"
-
 #include "Compile/Attempt.h"
 #include "Compile/CompilerCache.h"
 #include "Compile/Emission.h"
@@ -13,7 +10,9 @@
 #include "Compile/UnitRecorder.h"
 #include "Nvcc/CommandRewrite.h"
 #include "Nvcc/KeptCompile.h"
+#include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
+#include "Store/StoreUpkeep.h"
 #include "Store/UserProfile.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"

@@ -1,7 +1,6 @@
 #include "Compile/CompilerCache.h"
-#include "Store/DecisionFiles.h"
-
 #include "Nvcc/ArgumentList.h"
+#include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
 #include "Store/StoreLayout.h"
 #include "Support/Digest.h"

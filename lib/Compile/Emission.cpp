@@ -1,9 +1,8 @@
 #include "Compile/Emission.h"
-#include "Nvcc/CommandRewrite.h"
-
 #include "Compile/LinkRecorder.h"
 #include "Compile/UnitRecorder.h"
 #include "Emit/ObjectSplicer.h"
+#include "Nvcc/CommandRewrite.h"
 #include "Nvcc/KeptCompile.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"

@@ -1,11 +1,10 @@
 #include "Compile/LinkPipeline.h"
-#include "Store/StoreUpkeep.h"
-
 #include "Compile/DriverOptions.h"
 #include "Compile/Fallback.h"
 #include "Compile/LinkRecorder.h"
 #include "Nvcc/KeptCompile.h"
 #include "Nvcc/RelocatableCode.h"
+#include "Store/StoreUpkeep.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"

@@ -1,7 +1,6 @@
 #include "Compile/RebuildCues.h"
-#include "Store/DecisionFiles.h"
-
 #include "Nvcc/Depfile.h"
+#include "Store/DecisionFiles.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"

@@ -1,10 +1,9 @@
 #include "Compile/UnitRecorder.h"
-#include "Store/DecisionFiles.h"
-
 #include "Cubin/Cubin.h"
 #include "Nvcc/EmbeddedPtx.h"
 #include "Nvcc/StepOptions.h"
 #include "Ptx/PtxModule.h"
+#include "Store/DecisionFiles.h"
 #include "Store/Profile.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"

@@ -5,6 +5,7 @@
 #include "Report/ReportWords.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
+#include "Tune/TuneTrace.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

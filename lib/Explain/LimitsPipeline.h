@@ -8,7 +8,7 @@
 #include "Explain/LimitsReport.h"
 #include "Metrics/MetricsPipeline.h"
 #include "Tune/Job/JobParts.h"
-#include "Tune/TuneStages.h"
+#include "Tune/TuneState.h"
 
 #include <functional>
 

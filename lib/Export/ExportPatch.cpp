@@ -1,5 +1,7 @@
 #include "Export/ExportPatch.h"
 
+#include "Export/ExportPlaces.h"
+#include "Export/ExportUnits.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"

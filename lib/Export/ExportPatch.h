@@ -2,9 +2,13 @@
 /// The decisions as attributes in sources, each in the form that loses least.
 #pragma once
 
+#include "Export/ExportJob.h"
 #include "Export/ExportVerifier.h"
 
 namespace carve {
+
+/// Fills in the forms of each item that was located; says in Out.Reason why where there is none.
+llvm::Error findForms(ExportJob &Job);
 
 /// The attributes of a project's sources: one for each group, in the form whose code is nearest to
 /// the tuned code.

@@ -1,6 +1,9 @@
 #include "Export/ExportPipeline.h"
 
+#include "Export/ExportJob.h"
 #include "Export/ExportPatch.h"
+#include "Export/ExportPlaces.h"
+#include "Export/ExportUnits.h"
 #include "Export/FileFlags.h"
 #include "Ptx/ProfileName.h"
 #include "Support/Error.h"

@@ -1,8 +1,8 @@
 // Where the tuned kernels stand in the sources, and what is written there.
-#include "Export/ExportStages.h"
-#include "Ptx/ProfileName.h"
+#include "Export/ExportPlaces.h"
 
 #include "Export/Source/CudaTokens.h"
+#include "Ptx/ProfileName.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 

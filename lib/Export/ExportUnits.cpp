@@ -1,11 +1,11 @@
 // Which kernels of a project are tuned: units and decisions of the store.
-#include "Export/ExportStages.h"
-#include "Ptx/ProfileName.h"
-#include "Store/DecisionFiles.h"
-#include "Store/ProfileReader.h"
+#include "Export/ExportUnits.h"
 
 #include "Device/RegisterRegion.h"
 #include "Emit/DecisionChoice.h"
+#include "Ptx/ProfileName.h"
+#include "Store/DecisionFiles.h"
+#include "Store/ProfileReader.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
@@ -101,21 +101,6 @@ llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
 
 } // namespace
 
-void ExportItem::leave(std::string Reason) {
-  Out.Reason = std::move(Reason);
-  Out.Written.clear();
-  Out.Lost.clear();
-  Out.Code = {};
-  Forms.clear();
-}
-
-std::string ExportJob::relative(llvm::StringRef Path) const {
-  llvm::StringRef Root = Options.Root;
-  if (!Path.consume_front(Root) || !(Root.ends_with("/") || Path.starts_with("/")))
-    return "";
-  return Path.ltrim('/').str();
-}
-
 const KernelReport *carve::reportOf(const ExportJob &Job, const ExportItem &Item) {
   if (!Job.Options.Report)
     return nullptr;
@@ -137,29 +122,6 @@ const KernelReport *carve::reportOf(const ExportJob &Job, const ExportItem &Item
         (!Regs || !R.RegsBefore || R.RegsBefore == Regs))
       return &R;
   return nullptr;
-}
-
-llvm::Expected<SourceFile *> carve::sourceFile(ExportJob &Job, llvm::StringRef Path) {
-  std::string Key = normalisedPath(Path, Job.Options.Root);
-  auto &Slot = Job.Files[Key];
-  if (Slot)
-    return Slot.get();
-  std::string Relative = Job.relative(Key);
-  if (Relative.empty()) {
-    Job.Files.erase(Key);
-    return malformed("it is defined in " + Key + ", outside of the project " + Job.Options.Root);
-  }
-  llvm::Expected<std::string> Text = readFile(Key);
-  if (!Text) {
-    Job.Files.erase(Key);
-    return malformed("its source is not there: " + llvm::toString(Text.takeError()));
-  }
-  Slot = std::make_unique<SourceFile>();
-  Slot->Path = Key;
-  Slot->Relative = std::move(Relative);
-  Slot->Text = std::move(*Text);
-  Slot->Kernels = findKernels(Slot->Text);
-  return Slot.get();
 }
 
 llvm::Error carve::collectDecisions(ExportJob &Job) {

@@ -1,6 +1,7 @@
 #include "Export/ExportVerifier.h"
 
 #include "Emit/ImageEmitter.h"
+#include "Export/ExportPlaces.h"
 #include "Nvcc/CommandRewrite.h"
 #include "Nvcc/KeptCompile.h"
 #include "Nvcc/RecordedCommand.h"

@@ -2,7 +2,7 @@
 /// Whether plain nvcc makes of a patched project what carve-nvcc makes of the decisions.
 #pragma once
 
-#include "Export/ExportStages.h"
+#include "Export/ExportJob.h"
 
 #include <set>
 

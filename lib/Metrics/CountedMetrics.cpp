@@ -1,5 +1,4 @@
 #include "Metrics/CountedMetrics.h"
-
 #include "Cubin/Assembler.h"
 #include "Metrics/Counts/CodeCounts.h"
 #include "Metrics/Counts/PtxCounts.h"
@@ -7,7 +6,8 @@
 #include "Ptx/ProfileName.h"
 #include "Support/Error.h"
 #include "Tune/Job/DeviceLinks.h"
-#include "Tune/TuneStages.h"
+#include "Tune/TuneState.h"
+#include "Tune/TuneTrace.h"
 #include "Tune/WholeRuns/JobImages.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,9 +1,8 @@
 #include "Profiles/KernelList.h"
-#include "Store/DecisionFiles.h"
-
 #include "Emit/DecisionChoice.h"
 #include "Ptx/ProfileName.h"
 #include "Ptx/PtxModule.h"
+#include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
 #include "Store/StaleOutputs.h"
 #include "Support/Files.h"

@@ -1,6 +1,5 @@
 #include "Ptx/PtxScanner.h"
 #include "Ptx/PtxBody.h"
-
 #include "Support/Error.h"
 
 using namespace carve;

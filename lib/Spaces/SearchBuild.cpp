@@ -1,8 +1,9 @@
 // Configurations as programs: built by the command's own words, and the winner by the command as
 // the user typed it.
+#include "Spaces/SearchBuild.h"
+
 #include "Nvcc/ArgumentList.h"
 #include "Nvcc/DeviceWords.h"
-#include "Spaces/SearchStages.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Log.h"

@@ -1,11 +1,12 @@
 // Configurations to device code: compiled by the command's own options, in parallel, and measured
 // by what stands in the code.
+#include "Spaces/SearchCompile.h"
+
 #include "Metrics/Counts/PtxCounts.h"
 #include "Nvcc/ArgumentList.h"
 #include "Nvcc/DeviceWords.h"
 #include "Nvcc/IncludedFiles.h"
 #include "Ptx/ProfileName.h"
-#include "Spaces/SearchStages.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Parallel.h"

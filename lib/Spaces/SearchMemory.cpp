@@ -1,7 +1,8 @@
 // What the store knows of a search: metrics and times of every configuration that was compiled and
 // timed before, as long as the sources, the command, the GPU and the toolkit are the same.
+#include "Spaces/SearchMemory.h"
+
 #include "Spaces/SearchJson.h"
-#include "Spaces/SearchStages.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Log.h"

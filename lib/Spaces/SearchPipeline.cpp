@@ -1,7 +1,12 @@
 #include "Spaces/SearchPipeline.h"
 
 #include "Compile/DriverOptions.h"
-#include "Spaces/SearchStages.h"
+#include "Spaces/SearchBuild.h"
+#include "Spaces/SearchCompile.h"
+#include "Spaces/SearchMemory.h"
+#include "Spaces/SearchPlan.h"
+#include "Spaces/SearchRuns.h"
+#include "Spaces/SearchState.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 
@@ -9,17 +14,6 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace carve;
-
-SearchState::SearchState(const SearchRequest &Request, const Toolchain &T, CommandRunner &Runner)
-    : Request(Request), T(T), Runner(Runner), Check([this](uint64_t DelayNs) {
-        llvm::Expected<RunRecord> Run = runProgram(*this, *Record.Reference, DelayNs);
-        if (Run)
-          Run->Output = comparable(this->Request, std::move(Run->Output));
-        return Run;
-      }) {
-  if (!recorded())
-    Gpus.emplace(Request.Gpus, llvm::join(Request.Command, " "), Request.Waiting);
-}
 
 /// Whether the blocks of its kernels follow from the configuration.
 static bool launchesSaid(const SearchedConfiguration &C) {

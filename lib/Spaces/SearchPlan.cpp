@@ -1,8 +1,10 @@
 // What a search starts from: the user's command taken apart, the configurations, the devices that
 // the command compiles for.
+#include "Spaces/SearchPlan.h"
+
 #include "Compile/DriverOptions.h"
 #include "Nvcc/BuildPlan.h"
-#include "Spaces/SearchStages.h"
+#include "Spaces/SearchBuild.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"

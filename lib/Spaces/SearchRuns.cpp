@@ -1,6 +1,8 @@
 // Configurations as programs: run, compared with the reference, timed.
+#include "Spaces/SearchRuns.h"
+
 #include "Ptx/ProfileName.h"
-#include "Spaces/SearchStages.h"
+#include "Spaces/SearchBuild.h"
 #include "Support/Error.h"
 #include "Tune/WholeRuns/SampleRecord.h"
 

@@ -1,6 +1,5 @@
 #include "Store/StaleOutputs.h"
 #include "Store/DecisionFiles.h"
-
 #include "Store/Profile.h"
 #include "Store/ProfileReader.h"
 #include "Support/Digest.h"

@@ -1,9 +1,10 @@
 // What a tuning decided, into the store and the user's profile.
 
+#include "Tune/TuneDecisions.h"
 #include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
+#include "Support/Files.h"
 #include "Support/Log.h"
-#include "Tune/TuneStages.h"
 
 #include "llvm/Support/FileSystem.h"
 

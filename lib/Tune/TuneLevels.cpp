@@ -1,11 +1,13 @@
 // Register-usage levels: an option of the whole image, so that a module holds one and only whole
 // runs tell them apart.
 
+#include "Tune/TuneLevels.h"
+
 #include "Emit/CodePromises.h"
 #include "Ptx/ProfileName.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
-#include "Tune/TuneStages.h"
+#include "Tune/TuneSelection.h"
 #include "Tune/WholeRuns/WorkloadSampler.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -5,7 +5,12 @@
 #include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
-#include "Tune/TuneStages.h"
+#include "Tune/TuneDecisions.h"
+#include "Tune/TuneLevels.h"
+#include "Tune/TuneRounds.h"
+#include "Tune/TuneSelection.h"
+#include "Tune/TuneState.h"
+#include "Tune/TuneTrace.h"
 
 #include "llvm/ADT/StringExtras.h"
 

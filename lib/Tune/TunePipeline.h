@@ -6,7 +6,6 @@
 #include "Store/Profile.h"
 #include "Tune/InRun/ModeChoice.h"
 #include "Tune/Outcome/TuningReport.h"
-
 #include "Workload/TimedGpus.h"
 
 #include <functional>

@@ -1,7 +1,9 @@
 // Rounds of timing runs, each of the variants that the searches want next beside the best so far.
 
+#include "Tune/TuneRounds.h"
+
 #include "Support/Log.h"
-#include "Tune/TuneStages.h"
+#include "Tune/TuneTiming.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,6 +1,7 @@
 // Whole runs: screening of what is undecided, and the confirmation.
 
-#include "Tune/TuneStages.h"
+#include "Tune/TuneSelection.h"
+
 #include "Tune/WholeRuns/WorkloadSampler.h"
 
 using namespace carve;

@@ -1,8 +1,9 @@
 // One timing run: modes, plan, run, judgement.
 
+#include "Tune/TuneTiming.h"
+
 #include "Support/Log.h"
 #include "Tune/InRun/ProbePlan.h"
-#include "Tune/TuneStages.h"
 #include "Tune/WholeRuns/JobImages.h"
 
 #include "llvm/Support/FormatVariadic.h"

@@ -1,29 +1,10 @@
-#include "Support/Clock.h"
+#include "Tune/TuneTrace.h"
+
 #include "Support/Error.h"
-#include "Tune/TuneStages.h"
-#include "Tune/WholeRuns/SampleRecord.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace carve;
-
-TuneState::TuneState(const TuneRequest &Request, CommandRunner &Runner)
-    : Request(Request), Runner(Runner), Start(std::chrono::steady_clock::now()),
-      Check([this](uint64_t DelayNs) {
-        return runWorkload(this->Request.Workload, this->Request.Probe, {}, this->Runner, DelayNs,
-                           gpus());
-      }) {
-  if (!recorded())
-    Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), Request.Waiting);
-}
-
-double TuneState::seconds() const { return secondsSince(Start); }
-
-std::optional<double> TuneState::secondsLeft() const {
-  if (Request.Limits.BudgetS <= 0)
-    return std::nullopt;
-  return std::max(0.0, Request.Limits.BudgetS - seconds());
-}
 
 /// Why nothing can be tuned from this run, or nothing.
 static std::optional<std::string> whyUntraceable(const RunRecord &Run, double TimeoutS) {

@@ -3,6 +3,8 @@
 #include "BuiltTools.h"
 
 #include "Cubin/Assembler.h"
+#include "Explain/Modified/ArithmeticOnly.h"
+#include "Explain/Modified/MemoryOnly.h"
 #include "Explain/Modified/ModifiedCode.h"
 #include "Explain/Modified/ModifiedKernel.h"
 #include "Explain/Modified/ModifiedKernels.h"

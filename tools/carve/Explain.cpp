@@ -4,6 +4,7 @@
 #include "Explain/LimitsPipeline.h"
 #include "Explain/Modified/ModifiedKernels.h"
 #include "Support/Error.h"
+#include "Tune/TuneState.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,7 +4,8 @@
 // between 1 and 2, where no operation takes a slow path; the code of slow paths has to stay,
 // though.
 
-#include "Explain/Modified/ModifiedKernel.h"
+#include "Explain/Modified/ArithmeticOnly.h"
+
 #include "Explain/Modified/ModifiedText.h"
 #include "Support/Error.h"
 

@@ -1,5 +1,6 @@
+#include "Explain/Modified/MemoryOnly.h"
+
 #include "Explain/Modified/MemorySlice.h"
-#include "Explain/Modified/ModifiedKernel.h"
 #include "Explain/Modified/ModifiedText.h"
 #include "Support/Error.h"
 

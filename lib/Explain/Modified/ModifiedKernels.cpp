@@ -4,6 +4,8 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Tune/InRun/ProbePlan.h"
+#include "Tune/TuneTiming.h"
+#include "Tune/TuneTrace.h"
 #include "Tune/WholeRuns/JobImages.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -6,7 +6,7 @@
 
 #include "Explain/Modified/ModifiedTimes.h"
 #include "Tune/Job/JobParts.h"
-#include "Tune/TuneStages.h"
+#include "Tune/TuneState.h"
 
 #include <map>
 #include <string>

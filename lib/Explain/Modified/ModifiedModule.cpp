@@ -1,7 +1,9 @@
 #include "Explain/Modified/ModifiedModule.h"
-#include "Cubin/AllottedRegisters.h"
 
+#include "Cubin/AllottedRegisters.h"
 #include "Device/Occupancy.h"
+#include "Explain/Modified/ArithmeticOnly.h"
+#include "Explain/Modified/MemoryOnly.h"
 #include "Explain/Modified/ModifiedCode.h"
 #include "Explain/Modified/ModifiedKernel.h"
 #include "Support/Error.h"

@@ -1,6 +1,5 @@
 #include "Explain/Modified/ModifiedText.h"
 
-#include "Explain/Modified/ModifiedKernel.h"
 #include "Ptx/KernelHazards.h"
 #include "Ptx/ModuleEditor.h"
 #include "Ptx/TextEdits.h"
@@ -162,26 +161,4 @@ std::vector<std::string> carve::sharedVariables(StringRef ModuleText, StringRef 
     if (Names.contains(Name) && !is_contained(Used, Name))
       Used.push_back(Name);
   return Used;
-}
-
-std::string carve::withModifiedClones(const PtxModule &M, ArrayRef<ModifiedClone> Clones) {
-  TextEdits E;
-  for (const ModifiedClone &C : Clones) {
-    StringRef Definition = M.definitionOf(C.Entry);
-    E.insert(Definition.end() - M.text().data(), "\n" + C.Text);
-  }
-  return E.apply(M.text());
-}
-
-Expected<std::string> carve::withoutUnrolling(StringRef Definition) {
-  auto F = readPtxFunction(Definition);
-  if (!F)
-    return F.takeError();
-  TextEdits E;
-  for (const FlowLoop &L : F->Flow.Loops) {
-    const FlowBlock &Header = F->Flow.Blocks[L.Header];
-    if (Header.First < Header.Last)
-      E.insert(F->Code[Header.First].Begin, ".pragma \"nounroll\";\n\t");
-  }
-  return E.apply(Definition);
 }

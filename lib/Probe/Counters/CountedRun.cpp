@@ -1,7 +1,6 @@
 #include "Probe/Counters/CountedRun.h"
 #include "Probe/Driver/ContextEndCalls.h"
 #include "Probe/Driver/LoadCalls.h"
-
 #include "Probe/Entry/TracedProcess.h"
 #include "Protocol/Protocol.h"
 

@@ -1,7 +1,6 @@
 #include "Probe/Entry/Callbacks.h"
-#include "Probe/Driver/LoadCalls.h"
-
 #include "Probe/Driver/Hazards.h"
+#include "Probe/Driver/LoadCalls.h"
 #include "Probe/Entry/TracedProcess.h"
 #include "Probe/Process/ThreadGuards.h"
 #include "Probe/Trace/LoadedImages.h"

@@ -2,11 +2,10 @@
 // all), and gives them the code that they have in the whole module.
 
 #include "Tune/Variants/VariantCompiler.h"
-#include "Metrics/Counts/CodeCounts.h"
-#include "Metrics/Counts/PtxCounts.h"
-
 #include "Cubin/Assembler.h"
 #include "Cubin/Cubin.h"
+#include "Metrics/Counts/CodeCounts.h"
+#include "Metrics/Counts/PtxCounts.h"
 #include "Search/VariantEdit.h"
 #include "Support/Error.h"
 #include "Support/Log.h"

@@ -1,4 +1,5 @@
-#include "Spaces/SearchStages.h"
+#include "Spaces/SearchMemory.h"
+#include "Spaces/SearchState.h"
 #include "Support/Digest.h"
 #include "Support/Files.h"
 

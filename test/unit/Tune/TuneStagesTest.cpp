@@ -1,4 +1,7 @@
-#include "Tune/TuneStages.h"
+#include "Tune/TuneSelection.h"
+#include "Tune/TuneState.h"
+#include "Tune/TuneTiming.h"
+#include "Tune/TuneTrace.h"
 
 #include "Cubin/Cubin.h"
 #include "Cubin/ExchangeNames.h"

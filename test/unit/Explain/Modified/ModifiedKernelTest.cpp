@@ -1,5 +1,7 @@
 #include "unit/Ptx/PtxTesting.h"
 
+#include "Explain/Modified/ArithmeticOnly.h"
+#include "Explain/Modified/MemoryOnly.h"
 #include "Explain/Modified/ModifiedCode.h"
 #include "Explain/Modified/ModifiedKernel.h"
 #include "Explain/Modified/RegisterFlow.h"

@@ -1,5 +1,5 @@
 /// \file
-/// The stages of exportDecisions() in their order, and the records between them.
+/// What the stages of exportDecisions() (ExportPipeline.h) pass on.
 #pragma once
 
 #include "Export/ExportPipeline.h"
@@ -74,36 +74,7 @@ struct ExportJob {
   std::string relative(llvm::StringRef Path) const;
 };
 
-/// What CapLikeDefault would answer where nothing can be tried: the registers that the entry has.
-unsigned defaultRegs(const ExportImage &I, llvm::StringRef Mangled);
-
-/// What the report says of the item's kernel: of this very kernel of this source, as it was
-/// compiled then. Null where there is nothing.
-const KernelReport *reportOf(const ExportJob &Job, const ExportItem &Item);
-
-/// Reads the units of the project and the decisions that hold for their kernels.
-llvm::Error collectDecisions(ExportJob &Job);
-
 /// The file at \p Path, read at first; fails where it is not below the root or cannot be read.
 llvm::Expected<SourceFile *> sourceFile(ExportJob &Job, llvm::StringRef Path);
-
-/// Finds the definition of each item in the sources; says in Out.Reason why where it does not.
-void locateItems(ExportJob &Job);
-
-/// Finds the definition of the entry \p Mangled of an image. Fails with what a person has to know.
-llvm::Expected<std::pair<SourceFile *, size_t>>
-locateKernel(ExportJob &Job, const ExportUnit &U, const ExportImage &I, llvm::StringRef Mangled);
-
-/// Fills in the forms of each item that was located; says in Out.Reason why where there is none.
-llvm::Error findForms(ExportJob &Job);
-
-/// The attribute of \p G as it is written, in its chosen form. Fails where one attribute cannot say
-/// what the items have.
-llvm::Expected<std::string> attributeText(ExportJob &Job, const ExportGroup &G);
-
-/// The edits that put \p Text on the definition of \p G, and on declarations that have an attribute
-/// already, by file.
-std::map<SourceFile *, std::vector<SourceEdit>> attributeEdits(ExportJob &Job, const ExportGroup &G,
-                                                               llvm::StringRef Text);
 
 } // namespace carve

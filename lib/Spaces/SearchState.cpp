@@ -1,0 +1,18 @@
+#include "Spaces/SearchState.h"
+
+#include "Spaces/SearchRuns.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace carve;
+
+SearchState::SearchState(const SearchRequest &Request, const Toolchain &T, CommandRunner &Runner)
+    : Request(Request), T(T), Runner(Runner), Check([this](uint64_t DelayNs) {
+        llvm::Expected<RunRecord> Run = runProgram(*this, *Record.Reference, DelayNs);
+        if (Run)
+          Run->Output = comparable(this->Request, std::move(Run->Output));
+        return Run;
+      }) {
+  if (!recorded())
+    Gpus.emplace(Request.Gpus, llvm::join(Request.Command, " "), Request.Waiting);
+}
