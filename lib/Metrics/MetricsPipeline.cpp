@@ -50,8 +50,9 @@ llvm::Error parseGrid(llvm::StringRef Text, std::array<unsigned, 3> &Grid) {
   bool Sound = Parts.size() <= 3;
   for (size_t I = 0; Sound && I < Parts.size(); ++I)
     Sound = !Parts[I].getAsInteger(10, Grid[I]) && Grid[I] > 0;
-  return Sound ? llvm::Error::success()
-               : usageError("--grid: `" + Text + "`, expected X, XxY or XxYxZ blocks");
+  if (Sound)
+    return llvm::Error::success();
+  return usageError("--grid: `" + Text + "`, expected X, XxY or XxYxZ blocks");
 }
 
 /// Words that go with a file alone.

@@ -238,10 +238,10 @@ void TimePlot::printRegisterAxis() {
     if (Span / Every > 10)
       Every = Candidate;
   bool Minor = false;
-  for (double R = std::ceil(FirstReg / Every) * Every; R <= LastReg; R += Every, Minor = !Minor) {
+  for (int R = int(std::ceil(FirstReg / Every) * Every); R <= LastReg;
+       R += int(Every), Minor = !Minor) {
     line("notch", x(R), SpillBottom, x(R), SpillBottom + 5);
-    text(x(R), SpillBottom + 18, Minor ? "tick middle minor" : "tick middle",
-         std::to_string(int(R)));
+    text(x(R), SpillBottom + 18, Minor ? "tick middle minor" : "tick middle", std::to_string(R));
   }
   line("axis", 0, SpillBottom, 100, SpillBottom);
   text(50, SpillBottom + 36, "panel middle", "registers per thread");

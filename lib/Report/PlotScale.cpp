@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 using namespace carve;
 
@@ -30,8 +31,9 @@ PlotScale PlotScale::linear(double Low, double High, unsigned Ticks) {
   double Step = roundStep((High - Low) / std::max(1u, Ticks));
   S.Low = Low;
   S.High = High;
-  for (double I = std::ceil(Low / Step - 1e-9); I <= std::floor(High / Step + 1e-9); ++I)
-    S.Ticks.push_back(tickAt(I * Step));
+  const auto Last = int64_t(std::floor(High / Step + 1e-9));
+  for (auto I = int64_t(std::ceil(Low / Step - 1e-9)); I <= Last; ++I)
+    S.Ticks.push_back(tickAt(double(I) * Step));
   return S;
 }
 

@@ -76,9 +76,9 @@ public:
     if (Low <= 0)
       return {0, 0.25, 0.5, 0.75, 1};
     std::vector<double> Ticks;
-    double Decades = std::round(-std::log10(Low));
-    double Step = std::ceil(Decades / 6);
-    for (double Decade = 0; Decade <= Decades; Decade += Step)
+    const int Decades = int(std::round(-std::log10(Low)));
+    const int Step = std::max(1, (Decades + 5) / 6);
+    for (int Decade = 0; Decade <= Decades; Decade += Step)
       Ticks.push_back(std::pow(10, -Decade));
     return Ticks;
   }

@@ -26,6 +26,7 @@
 #include <cerrno>
 #include <chrono>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace carve;
 namespace fs = llvm::sys::fs;
@@ -36,12 +37,15 @@ static constexpr std::chrono::hours TemporaryAge(1);
 static constexpr std::chrono::hours PruneEvery(1);
 
 static llvm::Error removeFile(const std::string &Path) {
-  // Whatever is there: a pipe, a device, a directory with all that is in it.
-  removeTree(Path.c_str());
-  struct stat There;
-  if (::lstat(Path.c_str(), &There) != 0 && errno == ENOENT)
+  // Whatever is there; the library's own function leaves pipes and devices alone.
+  if (::unlink(Path.c_str()) == 0 || errno == ENOENT)
     return llvm::Error::success();
-  return malformed(Path + " cannot be removed");
+  int Failed = errno;
+  removeTree(Path.c_str()); // A directory, with all that is in it.
+  struct stat There;
+  if (::lstat(Path.c_str(), &There) != 0)
+    return llvm::Error::success();
+  return fileError(Path, Failed);
 }
 
 /// Removes an entry, and the directory that held only it.

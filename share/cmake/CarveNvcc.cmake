@@ -5,10 +5,10 @@
 #   COMMAND <program> [<argument>...]      the workload; an executable target, defined before, or a
 #                                          program
 #   | TEST <test>...                       or tests of this project, by name, run by ctest
-#   [DEPENDS <target>...]                  built before; of a COMMAND its target is, of a TEST none
-#   [WORKING_DIRECTORY <directory>]        of a COMMAND; default: CMAKE_CURRENT_BINARY_DIR
+#   [DEPENDS <target>...]                  built before; a COMMAND's target is anyway, a TEST's not
+#   [WORKING_DIRECTORY <directory>]        for a COMMAND; default: CMAKE_CURRENT_BINARY_DIR
 #   [PROFILE <file>]                       decisions go there too; relative to the source directory
-#   [OPTIONS <option>...])                 of `carve tune`, such as --output=result.bin
+#   [OPTIONS <option>...])                 for `carve tune`, such as --output=result.bin
 #
 # Adds a target that times the kernels of the workload on the GPU and remembers what was fastest. It
 # is not a part of `all`. The next build puts the decisions in:
@@ -18,19 +18,19 @@
 # carve_target_profile(<target> <file>)
 #
 # Compiles the CUDA sources of a target with the decisions of a profile, and anew when the profile
-# changes, comes or goes. Does nothing where the compiler is not carve-nvcc, so that a project can
-# be built by plain nvcc too; and while there is no such file.
+# changes, appears or disappears. Does nothing if the compiler is not carve-nvcc, so that a project
+# can be built by plain nvcc too, and does nothing as long as there is no such file.
 #
 # find_package(CarveNvcc) also prepares CMAKE_CUDA_COMPILER_LAUNCHER, for the targets made after it:
 # it tells ccache how to ask carve-nvcc what an object depends on, unless the environment or the
-# launcher sets CCACHE_COMPILERCHECK. Without that ccache is as right, and slower.
+# launcher sets CCACHE_COMPILERCHECK. Without that ccache is right as well, but slower.
 cmake_policy(VERSION 3.18...3.31)
 
 # _carve_is_carve_nvcc(<variable> <compiler>): whether a compiler is carve-nvcc, under any name.
 function(_carve_is_carve_nvcc Result Compiler)
   get_property(Known GLOBAL PROPERTY "_CARVE_IS_${Compiler}" SET)
   if(NOT Known)
-    # nvcc takes the option for a mistake.
+    # nvcc itself reports the option as an error.
     execute_process(COMMAND "${Compiler}" --carve-version
                     RESULT_VARIABLE Status OUTPUT_VARIABLE Output ERROR_QUIET)
     set(Is FALSE)
@@ -51,7 +51,7 @@ macro(_carve_compiler Result)
   endif()
 endmacro()
 
-# Warns, once, of a cache that runs nvcc's steps by itself, so that nothing is ever tuned.
+# Warns once if a cache runs nvcc's steps by itself, so that nothing is ever tuned.
 function(_carve_check_launcher)
   get_property(Done GLOBAL PROPERTY _CARVE_LAUNCHER_CHECKED)
   if(NOT Done AND CMAKE_CUDA_COMPILER_LAUNCHER MATCHES "sccache")
@@ -62,7 +62,7 @@ function(_carve_check_launcher)
   endif()
 endfunction()
 
-# Has ccache ask carve-nvcc what objects depend on.
+# Makes ccache ask carve-nvcc what objects depend on.
 macro(_carve_prepare_ccache)
   _carve_compiler(_CarveNvcc_Compiler)
   list(GET CMAKE_CUDA_COMPILER_LAUNCHER -1 _CarveNvcc_Cache)
@@ -80,7 +80,7 @@ macro(_carve_prepare_ccache)
   unset(_CarveNvcc_Cache)
 endmacro()
 
-# Warns, once, of what would make a tuning useless.
+# Warns once of everything that would make a tuning useless.
 function(_carve_check_project Name)
   get_property(Done GLOBAL PROPERTY _CARVE_PROJECT_CHECKED)
   if(Done)
@@ -151,7 +151,7 @@ function(carve_add_tune_target)
     get_filename_component(Profile "${ARG_PROFILE}" ABSOLUTE)
     list(APPEND Options "--profile=${Profile}")
   endif()
-  # Said in words that do for every generator.
+  # This command works with every generator.
   set(Next "cmake --build ${CMAKE_BINARY_DIR}$<$<BOOL:${CMAKE_CONFIGURATION_TYPES}>: --config $<CONFIG>>")
   add_custom_target(${ARG_TARGET}
     COMMAND CarveNvcc::carve tune ${Options} -- ${Workload}
@@ -175,7 +175,8 @@ function(carve_target_profile Target File)
     return()
   endif()
   _carve_check_launcher()
-  # Looked for again before each build. A name may hold what a pattern gives a meaning.
+  # CMake looks for the file again before each build. Its name may contain characters that have a
+  # meaning in a pattern.
   string(REGEX REPLACE "([][?*])" "[\\1]" Pattern "${File}")
   file(GLOB Found CONFIGURE_DEPENDS "${Pattern}")
   if(NOT Found)

@@ -1,5 +1,5 @@
 # find_package(CarveNvcc): the tools of carve-nvcc as imported programs, and the functions of
-# CarveNvcc.cmake. The tools are those of the tree that this file lies in, wherever it was moved.
+# CarveNvcc.cmake. The tools are those of the tree that has this file, wherever it was moved.
 #
 #   CarveNvcc_FOUND, CarveNvcc_VERSION
 #   CarveNvcc::carve-nvcc   the compiler, for CMAKE_CUDA_COMPILER

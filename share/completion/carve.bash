@@ -1,5 +1,5 @@
-# bash completion for carve and carve-nvcc. What there is to complete is read from their own help
-# (a few milliseconds), so that it is that of the installed version.
+# bash completion for carve and carve-nvcc. It reads the words from the tools' own help (a few
+# milliseconds), so that they are those of the installed version.
 
 # _carve_words HELP: the options in HELP, those with a value ending in "=".
 _carve_words() {
@@ -11,8 +11,8 @@ _carve_values() {
   grep -oE -- "$2=[a-z0-9|-]+" <<<"$1" | head -n 1 | cut -d= -f2 | tr '|' ' '
 }
 
-# Behind an option with a value: its values, else files. False where the word is no such option.
-# bash parts words at "=", so that it stands alone in COMP_WORDS.
+# After an option with a value: offers its values, otherwise files. False if the word is no such
+# option. bash divides words at "=", so that "=" is a word of its own in COMP_WORDS.
 _carve_complete_value() {
   local Help=$1 Option Value Values
   if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
@@ -46,7 +46,7 @@ _carve() {
       --help --version" -- "$Word")
     return
   fi
-  # What stands behind -- is another command, with its own options.
+  # What follows -- is another command, with its own options.
   for ((I = 2; I < COMP_CWORD; ++I)); do
     if [[ ${COMP_WORDS[I]} == -- ]]; then
       if type -t _command_offset >/dev/null; then
@@ -68,7 +68,7 @@ _carve() {
   fi
 }
 
-# nvcc's options are as they are; ours stand beside them.
+# Offers nvcc's options and ours.
 _carve_nvcc() {
   local Program=$1 Word=$2 Help
   COMPREPLY=()

@@ -21,7 +21,7 @@
 
 namespace llvm {
 class raw_fd_ostream;
-}
+} // namespace llvm
 
 namespace carve {
 

@@ -141,9 +141,9 @@ llvm::Expected<std::string> ImageLinker::fileOf(size_t Input,
     return Found.Path;
   bool IsCubin = Replaced || Found.Path.empty();
   llvm::Expected<std::string> Bytes =
-      Replaced  ? llvm::Expected<std::string>(Job.Modules[*M->InJob].Cubin)
-      : IsCubin ? Context.Store.blob(M->Image.CubinDigest)
-                : readRelocatableObject(Found.Path, Recorded.Index);
+      Replaced       ? llvm::Expected<std::string>(Job.Modules[*M->InJob].Cubin)
+      : IsCubin && M ? Context.Store.blob(M->Image.CubinDigest)
+                     : readRelocatableObject(Found.Path, Recorded.Index);
   if (!Bytes)
     return Bytes.takeError();
   std::string Path = Dir + "/" + std::to_string(Input) + (IsCubin ? ".cubin" : ".o");

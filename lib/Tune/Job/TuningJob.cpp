@@ -67,7 +67,7 @@ std::optional<UnitImage> carve::imageForDevice(const Unit &U, const DeviceInfo &
     // specific (`sm_90a`) and the plain image are both there, the driver takes the specific one.
     bool Exact = llvm::StringRef(I.Arch).ends_with("a"); // `sm_100a` runs on 10.0 alone.
     bool Runs = Exact ? Sm == Wanted : Sm / 10 == Wanted / 10 && Sm <= Wanted;
-    if (Runs && (Sm > BestSm || (Sm == BestSm && I.Arch.size() > Best->Arch.size()))) {
+    if (Runs && (!Best || Sm > BestSm || (Sm == BestSm && I.Arch.size() > Best->Arch.size()))) {
       Best = &I;
       BestSm = Sm;
     }
