@@ -1,4 +1,6 @@
 #include "Compile/CompileRequest.h"
+#include "Command/Installation.h"
+#include "Store/StoreFolder.h"
 
 #include "Compile/CompilerCache.h"
 #include "Compile/StoredCompile.h"

@@ -2,6 +2,7 @@
 /// What a compile is asked for, and what it needs to know of the process that it runs in.
 #pragma once
 
+#include "Command/Installation.h"
 #include "Compile/CommandStore.h"
 #include "Compile/DriverOptions.h"
 #include "Nvcc/CommandLine.h"

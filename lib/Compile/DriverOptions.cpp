@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/Flags.h"
+#include "Tune/Job/TuningOptions.h"
 
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
@@ -61,16 +62,6 @@ static llvm::Error setRun(llvm::StringRef Value, llvm::StringRef From, DriverOpt
   return llvm::Error::success();
 }
 
-llvm::Expected<unsigned> carve::defaultEffort(GetEnv Env) {
-  unsigned Effort = SearchLimits().Effort;
-  std::optional<std::string> Text = Env("CARVE_EFFORT");
-  if (Text && !Text->empty() &&
-      (llvm::StringRef(*Text).getAsInteger(10, Effort) || Effort > MaxEffort))
-    return usageError("CARVE_EFFORT is '" + *Text + "', expected a whole number from 0 to " +
-                      llvm::Twine(MaxEffort));
-  return Effort;
-}
-
 llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
                                                        std::vector<std::string> &ForNvcc) {
   DriverOptions O;
@@ -125,45 +116,4 @@ llvm::Expected<DriverOptions> carve::takeDriverOptions(llvm::ArrayRef<std::strin
   O.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
   O.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
   return O;
-}
-
-std::optional<std::string> carve::storeRoot(GetEnv Env) {
-  if (auto Root = Env("CARVE_STORE"); Root && !Root->empty()) {
-    llvm::SmallString<256> Absolute(*Root);
-    llvm::sys::path::native(Absolute);
-    if (llvm::sys::fs::make_absolute(Absolute))
-      return std::nullopt;
-    return Absolute.str().str();
-  }
-  if (auto Cache = Env("XDG_CACHE_HOME"); Cache && path::is_absolute(*Cache))
-    return *Cache + "/carve-nvcc";
-  if (auto Home = Env("HOME"); Home && path::is_absolute(*Home))
-    return *Home + "/.cache/carve-nvcc";
-  return std::nullopt;
-}
-
-uint64_t carve::storeLimit(GetEnv Env) {
-  uint64_t Megabytes = 0;
-  if (auto Text = Env("CARVE_STORE_SIZE");
-      Text && !llvm::StringRef(*Text).getAsInteger(10, Megabytes))
-    return Megabytes << 20;
-  return uint64_t(5) << 30;
-}
-
-InstallTree carve::findInstallTree(llvm::StringRef OwnPath) {
-  llvm::SmallString<256> Root(path::parent_path(path::parent_path(OwnPath)));
-  return {(Root + "/lib/libcarve_probe.so").str(), (Root + "/share/carve-nvcc/devices").str(),
-          (Root + "/bin/carve-launch").str()};
-}
-
-bool carve::gpuPresent(GetEnv Env) {
-  if (auto Visible = Env("CUDA_VISIBLE_DEVICES"))
-    if (Visible->empty() || Visible->front() == '-' || *Visible == "NoDevFiles")
-      return false;
-  if (::access("/dev/dxg", F_OK) == 0)
-    return true;
-  for (int I = 0; I < 32; ++I)
-    if (::access(("/dev/nvidia" + std::to_string(I)).c_str(), F_OK) == 0)
-      return true;
-  return false;
 }

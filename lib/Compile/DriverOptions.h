@@ -41,29 +41,7 @@ struct DriverOptions {
 llvm::Expected<DriverOptions> takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
                                                 std::vector<std::string> &ForNvcc);
 
-/// The effort where no option says one: `CARVE_EFFORT`, else 2. Fails with a UsageError where that
-/// is no whole number from 0 to 3.
-llvm::Expected<unsigned> defaultEffort(GetEnv Env);
-
 /// What `--carve-help` prints.
 llvm::StringRef driverHelp();
-
-/// `$CARVE_STORE`, else `$XDG_CACHE_HOME/carve-nvcc`, else `~/.cache/carve-nvcc`; nothing where
-/// there is no home.
-std::optional<std::string> storeRoot(GetEnv Env);
-
-/// Bytes that the store may take: `CARVE_STORE_SIZE` in megabytes, else 5 GB.
-uint64_t storeLimit(GetEnv Env);
-
-/// Where our own files are, relative to the running program, so that the tree can be moved.
-struct InstallTree {
-  std::string Probe;      ///< lib/libcarve_probe.so
-  std::string DevicesDir; ///< share/carve-nvcc/devices
-  std::string Launch;     ///< bin/carve-launch
-};
-InstallTree findInstallTree(llvm::StringRef OwnPath);
-
-/// Whether a GPU can be used: a device node is there, and CUDA_VISIBLE_DEVICES does not hide all.
-bool gpuPresent(GetEnv Env);
 
 } // namespace carve

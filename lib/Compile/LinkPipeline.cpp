@@ -4,6 +4,7 @@
 #include "Compile/LinkRecorder.h"
 #include "Nvcc/KeptCompile.h"
 #include "Nvcc/RelocatableCode.h"
+#include "Store/StoreFolder.h"
 #include "Store/StoreUpkeep.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"

@@ -21,8 +21,8 @@ struct Folder {
   bool Nested; ///< Its entries lie one directory deeper.
 };
 
-// What is referred to stands before what refers to it, so that one pass of verify() that removes
-// as it goes also finds what a removal has left dangling.
+// What is referred to stands before what refers to it, so that one pass of verifyStore() that
+// removes as it goes also finds what a removal has left dangling.
 constexpr Folder Folders[] = {
     {"blobs", "", EntryKind::Blob, true},
     {"units", ".json", EntryKind::Unit, false},

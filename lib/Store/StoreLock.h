@@ -12,7 +12,7 @@ class StoreLock {
 public:
   /// Waits for the lock of the store at \p Root. Where the file system has no locks, or a holder
   /// does not let go for many seconds, the work is done without: what goes wrong then is found by
-  /// verify().
+  /// verifyStore().
   explicit StoreLock(llvm::StringRef Root);
   StoreLock(const StoreLock &) = delete;
   ~StoreLock();

@@ -231,7 +231,7 @@ template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   if (!isEntryName(New.Key))
     return badName((Kept<T>::Name + " key").str(), New.Key);
   // Two compiles of one output at once: the containers are those of the record that stays. And a
-  // record whose blobs were evicted before it came would never be found again by prune().
+  // record whose blobs were evicted before it came would never be found again by pruneStore().
   (void)writable();
   if (!refusal().empty())
     return notUsed(refusal()); // Nor is its lock waited for.

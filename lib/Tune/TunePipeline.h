@@ -1,6 +1,6 @@
 /// \file
 /// A whole tuning: trace the workload, make the job, time its variants inside the program, decide
-/// the rest by whole runs, confirm, report, remember. The stages stand in TuneStages.h.
+/// the rest by whole runs, confirm, report, remember. What the stages share is in TuneState.h.
 #pragma once
 
 #include "Store/Profile.h"

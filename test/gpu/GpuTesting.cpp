@@ -1,4 +1,5 @@
 #include "GpuTesting.h"
+#include "Command/Installation.h"
 
 #include "Compile/DriverOptions.h"
 #include "Ptx/ProfileName.h"

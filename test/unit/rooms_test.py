@@ -2,7 +2,8 @@
 """Holds the sources of lib/ and tools/ to the rules of their folders.
 
 A folder with a carve_library() is a room. A room includes its own headers and those of the rooms
-that it links, directly or through others. A folder has at most 25 sources. Tests lie in test/unit as their subjects lie in lib/.
+that it links, directly or through others. A folder has at most 25 sources. Every source has a
+header of its own beside it. Tests lie in test/unit as their subjects lie in lib/.
 
 Run without arguments it checks the tree that it is in, and itself on small trees with one mistake.
 """
@@ -17,6 +18,9 @@ MOST_SOURCES = 25
 
 # Services of the traced process, handed to the parts of the probe that lie below it.
 UPWARD_HEADERS = {"Probe/Entry/TracedProcess.h"}
+
+# Entry points, which nothing includes: they are called by name.
+WITHOUT_HEADER = {"main.cpp", "Probe.cpp"}
 
 LIBRARY = re.compile(r"carve_library\(\s*(\w+)([^)]*)\)")
 TOOL = re.compile(r"carve_tool\(\s*([\w-]+)([^)]*)\)")
@@ -122,6 +126,12 @@ class Tree:
                 if len(files) > MOST_SOURCES:
                     self.find(folder, f"{len(files)} sources, expected at most {MOST_SOURCES}")
 
+    def check_headers(self):
+        for top in ("lib", "tools"):
+            for file in sources(self.root / top, ".cpp"):
+                if file.name not in WITHOUT_HEADER and not file.with_suffix(".h").exists():
+                    self.find(file, f"has no header {file.stem}.h of its own")
+
     def check_tests(self):
         unit = self.root / "test" / "unit"
         headers = {file.stem: [] for file in sources(self.lib, ".h")}
@@ -139,6 +149,7 @@ class Tree:
             self.check_libraries()
             self.check_tools()
         self.check_folders()
+        self.check_headers()
         self.check_tests()
         return self.findings
 
@@ -225,6 +236,10 @@ class Rules(unittest.TestCase):
     def test_source_outside_of_rooms_is_found(self):
         self.write("lib/Other/Some.h", "")
         self.assertEqual(self.findings(), ["lib/Other/Some.h: is in no room"])
+
+    def test_source_without_header_is_found(self):
+        self.write("lib/Low/Lone.cpp", "")
+        self.assertEqual(self.findings(), ["lib/Low/Lone.cpp: has no header Lone.h of its own"])
 
     def test_folder_with_too_many_sources_is_found(self):
         for number in range(MOST_SOURCES):

@@ -7,6 +7,7 @@
 #include "Compile/Fallback.h"
 #include "Compile/LinkPipeline.h"
 #include "Report/Terminal.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/SignalCleanup.h"

@@ -1,10 +1,22 @@
 // carve: the companion of carve-nvcc. Dispatches to the commands and maps errors to exit codes.
 
-#include "Commands.h"
-#include "Points.h"
+#include "Captures/CaptureCommand.h"
+#include "Evaluate/EvaluateCommand.h"
+#include "Explain/ExplainCommand.h"
+#include "Export/ExportCommand.h"
+#include "Metrics/MetricsCommand.h"
+#include "Points/PointsCommand.h"
+#include "Profiles/CheckCommand.h"
+#include "Profiles/KernelsCommand.h"
+#include "Profiles/ProfilesCommand.h"
+#include "Report/ReportCommand.h"
+#include "Spaces/SearchCommand.h"
+#include "Store/StoreCommand.h"
+#include "Store/TouchCommand.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/SignalCleanup.h"
+#include "Tune/TuneCommand.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -87,14 +99,6 @@ std::optional<std::string> environment(llvm::StringRef Name) {
   return llvm::sys::Process::GetEnv(Name);
 }
 
-llvm::Error runPointsCommand(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  llvm::Expected<Toolchain> T = toolchainOf(Context);
-  if (!T)
-    return T.takeError();
-  ProcessRunner Runner;
-  return runPoints(Args, *T, Runner, Context.Install.DevicesDir, llvm::outs());
-}
-
 /// The part of the help that is of \p Command; empty where there is none.
 std::string helpOf(llvm::StringRef Command) {
   std::string Text;
@@ -117,11 +121,11 @@ bool asksForHelp(llvm::ArrayRef<std::string> Args) {
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPointsCommand}, {"metrics", runMetrics}, {"tune", runTune},
-    {"capture", runCapture},      {"search", runSearch},   {"kernels", runKernels},
-    {"touch", runTouch},          {"report", runReport},   {"explain", runExplain},
-    {"merge", runMerge},          {"diff", runDiff},       {"check", runCheck},
-    {"export", runExport},        {"store", runStore},     {"evaluate", runEvaluate}};
+    {"points", runPoints},   {"metrics", runMetrics}, {"tune", runTune},
+    {"capture", runCapture}, {"search", runSearch},   {"kernels", runKernels},
+    {"touch", runTouch},     {"report", runReport},   {"explain", runExplain},
+    {"merge", runMerge},     {"diff", runDiff},       {"check", runCheck},
+    {"export", runExport},   {"store", runStore},     {"evaluate", runEvaluate}};
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   for (const auto &[Name, Run] : Commands) {
@@ -177,7 +181,7 @@ int main(int Argc, char **Argv) {
     return 0;
   }
   std::string OwnPath = llvm::sys::fs::getMainExecutable(Argv[0], nullptr);
-  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment};
+  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment, CARVE_VERSION};
   llvm::Error E = llvm::Error::success();
   if (auto Log = environment("CARVE_LOG"); Log && !Log->empty())
     E = openLog(*Log);

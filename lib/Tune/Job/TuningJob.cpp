@@ -122,14 +122,6 @@ static std::vector<Unit> loadedUnits(const ProbeRecord &Trace, const UnitStore &
   return Units;
 }
 
-SearchLimits carve::searchLimits(unsigned Effort) {
-  SearchLimits Limits;
-  Limits.Effort = Effort;
-  if (Effort >= MaxEffort)
-    Limits.MaxTimed *= 2;
-  return Limits;
-}
-
 size_t JobKernel::timedTogether() const {
   return llvm::count_if(Variants, [](const JobVariant &V) { return V.InModule; });
 }

@@ -159,32 +159,3 @@ TEST(DriverOptions, MistakesAreUsageErrors) {
               std::string("carve-nvcc: ") + Name + " needs a value: " + Name + "=...");
   EXPECT_EQ(failure({"--carve-help=1"}), "carve-nvcc: --carve-help takes no value, not '1'");
 }
-
-TEST(DriverOptions, TheStoreIsFoundByTheEnvironment) {
-  auto Root = [](const Variables &Env) { return storeRoot(environmentOf(Env)).value_or("-"); };
-  EXPECT_EQ(Root({{"CARVE_STORE", "/s"}, {"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}), "/s");
-  EXPECT_EQ(Root({{"CARVE_STORE", ""}, {"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}), "/x/carve-nvcc");
-  EXPECT_EQ(Root({{"XDG_CACHE_HOME", "x"}, {"HOME", "/h"}}), "/h/.cache/carve-nvcc");
-  EXPECT_EQ(Root({{"HOME", "h"}}), "-");
-  EXPECT_EQ(Root({}), "-");
-  llvm::SmallString<128> Here;
-  ASSERT_FALSE(llvm::sys::fs::current_path(Here));
-  EXPECT_EQ(Root({{"CARVE_STORE", "rel"}}), (Here + "/rel").str());
-}
-
-TEST(DriverOptions, TheStoresSizeIsInMegabytes) {
-  EXPECT_EQ(storeLimit(environmentOf({{"CARVE_STORE_SIZE", "3"}})), uint64_t(3) << 20);
-  EXPECT_EQ(storeLimit(environmentOf({{"CARVE_STORE_SIZE", "much"}})), uint64_t(5) << 30);
-  EXPECT_EQ(storeLimit(environmentOf({})), uint64_t(5) << 30);
-}
-
-TEST(DriverOptions, OurOwnFilesAreBesideTheProgram) {
-  InstallTree T = findInstallTree("/opt/carve/bin/carve-nvcc");
-  EXPECT_EQ(T.Probe, "/opt/carve/lib/libcarve_probe.so");
-  EXPECT_EQ(T.DevicesDir, "/opt/carve/share/carve-nvcc/devices");
-}
-
-TEST(DriverOptions, HiddenDevicesAreNoGpu) {
-  for (const char *Hidden : {"", "-1", "NoDevFiles"})
-    EXPECT_FALSE(gpuPresent(environmentOf({{"CUDA_VISIBLE_DEVICES", Hidden}})));
-}

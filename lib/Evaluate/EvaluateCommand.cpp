@@ -1,6 +1,7 @@
 // `carve evaluate`: the search of tuning on a table of measurements.
 
-#include "Commands.h"
+#include "Evaluate/EvaluateCommand.h"
+
 #include "Evaluate/EvaluationReport.h"
 #include "Support/Error.h"
 #include "Support/Files.h"

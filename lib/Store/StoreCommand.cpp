@@ -1,7 +1,8 @@
+#include "Store/StoreCommand.h"
+
+#include "Store/StoreFolder.h"
 #include "Store/StoreUpkeep.h"
 #include "Store/UnitStore.h"
-
-#include "Commands.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
 
@@ -39,7 +40,7 @@ static llvm::Error showStats(const UnitStore &Store, bool Json) {
   return llvm::Error::success();
 }
 
-static llvm::Error verifyStore(UnitStore &Store, bool Repair, bool Json) {
+static llvm::Error showFaults(const UnitStore &Store, bool Repair, bool Json) {
   std::vector<StoreFault> Faults = verifyStore(Store, Repair);
   if (Json) {
     json::Array List;
@@ -76,7 +77,7 @@ llvm::Error carve::runStore(llvm::ArrayRef<std::string> Args, const CommandConte
   if (Words[0] == "stats")
     return showStats(Store, Json);
   if (Words[0] == "verify")
-    return verifyStore(Store, Repair, Json);
+    return showFaults(Store, Repair, Json);
   uint64_t Before = storeStats(Store).Bytes;
   llvm::Error Done = llvm::Error::success();
   if (Words[0] == "prune")

@@ -1,6 +1,8 @@
-#include "Profiles/KernelList.h"
+#include "Profiles/KernelsCommand.h"
 
-#include "Commands.h"
+#include "Profiles/KernelList.h"
+#include "Store/NamedProfiles.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Flags.h"

@@ -1,7 +1,10 @@
-#include "Commands.h"
+#include "Export/ExportCommand.h"
+
 #include "Export/ExportPipeline.h"
 #include "Export/ExportReport.h"
+#include "Report/NamedReport.h"
 #include "Store/ProfileReader.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Flags.h"

@@ -1,5 +1,8 @@
-#include "Commands.h"
+#include "Store/TouchCommand.h"
+
+#include "Store/NamedProfiles.h"
 #include "Store/StaleOutputs.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
 

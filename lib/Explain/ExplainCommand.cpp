@@ -1,9 +1,13 @@
-#include "Commands.h"
+#include "Explain/ExplainCommand.h"
+
 #include "Explain/ExplainReport.h"
 #include "Explain/LimitsJson.h"
 #include "Explain/LimitsPipeline.h"
 #include "Explain/Modified/ModifiedKernels.h"
+#include "Report/NamedReport.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
+#include "Tune/PlacedRequest.h"
 #include "Tune/TuneState.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,5 @@
-#include "Commands.h"
+#include "Profiles/CheckCommand.h"
+
 #include "Export/Source/KernelNames.h"
 #include "Profiles/CheckDocuments.h"
 #include "Profiles/CheckReport.h"
@@ -14,8 +15,6 @@
 #include <cmath>
 
 using namespace carve;
-
-char CannotCompare::ID;
 
 /// A profile, or a tuning's report as JSON.
 static llvm::Expected<std::vector<CheckedKernel>> readKernels(const std::string &Path) {
@@ -130,7 +129,7 @@ static void findLines(CheckOutcome &Outcome) {
     }
 }
 
-static llvm::Error check(llvm::ArrayRef<std::string> Args) {
+static llvm::Error check(llvm::ArrayRef<std::string> Args, const std::string &Version) {
   llvm::Expected<CheckOptions> O = readOptions(Args);
   if (!O)
     return O.takeError();
@@ -148,7 +147,7 @@ static llvm::Error check(llvm::ArrayRef<std::string> Args) {
   findLines(Outcome);
   constexpr decltype(&printCheckText) Printers[] = {printCheckText, printCheckJson, printCheckJUnit,
                                                     printCheckSarif};
-  CheckDocument Of{O->Before, O->After, utcNow(), CARVE_VERSION};
+  CheckDocument Of{O->Before, O->After, utcNow(), Version};
   std::string Text = Printers[O->Format](Outcome, Of);
   if (!O->Output.empty())
     if (llvm::Error E = writeFileAtomically(O->Output, Text))
@@ -163,9 +162,9 @@ static llvm::Error check(llvm::ArrayRef<std::string> Args) {
   return llvm::Error::success();
 }
 
-llvm::Error carve::runCheck(llvm::ArrayRef<std::string> Args, const CommandContext &) {
+llvm::Error carve::runCheck(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   return llvm::handleErrors(
-      check(Args),
+      check(Args, Context.Version),
       [](std::unique_ptr<Differs> E) -> llvm::Error { return llvm::Error(std::move(E)); },
       [](const llvm::ErrorInfoBase &E) -> llvm::Error {
         return llvm::make_error<CannotCompare>(E.message());

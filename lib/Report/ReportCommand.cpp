@@ -1,6 +1,8 @@
-#include "Commands.h"
+#include "Report/ReportCommand.h"
+
 #include "Report/HtmlReport.h"
 #include "Report/JsonReport.h"
+#include "Report/NamedReport.h"
 #include "Report/TextReport.h"
 #include "Support/Error.h"
 #include "Support/Files.h"

@@ -1,12 +1,16 @@
+#include "Tune/TuneCommand.h"
+
 #include "Captures/File/UnitBundle.h"
-#include "Commands.h"
 #include "Report/JsonReport.h"
 #include "Report/Terminal.h"
 #include "Report/TextReport.h"
 #include "Store/StaleOutputs.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Flags.h"
+#include "Tune/Job/TuningOptions.h"
+#include "Tune/PlacedRequest.h"
 #include "Tune/TunePipeline.h"
 
 #include "llvm/Support/Process.h"

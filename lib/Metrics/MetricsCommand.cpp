@@ -1,6 +1,9 @@
-#include "Commands.h"
+#include "Metrics/MetricsCommand.h"
+
 #include "Metrics/CountedMetrics.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
+#include "Tune/PlacedRequest.h"
 
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,9 +1,12 @@
-#include "Commands.h"
+#include "Spaces/SearchCommand.h"
+
+#include "Command/Installation.h"
 #include "Nvcc/BuildPlan.h"
 #include "Report/Terminal.h"
 #include "Spaces/SearchJson.h"
 #include "Spaces/SearchPipeline.h"
 #include "Spaces/SearchReport.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Flags.h"

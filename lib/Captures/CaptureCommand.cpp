@@ -1,5 +1,7 @@
+#include "Captures/CaptureCommand.h"
+
 #include "Captures/CapturePipeline.h"
-#include "Commands.h"
+#include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
 

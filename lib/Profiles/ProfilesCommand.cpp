@@ -1,4 +1,5 @@
-#include "Commands.h"
+#include "Profiles/ProfilesCommand.h"
+
 #include "Profiles/DiffReport.h"
 #include "Profiles/ProfileMerge.h"
 #include "Store/ProfileReader.h"
@@ -9,8 +10,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace carve;
-
-char Differs::ID;
 
 static llvm::Expected<Profile> readProfileFile(const std::string &Path) {
   llvm::Expected<std::string> Text = readFileOrPipe(Path, FileLimit::Record);

@@ -1,0 +1,27 @@
+#include "Command/Installation.h"
+
+#include "gtest/gtest.h"
+
+#include <map>
+
+using namespace carve;
+using Variables = std::map<std::string, std::string>;
+
+/// The environment of \p Values alone.
+static auto environmentOf(const Variables &Values) {
+  return [Values](llvm::StringRef Name) -> std::optional<std::string> {
+    auto Found = Values.find(Name.str());
+    return Found == Values.end() ? std::nullopt : std::optional(Found->second);
+  };
+}
+
+TEST(Installation, OurOwnFilesAreBesideTheProgram) {
+  InstallTree T = findInstallTree("/opt/carve/bin/carve-nvcc");
+  EXPECT_EQ(T.Probe, "/opt/carve/lib/libcarve_probe.so");
+  EXPECT_EQ(T.DevicesDir, "/opt/carve/share/carve-nvcc/devices");
+}
+
+TEST(Installation, HiddenDevicesAreNoGpu) {
+  for (const char *Hidden : {"", "-1", "NoDevFiles"})
+    EXPECT_FALSE(gpuPresent(environmentOf({{"CUDA_VISIBLE_DEVICES", Hidden}})));
+}
