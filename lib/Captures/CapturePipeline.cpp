@@ -212,7 +212,7 @@ llvm::Error CapturePipeline::captureInto(const std::string &Raw, CaptureResult &
   if (llvm::Error E = writeFileAtomically(List, printCaptureWishes(Wishes, Files)))
     return E;
   WorkloadSpec Spec = Request.Workload;
-  Spec.Environment.push_back(std::string(probe::CaptureVariable) + "=" + List);
+  Spec.Environment.push_back((llvm::Twine(probe::CaptureVariable) + "=" + List).str());
   std::optional<FixedAddresses> Fixed(std::in_place);
   llvm::Expected<RunRecord> Run = runOnce(Spec, Result);
   Fixed.reset();
