@@ -7,13 +7,11 @@
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/StringSaver.h"
 
 #include <unistd.h>
 
 using namespace carve;
-namespace path = llvm::sys::path;
 
 static constexpr char Help[] =
     R"(carve-nvcc: nvcc that tunes registers and other knobs of every kernel. Takes nvcc's options, and:

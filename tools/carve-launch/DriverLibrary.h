@@ -41,6 +41,7 @@ namespace carve {
   X(cuLaunchKernelEx, "cuLaunchKernelEx")
 
 struct DriverLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name
 #define CARVE_MEMBER(Function, Name) decltype(&::Function) Function = nullptr;
   CARVE_DRIVER_FUNCTIONS(CARVE_MEMBER)
 #undef CARVE_MEMBER
