@@ -63,11 +63,24 @@ fetchToolkit() {
   recentNvcc "$Link/bin/nvcc"
 }
 
-# Makes nvcc known to CMake, to the tests and to carve-nvcc: sets CudaOptions for cmake.
+# The nvcc behind $1, which may be a script that runs it: the one in the folder that its dryrun names.
+nvccBehind() {
+  local Here
+  Here=$("$1" --dryrun -x cu -c /dev/null -o /dev/null 2>&1 | sed -n 's/^#\$ _HERE_=//p')
+  if [[ -x $Here/nvcc ]]; then
+    printf '%s\n' "$Here/nvcc"
+  else
+    printf '%s\n' "$1"
+  fi
+}
+
+# Makes nvcc known to CMake, to the tests and to carve-nvcc: sets CudaOptions for cmake. The tests of
+# carve-nvcc below a script in nvcc's place write scripts of their own.
 useToolkit() {
   local Nvcc
   CudaOptions=()
   Nvcc=$(machineNvcc)
+  [[ -z $Nvcc ]] || Nvcc=$(nvccBehind "$Nvcc")
   if [[ -z $Nvcc ]]; then
     Nvcc=$FetchedToolkit/bin/nvcc
     [[ -x $Nvcc ]] || fail "no nvcc of CUDA 13.0 or newer; .ci/install fetches one"

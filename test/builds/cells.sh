@@ -89,7 +89,7 @@ judge() { # TOOL VERSION GENERATOR FEATURE PATTERN [DETAIL]
     return
   fi
   if [[ $(<"$A/status") != 0 ]]; then
-    Detail="nvcc fails too: $(grep -iE -m 1 'error|fatal' "$A/transcript" | normalised)"
+    Detail="nvcc fails too: $({ grep -iE -m 1 'error|fatal' "$A/transcript" || true; } | normalised)"
     if [[ -z ${MayFail:-} ]]; then
       Failures=$((Failures + 1))
       row "$1" "$2" "$3" "$4" no "$Detail"
