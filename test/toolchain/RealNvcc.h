@@ -29,6 +29,9 @@ protected:
       GTEST_SKIP() << llvm::toString(Found.takeError());
     Tools = *Found;
     locateTools(Tools, Runner);
+    // Behind a script is an nvcc of which more can be asked; NvccPlacesTest has scripts of its own.
+    if (isScript(Tools.Nvcc))
+      Tools = {Tools.tool("nvcc"), Tools.BinDir};
     makeSources();
   }
 
