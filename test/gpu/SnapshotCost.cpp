@@ -7,7 +7,6 @@
 //                                  five; without sizes 1, 4 and 16
 //
 // Exits with 77 where there is no driver or no device, with 1 where anything is wrong.
-#include "Probe/Entry/TracedProcess.h"
 #include "Probe/Memory/HelperKernels.h"
 #include "Probe/Memory/Snapshot.h"
 #include "Probe/Memory/device/HelperTypes.h"
@@ -39,7 +38,7 @@ struct Gpu {
   decltype(&cuStreamCreate) StreamCreate = nullptr;
   decltype(&cuStreamSynchronize) Synchronize = nullptr;
   decltype(&cuMemcpyDtoDAsync) CopyAsync = nullptr;
-  TracedProcess P;
+  DriverApi Driver;
   CUstream Stream = nullptr;
 };
 
@@ -50,6 +49,8 @@ void require(const std::string &Reason, const char *What) {
   std::fprintf(stderr, "SnapshotCost: %s: %s\n", What, Reason.c_str());
   std::exit(1);
 }
+
+void require(const Failure &Why, const char *What) { require(Why.reason(), What); }
 
 void require(CUresult Result, const char *What) {
   require(Result == CUDA_SUCCESS ? "" : "error " + std::to_string(Result), What);
@@ -72,7 +73,7 @@ bool start(Gpu &G) {
   resolve(Library, "cuStreamCreate", G.StreamCreate);
   resolve(Library, "cuStreamSynchronize", G.Synchronize);
   resolve(Library, "cuMemcpyDtoDAsync_v2", G.CopyAsync);
-  G.P.Driver.load();
+  G.Driver.load();
   CUcontext Context = nullptr;
   if (G.Init(0) != CUDA_SUCCESS || G.Retain(&Context, 0) != CUDA_SUCCESS) {
     std::fprintf(stderr, "SnapshotCost: no device\n");
@@ -80,7 +81,7 @@ bool start(Gpu &G) {
   }
   require(G.SetCurrent(Context), "cuCtxSetCurrent");
   require(G.StreamCreate(&G.Stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  require(G.P.Driver.copies() ? "" : "misses functions", "driver");
+  require(G.Driver.copies() ? "" : "misses functions", "driver");
   return true;
 }
 
@@ -124,10 +125,10 @@ private:
 };
 
 KernelCheck::KernelCheck(Gpu &G, uint64_t Seed)
-    : G(G), Seed(Seed), Random(Seed), Kernels(G.P.Driver), Memory(2 * ArenaBytes + 256) {
+    : G(G), Seed(Seed), Random(Seed), Kernels(G.Driver), Memory(2 * ArenaBytes + 256) {
   require(Kernels.load(), "kernels");
-  require(G.P.Driver.MemAlloc(&Device, 2 * ArenaBytes), "cuMemAlloc");
-  require(G.P.Driver.MemAlloc(&Scratch, size_t(1) << 20), "cuMemAlloc");
+  require(G.Driver.MemAlloc(&Device, 2 * ArenaBytes), "cuMemAlloc");
+  require(G.Driver.MemAlloc(&Scratch, size_t(1) << 20), "cuMemAlloc");
   Here.Base = (reinterpret_cast<uint64_t>(Memory.data()) + 255) / 256 * 256;
   There.Base = Device;
   makePieces();
@@ -135,8 +136,8 @@ KernelCheck::KernelCheck(Gpu &G, uint64_t Seed)
 }
 
 KernelCheck::~KernelCheck() {
-  G.P.Driver.MemFree(Device);
-  G.P.Driver.MemFree(Scratch);
+  G.Driver.MemFree(Device);
+  G.Driver.MemFree(Scratch);
 }
 
 void KernelCheck::makePieces() {
@@ -185,7 +186,7 @@ void KernelCheck::fill() {
 }
 
 void KernelCheck::upload() {
-  const DriverApi &D = G.P.Driver;
+  const DriverApi &D = G.Driver;
   require(D.MemcpyHtoDAsync(Device, reinterpret_cast<void *>(Here.Base), 2 * ArenaBytes, G.Stream),
           "upload");
   require(D.MemcpyHtoDAsync(Scratch, There.Table.data(), There.Table.size() * sizeof(helper::Piece),
@@ -196,7 +197,7 @@ void KernelCheck::upload() {
 
 template <class T> T KernelCheck::fetch(CUdeviceptr At) {
   T Value;
-  require(G.P.Driver.MemcpyDtoHAsync(&Value, At, sizeof Value, G.Stream), "fetch");
+  require(G.Driver.MemcpyDtoHAsync(&Value, At, sizeof Value, G.Stream), "fetch");
   require(G.Synchronize(G.Stream), "fetch");
   return Value;
 }
@@ -215,7 +216,7 @@ bool KernelCheck::compare() {
   carve::test::runEmulated("__carve_probe_compare", Parameters);
   CUdeviceptr DeviceFlags = Scratch + 65536;
   require(Kernels.compare(G.Stream, OnDevice, DeviceFlags), "compare");
-  require(G.P.Driver.MemcpyDtoHAsync(Got.data(), DeviceFlags, Got.size(), G.Stream), "flags");
+  require(G.Driver.MemcpyDtoHAsync(Got.data(), DeviceFlags, Got.size(), G.Stream), "flags");
   require(G.Synchronize(G.Stream), "compare");
   return agree(Expected == Got, "compare");
 }
@@ -225,7 +226,7 @@ bool KernelCheck::difference() {
   void *Parameters[] = {&OnHost.Pieces, &OnHost.Count, &OnHost.Chunks, &Total};
   carve::test::runEmulated("__carve_probe_difference", Parameters);
   CUdeviceptr Sum = Scratch + 65536;
-  require(G.P.Driver.MemsetD8Async(Sum, 0, sizeof Expected, G.Stream), "clear");
+  require(G.Driver.MemsetD8Async(Sum, 0, sizeof Expected, G.Stream), "clear");
   require(Kernels.difference(G.Stream, OnDevice, Sum), "difference");
   auto Got = fetch<helper::Tally>(Sum);
   return agree(std::memcmp(&Got, &Expected, sizeof Got) == 0, "difference");
@@ -249,9 +250,9 @@ bool KernelCheck::scan(bool Plant) {
   void *Parameters[] = {&OnHost.Pieces, &OnHost.Count, &OnHost.Chunks, &Data, &Count, &Found};
   carve::test::runEmulated("__carve_probe_scan", Parameters);
   CUdeviceptr DeviceFound = Scratch + 65536, DeviceIntervals = Scratch + 131072;
-  require(G.P.Driver.MemcpyHtoDAsync(DeviceIntervals, Data, Count * sizeof *Data, G.Stream),
+  require(G.Driver.MemcpyHtoDAsync(DeviceIntervals, Data, Count * sizeof *Data, G.Stream),
           "intervals");
-  require(G.P.Driver.MemsetD8Async(DeviceFound, 0, 4, G.Stream), "clear");
+  require(G.Driver.MemsetD8Async(DeviceFound, 0, 4, G.Stream), "clear");
   require(Kernels.scan(G.Stream, OnDevice, DeviceIntervals, Count, DeviceFound), "scan");
   return agree(fetch<uint32_t>(DeviceFound) == Expected, "scan");
 }
@@ -263,7 +264,7 @@ bool KernelCheck::copy(bool ToLive) {
   carve::test::runEmulated("__carve_probe_copy", Parameters);
   require(Kernels.copy(G.Stream, OnDevice, ToLive), "copy");
   std::vector<unsigned char> Got(2 * ArenaBytes);
-  require(G.P.Driver.MemcpyDtoHAsync(Got.data(), Device, Got.size(), G.Stream), "fetch");
+  require(G.Driver.MemcpyDtoHAsync(Got.data(), Device, Got.size(), G.Stream), "fetch");
   require(G.Synchronize(G.Stream), "copy");
   return agree(std::memcmp(Got.data(), reinterpret_cast<void *>(Here.Base), Got.size()) == 0,
                ToLive ? "copy to live" : "copy to shadow");
@@ -311,21 +312,21 @@ public:
   Ranges(Gpu &G, size_t Bytes, size_t Count) : G(G) {
     for (size_t I = 0; I < Count; ++I) {
       MemoryRange Range{0, Bytes / Count / 16 * 16, MemoryKind::Device, nullptr};
-      require(G.P.Driver.MemAlloc(&Range.Base, Range.Bytes), "cuMemAlloc");
+      require(G.Driver.MemAlloc(&Range.Base, Range.Bytes), "cuMemAlloc");
       All.push_back(Range);
     }
     set(0);
   }
   ~Ranges() {
     for (const MemoryRange &Range : All)
-      G.P.Driver.MemFree(Range.Base);
+      G.Driver.MemFree(Range.Base);
   }
   Ranges(const Ranges &) = delete;
   Ranges &operator=(const Ranges &) = delete;
 
   void set(unsigned char Value, size_t Only = ~size_t(0)) {
     for (const MemoryRange &Range : All)
-      require(G.P.Driver.MemsetD8Async(Range.Base, Value, std::min(Range.Bytes, Only), G.Stream),
+      require(G.Driver.MemsetD8Async(Range.Base, Value, std::min(Range.Bytes, Only), G.Stream),
               "cuMemsetD8Async");
     require(G.Synchronize(G.Stream), "cuMemsetD8Async");
   }
@@ -351,7 +352,7 @@ double copyMs(Gpu &G, const Ranges &From) {
 void printRow(Gpu &G, size_t Bytes, size_t Count, const char *Name) {
   Ranges Live(G, Bytes, Count);
   double Copy = copyMs(G, Live);
-  Snapshot Shot(G.P);
+  Snapshot Shot(G.Driver);
   std::vector<Span> All, Spans;
   for (size_t I = 0; I < Count; ++I)
     All.push_back({I, 0, Live.All[I].Bytes});
@@ -411,14 +412,14 @@ int cost(Gpu &G, const std::vector<double> &Sizes) {
       printRow(G, size_t(Size * double(1 << 30)), Count, "device");
   // Nearly all memory is taken, so that most of what is saved goes to the host.
   size_t Free = 0, Total = 0;
-  require(G.P.Driver.MemGetInfo(&Free, &Total), "cuMemGetInfo");
+  require(G.Driver.MemGetInfo(&Free, &Total), "cuMemGetInfo");
   size_t Wanted = size_t(2560) << 20;
   if (Free < Wanted)
     return 0;
   CUdeviceptr Ballast = 0;
-  require(G.P.Driver.MemAlloc(&Ballast, Free - Wanted), "cuMemAlloc");
+  require(G.Driver.MemAlloc(&Ballast, Free - Wanted), "cuMemAlloc");
   printRow(G, size_t(1) << 30, 1, "spilled");
-  G.P.Driver.MemFree(Ballast);
+  G.Driver.MemFree(Ballast);
   return 0;
 }
 

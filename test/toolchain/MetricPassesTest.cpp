@@ -36,7 +36,7 @@ protected:
     std::vector<std::string> Wanted;
     for (llvm::StringRef Metric : hardwareMetrics())
       Wanted.push_back(Metric.str());
-    ASSERT_EQ(Passes.part(Wanted), "");
+    ASSERT_EQ(Passes.part(Wanted).reason(), "");
     std::set<std::string> Placed;
     for (size_t P = 0; P < std::min<size_t>(4, Passes.passes().size()); ++P) {
       EXPECT_EQ(Passes.passes()[P].front(), Wanted.front()) << "the time is part of each";
@@ -44,9 +44,9 @@ protected:
       PassImages Images(Passes);
       bool Unknown = true;
       size_t Number = 0;
-      EXPECT_EQ(Images.make(Passes.passes()[P], Unknown), "");
+      EXPECT_EQ(Images.make(Passes.passes()[P], Unknown).reason(), "");
       EXPECT_FALSE(Unknown);
-      EXPECT_EQ(Images.passes(Number), "");
+      EXPECT_EQ(Images.passes(Number).reason(), "");
       EXPECT_EQ(Number, 1u);
     }
     // Parts of throughputs may be left: others stand for them.
@@ -82,13 +82,15 @@ TEST_F(RealCupti, PartsOurMetricsIntoFourPasses) {
 
 TEST_F(RealCupti, WhatAChipLacks) {
   MetricPasses Passes(Api, "GH100", {});
-  ASSERT_EQ(Passes.part({"gpu__time_duration.sum", "bogus__x.sum",
-                         "lts__throughput.avg.pct_of_peak_sustained_elapsed"}),
+  ASSERT_EQ(Passes
+                .part({"gpu__time_duration.sum", "bogus__x.sum",
+                       "lts__throughput.avg.pct_of_peak_sustained_elapsed"})
+                .reason(),
             "");
   EXPECT_EQ(Passes.passes(), (std::vector<std::vector<std::string>>{{"gpu__time_duration.sum"}}));
   ASSERT_EQ(Passes.left().size(), 2u);
   EXPECT_EQ(Passes.left()[0].second, "unknown");
   EXPECT_NE(Passes.left()[1].second.find(" passes"), std::string::npos);
   MetricPasses None(Api, "NO100", {});
-  EXPECT_NE(None.part({"gpu__time_duration.sum"}), "");
+  EXPECT_NE(None.part({"gpu__time_duration.sum"}).reason(), "");
 }

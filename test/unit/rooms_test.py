@@ -16,9 +16,6 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_SOURCES = 25
 
-# Services of the traced process, handed to the parts of the probe that lie below it.
-UPWARD_HEADERS = {"Probe/Entry/TracedProcess.h"}
-
 # Entry points, which nothing includes: they are called by name.
 WITHOUT_HEADER = {"main.cpp", "Probe.cpp"}
 
@@ -88,34 +85,26 @@ class Tree:
             if room in self.below(direct):
                 self.find(self.lib / room / "CMakeLists.txt", f"{room} links itself through others")
 
-    def check_includes(self, file, allowed, used_upward):
+    def check_includes(self, file, allowed):
         for header in INCLUDE.findall(file.read_text()):
             room = self.room_of(header)
-            if room == "." or room in allowed:
-                continue
-            if header in UPWARD_HEADERS:
-                used_upward.add(header)
-                continue
-            self.find(file, f"includes {header}, but {room} is not linked")
+            if room != "." and room not in allowed:
+                self.find(file, f"includes {header}, but {room} is not linked")
 
     def check_libraries(self):
-        used_upward = set()
         for file in sources(self.lib, ".cpp", ".h", ".def", ".cu", ".in"):
             room = self.room_of(file.relative_to(self.lib))
             if room == ".":
                 self.find(file, "is in no room")
             else:
-                self.check_includes(file, self.below([room]), used_upward)
-        for header in sorted(UPWARD_HEADERS - used_upward):
-            if (self.lib / header).exists():
-                self.find(self.lib / header, "nothing below includes it any more: UPWARD_HEADERS")
+                self.check_includes(file, self.below([room]))
 
     def check_tools(self):
         for file in sorted((self.root / "tools").glob("*/CMakeLists.txt")):
             for _, rest in TOOL.findall(file.read_text()):
                 allowed = self.below(self.rooms_in(rest, file))
                 for source in sources(file.parent, ".cpp", ".h"):
-                    self.check_includes(source, allowed, set())
+                    self.check_includes(source, allowed)
 
     def check_folders(self):
         for top in ("lib", "tools", "test/unit"):

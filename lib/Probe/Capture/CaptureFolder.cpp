@@ -23,9 +23,9 @@ CaptureFolder::~CaptureFolder() {
     ::close(Memory);
 }
 
-bool CaptureFolder::failed(const std::string &Of) {
-  Error = Of + ": " + std::strerror(errno);
-  return false;
+/// Of the call that has just failed for \p Path.
+static Failure failureAt(const std::string &Path) {
+  return Failure(Path + ": " + std::strerror(errno));
 }
 
 static bool writeAll(int Fd, const char *Data, size_t Bytes, off_t At) {
@@ -42,34 +42,35 @@ static bool writeAll(int Fd, const char *Data, size_t Bytes, off_t At) {
   return true;
 }
 
-bool CaptureFolder::create() {
+Failure CaptureFolder::create() {
   if (::mkdir(Path.c_str(), 0777) != 0)
-    return failed(Path);
+    return failureAt(Path);
   Memory = ::open((Path + "/memory").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  return Memory >= 0 || failed(Path + "/memory");
+  return Memory >= 0 ? Failure::none() : failureAt(Path + "/memory");
 }
 
-bool CaptureFolder::addMemory(const void *Data, size_t Bytes) {
+Failure CaptureFolder::addMemory(const void *Data, size_t Bytes) {
   auto *From = static_cast<const char *>(Data);
   bool Zero = std::all_of(From, From + Bytes, [](char C) { return C == 0; });
   if (!Zero && !writeAll(Memory, From, Bytes, MemoryBytes))
-    return failed(Path + "/memory");
+    return failureAt(Path + "/memory");
   MemoryBytes += off_t(Bytes);
-  return true;
+  return Failure::none();
 }
 
-bool CaptureFolder::writeFile(const std::string &Name, const void *Data, size_t Bytes) {
+Failure CaptureFolder::writeFile(const std::string &Name, const void *Data, size_t Bytes) const {
   std::string To = Path + "/" + Name;
   int Fd = ::open(To.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (Fd < 0)
-    return failed(To);
-  bool Good = writeAll(Fd, static_cast<const char *>(Data), Bytes, 0);
-  if (!Good)
-    failed(To);
-  return ::close(Fd) == 0 && Good;
+    return failureAt(To);
+  Failure Why =
+      writeAll(Fd, static_cast<const char *>(Data), Bytes, 0) ? Failure::none() : failureAt(To);
+  if (::close(Fd) != 0 && !Why)
+    return failureAt(To);
+  return Why;
 }
 
-bool CaptureFolder::writeContainer(const void *Data, size_t Bytes) {
+Failure CaptureFolder::writeContainer(const void *Data, size_t Bytes) {
   return writeFile("container", Data, Bytes);
 }
 
@@ -77,14 +78,16 @@ void CaptureFolder::addLine(std::initializer_list<std::string_view> Fields) {
   Text += recordLine(Fields);
 }
 
-bool CaptureFolder::complete() {
+Failure CaptureFolder::complete() {
   addLine({"end"});
   // A hole at the end is no part of the file yet.
   if (::ftruncate(Memory, MemoryBytes) != 0)
-    return failed(Path + "/memory");
+    return failureAt(Path + "/memory");
+  if (Failure Why = writeFile("launch.part", Text.data(), Text.size()))
+    return Why;
   std::string Part = Path + "/launch.part";
-  return writeFile("launch.part", Text.data(), Text.size()) &&
-         (::rename(Part.c_str(), (Path + "/launch").c_str()) == 0 || failed(Part));
+  return ::rename(Part.c_str(), (Path + "/launch").c_str()) == 0 ? Failure::none()
+                                                                 : failureAt(Part);
 }
 
 void CaptureFolder::refuse(const std::string &Reason) {

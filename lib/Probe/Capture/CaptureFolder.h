@@ -3,6 +3,8 @@
 /// name when they are whole, removed where the capture fails.
 #pragma once
 
+#include "Probe/Process/Failure.h"
+
 #include <cstddef>
 #include <initializer_list>
 #include <string>
@@ -19,13 +21,14 @@ public:
   CaptureFolder &operator=(const CaptureFolder &) = delete;
   ~CaptureFolder();
 
-  /// Each returns false where the file system refuses; error() then says why.
-  bool create();
+  // Each of these fails where the file system refuses.
+
+  Failure create();
   /// Adds to the memory file; bytes that are all 0 become a hole.
-  bool addMemory(const void *Data, size_t Bytes);
-  bool writeContainer(const void *Data, size_t Bytes);
+  Failure addMemory(const void *Data, size_t Bytes);
+  Failure writeContainer(const void *Data, size_t Bytes);
   /// Everything is there: ends the text and gives it its name.
-  bool complete();
+  Failure complete();
 
   /// Adds a line to the text.
   void addLine(std::initializer_list<std::string_view> Fields);
@@ -33,13 +36,10 @@ public:
   /// Removes all files, and leaves \p Reason in their place.
   void refuse(const std::string &Reason);
 
-  const std::string &error() const { return Error; }
-
 private:
-  bool failed(const std::string &Path);
-  bool writeFile(const std::string &Name, const void *Data, size_t Bytes);
+  Failure writeFile(const std::string &Name, const void *Data, size_t Bytes) const;
 
-  std::string Path, Text, Error;
+  std::string Path, Text;
   int Memory = -1;
   off_t MemoryBytes = 0;
 };

@@ -1,5 +1,6 @@
 #include "Probe/Capture/CapturedModules.h"
 
+#include "Probe/Driver/LoadedHandles.h"
 #include "Probe/Driver/VariableNames.h"
 #include "Probe/Trace/ImageMap.h"
 
@@ -23,83 +24,19 @@ void CaptureApi::load() {
 
 bool CaptureApi::complete() const { return MemcpyDtoH && ModuleGetGlobal; }
 
-const std::vector<CUpti_CallbackId> &CapturedModules::calls() {
-  static const std::vector<CUpti_CallbackId> Calls = {
-      CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
-      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,
-      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,
-  };
-  return Calls;
-}
-
-namespace {
-/// What a load call made of which image or file.
-struct LoadedBy {
-  const void *Handle = nullptr;
-  const void *Image = nullptr;
-  const char *Path = nullptr;
-};
-} // namespace
-
-template <class Params> static LoadedBy library(const void *Data) {
-  auto *P = static_cast<const Params *>(Data);
-  return {P->library ? *P->library : nullptr, nullptr, nullptr};
-}
-
-template <class Params> static LoadedBy module(const void *Data) {
-  auto *P = static_cast<const Params *>(Data);
-  return {P->module ? *P->module : nullptr, nullptr, nullptr};
-}
-
-static LoadedBy loadedBy(CUpti_CallbackId Id, const void *Data) {
-  LoadedBy By;
-  switch (Id) {
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData:
-    By = library<cuLibraryLoadData_params>(Data);
-    By.Image = static_cast<const cuLibraryLoadData_params *>(Data)->code;
-    break;
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
-    By = library<cuLibraryLoadFromFile_params>(Data);
-    By.Path = static_cast<const cuLibraryLoadFromFile_params *>(Data)->fileName;
-    break;
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
-    By = module<cuModuleLoadData_params>(Data);
-    By.Image = static_cast<const cuModuleLoadData_params *>(Data)->image;
-    break;
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
-    By = module<cuModuleLoadDataEx_params>(Data);
-    By.Image = static_cast<const cuModuleLoadDataEx_params *>(Data)->image;
-    break;
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
-    By = module<cuModuleLoadFatBinary_params>(Data);
-    By.Image = static_cast<const cuModuleLoadFatBinary_params *>(Data)->fatCubin;
-    break;
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
-    By = module<cuModuleLoad_params>(Data);
-    By.Path = static_cast<const cuModuleLoad_params *>(Data)->fname;
-    break;
-  default:
-    break;
-  }
-  return By;
-}
-
 void CapturedModules::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
-  if (Call.callbackSite != CUPTI_API_EXIT || !Call.functionParams || !Result ||
-      *Result != CUDA_SUCCESS)
-    return;
-  LoadedBy By = loadedBy(Id, Call.functionParams);
-  if (!By.Handle)
+  const void *Handle = loadedBy(Id, Call).Handle;
+  if (!Handle)
     return;
   auto New = std::make_shared<LoadedContainer>();
   New->Call = Call.functionName;
-  if (By.Path) {
-    if (auto File = loadFile(By.Path)) {
+  const void **Image = imageParameter(Id, Call.functionParams);
+  if (const char *Path = pathParameter(Id, Call.functionParams)) {
+    if (auto File = loadFile(Path)) {
       New->Copy.assign(static_cast<const char *>(File->Data), File->Bytes);
       unloadFile(*File);
     }
-  } else if (auto Found = findLoadedContainer(By.Image)) {
+  } else if (auto Found = findLoadedContainer(Image ? *Image : nullptr)) {
     New->Data = Found->Data;
     New->Bytes = Found->Bytes;
     Dl_info Where;
@@ -113,9 +50,9 @@ void CapturedModules::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) 
   std::lock_guard<std::mutex> Guard(Lock);
   // A handle of an unloaded module may be given again.
   if (New->Data)
-    Containers[By.Handle] = std::move(New);
+    Containers[Handle] = std::move(New);
   else
-    Containers.erase(By.Handle);
+    Containers.erase(Handle);
 }
 
 void CapturedModules::noteImage(const void *Data, size_t Bytes) {
@@ -146,7 +83,7 @@ void CapturedModules::findVariables(CUlibrary Library, CUmodule Module, Kernel &
   }
 }
 
-std::string CapturedModules::find(CUfunction Handle, Kernel &Found) {
+Failure CapturedModules::find(CUfunction Handle, Kernel &Found) {
   CUlibrary Library = nullptr;
   CUmodule Module = nullptr;
   int Registers = 0;
@@ -160,7 +97,7 @@ std::string CapturedModules::find(CUfunction Handle, Kernel &Found) {
     if (!Driver.KernelGetFunction || !Driver.KernelGetLibrary ||
         Driver.KernelGetFunction(&Found.Function, Kernel) != CUDA_SUCCESS ||
         Driver.KernelGetLibrary(&Library, Kernel) != CUDA_SUCCESS)
-      return "the kernel's module is not known";
+      return Failure("the kernel's module is not known");
   }
   Found.Container = containerOf(Library ? static_cast<const void *>(Library) : Module);
   if (!Found.Container && !Library && Api.LibraryGetModule) {
@@ -181,13 +118,13 @@ std::string CapturedModules::find(CUfunction Handle, Kernel &Found) {
     }
   }
   if (!Found.Container)
-    return "the kernel's module was not loaded from a fatbinary or cubin";
+    return Failure("the kernel's module was not loaded from a fatbinary or cubin");
   findVariables(Library, Module, Found);
   if (!Driver.FuncGetParamInfo)
-    return "the driver does not tell the kernel's parameters (it needs CUDA 12.4)";
+    return Failure("the driver does not tell the kernel's parameters (it needs CUDA 12.4)");
   ParameterPlace Place;
   while (Driver.FuncGetParamInfo(Found.Function, Found.Parameters.size(), &Place.Offset,
                                  &Place.Bytes) == CUDA_SUCCESS)
     Found.Parameters.push_back(Place);
-  return "";
+  return Failure::none();
 }

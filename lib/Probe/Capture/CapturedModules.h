@@ -5,7 +5,9 @@
 
 #include "Probe/Driver/Container.h"
 #include "Probe/Driver/CuptiApi.h"
+#include "Probe/Driver/DriverCalls.h"
 #include "Probe/Driver/LaunchCall.h"
+#include "Probe/Process/Failure.h"
 
 #include <map>
 #include <memory>
@@ -51,8 +53,9 @@ class CapturedModules {
 public:
   CapturedModules(const DriverApi &Driver) : Driver(Driver) { Api.load(); }
 
-  static const std::vector<CUpti_CallbackId> &calls();
-  /// At the exit of a call that loads or unloads.
+  /// The driver calls that note() has to see.
+  static constexpr Roles Calls = Role::LoadsImage | Role::LoadsFile;
+  /// Takes a call that loads into account, at its exit.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   /// An image that the driver has loaded.
   void noteImage(const void *Data, size_t Bytes);
@@ -64,8 +67,8 @@ public:
     std::vector<VariablePlace> Variables;
     std::vector<ParameterPlace> Parameters;
   };
-  /// Returns why it cannot be told; empty on success.
-  std::string find(CUfunction Handle, Kernel &Found);
+  /// Fails where it cannot be told.
+  Failure find(CUfunction Handle, Kernel &Found);
 
   CaptureApi Api;
 

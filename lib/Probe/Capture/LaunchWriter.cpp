@@ -28,19 +28,19 @@ LaunchWriter::LaunchWriter(const DriverApi &Driver, const CaptureApi &Api,
     : Folder(Directory, Wish), Driver(Driver), Api(Api), Chunk(CapturedChunkBytes) {}
 
 /// The next chunk of \p From, whose \p Bytes it tells.
-std::string LaunchWriter::read(const Part &From, size_t At, size_t &Bytes) {
+Failure LaunchWriter::read(const Part &From, size_t At, size_t &Bytes) {
   Bytes = std::min(Chunk.size(), From.Bytes - At);
   if (Api.MemcpyDtoH(Chunk.data(), From.Base + At, Bytes) == CUDA_SUCCESS)
-    return "";
-  return "cannot read the memory at " + addressText(From.Base + At);
+    return Failure::none();
+  return Failure("cannot read the memory at " + addressText(From.Base + At));
 }
 
-std::string LaunchWriter::check(const char *Data, size_t Bytes, CUdeviceptr At) const {
+Failure LaunchWriter::check(const char *Data, size_t Bytes, CUdeviceptr At) const {
   auto Hit = Forbidden.find(Data, Bytes);
   if (!Hit)
-    return "";
-  return (At ? "the memory at " + addressText(At + Hit->Offset) : "a parameter") + " points into " +
-         *Hit->What + " (" + addressText(Hit->Address) + ")";
+    return Failure::none();
+  std::string Where = At ? "the memory at " + addressText(At + Hit->Offset) : "a parameter";
+  return Failure(Where + " points into " + *Hit->What + " (" + addressText(Hit->Address) + ")");
 }
 
 void LaunchWriter::addAttributes(const LaunchCall &Launch, CUfunction Function) {
@@ -116,9 +116,8 @@ void LaunchWriter::choose(const std::vector<MemoryRange> &Ranges, CUcontext Cont
 }
 
 /// The bytes of the parameters, at their places.
-static std::string readParameters(const LaunchCall &Launch,
-                                  const std::vector<ParameterPlace> &Places,
-                                  std::vector<std::string> &Out) {
+static Failure readParameters(const LaunchCall &Launch, const std::vector<ParameterPlace> &Places,
+                              std::vector<std::string> &Out) {
   const char *Buffer = nullptr;
   size_t BufferBytes = 0;
   for (void **E = Launch.Extra; E && *E != CU_LAUNCH_PARAM_END; E += 2) {
@@ -134,52 +133,52 @@ static std::string readParameters(const LaunchCall &Launch,
     else if (Buffer && Place.Offset + Place.Bytes <= BufferBytes)
       Out.emplace_back(Buffer + Place.Offset, Place.Bytes);
     else
-      return "the launch has fewer parameters than the kernel";
+      return Failure("the launch has fewer parameters than the kernel");
   }
-  return "";
+  return Failure::none();
 }
 
-std::string LaunchWriter::addParameters(const LaunchCall &Launch,
-                                        const CapturedModules::Kernel &Kernel) {
+Failure LaunchWriter::addParameters(const LaunchCall &Launch,
+                                    const CapturedModules::Kernel &Kernel) {
   std::vector<std::string> Values;
-  if (std::string Why = readParameters(Launch, Kernel.Parameters, Values); !Why.empty())
+  if (Failure Why = readParameters(Launch, Kernel.Parameters, Values))
     return Why;
   for (size_t I = 0; I < Values.size(); ++I) {
-    if (std::string Why = check(Values[I].data(), Values[I].size(), 0); !Why.empty())
+    if (Failure Why = check(Values[I].data(), Values[I].size(), 0))
       return Why;
     Folder.addLine({"parameter", std::to_string(Kernel.Parameters[I].Offset),
                     hexOf(Values[I].data(), Values[I].size())});
   }
-  return "";
+  return Failure::none();
 }
 
-std::string LaunchWriter::addMemory() {
+Failure LaunchWriter::addMemory() {
   for (const Part &Each : Parts)
     for (size_t At = 0, Bytes = 0; At < Each.Bytes; At += Bytes) {
-      if (std::string Why = read(Each, At, Bytes); !Why.empty())
+      if (Failure Why = read(Each, At, Bytes))
         return Why;
-      if (std::string Why = check(Chunk.data(), Bytes, Each.Base + At); !Why.empty())
+      if (Failure Why = check(Chunk.data(), Bytes, Each.Base + At))
         return Why;
-      if (!Folder.addMemory(Chunk.data(), Bytes))
-        return Folder.error();
+      if (Failure Why = Folder.addMemory(Chunk.data(), Bytes))
+        return Why;
     }
-  return "";
+  return Failure::none();
 }
 
-std::string LaunchWriter::addContainer(const LoadedContainer &C) {
+Failure LaunchWriter::addContainer(const LoadedContainer &C) {
   Folder.addLine({"container", digestOfImage(C.Data, C.Bytes), std::to_string(C.Bytes), C.Call});
-  return Folder.writeContainer(C.Data, C.Bytes) ? "" : Folder.error();
+  return Folder.writeContainer(C.Data, C.Bytes);
 }
 
-std::string LaunchWriter::addAfter() {
+Failure LaunchWriter::addAfter() {
   for (const Part &Each : Parts) {
     std::string Line = "after";
     for (size_t At = 0, Bytes = 0; At < Each.Bytes; At += Bytes) {
-      if (std::string Why = read(Each, At, Bytes); !Why.empty())
+      if (Failure Why = read(Each, At, Bytes))
         return Why;
       Line += "\t" + digestOfImage(Chunk.data(), Bytes);
     }
     Folder.addText(Line + "\n");
   }
-  return "";
+  return Failure::none();
 }

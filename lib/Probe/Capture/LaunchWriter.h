@@ -7,13 +7,14 @@
 #include "Probe/Capture/CapturedModules.h"
 #include "Probe/Memory/DeviceMemory.h"
 #include "Probe/Memory/PointerScan.h"
+#include "Probe/Process/Failure.h"
 
 #include <string>
 #include <vector>
 
 namespace carve::probe {
 
-/// Where a function returns a text, it is why the launch cannot be captured; empty on success.
+/// A failure is why the launch cannot be captured.
 class LaunchWriter {
 public:
   LaunchWriter(const DriverApi &Driver, const CaptureApi &Api, const std::string &Directory,
@@ -26,11 +27,11 @@ public:
   /// must not be pointed to.
   void choose(const std::vector<MemoryRange> &Ranges, CUcontext Context,
               const CapturedModules::Kernel &Kernel);
-  std::string addParameters(const LaunchCall &Launch, const CapturedModules::Kernel &Kernel);
-  std::string addMemory();
-  std::string addContainer(const LoadedContainer &Container);
+  Failure addParameters(const LaunchCall &Launch, const CapturedModules::Kernel &Kernel);
+  Failure addMemory();
+  Failure addContainer(const LoadedContainer &Container);
   /// When the launch is done.
-  std::string addAfter();
+  Failure addAfter();
 
 private:
   /// Something whose bytes are captured.
@@ -38,8 +39,8 @@ private:
     CUdeviceptr Base = 0;
     size_t Bytes = 0;
   };
-  std::string read(const Part &From, size_t At, size_t &Bytes);
-  std::string check(const char *Data, size_t Bytes, CUdeviceptr At) const;
+  Failure read(const Part &From, size_t At, size_t &Bytes);
+  Failure check(const char *Data, size_t Bytes, CUdeviceptr At) const;
 
   const DriverApi &Driver;
   const CaptureApi &Api;

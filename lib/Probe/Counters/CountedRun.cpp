@@ -1,7 +1,4 @@
 #include "Probe/Counters/CountedRun.h"
-#include "Probe/Driver/ContextEndCalls.h"
-#include "Probe/Driver/LoadCalls.h"
-#include "Probe/Entry/TracedProcess.h"
 #include "Protocol/Protocol.h"
 
 #include <algorithm>
@@ -13,46 +10,32 @@ static thread_local bool Replaced = false;
 /// This thread is in a call that ends contexts, at whose entry all counters were read.
 static thread_local bool Ending = false;
 
-static constexpr CUpti_CallbackId UnloadCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
-    CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
-};
-
-std::string carve::probe::startCountedRun(TracedProcess &P, const char *Names) {
-  if (!P.Driver.readsVariables())
-    return "driver-incomplete";
+Failure carve::probe::startCountedRun(const char *Names, const DriverApi &Driver, RecordFile &File,
+                                      std::unique_ptr<ProbeMode> &Mode) {
+  if (!Driver.readsVariables())
+    return Failure("driver-incomplete");
   std::vector<std::string> Variables;
   for (std::string_view Rest = Names; !Rest.empty();) {
     size_t Comma = Rest.find(',');
     Variables.emplace_back(Rest.substr(0, Comma));
     Rest = Comma == std::string_view::npos ? std::string_view() : Rest.substr(Comma + 1);
   }
-  P.Counting = std::make_unique<CountedRun>(P, std::move(Variables));
-  return "";
+  Mode = std::make_unique<CountedRun>(Driver, File, std::move(Variables));
+  return Failure::none();
 }
 
-const std::vector<CUpti_CallbackId> &CountedRun::calls() {
-  static const std::vector<CUpti_CallbackId> Calls = [] {
-    std::vector<CUpti_CallbackId> All(std::begin(LoadCalls), std::end(LoadCalls));
-    All.insert(All.end(), std::begin(UnloadCalls), std::end(UnloadCalls));
-    All.insert(All.end(), std::begin(ContextEndCalls), std::end(ContextEndCalls));
-    return All;
-  }();
-  return Calls;
+std::set<CUpti_CallbackId> CountedRun::resources() const {
+  return {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
 }
 
-template <size_t N> static bool isOneOf(CUpti_CallbackId Id, const CUpti_CallbackId (&Calls)[N]) {
-  return std::find(std::begin(Calls), std::end(Calls), Id) != std::end(Calls);
-}
-
-void CountedRun::onReplaced() { Replaced = true; }
+void CountedRun::onImageReplaced() { Replaced = true; }
 
 void CountedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   bool Entry = Call.callbackSite == CUPTI_API_ENTER;
-  // The runtime unloads its libraries when all has been read.
-  if (P.Finishing)
+  if (Finishing)
     return;
-  if (isOneOf(Id, LoadCalls)) {
+  Roles Means = rolesOf(Id);
+  if (Means.any(Role::LoadsImage)) {
     // The image is replaced behind this.
     if (Entry)
       Replaced = false;
@@ -60,9 +43,9 @@ void CountedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
       loaded(Id, Call);
     return;
   }
-  if (isOneOf(Id, UnloadCalls) && Call.functionParams)
+  if (Means.any(Role::Unloads) && Call.functionParams)
     onUnload(unloadedBy(Id, Call), Call);
-  if (!isOneOf(Id, ContextEndCalls))
+  if (!Means.any(Role::EndsContext))
     return;
   Ending = Entry;
   if (Entry)
@@ -105,7 +88,7 @@ void CountedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
     // No call of the driver may be made here.
     settle([&](const Place &Read) { return Read.Context == Context; });
     std::lock_guard<std::mutex> Guard(Lock);
-    if (!Ending && !Owners.empty() && !P.Finishing)
+    if (!Ending && !Owners.empty() && !Finishing)
       lose("a context ended unseen");
     Contexts.erase(Context);
     std::erase_if(Owners, [&](const LoadedHandle &O) { return O.Context == Context; });
@@ -131,15 +114,15 @@ void CountedRun::read(CUcontext Context) {
   std::erase_if(All, [&](const LoadedHandle &O) { return O.Context && O.Context != Context; });
   if (All.empty())
     return;
-  if (P.Driver.CtxPushCurrent(Context) != CUDA_SUCCESS)
+  if (Driver.CtxPushCurrent(Context) != CUDA_SUCCESS)
     return lose("a context cannot be entered");
-  CUresult Ended = P.Driver.CtxSynchronize();
+  CUresult Ended = Driver.CtxSynchronize();
   if (Ended == CUDA_SUCCESS)
     for (const LoadedHandle &From : All)
       for (const std::string &Name : Variables)
         readVariable(Context, From, Name);
   CUcontext Popped = nullptr;
-  P.Driver.CtxPopCurrent(&Popped);
+  Driver.CtxPopCurrent(&Popped);
   if (Ended != CUDA_SUCCESS)
     lose("a kernel failed");
 }
@@ -149,14 +132,14 @@ void CountedRun::readVariable(CUcontext Context, const LoadedHandle &From,
   CUdeviceptr Base = 0;
   size_t Bytes = 0;
   CUresult Found = From.Context
-                       ? P.Driver.ModuleGetGlobal(&Base, &Bytes, From.module(), Name.c_str())
-                       : P.Driver.LibraryGetGlobal(&Base, &Bytes, From.library(), Name.c_str());
+                       ? Driver.ModuleGetGlobal(&Base, &Bytes, From.module(), Name.c_str())
+                       : Driver.LibraryGetGlobal(&Base, &Bytes, From.library(), Name.c_str());
   // Each image has only its own.
   if (Found == CUDA_ERROR_NOT_FOUND)
     return;
   std::vector<uint64_t> Rows(Bytes / sizeof(uint64_t));
   if (Found != CUDA_SUCCESS ||
-      P.Driver.MemcpyDtoH(Rows.data(), Base, Rows.size() * sizeof(uint64_t)) != CUDA_SUCCESS)
+      Driver.MemcpyDtoH(Rows.data(), Base, Rows.size() * sizeof(uint64_t)) != CUDA_SUCCESS)
     return lose("counters cannot be read");
   Place Read{Context, From.Handle, Name, std::vector<uint64_t>(Rows.size() / CounterCopies)};
   size_t Counters = Read.Sums.size();
@@ -181,7 +164,7 @@ template <class F> void CountedRun::settle(F Gone) {
   }
 }
 
-void CountedRun::lose(const std::string &Why) { P.recordOnce(recordLine({"uncounted", Why})); }
+void CountedRun::lose(const std::string &Why) { File.appendOnce(recordLine({"uncounted", Why})); }
 
 void CountedRun::finish() {
   readAll();
@@ -191,5 +174,5 @@ void CountedRun::finish() {
   for (const auto &[Variable, Counts] : Settled)
     for (const auto &[Counter, Count] : Counts)
       Lines += recordLine({"counted", Variable, std::to_string(Counter), std::to_string(Count)});
-  P.File.append(Lines);
+  File.append(Lines);
 }

@@ -1,11 +1,16 @@
 /// \file
 /// A run in which kernels count how often their blocks run: the images in place have variables with
 /// counters (CARVE_PROBE_COUNTERS, Protocol.h), which are read before they go, with their module,
-/// their context or the process. The callbacks hand everything to this, as they do to PlannedRun.
+/// their context or the process.
 #pragma once
 
+#include "Probe/Driver/CuptiApi.h"
 #include "Probe/Driver/LoadedHandles.h"
+#include "Probe/Driver/ProbeMode.h"
+#include "Probe/Process/Failure.h"
+#include "Probe/Process/RecordFile.h"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -15,25 +20,21 @@
 
 namespace carve::probe {
 
-struct TracedProcess;
-
 /// Thread-safe. Its lock is not held across calls of the driver.
-class CountedRun {
+class CountedRun : public ProbeMode {
 public:
   /// \p Variables: their names.
-  CountedRun(TracedProcess &P, std::vector<std::string> Variables)
-      : P(P), Variables(std::move(Variables)) {}
+  CountedRun(const DriverApi &Driver, RecordFile &File, std::vector<std::string> Variables)
+      : Driver(Driver), File(File), Variables(std::move(Variables)) {}
 
-  /// Every driver call that onCall() has to see.
-  static const std::vector<CUpti_CallbackId> &calls();
-  /// A call of the program's, at entry and exit.
-  void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource);
-  /// The load call that this thread is in gets an image with counters.
-  void onReplaced();
-  /// At the end of the process, before the file is sealed: reads what is there still, and writes
-  /// the records.
-  void finish();
+  Roles calls() const override { return Role::LoadsImage | Role::Unloads | Role::EndsContext; }
+  std::set<CUpti_CallbackId> resources() const override;
+  void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
+  void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;
+  void onImageReplaced() override;
+  void ending() override { Finishing = true; }
+  /// Reads what is there still, and writes the records.
+  void finish() override;
 
 private:
   /// A variable at an address. Addresses differ between contexts and modules that are there at a
@@ -54,8 +55,10 @@ private:
   template <class F> void settle(F Gone);
   void lose(const std::string &Why);
 
-  TracedProcess &P;
+  const DriverApi &Driver;
+  RecordFile &File;
   std::vector<std::string> Variables;
+  std::atomic<bool> Finishing{false}; ///< The runtime unloads its libraries when all has been read.
 
   std::mutex Lock; ///< Of what follows.
   std::set<CUcontext> Contexts;
@@ -64,7 +67,8 @@ private:
   std::map<std::string, std::map<size_t, uint64_t>> Settled; ///< By variable and counter.
 };
 
-/// \p Names: of the variables, parted by commas. Returns why they cannot be read; empty on success.
-std::string startCountedRun(TracedProcess &P, const char *Names);
+/// Makes \p Mode, with \p Names of the variables, parted by commas.
+Failure startCountedRun(const char *Names, const DriverApi &Driver, RecordFile &File,
+                        std::unique_ptr<ProbeMode> &Mode);
 
 } // namespace carve::probe

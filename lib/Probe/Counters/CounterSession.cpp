@@ -15,19 +15,19 @@ template <class Params> static Params paramsOf(size_t Bytes, CUpti_RangeProfiler
   paramsOf<CUpti_RangeProfiler_##Call##_Params>(CUpti_RangeProfiler_##Call##_Params_STRUCT_SIZE,   \
                                                 Object)
 
-std::string CounterSession::enable() {
+Failure CounterSession::enable() {
   if (Object)
-    return "";
+    return Failure::none();
   CUpti_RangeProfiler_Enable_Params Params{};
   Params.structSize = CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE;
   Params.ctx = Context;
   if (CUptiResult R = Api.Enable(&Params); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiRangeProfilerEnable", R);
   Object = Params.pRangeProfilerObject;
-  return "";
+  return Failure::none();
 }
 
-std::string CounterSession::configure(RangeKind Kind) {
+Failure CounterSession::configure(RangeKind Kind) {
   auto Size = CARVE_RANGE_PARAMS(GetCounterDataSize);
   std::vector<const char *> Names = Images.names();
   Size.pMetricNames = Names.data();
@@ -58,20 +58,20 @@ std::string CounterSession::configure(RangeKind Kind) {
   Set.targetNestingLevel = Kind == RangeKind::Kernel ? 0 : 1;
   if (CUptiResult R = Api.SetConfig(&Set); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiRangeProfilerSetConfig", R);
-  return "";
+  return Failure::none();
 }
 
-std::string CounterSession::begin(RangeKind Kind) {
-  if (std::string Why = enable(); !Why.empty())
+Failure CounterSession::begin(RangeKind Kind) {
+  if (Failure Why = enable())
     return Why;
-  if (std::string Why = configure(Kind); !Why.empty())
+  if (Failure Why = configure(Kind))
     return Why;
   auto Start = CARVE_RANGE_PARAMS(Start);
   if (CUptiResult R = Api.Start(&Start); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiRangeProfilerStart", R);
   Started = true;
   if (Kind == RangeKind::Kernel)
-    return "";
+    return Failure::none();
   auto Push = CARVE_RANGE_PARAMS(PushRange);
   Push.pRangeName = "launch";
   if (CUptiResult R = Api.PushRange(&Push); R != CUPTI_SUCCESS) {
@@ -79,10 +79,10 @@ std::string CounterSession::begin(RangeKind Kind) {
     return profilerFailure("cuptiRangeProfilerPushRange", R);
   }
   Pushed = true;
-  return "";
+  return Failure::none();
 }
 
-std::string CounterSession::stop() {
+Failure CounterSession::stop() {
   CUptiResult Popped = CUPTI_SUCCESS;
   if (std::exchange(Pushed, false)) {
     auto Pop = CARVE_RANGE_PARAMS(PopRange);
@@ -94,11 +94,11 @@ std::string CounterSession::stop() {
     return profilerFailure("cuptiRangeProfilerStop", R);
   if (Popped != CUPTI_SUCCESS)
     return profilerFailure("cuptiRangeProfilerPopRange", Popped);
-  return Stop.isAllPassSubmitted ? "" : "the metrics took more than one pass";
+  return Stop.isAllPassSubmitted ? Failure::none() : Failure("the metrics took more than one pass");
 }
 
-std::string CounterSession::end(std::vector<double> &Values) {
-  if (std::string Why = stop(); !Why.empty())
+Failure CounterSession::end(std::vector<double> &Values) {
+  if (Failure Why = stop())
     return Why;
   auto Decode = CARVE_RANGE_PARAMS(DecodeData);
   if (CUptiResult R = Api.DecodeData(&Decode); R != CUPTI_SUCCESS)
@@ -110,8 +110,9 @@ std::string CounterSession::end(std::vector<double> &Values) {
   if (CUptiResult R = Api.GetCounterDataInfo(&Info); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiRangeProfilerGetCounterDataInfo", R);
   if (Decode.numOfRangeDropped || Info.numTotalRanges != 1)
-    return "the launch made " + std::to_string(Info.numTotalRanges + Decode.numOfRangeDropped) +
-           " ranges instead of 1";
+    return Failure("the launch made " +
+                   std::to_string(Info.numTotalRanges + Decode.numOfRangeDropped) +
+                   " ranges instead of 1");
   return Images.evaluate(CounterData, Values);
 }
 

@@ -1,9 +1,10 @@
 /// \file
 /// CUPTI's range profiler on one context: sets the counters up for one pass and counts one launch
-/// at a time. Every function returns why it failed; empty on success.
+/// at a time.
 #pragma once
 
 #include "Probe/Counters/MetricPasses.h"
+#include "Probe/Process/Failure.h"
 
 #include <string>
 #include <vector>
@@ -20,9 +21,9 @@ public:
       : Api(Api), Context(Context), Images(Images) {}
 
   /// Before the launch; the context is idle.
-  std::string begin(RangeKind Kind);
+  Failure begin(RangeKind Kind);
   /// After it has ended. \p Values: of the pass's metrics, in their order.
-  std::string end(std::vector<double> &Values);
+  Failure end(std::vector<double> &Values);
   /// Ends a range whose launch did not come. Does nothing where there is none.
   void abandon();
   /// Gives the counters back. The context is alive.
@@ -30,9 +31,9 @@ public:
   const std::vector<std::string> &metrics() const { return Images.metrics(); }
 
 private:
-  std::string enable();
-  std::string configure(RangeKind Kind);
-  std::string stop();
+  Failure enable();
+  Failure configure(RangeKind Kind);
+  Failure stop();
 
   const ProfilerApi &Api;
   CUcontext Context;

@@ -1,10 +1,8 @@
 #include "Probe/Counters/HardwareCounters.h"
 
-#include "Probe/Driver/ContextEndCalls.h"
 #include "Probe/Driver/ContextEvent.h"
 #include "Probe/Driver/ShapeRecord.h"
-#include "Probe/Entry/TracedProcess.h"
-#include "Probe/Memory/DeviceWork.h"
+#include "Probe/Replay/KernelHandles.h"
 
 #include <algorithm>
 #include <ctime>
@@ -19,26 +17,31 @@ static constexpr milliseconds EndLimit{10'000};
 /// Launches that may fail to be counted, of each wish.
 static constexpr uint64_t SpareLaunches = 4;
 
-std::string carve::probe::startHardwareCounters(TracedProcess &P, const char *File) {
+Failure carve::probe::startHardwareCounters(const char *Path, const CuptiApi &Cupti,
+                                            const DriverApi &Driver, RecordFile &File,
+                                            Devices &Used, Submissions &Submitted,
+                                            std::unique_ptr<ProbeMode> &Mode) {
   CountPlan Wanted;
-  if (!Wanted.read(File))
-    return "metrics-unreadable";
-  if (!P.Driver.CtxSynchronize || !P.Driver.CtxGetCurrent || !P.Driver.StreamIsCapturing)
-    return "driver-incomplete";
-  P.Tracing = false;
-  P.Measuring = std::make_unique<HardwareCounters>(P, std::move(Wanted));
-  return "";
+  if (!Wanted.read(Path))
+    return Failure("metrics-unreadable");
+  if (!Driver.CtxSynchronize || !Driver.CtxGetCurrent || !Driver.StreamIsCapturing)
+    return Failure("driver-incomplete");
+  Mode =
+      std::make_unique<HardwareCounters>(Cupti, Driver, File, Used, Submitted, std::move(Wanted));
+  return Failure::none();
 }
 
-HardwareCounters::HardwareCounters(TracedProcess &P, CountPlan W)
-    : P(P), Wanted(std::move(W)), Hazards(P.Driver), States(Wanted.Wishes.size()) {
-  Gated.insert(SubmissionGate::calls().begin(), SubmissionGate::calls().end());
-  Launches.insert(LaunchCall::calls().begin(), LaunchCall::calls().end());
-  if (!Api.load(P.Cupti.Library))
-    giveUp("this CUPTI has no range profiler (it came with CUDA 12.6)");
+HardwareCounters::HardwareCounters(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
+                                   Devices &Used, Submissions &Submitted, CountPlan W)
+    : Cupti(Cupti), Driver(Driver), File(File), Used(Used), Submitted(Submitted),
+      Wanted(std::move(W)), States(Wanted.Wishes.size()) {
+  if (!Api.load(Cupti.Library))
+    giveUp(Failure("this CUPTI has no range profiler (it came with CUDA 12.6)"));
 }
 
-HardwareCounters::~HardwareCounters() = default;
+std::set<CUpti_CallbackId> HardwareCounters::resources() const {
+  return {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
+}
 
 /// The launch that this thread is in and that is counted, from its entry to its exit.
 std::unique_ptr<HardwareCounters::Measured> &HardwareCounters::mine() {
@@ -46,27 +49,13 @@ std::unique_ptr<HardwareCounters::Measured> &HardwareCounters::mine() {
   return Mine;
 }
 
-std::vector<CUpti_CallbackId> HardwareCounters::calls() const {
-  std::set<CUpti_CallbackId> All = Gated;
-  All.insert(Launches.begin(), Launches.end());
-  All.insert(ReplayHazards::calls().begin(), ReplayHazards::calls().end());
-  All.insert(std::begin(ContextEndCalls), std::end(ContextEndCalls));
-  return {All.begin(), All.end()};
-}
-
 void HardwareCounters::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  bool Entry = Call.callbackSite == CUPTI_API_ENTER, IsGated = Gated.count(Id);
-  if (Entry && IsGated)
-    Gate.enter();
-  Hazards.note(Id, Call);
-  bool Ends = std::find(std::begin(ContextEndCalls), std::end(ContextEndCalls), Id) !=
-              std::end(ContextEndCalls);
-  if (Entry && Ends && !P.Finishing)
+  Roles Means = rolesOf(Id);
+  bool Entry = Call.callbackSite == CUPTI_API_ENTER;
+  if (Entry && Means.any(Role::EndsContext) && !Finishing)
     disableAll();
-  if (Launches.count(Id) && Call.functionParams)
+  if (Means.any(LaunchCall::Calls) && Call.functionParams)
     Entry ? onLaunch(Id, Call) : onLaunched(Call);
-  if (!Entry && IsGated)
-    Gate.leave();
 }
 
 void HardwareCounters::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
@@ -88,25 +77,25 @@ void HardwareCounters::disableAll() {
 void HardwareCounters::finish() {
   Over = true;
   // Where a launch is being counted still, the process ends with it.
-  if (!Gate.close(GateLimit))
+  if (!Submitted.Gate.close(GateLimit))
     return;
   disableAll();
-  Gate.open();
+  Submitted.Gate.open();
 }
 
-void HardwareCounters::giveUp(const std::string &Why) {
+void HardwareCounters::giveUp(const Failure &Why) {
   Over = true;
-  P.recordOnce(recordLine({"uncounted", Why}));
+  File.appendOnce(recordLine({"uncounted", Why.reason()}));
 }
 
-void HardwareCounters::unmeasured(const Measured &M, const std::string &Why) {
+void HardwareCounters::unmeasured(const Measured &M, const Failure &Why) {
   const CountPlan::Wish &W = Wanted.Wishes[M.Wish];
-  P.File.append(launchRecord("unmeasured", W.Kernel, W.Shape, M.Launch, {Why}));
+  File.append(launchRecord("unmeasured", W.Kernel, W.Shape, M.Launch, {Why.reason()}));
 }
 
 /// Whether \p Launch is one of those to be counted.
 bool HardwareCounters::wants(const LaunchCall &Launch, Measured &M) {
-  const char *Name = *Launch.Slot ? kernelName(P.Driver, *Launch.Slot) : nullptr;
+  const char *Name = *Launch.Slot ? kernelName(Driver, *Launch.Slot) : nullptr;
   if (!Name)
     return false;
   std::lock_guard<std::mutex> Guard(Lock);
@@ -127,30 +116,28 @@ bool HardwareCounters::wants(const LaunchCall &Launch, Measured &M) {
   return false;
 }
 
-std::string HardwareCounters::whyNot(const LaunchCall &Launch, CUcontext Context) const {
-  CUstreamCaptureStatus Status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (Hazards.capturing() || P.Driver.StreamIsCapturing(Launch.Stream, &Status) != CUDA_SUCCESS ||
-      Status != CU_STREAM_CAPTURE_STATUS_NONE)
-    return "the program was recording a CUDA graph";
+Failure HardwareCounters::whyNot(const LaunchCall &Launch, CUcontext Context) const {
+  if (Submitted.Captures.any() || isCapturing(Driver, Launch.Stream))
+    return Failure("the program was recording a CUDA graph");
   CUcontext Current = nullptr;
-  if (P.Driver.CtxGetCurrent(&Current) != CUDA_SUCCESS || Current != Context)
-    return "its stream is of another context";
-  return "";
+  if (Driver.CtxGetCurrent(&Current) != CUDA_SUCCESS || Current != Context)
+    return Failure("its stream is of another context");
+  return Failure::none();
 }
 
 /// Polls first: waiting for the whole context would never end where a kernel waits for what the
 /// program does next.
-std::string HardwareCounters::waitIdle(CUcontext Context, milliseconds Limit) const {
-  ContextEvent Event(P.Driver);
+Failure HardwareCounters::waitIdle(CUcontext Context, milliseconds Limit) const {
+  ContextEvent Event(Driver);
   auto Begin = std::chrono::steady_clock::now();
   while (!Event.passed(Context)) {
     if (std::chrono::steady_clock::now() - Begin > Limit)
-      return "kernels did not end within " + std::to_string(Limit.count()) + " ms";
+      return Failure("kernels did not end within " + std::to_string(Limit.count()) + " ms");
     timespec Pause{0, 20'000};
     ::nanosleep(&Pause, nullptr);
   }
-  CUresult Result = P.Driver.CtxSynchronize();
-  return Result == CUDA_SUCCESS ? "" : "the context is broken";
+  CUresult Result = Driver.CtxSynchronize();
+  return Result == CUDA_SUCCESS ? Failure::none() : Failure("the context is broken");
 }
 
 void HardwareCounters::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -162,25 +149,25 @@ void HardwareCounters::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &C
   if (!Launch || !wants(*Launch, M))
     return;
   M.Context = Call.context;
-  CaptureRelaxed Relaxed(P.Driver);
-  std::string Why = whyNot(*Launch, Call.context);
-  bool Closed = Why.empty() && Gate.close(GateLimit);
-  if (Why.empty() && !Closed)
-    Why = "other threads' calls were under way";
+  CaptureRelaxed Relaxed(Driver);
+  Failure Why = whyNot(*Launch, Call.context);
+  bool Closed = !Why && Submitted.Gate.close(GateLimit);
+  if (!Why && !Closed)
+    Why = Failure("other threads' calls were under way");
   // One may have begun a capture before the gate closed.
-  if (Why.empty())
+  if (!Why)
     Why = whyNot(*Launch, Call.context);
-  if (Why.empty())
+  if (!Why)
     Why = waitIdle(Call.context, IdleLimit);
-  if (Why.empty())
+  if (!Why)
     Why = begin(M);
-  if (Why.empty()) {
+  if (!Why) {
     mine() = std::make_unique<Measured>(M);
     return;
   }
   unmeasured(M, Why);
   if (Closed)
-    Gate.open();
+    Submitted.Gate.open();
 }
 
 /// The counters that \p Passes has, for the tuner.
@@ -189,16 +176,16 @@ void HardwareCounters::describe(const MetricPasses &Passes) {
   if (Wanted.Pass < Passes.passes().size())
     for (const std::string &Metric : Passes.passes()[Wanted.Pass])
       Metrics += (Metrics.empty() ? "" : ",") + Metric;
-  P.recordOnce(
+  File.appendOnce(
       recordLine({"metrics", Passes.chip(), std::to_string(Wanted.Pass),
                   std::to_string(Passes.passes().size()), Metrics.empty() ? "-" : Metrics}));
   for (const auto &[Metric, Reason] : Passes.left())
-    P.recordOnce(recordLine({"no-metric", Passes.chip(), Metric, Reason}));
+    File.appendOnce(recordLine({"no-metric", Passes.chip(), Metric, Reason}));
 }
 
 /// What of the counters this process may have on the device of the current context. Without it
 /// CUPTI takes all that the chip has for available.
-static std::string availability(const ProfilerApi &Api, std::vector<uint8_t> &Image) {
+static Failure availability(const ProfilerApi &Api, std::vector<uint8_t> &Image) {
   CUpti_Profiler_GetCounterAvailability_Params Available{};
   Available.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
   if (CUptiResult R = Api.GetCounterAvailability(&Available); R != CUPTI_SUCCESS)
@@ -207,10 +194,10 @@ static std::string availability(const ProfilerApi &Api, std::vector<uint8_t> &Im
   Available.pCounterAvailabilityImage = Image.data();
   if (CUptiResult R = Api.GetCounterAvailability(&Available); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiProfilerGetCounterAvailability", R);
-  return "";
+  return Failure::none();
 }
 
-std::string HardwareCounters::setUp(uint32_t Device, DevicePass &Pass) {
+Failure HardwareCounters::setUp(uint32_t Device, DevicePass &Pass) {
   if (!Initialized) {
     CUpti_Profiler_Initialize_Params Init{};
     Init.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE;
@@ -232,35 +219,35 @@ std::string HardwareCounters::setUp(uint32_t Device, DevicePass &Pass) {
   if (CUptiResult R = Api.GetChipName(&Chip); R != CUPTI_SUCCESS || !Chip.pChipName)
     return profilerFailure("cuptiDeviceGetChipName", R);
   std::vector<uint8_t> Image;
-  if (std::string Why = availability(Api, Image); !Why.empty())
+  if (Failure Why = availability(Api, Image))
     return Why;
   Pass.Passes = std::make_unique<MetricPasses>(Api, Chip.pChipName, std::move(Image));
-  std::string Why = Pass.Passes->part(Wanted.Metrics);
-  if (!Why.empty())
+  Failure Why = Pass.Passes->part(Wanted.Metrics);
+  if (Why)
     return Why;
   describe(*Pass.Passes);
   if (Wanted.Pass >= Pass.Passes->passes().size())
-    return "";
+    return Failure::none();
   Pass.Images = std::make_unique<PassImages>(*Pass.Passes);
   bool Unknown = false;
   return Pass.Images->make(Pass.Passes->passes()[Wanted.Pass], Unknown);
 }
 
 /// The gate is closed, and the context idle.
-std::string HardwareCounters::begin(Measured &M) {
+Failure HardwareCounters::begin(Measured &M) {
   uint32_t Device = 0;
-  if (P.Cupti.GetDeviceId(M.Context, &Device) != CUPTI_SUCCESS)
-    return "its device is unknown";
-  P.Used.note(Device);
-  auto [At, New] = Devices.try_emplace(Device);
+  if (Cupti.GetDeviceId(M.Context, &Device) != CUPTI_SUCCESS)
+    return Failure("its device is unknown");
+  Used.note(Device);
+  auto [At, New] = PerDevice.try_emplace(Device);
   if (New)
-    if (std::string Why = setUp(Device, At->second); !Why.empty()) {
+    if (Failure Why = setUp(Device, At->second)) {
       giveUp(Why);
       return Why;
     }
   if (!At->second.Images) {
     Over = true;
-    return "there is no such pass";
+    return Failure("there is no such pass");
   }
   {
     std::lock_guard<std::mutex> Guard(Lock);
@@ -269,8 +256,8 @@ std::string HardwareCounters::begin(Measured &M) {
       Session = std::make_unique<CounterSession>(Api, M.Context, *At->second.Images);
     M.Session = Session.get();
   }
-  std::string Why = M.Session->begin(Kind);
-  if (Why.empty() || KindWorks)
+  Failure Why = M.Session->begin(Kind);
+  if (!Why || KindWorks)
     return Why;
   // This CUPTI may not make ranges of kernels by itself. Then the other kind tells, too.
   if (Kind == RangeKind::Kernel) {
@@ -278,7 +265,7 @@ std::string HardwareCounters::begin(Measured &M) {
     M.Session->abandon();
     Why = M.Session->begin(Kind);
   }
-  if (!Why.empty())
+  if (Why)
     giveUp(Why);
   return Why;
 }
@@ -295,20 +282,20 @@ static std::string decimal(double Value) {
 }
 
 /// What became of the launch: its counters are written, or the reason is returned.
-std::string HardwareCounters::measure(const Measured &M, const CUpti_CallbackData &Call) {
+Failure HardwareCounters::measure(const Measured &M, const CUpti_CallbackData &Call) {
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   if (Result && *Result != CUDA_SUCCESS) {
     M.Session->abandon();
-    return "the driver refused the launch";
+    return Failure("the driver refused the launch");
   }
-  if (std::string Why = waitIdle(M.Context, EndLimit); !Why.empty()) {
+  if (Failure Why = waitIdle(M.Context, EndLimit)) {
     // Neither may CUPTI wait for what does not end, nor be asked about a broken context.
     Stuck = true;
-    giveUp("while " + Wanted.Wishes[M.Wish].Kernel + " was counted, " + Why);
+    giveUp(Failure("while " + Wanted.Wishes[M.Wish].Kernel + " was counted, " + Why.reason()));
     return Why;
   }
   std::vector<double> Values;
-  if (std::string Why = M.Session->end(Values); !Why.empty()) {
+  if (Failure Why = M.Session->end(Values)) {
     if (!KindWorks && Kind == RangeKind::Span)
       giveUp(Why);
     if (!KindWorks)
@@ -326,9 +313,9 @@ std::string HardwareCounters::measure(const Measured &M, const CUpti_CallbackDat
         "measured", W.Kernel, W.Shape, M.Launch,
         {Kind == RangeKind::Kernel ? "kernel" : "span", M.Session->metrics()[I], Text});
   }
-  P.File.append(Lines);
+  File.append(Lines);
   settle(M);
-  return "";
+  return Failure::none();
 }
 
 /// Where that was the last launch wanted, the counters go back, and the rest of the program runs
@@ -351,8 +338,8 @@ void HardwareCounters::onLaunched(const CUpti_CallbackData &Call) {
   std::unique_ptr<Measured> M = std::move(mine());
   if (!M)
     return;
-  CaptureRelaxed Relaxed(P.Driver);
-  if (std::string Why = measure(*M, Call); !Why.empty())
+  CaptureRelaxed Relaxed(Driver);
+  if (Failure Why = measure(*M, Call))
     unmeasured(*M, Why);
-  Gate.open();
+  Submitted.Gate.open();
 }

@@ -11,7 +11,7 @@ PassImages::~PassImages() {
   (void)Passes.Api.HostDeinitialize(&Params);
 }
 
-std::string PassImages::make(std::vector<std::string> Wanted, bool &Unknown) {
+Failure PassImages::make(std::vector<std::string> Wanted, bool &Unknown) {
   const ProfilerApi &Api = Passes.Api;
   Metrics = std::move(Wanted);
   for (const std::string &Metric : Metrics)
@@ -33,11 +33,11 @@ std::string PassImages::make(std::vector<std::string> Wanted, bool &Unknown) {
   // It says "invalid metric name" or, of some, "invalid parameter".
   Unknown = Api.AddMetrics(&Add) != CUPTI_SUCCESS;
   if (Unknown)
-    return "";
+    return Failure::none();
   return makeConfig();
 }
 
-std::string PassImages::makeConfig() {
+Failure PassImages::makeConfig() {
   const ProfilerApi &Api = Passes.Api;
   CUpti_Profiler_Host_GetConfigImageSize_Params Size{};
   Size.structSize = CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE;
@@ -52,10 +52,10 @@ std::string PassImages::makeConfig() {
   Image.pConfigImage = Config.data();
   if (CUptiResult R = Api.GetConfigImage(&Image); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiProfilerHostGetConfigImage", R);
-  return "";
+  return Failure::none();
 }
 
-std::string PassImages::passes(size_t &Number) {
+Failure PassImages::passes(size_t &Number) {
   CUpti_Profiler_Host_GetNumOfPasses_Params Params{};
   Params.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
   Params.configImageSize = Config.size();
@@ -63,11 +63,11 @@ std::string PassImages::passes(size_t &Number) {
   if (CUptiResult R = Passes.Api.GetNumOfPasses(&Params); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiProfilerHostGetNumOfPasses", R);
   Number = Params.numOfPasses;
-  return "";
+  return Failure::none();
 }
 
-std::string PassImages::evaluate(const std::vector<uint8_t> &CounterData,
-                                 std::vector<double> &Values) const {
+Failure PassImages::evaluate(const std::vector<uint8_t> &CounterData,
+                             std::vector<double> &Values) const {
   Values.assign(Names.size(), 0);
   std::vector<const char *> Wanted = Names;
   CUpti_Profiler_Host_EvaluateToGpuValues_Params Params{};
@@ -80,51 +80,53 @@ std::string PassImages::evaluate(const std::vector<uint8_t> &CounterData,
   Params.pMetricValues = Values.data();
   if (CUptiResult R = Passes.Api.Evaluate(&Params); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiProfilerHostEvaluateToGpuValues", R);
-  return "";
+  return Failure::none();
 }
 
 /// \p Number: how many passes \p Metrics take; 0 where the chip lacks one of them.
-std::string MetricPasses::passesOf(const std::vector<std::string> &Metrics, size_t &Number) const {
+Failure MetricPasses::passesOf(const std::vector<std::string> &Metrics, size_t &Number) const {
   PassImages Images(*this);
   bool Unknown = false;
   Number = 0;
-  std::string Why = Images.make(Metrics, Unknown);
-  return Why.empty() && !Unknown ? Images.passes(Number) : Why;
+  Failure Why = Images.make(Metrics, Unknown);
+  return !Why && !Unknown ? Images.passes(Number) : Why;
 }
 
 /// Puts \p Metric, which takes one pass, into the first that has room for it, or into a new one.
-std::string MetricPasses::place(const std::string &Metric) {
+Failure MetricPasses::place(const std::string &Metric) {
   size_t Together = 0;
   for (std::vector<std::string> &Pass : Passes) {
     std::vector<std::string> Both = Pass;
     Both.push_back(Metric);
-    if (std::string Why = passesOf(Both, Together); !Why.empty())
+    if (Failure Why = passesOf(Both, Together))
       return Why;
     if (Together != 1)
       continue;
     Pass = std::move(Both);
-    return "";
+    return Failure::none();
   }
   std::vector<std::string> &New = Passes.emplace_back();
   if (&New != &Passes.front()) {
     New = {Passes.front().front(), Metric};
-    if (std::string Why = passesOf(New, Together); !Why.empty())
+    if (Failure Why = passesOf(New, Together))
       return Why;
   }
   if (Together != 1)
     New = {Metric};
-  return "";
+  return Failure::none();
 }
 
-std::string MetricPasses::part(const std::vector<std::string> &Wanted) {
+Failure MetricPasses::part(const std::vector<std::string> &Wanted) {
   for (const std::string &Metric : Wanted) {
     size_t Alone = 0;
-    if (std::string Why = passesOf({Metric}, Alone); !Why.empty())
+    if (Failure Why = passesOf({Metric}, Alone))
       return Why;
     if (Alone != 1)
       Left.emplace_back(Metric, Alone == 0 ? "unknown" : std::to_string(Alone) + " passes");
-    else if (std::string Why = place(Metric); !Why.empty())
+    else if (Failure Why = place(Metric))
       return Why;
   }
-  return Passes.empty() ? "this chip (" + Chip + ") has none of the metrics" : "";
+  if (!Passes.empty())
+    return Failure::none();
+  return Failure("this chip (" + Chip + ") has none of the metrics");
 }

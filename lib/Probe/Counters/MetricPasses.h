@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Probe/Counters/ProfilerApi.h"
+#include "Probe/Process/Failure.h"
 
 #include <memory>
 #include <string>
@@ -19,9 +20,9 @@ public:
   MetricPasses(const ProfilerApi &Api, std::string Chip, std::vector<uint8_t> Availability)
       : Api(Api), Chip(std::move(Chip)), Availability(std::move(Availability)) {}
 
-  /// Puts each of \p Wanted into the first pass that has room; the first is part of all. Returns
-  /// why that cannot be; empty on success.
-  std::string part(const std::vector<std::string> &Wanted);
+  /// Puts each of \p Wanted into the first pass that has room; the first is part of all. Fails
+  /// where that leaves no pass.
+  Failure part(const std::vector<std::string> &Wanted);
 
   const std::string &chip() const { return Chip; }
   const std::vector<std::vector<std::string>> &passes() const { return Passes; }
@@ -30,8 +31,8 @@ public:
 
 private:
   friend class PassImages;
-  std::string passesOf(const std::vector<std::string> &Metrics, size_t &Number) const;
-  std::string place(const std::string &Metric);
+  Failure passesOf(const std::vector<std::string> &Metrics, size_t &Number) const;
+  Failure place(const std::string &Metric);
 
   const ProfilerApi &Api;
   std::string Chip;
@@ -48,18 +49,18 @@ public:
   PassImages &operator=(const PassImages &) = delete;
   ~PassImages();
 
-  /// Returns why that cannot be; empty on success. \p Unknown: the chip lacks one of the metrics.
-  std::string make(std::vector<std::string> Metrics, bool &Unknown);
-  std::string passes(size_t &Number);
+  /// \p Unknown: the chip lacks one of the metrics, which is no failure.
+  Failure make(std::vector<std::string> Metrics, bool &Unknown);
+  Failure passes(size_t &Number);
   /// The values of the metrics in range 0 of \p CounterData.
-  std::string evaluate(const std::vector<uint8_t> &CounterData, std::vector<double> &Values) const;
+  Failure evaluate(const std::vector<uint8_t> &CounterData, std::vector<double> &Values) const;
 
   const std::vector<std::string> &metrics() const { return Metrics; }
   const std::vector<const char *> &names() const { return Names; }
   const std::vector<uint8_t> &config() const { return Config; }
 
 private:
-  std::string makeConfig();
+  Failure makeConfig();
 
   const MetricPasses &Passes;
   std::vector<std::string> Metrics;

@@ -36,26 +36,26 @@ bool ProfilerApi::load(void *Cupti) {
   return Complete;
 }
 
-std::string carve::probe::profilerFailure(const char *Call, CUptiResult Result) {
+Failure carve::probe::profilerFailure(const char *Call, CUptiResult Result) {
   switch (Result) {
   case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
   case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-    return "the driver permits counters to administrators alone "
-           "(https://developer.nvidia.com/ERR_NVGPUCTRPERM)";
+    return Failure("the driver permits counters to administrators alone "
+                   "(https://developer.nvidia.com/ERR_NVGPUCTRPERM)");
   case CUPTI_ERROR_HARDWARE_BUSY:
-    return "another profiler uses the counters";
+    return Failure("another profiler uses the counters");
   case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
-    return "this virtual GPU has no counters";
+    return Failure("this virtual GPU has no counters");
   case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-    return "confidential computing forbids counters";
+    return Failure("confidential computing forbids counters");
   case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-    return "a part of a GPU (MIG) has no counters";
+    return Failure("a part of a GPU (MIG) has no counters");
   case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
   case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
   case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
   case CUPTI_ERROR_NOT_SUPPORTED:
-    return "counters are not supported on this GPU or system";
+    return Failure("counters are not supported on this GPU or system");
   default:
-    return std::string(Call) + " failed with CUPTI's error " + std::to_string(int(Result));
+    return Failure(std::string(Call) + " failed with CUPTI's error " + std::to_string(int(Result)));
   }
 }

@@ -3,6 +3,8 @@
 /// with hardware counters needs them, and a CUPTI before 12.6 has none of them.
 #pragma once
 
+#include "Probe/Process/Failure.h"
+
 #include <cuda.h>
 #include <cupti.h>
 #include <cupti_profiler_host.h>
@@ -45,8 +47,8 @@ struct ProfilerApi {
   bool load(void *Cupti);
 };
 
-/// Why CUPTI says no, in words for a person: what the permissions lack, or the number of \p Result
+/// CUPTI says no; why, in words for a person: what the permissions lack, or the number of \p Result
 /// and \p Call.
-std::string profilerFailure(const char *Call, CUptiResult Result);
+Failure profilerFailure(const char *Call, CUptiResult Result);
 
 } // namespace carve::probe

@@ -29,10 +29,10 @@ template <class Function> static bool resolve(void *Handle, const char *Name, Fu
   return Out != nullptr;
 }
 
-std::string CuptiApi::load(const char *Path) {
+Failure CuptiApi::load(const char *Path) {
   void *Handle = openCupti(Path);
   if (!Handle)
-    return "cupti-not-found";
+    return Failure("cupti-not-found");
   bool Complete = resolve(Handle, "cuptiGetVersion", GetVersion) &&
                   resolve(Handle, "cuptiSubscribe", Subscribe) &&
                   resolve(Handle, "cuptiUnsubscribe", Unsubscribe) &&
@@ -44,15 +44,15 @@ std::string CuptiApi::load(const char *Path) {
                   resolve(Handle, "cuptiActivityGetNextRecord", GetNextRecord) &&
                   resolve(Handle, "cuptiActivityGetNumDroppedRecords", GetNumDroppedRecords);
   if (!Complete)
-    return "cupti-incomplete";
+    return Failure("cupti-incomplete");
   Library = Handle;
   (void)resolve(Handle, "cuptiGetContextId", GetContextId);
   (void)resolve(Handle, "cuptiGetStreamIdEx", GetStreamIdEx);
   (void)resolve(Handle, "cuptiGetCallbackName", GetCallbackName);
   uint32_t Version = 0;
   if (GetVersion(&Version) != CUPTI_SUCCESS || Version < OldestVersion)
-    return "cupti-too-old " + std::to_string(Version);
-  return "";
+    return Failure("cupti-too-old " + std::to_string(Version));
+  return Failure::none();
 }
 
 void DriverApi::load() {

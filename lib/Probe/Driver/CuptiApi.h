@@ -3,6 +3,8 @@
 /// be linked, as the probe is built where there is no GPU and runs beside whatever is installed.
 #pragma once
 
+#include "Probe/Process/Failure.h"
+
 #include <cuda.h>
 #include <cupti.h>
 
@@ -30,8 +32,8 @@ struct CuptiApi {
   void *Library = nullptr; ///< For what only some runs need (ProfilerApi).
 
   /// Takes the CUPTI that the program already has loaded, then \p Path (may be null), then what the
-  /// loader finds by name. Returns why there is none; empty on success.
-  std::string load(const char *Path);
+  /// loader finds by name.
+  Failure load(const char *Path);
 };
 
 /// Only of a driver that is already loaded. Every member is null where it is not.

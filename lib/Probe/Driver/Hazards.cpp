@@ -1,18 +1,8 @@
 #include "Probe/Driver/Hazards.h"
 
 #include <algorithm>
-#include <iterator>
 
 using namespace carve::probe;
-
-namespace {
-struct HazardCall {
-  CUpti_CallbackId Id;
-  const char *Kind;
-  /// Whether the parameters make it one; null: they always do.
-  bool (*When)(const void *Params);
-};
-} // namespace
 
 /// Host memory of which kernels are meant to have the address.
 template <class Params, unsigned Mapped> static bool maps(const void *Data) {
@@ -64,70 +54,50 @@ static bool createsSurfaces(const void *Data) {
   return isSurface(static_cast<const cuMipmappedArrayCreate_params *>(Data)->pMipmappedArrayDesc);
 }
 
-#define CARVE_CALL(Call, Kind, When)                                                               \
-  HazardCall { CUPTI_DRIVER_TRACE_CBID_##Call, Kind, When }
-static constexpr HazardCall Calls[] = {
-    CARVE_CALL(cuMemAllocManaged, "managed", nullptr),
-    CARVE_CALL(cuLibraryGetManaged, "managed", nullptr),
-    CARVE_CALL(cuMemPoolCreate, "managed", poolsManaged),
-    CARVE_CALL(cuMemHostAlloc, "host-mapped",
-               (maps<cuMemHostAlloc_params, CU_MEMHOSTALLOC_DEVICEMAP>)),
-    CARVE_CALL(cuMemHostAlloc_v2, "host-mapped",
-               (maps<cuMemHostAlloc_params, CU_MEMHOSTALLOC_DEVICEMAP>)),
-    CARVE_CALL(cuMemHostRegister, "host-mapped",
-               (maps<cuMemHostRegister_params, CU_MEMHOSTREGISTER_DEVICEMAP>)),
-    CARVE_CALL(cuMemHostRegister_v2, "host-mapped",
-               (maps<cuMemHostRegister_v2_params, CU_MEMHOSTREGISTER_DEVICEMAP>)),
-    CARVE_CALL(cuMemHostGetDevicePointer, "host-mapped", nullptr),
-    CARVE_CALL(cuMemHostGetDevicePointer_v2, "host-mapped", nullptr),
-    CARVE_CALL(cuMemCreate, "host-mapped", createsOnHost),
-    CARVE_CALL(cuMemPoolCreate, "host-mapped", poolsOnHost),
-    CARVE_CALL(cuIpcGetMemHandle, "ipc", nullptr),
-    CARVE_CALL(cuIpcOpenMemHandle, "ipc", nullptr),
-    CARVE_CALL(cuIpcOpenMemHandle_v2, "ipc", nullptr),
-    CARVE_CALL(cuMemExportToShareableHandle, "ipc", nullptr),
-    CARVE_CALL(cuMemImportFromShareableHandle, "ipc", nullptr),
-    CARVE_CALL(cuMemPoolExportToShareableHandle, "ipc", nullptr),
-    CARVE_CALL(cuMemPoolImportFromShareableHandle, "ipc", nullptr),
-    CARVE_CALL(cuMemPoolExportPointer, "ipc", nullptr),
-    CARVE_CALL(cuMemPoolImportPointer, "ipc", nullptr),
-    CARVE_CALL(cuImportExternalMemory, "ipc", nullptr),
-    // For devices of other makers, as network cards.
-    CARVE_CALL(cuMemGetHandleForAddressRange, "ipc", nullptr),
-    CARVE_CALL(cuPointerSetAttribute, "ipc", opensToCards),
-    CARVE_CALL(cuGraphicsMapResources, "ipc", nullptr),
-    CARVE_CALL(cuGraphicsMapResources_ptsz, "ipc", nullptr),
-    CARVE_CALL(cuCtxEnablePeerAccess, "peer", nullptr),
-    CARVE_CALL(cuMemPoolSetAccess, "peer", nullptr),
-    CARVE_CALL(cuMemSetAccess, "peer", opensToSeveral),
-    CARVE_CALL(cuMulticastCreate, "peer", nullptr),
-    CARVE_CALL(cuStreamBeginCapture, "capture", nullptr),
-    CARVE_CALL(cuStreamBeginCapture_ptsz, "capture", nullptr),
-    CARVE_CALL(cuStreamBeginCapture_v2, "capture", nullptr),
-    CARVE_CALL(cuStreamBeginCapture_v2_ptsz, "capture", nullptr),
-    CARVE_CALL(cuStreamBeginCaptureToGraph, "capture", nullptr),
-    CARVE_CALL(cuStreamBeginCaptureToGraph_ptsz, "capture", nullptr),
-    CARVE_CALL(cuArray3DCreate_v2, "array", createsSurface),
-    CARVE_CALL(cuMipmappedArrayCreate, "array", createsSurfaces),
-};
+#define CARVE_CALL(Call) CUPTI_DRIVER_TRACE_CBID_##Call
+
+/// Whether the parameters make a call a hazard of \p Kind, which it may be by its roles. Most calls
+/// always are one.
+static bool isHazard(CUpti_CallbackId Plain, Role Kind, const void *Params) {
+  switch (Plain) {
+  case CARVE_CALL(cuMemHostAlloc):
+    return Params && maps<cuMemHostAlloc_params, CU_MEMHOSTALLOC_DEVICEMAP>(Params);
+  case CARVE_CALL(cuMemHostRegister):
+    return Params && maps<cuMemHostRegister_params, CU_MEMHOSTREGISTER_DEVICEMAP>(Params);
+  case CARVE_CALL(cuMemHostRegister_v2):
+    return Params && maps<cuMemHostRegister_v2_params, CU_MEMHOSTREGISTER_DEVICEMAP>(Params);
+  case CARVE_CALL(cuMemCreate):
+    return Params && createsOnHost(Params);
+  case CARVE_CALL(cuMemPoolCreate):
+    return Params && (Kind == Role::HazardManaged ? poolsManaged(Params) : poolsOnHost(Params));
+  case CARVE_CALL(cuMemSetAccess):
+    return Params && opensToSeveral(Params);
+  case CARVE_CALL(cuPointerSetAttribute):
+    return Params && opensToCards(Params);
+  case CARVE_CALL(cuArray3DCreate_v2):
+    return Params && createsSurface(Params);
+  case CARVE_CALL(cuMipmappedArrayCreate):
+    return Params && createsSurfaces(Params);
+  default:
+    return true;
+  }
+}
 #undef CARVE_CALL
 
+static constexpr std::pair<Role, const char *> Kinds[] = {
+    {Role::HazardManaged, "managed"}, {Role::HazardHost, "host-mapped"},
+    {Role::HazardIpc, "ipc"},         {Role::HazardPeer, "peer"},
+    {Role::BeginsCapture, "capture"}, {Role::HazardArray, "array"},
+};
+
 const char *carve::probe::hazardKind(CUpti_CallbackId Id, const void *Params) {
-  for (const HazardCall &Call : Calls)
-    if (Call.Id == Id && (!Call.When || (Params && Call.When(Params))))
-      return Call.Kind;
+  Roles Means = rolesOf(Id);
+  if (!Means.any(HazardCalls))
+    return nullptr;
+  for (auto [Kind, Name] : Kinds)
+    if (Means.any(Kind) && isHazard(plainForm(Id), Kind, Params))
+      return Name;
   return nullptr;
-}
-
-std::vector<CUpti_CallbackId> carve::probe::hazardCallbacks() {
-  std::vector<CUpti_CallbackId> Ids;
-  std::transform(std::begin(Calls), std::end(Calls), std::back_inserter(Ids),
-                 [](const HazardCall &Call) { return Call.Id; });
-  return Ids;
-}
-
-std::vector<CUpti_CallbackId> carve::probe::attributeCallbacks() {
-  return {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz};
 }
 
 static bool isProgrammatic(const CUlaunchAttribute &Attribute) {
@@ -143,10 +113,8 @@ static bool isProgrammatic(const CUlaunchAttribute &Attribute) {
 }
 
 const void *carve::probe::programmaticKernel(CUpti_CallbackId Id, const void *Params) {
-  if (Id != CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx &&
-      Id != CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz)
+  if (plainForm(Id) != callOf<Role::LaunchAttributes>(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx))
     return nullptr;
-  // The parameters of both are alike.
   auto *Launch = static_cast<const cuLaunchKernelEx_params *>(Params);
   if (!Launch->config || !Launch->config->attrs)
     return nullptr;

@@ -4,12 +4,10 @@
 /// kernels are timed. Pure, but for the record of what was seen already.
 #pragma once
 
-#include <cuda.h>
-#include <cupti.h>
+#include "Probe/Driver/DriverCalls.h"
 
 #include <array>
 #include <atomic>
-#include <vector>
 
 namespace carve::probe {
 
@@ -19,10 +17,8 @@ namespace carve::probe {
 const char *hazardKind(CUpti_CallbackId Id, const void *Params);
 
 /// The calls for which hazardKind() may say something. None is made at every launch.
-std::vector<CUpti_CallbackId> hazardCallbacks();
-
-/// The calls for which programmaticKernel() may say something.
-std::vector<CUpti_CallbackId> attributeCallbacks();
+inline constexpr Roles HazardCalls = Role::HazardManaged | Role::HazardHost | Role::HazardIpc |
+                                     Role::HazardPeer | Role::BeginsCapture | Role::HazardArray;
 
 /// The handle of the kernel that a call of \p Id launches with an attribute by which it overlaps
 /// with its neighbours; null for any other call.

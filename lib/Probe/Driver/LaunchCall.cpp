@@ -59,39 +59,18 @@ static std::optional<LaunchCall> decodeEx(cuLaunchKernelEx_params *P, bool PerTh
 
 std::optional<LaunchCall> LaunchCall::decode(CUpti_CallbackId Id, const void *Params) {
   void *Writable = const_cast<void *>(Params);
-  bool PerThread = false;
-  switch (Id) {
-  case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-    PerThread = true;
-    [[fallthrough]];
-  case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+  CUpti_CallbackId Plain = plainForm(Id);
+  bool PerThread = Plain != Id;
+  switch (Plain) {
+  case callOf<Role::Launch>(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel):
     return decodeKernel(static_cast<cuLaunchKernel_params *>(Writable), PerThread);
-  case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-    PerThread = true;
-    [[fallthrough]];
-  case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+  case callOf<Role::Launch>(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx):
     return decodeEx(static_cast<cuLaunchKernelEx_params *>(Writable), PerThread);
-  case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-    PerThread = true;
-    [[fallthrough]];
-  case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
+  case callOf<Role::Launch>(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel):
     return decodeCooperative(static_cast<cuLaunchCooperativeKernel_params *>(Writable), PerThread);
   default:
     return std::nullopt;
   }
-}
-
-const std::vector<CUpti_CallbackId> &LaunchCall::calls() {
-  // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
-      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-      CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-      CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-  };
-  return Calls;
 }
 
 static bool decidesHowItRuns(CUlaunchAttributeID Id) {

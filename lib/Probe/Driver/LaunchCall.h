@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
+#include "Probe/Driver/DriverCalls.h"
 #include "Probe/Driver/Plan.h"
 
 #include <optional>
@@ -28,7 +29,7 @@ struct LaunchCall {
   static std::optional<LaunchCall> decode(CUpti_CallbackId Id, const void *Params);
 
   /// The calls that decode() knows.
-  static const std::vector<CUpti_CallbackId> &calls();
+  static constexpr Roles Calls = Role::Launch;
 
   /// The attributes that decide how the kernel runs. Not those that tie the launch to others
   /// (programmatic ones, events), nor those of streams: a replay stands alone.

@@ -5,6 +5,8 @@
 
 using namespace carve::probe;
 
+#define CARVE_CALL(R, Name) callOf<Role::R>(CUPTI_DRIVER_TRACE_CBID_##Name)
+
 template <class Params> static LoadedHandle library(const void *Data) {
   auto *Out = static_cast<const Params *>(Data)->library;
   return {Out ? *Out : nullptr, nullptr};
@@ -21,17 +23,17 @@ LoadedHandle carve::probe::loadedBy(CUpti_CallbackId Id, const CUpti_CallbackDat
   if (Call.callbackSite != CUPTI_API_EXIT || !Data || !Result || *Result != CUDA_SUCCESS)
     return {};
   switch (Id) {
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData:
+  case CARVE_CALL(LoadsImage, cuLibraryLoadData):
     return library<cuLibraryLoadData_params>(Data);
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile:
+  case CARVE_CALL(LoadsFile, cuLibraryLoadFromFile):
     return library<cuLibraryLoadFromFile_params>(Data);
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoad:
+  case CARVE_CALL(LoadsFile, cuModuleLoad):
     return module<cuModuleLoad_params>(Data, Call.context);
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData:
+  case CARVE_CALL(LoadsImage, cuModuleLoadData):
     return module<cuModuleLoadData_params>(Data, Call.context);
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx:
+  case CARVE_CALL(LoadsImage, cuModuleLoadDataEx):
     return module<cuModuleLoadDataEx_params>(Data, Call.context);
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary:
+  case CARVE_CALL(LoadsImage, cuModuleLoadFatBinary):
     return module<cuModuleLoadFatBinary_params>(Data, Call.context);
   default:
     return {};
@@ -41,40 +43,57 @@ LoadedHandle carve::probe::loadedBy(CUpti_CallbackId Id, const CUpti_CallbackDat
 void *carve::probe::unloadedBy(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (!Call.functionParams)
     return nullptr;
-  if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload)
-    return static_cast<const cuLibraryUnload_params *>(Call.functionParams)->library;
-  if (Id == CUPTI_DRIVER_TRACE_CBID_cuModuleUnload)
-    return static_cast<const cuModuleUnload_params *>(Call.functionParams)->hmod;
-  return nullptr;
-}
-
-/// The library of which the call \p Id asks for something; null where it is no such call.
-static void *usedBy(CUpti_CallbackId Id, const void *Data) {
   switch (Id) {
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryGetKernel:
-    return static_cast<const cuLibraryGetKernel_params *>(Data)->library;
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryGetModule:
-    return static_cast<const cuLibraryGetModule_params *>(Data)->library;
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal:
-    return static_cast<const cuLibraryGetGlobal_params *>(Data)->library;
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryGetManaged:
-    return static_cast<const cuLibraryGetManaged_params *>(Data)->library;
+  case CARVE_CALL(Unloads, cuLibraryUnload):
+    return static_cast<const cuLibraryUnload_params *>(Call.functionParams)->library;
+  case CARVE_CALL(Unloads, cuModuleUnload):
+    return static_cast<const cuModuleUnload_params *>(Call.functionParams)->hmod;
   default:
     return nullptr;
   }
 }
 
-const std::vector<CUpti_CallbackId> &LoadedHandles::calls() {
-  // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
-      CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData,     CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadFromFile,
-      CUPTI_DRIVER_TRACE_CBID_cuModuleLoad,          CUPTI_DRIVER_TRACE_CBID_cuModuleLoadData,
-      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadDataEx,    CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
-      CUPTI_DRIVER_TRACE_CBID_cuModuleLoadFatBinary, CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,
-      CUPTI_DRIVER_TRACE_CBID_cuLibraryGetKernel,    CUPTI_DRIVER_TRACE_CBID_cuLibraryGetModule,
-      CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal,    CUPTI_DRIVER_TRACE_CBID_cuLibraryGetManaged,
-  };
-  return Calls;
+const void **carve::probe::imageParameter(CUpti_CallbackId Id, const void *Params) {
+  void *Writable = const_cast<void *>(Params);
+  switch (Id) {
+  case CARVE_CALL(LoadsImage, cuLibraryLoadData):
+    return &static_cast<cuLibraryLoadData_params *>(Writable)->code;
+  case CARVE_CALL(LoadsImage, cuModuleLoadData):
+    return &static_cast<cuModuleLoadData_params *>(Writable)->image;
+  case CARVE_CALL(LoadsImage, cuModuleLoadDataEx):
+    return &static_cast<cuModuleLoadDataEx_params *>(Writable)->image;
+  case CARVE_CALL(LoadsImage, cuModuleLoadFatBinary):
+    return &static_cast<cuModuleLoadFatBinary_params *>(Writable)->fatCubin;
+  default:
+    return nullptr;
+  }
+}
+
+const char *carve::probe::pathParameter(CUpti_CallbackId Id, const void *Params) {
+  switch (Id) {
+  case CARVE_CALL(LoadsFile, cuLibraryLoadFromFile):
+    return static_cast<const cuLibraryLoadFromFile_params *>(Params)->fileName;
+  case CARVE_CALL(LoadsFile, cuModuleLoad):
+    return static_cast<const cuModuleLoad_params *>(Params)->fname;
+  default:
+    return nullptr;
+  }
+}
+
+/// The library of which the call \p Id asks for something; null where it is no such call.
+static void *usedBy(CUpti_CallbackId Id, const void *Data) {
+  switch (Id) {
+  case CARVE_CALL(UsesLibrary, cuLibraryGetKernel):
+    return static_cast<const cuLibraryGetKernel_params *>(Data)->library;
+  case CARVE_CALL(UsesLibrary, cuLibraryGetModule):
+    return static_cast<const cuLibraryGetModule_params *>(Data)->library;
+  case CARVE_CALL(UsesLibrary, cuLibraryGetGlobal):
+    return static_cast<const cuLibraryGetGlobal_params *>(Data)->library;
+  case CARVE_CALL(UsesLibrary, cuLibraryGetManaged):
+    return static_cast<const cuLibraryGetManaged_params *>(Data)->library;
+  default:
+    return nullptr;
+  }
 }
 
 bool LoadedHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {

@@ -3,7 +3,7 @@
 /// variable of any of them asks the driver with these.
 #pragma once
 
-#include "Probe/Driver/CuptiApi.h"
+#include "Probe/Driver/DriverCalls.h"
 
 #include <mutex>
 #include <set>
@@ -28,11 +28,19 @@ LoadedHandle loadedBy(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 /// What the call \p Id unloads; null where it is no such call.
 void *unloadedBy(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
+/// The parameter of a load call that points to the image, in the driver's own copy of the call's
+/// parameters: writing it is what replaces the image. Null where \p Id loads no image from memory.
+const void **imageParameter(CUpti_CallbackId Id, const void *Params);
+
+/// The file that a load call reads; null where \p Id loads none.
+const char *pathParameter(CUpti_CallbackId Id, const void *Params);
+
 /// Thread-safe.
 class LoadedHandles {
 public:
   /// The driver calls that note() has to see, at entry and exit.
-  static const std::vector<CUpti_CallbackId> &calls();
+  static constexpr Roles Calls =
+      Role::LoadsImage | Role::LoadsFile | Role::Unloads | Role::UsesLibrary;
   /// Whether the call has added or taken away a handle.
   bool note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void contextDestroyed(CUcontext Context);

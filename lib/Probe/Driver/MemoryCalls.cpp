@@ -1,6 +1,6 @@
 #include "Probe/Driver/MemoryCalls.h"
 
-#include "Probe/Driver/SubmissionGate.h"
+#include "Probe/Driver/DriverCalls.h"
 
 #include <algorithm>
 #include <array>
@@ -27,12 +27,11 @@ std::vector<CUpti_CallbackId> carve::probe::unknownMemoryCalls(const CuptiApi &C
   std::vector<CUpti_CallbackId> Unknown;
   if (!Cupti.GetCallbackName)
     return Unknown;
-  const std::vector<CUpti_CallbackId> &Known = SubmissionGate::calls();
   const char *Name = nullptr;
   for (CUpti_CallbackId Id = 1; Id < MostCalls; ++Id) {
     if (Cupti.GetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, Id, &Name) != CUPTI_SUCCESS || !Name)
       break;
-    if (isMemoryCall(Name) && std::find(Known.begin(), Known.end(), Id) == Known.end())
+    if (isMemoryCall(Name) && !rolesOf(Id).any(Role::Gated))
       Unknown.push_back(Id);
   }
   return Unknown;

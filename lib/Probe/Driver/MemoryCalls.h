@@ -1,6 +1,6 @@
 /// \file
-/// The driver calls that have to do with memory and that the probe does not know: those of a newer
-/// driver, and the forms of CUDA 3. What they mean for a replay cannot be said.
+/// The driver calls that have to do with memory and that DriverCalls.def does not name: those of a
+/// newer driver. What they mean for a replay cannot be said.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -14,8 +14,8 @@ namespace carve::probe {
 /// by its name. Calls that only tell something do not count.
 bool isMemoryCall(std::string_view Name);
 
-/// All such calls of \p Cupti's that SubmissionGate does not hold back. None where this CUPTI does
-/// not tell its calls' names.
+/// All such calls of \p Cupti's that have not the role Gated. None where this CUPTI does not tell
+/// its calls' names.
 std::vector<CUpti_CallbackId> unknownMemoryCalls(const CuptiApi &Cupti);
 
 } // namespace carve::probe

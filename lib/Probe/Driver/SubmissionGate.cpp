@@ -2,16 +2,6 @@
 
 using namespace carve::probe;
 
-const std::vector<CUpti_CallbackId> &SubmissionGate::calls() {
-  // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
-#define CARVE_GATED(Call) CUPTI_DRIVER_TRACE_CBID_##Call,
-#include "Probe/Driver/SubmissionGateCalls.def"
-#undef CARVE_GATED
-  };
-  return Calls;
-}
-
 /// Calls of this thread that are under way: more than one where a callback of the program's makes
 /// calls itself.
 static thread_local int Mine = 0;

@@ -3,13 +3,10 @@
 /// submits work or changes memory waits at its entry until the replay is over. Knows threads only.
 #pragma once
 
-#include "Probe/Driver/CuptiApi.h"
-
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace carve::probe {
 
@@ -19,11 +16,7 @@ constexpr std::chrono::milliseconds GateLimit{500}, IdleLimit{2000};
 
 class SubmissionGate {
 public:
-  /// The driver calls that have to wait: those that submit work, allocate, free or map memory, ask
-  /// how much is free, begin a capture, or end a stream or a context.
-  static const std::vector<CUpti_CallbackId> &calls();
-
-  /// At the entry of such a call: waits while another thread replays.
+  /// At the entry of a call with Role::Gated: waits while another thread replays.
   void enter();
   /// At its exit.
   void leave();

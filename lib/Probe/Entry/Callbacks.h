@@ -1,16 +1,16 @@
 /// \file
-/// The CUPTI subscriber: what happens when the program loads device code, creates a context, or
-/// asks for a kernel's attributes.
+/// The CUPTI subscriber: what happens when the program makes a call of the driver that some mode
+/// has to see, loads device code, or creates a context.
 #pragma once
 
-#include <string>
+#include "Probe/Process/Failure.h"
 
 namespace carve::probe {
 
 struct TracedProcess;
 
-/// Subscribes and enables what the mode needs. Returns an empty string, or the reason
-/// for which the probe has to stand aside; then nothing is enabled.
-std::string startCallbacks(TracedProcess &P);
+/// Subscribes and enables what the modes need. A failure is why the probe has to stand aside; then
+/// nothing is enabled.
+Failure startCallbacks(TracedProcess &P);
 
 } // namespace carve::probe

@@ -28,13 +28,12 @@ struct FinisherState {
 static std::atomic<FinisherState *> Running{nullptr};
 
 static void finish(TracedProcess &P) {
-  P.Finishing = true;
-  flushActivity(P, /*Last=*/true);
+  for (const auto &Mode : P.Modes)
+    Mode->ending();
+  finishActivity();
   P.recordDevices();
-  if (P.Counting)
-    P.Counting->finish();
-  if (P.Measuring)
-    P.Measuring->finish();
+  for (const auto &Mode : P.Modes)
+    Mode->finish();
   P.File.seal();
 }
 
@@ -58,9 +57,9 @@ static void *runFinisher(void *Arg) {
   try {
     // CUPTI's own periodic flush returns full buffers only, which most programs never have.
     while (!waitForEnd(F)) {
-      if (F.P.Planned)
-        F.P.Planned->check();
-      flushActivity(F.P, /*Last=*/false);
+      for (const auto &Mode : F.P.Modes)
+        Mode->check();
+      flushActivity(/*Last=*/false);
       F.P.recordDevices();
       refreshExitHooks();
     }

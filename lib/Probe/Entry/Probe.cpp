@@ -3,55 +3,96 @@
 /// program run with CUDA_INJECTION64_PATH. Any failure ends here in an `aside` record, or in
 /// nothing where not even that can be written; the program goes on untouched.
 
+#include "Probe/Capture/CaptureRun.h"
+#include "Probe/Counters/CountedRun.h"
+#include "Probe/Counters/HardwareCounters.h"
 #include "Probe/Entry/Callbacks.h"
 #include "Probe/Entry/ExitHooks.h"
 #include "Probe/Entry/Finisher.h"
+#include "Probe/Entry/TraceRun.h"
 #include "Probe/Entry/TracedProcess.h"
 #include "Probe/Process/ThreadGuards.h"
+#include "Probe/Replay/PlannedRun.h"
 #include "Probe/Trace/Activity.h"
 #include "Protocol/CaptureProtocol.h"
 #include "Protocol/Protocol.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
 using namespace carve::probe;
 
-/// Returns why the probe has to stand aside; empty when everything runs.
-static std::string start(TracedProcess &P) {
-  if (const char *Images = std::getenv(ImagesVariable)) {
-    P.Tracing = false;
-    if (!P.Images.read(Images))
-      return "images-unreadable";
-  }
+namespace {
+/// A mode that the tuner asks for by a variable of the environment, whose value says what is
+/// wanted.
+struct WantedMode {
+  const char *Variable;
+  Failure (*Start)(TracedProcess &P, const char *Value, std::unique_ptr<ProbeMode> &Mode);
+};
+} // namespace
+
+static constexpr WantedMode WantedModes[] = {
+    {PlanVariable,
+     [](TracedProcess &P, const char *Path, std::unique_ptr<ProbeMode> &Mode) {
+       return startPlannedRun(Path, P.Cupti, P.Driver, P.File, P.Submitted, Mode);
+     }},
+    {CaptureVariable,
+     [](TracedProcess &P, const char *Path, std::unique_ptr<ProbeMode> &Mode) {
+       return startCaptureRun(Path, P.Driver, P.Submitted, Mode);
+     }},
+    {CountersVariable,
+     [](TracedProcess &P, const char *Names, std::unique_ptr<ProbeMode> &Mode) {
+       return startCountedRun(Names, P.Driver, P.File, Mode);
+     }},
+    {MetricsVariable,
+     [](TracedProcess &P, const char *Path, std::unique_ptr<ProbeMode> &Mode) {
+       return startHardwareCounters(Path, P.Cupti, P.Driver, P.File, P.Used, P.Submitted, Mode);
+     }},
+};
+
+/// Without images that are replaced, and without hardware counters, the program is traced beside
+/// what else is wanted.
+static Failure startModes(TracedProcess &P) {
+  for (const WantedMode &Wanted : WantedModes)
+    if (const char *Value = std::getenv(Wanted.Variable)) {
+      std::unique_ptr<ProbeMode> Mode;
+      if (Failure Why = Wanted.Start(P, Value, Mode))
+        return Why;
+      P.Modes.push_back(std::move(Mode));
+    }
+  if (!std::getenv(ImagesVariable) && !std::getenv(MetricsVariable))
+    P.Modes.push_back(std::make_unique<TraceRun>(P.Driver, P.File));
+  return Failure::none();
+}
+
+static bool allowActivity(const ProbeModes &Modes) {
+  return std::all_of(Modes.begin(), Modes.end(),
+                     [](const auto &Mode) { return Mode->allowsActivity(); });
+}
+
+/// A failure is why the probe has to stand aside.
+static Failure start(TracedProcess &P) {
+  if (const char *Images = std::getenv(ImagesVariable); Images && !P.Images.read(Images))
+    return Failure("images-unreadable");
   if (const char *Delay = std::getenv(DelayVariable))
     P.LaunchDelayNs = std::strtoull(Delay, nullptr, 10);
-  if (std::string Reason = P.Cupti.load(std::getenv(CuptiVariable)); !Reason.empty())
-    return Reason;
+  if (Failure Why = P.Cupti.load(std::getenv(CuptiVariable)))
+    return Why;
   P.Driver.load();
   P.Used.start();
-  if (const char *File = std::getenv(PlanVariable))
-    if (std::string Reason = startPlannedRun(P, File); !Reason.empty())
-      return Reason;
-  if (const char *File = std::getenv(CaptureVariable))
-    if (std::string Reason = startCaptureRun(P, File); !Reason.empty())
-      return Reason;
-  if (const char *Names = std::getenv(CountersVariable))
-    if (std::string Reason = startCountedRun(P, Names); !Reason.empty())
-      return Reason;
-  if (const char *File = std::getenv(MetricsVariable))
-    if (std::string Reason = startHardwareCounters(P, File); !Reason.empty())
-      return Reason;
-  if (std::string Reason = startCallbacks(P); !Reason.empty())
-    return Reason;
+  if (Failure Why = startModes(P))
+    return Why;
+  if (Failure Why = startCallbacks(P))
+    return Why;
   // Without times the images must still be replaced or left as a whole, never replaced unseen.
-  // Activity records would have CUPTI's own kernels among them, and its times not be the program's.
-  if ((!P.Measuring && !startActivity(P)) || !startFinisher(P)) {
+  bool Recorded = !allowActivity(P.Modes) || startActivity(P.Cupti, P.File, P.Used, P.Modes);
+  if (!Recorded || !startFinisher(P)) {
     P.Cupti.Unsubscribe(P.Subscriber);
-    return "activity-unavailable";
+    return Failure("activity-unavailable");
   }
   installExitHooks();
-  return "";
+  return Failure::none();
 }
 
 static void initialize() {
@@ -61,9 +102,8 @@ static void initialize() {
   auto P = std::make_unique<TracedProcess>();
   if (!P->File.create(Dir))
     return;
-  std::string Reason = start(*P);
-  if (!Reason.empty()) {
-    P->File.append(recordLine({"aside", Reason}));
+  if (Failure Why = start(*P)) {
+    P->File.append(recordLine({"aside", Why.reason()}));
     P->File.abandon();
   }
   // Once subscribed, CUPTI may be inside a callback of ours on another thread at any time.

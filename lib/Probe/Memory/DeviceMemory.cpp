@@ -36,7 +36,7 @@ void DeviceMemory::add(CUdeviceptr Base, const Entry &New) {
 
 void DeviceMemory::addAsync(CUdeviceptr Base, size_t Bytes, MemoryKind Kind, CUcontext Context) {
   // In a capture this is a node of a graph, and nothing is there until the graph runs.
-  add(Base, {Bytes, Capturing.empty() ? Kind : MemoryKind::Imported, Context});
+  add(Base, {Bytes, Captures.any() ? MemoryKind::Imported : Kind, Context});
 }
 
 DeviceMemory::Entries::const_iterator DeviceMemory::entryAt(CUdeviceptr Address) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
+#include "Probe/Driver/StreamCaptures.h"
 #include "Probe/Memory/PhysicalMemory.h"
 
 #include <cstddef>
@@ -33,11 +34,13 @@ struct MemoryRange {
 /// Thread-safe. Its lock is never held across a call of the driver.
 class DeviceMemory {
 public:
-  /// \p Driver, where given, tells how large imported memory is, which the calls do not say.
-  explicit DeviceMemory(const DriverApi *Driver = nullptr) : Driver(Driver) {}
+  /// \p Captures: what is allocated during one belongs to its graph. \p Driver, where given, tells
+  /// how large imported memory is, which the calls do not say.
+  explicit DeviceMemory(const StreamCaptures &Captures, const DriverApi *Driver = nullptr)
+      : Captures(Captures), Driver(Driver) {}
 
   /// The driver calls that note() has to see, at entry and exit.
-  static const std::vector<CUpti_CallbackId> &calls();
+  static constexpr Roles Calls = Role::Memory;
 
   /// Takes a call into account; any other call is passed over. What is freed is gone at the entry
   /// of the call, what is allocated is there at its exit.
@@ -93,6 +96,7 @@ private:
   Entries::const_iterator entryAt(CUdeviceptr Address) const;
   static MemoryRange rangeOf(const Entries::value_type &Entry);
 
+  const StreamCaptures &Captures;
   const DriverApi *Driver;
   mutable std::mutex Lock;
   Entries Ranges;
@@ -100,7 +104,6 @@ private:
   std::unordered_map<CUdevice, CUcontext> Primaries;
   std::unordered_map<CUgraphicsResource, CUdeviceptr> Graphics; ///< Mapped now.
   std::unordered_set<CUsurfObject> Surfaces;
-  std::unordered_set<CUstream> Capturing;
   bool SurfaceReferences = false, Peers = false;
 };
 

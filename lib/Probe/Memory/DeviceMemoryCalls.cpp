@@ -1,5 +1,5 @@
 // What each driver call means for DeviceMemory. The names of the calls and of their parameters are
-// CUPTI's. The variants for per-thread streams (_ptsz) have the parameters of the plain ones.
+// CUPTI's; Id is always the plain form of a call.
 
 #include "Probe/Memory/DeviceMemory.h"
 
@@ -7,85 +7,13 @@
 
 using namespace carve::probe;
 
-const std::vector<CUpti_CallbackId> &DeviceMemory::calls() {
-  // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
-      CARVE_CALL(cuMemAlloc_v2),
-      CARVE_CALL(cuMemAllocPitch_v2),
-      CARVE_CALL(cuMemAllocManaged),
-      CARVE_CALL(cuMemAllocAsync),
-      CARVE_CALL(cuMemAllocAsync_ptsz),
-      CARVE_CALL(cuMemAllocFromPoolAsync),
-      CARVE_CALL(cuMemAllocFromPoolAsync_ptsz),
-      CARVE_CALL(cuGraphAddMemAllocNode),
-      CARVE_CALL(cuGraphAddNode),
-      CARVE_CALL(cuGraphAddNode_v2),
-      CARVE_CALL(cuMemFree_v2),
-      CARVE_CALL(cuMemFreeAsync),
-      CARVE_CALL(cuMemFreeAsync_ptsz),
-      CARVE_CALL(cuMemHostAlloc),
-      CARVE_CALL(cuMemHostAlloc_v2),
-      CARVE_CALL(cuMemAllocHost_v2),
-      CARVE_CALL(cuMemHostRegister),
-      CARVE_CALL(cuMemHostRegister_v2),
-      CARVE_CALL(cuMemHostUnregister),
-      CARVE_CALL(cuMemFreeHost),
-      CARVE_CALL(cuIpcOpenMemHandle),
-      CARVE_CALL(cuIpcOpenMemHandle_v2),
-      CARVE_CALL(cuIpcCloseMemHandle),
-      CARVE_CALL(cuIpcGetMemHandle),
-      CARVE_CALL(cuMemPoolImportPointer),
-      CARVE_CALL(cuMemPoolExportPointer),
-      CARVE_CALL(cuMemGetHandleForAddressRange),
-      CARVE_CALL(cuPointerSetAttribute),
-      CARVE_CALL(cuExternalMemoryGetMappedBuffer),
-      CARVE_CALL(cuGraphicsResourceGetMappedPointer_v2),
-      CARVE_CALL(cuGraphicsUnmapResources),
-      CARVE_CALL(cuGraphicsUnmapResources_ptsz),
-      CARVE_CALL(cuMemCreate),
-      CARVE_CALL(cuMemRelease),
-      CARVE_CALL(cuMemRetainAllocationHandle),
-      CARVE_CALL(cuMemImportFromShareableHandle),
-      CARVE_CALL(cuMemExportToShareableHandle),
-      CARVE_CALL(cuMulticastCreate),
-      CARVE_CALL(cuMemMap),
-      CARVE_CALL(cuMemUnmap),
-      CARVE_CALL(cuMemSetAccess),
-      CARVE_CALL(cuMemPoolCreate),
-      CARVE_CALL(cuMemPoolDestroy),
-      CARVE_CALL(cuMemPoolImportFromShareableHandle),
-      CARVE_CALL(cuMemPoolSetAccess),
-      CARVE_CALL(cuDeviceGetDefaultMemPool),
-      CARVE_CALL(cuDeviceGetMemPool),
-      CARVE_CALL(cuMemGetDefaultMemPool),
-      CARVE_CALL(cuMemGetMemPool),
-      CARVE_CALL(cuSurfObjectCreate),
-      CARVE_CALL(cuSurfObjectDestroy),
-      CARVE_CALL(cuSurfRefSetArray),
-      CARVE_CALL(cuCtxEnablePeerAccess),
-      CARVE_CALL(cuStreamBeginCapture),
-      CARVE_CALL(cuStreamBeginCapture_ptsz),
-      CARVE_CALL(cuStreamBeginCapture_v2),
-      CARVE_CALL(cuStreamBeginCapture_v2_ptsz),
-      CARVE_CALL(cuStreamBeginCaptureToGraph),
-      CARVE_CALL(cuStreamBeginCaptureToGraph_ptsz),
-      CARVE_CALL(cuStreamEndCapture),
-      CARVE_CALL(cuStreamEndCapture_ptsz),
-      CARVE_CALL(cuDevicePrimaryCtxRetain),
-      CARVE_CALL(cuDevicePrimaryCtxReset),
-      CARVE_CALL(cuDevicePrimaryCtxReset_v2),
-      CARVE_CALL(cuCtxDestroy),
-      CARVE_CALL(cuCtxDestroy_v2),
-  };
-  return Calls;
-}
-
 static CUdeviceptr addressOf(const void *Host) { return reinterpret_cast<CUdeviceptr>(Host); }
 
 void DeviceMemory::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   const void *Params = Call.functionParams;
-  if (!Params)
+  if (!Params || !rolesOf(Id).any(Calls))
     return;
+  Id = plainForm(Id);
   if (Call.callbackSite == CUPTI_API_ENTER) {
     std::lock_guard<std::mutex> Guard(Lock);
     noteEntry(Id, Params);
@@ -105,15 +33,13 @@ void DeviceMemory::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 }
 
 /// From here on the memory may be another's: the driver gives it out again before the call returns.
-/// A capture ends even where the call fails.
 void DeviceMemory::noteEntry(CUpti_CallbackId Id, const void *Params) {
   switch (Id) {
   case CARVE_CALL(cuMemFree_v2): {
     CARVE_PARAMETERS(cuMemFree_v2);
     return remove(P.dptr);
   }
-  case CARVE_CALL(cuMemFreeAsync):
-  case CARVE_CALL(cuMemFreeAsync_ptsz): {
+  case CARVE_CALL(cuMemFreeAsync): {
     CARVE_PARAMETERS(cuMemFreeAsync);
     return remove(P.dptr);
   }
@@ -133,18 +59,11 @@ void DeviceMemory::noteEntry(CUpti_CallbackId Id, const void *Params) {
     CARVE_PARAMETERS(cuIpcCloseMemHandle);
     return remove(P.dptr);
   }
-  case CARVE_CALL(cuGraphicsUnmapResources):
-  case CARVE_CALL(cuGraphicsUnmapResources_ptsz): {
+  case CARVE_CALL(cuGraphicsUnmapResources): {
     CARVE_PARAMETERS(cuGraphicsUnmapResources);
     for (unsigned I = 0; P.resources && I < P.count; ++I)
       if (auto At = Graphics.find(P.resources[I]); At != Graphics.end())
         remove(At->second), Graphics.erase(At);
-    return;
-  }
-  case CARVE_CALL(cuStreamEndCapture):
-  case CARVE_CALL(cuStreamEndCapture_ptsz): {
-    CARVE_PARAMETERS(cuStreamEndCapture);
-    Capturing.erase(P.hStream);
     return;
   }
   case CARVE_CALL(cuCtxDestroy):
@@ -178,13 +97,11 @@ void DeviceMemory::noteAllocation(CUpti_CallbackId Id, const void *Params, CUcon
     CARVE_PARAMETERS(cuMemAllocManaged);
     return add(*P.dptr, {P.bytesize, MemoryKind::Managed, Context});
   }
-  case CARVE_CALL(cuMemAllocAsync):
-  case CARVE_CALL(cuMemAllocAsync_ptsz): {
+  case CARVE_CALL(cuMemAllocAsync): {
     CARVE_PARAMETERS(cuMemAllocAsync);
     return addAsync(*P.dptr, P.bytesize, MemoryKind::Pool, Context);
   }
-  case CARVE_CALL(cuMemAllocFromPoolAsync):
-  case CARVE_CALL(cuMemAllocFromPoolAsync_ptsz): {
+  case CARVE_CALL(cuMemAllocFromPoolAsync): {
     CARVE_PARAMETERS(cuMemAllocFromPoolAsync);
     return addAsync(*P.dptr, P.bytesize, Physical.ofPool(P.pool).Kind, Context);
   }
@@ -211,8 +128,7 @@ void DeviceMemory::noteAllocation(CUpti_CallbackId Id, const void *Params, CUcon
 
 void DeviceMemory::noteHost(CUpti_CallbackId Id, const void *Params, CUcontext Context) {
   switch (Id) {
-  case CARVE_CALL(cuMemHostAlloc):
-  case CARVE_CALL(cuMemHostAlloc_v2): {
+  case CARVE_CALL(cuMemHostAlloc): {
     CARVE_PARAMETERS(cuMemHostAlloc);
     return add(addressOf(*P.pp), {P.bytesize, MemoryKind::Host, Context});
   }
@@ -296,17 +212,6 @@ void DeviceMemory::noteState(CUpti_CallbackId Id, const void *Params) {
   case CARVE_CALL(cuCtxEnablePeerAccess):
     Peers = true;
     return;
-  case CARVE_CALL(cuStreamBeginCapture):
-  case CARVE_CALL(cuStreamBeginCapture_ptsz):
-  case CARVE_CALL(cuStreamBeginCapture_v2):
-  case CARVE_CALL(cuStreamBeginCapture_v2_ptsz):
-  case CARVE_CALL(cuStreamBeginCaptureToGraph):
-  case CARVE_CALL(cuStreamBeginCaptureToGraph_ptsz): {
-    // All of them begin with the stream.
-    CARVE_PARAMETERS(cuStreamBeginCapture);
-    Capturing.insert(P.hStream);
-    return;
-  }
   case CARVE_CALL(cuDevicePrimaryCtxRetain): {
     CARVE_PARAMETERS(cuDevicePrimaryCtxRetain);
     Primaries[P.dev] = *P.pctx;

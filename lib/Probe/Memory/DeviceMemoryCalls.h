@@ -2,7 +2,7 @@
 /// How the parts of DeviceMemory read a call's parameters. Included by them alone.
 #pragma once
 
-#include <cupti.h>
+#include "Probe/Driver/DriverCalls.h"
 
-#define CARVE_CALL(Call) CUPTI_DRIVER_TRACE_CBID_##Call
+#define CARVE_CALL(Call) callOf<Role::Memory>(CUPTI_DRIVER_TRACE_CBID_##Call)
 #define CARVE_PARAMETERS(Call) const auto &P = *static_cast<const Call##_params *>(Params)

@@ -18,40 +18,40 @@ bool DeviceWork::stage() {
   return Staging != 0;
 }
 
-std::string DeviceWork::wait(uint64_t Bytes) {
+Failure DeviceWork::wait(uint64_t Bytes) {
   using Clock = std::chrono::steady_clock;
   auto Start = Clock::now();
   auto Limit = std::chrono::milliseconds(WaitMs + Bytes / 1'000'000);
   for (;;) {
     CUresult Result = Driver.StreamQuery(Stream);
     if (Result == CUDA_SUCCESS)
-      return "";
+      return Failure::none();
     if (Result != CUDA_ERROR_NOT_READY)
       return driverFailure("cuStreamQuery", Result);
     auto Waited = Clock::now() - Start;
     if (Waited > Limit)
-      return "hang";
+      return Failure("hang");
     // Most waits are short, and a sleep takes some 60 us.
     if (Waited > std::chrono::milliseconds(2))
       std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
 
-std::string DeviceWork::toDevice(CUdeviceptr To, const void *From, size_t Bytes) {
+Failure DeviceWork::toDevice(CUdeviceptr To, const void *From, size_t Bytes) {
   CUresult Result = Driver.MemcpyHtoDAsync(To, From, Bytes, Stream);
-  return Result == CUDA_SUCCESS ? "" : driverFailure("cuMemcpyHtoDAsync", Result);
+  return Result == CUDA_SUCCESS ? Failure::none() : driverFailure("cuMemcpyHtoDAsync", Result);
 }
 
-std::string DeviceWork::toHost(void *To, CUdeviceptr From, size_t Bytes, uint64_t BytesBefore) {
-  if (std::string Reason = wait(BytesBefore); !Reason.empty())
-    return Reason;
+Failure DeviceWork::toHost(void *To, CUdeviceptr From, size_t Bytes, uint64_t BytesBefore) {
+  if (Failure Why = wait(BytesBefore))
+    return Why;
   CUresult Result = Driver.MemcpyDtoHAsync(To, From, Bytes, Stream);
-  return Result == CUDA_SUCCESS ? "" : driverFailure("cuMemcpyDtoHAsync", Result);
+  return Result == CUDA_SUCCESS ? Failure::none() : driverFailure("cuMemcpyDtoHAsync", Result);
 }
 
-std::string DeviceWork::zero(CUdeviceptr At, size_t Bytes) {
+Failure DeviceWork::zero(CUdeviceptr At, size_t Bytes) {
   CUresult Result = Driver.MemsetD8Async(At, 0, Bytes, Stream);
-  return Result == CUDA_SUCCESS ? "" : driverFailure("cuMemsetD8Async", Result);
+  return Result == CUDA_SUCCESS ? Failure::none() : driverFailure("cuMemsetD8Async", Result);
 }
 
 void PieceTable::add(CUdeviceptr Live, CUdeviceptr Shadow, uint64_t Bytes) {
@@ -65,15 +65,15 @@ void PieceTable::addAlone(CUdeviceptr Live, CUdeviceptr Shadow, uint64_t Bytes) 
   Pieces.push_back({Live, Shadow, Bytes, 0});
 }
 
-std::string PieceTable::upload(DeviceWork &Work) {
+Failure PieceTable::upload(DeviceWork &Work) {
   if (Pieces.empty())
-    return "";
+    return Failure::none();
   if (Pieces.size() > Capacity) {
     size_t Wanted = 2 * Pieces.size();
     Device = Work.Memory.takeLittle(Wanted * sizeof(helper::Piece));
     if (!Device) {
       Capacity = 0;
-      return "memory";
+      return Failure("memory");
     }
     Capacity = Wanted;
   }

@@ -1,11 +1,12 @@
 /// \file
 /// What the parts of a snapshot share: one stream of ours, our kernels, our memory, and waits that
-/// end. Every function returns why it failed, or an empty string.
+/// end.
 #pragma once
 
 #include "Probe/Memory/HelperKernels.h"
 #include "Probe/Memory/ShadowMemory.h"
 #include "Probe/Memory/device/HelperTypes.h"
+#include "Probe/Process/Failure.h"
 
 #include <string>
 #include <vector>
@@ -23,12 +24,12 @@ struct DeviceWork {
   bool stage();
   /// Waits until the stream is idle: `hang` after WaitMs and a millisecond for every MB of
   /// \p Bytes.
-  std::string wait(uint64_t Bytes = 0);
-  std::string toDevice(CUdeviceptr To, const void *From, size_t Bytes);
+  Failure wait(uint64_t Bytes = 0);
+  Failure toDevice(CUdeviceptr To, const void *From, size_t Bytes);
   /// Waits until the stream is idle, then copies: a copy to memory that is not page-locked waits
   /// within the driver, without an end.
-  std::string toHost(void *To, CUdeviceptr From, size_t Bytes, uint64_t BytesBefore = 0);
-  std::string zero(CUdeviceptr At, size_t Bytes);
+  Failure toHost(void *To, CUdeviceptr From, size_t Bytes, uint64_t BytesBefore = 0);
+  Failure zero(CUdeviceptr At, size_t Bytes);
 
   const DriverApi &Driver;
   HelperKernels Kernels;
@@ -50,7 +51,7 @@ public:
   void add(CUdeviceptr Live, CUdeviceptr Shadow, uint64_t Bytes);
   /// For a launch of this piece only.
   void addAlone(CUdeviceptr Live, CUdeviceptr Shadow, uint64_t Bytes);
-  std::string upload(DeviceWork &Work);
+  Failure upload(DeviceWork &Work);
 
   DeviceTable all() const { return {Device, static_cast<uint32_t>(Pieces.size()), Chunks}; }
   /// The piece at \p Index, of addAlone().
@@ -64,24 +65,6 @@ private:
   uint64_t Chunks = 0;
   CUdeviceptr Device = 0;
   size_t Capacity = 0; ///< Pieces that fit there.
-};
-
-/// While it lives, a capture that this or another thread has begun does not forbid our calls, and
-/// is not broken by them.
-class CaptureRelaxed {
-public:
-  explicit CaptureRelaxed(const DriverApi &Driver) : Driver(Driver) { exchange(); }
-  ~CaptureRelaxed() { exchange(); }
-  CaptureRelaxed(const CaptureRelaxed &) = delete;
-  CaptureRelaxed &operator=(const CaptureRelaxed &) = delete;
-
-private:
-  void exchange() {
-    if (Driver.ThreadExchangeStreamCaptureMode)
-      (void)Driver.ThreadExchangeStreamCaptureMode(&Mode);
-  }
-  const DriverApi &Driver;
-  CUstreamCaptureMode Mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
 } // namespace carve::probe

@@ -7,8 +7,8 @@
 
 using namespace carve::probe;
 
-std::string carve::probe::driverFailure(const char *Call, CUresult Result) {
-  return std::string(Call) + " " + std::to_string(Result);
+Failure carve::probe::driverFailure(const char *Call, CUresult Result) {
+  return Failure(std::string(Call) + " " + std::to_string(Result));
 }
 
 static uint32_t residentBlocks(const DriverApi &Driver) {
@@ -23,7 +23,7 @@ static uint32_t residentBlocks(const DriverApi &Driver) {
   return std::max(1u, uint32_t(Multiprocessors) * uint32_t(Threads) / helper::BlockThreads);
 }
 
-std::string HelperKernels::resolve(Loaded &Kernels) {
+Failure HelperKernels::resolve(Loaded &Kernels) {
   CUresult Result = Driver.ModuleLoadData(&Kernels.Module, helperImage());
   if (Result != CUDA_SUCCESS)
     return driverFailure("cuModuleLoadData", Result);
@@ -42,10 +42,10 @@ std::string HelperKernels::resolve(Loaded &Kernels) {
       return driverFailure("cuModuleGetFunction", Result);
   }
   Kernels.Blocks = residentBlocks(Driver);
-  return "";
+  return Failure::none();
 }
 
-std::string HelperKernels::load() {
+Failure HelperKernels::load() {
   CUcontext Context = nullptr;
   CUresult Result = Driver.CtxGetCurrent(&Context);
   if (Result != CUDA_SUCCESS || !Context)
@@ -56,53 +56,51 @@ std::string HelperKernels::load() {
   auto At = Contexts.find(Number);
   if (At == Contexts.end()) {
     Loaded Kernels;
-    if (std::string Reason = resolve(Kernels); !Reason.empty())
-      return Reason;
+    if (Failure Why = resolve(Kernels))
+      return Why;
     At = Contexts.emplace(Number, Kernels).first;
   }
   Now = At->second;
-  return "";
+  return Failure::none();
 }
 
-std::string HelperKernels::launch(CUstream Stream, CUfunction Function, uint64_t Work,
-                                  void **Parameters) {
+Failure HelperKernels::launch(CUstream Stream, CUfunction Function, uint64_t Work,
+                              void **Parameters) {
   if (Work == 0)
-    return "";
+    return Failure::none();
   auto Blocks = static_cast<unsigned>(std::min<uint64_t>(Work, Now.Blocks));
   CUresult Result = Driver.LaunchKernel(Function, Blocks, 1, 1, helper::BlockThreads, 1, 1, 0,
                                         Stream, Parameters, nullptr);
-  return Result == CUDA_SUCCESS ? "" : driverFailure("cuLaunchKernel", Result);
+  return Result == CUDA_SUCCESS ? Failure::none() : driverFailure("cuLaunchKernel", Result);
 }
 
-std::string HelperKernels::copy(CUstream Stream, const DeviceTable &Table, bool ToLive) {
+Failure HelperKernels::copy(CUstream Stream, const DeviceTable &Table, bool ToLive) {
   DeviceTable T = Table;
   uint32_t Direction = ToLive;
   void *Parameters[] = {&T.Pieces, &T.Count, &T.Chunks, &Direction};
   return launch(Stream, Now.Copy, T.Chunks, Parameters);
 }
 
-std::string HelperKernels::compare(CUstream Stream, const DeviceTable &Table, CUdeviceptr Flags) {
+Failure HelperKernels::compare(CUstream Stream, const DeviceTable &Table, CUdeviceptr Flags) {
   DeviceTable T = Table;
   void *Parameters[] = {&T.Pieces, &T.Count, &T.Chunks, &Flags};
   return launch(Stream, Now.Compare, T.Chunks, Parameters);
 }
 
-std::string HelperKernels::difference(CUstream Stream, const DeviceTable &Table,
-                                      CUdeviceptr Total) {
+Failure HelperKernels::difference(CUstream Stream, const DeviceTable &Table, CUdeviceptr Total) {
   DeviceTable T = Table;
   void *Parameters[] = {&T.Pieces, &T.Count, &T.Chunks, &Total};
   return launch(Stream, Now.Difference, T.Chunks, Parameters);
 }
 
-std::string HelperKernels::scan(CUstream Stream, const DeviceTable &Table, CUdeviceptr Intervals,
-                                uint32_t Count, CUdeviceptr Found) {
+Failure HelperKernels::scan(CUstream Stream, const DeviceTable &Table, CUdeviceptr Intervals,
+                            uint32_t Count, CUdeviceptr Found) {
   DeviceTable T = Table;
   void *Parameters[] = {&T.Pieces, &T.Count, &T.Chunks, &Intervals, &Count, &Found};
   return launch(Stream, Now.Scan, T.Chunks, Parameters);
 }
 
-std::string HelperKernels::read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes,
-                                CUdeviceptr Sink) {
+Failure HelperKernels::read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes, CUdeviceptr Sink) {
   uint64_t Vectors = Bytes / 16;
   void *Parameters[] = {&Data, &Vectors, &Sink};
   return launch(Stream, Now.Read, helper::chunksOf(Bytes), Parameters);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
+#include "Probe/Process/Failure.h"
 
 #include <cstdint>
 #include <string>
@@ -17,29 +18,29 @@ struct DeviceTable {
   uint64_t Chunks = 0; ///< Of all pieces.
 };
 
-/// How a call of the driver failed, as a reason for a record: its name and the error's number.
-std::string driverFailure(const char *Call, CUresult Result);
+/// A call of the driver failed: its name and the error's number.
+Failure driverFailure(const char *Call, CUresult Result);
 
-/// Every function queues one kernel, and returns why it could not, or an empty string.
+/// Every function but load() queues one kernel.
 class HelperKernels {
 public:
   explicit HelperKernels(const DriverApi &Driver) : Driver(Driver) {}
 
   /// Chooses the current context, and loads the kernels where that has not been done there.
-  std::string load();
+  Failure load();
 
   /// From live memory to the shadow, or the other way round.
-  std::string copy(CUstream Stream, const DeviceTable &Table, bool ToLive);
+  Failure copy(CUstream Stream, const DeviceTable &Table, bool ToLive);
   /// A byte for every chunk at \p Flags: whether it differs.
-  std::string compare(CUstream Stream, const DeviceTable &Table, CUdeviceptr Flags);
+  Failure compare(CUstream Stream, const DeviceTable &Table, CUdeviceptr Flags);
   /// Adds to the helper::Tally at \p Total.
-  std::string difference(CUstream Stream, const DeviceTable &Table, CUdeviceptr Total);
+  Failure difference(CUstream Stream, const DeviceTable &Table, CUdeviceptr Total);
   /// Sets the 32-bit word at \p Found where a word of live memory is in one of the \p Count
   /// helper::Intervals, which are sorted and apart.
-  std::string scan(CUstream Stream, const DeviceTable &Table, CUdeviceptr Intervals, uint32_t Count,
-                   CUdeviceptr Found);
+  Failure scan(CUstream Stream, const DeviceTable &Table, CUdeviceptr Intervals, uint32_t Count,
+               CUdeviceptr Found);
   /// Reads \p Bytes, a multiple of 16; \p Sink is a 32-bit word to write to.
-  std::string read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes, CUdeviceptr Sink);
+  Failure read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes, CUdeviceptr Sink);
 
 private:
   struct Loaded {
@@ -49,8 +50,8 @@ private:
     uint32_t Blocks = 1; ///< That run at once, at most.
   };
 
-  std::string resolve(Loaded &Kernels);
-  std::string launch(CUstream Stream, CUfunction Function, uint64_t Work, void **Parameters);
+  Failure resolve(Loaded &Kernels);
+  Failure launch(CUstream Stream, CUfunction Function, uint64_t Work, void **Parameters);
 
   const DriverApi &Driver;
   /// By the context's number, which no later context has, or its handle where the driver is too old

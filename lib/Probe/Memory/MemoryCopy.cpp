@@ -16,7 +16,7 @@ void MemoryCopy::forget() {
   Flags = Total = 0;
 }
 
-std::string MemoryCopy::placeSpan(const MemoryRange &Range, Span Left, bool &OnHost) {
+Failure MemoryCopy::placeSpan(const MemoryRange &Range, Span Left, bool &OnHost) {
   while (Left.Bytes > 0) {
     CUdeviceptr Live = Range.Base + Left.Offset;
     ShadowMemory::Part Room;
@@ -25,29 +25,28 @@ std::string MemoryCopy::placeSpan(const MemoryRange &Range, Span Left, bool &OnH
     if (Room.Bytes == 0)
       Room = Work.Memory.takeHost(Left.Bytes);
     if (Room.Bytes == 0 || (Room.Host && !Work.stage()))
-      return "memory";
+      return Failure("memory");
     OnHost = Room.Device == 0;
     (OnHost ? HostBytes : DeviceBytes) += Room.Bytes;
     Parts.push_back({{Left.Range, Left.Offset, Room.Bytes}, Live, Room.Device, Room.Host});
     Left.Offset += Room.Bytes;
     Left.Bytes -= Room.Bytes;
   }
-  return "";
+  return Failure::none();
 }
 
-std::string MemoryCopy::place(const std::vector<MemoryRange> &Ranges,
-                              const std::vector<Span> &Spans) {
+Failure MemoryCopy::place(const std::vector<MemoryRange> &Ranges, const std::vector<Span> &Spans) {
   Parts.clear();
   LastSpans.clear();
   DeviceBytes = HostBytes = 0;
   bool OnHost = false;
   for (const Span &S : Spans)
-    if (std::string Reason = placeSpan(Ranges[S.Range], S, OnHost); !Reason.empty())
-      return Reason;
+    if (Failure Why = placeSpan(Ranges[S.Range], S, OnHost))
+      return Why;
   return makeTables();
 }
 
-std::string MemoryCopy::makeTables() {
+Failure MemoryCopy::makeTables() {
   Device.clear();
   Staged.clear();
   Blocks.clear();
@@ -62,24 +61,24 @@ std::string MemoryCopy::makeTables() {
     }
     Chunks += helper::chunksOf(P.Of.Bytes);
   }
-  if (std::string Reason = Device.upload(Work); !Reason.empty())
-    return Reason;
-  if (std::string Reason = Staged.upload(Work); !Reason.empty())
-    return Reason;
+  if (Failure Why = Device.upload(Work))
+    return Why;
+  if (Failure Why = Staged.upload(Work))
+    return Why;
   Flags = Work.Memory.takeLittle(std::max<uint64_t>(Chunks, 1));
   Total = Work.Memory.takeLittle(sizeof(helper::Tally));
-  return Flags && Total ? "" : "memory";
+  return Flags && Total ? Failure::none() : Failure("memory");
 }
 
-template <class Function> std::string MemoryCopy::forEachStaged(Function Launch) {
+template <class Function> Failure MemoryCopy::forEachStaged(Function Launch) {
   for (size_t I = 0; I < Staged.size(); ++I) {
     const helper::Piece &P = Staged.at(I);
-    if (std::string Reason = Work.toDevice(P.Shadow, Blocks[I].first, P.Bytes); !Reason.empty())
-      return Reason;
-    if (std::string Reason = Launch(Staged.one(I), Blocks[I].second); !Reason.empty())
-      return Reason;
+    if (Failure Why = Work.toDevice(P.Shadow, Blocks[I].first, P.Bytes))
+      return Why;
+    if (Failure Why = Launch(Staged.one(I), Blocks[I].second))
+      return Why;
   }
-  return "";
+  return Failure::none();
 }
 
 template <class Function>
@@ -99,33 +98,33 @@ void MemoryCopy::forEachShared(const std::vector<Span> &Spans, Function Visit) c
   }
 }
 
-std::string MemoryCopy::take() {
-  if (std::string Reason = Work.Kernels.copy(Work.Stream, Device.all(), false); !Reason.empty())
-    return Reason;
+Failure MemoryCopy::take() {
+  if (Failure Why = Work.Kernels.copy(Work.Stream, Device.all(), false))
+    return Why;
   for (const Part &P : Parts)
     if (P.Host)
-      if (std::string Reason = Work.toHost(P.Host, P.Live, P.Of.Bytes, bytes()); !Reason.empty())
-        return Reason;
+      if (Failure Why = Work.toHost(P.Host, P.Live, P.Of.Bytes, bytes()))
+        return Why;
   return Work.wait(bytes());
 }
 
-std::string MemoryCopy::compare(std::vector<Span> &Different) {
+Failure MemoryCopy::compare(std::vector<Span> &Different) {
   Different.clear();
   std::vector<uint8_t> Differs(Chunks);
   if (Chunks == 0)
-    return "";
-  if (std::string Reason = Work.Kernels.compare(Work.Stream, Device.all(), Flags); !Reason.empty())
-    return Reason;
-  std::string Reason = forEachStaged([&](const DeviceTable &Block, uint64_t FirstChunk) {
+    return Failure::none();
+  if (Failure Why = Work.Kernels.compare(Work.Stream, Device.all(), Flags))
+    return Why;
+  Failure Why = forEachStaged([&](const DeviceTable &Block, uint64_t FirstChunk) {
     return Work.Kernels.compare(Work.Stream, Block, Flags + FirstChunk);
   });
-  if (Reason.empty())
-    Reason = Work.toHost(Differs.data(), Flags, Chunks, bytes());
-  if (Reason.empty())
-    Reason = Work.wait();
-  if (Reason.empty())
+  if (!Why)
+    Why = Work.toHost(Differs.data(), Flags, Chunks, bytes());
+  if (!Why)
+    Why = Work.wait();
+  if (!Why)
     Different = joined(Differs);
-  return Reason;
+  return Why;
 }
 
 std::vector<Span> MemoryCopy::joined(const std::vector<uint8_t> &Differs) const {
@@ -146,54 +145,54 @@ std::vector<Span> MemoryCopy::joined(const std::vector<uint8_t> &Differs) const 
   return Spans;
 }
 
-std::string MemoryCopy::difference(OutputDifference &Difference) {
+Failure MemoryCopy::difference(OutputDifference &Difference) {
   Difference = OutputDifference();
   if (Parts.empty())
-    return "";
-  std::string Reason = Work.zero(Total, sizeof(helper::Tally));
-  if (Reason.empty())
-    Reason = Work.Kernels.difference(Work.Stream, Device.all(), Total);
-  if (Reason.empty())
-    Reason = forEachStaged([&](const DeviceTable &Block, uint64_t) {
+    return Failure::none();
+  Failure Why = Work.zero(Total, sizeof(helper::Tally));
+  if (!Why)
+    Why = Work.Kernels.difference(Work.Stream, Device.all(), Total);
+  if (!Why)
+    Why = forEachStaged([&](const DeviceTable &Block, uint64_t) {
       return Work.Kernels.difference(Work.Stream, Block, Total);
     });
   helper::Tally Sum;
-  if (Reason.empty())
-    Reason = Work.toHost(&Sum, Total, sizeof Sum, bytes());
-  if (Reason.empty())
-    Reason = Work.wait();
-  if (Reason.empty())
+  if (!Why)
+    Why = Work.toHost(&Sum, Total, sizeof Sum, bytes());
+  if (!Why)
+    Why = Work.wait();
+  if (!Why)
     Difference = {Sum.Words, Sum.RelativeF32, Sum.RelativeF64, Sum.Multiset};
-  return Reason;
+  return Why;
 }
 
-std::string MemoryCopy::makeLastTable(const std::vector<Span> &Spans) {
+Failure MemoryCopy::makeLastTable(const std::vector<Span> &Spans) {
   if (Spans == LastSpans)
-    return "";
+    return Failure::none();
   LastSpans.clear();
   LastTable.clear();
   forEachShared(Spans, [&](const Part &P, size_t Offset, size_t Bytes) {
     if (P.Shadow)
       LastTable.add(P.Live + Offset, P.Shadow + Offset, Bytes);
   });
-  std::string Reason = LastTable.upload(Work);
-  if (Reason.empty())
+  Failure Why = LastTable.upload(Work);
+  if (!Why)
     LastSpans = Spans;
-  return Reason;
+  return Why;
 }
 
-std::string MemoryCopy::putBack(const std::vector<Span> &Spans) {
+Failure MemoryCopy::putBack(const std::vector<Span> &Spans) {
   if (Spans.empty())
-    return "";
-  std::string Reason = makeLastTable(Spans);
-  if (Reason.empty())
-    Reason = Work.Kernels.copy(Work.Stream, LastTable.all(), true);
+    return Failure::none();
+  Failure Why = makeLastTable(Spans);
+  if (!Why)
+    Why = Work.Kernels.copy(Work.Stream, LastTable.all(), true);
   size_t Moved = LastTable.bytes();
   forEachShared(Spans, [&](const Part &P, size_t Offset, size_t Bytes) {
-    if (!P.Host || !Reason.empty())
+    if (!P.Host || Why)
       return;
-    Reason = Work.toDevice(P.Live + Offset, P.Host + Offset, Bytes);
+    Why = Work.toDevice(P.Live + Offset, P.Host + Offset, Bytes);
     Moved += Bytes;
   });
-  return Reason.empty() ? Work.wait(Moved) : Reason;
+  return Why ? Why : Work.wait(Moved);
 }

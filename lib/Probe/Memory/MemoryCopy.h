@@ -5,6 +5,7 @@
 
 #include "Probe/Memory/DeviceWork.h"
 #include "Probe/Memory/Snapshot.h"
+#include "Probe/Process/Failure.h"
 
 #include <string>
 #include <utility>
@@ -12,24 +13,24 @@
 
 namespace carve::probe {
 
-/// Every function returns why it failed, or an empty string, and has waited for its work.
+/// When a function returns, its work is done.
 class MemoryCopy {
 public:
   explicit MemoryCopy(DeviceWork &Work) : Work(Work) {}
 
   /// Finds room for \p Spans of \p Ranges, in order: on the device while there is some, then on the
   /// host. \p Spans begin at multiples of a chunk.
-  std::string place(const std::vector<MemoryRange> &Ranges, const std::vector<Span> &Spans);
+  Failure place(const std::vector<MemoryRange> &Ranges, const std::vector<Span> &Spans);
   /// No room is needed any more.
   void forget();
 
   /// Copies what stands there now.
-  std::string take();
+  Failure take();
   /// The chunks that are different now, neighbours joined.
-  std::string compare(std::vector<Span> &Different);
-  std::string difference(OutputDifference &Difference);
+  Failure compare(std::vector<Span> &Different);
+  Failure difference(OutputDifference &Difference);
   /// Puts the copy of \p Spans back.
-  std::string putBack(const std::vector<Span> &Spans);
+  Failure putBack(const std::vector<Span> &Spans);
 
   size_t bytes() const { return DeviceBytes + HostBytes; }
   size_t hostBytes() const { return HostBytes; }
@@ -43,16 +44,16 @@ private:
     std::byte *Host = nullptr;
   };
 
-  std::string placeSpan(const MemoryRange &Range, Span Left, bool &OnHost);
-  std::string makeTables();
+  Failure placeSpan(const MemoryRange &Range, Span Left, bool &OnHost);
+  Failure makeTables();
   /// Brings every part on the host to the device, block by block, and calls \p Launch with a table
   /// of that block and its first chunk.
-  template <class Function> std::string forEachStaged(Function Launch);
+  template <class Function> Failure forEachStaged(Function Launch);
   /// Calls \p Visit with what each of \p Spans has in common with each part.
   template <class Function>
   void forEachShared(const std::vector<Span> &Spans, Function Visit) const;
   std::vector<Span> joined(const std::vector<uint8_t> &Differs) const;
-  std::string makeLastTable(const std::vector<Span> &Spans);
+  Failure makeLastTable(const std::vector<Span> &Spans);
 
   DeviceWork &Work;
   std::vector<Part> Parts;

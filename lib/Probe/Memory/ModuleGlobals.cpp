@@ -78,16 +78,6 @@ bool ModuleSymbols::read(std::string_view Elf) {
   return Sections.valid();
 }
 
-const std::vector<CUpti_CallbackId> &ModuleGlobals::calls() {
-  // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>([] {
-    std::vector<CUpti_CallbackId> All = LoadedHandles::calls();
-    All.push_back(CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2);
-    return All;
-  }());
-  return Calls;
-}
-
 /// What the call gives the address of; the range's base is 0 where it does not.
 static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   MemoryRange Range;
@@ -96,18 +86,27 @@ static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call)
     Range.Base = Base ? *Base : 0;
     Range.Bytes = Bytes ? *Bytes : 0;
   };
-  if (Id == CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2) {
+  switch (Id) {
+  case callOf<Role::GivesVariable>(CUPTI_DRIVER_TRACE_CBID_cuModuleGetGlobal_v2): {
     auto *P = static_cast<const cuModuleGetGlobal_v2_params *>(Call.functionParams);
     Take(P->dptr, P->bytes);
-  } else if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal) {
+    break;
+  }
+  case callOf<Role::GivesVariable>(CUPTI_DRIVER_TRACE_CBID_cuLibraryGetGlobal): {
     auto *P = static_cast<const cuLibraryGetGlobal_params *>(Call.functionParams);
     Take(P->dptr, P->bytes);
-  } else if (Id == CUPTI_DRIVER_TRACE_CBID_cuLibraryGetManaged) {
+    break;
+  }
+  case callOf<Role::GivesVariable>(CUPTI_DRIVER_TRACE_CBID_cuLibraryGetManaged): {
     auto *P = static_cast<const cuLibraryGetManaged_params *>(Call.functionParams);
     Take(P->dptr, P->bytes);
     // One for all contexts.
     Range.Kind = MemoryKind::Managed;
     Range.Context = nullptr;
+    break;
+  }
+  default:
+    break;
   }
   return Range;
 }
@@ -212,8 +211,8 @@ ModuleGlobals::Found ModuleGlobals::ofAllModules(const DriverApi &Driver, CUcont
   return Result;
 }
 
-std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
-                                 const Place &Where, bool Constants) const {
+Failure ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver,
+                             const Place &Where, bool Constants) const {
   Found Variables;
   Names Own, OfHost;
   size_t Modules = 0;
@@ -233,7 +232,7 @@ std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverA
     }
   }
   if (Modules == 0)
-    return "module-unseen";
+    return Failure("module-unseen");
   dropGone(Driver, Variables);
   for (const std::string &Name : Own) {
     MemoryRange Range;
@@ -244,11 +243,11 @@ std::string ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverA
     if (Known && Range.Bytes)
       Variables[Range.Base] = Range;
     else if (Modules == 1)
-      return "module-variables";
+      return Failure("module-variables");
   }
   for (const auto &[Base, Range] : ofAllModules(Driver, Where.Context))
     Variables[Base] = Range;
   for (const auto &[Base, Range] : Variables)
     Ranges.push_back(Range);
-  return "";
+  return Failure::none();
 }

@@ -6,6 +6,7 @@
 
 #include "Probe/Driver/LoadedHandles.h"
 #include "Probe/Memory/DeviceMemory.h"
+#include "Probe/Process/Failure.h"
 
 #include <map>
 #include <mutex>
@@ -31,7 +32,7 @@ struct ModuleSymbols {
 class ModuleGlobals {
 public:
   /// The driver calls that note() has to see, at entry and exit.
-  static const std::vector<CUpti_CallbackId> &calls();
+  static constexpr Roles Calls = LoadedHandles::Calls | Role::GivesVariable;
   /// The program loads or unloads a module, or asks for a variable's address.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
@@ -48,10 +49,10 @@ public:
   };
   /// Adds the variables of the kernel's module and of all others that are loaded in its context, as
   /// a kernel may have left their addresses in memory, to \p Ranges; with \p Constants also what no
-  /// kernel writes, for the addresses that may be there. Returns why a replay cannot know them
-  /// all; empty on success.
-  std::string addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver, const Place &Where,
-                    bool Constants) const;
+  /// kernel writes, for the addresses that may be there. Fails where a replay cannot know them
+  /// all.
+  Failure addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver, const Place &Where,
+                bool Constants) const;
 
 private:
   using Image = ModuleSymbols;

@@ -1,6 +1,7 @@
 #include "Probe/Memory/Snapshot.h"
 
-#include "Probe/Entry/TracedProcess.h"
+#include "Probe/Driver/DriverCalls.h"
+#include "Probe/Driver/StreamCaptures.h"
 #include "Probe/Memory/MemoryCopy.h"
 
 #include <algorithm>
@@ -13,12 +14,12 @@ struct Snapshot::Impl {
   Impl(const DriverApi &Driver, uint64_t WaitMs)
       : Work(Driver, WaitMs), Saved(Work), Reference(Work), Guarded(Work) {}
 
-  std::string save(CUstream Stream);
-  std::string checkRanges() const;
-  std::string makeRoom();
-  std::string place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
-                    const std::vector<Span> &Spans);
-  std::string scan(const std::vector<helper::Interval> &Intervals, bool &Found);
+  Failure save(CUstream Stream);
+  Failure checkRanges() const;
+  Failure makeRoom();
+  Failure place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
+                const std::vector<Span> &Spans);
+  Failure scan(const std::vector<helper::Interval> &Intervals, bool &Found);
   void forget();
   bool isScarce() const;
   void release();
@@ -37,7 +38,7 @@ struct Snapshot::Impl {
 
 /// Only what can be read may be saved: a kernel of ours that reads what is not there would break
 /// the program's context.
-std::string Snapshot::Impl::checkRanges() const {
+Failure Snapshot::Impl::checkRanges() const {
   for (const MemoryRange &Range : Ranges) {
     CUdeviceptr Base = 0;
     size_t Bytes = 0;
@@ -50,13 +51,13 @@ std::string Snapshot::Impl::checkRanges() const {
     bool Whole = Range.Base >= Base && Range.Base - Base <= Bytes &&
                  Range.Bytes <= Bytes - (Range.Base - Base);
     if (!Whole && Range.Kind != MemoryKind::Mapped)
-      return "memory-unknown";
+      return Failure("memory-unknown");
   }
-  return "";
+  return Failure::none();
 }
 
 /// The flush buffer comes first: it is small, and without it no time is right.
-std::string Snapshot::Impl::makeRoom() {
+Failure Snapshot::Impl::makeRoom() {
   CUdevice Device = 0;
   int L2Bytes = 0;
   (void)Work.Driver.CtxGetDevice(&Device);
@@ -70,26 +71,26 @@ std::string Snapshot::Impl::makeRoom() {
   Work.expect(Wanted + (size_t(1) << 20));
   Flush = FlushBytes ? Work.Memory.take(FlushBytes) : 0;
   Word = Work.Memory.takeLittle(sizeof(uint64_t));
-  return Word ? "" : "memory";
+  return Word ? Failure::none() : Failure("memory");
 }
 
-std::string Snapshot::Impl::save(CUstream Stream) {
+Failure Snapshot::Impl::save(CUstream Stream) {
   if (!Work.Driver.copies())
-    return "driver-incomplete";
+    return Failure("driver-incomplete");
   CaptureRelaxed Relaxed(Work.Driver);
   Work.Stream = Stream;
   Work.Memory.rewind();
-  if (std::string Reason = Work.Kernels.load(); !Reason.empty())
-    return Reason;
-  if (std::string Reason = checkRanges(); !Reason.empty())
-    return Reason;
-  if (std::string Reason = makeRoom(); !Reason.empty())
-    return Reason;
+  if (Failure Why = Work.Kernels.load())
+    return Why;
+  if (Failure Why = checkRanges())
+    return Why;
+  if (Failure Why = makeRoom())
+    return Why;
   std::vector<Span> Whole;
   for (size_t I = 0; I < Ranges.size(); ++I)
     Whole.push_back({I, 0, Ranges[I].Bytes});
-  std::string Reason = Saved.place(Ranges, Whole);
-  return Reason.empty() ? Saved.take() : Reason;
+  Failure Why = Saved.place(Ranges, Whole);
+  return Why ? Why : Saved.take();
 }
 
 void Snapshot::Impl::forget() {
@@ -117,8 +118,8 @@ void Snapshot::Impl::release() {
   HeldBytes = Work.Memory.heldBytes();
 }
 
-Snapshot::Snapshot(TracedProcess &P, uint64_t WaitMs)
-    : State(std::make_unique<Impl>(P.Driver, WaitMs)) {}
+Snapshot::Snapshot(const DriverApi &Driver, uint64_t WaitMs)
+    : State(std::make_unique<Impl>(Driver, WaitMs)) {}
 
 Snapshot::~Snapshot() { release(); }
 
@@ -127,90 +128,90 @@ void Snapshot::limitHost(size_t Bytes) {
   State->Work.Memory.HostLimit = Bytes;
 }
 
-std::string Snapshot::save(std::vector<MemoryRange> Ranges, CUstream Stream) {
+Failure Snapshot::save(std::vector<MemoryRange> Ranges, CUstream Stream) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   State->forget();
   State->Ranges = std::move(Ranges);
   State->InUse = true;
-  std::string Reason = State->save(Stream);
+  Failure Why = State->save(Stream);
   State->HeldBytes = State->Work.Memory.heldBytes();
-  return Reason;
+  return Why;
 }
 
-std::string Snapshot::changed(std::vector<Span> &Spans) {
+Failure Snapshot::changed(std::vector<Span> &Spans) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   return State->Saved.compare(Spans);
 }
 
-std::string Snapshot::restore(const std::vector<Span> &Spans) {
+Failure Snapshot::restore(const std::vector<Span> &Spans) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   return State->Saved.putBack(Spans);
 }
 
-std::string Snapshot::restoreAll() {
+Failure Snapshot::restoreAll() {
   std::vector<Span> Spans;
-  std::string Reason = changed(Spans);
-  return Reason.empty() ? restore(Spans) : Reason;
+  Failure Why = changed(Spans);
+  return Why ? Why : restore(Spans);
 }
 
 /// Finds room for \p Copy, \p Spans of \p Of.
-std::string Snapshot::Impl::place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
-                                  const std::vector<Span> &Spans) {
+Failure Snapshot::Impl::place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
+                              const std::vector<Span> &Spans) {
   CaptureRelaxed Relaxed(Work.Driver);
   size_t Wanted = 0;
   for (const Span &S : Spans)
     Wanted += S.Bytes + helper::chunksOf(S.Bytes) + 2 * ShadowMemory::Alignment +
               2 * sizeof(helper::Piece);
   Work.expect(Wanted);
-  std::string Reason = Copy.place(Of, Spans);
+  Failure Why = Copy.place(Of, Spans);
   HeldBytes = Work.Memory.heldBytes();
-  return Reason;
+  return Why;
 }
 
-std::string Snapshot::keepReference(const std::vector<Span> &Spans) {
+Failure Snapshot::keepReference(const std::vector<Span> &Spans) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   if (Spans != State->ReferenceSpans) {
     State->ReferenceSpans.clear();
-    if (std::string Reason = State->place(State->Reference, State->Ranges, Spans); !Reason.empty())
-      return Reason;
+    if (Failure Why = State->place(State->Reference, State->Ranges, Spans))
+      return Why;
     State->ReferenceSpans = Spans;
   }
   return State->Reference.take();
 }
 
-std::string Snapshot::guard(std::vector<MemoryRange> Ranges) {
+Failure Snapshot::guard(std::vector<MemoryRange> Ranges) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   State->GuardRanges = std::move(Ranges);
   std::vector<Span> Whole;
   for (size_t I = 0; I < State->GuardRanges.size(); ++I)
     Whole.push_back({I, 0, State->GuardRanges[I].Bytes});
-  std::string Reason = State->place(State->Guarded, State->GuardRanges, Whole);
-  return Reason.empty() ? State->Guarded.take() : Reason;
+  Failure Why = State->place(State->Guarded, State->GuardRanges, Whole);
+  return Why ? Why : State->Guarded.take();
 }
 
-std::string Snapshot::guardChanged(std::vector<Span> &Spans) {
+Failure Snapshot::guardChanged(std::vector<Span> &Spans) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   return State->Guarded.compare(Spans);
 }
 
-std::string Snapshot::guardPutBack(const std::vector<Span> &Spans) {
+Failure Snapshot::guardPutBack(const std::vector<Span> &Spans) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   return State->Guarded.putBack(Spans);
 }
 
-std::string Snapshot::keepLater(const std::vector<Span> &Spans) {
+Failure Snapshot::keepLater(const std::vector<Span> &Spans) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   State->ReferenceSpans.clear();
-  std::string Reason = State->place(State->Reference, State->GuardRanges, Spans);
-  return Reason.empty() ? State->Reference.take() : Reason;
+  Failure Why = State->place(State->Reference, State->GuardRanges, Spans);
+  return Why ? Why : State->Reference.take();
 }
 
-std::string Snapshot::laterChanged(std::vector<Span> &Spans) {
+Failure Snapshot::laterChanged(std::vector<Span> &Spans) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   return State->Reference.compare(Spans);
 }
 
-std::string Snapshot::differenceFromReference(OutputDifference &Difference) {
+Failure Snapshot::differenceFromReference(OutputDifference &Difference) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   return State->Reference.difference(Difference);
 }
@@ -232,46 +233,46 @@ static std::vector<helper::Interval> intervalsOf(const std::vector<MemoryRange> 
   return Joined;
 }
 
-std::string Snapshot::Impl::scan(const std::vector<helper::Interval> &Intervals, bool &Found) {
+Failure Snapshot::Impl::scan(const std::vector<helper::Interval> &Intervals, bool &Found) {
   PieceTable Table;
   for (const MemoryRange &Range : Ranges)
     Table.add(Range.Base, 0, Range.Bytes);
   CUdeviceptr Pointed = Work.Memory.takeLittle(Intervals.size() * sizeof(helper::Interval));
   if (!Pointed || !Word)
-    return "memory";
-  std::string Reason = Table.upload(Work);
-  if (Reason.empty())
-    Reason = Work.toDevice(Pointed, Intervals.data(), Intervals.size() * sizeof(helper::Interval));
-  if (Reason.empty())
-    Reason = Work.zero(Word, sizeof(uint64_t));
-  if (Reason.empty())
-    Reason = Work.Kernels.scan(Work.Stream, Table.all(), Pointed,
-                               static_cast<uint32_t>(Intervals.size()), Word);
+    return Failure("memory");
+  Failure Why = Table.upload(Work);
+  if (!Why)
+    Why = Work.toDevice(Pointed, Intervals.data(), Intervals.size() * sizeof(helper::Interval));
+  if (!Why)
+    Why = Work.zero(Word, sizeof(uint64_t));
+  if (!Why)
+    Why = Work.Kernels.scan(Work.Stream, Table.all(), Pointed,
+                            static_cast<uint32_t>(Intervals.size()), Word);
   uint32_t Hit = 0;
-  if (Reason.empty())
-    Reason = Work.toHost(&Hit, Word, sizeof Hit, Table.bytes());
-  if (Reason.empty())
-    Reason = Work.wait();
+  if (!Why)
+    Why = Work.toHost(&Hit, Word, sizeof Hit, Table.bytes());
+  if (!Why)
+    Why = Work.wait();
   Found = Hit != 0;
-  return Reason;
+  return Why;
 }
 
-std::string Snapshot::pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found) {
+Failure Snapshot::pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found) {
   std::lock_guard<std::mutex> Guard(State->Lock);
   Found = false;
   std::vector<helper::Interval> Intervals = intervalsOf(Pointed);
   if (Intervals.empty())
-    return "";
+    return Failure::none();
   CaptureRelaxed Relaxed(State->Work.Driver);
-  std::string Reason = State->scan(Intervals, Found);
+  Failure Why = State->scan(Intervals, Found);
   State->HeldBytes = State->Work.Memory.heldBytes();
-  return Reason;
+  return Why;
 }
 
-std::string Snapshot::flushL2() {
+Failure Snapshot::flushL2() {
   std::lock_guard<std::mutex> Guard(State->Lock);
   if (!State->Flush)
-    return State->FlushBytes || !State->InUse ? "memory" : "";
+    return State->FlushBytes || !State->InUse ? Failure("memory") : Failure::none();
   return State->Work.Kernels.read(State->Work.Stream, State->Flush, State->FlushBytes, State->Word);
 }
 
@@ -309,62 +310,6 @@ size_t Snapshot::spilledBytes() const {
   return State->Saved.hostBytes();
 }
 
-#define CARVE_CALL(Call) CUPTI_DRIVER_TRACE_CBID_##Call
-const std::vector<CUpti_CallbackId> &carve::probe::callsThatNeedMemory() {
-  // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
-      CARVE_CALL(cuMemAlloc),
-      CARVE_CALL(cuMemAlloc_v2),
-      CARVE_CALL(cuMemAllocPitch),
-      CARVE_CALL(cuMemAllocPitch_v2),
-      CARVE_CALL(cuMemAllocManaged),
-      CARVE_CALL(cuMemAllocAsync),
-      CARVE_CALL(cuMemAllocAsync_ptsz),
-      CARVE_CALL(cuMemAllocFromPoolAsync),
-      CARVE_CALL(cuMemAllocFromPoolAsync_ptsz),
-      CARVE_CALL(cuMemCreate),
-      CARVE_CALL(cuMulticastCreate),
-      CARVE_CALL(cuMemGetInfo),
-      CARVE_CALL(cuMemGetInfo_v2),
-      CARVE_CALL(cuArrayCreate),
-      CARVE_CALL(cuArrayCreate_v2),
-      CARVE_CALL(cuArray3DCreate),
-      CARVE_CALL(cuArray3DCreate_v2),
-      CARVE_CALL(cuMipmappedArrayCreate),
-      CARVE_CALL(cuCtxCreate),
-      CARVE_CALL(cuCtxCreate_v2),
-      CARVE_CALL(cuCtxCreate_v3),
-      CARVE_CALL(cuCtxCreate_v4),
-      CARVE_CALL(cuCtxSetLimit),
-      CARVE_CALL(cuCtxDestroy),
-      CARVE_CALL(cuCtxDestroy_v2),
-      CARVE_CALL(cuDevicePrimaryCtxRelease),
-      CARVE_CALL(cuDevicePrimaryCtxRelease_v2),
-      CARVE_CALL(cuDevicePrimaryCtxReset),
-      CARVE_CALL(cuDevicePrimaryCtxReset_v2),
-      CARVE_CALL(cuModuleLoad),
-      CARVE_CALL(cuModuleLoadData),
-      CARVE_CALL(cuModuleLoadDataEx),
-      CARVE_CALL(cuModuleLoadFatBinary),
-      CARVE_CALL(cuLibraryLoadData),
-      CARVE_CALL(cuLibraryLoadFromFile),
-      CARVE_CALL(cuGraphInstantiate),
-      CARVE_CALL(cuGraphInstantiate_v2),
-      CARVE_CALL(cuGraphInstantiateWithFlags),
-      CARVE_CALL(cuGraphInstantiateWithParams),
-      CARVE_CALL(cuGraphInstantiateWithParams_ptsz),
-      CARVE_CALL(cuGraphUpload),
-      CARVE_CALL(cuGraphUpload_ptsz),
-      CARVE_CALL(cuGraphLaunch),
-      CARVE_CALL(cuGraphLaunch_ptsz),
-  };
-  return Calls;
-}
-#undef CARVE_CALL
-
 bool carve::probe::releaseForProgram(CUpti_CallbackId Id, Snapshot &Held) {
-  if (Held.heldBytes() == 0)
-    return false;
-  const std::vector<CUpti_CallbackId> &Calls = callsThatNeedMemory();
-  return std::find(Calls.begin(), Calls.end(), Id) != Calls.end() && Held.releaseUnlessInUse();
+  return Held.heldBytes() > 0 && rolesOf(Id).any(Role::NeedsMemory) && Held.releaseUnlessInUse();
 }

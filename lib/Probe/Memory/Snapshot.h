@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Probe/Memory/DeviceMemory.h"
+#include "Probe/Process/Failure.h"
 
 #include <cstdint>
 #include <memory>
@@ -12,8 +13,6 @@
 #include <vector>
 
 namespace carve::probe {
-
-struct TracedProcess;
 
 /// A part of a range that was saved.
 struct Span {
@@ -34,12 +33,12 @@ struct OutputDifference {
   bool equal() const { return Words == 0; }
 };
 
-/// Every function returns why it failed, or an empty string. A failure of the driver that breaks
-/// the context is such a reason, too: then nothing can be put back, and the process has to end.
+/// Where a failure is one of the driver's that breaks the context, nothing can be put back, and the
+/// process has to end.
 class Snapshot {
 public:
   /// A wait on the device ends after \p WaitMs, and the more the more bytes are moved.
-  explicit Snapshot(TracedProcess &P, uint64_t WaitMs = 10'000);
+  explicit Snapshot(const DriverApi &Driver, uint64_t WaitMs = 10'000);
   ~Snapshot();
   Snapshot(const Snapshot &) = delete;
   Snapshot &operator=(const Snapshot &) = delete;
@@ -50,43 +49,43 @@ public:
   /// Saves \p Ranges. Shadow memory is on the device as far as it fits beside ReserveBytes (or a
   /// sixteenth of the device, where that is less) left free, else on the host; `memory` where
   /// neither has room.
-  std::string save(std::vector<MemoryRange> Ranges, CUstream Stream);
+  Failure save(std::vector<MemoryRange> Ranges, CUstream Stream);
   /// Of the next save(): how many bytes may be kept on the host, which is slow to copy to and from.
   void limitHost(size_t Bytes);
 
   /// Copies \p Ranges as well, after save(): memory that the host may write at any time. It is no
   /// part of what the functions below compare and put back, those of HostGuard.h alone do that.
-  std::string guard(std::vector<MemoryRange> Ranges);
+  Failure guard(std::vector<MemoryRange> Ranges);
   /// Where it is different now, as changed() tells of the rest.
-  std::string guardChanged(std::vector<Span> &Spans);
+  Failure guardChanged(std::vector<Span> &Spans);
   /// Puts back what guard() has copied of \p Spans.
-  std::string guardPutBack(const std::vector<Span> &Spans);
+  Failure guardPutBack(const std::vector<Span> &Spans);
   /// Copies \p Spans of it as they are now, until the next call or keepReference(); and tells
   /// where that is different now.
-  std::string keepLater(const std::vector<Span> &Spans);
-  std::string laterChanged(std::vector<Span> &Spans);
+  Failure keepLater(const std::vector<Span> &Spans);
+  Failure laterChanged(std::vector<Span> &Spans);
 
   /// What is different now from what was saved, as spans of whole chunks, neighbours joined.
-  std::string changed(std::vector<Span> &Spans);
+  Failure changed(std::vector<Span> &Spans);
 
   /// Puts back what was saved: \p Spans as a whole, or everything that is different now, so that
   /// nothing is written which a kernel has not written.
-  std::string restore(const std::vector<Span> &Spans);
-  std::string restoreAll();
+  Failure restore(const std::vector<Span> &Spans);
+  Failure restoreAll();
 
   /// Takes what stands in \p Spans now as the reference output.
-  std::string keepReference(const std::vector<Span> &Spans);
+  Failure keepReference(const std::vector<Span> &Spans);
   /// How \p Spans, those of the reference, differ from it now.
-  std::string differenceFromReference(OutputDifference &Difference);
+  Failure differenceFromReference(OutputDifference &Difference);
 
   /// Whether a word of the saved memory, as it stands now, looks like an address of \p Pointed
   /// (host or managed memory): then a kernel may reach it although no argument says so.
-  std::string pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found);
+  Failure pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found);
 
   /// Reads through memory of ours of twice the size of L2, so that nothing of the program's is
   /// left in it; reading leaves no write-back to the kernel that is timed next. Queued on the
   /// stream and not waited for.
-  std::string flushL2();
+  Failure flushL2();
 
   /// What was saved is not needed any more. Its memory is kept for the next save(), until the
   /// program needs it (releaseForProgram); where little else is free, it is given back at once: a
@@ -109,11 +108,8 @@ private:
   std::unique_ptr<Impl> State;
 };
 
-/// The program's calls that need device memory, ask how much is free, or end a context.
-const std::vector<CUpti_CallbackId> &callsThatNeedMemory();
-
-/// At the entry of a call of the program: what \p Held holds is given back where \p Id is one of
-/// callsThatNeedMemory(). From any thread; where nothing is held it costs one load. Does nothing
+/// At the entry of a call of the program: what \p Held holds is given back where \p Id has the role
+/// NeedsMemory. From any thread; where nothing is held it costs one load. Does nothing
 /// from save() to done(): such calls have to wait while a replay is under way. Whether anything was
 /// given back.
 bool releaseForProgram(CUpti_CallbackId Id, Snapshot &Held);

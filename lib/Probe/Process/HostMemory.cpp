@@ -28,12 +28,25 @@ std::optional<size_t> carve::probe::parseMemAvailable(std::string_view Text) {
   return *Kib * 1024;
 }
 
-std::optional<size_t> carve::probe::parseGroupRoom(std::string_view Limit,
-                                                   std::string_view Current) {
+/// The number in the line of \p Text that begins with \p Key and a space.
+static std::optional<size_t> parseLine(std::string_view Text, std::string_view Key) {
+  for (size_t At = Text.find(Key); At != Text.npos; At = Text.find(Key, At + 1))
+    if ((At == 0 || Text[At - 1] == '\n') && Text.substr(At + Key.size()).starts_with(' '))
+      return parseNumber(Text.substr(At + Key.size()));
+  return std::nullopt;
+}
+
+std::optional<size_t> carve::probe::parseGroupRoom(std::string_view Limit, std::string_view Current,
+                                                   std::string_view Stat) {
   std::optional<size_t> Most = parseNumber(Limit), Now = parseNumber(Current);
   if (!Most || !Now) // `max`: no limit.
     return std::nullopt;
-  return *Most > *Now ? *Most - *Now : 0;
+  // The first version of the interface has the sums over all groups below by this name.
+  std::optional<size_t> Files = parseLine(Stat, "total_inactive_file");
+  if (!Files)
+    Files = parseLine(Stat, "inactive_file");
+  size_t Used = *Now - std::min(*Now, Files.value_or(0));
+  return *Most - std::min(*Most, Used);
 }
 
 namespace {
@@ -41,11 +54,13 @@ struct MemoryTexts {
   EarlyFile System{"/proc/meminfo"};
   /// As a container sees its own group, in both versions of the interface.
   struct {
-    EarlyFile Limit, Current;
-  } Groups[2] = {
-      {EarlyFile("/sys/fs/cgroup/memory.max"), EarlyFile("/sys/fs/cgroup/memory.current")},
-      {EarlyFile("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-       EarlyFile("/sys/fs/cgroup/memory/memory.usage_in_bytes")}};
+    EarlyFile Limit, Current, Stat;
+  } Groups[2] = {{EarlyFile("/sys/fs/cgroup/memory.max"),
+                  EarlyFile("/sys/fs/cgroup/memory.current"),
+                  EarlyFile("/sys/fs/cgroup/memory.stat")},
+                 {EarlyFile("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+                  EarlyFile("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+                  EarlyFile("/sys/fs/cgroup/memory/memory.stat")}};
 };
 } // namespace
 
@@ -54,7 +69,8 @@ size_t carve::probe::availableHostBytes() {
   static const auto &Texts = *new MemoryTexts;
   size_t Available = parseMemAvailable(Texts.System.read()).value_or(0);
   for (const auto &Group : Texts.Groups)
-    if (std::optional<size_t> Room = parseGroupRoom(Group.Limit.read(), Group.Current.read()))
+    if (std::optional<size_t> Room =
+            parseGroupRoom(Group.Limit.read(), Group.Current.read(), Group.Stat.read()))
       Available = std::min(Available, *Room);
   return Available;
 }

@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <initializer_list>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
+#include <unordered_set>
 
 namespace carve::probe {
 
@@ -14,10 +16,25 @@ namespace carve::probe {
 /// spaces, because a path or a device name may hold anything.
 std::string recordLine(std::initializer_list<std::string_view> Fields);
 
-/// Append-only and without a lock: every append is one write(2) on an O_APPEND descriptor, which
-/// the kernel keeps apart from other threads' writes. So a thread that a signal stopped here can
-/// not keep the end of the file from being written. No other call of the system is made after
-/// create(): the program may have forbidden itself all that it does not need.
+/// Lets each line through once, so that a program which loads one module a million times leaves
+/// one record. Past MaxLines it forgets nothing new: the file may then repeat itself.
+class OnceFilter {
+public:
+  static constexpr size_t MaxLines = 65536;
+  bool first(const std::string &Line) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    return Seen.size() >= MaxLines ? !Seen.count(Line) : Seen.insert(Line).second;
+  }
+
+private:
+  std::mutex Lock;
+  std::unordered_set<std::string> Seen;
+};
+
+/// Append-only and, but for appendOnce(), without a lock: every append is one write(2) on an
+/// O_APPEND descriptor, which the kernel keeps apart from other threads' writes. So a thread that a
+/// signal stopped here can not keep the end of the file from being written. No other call of the
+/// system is made after create(): the program may have forbidden itself all that it does not need.
 class RecordFile {
 public:
   RecordFile() = default;
@@ -32,6 +49,11 @@ public:
   /// after a failed write, as after the program has closed every descriptor that there is (the
   /// tuner then sees a file without `end`).
   void append(std::string_view Lines);
+  /// Appends \p Line, unless it has been appended so before.
+  void appendOnce(const std::string &Line) {
+    if (Once.first(Line))
+      append(Line);
+  }
 
   /// Appends `end`; what comes later is dropped.
   void seal();
@@ -48,6 +70,7 @@ private:
   int Fd = -1;
   pid_t Owner = 0;
   std::atomic<bool> Closed{true};
+  OnceFilter Once;
 };
 
 } // namespace carve::probe

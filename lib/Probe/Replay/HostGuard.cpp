@@ -24,25 +24,28 @@ void HostGuard::pause() const {
 }
 
 /// Memory of the program's is not what it was, and cannot be made so: nothing of it may go on.
-std::string HostGuard::broken(const std::string &Why) const {
-  Dog.fail(Target.Kernel.Planned->Name, 0, "host memory not put back " + Why);
+void HostGuard::broken(const Failure &Why) const {
+  Dog.fail(Target.Kernel.Planned->Name, 0, "host memory not put back " + Why.reason());
 }
 
-std::string HostGuard::tryDefault(std::vector<MemoryRange> Ranges) {
+/// The host writes this memory now.
+static Failure busy() { return Failure::forNow("host-busy"); }
+
+Failure HostGuard::tryDefault(std::vector<MemoryRange> Ranges) {
   double Bytes = 0;
   for (const MemoryRange &Range : Ranges)
     Bytes += double(Range.Bytes);
   if (Bytes * PassNsPerByte * Passes > Target.BudgetNs * ShareOfBudget)
-    return "host-memory-size";
-  if (std::string Why = Memory.guard(std::move(Ranges)); !Why.empty())
+    return Failure("host-memory-size");
+  if (Failure Why = Memory.guard(std::move(Ranges)))
     return Why;
   std::vector<Span> Changed;
   pause();
-  if (std::string Why = Memory.guardChanged(Changed); !Why.empty())
+  if (Failure Why = Memory.guardChanged(Changed))
     return Why;
   if (!Changed.empty())
-    return Busy;
-  if (std::string Why = runDefault(Changed); !Why.empty())
+    return busy();
+  if (Failure Why = runDefault(Changed))
     return Why;
   if (!Changed.empty())
     return attribute(std::move(Changed));
@@ -50,58 +53,61 @@ std::string HostGuard::tryDefault(std::vector<MemoryRange> Ranges) {
   return Memory.restoreAll();
 }
 
-std::string HostGuard::runDefault(std::vector<Span> &Changed) {
+Failure HostGuard::runDefault(std::vector<Span> &Changed) {
   if (Runs.run(0, /*Timed=*/false) != CUDA_SUCCESS)
-    return "default-refused";
+    return Failure("default-refused");
   return Memory.guardChanged(Changed);
 }
 
 /// Waits until nothing is written any more. \p Changed is what has changed by then, and is copied.
-std::string HostGuard::atRest(std::vector<Span> &Changed) {
+Failure HostGuard::atRest(std::vector<Span> &Changed) {
   for (unsigned Look = 0; Look < MostLooks; ++Look) {
     std::vector<Span> Now, Since;
-    std::string Why = Memory.keepLater(Changed);
-    if (!Why.empty())
+    Failure Why = Memory.keepLater(Changed);
+    if (Why)
       return Why;
     pause();
     Why = Memory.guardChanged(Now);
-    if (Why.empty())
+    if (!Why)
       Why = Memory.laterChanged(Since);
-    if (!Why.empty() || (Since.empty() && Now == Changed))
+    if (Why || (Since.empty() && Now == Changed))
       return Why;
     Changed = std::move(Now);
   }
-  return Busy;
+  return busy();
 }
 
 /// Nothing is put back before it is proved to be the kernel's: the host may have written it, and
 /// may read it at any moment.
-std::string HostGuard::attribute(std::vector<Span> Changed) {
+Failure HostGuard::attribute(std::vector<Span> Changed) {
   std::vector<Span> Now, Since;
   for (unsigned Run = 0; Run < ProvingRuns; ++Run) {
-    std::string Why = atRest(Changed);
-    if (Why.empty())
+    Failure Why = atRest(Changed);
+    if (!Why)
       Why = Memory.restoreAll();
-    if (Why.empty())
+    if (!Why)
       Why = runDefault(Now);
-    if (Why.empty())
+    if (!Why)
       Why = Memory.laterChanged(Since);
-    if (!Why.empty())
+    if (Why)
       return Why;
     if (Since.empty())
-      return Busy;
+      return busy();
     Changed = Now;
   }
-  std::string Why = Memory.guardPutBack(Changed);
-  if (Why.empty())
+  Failure Why = Memory.guardPutBack(Changed);
+  if (!Why)
     Why = Memory.guardChanged(Now);
-  return !Why.empty() || !Now.empty() ? broken(Why) : "writes-host-memory";
+  if (Why || !Now.empty())
+    broken(Why);
+  return Failure("writes-host-memory");
 }
 
-std::string HostGuard::check() {
+Failure HostGuard::check() {
   std::vector<Span> Changed;
   if (!Watching)
-    return "";
-  std::string Why = Memory.guardChanged(Changed);
-  return !Why.empty() ? Why : Changed.empty() ? "" : Busy;
+    return Failure::none();
+  if (Failure Why = Memory.guardChanged(Changed))
+    return Why;
+  return Changed.empty() ? Failure::none() : busy();
 }

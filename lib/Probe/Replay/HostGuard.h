@@ -10,6 +10,7 @@
 /// program so, and does no harm: the launch itself writes that next.
 #pragma once
 
+#include "Probe/Process/Failure.h"
 #include "Probe/Replay/ReplayRuns.h"
 
 #include <string>
@@ -17,30 +18,27 @@
 
 namespace carve::probe {
 
-/// Every function returns why the launch cannot be replayed, or an empty string. Memory that is
-/// saved is as it was saved when it returns, and what the host has written stays, always: where
-/// that is impossible the process ends.
+/// A failure is why the launch cannot be replayed; it is for now, where the host writes this
+/// memory. Memory that is saved is as it was saved when a function returns, and what the host has
+/// written stays, always: where that is impossible the process ends.
 class HostGuard {
 public:
-  /// Not replayed then and there: the host writes this memory. A later launch may be.
-  static constexpr char Busy[] = "host-busy";
-
   HostGuard(Watchdog &Dog, ReplayRuns &Runs, Snapshot &Memory, const ReplayTarget &Target)
       : Dog(Dog), Runs(Runs), Memory(Memory), Target(Target) {}
 
   /// Copies \p Ranges and runs the default on the memory that is saved; it must not write there.
-  std::string tryDefault(std::vector<MemoryRange> Ranges);
+  Failure tryDefault(std::vector<MemoryRange> Ranges);
 
   /// After more runs: whether \p Ranges are still what they were. What has changed stays, as the
   /// default does not write there.
-  std::string check();
+  Failure check();
 
 private:
-  std::string runDefault(std::vector<Span> &Changed);
-  std::string attribute(std::vector<Span> Changed);
-  std::string atRest(std::vector<Span> &Changed);
+  Failure runDefault(std::vector<Span> &Changed);
+  Failure attribute(std::vector<Span> Changed);
+  Failure atRest(std::vector<Span> &Changed);
   void pause() const;
-  std::string broken(const std::string &Why) const;
+  [[noreturn]] void broken(const Failure &Why) const;
 
   Watchdog &Dog;
   ReplayRuns &Runs;

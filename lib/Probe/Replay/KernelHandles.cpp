@@ -1,6 +1,6 @@
 #include "Probe/Replay/KernelHandles.h"
 
-#include "Probe/Memory/DeviceWork.h"
+#include "Probe/Driver/StreamCaptures.h"
 
 #include <algorithm>
 
@@ -25,42 +25,26 @@ LaunchShape ResolvedKernel::shapeOf(const LaunchCall &Call) const {
   return Shape;
 }
 
-const std::vector<CUpti_CallbackId> &KernelHandles::calls() {
-  // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
-      CUPTI_DRIVER_TRACE_CBID_cuModuleUnload,       CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload,
-      CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute,   CUPTI_DRIVER_TRACE_CBID_cuKernelSetAttribute,
-      CUPTI_DRIVER_TRACE_CBID_cuFuncSetCacheConfig, CUPTI_DRIVER_TRACE_CBID_cuKernelSetCacheConfig,
-  };
-  return Calls;
-}
-
 void KernelHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  bool Exit = Call.callbackSite == CUPTI_API_EXIT;
-  switch (Id) {
-  case CUPTI_DRIVER_TRACE_CBID_cuModuleUnload:
-  case CUPTI_DRIVER_TRACE_CBID_cuLibraryUnload:
+  Roles Means = rolesOf(Id);
+  if (Means.any(Role::Unloads))
     return forget();
-  case CUPTI_DRIVER_TRACE_CBID_cuFuncSetAttribute:
-  case CUPTI_DRIVER_TRACE_CBID_cuKernelSetAttribute:
-    if (Exit)
-      ++Attributes;
+  if (!Means.any(Role::SetsAttribute) || Call.callbackSite != CUPTI_API_EXIT)
     return;
+  switch (Id) {
   case CUPTI_DRIVER_TRACE_CBID_cuFuncSetCacheConfig:
   case CUPTI_DRIVER_TRACE_CBID_cuKernelSetCacheConfig: {
-    if (!Exit)
-      return;
     // Both structs begin with the handle and the preference.
     auto *P = static_cast<const cuFuncSetCacheConfig_params *>(Call.functionParams);
     std::lock_guard<std::mutex> Guard(Lock);
     dropStale();
     CacheConfigs[P->hfunc] = P->config;
-    ++Attributes;
-    return;
+    break;
   }
   default:
-    return;
+    break;
   }
+  ++Attributes;
 }
 
 /// Under the lock, before anything is looked up or added.
@@ -205,35 +189,35 @@ void KernelHandles::copyCacheConfig(const ResolvedKernel &Kernel) const {
         Driver.FuncSetCacheConfig(Kernel.Variants[V], Cache->second);
 }
 
-std::string KernelHandles::refusal(ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call) {
+Failure KernelHandles::refusal(ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call) {
   if (Variant == 0)
-    return "";
+    return Failure::none();
   std::lock_guard<std::mutex> Guard(Lock);
-  auto [It, New] = Kernel.Refusals.try_emplace({Call.Shape, Variant});
+  auto [It, New] = Kernel.Refusals.try_emplace({Call.Shape, Variant}, Failure::none());
   if (New)
     It->second = askRefusal(Kernel, Variant, Call);
   return It->second;
 }
 
-std::string KernelHandles::askRefusal(const ResolvedKernel &Kernel, size_t Variant,
-                                      const LaunchCall &Call) const {
+Failure KernelHandles::askRefusal(const ResolvedKernel &Kernel, size_t Variant,
+                                  const LaunchCall &Call) const {
   CUfunction Function = Kernel.Variants[Variant];
   if (!Function)
-    return "not in the module";
+    return Failure("not in the module");
   if (auto It = Kernel.Unset.find(Variant); It != Kernel.Unset.end())
-    return It->second;
+    return Failure(It->second);
   int MaxThreads = 0, Blocks = 0;
   uint32_t Threads = Call.Shape.threadsPerBlock();
   if (Driver.FuncGetAttribute(&MaxThreads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, Function) !=
           CUDA_SUCCESS ||
       uint32_t(MaxThreads) < Threads)
-    return "max threads per block " + std::to_string(MaxThreads);
+    return Failure("max threads per block " + std::to_string(MaxThreads));
   if (Driver.OccupancyMaxActiveBlocks(&Blocks, Function, int(Threads),
                                       Call.Shape.DynamicSmemBytes) != CUDA_SUCCESS ||
       Blocks < 1)
-    return "no block fits";
+    return Failure("no block fits");
   if (!Call.Cooperative)
-    return "";
+    return Failure::none();
   // All blocks of a cooperative launch have to be resident at once.
   CUdevice Device = 0;
   int Multiprocessors = 0;
@@ -242,6 +226,6 @@ std::string KernelHandles::askRefusal(const ResolvedKernel &Kernel, size_t Varia
       Driver.DeviceGetAttribute(&Multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
                                 Device) != CUDA_SUCCESS ||
       uint64_t(Grid[0]) * Grid[1] * Grid[2] > uint64_t(Blocks) * uint64_t(Multiprocessors))
-    return "cooperative grid too large";
-  return "";
+    return Failure("cooperative grid too large");
+  return Failure::none();
 }

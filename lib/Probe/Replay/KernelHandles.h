@@ -5,6 +5,7 @@
 
 #include "Probe/Driver/LaunchCall.h"
 #include "Probe/Driver/Plan.h"
+#include "Probe/Process/Failure.h"
 
 #include <atomic>
 #include <map>
@@ -36,7 +37,7 @@ private:
   friend class KernelHandles;
   uint64_t SyncedAt = UINT64_MAX; ///< The state of attributes that the clones have.
   std::map<size_t, std::string> Unset;
-  std::map<std::pair<LaunchShape, size_t>, std::string> Refusals;
+  std::map<std::pair<LaunchShape, size_t>, Failure> Refusals;
 };
 
 /// Thread-safe. Its lock is held across calls of the driver, so it must not be taken where CUPTI
@@ -46,7 +47,7 @@ public:
   KernelHandles(const DriverApi &Driver, const Plan &Wanted) : Driver(Driver), Wanted(Wanted) {}
 
   /// The driver calls that note() has to see, at entry and exit.
-  static const std::vector<CUpti_CallbackId> &calls();
+  static constexpr Roles Calls = Role::Unloads | Role::SetsAttribute;
   /// Takes a call into account that unloads modules or changes kernels' attributes.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   /// Everything that was found may be gone: a context ends. Takes no lock, as the driver may hold
@@ -57,8 +58,8 @@ public:
   /// Null where it is not planned, or its module has no clone of it.
   std::shared_ptr<ResolvedKernel> find(CUfunction Handle, CUcontext Context);
 
-  /// Why the driver would not launch \p Variant as \p Call says; empty where it would.
-  std::string refusal(ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call);
+  /// Fails if the driver would not launch \p Variant as \p Call says.
+  Failure refusal(ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call);
 
 private:
   void dropStale();
@@ -68,8 +69,7 @@ private:
   void readParameters(ResolvedKernel &Kernel) const;
   void copyAttributes(ResolvedKernel &Kernel);
   void copyCacheConfig(const ResolvedKernel &Kernel) const;
-  std::string askRefusal(const ResolvedKernel &Kernel, size_t Variant,
-                         const LaunchCall &Call) const;
+  Failure askRefusal(const ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call) const;
 
   const DriverApi &Driver;
   const Plan &Wanted;

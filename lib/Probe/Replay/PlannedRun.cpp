@@ -1,7 +1,7 @@
 #include "Probe/Replay/PlannedRun.h"
 
 #include "Probe/Driver/ShapeRecord.h"
-#include "Probe/Entry/TracedProcess.h"
+#include "Probe/Driver/StreamCaptures.h"
 #include "Probe/Trace/Activity.h"
 
 #include <algorithm>
@@ -18,18 +18,21 @@ struct RotatedCall {
 
 static thread_local RotatedCall Rotated;
 
-std::string carve::probe::startPlannedRun(TracedProcess &P, const char *File) {
+Failure carve::probe::startPlannedRun(const char *Path, const CuptiApi &Cupti,
+                                      const DriverApi &Driver, RecordFile &File,
+                                      Submissions &Submitted, std::unique_ptr<ProbeMode> &Mode) {
   Plan Wanted;
-  if (!Wanted.read(File))
-    return "plan-unreadable";
-  if (!P.Driver.canLaunch())
-    return "driver-incomplete";
-  P.Planned = std::make_unique<PlannedRun>(P, std::move(Wanted));
-  return "";
+  if (!Wanted.read(Path))
+    return Failure("plan-unreadable");
+  if (!Driver.canLaunch())
+    return Failure("driver-incomplete");
+  Mode = std::make_unique<PlannedRun>(Cupti, Driver, File, Submitted, std::move(Wanted));
+  return Failure::none();
 }
 
-PlannedRun::PlannedRun(TracedProcess &P, Plan W)
-    : Dog(P.Driver, P.File), P(P), Wanted(std::move(W)), Handles(P.Driver, Wanted) {
+PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
+                       Submissions &Submitted, Plan W)
+    : Driver(Driver), File(File), Wanted(std::move(W)), Dog(Driver, File), Handles(Driver, Wanted) {
   for (const auto &[Name, Kernel] : Wanted.Kernels) {
     Names[Kernel.Name] = {&Kernel, 0};
     for (size_t I = 0; I < Kernel.Clones.size(); ++I)
@@ -40,35 +43,24 @@ PlannedRun::PlannedRun(TracedProcess &P, Plan W)
       Shapes[&Shape].Shape = &Shape;
     }
   }
-  Launches.insert(LaunchCall::calls().begin(), LaunchCall::calls().end());
   for (const auto &[Name, Kernel] : Wanted.Kernels)
     if (Kernel.Mode != TimingMode::Rotate && !Replaying)
-      Replaying = std::make_unique<Replays>(P, Wanted, Dog);
+      Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
 }
 
-PlannedRun::~PlannedRun() = default;
+Roles PlannedRun::calls() const {
+  // Where a program waits, it learns that a kernel has broken the context.
+  Roles Own = LaunchCall::Calls | KernelHandles::Calls | Role::Waits;
+  return Replaying ? Own | Replays::Calls : Own;
+}
 
-/// Where a program learns that a kernel has broken the context, beside its next launch.
-static constexpr CUpti_CallbackId WaitCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
-    CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize,
-    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2_ptds,
-    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
-    CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2_ptsz,
-};
+std::set<CUpti_CallbackId> PlannedRun::unknownCalls() const {
+  return Replaying ? Replaying->unknownCalls() : std::set<CUpti_CallbackId>();
+}
 
-std::vector<CUpti_CallbackId> PlannedRun::calls() const {
-  std::set<CUpti_CallbackId> All = Launches;
-  All.insert(std::begin(WaitCalls), std::end(WaitCalls));
-  All.insert(KernelHandles::calls().begin(), KernelHandles::calls().end());
-  if (Replaying)
-    for (CUpti_CallbackId Id : Replaying->calls())
-      All.insert(Id);
-  return {All.begin(), All.end()};
+std::set<CUpti_CallbackId> PlannedRun::resources() const {
+  return {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, CUPTI_CBID_RESOURCE_STREAM_CREATED,
+          CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, CUPTI_CBID_RESOURCE_MODULE_LOADED};
 }
 
 void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -77,7 +69,7 @@ void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     Replaying->note(Id, Call);
   if (Call.functionParams) {
     Handles.note(Id, Call);
-    if (Launches.count(Id))
+    if (rolesOf(Id).any(LaunchCall::Calls))
       Entry ? onLaunch(Id, Call) : onLaunched(Call);
   }
   if (Entry)
@@ -102,13 +94,6 @@ void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
 void PlannedRun::onModule(const CUpti_ModuleResourceData &Module) {
   if (Replaying)
     Replaying->onModule(Module);
-}
-
-bool PlannedRun::isCapturing(CUstream Stream) const {
-  CUstreamCaptureStatus Status = CU_STREAM_CAPTURE_STATUS_NONE;
-  // The legacy stream cannot be asked while another one captures: an error is an answer, too.
-  return P.Driver.StreamIsCapturing(Stream, &Status) != CUDA_SUCCESS ||
-         Status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /// The first launch of a shape and, timed once more in the program's steady state, the middle one.
@@ -151,7 +136,7 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     Rotate = wantsRotation(State);
   }
   // A variant in a captured launch would stay in the graph.
-  if ((!Replay && !Rotate) || isCapturing(Launch->Stream))
+  if ((!Replay && !Rotate) || isCapturing(Driver, Launch->Stream))
     return;
   if (Replay && replay(State, *Kernel, *Launch, Index, Call.context))
     return;
@@ -173,14 +158,14 @@ std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall 
   for (size_t V = 0; V < Kernel.Variants.size(); ++V) {
     if (Out.count(V))
       continue;
-    std::string Refusal = Handles.refusal(Kernel, V, Launch);
-    if (Refusal.empty())
+    Failure Refusal = Handles.refusal(Kernel, V, Launch);
+    if (!Refusal)
       Usable.push_back(V);
     else
       Lines += launchRecord("verified", Kernel.Planned->Name, State.Shape->Shape, Index,
-                            {std::to_string(V), "refused", Refusal});
+                            {std::to_string(V), wordOf(Verdict::Refused), Refusal.reason()});
   }
-  P.File.append(Lines);
+  File.append(Lines);
   return Usable;
 }
 
@@ -205,7 +190,7 @@ bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
 /// How often a launch that could not be replayed then and there is tried again at a later one.
 static constexpr unsigned MaxAttempts = 3;
 
-bool PlannedRun::finishReplay(ShapeState &State, const Replays::Outcome &Done) {
+bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
   std::lock_guard<std::mutex> Guard(Lock);
   KernelState &Kernel = Kernels.at(State.Kernel);
   State.Replaying = false;
@@ -214,14 +199,14 @@ bool PlannedRun::finishReplay(ShapeState &State, const Replays::Outcome &Done) {
     if (Other.Kernel == State.Kernel && Other.Turns)
       for (size_t Variant : Done.Rejected)
         Other.Turns->drop(Variant);
-  if (Done.Again && ++State.Attempts < MaxAttempts)
+  if (Done.StoodBack.isForNow() && ++State.Attempts < MaxAttempts)
     return false;
   State.Attempts = 0;
   // What a first replay has shown stays, whatever became of the second.
   bool IsFirst = State.Replayed++ == 0;
-  if (!Done.StoodBack.empty() && !Kernel.StoodBack && IsFirst) {
+  if (Done.StoodBack && !Kernel.StoodBack && IsFirst) {
     Kernel.StoodBack = true;
-    P.File.append(recordLine({"stood-back", State.Kernel->Name, Done.StoodBack}));
+    File.append(recordLine({"stood-back", State.Kernel->Name, Done.StoodBack.reason()}));
   }
   return true;
 }
@@ -241,7 +226,7 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
     Turn = State.Turns->next();
   }
   // Of another module or context, the clone may be another one, or not there.
-  if (!Turn || !Handles.refusal(Kernel, Turn->Variant, Launch).empty())
+  if (!Turn || Handles.refusal(Kernel, Turn->Variant, Launch))
     return;
   std::lock_guard<std::mutex> Guard(Lock);
   if (size_t Oldest = 0; !State.Turns->pending(Oldest))
@@ -275,18 +260,18 @@ void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
   // The program would see an error that is not its own. One of a kernel before this launch comes
   // out here, too; onBrokenContext() finds whose it is.
   if (Rotated.Turn.Variant != 0 && !breaksContext(*Result))
-    Dog.fail(State.Kernel->Name, Rotated.Turn.Variant, errorName(P.Driver, *Result));
+    Dog.fail(State.Kernel->Name, Rotated.Turn.Variant, errorName(Driver, *Result));
 }
 
 /// The context broke while variants were under way in it: the first of them is blamed, as the
 /// driver does not say which kernel it was.
 void PlannedRun::onBrokenContext(CUresult Error) {
   // What has ended before is delivered first.
-  flushActivity(P, /*Last=*/false);
+  flushActivity(/*Last=*/false);
   std::lock_guard<std::mutex> Guard(Lock);
   for (const auto &[Shape, State] : Shapes)
     if (size_t Variant = 0; State.Turns && State.Turns->pending(Variant))
-      Dog.fail(State.Kernel->Name, Variant, errorName(P.Driver, Error));
+      Dog.fail(State.Kernel->Name, Variant, errorName(Driver, Error));
 }
 
 void PlannedRun::forgetPending() {
@@ -327,7 +312,7 @@ void PlannedRun::check() {
   // CUPTI keeps a buffer back while one of its kernels runs, so those of a program that never waits
   // come late. This loses the record of what runs now, and shows all that have ended.
   Checking = true;
-  flushActivity(P, /*Last=*/true);
+  flushActivity(/*Last=*/true);
   Checking = false;
   checkRotated();
   // It was not: the records that were taken too early do not come again.

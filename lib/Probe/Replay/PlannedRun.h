@@ -1,9 +1,12 @@
 /// \file
-/// A run with a plan: what becomes of each launch of a planned kernel, and of each kernel record.
-/// The callbacks and the activity buffers hand everything to this; it rotates, and has replayed.
+/// A run with a plan (CARVE_PROBE_PLAN): what becomes of each launch of a planned kernel, and of
+/// each kernel record. It rotates, and has replayed.
 #pragma once
 
 #include "Probe/Driver/Plan.h"
+#include "Probe/Driver/ProbeMode.h"
+#include "Probe/Process/Failure.h"
+#include "Probe/Process/RecordFile.h"
 #include "Probe/Replay/KernelHandles.h"
 #include "Probe/Replay/Replays.h"
 #include "Probe/Replay/Rotation.h"
@@ -22,39 +25,24 @@
 
 namespace carve::probe {
 
-struct TracedProcess;
-
-class PlannedRun {
+class PlannedRun : public ProbeMode {
 public:
-  PlannedRun(TracedProcess &P, Plan Wanted);
-  ~PlannedRun();
+  PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
+             Submissions &Submitted, Plan Wanted);
 
-  /// Every driver call that onCall() has to see.
-  std::vector<CUpti_CallbackId> calls() const;
+  Roles calls() const override;
+  std::set<CUpti_CallbackId> unknownCalls() const override;
+  std::set<CUpti_CallbackId> resources() const override;
+  bool runsProgramAsItIs() const override { return false; }
 
-  /// A call of the program's, at entry and exit.
-  void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource);
-  /// The driver has loaded a module, for the program or for us.
-  void onModule(const CUpti_ModuleResourceData &Module);
-
-  /// What a kernel record counts as.
-  struct Counted {
-    bool IsOurs = false;   ///< Launched by a replay: not the program's.
-    std::string_view Name; ///< The kernel's own, where a clone ran in its place.
-  };
-  /// Called where CUPTI delivers records: takes no lock that is held across calls of the driver.
-  /// \p Lines gets the records of the protocol that follow from it.
+  void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
+  void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;
+  void onModule(const CUpti_ModuleResourceData &Module) override;
   Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
-                   std::string &Lines);
-
-  /// CUPTI has lost records: what waits for one may wait in vain.
-  void onLostRecords();
-
-  /// On the probe's own thread, every now and then: ends the process where a variant hangs.
-  void check();
-
-  Watchdog Dog;
+                   std::string &Lines) override;
+  void onLostRecords() override;
+  /// Ends the process where a variant hangs.
+  void check() override;
 
 private:
   /// One planned shape of one planned kernel.
@@ -81,13 +69,12 @@ private:
 
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onLaunched(const CUpti_CallbackData &Call);
-  bool isCapturing(CUstream Stream) const;
   bool wantsReplay(const ShapeState &State, uint64_t Index) const;
   bool wantsRotation(const ShapeState &State) const;
   /// Whether this launch is done with: replayed, or given up.
   bool replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
               CUcontext Context);
-  bool finishReplay(ShapeState &State, const Replays::Outcome &Done);
+  bool finishReplay(ShapeState &State, const Replay::Result &Done);
   std::vector<size_t> usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
                              const ShapeState &State, uint64_t Index);
   void rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
@@ -100,12 +87,13 @@ private:
   bool seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
                  uint64_t &LimitMs) const;
 
-  TracedProcess &P;
+  const DriverApi &Driver;
+  RecordFile &File;
   Plan Wanted;
+  Watchdog Dog;
   KernelHandles Handles;
   std::unique_ptr<Replays> Replaying; ///< Null where nothing is to be replayed.
   std::unordered_map<std::string_view, Named> Names;
-  std::set<CUpti_CallbackId> Launches;
 
   std::atomic<uint64_t> LastRecordMs{0}; ///< When CUPTI delivered one.
   std::atomic<bool> Checking{false};     ///< Records are taken that are not complete.
@@ -116,7 +104,8 @@ private:
   std::map<const PlannedKernel *, KernelState> Kernels;
 };
 
-/// Reads the plan that \p File names into \p P. Returns why that fails; empty on success.
-std::string startPlannedRun(TracedProcess &P, const char *File);
+/// Reads the plan that \p Path names, and makes \p Mode of it.
+Failure startPlannedRun(const char *Path, const CuptiApi &Cupti, const DriverApi &Driver,
+                        RecordFile &File, Submissions &Submitted, std::unique_ptr<ProbeMode> &Mode);
 
 } // namespace carve::probe

@@ -59,7 +59,7 @@ Replay::Result Replay::run(Ranges Of) {
   auto SaveBegin = Clock::now();
   Out.StoodBack = Memory.save(std::move(Of.Saved), Context.Stream);
   SaveNs = passedNs(SaveBegin);
-  if (!Out.StoodBack.empty()) {
+  if (Out.StoodBack) {
     // Nothing of ours may be under way when the program goes on, and where our reading has broken
     // the context, it cannot go on.
     Dog.wait(Context.Stream, SaveWaitMs, Target.Kernel.Planned->Name, 0);
@@ -69,7 +69,6 @@ Replay::Result Replay::run(Ranges Of) {
   {
     OnLeaving PutBack([this] { putBack(); });
     Out.StoodBack = runSaved(Of, Out);
-    Out.Again = Out.StoodBack == HostGuard::Busy;
   }
   return Out;
 }
@@ -77,33 +76,33 @@ Replay::Result Replay::run(Ranges Of) {
 /// What a kernel of ours has changed must not stay: without that the program is not to go on.
 void Replay::putBack() {
   std::vector<Span> Left;
-  std::string Why = Memory.restoreAll();
-  if (Why.empty())
+  Failure Why = Memory.restoreAll();
+  if (!Why)
     Why = Memory.changed(Left);
-  if (!Why.empty() || !Left.empty())
-    Dog.fail(Target.Kernel.Planned->Name, 0, "memory not put back " + Why);
+  if (Why || !Left.empty())
+    Dog.fail(Target.Kernel.Planned->Name, 0, "memory not put back " + Why.reason());
   Memory.done();
 }
 
-std::string Replay::runSaved(Ranges &Of, Result &Out) {
+Failure Replay::runSaved(Ranges &Of, Result &Out) {
   bool Found = false;
   if (!Of.Pointed.empty())
-    if (std::string Why = Memory.pointsInto(Of.Pointed, Found); !Why.empty())
+    if (Failure Why = Memory.pointsInto(Of.Pointed, Found))
       return Why;
   if (Found)
-    return "points-to-host";
+    return Failure("points-to-host");
   if (!Of.Guarded.empty())
-    if (std::string Why = Host.tryDefault(std::move(Of.Guarded)); !Why.empty())
+    if (Failure Why = Host.tryDefault(std::move(Of.Guarded)))
       return Why;
-  if (std::string Why = Verified.learnDefault(); !Why.empty())
+  if (Failure Why = Verified.learnDefault())
     return Why;
   measureRestore();
-  std::string Why = Host.check();
-  if (Why.empty())
+  Failure Why = Host.check();
+  if (!Why)
     Why = verifyAll(Out);
-  if (Why.empty())
+  if (!Why)
     Why = Host.check();
-  if (Why.empty() && Target.Timed)
+  if (!Why && Target.Timed)
     Why = timeRounds(Out);
   uint64_t DirtyBytes = 0;
   for (const Span &S : Verified.dirty())
@@ -118,33 +117,37 @@ std::string Replay::runSaved(Ranges &Of, Result &Out) {
 void Replay::measureRestore() {
   std::vector<Span> Spans;
   auto Step = Clock::now();
-  if (!Memory.changed(Spans).empty())
+  if (Memory.changed(Spans))
     return;
   CompareNs = passedNs(Step);
   Step = Clock::now();
-  if (!Memory.restore(Verified.dirty()).empty())
+  if (Memory.restore(Verified.dirty()))
     return;
   Dog.wait(Context.Stream, Target.HangMs, Target.Kernel.Planned->Name, 0);
   RestoreNs = passedNs(Step);
 }
 
-std::string Replay::verifyAll(Result &Out) {
-  for (size_t V : Target.Variants) {
-    if (leftNs() < 0)
-      return "budget";
-    std::string Detail, Failed;
-    std::string Verdict = Verified.verify(V, Driver, Detail, Failed);
-    if (!Failed.empty())
-      return Failed;
-    record("verified", {text(V), Verdict, Detail});
-    bool Measured = Target.Kernel.Planned->Measured.count(V) > 0;
-    if (Verdict != "equal" && Verdict != "within-spread" && !(Measured && Verdict == "differs"))
-      Out.Rejected.insert(V);
-  }
-  return "";
+/// A measured variant computes something else, and is timed all the same.
+bool Replay::mayBeTimed(size_t Variant, Verdict Output) const {
+  return Output == Verdict::Equal || Output == Verdict::WithinSpread ||
+         (Output == Verdict::Differs && Target.Kernel.Planned->Measured.count(Variant) > 0);
 }
 
-std::string Replay::timeRounds(const Result &Out) {
+Failure Replay::verifyAll(Result &Out) {
+  for (size_t V : Target.Variants) {
+    if (leftNs() < 0)
+      return Failure("budget");
+    Judgement Found;
+    if (Failure Why = Verified.verify(V, Driver, Found))
+      return Why;
+    record("verified", {text(V), wordOf(Found.Output), Found.Detail});
+    if (!mayBeTimed(V, Found.Output))
+      Out.Rejected.insert(V);
+  }
+  return Failure::none();
+}
+
+Failure Replay::timeRounds(const Result &Out) {
   std::vector<size_t> Allowed;
   bool Control = false;
   for (size_t V : Target.Variants)
@@ -154,7 +157,7 @@ std::string Replay::timeRounds(const Result &Out) {
     }
   // Without its identical copy there is no telling noise from a gain.
   if (!Control)
-    return "control-rejected";
+    return Failure("control-rejected");
   // The records of what ran until here belong to no round.
   (void)Context.Clock->collect();
   ReplaySchedule Schedule(Allowed, Target.Seed, Target.Kernel.Planned->Measured);
@@ -162,39 +165,39 @@ std::string Replay::timeRounds(const Result &Out) {
     auto RoundBegin = Clock::now();
     std::vector<size_t> Order = Schedule.order();
     std::vector<ReplaySchedule::Times> Times;
-    std::string Why = timeRound(Order);
-    if (Why.empty())
+    Failure Why = timeRound(Order);
+    if (!Why)
       Why = takeTimes(Schedule, Order, Times);
-    if (!Why.empty())
+    if (Why)
       return Why;
     Schedule.finish(Times, double(passedNs(RoundBegin)), leftNs());
   }
-  return Schedule.complete() ? "" : "budget";
+  return Schedule.complete() ? Failure::none() : Failure("budget");
 }
 
-std::string Replay::timeRound(const std::vector<size_t> &Order) {
+Failure Replay::timeRound(const std::vector<size_t> &Order) {
   // What a measured variant leaves is not what the next one is to start from.
   bool Restores = !Verified.idempotent() || !Target.Kernel.Planned->Measured.empty();
   for (size_t V : Order) {
     if (Restores)
-      if (std::string Why = Memory.restore(Verified.dirty()); !Why.empty())
+      if (Failure Why = Memory.restore(Verified.dirty()))
         return Why;
-    if (std::string Why = Memory.flushL2(); !Why.empty())
+    if (Failure Why = Memory.flushL2())
       return Why;
     if (Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
-      return "launch-refused";
+      return Failure("launch-refused");
     if (Verified.idempotent() && Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
-      return "launch-refused";
+      return Failure("launch-refused");
   }
-  return "";
+  return Failure::none();
 }
 
-std::string Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
-                              std::vector<ReplaySchedule::Times> &Times) {
+Failure Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
+                          std::vector<ReplaySchedule::Times> &Times) {
   std::vector<double> Ns = Context.Clock->collect();
   size_t PerVariant = Verified.idempotent() ? 2 : 1;
   if (Ns.size() != Order.size() * PerVariant)
-    return "clock";
+    return Failure("clock");
   bool Confirming = Schedule.phase() == ReplaySchedule::Phase::Confirm;
   for (size_t I = 0; I < Order.size(); ++I) {
     ReplaySchedule::Times T{Ns[I * PerVariant], PerVariant == 2 ? Ns[2 * I + 1] : 0};
@@ -202,5 +205,5 @@ std::string Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<
                      text(uint64_t(T.ColdNs)), text(uint64_t(T.WarmNs))});
     Times.push_back(T);
   }
-  return "";
+  return Failure::none();
 }

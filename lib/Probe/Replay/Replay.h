@@ -3,6 +3,7 @@
 /// variant compared with it and timed in interleaved rounds, memory put back.
 #pragma once
 
+#include "Probe/Process/Failure.h"
 #include "Probe/Replay/HostGuard.h"
 #include "Probe/Replay/ReplaySchedule.h"
 #include "Probe/Replay/Verification.h"
@@ -17,8 +18,8 @@ namespace carve::probe {
 class Replay {
 public:
   struct Result {
-    std::string StoodBack;     ///< Why this launch was not replayed, or not to its end.
-    bool Again = false;        ///< A later launch may be.
+    /// Why this launch was not replayed, or not to its end; for now, where a later one may be.
+    Failure StoodBack = Failure::none();
     std::set<size_t> Rejected; ///< Variants whose output is not the default's, or refused.
   };
 
@@ -37,12 +38,13 @@ public:
   Result run(Ranges Of);
 
 private:
-  std::string runSaved(Ranges &Of, Result &Out);
-  std::string verifyAll(Result &Out);
-  std::string timeRounds(const Result &Out);
-  std::string timeRound(const std::vector<size_t> &Order);
-  std::string takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
-                        std::vector<ReplaySchedule::Times> &Times);
+  Failure runSaved(Ranges &Of, Result &Out);
+  Failure verifyAll(Result &Out);
+  bool mayBeTimed(size_t Variant, Verdict Output) const;
+  Failure timeRounds(const Result &Out);
+  Failure timeRound(const std::vector<size_t> &Order);
+  Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
+                    std::vector<ReplaySchedule::Times> &Times);
   void measureRestore();
   void putBack();
   double leftNs() const;

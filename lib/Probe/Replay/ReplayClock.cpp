@@ -1,9 +1,9 @@
 #include "Probe/Replay/ReplayClock.h"
 
-#include "Probe/Entry/TracedProcess.h"
 #include "Probe/Trace/Activity.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace carve::probe;
 
@@ -37,7 +37,7 @@ std::vector<StreamRecords::Run> StreamRecords::take() {
 bool ReplayClock::event(size_t Index, CUevent &Event) {
   while (Events.size() <= Index) {
     CUevent New = nullptr;
-    if (P.Driver.EventCreate(&New, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+    if (Driver.EventCreate(&New, CU_EVENT_DEFAULT) != CUDA_SUCCESS)
       return false;
     Events.push_back(New);
   }
@@ -52,14 +52,14 @@ bool ReplayClock::begin(const std::string &Name, bool Timed) {
     Pair += R.Timed;
   Runs.push_back({Name, Timed, Pair});
   CUevent Event;
-  return !Timed || (event(2 * Pair, Event) && P.Driver.EventRecord(Event, Stream) == CUDA_SUCCESS);
+  return !Timed || (event(2 * Pair, Event) && Driver.EventRecord(Event, Stream) == CUDA_SUCCESS);
 }
 
 bool ReplayClock::end() {
   const Run &R = Runs.back();
   CUevent Event;
   return !R.Timed ||
-         (event(2 * R.Events + 1, Event) && P.Driver.EventRecord(Event, Stream) == CUDA_SUCCESS);
+         (event(2 * R.Events + 1, Event) && Driver.EventRecord(Event, Stream) == CUDA_SUCCESS);
 }
 
 std::vector<double> ReplayClock::collect() {
@@ -78,7 +78,7 @@ bool ReplayClock::byRecords(const std::vector<Run> &Done, std::vector<double> &N
   // On the thread that is in CUPTI's callback, which CUPTI allows.
   bool There = false;
   for (unsigned I = 0; I < MaxFlushes && !There; ++I) {
-    flushActivity(P, /*Last=*/false);
+    flushActivity(/*Last=*/false);
     There = Records.wait(Done.size(), FlushLimit);
   }
   std::vector<StreamRecords::Run> Found = Records.take();
@@ -98,7 +98,7 @@ bool ReplayClock::byEvents(const std::vector<Run> &Done, std::vector<double> &Ns
     float Ms = 0;
     if (!R.Timed)
       continue;
-    if (P.Driver.EventElapsedTime(&Ms, Events[2 * R.Events], Events[2 * R.Events + 1]) !=
+    if (Driver.EventElapsedTime(&Ms, Events[2 * R.Events], Events[2 * R.Events + 1]) !=
         CUDA_SUCCESS)
       return false;
     Ns.push_back(double(Ms) * 1e6);

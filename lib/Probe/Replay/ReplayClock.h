@@ -14,8 +14,6 @@
 
 namespace carve::probe {
 
-struct TracedProcess;
-
 /// The kernel records of one stream, between CUPTI, which delivers them on any thread, and the
 /// thread that waits for them.
 class StreamRecords {
@@ -41,8 +39,8 @@ public:
   /// Events cannot tell a kernel shorter than this from its launch.
   static constexpr double LeastEventNs = 20'000;
 
-  ReplayClock(TracedProcess &P, CUstream Stream, StreamRecords &Records)
-      : P(P), Stream(Stream), Records(Records) {}
+  ReplayClock(const DriverApi &Driver, CUstream Stream, StreamRecords &Records)
+      : Driver(Driver), Stream(Stream), Records(Records) {}
 
   /// Around the launch of the kernel recorded as \p Name; \p Timed: collect() gives its time. False
   /// where the driver gives no event.
@@ -66,7 +64,7 @@ private:
   bool byRecords(const std::vector<Run> &Done, std::vector<double> &Ns);
   bool byEvents(const std::vector<Run> &Done, std::vector<double> &Ns) const;
 
-  TracedProcess &P;
+  const DriverApi &Driver;
   CUstream Stream;
   StreamRecords &Records;
   bool RecordsCome = true; ///< Until they have failed once: what comes late fits no run.

@@ -7,37 +7,6 @@
 
 using namespace carve::probe;
 
-const std::vector<CUpti_CallbackId> &ReplayHazards::calls() {
-  // Never destroyed: threads of the program may still call while it ends.
-  static const auto &Calls = *new const std::vector<CUpti_CallbackId>{
-      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,
-      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
-      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,
-      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
-      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph,
-      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz,
-      CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
-      CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz,
-  };
-  return Calls;
-}
-
-void ReplayHazards::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  bool Ends = Id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture ||
-              Id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz;
-  const std::vector<CUpti_CallbackId> &Mine = calls();
-  if (Call.callbackSite != CUPTI_API_EXIT || std::find(Mine.begin(), Mine.end(), Id) == Mine.end())
-    return;
-  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
-  bool Success = Result && *Result == CUDA_SUCCESS;
-  // An invalidated capture ends with an error, and ends all the same.
-  if (Ends && Captures > 0 &&
-      (Success || (Result && *Result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)))
-    --Captures;
-  else if (!Ends && Success)
-    ++Captures;
-}
-
 void ReplayHazards::streamCreated(CUcontext Context, CUstream Stream) {
   std::lock_guard<std::mutex> Guard(Lock);
   Streams[Context].insert(Stream);
@@ -124,21 +93,21 @@ bool carve::probe::reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
   });
 }
 
-std::string ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
-                                     const DeviceMemory &Memory) const {
+Failure ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                                 const DeviceMemory &Memory) const {
   std::vector<uint64_t> Words;
   if (!argumentWords(Call, Kernel, Words)) {
     // It may reach anything that there is.
     for (const MemoryRange &Range : Memory.ranges())
       if (const char *Hazard = hazardOfKind(Range.Kind))
-        return Hazard;
-    return "";
+        return Failure(Hazard);
+    return Failure::none();
   }
   for (uint64_t Word : Words)
     if (std::optional<MemoryRange> Range = Memory.find(Word))
       if (const char *Hazard = hazardOfKind(Range->Kind))
-        return Hazard;
-  return reachesPageable(Words, Memory) ? "host-memory" : "";
+        return Failure(Hazard);
+  return reachesPageable(Words, Memory) ? Failure("host-memory") : Failure::none();
 }
 
 /// Whether an argument looks like the address of the process's own writable memory, on a device

@@ -5,9 +5,9 @@
 
 #include "Probe/Memory/DeviceMemory.h"
 #include "Probe/Process/EarlyFile.h"
+#include "Probe/Process/Failure.h"
 #include "Probe/Replay/KernelHandles.h"
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -21,29 +21,22 @@ class ReplayHazards {
 public:
   explicit ReplayHazards(const DriverApi &Driver) : Driver(Driver) {}
 
-  /// The driver calls that note() has to see, at exit: those that begin and end captures.
-  static const std::vector<CUpti_CallbackId> &calls();
-  void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  /// Whether a stream anywhere in the process is being captured: then hardly any call is allowed.
-  bool capturing() const { return Captures > 0; }
-
   void streamCreated(CUcontext Context, CUstream Stream);
   void streamDestroyed(CUcontext Context, CUstream Stream);
   void contextDestroyed(CUcontext Context);
   /// Whether all streams of \p Context that are known here have nothing to do. The gate is closed.
   bool idle(CUcontext Context) const;
 
-  /// Why \p Call must not be replayed because of what its arguments point to, in view of all
-  /// \p Memory of the process; empty where nothing speaks against it.
-  std::string arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
-                        const DeviceMemory &Memory) const;
+  /// Fails if \p Call must not be replayed because of what its arguments point to, in view of all
+  /// \p Memory of the process.
+  Failure arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
+                    const DeviceMemory &Memory) const;
 
 private:
   bool reachesPageable(const std::vector<uint64_t> &Words, const DeviceMemory &Memory) const;
 
   const DriverApi &Driver;
   EarlyFile Maps{"/proc/self/maps"};
-  std::atomic<int> Captures{0};
   mutable std::mutex Lock;
   std::map<CUcontext, std::set<CUstream>> Streams;
 };

@@ -12,8 +12,6 @@
 
 namespace carve::probe {
 
-struct TracedProcess;
-
 /// What replays in one context share. Made in that context, and kept until it ends.
 struct ReplayContext {
   CUstream Stream = nullptr;

@@ -2,8 +2,6 @@
 
 #include "Probe/Driver/ContextEvent.h"
 #include "Probe/Driver/MemoryCalls.h"
-#include "Probe/Entry/TracedProcess.h"
-#include "Probe/Memory/DeviceWork.h"
 #include "Probe/Process/HostMemory.h"
 
 #include <algorithm>
@@ -51,49 +49,30 @@ void ReplayBudget::spent(const PlannedKernel &Kernel, const PlannedShape &Shape,
   WeightLeft = std::max(0.0, WeightLeft - leastNs(Kernel, Shape, Timed));
 }
 
-Replays::Replays(TracedProcess &P, const Plan &Wanted, Watchdog &Dog)
-    : P(P), Dog(Dog), Memory(&P.Driver), Hazards(P.Driver), Budget(Wanted) {
-  auto Note = [&](const std::vector<CUpti_CallbackId> &Calls, Concern Whose) {
-    for (CUpti_CallbackId Id : Calls) {
-      Concerns.resize(std::max(Concerns.size(), size_t(Id) + 1));
-      Concerns[Id] |= Whose;
-    }
-  };
-  Note(SubmissionGate::calls(), Gating);
-  Note(callsThatNeedMemory(), NeedingMemory);
-  Note(DeviceMemory::calls(), Allocating);
-  Note(ModuleGlobals::calls(), Globally);
-  Note(ReplayHazards::calls(), Capturing);
-  Note(unknownMemoryCalls(P.Cupti), Concern(Gating | Unknown));
+static std::set<CUpti_CallbackId> asSet(const std::vector<CUpti_CallbackId> &Calls) {
+  return {Calls.begin(), Calls.end()};
+}
+
+Replays::Replays(const CuptiApi &Cupti, const DriverApi &Driver, Submissions &Submitted,
+                 const Plan &Wanted, Watchdog &Dog)
+    : Cupti(Cupti), Driver(Driver), Submitted(Submitted), Dog(Dog),
+      UnknownCalls(asSet(unknownMemoryCalls(Cupti))), Memory(Submitted.Captures, &Driver),
+      Hazards(Driver), Budget(Wanted) {
   // Opens what it reads, while files may be opened.
   (void)availableHostBytes();
 }
 
-std::vector<CUpti_CallbackId> Replays::calls() const {
-  std::set<CUpti_CallbackId> All(KernelHandles::calls().begin(), KernelHandles::calls().end());
-  for (size_t Id = 0; Id < Concerns.size(); ++Id)
-    if (Concerns[Id])
-      All.insert(static_cast<CUpti_CallbackId>(Id));
-  return {All.begin(), All.end()};
-}
-
 void Replays::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   bool Entry = Call.callbackSite == CUPTI_API_ENTER;
-  uint8_t Whose = Id < Concerns.size() ? Concerns[Id] : 0;
-  if (Entry && Whose & Gating)
-    Gate.enter();
-  if (Whose & Unknown)
-    UnknownCall = true;
-  if (Entry && Whose & NeedingMemory)
+  Roles Means = rolesOf(Id);
+  if (Means.any(Role::Unfollowed) || (Means.empty() && UnknownCalls.count(Id) > 0))
+    Unfollowed = true;
+  if (Entry && Means.any(Role::NeedsMemory))
     releaseMemory(Id);
-  if (Call.functionParams && Whose & Allocating)
+  if (Call.functionParams && Means.any(DeviceMemory::Calls))
     Memory.note(Id, Call);
-  if (Call.functionParams && Whose & Globally)
+  if (Call.functionParams && Means.any(ModuleGlobals::Calls))
     Globals.note(Id, Call);
-  if (Call.functionParams && Whose & Capturing)
-    Hazards.note(Id, Call);
-  if (!Entry && Whose & Gating)
-    Gate.leave();
 }
 
 void Replays::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
@@ -140,20 +119,20 @@ void Replays::releaseMemory(CUpti_CallbackId Id) {
     releaseForProgram(Id, *Context->Memory);
 }
 
-std::string Replays::hazard(const ReplayTarget &Target) const {
-  if (!P.Cupti.GetContextId || !P.Cupti.GetStreamIdEx || !P.Driver.copies())
-    return "driver-incomplete";
+Failure Replays::hazard(const ReplayTarget &Target) const {
+  if (!Cupti.GetContextId || !Cupti.GetStreamIdEx || !Driver.copies())
+    return Failure("driver-incomplete");
   if (Memory.peers())
-    return "peer";
+    return Failure("peer");
   if (Memory.surfaces())
-    return "array";
-  if (UnknownCall)
-    return "memory-call";
+    return Failure("array");
+  if (Unfollowed)
+    return Failure("memory-call");
   CUgreenCtx Green = nullptr;
-  if (P.Driver.StreamGetGreenCtx && Target.Call.Stream != CU_STREAM_LEGACY &&
+  if (Driver.StreamGetGreenCtx && Target.Call.Stream != CU_STREAM_LEGACY &&
       Target.Call.Stream != CU_STREAM_PER_THREAD &&
-      P.Driver.StreamGetGreenCtx(Target.Call.Stream, &Green) == CUDA_SUCCESS && Green)
-    return "green-context";
+      Driver.StreamGetGreenCtx(Target.Call.Stream, &Green) == CUDA_SUCCESS && Green)
+    return Failure("green-context");
   return Hazards.arguments(Target.Call, Target.Kernel, Memory);
 }
 
@@ -175,22 +154,22 @@ private:
 };
 } // namespace
 
-Replays::Outcome Replays::replay(ReplayTarget &Target, CUcontext Context) {
-  if (Hazards.capturing())
-    return {"capture", /*Again=*/true, {}};
-  CaptureRelaxed Relaxed(P.Driver);
-  if (std::string Why = hazard(Target); !Why.empty())
-    return {Why, /*Again=*/false, {}};
-  ClosedGate Closed(Gate);
+Replay::Result Replays::replay(ReplayTarget &Target, CUcontext Context) {
+  if (Submitted.Captures.any())
+    return {Failure::forNow("capture"), {}};
+  CaptureRelaxed Relaxed(Driver);
+  if (Failure Why = hazard(Target))
+    return {Why, {}};
+  ClosedGate Closed(Submitted.Gate);
   if (!Closed.closed())
-    return {"busy", /*Again=*/true, {}};
+    return {Failure::forNow("busy"), {}};
   const PlannedKernel &Kernel = *Target.Kernel.Planned;
   Target.BudgetNs = Budget.grant(Kernel, Target.Shape, Target.Timed);
   if (Target.BudgetNs == 0)
-    return {"budget", /*Again=*/false, {}};
+    return {Failure("budget"), {}};
   auto Begin = Clock::now();
-  Outcome Result = replayGated(Target, Context);
-  if (!Result.Again)
+  Replay::Result Result = replayGated(Target, Context);
+  if (!Result.StoodBack.isForNow())
     Budget.spent(Kernel, Target.Shape, Target.Timed,
                  double(std::chrono::nanoseconds(Clock::now() - Begin).count()));
   return Result;
@@ -198,48 +177,41 @@ Replays::Outcome Replays::replay(ReplayTarget &Target, CUcontext Context) {
 
 /// Polls first: waiting for the whole context would never end where a kernel waits for what the
 /// program does next.
-bool Replays::waitIdle(const ReplayTarget &Target, CUcontext Context, std::string &Why) {
-  ContextEvent Event(P.Driver);
+Failure Replays::waitIdle(const ReplayTarget &Target, CUcontext Context) {
+  ContextEvent Event(Driver);
   auto Begin = Clock::now();
   while (!Hazards.idle(Context) || !Event.passed(Context)) {
-    if (Clock::now() - Begin > IdleLimit) {
-      Why = "busy";
-      return false;
-    }
+    if (Clock::now() - Begin > IdleLimit)
+      return Failure::forNow("busy");
     timespec Pause{0, 20'000};
     ::nanosleep(&Pause, nullptr);
   }
   // Drivers without such events leave the default streams of other threads, which have no handle
   // that could be asked.
   Dog.expect(Target.HangMs, Target.Kernel.Planned->Name, 0);
-  CUresult Result = P.Driver.CtxSynchronize();
+  CUresult Result = Driver.CtxSynchronize();
   Dog.done();
-  if (Result != CUDA_SUCCESS)
-    Why = errorName(P.Driver, Result);
-  return Result == CUDA_SUCCESS;
+  return Result == CUDA_SUCCESS ? Failure::none() : Failure::forNow(errorName(Driver, Result));
 }
 
-Replays::Outcome Replays::replayGated(ReplayTarget &Target, CUcontext Context) {
-  std::string Why;
-  if (Hazards.capturing())
-    return {"capture", /*Again=*/true, {}};
-  if (!waitIdle(Target, Context, Why))
-    return {Why, /*Again=*/true, {}};
+Replay::Result Replays::replayGated(ReplayTarget &Target, CUcontext Context) {
+  if (Submitted.Captures.any())
+    return {Failure::forNow("capture"), {}};
+  if (Failure Why = waitIdle(Target, Context))
+    return {Why, {}};
   Replay::Ranges Of;
-  Why = ranges(Target, Context, Of);
-  if (!Why.empty())
-    return {Why, /*Again=*/false, {}};
+  if (Failure Why = ranges(Target, Context, Of))
+    return {Why, {}};
   ReplayContext *Own = contextFor(Context);
   if (!Own)
-    return {"stream", /*Again=*/false, {}};
+    return {Failure("stream"), {}};
   // Priority, persisting cache and the like. A default stream has none.
-  if (P.Driver.StreamCopyAttributes)
-    (void)P.Driver.StreamCopyAttributes(Own->Stream, Target.Call.Stream);
-  (void)Dog.takeNotes();
-  Replay One(P.Driver, Dog, *Own, Target);
+  if (Driver.StreamCopyAttributes)
+    (void)Driver.StreamCopyAttributes(Own->Stream, Target.Call.Stream);
+  Replay One(Driver, Dog, *Own, Target);
   Replay::Result Done = One.run(std::move(Of));
-  P.File.append(Dog.takeNotes());
-  return {Done.StoodBack, Done.Again, std::move(Done.Rejected)};
+  Dog.writeNotes();
+  return Done;
 }
 
 /// Memory of other contexts and devices is not for our kernels to read. The program's reach it only
@@ -251,34 +223,32 @@ static bool isSaved(const MemoryRange &Range, CUcontext Context, CUdevice Device
 }
 
 /// A reason that goes with the first of \p Pointed that an argument leads to.
-static std::string reachedBy(const ReplayTarget &Target, const std::vector<MemoryRange> &Pointed) {
+static Failure reachedBy(const ReplayTarget &Target, const std::vector<MemoryRange> &Pointed) {
   for (const MemoryRange &Range : Pointed)
     if (reaches(Target.Call, Target.Kernel, {Range})) {
       const char *Hazard = hazardOfKind(Range.Kind);
-      return Hazard ? Hazard : "other-context";
+      return Failure(Hazard ? Hazard : "other-context");
     }
-  return "";
+  return Failure::none();
 }
 
-std::string Replays::ranges(const ReplayTarget &Target, CUcontext Context,
-                            Replay::Ranges &Of) const {
+Failure Replays::ranges(const ReplayTarget &Target, CUcontext Context, Replay::Ranges &Of) const {
   CUdevice Device = 0;
-  if (P.Driver.CtxGetDevice(&Device) != CUDA_SUCCESS)
-    return "device-unknown";
+  if (Driver.CtxGetDevice(&Device) != CUDA_SUCCESS)
+    return Failure("device-unknown");
   for (const MemoryRange &Range : Memory.ranges())
     (isSaved(Range, Context, Device) ? Of.Saved : Of.Pointed).push_back(Range);
   CUmodule Module = nullptr;
-  if (P.Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
-    return "module-unknown";
+  if (Driver.FuncGetModule(&Module, Target.Kernel.Function) != CUDA_SUCCESS)
+    return Failure("module-unknown");
   std::vector<MemoryRange> Variables;
-  std::string Why =
-      Globals.addTo(Variables, P.Driver, {Target.Kernel.Planned->Name, Module, Context},
-                    /*Constants=*/!Of.Pointed.empty());
-  if (!Why.empty())
+  Failure Why = Globals.addTo(Variables, Driver, {Target.Kernel.Planned->Name, Module, Context},
+                              /*Constants=*/!Of.Pointed.empty());
+  if (Why)
     return Why;
   for (const MemoryRange &Range : Variables)
     (hazardOfKind(Range.Kind) ? Of.Pointed : Of.Saved).push_back(Range);
-  if (Why = guarded(Device, Of); !Why.empty())
+  if (Why = guarded(Device, Of); Why)
     return Why;
   return reachedBy(Target, Of.Pointed);
 }
@@ -298,19 +268,19 @@ static CUdeviceptr addressForKernels(const DriverApi &Driver, CUdeviceptr Host) 
 }
 
 /// Host memory and managed memory, under the addresses that kernels have for it.
-std::string Replays::guarded(CUdevice Device, Replay::Ranges &Of) const {
+Failure Replays::guarded(CUdevice Device, Replay::Ranges &Of) const {
   int Concurrent = 0;
-  (void)P.Driver.DeviceGetAttribute(&Concurrent, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
-                                    Device);
+  (void)Driver.DeviceGetAttribute(&Concurrent, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+                                  Device);
   std::vector<MemoryRange> Others;
   for (MemoryRange Range : Of.Pointed) {
     if (Range.Kind == MemoryKind::Managed) {
       // Elsewhere only the stream that it is attached to may touch it.
       if (!Concurrent)
-        return "managed";
+        return Failure("managed");
       Of.Guarded.push_back(Range);
     } else if (Range.Kind == MemoryKind::Host) {
-      CUdeviceptr ForKernels = addressForKernels(P.Driver, Range.Base);
+      CUdeviceptr ForKernels = addressForKernels(Driver, Range.Base);
       if (!ForKernels)
         continue;
       bool Elsewhere = ForKernels != Range.Base;
@@ -321,7 +291,7 @@ std::string Replays::guarded(CUdevice Device, Replay::Ranges &Of) const {
     }
   }
   Of.Pointed.insert(Of.Pointed.end(), Others.begin(), Others.end());
-  return "";
+  return Failure::none();
 }
 
 ReplayContext *Replays::contextFor(CUcontext Context) {
@@ -331,13 +301,13 @@ ReplayContext *Replays::contextFor(CUcontext Context) {
       return It->second;
   }
   auto New = std::make_unique<ReplayContext>();
-  if (P.Driver.StreamCreate(&New->Stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
-      P.Cupti.GetContextId(Context, &New->ContextId) != CUPTI_SUCCESS ||
-      P.Cupti.GetStreamIdEx(Context, New->Stream, /*perThreadStream=*/0, &New->StreamId) !=
+  if (Driver.StreamCreate(&New->Stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS ||
+      Cupti.GetContextId(Context, &New->ContextId) != CUPTI_SUCCESS ||
+      Cupti.GetStreamIdEx(Context, New->Stream, /*perThreadStream=*/0, &New->StreamId) !=
           CUPTI_SUCCESS)
     return nullptr;
-  New->Clock = std::make_unique<ReplayClock>(P, New->Stream, New->Records);
-  New->Memory = std::make_unique<Snapshot>(P);
+  New->Clock = std::make_unique<ReplayClock>(Driver, New->Stream, New->Records);
+  New->Memory = std::make_unique<Snapshot>(Driver);
   std::lock_guard<std::mutex> Guard(Lock);
   All.push_back(New.get());
   return Contexts[Context] = New.release();

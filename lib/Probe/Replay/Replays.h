@@ -3,9 +3,10 @@
 /// of it is kept from one replay to the next.
 #pragma once
 
-#include "Probe/Driver/SubmissionGate.h"
+#include "Probe/Driver/Submissions.h"
 #include "Probe/Memory/DeviceMemory.h"
 #include "Probe/Memory/ModuleGlobals.h"
+#include "Probe/Process/Failure.h"
 #include "Probe/Replay/Replay.h"
 #include "Probe/Replay/ReplayHazards.h"
 
@@ -18,8 +19,6 @@
 #include <vector>
 
 namespace carve::probe {
-
-struct TracedProcess;
 
 /// How the time for all replays of a process is shared out: by what each is expected to take.
 class ReplayBudget {
@@ -41,11 +40,15 @@ private:
 
 class Replays {
 public:
-  Replays(TracedProcess &P, const Plan &Wanted, Watchdog &Dog);
+  Replays(const CuptiApi &Cupti, const DriverApi &Driver, Submissions &Submitted,
+          const Plan &Wanted, Watchdog &Dog);
 
-  /// Every driver call that note() has to see.
-  std::vector<CUpti_CallbackId> calls() const;
-  /// A call of the program's, at entry and exit; first at the entry, last at the exit.
+  /// The driver calls that note() has to see.
+  static constexpr Roles Calls = Role::Gated | Role::NeedsMemory | Role::Unfollowed |
+                                 StreamCaptures::Calls | DeviceMemory::Calls | ModuleGlobals::Calls;
+  /// More of them, which have no roles: what they do to memory is not known.
+  const std::set<CUpti_CallbackId> &unknownCalls() const { return UnknownCalls; }
+  /// A call of the program's, at entry and exit.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource);
   /// Also of modules that are loaded by calls of ours.
@@ -55,44 +58,29 @@ public:
   /// Whether \p Record is of a launch of ours. \p Planned: of a kernel or clone of the plan.
   bool onKernel(const CUpti_ActivityKernel10 &Record, bool Planned);
 
-  struct Outcome {
-    std::string StoodBack;
-    bool Again = false; ///< The next launch may be replayed.
-    std::set<size_t> Rejected;
-  };
   /// Replays the launch that \p Target describes; its budget is filled in. The calling thread is at
   /// the entry of the launch.
-  Outcome replay(ReplayTarget &Target, CUcontext Context);
-
-  bool capturing() const { return Hazards.capturing(); }
+  Replay::Result replay(ReplayTarget &Target, CUcontext Context);
 
 private:
-  std::string hazard(const ReplayTarget &Target) const;
-  bool waitIdle(const ReplayTarget &Target, CUcontext Context, std::string &Why);
-  Outcome replayGated(ReplayTarget &Target, CUcontext Context);
-  std::string ranges(const ReplayTarget &Target, CUcontext Context, Replay::Ranges &Of) const;
-  std::string guarded(CUdevice Device, Replay::Ranges &Of) const;
+  Failure hazard(const ReplayTarget &Target) const;
+  Failure waitIdle(const ReplayTarget &Target, CUcontext Context);
+  Replay::Result replayGated(ReplayTarget &Target, CUcontext Context);
+  Failure ranges(const ReplayTarget &Target, CUcontext Context, Replay::Ranges &Of) const;
+  Failure guarded(CUdevice Device, Replay::Ranges &Of) const;
   ReplayContext *contextFor(CUcontext Context);
   void releaseMemory(CUpti_CallbackId Id);
 
-  TracedProcess &P;
+  const CuptiApi &Cupti;
+  const DriverApi &Driver;
+  Submissions &Submitted;
   Watchdog &Dog;
-  SubmissionGate Gate;
-  /// Who has to see a call, by its id: a program makes millions that concern few.
-  enum Concern : uint8_t {
-    Gating = 1,
-    NeedingMemory = 2,
-    Allocating = 4,
-    Globally = 8,
-    Capturing = 16,
-    Unknown = 32
-  };
-  std::vector<uint8_t> Concerns;
+  const std::set<CUpti_CallbackId> UnknownCalls;
   DeviceMemory Memory;
   ModuleGlobals Globals;
   ReplayHazards Hazards;
   ReplayBudget Budget;
-  std::atomic<bool> UnknownCall{false}; ///< Of unknownMemoryCalls(): what memory there is now?
+  std::atomic<bool> Unfollowed{false}; ///< A call was made that is not: what memory is there now?
 
   std::mutex Lock; ///< Of Contexts; never held across a call of the driver.
   std::map<CUcontext, ReplayContext *> Contexts;

@@ -56,46 +56,47 @@ bool carve::probe::cover(std::vector<Span> &Spans, const std::vector<Span> &More
   return false;
 }
 
-std::string Verification::runDefault() {
-  return Runs.run(0, /*Timed=*/false) == CUDA_SUCCESS ? "" : "default-refused";
+Failure Verification::runDefault() {
+  return Runs.run(0, /*Timed=*/false) == CUDA_SUCCESS ? Failure::none()
+                                                      : Failure("default-refused");
 }
 
-std::string Verification::learnDefault() {
+Failure Verification::learnDefault() {
   bool Settled = false;
   for (unsigned Attempt = 0; Attempt < MaxSettlingRuns && !Settled; ++Attempt) {
     if (Attempt > 0)
-      if (std::string Why = Memory.restoreAll(); !Why.empty())
+      if (Failure Why = Memory.restoreAll())
         return Why;
-    if (std::string Why = learnOnce(Settled); !Why.empty())
+    if (Failure Why = learnOnce(Settled))
       return Why;
   }
-  return Settled ? "" : "writes-vary";
+  return Settled ? Failure::none() : Failure("writes-vary");
 }
 
-std::string Verification::learnOnce(bool &Settled) {
+Failure Verification::learnOnce(bool &Settled) {
   std::vector<Span> Written;
   OutputDifference Same, Again, Fresh;
-  std::string Why = runDefault();
-  if (Why.empty())
+  Failure Why = runDefault();
+  if (!Why)
     Why = Memory.changed(Written);
   cover(Dirty, Written);
-  if (Why.empty())
+  if (!Why)
     Why = Memory.keepReference(Dirty);
-  if (Why.empty())
+  if (!Why)
     Why = Memory.differenceFromReference(Same);
-  if (Why.empty())
+  if (!Why)
     Why = runDefault();
-  if (Why.empty())
+  if (!Why)
     Why = Memory.differenceFromReference(Again);
-  if (Why.empty())
+  if (!Why)
     Why = Memory.restore(Dirty);
-  if (Why.empty())
+  if (!Why)
     Why = runDefault();
-  if (Why.empty())
+  if (!Why)
     Why = Memory.differenceFromReference(Fresh);
-  if (Why.empty())
+  if (!Why)
     Why = Memory.changed(Written);
-  if (!Why.empty())
+  if (Why)
     return Why;
   Spread = OutputSpread();
   Spread.Multiset = Same.Multiset;
@@ -103,57 +104,73 @@ std::string Verification::learnOnce(bool &Settled) {
   Deterministic &= Settled && Fresh.equal();
   Idempotent = Deterministic && Again.equal();
   if (Deterministic || !Settled)
-    return "";
+    return Failure::none();
   Spread.widen(Fresh);
   return learnSpread(Settled);
 }
 
-std::string Verification::learnSpread(bool &Settled) {
+Failure Verification::learnSpread(bool &Settled) {
   for (unsigned Run = 0; Run < SpreadRuns && Settled; ++Run) {
     std::vector<Span> Written;
     OutputDifference Difference;
-    std::string Why = Memory.restore(Dirty);
-    if (Why.empty())
+    Failure Why = Memory.restore(Dirty);
+    if (!Why)
       Why = runDefault();
-    if (Why.empty())
+    if (!Why)
       Why = Memory.differenceFromReference(Difference);
-    if (Why.empty())
+    if (!Why)
       Why = Memory.changed(Written);
-    if (!Why.empty())
+    if (Why)
       return Why;
     Spread.widen(Difference);
     Settled = cover(Dirty, Written);
   }
-  return "";
+  return Failure::none();
 }
 
 /// \p Written is what a measured variant has changed, beyond what the default changes.
-std::string Verification::compareBehindDefault(const std::vector<Span> &Written, bool &Stray) {
+Failure Verification::compareBehindDefault(const std::vector<Span> &Written, bool &Stray) {
   std::vector<Span> Left, Known = Dirty;
-  std::string Why = runDefault();
-  if (Why.empty())
+  Failure Why = runDefault();
+  if (!Why)
     Why = Memory.changed(Left);
-  if (!Why.empty())
+  if (Why)
     return Why;
   Stray = !cover(Known, Left);
   if (!Stray)
     cover(Dirty, Written);
-  return "";
+  return Failure::none();
 }
 
-std::string Verification::compare(size_t Variant, OutputDifference &Difference, bool &Stray) {
+Failure Verification::compare(size_t Variant, OutputDifference &Difference, bool &Stray) {
   std::vector<Span> Written, Known = Dirty;
-  std::string Why = Memory.differenceFromReference(Difference);
-  if (Why.empty())
+  Failure Why = Memory.differenceFromReference(Difference);
+  if (!Why)
     Why = Memory.changed(Written);
-  if (!Why.empty())
+  if (Why)
     return Why;
   Stray = !cover(Known, Written);
   if (!Stray)
-    return "";
+    return Failure::none();
   if (Measured.count(Variant))
     Why = compareBehindDefault(Written, Stray);
-  return Why.empty() ? Memory.restoreAll() : Why;
+  return Why ? Why : Memory.restoreAll();
+}
+
+const char *carve::probe::wordOf(Verdict V) {
+  switch (V) {
+  case Verdict::Equal:
+    return "equal";
+  case Verdict::WithinSpread:
+    return "within-spread";
+  case Verdict::Differs:
+    return "differs";
+  case Verdict::Stray:
+    return "stray";
+  case Verdict::Refused:
+    return "refused";
+  }
+  return "";
 }
 
 static std::string describe(const OutputDifference &D) {
@@ -163,31 +180,30 @@ static std::string describe(const OutputDifference &D) {
   return Text;
 }
 
-std::string Verification::verify(size_t Variant, const DriverApi &Driver, std::string &Detail,
-                                 std::string &Failed) {
+Failure Verification::verify(size_t Variant, const DriverApi &Driver, Judgement &Found) {
   unsigned Passed = 0, Strays = 0, Wanted = Deterministic ? 1 : PassingRuns;
   unsigned Limit = Deterministic ? 1 : VariantRuns;
   bool AllEqual = true;
   for (unsigned Run = 0; Run < Limit && Passed < Wanted; ++Run) {
     OutputDifference Difference;
     bool Stray = false;
-    Failed = Memory.restore(Dirty);
-    if (!Failed.empty())
-      return "";
+    if (Failure Why = Memory.restore(Dirty))
+      return Why;
     if (CUresult Result = Runs.run(Variant, /*Timed=*/false); Result != CUDA_SUCCESS) {
-      Detail = errorName(Driver, Result);
-      return "refused";
+      Found = {Verdict::Refused, errorName(Driver, Result)};
+      return Failure::none();
     }
-    Failed = compare(Variant, Difference, Stray);
-    if (!Failed.empty())
-      return "";
+    if (Failure Why = compare(Variant, Difference, Stray))
+      return Why;
     Strays += Stray;
     AllEqual &= Difference.equal();
     if (!Stray && (Difference.equal() || (!Deterministic && Spread.holds(Difference))))
       ++Passed;
-    Detail = describe(Difference);
+    Found.Detail = describe(Difference);
   }
   if (Passed >= Wanted)
-    return AllEqual ? "equal" : "within-spread";
-  return Strays ? "stray" : "differs";
+    Found.Output = AllEqual ? Verdict::Equal : Verdict::WithinSpread;
+  else
+    Found.Output = Strays ? Verdict::Stray : Verdict::Differs;
+  return Failure::none();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Probe/Memory/Snapshot.h"
+#include "Probe/Process/Failure.h"
 #include "Probe/Replay/ReplayRuns.h"
 
 #include <set>
@@ -29,22 +30,35 @@ struct OutputSpread {
 /// Adds \p More to \p Spans, which are sorted and apart. Whether it was all in there.
 bool cover(std::vector<Span> &Spans, const std::vector<Span> &More);
 
+/// What a variant's output is beside the default's.
+enum class Verdict {
+  Equal,
+  WithinSpread, ///< As far from the default's as the default's own outputs are from each other.
+  Differs,
+  Stray,   ///< It wrote where the default does not write.
+  Refused, ///< The driver does not launch it.
+};
+/// Its word in a `verified` record.
+const char *wordOf(Verdict V);
+
+struct Judgement {
+  Verdict Output = Verdict::Differs;
+  std::string Detail; ///< Of the record.
+};
+
 class Verification {
 public:
   /// Variants in \p Measured compute something else.
   Verification(ReplayRuns &Runs, Snapshot &Memory, const std::set<size_t> &Measured)
       : Runs(Runs), Memory(Memory), Measured(Measured) {}
 
-  /// Runs the default until its output is known. Returns why that fails; empty on success.
-  std::string learnDefault();
+  /// Runs the default until its output is known.
+  Failure learnDefault();
 
-  /// Runs \p Variant and compares: `equal`, `within-spread`, `differs`, `stray` or `refused`, with
-  /// the detail of the record. \p Failed says why the comparison itself failed. Where a measured
-  /// variant has written what the default leaves as it is, that may be because the default writes
-  /// there what was there before: it is `stray` where the default, run behind it, does not put that
-  /// right, and else counts to dirty().
-  std::string verify(size_t Variant, const DriverApi &Driver, std::string &Detail,
-                     std::string &Failed);
+  /// Runs \p Variant and compares. Where a measured variant has written what the default leaves as
+  /// it is, that may be because the default writes there what was there before: it is Stray where
+  /// the default, run behind it, does not put that right, and else counts to dirty().
+  Failure verify(size_t Variant, const DriverApi &Driver, Judgement &Found);
 
   bool deterministic() const { return Deterministic; }
   bool idempotent() const { return Idempotent; }
@@ -52,12 +66,12 @@ public:
   const std::vector<Span> &dirty() const { return Dirty; }
 
 private:
-  std::string runDefault();
-  std::string learnOnce(bool &Settled);
-  std::string learnSpread(bool &Settled);
+  Failure runDefault();
+  Failure learnOnce(bool &Settled);
+  Failure learnSpread(bool &Settled);
   /// One comparison; \p Stray: something was written where the default does not write.
-  std::string compare(size_t Variant, OutputDifference &Difference, bool &Stray);
-  std::string compareBehindDefault(const std::vector<Span> &Written, bool &Stray);
+  Failure compare(size_t Variant, OutputDifference &Difference, bool &Stray);
+  Failure compareBehindDefault(const std::vector<Span> &Written, bool &Stray);
 
   ReplayRuns &Runs;
   Snapshot &Memory;

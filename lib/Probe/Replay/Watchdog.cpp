@@ -80,6 +80,8 @@ std::string Watchdog::takeNotes() {
   return std::exchange(Notes, "");
 }
 
+void Watchdog::writeNotes() { File.append(takeNotes()); }
+
 void Watchdog::fail(const std::string &Kernel, size_t Variant, const std::string &Reason) {
   // The program ends by itself, and the driver before our call: that is no fault. This thread must
   // not go on with memory that a replay has changed.

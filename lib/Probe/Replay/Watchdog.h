@@ -27,8 +27,8 @@ public:
   [[noreturn]] void fail(const std::string &Kernel, size_t Variant, const std::string &Reason);
   /// The records of a replay under way, which must not be lost.
   void note(const std::string &Lines);
-  /// Takes them, to be written by the caller.
-  std::string takeNotes();
+  /// The replay is over: writes them.
+  void writeNotes();
 
   /// While a call of ours to the driver may block for ever: the probe's thread sees it by check().
   void expect(uint64_t LimitMs, const std::string &Kernel, size_t Variant);
@@ -37,6 +37,8 @@ public:
   void check();
 
 private:
+  std::string takeNotes();
+
   const DriverApi &Driver;
   RecordFile &File;
   std::mutex NotesLock;

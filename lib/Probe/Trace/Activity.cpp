@@ -1,8 +1,14 @@
 #include "Probe/Trace/Activity.h"
 
-#include "Probe/Entry/TracedProcess.h"
+#include "Probe/Driver/CuptiApi.h"
+#include "Probe/Driver/Devices.h"
+#include "Probe/Process/RecordFile.h"
 #include "Probe/Process/ThreadGuards.h"
+#include "Probe/Trace/BusySpan.h"
+#include "Probe/Trace/KernelTable.h"
 
+#include <atomic>
+#include <mutex>
 #include <sys/mman.h>
 
 using namespace carve::probe;
@@ -46,9 +52,20 @@ private:
 };
 
 struct ActivityState {
-  TracedProcess &P;
+  ActivityState(const CuptiApi &Cupti, RecordFile &File, Devices &Used, const ProbeModes &Modes)
+      : Cupti(Cupti), File(File), Used(Used), Modes(Modes) {}
+
+  const CuptiApi &Cupti;
+  RecordFile &File;
+  Devices &Used;
+  const ProbeModes &Modes;
+  bool AsItIs = true; ///< The program runs so, in every mode.
   SpareBuffers Buffers;
-  std::atomic<bool> Requested{false};
+  std::atomic<bool> Requested{false}, Finishing{false};
+
+  std::mutex Lock; ///< Of what follows.
+  KernelTable Kernels;
+  BusySpan Busy;
 };
 } // namespace
 
@@ -82,50 +99,58 @@ static KernelShape shapeOf(const CUpti_ActivityKernel10 &Record) {
   return Shape;
 }
 
+static ProbeMode::Counted countedAs(const CUpti_ActivityKernel10 &Record, const KernelShape &Shape,
+                                    std::string &Lines) {
+  ProbeMode::Counted As{false, Record.name};
+  for (const auto &Mode : State->Modes)
+    if (!As.IsOurs && As.Name == Record.name)
+      As = Mode->onKernel(Record, {Shape.Grid, Shape.Block, Shape.DynamicSmemBytes, Shape.Cluster},
+                          Lines);
+  return As;
+}
+
 /// False where CUPTI has lost the times of this launch.
-static bool addKernel(TracedProcess &P, const CUpti_ActivityKernel10 &Record, std::string &Lines) {
+static bool addKernel(const CUpti_ActivityKernel10 &Record, std::string &Lines) {
   if (!Record.name || Record.end < Record.start || Record.end == 0)
     // At the end of the process kernels may still run, or have been given up; before, only complete
     // records are delivered, and one without times is a loss.
-    return P.Finishing;
-  P.Used.note(Record.deviceId);
-  if (!P.Planned)
-    P.Busy.add(Record.start, Record.end);
+    return State->Finishing;
+  State->Used.note(Record.deviceId);
+  if (State->AsItIs)
+    State->Busy.add(Record.start, Record.end);
   KernelShape Shape = shapeOf(Record);
-  PlannedRun::Counted As{false, Record.name};
-  if (P.Planned)
-    As = P.Planned->onKernel(
-        Record, {Shape.Grid, Shape.Block, Shape.DynamicSmemBytes, Shape.Cluster}, Lines);
+  ProbeMode::Counted As = countedAs(Record, Shape, Lines);
   if (As.IsOurs)
     return true;
-  P.Kernels.add(As.Name, Shape, Record.end - Record.start,
-                Record.localMemoryTotal_v2 ? Record.localMemoryTotal_v2 : Record.localMemoryTotal,
-                Record.graphNodeId != 0 || Record.graphId != 0);
+  State->Kernels.add(As.Name, Shape, Record.end - Record.start,
+                     Record.localMemoryTotal_v2 ? Record.localMemoryTotal_v2
+                                                : Record.localMemoryTotal,
+                     Record.graphNodeId != 0 || Record.graphId != 0);
   return true;
 }
 
-static void readBuffer(TracedProcess &P, CUcontext Context, uint32_t Stream, uint8_t *Buffer,
-                       size_t ValidBytes) {
+static void readBuffer(CUcontext Context, uint32_t Stream, uint8_t *Buffer, size_t ValidBytes) {
   uint64_t Lost = 0;
   std::string Lines;
   {
-    std::lock_guard<std::mutex> Guard(P.KernelsLock);
+    std::lock_guard<std::mutex> Guard(State->Lock);
     CUpti_Activity *Record = nullptr;
-    while (P.Cupti.GetNextRecord(Buffer, ValidBytes, &Record) == CUPTI_SUCCESS)
+    while (State->Cupti.GetNextRecord(Buffer, ValidBytes, &Record) == CUPTI_SUCCESS)
       if (Record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
-          !addKernel(P, *reinterpret_cast<const CUpti_ActivityKernel10 *>(Record), Lines))
+          !addKernel(*reinterpret_cast<const CUpti_ActivityKernel10 *>(Record), Lines))
         ++Lost;
-    Lines += P.Kernels.drain();
-    Lines += P.Busy.drain();
+    Lines += State->Kernels.drain();
+    Lines += State->Busy.drain();
   }
   size_t Dropped = 0;
-  if (P.Cupti.GetNumDroppedRecords(Context, Stream, &Dropped) == CUPTI_SUCCESS)
+  if (State->Cupti.GetNumDroppedRecords(Context, Stream, &Dropped) == CUPTI_SUCCESS)
     Lost += Dropped;
-  if (Lost && P.Planned)
-    P.Planned->onLostRecords();
-  if (Lost)
+  if (Lost) {
+    for (const auto &Mode : State->Modes)
+      Mode->onLostRecords();
     Lines += recordLine({"dropped", std::to_string(Lost)});
-  P.File.append(Lines);
+  }
+  State->File.append(Lines);
 }
 
 static void CUPTIAPI onBufferCompleted(CUcontext Context, uint32_t Stream, uint8_t *Buffer, size_t,
@@ -134,23 +159,32 @@ static void CUPTIAPI onBufferCompleted(CUcontext Context, uint32_t Stream, uint8
     return;
   CancellationOff Uncancelled;
   try {
-    if (State->P.File.owned())
-      readBuffer(State->P, Context, Stream, Buffer, ValidBytes);
+    if (State->File.owned())
+      readBuffer(Context, Stream, Buffer, ValidBytes);
   } catch (...) {
     // Out of memory: this file must not pass for a whole one.
-    State->P.File.abandon();
+    State->File.abandon();
   }
   State->Buffers.giveBack(Buffer);
 }
 
-bool carve::probe::startActivity(TracedProcess &P) {
-  State = new ActivityState{P, {}, {}};
-  return P.Cupti.RegisterCallbacks(onBufferRequested, onBufferCompleted) == CUPTI_SUCCESS &&
-         P.Cupti.Enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS;
+bool carve::probe::startActivity(const CuptiApi &Cupti, RecordFile &File, Devices &Used,
+                                 const ProbeModes &Modes) {
+  State = new ActivityState(Cupti, File, Used, Modes);
+  for (const auto &Mode : Modes)
+    State->AsItIs &= Mode->runsProgramAsItIs();
+  return Cupti.RegisterCallbacks(onBufferRequested, onBufferCompleted) == CUPTI_SUCCESS &&
+         Cupti.Enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS;
 }
 
-void carve::probe::flushActivity(TracedProcess &P, bool Last) {
+void carve::probe::flushActivity(bool Last) {
   // Before the first buffer there is nothing, and the driver may still be in its cuInit.
   if (State && State->Requested)
-    P.Cupti.FlushAll(Last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    State->Cupti.FlushAll(Last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+void carve::probe::finishActivity() {
+  if (State)
+    State->Finishing = true;
+  flushActivity(/*Last=*/true);
 }

@@ -1,21 +1,24 @@
 #include "Probe/Trace/LoadedImages.h"
 
-#include "Probe/Entry/TracedProcess.h"
+#include "Probe/Driver/Container.h"
+#include "Probe/Process/RecordFile.h"
+#include "Probe/Trace/ImageMap.h"
 
 using namespace carve::probe;
 
-static std::string recordContainer(TracedProcess &P, const Container &Found, const char *Call) {
+static std::string recordContainer(RecordFile &To, const Container &Found, const char *Call) {
   std::string Digest = digestOfImage(Found.Data, Found.Bytes);
-  P.recordOnce(recordLine({"container", Digest, std::to_string(Found.Bytes), Call}));
+  To.appendOnce(recordLine({"container", Digest, std::to_string(Found.Bytes), Call}));
   return Digest;
 }
 
-const void *carve::probe::onImageLoad(TracedProcess &P, const void *Pointer, const char *Call) {
+const void *carve::probe::onImageLoad(const ImageMap &Images, RecordFile &File, const void *Pointer,
+                                      const char *Call) {
   auto Found = findLoadedContainer(Pointer);
   if (!Found)
     return Pointer;
-  std::string Digest = recordContainer(P, *Found, Call);
-  const ImageMap::Image *New = P.Tracing ? nullptr : P.Images.find(Digest);
+  std::string Digest = recordContainer(File, *Found, Call);
+  const ImageMap::Image *New = Images.find(Digest);
   if (!New)
     return Pointer;
   // A wrapper of a device link (-rdc) also lists the fatbinaries that were linked. The driver reads
@@ -23,18 +26,18 @@ const void *carve::probe::onImageLoad(TracedProcess &P, const void *Pointer, con
   // replacement is an image for the device, handed over without its wrapper, and complete: nothing
   // is left to be linked.
   if (New->Reason) {
-    P.recordOnce(recordLine({"unswapped", Digest, New->Reason}));
+    File.appendOnce(recordLine({"unswapped", Digest, New->Reason}));
     return Pointer;
   }
-  P.recordOnce(recordLine({"swapped", Digest, New->Path}));
+  File.appendOnce(recordLine({"swapped", Digest, New->Path}));
   return New->Data;
 }
 
-void carve::probe::onFileLoad(TracedProcess &P, const char *Path, const char *Call) {
-  auto File = loadFile(Path);
-  if (!File)
+void carve::probe::onFileLoad(RecordFile &File, const char *Path, const char *Call) {
+  auto Loaded = loadFile(Path);
+  if (!Loaded)
     return;
-  if (auto Found = findContainer(File->Data, File->Bytes))
-    recordContainer(P, *Found, Call);
-  unloadFile(*File);
+  if (auto Found = findContainer(Loaded->Data, Loaded->Bytes))
+    recordContainer(File, *Found, Call);
+  unloadFile(*Loaded);
 }

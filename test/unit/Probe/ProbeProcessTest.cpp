@@ -1,7 +1,10 @@
 #include "unit/Probe/ProbeRecords.h"
 
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 
+#include <algorithm>
 #include <csignal>
 #include <gtest/gtest.h>
 #include <thread>
@@ -23,6 +26,15 @@ class ProbeEnding : public testing::TestWithParam<std::tuple<Ending, const char 
 /// sanitizer may take longer to start the process than that.
 constexpr double Waited = CARVE_TEST_SANITIZED ? 30 : 1.5;
 
+/// \p Run returns the seconds that it took. On a machine with other work one run may take long by
+/// chance; a wait is there in all of them.
+template <class F> void expectNoWait(F Run) {
+  double Least = Run();
+  for (unsigned Try = 1; Try < 4 && Least >= Waited; ++Try)
+    Least = std::min(Least, Run());
+  EXPECT_LT(Least, Waited);
+}
+
 std::string fatbin(const std::string &Body) {
   std::string Bytes("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
   uint64_t BodyBytes = Body.size();
@@ -35,18 +47,20 @@ TEST_P(ProbeEnding, LeavesAWholeFileAndTheSameStatus) {
   auto [Wanted, Program] = GetParam();
   if (CARVE_TEST_SANITIZED && Wanted.Signal && Wanted.Signal != SIGTERM)
     GTEST_SKIP() << "the sanitizer handles this signal";
-  ProbeRun Run;
-  CommandResult Result =
-      Run.run(Program, {"init", "kernel", "a", "kernel", "b", "kernel", "a", Wanted.Action});
-  EXPECT_EQ(Result.ExitStatus, Wanted.ExitStatus);
-  EXPECT_EQ(Result.Signal, Wanted.Signal);
-  EXPECT_LT(Result.WallS, Waited);
-  EXPECT_EQ(Result.Stdout + Result.Stderr, "");
-  Records File = Run.onlyFile();
-  EXPECT_TRUE(File.whole());
-  EXPECT_EQ(File.launches("a"), 2u);
-  EXPECT_EQ(File.launches("b"), 1u);
-  EXPECT_EQ(File.of("aside").size(), 0u);
+  expectNoWait([&, Wanted = Wanted, Program = Program] {
+    ProbeRun Run;
+    CommandResult Result =
+        Run.run(Program, {"init", "kernel", "a", "kernel", "b", "kernel", "a", Wanted.Action});
+    EXPECT_EQ(Result.ExitStatus, Wanted.ExitStatus);
+    EXPECT_EQ(Result.Signal, Wanted.Signal);
+    EXPECT_EQ(Result.Stdout + Result.Stderr, "");
+    Records File = Run.onlyFile();
+    EXPECT_TRUE(File.whole());
+    EXPECT_EQ(File.launches("a"), 2u);
+    EXPECT_EQ(File.launches("b"), 1u);
+    EXPECT_EQ(File.of("aside").size(), 0u);
+    return Result.WallS;
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -72,7 +86,9 @@ TEST(ProbeProcess, KernelRecordHasEveryField) {
   Fields First = File.Lines.front();
   ASSERT_EQ(First.size(), 4u);
   EXPECT_EQ(First[0] + " " + First[1], "carve-probe 1");
-  EXPECT_EQ(First[3], CARVE_TEST_PROGRAM_NOW);
+  llvm::SmallString<128> Program;
+  ASSERT_FALSE(llvm::sys::fs::real_path(CARVE_TEST_PROGRAM_NOW, Program));
+  EXPECT_EQ(First[3], Program.str());
 }
 
 TEST(ProbeProcess, DeviceIsDescribedOnce) {
@@ -94,8 +110,8 @@ TEST(ProbeProcess, DeviceIsDescribedOnce) {
 
 TEST(ProbeProcess, KilledProgramLeavesWhatWasPeriodicallyFlushed) {
   ProbeRun Run;
-  CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW,
-                                 {"init", "kernel", "a", "sleep-ms", "900", "kernel", "b", "kill"});
+  CommandResult Result = Run.run(
+      CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "sleep-ms", "1500", "kernel", "b", "kill"});
   EXPECT_EQ(Result.Signal, SIGKILL);
   Records File = Run.onlyFile();
   EXPECT_FALSE(File.whole());
@@ -114,18 +130,20 @@ TEST(ProbeProcess, HangingFlushDoesNotKeepASignalledProgram) {
 TEST(ProbeProcess, ForkedChildWritesNothing) {
   if (CARVE_TEST_SANITIZED)
     GTEST_SKIP() << "the sanitizer's allocator may hang in a child of a program with threads";
-  for (std::string How : {"exit", "_exit", "term", "vfork"}) {
-    ProbeRun Run;
-    CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW,
-                                   {"init", "kernel", "a", "fork", How, "kernel", "a", "exit"});
-    EXPECT_EQ(Result.ExitStatus, 3) << How;
-    EXPECT_EQ(Result.Stdout, How == "term" ? "child 15\n" : "child 0\n");
-    EXPECT_LT(Result.WallS, Waited) << "the child must not wait for a thread that it does not have";
-    Records File = Run.onlyFile();
-    EXPECT_TRUE(File.whole()) << How;
-    EXPECT_EQ(File.of("end").size(), 1u) << How;
-    EXPECT_EQ(File.launches("a"), 2u) << How;
-  }
+  // Nor must the child wait for a thread that it does not have.
+  for (std::string How : {"exit", "_exit", "term", "vfork"})
+    expectNoWait([&] {
+      ProbeRun Run;
+      CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW,
+                                     {"init", "kernel", "a", "fork", How, "kernel", "a", "exit"});
+      EXPECT_EQ(Result.ExitStatus, 3) << How;
+      EXPECT_EQ(Result.Stdout, How == "term" ? "child 15\n" : "child 0\n");
+      Records File = Run.onlyFile();
+      EXPECT_TRUE(File.whole()) << How;
+      EXPECT_EQ(File.of("end").size(), 1u) << How;
+      EXPECT_EQ(File.launches("a"), 2u) << How;
+      return Result.WallS;
+    });
 }
 
 TEST(ProbeProcess, ProgramsOwnSignalHandlingStays) {
@@ -214,9 +232,9 @@ TEST(ProbeProcess, AChildOfBeforeCudaIsTracedByItself) {
   for (std::string How : {"fork-both", "daemon"}) {
     ProbeRun Run;
     Run.run(CARVE_TEST_PROGRAM_NOW, {How, "init", "kernel", "a", "sleep-ms", "100", "kernel", "a"});
-    for (int I = 0; I < 200 && Run.paths().size() < 2; ++I)
+    // A daemon ends when it likes.
+    for (int I = 0; I < 2000 && Run.wholeFiles() < 2; ++I)
       ::usleep(10000);
-    ::usleep(500000); // A daemon ends when it likes.
     std::vector<Records> Files = Run.files();
     ASSERT_EQ(Files.size(), 2u) << How;
     for (const Records &File : Files) {
@@ -277,9 +295,10 @@ TEST(ProbeProcess, RanksOfALauncherAreTracedAndItIsNot) {
 
 TEST(ProbeProcess, RanksThatTheLauncherEndsAreWhole) {
   ProbeRun Run;
+  // All have to have begun by then, on a machine with other work, too.
   CommandResult Result =
-      Run.run("timeout", {"-s", "TERM", "0.7", CARVE_TEST_RANKS, "4", CARVE_TEST_PROGRAM_NOW,
-                          "init", "kernel", "a", "sleep-ms", "20000"});
+      Run.run("timeout", {"-s", "TERM", CARVE_TEST_SANITIZED ? "5" : "2", CARVE_TEST_RANKS, "4",
+                          CARVE_TEST_PROGRAM_NOW, "init", "kernel", "a", "sleep-ms", "20000"});
   EXPECT_EQ(Result.ExitStatus, 124);
   std::vector<Records> Files = Run.files();
   EXPECT_EQ(Files.size(), 4u);
@@ -390,7 +409,7 @@ TEST(ProbeProcess, LostRecordsAreSaid) {
   Dropped.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a"});
   EXPECT_EQ(Dropped.onlyFile().of("dropped"), (std::vector<Fields>{{"5"}}));
   ProbeRun Timeless;
-  Timeless.run(CARVE_TEST_PROGRAM_NOW, {"init", "lost-kernel", "sleep-ms", "800"});
+  Timeless.run(CARVE_TEST_PROGRAM_NOW, {"init", "lost-kernel", "sleep-ms", "1500"});
   EXPECT_EQ(Timeless.onlyFile().of("dropped"), (std::vector<Fields>{{"1"}}));
   ProbeRun Unfinished;
   Unfinished.run(CARVE_TEST_PROGRAM_NOW, {"init", "lost-kernel"});

@@ -78,6 +78,13 @@ std::vector<std::string> ProbeRun::paths() const {
   return Paths;
 }
 
+size_t ProbeRun::wholeFiles() const {
+  std::vector<std::string> All = paths();
+  return size_t(std::count_if(All.begin(), All.end(), [](const std::string &Path) {
+    return llvm::StringRef(llvm::cantFail(readFile(Path))).ends_with("\nend\n");
+  }));
+}
+
 std::vector<Records> ProbeRun::files() const {
   std::vector<Records> Files;
   for (const std::string &Path : paths())

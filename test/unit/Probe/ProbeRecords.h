@@ -39,6 +39,8 @@ public:
   /// The files that it left, ordered by name.
   std::vector<Records> files() const;
   std::vector<std::string> paths() const; ///< Of these files.
+  /// How many of them are whole by now.
+  size_t wholeFiles() const;
   /// The only file; fails the test where there is none or more than one.
   Records onlyFile() const;
 

@@ -4,6 +4,7 @@
 
 #include "StubControl.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -198,9 +199,11 @@ static void forkAndBecome(char *Program, char **Rest) {
   std::exit(WEXITSTATUS(Status));
 }
 
-/// As a daemon does; the next file opened gets a number that was another's.
+/// As a daemon does; the next file opened gets a number that was another's. A system may allow a
+/// thousand million files: nobody here has one beyond the first hundred thousand.
 static void closeDescriptors(const char *Victim) {
-  for (long Fd = 3; Fd < ::sysconf(_SC_OPEN_MAX); ++Fd)
+  long End = std::min(::sysconf(_SC_OPEN_MAX), 100'000L);
+  for (long Fd = 3; Fd < End; ++Fd)
     ::close(static_cast<int>(Fd));
   for (int I = 0; I < 16; ++I)
     if (::open(Victim, O_WRONLY | O_CREAT | O_APPEND, 0666) < 0)

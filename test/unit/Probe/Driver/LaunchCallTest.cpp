@@ -49,7 +49,7 @@ TEST(LaunchCall, OtherCallsAreNone) {
   EXPECT_FALSE(LaunchCall::decode(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &P));
   cuLaunchKernelEx_params Empty{};
   EXPECT_FALSE(LaunchCall::decode(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &Empty));
-  for (CUpti_CallbackId Id : LaunchCall::calls()) {
+  for (CUpti_CallbackId Id : callsWith(LaunchCall::Calls)) {
     CUlaunchConfig Config{};
     cuLaunchKernelEx_params Ex{&Config, nullptr, nullptr, nullptr};
     bool IsEx = Id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx ||

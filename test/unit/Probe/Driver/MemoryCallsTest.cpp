@@ -1,14 +1,11 @@
 // Every call of the driver about memory is held back while a launch is replayed, or stops replays.
 #include "Probe/Driver/MemoryCalls.h"
-#include "Probe/Driver/SubmissionGate.h"
-#include "Probe/Memory/DeviceMemory.h"
+#include "Probe/Driver/DriverCalls.h"
 #include "Support/Files.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <regex>
-#include <set>
 
 using namespace carve;
 using namespace carve::probe;
@@ -23,19 +20,14 @@ static std::map<std::string, CUpti_CallbackId> callsOfHeader() {
   return Calls;
 }
 
-static bool isGated(CUpti_CallbackId Id) {
-  const std::vector<CUpti_CallbackId> &Gated = SubmissionGate::calls();
-  return std::find(Gated.begin(), Gated.end(), Id) != Gated.end();
-}
+static bool isGated(CUpti_CallbackId Id) { return rolesOf(Id).any(Role::Gated); }
 
 TEST(MemoryCalls, CallsOfTheHeader_AboutMemory_WaitForReplays) {
   std::map<std::string, CUpti_CallbackId> Calls = callsOfHeader();
   EXPECT_GT(Calls.size(), 700u);
   unsigned Checked = 0;
   for (const auto &[Name, Id] : Calls) {
-    // Forms of CUDA 3, which no driver of today is called by.
-    bool Replaced = Calls.count(Name + "_v2") && Id < CUPTI_DRIVER_TRACE_CBID_cuMemHostRegister;
-    if (!isMemoryCall(Name) || Replaced)
+    if (!isMemoryCall(Name))
       continue;
     EXPECT_TRUE(isGated(Id)) << Name;
     ++Checked;

@@ -1,6 +1,5 @@
 #include "Probe/Memory/Snapshot.h"
 
-#include "Probe/Entry/TracedProcess.h"
 #include "Probe/Memory/device/HelperTypes.h"
 #include "unit/Probe/MemoryDriver.h"
 
@@ -22,7 +21,7 @@ static constexpr size_t Chunk = helper::ChunkBytes;
 namespace {
 class SnapshotTest : public testing::Test {
 protected:
-  SnapshotTest() { P.Driver = Driver.api(); }
+  SnapshotTest() { Api = Driver.api(); }
   ~SnapshotTest() override {
     Shot.reset();
     EXPECT_EQ(Driver.UsedBytes, 0u) << "of the device is still held";
@@ -31,7 +30,7 @@ protected:
 
   Snapshot &shot(uint64_t WaitMs = 1000) {
     if (!Shot)
-      Shot.emplace(P, WaitMs);
+      Shot.emplace(Api, WaitMs);
     return *Shot;
   }
 
@@ -51,12 +50,12 @@ protected:
   }
   std::vector<Span> changed() {
     std::vector<Span> Spans;
-    EXPECT_EQ(shot().changed(Spans), "");
+    EXPECT_EQ(shot().changed(Spans).reason(), "");
     return Spans;
   }
   OutputDifference difference() {
     OutputDifference Difference;
-    EXPECT_EQ(shot().differenceFromReference(Difference), "");
+    EXPECT_EQ(shot().differenceFromReference(Difference).reason(), "");
     return Difference;
   }
   template <class T> void put(size_t Range, size_t Offset, T Value) {
@@ -64,12 +63,12 @@ protected:
   }
   bool points(const std::vector<MemoryRange> &Pointed) {
     bool Found = false;
-    EXPECT_EQ(shot().pointsInto(Pointed, Found), "");
+    EXPECT_EQ(shot().pointsInto(Pointed, Found).reason(), "");
     return Found;
   }
 
   MemoryDriver Driver;
-  TracedProcess P;
+  DriverApi Api;
   std::vector<MemoryRange> Ranges;
   std::mt19937 Random{1};
   std::optional<Snapshot> Shot;
@@ -93,12 +92,12 @@ TEST_F(SnapshotTest, PutsBackEveryOddSizeAndAddress) {
   std::vector<std::vector<unsigned char>> Before;
   for (size_t I = 0; I < Ranges.size(); ++I)
     Before.push_back(content(I));
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_EQ(changed().size(), 0u);
   for (size_t I = 0; I < Ranges.size(); ++I)
     bytes(I)[0] ^= 1, bytes(I)[Ranges[I].Bytes - 1] ^= 2;
   EXPECT_GE(changed().size(), Ranges.size());
-  EXPECT_EQ(shot().restoreAll(), "");
+  EXPECT_EQ(shot().restoreAll().reason(), "");
   for (size_t I = 0; I < Ranges.size(); ++I)
     EXPECT_EQ(content(I), Before[I]) << I;
   EXPECT_EQ(changed().size(), 0u);
@@ -106,7 +105,7 @@ TEST_F(SnapshotTest, PutsBackEveryOddSizeAndAddress) {
 
 TEST_F(SnapshotTest, JoinsNeighbouringChunksOfOneRangeOnly) {
   size_t A = range(4 * Chunk + 10), B = range(2 * Chunk);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[Chunk] ^= 1;
   bytes(A)[3 * Chunk - 1] ^= 1;
   bytes(A)[4 * Chunk + 9] ^= 1;
@@ -116,7 +115,7 @@ TEST_F(SnapshotTest, JoinsNeighbouringChunksOfOneRangeOnly) {
 
 TEST_F(SnapshotTest, JoinsNoChunksOfTwoRanges) {
   size_t A = range(Chunk), B = range(2 * Chunk);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[0] ^= 1;
   bytes(B)[Chunk] ^= 1; // At the offset at which A ends.
   EXPECT_TRUE(spansAre(changed(), {{A, 0, Chunk}, {B, Chunk, Chunk}}));
@@ -125,31 +124,31 @@ TEST_F(SnapshotTest, JoinsNoChunksOfTwoRanges) {
 TEST_F(SnapshotTest, PutsBackTheSpansThatItIsGivenAndNoMore) {
   size_t A = range(3 * Chunk, 4);
   std::vector<unsigned char> Before = content(A);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   for (size_t At : {size_t(5), Chunk + 5, 2 * Chunk + 5})
     bytes(A)[At] ^= 1;
-  EXPECT_EQ(shot().restore({{A, Chunk, Chunk}}), "");
+  EXPECT_EQ(shot().restore({{A, Chunk, Chunk}}).reason(), "");
   EXPECT_TRUE(spansAre(changed(), {{A, 0, Chunk}, {A, 2 * Chunk, Chunk}}));
   // Other spans after the same ones twice.
-  EXPECT_EQ(shot().restore({{A, Chunk, Chunk}}), "");
-  EXPECT_EQ(shot().restore({}), "");
+  EXPECT_EQ(shot().restore({{A, Chunk, Chunk}}).reason(), "");
+  EXPECT_EQ(shot().restore({}).reason(), "");
   EXPECT_EQ(changed().size(), 2u);
-  EXPECT_EQ(shot().restore({{A, 0, Chunk}, {A, 2 * Chunk, Chunk}}), "");
+  EXPECT_EQ(shot().restore({{A, 0, Chunk}, {A, 2 * Chunk, Chunk}}).reason(), "");
   EXPECT_EQ(content(A), Before);
 }
 
 TEST_F(SnapshotTest, WritesNothingThatIsEqual) {
   range(Chunk);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   Driver.Launches.clear();
-  EXPECT_EQ(shot().restoreAll(), "");
+  EXPECT_EQ(shot().restoreAll().reason(), "");
   EXPECT_EQ(Driver.Launches, std::vector<std::string>{"compare"});
 }
 
 TEST_F(SnapshotTest, HoldsAThousandRanges) {
   for (int I = 0; I < 1000; ++I)
     range(1 + Random() % 3000, Random() % 256);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   size_t Sum = 0;
   for (const MemoryRange &R : Ranges)
     Sum += R.Bytes;
@@ -161,20 +160,20 @@ TEST_F(SnapshotTest, HoldsAThousandRanges) {
 TEST_F(SnapshotTest, PassesOverARangeOfNoBytes) {
   Ranges.push_back({});
   size_t A = range(100);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[99] ^= 1;
   EXPECT_TRUE(spansAre(changed(), {{A, 0, 100}}));
 }
 
 TEST_F(SnapshotTest, SavesAnewWhatIsThereNow) {
   size_t A = range(1000);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[0] ^= 1;
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_EQ(changed().size(), 0u);
   EXPECT_EQ(Driver.ModulesLoaded, 1) << "the kernels are loaded once";
   Driver.ContextNumber = 2; // At the same address as the one before.
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_EQ(Driver.ModulesLoaded, 2);
 }
 
@@ -183,7 +182,7 @@ TEST_F(SnapshotTest, KeepsOnTheHostWhatDoesNotFit) {
   Driver.DeviceBytes = size_t(28) << 20;
   size_t A = range(5 * Chunk + 3, 3), B = range(size_t(30) << 20, 8), C = range(77, 1);
   std::vector<std::vector<unsigned char>> Before{content(A), content(B), content(C)};
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   size_t Spilled = shot().spilledBytes();
   EXPECT_GT(Spilled, size_t(1) << 20);
   EXPECT_LT(Spilled, size_t(30) << 20);
@@ -195,7 +194,7 @@ TEST_F(SnapshotTest, KeepsOnTheHostWhatDoesNotFit) {
   bytes(C)[76] ^= 1;
   EXPECT_TRUE(spansAre(
       changed(), {{A, 0, Chunk}, {B, 0, Chunk}, {B, Ranges[B].Bytes - Chunk, Chunk}, {C, 0, 77}}));
-  EXPECT_EQ(shot().restoreAll(), "");
+  EXPECT_EQ(shot().restoreAll().reason(), "");
   EXPECT_EQ(content(A), Before[0]);
   EXPECT_EQ(content(B), Before[1]);
   EXPECT_EQ(content(C), Before[2]);
@@ -204,8 +203,8 @@ TEST_F(SnapshotTest, KeepsOnTheHostWhatDoesNotFit) {
 TEST_F(SnapshotTest, ComparesAReferenceOnTheHostToo) {
   Driver.DeviceBytes = size_t(28) << 20;
   size_t A = range(size_t(20) << 20, 4);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
-  ASSERT_EQ(shot().keepReference({{A, 0, Ranges[A].Bytes}}), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
+  ASSERT_EQ(shot().keepReference({{A, 0, Ranges[A].Bytes}}).reason(), "");
   uint64_t Multiset = difference().Multiset;
   EXPECT_TRUE(difference().equal());
   put<uint32_t>(A, Ranges[A].Bytes - 4, 1);
@@ -217,12 +216,12 @@ TEST_F(SnapshotTest, ComparesAReferenceOnTheHostToo) {
 TEST_F(SnapshotTest, KeepsAReferenceOfAllOnTheDevice) {
   for (size_t Bytes : {size_t(10) << 20, Chunk, Chunk + 1, size_t(1), (size_t(3) << 20) + 77})
     range(Bytes, Bytes % 5);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   size_t Saved = Driver.UsedBytes;
   std::vector<Span> All;
   for (size_t I = 0; I < Ranges.size(); ++I)
     All.push_back({I, 0, Ranges[I].Bytes});
-  ASSERT_EQ(shot().keepReference(All), "");
+  ASSERT_EQ(shot().keepReference(All).reason(), "");
   EXPECT_GT(Driver.UsedBytes, Saved + (size_t(12) << 20));
   EXPECT_TRUE(difference().equal());
   Driver.Launches.clear();
@@ -234,15 +233,15 @@ TEST_F(SnapshotTest, SaysWhenThereIsNoRoomAtAll) {
   size_t A = range(100);
   Ranges[A].Bytes = size_t(1) << 50;
   Driver.Known[Ranges[A].Base] = Ranges[A].Bytes;
-  EXPECT_EQ(shot().save(Ranges, nullptr), "memory");
+  EXPECT_EQ(shot().save(Ranges, nullptr).reason(), "memory");
 }
 
 TEST_F(SnapshotTest, TouchesNothingThatTheDriverDoesNotKnow) {
   size_t A = range(100);
   Driver.Known.erase(Ranges[A].Base);
-  EXPECT_EQ(shot().save(Ranges, nullptr), "cuMemGetAddressRange 500");
+  EXPECT_EQ(shot().save(Ranges, nullptr).reason(), "cuMemGetAddressRange 500");
   Driver.Known[Ranges[A].Base] = 99;
-  EXPECT_EQ(shot().save(Ranges, nullptr), "memory-unknown");
+  EXPECT_EQ(shot().save(Ranges, nullptr).reason(), "memory-unknown");
   EXPECT_TRUE(Driver.Launches.empty());
 }
 
@@ -250,8 +249,8 @@ TEST_F(SnapshotTest, TellsHowFloatsDiffer) {
   size_t A = range(64);
   std::memset(bytes(A), 0, 64);
   put(A, 0, 1.0f), put(A, 4, 1e-40f), put(A, 8, 2.0), put(A, 16, -1.0f);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
-  ASSERT_EQ(shot().keepReference({{A, 0, 64}}), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
+  ASSERT_EQ(shot().keepReference({{A, 0, 64}}).reason(), "");
   EXPECT_TRUE(difference().equal());
   EXPECT_EQ(difference().RelativeF32, 0);
   put(A, 0, 1.25f);
@@ -271,8 +270,8 @@ TEST_F(SnapshotTest, TellsHowDoublesDiffer) {
   size_t A = range(20);
   std::memset(bytes(A), 0, 20);
   put(A, 8, 2.0);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
-  ASSERT_EQ(shot().keepReference({{A, 0, 20}}), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
+  ASSERT_EQ(shot().keepReference({{A, 0, 20}}).reason(), "");
   put(A, 8, std::nextafter(2.0, 3.0));
   EXPECT_EQ(difference().Words, 1u) << "the low word alone";
   EXPECT_NEAR(difference().RelativeF64, 2.2e-16, 1e-17);
@@ -298,8 +297,8 @@ TEST_F(SnapshotTest, CountsTheBytesBehindTheLastWord) {
   for (size_t Bytes : {1, 3, 5, 7, 65537}) {
     Ranges.clear();
     size_t A = range(Bytes, Bytes % 4);
-    ASSERT_EQ(shot().save(Ranges, nullptr), "");
-    ASSERT_EQ(shot().keepReference({{A, 0, Bytes}}), "");
+    ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
+    ASSERT_EQ(shot().keepReference({{A, 0, Bytes}}).reason(), "");
     bytes(A)[Bytes - 1] ^= 1;
     EXPECT_EQ(difference().Words, 1u) << Bytes;
   }
@@ -307,8 +306,8 @@ TEST_F(SnapshotTest, CountsTheBytesBehindTheLastWord) {
 
 TEST_F(SnapshotTest, KnowsAPermutationByTheMultisetOfItsWords) {
   size_t A = range(4 * 10000);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
-  ASSERT_EQ(shot().keepReference({{A, 0, Ranges[A].Bytes}}), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
+  ASSERT_EQ(shot().keepReference({{A, 0, Ranges[A].Bytes}}).reason(), "");
   uint64_t Multiset = difference().Multiset;
   auto *Words = reinterpret_cast<uint32_t *>(bytes(A));
   std::shuffle(Words, Words + 10000, Random);
@@ -321,23 +320,23 @@ TEST_F(SnapshotTest, KnowsAPermutationByTheMultisetOfItsWords) {
 
 TEST_F(SnapshotTest, ComparesOnlyTheSpansOfTheReference) {
   size_t A = range(3 * Chunk);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[Chunk] ^= 1;
-  ASSERT_EQ(shot().keepReference({{A, Chunk, Chunk}}), "");
+  ASSERT_EQ(shot().keepReference({{A, Chunk, Chunk}}).reason(), "");
   bytes(A)[0] ^= 1;
   EXPECT_TRUE(difference().equal());
   bytes(A)[Chunk] ^= 1;
   EXPECT_EQ(difference().Words, 1u);
   // What is saved is not the reference.
   EXPECT_TRUE(spansAre(changed(), {{A, 0, Chunk}}));
-  ASSERT_EQ(shot().keepReference({}), "");
+  ASSERT_EQ(shot().keepReference({}).reason(), "");
   EXPECT_TRUE(difference().equal());
 }
 
 TEST_F(SnapshotTest, FindsAddressesInWhatIsSaved) {
   size_t A = range(Chunk + 24, 4);
   std::memset(bytes(A), 0, Ranges[A].Bytes);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   std::vector<MemoryRange> Pointed{{0x7000, 0x100, MemoryKind::Host, nullptr},
                                    {0x5000, 0x10, MemoryKind::Host, nullptr}};
   EXPECT_FALSE(points(Pointed));
@@ -364,32 +363,32 @@ TEST_F(SnapshotTest, FindsAddressesInWhatIsSaved) {
 
 TEST_F(SnapshotTest, ReadsTwiceTheCache) {
   range(100);
-  EXPECT_EQ(shot().flushL2(), "memory") << "nothing is saved yet";
+  EXPECT_EQ(shot().flushL2().reason(), "memory") << "nothing is saved yet";
   Driver.L2Bytes = 50'000'000;
   Driver.DeviceBytes = size_t(200) << 20;
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
-  EXPECT_EQ(shot().flushL2(), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
+  EXPECT_EQ(shot().flushL2().reason(), "");
   EXPECT_EQ(Driver.ReadBytes, 100'000'000u);
 }
 
 TEST_F(SnapshotTest, EndsAWaitForWhatHangs) {
   range(100);
   Driver.NotReady = 20;
-  ASSERT_EQ(shot(30).save(Ranges, nullptr), "");
+  ASSERT_EQ(shot(30).save(Ranges, nullptr).reason(), "");
   Driver.NotReady = ~0u;
   std::vector<Span> Spans;
-  EXPECT_EQ(shot().changed(Spans), "hang");
+  EXPECT_EQ(shot().changed(Spans).reason(), "hang");
   Driver.NotReady = 0;
   Driver.StreamResult = CUDA_ERROR_ILLEGAL_ADDRESS;
-  EXPECT_EQ(shot().changed(Spans), "cuStreamQuery 700");
-  EXPECT_EQ(shot().restore({{0, 0, 100}}), "cuStreamQuery 700");
+  EXPECT_EQ(shot().changed(Spans).reason(), "cuStreamQuery 700");
+  EXPECT_EQ(shot().restore({{0, 0, 100}}).reason(), "cuStreamQuery 700");
 }
 
 TEST_F(SnapshotTest, GivesItsMemoryBackWhenTheProgramNeedsIt) {
   auto Alloc = CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2;
   range(100'000);
   EXPECT_FALSE(releaseForProgram(Alloc, shot())) << "nothing is held";
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_GT(shot().heldBytes(), 100'000u);
   EXPECT_EQ(shot().heldBytes(), Driver.UsedBytes);
   EXPECT_FALSE(releaseForProgram(Alloc, shot())) << "it is in use";
@@ -400,7 +399,7 @@ TEST_F(SnapshotTest, GivesItsMemoryBackWhenTheProgramNeedsIt) {
   EXPECT_TRUE(releaseForProgram(Alloc, shot()));
   EXPECT_EQ(shot().heldBytes(), 0u);
   EXPECT_EQ(Driver.UsedBytes, 0u);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_EQ(changed().size(), 0u);
 }
 
@@ -413,10 +412,10 @@ TEST_F(SnapshotTest, IsNeverReleasedUnderAReplay) {
       releaseForProgram(CUPTI_DRIVER_TRACE_CBID_cuMemGetInfo_v2, shot());
   });
   for (int I = 0; I < 200; ++I) {
-    EXPECT_EQ(shot().save(Ranges, nullptr), "");
+    EXPECT_EQ(shot().save(Ranges, nullptr).reason(), "");
     bytes(0)[I] ^= 1;
     EXPECT_TRUE(spansAre(changed(), {{0, 0, Chunk}}));
-    EXPECT_EQ(shot().restoreAll(), "");
+    EXPECT_EQ(shot().restoreAll().reason(), "");
     EXPECT_EQ(changed().size(), 0u);
     shot().done();
   }
@@ -427,7 +426,7 @@ TEST_F(SnapshotTest, IsNeverReleasedUnderAReplay) {
 TEST_F(SnapshotTest, KeepsNoMemoryThatCannotBeGivenBackWithoutWaiting) {
   Driver.MapsMemory = false;
   range(100'000);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_GT(shot().heldBytes(), 100'000u);
   shot().done();
   EXPECT_EQ(shot().heldBytes(), 0u);
@@ -437,9 +436,9 @@ TEST_F(SnapshotTest, KeepsNoMemoryThatCannotBeGivenBackWithoutWaiting) {
 TEST_F(SnapshotTest, UsesWhatItHoldsAgain) {
   range(300'000);
   auto Replay = [&] {
-    EXPECT_EQ(shot().save(Ranges, nullptr), "");
-    EXPECT_EQ(shot().keepReference({{0, 0, Chunk}}), "");
-    EXPECT_EQ(shot().keepReference({{0, Chunk, Chunk}}), "");
+    EXPECT_EQ(shot().save(Ranges, nullptr).reason(), "");
+    EXPECT_EQ(shot().keepReference({{0, 0, Chunk}}).reason(), "");
+    EXPECT_EQ(shot().keepReference({{0, Chunk, Chunk}}).reason(), "");
     shot().done();
   };
   for (int I = 0; I < 3; ++I)
@@ -452,13 +451,13 @@ TEST_F(SnapshotTest, UsesWhatItHoldsAgain) {
   // A larger one beside it.
   range(10'000'000);
   std::vector<unsigned char> Before = content(1);
-  ASSERT_EQ(shot().save(Ranges, nullptr), "");
+  ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(1)[9'999'999] ^= 1, bytes(1)[0] ^= 1;
-  ASSERT_EQ(shot().restoreAll(), "");
+  ASSERT_EQ(shot().restoreAll().reason(), "");
   EXPECT_EQ(content(1), Before);
 }
 
 TEST_F(SnapshotTest, StandsBackWithoutADriverThatCanCopy) {
-  P.Driver = DriverApi();
-  EXPECT_EQ(shot().save({}, nullptr), "driver-incomplete");
+  Api = DriverApi();
+  EXPECT_EQ(shot().save({}, nullptr).reason(), "driver-incomplete");
 }

@@ -1,0 +1,24 @@
+#include "Probe/Driver/StreamCaptures.h"
+
+using namespace carve::probe;
+
+void StreamCaptures::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  Roles Means = rolesOf(Id);
+  const auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (!Means.any(Calls) || Call.callbackSite != CUPTI_API_EXIT || !Result)
+    return;
+  bool Success = *Result == CUDA_SUCCESS;
+  if (Means.any(Role::BeginsCapture))
+    UnderWay += Success;
+  // An invalidated capture ends with an error, and ends all the same. After any other error it may
+  // still be under way: CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, say, is a refusal to end it.
+  else if (UnderWay > 0 && (Success || *Result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED))
+    --UnderWay;
+}
+
+bool carve::probe::isCapturing(const DriverApi &Driver, CUstream Stream) {
+  CUstreamCaptureStatus Status = CU_STREAM_CAPTURE_STATUS_NONE;
+  // The legacy stream cannot be asked while another one captures: an error is an answer, too.
+  return Driver.StreamIsCapturing && (Driver.StreamIsCapturing(Stream, &Status) != CUDA_SUCCESS ||
+                                      Status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
