@@ -1,7 +1,7 @@
 // Lines of runs with hardware counters, and what is made of them.
 #include "Probe/Counters/CountPlan.h"
 #include "Workload/ProbeRecords.h"
-#include "unit/Tune/TuneTesting.h"
+#include "unit/Workload/WorkloadTesting.h"
 
 #include <set>
 

@@ -1,6 +1,6 @@
 #include "Workload/InRunRecords.h"
 
-#include "unit/Tune/TuneTesting.h"
+#include "unit/Workload/WorkloadTesting.h"
 
 using namespace carve;
 

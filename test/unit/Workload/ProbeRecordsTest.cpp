@@ -1,6 +1,6 @@
 #include "Workload/ProbeRecords.h"
 
-#include "unit/Tune/TuneTesting.h"
+#include "unit/Workload/WorkloadTesting.h"
 
 using namespace carve;
 

@@ -1,6 +1,6 @@
 #include "Workload/TimedGpus.h"
 
-#include "unit/Tune/TuneTesting.h"
+#include "unit/Workload/WorkloadTesting.h"
 
 #include "llvm/Support/FileSystem.h"
 

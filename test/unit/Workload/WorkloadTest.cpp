@@ -1,6 +1,6 @@
 #include "Workload/Workload.h"
 
-#include "unit/Tune/TuneTesting.h"
+#include "unit/Workload/WorkloadTesting.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
