@@ -128,7 +128,7 @@ llvm::Expected<std::string> checkCapture(const std::string &Launch, const std::s
     return llvm::toString(Result.takeError());
   }
   if (Result->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Result->Interrupted));
+    return interrupted(Result->Interrupted);
   Failed |= !Result->succeeded();
   if (Result->TimedOut)
     return "it did not end within " + llvm::itostr(int(TimeoutS)) + " s";

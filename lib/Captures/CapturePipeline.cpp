@@ -109,7 +109,7 @@ public:
     ::sigpending(&Pending);
     for (int Signal : {SIGINT, SIGTERM, SIGHUP})
       if (::sigismember(&Pending, Signal) == 1)
-        return unsupported("interrupted", llvm::Twine(Signal));
+        return interrupted(Signal);
     return llvm::Error::success();
   }
 
@@ -145,7 +145,7 @@ llvm::Expected<RunRecord> CapturePipeline::runOnce(const WorkloadSpec &Spec,
   if (!Run)
     return Run;
   if (Run->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+    return interrupted(Run->Interrupted);
   if (Run->TimedOut)
     Result.Note = "the program did not end within " + llvm::itostr(int(Spec.TimeoutS)) + " s";
   else if (!Run->succeeded())

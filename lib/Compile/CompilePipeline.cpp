@@ -176,12 +176,11 @@ void CompilePipeline::tuneProgram() {
   if (!Tuned) {
     llvm::handleAllErrors(
         Tuned.takeError(),
-        [&](const Unsupported &U) {
-          if (U.reason() == "interrupted")
-            llvm::StringRef(U.detail()).getAsInteger(10, Result.Signal);
-          logLine("not tuned: " + U.reason() + ": " + U.detail());
+        [&](const Interrupted &I) {
+          Result.Signal = I.signal();
+          logLine("not tuned: " + I.message());
         },
-        [&](const llvm::ErrorInfoBase &E) { logLine("not tuned: " + E.message()); });
+        [](const llvm::ErrorInfoBase &E) { logLine("not tuned: " + E.message()); });
     if (!Result.Signal) {
       TuningReport Report;
       Report.Workload = llvm::join(Tuning.Workload.Argv, " ");

@@ -6,11 +6,10 @@
 using namespace carve;
 
 llvm::Error carve::fallBack(const Toolchain &T, const std::optional<UnitStore> &Store,
-                            llvm::ArrayRef<std::string> Arguments, llvm::StringRef Reason,
-                            llvm::StringRef Detail) {
-  logLine("handed to nvcc: " + Reason + (Detail.empty() ? "" : ": " + Detail));
+                            llvm::ArrayRef<std::string> Arguments, const Passthrough &Why) {
+  logLine("handed to nvcc: " + Why.Reason + (Why.Detail.empty() ? "" : ": ") + Why.Detail);
   if (Store)
-    Store->countPassthrough(Reason);
+    Store->countPassthrough(Why.Reason);
   std::vector<std::string> Argv = {T.Nvcc};
   Argv.insert(Argv.end(), Arguments.begin(), Arguments.end());
   return replaceProcess(Argv);

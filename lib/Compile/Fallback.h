@@ -3,15 +3,15 @@
 /// counted reason.
 #pragma once
 
+#include "Nvcc/Classification.h"
 #include "Nvcc/Toolchain.h"
 #include "Store/UnitStore.h"
 
 namespace carve {
 
-/// Becomes nvcc with \p Arguments. Returns only where that fails.
+/// Becomes nvcc with \p Arguments, and counts why. Returns only if that fails.
 llvm::Error fallBack(const Toolchain &T, const std::optional<UnitStore> &Store,
-                     llvm::ArrayRef<std::string> Arguments, llvm::StringRef Reason,
-                     llvm::StringRef Detail);
+                     llvm::ArrayRef<std::string> Arguments, const Passthrough &Why);
 
 /// Counts and logs \p E after nvcc has succeeded, where it is no failure of the command. \p What
 /// says what did not happen: `nvcc's output kept`.

@@ -14,8 +14,8 @@
 namespace carve {
 
 struct LinkRequest {
-  std::vector<std::string> Argv; ///< nvcc's arguments.
-  NvccEnvironment Flags;
+  LinkLine Line;
+  std::string WorkDir;
   GetEnv Env;
 };
 
@@ -24,17 +24,11 @@ struct LinkResult {
   int Signal = 0;     ///< As in CompileResult.
 };
 
-/// Links. Nothing where no input has relocatable device code: the command is then nvcc's, which was
-/// not started. Fails with Unsupported before nvcc was started, and with other errors only where
-/// nvcc cannot be started; what fails afterwards is logged and counted in \p Store.
+/// Links. Returns nothing if no input has relocatable device code: the command is then nvcc's,
+/// which was not started. Fails with Unsupported before nvcc was started, and with other errors
+/// only if nvcc cannot be started; what fails afterwards is logged and counted in \p Store.
 llvm::Expected<std::optional<LinkResult>> linkDeviceCode(const LinkRequest &Request,
                                                          UnitStore &Store, const Toolchain &T,
                                                          CommandRunner &Runner);
-
-/// Answers a command that is no compile, as the Unsupported error \p NoCompile says: links where
-/// that may be, else becomes nvcc with the reason counted. Fails where that cannot be done.
-llvm::Expected<LinkResult> linkOrFallBack(const LinkRequest &Request, llvm::Error NoCompile,
-                                          const std::optional<UnitStore> &Store,
-                                          const Toolchain &T);
 
 } // namespace carve

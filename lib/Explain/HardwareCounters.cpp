@@ -91,7 +91,7 @@ llvm::Expected<RunRecord> CounterRuns::run(unsigned Pass) {
   ++Runs;
   auto Run = runWorkload(Spec, Probe, {}, Runner, /*LaunchDelayNs=*/0, Gpus);
   if (Run && Run->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+    return interrupted(Run->Interrupted);
   return Run;
 }
 
@@ -178,7 +178,7 @@ llvm::Expected<CountedKernels> carve::countHardware(const TuneRequest &Request,
     if (!Plain)
       return Plain.takeError();
     if (Plain->Interrupted)
-      return unsupported("interrupted", llvm::Twine(Plain->Interrupted));
+      return interrupted(Plain->Interrupted);
     Own.reference().addDefault(Plain->Output);
   }
   CounterRuns Runs(Request, Runner, Gpus, Check ? *Check : Own);

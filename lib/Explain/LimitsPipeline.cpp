@@ -70,13 +70,7 @@ void takeCounts(const KernelMetrics &M, KernelEvidence &E) {
 /// Why a source has nothing, into \p Reason; an error where we were interrupted.
 llvm::Error unlessInterrupted(llvm::Error E, std::string &Reason) {
   return llvm::handleErrors(
-      std::move(E),
-      [&](std::unique_ptr<Unsupported> Why) -> llvm::Error {
-        if (Why->reason() == "interrupted")
-          return llvm::Error(std::move(Why));
-        Reason = Why->reason() + ": " + Why->detail();
-        return llvm::Error::success();
-      },
+      std::move(E), [](std::unique_ptr<Interrupted> Stop) { return llvm::Error(std::move(Stop)); },
       [&](const llvm::ErrorInfoBase &Info) { Reason = Info.message(); });
 }
 
@@ -116,7 +110,7 @@ llvm::Error LimitsPipeline::choose() {
 
 llvm::Error LimitsPipeline::balance() {
   if (Trace.Devices.empty())
-    return unsupported("untraceable", "the trace names no device");
+    return untraceable("the trace names no device");
   const DeviceInfo &D = Trace.Devices.front();
   auto Model = modelOf(D, Context.Options.DevicesDir);
   if (!Model)

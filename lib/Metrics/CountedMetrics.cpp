@@ -147,7 +147,7 @@ llvm::Expected<ProbeRecord> CountPipeline::runCounting() {
   if (!Run)
     return Run.takeError();
   if (Run->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+    return interrupted(Run->Interrupted);
   if (Run->TimedOut)
     return Fail("with counters the program ran longer than " +
                 std::to_string(int(Workload.TimeoutS)) + " s");
@@ -296,15 +296,10 @@ llvm::Expected<MetricsReport> CountPipeline::runOrAssume(const ProbeRecord &Trac
       Unwanted.insert(K);
   makeImages();
   llvm::Error Failed = anyWanted() ? measure() : llvm::Error::success();
-  llvm::Error Interrupted =
-      llvm::handleErrors(std::move(Failed), [&](std::unique_ptr<Unsupported> Why) -> llvm::Error {
-        if (Why->reason() == "interrupted")
-          return llvm::Error(std::move(Why));
-        Report.Warnings.push_back(Why->reason() + ": " + Why->detail());
-        return llvm::Error::success();
-      });
-  if (Interrupted)
-    return Interrupted;
+  llvm::Error Rest = llvm::handleErrors(
+      std::move(Failed), [&](const Unsupported &Why) { Report.Warnings.push_back(Why.message()); });
+  if (Rest)
+    return Rest;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     if (!Found[K].CountedThreads && !Unwanted.count(K))
       if (llvm::Error E = assume(K))

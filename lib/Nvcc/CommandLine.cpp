@@ -17,6 +17,8 @@ using namespace llvm;
 
 namespace carve {
 
+char NoDeviceSource::ID = 0;
+
 namespace {
 
 /// What the options of a command say, gathered in nvcc's order: the last one counts.
@@ -38,6 +40,8 @@ static Error takePhase(const Argument &A, Settings &S) {
     S.MakesObject = true;
   else if (Name == "-shared")
     S.Shared = true;
+  else if (Name == "-dlink")
+    return make_error<NoDeviceSource>(A.Option->Reason.str(), A.Words[0]);
   else if (Name != "-link")
     return unsupported(A.Option->Reason, A.Words[0]);
   // -dw says -rdc=false, which is the default; nvcc refuses it beside -rdc=true.
@@ -186,7 +190,7 @@ static Error checkInputs(const CommandLine &C) {
   if (C.Inputs.empty())
     return unsupported("no-input", "no input files");
   if (none_of(C.Inputs, [](const Input &I) { return I.Kind == InputKind::DeviceSource; }))
-    return unsupported("no-device-source", "only host sources and objects");
+    return make_error<NoDeviceSource>("no-device-source", "only host sources and objects");
   if (C.makesSeveralObjects() && !all_of(C.Inputs, isSource))
     return unsupported("several-inputs", "objects beside sources with -c");
   // Intermediate files of one keep directory are named after the stem.

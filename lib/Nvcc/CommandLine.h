@@ -3,6 +3,8 @@
 /// anything is run.
 #pragma once
 
+#include "Support/Error.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -60,9 +62,16 @@ struct NvccEnvironment {
   std::string WorkDir;
 };
 
-/// Classifies \p Argv (the user's arguments, argv[0] and `--carve-*` removed).
-/// Fails with Unsupported and the reason to be counted where the command is to be handed to nvcc
-/// as it is: no device source, another phase, an option too hard, two inputs of one stem.
+/// The command compiles no device code. It may be a link of some.
+class NoDeviceSource : public llvm::ErrorInfo<NoDeviceSource, Unsupported> {
+public:
+  static char ID;
+  using ErrorInfo::ErrorInfo;
+};
+
+/// Reads \p Argv (the user's arguments, argv[0] and `--carve-*` removed) as a compile. Fails with
+/// Unsupported and the reason to be counted if the command is to be handed to nvcc as it is: no
+/// device source, another phase, an option too hard, two inputs of one stem.
 /// Options files are read from disk.
 llvm::Expected<CommandLine> parseCommandLine(llvm::ArrayRef<std::string> Argv,
                                              const NvccEnvironment &Env);

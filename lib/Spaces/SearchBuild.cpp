@@ -54,7 +54,7 @@ static llvm::Error buildProgram(const SearchState &S, size_t Place, SearchedConf
   if (!Result)
     return Result.takeError();
   if (Result->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Result->Interrupted));
+    return interrupted(Result->Interrupted);
   if (!Result->succeeded())
     Into.Invalid = "cannot be built: " + llvm::StringRef(Result->Stderr).trim().str();
   Into.BuildS = secondsSince(Start);
@@ -144,7 +144,7 @@ llvm::Error carve::emitWinner(SearchState &S) {
   if (!Result)
     return Result.takeError();
   if (Result->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Result->Interrupted));
+    return interrupted(Result->Interrupted);
   if (!Result->succeeded())
     return llvm::make_error<ToolFailure>(C.Argv.front(), Result->ExitStatus, "");
   S.Record.OutputDigest = digestOfFile(Output);

@@ -163,7 +163,7 @@ private:
     if (!Result)
       return Result.takeError();
     if (Result->Interrupted)
-      return unsupported("interrupted", llvm::Twine(Result->Interrupted));
+      return interrupted(Result->Interrupted);
     if (!Result->succeeded()) {
       Entry.Found.Invalid = "does not compile: " + firstError(Result->Stderr);
       return llvm::Error::success();

@@ -50,7 +50,7 @@ llvm::Expected<RunRecord> carve::runProgram(SearchState &S, size_t Place, uint64
   if (!Run)
     return Run.takeError();
   if (Run->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+    return interrupted(Run->Interrupted);
   ++S.Record.Runs;
   return Run;
 }

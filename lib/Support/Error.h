@@ -42,6 +42,28 @@ private:
   std::string Reason, Detail;
 };
 
+/// The program cannot be traced, so that nothing is known of what it launches. The reason is
+/// `untraceable`.
+class Untraceable : public llvm::ErrorInfo<Untraceable, Unsupported> {
+public:
+  static char ID;
+  explicit Untraceable(std::string Why) : ErrorInfo("untraceable", std::move(Why)) {}
+};
+
+/// A signal asked us to stop. The tool removes what it has begun and ends as the signal would have
+/// ended it.
+class Interrupted : public llvm::ErrorInfo<Interrupted> {
+public:
+  static char ID;
+  explicit Interrupted(int Signal) : Signal(Signal) {}
+  int signal() const { return Signal; }
+  void log(llvm::raw_ostream &OS) const override { OS << "interrupted: " << Signal; }
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+
+private:
+  int Signal;
+};
+
 /// A tool of the CUDA toolkit, or another child process, failed.
 class ToolFailure : public llvm::ErrorInfo<ToolFailure> {
 public:
@@ -69,6 +91,12 @@ private:
 [[nodiscard]] inline llvm::Error unsupported(const llvm::Twine &Reason,
                                              const llvm::Twine &Detail = "") {
   return llvm::make_error<Unsupported>(Reason.str(), Detail.str());
+}
+[[nodiscard]] inline llvm::Error untraceable(const llvm::Twine &Why) {
+  return llvm::make_error<Untraceable>(Why.str());
+}
+[[nodiscard]] inline llvm::Error interrupted(int Signal) {
+  return llvm::make_error<Interrupted>(Signal);
 }
 /// Bad content of a file or a stream: the message names the thing, the actual and the expected.
 [[nodiscard]] inline llvm::Error malformed(const llvm::Twine &Message) {

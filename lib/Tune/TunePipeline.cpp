@@ -48,15 +48,12 @@ static void finish(TuneState &State, UnitStore &Store, TuningReport &Report) {
 }
 
 /// A program that cannot be traced is a result; everything else is an error.
-static llvm::Expected<TuneResult> untraceable(llvm::Error Why, TuneState &State, UnitStore &Store) {
+static llvm::Expected<TuneResult> withoutTrace(llvm::Error Why, TuneState &State,
+                                               UnitStore &Store) {
   TuneResult Result;
   describeRequest(State.Request, Result.Report);
-  llvm::Error Rest = llvm::handleErrors(std::move(Why), [&](const Unsupported &U) -> llvm::Error {
-    if (U.reason() != "untraceable")
-      return unsupported(U.reason(), U.detail());
-    Result.Report.Note = U.detail();
-    return llvm::Error::success();
-  });
+  llvm::Error Rest = llvm::handleErrors(
+      std::move(Why), [&](const Untraceable &U) { Result.Report.Note = U.detail(); });
   if (Rest)
     return Rest;
   finish(State, Store, Result.Report);
@@ -69,7 +66,7 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   // What the program launches.
   llvm::Expected<ProbeRecord> Trace = traceProgram(State);
   if (!Trace)
-    return untraceable(Trace.takeError(), State, Store);
+    return withoutTrace(Trace.takeError(), State, Store);
   // What is to be timed.
   JobContext Context{Store,
                      T,

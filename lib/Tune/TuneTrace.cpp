@@ -33,9 +33,9 @@ static llvm::Expected<RunRecord> runDefault(TuneState &State, uint64_t DelayNs) 
     return Run.takeError();
   ++State.Runs;
   if (Run->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+    return interrupted(Run->Interrupted);
   if (auto Why = whyUntraceable(*Run, Request.Workload.TimeoutS))
-    return unsupported("untraceable", *Why);
+    return untraceable(*Why);
   State.Check.reference().addDefault(Run->Output);
   return Run;
 }

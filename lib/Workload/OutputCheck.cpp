@@ -18,7 +18,7 @@ llvm::Expected<std::optional<std::string>> OutputCheck::difference(const Program
       break;
     }
     if (Again->Interrupted)
-      return unsupported("interrupted", llvm::Twine(Again->Interrupted));
+      return interrupted(Again->Interrupted);
     if (!Again->succeeded())
       break;
     Reference.addDefault(Again->Output);

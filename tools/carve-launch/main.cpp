@@ -126,8 +126,8 @@ llvm::Error launchAlone(const Options &O) {
   return Judged->second ? llvm::Error::success() : malformed("the output differs");
 }
 
-/// The statuses of one process per capture.
-llvm::Error launchAll(const Options &O, const std::string &OwnPath) {
+/// One process per capture, which says what failed. Returns the exit status for all of them.
+llvm::Expected<int> launchAll(const Options &O, const std::string &OwnPath) {
   const int Persona = ::personality(0xffffffff);
   ProcessRunner Runner;
   unsigned Failed = 0;
@@ -145,17 +145,16 @@ llvm::Error launchAll(const Options &O, const std::string &OwnPath) {
         return Result.takeError();
       Status = Result->ExitStatus;
       if (Result->Interrupted)
-        return unsupported("interrupted");
+        return interrupted(Result->Interrupted);
       if (Status != AddressTakenStatus || I + 1 == Attempts)
         llvm::errs() << Result->Stderr;
     }
     Failed += Status != 0;
   }
-  if (!Failed)
-    return llvm::Error::success();
-  return O.Files.size() == 1 ? malformed("")
-                             : malformed(llvm::Twine(Failed) + " of " +
-                                         llvm::Twine(O.Files.size()) + " captures failed");
+  if (Failed > 0 && O.Files.size() > 1)
+    llvm::errs() << "carve-launch: error: " << Failed << " of " << O.Files.size()
+                 << " captures failed\n";
+  return Failed > 0 ? 1 : 0;
 }
 
 int report(llvm::Error E, llvm::StringRef Of) {
@@ -172,11 +171,15 @@ int report(llvm::Error E, llvm::StringRef Of) {
         Status = AddressTakenStatus;
         llvm::errs() << "carve-launch: error: " << Prefix << A.message() << "\n";
       },
+      [&](const Interrupted &I) {
+        llvm::errs() << "carve-launch: error: interrupted\n";
+        ::signal(I.signal(), SIG_DFL);
+        ::raise(I.signal());
+      },
       [&](const llvm::ErrorInfoBase &Info) {
         std::string Message = Info.message();
-        if (!Message.empty())
-          llvm::errs() << "carve-launch: error: " << (Named(Message) ? "" : Prefix) << Message
-                       << "\n";
+        llvm::errs() << "carve-launch: error: " << (Named(Message) ? "" : Prefix) << Message
+                     << "\n";
       });
   return Status;
 }
@@ -192,7 +195,10 @@ int main(int Argc, char **Argv) {
   llvm::Expected<Options> O = readOptions(Args);
   if (!O)
     return report(O.takeError(), "");
-  llvm::Error E = O->Alone ? launchAlone(*O)
-                           : launchAll(*O, llvm::sys::fs::getMainExecutable(Argv[0], nullptr));
-  return E ? report(std::move(E), O->Alone ? O->Files.front() : "") : 0;
+  if (O->Alone) {
+    llvm::Error E = launchAlone(*O);
+    return E ? report(std::move(E), O->Files.front()) : 0;
+  }
+  llvm::Expected<int> Status = launchAll(*O, llvm::sys::fs::getMainExecutable(Argv[0], nullptr));
+  return Status ? *Status : report(Status.takeError(), "");
 }

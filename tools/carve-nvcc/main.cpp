@@ -87,30 +87,6 @@ std::optional<UnitStore> sharedStore() {
   return std::nullopt;
 }
 
-/// Answers \p Request, which \p NoCompile says is no compile.
-int runOther(const LinkRequest &Request, llvm::Error NoCompile, const DriverOptions &Options,
-             const std::optional<UnitStore> &Shared, const Toolchain &T) {
-  CompilerCache Cache = compilerCacheInFront(environment);
-  if (isCacheStep(Request.Argv, Cache)) {
-    ProcessRunner Runner;
-    llvm::Expected<CommandResult> R =
-        runCacheStep({Request.Argv, Request.Flags, Cache, environment}, Options, Shared, T, Runner);
-    if (R) {
-      llvm::consumeError(std::move(NoCompile));
-      return endWith(R->Interrupted ? R->Interrupted : R->Signal, R->ExitStatus);
-    }
-    llvm::Error E = R.takeError();
-    if (!E.isA<Unsupported>()) {
-      llvm::consumeError(std::move(NoCompile));
-      return fail(std::move(E));
-    }
-    llvm::consumeError(std::move(NoCompile));
-    NoCompile = std::move(E);
-  }
-  auto Linked = linkOrFallBack(Request, std::move(NoCompile), Shared, T);
-  return Linked ? endWith(Linked->Signal, Linked->ExitStatus) : fail(Linked.takeError());
-}
-
 int printCacheKey(const DriverOptions &Options, llvm::StringRef OwnPath, const Toolchain &T) {
   llvm::SmallString<256> WorkDir;
   (void)llvm::sys::fs::current_path(WorkDir);
@@ -122,29 +98,77 @@ int printCacheKey(const DriverOptions &Options, llvm::StringRef OwnPath, const T
   return 0;
 }
 
-/// Runs nvcc's part of the command, \p ForNvcc.
-int runForNvcc(const std::vector<std::string> &ForNvcc, DriverOptions Options,
-               llvm::StringRef OwnPath, const Toolchain &T) {
-  llvm::SmallString<256> WorkDir;
-  (void)llvm::sys::fs::current_path(WorkDir);
-  NvccEnvironment Env{environment("NVCC_PREPEND_FLAGS").value_or(""),
-                      environment("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()};
+/// A command of nvcc's, and who may do it.
+struct NvccCommand {
+  std::vector<std::string> Argv;
+  NvccEnvironment Env;
+  const Toolchain &T;
   std::optional<UnitStore> Shared = sharedStore();
-  llvm::Expected<CommandLine> Line = parseCommandLine(ForNvcc, Env);
-  if (!Line)
-    return runOther({ForNvcc, Env, environment}, Line.takeError(), Options, Shared, T);
-  llvm::Expected<CommandStore> Store = CommandStore::open(Shared, *Line, WorkDir);
-  llvm::Expected<int> Status =
-      Store ? runCompile(std::move(*Line), std::move(Options), *Store, OwnPath, WorkDir, T)
-            : Store.takeError();
+};
+
+/// Ends with \p Status, or becomes nvcc if that is Unsupported.
+int endOrFallBack(llvm::Expected<int> Status, const NvccCommand &C) {
   if (Status)
     return *Status;
-  std::string Reason, Detail;
-  llvm::Error Rest = llvm::handleErrors(Status.takeError(), [&](const Unsupported &U) {
-    Reason = U.reason();
-    Detail = U.detail();
-  });
-  return fail(Rest ? std::move(Rest) : fallBack(T, Shared, ForNvcc, Reason, Detail));
+  llvm::Error E = Status.takeError();
+  if (!E.isA<Unsupported>())
+    return fail(std::move(E));
+  return fail(fallBack(C.T, C.Shared, C.Argv, passthroughBecause(std::move(E))));
+}
+
+/// Compiles as \p Line says.
+llvm::Expected<int> runCompileCommand(CommandLine Line, DriverOptions Options,
+                                      llvm::StringRef OwnPath, const NvccCommand &C) {
+  llvm::Expected<CommandStore> Store = CommandStore::open(C.Shared, Line, C.Env.WorkDir);
+  if (!Store)
+    return Store.takeError();
+  return runCompile(std::move(Line), std::move(Options), *Store, OwnPath, C.Env.WorkDir, C.T);
+}
+
+/// Links device code, and records what was linked.
+llvm::Expected<int> runLink(const DeviceLink &Link, const NvccCommand &C) {
+  const Passthrough &Without = Link.WithoutDeviceCode;
+  if (!C.Shared)
+    return unsupported(Without.Reason, Without.Detail);
+  ProcessRunner Runner;
+  UnitStore Store = *C.Shared;
+  auto Linked = linkDeviceCode({Link.Line, C.Env.WorkDir, environment}, Store, C.T, Runner);
+  if (!Linked)
+    return Linked.takeError();
+  if (!*Linked)
+    return unsupported(Without.Reason, Without.Detail);
+  return endWith((*Linked)->Signal, (*Linked)->ExitStatus);
+}
+
+/// Answers \p Cache, for which the command is a step.
+llvm::Expected<int> answerCache(const CompilerCache &Cache, const DriverOptions &Options,
+                                const NvccCommand &C) {
+  ProcessRunner Runner;
+  llvm::Expected<CommandResult> R =
+      runCacheStep({C.Argv, C.Env, Cache, environment}, Options, C.Shared, C.T, Runner);
+  if (!R)
+    return R.takeError();
+  return endWith(R->Interrupted ? R->Interrupted : R->Signal, R->ExitStatus);
+}
+
+/// Does nvcc's part of the command, \p ForNvcc.
+int runForNvcc(std::vector<std::string> ForNvcc, DriverOptions Options, llvm::StringRef OwnPath,
+               const Toolchain &T) {
+  llvm::SmallString<256> WorkDir;
+  (void)llvm::sys::fs::current_path(WorkDir);
+  NvccCommand C{std::move(ForNvcc),
+                {environment("NVCC_PREPEND_FLAGS").value_or(""),
+                 environment("NVCC_APPEND_FLAGS").value_or(""), WorkDir.str().str()},
+                T};
+  Classification Class = classify(C.Argv, C.Env);
+  if (auto *Compile = std::get_if<CommandLine>(&Class))
+    return endOrFallBack(runCompileCommand(std::move(*Compile), std::move(Options), OwnPath, C), C);
+  CompilerCache Cache = compilerCacheInFront(environment);
+  if (isCacheStep(C.Argv, Cache))
+    return endOrFallBack(answerCache(Cache, Options, C), C);
+  if (auto *Link = std::get_if<DeviceLink>(&Class))
+    return endOrFallBack(runLink(*Link, C), C);
+  return fail(fallBack(T, C.Shared, C.Argv, std::get<Passthrough>(Class)));
 }
 
 int runDriver(int Argc, char **Argv) {
@@ -168,7 +192,7 @@ int runDriver(int Argc, char **Argv) {
     return printCacheKey(*Options, OwnPath, *T);
   ::setenv(CallersVariable, callersBehind(environment, OwnPath, *T).c_str(), /*overwrite=*/1);
 
-  return runForNvcc(ForNvcc, std::move(*Options), OwnPath, *T);
+  return runForNvcc(std::move(ForNvcc), std::move(*Options), OwnPath, *T);
 }
 
 } // namespace

@@ -145,11 +145,9 @@ int reportFailure(llvm::Error E) {
   int Signal = 0, Status = 1;
   llvm::handleAllErrors(
       std::move(E),
-      [&](const Unsupported &U) {
-        if (U.reason() == "interrupted")
-          llvm::StringRef(U.detail()).getAsInteger(10, Signal);
-        llvm::errs() << "carve: error: "
-                     << (Signal ? "interrupted" : U.reason() + ": " + U.detail()) << "\n";
+      [&](const Interrupted &I) {
+        Signal = I.signal();
+        llvm::errs() << "carve: error: interrupted\n";
       },
       [](const Differs &) {},
       [&](const llvm::ErrorInfoBase &Info) {

@@ -114,7 +114,7 @@ llvm::Expected<TimingRunResult> TimingRun::make(PlanFunction Plan, PlannedRunFun
       return Made.takeError();
     ++Result.Runs;
     if (Made->Interrupted)
-      return unsupported("interrupted", llvm::Twine(Made->Interrupted));
+      return interrupted(Made->Interrupted);
     std::vector<InRunRecord::Fault> New = newFaults(Made->Probe.InRun);
     if (New.empty()) {
       if (llvm::Error E = judge(std::move(*Made), Check))

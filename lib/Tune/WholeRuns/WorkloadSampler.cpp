@@ -77,7 +77,7 @@ llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
   if (!Run)
     return Run.takeError();
   if (Run->Interrupted)
-    return unsupported("interrupted", llvm::Twine(Run->Interrupted));
+    return interrupted(Run->Interrupted);
   if (A.empty()) {
     if (!Run->succeeded())
       return unsupported("workload-failed", "the program itself failed with exit status " +

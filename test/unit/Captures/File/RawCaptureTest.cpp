@@ -76,7 +76,7 @@ TEST_F(RawCaptureTest, WhoeverAsksStopsItAndNothingStays) {
     CaptureWriter W = llvm::cantFail(CaptureWriter::create(Out));
     Capture C;
     llvm::Error E = packRawCapture(Folder, W, C, [&]() -> llvm::Error {
-      return ++Asked < 2 ? llvm::Error::success() : unsupported("interrupted", "2");
+      return ++Asked < 2 ? llvm::Error::success() : interrupted(2);
     });
     EXPECT_EQ(llvm::toString(std::move(E)), "interrupted: 2");
   }
