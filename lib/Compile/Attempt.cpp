@@ -13,7 +13,7 @@ namespace json = llvm::json;
 
 static std::string modeName(const TuningOptions &Options) {
   return std::string(Options.Scope == TuningScope::File ? "file" : "kernel") + " " +
-         (Options.Domain == LaunchDomain::Traced ? "traced" : "preserve");
+         nameOf(Options.Domain).str();
 }
 
 bool carve::alreadyAttempted(const Unit &U, llvm::StringRef Workload, const TuningOptions &Options,

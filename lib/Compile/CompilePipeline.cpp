@@ -226,9 +226,8 @@ bool CompilePipeline::mayRestore() const {
 }
 
 CompileConditions CompilePipeline::conditions(const Profile &Decisions) const {
-  llvm::StringRef Domain = Request.Options.Domain == LaunchDomain::Traced ? "traced" : "preserve";
   return {digestOfFields({Request.CommandDigest, T.Wrapped}), Request.WorkDir, KeepDir,
-          digestOfFields({choicesOf(Decisions), User.Text, Domain})};
+          digestOfFields({choicesOf(Decisions), User.Text, nameOf(Request.Options.Domain)})};
 }
 
 /// Adds to the unit's record what a later compile of changed decisions starts from.

@@ -28,6 +28,10 @@ enum class LaunchDomain {
   Preserve, ///< Every launch that the default accepts stays possible.
   Traced,   ///< The largest block seen stays possible.
 };
+/// `preserve` or `traced`, as options and files write it.
+inline llvm::StringRef nameOf(LaunchDomain Domain) {
+  return Domain == LaunchDomain::Traced ? "traced" : "preserve";
+}
 
 /// The largest register count at which every launch that \p Domain protects is still accepted:
 /// those of up to the default's largest block (directives and registers considered), or of up to

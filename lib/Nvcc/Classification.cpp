@@ -23,7 +23,7 @@ Classification classify(ArrayRef<std::string> Argv, const NvccEnvironment &Env) 
   Expected<LinkLine> Link = parseLinkLine(Argv, Env);
   if (!Link)
     return passthroughBecause(Link.takeError());
-  return DeviceLink{std::move(*Link), std::move(Why)};
+  return DeviceCodeLink{std::move(*Link), std::move(Why)};
 }
 
 } // namespace carve

@@ -17,14 +17,14 @@ struct Passthrough {
 };
 
 /// A command that compiles no device code and that links what may contain some.
-struct DeviceLink {
+struct DeviceCodeLink {
   LinkLine Line;
   /// What the command is if no file of Line has relocatable device code.
   Passthrough WithoutDeviceCode;
 };
 
 /// A command that compiles device code is a CommandLine.
-using Classification = std::variant<CommandLine, DeviceLink, Passthrough>;
+using Classification = std::variant<CommandLine, DeviceCodeLink, Passthrough>;
 
 /// Classifies \p Argv: the user's arguments without argv[0] and without `--carve-*`. Reads options
 /// files, and looks for the archives that `-l` names.

@@ -42,7 +42,7 @@ static json::Value toJson(const GpuUser &U) {
   return O;
 }
 
-static json::Value toJson(const InRunReport &R) {
+static json::Value toJson(const InRunFinding &R) {
   return json::Object{{"mode", R.Mode},
                       {"mode-reason", json::fixUTF8(R.Reason)},
                       {"verified", R.Verified},
@@ -200,7 +200,7 @@ static bool fromJSON(const json::Value &V, GpuUser &U, json::Path P) {
   return Read;
 }
 
-static bool fromJSON(const json::Value &V, InRunReport &R, json::Path P) {
+static bool fromJSON(const json::Value &V, InRunFinding &R, json::Path P) {
   json::ObjectMapper M(V, P);
   return M && M.map("mode", R.Mode) && M.map("mode-reason", R.Reason) &&
          M.map("verified", R.Verified) && mapCount(M, "rounds", R.Rounds) &&

@@ -29,7 +29,7 @@ std::string carve::reasonText(llvm::StringRef Reason) {
   return Reason.str();
 }
 
-std::string carve::inRunText(const InRunReport &R) {
+std::string carve::inRunText(const InRunFinding &R) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
       {"fixed", "timed by whole runs"},
       {"replay", "replayed"},

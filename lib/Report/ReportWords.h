@@ -18,6 +18,6 @@ std::string speedupText(const RatioInterval &R);
 std::string reasonText(llvm::StringRef Reason);
 
 /// How a kernel was timed within the program, and how its output was compared.
-std::string inRunText(const InRunReport &R);
+std::string inRunText(const InRunFinding &R);
 
 } // namespace carve

@@ -35,7 +35,7 @@ struct Evidence {
   /// Of a variant that spills to shared memory: the bound of its block that it was timed with,
   /// where the source gives none. 0: the one that smemSpillingMaxThreads() says.
   unsigned SmemSpillingThreads = 0;
-  /// Of a timing run, where there was one (TuningReport.h, InRunReport): how the kernel was timed
+  /// Of a timing run, where there was one (TuningReport.h, InRunFinding): how the kernel was timed
   /// and why so, how its output was compared, and the ratio in the rounds held out.
   std::string Mode, ModeReason, Verified;
   unsigned Rounds = 0;

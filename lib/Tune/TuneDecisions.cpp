@@ -54,24 +54,21 @@ static Profile rememberUnit(UnitStore &Store, const std::string &Key, const Prof
 }
 
 llvm::Error carve::rememberDecisions(const TuneRequest &Request, const TuningJob &Job,
-                                     const SelectionOutcome &Outcome,
-                                     llvm::ArrayRef<LeveledUnit> Levels, UnitStore &Store,
-                                     TuneResult &Result) {
+                                     llvm::ArrayRef<DecidedUnit> Decided, const Circumstances &When,
+                                     UnitStore &Store, std::map<std::string, Profile> &InForce) {
   Profile Tuned;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
-    Profile New = decisionsFor(Job, M, Request.Options.Scope, Outcome, Result.Report);
+    Profile New = decisionsOf(Job, M, Request.Options.Scope, Decided[M], When);
     if (New.Kernels.empty()) // All were put aside when it could not be linked.
       continue;
-    if (!Levels.empty())
-      decideLevel(Levels[M], Job, M, New);
     for (const Decision &D : New.Kernels)
       Tuned.put(D);
     if (New.FileCap)
       Tuned.FileCap = New.FileCap;
     const std::string &Key = Job.Modules[M].Source.Key;
-    Result.Decisions[Key] = rememberUnit(Store, Key, New);
+    InForce[Key] = rememberUnit(Store, Key, New);
     for (const Unit &Twin : Job.Modules[M].Twins)
-      Result.Decisions[Twin.Key] = rememberUnit(Store, Twin.Key, New);
+      InForce[Twin.Key] = rememberUnit(Store, Twin.Key, New);
   }
   return writeProfile(Request, Tuned);
 }

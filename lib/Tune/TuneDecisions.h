@@ -2,14 +2,14 @@
 /// The end of a tuning: what was decided goes into the store and the user's profile.
 #pragma once
 
-#include "Tune/TuneLevels.h"
 #include "Tune/TuneState.h"
 
 namespace carve {
 
-/// Writes the decisions into the store and the user's profile. \p Levels: by module, or empty.
+/// Writes what is \p Decided, by module of \p Job, into the store and the user's profile. \p
+/// InForce gets the decisions that are in force for each unit afterwards, by unit key.
 llvm::Error rememberDecisions(const TuneRequest &Request, const TuningJob &Job,
-                              const SelectionOutcome &Outcome, llvm::ArrayRef<LeveledUnit> Levels,
-                              UnitStore &Store, TuneResult &Result);
+                              llvm::ArrayRef<DecidedUnit> Decided, const Circumstances &When,
+                              UnitStore &Store, std::map<std::string, Profile> &InForce);
 
 } // namespace carve

@@ -211,53 +211,27 @@ static const CubinKernel *findKernel(const Cubin &Image, llvm::StringRef Name) {
   return K == Image.Kernels.end() ? nullptr : &*K;
 }
 
-void carve::reportLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job,
-                         TuningReport &Report) {
+void carve::decideLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job,
+                         std::vector<DecidedUnit> &Decided) {
   for (size_t M = 0; M < Units.size(); ++M) {
-    Report.Units.push_back(Units[M].Report);
-    if (!Units[M].Level)
+    const LeveledUnit &Unit = Units[M];
+    if (!Unit.Level)
       continue;
-    for (size_t Index : Job.Modules[M].Kernels) {
-      const std::string &Name = Job.Kernels[Index].Traced.Kernel;
-      auto K =
-          llvm::find_if(Report.Kernels, [&](const KernelReport &K) { return K.Mangled == Name; });
-      const CubinKernel *New = findKernel(Units[M].Image, Name);
-      if (K == Report.Kernels.end() || !New)
+    for (DecidedKernel &D : Decided[M].Kernels) {
+      const JobKernel &K = Job.Kernels[D.Kernel];
+      const CubinKernel *New = findKernel(Unit.Image, K.Traced.Kernel);
+      if (!New)
         continue;
-      if (!K->Tuned) {
-        K->Ratio = Units[M].Report.Ratio;
-        K->Pairs = Units[M].Report.Pairs;
-        K->Reason.clear();
+      if (!D.Tuned) {
+        D.Ratio = Unit.Report.Ratio;
+        D.Pairs = Unit.Report.Pairs;
+        D.Reason.clear();
       }
-      K->Variant = (K->Tuned ? K->Variant + "-" : "") + Units[M].Report.Variant;
-      K->Tuned = true;
-      K->RegsAfter = New->Resources.RegsPerThread;
-      K->OccupancyAfter = heaviestOccupancy(Job, Job.Kernels[Index], New->Resources);
-    }
-  }
-}
-
-void carve::decideLevel(const LeveledUnit &Unit, const TuningJob &Job, size_t Module,
-                        Profile &Decided) {
-  if (!Unit.Level)
-    return;
-  for (size_t Index : Job.Modules[Module].Kernels) {
-    const std::string &Name = Job.Kernels[Index].Traced.Kernel;
-    const CubinKernel *New = findKernel(Unit.Image, Name);
-    for (Decision &D : Decided.Kernels) {
-      if (D.Kernel != profileName(Name) || !New || !D.Basis)
-        continue;
-      if (D.Variant.isDefault()) {
-        D.Basis->Ratio = Unit.Report.Ratio.Median;
-        D.Basis->RatioLow = Unit.Report.Ratio.Low;
-        D.Basis->RatioHigh = Unit.Report.Ratio.High;
-        D.Basis->Pairs = Unit.Report.Pairs;
-        D.Basis->Reason.clear();
-      }
-      D.Variant.RegisterUsageLevel = Unit.Level;
-      D.Basis->TunedRegs = New->Resources.RegsPerThread;
-      D.Basis->TunedOccupancy = heaviestOccupancy(Job, Job.Kernels[Index], New->Resources);
-      D.Basis->CodeDigest = New->CodeDigest;
+      D.Tuned = true;
+      D.Setting.RegisterUsageLevel = Unit.Level;
+      D.CodeDigest = New->CodeDigest;
+      D.Chosen.RegsPerThread = New->Resources.RegsPerThread; // The image tells no spills.
+      D.ChosenOccupancy = heaviestOccupancy(Job, K, New->Resources);
     }
   }
 }

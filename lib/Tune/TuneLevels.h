@@ -20,9 +20,8 @@ llvm::Expected<std::vector<LeveledUnit>> tuneLevels(TuneState &State, const Tuni
                                                     const VariantRounds &Rounds,
                                                     SelectionOutcome &Outcome);
 
-/// Puts the levels that won into the report.
-void reportLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job, TuningReport &Report);
-/// Puts that of \p Unit, module \p Module of the job, into its decisions.
-void decideLevel(const LeveledUnit &Unit, const TuningJob &Job, size_t Module, Profile &Decided);
+/// Gives the kernels of each unit the level that won. \p Units: by module of \p Job, or empty.
+void decideLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job,
+                  std::vector<DecidedUnit> &Decided);
 
 } // namespace carve

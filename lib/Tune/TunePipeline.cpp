@@ -18,10 +18,13 @@
 
 using namespace carve;
 
-static void describeRequest(const TuneRequest &Request, TuningReport &Report) {
-  Report.Date = utcNow();
-  Report.Workload = llvm::join(Request.Workload.Argv, " ");
-  Report.Domain = Request.Options.Domain == LaunchDomain::Traced ? "traced" : "preserve";
+/// As far as they are known before the program was traced.
+static Circumstances circumstancesOf(const TuneRequest &Request) {
+  Circumstances When;
+  When.Date = utcNow();
+  When.Workload = llvm::join(Request.Workload.Argv, " ");
+  When.Domain = Request.Options.Domain;
+  return When;
 }
 
 /// Where the program ran, and who else was there.
@@ -51,7 +54,7 @@ static void finish(TuneState &State, UnitStore &Store, TuningReport &Report) {
 static llvm::Expected<TuneResult> withoutTrace(llvm::Error Why, TuneState &State,
                                                UnitStore &Store) {
   TuneResult Result;
-  describeRequest(State.Request, Result.Report);
+  Result.Report.take(circumstancesOf(State.Request));
   llvm::Error Rest = llvm::handleErrors(
       std::move(Why), [&](const Untraceable &U) { Result.Report.Note = U.detail(); });
   if (Rest)
@@ -103,14 +106,20 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
       return Made.takeError();
     Levels = std::move(*Made);
   }
+  // What is decided, and then what is said of it.
+  std::vector<DecidedUnit> Decided = decideKernels(*Job, Request.Options.Scope, *Outcome, Timed);
+  decideLevels(Levels, *Job, Decided);
+  Circumstances When = circumstancesOf(Request);
+  When.Device = Job->Device.Name;
+  When.Driver = Job->Device.DriverVersion;
   TuneResult Result;
-  Result.Report = describeTuning(*Job, Request.Options.Scope, *Outcome, Timed);
-  reportLevels(Levels, *Job, Result.Report);
-  describeRequest(Request, Result.Report);
+  llvm::Error Kept = rememberDecisions(Request, *Job, Decided, When, Store, Result.Decisions);
+  Result.Report = describeTuning(*Job, Request.Options.Scope, *Outcome, Timed, Decided, When);
+  for (const LeveledUnit &Unit : Levels)
+    Result.Report.Units.push_back(Unit.Report);
   describeHost(State, *Trace, Result.Report);
   if (!Job->Modules.empty())
     Result.Report.NvccVersion = Job->Modules.front().Source.NvccVersion;
-  llvm::Error Kept = rememberDecisions(Request, *Job, *Outcome, Levels, Store, Result);
   finish(State, Store, Result.Report);
   if (Kept)
     return Kept;

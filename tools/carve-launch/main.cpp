@@ -11,6 +11,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
 #include <sys/personality.h>
 
 using namespace carve;

@@ -126,7 +126,7 @@ llvm::Expected<int> runCompileCommand(CommandLine Line, DriverOptions Options,
 }
 
 /// Links device code, and records what was linked.
-llvm::Expected<int> runLink(const DeviceLink &Link, const NvccCommand &C) {
+llvm::Expected<int> runLink(const DeviceCodeLink &Link, const NvccCommand &C) {
   const Passthrough &Without = Link.WithoutDeviceCode;
   if (!C.Shared)
     return unsupported(Without.Reason, Without.Detail);
@@ -166,7 +166,7 @@ int runForNvcc(std::vector<std::string> ForNvcc, DriverOptions Options, llvm::St
   CompilerCache Cache = compilerCacheInFront(environment);
   if (isCacheStep(C.Argv, Cache))
     return endOrFallBack(answerCache(Cache, Options, C), C);
-  if (auto *Link = std::get_if<DeviceLink>(&Class))
+  if (auto *Link = std::get_if<DeviceCodeLink>(&Class))
     return endOrFallBack(runLink(*Link, C), C);
   return fail(fallBack(T, C.Shared, C.Argv, std::get<Passthrough>(Class)));
 }

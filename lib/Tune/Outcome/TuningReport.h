@@ -2,9 +2,7 @@
 /// What one tuning found: the record behind the table, the JSON and the stored report.
 #pragma once
 
-#include "Tune/InRun/InRunTuning.h"
-#include "Tune/Job/TuningJob.h"
-#include "Tune/Selection/Selection.h"
+#include "Tune/Outcome/DecidedKernel.h"
 #include "Workload/GpuUsers.h"
 
 #include <optional>
@@ -39,19 +37,6 @@ struct ConcurrencyLevel {
   double Occupancy = 0; ///< 0 to 1.
 };
 
-/// What a timing run found of a kernel, for a person; all empty where it was not timed there.
-struct InRunReport {
-  std::string Mode;   ///< `replay`, `rotate`, `verify-rotate`; `fixed`: decided by whole runs.
-  std::string Reason; ///< Why so.
-  std::string
-      Verified;        ///< Of the variant that was nominated: `bitwise`, `within-spread`, `output`.
-  unsigned Rounds = 0; ///< Held out from the choice.
-  RatioInterval Ratio; ///< Of the best variant in these; meaningful where Rounds > 0.
-  double ControlDistance = 0;
-  /// Of the default, replayed: from memory, from the cache, and how much the latter counts.
-  double ColdNs = 0, WarmNs = 0, WarmWeight = 0;
-};
-
 struct KernelReport {
   std::string Kernel, Mangled;
   std::string Output; ///< Of the unit: object or executable.
@@ -74,7 +59,7 @@ struct KernelReport {
   RatioInterval Ratio; ///< Of the confirmation; meaningful where Pairs > 0.
   unsigned Pairs = 0;
   std::string Reason; ///< Why it stayed.
-  InRunReport InRun;
+  InRunFinding InRun;
   std::vector<std::string> Shapes;
   std::vector<VariantReport> Variants; ///< That were timed.
   std::vector<VariantReport> Carved;
@@ -118,23 +103,13 @@ struct TuningReport {
   std::vector<UnitReport> Units; ///< Empty below the largest effort.
 
   size_t tunedKernels() const;
+  void take(const Circumstances &When);
 };
 
-/// `grid 512x204x1 block 32x1x1 dynamic-smem 0`, as evidence and report write it.
-std::string shapeText(const LaunchShape &Shape);
-
-/// Of \p R in the launch shape of \p K that takes most time: resident warps over the most that an
-/// SM of \p Job's device holds, 0 to 1.
-double heaviestOccupancy(const TuningJob &Job, const JobKernel &K, const KernelResources &R);
-
-/// The report of a job and what was selected, in a timing run (\p InRun; null: there was none) and
-/// by whole runs. Runs of the trace and the timing, times and date are left to the caller.
+/// The report of a job. \p Decided: by module of \p Job. \p InRun: the timing runs; null: there
+/// were none. Runs of the trace and the timing, and their times, are left to the caller.
 TuningReport describeTuning(const TuningJob &Job, TuningScope Scope,
-                            const SelectionOutcome &Outcome, const InRunTuning *InRun = nullptr);
-
-/// The decisions of \p Outcome for module \p Module of the job, winners and kernels that stay
-/// alike, so that neither is timed again.
-Profile decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
-                     const SelectionOutcome &Outcome, const TuningReport &Report);
+                            const SelectionOutcome &Outcome, const InRunTuning *InRun,
+                            const std::vector<DecidedUnit> &Decided, const Circumstances &When);
 
 } // namespace carve

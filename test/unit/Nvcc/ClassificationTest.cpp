@@ -18,15 +18,15 @@ TEST(Classification, deviceSource_isACompile) {
 
 TEST(Classification, objects_areALinkThatMayHaveNoDeviceCode) {
   Classification C = classified({"a.o", "b.o", "-o", "app"});
-  ASSERT_TRUE(std::holds_alternative<DeviceLink>(C));
-  EXPECT_EQ(std::get<DeviceLink>(C).Line.Files, (Words{"a.o", "b.o"}));
-  EXPECT_EQ(std::get<DeviceLink>(C).WithoutDeviceCode.Reason, "no-device-source");
+  ASSERT_TRUE(std::holds_alternative<DeviceCodeLink>(C));
+  EXPECT_EQ(std::get<DeviceCodeLink>(C).Line.Files, (Words{"a.o", "b.o"}));
+  EXPECT_EQ(std::get<DeviceCodeLink>(C).WithoutDeviceCode.Reason, "no-device-source");
 }
 
 TEST(Classification, deviceLink_isALink) {
   Classification C = classified({"-dlink", "a.o", "-o", "linked.o"});
-  ASSERT_TRUE(std::holds_alternative<DeviceLink>(C));
-  EXPECT_EQ(std::get<DeviceLink>(C).WithoutDeviceCode.Reason, "device-link");
+  ASSERT_TRUE(std::holds_alternative<DeviceCodeLink>(C));
+  EXPECT_EQ(std::get<DeviceCodeLink>(C).WithoutDeviceCode.Reason, "device-link");
 }
 
 TEST(Classification, otherCommands_areNvccsWithTheReasonOfWhatTheyAre) {
