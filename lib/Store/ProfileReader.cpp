@@ -4,7 +4,7 @@
 /// mistakes and none for others (a key given twice, a number out of its range).
 #include "Store/ProfileReader.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"

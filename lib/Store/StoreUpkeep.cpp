@@ -5,7 +5,7 @@
 
 #include "Store/Blob.h"
 #include "Store/FlavourJson.h"
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "Store/PassthroughLog.h"
 #include "Store/Profile.h"
 #include "Store/ProfileReader.h"

@@ -42,7 +42,7 @@ TEST_F(ReportTest, WhatCannotBeReadOrWrittenIsNamed) {
   expectError({"report", "--report=none.json"}, "'none.json': No such file or directory");
   write("work/bad.json", "{\"carve-report\": 7}");
   expectError({"report", "--report=bad.json", "--format=html", "-o", "page.html"},
-              "bad.json: expected a report of format 1 (\"carve-report\": 1)");
+              "bad.json: report record of format 7, expected 1");
   EXPECT_FALSE(exists("work/page.html"));
   expectError({"report", "--report=r.json", "-o", "missing/page.html"},
               "'missing/page.html': No such file or directory");

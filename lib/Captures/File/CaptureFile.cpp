@@ -1,7 +1,7 @@
 #include "Captures/File/CaptureFile.h"
 
 #include "Captures/File/CaptureJson.h"
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"

@@ -4,7 +4,7 @@
 #include "Store/StoreUpkeep.h"
 #include "Store/UnitStore.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
 
 #include "llvm/ADT/STLExtras.h"

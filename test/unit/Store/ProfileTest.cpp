@@ -1,7 +1,7 @@
 #include "Store/Profile.h"
 #include "Store/ProfileReader.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
 
 #include <random>

@@ -1,6 +1,6 @@
 #include "Store/UnitJson.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
 
 using namespace carve;

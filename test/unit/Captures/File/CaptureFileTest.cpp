@@ -1,6 +1,6 @@
 #include "Captures/File/CaptureFile.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "Support/Digest.h"
 #include "Support/Files.h"
 
