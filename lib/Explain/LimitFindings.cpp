@@ -2,6 +2,7 @@
 
 #include "Explain/ResidentBlocks.h"
 #include "Metrics/Counts/WarpAccess.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -34,8 +35,6 @@ struct Subject {
 };
 
 using Found = std::optional<Finding>;
-
-std::string percent(double Share) { return formatv("{0:f0} %", 100 * Share); }
 
 /// `12`, `0.75`, `25600`
 std::string number(double Value) {
@@ -80,12 +79,12 @@ Found headroom(const Subject &S) {
     return std::nullopt;
   Finding F{"headroom", "", triedText(S.E.Tried), "", headroomBound(S), false};
   if (S.is(Limit::Latency)) {
-    F.Text = "the busiest resource is at " + percent(S.L.Share) + ": the time is waiting";
+    F.Text = "the busiest resource is at " + percentText(S.L.Share) + ": the time is waiting";
     F.Author = "more independent work for each scheduler: more threads, several elements a thread, "
                "loads begun before they are needed, fewer dependent steps and barriers";
     return F;
   }
-  F.Text = S.L.Resource + " is at " + percent(S.L.Share) + " of its peak" +
+  F.Text = S.L.Resource + " is at " + percentText(S.L.Share) + " of its peak" +
            (S.L.Share >= NearPeakShare ? ": as good as full" : "");
   F.Author =
       S.is(Limit::Memory)
@@ -194,8 +193,9 @@ Found spills(const Subject &S) {
     double Share = C.localBytes() / (C.localBytes() + C.globalBytesMoved());
     F.AtMost = withoutSpills(S);
     F.Text = number(C.localBytes()) + " bytes of local memory a thread against " +
-             number(C.globalBytesMoved()) + " of global: " + percent(Share) + " of its traffic, " +
-             percent(C.LocalAccesses / C.Instructions) + " of its instructions; " +
+             number(C.globalBytesMoved()) + " of global: " + percentText(Share) +
+             " of its traffic, " + percentText(C.LocalAccesses / C.Instructions) +
+             " of its instructions; " +
              (S.is(Limit::LocalMemory)          ? "they are what limits it"
               : spillCost(S) >= WorthMentioning ? "they cost something"
                                                 : "it hardly matters");
@@ -220,7 +220,7 @@ Found occupancy(const Subject &S) {
     return std::nullopt;
   Finding F{"occupancy", "", triedText(S.E.Tried), "", std::nullopt, false};
   F.Text = formatv("{0} blocks of {1} warps an SM, {2} of what it holds, bound by {3}",
-                   S.Resident.Blocks, S.E.warpsPerBlock(), percent(S.Resident.Occupancy),
+                   S.Resident.Blocks, S.E.warpsPerBlock(), percentText(S.Resident.Occupancy),
                    S.Resident.BoundBy.empty() ? "the block's size"
                                               : llvm::join(S.Resident.BoundBy, " and "));
   if (S.E.Counters && S.E.Counters->ActiveWarpsPerSm)
@@ -265,7 +265,7 @@ Found inFlight(const Subject &S) {
               "way (Little's law, {3:f0} ns of latency)",
               Warps, kilobytes(Have), kilobytes(Needed), S.B.DramLatencyNs);
   if (Have < Needed) {
-    F.Text += formatv(": at most {0} of it", percent(Have / Needed));
+    F.Text += formatv(": at most {0} of it", percentText(Have / Needed));
     F.Author = "more loads before the first use (several elements a thread, vectors, asynchronous "
                "copies), or more threads";
     if (S.is(Limit::Latency) && Have > 0)
@@ -291,13 +291,14 @@ Found grid(const Subject &S) {
     return F;
   }
   if (Waves <= 1) {
-    F.Text = formatv("{0:f0} blocks, {1} of what the GPU holds at once", Blocks, percent(Waves));
+    F.Text =
+        formatv("{0:f0} blocks, {1} of what the GPU holds at once", Blocks, percentText(Waves));
     F.Author = "a larger grid, or smaller blocks";
     return F;
   }
   F.AtMost = worth(std::ceil(Waves) / Waves);
   F.Text = formatv("{0:f2} waves of blocks: the last fills {1} of the GPU", Waves,
-                   percent(Waves - std::floor(Waves) > 0 ? Waves - std::floor(Waves) : 1));
+                   percentText(Waves - std::floor(Waves) > 0 ? Waves - std::floor(Waves) : 1));
   F.Author = "a grid that is a multiple of what is resident, or blocks that take several parts";
   if (!F.AtMost)
     return std::nullopt;
@@ -309,8 +310,9 @@ Found launchGaps(const Subject &S) {
   if (!Busy || *Busy >= BusyEnoughShare || !S.P.Launches)
     return std::nullopt;
   Finding F{"launch gaps", "", NotByCarve, "", worth(1 / *Busy), false};
-  F.Text = formatv("the GPU runs kernels in {0} of {1:f1} ms: {2} launches, one in {3:f1} us",
-                   percent(*Busy), S.P.SpanNs / 1e6, S.P.Launches, S.P.SpanNs / S.P.Launches / 1e3);
+  F.Text =
+      formatv("the GPU runs kernels in {0} of {1:f1} ms: {2} launches, one in {3:f1} us",
+              percentText(*Busy), S.P.SpanNs / 1e6, S.P.Launches, S.P.SpanNs / S.P.Launches / 1e3);
   F.Author = S.is(Limit::Launch)
                  ? "a CUDA graph, fused steps, a persistent kernel, or larger launches"
                  : "copies and host work beside the kernels (streams, asynchronous copies)";
@@ -327,7 +329,7 @@ Found overlap(const Subject &S) {
   auto Part = [&](const char *Name, double Ns) {
     if (Ns <= 0)
       return std::string();
-    return formatv("{0} alone takes {1} of the time", Name, percent(Ns / M.WholeNs)).str() +
+    return formatv("{0} alone takes {1} of the time", Name, percentText(Ns / M.WholeNs)).str() +
            (M.isPart(Ns) ? "" : ", in an order of its own, which says nothing");
   };
   std::vector<std::string> Parts{Part("memory traffic", M.MemoryNs),
@@ -335,7 +337,7 @@ Found overlap(const Subject &S) {
   llvm::erase_if(Parts, [](const std::string &P) { return P.empty(); });
   F.Text = llvm::join(Parts, ", ");
   if (auto Hidden = M.overlap()) {
-    F.Text += formatv("; {0} of the smaller is hidden", percent(*Hidden));
+    F.Text += formatv("; {0} of the smaller is hidden", percentText(*Hidden));
     F.AtMost = worth(M.WholeNs / std::max(M.MemoryNs, M.ArithmeticNs));
     F.Author = "loads begun earlier (software pipelining), or more warps to hide behind";
   }

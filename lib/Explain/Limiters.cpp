@@ -2,6 +2,7 @@
 
 #include "Explain/ResidentBlocks.h"
 #include "Metrics/Counts/WarpAccess.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -20,8 +21,6 @@ constexpr double AsLongShare = 0.8;
 constexpr double LocalTrafficShare = 0.5, LocalInstructionShare = 0.1;
 /// DRAM traffic beyond this multiple of the kernel's global accesses is of spills, too.
 constexpr double SpilledToDram = 1.5;
-
-std::string percent(double Share) { return llvm::formatv("{0:f0} %", 100 * Share); }
 
 void sortShares(std::vector<ResourceShare> &Shares) {
   llvm::stable_sort(
@@ -84,7 +83,7 @@ void judge(KernelLimit &L, const ResourceShare *R) {
   L.Kind = Limit::Latency;
   L.Share = R ? R->Share : 0;
   if (R)
-    L.Why = "nothing is busy: " + R->Resource + ", the busiest, is at " + percent(R->Share);
+    L.Why = "nothing is busy: " + R->Resource + ", the busiest, is at " + percentText(R->Share);
 }
 
 /// Where only the upper bound of memory's share is high: addresses that were not seen are scattered
@@ -106,7 +105,8 @@ void judgeScattered(KernelLimit &L, const KernelEvidence &E, const DeviceBalance
   L.Kind = Limit::Memory;
   L.Resource = R->Resource;
   L.Share = std::min(R->Most, 1.0);
-  L.Why = "if scattered: between " + percent(R->Share) + " and " + percent(std::min(R->Most, 1.0)) +
+  L.Why = "if scattered: between " + percentText(R->Share) + " and " +
+          percentText(std::min(R->Most, 1.0)) +
           " of peak, as addresses that the code does not show " + "fall into few sectors or many";
 }
 
@@ -265,7 +265,7 @@ KernelLimit carve::findLimit(const KernelEvidence &E, const DeviceBalance &B,
     L.Sure = Certainty::Measured;
     L.Basis = LimitBasis::Timing;
     L.Why = llvm::formatv("{0:f1} us a launch, and the GPU runs kernels in {1} of the time",
-                          E.MeanNs / 1e3, percent(L.Share));
+                          E.MeanNs / 1e3, percentText(L.Share));
     return L;
   }
   bool MayBeLocal = L.Kind == Limit::Memory || L.Kind == Limit::Latency;

@@ -1,6 +1,7 @@
 #include "Explain/LimitsReport.h"
 
 #include "Ptx/ProfileName.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,8 +18,6 @@ namespace {
 /// Topics stand in a column of this width.
 constexpr size_t TopicColumns = 16;
 constexpr size_t LineColumns = 100;
-
-std::string percent(double Share) { return formatv("{0:f0} %", 100 * Share); }
 
 std::string duration(double Ns) {
   if (Ns >= 1e6)
@@ -93,7 +92,7 @@ void printKernel(const KernelLimits &K, llvm::raw_ostream &OS) {
 Finding levelFinding(const KernelReport &K, const ConcurrencyLevel &Next) {
   Finding F{"next level", "", triedText(triedVariants(K)), "", std::nullopt, false};
   F.Text = formatv("{0} blocks an SM ({1} of what it holds) with at most {2} registers a thread",
-                   Next.BlocksPerSm, percent(Next.Occupancy), Next.MaxRegs);
+                   Next.BlocksPerSm, percentText(Next.Occupancy), Next.MaxRegs);
   if (K.LeastRegs > Next.MaxRegs)
     F.Text += formatv(", and the compiler needs {0}", K.LeastRegs);
   F.Author = "fewer live values, if a cap has to spill for it";
@@ -141,7 +140,7 @@ std::vector<Finding> carve::reportFindings(const KernelReport &K) {
   if (Occupancy > 0) {
     Finding F{"occupancy", "", triedText(Tried), "", std::nullopt, false};
     F.Text = formatv("{0} registers a thread, {1} of the warps that an SM holds", Regs,
-                     percent(Occupancy));
+                     percentText(Occupancy));
     // By falling registers: the first that allows more.
     auto Next = llvm::find_if(K.Levels, [&](const ConcurrencyLevel &L) {
       return L.MaxRegs < Regs && L.Occupancy > Occupancy + 1e-6;
@@ -179,18 +178,18 @@ std::string carve::headline(const KernelLimit &L) {
   std::string By;
   switch (*L.Kind) {
   case Limit::Launch:
-    return "limited by launches: the GPU runs kernels in " + percent(L.Share) +
+    return "limited by launches: the GPU runs kernels in " + percentText(L.Share) +
            " of the time (timing)";
   case Limit::Latency:
-    By = "latency: no resource is above " + percent(L.Share) + " of its peak";
+    By = "latency: no resource is above " + percentText(L.Share) + " of its peak";
     break;
   case Limit::LocalMemory:
     By = "local memory, spills or arrays";
     if (!L.Resource.empty())
-      By += ": " + L.Resource + " is at " + percent(L.Share) + " of its peak";
+      By += ": " + L.Resource + " is at " + percentText(L.Share) + " of its peak";
     break;
   default:
-    By = L.Resource + ": " + percent(L.Share) + " of its peak";
+    By = L.Resource + ": " + percentText(L.Share) + " of its peak";
   }
   std::string Basis = L.Basis == LimitBasis::Counters ? "counters" : "counts and timing";
   if (L.Sure == Certainty::Guessed)
@@ -210,7 +209,7 @@ std::string carve::printLimitsText(const LimitsReport &R) {
   OS << "\n";
   if (auto Busy = R.Program.busyShare())
     OS << formatv("kernels run in {0} of {1} from the first to the last, {2} launches\n",
-                  percent(*Busy), duration(R.Program.SpanNs), R.Program.Launches);
+                  percentText(*Busy), duration(R.Program.SpanNs), R.Program.Launches);
   if (R.CountersOff)
     OS << "hardware counters: off\n";
   else if (!R.CountersRefused.empty())

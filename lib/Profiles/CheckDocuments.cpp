@@ -2,6 +2,7 @@
 #include "Profiles/CheckDocuments.h"
 
 #include "Support/Digest.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -13,17 +14,6 @@ namespace json = llvm::json;
 
 namespace {
 
-/// For an attribute of XML 1.0, which cannot hold control characters.
-std::string escaped(llvm::StringRef Text) {
-  std::string Fixed = json::fixUTF8(Text), Out;
-  for (char &C : Fixed)
-    if (static_cast<unsigned char>(C) < 0x20)
-      C = ' ';
-  llvm::raw_string_ostream OS(Out);
-  llvm::printHTMLEscaped(Fixed, OS);
-  return Out;
-}
-
 std::string messageOf(const PropertyCheck &P) {
   std::string Text = checkRuleText(P.Rule).str();
   if (!P.Before.empty() || !P.After.empty())
@@ -32,7 +22,7 @@ std::string messageOf(const PropertyCheck &P) {
 }
 
 void printCase(const KernelCheck &K, const PropertyCheck &P, llvm::raw_ostream &OS) {
-  OS << "    <testcase classname=\"" << escaped(K.After.name()) << "\" name=\""
+  OS << "    <testcase classname=\"" << markupText(K.After.name()) << "\" name=\""
      << checkRuleName(P.Rule) << "\" time=\"0\"";
   if (P.Verdict == CheckVerdict::Passed) {
     OS << "/>\n";
@@ -40,11 +30,11 @@ void printCase(const KernelCheck &K, const PropertyCheck &P, llvm::raw_ostream &
   }
   OS << ">\n";
   if (P.Verdict == CheckVerdict::NotJudged)
-    OS << "      <skipped message=\"" << escaped(P.Detail) << "\"/>\n";
+    OS << "      <skipped message=\"" << markupText(P.Detail) << "\"/>\n";
   else
     OS << "      <failure type=\"" << checkRuleName(P.Rule) << "\" message=\""
-       << escaped(messageOf(P)) << "\">"
-       << escaped(K.After.name() + (K.After.Source.empty() ? "" : " in " + K.After.Source))
+       << markupText(messageOf(P)) << "\">"
+       << markupText(K.After.name() + (K.After.Source.empty() ? "" : " in " + K.After.Source))
        << "</failure>\n";
   OS << "    </testcase>\n";
 }
@@ -107,21 +97,21 @@ std::string carve::printCheckJUnit(const CheckOutcome &Outcome, const CheckDocum
   Date.consume_back("Z");
   OS << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
      << "  <testsuite name=\"carve check\" id=\"0\" package=\"carve\" hostname=\"localhost\""
-     << " timestamp=\"" << escaped(Date) << "\" tests=\"" << Cases << "\" failures=\""
+     << " timestamp=\"" << markupText(Date) << "\" tests=\"" << Cases << "\" failures=\""
      << Outcome.count(CheckVerdict::Regressed) << "\" errors=\"0\" skipped=\""
      << Outcome.count(CheckVerdict::NotJudged) << "\" time=\"0\">\n"
      << "    <properties>\n"
-     << "      <property name=\"before\" value=\"" << escaped(Of.Before) << "\"/>\n"
-     << "      <property name=\"after\" value=\"" << escaped(Of.After) << "\"/>\n"
+     << "      <property name=\"before\" value=\"" << markupText(Of.Before) << "\"/>\n"
+     << "      <property name=\"after\" value=\"" << markupText(Of.After) << "\"/>\n"
      << "    </properties>\n";
   for (const KernelCheck &K : Outcome.Kernels)
     for (const PropertyCheck &P : K.Properties)
       printCase(K, P, OS);
   OS << "    <system-out>";
   for (const CheckedKernel &K : Outcome.Vanished)
-    OS << escaped(K.name() + " is in " + Of.Before + " alone") << "\n";
+    OS << markupText(K.name() + " is in " + Of.Before + " alone") << "\n";
   for (const CheckedKernel &K : Outcome.Appeared)
-    OS << escaped(K.name() + " is in " + Of.After + " alone") << "\n";
+    OS << markupText(K.name() + " is in " + Of.After + " alone") << "\n";
   OS << "</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n";
   return Text;
 }

@@ -34,7 +34,7 @@ template <typename... Ts> std::string formatted(const char *Format, Ts... Values
   return Text;
 }
 
-std::string percent(double Share) { return formatted("%.4g%%", Share * 100); }
+std::string exactPercent(double Share) { return formatted("%.4g%%", Share * 100); }
 
 std::string timeText(const LaunchTime &T, bool Relative) {
   if (Relative)
@@ -157,8 +157,8 @@ PropertyCheck Judge::count(CheckRule Rule, const std::optional<unsigned> &Was,
 
 PropertyCheck Judge::occupancy() const {
   PropertyCheck P{CheckRule::OccupancyLoss};
-  P.Before = Before.Occupancy ? percent(*Before.Occupancy) : "";
-  P.After = After.Occupancy ? percent(*After.Occupancy) : "";
+  P.Before = Before.Occupancy ? exactPercent(*Before.Occupancy) : "";
+  P.After = After.Occupancy ? exactPercent(*After.Occupancy) : "";
   // Of a kernel that no launch was seen of.
   if (!Before.Occupancy || !After.Occupancy || *Before.Occupancy <= 0 || *After.Occupancy <= 0)
     P.Detail = "not known on both sides";
@@ -170,8 +170,8 @@ PropertyCheck Judge::occupancy() const {
     // Profiles hold four decimals.
     return finish(std::move(P),
                   *Before.Occupancy - *After.Occupancy > *Allowed.OccupancyLoss + 1e-3,
-                  percent(*Before.Occupancy - *After.Occupancy) + " less, allowed is " +
-                      percent(*Allowed.OccupancyLoss));
+                  exactPercent(*Before.Occupancy - *After.Occupancy) + " less, allowed is " +
+                      exactPercent(*Allowed.OccupancyLoss));
   return P;
 }
 
@@ -190,9 +190,9 @@ PropertyCheck Judge::time() const {
   bool Worse = New->LowNs > Old->HighNs * (1 + *Allowed.TimeIncrease);
   P.Verdict = Worse ? CheckVerdict::Regressed : CheckVerdict::Passed;
   if (Worse)
-    P.Detail = percent(New->Ns / Old->Ns - 1) + " longer, " +
-               percent(New->LowNs / Old->HighNs - 1) +
-               " of that beyond both intervals, allowed is " + percent(*Allowed.TimeIncrease);
+    P.Detail = exactPercent(New->Ns / Old->Ns - 1) + " longer, " +
+               exactPercent(New->LowNs / Old->HighNs - 1) +
+               " of that beyond both intervals, allowed is " + exactPercent(*Allowed.TimeIncrease);
   return P;
 }
 
@@ -208,7 +208,7 @@ PropertyCheck Judge::tuning() const {
   if (!Before.Tuned || After.Tuned)
     return P;
   P.Detail = Before.Measured
-                 ? "its launches took " + percent(Before.Ratio.Ns) + " of the default's time"
+                 ? "its launches took " + exactPercent(Before.Ratio.Ns) + " of the default's time"
                  : "its gain was not measured";
   // What two tunings of one code disagree about: a gain that is hardly one.
   double Small = Allowed.TimeIncrease.value_or(0);

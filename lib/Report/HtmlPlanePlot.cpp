@@ -90,7 +90,7 @@ void PlanePlot::printAxes() {
   };
   auto Text = [&](double AtX, double AtY, llvm::StringRef Class, double Dx, llvm::StringRef Said) {
     OS << llvm::formatv("<text x=\"{0:F2}%\" y=\"{1:F1}\" dx=\"{2:F0}\" class=\"{3}\">{4}</text>\n",
-                        AtX, AtY, Dx, Class, htmlText(Said));
+                        AtX, AtY, Dx, Class, markupText(Said));
   };
   for (const PlotScale::Tick &T : Y.ticks()) {
     double At = PlaneBottom - PlaneHeight * Y.place(T.Value);
@@ -124,7 +124,7 @@ void PlanePlot::printPoint(const ShownVariant &V) {
   if (llvm::is_contained(Front, &V))
     Said += "; on the Pareto front";
   OS << "<g class=\"mark " << markClasses(V) << "\" role=\"img\" tabindex=\"" << (V.Chosen ? 0 : -1)
-     << "\"><title>" << htmlText(Said) << "</title>"
+     << "\"><title>" << markupText(Said) << "</title>"
      << llvm::formatv("<circle class=\"hit\" cx=\"{0:F2}%\" cy=\"{1:F1}\" r=\"11\"/>", x(V), y(V))
      << glyph(V, x(V), y(V)) << "</g>\n";
 }
@@ -140,7 +140,7 @@ void PlanePlot::printName(const ShownVariant &V) {
   bool AtRight = x(V) > 55;
   OS << llvm::formatv("<text x=\"{0:F2}%\" y=\"{1:F1}\" dx=\"{2}\" class=\"name {3}\">{4}</text>\n",
                       x(V), y(V) + (Above ? -13 : 22), AtRight ? 6 : -6, AtRight ? "end" : "start",
-                      htmlText(V.Name));
+                      markupText(V.Name));
 }
 
 std::string PlanePlot::print() {
@@ -150,7 +150,7 @@ std::string PlanePlot::print() {
                       "aria-labelledby=\"{0}-t\" aria-describedby=\"{0}-d\">\n"
                       "<title id=\"{0}-t\">Efficiency against utilization</title>\n"
                       "<desc id=\"{0}-d\">{2}</desc>\n",
-                      Id, PlaneBottom + 42, htmlText(description()));
+                      Id, PlaneBottom + 42, markupText(description()));
   printAxes();
   printFront();
   for (const ShownVariant *V : Points)

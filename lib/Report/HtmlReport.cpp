@@ -39,7 +39,8 @@ std::string headElement(const TuningReport &R, const std::string &Style,
          "\"/>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<meta "
          "name=\"color-scheme\" content=\"light dark\"/>\n<meta name=\"referrer\" "
          "content=\"no-referrer\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n<title>" +
-         htmlText(R.Workload.empty() ? "carve report" : R.Workload + " \xE2\x80\x93 carve report") +
+         markupText(R.Workload.empty() ? "carve report"
+                                       : R.Workload + " \xE2\x80\x93 carve report") +
          "</title>\n<style>" + Style + "</style>\n</head>\n";
 }
 
@@ -64,7 +65,7 @@ std::string carve::printHtmlReport(const TuningReport &R) {
   OS << "<!DOCTYPE html>\n<html lang=\"en\">\n"
      << headElement(R, Style, Script) << "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
      << "result</a>\n<header class=\"page\"><p class=\"kind\">carve report</p><h1>"
-     << htmlText(R.Workload.empty() ? "A tuning" : R.Workload) << "</h1></header>\n"
+     << markupText(R.Workload.empty() ? "A tuning" : R.Workload) << "</h1></header>\n"
      << "<main id=\"main\">\n<div class=\"top\">\n"
      << printResult(R) << printCircumstances(R) << "</div>\n"
      << glyphDefinitions() << printKernelTable(R);

@@ -31,7 +31,7 @@ bool isTimed(const TuningReport &R) { return R.Note.empty() && R.Pairs > 0; }
 
 std::string headline(const TuningReport &R) {
   if (!R.Note.empty())
-    return "Not tuned: " + htmlText(R.Note);
+    return "Not tuned: " + markupText(R.Note);
   size_t Tuned = R.tunedKernels();
   if (!Tuned)
     return "No kernel gains from another variant; nvcc\xE2\x80\x99s build is kept";
@@ -41,7 +41,7 @@ std::string headline(const TuningReport &R) {
 
 /// `97 % of the wall time before`, where it differs.
 std::string wallText(const TuningReport &R) {
-  return htmlText(ratioText(R.ProgramWall)) + " of the default\xE2\x80\x99s";
+  return markupText(ratioText(R.ProgramWall)) + " of the default\xE2\x80\x99s";
 }
 
 class BarRow {
@@ -141,7 +141,7 @@ std::string carve::printResult(const TuningReport &R) {
                      headline(R) + "</p>\n" + printBars(R);
   Facts F("facts");
   if (isTimed(R)) {
-    F.add("GPU time", htmlText(ratioText(R.Program)) + " of the default\xE2\x80\x99s");
+    F.add("GPU time", markupText(ratioText(R.Program)) + " of the default\xE2\x80\x99s");
     F.add("Wall time of the program", wallText(R));
     F.add("Confirmed over", amountText(R.Pairs, "pair") + " of runs");
   }
@@ -167,16 +167,16 @@ std::string carve::printResult(const TuningReport &R) {
 
 std::string carve::printCircumstances(const TuningReport &R) {
   Facts F("facts");
-  std::string Device = htmlText(R.Device);
+  std::string Device = markupText(R.Device);
   if (R.Gpus > 1)
     Device = std::to_string(R.Gpus) + " \xC3\x97 " + Device;
   F.add("Device", Device);
-  F.add("Driver", htmlText(R.Driver));
-  F.add("nvcc", htmlText(R.NvccVersion));
+  F.add("Driver", markupText(R.Driver));
+  F.add("nvcc", markupText(R.NvccVersion));
   if (!R.Date.empty())
-    F.add("Date",
-          "<time datetime=\"" + htmlText(R.Date) + "\">" + htmlText(dateText(R.Date)) + "</time>");
-  F.add("Workload", "<code>" + htmlText(R.Workload) + "</code>");
+    F.add("Date", "<time datetime=\"" + markupText(R.Date) + "\">" + markupText(dateText(R.Date)) +
+                      "</time>");
+  F.add("Workload", "<code>" + markupText(R.Workload) + "</code>");
   if (!R.Scope.empty())
     F.add("Decided", R.Scope == "file" ? "one cap per file" : "per kernel");
   if (R.Processes > 1)
@@ -187,7 +187,7 @@ std::string carve::printCircumstances(const TuningReport &R) {
   if (std::vector<std::string> Notes = notes(R); !Notes.empty()) {
     Text += "<h3>Notes</h3>\n<ul class=\"notes\">\n";
     for (const std::string &N : Notes)
-      Text += "<li>" + htmlText(N) + "</li>\n";
+      Text += "<li>" + markupText(N) + "</li>\n";
     Text += "</ul>\n";
   }
   return Text + "</section>\n";
@@ -205,12 +205,12 @@ void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
   OS << "<tr" << (K.Tuned ? " class=\"tuned\"" : "") << "><th scope=\"row\">"
      << kernelNameHtml(K.Kernel, 160, Link);
   if (!K.Tuned && !K.Reason.empty() && K.Reason != "below-share")
-    OS << "<span class=\"why\">" << htmlText(reasonText(K.Reason)) << "</span>";
+    OS << "<span class=\"why\">" << markupText(reasonText(K.Reason)) << "</span>";
   OS << "</th>";
   Cell(K.Share, llvm::formatv("<svg class=\"share\" width=\"48\" height=\"8\" aria-hidden=\"true\" "
                               "focusable=\"false\"><rect width=\"{0:F1}%\" "
                               "height=\"8\"/></svg><span class=\"percent\">{1}</span>",
-                              100 * K.Share, percentText(K.Share, 1))
+                              100 * K.Share, percentHtml(K.Share, 1))
                     .str());
   bool Confirmed = K.Tuned && K.Pairs;
   Cell(Confirmed ? 1 / K.Ratio.Median : 1,
@@ -218,7 +218,7 @@ void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
                        "</strong> <span class=\"interval\">[" + fixedText(1 / K.Ratio.High, 3) +
                        ", " + fixedText(1 / K.Ratio.Low, 3) + "]</span>"
                  : Dash);
-  OS << "<td class=\"text\">" << htmlText(K.Variant) << "</td>";
+  OS << "<td class=\"text\">" << markupText(K.Variant) << "</td>";
   Cell(K.RegsAfter, changeHtml(std::to_string(K.RegsBefore), std::to_string(K.RegsAfter)));
   Cell(K.OccupancyAfter, K.OccupancyBefore > 0 ? changeHtml(occupancyText(K.OccupancyBefore),
                                                             occupancyText(K.OccupancyAfter))
@@ -273,7 +273,7 @@ std::string carve::printKernelTable(const TuningReport &R) {
   if (Small) {
     OS << "<details><summary>" << amountText(Small, "more kernel")
        << ", each less than 1&#160;% of "
-       << "GPU time, together " << percentText(SmallShare, 1) << "</summary>\n";
+       << "GPU time, together " << percentHtml(SmallShare, 1) << "</summary>\n";
     openTable("small", "Kernels of less than 1&#160;% of GPU time each", OS);
     for (size_t I = 0; I < R.Kernels.size(); ++I)
       if (IsSmall(R.Kernels[I]))
@@ -295,25 +295,25 @@ std::string carve::printUnitLevels(const TuningReport &R) {
         "command.</p>\n";
   for (const UnitReport &U : R.Units) {
     bool Changed = U.Variant != "default";
-    OS << "<article><h3>" << htmlText(U.Source.empty() ? U.Output : U.Source) << "</h3>\n<p "
+    OS << "<article><h3>" << markupText(U.Source.empty() ? U.Output : U.Source) << "</h3>\n<p "
        << "class=\"verdict\"><strong class=\"chip " << (Changed ? "tuned" : "stays") << "\">"
-       << (Changed ? htmlText(U.Variant) : "stays") << "</strong> ";
+       << (Changed ? markupText(U.Variant) : "stays") << "</strong> ";
     if (Changed)
-      OS << htmlText(speedupText(U.Ratio)) << " times as fast, confirmed over " << U.Pairs
+      OS << markupText(speedupText(U.Ratio)) << " times as fast, confirmed over " << U.Pairs
          << " pairs of runs";
     else
-      OS << htmlText(reasonText(U.Reason));
+      OS << markupText(reasonText(U.Reason));
     OS << "</p>\n<ul>\n";
     for (const VariantReport &V : U.Variants) {
       RatioInterval Ratio{V.Ratio, V.RatioLow, V.RatioHigh};
-      OS << "<li>" << htmlText(V.Name) << ": "
-         << (!V.Fault.empty() ? "rejected: " + htmlText(V.Fault)
+      OS << "<li>" << markupText(V.Name) << ": "
+         << (!V.Fault.empty() ? "rejected: " + markupText(V.Fault)
              : V.Ratio > 0    ? ratioText(Ratio) + " of the time"
                               : "not timed")
          << "</li>\n";
     }
     for (const std::string &D : U.Dropped)
-      OS << "<li>" << htmlText(D) << "</li>\n";
+      OS << "<li>" << markupText(D) << "</li>\n";
     OS << "</ul></article>\n";
   }
   OS << "</section>\n";

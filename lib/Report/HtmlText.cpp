@@ -10,34 +10,7 @@
 
 using namespace carve;
 
-static constexpr char Replacement[] = "\xEF\xBF\xBD", Space[] = "\xC2\xA0";
-
-std::string carve::htmlText(llvm::StringRef Text) {
-  std::string Valid;
-  if (!llvm::json::isUTF8(Text)) {
-    Valid = llvm::json::fixUTF8(Text);
-    Text = Valid;
-  }
-  std::string To;
-  To.reserve(Text.size());
-  for (unsigned char C : Text) {
-    if (C == '&')
-      To += "&amp;";
-    else if (C == '<')
-      To += "&lt;";
-    else if (C == '>')
-      To += "&gt;";
-    else if (C == '"')
-      To += "&quot;";
-    else if (C == '\'')
-      To += "&#39;";
-    else if ((C < 0x20 && C != '\t' && C != '\n') || C == 0x7f)
-      To += Replacement;
-    else
-      To += char(C);
-  }
-  return To;
-}
+static constexpr char Space[] = "\xC2\xA0";
 
 /// Where the name in \p S ends: at the arguments of its last part, template's or function's.
 static size_t endOfName(llvm::StringRef S) {
@@ -89,7 +62,7 @@ static std::string breakableName(llvm::StringRef Name, size_t Most) {
   while (!Name.empty()) {
     size_t At = Name.find_first_of("_:");
     size_t Length = std::min(Name.find_first_not_of("_:", At), Name.size());
-    To += htmlText(Name.take_front(Length));
+    To += markupText(Name.take_front(Length));
     Name = Name.drop_front(Length);
     if (!Name.empty())
       To += "<wbr/>";
@@ -112,13 +85,13 @@ std::string carve::fixedText(double Value, unsigned Digits) {
   return Text;
 }
 
-std::string carve::percentText(double Fraction, unsigned Digits) {
+std::string carve::percentHtml(double Fraction, unsigned Digits) {
   return fixedText(100 * Fraction, Digits) + Space + "%";
 }
 
 std::string carve::occupancyText(double Fraction) {
   double Tenths = std::round(1000 * Fraction);
-  return percentText(Fraction, std::fmod(Tenths, 10) != 0);
+  return percentHtml(Fraction, std::fmod(Tenths, 10) != 0);
 }
 
 std::string carve::durationText(double Ns) {

@@ -1,17 +1,14 @@
 /// \file
-/// Text and numbers for the page of a report: escaped so that HTML and XML parsers read the same,
-/// and short enough for tables and pictures.
+/// Names and numbers for the page of a report, short enough for tables and pictures.
 #pragma once
+
+#include "Support/Text.h"
 
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
 
 namespace carve {
-
-/// \p Text for element content and quoted attributes. Bytes that are no UTF-8 and characters that
-/// XML forbids become U+FFFD.
-std::string htmlText(llvm::StringRef Text);
 
 /// A kernel's name cut where people stop reading: `ns::kernel` and `<float>(float*, int)`. A
 /// template's return type is in neither.
@@ -24,7 +21,7 @@ KernelNameParts kernelNameParts(llvm::StringRef Demangled);
 /// ellipsis; the former is a link where \p Link is not empty.
 std::string kernelNameHtml(llvm::StringRef Demangled, size_t Most, llvm::StringRef Link = "");
 
-std::string percentText(double Fraction, unsigned Digits = 0); ///< `12.5 %`
+std::string percentHtml(double Fraction, unsigned Digits = 0); ///< `12.5 %`, with a no-break space.
 std::string occupancyText(double Fraction);                    ///< `12.5 %`, `50 %`
 std::string fixedText(double Value, unsigned Digits);          ///< `0.123`
 /// Three digits and a unit: `1.24 ms`.

@@ -174,7 +174,7 @@ std::string TimePlot::description() const {
 void TimePlot::text(double X, double Y, llvm::StringRef Classes, llvm::StringRef Content,
                     double Dx) {
   OS << llvm::formatv("<text x=\"{0:F2}%\" y=\"{1:F1}\" dx=\"{2:F0}\" class=\"{3}\">{4}</text>\n",
-                      X, Y, Dx, Classes, htmlText(Content));
+                      X, Y, Dx, Classes, markupText(Content));
 }
 
 void TimePlot::line(llvm::StringRef Class, double X1, double Y1, double X2, double Y2) {
@@ -228,7 +228,7 @@ void TimePlot::printAxes() {
   if (Steps.empty())
     return;
   for (double Occupancy : {0.0, 0.25, 0.5, 0.75, 1.0})
-    text(100, occupancyY(Occupancy) + 4, "tick start second", percentText(Occupancy), 8);
+    text(100, occupancyY(Occupancy) + 4, "tick start second", percentHtml(Occupancy), 8);
   text(100, 12, "panel end second", "occupancy", 48);
 }
 
@@ -253,7 +253,7 @@ void TimePlot::openMark(const ShownVariant &V, double Shift, bool Focusable) {
     OS << " tabindex=\"" << (V.Chosen ? 0 : -1) << "\" role=\"img\"";
   if (Shift != 0)
     OS << llvm::formatv(" transform=\"translate({0:F1})\"", Shift);
-  OS << "><title>" << htmlText(describeVariant(V, Measure)) << "</title>";
+  OS << "><title>" << markupText(describeVariant(V, Measure)) << "</title>";
 }
 
 void TimePlot::printTimed(const ShownVariant &V, double Shift) {
@@ -356,7 +356,7 @@ std::string TimePlot::print() {
                       "aria-labelledby=\"{0}-t\" aria-describedby=\"{0}-d\">\n"
                       "<title id=\"{0}-t\">Time against registers</title>\n"
                       "<desc id=\"{0}-d\">{2}</desc>\n",
-                      Id, Height, htmlText(description()));
+                      Id, Height, markupText(description()));
   printSteps();
   printAxes();
   line("axis", 0, TimeBottom, 100, TimeBottom);

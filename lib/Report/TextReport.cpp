@@ -24,12 +24,12 @@ std::string change(unsigned Before, unsigned After) {
   return std::to_string(Before) + " > " + std::to_string(After);
 }
 
-std::string percent(double Fraction) { return formatted("%.0f%%", Fraction * 100); }
+std::string percentCell(double Fraction) { return formatted("%.0f%%", Fraction * 100); }
 
 std::string occupancyChange(const KernelReport &K) {
   if (K.OccupancyBefore <= 0)
     return "-";
-  std::string Before = percent(K.OccupancyBefore), After = percent(K.OccupancyAfter);
+  std::string Before = percentCell(K.OccupancyBefore), After = percentCell(K.OccupancyAfter);
   return Before == After ? Before : Before + " > " + After;
 }
 

@@ -1,4 +1,5 @@
 #include "Spaces/ParetoPlot.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -40,13 +41,6 @@ constexpr char Style[] = R"(<style>
 }
 </style>
 )";
-
-std::string escaped(llvm::StringRef Text) {
-  std::string To;
-  llvm::raw_string_ostream OS(To);
-  llvm::printHTMLEscaped(Text, OS);
-  return To;
-}
 
 std::string number(double X) { return llvm::formatv("{0:F1}", X).str(); }
 
@@ -104,9 +98,9 @@ public:
     OS << llvm::formatv(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" "
         "class=\"carve-plot\" role=\"img\" aria-labelledby=\"{2}-title {2}-desc\">\n",
-        Width, Height, escaped(Labels.Id));
+        Width, Height, markupText(Labels.Id));
     OS << llvm::formatv("<title id=\"{0}-title\">{1}</title>\n<desc id=\"{0}-desc\">{2}</desc>\n",
-                        escaped(Labels.Id), escaped(Labels.Title), escaped(description()));
+                        markupText(Labels.Id), markupText(Labels.Title), markupText(description()));
     OS << Style;
     text(Left, 28, "title", "start", Labels.Title);
     printAxes();
@@ -146,7 +140,7 @@ private:
   void text(double AtX, double AtY, llvm::StringRef Class, llvm::StringRef Anchor,
             llvm::StringRef Content) {
     OS << llvm::formatv("<text x=\"{0}\" y=\"{1}\" class=\"{2}\" text-anchor=\"{3}\">{4}</text>\n",
-                        number(AtX), number(AtY), Class, Anchor, escaped(Content));
+                        number(AtX), number(AtY), Class, Anchor, markupText(Content));
   }
 
   void line(llvm::StringRef Class, double X1, double Y1, double X2, double Y2) {
@@ -192,7 +186,7 @@ private:
     std::string Said = P.Label;
     if (P.Time)
       Said += llvm::formatv(", {0} s", llvm::format("%.4g", *P.Time)).str();
-    OS << "<g><title>" << escaped(Said) << "</title>";
+    OS << "<g><title>" << markupText(Said) << "</title>";
     OS << llvm::formatv("<circle class=\"{0}\" cx=\"{1}\" cy=\"{2}\" r=\"{3}\"/>",
                         P.Front ? "front" : "cut", number(x(P)), number(y(P)), P.Front ? 5 : 3);
     if (P.Default)

@@ -1,6 +1,7 @@
 #include "Spaces/SearchReport.h"
 
 #include "Spaces/ParetoPlot.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,8 +16,6 @@ using namespace carve;
 namespace {
 
 using Places = std::vector<size_t>;
-
-std::string percent(double Part) { return llvm::formatv("{0:f1} %", 100 * Part); }
 
 /// `1 configuration`, `2 configurations`.
 std::string counted(size_t Number, llvm::StringRef What) {
@@ -160,20 +159,22 @@ void printSummary(llvm::raw_ostream &OS, const SearchRecord &R) {
   std::optional<SearchSummary> S = summaryOf(R);
   if (!R.Exhaustive || !S)
     return;
-  auto Reduction = [](double Of, double All) { return All > 0 ? percent(1 - Of / All) : "-"; };
+  auto Reduction = [](double Of, double All) {
+    return All > 0 ? percentText(1 - Of / All, 1) : "-";
+  };
   OS << "\nwhat carving saves\n"
      << "  configurations  selected  space reduction  running all, s  the selected, s  reduction  "
         "best selected / best\n"
      << llvm::format("  %14zu  %8zu  %15s  %14.1f  %15.1f  %9s  %19s\n", S->Valid, S->Selected,
-                     percent(S->SpaceReduction).c_str(), S->AllRunS, S->SelectedRunS,
+                     percentText(S->SpaceReduction, 1).c_str(), S->AllRunS, S->SelectedRunS,
                      Reduction(S->SelectedRunS, S->AllRunS).c_str(),
-                     percent(S->SelectedOverBest).c_str())
+                     percentText(S->SelectedOverBest, 1).c_str())
      << llvm::formatv("  with building, and all compiled for their metrics: {0:f1} s and {1:f1} s, "
                       "reduction {2}\n",
                       S->AllEvaluationS, S->SelectedEvaluationS,
                       Reduction(S->SelectedEvaluationS, S->AllEvaluationS))
      << llvm::formatv("  as many drawn at random: the best of {0} is expected at {1} of the best\n",
-                      S->Selected, percent(S->RandomOverBest))
+                      S->Selected, percentText(S->RandomOverBest, 1))
      << "  best: " << R.Configurations[S->Best].Macros.name()
      << "; best selected: " << R.Configurations[S->BestSelected].Macros.name() << "\n";
 }

@@ -4,17 +4,6 @@
 
 using namespace carve;
 
-TEST(HtmlText, EscapesWhatMarkupAndAttributesMean) {
-  EXPECT_EQ(htmlText("k<T>(\"a\" & 'b')"), "k&lt;T&gt;(&quot;a&quot; &amp; &#39;b&#39;)");
-  EXPECT_EQ(htmlText("Größe_\xF0\x9F\x9A\x80"), "Größe_\xF0\x9F\x9A\x80");
-  EXPECT_EQ(htmlText("a\tb\nc"), "a\tb\nc");
-}
-
-TEST(HtmlText, WhatXmlForbidsIsReplaced) {
-  EXPECT_EQ(htmlText(llvm::StringRef("a\0b\x1b\x7f", 5)), "a\uFFFDb\uFFFD\uFFFD");
-  EXPECT_EQ(htmlText("app-\xe9!"), "app-\uFFFD!");
-}
-
 TEST(HtmlText, KernelNamesEndAtTheirArguments) {
   auto parts = [](const char *Name) {
     KernelNameParts P = kernelNameParts(Name);
