@@ -19,8 +19,8 @@ struct KnobSpace {
   bool FrontEndCaps = false;  ///< The unit's PTX can be made with other front-end caps.
   bool SmemSpilling = false;  ///< Spilling to shared memory is possible.
   bool LoadCaching = false;   ///< The kernel has loads that the knob would change.
-  std::vector<unsigned>
-      RegisterUsageLevels; ///< Levels of the unit other than the default; may be empty.
+  /// Levels of the unit other than the default; may be empty.
+  std::vector<unsigned> RegisterUsageLevels;
   /// The share of the device's memory bandwidth that the default takes, 0 to 1, if it is known.
   std::optional<double> BandwidthShare;
   /// If not empty, only these settings exist: the rows of a table of measurements.
