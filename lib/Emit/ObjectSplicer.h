@@ -1,7 +1,7 @@
 /// \file
 /// Puts another fatbinary container into a relocatable object. It appends the container to a copy
 /// of the object and points the one section header at it. Every other byte stays, COMDAT groups
-/// included. It is the last step of UnitEmitter's caller before the object is written.
+/// included. lib/Compile calls it with the container that UnitEmitter built.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
