@@ -1,7 +1,7 @@
 /// \file
 /// Checks that a kernel with other code still accepts every launch that the default accepts, from
-/// the resources of both and before either runs. ImageEmitter asks it for every kernel whose code
-/// changes.
+/// the resources that both take on the device and before the new code runs. ImageEmitter asks it
+/// for every kernel whose code changes.
 #pragma once
 
 #include "Device/CriticalPoints.h"
@@ -21,9 +21,9 @@ struct CodeChange {
   bool SpillsToSmem = false;
 };
 
-/// Returns which promise to \p Domain the change breaks, as a phrase for a message, or nothing if
-/// it breaks none. Blocks per SM and local memory are not checked, because the tuning that timed
-/// the code saw its launches.
+/// Returns what \p Change breaks of what \p Domain protects, as a phrase for a message, or nothing
+/// if it breaks nothing. Blocks per SM and local memory are not checked, because the tuning that
+/// timed the code saw its launches.
 std::optional<std::string> brokenPromise(const DeviceModel &D, const CodeChange &Change,
                                          LaunchDomain Domain);
 

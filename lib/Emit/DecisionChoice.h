@@ -42,7 +42,8 @@ struct DecisionChoice {
 };
 
 /// Asks the profiles in their order. Within a profile, an entry whose digest is that of the kernel
-/// comes first, then the pin. \p KernelName is the demangled name, \p Mangled the mangled one.
+/// comes first, then the pin. \p KernelName is the name as in a profile, \p Mangled the
+/// mangled one.
 DecisionChoice chooseDecision(llvm::ArrayRef<const Profile *> Profiles, llvm::StringRef KernelName,
                               llvm::StringRef Mangled, const KernelState &Now);
 

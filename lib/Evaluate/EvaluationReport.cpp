@@ -89,9 +89,8 @@ std::string carve::printEvaluationText(const SweepEvaluation &E) {
   printLine(OS, Last, Width, E.Geomean);
   OS << llvm::format("  %7u  %5u  %7u\n", Kernels, Timed, MaxTimed);
   OS << "\nspeedups over nvcc's default\n"
-        "kernels: with at least 1 % of the program's GPU time; timed: rows of all these kernels; "
-        "at "
-        "most: rows of one\n";
+        "kernels: with at least 1 % of the program's GPU time\n"
+        "timed: rows of all these kernels; at most: rows of one kernel\n";
   if (E.Geomean.Everything > 1) {
     OS << "share of the gain of everything, in logarithm of time:\n";
     for (const Way &W : Ways)

@@ -33,8 +33,9 @@ struct SweepSetting {
 /// What is known of a row's code besides its registers. A member is absent if the table does not
 /// say.
 struct SweepMetrics {
-  std::optional<unsigned> SpillBytes; ///< Spilled bytes as ptxas reports them: stores and loads.
-  std::optional<double> Occupancy;    ///< 0 to 1.
+  /// Bytes of spill stores and loads, each counted once, as in the code.
+  std::optional<unsigned> SpillBytes;
+  std::optional<double> Occupancy;               ///< 0 to 1.
   std::optional<double> Efficiency, Utilization; ///< As in Metrics/Counts/Metrics.h; above 0.
 };
 

@@ -8,8 +8,8 @@
 namespace carve {
 
 /// Runs `carve export --as=launch-bounds|maxnreg|patch|flags [options] [KERNEL...]`. \p Args are
-/// the words after `export`. Fails if a word, the store or a named kernel is not as expected, if
-/// nothing can be exported, or if `-o` names a source.
+/// the words after `export`. Fails if a word is not as expected, if no unit has a kernel that the
+/// user named, if nothing can be exported, or if `-o` names a source.
 llvm::Error runExport(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 
 } // namespace carve

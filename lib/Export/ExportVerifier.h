@@ -32,7 +32,8 @@ public:
   Comparisons compare(const PatchedProject &Patched, const std::vector<size_t> &Items);
 
   /// Returns a cap with which ptxas makes the default's code of an entry. Most caps change the
-  /// code, even caps above the registers that it uses, and no cap means "no cap".
+  /// code, even caps above the registers that it uses, and no value
+  /// means the absence of a cap.
   unsigned capLikeDefault(const ExportImage &I, llvm::StringRef Mangled);
 
   /// Returns a note for each of \p Units in which the last comparison found other code in kernels

@@ -24,8 +24,7 @@ FrontEndKind carve::frontEndKind(const VariantSetting &V) {
 }
 
 /// Returns the logarithm of how much more work the code of \p Made does than that of \p Default, in
-/// instructions or in bytes moved, whichever grew more. It is bounded, so that a wrong count cannot
-/// outweigh everything else.
+/// instructions or in bytes moved, whichever grew more. The result is limited to -0.5 to 1.5.
 static double logMoreWork(const KernelCounts &Made, const KernelCounts &Default) {
   auto Bytes = [](const KernelCounts &C) { return C.globalBytes() + C.localBytes(); };
   auto LogRatio = [](double A, double B) { return A > 0 && B > 0 ? std::log(A / B) : 0; };

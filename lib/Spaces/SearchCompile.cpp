@@ -101,8 +101,8 @@ std::string whyNoBlockFits(const DeviceModel &D, const KernelResources &R,
 }
 
 /// Corrects the utilization for a grid that is too small to fill the GPU, which leaves SMs with
-/// fewer blocks than fit. On a large GPU this, and not occupancy, is what limits coarsening. If \p
-/// Sms is 0, the number of SMs is not known, as without a GPU.
+/// fewer blocks than fit. On a large GPU this, and not occupancy, is what limits coarsening. If
+/// \p Sms is 0, the number of SMs is not known, as without a GPU.
 void countResident(SearchedKernel &K, unsigned Sms) {
   if (Sms == 0 || K.Launch.Grid == LaunchSource::Unknown || !K.Metrics.Utilization)
     return;

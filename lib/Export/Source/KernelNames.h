@@ -29,8 +29,8 @@ KernelName parseKernelName(llvm::StringRef Name);
 /// Returns the definition among \p Places from which \p Name was compiled. It is found by the name,
 /// the scope as far as the source shows it, the number of parameters, and their types as far as
 /// they are spelled and are not typedefs. For a template it is the template, or the specialisation
-/// with the same arguments. Returns null if no definition fits or if several fit equally well; \p
-/// Ambiguous is true in the latter case.
+/// with the same arguments. Returns null if no definition fits or if several fit equally well;
+/// \p Ambiguous is true in the latter case.
 const KernelPlace *findDefinition(const KernelName &Name, llvm::ArrayRef<KernelPlace> Places,
                                   bool &Ambiguous);
 

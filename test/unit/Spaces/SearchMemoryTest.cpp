@@ -106,7 +106,7 @@ TEST_F(SearchMemory, unwritableStore_isNoted) {
   auto First = search({"1", "2"});
   finish(*First);
   ASSERT_EQ(First->Record.Notes.size(), 1u);
-  EXPECT_NE(First->Record.Notes.front().find("the store does not keep what was found"),
+  EXPECT_NE(First->Record.Notes.front().find("the store could not keep the results"),
             std::string::npos);
 }
 
