@@ -16,11 +16,12 @@ namespace {
 struct EvaluateOptions {
   std::string File;
   std::string Arch = "sm_90";
-  /// All knobs, since the table has them, with no more than the usual budget.
+  /// All knobs are tried, since the table has them, but with no more than the usual budget.
   SearchLimits Limits{/*Effort=*/3, /*MaxTimed=*/12};
   bool Json = false;
 };
 
+/// Reads \p Value, the value of \p Flag, as a number from \p Least to \p Most.
 llvm::Error readNumber(llvm::StringRef Flag, llvm::StringRef Value, unsigned Least, unsigned Most,
                        unsigned &To) {
   if (llvm::to_integer(Value, To, 10) && To >= Least && To <= Most)
@@ -29,6 +30,7 @@ llvm::Error readNumber(llvm::StringRef Flag, llvm::StringRef Value, unsigned Lea
                     llvm::Twine(Most));
 }
 
+/// Reads one word of the command line.
 llvm::Error readWord(llvm::StringRef Word, EvaluateOptions &To) {
   constexpr unsigned MostRows = 10000;
   llvm::StringRef Value = Word;

@@ -18,7 +18,8 @@ namespace {
 constexpr double Width = 680, Height = 440;
 constexpr double Left = 70, Right = 660, Top = 56, Bottom = 360;
 
-/// Colours with at least 3:1 against their grounds. Shapes differ too, not colours alone.
+/// The colours have a contrast of at least 3:1 against their backgrounds. The shapes differ as
+/// well, so that nothing depends on colour alone.
 constexpr char Style[] = R"(<style>
 .carve-plot text{font:13px system-ui,sans-serif;fill:#222}
 .carve-plot .title{font-size:16px;font-weight:600}
@@ -44,7 +45,7 @@ constexpr char Style[] = R"(<style>
 
 std::string number(double X) { return llvm::formatv("{0:F1}", X).str(); }
 
-/// Values relative to the largest, on a line from Low to 1.
+/// Maps values relative to the largest to a line from Low to 1.
 class Axis {
 public:
   explicit Axis(const std::vector<double> &Values) {
@@ -60,7 +61,7 @@ public:
       Low = std::pow(10, std::floor(std::log10(Least)));
   }
 
-  /// 0 to 1.
+  /// Returns the position of \p Value on the axis, 0 to 1.
   double place(double Value) const {
     double Relative = std::clamp(Value / Largest, Low, 1.0);
     return Low > 0 ? 1 - std::log10(Relative) / std::log10(Low) : Relative;
@@ -81,9 +82,10 @@ public:
 
 private:
   double Largest = 0;
-  double Low = 0; ///< Above 0: logarithmic.
+  double Low = 0; ///< If above 0, the axis is logarithmic.
 };
 
+/// Prints one picture.
 class Plot {
 public:
   Plot(llvm::ArrayRef<PlottedPoint> All, const PlotLabels &Labels) : Labels(Labels) {
@@ -167,7 +169,7 @@ private:
                         number((Top + Bottom) / 2));
   }
 
-  /// From the most efficient to the best utilized.
+  /// Draws the front from left to right, that is, by rising efficiency.
   void printFront() {
     std::vector<std::pair<double, double>> Places;
     for (const PlottedPoint &P : Points)

@@ -27,7 +27,7 @@ TEST_F(EvaluateTest, PrintsATableOrJson) {
 TEST_F(EvaluateTest, ATableThatCannotBeReadSaysWhere) {
   write("work/t.tsv", "program\tkernel\n");
   expectError({"evaluate", "t.tsv"},
-              "t.tsv:1: column 'grid' stands 0 times in the header, expected once");
+              "t.tsv:1: column 'grid' occurs 0 times in the header, expected once");
 }
 
 TEST_F(EvaluateTest, WrongWordsAreErrors) {

@@ -143,8 +143,9 @@ TEST_F(Export, PatchedSourceIsTheTunedCode) {
   for (const char *Name : {"app::inHeader", "over", "void shaped<40, ", "last"})
     EXPECT_EQ(Codes[Name], "same code") << Name << log();
   EXPECT_EQ(Written["app::inHeader"], "__maxnreg__(48)");
-  EXPECT_EQ(Codes["made"], "at src/k.cu:3 no definition of it is spelled: a macro makes it, or the "
-                           "source has changed since it was compiled");
+  EXPECT_EQ(Codes["made"],
+            "no definition of it is written at src/k.cu:3: a macro makes it, or the source "
+            "has changed since it was compiled");
   apply({"--as=patch"});
   EXPECT_EQ(read("include/app/kernels.cuh").size(), sizeof(Header) - 1 + 16);
   EXPECT_NE(read("include/app/kernels.cuh")
@@ -178,7 +179,7 @@ TEST_F(Export, LaunchBoundsAndOptions) {
   EXPECT_EQ(Written["bulky"], "__launch_bounds__(128, 8)");
   EXPECT_EQ(Written["bounded"], "__launch_bounds__(1024, 2)");
   EXPECT_EQ(Codes["bounded"], "same code");
-  EXPECT_EQ(Codes["steady"], "no attribute says frontend-cap 32");
+  EXPECT_EQ(Codes["steady"], "no attribute can express frontend-cap 32");
   // What is written can be applied, and the registers are those of the decision.
   apply({"--as=launch-bounds", "--max-threads=128"});
   EXPECT_NE(read("three.cu").find("__launch_bounds__(1024, 2) bounded("), std::string::npos);
@@ -228,7 +229,8 @@ TEST_F(Export, WhatNvccRefusesIsLeft) {
   build(Compile, {"CARVE_PROFILE=profile.yaml"});
   CommandResult R = carve(withProfile({"--as=maxnreg", "-o", "none.patch"}));
   EXPECT_EQ(R.ExitStatus, 1);
-  EXPECT_NE(R.Stderr.find("nothing of the 1 tuned kernel(s) can be said so"), std::string::npos)
+  EXPECT_NE(R.Stderr.find("none of the 1 tuned kernel(s) can be exported in this form"),
+            std::string::npos)
       << R.Stderr;
   EXPECT_FALSE(exists("none.patch"));
 
@@ -282,7 +284,7 @@ TEST_F(Export, RelocatableCode) {
   Words Compile = Archs;
   Compile.insert(Compile.end(), {"-O3", "-rdc=true", "-c", "k.cu", "-o", "k.o"});
   build(Compile, {"CARVE_PROFILE=profile.yaml"});
-  const std::string Left = "carve-nvcc itself leaves its default: external-call",
+  const std::string Left = "carve-nvcc itself keeps its default: external-call",
                     Others = "kernels that are not exported get other code too";
   std::map<std::string, std::string> Codes = codes({"--as=maxnreg"});
   EXPECT_EQ(Codes["own"], "same code") << log();
@@ -326,7 +328,7 @@ TEST_F(Export, GuardCatchesAPlantedSpill) {
   EXPECT_TRUE(Exported.succeeded()) << Exported.Stderr;
   EXPECT_NE(Exported.Stdout.find("+__global__ void __maxnreg__(64) bulky("), std::string::npos)
       << Exported.Stdout << log();
-  for (const char *Line : {"code     same code\n", "loses    nothing of 1."})
+  for (const char *Line : {"code     same code\n", "loses    nothing: 1."})
     EXPECT_NE(Exported.Stdout.find(Line), std::string::npos) << Exported.Stdout;
   Tune("again.yaml");
   CommandResult R = carve({"check", "base.yaml", "again.yaml"});
