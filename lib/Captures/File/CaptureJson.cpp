@@ -8,7 +8,7 @@
 using namespace carve;
 namespace json = llvm::json;
 
-// As in UnitJson.cpp: readers of lists look for the reader of their elements here.
+// As in UnitJson.cpp, readers of lists look for the reader of their elements in this namespace.
 namespace carve {
 
 static json::Value toValue(uint64_t Value) { return Value; }
@@ -57,7 +57,7 @@ static json::Value toValue(const LaunchShape &S) {
                       {"cooperative", S.Cooperative}};
 }
 
-// Each as in RecordJson.h.
+// These readers follow the rules in RecordJson.h.
 bool readValue(const json::Value &V, CapturedBytes &Out, json::Path P) {
   Members M(V, P);
   if (!M.get("bytes", Out.Bytes) || !M.get("chunks", Out.Chunks))
@@ -95,7 +95,8 @@ bool readValue(const json::Value &V, CapturedRecord &Out, json::Path P) {
   return M.get("name", Out.Name) && M.get("content", Out.Content);
 }
 
-/// The standard library's own types have no readers: these are of our namespace.
+/// These types give readers to types of the standard library, because a reader is looked up in the
+/// namespace of its type.
 struct TripleReader {
   std::array<unsigned, 3> &Out;
 };
@@ -149,7 +150,8 @@ bool readValue(const json::Value &V, Capture &Out, json::Path P) {
          M.get("links", Out.Links) && M.get("blobs", Out.Blobs);
 }
 
-/// A list per member: a capture of all memory of a GPU has a hundred thousand sections.
+/// The table has one list per member, which is smaller than a list of objects: a capture of all
+/// memory of a GPU has a hundred thousand sections.
 struct SectionTable {
   std::vector<uint64_t> Offsets, Stored, Bytes;
   std::vector<std::string> Digests;
