@@ -59,7 +59,7 @@ static json::Value toJson(const ConcurrencyLevel &L) {
       {"max-regs", L.MaxRegs}, {"blocks-per-sm", L.BlocksPerSm}, {"occupancy", L.Occupancy}};
 }
 
-/// What reports of before do not have.
+/// Adds the members that mapOrigin() reads.
 static void addOrigin(json::Object &O, const KernelReport &K) {
   json::Array Levels;
   for (const ConcurrencyLevel &L : K.Levels)
@@ -216,7 +216,7 @@ static bool fromJSON(const json::Value &V, UnitReport &U, json::Path P) {
          M.map("reason", U.Reason) && M.map("variants", U.Variants) && M.map("dropped", U.Dropped);
 }
 
-/// What reports of before do not have.
+/// Reads the members about the host and the runs, which a report may lack.
 static bool mapHost(json::ObjectMapper &M, TuningReport &R) {
   int64_t Processes = 1, Gpus = 1, Before = 0, Compared = 0, Compiled = 0;
   bool Read = M.mapOptional("unordered-lines", R.Unordered) &&
@@ -240,7 +240,7 @@ static bool fromJSON(const json::Value &V, ConcurrencyLevel &L, json::Path P) {
          M.map("occupancy", L.Occupancy);
 }
 
-/// What reports of before do not have.
+/// Reads the members about a kernel's origin, which a report may lack.
 static bool mapOrigin(json::ObjectMapper &M, KernelReport &K) {
   int64_t Compiled = 0, Least = 0, Most = 0;
   bool Read = M.mapOptional("compiled", Compiled) && M.mapOptional("carved", K.Carved) &&
