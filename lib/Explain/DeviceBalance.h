@@ -34,6 +34,7 @@ struct DeviceBalance {
   double DramLatencyNs = 0; ///< The latency of one load; never 0 if the clock is known.
 
   bool known() const { return Sms > 0 && ClockHz > 0; }
+  /// The cycles of all SMs together in a second.
   double smCycles() const { return ClockHz * Sms; }
   /// The warp instructions that all schedulers can issue in a second.
   double issueSlots() const { return smCycles() * SchedulersPerSm; }
@@ -45,6 +46,7 @@ struct DeviceBalance {
   /// The bytes that have to be in flight on each SM for full bandwidth. By Little's law this is
   /// bandwidth x latency. 0 if it is not known.
   double bytesInFlightPerSm() const { return Sms ? DramBytes * DramLatencyNs * 1e-9 / Sms : 0; }
+  /// The most warps that an SM holds.
   unsigned warpsPerSm() const { return Model.MaxThreadsPerSm / Model.WarpSize; }
 };
 

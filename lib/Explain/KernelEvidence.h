@@ -70,8 +70,10 @@ struct KernelEvidence {
   /// runs. \p Counted says that the PTX's counts come from a run of the program and are exact.
   void takeCounts(const CountedKernel &Ptx, const std::optional<CountedKernel> &Code, bool Counted);
 
+  /// The blocks of a launch.
   double blocks() const { return double(Shape.Grid[0]) * Shape.Grid[1] * Shape.Grid[2]; }
   unsigned warpsPerBlock() const { return (Shape.threadsPerBlock() + 31) / 32; }
+  /// The warps of a launch.
   double warps() const { return blocks() * warpsPerBlock(); }
 };
 

@@ -44,6 +44,7 @@ std::vector<CheckedKernel> checkedKernels(const Profile &P);
 
 /// A property that may not become worse.
 enum class CheckRule { RegisterIncrease, SpillIncrease, OccupancyLoss, TimeIncrease, LostTuning };
+/// All rules, in the order in which they are reported.
 inline constexpr CheckRule AllCheckRules[] = {CheckRule::SpillIncrease, CheckRule::RegisterIncrease,
                                               CheckRule::OccupancyLoss, CheckRule::TimeIncrease,
                                               CheckRule::LostTuning};

@@ -33,6 +33,7 @@ struct ProfileDiff {
 
   /// The number of differences of one kind.
   unsigned count(ProfileChange Kind) const;
+  /// True if the profiles decide the same with the same evidence.
   bool empty() const { return Differences.empty() && FileCapBefore == FileCapAfter; }
 };
 

@@ -127,7 +127,7 @@ void KernelSection::printPictures() {
   OS << "<p class=\"key\">Lower is faster; bars are 95&#160;% intervals. Shaded steps: occupancy, "
         "right axis";
   if (K.Levels.empty())
-    OS << ", where the report knows it from a variant";
+    OS << ", if the report knows it from a variant";
   else
     OS << ". Triangles: critical points, the most registers with so many blocks per SM";
   OS << ".</p>\n</figure>\n";

@@ -20,6 +20,7 @@ struct CapturedBytes {
   std::vector<uint64_t> Chunks;
 };
 
+/// The size of a chunk, the unit in which content is stored, compared and shared.
 inline constexpr uint64_t CaptureChunkBytes = uint64_t(1) << 20;
 
 /// A range of device memory, as it was at the launch.

@@ -25,6 +25,7 @@ class raw_fd_ostream;
 
 namespace carve {
 
+/// The end of a capture file's name.
 inline constexpr char CaptureSuffix[] = ".carvecap";
 
 /// One chunk as it is stored in the file.

@@ -131,7 +131,7 @@ void MemoryWriter::foldBehindLoads(unsigned Register) {
   }
 }
 
-/// Makes the version wait for a loaded value in each block where the kernel first uses it.
+/// Makes the version wait for a loaded value at its first use in each block, as the kernel does.
 void MemoryWriter::foldRegister(unsigned Register) {
   const PtxRegister &R = Flow.registers()[Register];
   unsigned Depth = 0;

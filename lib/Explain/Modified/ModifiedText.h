@@ -14,8 +14,11 @@ public:
   /// \p Definition is the text from which \p Flow was read. Both must outlive this object.
   ModifiedText(llvm::StringRef Definition, const RegisterFlow &Flow);
 
+  /// Removes \p Instruction. What before() and after() add to it stays.
   void remove(size_t Instruction) { Changes[Instruction].Removed = true; }
+  /// Adds \p Text before \p Instruction, after what was added there earlier.
   void before(size_t Instruction, const std::string &Text) { Changes[Instruction].Before += Text; }
+  /// Adds \p Text after \p Instruction and what was added there earlier.
   void after(size_t Instruction, const std::string &Text) { Changes[Instruction].After += Text; }
 
   /// Returns statements that fold \p Register into the accumulator, under \p Predicate (`@%p1 `, or

@@ -65,7 +65,9 @@ public:
   const ControlFlow &flow() const { return F.Flow; }
   const std::vector<PtxStep> &steps() const { return Steps; }
   const std::vector<PtxRegister> &registers() const { return Registers; }
+  /// The basic block of \p Instruction.
   unsigned blockOf(size_t Instruction) const { return Blocks[Instruction]; }
+  /// The number of loops that contain \p Instruction.
   unsigned depthOf(size_t Instruction) const { return F.Flow.depth(Blocks[Instruction]); }
   /// Returns the number of a register that the function declares, or nothing if there is no such
   /// register.
