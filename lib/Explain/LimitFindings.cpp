@@ -17,11 +17,12 @@ using llvm::formatv;
 namespace {
 
 constexpr char NotByCarve[] = "nothing: no variant of carve's changes this";
-/// Less than this is not worth a finding.
+/// A smaller gain is not worth a finding.
 constexpr double WorthMentioning = 1.05;
-/// A grid of more waves than this loses little to its last one.
+/// A grid with more waves than this loses little in its last wave.
 constexpr double ManyWaves = 8;
 
+/// What a finding is made from.
 struct Subject {
   const KernelEvidence &E;
   const DeviceBalance &B;
@@ -30,7 +31,7 @@ struct Subject {
   ResidentBlocks Resident;
 
   bool is(Limit Kind) const { return L.Kind == Kind; }
-  /// Whether traffic is what it waits for.
+  /// True if the kernel waits for memory traffic.
   bool waitsForMemory() const { return is(Limit::Memory) || is(Limit::LocalMemory); }
 };
 
@@ -56,19 +57,19 @@ std::string variantText(const TriedVariant &V, llvm::StringRef Chosen) {
   return V.Name == Chosen ? Text + ", chosen" : Text;
 }
 
-/// Whether the kernel certainly used as much of \p R: as the hardware counted it, or by counts that
-/// no cache makes wrong. Requested bytes are not DRAM's or the second level's, where a level before
-/// served them, and counts are as good as their trips.
+/// True if it is certain that the kernel used this much of \p R: the hardware counted it, or counts
+/// tell it that caches cannot make wrong. Requested bytes are not the bytes of DRAM or L2 if a
+/// cache closer to the SM served them. Counts are only as good as their trip counts.
 bool isCertain(const Subject &S, const ResourceShare &R) {
   bool ByCaches = R.Kind == Limit::Memory && R.Resource != L1Resource;
   return R.Measured || (S.E.TripsKnown && !ByCaches);
 }
 
-/// The bound that what limits sets: 1 / share of the resource, where that share is certain.
+/// Returns the bound that the limiter sets, 1 / share of the resource, if that share is certain.
 std::optional<double> headroomBound(const Subject &S) {
   if (!S.is(Limit::Latency) && S.L.Sure == Certainty::Guessed)
     return std::nullopt;
-  for (const ResourceShare &R : S.L.Shares) // The largest first.
+  for (const ResourceShare &R : S.L.Shares) // The largest share comes first.
     if (isCertain(S, R) && (S.is(Limit::Latency) || R.Resource == S.L.Resource))
       return worth(1 / std::min(R.Share, 1.0));
   return std::nullopt;
@@ -143,15 +144,16 @@ Found bankConflicts(const Subject &S) {
   if (Rounds < 1.5)
     return std::nullopt;
   Finding F{"bank conflicts", "", NotByCarve, "", std::nullopt, false};
-  F.Text = number(Rounds) + " rounds for an access of shared memory, where one of four bytes a "
-                            "thread without conflicts takes 1";
+  F.Text = number(Rounds) + " rounds per access of shared memory; an access of four bytes a thread "
+                            "without conflicts takes 1";
   F.Author = "pad rows by a word, or change which thread reads which word";
   if (S.is(Limit::SharedMemory))
     F.AtMost = worth(Rounds);
   return F;
 }
 
-/// By how much the accesses to local memory lengthen what limits: the instructions or the traffic.
+/// Returns by which factor the accesses to local memory increase what limits the kernel: its
+/// instructions or its traffic.
 double spillCost(const Subject &S) {
   const KernelCounts &C = *S.E.Counts;
   if (S.is(Limit::Memory) && S.L.Resource == DramResource)
@@ -162,9 +164,9 @@ double spillCost(const Subject &S) {
   return (C.localBytes() + Left) / Left;
 }
 
-/// What the kernel would gain without its local memory, at most; nothing where that is not known.
-/// Of traffic, what is left of the other resources bounds it too: without global traffic to speak
-/// of they alone do.
+/// Returns how many times as fast the kernel would be at most without its local memory, or nothing
+/// if that is not known. If the kernel waits for traffic, the use of the other resources bounds the
+/// gain, too. With hardly any global traffic, only that bound matters.
 std::optional<double> withoutSpills(const Subject &S) {
   const KernelCounts &C = *S.E.Counts;
   if (!S.E.TripsKnown)
@@ -200,7 +202,7 @@ Found spills(const Subject &S) {
               : spillCost(S) >= WorthMentioning ? "they cost something"
                                                 : "it hardly matters");
   } else if (S.E.SpillBytes) {
-    F.Text = std::to_string(S.E.SpillBytes) + " bytes of spills stand in the code of a thread";
+    F.Text = std::to_string(S.E.SpillBytes) + " bytes spilled per thread";
   } else {
     return std::nullopt;
   }
@@ -330,7 +332,7 @@ Found overlap(const Subject &S) {
     if (Ns <= 0)
       return std::string();
     return formatv("{0} alone takes {1} of the time", Name, percentText(Ns / M.WholeNs)).str() +
-           (M.isPart(Ns) ? "" : ", in an order of its own, which says nothing");
+           (M.isPart(Ns) ? "" : " (its loads have another order, so this proves nothing)");
   };
   std::vector<std::string> Parts{Part("memory traffic", M.MemoryNs),
                                  Part("arithmetic", M.ArithmeticNs)};
@@ -344,7 +346,7 @@ Found overlap(const Subject &S) {
   return F;
 }
 
-/// In the order in which they bear on a limit.
+/// Returns the findings in the order of their importance for the limiter \p L.
 std::vector<Found (*)(const Subject &)> orderFor(const KernelLimit &L) {
   switch (L.Kind.value_or(Limit::Latency)) {
   case Limit::Memory:

@@ -15,7 +15,7 @@ using llvm::formatv;
 
 namespace {
 
-/// Topics stand in a column of this width.
+/// The width of the column with the topics.
 constexpr size_t TopicColumns = 16;
 constexpr size_t LineColumns = 100;
 
@@ -25,7 +25,8 @@ std::string duration(double Ns) {
   return formatv("{0:f1} us", Ns / 1e3);
 }
 
-/// \p Text in lines of at most LineColumns behind \p Topic, further ones below its text.
+/// Prints \p Topic, and after it \p Text, wrapped into lines of at most LineColumns that are
+/// aligned with its start.
 void printWrapped(llvm::StringRef Topic, llvm::StringRef Text, llvm::raw_ostream &OS) {
   std::string Line = "  " + Topic.str();
   Line.resize(std::max(Line.size() + 1, TopicColumns), ' ');
@@ -56,7 +57,7 @@ void printFindings(const std::vector<Finding> &Findings, llvm::raw_ostream &OS) 
     printWrapped(F.Topic, F.Text + boundText(F), OS);
 }
 
-/// What carve tried, each once, and what is left to the author.
+/// Prints what carve tried, each text once, and then what is left to the author.
 void printConsequences(const std::vector<Finding> &Findings, const std::string &Tried,
                        llvm::raw_ostream &OS) {
   printWrapped("carve tried", Tried, OS);
@@ -115,7 +116,7 @@ TriedVariants carve::triedVariants(const KernelReport &K) {
     ++T.Timed;
     TriedVariant Its{V.Name, V.Ratio, V.RatioLow, V.RatioHigh, V.Regs, V.SpillBytes};
     if (K.Tuned && V.Name == K.Variant && K.Pairs > 0) {
-      // The confirmation counts.
+      // The result of the confirmation decides, not that of screening.
       Its.Ratio = K.Ratio.Median;
       Its.Low = K.Ratio.Low;
       Its.High = K.Ratio.High;
@@ -141,7 +142,7 @@ std::vector<Finding> carve::reportFindings(const KernelReport &K) {
     Finding F{"occupancy", "", triedText(Tried), "", std::nullopt, false};
     F.Text = formatv("{0} registers a thread, {1} of the warps that an SM holds", Regs,
                      percentText(Occupancy));
-    // By falling registers: the first that allows more.
+    // Levels come by falling registers, so this is the first one that allows more warps.
     auto Next = llvm::find_if(K.Levels, [&](const ConcurrencyLevel &L) {
       return L.MaxRegs < Regs && L.Occupancy > Occupancy + 1e-6;
     });
@@ -154,7 +155,7 @@ std::vector<Finding> carve::reportFindings(const KernelReport &K) {
   }
   if (Spills) {
     Finding F{"spills",
-              std::to_string(Spills) + " bytes of spills stand in the code of a thread",
+              std::to_string(Spills) + " bytes spilled per thread",
               triedText(Tried),
               "fewer values alive at once: less unrolling, a split kernel, arrays with constant "
               "indices",

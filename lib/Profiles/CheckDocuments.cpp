@@ -1,4 +1,3 @@
-// The outcome of `carve check` in the formats of other tools.
 #include "Profiles/CheckDocuments.h"
 
 #include "Support/Digest.h"
@@ -50,7 +49,7 @@ json::Array rulesJson() {
   return Rules;
 }
 
-/// A relative reference of RFC 3986, as SARIF wants it.
+/// Returns a relative reference as in RFC 3986, which SARIF requires.
 std::string uriOf(llvm::StringRef Path) {
   std::string Uri;
   for (char C : Path)
@@ -76,7 +75,7 @@ json::Object resultJson(const KernelCheck &K, const PropertyCheck &P, size_t Rul
        json::Array{json::Object{{"fullyQualifiedName", json::fixUTF8(K.After.Kernel)},
                                 {"kind", "function"}}}}};
   if (!At.Source.empty())
-    // Readers want a line; the first stands for the file.
+    // Readers of SARIF expect a line. If it is not known, the first line is used.
     Location["physicalLocation"] = json::Object{
         {"artifactLocation", json::Object{{"uri", uriOf(At.Source)}, {"uriBaseId", "SRCROOT"}}},
         {"region", json::Object{{"startLine", At.Line ? At.Line : 1}}}};
@@ -92,7 +91,7 @@ std::string carve::printCheckJUnit(const CheckOutcome &Outcome, const CheckDocum
     Cases += K.Properties.size();
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  // ISO 8601 without a zone, as the schemas of JUnit have it.
+  // JUnit's schemas require ISO 8601 without a time zone.
   llvm::StringRef Date = Of.Date;
   Date.consume_back("Z");
   OS << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
@@ -109,9 +108,9 @@ std::string carve::printCheckJUnit(const CheckOutcome &Outcome, const CheckDocum
       printCase(K, P, OS);
   OS << "    <system-out>";
   for (const CheckedKernel &K : Outcome.Vanished)
-    OS << markupText(K.name() + " is in " + Of.Before + " alone") << "\n";
+    OS << markupText(K.name() + " is only in " + Of.Before) << "\n";
   for (const CheckedKernel &K : Outcome.Appeared)
-    OS << markupText(K.name() + " is in " + Of.After + " alone") << "\n";
+    OS << markupText(K.name() + " is only in " + Of.After) << "\n";
   OS << "</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n";
   return Text;
 }

@@ -34,7 +34,7 @@ llvm::Error carve::runKernels(llvm::ArrayRef<std::string> Args, const CommandCon
   KernelList List = listKernels(UnitStore(*Root), Folders, *Profiles);
   llvm::outs() << (Format == 1 ? printKernelsJson(List) : printKernelsText(List));
   if (List.Units.empty() && Format == 0)
-    llvm::outs() << "the store " << *Root << " knows no unit"
+    llvm::outs() << "the store " << *Root << " has no units"
                  << (Folders.empty() ? "" : " in these folders") << "\n";
   if (ExitCode && !List.Unmatched.empty())
     return llvm::make_error<Differs>();

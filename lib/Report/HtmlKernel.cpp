@@ -24,6 +24,7 @@ std::string carve::changeHtml(const std::string &Before, const std::string &Afte
 
 namespace {
 
+/// The section of one kernel while it is printed.
 class KernelSection {
 public:
   KernelSection(const TuningReport &R, const KernelReport &K, size_t Number)
@@ -66,7 +67,8 @@ void KernelSection::printHead() {
   OS << "</p></header>\n";
 }
 
-/// What the level of the whole unit, which is chosen last, has to do with the ratio.
+/// Says how the register-usage level relates to the kernel's ratio. The level applies to the whole
+/// unit and is chosen last.
 std::string KernelSection::levelWords() const {
   llvm::Expected<VariantSetting> Setting = parseVariantName(K.Variant);
   if (!Setting) {
@@ -125,7 +127,7 @@ void KernelSection::printPictures() {
   OS << "<p class=\"key\">Lower is faster; bars are 95&#160;% intervals. Shaded steps: occupancy, "
         "right axis";
   if (K.Levels.empty())
-    OS << ", where the report knows it from a variant";
+    OS << ", if the report knows it from a variant";
   else
     OS << ". Triangles: critical points, the most registers with so many blocks per SM";
   OS << ".</p>\n</figure>\n";
@@ -159,7 +161,7 @@ void KernelSection::printHeadings() {
   OS << "</tr></thead>\n";
 }
 
-/// A \p Value of 0 that stands for what is not known is sorted to the end.
+/// Prints a cell. If the value is not known, the cell is sorted to the end.
 void KernelSection::cell(double Value, const std::string &Said, bool Known) {
   OS << "<td class=\"number\" data-v=\"" << (Known ? shortNumber(Value) : "unknown") << "\">"
      << (Known ? Said : "<span class=\"none\">\xE2\x80\x93</span>") << "</td>";

@@ -16,9 +16,10 @@ using namespace carve;
 namespace {
 
 constexpr double PlaneTop = 28, PlaneHeight = 264, PlaneBottom = PlaneTop + PlaneHeight;
-/// Above this span an axis is logarithmic.
+/// An axis that spans more than this factor is logarithmic.
 constexpr double LargestLinearMetrics = 10;
 
+/// The plot while it is printed.
 class PlanePlot {
 public:
   PlanePlot(llvm::ArrayRef<ShownVariant> Variants, SpillMeasure Measure, llvm::StringRef Id)
@@ -30,7 +31,7 @@ public:
       BestX = std::max(BestX, P->Efficiency);
       BestY = std::max(BestY, P->Utilization);
     }
-    // What was timed stands above what was not.
+    // Timed variants are drawn above the others.
     llvm::stable_sort(Points, [](auto *A, auto *B) {
       return (A->Fate == VariantFate::Carved) > (B->Fate == VariantFate::Carved);
     });
@@ -132,7 +133,7 @@ void PlanePlot::printPoint(const ShownVariant &V) {
 void PlanePlot::printName(const ShownVariant &V) {
   if (!V.Chosen && V.Fate != VariantFate::Default)
     return;
-  // Away from the other name.
+  // Place the name away from the other name.
   bool Above = llvm::all_of(Points, [&](auto *Other) {
     bool Named = Other->Chosen || Other->Fate == VariantFate::Default;
     return !Named || Other == &V || y(*Other) >= y(V);

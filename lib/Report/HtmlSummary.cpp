@@ -17,7 +17,7 @@ namespace {
 
 constexpr char Dash[] = "<span class=\"none\">\xE2\x80\x93</span>";
 
-/// GPU time of the program in the traced run; 0 where the report is of before.
+/// Returns the program's GPU time in the traced run, or 0 if the report does not tell it.
 double gpuNsBefore(const TuningReport &R) {
   double Ns = 0, Share = 0;
   for (const KernelReport &K : R.Kernels) {
@@ -39,16 +39,17 @@ std::string headline(const TuningReport &R) {
          "\xC3\x97</strong> as fast on the GPU";
 }
 
-/// `97 % of the wall time before`, where it differs.
+/// Returns the wall time's ratio as `0.970 [0.950, 1.010] of the default's`.
 std::string wallText(const TuningReport &R) {
   return markupText(ratioText(R.ProgramWall)) + " of the default\xE2\x80\x99s";
 }
 
+/// One bar of a small chart, with its name and value.
 class BarRow {
 public:
   BarRow(llvm::StringRef Name, RatioInterval Ratio, std::string Value)
       : Name(Name), Ratio(Ratio), Value(std::move(Value)) {}
-  /// \p Most: the ratio at the end of the bar's place.
+  /// \p Most is the ratio at the right end of the chart.
   std::string print(double Most, llvm::StringRef Class) const {
     auto Percent = [&](double X) { return 100 * X / Most; };
     std::string Whisker;
@@ -86,6 +87,7 @@ std::string printBars(const TuningReport &R) {
          BarRow("after", R.Program, After).print(Most, "after") + "</div>\n";
 }
 
+/// A list of names and values.
 class Facts {
 public:
   explicit Facts(llvm::StringRef Class) { OS << "<dl class=\"" << Class << "\">\n"; }
@@ -116,8 +118,7 @@ std::vector<std::string> notes(const TuningReport &R) {
   for (const std::string &Why : R.Reruns)
     All.push_back("timed again: " + Why);
   if (R.Unordered)
-    All.push_back("lines of the output come in another order from run to run, and were compared "
-                  "without it");
+    All.push_back("the order of the output's lines varies from run to run, and was not compared");
   if (R.UnstableLines)
     All.push_back(std::to_string(R.UnstableLines) +
                   " line(s) of the output differ between runs of the default or depend on time, "
@@ -125,7 +126,7 @@ std::vector<std::string> notes(const TuningReport &R) {
   return All;
 }
 
-/// `2026-11-20 12:00:00 UTC` of ISO 8601.
+/// Converts ISO 8601 to `2026-11-20 12:00:00 UTC`.
 std::string dateText(std::string Date) {
   std::replace(Date.begin(), Date.end(), 'T', ' ');
   if (!Date.empty() && Date.back() == 'Z')
@@ -195,7 +196,7 @@ std::string carve::printCircumstances(const TuningReport &R) {
 
 namespace {
 
-/// A row of the table of kernels.
+/// Prints one row of the table of kernels.
 void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
                     llvm::raw_ostream &OS) {
   auto Cell = [&](double SortBy, const std::string &Html) {

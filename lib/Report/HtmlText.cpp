@@ -12,7 +12,8 @@ using namespace carve;
 
 static constexpr char Space[] = "\xC2\xA0";
 
-/// Where the name in \p S ends: at the arguments of its last part, template's or function's.
+/// Returns where the name in \p S ends: before the arguments of its last part, either those of the
+/// template or those of the function.
 static size_t endOfName(llvm::StringRef S) {
   static constexpr llvm::StringLiteral Anonymous = "(anonymous namespace)";
   unsigned Depth = 0;
@@ -32,7 +33,7 @@ static size_t endOfName(llvm::StringRef S) {
     else if (C == '(' && Depth == 0)
       return End;
     ++I;
-    // What follows arguments of a template is its member: the name goes on.
+    // A template's arguments are followed by one of its members, so the name goes on.
     if (C == '>' && Depth == 0 && S.substr(I).starts_with("::"))
       End = S.size();
     else if (C == '>' && Depth == 0)
@@ -43,14 +44,15 @@ static size_t endOfName(llvm::StringRef S) {
 
 KernelNameParts carve::kernelNameParts(llvm::StringRef Demangled) {
   llvm::StringRef Name = Demangled;
-  Name.consume_front("void "); // A kernel returns nothing; templates alone say so.
+  Name.consume_front("void "); // Kernels return nothing, but only the names of templates say so.
   size_t End = endOfName(Name);
   if (End == 0)
     End = Name.size();
   return {Name.take_front(End), Name.drop_front(End)};
 }
 
-/// \p Name with an opportunity to break after each `::` and `_`, cut between characters.
+/// Returns \p Name with a possible line break after each `::` and `_`. If it is too long, it is cut
+/// between characters.
 static std::string breakableName(llvm::StringRef Name, size_t Most) {
   std::string To, Ellipsis;
   if (Name.size() > Most) {
@@ -98,7 +100,7 @@ std::string carve::durationText(double Ns) {
   static constexpr std::pair<double, const char *> Units[] = {
       {1e9, "s"}, {1e6, "ms"}, {1e3, "\xC2\xB5s"}, {1, "ns"}};
   for (const auto &[Scale, Unit] : Units) {
-    // What rounds to 1000 of a unit is 1 of the next.
+    // A value that rounds to 1000 of a unit is shown as 1 of the next unit.
     if (Ns < 0.9995 * Scale && Scale > 1)
       continue;
     double Value = Ns / Scale;

@@ -25,8 +25,9 @@ llvm::Error carve::runReport(llvm::ArrayRef<std::string> Args, const CommandCont
   if (llvm::Error E = F.parse(Args, Positional, Rest))
     return E;
   if (!Positional.empty() || !Rest.empty())
-    return usageError("carve report: takes no arguments, not '" +
-                      (Positional.empty() ? Rest : Positional).front() + "'");
+    return usageError("carve report: unexpected '" +
+                      (Positional.empty() ? Rest : Positional).front() +
+                      "', expected only options");
   if (Format == HtmlFormat && Output.empty() && llvm::sys::Process::StandardOutIsDisplayed())
     return usageError("carve report: --format=html: standard output is a terminal, expected "
                       "-o FILE");

@@ -24,7 +24,7 @@ TEST_F(CaptureCommandTest, WithoutAGpuItSaysSo) {
 TEST_F(CaptureCommandTest, Mistakes) {
   expectError({"capture"}, "carve capture: no command, expected: carve capture -- COMMAND...");
   expectError({"capture", "app"},
-              "carve capture: unexpected 'app'; the command to run stands behind --");
+              "carve capture: unexpected 'app', expected the command after '--'");
   expectError({"capture", "--list"}, "expected: carve capture --list FILE...");
   expectError({"capture", "-o", "--", "app"}, "carve capture: -o needs a value: -o ...");
   expectError({"capture", "--launches=0", "--", "app"},
@@ -73,5 +73,5 @@ TEST_F(CaptureCommandTest, ListTellsWhatIsInOne) {
                       "  attribute  stack-bytes 1024\n");
   write("work/no.carvecap", "something");
   expectError({"capture", "--list", "no.carvecap"},
-              "no.carvecap: no capture: expected 'carve-capture <format>' in the first line");
+              "no.carvecap: not a capture: expected 'carve-capture <format>' in the first line");
 }

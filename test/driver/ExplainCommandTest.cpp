@@ -25,12 +25,11 @@ TEST_F(ExplainCommandTest, NothingToExplain) {
 TEST_F(ExplainCommandTest, WrongWordsAreErrors) {
   const std::string Explain = "carve explain: ";
   expectError({"explain", "one", "two"},
-              Explain + "takes one kernel's name at most, not 'two' too");
+              Explain + "unexpected 'two', expected at most one kernel's name");
   expectError(
       {"explain", "--counters=off"},
-      Explain +
-          "--counters, --modified, --timeout, --stdin and --quiet go with a command, expected: "
-          "carve explain [KERNEL] [options] -- COMMAND...");
+      Explain + "--counters, --modified, --timeout, --stdin and --quiet need a command, expected: "
+                "carve explain [KERNEL] [options] -- COMMAND...");
   EXPECT_EQ(carve({"explain", "--quiet"}).Stderr, carve({"explain", "--counters=off"}).Stderr);
   expectError({"explain", "--counters=on", "--", "app"},
               Explain + "--counters is 'on', expected auto or off");

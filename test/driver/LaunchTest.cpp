@@ -127,8 +127,8 @@ TEST_F(LaunchTest, AddressNotGivenIsNamed) {
   std::string Path = capture("increment", 9);
   CommandResult R = launch({"--alone", Path});
   EXPECT_EQ(R.Stderr, "carve-launch: error: " + Path +
-                          ": the driver does not give the captured addresses, 32768 KiB at "
-                          "0x500000000000: it gave 0x510000000000\n");
+                          ": cannot reserve the captured addresses, 32768 KiB at "
+                          "0x500000000000: the driver gave 0x510000000000\n");
   EXPECT_EQ(R.ExitStatus, 75);
 }
 

@@ -129,7 +129,8 @@ TEST_F(ExplainTest, FromTraceAndCode) {
     ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
     EXPECT_FALSE(Report->Kernels.front().Evidence.Tried);
     ASSERT_FALSE(Report->Notes.empty());
-    EXPECT_NE(Report->Notes.back().find("with 40 registers, it runs with 22"), std::string::npos)
+    EXPECT_NE(Report->Notes.back().find("had 40 registers in the last tuning and now has 22"),
+              std::string::npos)
         << Report->Notes.back();
     Tuned.Kernels[0].RegsBefore = 22;
     Tuned.Device = "NVIDIA A100";

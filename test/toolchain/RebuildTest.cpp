@@ -260,7 +260,8 @@ TEST_F(Rebuild, TouchIsForBuildsWithoutDepfiles) {
   EXPECT_TRUE(madeFromStore()) << log();
   EXPECT_EQ(bulkyRegs(), 64u);
   EXPECT_EQ(carve({"touch", "--list", "--all"}).Stdout, "");
-  EXPECT_NE(carve({"touch", "nowhere"}).Stderr.find("'nowhere' is no folder"), std::string::npos);
+  EXPECT_NE(carve({"touch", "nowhere"}).Stderr.find("'nowhere' is not a directory"),
+            std::string::npos);
 }
 
 TEST_F(Rebuild, SeveralObjectsOfOneCommandAreTunedEach) {

@@ -1,4 +1,4 @@
-// carve: the companion of carve-nvcc. Dispatches to the commands and maps errors to exit codes.
+// carve: the companion of carve-nvcc. Dispatches to the commands and maps errors to exit statuses.
 
 #include "Captures/CaptureCommand.h"
 #include "Evaluate/EvaluateCommand.h"
@@ -40,7 +40,7 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       what the kernels' code costs, from PTX and machine code; needs no GPU
   metrics --count [--kernel=NAME]... [--trips=...]... [--timeout=S] [--stdin=FILE]
           [--format=text|json] -- COMMAND...
-                      the same of COMMAND's kernels, their loops counted in one run
+                      the same for COMMAND's kernels, with loops counted in one run
   tune [--timeout=S] [--max-runs=N] [--budget=S] [--mode=auto|fixed|rotate|replay]
        [--effort=0|1|2|3] [--points=critical|every-8|all] [--scope=kernel|file]
        [--launch-domain=preserve|traced]
@@ -48,12 +48,12 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
        [--format=text|json] [--quiet] -- COMMAND...
                       time variants in COMMAND's kernels; the next build emits the winners
   tune [options] --from CAPTURE...
-                      the same with captured launches in the program's place
+                      the same with captured launches instead of a program
   capture [-o DIR] [--kernel=REGEX] [--launches=N] [--timeout=S] [--stdin=FILE] [--no-check]
           [--format=text|json] [--quiet] -- COMMAND...
-                      the hot kernels' launches, each with its data as one file
+                      write launches of the hot kernels, each with its data, to files
   capture --list [--format=text|json] FILE...
-                      what is in captures
+                      list what captures contain
   search --space='TILE=8,16;UNROLL=1..4' [--where=EXPRESSION] [--block=X,Y,Z] [--grid=X,Y,Z]
        [--dynamic-smem=BYTES] [--launches=N] [--trips=N | --trips=LOOP=N | --trips=LLINE=N]...
        [--kernel=REGEX] [--arch=sm_90] [--effort=0..3] [--budget=N] [--margin=SHARE]
@@ -66,17 +66,17 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
   kernels [--profile=FILE] [--exit-code] [--format=text|json] [FOLDER...]
                       the kernels that the store knows, as profiles name them, and their settings
   touch [--profile=FILE] [--list] [--all] [--format=text|json] [FOLDER...]
-                      have outputs made again whose depfile does not say that a decision or
-                      the profile is new
+                      make the build repeat outputs that have a new decision or profile, if
+                      their depfile does not say so
   report [--format=text|json|html] [--report=FILE|latest] [-o FILE]
-                      the last tuning's result again, also as a page with pictures
+                      print the last tuning's result again, or as a page with plots
   explain [--report=FILE|latest] [--format=text|json] [KERNEL]
                       what became of every variant of a kernel, and why
   explain [--counters=auto|off] [--modified=auto|off] [--timeout=S] [--stdin=FILE]
           [--report=FILE|latest] [--format=text|json] [--quiet] [KERNEL] -- COMMAND...
                       what limits COMMAND's kernels: memory, instructions, latency
   merge FILE... [-o FILE]
-                      several profiles as one, for a team
+                      merge several profiles into one, for a team
   diff [--format=text|json] [--exit-code] BEFORE AFTER
                       what differs between two profiles
   check [--format=text|json|junit|sarif] [-o FILE] [--max-spill-increase=BYTES]
@@ -90,21 +90,22 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
   evaluate SWEEP.tsv [--budget=12] [--effort=0..3] [--arch=sm_90] [--format=text|json]
                       what the search finds on a table of measurements; needs no GPU
   store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
-                      what is remembered
+                      show, check or shrink what the store remembers
   --version, --help   see carve(1)
-CARVE_LOG=FILE gets everything that is decided and run.
+CARVE_LOG=FILE receives every decision and every command that is run.
 )";
 
 std::optional<std::string> environment(llvm::StringRef Name) {
   return llvm::sys::Process::GetEnv(Name);
 }
 
-/// The part of the help that is of \p Command; empty where there is none.
+/// Returns the part of the help that is about \p Command, or an empty text if there is no such
+/// command.
 std::string helpOf(llvm::StringRef Command) {
   std::string Text;
   bool Inside = false;
   for (llvm::StringRef Line : llvm::split(llvm::StringRef(Help), '\n')) {
-    // Commands stand at column 2, what belongs to them further in.
+    // A command starts in column 2; its further lines are indented by more.
     if (!Line.starts_with("   "))
       Inside = Line.starts_with(("  " + Command + " ").str());
     if (Inside)
@@ -113,7 +114,7 @@ std::string helpOf(llvm::StringRef Command) {
   return Text;
 }
 
-/// Whether \p Args ask for help, themselves and not for the command behind `--`.
+/// True if \p Args ask for help before `--`. After it, the option is for the user's command.
 bool asksForHelp(llvm::ArrayRef<std::string> Args) {
   auto Own = llvm::make_range(Args.begin(), llvm::find(Args, "--"));
   return llvm::is_contained(Own, "--help") || llvm::is_contained(Own, "-h");
@@ -140,7 +141,8 @@ llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Con
                     llvm::join(llvm::make_first_range(Commands), ", "));
 }
 
-/// Prints what failed. Ends as a signal would have where one asked us to stop.
+/// Prints what failed and returns the exit status. If a signal asked us to stop, ends this process
+/// by that signal.
 int reportFailure(llvm::Error E) {
   int Signal = 0, Status = 1;
   llvm::handleAllErrors(

@@ -7,7 +7,7 @@
 using namespace carve;
 using Variables = std::map<std::string, std::string>;
 
-/// The environment of \p Values alone.
+/// An environment that contains \p Values and nothing else.
 static auto environmentOf(const Variables &Values) {
   return [Values](llvm::StringRef Name) -> std::optional<std::string> {
     auto Found = Values.find(Name.str());
@@ -15,13 +15,13 @@ static auto environmentOf(const Variables &Values) {
   };
 }
 
-TEST(Installation, OurOwnFilesAreBesideTheProgram) {
+TEST(Installation, pathOfTheProgram_givesOurOwnFilesBesideIt) {
   InstallTree T = findInstallTree("/opt/carve/bin/carve-nvcc");
   EXPECT_EQ(T.Probe, "/opt/carve/lib/libcarve_probe.so");
   EXPECT_EQ(T.DevicesDir, "/opt/carve/share/carve-nvcc/devices");
 }
 
-TEST(Installation, HiddenDevicesAreNoGpu) {
+TEST(Installation, devicesHiddenByEnvironment_areNoGpu) {
   for (const char *Hidden : {"", "-1", "NoDevFiles"})
     EXPECT_FALSE(gpuPresent(environmentOf({{"CUDA_VISIBLE_DEVICES", Hidden}})));
 }

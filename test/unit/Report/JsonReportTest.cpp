@@ -13,7 +13,7 @@ static std::string failure(llvm::StringRef Text) {
   return R ? "" : llvm::toString(R.takeError());
 }
 
-/// The sample's JSON with the first \p From replaced by \p To.
+/// Returns the sample's JSON, with the first \p From replaced by \p To.
 static std::string changed(llvm::StringRef From, llvm::StringRef To) {
   std::string Text = printJsonReport(sampleReport());
   size_t At = Text.find(From.str());
@@ -21,7 +21,7 @@ static std::string changed(llvm::StringRef From, llvm::StringRef To) {
   return Text.replace(At, From.size(), To.str());
 }
 
-TEST(JsonReport, ReadsBackWhatItPrints) {
+TEST(JsonReport, report_printedAndRead_isTheSame) {
   TuningReport R = sampleReport();
   R.UnstableLines = 3;
   R.Note = "a \"note\"";
@@ -93,14 +93,14 @@ TEST(JsonReport, ReadsBackWhatItPrints) {
   EXPECT_EQ(K.Dropped, std::vector<std::string>{"r255: largest block would shrink"});
 }
 
-TEST(JsonReport, AnEmptyReportSurvives) {
+TEST(JsonReport, emptyReport_isReadBack) {
   std::string Text = printJsonReport({});
   llvm::Expected<TuningReport> Again = parseJsonReport(Text, "r.json");
   ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
   EXPECT_EQ(printJsonReport(*Again), Text);
 }
 
-TEST(JsonReport, NamesThatAreNoUtf8StayJson) {
+TEST(JsonReport, namesWithInvalidUtf8_giveValidJson) {
   TuningReport R = sampleReport();
   R.Workload = "./app-\xe9";
   EXPECT_TRUE(llvm::json::isUTF8(printJsonReport(R)));
