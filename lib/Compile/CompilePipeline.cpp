@@ -14,6 +14,7 @@
 #include "Store/ProfileReader.h"
 #include "Store/StoreUpkeep.h"
 #include "Store/UserProfile.h"
+#include "Support/Clock.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -355,9 +356,7 @@ llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
     else
       llvm::consumeError(Stamp.takeError()); // nvcc will say it.
   }
-  StartedNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                  std::chrono::system_clock::now().time_since_epoch())
-                  .count();
+  StartedNs = unixNanoseconds();
   llvm::Expected<KeptCompile> Kept =
       compileKeeping(T, Runner, Arguments, "", KeepDir, /*Quiet=*/false);
   if (!Kept)

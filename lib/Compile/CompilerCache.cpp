@@ -3,6 +3,7 @@
 #include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
 #include "Store/StoreLayout.h"
+#include "Support/Clock.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -13,7 +14,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <chrono>
 #include <set>
 #include <unistd.h>
 
@@ -154,8 +154,7 @@ static std::string decisionsOf(llvm::StringRef Source, const UnitStore &Store) {
       Choices.insert(std::move(Choice));
   }
   if (Choices.size() > 1)
-    return std::to_string(std::chrono::system_clock::now().time_since_epoch().count()) + " " +
-           std::to_string(::getpid());
+    return std::to_string(unixNanoseconds()) + " " + std::to_string(::getpid());
   return Lost + (Choices.empty() ? "" : digestOf(*Choices.begin()));
 }
 

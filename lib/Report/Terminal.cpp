@@ -11,10 +11,6 @@
 
 using namespace carve;
 
-double carve::steadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// Returns `, 1:00 left`, if \p Done of \p Of pieces took \p Seconds.
 static std::string timeLeft(size_t Done, size_t Of, double Seconds) {
   std::string Text;

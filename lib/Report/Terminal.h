@@ -3,15 +3,13 @@
 /// carve-nvcc and the commands of carve use it while they work.
 #pragma once
 
+#include "Support/Clock.h"
 #include "Tune/Outcome/TuningReport.h"
 
 #include <functional>
 #include <string>
 
 namespace carve {
-
-/// Returns the seconds on the steady clock.
-double steadySeconds();
 
 /// Shows progress on standard error. Shows nothing if it is constructed with \p Enabled = false.
 class TerminalProgress {
