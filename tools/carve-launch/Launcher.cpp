@@ -285,8 +285,7 @@ llvm::Error Launcher::launch() {
 
 llvm::Error Launcher::run() {
   for (const CapturedMemory &M : C.Memory)
-    if (llvm::Error E =
-            upload(M.Address, M.Content, "the memory at " + hexAddress(M.Address)))
+    if (llvm::Error E = upload(M.Address, M.Content, "the memory at " + hexAddress(M.Address)))
       return E;
   for (size_t I = 0; I < Variables.size(); ++I)
     if (llvm::Error E =
