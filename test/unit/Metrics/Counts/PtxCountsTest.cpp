@@ -241,7 +241,7 @@ TEST(PtxCounts, Failures) {
   auto Message = [](auto Result) { return Result ? "" : llvm::toString(Result.takeError()); };
   EXPECT_EQ(Message(countPtx(M, "none", {}, 32)), "PTX: no entry named none");
   EXPECT_EQ(Message(countPtx(M, "k", {}, 32)),
-            "PTX: a branch to $L9, which is no label of its function");
+            "PTX: a branch to $L9, which is not a label of its function");
 }
 
 /// A loop that ran 40 times for each of 100 threads, half of which skip an instruction in it.
