@@ -67,8 +67,8 @@ std::vector<std::string> forwarded(llvm::ArrayRef<std::string> Options) {
   return Words;
 }
 
-/// Returns the PTX with \p Cap as `.maxnreg` in every entry that the option would not reach. \p
-/// ByOption tells whether the other entries get the cap by the option.
+/// Returns the PTX with \p Cap as `.maxnreg` in every entry that the option would not reach.
+/// \p ByOption tells whether the other entries get the cap by the option.
 llvm::Expected<std::string> cappedText(const PtxModule &Ptx, unsigned Cap, bool ByOption) {
   llvm::StringMap<unsigned> Caps;
   for (const PtxEntry &Entry : Ptx.entries())

@@ -37,8 +37,8 @@ public:
   /// other than line numbers, because that is not carried over.
   llvm::Error checkDebugSections();
 
-  /// Fails with the same reason if \p Entry of the flavour takes other parameters than \p
-  /// BaseEntry.
+  /// Fails with the same reason if \p Entry of the flavour takes other parameters than
+  /// \p BaseEntry.
   llvm::Error checkParameters(const PtxItem &BaseEntry, const PtxItem &Entry) const;
 
   /// Returns the base's name for \p Item of the flavour: a variable, an entry, or a function
