@@ -21,6 +21,7 @@ struct CubinKernel {
   uint64_t CodeBytes = 0;
 };
 
+/// A device image.
 struct Cubin {
   unsigned SmVersion = 0;   ///< 90 for sm_90; the ELF file does not tell an `a` or `f` suffix.
   bool Relocatable = false; ///< ET_REL: `ptxas -c` made it, and nvlink has to link it.

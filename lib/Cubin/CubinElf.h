@@ -16,6 +16,7 @@
 
 namespace carve {
 
+/// One section of a cubin.
 struct CubinSection {
   llvm::StringRef Name;
   /// The function that the section belongs to; empty for the module's own sections.
@@ -27,6 +28,7 @@ struct CubinSection {
   llvm::StringRef prefix() const { return Name.drop_back(Kernel.size()); }
 };
 
+/// One symbol of a cubin.
 struct CubinSymbol {
   llvm::StringRef Name;
   const llvm::object::ELF64LE::Sym *Entry = nullptr;

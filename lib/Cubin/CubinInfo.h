@@ -10,6 +10,7 @@
 
 namespace carve {
 
+/// The attributes that are read here. Each comment tells the attribute's payload.
 enum CubinAttribute : uint8_t {
   /// A symbol, and the bytes of its frame, including callees that were compiled into the kernel.
   AttrFrameSize = 0x11,

@@ -11,6 +11,7 @@
 
 namespace carve {
 
+/// The resources of one kernel, as compiled for one architecture.
 struct KernelResources {
   std::string Name; ///< The mangled name.
   unsigned RegsPerThread = 0;

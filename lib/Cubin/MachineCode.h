@@ -34,6 +34,7 @@
 
 namespace carve {
 
+/// One instruction of machine code, as far as it is read.
 struct MachineInstruction {
   enum KindTy {
     Other,

@@ -21,6 +21,7 @@ struct ImagesRequest {
   std::vector<std::string> NvccOptions; ///< The options after `--`.
 };
 
+/// Whether the name of \p File is that of a PTX file.
 bool isPtxFile(llvm::StringRef File);
 
 /// Makes nvcc write the PTX of \p Request into \p KeepDir, and returns the ptxas calls that it

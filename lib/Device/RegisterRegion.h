@@ -24,6 +24,7 @@ struct RegisterRegion {
   /// At `-maxrregcount=255`, or at the ceiling that the user set.
   KernelResources AtMax;
 
+  /// Return the registers per thread at the two ends.
   unsigned rMin() const { return AtMin.RegsPerThread; }
   unsigned rMax() const { return AtMax.RegsPerThread; }
 };

@@ -30,6 +30,7 @@ struct MetricsReport {
   std::string NvccVersion; ///< Empty if no tool of the toolkit was needed.
   std::vector<KernelMetrics> Kernels;
   bool Counted = false; ///< Whether trips are from a run of the program.
+  /// A kernel without metrics, and why.
   struct LeftOut {
     std::string Kernel, Reason;
   };

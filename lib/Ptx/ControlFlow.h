@@ -30,6 +30,7 @@ struct FlowLoop {
   unsigned Depth = 1; ///< The number of loops around its blocks, including itself.
 };
 
+/// The basic blocks of a function with their loops and dominators. Block 0 is the entry.
 struct ControlFlow {
   std::vector<FlowBlock> Blocks;
   std::vector<FlowLoop> Loops; ///< Ascending by the position of the header in the code.
@@ -38,8 +39,12 @@ struct ControlFlow {
   std::vector<unsigned> ReversePostOrder; ///< Only the reachable blocks.
   std::vector<unsigned> ImmediateDominator;
 
+  /// Returns the number of loops around \p Block.
   unsigned depth(unsigned Block) const { return LoopOf[Block] ? Loops[*LoopOf[Block]].Depth : 0; }
+  /// Whether every way from the entry to \p Below passes \p Above, or both are the same block. Both
+  /// must be reachable.
   bool dominates(unsigned Above, unsigned Below) const;
+  /// Whether \p Block belongs to loop \p Loop or to a loop inside of it.
   bool contains(unsigned Loop, unsigned Block) const;
 };
 

@@ -46,9 +46,9 @@ public:
   llvm::Expected<std::string> nameInBase(const PtxItem &Item);
 
 private:
-  /// Returns the statement that declares \p Item without comments. Its own name and other numbered
-  /// names are replaced by their content. \p Depth is the length of the chain of strings that led
-  /// here.
+  /// Returns the statement that declares \p Item without comments. If its own name
+  /// is numbered, a constant replaces it, and other numbered names are replaced by their content.
+  /// \p Depth is the length of the chain of strings that led here.
   static llvm::Expected<std::string> contentOf(PtxSource Module, const PtxItem &Item,
                                                unsigned Depth = 0);
   llvm::Error indexNumbered();

@@ -15,8 +15,11 @@
 
 namespace carve {
 
+/// Writes changed entries of one module, and collects the functions that have to be copied with
+/// them.
 class ModuleEditor {
 public:
+  /// \p Base is the module whose entries are written; it must outlive the editor.
   explicit ModuleEditor(PtxSource Base) : Base(Base) {}
 
   /// Returns the text of \p Entry, an entry of the base, changed by \p Edit and named \p NewName.
@@ -37,6 +40,7 @@ private:
     bool CopiesFunctions;
     std::vector<const PtxItem *> Pending; ///< Functions that are still to be copied.
   };
+  /// A copied function.
   struct Copy {
     PtxSource Source;
     const PtxItem *Original;

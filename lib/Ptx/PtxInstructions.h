@@ -15,6 +15,7 @@
 
 namespace carve {
 
+/// One operand of an instruction.
 struct PtxOperand {
   /// Registers, special registers (`%tid.x`), numbers with their sign, labels and names.
   /// `{%f1, %f2}` and `%p1|%p2` have several.
@@ -22,9 +23,11 @@ struct PtxOperand {
   bool IsAddress = false; ///< `[%rd1+4]`
   int64_t OffsetBytes = 0;
 
+  /// Returns the first name; empty if there is none.
   llvm::StringRef name() const { return Names.empty() ? "" : llvm::StringRef(Names.front()); }
 };
 
+/// One instruction with its predicate, modifiers and operands.
 struct PtxInstruction {
   std::string Opcode;
   llvm::SmallVector<std::string, 4> Modifiers; ///< Such as `.global`, `.v4`, `.f32`.

@@ -12,6 +12,7 @@
 
 namespace carve {
 
+/// A token of PTX, as a span of the text.
 struct PtxToken {
   enum KindTy : unsigned char {
     Word,      ///< An identifier, which may contain `%` and `$`: names, registers, labels, opcodes.
@@ -42,10 +43,12 @@ void setRoles(llvm::StringRef Text, llvm::MutableArrayRef<PtxToken> Body);
 void forEachInstruction(llvm::StringRef Text, llvm::ArrayRef<PtxToken> Body,
                         llvm::function_ref<void(llvm::ArrayRef<PtxToken>)> Visit);
 
+/// Returns the text of \p T, a token of \p Text.
 inline llvm::StringRef textOf(llvm::StringRef Text, const PtxToken &T) {
   return Text.slice(T.Begin, T.End);
 }
 
+/// Whether \p T, a token of \p Text, is the punctuation character \p C.
 inline bool isPunct(llvm::StringRef Text, const PtxToken &T, char C) {
   return T.Kind == PtxToken::Punct && Text[T.Begin] == C;
 }

@@ -89,7 +89,9 @@ public:
   /// not end.
   static llvm::Expected<PtxModule> parse(std::string Text);
 
+  /// Returns the text as it was parsed.
   const std::string &text() const { return Text; }
+  /// Returns the entries that have a body, in the order of the text.
   llvm::ArrayRef<PtxEntry> entries() const { return Entries; }
   /// Returns the entry named \p Name (mangled); null if the module has none.
   const PtxEntry *find(llvm::StringRef Name) const;

@@ -18,6 +18,7 @@ namespace carve {
 /// completely.
 llvm::Expected<CountedKernel> countCodeKernel(llvm::StringRef CubinBytes, llvm::StringRef Kernel,
                                               const TripCounts &Trips);
+/// Does the same, and returns the counts only.
 llvm::Expected<KernelCounts> countCode(llvm::StringRef CubinBytes, llvm::StringRef Kernel,
                                        const TripCounts &Trips);
 

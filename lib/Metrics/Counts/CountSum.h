@@ -6,6 +6,7 @@
 
 namespace carve {
 
+/// The memory that an instruction accesses.
 enum class AccessSpace { None, Global, Shared, Local };
 
 /// How one instruction accesses memory.

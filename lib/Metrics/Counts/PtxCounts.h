@@ -21,6 +21,7 @@ namespace carve {
 /// cannot be read.
 llvm::Expected<CountedKernel> countPtxKernel(const PtxModule &M, llvm::StringRef Entry,
                                              const TripCounts &Trips, unsigned ThreadsPerBlockX);
+/// Does the same, and returns the counts only.
 llvm::Expected<KernelCounts> countPtx(const PtxModule &M, llvm::StringRef Entry,
                                       const TripCounts &Trips, unsigned ThreadsPerBlockX);
 

@@ -156,7 +156,6 @@ Value ThreadStrides::valueOf(StringRef Name, unsigned Depth) {
   return Result;
 }
 
-/// Returns the value of a register that any of \p Its may have set.
 Value ThreadStrides::merged(ArrayRef<const PtxInstruction *> Its, unsigned Depth) {
   Value Result;
   for (const PtxInstruction *I : Its) {

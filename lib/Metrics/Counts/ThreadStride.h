@@ -32,9 +32,14 @@ public:
 
 private:
   using Value = std::optional<ThreadValue>;
+  /// Returns the value of a register, a number, a special register or a variable's address. \p
+  /// Depth is the length of the chain of definitions that led here.
   Value valueOf(llvm::StringRef Name, unsigned Depth);
+  /// Returns the value that \p I gives its result.
   Value resultOf(const PtxInstruction &I, unsigned Depth);
+  /// Returns the value of a register that any of \p Its may have set.
   Value merged(llvm::ArrayRef<const PtxInstruction *> Its, unsigned Depth);
+  /// Returns the value of a special register; nothing if it is unknown.
   Value special(llvm::StringRef Name) const;
 
   const PtxFunction &F;
