@@ -49,6 +49,6 @@ carve::withRegistersAllotted(StringRef Bytes,
   }
   for (const auto &Kernel : Wanted)
     if (!Written.count(Kernel.first()))
-      return malformed("cubin: no number of registers of kernel " + Kernel.first());
+      return malformed("cubin: no register count for kernel " + Kernel.first());
   return Out;
 }

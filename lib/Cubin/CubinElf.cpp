@@ -94,7 +94,7 @@ static Error readSymbols(const ELFFile<ELF64LE> &File, CubinElf &Result) {
 
 Expected<CubinElf> CubinElf::parse(StringRef Bytes) {
   if (!Bytes.starts_with(StringRef(ELF::ElfMagic, 4)))
-    return malformed("cubin: no ELF file");
+    return malformed("cubin: not an ELF file");
   auto File = ELFFile<ELF64LE>::create(Bytes);
   if (!File)
     return File.takeError();

@@ -204,5 +204,5 @@ TEST_P(RecordedCubin, withRegistersAllotted_moreRegisters_codeStays) {
     EXPECT_EQ(Elf->section(".text.init")->Header->sh_info >> 24, 77u);
   }
   EXPECT_EQ(messageOf(withRegistersAllotted(Bytes, {{"none", 5}})),
-            "cubin: no number of registers of kernel none");
+            "cubin: no register count for kernel none");
 }

@@ -128,7 +128,7 @@ TEST(CodeCounts, brokenOrUnknownCode_fails) {
   auto Message = [](auto Result) { return Result ? "" : llvm::toString(Result.takeError()); };
   std::string Bytes = recorded(Images[0]);
   EXPECT_EQ(Message(countCode(Bytes, "none", {})), "cubin: no code of none");
-  EXPECT_EQ(Message(countCode("text", "k", {})), "cubin: no ELF file");
+  EXPECT_EQ(Message(countCode("text", "k", {})), "cubin: not an ELF file");
   // The architecture is in the flags.
   std::string Old = Bytes;
   Old[0x31] = 70;
