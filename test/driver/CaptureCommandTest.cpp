@@ -1,4 +1,4 @@
-// carve capture and carve tune --from, as far as they go without a GPU.
+// carve capture and carve tune --from, as far as they get without a GPU.
 #include "Captures/File/CaptureFile.h"
 #include "DriverTier.h"
 
@@ -13,7 +13,7 @@ protected:
 
 } // namespace
 
-TEST_F(CaptureCommandTest, WithoutAGpuItSaysSo) {
+TEST_F(CaptureCommandTest, capture_withoutAGpu_fails) {
   const std::string None =
       "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); ";
   expectError({"capture", "--", "app"},
@@ -21,7 +21,7 @@ TEST_F(CaptureCommandTest, WithoutAGpuItSaysSo) {
   expectError({"tune", "--from", "a.carvecap"}, None + "tuning times kernels on one");
 }
 
-TEST_F(CaptureCommandTest, Mistakes) {
+TEST_F(CaptureCommandTest, mistakes_nameWhatWasExpected) {
   expectError({"capture"}, "carve capture: no command, expected: carve capture -- COMMAND...");
   expectError({"capture", "app"},
               "carve capture: unexpected 'app', expected the command after '--'");
@@ -41,7 +41,7 @@ TEST_F(CaptureCommandTest, Mistakes) {
               "carve tune: --from and a command exclude each other");
 }
 
-TEST_F(CaptureCommandTest, ListTellsWhatIsInOne) {
+TEST_F(CaptureCommandTest, list_ofACapture_tellsItsContents) {
   CaptureWriter W = llvm::cantFail(CaptureWriter::create(path("work/k.carvecap")));
   Capture C;
   C.Kernel = "_Z5scalePf";
