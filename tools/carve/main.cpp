@@ -17,6 +17,7 @@
 #include "Support/Log.h"
 #include "Support/SignalCleanup.h"
 #include "Tune/TuneCommand.h"
+#include "Version/Version.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -177,11 +178,11 @@ int main(int Argc, char **Argv) {
     return Args.empty() ? 1 : 0;
   }
   if (Args.front() == "--version") {
-    llvm::outs() << "carve " CARVE_VERSION "\n";
+    llvm::outs() << versionText("carve");
     return 0;
   }
   std::string OwnPath = llvm::sys::fs::getMainExecutable(Argv[0], nullptr);
-  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment, CARVE_VERSION};
+  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment, ProjectVersion};
   llvm::Error E = llvm::Error::success();
   if (auto Log = environment("CARVE_LOG"); Log && !Log->empty())
     E = openLog(*Log);
