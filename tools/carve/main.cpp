@@ -1,6 +1,7 @@
 // carve: the companion of carve-nvcc. Dispatches to the commands and maps errors to exit codes.
 
 #include "Captures/CaptureCommand.h"
+#include "Doctor/DoctorCommand.h"
 #include "Evaluate/EvaluateCommand.h"
 #include "Explain/ExplainCommand.h"
 #include "Export/ExportCommand.h"
@@ -92,6 +93,8 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       what the search finds on a table of measurements; needs no GPU
   store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
                       what is remembered
+  doctor [--format=text|json]
+                      what works on this machine, and how to mend what does not
   --version, --help   see carve(1)
 CARVE_LOG=FILE gets everything that is decided and run.
 )";
@@ -126,7 +129,8 @@ constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
     {"capture", runCapture}, {"search", runSearch},   {"kernels", runKernels},
     {"touch", runTouch},     {"report", runReport},   {"explain", runExplain},
     {"merge", runMerge},     {"diff", runDiff},       {"check", runCheck},
-    {"export", runExport},   {"store", runStore},     {"evaluate", runEvaluate}};
+    {"export", runExport},   {"store", runStore},     {"evaluate", runEvaluate},
+    {"doctor", runDoctor}};
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   for (const auto &[Name, Run] : Commands) {
