@@ -5,6 +5,7 @@
 
 #include "Support/CommandRunner.h"
 #include "Support/Error.h"
+#include "Version/Version.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
@@ -193,7 +194,7 @@ int report(llvm::Error E, llvm::StringRef Of) {
 int main(int Argc, char **Argv) {
   std::vector<std::string> Args(Argv + 1, Argv + Argc);
   if (Args == std::vector<std::string>{"--help"} || Args == std::vector<std::string>{"--version"}) {
-    llvm::outs() << (Args.front() == "--help" ? Help : "carve-launch " CARVE_VERSION "\n");
+    llvm::outs() << (Args.front() == "--help" ? std::string(Help) : versionText("carve-launch"));
     return 0;
   }
   llvm::Expected<Options> O = readOptions(Args);

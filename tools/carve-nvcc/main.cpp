@@ -11,6 +11,7 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/SignalCleanup.h"
+#include "Version/Version.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
@@ -181,7 +182,7 @@ int runDriver(int Argc, char **Argv) {
   if (!Options)
     return fail(Options.takeError());
   if (Options->Help || Options->Version) {
-    llvm::outs() << (Options->Help ? driverHelp() : "carve-nvcc " CARVE_VERSION "\n");
+    llvm::outs() << (Options->Help ? driverHelp().str() : versionText("carve-nvcc"));
     return 0;
   }
   if (!Options->LogPath.empty())

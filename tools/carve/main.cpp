@@ -1,6 +1,7 @@
 // carve: the companion of carve-nvcc. Dispatches to the commands and maps errors to exit statuses.
 
 #include "Captures/CaptureCommand.h"
+#include "Doctor/DoctorCommand.h"
 #include "Evaluate/EvaluateCommand.h"
 #include "Explain/ExplainCommand.h"
 #include "Export/ExportCommand.h"
@@ -17,6 +18,7 @@
 #include "Support/Log.h"
 #include "Support/SignalCleanup.h"
 #include "Tune/TuneCommand.h"
+#include "Version/Version.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -91,6 +93,8 @@ constexpr char Help[] = R"(usage: carve COMMAND [options]
                       what the search finds on a table of measurements; needs no GPU
   store stats|verify|prune|clear [--format=text|json] [--repair] [--max-size=MB]
                       show, check or shrink what the store remembers
+  doctor [--format=text|json]
+                      what works on this machine, and how to mend what does not
   --version, --help   see carve(1)
 CARVE_LOG=FILE receives every decision and every command that is run.
 )";
@@ -126,7 +130,8 @@ constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
     {"capture", runCapture}, {"search", runSearch},   {"kernels", runKernels},
     {"touch", runTouch},     {"report", runReport},   {"explain", runExplain},
     {"merge", runMerge},     {"diff", runDiff},       {"check", runCheck},
-    {"export", runExport},   {"store", runStore},     {"evaluate", runEvaluate}};
+    {"export", runExport},   {"store", runStore},     {"evaluate", runEvaluate},
+    {"doctor", runDoctor}};
 
 llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   for (const auto &[Name, Run] : Commands) {
@@ -177,11 +182,11 @@ int main(int Argc, char **Argv) {
     return Args.empty() ? 1 : 0;
   }
   if (Args.front() == "--version") {
-    llvm::outs() << "carve " CARVE_VERSION "\n";
+    llvm::outs() << versionText("carve");
     return 0;
   }
   std::string OwnPath = llvm::sys::fs::getMainExecutable(Argv[0], nullptr);
-  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment, CARVE_VERSION};
+  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment, ProjectVersion};
   llvm::Error E = llvm::Error::success();
   if (auto Log = environment("CARVE_LOG"); Log && !Log->empty())
     E = openLog(*Log);
