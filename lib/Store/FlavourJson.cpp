@@ -5,7 +5,7 @@
 using namespace carve;
 namespace json = llvm::json;
 
-/// As for a unit's record.
+/// The format rises under the same rule as that of a unit's record (UnitJson.cpp).
 static constexpr RecordKind FlavourRecord = {"flavour", "carve-flavour", 1};
 
 namespace {

@@ -1,7 +1,7 @@
 /// \file
-/// What the JSON forms of the store's records share: text that need not be UTF-8, members that must
-/// be there, and the format that stands in front of all else. Of use to UnitJson, LinkJson
-/// and Captures/File/CaptureJson alone.
+/// The parts that the JSON forms of the store's records share: text that need not be UTF-8, members
+/// that must exist, and the format number that is checked before everything else. Only the JSON
+/// forms of records use it: UnitJson, LinkJson, FlavourJson and Captures/File/CaptureJson.
 #pragma once
 
 #include "llvm/ADT/StringExtras.h"
@@ -14,20 +14,22 @@
 
 namespace carve {
 
-/// Text as JSON; what is no UTF-8 (a path may be anything) becomes `{"hex": "..."}`.
+/// Returns text as JSON. Text that is not UTF-8 becomes `{"hex": "..."}`, because a path may hold
+/// any bytes.
 llvm::json::Value toValue(llvm::StringRef Text);
 llvm::json::Value toValue(const std::vector<std::string> &Texts);
 
-/// Each reads \p V, or says at \p P what was expected and returns false.
+/// Each function reads \p V into \p Out. If it cannot, it reports at \p P what it expected and
+/// returns false.
 bool readValue(const llvm::json::Value &V, std::string &Out, llvm::json::Path P);
 bool readValue(const llvm::json::Value &V, unsigned &Out, llvm::json::Path P);
 bool readValue(const llvm::json::Value &V, uint64_t &Out, llvm::json::Path P);
 bool readValue(const llvm::json::Value &V, bool &Out, llvm::json::Path P);
-/// `null` is nothing.
+/// A JSON `null` gives an empty optional.
 bool readValue(const llvm::json::Value &V, std::optional<unsigned> &Out, llvm::json::Path P);
 
-/// Text that names a file or an entry of the store, and so becomes a part of a path: nothing, or
-/// one component of a path.
+/// Reads text that names a file or an entry of the store and becomes part of a path. It must be
+/// empty or one component of a path.
 struct NameReader {
   std::string &Out;
 };
@@ -37,13 +39,15 @@ struct NamesReader {
 };
 bool readValue(const llvm::json::Value &V, NamesReader To, llvm::json::Path P);
 
-/// `sm_90`, which becomes a part of options and names; or nothing.
+/// Reads an architecture such as `sm_90`, which becomes part of options and names, or an empty
+/// text.
 struct ArchReader {
   std::string &Out;
 };
 bool readValue(const llvm::json::Value &V, ArchReader To, llvm::json::Path P);
 
-/// A path that is handed on to programs: nothing, or one that they do not take for an option.
+/// Reads a path that is passed to programs. It must be empty or a path that they do not take for an
+/// option.
 struct PathReader {
   std::string &Out;
 };
@@ -63,7 +67,7 @@ bool readValue(const llvm::json::Value &V, std::vector<T> &Out, llvm::json::Path
   return true;
 }
 
-/// The members of one object; those that get() reads must be there.
+/// Reads the members of one object. A member that get() reads must exist.
 class Members {
 public:
   Members(const llvm::json::Value &V, llvm::json::Path P) : Object(V.getAsObject()), P(P) {
@@ -87,15 +91,15 @@ public:
   bool getArch(llvm::StringLiteral Name, std::string &Out) { return get(Name, ArchReader{Out}); }
   bool getPath(llvm::StringLiteral Name, std::string &Out) { return get(Name, PathReader{Out}); }
 
-  /// Reports word \p At of the list \p Name, if given, as one that a record may not hand on.
-  /// Returns true if \p At is empty.
+  /// Reports word \p At of the list \p Name, if given, as one that a record must not pass on to a
+  /// program. Returns true if \p At is empty.
   bool allowed(llvm::StringLiteral Name, std::optional<size_t> At, llvm::StringLiteral Expected) {
     if (At)
       P.field(Name).index(*At).report(Expected);
     return !At;
   }
 
-  /// A member that records of older releases lack: \p Out stays what it is.
+  /// Reads a member that may be absent; \p Out is unchanged then.
   template <typename T> bool getIfThere(llvm::StringLiteral Name, T &Out) {
     return Object && (!Object->get(Name) || get(Name, Out));
   }
@@ -105,21 +109,23 @@ private:
   llvm::json::Path P;
 };
 
-/// What kind of record a text is to hold, and in which format.
+/// The kind of record that a text should hold, and its format.
 struct RecordKind {
-  llvm::StringLiteral What;      ///< For messages: `unit`.
-  llvm::StringLiteral FormatKey; ///< The member that tells the format.
+  llvm::StringLiteral What;      ///< The name for messages, e.g. `unit`.
+  llvm::StringLiteral FormatKey; ///< The member that holds the format.
   int64_t Format;
 };
 
-/// The record's text.
+/// Returns the text of the record.
 std::string printRecord(llvm::json::Object Record);
 
-/// Parses \p Json. Fails naming \p Name where it is no record of \p Kind, with NewerFormat where it
-/// is one of another format.
+/// Parses \p Json. Fails and names \p Name if it is not a record of \p Kind, with NewerFormat if it
+/// has another format.
 llvm::Expected<llvm::json::Value> openRecord(llvm::StringRef Json, llvm::StringRef Name,
                                              const RecordKind &Kind);
 
+/// Reads a record of type T from \p Json. Fails as openRecord() does, and if a member is missing or
+/// has another type.
 template <typename T>
 llvm::Expected<T> parseRecord(llvm::StringRef Json, llvm::StringRef Name, const RecordKind &Kind) {
   llvm::Expected<llvm::json::Value> Parsed = openRecord(Json, Name, Kind);

@@ -6,12 +6,13 @@
 using namespace carve;
 namespace json = llvm::json;
 
-/// Raised when a record changes its meaning; members that are only added do not raise it, since
-/// readers pass over what they do not know.
+/// This rises when members of a record change their meaning. Added members do not raise it, since
+/// readers ignore members that they do not know.
 static constexpr int64_t RecordFormat = 1;
 static constexpr llvm::StringLiteral FormatKey = "carve-unit";
 
-// In our own namespace, where the readers of lists look for the reader of their elements.
+// The readers must be in namespace carve: the reader of lists looks there for the reader of its
+// elements.
 namespace carve {
 
 static json::Value toValue(const KernelResources &K) {
