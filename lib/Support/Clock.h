@@ -1,5 +1,5 @@
 /// \file
-/// What the pipelines ask of the clock: durations, and the date for records.
+/// The clock for the pipelines: durations, and the date that records and reports carry.
 #pragma once
 
 #include <chrono>
@@ -7,10 +7,10 @@
 
 namespace carve {
 
-/// Seconds since \p Start.
+/// Returns the seconds since \p Start.
 double secondsSince(std::chrono::steady_clock::time_point Start);
 
-/// The time now, ISO 8601, UTC.
+/// Returns the current time in UTC, in ISO 8601 format.
 std::string utcNow();
 
 } // namespace carve
