@@ -27,7 +27,6 @@ public:
   void list(llvm::StringRef Name, std::vector<std::string> &Out);
   /// Registers an option whose value is a whole number from \p Least to \p Most.
   void number(llvm::StringRef Name, unsigned &Out, unsigned Least, unsigned Most);
-  /// Seconds, above 0.
   /// Registers an option whose value is a number of seconds above 0.
   void seconds(llvm::StringRef Name, double &Out);
   /// Registers an option whose value is one of \p Words; \p Out gets its index.
