@@ -1,6 +1,6 @@
 /// \file
-/// The store that one compile works with: the shared one, or where that cannot be written one of
-/// the compile's own.
+/// The store that one compile works with: the shared store, or a temporary one of its own if the
+/// shared store cannot be written.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
@@ -13,8 +13,8 @@ namespace carve {
 
 class CommandStore {
 public:
-  /// \p Shared, or a temporary store with what that has decided for the units of \p C. Fails with
-  /// Unsupported `no-store` where none can be made.
+  /// Returns \p Shared, or a temporary store with the decisions of \p Shared for the units of \p C.
+  /// Fails with Unsupported `no-store` if no store can be made.
   static llvm::Expected<CommandStore> open(const std::optional<UnitStore> &Shared,
                                            const CommandLine &C, llvm::StringRef WorkDir);
 
