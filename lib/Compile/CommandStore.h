@@ -11,6 +11,8 @@
 
 namespace carve {
 
+/// The shared store or the temporary store of one compile. A temporary store is removed with the
+/// object.
 class CommandStore {
 public:
   /// Returns \p Shared, or a temporary store with the decisions of \p Shared for the units of \p C.
@@ -21,6 +23,8 @@ public:
   UnitStore &store() { return Store; }
   const UnitStore &store() const { return Store; }
   bool isTemporary() const { return Own.has_value(); }
+  /// Removes the temporary store now. A process that ends by a signal or becomes nvcc runs no
+  /// destructors.
   void removeTemporary() { Own.reset(); }
 
 private:

@@ -12,6 +12,7 @@
 
 namespace carve {
 
+/// The result of a compile that nvcc has run or the store has replaced.
 struct CompileResult {
   int ExitStatus = 0; ///< nvcc's exit status.
   int Signal = 0; ///< The signal that ended nvcc or that we were sent. The caller raises it again.

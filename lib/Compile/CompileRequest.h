@@ -28,6 +28,7 @@ struct CompileRequest {
   bool ListDecisions = true; ///< True if the store outlives the compile.
   uint64_t StoreLimitBytes = 0;
   GpuPlaces Gpus;
+  /// These three report the progress of a tuning, as in TuneRequest.
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
   std::function<void(llvm::StringRef, size_t, size_t)> Step = [](llvm::StringRef, size_t, size_t) {
   };

@@ -19,8 +19,10 @@
 
 namespace carve {
 
+/// The caches that we recognise.
 enum class CacheKind { None, Ccache, Sccache };
 
+/// The cache in front of this process, if there is one.
 struct CompilerCache {
   CacheKind Kind = CacheKind::None;
   std::string Program; ///< Its path.
@@ -47,6 +49,7 @@ extern const char CacheAdvice[];
 /// answer: sccache's question for nvcc's steps, or a run of the preprocessor for either cache.
 bool isCacheStep(llvm::ArrayRef<std::string> Argv, const CompilerCache &Cache);
 
+/// A command by which a cache asks nvcc for something other than a compile.
 struct CacheStep {
   std::vector<std::string> Argv; ///< nvcc's arguments.
   NvccEnvironment Flags;

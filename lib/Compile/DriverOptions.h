@@ -12,12 +12,14 @@
 
 namespace carve {
 
+/// Says whether and with which workload a compile tunes.
 enum class RunMode {
   Auto, ///< An executable made in one step is run if a GPU is present.
   None,
   Command, ///< The user gave the workload.
 };
 
+/// The values of our settings, with their defaults.
 struct DriverOptions {
   RunMode Run = RunMode::Auto;
   std::vector<std::string> RunCommand;

@@ -10,6 +10,7 @@
 
 namespace carve {
 
+/// The output of one compile, from the start of nvcc until it has its final content.
 class OutputPlace {
 public:
   /// The output \p Path, which must be absolute. Removes what a killed writer left beside it.
@@ -30,8 +31,9 @@ public:
   /// Must be called if nvcc has failed: removes the old output if nvcc has removed the stand-in, as
   /// the assembler and the linker do.
   void removeAsNvccDid();
-  /// Says that the complete file \p Made, elsewhere, is nvcc's output.
+  /// Says that the complete file \p File, elsewhere, is nvcc's output.
   void setMade(std::string File) { Made = std::move(File); }
+  /// Undoes setMade(): nvcc writes the output itself again.
   void forgetMade() { Made.clear(); }
 
   /// Replaces nvcc's output, present or future, by the complete file \p Tuned. On failure nvcc's

@@ -54,6 +54,7 @@ struct PlannedLink {
   std::vector<std::string> FatbinaryArguments; ///< As in DeviceUnit.
 };
 
+/// The steps of one command.
 struct BuildPlan {
   std::vector<DeviceUnit> Units;
   std::optional<PlannedLink> Link;

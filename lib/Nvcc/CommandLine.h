@@ -15,8 +15,10 @@
 
 namespace carve {
 
+/// The kind of an input, which decides the steps that nvcc runs for it.
 enum class InputKind { DeviceSource, HostSource, Object, Library };
 
+/// One input file of the command.
 struct Input {
   std::string Path;
   InputKind Kind;
@@ -24,6 +26,7 @@ struct Input {
   size_t ArgIndex;
 };
 
+/// The result that the command makes.
 enum class Product {
   Object,
   Executable,

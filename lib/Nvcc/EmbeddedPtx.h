@@ -7,6 +7,7 @@
 
 namespace carve {
 
+/// One PTX file that is put into a container.
 struct PlannedPtx {
   unsigned Compute = 0; ///< 75 for compute_75.
   std::string Path;

@@ -14,6 +14,7 @@
 
 namespace carve {
 
+/// An nvcc and the places of its tools.
 struct Toolchain {
   /// The absolute path at which nvcc was found, with links unresolved. nvcc finds its profile,
   /// headers and libraries beside the name by which it is called, and writes that name into its

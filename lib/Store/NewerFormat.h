@@ -10,6 +10,8 @@
 
 namespace carve {
 
+/// The file has a format that this release does not know. The message names the file, the actual
+/// and the expected format.
 class NewerFormat : public llvm::ErrorInfo<NewerFormat> {
 public:
   static inline char ID = 0;

@@ -48,6 +48,7 @@ struct Evidence {
   std::string Reason;     ///< Why the default stayed; empty for a winner.
 };
 
+/// The decision for one kernel: the variant to use, what it applies to, and its evidence.
 struct Decision {
   /// The result of profileName(). A pin by hand may also use another spelling of it, the mangled
   /// name or a pattern.

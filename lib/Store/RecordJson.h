@@ -34,6 +34,7 @@ struct NameReader {
   std::string &Out;
 };
 bool readValue(const llvm::json::Value &V, NameReader To, llvm::json::Path P);
+/// Reads a list of such names, none of them empty.
 struct NamesReader {
   std::vector<std::string> &Out;
 };

@@ -14,6 +14,7 @@ namespace carve {
 /// empty.
 bool isInOneOf(const Unit &U, llvm::ArrayRef<std::string> Folders);
 
+/// An output that the next compile would make differently.
 struct StaleOutput {
   std::string Source, Output; ///< Absolute.
   RebuildCue Cue = RebuildCue::None;

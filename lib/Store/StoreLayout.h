@@ -12,6 +12,7 @@
 
 namespace carve {
 
+/// The kinds of entries; each kind except Temporary has a folder of its own.
 enum class EntryKind {
   Unit,
   Link,
@@ -25,6 +26,7 @@ enum class EntryKind {
   Temporary
 };
 
+/// One file of the store, found by storeEntries().
 struct StoreEntry {
   EntryKind Kind;
   std::string Path;

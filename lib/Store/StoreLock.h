@@ -8,6 +8,7 @@
 
 namespace carve {
 
+/// Holds the lock as long as the object lives.
 class StoreLock {
 public:
   /// Waits for the lock of the store at \p Root. If the file system has no locks, or a holder does

@@ -7,6 +7,7 @@
 
 namespace carve {
 
+/// The content of the store in numbers.
 struct StoreStats {
   uint64_t Units = 0, Links = 0, Blobs = 0, Decisions = 0, Reports = 0;
   uint64_t Bytes = 0;

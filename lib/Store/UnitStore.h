@@ -41,6 +41,7 @@
 
 namespace carve {
 
+/// One store. Several threads and processes may use it at once.
 class UnitStore {
 public:
   /// The store at \p Root. The directory is created on the first write.
@@ -90,16 +91,21 @@ public:
   /// Returns the PTX that was stored under \p Key; nothing if there was none or it has been
   /// evicted. Reading renews its age.
   llvm::Expected<std::optional<std::string>> flavour(llvm::StringRef Key) const;
+  /// Stores PTX under \p Key. Fails if its blob is evicted meanwhile or the store cannot be
+  /// written.
   llvm::Error putFlavour(llvm::StringRef Key, llvm::StringRef Ptx);
 
   /// Returns the outcome of the last tuning of a unit, a text beside its record; nothing if there
   /// is none.
   llvm::Expected<std::optional<std::string>> attempt(llvm::StringRef Key) const;
+  /// Stores the outcome of a tuning. Fails if the store cannot be written, as the following do.
   llvm::Error putAttempt(llvm::StringRef Key, llvm::StringRef Json);
 
+  /// Stores the report of a tuning.
   llvm::Error putReport(llvm::StringRef Name, llvm::StringRef Json);
   /// Returns what a search of a program's space has found; nothing if there is none.
   llvm::Expected<std::optional<std::string>> search(llvm::StringRef Key) const;
+  /// Stores the result of a search.
   llvm::Error putSearch(llvm::StringRef Key, llvm::StringRef Json);
   /// Returns the newest report by name; nothing if there is none.
   llvm::Expected<std::optional<std::string>> lastReport() const;

@@ -30,6 +30,7 @@ struct Command {
                        ///< killed as a whole.
 };
 
+/// The result of one process.
 struct CommandResult {
   int ExitStatus = 0; ///< As a shell reports it: 128 + signal if a signal ended the process.
   int Signal = 0;     ///< 0 if the process exited.

@@ -14,6 +14,7 @@
 
 namespace carve {
 
+/// A set of options; parse() or apply() stores their values in the registered variables.
 class Flags {
 public:
   /// \p Context names the command in messages, e.g. `carve tune`.
