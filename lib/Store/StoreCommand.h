@@ -6,8 +6,8 @@
 
 namespace carve {
 
-/// Runs `carve store stats|verify|prune|clear [--format=text|json]`. Fails with UsageError for
-/// other words, and fails if `verify` finds faults.
+/// Runs `carve store stats|verify|prune|clear [--repair] [--format=text|json]`. Fails with
+/// UsageError for other words. `verify` without `--repair` fails if it finds faults.
 llvm::Error runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 
 } // namespace carve
