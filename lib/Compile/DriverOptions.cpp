@@ -14,25 +14,29 @@
 using namespace carve;
 
 static constexpr char Help[] =
-    R"(carve-nvcc: nvcc that tunes registers and other knobs of every kernel. Takes nvcc's options, and:
-  --carve-run=COMMAND           the workload that tunes; 'none' turns tuning off, 'auto' runs the
-                                executable made, without arguments (also: CARVE_RUN)
+    R"(carve-nvcc: an nvcc that tunes registers and other knobs of every kernel
+It takes nvcc's options, and these (defaults in parentheses):
+  --carve-run=COMMAND           the workload to tune with; 'none' turns tuning off, 'auto' runs the
+                                new executable without arguments (auto; also: CARVE_RUN)
   --carve-output=FILE           a file of the workload whose content must not change; repeatable
-  --carve-timeout=SECONDS       for one run of the workload (60)
-  --carve-max-runs=N            of the workload (400)
-  --carve-budget=SECONDS        for the whole tuning (none)
+  --carve-timeout=SECONDS       the limit for one run of the workload (60)
+  --carve-max-runs=N            the most runs of the workload (400)
+  --carve-budget=SECONDS        the limit for the whole tuning (none)
   --carve-mode=auto|fixed|rotate|replay
-                                time variants inside one run of the workload, or a run for each (auto)
-  --carve-effort=0|1|2|3        what is tried: register caps; the front end's, too; and other knobs
-                                around the best (2, also: CARVE_EFFORT); and the whole file's
+                                time variants inside one run of the workload, or one run each (auto)
+  --carve-effort=0|1|2|3        how much is tried: 0 register caps; 1 also caps of the front end;
+                                2 also other knobs, and caps around the best; 3 also register-usage
+                                levels (2; also: CARVE_EFFORT)
   --carve-scope=kernel|file     a variant per kernel, or a cap per file by -maxrregcount (kernel)
   --carve-launch-domain=preserve|traced
-                                every launch that nvcc's build accepts, or the blocks seen (preserve)
-  --carve-profile=FILE          read and write decisions there (also: CARVE_PROFILE)
-  --carve-samples=FILE          recorded samples in the GPU's place
-  --carve-quiet                 no progress and no table on a terminal
-  --carve-log=FILE              what was decided and run; - is stderr (also: CARVE_LOG)
-  --carve-cache-key             what objects depend on beside sources, for ccache's compiler_check
+                                keep every launch valid that nvcc's build accepts, or only blocks up
+                                to the largest seen (preserve)
+  --carve-profile=FILE          read and write decisions in this file (also: CARVE_PROFILE)
+  --carve-samples=FILE          use recorded samples instead of a GPU
+  --carve-quiet                 show no progress and no table on a terminal
+  --carve-log=FILE              log decisions and processes; - is stderr (also: CARVE_LOG)
+  --carve-cache-key             print what objects depend on besides sources, for ccache's
+                                compiler_check
   --carve-version, --carve-help
 See carve-nvcc(1) and carve(1).
 )";

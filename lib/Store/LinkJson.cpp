@@ -5,7 +5,7 @@
 
 using namespace carve;
 
-/// The format rises as that of a unit's record does.
+/// The format rises under the same rule as that of a unit's record (UnitJson.cpp).
 static constexpr RecordKind LinkRecord = {"link", "carve-link", 1};
 
 namespace carve {

@@ -12,7 +12,8 @@
 using namespace carve;
 namespace json = llvm::json;
 
-/// Whether an output is this command's to bring about, and not the build system's by itself.
+/// Returns true if this command has to touch a file for \p S; otherwise the build system remakes
+/// the output by itself.
 static bool needsTouch(const StaleOutput &S) { return S.Cue != RebuildCue::Depfile || S.ByProfile; }
 
 static void printStale(llvm::ArrayRef<StaleOutput> Stale, bool Json, llvm::StringRef Verb) {

@@ -8,16 +8,16 @@
 
 namespace carve {
 
-/// Seconds on a clock that never goes back.
+/// Returns seconds on a clock that never goes back.
 double steadySeconds();
 
-/// Seconds since \p Start.
+/// Returns the seconds since \p Start.
 double secondsSince(std::chrono::steady_clock::time_point Start);
 
-/// Nanoseconds since 1970, as the stamps of files have them.
+/// Returns the nanoseconds since 1970, as the stamps of files have them.
 int64_t unixNanoseconds();
 
-/// The time now, ISO 8601, UTC.
+/// Returns the current time in UTC, in ISO 8601 format.
 std::string utcNow();
 
 } // namespace carve

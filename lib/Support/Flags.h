@@ -1,6 +1,6 @@
 /// \file
-/// A few named options with values, for the tools: `--name=value` or `--name value`. nvcc's own
-/// argv is never read by this (see Nvcc/CommandLine.h).
+/// A parser for the options of the tools, `--name=value` or `--name value`. It never reads nvcc's
+/// own argv (see Nvcc/CommandLine.h).
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -14,30 +14,32 @@
 
 namespace carve {
 
+/// A set of options; parse() or apply() stores their values in the registered variables.
 class Flags {
 public:
   /// \p Context names the command in messages, e.g. `carve tune`.
   explicit Flags(std::string Context) : Context(std::move(Context)) {}
 
-  /// A flag without a value.
+  /// Registers an option without a value.
   void flag(llvm::StringRef Name, bool &Out);
+  /// Registers an option with any value that is not empty.
   void text(llvm::StringRef Name, std::string &Out);
-  /// May be repeated.
+  /// Registers an option that may be repeated; each value is appended to \p Out.
   void list(llvm::StringRef Name, std::vector<std::string> &Out);
-  /// A whole number from \p Least to \p Most.
+  /// Registers an option whose value is a whole number from \p Least to \p Most.
   void number(llvm::StringRef Name, unsigned &Out, unsigned Least, unsigned Most);
-  /// Seconds, above 0.
+  /// Registers an option whose value is a number of seconds above 0.
   void seconds(llvm::StringRef Name, double &Out);
-  /// One of \p Words; \p Out gets its index.
+  /// Registers an option whose value is one of \p Words; \p Out gets its index.
   void choice(llvm::StringRef Name, llvm::ArrayRef<llvm::StringRef> Words, unsigned &Out);
 
-  /// Reads \p Args up to `--`, which starts \p Rest; other words go to \p Positional. Fails with a
-  /// UsageError naming the option, the actual and the expected.
+  /// Reads \p Args up to `--`. The words from `--` on go to \p Rest, other words without a dash to
+  /// \p Positional. Fails with UsageError that names the option, the actual and the expected value.
   llvm::Error parse(llvm::ArrayRef<std::string> Args, std::vector<std::string> &Positional,
                     std::vector<std::string> &Rest) const;
 
-  /// Applies `--name=value` (\p Value absent: `--name`). Returns false where \p Name is none of
-  /// ours, so that the caller can decide what an unknown option is.
+  /// Applies `--name=value`, or `--name` if \p Value is null. Returns false if \p Name is not
+  /// registered, so that the caller can handle an unknown option. Fails as parse() does.
   llvm::Expected<bool> apply(llvm::StringRef Name, const std::string *Value) const;
 
 private:

@@ -97,13 +97,13 @@ llvm::Expected<json::Value> carve::openRecord(llvm::StringRef Json, llvm::String
                                               const RecordKind &Kind) {
   llvm::Expected<json::Value> Parsed = parseJsonText(Json);
   if (!Parsed)
-    return malformed(Name + ": no JSON: " + llvm::toString(Parsed.takeError()));
+    return malformed(Name + ": not JSON: " + llvm::toString(Parsed.takeError()));
   const json::Object *Record = Parsed->getAsObject();
   std::optional<int64_t> Format;
   if (Record)
     Format = Record->getInteger(Kind.FormatKey);
   if (!Format)
-    return malformed(Name + ": no " + Kind.What + " record: expected an object with '" +
+    return malformed(Name + ": not a " + Kind.What + " record: expected an object with '" +
                      Kind.FormatKey + "': " + llvm::Twine(Kind.Format));
   if (*Format != Kind.Format)
     return llvm::make_error<NewerFormat>(Name + ": " + Kind.What + " record of format " +

@@ -108,10 +108,10 @@ TEST(JsonReport, namesWithInvalidUtf8_giveValidJson) {
 }
 
 TEST(JsonReport, wrongText_isRefusedWithFileAndMember) {
-  EXPECT_TRUE(llvm::StringRef(failure("{")).starts_with("r.json: no JSON: ")) << failure("{");
+  EXPECT_TRUE(llvm::StringRef(failure("{")).starts_with("r.json: not JSON: ")) << failure("{");
   for (llvm::StringRef Other : {"[]", "{}"})
     EXPECT_EQ(failure(Other),
-              "r.json: no report record: expected an object with 'carve-report': 1");
+              "r.json: not a report record: expected an object with 'carve-report': 1");
   EXPECT_EQ(failure("{\"carve-report\": 2}"), "r.json: report record of format 2, expected 1");
   EXPECT_EQ(failure(changed("\"runs\": 42", "\"runs\": \"many\"")),
             "r.json: expected integer in 0..4294967295 at report.runs");

@@ -8,7 +8,7 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-/// One option of every kind.
+/// A fixture with one option of every kind.
 class FlagsTest : public testing::Test {
 protected:
   FlagsTest() {
@@ -20,7 +20,7 @@ protected:
     F.choice("--format", {"text", "json"}, Format);
   }
 
-  /// The message of the error; empty for success.
+  /// Returns the message of the error; empty for success.
   std::string parse(const Words &Args) {
     Positional.clear();
     Rest.clear();
@@ -41,7 +41,7 @@ protected:
 
 } // namespace
 
-TEST_F(FlagsTest, ValuesStandBehindAnEqualsSignOrAsTheNextWord) {
+TEST_F(FlagsTest, value_afterEqualsSignOrAsNextWord_isRead) {
   EXPECT_EQ(parse({"--name=a=b", "--runs", "9", "--timeout=0.5", "--format", "json", "--verbose"}),
             "");
   EXPECT_EQ(Name, "a=b");
@@ -51,20 +51,20 @@ TEST_F(FlagsTest, ValuesStandBehindAnEqualsSignOrAsTheNextWord) {
   EXPECT_TRUE(Verbose);
 }
 
-TEST_F(FlagsTest, ListsRepeatAndOtherOptionsKeepTheLast) {
+TEST_F(FlagsTest, option_repeated_listGrowsAndOthersKeepTheLast) {
   EXPECT_EQ(parse({"--output=a", "--output", "b", "--name=x", "--name=y"}), "");
   EXPECT_EQ(Outputs, (Words{"a", "b"}));
   EXPECT_EQ(Name, "y");
 }
 
-TEST_F(FlagsTest, WordsAndWhatStandsBehindTheDashes) {
+TEST_F(FlagsTest, words_aroundTheDashes_areSeparated) {
   EXPECT_EQ(parse({"one", "-", "--verbose", "two", "--", "--name", "x", "--"}), "");
   EXPECT_EQ(Positional, (Words{"one", "-", "two"}));
   EXPECT_EQ(Rest, (Words{"--name", "x", "--"}));
   EXPECT_EQ(Name, "");
 }
 
-TEST_F(FlagsTest, ErrorsNameTheOptionTheActualAndTheExpected) {
+TEST_F(FlagsTest, badOption_parsed_errorNamesActualAndExpected) {
   EXPECT_EQ(parse({"--runs=0"}),
             "carve test: --runs is '0', expected a whole number from 1 to 100");
   for (const char *Bad : {"101", "-1", "1.5", "many", "", "99999999999"})
@@ -84,7 +84,7 @@ TEST_F(FlagsTest, ErrorsNameTheOptionTheActualAndTheExpected) {
   EXPECT_EQ(Timeout, 60);
 }
 
-TEST_F(FlagsTest, ApplySaysWhetherTheOptionIsKnown) {
+TEST_F(FlagsTest, apply_option_returnsWhetherItIsKnown) {
   std::string Value = "x";
   EXPECT_TRUE(llvm::cantFail(F.apply("--name", &Value)));
   EXPECT_FALSE(llvm::cantFail(F.apply("--other", &Value)));

@@ -101,8 +101,8 @@ TEST(JsonRecord, wrongMember_isNamedWithWhatWasExpected) {
 }
 
 TEST(JsonRecord, otherText_isRefused) {
-  EXPECT_EQ(failure("[]"), "c.json: no cart record: expected an object with 'carve-cart': 3");
-  EXPECT_TRUE(llvm::StringRef(failure("{")).starts_with("c.json: no JSON: "));
+  EXPECT_EQ(failure("[]"), "c.json: not a cart record: expected an object with 'carve-cart': 3");
+  EXPECT_TRUE(llvm::StringRef(failure("{")).starts_with("c.json: not JSON: "));
   llvm::Error E = parseRecord<Cart>("{\"carve-cart\": 4}", "c.json", CartRecord).takeError();
   EXPECT_TRUE(E.isA<NewerFormat>());
   EXPECT_EQ(llvm::toString(std::move(E)), "c.json: cart record of format 4, expected 3");
