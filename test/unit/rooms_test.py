@@ -3,7 +3,8 @@
 
 A folder with a carve_library() is a room. A room includes its own headers and those of the rooms
 that it links, directly or through others. A folder has at most 25 sources. Every source has a
-header of its own beside it. A type's name is declared once in a namespace. Tests lie in test/unit as their subjects lie in lib/.
+header of its own beside it. A type's name is declared once in a namespace. Tests lie in test/unit
+as their subjects lie in lib/.
 
 Run without arguments it checks the tree that it is in, and itself on small trees with one mistake.
 """
