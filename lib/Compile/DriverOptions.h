@@ -34,6 +34,7 @@ struct DriverOptions {
   std::string Samples;          ///< Recorded samples in the GPU's place.
   bool Quiet = false;           ///< Nothing of our own on a terminal but errors.
   bool Help = false, Version = false, CacheKey = false;
+  bool HelpWords = false; ///< `--carve-help=words`: the help for the scripts in share/completion.
 };
 
 /// Splits \p Argv (argv[0] excluded) into our settings and what is nvcc's. Fails with a UsageError
@@ -41,7 +42,7 @@ struct DriverOptions {
 llvm::Expected<DriverOptions> takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
                                                 std::vector<std::string> &ForNvcc);
 
-/// What `--carve-help` prints.
-llvm::StringRef driverHelp();
+/// What `--carve-help` prints, or \p ForCompletion `--carve-help=words`.
+std::string driverHelp(bool ForCompletion);
 
 } // namespace carve

@@ -143,7 +143,8 @@ TEST(DriverOptions, MistakesAreUsageErrors) {
             "carve-nvcc: --carve-effort is '4', expected a whole number from 0 to 3");
   for (const char *Effort : {"4", "high"})
     EXPECT_EQ(failure({}, {{"CARVE_EFFORT", Effort}}),
-              std::string("CARVE_EFFORT is '") + Effort + "', expected a whole number from 0 to 3");
+              std::string("carve-nvcc: CARVE_EFFORT is '") + Effort +
+                  "', expected a whole number from 0 to 3");
   EXPECT_EQ(failure({"--carve-budget=-1"}),
             "carve-nvcc: --carve-budget is '-1', expected a number of seconds above 0");
   EXPECT_EQ(failure({"--carve-mode=fast"}),
