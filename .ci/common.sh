@@ -95,5 +95,6 @@ useToolkit() {
 configure() {
   local Dir=$1
   shift
-  cmake -G Ninja -S . -B "$Dir" --log-level=NOTICE "${CudaOptions[@]}" "$@" >/dev/null
+  cmake -G Ninja -S . -B "$Dir" --log-level=NOTICE -DCARVE_TESTS=ON -DCARVE_WERROR=ON \
+    "${CudaOptions[@]}" "$@" >/dev/null
 }

@@ -1,4 +1,4 @@
-set(CARVE_WARNINGS -Wall -Wextra -Wpedantic -Werror)
+set(CARVE_WARNINGS -Wall -Wextra -Wpedantic $<$<BOOL:${CARVE_WERROR}>:-Werror>)
 
 # The two kinds of sanitizers exclude each other. ON is the kind that was there first.
 if(CARVE_SANITIZE STREQUAL "thread")

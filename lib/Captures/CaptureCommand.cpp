@@ -16,18 +16,20 @@ namespace json = llvm::json;
 
 namespace {
 
+/// The command line.
 struct CaptureOptions {
   CaptureRequest Request;
   bool List = false, Unchecked = false, Quiet = false;
   bool Json = false;
-  std::vector<std::string> Files; ///< To list.
+  std::vector<std::string> Files; ///< The captures to list.
 };
 
 Flags captureFlags(CaptureOptions &O) {
   CaptureRequest &R = O.Request;
   Flags F("carve capture");
-  F.form("[options] -- COMMAND...", "the hot kernels' launches, each with its data as one file");
-  F.form("--list [--format=text|json] FILE...", "what is in captures");
+  F.form("[options] -- COMMAND...",
+         "write launches of the hot kernels, each with its data, to files");
+  F.form("--list [--format=text|json] FILE...", "list what captures contain");
   F.arguments("FILE...", O.Files, "the captures to list");
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
   F.text("-o", "FOLDER", R.Directory, "the folder for the files");
@@ -37,7 +39,7 @@ Flags captureFlags(CaptureOptions &O) {
   F.seconds("--timeout", "SECONDS", R.Workload.TimeoutS, "limit for one run of the program");
   F.text("--stdin", "FILE", R.Workload.StdinPath, "standard input of each run");
   F.flag("--no-check", O.Unchecked, "do not launch the captures to check them");
-  F.flag("--list", O.List, "print what is in captures; needs no GPU");
+  F.flag("--list", O.List, "list what captures contain; needs no GPU");
   F.choice("--format", {"text", "json"}, O.Json, "how the list is printed");
   F.flag("--quiet", O.Quiet, "print only errors, and JSON if it is asked for");
   return F;
@@ -55,7 +57,7 @@ llvm::Expected<CaptureOptions> readCaptureOptions(llvm::ArrayRef<std::string> Ar
   }
   if (!O.Files.empty())
     return usageError("carve capture: unexpected '" + O.Files.front() +
-                      "'; the command to run stands behind --");
+                      "', expected the command after '--'");
   if (R.Workload.Argv.empty())
     return usageError("carve capture: no command, expected: carve capture -- COMMAND...");
   return O;
@@ -106,7 +108,7 @@ void listCapture(const std::string &File, const CaptureReader &Reader) {
     llvm::outs() << "  attribute  " << Name << " " << Value << "\n";
 }
 
-/// Prints what is in the files, up to the first that cannot be read.
+/// Prints what the files contain. Stops at the first file that cannot be read.
 llvm::Error listCaptures(const CaptureOptions &O) {
   json::Array List;
   for (const std::string &File : O.Files) {
@@ -123,8 +125,8 @@ llvm::Error listCaptures(const CaptureOptions &O) {
   return llvm::Error::success();
 }
 
-/// Launches the capture in a process of its own, and says what came of it. Fails where we were
-/// interrupted.
+/// Launches the capture \p File with the tool \p Launch in a process of its own. Returns what that
+/// printed, and sets \p Failed if it failed. Fails itself only if a signal interrupted us.
 llvm::Expected<std::string> checkCapture(const std::string &Launch, const std::string &File,
                                          double TimeoutS, bool &Failed) {
   ProcessRunner Runner;
@@ -144,16 +146,16 @@ llvm::Expected<std::string> checkCapture(const std::string &Launch, const std::s
     return "it did not end within " + llvm::itostr(int(TimeoutS)) + " s";
   if (Result->Stdout.empty())
     return llvm::StringRef(Result->Stderr).trim().str();
-  // Behind kernel and shape: `output equal`.
+  // `output equal` and the like come after the kernel and its shape.
   llvm::StringRef Said = Result->Stdout;
   size_t Colon = Said.find(": ");
   return Said.substr(Colon == llvm::StringRef::npos ? 0 : Colon + 2).trim().str();
 }
 
-/// One launch that was asked for, and what launching its capture alone has said.
+/// One launch that was to be captured, and what launching its capture alone has printed.
 struct Captured {
   CaptureOutcome Outcome;
-  std::string LaunchedAlone; ///< Empty: that was not tried.
+  std::string LaunchedAlone; ///< Empty if that was not tried.
 };
 
 void printLaunch(const Captured &C) {
@@ -165,7 +167,7 @@ void printLaunch(const Captured &C) {
   }
   llvm::outs() << L.Path << ": " << megabytes(L.FileBytes) << ", of " << megabytes(L.MemoryBytes)
                << " of memory"
-               << (L.Tunable ? "" : "; of no unit in the store, so not to be tuned");
+               << (L.Tunable ? "" : "; its unit is not in the store, so it cannot be tuned");
   if (!C.LaunchedAlone.empty())
     llvm::outs() << "; launched alone: " << C.LaunchedAlone;
   llvm::outs() << "\n";
@@ -186,7 +188,8 @@ json::Object jsonOf(const Captured &C) {
   return O;
 }
 
-/// Tries the captures, and prints what became of each launch. Fails where something is missing.
+/// Tries the captures and prints what became of each launch. Fails if a launch was not captured, or
+/// if its capture does not work.
 llvm::Error reportLaunches(std::vector<CaptureOutcome> Launches, const CaptureOptions &O,
                            const std::string &Launch) {
   bool Failed = false;
@@ -207,7 +210,7 @@ llvm::Error reportLaunches(std::vector<CaptureOutcome> Launches, const CaptureOp
   }
   if (O.Json)
     printJson(std::move(List));
-  return Failed ? malformed("not everything was captured") : llvm::Error::success();
+  return Failed ? malformed("not all launches were captured") : llvm::Error::success();
 }
 
 } // namespace

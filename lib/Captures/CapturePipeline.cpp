@@ -31,8 +31,8 @@ carve::chooseLaunches(const ProbeRecord &Trace, const CaptureRequest &Request,
       continue;
     uint64_t InProcess = std::max<uint64_t>(1, Most->Launches / std::max(1u, Trace.Processes));
     std::set<uint64_t> Chosen;
-    // From the middle of as many equal parts: the first launches of a program often see data that
-    // is not yet like the rest.
+    // Divide the launches into equal parts and take the middle of each. The first launches of a
+    // program often see data that is unlike the later data.
     for (uint64_t I = 0; I < Request.Launches; ++I)
       Chosen.insert((2 * I + 1) * InProcess / (2 * uint64_t(Request.Launches)));
     for (uint64_t Launch : Chosen)
@@ -41,7 +41,7 @@ carve::chooseLaunches(const ProbeRecord &Trace, const CaptureRequest &Request,
   return Wishes;
 }
 
-/// `128`, `128x2`, `128x2x3`.
+/// Returns `128`, `128x2` or `128x2x3`.
 static std::string dimensions(const std::array<unsigned, 3> &D) {
   std::string Text = std::to_string(D[0]);
   if (D[1] > 1 || D[2] > 1)
@@ -63,7 +63,7 @@ std::string carve::captureName(const CaptureWish &Wish) {
   for (char C : Name)
     if (llvm::isAlnum(C) || C == '_')
       Clean += C;
-  if (Clean.empty()) // A file whose name begins with '-' would be taken for an option.
+  if (Clean.empty()) // A file whose name begins with '-' would look like an option.
     Clean = "kernel";
   return Clean.substr(0, 80) + "-" + dimensions(Wish.Shape.Grid) + "-" +
          dimensions(Wish.Shape.Block);
@@ -71,9 +71,9 @@ std::string carve::captureName(const CaptureWish &Wish) {
 
 namespace {
 
-/// While it lives, programs are started without randomised addresses: carve-launch, started
-/// likewise, has the best chance of getting the same ones. Where the system refuses that, they
-/// stay random.
+/// While an object of this class exists, programs start without randomised addresses. carve-launch,
+/// started in the same way, then has the best chance of getting the same addresses. If the system
+/// refuses, addresses stay random.
 class FixedAddresses {
 public:
   FixedAddresses() : Before(::personality(0xffffffff)) {
@@ -89,8 +89,8 @@ private:
   int Before;
 };
 
-/// From begin() on, a signal that would end us waits until this goes: nothing half-written stays,
-/// and the program's memory, gigabytes of it, does not either.
+/// From begin() on, a signal that would end us is blocked until this object is destroyed. So no
+/// half-written file is left, and neither is the program's memory, which takes gigabytes.
 class HeldSignals {
 public:
   HeldSignals() {
@@ -103,7 +103,7 @@ public:
   ~HeldSignals() { ::sigprocmask(SIG_SETMASK, &Before, nullptr); }
 
   void begin() { ::sigprocmask(SIG_BLOCK, &Held, nullptr); }
-  /// Fails where one waits.
+  /// Fails with Interrupted if a signal is pending.
   llvm::Error check() const {
     sigset_t Pending;
     ::sigpending(&Pending);
@@ -133,12 +133,14 @@ private:
   const CaptureRequest &Request;
   const UnitStore &Store;
   CommandRunner &Runner;
-  HeldSignals Signals; ///< Goes after all that run() leaves to be removed.
+  /// Outlives the temporary directory of run(), so that a blocked signal ends us only after the
+  /// directory is removed.
+  HeldSignals Signals;
   ProbeRecord Trace;
   std::set<std::string> Paths;
 };
 
-/// A run of the program that went well; else Result.Note says why not.
+/// Runs the program once. If the run did not go well, Result.Note says why.
 llvm::Expected<RunRecord> CapturePipeline::runOnce(const WorkloadSpec &Spec,
                                                    CaptureResult &Result) {
   llvm::Expected<RunRecord> Run = runWorkload(Spec, Request.Probe, {}, Runner);
@@ -155,7 +157,7 @@ llvm::Expected<RunRecord> CapturePipeline::runOnce(const WorkloadSpec &Spec,
   return Run;
 }
 
-/// A name of its own for each: a kernel's overloads and launches share theirs.
+/// Returns a new path for each capture, because overloads and launches of a kernel share one name.
 std::string CapturePipeline::pathOf(const CaptureWish &Wish) {
   std::string Base = Request.Directory + "/" + captureName(Wish), Path = Base + CaptureSuffix;
   for (unsigned I = 2; !Paths.insert(Path).second; ++I)
@@ -166,10 +168,11 @@ std::string CapturePipeline::pathOf(const CaptureWish &Wish) {
 llvm::Error CapturePipeline::pack(const std::string &Raw, size_t Index, CaptureOutcome &Outcome) {
   RawCaptures Found = findRawCaptures(Raw, Index);
   if (Found.Folders.empty()) {
-    Outcome.Reason = Found.Refused.empty()
-                         ? "the launch did not come again by itself (kernels of CUDA graphs "
-                           "cannot be captured)"
-                         : Found.Refused;
+    Outcome.Reason =
+        Found.Refused.empty()
+            ? "the launch did not occur again in the second run (kernels of CUDA graphs "
+              "cannot be captured)"
+            : Found.Refused;
     return llvm::Error::success();
   }
   Capture C;
@@ -229,7 +232,7 @@ llvm::Error CapturePipeline::captureInto(const std::string &Raw, CaptureResult &
 
 llvm::Expected<CaptureResult> CapturePipeline::run() {
   CaptureResult Result;
-  // An empty expression is none for llvm::Regex.
+  // llvm::Regex refuses an empty expression.
   llvm::Regex Pattern(Request.KernelPattern.empty() ? "." : Request.KernelPattern);
   std::string Wrong;
   if (!Pattern.isValid(Wrong))
@@ -250,7 +253,8 @@ llvm::Expected<CaptureResult> CapturePipeline::run() {
   }
   if (std::error_code E = fs::create_directories(Request.Directory))
     return llvm::createFileError(Request.Directory, E);
-  // Beside the files that are made of it: all memory of a GPU may not fit elsewhere.
+  // The raw files are placed beside the captures, because another file system may be too small for
+  // all memory of a GPU.
   llvm::SmallString<256> Absolute(Request.Directory);
   if (std::error_code E = fs::make_absolute(Absolute))
     return llvm::createFileError(Request.Directory, E);

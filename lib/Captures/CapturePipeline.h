@@ -1,6 +1,7 @@
 /// \file
-/// From a command to capture files: one traced run to find the hot kernels and their dominating
-/// shapes, one run in which the probe captures them, and one file per captured launch.
+/// Makes capture files of a command: one traced run finds the hot kernels and the launch shapes
+/// that take most of their time, one run lets the probe capture launches, and each captured launch
+/// is packed into a file (File/CaptureFile.h). CaptureCommand prints the result.
 #pragma once
 
 #include "Captures/File/RawCapture.h"
@@ -13,40 +14,47 @@
 
 namespace carve {
 
+/// What to capture.
 struct CaptureRequest {
   WorkloadSpec Workload;
   ProbeSetup Probe;
   std::string Directory = ".";
-  std::string KernelPattern; ///< Regular expression on the demangled name; empty: every kernel.
-  unsigned Launches = 1;     ///< Per kernel, spread over its launches of one shape.
-  double LeastShare = 0.01;  ///< Of GPU time, below which a kernel is left alone.
+  /// A regular expression on the demangled name; empty for every kernel.
+  std::string KernelPattern;
+  /// The number of launches per kernel, spread over its launches of one shape.
+  unsigned Launches = 1;
+  double LeastShare = 0.01; ///< A kernel with a smaller share of GPU time is not captured.
 };
 
 /// What became of one launch that was to be captured.
 struct CaptureOutcome {
   CaptureWish Wish;
-  std::string Path;   ///< Of the file; empty where there is none.
-  std::string Reason; ///< Why there is none.
+  std::string Path;   ///< The path of the capture; empty if there is none.
+  std::string Reason; ///< Why there is no capture.
   uint64_t FileBytes = 0, MemoryBytes = 0;
-  bool Tunable = false; ///< The store has the kernel's unit.
+  /// True if the store has the kernel's unit, so that the capture can be tuned.
+  bool Tunable = false;
 };
 
+/// What became of all launches.
 struct CaptureResult {
   std::vector<CaptureOutcome> Launches;
-  std::string Note; ///< Why nothing could be captured; else empty.
+  std::string Note; ///< Why nothing could be captured; otherwise empty.
 };
 
-/// The launches to capture, by falling share of GPU time: of each kernel those with the shape that
-/// takes most of its time. A process has \p Trace's launches divided by its processes.
+/// Returns the launches to capture, by falling share of GPU time. For each kernel that \p Wanted
+/// accepts, these are launches with the shape that takes most of its time. Every process is assumed
+/// to make an equal part of the launches in \p Trace.
 std::vector<CaptureWish> chooseLaunches(const ProbeRecord &Trace, const CaptureRequest &Request,
                                         const llvm::function_ref<bool(llvm::StringRef)> Wanted);
 
-/// `scale-128x2-256`, of kernel, grid and block; characters that are awkward in file names are
-/// left out.
+/// Returns the start of a file's name made from kernel, grid and block, for example
+/// `scale-128x2-256`. Characters that are awkward in file names are left out.
 std::string captureName(const CaptureWish &Wish);
 
-/// Captures. A program that cannot be traced is a note in the result. Fails where the request
-/// cannot be carried out, or a file cannot be written.
+/// Captures what \p Request asks for. A program that cannot be traced is a note in the result.
+/// Fails if the request cannot be carried out, if a file cannot be written, or with Interrupted if
+/// a signal ends it.
 llvm::Expected<CaptureResult> capture(const CaptureRequest &Request, const UnitStore &Store,
                                       CommandRunner &Runner);
 

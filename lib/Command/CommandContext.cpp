@@ -28,10 +28,10 @@ llvm::Expected<Toolchain> carve::toolchainOf(const CommandContext &Context) {
 llvm::Error carve::takeFolders(llvm::StringRef Command, std::vector<std::string> &Folders,
                                llvm::ArrayRef<std::string> Rest) {
   if (!Rest.empty())
-    return usageError(Command + ": takes folders, not '" + Rest.front() + "' behind --");
+    return usageError(Command + ": expected folders, got '" + Rest.front() + "' after '--'");
   for (std::string &Folder : Folders) {
     if (!llvm::sys::fs::is_directory(Folder))
-      return usageError(Command + ": '" + Folder + "' is no folder");
+      return usageError(Command + ": '" + Folder + "' is not a directory");
     Folder = normalisedPath(Folder);
   }
   return llvm::Error::success();

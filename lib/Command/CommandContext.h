@@ -1,6 +1,7 @@
 /// \file
-/// What the commands of `carve` share. The body of each is in its feature's folder, `TuneCommand`
-/// in Tune, and is given the words after its name. Only these bodies and tools/ print.
+/// Declares what the commands of `carve` share. tools/carve picks the command. The command's body
+/// lives in its feature's folder, for example `TuneCommand` in Tune, and receives the words after
+/// the command's name. Only these bodies and tools/ print.
 #pragma once
 
 #include "Command/Installation.h"
@@ -12,27 +13,30 @@
 
 namespace carve {
 
-/// What every command may need of the process it runs in.
+/// What every command may need to know of the process in which it runs.
 struct CommandContext {
   std::string OwnPath;
   InstallTree Install;
   GetEnv Env;
-  std::string Version; ///< Of carve.
+  std::string Version; ///< The version of carve.
 };
 
-/// Said where a command needs a GPU and there is none.
+/// The message of a command that needs a GPU, if none is present.
 constexpr char NoGpu[] = "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it)";
 
-/// Fails with UsageError where there is no GPU; \p What says what one is needed for.
+/// Fails with UsageError if no GPU is present. \p What ends the message and says why one is needed,
+/// for example `carve tune runs the program on one`.
 llvm::Error needGpu(GetEnv Env, llvm::StringRef What);
-/// nvcc and its tools, as findToolchain() and locateTools() find them.
+/// Returns nvcc and its tools as findToolchain() and locateTools() find them. Fails if there is no
+/// nvcc.
 llvm::Expected<Toolchain> toolchainOf(const CommandContext &Context);
-/// Makes the words of \p Command in \p Folders absolute. Fails with UsageError where one is no
-/// folder, and where \p Rest, what came after `--`, is not empty.
+/// Makes the words of \p Command in \p Folders absolute paths. Fails with UsageError if one of them
+/// is not a directory, or if \p Rest, which came after `--`, is not empty.
 llvm::Error takeFolders(llvm::StringRef Command, std::vector<std::string> &Folders,
                         llvm::ArrayRef<std::string> Rest);
 
-/// Exit status 1 without a message: what was asked for differs.
+/// Ends the command with exit status 1 and without a message, because what the user asked to
+/// compare differs.
 class Differs : public llvm::ErrorInfo<Differs> {
 public:
   static char ID;
@@ -40,7 +44,7 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
-/// Exit status 2: nothing could be compared.
+/// Ends the command with exit status 2, because nothing could be compared.
 class CannotCompare : public llvm::ErrorInfo<CannotCompare> {
 public:
   static char ID;

@@ -1,6 +1,6 @@
 /// \file
-/// What a tuning has already looked at, so that an unchanged program is not run again, whatever
-/// became of it.
+/// Remembers what a tuning has already examined, so that an unchanged program is not run again,
+/// whatever the result was. CompilePipeline asks it before it tunes.
 #pragma once
 
 #include "Store/UnitStore.h"
@@ -10,13 +10,14 @@
 
 namespace carve {
 
-/// Whether every kernel of \p U was there when \p Workload was last tuned with the scope and domain
-/// of \p Options and no less effort. A change elsewhere in the file keeps that; a new or changed
-/// kernel does not.
+/// Returns true if every kernel of \p U existed when \p Workload was last tuned with the scope and
+/// domain of \p Options and at least the same effort. A change elsewhere in the file does not
+/// matter; a new or changed kernel does.
 bool alreadyAttempted(const Unit &U, llvm::StringRef Workload, const TuningOptions &Options,
                       const UnitStore &Store);
 
-/// Remembers that \p U was looked at. \p Note says why nothing came of it, or is empty.
+/// Remembers that \p U was examined. \p Note says why it was not tuned, or is empty. If the store
+/// cannot be written, that is only logged.
 void rememberAttempt(const Unit &U, llvm::StringRef Workload, const TuningOptions &Options,
                      llvm::StringRef Note, UnitStore &Store);
 

@@ -1,6 +1,6 @@
 /// \file
-/// The store that one compile works with: the shared one, or where that cannot be written one of
-/// the compile's own.
+/// The store that one compile works with: the shared store, or a temporary one of its own if the
+/// shared store cannot be written.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
@@ -11,16 +11,20 @@
 
 namespace carve {
 
+/// The shared store or the temporary store of one compile. A temporary store is removed with the
+/// object.
 class CommandStore {
 public:
-  /// \p Shared, or a temporary store with what that has decided for the units of \p C. Fails with
-  /// Unsupported `no-store` where none can be made.
+  /// Returns \p Shared, or a temporary store with the decisions of \p Shared for the units of \p C.
+  /// Fails with Unsupported `no-store` if no store can be made.
   static llvm::Expected<CommandStore> open(const std::optional<UnitStore> &Shared,
                                            const CommandLine &C, llvm::StringRef WorkDir);
 
   UnitStore &store() { return Store; }
   const UnitStore &store() const { return Store; }
   bool isTemporary() const { return Own.has_value(); }
+  /// Removes the temporary store now. A process that ends by a signal or becomes nvcc runs no
+  /// destructors.
   void removeTemporary() { Own.reset(); }
 
 private:

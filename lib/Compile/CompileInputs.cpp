@@ -16,7 +16,7 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// The system stamps files by a clock that ticks in up to 10 ms.
+/// The system stamps files by a clock with ticks of up to 10 ms, so this allows two ticks.
 static constexpr int64_t ClockTickNs = 20'000'000;
 
 llvm::Error carve::notStored(const llvm::Twine &Why) { return unsupported("not-stored", Why); }
@@ -44,7 +44,7 @@ private:
 
 } // namespace
 
-/// What nvcc has set \p Name to for its tools.
+/// Returns the value of \p Name that nvcc has set for its tools.
 std::string InputCollector::variable(llvm::StringRef Name) const {
   for (llvm::StringRef Variable : llvm::reverse(Compile.Kept.Plan.Environment))
     if (Variable.consume_front(Name) && Variable.consume_front("="))
@@ -59,7 +59,7 @@ void InputCollector::addMissing(std::string Path) {
 llvm::Error InputCollector::stamp(const std::string &Name) {
   auto File = stampOf(Name, Compile.WorkDir);
   if (!File)
-    return notStored(Name + " is no regular file");
+    return notStored(Name + " is not a regular file");
   const SourceStamp &Source = Compile.Source;
   bool IsSource = Name == Source.File.Path;
   if (IsSource ? *File != Source.File
@@ -80,10 +80,11 @@ llvm::Error InputCollector::readPreprocessed() {
       return Text.takeError();
     llvm::StringRef Name = path::filename(It->path());
     if (mayIncludeInAssembly(*Text))
-      return notStored("what the assembler includes because of " + Name + " is not known");
+      return notStored("the files that the assembler includes because of " + Name +
+                       " are not known");
     auto Found = includedFiles(*Text);
     if (!Found)
-      return notStored("what " + Name + " includes is not known");
+      return notStored("the files that " + Name + " includes are not known");
     Headers.insert(Found->begin(), Found->end());
   }
   return Headers.empty() ? notStored("no preprocessed source was kept") : llvm::Error::success();
@@ -111,7 +112,7 @@ llvm::Error InputCollector::stampHeaders() {
   return llvm::Error::success();
 }
 
-/// nvcc's own tools, and the files that it and they read.
+/// Stamps nvcc's own tools, and the files that it and they read.
 llvm::Error InputCollector::stampTools() {
   const Toolchain &T = Compile.T;
   std::string Cicc = variable("CICC_PATH");
@@ -124,8 +125,8 @@ llvm::Error InputCollector::stampTools() {
   return llvm::Error::success();
 }
 
-/// Whether \p Program, with links resolved, is gcc or clang by its name, and not one that starts
-/// another: a script, or a compiler cache.
+/// Returns true if \p Program, with links resolved, is gcc or clang by its name. A script or a
+/// compiler cache, which starts another program, is not.
 static bool isHostCompiler(llvm::StringRef Program) {
   llvm::SmallString<256> Real;
   if (fs::real_path(Program, Real))
@@ -140,7 +141,8 @@ llvm::Error InputCollector::stampHostCompilers() {
   std::set<std::string> Programs;
   for (const std::vector<std::string> &Words : Compile.Kept.Plan.HostCommands) {
     if (std::string Word = unknownHostRead(Words); !Word.empty())
-      return notStored("what " + Word + " has the host compiler read is not known");
+      return notStored("the files that the host compiler reads because of " + Word +
+                       " are not known");
     Programs.insert(Words.front());
   }
   std::string Path = variable("PATH");
@@ -149,7 +151,7 @@ llvm::Error InputCollector::stampHostCompilers() {
   for (const std::string &Program : Programs) {
     std::string Found = Program;
     if (!llvm::StringRef(Program).contains('/')) {
-      // One of that name in a folder before would be taken.
+      // A program of that name in an earlier folder would be used instead.
       auto Dir = llvm::find_if(Dirs, [&](llvm::StringRef D) {
         return fs::can_execute(absolutePath((D + "/" + Program).str(), Compile.WorkDir));
       });
@@ -160,7 +162,7 @@ llvm::Error InputCollector::stampHostCompilers() {
       Found = (*Dir + "/" + Program).str();
     }
     if (!isHostCompiler(absolutePath(Found, Compile.WorkDir)))
-      return notStored("what " + Found + " does is not known");
+      return notStored("the host compiler is " + Found + ", expected gcc or clang itself");
     if (llvm::Error E = stamp(Found))
       return E;
   }

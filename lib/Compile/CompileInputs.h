@@ -1,6 +1,6 @@
 /// \file
-/// Which files a compile has read, tools included, and where it has looked for headers in vain: the
-/// part of a StoredCompile that says when it may be used again.
+/// Finds the files that a compile has read, including tools, and the places where it has looked for
+/// headers in vain. StoredCompile keeps them to decide when its result may be used again.
 #pragma once
 
 #include "Nvcc/KeptCompile.h"
@@ -13,10 +13,10 @@
 
 namespace carve {
 
-/// The Unsupported by which a compile is not made from the store.
+/// Returns the Unsupported error `not-stored`, by which a compile is not made from the store.
 llvm::Error notStored(const llvm::Twine &Why);
 
-/// The source as it was before nvcc read it.
+/// The state of the source before nvcc read it.
 struct SourceStamp {
   InputFile File;
   std::string Digest;
@@ -28,12 +28,12 @@ struct FinishedCompile {
   const Toolchain &T;
   const SourceStamp &Source;
   std::string WorkDir, KeepDir;
-  int64_t StartedNs; ///< When nvcc started, since 1970.
+  int64_t StartedNs; ///< The time at which nvcc started, in ns since 1970.
 };
 
-/// The stamps of everything that \p Compile read. Fails with Unsupported `not-stored` where that
-/// cannot be said for certain: a word of the command, the assembler or a header may have had
-/// another file read, or a file changed meanwhile.
+/// Returns the stamps of everything that \p Compile read. Fails with Unsupported `not-stored` if
+/// that is not certain: a word of the command, the assembler or a header may have made it read
+/// another file, or a file changed meanwhile.
 llvm::Expected<std::vector<InputFile>> inputsOf(const FinishedCompile &Compile);
 
 } // namespace carve

@@ -14,6 +14,7 @@
 #include "Store/ProfileReader.h"
 #include "Store/StoreUpkeep.h"
 #include "Store/UserProfile.h"
+#include "Support/Clock.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -70,20 +71,20 @@ private:
   std::string KeepDir, NvccVersion;
   OutputPlace Output;
   UserProfile User;
-  std::optional<SourceStamp> Source; ///< Before nvcc read it.
+  std::optional<SourceStamp> Source; ///< The state before nvcc read it.
   int64_t StartedNs = 0;
   std::vector<CompiledUnit> Units;
   bool FlavourMissing = false;
   CompileResult Result;
 };
 
-/// The keep directory: named by what is compiled, so that debug information that holds its path is
-/// the same every time.
+/// Creates the keep directory. Its name is derived from what is compiled, so that debug
+/// information, which contains its path, is the same every time.
 llvm::Expected<TempDir> CompilePipeline::acquireKeepDir() const {
   return TempDir::createNamed(Request.Tag, keepDirPatience(Line.AllWords));
 }
 
-/// The decisions of a unit; none where there are none, or none that can be read.
+/// Returns the decisions of a unit; none if there are none or they cannot be read.
 Profile CompilePipeline::decisionsOf(llvm::StringRef Key) const {
   auto Text = readDecisions(Store, Key);
   if (!Text) {
@@ -98,7 +99,7 @@ Profile CompilePipeline::decisionsOf(llvm::StringRef Key) const {
   return {};
 }
 
-/// Whether decisions are known before the compile that may change what it makes.
+/// Returns true if decisions are already known that may change the result of the compile.
 bool CompilePipeline::mayEmit() const {
   if (User.Read && !choicesOf(*User.Read).empty())
     return true;
@@ -192,7 +193,8 @@ void CompilePipeline::tuneProgram() {
   for (CompiledUnit &U : Units) {
     if (auto D = Tuned->Decisions.find(U.Record.Key); D != Tuned->Decisions.end()) {
       U.Decisions = D->second;
-      // The output that is being made holds them; to others of this build they are new.
+      // The current output will hold these decisions. They are new only to other outputs of this
+      // build.
       if (llvm::Error E = antedateDecisions(Store, U.Record.Key))
         logLine(llvm::toString(std::move(E)));
     }
@@ -217,7 +219,7 @@ llvm::Error CompilePipeline::emit() {
   return emitDecisions(Emission, Units, Output, Store);
 }
 
-/// Whether this command is one whose object can be made from the store.
+/// Returns true if the object of this command may be made from the store.
 bool CompilePipeline::mayRestore() const {
   const DriverOptions &O = Request.Options;
   return Line.Makes == Product::Object && Line.Inputs.size() == 1 && !Request.ConfigureProbe &&
@@ -230,7 +232,7 @@ CompileConditions CompilePipeline::conditions(const Profile &Decisions) const {
           digestOfFields({choicesOf(Decisions), User.Text, nameOf(Request.Options.Domain)})};
 }
 
-/// Adds to the unit's record what a later compile of changed decisions starts from.
+/// Adds to the unit's record what a later compile with changed decisions needs.
 void CompilePipeline::rememberObject(const KeptCompile &Kept) {
   if (!Source || Units.size() != 1)
     return;
@@ -244,7 +246,7 @@ void CompilePipeline::rememberObject(const KeptCompile &Kept) {
     logLine("the next compile starts anew: " + llvm::toString(O.takeError()));
 }
 
-/// The object of \p Record, restored, with today's decisions in it.
+/// Emits the current decisions into the restored object of \p Record.
 llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
                                     RestoredCompile Restored) {
   if (!Line.Depfile.empty())
@@ -255,7 +257,7 @@ llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
   NvccVersion = Record.NvccVersion;
   Units.push_back({std::move(Restored.Planned), Record, std::move(Decisions)});
   Unit &New = Units.front().Record;
-  New.Containers.resize(1); // nvcc's own.
+  New.Containers.resize(1); // This is nvcc's own container.
   New.Object->Decisions = conditions(Units.front().Decisions).Decisions;
   llvm::Error Emitted = emit();
   if (FlavourMissing) {
@@ -272,8 +274,8 @@ llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
   return llvm::Error::success();
 }
 
-/// Makes the object from the store where only its decisions have changed. Returns false, with
-/// nothing changed, where nvcc has to.
+/// Makes the object from the store if only its decisions have changed. Returns false, with nothing
+/// changed, if nvcc has to make it.
 bool CompilePipeline::tryStore() {
   if (!mayRestore())
     return false;
@@ -309,8 +311,8 @@ void CompilePipeline::putUnits() {
   }
 }
 
-/// The end of a compile: lists the decisions where a build system sees them, and puts the units
-/// into the store.
+/// Ends a compile: lists the decisions where a build system sees them, and writes the units into
+/// the store.
 void CompilePipeline::keepRecords() {
   if (Request.ListDecisions)
     listDecisions(Line, Request.WorkDir, User.Read ? User.Path : "", Request.BehindCache, Units,
@@ -326,10 +328,10 @@ llvm::Error CompilePipeline::finish(const KeptCompile &Kept, TempDir &Keep) {
     return E;
   if (shouldTune()) {
     putUnits(); // The tuning looks for them in the store.
-    // The program is run from its own place.
+    // The program is run from its final path.
     if (llvm::Error E = Output.place())
       return E;
-    Keep.passLockOn(false); // It may leave processes behind.
+    Keep.passLockOn(false); // The program may leave processes behind, which must not hold the lock.
     tuneProgram();
     Keep.passLockOn(true);
   }
@@ -353,11 +355,9 @@ llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
     if (auto Stamp = stampSource(Line.Inputs.front().Path, Request.WorkDir))
       Source = std::move(*Stamp);
     else
-      llvm::consumeError(Stamp.takeError()); // nvcc will say it.
+      llvm::consumeError(Stamp.takeError()); // nvcc will report it.
   }
-  StartedNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                  std::chrono::system_clock::now().time_since_epoch())
-                  .count();
+  StartedNs = unixNanoseconds();
   llvm::Expected<KeptCompile> Kept =
       compileKeeping(T, Runner, Arguments, "", KeepDir, /*Quiet=*/false);
   if (!Kept)
@@ -370,7 +370,7 @@ llvm::Error CompilePipeline::compileWithNvcc(TempDir &Keep) {
     Output.removeAsNvccDid();
     return llvm::Error::success();
   }
-  // From here on nvcc has succeeded, and so do we.
+  // nvcc has succeeded, so from here on the command succeeds.
   countUntuned(Store, finish(*Kept, Keep), "nvcc's output kept");
   return Output.place();
 }
@@ -388,7 +388,7 @@ llvm::Expected<CompileResult> CompilePipeline::run() {
   if (!tryStore())
     if (llvm::Error E = compileWithNvcc(*Keep))
       return E;
-  // A configure step takes every word on standard error for a failed check.
+  // A configure step takes any text on standard error for a failed check.
   if (Result.ExitStatus == 0 && !Result.Signal && !Request.ConfigureProbe)
     Result.Warning = Request.BehindCache ? CacheAdvice : User.warning();
   return std::move(Result);

@@ -1,5 +1,6 @@
 /// \file
-/// The compile: nvcc once, units recorded, known or freshly found decisions emitted.
+/// The compile: it runs nvcc once, records the units, tunes them if that is due, and emits known or
+/// new decisions. main() calls it for every command that Classification finds to be a compile.
 #pragma once
 
 #include "Compile/CompileRequest.h"
@@ -11,16 +12,17 @@
 
 namespace carve {
 
+/// The result of a compile that nvcc has run or the store has replaced.
 struct CompileResult {
-  int ExitStatus = 0;                ///< nvcc's.
-  int Signal = 0;                    ///< That ended nvcc, or that we were sent: to be raised again.
-  std::optional<TuningReport> Tuned; ///< Where the program was tuned just now.
-  std::string Warning;               ///< For standard error; empty: none.
+  int ExitStatus = 0; ///< nvcc's exit status.
+  int Signal = 0; ///< The signal that ended nvcc or that we were sent. The caller raises it again.
+  std::optional<TuningReport> Tuned; ///< Present if the program was tuned just now.
+  std::string Warning;               ///< Text for standard error; empty if there is none.
 };
 
-/// Compiles. Fails with Unsupported before nvcc was started (the command is then to be handed to
-/// nvcc as it is), and with other errors only where nvcc cannot be started. Whatever fails after
-/// nvcc succeeded leaves nvcc's output, is logged and counted in \p Store.
+/// Compiles. Fails with Unsupported before nvcc was started, and the command must then be handed to
+/// nvcc unchanged. Fails with other errors only if nvcc cannot be started. If a step after nvcc's
+/// success fails, nvcc's output stays, and the failure is logged and counted in \p Store.
 llvm::Expected<CompileResult> compile(const CompileRequest &Request, UnitStore &Store,
                                       const Toolchain &T, CommandRunner &Runner);
 

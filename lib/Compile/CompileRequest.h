@@ -1,5 +1,6 @@
 /// \file
-/// What a compile is asked for, and what it needs to know of the process that it runs in.
+/// The input of a compile: the command, our own settings, and what the compile needs to know about
+/// the process in which it runs.
 #pragma once
 
 #include "Command/Installation.h"
@@ -17,24 +18,26 @@ struct CompileRequest {
   CommandLine Line;
   DriverOptions Options;
   std::string WorkDir;
-  std::string Tag;           ///< What is compiled, in 16 digits: the same for the same command.
+  /// Identifies what is compiled, in 16 digits; the same command has the same tag.
+  std::string Tag;
   std::string CommandDigest; ///< commandDigest() of Line.
-  bool BehindCache = false;  ///< See cacheWouldNotNotice().
+  bool BehindCache = false;  ///< The result of cacheWouldNotNotice().
   InstallTree Install;
   bool GpuPresent = false;
   bool ConfigureProbe = false;
-  bool ListDecisions = true; ///< Where the store outlives the compile.
+  bool ListDecisions = true; ///< True if the store outlives the compile.
   uint64_t StoreLimitBytes = 0;
   GpuPlaces Gpus;
+  /// These three report the progress of a tuning, as in TuneRequest.
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
   std::function<void(llvm::StringRef, size_t, size_t)> Step = [](llvm::StringRef, size_t, size_t) {
   };
   TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
 };
 
-/// The request as the process finds it, with \p Environment, all its variables as `NAME=value`:
-/// TMPDIR, GPU, installed files, a compiler cache in front, whether it is a probe of a configure
-/// step.
+/// Makes a request from the state of the process: TMPDIR, GPU, installed files, a compiler cache in
+/// front, and whether the command is a probe of a configure step. \p Environment holds all its
+/// variables as `NAME=value`.
 CompileRequest makeCompileRequest(CommandLine Line, DriverOptions Options, llvm::StringRef OwnPath,
                                   std::string WorkDir, const CommandStore &Store,
                                   const Toolchain &T, GetEnv Env,

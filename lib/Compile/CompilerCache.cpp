@@ -3,6 +3,7 @@
 #include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
 #include "Store/StoreLayout.h"
+#include "Support/Clock.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -13,7 +14,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <chrono>
 #include <set>
 #include <unistd.h>
 
@@ -36,13 +36,13 @@ CompilerCache carve::compilerCacheInFront(GetEnv Env) {
     if (Name.starts_with("sccache"))
       return {CacheKind::Sccache, Parent.str().str()};
   }
-  // Another program of the cache is between us, distcc for instance, or /proc is hidden.
+  // Another program of the cache may be between us, e.g. distcc, or /proc may be hidden.
   if (Env("UNCACHED_ERR_FD"))
     return {CacheKind::Ccache, "ccache"};
   return {};
 }
 
-/// Size and date of a program, by which ccache tells compilers apart unless it is told otherwise.
+/// Returns the size and date of a program, by which ccache distinguishes compilers by default.
 static std::string stampOfProgram(llvm::StringRef Path) {
   fs::file_status Status;
   if (fs::status(Path, Status))
@@ -51,17 +51,18 @@ static std::string stampOfProgram(llvm::StringRef Path) {
          std::to_string(Status.getLastModificationTime().time_since_epoch().count());
 }
 
-/// What an object depends on of the profile that the command names.
+/// Returns the part of the profile's state that an object depends on.
 static std::string profileState(const UserProfile &P) {
   if (P.Path.empty())
     return "none";
-  // A missing one is warned of, and the depfile names one that is there.
+  // A compile warns about a missing profile, and its depfile lists only an existing one.
   if (!P.Read)
     return "missing " + P.Named;
   return digestOfFields({P.Named, choicesOf(*P.Read)});
 }
 
-/// Digest of the decisions of the whole store; the same for none as for no store.
+/// Returns a digest of the decisions of the whole store. An absent store and an empty one have the
+/// same digest.
 static std::string storeState(const std::optional<UnitStore> &Store) {
   llvm::Expected<std::string> Digest =
       Store ? readFile(decisionsDigestFile(*Store), FileLimit::Record) : std::string();
@@ -79,7 +80,7 @@ std::string carve::cacheKey(llvm::StringRef OwnPath, const Toolchain &T, const U
          storeState(Store) + "\n";
 }
 
-/// A setting of ccache, from the environment or its files; empty where it cannot be asked.
+/// Returns a setting of ccache, from the environment or its files; empty if it cannot be asked.
 static std::string ccacheSetting(llvm::StringRef Name, const CompilerCache &Cache,
                                  CommandRunner &Runner) {
   Command C;
@@ -94,7 +95,7 @@ static std::string ccacheSetting(llvm::StringRef Name, const CompilerCache &Cach
   return "";
 }
 
-/// Whether ccache asks cacheKey() which compiler this is.
+/// Returns true if ccache calls cacheKey() to identify the compiler.
 static bool asksForKey(const CompilerCache &Cache, GetEnv Env, CommandRunner &Runner) {
   std::optional<std::string> Check = Env("CCACHE_COMPILERCHECK");
   std::string Setting = Check ? *Check : ccacheSetting("compiler_check", Cache, Runner);
@@ -121,21 +122,21 @@ bool carve::isCacheStep(llvm::ArrayRef<std::string> Argv, const CompilerCache &C
          (Cache.Kind == CacheKind::Sccache && hasPhase(Words, "dryrun"));
 }
 
-/// What the decision file of \p Key makes a compile do; empty for nothing.
+/// Returns what the decision file of \p Key makes a compile do; empty if nothing.
 static std::string choicesIn(llvm::StringRef Key, const UnitStore &Store) {
   llvm::Expected<std::optional<std::string>> Text = readDecisions(Store, Key);
   llvm::Expected<Profile> P =
       Text ? (*Text ? parseProfile(**Text, Key) : Profile()) : Text.takeError();
   if (P)
     return choicesOf(*P);
-  llvm::consumeError(P.takeError()); // Emitted by nobody either.
+  llvm::consumeError(P.takeError()); // No compile emits such a profile either.
   return "";
 }
 
-/// What the store has decided for the units of \p Source, and for units that are no longer in it.
-/// Which one is compiled is not known, as caches take the output out of the command that they ask
-/// text of: where two units have decided differently, no two results are the same, and nothing is
-/// found in the cache.
+/// Returns what the store has decided for the units of \p Source, and for units that are no longer
+/// in it. It is not known which unit is compiled, because caches remove the output from the command
+/// when they ask for text. If two units have different decisions, every result is unique, so
+/// nothing is found in the cache.
 static std::string decisionsOf(llvm::StringRef Source, const UnitStore &Store) {
   if (storeState(Store) == digestOfFields({}))
     return "";
@@ -154,15 +155,15 @@ static std::string decisionsOf(llvm::StringRef Source, const UnitStore &Store) {
       Choices.insert(std::move(Choice));
   }
   if (Choices.size() > 1)
-    return std::to_string(std::chrono::system_clock::now().time_since_epoch().count()) + " " +
-           std::to_string(::getpid());
+    return std::to_string(unixNanoseconds()) + " " + std::to_string(::getpid());
   return Lost + (Choices.empty() ? "" : digestOf(*Choices.begin()));
 }
 
-/// The lines at the end of the preprocessed text. ccache looks up an object by the content of the
-/// source and its headers first, and asks for no text where it finds one (direct mode). It does not
-/// where a header was no regular file, as /dev/null is, so that it asks every time. If it asks for
-/// cacheKey() as well, only a profile that an option names is missing there: it becomes a header.
+/// Returns the lines for the end of the preprocessed text. ccache first looks up an object by the
+/// content of the source and its headers, and asks for no text if it finds one (direct mode). It
+/// does not do so if a header was not a regular file; with /dev/null as a header it asks every
+/// time. If ccache also calls cacheKey(), only a profile that an option names is missing there, so
+/// the profile becomes a header.
 static std::string textForCache(const CacheStep &Step, llvm::StringRef Source,
                                 const UserProfile &Profile, const std::optional<UnitStore> &Store,
                                 const Toolchain &T, CommandRunner &Runner) {
@@ -177,7 +178,8 @@ static std::string textForCache(const CacheStep &Step, llvm::StringRef Source,
          "\n";
 }
 
-/// Appends \p Text where nvcc has written the preprocessed source.
+/// Appends \p Text to the preprocessed source that nvcc has written, in the file \p Output or on
+/// standard output.
 static llvm::Error append(llvm::StringRef Text, llvm::StringRef Output) {
   if (Output.empty()) {
     llvm::outs() << Text;
@@ -208,7 +210,7 @@ static llvm::Expected<CommandResult> preprocess(const CacheStep &Step, const Dri
     if (A.Is == Argument::Kind::Input)
       Source = normalisedPath(A.Value, Step.Flags.WorkDir);
   }
-  // One that cannot be read is said by the compile, which fails and is not kept.
+  // The compile reports a profile that cannot be read; it fails and is not kept.
   llvm::Expected<UserProfile> Profile =
       UserProfile::read(Options.ProfilePath, Options.ProfileByOption, Step.Flags.WorkDir);
   if (!Profile)

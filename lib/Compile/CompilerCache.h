@@ -1,9 +1,10 @@
 /// \file
-/// A compiler cache in front: ccache or sccache, which run us and keep what we make. They recognise
-/// a compile by its words and its preprocessed text, and know nothing of decisions and profiles.
-/// Two ways tell them. The preprocessed text that they ask for ends in a digest of what else the
-/// object depends on; that needs no setting. And `carve-nvcc --carve-cache-key` prints the same for
-/// ccache's `compiler_check`, with which ccache can do without the text.
+/// Works with a compiler cache in front, ccache or sccache, which runs us and keeps what we make. A
+/// cache identifies a compile by its words and its preprocessed text, and does not know decisions
+/// and profiles. Two ways tell it about them. First, the preprocessed text that a cache asks for
+/// ends in a digest of everything else that the object depends on; this needs no setting. Second,
+/// `carve-nvcc --carve-cache-key` prints such a digest for ccache's `compiler_check`, so that
+/// ccache can do without the text.
 #pragma once
 
 #include "Compile/DriverOptions.h"
@@ -18,34 +19,37 @@
 
 namespace carve {
 
+/// The caches that we recognise.
 enum class CacheKind { None, Ccache, Sccache };
 
+/// The cache in front of this process, if there is one.
 struct CompilerCache {
   CacheKind Kind = CacheKind::None;
   std::string Program; ///< Its path.
 };
 
-/// The cache that started this process, by its parent, or by the variable that ccache gives to
-/// every compiler that it starts.
+/// Returns the cache that started this process. It is recognised as the parent process, or by the
+/// variable that ccache gives to every compiler that it starts.
 CompilerCache compilerCacheInFront(GetEnv Env);
 
-/// What `--carve-cache-key` prints: everything that an object depends on beside the command, the
-/// source and what that includes, and nothing that differs from one compile to the next. \p
-/// OwnPath: the running program.
+/// Returns what `--carve-cache-key` prints: everything that an object depends on besides the
+/// command, the source and its headers, and nothing that differs between two equal compiles. \p
+/// OwnPath is the running program.
 std::string cacheKey(llvm::StringRef OwnPath, const Toolchain &T, const UserProfile &Profile,
                      const std::optional<UnitStore> &Store);
 
-/// Whether this compile's output would be returned again although a decision or profile has
-/// changed: ccache's depend mode asks for no preprocessed text, and its compiler_check does not
-/// call cacheKey().
+/// Returns true if the cache would return this compile's output again although a decision or
+/// profile has changed: ccache's depend mode asks for no preprocessed text, and its compiler_check
+/// does not call cacheKey().
 bool cacheWouldNotNotice(const CompilerCache &Cache, GetEnv Env, CommandRunner &Runner);
-/// What a person is told then.
+/// The advice to the user in that case.
 extern const char CacheAdvice[];
 
-/// Whether \p Argv, which is no compile, is a step of a cache that has to be answered otherwise
-/// than nvcc does: sccache's question for nvcc's steps, or a preprocessor run of either.
+/// Returns true if \p Argv, which is not a compile, is a step of a cache that nvcc alone must not
+/// answer: sccache's question for nvcc's steps, or a run of the preprocessor for either cache.
 bool isCacheStep(llvm::ArrayRef<std::string> Argv, const CompilerCache &Cache);
 
+/// A command by which a cache asks nvcc for something other than a compile.
 struct CacheStep {
   std::vector<std::string> Argv; ///< nvcc's arguments.
   NvccEnvironment Flags;
@@ -53,9 +57,9 @@ struct CacheStep {
   GetEnv Env;
 };
 
-/// Does the step. nvcc's exit status. Fails with a UsageError where sccache would compile by
-/// itself in spite of \p Options' profile, and with Unsupported `sccache` where without: the
-/// command is then to be handed to nvcc.
+/// Performs the step and returns nvcc's result. sccache would run nvcc's steps by itself: with a
+/// profile in \p Options this fails with UsageError, otherwise with Unsupported `sccache`, and the
+/// command must then be handed to nvcc.
 llvm::Expected<CommandResult> runCacheStep(const CacheStep &Step, const DriverOptions &Options,
                                            const std::optional<UnitStore> &Store,
                                            const Toolchain &T, CommandRunner &Runner);

@@ -20,7 +20,8 @@ static std::vector<std::string> splitWords(llvm::StringRef Text) {
   return std::vector<std::string>(Words.begin(), Words.end());
 }
 
-/// Sets the workload; returns what was expected, or nothing.
+/// Stores the workload. Returns what was expected if \p Value has no words, otherwise an empty
+/// text.
 static std::string setRun(llvm::StringRef Value, DriverOptions &O) {
   if (Value == "none" || Value == "auto") {
     O.Run = Value == "none" ? RunMode::None : RunMode::Auto;
@@ -31,14 +32,14 @@ static std::string setRun(llvm::StringRef Value, DriverOptions &O) {
   return O.RunCommand.empty() ? "a command, 'auto' or 'none'" : "";
 }
 
-/// The options, in the order of the help.
+/// Returns the table of options, in the order of the help.
 static Flags driverFlags(DriverOptions &O) {
   Flags F("carve-nvcc");
   F.form("[nvcc options, and the following] FILE...",
-         "nvcc that tunes registers and other knobs of every kernel");
+         "an nvcc that tunes registers and other knobs of every kernel");
   OptionText &Run = F.value(
       "--carve-run", "COMMAND", [&O](llvm::StringRef Value) { return setRun(Value, O); },
-      "the workload that tunes; 'auto': the executable that is made; 'none': tune nothing");
+      "the workload to tune with; auto runs the new executable, none turns tuning off");
   Run.Default = Run.IfAbsent = "auto";
   Run.Variable = "CARVE_RUN";
   registerTuning(F, "--carve-",
@@ -49,7 +50,7 @@ static Flags driverFlags(DriverOptions &O) {
       .Variable = "CARVE_PROFILE";
   F.flag("--carve-quiet", O.Quiet, "show neither progress nor the table on a terminal");
   F.text("--carve-log", "FILE", O.LogPath,
-         "append what is decided and run to this file; - is standard error")
+         "append decisions and processes to this file; - is standard error")
       .Variable = "CARVE_LOG";
   F.flag("--carve-cache-key", O.CacheKey,
          "print what objects depend on besides sources and commands, for ccache");

@@ -54,14 +54,14 @@ private:
   UnitStore &Store;
 };
 
-/// The record learns the container, so that a program of this build is recognised.
+/// Adds the container to the record, so that the probe recognises a program of this build.
 void Emission::rememberContainer(CompiledUnit &U, llvm::StringRef Container) {
   std::string Digest = digestOf(Container);
   if (!llvm::is_contained(U.Record.Containers, Digest))
     U.Record.Containers.push_back(Digest);
 }
 
-/// The unit's object with its decisions in it, or nothing where they change nothing.
+/// Returns the unit's object with its decisions, or nothing if they change nothing.
 llvm::Expected<std::optional<std::string>> Emission::spliced(CompiledUnit &U) {
   std::vector<const Profile *> Profiles;
   if (Request.UserProfile)
@@ -87,8 +87,8 @@ llvm::Expected<std::optional<std::string>> Emission::spliced(CompiledUnit &U) {
   return std::optional<std::string>(std::move(*New));
 }
 
-/// A place in the keep directory for what is to replace \p Output, of the same name, because nvcc
-/// names other files after it.
+/// Returns a path in the keep directory for a file that will replace \p Output. It has the same
+/// name, because nvcc names other files after it.
 llvm::Expected<std::string> Emission::newOutput(llvm::StringRef Folder,
                                                 llvm::StringRef Output) const {
   std::string Path = (Request.KeepDir + "/" + Folder).str();
@@ -142,8 +142,8 @@ llvm::Error Emission::emitExecutable() {
   return Output.replaceBy(*Linked);
 }
 
-/// nvcc with \p Arguments, files kept below \p Folder of the keep directory, nothing printed. Fails
-/// where nvcc does.
+/// Runs nvcc with \p Arguments, keeps its files below \p Folder of the keep directory, and prints
+/// nothing. Fails if nvcc fails.
 llvm::Expected<KeptCompile> Emission::runNvccAgain(const std::vector<std::string> &Arguments,
                                                    llvm::StringRef Folder) {
   std::string Keep = (Request.KeepDir + "/" + Folder).str();
@@ -156,8 +156,8 @@ llvm::Expected<KeptCompile> Emission::runNvccAgain(const std::vector<std::string
   return Kept;
 }
 
-/// Links the executable again from \p Objects. With -rdc=true nvcc keeps its files, so that the
-/// store learns the new device link too.
+/// Links the executable again from \p Objects. With -rdc=true nvcc keeps its files, so that the new
+/// device link can be recorded, too.
 llvm::Error Emission::link(const llvm::StringMap<std::string> &Objects, llvm::StringRef Linked) {
   std::vector<std::string> Arguments = relinkArguments(Request.Line, Objects, Linked);
   if (!Request.Line.Relocatable) {
@@ -173,7 +173,7 @@ llvm::Error Emission::link(const llvm::StringMap<std::string> &Objects, llvm::St
   return llvm::Error::success();
 }
 
-/// The store learns the device link of a command run again.
+/// Records the device link of a command that was run again.
 void Emission::rememberLink(const BuildPlan &Plan) {
   LinkCommand C{Request.Line.Argv, Request.Line.Output, Request.WorkDir, Context.NvccVersion};
   if (!Plan.Link)
@@ -182,7 +182,7 @@ void Emission::rememberLink(const BuildPlan &Plan) {
     logLine("device link not recorded: " + llvm::toString(std::move(E)));
 }
 
-/// Whether the kernels that a unit's file cap was chosen for are still there.
+/// Returns true if the kernels for which a unit's file cap was chosen still exist.
 bool Emission::fileCapHolds(const CompiledUnit &U) const {
   std::vector<std::string> Archs;
   for (const Decision &D : U.Decisions.Kernels)
@@ -198,7 +198,8 @@ bool Emission::fileCapHolds(const CompiledUnit &U) const {
   });
 }
 
-/// The cap that the user's profile gives, else the one that all units' file decisions agree on.
+/// Returns the cap that the user's profile gives, otherwise the one on which all units' file
+/// decisions agree.
 std::optional<unsigned> Emission::commonFileCap() const {
   if (Request.UserProfile && Request.UserProfile->FileCap)
     return Request.UserProfile->FileCap;
@@ -212,7 +213,7 @@ std::optional<unsigned> Emission::commonFileCap() const {
   return Cap;
 }
 
-/// The paper's method: nvcc again, with the cap.
+/// Emits a cap as the paper does: it runs nvcc again with the cap.
 llvm::Error Emission::emitFileCap(unsigned Cap) {
   const CommandLine &Line = Request.Line;
   if (Line.makesSeveralObjects())

@@ -1,5 +1,5 @@
 /// \file
-/// The last stage of a compile: the units' decisions into the object or the executable.
+/// The last stage of a compile: it puts the units' decisions into the object or the executable.
 #pragma once
 
 #include "Compile/OutputPlace.h"
@@ -12,7 +12,7 @@
 
 namespace carve {
 
-/// One unit of the command with its record and what has been decided for it.
+/// One unit of the command, with its record and its decisions.
 struct CompiledUnit {
   DeviceUnit Planned;
   Unit Record;
@@ -24,12 +24,13 @@ struct EmissionRequest {
   const EmitContext &Context;
   std::string WorkDir;
   std::string KeepDir;
-  const Profile *UserProfile = nullptr; ///< Goes before the units' own decisions.
+  const Profile *UserProfile = nullptr; ///< It precedes the units' own decisions.
 };
 
-/// Emits: objects are spliced, executables linked again from spliced objects, and a file cap is a
-/// run of nvcc with it. The output is replaced in one rename, and not at all where no decision
-/// changes anything. Fails where that could not be done; \p Output then still is nvcc's.
+/// Emits the decisions: objects are spliced, executables are linked again from spliced objects, and
+/// a file cap is another run of nvcc with that cap. The output is replaced by one rename, or not at
+/// all if no decision changes anything. Fails if that is impossible; \p Output is then still
+/// nvcc's.
 llvm::Error emitDecisions(const EmissionRequest &Request, std::vector<CompiledUnit> &Units,
                           OutputPlace &Output, UnitStore &Store);
 

@@ -10,7 +10,7 @@
 
 using namespace carve;
 
-/// The flavour made of the files that nvcc kept.
+/// Makes the flavour from the files that nvcc kept.
 static llvm::Expected<std::string> fromKeptFiles(const FrontEndStep &Step, llvm::StringRef Original,
                                                  const Unit &U, unsigned Cap, const Toolchain &T,
                                                  CommandRunner &Runner) {
@@ -43,9 +43,9 @@ static llvm::Expected<std::string> flavourOf(const CompiledUnit &U, const std::s
   return flavourPtx(U.Record, Digest, Cap, Store, T, Runner);
 }
 
-/// Whether \p PtxPath, which an image was made of, is one of \p U.
+/// Returns true if the PTX \p PtxPath of an image belongs to \p U.
 static bool hasPtx(const DeviceUnit &U, const std::string &PtxPath) {
-  // An image may be added for embedded PTX, so that the images alone do not tell.
+  // An image may be added for embedded PTX, so the images alone do not suffice.
   return llvm::any_of(U.Images, [&](const DeviceImage &I) { return I.PtxPath == PtxPath; }) ||
          llvm::any_of(U.FatbinaryArguments, [&](llvm::StringRef Argument) {
            return Argument.ends_with(",file=" + PtxPath);
@@ -64,6 +64,6 @@ carve::flavoursOf(const std::vector<CompiledUnit> &Units, UnitStore &Store, cons
       return Ptx;
     }
     Missing = true;
-    return unsupported("no-front-end", I.PtxPath + " is of no unit of the command");
+    return unsupported("no-front-end", I.PtxPath + " belongs to no unit of the command");
   };
 }

@@ -1,5 +1,6 @@
 /// \file
-/// Front-end flavours for the emission inside a compile, be it nvcc's or one made from the store.
+/// Provides front-end flavours for the emission in a compile, whether nvcc runs or the object is
+/// made from the store.
 #pragma once
 
 #include "Compile/Emission.h"
@@ -8,10 +9,10 @@
 
 namespace carve {
 
-/// What EmitContext::FlavourPtx is to be for \p Units: from the store (FlavourPtx.h), and where the
-/// unit's record does not have what is needed from the files in the keep directory. Sets
-/// \p Missing where a flavour that was asked for could not be made. All that is passed by reference
-/// outlives the result.
+/// Returns the function for EmitContext::FlavourPtx for \p Units. It takes flavours from the store
+/// (FlavourPtx.h), or makes them from the files in the keep directory if the unit's record lacks
+/// what is needed. \p Missing is set if a requested flavour could not be made. All references must
+/// outlive the result.
 std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned)>
 flavoursOf(const std::vector<CompiledUnit> &Units, UnitStore &Store, const Toolchain &T,
            CommandRunner &Runner, bool &Missing);

@@ -15,7 +15,7 @@
 
 using namespace carve;
 
-/// A directory of its own for each link, as for each compile.
+/// Creates a directory for this link alone, as for a compile.
 static llvm::Expected<TempDir> acquireKeepDir(const LinkRequest &Request) {
   const LinkLine &Line = Request.Line;
   std::vector<llvm::StringRef> Fields = {Request.WorkDir, Line.Output};
@@ -27,7 +27,7 @@ static llvm::Error record(const KeptCompile &Kept, const LinkRequest &Request, U
                           const Toolchain &T, CommandRunner &Runner) {
   if (Kept.NoPlan)
     return unsupported("unknown-plan", *Kept.NoPlan);
-  if (!Kept.Plan.Link) // -nodlink, or steps of another shape.
+  if (!Kept.Plan.Link) // The cause is -nodlink, or steps of an unknown shape.
     return unsupported("unknown-plan", "no device link");
   llvm::Expected<std::string> Version = nvccVersion(T, Runner);
   if (!Version)

@@ -1,7 +1,7 @@
 /// \file
-/// The link of relocatable device code (-rdc=true): nvcc once, and a record of what it linked,
-/// which leads a tuning from the program's image to the units in it. Nothing is emitted here: tuned
-/// objects are linked like any others.
+/// The link of relocatable device code (-rdc=true): it runs nvcc once and records what was linked.
+/// The record leads a tuning from the program's image to the units in it. Nothing is emitted here,
+/// because tuned objects are linked like any others.
 #pragma once
 
 #include "Nvcc/LinkLine.h"
@@ -20,13 +20,13 @@ struct LinkRequest {
 };
 
 struct LinkResult {
-  int ExitStatus = 0; ///< nvcc's.
-  int Signal = 0;     ///< As in CompileResult.
+  int ExitStatus = 0; ///< nvcc's exit status.
+  int Signal = 0;     ///< The same as in CompileResult.
 };
 
-/// Links. Returns nothing if no input has relocatable device code: the command is then nvcc's,
-/// which was not started. Fails with Unsupported before nvcc was started, and with other errors
-/// only if nvcc cannot be started; what fails afterwards is logged and counted in \p Store.
+/// Links. Returns nothing if no input has relocatable device code; nvcc was then not started, and
+/// the command must be handed to it. Fails with Unsupported before nvcc was started, and with other
+/// errors only if nvcc cannot be started. Later failures are logged and counted in \p Store.
 llvm::Expected<std::optional<LinkResult>> linkDeviceCode(const LinkRequest &Request,
                                                          UnitStore &Store, const Toolchain &T,
                                                          CommandRunner &Runner);

@@ -14,11 +14,11 @@ namespace fs = llvm::sys::fs;
 
 namespace {
 
-/// Parts nvlink's arguments into options and inputs.
+/// Separates nvlink's arguments into options and inputs.
 class InputFinder {
 public:
   InputFinder(llvm::StringRef WorkDir, const Toolchain &T) : WorkDir(WorkDir) {
-    // Its libraries change with its version alone.
+    // The toolkit's libraries change only with its version.
     Toolkit = normalisedPath(T.BinDir + "/..", WorkDir);
     (void)fs::real_path(Toolkit, RealToolkit);
   }
@@ -38,15 +38,15 @@ private:
   llvm::SmallString<128> RealToolkit;
 };
 
-/// Whether \p Path is the toolkit's: in its folder, with links as they are written or resolved. The
-/// files of a toolkit that is made of links are elsewhere.
+/// Returns true if \p Path belongs to the toolkit: it lies in the toolkit's folder as written or
+/// with links resolved. The files of a toolkit that consists of links lie elsewhere.
 bool InputFinder::isOfToolkit(llvm::StringRef Path) const {
   llvm::SmallString<128> Real;
   return llvm::StringRef(normalisedPath(Path, WorkDir)).starts_with(Toolkit + "/") ||
          fs::real_path(absolutePath(Path, WorkDir), Real) || Real.starts_with(RealToolkit);
 }
 
-/// The archive behind `-l<Library>` where it is the user's; else empty.
+/// Returns the archive that `-l<Library>` names if it is the user's; otherwise an empty text.
 std::string InputFinder::archiveOf(llvm::StringRef Library,
                                    llvm::ArrayRef<std::string> Arguments) const {
   std::vector<std::string> Dirs;
@@ -58,7 +58,7 @@ std::string InputFinder::archiveOf(llvm::StringRef Library,
 }
 
 llvm::Error InputFinder::addFile(const std::string &Path) {
-  // nvlink takes what an archive holds once, however often it is named.
+  // nvlink takes the content of an archive once, however often it is named.
   if (llvm::any_of(Inputs, [&](const LinkInput &I) { return I.Path == Path; }))
     return llvm::Error::success();
   llvm::Expected<std::vector<RelocatableObject>> Objects =
@@ -78,7 +78,7 @@ llvm::Error InputFinder::read(llvm::ArrayRef<std::string> Arguments) {
       File = archiveOf(Word.drop_front(2), Arguments);
     else if (!Word.starts_with("-") && fs::is_regular_file(absolutePath(Word, WorkDir)))
       File = Word.str();
-    // The host compiler is for link-time optimisation; a record names no program.
+    // The host compiler is only for link-time optimisation, and a record must not name a program.
     if (Word == "--host-ccbin")
       ++I;
     else if (File.empty())
@@ -106,12 +106,13 @@ llvm::Error carve::recordLink(const PlannedLink &Planned, const LinkCommand &C, 
   L.Command = C.Argv;
   L.Nvcc = T.Nvcc;
   L.NvccVersion = C.NvccVersion;
-  InputFinder Finder(C.WorkDir, T); // Inputs are the same for every architecture, and read once.
+  // Inputs are the same for every architecture, so they are read once.
+  InputFinder Finder(C.WorkDir, T);
   for (const PlannedLinkImage &P : Planned.Images) {
     Finder.Options.clear();
     if (llvm::Error E = Finder.read(P.NvlinkArguments))
       return E;
-    if (Finder.Inputs.empty()) // nvcc also plans a link where there is nothing to be linked.
+    if (Finder.Inputs.empty()) // nvcc plans a link even if there is nothing to link.
       return llvm::Error::success();
     L.Images.push_back({P.Arch, "", std::move(Finder.Options)});
   }

@@ -1,5 +1,5 @@
 /// \file
-/// From a device link that was kept to its record in the store.
+/// Makes the record of a device link from the files that nvcc kept, and stores it.
 #pragma once
 
 #include "Nvcc/BuildPlan.h"
@@ -19,9 +19,9 @@ struct LinkCommand {
   std::string NvccVersion;
 };
 
-/// Makes the record of \p Planned, whose files are still there, and puts it into \p Store with the
-/// linked cubins; where no input has relocatable device code, there is nothing to record. Fails
-/// where a file cannot be read or the store cannot be written.
+/// Makes the record of \p Planned, whose files must still exist, and puts it into \p Store with the
+/// linked cubins. Does nothing if no input has relocatable device code. Fails if a file cannot be
+/// read or the store cannot be written.
 llvm::Error recordLink(const PlannedLink &Planned, const LinkCommand &C, const Toolchain &T,
                        UnitStore &Store);
 

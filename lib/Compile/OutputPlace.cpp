@@ -17,10 +17,10 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// Whether the assembler and the linker write into the file that \p Path names, instead of making a
-/// new one. Both use bfd_open_file() of binutils: it removes a file or a link by that name where
-/// there is something in it, and opens what is left. So a device, an empty file and what a dangling
-/// link names are written into.
+/// Returns true if the assembler and the linker write into the file that \p Path names, instead of
+/// making a new one. Both use bfd_open_file() of binutils, which removes a file or a link of that
+/// name if it has content, and opens what remains. So they write into a device, an empty file, and
+/// the target of a dangling link.
 static bool isWrittenThrough(const std::string &Path) {
   struct stat There;
   if (::stat(Path.c_str(), &There) != 0)
@@ -28,7 +28,7 @@ static bool isWrittenThrough(const std::string &Path) {
   return !S_ISREG(There.st_mode) || There.st_size == 0;
 }
 
-/// What a stand-in holds. It is not empty, because binutils removes only what is not.
+/// The content of a stand-in. It is not empty, because binutils removes only files with content.
 static constexpr llvm::StringLiteral StandIn = "carve-nvcc: nvcc has not written this file\n";
 
 static std::string directoryOf(llvm::StringRef Path) {
@@ -36,7 +36,7 @@ static std::string directoryOf(llvm::StringRef Path) {
   return Folder.empty() ? "." : Folder.str();
 }
 
-/// Whether \p Path is a mount point: a file that is bound into a container, for example.
+/// Returns true if \p Path is a mount point, e.g. a file that is bound into a container.
 static bool isMountPoint(const std::string &Path) {
   struct statx File, Folder;
   constexpr int Links = AT_SYMLINK_NOFOLLOW;
@@ -45,13 +45,13 @@ static bool isMountPoint(const std::string &Path) {
          (File.stx_mask & Folder.stx_mask & STATX_MNT_ID) && File.stx_mnt_id != Folder.stx_mnt_id;
 }
 
-/// Whether a rename over the file \p Old in a directory \p Folder is refused.
+/// Returns true if a rename over the file \p Old in the directory \p Folder is refused.
 static bool isRefusedRename(const struct stat &Old, const struct stat &Folder) {
   const uid_t User = ::geteuid();
   return (Folder.st_mode & S_ISVTX) && Old.st_uid != User && Folder.st_uid != User;
 }
 
-/// Whether the disk holds a second file beside the one that is there.
+/// Returns true if the disk has room for a second file beside the existing one.
 static bool hasRoom(const std::string &Target, uint64_t Bytes) {
   llvm::ErrorOr<fs::space_info> Space = fs::disk_space(directoryOf(Target));
   return !Space || Space->available >= 2 * Bytes;
@@ -129,12 +129,12 @@ static llvm::Error writeThrough(const std::string &Target, NewContent New) {
     return replaceFile(Target, New);
   if (!S_ISREG(Old.st_mode) || Old.st_nlink > 1 || Old.st_uid != ::geteuid())
     return writeInPlace(Target, New);
-  // The linker makes what it has written executable.
+  // The linker makes its output executable.
   New.Mode = (Old.st_mode & 07777) | (New.Mode.value_or(0) & 0111);
   return replaceFile(Target, New);
 }
 
-/// Gives \p Path the content of \p From: as a new file, or through what is there.
+/// Gives \p Path the content of \p From: as a new file, or through the existing one.
 static llvm::Error put(const std::string &From, const std::string &Path, bool Through,
                        bool EvenInPlace) {
   int Fd = ::open(From.c_str(), O_RDONLY | O_CLOEXEC);
@@ -156,8 +156,7 @@ static llvm::Error put(const std::string &From, const std::string &Path, bool Th
 }
 
 llvm::Error OutputPlace::replaceBy(const std::string &Tuned) {
-  // What nvcc has just written is changed, whatever it is: nvcc has already removed what it
-  // removes.
+  // Whatever nvcc has just written is changed, because nvcc has already removed what it removes.
   if (llvm::Error Failed =
           put(Tuned, Path, nvccHasWritten() || isWrittenThrough(Path), /*EvenInPlace=*/false))
     return Failed;
@@ -168,7 +167,7 @@ llvm::Error OutputPlace::replaceBy(const std::string &Tuned) {
 llvm::Error OutputPlace::place() {
   if (nvccHasWritten() || nvccMadeNone())
     return llvm::Error::success();
-  // Nothing that was there is worth more than the output: nvcc would have written over it.
+  // No old content is worth more than the output: nvcc would have written over it.
   if (llvm::Error Failed = put(Made, Path, isWrittenThrough(Path), /*EvenInPlace=*/true))
     return Failed;
   Placed = true;

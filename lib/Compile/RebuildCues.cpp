@@ -13,7 +13,7 @@ namespace fs = llvm::sys::fs;
 static llvm::Error appendTo(llvm::StringRef Depfile, llvm::ArrayRef<std::string> Paths) {
   fs::file_status Status;
   if (fs::status(Depfile, Status) || !fs::is_regular_file(Status))
-    return unsupported("no-depfile", Depfile + " is no regular file");
+    return unsupported("no-depfile", Depfile + " is not a regular file");
   llvm::Expected<std::string> Text = readFile(Depfile);
   llvm::Expected<std::string> New = Text ? withPrerequisites(*Text, Paths) : Text.takeError();
   return New ? writeFileAtomically(Depfile, *New) : New.takeError();

@@ -1,5 +1,5 @@
 /// \file
-/// How a build system learns that an output has a new decision: by the unit's decision file in the
+/// Tells a build system when an output has a new decision: it lists the unit's decision file in the
 /// output's depfile.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace carve {
 
-/// Adds the decision files of \p Units, and the profile at \p ProfilePath where that is not empty,
-/// to the depfile that \p C has made nvcc write. Sets every unit's cue, and logs why a file could
-/// not be listed.
+/// Adds the decision files of \p Units to the depfile that nvcc has written for \p C, and the
+/// profile at \p ProfilePath unless that is empty. Sets the cue of every unit, and logs why a file
+/// could not be listed.
 void listDecisions(const CommandLine &C, llvm::StringRef WorkDir, llvm::StringRef ProfilePath,
                    bool BehindCache, std::vector<CompiledUnit> &Units, UnitStore &Store);
 

@@ -17,8 +17,8 @@
 using namespace carve;
 namespace path = llvm::sys::path;
 
-/// Variables that no compiler reads and that differ between two calls of the same build: those of
-/// shells, terminals, desktops and build systems, and our own. Every other one counts.
+/// Variables that no compiler reads and that differ between two calls in one build: those of
+/// shells, terminals, desktops and build systems, and our own. Every other variable counts.
 static constexpr llvm::StringLiteral Unread[] = {"COLORTERM",
                                                  "COLUMNS",
                                                  "DISPLAY",
@@ -86,7 +86,7 @@ std::string carve::commandDigest(const CommandLine &C, llvm::StringRef WorkDir, 
 llvm::Expected<SourceStamp> carve::stampSource(llvm::StringRef Source, llvm::StringRef WorkDir) {
   auto File = stampOf(Source, WorkDir);
   if (!File)
-    return notStored(Source + " is no regular file");
+    return notStored(Source + " is not a regular file");
   llvm::Expected<std::string> Text = readFile(absolutePath(Source, WorkDir));
   if (!Text)
     return Text.takeError();
@@ -120,8 +120,8 @@ static llvm::Error recordFiles(const DeviceUnit &Planned, const CommandLine &C,
   return llvm::Error::success();
 }
 
-/// Whether every file that the container is made of is one that the store has, and lies in the keep
-/// directory itself.
+/// Returns true if the store has every file of the container, and if each lies directly in the keep
+/// directory.
 static bool canBeRestored(const DeviceUnit &Planned, llvm::StringRef KeepDir) {
   std::set<std::string> Stored;
   for (const DeviceImage &I : Planned.Images)
@@ -143,14 +143,14 @@ llvm::Expected<ObjectRecord> carve::recordObject(const DeviceUnit &Planned, cons
                                                  const Toolchain &T, const SourceStamp &Source,
                                                  int64_t StartedNs, UnitStore &Store) {
   if (std::string Word = unknownNvccRead(C.AllWords); !Word.empty())
-    return notStored("what " + Word + " has nvcc read is not known");
+    return notStored("the files that nvcc reads because of " + Word + " are not known");
   if (!Kept.Nvcc.Remembered)
-    return notStored("what nvcc printed was not seen");
+    return notStored("the output of nvcc could not be captured");
   if (!canBeRestored(Planned, Now.KeepDir))
-    return notStored("the container holds files that are not kept");
+    return notStored("the container holds files that the store does not keep");
   if (auto At = refusedFatbinaryOption(Planned.FatbinaryArguments, Now.KeepDir))
-    return notStored("fatbinary is given '" + Planned.FatbinaryArguments[*At] +
-                     "', which a record may not hand on");
+    return notStored("fatbinary has the option '" + Planned.FatbinaryArguments[*At] +
+                     "', which a record must not pass on");
   llvm::Expected<std::vector<InputFile>> Inputs =
       inputsOf({Kept, T, Source, Now.WorkDir, Now.KeepDir, StartedNs});
   if (!Inputs)
@@ -186,7 +186,7 @@ static llvm::Error checkInputs(const Unit &U, const CompileConditions &Now,
   for (const InputFile &Old : *Inputs) {
     if (isUnchanged(Old, Now.WorkDir))
       continue;
-    // A source may have been touched, to have it compiled again.
+    // The source may have been touched so that it is compiled again.
     if (Old.Path != U.Source)
       return notStored(Old.Path + " has changed");
     llvm::Expected<SourceStamp> New = stampSource(U.Source, Now.WorkDir);
@@ -209,11 +209,11 @@ static llvm::Error checkConditions(const Unit &U, const CompileConditions &Now,
     return notStored("the command, the environment or the toolkit has changed");
   bool Silent = O.Stdout == digestOf("") && O.Stderr == digestOf("");
   if (!Silent && !(O.Streams == StreamShape::ours()))
-    return notStored("messages went elsewhere last time");
+    return notStored("the last compile printed its messages to other streams");
   return checkInputs(U, Now, Store);
 }
 
-/// nvcc's object, from the one at \p Output.
+/// Returns nvcc's object, made from the one at \p Output.
 static llvm::Expected<std::string> originalObject(const ObjectRecord &O, llvm::StringRef Output) {
   llvm::Expected<std::string> There = readFile(Output);
   if (!There)
@@ -225,7 +225,7 @@ static llvm::Expected<std::string> originalObject(const ObjectRecord &O, llvm::S
   return Object;
 }
 
-/// Puts PTX, cubins and container back into the keep directory.
+/// Writes PTX, cubins and container into the keep directory again.
 static llvm::Expected<DeviceUnit> restoreFiles(const Unit &U, llvm::StringRef Object,
                                                const UnitStore &Store) {
   const ObjectRecord &O = *U.Object;

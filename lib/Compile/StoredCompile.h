@@ -1,6 +1,6 @@
 /// \file
-/// A compile to an object whose inputs are those of the last time: kept in the store, and made from
-/// it again without nvcc's front end, for when only the decisions have changed.
+/// Keeps a compile to an object in the store, and makes the object again without nvcc's front end
+/// if its inputs are the same as last time and only the decisions have changed.
 #pragma once
 
 #include "Compile/CompileInputs.h"
@@ -15,7 +15,7 @@
 
 namespace carve {
 
-/// What a compile depends on beside its files.
+/// The conditions of a compile other than its files.
 struct CompileConditions {
   std::string Command; ///< Digest of words, environment and toolkit.
   std::string WorkDir;
@@ -23,33 +23,34 @@ struct CompileConditions {
   std::string Decisions; ///< Digest of what is to be emitted.
 };
 
-/// Digest of every word of \p C, nvcc's stamp and \p Environment (`NAME=value`) without the
-/// variables that no compiler reads.
+/// Returns a digest of every word of \p C, nvcc's stamp, and \p Environment (`NAME=value`) without
+/// the variables that no compiler reads.
 std::string commandDigest(const CommandLine &C, llvm::StringRef WorkDir, const Toolchain &T,
                           llvm::ArrayRef<std::string> Environment);
 
-/// The stamp and digest of \p Source as it is. Fails where it is no regular file.
+/// Returns the current stamp and digest of \p Source. Fails if it is not a regular file.
 llvm::Expected<SourceStamp> stampSource(llvm::StringRef Source, llvm::StringRef WorkDir);
 
-/// The record of the compile \p Kept of \p Planned, whose files are still there. Fails with
-/// Unsupported where it could not be made again: an input changed meanwhile, is not known, or what
-/// nvcc printed was not seen. \p StartedNs: when nvcc started, since 1970.
+/// Returns the record of the compile \p Kept of \p Planned, whose files must still exist. \p
+/// StartedNs is the time at which nvcc started, in ns since 1970. Fails with Unsupported if the
+/// compile could not be repeated from it: an input changed meanwhile or is not known, or nvcc's
+/// messages were not captured.
 llvm::Expected<ObjectRecord> recordObject(const DeviceUnit &Planned, const KeptCompile &Kept,
                                           const CommandLine &C, const CompileConditions &Now,
                                           const Toolchain &T, const SourceStamp &Source,
                                           int64_t StartedNs, UnitStore &Store);
 
-/// A compile made from the store: as if nvcc had just ended.
+/// A compile that was made from the store, in the state in which nvcc would have just ended.
 struct RestoredCompile {
-  DeviceUnit Planned; ///< Its files lie in the keep directory again.
-  std::string Object; ///< nvcc's own.
+  DeviceUnit Planned; ///< Its files are in the keep directory again.
+  std::string Object; ///< nvcc's own object.
   std::string Depfile;
   std::string Stdout, Stderr;
 };
 
-/// Makes the compile that \p U records, whose output is at \p Output, again. Fails with Unsupported
-/// `not-stored`, before anything is changed outside of the keep directory, where it would not be
-/// the same, or where the decisions are those that the output was made with.
+/// Makes the compile that \p U records again; its output is at \p Output. Fails with Unsupported
+/// `not-stored` if the result would differ, or if the decisions are those with which the output was
+/// made. In that case nothing outside of the keep directory has changed.
 llvm::Expected<RestoredCompile> restoreCompile(const Unit &U, llvm::StringRef Output,
                                                const CompileConditions &Now,
                                                const UnitStore &Store);

@@ -64,12 +64,12 @@ llvm::Expected<UnitImage> recordImage(const DeviceImage &Planned, BlobWriter &Bl
   return I;
 }
 
-/// How \p Step made its PTX; nothing where that has no kernel.
+/// Returns how \p Step made its PTX; nothing if that has no kernel.
 llvm::Expected<std::optional<UnitFrontEnd>> recordFrontEnd(const FrontEndStep &Step,
                                                            BlobWriter &Blobs) {
   if (auto At = refusedFrontEndArgument(Step))
-    return unsupported("recorded-options", "cicc is given '" + Step.Arguments[*At] +
-                                               "', which a record may not hand on");
+    return unsupported("recorded-options", "cicc has the argument '" + Step.Arguments[*At] +
+                                               "', which a record must not pass on");
   llvm::Expected<std::string> Ptx = readFile(Step.ptxPath());
   if (!Ptx)
     return Ptx.takeError();
@@ -91,7 +91,8 @@ llvm::Expected<std::optional<UnitFrontEnd>> recordFrontEnd(const FrontEndStep &S
   return F;
 }
 
-/// Without them the unit can still be tuned, but for the caps of the front end.
+/// Returns the front-end steps of the unit. Without them it can still be tuned, except for the caps
+/// of the front end.
 std::vector<UnitFrontEnd> recordFrontEnds(const DeviceUnit &Planned, BlobWriter &Blobs) {
   std::vector<UnitFrontEnd> All;
   for (const FrontEndStep &Step : Planned.FrontEnds) {

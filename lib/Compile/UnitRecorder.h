@@ -1,5 +1,6 @@
 /// \file
-/// From a compile that was kept to the records of its units in the store.
+/// Makes the records of a compile's units from the files that nvcc kept. CompilePipeline stores
+/// them.
 #pragma once
 
 #include "Nvcc/BuildPlan.h"
@@ -12,22 +13,23 @@
 
 namespace carve {
 
-/// The record of \p Planned, whose files are still there; its blobs go into \p Store, itself not
-/// yet. Fails where a file cannot be read or the store cannot be written.
+/// Returns the record of \p Planned, whose files must still exist. Its blobs are put into \p Store,
+/// but the record itself is not. Fails if a file cannot be read or the store cannot be written.
 llvm::Expected<Unit> recordUnit(const DeviceUnit &Planned, const CommandLine &C, const Toolchain &T,
                                 llvm::StringRef NvccVersion, llvm::StringRef WorkDir,
                                 UnitStore &Store);
 
-/// Key of the unit that \p Source makes in command \p C.
+/// Returns the key of the unit that \p Source makes in command \p C.
 std::string unitKeyOf(const CommandLine &C, llvm::StringRef Source, llvm::StringRef WorkDir);
 
-/// Copies what \p From has decided for the units of \p C into \p To.
+/// Copies the decisions of \p From for the units of \p C into \p To.
 void copyDecisions(const CommandLine &C, llvm::StringRef WorkDir, const UnitStore &From,
                    UnitStore &To);
 
-/// decisionDigest() of every entry of \p Images' PTX: what a tuning of the unit has looked at.
-/// Sorted; a changed or new kernel changes the list, an edit elsewhere does not. With \p AddedArchs
-/// also what the entries would be called in images added for these (ImageOrigin::FromPtx).
+/// Returns decisionDigest() for every entry of the PTX of \p U, sorted: this is what a tuning of
+/// the unit has examined. A changed or new kernel changes the list; an edit elsewhere does not.
+/// With \p AddedArchs the list also holds the digests that the entries would have in images added
+/// for these architectures (ImageOrigin::FromPtx).
 llvm::Expected<std::vector<std::string>> kernelDigests(const Unit &U, const UnitStore &Store,
                                                        llvm::ArrayRef<std::string> AddedArchs = {});
 

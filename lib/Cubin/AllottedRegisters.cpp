@@ -1,6 +1,6 @@
-// How many registers a kernel takes stands in an attribute of the module, and up to sm_89 also in
-// the upper byte of what its code section says of itself (compared for sm_75 to sm_120 of CUDA
-// 13.0).
+// The number of registers that a kernel takes is an attribute of the module. Up to sm_89 it is also
+// in the upper byte of the `sh_info` field of the kernel's code section (compared for sm_75 to
+// sm_120 with CUDA 13.0).
 #include "Cubin/AllottedRegisters.h"
 
 #include "Cubin/CubinElf.h"
@@ -49,6 +49,6 @@ carve::withRegistersAllotted(StringRef Bytes,
   }
   for (const auto &Kernel : Wanted)
     if (!Written.count(Kernel.first()))
-      return malformed("cubin: no number of registers of kernel " + Kernel.first());
+      return malformed("cubin: no register count for kernel " + Kernel.first());
   return Out;
 }

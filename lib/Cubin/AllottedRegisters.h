@@ -1,6 +1,6 @@
 /// \file
-/// A device image whose kernels take more registers of a thread than their code needs: so that
-/// fewer blocks of them are resident, as of the kernel that they are compared with.
+/// Makes a device image whose kernels take more registers per thread than their code needs. Fewer
+/// blocks of them are then resident, as many as of the kernel that they are compared with.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -12,9 +12,9 @@
 
 namespace carve {
 
-/// \p Bytes with the kernels in \p Registers, by name, taking at least so many registers of a
-/// thread: nothing of their code changes, but fewer of them fit into a multiprocessor. Fails where
-/// one is not there.
+/// Returns \p Bytes, a cubin, with each kernel in \p Registers (its mangled name and a number)
+/// taking at least that many registers per thread. The code does not change, but fewer blocks fit
+/// on an SM. Fails if the bytes are not a cubin, or if a kernel is not in it.
 llvm::Expected<std::string>
 withRegistersAllotted(llvm::StringRef Bytes,
                       llvm::ArrayRef<std::pair<std::string, unsigned>> Registers);

@@ -13,7 +13,7 @@ Expected<Assembled> carve::assemble(const Toolchain &T, CommandRunner &Runner, S
   if (!Dir)
     return Dir.takeError();
   std::string Input = sys::path::filename(Name).str();
-  // A name of its own, whatever the input is called.
+  // The suffix keeps the output apart from the input, whatever the input is called.
   std::string Output = Input + ".cubin";
   if (Error E = writeFileAtomically(Dir->path() + "/" + Input, PtxText))
     return E;
@@ -21,7 +21,7 @@ Expected<Assembled> carve::assemble(const Toolchain &T, CommandRunner &Runner, S
   C.Argv.push_back(T.tool("ptxas"));
   C.Argv.insert(C.Argv.end(), Options.begin(), Options.end());
   C.Argv.insert(C.Argv.end(), {"-v", Input, "-o", Output});
-  // Relative names, so that the temporary directory's path cannot reach the output.
+  // The names are relative, so that the path of the temporary directory cannot get into the output.
   C.Dir = Dir->path();
   auto Result = runChecked(Runner, std::move(C));
   if (!Result)

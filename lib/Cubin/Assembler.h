@@ -1,5 +1,5 @@
 /// \file
-/// Runs ptxas and fatbinary on edited PTX, with the options that nvcc gave them.
+/// Runs ptxas on edited PTX with the options that nvcc gave it.
 #pragma once
 
 #include "Cubin/Cubin.h"
@@ -10,15 +10,16 @@
 
 namespace carve {
 
-/// A cubin as bytes, with what ptxas reported of each kernel.
+/// A cubin as bytes, and what ptxas reported of each kernel.
 struct Assembled {
   std::string CubinBytes;
   std::vector<KernelResources> Kernels;
 };
 
 /// Assembles \p PtxText with \p Options (ptxas arguments without input and output; `-v` is added).
-/// \p Name is the file name that ptxas sees, e.g. `k.ptx`; with debug options it is in the output.
-/// Fails with ToolFailure and ptxas' own message. Safe to call from several threads.
+/// \p Name is the file name that ptxas sees, such as `k.ptx`; with debug options it is in the
+/// output. Fails with ToolFailure, which has the message of ptxas. It may be called from several
+/// threads at once.
 llvm::Expected<Assembled> assemble(const Toolchain &T, CommandRunner &Runner,
                                    llvm::StringRef PtxText, llvm::ArrayRef<std::string> Options,
                                    llvm::StringRef Name = "module.ptx");

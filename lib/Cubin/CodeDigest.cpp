@@ -12,7 +12,8 @@ using namespace llvm::object;
 
 struct CodeDigester::Visit {
   std::vector<std::string> Fields;
-  std::vector<std::string> Functions; ///< Reached, in order; those before Next are in Fields.
+  /// The functions reached so far, in order; those before Next are in Fields.
+  std::vector<std::string> Functions;
   StringSet<> Seen;
 };
 
@@ -26,8 +27,9 @@ std::string CodeDigester::reference(const CubinSymbol &Symbol, StringRef Functio
   if (Symbol.Name == Function)
     return "<self>";
   unsigned Index = Symbol.Entry->st_shndx;
-  // Names of what lies in the function's own sections contain its name, or (static shared memory of
-  // `ptxas -c`) a line of the PTX text: the place says the same.
+  // Symbols in the function's own sections have names that contain the function's name or, for
+  // static shared memory with `ptxas -c`, a line number of the PTX text. The place of the symbol
+  // says the same without these.
   if (Index < Elf.Sections.size() && Elf.Sections[Index].Kernel == Function &&
       Index != ELF::SHN_UNDEF)
     return ("<own>" + Elf.Sections[Index].prefix() + "+" + Twine(uint64_t(Symbol.Entry->st_value)))
@@ -35,10 +37,10 @@ std::string CodeDigester::reference(const CubinSymbol &Symbol, StringRef Functio
   return Symbol.Name.str();
 }
 
-/// Reads offset, information and addend of the relocations in \p Bytes.
+/// Reads the offset, the information and the addend of each relocation in \p Bytes.
 static std::vector<std::array<uint64_t, 3>> readRelocations(StringRef Bytes, uint64_t EntryBytes) {
   std::vector<std::array<uint64_t, 3>> Result;
-  if (EntryBytes != 16 && EntryBytes != 24) // REL and RELA.
+  if (EntryBytes != 16 && EntryBytes != 24) // The sizes of REL and RELA entries.
     return Result;
   for (size_t At = 0; At + EntryBytes <= Bytes.size(); At += EntryBytes) {
     const char *P = Bytes.data() + At;
@@ -73,7 +75,7 @@ static bool holdsCode(StringRef Prefix) {
 Error CodeDigester::addFunction(StringRef Function, Visit &V) const {
   auto Own = ByFunction.find(Function);
   if (Own == ByFunction.end())
-    return Error::success(); // Outside of this image.
+    return Error::success(); // The function is outside of this image.
   for (const CubinSection *Section : Own->second) {
     StringRef Prefix = Section->prefix();
     StringRef Target = Prefix;
@@ -94,7 +96,8 @@ Expected<std::string> CodeDigester::digest(StringRef Kernel) const {
   V.Seen.insert(Kernel);
   V.Functions.push_back(Kernel.str());
   for (size_t Next = 0; Next < V.Functions.size(); ++Next) {
-    // The kernel's own name is left out, those of callees tell them apart.
+    // The kernel's own name is left out, so that a clone has the same digest. The names of callees
+    // tell them apart.
     V.Fields.push_back(Next ? V.Functions[Next] : "");
     std::string Function = V.Functions[Next];
     if (Error E = addFunction(Function, V))

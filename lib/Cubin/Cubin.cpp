@@ -13,8 +13,9 @@ using namespace llvm::object;
 
 static unsigned smVersion(const CubinElf &Elf) { return (Elf.Header.e_flags >> 8) & 0xff; }
 
-/// Shared memory that the system takes of each block. In a linked image ptxas and nvlink count it
-/// into the kernel's section from sm_90 on; before that the driver adds it.
+/// Returns the shared memory that the system takes of each block, in bytes. In a linked image ptxas
+/// and nvlink include it in the size of the kernel's section from sm_90 on; for older architectures
+/// the driver adds it.
 static uint64_t reservedSmemBytes(const CubinElf &Elf) {
   return Elf.Header.e_type != ELF::ET_REL && smVersion(Elf) >= 90 ? 1024 : 0;
 }

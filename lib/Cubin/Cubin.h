@@ -1,5 +1,5 @@
 /// \file
-/// A device ELF image: its kernels with their resources and code.
+/// Reads a device image (an ELF file): its kernels with their resources and code.
 #pragma once
 
 #include "Cubin/KernelResources.h"
@@ -13,20 +13,22 @@
 
 namespace carve {
 
+/// One kernel of an image.
 struct CubinKernel {
-  KernelResources
-      Resources;          ///< Registers, shared memory, stack, barriers; spills are not in a cubin.
-  std::string CodeDigest; ///< Of the bytes of `.text.<name>` and of its relocations by symbol name.
+  KernelResources Resources; ///< Without spills, which a cubin does not tell.
+  /// The digest of the kernel's machine code (CodeDigest.h).
+  std::string CodeDigest;
   uint64_t CodeBytes = 0;
 };
 
+/// A device image.
 struct Cubin {
-  unsigned SmVersion = 0;   ///< 90 for sm_90; an `a` or `f` suffix is not in the ELF.
-  bool Relocatable = false; ///< ET_REL: made by `ptxas -c` and to be linked by nvlink.
+  unsigned SmVersion = 0;   ///< 90 for sm_90; the ELF file does not tell an `a` or `f` suffix.
+  bool Relocatable = false; ///< ET_REL: `ptxas -c` made it, and nvlink has to link it.
   std::vector<CubinKernel> Kernels;
 };
 
-/// Reads a cubin. Fails where \p Bytes is no CUDA ELF or is cut short.
+/// Reads a cubin. Fails if \p Bytes is not a CUDA ELF file or is truncated.
 llvm::Expected<Cubin> parseCubin(llvm::StringRef Bytes);
 
 } // namespace carve

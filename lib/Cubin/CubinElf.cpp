@@ -11,8 +11,9 @@ using namespace llvm;
 using namespace llvm::object;
 
 StringRef carve::kernelOfSection(StringRef Name) {
-  // PTX identifiers have no dots. From sm_100 on, each section has a counterpart for finalizing the
-  // code to another architecture of the family (`.nv.merc.rela.text.K`, `.nv.capmerc.text.K`).
+  // A PTX identifier has no dots, so the function's name is what follows the last dot. From sm_100
+  // on, each section has counterparts for finalizing the code for another architecture of the
+  // family (`.nv.merc.rela.text.K`, `.nv.capmerc.text.K`).
   static const RE2 Owned(R"((?:\.nv\.(?:cap)?merc)?(?:\.rela?)?)"
                          R"(\.(?:text|nv\.(?:info|shared|local|constant\d+))\.([^.]+))");
   re2::StringPiece Kernel;
@@ -21,8 +22,8 @@ StringRef carve::kernelOfSection(StringRef Name) {
   return Name.take_back(Kernel.size());
 }
 
-/// Whether a section takes memory on the device and no bytes of the file. Beside NOBITS these are
-/// NVIDIA's own types for global, local, shared and reserved shared memory (ptxas -c).
+/// Whether a section reserves memory on the device but has no bytes in the file. Besides NOBITS
+/// these are NVIDIA's own types for global, local, shared and reserved shared memory (ptxas -c).
 static bool hasNoBytes(const ELF64LE::Shdr &Header) {
   switch (Header.sh_type) {
   case ELF::SHT_NOBITS:
@@ -93,7 +94,7 @@ static Error readSymbols(const ELFFile<ELF64LE> &File, CubinElf &Result) {
 
 Expected<CubinElf> CubinElf::parse(StringRef Bytes) {
   if (!Bytes.starts_with(StringRef(ELF::ElfMagic, 4)))
-    return malformed("cubin: no ELF file");
+    return malformed("cubin: not an ELF file");
   auto File = ELFFile<ELF64LE>::create(Bytes);
   if (!File)
     return File.takeError();
@@ -104,7 +105,7 @@ Expected<CubinElf> CubinElf::parse(StringRef Bytes) {
                      Twine(unsigned(ELF::EM_CUDA)) + ", 64 bits, little-endian");
   CubinElf Result;
   Result.Header = Header;
-  // The program headers come last in a linked cubin, so this sees it cut short.
+  // The program headers come last in a linked cubin, so reading them shows whether it is truncated.
   auto ProgramHeaders = File->program_headers();
   if (!ProgramHeaders)
     return ProgramHeaders.takeError();

@@ -1,6 +1,7 @@
 /// \file
-/// The ELF structure of a cubin as NVIDIA lays it out: which sections and symbols belong to which
-/// kernel. Every access is checked against the bytes, for images come from files and memory.
+/// Reads the ELF structure of a cubin as NVIDIA lays it out: which sections and symbols belong to
+/// which kernel. Every access is checked against the bytes, because images come from files and from
+/// memory.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -15,16 +16,19 @@
 
 namespace carve {
 
+/// One section of a cubin.
 struct CubinSection {
   llvm::StringRef Name;
-  llvm::StringRef Kernel; ///< The function whose section this is; empty for the module's own.
-  llvm::StringRef Bytes;  ///< Empty where the section takes memory only.
+  /// The function that the section belongs to; empty for the module's own sections.
+  llvm::StringRef Kernel;
+  llvm::StringRef Bytes; ///< Empty if the section only reserves memory.
   const llvm::object::ELF64LE::Shdr *Header = nullptr;
 
-  /// The name without the kernel's, e.g. `.nv.constant2.`.
+  /// Returns the name without the kernel's, such as `.nv.constant2.`.
   llvm::StringRef prefix() const { return Name.drop_back(Kernel.size()); }
 };
 
+/// One symbol of a cubin.
 struct CubinSymbol {
   llvm::StringRef Name;
   const llvm::object::ELF64LE::Sym *Entry = nullptr;
@@ -36,23 +40,24 @@ struct CubinSymbol {
   }
 };
 
-/// Views into the bytes that it was parsed from.
+/// The sections and symbols of a cubin. They refer to the bytes that were parsed, which must
+/// outlive them.
 struct CubinElf {
   llvm::object::ELF64LE::Ehdr Header;
   std::vector<CubinSection> Sections;
   std::vector<CubinSymbol> Symbols;
-  unsigned NamesSection = 0;   ///< Index of the table of section names.
-  unsigned StringsSection = 0; ///< Index of the table of symbol names.
+  unsigned NamesSection = 0;   ///< The index of the table of section names.
+  unsigned StringsSection = 0; ///< The index of the table of symbol names.
 
-  /// Fails where \p Bytes is no CUDA ELF, or is cut short.
+  /// Fails if \p Bytes is not a CUDA ELF file or is truncated.
   static llvm::Expected<CubinElf> parse(llvm::StringRef Bytes);
-  /// Null where there is no such section.
+  /// Returns the section named \p Name; null if there is none.
   const CubinSection *section(const llvm::Twine &Name) const;
 };
 
-/// The function that the section \p Name belongs to, e.g. `K` for `.nv.constant0.K`, else empty.
-/// Only known kinds of sections count: a kernel may be called `init`, and `.nv.global.init` is not
-/// its.
+/// Returns the function that the section \p Name belongs to, such as `K` for `.nv.constant0.K`;
+/// empty if there is none. Only known kinds of sections count: a kernel may be called `init`, and
+/// `.nv.global.init` does not belong to it.
 llvm::StringRef kernelOfSection(llvm::StringRef Name);
 
 } // namespace carve

@@ -7,8 +7,8 @@ using namespace llvm;
 using namespace llvm::support;
 
 void carve::forEachInfo(StringRef Section, function_ref<void(const CubinInfo &)> Visit) {
-  // Each attribute: format, number, and 16 bits that are the value or, with format 4, the length of
-  // a payload.
+  // Each attribute has a byte for its format, a byte for its number, and 16 bits. These are the
+  // value or, with format 4, the length of the payload that follows.
   constexpr uint8_t WithPayload = 4;
   while (Section.size() >= 4) {
     CubinInfo Info;
@@ -17,7 +17,7 @@ void carve::forEachInfo(StringRef Section, function_ref<void(const CubinInfo &)>
     uint16_t Short = endian::read16le(Section.data() + 2);
     Section = Section.drop_front(4);
     if (Format != WithPayload) {
-      // A byte value has no meaning in its upper half.
+      // Format 2 is a byte, and the upper half of the 16 bits has no meaning.
       Info.Value = Format == 2 ? Short & 0xff : Short;
       Visit(Info);
       continue;

@@ -12,14 +12,14 @@ using namespace llvm::object;
 
 namespace {
 
-/// A string table of the image: where its names stand, and the names that it lacks.
+/// A string table of the image: the offsets of its names, and the names that it lacks.
 class NameTable {
 public:
   explicit NameTable(StringRef Bytes) : Bytes(Bytes) {}
   void know(StringRef Name, uint32_t Offset) { Offsets.try_emplace(Name, Offset); }
 
-  /// The offset of \p Name; a name that is not there is added behind the others. That happens where
-  /// only one of the two kernels has a section of a kind, e.g. a bank of constants.
+  /// Returns the offset of \p Name. A name that is absent is added after the others. This happens
+  /// if only one of the two kernels has a section of some kind, such as a bank of constants.
   uint32_t offsetOf(StringRef Name) {
     auto [It, New] = Offsets.try_emplace(Name, Bytes.size() + Added.size());
     if (New)
@@ -45,7 +45,7 @@ public:
   std::string run();
 
 private:
-  /// The new name of a kernel; its own where it is in no pair.
+  /// Returns the new name of a kernel; its own if it is in no pair.
   StringRef newName(StringRef Kernel) const {
     auto It = NewNames.find(Kernel);
     return It == NewNames.end() ? Kernel : StringRef(It->second);
@@ -79,13 +79,13 @@ Error NameExchange::addPair(StringRef First, StringRef Second) {
     return Error::success();
   if (!NewNames.try_emplace(First, Second.str()).second ||
       !NewNames.try_emplace(Second, First.str()).second)
-    return malformed("cubin: " + First + " or " + Second + " stands in two exchanges");
+    return malformed("cubin: " + First + " or " + Second + " is in two pairs");
   return Error::success();
 }
 
 std::string NameExchange::newSymbolName(const CubinSymbol &Symbol) const {
   StringRef Name = Symbol.Name;
-  // A callee compiled into the kernel's section is a local symbol `$<kernel>$<callee>`.
+  // A callee that is compiled into the kernel's section is a local symbol `$<kernel>$<callee>`.
   unsigned Index = Symbol.Entry->st_shndx;
   if (Index != ELF::SHN_UNDEF && Index < Elf.Sections.size()) {
     StringRef Kernel = Elf.Sections[Index].Kernel;
@@ -101,7 +101,8 @@ std::string NameExchange::newSymbolName(const CubinSymbol &Symbol) const {
   return Symbol.Entry->getType() == ELF::STT_FUNC ? newName(Name).str() : Name.str();
 }
 
-/// A table that grew no longer fits in its place; nothing else has to move when it goes last.
+/// Appends a table that has grown and no longer fits into its old place. At the end of the image it
+/// moves nothing else.
 void NameExchange::appendTable(unsigned Section, const NameTable &Table) {
   if (!Table.grew())
     return;

@@ -1,6 +1,6 @@
 /// \file
-/// The exchange of two kernels' names in a device image, by which the probe's image runs a clone in
-/// the place of its original.
+/// Exchanges the names of kernels in a device image. The probe loads such an image, so that a clone
+/// runs in place of its original.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -12,11 +12,12 @@
 
 namespace carve {
 
-/// \p Bytes with the names of the two kernels of each pair exchanged, in symbols and in section
-/// names, so that a program asking for the first gets the second's code, with its registers,
-/// constants and shared memory. No other byte changes, except that a table of names which lacks one
-/// (only one kernel of a pair has, say, a bank of constants) is repeated, grown, behind the rest.
-/// Fails where a name is absent or stands in two pairs.
+/// Returns \p Bytes, a cubin, with the names of the two kernels of each pair exchanged, in symbols
+/// and in section names. A program that asks for the first kernel gets the second one's code with
+/// its registers, constants and shared memory. No other byte changes, with one exception: if a
+/// table of names lacks a new name (because only one kernel of a pair has a bank of constants, for
+/// example), an extended copy of the table is appended. Fails if a kernel is not in the image, or
+/// if a name is in two pairs.
 llvm::Expected<std::string>
 exchangeKernelNames(llvm::StringRef Bytes,
                     llvm::ArrayRef<std::pair<std::string, std::string>> Pairs);

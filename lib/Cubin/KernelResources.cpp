@@ -14,8 +14,8 @@ struct FunctionProperties {
   unsigned StackBytes = 0, SpillStoreBytes = 0, SpillLoadBytes = 0;
 };
 
-/// Reads a report line by line; `Current` is the kernel that the last `Compiling entry function`
-/// named.
+/// Reads a report line by line. The last element of Kernels is the one that the last line with
+/// `Compiling entry function` named.
 class ReportReader {
 public:
   void readLine(StringRef Line);
@@ -27,18 +27,19 @@ private:
 
   std::vector<KernelResources> Kernels;
   std::string PropertiesOf;
-  std::vector<std::string> UnknownStacks; // The warning can stand before the kernel's block.
-  size_t BlockStart = 0;                  // Kernels of the architecture at hand start here.
+  std::vector<std::string> UnknownStacks; // The warning may come before the kernel's block.
+  // The index of the first kernel of the current architecture.
+  size_t BlockStart = 0;
   bool InEntry = false;
   std::string Arch;
 };
 
-/// Whether \p Pattern is found in \p Line; its groups go to \p Groups.
+/// Whether \p Line contains \p Pattern. Its groups are stored in \p Groups.
 template <typename... T> bool match(StringRef Line, const RE2 &Pattern, T *...Groups) {
   return RE2::PartialMatch(re2::StringPiece(Line.data(), Line.size()), Pattern, Groups...);
 }
 
-/// The number that \p Pattern captures in \p Line; 0 where it does not match.
+/// Returns the number that \p Pattern captures in \p Line; 0 if it does not match.
 unsigned number(StringRef Line, const RE2 &Pattern) {
   unsigned Value = 0;
   match(Line, Pattern, &Value);
@@ -46,7 +47,7 @@ unsigned number(StringRef Line, const RE2 &Pattern) {
 }
 
 KernelResources *ReportReader::kernelNamed(StringRef Name) {
-  // The latest of the name: with several architectures each has a block of its own.
+  // The last kernel of the name is meant, because each architecture has a block of its own.
   for (size_t I = Kernels.size(); I > BlockStart; --I)
     if (Kernels[I - 1].Name == Name)
       return &Kernels[I - 1];
@@ -61,7 +62,7 @@ void ReportReader::readUsed(StringRef Line) {
   K.Barriers = number(Line, Barriers);
   K.StaticSmemBytes = number(Line, Smem);
   K.StackBytes = std::max(K.StackBytes, number(Line, Cumulative));
-  InEntry = false; // What follows up to the next entry are its callees.
+  InEntry = false; // Everything up to the next entry belongs to its callees.
 }
 
 void ReportReader::readLine(StringRef Line) {

@@ -17,7 +17,7 @@ using Kind = MachineInstruction::KindTy;
 namespace {
 
 constexpr unsigned InstructionBytes = 16;
-/// Those whose code has been looked at. 87, 88, 103, 110 and 121 are of the same generations.
+/// Architectures whose code was examined. 87, 88, 103, 110 and 121 belong to the same generations.
 constexpr unsigned KnownArchitectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
 struct Operation {
@@ -66,10 +66,11 @@ constexpr Operation Operations[] = {
 struct Arithmetic {
   unsigned Number;
   MachineInstruction::PipeTy Pipe;
-  bool IsFloat; ///< As MachineInstruction::IsFloat.
+  bool IsFloat; ///< See MachineInstruction::IsFloat.
 };
 
-/// By the table of throughputs in the CUDA programming guide, and by what nvdisasm calls them.
+/// The pipes follow the table of throughputs in the CUDA programming guide, by the names of
+/// nvdisasm.
 constexpr Arithmetic Pipes[] = {
     {0x020, MachineInstruction::Fp32, true},             // FMUL
     {0x021, MachineInstruction::Fp32, true},             // FADD
@@ -119,9 +120,10 @@ constexpr Arithmetic Pipes[] = {
 };
 constexpr unsigned HalfFma = 0x031, ZeroRegister = 255;
 
-/// 128 bits, of which fields are taken.
+/// The 128 bits of an instruction.
 struct Encoding {
   uint64_t Low, High;
+  /// Returns \p Width bits from bit \p First on.
   uint64_t field(unsigned First, unsigned Width) const {
     uint64_t Bits = First >= 64  ? High >> (First - 64)
                     : First == 0 ? Low
@@ -130,12 +132,13 @@ struct Encoding {
   }
 };
 
-/// The operands' form in which CALL and BRX take their target from a register.
+/// The form of operands in which CALL and BRX take their target from a register.
 constexpr unsigned FormRegister = 1;
 constexpr unsigned FormUniform = 2;
 constexpr unsigned Always = 7, NoScoreboard = 7;
 
-/// Where an indirect branch at \p Address may lead: ptxas lists it in the kernel's attributes.
+/// Returns where an indirect branch at \p Address may lead. ptxas lists the targets in the kernel's
+/// attributes.
 std::vector<uint64_t> indirectTargets(const CubinElf &Elf, StringRef Function, uint64_t Address) {
   std::vector<uint64_t> Targets;
   const CubinSection *Section = Elf.section(".nv.info." + Function);
@@ -147,7 +150,7 @@ std::vector<uint64_t> indirectTargets(const CubinElf &Elf, StringRef Function, u
   forEachInfo(Section->Bytes, [&](const CubinInfo &Info) {
     if (Info.Attribute != AttrIndirectBranchTargets)
       return;
-    // Records of: the branch, zero, how many, their addresses.
+    // A record has the branch, zero, the number of targets, and the targets.
     size_t Words = Info.Payload.size() / 4;
     for (size_t At = 0; At + 3 <= Words; At += 3 + Word(Info.Payload, At + 2)) {
       size_t Count = std::min<size_t>(Word(Info.Payload, At + 2), Words - At - 3);
@@ -168,7 +171,8 @@ unsigned accessBytes(Kind What, unsigned Number, const Encoding &E) {
   constexpr unsigned ByWidth[] = {1, 1, 2, 2, 4, 8, 16, 0};
   if (Number == 0x17e || Number == 0x17f)
     return 32;
-  // Its width says how many matrices, of which a thread has four bytes each.
+  // The width of LDSM is its number of matrices, of which a thread gets four bytes each. For
+  // textures four bytes are assumed.
   if (Number == 0x03b || (Number >= 0x160 && Number <= 0x166))
     return 4;
   switch (What) {
@@ -182,7 +186,7 @@ unsigned accessBytes(Kind What, unsigned Number, const Encoding &E) {
     return ByWidth[E.field(73, 3)];
   case MachineInstruction::GlobalAtomic:
   case MachineInstruction::SharedAtomic:
-    return 4; // Most are; the type is another code for each operation.
+    return 4; // Most access 4 bytes; the type has another code for each operation.
   default:
     return 0;
   }
@@ -236,7 +240,8 @@ private:
   unsigned SmVersion;
 };
 
-/// Calls to other sections are left to the linker or the loader, which know them by relocations.
+/// Names the callees in other sections. The linker or the loader fills in their addresses, and
+/// knows them by relocations.
 void CodeReader::nameCallees(StringRef Function, Code &Instructions) const {
   for (StringRef Prefix : {".rela.text.", ".rel.text."}) {
     const CubinSection *Section = Elf.section(Prefix + Function);
@@ -310,7 +315,8 @@ Error CodeReader::addSuccessors(const MachineFunction &F, FlowBlock &B,
     for (uint64_t Target : indirectTargets(Elf, F.Section, Last.Address)) {
       if (!BlockAt.count(Target / InstructionBytes))
         return unsupported("machine-code", F.Section + ": an indirect branch leads to " +
-                                               Twine(Target) + ", which is no instruction");
+                                               Twine(Target) +
+                                               ", which is not the start of an instruction");
       Add(Target / InstructionBytes);
     }
   if ((!endsBlock(Last) || Last.Conditional) && B.Last < F.Code.size())
@@ -330,7 +336,7 @@ Error CodeReader::makeFlow(MachineFunction &F) const {
         if (Target / InstructionBytes < F.Code.size())
           Starts.insert(Target / InstructionBytes);
   }
-  // The entry's block is the first, the others follow in the order of the code.
+  // The entry's block is the first one. The others follow in the order of the code.
   std::map<uint64_t, unsigned> BlockAt = {{F.Entry / InstructionBytes, 0}};
   for (size_t Start : Starts)
     BlockAt.try_emplace(Start, BlockAt.size());

@@ -1,22 +1,26 @@
 /// \file
-/// Reads as much of a kernel's machine code as counting it takes: which instructions touch memory
-/// and how widely, which wait, and where branches lead.
+/// Reads those parts of a kernel's machine code that counting needs: which instructions access
+/// memory and how widely, which ones wait, and where branches lead. The counts in
+/// lib/Metrics/Counts and the modified kernels in lib/Explain use the result.
 ///
-/// There is no public description of the encoding. All here was found by compiling kernels with
-/// nvcc 13.0 for sm_75, 80, 86, 89, 90, 100 and 120 and comparing the bytes with the listing of
-/// nvdisasm 13.2; test/toolchain/MachineCodeTest.cpp does it again. An instruction has 128 bits:
-/// - 0..8: the operation; 9..11: the form of its operands, which tells nothing here.
-/// - 12..14: the guarding predicate, 7 is "always"; 15 negates it.
-/// - Branches and calls name their target relative to the next instruction: up to sm_89 in bytes,
-///   signed, in bits 32..81; from sm_90 on in words of four bytes, signed, whose low 8 bits are
-///   bits 16..23 and whose others are bits 34..81. A conditional branch may have a second
-///   predicate, in bits 87..89, 7 again being "always"; one of form 5 (`BRA.U`) is governed by a
-///   uniform one.
-/// - Loads and stores: 73..75 the width: 0 and 1 one byte, 2 and 3 two bytes, 4: 4, 5: 8, 6: 16.
-///   Atomic operations have their type there, in another code for each operation.
-/// - 24..31: the first register that is read, 255 is zero: HFMA2 of it only makes a constant.
-/// - 110..112: the scoreboard that the result sets, 7 is none; 116..121: scoreboards, one bit each,
-///   that the instruction waits for.
+/// NVIDIA does not document the encoding. All of this was found by compiling kernels with nvcc 13.0
+/// for sm_75, 80, 86, 89, 90, 100 and 120 and comparing the bytes with the listing of nvdisasm
+/// 13.2; test/toolchain/MachineCodeTest.cpp repeats the comparison. An instruction has 128 bits:
+/// - Bits 0..8 are the operation. Bits 9..11 are the form of its operands, which matters only for
+///   branches and calls.
+/// - Bits 12..14 are the guarding predicate, 7 for "always". Bit 15 negates it.
+/// - Branches and calls give their target relative to the next instruction. Up to sm_89 it is a
+///   signed number of bytes in bits 32..81. From sm_90 on it is a signed number of four-byte words,
+///   with its low 8 bits in bits 16..23 and the others in bits 34..81. A conditional branch may
+///   have a second predicate in bits 87..89, again with 7 for "always". A branch of form 5
+///   (`BRA.U`) depends on a uniform predicate.
+/// - Loads and stores have their width in bits 73..75: 0 and 1 for one byte, 2 and 3 for two bytes,
+///   4 for 4, 5 for 8, and 6 for 16 bytes. Atomic operations have their type there, in another code
+///   for each operation.
+/// - Bits 24..31 are the first register that is read. 255 is zero, and an HFMA2 that reads it only
+///   makes a constant.
+/// - Bits 110..112 are the scoreboard that the result sets, 7 for none. Bits 116..121 have one bit
+///   for each scoreboard that the instruction waits for.
 #pragma once
 
 #include "Ptx/ControlFlow.h"
@@ -30,13 +34,15 @@
 
 namespace carve {
 
+/// One instruction of machine code, as far as it is read.
 struct MachineInstruction {
   enum KindTy {
     Other,
-    GlobalLoad, ///< Of generic addresses too, and textures and surfaces.
+    /// Includes loads from generic addresses, textures and surfaces.
+    GlobalLoad,
     GlobalStore,
     GlobalAtomic,
-    GlobalToShared, ///< A copy that no register takes part in.
+    GlobalToShared, ///< A copy that uses no register for the data.
     SharedLoad,
     SharedStore,
     SharedAtomic,
@@ -47,39 +53,40 @@ struct MachineInstruction {
     IndirectBranch,
     Call,
     IndirectCall,
-    Return, ///< From a function.
+    Return, ///< The return from a function.
     Exit,
     Nop,
   };
 
-  /// Who carries it out, of those that do arithmetic; a tensor core's instruction is of many
+  /// The unit that executes an arithmetic instruction. One instruction of a tensor core is many
   /// operations.
   enum PipeTy { NoPipe, Fp32, IntegerMultiply, Integer, Fp64, Special, Tensor };
 
   KindTy Kind = Other;
   PipeTy Pipe = NoPipe;
-  uint64_t Address = 0; ///< In its section.
-  unsigned Bytes = 0;   ///< Of a thread's access; 0 where it does not say.
+  uint64_t Address = 0; ///< The offset in its section.
+  unsigned Bytes = 0;   ///< What one thread accesses; 0 if the instruction does not say.
   bool Conditional = false;
-  bool Swaps = false;             ///< An atomic operation that compares and swaps.
-  std::optional<uint64_t> Target; ///< Of a branch or a call, in its section.
-  std::string Callee;             ///< Of a call that leads to another section.
+  bool Swaps = false;             ///< An atomic operation of compare-and-swap.
+  std::optional<uint64_t> Target; ///< The offset in its section that a branch or a call leads to.
+  std::string Callee;             ///< The function in another section that a call leads to.
   std::optional<unsigned> SetsScoreboard;
-  unsigned WaitsFor = 0; ///< A bit for each scoreboard.
-  bool IsFloat = false;  ///< Floating-point or tensor arithmetic; conversions are none.
+  unsigned WaitsFor = 0; ///< One bit for each scoreboard.
+  bool IsFloat = false;  ///< Floating-point or tensor arithmetic, without conversions.
 };
 
 /// A kernel or a function that it calls.
 struct MachineFunction {
-  std::string Section; ///< The function of whose code section it is a part.
+  std::string Section; ///< The function whose code section contains it.
+  /// The offset of its first instruction in the section.
   uint64_t Entry = 0;
-  std::vector<MachineInstruction> Code; ///< Of the whole section.
-  ControlFlow Flow;                     ///< From Entry; block 0 is there.
+  std::vector<MachineInstruction> Code; ///< The code of the whole section.
+  ControlFlow Flow;                     ///< Starts at Entry, which is in block 0.
 };
 
-/// The kernel, and then all that it calls directly. Fails where \p CubinBytes has no such kernel,
-/// and as Unsupported where the architecture is older than sm_75 or not known, or an instruction
-/// does not make sense.
+/// Reads \p Kernel (its mangled name), followed by all that it calls directly or through other
+/// calls. Fails if \p CubinBytes has no such kernel. Fails with Unsupported if the architecture is
+/// unknown or older than sm_75, or if an instruction cannot be read.
 llvm::Expected<std::vector<MachineFunction>> readMachineCode(llvm::StringRef CubinBytes,
                                                              llvm::StringRef Kernel);
 

@@ -14,8 +14,9 @@ std::vector<CriticalPoint> carve::criticalPoints(const DeviceModel &D, const Reg
   unsigned WarpsPerBlock = (B.ThreadsPerBlock + D.WarpSize - 1) / D.WarpSize;
   unsigned WarpsPerSm = D.MaxThreadsPerSm / D.WarpSize;
 
-  // Blocks per SM never grow with the registers, so from above the first count of a level is its
-  // largest. A pressed compilation can come out with a register more than a free one.
+  // Blocks per SM never increase with the registers, so going down, the first count of a level is
+  // its largest. ptxas may use a register more at the smallest cap than without one, so the two
+  // ends are put in order.
   unsigned Low = std::min(R.rMin(), R.rMax()), High = std::max(R.rMin(), R.rMax());
   std::vector<CriticalPoint> Points;
   unsigned Level = 0;
@@ -40,7 +41,7 @@ unsigned carve::launchableRegisterLimit(const DeviceModel &D, const RegisterRegi
   if (Domain == LaunchDomain::Preserve)
     Protected = std::min(Directives.maxThreadsPerBlock(), maxThreadsForRegisters(D, Default));
 
-  // Registers alone decide: shared memory and barriers are the same for every cap.
+  // Only registers matter here, because shared memory and barriers are the same for every cap.
   constexpr unsigned MostRegs = 255;
   for (unsigned Regs = MostRegs; Regs > Default; --Regs) {
     BlockFootprint B;

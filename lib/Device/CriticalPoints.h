@@ -1,6 +1,7 @@
 /// \file
-/// The critical points of a kernel: for every number of blocks per SM that some register count of
-/// its region gives, the largest such count.
+/// Finds the critical points of a kernel: for every number of blocks per SM that some register
+/// count of its region allows, the largest such count. A tuning with the least effort tries these
+/// register caps.
 #pragma once
 
 #include "Device/LaunchShape.h"
@@ -11,19 +12,21 @@
 
 namespace carve {
 
+/// One critical point of a kernel.
 struct CriticalPoint {
-  unsigned Regs = 0; ///< The cap to give.
+  unsigned Regs = 0; ///< The register cap to compile with.
   unsigned BlocksPerSm = 0;
   unsigned WarpsPerSm = 0;
-  double Occupancy = 0; ///< Resident warps over the most that the SM holds, 0 to 1.
+  double Occupancy = 0; ///< Resident warps divided by the most that the SM holds, 0 to 1.
 };
 
-/// Critical points of one launch shape, ascending in registers. Counts at which the block cannot
-/// be launched are no points. Static shared memory and barriers are the default compilation's.
+/// Returns the critical points of \p Shape, ascending in registers. Register counts with which the
+/// block cannot be launched are left out. Static shared memory and barriers are taken from the
+/// default.
 std::vector<CriticalPoint> criticalPoints(const DeviceModel &D, const RegisterRegion &R,
                                           const LaunchShape &Shape);
 
-/// Whether caps may shrink the largest block that a kernel accepts.
+/// Tells whether caps may shrink the largest block that a kernel accepts.
 enum class LaunchDomain {
   Preserve, ///< Every launch that the default accepts stays possible.
   Traced,   ///< The largest block seen stays possible.
@@ -33,9 +36,10 @@ inline llvm::StringRef nameOf(LaunchDomain Domain) {
   return Domain == LaunchDomain::Traced ? "traced" : "preserve";
 }
 
-/// The largest register count at which every launch that \p Domain protects is still accepted:
-/// those of up to the default's largest block (directives and registers considered), or of up to
-/// \p LargestTracedBlock threads. At least the default's own registers.
+/// Returns the largest register count with which every launch that \p Domain protects is still
+/// accepted. Preserve protects blocks up to the largest one that the default accepts by its
+/// directives and its registers. Traced protects blocks of up to \p LargestTracedBlock threads. The
+/// result is at least the default's own register count.
 unsigned launchableRegisterLimit(const DeviceModel &D, const RegisterRegion &R,
                                  const EntryDirectives &Directives, LaunchDomain Domain,
                                  unsigned LargestTracedBlock);

@@ -32,7 +32,7 @@ llvm::Expected<std::array<unsigned, 3>> carve::parseBlock(llvm::StringRef Option
   uint64_t Threads = 1;
   for (auto [I, Part] : llvm::enumerate(Parts)) {
     if (Part.getAsInteger(10, Block[I]) || Block[I] == 0)
-      return Wrong("is no block of threads");
+      return Wrong("is not a block of threads");
     if (Block[I] > Largest[I])
       return Wrong("exceeds " + llvm::Twine(Largest[I]) + " in dimension " + llvm::Twine(I + 1));
     Threads *= Block[I];
@@ -53,8 +53,8 @@ void addArchitectures(Words &Options, llvm::ArrayRef<std::string> Archs) {
   }
 }
 
-/// Runs nvcc with \p Front, the options and \p Back. It leaves its files in \p KeepDir, those of an
-/// interrupted run too.
+/// Runs nvcc with \p Front, \p Options and \p Back. Its temporary files are in \p KeepDir, even if
+/// the run is interrupted.
 llvm::Expected<CommandResult> runNvcc(const Toolchain &T, CommandRunner &Runner,
                                       llvm::StringRef KeepDir, Words Front, const Words &Options,
                                       const Words &Back) {
@@ -67,7 +67,8 @@ llvm::Expected<CommandResult> runNvcc(const Toolchain &T, CommandRunner &Runner,
   return runChecked(Runner, std::move(C));
 }
 
-/// The ptxas calls of a command whose source is PTX: there is no host object to plan for.
+/// Reads the ptxas calls of a command whose source is PTX. Such a command has no host object, so
+/// parseDryrun() does not apply.
 llvm::Expected<std::vector<DeviceImage>> parsePtxDryrun(llvm::StringRef Text,
                                                         llvm::StringRef File) {
   std::vector<DeviceImage> Images;
@@ -97,7 +98,7 @@ llvm::Expected<std::vector<DeviceImage>> parsePtxDryrun(llvm::StringRef Text,
   return Images;
 }
 
-/// Makes the PTX of a CUDA source as the command would, without the host compiler, in \p KeepDir.
+/// Makes the PTX of a CUDA source in \p KeepDir as the command does, but without the host compiler.
 llvm::Expected<std::vector<DeviceImage>> imagesOfSource(const ImagesRequest &O, const Toolchain &T,
                                                         CommandRunner &Runner,
                                                         llvm::StringRef KeepDir) {
@@ -126,7 +127,7 @@ llvm::Expected<std::vector<DeviceImage>> imagesOfSource(const ImagesRequest &O, 
   return Images;
 }
 
-/// The images of a PTX file: for the architectures asked for, else for its own `.target`.
+/// Returns the images of a PTX file for the requested architectures, or else for its own `.target`.
 llvm::Expected<std::vector<DeviceImage>>
 imagesOfPtx(const ImagesRequest &O, const Toolchain &T, CommandRunner &Runner,
             llvm::StringRef DevicesDir, llvm::StringRef KeepDir, llvm::StringRef Text) {

@@ -1,6 +1,6 @@
 /// \file
-/// The device images of a CUDA source or of a PTX file as a command makes them, without the host
-/// compiler: what `carve points` and `carve metrics` look at.
+/// Makes the device images of a CUDA source or a PTX file as a command does, but without the host
+/// compiler. `carve points` and `carve metrics` examine them.
 #pragma once
 
 #include "Device/DeviceModel.h"
@@ -13,25 +13,28 @@
 
 namespace carve {
 
+/// What to make images of.
 struct ImagesRequest {
-  std::string Command;                  ///< For messages: `points`.
-  std::string File;                     ///< `x.cu` or `x.ptx`.
-  std::vector<std::string> Archs;       ///< Empty: every real architecture of the options.
-  std::vector<std::string> NvccOptions; ///< What stood behind `--`.
+  std::string Command;                  ///< The name of the command for messages, such as `points`.
+  std::string File;                     ///< Such as `x.cu` or `x.ptx`.
+  std::vector<std::string> Archs;       ///< If empty, every real architecture in the options.
+  std::vector<std::string> NvccOptions; ///< The options after `--`.
 };
 
+/// Whether the name of \p File is that of a PTX file.
 bool isPtxFile(llvm::StringRef File);
 
-/// Has nvcc make the PTX of \p Request in \p KeepDir (a PTX file is taken as it is) and returns the
-/// ptxas calls planned for it; nothing is assembled for PTX. Fails with UsageError where the file
-/// cannot be read or an architecture is unknown, and with ToolFailure where nvcc fails.
+/// Makes nvcc write the PTX of \p Request into \p KeepDir, and returns the ptxas calls that it
+/// plans. A PTX file is taken as it is, and only the plan is made for it. \p DevicesDir has the
+/// files of known architectures. Fails with UsageError if the file cannot be read, an architecture
+/// is unknown, or the command names none. Fails with ToolFailure if nvcc fails.
 llvm::Expected<std::vector<DeviceImage>> makeDeviceImages(const ImagesRequest &Request,
                                                           const Toolchain &T, CommandRunner &Runner,
                                                           llvm::StringRef DevicesDir,
                                                           llvm::StringRef KeepDir);
 
-/// `256`, `32x8` or `32x8x1`, within CUDA's limits of a block. Fails with UsageError that names
-/// \p Option.
+/// Reads a block such as `256`, `32x8` or `32x8x1`, in threads. Fails with UsageError, which names
+/// \p Option, if the text is not a block or exceeds CUDA's limits.
 llvm::Expected<std::array<unsigned, 3>> parseBlock(llvm::StringRef Option, llvm::StringRef Text);
 
 } // namespace carve

@@ -25,8 +25,8 @@ struct Field {
   bool MayBeZero;
 };
 
-// The numbers are those of the CUDA programming guide's "Technical Specifications per Compute
-// Capability", in cudaDeviceProp's terms.
+// The numbers are from "Technical Specifications per Compute Capability" in the CUDA programming
+// guide. The keys follow the names of cudaDeviceProp.
 constexpr Field Fields[] = {
     {"warp_size", &DeviceModel::WarpSize, false},
     {"max_threads_per_block", &DeviceModel::MaxThreadsPerBlock, false},
@@ -37,15 +37,15 @@ constexpr Field Fields[] = {
     {"shared_memory_per_sm_bytes", &DeviceModel::SmemPerSmBytes, false},
     {"shared_memory_per_block_bytes", &DeviceModel::SmemPerBlockBytes, false},
     {"shared_memory_per_block_optin_bytes", &DeviceModel::SmemPerBlockOptinBytes, false},
-    // Turing reserves nothing.
+    // Turing reserves no shared memory.
     {"reserved_shared_memory_per_block_bytes", &DeviceModel::ReservedSmemPerBlockBytes, true},
 };
 
-// Throughputs are those of the guide's "Throughput of Native Arithmetic Instructions". Latencies
-// are those that Luo et al. measured, "Dissecting the NVIDIA Hopper Architecture through
-// Microbenchmarking" (arXiv 2501.12084), for A100, RTX 4090 and H100. An A100's whitepaper gives
-// the bytes per clock of its second-level cache, and an H100's has as many slices. Nobody's
-// occupancy depends on these, and what is not known is absent.
+// Throughputs are from "Throughput of Native Arithmetic Instructions" in the guide. Latencies are
+// those that Luo et al. measured for A100, RTX 4090 and H100 in "Dissecting the NVIDIA Hopper
+// Architecture through Microbenchmarking" (arXiv 2501.12084). The bytes per clock of the L2 cache
+// are from the A100's whitepaper, and the H100 has as many slices. Occupancy does not depend on
+// these numbers, and unknown ones are absent.
 constexpr Field OptionalFields[] = {
     {"fp32_per_clock", &DeviceModel::Fp32PerClock, false},
     {"integer_multiply_per_clock", &DeviceModel::IntegerMultiplyPerClock, false},
@@ -56,11 +56,11 @@ constexpr Field OptionalFields[] = {
     {"dram_latency_cycles", &DeviceModel::DramLatencyCycles, false},
 };
 
-/// `sm_90a` -> 90; nothing where it is no real architecture's name.
+/// Returns 90 for `sm_90a`; nothing if \p Arch does not name a real architecture.
 std::optional<unsigned> smNumber(llvm::StringRef Arch) {
   if (!Arch.consume_front("sm_"))
     return std::nullopt;
-  // `a` and `f` add instructions, they change no limit.
+  // `a` and `f` add instructions and change no limit.
   if (!Arch.consume_back("a"))
     Arch.consume_back("f");
   unsigned Number = 0;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// The toolkit's header is C and leaves some of its functions unused.
+// The toolkit's header is written in C, and some of its functions are unused here.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include <cuda_occupancy.h>
@@ -25,7 +25,7 @@ cudaOccDeviceProp propertiesOf(const DeviceModel &D) {
   P.sharedMemPerMultiprocessor = D.SmemPerSmBytes;
   P.sharedMemPerBlockOptin = D.SmemPerBlockOptinBytes;
   P.reservedSharedMemPerBlock = D.ReservedSmemPerBlockBytes;
-  // Only has to be positive: it bears on grids, not on blocks per SM.
+  // It only has to be positive. Grids depend on it, blocks per SM do not.
   P.numSms = 1;
   return P;
 }
@@ -35,7 +35,7 @@ cudaOccFuncAttributes attributesOf(const DeviceModel &D, const BlockFootprint &B
   A.maxThreadsPerBlock = static_cast<int>(D.MaxThreadsPerBlock);
   A.numRegs = static_cast<int>(B.RegsPerThread);
   A.sharedSizeBytes = B.StaticSmemBytes;
-  // A program that launches with more than the default has opted in to at least what it asks for.
+  // A program that launches with more than the default limit has opted in to at least what it uses.
   A.shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN;
   A.maxDynamicSharedSizeBytes = B.DynamicSmemBytes;
   A.numBlockBarriers = static_cast<int>(B.Barriers);
@@ -45,7 +45,7 @@ cudaOccFuncAttributes attributesOf(const DeviceModel &D, const BlockFootprint &B
 } // namespace
 
 unsigned carve::blocksPerSm(const DeviceModel &D, const BlockFootprint &B) {
-  // The header computes in int; what exceeds these limits it would reject, if it did not overflow.
+  // The header computes with int. It would reject sizes above these limits, if it did not overflow.
   if (B.ThreadsPerBlock == 0 || B.ThreadsPerBlock > D.MaxThreadsPerBlock ||
       B.RegsPerThread > D.RegsPerBlock ||
       uint64_t(B.StaticSmemBytes) + B.DynamicSmemBytes > D.SmemPerBlockOptinBytes)

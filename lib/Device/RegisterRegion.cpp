@@ -17,13 +17,13 @@ namespace {
 constexpr unsigned LeastCap = 1;
 constexpr unsigned LargestCap = 255;
 
-/// ptxas derives a bound of its own from these directives and then says "Overriding global
+/// Whether ptxas derives a limit of its own from the directives. It then says "Overriding global
 /// maxrregcount with entry-specific value".
 bool ignoresOption(const EntryDirectives &D) {
   return D.MaxNReg || D.MinNCtaPerSm || D.MaxNTid || D.ReqNTid;
 }
 
-/// One ptxas option of the three spellings `-x=V`, `--x V`, `-x`.
+/// One ptxas option in one of the spellings `-x=V`, `--x V` and `-x`.
 struct PtxasOption {
   llvm::StringRef Name;
   std::optional<llvm::StringRef> Value;
@@ -47,8 +47,9 @@ PtxasOption optionAt(llvm::ArrayRef<std::string> Options, size_t At) {
   return O;
 }
 
-/// Image's ptxas options as nvcc takes them, without what nvcc sets itself. Warnings are no errors
-/// here: a cap of 1 makes ptxas warn that it raises it.
+/// Returns the image's ptxas options in the form that nvcc takes, without those that nvcc sets
+/// itself. Options that turn warnings into errors are left out, because with a cap of 1 ptxas warns
+/// that it raises it.
 std::vector<std::string> forwarded(llvm::ArrayRef<std::string> Options) {
   constexpr llvm::StringLiteral SetByNvcc[] = {
       "arch",         "gpu-name",         "m",     "m64", "machine", "v", "verbose",
@@ -66,8 +67,8 @@ std::vector<std::string> forwarded(llvm::ArrayRef<std::string> Options) {
   return Words;
 }
 
-/// The PTX in which every entry that \p Cap is to reach and that the option would not reach has it
-/// as `.maxnreg`. \p ByOption: whether the others get it by the option.
+/// Returns the PTX with \p Cap as `.maxnreg` in every entry that the option would not reach.
+/// \p ByOption tells whether the other entries get the cap by the option.
 llvm::Expected<std::string> cappedText(const PtxModule &Ptx, unsigned Cap, bool ByOption) {
   llvm::StringMap<unsigned> Caps;
   for (const PtxEntry &Entry : Ptx.entries())
@@ -81,8 +82,8 @@ llvm::Expected<std::string> cappedText(const PtxModule &Ptx, unsigned Cap, bool 
 llvm::Expected<std::vector<KernelResources>> measureAtCap(const Toolchain &T, CommandRunner &Runner,
                                                           const RegionRequest &Request,
                                                           unsigned Cap) {
-  // ptxas refuses a whole module when the option leaves a `setmaxnreg` kernel fewer registers than
-  // it releases, so there the other kernels get theirs one by one.
+  // ptxas refuses the whole module if the option leaves a `setmaxnreg` kernel fewer registers than
+  // it releases. In such a module every other kernel gets the cap in the text.
   bool ByOption = llvm::none_of(Request.Ptx.entries(),
                                 [](const PtxEntry &Entry) { return Entry.UsesSetMaxNReg; });
   llvm::Expected<std::string> Text = cappedText(Request.Ptx, Cap, ByOption);
@@ -102,7 +103,7 @@ llvm::Expected<std::vector<KernelResources>> measureAtCap(const Toolchain &T, Co
   llvm::append_range(C.Argv, forwarded(Request.Image.PtxasOptions));
   llvm::append_range(C.Argv,
                      std::vector<std::string>{"-o", Dir->path() + "/module.cubin", PtxPath});
-  // What the user wrote there is in the image's options already.
+  // The options that the user put into these variables are already among the image's options.
   C.Environment = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"};
   llvm::Expected<CommandResult> Result = runChecked(Runner, std::move(C));
   if (!Result)
@@ -119,7 +120,7 @@ measureDefault(const Toolchain &T, CommandRunner &Runner, const RegionRequest &R
   return std::move(Result->Kernels);
 }
 
-/// What was measured of one image; filled by three tasks.
+/// The measurements of one image, which three tasks fill in.
 struct Measurements {
   using Result = llvm::Expected<std::vector<KernelResources>>;
   std::optional<Result> Default, AtMin, AtMax;
@@ -141,7 +142,8 @@ llvm::Error firstOf(llvm::Error First, llvm::Error Second) {
 }
 
 llvm::Expected<std::vector<RegisterRegion>> joinRegions(const PtxModule &Ptx, Measurements M) {
-  // A text that ptxas refuses fails all three alike: the untouched one's message is enough.
+  // If ptxas refuses the text itself, all three measurements fail alike. The message for the
+  // unedited text is enough.
   llvm::Error Failure = llvm::Error::success();
   for (std::optional<Measurements::Result> *R : {&M.Default, &M.AtMin, &M.AtMax})
     if (!**R)
@@ -212,7 +214,7 @@ std::optional<unsigned> carve::registerCapOf(llvm::ArrayRef<std::string> Options
   for (size_t At = 0; At < Options.size();) {
     PtxasOption O = optionAt(Options, At);
     unsigned Value = 0;
-    // ptxas takes the last one, and ignores what no kernel can exceed.
+    // ptxas takes the last value, and ignores one that no kernel can exceed.
     if (O.Name == "maxrregcount" && O.Value && !O.Value->getAsInteger(10, Value))
       Cap = Value == 0 || Value > LargestCap ? std::nullopt : std::optional(Value);
     At += O.Words;
@@ -227,7 +229,8 @@ std::optional<std::string> carve::reasonNotTunable(const PtxEntry &Entry, bool R
     return "unknown-stack";
   if (Relocatable && Entry.CallsExternal)
     return "external-call";
-  // `ptxas -c` compiles a function once, for its tightest caller: a cap would change its others.
+  // `ptxas -c` compiles a function once, for its tightest caller, so a cap would change its other
+  // callers.
   if (Relocatable && Entry.CallsShared)
     return "shared-callee";
   return std::nullopt;

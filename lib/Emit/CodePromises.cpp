@@ -6,10 +6,14 @@
 
 using namespace carve;
 
-/// More SMs than any device has, for a promise about a device that is not known when compiling.
+/// The bound must hold on a device that is not known at compile time, so this is more than any
+/// device has.
 static constexpr uint64_t MostSms = 256;
+/// The most by which the local memory of the whole device may grow.
 static constexpr uint64_t LocalMemoryGrowthBytes = 64u << 20;
 
+/// Returns the complaint if the largest block gets smaller because of registers or of a bound in
+/// the entry.
 static std::optional<std::string> shrunkBlock(const DeviceModel &D, const CodeChange &C) {
   unsigned Needed =
       std::min(C.DefaultMaxThreads, maxThreadsForRegisters(D, C.Default.RegsPerThread));
@@ -23,6 +27,8 @@ static std::optional<std::string> shrunkBlock(const DeviceModel &D, const CodeCh
          std::to_string(Left) + " threads";
 }
 
+/// Returns the complaint if static shared memory grows by other means than spilling to it, or
+/// beyond its limit.
 static std::optional<std::string> grownSmem(const CodeChange &C) {
   unsigned Before = C.Default.StaticSmemBytes, After = C.New.StaticSmemBytes;
   if (After <= Before || (C.SpillsToSmem && After <= SmemSpillingLimitBytes))
@@ -43,8 +49,8 @@ std::optional<std::string> carve::brokenPromise(const DeviceModel &D, const Code
   return std::nullopt;
 }
 
-/// The block for which fewer would be resident on an SM. Dynamic shared memory takes as much from
-/// both, so that it need not be tried.
+/// Returns the complaint for the first block size of which fewer blocks would be resident on an SM.
+/// Dynamic shared memory takes the same amount from both, so it is not varied.
 static std::optional<std::string> fewerBlocks(const DeviceModel &D, const CodeChange &C) {
   for (unsigned Threads = D.WarpSize; Threads <= D.MaxThreadsPerBlock; Threads += D.WarpSize) {
     auto Blocks = [&](const KernelResources &R) {
@@ -60,7 +66,7 @@ static std::optional<std::string> fewerBlocks(const DeviceModel &D, const CodeCh
 
 std::optional<std::string> carve::brokenPromiseUntimed(const DeviceModel &D,
                                                        const CodeChange &Change, bool BlocksMeet) {
-  // Nobody has seen its launches, so that `traced` protects them all.
+  // Nobody has seen the launches of this code, so even with `traced` all launches are protected.
   if (auto Broken = brokenPromise(D, Change, LaunchDomain::Preserve))
     return Broken;
   uint64_t Before = Change.Default.StackBytes, After = Change.New.StackBytes;

@@ -1,6 +1,7 @@
 /// \file
-/// Whether a kernel of other code still accepts every launch that the default accepts: what may be
-/// said of it before it runs, from what the two take on the device.
+/// Checks that a kernel with other code still accepts every launch that the default accepts, from
+/// the resources that both take on the device and before the new code runs. ImageEmitter asks it
+/// for every kernel whose code changes.
 #pragma once
 
 #include "Device/CriticalPoints.h"
@@ -10,23 +11,26 @@
 
 namespace carve {
 
-/// A kernel before and after.
+/// The resources of a kernel's default code and of its new code.
 struct CodeChange {
   const KernelResources &Default, &New;
-  unsigned DefaultMaxThreads = 0; ///< Of a block, by the directives of the entry.
-  unsigned NewMaxThreads = 0;
-  bool SpillsToSmem = false; ///< The one knob that static shared memory may grow by.
+  /// Threads of the largest block that the entry's directives allow.
+  unsigned DefaultMaxThreads = 0;
+  unsigned NewMaxThreads = 0; ///< The same for the new code.
+  /// The new code spills to shared memory: only then may its static shared memory grow.
+  bool SpillsToSmem = false;
 };
 
-/// What \p Change breaks of what \p Domain protects, for a person; nothing where it breaks nothing.
-/// Blocks per SM and local memory are not looked at: the tuning that timed the code has seen its
-/// launches.
+/// Returns what \p Change breaks of what \p Domain protects, as a phrase for a message, or nothing
+/// if it breaks nothing. Blocks per SM and local memory are not checked, because the tuning that
+/// timed the code saw its launches.
 std::optional<std::string> brokenPromise(const DeviceModel &D, const CodeChange &Change,
                                          LaunchDomain Domain);
 
-/// The same for code that nobody has timed, because an option of the whole image changed it: its
-/// local memory may not grow beyond what is promised either, and where \p BlocksMeet, blocks that
-/// wait for each other, no block fewer may be resident for any size of it.
+/// Does the same for code that nobody has timed, because an option of the whole image changed it.
+/// In addition, its local memory must not grow beyond the promised bound. If \p BlocksMeet, that
+/// is, if blocks wait for each other, at least as many blocks as before must be resident for every
+/// block size.
 std::optional<std::string> brokenPromiseUntimed(const DeviceModel &D, const CodeChange &Change,
                                                 bool BlocksMeet);
 

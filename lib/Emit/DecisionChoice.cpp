@@ -5,7 +5,8 @@
 
 using namespace carve;
 
-/// The digest that a decision for this kernel would have had, timed otherwise than now.
+/// Returns the digest of a decision for this kernel if it had been timed with \p Toolkit,
+/// \p Options and \p Origin.
 static std::string digestOf(const KernelState &Now, llvm::StringRef Toolkit,
                             llvm::ArrayRef<std::string> Options, ImageOrigin Origin) {
   return decisionDigest(Now.KernelDigest, Now.Arch, Toolkit, Options, Origin);

@@ -1,5 +1,6 @@
 /// \file
-/// Which decision of the profiles counts for a kernel as it is now, and why the others do not.
+/// Chooses the decision of the profiles that applies to a kernel as it is now, and says why the
+/// others do not apply.
 #pragma once
 
 #include "Store/Profile.h"
@@ -13,45 +14,51 @@
 
 namespace carve {
 
-/// What a decision's digest is held against.
+/// The kernel as it is now, for comparison with the digest of a decision.
 struct KernelState {
-  std::string KernelDigest; ///< PtxModule::kernelDigest().
+  std::string KernelDigest; ///< The result of PtxModule::kernelDigest().
   std::string Arch;
   std::string NvccVersion;
   llvm::ArrayRef<std::string> PtxasOptions;
   ImageOrigin Origin = ImageOrigin::Compiled;
 };
 
-/// Why \p D does not hold for the kernel, with what differs as far as its evidence tells; nothing
-/// where it holds, and for a pin.
+/// Returns why \p D does not apply to the kernel, naming what differs as far as its evidence tells.
+/// Returns nothing if \p D applies; a pin always does.
 std::optional<std::string> whyStale(const Decision &D, const KernelState &Now);
 
-/// A decision that does not count, with the profile it stands in.
+/// A decision that does not apply, with its profile.
 struct IgnoredDecision {
   const Decision *Entry = nullptr;
   const Profile *From = nullptr;
   std::string Reason;
 };
 
+/// The result of chooseDecision().
 struct DecisionChoice {
-  const Decision *Chosen = nullptr;     ///< Null: nothing holds.
-  std::vector<IgnoredDecision> Ignored; ///< That were asked before it.
+  const Decision *Chosen = nullptr; ///< Null if no decision applies.
+  /// The decisions that were asked before it and do not apply.
+  std::vector<IgnoredDecision> Ignored;
 };
 
-/// Asks the profiles in their order: in each the entry whose digest holds, else the pin.
+/// Asks the profiles in their order. Within a profile, an entry whose digest is that of the kernel
+/// comes first, then the pin. \p KernelName is the name as in a profile, \p Mangled the
+/// mangled one.
 DecisionChoice chooseDecision(llvm::ArrayRef<const Profile *> Profiles, llvm::StringRef KernelName,
                               llvm::StringRef Mangled, const KernelState &Now);
 
-/// The decisions that concern nothing of a unit whose kernels are \p Kernels and whose images are
-/// for \p Archs. The reason says which kernels a pin may have meant.
+/// Returns the decisions of \p Profiles that apply to nothing in a unit with the kernels \p Kernels
+/// and images for \p Archs. If a pin names no kernel, the reason lists the kernels with the nearest
+/// names.
 std::vector<IgnoredDecision> foreignDecisions(llvm::ArrayRef<const Profile *> Profiles,
                                               llvm::ArrayRef<KernelIdentity> Kernels,
                                               llvm::ArrayRef<std::string> Archs);
 
-/// `; did you mean 'k(int)' or 'k(long)'?`; empty where no kernel has a name like \p D's.
+/// Returns `; did you mean 'k(int)' or 'k(long)'?`, or an empty text if no kernel has a name
+/// similar to that in \p D.
 std::string nearestText(const Decision &D, llvm::ArrayRef<KernelIdentity> Kernels);
 
-/// One line for the log.
+/// Returns one line for the log.
 std::string ignoredText(const IgnoredDecision &I);
 
 } // namespace carve

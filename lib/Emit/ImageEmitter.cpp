@@ -16,7 +16,7 @@ void ImageEmitter::leave(llvm::StringRef Kernel, std::string Reason) {
   Kernels.push_back({Kernel.str(), Image.Arch, {}, std::move(Reason)});
 }
 
-/// Leaves the decisions that were timed at another register-usage level than the command's.
+/// Drops all decisions that set a register-usage level.
 void ImageEmitter::leaveLevel(const std::string &Reason) {
   for (auto It = Decisions.begin(); It != Decisions.end();) {
     bool Needs = It->second.Chosen->Variant.RegisterUsageLevel.has_value();
@@ -26,7 +26,8 @@ void ImageEmitter::leaveLevel(const std::string &Reason) {
   }
 }
 
-/// Why \p V is not to be applied, as far as that can be said of its numbers and of the entry.
+/// Returns why \p V must not be applied, as far as its numbers and the entry tell before anything
+/// is assembled, or nothing.
 std::optional<std::string> ImageEmitter::refusal(const PtxEntry &Entry,
                                                  const VariantSetting &V) const {
   if (auto Reason = reasonNotTunable(Entry, Context.Relocatable))
@@ -38,13 +39,14 @@ std::optional<std::string> ImageEmitter::refusal(const PtxEntry &Entry,
   if (V.SmemSpilling)
     if (auto Reason = reasonNotSmemSpilling(Entry, Context.Relocatable, Context.NvccVersion))
       return "smem-spilling: " + *Reason;
-  // Functions of this unit that kernels of others call would take other registers too.
+  // With -rdc, kernels of other units may call functions of this one, which would take other
+  // registers.
   if (V.RegisterUsageLevel && Context.Relocatable)
     return std::string("register-usage-level: relocatable");
   return std::nullopt;
 }
 
-/// What the profiles say of \p Entry.
+/// Returns what the profiles decide for \p Entry.
 llvm::Expected<DecisionChoice> ImageEmitter::choose(llvm::ArrayRef<const Profile *> Profiles,
                                                     const PtxEntry &Entry) const {
   std::string Name = profileName(Entry.Name);
@@ -59,9 +61,9 @@ llvm::Expected<DecisionChoice> ImageEmitter::choose(llvm::ArrayRef<const Profile
   return chooseDecision(Profiles, Name, Entry.Name, Now);
 }
 
-/// Takes the decisions that hold. An image is added only where one was timed in an image that was
-/// made of the PTX likewise: for a decision of another build this unit is not compiled for that
-/// architecture, and nobody knows what the image would do.
+/// Takes the decisions that apply. An image is added only if one of its decisions was timed in an
+/// image that was likewise made from the PTX. Without such a decision, nobody knows what the image
+/// would do, since this unit is not compiled for that architecture.
 llvm::Error ImageEmitter::takeDecisions(llvm::ArrayRef<const Profile *> Profiles) {
   std::vector<std::pair<const PtxEntry *, DecisionChoice>> Choices;
   for (const PtxEntry &Entry : Ptx.entries()) {
@@ -90,7 +92,8 @@ llvm::Error ImageEmitter::takeDecisions(llvm::ArrayRef<const Profile *> Profiles
   return llvm::Error::success();
 }
 
-/// The image without decisions: nvcc's own, or for an added one what ptxas makes of the PTX.
+/// Reads the image without decisions: nvcc's own, or, for an added image, what ptxas makes of the
+/// PTX.
 llvm::Error ImageEmitter::readOriginal() {
   std::string Bytes;
   if (Origin == ImageOrigin::Compiled) {
@@ -113,6 +116,7 @@ llvm::Error ImageEmitter::readOriginal() {
   return llvm::Error::success();
 }
 
+/// Returns the unit's PTX with \p FrontEndCap. It is made once for each cap.
 llvm::Expected<const PtxModule *> ImageEmitter::flavour(unsigned FrontEndCap) {
   if (auto It = Flavours.find(FrontEndCap); It != Flavours.end())
     return &It->second;
@@ -124,18 +128,19 @@ llvm::Expected<const PtxModule *> ImageEmitter::flavour(unsigned FrontEndCap) {
   llvm::Expected<PtxModule> Parsed = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
   if (Parsed)
     return &Flavours.emplace(FrontEndCap, std::move(*Parsed)).first->second;
-  // Other kernels with this cap would run cicc in vain again.
+  // Other kernels with this cap would only run cicc in vain again.
   std::string Why = llvm::toString(Parsed.takeError());
   FlavourFaults.emplace(FrontEndCap, Why);
   return unsupported("no-flavour", Why);
 }
 
+/// Returns the edit of \p Entry for \p D. Fails with Unsupported if the setting is not possible.
 llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Decision &D) {
   unsigned MaxThreads = 0;
   auto Default = OriginalOf.find(Entry.Name);
   if (D.Variant.SmemSpilling && Default != OriginalOf.end()) {
     if (!Model)
-      return unsupported("unknown-device", "no limits of " + Image.Arch);
+      return unsupported("unknown-device", "the limits of " + Image.Arch + " are not known");
     MaxThreads =
         smemSpillingMaxThreads(*Model, Entry.Directives, Default->second->Resources.RegsPerThread);
     if (Context.Domain == LaunchDomain::Traced && D.Basis && D.Basis->SmemSpillingThreads)
@@ -145,7 +150,8 @@ llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Dec
       D.Variant, Entry, MaxThreads, [&](unsigned Cap) { return flavour(Cap); }, Context.Ceiling);
   if (!Edit)
     return Edit;
-  // Alone first: what another flavour lacks is this decision's matter.
+  // The edit is first tried alone, so that if its front-end PTX lacks something, only this decision
+  // is dropped.
   llvm::StringMap<EntryEdit> Alone;
   Alone[Entry.Name] = *Edit;
   llvm::Expected<std::string> Text = Ptx.withEdits(Alone);
@@ -154,6 +160,7 @@ llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Dec
   return Edit;
 }
 
+/// Makes the edits, and drops the decisions for which that fails.
 void ImageEmitter::makeEdits() {
   for (auto It = Decisions.begin(); It != Decisions.end();) {
     llvm::Expected<EntryEdit> Edit = editFor(*Ptx.find(It->first), *It->second.Chosen);
@@ -166,8 +173,8 @@ void ImageEmitter::makeEdits() {
   }
 }
 
-/// The register-usage level that the image is assembled at; nothing where it is the command's. The
-/// option is the whole image's, so that decisions that do not agree are left.
+/// Returns the register-usage level for the image, or nothing if it is the command's. The option
+/// holds for the whole image, so if decisions disagree about it, all that set one are dropped.
 std::optional<unsigned> ImageEmitter::commonLevel() {
   std::optional<unsigned> Level;
   for (const auto &[Kernel, T] : Decisions) {
@@ -183,6 +190,7 @@ std::optional<unsigned> ImageEmitter::commonLevel() {
   return Level;
 }
 
+/// Returns the image with \p Edits at register-usage level \p Level.
 llvm::Expected<Assembled> ImageEmitter::assembleWith(const llvm::StringMap<EntryEdit> &Edits,
                                                      std::optional<unsigned> Level) const {
   llvm::Expected<std::string> Text = Ptx.withEdits(Edits);
@@ -201,7 +209,8 @@ llvm::Expected<Assembled> ImageEmitter::assembleTaken(std::optional<unsigned> Le
   return assembleWith(Edits, Level);
 }
 
-/// Leaves the decisions with which ptxas fails, each tried alone; whether there were any.
+/// Tries each decision alone and drops those with which ptxas fails. Returns true if there were
+/// any.
 bool ImageEmitter::leaveWhatPtxasRefuses(std::optional<unsigned> Level) {
   size_t Before = Decisions.size();
   for (auto It = Decisions.begin(); It != Decisions.end();) {
@@ -218,6 +227,7 @@ bool ImageEmitter::leaveWhatPtxasRefuses(std::optional<unsigned> Level) {
   return Decisions.size() < Before;
 }
 
+/// Returns the resources of \p New and of the default's code, with the block bounds of both.
 CodeChange ImageEmitter::changeOf(const CubinKernel &New, const EntryEdit &Edit) const {
   const EntryDirectives &D = Ptx.find(New.Resources.Name)->Directives;
   CodeChange Change{OriginalOf.lookup(New.Resources.Name)->Resources, New.Resources};
@@ -228,7 +238,7 @@ CodeChange ImageEmitter::changeOf(const CubinKernel &New, const EntryEdit &Edit)
   return Change;
 }
 
-/// Why the code that a decision gave may not be emitted.
+/// Returns why the code made by a decision must not be emitted, or nothing.
 std::optional<std::string> ImageEmitter::refusalOfCode(const CubinKernel &New,
                                                        const Taken &T) const {
   const std::optional<Evidence> &Basis = T.Chosen->Basis;
@@ -241,7 +251,8 @@ std::optional<std::string> ImageEmitter::refusalOfCode(const CubinKernel &New,
   return brokenPromise(*Model, changeOf(New, T.Edit), Context.Domain);
 }
 
-/// Why a kernel without a decision may not be what the image's register-usage level makes of it.
+/// Returns why a kernel without a decision must not get the code that the image's register-usage
+/// level makes of it, or nothing.
 std::optional<std::string> ImageEmitter::refusalOfNeighbour(const CubinKernel &New) const {
   const PtxEntry *Entry = Ptx.find(New.Resources.Name);
   if (!Model || !Entry)
@@ -254,8 +265,8 @@ std::optional<std::string> ImageEmitter::refusalOfNeighbour(const CubinKernel &N
   return brokenPromiseUntimed(*Model, changeOf(New, {}), BlocksMeet);
 }
 
-/// Checks assembled code against the promises. Removes the decisions that may not stand and returns
-/// false then, so that the image is assembled again without them.
+/// Checks assembled code against the promises. If decisions must be dropped, it drops them and
+/// returns false, so that the image is assembled again without them.
 llvm::Expected<bool> ImageEmitter::acceptable(llvm::StringRef CubinBytes,
                                               std::optional<unsigned> Level) {
   llvm::Expected<Cubin> New = parseCubin(CubinBytes);
@@ -295,7 +306,7 @@ llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> P
   else
     logLine(llvm::toString(M.takeError()));
   makeEdits();
-  // Every turn but the last leaves a decision.
+  // Every iteration but the last drops a decision, so the loop ends.
   while (!Decisions.empty()) {
     std::optional<unsigned> Level = commonLevel();
     llvm::Expected<Assembled> A = assembleTaken(Level);

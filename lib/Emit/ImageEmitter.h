@@ -1,6 +1,6 @@
 /// \file
-/// From decisions to the code of one image: the PTX edited and assembled as it was when timed, and
-/// every kernel of the result held against what may not change.
+/// Applies decisions to one image: edits the PTX and assembles it as it was when timed, and checks
+/// every kernel of the result against CodePromises.h. UnitEmitter calls it for each image.
 #pragma once
 
 #include "Cubin/Assembler.h"
@@ -19,25 +19,28 @@
 
 namespace carve {
 
+/// Makes one image. It is used once.
 class ImageEmitter {
 public:
-  /// \p Origin: FromPtx where the unit has PTX but no image for this architecture. What is passed
-  /// has to outlive the emitter.
+  /// \p Origin is FromPtx if the unit has PTX but no image for this architecture. All arguments
+  /// must outlive the emitter.
   ImageEmitter(const DeviceImage &Image, ImageOrigin Origin, const PtxModule &Ptx,
                const EmitContext &Context)
       : Image(Image), Origin(Origin), Ptx(Ptx), Context(Context) {}
 
-  /// The bytes of the image with the decisions of \p Profiles in it; empty where none stands. Fails
-  /// as emitUnit() does.
+  /// Returns the bytes of the image with the decisions of \p Profiles applied, or an empty string
+  /// if no decision remains. Fails as emitUnit() does.
   llvm::Expected<std::string> emit(llvm::ArrayRef<const Profile *> Profiles);
 
-  /// What was done with each kernel that a decision spoke of.
+  /// Returns what was done with each kernel for which a profile has a decision.
   std::vector<EmittedKernel> takeKernels() { return std::move(Kernels); }
 
-  /// What the kernels of the emitted image take, spills included; empty where none was emitted.
+  /// Returns the resources of the emitted image's kernels, spills included. Empty if nothing was
+  /// emitted.
   std::vector<KernelResources> takeResources() { return std::move(Resources); }
 
 private:
+  /// A decision that is to be applied, with its edit of the PTX.
   struct Taken {
     const Decision *Chosen;
     EntryEdit Edit = {};
@@ -69,10 +72,11 @@ private:
   const EmitContext &Context;
   std::optional<DeviceModel> Model;
   Cubin Original;
-  llvm::StringMap<const CubinKernel *> OriginalOf; ///< By the kernel's mangled name.
-  std::map<std::string, Taken> Decisions;          ///< Likewise; those that may still stand.
-  std::map<unsigned, PtxModule> Flavours;          ///< By front-end cap.
-  std::map<unsigned, std::string> FlavourFaults;   ///< Why there is none; likewise.
+  llvm::StringMap<const CubinKernel *> OriginalOf; ///< By mangled kernel name.
+  std::map<std::string, Taken> Decisions; ///< By mangled kernel name. Refused decisions are erased.
+  std::map<unsigned, PtxModule> Flavours; ///< By front-end cap.
+  /// By front-end cap: why its PTX could not be made.
+  std::map<unsigned, std::string> FlavourFaults;
   std::vector<EmittedKernel> Kernels;
   std::vector<KernelResources> Resources;
 };

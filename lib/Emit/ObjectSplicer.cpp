@@ -11,11 +11,12 @@ using namespace carve;
 using llvm::object::ELF64LE;
 using ElfFile = llvm::object::ELFFile<ELF64LE>;
 
-/// nvcc's name for the section, plain and with -rdc.
+/// nvcc's names for the section, without and with -rdc.
 static constexpr llvm::StringLiteral DeviceSections[] = {".nv_fatbin", "__nv_relfatbin"};
-/// The container's own header is read as 64-bit words.
+/// The header of the container is read as 64-bit words.
 static constexpr uint64_t MinAlign = 8;
-/// More than a page is no alignment that nvcc asks for, and would only grow the file.
+/// nvcc never asks for an alignment of more than a page, and a larger one would only make the file
+/// grow.
 static constexpr uint64_t MaxAlign = 4096;
 
 static llvm::Error broken(const llvm::Twine &Actual) {
@@ -26,7 +27,7 @@ static llvm::Error broken(llvm::Error Cause) { return broken(llvm::toString(std:
 
 static llvm::Expected<ElfFile> openObject(llvm::StringRef Object) {
   if (!Object.starts_with(llvm::ELF::ElfMagic) || Object.size() < sizeof(ELF64LE::Ehdr))
-    return broken(llvm::Twine(Object.size()) + " bytes that do not start as an ELF");
+    return broken(llvm::Twine(Object.size()) + " bytes that do not start with an ELF header");
   if (Object[llvm::ELF::EI_CLASS] != llvm::ELF::ELFCLASS64 ||
       Object[llvm::ELF::EI_DATA] != llvm::ELF::ELFDATA2LSB)
     return broken("an ELF of another class or byte order");
@@ -39,13 +40,14 @@ static llvm::Expected<ElfFile> openObject(llvm::StringRef Object) {
   return Elf;
 }
 
-/// Whether \p Content is \p Expected, up to what the assembler fills to the section's alignment.
+/// Returns true if \p Content is \p Expected, possibly followed by the zeros with which the
+/// assembler fills a section to its alignment.
 static bool holds(llvm::StringRef Content, llvm::StringRef Expected) {
   return !Expected.empty() && Content.consume_front(Expected) && Content.size() < MaxAlign &&
          llvm::all_of(Content, [](char C) { return C == 0; });
 }
 
-/// Where in the file the header of the section that holds \p Expected stands.
+/// Returns the file offset of the header of the section that holds \p Expected.
 static llvm::Expected<uint64_t> findHeader(const ElfFile &Elf, llvm::StringRef Expected) {
   auto Sections = Elf.sections();
   if (!Sections)
@@ -87,8 +89,8 @@ llvm::Expected<std::string> carve::spliceContainer(llvm::StringRef Object, llvm:
     return broken("a device section aligned to " + llvm::Twine(Align));
   Header->sh_offset = llvm::alignTo(Object.size(), Align);
   Header->sh_size = Container.size();
-  // The old content stays where it was, read by nobody: whatever else stands in the file keeps its
-  // place.
+  // The old content stays where it was, and nobody reads it. So everything else in the file keeps
+  // its place.
   Result.resize(llvm::alignTo(Object.size(), Align));
   Result += Container;
   return Result;

@@ -14,14 +14,15 @@ using namespace carve;
 
 namespace {
 
-/// One image while it is being made.
+/// One image of the unit while it is made.
 struct TunedImage {
   DeviceImage Image;
   bool Added = false; ///< The unit has PTX but no image for this architecture.
   ImageOrigin origin() const { return Added ? ImageOrigin::FromPtx : ImageOrigin::Compiled; }
-  std::string NewCubin; ///< Path; empty where nothing changed.
+  std::string NewCubin; ///< Path; empty if nothing changed.
 };
 
+/// Emits one unit. It is used once.
 class Emitter {
 public:
   Emitter(const DeviceUnit &U, llvm::ArrayRef<const Profile *> Profiles, const EmitContext &Context,
@@ -40,12 +41,13 @@ private:
   llvm::ArrayRef<const Profile *> Profiles;
   const EmitContext &Context;
   std::string WorkDir;
-  std::vector<KernelIdentity> Kernels; ///< Of the unit; one of several images each time.
+  std::vector<KernelIdentity> Kernels; ///< Kernels of the unit. If several images have a kernel, it
+                                       ///< is listed once for each.
   EmittedUnit Result;
 };
 
-/// The unit's images, and those that may be added for architectures that only decisions name. A pin
-/// adds none: it says how a kernel is to be compiled, and not what for.
+/// Returns the unit's images, and images to add for architectures that only decisions name. A pin
+/// adds no image, because it says how to compile a kernel and not for which architecture.
 std::vector<TunedImage> Emitter::imagesToTune() const {
   std::vector<TunedImage> Images;
   for (const DeviceImage &I : U.Images)
@@ -55,8 +57,9 @@ std::vector<TunedImage> Emitter::imagesToTune() const {
       if (D.Variant.isDefault() || !D.Digest || D.Arch.empty() ||
           llvm::any_of(Images, [&](const TunedImage &I) { return I.Image.Arch == D.Arch; }))
         continue;
-      // What the driver would compile for that device: the newest PTX that is not too new, unless
-      // an image of the same generation is there, which the driver would run.
+      // This is what the driver would compile for that device: the newest PTX that the device
+      // supports. If the unit has an image of the same generation, the driver would run that
+      // instead.
       unsigned Wanted = architectureNumber(D.Arch);
       const PlannedPtx *Best = nullptr;
       std::vector<PlannedPtx> Embedded = embeddedPtx(U);
@@ -75,7 +78,7 @@ std::vector<TunedImage> Emitter::imagesToTune() const {
   return Images;
 }
 
-/// The entries of the profiles that concern nothing here, for a person who wonders.
+/// Logs the entries of the profiles that apply to nothing here, for a user who wonders why.
 void Emitter::logForeign(llvm::ArrayRef<TunedImage> Images) const {
   if (!logging())
     return;
@@ -87,7 +90,7 @@ void Emitter::logForeign(llvm::ArrayRef<TunedImage> Images) const {
     logLine(ignoredText(I));
 }
 
-/// Makes the new image, where decisions change it.
+/// Makes the new image if decisions change it.
 llvm::Error Emitter::makeCubin(TunedImage &I) {
   llvm::Expected<std::string> Text = readFile(I.Image.PtxPath);
   if (!Text)
@@ -112,18 +115,20 @@ llvm::Error Emitter::makeCubin(TunedImage &I) {
   return writeFileAtomically(I.NewCubin, *Bytes);
 }
 
+/// Runs nvcc's fatbinary command with the new images in place of the old ones. Returns the
+/// container.
 llvm::Expected<std::string> Emitter::buildContainer(llvm::ArrayRef<TunedImage> Images) const {
   Command C;
   C.Argv = {Context.T.tool("fatbinary")};
   for (const std::string &Argument : U.FatbinaryArguments) {
     if (llvm::StringRef(Argument).starts_with("--create="))
-      continue; // nvcc's own container stays what it is.
+      continue; // nvcc's own container must stay as it is.
     std::string New = Argument;
     for (const TunedImage &I : Images) {
       llvm::StringRef View = Argument;
       if (!I.NewCubin.empty() && !I.Added && View.ends_with("file=" + I.Image.CubinPath))
         New = View.drop_back(I.Image.CubinPath.size()).str() + I.NewCubin;
-      // An added image stands before the PTX, as nvcc orders them.
+      // An added image comes before the PTX, which is the order that nvcc uses.
       if (!I.NewCubin.empty() && I.Added && View.contains("kind=ptx") &&
           View.ends_with("file=" + I.Image.PtxPath))
         C.Argv.push_back("--image3=kind=elf,sm=" + I.Image.Arch.substr(3) + ",file=" + I.NewCubin);

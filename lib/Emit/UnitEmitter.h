@@ -1,6 +1,7 @@
 /// \file
-/// From decisions to a tuned object: the unit's PTX edited and assembled as it was when timed, the
-/// container rebuilt by fatbinary and spliced into the object that nvcc made.
+/// Applies decisions to a unit: edits its PTX and assembles it as it was when timed, and has
+/// fatbinary rebuild the container. The caller splices the container into the object that nvcc made
+/// (ObjectSplicer.h).
 #pragma once
 
 #include "Device/CriticalPoints.h"
@@ -15,39 +16,44 @@
 
 namespace carve {
 
-/// What was done with one kernel of a unit that a decision spoke of.
+/// What was done with one kernel for which a profile has a decision.
 struct EmittedKernel {
   std::string Kernel, Arch;
-  VariantSetting Variant; ///< Emitted with it.
-  std::string Reason;     ///< Why the default stays; empty where it does not.
+  VariantSetting Variant; ///< The variant that was emitted.
+  std::string Reason;     ///< Why the default stays; empty if a variant was emitted.
 };
 
+/// The result of emitUnit().
 struct EmittedUnit {
-  std::string Container; ///< The new container; empty where nothing changed.
+  std::string Container; ///< The new container; empty if nothing changed.
   std::vector<EmittedKernel> Kernels;
 };
 
+/// What emission needs to know of the compile and the machine.
 struct EmitContext {
   const Toolchain &T;
   CommandRunner &Runner;
   std::string NvccVersion;
-  std::string DevicesDir;
-  bool Relocatable = false;
-  std::optional<unsigned> Ceiling = {}; ///< The user's own register cap.
+  std::string DevicesDir;               ///< Where the device models are (Device/DeviceModel.h).
+  bool Relocatable = false;             ///< Compiled with -rdc=true.
+  std::optional<unsigned> Ceiling = {}; ///< The user's own -maxrregcount.
   LaunchDomain Domain = LaunchDomain::Preserve;
-  /// The PTX that cicc makes for an image with `-maxreg Cap`. Fails with Unsupported where cicc
-  /// cannot be run again; absent: it never can.
+  /// Returns the PTX that cicc makes for an image with `-maxreg Cap`. Fails with Unsupported if
+  /// cicc cannot be run again. If absent, it never can.
   std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned Cap)> FlavourPtx = {};
 };
 
-/// Builds the container of \p U with the decisions of \p Profiles in it, chosen as DecisionChoice.h
-/// says. \p WorkDir takes the files. Decisions whose digest no longer holds, that the launch domain
-/// or the user's cap forbids, that cannot be had of the kernel, or whose code would not be the code
-/// that was timed, leave the default, each with its reason. A register-usage level is an option of
-/// the whole image: it is applied where all decisions that name one agree and where each kernel
-/// without a decision still accepts every launch. For an architecture that the unit has PTX but no
-/// image for, an image is added where a decision was timed in such an image (ImageOrigin::FromPtx).
-/// Fails where a tool fails, or where a kernel without a decision would change for another reason.
+/// Builds the container of \p U with the decisions of \p Profiles applied, chosen as
+/// DecisionChoice.h says. Files are written to \p WorkDir.
+/// A kernel keeps its default, with a reason, if its decision's digest no longer matches, if the
+/// launch domain or the user's cap forbids the variant, if the variant is not possible for the
+/// kernel, or if its code would not be the code that was timed.
+/// A register-usage level is an option of the whole image. It is applied if all decisions that set
+/// one agree and each kernel without a decision still accepts every launch.
+/// If the unit has PTX but no image for an architecture, an image is added if a decision was timed
+/// in such an image (ImageOrigin::FromPtx).
+/// Fails if a tool fails, or if the code of a kernel without a decision would change for another
+/// reason than the level.
 llvm::Expected<EmittedUnit> emitUnit(const DeviceUnit &U, llvm::ArrayRef<const Profile *> Profiles,
                                      const EmitContext &Context, llvm::StringRef WorkDir);
 

@@ -16,7 +16,7 @@ namespace {
 struct EvaluateOptions {
   std::vector<std::string> Files;
   std::string Arch = "sm_90";
-  /// All knobs, since the table has them, with no more than the usual budget.
+  /// All knobs are tried, since the table has them, but with no more than the usual budget.
   SearchLimits Limits{/*Effort=*/3, /*MaxTimed=*/12};
   bool Json = false;
 };

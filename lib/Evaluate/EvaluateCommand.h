@@ -1,12 +1,16 @@
 /// \file
-/// The command `carve evaluate`.
+/// The command `carve evaluate`: runs the search of tuning on a table of measurements and prints
+/// what it finds.
 #pragma once
 
 #include "Command/CommandContext.h"
 
 namespace carve {
 
-/// `carve evaluate SWEEP.tsv [--budget=N] [--effort=0..3] [--arch=sm_90] [--format=text|json]`
+/// Runs `carve evaluate SWEEP.tsv [--budget=N] [--effort=0..3] [--arch=sm_90]
+/// [--format=text|json]`. \p Args are the words after `evaluate`. Prints the evaluation to standard
+/// output. Fails if a word, the device or the table is not as expected, or if the table has no time
+/// of a default.
 llvm::Error runEvaluate(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 
 } // namespace carve

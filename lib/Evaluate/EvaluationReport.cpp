@@ -13,6 +13,7 @@ namespace json = llvm::json;
 
 namespace {
 
+/// One way to choose rows: its key in JSON, its title in the table, and its speedup.
 struct Way {
   llvm::StringLiteral Key, Title;
   double Speedups::*Value;
@@ -36,7 +37,7 @@ void printLine(llvm::raw_ostream &OS, llvm::StringRef Name, size_t Width, const 
     OS << "  " << llvm::format("%*.4f", int(std::max<size_t>(W.Title.size(), 8)), S.*W.Value);
 }
 
-/// What of the gain of all rows \p S has, in logarithm of time.
+/// Prints which share of the gain of all rows the way \p W finds, in the logarithm of time.
 void printShare(llvm::raw_ostream &OS, const SweepEvaluation &E, const Way &W) {
   double Whole = std::log(E.Geomean.Everything);
   if (Whole > 0)
@@ -87,9 +88,9 @@ std::string carve::printEvaluationText(const SweepEvaluation &E) {
   }
   printLine(OS, Last, Width, E.Geomean);
   OS << llvm::format("  %7u  %5u  %7u\n", Kernels, Timed, MaxTimed);
-  OS << "\nspeedups over nvcc's default; kernels of 1 % of a program's GPU time and more; rows "
-        "timed "
-        "of all\nof them and of the one with most\n";
+  OS << "\nspeedups over nvcc's default\n"
+        "kernels: with at least 1 % of the program's GPU time\n"
+        "timed: rows of all these kernels; at most: rows of one kernel\n";
   if (E.Geomean.Everything > 1) {
     OS << "share of the gain of everything, in logarithm of time:\n";
     for (const Way &W : Ways)

@@ -1,16 +1,18 @@
 /// \file
-/// What `carve evaluate` shows of a Evaluate/SweepEvaluation.h.
+/// Prints the result of Evaluate/SweepEvaluation.h for `carve evaluate`, as text and as JSON.
 #pragma once
 
 #include "Evaluate/SweepEvaluation.h"
 
 namespace carve {
 
-/// One object: `programs`, each with `name`, `per_file`, `critical_points`, `carved`, `everything`,
-/// `random` (speedups over the default) and `max_timed`, and `geomean` of the same speedups.
+/// Returns one JSON object. `programs` has for each program `name`, the speedups over the default
+/// `per_file`, `critical_points`, `carved`, `everything` and `random`, and `max_timed`. `geomean`
+/// has the geometric means of the same speedups.
 std::string printEvaluationJson(const SweepEvaluation &E);
 
-/// A table, a line for each program, and what share of the whole gain is found.
+/// Returns a table with one line for each program, and which share of the possible gain each way
+/// finds.
 std::string printEvaluationText(const SweepEvaluation &E);
 
 } // namespace carve

@@ -12,11 +12,13 @@ using namespace carve;
 
 namespace {
 
+/// The time of a kernel in a setting that cannot be chosen.
 constexpr double Never = std::numeric_limits<double>::infinity();
 
+/// Rows that a search has timed.
 using Looked = std::set<SweepSetting>;
 
-/// The rows that a search of \p K looks at, the default not among them.
+/// Runs the search on the rows of \p K and returns those that it times, without the default.
 Looked search(const SweptKernel &K, const DeviceModel &D, const SearchLimits &Limits,
               const ModelScale &Scale) {
   SweptSpace Swept = sweptSpace(K, D);
@@ -30,7 +32,8 @@ Looked search(const SweptKernel &K, const DeviceModel &D, const SearchLimits &Li
     std::vector<Candidate> Made;
     if (std::exchange(First, false))
       Made.push_back({{}, sweptMetrics(K, K.Variants.at({}), D), {}});
-    // One row can answer to several settings: it is their code.
+    // One row can answer to several settings. They then have the same code, so the row's place is
+    // used as their code digest.
     for (const VariantSetting &V : Wanted) {
       const SweepSetting &Row = Swept.Rows.at(V);
       size_t Place = std::distance(K.Variants.begin(), K.Variants.find(Row));
@@ -47,7 +50,7 @@ Looked search(const SweptKernel &K, const DeviceModel &D, const SearchLimits &Li
   return Rows;
 }
 
-/// Evaluates one program: its hot kernels with the rows looked at of each.
+/// Evaluates one program from its hot kernels and the rows that the search times of each.
 class Evaluation {
 public:
   Evaluation(const SweptProgram &P, const DeviceModel &D, const SearchLimits &Limits,
@@ -78,7 +81,8 @@ public:
 private:
   bool isHot(const SweptKernel &K) const { return Timed.count(&K); }
 
-  /// Time in \p S; where the table lacks it, never for a hot kernel, else the default's.
+  /// Returns the time in \p S. If the table lacks it, a hot kernel cannot take this setting, and
+  /// another kernel keeps its default.
   double nsIn(const SweptKernel &K, const SweepSetting &S) const {
     auto Found = K.Variants.find(S);
     if (Found != K.Variants.end())
@@ -119,8 +123,8 @@ private:
     return Sum;
   }
 
-  /// The least time with all kernels at one register-usage level, each in the best of the rows that
-  /// were looked at.
+  /// Returns the least time of all kernels at one register-usage level, each with its best timed
+  /// row.
   double carvedNs() const {
     double Best = P.defaultNs();
     std::set<unsigned> Levels;
@@ -137,6 +141,7 @@ private:
     return Best;
   }
 
+  /// Returns the time of the best row of \p K that was timed at \p Level.
   double leastLookedAtNs(const SweptKernel &K, unsigned Level) const {
     double Least = Level == SweepSetting::DefaultRegisterUsageLevel ? K.defaultNs() : Never;
     for (const SweepSetting &S : Timed.at(&K))
@@ -171,7 +176,7 @@ private:
 
   const SweptProgram &P;
   const DeviceModel &D;
-  std::map<const SweptKernel *, Looked> Timed; ///< Of the hot kernels.
+  std::map<const SweptKernel *, Looked> Timed; ///< Timed rows of the hot kernels.
   std::set<SweepSetting> Settings;
 };
 
@@ -188,8 +193,8 @@ double carve::expectedMinimum(std::vector<double> Values, size_t Count) {
   llvm::sort(Values);
   size_t N = Values.size();
   Count = std::min(Count, N);
-  // The I-th is the smallest with the probability that the I - 1 before it are not drawn, which
-  // Left is, times that it is drawn then.
+  // The I-th value is the smallest drawn if none of those before it is drawn, which has probability
+  // Left, and it is drawn then.
   double Sum = 0, Left = 1;
   for (size_t I = 0; I + Count <= N; ++I) {
     double Drawn = double(Count) / double(N - I);

@@ -1,52 +1,58 @@
 /// \file
-/// `carve evaluate` without its output: what a search finds on a table of measurements as if its
-/// rows were timed, against what else could be done with the table.
+/// Evaluates the search on a table of measurements: finds what it would choose if it timed the
+/// rows, and compares that with other ways to choose from the table. EvaluationReport.h prints the
+/// result.
 #pragma once
 
 #include "Evaluate/SweptProgram.h"
 
 namespace carve {
 
-/// Speedups over nvcc's default: the default's GPU time over that of what is chosen, summed over
-/// the kernels of a program.
+/// Speedups over nvcc's default: the GPU time of the default divided by that of the chosen rows,
+/// each summed over the kernels of a program.
 struct Speedups {
-  double PerFile = 1; ///< One cap for all kernels, in the front end and in ptxas.
-  /// For each kernel the best critical point, in ptxas alone.
+  double PerFile = 1; ///< One cap for all kernels, for cicc and for ptxas.
+  /// For each kernel its best critical point, as a cap for ptxas alone.
   double CriticalPoints = 1;
-  double Carved = 1; ///< For each kernel what the search has found, at one register-usage level.
-  /// For each kernel its best row, of whichever level, small kernels too: no choice is better.
+  double Carved = 1; ///< For each kernel what the search finds, all at one register-usage level.
+  /// For each kernel its best row at any level, including small kernels. No choice can be better.
   double Everything = 1;
-  /// For each kernel the expected best of as many rows as the search has timed of it, of whichever
-  /// level.
+  /// For each kernel the expected best of randomly drawn rows at any level, as many as the search
+  /// timed of that kernel.
   double Random = 1;
 };
 
+/// The evaluation of one program.
 struct ProgramEvaluation {
   std::string Name;
   Speedups Found;
-  unsigned MaxTimed = 0; ///< Rows looked at, of the kernel with most; the default is not counted.
-  unsigned Timed = 0;    ///< Of all kernels together.
-  unsigned HotKernels = 0;
+  /// Rows that the search timed of the kernel of which it timed most, without the default.
+  unsigned MaxTimed = 0;
+  unsigned Timed = 0;      ///< Rows that it timed of all kernels.
+  unsigned HotKernels = 0; ///< Kernels with at least 1 % of the program's time.
 };
 
+/// The evaluation of a table.
 struct SweepEvaluation {
   std::vector<ProgramEvaluation> Programs; ///< In the order of the table.
-  Speedups Geomean;
-  std::vector<std::string> LeftOut; ///< Programs without a time of the default.
+  Speedups Geomean;                        ///< Geometric means over the programs.
+  std::vector<std::string> LeftOut;        ///< Programs without a time of the default.
 };
 
-/// Evaluates all programs of \p Rows on device \p D. Kernels below 1 % of a program's time stay as
-/// they are. A register-usage level is of a whole unit, and the table does not know units: `carved`
-/// takes one for the program, the best for the sum of its kernels, among those of which a row was
-/// timed of every hot kernel. `everything` and `random`, which it is compared with, need not. Fails
-/// where no program has a time of the default.
+/// Evaluates all programs of \p Rows for device \p D. Kernels below 1 % of a program's time keep
+/// the default.
+/// A register-usage level holds for a whole unit, and the table does not know units. `Carved`
+/// therefore uses one level for the whole program. It is the level with the least total time among
+/// those at which the search timed a row of every hot kernel. `Everything` and `Random` may mix
+/// levels. Fails if no program has a time of the default.
 llvm::Expected<SweepEvaluation> evaluateSweep(llvm::ArrayRef<SweepRow> Rows, const DeviceModel &D,
                                               const SearchLimits &Limits,
                                               const ModelScale &Scale = {});
 
-/// Expectation of the smallest of \p Count values drawn from \p Values without putting back: the
-/// I-th smallest of N is it with the probability C(N - I, Count - 1) / C(N, Count). All of them
-/// where \p Count is larger; \p Values must not be empty, nor \p Count 0.
+/// Returns the expected smallest of \p Count values drawn from \p Values without replacement. The
+/// I-th smallest of N values is the smallest drawn with probability C(N - I, Count - 1) / C(N,
+/// Count). If \p Count is larger than N, all are drawn. \p Values must not be empty, and \p Count
+/// must not be 0.
 double expectedMinimum(std::vector<double> Values, size_t Count);
 
 } // namespace carve

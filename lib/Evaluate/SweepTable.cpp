@@ -57,19 +57,19 @@ constexpr std::array<llvm::StringLiteral, ColumnCount> ColumnNames{"program",
 
 using Fields = llvm::SmallVector<llvm::StringRef, 20>;
 
-/// Where each column stands in a row, the optional ones where they do, and how many there are.
+/// The position of each column in a row; absent optional columns have none.
 struct Header {
   std::array<std::optional<size_t>, ColumnCount> Places{};
   size_t Width = 0;
 };
 
-/// One line, with what an error has to name.
+/// One line, with what an error message needs to name it.
 class Line {
 public:
   Line(llvm::StringRef File, size_t Number, const Header &H, Fields Texts)
       : File(File), Number(Number), H(H), Texts(std::move(Texts)) {}
 
-  /// `-` where the table has no such column.
+  /// Returns the text of a column, or `-` if the table has no such column.
   llvm::StringRef text(Column C) const { return H.Places[C] ? Texts[*H.Places[C]] : "-"; }
 
   llvm::Error wrong(Column C, llvm::StringRef Expected) const {
@@ -115,7 +115,7 @@ public:
     return Fits ? llvm::Error::success() : wrong(C, "three extents such as 128,1,1");
   }
 
-  /// A number that may be missing, from 0 to \p Most.
+  /// Reads a number from 0 to \p Most that may be missing.
   llvm::Error readMetric(Column C, double Most, llvm::StringRef Expected,
                          std::optional<double> &To) const {
     if (text(C) == "-")
@@ -143,7 +143,7 @@ llvm::Expected<Header> readHeader(llvm::StringRef Text, llvm::StringRef Name) {
     auto Times = llvm::count(Names, ColumnNames[C]);
     bool Optional = C >= FirstOptional;
     if (Times > 1 || (Times == 0 && !Optional))
-      return malformed(Name + ":1: column '" + ColumnNames[C] + "' stands " + llvm::Twine(Times) +
+      return malformed(Name + ":1: column '" + ColumnNames[C] + "' occurs " + llvm::Twine(Times) +
                        " times in the header, expected " + (Optional ? "at most " : "") + "once");
     if (Times == 1)
       H.Places[C] = llvm::find(Names, ColumnNames[C]) - Names.begin();
@@ -203,7 +203,7 @@ llvm::Expected<SweepRow> readRow(const Line &L) {
     return E;
   if (llvm::Error E = L.read(Regs, R.RegsPerThread))
     return E;
-  // 255 is the most that there is, and some drivers round up to 8.
+  // The largest register count is 255. Some drivers round it up to a multiple of 8.
   constexpr unsigned MostRegs = 256;
   if (R.RegsPerThread > MostRegs)
     return L.wrong(Regs, "at most 256 registers");

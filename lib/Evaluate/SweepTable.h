@@ -1,6 +1,7 @@
 /// \file
-/// A table of measurements: the GPU time of every kernel of some programs under many settings, one
-/// row for each program, kernel, launch shape and setting. Read by `carve evaluate`.
+/// Reads a table of measurements: the GPU time of every kernel of some programs under many
+/// settings, with one row for each program, kernel, launch shape and setting. `carve evaluate`
+/// reads it first.
 #pragma once
 
 #include "Device/LaunchShape.h"
@@ -16,43 +17,47 @@
 
 namespace carve {
 
-/// What nvcc's steps were given.
+/// The options that nvcc's steps were given.
 struct SweepSetting {
   std::optional<unsigned> FrontEndCap;                     ///< cicc's `-maxreg`.
   std::optional<unsigned> PtxasCap;                        ///< ptxas' `-maxrregcount`.
   unsigned RegisterUsageLevel = DefaultRegisterUsageLevel; ///< ptxas' `--register-usage-level`.
-  std::string Dlcm;                                        ///< ptxas' `-dlcm`; empty: not given.
-  bool SmemSpilling = false; ///< Spilling to shared memory is enabled.
+  std::string Dlcm;          ///< ptxas' `-dlcm`; empty if it was not given.
+  bool SmemSpilling = false; ///< Registers are spilled to shared memory.
 
-  static constexpr unsigned DefaultRegisterUsageLevel = 5; ///< ptxas' own.
+  static constexpr unsigned DefaultRegisterUsageLevel = 5; ///< The default of ptxas.
   bool isDefault() const { return *this == SweepSetting(); }
   auto operator<=>(const SweepSetting &) const = default;
 };
 
-/// What is known of a row's code besides its registers; absent where the table does not say.
+/// What is known of a row's code besides its registers. A member is absent if the table does not
+/// say.
 struct SweepMetrics {
-  std::optional<unsigned> SpillBytes;            ///< Stores and loads as they stand in the code.
+  /// Bytes of spill stores and loads, each counted once, as in the code.
+  std::optional<unsigned> SpillBytes;
   std::optional<double> Occupancy;               ///< 0 to 1.
-  std::optional<double> Efficiency, Utilization; ///< Of Metrics/Counts/Metrics.h; above 0.
+  std::optional<double> Efficiency, Utilization; ///< As in Metrics/Counts/Metrics.h; above 0.
 };
 
+/// One row of the table.
 struct SweepRow {
-  std::string Program, Kernel; ///< The kernel mangled.
+  std::string Program, Kernel; ///< The kernel's name is mangled.
   LaunchShape Shape;
   unsigned StaticSmemBytes = 0;
   SweepSetting Setting;
   unsigned RegsPerThread = 0;
   uint64_t Launches = 0;
-  double TotalNs = 0; ///< Over the launches.
+  double TotalNs = 0; ///< Sum over the launches.
   SweepMetrics Metrics;
 };
 
-/// The rows of \p Text, tab-separated under a header, in their order. Columns may stand in any
-/// order. `program kernel grid block static_smem_bytes dynamic_smem_bytes frontend_cap ptxas_cap
-/// register_usage_level dlcm regs_per_thread launches total_ns` must be there; these may be:
-/// `smem_spilling` (0 or 1), `spill_bytes`, `occupancy` (0 to 1), `efficiency` and `utilization`
-/// (0: not known), each `-` where the row has none. Others are passed over, as are empty lines.
-/// Fails naming \p Name, line, column, the actual and the expected.
+/// Returns the rows of \p Text in their order. The text is tab-separated and has a header. The
+/// columns may have any order. Required are `program kernel grid block static_smem_bytes
+/// dynamic_smem_bytes frontend_cap ptxas_cap register_usage_level dlcm regs_per_thread launches
+/// total_ns`. Optional are `smem_spilling` (0 or 1), `spill_bytes`, `occupancy` (0 to 1),
+/// `efficiency` and `utilization` (0 means not known); each is `-` if a row does not have it. Other
+/// columns and empty lines are ignored. Fails with \p Name, line, column, the actual and the
+/// expected value.
 llvm::Expected<std::vector<SweepRow>> parseSweepTable(llvm::StringRef Text, llvm::StringRef Name);
 
 } // namespace carve

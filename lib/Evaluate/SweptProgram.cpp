@@ -11,11 +11,11 @@ using namespace carve;
 
 namespace {
 
-/// What a kernel must take of the program's time to be tuned, and what a setting may lack of a
-/// kernel's shapes.
+/// A kernel with at least this share of the program's time is tuned. A setting may lack shapes with
+/// at most this share of a kernel's time.
 constexpr double SmallShare = 0.01;
 
-/// Rows of one kernel: by setting and shape the time of a launch.
+/// The rows of one kernel: for each setting and shape the time of one launch.
 struct KernelRows {
   struct Launches {
     double NsPerLaunch = 0;
@@ -42,7 +42,7 @@ struct KernelRows {
   }
 };
 
-/// Time of \p S for the launches of \p Default; nothing where too much is missing.
+/// Returns the time of \p S for the launches of \p Default, or nothing if too much is missing.
 std::optional<double> comparableNs(const KernelRows::Setting &S,
                                    const KernelRows::Setting &Default) {
   double Sum = 0, Missing = 0, Whole = 0;
@@ -60,6 +60,7 @@ std::optional<double> comparableNs(const KernelRows::Setting &S,
   return Sum + Missing;
 }
 
+/// Returns the kernel made of \p Rows, or nothing if they have no time of the default.
 std::optional<SweptKernel> sweptKernel(const std::string &Name, const KernelRows &Rows) {
   auto Default = Rows.Settings.find({});
   if (Default == Rows.Settings.end())
@@ -79,15 +80,15 @@ std::optional<SweptKernel> sweptKernel(const std::string &Name, const KernelRows
   return K;
 }
 
-/// The default code at some cap: neither flavour nor other knob.
+/// Returns true if \p S sets at most a cap for ptxas.
 bool isCapAlone(const SweepSetting &S) {
   SweepSetting Capped;
   Capped.PtxasCap = S.PtxasCap;
   return S == Capped;
 }
 
-/// The row that answers to \p Cap with the other knobs as in \p Knobs. \p FrontEndAsCap: the front
-/// end's cap is that of ptxas.
+/// Returns the row that answers to \p Cap with the other knobs as in \p Knobs. If \p FrontEndAsCap,
+/// the front-end cap is the same as the cap of ptxas.
 std::optional<SweepSetting> rowOfCap(const SweptKernel &K, SweepSetting Knobs, unsigned Cap,
                                      bool FrontEndAsCap) {
   std::optional<SweepSetting> Nearest;
@@ -103,7 +104,8 @@ std::optional<SweepSetting> rowOfCap(const SweptKernel &K, SweepSetting Knobs, u
   return Nearest;
 }
 
-/// Adds what answers to \p V: a setting of everything but caps, as a table writes it in \p Knobs.
+/// Adds the rows for \p V combined with all caps. \p V has all knobs but caps, and \p Knobs is the
+/// same setting as the table writes it.
 void addRows(SweptSpace &To, const SweptKernel &K, VariantSetting V, SweepSetting Knobs) {
   auto AddRow = [&](const VariantSetting &Setting, std::optional<SweepSetting> Row) {
     if (Row && K.Variants.count(*Row) && !Setting.isDefault())
@@ -214,8 +216,8 @@ SweptSpace carve::sweptSpace(const SweptKernel &K, const DeviceModel &D) {
   return Swept;
 }
 
-/// The counts that gave \p M its efficiency and utilization. How often spills are executed the
-/// table does not say: as if once.
+/// Returns the counts that gave \p M its efficiency and utilization. The table does not say how
+/// often spills are executed, so they count as if executed once.
 static KernelCounts sweptCounts(const StaticMetrics &M, const LaunchShape &Shape) {
   double Threads = double(Shape.Grid[0]) * Shape.Grid[1] * Shape.Grid[2] * Shape.threadsPerBlock();
   KernelCounts Counts;

@@ -2,7 +2,8 @@
 
 using namespace carve;
 
-/// Where the device file has none: the order of all that have been measured, 466 to 541 cycles.
+/// The latency if the device file has none. All latencies that have been measured are of this
+/// order, 466 to 541 cycles.
 static constexpr unsigned UsualDramLatencyCycles = 500;
 
 DeviceBalance carve::balanceOf(const DeviceModel &Model, const DeviceRates &Rates) {

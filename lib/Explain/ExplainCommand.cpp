@@ -16,7 +16,7 @@
 
 using namespace carve;
 
-/// The report that \p Options name, or the store's last one.
+/// Reads the report that \p Options name, by default the store's last one.
 static llvm::Expected<TuningReport> readReport(const ExplainOptions &Options, GetEnv Env) {
   const std::string &File = Options.ReportFile;
   llvm::Expected<TuningReport> R = namedReport(File, Env);
@@ -42,7 +42,7 @@ static llvm::Error explainReport(const ExplainOptions &Options, const CommandCon
   return llvm::Error::success();
 }
 
-/// Who measures, in this program.
+/// Returns the functions that measure in this program. Tests use others.
 static LimitSources limitSources() {
   LimitSources Sources;
   Sources.Counters = [](TuneState &State, const std::vector<TracedKernel> &Kernels) {
@@ -61,7 +61,7 @@ static llvm::Error explainCommand(const ExplainOptions &Options, const CommandCo
     return Root.takeError();
   if (llvm::Error E = needGpu(Context.Env, "carve explain -- COMMAND runs the program on one"))
     return E;
-  // A program that was never tuned can be explained all the same.
+  // A program that was never tuned can be explained, too.
   std::optional<TuningReport> Tuned;
   if (llvm::Expected<TuningReport> R = readReport(Options, Context.Env))
     Tuned = std::move(*R);

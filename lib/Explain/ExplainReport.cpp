@@ -13,7 +13,7 @@ using namespace carve;
 
 namespace {
 
-/// A variant as a line of the table.
+/// A variant as one line of the table.
 struct Line {
   std::string Name, Regs, Occupancy, Spills, Efficiency, Utilization, Result;
 };
@@ -44,7 +44,7 @@ Line lineOf(const KernelReport &K, const VariantReport &V) {
           resultOf(K, V)};
 }
 
-/// The fastest first, then what was not timed.
+/// Returns the timed variants with the fastest first, then those that were not timed.
 std::vector<VariantReport> byTime(std::vector<VariantReport> Variants) {
   llvm::stable_sort(Variants, [](const VariantReport &A, const VariantReport &B) {
     auto Key = [](const VariantReport &V) { return V.Ratio > 0 ? V.Ratio : 1e300; };
@@ -98,7 +98,8 @@ void printKernel(const KernelReport &K, llvm::raw_ostream &OS) {
     OS << "  " << F.Topic << ": " << F.Text << "\n";
 }
 
-/// Whether \p K is meant by \p Name, a part of its name; empty: whoever had variants.
+/// True if \p K matches \p Name, a part of its name. An empty name matches every kernel that had
+/// variants.
 bool isAsked(const KernelReport &K, llvm::StringRef Name) {
   if (Name.empty())
     return K.Compiled > 0 || !K.Variants.empty();

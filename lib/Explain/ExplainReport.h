@@ -1,6 +1,6 @@
 /// \file
-/// What became of every variant of a kernel in a tuning, and why: `carve explain` without a
-/// command. With one, see LimitsReport.h.
+/// Prints what became of every variant of a kernel in a tuning, and why: `carve explain` without a
+/// command. LimitsReport.h is the report with a command.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -9,13 +9,14 @@
 
 namespace carve {
 
-/// For every kernel of \p R whose name or mangled name contains \p Kernel (empty: all that had
-/// variants): the variants that were timed, the fastest first; those that were carved away; those
-/// that could not be had or are forbidden; the choice; and what the report alone tells of its
-/// limits. Empty where no kernel has that name.
+/// Describes every kernel of \p R whose name or mangled name contains \p Kernel, or, if \p Kernel
+/// is empty, every kernel that had variants. Lists the variants that were timed, the fastest first;
+/// those that were carved away; those that could not be made or are forbidden; the choice; and what
+/// the report alone tells about the kernel's limits. Returns an empty text if no kernel matches.
 std::string printExplanation(const TuningReport &R, llvm::StringRef Kernel);
 
-/// The same as one JSON object (share/doc/formats.md). Empty where no kernel has that name.
+/// Returns the same as one JSON object (share/doc/formats.md). Returns an empty text if no kernel
+/// matches a \p Kernel that is not empty.
 std::string printExplanationJson(const TuningReport &R, llvm::StringRef Kernel);
 
 } // namespace carve

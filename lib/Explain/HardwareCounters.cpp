@@ -13,15 +13,15 @@ using namespace carve;
 
 namespace {
 
-/// The metrics take so many on chips since Turing (CounterRecords.cpp).
+/// Our metrics need this many passes on chips since Turing (CounterRecords.cpp).
 constexpr unsigned MostPasses = 4;
-/// Behind the first launch, which may meet cold caches and clocks.
+/// The launches that are counted, after the first one, which may meet cold caches and low clocks.
 constexpr uint64_t LaunchesCounted = 4;
-/// Setting the counters up and reading them took 50 ms for a launch, and at first 0.9 s (H200,
-/// driver 580).
+/// Setting up the counters and reading them took 50 ms for each launch, and 0.9 s for the first one
+/// (H200, driver 580). These bounds leave room for slower systems.
 constexpr double SecondsPerLaunch = 0.2, SecondsToSetUp = 10;
 
-/// The launches of \p Kernel in its heaviest shape, all together.
+/// Returns the launches of \p Kernel in its heaviest shape, summed over their entries.
 KernelLaunches heaviestLaunches(const TracedKernel &Kernel) {
   KernelLaunches All;
   All.Kernel = Kernel.Kernel;
@@ -35,22 +35,24 @@ KernelLaunches heaviestLaunches(const TracedKernel &Kernel) {
   return All;
 }
 
+/// The runs of one program, one for each pass of metrics.
 class CounterRuns {
 public:
   CounterRuns(const TuneRequest &Request, CommandRunner &Runner, TimedGpus *Gpus,
               OutputCheck &Check)
       : Request(Request), Runner(Runner), Gpus(Gpus), Check(Check) {}
 
+  /// Adds \p Kernel to the kernels to count.
   void want(const TracedKernel &Kernel);
-  /// Makes the runs.
+  /// Makes the runs, until all metrics are read or a run does not count.
   llvm::Error make();
   CountedKernels result();
 
 private:
   llvm::Expected<RunRecord> run(unsigned Pass);
-  /// Why \p Run does not count, or nothing.
+  /// Returns why \p Run does not count, or nothing if it does.
   llvm::Expected<std::optional<std::string>> whyNot(const RunRecord &Run);
-  /// Whether another pass is worth a run.
+  /// Takes what \p Run counted. Returns false if another pass is not worth a run.
   bool take(RunRecord Run);
 
   const TuneRequest &Request;
@@ -69,7 +71,7 @@ void CounterRuns::want(const TracedKernel &Kernel) {
   if (Kernel.Shapes.empty())
     return;
   KernelLaunches L = heaviestLaunches(Kernel);
-  // The probe numbers them by process.
+  // The probe numbers launches within each process.
   uint64_t Launches = std::max<uint64_t>(1, L.Launches / L.Processes);
   CountWish W;
   W.Kernel = L.Kernel;
@@ -106,7 +108,7 @@ llvm::Expected<std::optional<std::string>> CounterRuns::whyNot(const RunRecord &
     return "with counters, " + **Difference;
   if (auto Why = Run.Probe.whyIncomplete())
     return Why;
-  // What was counted before the reason came is as good as ever.
+  // What was counted before the reason occurred is still valid.
   if (Run.Probe.Hardware.Counted.empty() && !Run.Probe.Uncounted.empty())
     return *Run.Probe.Uncounted.begin();
   return std::nullopt;
@@ -152,7 +154,7 @@ CountedKernels CounterRuns::result() {
     return Result;
   if (Refused.empty() && !Uncounted.empty())
     Refused = Uncounted.begin()->first + ": " + *Uncounted.begin()->second.begin();
-  Result.Refused = Refused.empty() ? "no launch of the kernels came by itself" : Refused;
+  Result.Refused = Refused.empty() ? "no launch of the kernels could be counted" : Refused;
   return Result;
 }
 
@@ -164,7 +166,7 @@ llvm::Expected<CountedKernels> carve::countHardware(const TuneRequest &Request,
                                                     OutputCheck *Check) {
   CountedKernels None;
   if (!Request.SamplesPath.empty())
-    None.Refused = "the program does not run: its samples are recorded";
+    None.Refused = "the program is not run, because its samples were recorded before";
   else if (llvm::all_of(Kernels, [](const TracedKernel &K) { return K.Shapes.empty(); }))
     None.Refused = "there is no kernel to count";
   if (!None.Refused.empty())

@@ -2,10 +2,10 @@
 
 using namespace carve;
 
-/// Machine code's counts rest on the PTX's trips, and on a guess at every branch that ptxas made
-/// for what its unrolling leaves. Between these multiples of the PTX's instructions they are of the
-/// same loops, run as often; spills and address arithmetic make them more, fused instructions
-/// fewer.
+/// The counts of machine code rely on the PTX's trip counts, and on a guess at each branch that
+/// ptxas added for the remainder of an unrolled loop. If the machine code has between these
+/// multiples of the PTX's instructions, both describe the same loops with the same trips. Spills
+/// and address arithmetic make the machine code longer, fused instructions make it shorter.
 static constexpr double LeastOfPtx = 0.75, MostOfPtx = 1.6;
 
 void KernelEvidence::takeCounts(const CountedKernel &Ptx, const std::optional<CountedKernel> &Code,
@@ -17,7 +17,7 @@ void KernelEvidence::takeCounts(const CountedKernel &Ptx, const std::optional<Co
   TripsKnown = Counted || Counts->AssumedTrips == 0;
   if (OfCode || InCode <= 0)
     return;
-  // Spills are in the machine code alone: as many for each other instruction as there.
+  // Only the machine code shows spills. Take as many per other instruction as it has.
   const KernelCounts &C = Code->Counts;
   double Scale = OfPtx / std::max(InCode - C.LocalAccesses, 1.0);
   double PtxLocal = Counts->LocalAccesses;

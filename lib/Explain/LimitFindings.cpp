@@ -2,6 +2,7 @@
 
 #include "Explain/ResidentBlocks.h"
 #include "Metrics/Counts/WarpAccess.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,11 +17,12 @@ using llvm::formatv;
 namespace {
 
 constexpr char NotByCarve[] = "nothing: no variant of carve's changes this";
-/// Less than this is not worth a finding.
+/// A smaller gain is not worth a finding.
 constexpr double WorthMentioning = 1.05;
-/// A grid of more waves than this loses little to its last one.
+/// A grid with more waves than this loses little in its last wave.
 constexpr double ManyWaves = 8;
 
+/// What a finding is made from.
 struct Subject {
   const KernelEvidence &E;
   const DeviceBalance &B;
@@ -29,13 +31,11 @@ struct Subject {
   ResidentBlocks Resident;
 
   bool is(Limit Kind) const { return L.Kind == Kind; }
-  /// Whether traffic is what it waits for.
+  /// True if the kernel waits for memory traffic.
   bool waitsForMemory() const { return is(Limit::Memory) || is(Limit::LocalMemory); }
 };
 
 using Found = std::optional<Finding>;
-
-std::string percent(double Share) { return formatv("{0:f0} %", 100 * Share); }
 
 /// `12`, `0.75`, `25600`
 std::string number(double Value) {
@@ -57,19 +57,19 @@ std::string variantText(const TriedVariant &V, llvm::StringRef Chosen) {
   return V.Name == Chosen ? Text + ", chosen" : Text;
 }
 
-/// Whether the kernel certainly used as much of \p R: as the hardware counted it, or by counts that
-/// no cache makes wrong. Requested bytes are not DRAM's or the second level's, where a level before
-/// served them, and counts are as good as their trips.
+/// True if it is certain that the kernel used this much of \p R: the hardware counted it, or counts
+/// tell it that caches cannot make wrong. Requested bytes are not the bytes of DRAM or L2 if a
+/// cache closer to the SM served them. Counts are only as good as their trip counts.
 bool isCertain(const Subject &S, const ResourceShare &R) {
   bool ByCaches = R.Kind == Limit::Memory && R.Resource != L1Resource;
   return R.Measured || (S.E.TripsKnown && !ByCaches);
 }
 
-/// The bound that what limits sets: 1 / share of the resource, where that share is certain.
+/// Returns the bound that the limiter sets, 1 / share of the resource, if that share is certain.
 std::optional<double> headroomBound(const Subject &S) {
   if (!S.is(Limit::Latency) && S.L.Sure == Certainty::Guessed)
     return std::nullopt;
-  for (const ResourceShare &R : S.L.Shares) // The largest first.
+  for (const ResourceShare &R : S.L.Shares) // The largest share comes first.
     if (isCertain(S, R) && (S.is(Limit::Latency) || R.Resource == S.L.Resource))
       return worth(1 / std::min(R.Share, 1.0));
   return std::nullopt;
@@ -80,12 +80,12 @@ Found headroom(const Subject &S) {
     return std::nullopt;
   Finding F{"headroom", "", triedText(S.E.Tried), "", headroomBound(S), false};
   if (S.is(Limit::Latency)) {
-    F.Text = "the busiest resource is at " + percent(S.L.Share) + ": the time is waiting";
+    F.Text = "the busiest resource is at " + percentText(S.L.Share) + ": the time is waiting";
     F.Author = "more independent work for each scheduler: more threads, several elements a thread, "
                "loads begun before they are needed, fewer dependent steps and barriers";
     return F;
   }
-  F.Text = S.L.Resource + " is at " + percent(S.L.Share) + " of its peak" +
+  F.Text = S.L.Resource + " is at " + percentText(S.L.Share) + " of its peak" +
            (S.L.Share >= NearPeakShare ? ": as good as full" : "");
   F.Author =
       S.is(Limit::Memory)
@@ -144,15 +144,16 @@ Found bankConflicts(const Subject &S) {
   if (Rounds < 1.5)
     return std::nullopt;
   Finding F{"bank conflicts", "", NotByCarve, "", std::nullopt, false};
-  F.Text = number(Rounds) + " rounds for an access of shared memory, where one of four bytes a "
-                            "thread without conflicts takes 1";
+  F.Text = number(Rounds) + " rounds per access of shared memory; an access of four bytes a thread "
+                            "without conflicts takes 1";
   F.Author = "pad rows by a word, or change which thread reads which word";
   if (S.is(Limit::SharedMemory))
     F.AtMost = worth(Rounds);
   return F;
 }
 
-/// By how much the accesses to local memory lengthen what limits: the instructions or the traffic.
+/// Returns by which factor the accesses to local memory increase what limits the kernel: its
+/// instructions or its traffic.
 double spillCost(const Subject &S) {
   const KernelCounts &C = *S.E.Counts;
   if (S.is(Limit::Memory) && S.L.Resource == DramResource)
@@ -163,9 +164,9 @@ double spillCost(const Subject &S) {
   return (C.localBytes() + Left) / Left;
 }
 
-/// What the kernel would gain without its local memory, at most; nothing where that is not known.
-/// Of traffic, what is left of the other resources bounds it too: without global traffic to speak
-/// of they alone do.
+/// Returns how many times as fast the kernel would be at most without its local memory, or nothing
+/// if that is not known. If the kernel waits for traffic, the use of the other resources bounds the
+/// gain, too. With hardly any global traffic, only that bound matters.
 std::optional<double> withoutSpills(const Subject &S) {
   const KernelCounts &C = *S.E.Counts;
   if (!S.E.TripsKnown)
@@ -194,13 +195,14 @@ Found spills(const Subject &S) {
     double Share = C.localBytes() / (C.localBytes() + C.globalBytesMoved());
     F.AtMost = withoutSpills(S);
     F.Text = number(C.localBytes()) + " bytes of local memory a thread against " +
-             number(C.globalBytesMoved()) + " of global: " + percent(Share) + " of its traffic, " +
-             percent(C.LocalAccesses / C.Instructions) + " of its instructions; " +
+             number(C.globalBytesMoved()) + " of global: " + percentText(Share) +
+             " of its traffic, " + percentText(C.LocalAccesses / C.Instructions) +
+             " of its instructions; " +
              (S.is(Limit::LocalMemory)          ? "they are what limits it"
               : spillCost(S) >= WorthMentioning ? "they cost something"
                                                 : "it hardly matters");
   } else if (S.E.SpillBytes) {
-    F.Text = std::to_string(S.E.SpillBytes) + " bytes of spills stand in the code of a thread";
+    F.Text = std::to_string(S.E.SpillBytes) + " bytes spilled per thread";
   } else {
     return std::nullopt;
   }
@@ -220,7 +222,7 @@ Found occupancy(const Subject &S) {
     return std::nullopt;
   Finding F{"occupancy", "", triedText(S.E.Tried), "", std::nullopt, false};
   F.Text = formatv("{0} blocks of {1} warps an SM, {2} of what it holds, bound by {3}",
-                   S.Resident.Blocks, S.E.warpsPerBlock(), percent(S.Resident.Occupancy),
+                   S.Resident.Blocks, S.E.warpsPerBlock(), percentText(S.Resident.Occupancy),
                    S.Resident.BoundBy.empty() ? "the block's size"
                                               : llvm::join(S.Resident.BoundBy, " and "));
   if (S.E.Counters && S.E.Counters->ActiveWarpsPerSm)
@@ -265,7 +267,7 @@ Found inFlight(const Subject &S) {
               "way (Little's law, {3:f0} ns of latency)",
               Warps, kilobytes(Have), kilobytes(Needed), S.B.DramLatencyNs);
   if (Have < Needed) {
-    F.Text += formatv(": at most {0} of it", percent(Have / Needed));
+    F.Text += formatv(": at most {0} of it", percentText(Have / Needed));
     F.Author = "more loads before the first use (several elements a thread, vectors, asynchronous "
                "copies), or more threads";
     if (S.is(Limit::Latency) && Have > 0)
@@ -291,13 +293,14 @@ Found grid(const Subject &S) {
     return F;
   }
   if (Waves <= 1) {
-    F.Text = formatv("{0:f0} blocks, {1} of what the GPU holds at once", Blocks, percent(Waves));
+    F.Text =
+        formatv("{0:f0} blocks, {1} of what the GPU holds at once", Blocks, percentText(Waves));
     F.Author = "a larger grid, or smaller blocks";
     return F;
   }
   F.AtMost = worth(std::ceil(Waves) / Waves);
   F.Text = formatv("{0:f2} waves of blocks: the last fills {1} of the GPU", Waves,
-                   percent(Waves - std::floor(Waves) > 0 ? Waves - std::floor(Waves) : 1));
+                   percentText(Waves - std::floor(Waves) > 0 ? Waves - std::floor(Waves) : 1));
   F.Author = "a grid that is a multiple of what is resident, or blocks that take several parts";
   if (!F.AtMost)
     return std::nullopt;
@@ -309,8 +312,9 @@ Found launchGaps(const Subject &S) {
   if (!Busy || *Busy >= BusyEnoughShare || !S.P.Launches)
     return std::nullopt;
   Finding F{"launch gaps", "", NotByCarve, "", worth(1 / *Busy), false};
-  F.Text = formatv("the GPU runs kernels in {0} of {1:f1} ms: {2} launches, one in {3:f1} us",
-                   percent(*Busy), S.P.SpanNs / 1e6, S.P.Launches, S.P.SpanNs / S.P.Launches / 1e3);
+  F.Text =
+      formatv("the GPU runs kernels in {0} of {1:f1} ms: {2} launches, one in {3:f1} us",
+              percentText(*Busy), S.P.SpanNs / 1e6, S.P.Launches, S.P.SpanNs / S.P.Launches / 1e3);
   F.Author = S.is(Limit::Launch)
                  ? "a CUDA graph, fused steps, a persistent kernel, or larger launches"
                  : "copies and host work beside the kernels (streams, asynchronous copies)";
@@ -327,22 +331,22 @@ Found overlap(const Subject &S) {
   auto Part = [&](const char *Name, double Ns) {
     if (Ns <= 0)
       return std::string();
-    return formatv("{0} alone takes {1} of the time", Name, percent(Ns / M.WholeNs)).str() +
-           (M.isPart(Ns) ? "" : ", in an order of its own, which says nothing");
+    return formatv("{0} alone takes {1} of the time", Name, percentText(Ns / M.WholeNs)).str() +
+           (M.isPart(Ns) ? "" : " (its loads have another order, so this proves nothing)");
   };
   std::vector<std::string> Parts{Part("memory traffic", M.MemoryNs),
                                  Part("arithmetic", M.ArithmeticNs)};
   llvm::erase_if(Parts, [](const std::string &P) { return P.empty(); });
   F.Text = llvm::join(Parts, ", ");
   if (auto Hidden = M.overlap()) {
-    F.Text += formatv("; {0} of the smaller is hidden", percent(*Hidden));
+    F.Text += formatv("; {0} of the smaller is hidden", percentText(*Hidden));
     F.AtMost = worth(M.WholeNs / std::max(M.MemoryNs, M.ArithmeticNs));
     F.Author = "loads begun earlier (software pipelining), or more warps to hide behind";
   }
   return F;
 }
 
-/// In the order in which they bear on a limit.
+/// Returns the findings in the order of their importance for the limiter \p L.
 std::vector<Found (*)(const Subject &)> orderFor(const KernelLimit &L) {
   switch (L.Kind.value_or(Limit::Latency)) {
   case Limit::Memory:

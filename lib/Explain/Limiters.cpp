@@ -2,6 +2,7 @@
 
 #include "Explain/ResidentBlocks.h"
 #include "Metrics/Counts/WarpAccess.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -12,23 +13,23 @@ using namespace carve;
 
 namespace {
 
-/// A round of the first-level cache, shared memory included, gives this in a cycle.
+/// The L1 cache, which includes shared memory, delivers this many bytes per cycle.
 constexpr double RoundBytes = 128;
-/// Modified times within this of the whole are as long as it.
+/// A modified kernel is as long as the whole one from this share of its time on.
 constexpr double AsLongShare = 0.8;
-/// Local memory dominates from these shares of a kernel's memory traffic and instructions on.
+/// Local memory dominates from these shares of a kernel's memory traffic and of its instructions
+/// on.
 constexpr double LocalTrafficShare = 0.5, LocalInstructionShare = 0.1;
-/// DRAM traffic beyond this multiple of the kernel's global accesses is of spills, too.
+/// If DRAM moves more than this multiple of the kernel's global accesses, some of the traffic is
+/// from spills.
 constexpr double SpilledToDram = 1.5;
-
-std::string percent(double Share) { return llvm::formatv("{0:f0} %", 100 * Share); }
 
 void sortShares(std::vector<ResourceShare> &Shares) {
   llvm::stable_sort(
       Shares, [](const ResourceShare &A, const ResourceShare &B) { return A.Share > B.Share; });
 }
 
-/// Local memory is what memory is busy with.
+/// True if local memory makes up most of the memory traffic.
 bool localDominates(const KernelEvidence &E) {
   if (E.Counts && E.Counts->Instructions > 0) {
     double Local = E.Counts->localBytes();
@@ -39,17 +40,18 @@ bool localDominates(const KernelEvidence &E) {
          *E.Counters->LocalInstructions >= LocalInstructionShare * *E.Counters->Instructions;
 }
 
-/// Spills stay in the caches while DRAM is busy with the kernel's own data.
+/// True if spills stay in the caches while DRAM is busy with the kernel's own data.
 bool spillsStayInCaches(const KernelEvidence &E, const KernelLimit &L) {
   if (L.Resource != DramResource || !E.Counts)
     return false;
   if (!E.Counters || !E.Counters->DramBytes)
-    return true; // What the counts hold against DRAM is global traffic alone.
+    return true; // Without counters, DRAM's share was derived from global traffic only.
   double Global = E.Counts->globalBytesMoved() * WarpLanes * E.warps();
   return Global > 0 && *E.Counters->DramBytes < SpilledToDram * Global;
 }
 
-/// A kernel too short for the gaps between launches, where the GPU is left without one.
+/// True for a kernel that is too short for the gaps between launches, in a program that leaves the
+/// GPU idle.
 bool isLaunchBound(const KernelEvidence &E, const ProgramFacts &P) {
   auto Busy = P.busyShare();
   return E.MeanNs > 0 && E.MeanNs <= ShortKernelNs && Busy && *Busy < BusyEnoughShare &&
@@ -60,7 +62,7 @@ const ResourceShare *largest(llvm::ArrayRef<ResourceShare> Shares) {
   return Shares.empty() ? nullptr : &Shares.front();
 }
 
-/// The largest of what was measured; DRAM where L2 is little busier.
+/// Returns the largest measured share, or DRAM's if L2 is only a little busier.
 const ResourceShare *limiting(llvm::ArrayRef<ResourceShare> Shares) {
   const ResourceShare *Most = largest(Shares);
   if (!Most || Most->Resource != L2Resource)
@@ -72,7 +74,7 @@ const ResourceShare *limiting(llvm::ArrayRef<ResourceShare> Shares) {
   return Limits ? &*Dram : Most;
 }
 
-/// Takes \p R as what limits, or says that it is latency.
+/// Sets \p R as the limiter if its share is large enough; otherwise the limiter is latency.
 void judge(KernelLimit &L, const ResourceShare *R) {
   if (R && R->Share >= LimitingShare) {
     L.Kind = R->Kind;
@@ -84,12 +86,12 @@ void judge(KernelLimit &L, const ResourceShare *R) {
   L.Kind = Limit::Latency;
   L.Share = R ? R->Share : 0;
   if (R)
-    L.Why = "nothing is busy: " + R->Resource + ", the busiest, is at " + percent(R->Share);
+    L.Why = "nothing is busy: " + R->Resource + ", the busiest, is at " + percentText(R->Share);
 }
 
-/// Where only the upper bound of memory's share is high: addresses that were not seen are scattered
-/// or not. What is slow without arithmetic, or has the bytes under way that full bandwidth takes,
-/// waits for transactions.
+/// Handles a kernel of which only the upper bound of memory's share is high, because its unknown
+/// addresses may or may not be scattered. It waits for memory transactions if it is as slow without
+/// arithmetic, or if it has as many bytes in flight as full bandwidth needs.
 void judgeScattered(KernelLimit &L, const KernelEvidence &E, const DeviceBalance &B) {
   auto R = llvm::find_if(L.Shares, [](const ResourceShare &R) {
     return R.Kind == Limit::Memory && R.Most >= LimitingShare;
@@ -106,12 +108,14 @@ void judgeScattered(KernelLimit &L, const KernelEvidence &E, const DeviceBalance
   L.Kind = Limit::Memory;
   L.Resource = R->Resource;
   L.Share = std::min(R->Most, 1.0);
-  L.Why = "if scattered: between " + percent(R->Share) + " and " + percent(std::min(R->Most, 1.0)) +
+  L.Why = "if scattered: between " + percentText(R->Share) + " and " +
+          percentText(std::min(R->Most, 1.0)) +
           " of peak, as addresses that the code does not show " + "fall into few sectors or many";
 }
 
-/// Without counters requested bytes are taken for DRAM's, which caches may have served: a kernel
-/// that is as slow without its memory traffic, and fast without its arithmetic, is not memory's.
+/// Corrects a wrong judgement for memory. Without counters, requested bytes are taken for DRAM's,
+/// although caches may have served them. A kernel that is as slow without its memory traffic, and
+/// fast without its arithmetic, is not limited by memory.
 void correctByModified(KernelLimit &L, const KernelEvidence &E) {
   if (L.Kind != Limit::Memory || !E.Modified || !E.Modified->isPart(E.Modified->ArithmeticNs) ||
       !E.Modified->isPart(E.Modified->MemoryNs))
@@ -171,7 +175,7 @@ double carve::bytesInFlight(const KernelCounts &C, double WarpsPerSm, bool MostM
   double Bytes = MostMoved && C.MostMovedBytes > 0 ? C.MostMovedBytes : C.globalBytesMoved();
   double All = C.globalBytes();
   double Loaded = All > 0 ? Bytes * C.GlobalLoadBytes / All : 0;
-  // Regions are one more than the waits that part them.
+  // There is one region more than there are waits between regions.
   double Waits = std::max(1.0, C.Regions - 1);
   return WarpsPerSm * WarpLanes * Loaded / Waits;
 }
@@ -196,7 +200,8 @@ std::vector<ResourceShare> carve::measuredShares(const KernelCounters &C) {
   if (C.L2Share)
     Shares.back().Detail = C.L2Part;
   Add(C.SharedShare, "shared memory", Limit::SharedMemory);
-  // The first-level cache and shared memory are one: what the one does the other shows as well.
+  // The L1 cache and shared memory are one unit: what shared memory does also shows in the cache's
+  // share.
   if (!C.SharedShare || !C.L1Share || *C.SharedShare < NearPeakShare * *C.L1Share)
     Add(C.L1Share, L1Resource, Limit::Memory);
   Add(C.IssueShare, "instruction issue", Limit::Instructions);
@@ -218,7 +223,7 @@ std::vector<ResourceShare> carve::derivedShares(const KernelEvidence &E, const D
   };
   double Least = Threads * C.globalBytesMoved() / Seconds;
   double Most = Threads * std::max(C.MostMovedBytes, C.globalBytesMoved()) / Seconds;
-  // What is more than a level can give came from the one before it.
+  // If a level cannot have delivered the bytes, a cache closer to the SM did.
   if (B.DramBytes > 0 && Least <= ImpossibleShare * B.DramBytes)
     Add(DramResource, Limit::Memory, Least / B.DramBytes, Most / B.DramBytes);
   if (B.L2Bytes > 0 && Least <= ImpossibleShare * B.L2Bytes)
@@ -265,7 +270,7 @@ KernelLimit carve::findLimit(const KernelEvidence &E, const DeviceBalance &B,
     L.Sure = Certainty::Measured;
     L.Basis = LimitBasis::Timing;
     L.Why = llvm::formatv("{0:f1} us a launch, and the GPU runs kernels in {1} of the time",
-                          E.MeanNs / 1e3, percent(L.Share));
+                          E.MeanNs / 1e3, percentText(L.Share));
     return L;
   }
   bool MayBeLocal = L.Kind == Limit::Memory || L.Kind == Limit::Latency;

@@ -1,5 +1,6 @@
 /// \file
-/// The report of `carve explain -- COMMAND` for programs.
+/// Prints the report of `carve explain -- COMMAND` for other programs. LimitsReport.h prints it for
+/// people.
 #pragma once
 
 #include "Explain/LimitsReport.h"
@@ -8,7 +9,7 @@
 
 namespace carve {
 
-/// The same with all the evidence, as one JSON object; share/doc/formats.md describes it.
+/// Returns \p R with all its evidence as one JSON object; share/doc/formats.md describes it.
 std::string printLimitsJson(const LimitsReport &R);
 
 } // namespace carve

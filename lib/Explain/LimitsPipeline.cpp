@@ -36,7 +36,7 @@ private:
   const JobContext &Context;
   const LimitSources &Sources;
   ProbeRecord Trace;
-  std::vector<TracedKernel> Kernels; ///< That are explained.
+  std::vector<TracedKernel> Kernels; ///< The kernels that are explained.
   LimitsReport Report;
 };
 
@@ -55,7 +55,8 @@ KernelEvidence evidenceOf(const TracedKernel &K) {
   return E;
 }
 
-/// Whether the report's kernel is the one that ran: as it was by default, or as it was tuned.
+/// True if the kernel of the report \p K has the code that ran: either the default's or the tuned
+/// one's.
 bool isSameCode(const KernelReport &K, const KernelEvidence &E) {
   bool AsTuned = K.Tuned && K.RegsAfter && E.RegsPerThread == K.RegsAfter;
   return !K.RegsBefore || !E.RegsPerThread || E.RegsPerThread == K.RegsBefore || AsTuned;
@@ -67,7 +68,8 @@ void takeCounts(const KernelMetrics &M, KernelEvidence &E) {
     E.takeCounts(*M.Ptx, M.Code, M.CountedThreads > 0);
 }
 
-/// Why a source has nothing, into \p Reason; an error where we were interrupted.
+/// Stores in \p Reason why a source gave no result. Returns an error only if a signal interrupted
+/// us.
 llvm::Error unlessInterrupted(llvm::Error E, std::string &Reason) {
   return llvm::handleErrors(
       std::move(E), [](std::unique_ptr<Interrupted> Stop) { return llvm::Error(std::move(Stop)); },
@@ -88,7 +90,7 @@ std::vector<std::string> LimitsPipeline::names() const {
   return Names;
 }
 
-/// The kernels that were asked for, or all that matter.
+/// Selects the kernels that the user named, or all that have enough GPU time.
 llvm::Error LimitsPipeline::choose() {
   std::vector<std::string> All;
   for (TracedKernel &K : tracedKernels(Trace)) {
@@ -173,7 +175,8 @@ llvm::Error LimitsPipeline::measure() {
   return llvm::Error::success();
 }
 
-/// The last report may be of another program, of another GPU, or of older code.
+/// Adds what the last report tried. It may be about another program, another GPU or older code;
+/// such parts are left out.
 void LimitsPipeline::join(const TuningReport &Tuned) {
   const std::string &Device = Trace.Devices.front().Name;
   for (const KernelReport &K : Tuned.Kernels) {
@@ -182,13 +185,13 @@ void LimitsPipeline::join(const TuningReport &Tuned) {
       continue;
     if (Tuned.Device != Device) {
       Report.Notes.push_back("the last tuning was on " + Tuned.Device + ", this is " + Device +
-                             ": what it tried is left out");
+                             ": the variants that it tried are left out");
       return;
     }
     if (!isSameCode(K, *E)) {
       Report.Notes.push_back(
-          llvm::formatv("the last tuning had {0} with {1} registers, it runs with "
-                        "{2}: what was tried of that code is left out",
+          llvm::formatv("{0} had {1} registers in the last tuning and now has {2}: the variants "
+                        "of that code are left out",
                         K.Kernel, K.RegsBefore, E->RegsPerThread));
       continue;
     }
@@ -255,8 +258,8 @@ llvm::Expected<ExplainOptions> carve::parseExplainOptions(llvm::ArrayRef<std::st
     return E;
   const std::vector<std::string> &Kernels = W.Kernels;
   if (Kernels.size() > 1)
-    return usageError("carve explain: takes one kernel's name at most, not '" + Kernels[1] +
-                      "' too");
+    return usageError("carve explain: unexpected '" + Kernels[1] +
+                      "', expected at most one kernel's name");
   O.Kernel = Kernels.empty() ? "" : Kernels.front();
   O.Counters = W.Counters == 0;
   O.Modified = W.Modified == 0;
@@ -264,9 +267,8 @@ llvm::Expected<ExplainOptions> carve::parseExplainOptions(llvm::ArrayRef<std::st
   bool OfRun = !O.Counters || !O.Modified || O.TimeoutS != Default.TimeoutS ||
                O.StdinPath != Default.StdinPath || O.Quiet;
   if (O.Command.empty() && OfRun)
-    return usageError(
-        "carve explain: --counters, --modified, --timeout, --stdin and --quiet go with "
-        "a command, expected: carve explain [KERNEL] [options] -- COMMAND...");
+    return usageError("carve explain: --counters, --modified, --timeout, --stdin and --quiet need "
+                      "a command, expected: carve explain [KERNEL] [options] -- COMMAND...");
   return O;
 }
 
@@ -279,7 +281,7 @@ TuneRequest carve::explainRequest(const ExplainOptions &Options) {
   Request.Workload.Argv = Options.Command;
   Request.Workload.TimeoutS = Options.TimeoutS;
   Request.Workload.StdinPath = Options.StdinPath;
-  // Who names a kernel wants it however short it runs.
+  // A user who names a kernel wants it explained, however small its share is.
   if (!Options.Kernel.empty())
     Request.Options.LeastShare = 0;
   return Request;

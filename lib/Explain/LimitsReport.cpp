@@ -1,6 +1,7 @@
 #include "Explain/LimitsReport.h"
 
 #include "Ptx/ProfileName.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,11 +15,9 @@ using llvm::formatv;
 
 namespace {
 
-/// Topics stand in a column of this width.
+/// The width of the column with the topics.
 constexpr size_t TopicColumns = 16;
 constexpr size_t LineColumns = 100;
-
-std::string percent(double Share) { return formatv("{0:f0} %", 100 * Share); }
 
 std::string duration(double Ns) {
   if (Ns >= 1e6)
@@ -26,7 +25,8 @@ std::string duration(double Ns) {
   return formatv("{0:f1} us", Ns / 1e3);
 }
 
-/// \p Text in lines of at most LineColumns behind \p Topic, further ones below its text.
+/// Prints \p Topic, and after it \p Text, wrapped into lines of at most LineColumns that are
+/// aligned with its start.
 void printWrapped(llvm::StringRef Topic, llvm::StringRef Text, llvm::raw_ostream &OS) {
   std::string Line = "  " + Topic.str();
   Line.resize(std::max(Line.size() + 1, TopicColumns), ' ');
@@ -57,7 +57,7 @@ void printFindings(const std::vector<Finding> &Findings, llvm::raw_ostream &OS) 
     printWrapped(F.Topic, F.Text + boundText(F), OS);
 }
 
-/// What carve tried, each once, and what is left to the author.
+/// Prints what carve tried, each text once, and then what is left to the author.
 void printConsequences(const std::vector<Finding> &Findings, const std::string &Tried,
                        llvm::raw_ostream &OS) {
   printWrapped("carve tried", Tried, OS);
@@ -93,7 +93,7 @@ void printKernel(const KernelLimits &K, llvm::raw_ostream &OS) {
 Finding levelFinding(const KernelReport &K, const ConcurrencyLevel &Next) {
   Finding F{"next level", "", triedText(triedVariants(K)), "", std::nullopt, false};
   F.Text = formatv("{0} blocks an SM ({1} of what it holds) with at most {2} registers a thread",
-                   Next.BlocksPerSm, percent(Next.Occupancy), Next.MaxRegs);
+                   Next.BlocksPerSm, percentText(Next.Occupancy), Next.MaxRegs);
   if (K.LeastRegs > Next.MaxRegs)
     F.Text += formatv(", and the compiler needs {0}", K.LeastRegs);
   F.Author = "fewer live values, if a cap has to spill for it";
@@ -116,7 +116,7 @@ TriedVariants carve::triedVariants(const KernelReport &K) {
     ++T.Timed;
     TriedVariant Its{V.Name, V.Ratio, V.RatioLow, V.RatioHigh, V.Regs, V.SpillBytes};
     if (K.Tuned && V.Name == K.Variant && K.Pairs > 0) {
-      // The confirmation counts.
+      // The result of the confirmation decides, not that of screening.
       Its.Ratio = K.Ratio.Median;
       Its.Low = K.Ratio.Low;
       Its.High = K.Ratio.High;
@@ -141,8 +141,8 @@ std::vector<Finding> carve::reportFindings(const KernelReport &K) {
   if (Occupancy > 0) {
     Finding F{"occupancy", "", triedText(Tried), "", std::nullopt, false};
     F.Text = formatv("{0} registers a thread, {1} of the warps that an SM holds", Regs,
-                     percent(Occupancy));
-    // By falling registers: the first that allows more.
+                     percentText(Occupancy));
+    // Levels come by falling registers, so this is the first one that allows more warps.
     auto Next = llvm::find_if(K.Levels, [&](const ConcurrencyLevel &L) {
       return L.MaxRegs < Regs && L.Occupancy > Occupancy + 1e-6;
     });
@@ -155,7 +155,7 @@ std::vector<Finding> carve::reportFindings(const KernelReport &K) {
   }
   if (Spills) {
     Finding F{"spills",
-              std::to_string(Spills) + " bytes of spills stand in the code of a thread",
+              std::to_string(Spills) + " bytes spilled per thread",
               triedText(Tried),
               "fewer values alive at once: less unrolling, a split kernel, arrays with constant "
               "indices",
@@ -179,18 +179,18 @@ std::string carve::headline(const KernelLimit &L) {
   std::string By;
   switch (*L.Kind) {
   case Limit::Launch:
-    return "limited by launches: the GPU runs kernels in " + percent(L.Share) +
+    return "limited by launches: the GPU runs kernels in " + percentText(L.Share) +
            " of the time (timing)";
   case Limit::Latency:
-    By = "latency: no resource is above " + percent(L.Share) + " of its peak";
+    By = "latency: no resource is above " + percentText(L.Share) + " of its peak";
     break;
   case Limit::LocalMemory:
     By = "local memory, spills or arrays";
     if (!L.Resource.empty())
-      By += ": " + L.Resource + " is at " + percent(L.Share) + " of its peak";
+      By += ": " + L.Resource + " is at " + percentText(L.Share) + " of its peak";
     break;
   default:
-    By = L.Resource + ": " + percent(L.Share) + " of its peak";
+    By = L.Resource + ": " + percentText(L.Share) + " of its peak";
   }
   std::string Basis = L.Basis == LimitBasis::Counters ? "counters" : "counts and timing";
   if (L.Sure == Certainty::Guessed)
@@ -210,7 +210,7 @@ std::string carve::printLimitsText(const LimitsReport &R) {
   OS << "\n";
   if (auto Busy = R.Program.busyShare())
     OS << formatv("kernels run in {0} of {1} from the first to the last, {2} launches\n",
-                  percent(*Busy), duration(R.Program.SpanNs), R.Program.Launches);
+                  percentText(*Busy), duration(R.Program.SpanNs), R.Program.Launches);
   if (R.CountersOff)
     OS << "hardware counters: off\n";
   else if (!R.CountersRefused.empty())

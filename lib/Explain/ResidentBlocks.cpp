@@ -2,15 +2,15 @@
 
 using namespace carve;
 
-/// Takes \p Member of \p B down to zero and says whether more blocks are resident then.
+/// Sets \p Member of \p B to zero. Returns true if more blocks are then resident.
 static bool bounds(const DeviceModel &D, BlockFootprint B, unsigned BlockFootprint::*Member) {
   unsigned Now = blocksPerSm(D, B);
   B.*Member = 0;
   return blocksPerSm(D, B) > Now;
 }
 
-/// The largest value of \p Member below its present one with which more than \p Blocks are
-/// resident, in steps of \p Step.
+/// Returns the largest value of \p Member, in steps of \p Step and at most its present value, with
+/// which more than \p Blocks blocks are resident.
 static std::optional<unsigned> largestFor(const DeviceModel &D, BlockFootprint B,
                                           unsigned BlockFootprint::*Member, unsigned Blocks,
                                           unsigned Step) {
@@ -32,8 +32,8 @@ ResidentBlocks carve::residentBlocks(const DeviceModel &D, const BlockFootprint 
     R.BoundBy.push_back("threads");
   if (R.Blocks >= D.MaxBlocksPerSm)
     R.BoundBy.push_back("blocks");
-  // One resource alone may not do where two are at their end: then each is taken away with the
-  // others gone.
+  // If two resources are exhausted at once, taking one of them away changes nothing. So each is
+  // tested with the other resources taken away.
   BlockFootprint Rest = B;
   Rest.StaticSmemBytes = Rest.DynamicSmemBytes = Rest.Barriers = 0;
   if (bounds(D, Rest, &BlockFootprint::RegsPerThread) && blocksPerSm(D, Rest) == R.Blocks)
@@ -50,7 +50,7 @@ ResidentBlocks carve::residentBlocks(const DeviceModel &D, const BlockFootprint 
   BlockFootprint All = B;
   All.DynamicSmemBytes += All.StaticSmemBytes;
   All.StaticSmemBytes = 0;
-  // Shared memory is given out in units of 128 bytes.
+  // Shared memory is allotted in units of 128 bytes.
   R.SmemForNext = largestFor(D, All, &BlockFootprint::DynamicSmemBytes, R.Blocks, 128);
   return R;
 }

@@ -15,30 +15,33 @@ namespace {
 
 constexpr unsigned MostRegs = 255, WarpThreads = 32, SmParts = 4, RegsUnit = 8;
 
-/// What a setting has beside its cap, and attributes do not.
+/// Returns what \p V sets beyond a cap, which attributes cannot express, with a hint for each part.
 std::vector<std::string> beyondAttributes(const VariantSetting &V) {
   std::vector<std::string> Lost;
   if (V.FrontEndCap)
     Lost.push_back("frontend-cap " + std::to_string(*V.FrontEndCap) +
                    ": no attribute gives the front end a cap");
   if (V.SmemSpilling)
-    Lost.push_back("smem-spilling: asm volatile(\".pragma \\\"enable_smem_spilling\\\";\") in the "
-                   "kernel says it");
+    Lost.push_back("smem-spilling: only asm volatile(\".pragma \\\"enable_smem_spilling\\\";\") in "
+                   "the kernel sets it");
   if (V.Loads == LoadCaching::L2Only)
-    Lost.push_back("load-cache cg: -Xptxas -dlcm=cg says it of a whole file, __ldcg() of a load");
+    Lost.push_back(
+        "load-cache cg: -Xptxas -dlcm=cg sets it for a whole file, __ldcg() for one load");
   if (V.RegisterUsageLevel)
     Lost.push_back("register-usage-level " + std::to_string(*V.RegisterUsageLevel) +
-                   ": -Xptxas --register-usage-level says it of a whole file");
+                   ": only -Xptxas --register-usage-level sets it, for a whole file");
   return Lost;
 }
 
+/// Returns true if \p V sets a register cap and nothing else.
 bool isCapAlone(const VariantSetting &V) {
   VariantSetting Alone;
   Alone.Cap = V.Cap;
   return V.Cap && V == Alone;
 }
 
-/// The cap to say: the decision's, or where that is more than a cap the fastest cap that was timed.
+/// Returns the cap to write: the decision's, or, if the decision is more than a cap, the fastest
+/// cap that was timed.
 std::optional<unsigned> capToSay(const FormRequest &R) {
   std::optional<unsigned> Best = R.Decided.Cap;
   if (!R.Report || isCapAlone(R.Decided))
@@ -61,6 +64,7 @@ std::optional<unsigned> capToSay(const FormRequest &R) {
   return Best;
 }
 
+/// Returns true if the toolkit knows `__maxnreg__`, which came with CUDA 12.4.
 bool hasMaxNReg(llvm::StringRef NvccVersion) {
   unsigned Major = 0, Minor = 0;
   auto [First, Rest] = NvccVersion.split('.');
@@ -71,8 +75,10 @@ bool hasMaxNReg(llvm::StringRef NvccVersion) {
 
 unsigned warpsOf(unsigned Threads) { return (Threads + WarpThreads - 1) / WarpThreads; }
 
-/// Launch bounds for \p Cap registers: those that give just these for the least block of at least
-/// \p Threads, else for \p Threads the least above. Nothing where even one block allows fewer.
+/// Returns launch bounds for \p Cap registers. If some bounds give exactly that count, they are
+/// those with the smallest block of at least \p Threads. Otherwise they are bounds for \p Threads
+/// with the next larger count. Returns nothing if even one block of \p Threads allows fewer
+/// registers. If \p Fixed, the block size must stay \p Threads.
 std::optional<AttributeForm> boundsFor(const DeviceModel &D, unsigned Cap, unsigned Threads,
                                        bool Fixed) {
   AttributeForm Above;
@@ -89,15 +95,16 @@ std::optional<AttributeForm> boundsFor(const DeviceModel &D, unsigned Cap, unsig
   return Above.Cap ? std::optional(Above) : std::nullopt;
 }
 
+/// Returns the launch bounds for \p Cap, or nothing with \p Reason.
 std::optional<AttributeForm> launchBounds(const FormRequest &R, unsigned Cap, std::string &Reason) {
   const EntryDirectives &D = R.Directives;
   bool Fixed = D.MaxNTid.has_value() || D.ReqNTid.has_value();
   unsigned Threads = Fixed ? D.maxThreadsPerBlock() : R.LargestBlock;
   if (!Threads) {
-    Reason = "no launch is known, so that the largest block has to be given: --max-threads=N";
+    Reason = "no launch is known; give the largest block with --max-threads=N";
     return std::nullopt;
   }
-  // ptxas' count is in units of 8 for bounds, where a cap is taken as it is.
+  // For bounds, ptxas rounds the count to units of 8; it takes a cap as it is.
   unsigned Wanted = std::min(Cap, MostRegs);
   std::optional<AttributeForm> Form = boundsFor(R.Model, Wanted, Threads, Fixed);
   if (!Form) {
@@ -116,13 +123,15 @@ std::optional<AttributeForm> launchBounds(const FormRequest &R, unsigned Cap, st
   return Form;
 }
 
+/// Returns `__maxnreg__` with \p Cap, and what it loses.
 AttributeForm maxNReg(const FormRequest &R, unsigned Cap) {
   AttributeForm Form;
   Form.Cap = Cap;
   const EntryDirectives &D = R.Directives;
   bool Bounded = D.MaxNTid || D.ReqNTid || D.MinNCtaPerSm;
   if (Bounded) {
-    Form.Lost.push_back("__launch_bounds__ goes: it cannot stand together with __maxnreg__");
+    Form.Lost.push_back(
+        "__launch_bounds__ is removed: nvcc does not accept it together with __maxnreg__");
   } else {
     Form.Setting.emplace();
     Form.Setting->Cap = Cap;
@@ -134,6 +143,7 @@ AttributeForm maxNReg(const FormRequest &R, unsigned Cap) {
   return Form;
 }
 
+/// Returns how many times as fast as the default a kernel with \p Ratio is.
 std::string speedup(double Ratio) {
   std::string Text;
   llvm::raw_string_ostream(Text) << llvm::format("%.3f", 1 / Ratio);
@@ -155,19 +165,20 @@ std::vector<AttributeForm> carve::formsOf(const FormRequest &R, ExportForm As,
                                           std::string &Reason) {
   std::optional<unsigned> Cap = capToSay(R);
   if (!Cap) {
-    Reason = "no attribute says " + settingText(R.Decided);
+    Reason = "no attribute can express " + settingText(R.Decided);
     return {};
   }
   std::vector<AttributeForm> Forms;
   bool Bounded = R.Directives.MaxNTid || R.Directives.ReqNTid;
   if (As != ExportForm::LaunchBounds) {
-    // Without its bounds nothing holds ptxas to what a block of that size can have.
+    // __maxnreg__ replaces the bounds. Then nothing keeps ptxas from using more registers than a
+    // block of that size can have.
     unsigned Threads = Bounded ? R.Directives.maxThreadsPerBlock() : 0;
     unsigned Most = capOfLaunchBounds(R.Model, Threads, 1);
     if (*Cap > Most)
-      Reason = "__maxnreg__(" + std::to_string(*Cap) + ") would go in place of bounds of " +
-               std::to_string(Threads) + " threads, a block of which can have at most " +
-               std::to_string(Most) + " registers a thread";
+      Reason = "__maxnreg__(" + std::to_string(*Cap) + ") would replace bounds of " +
+               std::to_string(Threads) + " threads, and a block of that size can have at most " +
+               std::to_string(Most) + " registers per thread";
     else if (hasMaxNReg(R.NvccVersion))
       Forms.push_back(maxNReg(R, *Cap));
     else
@@ -175,7 +186,7 @@ std::vector<AttributeForm> carve::formsOf(const FormRequest &R, ExportForm As,
   }
   if (As != ExportForm::MaxNReg)
     if (std::optional<AttributeForm> Form = launchBounds(R, *Cap, Reason))
-      // What bounds a kernel has it keeps, if that gives the code too.
+      // A kernel keeps its launch bounds if they can express the decision, too.
       Forms.insert(Bounded ? Forms.begin() : Forms.end(), std::move(*Form));
   return Forms;
 }
@@ -204,7 +215,8 @@ GainEstimate carve::estimateGain(const VariantSetting &Decided,
     return G;
   }
   G.Exported = timedRatio(Report, variantName(*Exported));
-  // Both by the same measurement, where there is one: the confirmation timed the decision alone.
+  // The confirmation timed only the decision. If one measurement has both variants, their ratio is
+  // taken from it.
   std::optional<double> Beside = timedRatio(Report, variantName(Decided));
   if (G.Exported && Beside && G.Decided)
     G.Exported = *G.Exported / *Beside * *G.Decided;
@@ -213,9 +225,10 @@ GainEstimate carve::estimateGain(const VariantSetting &Decided,
 
 std::string GainEstimate::text() const {
   if (Same)
-    return Decided ? "nothing of " + speedup(*Decided) + " times as fast" : "nothing";
+    return Decided ? "nothing: " + speedup(*Decided) + " times as fast as the default" : "nothing";
   if (!Decided || !Exported)
-    return Decided ? "not measured, at stake: " + speedup(*Decided) + " times as fast"
+    return Decided ? "not measured; the decision is " + speedup(*Decided) +
+                         " times as fast as the default"
                    : "not measured, and neither was the gain";
   std::string Text;
   llvm::raw_string_ostream(Text) << llvm::format(

@@ -1,6 +1,7 @@
 /// \file
-/// What `__launch_bounds__`, `__maxnreg__` and options for a file can say of a decision, and what
-/// is lost of its gain by saying no more. Pure: a decision, directives and a report in, forms out.
+/// Finds the forms in which `__launch_bounds__`, `__maxnreg__` and options for a file can express a
+/// decision, and estimates how much of its gain each form loses. The functions are pure: they take
+/// a decision, directives and a report, and return forms.
 #pragma once
 
 #include "Device/DeviceModel.h"
@@ -16,60 +17,66 @@
 
 namespace carve {
 
+/// What `carve export` writes (`--as`).
 enum class ExportForm {
-  LaunchBounds,
-  MaxNReg,
-  Patch, ///< Of the two the one that loses least, kernel by kernel.
-  Flags, ///< Options for files.
+  LaunchBounds, ///< `__launch_bounds__` in the source.
+  MaxNReg,      ///< `__maxnreg__` in the source.
+  Patch,        ///< The one of the two that loses least, for each kernel.
+  Flags,        ///< Options for files.
 };
 
-/// One way to say it in the source.
+/// One way to express a decision as an attribute in the source.
 struct AttributeForm {
   bool IsLaunchBounds = false;
-  unsigned Cap = 0;                       ///< Registers that the compiler keeps to.
-  unsigned MaxThreads = 0, MinBlocks = 0; ///< Of launch bounds.
-  /// The setting whose code it is. `__maxnreg__(N)` becomes `.maxnreg N` and leaves the front end
-  /// alone, so that it is r<N>. Absent for launch bounds: cicc sees them, as it sees no cap.
+  unsigned Cap = 0;                       ///< The register count that the compiler obeys.
+  unsigned MaxThreads = 0, MinBlocks = 0; ///< The arguments of launch bounds.
+  /// The setting that compiles to the same code. `__maxnreg__(N)` becomes `.maxnreg N` and does not
+  /// affect the front end, so it is r<N>. Launch bounds have no such setting, because cicc sees
+  /// them but does not see a cap.
   std::optional<VariantSetting> Setting;
-  std::vector<std::string> Lost; ///< What it does not say, for a person.
+  std::vector<std::string> Lost; ///< What of the decision the form does not express, for the user.
 };
 
 /// What is known of a kernel that is to be exported.
 struct FormRequest {
   VariantSetting Decided;
-  EntryDirectives Directives; ///< Of the PTX as the source is now.
-  unsigned LargestBlock = 0;  ///< In threads, of the launches seen; 0: none is known.
+  EntryDirectives Directives; ///< From the PTX of the source as it is now.
+  unsigned LargestBlock = 0;  ///< Threads of the largest launch seen; 0 if none is known.
   std::string NvccVersion;
   const DeviceModel &Model;
-  const KernelReport *Report = nullptr; ///< Of the tuning; null: there is none.
+  const KernelReport *Report = nullptr; ///< The tuning's report; null if there is none.
 };
 
-/// The registers that ptxas keeps to for launch bounds: a block's warps are spread over the four
-/// parts of an SM, and a warp's registers are given in units of 256. At most 255.
+/// Returns the register count that ptxas allows under launch bounds, at most 255. The warps of a
+/// block are spread over the four parts of an SM, and a warp's registers are allocated in units of
+/// 256.
 unsigned capOfLaunchBounds(const DeviceModel &D, unsigned MaxThreads, unsigned MinBlocks);
 
-/// The forms, the best first. Where there is none, \p Reason says why.
+/// Returns the possible forms, the best first. If there is none, \p Reason says why.
 std::vector<AttributeForm> formsOf(const FormRequest &Request, ExportForm As, std::string &Reason);
 
-/// Times over the default's, of what was decided and of what is exported.
+/// Times relative to the default's: of the decided code and of the exported code.
 struct GainEstimate {
   std::optional<double> Decided, Exported;
-  bool Same = false; ///< The code is the same: nothing is lost.
+  bool Same = false; ///< The exported code is the decided code, so nothing is lost.
 
+  /// Returns what the export loses, as a phrase for the summary.
   std::string text() const;
 };
 
-/// What \p Exported (absent: a code that was not timed) leaves of the gain of \p Decided, from the
-/// variants that \p Report timed. \p DecidedRatio: of the confirmation, where it was measured.
+/// Returns what \p Exported keeps of the gain of \p Decided, from the variants that \p Report
+/// timed. \p Exported is absent if its code was not timed. \p DecidedRatio is the ratio of the
+/// confirmation, if there was one.
 GainEstimate estimateGain(const VariantSetting &Decided,
                           const std::optional<VariantSetting> &Exported,
                           std::optional<double> DecidedRatio, const KernelReport *Report);
 
-/// The time over the default's that \p Report measured of variant \p Name; nothing where it did
-/// not.
+/// Returns the time of the variant \p Name relative to the default's if \p Report has it, else
+/// nothing.
 std::optional<double> timedRatio(const KernelReport *Report, llvm::StringRef Name);
 
-/// Threads of the largest block of shapes as evidence writes them; 0 where there is none.
+/// Returns the threads of the largest block in shapes as evidence writes them, or 0 if there is
+/// none.
 unsigned largestBlock(llvm::ArrayRef<std::string> Shapes);
 
 } // namespace carve

@@ -20,6 +20,7 @@ namespace {
 
 enum Format { Text, Json, CMake, Make };
 
+/// The words of the command line.
 struct ExportWords {
   unsigned As = ~0u; ///< An ExportForm; outside of these where none was given.
   unsigned Format = Text;
@@ -70,7 +71,7 @@ static llvm::Expected<ExportWords> readWords(llvm::ArrayRef<std::string> Args) {
   return W;
 }
 
-/// The report that was asked for; without a word the last one, if there is one.
+/// Returns the report that the user named. Without a name it is the latest report, if there is one.
 static llvm::Expected<std::optional<TuningReport>> readReport(const std::string &File, GetEnv Env) {
   llvm::Expected<TuningReport> R = namedReport(File.empty() ? "latest" : File, Env);
   if (R)
@@ -81,8 +82,8 @@ static llvm::Expected<std::optional<TuningReport>> readReport(const std::string 
   return std::nullopt;
 }
 
-/// The root of the project in \p Dir as its units spell it: the shell may have followed a symbolic
-/// link that the build did not, or the other way round.
+/// Returns the root of the project in \p Dir as its units spell it. The shell and the build may
+/// have reached the directory in different ways, one of them through a symbolic link.
 static std::string projectOf(llvm::StringRef Dir, const UnitStore &Store) {
   std::string Root = projectRoot(normalisedPath(Dir)), Spelled = Root;
   const std::string Real = resolveTarget(Root);
@@ -112,7 +113,7 @@ static std::string printed(const ExportOutcome &Outcome, unsigned Format) {
   }
 }
 
-/// Fails where \p Output, which would be written, is a source: of the export or of any unit.
+/// Fails if \p Output, which would be written, is a source of the export or of any unit.
 static llvm::Error refuseSource(const std::string &Output, std::vector<std::string> Sources,
                                 const UnitStore &Store) {
   for (const Unit &U : Store.units())
@@ -124,7 +125,7 @@ static llvm::Error refuseSource(const std::string &Output, std::vector<std::stri
   return llvm::Error::success();
 }
 
-/// Prints what was made. Fails where nothing was.
+/// Prints the result. Fails if nothing was exported.
 static llvm::Error deliver(const ExportOutcome &Outcome, const ExportWords &W,
                            const UnitStore &Store) {
   if (Outcome.Kernels.empty()) {
@@ -136,8 +137,8 @@ static llvm::Error deliver(const ExportOutcome &Outcome, const ExportWords &W,
   }
   if (!Outcome.exported()) {
     llvm::errs() << printExportSummary(Outcome);
-    return usageError("carve export: nothing of the " + llvm::Twine(Outcome.Kernels.size()) +
-                      " tuned kernel(s) can be said so");
+    return usageError("carve export: none of the " + llvm::Twine(Outcome.Kernels.size()) +
+                      " tuned kernel(s) can be exported in this form");
   }
   std::string Text = printed(Outcome, W.Format);
   if (W.Output.empty()) {

@@ -33,7 +33,7 @@ llvm::Expected<SourceFile *> carve::sourceFile(ExportJob &Job, llvm::StringRef P
   llvm::Expected<std::string> Text = readFile(Key);
   if (!Text) {
     Job.Files.erase(Key);
-    return malformed("its source is not there: " + llvm::toString(Text.takeError()));
+    return malformed("its source cannot be read: " + llvm::toString(Text.takeError()));
   }
   Slot = std::make_unique<SourceFile>();
   Slot->Path = Key;

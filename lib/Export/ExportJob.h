@@ -1,5 +1,5 @@
 /// \file
-/// What the stages of exportDecisions() (ExportPipeline.h) pass on.
+/// Defines the data that the stages of exportDecisions() (ExportPipeline.h) pass on.
 #pragma once
 
 #include "Export/ExportPipeline.h"
@@ -13,23 +13,25 @@
 
 namespace carve {
 
-/// An image of a unit, with what was decided for its kernels.
+/// One image of a unit.
 struct ExportImage {
   UnitImage Record;
   PtxModule Ptx;
-  std::vector<KernelPlace> Preprocessed; ///< Kernels of the text that cicc read; empty: not kept.
+  std::vector<KernelPlace> Preprocessed; ///< Kernels of the text that cicc read; empty if the store
+                                         ///< did not keep that text.
 };
 
+/// One unit of the project.
 struct ExportUnit {
   Unit Record;
-  Profile Decisions;  ///< That count for it.
-  std::string Source; ///< Absolute.
+  Profile Decisions;  ///< The decisions that apply to it.
+  std::string Source; ///< Absolute path.
   std::vector<ExportImage> Images;
 };
 
-/// A source that is or may be edited.
+/// A source file that is edited or may be edited.
 struct SourceFile {
-  std::string Path, Relative; ///< Absolute, and below the project's root.
+  std::string Path, Relative; ///< Absolute path, and path relative to the project's root.
   std::string Text;
   std::vector<KernelPlace> Kernels;
 };
@@ -40,25 +42,25 @@ struct ExportItem {
   std::string Mangled;
   Decision Chosen;
   ExportedKernel Out;
-  SourceFile *File = nullptr; ///< Null: not found, Out.Reason says why.
-  size_t Place = 0;           ///< Index of the definition among its kernels.
+  SourceFile *File = nullptr; ///< Null if the definition was not found; Out.Reason then says why.
+  size_t Place = 0;           ///< Index of the definition in File->Kernels.
   std::vector<AttributeForm> Forms;
 
-  /// Nothing is exported of it, for \p Reason.
+  /// Exports nothing of the item, for \p Reason.
   void leave(std::string Reason);
 };
 
-/// The tuned kernels of one definition, which get one attribute: of several architectures, of
-/// several units, instantiations of one template.
+/// The tuned kernels of one definition, which share one attribute: on several architectures, in
+/// several units, or as instantiations of one template.
 struct ExportGroup {
-  std::vector<size_t> Items;
+  std::vector<size_t> Items; ///< Indices of ExportJob::Items.
   SourceFile *File = nullptr;
   size_t Place = 0;
-  size_t Forms = 0; ///< How many of the items' forms all of them have.
-  size_t Form = 0;  ///< The one that is written.
+  size_t Forms = 0; ///< How many forms every item of the group has.
+  size_t Form = 0;  ///< Index of the form that is written.
 };
 
-/// Everything that the stages pass on.
+/// Everything that the stages share.
 struct ExportJob {
   const ExportOptions &Options;
   UnitStore &Store;
@@ -66,15 +68,18 @@ struct ExportJob {
   std::vector<ExportUnit> Units;
   std::map<std::string, std::unique_ptr<SourceFile>> Files; ///< By path.
   std::vector<ExportItem> Items;
-  std::vector<std::string> Notes;
-  /// The cap with which an entry without a decision keeps its code; empty: nothing can be tried.
+  std::vector<std::string> Notes; ///< Printed after the kernels.
+  /// Returns the cap with which an entry without a decision keeps its code. Empty if no compiler is
+  /// available to try caps.
   std::function<unsigned(const ExportImage &, llvm::StringRef)> CapLikeDefault;
 
-  /// \p Path below the project's root; empty where it is not below it.
+  /// Returns \p Path relative to the project's root, or an empty string if it is not below the
+  /// root.
   std::string relative(llvm::StringRef Path) const;
 };
 
-/// The file at \p Path, read at first; fails where it is not below the root or cannot be read.
+/// Returns the file at \p Path, which is read on the first call. Fails if it is not below the root
+/// or cannot be read.
 llvm::Expected<SourceFile *> sourceFile(ExportJob &Job, llvm::StringRef Path);
 
 } // namespace carve

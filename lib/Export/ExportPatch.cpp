@@ -36,7 +36,7 @@ llvm::Error carve::findForms(ExportJob &Job) {
 
 namespace {
 
-/// How good it is that the code compares so; less is better.
+/// Returns a rank for the result of a comparison; less is better.
 int rank(const CodeComparison &C) {
   switch (C.Match) {
   case CodeMatch::SameCode:
@@ -53,7 +53,7 @@ int rank(const CodeComparison &C) {
   return 4;
 }
 
-/// The rank of the worst.
+/// Returns the rank of the worst comparison.
 int rank(const Comparisons &Codes) {
   int Worst = 0;
   for (const auto &[Index, C] : Codes)
@@ -95,8 +95,9 @@ void ExportPatch::leave(ExportGroup &G, const std::string &Reason) {
   G.Items.clear();
 }
 
-/// Notes the text of the group's attribute, of another form where its own cannot be said, as of a
-/// template. False where none can be: the group is left.
+/// Writes the text of the group's attribute into its items. If the current form cannot be
+/// expressed, for example for a template, it takes another form. If no form can, it leaves the
+/// group out and returns false.
 bool ExportPatch::write(ExportGroup &G) {
   llvm::Expected<std::string> Text = attributeText(Job, G);
   for (size_t Other = 0; !Text && Other < G.Forms; ++Other) {
@@ -138,7 +139,7 @@ Comparisons ExportPatch::compile(ExportVerifier &Verifier, llvm::ArrayRef<Export
   return Verifier.compare(Patched, Items);
 }
 
-/// Whether there was a group that nvcc refuses.
+/// Leaves out the groups that nvcc refused. Returns true if there were any.
 bool ExportPatch::leaveRefused() {
   size_t Before = Groups.size();
   llvm::erase_if(Groups, [&](ExportGroup &G) {
@@ -161,7 +162,7 @@ void ExportPatch::chooseForms(ExportVerifier &Verifier) {
         Found[I], [](const auto &A, const auto &B) { return rank(A.second) < rank(B.second); });
   };
   size_t Forms = 0;
-  bool AsWhole = true; // What the last compile had is what is handed over.
+  bool AsWhole = true; // The last compile had exactly the patch that is handed over.
   for (const ExportGroup &G : Groups)
     Forms = std::max(Forms, G.Forms);
   for (size_t Form = 0; Form < Forms; ++Form) {
@@ -180,7 +181,7 @@ void ExportPatch::chooseForms(ExportVerifier &Verifier) {
     AsWhole = Form == 0;
     for (size_t I : Tried) {
       Comparisons Own = ofGroup(Groups[I], Codes);
-      // What nvcc refuses may be the attribute of another group.
+      // nvcc may have refused the attribute of another group, so the group is compiled alone.
       if (isRefused(Own) && Groups.size() > 1) {
         Own = compile(Verifier, Groups[I]);
         AsWhole = false;
@@ -194,7 +195,7 @@ void ExportPatch::chooseForms(ExportVerifier &Verifier) {
     for (const auto &[Index, Code] : Best(I)->second)
       Job.Items[Index].Out.Code = Code;
   }
-  // What is handed over has to compile as a whole.
+  // The patch that is handed over must compile as a whole.
   while ((leaveRefused() || !AsWhole) && !Groups.empty()) {
     for (const auto &[Index, Code] : compile(Verifier, Groups))
       Job.Items[Index].Out.Code = Code;

@@ -1,5 +1,6 @@
 /// \file
-/// The decisions as attributes in sources, each in the form that loses least.
+/// Writes decisions as attributes in sources, each in the form that loses least. It follows the
+/// stage that finds the definitions (ExportPlaces.h).
 #pragma once
 
 #include "Export/ExportJob.h"
@@ -7,21 +8,25 @@
 
 namespace carve {
 
-/// Fills in the forms of each item that was located; says in Out.Reason why where there is none.
+/// Fills in the forms of each item whose definition was found. If an item has no form, its
+/// Out.Reason says why.
 llvm::Error findForms(ExportJob &Job);
 
-/// The attributes of a project's sources: one for each group, in the form whose code is nearest to
-/// the tuned code.
+/// The attributes in a project's sources, one for each group. Each has the form whose code is
+/// nearest to the tuned code.
 class ExportPatch {
 public:
-  /// Groups the items that have a form. Those that no attribute can say are left, with the reason.
+  /// Groups the items that have a form. Items whose decision no attribute can express are left out,
+  /// with the reason.
   explicit ExportPatch(ExportJob &Job);
 
-  /// Compiles with the forms and keeps the best of each group. What nvcc refuses is left.
+  /// Compiles the project with the forms and keeps the best form of each group. A group that nvcc
+  /// refuses in every form is left out.
   void chooseForms(ExportVerifier &Verifier);
 
+  /// Returns the groups that are exported.
   const std::vector<ExportGroup> &groups() const { return Groups; }
-  /// The patch, as `git apply` reads it.
+  /// Returns the patch in the format of `git apply`.
   std::string diff() const;
 
 private:

@@ -16,9 +16,10 @@ using namespace carve;
 
 namespace {
 
-/// ptxas takes no cap of the command line for such an entry.
+/// Returns true if ptxas ignores a register cap of the command line for such an entry.
 bool ignoresFileCap(const EntryDirectives &D) { return D.MaxNTid || D.ReqNTid || D.MaxNReg; }
 
+/// One export.
 class Exporter {
 public:
   Exporter(const ExportOptions &Options, ExportVerifier *Verifier, std::string WhyNotVerified,
@@ -42,17 +43,19 @@ private:
   ExportJob &Job;
 };
 
-/// Notes what is lost of an item that gets the code of \p Setting.
+/// Fills in the gain and the losses of an item that gets the code of \p Setting.
 void Exporter::settle(ExportItem &Item, std::optional<VariantSetting> Setting) {
   ExportedKernel &Out = Item.Out;
-  // Other code than the decision's was not timed, whatever it is called.
+  // If the code differs from the decided code, it was not timed, even if it comes from the same
+  // setting.
   bool Other = Out.Code.Match == CodeMatch::SameRegisters || Out.Code.Match == CodeMatch::Differs;
   if (Other && Setting == Item.Chosen.Variant)
     Setting.reset();
   Out.Gain = estimateGain(Item.Chosen.Variant, Setting, Out.Gain.Decided, reportOf(Job, Item));
   if (Out.Code.Match != CodeMatch::SameCode)
     return;
-  // Whatever it says of the setting: the code is the tuned one.
+  // The code is the tuned code, so the losses that follow from the setting do not exist. Only the
+  // bound on launches remains.
   Out.Gain.Same = true;
   Out.Gain.Exported = Out.Gain.Decided;
   llvm::erase_if(Out.Lost,
@@ -79,7 +82,7 @@ llvm::Error Exporter::exportSource(ExportOutcome &Out) {
   return llvm::Error::success();
 }
 
-/// All kernels of an image, the decided ones as \p Items have them.
+/// Returns all kernels of an image, with the decisions of \p Items.
 std::vector<FileKernel> Exporter::kernelsOfFile(size_t Unit, size_t Image,
                                                 const std::vector<size_t> &Items) const {
   const ExportImage &I = Job.Units[Unit].Images[Image];
@@ -109,6 +112,7 @@ std::vector<FileKernel> Exporter::kernelsOfFile(size_t Unit, size_t Image,
   return Kernels;
 }
 
+/// Chooses the options for one source and writes them into its items.
 void Exporter::flagsOf(const std::string &Source, const std::vector<size_t> &Items,
                        ExportOutcome &Out, PatchedProject &Compiled) {
   std::vector<FileKernel> Kernels;
@@ -123,8 +127,7 @@ void Exporter::flagsOf(const std::string &Source, const std::vector<size_t> &Ite
   std::string Relative = Job.relative(Source);
   if (Chosen.empty()) {
     for (size_t Index : Items)
-      Job.Items[Index].Out.Reason =
-          "no options for the whole file are expected to make it faster than none";
+      Job.Items[Index].Out.Reason = "no options for the whole file are expected to make it faster";
     return;
   }
   Out.Flags.push_back({Relative, Chosen.words(), {}});
@@ -166,8 +169,8 @@ void Exporter::exportFlags(ExportOutcome &Out) {
   llvm::erase_if(Out.Flags, [&](const SourceFlags &F) { return Refused.count(F.Source) > 0; });
   for (const SourceFlags &F : Out.Flags)
     if (F.Replaced)
-      Out.Notes.push_back(F.Source + ": its command has -maxrregcount=" +
-                          std::to_string(*F.Replaced) + " already, to be replaced");
+      Out.Notes.push_back(F.Source + ": its command already has -maxrregcount=" +
+                          std::to_string(*F.Replaced) + ", which must be replaced");
   for (size_t Index : Written) {
     ExportItem &Item = Job.Items[Index];
     if (auto R = Refused.find(Job.relative(Job.Units[Item.Unit].Source)); R != Refused.end()) {
@@ -199,7 +202,7 @@ llvm::Expected<ExportOutcome> Exporter::run() {
     Out.Sources.push_back(U.Source);
   for (const auto &[Path, File] : Job.Files)
     Out.Sources.push_back(Path);
-  std::set<size_t> Exported; // Units.
+  std::set<size_t> Exported; // Indices of units.
   for (ExportItem &Item : Job.Items) {
     if (Item.Out.Reason.empty())
       Exported.insert(Item.Unit);

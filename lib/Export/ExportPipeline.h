@@ -1,6 +1,7 @@
 /// \file
-/// `carve export` without its output: the decisions of a project as attributes in a patch or as
-/// options for files, held against the tuned code by plain nvcc.
+/// Runs the stages of `carve export` without its output: finds the tuned kernels of a project,
+/// expresses their decisions as attributes in a patch or as options for files, and compares the
+/// code of plain nvcc with the tuned code.
 #pragma once
 
 #include "Export/ExportRecord.h"
@@ -9,21 +10,25 @@
 
 namespace carve {
 
-/// The command as the user gave it.
+/// What the user asked for on the command line.
 struct ExportOptions {
   ExportForm As = ExportForm::Patch;
-  std::string Root;                     ///< Of the project, absolute: units with a source below it.
-  const Profile *User = nullptr;        ///< In place of the store's decisions; null: these.
-  const TuningReport *Report = nullptr; ///< With times of variants; null: none is known.
-  std::vector<std::string> Kernels;     ///< Names, mangled, as in a profile or bare; empty: all.
-  std::string Arch;                     ///< `sm_90`; empty: all.
-  unsigned MaxThreads = 0;              ///< Of a block, where no launch is known; 0: none given.
+  /// Root of the project, absolute. Units with a source below it belong to the project.
+  std::string Root;
+  /// Decisions that replace the store's; null if the store's are used.
+  const Profile *User = nullptr;
+  const TuningReport *Report = nullptr; ///< A report with times of variants; null if none is known.
+  std::vector<std::string> Kernels;     ///< Names of kernels: mangled, as in a profile, or without
+                                        ///< scope and arguments. Empty for all.
+  std::string Arch;                     ///< As `sm_90`; empty for all.
+  /// Largest block in threads, for kernels without a known launch; 0 if not given.
+  unsigned MaxThreads = 0;
   bool Verify = true;
 };
 
-/// Finds the tuned kernels of the project's units and says each as \p Options ask. Nothing but
-/// temporary files is written. \p T null: nothing is verified, and \p WhyNoTools says why. Fails
-/// where the store has no unit of the project, and where a kernel that was named is in none.
+/// Finds the tuned kernels of the project's units and expresses each as \p Options ask. Writes only
+/// temporary files. If \p T is null, nothing is verified, and \p WhyNoTools says why. Fails if the
+/// store has no unit of the project, or if no unit has any of the named kernels.
 llvm::Expected<ExportOutcome> exportDecisions(const ExportOptions &Options, UnitStore &Store,
                                               const Toolchain *T, llvm::StringRef WhyNoTools,
                                               CommandRunner &Runner, llvm::StringRef DevicesDir);

@@ -1,4 +1,4 @@
-// Where the tuned kernels stand in the sources, and what is written there.
+// Finds where the tuned kernels are in the sources, and writes attributes there.
 #include "Export/ExportPlaces.h"
 
 #include "Export/Source/CudaTokens.h"
@@ -13,7 +13,7 @@ using namespace carve;
 
 namespace {
 
-/// The first place that the code of \p Entry comes from, where the unit has line information.
+/// Returns the file and line of the first code of \p Entry, if the unit has line information.
 std::optional<std::pair<std::string, unsigned>> firstLocation(const PtxModule &Ptx,
                                                               llvm::StringRef Entry) {
   llvm::StringRef Body = Ptx.definitionOf(Entry);
@@ -34,7 +34,8 @@ std::optional<std::pair<std::string, unsigned>> firstLocation(const PtxModule &P
   return std::pair(Path.str(), Line);
 }
 
-/// Of overloads that cannot be told apart by their types the one that the code lies behind.
+/// Among overloads whose types do not tell them apart, returns the one that contains the line of
+/// the code.
 const KernelPlace *byLocation(const KernelName &Name, const ExportUnit &U, const ExportImage &I,
                               llvm::StringRef Mangled) {
   auto Location = firstLocation(I.Ptx, Mangled);
@@ -49,14 +50,15 @@ const KernelPlace *byLocation(const KernelName &Name, const ExportUnit &U, const
   return Best;
 }
 
+/// Returns the place of \p Found. Fails if its head contains preprocessor branches.
 llvm::Expected<std::pair<SourceFile *, size_t>> placeIn(SourceFile &F, const KernelPlace *Found) {
   if (Found->Split)
     return malformed("the head of its definition at " + F.Relative + ":" +
-                     llvm::Twine(Found->Line) + " has branches of the preprocessor in it");
+                     llvm::Twine(Found->Line) + " contains preprocessor branches");
   return std::pair(&F, static_cast<size_t>(Found - F.Kernels.data()));
 }
 
-/// The definition in the file itself that the preprocessed text shows as \p Seen.
+/// Returns the definition in the source file that the preprocessed text shows as \p Seen.
 llvm::Expected<std::pair<SourceFile *, size_t>>
 placeOf(ExportJob &Job, const ExportUnit &U, const KernelPlace &Seen, const KernelName &Name) {
   llvm::Expected<SourceFile *> F = sourceFile(Job, normalisedPath(Seen.File, U.Record.Directory));
@@ -65,13 +67,13 @@ placeOf(ExportJob &Job, const ExportUnit &U, const KernelPlace &Seen, const Kern
   for (const KernelPlace &P : (*F)->Kernels)
     if (P.IsDefinition && P.Line == Seen.Line && P.Name.back() == Name.Base)
       return placeIn(**F, &P);
-  // An edit above may have moved it since.
+  // An edit further up may have moved the definition since the compile.
   bool Ambiguous = false;
   if (const KernelPlace *P = findDefinition(Name, (*F)->Kernels, Ambiguous))
     return placeIn(**F, P);
-  return malformed("at " + (*F)->Relative + ":" + llvm::Twine(Seen.Line) +
-                   " no definition of it is spelled: a macro makes it, or the source has changed "
-                   "since it was compiled");
+  return malformed("no definition of it is written at " + (*F)->Relative + ":" +
+                   llvm::Twine(Seen.Line) +
+                   ": a macro makes it, or the source has changed since it was compiled");
 }
 
 } // namespace
@@ -89,14 +91,15 @@ llvm::Expected<std::pair<SourceFile *, size_t>> carve::locateKernel(ExportJob &J
     return placeOf(Job, U, *Seen, Name);
   if (Ambiguous)
     return malformed("several definitions of that name fit; -lineinfo would tell them apart");
-  // No preprocessed text was kept: the source alone.
+  // If no preprocessed text was kept, only the source itself can be searched.
   llvm::Expected<SourceFile *> F = sourceFile(Job, U.Source);
   if (!F)
     return F.takeError();
   if (const KernelPlace *P = findDefinition(Name, (*F)->Kernels, Ambiguous))
     return placeIn(**F, P);
-  return malformed("no definition of it is found in " + (*F)->Relative +
-                   (Ambiguous ? " that it alone fits" : ""));
+  return malformed((Ambiguous ? "several definitions of that name fit in "
+                              : "no definition of it is found in ") +
+                   (*F)->Relative);
 }
 
 unsigned carve::defaultRegs(const ExportImage &I, llvm::StringRef Mangled) {
@@ -124,7 +127,7 @@ void carve::locateItems(ExportJob &Job) {
 
 namespace {
 
-/// An argument of a template as an expression that is true for it alone.
+/// Returns an expression that is true for this template argument only, or nothing if there is none.
 std::optional<std::string> conditionOf(const TemplateParameter &P, llvm::StringRef Argument) {
   if (P.Name.empty() || P.IsPack)
     return std::nullopt;
@@ -133,7 +136,7 @@ std::optional<std::string> conditionOf(const TemplateParameter &P, llvm::StringR
       return std::nullopt;
     return "__is_same(" + P.Name + ", " + Argument.str() + ")";
   }
-  // Enumerators are `(Mode)1`, other integers may have a suffix.
+  // Demangled enumerators look like `(Mode)1`; other integers may have a suffix.
   if (Argument == "true" || Argument == "false")
     return (Argument == "true" ? "" : "!") + P.Name;
   llvm::StringRef Number = Argument.contains(')') ? Argument.rsplit(')').second : Argument;
@@ -144,7 +147,7 @@ std::optional<std::string> conditionOf(const TemplateParameter &P, llvm::StringR
          " == " + std::to_string(Value);
 }
 
-/// The instantiations of one template, each with the cap that it is to have.
+/// The instantiations of one template, each with the cap that it gets.
 class TemplateCaps {
 public:
   explicit TemplateCaps(const KernelPlace &Place) : Place(Place) {}
@@ -152,13 +155,15 @@ public:
     Caps.emplace(parseKernelName(Kernel).Arguments, Cap);
     Undecided |= !Decided;
   }
+  /// Returns true if one cap is right for every instantiation.
   bool uniform() const {
     return !Undecided &&
            llvm::all_of(Caps, [&](const auto &C) { return C.second == Caps.begin()->second; });
   }
-  /// `N == 4 ? 40 : N == 8 ? 32 : 255`.
+  /// Returns an expression such as `N == 4 ? 40 : N == 8 ? 32 : 255`.
   llvm::Expected<std::string> expression() const;
-  /// The bounds of \p Entry go: no cap may be more than a block of theirs can have.
+  /// Notes that the bounds of \p Entry are removed. No cap may then exceed what a block of their
+  /// size can have.
   void bound(const PtxEntry &Entry, const DeviceModel &D) {
     const EntryDirectives &Own = Entry.Directives;
     if (Own.MaxNTid || Own.ReqNTid)
@@ -166,17 +171,18 @@ public:
     if (boundsDepend())
       Unseen = std::min(Unseen, capOfLaunchBounds(D, D.MaxThreadsPerBlock, 1));
   }
-  /// Fails where an instantiation that is not seen may not launch with the cap that it would get.
+  /// Fails if an instantiation that is not seen here could not be launched with the cap that it
+  /// would get.
   llvm::Error check() const;
 
 private:
-  /// Whether the bounds in the source name a parameter of the template.
+  /// Returns true if the launch bounds in the source name a template parameter.
   bool boundsDepend() const;
 
   const KernelPlace &Place;
-  std::map<std::vector<std::string>, unsigned> Caps; ///< By arguments.
+  std::map<std::vector<std::string>, unsigned> Caps; ///< By template arguments.
   bool Undecided = false;
-  unsigned Unseen = 255; ///< What others get.
+  unsigned Unseen = 255; ///< The cap for all other instantiations.
 };
 
 bool TemplateCaps::boundsDepend() const {
@@ -194,9 +200,9 @@ bool TemplateCaps::boundsDepend() const {
 llvm::Error TemplateCaps::check() const {
   if (!boundsDepend() || (uniform() && Caps.begin()->second <= Unseen))
     return llvm::Error::success();
-  return malformed("its launch bounds depend on its parameters: an instantiation of the largest "
-                   "block could not launch with more than " +
-                   llvm::Twine(Unseen) + " registers, and __maxnreg__ would leave no bounds");
+  return malformed("its launch bounds depend on template parameters: an instantiation with the "
+                   "largest block cannot launch with more than " +
+                   llvm::Twine(Unseen) + " registers, and __maxnreg__ would remove the bounds");
 }
 
 llvm::Expected<std::string> TemplateCaps::expression() const {
@@ -205,10 +211,10 @@ llvm::Expected<std::string> TemplateCaps::expression() const {
   for (const auto &[Arguments, Cap] : Caps) {
     if (Arguments.size() != Count)
       return malformed("its instantiations are decided differently, and a parameter pack or an "
-                       "outer template stands in the way of an expression that tells them apart");
+                       "outer template prevents an expression that tells them apart");
     std::string Condition;
     for (size_t I = 0; I < Count; ++I) {
-      // What is the same in all need not be asked for.
+      // An argument that is equal in all instantiations need not be tested.
       if (llvm::all_of(Caps, [&](const auto &C) { return C.first[I] == Arguments[I]; }))
         continue;
       std::optional<std::string> One = conditionOf(Place.Template[I], Arguments[I]);
@@ -223,6 +229,7 @@ llvm::Expected<std::string> TemplateCaps::expression() const {
   return Text + std::to_string(Unseen);
 }
 
+/// Returns the attribute as written for a kernel that is not a template.
 std::string plainText(const AttributeForm &F, const KernelPlace &Place) {
   if (!F.IsLaunchBounds)
     return "__maxnreg__(" + std::to_string(F.Cap) + ")";
@@ -232,13 +239,14 @@ std::string plainText(const AttributeForm &F, const KernelPlace &Place) {
       Arguments = A.Arguments;
   if (Arguments.empty())
     Arguments.push_back(std::to_string(F.MaxThreads));
-  // The third, if there is one, bounds clusters.
+  // The third argument, if there is one, bounds the blocks of a cluster.
   Arguments.resize(std::max<size_t>(Arguments.size(), 2));
   Arguments[1] = std::to_string(F.MinBlocks);
   return "__launch_bounds__(" + llvm::join(Arguments, ", ") + ")";
 }
 
-/// The cap with which an instantiation without a decision stays as it is, and launches.
+/// Returns the cap with which an instantiation without a decision keeps its code and can be
+/// launched.
 unsigned capOfUndecided(ExportJob &Job, const ExportImage &I, const PtxEntry &Entry) {
   unsigned Default = defaultRegs(I, Entry.Name);
   unsigned Cap = Job.CapLikeDefault ? Job.CapLikeDefault(I, Entry.Name) : Default;
@@ -252,7 +260,7 @@ unsigned capOfUndecided(ExportJob &Job, const ExportImage &I, const PtxEntry &En
   return Bounded && Cap > capOfLaunchBounds(*Model, D.maxThreadsPerBlock(), 1) ? Default : Cap;
 }
 
-/// The caps of all instantiations of the definition that the units have.
+/// Returns the caps of all instantiations of the definition that the project's units have.
 llvm::Expected<TemplateCaps> templateCaps(ExportJob &Job, const ExportGroup &G) {
   const KernelPlace &Place = G.File->Kernels[G.Place];
   TemplateCaps Caps(Place);
@@ -292,7 +300,7 @@ llvm::Expected<std::string> carve::attributeText(ExportJob &Job, const ExportGro
   const ExportItem &First = Job.Items[G.Items.front()];
   const AttributeForm &Form = First.Forms[G.Form];
   std::string Text = plainText(Form, Place);
-  // One kernel on several architectures or in several units has one attribute.
+  // One kernel on several architectures or in several units has only one attribute.
   for (size_t Index : G.Items) {
     const ExportItem &Other = Job.Items[Index];
     if (Other.Out.Kernel == First.Out.Kernel && plainText(Other.Forms[G.Form], Place) != Text)
@@ -305,7 +313,7 @@ llvm::Expected<std::string> carve::attributeText(ExportJob &Job, const ExportGro
   llvm::Expected<TemplateCaps> Caps = templateCaps(Job, G);
   if (!Caps)
     return Caps.takeError();
-  // minBlocks counts blocks of one size.
+  // One minBlocks can serve several instantiations only if their blocks have one size.
   for (size_t Index : G.Items)
     if (plainText(Job.Items[Index].Forms[G.Form], Place) != Text && Form.IsLaunchBounds)
       return malformed("its instantiations need different minBlocks");
@@ -317,7 +325,7 @@ llvm::Expected<std::string> carve::attributeText(ExportJob &Job, const ExportGro
   if (Form.IsLaunchBounds) {
     if (llvm::Error E = Caps->check())
       return E;
-    return malformed("its instantiations are decided differently: --as=maxnreg can say it");
+    return malformed("its instantiations are decided differently: --as=maxnreg can express it");
   }
   llvm::Expected<std::string> Expression = Caps->expression();
   if (!Expression)
@@ -325,12 +333,12 @@ llvm::Expected<std::string> carve::attributeText(ExportJob &Job, const ExportGro
   return "__maxnreg__(" + *Expression + ")";
 }
 
-/// Puts \p Text in place of the attributes of \p P, or before its name.
+/// Puts \p Text in place of the attributes of \p P, or, if it has none, before its name.
 static void editPlace(const KernelPlace &P, llvm::StringRef Text, llvm::StringRef Source,
                       std::vector<SourceEdit> &Edits) {
   bool Written = false;
   for (const KernelAttribute &A : P.Attributes) {
-    // A second one goes with a blank beside it.
+    // Only the first attribute is replaced. Another one is removed, with one blank after it.
     size_t End = A.End + (Written && Source.substr(A.End).starts_with(" "));
     Edits.push_back({A.Begin, End - A.Begin, Written ? "" : Text.str()});
     Written = true;
@@ -344,8 +352,8 @@ carve::attributeEdits(ExportJob &Job, const ExportGroup &G, llvm::StringRef Text
   std::map<SourceFile *, std::vector<SourceEdit>> Edits;
   const KernelPlace &Definition = G.File->Kernels[G.Place];
   editPlace(Definition, Text, G.File->Text, Edits[G.File]);
-  // nvcc takes attributes of all declarations together: one without any may stay, another one
-  // with a bound would go before, or be an error beside __maxnreg__.
+  // nvcc merges the attributes of all declarations. A declaration without attributes can stay. One
+  // with a bound would take precedence, or would be an error beside __maxnreg__.
   std::set<SourceFile *> Seen = {G.File};
   const ExportItem &First = Job.Items[G.Items.front()];
   const ExportUnit &U = Job.Units[First.Unit];

@@ -1,28 +1,30 @@
 /// \file
-/// The stage of an export that finds the kernels' definitions in the sources, and what can be
-/// written there.
+/// The stage of an export that finds the definitions of kernels in the sources, and forms the text
+/// of the attributes that are written there.
 #pragma once
 
 #include "Export/ExportJob.h"
 
 namespace carve {
 
-/// What CapLikeDefault would answer where nothing can be tried: the registers that the entry has.
+/// Returns the registers that the entry has. This is what CapLikeDefault answers if no compiler is
+/// available to try caps.
 unsigned defaultRegs(const ExportImage &I, llvm::StringRef Mangled);
 
-/// Finds the definition of each item in the sources; says in Out.Reason why where it does not.
+/// Finds the definition of each item in the sources. If it is not found, Out.Reason says why.
 void locateItems(ExportJob &Job);
 
-/// Finds the definition of the entry \p Mangled of an image. Fails with what a person has to know.
+/// Returns the definition of the entry \p Mangled of an image: its file and the index of the kernel
+/// in that file. Fails with a message for the user.
 llvm::Expected<std::pair<SourceFile *, size_t>>
 locateKernel(ExportJob &Job, const ExportUnit &U, const ExportImage &I, llvm::StringRef Mangled);
 
-/// The attribute of \p G as it is written, in its chosen form. Fails where one attribute cannot say
-/// what the items have.
+/// Returns the attribute of \p G as it is written, in the chosen form. Fails if one attribute
+/// cannot express the decisions of all items.
 llvm::Expected<std::string> attributeText(ExportJob &Job, const ExportGroup &G);
 
-/// The edits that put \p Text on the definition of \p G, and on declarations that have an attribute
-/// already, by file.
+/// Returns for each file the edits that put \p Text on the definition of \p G and on those
+/// declarations that already have an attribute.
 std::map<SourceFile *, std::vector<SourceEdit>> attributeEdits(ExportJob &Job, const ExportGroup &G,
                                                                llvm::StringRef Text);
 

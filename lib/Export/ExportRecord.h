@@ -1,5 +1,6 @@
 /// \file
-/// What an export found and made: the record between the pipeline and its printers.
+/// Defines the result of an export: the record between ExportPipeline and the printers in
+/// ExportReport.
 #pragma once
 
 #include "Export/AttributeForm.h"
@@ -17,42 +18,50 @@ enum class CodeMatch {
   SameCode,
   SameRegisters,
   Differs,
-  Refused, ///< nvcc compiles the source as it is, but not so. Nothing of it is exported.
+  Refused, ///< nvcc compiles the source without the export, but not with it. Nothing of it is
+           ///< exported.
 };
 
+/// The result of one comparison.
 struct CodeComparison {
   CodeMatch Match = CodeMatch::NotVerified;
-  std::string Detail; ///< Why it is not verified, or what differs.
+  std::string Detail; ///< Why the code is not verified, or what differs.
 };
 
+/// One tuned kernel on one architecture.
 struct ExportedKernel {
   std::string Kernel, Mangled, Arch;
-  std::string Source; ///< File of the definition, below the project's root; of the unit else.
-  unsigned Line = 0;  ///< Of the definition; 0: not found.
+  std::string Source; ///< File of the definition, relative to the project's root. If it was not
+                      ///< found, the file of the unit.
+  unsigned Line = 0;  ///< Line of the definition; 0 if not found.
   VariantSetting Decided;
-  std::string Written; ///< The attribute as it stands in the patch, or the flags.
+  std::string Written; ///< The attribute as written in the patch, or the flags.
   std::vector<std::string> Lost;
   GainEstimate Gain;
   CodeComparison Code;
-  std::string Reason; ///< Why nothing is exported of it; empty: something is.
+  std::string Reason; ///< Why nothing is exported of the kernel; empty if it is exported.
 };
 
-/// Options of nvcc for one source.
+/// Compiler options for one source.
 struct SourceFlags {
-  std::string Source; ///< Below the project's root.
+  std::string Source; ///< Relative to the project's root.
   std::vector<std::string> Words;
-  std::optional<unsigned> Replaced; ///< The cap of its command, which they take the place of.
+  /// The -maxrregcount of the source's command, which these options must replace.
+  std::optional<unsigned> Replaced;
 };
 
+/// The result of one export.
 struct ExportOutcome {
   ExportForm As = ExportForm::Patch;
   std::string Project, NvccVersion;
   std::vector<ExportedKernel> Kernels;
-  std::string Patch;                ///< Unified diffs; empty where there are none.
-  std::vector<SourceFlags> Flags;   ///< Of ExportForm::Flags.
-  std::vector<std::string> Notes;   ///< Decisions that do not hold, and such.
-  std::vector<std::string> Sources; ///< Absolute: that were compiled, or have tuned kernels.
+  std::string Patch;              ///< Unified diffs; empty if there are none.
+  std::vector<SourceFlags> Flags; ///< For ExportForm::Flags only.
+  std::vector<std::string> Notes; ///< Decisions that do not apply, and other remarks.
+  /// Absolute paths of sources that were compiled or have tuned kernels.
+  std::vector<std::string> Sources;
 
+  /// Returns how many kernels are exported.
   size_t exported() const;
 };
 

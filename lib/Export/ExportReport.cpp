@@ -35,14 +35,14 @@ llvm::StringRef matchName(CodeMatch M) {
     return "same registers, other code";
   case CodeMatch::Differs:
     return "differs";
-  case CodeMatch::Refused: // Left, with a reason instead.
+  case CodeMatch::Refused: // A refused kernel has a reason instead.
   case CodeMatch::NotVerified:
     break;
   }
   return "not verified";
 }
 
-/// One line, so that it can stand in front of a patch.
+/// Returns \p Text as one line, so that it can precede a patch.
 std::string oneLine(llvm::StringRef Text) {
   std::string Out;
   for (char C : Text)

@@ -1,5 +1,6 @@
 /// \file
-/// An export for a person, for build systems and for programs.
+/// Prints the result of an export as text, for CMake, for make, and as JSON. ExportCommand calls it
+/// last.
 #pragma once
 
 #include "Export/ExportRecord.h"
@@ -8,19 +9,21 @@
 
 namespace carve {
 
-/// What was done with each kernel, what is lost of it, and how plain nvcc's code compares.
+/// Returns for each kernel what was written, what it loses, and how the code of plain nvcc compares
+/// with the tuned code.
 std::string printExportSummary(const ExportOutcome &Outcome);
 
-/// The patch, with the summary in front as lines that `git apply` and `patch` pass over; of
-/// ExportForm::Flags a line for each source.
+/// Returns the patch with the summary before it, in lines that `git apply` and `patch` ignore. For
+/// ExportForm::Flags it returns one line of options for each source instead of a patch.
 std::string printExportText(const ExportOutcome &Outcome);
 
-/// ExportForm::Flags: `set_property(SOURCE ...)` for each source.
+/// For ExportForm::Flags, returns a `set_property(SOURCE ...)` command for each source.
 std::string printExportCMake(const ExportOutcome &Outcome);
 
-/// ExportForm::Flags: target-specific variables for the object of each source.
+/// For ExportForm::Flags, returns a target-specific variable for the object of each source.
 std::string printExportMake(const ExportOutcome &Outcome);
 
+/// Returns the export as one JSON object. share/doc/formats.md lists its members.
 std::string printExportJson(const ExportOutcome &Outcome);
 
 } // namespace carve

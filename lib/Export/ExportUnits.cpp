@@ -1,4 +1,4 @@
-// Which kernels of a project are tuned: units and decisions of the store.
+// Reads units and decisions from the store, and finds which kernels of a project are tuned.
 #include "Export/ExportUnits.h"
 
 #include "Device/RegisterRegion.h"
@@ -17,7 +17,7 @@ using namespace carve;
 
 namespace {
 
-/// The decisions that count for \p U. A cap for the file is said of each of its kernels.
+/// Returns the decisions for \p U. If the user gave a profile, it is that profile.
 llvm::Expected<Profile> decisionsOf(const Unit &U, const ExportJob &Job) {
   if (Job.Options.User)
     return *Job.Options.User;
@@ -27,6 +27,7 @@ llvm::Expected<Profile> decisionsOf(const Unit &U, const ExportJob &Job) {
   return *Text ? parseProfile(**Text, "decisions of " + U.Source) : Profile();
 }
 
+/// Reads the PTX of an image and, if the store kept it, the preprocessed text that it comes from.
 llvm::Expected<ExportImage> readImage(const UnitImage &Record, const Unit &U,
                                       const UnitStore &Store) {
   llvm::Expected<std::string> Text = Store.blob(Record.PtxDigest);
@@ -49,7 +50,7 @@ llvm::Expected<ExportImage> readImage(const UnitImage &Record, const Unit &U,
   return I;
 }
 
-/// Whether one of the names on the command line is this kernel's.
+/// Returns true if the user named this kernel, or no kernel at all.
 bool isWanted(const ExportOptions &O, llvm::StringRef Name, llvm::StringRef Mangled) {
   if (O.Kernels.empty())
     return true;
@@ -59,7 +60,8 @@ bool isWanted(const ExportOptions &O, llvm::StringRef Name, llvm::StringRef Mang
   });
 }
 
-/// Adds what is decided of the kernels of one image.
+/// Adds an item for each decided kernel of one image. A cap for the whole file counts as a decision
+/// for each of its kernels.
 llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
   const ExportUnit &U = Job.Units[UnitIndex];
   const ExportImage &I = U.Images[ImageIndex];
@@ -92,7 +94,7 @@ llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
     Item.Out.Arch = I.Record.Arch;
     Item.Out.Decided = Item.Chosen.Variant;
     if (std::optional<std::string> Why = reasonNotTunable(Entry, U.Record.Relocatable))
-      Item.Out.Reason = "carve-nvcc itself leaves its default: " + *Why;
+      Item.Out.Reason = "carve-nvcc itself keeps its default: " + *Why;
     Item.Out.Source = Job.relative(U.Source);
     Job.Items.push_back(std::move(Item));
   }
@@ -108,7 +110,8 @@ const KernelReport *carve::reportOf(const ExportJob &Job, const ExportItem &Item
   for (const KernelResources &R : Job.Units[Item.Unit].Images[Item.Image].Record.Kernels)
     if (R.Name == Item.Mangled)
       Regs = R.RegsPerThread;
-  // Of a kernel in several units the report names one's output, and the first source.
+  // If several units have the kernel, the report names the output of one of them, and the first
+  // source.
   std::set<std::string> Sources, Outputs;
   for (const ExportUnit &U : Job.Units)
     for (const ExportImage &I : U.Images)
@@ -147,7 +150,7 @@ llvm::Error carve::collectDecisions(ExportJob &Job) {
   if (Job.Units.empty())
     return usageError("no source below " + O.Root + " was compiled by carve-nvcc with the store " +
                       Job.Store.root());
-  // By place, not by the order of the store's files.
+  // Sorted by source, so that the result does not depend on the order of the store's files.
   llvm::sort(Job.Units, [](const ExportUnit &A, const ExportUnit &B) {
     return std::tie(A.Source, A.Record.Key) < std::tie(B.Source, B.Record.Key);
   });

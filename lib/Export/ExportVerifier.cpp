@@ -22,7 +22,8 @@ namespace path = llvm::sys::path;
 
 namespace {
 
-/// Spills of \p Assembled by kernel are put to what the cubin \p Bytes tells.
+/// Reads the kernels of the cubin \p Bytes into \p Out. Spills come from \p Reported, because a
+/// cubin does not have them.
 template <typename MapType>
 llvm::Error readCode(llvm::StringRef Bytes, llvm::ArrayRef<KernelResources> Reported,
                      MapType &Out) {
@@ -42,7 +43,8 @@ llvm::Error readCode(llvm::StringRef Bytes, llvm::ArrayRef<KernelResources> Repo
   return llvm::Error::success();
 }
 
-/// Replaces the project's root by \p Mirror wherever a word names something below it.
+/// Replaces the project's root by \p Mirror in \p Word wherever the root itself or something below
+/// it is named.
 std::string mirrored(llvm::StringRef Word, llvm::StringRef Root, llvm::StringRef Mirror) {
   std::string Out;
   while (true) {
@@ -56,7 +58,8 @@ std::string mirrored(llvm::StringRef Word, llvm::StringRef Root, llvm::StringRef
   }
 }
 
-/// The line of a compiler's output that a person needs, where it is one; the whole message else.
+/// Returns the first line of a compiler's output that has an error, or the whole message if there
+/// is none.
 std::string whatIsWrong(llvm::Error Failed) {
   std::string Message;
   llvm::handleAllErrors(
@@ -83,8 +86,8 @@ std::string carve::refusal(llvm::StringRef Written, const CodeComparison &C) {
   return ("nvcc refuses " + Written + ": " + C.Detail).str();
 }
 
-/// A directory like the project's, in which everything is a link but the patched files and the
-/// directories on the way to them and to the sources.
+/// Makes a directory like the project's, in which everything is a link but the patched files and
+/// the directories that lead to them and to the sources.
 llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::string &Into) const {
   const std::string &Root = Job.Options.Root;
   std::set<std::string> Real = {""};
@@ -97,13 +100,14 @@ llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::str
     AddParents(Relative);
   for (const ExportUnit &U : Job.Units) {
     AddParents(Job.relative(U.Source));
-    // `..` of a link is where the link leads to: out of the mirror.
+    // `..` of a linked directory leads to the parent of the link's target, which is outside of the
+    // mirror. So the directory of a compile is a real one.
     if (std::string Below = Job.relative(normalisedPath(U.Record.Directory)); !Below.empty()) {
       AddParents(Below);
       if (fs::is_directory(Root + "/" + Below))
         Real.insert(Below);
     }
-    // What a source includes may include a patched header by a path of its own.
+    // A file that a source includes may include a patched header by a path of its own.
     for (const ExportImage &I : U.Images)
       for (const KernelPlace &P : I.Preprocessed) {
         AddParents(Job.relative(normalisedPath(P.File, U.Record.Directory)));
@@ -129,8 +133,8 @@ llvm::Error ExportVerifier::mirror(const PatchedProject &Patched, const std::str
   return llvm::Error::success();
 }
 
-/// Fails where the compile in \p Directory would read a file that \p Patched has from elsewhere
-/// than \p Mirror, as links and paths that leave the project make it.
+/// Fails if the compile in \p Directory would read a patched file from elsewhere than \p Mirror, as
+/// can happen with links and with paths that leave the project.
 llvm::Error ExportVerifier::readsMirror(const ExportUnit &U, const PatchedProject &Patched,
                                         const std::string &Mirror,
                                         const std::string &Directory) const {
@@ -148,12 +152,13 @@ llvm::Error ExportVerifier::readsMirror(const ExportUnit &U, const PatchedProjec
     if (!E)
       E = fs::real_path(Mirror + "/" + Below, Expected);
     if (E || Read != Expected)
-      return malformed("a compile in " + U.Record.Directory + " reads " + Name +
-                       " not from the copy of the project that has the patch");
+      return malformed("a compile in " + U.Record.Directory + " does not read " + Name +
+                       " from the patched copy of the project");
   }
   return llvm::Error::success();
 }
 
+/// Returns the code that plain nvcc makes of a unit, with one element for each image of the unit.
 llvm::Expected<std::vector<ExportVerifier::ImageCode>>
 ExportVerifier::plainCode(size_t UnitIndex, const PatchedProject &Patched) {
   const ExportUnit &U = Job.Units[UnitIndex];
@@ -176,7 +181,8 @@ ExportVerifier::plainCode(size_t UnitIndex, const PatchedProject &Patched) {
   if (auto More = Patched.Options.find(U.Source); More != Patched.Options.end())
     llvm::append_range(Words, More->second);
   std::string Directory = mirrored(U.Record.Directory, Root, Mirror);
-  if (!fs::is_directory(Directory)) // Not on the way to anything, and gone from the project.
+  if (!fs::is_directory(Directory)) // The directory is gone from the project and not among the real
+                                    // directories of the mirror.
     Directory = U.Record.Directory;
   if (llvm::Error E = readsMirror(U, Patched, Mirror, Directory))
     return E;
@@ -199,7 +205,7 @@ ExportVerifier::plainCode(size_t UnitIndex, const PatchedProject &Patched) {
     llvm::Expected<std::string> Ptx = Bytes ? readFile(Made->PtxPath) : Bytes.takeError();
     if (!Ptx)
       return Ptx.takeError();
-    // ptxas again, for what it says of spills.
+    // ptxas runs again because it is what reports spills.
     llvm::Expected<Assembled> A = assemble(T, Runner, *Ptx, Made->PtxasOptions);
     if (!A)
       return A.takeError();
@@ -210,7 +216,7 @@ ExportVerifier::plainCode(size_t UnitIndex, const PatchedProject &Patched) {
   return Images;
 }
 
-/// The image as carve-nvcc emits it.
+/// Returns the code of the image as carve-nvcc emits it.
 llvm::Expected<ExportVerifier::ImageCode> ExportVerifier::tunedImage(const ExportUnit &U,
                                                                      const ExportImage &I) {
   llvm::Expected<TempDir> Dir = TempDir::create("carve-export");
@@ -231,7 +237,8 @@ llvm::Expected<ExportVerifier::ImageCode> ExportVerifier::tunedImage(const Expor
   Context.FlavourPtx = [&](const DeviceImage &, unsigned Cap) {
     return flavourPtx(U.Record, I.Record.PtxDigest, Cap, Job.Store, T, Runner);
   };
-  // A cap for the file is what nvcc would be called with.
+  // A cap for the file is an option of nvcc, which the emitter does not know. Here it becomes a
+  // decision for each kernel.
   Profile Decisions = U.Decisions;
   if (Decisions.FileCap)
     for (const ExportItem &Item : Job.Items)
@@ -246,11 +253,12 @@ llvm::Expected<ExportVerifier::ImageCode> ExportVerifier::tunedImage(const Expor
     return E;
   for (const EmittedKernel &K : Emitter.takeKernels())
     if (!K.Reason.empty())
-      Job.Notes.push_back("carve-nvcc itself leaves the default of " + profileName(K.Kernel) +
-                          ": " + K.Reason);
+      Job.Notes.push_back("carve-nvcc itself keeps the default of " + profileName(K.Kernel) + ": " +
+                          K.Reason);
   return Code;
 }
 
+/// Returns the code of a unit as carve-nvcc emits it. It is made once for each unit.
 llvm::Expected<const std::vector<ExportVerifier::ImageCode> *>
 ExportVerifier::tunedCode(size_t UnitIndex) {
   if (auto Known = Tuned.find(UnitIndex); Known != Tuned.end())
@@ -265,7 +273,8 @@ ExportVerifier::tunedCode(size_t UnitIndex) {
   return &Tuned.emplace(UnitIndex, std::move(Images)).first->second;
 }
 
-/// The image as nvcc made it when it was compiled for tuning; empty where it cannot be read.
+/// Returns the code of the image as nvcc made it when it was compiled for tuning; empty if it
+/// cannot be read.
 ExportVerifier::ImageCode ExportVerifier::storedCode(const ExportImage &I) const {
   ImageCode Code;
   llvm::Expected<std::string> Bytes = Job.Store.blob(I.Record.CubinDigest);
@@ -274,7 +283,7 @@ ExportVerifier::ImageCode ExportVerifier::storedCode(const ExportImage &I) const
   return Code;
 }
 
-/// What nvcc makes of the source as it is, without a patch, beside what the store has of it.
+/// Compiles the source without a patch and compares it with what the store has of it.
 ExportVerifier::SourceState ExportVerifier::sourceState(size_t UnitIndex) {
   if (auto Known = States.find(UnitIndex); Known != States.end())
     return Known->second;
@@ -297,6 +306,7 @@ bool ExportVerifier::sourceChanged(size_t UnitIndex) {
   return sourceState(UnitIndex) == SourceState::Changed;
 }
 
+/// Compares one kernel's tuned code with the code of plain nvcc.
 CodeComparison ExportVerifier::compareKernel(const ExportItem &Item, const Code &Wanted,
                                              const Code &Plain) {
   if (Wanted.CodeDigest == Plain.CodeDigest)
@@ -327,7 +337,8 @@ unsigned ExportVerifier::capLikeDefault(const ExportImage &I, llvm::StringRef Ma
     return Code[Name].CodeDigest;
   };
   const std::string Default = CodeOf({});
-  // In units of 8, as registers are given, ptxas is most likely to leave the code alone.
+  // ptxas most likely leaves the code unchanged for multiples of 8, since registers are allocated
+  // in units of 8.
   for (unsigned Tried : {Cap, (Cap / 8 + 1) * 8, 255u}) {
     llvm::StringMap<unsigned> Caps;
     Caps[Mangled] = Tried;
@@ -337,7 +348,8 @@ unsigned ExportVerifier::capLikeDefault(const ExportImage &I, llvm::StringRef Ma
   return Cap;
 }
 
-/// Options for a file, and attributes of templates, reach kernels that nothing is exported of.
+/// Notes which kernels that are not exported get other code. Options for a file, and attributes of
+/// templates, affect those, too.
 void ExportVerifier::compareOthers(size_t UnitIndex, const std::vector<ImageCode> &Plain) {
   std::set<std::string> &Names = Others[UnitIndex];
   Names.clear();
@@ -375,7 +387,8 @@ Comparisons ExportVerifier::compare(const PatchedProject &Patched,
     llvm::Expected<std::vector<ImageCode>> Plain =
         Wanted ? plainCode(UnitIndex, Patched) : Wanted.takeError();
     if (!Plain) {
-      // A source that nvcc does not take without the patch either says nothing of the patch.
+      // If nvcc does not compile the source without the patch either, its failure says nothing
+      // about the patch.
       bool Refused = Wanted && Plain.errorIsA<ToolFailure>() &&
                      sourceState(UnitIndex) != SourceState::NotCompiled;
       CodeComparison C{Refused ? CodeMatch::Refused : CodeMatch::NotVerified,

@@ -1,5 +1,6 @@
 /// \file
-/// Whether plain nvcc makes of a patched project what carve-nvcc makes of the decisions.
+/// Compiles a patched project with plain nvcc and compares the code with the code that carve-nvcc
+/// makes of the decisions.
 #pragma once
 
 #include "Export/ExportJob.h"
@@ -8,37 +9,40 @@
 
 namespace carve {
 
-/// What plain nvcc is to compile.
+/// What plain nvcc compiles.
 struct PatchedProject {
-  std::map<std::string, std::string> Files;                ///< Text by path below the root.
-  std::map<std::string, std::vector<std::string>> Options; ///< More words, by absolute source.
+  std::map<std::string, std::string> Files; ///< Text by path relative to the root.
+  /// Additional words by absolute path of the source.
+  std::map<std::string, std::vector<std::string>> Options;
 };
 
-using Comparisons = std::map<size_t, CodeComparison>; ///< By item.
+using Comparisons = std::map<size_t, CodeComparison>; ///< By index of the item.
 
-/// Why nothing is exported of a kernel whose \p Written nvcc refused.
+/// Returns the reason why nothing is exported of a kernel for which nvcc refused \p Written.
 std::string refusal(llvm::StringRef Written, const CodeComparison &C);
 
-/// Compiles units plainly and compares with the tuned code.
+/// Compiles units with plain nvcc and compares the result with the tuned code.
 class ExportVerifier {
 public:
   ExportVerifier(ExportJob &Job, const Toolchain &T, CommandRunner &Runner)
       : Job(Job), T(T), Runner(Runner) {}
 
-  /// The comparison of each item that is in \p Items, all of one patched project.
+  /// Returns the comparison of each item in \p Items after all of them were compiled in one patched
+  /// project.
   Comparisons compare(const PatchedProject &Patched, const std::vector<size_t> &Items);
 
-  /// A cap with which ptxas makes the default's code of an entry: ptxas makes other code of most
-  /// caps, even above the registers that it takes, and there is none that means no cap.
+  /// Returns a cap with which ptxas makes the default's code of an entry. Most caps change the
+  /// code, even caps above the registers that it uses, and no value
+  /// means the absence of a cap.
   unsigned capLikeDefault(const ExportImage &I, llvm::StringRef Mangled);
 
-  /// Of the last comparison: what became of kernels of \p Units that nothing is exported of, for a
-  /// person.
+  /// Returns a note for each of \p Units in which the last comparison found other code in kernels
+  /// that are not exported.
   std::vector<std::string> otherKernels(const std::set<size_t> &Units) const;
 
 private:
   struct Code {
-    KernelResources Resources; ///< Spills included.
+    KernelResources Resources; ///< With spills.
     std::string CodeDigest;
   };
   using ImageCode = std::map<std::string, Code>; ///< By profile name.
@@ -60,9 +64,10 @@ private:
   const Toolchain &T;
   CommandRunner &Runner;
   std::map<size_t, std::vector<ImageCode>> Tuned;
-  std::map<size_t, SourceState> States; ///< By unit.
+  std::map<size_t, SourceState> States; ///< By index of the unit.
   std::map<std::pair<const ExportImage *, std::string>, unsigned> LikeDefault;
-  std::map<size_t, std::set<std::string>> Others; ///< That get other code, by unit.
+  /// Kernels that get other code, by index of the unit.
+  std::map<size_t, std::set<std::string>> Others;
 };
 
 } // namespace carve

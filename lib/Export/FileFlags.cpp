@@ -36,9 +36,10 @@ VariantSetting FileOptions::settingOf(const FileKernel &K) const {
   return V;
 }
 
-/// Time over the default's that is expected of \p K with \p V.
+/// Returns the expected time of \p K with \p V, relative to the default's.
 static double expectedRatio(const FileKernel &K, const VariantSetting &V) {
-  // More than that nothing is known of a variant that presses harder than any that was timed.
+  // The assumed ratio of a variant that was not timed and has fewer registers than the default.
+  // Nothing more precise is known.
   constexpr double Pressed = 1.1;
   if (V == K.Decided)
     return K.DecidedRatio.value_or(V.isDefault() ? 1 : 0.99);
@@ -59,7 +60,8 @@ FileOptions carve::chooseFileOptions(const std::vector<FileKernel> &Kernels) {
   FileOptions Best;
   auto Total = [&](const FileOptions &O) {
     double Sum = 0;
-    // Of kernels that no report knows the decided ones weigh the same, the others nothing.
+    // If no report knows the kernels' shares, decided kernels have equal weights and the others
+    // have none.
     for (const FileKernel &K : Kernels) {
       double Weight = K.Share > 0 ? K.Share : K.Decided.isDefault() ? 0 : 1e-3;
       Sum += Weight * expectedRatio(K, O.settingOf(K));

@@ -1,5 +1,6 @@
 /// \file
-/// Options of nvcc that say as much of a file's decisions as options for a file can.
+/// Chooses the options of nvcc that express as much of a file's decisions as options for a whole
+/// file can.
 #pragma once
 
 #include "Export/AttributeForm.h"
@@ -10,30 +11,34 @@
 
 namespace carve {
 
-/// A kernel of a file, decided or not.
+/// A kernel of the file, with or without a decision.
 struct FileKernel {
   VariantSetting Decided;
   std::optional<double> DecidedRatio;
-  bool Bounded = false;     ///< Has launch bounds, so that ptxas heeds no -maxrregcount.
-  unsigned DefaultRegs = 0; ///< 0: not known.
-  double Share = 0;         ///< Of GPU time; 0: not known.
+  bool Bounded = false; ///< The kernel has launch bounds, so ptxas ignores -maxrregcount for it.
+  unsigned DefaultRegs = 0; ///< 0 if not known.
+  double Share = 0;         ///< Share of GPU time; 0 if not known.
   const KernelReport *Report = nullptr;
 };
 
+/// Options for one file.
 struct FileOptions {
   std::optional<unsigned> Cap;
-  bool FrontEnd = true; ///< The cap is the front end's too: -maxrregcount, else -Xptxas.
+  bool FrontEnd = true; ///< If true, the cap also applies to the front end (-maxrregcount), else
+                        ///< only to ptxas (-Xptxas).
   bool LoadsFromL2 = false;
   std::optional<unsigned> RegisterUsageLevel;
 
   bool empty() const { return !Cap && !LoadsFromL2 && !RegisterUsageLevel; }
+  /// Returns the words for nvcc's command line.
   std::vector<std::string> words() const;
-  /// The setting that \p K gets by them.
+  /// Returns the setting that \p K gets by these options.
   VariantSetting settingOf(const FileKernel &K) const;
 };
 
-/// The options whose time is expected to be the least, none where none is expected to be faster.
-/// What was not timed counts as the default, and where it has fewer registers than that as slower.
+/// Returns the options with the least expected time, or empty options if none are expected to be
+/// faster than no options. A variant that was not timed counts like the default, or as slower if it
+/// has fewer registers than the default.
 FileOptions chooseFileOptions(const std::vector<FileKernel> &Kernels);
 
 } // namespace carve

@@ -10,14 +10,14 @@ namespace {
 
 constexpr size_t Context = 3;
 
-/// Lines [OldBegin, OldEnd) of the text become New.
+/// Lines [OldBegin, OldEnd) of the text are replaced by New.
 struct Change {
   size_t OldBegin, OldEnd;
   std::vector<llvm::StringRef> New;
-  std::string Text; ///< Holds New.
+  std::string Text; ///< Owns the text that New points into.
 };
 
-/// Lines with their ends.
+/// Splits \p Text into lines, with their line ends.
 std::vector<llvm::StringRef> linesOf(llvm::StringRef Text) {
   std::vector<llvm::StringRef> Lines;
   while (!Text.empty()) {
@@ -33,6 +33,7 @@ void sortEdits(std::vector<SourceEdit> &Edits) {
                     [](const SourceEdit &A, const SourceEdit &B) { return A.Offset < B.Offset; });
 }
 
+/// Returns the index of the line that contains \p Offset.
 size_t lineOf(llvm::ArrayRef<llvm::StringRef> Lines, llvm::StringRef Text, size_t Offset) {
   const char *Place = Text.begin() + Offset;
   auto Behind =
@@ -40,7 +41,7 @@ size_t lineOf(llvm::ArrayRef<llvm::StringRef> Lines, llvm::StringRef Text, size_
   return std::min<size_t>(Behind - Lines.begin(), Lines.empty() ? 0 : Lines.size() - 1);
 }
 
-/// Edits that touch the same lines become one change.
+/// Merges edits that touch the same lines into one change.
 std::vector<Change> changesOf(llvm::StringRef Text, llvm::ArrayRef<llvm::StringRef> Lines,
                               llvm::ArrayRef<SourceEdit> Edits) {
   std::vector<Change> Changes;
@@ -66,12 +67,13 @@ void printLine(char Sign, llvm::StringRef Line, llvm::raw_ostream &OS) {
     OS << "\n\\ No newline at end of file\n";
 }
 
-/// `-12,7`; of no lines the one before is named.
+/// Returns a range such as `-12,7` has after its sign. An empty range names the line before it.
 std::string rangeText(size_t Begin, size_t Count) {
   return std::to_string(Count ? Begin + 1 : Begin) + "," + std::to_string(Count);
 }
 
-/// A hunk of changes that are near each other. \p Shift: lines that came before more than went.
+/// Prints one hunk of changes that are near each other. \p Shift is how many more lines were added
+/// than removed in earlier hunks.
 void printHunk(llvm::ArrayRef<Change> Changes, llvm::ArrayRef<llvm::StringRef> Lines, size_t Shift,
                llvm::raw_ostream &OS) {
   size_t Begin = Changes.front().OldBegin < Context ? 0 : Changes.front().OldBegin - Context;
@@ -94,7 +96,8 @@ void printHunk(llvm::ArrayRef<Change> Changes, llvm::ArrayRef<llvm::StringRef> L
     printLine(' ', Lines[Here], OS);
 }
 
-/// A path as git writes it in a patch: in quotes where it has bytes that a line cannot hold.
+/// Returns a path as git writes it in a patch. It is quoted if it has bytes that a line cannot
+/// hold.
 std::string quotedPath(llvm::StringRef Prefix, llvm::StringRef Path) {
   bool Plain = llvm::all_of(Path, [](char C) { return llvm::isPrint(C) && C != '"' && C != '\\'; });
   if (Plain)
@@ -135,7 +138,7 @@ std::string carve::unifiedDiff(llvm::StringRef Path, llvm::StringRef Text,
   std::vector<Change> Changes = changesOf(Text, Lines, Edits);
   std::string Out, Old = quotedPath("a/", Path), New = quotedPath("b/", Path);
   llvm::raw_string_ostream OS(Out);
-  // A tab ends a name with blanks in it.
+  // A tab marks the end of a name that contains blanks.
   llvm::StringRef End = Path.contains(' ') ? "\t\n" : "\n";
   OS << "diff --git " << Old << " " << New << "\n--- " << Old << End << "+++ " << New << End;
   size_t Shift = 0;

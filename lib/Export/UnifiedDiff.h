@@ -1,6 +1,7 @@
 /// \file
-/// Edits of a text and their unified diff, as `git apply` and `patch -p1` read it. Every byte
-/// outside of the edits stays: ends of lines, tabs, encodings, a missing end of line at the end.
+/// Applies edits to a text and prints them as a unified diff in the format of `git apply` and
+/// `patch -p1`. Every byte outside of the edits stays: line ends, tabs, encodings, and a missing
+/// line end at the end of the file.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -10,17 +11,18 @@
 
 namespace carve {
 
-/// Replaces \p Remove bytes at \p Offset.
+/// Replaces \p Remove bytes at \p Offset by \p Insert.
 struct SourceEdit {
   size_t Offset = 0, Remove = 0;
   std::string Insert;
 };
 
-/// \p Text with \p Edits, which do not overlap, in any order.
+/// Returns \p Text after \p Edits, which may have any order but must not overlap.
 std::string applyEdits(llvm::StringRef Text, std::vector<SourceEdit> Edits);
 
-/// The diff of the two as one file's part of a patch, with three lines around each change. \p Path
-/// is relative to where the patch is applied. Empty where there are no edits.
+/// Returns the edits of one file as its part of a patch, with three lines of context around each
+/// change. \p Path is relative to the directory in which the patch is applied. Returns an empty
+/// string if there are no edits.
 std::string unifiedDiff(llvm::StringRef Path, llvm::StringRef Text, std::vector<SourceEdit> Edits);
 
 } // namespace carve

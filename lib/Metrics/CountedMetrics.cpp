@@ -17,10 +17,10 @@ using namespace carve;
 
 namespace {
 
-/// With these an SM holds all its threads, and a block may have its most; no image is made with
-/// fewer.
+/// With this many registers per thread an SM can hold all its threads, and a block can have its
+/// maximum size. No image is made with fewer.
 constexpr unsigned RegsOfFullSm = 32;
-/// Registers are given to threads in such steps.
+/// Registers are allocated to threads in steps of this size.
 constexpr unsigned RegsStep = 8;
 constexpr unsigned MostRegs = 255;
 
@@ -29,7 +29,8 @@ public:
   CountPipeline(const MetricsOptions &Options, TuneState &State, const JobContext &Context)
       : Options(Options), State(State), Context(Context) {}
   llvm::Expected<MetricsReport> run(const ProbeRecord &Trace);
-  /// The same, and what is not counted is taken from its code with assumed trips.
+  /// Does the same, but takes the metrics of a kernel that is not counted from its code with
+  /// assumed trips.
   llvm::Expected<MetricsReport> runOrAssume(const ProbeRecord &Trace);
 
 private:
@@ -52,8 +53,8 @@ private:
   const JobContext &Context;
   JobSources Sources;
   TuningJob Job;
-  std::map<size_t, CountingPtx> Counting; ///< By module of the job.
-  std::map<size_t, KernelMetrics> Found;  ///< By kernel of the job.
+  std::map<size_t, CountingPtx> Counting; ///< By the index of the module in the job.
+  std::map<size_t, KernelMetrics> Found;  ///< By the index of the kernel in the job.
   MetricsReport Report;
 };
 
@@ -73,7 +74,7 @@ void CountPipeline::leave(size_t Kernel, std::string Reason) {
   Report.Left.push_back({K.Traced.Kernel, std::move(Reason)});
 }
 
-/// Every launch that the kernel had is possible with its counters, too.
+/// Returns the cap with which every launch that the kernel had is possible with its counters, too.
 EntryEdit CountPipeline::withinRegisters(const JobKernel &K) const {
   unsigned Regs = RegsOfFullSm;
   for (const KernelLaunches &L : K.Traced.Shapes)
@@ -115,7 +116,7 @@ llvm::Error CountPipeline::addCounters(size_t Module) {
   return llvm::Error::success();
 }
 
-/// Images of all modules; kernels of those that have none are left.
+/// Makes the images of all modules. The kernels of a module without an image are left out.
 void CountPipeline::makeImages() {
   for (size_t M = 0; M < Job.Modules.size(); ++M)
     if (llvm::Error E = addCounters(M)) {
@@ -129,7 +130,7 @@ void CountPipeline::makeImages() {
       leave(K, "device-link-failed");
 }
 
-/// The run that counts.
+/// Runs the program with counters and returns what the probe recorded.
 llvm::Expected<ProbeRecord> CountPipeline::runCounting() {
   auto Fail = [](const llvm::Twine &Why) { return unsupported("not counted", Why); };
   auto Dir = TempDir::create("carve-count");
@@ -190,7 +191,8 @@ llvm::Expected<KernelMetrics> CountPipeline::metricsOf(const JobKernel &K, size_
   return Result;
 }
 
-/// The kernels of \p Module, as far as most of their threads ran there.
+/// Adds the metrics of the kernels of \p Module. A kernel in several modules gets those of the
+/// module in which most of its threads ran.
 llvm::Error CountPipeline::measure(size_t Module, const ProbeRecord &Counted) {
   auto Counts = Counted.Counted.find(variableOf(Module));
   if (Counts == Counted.Counted.end())
@@ -250,7 +252,7 @@ llvm::Error CountPipeline::prepare(const ProbeRecord &Trace) {
   for (const LeftKernel &L : Job.Left)
     if (isWanted(L.Traced.Kernel) && L.Reason != "below-share")
       Report.Left.push_back({L.Traced.Kernel, L.Reason});
-  // Those that nobody asked for are in no list.
+  // Kernels that nobody asked for are in no list.
   for (JobKernel &K : Job.Kernels)
     if (!isWanted(K.Traced.Kernel))
       K.LeftReason = "not asked for";
@@ -269,7 +271,7 @@ llvm::Expected<MetricsReport> CountPipeline::run(const ProbeRecord &Trace) {
   return std::move(Report);
 }
 
-/// Counts the code of \p Kernel as it stands.
+/// Adds the metrics of the unchanged code of \p Kernel.
 llvm::Error CountPipeline::assume(size_t Kernel) {
   const JobKernel &K = Job.Kernels[Kernel];
   if (K.Modules.empty())
@@ -315,7 +317,7 @@ TuneRequest carve::countRequest(const MetricsOptions &Options) {
   Request.Workload.Argv = Options.NvccOptions;
   Request.Workload.TimeoutS = Options.TimeoutS;
   Request.Workload.StdinPath = Options.StdinPath;
-  // Who names a kernel wants it however short it runs.
+  // A user who names a kernel wants it, no matter how short it runs.
   if (!Options.Kernels.empty())
     Request.Options.LeastShare = 0;
   return Request;

@@ -17,12 +17,12 @@ using namespace carve;
 
 namespace {
 
-/// `N`, or `[KERNEL:]LOOP=N` with a loop's number or `L` and a line.
+/// Reads `N`, or `[KERNEL:]LOOP=N` with a loop's number, or `L` and a line.
 llvm::Error applyTrips(MetricsOptions &O, llvm::StringRef Text) {
   auto Wrong = [&] {
     return usageError("--trips: `" + Text +
-                      "`, expected N, LOOP=N, LLINE=N, or one of these "
-                      "behind `KERNEL:`; N above 0");
+                      "`, expected N, LOOP=N or LLINE=N, N above 0, "
+                      "optionally after `KERNEL:`");
   };
   auto [Where, Count] = Text.rsplit('=');
   TripAnnotation A;
@@ -32,7 +32,7 @@ llvm::Error applyTrips(MetricsOptions &O, llvm::StringRef Text) {
     return llvm::Error::success();
   }
   llvm::StringRef Loop = Where;
-  // Names have colons of their own, `space::kernel`.
+  // Names of kernels may have colons, too: `space::kernel`.
   if (size_t Colon = Where.rfind(':'); Colon != llvm::StringRef::npos) {
     A.Kernel = Where.take_front(Colon).str();
     Loop = Where.drop_front(Colon + 1);
@@ -55,7 +55,7 @@ llvm::Error parseGrid(llvm::StringRef Text, std::array<unsigned, 3> &Grid) {
   return usageError("--grid: `" + Text + "`, expected X, XxY or XxYxZ blocks");
 }
 
-/// The words as they are given; all but the trips go with a file alone.
+/// Options and arguments as they are given. All but the trips only make sense with a file.
 struct FileWords {
   std::vector<std::string> Archs, Files, Trips;
   std::string Block, Grid;
@@ -66,7 +66,7 @@ Flags metricsFlags(FileWords &W, MetricsOptions &O) {
   F.form("[options] FILE [-- NVCC-OPTION...]",
          "what the kernels' code costs, from PTX and machine code; needs no GPU");
   F.form("--count [options] -- COMMAND...",
-         "the same of COMMAND's kernels, with their loops counted in one run");
+         "the same for COMMAND's kernels, with loops counted in one run");
   F.arguments("FILE", W.Files, "CUDA source, PTX or a cubin: FILE.cu, FILE.ptx or FILE.cubin");
   F.behind("NVCC-OPTION...|COMMAND...", O.NvccOptions,
            "options that the source needs, or the program to run");
@@ -88,11 +88,12 @@ Flags metricsFlags(FileWords &W, MetricsOptions &O) {
   return F;
 }
 
-/// Of a run of the program.
+/// Checks the arguments for a run of the program.
 llvm::Error checkCounting(const FileWords &W, const MetricsOptions &O) {
   if (!W.Archs.empty() || !W.Block.empty() || !W.Grid.empty() || O.DynamicSmemBytes)
-    return usageError("metrics: --count takes architecture and launch from the program: no --arch, "
-                      "--block, --grid, --dynamic-smem");
+    return usageError(
+        "metrics: --count takes architecture and launch from the program, expected no "
+        "--arch, --block, --grid or --dynamic-smem");
   if (!W.Files.empty() || O.NvccOptions.empty())
     return usageError("metrics: " + (W.Files.empty() ? "no command" : "`" + W.Files.front() + "`") +
                       ", expected: carve metrics --count [options] -- COMMAND...");
@@ -102,7 +103,7 @@ llvm::Error checkCounting(const FileWords &W, const MetricsOptions &O) {
 llvm::Error applyFileWords(const FileWords &W, MetricsOptions &O) {
   MetricsOptions Default;
   if (!O.Kernels.empty() || O.TimeoutS != Default.TimeoutS || O.StdinPath != Default.StdinPath)
-    return usageError("metrics: --kernel, --timeout and --stdin go with --count alone");
+    return usageError("metrics: --kernel, --timeout and --stdin need --count");
   for (llvm::StringRef List : W.Archs)
     for (llvm::StringRef Arch : llvm::split(List, ','))
       if (!llvm::is_contained(O.Archs, Arch))
@@ -140,7 +141,7 @@ LaunchShape shapeOf(const MetricsOptions &O, const EntryDirectives &D) {
   return S;
 }
 
-/// Counts the machine code, and makes the metrics of what could be counted.
+/// Counts the machine code, and computes the metrics from what could be counted.
 void finish(KernelMetrics &K, const DeviceModel &D, const KernelResources &R,
             llvm::StringRef CubinBytes, TripCounts Trips) {
   if (K.Ptx)
@@ -192,14 +193,15 @@ llvm::Error addImage(const MetricsOptions &O, const Toolchain &T, CommandRunner 
   return llvm::Error::success();
 }
 
-/// Whether \p Counted has the loop that \p A is of.
+/// Whether \p Counted has the loop of \p A.
 bool hasLoop(const std::optional<CountedKernel> &Counted, const TripAnnotation &A) {
   return Counted && llvm::any_of(Counted->Loops, [&](const LoopCount &L) {
            return (A.IsLine ? L.Line : L.Number) == A.Number;
          });
 }
 
-/// An annotation that nothing takes is a mistake: the counts are not what the user thinks.
+/// Fails if no loop takes the annotation, because the counts would then not be what the user
+/// thinks.
 llvm::Error checkApplied(const TripAnnotation &A, const MetricsReport &Report,
                          llvm::StringRef Where) {
   bool Known = false, Lines = false;
@@ -219,7 +221,7 @@ llvm::Error checkApplied(const TripAnnotation &A, const MetricsReport &Report,
     return usageError("--trips: no loop ends on line " + llvm::Twine(A.Number) + " of " + Where +
                       Kernel +
                       (Lines ? "; without --trips the report lists the loops"
-                             : "; the code has no lines, expected -lineinfo behind --"));
+                             : "; the code has no lines, expected -lineinfo after --"));
   return usageError("--trips: no loop " + llvm::Twine(A.Number) + " in " + Where + Kernel +
                     "; without --trips the report lists the loops");
 }

@@ -97,7 +97,7 @@ void printKernel(json::OStream &J, const KernelMetrics &K) {
   });
 }
 
-/// What there is to say of the run that counted.
+/// Writes what is known about the run that counted.
 void printRun(json::OStream &J, const MetricsReport &Report) {
   J.attributeArray("left", [&] {
     for (const MetricsReport::LeftOut &L : Report.Left)
@@ -116,7 +116,7 @@ void printRun(json::OStream &J, const MetricsReport &Report) {
 std::string number(double Value) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  // Halves come of branches.
+  // Branches make halves, so fractions get one digit.
   OS << llvm::format(Value == static_cast<int64_t>(Value) ? "%.0f" : "%.1f", Value);
   return Text;
 }
@@ -127,7 +127,7 @@ void printRow(llvm::raw_ostream &OS, llvm::StringRef Name, llvm::StringRef Ptx,
      << llvm::right_justify(Code, 14) << "\n";
 }
 
-/// A row of the table: what the PTX says and what the machine code says.
+/// Prints a row of the table: the value of the PTX and that of the machine code.
 void printRow(llvm::raw_ostream &OS, const KernelMetrics &K, llvm::StringRef Name,
               std::string (*Text)(const CountedKernel &)) {
   auto Of = [&](const std::optional<CountedKernel> &C) { return C ? Text(*C) : "-"; };
@@ -160,7 +160,7 @@ void printTable(llvm::raw_ostream &OS, const KernelMetrics &K) {
     llvm::raw_string_ostream(Text) << llvm::format("%.3f", bytesPerInstruction(C.Counts));
     return Text;
   });
-  printRow(OS, K, "accesses of seen stride", [](const C &C) {
+  printRow(OS, K, "accesses of known stride", [](const C &C) {
     return C.StrideSeenShare > 0 ? number(100 * C.StrideSeenShare) + " %" : std::string("-");
   });
   printRow(OS, K, "of these coalesced", [](const C &C) {

@@ -1,7 +1,7 @@
 /// \file
-/// What `carve metrics` shows: per kernel and architecture the static metrics of one launch shape,
-/// and the counts that they rest on. Made by Metrics/MetricsPipeline.h and
-/// Metrics/CountedMetrics.h.
+/// Holds what `carve metrics` shows: for each kernel and architecture, the static metrics of one
+/// launch shape and the counts that they are computed from. MetricsPipeline and CountedMetrics fill
+/// it in.
 #pragma once
 
 #include "Metrics/Counts/Counts.h"
@@ -14,33 +14,35 @@ namespace carve {
 
 /// One kernel of one architecture.
 struct KernelMetrics {
-  std::string Kernel; ///< Mangled.
+  std::string Kernel; ///< The mangled name.
   std::string Arch;
   LaunchShape Shape;
-  StaticMetrics Metrics; ///< Of the machine code's counts, else of the PTX's.
+  StaticMetrics Metrics; ///< From the machine code if it was counted, else from the PTX.
   std::optional<CountedKernel> Ptx, Code;
-  std::string CodeReason; ///< Why Code is absent.
-  /// With MetricsReport::Counted: threads over which the PTX's counts are means. Metrics are then
-  /// of the PTX.
+  std::string CodeReason; ///< Why Code is absent; else empty.
+  /// If MetricsReport::Counted is set: the number of threads over which the PTX's counts are means.
+  /// Metrics is then computed from the PTX.
   uint64_t CountedThreads = 0;
 };
 
-/// Kernels in the order of the file, each image's behind one another.
+/// The kernels are in the order of the file, first those of one image, then those of the next.
 struct MetricsReport {
-  std::string NvccVersion; ///< Empty where no tool of nvcc's was needed.
+  std::string NvccVersion; ///< Empty if no tool of the toolkit was needed.
   std::vector<KernelMetrics> Kernels;
-  bool Counted = false; ///< Trips are from a run of the program.
+  bool Counted = false; ///< Whether trips are from a run of the program.
+  /// A kernel without metrics, and why.
   struct LeftOut {
     std::string Kernel, Reason;
   };
   std::vector<LeftOut> Left;         ///< Kernels of the program that were not counted.
-  std::vector<std::string> Warnings; ///< What was odd about the run.
+  std::vector<std::string> Warnings; ///< What was unusual about the run.
 };
 
-/// The report as one JSON object, keys always in the same order. What is not known is null.
+/// Returns the report as one JSON object, with the keys always in the same order. Unknown values
+/// are null.
 std::string printMetricsJson(const MetricsReport &Report);
 
-/// The report as a person reads it.
+/// Returns the report as text for a person.
 std::string printMetricsText(const MetricsReport &Report);
 
 } // namespace carve

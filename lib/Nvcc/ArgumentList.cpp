@@ -38,7 +38,8 @@ Expected<std::vector<std::string>> splitWords(StringRef Text, Quotes Keep) {
   return Words;
 }
 
-/// Whether \p Option, whose spelling carries no value, takes \p Next.
+/// Returns true if \p Option takes \p Next as its value. The option's spelling must not hold a
+/// value.
 static bool takesNext(const OptionInfo &Option, StringRef Next) {
   if (Option.Values == Arity::Flag)
     return false;
@@ -77,7 +78,7 @@ std::vector<Argument> splitArguments(ArrayRef<std::string> Words) {
   return Arguments;
 }
 
-/// Whether a rewritten command line changes or drops \p A.
+/// Returns true if a rewritten command line changes or drops \p A.
 static bool isRewritten(const Argument &A) {
   if (A.Is == Argument::Kind::Input)
     return true;
@@ -90,14 +91,14 @@ static bool isRewritten(const Argument &A) {
 static Expected<std::vector<Argument>> expandFrom(std::vector<Argument> Arguments,
                                                   StringRef WorkDir, unsigned Depth);
 
-/// The arguments in the file \p Path, those of files that it names included.
+/// Returns the arguments in the file \p Path, including those of the files that it names.
 static Expected<std::vector<Argument>> readOptionsFile(StringRef Path, StringRef WorkDir,
                                                        unsigned Depth) {
-  // nvcc itself runs out of stack on a file that names itself.
+  // nvcc itself exhausts its stack on a file that names itself.
   if (Depth > 16)
     return unsupported("options-file", Path + " is nested too deeply");
-  // A pipe is nvcc's to read, once: it is not opened, and the command is nvcc's.
-  // A nested file is looked for from the working directory too, not beside the one that names it.
+  // A pipe can be read only once, so it is not opened, and the command is left to nvcc. A nested
+  // file is also relative to the working directory, not to the file that names it.
   Expected<std::string> Text = readFile(absolutePath(Path, WorkDir), FileLimit::Options);
   if (!Text)
     return unsupported("options-file", toString(Text.takeError()));

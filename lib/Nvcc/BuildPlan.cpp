@@ -1,5 +1,5 @@
-// A dryrun is a list of `#$ ` lines: variables that nvcc sets, then the commands of its steps. A
-// unit is pieced together along the files that the steps hand on:
+// A dryrun is a list of `#$ ` lines: first the variables that nvcc sets, then the commands of its
+// steps. A unit is pieced together by following the files that the steps pass on:
 //
 //   cudafe++  source -> host code          gcc -c     host code -> object
 //   cicc      source -> PTX                ptxas      PTX -> cubin
@@ -7,9 +7,9 @@
 //
 //   nvlink    objects -> cubin             fatbinary -link   cubins -> container of the program
 //
-// so each container finds its source through its PTX, and the source its object through the host
-// code. The order of the lines, which --threads changes, does not matter. The last row is the
-// device link of -rdc=true, which belongs to no source.
+// Each container leads to its source through its PTX, and the source leads to its object through
+// the host code. The order of the lines, which --threads changes, does not matter. The last row is
+// the device link of -rdc=true, which does not belong to any source.
 #include "Nvcc/BuildPlan.h"
 
 #include "Support/Error.h"
@@ -45,7 +45,7 @@ private:
   bool InWord = false, IsTarget = false; // IsTarget: the word is the file of a redirection.
 };
 
-/// The steps of a dryrun that plans are made of, by the file that each hands on.
+/// The steps of a dryrun that matter for plans, by the file that each passes on.
 struct Steps {
   std::vector<std::string> Environment;
   StringMap<DeviceImage> ImageOfCubin;
@@ -68,11 +68,11 @@ void ShellWords::finishWord() {
   InWord = false;
 }
 
-/// Replaces `$NAME` at the front of Rest. A name that nvcc did not set stays: only the user's own
-/// text, in commands that are not read, has such.
+/// Replaces `$NAME` at the front of Rest. A name that nvcc did not set stays. Only the user's own
+/// text holds such names, in commands that are not read.
 void ShellWords::expand() {
   StringRef Name = Rest.drop_front().take_while([](char C) { return isAlnum(C) || C == '_'; });
-  // nvcc sets some twice.
+  // nvcc sets some names twice.
   auto Assignments = reverse(Environment);
   auto Found = find_if(Assignments, [&](StringRef Variable) {
     return !Name.empty() && Variable.split('=').first == Name;
@@ -86,7 +86,7 @@ void ShellWords::expand() {
   Rest = Rest.drop_front(1 + Name.size());
 }
 
-/// Reads up to the closing \p Quote; the opening one is consumed.
+/// Reads up to the closing \p Quote. The opening quote has been consumed already.
 Error ShellWords::quoted(char Quote) {
   while (!Rest.empty() && Rest[0] != Quote) {
     bool Escapes = Quote == '"' && Rest[0] == '\\' && Rest.size() > 1 &&
@@ -116,7 +116,7 @@ Expected<std::vector<std::string>> ShellWords::split() {
       finishWord();
       continue;
     }
-    // With --threads nvcc redirects its steps: ` > out 2>err`.
+    // With --threads nvcc redirects the output of its steps: ` > out 2>err`.
     if (C == '>') {
       InWord &= Word != "1" && Word != "2";
       finishWord();
@@ -143,13 +143,14 @@ Expected<std::vector<std::string>> splitCommand(StringRef Line, ArrayRef<std::st
   return ShellWords(Line, Environment).split();
 }
 
-/// The word behind \p Name; empty where there is none.
+/// Returns the word after \p Name, or an empty text if there is none.
 static StringRef valueOf(ArrayRef<std::string> Words, StringRef Name) {
   const std::string *At = find(Words, Name);
   return At == Words.end() || At + 1 == Words.end() ? StringRef() : StringRef(At[1]);
 }
 
-/// The only word with \p Suffix that is no option; empty where there is none or more than one.
+/// Returns the only word with \p Suffix that is not an option, or an empty text if there is none or
+/// more than one.
 static StringRef onlyFile(ArrayRef<std::string> Words, StringRef Suffix) {
   StringRef Found;
   for (StringRef Word : Words) {
@@ -230,7 +231,7 @@ static Error readStep(std::vector<std::string> Words, Steps &S) {
       S.Containers.push_back(std::move(Words));
     return Error::success();
   }
-  // The host compiler goes by any name.
+  // The host compiler may have any name.
   StringRef HostCode = onlyFile(Words, ".cudafe1.cpp");
   if (is_contained(Words, "-c") && !HostCode.empty())
     S.ObjectOfHostCode[HostCode] = valueOf(Words, "-o").str();
@@ -238,7 +239,7 @@ static Error readStep(std::vector<std::string> Words, Steps &S) {
   return Error::success();
 }
 
-/// Whether \p Line sets a variable: `NAME=value`.
+/// Returns true if \p Line sets a variable: `NAME=value`.
 static bool isAssignment(StringRef Line) {
   StringRef Name = Line.take_while([](char C) { return isAlnum(C) || C == '_'; });
   return !Name.empty() && Line.substr(Name.size()).starts_with("=");
@@ -247,7 +248,7 @@ static bool isAssignment(StringRef Line) {
 std::vector<std::string> dryrunVariables(StringRef Text) {
   std::vector<std::string> Variables;
   for (StringRef Line : split(Text, '\n'))
-    // Of two nvcc only tells that it heeds them.
+    // With these two nvcc only reports that it uses the flags of the environment.
     if (Line.consume_front("#$ ") && isAssignment(Line) &&
         !Line.starts_with("NVCC_PREPEND_FLAGS=") && !Line.starts_with("NVCC_APPEND_FLAGS="))
       Variables.push_back(Line.str());
@@ -255,12 +256,12 @@ std::vector<std::string> dryrunVariables(StringRef Text) {
 }
 
 static Error readLine(StringRef Line, Steps &S) {
-  // Warnings stand between the lines of the plan.
+  // Warnings may appear between the lines of the plan.
   if (!Line.consume_front("#$ "))
     return Error::success();
   if (isAssignment(Line))
     return Error::success();
-  // `-- Filter Dependencies --` is done by nvcc itself.
+  // nvcc itself performs `-- Filter Dependencies --`.
   if (Line.starts_with("-- "))
     return Error::success();
   Expected<std::vector<std::string>> Words = splitCommand(Line, S.Environment);
@@ -271,8 +272,9 @@ static Error readLine(StringRef Line, Steps &S) {
   return readStep(std::move(*Words), S);
 }
 
-/// The PTX behind \p Spec, `kind=elf,sm=90,file=x.cubin` or `kind=ptx,sm=90,file=x.ptx`; the image
-/// of a cubin is added to \p Unit. Fails on a kind unknown and on a cubin that no ptxas made.
+/// Returns the PTX that belongs to \p Spec, `kind=elf,sm=90,file=x.cubin` or
+/// `kind=ptx,sm=90,file=x.ptx`. For a cubin, its image is added to \p Unit. Fails if the kind is
+/// unknown or no ptxas made the cubin.
 static Expected<StringRef> readImage(StringRef Spec, const Steps &S, DeviceUnit &Unit) {
   SmallVector<StringRef> Fields;
   Spec.split(Fields, ',', /*MaxSplit=*/2);
@@ -288,7 +290,7 @@ static Expected<StringRef> readImage(StringRef Spec, const Steps &S, DeviceUnit 
   return StringRef(Image->second.PtxPath);
 }
 
-/// Completes \p Unit by the files that its \p Ptx leads to.
+/// Fills in the files of \p Unit to which its \p Ptx leads.
 static Error findFiles(StringRef Ptx, const Steps &S, DeviceUnit &Unit) {
   Unit.Source = S.SourceOfPtx.lookup(Ptx);
   Unit.ObjectPath = S.ObjectOfHostCode.lookup(S.HostCodeOfSource.lookup(Unit.Source));
@@ -321,8 +323,8 @@ static Expected<DeviceUnit> readContainer(ArrayRef<std::string> Words, const Ste
   return Unit;
 }
 
-/// The device link, or nothing where there is none or its container holds other than nvlink's
-/// images.
+/// Returns the device link, or nothing if there is none or its container holds images that nvlink
+/// did not make.
 static std::optional<PlannedLink> readLink(const Steps &S) {
   if (S.LinkContainer.empty())
     return std::nullopt;

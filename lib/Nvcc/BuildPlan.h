@@ -1,7 +1,7 @@
 /// \file
-/// What nvcc did with a command: per architecture which PTX became which cubin by which ptxas
-/// arguments, and how the fatbinary was put together. Read from `nvcc --dryrun` of the same
-/// arguments.
+/// The steps that nvcc runs for a command: for each architecture, which PTX becomes which cubin
+/// with which ptxas arguments, and how the fatbinary is put together. It is read from `nvcc
+/// --dryrun` with the same arguments. KeptCompile reads it, and recording and emission follow it.
 #pragma once
 
 #include "Nvcc/FrontEndStep.h"
@@ -16,7 +16,7 @@
 
 namespace carve {
 
-/// One ptxas call: a PTX file assembled for one architecture.
+/// One ptxas call, which assembles a PTX file for one architecture.
 struct DeviceImage {
   std::string Arch; ///< `sm_90`, `sm_90a`.
   std::string PtxPath;
@@ -29,20 +29,21 @@ struct DeviceImage {
 struct DeviceUnit {
   std::string Source;
   std::vector<DeviceImage> Images;
-  std::string FatbinPath; ///< The container embedded in the object.
-  /// The fatbinary arguments after argv[0] without `--embedded-fatbin`; `file=` names the cubins
+  std::string FatbinPath; ///< The container that is embedded in the object.
+  /// The fatbinary arguments after argv[0], without `--embedded-fatbin`. `file=` names the cubins
   /// and the PTX above.
   std::vector<std::string> FatbinaryArguments;
   std::string ObjectPath; ///< The host object that holds the container.
-  /// How the PTX was made, image or embedded; what has another shape than expected is left out.
+  /// How each PTX was made, whether for an image or embedded. Steps of an unexpected shape are left
+  /// out.
   std::vector<FrontEndStep> FrontEnds;
 };
 
-/// One nvlink call: the relocatable device code of all inputs linked for one architecture.
+/// One nvlink call, which links the relocatable device code of all inputs for one architecture.
 struct PlannedLinkImage {
   std::string Arch;
   std::string CubinPath;
-  /// The nvlink arguments after argv[0], inputs included, without the files that it writes.
+  /// The nvlink arguments after argv[0], including the inputs, without the files that it writes.
   std::vector<std::string> NvlinkArguments;
 };
 
@@ -53,26 +54,28 @@ struct PlannedLink {
   std::vector<std::string> FatbinaryArguments; ///< As in DeviceUnit.
 };
 
+/// The steps of one command.
 struct BuildPlan {
   std::vector<DeviceUnit> Units;
   std::optional<PlannedLink> Link;
-  /// The calls of the host compiler, argv[0] included: preprocessing, compile, host link.
+  /// The calls of the host compiler, including argv[0]: preprocessing, compile, host link.
   std::vector<std::vector<std::string>> HostCommands;
-  std::vector<std::string> Environment; ///< `NAME=value` that nvcc sets for its steps.
+  std::vector<std::string> Environment; ///< The `NAME=value` pairs that nvcc sets for its steps.
 };
 
-/// Splits a command of `--dryrun` into words as the shell that nvcc runs it with would; `$NAME`
-/// is expanded from \p Environment. Fails on an unterminated quote.
+/// Splits a command of a dryrun into words, as the shell that nvcc runs it with would. `$NAME` is
+/// expanded from \p Environment. Fails if a quote is not closed.
 llvm::Expected<std::vector<std::string>> splitCommand(llvm::StringRef Line,
                                                       llvm::ArrayRef<std::string> Environment);
 
-/// The `NAME=value` that nvcc sets for its steps according to \p Text, what a dryrun printed.
+/// Returns the `NAME=value` pairs that nvcc sets for its steps, from \p Text, the output of a
+/// dryrun.
 std::vector<std::string> dryrunVariables(llvm::StringRef Text);
 
-/// Reads what `nvcc --dryrun --keep --keep-dir D <arguments>` printed on standard error. Files are
-/// found by suffix and `file=`, never by position. Fails with Unsupported `unknown-plan` where the
-/// text does not have the shape expected, naming the line, or plans neither a unit nor a device
-/// link. A device link whose shape is not known is as if it were not there.
+/// Parses \p Text, the standard error of `nvcc --dryrun --keep --keep-dir D <arguments>`. Files are
+/// found by suffix and `file=`, never by position. Fails with Unsupported `unknown-plan` if the
+/// text has an unexpected shape (the error names the line) or plans neither a unit nor a device
+/// link. A device link of an unknown shape is ignored.
 llvm::Expected<BuildPlan> parseDryrun(llvm::StringRef Text);
 
 } // namespace carve

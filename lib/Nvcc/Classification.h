@@ -1,6 +1,6 @@
 /// \file
-/// What carve-nvcc does with a command of nvcc's: compile device code, link it, or let nvcc do what
-/// it would do by itself.
+/// Decides what carve-nvcc does with a command: compile device code, link it, or hand the command
+/// to nvcc unchanged. This is the first step of the driver.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
@@ -10,27 +10,27 @@
 
 namespace carve {
 
-/// The command is nvcc's as it is.
+/// The command is handed to nvcc unchanged.
 struct Passthrough {
-  std::string Reason; ///< A short stable identifier, which is counted, such as `device-lto`.
-  std::string Detail; ///< For a person; may be empty.
+  std::string Reason; ///< A short stable identifier that is counted, such as `device-lto`.
+  std::string Detail; ///< Text for a person; may be empty.
 };
 
-/// A command that compiles no device code and that links what may contain some.
+/// A command that compiles no device code but links files that may contain some.
 struct DeviceCodeLink {
   LinkLine Line;
-  /// What the command is if no file of Line has relocatable device code.
+  /// The result for the command if no file of Line has relocatable device code.
   Passthrough WithoutDeviceCode;
 };
 
 /// A command that compiles device code is a CommandLine.
 using Classification = std::variant<CommandLine, DeviceCodeLink, Passthrough>;
 
-/// Classifies \p Argv: the user's arguments without argv[0] and without `--carve-*`. Reads options
-/// files, and looks for the archives that `-l` names.
+/// Classifies \p Argv, the user's arguments without argv[0] and without `--carve-*`. It reads
+/// options files and looks for the archives that `-l` names.
 Classification classify(llvm::ArrayRef<std::string> Argv, const NvccEnvironment &Env);
 
-/// The reason \p E, which is an Unsupported.
+/// Returns the reason and detail of \p E, which must be an Unsupported.
 Passthrough passthroughBecause(llvm::Error E);
 
 } // namespace carve

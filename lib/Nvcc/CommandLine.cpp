@@ -21,7 +21,7 @@ char NoDeviceSource::ID = 0;
 
 namespace {
 
-/// What the options of a command say, gathered in nvcc's order: the last one counts.
+/// The effect of the options of a command, collected in nvcc's order, because the last one counts.
 struct Settings {
   bool MakesObject = false;
   bool Shared = false;
@@ -29,7 +29,7 @@ struct Settings {
   bool WritesDepfile = false;
   bool ForwardsUnknown = false;
   std::string Output, Language, DepfilePath;
-  std::string DriverCap; ///< Of -maxrregcount.
+  std::string DriverCap; ///< The value of -maxrregcount.
 };
 
 } // namespace
@@ -44,13 +44,14 @@ static Error takePhase(const Argument &A, Settings &S) {
     return make_error<NoDeviceSource>(A.Option->Reason.str(), A.Words[0]);
   else if (Name != "-link")
     return unsupported(A.Option->Reason, A.Words[0]);
-  // -dw says -rdc=false, which is the default; nvcc refuses it beside -rdc=true.
+  // -dw means -rdc=false, which is the default; nvcc refuses it together with -rdc=true.
   if (Name == "-dc")
     S.Relocatable = true;
   return Error::success();
 }
 
-/// An output name among \p Words makes files that carve would not redirect or would overwrite.
+/// Fails if \p Words name an output, because such files would not be redirected or would be
+/// overwritten.
 static Error checkHostWords(ArrayRef<std::string> Words) {
   for (const std::string &Word : Words)
     if (writesBesideOutput(Word))
@@ -119,14 +120,15 @@ static Error takeOptions(ArrayRef<Argument> Arguments, Settings &S) {
   return Error::success();
 }
 
-/// Unknown words are the host compiler's where they are forwarded; a word after one is an input.
+/// Fails if a word is unknown. If unknown words are forwarded they belong to the host compiler, and
+/// a word after one is an input.
 static Error checkUnknown(ArrayRef<Argument> Arguments, const Settings &S) {
   for (const Argument &A : Arguments) {
     if (Error E = checkUnknown(A.Nested, S))
       return E;
     if (A.Is != Argument::Kind::Unknown)
       continue;
-    // An option of nvcc that lacks its value, or has one too many, is not forwarded.
+    // An option of nvcc without its value, or with a value too many, is not forwarded.
     bool IsNvccs = findOption(StringRef(A.Value).split('=').first) != nullptr;
     if (!S.ForwardsUnknown || IsNvccs)
       return unsupported("unknown-option", A.Value);
@@ -136,8 +138,8 @@ static Error checkUnknown(ArrayRef<Argument> Arguments, const Settings &S) {
   return Error::success();
 }
 
-/// nvcc runs its steps through a shell, in double quotes: a name with these characters is not the
-/// name of the file.
+/// Fails if the shell would change \p Path. nvcc runs its steps through a shell, in double quotes,
+/// so a name with certain characters is not the name of the file.
 static Error checkName(StringRef Path) {
   if (Path.find_first_of("$`\"\\\n") != StringRef::npos)
     return unsupported("shell-name", Path);
@@ -147,7 +149,7 @@ static Error checkName(StringRef Path) {
 static Expected<InputKind> inputKind(StringRef Path, StringRef Language) {
   if (Path == "-")
     return unsupported("stdin", "the source is standard input");
-  // -x holds for every input, wherever it stands, objects included.
+  // -x applies to every input, wherever it is written, even to objects.
   if (!Language.empty())
     return Language == "cu" ? InputKind::DeviceSource : InputKind::HostSource;
   StringRef Suffix = sys::path::extension(Path);
@@ -193,12 +195,12 @@ static Error checkInputs(const CommandLine &C) {
     return make_error<NoDeviceSource>("no-device-source", "only host sources and objects");
   if (C.makesSeveralObjects() && !all_of(C.Inputs, isSource))
     return unsupported("several-inputs", "objects beside sources with -c");
-  // Intermediate files of one keep directory are named after the stem.
+  // Intermediate files in one keep directory are named after the stem.
   StringSet<> Stems;
   for (const Input &I : make_filter_range(C.Inputs, isSource))
     if (!Stems.insert(sys::path::stem(I.Path)).second)
       return unsupported("same-stem", I.Path);
-  // nvcc writes one depfile per source, and refuses -MF: no output can be redirected.
+  // nvcc writes one depfile for each source and refuses -MF, so no output can be redirected.
   if (C.WritesDepfile && count_if(C.Inputs, isSource) > 1)
     return unsupported("several-depfiles", "-MD with several sources");
   return Error::success();
@@ -209,12 +211,12 @@ static Error checkOutput(StringRef Output, StringRef WorkDir) {
     return E;
   sys::fs::file_status Status;
   if (!sys::fs::status(absolutePath(Output, WorkDir), Status) && !sys::fs::is_regular_file(Status))
-    return unsupported("special-output", Output + " is no regular file");
+    return unsupported("special-output", Output + " is not a regular file");
   return Error::success();
 }
 
 Error checkLinkedName(StringRef Output) {
-  // `_dlink.sm_100a.cubin` and such are appended, and a number of up to 40 characters put in front.
+  // nvcc appends `_dlink.sm_100a.cubin` or the like, and prepends a number of up to 40 characters.
   constexpr size_t MostBytes = NAME_MAX - 80;
   if (sys::path::filename(Output).size() > MostBytes)
     return unsupported("long-output-name", Output);
@@ -236,7 +238,7 @@ static Error checkOutputs(const CommandLine &C, const Settings &S, StringRef Wor
   return Error::success();
 }
 
-/// The number \p Text as nvcc reads it, in decimal, octal or hexadecimal.
+/// Parses \p Text as nvcc does, in decimal, octal or hexadecimal.
 static Expected<std::optional<unsigned>> parseCap(StringRef Text) {
   Text = Text.trim();
   unsigned Cap = 0;
@@ -257,13 +259,13 @@ static Error takeRegisterCap(ArrayRef<Argument> All, const Settings &S, CommandL
   Expected<std::optional<unsigned>> Ptxas = parseCap(ptxasRegisterCap(Words).value_or(""));
   if (!Ptxas)
     return Ptxas.takeError();
-  // nvcc passes its own behind those of -Xptxas, and ptxas heeds the last.
+  // nvcc passes its own cap after those of -Xptxas, and ptxas uses the last one.
   C.RegisterCap = *Driver ? *Driver : *Ptxas;
   return Error::success();
 }
 
-/// NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS as arguments. What a rewritten command would change
-/// cannot be changed there.
+/// Returns NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS as arguments. Fails if they hold something that
+/// a rewritten command would have to change, because carve cannot change it there.
 static Expected<std::vector<Argument>> environmentArguments(StringRef Flags, StringRef WorkDir) {
   Expected<std::vector<std::string>> Words = splitWords(Flags, Quotes::Kept);
   if (!Words)
@@ -312,8 +314,8 @@ static std::string defaultObject(StringRef Source) {
   return (sys::path::stem(Source) + ".o").str();
 }
 
-/// As nvcc derives it: of `-o` where it is given, else of the source, in the working directory and
-/// as if for an object.
+/// Returns the depfile as nvcc derives it: from `-o` if it is given, otherwise from the source, in
+/// the working directory and as if for an object.
 static std::string depfileOf(const CommandLine &C, const Settings &S) {
   if (!C.WritesDepfile)
     return "";
@@ -323,7 +325,7 @@ static std::string depfileOf(const CommandLine &C, const Settings &S) {
   if (Target.empty())
     Target = defaultObject(
         find_if(C.Inputs, [](const Input &I) { return I.Kind == InputKind::DeviceSource; })->Path);
-  // llvm's replace_extension knows that `.hid` has none; nvcc makes `.d` of it.
+  // LLVM's replace_extension sees no extension in `.hid`; nvcc replaces it by `.d`.
   StringRef Name = sys::path::filename(Target);
   StringRef Dir = StringRef(Target).drop_back(Name.size());
   return (Dir + Name.substr(0, Name.rfind('.')) + ".d").str();

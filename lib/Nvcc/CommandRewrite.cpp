@@ -1,4 +1,4 @@
-// The commands that are made from the user's own: redirected, relinked, capped.
+// Makes commands from the user's own: redirected, relinked, capped.
 #include "Nvcc/CommandRewrite.h"
 
 #include "Nvcc/ArgumentList.h"
@@ -24,7 +24,8 @@ static bool gives(ArrayRef<Argument> Arguments, StringRef Short) {
   return any_of(Arguments, [&](const Argument &A) { return spells(A, Short); });
 }
 
-/// Names the depfile and its target as nvcc derives them.
+/// Sets the names of the depfile and its target explicitly, as nvcc derives them for the original
+/// output.
 static void pinDepfile(const CommandLine &C, std::vector<Argument> &Arguments) {
   std::string Target = C.Output;
   if (!gives(Arguments, "-o")) {
@@ -41,7 +42,7 @@ static void pinDepfile(const CommandLine &C, std::vector<Argument> &Arguments) {
 static void redirect(const CommandLine &C, StringRef Path, std::vector<Argument> &Arguments) {
   if (C.WritesDepfile)
     pinDepfile(C, Arguments);
-  // nvcc warns of a second -o and heeds the last, so what is there stays in its place.
+  // nvcc warns about a second -o and uses the last, so existing ones stay in their places.
   for (Argument &A : reverse(Arguments)) {
     if (!A.is(Effect::Output))
       continue;
@@ -67,7 +68,7 @@ std::vector<std::string> withRegisterCap(const CommandLine &C, unsigned Cap, Str
 
 std::vector<std::string> relinkArguments(const CommandLine &C,
                                          const StringMap<std::string> &ObjectOf, StringRef Path) {
-  // -x would make sources of the objects, -M* a second depfile.
+  // -x would make nvcc take objects for sources, and -M* would write a second depfile.
   std::vector<Argument> Kept;
   for (Argument &A : splitArguments(C.Expanded)) {
     if (A.is(Effect::Language) || A.is(Effect::Dependency) || A.is(Effect::Output))

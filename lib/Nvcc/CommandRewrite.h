@@ -1,6 +1,6 @@
 /// \file
-/// The commands that carve-nvcc gives nvcc in the place of the user's: with another output, with a
-/// register cap, linking or compiling a part.
+/// Makes the commands that carve-nvcc gives nvcc instead of the user's: with another output, with a
+/// register cap, or for only a part of the linking or compiling.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
@@ -13,26 +13,26 @@
 
 namespace carve {
 
-/// \p C's arguments with the output at \p Path. The depfile keeps the name and the target that
-/// nvcc would give it for the original output.
+/// Returns \p C's arguments with the output at \p Path. The depfile keeps the name and the target
+/// that nvcc would give it for the original output.
 std::vector<std::string> withOutput(const CommandLine &C, llvm::StringRef Path);
 
-/// Arguments that link what \p C makes (executable or shared object) from objects: every device
-/// source is replaced by its object in \p ObjectOf, `-x`, `-M*`, and options of the compile phase
-/// that nvcc refuses without a source are dropped; the output is \p Path. The program is the one
-/// that nvcc makes in one step, but for a label: with -lineinfo the container of the device link
+/// Returns arguments that link the product of \p C (executable or shared object) from objects, to
+/// \p Path. Every device source is replaced by its object in \p ObjectOf. `-x`, `-M*`, and options
+/// of the compile phase that nvcc refuses without a source are dropped. The program is the one that
+/// nvcc makes in one step, except for a label: with -lineinfo the container of the device link
 /// names the inputs of the command.
 std::vector<std::string> relinkArguments(const CommandLine &C,
                                          const llvm::StringMap<std::string> &ObjectOf,
                                          llvm::StringRef Path);
 
-/// Arguments that compile \p Source, an input of \p C, alone and to the object \p Path; no depfile
-/// is written.
+/// Returns arguments that compile only \p Source, an input of \p C, to the object \p Path. No
+/// depfile is written.
 std::vector<std::string> compileOneArguments(const CommandLine &C, llvm::StringRef Source,
                                              llvm::StringRef Path);
 
-/// \p C's arguments with `-maxrregcount=\p Cap` in force and the output at \p Path; a cap already
-/// given is replaced, never repeated.
+/// Returns \p C's arguments with `-maxrregcount=\p Cap` in effect and the output at \p Path. A cap
+/// that is already given is replaced, never repeated.
 std::vector<std::string> withRegisterCap(const CommandLine &C, unsigned Cap, llvm::StringRef Path);
 
 } // namespace carve

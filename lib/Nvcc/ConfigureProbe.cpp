@@ -7,14 +7,14 @@ using namespace llvm;
 
 namespace carve {
 
-/// Directories in which CMake and Meson keep what they compile to learn about a compiler.
+/// Returns true for directories in which CMake and Meson compile files to examine a compiler.
 static bool isProbeDirectory(StringRef Name) {
   static constexpr StringLiteral Prefixes[] = {"CMakeScratch", "CMakeTmp", "TryCompile-",
                                                "CompilerId", "meson-private"};
   return any_of(Prefixes, [&](StringRef Prefix) { return Name.starts_with(Prefix); });
 }
 
-/// Sources and programs of a configure step: CMake's, autoconf's, Meson's.
+/// Returns true for sources and programs of a configure step of CMake, autoconf or Meson.
 static bool isProbeFile(StringRef Name) {
   static constexpr StringLiteral Prefixes[] = {"CMakeCUDACompiler", "cmTC_", "conftest.",
                                                "sanitycheck"};

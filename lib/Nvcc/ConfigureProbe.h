@@ -1,5 +1,6 @@
 /// \file
-/// Tells commands by which a configure step learns about the compiler from those of a build.
+/// Distinguishes commands by which a configure step examines the compiler from the commands of a
+/// build. The driver runs no program that a configure step makes.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
@@ -8,8 +9,8 @@
 
 namespace carve {
 
-/// Whether a configure step of CMake, autoconf or Meson runs this command to learn about the
-/// compiler; such a program is never run.
+/// Returns true if a configure step of CMake, autoconf or Meson runs this command in \p WorkDir to
+/// examine the compiler.
 bool isConfigureProbe(const CommandLine &C, llvm::StringRef WorkDir);
 
 } // namespace carve

@@ -7,12 +7,12 @@ using namespace llvm;
 namespace carve {
 
 bool fitsDepfile(StringRef Path) {
-  // A colon ends a target, a percent sign makes a pattern of it, and how a backslash is read hangs
-  // on what follows.
+  // A colon ends a target, a percent sign makes it a pattern, and the meaning of a backslash
+  // depends on what follows.
   return Path.find_first_of(":%\\\n\r\t") == StringRef::npos;
 }
 
-/// As the preprocessor writes names for Make.
+/// Returns \p Path quoted as the preprocessor writes names for Make.
 static std::string quoted(StringRef Path) {
   std::string Text;
   for (char C : Path) {
@@ -26,7 +26,7 @@ static std::string quoted(StringRef Path) {
 }
 
 Expected<std::string> withPrerequisites(StringRef Depfile, ArrayRef<std::string> Paths) {
-  // `k.o : k.cu \`; the target may hold colons of its own.
+  // The form is `k.o : k.cu \`; the target may contain colons.
   size_t End = Depfile.find(" :");
   while (End != StringRef::npos && End + 2 < Depfile.size() && Depfile[End + 2] != ' ' &&
          Depfile[End + 2] != '\n')

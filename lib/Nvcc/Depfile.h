@@ -1,6 +1,6 @@
 /// \file
-/// The depfile that nvcc writes beside an output, and what carve adds to it: an output also depends
-/// on the decisions that were put into it.
+/// Extends the depfile that nvcc writes beside an output: an output also depends on the decisions
+/// that were put into it.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -11,12 +11,12 @@
 
 namespace carve {
 
-/// Whether \p Path can stand in a depfile so that Make and Ninja both read it as it is.
+/// Returns true if \p Path can appear in a depfile so that Make and Ninja both read it unchanged.
 bool fitsDepfile(llvm::StringRef Path);
 
-/// \p Depfile, text that nvcc wrote, with \p Paths as further prerequisites of its target and an
-/// empty rule for each, as -MP makes for headers: a file that is gone then means a rebuild and not
-/// the end of one. Fails with Unsupported `unknown-depfile` where no target is found.
+/// Returns \p Depfile, a text that nvcc wrote, with \p Paths as further prerequisites of its
+/// target. Each also gets an empty rule, as -MP makes for headers, so that a missing file causes a
+/// rebuild instead of an error. Fails with Unsupported `unknown-depfile` if no target is found.
 llvm::Expected<std::string> withPrerequisites(llvm::StringRef Depfile,
                                               llvm::ArrayRef<std::string> Paths);
 

@@ -15,7 +15,7 @@ DeviceWords carve::deviceWords(llvm::ArrayRef<std::string> Given, bool DropArchs
     bool IsTarget = A.is(Effect::Target);
     bool Drop = A.is(Effect::Phase) || A.is(Effect::Output) || A.is(Effect::Dependency) ||
                 (A.Option && llvm::is_contained(Writes, A.Option->Long)) || (IsTarget && DropArchs);
-    // -dc is -rdc=true -c.
+    // -dc means -rdc=true -c.
     if (A.Option && A.Option->Long == "--device-c")
       Result.Options.push_back("-rdc=true");
     Result.NamesArchs |= IsTarget;

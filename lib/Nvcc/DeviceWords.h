@@ -1,6 +1,6 @@
 /// \file
-/// The words of a user's command that bear on its device code, for compiles of our own: to a cubin,
-/// to a container, with other macros.
+/// Selects the words of a user's command that affect its device code. carve uses them for its own
+/// compiles: to a cubin, to a container, or with other macros.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -12,14 +12,15 @@ namespace carve {
 
 struct DeviceWords {
   std::vector<std::string> Options;
-  bool NamesArchs = false; ///< Architectures stood among the words.
+  bool NamesArchs = false; ///< True if the words named architectures.
 };
 
-/// \p Given without what selects another phase or writes files of the user's (`-c`, `-o`, `-MD`,
-/// `--keep`), with \p DropArchs also without the architectures. `-dc` becomes `-rdc=true`.
+/// Returns \p Given without words that select another phase or write files of the user (`-c`, `-o`,
+/// `-MD`, `--keep`), and if \p DropArchs is set also without the architectures. `-dc` becomes
+/// `-rdc=true`.
 DeviceWords deviceWords(llvm::ArrayRef<std::string> Given, bool DropArchs);
 
-/// \p Words without definitions (`-D`) of macros called \p Names.
+/// Returns \p Words without definitions (`-D`) of the macros \p Names.
 std::vector<std::string> withoutDefinitions(llvm::ArrayRef<std::string> Words,
                                             llvm::ArrayRef<std::string> Names);
 

@@ -41,7 +41,7 @@ std::vector<std::string> carve::withArchitecture(llvm::ArrayRef<std::string> Opt
   for (size_t I = 0; I < Options.size(); ++I) {
     llvm::StringRef Option = Options[I];
     if (Option == "-arch" || Option == "--gpu-name")
-      ++I; // Its value goes with it.
+      ++I; // The value is skipped, too.
     else if (!Option.starts_with("-arch=") && !Option.starts_with("--gpu-name="))
       Result.push_back(Options[I]);
   }

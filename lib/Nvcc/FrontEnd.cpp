@@ -11,7 +11,7 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// cicc of the toolkit \p T: never one that a record names.
+/// Returns the cicc of the toolkit \p T, never one that a record names.
 static llvm::Expected<std::string> findCicc(const Toolchain &T) {
   std::string Places[] = {path::parent_path(T.BinDir).str() + "/nvvm/bin/cicc", T.tool("cicc")};
   for (const std::string &Place : Places)
@@ -21,8 +21,8 @@ static llvm::Expected<std::string> findCicc(const Toolchain &T) {
                      "no cicc at " + llvm::join(llvm::ArrayRef<std::string>(Places), ", "));
 }
 
-/// \p Argument with a file of the step's directory at its start, or behind its `=`, moved to
-/// \p Dir.
+/// Returns \p Argument with its file moved to \p Dir. The file is the whole argument or the part
+/// after its `=`. If the file does not lie in \p KeepDir, the argument is returned unchanged.
 static std::string moved(llvm::StringRef Argument, llvm::StringRef KeepDir, llvm::StringRef Dir) {
   llvm::StringRef File = Argument;
   if (!File.starts_with("/") && File.contains('='))
@@ -45,7 +45,7 @@ static Command ciccCommand(const FlavourRequest &Request, const std::string &Cic
   }
   C.StdinPath = "/dev/null";
   C.Dir = fs::is_directory(Request.Directory) ? Request.Directory.str() : Dir;
-  // Where cicc fails it leaves a file in TMPDIR.
+  // If cicc fails, it leaves a file in TMPDIR.
   C.Environment = {"PWD=" + C.Dir, "TMPDIR=" + Dir};
   std::string Library = (path::parent_path(path::parent_path(Cicc)) + "/libdevice").str();
   if (fs::is_directory(Library))
@@ -53,8 +53,8 @@ static Command ciccCommand(const FlavourRequest &Request, const std::string &Cic
   return C;
 }
 
-/// What stands in PTX before its first declaration: the compiler's release and build, the version
-/// of PTX and the target.
+/// Returns the part of PTX before its first declaration: the compiler's release and build, the
+/// version of PTX, and the target.
 static llvm::StringRef headOf(llvm::StringRef Ptx) {
   return Ptx.take_front(Ptx.find(".address_size"));
 }

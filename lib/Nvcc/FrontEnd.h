@@ -1,6 +1,6 @@
 /// \file
-/// Runs cicc again on text that was preprocessed before, at another register cap: the "flavours" of
-/// a unit's PTX. No source is read.
+/// Runs cicc again, at another register cap, on text that was preprocessed before. The result is a
+/// "flavour" of a unit's PTX (Store/FlavourPtx.h). No source is read.
 #pragma once
 
 #include "Nvcc/FrontEndStep.h"
@@ -14,27 +14,29 @@
 
 namespace carve {
 
-/// PTX to be made.
+/// A request to make PTX.
 struct FlavourRequest {
   const FrontEndStep &Step;
   llvm::StringRef Preprocessed; ///< Content of the step's input.
   llvm::StringRef ModuleId;     ///< Content of its module id file.
   llvm::StringRef Original;     ///< The PTX that the compile made.
-  /// Where the compile ran: relative names of sources in line tables start from it.
+  /// The directory in which the compile ran. Relative names of sources in line tables start from
+  /// it.
   llvm::StringRef Directory;
-  /// `-maxreg`, in 1..255; absent: the compile's own, which gives Original again.
+  /// `-maxreg`, in 1..255. If it is absent, the compile's own cap applies, which gives Original
+  /// again.
   std::optional<unsigned> Cap;
 };
 
-/// Fails with Unsupported `above-register-cap` where \p Cap is larger than \p Ceiling, the user's
-/// own cap, or than what the user gave cicc; with `front-end-cap` where it is not in 1..255.
+/// Fails with Unsupported `front-end-cap` if \p Cap is not in 1..255, and with `above-register-cap`
+/// if it is larger than \p Ceiling, the user's own cap, or than the cap that the user gave cicc.
 llvm::Error checkFrontEndCap(const FrontEndStep &Step, std::optional<unsigned> Ceiling,
                              unsigned Cap);
 
-/// The PTX text that the step makes at the cap. All of cicc's files go to a temporary directory.
-/// Fails with Unsupported `no-front-end` where no cicc is found, `other-front-end` where it is not
-/// of the release that made Original, and with ToolFailure where it fails. Safe to call from
-/// several threads.
+/// Returns the PTX text that the step makes at the cap. All of cicc's files go to a temporary
+/// directory. Fails with Unsupported `no-front-end` if no cicc is found, with `other-front-end` if
+/// it does not belong to the release that made Original, and with ToolFailure if cicc fails.
+/// Several threads may call it at once.
 llvm::Expected<std::string> compileFlavour(const FlavourRequest &Request, const Toolchain &T,
                                            CommandRunner &Runner);
 

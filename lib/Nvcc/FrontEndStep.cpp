@@ -6,8 +6,8 @@
 using namespace carve;
 namespace path = llvm::sys::path;
 
-/// Takes the name of \p File into \p Name; false where it has one already, or where the file does
-/// not lie in the step's directory, which that of the first one is.
+/// Sets \p Name to the name of \p File. Returns false if \p Name is already set, or if the file
+/// does not lie in the step's directory, which the first file defines.
 static bool takeFile(llvm::StringRef File, FrontEndStep &S, std::string &Name) {
   llvm::StringRef Dir = path::parent_path(File);
   if (S.KeepDir.empty())
@@ -23,7 +23,7 @@ std::optional<FrontEndStep> carve::readFrontEndStep(llvm::ArrayRef<std::string> 
   for (size_t I = 1; I < Words.size(); ++I) {
     llvm::StringRef Word = Words[I];
     llvm::StringRef Next = I + 1 == Words.size() ? "" : llvm::StringRef(Words[I + 1]);
-    // cicc takes the option in these two forms, and once.
+    // cicc accepts the option in these two forms, and only once.
     bool Joined = Word.starts_with("-maxreg=");
     if (Joined || Word == "-maxreg") {
       unsigned Cap;

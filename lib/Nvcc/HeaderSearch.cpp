@@ -1,8 +1,8 @@
 // A compiler takes `#include <a/b.h>` from the first folder that has it, and `#include "a/b.h"`
-// first from the folder of the file that says so. Of a header that was read the name by which it
-// was asked for is not known, but it is what remains of its path without one of the folders. Under
-// that name there was nothing in the folders before. Nobody says which are before; so all are
-// tried, and what is there is left out.
+// first from the folder of the including file. The name by which a header was included is not
+// known, but it is the header's path without one of the folders. No folder that was searched
+// earlier has a file with that name. The order of the folders is not known; so all are tried, and
+// existing files are left out.
 #include "Nvcc/HeaderSearch.h"
 
 #include "Support/Files.h"
@@ -35,15 +35,16 @@ std::vector<std::string> headerFolders(ArrayRef<std::vector<std::string>> HostCo
   return Folders;
 }
 
-/// Where \p Query is in \p Text at or after \p From. Headers are many; StringRef's own takes
-/// longer.
+/// Returns the position of \p Query in \p Text at or after \p From. There are many headers, and
+/// StringRef's own search is slower.
 static size_t findFrom(StringRef Text, StringRef Query, size_t From) {
   StringRef Rest = Text.drop_front(std::min(From, Text.size()));
   const void *At = ::memmem(Rest.data(), Rest.size(), Query.data(), Query.size());
   return At ? static_cast<const char *>(At) - Text.data() : StringRef::npos;
 }
 
-/// Adds what \p Text asks for by \p Query, `__has_include` or a library's macro of it.
+/// Adds the names that \p Text asks for by \p Query, which is `__has_include` or a library's macro
+/// for it.
 static void addNames(StringRef Text, StringRef Query, std::set<std::string> &Names) {
   for (size_t At = 0; (At = findFrom(Text, Query, At)) != StringRef::npos;) {
     StringRef Rest = Text.drop_front(At += Query.size());
@@ -54,7 +55,7 @@ static void addNames(StringRef Text, StringRef Query, std::set<std::string> &Nam
     Rest = Rest.ltrim();
     char End = Rest.starts_with("<") ? '>' : '"';
     if (!Rest.consume_front("<") && !Rest.consume_front("\""))
-      continue; // The definition of a macro, which is used with a name elsewhere.
+      continue; // This is the definition of a macro, which is used with a name elsewhere.
     size_t Length = Rest.find(End);
     if (Length != StringRef::npos && !Rest.take_front(Length).contains('\n'))
       Names.insert(Rest.take_front(Length).str());
@@ -68,9 +69,9 @@ void readQueries(StringRef Text, HeaderQueries &Queries) {
     Queries.Embeds |= Text.take_front(At).rtrim(" \t").ends_with("#");
 }
 
-/// The folder of a compiler that \p File was found in, which no option names:
-/// `/usr/lib/gcc/x86_64-linux-gnu/12/include`, `/usr/include/c++/12`, `/usr/include`; empty for
-/// others.
+/// Returns the folder of a compiler in which \p File was found and that no option names:
+/// `/usr/lib/gcc/x86_64-linux-gnu/12/include`, `/usr/include/c++/12`, `/usr/include`. Returns an
+/// empty text for other files.
 static StringRef systemFolder(StringRef File) {
   constexpr StringLiteral Include = "/include/";
   size_t At = File.find(Include);
@@ -97,7 +98,7 @@ static bool isMissing(StringRef Path, StringRef WorkDir) {
   return Status.type() == sys::fs::file_type::file_not_found;
 }
 
-/// The first part that is missing of \p Path, which is, beginning at \p Folder.
+/// Returns the first missing part of the missing path \p Path, starting after \p Folder.
 static std::string firstMissing(StringRef Folder, StringRef Path, StringRef WorkDir) {
   for (size_t End = Folder.size(); End < Path.size();
        End = std::min(Path.find('/', End + 1), Path.size()))
@@ -106,8 +107,8 @@ static std::string firstMissing(StringRef Folder, StringRef Path, StringRef Work
   return Path.str();
 }
 
-/// Adds what is missing of \p Names in \p Folder. Names of a library begin alike and are in order,
-/// so that one missing folder mostly settles them all.
+/// Adds those of \p Names that are missing in \p Folder. Names of one library start with the same
+/// folder and are sorted, so one missing folder usually settles them all.
 static void addMissing(StringRef Folder, const std::set<std::string> &Names,
                        const HeaderNames &Headers, StringRef WorkDir,
                        std::set<std::string> &Missing) {
@@ -127,7 +128,7 @@ static void addMissing(StringRef Folder, const std::set<std::string> &Names,
 std::set<std::string> missingHeaders(const HeaderNames &Headers, ArrayRef<std::string> Folders,
                                      StringRef WorkDir) {
   std::set<std::string> Searched(Folders.begin(), Folders.end()), Quoting;
-  Searched.insert("/usr/local/include"); // Known to every compiler, and often empty.
+  Searched.insert("/usr/local/include"); // Every compiler knows this folder, and it is often empty.
   for (StringRef File : Headers.Read)
     if (StringRef System = systemFolder(File); !System.empty())
       Searched.insert(System.str());

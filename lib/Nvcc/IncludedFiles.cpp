@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace carve {
 
-/// The name in the marker \p Line, which starts behind `# `; empty where it is none.
+/// Returns the name in the marker \p Line, which starts after `# `; empty if it is not a marker.
 static std::string nameInMarker(StringRef Line) {
   Line = Line.ltrim("0123456789");
   std::string Name;
@@ -34,7 +34,7 @@ std::optional<std::set<std::string>> includedFiles(StringRef Preprocessed) {
     Rest = Rest.drop_front(std::min(Rest.size(), Line.size() + 1));
     if (!Line.starts_with("# ") || Line.size() < 3 || !isDigit(Line[2]))
       continue;
-    // Most markers repeat the name of the one before.
+    // Most markers repeat the name in the previous one.
     StringRef Marker = Line.drop_front(2).ltrim("0123456789");
     if (Marker == Last)
       continue;

@@ -17,7 +17,7 @@ static Command nvccCommand(const Toolchain &T, llvm::ArrayRef<std::string> Argum
   return C;
 }
 
-/// The plan of the command, or the reason why there is none.
+/// Returns the plan of the command. Fails with the reason if there is none.
 static llvm::Expected<BuildPlan> planOf(Command C, CommandRunner &Runner) {
   C.Argv.insert(C.Argv.begin() + 1, "--dryrun");
   C.StdinPath = "/dev/null";
@@ -53,7 +53,8 @@ llvm::Expected<KeptCompile> carve::compileKeeping(const Toolchain &T, CommandRun
   return Kept;
 }
 
-/// Whether \p Word, of nvcc or behind -Xcompiler, asks for debug information of the host's code.
+/// Returns true if \p Word, an option of nvcc or of -Xcompiler, asks for debug information of the
+/// host code.
 static bool asksForDebugInfo(llvm::StringRef Word) {
   if (Word == "-G" || Word == "--debug" || Word == "--device-debug")
     return true;
@@ -65,7 +66,7 @@ double carve::keepDirPatience(llvm::ArrayRef<std::string> Words) {
   constexpr double Short = 1, Long = 60;
   for (llvm::StringRef Word : Words) {
     llvm::SmallVector<llvm::StringRef> Parts;
-    for (llvm::StringRef Part : llvm::split(Word, ',')) // -Xcompiler=-Wall,-g
+    for (llvm::StringRef Part : llvm::split(Word, ',')) // For example -Xcompiler=-Wall,-g.
       Parts.push_back(Part.substr(Part.rfind('=') + 1));
     if (llvm::any_of(Parts, asksForDebugInfo) || asksForDebugInfo(Word))
       return Long;

@@ -1,5 +1,6 @@
 /// \file
-/// One run of nvcc that keeps its intermediate files, with the plan that says which they are.
+/// Runs nvcc so that it keeps its intermediate files, and reads the plan that says which files they
+/// are. Every compile and link that carve handles starts like this.
 #pragma once
 
 #include "Nvcc/BuildPlan.h"
@@ -11,28 +12,31 @@
 namespace carve {
 
 struct KeptCompile {
-  CommandResult Nvcc; ///< How nvcc ended. Where it failed the plan is empty.
+  CommandResult Nvcc; ///< The result of nvcc. If it failed, the plan is empty.
   BuildPlan Plan;
-  /// Why there is no plan although nvcc succeeded.
+  /// The reason if there is no plan although nvcc succeeded.
   std::optional<std::string> NoPlan;
 
-  /// The signal by which a command ends after this; 0 where it ends with nvcc's status. Asked to
-  /// terminate, nvcc exits with a status of its own; where it went on to its end, we stop.
+  /// Returns the signal by which the command must end after this run; 0 if it ends with nvcc's
+  /// status. nvcc exits with a status of its own when it is asked to terminate; if it finished
+  /// anyway, we stop.
   int endingSignal() const {
     return Nvcc.Interrupted && Nvcc.ExitStatus == 0 ? Nvcc.Interrupted : Nvcc.Signal;
   }
 };
 
-/// Runs nvcc with \p Arguments in \p Dir (empty: the caller's) and `--keep --keep-dir KeepDir`,
-/// and beside it, on another processor, `--dryrun` of the same. \p Quiet captures the streams,
-/// which are the caller's otherwise. Fails only where nvcc cannot be started.
+/// Runs nvcc with \p Arguments and `--keep --keep-dir KeepDir` in \p Dir (empty means the caller's
+/// directory). At the same time it runs `--dryrun` with the same arguments on another processor. If
+/// \p Quiet is set the streams are captured, otherwise they are the caller's. Fails only if nvcc
+/// cannot be started.
 llvm::Expected<KeptCompile> compileKeeping(const Toolchain &T, CommandRunner &Runner,
                                            llvm::ArrayRef<std::string> Arguments,
                                            llvm::StringRef Dir, llvm::StringRef KeepDir,
                                            bool Quiet);
 
-/// How many seconds a command of \p Words waits for its keep directory where the same command holds
-/// it, before it takes another: longer with debug information, which holds the directory's path.
+/// Returns how many seconds a command of \p Words waits for its keep directory if the same command
+/// holds it already, before it takes another directory. The time is longer with debug information,
+/// which contains the directory's path.
 double keepDirPatience(llvm::ArrayRef<std::string> Words);
 
 } // namespace carve

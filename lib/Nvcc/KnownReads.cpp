@@ -11,13 +11,13 @@ using namespace llvm;
 
 namespace carve {
 
-/// Options whose value, joined or in the next word, is a folder or a name that is looked for as the
-/// preprocessed text shows, or is no file at all.
+/// Options with a value, joined or in the next word. The value is a folder, a name whose lookup the
+/// preprocessed text shows, or not a file at all.
 static constexpr StringLiteral WithValue[] = {"-D",         "-I",       "-L",      "-U",
                                               "-idirafter", "-include", "-iquote", "-isystem",
                                               "-l",         "-o",       "-x",      "--param"};
 
-/// Complete words.
+/// Words that must match completely.
 static constexpr StringLiteral Whole[] = {"-C",
                                           "-E",
                                           "-P",
@@ -42,12 +42,12 @@ static constexpr StringLiteral Whole[] = {"-C",
                                           "-static-libstdc++",
                                           "-w"};
 
-/// Words that begin so; what follows is a level, a standard or a name of the language.
+/// Prefixes of known words. A level, a standard or a language name follows.
 static constexpr StringLiteral Begins[] = {"-O",     "-Wl,",    "-std=",     "-march=",
                                            "-mcpu=", "-mtune=", "-stdlib=",  "-mavx",
                                            "-msse",  "-mabi=",  "-mcmodel=", "-mfpmath="};
 
-/// What may follow `-f` or `-fno-`, up to a `=`.
+/// The words that may follow `-f` or `-fno-`, up to a `=`.
 static constexpr StringLiteral Features[] = {
     "PIC",
     "PIE",
@@ -146,7 +146,8 @@ static bool isKnownFeature(StringRef Word) {
   return is_contained(Features, Word.split('=').first);
 }
 
-/// `-g`, `-g3`, `-ggdb`, `-gdwarf-4`. `-gsplit-dwarf` makes a second file.
+/// Returns true for `-g`, `-g3`, `-ggdb`, `-gdwarf-4`. `-gsplit-dwarf` is excluded because it makes
+/// a second file.
 static bool isDebugLevel(StringRef Word) {
   if (!Word.consume_front("-g"))
     return false;
@@ -154,7 +155,8 @@ static bool isDebugLevel(StringRef Word) {
          Word.starts_with("dwarf") || Word == "line-tables-only" || Word.starts_with("z");
 }
 
-/// `-Wall`, `-Wno-x`, `-Werror=x`. Words with a comma are for the tools behind the compiler.
+/// Returns true for `-Wall`, `-Wno-x`, `-Werror=x`. Words with a comma are for the tools that the
+/// compiler calls.
 static bool isWarning(StringRef Word) { return Word.starts_with("-W") && !Word.contains(','); }
 
 static bool isKnown(StringRef Word) {
@@ -169,17 +171,17 @@ std::string unknownHostRead(ArrayRef<std::string> HostCommand) {
     if (Word.ends_with("=native") || Word.starts_with("@") || Word.starts_with("-include-"))
       return Word.str();
     if (!Word.starts_with("-"))
-      continue; // The source.
+      continue; // This is the source.
     const auto *Option = find_if(WithValue, [&](StringRef Name) { return Word.starts_with(Name); });
     if (is_contained(WithValue, Word))
-      ++I; // Its value is the next word.
+      ++I; // The next word is its value.
     else if (Option == std::end(WithValue) && !isKnown(Word))
       return Word.str();
   }
   return "";
 }
 
-/// Whether \p Value, for the tool of the option \p A, says something of messages or size alone.
+/// Returns true if \p Value, for the tool of the option \p A, affects only messages or size.
 static bool isHarmless(const Argument &A, StringRef Value) {
   Value.consume_front("-");
   if (A.Option->Short == "-Xcudafe")
@@ -207,8 +209,8 @@ namespace {
 class AssemblyText {
 public:
   explicit AssemblyText(StringRef Rest) : Rest(Rest) {}
-  /// What its string literals say together, in lower case; false where they are cut off or written
-  /// in a way that hides what they say.
+  /// Sets \p Text to the joined content of its string literals, in lower case. Returns false if
+  /// they are cut off or written in a way that hides their content.
   bool read(std::string &Text);
 
 private:
@@ -222,7 +224,7 @@ private:
 bool AssemblyText::literal(std::string &Text) {
   while (!Rest.empty() && Rest[0] != '"') {
     if (Rest[0] == '\\') {
-      // A character by its number.
+      // An escape gives a character by its number.
       if (Rest.size() < 2 || isDigit(Rest[1]) || StringRef("xuUN").contains(Rest[1]))
         return false;
       Rest = Rest.drop_front();
@@ -233,7 +235,7 @@ bool AssemblyText::literal(std::string &Text) {
   return Rest.consume_front("\"");
 }
 
-/// `x(text)x"`, the rest of a literal that began with `R"`.
+/// Reads `x(text)x"`, the rest of a literal that began with `R"`.
 bool AssemblyText::rawLiteral(std::string &Text) {
   auto [Mark, After] = Rest.split('(');
   size_t Length = After.find((")" + Mark + "\"").str());
@@ -251,10 +253,10 @@ bool AssemblyText::read(std::string &Text) {
     Rest = Rest.drop_front();
     if (C == '\n' && Rest.starts_with("#")) {
       Rest = Rest.drop_until([](char End) { return End == '\n'; });
-      continue; // A line marker.
+      continue; // This is a line marker.
     }
     if (Depth == 0 && C != '(' && !isSpace(C) && !isAlpha(C) && C != '_')
-      return true; // No statement: a name that has asm in it.
+      return true; // This is not a statement but a name that contains asm.
     if (C == '(')
       ++Depth;
     else if (C == ')' && --Depth == 0)
@@ -266,7 +268,7 @@ bool AssemblyText::read(std::string &Text) {
 }
 
 bool mayIncludeInAssembly(StringRef Preprocessed) {
-  // Macros of the assembler could put a directive together.
+  // Macros of the assembler could build a directive from parts.
   static constexpr StringLiteral Directives[] = {".incbin", ".include", ".macro", ".irp",
                                                  ".altmacro"};
   StringRef Rest = Preprocessed;

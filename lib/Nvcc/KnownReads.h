@@ -1,7 +1,7 @@
 /// \file
-/// Whether the words of a compile say which files it reads. An object that is kept may be taken for
-/// what a compile would make only if nothing else can have been read; so options are listed here
-/// that are known to read nothing, and every other one may.
+/// Decides whether the words of a compile tell which files it reads. A kept object may replace a
+/// compile only if the compile cannot have read anything else. So this file lists the options that
+/// are known to read nothing; any other option may read a file.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -11,18 +11,18 @@
 
 namespace carve {
 
-/// The first word of \p HostCommand, a call of gcc or clang with argv[0], that may have it read
-/// files of which neither the preprocessed text nor the word's own table entry tells
-/// (`-specs=x`, `-fplugin=x`, `@x`, `-Wa,x`) or that names this machine (`-march=native`); empty
-/// where every word is known.
+/// Returns the first word of \p HostCommand, a call of gcc or clang with argv[0], that may make it
+/// read files that neither the preprocessed text nor the word's own table entry shows (`-specs=x`,
+/// `-fplugin=x`, `@x`, `-Wa,x`), or that depends on this machine (`-march=native`). Returns an
+/// empty text if every word is known.
 std::string unknownHostRead(llvm::ArrayRef<std::string> HostCommand);
 
-/// The same of \p Words, all that nvcc reads. What nvcc hands to the host compiler is not looked at
-/// here.
+/// Does the same for \p Words, all words that nvcc reads. Words that nvcc passes to the host
+/// compiler are not checked here.
 std::string unknownNvccRead(llvm::ArrayRef<std::string> Words);
 
-/// Whether the assembler may read files because of inline assembly in \p Preprocessed
-/// (`asm(".incbin \"x\"")`), or what it is told cannot be said.
+/// Returns true if inline assembly in \p Preprocessed may make the assembler read files
+/// (`asm(".incbin \"x\"")`), or if the text of the assembly cannot be determined.
 bool mayIncludeInAssembly(llvm::StringRef Preprocessed);
 
 } // namespace carve

@@ -15,9 +15,9 @@ namespace carve {
 
 namespace {
 
-/// What the arguments say, in nvcc's order.
+/// The effect of the arguments, in nvcc's order.
 struct LinkSettings {
-  bool DeviceOnly = false; ///< -dlink.
+  bool DeviceOnly = false; ///< -dlink is given.
   bool ForwardsUnknown = false;
   std::string Output;
   std::vector<std::string> LibraryDirs, Libraries, Inputs, Unknown;
@@ -47,7 +47,7 @@ static Error takeOption(const Argument &A, LinkSettings &S) {
       if (writesBesideOutput(Word))
         return unsupported("host-compiler-output", Word);
     break;
-  case Effect::Language: // Makes a source of every input.
+  case Effect::Language: // It makes every input a source.
     return unsupported("unknown-input", A.Words[0]);
   case Effect::Output:
     if (A.Value.empty())
@@ -86,13 +86,13 @@ static Error takeWords(ArrayRef<std::string> Words, StringRef WorkDir, LinkSetti
   return Arguments ? takeArguments(*Arguments, S) : Arguments.takeError();
 }
 
-/// The flags of NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS.
+/// Applies the flags of NVCC_PREPEND_FLAGS or NVCC_APPEND_FLAGS to \p S.
 static Error takeFlags(StringRef Flags, StringRef WorkDir, LinkSettings &S) {
   Expected<std::vector<std::string>> Words = splitWords(Flags, Quotes::Kept);
   return Words ? takeWords(*Words, WorkDir, S) : Words.takeError();
 }
 
-/// Sorts the inputs; a kind that is none of a link's is an error.
+/// Sorts the inputs by kind. Fails if a link cannot have an input of that kind.
 static Error takeInputs(const LinkSettings &S, LinkLine &L) {
   StringSet<> Stems;
   for (StringRef Path : S.Inputs) {
@@ -102,7 +102,7 @@ static Error takeInputs(const LinkSettings &S, LinkLine &L) {
     if (is_contained({".o", ".obj", ".a", ".lib"}, Suffix))
       L.Files.push_back(Path.str());
     else if (is_contained({".c", ".cc", ".cpp", ".cxx", ".i", ".ii", ".s", ".S"}, Suffix)) {
-      // Intermediate files of one keep directory are named after the stem.
+      // Intermediate files in one keep directory are named after the stem.
       if (!Stems.insert(sys::path::stem(Path)).second)
         return unsupported("same-stem", Path);
     } else if (Suffix != ".so" && Suffix != ".res")
@@ -119,7 +119,7 @@ Expected<LinkLine> parseLinkLine(ArrayRef<std::string> Argv, const NvccEnvironme
     return E;
   if (Error E = takeFlags(Env.AppendFlags, Env.WorkDir, S))
     return E;
-  for (StringRef Word : S.Unknown) // One of nvcc's own that lacks its value is not forwarded.
+  for (StringRef Word : S.Unknown) // An option of nvcc that lacks its value is not forwarded.
     if (!S.ForwardsUnknown || findOption(Word.split('=').first))
       return unsupported("unknown-option", Word);
     else if (writesBesideOutput(Word))

@@ -7,8 +7,8 @@ using namespace llvm;
 
 namespace carve {
 
-// Of nvcc 13.0.88. Undocumented options are listed in test/Inputs/nvcc as well; a test of the real
-// nvcc checks that it knows every spelling here and takes values as the table says.
+// The options of nvcc 13.0.88. test/Inputs/nvcc lists the undocumented ones, too. A test with the
+// real nvcc checks that nvcc knows every spelling here and takes values as the table says.
 // clang-format off
 static constexpr OptionInfo Table[] = {
     {"--Ofast-compile", "-Ofc", Arity::Optional, Join::No, Effect::None, ""},
@@ -213,7 +213,7 @@ static bool joins(const OptionInfo &Option, StringRef Arg) {
 const OptionInfo *findOption(StringRef Arg) {
   if (Arg.size() < 2 || Arg[0] != '-')
     return nullptr;
-  // An exact name goes before a joined value: `-lineinfo` is not the library `ineinfo`.
+  // An exact name precedes a joined value: `-lineinfo` is not the library `ineinfo`.
   auto [Name, Value] = Arg.split('=');
   if (const OptionInfo *Option = findExact(Name)) {
     bool HasValue = Name.size() != Arg.size();

@@ -14,9 +14,9 @@ using namespace llvm;
 
 namespace carve {
 
-// By their long names. What is not here names a program (--compiler-bindir is looked at below), a
-// file to be written, a place from which code or settings are loaded, or is not known to be
-// harmless.
+// Harmless options by their long names. An option that is missing here names a program
+// (--compiler-bindir is checked below), a file to be written, or a place from which code or
+// settings are loaded, or it is not known to be harmless.
 static constexpr StringLiteral Harmless[] = {
     "--Ofast-compile",
     "--Wdefault-stream-launch",
@@ -70,7 +70,7 @@ static constexpr StringLiteral Harmless[] = {
     "--library",
     "--library-path",
     "--link",
-    "--linker-options", // The commands are compiles alone.
+    "--linker-options", // The repeated commands only compile.
     "--m64",
     "--machine",
     "--maxrregcount",
@@ -85,7 +85,7 @@ static constexpr StringLiteral Harmless[] = {
     "--nvlink-options",
     "--optimization-info",
     "--optimize",
-    "--output-file", // Replaced.
+    "--output-file", // The output is replaced.
     "--pre-include",
     "--prec-div",
     "--prec-sqrt",
@@ -109,7 +109,8 @@ static constexpr StringLiteral Harmless[] = {
     "--x",
 };
 
-/// Whether \p Name is one that host compilers go by, with a target in front and a version behind.
+/// Returns true if host compilers use \p Name, possibly with a target before it and a version after
+/// it.
 static bool isCompilerName(StringRef Name) {
   Name = Name.rtrim("0123456789.");
   Name.consume_back("-");
@@ -122,25 +123,26 @@ static bool isCompilerName(StringRef Name) {
   return is_contained(Names, Name);
 }
 
-/// Whether the host compiler \p Path, a program or the directory of one, may be run because a
-/// record names it: a compiler that only this user or root can have put there.
+/// Returns true if the host compiler \p Path, a program or its directory, may be run because a
+/// record names it. It must be a compiler that only this user or root can have put there.
 static bool mayBeHostCompiler(StringRef Path) {
   struct stat Status;
-  if (!sys::path::is_absolute(Path)) // In PATH; a relative place would be the record's.
+  // A name in PATH is accepted. A relative path would be chosen by the record.
+  if (!sys::path::is_absolute(Path))
     return !Path.contains('/') && isCompilerName(Path);
   if (::stat(Path.str().c_str(), &Status) != 0 || !whyNotOurs(Status, Path).empty())
     return false;
   return S_ISDIR(Status.st_mode) || isCompilerName(sys::path::filename(Path));
 }
 
-/// Whether a host compiler only compiles otherwise for \p Word.
+/// Returns true if \p Word does no more than change how a host compiler compiles.
 static bool isHarmlessHostWord(StringRef Word) {
   static constexpr StringLiteral Whole[] = {
       "-pthread", "-pipe",     "-pedantic", "-pedantic-errors", "-ansi",
       "-w",       "-rdynamic", "-shared",   "-static",          "-static-libgcc"};
   static constexpr StringLiteral Starts[] = {"-D", "-I", "-U",    "-O", "-W",
                                              "-g", "-m", "-std=", "-l", "-L"};
-  // Plugins, profiles and reports, other programs, files that are read or written.
+  // These load plugins, write profiles and reports, run other programs, or read or write files.
   static constexpr StringLiteral Never[] = {
       "-Wa,",          "-Wp,",           "-fplugin",
       "-fpass-plugin", "-fprofile",      "-fauto-profile",
@@ -158,12 +160,12 @@ static bool isHarmlessHostWord(StringRef Word) {
   return any_of(Starts, [&](StringRef Start) { return Word.starts_with(Start); });
 }
 
-/// Whether the words that \p A hands on to a tool, and the program that it names, may come from a
-/// record.
+/// Returns true if a record may contain \p A: the words that it passes to a tool and the program
+/// that it names are harmless.
 static bool isHarmless(const Argument &A) {
   if (A.Is == Argument::Kind::Input)
     return true;
-  if (A.Is == Argument::Kind::Unknown) // Forwarded to the host compiler.
+  if (A.Is == Argument::Kind::Unknown) // An unknown word is forwarded to the host compiler.
     return isHarmlessHostWord(A.Value);
   StringRef Name = A.Option->Long;
   if (Name == "--compiler-bindir")
@@ -179,7 +181,8 @@ static bool isHarmless(const Argument &A) {
   }
   if (Name == "--fatbin-options")
     return !refusedFatbinaryOption(splitList(A.Value), "");
-  return A.is(Effect::Dependency) || is_contained(Harmless, Name); // No depfile is written.
+  // Dependency options are accepted because no depfile is written.
+  return A.is(Effect::Dependency) || is_contained(Harmless, Name);
 }
 
 Expected<CommandLine> parseRecordedCommand(ArrayRef<std::string> Words, StringRef Directory) {

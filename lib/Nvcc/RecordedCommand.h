@@ -1,16 +1,16 @@
 /// \file
-/// A compile done again from a record of it: with caps for the whole file, or to see what plain
-/// nvcc makes of an exported patch.
+/// Repeats a compile from its record: with caps for the whole file, or to see what plain nvcc makes
+/// of an exported patch.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
 
 namespace carve {
 
-/// The command \p Words, which a record tells and which ran in \p Directory; options files spelled
-/// out. Fails as parseCommandLine() does, and with Unsupported `recorded-command` where it holds
-/// more than sources, macros, places of headers and options that change code: a record names no
-/// program, no plugin, and no file to be written.
+/// Parses \p Words, a command from a record that ran in \p Directory, with options files spelled
+/// out. Fails as parseCommandLine() does. Also fails with Unsupported `recorded-command` if the
+/// command holds more than sources, macros, header folders and options that change code: a record
+/// must not name a program, a plugin, or a file to be written.
 llvm::Expected<CommandLine> parseRecordedCommand(llvm::ArrayRef<std::string> Words,
                                                  llvm::StringRef Directory);
 

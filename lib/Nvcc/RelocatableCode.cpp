@@ -23,8 +23,8 @@ namespace carve {
 
 namespace {
 
-/// Called with an object's name in its archive, its bytes, and the section's content; false ends
-/// the walk.
+/// Called with an object's name in its archive, its bytes, and the content of the section.
+/// Returning false ends the walk.
 using Visitor = function_ref<bool(StringRef Member, StringRef Object, StringRef Section)>;
 
 } // namespace
@@ -63,12 +63,12 @@ static Error visitArchive(MemoryBufferRef File, Visitor Visit) {
   Expected<std::unique_ptr<object::Archive>> Archive = object::Archive::create(File);
   if (!Archive)
     return Archive.takeError();
-  bool Thin = (*Archive)->isThin(); // Its members are files of their own.
+  bool Thin = (*Archive)->isThin(); // The members of a thin archive are files of their own.
   Error Failed = Error::success();
   for (const object::Archive::Child &Child : (*Archive)->children(Failed)) {
     Expected<StringRef> Name = Child.getName();
     Expected<StringRef> Bytes = Name ? Child.getBuffer() : Name.takeError();
-    // LLVM believes the size in a member's header.
+    // LLVM trusts the size in a member's header.
     if (Bytes && !Thin && Bytes->end() > File.getBufferEnd())
       return joinErrors(std::move(Failed), malformed("the archive is cut short in " + *Name));
     Expected<bool> More = Bytes ? visitObject(*Name, *Bytes, Visit) : Bytes.takeError();
@@ -96,7 +96,8 @@ static Error visitFile(StringRef Path, Visitor Visit) {
   return Done ? Error::success() : createFileError(Path, Done.takeError());
 }
 
-/// Digests of the containers that stand one behind the other in \p Section, each aligned to 8.
+/// Returns the digests of the containers in \p Section. They follow each other, each aligned to 8
+/// bytes.
 static std::vector<std::string> containerDigests(StringRef Section) {
   constexpr uint32_t Magic = 0xba55ed50;
   constexpr size_t HeaderBytes = 16;

@@ -7,8 +7,8 @@ using namespace carve;
 
 namespace {
 
-/// How an option has its value. Ptxas, fatbinary and nvlink take any with `=` or as the next word;
-/// cicc as it is listed here.
+/// Says how an option takes its value. ptxas, fatbinary and nvlink accept any value after `=` or as
+/// the next word; cicc accepts the form that is listed here.
 enum class Form { Flag, Value, Joined, Next, File };
 
 struct StepOption {
@@ -18,9 +18,9 @@ struct StepOption {
 
 } // namespace
 
-// Of the tools' --help, 13.0 to 13.5, less everything that names a file (options-file, output-file,
-// input-as-string, time, uidx-file, register-link-binaries, gen-host-linker-script) or a place from
-// which code is loaded (nvvmpath, Xnvvm, host-ccbin).
+// The options of the tools' --help, 13.0 to 13.5, except those that name a file (options-file,
+// output-file, input-as-string, time, uidx-file, register-link-binaries, gen-host-linker-script) or
+// a place from which code is loaded (nvvmpath, Xnvvm, host-ccbin).
 static constexpr StepOption PtxasTable[] = {
     {"--Ofast-compile", "-Ofc", Form::Value},
     {"--allow-expensive-optimizations", "-allow-expensive-optimizations", Form::Value},
@@ -108,14 +108,14 @@ static constexpr StepOption NvlinkTable[] = {
     {"--ignore-host-info", "-ignore-host-info", Form::Flag},
     {"--keep-system-libraries", "-keep-system-libraries", Form::Flag},
     {"--kernels-used", "-kernels-used", Form::Value},
-    // Archives of device code, read as the inputs are.
+    // These are archives of device code, which are read like the inputs.
     {"--library", "-l", Form::Value},
     {"--library-path", "-L", Form::Value},
     {"--machine", "-m", Form::Value},
     {"--maxrregcount", "-maxrregcount", Form::Value},
     {"--preserve-relocs", "-preserve-relocs", Form::Flag},
     {"--report-arch", "-report-arch", Form::Flag},
-    // nvcc passes it on for a shared library; nvlink's --help does not name it.
+    // nvcc passes it on for a shared library, although nvlink's --help does not name it.
     {"--shared", "-shared", Form::Flag},
     {"--split-compile", "-split-compile", Form::Value},
     {"--split-compile-extended", "-split-compile-extended", Form::Value},
@@ -128,9 +128,9 @@ static constexpr StepOption NvlinkTable[] = {
     {"--warning-as-error", "-Werror", Form::Flag},
 };
 
-// cicc tells its options to nobody: these are what the dryruns of nvcc 13.0 to 13.5 give it for
-// nvcc's own options. Not among them: a libdevice of the user's (-nvvmir-library), a report of
-// times into a file, included files.
+// cicc has no help text. These are the options that nvcc 13.0 to 13.5 gives it for nvcc's own
+// options, according to dryruns. The table leaves out a user's libdevice (-nvvmir-library), a
+// report of times into a file, and included files.
 static constexpr StepOption CiccTable[] = {
     {"--Ofast-compile", "", Form::Joined},
     {"--allow_managed", "", Form::Flag},
@@ -226,29 +226,29 @@ bool carve::isGpuArchitecture(llvm::StringRef Arch) {
   return !Arch.empty() && llvm::all_of(Arch, llvm::isDigit);
 }
 
-/// Whether \p Path is a file of \p Dir itself.
+/// Returns true if \p Path is a file directly in \p Dir.
 static bool liesIn(llvm::StringRef Path, llvm::StringRef Dir) {
   return !Dir.empty() && Path.consume_front(Dir) && Path.consume_front("/") && isFileName(Path);
 }
 
-/// Whether a value may be a word of its own: one that no tool takes for an option or a list of
-/// them.
+/// Returns true if \p Word can be a value: no tool takes it for an option or a list of options.
 static bool isPlainValue(llvm::StringRef Word) {
   return !Word.starts_with("-") && !Word.starts_with("@") && !Word.contains('\0');
 }
 
 namespace {
 
-/// One word as an option of a table, and what of it is the value.
+/// The option that a word matches, and the value inside the word.
 struct Matched {
   const StepOption *Option = nullptr;
-  std::optional<llvm::StringRef> Value; ///< Within the word.
+  std::optional<llvm::StringRef> Value; ///< Inside the word.
 };
 
 } // namespace
 
-/// Whether \p Word is \p O with its value behind: `-O3`, `-m64`, `-L/cuda/lib`, `-lcudadevrt`; any
-/// other option may start with these letters.
+/// Returns true if \p Word is \p O with its value joined: `-O3`, `-m64`, `-L/cuda/lib`,
+/// `-lcudadevrt`. Other options may start with the same letter, so the value must be a number
+/// unless \p O names libraries.
 static bool isJoinedShort(const StepOption &O, llvm::StringRef Word) {
   if (O.Is != Form::Value || O.Short.size() != 2 || Word.size() == 2 ||
       !Word.consume_front(O.Short))
@@ -271,14 +271,14 @@ static Matched match(llvm::ArrayRef<StepOption> Table, llvm::StringRef Word) {
 
 namespace {
 
-/// Goes through the words of one tool.
+/// Checks the words of one tool.
 class WordCheck {
 public:
   WordCheck(llvm::ArrayRef<StepOption> Table, llvm::ArrayRef<std::string> Words)
       : Table(Table), Words(Words) {}
 
-  /// \p IsFile: whether the value of an option is a file that it may name. \p IsInput: whether a
-  /// word that is no option may be there.
+  /// \p IsFile says whether an option may name a file with this value. \p IsInput says whether a
+  /// word that is not an option may appear.
   std::optional<size_t>
   refused(llvm::function_ref<bool(const StepOption &, llvm::StringRef)> IsFile,
           llvm::function_ref<bool(llvm::StringRef)> IsInput) const {
@@ -327,7 +327,8 @@ std::optional<size_t> carve::refusedNvlinkOption(llvm::ArrayRef<std::string> Wor
 std::optional<size_t> carve::refusedFatbinaryOption(llvm::ArrayRef<std::string> Words,
                                                     llvm::StringRef KeepDir) {
   auto IsFile = [&](const StepOption &O, llvm::StringRef Value) {
-    // `kind=elf,sm=90,file=/keep/k.cubin`: the file is the last field, whatever its name holds.
+    // The form is `kind=elf,sm=90,file=/keep/k.cubin`. The file is the last field, whatever its
+    // name contains.
     return liesIn(O.Long == "--create" ? Value : Value.split(",file=").second, KeepDir);
   };
   return WordCheck(FatbinaryTable, Words).refused(IsFile, noInput);

@@ -1,7 +1,7 @@
 /// \file
-/// The options of nvcc's steps that a record may hand on to a tool. A record is data that anybody
-/// may have written: it never names a program, nor a file that a tool reads, loads or writes, but
-/// those of the step itself in their places.
+/// The options of nvcc's steps that a record may pass to a tool. Anybody may have written a record,
+/// so it must not name a program, or a file that a tool reads, loads or writes, except the files of
+/// the step itself in their places.
 #pragma once
 
 #include "Nvcc/FrontEndStep.h"
@@ -15,24 +15,27 @@
 
 namespace carve {
 
-/// Whether \p Name is one component of a path: a file within a directory, and no option either.
+/// Returns true if \p Name is one component of a path, i.e. a file in a directory, and not an
+/// option.
 bool isFileName(llvm::StringRef Name);
 
-/// Whether \p Arch is an architecture of a GPU as ptxas names it: `sm_90`, `sm_90a`, `sm_120f`.
+/// Returns true if \p Arch is an architecture of a GPU as ptxas names it: `sm_90`, `sm_90a`,
+/// `sm_120f`.
 bool isGpuArchitecture(llvm::StringRef Arch);
 
-/// Each returns the index of the first word that the table does not have, or nothing. What a
-/// user adds (-Xptxas, -Xcicc, -Xfatbin, -Xnvlink) and the table lacks still reaches the tool in
-/// the compile itself, and only what would be done again from the record is not.
+/// Each of the following returns the index of the first word that its table lacks, or nothing. An
+/// option that the user adds (-Xptxas, -Xcicc, -Xfatbin, -Xnvlink) and that the table lacks still
+/// reaches the tool in the compile itself. Only work that would be repeated from the record is
+/// refused.
 ///
-/// Of ptxas, without input and output.
+/// For ptxas, without input and output.
 std::optional<size_t> refusedPtxasOption(llvm::ArrayRef<std::string> Words);
-/// Of fatbinary; images and the container lie in \p KeepDir.
+/// For fatbinary. Images and the container must lie in \p KeepDir.
 std::optional<size_t> refusedFatbinaryOption(llvm::ArrayRef<std::string> Words,
                                              llvm::StringRef KeepDir);
-/// Of nvlink, without inputs and output.
+/// For nvlink, without inputs and output.
 std::optional<size_t> refusedNvlinkOption(llvm::ArrayRef<std::string> Words);
-/// Of cicc: the arguments of \p Step, whose files lie in its directory.
+/// For cicc: the arguments of \p Step, whose files must lie in its directory.
 std::optional<size_t> refusedFrontEndArgument(const FrontEndStep &Step);
 
 } // namespace carve

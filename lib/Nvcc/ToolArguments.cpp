@@ -14,7 +14,7 @@ bool isPtxasOptions(const Argument &A) {
   return A.is(Effect::ToolOptions) && A.Option->Short == "-Xptxas";
 }
 
-/// The words of one value of a comma list: nvcc passes them on through a shell.
+/// Returns the words in one value of a comma list. nvcc passes them on through a shell.
 static std::vector<std::string> wordsOf(StringRef Value) {
   SmallVector<StringRef> Parts;
   SplitString(Value, Parts);
@@ -36,7 +36,8 @@ std::vector<std::string> ptxasWords(ArrayRef<Argument> Arguments) {
   return Words;
 }
 
-/// The name of an option of ptxas with one dash, as both spellings of most are alike.
+/// Returns the name of a ptxas option with one dash, because both spellings of most options are
+/// alike.
 static StringRef ptxasName(StringRef Word) {
   StringRef Name = Word.split('=').first;
   return Name.starts_with("--") ? Name.drop_front() : Name;
@@ -46,7 +47,7 @@ Error checkPtxasWords(ArrayRef<std::string> Words) {
   struct Rule {
     StringLiteral Name, Reason;
   };
-  // -maxntid and -minnctapersm hold only until a register cap is given.
+  // ptxas ignores -maxntid and -minnctapersm when a register cap is given.
   static constexpr Rule Rules[] = {
       {"-g", "device-debug"},
       {"-device-debug", "device-debug"},
@@ -84,8 +85,8 @@ std::optional<std::string> ptxasRegisterCap(ArrayRef<std::string> Words) {
   return Cap;
 }
 
-/// \p Value of -Xptxas less its register caps. \p AwaitsValue: a cap's value is still to come; it
-/// may stand in the next -Xptxas.
+/// Returns \p Value of -Xptxas without its register caps. \p AwaitsValue says that the value of a
+/// cap has still to follow; it may be in the next -Xptxas.
 static std::string withoutPtxasCaps(StringRef Value, bool &AwaitsValue) {
   std::vector<std::string> Kept;
   for (const std::string &Item : splitList(Value)) {

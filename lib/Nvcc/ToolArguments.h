@@ -1,6 +1,6 @@
 /// \file
-/// What is written behind -Xptxas and -Xcompiler, as far as it decides whether carve can handle a
-/// command: register caps, and options whose effect hangs on the name of the output.
+/// Reads the values of -Xptxas and -Xcompiler as far as they decide whether carve can handle a
+/// command: register caps, and options whose effect depends on the name of the output.
 #pragma once
 
 #include "Nvcc/ArgumentList.h"
@@ -9,26 +9,26 @@
 
 namespace carve {
 
-/// Whether \p A is -Xptxas.
+/// Returns true if \p A is -Xptxas.
 bool isPtxasOptions(const Argument &A);
 
-/// The words that ptxas receives from \p Arguments, -Xptxas of options files included.
+/// Returns the words that ptxas receives from \p Arguments, including -Xptxas in options files.
 std::vector<std::string> ptxasWords(llvm::ArrayRef<Argument> Arguments);
 
-/// Fails with Unsupported where \p Words hold an option of ptxas that variants cannot be made
-/// under.
+/// Fails with Unsupported if \p Words hold an option of ptxas with which no variants can be made.
 llvm::Error checkPtxasWords(llvm::ArrayRef<std::string> Words);
 
-/// The last `maxrregcount` among \p Words, as it is written; absent where there is none.
+/// Returns the last `maxrregcount` among \p Words as it is written; nothing if there is none.
 std::optional<std::string> ptxasRegisterCap(llvm::ArrayRef<std::string> Words);
 
-/// \p Arguments with register caps removed, those of nvcc and those behind -Xptxas.
+/// Returns \p Arguments without register caps, those of nvcc and those of -Xptxas.
 std::vector<Argument> withoutRegisterCaps(llvm::ArrayRef<Argument> Arguments);
 
-/// Whether the host compiler, given \p Word, writes files beside the output, or another output.
+/// Returns true if \p Word makes the host compiler write files beside the output, or another
+/// output.
 bool writesBesideOutput(llvm::StringRef Word);
 
-/// The words that the host compiler receives from the -Xcompiler list \p Value.
+/// Returns the words that the host compiler receives from the -Xcompiler list \p Value.
 std::vector<std::string> hostCompilerWords(llvm::StringRef Value);
 
 } // namespace carve

@@ -17,13 +17,14 @@ using namespace llvm;
 
 namespace carve {
 
-/// \p Path with its links resolved; empty where there is nothing.
+/// Returns \p Path with its links resolved; empty if nothing exists there.
 static std::string realPath(const Twine &Path) {
   SmallString<128> Real;
   return sys::fs::real_path(Path, Real) ? "" : Real.str().str();
 }
 
-/// The toolchain whose nvcc is \p Path; none where that is no program, or is one of \p Drivers.
+/// Returns the toolchain whose nvcc is \p Path; nothing if that is not a program, or is one of \p
+/// Drivers.
 static std::optional<Toolchain> toolchainAt(StringRef Path, ArrayRef<StringRef> Drivers) {
   std::string Real = realPath(Path);
   if (Real.empty() || is_contained(Drivers, StringRef(Real)) || !sys::fs::can_execute(Real) ||
@@ -35,14 +36,15 @@ static std::optional<Toolchain> toolchainAt(StringRef Path, ArrayRef<StringRef> 
   return Toolchain{Absolute.str().str(), sys::path::parent_path(Absolute).str()};
 }
 
-/// Whether a program that PATH offers as nvcc, and that is really \p File, is one. A link to ccache
-/// is a compiler cache, which would look for nvcc behind itself; called by its own name it is none.
+/// Returns true if \p File, the real program behind an nvcc in PATH, is an nvcc. A link to ccache
+/// is a compiler cache, which would look for the next nvcc in PATH and does nothing under its own
+/// name.
 static bool isNamedNvcc(StringRef File) {
   StringRef Name = sys::path::filename(File);
   return Name.consume_front("nvcc") && (Name.empty() || !isAlpha(Name.front()));
 }
 
-/// The nvcc candidates of \p Env in their order, `CARVE_NVCC` excepted.
+/// Returns the nvcc candidates of \p Env in their order, without `CARVE_NVCC`.
 static std::vector<std::string> candidates(GetEnv Env) {
   std::vector<std::string> Paths;
   std::string Path = Env("PATH").value_or("");
@@ -59,7 +61,7 @@ static std::vector<std::string> candidates(GetEnv Env) {
 }
 
 Expected<Toolchain> findToolchain(GetEnv Env, StringRef OwnPath) {
-  // Two copies of us called nvcc must not find each other for ever.
+  // Otherwise two copies of us called nvcc would find each other for ever.
   std::string Callers = Env(CallersVariable).value_or("");
   SmallVector<StringRef> Drivers;
   StringRef(Callers).split(Drivers, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
@@ -100,7 +102,7 @@ std::string Toolchain::tool(StringRef Name) const {
   return BinDir + "/" + Name.str();
 }
 
-/// \p Dir as an absolute path: nvcc runs its tools in our own directory.
+/// Returns \p Dir as an absolute path, because nvcc runs its tools in our own directory.
 static std::string absoluteDir(StringRef Dir) {
   SmallString<128> Path(Dir);
   return sys::fs::make_absolute(Path) ? Dir.str() : Path.str().str();
@@ -108,7 +110,7 @@ static std::string absoluteDir(StringRef Dir) {
 
 void takeToolDirs(Toolchain &T, ArrayRef<std::string> Variables) {
   StringRef Here, Path;
-  // nvcc sets some twice; the last holds.
+  // nvcc sets some variables twice; the last value applies.
   for (StringRef Variable : Variables) {
     auto [Name, Value] = Variable.split('=');
     if (Name == "_HERE_")
@@ -120,7 +122,7 @@ void takeToolDirs(Toolchain &T, ArrayRef<std::string> Variables) {
     return;
   T.BinDir = absoluteDir(Here);
   T.ToolDirs.clear();
-  // Without a profile nvcc leaves PATH as it is, which need not hold the tools.
+  // Without a profile nvcc leaves PATH unchanged, and PATH need not hold the tools.
   SmallVector<StringRef> Dirs;
   Path.split(Dirs, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (StringRef Dir : Dirs)
@@ -129,7 +131,7 @@ void takeToolDirs(Toolchain &T, ArrayRef<std::string> Variables) {
 
 bool hasToolsBeside(const Toolchain &T) {
   StringRef Dir = sys::path::parent_path(T.Nvcc);
-  // A script may call an nvcc elsewhere though other tools are beside it.
+  // A script may call an nvcc elsewhere although other tools are beside it.
   return !isScript(T.Nvcc) && sys::fs::exists(Dir + "/nvcc.profile") && isProgram(Dir + "/ptxas") &&
          isProgram(Dir + "/fatbinary");
 }
@@ -138,7 +140,7 @@ void locateTools(Toolchain &T, CommandRunner &Runner) {
   if (!T.Wrapped.empty() || hasToolsBeside(T))
     return;
   Command C;
-  // With --keep the files have no names made up for one run.
+  // With --keep the files have no names that are invented for one run.
   C.Argv = {T.Nvcc, "--dryrun", "--keep", "-x", "cu", "-c", "/dev/null", "-o", "/dev/null"};
   C.Environment = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"};
   C.StdinPath = "/dev/null";
@@ -158,7 +160,7 @@ Expected<std::string> nvccVersion(const Toolchain &T, CommandRunner &Runner) {
   Expected<CommandResult> Result = runChecked(Runner, C);
   if (!Result)
     return Result.takeError();
-  // `Cuda compilation tools, release 13.0, V13.0.88`
+  // The line is `Cuda compilation tools, release 13.0, V13.0.88`.
   StringRef Text(Result->Stdout);
   size_t At = Text.find(", V");
   StringRef Version = At == StringRef::npos ? StringRef() : Text.substr(At + 3);

@@ -72,7 +72,7 @@ llvm::Expected<PointsOptions> carve::parsePointsOptions(llvm::ArrayRef<std::stri
 
 namespace {
 
-/// Whether a launch with \p Block passes the directives' own check, registers aside.
+/// Whether the directives accept a launch with \p Block, leaving registers aside.
 bool acceptsBlock(const EntryDirectives &D, const std::array<unsigned, 3> &Block) {
   if (D.ReqNTid)
     return Block == *D.ReqNTid;
@@ -112,7 +112,8 @@ KernelPoints pointsOf(const PointsOptions &O, const DeviceModel &D, const Device
   return K;
 }
 
-/// Kernels in order of their first appearance, the architectures of each behind one another.
+/// Sorts kernels by their first appearance, so that the architectures of each one follow each
+/// other.
 std::vector<KernelPoints> groupByKernel(std::vector<KernelPoints> Kernels) {
   llvm::StringMap<size_t> GroupOf;
   std::vector<std::vector<KernelPoints>> Groups;

@@ -1,6 +1,6 @@
 /// \file
-/// What `carve points` shows: per kernel and architecture the register region and the critical
-/// points of each launch shape. Made by Points/PointsPipeline.h.
+/// Holds what `carve points` shows: for each kernel and architecture, the register region and the
+/// critical points of each launch shape. PointsPipeline fills it in.
 #pragma once
 
 #include "Device/CriticalPoints.h"
@@ -11,6 +11,7 @@
 
 namespace carve {
 
+/// The critical points of one launch shape.
 struct ShapePoints {
   std::array<unsigned, 3> Block{1, 1, 1};
   unsigned DynamicSmemBytes = 0;
@@ -22,20 +23,21 @@ struct KernelPoints {
   std::string Arch;
   RegisterRegion Region;
   EntryDirectives Directives;
-  std::optional<std::string> Reason; ///< Why it cannot be tuned; it has no points then.
+  /// Why it cannot be tuned; it has no points then.
+  std::optional<std::string> Reason;
   std::vector<ShapePoints> Shapes;
 };
 
-/// Kernels in the order of the file, each with its architectures behind one another.
+/// The kernels are in the order of the file, and the architectures of each one follow each other.
 struct PointsReport {
   std::string NvccVersion;
   std::vector<KernelPoints> Kernels;
 };
 
-/// The report as one JSON object, keys always in the same order.
+/// Returns the report as one JSON object, with the keys always in the same order.
 std::string printPointsJson(const PointsReport &Report);
 
-/// The report as a person reads it: a line per kernel and a table per shape.
+/// Returns the report as text for a person: a line for each kernel and a table for each shape.
 std::string printPointsText(const PointsReport &Report);
 
 } // namespace carve

@@ -18,7 +18,7 @@
 
 using namespace carve;
 
-/// A profile, or a tuning's report as JSON.
+/// Reads a profile, or a tuning's report as JSON.
 static llvm::Expected<std::vector<CheckedKernel>> readKernels(const std::string &Path) {
   llvm::Expected<std::string> Text = readFileOrPipe(Path, FileLimit::Record);
   if (!Text)
@@ -31,7 +31,8 @@ static llvm::Expected<std::vector<CheckedKernel>> readKernels(const std::string 
   return P ? checkedKernels(*P) : llvm::Expected<std::vector<CheckedKernel>>(P.takeError());
 }
 
-/// `off`, or a number of \p Unit from 0.
+/// Reads `off`, or a number of \p Unit that is not negative. An empty \p Text leaves \p Out as it
+/// is.
 static llvm::Error readTolerance(llvm::StringRef Name, const std::string &Text,
                                  llvm::StringRef Unit, std::optional<double> &Out) {
   if (Text.empty())
@@ -142,7 +143,8 @@ static llvm::Expected<CheckOptions> readOptions(llvm::ArrayRef<std::string> Args
   return O;
 }
 
-/// Finds the kernels that are worse in their sources, below the working directory.
+/// Finds the definitions of worse kernels in their sources, whose paths are relative to the working
+/// directory.
 static void findLines(CheckOutcome &Outcome) {
   for (KernelCheck &K : Outcome.Kernels)
     for (CheckedKernel *Side : {&K.Before, &K.After}) {
@@ -152,7 +154,8 @@ static void findLines(CheckOutcome &Outcome) {
       if (Text)
         Side->Line = definitionLine(*Text, Side->Kernel);
       else
-        llvm::consumeError(Text.takeError()); // Checked elsewhere than it was built.
+        // The sources are not there if the check runs on another machine.
+        llvm::consumeError(Text.takeError());
     }
 }
 
@@ -181,7 +184,7 @@ static llvm::Error check(llvm::ArrayRef<std::string> Args, const std::string &Ve
       return E;
   if (O->Output.empty() && !O->Quiet)
     llvm::outs() << Text;
-  // A file for a server is no message for a person.
+  // A file for a server is not readable for people, so the text is printed, too.
   if (!O->Output.empty() && O->Format && !O->Quiet)
     llvm::outs() << printCheckText(Outcome, Of);
   if (Outcome.count(CheckVerdict::Regressed))

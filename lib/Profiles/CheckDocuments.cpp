@@ -1,7 +1,7 @@
-// The outcome of `carve check` in the formats of other tools.
 #include "Profiles/CheckDocuments.h"
 
 #include "Support/Digest.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -13,17 +13,6 @@ namespace json = llvm::json;
 
 namespace {
 
-/// For an attribute of XML 1.0, which cannot hold control characters.
-std::string escaped(llvm::StringRef Text) {
-  std::string Fixed = json::fixUTF8(Text), Out;
-  for (char &C : Fixed)
-    if (static_cast<unsigned char>(C) < 0x20)
-      C = ' ';
-  llvm::raw_string_ostream OS(Out);
-  llvm::printHTMLEscaped(Fixed, OS);
-  return Out;
-}
-
 std::string messageOf(const PropertyCheck &P) {
   std::string Text = checkRuleText(P.Rule).str();
   if (!P.Before.empty() || !P.After.empty())
@@ -32,7 +21,7 @@ std::string messageOf(const PropertyCheck &P) {
 }
 
 void printCase(const KernelCheck &K, const PropertyCheck &P, llvm::raw_ostream &OS) {
-  OS << "    <testcase classname=\"" << escaped(K.After.name()) << "\" name=\""
+  OS << "    <testcase classname=\"" << markupText(K.After.name()) << "\" name=\""
      << checkRuleName(P.Rule) << "\" time=\"0\"";
   if (P.Verdict == CheckVerdict::Passed) {
     OS << "/>\n";
@@ -40,11 +29,11 @@ void printCase(const KernelCheck &K, const PropertyCheck &P, llvm::raw_ostream &
   }
   OS << ">\n";
   if (P.Verdict == CheckVerdict::NotJudged)
-    OS << "      <skipped message=\"" << escaped(P.Detail) << "\"/>\n";
+    OS << "      <skipped message=\"" << markupText(P.Detail) << "\"/>\n";
   else
     OS << "      <failure type=\"" << checkRuleName(P.Rule) << "\" message=\""
-       << escaped(messageOf(P)) << "\">"
-       << escaped(K.After.name() + (K.After.Source.empty() ? "" : " in " + K.After.Source))
+       << markupText(messageOf(P)) << "\">"
+       << markupText(K.After.name() + (K.After.Source.empty() ? "" : " in " + K.After.Source))
        << "</failure>\n";
   OS << "    </testcase>\n";
 }
@@ -60,7 +49,7 @@ json::Array rulesJson() {
   return Rules;
 }
 
-/// A relative reference of RFC 3986, as SARIF wants it.
+/// Returns a relative reference as in RFC 3986, which SARIF requires.
 std::string uriOf(llvm::StringRef Path) {
   std::string Uri;
   for (char C : Path)
@@ -86,7 +75,7 @@ json::Object resultJson(const KernelCheck &K, const PropertyCheck &P, size_t Rul
        json::Array{json::Object{{"fullyQualifiedName", json::fixUTF8(K.After.Kernel)},
                                 {"kind", "function"}}}}};
   if (!At.Source.empty())
-    // Readers want a line; the first stands for the file.
+    // Readers of SARIF expect a line. If it is not known, the first line is used.
     Location["physicalLocation"] = json::Object{
         {"artifactLocation", json::Object{{"uri", uriOf(At.Source)}, {"uriBaseId", "SRCROOT"}}},
         {"region", json::Object{{"startLine", At.Line ? At.Line : 1}}}};
@@ -102,26 +91,26 @@ std::string carve::printCheckJUnit(const CheckOutcome &Outcome, const CheckDocum
     Cases += K.Properties.size();
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  // ISO 8601 without a zone, as the schemas of JUnit have it.
+  // JUnit's schemas require ISO 8601 without a time zone.
   llvm::StringRef Date = Of.Date;
   Date.consume_back("Z");
   OS << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
      << "  <testsuite name=\"carve check\" id=\"0\" package=\"carve\" hostname=\"localhost\""
-     << " timestamp=\"" << escaped(Date) << "\" tests=\"" << Cases << "\" failures=\""
+     << " timestamp=\"" << markupText(Date) << "\" tests=\"" << Cases << "\" failures=\""
      << Outcome.count(CheckVerdict::Regressed) << "\" errors=\"0\" skipped=\""
      << Outcome.count(CheckVerdict::NotJudged) << "\" time=\"0\">\n"
      << "    <properties>\n"
-     << "      <property name=\"before\" value=\"" << escaped(Of.Before) << "\"/>\n"
-     << "      <property name=\"after\" value=\"" << escaped(Of.After) << "\"/>\n"
+     << "      <property name=\"before\" value=\"" << markupText(Of.Before) << "\"/>\n"
+     << "      <property name=\"after\" value=\"" << markupText(Of.After) << "\"/>\n"
      << "    </properties>\n";
   for (const KernelCheck &K : Outcome.Kernels)
     for (const PropertyCheck &P : K.Properties)
       printCase(K, P, OS);
   OS << "    <system-out>";
   for (const CheckedKernel &K : Outcome.Vanished)
-    OS << escaped(K.name() + " is in " + Of.Before + " alone") << "\n";
+    OS << markupText(K.name() + " is only in " + Of.Before) << "\n";
   for (const CheckedKernel &K : Outcome.Appeared)
-    OS << escaped(K.name() + " is in " + Of.After + " alone") << "\n";
+    OS << markupText(K.name() + " is only in " + Of.After) << "\n";
   OS << "</system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n";
   return Text;
 }

@@ -22,7 +22,8 @@ llvm::StringRef verdictName(CheckVerdict V) {
   return "not-judged";
 }
 
-/// Control characters as `\x1b`, so that no name of a file steers the terminal or ends a line.
+/// Writes control characters as `\x1b`, so that a name in a file can neither control the terminal
+/// nor end a line.
 std::string shown(llvm::StringRef Text) {
   std::string Out;
   for (unsigned char C : Text)
@@ -102,7 +103,7 @@ std::vector<CheckedKernel> carve::checkedKernels(const TuningReport &R) {
     K.Shapes = Of.Shapes;
     K.Tuned = Of.Tuned;
     K.Setting = Of.Tuned ? Of.Variant : "default";
-    // By the file, and of a kernel that was not looked at, the spills are not known.
+    // The spills are not known with scope `file`, or if no variant of the kernel was tried.
     if (Of.RegsAfter)
       K.Regs = Of.RegsAfter;
     if (Of.RegsAfter && R.Scope == "kernel" && Of.Compiled + Of.Variants.size() > 0)
@@ -127,9 +128,9 @@ std::string carve::printCheckText(const CheckOutcome &Outcome, const CheckDocume
   for (const KernelCheck &K : Outcome.Kernels)
     printKernel(K, OS);
   for (const CheckedKernel &K : Outcome.Vanished)
-    OS << "note   " << shown(K.name()) << " is in " << Of.Before << " alone\n";
+    OS << "note   " << shown(K.name()) << " is only in " << Of.Before << "\n";
   for (const CheckedKernel &K : Outcome.Appeared)
-    OS << "note   " << shown(K.name()) << " is in " << Of.After << " alone\n";
+    OS << "note   " << shown(K.name()) << " is only in " << Of.After << "\n";
   unsigned Worse = Outcome.count(CheckVerdict::Regressed);
   OS << Outcome.Kernels.size() << " kernel(s) compared, " << Worse << " regression(s), "
      << Outcome.Vanished.size() << " vanished, " << Outcome.Appeared.size() << " new\n";

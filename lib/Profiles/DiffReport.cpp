@@ -31,7 +31,7 @@ std::string capText(const std::optional<unsigned> &Cap) {
   return Cap ? std::to_string(*Cap) : "none";
 }
 
-/// Default's over tuned's, as the table of a tuning has it.
+/// Returns the default's value and the tuned one, in the form of a tuning's table.
 std::string valuesText(unsigned Default, unsigned Tuned) {
   if (Default == Tuned)
     return std::to_string(Default);
@@ -60,7 +60,8 @@ std::string occupancyText(const Evidence &E) {
   return valuesText(Percent(*E.DefaultOccupancy), Percent(*E.TunedOccupancy)) + " %";
 }
 
-/// Of a launch: the default's in the traced run, and what the ratio makes of it.
+/// Returns the time of a launch: the default's in the traced run, and that time multiplied by the
+/// ratio.
 std::string launchText(const Decision &D) {
   const Evidence E = D.Basis.value_or(Evidence());
   if (!E.LaunchNs || *E.LaunchNs <= 0)
@@ -74,7 +75,8 @@ std::string launchText(const Decision &D) {
   return Text;
 }
 
-/// What is compared of an entry, by name; what it does not say is empty.
+/// Returns the properties of an entry that are compared, by name. A property that the entry lacks
+/// is empty.
 std::vector<std::pair<llvm::StringLiteral, std::string>> propertiesOf(const Decision &D) {
   std::vector<std::pair<llvm::StringLiteral, std::string>> Properties = {
       {"setting", settingText(D.Variant) + (D.Digest ? "" : ", pinned by hand")}};
@@ -102,7 +104,7 @@ void printProperty(llvm::StringRef Name, const llvm::Twine &Text, llvm::raw_ostr
   OS << "    " << llvm::left_justify(Name, 12) << " " << Text << "\n";
 }
 
-/// Of an entry that one side alone has, what a reviewer looks at first.
+/// Prints what a reviewer looks at first in an entry that only one side has.
 void printAlone(const Decision &D, llvm::raw_ostream &OS) {
   for (const auto &[Name, Text] : propertiesOf(D))
     if (!Text.empty() && Name != "digest" && Name != "options" && Name != "driver")
@@ -116,7 +118,8 @@ void printBoth(const Decision &Before, const Decision &After, llvm::raw_ostream 
     if (A != B)
       printProperty(Old[I].first, (A.empty() ? "-" : A) + " -> " + (B.empty() ? "-" : B), OS);
     else if (Old[I].first == "setting")
-      printProperty("setting", A, OS); // What it is all about, also where it stays.
+      // The setting is what an entry is about, so it is printed even if it is the same.
+      printProperty("setting", A, OS);
   }
 }
 

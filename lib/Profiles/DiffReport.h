@@ -1,5 +1,6 @@
 /// \file
-/// What `carve diff` shows: the differences between two profiles as text and as JSON.
+/// Prints the differences between two profiles for `carve diff`, as text and as JSON. ProfileDiff.h
+/// finds them.
 #pragma once
 
 #include "Profiles/ProfileDiff.h"
@@ -8,10 +9,10 @@
 
 namespace carve {
 
-/// A paragraph for each difference and a line that sums up.
+/// Returns a paragraph for each difference and a line that sums up.
 std::string printDiffText(const ProfileDiff &Diff);
 
-/// One object; entries have the keys of a profile, ratios are tuned over default.
+/// Returns one object. Entries have the keys of a profile; ratios are tuned over default.
 std::string printDiffJson(const ProfileDiff &Diff);
 
 } // namespace carve

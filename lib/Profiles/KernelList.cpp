@@ -30,7 +30,7 @@ Profile decisionsOf(const Unit &U, const UnitStore &Store) {
   return {};
 }
 
-/// Fills in what is decided of \p K, whose code has \p Digest.
+/// Sets in \p K what is decided for it. \p Digest is the digest of its present code.
 void decide(ListedKernel &K, llvm::StringRef Digest, const UnitImage &Image, const Unit &U,
             llvm::ArrayRef<const Profile *> Profiles) {
   KernelState Now{Digest.str(), Image.Arch, U.NvccVersion, Image.PtxasOptions};

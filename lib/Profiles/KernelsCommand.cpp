@@ -49,7 +49,7 @@ llvm::Error carve::runKernels(llvm::ArrayRef<std::string> Args, const CommandCon
   KernelList List = listKernels(UnitStore(*Root), O.Folders, *Profiles);
   llvm::outs() << (O.Json ? printKernelsJson(List) : printKernelsText(List));
   if (List.Units.empty() && !O.Json)
-    llvm::outs() << "the store " << *Root << " knows no unit"
+    llvm::outs() << "the store " << *Root << " has no units"
                  << (O.Folders.empty() ? "" : " in these folders") << "\n";
   if (O.ExitCode && !List.Unmatched.empty())
     return llvm::make_error<Differs>();

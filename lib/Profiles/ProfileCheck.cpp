@@ -23,9 +23,10 @@ constexpr RuleText RuleTexts[] = {
     {CheckRule::LostTuning, "lost-tuning", "A kernel that was tuned is nvcc's default now"},
 };
 
-/// What the launch time of one code scatters by from tuning to tuning, up to 0.9 % over the kernels
-/// of LULESH on an H200, twice. No interval holds it: that of a ratio is of pairs within one
-/// tuning, that of a default has no width.
+/// How much the launch time of the same code scatters from tuning to tuning: about twice the 0.9 %
+/// that was measured over the kernels of LULESH on an H200. No interval contains this scatter,
+/// because the interval of a ratio comes from pairs within one tuning, and that of a default has no
+/// width.
 constexpr double LaunchTimeNoise = 0.02;
 
 template <typename... Ts> std::string formatted(const char *Format, Ts... Values) {
@@ -34,7 +35,7 @@ template <typename... Ts> std::string formatted(const char *Format, Ts... Values
   return Text;
 }
 
-std::string percent(double Share) { return formatted("%.4g%%", Share * 100); }
+std::string exactPercent(double Share) { return formatted("%.4g%%", Share * 100); }
 
 std::string timeText(const LaunchTime &T, bool Relative) {
   if (Relative)
@@ -77,7 +78,7 @@ private:
   const CheckedKernel &Before, &After;
   const CheckTolerances &Allowed;
   bool SameArch, SameCode;
-  bool Relative = false; ///< The times are ratios to one default.
+  bool Relative = false; ///< True if the times are ratios to one default.
   std::optional<LaunchTime> Old, New;
 };
 
@@ -86,7 +87,7 @@ void Judge::chooseTimes() {
     Old = Before.Time;
     New = After.Time;
   } else if (SameCode && Before.Device == After.Device && Before.Measured && After.Measured) {
-    // Ratios to the time of the same code.
+    // Both are ratios to the time of the same code.
     Old = Before.Ratio;
     New = After.Ratio;
     Relative = true;
@@ -95,22 +96,22 @@ void Judge::chooseTimes() {
 
 std::optional<std::string> Judge::timeNotComparable() const {
   if (!Old || !New)
-    return "not known on both sides";
+    return "a value is not known";
   if (Allowed.Across)
     return std::nullopt;
   if (Before.Device != After.Device)
-    return "on " + Before.Device + " and on " + After.Device;
+    return "different GPUs, " + Before.Device + " and " + After.Device;
   if (Before.Toolkit != After.Toolkit)
-    return "by toolkit " + Before.Toolkit + " and by " + After.Toolkit;
+    return "different toolkits, " + Before.Toolkit + " and " + After.Toolkit;
   if (!Before.Shapes.empty() && !After.Shapes.empty() && Before.Shapes != After.Shapes)
-    return std::string("in other launch shapes");
+    return std::string("different launch shapes");
   return std::nullopt;
 }
 
-/// Whether the launch is faster beyond doubt; for times that can be compared.
+/// True if the launch is certainly faster. Only valid if the times can be compared.
 bool Judge::faster() const { return New->HighNs * (1 + LaunchTimeNoise) < Old->LowNs; }
 
-/// Why more registers or spills, or less occupancy, are no regression.
+/// Returns why more registers or spills, or less occupancy, are not a regression.
 std::optional<std::string> Judge::excuse() const {
   if (Allowed.Strict)
     return std::nullopt;
@@ -119,11 +120,11 @@ std::optional<std::string> Judge::excuse() const {
     return "but the launch is faster: " + timeText(*Old, Relative) + " > " +
            timeText(*New, Relative);
   if (Timed && SameCode)
-    return std::string("but the code is the same, so that the time judges the choice");
+    return std::string("but the code is the same, so the time decides");
   return std::nullopt;
 }
 
-/// \p P with its verdict; \p Detail: what failed, where it did.
+/// Returns \p P with its verdict. \p Detail says what failed, if \p Worse.
 PropertyCheck Judge::finish(PropertyCheck P, bool Worse, std::string Detail) const {
   P.Verdict = Worse ? CheckVerdict::Regressed : CheckVerdict::Passed;
   if (!Worse)
@@ -143,35 +144,35 @@ PropertyCheck Judge::count(CheckRule Rule, const std::optional<unsigned> &Was,
   P.Before = Was ? std::to_string(*Was) : "";
   P.After = Is ? std::to_string(*Is) : "";
   if (!Was || !Is)
-    P.Detail = "not known on both sides";
+    P.Detail = "a value is not known";
   else if (!Most)
     P.Detail = "not asked for";
   else if (!SameArch && !Allowed.Across)
-    P.Detail = "on " + Before.Arch + " and on " + After.Arch;
+    P.Detail = "different architectures, " + Before.Arch + " and " + After.Arch;
   else
     return finish(std::move(P), *Is > *Was && *Is - *Was > *Most,
-                  std::to_string(*Is - *Was) + Unit.str() + " more per thread, allowed are " +
-                      std::to_string(*Most));
+                  std::to_string(*Is - *Was) + Unit.str() + " more per thread, at most " +
+                      std::to_string(*Most) + " allowed");
   return P;
 }
 
 PropertyCheck Judge::occupancy() const {
   PropertyCheck P{CheckRule::OccupancyLoss};
-  P.Before = Before.Occupancy ? percent(*Before.Occupancy) : "";
-  P.After = After.Occupancy ? percent(*After.Occupancy) : "";
-  // Of a kernel that no launch was seen of.
+  P.Before = Before.Occupancy ? exactPercent(*Before.Occupancy) : "";
+  P.After = After.Occupancy ? exactPercent(*After.Occupancy) : "";
+  // The occupancy is 0 if no launch of the kernel was seen.
   if (!Before.Occupancy || !After.Occupancy || *Before.Occupancy <= 0 || *After.Occupancy <= 0)
-    P.Detail = "not known on both sides";
+    P.Detail = "a value is not known";
   else if (!Allowed.OccupancyLoss)
     P.Detail = "not asked for";
   else if (!SameArch && !Allowed.Across)
-    P.Detail = "on " + Before.Arch + " and on " + After.Arch;
+    P.Detail = "different architectures, " + Before.Arch + " and " + After.Arch;
   else
-    // Profiles hold four decimals.
+    // The tolerance is needed because profiles hold four decimals.
     return finish(std::move(P),
                   *Before.Occupancy - *After.Occupancy > *Allowed.OccupancyLoss + 1e-3,
-                  percent(*Before.Occupancy - *After.Occupancy) + " less, allowed is " +
-                      percent(*Allowed.OccupancyLoss));
+                  exactPercent(*Before.Occupancy - *After.Occupancy) + " less, at most " +
+                      exactPercent(*Allowed.OccupancyLoss) + " allowed");
   return P;
 }
 
@@ -190,9 +191,10 @@ PropertyCheck Judge::time() const {
   bool Worse = New->LowNs > Old->HighNs * (1 + *Allowed.TimeIncrease);
   P.Verdict = Worse ? CheckVerdict::Regressed : CheckVerdict::Passed;
   if (Worse)
-    P.Detail = percent(New->Ns / Old->Ns - 1) + " longer, " +
-               percent(New->LowNs / Old->HighNs - 1) +
-               " of that beyond both intervals, allowed is " + percent(*Allowed.TimeIncrease);
+    P.Detail = exactPercent(New->Ns / Old->Ns - 1) + " longer, " +
+               exactPercent(New->LowNs / Old->HighNs - 1) +
+               " of that beyond both intervals, at most " + exactPercent(*Allowed.TimeIncrease) +
+               " allowed";
   return P;
 }
 
@@ -201,19 +203,20 @@ PropertyCheck Judge::tuning() const {
   P.Before = Before.Setting;
   P.After = After.Setting;
   if (!SameArch && !Allowed.Across) {
-    P.Detail = "on " + Before.Arch + " and on " + After.Arch;
+    P.Detail = "different architectures, " + Before.Arch + " and " + After.Arch;
     return P;
   }
   P.Verdict = CheckVerdict::Passed;
   if (!Before.Tuned || After.Tuned)
     return P;
   P.Detail = Before.Measured
-                 ? "its launches took " + percent(Before.Ratio.Ns) + " of the default's time"
+                 ? "its launches took " + exactPercent(Before.Ratio.Ns) + " of the default's time"
                  : "its gain was not measured";
-  // What two tunings of one code disagree about: a gain that is hardly one.
+  // Two tunings of the same code may disagree about a gain that is as small as the allowed
+  // increase.
   double Small = Allowed.TimeIncrease.value_or(0);
   if (Before.Measured && Before.Ratio.HighNs * (1 + Small) >= 1)
-    P.Detail += ", within what a launch may take longer";
+    P.Detail += ", which is within the allowed time increase";
   else if (auto Why = excuse(); Why && faster())
     P.Detail += ", " + *Why;
   else
@@ -223,7 +226,7 @@ PropertyCheck Judge::tuning() const {
 
 using Side = std::vector<const CheckedKernel *>;
 
-/// The entries of each kernel on both sides.
+/// Groups the entries of both sides by kernel.
 std::map<std::string, std::pair<Side, Side>> byKernel(const std::vector<CheckedKernel> &Before,
                                                       const std::vector<CheckedKernel> &After) {
   std::map<std::string, std::pair<Side, Side>> Groups;
@@ -247,7 +250,7 @@ bool sameSource(const CheckedKernel &A, const CheckedKernel &B) {
   return !A.Source.empty() && A.Source == B.Source;
 }
 
-/// Pairs off what \p Match holds for.
+/// Moves the pairs for which \p Match is true from \p Old and \p New to \p Pairs.
 void pairOff(Side &Old, Side &New,
              std::vector<std::pair<const CheckedKernel *, const CheckedKernel *>> &Pairs,
              llvm::function_ref<bool(const CheckedKernel &, const CheckedKernel &)> Match) {
@@ -280,7 +283,7 @@ void keepEntry(std::vector<CheckedKernel> &Kernels, const Decision &D) {
       K.Regs = Regs;
     K.SpillBytes = K.Tuned ? E.TunedSpillBytes : E.DefaultSpillBytes;
     K.Occupancy = K.Tuned ? E.TunedOccupancy : E.DefaultOccupancy;
-    // The ratio of a default that stayed is of a variant that is not built.
+    // If the default was kept, the ratio is that of a variant that is not built.
     K.Measured = !K.Tuned || E.Pairs > 0;
     if (K.Tuned && E.Pairs > 0)
       K.Ratio = {E.Ratio, E.RatioLow, E.RatioHigh};
@@ -333,7 +336,8 @@ CheckOutcome carve::checkKernels(const std::vector<CheckedKernel> &Before,
   for (auto &[Name, Both] : byKernel(Before, After)) {
     auto &[Old, New] = Both;
     std::vector<std::pair<const CheckedKernel *, const CheckedKernel *>> Pairs;
-    // Sources may each have a kernel of one name, and digests say nothing of which is which.
+    // Several sources may have a kernel of the same name. If the code changed, digests do not tell
+    // which is which.
     pairOff(Old, New, Pairs, [](const CheckedKernel &A, const CheckedKernel &B) {
       return sameArch(A, B) && A.Digest && A.Digest == B.Digest && A.Source == B.Source;
     });

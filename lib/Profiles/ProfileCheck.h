@@ -1,6 +1,7 @@
 /// \file
-/// A guard for CI: whether what was tuned is worse in one set of measurements than in another, be
-/// they of two states of a source, two toolkits or two GPUs. Pure: records in, verdicts out.
+/// Compares two sets of measured kernels for `carve check`, a guard for CI: decides which kernels
+/// became worse. The two sets can be from two states of a source, two toolkits or two GPUs. It is a
+/// pure function from records to verdicts.
 #pragma once
 
 #include "Store/Profile.h"
@@ -11,88 +12,101 @@
 
 namespace carve {
 
-/// GPU time of a launch, with what the tuning knows of its doubt.
+/// The GPU time of a launch in ns, with its interval as the tuning measured it.
 struct LaunchTime {
   double Ns = 0, LowNs = 0, HighNs = 0;
 };
 
-/// One kernel as a build with these decisions runs it.
+/// One kernel as it runs in a build with these decisions.
 struct CheckedKernel {
   std::string Kernel;
-  std::string Arch; ///< `sm_90`; empty: any, or not known.
+  std::string Arch; ///< `sm_90`; empty for any architecture, or if it is not known.
   std::string Device, Toolkit, Source;
-  std::vector<std::string> Shapes;   ///< Of its launches, as in evidence; empty: not known.
-  unsigned Line = 0;                 ///< Of its definition in Source; 0: not known.
-  std::optional<std::string> Digest; ///< As in a decision; absent: pinned, or not known.
+  /// The shapes of its launches, as in evidence; empty if not known.
+  std::vector<std::string> Shapes;
+  unsigned Line = 0; ///< The line of its definition in Source; 0 if not known.
+  /// The digest in a decision; absent for a pin, or if not known.
+  std::optional<std::string> Digest;
   std::string Setting = "default";
   bool Tuned = false;
-  std::optional<unsigned> Regs, SpillBytes; ///< Per thread.
-  std::optional<double> Occupancy;          ///< Of the heaviest shape, 0 to 1.
+  std::optional<unsigned> Regs, SpillBytes; ///< Values per thread.
+  std::optional<double> Occupancy;          ///< The occupancy of the heaviest launch shape, 0 to 1.
   std::optional<LaunchTime> Time;
-  LaunchTime Ratio = {1, 1, 1}; ///< Time over the default's, where it was measured.
-  bool Measured = false;        ///< Ratio was.
+  LaunchTime Ratio = {1, 1, 1}; ///< The time divided by the default's, if it was measured.
+  bool Measured = false;        ///< True if Ratio was measured.
 
-  /// For a person: the kernel, and where it is known the architecture.
+  /// Returns a name for people: the kernel, and the architecture if it is known.
   std::string name() const { return Arch.empty() ? Kernel : Kernel + " on " + Arch; }
 };
 
-/// The kernels of \p P, an entry each.
+/// Returns the kernels of \p P, one for each entry.
 std::vector<CheckedKernel> checkedKernels(const Profile &P);
 
+/// A property that may not become worse.
 enum class CheckRule { RegisterIncrease, SpillIncrease, OccupancyLoss, TimeIncrease, LostTuning };
+/// All rules, in the order in which they are reported.
 inline constexpr CheckRule AllCheckRules[] = {CheckRule::SpillIncrease, CheckRule::RegisterIncrease,
                                               CheckRule::OccupancyLoss, CheckRule::TimeIncrease,
                                               CheckRule::LostTuning};
-/// `spill-increase` and so on; stable, also the rule's id in SARIF.
+/// Returns a stable name such as `spill-increase`. It is also the rule's id in SARIF.
 llvm::StringRef checkRuleName(CheckRule Rule);
-/// What the rule finds, in a sentence.
+/// Returns a sentence, without full stop, that says what the rule finds.
 llvm::StringRef checkRuleText(CheckRule Rule);
 
-/// What may become worse. Absent: not judged.
+/// How much worse each property may become. A property without a limit is not judged.
 struct CheckTolerances {
   std::optional<unsigned> RegsIncrease = {}; ///< Registers per thread.
   std::optional<unsigned> SpillIncrease = 0; ///< Bytes per thread.
-  std::optional<double> OccupancyLoss = 0;   ///< Of 1.
-  std::optional<double> TimeIncrease = 0.05; ///< Of the time before, beyond both intervals.
-  bool Across =
-      false; ///< Judge across architectures, and time across GPUs, toolkits and launch shapes.
-  bool Strict = false; ///< Nothing is excused by time.
+  std::optional<double> OccupancyLoss = 0;   ///< As a share of all warps, 0 to 1.
+  /// A share of the time before, beyond both intervals.
+  std::optional<double> TimeIncrease = 0.05;
+  /// Judges even across architectures, and judges time across GPUs, toolkits and launch shapes.
+  bool Across = false;
+  bool Strict = false; ///< If true, a lower time excuses nothing.
 };
 
+/// The verdict on one property.
 enum class CheckVerdict {
   Passed,
   Regressed,
-  NotJudged, ///< A value is not known, or the rule does not apply; Detail says why.
+  NotJudged, ///< A value is not known, or the rule does not apply. PropertyCheck::Detail says why.
 };
 
+/// One property of one kernel.
 struct PropertyCheck {
   CheckRule Rule = CheckRule::SpillIncrease;
   CheckVerdict Verdict = CheckVerdict::NotJudged;
-  std::string Before = {}, After = {}; ///< The values, with units; empty where not known.
+  std::string Before = {}, After = {}; ///< The values as text; empty if not known.
   std::string Detail = {};             ///< What failed, what excuses it, or why it is not judged.
 };
 
-/// One kernel of both sides.
+/// One kernel that both sides have.
 struct KernelCheck {
   CheckedKernel Before, After;
   std::vector<PropertyCheck> Properties;
 
+  /// True if at least one property became worse.
   bool regressed() const;
 };
 
+/// The verdicts on all kernels.
 struct CheckOutcome {
-  std::vector<KernelCheck> Kernels;              ///< By name and architecture.
-  std::vector<CheckedKernel> Vanished, Appeared; ///< Notes: no regressions.
+  std::vector<KernelCheck> Kernels; ///< Sorted by name and architecture.
+  /// Kernels that only one side has. They are notes, not regressions.
+  std::vector<CheckedKernel> Vanished, Appeared;
 
-  unsigned count(CheckVerdict V) const; ///< Of properties.
+  unsigned count(CheckVerdict V) const; ///< Counts the properties with verdict \p V.
 };
 
-/// Compares kernel by kernel: those of one name and architecture, where there are several first
-/// those of one source (of one digest, then of one toolkit, then any), then of one digest, then of
-/// one toolkit; where an architecture is in one side alone, whatever is left of the name.
-/// Registers, spills and occupancy are excused where the time is lower by more than 2 % beyond both
-/// intervals, which is what launches scatter by from tuning to tuning, or where the code is the
-/// same (one digest), so that only the tuner's choice is another and the time alone judges it.
+/// Compares kernel by kernel and returns the verdicts. Entries are paired by name and architecture.
+/// If there are several, those of one source are paired first (same digest, then same toolkit, then
+/// any), then those with the same digest, then those of one toolkit. If only one side has an
+/// architecture, whatever is left of the name is paired.
+///
+/// More registers or spills and less occupancy are excused in two cases. Either the time is lower
+/// by more than 2 % beyond both intervals; 2 % is how much launch times scatter from tuning to
+/// tuning. Or the code is the same (one digest), so that only the tuner's choice differs and the
+/// time alone judges it.
 CheckOutcome checkKernels(const std::vector<CheckedKernel> &Before,
                           const std::vector<CheckedKernel> &After, const CheckTolerances &T);
 

@@ -19,7 +19,7 @@ bool sameSource(const Decision &A, const Decision &B) {
   return A.Basis && B.Basis && !A.Basis->Source.empty() && A.Basis->Source == B.Basis->Source;
 }
 
-/// The entries of each kernel and architecture, in the order of printProfile().
+/// Groups the entries of both sides by kernel and architecture, in the order of printProfile().
 std::map<std::pair<std::string, std::string>, std::pair<Entries, Entries>>
 byKernel(const Profile &Before, const Profile &After) {
   std::map<std::pair<std::string, std::string>, std::pair<Entries, Entries>> Groups;
@@ -46,7 +46,7 @@ void compare(const Decision &Before, const Decision &After, ProfileDiff &Diff) {
       {Decides ? ProfileChange::Remeasured : ProfileChange::Changed, Before, After});
 }
 
-/// Compares the entries of both sides for which \p Match holds and takes them out.
+/// Compares the entries of both sides for which \p Match is true, and removes them from both.
 void comparePairs(Entries &Before, Entries &After, ProfileDiff &Diff,
                   llvm::function_ref<bool(const Decision &, const Decision &)> Match) {
   for (const Decision *&Old : Before) {
@@ -72,7 +72,8 @@ ProfileDiff carve::diffProfiles(const Profile &Before, const Profile &After) {
   Diff.FileCapAfter = After.FileCap;
   for (auto &[Name, Both] : byKernel(Before, After)) {
     auto &[Old, New] = Both;
-    // Sources may each have a kernel of one name, and digests say nothing of which is which.
+    // Several sources may have a kernel of the same name. If the code changed, digests do not tell
+    // which is which.
     comparePairs(Old, New, Diff, [](const Decision &A, const Decision &B) {
       return A.Digest == B.Digest && sameSource(A, B);
     });

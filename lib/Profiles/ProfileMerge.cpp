@@ -19,13 +19,14 @@ struct Origin {
 
 using Key = std::tuple<std::string, std::string, std::optional<std::string>>;
 
-/// What is said of both, so that a person can look.
+/// Returns an error that names what both profiles say, so that a person can resolve it.
 llvm::Error contradiction(const llvm::Twine &What, const Profile &A, const llvm::Twine &InA,
                           const Profile &B, const llvm::Twine &InB) {
   return malformed(What + ": " + InA + " in " + A.Name + ", " + InB + " in " + B.Name);
 }
 
-/// Whether the evidence of \p A is better. The text decides last, so that order never does.
+/// True if the evidence of \p A is better. Equal evidence is compared as text, so that the order of
+/// profiles never matters.
 bool better(const Decision &A, const Decision &B) {
   auto Rank = [](const Decision &D) {
     return std::tuple(D.Basis.has_value(), D.Basis ? D.Basis->Pairs : 0u,
@@ -51,7 +52,7 @@ llvm::Error checkFileCaps(llvm::ArrayRef<Profile> Profiles) {
   }
   if (!Capped)
     return llvm::Error::success();
-  // Where there is a file cap, settings of kernels do not count.
+  // A file cap overrides the settings of kernels.
   for (const Profile &P : Profiles)
     if (decidesKernels(P))
       return contradiction("file-cap", *Capped, llvm::Twine(*Capped->FileCap), P,

@@ -1,5 +1,5 @@
 /// \file
-/// Several profiles made one: what `carve merge` does for a team whose members tune on their own.
+/// Merges several profiles into one for `carve merge`, for a team whose members tune separately.
 #pragma once
 
 #include "Store/Profile.h"
@@ -8,10 +8,11 @@
 
 namespace carve {
 
-/// The union of \p Profiles, the same whatever their order. Of entries with one kernel,
-/// architecture and digest the one with more pairs stays, then the one with the newer date. Fails,
-/// naming both profiles, where people contradict each other: two pins with different settings, two
-/// file caps, or a file cap here and decisions for kernels there.
+/// Returns the union of \p Profiles, which does not depend on their order. Of several entries with
+/// the same kernel, architecture and digest, the one with more pairs is kept, then the one with the
+/// newer date. Fails, naming both profiles, if people contradict each other: two pins with
+/// different settings, two different file caps, or a file cap in one profile and decisions for
+/// kernels in another.
 llvm::Expected<Profile> mergeProfiles(llvm::ArrayRef<Profile> Profiles);
 
 } // namespace carve

@@ -18,7 +18,7 @@ static llvm::Expected<Profile> readProfileFile(const std::string &Path) {
 
 static Flags mergeFlags(std::vector<std::string> &Paths, std::string &Output) {
   Flags F("carve merge");
-  F.form("[options] FILE...", "several profiles as one, for a team");
+  F.form("[options] FILE...", "merge several profiles into one, for a team");
   F.arguments("FILE...", Paths, "the profiles");
   F.text("-o", "FILE", Output, "write to this file, which may be one of the profiles");
   return F;

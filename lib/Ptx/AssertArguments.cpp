@@ -9,7 +9,8 @@ namespace {
 
 using Instruction = ArrayRef<PtxToken>;
 
-/// The only definition of a register, where it is a copy: `mov` or `cvta`.
+/// A register that is defined by a copy, `mov` or `cvta`. Source counts only if this is its one
+/// definition.
 struct Copy {
   const PtxToken *Source = nullptr;
   unsigned Definitions = 0;
@@ -23,21 +24,23 @@ public:
 private:
   void collect();
   void readCall(size_t Call);
-  /// Ignores what \p Value stands for, when all uses of it are arguments of asserts.
+  /// Adds the constant that \p Value leads to through copies, if all uses on the way are arguments
+  /// of asserts.
   void ignore(const PtxToken &Value, unsigned Depth = 0);
 
   StringRef Text;
   ArrayRef<PtxToken> Body;
   std::vector<Instruction> Instructions;
-  std::vector<size_t> AssertCalls; // Indices of Instructions.
-  StringMap<unsigned> Occurrences; // Of each register.
+  std::vector<size_t> AssertCalls; // Indices into Instructions.
+  StringMap<unsigned> Occurrences; // Uses and definitions of each register.
   StringMap<Copy> Copies;
   StringMap<unsigned> AssertUses;
   std::vector<const PtxToken *> Arguments;
   DenseSet<size_t> Result;
 };
 
-/// The first word or number from \p I on: an operand.
+/// Returns the first word or number of \p Tokens from index \p I on, which is an operand; null if
+/// there is none.
 const PtxToken *operand(Instruction Tokens, size_t I) {
   for (; I < Tokens.size(); ++I)
     if (Tokens[I].Kind == PtxToken::Word || Tokens[I].Kind == PtxToken::Number)
@@ -85,7 +88,7 @@ void AssertFinder::readCall(size_t Call) {
 void AssertFinder::ignore(const PtxToken &Value, unsigned Depth) {
   auto It = Copies.find(textOf(Text, Value));
   if (Value.Kind == PtxToken::Number || It == Copies.end()) {
-    // A number, or at the end of copies a string's name.
+    // This is a number, or the name of a string at the end of the copies.
     if (Value.Kind == PtxToken::Number || Depth)
       Result.insert(Value.Begin);
     return;
@@ -93,7 +96,7 @@ void AssertFinder::ignore(const PtxToken &Value, unsigned Depth) {
   const Copy &C = It->second;
   StringRef Register = It->first();
   unsigned Uses = Depth ? 1 : AssertUses[Register];
-  // `mov` of a string's address and `cvta` of that: two copies.
+  // nvcc emits two copies: `mov` of the string's address, and `cvta` of that.
   if (Depth < 2 && C.Definitions == 1 && C.Source && Occurrences[Register] == Uses + 1)
     ignore(*C.Source, Depth + 1);
 }

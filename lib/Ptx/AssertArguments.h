@@ -1,6 +1,7 @@
 /// \file
-/// Finds what `assert` leaves in a kernel: its message, file and line are data of a failure that
-/// the code's speed does not depend on, and they change with every edit above them.
+/// Finds the operands that `assert` leaves in a kernel: its message, file and line. KernelDigest
+/// leaves them out, because the code's speed does not depend on them, and they change with every
+/// edit above them.
 #pragma once
 
 #include "Ptx/PtxLexer.h"
@@ -9,8 +10,9 @@
 
 namespace carve {
 
-/// The offsets of those tokens of \p Body (roles set) that give a call of `__assertfail` its
-/// message, file and line. A value that is also used otherwise is not among them.
+/// Returns the offsets of those tokens of \p Body that give a call of `__assertfail` its message,
+/// file or line. \p Body is a function's body in \p Text whose tokens have their roles
+/// (setRoles()). A value that is also used in another way is left out.
 llvm::DenseSet<size_t> findAssertArguments(llvm::StringRef Text, llvm::ArrayRef<PtxToken> Body);
 
 } // namespace carve

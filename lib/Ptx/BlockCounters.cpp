@@ -1,6 +1,6 @@
-// A warp comes to a block with some of its threads, and the rest may come later: which of them are
-// there is what `activemask` says, to each of them the same. The lowest adds their number. Whether
-// the threads stay together behind that is of no matter to the sum.
+// Some threads of a warp may reach a block before the others do. `activemask` tells which threads
+// are there, and gives each of them the same answer. The lowest of these threads adds their number
+// to the counter. The sum is right whether or not the threads stay together after that.
 
 #include "Ptx/BlockCounters.h"
 
@@ -21,7 +21,7 @@ bool isLatch(const ControlFlow &Flow, unsigned Block) {
   return any_of(Flow.Loops, [&](const FlowLoop &L) { return is_contained(L.Latches, Block); });
 }
 
-/// The branch at the end of \p Block where it has two ways; else null.
+/// Returns the branch at the end of \p Block if it is conditional; else null.
 const PtxInstruction *conditionalBranch(const PtxFunction &F, unsigned Block) {
   const FlowBlock &B = F.Flow.Blocks[Block];
   if (B.First == B.Last)
@@ -39,7 +39,7 @@ public:
 
 private:
   struct Place {
-    size_t At; ///< In the module's text.
+    size_t At; ///< Offset in the module's text.
     size_t Counter;
   };
   std::string increment(size_t Counter) const;
@@ -48,7 +48,8 @@ private:
   StringRef Variable;
   unsigned Copies;
   CountingPtx Result;
-  std::map<const char *, size_t> Known; ///< First counters of definitions, which may have aliases.
+  /// The first counter of each definition, by its place in the text; several aliases may name one.
+  std::map<const char *, size_t> Known;
   std::vector<Place> Places;
   size_t FirstDefinition = StringRef::npos;
 };
@@ -71,11 +72,13 @@ Error CounterWriter::addFunction(StringRef Name) {
   for (auto [Index, B] : enumerate(Blocks)) {
     if (B.First == B.Last)
       continue;
-    // Behind labels and pragmas: those are of what follows.
+    // The counter goes after labels and pragmas, because they belong to the instruction that
+    // follows them.
     Places.push_back({Base + F->Code[B.First].Begin, It->second + Index});
     const PtxInstruction *Branch = conditionalBranch(*F, Index);
     if (Branch && isLatch(F->Flow, Index))
-      // Before the label of what follows, if it has one.
+      // The counter goes before the label of the next block, if it has one, so that only the
+      // fall-through is counted.
       Places.push_back({Base + Branch->End, It->second + Blocks.size() + Index});
   }
   Result.Counters += 2 * Blocks.size();
@@ -143,7 +146,7 @@ RunsByFunction CountingPtx::runs(const std::map<size_t, uint64_t> &Counts) const
   return All;
 }
 
-/// How often \p Block went on to \p Next; nothing where that was not counted.
+/// Returns how often \p Block was followed by \p Next; nothing if that was not counted.
 static std::optional<uint64_t> timesAlong(const PtxFunction &F, const BlockRuns &Runs,
                                           unsigned Block, unsigned Next) {
   const FlowBlock &B = F.Flow.Blocks[Block];
@@ -151,7 +154,7 @@ static std::optional<uint64_t> timesAlong(const PtxFunction &F, const BlockRuns 
     return Runs.Blocks[Block];
   if (!conditionalBranch(F, Block))
     return std::nullopt;
-  // The target of the branch is the first successor.
+  // readPtxFunction() puts the target of the branch first.
   return Next == B.Successors.front() ? Runs.Blocks[Block] - Runs.NotTaken[Block]
                                       : Runs.NotTaken[Block];
 }

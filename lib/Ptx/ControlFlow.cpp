@@ -10,8 +10,8 @@
 using namespace carve;
 using namespace llvm;
 
-/// The nodes that can be reached from 0, each before its successors where no cycle forbids it. Not
-/// recursive: generated code has long chains of blocks.
+/// Returns the nodes that can be reached from node 0, each before its successors unless a cycle
+/// forbids it. The walk is not recursive, because generated code has long chains of blocks.
 static std::vector<unsigned> reversePostOrder(ArrayRef<std::vector<unsigned>> Successors) {
   std::vector<unsigned> Order;
   std::vector<bool> Seen(Successors.size());
@@ -44,7 +44,7 @@ bool ControlFlow::contains(unsigned Loop, unsigned Block) const {
   return std::binary_search(Loops[Loop].Blocks.begin(), Loops[Loop].Blocks.end(), Block);
 }
 
-/// After Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+/// The algorithm is that of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
 static void findDominators(ControlFlow &F, ArrayRef<std::vector<unsigned>> Predecessors) {
   std::vector<unsigned> Place(F.Blocks.size());
   for (auto [I, Block] : enumerate(F.ReversePostOrder))
@@ -95,7 +95,8 @@ static std::vector<unsigned> blocksOfLoop(const FlowLoop &L,
 
 static void findLoops(ControlFlow &F, ArrayRef<std::vector<unsigned>> Predecessors) {
   std::map<unsigned, std::vector<unsigned>> LatchesOf;
-  // What dominates a block stands before it, which spares the walk up from most blocks.
+  // A block comes after its dominators in this order, so only edges to blocks already passed need
+  // the walk up the dominator tree.
   std::vector<bool> Passed(F.Blocks.size());
   for (unsigned Block : F.ReversePostOrder) {
     Passed[Block] = true;
@@ -110,7 +111,8 @@ static void findLoops(ControlFlow &F, ArrayRef<std::vector<unsigned>> Predecesso
     L.Blocks = blocksOfLoop(L, Predecessors);
     F.Loops.push_back(std::move(L));
   }
-  // Natural loops of different headers are nested or apart, so the smaller is the inner one.
+  // Natural loops with different headers are either nested or disjoint, so the smaller one is the
+  // inner one.
   std::vector<unsigned> BySize(F.Loops.size());
   std::iota(BySize.begin(), BySize.end(), 0);
   stable_sort(BySize, [&](unsigned A, unsigned B) {
@@ -148,8 +150,8 @@ ControlFlow carve::analyseFlow(std::vector<FlowBlock> Blocks) {
 
 namespace {
 
-/// Frequencies region by region, a region being a loop's body or the whole function. Inner loops
-/// are one node of the region around them, which makes its graph free of cycles.
+/// Computes frequencies region by region. A region is a loop's body or the whole function. Each
+/// inner loop is a single node in the region around it, so that the region's graph has no cycles.
 class FrequencyOfRegions {
 public:
   FrequencyOfRegions(const ControlFlow &F, ArrayRef<double> Trips,
@@ -165,14 +167,14 @@ public:
 private:
   using Region = std::optional<unsigned>;
   struct Edge {
-    unsigned From, To; ///< Blocks.
+    unsigned From, To; ///< Numbers of blocks.
   };
   struct Node {
-    unsigned Block; ///< Or the header of the loop.
+    unsigned Block; ///< The block, or the header of the loop.
     Region Loop;
     std::vector<Edge> Out;
-    std::vector<unsigned> Next; ///< Nodes behind Out.
-    BitVector Reached;          ///< Loops whose runs are known, this node's too.
+    std::vector<unsigned> Next; ///< The node at the end of each edge of Out.
+    BitVector Reached; ///< Loops with known runs that this node reaches, including its own.
   };
 
   /// Adds \p Mass runs of the region that starts at \p Entry to \p Result.
@@ -180,7 +182,8 @@ private:
   std::vector<Node> nodesOf(Region R, unsigned Entry) const;
   unsigned nodeOf(Region R, unsigned Block, std::vector<Node> &Nodes,
                   std::map<unsigned, unsigned> &Known) const;
-  /// Removes the edges that close cycles which are no loops, and finds what each node reaches.
+  /// Removes the edges that close cycles other than natural loops, and finds the loops that each
+  /// node reaches.
   void makeAcyclic(std::vector<Node> &Nodes, ArrayRef<unsigned> Order) const;
   std::vector<double> shares(const Node &N, ArrayRef<Node> All, ArrayRef<double> Inner,
                              double Mass) const;
@@ -189,7 +192,8 @@ private:
   std::optional<double> knownRuns(unsigned Loop) const {
     return PerRun.empty() ? std::nullopt : PerRun[Loop];
   }
-  /// How often a loop of known runs is entered in one run of the region around it.
+  /// Returns how often \p Loop, whose runs are known, is entered in one run of the region around
+  /// it.
   double entriesOf(unsigned Loop) const {
     return Trips[Loop] > 0 ? *PerRun[Loop] / Trips[Loop] : 0;
   }
@@ -218,7 +222,8 @@ std::vector<FrequencyOfRegions::Node> FrequencyOfRegions::nodesOf(Region R, unsi
   std::vector<Node> Nodes;
   std::map<unsigned, unsigned> Known;
   nodeOf(R, Entry, Nodes, Known);
-  // The entry of a loop's own region is its header, which is a block there.
+  // A loop's header is the entry of the loop's own region. Within that region it is an ordinary
+  // block.
   for (size_t I = 0; I < Nodes.size(); ++I) {
     std::vector<unsigned> Blocks = {Nodes[I].Block};
     if (Nodes[I].Loop)
@@ -256,14 +261,14 @@ void FrequencyOfRegions::makeAcyclic(std::vector<Node> &Nodes, ArrayRef<unsigned
   }
 }
 
-/// Whether \p N leads to a loop at once.
+/// Whether \p N is a loop or leads straight into one.
 bool FrequencyOfRegions::entersLoop(const Node &N, ArrayRef<Node> All) {
   return N.Loop || (N.Next.size() == 1 && All[N.Next[0]].Loop);
 }
 
-/// Changes the shares of a block's ways by the loops of known runs that one of them alone reaches:
-/// that way is taken at least as often as such a loop is entered, and just as often where it leads
-/// there at once. \p Mass: what there is to divide in one run of the region.
+/// Adjusts the shares of a block's ways to the loops of known runs that only one of the ways
+/// reaches. That way is taken at least as often as such a loop is entered, and exactly as often if
+/// it leads straight into the loop. \p Mass is how often the block runs in one run of the region.
 void FrequencyOfRegions::demand(const Node &N, ArrayRef<Node> All, double Mass,
                                 MutableArrayRef<double> Share) const {
   if (N.Loop || PerRun.empty() || N.Next.size() < 2 || !(Mass > 0))
@@ -283,7 +288,7 @@ void FrequencyOfRegions::demand(const Node &N, ArrayRef<Node> All, double Mass,
       S = entersLoop(All[Next], All) ? Entries : std::max(S, Entries);
     (Own.any() ? Bound : Free) += S;
   }
-  // The other ways have what is left.
+  // The other ways share what is left.
   size_t Others = count(IsFree, true);
   double Left = std::max(1 - Bound, 0.0);
   for (auto [Other, S] : zip_equal(IsFree, Share))
@@ -293,12 +298,13 @@ void FrequencyOfRegions::demand(const Node &N, ArrayRef<Node> All, double Mass,
       S = Bound > 0 ? S / Bound : 1.0 / Share.size();
 }
 
-/// How the mass that leaves a node divides among its edges. \p Inner: how often each block of the
-/// node's loop runs in one of its trips. \p Mass: how often the node runs in one of the region.
+/// Returns how the executions that leave node \p N divide among its edges. \p Inner tells how often
+/// each block of the node's loop runs in one trip of that loop. \p Mass is how often the node runs
+/// in one run of the region.
 std::vector<double> FrequencyOfRegions::shares(const Node &N, ArrayRef<Node> All,
                                                ArrayRef<double> Inner, double Mass) const {
   auto EntersLoop = [&](unsigned Next) { return entersLoop(All[Next], All); };
-  // A loop that is left goes where it goes.
+  // The exit of a loop is decided by its own blocks, so no way is preferred here.
   bool SomeEnter = !N.Loop && any_of(N.Next, EntersLoop);
   bool AllEnd = all_of(N.Out, [&](const Edge &E) { return F.Blocks[E.To].EndsAtOnce; });
   std::vector<double> Share;

@@ -11,7 +11,7 @@ using namespace llvm;
 
 static Error differs(const Twine &What) { return unsupported("front-end-declarations", What); }
 
-/// The tokens of \p Text with one space between them, without comments and line directives.
+/// Returns the tokens of \p Text, each followed by one space, without comments and line directives.
 static Expected<std::string> plainTokens(StringRef Text) {
   auto Tokens = lexPtx(Text);
   if (!Tokens)
@@ -36,7 +36,8 @@ FrontEndMatch::LineTable FrontEndMatch::readLineTable(PtxSource Module) {
       auto [Number, Path] = getToken(Rest);
       Add(Number, Path.trim());
     } else if (getToken(Rest).first == ".debug_str") {
-      // `$L__info_string0:` and lines of bytes, up to the next label.
+      // The section holds labels such as `$L__info_string0:`, each followed by lines of bytes up to
+      // the next label.
       StringRef Left = Text.split('{').second.rsplit('}').first;
       for (size_t Colon = Left.find(':'); Colon != StringRef::npos; Colon = Left.find(':')) {
         StringRef Label = Left.take_front(Colon).trim();
@@ -64,14 +65,15 @@ Error FrontEndMatch::checkDebugSections() {
   const auto &[Ours, Theirs] = lineTables();
   if (Ours.Other == Theirs.Other)
     return Error::success();
-  return differs("the flavour's debug information is another one");
+  return differs("the flavour has other debug information than the default");
 }
 
 std::string FrontEndMatch::locInBase(StringRef Loc) {
   const auto &[Ours, Theirs] = lineTables();
   SmallVector<StringRef, 12> Words;
   SplitString(Loc, Words, " \t,");
-  // `.loc file line column`, with `function_name label inlined_at file line column` behind it.
+  // The form is `.loc file line column`, or that with
+  // `function_name label inlined_at file line column` after it.
   if (Words.size() != 4 && (Words.size() != 10 || Words[4] != "function_name"))
     return "";
   for (size_t I : {1, 5, 7}) {
@@ -100,7 +102,7 @@ Error FrontEndMatch::checkParameters(const PtxItem &BaseEntry, const PtxItem &En
     return joinErrors(Ours.takeError(), Theirs.takeError());
   if (*Ours == *Theirs)
     return Error::success();
-  return differs("the flavour's " + Entry.Name + " takes other parameters");
+  return differs(Entry.Name + " takes other parameters in the flavour than in the default");
 }
 
 Expected<std::string> FrontEndMatch::contentOf(PtxSource Module, const PtxItem &Item,
@@ -150,7 +152,7 @@ Expected<std::string> FrontEndMatch::nameInBase(const PtxItem &Item) {
   if (auto It = Known.find(Item.Name); It != Known.end())
     return It->second;
   const PtxItem *Ours = Base.Scan.find(Item.Name);
-  // Only the name of a kernel is used, and that is what a program sees too.
+  // Only the kernel's name is used here, and programs see kernels by that name, too.
   if (Item.Kind == PtxItem::Entry && Ours && Ours->Kind == PtxItem::Entry)
     return Known[Item.Name] = Item.Name;
   auto Wanted = contentOf(Flavour, Item);
@@ -170,6 +172,6 @@ Expected<std::string> FrontEndMatch::nameInBase(const PtxItem &Item) {
   if (!Present)
     return Present.takeError();
   if (*Present != *Wanted)
-    return differs("the default declares " + Item.Name + " otherwise than the flavour");
+    return differs("the default declares " + Item.Name + " differently from the flavour");
   return Known[Item.Name] = Item.Name;
 }

@@ -1,7 +1,8 @@
 /// \file
-/// What the module-level names of one front-end flavour are called in another one of the same
-/// source. cicc numbers strings over the file, and it may leave out or change a declaration; a body
-/// can move to another module only where everything that it refers to is there, and is the same.
+/// Finds out what the module-level names of one front-end flavour of a unit are called in the
+/// default PTX of the same source. cicc numbers strings over the whole file, and it may drop or
+/// change a declaration. ModuleEditor can therefore move a body to another module only if
+/// everything that the body refers to exists there and is the same.
 #pragma once
 
 #include "Ptx/PtxScanner.h"
@@ -14,7 +15,7 @@
 
 namespace carve {
 
-/// A module's text with its scan.
+/// A module's text together with its scan.
 struct PtxSource {
   llvm::StringRef Text;
   const ScannedPtx &Scan;
@@ -22,47 +23,52 @@ struct PtxSource {
   llvm::StringRef textOf(const PtxItem &Item) const { return Text.slice(Item.Begin, Item.End); }
 };
 
+/// Translates names of \p Flavour into names of \p Base. Both sources must outlive the object.
 class FrontEndMatch {
 public:
   FrontEndMatch(PtxSource Base, PtxSource Flavour) : Base(Base), Flavour(Flavour) {}
 
-  /// The `.loc` line \p Loc of the flavour with the numbers that the base gives to files, and its
-  /// labels of inlined functions' names: both are numbered by first use. Empty, which changes no
-  /// code, where the base knows no such file or name.
+  /// Returns the `.loc` line \p Loc of the flavour with the base's numbers of files and the base's
+  /// labels of inlined functions' names, because both are numbered by first use. Returns an empty
+  /// text if the base has no such file or name; leaving out the line changes no code.
   std::string locInBase(llvm::StringRef Loc);
 
-  /// Fails with Unsupported `front-end-declarations` where the two hold other debug information
-  /// than line numbers, which is not carried over.
+  /// Fails with Unsupported `front-end-declarations` if the two modules differ in debug information
+  /// other than line numbers, because that is not carried over.
   llvm::Error checkDebugSections();
 
-  /// Fails likewise where \p Entry of the flavour takes other parameters than the base's.
+  /// Fails with the same reason if \p Entry of the flavour takes other parameters than
+  /// \p BaseEntry.
   llvm::Error checkParameters(const PtxItem &BaseEntry, const PtxItem &Entry) const;
 
-  /// The base's name for what \p Item of the flavour is there: a variable, an entry, or a function
-  /// of which only the name is known. Fails likewise where the base has no such thing.
+  /// Returns the base's name for \p Item of the flavour: a variable, an entry, or a function
+  /// without a body. Fails with the same reason if the base has no such thing.
   llvm::Expected<std::string> nameInBase(const PtxItem &Item);
 
 private:
-  /// The statement that declares \p Item, without comments, its own name and numbered ones replaced
-  /// by what they stand for.
+  /// Returns the statement that declares \p Item without comments. If its own name
+  /// is numbered, a constant replaces it, and other numbered names are replaced by their content.
+  /// \p Depth is the length of the chain of strings that led here.
   static llvm::Expected<std::string> contentOf(PtxSource Module, const PtxItem &Item,
                                                unsigned Depth = 0);
   llvm::Error indexNumbered();
 
-  /// What `.loc` lines refer to, by its text, and the other way round.
+  /// What `.loc` lines refer to: the text of each number or label, and the number or label of each
+  /// text.
   struct LineTable {
-    llvm::StringMap<std::string> TextOf; ///< Of a file's number or of a label.
-    llvm::StringMap<std::string> Named;  ///< The first number or label of a text.
-    std::string Other;                   ///< Debug sections beside the names.
+    llvm::StringMap<std::string> TextOf; ///< By the number of a file, or by a label.
+    llvm::StringMap<std::string> Named;  ///< The first number or label of each text.
+    std::string Other; ///< Debug sections other than the names of inlined functions.
   };
   static LineTable readLineTable(PtxSource Module);
   const std::pair<LineTable, LineTable> &lineTables();
 
   PtxSource Base, Flavour;
-  std::optional<std::pair<LineTable, LineTable>> Lines; ///< Of the base and of the flavour.
+  /// The tables of the base and of the flavour.
+  std::optional<std::pair<LineTable, LineTable>> Lines;
   bool Indexed = false;
-  llvm::StringMap<std::string> NumberedByContent; ///< Of the base.
-  llvm::StringMap<std::string> Known;             ///< Names of the flavour already answered.
+  llvm::StringMap<std::string> NumberedByContent; ///< Numbered names of the base.
+  llvm::StringMap<std::string> Known; ///< Names of the flavour that were asked for before.
 };
 
 } // namespace carve

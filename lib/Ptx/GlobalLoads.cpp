@@ -9,8 +9,9 @@ namespace {
 
 enum class Modifier { BeforeOperator, Harmless, Decides };
 
-/// What a modifier of `ld` says of the place of a cache operator, which stands behind the state
-/// space (PTX ISA, "Data Movement and Conversion Instructions: ld"). Whatever is not known decides.
+/// Returns what a modifier of `ld` means for the place of a cache operator, which comes after the
+/// state space (PTX ISA, "Data Movement and Conversion Instructions: ld"). An unknown modifier
+/// counts as Decides, so that the load is left alone.
 Modifier modifierKind(StringRef Directive) {
   return StringSwitch<Modifier>(Directive)
       .Cases(".weak", ".global", Modifier::BeforeOperator)
@@ -22,7 +23,7 @@ Modifier modifierKind(StringRef Directive) {
       .Default(Modifier::Decides);
 }
 
-/// Whether the four tokens from \p I on are `.L2::64B`, `.L2::128B` or `.L2::256B`.
+/// Whether the four tokens from index \p I on are `.L2::64B`, `.L2::128B` or `.L2::256B`.
 bool isPrefetchSize(StringRef Text, ArrayRef<PtxToken> Tokens, size_t I) {
   if (I + 3 >= Tokens.size() || textOf(Text, Tokens[I]) != ".L2" ||
       !isPunct(Text, Tokens[I + 1], ':') || !isPunct(Text, Tokens[I + 2], ':'))

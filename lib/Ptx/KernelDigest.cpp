@@ -1,6 +1,6 @@
-// A kernel's digest is that of its normalised text and of the normalised text of everything that it
-// reaches, in the order of first mention. Names that nvcc numbers over the whole file are numbered
-// within each item instead; what such a name stands for is told by its content, which follows.
+// A kernel's digest covers its own normalised text and that of everything that it reaches, in the
+// order of first mention. Names that nvcc numbers over the whole file are numbered within each item
+// instead. The content that such a name refers to follows, so that the digest still covers it.
 #include "Ptx/KernelDigest.h"
 
 #include "Ptx/AssertArguments.h"
@@ -24,7 +24,8 @@ public:
       : Module(Module), Item(Item), Text(Text), Tokens(std::move(Tokens)) {}
 
   std::string run();
-  /// The module's items that the text mentions, in order of first mention.
+  /// Returns the module's items that the text mentions, in order of first mention. Valid after
+  /// run().
   ArrayRef<const PtxItem *> mentioned() const { return Mentioned; }
 
 private:
@@ -39,7 +40,7 @@ private:
   StringRef Text;
   std::vector<PtxToken> Tokens;
   StringMap<unsigned> LocalNumbers, StringNumbers;
-  StringMap<unsigned> LabelUses; // Labels and other names of the body's own, with their uses.
+  StringMap<unsigned> LabelUses; // The uses of each label and other local name of the body.
   DenseSet<size_t> AssertArguments;
   std::vector<const PtxItem *> Mentioned;
   SmallPtrSet<const PtxItem *, 8> Known;
@@ -52,7 +53,7 @@ std::string ItemNormalizer::numbered(StringMap<unsigned> &Numbers, StringRef Nam
   return (Prefix + Twine(Number)).str();
 }
 
-/// Names declared in the body: labels, prototypes, depots and static shared memory.
+/// Notes the names that the body declares: labels, prototypes, depots and static shared memory.
 void ItemNormalizer::noteLocals(ArrayRef<PtxToken> Body) {
   for (size_t I = 0; I < Body.size(); ++I) {
     if (Body[I].Kind == PtxToken::Word && Body[I].Role == PtxToken::Label)
@@ -60,13 +61,15 @@ void ItemNormalizer::noteLocals(ArrayRef<PtxToken> Body) {
     StringRef Directive = textOf(Text, Body[I]);
     if (Body[I].Kind != PtxToken::Directive || (Directive != ".local" && Directive != ".shared"))
       continue;
-    // Behind an opcode or another modifier (`ld.shared`, `cvta.to.local`) it declares nothing.
+    // After an opcode or another modifier (`ld.shared`, `cvta.to.local`) the directive declares
+    // nothing.
     if (!I || Body[I - 1].Kind == PtxToken::Word || Body[I - 1].Kind == PtxToken::Directive)
       continue;
     while (I < Body.size() && Body[I].Kind != PtxToken::Word)
       ++I;
     if (I < Body.size())
-      LabelUses[textOf(Text, Body[I])] = 1; // Kept, used or not: it takes memory.
+      // Memory stays in the text even if it is unused, because it takes space.
+      LabelUses[textOf(Text, Body[I])] = 1;
   }
   for (const PtxToken &T : Body)
     if (T.Kind == PtxToken::Word && T.Role == PtxToken::Operand)
@@ -75,7 +78,7 @@ void ItemNormalizer::noteLocals(ArrayRef<PtxToken> Body) {
 }
 
 void ItemNormalizer::scanBody() {
-  if (!Item.HasBody) // The braces of a variable hold its values.
+  if (!Item.HasBody) // The braces of a variable hold its initial values.
     return;
   auto Open = find_if(Tokens, [&](const PtxToken &T) { return isPunct(Text, T, '{'); });
   MutableArrayRef<PtxToken> Body =
@@ -113,9 +116,9 @@ std::string ItemNormalizer::run() {
       write("$assert");
       continue;
     }
-    // Debug information adds labels that no instruction goes to.
+    // Debug information adds labels that no instruction refers to.
     if (T.Role == PtxToken::Label && !LabelUses.lookup(textOf(Text, T))) {
-      ++I; // Its colon.
+      ++I; // Skips the label's colon.
       continue;
     }
     if (T.Kind == PtxToken::Word)

@@ -9,7 +9,7 @@
 using namespace carve;
 using namespace llvm;
 
-/// Functions of the device runtime that only answer.
+/// Whether \p Name is a function of the device runtime that only returns information.
 static bool onlyAnswers(StringRef Name) {
   return is_contained({"cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorString",
                        "cudaGetErrorName", "cudaGetDevice", "cudaGetDeviceCount",
@@ -17,9 +17,9 @@ static bool onlyAnswers(StringRef Name) {
                       Name);
 }
 
-/// Takes a function without a body into account.
+/// Adds to \p H what a call of the function \p Name means, which has no body in the module.
 static void noteSystemCall(StringRef Name, KernelHazards &H) {
-  // Since CUDA 12 the device runtime's own names: `__cudaCDP2LaunchDevice`.
+  // Since CUDA 12 the device runtime has names of its own, such as `__cudaCDP2LaunchDevice`.
   StringRef Runtime = Name;
   bool Internal = Runtime.consume_front("__cudaCDP2");
   if (Name == "vprintf")
@@ -38,7 +38,7 @@ static void noteSystemCall(StringRef Name, KernelHazards &H) {
 
 namespace {
 
-/// Adds what the bodies of functions hold to a kernel's hazards.
+/// Adds the hazards in the bodies of functions to those of a kernel.
 class BodyScan {
 public:
   BodyScan(StringRef ModuleText, const ScannedPtx &Module, KernelHazards &Result)
@@ -58,7 +58,8 @@ bool BodyScan::isManaged(StringRef Name) const {
   const PtxItem *Item = Module.find(Name);
   if (!Item || Item->Kind != PtxItem::Variable)
     return false;
-  // The declaration up to its value: `.global .attribute(.managed) .align 4 .u32 Counter`.
+  // Only the declaration before the initial value counts:
+  // `.global .attribute(.managed) .align 4 .u32 Counter`.
   return ModuleText.slice(Item->Begin, Item->End).split('=').first.contains(".managed");
 }
 
@@ -110,7 +111,7 @@ Expected<KernelHazards> PtxModule::kernelHazards(StringRef Name) const {
 }
 
 bool PtxModule::usesDeviceHeap() const {
-  // nvcc declares what is called.
+  // nvcc declares every function that is called, so the declarations tell.
   return any_of(ArrayRef<StringRef>{"malloc", "free", "cudaMalloc", "__cudaCDP2Malloc"},
                 [&](StringRef Name) {
                   const PtxItem *Item = Scan->find(Name);

@@ -1,7 +1,8 @@
 /// \file
-/// What a kernel does beside reading and writing the device memory that its program allocated: the
-/// effects that running it once more would repeat, and that saving memory does not undo. Read from
-/// its PTX by PtxModule::kernelHazards(); ModeChoice (lib/Tune) decides by it how it is timed.
+/// Lists what a kernel does besides reading and writing the device memory that its program
+/// allocated: the effects that another run of the kernel would repeat, and that restoring memory
+/// does not undo. PtxModule::kernelHazards() reads them from the kernel's PTX, and ModeChoice
+/// (lib/Tune) uses them to decide how the kernel is timed.
 #pragma once
 
 #include <string>
@@ -9,21 +10,24 @@
 
 namespace carve {
 
+/// What one kernel does, including the functions that it calls.
 struct KernelHazards {
-  bool Printf = false;          ///< Every run prints.
-  bool DeviceHeap = false;      ///< `malloc`, `free`, `new`: memory that the driver does not show.
-  bool DeviceLaunch = false;    ///< Starts kernels or copies by the device runtime.
+  bool Printf = false; ///< Prints, so that every run prints again.
+  /// Uses `malloc`, `free` or `new`, whose memory the driver does not show.
+  bool DeviceHeap = false;
+  bool DeviceLaunch = false;    ///< Starts kernels or copies through the device runtime.
   bool SurfaceWrites = false;   ///< Writes arrays (`sust`, `sured`), which have no addresses.
   bool SystemScope = false;     ///< Orders memory with the host or with other GPUs (`.sys`).
-  bool Multimem = false;        ///< Reduces over several GPUs' memory.
-  bool ManagedVariable = false; ///< Names a `__managed__` variable, which the host may touch.
-  bool Programmatic = false;    ///< `griddepcontrol`: made to overlap with its neighbours.
+  bool Multimem = false;        ///< Reduces over the memory of several GPUs.
+  bool ManagedVariable = false; ///< Names a `__managed__` variable, which the host may access.
+  bool Programmatic = false;    ///< Uses `griddepcontrol` to overlap with its neighbours.
   bool Asserts = false;         ///< May end the program by `assert`.
-  /// A hint: a loop that does nothing but read one address until it changes. Blocks of one kernel
-  /// wait for each other so, which is sound at any time; waiting for another kernel or the host is
-  /// not.
+  /// A hint: the kernel has a loop that only reads one address until it changes. If the blocks of
+  /// one kernel wait for each other like this, the kernel can run at any time; if it waits for
+  /// another kernel or for the host, it cannot.
   bool SpinWait = false;
-  std::vector<std::string> External; ///< Functions of which only the name is known.
+  /// Functions that are called but have no body in the module.
+  std::vector<std::string> External;
 
   bool operator==(const KernelHazards &) const = default;
 };

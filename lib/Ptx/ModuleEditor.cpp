@@ -12,7 +12,7 @@ using namespace llvm;
 
 static Error nameTaken(StringRef Name) { return malformed("PTX: the name " + Name + " is taken"); }
 
-/// Gives a function's own name, and its parameters', the new one.
+/// Replaces a function's own name, which is also a part of its parameters' names, with \p NewName.
 static void renameOwn(StringRef Text, ArrayRef<PtxToken> Tokens, StringRef Name, StringRef NewName,
                       TextEdits &E) {
   if (Name == NewName)
@@ -41,7 +41,8 @@ Expected<std::string> carve::renamedFunction(StringRef Definition, StringRef Nam
   return E.apply(Definition);
 }
 
-/// From the linkage directive to before the body, where directives are added.
+/// Writes the text from the linkage directive to the start of the body. New directives are added at
+/// its end.
 Expected<std::string> ModuleEditor::writeHeader(const PtxItem &Entry, StringRef NewName,
                                                 const EntryEdit &Edit) const {
   StringRef Text = Base.Text.slice(Entry.Begin, Entry.HeaderEnd);
@@ -55,7 +56,7 @@ Expected<std::string> ModuleEditor::writeHeader(const PtxItem &Entry, StringRef 
     E.insert(Text.size(), "\n.maxntid " + std::to_string(*Edit.SmemSpillingMaxThreads) + ", 1, 1");
   if (!Edit.RegisterCap)
     return E.apply(Text);
-  // ptxas takes the last `.maxnreg`, so every one there is changed.
+  // ptxas takes the last `.maxnreg`, so every one that is present is changed.
   std::string Cap = std::to_string(*Edit.RegisterCap);
   for (auto [Begin, End] : Entry.MaxNRegValues)
     E.replace(Begin - Entry.Begin, End - Entry.Begin, Cap);
@@ -64,7 +65,7 @@ Expected<std::string> ModuleEditor::writeHeader(const PtxItem &Entry, StringRef 
   return E.apply(Text);
 }
 
-/// Names that a body declares for itself, registers with `%` aside.
+/// Returns the names that a body declares for itself, except registers that start with `%`.
 static StringSet<> declaredNames(StringRef Text, ArrayRef<PtxToken> Body) {
   StringSet<> Names;
   bool AtStart = true;
@@ -82,7 +83,7 @@ static StringSet<> declaredNames(StringRef Text, ArrayRef<PtxToken> Body) {
   return Names;
 }
 
-/// What \p Mentioned, a name of the source's module, is called in the result.
+/// Returns the result's name for \p Mentioned, an item of the source's module.
 Expected<std::string> ModuleEditor::nameOf(const PtxItem &Mentioned, Job &J) {
   if (Mentioned.Kind != PtxItem::Function || !Mentioned.HasBody)
     return J.Edit.FrontEnd ? matchWith(J.Source).nameInBase(Mentioned) : Mentioned.Name;
@@ -108,7 +109,7 @@ Error ModuleEditor::renameMentioned(StringRef Text, ArrayRef<PtxToken> Body, con
     const PtxItem *Mentioned = J.Source.Scan.find(Word);
     if (!Mentioned)
       continue;
-    // Which of the two is meant would depend on the blocks of the body.
+    // It would depend on the scopes in the body which of the two is meant.
     if (Declared.contains(Word))
       return unsupported("front-end-declarations",
                          Item.Name + " declares the module's " + Word + " for itself");
@@ -121,7 +122,7 @@ Error ModuleEditor::renameMentioned(StringRef Text, ArrayRef<PtxToken> Body, con
   return Error::success();
 }
 
-/// From behind the header to the closing brace.
+/// Writes the text from the end of the header to the closing brace.
 Expected<std::string> ModuleEditor::writeBody(const PtxItem &Item, StringRef NewName, Job &J) {
   StringRef Text = J.Source.Text.slice(Item.HeaderEnd, Item.End);
   auto Tokens = lexPtx(Text);
@@ -150,7 +151,7 @@ Expected<std::string> ModuleEditor::writeBody(const PtxItem &Item, StringRef New
   return E.apply(Text);
 }
 
-/// Writes the functions that the job has met so far, and those that they reach.
+/// Writes the functions that the job has met so far, and the functions that they reach.
 Error ModuleEditor::copyFunctions(Job &J) {
   while (!J.Pending.empty()) {
     const PtxItem &Function = *J.Pending.back();
@@ -173,7 +174,7 @@ Error ModuleEditor::copyFunctions(Job &J) {
 }
 
 std::string ModuleEditor::functions() const {
-  // Copies of two flavours call only their own kind, so that the order between flavours is free.
+  // A copy calls only copies of its own flavour, so the order between flavours is free.
   auto Declared = [](const Copy *C) {
     return find_if(C->Source.Scan.Items,
                    [&](const PtxItem &I) { return I.Name == C->Original->Name; })

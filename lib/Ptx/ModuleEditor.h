@@ -1,7 +1,7 @@
 /// \file
-/// Writes entries of a module anew, under their own name or under a clone's: with a cap, with loads
-/// from L2, with the body that another front-end flavour has. What withEdits() and withClones() of
-/// PtxModule do.
+/// Writes entries of a module with changes, under their own name or under a clone's: with a
+/// register cap, with loads from L2, or with the body from another front-end flavour. It implements
+/// withEdits() and withClones() of PtxModule.
 #pragma once
 
 #include "Ptx/FrontEndMatch.h"
@@ -15,27 +15,32 @@
 
 namespace carve {
 
+/// Writes changed entries of one module, and collects the functions that have to be copied with
+/// them.
 class ModuleEditor {
 public:
+  /// \p Base is the module whose entries are written; it must outlive the editor.
   explicit ModuleEditor(PtxSource Base) : Base(Base) {}
 
-  /// The text of \p Entry (of the base) as \p Edit has it and named \p NewName. \p Source is where
-  /// the body comes from. Fails as PtxModule::withClones() does.
+  /// Returns the text of \p Entry, an entry of the base, changed by \p Edit and named \p NewName.
+  /// \p Source is the module that the body comes from. Fails as PtxModule::withClones() does.
   llvm::Expected<std::string> write(const PtxItem &Entry, llvm::StringRef NewName,
                                     const EntryEdit &Edit, PtxSource Source);
 
-  /// The copies of functions that the entries written so far need, to stand before the first of
-  /// them. They have the order of the source: ptxas lays out the code of a kernel's callees in it.
+  /// Returns the copies of functions that the entries written so far need. They belong before the
+  /// first of these entries. They keep the order of the source, because ptxas lays out the code of
+  /// a kernel's callees in that order.
   std::string functions() const;
 
 private:
-  /// One entry with the functions that it brings along.
+  /// One entry and the functions that have to be copied with it.
   struct Job {
     PtxSource Source;
     const EntryEdit &Edit;
     bool CopiesFunctions;
-    std::vector<const PtxItem *> Pending; ///< To be copied.
+    std::vector<const PtxItem *> Pending; ///< Functions that are still to be copied.
   };
+  /// A copied function.
   struct Copy {
     PtxSource Source;
     const PtxItem *Original;
@@ -54,12 +59,12 @@ private:
 
   PtxSource Base;
   std::map<const ScannedPtx *, FrontEndMatch> Flavours;
-  std::map<std::string, Copy> Copies; ///< By the copy's name.
+  std::map<std::string, Copy> Copies; ///< By the name of the copy.
 };
 
-/// The text of an entry or function, from its linkage to its closing brace, with the name \p
-/// NewName in the place of \p Name, in the names of its parameters, too. Fails where it cannot be
-/// read.
+/// Returns \p Definition, the text of an entry or function from its linkage to its closing brace,
+/// with \p NewName in place of \p Name. The names of its parameters change with it. Fails if the
+/// text cannot be read or has no body.
 llvm::Expected<std::string> renamedFunction(llvm::StringRef Definition, llvm::StringRef Name,
                                             llvm::StringRef NewName);
 

@@ -19,9 +19,10 @@ static bool startsWithTag(StringRef S) {
 
 static bool demangles(const std::string &Name) { return demangle(Name) != Name; }
 
-/// \p Name with the source name `<length><Word><tag>` whose Word stands at \p At replaced by
-/// \p Constant, or nothing where it is none. The digits before the length may belong to what stands
-/// before it (`D1` and `35` make `135`), so of several readings the one that demangles is taken.
+/// Returns \p Name with \p Constant in place of the source name `<length><Word><tag>` whose Word is
+/// at offset \p At; nothing if there is no such source name. The digits before the Word may partly
+/// belong to what comes before the length (`D1` and `35` make `135`). If several readings are
+/// possible, the one that demangles is taken.
 static std::optional<std::string> replaceTagged(StringRef Name, size_t At, StringRef Word,
                                                 StringRef Constant) {
   if (!startsWithTag(Name.substr(At + Word.size())))
@@ -38,7 +39,7 @@ static std::optional<std::string> replaceTagged(StringRef Name, size_t At, Strin
     std::string Candidate = (Name.take_front(I) + Constant + Name.drop_front(At + Length)).str();
     if (I == FirstDigit && At - FirstDigit <= 2)
       return Candidate;
-    // A parameter's name is that of its function with `_param_<n>` added.
+    // The name of a parameter is that of its function followed by `_param_<n>`.
     if (demangles(StringRef(Candidate).split("_param_").first.str()))
       return Candidate;
     if (!First)
@@ -59,7 +60,7 @@ static void replaceAllTagged(std::string &Name, StringRef Word, StringRef Consta
   }
 }
 
-/// With -rdc a static name is `__nv_static_<n>_<tag of n characters>_<name>`.
+/// Removes the prefix that -rdc gives static names: `__nv_static_<n>_<tag of n characters>_<name>`.
 static StringRef withoutStaticPrefix(StringRef Name) {
   StringRef Rest = Name;
   unsigned Length = 0;
@@ -78,7 +79,7 @@ std::string carve::withoutModuleTags(StringRef Name) {
 
 std::string carve::profileName(StringRef Mangled) {
   std::string Name = demangle(withoutModuleTags(Mangled));
-  // The namespace that nvcc puts around internal functions is no part of the source.
+  // nvcc puts a namespace around internal functions, which is not part of the source.
   StringRef Internal = "_INTERNAL::";
   for (size_t At = Name.find(Internal); At != std::string::npos; At = Name.find(Internal, At))
     Name.erase(At, Internal.size());

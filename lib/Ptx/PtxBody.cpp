@@ -7,15 +7,15 @@
 using namespace carve;
 using namespace llvm;
 
-/// The index behind the parenthesised list that starts at \p I.
+/// Returns the index after the parenthesised list that starts at index \p I.
 static size_t behindList(StringRef Text, ArrayRef<PtxToken> Tokens, size_t I) {
   while (I < Tokens.size() && !isPunct(Text, Tokens[I], ')'))
     ++I;
   return std::min(I + 1, Tokens.size());
 }
 
-/// The target of `call{.uni} (result), target, (arguments), ...`: a function's name, or the
-/// register that holds an address. Null where the instruction has none.
+/// Returns the target of `call{.uni} (result), target, (arguments), ...`: the name of a function,
+/// or the register that holds its address. Null if the instruction has no target.
 static const PtxToken *callTarget(StringRef Text, ArrayRef<PtxToken> Call) {
   size_t I = 1;
   while (I < Call.size() && Call[I].Kind == PtxToken::Directive)
@@ -40,7 +40,8 @@ void carve::scanBody(StringRef Text, ArrayRef<PtxToken> Body, const ScannedPtx &
     const PtxToken *Target = callTarget(Text, Instruction);
     StringRef Name = Target ? textOf(Text, *Target) : "";
     const PtxItem *Callee = Module.find(Name);
-    // Registers need no `%`, so whatever names no function is one that holds an address.
+    // The name of a register need not start with `%`, so a name that is not a function's is taken
+    // for a register with an address.
     if (!Callee || Callee->Kind == PtxItem::Variable)
       Item.CallsIndirectly = true;
     else if (Called.insert(Name).second)

@@ -1,5 +1,6 @@
 /// \file
-/// What the body of an entry or function calls and refers to, found in its tokens.
+/// Finds what the body of an entry or function calls and refers to. PtxScanner calls it when all
+/// names of the module are known.
 #pragma once
 
 #include "Ptx/PtxScanner.h"
@@ -9,7 +10,8 @@
 
 namespace carve {
 
-/// Fills in the fields `of a body` from its tokens, roles set.
+/// Fills in the fields of \p Item that describe a body (PtxScanner.h). \p Body has its roles set,
+/// and \p Module has all names of \p Text.
 void scanBody(llvm::StringRef Text, llvm::ArrayRef<PtxToken> Body, const ScannedPtx &Module,
               PtxItem &Item);
 

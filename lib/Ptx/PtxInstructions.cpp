@@ -16,7 +16,7 @@ bool PtxInstruction::hasResult() const {
       "barrier",   "call",    "sust",      "prefetch", "membar",  "fence",          "cp",
       "prefetchu", "trap",    "nanosleep", "wgmma",    "tcgen05", "griddepcontrol", "brkpt",
       "pmevent",   "discard", "multimem"};
-  // `barrier.red` and `bar.red` do have one.
+  // `barrier.red` and `bar.red` do have a result.
   if ((Opcode == "bar" || Opcode == "barrier") && has(".red"))
     return !Operands.empty();
   return !is_contained(Without, Opcode) && !Operands.empty() && !Operands.front().IsAddress;
@@ -40,7 +40,8 @@ unsigned PtxInstruction::accessBytes() const {
 }
 
 StringRef carve::calledName(const PtxInstruction &Call) {
-  // `call (result), name, (arguments)`: the reader makes no operands of parenthesised lists.
+  // In `call (result), name, (arguments)` the reader skips parenthesised lists, so the name is the
+  // first operand.
   return Call.Operands.empty() ? "" : Call.Operands.front().name();
 }
 
@@ -62,11 +63,11 @@ private:
   StringRef Text;
   PtxFunction F;
   unsigned Line = 0;
-  StringMap<size_t> Labels; ///< The instruction behind a label.
+  StringMap<size_t> Labels; ///< The index of the instruction after each label.
   StringMap<std::vector<std::string>> Tables;
 };
 
-/// The tokens of one operand, its commas inside of braces included.
+/// Reads the tokens of one operand, including the commas inside of its braces.
 void Reader::readOperand(ArrayRef<PtxToken> Tokens, PtxOperand &O) const {
   bool Negative = false;
   for (size_t I = 0; I < Tokens.size(); ++I) {
@@ -89,7 +90,7 @@ void Reader::readOperand(ArrayRef<PtxToken> Tokens, PtxOperand &O) const {
   }
 }
 
-/// At an opcode. Returns the index of the `;` behind it.
+/// Reads the instruction whose opcode is at index \p I. Returns the index of the `;` after it.
 size_t Reader::readInstruction(ArrayRef<PtxToken> Body, size_t I) {
   PtxInstruction New;
   New.Opcode = textOf(Text, Body[I]).str();
@@ -139,7 +140,8 @@ size_t Reader::readInstruction(ArrayRef<PtxToken> Body, size_t I) {
   return I;
 }
 
-/// At `.branchtargets`. Returns the index of the `;` behind it.
+/// Reads the list that starts with `.branchtargets` at index \p I. Returns the index of the `;`
+/// after it.
 size_t Reader::readTargets(ArrayRef<PtxToken> Body, size_t I, StringRef Table) {
   for (; I < Body.size() && !isPunct(Text, Body[I], ';'); ++I)
     if (Body[I].Kind == PtxToken::Word)
@@ -152,7 +154,7 @@ Error Reader::readBody(ArrayRef<PtxToken> Body) {
     const PtxToken &T = Body[I];
     StringRef Word = textOf(Text, T);
     if (T.Kind == PtxToken::Line && Word.consume_front(".loc")) {
-      // `.loc file line column`
+      // The form is `.loc file line column`.
       SmallVector<StringRef, 4> Parts;
       Word.split(Parts, ' ', -1, /*KeepEmpty=*/false);
       SmallVector<StringRef, 4> Fields;
@@ -185,7 +187,7 @@ Error Reader::addTargets(const PtxInstruction &I, FlowBlock &B,
   for (const std::string &Target : Targets) {
     auto Label = Labels.find(Target);
     if (Label == Labels.end())
-      return malformed("PTX: a branch to " + Target + ", which is no label of its function");
+      return malformed("PTX: a branch to " + Target + ", which is not a label of its function");
     unsigned Block = BlockAt[Label->second];
     if (!is_contained(B.Successors, Block))
       B.Successors.push_back(Block);
@@ -201,7 +203,8 @@ Expected<std::vector<FlowBlock>> Reader::makeBlocks() {
   for (auto [At, I] : enumerate(F.Code))
     if (IsBranch(I) || endsFunction(I))
       Starts.insert(At + 1);
-  // A label may stand behind the last instruction: an empty block that ends the function.
+  // There may be a label after the last instruction. It starts an empty block that ends the
+  // function.
   std::vector<FlowBlock> Blocks;
   std::vector<unsigned> BlockAt(F.Code.size() + 1);
   for (auto It = Starts.begin(); It != Starts.end(); ++It) {

@@ -1,5 +1,6 @@
 /// \file
-/// The instructions of a PTX function with their operands, and the flow between them.
+/// Reads the instructions of a PTX function with their operands, and the control flow between them.
+/// The static metrics and the block counters work on the result.
 #pragma once
 
 #include "Ptx/ControlFlow.h"
@@ -14,45 +15,51 @@
 
 namespace carve {
 
+/// One operand of an instruction.
 struct PtxOperand {
-  /// Registers, special registers (`%tid.x`), numbers with their sign, labels and names; several
-  /// of `{%f1, %f2}` and of `%p1|%p2`.
+  /// Registers, special registers (`%tid.x`), numbers with their sign, labels and names.
+  /// `{%f1, %f2}` and `%p1|%p2` have several.
   llvm::SmallVector<std::string, 1> Names;
   bool IsAddress = false; ///< `[%rd1+4]`
   int64_t OffsetBytes = 0;
 
+  /// Returns the first name; empty if there is none.
   llvm::StringRef name() const { return Names.empty() ? "" : llvm::StringRef(Names.front()); }
 };
 
+/// One instruction with its predicate, modifiers and operands.
 struct PtxInstruction {
   std::string Opcode;
-  llvm::SmallVector<std::string, 4> Modifiers; ///< `.global`, `.v4`, `.f32`
-  std::string Predicate;                       ///< Of `@%p1` and `@!%p1`; empty: always.
+  llvm::SmallVector<std::string, 4> Modifiers; ///< Such as `.global`, `.v4`, `.f32`.
+  /// The register of `@%p1` or `@!%p1`; empty if the instruction always runs.
+  std::string Predicate;
   bool PredicateNegated = false;
   llvm::SmallVector<PtxOperand, 4> Operands;
-  unsigned Line = 0; ///< Of the `.loc` before it; 0 where there is none.
-  /// Its place in the text that was read, from its predicate to behind its `;`.
+  unsigned Line = 0; ///< The line in the last `.loc` before it; 0 if there is none.
+  /// Its offsets in the text that was read, from its predicate to just after its `;`.
   size_t Begin = 0, End = 0;
 
   bool has(llvm::StringRef Modifier) const { return llvm::is_contained(Modifiers, Modifier); }
-  /// Whether the first operand is what it writes.
+  /// Whether the instruction writes its first operand.
   bool hasResult() const;
-  /// The size of the last type among the modifiers times the width of the vector, in bytes; 0 where
-  /// no type is named.
+  /// Returns the bytes that one thread accesses: the size of the last type among the modifiers
+  /// times the width of the vector; 0 if no type is named.
   unsigned accessBytes() const;
 };
 
-/// A body in the order of the text.
+/// A function's instructions in the order of the text.
 struct PtxFunction {
   std::vector<PtxInstruction> Code;
   ControlFlow Flow;
 };
 
 /// Reads \p Definition, the text of an entry or function from its linkage to its closing brace.
-/// Fails where a branch leads to no label of it.
+/// Fails if the text has no body, if a `.loc` is malformed, or if a branch leads to a label that
+/// the function does not have.
 llvm::Expected<PtxFunction> readPtxFunction(llvm::StringRef Definition);
 
-/// The function that a `call` names, or the register with its address.
+/// Returns the function that a `call` names, or the register with its address; empty if there is
+/// neither.
 llvm::StringRef calledName(const PtxInstruction &Call);
 
 } // namespace carve

@@ -22,10 +22,10 @@ public:
   Expected<std::vector<PtxToken>> run();
 
 private:
-  /// Moves past spaces and comments.
+  /// Advances past spaces and comments.
   Error skipBlanks();
   Error lexOne();
-  /// The first offset from \p From on that does not continue a word.
+  /// Returns the first offset from \p From on whose character does not continue a word.
   size_t wordEnd(size_t From) const;
   size_t numberEnd(size_t From) const;
   void push(PtxToken::KindTy Kind, size_t End);
@@ -108,7 +108,7 @@ Error Lexer::lexOne() {
 }
 
 Expected<std::vector<PtxToken>> Lexer::run() {
-  // One token in five characters is typical of nvcc's output.
+  // nvcc's output typically has one token in five characters.
   Tokens.reserve(Text.size() / 4);
   while (true) {
     if (Error E = skipBlanks())
@@ -126,7 +126,7 @@ Expected<std::vector<PtxToken>> carve::lexPtx(StringRef Text) { return Lexer(Tex
 
 void carve::setRoles(StringRef Text, MutableArrayRef<PtxToken> Body) {
   bool AtStart = true;
-  size_t OperandBraces = 0; // `{%f1, %f2}` of a vector access opens no block.
+  size_t OperandBraces = 0; // The braces of a vector access such as `{%f1, %f2}` open no scope.
   for (size_t I = 0; I < Body.size(); ++I) {
     PtxToken &T = Body[I];
     if (T.Kind == PtxToken::Line)
@@ -135,7 +135,7 @@ void carve::setRoles(StringRef Text, MutableArrayRef<PtxToken> Body) {
       bool IsLabel = I + 1 < Body.size() && isPunct(Text, Body[I + 1], ':');
       T.Role = IsLabel ? PtxToken::Label : PtxToken::Opcode;
       I += IsLabel;
-      // A prototype's label stands before a directive, any other before an instruction.
+      // The label of a prototype comes before a directive, every other label before an instruction.
       AtStart = IsLabel;
       continue;
     }
@@ -144,7 +144,7 @@ void carve::setRoles(StringRef Text, MutableArrayRef<PtxToken> Body) {
       continue;
     }
     char C = Text[T.Begin];
-    if (C == '@' && AtStart) { // `@p` or `@!p`: the opcode follows.
+    if (C == '@' && AtStart) { // After `@p` or `@!p` the opcode follows.
       I += I + 1 < Body.size() && isPunct(Text, Body[I + 1], '!') ? 2 : 1;
       continue;
     }

@@ -1,6 +1,6 @@
 /// \file
-/// Splits PTX into tokens: the one place that knows comments, strings and line directives, so that
-/// a brace or a name inside of those never misleads the scanner.
+/// Splits PTX into tokens. It is the only place that knows comments, strings and line directives,
+/// so a brace or a name inside of them never misleads the scanner.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -12,16 +12,17 @@
 
 namespace carve {
 
+/// A token of PTX, as a span of the text.
 struct PtxToken {
   enum KindTy : unsigned char {
-    Word,      ///< An identifier, `%` and `$` included: names, registers, labels, opcodes.
-    Directive, ///< `.` with an identifier: `.entry`, `.u64`, also the modifiers of an opcode.
+    Word,      ///< An identifier, which may contain `%` and `$`: names, registers, labels, opcodes.
+    Directive, ///< `.` and an identifier: `.entry`, `.u64`, and the modifiers of an opcode.
     Number,
     String,
-    Line, ///< `.loc`, `.file` or `.target` with the rest of its line; these end without `;`.
+    Line, ///< `.loc`, `.file` or `.target` with the rest of its line, because they end without `;`.
     Punct ///< One character.
   };
-  /// What a Word of a function's body is.
+  /// What a Word means in a function's body. setRoles() finds it.
   enum RoleTy : unsigned char { Operand, Opcode, Label };
 
   size_t Begin = 0, End = 0; ///< Offsets in the text that was lexed.
@@ -29,22 +30,25 @@ struct PtxToken {
   RoleTy Role = Operand;
 };
 
-/// The tokens of \p Text. Fails where a comment or a string does not end.
+/// Returns the tokens of \p Text. Fails if a comment or a string does not end.
 llvm::Expected<std::vector<PtxToken>> lexPtx(llvm::StringRef Text);
 
-/// Sets the roles of the words of a function's body, whose tokens are \p Body without its outer
-/// braces. A function may have the name of an instruction (`add`), which only the role tells apart.
+/// Sets the roles of the words of a function's body. \p Body has the body's tokens without its
+/// outer braces. A function may have the name of an instruction (`add`), and only the role tells
+/// them apart.
 void setRoles(llvm::StringRef Text, llvm::MutableArrayRef<PtxToken> Body);
 
-/// Calls \p Visit with each instruction of a body with roles set, from its opcode to before its
-/// `;`.
+/// Calls \p Visit for each instruction of \p Body, whose roles are set. It gets the tokens from the
+/// opcode up to, but not including, the `;`.
 void forEachInstruction(llvm::StringRef Text, llvm::ArrayRef<PtxToken> Body,
                         llvm::function_ref<void(llvm::ArrayRef<PtxToken>)> Visit);
 
+/// Returns the text of \p T, a token of \p Text.
 inline llvm::StringRef textOf(llvm::StringRef Text, const PtxToken &T) {
   return Text.slice(T.Begin, T.End);
 }
 
+/// Whether \p T, a token of \p Text, is the punctuation character \p C.
 inline bool isPunct(llvm::StringRef Text, const PtxToken &T, char C) {
   return T.Kind == PtxToken::Punct && Text[T.Begin] == C;
 }

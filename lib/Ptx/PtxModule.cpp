@@ -20,7 +20,7 @@ bool carve::isSystemFunction(StringRef Name) {
 
 namespace {
 
-/// Walks the calls of one entry, depth first in the order of the text.
+/// Walks the calls of one entry depth-first, in the order of the text.
 class CallWalk {
 public:
   CallWalk(const ScannedPtx &Module, PtxEntry &Result) : Module(Module), Result(Result) {}
@@ -36,7 +36,7 @@ private:
 
   const ScannedPtx &Module;
   PtxEntry &Result;
-  std::vector<Frame> Stack; // Not recursive: call chains of generated code can be long.
+  std::vector<Frame> Stack; // An explicit stack, because call chains of generated code can be long.
   DenseMap<const PtxItem *, bool> OnStack;
 };
 
@@ -53,7 +53,7 @@ void CallWalk::follow(StringRef Callee) {
   const PtxItem *Item = Module.find(Callee);
   auto Known = OnStack.find(Item);
   if (Known != OnStack.end()) {
-    Result.UnknownStack |= Known->second; // A cycle.
+    Result.UnknownStack |= Known->second; // The calls form a cycle.
     return;
   }
   Result.Callees.push_back(Callee.str());

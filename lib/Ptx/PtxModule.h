@@ -1,6 +1,7 @@
 /// \file
-/// A PTX text: its entries and what they call, edited by inserting directives and cloning entries.
-/// Comments, strings and inline assembly are respected; everything not edited stays byte for byte.
+/// Represents a PTX text: its entries and what they call. The text is edited by inserting
+/// directives and by cloning entries. Comments, strings and inline assembly are respected, and
+/// everything that is not edited stays byte for byte.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -15,110 +16,123 @@
 
 namespace carve {
 
-/// Performance-tuning directives of an entry (PTX ISA, "Performance-Tuning Directives").
+/// The performance-tuning directives of an entry (PTX ISA, "Performance-Tuning Directives").
 struct EntryDirectives {
   std::optional<unsigned> MaxNReg;
-  std::optional<std::array<unsigned, 3>> MaxNTid; ///< Absent dimensions are 1.
+  std::optional<std::array<unsigned, 3>> MaxNTid; ///< Dimensions that are absent are 1.
   std::optional<std::array<unsigned, 3>> ReqNTid;
   std::optional<unsigned> MinNCtaPerSm;
   std::optional<std::array<unsigned, 3>> ReqNCtaPerCluster;
-  bool ExplicitCluster = false; ///< .explicitcluster or .maxclusterrank stands there.
+  bool ExplicitCluster = false; ///< The entry has .explicitcluster or .maxclusterrank.
 
-  /// The largest block of a launch that the directives accept, in threads; 1024 where none says.
+  /// Returns the largest number of threads in a block that the directives accept; 1024 if none of
+  /// them limits it.
   unsigned maxThreadsPerBlock() const;
 };
 
+/// An entry of a module, with what it reaches by calls.
 struct PtxEntry {
-  std::string Name; ///< Mangled.
+  std::string Name; ///< The mangled name.
   EntryDirectives Directives;
-  bool UsesSetMaxNReg = false; ///< `setmaxnreg`: the kernel moves registers between warps itself.
-  bool UnknownStack = false;   ///< Reaches recursion or an indirect call.
-  bool CallsExternal = false;  ///< Calls a function without a body here, other than the system's
-                               ///< (isSystemFunction()).
-  bool CallsShared = false;    ///< Calls a function with a body here, which other kernels may call.
-  bool CallsBodiless = false;  ///< Calls a function without a body here, the system's included.
-  // Callees included:
-  bool UsesDynamicSmem = false;     ///< Refers to an `.extern .shared` variable.
-  bool HasPlainGlobalLoads = false; ///< Has loads that LoadsFromL2 changes (GlobalLoads.h).
-  std::vector<std::string> Callees; ///< Functions reached, transitively, in order of first call.
+  bool UsesSetMaxNReg = false; ///< By `setmaxnreg` the kernel moves registers between warps itself.
+  bool UnknownStack = false;   ///< It reaches recursion or an indirect call.
+  /// It calls a function without a body in this module, other than a system function
+  /// (isSystemFunction()).
+  bool CallsExternal = false;
+  /// It calls a function with a body in this module, which other kernels may call, too.
+  bool CallsShared = false;
+  /// It calls a function without a body in this module, system functions included.
+  bool CallsBodiless = false;
+  // The fields below include what the callees do.
+  bool UsesDynamicSmem = false;     ///< It refers to an `.extern .shared` variable.
+  bool HasPlainGlobalLoads = false; ///< It has loads that LoadsFromL2 changes (GlobalLoads.h).
+  /// All functions that it reaches, in order of first call.
+  std::vector<std::string> Callees;
 };
 
 class PtxModule;
 
-/// What is changed in an entry. Nothing set: it stays as it is.
+/// What to change in an entry. Nothing changes if nothing is set.
 struct EntryEdit {
-  std::optional<unsigned> RegisterCap; ///< `.maxnreg`.
-  /// Another flavour of the module, from which the body comes; null: this one. It has to live as
-  /// long as the request.
+  std::optional<unsigned> RegisterCap; ///< The value of `.maxnreg`.
+  /// Another flavour of the module that the body comes from; null for this module. It must outlive
+  /// the request.
   const PtxModule *FrontEnd = nullptr;
-  /// Behind the names of the functions that come along: all with a body that the entry reaches,
-  /// where its own body is another flavour's, or where LoadsFromL2 changes loads of theirs.
+  /// The suffix for the names of the functions that are copied with the body. These are all
+  /// functions with a body that the entry reaches. They are copied if the body comes from another
+  /// flavour, or if LoadsFromL2 changes loads of theirs.
   std::string CalleeSuffix = {};
-  /// `.pragma "enable_smem_spilling"`, which needs `.maxntid`: where the entry has no bound of its
-  /// block, this is the one it gets.
+  /// Asks for `.pragma "enable_smem_spilling"`, which requires `.maxntid`. If the entry does not
+  /// limit its block, it gets this limit, in threads.
   std::optional<unsigned> SmemSpillingMaxThreads = {};
-  bool LoadsFromL2 = false; ///< `ld.global` becomes `ld.global.cg` where no cache operator stands.
+  bool LoadsFromL2 = false; ///< Turns `ld.global` without a cache operator into `ld.global.cg`.
 };
 
-/// A copy of an entry under another name.
+/// A request for a copy of an entry under another name.
 struct CloneRequest {
   std::string Entry;
   std::string CloneName;
   EntryEdit Edit = {};
 };
 
-/// Functions of the driver and of the device runtime (`vprintf`, `malloc`, `free`, `__assertfail`,
-/// `cuda*`): they live in the system's own registers and stack, which a cap on the caller does not
-/// touch.
+/// Whether \p Name is a function of the driver or of the device runtime (`vprintf`, `malloc`,
+/// `free`, `__assertfail`, `cuda*`). Such functions use registers and a stack of the system's own,
+/// which a cap on the caller does not affect.
 bool isSystemFunction(llvm::StringRef Name);
 
 struct KernelHazards;
 
+/// A parsed PTX module. It is immutable: edits return new text.
 class PtxModule {
 public:
-  /// Fails where the text has no `.target`, or braces do not balance.
+  /// Reads \p Text. Fails if it has no `.target`, if braces do not balance, or if a statement does
+  /// not end.
   static llvm::Expected<PtxModule> parse(std::string Text);
 
+  /// Returns the text as it was parsed.
   const std::string &text() const { return Text; }
+  /// Returns the entries that have a body, in the order of the text.
   llvm::ArrayRef<PtxEntry> entries() const { return Entries; }
+  /// Returns the entry named \p Name (mangled); null if the module has none.
   const PtxEntry *find(llvm::StringRef Name) const;
-  /// The text of the entry or function \p Name, an alias followed, from its linkage to its closing
-  /// brace. Empty where the module has no body of it.
+  /// Returns the text of the entry or function \p Name from its linkage to its closing brace. An
+  /// alias is followed. Returns an empty text if the module has no body for it.
   llvm::StringRef definitionOf(llvm::StringRef Name) const;
 
-  /// The text with `.maxnreg` of each named entry set to its cap; one already there is replaced.
-  /// Fails where an entry is not in the module.
+  /// Returns the text with `.maxnreg` of each named entry set to its cap; a value that is already
+  /// there is replaced. Fails if an entry is not in the module.
   llvm::Expected<std::string> withRegisterCaps(const llvm::StringMap<unsigned> &Caps) const;
 
-  /// The text with each named entry edited in place. Fails as withClones() does.
+  /// Returns the text with each named entry edited in place. Fails as withClones() does.
   llvm::Expected<std::string> withEdits(const llvm::StringMap<EntryEdit> &Edits) const;
 
-  /// The text with the clones added, each right behind its original. A clone keeps its original's
-  /// performance directives. Copies of functions that come along with a body (EntryEdit) stand
-  /// before the first original, and clones with the same flavour and suffix share them; otherwise
-  /// clones call the same functions as their originals. `ptxas -c` compiles such a function once,
-  /// for the tightest cap among its callers, so there a capped clone with callees changes its
-  /// original too. Fails where an entry is not in the module or a name is already taken, and with
-  /// Unsupported `front-end-declarations` where a body of another flavour refers to what this
-  /// module lacks or declares otherwise.
+  /// Returns the text with the clones added, each directly after its original. A clone keeps the
+  /// performance directives of its original. Copies of functions that come with a body (EntryEdit)
+  /// are placed before the first original, and clones with the same flavour and suffix share them.
+  /// Otherwise clones call the same functions as their originals. `ptxas -c` compiles such a
+  /// function once, for the tightest cap among its callers, so there a capped clone with callees
+  /// changes its original, too. Fails if an entry is not in the module or if a name is already
+  /// taken. Fails with Unsupported `front-end-declarations` if a body of another flavour refers to
+  /// something that this module lacks or declares differently.
   llvm::Expected<std::string> withClones(llvm::ArrayRef<CloneRequest> Clones) const;
 
-  /// The digest of an entry and all that it calls or refers to (functions, constant initialisers),
-  /// normalised so that edits elsewhere in the file do not change it: no comments, `.loc`, `.file`
-  /// or debug sections; labels, depots, `callseq`, `$str`, `__unnamed` and prototypes renamed in
-  /// order of first use; module tags in names constant; message, file and line of `__assertfail`
-  /// ignored. Fails where the entry is not in the module.
+  /// Returns the digest of an entry and of everything that it calls or refers to (functions,
+  /// constant initialisers). The text is normalised first, so that edits elsewhere in the file do
+  /// not change the digest: comments, `.loc`, `.file` and debug sections are left out; labels,
+  /// depots, `callseq`, `$str`, `__unnamed` and prototypes are renamed in order of first use;
+  /// module tags in names are made constant; message, file and line of `__assertfail` are ignored.
+  /// Fails if the entry is not in the module.
   llvm::Expected<std::string> kernelDigest(llvm::StringRef Entry) const;
 
-  /// What the entry and all that it calls do that a replay cannot undo (KernelHazards.h). Fails
-  /// where the entry is not in the module.
+  /// Returns the effects of the entry and of all that it calls that a replay cannot undo
+  /// (KernelHazards.h). Fails if the entry is not in the module.
   llvm::Expected<KernelHazards> kernelHazards(llvm::StringRef Entry) const;
 
-  /// Whether any kernel of the module may allocate on the device (`malloc`, `new`).
+  /// Whether a kernel of the module may allocate memory on the device (`malloc`, `new`).
   bool usesDeviceHeap() const;
 
 private:
-  struct Impl; // Spans of the text; defined beside the scanner.
+  struct Impl; // Spans of the text; PtxScanner.h defines it.
   std::shared_ptr<const Impl> Scan;
   std::string Text;
   std::vector<PtxEntry> Entries;

@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace {
 
-/// A function's body between its braces, as indices of tokens.
+/// The body of a function between its braces, as indices of tokens.
 struct BodySpan {
   unsigned Item;
   size_t First, Last;
@@ -33,7 +33,7 @@ private:
   void scanPerformanceDirective(PtxItem &Item);
   std::array<unsigned, 3> scanTriple();
   std::optional<unsigned> scanNumber();
-  /// From an opening bracket to behind the one that closes it.
+  /// Advances from an opening bracket to after the one that closes it.
   Error skipBracketed();
   Error skipPast(char C);
   void add(PtxItem Item);
@@ -59,8 +59,8 @@ Error Scanner::skipBracketed() {
       Open.push_back(at('{') ? '}' : at('(') ? ')' : ']');
     else if (at('}') || at(')') || at(']')) {
       if (!at(Open.back()))
-        return malformed("PTX: bracket at offset " + Twine(Tokens[Pos].Begin) +
-                         " closes none of its kind");
+        return malformed("PTX: the bracket at offset " + Twine(Tokens[Pos].Begin) +
+                         " closes no bracket of its kind");
       Open.pop_back();
     }
     if (Open.empty()) {
@@ -122,7 +122,7 @@ void Scanner::scanPerformanceDirective(PtxItem &Item) {
   }
 }
 
-/// At the name of an entry or function, or at the brackets of its result before that.
+/// Scans from the name of an entry or function, or from the brackets of its result before the name.
 Error Scanner::scanFunction(PtxItem &Item) {
   bool Named = false;
   while (!atEnd() && !at('{') && !at(';') && !at('}')) {
@@ -158,7 +158,7 @@ Error Scanner::scanFunction(PtxItem &Item) {
   return Error::success();
 }
 
-/// Behind the state space; one statement may declare several names.
+/// Scans from after the state space. One statement may declare several names.
 Error Scanner::scanVariable(PtxItem Item) {
   std::vector<std::string> Names;
   bool InInitialiser = false;
@@ -169,8 +169,8 @@ Error Scanner::scanVariable(PtxItem Item) {
       continue;
     }
     if (at('}'))
-      return malformed("PTX: bracket at offset " + Twine(Tokens[Pos].Begin) +
-                       " closes none of its kind");
+      return malformed("PTX: the bracket at offset " + Twine(Tokens[Pos].Begin) +
+                       " closes no bracket of its kind");
     if (at('=') || at(','))
       InInitialiser = at('=');
     else if (Tokens[Pos].Kind == PtxToken::Word && !InInitialiser)
@@ -208,12 +208,13 @@ Error Scanner::scanItem() {
       ++Pos;
       return scanFunction(Item);
     }
-    if (at('(')) { // .attribute(.managed)
+    if (at('(')) { // Skips the brackets of `.attribute(.managed)`.
       if (Error E = skipBracketed())
         return E;
       continue;
     }
-    if (!isDirective() && Tokens[Pos].Kind != PtxToken::Number) // .align 8
+    // Directives and numbers such as `.align 8` come before the name.
+    if (!isDirective() && Tokens[Pos].Kind != PtxToken::Number)
       return scanVariable(std::move(Item));
     ++Pos;
   }
@@ -280,7 +281,8 @@ Expected<ScannedPtx> Scanner::run() {
       return E;
   if (!SawTarget)
     return malformed("PTX: no .target");
-  // Calls are judged when all names are known: a function may be defined behind its caller.
+  // Calls are resolved when all names are known, because a function may be defined after its
+  // caller.
   for (const BodySpan &B : Bodies) {
     MutableArrayRef<PtxToken> Body(Tokens.data() + B.First, B.Last - B.First);
     setRoles(Text, Body);

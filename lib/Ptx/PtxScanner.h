@@ -1,6 +1,6 @@
 /// \file
-/// Finds the module-level items of a PTX text, entries, functions, variables and aliases, with
-/// what each body calls. What PtxModule answers and edits rests on these spans.
+/// Finds the items of module scope in a PTX text (entries, functions, variables and aliases), and
+/// what each body calls. PtxModule answers and edits by these spans.
 #pragma once
 
 #include "Ptx/PtxLexer.h"
@@ -21,38 +21,42 @@ struct PtxItem {
   KindTy Kind = Variable;
   std::string Name;
   size_t Begin = 0, End = 0;
-  size_t HeaderEnd = 0; ///< Behind the last token before the body: where a directive is inserted.
+  /// The end of the last token before the body. New directives are inserted here.
+  size_t HeaderEnd = 0;
   bool HasBody = false;
   EntryDirectives Directives;
-  /// The numbers behind `.maxnreg`, as offsets in the text.
+  /// The numbers after `.maxnreg`, as offsets in the text.
   std::vector<std::pair<size_t, size_t>> MaxNRegValues;
 
-  // Of a body.
-  std::vector<std::string> Calls; ///< Direct calls in order of first call.
+  // The fields below describe the body, if there is one.
+  std::vector<std::string> Calls; ///< Functions that are called directly, in order of first call.
   bool CallsIndirectly = false;
   bool SetsMaxNReg = false;
-  bool HasPlainGlobalLoads = false; ///< GlobalLoads.h.
+  bool HasPlainGlobalLoads = false; ///< See GlobalLoads.h.
   bool MentionsDynamicSmem = false;
 
-  bool DynamicSmem = false; ///< Of a variable: `.extern .shared`.
+  bool DynamicSmem = false; ///< For a variable: it is `.extern .shared`.
 };
 
+/// The items of a module, with their names.
 struct ScannedPtx {
   std::vector<PtxItem> Items;
-  llvm::StringMap<unsigned> Symbols;    ///< The item of a name; its definition before declarations.
-  llvm::StringMap<std::string> Aliases; ///< From `.alias`.
-  /// What `.loc` refers to: the `.file` lines, and the debug sections with the names of inlined
-  /// functions. As spans of the text.
+  /// The index of the item that has each name. A definition is preferred to declarations.
+  llvm::StringMap<unsigned> Symbols;
+  llvm::StringMap<std::string> Aliases; ///< The target of each `.alias`.
+  /// What `.loc` refers to, as spans of the text: the `.file` lines, and the debug sections with
+  /// the names of inlined functions.
   std::vector<std::pair<size_t, size_t>> LineTables;
 
-  /// The item that \p Name stands for, an alias followed; null where the module has none.
+  /// Returns the item named \p Name, after following an alias; null if the module has none.
   const PtxItem *find(llvm::StringRef Name) const;
 };
 
-/// Fails where \p Text has no `.target`, braces do not balance, or a statement does not end.
+/// Scans \p Text. Fails if it has no `.target`, if braces do not balance, or if a statement does
+/// not end.
 llvm::Expected<ScannedPtx> scanPtx(llvm::StringRef Text);
 
-/// What lies behind PtxModule: the spans of its text.
+/// The private part of PtxModule: the spans of its text.
 struct PtxModule::Impl : ScannedPtx {};
 
 } // namespace carve

@@ -8,16 +8,17 @@ using namespace llvm;
 
 namespace {
 
-/// A loop that waits is short; one that works may be long, and is no more looked at.
+/// The most instructions of a loop that is examined. A loop that waits is short; a loop that works
+/// may be long.
 constexpr size_t LongestLoop = 64;
 
-/// One instruction, by the names in it.
+/// One instruction and the names in it.
 struct Step {
   StringRef Opcode;
-  SmallVector<StringRef, 3> Modifiers; ///< `.global`, `.acquire`
-  StringRef Predicate;                 ///< Of `@%p1`; empty: always.
+  SmallVector<StringRef, 3> Modifiers; ///< Such as `.global`, `.acquire`.
+  StringRef Predicate; ///< The register of `@%p1`; empty if the instruction always runs.
   SmallVector<StringRef, 2> Results, Sources;
-  StringRef Target; ///< Of a branch.
+  StringRef Target; ///< The label, if this is a branch.
 
   bool has(StringRef Modifier) const { return is_contained(Modifiers, Modifier); }
 };
@@ -35,10 +36,10 @@ private:
   StringRef Text;
   ArrayRef<PtxToken> Body;
   std::vector<Step> Steps;
-  StringMap<size_t> Labels; ///< The step behind a label.
+  StringMap<size_t> Labels; ///< The index of the step after each label.
 };
 
-/// The instruction whose opcode is the token \p I.
+/// Reads the instruction whose opcode is token \p I.
 Step SpinFinder::read(size_t I) const {
   Step S;
   S.Opcode = textOf(Text, Body[I]);
@@ -49,7 +50,7 @@ Step SpinFinder::read(size_t I) const {
   for (++I; I < Body.size() && Body[I].Kind == PtxToken::Directive; ++I)
     S.Modifiers.push_back(textOf(Text, Body[I]));
   bool Result = true;
-  size_t Depth = 0; // Of `{%r1, %r2}`, whose commas separate no operands.
+  size_t Depth = 0; // The nesting of `{%r1, %r2}`, whose commas do not separate operands.
   for (; I < Body.size() && !isPunct(Text, Body[I], ';'); ++I) {
     if (Body[I].Kind == PtxToken::Word)
       (Result ? S.Results : S.Sources).push_back(textOf(Text, Body[I]));
@@ -79,8 +80,8 @@ bool writesOrCalls(const Step &S) {
   return is_contained({"st", "red", "sust", "sured", "cp", "call", "multimem"}, S.Opcode);
 }
 
-/// Whether \p S asks for a value that others may change, at an address of which nothing is among
-/// \p Changing.
+/// Whether \p S reads a value that others may change, at an address that does not depend on the
+/// names in \p Changing.
 bool polls(const Step &S, const StringSet<> &Changing) {
   bool Fresh = S.has(".volatile") || S.has(".relaxed") || S.has(".acquire") || S.has(".mmio");
   if ((S.Opcode != "ld" || !Fresh) && S.Opcode != "atom")
@@ -95,7 +96,7 @@ bool SpinFinder::spins(ArrayRef<Step> Loop) const {
   for (const Step &S : Loop) {
     if (writesOrCalls(S))
       return false;
-    // nvcc gives a register its constant again each time.
+    // nvcc assigns a register the same constant again in each trip, which is not a change.
     if (S.Opcode != "mov" || !S.Sources.empty())
       for (StringRef Name : S.Results)
         Changing.insert(Name);
@@ -104,7 +105,8 @@ bool SpinFinder::spins(ArrayRef<Step> Loop) const {
     if (polls(S, Changing))
       for (StringRef Name : S.Results)
         Read.insert(Name);
-  // What is computed from a value that was read; in program order, once is enough for a loop.
+  // Adds what is computed from a value that was read. One pass in program order is enough for a
+  // loop.
   for (const Step &S : Loop)
     if (any_of(S.Sources, [&](StringRef Name) { return Read.contains(Name); }))
       for (StringRef Name : S.Results)

@@ -24,6 +24,7 @@ std::string carve::changeHtml(const std::string &Before, const std::string &Afte
 
 namespace {
 
+/// The section of one kernel while it is printed.
 class KernelSection {
 public:
   KernelSection(const TuningReport &R, const KernelReport &K, size_t Number)
@@ -57,16 +58,17 @@ private:
 void KernelSection::printHead() {
   OS << "<header><h3 id=\"" << Id << "-h\">" << kernelNameHtml(K.Kernel, 240) << "</h3>\n";
   OS << "<p class=\"verdict\"><strong class=\"chip " << (K.Tuned ? "tuned" : "stays") << "\">"
-     << (K.Tuned ? htmlText(K.Variant) : "stays") << "</strong> ";
+     << (K.Tuned ? markupText(K.Variant) : "stays") << "</strong> ";
   if (K.Tuned && K.Pairs)
-    OS << htmlText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
+    OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
        << " pairs of runs" << levelWords();
   else if (!K.Reason.empty())
-    OS << htmlText(reasonText(K.Reason));
+    OS << markupText(reasonText(K.Reason));
   OS << "</p></header>\n";
 }
 
-/// What the level of the whole unit, which is chosen last, has to do with the ratio.
+/// Says how the register-usage level relates to the kernel's ratio. The level applies to the whole
+/// unit and is chosen last.
 std::string KernelSection::levelWords() const {
   llvm::Expected<VariantSetting> Setting = parseVariantName(K.Variant);
   if (!Setting) {
@@ -88,7 +90,7 @@ void KernelSection::fact(llvm::StringRef Name, const std::string &Html) {
 
 void KernelSection::printFacts() {
   OS << "<dl class=\"facts\">\n";
-  fact("GPU time", percentText(K.Share, 1));
+  fact("GPU time", percentHtml(K.Share, 1));
   std::string Launches = countText(K.Launches);
   if (K.MeanNs > 0)
     Launches += " of " + durationText(K.MeanNs);
@@ -108,12 +110,12 @@ void KernelSection::printFacts() {
   if (!K.Shapes.empty())
     fact(
         K.Shapes.size() == 1 ? "Launch shape" : "Launch shapes, the heaviest first",
-        htmlText(K.Shapes.front()) +
+        markupText(K.Shapes.front()) +
             (K.Shapes.size() > 1 ? llvm::formatv(" and {0} more", K.Shapes.size() - 1).str() : ""));
   if (!K.InRun.Mode.empty())
-    fact("Timed", htmlText(inRunText(K.InRun)));
+    fact("Timed", markupText(inRunText(K.InRun)));
   if (!K.Source.empty())
-    fact("Source", htmlText(K.Source));
+    fact("Source", markupText(K.Source));
   OS << "</dl>\n";
 }
 
@@ -125,7 +127,7 @@ void KernelSection::printPictures() {
   OS << "<p class=\"key\">Lower is faster; bars are 95&#160;% intervals. Shaded steps: occupancy, "
         "right axis";
   if (K.Levels.empty())
-    OS << ", where the report knows it from a variant";
+    OS << ", if the report knows it from a variant";
   else
     OS << ". Triangles: critical points, the most registers with so many blocks per SM";
   OS << ".</p>\n</figure>\n";
@@ -159,15 +161,16 @@ void KernelSection::printHeadings() {
   OS << "</tr></thead>\n";
 }
 
-/// A \p Value of 0 that stands for what is not known is sorted to the end.
+/// Prints a cell. If the value is not known, the cell is sorted to the end.
 void KernelSection::cell(double Value, const std::string &Said, bool Known) {
   OS << "<td class=\"number\" data-v=\"" << (Known ? shortNumber(Value) : "unknown") << "\">"
      << (Known ? Said : "<span class=\"none\">\xE2\x80\x93</span>") << "</td>";
 }
 
 void KernelSection::printRow(const ShownVariant &V) {
-  OS << "<tr class=\"" << markClasses(V) << "\"><th scope=\"row\">" << htmlText(V.Name) << "</th>";
-  cell(V.Ratio.Median, V.Fate == VariantFate::Default ? "1" : htmlText(ratioText(V.Ratio)),
+  OS << "<tr class=\"" << markClasses(V) << "\"><th scope=\"row\">" << markupText(V.Name)
+     << "</th>";
+  cell(V.Ratio.Median, V.Fate == VariantFate::Default ? "1" : markupText(ratioText(V.Ratio)),
        V.hasTime());
   cell(V.Regs, std::to_string(V.Regs));
   cell(V.Occupancy, occupancyText(V.Occupancy), V.Occupancy > 0);
@@ -177,7 +180,7 @@ void KernelSection::printRow(const ShownVariant &V) {
     cell(V.LocalBytes, shortNumber(V.LocalBytes));
   cell(V.Efficiency, shortNumber(V.Efficiency), V.Efficiency > 0);
   cell(V.Utilization, shortNumber(V.Utilization), V.Utilization > 0);
-  OS << "<td class=\"text\">" << htmlText(fateText(V)) << "</td></tr>\n";
+  OS << "<td class=\"text\">" << markupText(fateText(V)) << "</td></tr>\n";
 }
 
 void KernelSection::printTable() {
@@ -185,7 +188,7 @@ void KernelSection::printTable() {
      << " settings as a table</summary>\n<div class=\"scroller\" role=\"region\" tabindex=\"0\" "
         "aria-labelledby=\""
      << Id << "-c\"><table class=\"sortable variants\"><caption id=\"" << Id << "-c\">Variants of "
-     << htmlText(kernelNameParts(K.Kernel).Name) << "</caption>\n";
+     << markupText(kernelNameParts(K.Kernel).Name) << "</caption>\n";
   printHeadings();
   OS << "<tbody>\n";
   for (const ShownVariant &V : Variants)
@@ -193,8 +196,8 @@ void KernelSection::printTable() {
   OS << "</tbody></table></div>\n";
   printLevels();
   printDropped();
-  OS << "<h4>Names</h4>\n<p class=\"names\"><code>" << htmlText(K.Kernel) << "</code><br/><code>"
-     << htmlText(K.Mangled) << "</code></p>\n</details>\n";
+  OS << "<h4>Names</h4>\n<p class=\"names\"><code>" << markupText(K.Kernel) << "</code><br/><code>"
+     << markupText(K.Mangled) << "</code></p>\n</details>\n";
 }
 
 void KernelSection::printLevels() {
@@ -213,7 +216,7 @@ void KernelSection::printDropped() {
     return;
   OS << "<h4>Not tried</h4>\n<ul class=\"dropped\">\n";
   for (const std::string &D : K.Dropped)
-    OS << "<li>" << htmlText(D) << "</li>\n";
+    OS << "<li>" << markupText(D) << "</li>\n";
   OS << "</ul>\n";
 }
 

@@ -1,5 +1,6 @@
 /// \file
-/// A kernel's part of the page: what became of it, the two pictures, and every variant as a row.
+/// Prints one kernel's part of the page: its outcome, its two plots, and each variant as a row of a
+/// table. HtmlReport.cpp puts the parts together.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -8,13 +9,13 @@
 
 namespace carve {
 
-/// Whether there is anything to show beyond the kernel's row in the table.
+/// True if there is more to show than the kernel's row in the table of kernels.
 bool hasVariants(const KernelReport &K);
 
-/// The section of \p K, kernel \p Number of \p R: `<section id="k0">`.
+/// Returns the section of \p K, which is kernel \p Number of \p R: `<section id="k0">`.
 std::string printKernelSection(const TuningReport &R, const KernelReport &K, size_t Number);
 
-/// `64 → 168`, or one of them where they are equal.
+/// Returns `64 → 168`, or only one of them if they are equal. Both must already be markup.
 std::string changeHtml(const std::string &Before, const std::string &After);
 
 } // namespace carve

@@ -1,5 +1,6 @@
 /// \file
-/// The style and the script of the page, as they stand in the folder Page.
+/// The style and the script of the page, with the content of lib/Report/Page. CMake generates
+/// HtmlPage.cpp from these files; HtmlReport.cpp puts them into the page.
 #pragma once
 
 namespace carve {

@@ -16,9 +16,10 @@ using namespace carve;
 namespace {
 
 constexpr double PlaneTop = 28, PlaneHeight = 264, PlaneBottom = PlaneTop + PlaneHeight;
-/// Above this span an axis is logarithmic.
+/// An axis that spans more than this factor is logarithmic.
 constexpr double LargestLinearMetrics = 10;
 
+/// The plot while it is printed.
 class PlanePlot {
 public:
   PlanePlot(llvm::ArrayRef<ShownVariant> Variants, SpillMeasure Measure, llvm::StringRef Id)
@@ -30,7 +31,7 @@ public:
       BestX = std::max(BestX, P->Efficiency);
       BestY = std::max(BestY, P->Utilization);
     }
-    // What was timed stands above what was not.
+    // Timed variants are drawn above the others.
     llvm::stable_sort(Points, [](auto *A, auto *B) {
       return (A->Fate == VariantFate::Carved) > (B->Fate == VariantFate::Carved);
     });
@@ -90,7 +91,7 @@ void PlanePlot::printAxes() {
   };
   auto Text = [&](double AtX, double AtY, llvm::StringRef Class, double Dx, llvm::StringRef Said) {
     OS << llvm::formatv("<text x=\"{0:F2}%\" y=\"{1:F1}\" dx=\"{2:F0}\" class=\"{3}\">{4}</text>\n",
-                        AtX, AtY, Dx, Class, htmlText(Said));
+                        AtX, AtY, Dx, Class, markupText(Said));
   };
   for (const PlotScale::Tick &T : Y.ticks()) {
     double At = PlaneBottom - PlaneHeight * Y.place(T.Value);
@@ -124,7 +125,7 @@ void PlanePlot::printPoint(const ShownVariant &V) {
   if (llvm::is_contained(Front, &V))
     Said += "; on the Pareto front";
   OS << "<g class=\"mark " << markClasses(V) << "\" role=\"img\" tabindex=\"" << (V.Chosen ? 0 : -1)
-     << "\"><title>" << htmlText(Said) << "</title>"
+     << "\"><title>" << markupText(Said) << "</title>"
      << llvm::formatv("<circle class=\"hit\" cx=\"{0:F2}%\" cy=\"{1:F1}\" r=\"11\"/>", x(V), y(V))
      << glyph(V, x(V), y(V)) << "</g>\n";
 }
@@ -132,7 +133,7 @@ void PlanePlot::printPoint(const ShownVariant &V) {
 void PlanePlot::printName(const ShownVariant &V) {
   if (!V.Chosen && V.Fate != VariantFate::Default)
     return;
-  // Away from the other name.
+  // Place the name away from the other name.
   bool Above = llvm::all_of(Points, [&](auto *Other) {
     bool Named = Other->Chosen || Other->Fate == VariantFate::Default;
     return !Named || Other == &V || y(*Other) >= y(V);
@@ -140,7 +141,7 @@ void PlanePlot::printName(const ShownVariant &V) {
   bool AtRight = x(V) > 55;
   OS << llvm::formatv("<text x=\"{0:F2}%\" y=\"{1:F1}\" dx=\"{2}\" class=\"name {3}\">{4}</text>\n",
                       x(V), y(V) + (Above ? -13 : 22), AtRight ? 6 : -6, AtRight ? "end" : "start",
-                      htmlText(V.Name));
+                      markupText(V.Name));
 }
 
 std::string PlanePlot::print() {
@@ -150,7 +151,7 @@ std::string PlanePlot::print() {
                       "aria-labelledby=\"{0}-t\" aria-describedby=\"{0}-d\">\n"
                       "<title id=\"{0}-t\">Efficiency against utilization</title>\n"
                       "<desc id=\"{0}-d\">{2}</desc>\n",
-                      Id, PlaneBottom + 42, htmlText(description()));
+                      Id, PlaneBottom + 42, markupText(description()));
   printAxes();
   printFront();
   for (const ShownVariant *V : Points)

@@ -16,12 +16,13 @@ using namespace carve;
 
 namespace {
 
-/// XML parsers must not read what is within; HTML parsers see a comment of the style or script.
+/// Hides \p Content from XML parsers by a CDATA section, whose delimiters are comments of the style
+/// or script for HTML parsers.
 std::string guarded(llvm::StringRef Content) {
   return "/*<![CDATA[*/\n" + Content.str() + "/*]]>*/";
 }
 
-/// How a policy names what it allows: `'sha256-...'`.
+/// Returns how a policy names allowed content: `'sha256-...'`.
 std::string policyHash(llvm::StringRef Content) {
   return "'sha256-" +
          llvm::encodeBase64(llvm::SHA256::hash(llvm::arrayRefFromStringRef<uint8_t>(Content))) +
@@ -39,7 +40,8 @@ std::string headElement(const TuningReport &R, const std::string &Style,
          "\"/>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<meta "
          "name=\"color-scheme\" content=\"light dark\"/>\n<meta name=\"referrer\" "
          "content=\"no-referrer\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n<title>" +
-         htmlText(R.Workload.empty() ? "carve report" : R.Workload + " \xE2\x80\x93 carve report") +
+         markupText(R.Workload.empty() ? "carve report"
+                                       : R.Workload + " \xE2\x80\x93 carve report") +
          "</title>\n<style>" + Style + "</style>\n</head>\n";
 }
 
@@ -47,8 +49,8 @@ constexpr char Reading[] = R"(<section class="reading" aria-labelledby="reading"
 <h2 id="reading">How to read this</h2>
 <dl>
 <div><dt>Time / default</dt><dd>a variant’s time over that of nvcc’s own code, in the same round; below 1 it is faster. Speedups are the inverse.</dd></div>
-<div><dt>Critical point</dt><dd>the most registers a thread may use for so many blocks to be resident on an SM; one more, and a block less fits.</dd></div>
-<div><dt>Carved away</dt><dd>compiled and judged by its code, without being timed: another setting promised as much everywhere and more somewhere, or gave the same code.</dd></div>
+<div><dt>Critical point</dt><dd>the most registers per thread with which a given number of blocks fits on an SM. With one more register, one block fewer fits.</dd></div>
+<div><dt>Carved away</dt><dd>compiled and judged by its code, without being timed: another setting is as good in every metric and better in one, or gave the same code.</dd></div>
 <div><dt>Efficiency, utilization</dt><dd>1 / (instructions × threads), and instructions between waits × warps that can run meanwhile, after Ryoo et al.</dd></div>
 <div><dt>Names of variants</dt><dd><code>r40</code> register cap 40, <code>f255</code> front-end cap 255, <code>smem</code> spills to shared memory, <code>cg</code> global loads from L2, <code>l10</code> register-usage level 10 of the file.</dd></div>
 </dl>
@@ -64,7 +66,7 @@ std::string carve::printHtmlReport(const TuningReport &R) {
   OS << "<!DOCTYPE html>\n<html lang=\"en\">\n"
      << headElement(R, Style, Script) << "<body>\n<a class=\"skip\" href=\"#main\">Skip to the "
      << "result</a>\n<header class=\"page\"><p class=\"kind\">carve report</p><h1>"
-     << htmlText(R.Workload.empty() ? "A tuning" : R.Workload) << "</h1></header>\n"
+     << markupText(R.Workload.empty() ? "A tuning" : R.Workload) << "</h1></header>\n"
      << "<main id=\"main\">\n<div class=\"top\">\n"
      << printResult(R) << printCircumstances(R) << "</div>\n"
      << glyphDefinitions() << printKernelTable(R);

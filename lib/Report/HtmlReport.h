@@ -1,5 +1,6 @@
 /// \file
-/// A tuning's report as one self-contained page: `carve report --format=html`.
+/// Prints a tuning's report as one self-contained page, for `carve report --format=html`. The parts
+/// come from HtmlSummary.h and HtmlKernel.h.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -8,9 +9,10 @@
 
 namespace carve {
 
-/// The page, which is HTML and well-formed XML at once. It holds its style, script and pictures,
-/// names no other address, and a Content-Security-Policy forbids every request. It says all without
-/// its script, which sorts, filters and shows what a mark stands for.
+/// Returns the page, which is both HTML and well-formed XML. It contains its style, script and
+/// plots and refers to no other address, and a Content-Security-Policy forbids every request. All
+/// information is visible without the script, which sorts, filters and shows the description of a
+/// mark.
 std::string printHtmlReport(const TuningReport &R);
 
 } // namespace carve

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char Dash[] = "<span class=\"none\">\xE2\x80\x93</span>";
 
-/// GPU time of the program in the traced run; 0 where the report is of before.
+/// Returns the program's GPU time in the traced run, or 0 if the report does not tell it.
 double gpuNsBefore(const TuningReport &R) {
   double Ns = 0, Share = 0;
   for (const KernelReport &K : R.Kernels) {
@@ -31,7 +31,7 @@ bool isTimed(const TuningReport &R) { return R.Note.empty() && R.Pairs > 0; }
 
 std::string headline(const TuningReport &R) {
   if (!R.Note.empty())
-    return "Not tuned: " + htmlText(R.Note);
+    return "Not tuned: " + markupText(R.Note);
   size_t Tuned = R.tunedKernels();
   if (!Tuned)
     return "No kernel gains from another variant; nvcc\xE2\x80\x99s build is kept";
@@ -39,16 +39,17 @@ std::string headline(const TuningReport &R) {
          "\xC3\x97</strong> as fast on the GPU";
 }
 
-/// `97 % of the wall time before`, where it differs.
+/// Returns the wall time's ratio as `0.970 [0.950, 1.010] of the default's`.
 std::string wallText(const TuningReport &R) {
-  return htmlText(ratioText(R.ProgramWall)) + " of the default\xE2\x80\x99s";
+  return markupText(ratioText(R.ProgramWall)) + " of the default\xE2\x80\x99s";
 }
 
+/// One bar of a small chart, with its name and value.
 class BarRow {
 public:
   BarRow(llvm::StringRef Name, RatioInterval Ratio, std::string Value)
       : Name(Name), Ratio(Ratio), Value(std::move(Value)) {}
-  /// \p Most: the ratio at the end of the bar's place.
+  /// \p Most is the ratio at the right end of the chart.
   std::string print(double Most, llvm::StringRef Class) const {
     auto Percent = [&](double X) { return 100 * X / Most; };
     std::string Whisker;
@@ -86,6 +87,7 @@ std::string printBars(const TuningReport &R) {
          BarRow("after", R.Program, After).print(Most, "after") + "</div>\n";
 }
 
+/// A list of names and values.
 class Facts {
 public:
   explicit Facts(llvm::StringRef Class) { OS << "<dl class=\"" << Class << "\">\n"; }
@@ -116,8 +118,7 @@ std::vector<std::string> notes(const TuningReport &R) {
   for (const std::string &Why : R.Reruns)
     All.push_back("timed again: " + Why);
   if (R.Unordered)
-    All.push_back("lines of the output come in another order from run to run, and were compared "
-                  "without it");
+    All.push_back("the order of the output's lines varies from run to run, and was not compared");
   if (R.UnstableLines)
     All.push_back(std::to_string(R.UnstableLines) +
                   " line(s) of the output differ between runs of the default or depend on time, "
@@ -125,7 +126,7 @@ std::vector<std::string> notes(const TuningReport &R) {
   return All;
 }
 
-/// `2026-11-20 12:00:00 UTC` of ISO 8601.
+/// Converts ISO 8601 to `2026-11-20 12:00:00 UTC`.
 std::string dateText(std::string Date) {
   std::replace(Date.begin(), Date.end(), 'T', ' ');
   if (!Date.empty() && Date.back() == 'Z')
@@ -141,7 +142,7 @@ std::string carve::printResult(const TuningReport &R) {
                      headline(R) + "</p>\n" + printBars(R);
   Facts F("facts");
   if (isTimed(R)) {
-    F.add("GPU time", htmlText(ratioText(R.Program)) + " of the default\xE2\x80\x99s");
+    F.add("GPU time", markupText(ratioText(R.Program)) + " of the default\xE2\x80\x99s");
     F.add("Wall time of the program", wallText(R));
     F.add("Confirmed over", amountText(R.Pairs, "pair") + " of runs");
   }
@@ -167,16 +168,16 @@ std::string carve::printResult(const TuningReport &R) {
 
 std::string carve::printCircumstances(const TuningReport &R) {
   Facts F("facts");
-  std::string Device = htmlText(R.Device);
+  std::string Device = markupText(R.Device);
   if (R.Gpus > 1)
     Device = std::to_string(R.Gpus) + " \xC3\x97 " + Device;
   F.add("Device", Device);
-  F.add("Driver", htmlText(R.Driver));
-  F.add("nvcc", htmlText(R.NvccVersion));
+  F.add("Driver", markupText(R.Driver));
+  F.add("nvcc", markupText(R.NvccVersion));
   if (!R.Date.empty())
-    F.add("Date",
-          "<time datetime=\"" + htmlText(R.Date) + "\">" + htmlText(dateText(R.Date)) + "</time>");
-  F.add("Workload", "<code>" + htmlText(R.Workload) + "</code>");
+    F.add("Date", "<time datetime=\"" + markupText(R.Date) + "\">" + markupText(dateText(R.Date)) +
+                      "</time>");
+  F.add("Workload", "<code>" + markupText(R.Workload) + "</code>");
   if (!R.Scope.empty())
     F.add("Decided", R.Scope == "file" ? "one cap per file" : "per kernel");
   if (R.Processes > 1)
@@ -187,7 +188,7 @@ std::string carve::printCircumstances(const TuningReport &R) {
   if (std::vector<std::string> Notes = notes(R); !Notes.empty()) {
     Text += "<h3>Notes</h3>\n<ul class=\"notes\">\n";
     for (const std::string &N : Notes)
-      Text += "<li>" + htmlText(N) + "</li>\n";
+      Text += "<li>" + markupText(N) + "</li>\n";
     Text += "</ul>\n";
   }
   return Text + "</section>\n";
@@ -195,7 +196,7 @@ std::string carve::printCircumstances(const TuningReport &R) {
 
 namespace {
 
-/// A row of the table of kernels.
+/// Prints one row of the table of kernels.
 void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
                     llvm::raw_ostream &OS) {
   auto Cell = [&](double SortBy, const std::string &Html) {
@@ -205,12 +206,12 @@ void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
   OS << "<tr" << (K.Tuned ? " class=\"tuned\"" : "") << "><th scope=\"row\">"
      << kernelNameHtml(K.Kernel, 160, Link);
   if (!K.Tuned && !K.Reason.empty() && K.Reason != "below-share")
-    OS << "<span class=\"why\">" << htmlText(reasonText(K.Reason)) << "</span>";
+    OS << "<span class=\"why\">" << markupText(reasonText(K.Reason)) << "</span>";
   OS << "</th>";
   Cell(K.Share, llvm::formatv("<svg class=\"share\" width=\"48\" height=\"8\" aria-hidden=\"true\" "
                               "focusable=\"false\"><rect width=\"{0:F1}%\" "
                               "height=\"8\"/></svg><span class=\"percent\">{1}</span>",
-                              100 * K.Share, percentText(K.Share, 1))
+                              100 * K.Share, percentHtml(K.Share, 1))
                     .str());
   bool Confirmed = K.Tuned && K.Pairs;
   Cell(Confirmed ? 1 / K.Ratio.Median : 1,
@@ -218,7 +219,7 @@ void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
                        "</strong> <span class=\"interval\">[" + fixedText(1 / K.Ratio.High, 3) +
                        ", " + fixedText(1 / K.Ratio.Low, 3) + "]</span>"
                  : Dash);
-  OS << "<td class=\"text\">" << htmlText(K.Variant) << "</td>";
+  OS << "<td class=\"text\">" << markupText(K.Variant) << "</td>";
   Cell(K.RegsAfter, changeHtml(std::to_string(K.RegsBefore), std::to_string(K.RegsAfter)));
   Cell(K.OccupancyAfter, K.OccupancyBefore > 0 ? changeHtml(occupancyText(K.OccupancyBefore),
                                                             occupancyText(K.OccupancyAfter))
@@ -273,7 +274,7 @@ std::string carve::printKernelTable(const TuningReport &R) {
   if (Small) {
     OS << "<details><summary>" << amountText(Small, "more kernel")
        << ", each less than 1&#160;% of "
-       << "GPU time, together " << percentText(SmallShare, 1) << "</summary>\n";
+       << "GPU time, together " << percentHtml(SmallShare, 1) << "</summary>\n";
     openTable("small", "Kernels of less than 1&#160;% of GPU time each", OS);
     for (size_t I = 0; I < R.Kernels.size(); ++I)
       if (IsSmall(R.Kernels[I]))
@@ -295,25 +296,25 @@ std::string carve::printUnitLevels(const TuningReport &R) {
         "command.</p>\n";
   for (const UnitReport &U : R.Units) {
     bool Changed = U.Variant != "default";
-    OS << "<article><h3>" << htmlText(U.Source.empty() ? U.Output : U.Source) << "</h3>\n<p "
+    OS << "<article><h3>" << markupText(U.Source.empty() ? U.Output : U.Source) << "</h3>\n<p "
        << "class=\"verdict\"><strong class=\"chip " << (Changed ? "tuned" : "stays") << "\">"
-       << (Changed ? htmlText(U.Variant) : "stays") << "</strong> ";
+       << (Changed ? markupText(U.Variant) : "stays") << "</strong> ";
     if (Changed)
-      OS << htmlText(speedupText(U.Ratio)) << " times as fast, confirmed over " << U.Pairs
+      OS << markupText(speedupText(U.Ratio)) << " times as fast, confirmed over " << U.Pairs
          << " pairs of runs";
     else
-      OS << htmlText(reasonText(U.Reason));
+      OS << markupText(reasonText(U.Reason));
     OS << "</p>\n<ul>\n";
     for (const VariantReport &V : U.Variants) {
       RatioInterval Ratio{V.Ratio, V.RatioLow, V.RatioHigh};
-      OS << "<li>" << htmlText(V.Name) << ": "
-         << (!V.Fault.empty() ? "rejected: " + htmlText(V.Fault)
+      OS << "<li>" << markupText(V.Name) << ": "
+         << (!V.Fault.empty() ? "rejected: " + markupText(V.Fault)
              : V.Ratio > 0    ? ratioText(Ratio) + " of the time"
                               : "not timed")
          << "</li>\n";
     }
     for (const std::string &D : U.Dropped)
-      OS << "<li>" << htmlText(D) << "</li>\n";
+      OS << "<li>" << markupText(D) << "</li>\n";
     OS << "</ul></article>\n";
   }
   OS << "</section>\n";

@@ -1,5 +1,6 @@
 /// \file
-/// The head of the page: what the tuning gained and cost, where it ran, and the table of kernels.
+/// Prints the head of the page: what the tuning gained and cost, where it ran, and the table of
+/// kernels. HtmlReport.cpp puts the parts together.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -8,13 +9,13 @@
 
 namespace carve {
 
-/// The result in a sentence and in numbers, with the program's time before and after.
+/// Returns the result in a sentence and in numbers, with the program's time before and after.
 std::string printResult(const TuningReport &R);
-/// Device, driver, toolkit, date, and what makes the numbers less certain.
+/// Returns device, driver, toolkit and date, and notes on what makes the numbers less certain.
 std::string printCircumstances(const TuningReport &R);
-/// The table of kernels; those with variants link to their sections `k<number in R>`.
+/// Returns the table of kernels. Kernels with variants link to their sections `k<number in R>`.
 std::string printKernelTable(const TuningReport &R);
-/// Register-usage levels of whole units; empty where none was tried.
+/// Returns the register-usage levels of whole units, or an empty text if none was tried.
 std::string printUnitLevels(const TuningReport &R);
 
 } // namespace carve

@@ -10,36 +10,10 @@
 
 using namespace carve;
 
-static constexpr char Replacement[] = "\xEF\xBF\xBD", Space[] = "\xC2\xA0";
+static constexpr char Space[] = "\xC2\xA0";
 
-std::string carve::htmlText(llvm::StringRef Text) {
-  std::string Valid;
-  if (!llvm::json::isUTF8(Text)) {
-    Valid = llvm::json::fixUTF8(Text);
-    Text = Valid;
-  }
-  std::string To;
-  To.reserve(Text.size());
-  for (unsigned char C : Text) {
-    if (C == '&')
-      To += "&amp;";
-    else if (C == '<')
-      To += "&lt;";
-    else if (C == '>')
-      To += "&gt;";
-    else if (C == '"')
-      To += "&quot;";
-    else if (C == '\'')
-      To += "&#39;";
-    else if ((C < 0x20 && C != '\t' && C != '\n') || C == 0x7f)
-      To += Replacement;
-    else
-      To += char(C);
-  }
-  return To;
-}
-
-/// Where the name in \p S ends: at the arguments of its last part, template's or function's.
+/// Returns where the name in \p S ends: before the arguments of its last part, either those of the
+/// template or those of the function.
 static size_t endOfName(llvm::StringRef S) {
   static constexpr llvm::StringLiteral Anonymous = "(anonymous namespace)";
   unsigned Depth = 0;
@@ -59,7 +33,7 @@ static size_t endOfName(llvm::StringRef S) {
     else if (C == '(' && Depth == 0)
       return End;
     ++I;
-    // What follows arguments of a template is its member: the name goes on.
+    // A template's arguments are followed by one of its members, so the name goes on.
     if (C == '>' && Depth == 0 && S.substr(I).starts_with("::"))
       End = S.size();
     else if (C == '>' && Depth == 0)
@@ -70,14 +44,15 @@ static size_t endOfName(llvm::StringRef S) {
 
 KernelNameParts carve::kernelNameParts(llvm::StringRef Demangled) {
   llvm::StringRef Name = Demangled;
-  Name.consume_front("void "); // A kernel returns nothing; templates alone say so.
+  Name.consume_front("void "); // Kernels return nothing, but only the names of templates say so.
   size_t End = endOfName(Name);
   if (End == 0)
     End = Name.size();
   return {Name.take_front(End), Name.drop_front(End)};
 }
 
-/// \p Name with an opportunity to break after each `::` and `_`, cut between characters.
+/// Returns \p Name with a possible line break after each `::` and `_`. If it is too long, it is cut
+/// between characters.
 static std::string breakableName(llvm::StringRef Name, size_t Most) {
   std::string To, Ellipsis;
   if (Name.size() > Most) {
@@ -89,7 +64,7 @@ static std::string breakableName(llvm::StringRef Name, size_t Most) {
   while (!Name.empty()) {
     size_t At = Name.find_first_of("_:");
     size_t Length = std::min(Name.find_first_not_of("_:", At), Name.size());
-    To += htmlText(Name.take_front(Length));
+    To += markupText(Name.take_front(Length));
     Name = Name.drop_front(Length);
     if (!Name.empty())
       To += "<wbr/>";
@@ -112,20 +87,20 @@ std::string carve::fixedText(double Value, unsigned Digits) {
   return Text;
 }
 
-std::string carve::percentText(double Fraction, unsigned Digits) {
+std::string carve::percentHtml(double Fraction, unsigned Digits) {
   return fixedText(100 * Fraction, Digits) + Space + "%";
 }
 
 std::string carve::occupancyText(double Fraction) {
   double Tenths = std::round(1000 * Fraction);
-  return percentText(Fraction, std::fmod(Tenths, 10) != 0);
+  return percentHtml(Fraction, std::fmod(Tenths, 10) != 0);
 }
 
 std::string carve::durationText(double Ns) {
   static constexpr std::pair<double, const char *> Units[] = {
       {1e9, "s"}, {1e6, "ms"}, {1e3, "\xC2\xB5s"}, {1, "ns"}};
   for (const auto &[Scale, Unit] : Units) {
-    // What rounds to 1000 of a unit is 1 of the next.
+    // A value that rounds to 1000 of a unit is shown as 1 of the next unit.
     if (Ns < 0.9995 * Scale && Scale > 1)
       continue;
     double Value = Ns / Scale;

@@ -1,7 +1,8 @@
 /// \file
-/// Text and numbers for the page of a report: escaped so that HTML and XML parsers read the same,
-/// and short enough for tables and pictures.
+/// Makes names and numbers for the page of a report that are short enough for tables and plots.
 #pragma once
+
+#include "Support/Text.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -9,29 +10,26 @@
 
 namespace carve {
 
-/// \p Text for element content and quoted attributes. Bytes that are no UTF-8 and characters that
-/// XML forbids become U+FFFD.
-std::string htmlText(llvm::StringRef Text);
-
-/// A kernel's name cut where people stop reading: `ns::kernel` and `<float>(float*, int)`. A
-/// template's return type is in neither.
+/// A kernel's name, divided into the part that people read, `ns::kernel`, and the rest,
+/// `<float>(float*, int)`. The return type of a template is in neither.
 struct KernelNameParts {
   llvm::StringRef Name, Rest;
 };
+/// Divides the demangled name \p Demangled; the parts point into it.
 KernelNameParts kernelNameParts(llvm::StringRef Demangled);
 
-/// A kernel's name as two spans, `base` and `signature`, each of at most \p Most bytes and then an
-/// ellipsis; the former is a link where \p Link is not empty.
+/// Returns a kernel's name as two spans, `base` and `signature`. Each has at most \p Most bytes and
+/// then an ellipsis. The base is a link if \p Link is not empty.
 std::string kernelNameHtml(llvm::StringRef Demangled, size_t Most, llvm::StringRef Link = "");
 
-std::string percentText(double Fraction, unsigned Digits = 0); ///< `12.5 %`
+std::string percentHtml(double Fraction, unsigned Digits = 0); ///< `12.5 %`, with a no-break space.
 std::string occupancyText(double Fraction);                    ///< `12.5 %`, `50 %`
 std::string fixedText(double Value, unsigned Digits);          ///< `0.123`
-/// Three digits and a unit: `1.24 ms`.
+/// Returns three digits and a unit: `1.24 ms`.
 std::string durationText(double Ns);
-/// Four digits: `0.1234`, `1.2e-09`.
+/// Returns four digits: `0.1234`, `1.2e-09`.
 std::string shortNumber(double Value);
-/// With a no-break space between thousands.
+/// Returns \p Count with a no-break space between thousands.
 std::string countText(uint64_t Count);
 
 } // namespace carve

@@ -15,25 +15,27 @@ using namespace carve;
 
 namespace {
 
-// Pixels from the top. The panels share the horizontal axis.
+// Pixels from the top. All panels share the horizontal axis.
 constexpr double TimeTop = 28, TimeHeight = 264, TimeBottom = TimeTop + TimeHeight;
 constexpr double RailTop = TimeBottom + 30, RailStep = 14, RailMost = 8 * RailStep;
 constexpr double SpillHeight = 78, TitleHeight = 30;
-/// Above this span of ratios the axis of time is logarithmic.
+/// If the ratios span more than this factor, the axis of time is logarithmic.
 constexpr double LargestLinearTimes = 1.8;
 
-/// So many blocks are resident from one register count to another.
+/// A range of registers with the same number of resident blocks.
 struct Step {
   double From = 0, To = 0, Occupancy = 0;
-  unsigned Blocks = 0; ///< 0: not known.
+  unsigned Blocks = 0; ///< 0 if not known.
 };
 
-/// The levels of \p K by rising registers; of a report of before what its variants tell.
+/// Returns the levels of \p K by rising registers. If the report has none, returns what the
+/// occupancies of the variants tell.
 std::vector<Step> stepsOf(const KernelReport &K, llvm::ArrayRef<ShownVariant> Variants) {
   std::vector<Step> Steps;
   std::vector<ConcurrencyLevel> Levels = K.Levels;
   llvm::sort(Levels, [](const auto &A, const auto &B) { return A.MaxRegs < B.MaxRegs; });
-  // A level holds up to its last register count, and so does the first, of one count alone.
+  // A level extends up to its last register count. The first level may consist of a single count,
+  // so it starts one below.
   double From = K.LeastRegs ? K.LeastRegs - 1 : 0;
   for (const ConcurrencyLevel &L : Levels) {
     if (L.MaxRegs <= From)
@@ -56,6 +58,7 @@ std::vector<Step> stepsOf(const KernelReport &K, llvm::ArrayRef<ShownVariant> Va
   return Steps;
 }
 
+/// The plot while it is printed.
 class TimePlot {
 public:
   TimePlot(const KernelReport &K, llvm::ArrayRef<ShownVariant> Variants, SpillMeasure Measure,
@@ -109,7 +112,7 @@ private:
   Marks ByRegs;
   double FirstReg = 0, LastReg = 1;
   PlotScale Times;
-  std::map<const ShownVariant *, double> Rail; ///< Rows of what has no time.
+  std::map<const ShownVariant *, double> Rail; ///< The rows of variants without a time.
   double RailHeight = 0, RailSpacing = RailStep;
   double MostSpills = 0;
   double SpillTop = 0, SpillBottom = 0, Height = 0;
@@ -135,7 +138,7 @@ void TimePlot::placeTimes() {
     Least = std::min(Least, V->Ratio.Low > 0 ? V->Ratio.Low : V->Ratio.Median);
     Most = std::max({Most, V->Ratio.High, V->Ratio.Median});
   }
-  // A little air, so that no mark stands on the edge.
+  // Leave a margin, so that no mark lies on the edge.
   if (Most > LargestLinearTimes * Least) {
     Times = PlotScale::logarithmic(Least / 1.12, Most * 1.08, 9);
     return;
@@ -174,7 +177,7 @@ std::string TimePlot::description() const {
 void TimePlot::text(double X, double Y, llvm::StringRef Classes, llvm::StringRef Content,
                     double Dx) {
   OS << llvm::formatv("<text x=\"{0:F2}%\" y=\"{1:F1}\" dx=\"{2:F0}\" class=\"{3}\">{4}</text>\n",
-                      X, Y, Dx, Classes, htmlText(Content));
+                      X, Y, Dx, Classes, markupText(Content));
 }
 
 void TimePlot::line(llvm::StringRef Class, double X1, double Y1, double X2, double Y2) {
@@ -199,7 +202,7 @@ void TimePlot::printSteps() {
   }
 }
 
-/// Where one register more costs a resident block.
+/// Marks the counts at which one more register costs a resident block.
 void TimePlot::printCriticalPoints() {
   for (const Step &S : Steps) {
     if (!S.Blocks)
@@ -228,7 +231,7 @@ void TimePlot::printAxes() {
   if (Steps.empty())
     return;
   for (double Occupancy : {0.0, 0.25, 0.5, 0.75, 1.0})
-    text(100, occupancyY(Occupancy) + 4, "tick start second", percentText(Occupancy), 8);
+    text(100, occupancyY(Occupancy) + 4, "tick start second", percentHtml(Occupancy), 8);
   text(100, 12, "panel end second", "occupancy", 48);
 }
 
@@ -253,7 +256,7 @@ void TimePlot::openMark(const ShownVariant &V, double Shift, bool Focusable) {
     OS << " tabindex=\"" << (V.Chosen ? 0 : -1) << "\" role=\"img\"";
   if (Shift != 0)
     OS << llvm::formatv(" transform=\"translate({0:F1})\"", Shift);
-  OS << "><title>" << htmlText(describeVariant(V, Measure)) << "</title>";
+  OS << "><title>" << markupText(describeVariant(V, Measure)) << "</title>";
 }
 
 void TimePlot::printTimed(const ShownVariant &V, double Shift) {
@@ -271,7 +274,7 @@ void TimePlot::printTimed(const ShownVariant &V, double Shift) {
   OS << glyph(V, X, Y) << "</g>\n";
 }
 
-/// Variants of one register count stand beside each other.
+/// Draws variants with the same register count beside each other.
 void TimePlot::printTimes() {
   for (size_t I = 0; I < ByRegs.size();) {
     Marks Same;
@@ -285,7 +288,7 @@ void TimePlot::printTimes() {
   }
 }
 
-/// The names of the default and of what the kernel runs with, away from each other.
+/// Prints the names of the default and of the chosen variant, apart from each other.
 void TimePlot::printNames() {
   bool Slower = llvm::any_of(ByRegs, [](auto *V) { return V->Chosen && V->Ratio.Median > 1; });
   for (const ShownVariant *V : ByRegs) {
@@ -317,7 +320,7 @@ void TimePlot::printRail() {
   }
 }
 
-/// A table has the same: these marks are for the eye alone.
+/// Draws the spills. The table has the same values, so these marks are hidden from screen readers.
 void TimePlot::printSpills() {
   llvm::StringRef Title =
       Measure == SpillMeasure::LocalBytes   ? "local memory traffic, bytes a thread"
@@ -356,7 +359,7 @@ std::string TimePlot::print() {
                       "aria-labelledby=\"{0}-t\" aria-describedby=\"{0}-d\">\n"
                       "<title id=\"{0}-t\">Time against registers</title>\n"
                       "<desc id=\"{0}-d\">{2}</desc>\n",
-                      Id, Height, htmlText(description()));
+                      Id, Height, markupText(description()));
   printSteps();
   printAxes();
   line("axis", 0, TimeBottom, 100, TimeBottom);

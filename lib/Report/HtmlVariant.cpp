@@ -44,12 +44,14 @@ static ShownVariant shown(const VariantReport &V) {
     S.CachedInL2 = Setting->Loads == LoadCaching::L2Only;
     S.Level = Setting->RegisterUsageLevel.has_value();
   } else {
-    llvm::consumeError(Setting.takeError()); // Of a later carve: a mark without knobs.
+    // A newer carve may know other knobs. The mark then shows none.
+    llvm::consumeError(Setting.takeError());
   }
   return S;
 }
 
-/// The variant that \p K runs with as it was timed, without the level of the whole unit.
+/// Returns the name with which the variant of \p K was timed, without the register-usage level of
+/// the whole unit.
 static std::string chosenName(const KernelReport &K) {
   llvm::Expected<VariantSetting> Setting = parseVariantName(K.Variant);
   if (!Setting) {
@@ -81,7 +83,8 @@ std::vector<ShownVariant> carve::shownVariants(const KernelReport &K) {
 SpillMeasure carve::spillMeasure(llvm::ArrayRef<ShownVariant> Variants, llvm::StringRef Scope) {
   if (Scope == "file")
     return SpillMeasure::Unknown;
-  // Where the code spills and no traffic is known, reports of before, traffic is known of none.
+  // If some variant spills in its code but has no traffic, the traffic is not known for all
+  // variants.
   bool Known = llvm::any_of(Variants, [](const auto &V) { return V.LocalBytes > 0; }) &&
                llvm::none_of(Variants, [](const auto &V) {
                  return V.SpillBytes > 0 && V.LocalBytes == 0 && V.Fate != VariantFate::Default;
@@ -136,7 +139,8 @@ std::string carve::describeVariant(const ShownVariant &V, SpillMeasure Measure) 
 
 namespace {
 
-/// The name of a shape: outline by the front-end's cap, what is inside by the other knobs.
+/// Returns the name of a shape. The outline tells the front-end cap or the level, the inside tells
+/// the other knobs.
 std::string shapeOf(const ShownVariant &V) {
   if (V.Fate == VariantFate::Default)
     return "default";
@@ -209,7 +213,7 @@ std::string carve::printLegend(llvm::ArrayRef<ShownVariant> Variants) {
   ShownVariant Sample = Variants.front();
   Sample.Chosen = false;
   Text += legendEntry(Sample, "default");
-  // What a mark can have, in the order of the outlines.
+  // The properties of marks, in the order of the outlines.
   auto Entry = [&](llvm::StringRef Words, auto Set, auto Occurs) {
     if (llvm::none_of(Variants, Occurs))
       return;

@@ -1,5 +1,5 @@
 /// \file
-/// The variants of a kernel as marks of a picture and rows of a table: what both say of them.
+/// Describes the variants of a kernel for both the marks of the plots and the rows of the table.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -18,43 +18,49 @@ enum class VariantFate { Default, Timed, Rejected, NotTimed, Carved };
 struct ShownVariant {
   std::string Name;
   VariantFate Fate = VariantFate::Timed;
-  bool Chosen = false; ///< The kernel runs with it.
-  std::string Why;     ///< It was rejected or carved away.
-  RatioInterval Ratio; ///< Median 0: no time is known. Low and High 0: no interval is.
+  bool Chosen = false; ///< True if the kernel runs with it.
+  std::string Why;     ///< Why it was rejected or carved away.
+  /// Median is 0 if the time is not known. Low and High are 0 if there is no interval.
+  RatioInterval Ratio;
   unsigned Regs = 0, SpillBytes = 0;
+  /// Occupancy is from 0 to 1. LocalBytes are what a thread loads and stores, with loops counted.
   double Occupancy = 0, LocalBytes = 0;
   double Efficiency = 0, Utilization = 0;
-  /// Knobs beside the cap, by which marks differ.
+  /// The knobs besides the register cap. They determine the shape of the mark.
   bool FrontEnd = false, SmemSpilling = false, CachedInL2 = false, Level = false;
 
   bool hasTime() const { return Ratio.Median > 0; }
   bool hasMetrics() const { return Efficiency > 0 && Utilization > 0; }
 };
 
-/// The default first, then what was timed, the fastest first, then what was not. A variant that
-/// runs at another register-usage level than it was timed at is Chosen as it was timed.
+/// Returns the default first, then the timed variants with the fastest first, then the others. If
+/// the kernel runs at another register-usage level than it was timed at, the variant is Chosen
+/// under the name with which it was timed.
 std::vector<ShownVariant> shownVariants(const KernelReport &K);
 
-/// What is known of local memory in \p Variants: bytes that a thread moves, or else those of the
-/// spill instructions that stand in the code. Nobody knows either with `--carve-scope=file`.
+/// What is known about local memory: the bytes that a thread moves, or only the bytes of the spill
+/// instructions in the code. With `--carve-scope=file`, neither is known.
 enum class SpillMeasure { LocalBytes, SpillBytes, Unknown };
+/// Returns the measure that all of \p Variants have, for a report with scope \p Scope.
 SpillMeasure spillMeasure(llvm::ArrayRef<ShownVariant> Variants, llvm::StringRef Scope);
+/// Returns the bytes of \p V by \p Measure.
 double spillOf(const ShownVariant &V, SpillMeasure Measure);
 
-/// One sentence: name, time, registers, occupancy, spills, fate.
+/// Returns one sentence with name, time, registers, occupancy, spills and fate.
 std::string describeVariant(const ShownVariant &V, SpillMeasure Measure);
-/// `rejected: its output differs`, `chosen`; empty for what was timed and not chosen.
+/// Returns `rejected: its output differs` or `chosen`, or an empty text for a variant that was
+/// timed and not chosen.
 std::string fateText(const ShownVariant &V);
-/// `0.932 [0.930, 0.941]`, or what there is of it.
+/// Returns `0.932 [0.930, 0.941]`, without the interval if there is none.
 std::string ratioText(const RatioInterval &R);
 
-/// Classes of a mark, by fate and knobs.
+/// Returns the CSS classes of a mark, by fate and knobs.
 std::string markClasses(const ShownVariant &V);
-/// The shapes that printGlyph() refers to, once for a page.
+/// Returns the shapes to which glyph() refers. The page needs them once.
 std::string glyphDefinitions();
-/// The mark itself at \p X percent and \p Y pixels.
+/// Returns the mark itself at \p X percent and \p Y pixels.
 std::string glyph(const ShownVariant &V, double X, double Y);
-/// What the marks of \p Variants mean: the entries that occur.
+/// Returns a legend of the marks that occur in \p Variants.
 std::string printLegend(llvm::ArrayRef<ShownVariant> Variants);
 
 } // namespace carve

@@ -1,5 +1,6 @@
 /// \file
-/// A tuning's report as JSON: what the store keeps, and `--format=json`.
+/// Prints a tuning's report as JSON and reads it back. The store keeps reports in this form, and
+/// `--format=json` prints it; share/doc/formats.md describes it.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -11,10 +12,11 @@
 
 namespace carve {
 
-/// Fields are those of TuningReport in kebab case; ratios are tuned over default.
+/// Returns the report as one object. Its members are those of TuningReport in kebab case; ratios
+/// are tuned over default.
 std::string printJsonReport(const TuningReport &R);
 
-/// Reads what printJsonReport() wrote. Fails naming \p Name and the field.
+/// Reads what printJsonReport() wrote. Fails with a message that names \p Name and the member.
 llvm::Expected<TuningReport> parseJsonReport(llvm::StringRef Text, llvm::StringRef Name);
 
 } // namespace carve

@@ -15,7 +15,7 @@ static PlotScale::Tick tickAt(double Value) {
   return T;
 }
 
-/// 1, 2 or 5 times a power of ten, the least that is at least \p Least.
+/// Returns the smallest value that is 1, 2 or 5 times a power of ten and at least \p Least.
 static double roundStep(double Least) {
   double Power = std::pow(10, std::floor(std::log10(Least)));
   for (double Factor : {1.0, 2.0, 5.0})
@@ -37,7 +37,7 @@ PlotScale PlotScale::linear(double Low, double High, unsigned Ticks) {
   return S;
 }
 
-/// Round factors of one decade, the densest choice first.
+/// The round factors within one decade. The densest choice comes first.
 static constexpr std::initializer_list<double> Decades[] = {
     {1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9},
     {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8},
@@ -63,7 +63,7 @@ PlotScale PlotScale::logarithmic(double Low, double High, unsigned Ticks) {
     if (S.Ticks.size() <= Ticks)
       return S;
   }
-  // More decades than ticks.
+  // There are more decades than ticks, so only every few decades get one.
   size_t Every = (S.Ticks.size() + Ticks - 1) / Ticks, At = 0;
   std::erase_if(S.Ticks, [&](const Tick &) { return At++ % Every; });
   return S;

@@ -24,7 +24,7 @@ struct ReportOptions {
 
 Flags reportFlags(ReportOptions &O) {
   Flags F("carve report");
-  F.form("[options]", "the last tuning's result again, also as a page with pictures");
+  F.form("[options]", "print the last tuning's result again, or as a page with plots");
   F.choice("--format", {"text", "json", "html"}, O.Format, "how it is printed; html is one page");
   F.text("--report", "FILE|latest", O.Report, "print this report, a JSON file");
   F.text("-o", "FILE", O.Output, "write to this file, completely or not at all");

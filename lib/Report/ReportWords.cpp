@@ -10,10 +10,10 @@ std::string carve::speedupText(const RatioInterval &R) {
 
 std::string carve::reasonText(llvm::StringRef Reason) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
-      {"budget", "the time that was given (--budget) ended before it was decided"},
+      {"budget", "the time budget (--budget) ended before it was decided"},
       {"below-share", "less than 1 % of GPU time"},
       {"in-no-unit", "not compiled by carve-nvcc, or its unit is no longer in the store"},
-      {"relocatable-device-code", "-rdc=true: not tuned by the file"},
+      {"relocatable-device-code", "-rdc=true: cannot be tuned with scope 'file'"},
       {"no-device-link", "-rdc=true: the device link was not made by carve-nvcc"},
       {"changed-inputs", "-rdc=true: an object or archive has changed since the device link"},
       {"device-link-failed", "-rdc=true: nvlink refuses the variants, or drops them"},
@@ -45,7 +45,7 @@ std::string carve::inRunText(const InRunFinding &R) {
   if (R.Verified == "bitwise")
     Text += ", output equal bit by bit";
   else if (R.Verified == "within-spread")
-    Text += ", output within what the default's own runs differ by";
+    Text += ", output within the spread of the default's own runs";
   else if (R.Verified == "output")
     Text += ", the program's output equal";
   if (R.Rounds && !R.Verified.empty())

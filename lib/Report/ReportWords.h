@@ -1,5 +1,5 @@
 /// \file
-/// Words and numbers of a tuning's report that the table and the page have in common.
+/// Words and numbers of a tuning's report that the text and the page share.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -10,14 +10,15 @@
 
 namespace carve {
 
-/// `1.333 [1.316,1.351]`: default over tuned, so that more is better; the interval's ends change
-/// sides.
+/// Returns `1.333 [1.316,1.351]`: the default's time over the tuned one, so that more is better.
+/// The ends of the interval therefore change sides.
 std::string speedupText(const RatioInterval &R);
 
-/// A person's words for a reason that may be an identifier.
+/// Returns words for a reason that may be an identifier such as `below-share`. Other reasons are
+/// returned as they are.
 std::string reasonText(llvm::StringRef Reason);
 
-/// How a kernel was timed within the program, and how its output was compared.
+/// Says how a kernel was timed within the program, and how its output was compared.
 std::string inRunText(const InRunFinding &R);
 
 } // namespace carve

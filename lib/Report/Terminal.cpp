@@ -11,11 +11,7 @@
 
 using namespace carve;
 
-double carve::steadySeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// `, 1:00 left`, where \p Done of \p Of took \p Seconds.
+/// Returns `, 1:00 left`, if \p Done of \p Of pieces took \p Seconds.
 static std::string timeLeft(size_t Done, size_t Of, double Seconds) {
   std::string Text;
   auto Left = unsigned(std::lround(Seconds / double(Done) * double(Of - Done)));
@@ -33,7 +29,7 @@ std::string carve::progressText(unsigned Done, unsigned Expected, double Seconds
 
 std::string carve::stepText(llvm::StringRef What, size_t Done, size_t Of, double Seconds) {
   std::string Text = What.str() + ", " + std::to_string(Done) + " of " + std::to_string(Of);
-  // Of the first moments no time can be told.
+  // In the first second, the time left cannot be estimated.
   if (Done > 0 && Done < Of && Seconds >= 1)
     Text += timeLeft(Done, Of, Seconds);
   return Text;

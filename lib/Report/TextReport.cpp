@@ -24,12 +24,12 @@ std::string change(unsigned Before, unsigned After) {
   return std::to_string(Before) + " > " + std::to_string(After);
 }
 
-std::string percent(double Fraction) { return formatted("%.0f%%", Fraction * 100); }
+std::string percentCell(double Fraction) { return formatted("%.0f%%", Fraction * 100); }
 
 std::string occupancyChange(const KernelReport &K) {
   if (K.OccupancyBefore <= 0)
     return "-";
-  std::string Before = percent(K.OccupancyBefore), After = percent(K.OccupancyAfter);
+  std::string Before = percentCell(K.OccupancyBefore), After = percentCell(K.OccupancyAfter);
   return Before == After ? Before : Before + " > " + After;
 }
 
@@ -74,8 +74,7 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
   for (const GpuUser &U : R.OtherUsers)
     OS << U.text() << "\n";
   if (R.Unordered)
-    OS << "lines of the output come in another order from run to run, and were compared without "
-          "it\n";
+    OS << "the order of the output's lines varies from run to run, and was not compared\n";
   if (R.UnstableLines)
     OS << R.UnstableLines << " line(s) of the output differ between runs of the default or depend "
        << "on time, and were not compared\n";
@@ -128,7 +127,7 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
       OS << U.Output << ": register-usage level " << llvm::StringRef(U.Variant).drop_front() << ", "
          << speedupText(U.Ratio) << " times as fast over its tuned kernels\n";
   if (Small)
-    OS << Small << " more kernel(s) with together " << formatted("%.1f%%", SmallShare * 100)
-       << " of GPU time: each less than 1 %\n";
+    OS << Small << " other kernel(s), " << formatted("%.1f%%", SmallShare * 100)
+       << " of GPU time together, each less than 1 %\n";
   return Text;
 }

@@ -1,5 +1,5 @@
 /// \file
-/// A tuning's report as a person reads it in a terminal.
+/// Prints a tuning's report as text for a terminal.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -8,9 +8,9 @@
 
 namespace carve {
 
-/// One line of result, then a table: kernel, share of GPU time, registers, occupancy and spills
-/// before and after, speedup with its interval, and why a kernel stayed. \p Width is the
-/// terminal's, in columns; kernel names are shortened to fit.
+/// Returns one line with the result and then a table: kernel, share of GPU time, registers,
+/// occupancy and spills before and after, speedup with its interval, and why a kernel was not
+/// tuned. \p Width is the terminal's width in columns; kernel names are shortened to fit.
 std::string printTextReport(const TuningReport &R, unsigned Width = 100);
 
 } // namespace carve

@@ -1,5 +1,5 @@
-// Threshold and Pareto carving (Ryoo et al., JPDC 2008, section 4), kept to what can only be
-// settled one way: a variant that costs a run too many is cheaper than a winner that is lost.
+// Threshold and Pareto carving (Ryoo et al., JPDC 2008, section 4), restricted to what metrics
+// decide beyond doubt: to time one variant too many costs less than to lose a winner.
 #include "Search/Carver.h"
 
 #include "Search/Pareto.h"
@@ -11,9 +11,10 @@
 
 using namespace carve;
 
-/// By global accesses: spills mostly stay in the caches. A kernel that takes the share s of the
-/// bandwidth takes at least the share s of its time at full bandwidth; b times the bytes take b
-/// times that.
+/// Returns the reason if the kernel's global traffic alone makes \p C slower than the default.
+/// Spills are not counted, because they mostly stay in the caches. A kernel that takes the share s
+/// of the bandwidth needs at least s of its time to move its bytes at full bandwidth. With b times
+/// the bytes it needs at least b * s of the default's time.
 static std::optional<std::string> bandwidthReason(const KernelCounts &C,
                                                   const KernelCounts &Default, double Share) {
   double Before = Default.globalBytes();
@@ -28,6 +29,8 @@ static std::optional<std::string> bandwidthReason(const KernelCounts &C,
       .str();
 }
 
+/// Returns the reason if \p M spills inside a loop by more than \p Bound bytes per instruction
+/// above the default, and occupancy does not rise in return.
 static std::optional<std::string> spillReason(const StaticMetrics &M, const StaticMetrics &Default,
                                               double Bound) {
   const KernelCounts &C = *M.Counts, &Before = *Default.Counts;
@@ -54,8 +57,9 @@ std::optional<std::string> carve::thresholdReason(const Candidate &C, const Cand
   return spillReason(C.Metrics, Default.Metrics, Limits.SpillBytesPerInstruction);
 }
 
-/// Larger is better. Registers are one of them: with more of them the compiler can have more loads
-/// on their way, which no other metric sees.
+/// Returns the metrics by which variants are compared; larger is better in each. The register count
+/// is one of them, because with more registers the compiler can keep more loads in flight, and no
+/// other metric shows that.
 static std::vector<double> coordinates(const StaticMetrics &M) {
   return {double(M.RegsPerThread), M.Occupancy, M.Efficiency.value_or(0), M.Utilization.value_or(0),
           1 / (1 + M.Counts->localBytes())};
@@ -82,7 +86,7 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
       continue;
     std::vector<double> Point = coordinates(C.Metrics);
     std::vector<double> All = Point;
-    // Where loads look first no metric sees.
+    // No metric shows in which cache loads look first.
     All.push_back(C.Setting.Loads == LoadCaching::L2Only);
     const KernelCounts &N = *C.Metrics.Counts;
     All.insert(All.end(), {N.Instructions, N.Regions, N.GlobalLoads, N.GlobalStores,

@@ -1,6 +1,6 @@
 /// \file
-/// Carving: which compiled variants of a kernel are not worth timing, by their static metrics
-/// alone. Between compiling and timing in Search/KernelSearch.h.
+/// Carving: finds the compiled variants of a kernel that are not worth timing, by their static
+/// metrics alone. Search/KernelSearch.h calls it after compiling and before timing.
 #pragma once
 
 #include "Metrics/Counts/Metrics.h"
@@ -12,40 +12,44 @@
 
 namespace carve {
 
-/// A setting that was compiled. The default is the first that a search is given.
+/// A setting that was compiled. The candidates of the first round of a search include the default.
 struct Candidate {
   VariantSetting Setting;
-  StaticMetrics Metrics;  ///< In the launch shape that takes most of the time.
-  std::string CodeDigest; ///< Equal digests are one variant; empty: not known.
+  StaticMetrics Metrics;  ///< For the launch shape that takes most of the time.
+  std::string CodeDigest; ///< Variants with equal digests have the same code. Empty if not known.
 };
 
-/// A setting that is not timed, and why, for `carve explain`.
+/// A setting that is not timed. `carve explain` prints the reason.
 struct CarvedVariant {
   VariantSetting Setting;
   std::string Reason;
-  bool SameCode = false; ///< Final; what metrics say times can put right.
+  bool SameCode = false; ///< Same code is a final reason. Measured times can overrule a reason that
+                         ///< rests on metrics.
 };
 
-/// Bounds of carving.
+/// The bounds of carving.
 struct CarveLimits {
-  /// Spill traffic in bytes per instruction, above the default's, from which on spills inside a
-  /// loop are too many where occupancy does not rise: a 4-byte access in every eighth instruction.
+  /// The spill traffic, in bytes per instruction more than the default's, that a variant may have
+  /// inside a loop if its occupancy does not rise. 0.5 is a 4-byte access in every eighth
+  /// instruction.
   double SpillBytesPerInstruction = 0.5;
-  /// Pareto carving keeps what is within this share of the front.
+  /// Pareto carving keeps a variant that is within this share of the front.
   double ParetoMargin = 0.05;
 };
 
-/// Why a threshold says that \p C cannot win over \p Default; nothing where none does. Metrics that
-/// are not known carve nothing, and spills by themselves do not either.
+/// Returns the threshold by which \p C cannot win over \p Default, as a sentence, or nothing if
+/// there is none. \p BandwidthShare is the share of the memory bandwidth that the default takes, 0
+/// to 1. Metrics that are not known carve nothing, and spilling alone does not carve.
 std::optional<std::string> thresholdReason(const Candidate &C, const Candidate &Default,
                                            std::optional<double> BandwidthShare,
                                            const CarveLimits &Limits = {});
 
-/// What of \p Candidates another one makes superfluous: equal code (by digest), equal metrics with
-/// the same registers, or at least as good in every metric (registers, occupancy, efficiency,
-/// utilization, spill traffic) and better beyond the margin in one. The first \p Known candidates
-/// are never cut but cut others. Equal code is found without metrics, the rest only among those
-/// whose counts are known.
+/// Returns those of \p Candidates that another one makes superfluous. A candidate is superfluous if
+/// its code equals the other's (by digest), if it has equal metrics and registers, or if the other
+/// is at least as good in every metric (registers, occupancy, efficiency, utilization, spill
+/// traffic) and better by more than the margin in one. The first \p Known candidates are never cut,
+/// but they cut others. Equal code is found without metrics; the other rules compare only
+/// candidates whose counts are known.
 std::vector<CarvedVariant> superfluous(llvm::ArrayRef<Candidate> Candidates, size_t Known,
                                        const CarveLimits &Limits = {});
 

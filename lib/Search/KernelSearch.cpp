@@ -1,7 +1,7 @@
-// The first round spreads: the critical points nearest to the default's occupancy, then by expected
-// gain each other knob by itself. Later rounds try what is one knob away from the best, and only
-// then anything else, still by expected gain, which is large where the model expects much or knows
-// little.
+// The first round spreads: it takes the critical points whose occupancy is nearest to the
+// default's, then the other knobs, each alone, by expected gain. Later rounds take what is one knob
+// away from the best variant, and only then anything else, again by expected gain. Expected gain is
+// large if the model predicts a fast variant or is uncertain.
 #include "Search/KernelSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -14,11 +14,11 @@ using namespace carve;
 
 namespace {
 
-/// Below this expected gain, in logarithm of time, a variant is not worth a run: a hundredth of
-/// what selection asks of a winner.
+/// A variant whose expected gain, in the logarithm of time, is below this is not worth a run. It is
+/// a hundredth of the gain that selection requires of a winner.
 constexpr double LeastExpectedGain = 1e-4;
 
-/// Ratios beyond these say no more than "far away", and would bend the model.
+/// A ratio outside these bounds says only "far away". Its exact value would distort the model.
 constexpr double LeastRatio = 0.1, LargestRatio = 3;
 
 bool isCriticalPoint(const VariantSetting &V) {
@@ -31,7 +31,7 @@ bool isCriticalPoint(const VariantSetting &V) {
 
 KernelSearch::KernelSearch(const KnobSpace &Space, SearchLimits Limits, const ModelScale &Scale)
     : Space(Space), Limits(Limits), Scale(Scale), Model(Space, Scale) {
-  // Each level takes a variant by itself before it can be combined.
+  // Each level is timed once alone before it can be combined, which uses up variants of the budget.
   constexpr unsigned LeastForLevels = 9;
   if (Limits.MaxTimed < LeastForLevels)
     this->Limits.Effort = std::min(Limits.Effort, 2u);
@@ -41,7 +41,8 @@ unsigned KernelSearch::rounds() const {
   return Limits.Effort == 0 ? 1 : Limits.Effort >= 3 ? 3 : 2;
 }
 
-/// Earlier rounds are larger: 7 and 5 of 12, or 5, 4 and 3.
+/// Returns how many variants the current round times. Earlier rounds are larger: 7 and 5 of 12, or
+/// 5, 4 and 3.
 unsigned KernelSearch::roundSize() const {
   unsigned Left = Limits.MaxTimed - Timed;
   switch (rounds() - Round) {
@@ -64,8 +65,8 @@ ModelPoint KernelSearch::point(const VariantSetting &V) const {
   return Model.point(V, Made ? &Made->Metrics : nullptr, Default ? &Default->Metrics : nullptr);
 }
 
-/// Whether a setting may be tried yet: a register-usage level that would be combined with other
-/// knobs must have been timed.
+/// Returns true if a setting may be tried now. A register-usage level must have been timed alone
+/// before it is combined with other knobs.
 bool KernelSearch::worthwhile(const VariantSetting &V) const {
   if (Gone.count(V))
     return false;
@@ -76,7 +77,8 @@ bool KernelSearch::worthwhile(const VariantSetting &V) const {
   });
 }
 
-/// One knob away from the best, or from what is so close to it that a knob may turn the order.
+/// Returns the settings that are one knob away from the best variant, or from one so close to it
+/// that a single knob may reverse their order.
 std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
   std::vector<VariantSetting> Around;
   if (Round == 0)
@@ -95,8 +97,8 @@ std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
   return Around;
 }
 
-/// The critical points of \p Among, those first whose occupancy is nearest to the default's. With
-/// effort 0 all, else a third of the budget.
+/// Returns the critical points of \p Among, those first whose occupancy is nearest to the
+/// default's. With effort 0 it returns all of them, else as many as a third of the budget.
 std::vector<VariantSetting>
 KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
   std::vector<std::pair<double, VariantSetting>> Points;
@@ -109,7 +111,7 @@ KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
     if (Made && Default && Made->Metrics.BlocksPerSm && Default->Metrics.BlocksPerSm)
       Levels =
           std::abs(std::log2(double(Made->Metrics.BlocksPerSm) / Default->Metrics.BlocksPerSm));
-    // Between points of one level the nearer in registers.
+    // Among points of one concurrency level, the one with the nearer register count comes first.
     constexpr double OfRegs = 0.01;
     Points.push_back({Levels + OfRegs * std::abs(double(*V.Cap) - Space.DefaultRegs), V});
   }
@@ -122,9 +124,9 @@ KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
   return Nearest;
 }
 
-/// What a round has whatever the model says: at first critical points, then each register-usage
-/// level by itself, since a level that nobody has timed with all kernels of a unit cannot be
-/// chosen.
+/// Returns the settings that a round contains whatever the model predicts: critical points in the
+/// first round, later each register-usage level alone. A level can be chosen only if it was timed
+/// with all kernels of its unit.
 std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among) const {
   if (Round == 0)
     return nearestPoints(Among);
@@ -138,8 +140,9 @@ std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSettin
   return Levels;
 }
 
-/// The landmarks of \p Among, then what promises most: around the best, then elsewhere, each chosen
-/// as if those before it had turned out as expected.
+/// Returns up to \p Count settings of \p Among: the landmarks, then the most promising settings
+/// around the best variant, then the most promising others. Each is chosen as if the ones before it
+/// had turned out as predicted.
 std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Among,
                                                size_t Count) const {
   VariantModel Believer = Model;
@@ -187,7 +190,8 @@ std::vector<VariantSetting> KernelSearch::propose() {
   for (const VariantSetting &V : settingsOf(Space, Limits.Effort))
     if (worthwhile(V) && !Outdone.count(V) && !llvm::is_contained(Among, V))
       Among.push_back(V);
-  // Some have the code of others, are forbidden, or carved.
+  // Half as many again as will be timed are proposed, because some turn out to have the same code,
+  // to be forbidden, or to be carved.
   size_t Size = roundSize();
   Proposed = pick(Among, Size + (Size + 1) / 2);
   if (Proposed.empty())
@@ -210,7 +214,7 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
   for (const VariantSetting &V : Proposed)
     if (!Came.count(V))
       Gone.insert(V);
-  // Those timed come first: they are never cut, and what equals them is.
+  // Timed variants come first, because they are never cut and cut what equals them.
   std::vector<Candidate> All;
   if (const Candidate *Default = made({}))
     All.push_back(*Default);
@@ -228,7 +232,8 @@ std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
       continue;
     }
     All.push_back(C);
-    // Beside the best only the code cuts: others of its metrics are what is looked for.
+    // Beside the best variant only equal code cuts. There, the variants of interest differ in ways
+    // that metrics do not show.
     if (llvm::is_contained(Around, C.Setting))
       All.back().Metrics.Counts.reset();
   }
@@ -266,7 +271,7 @@ void KernelSearch::learn(const std::map<VariantSetting, double> &New) {
   Model.learn(Seen);
 }
 
-/// The rest was compiled for nothing: says what was expected of it.
+/// Cuts every setting that was compiled but not timed, and says what the model expected of it.
 void KernelSearch::finish() {
   for (const VariantSetting &V : InOrder) {
     if (Gone.count(V))

@@ -1,7 +1,8 @@
 /// \file
-/// The search of one kernel's variants under a budget: which settings are worth compiling, which of
-/// the compiled ones are carved away, which are timed, and what is tried around the best of them.
-/// It knows neither compilers nor GPUs: tuning feeds it, and so does a table of measurements.
+/// Searches the variants of one kernel under a budget. It chooses which settings are compiled,
+/// which of the compiled ones are carved away, which are timed, and what is tried around the best
+/// of them. It knows neither compilers nor GPUs: tuning feeds it, and so does a table of
+/// measurements.
 #pragma once
 
 #include "Search/Carver.h"
@@ -12,34 +13,38 @@
 
 namespace carve {
 
+/// The bounds of one search.
 struct SearchLimits {
-  /// 0: critical points alone, in one round of timing; 1: and front-end caps, in two; 2: and knobs
-  /// around the best; 3: and register-usage levels, in three rounds, where there is budget for 9 or
-  /// more. Callers give 3 twice the budget.
+  /// How much is tried. 0: only critical points, in one round. 1: front-end caps, too, in two
+  /// rounds. 2: also knobs around the best variant. 3: also register-usage levels, in three rounds,
+  /// if MaxTimed is 9 or more. Callers double MaxTimed for 3.
   unsigned Effort = 2;
-  unsigned MaxTimed = 12; ///< Variants of a kernel that are timed, the default not counted.
+  unsigned MaxTimed = 12; ///< Variants of the kernel that may be timed, without the default.
 };
 
-/// Calls go round: propose() - compile - carve() - time - learn(), until propose() gives nothing.
-/// Each turn is one round of timing: one run of the user's program.
+/// The caller repeats propose(), compiling, carve(), timing and learn() until propose() returns
+/// nothing. Each repetition is one round: one run of the user's program.
 class KernelSearch {
 public:
   KernelSearch(const KnobSpace &Space, SearchLimits Limits, const ModelScale &Scale = {});
 
-  /// Settings to compile now, the most promising first, more than will be timed; none: the search
-  /// is over. Names again what was compiled in an earlier round, but not timed: the caller may keep
-  /// it.
+  /// Returns the settings to compile now, the most promising first; there are more of them than
+  /// will be timed. If there are none, the search is over. A setting that was compiled in an
+  /// earlier round but not timed may be returned again, so the caller can keep its code.
   std::vector<VariantSetting> propose();
-  /// Takes what came of them (the default, too, the first time), settings that failed or are
-  /// forbidden left out. Returns those to be timed now, of \p Made; with none of them the next
-  /// propose() may still give some.
+  /// Takes the compiled candidates \p Made, in the first round with the default. Settings that
+  /// failed to compile or are forbidden are simply missing. Returns the settings of \p Made to time
+  /// now. If there are none, the next propose() can still return some.
   std::vector<VariantSetting> carve(std::vector<Candidate> Made);
-  /// Takes times over the default's. Without it the next round rests on the model alone.
+  /// Takes the times of variants as ratios to the default's time. If it is not called, the next
+  /// round relies on the model alone.
   void learn(const std::map<VariantSetting, double> &New);
 
+  /// Returns how many variants carve() has chosen for timing so far.
   unsigned timed() const { return Timed; }
-  /// What is not timed, in the order in which it was decided. Complete when propose() gives
-  /// nothing: only then those that were left for want of promise or budget are in it.
+  /// Returns the settings that are not timed, in the order in which they were cut. The list is
+  /// complete after propose() has returned nothing: only then does it contain those that promised
+  /// too little or exceeded the budget.
   const std::vector<CarvedVariant> &carved() const { return Carved; }
 
 private:
@@ -60,16 +65,17 @@ private:
   ModelScale Scale;
   VariantModel Model;
   unsigned Timed = 0;
-  unsigned Round = 0;                      ///< Rounds that are carved.
-  std::map<VariantSetting, double> Ratios; ///< Of those timed.
+  unsigned Round = 0;                      ///< Rounds that were carved.
+  std::map<VariantSetting, double> Ratios; ///< Times of the timed variants over the default's.
   double BestRatio = 1;
-  std::map<VariantSetting, Candidate> Candidates; ///< Compiled, with the default.
-  std::vector<VariantSetting> InOrder;            ///< The same, as they came, without the default.
-  std::vector<VariantSetting> Proposed;           ///< In this round.
-  std::set<VariantSetting> Gone;                  ///< Timed, cut, or failed to compile.
-  /// Cut by metrics, and why: only beside the best they are looked at again.
+  std::map<VariantSetting, Candidate> Candidates; ///< All that were compiled, with the default.
+  std::vector<VariantSetting> InOrder;  ///< Their settings as they came, without the default.
+  std::vector<VariantSetting> Proposed; ///< In the current round.
+  std::set<VariantSetting> Gone;        ///< Settings that were timed, cut, or failed to compile.
+  /// Settings that were cut by metrics, with the reason. They come back only beside the best
+  /// variant.
   std::map<VariantSetting, std::string> Outdone;
-  std::vector<VariantSetting> Chosen; ///< To be timed, in the order of choice.
+  std::vector<VariantSetting> Chosen; ///< Settings chosen for timing, in the order of choice.
   std::vector<CarvedVariant> Carved;
 };
 

@@ -7,10 +7,13 @@ using namespace carve;
 
 namespace {
 
-/// Registers are allocated in steps of 8 per thread, so caps between them leave occupancy as it is;
-/// what they change is the code.
+/// Registers are allocated in steps of 8 per thread. A cap between two steps changes the code but
+/// not the occupancy.
 constexpr unsigned RegisterStep = 8;
 
+/// Returns the register caps that \p Effort allows: the critical points, and from effort 2 on caps
+/// close to them and to the default, every multiple of the allocation step, and the ends of the
+/// register region.
 std::set<unsigned> capsOf(const KnobSpace &Space, unsigned Effort) {
   std::set<unsigned> Caps(Space.Caps.begin(), Space.Caps.end());
   if (Effort < 2)
@@ -34,7 +37,7 @@ std::set<unsigned> capsOf(const KnobSpace &Space, unsigned Effort) {
   return Caps;
 }
 
-/// What is possible of \p Settings.
+/// Returns those of \p Settings that \p Space contains, without the default.
 std::vector<VariantSetting> possible(std::vector<VariantSetting> Settings, const KnobSpace &Space) {
   std::set<VariantSetting> Possible(Space.Only.begin(), Space.Only.end());
   std::erase_if(Settings, [&](const VariantSetting &V) {
@@ -43,7 +46,8 @@ std::vector<VariantSetting> possible(std::vector<VariantSetting> Settings, const
   return Settings;
 }
 
-/// Front-end caps that go with \p Cap, none of them included.
+/// Returns the front-end caps that are tried with the register cap \p Cap. No front-end cap is the
+/// first of them.
 std::vector<std::optional<unsigned>> frontEndCapsWith(const KnobSpace &Space, unsigned Effort,
                                                       std::optional<unsigned> Cap) {
   std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
@@ -55,7 +59,7 @@ std::vector<std::optional<unsigned>> frontEndCapsWith(const KnobSpace &Space, un
   return FrontEnds;
 }
 
-/// The nearest on both sides of \p Cap among \p Caps, itself left out.
+/// Adds the nearest element of \p Caps above \p Cap and the nearest below it.
 void appendBeside(std::set<unsigned> &To, const std::set<unsigned> &Caps, unsigned Cap) {
   if (auto Above = Caps.upper_bound(Cap); Above != Caps.end())
     To.insert(*Above);
@@ -72,7 +76,8 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
   std::vector<VariantSetting> Settings;
   for (std::optional<unsigned> Cap : Caps)
     for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, Cap)) {
-      // Every other cap is one more run of the front end; critical points are shared by kernels.
+      // Each further front-end cap costs a run of the front end. Caps at critical points are worth
+      // it, because several kernels of a unit share them.
       if (FrontEnd && FrontEnd == Cap &&
           !std::binary_search(Space.Caps.begin(), Space.Caps.end(), *Cap))
         continue;

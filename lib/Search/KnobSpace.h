@@ -1,6 +1,6 @@
 /// \file
-/// What the knobs of one kernel may be set to, and the settings that follow from it: the space that
-/// Search/KernelSearch.h searches.
+/// Lists what the knobs of one kernel may be set to, and derives from it the settings that
+/// Search/KernelSearch.h proposes.
 #pragma once
 
 #include "Search/Variant.h"
@@ -9,35 +9,39 @@
 
 namespace carve {
 
-/// What the knobs of a kernel may be set to. The default is not named.
+/// The values that the knobs of one kernel may have. The default value of each knob is always
+/// possible and not listed.
 struct KnobSpace {
   std::vector<unsigned> Caps; ///< Register caps: the critical points, ascending.
-  unsigned DefaultRegs = 0;
-  unsigned MinRegs = 24;                     ///< What the kernel uses when pressed hardest.
-  unsigned MaxRegs = 255;                    ///< What the kernel uses without any cap.
-  bool FrontEndCaps = false;                 ///< Flavours of other front-end caps can be made.
-  bool SmemSpilling = false;                 ///< It is allowed.
-  bool LoadCaching = false;                  ///< There are loads that it would change.
-  std::vector<unsigned> RegisterUsageLevels; ///< Of the unit, other than the default; may be empty.
-  /// Share of the device's memory bandwidth that the default is known to take; absent: not known.
+  unsigned DefaultRegs = 0;   ///< Registers per thread that the default uses.
+  unsigned MinRegs = 24;      ///< Registers per thread if the compiler is pressed hardest.
+  unsigned MaxRegs = 255;     ///< Registers per thread without any cap.
+  bool FrontEndCaps = false;  ///< The unit's PTX can be made with other front-end caps.
+  bool SmemSpilling = false;  ///< Spilling to shared memory is possible.
+  bool LoadCaching = false;   ///< The kernel has loads that the knob would change.
+  /// Levels of the unit other than the default; may be empty.
+  std::vector<unsigned> RegisterUsageLevels;
+  /// The share of the device's memory bandwidth that the default takes, 0 to 1, if it is known.
   std::optional<double> BandwidthShare;
-  /// Where not empty, nothing else can be had: the rows of a table of measurements.
+  /// If not empty, only these settings exist: the rows of a table of measurements.
   std::vector<VariantSetting> Only;
 };
 
-/// The cap of a front end that is told to take all registers: not the same as no cap.
+/// The front-end cap that lets cicc use all registers. It makes other code than no cap.
 constexpr unsigned FreeFrontEndCap = 255;
 
-/// The settings of \p Space that \p Effort allows (SearchLimits) without knowing the best, each
-/// once, the default left out. Front-end caps are free, or the register cap itself where that is a
-/// critical point. Load caching and spilling to shared memory stand alone, register-usage levels
-/// also with caps of both kinds.
+/// Returns the settings of \p Space that \p Effort (SearchLimits) allows before the best variant is
+/// known. Each occurs once, and the default is left out. A front-end cap is either FreeFrontEndCap
+/// or equal to the register cap, the latter only at critical points. Load caching and spilling to
+/// shared memory are not combined with other knobs. Register-usage levels are combined with both
+/// kinds of caps.
 std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 
-/// What one knob set otherwise makes of \p V, as far as \p Effort allows: the front end free, with
-/// the same cap, or as compiled; spilling to shared memory, load caching, each register-usage
-/// level; the nearest caps on both sides, critical points and others. A front-end cap that is the
-/// register cap goes with it. The default left out.
+/// Returns the settings that differ from \p V in one knob, as far as \p Effort allows. The
+/// front-end cap can be free, equal to the register cap, or as compiled. Spilling to shared memory
+/// and load caching are switched, and each register-usage level is set. The register cap takes the
+/// nearest critical points and the nearest other caps on both sides; a front-end cap that equals
+/// the register cap changes with it. The default is left out.
 std::vector<VariantSetting> neighboursOf(const KnobSpace &Space, unsigned Effort,
                                          const VariantSetting &V);
 

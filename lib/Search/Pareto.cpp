@@ -5,13 +5,14 @@
 
 using namespace carve;
 
-/// Whether \p A cuts \p B.
+/// Returns true if \p A cuts \p B.
 static bool beats(const std::vector<double> &A, const std::vector<double> &B, double Margin) {
   bool Beyond = false;
   for (size_t I = 0; I < A.size(); ++I) {
     if (A[I] < B[I])
       return false;
-    // The share is of the cut point's own size, whatever its sign.
+    // The margin is a share of the cut point's absolute value, so that it also works for negative
+    // coordinates.
     Beyond |= A[I] - B[I] > Margin * std::abs(B[I]);
   }
   return Beyond;
@@ -33,7 +34,7 @@ std::vector<size_t> carve::paretoFront(llvm::ArrayRef<std::vector<double>> Point
   for (size_t I = 0; I < Points.size(); ++I) {
     if (!CutBy[I])
       continue;
-    // What cuts a cut point cuts this one, too: the chain goes upwards and ends on the front.
+    // Domination is transitive: follow the chain to a point on the front.
     size_t By = *CutBy[I];
     while (CutBy[By])
       By = *CutBy[By];

@@ -22,7 +22,7 @@ std::string carve::variantName(const VariantSetting &V) {
   return Name.empty() ? "default" : Name;
 }
 
-/// Sets the knob that \p Part names; false where there is none.
+/// Sets the knob that \p Part names in \p V. Returns false if \p Part names no knob.
 static bool setPart(llvm::StringRef Part, VariantSetting &V) {
   unsigned Number = 0;
   bool Numbered = !Part.drop_front().getAsInteger(10, Number);
@@ -49,7 +49,7 @@ llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
                llvm::all_of(Parts, [&](llvm::StringRef P) { return !P.empty() && setPart(P, V); });
   if (!Sound || variantName(V) != Name)
     return malformed("variant '" + Name +
-                     "', expected default or r<cap>-f<front-end cap>-smem-cg-l<level>, each part "
-                     "where it is set");
+                     "', expected default or r<cap>-f<front-end cap>-smem-cg-l<level>, with only "
+                     "the parts that are set");
   return V;
 }

@@ -1,5 +1,6 @@
 /// \file
-/// One setting of everything that a variant of a kernel may change, and its name.
+/// Defines one setting of everything that a variant of a kernel may change, and its name. The
+/// search, tuning, emission and the profiles all name variants by it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -14,29 +15,32 @@ namespace carve {
 /// Where global loads look first.
 enum class LoadCaching {
   AsCompiled,
-  L2Only, ///< `ld.global.cg` where the program gives no cache operator, as `-dlcm=cg` does.
+  L2Only, ///< Loads without a cache operator become `ld.global.cg`, as with `-dlcm=cg`.
 };
 
-/// All fields as by default: nvcc's own code.
+/// One value for each knob. If every field has its default, the setting is nvcc's own code.
 struct VariantSetting {
-  std::optional<unsigned> Cap; ///< `.maxnreg` of the entry.
-  /// What cicc was given as `-maxreg` when it made the PTX of the kernel; absent: as the command
-  /// says.
+  std::optional<unsigned> Cap; ///< The register cap, `.maxnreg` of the entry.
+  /// The `-maxreg` that cicc is given when it makes the kernel's PTX. If it is absent, the command
+  /// decides.
   std::optional<unsigned> FrontEndCap = {};
-  bool SmemSpilling = false; ///< `.pragma "enable_smem_spilling"`.
+  bool SmemSpilling = false; ///< The entry gets `.pragma "enable_smem_spilling"`.
   LoadCaching Loads = LoadCaching::AsCompiled;
-  /// ptxas' `--register-usage-level`, of the whole unit; absent: as the command says.
+  /// The `--register-usage-level` of ptxas, which holds for the whole unit. If it is absent, the
+  /// command decides.
   std::optional<unsigned> RegisterUsageLevel = {};
 
   bool isDefault() const { return *this == VariantSetting(); }
   auto operator<=>(const VariantSetting &) const = default;
 };
 
-/// `default`, or what is set, e.g. `r40`, `f255`, `r40-f40-smem-cg-l10`: register cap, front-end
-/// cap, spilling to shared memory, load caching, register-usage level.
+/// Returns `default` if nothing is set, else the parts that are set, such as `r40`, `f255` or
+/// `r40-f40-smem-cg-l10`. The parts are register cap, front-end cap, spilling to shared memory,
+/// load caching, and register-usage level, in this order.
 std::string variantName(const VariantSetting &V);
 
-/// The setting that variantName() wrote. Fails naming \p Name and what was expected.
+/// Returns the setting whose variantName() is \p Name. Fails if \p Name is not such a name; the
+/// error gives it and the expected form.
 llvm::Expected<VariantSetting> parseVariantName(llvm::StringRef Name);
 
 } // namespace carve

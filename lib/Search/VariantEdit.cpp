@@ -5,8 +5,9 @@
 
 using namespace carve;
 
-/// Behind the names of functions that come along: the same in tuning and in emission, and another
-/// one wherever their text may be another.
+/// Returns the suffix for the names of functions that are copied with the kernel. It must be the
+/// same in tuning and in emission, and must differ between settings whose copies may differ in
+/// text.
 static std::string calleeSuffix(const VariantSetting &V) {
   std::string Suffix = "__carve";
   if (V.FrontEndCap)
@@ -16,12 +17,13 @@ static std::string calleeSuffix(const VariantSetting &V) {
   return Suffix;
 }
 
-/// What ptxas refuses whatever the compile.
+/// Returns the rule of ptxas that forbids \p Entry to spill to shared memory in any compile, or
+/// nothing.
 static std::optional<std::string> reasonInEntry(const PtxEntry &Entry) {
   if (Entry.UsesDynamicSmem)
     return "dynamic-shared-memory";
-  // "Smem spilling should not be enabled when functions use abi" (C7800), for printf and assert
-  // too.
+  // ptxas says "Smem spilling should not be enabled when functions use abi" (C7800), for printf and
+  // assert, too.
   if (Entry.CallsBodiless || Entry.UnknownStack)
     return "abi-calls";
   return std::nullopt;
@@ -46,14 +48,14 @@ std::vector<std::string> carve::ptxasOptionsFor(const VariantSetting &V,
                                                 llvm::ArrayRef<std::string> Options) {
   if (!V.RegisterUsageLevel)
     return Options;
-  // ptxas warns of an option given twice.
+  // ptxas warns about an option that is given twice.
   std::vector<std::string> Left;
   for (size_t I = 0; I < Options.size(); ++I) {
     auto [Name, Value] = llvm::StringRef(Options[I]).split('=');
     if (Name != "--register-usage-level" && Name != "-regUsageLevel")
       Left.push_back(Options[I]);
     else if (Name.size() == Options[I].size())
-      ++I; // Its value is the next word.
+      ++I; // The next word is the option's value.
   }
   Left.push_back("--register-usage-level=" + std::to_string(*V.RegisterUsageLevel));
   return Left;
@@ -78,7 +80,7 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
     if (auto Reason = reasonInEntry(*Body))
       return unsupported(*Reason, "ptxas does not spill " + Entry.Name + " to shared memory");
     Edit.SmemSpillingMaxThreads = SmemSpillingMaxThreads;
-    // ptxas heeds no --maxrregcount in an entry with `.maxntid`, which this one is given.
+    // ptxas ignores --maxrregcount for an entry with `.maxntid`, and this entry is given one.
     const EntryDirectives &D = Entry.Directives;
     if (!V.Cap && !D.MaxNReg && !D.MaxNTid && !D.ReqNTid)
       Edit.RegisterCap = Ceiling;

@@ -1,6 +1,6 @@
 /// \file
-/// Turns a setting of the knobs into the edit of a kernel's PTX. Tuning and emission both ask here,
-/// so that what is emitted is what was timed.
+/// Turns a setting of the knobs into the edit of a kernel's PTX. Tuning and emission both use it,
+/// so that the emitted code is the code that was timed.
 #pragma once
 
 #include "Device/DeviceModel.h"
@@ -16,38 +16,42 @@
 
 namespace carve {
 
-/// PTX of the same unit that cicc made with another `-maxreg`. Fails with Unsupported where none
-/// can be made. What it points to has to live as long as the edits made of it.
+/// Returns the PTX of the same unit that cicc made with another `-maxreg`. Fails with Unsupported
+/// if that PTX cannot be made. The module must live as long as the edits that use it.
 using FlavourSource = llvm::function_ref<llvm::Expected<const PtxModule *>(unsigned FrontEndCap)>;
 
-/// What \p V changes in \p Entry, the register-usage level aside, which is no matter of the PTX.
-/// \p SmemSpillingMaxThreads: smemSpillingMaxThreads(), asked for only where V has that knob.
-/// \p Flavours is asked only where V names a front-end cap. Fails with Unsupported where V cannot
-/// be had of the entry: spilling to shared memory as reasonNotSmemSpilling() says, L2 loads where
-/// there is no load to change (`no-plain-global-loads`), and as \p Flavours fails. \p Ceiling: the
-/// user's own -maxrregcount, which the entry keeps to where it did.
+/// Returns the changes of \p V to \p Entry. The register-usage level is not among them, because it
+/// is an option of ptxas and not part of the PTX.
+/// \p SmemSpillingMaxThreads is the result of smemSpillingMaxThreads(), used only if \p V has that
+/// knob. \p Flavours is called only if \p V has a front-end cap. \p Ceiling is the user's own
+/// -maxrregcount: an entry that obeyed it without the edit obeys it with the edit, too.
+/// Fails with Unsupported if \p V is not possible for the entry: if ptxas would refuse to spill its
+/// registers to shared memory, if it has no load to change (`no-plain-global-loads`), if the module
+/// of the front-end cap lacks the entry (`front-end-declarations`), or if \p Flavours fails.
 llvm::Expected<EntryEdit> entryEdit(const VariantSetting &V, const PtxEntry &Entry,
                                     unsigned SmemSpillingMaxThreads, FlavourSource Flavours,
                                     std::optional<unsigned> Ceiling = std::nullopt);
 
-/// The bound of its block that \p Entry gets for spilling to shared memory where it has none: the
-/// largest block that the default's \p DefaultRegs allow, so that every launch that the default
-/// accepts stays possible.
+/// Returns the block size in threads that \p Entry gets as `.maxntid` for spilling to shared memory
+/// if it has no bound of its own. It is the largest block that \p DefaultRegs, the registers of the
+/// default, allow, so every launch that the default accepts stays possible.
 unsigned smemSpillingMaxThreads(const DeviceModel &D, const EntryDirectives &Directives,
                                 unsigned DefaultRegs);
 
-/// Why ptxas would not spill registers of \p Entry to shared memory, or would refuse the whole
-/// module: its own rules (`-c`, dynamic shared memory, calls by the ABI), or a toolkit before 13.0.
-/// Nothing where it may. \p NvccVersion as `13.0.88`.
+/// Returns why ptxas would not spill registers of \p Entry to shared memory or would refuse the
+/// whole module, or nothing if spilling is possible. The reasons are rules of ptxas (`-c`, dynamic
+/// shared memory, calls by the ABI) or a toolkit before 13.0. \p NvccVersion has the form
+/// `13.0.88`.
 std::optional<std::string> reasonNotSmemSpilling(const PtxEntry &Entry, bool Relocatable,
                                                  llvm::StringRef NvccVersion);
 
-/// ptxas \p Options with `--register-usage-level` as \p V has it, in place of one that is there.
+/// Returns the ptxas options \p Options with the `--register-usage-level` of \p V in place of their
+/// own. If \p V sets no level, they stay as they are.
 std::vector<std::string> ptxasOptionsFor(const VariantSetting &V,
                                          llvm::ArrayRef<std::string> Options);
 
-/// The static shared memory that a kernel may have grown to by that: beyond it no launch succeeds
-/// without an attribute that the program sets.
+/// The largest static shared memory of a kernel that spills to it. Above it, no launch succeeds
+/// unless the program sets an attribute of the function.
 inline constexpr unsigned SmemSpillingLimitBytes = 48 * 1024;
 
 } // namespace carve

@@ -1,8 +1,9 @@
-// A Gaussian process with a mean from registers and occupancy. The covariance of two variants is a
-// sum over what they share: caps by distance (exponential, because times jump between caps), then
-// each other knob, by itself and together with the cap. Observations are appended to the Cholesky
-// factor, so that a batch can be chosen by believing in the means of those already in it (kriging
-// believer; Ginsbourger et al. 2010).
+// A Gaussian process whose prior mean comes from registers and occupancy. The covariance of two
+// variants is a sum of terms: one for their caps, which falls with their distance (exponentially,
+// because times jump between caps), and for each other knob that is equal in both, one that holds
+// at all caps and one that falls with the distance of the caps. Each observation is appended to the
+// Cholesky factor. A batch is chosen by adding the predicted mean of each point that is already in
+// it (kriging believer; Ginsbourger et al. 2010).
 #include "Search/VariantModel.h"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ FrontEndKind carve::frontEndKind(const VariantSetting &V) {
   return *V.FrontEndCap == FreeFrontEndCap ? FrontEndKind::Free : FrontEndKind::Other;
 }
 
-/// Logarithm of how much more the code of \p Made does than \p Default's: instructions, or bytes
-/// moved, whichever grew more.
+/// Returns the logarithm of how much more work the code of \p Made does than that of \p Default, in
+/// instructions or in bytes moved, whichever grew more. The result is limited to -0.5 to 1.5.
 static double logMoreWork(const KernelCounts &Made, const KernelCounts &Default) {
   auto Bytes = [](const KernelCounts &C) { return C.globalBytes() + C.localBytes(); };
   auto LogRatio = [](double A, double B) { return A > 0 && B > 0 ? std::log(A / B) : 0; };
@@ -104,7 +105,7 @@ void VariantModel::append(const ModelPoint &P, double LogRatio) {
   Row = solveLower(std::move(Row));
   double Known = std::inner_product(Row.begin(), Row.end(), Row.begin(), 0.0);
   double Mean = std::inner_product(Row.begin(), Row.end(), Whitened.begin(), P.Prior);
-  // A point observed twice adds nothing but rounding errors.
+  // If a point is observed twice, its conditional variance is only rounding error.
   constexpr double Least = 1e-12;
   double Diagonal = std::sqrt(std::max(likeness(P, P) - Known, Least));
   Best = Points.empty() ? LogRatio : std::min(Best, LogRatio);

@@ -1,6 +1,7 @@
 /// \file
-/// What the times of some variants of a kernel say about those that are not timed: a Gaussian
-/// process over the knobs. Its means and doubts tell KernelSearch what is worth timing next.
+/// Predicts the times of a kernel's variants that were not timed from those that were, by a
+/// Gaussian process over the knobs. KernelSearch uses the predicted means and their uncertainty to
+/// choose what to time next.
 #pragma once
 
 #include "Metrics/Counts/Metrics.h"
@@ -12,57 +13,64 @@
 
 namespace carve {
 
-/// How far variants are thought to differ, as natural logarithms of time over the default's: 0.10
-/// is a tenth. Orders of magnitude, to be right within a factor of 2; what is timed corrects them.
+/// How far variants are expected to differ in the natural logarithm of their time over the
+/// default's: 0.10 is about a tenth. The values are orders of magnitude and need to be right only
+/// within a factor of 2, because measured times correct them.
 struct ModelScale {
-  double Cap = 0.10;         ///< Between register caps that have nothing in common.
-  double CapDistance = 0.5;  ///< Doublings of the cap over which times lose their likeness.
-  double FrontEnd = 0.04;    ///< What a front-end flavour does at every cap, and again at one.
-  double Level = 0.02;       ///< The same of a register-usage level,
-  double Smem = 0.04;        ///< of spilling to shared memory,
-  double Loads = 0.01;       ///< and of load caching.
-  double Own = 0.01;         ///< Of every variant by itself: scheduling, noise.
-  double FewerRegs = 0.06;   ///< Expected loss by halving the default's registers,
-  double MoreBlocks = 0.03;  ///< and gain by doubling the blocks per SM.
-  double OffPoint = 0.01;    ///< Expected loss of a cap that is no critical point.
-  double UncappedLike = 0.8; ///< Likeness of no cap and the cap that changes nothing.
-  double MoreWork = 0.5;     ///< Share of more instructions or bytes that shows in time.
+  double Cap = 0.10;         ///< Between register caps that are far apart.
+  double CapDistance = 0.5;  ///< Doublings of the cap over which the correlation falls to 1/e.
+  double FrontEnd = 0.04;    ///< Of a front-end cap, once at all caps and once at one cap.
+  double Level = 0.02;       ///< Of a register-usage level, likewise.
+  double Smem = 0.04;        ///< Of spilling to shared memory, likewise.
+  double Loads = 0.01;       ///< Of load caching, likewise.
+  double Own = 0.01;         ///< Of each variant alone, from scheduling and noise.
+  double FewerRegs = 0.06;   ///< Expected loss if the registers are half the default's.
+  double MoreBlocks = 0.03;  ///< Expected gain if twice as many blocks fit on an SM.
+  double OffPoint = 0.01;    ///< Expected loss of a cap that is not a critical point.
+  double UncappedLike = 0.8; ///< Correlation of no cap with a cap that changes nothing.
+  double MoreWork = 0.5;     ///< How much of an increase in instructions or bytes shows in time.
 };
 
-/// Mean and standard deviation of a variant's logarithm of time over the default's.
+/// The predicted mean and standard deviation of the natural logarithm of a variant's time over the
+/// default's.
 struct Prediction {
   double Mean = 0, Deviation = 0;
 };
 
-/// A setting as the model sees it.
+/// A setting with what the model computes from it.
 struct ModelPoint {
   VariantSetting Setting;
-  double LogRegs = 0; ///< Base 2.
-  double Prior = 0;   ///< Mean before anything is timed.
+  double LogRegs = 0; ///< Logarithm to base 2 of the register cap, or of the default's registers.
+  double Prior = 0;   ///< The mean before anything is timed.
 };
 
+/// A variant that was timed.
 struct Measured {
   ModelPoint Point;
   double LogRatio = 0; ///< Natural logarithm of time over the default's.
 };
 
+/// A Gaussian process over the settings of one kernel. See VariantModel.cpp for mean and
+/// covariance.
 class VariantModel {
 public:
   explicit VariantModel(const KnobSpace &Space, const ModelScale &Scale = {})
       : Space(Space), Scale(Scale) {}
 
-  /// Where \p V stands; \p Made and \p Default: the metrics of its code and the default's, null
-  /// where it is not compiled.
+  /// Returns the point of \p V in the model. \p Made and \p Default are the metrics of its code and
+  /// of the default's code; they are null as long as that code is not compiled.
   ModelPoint point(const VariantSetting &V, const StaticMetrics *Made,
                    const StaticMetrics *Default) const;
-  /// Takes what was timed. Where times lie farther apart than the scale of caps has it, the scale
-  /// grows to their root mean square about the prior (empirical Bayes).
+  /// Adds the times \p New. If the times differ by more than the scale of caps says, that scale
+  /// grows to their root mean square around the prior mean (empirical Bayes).
   void learn(llvm::ArrayRef<Measured> New);
-  /// Takes \p P as if it had come out as expected, for choosing what to time beside it.
+  /// Adds \p P as if its time had been the predicted one, so that the rest of a batch is chosen
+  /// with \p P in it.
   void believe(const ModelPoint &P);
+  /// Returns the prediction for \p P from all points that were added.
   Prediction predict(const ModelPoint &P) const;
-  /// By how much \p P is expected to fall below the smallest logarithm taken (expected
-  /// improvement; Jones, Schonlau and Welch 1998).
+  /// Returns by how much \p P is expected to fall below the smallest logarithm added so far
+  /// (expected improvement; Jones, Schonlau and Welch 1998).
   double expectedGain(const ModelPoint &P) const;
 
 private:
@@ -75,13 +83,16 @@ private:
   double CapSpread = Scale.Cap;
   std::vector<Measured> Seen;
   std::vector<ModelPoint> Points;
-  std::vector<std::vector<double>> Lower; ///< Cholesky factor of the points' covariances.
-  std::vector<double> Whitened;           ///< Lower^-1 (observed - prior).
-  double Best = 0;
+  std::vector<std::vector<double>> Lower; ///< Cholesky factor of the points' covariance matrix.
+  std::vector<double> Whitened;           ///< Lower^-1 (observed - prior mean).
+  double Best = 0;                        ///< The smallest logarithm of Points.
 };
 
-/// Of a front-end cap only the kind matters to the likeness of variants.
+/// The kinds of front-end caps. The covariance of two variants depends on the kind of their
+/// front-end caps, not on the number.
 enum class FrontEndKind { AsCompiled, AsCap, Free, Other };
+/// Returns the kind of \p V's front-end cap: not set, equal to the register cap, FreeFrontEndCap,
+/// or another number.
 FrontEndKind frontEndKind(const VariantSetting &V);
 
 } // namespace carve

@@ -15,12 +15,13 @@ namespace {
 using Costs = llvm::ArrayRef<ConfigurationCost>;
 using Verdicts = std::vector<CarvingVerdict>;
 
+/// Margin and number of timed configurations by effort.
 constexpr struct {
   double Margin;
   unsigned MaxSelected;
 } Efforts[] = {{0, 8}, {0.15, 16}, {0.4, 24}, {0.6, 48}};
 
-/// Those of known metrics that nothing has carved yet.
+/// Returns the places of configurations that have metrics and are not carved yet.
 std::vector<size_t> kept(Costs All, const Verdicts &V) {
   std::vector<size_t> Places;
   for (size_t I = 0; I < V.size(); ++I)
@@ -36,6 +37,7 @@ std::vector<std::vector<double>> pointsOf(Costs All, llvm::ArrayRef<size_t> Plac
   return Points;
 }
 
+/// Cuts configurations below a share of the best efficiency or utilization.
 void carveBelowThresholds(Costs All, const SpaceCarving &Limits, Verdicts &V) {
   double BestEfficiency = 0, BestUtilization = 0;
   for (size_t I : kept(All, V)) {
@@ -43,7 +45,7 @@ void carveBelowThresholds(Costs All, const SpaceCarving &Limits, Verdicts &V) {
     BestUtilization = std::max(BestUtilization, All[I].Utilization);
   }
   auto Below = [&](size_t I, const char *What, double Value, double Best, double Least) {
-    // Against equality: a share of 1 leaves the best.
+    // With "at least", a share of 1 keeps the best itself.
     if (Value >= Best * Least)
       return;
     V[I].By = CarvedBy::Threshold;
@@ -57,10 +59,12 @@ void carveBelowThresholds(Costs All, const SpaceCarving &Limits, Verdicts &V) {
   }
 }
 
+/// Returns true if \p A and \p B differ by at most the share \p Width.
 bool near(double A, double B, double Width) {
   return std::abs(A - B) <= Width * std::max(std::abs(A), std::abs(B));
 }
 
+/// Cuts all but the first configuration of each cluster.
 void carveClusters(Costs All, double Width, Verdicts &V) {
   std::vector<size_t> Representatives;
   for (size_t I : kept(All, V)) {
@@ -77,6 +81,7 @@ void carveClusters(Costs All, double Width, Verdicts &V) {
   }
 }
 
+/// Marks the Pareto front, and cuts what it beats by more than \p Margin.
 void carvePareto(Costs All, double Margin, Verdicts &V) {
   std::vector<size_t> Places = kept(All, V);
   std::vector<std::vector<double>> Points = pointsOf(All, Places);
@@ -95,6 +100,7 @@ void carvePareto(Costs All, double Margin, Verdicts &V) {
   }
 }
 
+/// Returns the distance of two configurations in the plane of the metrics' logarithms.
 double distance(const ConfigurationCost &A, const ConfigurationCost &B) {
   const double Least = std::numeric_limits<double>::min();
   auto Along = [Least](double X, double Y) {
@@ -103,8 +109,8 @@ double distance(const ConfigurationCost &A, const ConfigurationCost &B) {
   return std::hypot(Along(A.Efficiency, B.Efficiency), Along(A.Utilization, B.Utilization));
 }
 
-/// Those of the front first, beginning with the best product of both metrics; each next one is the
-/// farthest from all before it.
+/// Keeps \p Most configurations. Those of the front come first, beginning with the largest product
+/// of both metrics. Each next one is the farthest from all that were taken before it.
 void carveBeyondBudget(Costs All, unsigned Most, Verdicts &V) {
   std::vector<size_t> Left = kept(All, V), Taken;
   if (Most == 0 || Left.size() <= Most)

@@ -9,7 +9,7 @@ using namespace carve;
 
 namespace carve {
 
-/// Recursive descent over one text. The lexer looks one token ahead.
+/// A recursive-descent parser for one text, with one token of lookahead.
 class ExpressionParser {
 public:
   ExpressionParser(MacroExpression &Into, llvm::ArrayRef<std::string> Macros)
@@ -46,6 +46,7 @@ private:
   };
   static constexpr unsigned DeepestNesting = 200;
 
+  /// Reads the next token.
   void advance() {
     llvm::StringRef Text = E.Text;
     At += Token.size();
@@ -69,6 +70,7 @@ private:
                                ", expected " + Expected);
   }
 
+  /// Adds a node and returns its index.
   int add(MacroExpression::Node N) {
     E.Nodes.push_back(std::move(N));
     return int(E.Nodes.size()) - 1;
@@ -80,7 +82,7 @@ private:
     return Found == std::end(BinaryOperators) ? nullptr : Found;
   }
 
-  /// Operators of \p Level and tighter.
+  /// Reads operators of \p Level and of higher levels. Returns the index of the node.
   llvm::Expected<int> binary(unsigned Level) {
     llvm::Expected<int> Left = unary();
     while (Left) {
@@ -223,7 +225,7 @@ llvm::Expected<int64_t> MacroExpression::combine(const Node &N, int64_t Left, in
   case Operator::Remainder:
     if (Right == 0)
       return wrong(N.Column, "division by 0");
-    // The one quotient that does not fit.
+    // This is the only quotient that does not fit.
     Overflow = Left == INT64_MIN && Right == -1;
     if (!Overflow)
       Result = N.Op == Operator::Divide ? Left / Right : Left % Right;

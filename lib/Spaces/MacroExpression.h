@@ -1,6 +1,7 @@
 /// \file
-/// The expressions that a program space is written with: whole numbers and macros under C's
-/// operators, for which configurations there are (`--where`) and how their kernels are launched.
+/// Reads and evaluates the expressions in which a program space is written: whole numbers and
+/// macros with C's operators. They say which configurations exist (`--where`) and how their kernels
+/// are launched.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -19,17 +20,18 @@ struct MacroValue {
   bool operator==(const MacroValue &) const = default;
 };
 
+/// One expression, read once and evaluated for each configuration.
 class MacroExpression {
 public:
   /// Reads \p Text: decimal numbers, names of \p Macros, `+ - * / %`, `== != < <= > >=`, `&& || !`
   /// and parentheses, with C's precedence. Fails with a UsageError that starts with \p Option and
-  /// names the column, what is there and what was expected.
+  /// names the column, what was found there, and what was expected.
   static llvm::Expected<MacroExpression> parse(llvm::StringRef Text, llvm::StringRef Option,
                                                llvm::ArrayRef<std::string> Macros);
 
-  /// The value with the macros as \p Values say; comparisons are 0 or 1. `&&` and `||` leave the
-  /// right side alone where the left one decides. Fails with a UsageError where a macro's value is
-  /// no whole number, something is divided by 0, or a result does not fit into 64 bits.
+  /// Returns the value for \p Values; comparisons give 0 or 1. `&&` and `||` do not evaluate the
+  /// right side if the left side decides. Fails with a UsageError if a macro's value is not a whole
+  /// number, if there is a division by 0, or if a result does not fit into 64 bits.
   llvm::Expected<int64_t> evaluate(llvm::ArrayRef<MacroValue> Values) const;
 
   const std::string &text() const { return Text; }
@@ -57,9 +59,9 @@ private:
   };
   struct Node {
     Operator Op = Operator::Number;
-    int64_t Value = 0;         ///< Of a number.
-    std::string Name;          ///< Of a macro.
-    int Left = -1, Right = -1; ///< Places in Nodes.
+    int64_t Value = 0;         ///< Value of a number.
+    std::string Name;          ///< Name of a macro.
+    int Left = -1, Right = -1; ///< Indices in Nodes; -1 if absent.
     size_t Column = 1;
   };
   llvm::Expected<int64_t> valueOf(int Place, llvm::ArrayRef<MacroValue> Values) const;
@@ -72,7 +74,8 @@ private:
   int Root = -1;
 };
 
-/// Reads a comma-separated list of one to \p Most expressions, as of a launch's extents.
+/// Reads a comma-separated list of one to \p Most expressions, such as the extents of a launch.
+/// Fails as MacroExpression::parse() does, or if the list is longer.
 llvm::Expected<std::vector<MacroExpression>> parseExpressionList(llvm::StringRef Text,
                                                                  llvm::StringRef Option,
                                                                  llvm::ArrayRef<std::string> Macros,

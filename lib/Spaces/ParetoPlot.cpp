@@ -1,4 +1,5 @@
 #include "Spaces/ParetoPlot.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,7 +18,8 @@ namespace {
 constexpr double Width = 680, Height = 440;
 constexpr double Left = 70, Right = 660, Top = 56, Bottom = 360;
 
-/// Colours with at least 3:1 against their grounds. Shapes differ too, not colours alone.
+/// The colours have a contrast of at least 3:1 against their backgrounds. The shapes differ as
+/// well, so that nothing depends on colour alone.
 constexpr char Style[] = R"(<style>
 .carve-plot text{font:13px system-ui,sans-serif;fill:#222}
 .carve-plot .title{font-size:16px;font-weight:600}
@@ -41,16 +43,9 @@ constexpr char Style[] = R"(<style>
 </style>
 )";
 
-std::string escaped(llvm::StringRef Text) {
-  std::string To;
-  llvm::raw_string_ostream OS(To);
-  llvm::printHTMLEscaped(Text, OS);
-  return To;
-}
-
 std::string number(double X) { return llvm::formatv("{0:F1}", X).str(); }
 
-/// Values relative to the largest, on a line from Low to 1.
+/// Maps values relative to the largest to a line from Low to 1.
 class Axis {
 public:
   explicit Axis(const std::vector<double> &Values) {
@@ -66,7 +61,7 @@ public:
       Low = std::pow(10, std::floor(std::log10(Least)));
   }
 
-  /// 0 to 1.
+  /// Returns the position of \p Value on the axis, 0 to 1.
   double place(double Value) const {
     double Relative = std::clamp(Value / Largest, Low, 1.0);
     return Low > 0 ? 1 - std::log10(Relative) / std::log10(Low) : Relative;
@@ -87,9 +82,10 @@ public:
 
 private:
   double Largest = 0;
-  double Low = 0; ///< Above 0: logarithmic.
+  double Low = 0; ///< If above 0, the axis is logarithmic.
 };
 
+/// Prints one picture.
 class Plot {
 public:
   Plot(llvm::ArrayRef<PlottedPoint> All, const PlotLabels &Labels) : Labels(Labels) {
@@ -104,9 +100,9 @@ public:
     OS << llvm::formatv(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" "
         "class=\"carve-plot\" role=\"img\" aria-labelledby=\"{2}-title {2}-desc\">\n",
-        Width, Height, escaped(Labels.Id));
+        Width, Height, markupText(Labels.Id));
     OS << llvm::formatv("<title id=\"{0}-title\">{1}</title>\n<desc id=\"{0}-desc\">{2}</desc>\n",
-                        escaped(Labels.Id), escaped(Labels.Title), escaped(description()));
+                        markupText(Labels.Id), markupText(Labels.Title), markupText(description()));
     OS << Style;
     text(Left, 28, "title", "start", Labels.Title);
     printAxes();
@@ -146,7 +142,7 @@ private:
   void text(double AtX, double AtY, llvm::StringRef Class, llvm::StringRef Anchor,
             llvm::StringRef Content) {
     OS << llvm::formatv("<text x=\"{0}\" y=\"{1}\" class=\"{2}\" text-anchor=\"{3}\">{4}</text>\n",
-                        number(AtX), number(AtY), Class, Anchor, escaped(Content));
+                        number(AtX), number(AtY), Class, Anchor, markupText(Content));
   }
 
   void line(llvm::StringRef Class, double X1, double Y1, double X2, double Y2) {
@@ -173,7 +169,7 @@ private:
                         number((Top + Bottom) / 2));
   }
 
-  /// From the most efficient to the best utilized.
+  /// Draws the front from left to right, that is, by rising efficiency.
   void printFront() {
     std::vector<std::pair<double, double>> Places;
     for (const PlottedPoint &P : Points)
@@ -192,7 +188,7 @@ private:
     std::string Said = P.Label;
     if (P.Time)
       Said += llvm::formatv(", {0} s", llvm::format("%.4g", *P.Time)).str();
-    OS << "<g><title>" << escaped(Said) << "</title>";
+    OS << "<g><title>" << markupText(Said) << "</title>";
     OS << llvm::formatv("<circle class=\"{0}\" cx=\"{1}\" cy=\"{2}\" r=\"{3}\"/>",
                         P.Front ? "front" : "cut", number(x(P)), number(y(P)), P.Front ? 5 : 3);
     if (P.Default)

@@ -6,6 +6,7 @@
 
 using namespace carve;
 
+/// Limits of CUDA for every architecture.
 static constexpr int64_t LargestBlock[] = {1024, 1024, 64};
 static constexpr int64_t LargestGrid[] = {INT32_MAX, 65535, 65535};
 static constexpr int64_t MostThreadsPerBlock = 1024;
@@ -16,7 +17,7 @@ double ProgramLaunch::threads() const {
   return double(Shape.Grid[0]) * Shape.Grid[1] * Shape.Grid[2] * Shape.threadsPerBlock() * Launches;
 }
 
-/// The value of \p E, which has to be from \p Least to \p Most.
+/// Returns the value of \p E. Fails if it is not from \p Least to \p Most.
 static llvm::Expected<int64_t> bounded(const MacroExpression &E, llvm::ArrayRef<MacroValue> Values,
                                        llvm::StringRef What, int64_t Least, int64_t Most) {
   llvm::Expected<int64_t> Value = E.evaluate(Values);
@@ -40,10 +41,10 @@ static llvm::Error setExtents(std::array<unsigned, 3> &Extents,
   return llvm::Error::success();
 }
 
-/// What is known without the user's word.
+/// Returns what is known of the launch without the user's expressions.
 static ProgramLaunch foundLaunch(const PtxEntry &Entry, const TracedLaunches &Traced) {
   auto Own = Traced.find(Entry.Name);
-  // A kernel that is a template over a macro has another name in every configuration.
+  // A kernel that is a template over a macro has another name in each configuration.
   if (Own == Traced.end() && Traced.size() == 1)
     Own = Traced.begin();
   ProgramLaunch Launch;

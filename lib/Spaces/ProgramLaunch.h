@@ -1,6 +1,6 @@
 /// \file
-/// How the kernels of a configuration are launched: what the user says of it as expressions over
-/// the macros, and what directives or a traced run know.
+/// Finds out how the kernels of a configuration are launched, from the user's expressions over the
+/// macros, from directives, and from a traced run. SearchCompile uses it for the metrics.
 #pragma once
 
 #include "Device/LaunchShape.h"
@@ -13,37 +13,37 @@
 
 namespace carve {
 
-/// Each empty where the user does not say it.
+/// The user's expressions; each is empty if the user did not give it.
 struct LaunchExpressions {
-  std::vector<MacroExpression> Block, Grid; ///< Up to three extents.
-  std::vector<MacroExpression> DynamicSmem; ///< One: bytes.
-  std::vector<MacroExpression> Launches;    ///< One: launches of the kernel in a run.
+  std::vector<MacroExpression> Block, Grid; ///< Up to three extents each.
+  std::vector<MacroExpression> DynamicSmem; ///< At most one: bytes.
+  std::vector<MacroExpression> Launches;    ///< At most one: launches of the kernel in one run.
 };
 
-/// Where an extent of a launch comes from.
+/// How an extent of a launch is known.
 enum class LaunchSource {
   Unknown,
-  Trace,         ///< A run of another configuration.
-  Configuration, ///< An expression over the macros, or a directive of the kernel.
+  Trace,         ///< From a run of another configuration.
+  Configuration, ///< From an expression over the macros, or from a directive of the kernel.
 };
 
 /// A launch, as far as it is known.
 struct ProgramLaunch {
   LaunchShape Shape;
-  double Launches = 1;
+  double Launches = 1; ///< Launches of the kernel in one run.
   LaunchSource Block = LaunchSource::Unknown, Grid = LaunchSource::Unknown;
 
-  /// Threads of all launches; 1 where the grid is not known, so that what is made of it compares
-  /// configurations that run as many threads.
+  /// Returns the threads of all launches, or 1 if the grid is not known. In the latter case,
+  /// efficiencies compare configurations as if all ran the same number of threads.
   double threads() const;
 };
 
-/// Launches of a traced run: of every kernel the shape that took most of its time.
+/// The launches of a traced run, by kernel: for each kernel the shape that took most of its time.
 using TracedLaunches = std::map<std::string, ProgramLaunch>;
 
-/// The launch of \p Entry with the macros as \p Values say. What the expressions leave open comes
-/// from the directives of its block, then from \p Traced (its own launch, or the only kernel's);
-/// else a block of 256 threads. Fails where an extent is none that CUDA has, naming it.
+/// Returns the launch of \p Entry for \p Values. What the expressions do not say comes from the
+/// block directives of the entry, then from \p Traced (its own launch, or that of the only kernel),
+/// and else the block has 256 threads. Fails if an extent is not possible in CUDA, and names it.
 llvm::Expected<ProgramLaunch> programLaunch(const LaunchExpressions &Said,
                                             llvm::ArrayRef<MacroValue> Values,
                                             const PtxEntry &Entry, const TracedLaunches &Traced);

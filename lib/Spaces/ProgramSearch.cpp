@@ -24,7 +24,7 @@ std::optional<SearchSummary> carve::summaryOf(const SearchRecord &Record) {
     ++S.Valid;
     S.AllRunS += C.Times.FirstWallS;
     S.AllEvaluationS += C.Times.FirstWallS + C.BuildS;
-    // One that fails when it is run was drawn, and gained nothing.
+    // A configuration that fails when it is run counts as drawn, with a performance of 0.
     double P = C.Times.Fault.empty() ? 1 / C.Times.ratio() : 0;
     Losses.push_back(-P);
     if (P > Best) {

@@ -45,7 +45,7 @@ static bool isMacroName(llvm::StringRef Name) {
          llvm::all_of(Name, [](char C) { return llvm::isAlnum(C) || C == '_'; });
 }
 
-/// Adds \p Part, a value or a range, to \p M, whose values are \p Known.
+/// Adds \p Part, a value or a range, to \p M. \p Known has the values that \p M has already.
 static llvm::Error addValues(SpaceMacro &M, llvm::StringRef Part, std::set<std::string> &Known) {
   auto Add = [&](std::string Value) -> llvm::Error {
     if (!Known.insert(Value).second)
@@ -88,14 +88,14 @@ static llvm::Expected<SpaceMacro> parseMacro(llvm::StringRef Text) {
 llvm::Expected<ProgramSpace> carve::parseProgramSpace(llvm::StringRef Text) {
   ProgramSpace Space;
   for (llvm::StringRef Part : llvm::split(Text, ';')) {
-    // A `;` at the end, as a list over several lines may have.
+    // The text may end with `;`, as a list over several lines may.
     if (Part.trim().empty())
       continue;
     llvm::Expected<SpaceMacro> M = parseMacro(Part);
     if (!M)
       return M.takeError();
     if (llvm::is_contained(Space.names(), M->Name))
-      return usageError("--space: " + M->Name + " stands there twice");
+      return usageError("--space: " + M->Name + " occurs twice");
     Space.Macros.push_back(std::move(*M));
   }
   if (Space.Macros.empty())
@@ -108,7 +108,7 @@ llvm::Expected<ProgramSpace> carve::parseProgramSpace(llvm::StringRef Text) {
   return Space;
 }
 
-/// The combination numbered \p Number.
+/// Returns the combination with number \p Number.
 static Configuration combination(const ProgramSpace &Space, uint64_t Number) {
   Configuration C;
   for (const SpaceMacro &M : llvm::reverse(Space.Macros)) {

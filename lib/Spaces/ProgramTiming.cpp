@@ -10,6 +10,7 @@ using namespace carve;
 
 namespace {
 
+/// The rounds of one timing.
 class Rounds {
 public:
   Rounds(std::vector<ConfigurationTimes> &Times, const TimingTask &Task, const TimingLimits &Limits,
@@ -22,14 +23,14 @@ public:
   TimingVerdict verdict();
 
 private:
-  /// Whether \p Place has been run and can win.
+  /// Returns true if \p Place was run and can win.
   bool usable(size_t Place) const {
     return Times[Place].Fault.empty() && !(Times[Place].Screened.empty());
   }
   using Measure = double (ConfigurationTimes::*)() const;
   std::vector<size_t> byRatio(llvm::ArrayRef<size_t> Places, Measure Ratio) const;
   std::vector<size_t> finalists() const;
-  /// A round of the reference and \p Places; ratios go to \p Into of each.
+  /// Runs a round of the reference and \p Places, and appends each one's ratio to its \p Into.
   llvm::Error round(std::vector<size_t> Places, std::vector<double> ConfigurationTimes::*Into);
   llvm::Error block(std::vector<size_t> Places, std::vector<double> ConfigurationTimes::*Into);
   llvm::Expected<double> runOne(size_t Place);
@@ -45,7 +46,7 @@ private:
   unsigned Expected = 0;
 };
 
-/// Its usable ones, those of the smallest \p Ratio first.
+/// Returns the usable ones of \p Places by rising \p Ratio, without the reference.
 std::vector<size_t> Rounds::byRatio(llvm::ArrayRef<size_t> Places, Measure Ratio) const {
   std::vector<std::pair<double, size_t>> Ranked;
   for (size_t P : Places)
@@ -56,6 +57,7 @@ std::vector<size_t> Rounds::byRatio(llvm::ArrayRef<size_t> Places, Measure Ratio
   return {Sorted.begin(), Sorted.end()};
 }
 
+/// Runs \p Place once and notes what it found.
 llvm::Expected<double> Rounds::runOne(size_t Place) {
   llvm::Expected<ConfigurationRun> Done = Run(Place);
   if (!Done)
@@ -79,7 +81,8 @@ llvm::Error Rounds::round(std::vector<size_t> Places,
   do {
     llvm::ArrayRef<size_t> Block = Rest.take_front(Limits.BlockSize);
     if (llvm::Error E = block(Block, Into)) {
-      // What has no ratio would count as measured.
+      // A configuration with costs but without a ratio would count as measured, so its costs are
+      // dropped.
       for (size_t P : llvm::concat<const size_t>(Block, llvm::ArrayRef(Task.Reference)))
         if (Times[P].Screened.empty() && Times[P].Confirmed.empty() && Times[P].Fault.empty())
           Times[P] = {};
@@ -90,6 +93,7 @@ llvm::Error Rounds::round(std::vector<size_t> Places,
   return llvm::Error::success();
 }
 
+/// Runs \p Places and the reference once each, and appends the ratios.
 llvm::Error Rounds::block(std::vector<size_t> Places,
                           std::vector<double> ConfigurationTimes::*Into) {
   Places.push_back(Task.Reference);
@@ -121,7 +125,7 @@ llvm::Error Rounds::screen() {
   for (size_t P : Task.Candidates)
     if (P != Task.Reference && !Times[P].measured())
       In.push_back(P);
-  // The reference runs in every round.
+  // The reference runs in every round anyway.
   Verdict.Timed = In.size() + (!In.empty() && !Times[Task.Reference].measured());
   Expected = size_t(Limits.ScreeningRounds) * 2 + In.size() + In.size() / Limits.BlockSize +
              std::min(In.size(), Limits.StayMost.front() + Limits.StayMost.back());
@@ -133,9 +137,10 @@ llvm::Error Rounds::screen() {
   return llvm::Error::success();
 }
 
+/// Removes from \p In what does not take part in the next round.
 void Rounds::leaveOnlyTheBest(std::vector<size_t> &In, unsigned Round) const {
   auto Of = [&](const auto &Values) { return Values[std::min<size_t>(Round, Values.size() - 1)]; };
-  // The reference may be the best.
+  // The reference itself may be the best.
   double Best = 1;
   for (size_t P : Task.Candidates)
     if (usable(P))
@@ -146,8 +151,9 @@ void Rounds::leaveOnlyTheBest(std::vector<size_t> &In, unsigned Round) const {
     In.resize(Of(Limits.StayMost));
 }
 
-/// By their screening alone: the best of that tend to look worse in their confirmation than those
-/// who were not confirmed, and would give way to these in every repetition.
+/// Ranks by the screening alone. The best of the screening tend to look worse in their confirmation
+/// than others that were not confirmed. If confirmed ratios counted here, those others would
+/// replace them each time that the search is repeated.
 std::vector<size_t> Rounds::finalists() const {
   std::vector<size_t> Best = byRatio(Task.Candidates, &ConfigurationTimes::screenedRatio);
   if (Best.size() > Limits.Finalists)
@@ -155,16 +161,17 @@ std::vector<size_t> Rounds::finalists() const {
   std::vector<size_t> Favoured = byRatio(Task.Favoured, &ConfigurationTimes::screenedRatio);
   if (!Favoured.empty() && !llvm::is_contained(Best, Favoured.front()))
     Best.push_back(Favoured.front());
-  // What is clearly slower than the reference needs no confirmation.
+  // A configuration that is clearly slower than the reference needs no confirmation.
   llvm::erase_if(Best, [&](size_t P) {
     return Times[P].screenedRatio() > Limits.StayWithin.back() && P != Best.front();
   });
   return Best;
 }
 
+/// Confirms the finalists. Earlier confirmations of the same finalists count.
 llvm::Error Rounds::confirm() {
   auto Confirmed = [&](size_t P) { return Times[P].Confirmed.size() >= Limits.ConfirmationRounds; };
-  // One that fails now makes room for another.
+  // If a finalist fails now, another one takes its place.
   for (std::vector<size_t> Last = finalists(); !llvm::all_of(Last, Confirmed); Last = finalists()) {
     for (size_t P : Last)
       Times[P].Confirmed.clear();

@@ -1,4 +1,4 @@
-// Configurations as programs: built by the command's own words, and the winner by the command as
+// Builds configurations as programs by the command's own options, and the winner by the command as
 // the user typed it.
 #include "Spaces/SearchBuild.h"
 
@@ -22,7 +22,7 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// nvcc's words that make the program of a configuration at \p Path, and no depfile.
+/// Returns nvcc's options that make the program of a configuration at \p Path, without a depfile.
 static std::vector<std::string> buildWords(const SearchState &S, const Configuration &Macros,
                                            const std::string &Path) {
   std::vector<Argument> Kept;
@@ -35,7 +35,7 @@ static std::vector<std::string> buildWords(const SearchState &S, const Configura
   return Words;
 }
 
-/// Builds the program of \p Place; fills in why it cannot be built.
+/// Builds the program of \p Place. If it cannot be built, \p Into says why.
 static llvm::Error buildProgram(const SearchState &S, size_t Place, SearchedConfiguration &Into,
                                 std::string &Path) {
   auto Start = std::chrono::steady_clock::now();
@@ -94,17 +94,17 @@ llvm::Expected<std::string> carve::commandCompiler(const SearchState &S) {
     if (fs::can_execute(absolutePath(Typed, Request.Nvcc.WorkDir)))
       return Typed;
     return usageError("carve search: the command's compiler '" + Typed +
-                      "' is no program, expected one, as carve-nvcc");
+                      "' is not a program, expected one such as carve-nvcc");
   }
   if (llvm::sys::findProgramByName(Typed))
     return Typed;
   if (auto Beside = llvm::sys::findProgramByName(Typed, {Request.ToolsDir, S.T.BinDir}))
     return *Beside;
   return usageError("carve search: the command's compiler '" + Typed +
-                    "' is not in PATH, expected a program there, as carve-nvcc");
+                    "' is not in PATH, expected a program there such as carve-nvcc");
 }
 
-/// The words that the user typed, with the winner's macros.
+/// Returns the words that the user typed, with the winner's macros.
 static llvm::Expected<std::vector<std::string>> winningWords(const SearchState &S) {
   llvm::ArrayRef<std::string> Typed = S.Request.Command;
   std::vector<std::string> Words = withoutDefinitions(Typed.drop_front(), S.Request.Space.names());

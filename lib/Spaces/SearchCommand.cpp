@@ -26,7 +26,7 @@ using namespace carve;
 
 namespace {
 
-/// The words of `carve search`, as they stand there.
+/// The words of `carve search`, before they are checked.
 struct SearchWords {
   std::vector<std::string> Space, Run, Trips;
   std::string Where, Block, Grid, DynamicSmem, Launches, Plot;
@@ -87,6 +87,8 @@ Flags searchFlags(SearchWords &W, SearchRequest &R) {
   return F;
 }
 
+/// Reads \p Text, the value of option \p Name, as a number from 0 to \p Most. An empty text keeps
+/// \p Out.
 llvm::Error readShare(llvm::StringRef Name, const std::string &Text, double Most, double &Out) {
   if (Text.empty())
     return llvm::Error::success();
@@ -109,7 +111,7 @@ llvm::Error readExpressions(const std::string &Text, llvm::StringRef Option, siz
   return llvm::Error::success();
 }
 
-/// Everything that is said over the macros.
+/// Reads every option that uses the macros.
 llvm::Error readSpace(const SearchWords &Words, SearchRequest &R) {
   llvm::Expected<ProgramSpace> Space = parseProgramSpace(llvm::join(Words.Space, ";"));
   if (!Space)
@@ -154,7 +156,7 @@ llvm::Error readCarving(const SearchWords &Words, SearchRequest &R) {
   return readShare("--least-utilization", Words.LeastUtilization, 1, R.Carving.LeastUtilization);
 }
 
-/// A regular expression has to be one, with a group where \p Groups says so.
+/// Fails if \p Text is not a regular expression with at least \p Groups groups.
 llvm::Error checkPattern(llvm::StringRef Option, const std::string &Text, int Groups) {
   re2::RE2 Pattern(Text, re2::RE2::Quiet);
   if (!Pattern.ok())
@@ -168,7 +170,7 @@ llvm::Error checkPattern(llvm::StringRef Option, const std::string &Text, int Gr
 llvm::Error check(const SearchWords &Words, SearchRequest &R) {
   if (!Words.Positional.empty())
     return usageError("carve search: unexpected '" + Words.Positional.front() +
-                      "'; the compiler's command stands behind --");
+                      "', expected the compiler's command after '--'");
   if (Words.Space.empty())
     return usageError("carve search: no --space, expected --space 'NAME=VALUE,VALUE;...'");
   if (R.Command.empty())
@@ -199,6 +201,7 @@ llvm::Error readOptions(llvm::ArrayRef<std::string> Args, SearchRequest &R, Sear
   return readCarving(Words, R);
 }
 
+/// Fills in what comes from the environment and the installation.
 void takeEnvironment(const CommandContext &Context, const Toolchain &T, SearchRequest &R) {
   llvm::SmallString<256> WorkDir;
   (void)llvm::sys::fs::current_path(WorkDir);
@@ -212,7 +215,7 @@ void takeEnvironment(const CommandContext &Context, const Toolchain &T, SearchRe
   R.ToolsDir = llvm::sys::path::parent_path(Context.OwnPath).str();
 }
 
-/// What a GPU would add.
+/// Returns why nothing was timed, and what would be done if it could be.
 std::string advice(const SearchRecord &Record, const std::string &NoGpu) {
   size_t Selected = llvm::count_if(Record.Configurations,
                                    [](const auto &C) { return C.valid() && C.selected(); });

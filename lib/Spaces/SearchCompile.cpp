@@ -1,5 +1,5 @@
-// Configurations to device code: compiled by the command's own options, in parallel, and measured
-// by what stands in the code.
+// Compiles configurations to device code by the command's own options, in parallel, and computes
+// metrics from the code.
 #include "Spaces/SearchCompile.h"
 
 #include "Metrics/Counts/PtxCounts.h"
@@ -28,23 +28,23 @@ namespace fs = llvm::sys::fs;
 
 namespace {
 
-/// What all configurations are compiled with.
+/// What all compiles have in common.
 struct CompileContext {
   const SearchState &S;
   DeviceModel Device;
-  std::unique_ptr<re2::RE2> Pattern; ///< Null: every kernel.
-  std::vector<std::string> Options;  ///< Without macros of the space.
+  std::unique_ptr<re2::RE2> Pattern; ///< Null for every kernel.
+  std::vector<std::string> Options;  ///< Without the macros of the space.
   std::vector<std::string> Sources;
 };
 
-/// One configuration's result.
+/// The result of one configuration.
 struct CompiledSpaceEntry {
   SearchedConfiguration Found;
   std::set<std::string> Files;
   std::string Note;
 };
 
-/// The line of a compiler's messages that says what is wrong.
+/// Returns the first line of a compiler's messages that reports an error.
 std::string firstError(llvm::StringRef Stderr) {
   llvm::StringRef First;
   for (llvm::StringRef Line : llvm::split(Stderr, '\n')) {
@@ -56,6 +56,7 @@ std::string firstError(llvm::StringRef Stderr) {
   return First.empty() ? "no message" : First.str();
 }
 
+/// Returns the command that compiles \p Source to a cubin and keeps its PTX in \p Dir.
 Command cubinCommand(const CompileContext &C, const Configuration &Macros,
                      const std::string &Source, const std::string &Dir) {
   Command Compile;
@@ -68,23 +69,23 @@ Command cubinCommand(const CompileContext &C, const Configuration &Macros,
                                        "-cubin", "--keep", "--keep-dir", Dir, "-Xptxas", "-v", "-o",
                                        Dir + "/code", Source});
   Compile.Dir = C.S.Request.Nvcc.WorkDir;
-  // What an interrupted compiler leaves goes with ours.
+  // With this directory, files that an interrupted compiler leaves are removed with our own.
   Compile.Environment = {"TMPDIR=" + C.S.Work->path()};
   Compile.StdinPath = "/dev/null";
   Compile.CaptureStdout = Compile.CaptureStderr = true;
   return Compile;
 }
 
-/// The content of the file in \p Dir whose name ends in \p Suffix.
+/// Returns the content of the file in \p Dir whose name ends in \p Suffix.
 llvm::Expected<std::string> readKept(llvm::StringRef Dir, llvm::StringRef Suffix) {
   std::error_code Failed;
   for (fs::directory_iterator It(Dir, Failed), End; !Failed && It != End; It.increment(Failed))
     if (llvm::StringRef(It->path()).ends_with(Suffix))
       return readFile(It->path());
-  return malformed(Dir + ": nvcc has left no file " + Suffix);
+  return malformed(Dir + ": nvcc left no file that ends in " + Suffix);
 }
 
-/// Why not one block of \p Shape fits an SM.
+/// Returns why not even one block of \p Shape fits on an SM.
 std::string whyNoBlockFits(const DeviceModel &D, const KernelResources &R,
                            const LaunchShape &Shape) {
   unsigned Threads = Shape.threadsPerBlock();
@@ -96,11 +97,12 @@ std::string whyNoBlockFits(const DeviceModel &D, const KernelResources &R,
     return Kernel + llvm::utostr(R.StaticSmemBytes + Shape.DynamicSmemBytes) +
            " bytes of shared memory per block, at most " + llvm::utostr(D.SmemPerBlockOptinBytes);
   return Kernel + llvm::utostr(R.RegsPerThread) + " registers for each of " +
-         llvm::utostr(Threads) + " threads, " + llvm::utostr(D.RegsPerBlock) + " for a block";
+         llvm::utostr(Threads) + " threads, at most " + llvm::utostr(D.RegsPerBlock) + " per block";
 }
 
-/// A grid that is too small for the GPU leaves SMs with fewer blocks than fit: on a large GPU that,
-/// and not occupancy, is what coarsening runs into. \p Sms 0: not known, as without a GPU.
+/// Corrects the utilization for a grid that is too small to fill the GPU, which leaves SMs with
+/// fewer blocks than fit. On a large GPU this, and not occupancy, is what limits coarsening. If
+/// \p Sms is 0, the number of SMs is not known, as without a GPU.
 void countResident(SearchedKernel &K, unsigned Sms) {
   if (Sms == 0 || K.Launch.Grid == LaunchSource::Unknown || !K.Metrics.Utilization)
     return;
@@ -111,7 +113,7 @@ void countResident(SearchedKernel &K, unsigned Sms) {
                                       K.Metrics.WarpsPerBlock, unsigned(Resident));
 }
 
-/// Sums the kernels up (SearchedConfiguration::Efficiency, Utilization).
+/// Sums up the metrics of all kernels (SearchedConfiguration::Efficiency, Utilization).
 void sumUp(SearchedConfiguration &Found) {
   double Work = 0, Weighted = 0;
   Found.Counted = !Found.Kernels.empty();
@@ -132,7 +134,7 @@ void sumUp(SearchedConfiguration &Found) {
   Found.Utilization = Weighted / Work;
 }
 
-/// Compiles one configuration, in a folder of its own.
+/// Compiles one configuration, in a directory of its own.
 class ConfigurationCompile {
 public:
   ConfigurationCompile(const CompileContext &C, size_t Place) : C(C) {
@@ -190,7 +192,7 @@ private:
       auto Resources =
           llvm::find_if(Reported, [&](const auto &R) { return R.Name == Kernel.Name; });
       if (Resources == Reported.end())
-        return malformed("ptxas reported nothing of kernel `" + Kernel.Name + "`");
+        return malformed("ptxas reported nothing about kernel `" + Kernel.Name + "`");
       addKernel(Module, Kernel, *Resources);
       if (!Entry.Found.valid())
         return llvm::Error::success();
@@ -241,7 +243,7 @@ llvm::Expected<CompileContext> contextOf(const SearchState &S) {
   for (Argument &A : splitArguments(S.Line.Expanded))
     if (A.Is != Argument::Kind::Input)
       Kept.push_back(std::move(A));
-  // Lines of loops are in the PTX then.
+  // With -lineinfo, the PTX has the lines of loops.
   bool ByLine = llvm::any_of(S.Request.Trips, [](const auto &T) { return T.IsLine; });
   C.Options = withoutDefinitions(deviceWords(joinArguments(Kept), /*DropArchs=*/true).Options,
                                  S.Request.Space.names());
@@ -253,7 +255,7 @@ llvm::Expected<CompileContext> contextOf(const SearchState &S) {
   return C;
 }
 
-/// Digests of \p Files, which the compiler names relative to \p WorkDir.
+/// Adds the digests of \p Files, which the compiler names relative to its working directory.
 void addInputs(SearchState &S, const std::set<std::string> &Files) {
   std::set<std::string> Known;
   for (const SearchInput &I : S.Record.Inputs)

@@ -225,7 +225,7 @@ static bool fromJSON(const json::Value &V, ConfigurationTimes &T, json::Path P) 
          M.map("first-wall-s", T.FirstWallS) && M.map("fault", T.Fault);
 }
 
-/// Verdicts are not read: they follow from the metrics.
+/// Verdicts are not read, because they follow from the metrics.
 static bool fromJSON(const json::Value &V, SearchedConfiguration &C, json::Path P) {
   json::ObjectMapper M(V, P);
   std::map<std::string, std::string> Macros;

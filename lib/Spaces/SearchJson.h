@@ -1,5 +1,6 @@
 /// \file
-/// The record of a search as JSON: for figures and other programs, and what the store keeps.
+/// Prints the record of a search as JSON and reads it back: for figures, for other programs, and
+/// for the store.
 #pragma once
 
 #include "Spaces/ProgramSearch.h"
@@ -11,10 +12,11 @@
 
 namespace carve {
 
-/// Format 1: counts, tables and one object for every configuration.
+/// Returns \p Record in format 1: counts, tables, and one object for each configuration.
+/// share/doc/formats.md lists the members.
 std::string printSearchJson(const SearchRecord &Record);
 
-/// The record that printSearchJson() wrote. Fails naming \p Name and what was expected.
+/// Reads a record that printSearchJson() wrote. Fails with \p Name and what was expected.
 llvm::Expected<SearchRecord> parseSearchJson(llvm::StringRef Text, llvm::StringRef Name);
 
 } // namespace carve

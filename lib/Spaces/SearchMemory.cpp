@@ -1,5 +1,5 @@
-// What the store knows of a search: metrics and times of every configuration that was compiled and
-// timed before, as long as the sources, the command, the GPU and the toolkit are the same.
+// The store keeps metrics and times of every configuration that was compiled and timed before. They
+// are used as long as the sources, the command, the GPU and the toolkit are the same.
 #include "Spaces/SearchMemory.h"
 
 #include "Spaces/SearchJson.h"
@@ -14,10 +14,11 @@
 
 using namespace carve;
 
-/// Renewed when metrics are counted otherwise, or times taken otherwise.
+/// This changes whenever metrics are counted in another way, or times are taken in another way.
 static constexpr char SearchVersion[] = "search 1";
 
-/// The GPUs that the programs may see and their driver; the machine where the system lists none.
+/// Returns the GPUs that the programs may see and their driver. If the system lists no GPUs, it is
+/// the name of the machine instead.
 static std::string gpuIdentity(const SearchRequest &Request) {
   std::string Identity;
   for (const SystemGpu &Gpu : visibleGpus(systemGpus(Request.Gpus.ProcDir, Request.Gpus.DevDir),
@@ -46,7 +47,8 @@ static std::string textOf(llvm::ArrayRef<MacroExpression> Expressions) {
   return Text;
 }
 
-/// Everything that metrics and times depend on, but the space itself and how it is carved.
+/// Returns a digest of everything on which metrics and times depend, except the space itself and
+/// the bounds of carving.
 static std::string keyOf(const SearchState &S) {
   const SearchRequest &R = S.Request;
   std::string Trips;
@@ -79,13 +81,13 @@ static std::string keyOf(const SearchState &S) {
   return digestOfFields(std::vector<llvm::StringRef>(Fields.begin(), Fields.end()));
 }
 
-/// Whether the files that \p Known was compiled from are what they were.
+/// Returns true if the files from which \p Known was compiled are unchanged.
 static bool sameInputs(const SearchRecord &Known) {
   return llvm::all_of(Known.Inputs,
                       [](const SearchInput &I) { return digestOfFile(I.Path) == I.Digest; });
 }
 
-/// The place of \p Name in \p Record.
+/// Returns the place of the configuration \p Name in \p Record.
 static std::optional<size_t> placeOf(const SearchRecord &Record, const std::string &Name) {
   for (size_t I = 0; I < Record.Configurations.size(); ++I)
     if (Record.Configurations[I].Macros.name() == Name)
@@ -93,8 +95,9 @@ static std::optional<size_t> placeOf(const SearchRecord &Record, const std::stri
   return std::nullopt;
 }
 
-/// The place in \p Record of the configuration that times of \p Known are relative to, where it is
-/// the one that this search would compare with too: no other that may run stands before it.
+/// Returns the place in \p Record of the configuration to which the times of \p Known are relative,
+/// if this search would use the same one as reference. That is the case if no configuration that
+/// may run comes before it.
 static std::optional<size_t> sameReference(const SearchRecord &Record, const SearchRecord &Known) {
   if (!Known.Reference)
     return std::nullopt;
@@ -107,7 +110,8 @@ static std::optional<size_t> sameReference(const SearchRecord &Record, const Sea
   return Place;
 }
 
-/// What \p Known tells of the configurations of \p Record; all else it knows goes to \p Others.
+/// Copies what \p Known has of the configurations of \p Record. Its other configurations are
+/// appended to \p Others.
 static void takeOver(SearchRecord &Record, SearchRecord Known,
                      std::vector<SearchedConfiguration> &Others) {
   std::map<std::string, SearchedConfiguration *> ByName;
@@ -129,7 +133,7 @@ static void takeOver(SearchRecord &Record, SearchRecord Known,
   Record.Inputs = std::move(Known.Inputs);
 }
 
-/// The launches of the reference, which new configurations may need.
+/// Returns the launches of the reference, which the metrics of new configurations may need.
 static TracedLaunches launchesOf(const SearchedConfiguration &Reference) {
   TracedLaunches Launches;
   for (const SearchedKernel &K : Reference.Kernels)
@@ -151,12 +155,12 @@ llvm::Error carve::recallSearch(SearchState &S, const UnitStore &Store) {
     return llvm::Error::success();
   }
   if (!sameInputs(*Known)) {
-    S.Record.Notes.push_back("the sources are not those of " + Known->Date +
-                             ": nothing of that search counts");
+    S.Record.Notes.push_back("the sources have changed since " + Known->Date +
+                             ": the results of that search are not used");
     return llvm::Error::success();
   }
   std::optional<size_t> Reference = sameReference(S.Record, *Known);
-  // Without a run there is none.
+  // If nothing is run, no reference is needed.
   if (!Reference && S.Record.NotTimed.empty())
     return llvm::Error::success();
   if (Known->Winner)
@@ -171,11 +175,12 @@ llvm::Error carve::recallSearch(SearchState &S, const UnitStore &Store) {
 }
 
 void carve::rememberSearch(SearchState &S, UnitStore &Store) {
-  // The key holds for other spaces of the same program, whose configurations stay known.
+  // The key also holds for other spaces of the same program, so their configurations are kept.
   SearchRecord Kept = S.Record;
   std::move(S.Others.begin(), S.Others.end(), std::back_inserter(Kept.Configurations));
   if (llvm::Error E = Store.putSearch(S.Key, printSearchJson(Kept)))
-    S.Record.Notes.push_back("the same command will cost as much again, as the store does not keep "
-                             "what was found: " +
-                             llvm::toString(std::move(E)));
+    S.Record.Notes.push_back(
+        "the same command will cost as much again, because the store could not "
+        "keep the results: " +
+        llvm::toString(std::move(E)));
 }

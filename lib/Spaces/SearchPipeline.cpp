@@ -15,13 +15,14 @@
 
 using namespace carve;
 
-/// Whether the blocks of its kernels follow from the configuration.
+/// Returns true if the block sizes of all its kernels follow from the configuration itself.
 static bool launchesSaid(const SearchedConfiguration &C) {
   return llvm::all_of(C.Kernels, [](const SearchedKernel &K) {
     return K.Launch.Block == LaunchSource::Configuration;
   });
 }
 
+/// Notes how many configurations have loops whose trip counts were assumed.
 static void noteAssumptions(SearchRecord &Record) {
   size_t Number = llvm::count_if(Record.Configurations, [](const SearchedConfiguration &C) {
     return llvm::any_of(C.Kernels, [](const SearchedKernel &K) {
@@ -31,10 +32,10 @@ static void noteAssumptions(SearchRecord &Record) {
   if (Number > 0)
     Record.Notes.push_back(std::to_string(Number) +
                            " configurations have loops whose trip counts are not in the code and "
-                           "were assumed; --trips says them, carve metrics shows the loops");
+                           "were assumed; give them with --trips, carve metrics shows the loops");
 }
 
-/// Whether \p Text has \p Name as a word.
+/// Returns true if \p Text contains \p Name as a word.
 static bool mentions(llvm::StringRef Text, llvm::StringRef Name) {
   auto IsPart = [&](size_t At) {
     return At < Text.size() && (llvm::isAlnum(Text[At]) || Text[At] == '_');
@@ -45,9 +46,10 @@ static bool mentions(llvm::StringRef Text, llvm::StringRef Name) {
   return false;
 }
 
-/// A macro that no file has is misspelt: all its values make the same program.
+/// Notes macros that no source mentions. Such a macro is probably misspelt, since all its values
+/// make the same program.
 static void noteUnusedMacros(const SearchRequest &Request, SearchRecord &Record) {
-  // What is included is known of code that compiles.
+  // The included files are known only of configurations that compile.
   if (llvm::none_of(Record.Configurations, [](const auto &C) { return !C.Kernels.empty(); }))
     return;
   std::vector<std::string> Unused = Request.Space.names();
@@ -65,18 +67,20 @@ static void noteUnusedMacros(const SearchRequest &Request, SearchRecord &Record)
                            "difference");
 }
 
+/// Carves the configurations by their metrics.
 static void carveSpace(SearchRecord &Record) {
   noteAssumptions(Record);
   std::vector<ConfigurationCost> Costs;
   for (const SearchedConfiguration &C : Record.Configurations)
     Costs.push_back(C.cost());
-  // Equal metrics mean little where launches may differ without being seen.
+  // Equal metrics mean little if launches may differ unseen, so there are no clusters then.
   SpaceCarving Limits = Record.Carving;
   if (!llvm::all_of(Record.Configurations, launchesSaid)) {
     Limits.ClusterWidth = -1;
-    Record.Notes.push_back("the kernels' blocks are not known for every configuration, the metrics "
-                           "take the first one's launch; say --block and --grid where macros "
-                           "change them");
+    Record.Notes.push_back(
+        "the kernels' blocks are not known for every configuration, so the metrics "
+        "use the first one's launch; give --block and --grid if macros change "
+        "them");
   }
   std::vector<CarvingVerdict> Verdicts = carveConfigurations(Costs, Limits);
   for (size_t I = 0; I < Verdicts.size(); ++I)
@@ -87,24 +91,24 @@ llvm::Expected<SearchRecord> carve::searchSpace(const SearchRequest &Request, Un
                                                 const Toolchain &T, CommandRunner &Runner) {
   SearchState S(Request, T, Runner);
   S.Record.Date = utcNow();
-  // What the command compiles, and in which configurations.
+  // Find out what the command compiles, and list the configurations.
   if (llvm::Error E = planSearch(S))
     return E;
-  // What an earlier search has found.
+  // Take over what an earlier search has found.
   if (llvm::Error E = recallSearch(S, Store))
     return E;
-  // How the program launches its kernels, and where.
+  // Find out how the program launches its kernels, and on which GPU.
   if (llvm::Error E = traceReference(S))
     return E;
-  // Metrics of all.
+  // Compute the metrics of all configurations.
   if (llvm::Error E = compileSpace(S))
     return E;
   noteUnusedMacros(Request, S.Record);
   carveSpace(S.Record);
-  // Times of those that are left, and the winner in the command's output.
+  // Time what is left, and make the command's output of the winner.
   if (S.Record.NotTimed.empty()) {
     if (llvm::Error E = timeSpace(S)) {
-      // Hours of runs may have been made before an interrupt.
+      // The search may have made hours of runs before an interrupt, so they are kept.
       if (S.Record.Reference && S.at(*S.Record.Reference).Times.Fault.empty())
         rememberSearch(S, Store);
       return E;

@@ -1,6 +1,7 @@
 /// \file
-/// A search through the space of a program (`carve search`): enumerate, compile, carve by static
-/// metrics, time what is left, build the winner by the user's own command, remember it.
+/// Runs a search through the space of a program (`carve search`): lists the configurations,
+/// compiles them, carves by static metrics, times what is left, builds the winner by the user's own
+/// command, and keeps the results in the store.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
@@ -19,40 +20,45 @@
 
 namespace carve {
 
+/// What the user asked for.
 struct SearchRequest {
-  std::vector<std::string> Command; ///< As typed, the compiler first.
+  std::vector<std::string> Command; ///< As typed, beginning with the compiler.
   NvccEnvironment Nvcc;
   ProgramSpace Space;
   std::optional<MacroExpression> Where;
   LaunchExpressions Launch;
-  std::vector<TripExpression> Trips; ///< Of loops whose trip count is not in the code.
-  std::string KernelPattern;         ///< Kernels whose demangled name matches count; empty: all.
-  std::string Arch;                  ///< `sm_90`; empty: the GPU's, else the command's last.
+  std::vector<TripExpression> Trips; ///< Trip counts of loops that the code does not tell.
+  std::string KernelPattern; ///< Only kernels whose demangled name matches count; empty for all.
+  /// As `sm_90`. If empty, the GPU's, or, without a GPU, the last one of the command.
+  std::string Arch;
   SpaceCarving Carving;
-  bool Exhaustive = false; ///< Time every valid configuration.
-  unsigned Jobs = 0;       ///< Compiles at once; 0: as many as there are processors.
-  /// Arguments of the program; `{}` among them stands for the program itself.
+  bool Exhaustive = false; ///< Every valid configuration is timed.
+  unsigned Jobs = 0;       ///< Compiles at once; 0 for as many as there are processors.
+  /// Arguments of the program. If one of them is `{}`, it is replaced by the program, and the
+  /// others are the words of a launcher.
   std::vector<std::string> RunWords;
-  WorkloadSpec Workload; ///< Without Argv.
-  std::string Metric;    ///< Regular expression whose first group is the cost; empty: GPU time.
+  WorkloadSpec Workload; ///< Argv is not used.
+  std::string Metric; ///< A regular expression whose first group is the cost; empty for GPU time.
   bool LargerIsBetter = false;
   TimingLimits Limits;
-  std::string SamplesPath; ///< Recorded times in the GPU's place; empty: run the programs.
-  std::string RecordPath;  ///< Where to record times; empty: nowhere.
-  std::string NoGpu;       ///< Why nothing can be run here; empty: it can.
+  std::string SamplesPath; ///< Recorded times that replace the GPU; empty to run the programs.
+  std::string RecordPath;  ///< The file to which times are recorded; empty for none.
+  std::string NoGpu;       ///< Why nothing can be run here; empty if it can.
   ProbeSetup Probe;
   GpuPlaces Gpus;
   std::string DevicesDir;
-  std::string ToolsDir; ///< Where the compiler is sought when PATH has none of its name.
-  /// Told what is done, and how much of it.
+  /// The directory in which the compiler is looked for if PATH does not have it.
+  std::string ToolsDir;
+  /// Told what is being done, and how much of it is done.
   std::function<void(llvm::StringRef What, unsigned Done, unsigned Of)> Progress =
       [](llvm::StringRef, unsigned, unsigned) {};
+  /// Told who uses the GPU while the search waits for it.
   TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
 };
 
-/// Searches. That nothing could be timed is in the record (NotTimed); then no output is made.
-/// Fails where the request cannot be carried out: a command that is no compile, a space without a
-/// configuration that compiles, a first configuration that fails, interrupted.
+/// Runs the search. If nothing could be timed, the record says so (NotTimed), and no output is
+/// made. Fails if the request cannot be carried out: if the command is not a compile, if no
+/// configuration compiles, if the first configuration fails, or if the search is interrupted.
 llvm::Expected<SearchRecord> searchSpace(const SearchRequest &Request, UnitStore &Store,
                                          const Toolchain &T, CommandRunner &Runner);
 

@@ -1,5 +1,5 @@
-// What a search starts from: the user's command taken apart, the configurations, the devices that
-// the command compiles for.
+// Finds out what a search starts from: the command as nvcc understands it, the configurations, and
+// the architectures for which the command compiles.
 #include "Spaces/SearchPlan.h"
 
 #include "Compile/DriverOptions.h"
@@ -13,12 +13,12 @@
 
 using namespace carve;
 
-/// nvcc's part of the command.
+/// Returns the part of the command that is nvcc's.
 static llvm::Expected<CommandLine> readCommand(const SearchRequest &Request) {
   llvm::ArrayRef<std::string> Words = Request.Command;
   if (Words.size() < 2 || llvm::StringRef(Words.front()).starts_with("-"))
-    return usageError("carve search: expected the compiler's whole command behind --, as: -- "
-                      "carve-nvcc -O3 mm.cu -o mm");
+    return usageError("carve search: expected the compiler's whole command after '--', such as: "
+                      "-- carve-nvcc -O3 mm.cu -o mm");
   std::vector<std::string> ForNvcc;
   auto Options =
       takeDriverOptions(Words.drop_front(), [](llvm::StringRef) { return std::nullopt; }, ForNvcc);
@@ -31,7 +31,7 @@ static llvm::Expected<CommandLine> readCommand(const SearchRequest &Request) {
                     llvm::toString(Line.takeError()));
 }
 
-/// The architectures that \p Line makes images for, in its order.
+/// Returns the architectures for which the command makes images, in its order.
 static llvm::Expected<std::vector<std::string>> architecturesOf(SearchState &S) {
   Command C;
   C.Argv = {S.T.Nvcc, "--dryrun", "--keep", "--keep-dir", S.Work->path()};
@@ -52,7 +52,7 @@ static llvm::Expected<std::vector<std::string>> architecturesOf(SearchState &S) 
   return Archs;
 }
 
-/// Without a GPU: the architecture whose code the metrics are of.
+/// Chooses the architecture of the metrics. A traced run can replace it by the GPU's.
 static llvm::Error chooseArchitecture(SearchState &S) {
   S.Record.Arch = S.Request.Arch;
   if (!S.Record.Arch.empty())
@@ -67,7 +67,7 @@ static llvm::Error chooseArchitecture(SearchState &S) {
   return llvm::Error::success();
 }
 
-/// Why the programs of this search cannot be timed, or nothing.
+/// Returns why the programs of this search cannot be timed, or an empty string.
 static std::string whyNotTimed(const SearchState &S) {
   if (S.Line.Makes != Product::Executable)
     return "the command makes no program that could be run, only " + S.Line.Output;
@@ -80,7 +80,8 @@ llvm::Error carve::planSearch(SearchState &S) {
   if (!Line)
     return Line.takeError();
   S.Line = std::move(*Line);
-  // Asked for when all is timed.
+  // The compiler is looked up now, because its absence would otherwise be found only after
+  // everything is timed.
   if (auto Compiler = commandCompiler(S); !Compiler)
     return Compiler.takeError();
   llvm::Expected<std::string> Version = nvccVersion(S.T, S.Runner);

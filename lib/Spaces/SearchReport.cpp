@@ -1,6 +1,7 @@
 #include "Spaces/SearchReport.h"
 
 #include "Spaces/ParetoPlot.h"
+#include "Support/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,9 +17,7 @@ namespace {
 
 using Places = std::vector<size_t>;
 
-std::string percent(double Part) { return llvm::formatv("{0:f1} %", 100 * Part); }
-
-/// `1 configuration`, `2 configurations`.
+/// Returns a number with its noun, such as `1 configuration` or `2 configurations`.
 std::string counted(size_t Number, llvm::StringRef What) {
   return (llvm::Twine(Number) + " " + What + (Number == 1 ? "" : "s")).str();
 }
@@ -29,7 +28,8 @@ void printHead(llvm::raw_ostream &OS, const SearchRecord &R) {
      << (R.Device.empty() ? "" : ", times on " + R.Device) << "\n\n";
 }
 
-/// One line for each way of being carved, with the commonest reasons of it.
+/// Prints one line for each way of being carved, and the most frequent reasons of the invalid
+/// configurations.
 void printCarved(llvm::raw_ostream &OS, const SearchRecord &R) {
   constexpr struct {
     CarvedBy By;
@@ -51,7 +51,7 @@ void printCarved(llvm::raw_ostream &OS, const SearchRecord &R) {
     if (Number == 0)
       continue;
     OS << llvm::formatv("  {0,6} {1}\n", Number, Text);
-    // Of the others each has a reason of its own.
+    // In the other groups each configuration has a reason of its own.
     if (By != CarvedBy::Invalid)
       continue;
     std::vector<std::pair<size_t, std::string>> Ranked;
@@ -74,8 +74,8 @@ void printCounts(llvm::raw_ostream &OS, const SearchRecord &R) {
   OS << llvm::formatv("  {0,6} selected\n", Selected);
 }
 
-/// Those of the table: what was selected and, of an exhaustive search, what else is among the best,
-/// the fastest first; without times by efficiency.
+/// Returns the places that the table shows, the fastest first: the selected configurations and, of
+/// an exhaustive search, some of the best others. Without times the order is by efficiency.
 Places tablePlaces(const SearchRecord &R) {
   constexpr size_t MostOthers = 5;
   auto Rank = [&](size_t I) {
@@ -146,7 +146,7 @@ void printWinner(llvm::raw_ostream &OS, const SearchRecord &R) {
   else
     OS << llvm::formatv("winner: {0}, {1:f3} of the first one's cost ({2:f3} to {3:f3})\n", Name,
                         R.WinnerRatio.Median, R.WinnerRatio.Low, R.WinnerRatio.High);
-  OS << R.Output << (R.OutputKept ? " is that one already\n" : " is built with it\n");
+  OS << R.Output << (R.OutputKept ? " is already built with it\n" : " is built with it\n");
   if (R.Compiled == 0 && R.Timed == 0 && R.Runs == 0)
     OS << "nothing was compiled or timed: all of it is remembered from an earlier search\n";
   else
@@ -155,25 +155,27 @@ void printWinner(llvm::raw_ostream &OS, const SearchRecord &R) {
                         R.Compiled, R.CompileS, R.BuildS, R.Timed, R.Runs, R.TimeS);
 }
 
-/// Ryoo et al.'s Tables 4 and 5, this space's rows.
+/// Prints this space's rows of Ryoo et al.'s Tables 4 and 5.
 void printSummary(llvm::raw_ostream &OS, const SearchRecord &R) {
   std::optional<SearchSummary> S = summaryOf(R);
   if (!R.Exhaustive || !S)
     return;
-  auto Reduction = [](double Of, double All) { return All > 0 ? percent(1 - Of / All) : "-"; };
+  auto Reduction = [](double Of, double All) {
+    return All > 0 ? percentText(1 - Of / All, 1) : "-";
+  };
   OS << "\nwhat carving saves\n"
      << "  configurations  selected  space reduction  running all, s  the selected, s  reduction  "
         "best selected / best\n"
      << llvm::format("  %14zu  %8zu  %15s  %14.1f  %15.1f  %9s  %19s\n", S->Valid, S->Selected,
-                     percent(S->SpaceReduction).c_str(), S->AllRunS, S->SelectedRunS,
+                     percentText(S->SpaceReduction, 1).c_str(), S->AllRunS, S->SelectedRunS,
                      Reduction(S->SelectedRunS, S->AllRunS).c_str(),
-                     percent(S->SelectedOverBest).c_str())
+                     percentText(S->SelectedOverBest, 1).c_str())
      << llvm::formatv("  with building, and all compiled for their metrics: {0:f1} s and {1:f1} s, "
                       "reduction {2}\n",
                       S->AllEvaluationS, S->SelectedEvaluationS,
                       Reduction(S->SelectedEvaluationS, S->AllEvaluationS))
      << llvm::formatv("  as many drawn at random: the best of {0} is expected at {1} of the best\n",
-                      S->Selected, percent(S->RandomOverBest))
+                      S->Selected, percentText(S->RandomOverBest, 1))
      << "  best: " << R.Configurations[S->Best].Macros.name()
      << "; best selected: " << R.Configurations[S->BestSelected].Macros.name() << "\n";
 }

@@ -1,6 +1,6 @@
 /// \file
-/// What `carve search` prints for a person: what was carved and why, the times of what was left,
-/// the winner, and after an exhaustive search the tables of what carving saves.
+/// Prints the text and the picture of `carve search`: what was carved and why, the times of what
+/// was left, the winner, and after an exhaustive search the tables of what carving saves.
 #pragma once
 
 #include "Spaces/ProgramSearch.h"
@@ -9,10 +9,11 @@
 
 namespace carve {
 
+/// Returns the text for the user.
 std::string printSearchText(const SearchRecord &Record);
 
-/// The valid configurations as a picture (SVG): efficiency against utilization, the front, the
-/// first and the fastest one, and times where there are any.
+/// Returns the valid configurations as a picture (SVG): efficiency against utilization, the front,
+/// the first and the fastest configuration, and the times that are known.
 std::string printSearchPlot(const SearchRecord &Record);
 
 } // namespace carve

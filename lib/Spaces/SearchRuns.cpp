@@ -1,4 +1,4 @@
-// Configurations as programs: run, compared with the reference, timed.
+// Runs configurations as programs, compares their output with the reference's, and times them.
 #include "Spaces/SearchRuns.h"
 
 #include "Ptx/ProfileName.h"
@@ -17,10 +17,11 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// The name under which samples files know the program.
+/// The program's name in sample files.
 static constexpr char Subject[] = "program";
 
-/// The words of a run: the program's, with its arguments or in the launcher's command.
+/// Returns the words of a run: the program with its arguments, or a launcher's command that
+/// contains it.
 static std::vector<std::string> runWords(const SearchRequest &Request, const std::string &Program) {
   std::vector<std::string> Words = Request.RunWords;
   if (llvm::is_contained(Words, "{}"))
@@ -35,7 +36,7 @@ llvm::Expected<RunRecord> carve::runProgram(SearchState &S, size_t Place, uint64
     return E;
   if (!S.at(Place).valid())
     return unsupported("workload-failed", S.at(Place).Macros.name() + " " + S.at(Place).Invalid);
-  // All have one name, in case the program prints it.
+  // All configurations run under one name, in case the program prints its name.
   std::string Link = S.Work->path() + "/run";
   if (std::error_code E = fs::create_directories(Link))
     return llvm::createFileError(Link, E);
@@ -61,7 +62,7 @@ ProgramOutput carve::comparable(const SearchRequest &Request, ProgramOutput Outp
   return Output;
 }
 
-/// Why the run says nothing of its configuration, or nothing.
+/// Returns why the run does not count for its configuration, or an empty string.
 static std::string whyNoCost(const SearchState &S, const RunRecord &Run) {
   if (Run.TimedOut)
     return "did not end within " + llvm::itostr(int(S.Request.Workload.TimeoutS)) + " s";
@@ -77,7 +78,7 @@ static std::string whyNoCost(const SearchState &S, const RunRecord &Run) {
   return Run.Probe.Kernels.empty() ? "launched no kernel" : "";
 }
 
-/// GPU time, or what the user's expression finds.
+/// Returns the GPU time, or what the user's expression finds in the output.
 static double costOf(const SearchRequest &Request, const RunRecord &Run, std::string &Fault) {
   if (Request.Metric.empty())
     return Run.Probe.totalNs();
@@ -92,6 +93,7 @@ static double costOf(const SearchRequest &Request, const RunRecord &Run, std::st
   return Request.LargerIsBetter ? 1 / Value : Value;
 }
 
+/// Returns the recorded cost of \p Place.
 static llvm::Expected<ConfigurationRun> recordedRun(SearchState &S, size_t Place) {
   std::vector<std::vector<std::string>> Names(1);
   for (const SearchedConfiguration &C : S.Record.Configurations)
@@ -102,7 +104,7 @@ static llvm::Expected<ConfigurationRun> recordedRun(SearchState &S, size_t Place
   return ConfigurationRun{Sample->SubjectNs.front(), Sample->WallS, ""};
 }
 
-/// Of every kernel the launches of the shape that took most time.
+/// Returns for each kernel the launches of the shape that took most time.
 static TracedLaunches launchesOf(const ProbeRecord &Probe) {
   TracedLaunches Traced;
   std::map<std::string, uint64_t> Most;
@@ -116,7 +118,7 @@ static TracedLaunches launchesOf(const ProbeRecord &Probe) {
   return Traced;
 }
 
-/// `16x16x1 threads in 128x128x1 blocks`.
+/// Returns a launch such as `16x16x1 threads in 128x128x1 blocks`.
 static std::string textOf(const LaunchShape &Shape) {
   auto Extents = [](const std::array<unsigned, 3> &E) {
     return std::to_string(E[0]) + "x" + std::to_string(E[1]) + "x" + std::to_string(E[2]);
@@ -124,7 +126,8 @@ static std::string textOf(const LaunchShape &Shape) {
   return Extents(Shape.Block) + " threads in " + Extents(Shape.Grid) + " blocks";
 }
 
-/// Notes the first kernel that is not launched as its metrics take it to be.
+/// Adds a note on the first kernel whose launch differs from the launch for which its metrics were
+/// computed.
 static void compareLaunches(SearchState &S, size_t Place, const ProbeRecord &Probe) {
   TracedLaunches Seen = launchesOf(Probe);
   for (const SearchedKernel &K : S.at(Place).Kernels) {
@@ -138,16 +141,17 @@ static void compareLaunches(SearchState &S, size_t Place, const ProbeRecord &Pro
     if (Same)
       continue;
     S.LaunchNoted = true;
-    S.Record.Notes.push_back(S.at(Place).Macros.name() + " launches " + profileName(K.Name) +
-                             " with " + textOf(Real.Shape) + ", " +
-                             std::to_string(uint64_t(Real.Launches)) +
-                             " times; its metrics are of " + textOf(K.Launch.Shape) + ", " +
-                             std::to_string(uint64_t(K.Launch.Launches)) +
-                             " times: say --block, --grid and --launches as the program does");
+    S.Record.Notes.push_back(
+        S.at(Place).Macros.name() + " launches " + profileName(K.Name) + " with " +
+        textOf(Real.Shape) + ", " + std::to_string(uint64_t(Real.Launches)) +
+        " times; its metrics are for " + textOf(K.Launch.Shape) + ", " +
+        std::to_string(uint64_t(K.Launch.Launches)) +
+        " times: give --block, --grid and --launches as the program launches it");
   }
 }
 
-/// Runs the reference of a recalled search again, so that others' output can be compared with its.
+/// Runs the reference of a recalled search again, so that other outputs can be compared with its
+/// output.
 static llvm::Error learnOutput(SearchState &S) {
   if (S.CheckLearnt || S.recorded())
     return llvm::Error::success();
@@ -166,7 +170,8 @@ static llvm::Error learnOutput(SearchState &S) {
 llvm::Expected<ConfigurationRun> carve::runConfiguration(SearchState &S, size_t Place) {
   if (S.recorded())
     return recordedRun(S, Place);
-  // Known configurations may be left to confirm: in a smaller space the best are others.
+  // Only known configurations may be left to confirm, because in a smaller space others are the
+  // best. So the reference's output may not be known yet.
   if (llvm::Error E = learnOutput(S))
     return E;
   llvm::Expected<RunRecord> Run = runProgram(S, Place, 0);
@@ -195,7 +200,7 @@ llvm::Expected<ConfigurationRun> carve::runConfiguration(SearchState &S, size_t 
   return Result;
 }
 
-/// Takes GPU and launches from a run of the reference.
+/// Takes the GPU and the launches from a run of the reference.
 static void learn(SearchState &S, const ProbeRecord &Probe) {
   S.Traced = launchesOf(Probe);
   if (Probe.Devices.empty())
@@ -203,11 +208,13 @@ static void learn(SearchState &S, const ProbeRecord &Probe) {
   const DeviceInfo &Device = Probe.Devices.front();
   S.Record.Device = Device.Name;
   S.Record.Sms = Device.Sms;
-  // sm_90a has the limits of sm_90, and code that is written for it.
+  // An architecture such as sm_90a is kept on an sm_90 device: it has the same limits, and the code
+  // is written for it.
   if (S.Request.Arch.empty() && !llvm::StringRef(S.Record.Arch).starts_with(Device.arch()))
     S.Record.Arch = Device.arch();
 }
 
+/// Reads the recorded times, and their trace unless the search was recalled.
 static llvm::Error readSamples(SearchState &S) {
   const std::string &Path = S.Request.SamplesPath;
   llvm::Expected<SampleRecord> Read = SampleRecord::read(Path);
@@ -228,7 +235,8 @@ llvm::Error carve::traceReference(SearchState &S) {
       return E;
   if (S.Recalled || S.recorded() || !S.Record.NotTimed.empty())
     return llvm::Error::success();
-  // A space may begin with configurations that cannot be; one that has no other is a mistake.
+  // The first configurations of a space may be impossible to build or run. If all of the first ones
+  // are, the space is a mistake.
   constexpr size_t MostTried = 16;
   for (size_t I = 0; I < std::min(MostTried, S.Record.Configurations.size()); ++I) {
     S.Request.Progress("building", 0, 1);
@@ -259,7 +267,7 @@ llvm::Error carve::traceReference(SearchState &S) {
   return unsupported("no configuration runs", S.at(0).Macros.name() + ": " + S.at(0).Invalid);
 }
 
-/// Whom to time: the selected, or all that are valid.
+/// Returns what is to be timed: the selected configurations, or all valid ones.
 static TimingTask taskOf(const SearchRecord &Record) {
   TimingTask Task;
   Task.Reference = *Record.Reference;
@@ -275,18 +283,18 @@ static TimingTask taskOf(const SearchRecord &Record) {
   return Task;
 }
 
-/// Drops what cannot be built from \p Task.
+/// Removes from \p Task what cannot be built.
 static void dropInvalid(const SearchRecord &Record, TimingTask &Task) {
   auto Invalid = [&](size_t P) { return !Record.Configurations[P].valid(); };
   llvm::erase_if(Task.Candidates, Invalid);
   llvm::erase_if(Task.Favoured, Invalid);
 }
 
-/// Builds what will be run.
+/// Builds the programs that will be run.
 static llvm::Error buildCandidates(SearchState &S, TimingTask &Task) {
   std::vector<size_t> Unknown;
   for (size_t P : Task.Candidates)
-    // Alone the reference has nothing to be compared with, and is not run.
+    // If only the reference is left, it has nothing to be compared with and is not run.
     if (P != Task.Reference && !S.at(P).Times.measured())
       Unknown.push_back(P);
   if (S.recorded() || Unknown.empty())
@@ -321,7 +329,7 @@ llvm::Error carve::timeSpace(SearchState &S) {
   auto Verdict = timeConfigurations(
       Times, Task, S.Request.Limits, [&](size_t P) { return runConfiguration(S, P); },
       [&](unsigned Done, unsigned Of) { S.Request.Progress("timing", Done, Of); });
-  // Those of an interrupted search too.
+  // This also keeps the times of a search that was interrupted.
   for (size_t I = 0; I < Times.size(); ++I) {
     if (Times[I].Costs.size() > S.at(I).Times.Costs.size())
       S.at(I).FromStore = false;

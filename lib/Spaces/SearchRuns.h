@@ -1,28 +1,33 @@
 /// \file
-/// The runs of a search through a space: the reference is traced, what is selected is timed.
+/// Runs the programs of a search through a space: traces the reference and times the selected
+/// configurations.
 #pragma once
 
 #include "Spaces/SearchState.h"
 
 namespace carve {
 
-/// Builds and runs configurations until one can be run: the reference, whose launches and GPU the
-/// metrics are of. Without a GPU the architecture is the command's.
+/// Builds and runs configurations until one can be run. It becomes the reference, whose launches
+/// and GPU are used for the metrics. With recorded times, the launches and
+/// the GPU come from the trace among them. Does nothing if the search was recalled or if nothing
+/// can be timed; in the latter case the architecture is the command's. Fails if none of the first
+/// configurations can be run.
 llvm::Error traceReference(SearchState &S);
 
-/// One run of a configuration's program, which is built where that has not been done, every launch
-/// held back by \p LaunchDelayNs.
+/// Runs a configuration's program once, with every launch held back by \p LaunchDelayNs. The
+/// program is built if that was not done yet. Fails if it cannot be built or started, or if it is
+/// interrupted.
 llvm::Expected<RunRecord> runProgram(SearchState &S, size_t Place, uint64_t LaunchDelayNs);
 
-/// What is compared of \p Output: all but what the user's metric matches, which differs by its
-/// nature, though runs of one configuration may all print the same rounded number.
+/// Returns \p Output without what the user's metric matches. The metric differs from run to run,
+/// although runs of one configuration may happen to print the same rounded number.
 ProgramOutput comparable(const SearchRequest &Request, ProgramOutput Output);
 
-/// One run of a configuration: its cost, and whether its output is the reference's. Or the recorded
-/// cost.
+/// Runs a configuration once and returns its cost, and as its fault whether its output differs from
+/// the reference's. With recorded times it returns the recorded cost.
 llvm::Expected<ConfigurationRun> runConfiguration(SearchState &S, size_t Place);
 
-/// Times what is selected, and finds the winner.
+/// Times the selected configurations and finds the winner.
 llvm::Error timeSpace(SearchState &S);
 
 } // namespace carve

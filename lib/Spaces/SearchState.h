@@ -1,5 +1,5 @@
 /// \file
-/// What the stages of a search through a space (SearchPipeline.h) share.
+/// Defines the state that the stages of a search through a space (SearchPipeline.h) share.
 #pragma once
 
 #include "Spaces/SearchPipeline.h"
@@ -14,10 +14,10 @@
 
 namespace carve {
 
-/// What one stage of a search leaves for the next.
+/// Each stage of a search reads and fills it.
 struct SearchState {
   SearchState(const SearchRequest &Request, const Toolchain &T, CommandRunner &Runner);
-  SearchState(const SearchState &) = delete; ///< Check refers to it.
+  SearchState(const SearchState &) = delete; ///< Check holds a pointer to this object.
 
   const SearchRequest &Request;
   const Toolchain &T;
@@ -25,15 +25,17 @@ struct SearchState {
   CommandLine Line;
   SearchRecord Record;
   TracedLaunches Traced;
-  std::string Key;                           ///< Of the search in the store.
-  std::vector<SearchedConfiguration> Others; ///< What the store knows of other configurations.
-  bool Recalled = false; ///< The store knows the search: architecture and traced launches too.
+  std::string Key;                           ///< Key of the search in the store.
+  std::vector<SearchedConfiguration> Others; ///< Other configurations that the store knows.
+  /// The store knows the search, including its architecture and traced launches.
+  bool Recalled = false;
+  /// The winner of the recalled search, if this space has it.
   std::optional<size_t> RecalledWinner;
   std::optional<TempDir> Work;
-  std::map<size_t, std::string> Programs; ///< Built ones, by place.
+  std::map<size_t, std::string> Programs; ///< Paths of built programs, by place.
   std::optional<TimedGpus> Gpus;          ///< Absent with recorded times.
   OutputCheck Check;
-  bool LaunchNoted = false; ///< That a launch is not as it was said to be.
+  bool LaunchNoted = false; ///< A note already says that a launch differs from the expected one.
   bool CheckLearnt = false; ///< The reference's output is known.
   SampleRecord Samples;
 

@@ -8,7 +8,8 @@ llvm::Expected<TripExpression> carve::parseTripExpression(llvm::StringRef Text,
                                                           llvm::ArrayRef<std::string> Macros) {
   TripExpression T;
   T.Text = Text.str();
-  // An expression may hold `==` itself.
+  // An expression may contain `==` itself, so the part before the first `=` counts as a loop only
+  // if it is a number.
   auto [Where, Count] = Text.split('=');
   llvm::StringRef Number = Where.trim();
   T.IsLine = Number.consume_front("L");

@@ -1,5 +1,6 @@
 /// \file
-/// Trip counts that are not in the code, as the user says them over a space's macros.
+/// Reads the trip counts that the user gives as expressions over a space's macros, for loops whose
+/// count the code does not tell.
 #pragma once
 
 #include "Metrics/Counts/Counts.h"
@@ -10,20 +11,22 @@
 
 namespace carve {
 
+/// The trip count of one loop, or of all loops.
 struct TripExpression {
   std::string Text; ///< As the user wrote it.
-  /// The loop's number (LoopCount::Number) or line; 0: every loop whose count is not in the code.
+  /// The loop's number (LoopCount::Number) or line; 0 for every loop whose count is not in the
+  /// code.
   unsigned Loop = 0;
   bool IsLine = false;
   MacroExpression Count;
 };
 
-/// Reads `EXPRESSION`, `LOOP=EXPRESSION` or `LLINE=EXPRESSION`, as `carve metrics --trips` numbers
-/// loops. Fails with a UsageError.
+/// Reads `EXPRESSION`, `LOOP=EXPRESSION` or `LLINE=EXPRESSION`. `carve metrics` prints the numbers
+/// of the loops. Fails with a UsageError.
 llvm::Expected<TripExpression> parseTripExpression(llvm::StringRef Text,
                                                    llvm::ArrayRef<std::string> Macros);
 
-/// The counts with the macros as \p Values say. Fails where one is not above 0.
+/// Returns the counts for \p Values. Fails if a count is not above 0.
 llvm::Expected<TripCounts> tripCountsOf(llvm::ArrayRef<TripExpression> Said,
                                         llvm::ArrayRef<MacroValue> Values);
 

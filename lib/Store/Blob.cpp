@@ -11,8 +11,8 @@ using namespace carve;
 namespace zstd = llvm::compression::zstd;
 
 static constexpr llvm::StringLiteral Magic = "carve-blob 1 ";
-/// A length that is damaged, or made to harm, must not make us ask for all memory. The largest PTX
-/// that one unit of a large library has is an order of magnitude below.
+/// Limit for the length that a blob claims: a damaged or malicious length must not make us allocate
+/// all memory. The largest PTX of one unit of a large library is an order of magnitude smaller.
 static constexpr uint64_t MaxBytes = FileLimit::Blob;
 
 std::string carve::packBlob(llvm::StringRef Bytes) {
@@ -27,7 +27,7 @@ llvm::Expected<std::string> carve::unpackBlob(llvm::StringRef Packed, llvm::Stri
   uint64_t Size;
   if (!Packed.consume_front(Magic) || Packed.consumeInteger(10, Size) ||
       !Packed.consume_front("\n") || Size > MaxBytes)
-    return malformed("no blob: expected '" + Magic + "<bytes>' in the first line");
+    return malformed("not a blob: expected '" + Magic + "<bytes>' in the first line");
   llvm::SmallVector<uint8_t, 0> Bytes;
   if (llvm::Error Failed = zstd::decompress(llvm::arrayRefFromStringRef(Packed), Bytes, Size))
     return malformed("damaged blob: " + llvm::toString(std::move(Failed)));

@@ -1,5 +1,6 @@
 /// \file
-/// The packed form of a blob of the store: a line with its length, then the bytes by zstd.
+/// The packed form of a blob of the store: one line with the length, then the bytes compressed by
+/// zstd. UnitStore writes and reads all its blobs in this form.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -9,10 +10,12 @@
 
 namespace carve {
 
-/// Packs for speed: a compile waits for it.
+/// Returns \p Bytes in packed form. It uses the fastest level of zstd, because a compile waits for
+/// it.
 std::string packBlob(llvm::StringRef Bytes);
 
-/// Fails where \p Packed is no packed blob, is damaged, or holds other bytes than \p Digest names.
+/// Returns the bytes of the packed blob \p Packed. Fails if \p Packed is not a packed blob, is
+/// damaged, or holds bytes whose digest is not \p Digest.
 llvm::Expected<std::string> unpackBlob(llvm::StringRef Packed, llvm::StringRef Digest);
 
 } // namespace carve

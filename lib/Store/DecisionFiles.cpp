@@ -17,7 +17,8 @@
 using namespace carve;
 namespace fs = llvm::sys::fs;
 
-/// 2001-01-01: older than any output, and no date that a build system takes for "not there".
+/// 2001-01-01. This is older than any output, and no build system takes the date for a missing
+/// file.
 static const llvm::sys::TimePoint<> LongAgo = llvm::sys::toTimePoint(978307200);
 
 static llvm::Error badKey(llvm::StringRef Key) {
@@ -35,7 +36,7 @@ std::string carve::decisionsDigestFile(const UnitStore &Store) {
   return normalisedPath(Store.root() + "/decisions.digest");
 }
 
-// Units without a decision do not count, so that the first compile of a new one leaves the caches
+// Units without a decision do not count, so that the first compile of a new unit leaves the caches
 // of the others valid.
 static llvm::Error refreshDecisionsDigest(const UnitStore &Store) {
   std::vector<std::string> Fields;
@@ -43,7 +44,7 @@ static llvm::Error refreshDecisionsDigest(const UnitStore &Store) {
     llvm::Expected<std::optional<std::string>> Text = readDecisions(Store, Key);
     llvm::Expected<Profile> P = Text ? parseProfile(Text->value_or(""), Key) : Text.takeError();
     if (!P) {
-      llvm::consumeError(P.takeError()); // Emitted by nobody either.
+      llvm::consumeError(P.takeError()); // No compile emits a profile that cannot be read.
       continue;
     }
     if (std::string Choices = choicesOf(*P); !Choices.empty())
@@ -64,7 +65,7 @@ llvm::Error carve::writeDecisions(const UnitStore &Store, llvm::StringRef Key, l
   if (!Old && !isEntryName(Key))
     return Old.takeError();
   if (!Old)
-    llvm::consumeError(Old.takeError()); // Unreadable: replaced.
+    llvm::consumeError(Old.takeError()); // The file is unreadable, so it is replaced.
   else if (*Old && **Old == Yaml)
     return llvm::Error::success();
   std::string Path = entryPath(Store.root(), EntryKind::Decision, Key);

@@ -1,6 +1,7 @@
 /// \file
-/// The record of one device link (-rdc=true) as nvcc made it: the image that a program loads is
-/// nvlink's, and this leads from it to the units whose kernels are in it.
+/// The record of one device link (-rdc=true) as nvcc made it. The image that a program loads is
+/// made by nvlink; this record leads from that image to the units whose kernels are in it.
+/// LinkRecorder writes it, and tuning and emission read it.
 #pragma once
 
 #include <string>
@@ -10,10 +11,10 @@ namespace carve {
 
 /// One object with relocatable device code that was linked.
 struct LinkInput {
-  std::string Path;                    ///< Of the object or archive, as nvlink was given it.
-  std::string Member;                  ///< Of an archive; empty for an object.
-  unsigned Index = 0;                  ///< Among the objects with device code in the archive.
-  std::vector<std::string> Containers; ///< Digests of its containers; they lead to units.
+  std::string Path;   ///< The path of the object or archive that nvlink got.
+  std::string Member; ///< The member of an archive; empty for an object.
+  unsigned Index = 0; ///< Its number among the objects with device code in the archive.
+  std::vector<std::string> Containers; ///< Digests of its containers, which lead to units.
 };
 
 /// The image of one architecture.

@@ -3,9 +3,8 @@
 #include "Store/RecordJson.h"
 
 using namespace carve;
-namespace json = llvm::json;
 
-/// As for a unit's record.
+/// The format rises under the same rule as that of a unit's record (UnitJson.cpp).
 static constexpr RecordKind FlavourRecord = {"flavour", "carve-flavour", 1};
 
 namespace {
@@ -14,15 +13,14 @@ struct Flavour {
   std::string PtxDigest;
 };
 
-bool readValue(const json::Value &V, Flavour &Out, json::Path P) {
-  return Members(V, P).getName("ptx", Out.PtxDigest);
+template <class Fields> void describe(Fields &F, Flavour &Record) {
+  F("ptx", FileNameValue{Record.PtxDigest});
 }
 
 } // namespace
 
 std::string carve::printFlavour(llvm::StringRef PtxDigest) {
-  return printRecord(
-      json::Object{{FlavourRecord.FormatKey, FlavourRecord.Format}, {"ptx", PtxDigest.str()}});
+  return printRecord(Flavour{PtxDigest.str()}, FlavourRecord);
 }
 
 llvm::Expected<std::string> carve::parseFlavour(llvm::StringRef Json, llvm::StringRef Name) {

@@ -1,5 +1,6 @@
 /// \file
-/// The JSON form of an entry of `flavours/`: which blob the PTX is.
+/// The JSON form of an entry of `flavours/`. It names the blob that holds the PTX. UnitStore writes
+/// and reads it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -9,9 +10,11 @@
 
 namespace carve {
 
+/// Returns the JSON text of an entry whose PTX is the blob \p PtxDigest.
 std::string printFlavour(llvm::StringRef PtxDigest);
 
-/// The digest of the PTX. Fails as parseUnit() does.
+/// Returns the digest of the PTX in the entry \p Json. Fails as parseUnit() does; \p Name is for
+/// messages.
 llvm::Expected<std::string> parseFlavour(llvm::StringRef Json, llvm::StringRef Name);
 
 } // namespace carve

@@ -16,7 +16,8 @@ const UnitFrontEnd *carve::frontEndOf(const Unit &U, llvm::StringRef PtxDigest) 
   return Found == U.FrontEnds.end() ? nullptr : &*Found;
 }
 
-/// Names a flavour by all that its text depends on. The original PTX stands for the toolkit.
+/// Returns a key made of everything that the text of a flavour depends on. The digest of the
+/// original PTX represents the toolkit.
 static std::string flavourKey(const UnitFrontEnd &F, llvm::StringRef Directory, unsigned Cap) {
   std::string CapText = std::to_string(Cap);
   std::vector<llvm::StringRef> Fields = {F.PtxDigest, F.InputDigest, F.ModuleId, Directory,
@@ -34,14 +35,15 @@ llvm::Expected<std::string> carve::flavourPtx(const Unit &U, llvm::StringRef Ptx
     return unsupported("no-front-end", "how the PTX of " + U.Output + " was made is not known");
   if (llvm::Error E = checkFrontEndCap(F->Step, U.RegisterCap, Cap))
     return E;
-  // Where it is gone, as with a capture on another machine, line tables name other places.
+  // The directory may be gone, as after a capture on another machine. Line tables then name other
+  // places.
   llvm::StringRef Directory = U.Directory;
   if (!llvm::sys::fs::is_directory(Directory))
     Directory = "";
   std::string Key = flavourKey(*F, Directory, Cap);
   llvm::Expected<std::optional<std::string>> Known = Store.flavour(Key);
   if (!Known)
-    llvm::consumeError(Known.takeError()); // Damaged: made again.
+    llvm::consumeError(Known.takeError()); // The entry is damaged, so the PTX is made again.
   else if (*Known)
     return std::move(**Known);
   llvm::Expected<std::string> Input = Store.blob(F->InputDigest);

@@ -25,7 +25,8 @@ std::optional<InputFile> carve::stampOf(llvm::StringRef Path, llvm::StringRef Di
                    /*Hidden=*/false};
 }
 
-/// Zero if there is something, a directory or a dead link included; else why nothing is seen.
+/// Returns zero if anything exists at \p Path, including a directory or a dangling link; otherwise
+/// the errno that says why nothing is seen.
 static int lookupError(const std::string &Path) {
   struct stat Status;
   return ::lstat(Path.c_str(), &Status) == 0 ? 0 : errno;

@@ -1,5 +1,6 @@
 /// \file
-/// The files that a compile read, as they were then: to tell later whether it would read the same.
+/// The files that a compile read, with their state at that time. StoredCompile uses them to decide
+/// later whether the same compile would read the same content.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -13,30 +14,32 @@
 
 namespace carve {
 
-/// One file, or a name under which there was nothing. Two of one stamp are taken for the same:
-/// whoever writes a file changes the time of its last change of status, which no program can set.
+/// One file, or one name under which there was no file. Two files with equal stamps are taken to be
+/// the same: a write changes the time of the last status change (ctime), which no program can set.
 struct InputFile {
   std::string Path; ///< Absolute, or relative to the directory of the compile.
   uint64_t Bytes = 0;
-  int64_t ModifiedNs = 0, ChangedNs = 0; ///< Since 1970.
-  bool Missing = false;                  ///< There was nothing.
-  bool Hidden = false; ///< Nothing could be seen: a folder on the way may not be searched.
+  int64_t ModifiedNs = 0, ChangedNs = 0; ///< Nanoseconds since 1970.
+  bool Missing = false;                  ///< No file existed under this name.
+  bool Hidden = false; ///< Nothing could be seen, because a folder on the way may not be searched.
   bool operator==(const InputFile &) const = default;
 };
 
-/// The stamp of \p Path, which \p Dir makes absolute; nothing where it is no file.
+/// Returns the stamp of \p Path, which is relative to \p Dir unless it is absolute; nothing if it
+/// is not a regular file.
 std::optional<InputFile> stampOf(llvm::StringRef Path, llvm::StringRef Dir);
 
-/// The stamp of \p Path, which \p Dir makes absolute and under which no file can be seen.
+/// Returns the stamp of \p Path, under which no file can be seen. A relative path is relative to \p
+/// Dir.
 InputFile stampOfMissing(std::string Path, llvm::StringRef Dir);
 
-/// Whether \p Old, which \p Dir makes absolute, is what it was.
+/// Returns true if the file of \p Old is unchanged. A relative path is relative to \p Dir.
 bool isUnchanged(const InputFile &Old, llvm::StringRef Dir);
 
-/// One line `<bytes> <modified> <changed> <path>` for each file, `missing <path>` where there was
-/// nothing, `hidden <path>` where nothing could be seen.
+/// Returns one line `<bytes> <modified> <changed> <path>` for each file, `missing <path>` if there
+/// was no file, and `hidden <path>` if nothing could be seen.
 std::string printInputFiles(llvm::ArrayRef<InputFile> Files);
-/// Fails naming the line where one has another form.
+/// Reads what printInputFiles() wrote. Fails and names the line if a line has another form.
 llvm::Expected<std::vector<InputFile>> parseInputFiles(llvm::StringRef Text);
 
 } // namespace carve

@@ -17,14 +17,15 @@ using Tokens = std::vector<std::string>;
 
 bool isWordCharacter(char C) { return llvm::isAlnum(C) || C == '_' || C == '$'; }
 bool isWord(llvm::StringRef Token) { return !Token.empty() && isWordCharacter(Token.front()); }
-/// A word, or a name that demanglers make up: `(anonymous namespace)`, `'lambda'`.
+/// Returns true for a word, and for a name that demanglers invent, such as `(anonymous namespace)`
+/// or `'lambda'`.
 bool isName(llvm::StringRef Token) {
   return isWord(Token) || Token.size() > 2 || Token.starts_with("'");
 }
 bool isQualifier(llvm::StringRef Token) { return Token == "const" || Token == "volatile"; }
 
-/// A name between quotes or braces that demanglers make up, `'lambda'` or `{lambda(int)#1}`, is one
-/// token, as `(anonymous namespace)` is.
+/// Returns the end of a name that demanglers invent and that starts at \p At, or \p At if there is
+/// none. `'lambda'` and `(anonymous namespace)` are one token each.
 size_t inventedNameEnd(llvm::StringRef Text, size_t At) {
   constexpr llvm::StringLiteral Anonymous = "(anonymous namespace)";
   if (Text.substr(At).starts_with(Anonymous))
@@ -55,7 +56,8 @@ Tokens tokensOf(llvm::StringRef Text) {
   return Result;
 }
 
-/// One past the bracket that closes the one at \p At; the number of tokens where none does.
+/// Returns the index after the bracket that closes the one at \p At, or the number of tokens if
+/// none closes it.
 size_t closingEnd(const Tokens &T, size_t At) {
   int Depth = 0;
   for (size_t I = At; I < T.size(); ++I) {
@@ -72,7 +74,8 @@ bool isBuiltin(llvm::StringRef Word) {
          Word == "int";
 }
 
-/// The words of an integer type in any order, in the one in which demanglers print them.
+/// Returns the words of an integer type, given in any order, in the order in which demanglers print
+/// them.
 Tokens integerType(llvm::ArrayRef<std::string> Words) {
   auto Has = [&](llvm::StringRef Word) { return llvm::is_contained(Words, Word); };
   if (Has("char"))
@@ -89,12 +92,13 @@ Tokens integerType(llvm::ArrayRef<std::string> Words) {
   return Result;
 }
 
-/// One past the type's name that starts at \p At: words of an integer type, or a qualified name
-/// with its template arguments. Appends it to \p Out, without the qualifiers inside it.
+/// Returns the index after the type name that starts at \p At: the words of an integer type, or a
+/// qualified name with its template arguments. Appends the name to \p Out and the qualifiers inside
+/// it to \p Qualifiers.
 size_t takeTypeName(const Tokens &T, size_t At, Tokens &Out, Tokens &Qualifiers);
 
-/// \p T with every `const` and `volatile` after its type, and integer types
-/// in one spelling.
+/// Returns \p T with every `const` and `volatile` after its type, and with one spelling for each
+/// integer type.
 Tokens orderedTypes(const Tokens &T) {
   Tokens Result;
   for (size_t I = 0; I < T.size();) {
@@ -115,12 +119,12 @@ size_t takeTypeName(const Tokens &T, size_t At, Tokens &Out, Tokens &Qualifiers)
   for (; At < T.size() && (isQualifier(T[At]) || isBuiltin(T[At]) || T[At] == "char"); ++At)
     (isQualifier(T[At]) ? Qualifiers : Words).push_back(T[At]);
   llvm::sort(Qualifiers);
-  // `double` after `long` is a word of its own.
+  // `double` after `long` makes another type, which is not an integer.
   bool IsInteger = !Words.empty() && !(At < T.size() && T[At] == "double");
   llvm::append_range(Out, IsInteger ? integerType(Words) : Words);
   if (IsInteger)
     return At;
-  bool More = true; // After a scope, or at the start.
+  bool More = true; // A name may follow at the start and after a scope.
   while (At < T.size() && (T[At] == "::" || T[At] == "<" || (More && isName(T[At])))) {
     size_t End = T[At] == "<" ? closingEnd(T, At) : At + 1;
     Tokens Part(T.begin() + At, T.begin() + End);
@@ -131,13 +135,13 @@ size_t takeTypeName(const Tokens &T, size_t At, Tokens &Out, Tokens &Qualifiers)
   return At;
 }
 
-/// The first token of the function's name: the return type comes before it.
+/// Returns the index of the first token of the function's name. The return type comes before it.
 size_t nameStart(const Tokens &T) {
   size_t Open = 0;
   while (Open < T.size() && T[Open] != "(")
     Open = T[Open] == "<" ? closingEnd(T, Open) : Open + 1;
   if (Open == T.size())
-    return 0; // No parameters: `extern "C"`.
+    return 0; // There are no parameters, as with `extern "C"`.
   size_t Start = Open;
   while (Start > 0) {
     if (T[Start - 1] == ">") {
@@ -157,7 +161,7 @@ size_t nameStart(const Tokens &T) {
   return Start;
 }
 
-/// `&(f(float))`, a function as an argument of a template, without its parentheses.
+/// Removes the parentheses of `&(f(float))`, a function that is a template argument.
 void dropFunctionParentheses(Tokens &T) {
   for (size_t I = 2; I < T.size(); ++I) {
     if (T[I] != "(" || T[I - 1] != "&" || (T[I - 2] != "<" && T[I - 2] != ","))
@@ -170,7 +174,7 @@ void dropFunctionParentheses(Tokens &T) {
   }
 }
 
-/// `{lambda(int)#1}` as LLVM writes it, `'lambda'(int)`; the second is `'lambda0'`.
+/// Replaces `{lambda(int)#1}` by LLVM's spelling `'lambda'(int)`. The second lambda is `'lambda0'`.
 void renameLambdas(Tokens &T) {
   for (size_t I = 0; I + 1 < T.size(); ++I) {
     size_t End = T[I] == "{" && T[I + 1] == "lambda" ? closingEnd(T, I) : 0;
@@ -184,7 +188,7 @@ void renameLambdas(Tokens &T) {
   }
 }
 
-/// The name alone, without scope and arguments: `k` of `void ns::k<4>(int)`.
+/// Returns the name without scope and arguments: `k` for `void ns::k<4>(int)`.
 std::string baseOf(const Tokens &T) {
   std::string Base;
   for (size_t I = nameStart(T); I < T.size() && T[I] != "(";) {
@@ -216,7 +220,7 @@ bool carve::isKernelPattern(llvm::StringRef Entry) {
   return Entry.size() > 2 && Entry.front() == '/' && Entry.back() == '/';
 }
 
-/// The regular expression of a pattern.
+/// Returns the regular expression inside a pattern.
 static re2::StringPiece expressionOf(llvm::StringRef Entry) {
   return {Entry.data() + 1, Entry.size() - 2};
 }
@@ -251,11 +255,12 @@ std::vector<std::string> carve::nearestNames(llvm::StringRef Entry,
   if (isKernelPattern(Entry))
     return {};
   std::string Text = canonicalKernelName(Entry), Base = baseOf(tokensOf(Entry));
-  std::vector<std::tuple<unsigned, unsigned, std::string>> Found; // Distances of base and of all.
+  // The distances of the base names and of the whole names.
+  std::vector<std::tuple<unsigned, unsigned, std::string>> Found;
   for (const std::string &Name : Names) {
     std::string OtherBase = baseOf(tokensOf(Name)), Other = canonicalKernelName(Name);
     unsigned Bases = llvm::StringRef(Base).edit_distance(OtherBase);
-    if (Bases <= (Base.size() + 1) / 4) // One letter of three, two of seven.
+    if (Bases <= (Base.size() + 1) / 4) // One letter of three may differ, two of seven.
       Found.emplace_back(Bases, llvm::StringRef(Text).edit_distance(Other), Name);
   }
   llvm::sort(Found);

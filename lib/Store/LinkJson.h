@@ -1,5 +1,5 @@
 /// \file
-/// The JSON form of a device link's record, as the store keeps it.
+/// The JSON form of the record of a device link. UnitStore writes and reads it.
 #pragma once
 
 #include "Store/DeviceLink.h"
@@ -11,10 +11,10 @@
 
 namespace carve {
 
-/// As printUnit().
+/// Returns the record as JSON, under the same rules as printUnit().
 std::string printLink(const DeviceLink &L);
 
-/// As parseUnit().
+/// Reads a record. Fails as parseUnit() does; \p Name is for messages.
 llvm::Expected<DeviceLink> parseLink(llvm::StringRef Json, llvm::StringRef Name);
 
 } // namespace carve

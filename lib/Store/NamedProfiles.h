@@ -1,5 +1,5 @@
 /// \file
-/// The profiles that a command of `carve` works with, as its option and the environment name them.
+/// Finds the profiles that a command of `carve` works with, from its option and the environment.
 #pragma once
 
 #include "Nvcc/Toolchain.h"
@@ -7,9 +7,10 @@
 
 namespace carve {
 
-/// The profiles that builds compile with now: \p Given by `--profile`, which must exist, else the
-/// one that CARVE_PROFILE names, and the ones that commands name by option. Warns of a variable
-/// that names no file.
+/// Returns the profiles that builds compile with now. \p Given is the value of `--profile`; the
+/// file must exist. If it is empty, CARVE_PROFILE names the profile. Units that were compiled with
+/// `--carve-profile` keep the profile that their commands named. Prints a warning if CARVE_PROFILE
+/// names no file. Fails with UsageError if \p Given does not exist or a profile cannot be read.
 llvm::Expected<CurrentProfiles> currentProfiles(std::string Given, GetEnv Env);
 
 } // namespace carve

@@ -1,8 +1,8 @@
 /// \file
-/// A line of the log is `<count> <reason>`. One process in a thousand finds the log too long,
-/// claims it by renaming it aside, appends the sums to the log that the others have begun
-/// meanwhile, and removes what it claimed. Of several that try, one rename succeeds. Interrupted
-/// in between, the claimed file stays and still counts.
+/// A line of the log is `<count> <reason>`. A process that finds the log too long compacts it: it
+/// claims the log by renaming it, appends the sums to the new log that other processes have begun
+/// meanwhile, and removes the claimed file. If several processes try, only one rename succeeds. If
+/// the process is interrupted in between, the claimed file stays and still counts.
 #include "Store/PassthroughLog.h"
 
 #include "Support/Error.h"
@@ -31,8 +31,8 @@ static std::string logPath(llvm::StringRef Root) {
   return Path.str().str();
 }
 
-/// Appends \p Text in one write, so that lines of several processes do not mix, and returns the
-/// length of the file after it.
+/// Appends \p Text in one write, so that the lines of several processes do not mix. Returns the
+/// length of the file after the write, in bytes.
 static llvm::Expected<off_t> appendText(const std::string &Path, llvm::StringRef Text) {
   int Fd = ::open(Path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
                   OwnFileMode);

@@ -1,6 +1,6 @@
 /// \file
-/// The store's count of commands that were handed to nvcc untouched, by reason: a log that any
-/// number of processes append to without a lock.
+/// The store's count, by reason, of the commands that were handed to nvcc unchanged. It is a log to
+/// which any number of processes append without a lock.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -13,14 +13,15 @@
 
 namespace carve {
 
-/// Adds one to \p Reason's count in the store at \p Root, by one appending write; compacts the log
-/// when it has outgrown 1 MB. Fails where the store cannot be written.
+/// Adds one to the count of \p Reason in the store at \p Root, by one appending write. Compacts the
+/// log if it is longer than 1 MB. Fails if the store cannot be written.
 llvm::Error appendPassthrough(llvm::StringRef Root, llvm::StringRef Reason);
 
-/// The counts by reason; lines that are none are passed over.
+/// Returns the counts by reason. It ignores lines of another form.
 std::map<std::string, uint64_t> readPassthroughs(llvm::StringRef Root);
 
-/// The files that hold the counts: the log, and what a compaction left that was interrupted.
+/// Returns the files that hold the counts: the log, and the files that an interrupted compaction
+/// left.
 std::vector<std::string> passthroughFiles(llvm::StringRef Root);
 
 } // namespace carve

@@ -12,15 +12,15 @@
 
 using namespace carve;
 
-/// Raised when the same setting of the knobs gives other code than before.
+/// This rises when the same setting of the knobs gives other code than before.
 static constexpr llvm::StringLiteral KnobSetVersion = "knobs 1";
 
 std::vector<const Decision *> Profile::candidates(llvm::StringRef KernelName,
                                                   llvm::StringRef Mangled,
                                                   llvm::StringRef Arch) const {
   const KernelIdentity Kernel{KernelName.str(), Mangled.str()};
-  // By whether it is pinned by hand, is a pattern, is for any architecture, has not the mangled
-  // name.
+  // Each field puts an entry later: it is pinned by hand, is a pattern, is for any architecture,
+  // does not have the mangled name.
   using Rank = std::tuple<bool, bool, bool, bool>;
   std::vector<std::pair<Rank, const Decision *>> Found;
   for (const Decision &D : Kernels) {
@@ -71,16 +71,16 @@ void Profile::put(Decision D) {
     Kernels.push_back(std::move(D));
 }
 
-/// Whether \p Old needs no replacing by \p New of the same key: the same setting and, where both
-/// say which, the same code.
+/// Returns true if \p New need not replace \p Old, which has the same key: both have the same
+/// setting and the same code digest.
 static bool decidesTheSame(const Decision &Old, const Decision &New) {
   if (Old.Variant != New.Variant || !Old.Basis || !New.Basis)
     return false;
   return Old.Basis->CodeDigest == New.Basis->CodeDigest;
 }
 
-/// Whether \p New is of code that stands in the place of \p Old's. What an entry does not say is
-/// no difference.
+/// Returns true if \p New replaces \p Old: same kernel and architecture, but another digest.
+/// Evidence that an entry lacks does not count as a difference.
 static bool supersedes(const Decision &New, const Decision &Old) {
   if (!Old.Digest || !New.Digest || Old.Kernel != New.Kernel || Old.Arch != New.Arch ||
       Old.Digest == New.Digest)
@@ -114,7 +114,7 @@ static std::string quoted(llvm::StringRef Text) {
   return "\"" + llvm::yaml::escape(Text, /*EscapePrintable=*/false) + "\"";
 }
 
-/// The shortest text that reads back as the same number.
+/// Returns the shortest text that reads back as the same number.
 static std::string decimal(double Number) {
   std::array<char, 32> Buffer;
   auto [End, Failed] = std::to_chars(Buffer.data(), Buffer.data() + Buffer.size(), Number);
@@ -169,7 +169,7 @@ static void printEvidence(const Evidence &E, llvm::raw_ostream &OS) {
   Text("reason", E.Reason);
 }
 
-/// The knobs that \p V sets, by their keys, in the order in which they are written.
+/// Returns the knobs that \p V sets, with their keys, in the order in which they are written.
 static std::vector<std::pair<llvm::StringRef, std::string>> knobsOf(const VariantSetting &V) {
   std::vector<std::pair<llvm::StringRef, std::string>> Knobs;
   if (V.Cap)
@@ -239,13 +239,14 @@ std::string carve::choicesOf(const Profile &P) {
   Profile Acted;
   Acted.FileCap = P.FileCap;
   for (const Decision &D : P.Kernels) {
-    // A default counts if it is asked before another entry, which a pin may be under another name.
+    // A default counts if it is tried before an entry that is not the default. A pin may be such an
+    // entry under another name.
     if (llvm::none_of(P.Kernels, [&](const Decision &Other) {
           return (Other.Kernel == D.Kernel || !Other.Digest) && !Other.Variant.isDefault();
         }))
       continue;
     Decision Choice{D.Kernel, D.Arch, D.Variant, D.Digest, std::nullopt};
-    // The only evidence that the emission looks at.
+    // Emission uses no other evidence.
     if (D.Basis && (!D.Basis->CodeDigest.empty() || D.Basis->SmemSpillingThreads)) {
       Choice.Basis.emplace().CodeDigest = D.Basis->CodeDigest;
       Choice.Basis->SmemSpillingThreads = D.Basis->SmemSpillingThreads;

@@ -1,5 +1,6 @@
 /// \file
-/// A profile: decisions per kernel and architecture in YAML, made to be committed and reviewed.
+/// A profile: the decisions per kernel and architecture, as YAML that is meant to be committed and
+/// reviewed. Tuning produces it, and compiles act on it.
 #pragma once
 
 #include "Search/Variant.h"
@@ -15,28 +16,31 @@
 
 namespace carve {
 
-/// What a decision rests on. Times are ratios to the default's, medians over pairs.
+/// The evidence for a decision. Ratios divide the time of the tuned code by that of the default;
+/// they are medians over pairs of runs.
 struct Evidence {
-  std::string Device, Driver;                    ///< `NVIDIA H200`, `580.159`.
-  std::string Toolkit;                           ///< nvcc's version, `13.0.88`.
-  std::vector<std::string> Options;              ///< ptxas' options.
-  std::string Source;                            ///< Of the unit, below its project's root.
-  std::string Date;                              ///< ISO 8601, UTC.
-  std::string Workload;                          ///< The command, as typed.
-  std::vector<std::string> Shapes;               ///< `grid 512x204x1 block 32x1x1 dynamic-smem 0`.
-  double Ratio = 1, RatioLow = 1, RatioHigh = 1; ///< Tuned over default, and its interval.
+  std::string Device, Driver;       ///< `NVIDIA H200`, `580.159`.
+  std::string Toolkit;              ///< nvcc's version, `13.0.88`.
+  std::vector<std::string> Options; ///< ptxas' options.
+  std::string Source;               ///< The source of the unit, relative to its project's root.
+  std::string Date;                 ///< ISO 8601, UTC.
+  std::string Workload;             ///< The command, as typed.
+  std::vector<std::string> Shapes;  ///< `grid 512x204x1 block 32x1x1 dynamic-smem 0`.
+  double Ratio = 1, RatioLow = 1, RatioHigh = 1; ///< Tuned over default, with its interval.
   unsigned Pairs = 0;
   unsigned DefaultRegs = 0, TunedRegs = 0;
-  std::optional<unsigned> DefaultSpillBytes, TunedSpillBytes; ///< Absent where not known.
-  /// Of the launch shape that takes most time, 0 to 1; absent in profiles of before.
+  std::optional<unsigned> DefaultSpillBytes, TunedSpillBytes; ///< Absent if not known.
+  /// The occupancy in the launch shape that takes most time, 0 to 1; absent if not known.
   std::optional<double> DefaultOccupancy, TunedOccupancy;
-  /// GPU time of a launch of the default in the traced run; absent in profiles of before.
+  /// GPU time of one launch of the default in the traced run, in ns; absent if not known.
   std::optional<double> LaunchNs;
-  /// Of a variant that spills to shared memory: the bound of its block that it was timed with,
-  /// where the source gives none. 0: the one that smemSpillingMaxThreads() says.
+  /// For a variant that spills to shared memory: the bound on its block, in threads, that it was
+  /// timed with if the source gives no bound. 0 means the bound that smemSpillingMaxThreads()
+  /// returns.
   unsigned SmemSpillingThreads = 0;
-  /// Of a timing run, where there was one (TuningReport.h, InRunFinding): how the kernel was timed
-  /// and why so, how its output was compared, and the ratio in the rounds held out.
+  /// The results of the timing run, if there was one (TuningReport.h, InRunFinding): how and why in
+  /// this way the kernel was timed, how its output was compared, and the ratio in the rounds that
+  /// were held out.
   std::string Mode, ModeReason, Verified;
   unsigned Rounds = 0;
   double InRunRatio = 1, InRunRatioLow = 1, InRunRatioHigh = 1;
@@ -44,66 +48,73 @@ struct Evidence {
   std::string Reason;     ///< Why the default stayed; empty for a winner.
 };
 
+/// The decision for one kernel: the variant to use, what it applies to, and its evidence.
 struct Decision {
-  /// profileName(). Of a pin by hand also another spelling of it, the mangled name or a pattern.
+  /// The result of profileName(). A pin by hand may also use another spelling of it, the mangled
+  /// name or a pattern.
   std::string Kernel;
-  std::string Arch; ///< `sm_90`; empty: any.
+  std::string Arch; ///< `sm_90`; empty means any architecture.
   VariantSetting Variant;
-  /// decisionDigest() of what was timed. Absent: pinned by hand.
+  /// The decisionDigest() of what was timed. Absent means that the entry is pinned by hand.
   std::optional<std::string> Digest;
   std::optional<Evidence> Basis;
 };
 
-/// Where the image came from whose code was timed.
+/// The origin of the image whose code was timed.
 enum class ImageOrigin {
   Compiled, ///< nvcc made it.
-  FromPtx,  ///< The object had only PTX for the device, and ptxas made the image of that.
+  FromPtx,  ///< The object had only PTX for the device, and ptxas made the image from it.
 };
 
-/// Of one kernel and architecture there may be several entries: one for each digest, so that
-/// decisions for two toolkits stand side by side, and one pinned by hand.
+/// One kernel and architecture may have several entries: one for each digest, so that decisions for
+/// two toolkits can coexist, and one that is pinned by hand.
 struct Profile {
-  std::string Name; ///< What messages call it, the file's path; not written.
-  /// For `--carve-scope=file`: the unit's winning -maxrregcount, nothing for per-kernel decisions.
+  std::string Name; ///< The name for messages, which is the file's path. It is not written.
+  /// For `--carve-scope=file`: the -maxrregcount that won for the unit. It is absent for decisions
+  /// per kernel.
   std::optional<unsigned> FileCap;
   std::vector<Decision> Kernels;
 
-  /// The entries that speak of a kernel on \p Arch, the first to be asked first: those with a
-  /// digest before those pinned by hand, of these names before patterns, of these the ones for this
-  /// architecture before those for any, of these mangled names before others.
+  /// Returns the entries that apply to a kernel on \p Arch, in the order in which they are tried.
+  /// Entries with a digest come before pins by hand; among pins, names come before patterns; then
+  /// entries for this architecture come before those for any, and mangled names before other names.
   std::vector<const Decision *> candidates(llvm::StringRef KernelName, llvm::StringRef Mangled,
                                            llvm::StringRef Arch) const;
-  /// Adds \p D, or replaces the entry of the same kernel, architecture and digest.
+  /// Adds \p D, or replaces the entry with the same kernel, architecture and digest.
   void put(Decision D);
-  /// Takes over the kernels of \p Tuned, what one tuning found. An entry that decided the same
-  /// stays with its evidence, so that a tuning that changes nothing changes no text. Entries of
-  /// other code of the same kernel go, where source, toolkit and options are the same: that code
-  /// is no more. FileCap stays.
+  /// Takes over the kernels of \p Tuned, which one tuning found. An entry that already decided the
+  /// same stays with its evidence, so that a tuning that changes nothing does not change the text.
+  /// Entries for older code of the same kernel are removed if source, toolkit and options are the
+  /// same, because that code no longer exists. FileCap stays.
   void adopt(const Profile &Tuned);
 };
 
-/// Stable text: sorted by kernel, architecture, pins first, toolkit and digest; the same bytes for
-/// the same decisions.
+/// Returns the profile as YAML. The same decisions give the same bytes: entries are sorted by
+/// kernel, architecture, pins first, toolkit and digest.
 std::string printProfile(const Profile &P);
 
-/// What of \p P a compile acts on, as text: the settings and what they hold for, without evidence
-/// and without kernels whose default stays. Empty where it acts on nothing.
+/// Returns the part of \p P on which a compile acts, as text: the settings and what they apply to,
+/// without evidence and without kernels whose default stays. Returns an empty text if a compile
+/// acts on nothing.
 std::string choicesOf(const Profile &P);
 
-/// How \p D names \p Kernel: a pin in any spelling (matchPin()), another entry by the exact name.
+/// Returns how \p D names \p Kernel. A pin may use any spelling (matchPin()); other entries must
+/// have the exact name.
 NameMatch matchOf(const Decision &D, const KernelIdentity &Kernel);
 
-/// The entries of \p P, and its FileCap, that concern one of \p Kernels.
+/// Returns the entries of \p P that concern one of \p Kernels, and its FileCap.
 Profile concerning(const Profile &P, llvm::ArrayRef<KernelIdentity> Kernels);
 
-/// A setting as people read it, e.g. `cap 40, frontend-cap 32`; `default` where nothing is set.
+/// Returns a setting as people read it, e.g. `cap 40, frontend-cap 32`, or `default` if nothing is
+/// set.
 std::string settingText(const VariantSetting &V);
 
-/// One entry as printProfile() writes it.
+/// Returns one entry as printProfile() writes it.
 std::string printDecision(const Decision &D);
 
-/// What a decision holds for: the kernel's normalised PTX, the architecture, ptxas' version, its
-/// options, where the image came from, and the version of our set of knobs.
+/// Returns a digest of everything that a decision depends on: the kernel's normalised PTX, the
+/// architecture, the version of ptxas, its options, the origin of the image, and the version of our
+/// set of knobs.
 std::string decisionDigest(llvm::StringRef KernelDigest, llvm::StringRef Arch,
                            llvm::StringRef NvccVersion, llvm::ArrayRef<std::string> PtxasOptions,
                            ImageOrigin Origin = ImageOrigin::Compiled);

@@ -1,11 +1,11 @@
 /// \file
-/// Reads a profile from YAML. On LLVM's parser and not on its YAML I/O, because a file that people
-/// edit needs one message that names line, actual and expected, and I/O gives several for some
-/// mistakes and none for others (a key given twice, a number out of its range).
+/// Uses LLVM's YAML parser instead of its YAML I/O. People edit this file, so each mistake needs
+/// one message that names line, actual and expected value. YAML I/O gives several messages for some
+/// mistakes and none for others (a key given twice, a number out of range).
 #include "Store/ProfileReader.h"
 
-#include "Store/NewerFormat.h"
 #include "Support/Error.h"
+#include "Support/NewerFormat.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -22,15 +22,15 @@ using namespace carve;
 namespace yaml = llvm::yaml;
 
 static constexpr unsigned Format = 1;
-/// What ptxas takes as a register cap.
+/// The register caps that ptxas accepts.
 static constexpr unsigned MinCap = 1, MaxCap = 255;
-/// What ptxas takes as `--register-usage-level`.
+/// The largest `--register-usage-level` that ptxas accepts.
 static constexpr unsigned MaxLevel = 10;
 static constexpr unsigned AnyNumber = 1u << 30;
 
 namespace {
 
-/// One key of a mapping and how its value is read.
+/// One key of a mapping, and the function that reads its value.
 struct Member {
   llvm::StringLiteral Key;
   std::function<llvm::Error(yaml::Node &)> Read;
@@ -71,11 +71,11 @@ private:
   llvm::StringRef Name;
   llvm::SourceMgr Sources;
   yaml::Stream Stream;
-  std::string Syntax;  ///< The first syntax error; what follows it are its consequences.
-  llvm::SMLoc Here;    ///< Of the key or list item being read.
-  llvm::StringRef Key; ///< Its name.
+  std::string Syntax;  ///< The first syntax error; later ones are its consequences.
+  llvm::SMLoc Here;    ///< The place of the key or list item that is being read.
+  llvm::StringRef Key; ///< The name of that key.
   Profile Result;
-  /// Of kernel, architecture and digest.
+  /// The line of each entry, by kernel, architecture and digest.
   std::map<std::tuple<std::string, std::string, std::optional<std::string>>, unsigned> LineOf;
 };
 
@@ -130,7 +130,7 @@ llvm::Error ProfileReader::readMapping(yaml::Node &N, llvm::StringRef What,
   for (yaml::KeyValueNode &Pair : *Mapping) {
     auto *KeyNode = llvm::dyn_cast_or_null<yaml::ScalarNode>(Pair.getKey());
     if (!KeyNode)
-      return fail(What + ": a key that is no text");
+      return fail(What + ": a key is not a text, expected a name");
     Here = KeyNode->getSourceRange().Start;
     llvm::SmallString<32> Storage;
     llvm::StringRef Given = KeyNode->getValue(Storage);
@@ -186,13 +186,13 @@ llvm::Error ProfileReader::readText(yaml::Node &N, std::string &Out, bool MayBeE
 
 llvm::Error ProfileReader::readNumber(yaml::Node &N, unsigned &Out, unsigned Min, unsigned Max) {
   auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
-  // The raw value keeps its quotes: a quoted number is a text.
+  // The raw value keeps its quotes, so a quoted number is a text.
   if (!Scalar || Scalar->getRawValue().getAsInteger(10, Out) || Out < Min || Out > Max)
     return mismatch(N, "a number in " + llvm::Twine(Min) + ".." + llvm::Twine(Max));
   return llvm::Error::success();
 }
 
-/// A knob with one value beside the default's.
+/// Reads a knob that has only one value besides the default.
 llvm::Error ProfileReader::readOnly(yaml::Node &N, llvm::StringRef Expected) {
   auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
   if (!Scalar || Scalar->getRawValue() != Expected)

@@ -1,5 +1,6 @@
 /// \file
-/// Reads a profile's YAML.
+/// Reads the YAML of a profile. Compiles, tuning and the commands of `carve` all read profiles
+/// here.
 #pragma once
 
 #include "Store/Profile.h"
@@ -9,8 +10,9 @@
 
 namespace carve {
 
-/// Reads a profile. Fails naming \p Name, the line, the actual and the expected; unknown keys are
-/// an error, so that a misspelled knob is not silently ignored.
+/// Reads a profile. Fails and names \p Name, the line, the actual and the expected value. Unknown
+/// keys are errors, so that a misspelled knob is not silently ignored. Fails with NewerFormat if
+/// the profile has another format.
 llvm::Expected<Profile> parseProfile(llvm::StringRef Yaml, llvm::StringRef Name);
 
 } // namespace carve

@@ -1,5 +1,6 @@
 /// \file
-/// The blobs that a record refers to, without which it is of no use.
+/// Lists the blobs that a record refers to. A record is useless without them, so UnitStore and
+/// StoreUpkeep check for them.
 #pragma once
 
 #include "Store/DeviceLink.h"
@@ -7,10 +8,12 @@
 
 namespace carve {
 
+/// Each returns the digests of the blobs that a record names. Some may be empty.
 std::vector<std::string> blobsOf(const Unit &U);
 std::vector<std::string> blobsOf(const DeviceLink &L);
 
-/// Fails with the first of \p Digests that the store at \p Root does not have.
+/// Fails if the store at \p Root lacks one of \p Digests, and names the first that is missing.
+/// Empty digests are skipped.
 llvm::Error checkBlobs(llvm::StringRef Root, llvm::ArrayRef<std::string> Digests);
 
 } // namespace carve

@@ -32,11 +32,11 @@ static std::string choicesNow(const Unit &U, const UnitStore &Store) {
       Text ? (*Text ? parseProfile(**Text, U.Key) : Profile()) : Text.takeError();
   if (P)
     return digestOf(choicesOf(*P));
-  llvm::consumeError(P.takeError()); // Emitted by nobody.
+  llvm::consumeError(P.takeError()); // No compile emits decisions that cannot be read.
   return digestOf("");
 }
 
-/// Whether the profile that is in force now says something else of \p U than at its last compile.
+/// Returns true if the current profile says something else about \p U than at its last compile.
 static bool hasOtherProfile(const Unit &U, const UnitStore &Store, CurrentProfiles &Profiles) {
   if (U.Cue == RebuildCue::Depfile && Profiles.isNewTo(U))
     return true;
@@ -75,8 +75,8 @@ std::string carve::rebuildAdvice(llvm::ArrayRef<StaleOutput> Stale) {
   if (auto N = Count(RebuildCue::None))
     OS << N << " output(s) have a new decision and no depfile: run 'carve touch', then build\n";
   if (auto N = Count(RebuildCue::Cache))
-    OS << N << " output(s) have a new decision and came through ccache's depend mode, which would "
-       << "return them as they were: set CCACHE_COMPILERCHECK='%compiler% --carve-cache-key', run "
+    OS << N << " output(s) have a new decision and went through ccache's depend mode, which would "
+       << "return the old outputs: set CCACHE_COMPILERCHECK='%compiler% --carve-cache-key', run "
        << "'carve touch', then build\n";
   return Text;
 }

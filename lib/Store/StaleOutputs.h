@@ -1,5 +1,6 @@
 /// \file
-/// Outputs that hold other decisions than those of today, and how each comes to be made again.
+/// Finds outputs that hold other decisions than the current ones, and says how each can be made
+/// again. `carve touch` and the advice after a tuning use it.
 #pragma once
 
 #include "Store/UserProfile.h"
@@ -9,33 +10,38 @@
 
 namespace carve {
 
-/// Whether the source or the output of \p U lies in one of \p Folders, or there are none.
+/// Returns true if the source or the output of \p U lies in one of \p Folders, or if \p Folders is
+/// empty.
 bool isInOneOf(const Unit &U, llvm::ArrayRef<std::string> Folders);
 
+/// An output that the next compile would make differently.
 struct StaleOutput {
   std::string Source, Output; ///< Absolute.
   RebuildCue Cue = RebuildCue::None;
-  std::string Key; ///< Of the unit.
-  /// Whether the store's decisions are other ones, and whether the profile is. A build system sees
-  /// the former by the depfile, and of the latter only an edit of the file that was read.
+  std::string Key; ///< The key of the unit.
+  /// Which of the two has changed: the store's decisions, the profile, or both. A build system sees
+  /// changed decisions through the depfile; of a changed profile it sees only an edit of the file
+  /// that was read.
   bool ByDecision = false, ByProfile = false;
 };
 
-/// The outputs of the store's units that the next compile would make otherwise: because their
-/// decisions have changed since, or, with \p Profiles, what the user's profile says of them; and
-/// those with a depfile that does not list the profile yet. By source. \p Folders: only what lies
-/// in one of them; empty: all. Outputs and sources that are no longer there are left out.
+/// Returns the outputs of the store's units that the next compile would make differently, sorted by
+/// source. An output is stale if its decisions have changed since its last compile, or, if \p
+/// Profiles is given, if the user's profile says something else about it or its depfile does not
+/// list the profile yet. \p Folders limits the result to outputs and sources in these folders;
+/// empty means all. Outputs and sources that no longer exist are left out.
 std::vector<StaleOutput> staleOutputs(const UnitStore &Store, llvm::ArrayRef<std::string> Folders,
                                       CurrentProfiles *Profiles = nullptr);
 
-/// What a person has to do about them, in a few lines; empty where there are none.
+/// Returns a few lines that tell the user what to do about \p Stale; empty if there is nothing to
+/// do.
 std::string rebuildAdvice(llvm::ArrayRef<StaleOutput> Stale);
 
-/// The file whose date makes a build system make \p S again: the unit's decision file where the
-/// depfile lists that, else the source.
+/// Returns the file whose date makes a build system make \p S again: the unit's decision file if
+/// the depfile lists it, otherwise the source.
 llvm::Expected<std::string> cueFile(const StaleOutput &S, UnitStore &Store);
 
-/// Renews the time of modification of \p File.
+/// Sets the modification time of \p File to now.
 llvm::Error touchFile(llvm::StringRef File);
 
 } // namespace carve

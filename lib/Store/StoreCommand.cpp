@@ -67,7 +67,7 @@ struct StoreOptions {
 
 Flags storeFlags(StoreOptions &O) {
   Flags F("carve store");
-  F.form("[options] stats|verify|prune|clear", "what is remembered: counted, checked, or removed");
+  F.form("[options] stats|verify|prune|clear", "show, check or shrink what the store remembers");
   F.arguments("stats|verify|prune|clear", O.Words,
               "count it; check it; remove what was unused for longest; remove all");
   F.behind("", O.Rest);

@@ -1,12 +1,13 @@
 /// \file
-/// The command `carve store`.
+/// The command `carve store`, which reports on the store and maintains it.
 #pragma once
 
 #include "Command/CommandContext.h"
 
 namespace carve {
 
-/// `carve store stats|verify|prune|clear [--format=text|json]`
+/// Runs `carve store stats|verify|prune|clear [--repair] [--format=text|json]`. Fails with
+/// UsageError for other words. `verify` without `--repair` fails if it finds faults.
 llvm::Error runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 
 } // namespace carve

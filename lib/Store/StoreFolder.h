@@ -1,5 +1,5 @@
 /// \file
-/// Where the store is, and how large it may become, as the environment says.
+/// The place of the store and its size limit, as the environment sets them.
 #pragma once
 
 #include "Nvcc/Toolchain.h"
@@ -12,15 +12,15 @@
 
 namespace carve {
 
-/// `$CARVE_STORE`, else `$XDG_CACHE_HOME/carve-nvcc`, else `~/.cache/carve-nvcc`; nothing where
-/// there is no home.
+/// Returns `$CARVE_STORE`, else `$XDG_CACHE_HOME/carve-nvcc`, else `~/.cache/carve-nvcc`; nothing
+/// if there is no home directory.
 std::optional<std::string> storeRoot(GetEnv Env);
 
-/// Bytes that the store may take: `CARVE_STORE_SIZE` in megabytes, else 5 GB.
+/// Returns the number of bytes that the store may take: `CARVE_STORE_SIZE` in megabytes, else 5 GB.
 uint64_t storeLimit(GetEnv Env);
 
-/// The directory of the store that \p Env names. Fails with UsageError where none can
-/// be, and where another user can write it.
+/// Returns the directory of the store that \p Env names. Fails with UsageError if there is no place
+/// for one, or if another user can write to it.
 llvm::Expected<std::string> storeFolder(GetEnv Env);
 
 } // namespace carve

@@ -21,8 +21,8 @@ struct Folder {
   bool Nested; ///< Its entries lie one directory deeper.
 };
 
-// What is referred to stands before what refers to it, so that one pass of verifyStore() that
-// removes as it goes also finds what a removal has left dangling.
+// A referenced entry comes before the entries that refer to it. So one pass of verifyStore() that
+// removes damaged entries also finds the references that a removal has left dangling.
 constexpr Folder Folders[] = {
     {"blobs", "", EntryKind::Blob, true},
     {"units", ".json", EntryKind::Unit, false},
@@ -97,13 +97,13 @@ static bool isDigest(llvm::StringRef Name) {
   return Name.size() == 32 && llvm::all_of(Name, llvm::isHexDigit);
 }
 
-/// The entry that the file \p Path of \p F is, if it is named as one.
+/// Fills \p Entry for the file \p Path in \p F. Returns true if the file is named as an entry.
 static bool classify(const Folder &F, llvm::StringRef Path, StoreEntry &Entry) {
   llvm::StringRef Name = path::filename(Path);
   llvm::StringRef Above = path::filename(path::parent_path(Path));
   Entry.Path = Path.str();
   Entry.Kind = F.Kind;
-  if (Name.contains(".carve-")) { // As temporaryBeside() names them.
+  if (Name.contains(".carve-")) { // temporaryBeside() names temporaries like this.
     Entry.Kind = EntryKind::Temporary;
     return true;
   }
@@ -133,7 +133,7 @@ static void collect(const Folder &F, const std::string &Directory, bool Nested,
       collect(F, It->path(), /*Nested=*/false, Entries);
       continue;
     }
-    // What a link at the place of a folder leads to is not ours: the link itself is the fault.
+    // A link in place of a folder is itself the fault: what it leads to does not belong to us.
     bool IsFoldersLink = Nested && Status.type() == fs::file_type::symlink_file;
     bool IsEntry = classify(F, It->path(), Entry);
     if (Nested ? !IsFoldersLink : !IsEntry)

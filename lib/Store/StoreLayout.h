@@ -1,6 +1,6 @@
 /// \file
-/// Where the store keeps what: names of its folders and files, and a walk over them that tells
-/// entries from temporaries and from what is not the store's at all.
+/// The layout of the store: the names of its folders and files, and a walk over them that
+/// distinguishes entries from temporaries and from files that do not belong to the store.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -12,6 +12,7 @@
 
 namespace carve {
 
+/// The kinds of entries; each kind except Temporary has a folder of its own.
 enum class EntryKind {
   Unit,
   Link,
@@ -25,55 +26,59 @@ enum class EntryKind {
   Temporary
 };
 
+/// One file of the store, found by storeEntries().
 struct StoreEntry {
   EntryKind Kind;
   std::string Path;
-  /// Digest, key or report name; of a container its digest, while the file is named by its unit or
-  /// link.
+  /// The digest, key or report name. For a container it is the digest, while the file itself is
+  /// named after its unit or link.
   std::string Name;
   uint64_t Bytes = 0;
   llvm::sys::TimePoint<> Modified;
-  bool Regular = true; ///< False of a link, a pipe, a directory: none that the store made.
+  /// False for a link, a pipe or a directory, which the store never creates as an entry.
+  bool Regular = true;
 };
 
-/// Whether \p Name may become a part of a path: not empty, no separator, not hidden.
+/// Returns true if \p Name may become part of a path: it is not empty, has no separator or null
+/// character, and does not start with a dot.
 bool isEntryName(llvm::StringRef Name);
 
-/// Why the store at \p Root is not to be used: whyNotOurs() of it or of one of its folders. Empty
-/// where it is to be, and where it is not there yet.
+/// Returns why the store at \p Root must not be used: the result of whyNotOurs() for it or for one
+/// of its folders. Returns an empty text if the store may be used or does not exist yet.
 std::string whyStoreRefused(llvm::StringRef Root);
 
-/// `<Root>/<folder of Kind>`; containers and blobs have one more level below.
+/// Returns `<Root>/<folder of Kind>`. Containers and blobs have one more level below it.
 std::string entryFolder(llvm::StringRef Root, EntryKind Kind);
 
-/// The file of an entry whose folder has no further level.
+/// Returns the path of an entry of a \p Kind without a further level.
 std::string entryPath(llvm::StringRef Root, EntryKind Kind, llvm::StringRef Name);
 
-/// `<Root>/blobs/<xx>/<digest>`.
+/// Returns `<Root>/blobs/<xx>/<digest>`.
 std::string blobPath(llvm::StringRef Root, llvm::StringRef Digest);
 
-/// `<Root>/lock`, of StoreLock.
+/// Returns `<Root>/lock`, the file that StoreLock locks.
 std::string lockPath(llvm::StringRef Root);
 
-/// `<Root>/containers/<digest>`, the directory of the empty files named by unit or link.
+/// Returns `<Root>/containers/<digest>`, a directory of empty files that are named after units or
+/// links.
 std::string containerFolder(llvm::StringRef Root, llvm::StringRef Digest);
 
-/// Removes the entry that leads from a container to a unit or link, where it is there.
+/// Removes the entry that leads from a container to a unit or link, if it exists.
 void unlinkContainer(llvm::StringRef Root, llvm::StringRef Digest, llvm::StringRef Key);
 
-/// Everything in the store at \p Root: blobs before units, links and flavours before containers.
-/// Files that are not named as ours are left out, so that a store pointed at somebody's directory
-/// by mistake destroys nothing there. Entries that another process removes meanwhile are left out
-/// too.
+/// Returns every entry and temporary of the store at \p Root: blobs before units, links and
+/// flavours, and these before containers. Files with other names are left out, so that a store that
+/// points at an unrelated directory by mistake destroys nothing there. Entries that another process
+/// removes meanwhile are left out, too.
 std::vector<StoreEntry> storeEntries(llvm::StringRef Root);
 
-/// The names of the entries of one kind, sorted.
+/// Returns the names of all entries of one kind, sorted.
 std::vector<std::string> entryNames(llvm::StringRef Root, EntryKind Kind);
 
-/// Removes the directory \p Path where nothing lies in it.
+/// Removes the directory \p Path if it is empty.
 void removeIfEmpty(llvm::StringRef Path);
 
-/// Removes the store's folders where nothing lies in them, and the root likewise.
+/// Removes the store's folders that are empty, and then its root if that is empty.
 void removeEmptyFolders(llvm::StringRef Root);
 
 } // namespace carve

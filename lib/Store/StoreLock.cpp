@@ -10,18 +10,18 @@
 
 using namespace carve;
 
-/// Whether \p Fd still is the file \p Path, which `carve store clear` removes.
+/// Returns true if \p Path still names the file \p Fd. `carve store clear` removes that file.
 static bool isNamed(int Fd, const std::string &Path) {
   struct stat Opened, Named;
   return ::fstat(Fd, &Opened) == 0 && ::stat(Path.c_str(), &Named) == 0 &&
          Opened.st_ino == Named.st_ino && Opened.st_dev == Named.st_dev;
 }
 
-/// A locked descriptor, or -1.
+/// Returns a locked descriptor, or -1 if the file cannot be opened or locked.
 static int lock(const std::string &Path) {
   constexpr int PauseUs = 1000, Attempts = 20000;
   for (int Attempt = 0; Attempt < Attempts; ++Attempt) {
-    // For reading: in a store of several users the file is another's.
+    // Reading permission suffices: in a store of several users the file may belong to another user.
     int Fd =
         ::open(Path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, OwnFileMode);
     if (Fd < 0)

@@ -1,11 +1,10 @@
 /// \file
-/// What looks at the whole store: counting, checking, evicting, clearing. Other processes write
-/// and remove meanwhile, so an entry that is suddenly gone is never a failure.
+/// The work on the whole store: counting, checking, evicting and clearing. Other processes write
+/// and remove entries meanwhile, so it is never a failure if an entry is suddenly gone.
 #include "Store/StoreUpkeep.h"
 
 #include "Store/Blob.h"
 #include "Store/FlavourJson.h"
-#include "Store/NewerFormat.h"
 #include "Store/PassthroughLog.h"
 #include "Store/Profile.h"
 #include "Store/ProfileReader.h"
@@ -15,6 +14,7 @@
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/JsonText.h"
+#include "Support/NewerFormat.h"
 #include "Support/RemoveTree.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -32,23 +32,23 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-/// A writer that has not renamed its temporary after this long has been killed.
+/// If a writer has not renamed its temporary after this time, it was killed.
 static constexpr std::chrono::hours TemporaryAge(1);
 static constexpr std::chrono::hours PruneEvery(1);
 
 static llvm::Error removeFile(const std::string &Path) {
-  // Whatever is there; the library's own function leaves pipes and devices alone.
+  // This removes a file of any type. LLVM's own function refuses pipes and devices.
   if (::unlink(Path.c_str()) == 0 || errno == ENOENT)
     return llvm::Error::success();
   int Failed = errno;
-  removeTree(Path.c_str()); // A directory, with all that is in it.
+  removeTree(Path.c_str()); // It is a directory, so this removes it with its content.
   struct stat There;
   if (::lstat(Path.c_str(), &There) != 0)
     return llvm::Error::success();
   return fileError(Path, Failed);
 }
 
-/// Removes an entry, and the directory that held only it.
+/// Removes an entry, and its directory if that held nothing else.
 static llvm::Error removeEntry(const StoreEntry &Entry) {
   if (llvm::Error Failed = removeFile(Entry.Path))
     return Failed;
@@ -57,12 +57,12 @@ static llvm::Error removeEntry(const StoreEntry &Entry) {
   return llvm::Error::success();
 }
 
-/// Whether \p Entry is a decision file as a compile makes it, for the depfile alone.
+/// Returns true if \p Entry is a decision file that a compile made only for the depfile.
 static bool isEmptyProfile(const StoreEntry &Entry) {
   return Entry.Bytes == printProfile({}).size();
 }
 
-/// Files of the store that are no entries, where they are there.
+/// Returns the existing files of the store that are not entries.
 static std::vector<StoreEntry> otherFiles(const UnitStore &Store) {
   std::vector<std::string> Paths = passthroughFiles(Store.root());
   Paths.insert(Paths.end(), {Store.root() + "/decisions.digest", Store.root() + "/pruned",
@@ -76,7 +76,7 @@ static std::vector<StoreEntry> otherFiles(const UnitStore &Store) {
   return Files;
 }
 
-/// Bytes of the files that are no entries.
+/// Returns the total size of the files that are not entries.
 static uint64_t otherBytes(const UnitStore &Store) {
   uint64_t Total = 0;
   for (const StoreEntry &File : otherFiles(Store))
@@ -101,13 +101,13 @@ StoreStats carve::storeStats(const UnitStore &Store) {
   return Stats;
 }
 
-/// Whether the entry names blobs, without which it is of no use.
+/// Returns true if the entry names blobs. Such an entry is useless without them.
 static bool isRecord(const StoreEntry &Entry) {
   return Entry.Kind == EntryKind::Unit || Entry.Kind == EntryKind::Link ||
          Entry.Kind == EntryKind::Flavour;
 }
 
-/// The digests that a unit, link or flavour refers to; none of one that has gone.
+/// Returns the digests that a unit, link or flavour refers to; none if the entry has gone.
 static llvm::Expected<std::vector<std::string>> blobsOf(const UnitStore &Store,
                                                         const StoreEntry &Entry) {
   if (Entry.Kind == EntryKind::Flavour) {
@@ -129,13 +129,13 @@ static llvm::Expected<std::vector<std::string>> blobsOf(const UnitStore &Store,
   return *Record ? blobsOf(**Record) : std::vector<std::string>();
 }
 
-/// What is wrong with a unit, link or flavour, the blobs that it names included.
+/// Fails if a unit, link or flavour is damaged, or if it names a blob that does not exist.
 static llvm::Error checkRecord(const UnitStore &Store, const StoreEntry &Entry) {
   llvm::Expected<std::vector<std::string>> Digests = blobsOf(Store, Entry);
   return Digests ? checkBlobs(Store.root(), *Digests) : Digests.takeError();
 }
 
-/// The containers of the unit or link \p Key; nothing where neither is there.
+/// Returns the containers of the unit or link \p Key; nothing if neither exists.
 static llvm::Expected<std::optional<std::vector<std::string>>> containersOf(const UnitStore &Store,
                                                                             llvm::StringRef Key) {
   llvm::Expected<std::optional<Unit>> U = Store.unit(Key);
@@ -159,21 +159,21 @@ static llvm::Error checkContainer(const UnitStore &Store, const StoreEntry &Entr
   if (!*Containers)
     return malformed("leads to unit or link " + Key + ", which is not there");
   if (!llvm::is_contained(**Containers, Entry.Name))
-    return malformed("leads to unit or link " + Key + ", which loads another container by now");
+    return malformed("leads to unit or link " + Key + ", which now loads another container");
   return llvm::Error::success();
 }
 
-/// What is wrong with the file of \p Entry, whatever is in it.
+/// Fails if the file of \p Entry cannot be opened as ours, whatever its content.
 static llvm::Error checkFile(const StoreEntry &Entry) {
   auto File = RegularFile::open(Entry.Path, FileLimit::Blob, FileTrust::Ours);
   return File ? llvm::Error::success() : File.takeError();
 }
 
-/// What is wrong with \p Entry in itself and in what it refers to.
+/// Fails if \p Entry is damaged or refers to something that does not exist.
 static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
   if (Entry.Kind == EntryKind::Temporary)
     return llvm::Error::success();
-  // Entries of containers are not read otherwise.
+  // Container entries are empty, so nothing else opens them.
   if (llvm::Error Wrong = checkFile(Entry))
     return Wrong;
   if (Entry.Kind == EntryKind::Blob)
@@ -195,7 +195,7 @@ std::vector<StoreFault> carve::verifyStore(const UnitStore &Store, bool Repair) 
   auto Add = [&](const StoreEntry &Entry, llvm::Error Wrong) {
     bool Newer = Wrong.isA<NewerFormat>();
     StoreFault Fault{Entry.Path, llvm::toString(std::move(Wrong))};
-    fs::file_status There; // A link that leads nowhere is there, too.
+    fs::file_status There; // A dangling link counts as present.
     if (fs::status(Entry.Path, There, /*follow=*/false))
       return;
     if (Repair && !Newer)
@@ -218,7 +218,7 @@ std::vector<StoreFault> carve::verifyStore(const UnitStore &Store, bool Repair) 
   return Faults;
 }
 
-/// Removes the record, of a unit or link after the entries that lead to it.
+/// Removes a record. For a unit or link it first removes the entries that lead to it.
 static llvm::Error removeRecord(const UnitStore &Store, const StoreEntry &Entry) {
   if (Entry.Kind == EntryKind::Flavour)
     return removeEntry(Entry);
@@ -232,15 +232,16 @@ static llvm::Error removeRecord(const UnitStore &Store, const StoreEntry &Entry)
   return removeEntry(Entry);
 }
 
-/// Whether \p Entry has not been written or used since it was listed.
+/// Returns true if \p Entry has not been written or used since it was listed.
 static bool isUnused(const StoreEntry &Entry) {
   fs::file_status Status;
   return !fs::status(Entry.Path, Status, /*follow=*/false) &&
          Status.getLastModificationTime() == Entry.Modified;
 }
 
-/// Removes a blob, unless a compile uses it: one that renews its age before the rename is seen
-/// here, and one that comes later finds it gone and writes it anew (UnitStore::putBlob).
+/// Removes a blob, unless a compile uses it. If a compile renews its age before the rename, that is
+/// seen here; a compile that comes later finds the blob gone and writes it again
+/// (UnitStore::putBlob).
 static llvm::Error evictBlob(const StoreEntry &Entry) {
   std::string Claimed = temporaryBeside(Entry.Path);
   if (std::error_code Failed = fs::rename(Entry.Path, Claimed))
@@ -254,8 +255,9 @@ static llvm::Error evictBlob(const StoreEntry &Entry) {
   return llvm::errorCodeToError(fs::rename(Claimed, Entry.Path));
 }
 
-/// Removes \p Victims. A unit of which a blob has gone can be neither tuned nor emitted: it goes
-/// before its blob, and links and flavours likewise, so that at no moment one refers to nothing.
+/// Removes \p Victims. A unit without one of its blobs can be neither tuned nor emitted, so the
+/// unit is removed before its blob. Links and flavours are removed likewise, so that no record ever
+/// refers to a missing blob.
 static llvm::Error evict(const UnitStore &Store, llvm::ArrayRef<StoreEntry> Victims) {
   StoreLock Alone(Store.root());
   llvm::StringSet<> Records, Blobs;
@@ -315,7 +317,8 @@ llvm::Error carve::pruneStore(const UnitStore &Store, uint64_t MaxBytes) {
   return evict(Store, llvm::ArrayRef(Evictable).take_front(Victims));
 }
 
-// The age is renewed before the work, so that of many compiles at once nearly always one prunes.
+// The age is renewed before the work, so that of many concurrent compiles nearly always only one
+// prunes.
 void carve::pruneSometimes(const UnitStore &Store, uint64_t MaxBytes) {
   llvm::SmallString<256> Stamp(Store.root());
   path::append(Stamp, "pruned");
@@ -323,7 +326,7 @@ void carve::pruneSometimes(const UnitStore &Store, uint64_t MaxBytes) {
   fs::file_status Status;
   if (!fs::status(Stamp, Status)) {
     auto Age = Now - Status.getLastModificationTime();
-    // A stamp of the future is of a clock that was wrong.
+    // A stamp in the future comes from a clock that was wrong.
     if (Age >= std::chrono::seconds(-60) && Age < PruneEvery)
       return;
   }

@@ -1,35 +1,40 @@
 /// \file
-/// The upkeep of the store: how much is in it, what of it is damaged, and what goes when it is too
-/// large.
+/// The upkeep of the store: it counts what is stored, finds damage, and removes the oldest entries
+/// if the store is too large. `carve store` calls it, and compiles prune now and then.
 #pragma once
 
 #include "Store/UnitStore.h"
 
 namespace carve {
 
+/// The content of the store in numbers.
 struct StoreStats {
   uint64_t Units = 0, Links = 0, Blobs = 0, Decisions = 0, Reports = 0;
   uint64_t Bytes = 0;
-  std::map<std::string, uint64_t> Passthroughs; ///< By reason.
+  std::map<std::string, uint64_t> Passthroughs; ///< Number of commands handed to nvcc, by reason.
 };
 
-/// One thing found wrong by verifyStore().
+/// One fault that verifyStore() found.
 struct StoreFault {
   std::string Path;
   std::string What;
 };
 
+/// Returns the counts and the total size of the store.
 StoreStats storeStats(const UnitStore &Store);
-/// Reads everything and reports what is damaged; with \p Repair, removes it.
+/// Reads everything and returns what is damaged. If \p Repair is set, it also removes the damaged
+/// entries, except those of a newer format.
 std::vector<StoreFault> verifyStore(const UnitStore &Store, bool Repair);
-/// Removes the longest unused blobs, units, links, flavours, attempts, reports and searches until
-/// at most \p MaxBytes remain. A unit, link or flavour goes when one of its blobs goes, and takes
-/// the container entries that lead to it along; its decisions stay (they are small and dear).
-/// Temporaries of writers killed an hour ago go first. What is used meanwhile stays.
+/// Removes the entries that were not used for the longest time until at most \p MaxBytes remain:
+/// blobs, units, links, flavours, attempts, reports and searches. A unit, link or flavour is
+/// removed when one of its blobs is removed, together with the container entries that lead to it.
+/// Its decisions stay, because they are small and expensive to make again. Temporaries older than
+/// an hour go first: their writers were killed. Entries that are used meanwhile stay. Fails if an
+/// entry cannot be removed.
 llvm::Error pruneStore(const UnitStore &Store, uint64_t MaxBytes);
-/// pruneStore(), at most once an hour, as a side effect of a compile.
+/// Calls pruneStore(), at most once an hour, as a side effect of a compile. Failures are ignored.
 void pruneSometimes(const UnitStore &Store, uint64_t MaxBytes);
-/// Removes everything that the store wrote, and nothing else.
+/// Removes everything that the store wrote, and nothing else. Fails if a file cannot be removed.
 llvm::Error clearStore(const UnitStore &Store);
 
 } // namespace carve

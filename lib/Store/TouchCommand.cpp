@@ -12,7 +12,8 @@
 using namespace carve;
 namespace json = llvm::json;
 
-/// Whether an output is this command's to bring about, and not the build system's by itself.
+/// Returns true if this command has to touch a file for \p S; otherwise the build system remakes
+/// the output by itself.
 static bool needsTouch(const StaleOutput &S) { return S.Cue != RebuildCue::Depfile || S.ByProfile; }
 
 static void printStale(llvm::ArrayRef<StaleOutput> Stale, bool Json, llvm::StringRef Verb) {
@@ -53,7 +54,7 @@ struct TouchOptions {
 Flags touchFlags(TouchOptions &O) {
   Flags F("carve touch");
   F.form("[options] [FOLDER...]",
-         "have outputs made again whose depfile does not name a new decision or profile");
+         "make the build repeat outputs whose depfile does not name a new decision or profile");
   F.arguments("FOLDER...", O.Folders, "only outputs in these folders");
   F.behind("", O.Rest);
   F.text("--profile", "FILE", O.Profile, "use this profile").Default = "CARVE_PROFILE";

@@ -1,5 +1,5 @@
 /// \file
-/// The JSON form of a unit's record, as the store keeps it.
+/// The JSON form of the record of a unit. UnitStore writes and reads it.
 #pragma once
 
 #include "Store/Unit.h"
@@ -11,12 +11,12 @@
 
 namespace carve {
 
-/// The record as JSON, the same bytes for the same unit. Text that is no UTF-8 (a path may be
-/// anything) becomes `{"hex": "..."}`, so that every unit survives the way there and back.
+/// Returns the record as JSON; the same unit gives the same bytes. Text that is not UTF-8 becomes
+/// `{"hex": "..."}`, because a path may hold any bytes and every unit must read back unchanged.
 std::string printUnit(const Unit &U);
 
-/// Reads a record. Fails naming \p Name and the member with its actual and expected content; a
-/// record written in a newer format fails as such.
+/// Reads a record. Fails and names \p Name and the member with its actual and expected content.
+/// Fails with NewerFormat if the record has another format.
 llvm::Expected<Unit> parseUnit(llvm::StringRef Json, llvm::StringRef Name);
 
 } // namespace carve

@@ -11,9 +11,9 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
-// Symbolic links are left alone: a key has to be the same for the same words, and a link that is
-// switched (`build/current`) is still the same unit. The project's own place is in the key, so two
-// checkouts do not share units; a moved checkout starts anew, and finds its decisions in the
+// Symbolic links are not resolved: the same words must give the same key, and a link that is
+// switched (`build/current`) is still the same unit. The path of the project is part of the key, so
+// two checkouts do not share units. A moved checkout starts anew, and finds its decisions in the
 // profile that it carries with it.
 std::string carve::unitKey(llvm::StringRef Project, llvm::StringRef Directory,
                            llvm::StringRef Source, llvm::StringRef Output) {

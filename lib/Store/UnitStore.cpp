@@ -58,7 +58,7 @@ static std::error_code codeOf(const llvm::Error &Failed) {
   return Code;
 }
 
-/// Whether a file, or a directory above it, does not exist.
+/// Returns true if the error means that a file, or a directory above it, does not exist.
 static bool isMissing(std::error_code Code) {
   return Code == std::errc::no_such_file_or_directory || Code == std::errc::not_a_directory;
 }
@@ -76,14 +76,14 @@ llvm::Expected<std::optional<std::string>> UnitStore::readIfThere(llvm::StringRe
   return std::nullopt;
 }
 
-/// Makes \p Path younger. Where that is refused the entry only goes earlier than it might. Returns
-/// false where it has gone already.
+/// Renews the age of \p Path. If the system refuses that, the entry is only evicted earlier than
+/// necessary. Returns false if the entry has gone already.
 static bool renewAge(const std::string &Path) {
   return ::utimensat(AT_FDCWD, Path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-// A directory is only made once it is missed: nearly always it is there, and another process may
-// remove it between our looking and our writing anyway. A directory at the place of a file is
+// A directory is created only after it was found missing. It nearly always exists, and another
+// process could remove it between a check and the write anyway. A directory in place of a file is
 // damage.
 llvm::Error UnitStore::write(llvm::StringRef Path, llvm::StringRef Bytes) const {
   if (Root.empty())
@@ -110,7 +110,8 @@ static llvm::Error badName(llvm::StringRef What, llvm::StringRef Name) {
 
 llvm::Expected<std::string> UnitStore::putBlob(llvm::StringRef Bytes) {
   std::string Digest = digestOf(Bytes), Path = blobPath(Root, Digest);
-  // Unpacking costs a third of packing, and so a damaged blob is replaced by the next compile.
+  // Unpacking costs a third of packing, so the blob is checked. The next compile then replaces a
+  // damaged blob.
   llvm::Expected<std::string> There = blob(Digest);
   if (There && renewAge(Path))
     return Digest;
@@ -148,7 +149,7 @@ llvm::Error UnitStore::linkContainer(llvm::StringRef Digest, llvm::StringRef Key
 
 namespace {
 
-/// How the store keeps one kind of record that programs lead to by containers.
+/// Describes how the store keeps one kind of record to which containers lead.
 template <typename T> struct Kept;
 template <> struct Kept<Unit> {
   static constexpr EntryKind Kind = EntryKind::Unit;
@@ -182,7 +183,7 @@ llvm::Expected<std::optional<T>> readRecord(const UnitStore &Store, llvm::String
   return std::optional(std::move(*Record));
 }
 
-/// The records that load the container \p Digest, the last written first.
+/// Returns the records that load the container \p Digest, the last written one first.
 template <typename T>
 std::vector<T> recordsOfContainer(const UnitStore &Store, llvm::StringRef Digest) {
   std::vector<std::pair<llvm::sys::TimePoint<>, T>> Found;
@@ -225,27 +226,30 @@ template <typename T> std::vector<T> allRecords(const UnitStore &Store) {
 
 } // namespace
 
-// The record stands before the entries that lead to it, so that an entry without a record is
-// always one to remove, never one about to become right.
+// The record is written before the entries that lead to it. So an entry without a record is always
+// stale, and never one whose record is about to be written.
 template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   if (!isEntryName(New.Key))
     return badName((Kept<T>::Name + " key").str(), New.Key);
-  // Two compiles of one output at once: the containers are those of the record that stays. And a
-  // record whose blobs were evicted before it came would never be found again by pruneStore().
+  // Two compiles of one output may run at once, and the containers must be those of the record that
+  // stays. A record whose blobs were evicted before it was written would never be found by
+  // pruneStore().
   (void)writable();
   if (!refusal().empty())
-    return notUsed(refusal()); // Nor is its lock waited for.
+    return notUsed(refusal()); // The lock is not waited for either.
   StoreLock Alone(Root);
   if (llvm::Error Evicted = checkBlobs(Root, blobsOf(New)))
     return Evicted;
   std::vector<std::string> Stale;
   llvm::Expected<std::optional<T>> Before = readRecord<T>(*this, New.Key);
   if (!Before)
-    llvm::consumeError(Before.takeError()); // Damaged, or newer: replaced.
+    // The old record is damaged or newer, so it is replaced.
+    llvm::consumeError(Before.takeError());
   else if (*Before)
     Stale = std::move((*Before)->Containers);
   std::string Path = entryPath(Root, Kept<T>::Kind, New.Key), Json = Kept<T>::print(New);
-  // What nobody may read is not written: a name or an option that no record may hand on.
+  // A record that no reader accepts is not written, e.g. one with a name or an option that must not
+  // be passed on.
   if (auto Readable = Kept<T>::parse(Json, Path); !Readable)
     return Readable.takeError();
   if (llvm::Error Failed = write(Path, Json))

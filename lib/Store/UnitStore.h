@@ -1,23 +1,26 @@
 /// \file
-/// The content-addressed directory of units, blobs, decisions and reports (`$CARVE_STORE`). Every
-/// write is a temporary renamed into place, a record and what leads to it are changed under a lock
-/// (StoreLock.h), and an unwritable store only means that nothing is remembered.
+/// The content-addressed directory of units, blobs, decisions and reports (`$CARVE_STORE`).
+/// Compiles fill it, tuning reads it and adds decisions, and later compiles emit them. Every write
+/// creates a temporary and renames it. A record and the entries that lead to it are changed under a
+/// lock (StoreLock.h). If the store cannot be written, nothing is remembered and nothing else
+/// fails.
 ///
 ///   units/<key>.json          one record per unit
 ///   links/<key>.json          one record per device link (-rdc=true)
 ///   blobs/<xx>/<digest>       PTX, cubins, preprocessed text; zstd-compressed, checked on reading
 ///   flavours/<key>.json       which blob the PTX is that cicc made at another cap (FlavourPtx.h)
-///   containers/<digest>/<key> empty: the unit or link <key> loads this container; several may
+///   containers/<digest>/<key> empty: the unit or link <key>, one of several, loads this container
 ///   decisions/<key>.yaml      a unit's decisions (DecisionFiles.h)
-///   attempts/<key>.json       what became of the last tuning of a unit
+///   attempts/<key>.json       the outcome of the last tuning of a unit
 ///   reports/<time>-<id>.json  one per tuning
 ///   searches/<key>.json       one per search of a program's space, with all that it measured
-///   decisions.digest          of all decisions, for compiler caches
+///   decisions.digest          digest of all decisions, for compiler caches
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
-///   lock                      empty, of StoreLock
-///   pruned                    its age is that of the last pruneSometimes() (StoreUpkeep.h)
+///   lock                      empty; StoreLock locks it
+///   pruned                    its age is the time since the last pruneSometimes() (StoreUpkeep.h)
 ///
-/// Nothing is read that another user may have written, and what we write no other user can.
+/// The store reads no file that another user may have written, and no other user can write the
+/// files that it creates.
 #pragma once
 
 #include "Store/DeviceLink.h"
@@ -38,63 +41,77 @@
 
 namespace carve {
 
+/// One store. Several threads and processes may use it at once.
 class UnitStore {
 public:
-  /// The store at \p Root, which is created when first written to.
+  /// The store at \p Root. The directory is created on the first write.
   explicit UnitStore(std::string Root) : Root(std::move(Root)) {}
   const std::string &root() const { return Root; }
-  /// Whether the store can be written to and is used; makes its directory where that is missing.
+  /// Returns true if the store is used and can be written. Creates its directory if that is
+  /// missing.
   bool writable() const;
-  /// Why it is not used: another user can write it, or a folder in it. Empty where it is used.
+  /// Returns why the store is not used: another user can write to it or to a folder in it. Returns
+  /// an empty text if it is used.
   const std::string &refusal() const;
-  /// A file of the store. Fails where the store is refused, and as RegularFile::open() does.
+  /// Returns the content of a file of the store. Fails if the store is refused, and as
+  /// RegularFile::open() does.
   llvm::Expected<std::string> readEntry(llvm::StringRef Path,
                                         uint64_t MostBytes = FileLimit::Record) const;
-  /// The same; nothing where it does not exist.
+  /// Does the same, but returns nothing if the file does not exist.
   llvm::Expected<std::optional<std::string>> readIfThere(llvm::StringRef Path) const;
-  /// Writes a file of the store by a temporary renamed into place, its folders too. A directory in
-  /// its place is removed. Fails if the store is refused.
+  /// Writes a file of the store by a temporary that is renamed, and creates its folders. A
+  /// directory in its place is removed. Fails if the store is refused or cannot be written.
   llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
 
-  /// Keeps \p Bytes and returns their digest. Writing what is already there only renews its age.
+  /// Stores \p Bytes and returns their digest. If the blob exists already, only its age is renewed.
   llvm::Expected<std::string> putBlob(llvm::StringRef Bytes);
-  /// Fails where the blob is absent, or damaged (its digest differs): never returns other bytes.
+  /// Returns the bytes of a blob. Fails if the blob is absent or damaged (its digest differs), so
+  /// it never returns other bytes.
   llvm::Expected<std::string> blob(llvm::StringRef Digest) const;
 
-  /// Keeps \p U and the containers that lead to it. Fails where a blob of it has been evicted.
+  /// Stores \p U and the containers that lead to it. Fails if one of its blobs has been evicted.
   llvm::Error putUnit(const Unit &U);
+  /// Returns the unit with this key; nothing if there is none. Fails if its record cannot be read.
   llvm::Expected<std::optional<Unit>> unit(llvm::StringRef Key) const;
-  /// The units that load a container, the last compiled first (one source in two checkouts makes
-  /// the same one, and a decision belongs to each), without those rebuilt since to something else.
+  /// Returns the units that load a container, the last compiled one first. One source in two
+  /// checkouts makes the same container, and each checkout has its own decision. Units that were
+  /// rebuilt to something else since are left out.
   std::vector<Unit> unitsOfContainer(llvm::StringRef Digest) const;
-  /// The first of unitsOfContainer().
+  /// Returns the first of unitsOfContainer().
   llvm::Expected<std::optional<Unit>> unitOfContainer(llvm::StringRef Digest) const;
-  /// All units, unreadable ones left out.
+  /// Returns all units that can be read.
   std::vector<Unit> units() const;
 
-  /// The same for device links.
+  /// These do the same for device links.
   llvm::Error putLink(const DeviceLink &L);
   llvm::Expected<std::optional<DeviceLink>> link(llvm::StringRef Key) const;
   std::vector<DeviceLink> linksOfContainer(llvm::StringRef Digest) const;
   std::vector<DeviceLink> links() const;
 
-  /// The PTX that was kept under \p Key; nothing where none was, or where it has been evicted
-  /// since. Reading it renews its age.
+  /// Returns the PTX that was stored under \p Key; nothing if there was none or it has been
+  /// evicted. Reading renews its age.
   llvm::Expected<std::optional<std::string>> flavour(llvm::StringRef Key) const;
+  /// Stores PTX under \p Key. Fails if its blob is evicted meanwhile or the store cannot be
+  /// written.
   llvm::Error putFlavour(llvm::StringRef Key, llvm::StringRef Ptx);
 
-  /// What became of the last tuning of a unit, as a text beside its record.
+  /// Returns the outcome of the last tuning of a unit, a text beside its record; nothing if there
+  /// is none.
   llvm::Expected<std::optional<std::string>> attempt(llvm::StringRef Key) const;
+  /// Stores the outcome of a tuning. Fails if the store cannot be written, as the following do.
   llvm::Error putAttempt(llvm::StringRef Key, llvm::StringRef Json);
 
+  /// Stores the report of a tuning.
   llvm::Error putReport(llvm::StringRef Name, llvm::StringRef Json);
-  /// What a search of a program's space has found.
+  /// Returns what a search of a program's space has found; nothing if there is none.
   llvm::Expected<std::optional<std::string>> search(llvm::StringRef Key) const;
+  /// Stores the result of a search.
   llvm::Error putSearch(llvm::StringRef Key, llvm::StringRef Json);
-  /// The newest report, by name.
+  /// Returns the newest report by name; nothing if there is none.
   llvm::Expected<std::optional<std::string>> lastReport() const;
 
-  /// Counts one command handed to nvcc. Never fails: a store that cannot be written counts nothing.
+  /// Counts one command that was handed to nvcc. It never fails: a store that cannot be written
+  /// counts nothing.
   void countPassthrough(llvm::StringRef Reason) const;
 
 private:
@@ -105,7 +122,7 @@ private:
   template <typename T> llvm::Error putRecord(const T &New);
   llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
   std::string Root;
-  std::shared_ptr<TrustState> Trust = std::make_shared<TrustState>(); ///< Of all copies.
+  std::shared_ptr<TrustState> Trust = std::make_shared<TrustState>(); ///< Shared by all copies.
 };
 
 } // namespace carve

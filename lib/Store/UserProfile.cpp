@@ -35,7 +35,7 @@ llvm::Expected<UserProfile> UserProfile::read(llvm::StringRef Path, bool ByOptio
 
 void UserProfile::noteIn(Unit &U, const UnitStore &Store) const {
   U.ProfileByOption = ByOption;
-  // A file that the variable names, and that was not there, is in no depfile.
+  // If the variable named a file that did not exist, no depfile lists it.
   U.ProfilePath = ByOption || Read ? Path : "";
   U.ProfileChoices = Read ? profileChoices(*Read, U, Store) : "";
 }

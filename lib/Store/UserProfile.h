@@ -1,6 +1,6 @@
 /// \file
-/// The profile that a user's command or environment names: read for a compile, noted in the records
-/// of its units, and found again for commands that ask what a build would do now.
+/// The profile that a user's command or environment names. A compile reads it and notes it in the
+/// records of its units; commands that ask what a build would do now find it again there.
 #pragma once
 
 #include "Store/Profile.h"
@@ -14,43 +14,46 @@ namespace carve {
 
 /// The profile of one compile.
 struct UserProfile {
-  std::string Path;            ///< Absolute; empty: none is named.
-  std::string Named;           ///< As it was given, for messages.
-  bool ByOption = false;       ///< By `--carve-profile`, not by the variable.
+  std::string Path;            ///< Absolute; empty if no profile is named.
+  std::string Named;           ///< The path as the user gave it, for messages.
+  bool ByOption = false;       ///< Named by `--carve-profile`, not by the variable.
   std::optional<Profile> Read; ///< Absent if there is no such file.
   std::string Text;
 
-  /// The profile at \p Path, from \p WorkDir if it is relative; empty: none is named. \p ByOption:
-  /// by `--carve-profile`. Fails with a UsageError if it cannot be read as a profile.
+  /// Reads the profile at \p Path, which is relative to \p WorkDir unless it is absolute. An empty
+  /// path means that no profile is named. \p ByOption says that `--carve-profile` named it. Fails
+  /// with UsageError if the file exists but cannot be read as a profile.
   static llvm::Expected<UserProfile> read(llvm::StringRef Path, bool ByOption,
                                           llvm::StringRef WorkDir);
 
-  /// Writes into \p U what its next compile is held against.
+  /// Writes into \p U the facts that decide later whether the profile has changed since this
+  /// compile.
   void noteIn(Unit &U, const UnitStore &Store) const;
 
-  /// What a person has to be told of it: that it is named and does not exist, not even now that the
-  /// compile has ended (a tuning writes it). Empty otherwise.
+  /// Returns a warning if the profile is named but does not exist. A tuning may write it, so the
+  /// file is looked for again at the end of the compile. Returns an empty text otherwise.
   std::string warning() const;
 };
 
-/// The kernels of \p U under both names, each once.
+/// Returns the kernels of \p U under both names, each once.
 std::vector<KernelIdentity> kernelsOf(const Unit &U, const UnitStore &Store);
 
-/// Digest of what \p P says of \p U: empty where it says nothing.
+/// Returns a digest of what \p P says about \p U; empty if it says nothing.
 std::string profileChoices(const Profile &P, const Unit &U, const UnitStore &Store);
 
-/// The profiles with which builds would compile today: for units compiled with `--carve-profile`
-/// the file that it named, for all others one given for all.
+/// The profiles with which builds would compile today: for units that were compiled with
+/// `--carve-profile` the file that it named, for all others one common profile.
 class CurrentProfiles {
 public:
-  /// \p Path as `--profile` or CARVE_PROFILE gives it; empty: none.
+  /// Reads the common profile from \p Path, the value of `--profile` or CARVE_PROFILE; empty if
+  /// there is none. Fails as UserProfile::read() does.
   static llvm::Expected<CurrentProfiles> read(llvm::StringRef Path, llvm::StringRef WorkDir);
 
-  /// The profile for \p U; null if no profile can be read (logged).
+  /// Returns the profile for \p U; null if none can be read, which is logged.
   const Profile *of(const Unit &U);
-  /// Whether the depfile of \p U does not list the profile that its next compile reads.
+  /// Returns true if the depfile of \p U does not list the profile that its next compile reads.
   bool isNewTo(const Unit &U) const;
-  /// The one given for all units, or null.
+  /// Returns the common profile, or null if there is none.
   const Profile *given() const { return Given.Read ? &*Given.Read : nullptr; }
   std::string warning() const { return Given.warning(); }
 

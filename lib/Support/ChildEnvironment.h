@@ -1,5 +1,5 @@
 /// \file
-/// The environment that CommandRunner gives to a child.
+/// The environment that CommandRunner passes to execve() for a child process.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -12,7 +12,8 @@
 
 namespace carve {
 
-/// The environment of a child: ours with the command's changes.
+/// The environment of a child: our own, with the changes of the command applied
+/// (Command::Environment).
 class ChildEnvironment {
 public:
   explicit ChildEnvironment(llvm::ArrayRef<std::string> Changes) {

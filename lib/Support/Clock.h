@@ -1,16 +1,23 @@
 /// \file
-/// What the pipelines ask of the clock: durations, and the date for records.
+/// The clocks: durations, dates for records, and times to compare with those of files.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace carve {
 
-/// Seconds since \p Start.
+/// Returns seconds on a clock that never goes back.
+double steadySeconds();
+
+/// Returns the seconds since \p Start.
 double secondsSince(std::chrono::steady_clock::time_point Start);
 
-/// The time now, ISO 8601, UTC.
+/// Returns the nanoseconds since 1970, as the stamps of files have them.
+int64_t unixNanoseconds();
+
+/// Returns the current time in UTC, in ISO 8601 format.
 std::string utcNow();
 
 } // namespace carve

@@ -36,7 +36,7 @@ double secondsSince(Clock::time_point Start) {
 /// A channel from the child to us.
 struct Pipe {
   int Read = -1, Write = -1;
-  int PassOn = -1; ///< Our own stream that gets everything too; -1: none.
+  int PassOn = -1; ///< Our own stream that also gets everything; -1 if there is none.
   Pipe() = default;
   Pipe(const Pipe &) = delete;
   ~Pipe() {
@@ -51,15 +51,15 @@ struct Pipe {
     Write = Fds[1];
     return true;
   }
-  /// A channel in place of our stream \p Fd: a terminal where that is one, so that the child sees
-  /// no difference.
+  /// Opens a channel that takes the place of our stream \p Fd. If that is a terminal, the channel
+  /// is a terminal, too, so that the child sees no difference.
   bool openTee(int Fd) {
     PassOn = Fd;
     termios Modes;
     winsize Size = {};
     if (!::isatty(Fd) || ::tcgetattr(Fd, &Modes) != 0)
       return open();
-    Modes.c_oflag &= ~OPOST; // Line ends are ours to translate.
+    Modes.c_oflag &= ~OPOST; // The outer terminal translates line ends.
     (void)::ioctl(Fd, TIOCGWINSZ, &Size);
     if (::openpty(&Read, &Write, nullptr, &Modes, &Size) != 0)
       return false;
@@ -79,7 +79,7 @@ struct Pipe {
   }
 };
 
-// The child, or minus its group, to which a signal sent to us is passed on.
+// The child that gets the signals sent to us, or minus its group; 0 if there is none.
 volatile sig_atomic_t ForwardTo = 0;
 
 volatile sig_atomic_t LastSignal = 0;
@@ -89,15 +89,16 @@ void forwardSignal(int Signal) {
   if (ForwardTo == 0)
     return;
   const int Errno = errno;
-  // What nvcc has started goes on when nvcc ends: it is told before we lose sight of it.
+  // The processes that nvcc has started outlive nvcc, so they get the signal while we can still
+  // find them.
   adoptDescendants();
   (void)signalDescendants(Signal);
   ::kill(ForwardTo, Signal);
   errno = Errno;
 }
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP go to the child instead of ending us, so that our
-/// own files are removed; afterwards the signal is raised again by whoever asks.
+/// While an object lives, SIGINT, SIGTERM and SIGHUP go to the child instead of ending us, so that
+/// our own files are removed. The caller then stops because of CommandResult::Interrupted.
 class SignalForwarding {
 public:
   SignalForwarding() {
@@ -131,16 +132,17 @@ std::string resolveProgram(const std::string &Name) {
   return Found ? *Found : Name;
 }
 
-/// What a child inherits.
+/// The signal mask and descriptors that a child inherits.
 struct ChildStart {
   sigset_t Mask;
   int OutFd, ErrFd, FailFd;
 };
 
-/// Runs in the child between fork and exec: only async-signal-safe calls.
+/// Runs in the child between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void becomeChild(const Command &C, const char *Program, char **Argv, char **Env,
                               pid_t Parent, const ChildStart &Start) {
-  // Killed without a word, we take it along: a tool at once, a user's program by a request.
+  // If we are killed and cannot pass a signal on, the kernel ends the child: a tool at once, a
+  // user's program by SIGTERM.
   ::prctl(PR_SET_PDEATHSIG, C.TimeoutS > 0 ? SIGTERM : SIGKILL);
   if (::getppid() != Parent)
     ::_exit(127);
@@ -169,10 +171,12 @@ struct ChildStart {
   ::_exit(127);
 }
 
-/// Forks; the child's number, or -1. From then on it gets the signals that are forwarded.
+/// Forks and returns the child's process id, or -1. From then on the child gets the signals that
+/// are forwarded.
 pid_t startChild(const Command &C, const char *Program, char **Argv, char **Env, ChildStart Start,
                  bool Forwarded) {
-  UninterruptedWork Starting; // A child that the handler did not see would go on without us.
+  // If the handler did not see the new child, the child would outlive us.
+  UninterruptedWork Starting;
   Start.Mask = Starting.maskBefore();
   const pid_t Parent = ::getpid();
   pid_t Child = ::fork();
@@ -192,14 +196,14 @@ void passOn(int Fd, llvm::StringRef Bytes) {
       pollfd Room = {Fd, POLLOUT, 0};
       (void)::poll(&Room, 1, -1);
     } else if (Done < 0 && errno != EINTR) {
-      return; // Nobody reads any more.
+      return; // There is no reader any more.
     } else if (Done > 0) {
       Bytes = Bytes.drop_front(Done);
     }
   }
 }
 
-/// Takes what \p From has; closes it at its end.
+/// Appends the available bytes of \p From to \p Into, and closes \p From at its end.
 void readSome(Pipe &From, std::string &Into) {
   char Buffer[1 << 16];
   ssize_t N = ::read(From.Read, Buffer, sizeof(Buffer));
@@ -212,8 +216,8 @@ void readSome(Pipe &From, std::string &Into) {
   }
 }
 
-/// When a run with a timeout is killed: after that time, or some seconds after a signal was passed
-/// on that its program does not heed. A launcher takes a while to end its ranks.
+/// The time at which a run with a timeout is killed: after the timeout, or some seconds after a
+/// signal was passed on if the program ignores it. A launcher takes a while to end its ranks.
 class Deadline {
 public:
   explicit Deadline(double TimeoutS) : TimeoutS(TimeoutS), Start(Clock::now()), Told(Start) {}
@@ -227,10 +231,11 @@ private:
   static constexpr double GraceS = 3;
   double TimeoutS;
   Clock::time_point Start;
-  Clock::time_point Told; ///< When a signal was passed on; as long as there is none, just now.
+  Clock::time_point Told; ///< When a signal was passed on; until then the time of the last check.
 };
 
-/// Reads both pipes until they close or the deadline passes. Returns false on the deadline.
+/// Reads both pipes until they close, the child ends or the deadline passes. Returns false if the
+/// deadline passed.
 bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Deadline &End,
            pid_t Child) {
   bool Watch = TimeoutS > 0 || Out.PassOn >= 0 || Err.PassOn >= 0;
@@ -256,7 +261,8 @@ bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Deadlin
   return true;
 }
 
-/// Waits for the child; on the deadline kills its group and waits for that.
+/// Waits for the child and returns its wait status. On the deadline it kills the child's group
+/// first.
 int await(pid_t Child, const Command &C, CommandResult &Result, Deadline &End) {
   int Status = 0;
   while (!Result.TimedOut && C.TimeoutS > 0) {
@@ -275,8 +281,8 @@ int await(pid_t Child, const Command &C, CommandResult &Result, Deadline &End) {
   return Status;
 }
 
-/// Opens the channels through which our own streams get what the child prints. Where that cannot
-/// be done, a closed stream say, the child inherits them as they are.
+/// Opens the channels that pass what the child prints on to our own streams. Returns false if that
+/// is impossible, e.g. because a stream is closed; the child then inherits our streams.
 bool openTees(Pipe &Out, Pipe &Err) {
   if (Out.openTee(STDOUT_FILENO) && (StreamShape::ours().Merged || Err.openTee(STDERR_FILENO)))
     return true;
@@ -308,7 +314,7 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   Argv.push_back(nullptr);
   ChildEnvironment Environment(C.Environment);
 
-  // Asked before a pipe takes the number of a closed stream.
+  // This must be checked before a pipe takes the number of a closed stream.
   bool HaveStreams = ::fcntl(STDOUT_FILENO, F_GETFD) >= 0 && ::fcntl(STDERR_FILENO, F_GETFD) >= 0;
   Pipe Out, Err, Fail;
   if ((C.CaptureStdout && !Out.open()) || (C.CaptureStderr && !Err.open()) || !Fail.open())
@@ -316,7 +322,7 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
                                    "cannot start %s: no pipe", Program.c_str());
   bool Remembered =
       C.Tee && HaveStreams && !C.CaptureStdout && !C.CaptureStderr && openTees(Out, Err);
-  // Short captured calls of tools run side by side and need no forwarding.
+  // Short captured calls of tools run in parallel and need no forwarding.
   std::optional<SignalForwarding> Forwarding;
   if (C.TimeoutS > 0 || !C.CaptureStdout)
     Forwarding.emplace();
@@ -329,7 +335,8 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   if (Child < 0)
     return llvm::createStringError(std::error_code(errno, std::generic_category()),
                                    "cannot start %s", Program.c_str());
-  // What came between the handler and the child has reached nobody yet.
+  // A signal that arrived after the handler was set and before the child existed has reached
+  // nobody.
   if (int Early = LastSignal; Early && Forwarding)
     ::kill(ForwardTo, Early);
   Out.closeWrite();
@@ -349,7 +356,7 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   Result.WallS = secondsSince(Start);
   Result.Interrupted = Forwarding ? LastSignal : 0;
   if (Result.Interrupted) {
-    UninterruptedWork Ending; // The handler looks at processes too.
+    UninterruptedWork Ending; // The signal handler looks at processes, too.
     endDescendants(Result.Interrupted);
   }
   Result.Signal = WIFSIGNALED(Status) ? WTERMSIG(Status) : 0;

@@ -1,6 +1,6 @@
 /// \file
-/// The one way in which the project starts other processes: argument vector, environment,
-/// timeout, streams. No shell is involved.
+/// The only way in which the project starts other processes. A command has an argument vector, an
+/// environment, a timeout and streams; no shell is involved.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -15,32 +15,37 @@ namespace carve {
 
 /// One process to run.
 struct Command {
-  std::vector<std::string> Argv;        ///< Argv[0] is a path, or a name looked up in PATH.
-  std::string Dir;                      ///< Working directory; empty: the caller's.
-  std::vector<std::string> Environment; ///< `NAME=value` set or, without `=`, removed.
-  std::optional<std::string> StdinPath; ///< Absent: inherited. `/dev/null` for empty input.
-  bool CaptureStdout = false;           ///< Otherwise inherited.
-  bool CaptureStderr = false;           ///< Otherwise inherited.
-  /// Streams that are not captured are passed on as they come, and remembered: where ours is a
-  /// terminal, the child's is one too; where our two are one, the child's are.
+  std::vector<std::string> Argv; ///< Argv[0] is a path, or a name that is looked up in PATH.
+  std::string Dir;               ///< Working directory; empty means the caller's.
+  /// `NAME=value` sets a variable; `NAME` without `=` removes it.
+  std::vector<std::string> Environment;
+  std::optional<std::string> StdinPath; ///< Absent means inherited; `/dev/null` gives empty input.
+  bool CaptureStdout = false;           ///< Otherwise the child inherits ours.
+  bool CaptureStderr = false;           ///< Otherwise the child inherits ours.
+  /// Streams that are not captured are passed on as they arrive, and also kept. If our stream is a
+  /// terminal, the child's stream is a terminal, too; if our two streams are one, the child's are
+  /// one.
   bool Tee = false;
-  double TimeoutS = 0; ///< 0: none. Else a process group of its own, killed whole.
+  double TimeoutS = 0; ///< 0 means none. Otherwise the child gets its own process group, which is
+                       ///< killed as a whole.
 };
 
+/// The result of one process.
 struct CommandResult {
-  int ExitStatus = 0; ///< As a shell would say it: 128 + signal where a signal ended it.
-  int Signal = 0;     ///< 0 where it exited.
+  int ExitStatus = 0; ///< As a shell reports it: 128 + signal if a signal ended the process.
+  int Signal = 0;     ///< 0 if the process exited.
   bool TimedOut = false;
-  int Interrupted = 0; ///< The signal that we were sent meanwhile and passed on; the caller stops.
+  int Interrupted = 0; ///< The signal that we got meanwhile and passed on; the caller should stop.
   double WallS = 0;
-  bool Remembered = false; ///< Of Command::Tee: it could be done.
-  std::string Stdout,
-      Stderr; ///< What was captured, whole; of Command::Tee with StreamShape::Merged all in Stdout.
+  bool Remembered = false; ///< True if Command::Tee was set and the output could be kept.
+  /// The captured output, complete. With Command::Tee and StreamShape::Merged, all of it is in
+  /// Stdout.
+  std::string Stdout, Stderr;
 
   bool succeeded() const { return ExitStatus == 0 && !TimedOut; }
 };
 
-/// What our own standard output and standard error are to a child that inherits them.
+/// Describes our own standard output and standard error, as a child that inherits them sees them.
 struct StreamShape {
   bool Merged = false; ///< Both are one file, pipe or terminal.
   bool OutTerminal = false, ErrTerminal = false;
@@ -49,29 +54,30 @@ struct StreamShape {
   static StreamShape ours();
 };
 
-/// Starts processes. An interface, so that pipelines can be run against a recorded toolchain.
-/// Implementations may be called from several threads at once.
+/// Starts processes. It is an interface so that pipelines can run against a recorded toolchain.
+/// Implementations must allow calls from several threads at once.
 class CommandRunner {
 public:
   virtual ~CommandRunner() = default;
-  /// Runs \p C to its end. Fails only where the process cannot be started; a non-zero exit status
+  /// Runs \p C until it ends. Fails only if the process cannot be started; a non-zero exit status
   /// is a result.
   virtual llvm::Expected<CommandResult> run(const Command &C) = 0;
 };
 
-/// Starts real processes. While one runs with inherited streams or with a timeout, SIGINT, SIGTERM
-/// and SIGHUP sent to us are passed on to it and reported, so that a caller who ends us ends the
-/// child as well, and our own files are removed. A run with a timeout is killed where it has not
-/// ended 3 s later. Such runs must not overlap.
+/// Starts real processes. While a run has inherited streams or a timeout, SIGINT, SIGTERM and
+/// SIGHUP that are sent to us are passed on to the child and reported. So whoever ends us also ends
+/// the child, and our own files are removed. If a run with a timeout has not ended 3 s after such a
+/// signal, it is killed. Such runs must not overlap.
 class ProcessRunner final : public CommandRunner {
 public:
   llvm::Expected<CommandResult> run(const Command &C) override;
 };
 
-/// Runs \p C with captured streams; a non-zero exit status becomes a ToolFailure.
+/// Runs \p C with captured streams. A non-zero exit status or a timeout becomes a ToolFailure.
 llvm::Expected<CommandResult> runChecked(CommandRunner &Runner, Command C);
 
-/// Replaces this process by \p Argv, whose first element is an absolute path. Returns on failure.
+/// Replaces this process by \p Argv, whose first element is an absolute path. Returns only on
+/// failure.
 llvm::Error replaceProcess(llvm::ArrayRef<std::string> Argv);
 
 } // namespace carve

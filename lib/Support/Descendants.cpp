@@ -18,8 +18,9 @@ struct Process {
 };
 
 constexpr int MostProcesses = 16384, MostDescendants = 1024;
-/// Too large for a handler's stack. One thread at a time fills them: a handler masks the signals
-/// that it serves, and a run that is interrupted is the only one of its kind.
+/// The table is static because it is too large for a handler's stack. Only one thread at a time
+/// fills it: a handler masks the signals that it serves, and an interrupted run is the only run of
+/// its kind.
 Process Table[MostProcesses];
 Process Below[MostDescendants];
 
@@ -33,14 +34,15 @@ long numberAt(const char *&Text) {
   return Minus ? -Number : Number;
 }
 
-/// Reads /proc/<Name>/stat; false where the process has ended. One that nobody has waited for yet
-/// has, too.
+/// Reads /proc/<Name>/stat. Returns false if the process has ended, even if its parent has not
+/// waited for it yet.
 bool readProcess(int Proc, const char *Name, Process &P) {
   char Path[32] = {}, Text[512];
   size_t Length = std::strlen(Name);
   if (Length > 20)
     return false;
-  std::memcpy(Path, Name, Length); // NOLINT(bugprone-not-null-terminated-result): what follows is.
+  // The next copy adds the terminating null character.
+  std::memcpy(Path, Name, Length); // NOLINT(bugprone-not-null-terminated-result)
   std::memcpy(Path + Length, "/stat", 6);
   int Fd = ::openat(Proc, Path, O_RDONLY | O_CLOEXEC);
   if (Fd < 0)
@@ -50,7 +52,8 @@ bool readProcess(int Proc, const char *Name, Process &P) {
   if (Bytes <= 0)
     return false;
   Text[Bytes] = 0;
-  // "pid (name) state parent group session": the name may hold anything, parentheses too.
+  // The form is "pid (name) state parent group session". The name may hold anything, even
+  // parentheses.
   const char *At = std::strrchr(Text, ')');
   if (!At || At[1] != ' ' || At[2] == 'Z' || At[2] == 'X')
     return false;
@@ -78,7 +81,7 @@ int readTable() {
 
 void carve::adoptDescendants() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
-/// Fills Below with the descendants of this process; returns how many there are.
+/// Fills Below with the descendants of this process and returns their number.
 static int findDescendants() {
   const int Count = readTable();
   const pid_t Self = ::getpid();
@@ -111,7 +114,8 @@ void carve::endDescendants(int Signal) {
   int Left = signalDescendants(Signal);
   for (int I = 1; Left > 0 && I < 2 * Patience; ++I) {
     ::nanosleep(&Pause, nullptr);
-    // A shell may have started the next step just before the signal reached it.
+    // The signal is repeated, because a shell may have started its next step just before it
+    // arrived.
     Left = signalDescendants(I >= Patience ? SIGKILL : I % 20 == 0 ? Signal : 0);
   }
 }

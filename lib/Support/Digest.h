@@ -1,5 +1,5 @@
 /// \file
-/// Content digests: names of blobs in the store, identities of device images and kernels.
+/// Content digests. They name the blobs in the store and identify device images and kernels.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -9,12 +9,12 @@
 
 namespace carve {
 
-/// XXH3-128 of \p Bytes, as 32 lower-case hexadecimal digits. The probe computes the same value
-/// of the images that a program loads (Protocol/Protocol.h).
+/// Returns the XXH3-128 digest of \p Bytes as 32 lower-case hexadecimal digits. The probe computes
+/// the same value for the images that a program loads (Protocol/Protocol.h).
 std::string digestOf(llvm::StringRef Bytes);
 
-/// The digest of several fields, each delimited by its length, so that no two lists collide by
-/// concatenation.
+/// Returns the digest of several fields. Each is delimited by its length, so that two different
+/// lists never give the same input by concatenation.
 std::string digestOfFields(llvm::ArrayRef<llvm::StringRef> Fields);
 
 } // namespace carve

@@ -1,6 +1,6 @@
 /// \file
-/// The kinds of failure of the project and how each is answered: library code returns them, the
-/// tools turn them into messages, fallbacks and exit codes.
+/// The project's kinds of errors and the answer to each. Library code returns them; the tools turn
+/// them into messages, fallbacks and exit codes.
 #pragma once
 
 #include "llvm/ADT/Twine.h"
@@ -10,7 +10,7 @@
 
 namespace carve {
 
-/// A mistake in a flag of our own. The tool prints the message and exits with status 1.
+/// A mistake in an option of our own. The tool prints the message and exits with status 1.
 class UsageError : public llvm::ErrorInfo<UsageError> {
 public:
   static char ID;
@@ -22,11 +22,11 @@ private:
   std::string Message;
 };
 
-/// Something carve does not handle. The driver counts the reason and leaves the work to nvcc.
+/// Something that carve does not handle. The driver counts the reason and leaves the work to nvcc.
 class Unsupported : public llvm::ErrorInfo<Unsupported> {
 public:
   static char ID;
-  /// \p Reason is a short stable identifier such as `device-lto`; \p Detail is for a person.
+  /// \p Reason is a short stable identifier such as `device-lto`. \p Detail is text for a person.
   Unsupported(std::string Reason, std::string Detail)
       : Reason(std::move(Reason)), Detail(std::move(Detail)) {}
   const std::string &reason() const { return Reason; }
@@ -42,7 +42,7 @@ private:
   std::string Reason, Detail;
 };
 
-/// The program cannot be traced, so that nothing is known of what it launches. The reason is
+/// The program cannot be traced, so nothing is known about its launches. The reason is
 /// `untraceable`.
 class Untraceable : public llvm::ErrorInfo<Untraceable, Unsupported> {
 public:
@@ -98,12 +98,12 @@ private:
 [[nodiscard]] inline llvm::Error interrupted(int Signal) {
   return llvm::make_error<Interrupted>(Signal);
 }
-/// Bad content of a file or a stream: the message names the thing, the actual and the expected.
+/// Bad content of a file or a stream. The message names the thing, the actual and the expected.
 [[nodiscard]] inline llvm::Error malformed(const llvm::Twine &Message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), Message);
 }
 
-/// The system's reason \p Errno for a failure at \p Path.
+/// Returns the system's error \p Errno for a failure at \p Path.
 [[nodiscard]] inline llvm::Error fileError(llvm::StringRef Path, int Errno) {
   return llvm::createFileError(Path, std::error_code(Errno, std::generic_category()));
 }

@@ -76,7 +76,7 @@ std::string carve::resolveTarget(llvm::StringRef Path) {
   llvm::SmallString<256> Real;
   if (!fs::real_path(Path, Real))
     return Real.str().str();
-  // A link to what is not there yet: the compiler would make it there.
+  // A link may name a file that does not exist yet. The compiler would create that file.
   std::string Target = Path.str();
   char Next[PATH_MAX];
   for (int Links = 0; Links < 40; ++Links) {
@@ -109,7 +109,7 @@ static llvm::Error writeAll(int Fd, llvm::StringRef Path, llvm::StringRef Bytes)
   return llvm::Error::success();
 }
 
-/// Writes into what stands at \p Path: a device or a pipe, in whose place no file may come.
+/// Writes into the device or pipe at \p Path, which no file may replace.
 static llvm::Error writeInto(llvm::StringRef Path, llvm::StringRef Bytes) {
   int Fd = ::open(Path.str().c_str(), O_WRONLY | O_CLOEXEC);
   if (Fd < 0)

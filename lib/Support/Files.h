@@ -1,5 +1,5 @@
 /// \file
-/// Whole files: read, and written atomically.
+/// Reads whole files, writes whole files atomically, and makes paths absolute.
 #pragma once
 
 #include "Support/RegularFile.h"
@@ -14,38 +14,42 @@
 
 namespace carve {
 
-/// The bytes of the regular file \p Path. Fails as RegularFile::open() does, and never waits.
+/// Returns the bytes of the regular file \p Path. It never blocks. Fails as RegularFile::open()
+/// does, for example if the file has more than \p MostBytes bytes.
 llvm::Expected<std::string> readFile(llvm::StringRef Path, uint64_t MostBytes = FileLimit::Object);
 
-/// The bytes of a file that a person named to be read, which may be a pipe (`<(git show ...)`):
-/// then it is read to its end, which may not come.
+/// Returns the bytes of a file that the user named. It may be a pipe (`<(git show ...)`), which is
+/// read to its end, even if that blocks. Fails as readFile() does.
 llvm::Expected<std::string> readFileOrPipe(llvm::StringRef Path, uint64_t MostBytes);
 
-/// The text of a file of /proc, of which the system tells no size. Nothing where it is not there.
+/// Returns the text of a file of /proc, for which the system reports no size; nothing if it cannot
+/// be read.
 std::optional<std::string> readProcFile(llvm::StringRef Path);
 
-/// Writes \p Bytes to a temporary beside \p Path and renames it over \p Path, so that a reader
-/// sees the old or the new content, never a part. The mode is that of the file replaced, or 0666
-/// less the umask. On failure (a full disk, for example) the temporary is removed and \p Path is
-/// as before. A symbolic link is followed: the file that it names is replaced. A device or a pipe
-/// is written into, and so is a file beside which there can be no temporary (ReplacedFile.h).
+/// Writes \p Bytes to a temporary beside \p Path and renames it over \p Path, so that a reader sees
+/// the old or the new content, never a part. The new file has the mode of the replaced one, or 0666
+/// less the umask. On failure (e.g. a full disk) the temporary is removed and \p Path is unchanged.
+/// A symbolic link is followed: the file that it names is replaced. A device or a pipe is written
+/// to directly. A file whose directory allows no temporary is also written in place
+/// (ReplacedFile.h).
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes);
-/// The same, with the time of modification \p Modified.
+/// Does the same and sets the modification time to \p Modified.
 llvm::Error writeFileAtomically(llvm::StringRef Path, llvm::StringRef Bytes,
                                 llvm::sys::TimePoint<> Modified);
 
-/// \p Path, made absolute by \p Dir where it is relative.
+/// Returns \p Path, joined to \p Dir if it is relative.
 std::string absolutePath(llvm::StringRef Path, llvm::StringRef Dir);
 
-/// The same without `.` and `..`. Symbolic links are left alone.
+/// Returns the absolute path without `.` and `..`. Symbolic links are not resolved.
 std::string normalisedPath(llvm::StringRef Path, llvm::StringRef Dir);
-/// Of a path that is relative to the working directory of this process.
+/// Does the same for a path that is relative to the working directory of this process.
 std::string normalisedPath(llvm::StringRef Path);
 
-/// A fresh name beside \p Path.
+/// Returns a fresh name for a temporary in the directory of \p Path.
 std::string temporaryBeside(llvm::StringRef Path);
 
-/// The file that \p Path names through symbolic links; \p Path itself if it does not exist yet.
+/// Returns the file that \p Path names through symbolic links, or \p Path itself if it does not
+/// exist yet.
 std::string resolveTarget(llvm::StringRef Path);
 
 } // namespace carve

@@ -215,7 +215,7 @@ llvm::Error Flags::parse(llvm::ArrayRef<std::string> Args, Variables Env) const 
                         " --help lists them");
   }
   if (!Words.empty() && !Arguments)
-    return usageError(Text.Command + ": takes no arguments, not '" + Words.front() + "'");
+    return usageError(Text.Command + ": unexpected '" + Words.front() + "', expected only options");
   if (Arguments)
     Arguments->insert(Arguments->end(), Words.begin(), Words.end());
   return llvm::Error::success();

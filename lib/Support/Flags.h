@@ -1,7 +1,7 @@
 /// \file
-/// The options of a command of ours: one table from which parsing, `--help` and completion follow
-/// (OptionHelp.h). A value is `--name=value` or `--name value`. nvcc's own argv is never read by
-/// this (see Nvcc/CommandLine.h).
+/// The options of one command: a single table from which parsing, `--help` and completion follow
+/// (OptionHelp.h). A value is given as `--name=value` or `--name value`. It never reads nvcc's own
+/// argv (see Nvcc/CommandLine.h).
 #pragma once
 
 #include "Support/OptionHelp.h"
@@ -18,34 +18,39 @@
 
 namespace carve {
 
-/// Every registration says where the value goes, by what word the help calls it, and what the
-/// option does. What \p Out holds then is the default in the help. The result can be completed
-/// until the next registration: `F.seconds(...).Default = "none"`.
+/// A table of options; parse() or apply() stores their values in the registered variables.
+///
+/// A registration names the option, its value as the help shows it, the variable that receives the
+/// value, and a line that says what the option does. The variable's value at that time is the
+/// default in the help. The result can be completed until the next registration:
+/// `F.seconds(...).Default = "none"`.
 class Flags {
 public:
   /// \p Context names the command in messages and in its help, e.g. `carve tune`.
   explicit Flags(std::string Context) { Text.Command = std::move(Context); }
 
-  /// A form of the command: what follows its name, and what it then does. The first form's help is
-  /// the command's line in the list of commands.
+  /// Registers a form of the command: the words after its name, and what it does then. The help of
+  /// the first form is also the command's line in the list of commands.
   void form(llvm::StringRef Words, llvm::StringRef Help);
 
-  /// A flag without a value.
+  /// Registers an option without a value.
   OptionText &flag(llvm::StringRef Name, bool &Out, llvm::StringRef Help);
+  /// Registers an option with any value that is not empty.
   OptionText &text(llvm::StringRef Name, llvm::StringRef Value, std::string &Out,
                    llvm::StringRef Help);
-  /// May be repeated.
+  /// Registers an option that may be repeated; each value is appended to \p Out.
   OptionText &list(llvm::StringRef Name, llvm::StringRef Value, std::vector<std::string> &Out,
                    llvm::StringRef Help);
-  /// A whole number from \p Least to \p Most. Where it starts outside of these, there is no
-  /// default.
+  /// Registers an option whose value is a whole number from \p Least to \p Most. If \p Out is not
+  /// one of these, the help shows no default.
   OptionText &number(llvm::StringRef Name, llvm::StringRef Value, unsigned &Out, unsigned Least,
                      unsigned Most, llvm::StringRef Help);
-  /// Seconds, above 0. Where they start at 0, there is no default.
+  /// Registers an option whose value is a number of seconds above 0. If \p Out is 0, the help shows
+  /// no default.
   OptionText &seconds(llvm::StringRef Name, llvm::StringRef Value, double &Out,
                       llvm::StringRef Help);
-  /// One of \p Words; \p Out gets its index, as an enumerator or as a truth where that is its type.
-  /// Where it starts behind them, there is no default.
+  /// Registers an option whose value is one of \p Words; \p Out gets its index, which may be an
+  /// enumerator or a bool. If \p Out is not the index of a word, the help shows no default.
   template <typename Index>
   OptionText &choice(llvm::StringRef Name, llvm::ArrayRef<llvm::StringRef> Words, Index &Out,
                      llvm::StringRef Help) {
@@ -53,30 +58,34 @@ public:
         Name, Words, static_cast<size_t>(Out),
         [&Out](size_t Chosen) { Out = static_cast<Index>(Chosen); }, Help);
   }
-  /// Anything that \p Set takes; it returns what it expected, or nothing.
+  /// Stores a value. Returns a description of the values that it expects if this is none of them,
+  /// otherwise an empty text.
   using Setter = std::function<std::string(llvm::StringRef)>;
+  /// Registers an option whose value is stored by \p Set.
   OptionText &value(llvm::StringRef Name, llvm::StringRef Value, Setter Set, llvm::StringRef Help);
 
-  /// The words that are no options. Without this any is a mistake. With an empty \p Value they are
-  /// not in the help: the command has a message of its own for them.
+  /// Registers the arguments, which are appended to \p Out. Without this call an argument is an
+  /// error. If \p Value is empty, the help does not show them: such a command refuses them with a
+  /// message of its own.
   void arguments(llvm::StringRef Value, std::vector<std::string> &Out, llvm::StringRef Help = "");
-  /// The words after `--`. Without this they are arguments as those before it.
+  /// Registers the words after `--`. Without this call they are arguments, too.
   void behind(llvm::StringRef Value, std::vector<std::string> &Out, llvm::StringRef Help = "");
 
   using Variables = llvm::function_ref<std::optional<std::string>(llvm::StringRef)>;
 
-  /// Reads \p Args, after the variables of \p Env. Fails with HelpAsked where `--help` or `-h` is
-  /// one of them before `--`, and with a UsageError naming the option, the actual and the expected.
+  /// Reads the registered variables of \p Env, then \p Args. Fails with HelpAsked if `--help` or
+  /// `-h` is given before `--`, and with UsageError that names the option, the actual and the
+  /// expected value.
   llvm::Error parse(llvm::ArrayRef<std::string> Args, Variables Env = nullptr) const;
 
-  /// Applies `--name=value` (\p Value absent: `--name`). Returns false where \p Name is none of
-  /// ours, so that the caller can decide what an unknown option is.
+  /// Applies `--name=value`, or `--name` if \p Value is null. Returns false if \p Name is not
+  /// registered, so that the caller can handle an unknown option. Fails as parse() does.
   llvm::Expected<bool> apply(llvm::StringRef Name, const std::string *Value) const;
 
-  /// Takes values from the variables of the environment that are registered and not empty.
+  /// Applies the registered variables of the environment that are set and not empty.
   llvm::Error applyVariables(Variables Env) const;
 
-  /// What there is to tell of everything that is registered.
+  /// Returns the texts of everything that is registered.
   const CommandText &help() const { return Text; }
 
 private:
@@ -84,12 +93,12 @@ private:
                      std::function<void(size_t)> Choose, llvm::StringRef Help);
   OptionText &add(OptionText Option, Setter Set);
   llvm::Error set(size_t Option, llvm::StringRef From, llvm::StringRef Value) const;
-  /// The index of the option; none where there is no such.
+  /// Returns the index of the option, or nothing if it is not registered.
   std::optional<size_t> find(llvm::StringRef Name) const;
   llvm::Error asksForHelp(llvm::ArrayRef<std::string> Args) const;
 
   CommandText Text;
-  std::vector<Setter> Setters; ///< One for each of Text.Options.
+  std::vector<Setter> Setters; ///< One for each element of Text.Options.
   std::vector<std::string> *Arguments = nullptr, *Behind = nullptr;
 };
 

@@ -4,7 +4,7 @@
 
 using namespace carve;
 
-/// The deepest nesting that a parser may enter before it finds a fault.
+/// Returns the deepest nesting that a parser may enter before it finds an error.
 static unsigned jsonDepth(llvm::StringRef Text) {
   unsigned Depth = 0, Most = 0;
   bool Quoted = false;

@@ -1,5 +1,5 @@
 /// \file
-/// JSON from a file that anybody may have written.
+/// Parses JSON from a file that anybody may have written.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -7,12 +7,12 @@
 
 namespace carve {
 
-/// Objects and arrays within each other. LLVM's parser calls itself for each, and what it makes
-/// does when it goes, until the stack is used up; ours are not ten deep.
+/// The limit for nested objects and arrays. LLVM's parser, and the destructor of its result, call
+/// themselves for each level and would exhaust the stack. Our own files have fewer than ten levels.
 inline constexpr unsigned MostJsonDepth = 64;
 
-/// The value that \p Text is. Fails where it is no JSON, with line and column, and where it is
-/// nested deeper than MostJsonDepth.
+/// Parses \p Text. Fails with line and column if it is not JSON, and if it has more than
+/// MostJsonDepth levels.
 llvm::Expected<llvm::json::Value> parseJsonText(llvm::StringRef Text);
 
 } // namespace carve

@@ -1,6 +1,6 @@
 /// \file
-/// The log that `--carve-log` and `CARVE_LOG` name: everything we decide and run, one line each.
-/// Without a file nothing is written anywhere.
+/// The log that `--carve-log` and `CARVE_LOG` name. It has one line for each decision and each
+/// process that we run. Without them nothing is logged.
 #pragma once
 
 #include "llvm/ADT/Twine.h"
@@ -8,10 +8,12 @@
 
 namespace carve {
 
-/// Sends the log to \p Path, appending; `-` is standard error. Fails where it cannot be opened.
+/// Appends the log to \p Path from now on; `-` is standard error. Fails if the file cannot be
+/// opened.
 llvm::Error openLog(llvm::StringRef Path);
-/// Whether anybody listens; ask before building a costly message.
+/// Returns true if a log is open. Call it before building a costly message.
 bool logging();
+/// Writes one line with the time and the process id to the log, if one is open.
 void logLine(const llvm::Twine &Message);
 
 } // namespace carve

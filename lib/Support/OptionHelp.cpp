@@ -30,7 +30,7 @@ std::vector<llvm::StringRef> OptionText::choices() const {
   return Words;
 }
 
-/// The help of \p O, with all that follows from its registration.
+/// Returns the help of \p O with its default, its variable and whether it may be repeated.
 static std::string fullHelp(const OptionText &O) {
   std::vector<std::string> Notes;
   if (!O.Default.empty())
@@ -45,8 +45,8 @@ static std::string fullHelp(const OptionText &O) {
 static constexpr size_t LineColumns = 100, TextColumn = 30;
 
 std::string carve::printOptions(llvm::ArrayRef<OptionText> Options) {
-  // The text starts where the longest spelling ends, but those that would leave too little room for
-  // it have a line of their own.
+  // The texts start after the longest spelling. A spelling that would leave too little room for the
+  // text gets a line of its own.
   size_t Column = 0;
   for (const OptionText &O : Options)
     if (size_t Size = O.spelling().size() + 4; Size <= TextColumn)

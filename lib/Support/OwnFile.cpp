@@ -10,7 +10,7 @@
 using namespace carve;
 namespace fs = llvm::sys::fs;
 
-/// \p Bytes in a new file beside \p Path.
+/// Writes \p Bytes to a temporary beside \p Path.
 static llvm::Expected<BesideFile>
 writeOwnTemporary(llvm::StringRef Path, llvm::StringRef Bytes,
                   std::optional<llvm::sys::TimePoint<>> Modified) {

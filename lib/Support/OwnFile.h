@@ -1,6 +1,6 @@
 /// \file
-/// Files that we write for ourselves alone, the store's: whatever the umask, no other user can
-/// write them, and what is in their place, a link or a pipe, is replaced and never followed.
+/// Writes files that belong to us alone, such as those of the store. Whatever the umask, no other
+/// user can write them. A link or a pipe in their place is replaced and never followed.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -12,19 +12,19 @@
 
 namespace carve {
 
-/// The mode of our files before the umask takes its part: the group may read them at most.
+/// The mode of our files before the umask is applied. The group may at most read them.
 inline constexpr unsigned OwnFileMode = 0644, OwnDirectoryMode = 0755;
 
-/// Puts \p Bytes into \p Path as a whole, by a temporary beside it and a rename. \p Modified: its
-/// time of modification, where it is not to be now.
+/// Replaces \p Path by a file with \p Bytes, through a temporary beside it and a rename. \p
+/// Modified is its modification time; absent means now. Fails if the directory cannot be written.
 llvm::Error writeOwnFile(llvm::StringRef Path, llvm::StringRef Bytes,
                          std::optional<llvm::sys::TimePoint<>> Modified = std::nullopt);
 
-/// The same where there is nothing yet. Returns false, and leaves what is there, otherwise.
+/// Creates \p Path if nothing exists there. Otherwise it changes nothing and returns false.
 llvm::Expected<bool> createOwnFile(llvm::StringRef Path, llvm::StringRef Bytes,
                                    llvm::sys::TimePoint<> Modified);
 
-/// Makes the directory \p Path and those above it that are missing.
+/// Creates the directory \p Path and its missing parents.
 std::error_code createOwnDirectories(llvm::StringRef Path);
 
 } // namespace carve

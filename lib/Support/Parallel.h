@@ -1,5 +1,5 @@
 /// \file
-/// Tasks that do not depend on each other, as many at once as there are processors.
+/// Runs independent tasks in parallel, e.g. the compiles of variants.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -9,7 +9,7 @@
 namespace carve {
 
 /// Runs \p Task with 0 to \p Count - 1, at most \p Most at once (0: as many as there are
-/// processors), and returns when all have ended.
+/// processors). Returns when all have ended.
 void runInParallel(size_t Count, llvm::function_ref<void(size_t)> Task, unsigned Most = 0);
 
 } // namespace carve

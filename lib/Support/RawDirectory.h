@@ -1,6 +1,6 @@
 /// \file
-/// The entries of an open directory, read by the system call itself: readdir() allocates, which a
-/// signal handler must not.
+/// Reads the entries of an open directory by the system call itself, because readdir() allocates,
+/// which a signal handler must not do. RemoveTree and TempDir use it.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace carve {
 
-/// Calls \p Visit with the name of each entry of \p Directory but `.` and `..`, from where the
-/// descriptor is.
+/// Calls \p Visit with the name of each entry of \p Directory except `.` and `..`, starting at the
+/// descriptor's position.
 template <typename F> void forEachEntry(int Directory, F Visit) {
-  struct KernelEntry { // As linux/dirent.h has it.
+  struct KernelEntry { // This has the layout of linux/dirent.h.
     uint64_t Inode;
     int64_t Offset;
     unsigned short Bytes;

@@ -33,7 +33,7 @@ std::string carve::whyNotOurs(const struct stat &Status, llvm::StringRef Path) {
     return llvm::formatv("{0} is owned by user {1}, expected {2}{3}; another user could have "
                          "written it: remove it, or run `chown {2} {0}` if you trust it",
                          Path, Status.st_uid, Own, Own == 0 ? "" : " or 0");
-  // Where the file has an access control list the bits of the group are the most that it grants.
+  // If the file has an access control list, the group bits are the most that the list grants.
   if (Status.st_mode & (S_IWGRP | S_IWOTH))
     return llvm::formatv("{0} has mode {1}, expected one that other users cannot write: run "
                          "`chmod -R go-w {0}` if you trust it",
@@ -41,7 +41,7 @@ std::string carve::whyNotOurs(const struct stat &Status, llvm::StringRef Path) {
   return "";
 }
 
-/// Whether what \p Status says may be opened and read.
+/// Fails if a file with this \p Status must not be opened and read.
 static llvm::Error check(const struct stat &Status, llvm::StringRef Path, uint64_t MostBytes,
                          FileTrust Trust) {
   if (!S_ISREG(Status.st_mode))
@@ -66,7 +66,8 @@ llvm::Expected<RegularFile> RegularFile::open(llvm::StringRef Path, uint64_t Mos
     return fileError(Path, errno);
   if (llvm::Error E = check(Status, Path, MostBytes, Trust))
     return E;
-  // Another file may have come to the place since: it is neither waited for nor believed.
+  // Another file may have taken its place since the check, so the open must not block, and the
+  // check is repeated.
   int Flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (Follow ? 0 : O_NOFOLLOW);
   int Fd = llvm::sys::RetryAfterSignal(-1, ::open, Name.c_str(), Flags);
   if (Fd < 0)
@@ -90,7 +91,7 @@ RegularFile::~RegularFile() {
 }
 
 llvm::Expected<std::string> RegularFile::read() const {
-  // One byte more than expected tells that the file ends there.
+  // Reading one byte more than expected shows that the file ends there.
   constexpr uint64_t Least = 4096;
   std::string All;
   for (uint64_t Done = 0;;) {

@@ -1,6 +1,6 @@
 /// \file
-/// Regular files, opened so that nothing but their bytes is read: the way of every reader to a file
-/// whose place somebody else may have filled, with a pipe, a device, or more than memory holds.
+/// Opens regular files, so that nothing but their bytes is read. Every reader of a file uses it if
+/// somebody else may have put a pipe, a device or an oversized file in its place.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -14,32 +14,33 @@
 
 namespace carve {
 
-/// The most bytes that a file of each kind may have. None that nvcc or we make comes near it; what
-/// is larger is refused before it is read.
+/// The size limit for each kind of file, in bytes. No file that nvcc or we write comes near its
+/// limit. A larger file is refused before it is read.
 struct FileLimit {
   static constexpr uint64_t Options = uint64_t(16) << 20; ///< An options file of nvcc.
   static constexpr uint64_t Record = uint64_t(64) << 20;  ///< Records, reports, profiles, samples.
-  static constexpr uint64_t Blob = uint64_t(1) << 30;   ///< A blob of the store, and what it holds.
+  static constexpr uint64_t Blob = uint64_t(1) << 30; ///< A blob of the store, packed or unpacked.
   static constexpr uint64_t Object = uint64_t(4) << 30; ///< PTX, cubins, objects, programs.
-  static constexpr uint64_t None = UINT64_MAX;          ///< What a person declared as output.
+  static constexpr uint64_t None = UINT64_MAX; ///< A file that the user declared as output.
 };
 
-/// Who may have written a file that is read.
+/// Says who may have written a file that is read.
 enum class FileTrust {
   Anybody, ///< Links are followed.
-  Ours,    ///< A link, and a file that another user owns or may write, are refused.
+  Ours,    ///< A link is refused, and so is a file that another user owns or may write.
 };
 
-/// Why a file or directory of this \p Status may be another user's work, with the remedy for
-/// \p Path; empty where only this user and root can write it.
+/// Returns why a file or directory with this \p Status may be another user's work, with the remedy
+/// for \p Path. Returns an empty text if only this user and root can write it.
 std::string whyNotOurs(const struct stat &Status, llvm::StringRef Path);
 
-/// A regular file, open for reading.
+/// A regular file that is open for reading.
 class RegularFile {
 public:
-  /// Fails with the path and the reason: the system's, another kind of file, more than
-  /// \p MostBytes, or that of whyNotOurs(). Never waits, as opening a pipe would, and opens nothing
-  /// but a regular file: to open a pipe and close it again would end whoever writes into it.
+  /// Opens \p Path. Fails with the path and the reason: the system's error, another kind of file,
+  /// more than \p MostBytes bytes, or the result of whyNotOurs(). It never blocks, as opening a
+  /// pipe would. It opens nothing but a regular file, because opening and closing a pipe would end
+  /// the process that writes into it.
   static llvm::Expected<RegularFile> open(llvm::StringRef Path, uint64_t MostBytes,
                                           FileTrust Trust = FileTrust::Anybody);
   RegularFile(RegularFile &&Other) noexcept;
@@ -47,9 +48,9 @@ public:
   ~RegularFile();
 
   int descriptor() const { return Fd; }
-  /// All bytes, read and not mapped. Fails where there are more than open() was told.
+  /// Returns all bytes, read rather than mapped. Fails if there are more than open() allowed.
   llvm::Expected<std::string> read() const;
-  /// All bytes, mapped where that pays. For files that nobody shortens meanwhile.
+  /// Returns all bytes, mapped if that pays. Use it only for files that nobody shortens meanwhile.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> map() const;
 
 private:

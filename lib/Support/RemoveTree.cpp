@@ -8,12 +8,12 @@
 
 using namespace carve;
 
-/// Nothing that we make is deeper; a handler's stack is small.
+/// We create nothing deeper, and a handler's stack is small.
 static constexpr int MostLevels = 32;
 
 static void emptyLevel(int Directory, dev_t Device, int Level);
 
-/// Removes one entry; true where it has gone.
+/// Removes one entry. Returns true if it has gone.
 static bool removeOne(int Directory, const char *Name, dev_t Device, int Level) {
   if (::unlinkat(Directory, Name, 0) == 0)
     return true;
@@ -29,7 +29,7 @@ static void emptyLevel(int Directory, dev_t Device, int Level) {
   struct stat Here;
   if (Level >= MostLevels || ::fstat(Directory, &Here) != 0 || Here.st_dev != Device)
     return;
-  // Some file systems skip entries where others go meanwhile, so that a pass is repeated.
+  // Some file systems skip entries if others are removed meanwhile, so the pass is repeated.
   for (bool Removed = true; Removed;) {
     Removed = false;
     ::lseek(Directory, 0, SEEK_SET);

@@ -1,15 +1,17 @@
 /// \file
-/// Removal of files and directories that follows no symbolic link, so that nothing outside of them
-/// is ever touched. Async-signal-safe: it is what a signal handler removes temporaries with.
+/// Removes files and directories without following symbolic links, so that nothing outside of them
+/// is touched. It is async-signal-safe, because a signal handler removes temporaries with it
+/// (SignalCleanup).
 #pragma once
 
 namespace carve {
 
-/// Removes everything in the open directory \p Directory. What is on another file system, or cannot
-/// be removed, stays.
+/// Removes everything in the open directory \p Directory. Entries on another file system, and
+/// entries that cannot be removed, stay.
 void emptyDirectory(int Directory);
 
-/// Removes the file \p Path, or the directory with all that is in it; of a link the link.
+/// Removes the file \p Path, or the directory with its content. If \p Path is a link, only the link
+/// is removed.
 void removeTree(const char *Path);
 
 } // namespace carve

@@ -17,10 +17,10 @@
 using namespace carve;
 namespace path = llvm::sys::path;
 
-/// So many write one file at once before names become random.
+/// This many processes can write one file at once before names become random.
 static constexpr int Slots = 8;
 
-/// The name of a temporary; StoreLayout knows it by `.carve-`.
+/// Returns the name of a temporary. StoreLayout recognises it by `.carve-`.
 static std::string slotName(llvm::StringRef Target, int Slot) {
   llvm::SmallString<256> Name(path::parent_path(Target));
   std::string Digest = digestOf(path::filename(Target)).substr(0, 16);
@@ -32,14 +32,15 @@ static std::string slotName(llvm::StringRef Target, int Slot) {
   return Random.str().str();
 }
 
-/// Whether \p Fd, locked, still is what \p Path names.
+/// Returns true if the locked \p Fd is still the file that \p Path names.
 static bool isNamed(int Fd, const std::string &Path) {
   struct stat Opened, Named;
   return ::fstat(Fd, &Opened) == 0 && ::lstat(Path.c_str(), &Named) == 0 &&
          Opened.st_ino == Named.st_ino && Opened.st_dev == Named.st_dev;
 }
 
-/// Removes the temporary \p Path where it is ours and nobody writes to it any more.
+/// Removes the temporary \p Path if it is ours and no process writes to it any more. Returns true
+/// if it was removed.
 static bool removeLeftover(const std::string &Path) {
   int Fd = ::open(Path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (Fd < 0)
@@ -65,12 +66,13 @@ llvm::Expected<BesideFile> BesideFile::create(llvm::StringRef Target, mode_t Mod
     std::string Path = slotName(Target, Slot);
     int Fd = ::open(Path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, Mode);
     if (Fd < 0 && (errno != EEXIST || Attempt == Attempts))
-      return fileError(Target, errno); // The user knows no other name.
+      // The error names the target, because the user knows no other name.
+      return fileError(Target, errno);
     if (Fd < 0) {
       Slot += !removeLeftover(Path);
       continue;
     }
-    // Somebody who sweeps may have been faster.
+    // A process that sweeps may have been faster.
     bool Held = ::flock(Fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!Held && isNamed(Fd, Path)) {
       registerTemporary(Path);
@@ -95,7 +97,7 @@ BesideFile::~BesideFile() {
     ::close(Fd);
 }
 
-/// The file is whole where closing it succeeds; its lock is held until it has its name.
+/// Closes the file; it is complete if that succeeds. The lock is held until the file has its name.
 llvm::Error BesideFile::finish() {
   int Copy = ::dup(Fd);
   if (Copy >= 0 && ::close(Copy) == 0)
@@ -116,7 +118,7 @@ llvm::Error BesideFile::place() {
 llvm::Expected<bool> BesideFile::placeUnlessThere() {
   if (llvm::Error Failed = finish())
     return Failed;
-  // A link, unlike a rename, never takes the place of what another process has written meanwhile.
+  // A link, unlike a rename, never replaces a file that another process has written meanwhile.
   if (::link(Path.c_str(), Target.c_str()) == 0)
     return true;
   if (errno == EEXIST)
@@ -135,7 +137,7 @@ static llvm::Error replaceByRename(llvm::StringRef Target, const NewContent &New
   return Temporary->place();
 }
 
-/// Whether a failed rename says that the file has to be written in place.
+/// Returns true if a failed rename means that the file has to be written in place.
 static bool refusesRename(std::error_code Code) {
   return Code == std::errc::permission_denied || Code == std::errc::operation_not_permitted ||
          Code == std::errc::device_or_resource_busy || Code == std::errc::filename_too_long ||
@@ -163,7 +165,7 @@ llvm::Error carve::writeInPlace(llvm::StringRef Path, const NewContent &New) {
   if (!Failed)
     Failed = New.Write(Fd);
   if (!Failed && S_ISREG(There.st_mode) && (New.Mode.value_or(0) & 0111))
-    (void)::fchmod(Fd, There.st_mode | (*New.Mode & 0111)); // As the linker does.
+    (void)::fchmod(Fd, There.st_mode | (*New.Mode & 0111)); // The linker does the same.
   if (!Failed && S_ISREG(There.st_mode) && ::ftruncate(Fd, off_t(New.Bytes)) != 0)
     Failed = fileError(Path, errno);
   if (::close(Fd) != 0 && !Failed)

@@ -1,6 +1,6 @@
 /// \file
-/// How one file comes into the place of another: as a temporary beside it that is renamed over it,
-/// or, where that is impossible, written into it.
+/// Replaces a file by a new one: by a temporary beside it that is renamed over it, or, if that is
+/// impossible, by writing into it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -14,22 +14,25 @@
 
 namespace carve {
 
-/// A locked temporary in the directory of another file. Its name is made of that file's, so that
-/// the next writer of the same file uses again what a killed one left; it does not grow with it.
+/// A locked temporary in the directory of another file. Its name is derived from that file's name,
+/// so that the next writer of the same file reuses what a killed writer left. The name has a fixed
+/// length.
 class BesideFile {
 public:
-  /// Made with \p Mode less the umask; the default is a compiler's.
+  /// Creates the temporary with \p Mode less the umask. The default mode is that of a compiler.
+  /// Fails if the directory cannot be written; the error names the target.
   static llvm::Expected<BesideFile> create(llvm::StringRef Target, mode_t Mode = 0666);
   BesideFile(BesideFile &&Other) noexcept;
   BesideFile &operator=(BesideFile &&) = delete;
-  /// Removes the temporary where it was not placed.
+  /// Removes the temporary if it was not placed.
   ~BesideFile();
 
   int fd() const { return Fd; }
   const std::string &path() const { return Path; }
-  /// Renames it over the target. On failure it is removed, and the error names the target.
+  /// Renames the temporary over the target. On failure it is removed, and the error names the
+  /// target.
   llvm::Error place();
-  /// The same, but what is there stays. Returns whether it was placed.
+  /// Does the same unless the target exists. Returns true if the temporary was placed.
   llvm::Expected<bool> placeUnlessThere();
 
 private:
@@ -40,22 +43,23 @@ private:
   int Fd = -1;
 };
 
-/// What a file is to contain.
+/// The content of a new file, and its mode.
 struct NewContent {
   uint64_t Bytes = 0;
-  /// Writes it from the descriptor's position, the start of the file. May be called again.
+  /// Writes the content from the descriptor's position, which is the start of the file. It may be
+  /// called again.
   std::function<llvm::Error(int Fd)> Write;
-  /// Permissions of the new file; absent: 0666 less the umask.
+  /// Permissions of the new file; absent means 0666 less the umask.
   std::optional<mode_t> Mode;
 };
 
-/// Makes \p Target, which is no symbolic link, a file with \p New. Where a temporary beside it or
-/// the rename is refused (a directory that is not ours to write to, another user's file in a sticky
-/// one, a mount point), writes into the file that is there, after its room is reserved: then its
-/// old content is lost only where the device fails.
+/// Replaces \p Target, which must not be a symbolic link, by a file with \p New. A temporary beside
+/// it or the rename may be refused: the directory is not ours to write, the file belongs to another
+/// user in a sticky directory, or it is a mount point. Then the existing file is written after its
+/// space has been reserved, so that its old content is lost only if the device fails.
 llvm::Error replaceFile(llvm::StringRef Target, const NewContent &New);
 
-/// Writes \p New into the file \p Path, through links, or makes it.
+/// Writes \p New into the file \p Path, following links, or creates it.
 llvm::Error writeInPlace(llvm::StringRef Path, const NewContent &New);
 
 /// Removes what a killed writer of \p Target left beside it.

@@ -15,12 +15,12 @@ namespace {
 
 constexpr int Signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr size_t Most = 256;
-/// Read in a signal handler: a list that grows could be seen half-changed there.
+/// A signal handler reads this table. It could see a growing list half changed.
 std::atomic<char *> Registered[Most];
 std::atomic<pid_t> Owner = 0;
 std::atomic<bool> Ending = false;
-std::atomic<int> Working = 0; ///< How many threads are in UninterruptedWork.
-thread_local int Depth = 0;   ///< How often this one is.
+std::atomic<int> Working = 0; ///< The number of threads in UninterruptedWork.
+thread_local int Depth = 0;   ///< How many such objects this thread has.
 
 void pauseMs(long Ms) {
   timespec Pause = {0, Ms * 1000000};
@@ -35,7 +35,7 @@ sigset_t handled() {
   return Set;
 }
 
-/// Removes the folder that holds \p Path where it is that of our temporaries, and empty.
+/// Removes the folder that holds \p Path if it is the folder of our temporaries and is empty.
 void removeFolderOf(const char *Path) {
   char Folder[4096];
   const char *End = std::strrchr(Path, '/');
@@ -50,7 +50,7 @@ void removeFolderOf(const char *Path) {
     ::rmdir(Folder);
 }
 
-/// Only async-signal-safe calls.
+/// Makes only async-signal-safe calls.
 void removeRegistered() {
   for (std::atomic<char *> &Slot : Registered)
     if (char *Path = Slot.load()) {
@@ -61,13 +61,13 @@ void removeRegistered() {
 
 void endBySignal(int Signal) {
   const pid_t Self = ::getpid();
-  if (Owner != Self) { // A child between fork and exec.
+  if (Owner != Self) { // This is a child between fork and exec.
     ::signal(Signal, SIG_DFL);
     ::raise(Signal);
     return;
   }
   if (pid_t(::syscall(SYS_gettid)) != Self) {
-    // The main thread would go on meanwhile, with what its children did not finish.
+    // Otherwise the main thread would go on meanwhile with what its children did not finish.
     for (;; pauseMs(50))
       ::syscall(SYS_tgkill, Self, Self, Signal);
   }
@@ -77,7 +77,7 @@ void endBySignal(int Signal) {
   endDescendants(Signal);
   removeRegistered();
   ::signal(Signal, SIG_DFL);
-  ::raise(Signal); // Delivered when this returns.
+  ::raise(Signal); // The signal is delivered when this returns.
 }
 
 } // namespace
@@ -113,7 +113,8 @@ UninterruptedWork::UninterruptedWork() {
   if (Depth++ > 0)
     return;
   ++Working;
-  // Counted before the question, so that the handler, which asks in the other order, misses nobody.
+  // The thread is counted before Ending is read. The handler writes Ending first and then reads the
+  // count, so it misses no thread.
   if (!Ending)
     return;
   --Working;

@@ -1,6 +1,6 @@
 /// \file
-/// What a signal that ends the process does first: children end, temporaries go. For
-/// both carve-nvcc and carve, whatever they are doing.
+/// Cleans up when a signal ends the process: children are ended and temporaries are removed.
+/// carve-nvcc and carve both use it during all their work.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -10,24 +10,25 @@
 namespace carve {
 
 /// From now on SIGINT, SIGTERM and SIGHUP, unless they are ignored, end our children and remove
-/// what is registered before they end the process. For programs, at their start, from their
-/// main thread.
+/// everything that is registered before they end the process. A program calls this at its start,
+/// from its main thread.
 void removeRegisteredOnSignals();
 
-/// Registers the file or directory \p Path. There is room for some hundreds; more stay
-/// unregistered.
+/// Registers the file or directory \p Path for removal. The table has a fixed size of some hundred
+/// entries; further paths are not registered.
 void registerTemporary(llvm::StringRef Path);
+/// Removes \p Path from the table.
 void forgetTemporary(llvm::StringRef Path);
 
-/// While it lives, these signals wait: for what must not be left half done, such as a directory
-/// that is made but not yet registered, or a file that is being replaced. Keep it short. Where the
-/// process is ending already, the constructor does not return.
+/// While an object lives, these signals wait. It protects steps that must not be left half done,
+/// such as creating a directory before it is registered, or replacing a file. Keep them short. If
+/// the process is ending already, the constructor does not return.
 class UninterruptedWork {
 public:
   UninterruptedWork();
   UninterruptedWork(const UninterruptedWork &) = delete;
   ~UninterruptedWork();
-  /// The mask as it was before, for a child.
+  /// Returns the previous signal mask, for a child.
   const sigset_t &maskBefore() const { return Before; }
 
 private:

@@ -21,9 +21,10 @@
 
 using namespace carve;
 
-/// Absolute, because its paths are given to programs that run in other directories.
+/// Returns an absolute path, because the paths below it are given to programs that run in other
+/// directories.
 static std::string temporaryRoot() {
-  // nvcc looks at TMPDIR alone, and so do we.
+  // nvcc only looks at TMPDIR, so we do the same.
   llvm::SmallString<256> Root("/tmp");
   if (auto Dir = llvm::sys::Process::GetEnv("TMPDIR"); Dir && !Dir->empty())
     Root = *Dir;
@@ -41,8 +42,8 @@ static std::string octal(unsigned Number) {
   return Text;
 }
 
-/// Why \p Path is no directory that only we can write to; empty where it is one. \p Missing: there
-/// is nothing by that name.
+/// Returns why \p Path is not a directory that only we can write to; empty if it is one. \p Missing
+/// is set if nothing exists under that name.
 static std::string whyNotPrivate(const std::string &Path, bool &Missing) {
   struct stat There;
   const int Errno = ::lstat(Path.c_str(), &There) == 0 ? 0 : errno;
@@ -60,10 +61,11 @@ static std::string whyNotPrivate(const std::string &Path, bool &Missing) {
   return "";
 }
 
-/// The folder of our temporaries, made where it is missing; empty where it cannot be trusted.
+/// Returns the folder of our temporaries, and creates it if it is missing; empty if it cannot be
+/// trusted.
 static std::string openFolder() {
   std::string Folder = ownFolder(), Why;
-  // Another process may take it away when its last temporary goes.
+  // Another process may remove it together with its last temporary.
   for (int Attempt = 0; Attempt < 100; ++Attempt) {
     (void)::mkdir(Folder.c_str(), 0700);
     bool Missing;
@@ -77,15 +79,16 @@ static std::string openFolder() {
   return "";
 }
 
-/// Opens and locks the directory \p Path; -1 with errno EWOULDBLOCK where another process holds it,
-/// or has just removed it.
+/// Opens and locks the directory \p Path. Returns -1 on failure, with errno EWOULDBLOCK if another
+/// process holds it or has just removed it.
 static int lockDirectory(const std::string &Path) {
   int Fd = ::open(Path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (Fd < 0)
     return -1;
   struct stat Opened, Named;
   int Errno = ::flock(Fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-  // The holder removes the directory when it goes: a lock on a removed one protects nothing.
+  // The holder removes the directory before it releases the lock. A lock on a removed directory
+  // protects nothing.
   if (Errno == 0 && (::fstat(Fd, &Opened) != 0 || ::lstat(Path.c_str(), &Named) != 0 ||
                      Opened.st_ino != Named.st_ino || Opened.st_dev != Named.st_dev))
     Errno = EWOULDBLOCK;
@@ -116,7 +119,7 @@ void carve::sweepTempDirs() {
     ::close(Lock);
   });
   ::close(Fd);
-  ::rmdir(Folder.c_str()); // Where it is empty.
+  ::rmdir(Folder.c_str()); // This succeeds only if the folder is empty.
 }
 
 TempDir::TempDir(std::string Path, int LockFd) : Path(std::move(Path)), LockFd(LockFd) {
@@ -148,9 +151,9 @@ void TempDir::remove() {
     forgetTemporary(Path);
     std::string Folder = ownFolder();
     if (llvm::StringRef(Path).starts_with(Folder + "/"))
-      ::rmdir(Folder.c_str()); // The last one takes it along.
+      ::rmdir(Folder.c_str()); // The last directory removes the folder, too.
   }
-  // The lock goes last: whoever waits for the name finds the directory gone.
+  // The lock is released last, so a process that waits for the name finds the directory gone.
   if (LockFd >= 0)
     ::close(LockFd);
   LockFd = -1;
@@ -168,15 +171,15 @@ llvm::Expected<TempDir> TempDir::create(llvm::StringRef Prefix) {
     std::string Model =
         (Folder.empty() ? temporaryRoot() : Folder) + "/" + Prefix.str() + "-XXXXXX";
     if (!::mkdtemp(Model.data())) {
-      // Another process may have taken the empty folder away.
+      // Another process may have removed the empty folder.
       if (errno == ENOENT && Attempt < 100)
         continue;
       return fileError(Model, errno);
     }
     int Fd = lockDirectory(Model);
     if (Fd < 0 && (errno == EWOULDBLOCK || errno == ENOENT) && Attempt < 100)
-      continue;                // Swept before it was locked.
-    return TempDir(Model, Fd); // Without a lock where the file system has none.
+      continue;                // It was swept before it was locked.
+    return TempDir(Model, Fd); // It has no lock if the file system has none.
   }
 }
 
@@ -185,8 +188,8 @@ void TempDir::passLockOn(bool ToChildren) {
     ::fcntl(LockFd, F_SETFD, ToChildren ? 0 : FD_CLOEXEC);
 }
 
-/// The locked and empty directory \p Path: made, or what a killed process left there. -1 with errno
-/// as lockDirectory().
+/// Locks and empties the directory \p Path. Creates it, or takes what a killed process left there.
+/// Returns -1 on failure, with errno as lockDirectory() sets it.
 static int takeDirectory(const std::string &Path) {
   if (::mkdir(Path.c_str(), 0700) != 0 && errno != EEXIST)
     return -1;
@@ -203,9 +206,9 @@ static int takeDirectory(const std::string &Path) {
 
 static bool isBusy(int Errno) { return Errno == EWOULDBLOCK || Errno == ENOENT; }
 
-/// The directory \p Path once no other process holds it. Fails with Unsupported `keep-dir-busy`
-/// where one still does after \p PatienceS. \p InFolder: it is in our folder, which another process
-/// may take away meanwhile.
+/// Takes the directory \p Path when no other process holds it. Fails with Unsupported
+/// `keep-dir-busy` if one still does after \p PatienceS seconds. \p InFolder says that it is in our
+/// folder, which another process may remove meanwhile.
 llvm::Expected<TempDir> TempDir::await(const std::string &Path, double PatienceS, bool InFolder) {
   using Clock = std::chrono::steady_clock;
   constexpr int PauseUs = 20000;

@@ -1,7 +1,8 @@
 /// \file
-/// Temporary directories that remove themselves. They are made in `<TMPDIR>/carve-nvcc-<uid>`,
-/// which nobody else can write to, so that their names may be known before; each is locked while it
-/// is in use, so that what a killed process left is told from what another one needs.
+/// Temporary directories that remove themselves. They are created in `<TMPDIR>/carve-nvcc-<uid>`,
+/// which no other user can write to, so predictable names are safe. Each is locked while it is in
+/// use, so that a sweep can distinguish the leftovers of a killed process from directories that
+/// another process needs.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -11,26 +12,27 @@
 
 namespace carve {
 
-/// A directory that is removed with all that is in it when the object goes.
+/// A directory that is removed with its content when the object is destroyed.
 class TempDir {
 public:
   TempDir(TempDir &&Other) noexcept;
   TempDir &operator=(TempDir &&Other) noexcept;
   ~TempDir();
 
-  /// A new directory with a name of its own that begins with \p Prefix.
+  /// Creates a new directory with a unique name that begins with \p Prefix. Fails if it cannot be
+  /// created.
   static llvm::Expected<TempDir> create(llvm::StringRef Prefix);
-  /// The directory \p Name, the same every time. It stays locked until the last of the children
-  /// that we start has stopped writing there, also where we are killed alone. Where another process
-  /// holds it for longer than \p PatienceS, or somebody else's directory is where ours should be,
-  /// it is one of another name, and the log says so.
+  /// Creates the directory \p Name, the same path every time. It stays locked until the last child
+  /// that we started has stopped writing there, even if only we are killed. If another process
+  /// holds it for longer than \p PatienceS seconds, or if another user's directory occupies the
+  /// path, the directory gets another name, and the log says so.
   static llvm::Expected<TempDir> createNamed(llvm::StringRef Name, double PatienceS);
-  /// The same for the directory \p Path itself, wherever it is. Fails with Unsupported
-  /// `keep-dir-busy` where another process holds it for longer than a second.
+  /// Does the same for the directory \p Path itself, wherever it is. Fails with Unsupported
+  /// `keep-dir-busy` if another process holds it for longer than a second.
   static llvm::Expected<TempDir> createLocked(llvm::StringRef Path);
 
-  /// Whether children started from now on hold the lock too. One that does not write there, and may
-  /// leave processes behind, must not.
+  /// Says whether children that are started from now on also hold the lock. A child that does not
+  /// write there and may leave processes behind must not hold it.
   void passLockOn(bool ToChildren);
 
   const std::string &path() const { return Path; }
@@ -44,7 +46,7 @@ private:
   bool Named = false;
 };
 
-/// Removes the temporary directories of ours that no process holds any more.
+/// Removes those of our temporary directories that no process holds any more.
 void sweepTempDirs();
 
 } // namespace carve

@@ -60,7 +60,7 @@ static Flags tuneFlags(TuneWords &W) {
   Flags F("carve tune");
   F.form("[options] -- COMMAND...",
          "time variants in COMMAND's kernels; the next build emits the winners");
-  F.form("[options] --from CAPTURE...", "the same with captured launches in the program's place");
+  F.form("[options] --from CAPTURE...", "the same with captured launches instead of a program");
   F.arguments("CAPTURE...", W.Words, "more captures, after --from");
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
   registerTuning(F, "--",

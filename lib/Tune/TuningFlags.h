@@ -1,5 +1,5 @@
 /// \file
-/// The options that `carve tune` and carve-nvcc have in common. They differ in the prefix alone:
+/// The options that `carve tune` and carve-nvcc have in common. Only their prefixes differ:
 /// `--budget` and `--carve-budget`.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace carve {
 
-/// Where the values go. What is there before is the default.
+/// The variables that receive the values. They hold the defaults before.
 struct TuningValues {
   double &TimeoutS;
   unsigned &MaxRuns;
@@ -22,7 +22,7 @@ struct TuningValues {
   std::string &SamplesPath;
 };
 
-/// Registers the options at \p F, their names with \p Prefix before them.
+/// Registers the options in \p F. \p Prefix comes before each name.
 void registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues &Values);
 
 } // namespace carve

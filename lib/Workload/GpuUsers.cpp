@@ -1,6 +1,7 @@
 #include "Workload/GpuUsers.h"
 
 #include "Protocol/Protocol.h"
+#include "Support/Clock.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
 #include "Workload/WorkloadProcesses.h"
@@ -9,7 +10,6 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
-#include <chrono>
 #include <dlfcn.h>
 
 using namespace carve;
@@ -31,11 +31,7 @@ struct NvmlUtilization {
 };
 enum NvmlStatus : int { NvmlSuccess = 0, NvmlNotFound = 6, NvmlInsufficientSize = 7 };
 
-uint64_t microsecondsNow() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+uint64_t microsecondsNow() { return uint64_t(unixNanoseconds()) / 1000; }
 
 } // namespace
 

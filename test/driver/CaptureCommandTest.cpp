@@ -1,4 +1,4 @@
-// carve capture and carve tune --from, as far as they go without a GPU.
+// carve capture and carve tune --from, as far as they get without a GPU.
 #include "Captures/File/CaptureFile.h"
 #include "DriverTier.h"
 
@@ -13,7 +13,7 @@ protected:
 
 } // namespace
 
-TEST_F(CaptureCommandTest, WithoutAGpuItSaysSo) {
+TEST_F(CaptureCommandTest, capture_withoutAGpu_fails) {
   const std::string None =
       "no GPU is present (no /dev/nvidia*, or CUDA_VISIBLE_DEVICES hides it); ";
   expectError({"capture", "--", "app"},
@@ -21,10 +21,10 @@ TEST_F(CaptureCommandTest, WithoutAGpuItSaysSo) {
   expectError({"tune", "--from", "a.carvecap"}, None + "tuning times kernels on one");
 }
 
-TEST_F(CaptureCommandTest, Mistakes) {
+TEST_F(CaptureCommandTest, mistakes_nameWhatWasExpected) {
   expectError({"capture"}, "carve capture: no command, expected: carve capture -- COMMAND...");
   expectError({"capture", "app"},
-              "carve capture: unexpected 'app'; the command to run stands behind --");
+              "carve capture: unexpected 'app', expected the command after '--'");
   expectError({"capture", "--list"}, "expected: carve capture --list FILE...");
   expectError({"capture", "-o", "--", "app"}, "carve capture: -o needs a value: -o ...");
   expectError({"capture", "--launches=0", "--", "app"},
@@ -41,7 +41,7 @@ TEST_F(CaptureCommandTest, Mistakes) {
               "carve tune: --from and a command exclude each other");
 }
 
-TEST_F(CaptureCommandTest, ListTellsWhatIsInOne) {
+TEST_F(CaptureCommandTest, list_ofACapture_tellsItsContents) {
   CaptureWriter W = llvm::cantFail(CaptureWriter::create(path("work/k.carvecap")));
   Capture C;
   C.Kernel = "_Z5scalePf";
@@ -73,5 +73,5 @@ TEST_F(CaptureCommandTest, ListTellsWhatIsInOne) {
                       "  attribute  stack-bytes 1024\n");
   write("work/no.carvecap", "something");
   expectError({"capture", "--list", "no.carvecap"},
-              "no.carvecap: no capture: expected 'carve-capture <format>' in the first line");
+              "no.carvecap: not a capture: expected 'carve-capture <format>' in the first line");
 }

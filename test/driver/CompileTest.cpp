@@ -1,4 +1,4 @@
-// What reaches nvcc, and what comes back from it.
+// The words and streams that reach nvcc, and what carve-nvcc returns of its results.
 #include "DriverTier.h"
 
 using namespace carve;
@@ -8,14 +8,14 @@ namespace {
 class CompileTest : public DriverTierTest {};
 } // namespace
 
-TEST_F(CompileTest, PassesOtherCommandsOnWordByWord) {
+TEST_F(CompileTest, otherCommand_isPassedOnWordByWord) {
   Words Odd = {"-E", "", "a b", "it's", "\"quoted\"", "$HOME", "*", "-DX='y z'", "\\", "-"};
   EXPECT_EQ(carveNvcc(Odd).Status, 0);
   EXPECT_EQ(argumentsOf("compile"), Odd);
   EXPECT_EQ(calls("dryrun"), 0u);
 }
 
-TEST_F(CompileTest, AddsTheKeepDirectoryBehindTheUsersWords) {
+TEST_F(CompileTest, compile_addsTheKeepDirectoryAfterTheUsersWords) {
   Words Odd = {"-c",       "src/saxpy.cu", "-DNAME=\"a b\"", "-D", "X=$HOME", "-I",
                "in clude", "-o",           "obj/saxpy.o"};
   Ended E = carveNvcc(Odd);
@@ -26,12 +26,12 @@ TEST_F(CompileTest, AddsTheKeepDirectoryBehindTheUsersWords) {
   EXPECT_EQ(Seen[Odd.size()], "--keep");
   EXPECT_EQ(Seen[Odd.size() + 1], "--keep-dir");
   EXPECT_EQ(Seen.back().find(path("tmp/carve-nvcc-")), 0u) << Seen.back();
-  EXPECT_EQ(names("tmp"), Words{}); // Gone with its lock.
+  EXPECT_EQ(names("tmp"), Words{}); // It was removed together with its lock.
   EXPECT_EQ(stored("units"), 1);
   EXPECT_EQ(passthroughs(), "{}");
 }
 
-TEST_F(CompileTest, TheKeepDirectoryIsTheSameEveryTime) {
+TEST_F(CompileTest, keepDirectory_ofACommand_isAlwaysTheSame) {
   carveNvcc(Compile);
   std::string First = argumentsOf("compile").back();
   carveNvcc(Compile);
@@ -42,13 +42,13 @@ TEST_F(CompileTest, TheKeepDirectoryIsTheSameEveryTime) {
   EXPECT_NE(argumentsOf("compile").back(), First);
 }
 
-TEST_F(CompileTest, AnEmptyTmpdirIsNone) {
+TEST_F(CompileTest, tmpdir_empty_isIgnored) {
   Env["TMPDIR"] = "";
   EXPECT_EQ(carveNvcc(Compile).Status, 0);
   EXPECT_EQ(argumentsOf("compile").back().find("/tmp/carve-nvcc-"), 0u);
 }
 
-TEST_F(CompileTest, OurOwnOptionsDoNotReachNvcc) {
+TEST_F(CompileTest, ownOptions_doNotReachNvcc) {
   for (Words Arguments : {Words{"-E", "x.cu"}, Compile}) {
     Words Mixed = Arguments;
     Mixed.insert(Mixed.begin() + 1, {"--carve-run=none", "--carve-max-runs=3"});
@@ -59,7 +59,7 @@ TEST_F(CompileTest, OurOwnOptionsDoNotReachNvcc) {
   }
 }
 
-TEST_F(CompileTest, StreamsAndStatusAreNvccs) {
+TEST_F(CompileTest, streamsAndStatus_areNvccs) {
   std::string Noise("to stdout\0\xff without an end", 26);
   write("cuda/bin/stdout", Noise);
   write("cuda/bin/stderr", "x.cu(3): warning: something\n");
@@ -74,21 +74,21 @@ TEST_F(CompileTest, StreamsAndStatusAreNvccs) {
     }
 }
 
-TEST_F(CompileTest, PrintsNothingOfItsOwn) {
+TEST_F(CompileTest, compile_printsNothingOfItsOwn) {
   for (Words Arguments : {Words{"-E", "x.cu"}, Compile}) {
     Ended E = carveNvcc(Arguments);
     EXPECT_EQ(E.Stdout + E.Stderr, "");
   }
 }
 
-TEST_F(CompileTest, AFailedCompileLeavesNoOutputAndNoUnit) {
+TEST_F(CompileTest, failedCompile_leavesNoOutputAndNoUnit) {
   write("cuda/bin/status", "2");
   EXPECT_EQ(carveNvcc(Compile).Status, 2);
   EXPECT_FALSE(exists("work/obj/saxpy.o"));
   EXPECT_EQ(stored("units"), 0);
 }
 
-TEST_F(CompileTest, AnExecutableIsOneUnitPerDeviceSource) {
+TEST_F(CompileTest, executable_isOneUnitPerDeviceSource) {
   plan("dryrun-executable-13.0.88.txt");
   Ended E = carveNvcc({"src/saxpy.cu", "src/scale.cu", "src/host.cpp", "-o", "app"});
   EXPECT_EQ(E.Status, 0);
@@ -97,7 +97,7 @@ TEST_F(CompileTest, AnExecutableIsOneUnitPerDeviceSource) {
   EXPECT_EQ(stored("units"), 2);
 }
 
-TEST_F(CompileTest, APlanOfUnknownShapeKeepsNvccsOutput) {
+TEST_F(CompileTest, planOfUnknownShape_keepsNvccsOutput) {
   write("cuda/bin/plan", "#$ magic --of=tomorrow\n");
   Ended E = carveNvcc(Compile);
   EXPECT_EQ(E.Status, 0);
@@ -106,7 +106,7 @@ TEST_F(CompileTest, APlanOfUnknownShapeKeepsNvccsOutput) {
   EXPECT_EQ(passthroughs(), "{\"unknown-plan\":1}");
 }
 
-TEST_F(CompileTest, ReasonsAreCounted) {
+TEST_F(CompileTest, passthroughs_areCountedByReason) {
   for (int I = 0; I < 3; ++I)
     carveNvcc({"-E", "x.cu"});
   carveNvcc({"-c", "host.cpp"});
@@ -116,7 +116,7 @@ TEST_F(CompileTest, ReasonsAreCounted) {
   EXPECT_NE(Text.Stdout.find("preprocess  3"), std::string::npos) << Text.Stdout;
 }
 
-TEST_F(CompileTest, OutputsMayStandElsewhere) {
+TEST_F(CompileTest, outputInAnotherFolder_isMade) {
   std::filesystem::create_directory(path("elsewhere"));
   for (std::string Output : {path("elsewhere/k.o"), std::string("../elsewhere/l.o")}) {
     Words Arguments = Compile;
@@ -127,7 +127,7 @@ TEST_F(CompileTest, OutputsMayStandElsewhere) {
   EXPECT_EQ(stored("units"), 2);
 }
 
-TEST_F(CompileTest, TheLogTellsWhatWasDone) {
+TEST_F(CompileTest, log_tellsWhatWasDone) {
   Env["CARVE_LOG"] = path("log.txt");
   carveNvcc({"-E", "x.cu"});
   EXPECT_NE(read("log.txt").find("handed to nvcc: preprocess"), std::string::npos);
@@ -139,7 +139,8 @@ TEST_F(CompileTest, TheLogTellsWhatWasDone) {
 
 namespace {
 
-/// Compiles for which a decision is known: nvcc writes elsewhere, and its output is put into place.
+/// Compiles for which a decision is known. nvcc writes to a temporary file, and its output is put
+/// into place.
 class DecidedCompileTest : public DriverTierTest {
 protected:
   DecidedCompileTest() {
@@ -151,8 +152,8 @@ protected:
 
 } // namespace
 
-TEST_F(DecidedCompileTest, WhereTuningFailsNvccsOutputIsPutIntoPlace) {
-  // There is no ptxas beside this nvcc.
+TEST_F(DecidedCompileTest, emissionFails_nvccsOutputIsPutIntoPlace) {
+  // This nvcc has no ptxas beside it.
   Ended E = carveNvcc(Compile);
   EXPECT_EQ(E.Status, 0);
   EXPECT_EQ(E.Stdout + E.Stderr, "");
@@ -162,7 +163,7 @@ TEST_F(DecidedCompileTest, WhereTuningFailsNvccsOutputIsPutIntoPlace) {
   EXPECT_EQ(names("tmp"), Words{});
 }
 
-TEST_F(DecidedCompileTest, AFailureLeavesTheOldOutput) {
+TEST_F(DecidedCompileTest, nvccFails_oldOutputStays) {
   write("work/obj/saxpy.o", "old");
   write("cuda/bin/status", "2");
   EXPECT_EQ(carveNvcc(Compile).Status, 2);
@@ -170,7 +171,7 @@ TEST_F(DecidedCompileTest, AFailureLeavesTheOldOutput) {
   EXPECT_EQ(names("work/obj"), Words{"saxpy.o"});
 }
 
-TEST_F(DecidedCompileTest, AProfileThatCannotBeReadIsAUsageError) {
+TEST_F(DecidedCompileTest, unreadableProfile_isAUsageError) {
   write("pin.yaml", "carve-profile: 1\nkernels:\n  - kernel: k\n    variant: {caps: 32}\n");
   Ended E = carveNvcc(Compile);
   EXPECT_EQ(E.Status, 1);

@@ -1,4 +1,4 @@
-// Shell completion offers what the programs' own help names.
+// Shell completion offers what the help of the programs names.
 #include "DriverTier.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -17,7 +17,7 @@ protected:
     Bash = *Found;
   }
 
-  /// What bash offers for \p Words, the last of which is being typed.
+  /// Returns what bash offers for \p Words, of which the last is being typed.
   std::vector<std::string> complete(const std::string &Program,
                                     const std::vector<std::string> &Words) {
     std::string Script = "compopt() { :; }; source '" CARVE_COMPLETION "'\nCOMP_WORDS=(";
@@ -42,10 +42,10 @@ protected:
   std::string Bash;
 };
 
-TEST_F(CompletionTest, Commands) {
+TEST_F(CompletionTest, commands_areThoseOfTheHelp) {
   EXPECT_EQ(carveWords({"tu"}), Offered{"tune"});
   EXPECT_EQ(carveWords({"--v"}), Offered{"--version"});
-  // All of them, each once.
+  // Each command is offered, and the help has it.
   Ended E = carve({"--help"});
   std::vector<std::string> Offered = carveWords({""});
   EXPECT_GT(Offered.size(), 10u);
@@ -53,23 +53,23 @@ TEST_F(CompletionTest, Commands) {
     EXPECT_TRUE(Word[0] == '-' || E.Stdout.find("\n  " + Word + " ") != std::string::npos) << Word;
 }
 
-TEST_F(CompletionTest, OptionsOfACommand) {
+TEST_F(CompletionTest, options_areThoseOfTheCommand) {
   EXPECT_EQ(carveWords({"tune", "--bud"}), Offered{"--budget="});
   EXPECT_EQ(carveWords({"tune", "--qu"}), Offered{"--quiet"});
   EXPECT_TRUE(carveWords({"diff", "--bud"}).empty());
 }
 
-TEST_F(CompletionTest, ValuesOfAnOption) {
+TEST_F(CompletionTest, values_areThoseOfTheOption) {
   EXPECT_EQ(carveWords({"tune", "--mode", "=", "r"}), (Offered{"rotate", "replay"}));
   EXPECT_EQ(carveWords({"tune", "--format", "="}), (Offered{"text", "json"}));
-  EXPECT_TRUE(carveWords({"tune", "--profile", "=", "x"}).empty()) << "files are bash's own";
+  EXPECT_TRUE(carveWords({"tune", "--profile", "=", "x"}).empty()) << "bash itself completes files";
 }
 
-TEST_F(CompletionTest, WhatStandsBehindTheDashesIsNotOurs) {
+TEST_F(CompletionTest, wordsAfterTheDashes_areNotCompleted) {
   EXPECT_TRUE(carveWords({"tune", "--", "./app", "--bud"}).empty());
 }
 
-TEST_F(CompletionTest, NvccWithOurOptions) {
+TEST_F(CompletionTest, carveNvcc_ownOptions_areCompleted) {
   EXPECT_EQ(complete(CARVE_NVCC_TOOL, {"carve-nvcc", "--carve-sc"}), Offered{"--carve-scope="});
   EXPECT_EQ(complete(CARVE_NVCC_TOOL, {"carve-nvcc", "-O3", "--carve-scope", "=", "f"}),
             Offered{"file"});

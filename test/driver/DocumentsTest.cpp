@@ -1,4 +1,4 @@
-// What the documents say of the tree and of the tools' output is true.
+// The documents agree with the source tree and with the tools' output.
 #include "DriverTier.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -31,7 +31,7 @@ protected:
     return Lines;
   }
 
-  /// What the first group of \p Pattern matches, again and again.
+  /// Returns what the first group of \p Pattern matches, for each match in \p Text.
   static Words matches(const std::string &Text, const char *Pattern) {
     const std::regex Wanted(Pattern);
     Words Found;
@@ -40,7 +40,7 @@ protected:
     return Found;
   }
 
-  /// Every Markdown file of the project.
+  /// Returns every Markdown file of the project.
   std::vector<fs::path> documents() const {
     std::vector<fs::path> Found = {Tree / "README.md"};
     for (const char *Folder : {"share", "test"})
@@ -50,7 +50,8 @@ protected:
     return Found;
   }
 
-  /// The names by which links lead to the headings of a Markdown file, as GitHub makes them.
+  /// Returns the names by which links refer to the headings of a Markdown file, as GitHub makes
+  /// them.
   static llvm::StringSet<> anchors(const fs::path &File) {
     llvm::StringSet<> Names;
     for (const std::string &Heading : matches(text(File), "\n#+ +([^\n]*)")) {
@@ -63,7 +64,7 @@ protected:
     return Names;
   }
 
-  /// The names, without extension, of all files in \p Folders.
+  /// Returns the names, without extension, of all files in \p Folders.
   llvm::StringSet<> stems(std::initializer_list<const char *> Folders) const {
     llvm::StringSet<> Names;
     for (const char *Folder : Folders)
@@ -85,12 +86,12 @@ TEST_F(DocumentsTest, readmeReport_recordedTuning_isWhatCarvePrints) {
   Words Shown = lines(Readme.substr(Begin, Readme.find("\n```", Begin) - Begin));
   EXPECT_GE(Shown.size(), 10u);
   EXPECT_LE(Shown.size(), 12u);
-  // Lines of the report may be left out, and the order is the report's.
+  // The README may leave out lines of the report, but must keep their order.
   Words Printed = lines(E.Stdout);
   auto At = Printed.begin();
   for (const std::string &Line : Shown) {
     At = std::find(At, Printed.end(), Line);
-    ASSERT_NE(At, Printed.end()) << "not, or not in this place, in the report: " << Line << "\n"
+    ASSERT_NE(At, Printed.end()) << "not in the report, or not at this place: " << Line << "\n"
                                  << E.Stdout;
   }
 }
@@ -118,7 +119,8 @@ TEST_F(DocumentsTest, links_insideTheProject_leadToFilesAndHeadings) {
 TEST_F(DocumentsTest, sourcesByPath_inDocuments_exist) {
   size_t Named = 0;
   for (const fs::path &Document : documents()) {
-    // Of the libraries `Room/Name`, with or without an extension; of everything else the path.
+    // Documents name files of the libraries by `Room/Name`, with or without an extension, and all
+    // others by their path.
     for (const std::string &Name :
          matches(text(Document), "`(?:lib/)?((?:[A-Z]\\w+/)+[A-Z]\\w+(?:\\.\\w+)?)`")) {
       fs::path File = Tree / "lib" / Name;

@@ -1,5 +1,5 @@
 /// \file
-/// A directory in which the built programs run against a script in nvcc's place.
+/// A directory in which the built programs run against a script in place of nvcc.
 #pragma once
 
 #include "Support/Files.h"
@@ -17,7 +17,7 @@ namespace carve {
 
 /// How a program ended, and what it printed.
 struct Ended {
-  int Status = -1; ///< Exit status; -1 where a signal ended it.
+  int Status = -1; ///< The exit status; -1 if a signal ended the program.
   int Signal = 0;
   std::string Stdout, Stderr;
 };
@@ -28,42 +28,43 @@ protected:
 
   DriverTierTest();
 
-  /// Runs \p Argv in the work directory with the environment Env alone.
+  /// Runs \p Argv in the work directory with no other environment than Env.
   Ended run(const Words &Argv);
   Ended carveNvcc(Words Arguments);
   Ended carve(Words Arguments);
-  /// carve fails of \p Arguments with status 1, nothing on stdout and \p Message.
+  /// Checks that carve fails for \p Arguments with status 1, nothing on stdout, and \p Message.
   void expectError(const Words &Arguments, const std::string &Message);
-  /// Starts \p Argv and returns at once; wait() tells how it ended.
+  /// Starts \p Argv and returns at once. wait() tells how it ended.
   pid_t start(const Words &Argv);
   Ended wait(pid_t Pid);
 
   std::string path(const std::string &Name) const { return Dir.path() + "/" + Name; }
   bool exists(const std::string &Name) const { return std::filesystem::exists(path(Name)); }
-  /// Waits until the file is there.
+  /// Waits until the file exists.
   void await(const std::string &Name) const;
   void write(const std::string &Name, const std::string &Text) const;
   std::string read(const std::string &Name) const;
-  /// Names in a directory.
+  /// Returns the names in a directory.
   Words names(const std::string &Name) const;
 
-  /// The arguments of nvcc's last call of \p Kind.
+  /// Returns the arguments of nvcc's last call of kind \p Kind.
   Words argumentsOf(const std::string &Kind) const;
-  /// How often nvcc was called as \p Kind.
+  /// Returns how often nvcc was called with kind \p Kind.
   size_t calls(const std::string &Kind) const;
-  /// Makes what `--dryrun` prints the recorded \p Name.
+  /// Makes `--dryrun` print the recorded plan \p Name.
   void plan(const std::string &Name) const;
-  /// `passthroughs` of `carve store stats --format=json`, on one line.
+  /// Returns `passthroughs` of `carve store stats --format=json` on one line.
   std::string passthroughs();
-  /// The named count of `carve store stats --format=json`.
+  /// Returns the count \p Name of `carve store stats --format=json`.
   int stored(const std::string &Name);
 
-  /// Runs in the child before each program; where it returns false, that ends with status 126.
+  /// Runs in the child process before each program. If it returns false, the process ends with
+  /// status 126.
   std::function<bool()> Before = [] { return true; };
 
   TempDir Dir;
   std::map<std::string, std::string> Env;
-  /// A compile of one source to an object.
+  /// The command for a compile of one source to an object.
   const Words Compile = {"-O3", "-c", "src/saxpy.cu", "-o", "obj/saxpy.o"};
 };
 

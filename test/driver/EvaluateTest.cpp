@@ -1,4 +1,4 @@
-// carve evaluate, as a person calls it: no nvcc, no store and no GPU is needed.
+// carve evaluate as a person calls it. It needs no nvcc, no store and no GPU.
 #include "DriverTier.h"
 
 using namespace carve;
@@ -14,7 +14,7 @@ protected:
 
 } // namespace
 
-TEST_F(EvaluateTest, PrintsATableOrJson) {
+TEST_F(EvaluateTest, evaluate_printsATableOrJson) {
   Ended E = carve({"evaluate", Table});
   EXPECT_EQ(E.Status, 0) << E.Stderr;
   EXPECT_NE(E.Stdout.find("geometric mean"), std::string::npos) << E.Stdout;
@@ -24,13 +24,13 @@ TEST_F(EvaluateTest, PrintsATableOrJson) {
   EXPECT_EQ(E.Stdout.find("\"max_timed\": 3"), std::string::npos) << E.Stdout;
 }
 
-TEST_F(EvaluateTest, ATableThatCannotBeReadSaysWhere) {
+TEST_F(EvaluateTest, unreadableTable_failsWithThePlace) {
   write("work/t.tsv", "program\tkernel\n");
   expectError({"evaluate", "t.tsv"},
-              "t.tsv:1: column 'grid' stands 0 times in the header, expected once");
+              "t.tsv:1: column 'grid' occurs 0 times in the header, expected once");
 }
 
-TEST_F(EvaluateTest, WrongWordsAreErrors) {
+TEST_F(EvaluateTest, wrongWords_areErrors) {
   expectError({"evaluate"}, "carve evaluate: no table, expected SWEEP.tsv");
   expectError({"evaluate", "--budget=0", Table},
               "carve evaluate: --budget is '0', expected a whole number from 1 to 10000");

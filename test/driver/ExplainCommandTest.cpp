@@ -1,4 +1,4 @@
-// carve explain, as a person calls it wrongly or with nothing to explain: what is said then.
+// What carve explain reports if it is called wrongly or has nothing to explain.
 #include "DriverTier.h"
 
 using namespace carve;
@@ -12,7 +12,7 @@ protected:
 
 } // namespace
 
-TEST_F(ExplainCommandTest, NothingToExplain) {
+TEST_F(ExplainCommandTest, explain_nothingToExplain_fails) {
   Ended E = carve({"explain"});
   EXPECT_EQ(E.Status, 1);
   EXPECT_NE(E.Stderr.find("no tuning has been made with the store"), std::string::npos) << E.Stderr;
@@ -22,15 +22,14 @@ TEST_F(ExplainCommandTest, NothingToExplain) {
               "empty.json is empty, expected what `carve report --format=json` prints");
 }
 
-TEST_F(ExplainCommandTest, WrongWordsAreErrors) {
+TEST_F(ExplainCommandTest, wrongWords_areErrors) {
   const std::string Explain = "carve explain: ";
   expectError({"explain", "one", "two"},
-              Explain + "takes one kernel's name at most, not 'two' too");
+              Explain + "unexpected 'two', expected at most one kernel's name");
   expectError(
       {"explain", "--counters=off"},
-      Explain +
-          "--counters, --modified, --timeout, --stdin and --quiet go with a command, expected: "
-          "carve explain [KERNEL] [options] -- COMMAND...");
+      Explain + "--counters, --modified, --timeout, --stdin and --quiet need a command, expected: "
+                "carve explain [KERNEL] [options] -- COMMAND...");
   EXPECT_EQ(carve({"explain", "--quiet"}).Stderr, carve({"explain", "--counters=off"}).Stderr);
   expectError({"explain", "--counters=on", "--", "app"},
               Explain + "--counters is 'on', expected auto or off");

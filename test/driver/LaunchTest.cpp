@@ -1,4 +1,4 @@
-// carve-launch with captures made here, against a stand-in for the driver.
+// carve-launch with captures made here, and a stand-in for the driver.
 
 #include "Captures/File/CaptureFile.h"
 #include "Support/CommandRunner.h"
@@ -11,7 +11,7 @@ using namespace carve;
 
 namespace {
 
-// The first lies between the addresses that the driver gives, and shares a region with the second.
+// Address lies between addresses that the driver gives, and shares a region with Near.
 constexpr uint64_t Address = 0x500000200200, Near = 0x500001c00000, Far = 0x510000000000;
 
 template <typename T> std::string bytesOf(const T &Value) {
@@ -29,7 +29,8 @@ class LaunchTest : public testing::Test {
 protected:
   LaunchTest() : Dir(llvm::cantFail(TempDir::create("carve-launch-test"))) {}
 
-  /// A capture of \p Kernel over 3 MiB and some bytes that are 7, and become \p After.
+  /// Writes a capture of \p Kernel over 3 MiB and some bytes. The bytes are 7 before the launch and
+  /// \p After after it. Returns its path.
   std::string capture(const std::string &Kernel, char After, const std::string &Name = "a",
                       const std::string &Call = "cuLibraryLoadData") {
     std::string Path = Dir.path() + "/" + Name + CaptureSuffix;
@@ -71,37 +72,37 @@ protected:
 
 } // namespace
 
-TEST_F(LaunchTest, EqualOutput) {
+TEST_F(LaunchTest, equalOutput_isReported) {
   CommandResult R = launch({capture("increment", 9)});
   EXPECT_EQ(R.Stdout, "increment 4,1,1 1,1,1: output equal\n");
   EXPECT_EQ(R.Stderr, "");
   EXPECT_EQ(R.ExitStatus, 0);
 }
 
-TEST_F(LaunchTest, EveryRunStartsFromTheCapturedMemory) {
+TEST_F(LaunchTest, repeatedRuns_startFromTheCapturedMemory) {
   CommandResult R = launch({"--repeat=3", capture("increment", 9)});
   EXPECT_EQ(R.Stdout, "increment 4,1,1 1,1,1: output equal\n");
 }
 
-TEST_F(LaunchTest, AsAModule) {
+TEST_F(LaunchTest, moduleLoad_isDoneAsCaptured) {
   CommandResult R = launch({capture("increment", 9, "a", "cuModuleLoadData")});
   EXPECT_EQ(R.Stdout, "increment 4,1,1 1,1,1: output equal\n") << R.Stderr;
 }
 
-TEST_F(LaunchTest, OtherOutputIsNamed) {
+TEST_F(LaunchTest, otherOutput_isNamed) {
   CommandResult R = launch({capture("increment", 8)});
   EXPECT_EQ(R.Stdout, "increment 4,1,1 1,1,1: output differs: 4 MiB of 1 range(s), the first at "
                       "0x500000200200\n");
   EXPECT_EQ(R.ExitStatus, 1);
 }
 
-TEST_F(LaunchTest, OutputThatVaries) {
+TEST_F(LaunchTest, varyingOutput_isReported) {
   CommandResult R = launch({capture("moody", 8)});
   EXPECT_EQ(R.Stdout, "moody 4,1,1 1,1,1: output varies from run to run\n");
   EXPECT_EQ(R.ExitStatus, 0);
 }
 
-TEST_F(LaunchTest, SeveralAreToldApart) {
+TEST_F(LaunchTest, severalCaptures_failuresAreToldApart) {
   std::string Good = capture("increment", 9), Broken = capture("broken", 9, "b"),
               None = capture("absent", 9, "c");
   CommandResult R = launch({Broken, None, Good});
@@ -113,7 +114,7 @@ TEST_F(LaunchTest, SeveralAreToldApart) {
   EXPECT_EQ(R.ExitStatus, 1);
 }
 
-TEST_F(LaunchTest, AnotherProcessWhereAnAddressIsTaken) {
+TEST_F(LaunchTest, addressTaken_anotherProcessIsTried) {
   Taken = Dir.path() + "/taken";
   llvm::cantFail(writeFileAtomically(Taken, ""));
   CommandResult R = launch({capture("increment", 9)});
@@ -121,18 +122,18 @@ TEST_F(LaunchTest, AnotherProcessWhereAnAddressIsTaken) {
   EXPECT_EQ(R.Stderr, "");
 }
 
-TEST_F(LaunchTest, AddressNotGivenIsNamed) {
+TEST_F(LaunchTest, addressNotGiven_isNamed) {
   Taken = Dir.path() + "/taken";
   llvm::cantFail(writeFileAtomically(Taken, ""));
   std::string Path = capture("increment", 9);
   CommandResult R = launch({"--alone", Path});
   EXPECT_EQ(R.Stderr, "carve-launch: error: " + Path +
-                          ": the driver does not give the captured addresses, 32768 KiB at "
-                          "0x500000000000: it gave 0x510000000000\n");
+                          ": cannot reserve the captured addresses, 32768 KiB at "
+                          "0x500000000000: the driver gave 0x510000000000\n");
   EXPECT_EQ(R.ExitStatus, 75);
 }
 
-TEST_F(LaunchTest, DamageIsNamed) {
+TEST_F(LaunchTest, damagedCapture_isNamed) {
   std::string Path = capture("increment", 9);
   std::string Bytes = llvm::cantFail(readFile(Path));
   Bytes.resize(Bytes.size() / 2);
@@ -142,14 +143,14 @@ TEST_F(LaunchTest, DamageIsNamed) {
   EXPECT_EQ(R.ExitStatus, 1);
 }
 
-TEST_F(LaunchTest, NoDriver) {
+TEST_F(LaunchTest, noDriver_fails) {
   Driver = false;
   CommandResult R = launch({capture("increment", 9)});
   EXPECT_NE(R.Stderr.find("no CUDA driver: "), std::string::npos) << R.Stderr;
   EXPECT_EQ(R.ExitStatus, 1);
 }
 
-TEST_F(LaunchTest, CommandLine) {
+TEST_F(LaunchTest, commandLine_mistakesAreNamed) {
   EXPECT_EQ(launch({}).ExitStatus, 1);
   EXPECT_EQ(launch({"--repeat=0", "x"}).Stderr,
             "carve-launch: error: --repeat=0: expected a number from 1\n");

@@ -1,4 +1,4 @@
-// Links: which are recorded, and that all are nvcc's.
+// Which links are recorded, and that the results of all links are nvcc's.
 #include "DeviceObject.h"
 #include "DriverTier.h"
 
@@ -19,7 +19,7 @@ protected:
 
 } // namespace
 
-TEST_F(LinkTest, OfRelocatableCodeIsRecorded) {
+TEST_F(LinkTest, link_ofRelocatableCode_isRecorded) {
   Ended E = carveNvcc(Link);
   EXPECT_EQ(E.Status, 0) << E.Stderr;
   Words Seen = argumentsOf("compile");
@@ -33,7 +33,7 @@ TEST_F(LinkTest, OfRelocatableCodeIsRecorded) {
   EXPECT_EQ(passthroughs(), "{}");
 }
 
-TEST_F(LinkTest, MessagesAndStatusAreNvccs) {
+TEST_F(LinkTest, messagesAndStatus_areNvccs) {
   write("cuda/bin/stdout", "to stdout\n");
   write("cuda/bin/stderr", "nvlink error   : Undefined reference\n");
   write("cuda/bin/status", "255");
@@ -45,7 +45,7 @@ TEST_F(LinkTest, MessagesAndStatusAreNvccs) {
   EXPECT_EQ(passthroughs(), "{}");
 }
 
-TEST_F(LinkTest, WithoutRelocatableCodeNvccIsBecome) {
+TEST_F(LinkTest, link_withoutRelocatableCode_isHandedToNvcc) {
   Words Host = {"-arch=sm_90", "scale.o", "absent.o", "-o", "app"};
   EXPECT_EQ(carveNvcc(Host).Status, 0);
   EXPECT_EQ(argumentsOf("compile"), Host);
@@ -53,7 +53,7 @@ TEST_F(LinkTest, WithoutRelocatableCodeNvccIsBecome) {
   EXPECT_EQ(passthroughs(), "{\"no-device-source\":1}");
 }
 
-TEST_F(LinkTest, DeviceLinkTimeOptimisationIsNvccs) {
+TEST_F(LinkTest, link_withDeviceLto_isHandedToNvcc) {
   Words Arguments = Link;
   Arguments.insert(Arguments.begin(), "-dlto");
   EXPECT_EQ(carveNvcc(Arguments).Status, 0);
@@ -61,7 +61,7 @@ TEST_F(LinkTest, DeviceLinkTimeOptimisationIsNvccs) {
   EXPECT_EQ(passthroughs(), "{\"device-lto\":1}");
 }
 
-TEST_F(LinkTest, AnUnknownPlanIsCountedAndNvccsResultStays) {
+TEST_F(LinkTest, unknownPlan_isCounted_resultIsNvccs) {
   write("cuda/bin/plan", "#$ nvlink --other\n");
   Ended E = carveNvcc(Link);
   EXPECT_EQ(E.Status, 0);
@@ -71,7 +71,7 @@ TEST_F(LinkTest, AnUnknownPlanIsCountedAndNvccsResultStays) {
   EXPECT_EQ(passthroughs(), "{\"unknown-plan\":1}");
 }
 
-TEST_F(LinkTest, WithoutAStoreNvccIsBecome) {
+TEST_F(LinkTest, link_withoutAStore_isNvccs) {
   Env["CARVE_STORE"] = "/proc/carve-store";
   EXPECT_EQ(carveNvcc(Link).Status, 0);
   EXPECT_EQ(argumentsOf("compile"), Link);

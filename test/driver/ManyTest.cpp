@@ -1,4 +1,4 @@
-// Many compiles at once on one store: none waits for another, whatever becomes of it.
+// Many compiles at once on one store. None waits for another, whatever happens to it.
 #include "DriverTier.h"
 
 #include <csignal>
@@ -14,11 +14,11 @@ class ManyTest : public DriverTierTest {
 protected:
   static constexpr int Count = 64;
 
-  /// A compile of the source to an object of its own.
+  /// Returns a compile of the source to an object of its own.
   static Words compileOf(int I) {
     return {CARVE_NVCC_TOOL, "-O3", "-c", "src/saxpy.cu", "-o", "obj/" + std::to_string(I) + ".o"};
   }
-  /// Starts compiles \p From up to \p To.
+  /// Starts the compiles from \p From up to, but not including, \p To.
   std::vector<pid_t> startMany(int From, int To) {
     std::vector<pid_t> Pids;
     for (int I = From; I < To; ++I)
@@ -37,7 +37,7 @@ protected:
     EXPECT_EQ(E.Status, 0) << E.Stdout;
     EXPECT_EQ(E.Stdout, "0 fault(s)\n");
   }
-  /// Starts a compile of its own whose nvcc waits, and lets the nvcc of all others go on.
+  /// Starts one more compile whose nvcc waits. The nvcc of all other compiles does not wait.
   pid_t startWaiting() {
     write("cuda/bin/hang", "");
     pid_t Pid = start(compileOf(1000));
@@ -50,7 +50,7 @@ protected:
 
 } // namespace
 
-TEST_F(ManyTest, SixtyFourAtOnceAreAllRecorded) {
+TEST_F(ManyTest, compiles_inParallel_areAllRecorded) {
   expectAllGood(startMany(0, Count));
   EXPECT_EQ(stored("units"), Count);
   EXPECT_EQ(passthroughs(), "{}");
@@ -58,36 +58,36 @@ TEST_F(ManyTest, SixtyFourAtOnceAreAllRecorded) {
   expectCleanStore();
 }
 
-// Were a lock held across a compile, those that come later would wait for the one that stands.
-TEST_F(ManyTest, AStoppedCompileBlocksNobody) {
+// If a lock were held during a compile, later compiles would wait for the stopped one.
+TEST_F(ManyTest, stoppedCompile_blocksNobody) {
   pid_t Stopped = startWaiting();
   ASSERT_EQ(::kill(Stopped, SIGSTOP), 0);
   std::vector<pid_t> Pids = startMany(0, 16);
   for (pid_t Pid : Pids)
-    ::kill(Pid, SIGSTOP); // Wherever each is,
+    ::kill(Pid, SIGSTOP); // Each one stops wherever it is.
   std::vector<pid_t> Others = startMany(16, 32);
   expectAllGood(Others);
   expectCleanStore();
   EXPECT_EQ(carve({"store", "prune"}).Status, 0);
   for (pid_t Pid : Pids)
-    ::kill(Pid, SIGCONT); // it goes on from there.
+    ::kill(Pid, SIGCONT); // Each one continues from there.
   expectAllGood(Pids);
   ::kill(waitingNvcc(), SIGKILL);
   ::kill(Stopped, SIGCONT);
-  EXPECT_EQ(wait(Stopped).Signal, SIGKILL); // As its nvcc.
+  EXPECT_EQ(wait(Stopped).Signal, SIGKILL); // It ends as its nvcc did.
   EXPECT_EQ(stored("units"), 32);
   EXPECT_EQ(names("tmp"), Words{});
   expectCleanStore();
 }
 
-TEST_F(ManyTest, KilledCompilesBlockNobodyAndSpoilNothing) {
+TEST_F(ManyTest, killedCompiles_blockNobodyAndDamageNothing) {
   std::vector<pid_t> Killed = startMany(0, 24), Others = startMany(24, 48);
   for (size_t I = 0; I < Killed.size(); ++I) {
     ::usleep(5000);
     ::kill(Killed[I], SIGKILL);
   }
   expectAllGood(Others);
-  // One that was killed at once has not even made the files of its streams.
+  // A compile that was killed at once has not even made the files of its streams.
   for (pid_t Pid : Killed)
     ::waitpid(Pid, nullptr, 0);
   expectCleanStore();
@@ -98,7 +98,7 @@ TEST_F(ManyTest, KilledCompilesBlockNobodyAndSpoilNothing) {
   expectCleanStore();
 }
 
-TEST_F(ManyTest, TheStoreMayBePrunedAndClearedMeanwhile) {
+TEST_F(ManyTest, storePrunedAndCleared_duringCompiles_isSound) {
   std::vector<pid_t> Pids = startMany(0, Count);
   for (int I = 0; I < 8; ++I) {
     EXPECT_EQ(carve({"store", "clear"}).Status, 0);
@@ -106,7 +106,7 @@ TEST_F(ManyTest, TheStoreMayBePrunedAndClearedMeanwhile) {
     EXPECT_EQ(carve({"store", "stats"}).Status, 0);
   }
   expectAllGood(Pids);
-  // What was cleared in the midst of a compile may be half: it is found, and made anew.
+  // A record that was cleared during a compile may be incomplete. It is found and written again.
   carve({"store", "verify", "--repair"});
   expectCleanStore();
   expectAllGood(startMany(0, Count));

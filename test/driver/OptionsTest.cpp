@@ -1,4 +1,4 @@
-// Our own flags and the store's whereabouts, as the two programs take them.
+// The options of the two programs, and where they look for the store.
 #include "DriverTier.h"
 
 #include <unistd.h>
@@ -10,7 +10,7 @@ namespace {
 class OptionsTest : public DriverTierTest {};
 class StorePlaceTest : public DriverTierTest {
 protected:
-  /// A compile goes on as ever, and leaves nothing where temporaries are made.
+  /// Checks that compiles succeed as ever and leave nothing in the temporary directory.
   void expectCompiles() {
     Ended E = carveNvcc(Compile);
     EXPECT_EQ(E.Status, 0);
@@ -25,7 +25,7 @@ protected:
 class CarveCommandTest : public DriverTierTest {};
 } // namespace
 
-TEST_F(OptionsTest, MistakesEndWithStatusOneBeforeNvccIsCalled) {
+TEST_F(OptionsTest, wrongOption_failsBeforeNvccIsCalled) {
   for (auto [Argument, Message] :
        {std::pair("--carve-rum=x", "unknown option '--carve-rum'; --carve-help lists them"),
         std::pair("--carve-timeout=0",
@@ -42,14 +42,14 @@ TEST_F(OptionsTest, MistakesEndWithStatusOneBeforeNvccIsCalled) {
   EXPECT_EQ(read("cuda/bin/log/calls"), "");
 }
 
-TEST_F(OptionsTest, ALogThatCannotBeOpenedIsAnError) {
+TEST_F(OptionsTest, log_thatCannotBeOpened_isAnError) {
   Env["CARVE_LOG"] = path("cuda/bin/plan/log.txt");
   Ended E = carveNvcc(Compile);
   EXPECT_EQ(E.Status, 1);
   EXPECT_NE(E.Stderr.find("plan/log.txt"), std::string::npos) << E.Stderr;
 }
 
-TEST_F(OptionsTest, HelpAndVersionNeedNoNvcc) {
+TEST_F(OptionsTest, helpAndVersion_needNoNvcc) {
   Env["CARVE_NVCC"] = path("none");
   Ended Help = carveNvcc({"--carve-help"}), Version = carveNvcc({"--carve-version"});
   EXPECT_EQ(Help.Status, 0);
@@ -64,12 +64,12 @@ TEST_F(OptionsTest, HelpAndVersionNeedNoNvcc) {
   EXPECT_EQ(Help.Stderr + Version.Stderr, "");
 }
 
-TEST_F(StorePlaceTest, ThatCannotBeWritten) {
+TEST_F(StorePlaceTest, store_thatCannotBeWritten_isIgnored) {
   Env["CARVE_STORE"] = "/proc/carve-store";
   expectCompiles();
 }
 
-TEST_F(StorePlaceTest, ThatIsReadOnly) {
+TEST_F(StorePlaceTest, store_thatIsReadOnly_isIgnored) {
   if (::geteuid() == 0)
     GTEST_SKIP() << "root may write anywhere";
   std::filesystem::create_directory(path("store"));
@@ -77,13 +77,13 @@ TEST_F(StorePlaceTest, ThatIsReadOnly) {
   expectCompiles();
 }
 
-TEST_F(StorePlaceTest, ThatIsAFile) {
+TEST_F(StorePlaceTest, store_thatIsAFile_isUntouched) {
   write("store", "precious");
   expectCompiles();
   EXPECT_EQ(read("store"), "precious");
 }
 
-TEST_F(StorePlaceTest, WithoutAHome) {
+TEST_F(StorePlaceTest, store_withoutAHome_isIgnored) {
   for (const char *Name : {"CARVE_STORE", "HOME"})
     Env.erase(Name);
   expectCompiles();
@@ -93,14 +93,14 @@ TEST_F(StorePlaceTest, WithoutAHome) {
             "carve: error: no store: CARVE_STORE, XDG_CACHE_HOME and HOME are all unset\n");
 }
 
-TEST_F(StorePlaceTest, InTheHome) {
+TEST_F(StorePlaceTest, store_withoutVariables_isInTheHome) {
   Env.erase("CARVE_STORE");
   expectCompiles();
   EXPECT_TRUE(exists("home/.cache/carve-nvcc/units"));
   EXPECT_EQ(stored("units"), 1);
 }
 
-TEST_F(CarveCommandTest, WithoutACommandTheUsageIsShown) {
+TEST_F(CarveCommandTest, noCommand_printsTheUsage) {
   Ended E = carve({});
   EXPECT_EQ(E.Status, 1);
   EXPECT_EQ(E.Stderr.find("usage: carve COMMAND"), 0u);
@@ -110,7 +110,7 @@ TEST_F(CarveCommandTest, WithoutACommandTheUsageIsShown) {
   EXPECT_EQ(carve({"--version"}).Stdout.find("carve "), 0u);
 }
 
-TEST_F(CarveCommandTest, MistakesNameWhatWasExpected) {
+TEST_F(CarveCommandTest, mistakes_nameWhatWasExpected) {
   expectError({"tun"},
               "unknown command 'tun', expected one of points, metrics, tune, capture, search, "
               "kernels, touch, report, explain, merge, diff, check, export, store, evaluate");
@@ -123,7 +123,7 @@ TEST_F(CarveCommandTest, MistakesNameWhatWasExpected) {
               "carve store: --format is 'xml', expected text or json");
   expectError({"store", "prune", "--max-size=0"},
               "carve store: --max-size is '0', expected a whole number from 1 to 1073741824");
-  expectError({"report", "x"}, "carve report: takes no arguments, not 'x'");
+  expectError({"report", "x"}, "carve report: unexpected 'x', expected only options");
   expectError({"report", "--form=json"},
               "carve report: unknown option '--form'; carve report --help lists them");
   expectError({"report"}, "no tuning has been made with the store " + path("store"));
@@ -140,13 +140,13 @@ TEST_F(CarveCommandTest, MistakesNameWhatWasExpected) {
               "carve tune: --budget is '0', expected a number of seconds above 0");
 }
 
-TEST_F(CarveCommandTest, TuningWithoutAGpuSaysSo) {
+TEST_F(CarveCommandTest, tune_withoutAGpu_fails) {
   Ended E = carve({"tune", "--", "./app"});
   EXPECT_EQ(E.Status, 1);
   EXPECT_EQ(E.Stderr.find("carve: error: no GPU is present"), 0u) << E.Stderr;
 }
 
-TEST_F(CarveCommandTest, SamplesThatCannotBeReadAreAnError) {
+TEST_F(CarveCommandTest, samples_thatCannotBeRead_areAnError) {
   write("samples", "carve-samples\t1\nsample\tk\tr40\tfast\n");
   Ended E = carve({"tune", "--samples=" + path("none"), "--", "./app"});
   EXPECT_EQ(E.Status, 1);
@@ -156,7 +156,7 @@ TEST_F(CarveCommandTest, SamplesThatCannotBeReadAreAnError) {
                                 "'sample\tk\tr40\tfast'");
 }
 
-TEST_F(CarveCommandTest, TheStoreIsVerifiedPrunedAndCleared) {
+TEST_F(CarveCommandTest, store_isVerifiedPrunedAndCleared) {
   carveNvcc(Compile);
   EXPECT_GT(stored("blobs"), 0);
   EXPECT_EQ(carve({"store", "verify"}).Stdout, "0 fault(s)\n");

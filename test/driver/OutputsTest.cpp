@@ -1,5 +1,5 @@
-// What becomes of an output that is already there, or in an odd place: the same as with nvcc, with
-// a decision in force and without.
+// What happens to an output that already exists or is in an unusual place. It is the same as with
+// nvcc, with and without a decision.
 #include "DriverTier.h"
 
 #include <linux/capability.h>
@@ -26,7 +26,7 @@ protected:
     Env["CARVE_PROFILE"] = path("pin.yaml");
   }
 
-  /// The files of work/obj: kind, permissions, number of names, content.
+  /// Returns the kind, permissions, number of names and content of each file of work/obj.
   std::string shape() const {
     std::string Text;
     for (const std::string &Name : names("work/obj")) {
@@ -62,7 +62,8 @@ protected:
       fs::rename(Real, Out);
   }
 
-  /// Root is asked for permissions too, as in a container without these capabilities.
+  /// Drops capabilities so that the kernel checks permissions for root, too, as in a container.
+  /// Returns whether that worked.
   static bool dropPrivileges() {
     for (int Capability : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER})
       if (::geteuid() == 0 && ::prctl(PR_CAPBSET_READ, Capability) != 0 &&
@@ -71,7 +72,7 @@ protected:
     return true;
   }
 
-  /// Whether this process may do what dropPrivileges() does.
+  /// Whether dropPrivileges() works in this process.
   static bool canDropPrivileges() {
     pid_t Child = ::fork();
     if (Child == 0)
@@ -113,7 +114,7 @@ TEST_P(OutputsTest, output_thatIsThere_endsAsWithNvcc) {
   }
 }
 
-TEST_P(OutputsTest, longName_nothingIsAddedToIt) {
+TEST_P(OutputsTest, longName_leavesNoOtherFile) {
   for (size_t Length : {231, 232, 240, 255}) {
     std::string Output = "obj/" + std::string(Length, 'x');
     expectMade(Output);
@@ -144,7 +145,7 @@ TEST_P(OutputsTest, anotherUsersFileInAStickyDirectory_outputIsWrittenInPlace) {
   expectMade("obj/saxpy.o");
   struct stat S;
   ASSERT_EQ(::stat(path("work/obj/saxpy.o").c_str(), &S), 0);
-  EXPECT_EQ(S.st_uid, 65534u) << "written in place, it stays the other user's";
+  EXPECT_EQ(S.st_uid, 65534u) << "the file is written in place, so it stays the other user's";
 }
 
 TEST_P(OutputsTest, bindMount_outputIsWrittenInPlace) {

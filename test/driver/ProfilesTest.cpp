@@ -1,4 +1,4 @@
-// carve merge and carve diff, as a person calls them: no nvcc and no store is needed.
+// carve merge and carve diff as a person calls them. They need no nvcc and no store.
 #include "DriverTier.h"
 
 using namespace carve;
@@ -19,21 +19,21 @@ protected:
 
 } // namespace
 
-TEST_F(ProfilesTest, MergePrintsOrWrites) {
+TEST_F(ProfilesTest, merge_printsOrWrites) {
   writeProfile("a.yaml", "kernels:\n" + entry("z", 40));
   writeProfile("b.yaml", "kernels:\n" + entry("a", 48));
   const std::string Merged = "carve-profile: 1\nkernels:\n" + entry("a", 48) + entry("z", 40);
   Ended E = carve({"merge", "a.yaml", "b.yaml"});
   EXPECT_EQ(E.Status, 0) << E.Stderr;
   EXPECT_EQ(E.Stdout, Merged);
-  // Into one of them, as one does.
+  // The output is one of the inputs, which is a common use.
   E = carve({"merge", "a.yaml", "-o", "a.yaml", "b.yaml"});
   EXPECT_EQ(E.Status, 0) << E.Stderr;
   EXPECT_EQ(E.Stdout + E.Stderr, "");
   EXPECT_EQ(read("work/a.yaml"), Merged);
 }
 
-TEST_F(ProfilesTest, MergeThatFailsLeavesTheOutputAlone) {
+TEST_F(ProfilesTest, merge_thatFails_leavesTheOutput) {
   writeProfile("a.yaml", "kernels:\n" + entry("k", 40));
   writeProfile("b.yaml", "kernels:\n" + entry("k", 48));
   write("work/out.yaml", "as it was");
@@ -51,7 +51,7 @@ TEST_F(ProfilesTest, MergeThatFailsLeavesTheOutputAlone) {
   EXPECT_EQ(read("work/out.yaml"), "as it was");
 }
 
-TEST_F(ProfilesTest, DiffEndsWithStatusOneOnlyWhereAsked) {
+TEST_F(ProfilesTest, diff_endsWithStatusOneOnlyIfAsked) {
   writeProfile("a.yaml", "kernels:\n" + entry("k", 40));
   writeProfile("b.yaml", "kernels:\n" + entry("k", 48));
   const std::string Text = "changed    k on any architecture\n"
@@ -72,7 +72,7 @@ TEST_F(ProfilesTest, DiffEndsWithStatusOneOnlyWhereAsked) {
   EXPECT_NE(E.Stdout.find("\"carve-diff\": 1"), std::string::npos) << E.Stdout;
 }
 
-TEST_F(ProfilesTest, DiffNeedsTwoProfiles) {
+TEST_F(ProfilesTest, diff_withoutTwoProfiles_fails) {
   writeProfile("a.yaml", "kernels: []\n");
   expectError({"diff", "a.yaml"}, "carve diff: 1 profile(s), expected: carve diff BEFORE AFTER");
   Ended E = carve({"diff", "a.yaml", "none.yaml"});
@@ -80,7 +80,7 @@ TEST_F(ProfilesTest, DiffNeedsTwoProfiles) {
   EXPECT_NE(E.Stderr.find("none.yaml"), std::string::npos) << E.Stderr;
 }
 
-TEST_F(ProfilesTest, CheckEndsAsTheComparisonDoes) {
+TEST_F(ProfilesTest, check_statusIsThatOfTheComparison) {
   auto Entry = [](const std::string &Kernel, int Spill) {
     return "  - kernel: \"" + Kernel +
            "\"\n    variant: {cap: 40}\n    evidence: {ratio: 0.8, ratio-low: 0.8, ratio-high: "
@@ -100,14 +100,14 @@ TEST_F(ProfilesTest, CheckEndsAsTheComparisonDoes) {
   E = carve({"check", "--quiet", "a.yaml", "b.yaml"});
   EXPECT_EQ(E.Status, 1);
   EXPECT_EQ(E.Stdout + E.Stderr, "");
-  // A file for a server, and the text for a person beside it.
+  // The file is for a server, and the text is for a person.
   E = carve({"check", "--format=sarif", "-o", "out.sarif", "a.yaml", "b.yaml"});
   EXPECT_EQ(E.Status, 1);
   EXPECT_NE(E.Stdout.find("1 regression(s)"), std::string::npos) << E.Stdout;
   EXPECT_NE(read("work/out.sarif").find("\"version\": \"2.1.0\""), std::string::npos);
 }
 
-TEST_F(ProfilesTest, CheckThatCannotCompareSaysSo) {
+TEST_F(ProfilesTest, check_thatCannotCompare_fails) {
   writeProfile("a.yaml", "kernels:\n" + entry("k", 40));
   writeProfile("other.yaml", "kernels:\n" + entry("m", 40));
   writeProfile("empty.yaml", "kernels: []\n");

@@ -1,4 +1,4 @@
-// carve report of a file: formats, and where the text goes.
+// carve report of a file: its formats, and where it writes the text.
 #include "DriverTier.h"
 
 using namespace carve;
@@ -20,7 +20,7 @@ protected:
 
 } // namespace
 
-TEST_F(ReportTest, OfAFileInEveryFormat) {
+TEST_F(ReportTest, reportOfAFile_everyFormat_isPrintedOrWritten) {
   const std::pair<const char *, const char *> Formats[] = {
       {"text", "./app on NVIDIA H200: not tuned: no kernel was launched\n"},
       {"json", "\"note\": \"no kernel was launched\""},
@@ -38,11 +38,11 @@ TEST_F(ReportTest, OfAFileInEveryFormat) {
   }
 }
 
-TEST_F(ReportTest, WhatCannotBeReadOrWrittenIsNamed) {
+TEST_F(ReportTest, fileThatCannotBeReadOrWritten_isNamed) {
   expectError({"report", "--report=none.json"}, "'none.json': No such file or directory");
   write("work/bad.json", "{\"carve-report\": 7}");
   expectError({"report", "--report=bad.json", "--format=html", "-o", "page.html"},
-              "bad.json: expected a report of format 1 (\"carve-report\": 1)");
+              "bad.json: report record of format 7, expected 1");
   EXPECT_FALSE(exists("work/page.html"));
   expectError({"report", "--report=r.json", "-o", "missing/page.html"},
               "'missing/page.html': No such file or directory");

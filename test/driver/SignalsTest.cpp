@@ -18,14 +18,14 @@ protected:
     await("cuda/bin/log/pid");
     return Pid;
   }
-  /// One that nobody has waited for does not.
+  /// Whether nvcc runs. A process that ended and that nobody has waited for does not count.
   bool nvccRuns() const {
     auto Words = readProcFile("/proc/" + llvm::StringRef(read("cuda/bin/log/pid")).trim().str() +
                               "/cmdline");
     return !Words.value_or("").empty();
   }
 
-  /// The system may take a moment to end a process that was killed.
+  /// Whether nvcc ends. The system may take a moment to end a process that was killed.
   bool nvccEnds() const {
     for (int I = 0; I < 500 && nvccRuns(); ++I)
       ::usleep(10000);
@@ -35,7 +35,7 @@ protected:
 
 } // namespace
 
-TEST_F(SignalsTest, WeEndAsNvccEnded) {
+TEST_F(SignalsTest, nvcc_endedByASignal_endsUsAlike) {
   for (auto [Name, Number] : {std::pair("TERM", SIGTERM), std::pair("KILL", SIGKILL),
                               std::pair("INT", SIGINT), std::pair("HUP", SIGHUP)}) {
     write("cuda/bin/signal", Name);
@@ -49,7 +49,7 @@ TEST_F(SignalsTest, WeEndAsNvccEnded) {
   EXPECT_EQ(stored("units"), 0);
 }
 
-TEST_F(SignalsTest, WhatWeAreSentEndsNvccAndThenUs) {
+TEST_F(SignalsTest, signal_toCarveNvcc_endsNvccAndThenItself) {
   for (int Number : {SIGTERM, SIGINT, SIGHUP}) {
     pid_t Pid = startHanging(Compile);
     EXPECT_NE(names("tmp"), Words{});
@@ -64,14 +64,14 @@ TEST_F(SignalsTest, WhatWeAreSentEndsNvccAndThenUs) {
   }
 }
 
-TEST_F(SignalsTest, HandedOverNvccIsThisProcess) {
+TEST_F(SignalsTest, handedOverNvcc_isTheSameProcess) {
   pid_t Pid = startHanging({"-E", "x.cu"});
   EXPECT_EQ(std::stoi(read("cuda/bin/log/pid")), Pid);
   ::kill(Pid, SIGTERM);
   EXPECT_EQ(wait(Pid).Signal, SIGTERM);
 }
 
-TEST_F(SignalsTest, WhatAKilledCompileLeftIsUsedAgain) {
+TEST_F(SignalsTest, keepDirectory_ofAKilledCompile_isUsedAgain) {
   pid_t Pid = startHanging(Compile);
   ::kill(Pid, SIGKILL);
   wait(Pid);
@@ -84,8 +84,8 @@ TEST_F(SignalsTest, WhatAKilledCompileLeftIsUsedAgain) {
   EXPECT_EQ(passthroughs(), "{}");
 }
 
-// Killed alone, we take nvcc along, but not the compiler that it has started: as long as that may
-// write there, its directory is not given to another.
+// If carve-nvcc alone is killed, nvcc ends with it, but the compiler that nvcc started does not. As
+// long as that compiler may write into the keep directory, no other compile gets it.
 TEST_F(SignalsTest, keepDirectory_whileAnOrphanedCompilerRuns_isNotUsed) {
   write("cuda/bin/hang-below", "");
   Words Arguments = Compile;
@@ -153,7 +153,7 @@ TEST_F(SignalsTest, keepDirectory_linkPlantedAtItsName_victimIsUntouched) {
   std::filesystem::create_directories(path("victim/below"));
   write("victim/dear", "dear");
   write("victim/below/dear", "dear");
-  // At the directory's name, and at that of the one above it.
+  // A link is planted under the directory's name, and under the name of its parent.
   for (std::string Planted : {Kept, std::filesystem::path(Kept).parent_path().string()}) {
     if (Planted == path("tmp"))
       continue;
@@ -185,7 +185,7 @@ TEST_F(SignalsTest, signal_outsideOfNvcc_childrenEndAndTemporariesGo) {
     EXPECT_NE(names("tmp"), Words{});
     ASSERT_EQ(::kill(Pid, Number), 0);
     EXPECT_EQ(wait(Pid).Signal, Number);
-    EXPECT_TRUE(nvccEnds()) << "ptxas goes on";
+    EXPECT_TRUE(nvccEnds()) << "ptxas still runs";
     EXPECT_EQ(names("tmp"), Words{});
     for (const std::string &Name : names("work/obj"))
       EXPECT_EQ(Name, "saxpy.o");
@@ -201,16 +201,16 @@ TEST_F(SignalsTest, signal_toTheCompanion_childrenEndAndTemporariesGo) {
     EXPECT_NE(names("tmp"), Words{});
     ASSERT_EQ(::kill(Pid, Number), 0);
     EXPECT_EQ(wait(Pid).Signal, Number);
-    EXPECT_TRUE(nvccEnds()) << "what nvcc started goes on";
+    EXPECT_TRUE(nvccEnds()) << "the child of nvcc still runs";
     EXPECT_EQ(names("tmp"), Words{});
     std::filesystem::remove(path("cuda/bin/log/pid"));
   }
 }
 
-/// Kills at moments spread over a compile, of the process or of its group.
+/// Kills the process or its group at moments spread over a compile.
 TEST_F(SignalsTest, kill_atAnyMoment_outputIsWholeAndTheNextCommandSweeps) {
   write("cuda/bin/slow", "");
-  // It writes what it is told to, and takes its time for it.
+  // This ptxas copies a cubin to its output and is slow.
   write("cuda/bin/ptxas", "#!/bin/sh\nsleep 0.03\nfor Word; do\n  [ \"$Before\" = -o ] && cp " +
                               path("cuda/bin/kernels.cubin") +
                               " \"$Word\"\n  Before=$Word\ndone\n");

@@ -54,7 +54,7 @@ STUB_API CUresult cuMemGetAllocationGranularity(size_t *Bytes, const CUmemAlloca
 }
 STUB_API CUresult cuMemAddressReserve(CUdeviceptr *Given, size_t Bytes, size_t, CUdeviceptr Wanted,
                                       unsigned long long) {
-  // As the real one does for addresses where it has nothing yet.
+  // The real driver does so for addresses at which it has nothing yet.
   if (Wanted % (32u << 20) != 0) {
     *Given = (Wanted / (32u << 20) + 1) * (32u << 20);
     return CUDA_SUCCESS;
@@ -97,7 +97,7 @@ STUB_API CUresult cuMemsetD8_v2(CUdeviceptr At, unsigned char Byte, size_t Bytes
   return CUDA_SUCCESS;
 }
 
-/// A kernel's handle is the address of its name.
+/// The handle of a kernel is the address of its name.
 static CUresult kernelNamed(const char *Name, void **Kernel) {
   for (const char *Known : {"increment", "moody", "broken"})
     if (std::string(Known) == Name) {

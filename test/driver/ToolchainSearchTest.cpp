@@ -9,7 +9,7 @@ class ToolchainSearchTest : public DriverTierTest {
 protected:
   ToolchainSearchTest() { Env.erase("CARVE_NVCC"); }
 
-  /// The program \p Name, made of carve-nvcc by a link or a copy.
+  /// Installs carve-nvcc as \p Name by a link or by a copy, and returns its path.
   std::string install(const std::string &Name, bool Link) const {
     std::filesystem::create_directories(std::filesystem::path(path(Name)).parent_path());
     if (Link)
@@ -26,13 +26,13 @@ protected:
 
 } // namespace
 
-TEST_F(ToolchainSearchTest, ByCarveNvcc) {
+TEST_F(ToolchainSearchTest, carveNvccVariable_isUsed) {
   Env["CARVE_NVCC"] = path("cuda/bin/nvcc");
   expectFound(carveNvcc(Compile));
 }
 
 // nvcc names its headers and libraries after the path that it is called by.
-TEST_F(ToolchainSearchTest, linkToNvcc_Found_IsCalledByThatPath) {
+TEST_F(ToolchainSearchTest, linkToNvcc_found_isCalledByThatPath) {
   std::filesystem::create_symlink(path("cuda/bin/nvcc"), path("linked"));
   Env["CARVE_NVCC"] = path("linked");
   expectFound(carveNvcc({"-E", "x.cu"}));
@@ -46,12 +46,12 @@ TEST_F(ToolchainSearchTest, linkToNvcc_Found_IsCalledByThatPath) {
   EXPECT_EQ(read("cuda/bin/log/name"), path("view/bin/nvcc") + "\n");
 }
 
-TEST_F(ToolchainSearchTest, ByPath) {
+TEST_F(ToolchainSearchTest, path_isSearched) {
   Env["PATH"] = path("none") + ":" + path("cuda/bin") + ":/usr/bin:/bin";
   expectFound(carveNvcc(Compile));
 }
 
-TEST_F(ToolchainSearchTest, ByCudaPathAndCudaHome) {
+TEST_F(ToolchainSearchTest, cudaPathAndCudaHome_areSearched) {
   for (const char *Name : {"CUDA_PATH", "CUDA_HOME"}) {
     Env.erase("CUDA_PATH");
     Env[Name] = path("cuda");
@@ -60,7 +60,7 @@ TEST_F(ToolchainSearchTest, ByCudaPathAndCudaHome) {
   }
 }
 
-TEST_F(ToolchainSearchTest, CalledNvccItFindsTheOtherOne) {
+TEST_F(ToolchainSearchTest, carveNvcc_calledNvcc_findsTheRealOne) {
   for (bool Link : {true, false}) {
     std::string Dir = Link ? "linked" : "copied";
     std::string Ours = install(Dir + "/nvcc", Link);
@@ -73,15 +73,15 @@ TEST_F(ToolchainSearchTest, CalledNvccItFindsTheOtherOne) {
   }
 }
 
-TEST_F(ToolchainSearchTest, TwoOfUsCalledNvccDoNotCallEachOtherForEver) {
+TEST_F(ToolchainSearchTest, carveNvcc_twoCalledNvcc_doNotCallEachOther) {
   std::string First = install("first/nvcc", false);
   install("second/nvcc", false);
   Env["PATH"] = path("first") + ":" + path("second") + ":" + path("cuda/bin") + ":/usr/bin:/bin";
   expectFound(run({First, "-E", "x.cu"}));
 }
 
-// Such as sets options of its own; it stands for nvcc in PATH.
-TEST_F(ToolchainSearchTest, AScriptCalledNvccThatCallsUsEndsAtTheRealOne) {
+// Such a script may set options of its own. It takes the place of nvcc in PATH.
+TEST_F(ToolchainSearchTest, scriptCalledNvcc_callsCarveNvcc_endsAtTheRealOne) {
   std::filesystem::create_directories(path("script"));
   write("script/nvcc", "#!/bin/sh\nexec " CARVE_NVCC_TOOL " \"$@\"\n");
   std::filesystem::permissions(path("script/nvcc"), std::filesystem::perms::owner_all);
@@ -91,7 +91,7 @@ TEST_F(ToolchainSearchTest, AScriptCalledNvccThatCallsUsEndsAtTheRealOne) {
   expectFound(carveNvcc(Compile));
 }
 
-TEST_F(ToolchainSearchTest, ItselfIsNoNvcc) {
+TEST_F(ToolchainSearchTest, carveNvcc_asCarveNvccVariable_isAnError) {
   Env["CARVE_NVCC"] = install("linked/nvcc", true);
   Ended E = carveNvcc({"-E", "x.cu"});
   EXPECT_EQ(E.Status, 1);
@@ -99,7 +99,7 @@ TEST_F(ToolchainSearchTest, ItselfIsNoNvcc) {
                           "', expected the path of nvcc\n");
 }
 
-TEST_F(ToolchainSearchTest, AWrongCarveNvccIsAnError) {
+TEST_F(ToolchainSearchTest, carveNvccVariable_wrong_isAnError) {
   for (std::string Wrong : {path("none"), path("cuda"), path("cuda/bin/plan")}) {
     Env["CARVE_NVCC"] = Wrong;
     for (Ended E : {carveNvcc(Compile), carve({"points", "x.cu"})}) {
@@ -111,7 +111,7 @@ TEST_F(ToolchainSearchTest, AWrongCarveNvccIsAnError) {
   }
 }
 
-TEST_F(ToolchainSearchTest, WithoutAnyNvccThePlacesAreNamed) {
+TEST_F(ToolchainSearchTest, nvcc_missing_placesAreNamed) {
   if (std::filesystem::exists("/usr/local/cuda/bin/nvcc"))
     GTEST_SKIP() << "/usr/local/cuda/bin/nvcc is there and would be found";
   Env["CUDA_PATH"] = path("none");

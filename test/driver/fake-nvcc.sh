@@ -1,15 +1,16 @@
 #!/bin/sh
-# Stands for nvcc in the driver tests: notes its arguments, and does what the files beside it say.
-#   log/calls         one word per call: compile, dryrun or version
+# Takes the place of nvcc in the driver tests. It records its arguments and does what the files
+# beside it say.
+#   log/calls         one word for each call: compile, dryrun or version
 #   log/<kind>.argv   its arguments, each ended by a zero byte
 #   log/name          the path that it was called by
 #   stdout stderr     what a compile prints; status: its exit status
-#   plan              what --dryrun prints, /keep and the output to be replaced
+#   plan              what --dryrun prints, with /keep and the output to be replaced
 #   signal            the signal by which a compile ends itself
-#   hang              a compile waits to be ended, its process number in log/pid
-#   hang-below        the same, but it is a child that waits, as a compiler under nvcc does
+#   hang              a compile waits to be ended, with its process number in log/pid
+#   hang-below        the same, but a child waits, as a compiler under nvcc does
 #   slow              a compile takes its time to write the output
-# The output is written as binutils does: what is there and not empty is removed first.
+# It writes the output as binutils does: a file that exists and is not empty is removed first.
 Here=$(dirname "$(readlink -f "$0")")
 Kind=compile Keep= Out= Previous=
 for Word; do

@@ -1,6 +1,6 @@
-// Several architectures in one unit: the image of the one that was tuned is replaced, the others
-// and the PTX stay, and decisions for several GPUs live side by side. Recorded samples stand for an
-// H200 and, with its numbers changed, for an A100.
+// Several architectures in one unit: only the image that was tuned is replaced, the other images
+// and the PTX stay, and decisions for several GPUs coexist. Recorded samples take the place of an
+// H200 and, with changed numbers, of an A100.
 #include "BuiltTools.h"
 
 #include "Store/Profile.h"
@@ -15,7 +15,7 @@ namespace {
 
 const std::string H200 = CARVE_TEST_INPUTS "/samples/three.samples";
 
-/// What a container holds, byte for byte.
+/// The parts of a container, byte for byte.
 struct ContainerParts {
   std::map<unsigned, std::string> Cubins;
   std::vector<std::string> Ptx;
@@ -28,7 +28,7 @@ std::string replaced(std::string Text, llvm::StringRef From, llvm::StringRef To)
   return Text;
 }
 
-/// The ELF file at the start of \p Bytes: up to the end of its two tables.
+/// Returns the ELF file at the start of \p Bytes, up to the end of its two tables.
 std::string elfAt(llvm::StringRef Bytes) {
   llvm::object::ELF64LE::Ehdr Header;
   std::memcpy(&Header, Bytes.data(), sizeof(Header));
@@ -37,7 +37,7 @@ std::string elfAt(llvm::StringRef Bytes) {
   return Bytes.take_front(std::max(Sections, Segments)).str();
 }
 
-/// Of an object made with --no-compress.
+/// Returns the parts of the container of an object that was made with --no-compress.
 ContainerParts partsOf(llvm::StringRef Object) {
   ContainerParts Parts;
   std::string Section = sectionOf(Object, ".nv_fatbin").value_or("");
@@ -73,9 +73,9 @@ protected:
     return Arguments;
   }
 
-  /// The recording as an A100 would have made it; bulky is fastest at 80 there.
+  /// Returns the recording as an A100 would have made it. There bulky is fastest at 80.
   std::string a100();
-  /// A tuning of what was built, into profile.yaml too.
+  /// Tunes what was built, and writes profile.yaml, too.
   void tune(const std::string &Samples);
   void expectOnlyOneImageChanges(const Words &Arguments, size_t PtxTexts);
   unsigned bulkyRegs(unsigned Sm) {
@@ -91,7 +91,7 @@ std::string Architectures::a100() {
   Text = replaced(Text, "_Z5bulkyPdPKdi\tr64\t", "_Z5bulkyPdPKdi\tr-\t");
   Text = replaced(Text, "_Z5bulkyPdPKdi\tr80\t", "_Z5bulkyPdPKdi\tr64\t");
   Text = replaced(Text, "_Z5bulkyPdPKdi\tr-\t", "_Z5bulkyPdPKdi\tr80\t");
-  // The critical points are others there.
+  // The A100 has other critical points.
   for (const char *Kernel : {Bulky, Steady, Noisy})
     for (unsigned Cap = 24; Cap < 256; ++Cap) {
       std::string Sample = "sample\t" + std::string(Kernel) + "\tr" + std::to_string(Cap) + "\t";
@@ -129,13 +129,15 @@ void Architectures::expectOnlyOneImageChanges(const Words &Arguments, size_t Ptx
 
 } // namespace
 
-TEST_F(Architectures, OtherImagesAndPtxStayByteForByte) { expectOnlyOneImageChanges(Two, 1); }
+TEST_F(Architectures, tuning_ofOneImage_leavesOtherImagesAndPtx) {
+  expectOnlyOneImageChanges(Two, 1);
+}
 
-TEST_F(Architectures, OfAllMajorOnesTheTunedOneChanges) {
+TEST_F(Architectures, allMajorArchitectures_onlyTheTunedImageChanges) {
   expectOnlyOneImageChanges(object({"-arch=all-major"}), 1);
 }
 
-TEST_F(Architectures, DecisionsForTwoGpusLiveSideBySide) {
+TEST_F(Architectures, decisions_forTwoGpus_coexist) {
   build(Two);
   ContainerParts Default = partsOf(read("three.o"));
   tune(H200);
@@ -147,7 +149,7 @@ TEST_F(Architectures, DecisionsForTwoGpusLiveSideBySide) {
   EXPECT_TRUE(partsOf(read("three.o")).Ptx == Default.Ptx);
   std::string First = read("three.o"), Both = read("profile.yaml");
 
-  // Each tuning left the entries of the other alone, and a third one has nothing to say.
+  // Each tuning leaves the other one's entries alone, and a third tuning changes nothing.
   Profile P = llvm::cantFail(parseProfile(Both, "both"));
   llvm::erase_if(P.Kernels, [](const Decision &D) { return D.Arch != "sm_90"; });
   EXPECT_EQ(printProfile(P), One);
@@ -156,7 +158,7 @@ TEST_F(Architectures, DecisionsForTwoGpusLiveSideBySide) {
   build(Two);
   EXPECT_TRUE(read("three.o") == First) << log();
 
-  // The profile alone gives the same, and so does the merge of two that were made apart.
+  // The profile alone gives the same bytes, and so does the merge of two that were made separately.
   build(Two, {"CARVE_STORE=" + path("fresh"), "CARVE_PROFILE=profile.yaml"});
   EXPECT_TRUE(read("three.o") == First) << log();
   llvm::sys::fs::remove(path("profile.yaml"));
@@ -167,15 +169,15 @@ TEST_F(Architectures, DecisionsForTwoGpusLiveSideBySide) {
   EXPECT_TRUE(read("three.o") == First) << log();
 }
 
-// What is known of sm_90 code says nothing of an object for sm_80, although the driver of an sm_90
+// A decision for sm_90 code does not apply to an object for sm_80, although the driver of an sm_90
 // device would compile its PTX.
-TEST_F(Architectures, NoImageIsAddedForADecisionOfACompiledOne) {
+TEST_F(Architectures, decision_ofACompiledImage_addsNoImage) {
   build(object({"-arch=sm_90"}));
   tune(H200);
   const Words Older = object({"-arch=sm_80"});
   build(Older, {"CARVE_STORE=" + path("fresh")});
   std::string Before = read("three.o");
-  ASSERT_EQ(partsOf(Before).Ptx.size(), 1u) << "the case is one with PTX";
+  ASSERT_EQ(partsOf(Before).Ptx.size(), 1u) << "the object has to hold PTX";
   for (const Words &Environment :
        {Words{}, Words{"CARVE_STORE=" + path("fresh"), "CARVE_PROFILE=profile.yaml"}}) {
     build(Older, Environment);
@@ -184,13 +186,13 @@ TEST_F(Architectures, NoImageIsAddedForADecisionOfACompiledOne) {
                         " on sm_90 ignored: foreign: this unit is compiled for sm_80"))
         << log();
   }
-  // Nor for a pin.
+  // A pin adds no image, either.
   writeProfile(BulkyName, BulkyCap, "    arch: sm_90\n");
   build(Older, {"CARVE_STORE=" + path("fresh"), "CARVE_PROFILE=profile.yaml"});
   EXPECT_TRUE(read("three.o") == Before) << log();
 }
 
-TEST_F(Architectures, ADecisionOfAnAddedImageAddsItAndHoldsForNoCompiledOne) {
+TEST_F(Architectures, decision_ofAnAddedImage_addsItAndHoldsForNoCompiledOne) {
   build(object({}));
   ASSERT_EQ(partsOf(read("three.o")).Cubins.count(90), 0u);
   tune(H200);

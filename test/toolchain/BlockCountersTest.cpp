@@ -1,4 +1,4 @@
-// PTX with counters is what ptxas takes, for whatever nvcc makes, and changes nothing else of it.
+// ptxas accepts PTX with counters for whatever nvcc makes, and nothing else of the PTX changes.
 #include "RealNvcc.h"
 
 #include "Cubin/Assembler.h"
@@ -9,8 +9,8 @@ using namespace llvm;
 
 namespace {
 
-// Jump tables, scopes of calls and of inline assembly, barriers, functions that are called by
-// several kernels and by address, loops in loops and loops that start a function.
+// The kernels have jump tables, scopes of calls and of inline assembly, barriers, functions that
+// are called by several kernels and by address, nested loops, and loops at the start of a function.
 constexpr const char *Source = R"(
 #include <cstdio>
 typedef int (*Function)(int);
@@ -51,7 +51,7 @@ class BlockCountersTest : public RealNvccTest {};
 
 } // namespace
 
-TEST_F(BlockCountersTest, AreAssembled) {
+TEST_F(BlockCountersTest, counters_inNvccsPtx_areAssembled) {
   write("k.cu", Source);
   for (const Words &Options :
        {Words{"-O3"}, Words{"-O1", "-lineinfo"}, Words{"-rdc=true"}, Words{"-G"}})

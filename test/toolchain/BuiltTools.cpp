@@ -19,7 +19,7 @@ std::optional<std::string> carve::sectionOf(llvm::StringRef Elf, llvm::StringRef
   return std::nullopt;
 }
 
-/// Where in \p Bytes a cubin begins, at or after \p From.
+/// Returns the offset in \p Bytes at which a cubin begins, at or after \p From.
 static size_t findCubin(llvm::StringRef Bytes, size_t From) {
   constexpr unsigned CudaMachine = 190, MachineAt = 18;
   while ((From = Bytes.find("\x7f"
@@ -34,7 +34,7 @@ static size_t findCubin(llvm::StringRef Bytes, size_t From) {
 
 std::map<unsigned, ImageKernels> carve::deviceImages(llvm::StringRef Elf) {
   std::map<unsigned, ImageKernels> Images;
-  // An executable of -rdc has both: what was linked counts.
+  // An executable of -rdc has both. The linked images count.
   std::optional<std::string> Section = sectionOf(Elf, ".nv_fatbin");
   if (!Section)
     Section = sectionOf(Elf, "__nv_relfatbin");
@@ -70,7 +70,7 @@ BuiltToolsTest::Words BuiltToolsTest::environment(const Words &More) const {
   Words Environment = {"TMPDIR=" + path("tmp"), "CARVE_STORE=" + path("store"),
                        "CARVE_LOG=" + path("carve.log"), "CARVE_PROFILE", "CARVE_RUN",
                        "CARVE_STORE_SIZE",
-                       // three.samples has the critical points of its kernels, and nothing else.
+                       // three.samples has the critical points of its kernels and nothing else.
                        "CARVE_EFFORT=0", "CARVE_NVCC=" + Tools.Nvcc, "CUDA_VISIBLE_DEVICES="};
   Environment.insert(Environment.end(), More.begin(), More.end());
   return Environment;
@@ -117,7 +117,7 @@ void BuiltToolsTest::expectNoTemporaries() {
        It != End && !Failed; It.increment(Failed)) {
     llvm::StringRef Path = It->path();
     if (Path.ends_with(".lgenfe.bc"))
-      continue; // cicc's own, where it fails.
+      continue; // cicc leaves this if it fails.
     EXPECT_FALSE(Path.contains(".carve-") || Path.starts_with(path("tmp/")))
         << Path.str() << " was left behind";
   }

@@ -1,6 +1,6 @@
 /// \file
-/// The built carve-nvcc and carve, run as a user runs them beside plain nvcc, and the device code
-/// that is found in what they make.
+/// Runs the built carve-nvcc and carve as a user does, next to plain nvcc, and reads the device
+/// code in what they make.
 #pragma once
 
 #include "RealNvcc.h"
@@ -16,54 +16,56 @@
 
 namespace carve {
 
-/// Kernels of one image by mangled name.
+/// The kernels of one image by mangled name.
 using ImageKernels = std::map<std::string, CubinKernel>;
 
-/// The content of section \p Name of an object or executable; nothing where it has none.
+/// Returns the content of section \p Name of an object or executable; nothing if it has none.
 std::optional<std::string> sectionOf(llvm::StringRef Elf, llvm::StringRef Name);
 
-/// The device images of an object or executable (compiled with --no-compress) by architecture
-/// number. Of several for one architecture (objects linked together) the kernels are put together.
-/// Of -rdc objects those before the device link, of -rdc executables those after it.
+/// Returns the device images of an object or executable (compiled with --no-compress) by
+/// architecture number. If there are several for one architecture, because objects were linked
+/// together, their kernels are merged. For -rdc objects these are the images before the device
+/// link, and for -rdc executables those after it.
 std::map<unsigned, ImageKernels> deviceImages(llvm::StringRef Elf);
 
-/// Every command has the same directory, store and TMPDIR. Nothing is tuned by a GPU.
+/// Every command has the same directory, store and TMPDIR. No GPU is used for tuning.
 class BuiltToolsTest : public RealNvccTest {
 protected:
   static constexpr char Bulky[] = "_Z5bulkyPdPKdi", Steady[] = "_Z6steadyPdPKdi",
                         Noisy[] = "_Z5noisyPdPKdi", Bounded[] = "_Z7boundedPdPKdi";
-  static constexpr unsigned BulkyCap = 64; ///< Below what bulky takes by default.
+  static constexpr unsigned BulkyCap = 64; ///< Less than bulky takes by default.
 
-  /// Also puts three.cu there, of four named kernels.
+  /// Also writes three.cu, which has four named kernels, into the directory.
   void SetUp() override;
 
   CommandResult plain(Words Arguments, Words Environment = {});
   CommandResult carveNvcc(Words Arguments, Words Environment = {});
   CommandResult carve(Words Arguments, Words Environment = {});
-  /// carveNvcc(), which must succeed without a word and leave no temporaries.
+  /// Runs carveNvcc(), which must succeed without output and leave no temporary files.
   void build(const Words &Arguments, const Words &Environment = {});
-  /// plain(), which must succeed without a word.
+  /// Runs plain(), which must succeed without output.
   void buildPlain(const Words &Arguments);
 
-  /// What the last carve command logged.
+  /// Returns what the last carve command logged.
   std::string log();
   bool logSays(llvm::StringRef Text);
   UnitStore store() const { return UnitStore(path("store")); }
-  /// Whether nothing is left in TMPDIR and beside the outputs.
+  /// Checks that nothing is left in TMPDIR and next to the outputs.
   void expectNoTemporaries();
 
-  /// The only image of \p Name.
+  /// Returns the only image of \p Name.
   ImageKernels kernelsOf(const std::string &Name);
-  /// All kernels but \p Except have the same code and registers in both.
+  /// Checks that all kernels but \p Except have the same code and registers in both.
   void expectSameCode(const ImageKernels &A, const ImageKernels &B,
                       const std::vector<std::string> &Except);
-  /// A profile that caps \p Kernel (its profile name); \p More are further lines of the entry.
+  /// Writes a profile that caps \p Kernel (its name in profiles). \p More has further lines of the
+  /// entry.
   void writeProfile(const std::string &Kernel, unsigned Cap, const std::string &More = "");
 
   static constexpr char BulkyName[] = "bulky(double*, double const*, int)";
   static constexpr char BoundedName[] = "bounded(double*, double const*, int)";
 
-  /// The environment of every command here; carve's own settings after it.
+  /// Returns the environment of every command here, followed by carve's own settings.
   Words environment(const Words &More) const;
 };
 

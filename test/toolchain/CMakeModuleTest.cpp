@@ -1,5 +1,5 @@
-// find_package(CarveNvcc) and its functions, in the CMake that is here, with recorded samples in
-// the GPU's place.
+// find_package(CarveNvcc) and its functions with the installed CMake. Recorded samples take the
+// place of the GPU.
 #include "BuiltTools.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -11,11 +11,11 @@ using namespace carve;
 namespace {
 
 const std::string Samples = CARVE_TEST_INPUTS "/samples/three.samples";
-/// The build tree has the shape of the installed one.
+/// The build tree has the layout of an installation.
 const std::string Prefix =
     llvm::sys::path::parent_path(llvm::sys::path::parent_path(CARVE_NVCC_PROGRAM)).str();
 
-/// \p Text with every run of spaces and ends of lines as one space.
+/// Returns \p Text with every run of spaces and ends of lines replaced by one space.
 std::string oneLine(llvm::StringRef Text) {
   llvm::SmallVector<llvm::StringRef> Words;
   llvm::SplitString(Text, Words);
@@ -39,7 +39,7 @@ protected:
     All.insert(All.end(), Environment.begin(), Environment.end());
     return run(std::move(Arguments), environment(All));
   }
-  /// A project in p/ that is configured into b/.
+  /// Configures a project in p/ into b/.
   CommandResult configure(const std::string &Lists, const Words &More = {},
                           const Words &Environment = {}) {
     write("p/CMakeLists.txt", "cmake_minimum_required(VERSION 3.18)\n" + Lists);
@@ -47,7 +47,7 @@ protected:
     Arguments.insert(Arguments.end(), More.begin(), More.end());
     return cmake(Arguments, Environment);
   }
-  /// The same without a compile: the compiler is only named.
+  /// Does the same for a project without a compile, which only names the compiler.
   CommandResult configureNaming(const std::string &Compiler, const std::string &Rest,
                                 const Words &Environment = {}) {
     llvm::sys::fs::remove_directories(path("b"));
@@ -55,7 +55,7 @@ protected:
                          "\")\nfind_package(CarveNvcc REQUIRED)\n" + Rest,
                      {"-GNinja"}, Environment);
   }
-  /// A project of three.cu, with \p Rest.
+  /// Configures a project of three.cu with \p Rest at its end.
   void configureThree(const std::string &Rest, const Words &More);
   void buildProject(const Words &More, llvm::StringRef Says);
 };
@@ -84,8 +84,8 @@ void CMakeModule::buildProject(const Words &More, llvm::StringRef Says) {
 
 struct Generator {
   const char *Name;
-  std::vector<std::string> Options; ///< Of the configure step.
-  std::vector<std::string> Config;  ///< Of `cmake --build`.
+  std::vector<std::string> Options; ///< Options of the configure step.
+  std::vector<std::string> Config;  ///< Options of `cmake --build`.
   std::string Program;
 };
 
@@ -95,7 +95,7 @@ class CMakeGenerators : public CMakeModule, public testing::WithParamInterface<G
 
 } // namespace
 
-TEST_P(CMakeGenerators, ACommandOrATestIsTheWorkload) {
+TEST_P(CMakeGenerators, tuneTarget_commandOrTest_isTheWorkload) {
   const Generator &G = GetParam();
   configureThree(
       "enable_testing()\n"
@@ -113,7 +113,7 @@ TEST_P(CMakeGenerators, ACommandOrATestIsTheWorkload) {
     Arguments.insert(Arguments.end(), G.Config.begin(), G.Config.end());
     return Arguments;
   };
-  // The program is made first.
+  // The target builds the program first.
   buildProject(Target("carve-tune"), "Build again to put them in: cmake --build ");
   ASSERT_TRUE(exists(G.Program));
   EXPECT_NE(read("p/tuned.yaml").find("app 4096 a b\"\n"), std::string::npos);
@@ -144,8 +144,8 @@ const Generator Generators[] = {
 INSTANTIATE_TEST_SUITE_P(, CMakeGenerators, testing::ValuesIn(Generators),
                          [](const auto &Info) { return std::string(Info.param.Name); });
 
-// What carve is given runs the test, and prints what it prints.
-TEST_F(CMakeModule, TheCommandOfATestRunsIt) {
+// The command that carve gets runs the test and prints its output.
+TEST_F(CMakeModule, tuneTarget_commandOfATest_runsIt) {
   CommandResult R = configureNaming(
       CARVE_NVCC_PROGRAM, "enable_testing()\n"
                           "add_test(NAME a.b COMMAND echo from-the-test)\n"
@@ -160,20 +160,20 @@ TEST_F(CMakeModule, TheCommandOfATestRunsIt) {
   EXPECT_EQ(R.Stdout.find("from-another"), std::string::npos) << R.Stdout;
 }
 
-TEST_F(CMakeModule, GivesToolsAndVersion) {
+TEST_F(CMakeModule, package_givesToolsAndVersion) {
   CommandResult R = configureNaming(
       CARVE_NVCC_PROGRAM, "message(STATUS \"found ${CarveNvcc_FOUND} ${CarveNvcc_VERSION}\")\n"
                           "foreach(Tool carve carve-nvcc)\n"
                           "  get_target_property(Path CarveNvcc::${Tool} IMPORTED_LOCATION)\n"
                           "  message(STATUS \"at ${Path}\")\n"
                           "endforeach()\n");
-  std::string Version = carve({"--version"}).Stdout; // carve 0.1.0
+  std::string Version = carve({"--version"}).Stdout; // Such as `carve 0.1.0`.
   EXPECT_NE(R.Stdout.find("found 1 " + Version.substr(6)), std::string::npos) << R.Stdout;
   EXPECT_NE(R.Stdout.find(std::string("at ") + CARVE_PROGRAM + "\n"), std::string::npos);
   EXPECT_NE(R.Stdout.find(std::string("at ") + CARVE_NVCC_PROGRAM + "\n"), std::string::npos);
 }
 
-TEST_F(CMakeModule, ATreeWithoutItsToolsIsNotFound) {
+TEST_F(CMakeModule, package_withoutItsTools_isNotFound) {
   for (const char *File :
        {"CarveNvccConfig.cmake", "CarveNvcc.cmake", "CarveNvccConfigVersion.cmake"})
     write(std::string("tree/share/cmake/CarveNvcc/") + File,
@@ -186,7 +186,7 @@ TEST_F(CMakeModule, ATreeWithoutItsToolsIsNotFound) {
   EXPECT_FALSE(R.succeeded()) << R.Stdout;
 }
 
-TEST_F(CMakeModule, WarnsOfAnotherCompilerAndOfACache) {
+TEST_F(CMakeModule, tuneTarget_otherCompilerOrCache_warns) {
   const std::string Tune = "carve_add_tune_target(COMMAND true)\n"
                            "carve_add_tune_target(TARGET again COMMAND true)\n";
   auto Warnings = [&](const std::string &Compiler, const std::string &Launcher,
@@ -198,11 +198,11 @@ TEST_F(CMakeModule, WarnsOfAnotherCompilerAndOfACache) {
   };
   std::string Text = Warnings(Tools.Nvcc, "");
   EXPECT_EQ(llvm::StringRef(Text).count("CMake Warning"), 1u) << Text;
-  // CMake breaks lines of messages where it likes.
+  // CMake may break the lines of messages anywhere.
   EXPECT_NE(oneLine(Text).find("which is not carve-nvcc"), std::string::npos) << Text;
   EXPECT_EQ(Warnings(CARVE_NVCC_PROGRAM, ""), "");
   EXPECT_EQ(Warnings(CARVE_NVCC_PROGRAM, "time"), "");
-  // Under the name that old build files want.
+  // Old build files call the compiler by this name.
   ASSERT_FALSE(llvm::sys::fs::create_link(CARVE_NVCC_PROGRAM, path("nvcc")));
   EXPECT_EQ(Warnings(path("nvcc"), ""), "");
 
@@ -251,19 +251,19 @@ TEST_P(CMakeProfiles, profileThatComesChangesAndGoes_isBuiltEachTime) {
   writeProfile(BulkyName, BulkyCap);
   ::usleep(1100000); // Make compares whole seconds on some file systems.
   write("p/tuned.yaml", read("profile.yaml"));
-  EXPECT_EQ(Regs(""), BulkyCap) << "it came";
+  EXPECT_EQ(Regs(""), BulkyCap) << "the profile was added";
   writeProfile(BulkyName, 72);
   ::usleep(1100000);
   write("p/tuned.yaml", read("profile.yaml"));
-  EXPECT_EQ(Regs(""), 72u) << "it changed";
+  EXPECT_EQ(Regs(""), 72u) << "the profile was changed";
   ASSERT_FALSE(llvm::sys::fs::remove(path("p/tuned.yaml")));
-  EXPECT_EQ(Regs(""), Default) << "it went";
+  EXPECT_EQ(Regs(""), Default) << "the profile was removed";
 }
 
 INSTANTIATE_TEST_SUITE_P(, CMakeProfiles, testing::Values(Generators[0], Generators[2]),
                          [](const auto &Info) { return std::string(Info.param.Name); });
 
-TEST_F(CMakeModule, MistakesAreToldAtConfigureTime) {
+TEST_F(CMakeModule, mistakes_areReportedAtConfigureTime) {
   for (auto [Arguments, Message] :
        {std::pair("", "expected either COMMAND or TEST"),
         std::pair("COMMAND true TEST a", "expected either COMMAND or TEST"),
@@ -276,7 +276,7 @@ TEST_F(CMakeModule, MistakesAreToldAtConfigureTime) {
   }
 }
 
-TEST_F(CMakeModule, ATargetIsCompiledWithItsProfileAndAnewWhenThatChanges) {
+TEST_F(CMakeModule, targetProfile_changed_recompilesTheTarget) {
   auto Profile = [&](unsigned Cap) {
     writeProfile(BulkyName, Cap);
     write("p/tuned.yaml", read("profile.yaml"));
@@ -290,7 +290,7 @@ TEST_F(CMakeModule, ATargetIsCompiledWithItsProfileAndAnewWhenThatChanges) {
   buildProject({}, "");
   EXPECT_EQ(kernelsOf("b/app")[Bulky].Resources.RegsPerThread, 72u);
   buildProject({}, "no work to do");
-  // Plain nvcc knows no such option, and no profile is no mistake.
+  // Plain nvcc does not know the option, and a missing profile is not a mistake.
   CommandResult R = configureNaming(Tools.Nvcc, "add_custom_target(t)\n"
                                                 "carve_target_profile(t tuned.yaml)\n");
   EXPECT_TRUE(R.succeeded()) << R.Stderr;

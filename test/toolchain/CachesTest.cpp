@@ -1,5 +1,5 @@
-// Real compiler caches in front of carve-nvcc: what they return is what carve-nvcc would make now,
-// with decisions and profiles that come, change and go; and it is returned, not made again.
+// Real compiler caches in front of carve-nvcc. They return what carve-nvcc would make now, even
+// after decisions and profiles are added, changed and removed, and they do not make it again.
 #include "BuiltTools.h"
 #include "Store/DecisionFiles.h"
 #include "Store/StoreUpkeep.h"
@@ -11,11 +11,11 @@ using namespace carve;
 
 namespace {
 
-/// How ccache is set up.
+/// A configuration of ccache.
 struct Setting {
   const char *Name;
   std::vector<std::string> Environment;
-  bool Direct; ///< Objects are found without a preprocessor run.
+  bool Direct; ///< Whether objects are found without a preprocessor run.
 };
 
 void PrintTo(const Setting &S, std::ostream *OS) { *OS << S.Name; }
@@ -41,11 +41,11 @@ protected:
     if (!Found)
       GTEST_SKIP() << "no ccache";
     Ccache = *Found;
-    // The decision file that the depfile lists is there from now on.
+    // The decision file that the depfile lists exists from here on.
     build(Object);
     settle();
   }
-  /// ccache keeps nothing that was made of a file as young as the compile.
+  /// ccache does not store results of a file that is as young as the compile.
   static void settle() { ::usleep(1100000); }
   Words cacheEnvironment(const Words &More) {
     Words All = {"CCACHE_DIR=" + path("cache"), "CCACHE_CONFIGPATH=" + path("ccache.conf"),
@@ -58,7 +58,7 @@ protected:
     Argv.insert(Argv.end(), Arguments.begin(), Arguments.end());
     return run(Argv, cacheEnvironment(More));
   }
-  /// A number of ccache's statistics.
+  /// Returns one of ccache's statistics.
   unsigned counted(llvm::StringRef Name, const Words &More) {
     std::string Text = run({Ccache, "--print-stats"}, cacheEnvironment(More)).Stdout;
     unsigned Number = 0;
@@ -67,8 +67,8 @@ protected:
         Line.getAsInteger(10, Number);
     return Number;
   }
-  /// Makes the object, twice: the second time it must come out of the cache, the first time if
-  /// \p Known. Both have \p Regs in bulky, and say \p Says.
+  /// Makes the object twice. The second one must come from the cache, and the first one, too, if
+  /// \p Known. Both have \p Regs registers in bulky and print \p Says.
   void expectObject(const char *What, unsigned Regs, bool Known, const Words &More,
                     const Words &Arguments, llvm::StringRef Says = "");
   void decide(unsigned Cap);
@@ -93,7 +93,7 @@ void CachesTest::expectObject(const char *What, unsigned Regs, bool Known, const
   }
 }
 
-/// Decides of bulky in the store, as a tuning does; 0 takes the decision back.
+/// Stores a decision for bulky as a tuning does; 0 removes it.
 void CachesTest::decide(unsigned Cap) {
   writeProfile(BulkyName, Cap ? Cap : 1);
   std::vector<Unit> Units = store().units();
@@ -163,7 +163,7 @@ TEST_F(CachesTest, twoOutputsOfOneSourceDecidedDifferently_areNotTakenForEachOth
     EXPECT_TRUE(throughCcache(Arguments, {}).succeeded());
   unsigned Cap = 64;
   std::map<std::string, unsigned> Decided;
-  // The second one came out of the cache, which made no unit of it.
+  // The second object came from the cache, so its unit is not recorded yet.
   EXPECT_TRUE(carveNvcc(Second).succeeded());
   for (const Unit &U : store().units()) {
     writeProfile(BulkyName, Cap);
@@ -185,7 +185,7 @@ TEST_F(CachesTest, keyOfTheCache_changesWithWhatIsCompiledOtherwise) {
     return R.Stdout;
   };
   const std::string First = KeyNow({});
-  EXPECT_EQ(KeyNow({"CARVE_STORE=" + path("none")}), First) << "before the store is made";
+  EXPECT_EQ(KeyNow({"CARVE_STORE=" + path("none")}), First) << "before the store exists";
   decide(80);
   EXPECT_NE(KeyNow({}), First);
   decide(0);
@@ -200,7 +200,7 @@ TEST_F(CachesTest, keyOfTheCache_changesWithWhatIsCompiledOtherwise) {
 
 namespace {
 
-/// sccache's questions, asked by a shell under its name.
+/// A shell with sccache's name asks what sccache asks.
 class SccacheTest : public BuiltToolsTest {
 protected:
   void SetUp() override {
@@ -221,7 +221,7 @@ protected:
 
 } // namespace
 
-TEST_F(SccacheTest, questionForNvccsSteps_isCountedAndRefusedWhereAProfileIsNamed) {
+TEST_F(SccacheTest, questionForNvccsSteps_profileIsNamed_isRefused) {
   CommandResult R = asked("-arch=sm_90 -c three.cu -o three.o --dryrun --keep");
   EXPECT_TRUE(R.succeeded()) << R.Stderr;
   EXPECT_NE(R.Stderr.find("cicc"), std::string::npos) << R.Stderr;
@@ -243,7 +243,7 @@ TEST_F(SccacheTest, preprocessedText_endsInADigestOfTheProfile) {
   EXPECT_NE(With, Edited);
   EXPECT_EQ(None, asked(Ask).Stdout);
   EXPECT_NE(None.find("\n// carve-nvcc: "), std::string::npos);
-  // Without a cache it is nvcc's.
+  // Without a cache it is the same as nvcc's.
   EXPECT_EQ(carveNvcc({"-arch=sm_90", "-x", "cu", "three.cu", "-E", "-Xcompiler=-P"}).Stdout,
             plain({"-arch=sm_90", "-x", "cu", "three.cu", "-E", "-Xcompiler=-P"}).Stdout);
 }

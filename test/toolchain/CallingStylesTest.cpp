@@ -1,5 +1,5 @@
-// The ways in which people and build systems write a command: each is run by nvcc and by carve-nvcc
-// in the same directory, and all that is left there, and said, is compared.
+// The ways in which people and build systems write a command. nvcc and carve-nvcc run each one in
+// the same directory, and all files and messages that they leave are compared.
 #include "ComparedCommands.h"
 #include "Store/StoreUpkeep.h"
 
@@ -26,7 +26,7 @@ void CallingStyles::SetUp() {
   write("callee.cu", "__device__ int f(int X) { return X + 1; }\n");
   write("sub/one.cu", "__global__ void second(int *P) { P[threadIdx.x] += P[0]; }\n");
   write("one.cpp", "int one() { return 1; }\n");
-  // What the two compilers see of it differs.
+  // The two compilers see different contents of it.
   write("guarded.cu", "#ifndef __CUDA_ARCH__\n#include <vector>\n"
                       "static std::vector<int> Host{1, 2, 3};\n#endif\n"
                       "template <typename T> __global__ void add(T *P) {\n"
@@ -41,7 +41,7 @@ void CallingStyles::SetUp() {
 const std::string Sm90 = "-arch=sm_90", NoId = "-Xlinker=--build-id=none";
 
 const Style Styles[] = {
-    // Where the words come from.
+    // The sources of the words.
     {"nested_options_files", {"--options-file", "outer.rsp", "-c", "one.cu"}},
     {"options_file_with_inputs", {"-optf=inputs.rsp,inner.rsp", "-o", "k.o"}},
     {"options_file_missing", {"-optf", "none.rsp", "-c", "one.cu"}, "options-file"},
@@ -66,7 +66,7 @@ const Style Styles[] = {
     {"ccbin_twice", {Sm90, "-ccbin", "gcc", "-ccbin", "g++", "-c", "one.cu"}},
     {"stdin", {Sm90, "-x", "cu", "-c", "-", "-o", "in.o"}, "stdin", {}, "one.cu"},
     {"at_file", {"-c", "one.cu", "@outer.rsp"}, "unknown-input"},
-    // Quotes.
+    // Quoted words.
     {"quoted_for_host", {Sm90, "-Xcompiler", "-Wall,-DA=\\\"x\\\"", "-c", "one.cu"}},
     {"words_for_host", {Sm90, "-Xcompiler", "-Wall -Wextra -fPIC", "-c", "one.cu"}},
     {"findcuda_for_host", {Sm90, "-Xcompiler", ",\"-g\",\"-fPIC\"", "-c", "one.cu"}},
@@ -116,7 +116,7 @@ const Style Styles[] = {
     {"language", {Sm90, "-x", "cu", "-c", "host.cpp"}},
     {"input_missing", {Sm90, "-c", "none.cu"}},
     {"no_input", {Sm90, "-c"}, "no-input"},
-    // Several at a time.
+    // Several at once.
     {"threads",
      {"-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=[sm_90,compute_90]",
       "-t", "4", "-c", "one.cu"}},
@@ -124,7 +124,7 @@ const Style Styles[] = {
     {"threads_all", {"--threads=0", "-gencode", "arch=compute_90,code=sm_90", "-c", "one.cu"}},
     {"split_compile", {Sm90, "-split-compile", "2", "-c", "one.cu"}},
     {"split_compile_all", {Sm90, "--split-compile=0", "-c", "one.cu"}},
-    // What is left to nvcc.
+    // Commands that are left to nvcc.
     {"device_debug", {Sm90, "-G", "-c", "one.cu"}, "device-debug"},
     {"device_debug_beside_host",
      {Sm90, "-G", "-g", "-O0", "-Xcompiler", "-O2,-fno-inline", "-c", "one.cu"},
@@ -171,7 +171,7 @@ const Style Styles[] = {
     {"depfile_of_several",
      {Sm90, NoId, "-MD", "-DWHOLE", "main.cu", "sub/other.cu", "host.cpp", "-o", "app"},
      "several-depfiles"},
-    // Other options by their long names, and an architecture that only has PTX.
+    // Other options by their long names, and an architecture that has only PTX.
     {"long_names",
      {"--gpu-architecture", "sm_90", "--optimize", "3", "--define-macro", "A=1",
       "--undefine-macro=B", "--include-path", "sub", "--system-include=sub", "--compiler-options",
@@ -205,7 +205,7 @@ const Style Styles[] = {
 
 } // namespace
 
-TEST_P(CallingStyles, LeaveWhatNvccLeaves) {
+TEST_P(CallingStyles, command_leavesWhatNvccLeaves) {
   const Style &S = GetParam();
   bool Succeeded = expectSame(Tools.Nvcc, S);
   StoreStats Stats = storeStats(store());

@@ -19,7 +19,7 @@ std::vector<std::string> ComparedCommandsTest::files() {
   return Names;
 }
 
-/// \p Text without times, and without names that nvcc and carve make up for one run.
+/// Returns \p Text without times, and without names that nvcc and carve-nvcc invent for one run.
 static std::string withoutMadeUpNames(llvm::StringRef Text) {
   std::string Result = Text.str();
   for (const char *Pattern :
@@ -32,7 +32,7 @@ static std::string withoutMadeUpNames(llvm::StringRef Text) {
   return Result;
 }
 
-/// A depfile without the rules for our own files, which come after nvcc's.
+/// Returns a depfile without the rules for carve-nvcc's own files, which come after nvcc's.
 static std::string withoutStore(llvm::StringRef Depfile, llvm::StringRef Store) {
   std::string Result;
   llvm::SmallVector<llvm::StringRef> Lines;
@@ -46,7 +46,7 @@ static std::string withoutStore(llvm::StringRef Depfile, llvm::StringRef Store) 
 std::string ComparedCommandsTest::comparable(const std::string &Name) {
   std::string Bytes = read(Name);
   llvm::StringRef Start = Bytes;
-  bool IsDevices = llvm::StringRef(Name).ends_with(".cubin"); // strip does not know those.
+  bool IsDevices = llvm::StringRef(Name).ends_with(".cubin"); // strip does not know cubins.
   if ((Start.starts_with("\x7f"
                          "ELF") &&
        !IsDevices) ||
@@ -88,11 +88,12 @@ bool ComparedCommandsTest::expectSame(const std::string &Nvcc, const Style &S) {
   for (const auto &[Name, Bytes] : Wanted.Files) {
     auto It = Got.Files.find(Name);
     EXPECT_NE(It, Got.Files.end()) << Name << " is missing";
-    // Device debug information holds names of temporaries: nvcc's own output is never the same.
+    // Device debug information holds the names of temporary files, so even nvcc's own output
+    // differs in each run.
     EXPECT_TRUE(It == Got.Files.end() || It->second == Bytes || leave(Nvcc, S).Files[Name] != Bytes)
         << Name << " differs";
   }
   for (const auto &[Name, Bytes] : Got.Files)
-    EXPECT_TRUE(Wanted.Files.count(Name)) << Name << " is ours alone";
+    EXPECT_TRUE(Wanted.Files.count(Name)) << Name << " is made by carve-nvcc only";
   return Wanted.Status == 0;
 }

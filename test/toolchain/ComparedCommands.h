@@ -1,6 +1,6 @@
 /// \file
-/// A command run by nvcc and by carve-nvcc in the same directory: all that is left there, and said,
-/// is compared.
+/// Runs a command by nvcc and by carve-nvcc in the same directory, and compares all files and
+/// messages that they leave.
 #pragma once
 
 #include "BuiltTools.h"
@@ -11,26 +11,29 @@ namespace carve {
 struct Style {
   const char *Name;
   std::vector<std::string> Arguments;
-  const char *LeftTo = nullptr; ///< The reason counted; none where carve compiles it itself.
+  /// The reason that is counted if the command is left to nvcc; null if carve-nvcc compiles it
+  /// itself.
+  const char *LeftTo = nullptr;
   std::vector<std::string> Environment = {};
-  const char *Stdin = nullptr; ///< File on standard input.
+  const char *Stdin = nullptr; ///< The file on standard input.
 };
 
 inline void PrintTo(const Style &S, std::ostream *OS) { *OS << S.Name; }
 
-/// What a command leaves behind.
+/// What a command leaves.
 struct Left {
   int Status = 0;
   std::string Stdout, Stderr;
-  std::map<std::string, std::string> Files; ///< Content by name, as far as it has to be equal.
+  /// The content of each file by its name, reduced to what must be equal.
+  std::map<std::string, std::string> Files;
 };
 
 class ComparedCommandsTest : public BuiltToolsTest {
 protected:
   /// Runs \p Program with the arguments of \p S, and removes the files that it made.
   Left leave(const std::string &Program, const Style &S);
-  /// carve-nvcc leaves and says what \p Nvcc does; a file that nvcc itself never makes the same
-  /// twice may differ. Returns whether nvcc succeeded.
+  /// Checks that carve-nvcc leaves and prints what \p Nvcc does. A file that differs between two
+  /// runs of nvcc itself may differ. Returns whether nvcc succeeded.
   bool expectSame(const std::string &Nvcc, const Style &S);
 
 private:

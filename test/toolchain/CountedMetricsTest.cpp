@@ -1,5 +1,5 @@
-// `carve metrics --count` from a compile to its report, with recorded counts in the GPU's place: a
-// script leaves what the probe would leave of the program.
+// `carve metrics --count` from a compile to its report. Recorded counts take the place of the GPU:
+// a script leaves the files that the probe would leave of the program.
 #include "BuiltTools.h"
 
 #include "Metrics/CountedMetrics.h"
@@ -19,7 +19,7 @@ protected:
     if (IsSkipped())
       return;
     build({"-O2", "-arch=sm_90", "-c", CARVE_SOURCE_DIR "/test/gpu/apps/counted.cu", "-o", "c.o"});
-    // The second kernel takes one part in 200 of the time.
+    // The second kernel takes 1/200 of the time.
     Trace =
         "carve-probe\t1\t1\t/app\n"
         "device\t0\tNVIDIA H200\tGPU-1\t9\t0\t132\t150000000000\t65536\t65536\t2048\t32\t233472\t"
@@ -41,14 +41,14 @@ protected:
                         "echo result\n");
   }
 
-  /// The blocks of `steps`: guard, start, before the loop, loop, store, end.
+  /// Writes counts for the blocks of `steps`: guard, start, before the loop, loop, store, end.
   void writeCounts(const std::string &More = "") {
     std::string Text = Trace;
     const uint64_t Counts[] = {38400, 37888, 36864, 681984, 37888, 38400};
     for (auto [Block, Count] : llvm::enumerate(Counts))
       Text += "counted\t__carve_counts_0\t" + std::to_string(Block) + "\t" + std::to_string(Count) +
               "\n";
-    // How often the loop was left.
+    // This is how often the loop was left.
     Text += "counted\t__carve_counts_0\t10\t36864\n";
     write("counts", Text + More + "end\n");
   }
@@ -71,14 +71,14 @@ protected:
 
 } // namespace
 
-TEST_F(CountedMetricsTest, HotKernel) {
+TEST_F(CountedMetricsTest, hotKernel_isCounted) {
   writeCounts();
   auto Report = count();
   ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
   EXPECT_EQ(read("counters"), "__carve_counts_0\n");
   EXPECT_NE(read("image").find("__carve_counts_0"), std::string::npos);
   EXPECT_TRUE(Report->Warnings.empty() && Report->Left.empty());
-  ASSERT_EQ(Report->Kernels.size(), 1u) << "the other one takes no time";
+  ASSERT_EQ(Report->Kernels.size(), 1u) << "the other one takes too little time";
   const KernelMetrics &K = Report->Kernels.front();
   EXPECT_EQ(K.Kernel, Steps);
   EXPECT_EQ(K.CountedThreads, 38400u);
@@ -93,7 +93,7 @@ TEST_F(CountedMetricsTest, HotKernel) {
   EXPECT_NE(printMetricsText(*Report).find("as counted over 38400 threads"), std::string::npos);
 }
 
-TEST_F(CountedMetricsTest, NamedKernels) {
+TEST_F(CountedMetricsTest, namedKernel_thatDidNotRun_isLeftOut) {
   write("counts", Trace + "end\n");
   auto Report = count({"--kernel=walks"});
   ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
@@ -106,7 +106,7 @@ TEST_F(CountedMetricsTest, NamedKernels) {
   EXPECT_EQ(llvm::toString(None.takeError()), "--kernel: the program launched no kernel `none`");
 }
 
-TEST_F(CountedMetricsTest, LostCountsAreNoCounts) {
+TEST_F(CountedMetricsTest, lostCounts_fail) {
   writeCounts("uncounted\ta kernel failed\n");
   auto Report = count();
   ASSERT_FALSE(bool(Report));

@@ -1,9 +1,9 @@
-// Programs of relocatable device code (-rdc=true), made as build systems make them: the device link
-// is recorded, its kernels are tuned with recorded samples in the GPU's place, and the next build
-// has them.
+// Programs of relocatable device code (-rdc=true), made as build systems make them. The device link
+// is recorded, its kernels are tuned with recorded samples in place of the GPU, and the next build
+// contains the result.
 //
-// In the program (test/gpu/apps/linked_*.cu), pressedLinked is complete in its file and calling is
-// not. The samples say that pressedLinked is fastest at 64 registers.
+// The program is in test/gpu/apps/linked_*.cu. pressedLinked is complete in its file, and calling
+// is not. In the samples pressedLinked is fastest at 64 registers.
 #include "BuiltTools.h"
 #include "Cubin/ExchangeNames.h"
 #include "Store/StoreUpkeep.h"
@@ -35,12 +35,12 @@ protected:
 
   /// Compiles the three files with carve-nvcc.
   void compileObjects(const Words &More = {});
-  /// Links to \p Output and checks that nvcc alone makes the same of the same inputs.
+  /// Links to \p Output, and checks that nvcc alone makes the same from the same inputs.
   void linkAsNvcc(Words Arguments, const std::string &Output);
-  /// Tunes with the samples; the report.
+  /// Tunes with the samples and returns the report.
   TuningReport tuneProgram();
-  /// Build is a build from the beginning: its output is tuned in the second of two, with a tuning
-  /// between.
+  /// Runs \p Build, which builds everything from the beginning, twice with a tuning between. Checks
+  /// that \p Output is tuned after the second run.
   template <typename Function> void expectTunedByTheSecond(Function Build, std::string Output);
   unsigned hotRegs(const std::string &Output) {
     return kernelsOf(Output)[Hot].Resources.RegsPerThread;
@@ -138,7 +138,7 @@ void DeviceLinkTest::expectTunedByTheSecond(Function Build, std::string Output) 
   EXPECT_EQ(Tuned[Hot].Resources.RegsPerThread, HotCap) << log();
   expectSameCode(Default, Tuned, {Hot});
   EXPECT_TRUE(verifyStore(store(), /*Repair=*/false).empty());
-  // The tuned program's link is recorded too.
+  // The link of the tuned program is recorded, too.
   EXPECT_EQ(storeStats(store()).Links, 1u);
   EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
 }
@@ -168,8 +168,8 @@ TuningJob DeviceLinkTest::job() {
 
 } // namespace
 
-/// As CMake does it: a device link of its own, and g++ links the program.
-TEST_F(DeviceLinkTest, DeviceLinkAloneThenTheHostLinker) {
+/// CMake does it like this: the device link is a step of its own, and g++ links the program.
+TEST_F(DeviceLinkTest, separateDeviceLink_secondBuildIsTuned) {
   auto Build = [&] {
     compileObjects();
     linkAsNvcc(Words{"-arch=sm_90", "-dlink", "--no-compress"} + Objects, "dlink.o");
@@ -182,8 +182,8 @@ TEST_F(DeviceLinkTest, DeviceLinkAloneThenTheHostLinker) {
   expectTunedByTheSecond(Build, "app");
 }
 
-/// As a Makefile does it.
-TEST_F(DeviceLinkTest, ProgramOfObjects) {
+/// Makefiles do it like this.
+TEST_F(DeviceLinkTest, programOfObjects_secondBuildIsTuned) {
   expectTunedByTheSecond(
       [&] {
         compileObjects();
@@ -192,9 +192,9 @@ TEST_F(DeviceLinkTest, ProgramOfObjects) {
       "app");
 }
 
-/// nvlink compiles the PTX of objects that have nothing else; the tuned object has an image beside
-/// it.
-TEST_F(DeviceLinkTest, ObjectsOfPtxAlone) {
+/// nvlink compiles the PTX of objects that have nothing else. The tuned object has an image besides
+/// the PTX.
+TEST_F(DeviceLinkTest, objectsWithPtxOnly_secondBuildIsTuned) {
   expectTunedByTheSecond(
       [&] {
         for (const char *Stem : {"linked_main", "linked_hot", "linked_shared"})
@@ -205,7 +205,7 @@ TEST_F(DeviceLinkTest, ObjectsOfPtxAlone) {
       "app");
 }
 
-TEST_F(DeviceLinkTest, SharedLibrary) {
+TEST_F(DeviceLinkTest, sharedLibrary_secondBuildIsTuned) {
   expectTunedByTheSecond(
       [&] {
         compileObjects({"-Xcompiler", "-fPIC"});
@@ -214,7 +214,7 @@ TEST_F(DeviceLinkTest, SharedLibrary) {
       "app.so");
 }
 
-TEST_F(DeviceLinkTest, ProgramOfAStaticLibrary) {
+TEST_F(DeviceLinkTest, programWithAStaticLibrary_secondBuildIsTuned) {
   for (const Words &Library : {Words{"liblinked.a"}, Words{"-L.", "-llinked", "-llinked"}}) {
     SCOPED_TRACE(testing::PrintToString(Library));
     expectTunedByTheSecond(
@@ -231,7 +231,7 @@ TEST_F(DeviceLinkTest, ProgramOfAStaticLibrary) {
   }
 }
 
-TEST_F(DeviceLinkTest, ProgramInOneStep) {
+TEST_F(DeviceLinkTest, programInOneStep_isTuned) {
   const Words Build = {"-O2",           "-arch=sm_90",      "-rdc=true", "linked_main.cu",
                        "linked_hot.cu", "linked_shared.cu", "-o",        "app"};
   build(Build, {"CARVE_RUN=none"});
@@ -240,15 +240,15 @@ TEST_F(DeviceLinkTest, ProgramInOneStep) {
   ImageKernels Tuned = kernelsOf("app");
   EXPECT_EQ(Tuned[Hot].Resources.RegsPerThread, HotCap) << log();
   expectSameCode(Default, Tuned, {Hot});
-  // Its objects are gone; their images are in the store.
+  // Its objects are gone, but their images are in the store.
   std::string Container = *sectionOf(read("app"), ".nv_fatbin");
   EXPECT_EQ(store().linksOfContainer(digestOf(Container)).size(), 1u);
   EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
 }
 
-/// What the probe puts in place: the linked image with the clones in it, everything else as nvlink
-/// made it for the program.
-TEST_F(DeviceLinkTest, MultiVersionImageIsTheProgramsWithClones) {
+/// The image that the probe loads is the linked image with the clones added. Everything else is as
+/// nvlink made it for the program.
+TEST_F(DeviceLinkTest, multiVersionImage_isTheProgramsWithClones) {
   compileObjects();
   build(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
   TuningJob Job = job();
@@ -271,7 +271,7 @@ TEST_F(DeviceLinkTest, MultiVersionImageIsTheProgramsWithClones) {
   }
 }
 
-TEST_F(DeviceLinkTest, DecisionByHandIsInTheLinkedProgram) {
+TEST_F(DeviceLinkTest, decisionByHand_isInTheLinkedProgram) {
   write("profile.yaml",
         "carve-profile: 1\nkernels:\n  - kernel: \"" + Hot + "\"\n    variant: {cap: 48}\n");
   compileObjects({"--carve-profile=profile.yaml"});
@@ -285,13 +285,13 @@ TEST_F(DeviceLinkTest, DecisionByHandIsInTheLinkedProgram) {
   }
 }
 
-TEST_F(DeviceLinkTest, LinkByAnotherCompilerIsNamed) {
+TEST_F(DeviceLinkTest, linkByAnotherCompiler_isTheReason) {
   compileObjects();
   buildPlain(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
   EXPECT_EQ(reasonOf(tuneProgram(), Hot), "no-device-link");
 }
 
-TEST_F(DeviceLinkTest, ObjectOfAnotherCompilerMustBeWhatWasLinked) {
+TEST_F(DeviceLinkTest, objectOfAnotherCompiler_changed_isTheReason) {
   compileObjects();
   auto CompileForeign = [&] {
     write("foreign.cu", read("linked_shared.cu") + "__device__ int Another;\n");
@@ -306,8 +306,8 @@ TEST_F(DeviceLinkTest, ObjectOfAnotherCompilerMustBeWhatWasLinked) {
   EXPECT_TRUE(logSays("foreign.o is no longer what was linked")) << log();
 }
 
-/// Objects that are gone come from the store.
-TEST_F(DeviceLinkTest, RemovedObjectsComeFromTheStore) {
+/// Objects that no longer exist come from the store.
+TEST_F(DeviceLinkTest, removedObjects_comeFromTheStore) {
   compileObjects();
   build(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
   for (const std::string &Object : Objects)
@@ -315,7 +315,7 @@ TEST_F(DeviceLinkTest, RemovedObjectsComeFromTheStore) {
   EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
 }
 
-TEST_F(DeviceLinkTest, FileScopeIsLeft) {
+TEST_F(DeviceLinkTest, fileScope_isLeft) {
   compileObjects();
   build(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
   CommandResult R =
@@ -333,8 +333,8 @@ struct LeftLink {
 };
 } // namespace
 
-/// Links without relocatable code, and those that we do not know, are nvcc's.
-TEST_F(DeviceLinkTest, OtherLinksAreHandedToNvcc) {
+/// Links without relocatable code and links that carve-nvcc does not know are nvcc's.
+TEST_F(DeviceLinkTest, otherLinks_areHandedToNvcc) {
   buildPlain({"-c", "host.cpp", "-o", "host.o"});
   write("entry.cpp", "int host(); int main() { return host(); }\n");
   buildPlain({"-c", "entry.cpp", "-o", "entry.o"});
@@ -352,7 +352,7 @@ TEST_F(DeviceLinkTest, OtherLinksAreHandedToNvcc) {
   EXPECT_EQ(storeStats(store()).Links, 0u);
 }
 
-TEST_F(DeviceLinkTest, FailuresAndNamesAreNvccs) {
+TEST_F(DeviceLinkTest, failuresAndNames_areNvccs) {
   compileObjects();
   for (const Words &Arguments :
        {Words{"-arch=sm_90", "-dlink", "linked_main.o", "-o", "out.o"},
@@ -362,7 +362,7 @@ TEST_F(DeviceLinkTest, FailuresAndNamesAreNvccs) {
     CommandResult Ours = carveNvcc(Arguments), Theirs = plain(Arguments);
     EXPECT_EQ(Ours.ExitStatus, Theirs.ExitStatus) << testing::PrintToString(Arguments);
     EXPECT_EQ(Ours.Stdout, Theirs.Stdout);
-    // The host linker's words name nvcc's own temporaries.
+    // The host linker's messages name nvcc's temporary files.
     if (llvm::is_contained(Arguments, "-dlink")) {
       EXPECT_EQ(Ours.Stderr, Theirs.Stderr);
     }

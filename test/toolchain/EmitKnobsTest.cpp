@@ -1,5 +1,5 @@
-// Decisions of every knob in one image: what stands has the code of its edit, what may not stand
-// leaves the default with its reason, and the other kernels do not notice.
+// Decisions of every knob in one image. A decision that holds gives the code of its edit. One that
+// may not be applied leaves the default, with a reason. The other kernels do not change.
 #include "RealNvcc.h"
 
 #include "Cubin/Assembler.h"
@@ -37,8 +37,8 @@ __global__ void other(float *P) { P[threadIdx.x] *= 3; }
 }
 )";
 
-// ptxas 13.0 gives at register-usage level 10 instead of its default: tile 96 registers for 118,
-// narrow 56 for 40, wide 72 for 64, so that blocks of 1024 threads no longer fit.
+// At register-usage level 10, ptxas 13.0 gives tile 96 registers instead of 118, narrow 56 instead
+// of 40, and wide 72 instead of 64, so that wide's blocks of 1024 threads no longer fit.
 constexpr const char *Tiles = R"(
 template <int TM, int TN, int Q>
 __device__ __forceinline__ void multiply(const float *A, const float *B, float *C, int N) {
@@ -111,7 +111,7 @@ protected:
     return Found;
   }
 
-  /// The kernels of the unit assembled with \p Options besides its own.
+  /// Returns the kernels of the unit, assembled with \p Options in addition to its own.
   Kernel assembledWith(llvm::StringRef Text, Words Options = {}) {
     Options.insert(Options.end(), image().PtxasOptions.begin(), image().PtxasOptions.end());
     return kernelsOf(llvm::cantFail(assemble(Tools, Runner, Text, Options, "u.ptx")).CubinBytes);
@@ -125,12 +125,12 @@ protected:
     return Decisions.Kernels.back();
   }
 
-  /// A pin that says which code was timed.
+  /// Adds a pin that says which code was timed.
   void timed(const std::string &Name, llvm::StringRef Variant, const std::string &CodeDigest) {
     pin(Name, Variant).Basis.emplace().CodeDigest = CodeDigest;
   }
 
-  /// Emits; the kernels of the new image, or nvcc's where there is none.
+  /// Emits the unit, and returns the kernels of the new image, or nvcc's if there is none.
   Kernel emit() {
     Reasons.clear();
     llvm::sys::fs::remove(path("tuned.sm_90.cubin"));
@@ -141,7 +141,7 @@ protected:
     return Emitted.Container.empty() ? Default : kernelsOf(read("tuned.sm_90.cubin"));
   }
 
-  /// What was done with \p Name has to begin with or contain \p Text.
+  /// Checks that the outcome for \p Name contains \p Text.
   void expectSaid(const std::string &Name, llvm::StringRef Text) {
     EXPECT_NE(Reasons[Name].find(Text), std::string::npos) << Name << ": " << Reasons[Name];
   }
@@ -161,7 +161,7 @@ protected:
 
 } // namespace
 
-TEST_F(EmitKnobs, EveryKnobOfAKernelStandsInOneImage) {
+TEST_F(EmitKnobs, everyKnob_inOneImage_isEmitted) {
   compileUnit(Kernels);
   pin("sines", "r64-f32");
   pin("loads", "cg");
@@ -184,7 +184,7 @@ TEST_F(EmitKnobs, EveryKnobOfAKernelStandsInOneImage) {
   EXPECT_GT(New["spills"].Resources.StaticSmemBytes, Default["spills"].Resources.StaticSmemBytes);
 }
 
-TEST_F(EmitKnobs, WhatCannotBeHadCostsNoOtherDecision) {
+TEST_F(EmitKnobs, decisionThatCannotBeApplied_leavesTheOthers) {
   compileUnit(Kernels);
   pin("prints", "r24-smem");
   pin("sines", "f48");
@@ -203,14 +203,14 @@ TEST_F(EmitKnobs, WhatCannotBeHadCostsNoOtherDecision) {
   expectSame(New, Default, {"prints", "sines", "loads", "other"});
 }
 
-TEST_F(EmitKnobs, AFlavourThatDoesNotFitOrAssembleIsLeft) {
+TEST_F(EmitKnobs, flavour_thatDoesNotMatchOrAssemble_isLeft) {
   compileUnit(Kernels);
   pin("sines", "f32");
   pin("loads", "f40");
   pin("spills", "r40");
   Context->FlavourPtx = [this](const DeviceImage &, unsigned Cap) -> llvm::Expected<std::string> {
     std::string Text = Ptx->text();
-    if (Cap == 32) // As of another source.
+    if (Cap == 32) // As if it came from another source.
       return Text.replace(Text.find(".entry sines"), 12, ".entry cosines");
     size_t Body = Text.find("{", Text.find(".entry loads"));
     return Text.insert(Body + 1, "\n\tno.such.instruction %r1;\n");
@@ -222,7 +222,7 @@ TEST_F(EmitKnobs, AFlavourThatDoesNotFitOrAssembleIsLeft) {
   expectSame(New, Default, {"sines", "loads", "prints", "other"});
 }
 
-TEST_F(EmitKnobs, SpillingToSharedMemoryKeepsToTheCommandsOwnCap) {
+TEST_F(EmitKnobs, smemSpilling_commandHasACap_keepsIt) {
   compileUnit(Kernels, {"-maxrregcount=32"});
   ASSERT_EQ(Default["spills"].Resources.RegsPerThread, 32u);
   Context->Ceiling = 32;
@@ -233,7 +233,7 @@ TEST_F(EmitKnobs, SpillingToSharedMemoryKeepsToTheCommandsOwnCap) {
   EXPECT_GT(New["spills"].Resources.StaticSmemBytes, Default["spills"].Resources.StaticSmemBytes);
 }
 
-TEST_F(EmitKnobs, OnATracedDomainTheBoundIsTheOneThatWasTimed) {
+TEST_F(EmitKnobs, smemSpilling_tracedDomain_usesTheBoundThatWasTimed) {
   compileUnit(Kernels);
   pin("spills", "r40-smem").Basis.emplace().SmemSpillingThreads = 128;
   llvm::StringMap<EntryEdit> Spilling;
@@ -246,7 +246,7 @@ TEST_F(EmitKnobs, OnATracedDomainTheBoundIsTheOneThatWasTimed) {
   EXPECT_NE(emit()["spills"].CodeDigest, Wanted["spills"].CodeDigest);
 }
 
-TEST_F(EmitKnobs, ALevelIsTheWholeImagesWhereEveryKernelMayHaveIt) {
+TEST_F(EmitKnobs, level_everyKernelMayHaveIt_isTheWholeImages) {
   compileUnit(Tiles);
   Kernel Wanted = assembledWith(Ptx->text(), {"--register-usage-level=10"});
   ASSERT_NE(Default["narrow"].CodeDigest, Wanted["narrow"].CodeDigest);
@@ -254,7 +254,7 @@ TEST_F(EmitKnobs, ALevelIsTheWholeImagesWhereEveryKernelMayHaveIt) {
   expectSame(emit(), Wanted, {"tile", "narrow"});
   EXPECT_EQ(Reasons["tile"], "l10");
 
-  // A decision without a level stands only with the code that it was timed with.
+  // A decision without a level holds only with the code that it was timed with.
   timed("narrow", "r32", "the code at the default's level");
   Kernel New = emit();
   expectSame(New, Wanted, {"tile", "narrow"});
@@ -263,7 +263,7 @@ TEST_F(EmitKnobs, ALevelIsTheWholeImagesWhereEveryKernelMayHaveIt) {
   EXPECT_EQ(emit()["narrow"].Resources.RegsPerThread, 32u);
 }
 
-TEST_F(EmitKnobs, ALevelThatMayNotStandTakesItsDecisionsAlone) {
+TEST_F(EmitKnobs, level_thatMayNotBeUsed_leavesOtherDecisions) {
   compileUnit(Tiles, {"-DWIDE"});
   pin("tile", "l10");
   pin("narrow", "r32");
@@ -274,7 +274,7 @@ TEST_F(EmitKnobs, ALevelThatMayNotStandTakesItsDecisionsAlone) {
   EXPECT_EQ(Reasons["narrow"], "r32");
   EXPECT_EQ(New["narrow"].Resources.RegsPerThread, 32u);
   expectSame(New, Default, {"tile", "wide"});
-  // With a cap of its own the neighbour keeps its blocks.
+  // With a cap of its own the neighbour keeps its largest block.
   pin("wide", "r64-l10");
   New = emit();
   EXPECT_EQ(Reasons["tile"], "l10");

@@ -1,4 +1,4 @@
-// Splicing into what nvcc really makes: the object keeps everything but its device code, and
+// Splices into objects that nvcc really makes. The object keeps everything but its device code, and
 // every linker, strip and the device linker accept it.
 #include "BuiltTools.h"
 
@@ -20,8 +20,8 @@ using namespace carve;
 
 namespace {
 
-// Host templates and inline functions give the object COMDAT groups, those of a local signature
-// from the kernel's launch included.
+// Host templates and inline functions give the object COMDAT groups, including one with a local
+// signature from the kernel's launch.
 constexpr char Source[] = R"(
 #include <functional>
 #include <map>
@@ -48,7 +48,7 @@ int main() {
 )";
 
 struct Compiled {
-  std::string Object, Container; ///< Their bytes; the container as nvcc kept it.
+  std::string Object, Container; ///< Their bytes; the container is the one that nvcc kept.
 };
 
 class Emit : public testing::Test {
@@ -83,7 +83,7 @@ protected:
     return "";
   }
 
-  /// Standard output of a command in the test's directory that has to succeed.
+  /// Returns the standard output of a command in the test's directory, which must succeed.
   std::string run(std::vector<std::string> Argv) {
     Command C;
     C.Argv = std::move(Argv);
@@ -107,7 +107,7 @@ protected:
     return {read("k.o"), read((KeepDir + "/k.fatbin").str())};
   }
 
-  /// `readelf` on \p Bytes, without the lines that name offsets and sizes of sections.
+  /// Runs `readelf` on \p Bytes, and removes the lines with offsets and sizes of sections.
   std::string readelf(llvm::StringRef Option, llvm::StringRef Bytes) {
     write("dump.o", Bytes);
     return run({"readelf", Option.str(), "dump.o"});
@@ -128,7 +128,7 @@ struct Flavour {
 
 class EmitFlavours : public Emit, public testing::WithParamInterface<Flavour> {};
 
-/// The section \p Name of \p Object, which has to be there.
+/// Returns the section \p Name of \p Object, which must exist.
 std::string sectionOfObject(llvm::StringRef Object, llvm::StringRef Name) {
   std::optional<std::string> Section = sectionOf(Object, Name);
   EXPECT_TRUE(Section) << "no section " << Name.str();
@@ -162,7 +162,7 @@ void Emit::linksWithEveryLinker(llvm::StringRef Object, const std::vector<std::s
     Argv.insert(Argv.end(), Options.begin(), Options.end());
     run(Argv);
     run({"strip", "app"});
-    // With -rdc the device linker has made another image of it.
+    // With -rdc the device linker makes another image of it.
     std::string App = read("app");
     EXPECT_TRUE(contains(Options, "-rdc=true") || App.find(Tuned.Container) != std::string::npos)
         << Linker.str();
@@ -170,7 +170,7 @@ void Emit::linksWithEveryLinker(llvm::StringRef Object, const std::vector<std::s
   }
 }
 
-TEST_P(EmitFlavours, KeepsAllButTheDeviceCodeAndLinks) {
+TEST_P(EmitFlavours, splicedObject_keepsAllButTheDeviceCodeAndLinks) {
   const std::vector<std::string> &Options = GetParam().Options;
   Compiled Default = compile(Options, "default");
   std::vector<std::string> Capped = Options;
@@ -189,7 +189,7 @@ TEST_P(EmitFlavours, KeepsAllButTheDeviceCodeAndLinks) {
   EXPECT_EQ(readelf("-sW", Object), readelf("-sW", Default.Object));
   EXPECT_EQ(readelf("-rW", Object), readelf("-rW", Default.Object));
 
-  // A second tuning finds the first one's container, and the way back is open.
+  // A second tuning finds the container of the first one, and the default can be restored.
   std::string Back = spliced(Object, Tuned.Container, Default.Container);
   EXPECT_EQ(sectionOfObject(Back, Name), Default.Container);
 
@@ -217,14 +217,14 @@ const Flavour Flavours[] = {
 INSTANTIATE_TEST_SUITE_P(All, EmitFlavours, testing::ValuesIn(Flavours),
                          [](const auto &Info) { return std::string(Info.param.Name); });
 
-TEST_F(Emit, LinkTimeOptimisationLeavesNoSection) {
+TEST_F(Emit, linkTimeOptimisation_hasNoDeviceSection) {
   run({T.Nvcc, "-arch=sm_90", "-Xcompiler", "-flto", "-c", "k.cu", "-o", "k.o"});
   llvm::Error Failed = spliceContainer(read("k.o"), "any", "other").takeError();
   ASSERT_TRUE(Failed.isA<Unsupported>()) << llvm::toString(std::move(Failed));
   EXPECT_EQ(llvm::toString(std::move(Failed)).rfind("no-device-section", 0), 0u);
 }
 
-TEST_F(Emit, AnObjectOfAnotherCompileIsLeftAlone) {
+TEST_F(Emit, objectOfAnotherCompile_isLeft) {
   Compiled Mine = compile({"-arch=sm_90"}, "mine");
   Compiled Other = compile({"-arch=sm_80"}, "other");
   llvm::Error Failed = spliceContainer(Other.Object, Mine.Container, "new").takeError();

@@ -1,5 +1,5 @@
-// What happens when the store, the disk or the process is taken away: nvcc's output or the tuned
-// one, whole, and a later build that is none the worse.
+// Takes away the store, the disk or the process. The result is nvcc's output or the tuned one,
+// complete, and a later build is not affected.
 #include "BuiltTools.h"
 #include "Store/StoreUpkeep.h"
 
@@ -27,14 +27,14 @@ protected:
     ASSERT_FALSE(llvm::sys::fs::create_directory(path("out")));
   }
 
-  /// Runs \p Script in a mount namespace of its own with a file system of \p Kilobytes at \p Dir;
-  /// $0 is carve-nvcc. Nothing where that is not allowed here.
+  /// Runs \p Script in a mount namespace of its own with a file system of \p Kilobytes at \p Dir.
+  /// $0 is carve-nvcc. Returns nothing if the machine does not allow it.
   std::optional<CommandResult> onSmallDisk(const std::string &Dir, unsigned Kilobytes,
                                            const std::string &Script, const Words &Arguments);
-  /// Whether \p Name, where it is there, is a whole output with or without the cap.
+  /// Checks that \p Name, if it exists, is a complete output with or without the cap.
   void expectWhole(const std::string &Name);
-  /// Kills carve-nvcc at \p Times moments spread over the run of \p Arguments: with all its
-  /// children, or alone.
+  /// Kills carve-nvcc at \p Times moments spread over the run of \p Arguments, either alone or with
+  /// all its children.
   void killMany(const Words &Arguments, const std::string &Output, unsigned Times, bool Alone);
   void killAt(const Words &Arguments, double Seconds, bool Alone);
 };
@@ -78,7 +78,7 @@ void Enemy::killAt(const Words &Arguments, double Seconds, bool Alone) {
   C.Dir = Work.path();
   C.Environment = environment(WithProfile);
   C.StdinPath = "/dev/null";
-  C.CaptureStdout = C.CaptureStderr = true; // Until the last orphan has closed them.
+  C.CaptureStdout = C.CaptureStderr = true; // Captured until the last orphan closes them.
   llvm::cantFail(Runner.run(C).takeError());
 }
 
@@ -90,8 +90,8 @@ void Enemy::killMany(const Words &Arguments, const std::string &Output, unsigned
   for (unsigned I = 0; I < Times; ++I) {
     SCOPED_TRACE(I);
     if (I % 2)
-      llvm::sys::fs::remove(path(Output)); // Else the older, whole one is there.
-    // Most of the moments in the second half, where we are and nvcc is not.
+      llvm::sys::fs::remove(path(Output)); // Otherwise the older, complete one is there.
+    // Most of the moments are in the second half, in which carve-nvcc works and nvcc does not.
     double Part = I % 3 ? 0.5 + 0.5 * I / Times : 0.5 * I / Times;
     killAt(Arguments, Whole.WallS * Part, Alone);
     expectWhole(Output);
@@ -105,15 +105,19 @@ void Enemy::killMany(const Words &Arguments, const std::string &Output, unsigned
 
 } // namespace
 
-TEST_F(Enemy, KilledWithItsChildrenLeavesNothingHalf) {
+TEST_F(Enemy, compile_killedWithItsChildren_leavesNothingIncomplete) {
   killMany(Object, "out/three.o", 12, /*Alone=*/false);
 }
 
-TEST_F(Enemy, KilledAloneLeavesNothingHalf) { killMany(Object, "out/three.o", 8, /*Alone=*/true); }
+TEST_F(Enemy, compile_killedAlone_leavesNothingIncomplete) {
+  killMany(Object, "out/three.o", 8, /*Alone=*/true);
+}
 
-TEST_F(Enemy, ProgramKilledLeavesNothingHalf) { killMany(Program, "out/app", 10, /*Alone=*/false); }
+TEST_F(Enemy, programBuild_killed_leavesNothingIncomplete) {
+  killMany(Program, "out/app", 10, /*Alone=*/false);
+}
 
-TEST_F(Enemy, WithoutAStoreTheProfileStillHolds) {
+TEST_F(Enemy, store_missing_profileStillHolds) {
   write("file", "");
   for (const std::string &Root : {path("file"), std::string("/proc/none/store")}) {
     build(Object, {"CARVE_STORE=" + Root, WithProfile[0]});
@@ -122,7 +126,7 @@ TEST_F(Enemy, WithoutAStoreTheProfileStillHolds) {
   EXPECT_EQ(read("file"), "");
 }
 
-TEST_F(Enemy, ReadOnlyStoreIsReadAndLeftAsItIs) {
+TEST_F(Enemy, store_readOnly_isReadAndUnchanged) {
   build(Object);
   std::string Before = run({"sh", "-c", "find store -type f | sort | xargs cksum"}).Stdout;
   auto R = onSmallDisk(
@@ -135,7 +139,7 @@ TEST_F(Enemy, ReadOnlyStoreIsReadAndLeftAsItIs) {
   EXPECT_EQ(run({"sh", "-c", "find store -type f | sort | xargs cksum"}).Stdout, Before);
 }
 
-TEST_F(Enemy, FullDiskUnderTheStoreIsNoMatter) {
+TEST_F(Enemy, store_onAFullDisk_compileSucceeds) {
   ASSERT_FALSE(llvm::sys::fs::create_directory(path("store")));
   for (unsigned Kilobytes : {4u, 16u, 64u}) {
     SCOPED_TRACE(Kilobytes);
@@ -147,8 +151,8 @@ TEST_F(Enemy, FullDiskUnderTheStoreIsNoMatter) {
   }
 }
 
-// Room for nvcc's object alone: it stays, whole. Room for less: nvcc's own failure.
-TEST_F(Enemy, FullDiskUnderTheOutputLeavesNvccsOrNothing) {
+// If only nvcc's object fits on the disk, it stays, complete. If even less fits, nvcc itself fails.
+TEST_F(Enemy, output_onAFullDisk_isNvccsOrNone) {
   buildPlain(Object);
   std::string Plain = read("out/three.o");
   unsigned Kilobytes = Plain.size() / 1024 + 8;
@@ -170,13 +174,13 @@ TEST_F(Enemy, FullDiskUnderTheOutputLeavesNvccsOrNothing) {
   EXPECT_EQ(read("listed"), "");
 }
 
-TEST_F(Enemy, CompilesSideBySideShareAStore) {
+TEST_F(Enemy, compiles_inParallel_shareAStore) {
   std::vector<std::thread> Threads;
   std::vector<CommandResult> Results(8);
   for (size_t I = 0; I < Results.size(); ++I)
     Threads.emplace_back([&, I] {
       Words Argv = {CARVE_NVCC_PROGRAM, "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o"};
-      // The last two make the same thing in the same place.
+      // The last two make the same output in the same place.
       Argv.push_back("out/" + std::to_string(std::min<size_t>(I, 6)) + ".o");
       Results[I] = run(Argv, environment(WithProfile));
     });
@@ -185,7 +189,7 @@ TEST_F(Enemy, CompilesSideBySideShareAStore) {
   for (size_t I = 0; I < Results.size(); ++I) {
     EXPECT_TRUE(Results[I].succeeded() && Results[I].Stderr.empty()) << Results[I].Stderr;
     ImageKernels Kernels = kernelsOf("out/" + std::to_string(std::min<size_t>(I, 6)) + ".o");
-    // Who comes second hands over to nvcc.
+    // The one that comes second hands over to nvcc.
     EXPECT_TRUE(I >= 6 || Kernels[Bulky].Resources.RegsPerThread == BulkyCap) << I;
   }
   EXPECT_EQ(storeStats(store()).Units, 7u);
@@ -194,7 +198,7 @@ TEST_F(Enemy, CompilesSideBySideShareAStore) {
   expectNoTemporaries();
 }
 
-TEST_F(Enemy, CommandsOfOneOutputDoNotMix) {
+TEST_F(Enemy, commands_withTheSameOutput_doNotMix) {
   Words Other = Object;
   Other[1] = "-arch=sm_80";
   for (int I = 0; I < 3; ++I) {
@@ -211,7 +215,7 @@ TEST_F(Enemy, CommandsOfOneOutputDoNotMix) {
   }
 }
 
-TEST_F(Enemy, TuningsAtOnceShareStoreAndProfile) {
+TEST_F(Enemy, tunings_inParallel_shareStoreAndProfile) {
   build(Object);
   constexpr char Samples[] = CARVE_TEST_INPUTS "/samples/three.samples";
   std::vector<std::thread> Threads;
@@ -232,8 +236,9 @@ TEST_F(Enemy, TuningsAtOnceShareStoreAndProfile) {
   EXPECT_EQ(kernelsOf("out/three.o")[Bulky].Resources.RegsPerThread, BulkyCap) << log();
 }
 
-// A tuning puts nvcc's object into place although decisions have had it written beside.
-TEST_F(Enemy, TunedAgainWithDecisionsInForce_EmitsThem) {
+// The tuning puts nvcc's object into place, although nvcc wrote it elsewhere because of the
+// decisions.
+TEST_F(Enemy, tunedAgain_withDecisions_emitsThem) {
   Words Tuning = Object;
   Tuning.push_back(std::string("--carve-samples=") + CARVE_TEST_INPUTS "/samples/three.samples");
   build(Tuning);
@@ -244,8 +249,8 @@ TEST_F(Enemy, TunedAgainWithDecisionsInForce_EmitsThem) {
   EXPECT_EQ(storeStats(store()).Reports, 2u);
 }
 
-// Every file of the store is spoiled in turn: cut in half, emptied, overwritten.
-TEST_F(Enemy, GarbageInTheStoreIsFoundAndOverwritten) {
+// Every file of the store is damaged in turn: cut in half, emptied, overwritten.
+TEST_F(Enemy, store_withDamagedFiles_isRepaired) {
   Words Tuning = Object;
   Tuning.push_back(std::string("--carve-samples=") + CARVE_TEST_INPUTS "/samples/three.samples");
   build(Tuning);
@@ -273,7 +278,7 @@ TEST_F(Enemy, GarbageInTheStoreIsFoundAndOverwritten) {
   }
 }
 
-TEST_F(Enemy, WithoutNvccThereIsOneMessage) {
+TEST_F(Enemy, nvcc_missing_isOneMessage) {
   CommandResult R = run({CARVE_NVCC_PROGRAM, "-c", "three.cu"},
                         environment({"CARVE_NVCC=" + path("nowhere"), "PATH=/none",
                                      "CUDA_PATH=/none", "CUDA_HOME=/none"}));

@@ -1,5 +1,5 @@
-// Every edit of an entry, in its place and as a clone, gives the machine code that nvcc or ptxas
-// make by their own options for it.
+// Every edit of an entry, in place and as a clone, gives the machine code that nvcc or ptxas makes
+// with their own options for it.
 #include "RealNvcc.h"
 
 #include "Cubin/Assembler.h"
@@ -11,10 +11,10 @@ using namespace llvm;
 
 namespace {
 
-// What differs between flavours and could go wrong: functions that are not inlined, those of the
-// mathematical library with their tables, strings and asserts, names of internal linkage,
-// templates, launch bounds, inline assembly with a comment, inlined functions of other files (for
-// -lineinfo).
+// The source has what differs between flavours and could go wrong: functions that are not inlined,
+// functions of the mathematical library with their tables, strings and asserts, names of internal
+// linkage, templates, launch bounds, inline assembly with a comment, and inlined functions of other
+// files (for -lineinfo).
 constexpr const char *Source = R"(
 #include <cassert>
 #include <cstdio>
@@ -71,7 +71,7 @@ void launch() {
 
 class EntryEdits : public RealNvccTest {
 protected:
-  /// The PTX that nvcc keeps with \p Options; its cubin is beside it.
+  /// Returns the PTX that nvcc keeps with \p Options. Its cubin is beside it.
   PtxModule compiled(const std::string &KeepDir, Words Options, const char *Text = Source) {
     write(KeepDir + "/keep", "");
     write("e.cu", Text);
@@ -118,8 +118,9 @@ protected:
     }));
   }
 
-  /// Assembles \p Base with \p Edits made in their places, then as clones: the code of both has to
-  /// be \p Wanted's, and that of the other entries, and of the originals, what it was.
+  /// Assembles \p Base with \p Edits, first made in place and then as clones. The edited code must
+  /// equal \p Wanted's in both cases. The code of the other entries and of the originals must not
+  /// change.
   void expectCode(const PtxModule &Base, const StringMap<EntryEdit> &Edits, const Cubin &Wanted,
                   const Words &Options = {}) {
     std::vector<CloneRequest> Clones;
@@ -143,7 +144,7 @@ protected:
 
 } // namespace
 
-TEST_F(EntryEdits, AFlavourGivesTheCodeOfACompileWithThatCap) {
+TEST_F(EntryEdits, flavour_givesTheCodeOfACompileWithThatCap) {
   for (auto [Cap, Options] : {std::pair(32u, Words{"-lineinfo"}), std::pair(255u, Words())}) {
     PtxModule Base = compiled("base", Options);
     Words WithCap = frontEndCap(Cap);
@@ -156,7 +157,8 @@ TEST_F(EntryEdits, AFlavourGivesTheCodeOfACompileWithThatCap) {
       All[E.Name] = editFor({{}, Cap}, E, {{Cap, &Flavour}});
       Different += digestOf(Wanted, E.Name) != digestOf(Default, E.Name);
     }
-    EXPECT_GE(Different, 2u) << "the front-end cap must bite, or the comparison says nothing";
+    EXPECT_GE(Different, 2u)
+        << "the front-end cap must change code, or the comparison shows nothing";
     expectCode(Base, All, Wanted, Options);
     std::string Name = nameOf(Base, "heavyILi40E");
     One[Name] = All[Name];
@@ -164,19 +166,19 @@ TEST_F(EntryEdits, AFlavourGivesTheCodeOfACompileWithThatCap) {
   }
 }
 
-TEST_F(EntryEdits, AFlavourWithACapGivesTheCodeOfNvccsOwnMaxrregcount) {
+TEST_F(EntryEdits, flavourWithCap_givesTheCodeOfMaxrregcount) {
   PtxModule Base = compiled("base", {});
   PtxModule Flavour = compiled("flavour", frontEndCap(40));
   compiled("capped", {"-maxrregcount=40"});
   StringMap<EntryEdit> Edits;
   for (const PtxEntry &E : Base.entries())
-    // What has launch bounds ignores that option, and not ours.
+    // Entries with launch bounds ignore nvcc's option, but not the edit's cap.
     if (!E.Directives.MaxNTid)
       Edits[E.Name] = editFor({40, 40}, E, {{40, &Flavour}});
   expectCode(Base, Edits, cantFail(parseCubin(read("capped/e.sm_90.cubin"))));
 }
 
-TEST_F(EntryEdits, ClonesOfAllFlavoursShareOneModule) {
+TEST_F(EntryEdits, clonesOfAllFlavours_shareOneModule) {
   PtxModule Base = compiled("base", {});
   PtxModule Low = compiled("low", frontEndCap(32)), High = compiled("high", frontEndCap(255));
   std::vector<CloneRequest> Clones;
@@ -198,7 +200,7 @@ TEST_F(EntryEdits, ClonesOfAllFlavoursShareOneModule) {
   }
 }
 
-TEST_F(EntryEdits, LoadsFromL2GiveTheCodeOfDlcm) {
+TEST_F(EntryEdits, loadsFromL2_giveTheCodeOfDlcm) {
   VariantSetting V;
   V.Loads = LoadCaching::L2Only;
   PtxModule Base = compiled("base", {}), Flavour = compiled("flavour", frontEndCap(32));
@@ -216,7 +218,7 @@ TEST_F(EntryEdits, LoadsFromL2GiveTheCodeOfDlcm) {
   expectCode(Base, OfFlavour, assembled(Flavour.text(), {"-dlcm=cg"}));
 }
 
-TEST_F(EntryEdits, SpillingToSharedMemoryGivesTheCodeOfThePragma) {
+TEST_F(EntryEdits, smemSpilling_givesTheCodeOfThePragma) {
   PtxModule Base = compiled("base", {});
   StringMap<EntryEdit> CapsAlone, Edits;
   std::string Text = Base.text();
@@ -227,7 +229,7 @@ TEST_F(EntryEdits, SpillingToSharedMemoryGivesTheCodeOfThePragma) {
     CapsAlone[Name] = editFor(V, *Base.find(Name));
     V.SmemSpilling = true;
     Edits[Name] = editFor(V, *Base.find(Name));
-    // As a person would write it.
+    // This is what a person would write.
     size_t Open = Text.find("\n{", Text.find(".entry " + Name));
     Text.replace(Open, 2,
                  std::string(Bounded ? "" : "\n.maxntid 256") +
@@ -236,11 +238,11 @@ TEST_F(EntryEdits, SpillingToSharedMemoryGivesTheCodeOfThePragma) {
   Cubin Capped = assembled(cantFail(Base.withEdits(CapsAlone))), Wanted = assembled(Text);
   for (const auto &Edit : Edits)
     EXPECT_NE(digestOf(Wanted, Edit.first()), digestOf(Capped, Edit.first()))
-        << "nothing was spilled";
+        << "nothing was spilled to shared memory";
   expectCode(Base, Edits, Wanted);
 }
 
-TEST_F(EntryEdits, WhatPtxasWouldNotSpillToSharedMemoryIsRefused) {
+TEST_F(EntryEdits, smemSpilling_ptxasRefuses_isRefusedBefore) {
   PtxModule Base = compiled("base", {});
   VariantSetting V;
   V.Cap = 24;
@@ -253,7 +255,7 @@ TEST_F(EntryEdits, WhatPtxasWouldNotSpillToSharedMemoryIsRefused) {
                     }).takeError();
     ASSERT_TRUE(Refused.isA<Unsupported>());
     EXPECT_TRUE(StringRef(toString(std::move(Refused))).starts_with(Reason));
-    // And ptxas does refuse the whole module.
+    // ptxas itself refuses the whole module.
     StringMap<EntryEdit> Edits;
     Edits[E.Name] = {24, nullptr, "", 256};
     auto Made = assemble(Tools, Runner, cantFail(Base.withEdits(Edits)), {"-arch=sm_90"});

@@ -1,5 +1,4 @@
-// Every option that this nvcc lists in its help text, in every spelling, goes through the
-// classifier and is read there as nvcc reads it.
+// The classifier reads every option in nvcc's help text, in every spelling, as nvcc reads it.
 #include "RealNvcc.h"
 
 #include "Nvcc/ArgumentList.h"
@@ -14,13 +13,13 @@ using namespace carve;
 
 namespace {
 
-/// An option as `nvcc --help` heads its description: `--std {c++03|...}   (-std)`.
+/// An option as `nvcc --help` describes it in the heading `--std {c++03|...}   (-std)`.
 struct HelpOption {
   std::string Long, Placeholder, Short;
 };
 
 std::vector<HelpOption> helpOptions(llvm::StringRef Text) {
-  // A few have one spelling, which stands there once or twice and without parentheses.
+  // A few have only one spelling, which is there once or twice and without parentheses.
   llvm::Regex Heading("^(--[A-Za-z][A-Za-z0-9_-]*) *([^(]*[^( ])? *\\((-[A-Za-z0-9_-]+)\\) *$");
   llvm::Regex Alike("^(--[A-Za-z][A-Za-z0-9_-]*)( [<{][^ ]*)? +(--?[A-Za-z0-9_-]+)? *$");
   llvm::SmallVector<llvm::StringRef> Lines, Match;
@@ -42,7 +41,8 @@ protected:
     ASSERT_GE(Options.size(), 130u) << "the help text has another shape";
   }
 
-  /// Whether nvcc takes \p Words without calling one of them unknown or lacking a value.
+  /// Returns nvcc's complaint about \p Words: an unknown option, or a missing or unexpected value;
+  /// empty if it accepts them.
   std::string complaint(Words Given) {
     Given.insert(Given.begin(), {"--dryrun", "-c", "main.cu"});
     std::string Said = nvcc(Given).Stderr;
@@ -53,7 +53,8 @@ protected:
     return "";
   }
 
-  /// \p Words are one option with its value and nothing else; \p Value what it is read as.
+  /// Checks that \p Given is one option with its value and nothing else. \p Value is the value that
+  /// must be read.
   void expectOneOption(const HelpOption &H, const Words &Given, const std::string &Value) {
     SCOPED_TRACE(testing::PrintToString(Given));
     std::vector<Argument> Read = splitArguments(Given);
@@ -63,7 +64,8 @@ protected:
     EXPECT_EQ(Read[0].Option->Long, H.Long);
     EXPECT_EQ(Read[0].Value, Value);
     EXPECT_EQ(joinArguments(Read), Given);
-    // The whole of the classifier: an answer or a reason that can be counted, never another error.
+    // The classifier as a whole gives an answer or a reason that can be counted, never another
+    // error.
     Words Command = Given;
     Command.insert(Command.end(), {"-c", "main.cu"});
     llvm::Expected<CommandLine> C = parseCommandLine(Command, {"", "", Work.path()});
@@ -79,7 +81,7 @@ protected:
   std::vector<HelpOption> Options;
 };
 
-/// A value of the kind that \p Placeholder asks for: `{true|false}` gives `true`.
+/// Returns a value of the kind that the placeholder of \p H asks for: `{true|false}` gives `true`.
 std::string sampleValue(const HelpOption &H) {
   llvm::StringRef Placeholder = H.Placeholder;
   if (Placeholder.consume_front("{"))
@@ -89,7 +91,7 @@ std::string sampleValue(const HelpOption &H) {
 
 } // namespace
 
-TEST_F(EveryOption, IsReadInEverySpelling) {
+TEST_F(EveryOption, option_inEverySpelling_isRead) {
   for (const HelpOption &H : Options) {
     const OptionInfo *O = findOption(H.Long);
     ASSERT_NE(O, nullptr) << H.Long << " is new in this nvcc";
@@ -111,13 +113,13 @@ TEST_F(EveryOption, IsReadInEverySpelling) {
   }
 }
 
-// nvcc itself is asked for each spelling, so that a table that is wrong the same way twice is
-// found.
-TEST_F(EveryOption, TakesAValueWhereNvccTakesOne) {
+// nvcc itself is asked for each spelling, so that a mistake in our table cannot hide by being made
+// twice.
+TEST_F(EveryOption, option_takesAValueIfNvccDoes) {
   for (const HelpOption &H : Options) {
     const OptionInfo *O = findOption(H.Long);
     ASSERT_NE(O, nullptr) << H.Long;
-    // They print and end, whatever else is there.
+    // These print and end, whatever else the command has.
     if (O->Reason == "information")
       continue;
     for (const std::string &Name : {H.Long, H.Short}) {
@@ -133,8 +135,9 @@ TEST_F(EveryOption, TakesAValueWhereNvccTakesOne) {
   }
 }
 
-// As an input stands behind an option, so it is taken for an input or for the option's value.
-TEST_F(EveryOption, LeavesTheNextWordWhereNvccLeavesIt) {
+// An input comes after the option here, so it is taken either for an input or for the option's
+// value.
+TEST_F(EveryOption, option_leavesTheNextWordIfNvccDoes) {
   for (const HelpOption &H : Options) {
     const OptionInfo *O = findOption(H.Long);
     ASSERT_NE(O, nullptr) << H.Long;

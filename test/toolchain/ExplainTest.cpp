@@ -1,5 +1,5 @@
-// `carve explain -- COMMAND` from a compile to its report, with a recorded trace and recorded
-// counts in the GPU's place: a script leaves what the probe would leave of the program.
+// `carve explain -- COMMAND` from a compile to its report. A recorded trace and recorded counts
+// take the place of the GPU: a script leaves the files that the probe would leave of the program.
 #include "BuiltTools.h"
 
 #include "Explain/LimitsPipeline.h"
@@ -51,7 +51,7 @@ protected:
     return explainLimits(Options, Request, Tuned, Sources, Store, Tools, Runner);
   }
 
-  /// What a person is told.
+  /// Returns the report as a person sees it.
   std::string text(const LimitSources &Sources = {}) {
     auto Report = explain({}, Sources);
     if (Report)
@@ -63,7 +63,7 @@ protected:
   std::string Trace;
 };
 
-/// Counters as a GPU gives them for a pointer chase.
+/// The hardware counters that a GPU gives for a pointer chase.
 LimitSources sources(std::string Refused = "") {
   LimitSources S;
   S.Counters = [Refused](TuneState &, const std::vector<TracedKernel> &Kernels) {
@@ -91,10 +91,10 @@ LimitSources sources(std::string Refused = "") {
 
 } // namespace
 
-TEST_F(ExplainTest, FromTraceAndCode) {
+TEST_F(ExplainTest, traceAndCode_giveAGuess) {
   auto Report = explain();
   ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
-  ASSERT_EQ(Report->Kernels.size(), 1u) << "the other one takes one part in a thousand";
+  ASSERT_EQ(Report->Kernels.size(), 1u) << "the other one takes 1/1000 of the time";
   const KernelLimits &K = Report->Kernels.front();
   EXPECT_EQ(K.Evidence.Kernel, Chase);
   EXPECT_EQ(K.Evidence.MeanNs, 700e3);
@@ -107,7 +107,7 @@ TEST_F(ExplainTest, FromTraceAndCode) {
   EXPECT_EQ(Report->Runs, 2u);
   EXPECT_NE(printLimitsText(*Report).find("(counts and timing, a guess)"), std::string::npos);
 
-  // What the last tuning tried stands beside it.
+  // The report shows what the last tuning tried, too.
   {
     TuningReport Tuned;
     Tuned.Date = "2026-11-20T10:00:00Z";
@@ -123,13 +123,14 @@ TEST_F(ExplainTest, FromTraceAndCode) {
     auto Report = explain({}, {}, &Tuned);
     ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
     EXPECT_NE(printLimitsText(*Report).find("none is faster than the default"), std::string::npos);
-    // Of other code, or of another GPU.
+    // The last tuning was of other code, or on another GPU.
     Tuned.Kernels[0].RegsBefore = 40;
     Report = explain({}, {}, &Tuned);
     ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
     EXPECT_FALSE(Report->Kernels.front().Evidence.Tried);
     ASSERT_FALSE(Report->Notes.empty());
-    EXPECT_NE(Report->Notes.back().find("with 40 registers, it runs with 22"), std::string::npos)
+    EXPECT_NE(Report->Notes.back().find("had 40 registers in the last tuning and now has 22"),
+              std::string::npos)
         << Report->Notes.back();
     Tuned.Kernels[0].RegsBefore = 22;
     Tuned.Device = "NVIDIA A100";
@@ -140,7 +141,7 @@ TEST_F(ExplainTest, FromTraceAndCode) {
   }
 }
 
-TEST_F(ExplainTest, ProgramWithoutKernelsIsSaidToBeOne) {
+TEST_F(ExplainTest, programWithoutKernels_fails) {
   write("trace", llvm::StringRef(Trace).split("kernel\t").first.str() + "end\n");
   auto Report = explain();
   ASSERT_FALSE(bool(Report));
@@ -149,8 +150,9 @@ TEST_F(ExplainTest, ProgramWithoutKernelsIsSaidToBeOne) {
   EXPECT_EQ(Message.find("''"), std::string::npos) << Message;
 }
 
-TEST_F(ExplainTest, CountedTripsAreKnown) {
-  // The blocks of `chase`: start, test, four steps at once, the rest, store; each of 4096 threads.
+TEST_F(ExplainTest, countedTrips_areKnown) {
+  // The blocks of `chase` are start, test, four steps at once, the rest, and store. Each runs in
+  // 4096 threads.
   std::string Text = Trace;
   for (unsigned Block = 0; Block < 12; ++Block)
     Text += "counted\t__carve_counts_0\t" + std::to_string(Block) + "\t" +
@@ -164,7 +166,7 @@ TEST_F(ExplainTest, CountedTripsAreKnown) {
   EXPECT_EQ(K.Limit.Kind, Limit::Latency);
   EXPECT_GT(K.Evidence.Counts->GlobalLoads, 250);
 
-  // Lost counts are a note.
+  // Lost counts give a note.
   {
     write("counts", Trace + "uncounted\ta kernel failed\nend\n");
     auto Report = explain();
@@ -175,7 +177,7 @@ TEST_F(ExplainTest, CountedTripsAreKnown) {
   }
 }
 
-TEST_F(ExplainTest, CountersAndModifiedKernels) {
+TEST_F(ExplainTest, countersAndModifiedKernels_giveAMeasurement) {
   auto Report = explain({}, sources());
   ASSERT_TRUE(bool(Report)) << llvm::toString(Report.takeError());
   const KernelLimits &K = Report->Kernels.front();
@@ -186,7 +188,7 @@ TEST_F(ExplainTest, CountersAndModifiedKernels) {
   std::string Refused = text(sources("ERR_NVGPUCTRPERM"));
   EXPECT_NE(Refused.find("no hardware counters: ERR_NVGPUCTRPERM"), std::string::npos) << Refused;
   EXPECT_NE(Refused.find("limited by latency"), std::string::npos) << Refused;
-  // Off: not even tried.
+  // Counters that are off are not even tried.
   LimitSources Never = sources();
   Never.Counters = [](TuneState &, const std::vector<TracedKernel> &) {
     ADD_FAILURE() << "counted";
@@ -196,11 +198,11 @@ TEST_F(ExplainTest, CountersAndModifiedKernels) {
   ASSERT_TRUE(bool(Off)) << llvm::toString(Off.takeError());
   EXPECT_EQ(Off->Kernels.front().Limit.Basis, LimitBasis::Counts);
 
-  // Kernels by name.
+  // Kernels can be given by name.
   {
     auto Both = explain({"fill"});
     ASSERT_TRUE(bool(Both)) << llvm::toString(Both.takeError());
-    ASSERT_EQ(Both->Kernels.size(), 1u) << "who names a kernel wants it however short it runs";
+    ASSERT_EQ(Both->Kernels.size(), 1u) << "a named kernel counts, no matter how short it runs";
     EXPECT_EQ(Both->Kernels.front().Evidence.Kernel, Fill);
     auto None = explain({"nobody"});
     ASSERT_FALSE(bool(None));

@@ -1,5 +1,5 @@
-// carve export: the patch makes of plain nvcc what the decisions make of carve-nvcc, in sources of
-// every shape, and the guard over profiles of real compiles.
+// carve export. With the patch, plain nvcc makes what carve-nvcc makes of the decisions, in sources
+// of every shape. `carve check` compares profiles of real compiles.
 #include "BuiltTools.h"
 
 #include "Store/Profile.h"
@@ -26,7 +26,7 @@ protected:
     Arguments.push_back("--profile=profile.yaml");
     return Arguments;
   }
-  /// What `code` says of each kernel of an export, by the name before its parameters.
+  /// Returns what `code` says of each kernel of an export, by the name before its parameters.
   std::map<std::string, std::string> codes(const Words &Arguments) {
     Words Json = withProfile(Arguments);
     Json.push_back("--format=json");
@@ -46,7 +46,7 @@ protected:
     }
     return Codes;
   }
-  /// Exports and applies the patch, by git and by patch alike.
+  /// Exports and applies the patch, with git and with patch.
   void apply(const Words &Arguments) {
     Words All = withProfile(Arguments);
     All.push_back("-o");
@@ -66,7 +66,7 @@ protected:
   const Words Archs = {"-arch=sm_90", "--no-compress"};
 };
 
-/// A kernel body that wants about 90 registers.
+/// A kernel body that uses about 90 registers.
 constexpr char Mix[] = R"(#pragma once
 template <int Values> __device__ __forceinline__ void mix(double *Y, const double *X, int N) {
   double A[Values];
@@ -83,7 +83,7 @@ template <int Values> __device__ __forceinline__ void mix(double *Y, const doubl
 }
 )";
 
-/// CRLF, a tab and a byte beyond ASCII, which have to stay.
+/// The source has CRLF, a tab and a byte beyond ASCII, which must stay.
 constexpr char Header[] =
     "#pragma once\r\n#include \"mix.cuh\"\r\n\r\nnamespace app {\r\n"
     "// h\xc3\xa9\r\n"
@@ -119,8 +119,8 @@ extern "C" __global__ void last(double *Y, const double *X, int N) { mix<40>(Y, 
 
 } // namespace
 
-TEST_F(Export, PatchedSourceIsTheTunedCode) {
-  write(".git/keep", ""); // The project's root, above the directory of the build.
+TEST_F(Export, patch_appliedSource_givesTheTunedCode) {
+  write(".git/keep", ""); // Marks the project's root, which is above the directory of the build.
   write("include/app/mix.cuh", Mix);
   write("include/app/kernels.cuh", Header);
   write("src/k.cu", Source);
@@ -143,8 +143,9 @@ TEST_F(Export, PatchedSourceIsTheTunedCode) {
   for (const char *Name : {"app::inHeader", "over", "void shaped<40, ", "last"})
     EXPECT_EQ(Codes[Name], "same code") << Name << log();
   EXPECT_EQ(Written["app::inHeader"], "__maxnreg__(48)");
-  EXPECT_EQ(Codes["made"], "at src/k.cu:3 no definition of it is spelled: a macro makes it, or the "
-                           "source has changed since it was compiled");
+  EXPECT_EQ(Codes["made"],
+            "no definition of it is written at src/k.cu:3: a macro makes it, or the source "
+            "has changed since it was compiled");
   apply({"--as=patch"});
   EXPECT_EQ(read("include/app/kernels.cuh").size(), sizeof(Header) - 1 + 16);
   EXPECT_NE(read("include/app/kernels.cuh")
@@ -156,7 +157,7 @@ TEST_F(Export, PatchedSourceIsTheTunedCode) {
   buildPlain(Compile);
   ImageKernels Plain = kernelsOf("plain.o");
   ASSERT_EQ(Plain.size(), Tuned.size());
-  // The instantiation that nothing is decided of keeps its code too.
+  // The instantiation without a decision keeps its code, too.
   EXPECT_NE(read("src/k.cu").find("static_cast<long long>(M) == 1 && __is_same(T, double) ? "),
             std::string::npos);
   for (const auto &[Name, K] : Tuned) {
@@ -166,7 +167,7 @@ TEST_F(Export, PatchedSourceIsTheTunedCode) {
   }
 }
 
-TEST_F(Export, LaunchBoundsAndOptions) {
+TEST_F(Export, launchBounds_appliedSource_hasTheDecisionsRegisters) {
   write("three.cu", read("three.cu"));
   pin({{"bulky(double*, double const*, int)", "cap: 64"},
        {"bounded(double*, double const*, int)", "cap: 32"},
@@ -178,7 +179,7 @@ TEST_F(Export, LaunchBoundsAndOptions) {
   EXPECT_EQ(Written["bulky"], "__launch_bounds__(128, 8)");
   EXPECT_EQ(Written["bounded"], "__launch_bounds__(1024, 2)");
   EXPECT_EQ(Codes["bounded"], "same code");
-  EXPECT_EQ(Codes["steady"], "no attribute says frontend-cap 32");
+  EXPECT_EQ(Codes["steady"], "no attribute can express frontend-cap 32");
   // What is written can be applied, and the registers are those of the decision.
   apply({"--as=launch-bounds", "--max-threads=128"});
   EXPECT_NE(read("three.cu").find("__launch_bounds__(1024, 2) bounded("), std::string::npos);
@@ -187,7 +188,7 @@ TEST_F(Export, LaunchBoundsAndOptions) {
   EXPECT_EQ(Plain[Bulky].Resources.RegsPerThread, 64u);
   EXPECT_EQ(Plain[Bounded].Resources.RegsPerThread, 32u);
 
-  // The source is not the one that was compiled any more.
+  // From here on the source differs from the one that was compiled.
   CommandResult R = carve(withProfile({"--as=maxnreg", "bulky"}));
   EXPECT_NE(R.Stdout.find("code     same code"), std::string::npos) << "its attribute is replaced\n"
                                                                     << R.Stdout << R.Stderr;
@@ -201,8 +202,8 @@ TEST_F(Export, LaunchBoundsAndOptions) {
   EXPECT_EQ(read("three.cu"), Edited) << "the user's file is never touched";
 }
 
-/// nvcc refuses both attributes on one kernel, and the one of a macro is not seen as one.
-TEST_F(Export, WhatNvccRefusesIsLeft) {
+/// nvcc refuses both attributes on one kernel. An attribute that a macro hides is not seen.
+TEST_F(Export, attribute_refusedByNvcc_isLeft) {
   write("mix.cuh", Mix);
   const std::string Head = "#include \"mix.cuh\"\n#define LB __launch_bounds__(128)\n",
                     Hidden = "__global__ void LB hidden(double *Y, const double *X, int N) "
@@ -223,22 +224,23 @@ TEST_F(Export, WhatNvccRefusesIsLeft) {
   buildPlain(Compile);
   EXPECT_EQ(kernelsOf("k.o")["_Z4openPdPKdi"].Resources.RegsPerThread, 64u);
 
-  // With nothing else to say, nothing is said.
+  // If nothing else can be exported, no file is written.
   write("k.cu", Head + Hidden);
   build(Compile, {"CARVE_PROFILE=profile.yaml"});
   CommandResult R = carve(withProfile({"--as=maxnreg", "-o", "none.patch"}));
   EXPECT_EQ(R.ExitStatus, 1);
-  EXPECT_NE(R.Stderr.find("nothing of the 1 tuned kernel(s) can be said so"), std::string::npos)
+  EXPECT_NE(R.Stderr.find("none of the 1 tuned kernel(s) can be exported in this form"),
+            std::string::npos)
       << R.Stderr;
   EXPECT_FALSE(exists("none.patch"));
 
-  // Of a source that does not compile as it is, nothing can be told.
+  // Nothing can be verified for a source that does not compile.
   write("k.cu", Head + Hidden + "#error changed\n");
   EXPECT_EQ(codes({"--as=maxnreg"})["hidden"], "not verified");
 }
 
-/// A build and a shell may disagree about a symbolic link on the way to the project.
-TEST_F(Export, ProjectBehindALink) {
+/// A build and a shell may see different paths to the project because of a symbolic link.
+TEST_F(Export, project_reachedByALink_isFound) {
   write("real/three.cu", read("three.cu"));
   ASSERT_FALSE(llvm::sys::fs::create_link("real", path("linked")));
   pin({{"bulky(double*, double const*, int)", "cap: 64"}});
@@ -247,7 +249,7 @@ TEST_F(Export, ProjectBehindALink) {
   build(Compile, {"CARVE_PROFILE=profile.yaml"});
   EXPECT_EQ(codes({"--as=patch", "--dir=linked"})["bulky"], "same code");
   EXPECT_EQ(codes({"--as=patch", "--dir=real"})["bulky"], "same code");
-  // What lies beside a link to a part of a project is none of it.
+  // Files beside a link to a part of a project do not belong to it.
   write("other/src/three.cu", read("three.cu"));
   ASSERT_FALSE(llvm::sys::fs::create_link("other/src", path("src")));
   Compile[Compile.size() - 3] = path("src/three.cu");
@@ -257,7 +259,7 @@ TEST_F(Export, ProjectBehindALink) {
   EXPECT_NE(R.Stderr.find("no source below " + path("other")), std::string::npos) << R.Stderr;
 }
 
-TEST_F(Export, OptionsForFiles) {
+TEST_F(Export, flags_forAFile_areWritten) {
   pin({{"bulky(double*, double const*, int)", "cap: 64"}});
   Words Compile = Archs;
   Compile.insert(Compile.end(), {"-O3", "-c", "three.cu", "-o", "three.o"});
@@ -270,8 +272,8 @@ TEST_F(Export, OptionsForFiles) {
   EXPECT_NE(R.Stdout.find("not verified: not asked for"), std::string::npos) << R.Stdout;
 }
 
-/// A cap for a file reaches a kernel, too, that carve-nvcc leaves alone.
-TEST_F(Export, RelocatableCode) {
+/// A cap for a file also reaches a kernel that carve-nvcc leaves alone.
+TEST_F(Export, relocatableCode_callingKernelIsLeft) {
   write("mix.cuh", Mix);
   write("k.cu", "#include \"mix.cuh\"\n__device__ double far(double);\n"
                 "__global__ void own(double *Y, const double *X, int N) { mix<40>(Y, X, N); }\n"
@@ -282,7 +284,7 @@ TEST_F(Export, RelocatableCode) {
   Words Compile = Archs;
   Compile.insert(Compile.end(), {"-O3", "-rdc=true", "-c", "k.cu", "-o", "k.o"});
   build(Compile, {"CARVE_PROFILE=profile.yaml"});
-  const std::string Left = "carve-nvcc itself leaves its default: external-call",
+  const std::string Left = "carve-nvcc itself keeps its default: external-call",
                     Others = "kernels that are not exported get other code too";
   std::map<std::string, std::string> Codes = codes({"--as=maxnreg"});
   EXPECT_EQ(Codes["own"], "same code") << log();
@@ -293,7 +295,7 @@ TEST_F(Export, RelocatableCode) {
   EXPECT_NE(R.Stdout.find(Others + ": calls("), std::string::npos) << R.Stdout;
 }
 
-TEST_F(Export, WithoutADecisionItSaysSo) {
+TEST_F(Export, export_withoutADecision_fails) {
   Words Compile = Archs;
   Compile.insert(Compile.end(), {"-O3", "-c", "three.cu", "-o", "three.o"});
   build(Compile);
@@ -312,7 +314,7 @@ TEST_F(Export, WithoutADecisionItSaysSo) {
       << R.Stderr;
 }
 
-TEST_F(Export, GuardCatchesAPlantedSpill) {
+TEST_F(Export, check_plantedSpill_isARegression) {
   auto Tune = [&](const std::string &Profile) {
     build({"-O3", "-arch=sm_90", "three.cu", "-o", "app"});
     const std::string Samples = CARVE_TEST_INPUTS "/samples/three.samples";
@@ -321,17 +323,17 @@ TEST_F(Export, GuardCatchesAPlantedSpill) {
     EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
   };
   Tune("base.yaml");
-  // The store's own decisions, and the last report for what is lost.
+  // These are the store's own decisions. The last report tells what the export loses.
   CommandResult Exported = carve({"export", "--as=patch"});
   EXPECT_TRUE(Exported.succeeded()) << Exported.Stderr;
   EXPECT_NE(Exported.Stdout.find("+__global__ void __maxnreg__(64) bulky("), std::string::npos)
       << Exported.Stdout << log();
-  for (const char *Line : {"code     same code\n", "loses    nothing of 1."})
+  for (const char *Line : {"code     same code\n", "loses    nothing: 1."})
     EXPECT_NE(Exported.Stdout.find(Line), std::string::npos) << Exported.Stdout;
   Tune("again.yaml");
   CommandResult R = carve({"check", "base.yaml", "again.yaml"});
   EXPECT_EQ(R.ExitStatus, 0) << R.Stdout << R.Stderr;
-  // Two values more in the kernel that is tuned to 64 registers: it spills more there.
+  // With two more values the kernel that is tuned to 64 registers spills more.
   std::string Source = read("three.cu");
   Source.replace(Source.find("mix<40>"), 7, "mix<42>");
   write("three.cu", Source);

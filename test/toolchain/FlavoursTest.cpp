@@ -1,5 +1,5 @@
-// A kernel's PTX at another register cap of the front end: what is made of the kept text, long
-// after the compile, is what nvcc makes of the source.
+// A kernel's PTX at another register cap of the front end. What is made from the stored text, long
+// after the compile, equals what nvcc makes of the source.
 #include "BuiltTools.h"
 
 #include "Compile/Flavours.h"
@@ -20,7 +20,7 @@ protected:
     BuiltToolsTest::SetUp();
     if (IsSkipped())
       return;
-    // Internal names, a header of its own, and code that changes with the cap.
+    // The source has internal names, a header of its own, and code that changes with the cap.
     write("inc/mine.h", "#pragma once\nstatic __device__ double Shift;\n");
     write("src/f.cu", R"(#include "mine.h"
 namespace {
@@ -47,7 +47,7 @@ void run(float *Y) {
 )");
   }
 
-  /// The unit of the source, compiled by carve-nvcc with \p Options.
+  /// Compiles the source by carve-nvcc with \p Options and returns its unit.
   Unit compiled(const Words &Options) {
     Words Arguments = {"-Iinc", "-c", "src/f.cu", "-o", "f.o"};
     Arguments.insert(Arguments.end(), Options.begin(), Options.end());
@@ -59,7 +59,7 @@ void run(float *Y) {
     return {};
   }
 
-  /// The PTX \p Name that nvcc makes with \p Options.
+  /// Returns the PTX \p Name that nvcc makes with \p Options.
   std::string nvccsPtx(const Words &Options, llvm::StringRef Name) {
     EXPECT_FALSE(llvm::sys::fs::create_directories(path("keep")));
     Words Arguments = {"-Iinc", "-c",     "src/f.cu",   "-o",
@@ -102,7 +102,7 @@ void run(float *Y) {
 
 } // namespace
 
-TEST_F(Flavours, AreWhatNvccMakes) {
+TEST_F(Flavours, flavours_areWhatNvccMakes) {
   const Words Several = {"-gencode",  "arch=compute_80,code=sm_80",
                          "-gencode",  "arch=compute_90,code=[sm_90,compute_90]",
                          "-lineinfo", "-t",
@@ -126,13 +126,13 @@ TEST_F(Flavours, AreWhatNvccMakes) {
       Capped.insert(Capped.end(), Cap.begin(), Cap.end());
       std::string Flavour = flavour(U, F, 255);
       EXPECT_TRUE(Flavour == nvccsPtx(Capped, F.Step.PtxName)) << F.Step.PtxName;
-      EXPECT_FALSE(Flavour == Kept) << "the source has to be one whose PTX depends on the cap";
+      EXPECT_FALSE(Flavour == Kept) << "the PTX of the source must depend on the cap";
     }
     expectNoTemporaries();
   }
 }
 
-TEST_F(Flavours, NeedNoSource) {
+TEST_F(Flavours, flavours_withoutTheSource_areMade) {
   Unit U = compiled({"-arch=sm_90", "-lineinfo"});
   ASSERT_EQ(U.FrontEnds.size(), 1u);
   const UnitFrontEnd &F = U.FrontEnds.front();
@@ -141,12 +141,12 @@ TEST_F(Flavours, NeedNoSource) {
   removeSources();
   EXPECT_TRUE(flavour(U, F, 255) == Expected);
   EXPECT_TRUE(madeAgain(F, std::nullopt) == llvm::cantFail(store().blob(F.PtxDigest)));
-  // And no cicc where it is remembered.
+  // If the flavour is stored, cicc is not needed, either.
   Tools.BinDir = "/none";
   EXPECT_TRUE(flavour(U, F, 255) == Expected);
 }
 
-TEST_F(Flavours, OfAUsersCapAreBelowIt) {
+TEST_F(Flavours, flavours_userHasACap_areBelowIt) {
   Unit U = compiled({"-arch=sm_90", "-maxrregcount=40"});
   ASSERT_EQ(U.FrontEnds.size(), 1u);
   const UnitFrontEnd &F = U.FrontEnds.front();
@@ -159,7 +159,7 @@ TEST_F(Flavours, OfAUsersCapAreBelowIt) {
             "above-register-cap: front-end cap 48, the command's own is 40");
 }
 
-TEST_F(Flavours, AreMadeOfTheKeepDirectoryToo) {
+TEST_F(Flavours, flavours_fromTheKeepDirectory_areMade) {
   EXPECT_FALSE(llvm::sys::fs::create_directories(path("kept")));
   Words Arguments = {"-arch=sm_90", "-Iinc", "-c", "src/f.cu", "-o", "f.o"};
   auto Kept = llvm::cantFail(
@@ -181,13 +181,13 @@ TEST_F(Flavours, AreMadeOfTheKeepDirectoryToo) {
   ASSERT_FALSE(llvm::sys::fs::remove(path("kept/f.cpp1.ii")));
   EXPECT_NE(llvm::toString(FlavourPtx(Kept.Plan.Units[0].Images[0], 32).takeError()), "");
   EXPECT_TRUE(Missing);
-  // A compile does not fail for it.
+  // A compile does not fail because of this.
   EXPECT_TRUE(llvm::cantFail(recordUnit(Kept.Plan.Units[0], parsed(Arguments), Tools, "13.0",
                                         Work.path(), Store))
                   .FrontEnds.empty());
 }
 
-TEST_F(Flavours, AreEmitted) {
+TEST_F(Flavours, flavours_decided_areEmitted) {
   const Words Object = {"-arch=sm_90", "--no-compress", "-Iinc", "-c", "src/f.cu", "-o", "f.o"};
   Words Capped = Object;
   Capped.insert(Capped.end(), {"-Xcicc", "-maxreg=255"});
@@ -197,13 +197,13 @@ TEST_F(Flavours, AreEmitted) {
   build(Object);
   std::string Untuned = read("f.o");
   ImageKernels Default = kernelsOf("f.o");
-  ASSERT_NE(Wanted[Wide].CodeDigest, Default[Wide].CodeDigest) << "the cap has to change it";
+  ASSERT_NE(Wanted[Wide].CodeDigest, Default[Wide].CodeDigest) << "the cap must change the code";
   auto ExpectEmitted = [&] {
     ImageKernels Tuned = kernelsOf("f.o");
     EXPECT_EQ(Tuned[Wide].CodeDigest, Wanted[Wide].CodeDigest) << log();
     expectSameCode(Tuned, Default, {Wide});
   };
-  // Out of the store, and the same by nvcc.
+  // First from the store, then by nvcc.
   std::vector<Unit> Units = store().units();
   ASSERT_EQ(Units.size(), 1u);
   write("store/decisions/" + Units[0].Key + ".yaml", WideAt255);
@@ -215,13 +215,13 @@ TEST_F(Flavours, AreEmitted) {
   build(Object);
   EXPECT_FALSE(logSays("made from the store"));
   EXPECT_TRUE(read("f.o") == Tuned);
-  // Without a store.
+  // Now without a store.
   write("profile.yaml", WideAt255);
   build(Object, {"CARVE_STORE=/proc/none", "CARVE_PROFILE=" + path("profile.yaml")});
   ExpectEmitted();
 }
 
-TEST_F(Flavours, OfARecordThatLacksThemAreNvccsMatter) {
+TEST_F(Flavours, flavours_missingInTheRecord_areMadeByNvcc) {
   const Words Object = {"-arch=sm_90", "--no-compress", "-Iinc", "-c", "src/f.cu", "-o", "f.o"};
   build(Object);
   ImageKernels Default = kernelsOf("f.o");
@@ -236,7 +236,7 @@ TEST_F(Flavours, OfARecordThatLacksThemAreNvccsMatter) {
   EXPECT_EQ(store().units().at(0).FrontEnds.size(), 1u);
 }
 
-TEST_F(Flavours, OfADirectoryBehindASymbolicLink) {
+TEST_F(Flavours, flavours_directoryReachedByALink_areTheSame) {
   ASSERT_FALSE(llvm::sys::fs::create_link(Work.path(), path("link")));
   Command C;
   C.Argv = {CARVE_NVCC_PROGRAM, "-arch=sm_90", "-lineinfo", "-Iinc", "-c", "src/f.cu", "-o", "f.o"};
@@ -255,12 +255,12 @@ TEST_F(Flavours, OfADirectoryBehindASymbolicLink) {
                                     Runner)) == Kept);
 }
 
-TEST_F(Flavours, PtxWithoutAKernelHasNone) {
+TEST_F(Flavours, flavours_ptxWithoutAKernel_areNone) {
   write("src/f.cu", "__device__ int Value;\nint host() { return 0; }\n");
   EXPECT_TRUE(compiled({"-arch=sm_90"}).FrontEnds.empty());
 }
 
-TEST_F(Flavours, OfAFileFullOfTemplates) {
+TEST_F(Flavours, flavours_fileFullOfTemplates_areTheSame) {
   write("src/f.cu", R"(#include <thrust/device_vector.h>
 #include <thrust/sort.h>
 void sort(thrust::device_vector<float> &V) { thrust::sort(V.begin(), V.end()); }

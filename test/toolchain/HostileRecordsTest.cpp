@@ -1,5 +1,5 @@
-// Records are data: what somebody else has put into a store, a capture or a profile is never run,
-// writes nothing outside, and delays nobody. The compile then is what it is without a store.
+// Records are data. What somebody else puts into a store, a capture or a profile is never run,
+// writes nothing outside, and delays nobody. The compile then gives what it gives without a store.
 #include "BuiltTools.h"
 #include "Store/DecisionFiles.h"
 
@@ -21,7 +21,7 @@ namespace {
 class HostileRecords : public BuiltToolsTest {
 protected:
   const Words Object = {"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"};
-  /// A decision that needs the front end again, or the files of the record.
+  /// A decision for which the front end has to run again, or the record's files are used.
   static constexpr char FrontEndCap[] = "    variant: {cap: 64, frontend-cap: 128}\n";
   const Words WithProfile = {"CARVE_PROFILE=" + path("profile.yaml")};
 
@@ -42,7 +42,7 @@ protected:
 
   std::string recordPath() const { return "store/units/" + Key + ".json"; }
 
-  /// The record of the unit, changed by \p Change.
+  /// Returns the record of the unit, changed by \p Change.
   std::string changedRecord(llvm::function_ref<void(json::Object &)> Change) {
     json::Value Record = llvm::cantFail(json::parse(read(recordPath())));
     Change(*Record.getAsObject());
@@ -52,14 +52,14 @@ protected:
     write(recordPath(), changedRecord(Change));
   }
 
-  /// A shell, and what it is to do, in the place of cicc and its arguments.
+  /// Puts a shell with a script in place of cicc and its arguments.
   static void putShell(json::Object &Record, const std::string &Script) {
     json::Object &Step = *(*Record.getArray("front-ends"))[0].getAsObject();
     Step["cicc"] = "/bin/sh";
     Step["arguments"] = json::Array{"-c", Script};
   }
 
-  /// Builds with the profile, in \p Seconds at most: the object is the right one.
+  /// Builds with the profile in at most \p Seconds, and checks that the object is right.
   void expectRightObject(const char *What, unsigned Seconds = 60) {
     SCOPED_TRACE(What);
     Words Argv = {"timeout", "-s", "KILL", std::to_string(Seconds), CARVE_NVCC_PROGRAM};
@@ -72,14 +72,14 @@ protected:
     expectNoTemporaries();
   }
 
-  /// `carve store verify`, in 20 s at most.
+  /// Runs `carve store verify` in at most 20 s.
   CommandResult verified(const Words &More = {}) {
     Words Argv = {"timeout", "-s", "KILL", "20", CARVE_PROGRAM, "store", "verify"};
     Argv.insert(Argv.end(), More.begin(), More.end());
     return run(Argv, environment({}));
   }
 
-  /// A capture with \p Record as its unit.
+  /// Makes a capture with \p Record as its unit.
   void writeCapture(const std::string &Name, const std::string &Record) {
     CaptureWriter W = llvm::cantFail(CaptureWriter::create(path(Name)));
     Unit U = store().units().front();
@@ -96,7 +96,7 @@ protected:
 
 } // namespace
 
-TEST_F(HostileRecords, ProgramInAStoredFrontEnd_AnotherCapIsAsked_IsNotRun) {
+TEST_F(HostileRecords, programInAStoredFrontEnd_anotherCapIsAsked_isNotRun) {
   change([&](json::Object &R) { putShell(R, "echo x > " + path("ran")); });
   expectRightObject("a shell for cicc");
   EXPECT_FALSE(exists("ran"));
@@ -104,7 +104,7 @@ TEST_F(HostileRecords, ProgramInAStoredFrontEnd_AnotherCapIsAsked_IsNotRun) {
       << log();
 }
 
-TEST_F(HostileRecords, ProgramAloneInAStoredFrontEnd_AnotherCapIsAsked_TheToolkitsIsRun) {
+TEST_F(HostileRecords, programAloneInAStoredFrontEnd_anotherCapIsAsked_theToolkitsIsRun) {
   write("evil", "#!/bin/sh\necho x > " + path("ran") + "\n");
   ASSERT_EQ(::chmod(path("evil").c_str(), 0755), 0);
   change([&](json::Object &R) {
@@ -115,7 +115,7 @@ TEST_F(HostileRecords, ProgramAloneInAStoredFrontEnd_AnotherCapIsAsked_TheToolki
   EXPECT_TRUE(logSays("made from the store")) << log();
 }
 
-TEST_F(HostileRecords, OptionsThatNameFiles_InAStoredUnit_AreNotHandedOn) {
+TEST_F(HostileRecords, optionsThatNameFiles_inAStoredUnit_areNotHandedOn) {
   write("options", "-O1\n");
   auto Image = [](json::Object &R) -> json::Object & {
     return *(*R.getArray("images"))[0].getAsObject();
@@ -137,7 +137,7 @@ TEST_F(HostileRecords, OptionsThatNameFiles_InAStoredUnit_AreNotHandedOn) {
   expectRightObject("a file of somebody else's for fatbinary");
 }
 
-TEST_F(HostileRecords, NamesThatLeaveTheDirectory_InAStoredUnit_WriteNothingOutside) {
+TEST_F(HostileRecords, namesThatLeaveTheDirectory_inAStoredUnit_writeNothingOutside) {
   const std::string Record = read(recordPath());
   auto Set = [](llvm::StringRef List, llvm::StringRef Name, const std::string &Value) {
     return [=](json::Object &R) { (*(*R.getArray(List))[0].getAsObject())[Name] = Value; };
@@ -160,7 +160,7 @@ TEST_F(HostileRecords, NamesThatLeaveTheDirectory_InAStoredUnit_WriteNothingOuts
   }
 }
 
-TEST_F(HostileRecords, Capture_WithAProgramInItsUnit_IsRefusedAndNotRun) {
+TEST_F(HostileRecords, capture_withAProgramInItsUnit_isRefusedAndNotRun) {
   writeCapture("evil.carvecap",
                changedRecord([&](json::Object &R) { putShell(R, "echo x > " + path("ran")); }));
   const std::string Samples = "--samples=" CARVE_TEST_INPUTS "/samples/three.samples";
@@ -173,7 +173,7 @@ TEST_F(HostileRecords, Capture_WithAProgramInItsUnit_IsRefusedAndNotRun) {
   EXPECT_TRUE(UnitStore(path("there")).units().empty());
 }
 
-TEST_F(HostileRecords, Capture_WithACommandInItsUnit_IsTunedWithoutIt) {
+TEST_F(HostileRecords, capture_withACommandInItsUnit_isTunedWithoutIt) {
   write("g++", "#!/bin/sh\necho x > " + path("ran") + "\nexec /usr/bin/g++ \"$@\"\n");
   ASSERT_EQ(::chmod(path("g++").c_str(), 0755), 0);
   writeCapture("command.carvecap", changedRecord([&](json::Object &R) {
@@ -191,7 +191,7 @@ TEST_F(HostileRecords, Capture_WithACommandInItsUnit_IsTunedWithoutIt) {
   EXPECT_TRUE(Imported[0].Command.empty());
 }
 
-TEST_F(HostileRecords, StoredCommand_WithAPlugin_IsNotRunAgain) {
+TEST_F(HostileRecords, storedCommand_withAPlugin_isNotRunAgain) {
   write("plugin.so", "");
   change([&](json::Object &R) {
     R.getArray("command")->push_back("-Xcompiler=-fplugin=" + path("plugin.so"));
@@ -201,7 +201,7 @@ TEST_F(HostileRecords, StoredCommand_WithAPlugin_IsNotRunAgain) {
   EXPECT_TRUE(logSays("recorded-command: '-Xcompiler=-fplugin=")) << log();
 }
 
-TEST_F(HostileRecords, SpecialAndHugeFiles_InTheStore_DelayNothingAndAreFound) {
+TEST_F(HostileRecords, specialAndHugeFiles_inTheStore_delayNothingAndAreFound) {
   const std::string Decisions = llvm::cantFail(decisionFile(store(), Key)),
                     Record = path(recordPath()),
                     Digest = store().units().front().Images[0].PtxDigest,
@@ -238,7 +238,7 @@ TEST_F(HostileRecords, SpecialAndHugeFiles_InTheStore_DelayNothingAndAreFound) {
   }
 }
 
-TEST_F(HostileRecords, Profile_ThatIsAPipeOrADevice_IsRefusedAtOnce) {
+TEST_F(HostileRecords, profile_thatIsAPipeOrADevice_isRefusedAtOnce) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   for (const std::string &Profile : {path("pipe"), std::string("/dev/zero")}) {
     CommandResult R = run({"timeout", "-s", "KILL", "20", CARVE_NVCC_PROGRAM, "-c", "three.cu"},
@@ -249,7 +249,7 @@ TEST_F(HostileRecords, Profile_ThatIsAPipeOrADevice_IsRefusedAtOnce) {
   }
 }
 
-TEST_F(HostileRecords, OptionsFileThatIsAPipe_IsNvccsToRead) {
+TEST_F(HostileRecords, optionsFileThatIsAPipe_isNvccsToRead) {
   const std::string Script =
       "\"$0\" --options-file <(echo -arch=sm_80 -DUNUSED_NAME) --no-compress -c "
       "three.cu -o piped.o";
@@ -259,18 +259,18 @@ TEST_F(HostileRecords, OptionsFileThatIsAPipe_IsNvccsToRead) {
   EXPECT_EQ(deviceImages(read("piped.o")).count(80), 1u);
 }
 
-TEST_F(HostileRecords, RecordThatOthersMayWrite_IsNotUsedAndTheLogSaysSo) {
+TEST_F(HostileRecords, recordThatOthersMayWrite_isNotUsedAndTheLogSaysSo) {
   ASSERT_EQ(::chmod(path(recordPath()).c_str(), 0664), 0);
   expectRightObject("a record that the group may write");
   EXPECT_TRUE(logSays("has mode 0664, expected one that other users cannot write: run `chmod"))
       << log();
-  // Written anew, it is ours alone.
+  // A record that is written again belongs to this user alone.
   build(Object);
   expectRightObject("afterwards");
   EXPECT_TRUE(logSays("made from the store")) << log();
 }
 
-TEST_F(HostileRecords, StoreThatOthersMayWrite_IsNotUsedAndTheLogSaysSo) {
+TEST_F(HostileRecords, storeThatOthersMayWrite_isNotUsedAndTheLogSaysSo) {
   for (const char *Folder : {"store", "store/units"}) {
     ASSERT_EQ(::chmod(path(Folder).c_str(), 0777), 0);
     expectRightObject(Folder);
@@ -284,7 +284,7 @@ TEST_F(HostileRecords, StoreThatOthersMayWrite_IsNotUsedAndTheLogSaysSo) {
   EXPECT_TRUE(logSays("made from the store")) << log();
 }
 
-TEST_F(HostileRecords, RecordOfAnotherUser_IsNotUsed) {
+TEST_F(HostileRecords, recordOfAnotherUser_isNotUsed) {
   if (::geteuid() != 0)
     GTEST_SKIP() << "only root can give a file away";
   ASSERT_EQ(::chown(path(recordPath()).c_str(), 12345, 0), 0);
@@ -292,7 +292,7 @@ TEST_F(HostileRecords, RecordOfAnotherUser_IsNotUsed) {
   EXPECT_TRUE(logSays("is owned by user 12345, expected 0")) << log();
 }
 
-TEST_F(HostileRecords, Store_MadeUnderAUmaskThatLetsTheGroupWrite_IsUsed) {
+TEST_F(HostileRecords, store_madeUnderAUmaskThatLetsTheGroupWrite_isUsed) {
   auto Build = [&](const Words &Environment) {
     Words Argv = {"sh", "-c", "umask 002; exec \"$0\" \"$@\"", CARVE_NVCC_PROGRAM};
     Argv.insert(Argv.end(), Object.begin(), Object.end());

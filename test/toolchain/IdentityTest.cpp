@@ -1,4 +1,4 @@
-// Where nothing is tuned, carve-nvcc is nvcc: outputs, depfiles, messages, exit status.
+// If nothing is tuned, carve-nvcc behaves as nvcc: outputs, depfiles, messages, exit status.
 #include "BuiltTools.h"
 #include "Store/StoreUpkeep.h"
 
@@ -27,15 +27,18 @@ protected:
 };
 class Depfiles : public BuiltToolsTest {
 protected:
-  /// With and without carve \p Arguments write the same bytes to \p Depfile, but for the decision
-  /// file behind them, and so they do when a profile has the output go to a temporary first.
+  /// Checks that \p Arguments write the same bytes to \p Depfile with and without carve-nvcc,
+  /// except for the decision file at the end, and that they do so if the output first goes to a
+  /// temporary file because of a profile.
   void expectSame(const Words &Arguments, const std::string &Output, const std::string &Depfile);
 };
 
-/// \p Text without what differs between two runs of nvcc itself: times, and names of temporaries.
+/// Returns \p Text without what differs between two runs of nvcc itself: times, and names of
+/// temporary files.
 std::string normalised(llvm::StringRef Text, llvm::StringRef TempDir) {
   std::string Result = Text.str();
-  // Ours is a keep directory in TMPDIR, nvcc's are files `tmpxft_<pid>_<counter>-<n>_<name>` there.
+  // carve-nvcc's is a keep directory in TMPDIR. nvcc's are files
+  // `tmpxft_<pid>_<counter>-<n>_<name>` there.
   llvm::Regex Names("tmpxft_[0-9a-f]+_[0-9a-f]+-[0-9]+_|carve-nvcc-[0-9]+/[0-9a-f]+(-[0-9])?/");
   while (Names.match(Result))
     Result = Names.sub("", Result);
@@ -89,7 +92,7 @@ const Case Cases[] = {
 
 } // namespace
 
-TEST_P(Identity, OutputIsNvccs) {
+TEST_P(Identity, output_isNvccs) {
   Words Arguments = GetParam().Arguments;
   const std::string &Output = GetParam().Output;
   if (!llvm::StringRef(Output).ends_with(".o"))
@@ -108,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(, Identity, testing::ValuesIn(Cases),
                          [](const auto &Info) { return std::string(Info.param.Name); });
 
 // Debug information holds the directory of nvcc's intermediate files.
-TEST_F(Reproducible, SecondBuildHasTheSameBytes) {
+TEST_F(Reproducible, secondBuild_hasTheSameBytes) {
   for (const Words &Arguments :
        {Words{"-g", "-arch=sm_90", "-c", "three.cu", "-o", "out"},
         Words{"-arch=sm_90", "-DWHOLE", "main.cu", "sub/other.cu", "host.cpp", "-o", "out"}}) {
@@ -140,7 +143,7 @@ void Depfiles::expectSame(const Words &Arguments, const std::string &Output,
   EXPECT_EQ(read(Depfile), llvm::cantFail(withPrerequisites(Wanted, Listed))) << "with a profile";
 }
 
-TEST_F(Depfiles, AreNvccs) {
+TEST_F(Depfiles, depfiles_areNvccs) {
   llvm::sys::fs::create_directories(path("o.d"));
   expectSame({"-arch=sm_90", "-MD", "-c", "main.cu", "-o", "o.d/main.cu.o"}, "o.d/main.cu.o",
              "o.d/main.cu.d");
@@ -176,7 +179,7 @@ void Messages::expectSame(const Words &Arguments, const Words &Environment) {
   expectNoTemporaries();
 }
 
-TEST_F(Messages, OfFailuresAreNvccs) {
+TEST_F(Messages, messages_ofFailures_areNvccs) {
   expectSame({"-c", "missing.cu", "-o", "m.o"});
   expectSame({"-arch=sm_90", "-c", "syntax.cu", "-o", "m.o"});
   expectSame({"-arch=sm_90", "-c", "assembler.cu", "-o", "m.o"});
@@ -191,7 +194,7 @@ TEST_F(Messages, OfFailuresAreNvccs) {
       {"-arch=sm_90", "-Werror", "all-warnings", "-maxrregcount=16", "-c", "cap.cu", "-o", "m.o"});
 }
 
-TEST_F(Messages, OfSuccessesAreNvccs) {
+TEST_F(Messages, messages_ofSuccesses_areNvccs) {
   expectSame({"-arch=sm_90", "-c", "warns.cu", "-o", "m.o"});
   expectSame({"-arch=sm_90", "-maxrregcount=16", "-c", "cap.cu", "-o", "m.o"});
   expectSame({"-arch=sm_90", "-Xptxas", "-v", "-c", "cap.cu", "-o", "m.o"});

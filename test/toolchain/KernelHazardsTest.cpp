@@ -7,7 +7,7 @@ using namespace carve;
 
 namespace {
 
-// One kernel for each hazard, and as many that only look like it.
+// There is one kernel for each hazard, and as many that only look like one.
 constexpr const char *Source = R"(
 #include <cassert>
 #include <cooperative_groups.h>
@@ -92,7 +92,7 @@ protected:
 
 } // namespace
 
-TEST_F(KernelHazardsOf, NvccsOwnPtx) {
+TEST_F(KernelHazardsOf, hazards_ofNvccsPtx_areFound) {
   for (const char *Arch : {"sm_75", "sm_90"}) {
     SCOPED_TRACE(Arch);
     compileAll(Arch);
@@ -117,7 +117,7 @@ TEST_F(KernelHazardsOf, NvccsOwnPtx) {
   expectOnly("depends", &KernelHazards::Programmatic);
 }
 
-TEST_F(KernelHazardsOf, MultimemAndDeviceLaunches) {
+TEST_F(KernelHazardsOf, hazards_multimemAndDeviceLaunches_areFound) {
   write("more.cu", "extern \"C\" __global__ void child() {}\n"
                    "extern \"C\" __global__ void parent() { child<<<1, 1>>>(); }\n"
                    "extern \"C\" __global__ void reduces(float *P) {\n"

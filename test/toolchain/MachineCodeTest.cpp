@@ -1,4 +1,4 @@
-// Holds what is read from machine code against nvdisasm's listing of it.
+// Compares what MachineCode reads with nvdisasm's listing.
 
 #include "RealNvcc.h"
 
@@ -17,7 +17,7 @@ using Instruction = MachineInstruction;
 
 namespace {
 
-// What the examples do not have.
+// These kernels have what the examples lack.
 constexpr const char *Source = R"(
 struct alignas(16) Four { float A, B, C, D; };
 extern "C" {
@@ -96,12 +96,12 @@ __global__ void cases(int *P) {
 }
 )";
 
-/// What nvdisasm calls an instruction, and what we make of it.
+/// An instruction by nvdisasm's name and by what MachineCode reads.
 struct Listed {
   uint64_t Address = 0;
   bool Guarded = false;
   std::string Mnemonic; ///< With its modifiers.
-  std::string Target;   ///< Of a branch: a label.
+  std::string Target;   ///< The label that a branch leads to.
 };
 
 /// The listing of one kernel's section, with the addresses of its labels.
@@ -139,7 +139,7 @@ std::map<std::string, Listing> readListing(llvm::StringRef Text) {
   return Result;
 }
 
-/// The kind that a mnemonic names.
+/// Returns the kind that a mnemonic names.
 Instruction::KindTy kindOf(llvm::StringRef Mnemonic) {
   static const std::map<std::string, Instruction::KindTy> Kinds = {
       {"LD", Instruction::GlobalLoad},
@@ -173,7 +173,7 @@ Instruction::KindTy kindOf(llvm::StringRef Mnemonic) {
   return It == Kinds.end() ? Instruction::Other : It->second;
 }
 
-/// The width of a plain load or store by its modifiers.
+/// Returns the width in bytes of a plain load or store from its modifiers.
 unsigned bytesOf(llvm::StringRef Mnemonic) {
   for (auto [Modifier, Bytes] :
        {std::pair("U8", 1), {"S8", 1}, {"U16", 2}, {"S16", 2}, {"64", 8}, {"128", 16}, {"256", 32}})
@@ -182,7 +182,7 @@ unsigned bytesOf(llvm::StringRef Mnemonic) {
   return 4;
 }
 
-/// Whose work \p Mnemonic is, of those that every architecture has under one number.
+/// Returns the pipe of \p Mnemonic, for those that have the same number on every architecture.
 std::optional<Instruction::PipeTy> pipeOf(llvm::StringRef Mnemonic) {
   static const std::map<std::string, Instruction::PipeTy> Pipes = {
       {"FMUL", Instruction::Fp32},     {"FADD", Instruction::Fp32},
@@ -266,7 +266,7 @@ protected:
 
 } // namespace
 
-TEST_F(MachineCode, IsReadAsNvdisasmDoes) {
+TEST_F(MachineCode, machineCode_isReadAsNvdisasmDoes) {
   write("more.cu", Source);
   const std::string Examples = CARVE_SOURCE_DIR "/share/carve-nvcc/examples/";
   for (const char *Arch : {"75", "80", "86", "89", "90", "100", "120"}) {
@@ -289,7 +289,7 @@ TEST_F(MachineCode, IsReadAsNvdisasmDoes) {
                             {Instruction::Return, "returns"},
                             {Instruction::Exit, "exits"}})
     EXPECT_GT(Seen[Kind], 0u) << "the source has no " << Name;
-  // Registers that do not suffice: spills.
+  // With too few registers there are spills.
   for (const char *Example : {"chemistry", "stencil3d", "matmul"})
     for (const char *Arch : {"75", "90", "120"}) {
       std::string Image = std::string(Example) + "." + Arch + ".cubin";

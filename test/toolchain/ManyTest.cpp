@@ -1,4 +1,4 @@
-// Many at once with the real nvcc, on one store: compiles, tunings and upkeep side by side.
+// Compiles, tunings and store upkeep in parallel on one store, with the real nvcc.
 #include "BuiltTools.h"
 #include "Store/StoreUpkeep.h"
 
@@ -21,7 +21,7 @@ protected:
   Words compileOf(size_t I) const {
     return {CARVE_NVCC_PROGRAM, "-arch=sm_90", "-c", "main.cu", "-o", std::to_string(I) + ".o"};
   }
-  /// Starts \p Argv as a child of ours that can be stopped, in a group of its own.
+  /// Starts \p Argv as a child process in a group of its own, so that it can be stopped.
   pid_t start(Words Argv) {
     Words Lines = environment({"CARVE_LOG"});
     std::string Dir = Work.path();
@@ -58,7 +58,7 @@ protected:
 
 } // namespace
 
-TEST_F(Many, CompilesAndTuningsShareAStore) {
+TEST_F(Many, compilesAndTunings_shareAStore) {
   build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
   std::vector<pid_t> Pids = {start(tuning()), start(tuning())};
   for (size_t I = 0; I < Count; ++I)
@@ -72,7 +72,7 @@ TEST_F(Many, CompilesAndTuningsShareAStore) {
   expectNoTemporaries();
 }
 
-TEST_F(Many, StoppedAndKilledOnesBlockNobody) {
+TEST_F(Many, stoppedAndKilledProcesses_blockNobody) {
   build({"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"});
   std::vector<pid_t> Stopped, Killed, Others;
   for (size_t I = 0; I < 4; ++I)
@@ -80,7 +80,7 @@ TEST_F(Many, StoppedAndKilledOnesBlockNobody) {
   Stopped.push_back(start(tuning()));
   Killed = {start(compileOf(4)), start(compileOf(5)), start(tuning())};
   for (size_t I = 0; I < Stopped.size(); ++I) {
-    ::usleep(120000); // Each at another point of its way.
+    ::usleep(120000); // Each one is at another point of its work.
     EXPECT_EQ(::kill(-Stopped[I], SIGSTOP), 0);
   }
   for (pid_t Pid : Killed) {
@@ -104,7 +104,7 @@ TEST_F(Many, StoppedAndKilledOnesBlockNobody) {
   expectCleanStore();
 }
 
-TEST_F(Many, TheStoreMayBeClearedMeanwhile) {
+TEST_F(Many, storeCleared_duringCompiles_isSound) {
   std::atomic<bool> Done = false;
   std::thread Upkeep([&] {
     while (!Done) {

@@ -1,4 +1,4 @@
-// How CUPTI's host functions part our metrics into passes, for chips of every generation. They need
+// CUPTI's host functions divide our metrics into passes, for chips of every generation. They need
 // no GPU.
 #include "Probe/Counters/MetricPasses.h"
 #include "Nvcc/Toolchain.h"
@@ -39,7 +39,7 @@ protected:
     ASSERT_EQ(Passes.part(Wanted).reason(), "");
     std::set<std::string> Placed;
     for (size_t P = 0; P < std::min<size_t>(4, Passes.passes().size()); ++P) {
-      EXPECT_EQ(Passes.passes()[P].front(), Wanted.front()) << "the time is part of each";
+      EXPECT_EQ(Passes.passes()[P].front(), Wanted.front()) << "every pass has the time";
       Placed.insert(Passes.passes()[P].begin(), Passes.passes()[P].end());
       PassImages Images(Passes);
       bool Unknown = true;
@@ -49,7 +49,7 @@ protected:
       EXPECT_EQ(Images.passes(Number).reason(), "");
       EXPECT_EQ(Number, 1u);
     }
-    // Parts of throughputs may be left: others stand for them.
+    // Some parts of throughputs may be left out, because others can replace them.
     constexpr size_t DramThroughput = 1, Parts = 16;
     for (size_t I = 0; I < Parts; ++I)
       EXPECT_TRUE(Placed.count(Wanted[I]) || I == DramThroughput) << Wanted[I];
@@ -57,13 +57,14 @@ protected:
         << "the share of DRAM";
     const std::string Elapsed = ".avg.pct_of_peak_sustained_elapsed";
     if (Chip == llvm::StringRef("GA100") || Chip == llvm::StringRef("GH100")) {
-      EXPECT_TRUE(Placed.count("lts__ltcfabric2ltc_cycles_active" + Elapsed)) << "two halves";
+      EXPECT_TRUE(Placed.count("lts__ltcfabric2ltc_cycles_active" + Elapsed))
+          << "the L2 cache has two halves";
     }
     EXPECT_TRUE(Placed.count("lts__xbar2lts_cycles_active" + Elapsed));
     EXPECT_TRUE(Placed.count("lts__lts2xbar_cycles_active" + Elapsed) ||
                 Placed.count("lts__lts2xbar_cycles_active_realtime" + Elapsed) ||
                 llvm::StringRef(Chip) == "GA100")
-        << "which takes two passes there";
+        << "this metric takes two passes on GA100";
     EXPECT_TRUE(Placed.count("l1tex__m_l1tex2xbar_req_cycles_active" + Elapsed));
     EXPECT_TRUE(Placed.count("l1tex__m_xbar2l1tex_throughput" + Elapsed));
   }
@@ -73,14 +74,14 @@ protected:
 
 } // namespace
 
-TEST_F(RealCupti, PartsOurMetricsIntoFourPasses) {
+TEST_F(RealCupti, metrics_ofEveryChip_fitIntoFourPasses) {
   for (const char *Chip : {"TU102", "GA100", "GA102", "AD102", "GH100", "GB100", "GB202"}) {
     SCOPED_TRACE(Chip);
     checkChip(Chip);
   }
 }
 
-TEST_F(RealCupti, WhatAChipLacks) {
+TEST_F(RealCupti, metrics_thatAChipLacks_areLeftOut) {
   MetricPasses Passes(Api, "GH100", {});
   ASSERT_EQ(Passes
                 .part({"gpu__time_duration.sum", "bogus__x.sum",

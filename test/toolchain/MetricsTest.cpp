@@ -1,4 +1,4 @@
-// `carve metrics` on what nvcc 13 makes of small kernels: counts that can be worked out by hand.
+// `carve metrics` on what nvcc 13 makes of small kernels whose counts can be worked out by hand.
 
 #include "RealNvcc.h"
 
@@ -84,7 +84,7 @@ protected:
 
 } // namespace
 
-TEST_F(Metrics, OfNvccsCode) {
+TEST_F(Metrics, metrics_ofNvccsCode_areThoseByHand) {
   for (const char *Arch : {"sm_75", "sm_90", "sm_120"}) {
     SCOPED_TRACE(Arch);
     MetricsReport R = report(
@@ -97,7 +97,7 @@ TEST_F(Metrics, OfNvccsCode) {
     }
     EXPECT_EQ(of(R, "axpy").Ptx->Counts.CoalescedShare, 1.0);
 
-    // A hundred loads, each a row of its own for every thread.
+    // There are a hundred loads, and in each one every thread reads a row of its own.
     const CountedKernel &Columns = *of(R, "columns").Ptx;
     ASSERT_EQ(Columns.Loops.size(), 1u);
     EXPECT_EQ(Columns.Loops[0].Trips, 100);
@@ -112,22 +112,22 @@ TEST_F(Metrics, OfNvccsCode) {
       EXPECT_EQ(Counted->Counts.GlobalLoads, 128);
       EXPECT_EQ(Counted->Counts.AssumedTrips, 0u);
     }
-    // Per tile two barriers, and a wait for each load, which ptxas makes one for both.
+    // Each tile has two barriers, and a wait for each load. ptxas waits for both loads at once.
     EXPECT_EQ(Tiles.Ptx->Counts.Regions, 64 * 4 + 1);
     EXPECT_EQ(Tiles.Code->Counts.Regions, 64 * 3 + 1);
-    // ptxas joins four loads of S, whose elements are neighbours.
+    // ptxas joins four loads of S, whose elements are adjacent.
     EXPECT_EQ(Tiles.Ptx->Counts.SharedAccesses, 64 * (2 + 32));
     EXPECT_EQ(Tiles.Code->Counts.SharedAccesses, 64 * (2 + 16 + 4));
     EXPECT_EQ(Tiles.Ptx->Counts.CoalescedShare, 1.0);
     EXPECT_EQ(Tiles.Code->Loops.at(0).Source, TripSource::Matched);
 
-    // The guard leaves the rest its full weight.
+    // The guard does not reduce the weight of the code after it.
     EXPECT_EQ(of(R, "guarded").Ptx->Counts.GlobalStores, 1);
     EXPECT_EQ(of(R, "guarded").Code->Counts.GlobalStores, 1);
   }
 }
 
-TEST_F(Metrics, SpillsByDepth) {
+TEST_F(Metrics, spills_areCountedByDepth) {
   MetricsReport Plain = report({"--arch=sm_90"});
   EXPECT_EQ(of(Plain, "spills").Code->Counts.LocalStoreBytes, 0);
   MetricsReport Pressed = report({"--arch=sm_90", "--", "-Xptxas", "-maxrregcount=40"});
@@ -141,7 +141,7 @@ TEST_F(Metrics, SpillsByDepth) {
   EXPECT_LT(K.Metrics.Efficiency.value(), of(Plain, "spills").Metrics.Efficiency.value());
 }
 
-TEST_F(Metrics, PtxAndItsSourceAgree) {
+TEST_F(Metrics, metrics_ofPtxAndOfItsSource_areTheSame) {
   MetricsReport FromSource = report({"--arch=sm_80"});
   compile({"-arch=sm_80", "-ptx", "k.cu", "-o", "k.ptx"});
   MetricsOptions O = llvm::cantFail(parseMetricsOptions({"--arch=sm_80", path("k.ptx")}));

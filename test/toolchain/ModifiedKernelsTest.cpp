@@ -1,5 +1,6 @@
-// Modified versions of kernels: what ptxas makes of them, and their way through a timing run, with
-// recorded times in the GPU's place: a script leaves what the probe would leave of the program.
+// Modified versions of kernels: what ptxas makes of them, and how a timing run uses them. Recorded
+// times take the place of the GPU: a script leaves the files that the probe would leave of the
+// program.
 #include "BuiltTools.h"
 
 #include "Cubin/Assembler.h"
@@ -29,7 +30,7 @@ CodeMix sumOf(const Mix &M) {
   return Sum;
 }
 
-/// The recorded kernels with all versions of them in one image.
+/// The recorded kernels with all their versions in one image.
 class ModifiedCodeTest : public RealNvccTest {
 protected:
   void SetUp() override {
@@ -71,7 +72,7 @@ protected:
     ADD_FAILURE() << "no " << Kernel;
     return {};
   }
-  /// The version of \p Kernel that has its loops.
+  /// Returns the version of \p Kernel that keeps its loops.
   std::string memoryOf(const std::string &Kernel) {
     std::string Plain = Kernel + "__memory";
     return whyNotMemoryOnly(mixOf(Kernel), mixOf(Plain)).empty() ? Plain : Plain + "_rolled";
@@ -86,7 +87,7 @@ protected:
 
 } // namespace
 
-TEST_F(ModifiedCodeTest, EachHasItsPartOfTheKernel) {
+TEST_F(ModifiedCodeTest, modifiedVersions_haveTheirPartOfTheKernel) {
   for (const char *Kernel :
        {"copy", "fma_chain", "stencil", "matmul", "reduce", "gather", "spmv", "calls", "nbody",
         "halves", "staged", "ahead", "permuted", "table", "textured", "filled"}) {
@@ -110,7 +111,7 @@ TEST_F(ModifiedCodeTest, EachHasItsPartOfTheKernel) {
         << Kernel;
   }
 
-  // ptxas unrolls the loop that is left, but not the kernel's.
+  // ptxas unrolls the remaining loop, but not the kernel's.
   EXPECT_NE(whyNotMemoryOnly(mixOf("nbody"), mixOf("nbody__memory")), "");
   EXPECT_EQ(memoryOf("nbody"), "nbody__memory_rolled");
   EXPECT_EQ(memoryOf("spmv"), "spmv__memory");
@@ -118,7 +119,7 @@ TEST_F(ModifiedCodeTest, EachHasItsPartOfTheKernel) {
 
 namespace {
 
-/// A program of the recorded kernels' source, of which all but its launches is played.
+/// A program of the recorded kernels' source. Everything but its launches is simulated.
 class ModifiedKernelsTest : public BuiltToolsTest {
 protected:
   void SetUp() override {
@@ -146,7 +147,7 @@ protected:
     write("said", "result\n");
   }
 
-  /// Times in us of \p Kernel's variants in one replay, warm ones half of them.
+  /// Returns the times in us of \p Kernel's variants in one replay. Warm times are half of these.
   static std::string replay(const std::string &Kernel, const std::vector<double> &Us,
                             const std::string &Verdict = "differs") {
     const std::string Place = Kernel + "\t64,64,1\t16,16,1\t0\t1,1,1\t0\t";
@@ -184,14 +185,14 @@ protected:
 
 } // namespace
 
-TEST_F(ModifiedKernelsTest, AreTimedBesideTheKernels) {
+TEST_F(ModifiedKernelsTest, modifiedVersions_areTimedWithTheKernels) {
   auto Times =
       time(replay("matmul", {1500, 1500, 900, 750}) + replay("nbody", {1500, 1500, 150, 1425}));
   ASSERT_TRUE(bool(Times)) << llvm::toString(Times.takeError());
   ASSERT_EQ(Times->size(), 5u);
   const ModifiedTimes &Matmul = Times->at("matmul"), &Nbody = Times->at("nbody");
   EXPECT_EQ(Matmul.Reason, "");
-  // 1 ms in the trace lies between 1.5 cold and 0.75 warm.
+  // The 1 ms in the trace is between 1.5 ms cold and 0.75 ms warm.
   EXPECT_NEAR(Matmul.WholeNs, 1e6, 1);
   EXPECT_NEAR(Matmul.MemoryNs, 0.6e6, 1);
   EXPECT_NEAR(Matmul.ArithmeticNs, 0.5e6, 1);
@@ -219,7 +220,7 @@ TEST_F(ModifiedKernelsTest, AreTimedBesideTheKernels) {
           << Plan;
   EXPECT_EQ(Plan.find("histogram"), std::string::npos);
 
-  // With fewer registers they would have more blocks beside each other.
+  // With fewer registers more of their blocks would be resident.
   auto Image = parseCubin(read("image"));
   ASSERT_TRUE(bool(Image)) << llvm::toString(Image.takeError());
   std::map<std::string, KernelResources> Of;
@@ -233,8 +234,8 @@ TEST_F(ModifiedKernelsTest, AreTimedBesideTheKernels) {
     }
 }
 
-TEST_F(ModifiedKernelsTest, WhatIsNotSoundHasNoTimes) {
-  // It writes elsewhere.
+TEST_F(ModifiedKernelsTest, unsoundVersions_haveNoTimes) {
+  // The version writes elsewhere.
   auto Times = time(replay("matmul", {1500, 1500, 900, 750}, "stray"), {"matmul"});
   ASSERT_TRUE(bool(Times)) << llvm::toString(Times.takeError());
   const ModifiedTimes &T = Times->at("matmul");
@@ -253,12 +254,12 @@ TEST_F(ModifiedKernelsTest, WhatIsNotSoundHasNoTimes) {
   EXPECT_NE(P.Reason.find("the output of the timing run was another one: "), std::string::npos)
       << P.Reason;
 
-  // It cannot be replayed.
+  // The kernel cannot be replayed.
   llvm::sys::fs::remove(path("plan"));
   Trace += "hazard\tipc\tcuIpcGetMemHandle\n";
   auto Shared = time("", {"matmul"});
   ASSERT_TRUE(bool(Shared)) << llvm::toString(Shared.takeError());
   EXPECT_EQ(Shared->at("matmul").Reason,
             "it cannot be replayed: the program shares memory with other processes");
-  EXPECT_FALSE(exists("plan")) << "no run for nothing";
+  EXPECT_FALSE(exists("plan")) << "no run is needed";
 }

@@ -9,8 +9,8 @@ namespace {
 
 class NvccCommands : public RealNvccTest {
 protected:
-  /// Compiles \p Arguments as they are and with the output redirected: the depfile \p Depfile is
-  /// the same, and nothing is left at the original output.
+  /// Compiles \p Arguments as they are and with the output redirected. Checks that the depfile
+  /// \p Depfile is the same and that nothing is written to the original output.
   void expectSameDepfile(const Words &Arguments, const std::string &Depfile) {
     SCOPED_TRACE(testing::PrintToString(Arguments));
     CommandLine C = parsed(Arguments);
@@ -26,8 +26,8 @@ protected:
     EXPECT_FALSE(exists(C.Output));
   }
 
-  /// Links \p Arguments in one step, and again from the objects of that compile; the executables
-  /// are equal.
+  /// Links \p Arguments in one step, and again from the objects of that compile. Checks that the
+  /// executables are equal.
   void expectSameExecutable(const Words &Arguments) {
     SCOPED_TRACE(testing::PrintToString(Arguments));
     CommandLine C = parsed(Arguments);
@@ -49,7 +49,7 @@ protected:
   }
 };
 
-TEST_F(NvccCommands, DepfilesSurviveRedirection) {
+TEST_F(NvccCommands, depfile_outputRedirected_isTheSame) {
   llvm::sys::fs::create_directories(path("o.d"));
   expectSameDepfile({"-arch=sm_90", "-MD", "-c", "main.cu", "-o", "o.d/main.cu.o"},
                     "o.d/main.cu.d");
@@ -58,29 +58,29 @@ TEST_F(NvccCommands, DepfilesSurviveRedirection) {
   expectSameDepfile({"-arch=sm_90", "-MMD", "main.cu"}, "main.d");
 }
 
-TEST_F(NvccCommands, RelinkedExecutableEqualsOneSource) {
+TEST_F(NvccCommands, relinkedExecutable_oneSource_isTheSame) {
   expectSameExecutable({"-O3", "-arch=sm_90", "main.cu"});
 }
 
-TEST_F(NvccCommands, RelinkedExecutableEqualsMixedSources) {
+TEST_F(NvccCommands, relinkedExecutable_mixedSources_isTheSame) {
   compile({"-c", "host.cpp", "-o", "given.o"});
   write("host2.cpp", "int host2() { return 0; }\n");
   expectSameExecutable({"-arch=sm_90", "-DWHOLE", "-std=c++17", "main.cu", "-lm", "sub/other.cu",
                         "host2.cpp", "given.o", "-o", "app"});
 }
 
-TEST_F(NvccCommands, RelinkedExecutableEqualsRelocatable) {
+TEST_F(NvccCommands, relinkedExecutable_relocatableCode_isTheSame) {
   expectSameExecutable(
       {"-arch=sm_90", "-rdc=true", "-DWHOLE", "main.cu", "sub/other.cu", "host.cpp", "-o", "app"});
 }
 
-TEST_F(NvccCommands, RelinkedExecutableEqualsWithLanguageAndDepfile) {
+TEST_F(NvccCommands, relinkedExecutable_languageAndDepfile_isTheSame) {
   write("whole.cpp", read("main.cu"));
   write("in.rsp", "-x cu \"whole.cpp\" -maxrregcount=32");
   expectSameExecutable({"-arch=sm_90", "-MMD", "-MF", "d", "-optf", "in.rsp", "-o", "app"});
 }
 
-TEST_F(NvccCommands, RegisterCapReachesPtxasOnce) {
+TEST_F(NvccCommands, registerCap_reachesPtxasOnce) {
   const Words Given[] = {
       {"-arch=sm_90", "-c", "main.cu"},
       {"-arch=sm_90", "-maxrregcount=64", "-maxrregcount", "32", "-c", "main.cu"},
@@ -99,8 +99,8 @@ TEST_F(NvccCommands, RegisterCapReachesPtxasOnce) {
   }
 }
 
-/// The cap that carve finds is the one that ptxas heeds.
-TEST_F(NvccCommands, RegisterCapInForceIsTheOneFound) {
+/// Checks that carve-nvcc finds the cap that ptxas uses.
+TEST_F(NvccCommands, registerCap_severalGiven_lastOneIsFound) {
   const Words Given[] = {
       {"-maxrregcount=64", "-Xptxas", "-maxrregcount=32"},
       {"-maxrregcount=0x30"},

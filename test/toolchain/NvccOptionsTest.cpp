@@ -8,7 +8,7 @@ namespace {
 
 class NvccOptions : public RealNvccTest {
 protected:
-  /// What nvcc says to the option \p Argument behind a compile.
+  /// Returns what nvcc prints about the option \p Argument after a compile.
   std::string answer(const std::string &Argument) {
     CommandResult R = nvcc({"--dryrun", "-c", "main.cu", Argument});
     llvm::StringRef Rest = R.Stderr;
@@ -23,11 +23,11 @@ protected:
   }
 };
 
-TEST_F(NvccOptions, NvccKnowsEverySpellingAndTakesValuesAsTheTableSays) {
+TEST_F(NvccOptions, optionTable_everySpelling_isKnownToNvcc) {
   llvm::Expected<std::string> Version = nvccVersion(Tools, Runner);
   ASSERT_TRUE(bool(Version));
   if (*Version != "13.0.88")
-    GTEST_SKIP() << "the table is of nvcc 13.0.88, this is " << *Version;
+    GTEST_SKIP() << "the table is that of nvcc 13.0.88, this is " << *Version;
   for (const OptionInfo &O : optionTable())
     for (llvm::StringRef Name : {O.Long, O.Short}) {
       if (Name.empty())
@@ -41,7 +41,7 @@ TEST_F(NvccOptions, NvccKnowsEverySpellingAndTakesValuesAsTheTableSays) {
     }
 }
 
-TEST_F(NvccOptions, NvccRefusesValuesOfFlags) {
+TEST_F(NvccOptions, flag_withAValue_isRefusedByNvcc) {
   for (const OptionInfo &O : optionTable())
     if (O.Values == Arity::Flag) {
       std::string Said = answer(O.Long.str() + "=1");
@@ -49,7 +49,7 @@ TEST_F(NvccOptions, NvccRefusesValuesOfFlags) {
     }
 }
 
-TEST_F(NvccOptions, VersionIsRealAndToolsAreFound) {
+TEST_F(NvccOptions, toolchain_versionAndToolsAreFound) {
   llvm::Expected<std::string> Version = nvccVersion(Tools, Runner);
   ASSERT_TRUE(bool(Version));
   EXPECT_EQ(nvcc({"--version"}).Stdout.find("V" + *Version) == std::string::npos, false);

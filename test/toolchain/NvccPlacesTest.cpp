@@ -1,5 +1,5 @@
-// nvcc takes its profile from beside the name that it is called by, and writes that name into
-// depfiles, line information and messages. So the place at which it is found decides what it makes.
+// nvcc reads its profile next to the name that it is called by, and writes that name into depfiles,
+// line information and messages. So the path by which it is found affects its output.
 #include "ComparedCommands.h"
 #include "Store/StoreUpkeep.h"
 
@@ -14,11 +14,11 @@ namespace {
 
 class NvccPlaces : public ComparedCommandsTest {
 protected:
-  /// The folder of the toolkit, with links resolved.
+  /// Returns the folder of the toolkit, with links resolved.
   stdfs::path toolkit() const { return stdfs::canonical(Tools.Nvcc).parent_path().parent_path(); }
 
-  /// A folder whose files are links to those of the toolkit, as Spack, Guix and Nix make them. Its
-  /// nvcc leads to a folder where nothing else is. Returns the path of its nvcc.
+  /// Makes a folder whose files are links to those of the toolkit, as Spack, Guix and Nix do. Its
+  /// nvcc is a link to a folder in which there is nothing else. Returns the path of its nvcc.
   std::string makeView() {
     stdfs::path View = path("elsewhere/view"), Alone = path("elsewhere/alone");
     stdfs::path Real = toolkit(), Nvcc = Real / "bin/nvcc";
@@ -37,7 +37,7 @@ protected:
     return (View / "bin/nvcc").string();
   }
 
-  /// A script that calls nvcc, in a folder of its own.
+  /// Makes a script that calls nvcc, in a folder of its own.
   std::string makeWrapper() {
     std::string Script = "elsewhere/wrapped/nvcc";
     write(Script, "#!/bin/sh\nexec '" + Tools.Nvcc + "' \"$@\"\n");
@@ -45,7 +45,7 @@ protected:
     return path(Script);
   }
 
-  /// carve-nvcc with \p Nvcc puts a cap that is pinned into bulky.
+  /// Checks that carve-nvcc with \p Nvcc applies a pinned cap to bulky.
   void expectCapped(const std::string &Nvcc, const Words &More) {
     Words Command = {"-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"};
     build(Command, More);
@@ -76,14 +76,14 @@ const Style Styles[] = {
     {"relocatable", {Sm90, NoId, "-rdc=true", "main.cu", "-o", "app"}},
 };
 
-TEST_F(NvccPlaces, linkedToolkit_Commands_LeaveWhatItsNvccLeaves) {
+TEST_F(NvccPlaces, linkedToolkit_commands_leaveWhatItsNvccLeaves) {
   Tools.Nvcc = makeView();
   for (const Style &S : Styles)
     EXPECT_TRUE(expectSame(Tools.Nvcc, S)) << S.Name;
   EXPECT_NE(plain({Sm90, "-M", "main.cu"}).Stdout.find("/elsewhere/view/"), std::string::npos);
 }
 
-TEST_F(NvccPlaces, linkedToolkitInPath_Commands_LeaveWhatItsNvccLeaves) {
+TEST_F(NvccPlaces, linkedToolkitInPath_commands_leaveWhatItsNvccLeaves) {
   std::string View = makeView();
   std::string Path = llvm::sys::path::parent_path(View).str() + ":/usr/bin:/bin";
   for (Style S : {Styles[0], Styles[2]}) {
@@ -92,31 +92,31 @@ TEST_F(NvccPlaces, linkedToolkitInPath_Commands_LeaveWhatItsNvccLeaves) {
   }
 }
 
-TEST_F(NvccPlaces, linkedToolkit_PinnedCap_IsEmitted) {
+TEST_F(NvccPlaces, linkedToolkit_pinnedCap_isEmitted) {
   std::string View = makeView();
   expectCapped(View, {"CARVE_NVCC=" + View});
 }
 
-TEST_F(NvccPlaces, linkWithoutAToolkit_Compile_FailsAsNvccDoes) {
+TEST_F(NvccPlaces, linkWithoutAToolkit_compile_failsAsNvccDoes) {
   stdfs::create_directories(path("elsewhere/link"));
   stdfs::create_symlink(stdfs::canonical(Tools.Nvcc), path("elsewhere/link/nvcc"));
   Tools.Nvcc = path("elsewhere/link/nvcc");
   EXPECT_FALSE(expectSame(Tools.Nvcc, {"link", {Sm90, "-c", "main.cu"}}));
 }
 
-TEST_F(NvccPlaces, wrapperScript_PinnedCap_IsEmitted) {
+TEST_F(NvccPlaces, wrapperScript_pinnedCap_isEmitted) {
   std::string Wrapper = makeWrapper();
   expectCapped(Wrapper, {"CARVE_NVCC=" + Wrapper});
 }
 
-TEST_F(NvccPlaces, wrapperScript_Commands_LeaveWhatItsNvccLeaves) {
+TEST_F(NvccPlaces, wrapperScript_commands_leaveWhatItsNvccLeaves) {
   Tools.Nvcc = makeWrapper();
   for (const Style &S : Styles)
     EXPECT_TRUE(expectSame(Tools.Nvcc, S)) << S.Name;
-  EXPECT_EQ(storeStats(store()).Units, 2u) << log(); // main.o and app.
+  EXPECT_EQ(storeStats(store()).Units, 2u) << log(); // The units of main.o and app.
 }
 
-TEST_F(NvccPlaces, wrapperScript_Metrics_CountsTheCode) {
+TEST_F(NvccPlaces, wrapperScript_metrics_countsTheCode) {
   CommandResult R = carve({"metrics", "--arch=sm_90", "three.cu"}, {"CARVE_NVCC=" + makeWrapper()});
   EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
   EXPECT_NE(R.Stdout.find("bulky"), std::string::npos) << R.Stdout;

@@ -8,7 +8,7 @@ namespace {
 
 class NvccPlan : public RealNvccTest {
 protected:
-  /// The plan of \p Arguments, carried out with its files kept in keep/.
+  /// Returns the plan of \p Arguments, and carries it out with its files kept in keep/.
   BuildPlan keptPlan(Words Arguments) {
     EXPECT_FALSE(llvm::sys::fs::create_directories(path("keep")));
     Arguments.insert(Arguments.end(), {"--keep", "--keep-dir", "keep"});
@@ -21,8 +21,8 @@ protected:
     return {};
   }
 
-  /// Every file of \p U lies where the plan says, and ptxas and fatbinary run by the plan make
-  /// the same bytes again.
+  /// Checks that every file of \p U is where the plan says, and that ptxas and fatbinary, run by
+  /// the plan, make the same bytes again.
   void expectReproducible(const DeviceUnit &U, const Words &Environment) {
     EXPECT_TRUE(exists(U.ObjectPath)) << U.ObjectPath;
     for (const DeviceImage &I : U.Images) {
@@ -43,7 +43,7 @@ protected:
   }
 };
 
-TEST_F(NvccPlan, SeveralArchitecturesWithLineInfo) {
+TEST_F(NvccPlan, plan_severalArchitectures_isReproducible) {
   BuildPlan Plan = keptPlan({"-gencode", "arch=compute_80,code=sm_80", "-gencode",
                              "arch=compute_90,code=[sm_90,compute_90]", "-lineinfo", "-std=c++17",
                              "-t", "2", "-c", "main.cu"});
@@ -54,7 +54,7 @@ TEST_F(NvccPlan, SeveralArchitecturesWithLineInfo) {
   expectReproducible(Plan.Units[0], Plan.Environment);
 }
 
-TEST_F(NvccPlan, RelocatableCode) {
+TEST_F(NvccPlan, plan_relocatableCode_isReproducible) {
   BuildPlan Plan = keptPlan({"-arch=sm_90", "-dc", "sub/other.cu", "-o", "o.o", "-maxrregcount=32",
                              "-Xfatbin", "-compress-all"});
   ASSERT_EQ(Plan.Units.size(), 1u);
@@ -62,7 +62,7 @@ TEST_F(NvccPlan, RelocatableCode) {
   expectReproducible(Plan.Units[0], Plan.Environment);
 }
 
-TEST_F(NvccPlan, OneStepExecutable) {
+TEST_F(NvccPlan, plan_oneStepExecutable_isReproducible) {
   BuildPlan Plan = keptPlan(
       {"-arch=sm_90", "-rdc=true", "-DWHOLE", "main.cu", "sub/other.cu", "host.cpp", "-o", "app"});
   ASSERT_EQ(Plan.Units.size(), 2u);
@@ -71,7 +71,7 @@ TEST_F(NvccPlan, OneStepExecutable) {
     expectReproducible(U, Plan.Environment);
 }
 
-TEST_F(NvccPlan, VirtualArchitectureBesideARealOne) {
+TEST_F(NvccPlan, plan_virtualAndRealArchitecture_hasOneImage) {
   BuildPlan Plan = keptPlan({"-gencode", "arch=compute_90,code=sm_90", "-gencode",
                              "arch=compute_100,code=compute_100", "-c", "main.cu"});
   ASSERT_EQ(Plan.Units.size(), 1u);

@@ -1,5 +1,5 @@
-// Pins by hand: under any spelling of a kernel's name, in a profile that may be missing, and the
-// list of names that there are.
+// Pins by hand: under any spelling of a kernel's name, in a profile that may be missing, and with
+// the list of existing names.
 #include "BuiltTools.h"
 
 #include "llvm/Support/JSON.h"
@@ -113,7 +113,7 @@ TEST_F(PinsTest, kernels_listsWhatTheStoreKnowsAndWhatIsPinned) {
             Text.npos)
       << R.Stdout;
   EXPECT_EQ(carve({"kernels", "--profile=profile.yaml", "--exit-code"}).ExitStatus, 1);
-  // What it prints can be pinned as it is printed.
+  // A printed name can be used in a pin as it is.
   llvm::Expected<llvm::json::Value> V =
       llvm::json::parse(carve({"kernels", "--format=json", path("sub")}).Stdout);
   ASSERT_TRUE(bool(V)) << llvm::toString(V.takeError());
@@ -128,7 +128,7 @@ TEST_F(PinsTest, kernels_listsWhatTheStoreKnowsAndWhatIsPinned) {
   }
 }
 
-TEST_F(PinsTest, kernels_aProfileThatIsMissingIsAnError) {
+TEST_F(PinsTest, kernels_profileThatIsMissing_isAnError) {
   CommandResult R = carve({"kernels", "--profile=nowhere.yaml"});
   EXPECT_EQ(R.ExitStatus, 1);
   EXPECT_EQ(R.Stderr, "carve: error: there is no profile nowhere.yaml\n");

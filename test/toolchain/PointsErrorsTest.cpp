@@ -1,4 +1,4 @@
-// What `carve points` says of wrong words, unreadable files and compiles that fail.
+// What `carve points` reports for wrong words, unreadable files and compiles that fail.
 #include "toolchain/PointsFixture.h"
 
 using namespace carve;
@@ -10,7 +10,7 @@ class PointsErrors : public PointsFixture {};
 
 const std::string &Inputs = PointsInputs;
 
-TEST_F(PointsErrors, WrongWordsNameTheActualAndTheExpected) {
+TEST_F(PointsErrors, wrongWords_nameActualAndExpected) {
   std::string File = Inputs + "moves.cu";
   auto Contains = [&](std::vector<std::string> Args, const std::string &Text) {
     std::string Message = usageMessage(Args);
@@ -34,7 +34,7 @@ TEST_F(PointsErrors, WrongWordsNameTheActualAndTheExpected) {
     Contains({"--arch=" + Arch, File}, "expected one of sm_75, sm_80");
 }
 
-TEST_F(PointsErrors, BadFilesFailWithTheReason) {
+TEST_F(PointsErrors, badFiles_failWithTheReason) {
   EXPECT_NE(usageMessage({"--arch=sm_90", Dir->path() + "/absent.cu"}).find("absent.cu"),
             std::string::npos);
   auto Broken = points({"--arch=sm_90", Inputs + "broken.cu"});

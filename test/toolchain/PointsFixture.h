@@ -1,5 +1,5 @@
 /// \file
-/// What the tests of `carve points` share: the real nvcc and one report per list of words.
+/// The real nvcc and one report for each list of words, which the tests of `carve points` share.
 #pragma once
 
 #include "Points/PointsPipeline.h"
@@ -42,7 +42,7 @@ protected:
     return findPoints(*Options, T, Runner, DevicesDir);
   }
 
-  /// Several tests look at the same compile, so one is made per list of words.
+  /// Several tests use the same compile, so one is made for each list of words.
   const PointsReport &pointsOrFail(const std::vector<std::string> &Args) {
     static std::map<std::vector<std::string>, PointsReport> Made;
     if (auto It = Made.find(Args); It != Made.end())
@@ -55,7 +55,7 @@ protected:
     return Made.emplace(Args, std::move(*Report)).first->second;
   }
 
-  /// The message of a UsageError; empty, and a failure, for anything else.
+  /// Returns the message of a UsageError. For anything else the test fails and the result is empty.
   std::string usageMessage(std::vector<std::string> Args) {
     auto Report = points(std::move(Args));
     if (Report) {
@@ -72,7 +72,7 @@ protected:
   static std::string toString(const UsageError &E) { return E.message(); }
   static std::string toString(llvm::Error E) { return llvm::toString(std::move(E)); }
 
-  /// The PTX that nvcc makes of \p File, in the temporary directory.
+  /// Returns the path of the PTX that nvcc makes of \p File, in the temporary directory.
   std::string ptxOf(const std::string &File, const std::string &Arch) {
     Command C;
     C.Argv = {T.Nvcc,

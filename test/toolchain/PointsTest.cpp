@@ -1,5 +1,5 @@
-// `carve points` on real compiles: its numbers against cuda_occupancy.h called directly, and its
-// caps against what ptxas makes of them.
+// `carve points` on real compiles: its numbers compared with direct calls of cuda_occupancy.h, and
+// its caps with what ptxas makes of them.
 #include "Cubin/Assembler.h"
 #include "Ptx/ProfileName.h"
 #include "toolchain/PointsFixture.h"
@@ -27,7 +27,7 @@ const KernelPoints *find(const PointsReport &Report, llvm::StringRef Name, llvm:
   return nullptr;
 }
 
-/// Registers to blocks, as the definition says it: of every level the largest count.
+/// From registers to blocks by the definition: the largest register count of every level.
 std::map<unsigned, unsigned> bruteForce(const KernelPoints &K, const ShapePoints &S) {
   llvm::StringRef Number = llvm::StringRef(K.Arch).drop_front(3);
   int Sm = 0;
@@ -52,7 +52,7 @@ std::map<unsigned, unsigned> levels(const ShapePoints &S) {
 
 const std::vector<std::string> Archs = {"sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"};
 
-TEST_F(Points, EqualTheHeaderForEveryKernelArchitectureAndShape) {
+TEST_F(Points, points_everyKernelArchitectureAndShape_equalTheHeader) {
   const PointsReport &Report =
       pointsOrFail({"--arch=sm_75,sm_80,sm_86,sm_90,sm_100,sm_120", "--block=128", "--block",
                     "32x8x1", "--block=64x4,96", "--dynamic-smem=12000", Inputs + "kernels.cu"});
@@ -70,7 +70,7 @@ TEST_F(Points, EqualTheHeaderForEveryKernelArchitectureAndShape) {
   }
 }
 
-TEST_F(Points, ComeInTheOrderOfTheFile) {
+TEST_F(Points, points_areInTheOrderOfTheFile) {
   const PointsReport &Report =
       pointsOrFail({"--arch=sm_75,sm_80,sm_86,sm_90,sm_100,sm_120", Inputs + "kernels.cu"});
   std::vector<std::string> Names;
@@ -83,8 +83,9 @@ TEST_F(Points, ComeInTheOrderOfTheFile) {
                        "barriers(float*, int)", "(anonymous namespace)::hidden(float*)"}));
 }
 
-// Each cap, given to ptxas, must give no more registers than itself and at least its level.
-TEST_F(Points, CapsReachTheirLevelWhenAssembled) {
+// Each cap, given to ptxas, must give at most as many registers, and at least as many blocks as its
+// level.
+TEST_F(Points, caps_assembled_reachTheirLevel) {
   const PointsReport &Report =
       pointsOrFail({"--arch=sm_75,sm_80,sm_86,sm_90,sm_100,sm_120", Inputs + "kernels.cu"});
   for (const std::string &Arch : Archs) {
@@ -111,7 +112,7 @@ TEST_F(Points, CapsReachTheirLevelWhenAssembled) {
         if (It == Chosen.end())
           continue;
         auto [Point, Threads] = It->second;
-        // Below its floor of 24 ptxas raises the cap; occupancy is the same there.
+        // ptxas raises a cap below its minimum of 24. Occupancy is the same there.
         EXPECT_LE(K.RegsPerThread, std::max(Point.Regs, 24u)) << K.Name << " " << Arch;
         EXPECT_GE(
             headerBlocks(limitsOf(Sm), K.RegsPerThread, Threads, K.StaticSmemBytes, 0, K.Barriers),
@@ -122,7 +123,7 @@ TEST_F(Points, CapsReachTheirLevelWhenAssembled) {
   }
 }
 
-TEST_F(Points, RegionIsWhatPtxasUsesAtTheEnds) {
+TEST_F(Points, region_isWhatPtxasUsesAtTheEnds) {
   const PointsReport &Report = pointsOrFail({"--arch=sm_90", Inputs + "kernels.cu"});
   std::string Text = llvm::cantFail(readFile(ptxOf("kernels.cu", "sm_90")));
   for (auto [Cap, End] :
@@ -142,21 +143,21 @@ TEST_F(Points, RegionIsWhatPtxasUsesAtTheEnds) {
   EXPECT_GT(find(Report, "plain", "sm_90")->Region.AtMin.spillBytes(), 0u);
 }
 
-TEST_F(Points, LaunchBoundsLimitTheRegionAndGiveTheBlock) {
+TEST_F(Points, launchBounds_limitRegionAndGiveTheBlock) {
   const PointsReport &Report = pointsOrFail({"--arch=sm_90", Inputs + "kernels.cu"});
   const KernelPoints *Bounded = find(Report, "bounded", "sm_90");
   EXPECT_EQ(Bounded->Region.rMin(), 24u);
   EXPECT_EQ(Bounded->Region.rMax(), 64u);
   EXPECT_EQ(Bounded->Shapes.front().Block[0], 256u);
   EXPECT_EQ(Bounded->Shapes.front().Points.back().BlocksPerSm, 4u);
-  // .maxntid alone makes ptxas ignore -maxrregcount as well.
+  // .maxntid alone makes ptxas ignore -maxrregcount, too.
   const KernelPoints *Wide = find(Report, "wide", "sm_90");
   EXPECT_EQ(Wide->Region.rMin(), 24u);
   EXPECT_EQ(Wide->Shapes.front().Block[0], 512u);
   EXPECT_EQ(Wide->Directives.maxThreadsPerBlock(), 512u);
 }
 
-TEST_F(Points, CapInTheSourceDoesNotLimitTheRegion) {
+TEST_F(Points, capInTheSource_doesNotLimitTheRegion) {
   const PointsReport &Report = pointsOrFail({"--arch=sm_90", Inputs + "kernels.cu"});
   const KernelPoints *Capped = find(Report, "capped", "sm_90");
   EXPECT_EQ(Capped->Region.Default.RegsPerThread, 40u);
@@ -165,18 +166,19 @@ TEST_F(Points, CapInTheSourceDoesNotLimitTheRegion) {
   EXPECT_EQ(Capped->Region.rMin(), 24u);
 }
 
-TEST_F(Points, BlockThatTheDirectivesRefuseHasNone) {
+TEST_F(Points, block_refusedByDirectives_hasNoPoints) {
   const PointsReport &Report = pointsOrFail({"--arch=sm_90", "--block=512", Inputs + "kernels.cu"});
   EXPECT_TRUE(find(Report, "bounded", "sm_90")->Shapes.front().Points.empty());
   EXPECT_FALSE(find(Report, "wide", "sm_90")->Shapes.front().Points.empty());
 }
 
-TEST_F(Points, SharedMemoryBoundsTheLevels) {
+TEST_F(Points, sharedMemory_limitsTheLevels) {
   const PointsReport &Report =
       pointsOrFail({"--arch=sm_75,sm_90", "--dynamic-smem=30000", Inputs + "kernels.cu"});
   const KernelPoints *Shared = find(Report, "shared", "sm_75");
   EXPECT_EQ(Shared->Region.Default.StaticSmemBytes, 20000u);
-  // 50000 of 64 KB: one block whatever the registers, so one point, the free end of the region.
+  // The block takes 50000 bytes of 64 KB, so one block fits with any registers. The only point is
+  // the upper end of the region.
   ASSERT_EQ(Shared->Shapes.front().Points.size(), 1u);
   EXPECT_EQ(Shared->Shapes.front().Points.front().Regs, Shared->Region.rMax());
   EXPECT_EQ(find(Report, "shared", "sm_90")->Shapes.front().Points.front().BlocksPerSm, 4u);
@@ -186,7 +188,7 @@ TEST_F(Points, SharedMemoryBoundsTheLevels) {
   EXPECT_FALSE(find(TooMuch, "plain", "sm_90")->Shapes.front().Points.empty());
 }
 
-TEST_F(Points, SixteenBarriersBoundTheLevels) {
+TEST_F(Points, sixteenBarriers_limitTheLevels) {
   const PointsReport &Report = pointsOrFail({"--arch=sm_90", "--block=64", Inputs + "kernels.cu"});
   const KernelPoints *Barriers = find(Report, "barriers", "sm_90");
   EXPECT_EQ(Barriers->Region.Default.Barriers, 16u);
@@ -194,7 +196,7 @@ TEST_F(Points, SixteenBarriersBoundTheLevels) {
   EXPECT_EQ(Barriers->Shapes.front().Points.front().BlocksPerSm, 4u);
 }
 
-TEST_F(Points, KernelsThatMoveRegistersAreNamedAndLeft) {
+TEST_F(Points, setMaxNRegKernels_areNamedAndLeft) {
   const PointsReport &Report = pointsOrFail({"--arch=sm_90a,sm_90", Inputs + "moves.cu"});
   ASSERT_EQ(Report.Kernels.size(), 4u);
   const KernelPoints *Moves = find(Report, "moves", "sm_90a");
@@ -208,7 +210,7 @@ TEST_F(Points, KernelsThatMoveRegistersAreNamedAndLeft) {
   EXPECT_EQ(find(Report, "stays", "sm_90")->Region.rMin(), Stays->Region.rMin());
 }
 
-TEST_F(Points, KernelsThatCallOtherFilesAreLeftWithRdc) {
+TEST_F(Points, kernelsThatCallOtherFiles_withRdc_areLeft) {
   const PointsReport &Report =
       pointsOrFail({"--arch=sm_90", Inputs + "external.cu", "--", "-rdc=true"});
   EXPECT_EQ(find(Report, "calls", "sm_90")->Reason, "external-call");
@@ -217,7 +219,7 @@ TEST_F(Points, KernelsThatCallOtherFilesAreLeftWithRdc) {
   EXPECT_EQ(find(Dc, "calls", "sm_90")->Reason, "external-call");
 }
 
-TEST_F(Points, UsersCapIsTheCeiling) {
+TEST_F(Points, capOfTheUser_isTheCeiling) {
   for (std::vector<std::string> Options : {std::vector<std::string>{"-maxrregcount=48"},
                                            {"-maxrregcount", "48"},
                                            {"-Xptxas", "-maxrregcount=48"},
@@ -232,7 +234,7 @@ TEST_F(Points, UsersCapIsTheCeiling) {
   }
 }
 
-TEST_F(Points, ArchitecturesAreThoseOfTheCommand) {
+TEST_F(Points, architectures_areThoseOfTheCommand) {
   const PointsReport &Report =
       pointsOrFail({Inputs + "moves.cu", "--", "-c", "-gencode", "arch=compute_80,code=sm_80",
                     "--generate-code=arch=compute_90,code=[sm_90,compute_90]"});
@@ -249,7 +251,7 @@ TEST_F(Points, ArchitecturesAreThoseOfTheCommand) {
             std::string::npos);
 }
 
-TEST_F(Points, UsersOutputsAreNotWritten) {
+TEST_F(Points, outputsOfTheUser_areNotWritten) {
   std::string Object = Dir->path() + "/x.o", Depfile = Dir->path() + "/x.d";
   pointsOrFail(
       {"--arch=sm_90", Inputs + "moves.cu", "--", "-c", "-o", Object, "-MD", "-MF", Depfile});
@@ -257,7 +259,7 @@ TEST_F(Points, UsersOutputsAreNotWritten) {
   EXPECT_FALSE(llvm::sys::fs::exists(Depfile));
 }
 
-TEST_F(Points, OfAPtxFileAreThoseOfItsSource) {
+TEST_F(Points, points_ofAPtxFile_areThoseOfItsSource) {
   std::string Ptx = ptxOf("kernels.cu", "sm_90");
   const PointsReport &OfSource = pointsOrFail({"--arch=sm_90", Inputs + "kernels.cu"});
   EXPECT_EQ(printPointsJson(pointsOrFail({Ptx})), printPointsJson(OfSource));
@@ -268,7 +270,7 @@ TEST_F(Points, OfAPtxFileAreThoseOfItsSource) {
   EXPECT_EQ(find(Ceiling, "plain", "sm_90")->Region.rMax(), 40u);
 }
 
-TEST_F(Points, JsonHasTheDocumentedShape) {
+TEST_F(Points, json_hasTheDocumentedShape) {
   const PointsReport &Report = pointsOrFail({"--arch=sm_90a", "--block=128", Inputs + "moves.cu"});
   auto Value = llvm::json::parse(printPointsJson(Report));
   ASSERT_TRUE(bool(Value));
@@ -299,7 +301,7 @@ TEST_F(Points, JsonHasTheDocumentedShape) {
               Point.getInteger("warps_per_sm") && Point.getNumber("occupancy"));
 }
 
-TEST_F(Points, TextNamesKernelsShapesAndReasons) {
+TEST_F(Points, text_namesKernelsShapesAndReasons) {
   std::string Text =
       printPointsText(pointsOrFail({"--arch=sm_90a", "--block=32x4", Inputs + "moves.cu"}));
   EXPECT_NE(Text.find("stays(float*, int)  [sm_90a]"), std::string::npos) << Text;

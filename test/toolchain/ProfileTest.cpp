@@ -1,5 +1,5 @@
-// Decisions by hand: a profile that caps one kernel reaches that kernel and nothing else, and what
-// cannot be applied leaves nvcc's output, saying why.
+// Decisions by hand. A profile that caps one kernel reaches that kernel and nothing else. A
+// decision that cannot be applied leaves nvcc's output, and the log says why.
 #include "BuiltTools.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -29,13 +29,13 @@ protected:
   const Words Object = {"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"};
   const Words WithProfile = {"CARVE_PROFILE=profile.yaml"};
 
-  /// The profile changes nothing in the object, for a reason that the log names. Returns the
-  /// object's kernels.
+  /// Checks that the profile changes nothing in the object, for a reason that the log names.
+  /// Returns the object's kernels.
   ImageKernels expectLeft(const Words &Arguments, llvm::StringRef Reason);
   void expectRefused(const std::string &Profile, llvm::StringRef Message);
   /// Makes the folder out, with three.o in it as \p Kind says.
   void prepareOutput(llvm::StringRef Kind);
-  /// Kind, permissions and number of names of what is in \p Folder.
+  /// Returns the kind, the permissions and the number of names of each file in \p Folder.
   std::string shapeOf(const std::string &Folder) const;
 };
 
@@ -83,7 +83,7 @@ std::string ProfileByHand::shapeOf(const std::string &Folder) const {
 
 } // namespace
 
-TEST_P(ProfileCases, OneKernelIsCappedAndNothingElseChanges) {
+TEST_P(ProfileCases, profile_capsOneKernel_nothingElseChanges) {
   write("second.cu", Second);
   Words Arguments = {"-arch=sm_90", "--no-compress"};
   Arguments.insert(Arguments.end(), GetParam().Arguments.begin(), GetParam().Arguments.end());
@@ -99,7 +99,7 @@ TEST_P(ProfileCases, OneKernelIsCappedAndNothingElseChanges) {
   ImageKernels Tuned = kernelsOf(Output);
   EXPECT_EQ(Tuned[Bulky].Resources.RegsPerThread, BulkyCap) << log();
   expectSameCode(Default, Tuned, {Bulky});
-  if (Before.substr(16, 1) == std::string(1, '\x01')) { // Relocatable: has groups.
+  if (Before.substr(16, 1) == std::string(1, '\x01')) { // A relocatable object has groups.
     write("before", Before);
     std::string Groups = run({"readelf", "-gW", "before"}).Stdout;
     EXPECT_NE(Groups.find("COMDAT"), std::string::npos);
@@ -113,7 +113,7 @@ TEST_P(ProfileCases, OneKernelIsCappedAndNothingElseChanges) {
 INSTANTIATE_TEST_SUITE_P(, ProfileCases, testing::ValuesIn(Cases),
                          [](const auto &Info) { return std::string(Info.param.Name); });
 
-TEST_F(ProfileByHand, WithoutTheProfileNvccsObjectIsBack) {
+TEST_F(ProfileByHand, profile_removed_objectIsNvccs) {
   buildPlain(Object);
   std::string Wanted = stripped("three.o");
   writeProfile(BulkyName, BulkyCap);
@@ -123,7 +123,7 @@ TEST_F(ProfileByHand, WithoutTheProfileNvccsObjectIsBack) {
   EXPECT_TRUE(stripped("three.o") == Wanted);
 }
 
-TEST_F(ProfileByHand, TunedObjectLinksWithEveryLinker) {
+TEST_F(ProfileByHand, tunedObject_linksWithEveryLinker) {
   writeProfile(BulkyName, BulkyCap);
   build(Object, WithProfile);
   for (llvm::StringRef Linker : {"bfd", "gold", "lld"}) {
@@ -136,7 +136,7 @@ TEST_F(ProfileByHand, TunedObjectLinksWithEveryLinker) {
   }
 }
 
-TEST_F(ProfileByHand, OnlyTheNamedArchitectureChanges) {
+TEST_F(ProfileByHand, profile_namesAnArchitecture_onlyThatOneChanges) {
   Words Arguments = {"-gencode=arch=compute_80,code=sm_80",
                      "-gencode=arch=compute_90,code=[sm_90,compute_90]", "--no-compress", "-c",
                      "three.cu"};
@@ -151,7 +151,7 @@ TEST_F(ProfileByHand, OnlyTheNamedArchitectureChanges) {
   EXPECT_EQ(Tuned[90][Bulky].Resources.RegsPerThread, BulkyCap);
 }
 
-TEST_F(ProfileByHand, KernelsAreNamedAsTheSourceNamesThem) {
+TEST_F(ProfileByHand, kernel_inAnAnonymousNamespace_isNamedAsInTheSource) {
   build(Object);
   ImageKernels Default = kernelsOf("three.o");
   // Its mangled name holds a hash of the file.
@@ -177,7 +177,7 @@ ImageKernels ProfileByHand::expectLeft(const Words &Arguments, llvm::StringRef R
   return kernelsOf("three.o");
 }
 
-TEST_F(ProfileByHand, StaleOrUnknownOrForbiddenDecisionsChangeNothing) {
+TEST_F(ProfileByHand, decision_staleUnknownOrForbidden_changesNothing) {
   writeProfile(BulkyName, BulkyCap, "    digest: \"00000000000000000000000000000000\"\n");
   expectLeft(Object, "stale");
   writeProfile("no_such(int)", BulkyCap);
@@ -190,7 +190,7 @@ TEST_F(ProfileByHand, StaleOrUnknownOrForbiddenDecisionsChangeNothing) {
   expectLeft(Capped, "above the command's own -maxrregcount=48");
 }
 
-TEST_F(ProfileByHand, UsersCapIsACeilingAndNoFloor) {
+TEST_F(ProfileByHand, capOfTheUser_isACeilingOnly) {
   Words Capped = Object;
   Capped.insert(Capped.end(), {"-Xptxas", "-maxrregcount=80"});
   build(Capped);
@@ -202,7 +202,7 @@ TEST_F(ProfileByHand, UsersCapIsACeilingAndNoFloor) {
   expectSameCode(Default, Tuned, {Bulky});
 }
 
-TEST_F(ProfileByHand, LargestBlockShrinksOnlyWhereItIsAllowed) {
+TEST_F(ProfileByHand, largestBlock_shrinksOnlyIfAllowed) {
   writeProfile(BoundedName, 128);
   EXPECT_EQ(expectLeft(Object, "would shrink the largest block from 1024 to 512 threads")[Bounded]
                 .Resources.RegsPerThread,
@@ -229,7 +229,7 @@ void ProfileByHand::expectRefused(const std::string &Profile, llvm::StringRef Me
   expectNoTemporaries();
 }
 
-TEST_F(ProfileByHand, MalformedProfileIsOneMessageAndNoOutput) {
+TEST_F(ProfileByHand, malformedProfile_isOneMessageAndNoOutput) {
   expectRefused("", "carve-profile");
   expectRefused("kernels: [", "profile.yaml:1");
   expectRefused("carve-profile: 99\nkernels: []\n", "99");
@@ -238,7 +238,7 @@ TEST_F(ProfileByHand, MalformedProfileIsOneMessageAndNoOutput) {
   expectRefused("carve-profile: 1\nkernels:\n  - variant: {cap: 30}\n", "'kernel'");
 }
 
-TEST_F(ProfileByHand, UnreadableProfileIsRefused) {
+TEST_F(ProfileByHand, unreadableProfile_fails) {
   ASSERT_FALSE(llvm::sys::fs::create_directory(path("profile.yaml")));
   CommandResult R = carveNvcc(Object, WithProfile);
   EXPECT_EQ(R.ExitStatus, 1) << R.Stderr;
@@ -246,7 +246,7 @@ TEST_F(ProfileByHand, UnreadableProfileIsRefused) {
   EXPECT_FALSE(exists("three.o"));
 }
 
-TEST_F(ProfileByHand, FileCapIsWhatNvccMakesWithThatCap) {
+TEST_F(ProfileByHand, fileCap_isWhatNvccMakesWithThatCap) {
   write("profile.yaml", "carve-profile: 1\nfile-cap: 40\nkernels: []\n");
   Words Capped = Object;
   Capped.push_back("-maxrregcount=40");
@@ -321,7 +321,7 @@ TEST_F(ProfileByHand, output_thatIsThere_endsAsWithNvcc) {
     }
 }
 
-TEST_F(ProfileByHand, output_besideWhichNothingCanBe_isTunedInPlace) {
+TEST_F(ProfileByHand, output_withoutRoomForATemporary_isTunedInPlace) {
   writeProfile(BulkyName, BulkyCap);
   Words Arguments = Object;
   Arguments.back() = "out/" + std::string(240, 'n');
@@ -329,7 +329,7 @@ TEST_F(ProfileByHand, output_besideWhichNothingCanBe_isTunedInPlace) {
   build(Arguments, WithProfile);
   EXPECT_EQ(kernelsOf(Arguments.back())[Bulky].Resources.RegsPerThread, BulkyCap) << log();
 
-  // Root is asked for permissions too, as in a container without these capabilities.
+  // The kernel must check permissions for root, too, as in a container without these capabilities.
   Words Unprivileged;
   if (::geteuid() == 0)
     Unprivileged = {"setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner"};

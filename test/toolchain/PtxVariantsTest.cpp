@@ -9,8 +9,9 @@ using namespace llvm;
 
 namespace {
 
-// Everything that could make a clone differ from its original: static shared memory, banks of
-// constants, printf, assert, callees that are not inlined, launch bounds, branch tables, names.
+// The kernels have everything that could make a clone differ from its original: static shared
+// memory, banks of constants, printf, assert, callees that are not inlined, launch bounds, branch
+// tables, names.
 constexpr const char *Source = R"(
 #include <cassert>
 #include <cstdio>
@@ -91,7 +92,7 @@ protected:
 
 } // namespace
 
-TEST_P(PtxVariants, ClonesEqualSeparateCompilationsAndTakeTheNames) {
+TEST_P(PtxVariants, clones_equalSeparateCompilations_andTakeTheNames) {
   for (const Words &Options : {Words{}, Words{"-lineinfo"}}) {
     PtxModule Module = compiled(Options);
     ASSERT_EQ(Module.entries().size(), 7u);
@@ -118,11 +119,11 @@ TEST_P(PtxVariants, ClonesEqualSeparateCompilationsAndTakeTheNames) {
       expectSame(Exchanged, Clone, Default, Name);
     }
     EXPECT_NE(find(Default, "_Z7boundedPdi")->CodeDigest, find(Capped, "_Z7boundedPdi")->CodeDigest)
-        << "the cap must bite, or the comparison says nothing";
+        << "the cap must change code, or the comparison shows nothing";
   }
 }
 
-TEST_P(PtxVariants, ReportAndCubinAgree) {
+TEST_P(PtxVariants, reportAndCubin_agree) {
   PtxModule Module = compiled();
   auto A = cantFail(assemble(Tools, Runner, Module.text(), {std::string("-arch=") + GetParam()}));
   Cubin C = cantFail(parseCubin(A.CubinBytes));

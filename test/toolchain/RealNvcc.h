@@ -1,5 +1,5 @@
 /// \file
-/// A directory in which tests run the real nvcc and compare what it leaves.
+/// A directory in which tests run the real nvcc and compare the files that it leaves.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
@@ -15,7 +15,7 @@
 
 namespace carve {
 
-/// Skips, with the reason printed, where there is no nvcc.
+/// Skips with a printed reason if there is no nvcc.
 class RealNvccTest : public testing::Test {
 protected:
   using Words = std::vector<std::string>;
@@ -29,13 +29,13 @@ protected:
       GTEST_SKIP() << llvm::toString(Found.takeError());
     Tools = *Found;
     locateTools(Tools, Runner);
-    // Behind a script is an nvcc of which more can be asked; NvccPlacesTest has scripts of its own.
+    // If nvcc is a script, the nvcc that it calls is used. NvccPlacesTest has scripts of its own.
     if (isScript(Tools.Nvcc))
       Tools = {Tools.tool("nvcc"), Tools.BinDir};
     makeSources();
   }
 
-  /// Runs \p Argv in the work directory with the streams captured.
+  /// Runs \p Argv in the work directory and captures its streams.
   CommandResult run(Words Argv, Words Environment = {}) {
     Command C;
     C.Argv = std::move(Argv);
@@ -52,7 +52,7 @@ protected:
     return run(std::move(Arguments), std::move(Environment));
   }
 
-  /// Runs nvcc, which must succeed without a word.
+  /// Runs nvcc, which must succeed without output.
   void compile(const Words &Arguments) {
     CommandResult R = nvcc(Arguments);
     EXPECT_TRUE(R.succeeded() && R.Stdout.empty() && R.Stderr.empty())
@@ -84,7 +84,7 @@ protected:
     return "";
   }
 
-  /// \p Name without symbols and build identifier.
+  /// Returns \p Name without symbols and build identifier.
   std::string stripped(const std::string &Name) {
     CommandResult R =
         run({"strip", "-R", ".note.gnu.build-id", "-o", path(Name) + ".stripped", path(Name)});

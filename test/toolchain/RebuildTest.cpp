@@ -1,5 +1,5 @@
-// Record, tune, rebuild: which outputs a build system makes again after a tuning, and that an
-// object whose decisions alone have changed is made without nvcc's front end.
+// Record, tune, rebuild. A build system makes the right outputs again after a tuning, and an object
+// for which only the decisions changed is made without nvcc's front end.
 #include "BuiltTools.h"
 
 #include "llvm/Support/Program.h"
@@ -20,12 +20,12 @@ protected:
     BuiltToolsTest::SetUp();
     if (IsSkipped())
       return;
-    // A header of its own, and something for nvcc to say.
+    // The source has a header of its own, and a warning for nvcc to print.
     write("mine.h", "#pragma once\n");
     write("three.cu", "#include \"mine.h\"\n" + read("three.cu") + "static int Unused;\n");
     settle();
   }
-  /// Files that are as young as the compile are not trusted: what is written here gets older.
+  /// Lets written files get older, because files that are as young as the compile are not trusted.
   static void settle() { ::usleep(50000); }
   void tuneWithSamples() {
     CommandResult R =
@@ -56,7 +56,7 @@ protected:
 
 } // namespace
 
-TEST_F(Rebuild, ObjectFromTheStoreIsWhatACompileMakes) {
+TEST_F(Rebuild, objectFromTheStore_isWhatACompileMakes) {
   CommandResult First = compileAgain();
   EXPECT_NE(First.Stderr.find("Unused"), std::string::npos) << First.Stderr;
   std::string Untuned = read("three.o");
@@ -75,7 +75,7 @@ TEST_F(Rebuild, ObjectFromTheStoreIsWhatACompileMakes) {
     EXPECT_TRUE(read("three.o") == Fast);
     EXPECT_EQ(read("three.d"), Depfile);
   }
-  // Back to none.
+  // This decides for the default again.
   write("none.yaml", "carve-profile: 1\nkernels: []\n");
   ASSERT_FALSE(llvm::sys::fs::copy_file(path("none.yaml"), decisionFile()));
   compileAgain();
@@ -83,7 +83,7 @@ TEST_F(Rebuild, ObjectFromTheStoreIsWhatACompileMakes) {
   EXPECT_TRUE(read("three.o") == Untuned);
 }
 
-TEST_F(Rebuild, EverythingElseThatChangesHasNvccCompile) {
+TEST_F(Rebuild, anyOtherChange_hasNvccCompile) {
   compileAgain();
   unsigned Cap = 48;
   auto Compiles = [&](const char *What, const Words &Environment = {}) {
@@ -106,11 +106,11 @@ TEST_F(Rebuild, EverythingElseThatChangesHasNvccCompile) {
 
 namespace {
 
-/// A compile with files that the preprocessed text says nothing of.
+/// A compile that reads files of which the preprocessed text does not tell.
 class HiddenInputs : public Rebuild {
 protected:
-  /// Compiles with \p More; after \p Change and a new decision the object is what a compile makes.
-  /// \p Known: without the change it is made from the store.
+  /// Compiles with \p More. After \p Change and a new decision the object must be what a compile
+  /// makes. If \p Known, it is made from the store without the change.
   template <typename Function>
   void expectCompiledAnew(const Words &More, Function Change, const Words &Environment = {},
                           bool Known = false) {
@@ -144,26 +144,26 @@ protected:
 
 } // namespace
 
-TEST_F(HiddenInputs, fileOfTheAssembler_Changed_IsRead) {
+TEST_F(HiddenInputs, fileOfTheAssembler_changed_isRead) {
   write("table.s", ".long 1\n");
   append("asm(\".data\\n\" \".inc\" \"lude \\\"table.s\\\"\\n.text\");\n");
   expectCompiledAnew({}, [&] { write("table.s", ".long 2\n"); });
 }
 
-TEST_F(HiddenInputs, hostWordsFile_Changed_IsRead) {
+TEST_F(HiddenInputs, hostWordsFile_changed_isRead) {
   write("host.words", "-DVALUE=1\n");
   append("int Value = VALUE;\n");
   expectCompiledAnew({"-Xcompiler", "@host.words"}, [&] { write("host.words", "-DVALUE=2\n"); });
 }
 
-TEST_F(HiddenInputs, specsFile_Changed_IsRead) {
+TEST_F(HiddenInputs, specsFile_changed_isRead) {
   write("my.specs", "*cc1plus:\n-fno-omit-frame-pointer\n\n");
   append("int hostOnly(int X) { return X * 3; }\n");
   expectCompiledAnew({"-Xcompiler", "-specs=my.specs"},
                      [&] { write("my.specs", "*cc1plus:\n-fomit-frame-pointer -O0\n\n"); });
 }
 
-TEST_F(HiddenInputs, headerInAFolderBefore_Added_IsRead) {
+TEST_F(HiddenInputs, headerInAFolderBefore_added_isRead) {
   write("late/lib/value.h", "#define VALUE 1\n");
   write("early/unrelated.h", "");
   append("#include <lib/value.h>\nint Value = VALUE;\n");
@@ -172,12 +172,12 @@ TEST_F(HiddenInputs, headerInAFolderBefore_Added_IsRead) {
       /*Known=*/true);
 }
 
-TEST_F(HiddenInputs, headerAskedFor_Added_IsRead) {
+TEST_F(HiddenInputs, headerAskedFor_added_isRead) {
   append("#if __has_include(\"extra.h\")\nint Value = 2;\n#else\nint Value = 1;\n#endif\n");
   expectCompiledAnew({}, [&] { write("extra.h", ""); }, {}, /*Known=*/true);
 }
 
-TEST_F(HiddenInputs, compilerEarlierInPath_Added_IsUsed) {
+TEST_F(HiddenInputs, compilerEarlierInPath_added_isUsed) {
   std::string Path = path("first") + ":/usr/bin:/bin";
   append("#ifdef FIRST\nint Value = 2;\n#endif\n");
   expectCompiledAnew(
@@ -189,7 +189,7 @@ TEST_F(HiddenInputs, compilerEarlierInPath_Added_IsUsed) {
       {"PATH=" + Path}, /*Known=*/true);
 }
 
-TEST_F(HiddenInputs, variableOfTheHostCompiler_Changed_Counts) {
+TEST_F(HiddenInputs, variableOfTheHostCompiler_changed_counts) {
   compileAgain({"GCC_EXTRA_DIAGNOSTIC_OUTPUT=fixits-v1"});
   decide(64);
   settle();
@@ -197,10 +197,10 @@ TEST_F(HiddenInputs, variableOfTheHostCompiler_Changed_Counts) {
   EXPECT_FALSE(madeFromStore()) << log();
   decide(72);
   compileAgain({"GCC_EXTRA_DIAGNOSTIC_OUTPUT=fixits-v2", "SHLVL=7", "MAKELEVEL=3", "TERM=other"});
-  EXPECT_TRUE(madeFromStore()) << log(); // Those no compiler reads.
+  EXPECT_TRUE(madeFromStore()) << log(); // No compiler reads these variables.
 }
 
-TEST_F(Rebuild, ATouchedSourceIsTheSameSource) {
+TEST_F(Rebuild, touchedSource_isTheSameSource) {
   compileAgain();
   decide(64);
   settle();
@@ -210,37 +210,37 @@ TEST_F(Rebuild, ATouchedSourceIsTheSameSource) {
   EXPECT_EQ(bulkyRegs(), 64u);
 }
 
-TEST_F(Rebuild, WithoutANewDecisionNvccCompiles) {
+TEST_F(Rebuild, noNewDecision_hasNvccCompile) {
   compileAgain();
   compileAgain();
   EXPECT_FALSE(madeFromStore());
   EXPECT_TRUE(logSays("the decisions are those of the last compile")) << log();
 }
 
-TEST_F(Rebuild, TuningDatesOnlyDecisionsThatChangeAnObject) {
+TEST_F(Rebuild, tuning_changesDatesOfChangedDecisionsOnly) {
   compileAgain();
   auto Date = [&] {
     struct stat S = {};
     EXPECT_EQ(::stat(decisionFile().c_str(), &S), 0);
     return S.st_mtime;
   };
-  EXPECT_EQ(Date(), 978307200); // 2001.
+  EXPECT_EQ(Date(), 978307200); // In the year 2001.
   tuneWithSamples();
   EXPECT_GT(Date(), 978307200);
   EXPECT_NE(Advice.find("1 output(s) have a new decision: build again"), std::string::npos)
       << Advice;
-  EXPECT_EQ(carve({"touch", "--list"}).Stdout, ""); // The depfile does it.
+  EXPECT_EQ(carve({"touch", "--list"}).Stdout, ""); // The depfile does that.
   EXPECT_NE(carve({"touch", "--list", "--all"}).Stdout.find("three.cu"), std::string::npos);
   compileAgain();
   EXPECT_TRUE(madeFromStore()) << log();
   timespec Old[2] = {{1000000000, 0}, {1000000000, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, decisionFile().c_str(), Old, 0), 0);
-  tuneWithSamples(); // The same winner.
+  tuneWithSamples(); // The winner is the same.
   EXPECT_EQ(Date(), 1000000000);
   EXPECT_EQ(Advice.find("new decision"), std::string::npos) << Advice;
 }
 
-TEST_F(Rebuild, TouchIsForBuildsWithoutDepfiles) {
+TEST_F(Rebuild, touch_buildWithoutDepfiles_touchesTheSource) {
   Words NoDepfile(Object.begin(), Object.end() - 3);
   EXPECT_TRUE(carveNvcc(NoDepfile).succeeded());
   EXPECT_EQ(carve({"touch"}).Stdout, "");
@@ -250,7 +250,7 @@ TEST_F(Rebuild, TouchIsForBuildsWithoutDepfiles) {
   ASSERT_EQ(::stat(path("three.cu").c_str(), &Before), 0);
   settle();
   EXPECT_NE(carve({"touch", "--list"}).Stdout.find(path("three.cu") + " (for "), std::string::npos);
-  EXPECT_EQ(carve({"touch", path("sub")}).Stdout, ""); // Nothing of it lies there.
+  EXPECT_EQ(carve({"touch", path("sub")}).Stdout, ""); // The output has no file in there.
   ASSERT_EQ(::stat(path("three.cu").c_str(), &After), 0);
   EXPECT_EQ(After.st_mtim.tv_nsec, Before.st_mtim.tv_nsec);
   EXPECT_EQ(carve({"touch", Work.path()}).Stdout.find("touched "), 0u);
@@ -260,10 +260,11 @@ TEST_F(Rebuild, TouchIsForBuildsWithoutDepfiles) {
   EXPECT_TRUE(madeFromStore()) << log();
   EXPECT_EQ(bulkyRegs(), 64u);
   EXPECT_EQ(carve({"touch", "--list", "--all"}).Stdout, "");
-  EXPECT_NE(carve({"touch", "nowhere"}).Stderr.find("'nowhere' is no folder"), std::string::npos);
+  EXPECT_NE(carve({"touch", "nowhere"}).Stderr.find("'nowhere' is not a directory"),
+            std::string::npos);
 }
 
-TEST_F(Rebuild, SeveralObjectsOfOneCommandAreTunedEach) {
+TEST_F(Rebuild, severalObjects_ofOneCommand_areEachTuned) {
   write("host.cpp", "int host() { return 0; }\n");
   const Words Several = {"-arch=sm_90", "--no-compress", "-c", "main.cu", "three.cu", "host.cpp"};
   EXPECT_TRUE(plain(Several).succeeded());
@@ -283,7 +284,7 @@ TEST_F(Rebuild, SeveralObjectsOfOneCommandAreTunedEach) {
 
 namespace {
 
-/// Two units of which only three.cu's kernels are in the samples, built by Make or Ninja.
+/// Two units, of which only three.cu's kernels are in the samples. Make or Ninja builds them.
 class BuildSystem : public Rebuild {
 protected:
   void SetUp() override {
@@ -303,7 +304,7 @@ protected:
                              "default three.o main.o\n");
     settle();
   }
-  /// Which objects the build makes anew.
+  /// Returns the objects that the build makes again.
   std::string built(const Words &Argv, const Words &More = {}) {
     auto Date = [&](const char *Name) {
       struct stat S = {};
@@ -317,7 +318,8 @@ protected:
     return std::string(Date("three.o") != Three ? "three" : "") +
            (Date("main.o") != Main ? " main" : "");
   }
-  /// Record, tune, rebuild, delete the store, rebuild; after each a build that does nothing.
+  /// Records, tunes, rebuilds, deletes the store, and rebuilds. A build after each of these does
+  /// nothing.
   void expectCycle(const Words &Build) {
     EXPECT_EQ(built(Build), "three main");
     EXPECT_EQ(built(Build), "");
@@ -331,8 +333,8 @@ protected:
     EXPECT_EQ(built(Build), "three main");
     EXPECT_EQ(built(Build), "");
   }
-  /// A profile of bulky that CARVE_PROFILE names: set on a tree that is there, edited, removed,
-  /// set again, unset. `carve touch` after what no depfile can tell.
+  /// Checks a profile of bulky that CARVE_PROFILE names. It is set for an existing tree, edited,
+  /// removed, set again, and unset. `carve touch` runs after changes that no depfile can tell.
   void expectProfileCycle(const Words &Build, bool HasDepfiles) {
     const Words With = {"CARVE_PROFILE=" + path("profile.yaml")};
     const std::string All = HasDepfiles ? "three main" : "three";
@@ -364,21 +366,21 @@ protected:
 
 } // namespace
 
-TEST_F(BuildSystem, NinjaMakesWhatHasANewDecision) {
+TEST_F(BuildSystem, newDecision_ninjaMakesItsOutput) {
   auto Ninja = llvm::sys::findProgramByName("ninja");
   if (!Ninja)
     GTEST_SKIP() << "no ninja";
   expectCycle({*Ninja});
 }
 
-TEST_F(BuildSystem, MakeMakesWhatHasANewDecision) {
+TEST_F(BuildSystem, newDecision_makeMakesItsOutput) {
   auto Make = llvm::sys::findProgramByName("make");
   if (!Make)
     GTEST_SKIP() << "no make";
   expectCycle({*Make});
 }
 
-TEST_F(BuildSystem, MakeWithPhonyHeadersMakesWhatHasANewDecision) {
+TEST_F(BuildSystem, newDecision_makeWithPhonyHeadersMakesItsOutput) {
   auto Make = llvm::sys::findProgramByName("make");
   if (!Make)
     GTEST_SKIP() << "no make";

@@ -1,5 +1,5 @@
-// carve search from a space to the winner's program, by the real nvcc, with recorded times in the
-// GPU's place.
+// carve search from a space to the winner's program, with the real nvcc. Recorded times take the
+// place of the GPU.
 #include "BuiltTools.h"
 
 #include "Spaces/SearchJson.h"
@@ -56,7 +56,7 @@ int main() { work<<<1, BLOCK>>>(nullptr, nullptr); return UNROLL; }
                                        "-DUNROLL=4", "space.cu", "-o", "space"});
     return Arguments;
   }
-  /// The record that \p Arguments print as JSON.
+  /// Returns the record that \p More print as JSON.
   SearchRecord searched(const Words &More) {
     Words Arguments = More;
     Arguments.push_back("--format=json");
@@ -73,7 +73,7 @@ int main() { work<<<1, BLOCK>>>(nullptr, nullptr); return UNROLL; }
     EXPECT_NE(Found, R.Configurations.end()) << Name.str();
     return Found == R.Configurations.end() ? R.Configurations.front() : *Found;
   }
-  /// A search through \p Space of a program that needs no GPU and prints its cost.
+  /// Returns a search through \p Space for a program that needs no GPU and prints its cost.
   SearchRequest costs(llvm::StringRef Space) {
     write("cost.cu", R"(#include <cstdio>
 __global__ void work(float *Y) { Y[threadIdx.x] = A; }
@@ -110,7 +110,7 @@ int main(int Count, char **Words) {
 
 } // namespace
 
-TEST_F(Search, WithoutAGpuItEndsWithTheSelection) {
+TEST_F(Search, search_withoutAGpu_endsWithTheSelection) {
   CommandResult R = carve(searching({}), {"CUDA_VISIBLE_DEVICES="});
   EXPECT_EQ(R.ExitStatus, 1);
   for (const char *Part : {"9 enumerated of 12 combinations", "error: #error no such unrolling",
@@ -122,13 +122,13 @@ TEST_F(Search, WithoutAGpuItEndsWithTheSelection) {
   expectNoTemporaries();
 }
 
-TEST_F(Search, TheWinnerByTimesIsWhatTheCommandMakes) {
+TEST_F(Search, winner_byTimes_isWhatTheCommandMakes) {
   writeSamples();
   SearchRecord R = searched({"--samples=times", "--exhaustive"});
   ASSERT_TRUE(R.Winner);
   EXPECT_EQ(R.Configurations[*R.Winner].Macros.name(), "UNROLL=2,BLOCK=64,WORDS=1");
   EXPECT_NEAR(R.WinnerRatio.Median, 0.5, 1e-9);
-  // The command's own -DUNROLL=4 has given way.
+  // The search replaces the command's own -DUNROLL=4.
   EXPECT_EQ(run({path("space")}).ExitStatus, 2);
   expectNoTemporaries();
 
@@ -140,12 +140,12 @@ TEST_F(Search, TheWinnerByTimesIsWhatTheCommandMakes) {
   EXPECT_EQ(M.WarpsPerBlock, 2u);
   EXPECT_EQ(M.StaticSmemBytes, 256u);
   EXPECT_GT(M.RegsPerThread, 0u);
-  // Fewer instructions for the loop itself.
+  // The unrolled loop has fewer instructions of its own.
   EXPECT_GT(Unrolled.Efficiency, Rolled.Efficiency);
   EXPECT_LT(at(R, "UNROLL=1,BLOCK=64,WORDS=40").Kernels.front().Metrics.BlocksPerSm, M.BlocksPerSm);
 }
 
-TEST_F(Search, TheSameAgainCostsNothing) {
+TEST_F(Search, search_repeated_costsNothing) {
   writeSamples();
   CommandResult First = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
   EXPECT_TRUE(First.succeeded()) << First.Stderr;
@@ -153,22 +153,22 @@ TEST_F(Search, TheSameAgainCostsNothing) {
   std::string Program = read("space");
   CommandResult Again = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
   EXPECT_NE(Again.Stdout.find("nothing was compiled or timed"), std::string::npos) << Again.Stdout;
-  EXPECT_NE(Again.Stdout.find("space is that one already"), std::string::npos) << Again.Stdout;
+  EXPECT_NE(Again.Stdout.find("space is already built with it"), std::string::npos) << Again.Stdout;
   EXPECT_TRUE(read("space") == Program);
-  // Without the program it is built again, of the same winner.
+  // If the program is missing, it is built again for the same winner.
   llvm::sys::fs::remove(path("space"));
   Again = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
   EXPECT_NE(Again.Stdout.find("space is built with it"), std::string::npos) << Again.Stdout;
   EXPECT_EQ(run({path("space")}).ExitStatus, 2);
-  // A header changes: nothing of before counts.
+  // After a change of a header no earlier result counts.
   write("include/step.h", "#define STEP 5\n");
   Again = carve(searching({"--samples=times"}), {"CARVE_RUN=none"});
   EXPECT_NE(Again.Stdout.find("9 compiled in"), std::string::npos) << Again.Stdout;
-  EXPECT_NE(Again.Stdout.find("the sources are not those of"), std::string::npos) << Again.Stdout;
+  EXPECT_NE(Again.Stdout.find("the sources have changed since"), std::string::npos) << Again.Stdout;
 }
 
-// Programs that need no GPU, each printing its own cost, run as those that do.
-TEST_F(Search, ProgramsAreRunAndCompared) {
+// These programs need no GPU and print their own cost. They run as GPU programs do.
+TEST_F(Search, programs_areRunAndCompared) {
   SearchRequest R = costs("A=0..5");
   R.Where = llvm::cantFail(MacroExpression::parse("A != 0", "--where", {std::string("A")}));
   UnitStore Store(path("store"));
@@ -192,7 +192,7 @@ TEST_F(Search, ProgramsAreRunAndCompared) {
   EXPECT_TRUE(Again->OutputKept);
   EXPECT_TRUE(at(*Again, "A=5").FromStore);
   EXPECT_EQ(at(*Again, "A=3").Times.Fault, at(*Found, "A=3").Times.Fault);
-  // A part of the space is known too.
+  // A part of the space is known, too.
   R.Where.reset();
   R.Space = llvm::cantFail(parseProgramSpace("A=1,2,5"));
   llvm::Expected<SearchRecord> Fewer = searchSpace(R, Store, Tools, Runner);
@@ -201,7 +201,7 @@ TEST_F(Search, ProgramsAreRunAndCompared) {
 }
 
 namespace {
-/// Ends the search when the program runs for the \p Last + 1st time.
+/// Ends the search when the program has run \p Last times and is started again.
 class InterruptingRunner final : public CommandRunner {
 public:
   explicit InterruptingRunner(unsigned Last) : Left(Last) {}
@@ -220,10 +220,10 @@ private:
 };
 } // namespace
 
-TEST_F(Search, AnInterruptedOneGoesOn) {
+TEST_F(Search, search_interrupted_continuesLater) {
   SearchRequest R = costs("A=1,2,5");
   UnitStore Store(path("store"));
-  // The first to be looked at, a round of three, and one more.
+  // The runs are one to look at the program, a round of three, and one more.
   InterruptingRunner Interrupting(5);
   auto Stopped = searchSpace(R, Store, Tools, Interrupting);
   ASSERT_FALSE(bool(Stopped));
@@ -236,15 +236,15 @@ TEST_F(Search, AnInterruptedOneGoesOn) {
   EXPECT_EQ(Found->Configurations[*Found->Winner].Macros.name(), "A=5");
 }
 
-TEST_F(Search, AMisspeltMacroIsNoticed) {
+TEST_F(Search, misspeltMacro_isReported) {
   CommandResult R = carve({"search", "--space=UNROL=1,2", "--arch=sm_90", "--", "nvcc",
                            "-DUNROLL=1", "-DWORDS=1", "-Iinclude", "space.cu", "-o", "space"},
                           {"CUDA_VISIBLE_DEVICES="});
-  // A part of a name is no use of it.
+  // A part of a name is not a use of the macro.
   EXPECT_NE(R.Stdout.find("has the macro UNROL, which none"), std::string::npos) << R.Stdout;
 }
 
-TEST_F(Search, AnInterruptLeavesNothing) {
+TEST_F(Search, interrupt_leavesNothing) {
   constexpr double Enough = 10;
   std::string Search =
       "'" CARVE_PROGRAM "' search --space 'UNROLL=11..99' --arch=sm_90 -j 2 -- "
@@ -264,7 +264,7 @@ TEST_F(Search, AnInterruptLeavesNothing) {
   EXPECT_FALSE(exists("space"));
 }
 
-TEST_F(Search, MistakesAreNamed) {
+TEST_F(Search, mistakes_areNamed) {
   const std::pair<Words, const char *> Mistakes[] = {
       {{"search", "--", "nvcc", "a.cu"}, "no --space"},
       {{"search", "--space=A=1"}, "no command"},

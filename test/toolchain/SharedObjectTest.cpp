@@ -1,5 +1,5 @@
-// Shared objects made in one step: nvcc's own where nothing is decided, and with a decision the
-// same but for the device code.
+// Shared objects made in one step. They are nvcc's own if nothing is decided. With a decision they
+// are the same except for the device code.
 #include "BuiltTools.h"
 #include "Store/StoreUpkeep.h"
 
@@ -38,7 +38,7 @@ protected:
             "}\nextern \"C\" int hidden() { return 8; }\n");
   }
 
-  /// Its dynamic symbols: name, type, binding and visibility.
+  /// Returns its dynamic symbols: name, type, binding and visibility.
   std::multiset<std::string> symbols() {
     std::multiset<std::string> Found;
     std::string Text = run({"readelf", "--dyn-syms", "-W", "libthree.so"}).Stdout;
@@ -56,7 +56,8 @@ protected:
     std::string Text = run({"readelf", "-d", "libthree.so"}).Stdout;
     return llvm::StringRef(Text).split("soname: ").second.split('\n').first.str();
   }
-  /// Names and sizes of what the host runs; addresses in it move with the device code.
+  /// Returns the names and sizes of the sections that the host uses. Addresses in them move with
+  /// the device code.
   std::map<std::string, size_t> hostSections() {
     std::map<std::string, size_t> Sizes;
     std::string Bytes = read("libthree.so");
@@ -69,7 +70,7 @@ protected:
 
 } // namespace
 
-TEST_F(SharedObject, WithoutADecisionIsNvccs) {
+TEST_F(SharedObject, sharedObject_withoutADecision_isNvccs) {
   buildPlain(Library);
   std::string Wanted = stripped("libthree.so");
   build(Library);
@@ -78,7 +79,7 @@ TEST_F(SharedObject, WithoutADecisionIsNvccs) {
   EXPECT_TRUE(storeStats(store()).Passthroughs.empty());
 }
 
-TEST_F(SharedObject, ADecisionChangesTheDeviceCodeAlone) {
+TEST_F(SharedObject, decision_changesOnlyTheDeviceCode) {
   buildPlain(Library);
   ImageKernels Default = kernelsOf("libthree.so");
   std::multiset<std::string> Symbols = symbols();
@@ -95,14 +96,14 @@ TEST_F(SharedObject, ADecisionChangesTheDeviceCodeAlone) {
   EXPECT_EQ(soname(), "[libthree.so.1]");
   EXPECT_EQ(hostSections(), Host);
 
-  // The same by the paper's method.
+  // The paper's method, a cap for the whole file, gives the same.
   writeProfile(BulkyName, BulkyCap, "file-cap: 64\n");
   build(Library, {"CARVE_PROFILE=" + path("profile.yaml"), "CARVE_STORE=" + path("other")});
   EXPECT_LE(bulkyRegs(), 64u) << log();
   EXPECT_EQ(symbols(), Symbols);
 }
 
-TEST_F(SharedObject, CanBeLoadedAndCalled) {
+TEST_F(SharedObject, sharedObject_tuned_canBeLoadedAndCalled) {
   if (!llvm::sys::findProgramByName("python3"))
     GTEST_SKIP() << "no python3 here";
   writeProfile(BulkyName, BulkyCap);
@@ -113,7 +114,7 @@ TEST_F(SharedObject, CanBeLoadedAndCalled) {
   EXPECT_EQ(R.Stdout, "7 False\n") << R.Stderr;
 }
 
-TEST_F(SharedObject, ATuningOfItsHostIsEmittedByTheNextBuild) {
+TEST_F(SharedObject, tuning_ofItsHost_isEmittedByTheNextBuild) {
   build(Library);
   unsigned Default = bulkyRegs();
   ASSERT_GT(Default, BulkyCap);
@@ -128,9 +129,9 @@ TEST_F(SharedObject, ATuningOfItsHostIsEmittedByTheNextBuild) {
   EXPECT_TRUE(read("libthree.so") == First) << log();
 }
 
-// What is decided of one program's object holds for its other uses by name: a workload of its own
-// is named by hand.
-TEST_F(SharedObject, IsTunedByHandOnly) {
+// A decision made with one program applies to the object in all its programs. A workload for the
+// object has to be named by hand.
+TEST_F(SharedObject, workloadByHand_isTuned) {
   Words ByHand = Library;
   ByHand.insert(ByHand.end(), {Samples, "--carve-run=python3 host.py"});
   build(ByHand);
@@ -141,7 +142,7 @@ TEST_F(SharedObject, IsTunedByHandOnly) {
 }
 
 // With a GPU, or what looks like one, an executable is run to tune it.
-TEST_F(SharedObject, IsNeverRunByItself) {
+TEST_F(SharedObject, sharedObject_isNeverRunByItself) {
   const std::string Pretend =
       "mkdir dev && mount -t tmpfs none dev || exit 99; for F in null zero urandom; do "
       "touch dev/$F && mount --bind /dev/$F dev/$F || exit 99; done; touch dev/nvidia0; "
@@ -163,7 +164,7 @@ TEST_F(SharedObject, IsNeverRunByItself) {
   EXPECT_FALSE(logSays("not tuned: no GPU")) << log();
 }
 
-TEST_F(SharedObject, RelocatableDeviceCodeLinksToo) {
+TEST_F(SharedObject, relocatableDeviceCode_isTunedAndLinks) {
   Words Relocatable = Library;
   Relocatable.push_back("-rdc=true");
   buildPlain(Relocatable);

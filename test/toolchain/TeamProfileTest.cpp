@@ -1,5 +1,5 @@
-// One committed profile, many people: a tuning changes only what it decides anew, what does not
-// hold is ignored with its reason, and every machine builds the same bytes of it.
+// One committed profile and many people. A tuning changes only what it decides differently, a
+// decision that does not hold is ignored with its reason, and every machine builds the same bytes.
 #include "BuiltTools.h"
 #include "Store/DecisionFiles.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 const std::string Samples = CARVE_TEST_INPUTS "/samples/three.samples";
 
-// nvcc names kernels without external linkage by the source's path, so this has none.
+// nvcc names kernels without external linkage by the source's path, so this source has none.
 constexpr char Program[] = R"(
 template <int Values> __global__ void wide(double *Y, const double *X, int N) {
   double A[Values];
@@ -43,7 +43,7 @@ protected:
         carve({"tune", "--samples=" + Samples, "--profile=profile.yaml", "--", "./app"});
     EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
   }
-  /// Replaces in a file what must be there.
+  /// Replaces \p From in a file, which must contain it.
   void edit(const std::string &Name, llvm::StringRef From, llvm::StringRef To) {
     std::string Text = read(Name);
     ASSERT_NE(Text.find(From), std::string::npos) << From.str();
@@ -52,10 +52,10 @@ protected:
     write(Name, Text);
   }
   llvm::json::Object diff(const std::string &A, const std::string &B);
-  /// The profile changes nothing, for the reason \p Reason in the log.
+  /// Checks that the profile changes nothing, for the reason \p Reason in the log.
   void expectIgnored(const Words &Arguments, llvm::StringRef Reason);
-  /// Builds a source in directory \p Dir as the user of another machine would, with all of theirs
-  /// in \p Home. Returns the object.
+  /// Builds a source in directory \p Dir as the user of another machine would, with all of that
+  /// user's files in \p Home. Returns the object.
   std::string buildAs(const std::string &Home, const std::string &Umask, const std::string &Dir,
                       const Words &Options, const std::string &Source = Program);
 };
@@ -103,10 +103,10 @@ std::string TeamProfile::buildAs(const std::string &Home, const std::string &Uma
 
 } // namespace
 
-TEST_F(TeamProfile, ATuningThatDecidesTheSameChangesNoByte) {
+TEST_F(TeamProfile, tuning_sameDecisions_changesNoByte) {
   build(Object);
   tune();
-  // The first one was made long ago, by somebody who measured a little else.
+  // The first tuning was made long ago, by somebody with slightly different measurements.
   std::string Date = read("profile.yaml");
   Date = Date.substr(Date.find("date: \"") + 7, 20);
   edit("profile.yaml", Date, "2001-02-03T04:05:06Z");
@@ -118,7 +118,7 @@ TEST_F(TeamProfile, ATuningThatDecidesTheSameChangesNoByte) {
   EXPECT_EQ(llvm::cantFail(readDecisions(store(), U.Key)), Before);
 }
 
-TEST_F(TeamProfile, OneEditedKernelIsOneChangedEntry) {
+TEST_F(TeamProfile, oneEditedKernel_isOneChangedEntry) {
   build(Object);
   tune();
   write("before.yaml", read("profile.yaml"));
@@ -134,7 +134,7 @@ TEST_F(TeamProfile, OneEditedKernelIsOneChangedEntry) {
   EXPECT_EQ(carve({"diff", "--exit-code", "profile.yaml", "profile.yaml"}).ExitStatus, 0);
 }
 
-TEST_F(TeamProfile, WhatDoesNotHoldIsIgnoredWithItsReason) {
+TEST_F(TeamProfile, decision_thatDoesNotHold_isIgnoredWithItsReason) {
   build(Object);
   tune();
   Words Lines = Object;
@@ -149,12 +149,12 @@ TEST_F(TeamProfile, WhatDoesNotHoldIsIgnoredWithItsReason) {
   expectIgnored(Object, "foreign: names no kernel of this unit");
 }
 
-TEST_F(TeamProfile, EntriesOfTwoToolkitsStandSideBySide) {
+TEST_F(TeamProfile, entries_ofTwoToolkits_coexist) {
   build(Object);
   tune();
   build(Object);
   std::string Tuned = read("three.o");
-  // As a colleague with an older toolkit has committed it before.
+  // A colleague with an older toolkit committed this profile before.
   std::string Ours = read("profile.yaml");
   edit("profile.yaml", "toolkit: \"13.", "toolkit: \"12.");
   edit("profile.yaml", "  digest: \"", "  digest: \"0");
@@ -169,7 +169,7 @@ TEST_F(TeamProfile, EntriesOfTwoToolkitsStandSideBySide) {
   EXPECT_TRUE(read("three.o") == Tuned) << log();
 }
 
-TEST_F(TeamProfile, EveryMachineBuildsTheSameBytes) {
+TEST_F(TeamProfile, build_onAnyMachine_hasTheSameBytes) {
   writeProfile(Wide, BulkyCap);
   std::string One = buildAs("ann", "022", "one", {});
   EXPECT_TRUE(One == buildAs("bob", "077", "another/place", {}));
@@ -180,9 +180,9 @@ TEST_F(TeamProfile, EveryMachineBuildsTheSameBytes) {
   EXPECT_GT(kernelsOf("two.o").begin()->second.Resources.RegsPerThread, BulkyCap);
 }
 
-// Debug information of the host names the temporary directory, that of the device the source and
-// its time.
-TEST_F(TeamProfile, EveryMachineBuildsTheSameDeviceCode) {
+// Debug information of the host names the temporary directory. That of the device names the source
+// and its time.
+TEST_F(TeamProfile, buildWithDebugInformation_onAnyMachine_hasTheSameDeviceCode) {
   writeProfile(Wide, BulkyCap);
   auto Container = [](const std::string &Object) { return sectionOf(Object, ".nv_fatbin"); };
   EXPECT_TRUE(Container(buildAs("ann", "022", "one", {"-g"})) ==

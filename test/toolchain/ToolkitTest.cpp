@@ -1,4 +1,4 @@
-// What has to hold with every release of nvcc that is supported: test/toolkits/run runs these with
+// These tests must pass with every supported release of nvcc; test/toolkits/run runs them with
 // several. Releases differ in the shape of a dryrun, in options, and in what the front end makes.
 #include "ComparedCommands.h"
 #include "Store/StoreUpkeep.h"
@@ -29,7 +29,7 @@ const Style Styles[] = {
 
 } // namespace
 
-TEST_F(Toolkit, commands_WithoutADecision_LeaveWhatNvccLeaves) {
+TEST_F(Toolkit, commands_withoutADecision_leaveWhatNvccLeaves) {
   for (const Style &S : Styles) {
     EXPECT_TRUE(expectSame(Tools.Nvcc, S)) << S.Name;
     std::vector<Unit> Units = store().units();
@@ -39,14 +39,14 @@ TEST_F(Toolkit, commands_WithoutADecision_LeaveWhatNvccLeaves) {
   }
 }
 
-TEST_F(Toolkit, program_OfRelocatableCode_IsLinkedAndRecorded) {
+TEST_F(Toolkit, program_ofRelocatableCode_isLinkedAndRecorded) {
   EXPECT_TRUE(expectSame(Tools.Nvcc, {"link",
                                       {Sm90, "-Xlinker=--build-id=none", "-rdc=true", "-DWHOLE",
                                        "main.cu", "sub/other.cu", "host.cpp", "-o", "app"}}));
   EXPECT_EQ(storeStats(store()).Links, 1u) << log();
 }
 
-TEST_F(Toolkit, pinnedCaps_OfBothCompilers_AreEmitted) {
+TEST_F(Toolkit, pinnedCaps_ofBothCompilers_areEmitted) {
   const Words Command = {Sm90, "--no-compress", "-c", "three.cu", "-o", "three.o"};
   build(Command);
   ImageKernels Free = kernelsOf("three.o");
@@ -62,7 +62,7 @@ TEST_F(Toolkit, pinnedCaps_OfBothCompilers_AreEmitted) {
   }
 }
 
-TEST_F(Toolkit, points_OfASource_AreFound) {
+TEST_F(Toolkit, points_ofASource_areFound) {
   CommandResult R = carve({"points", "--arch=sm_90", "three.cu"});
   EXPECT_TRUE(R.succeeded()) << R.Stderr;
   EXPECT_NE(R.Stdout.find("nvcc " + llvm::cantFail(nvccVersion(Tools, Runner))), std::string::npos)

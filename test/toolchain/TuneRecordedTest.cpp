@@ -1,6 +1,7 @@
-// The whole way from a compile to a tuned program, with recorded samples in the GPU's place: in
+// The whole way from a compile to a tuned program. Recorded samples take the place of the GPU. In
 // three.samples, bulky is fastest at 64 registers, every variant of steady is slower, and noisy
-// gains too little to be believed. They have no timing run; the tests of one add it.
+// gains too little to be significant. The samples have no timing run; the tests that need one add
+// it.
 #include "BuiltTools.h"
 #include "Store/DecisionFiles.h"
 #include "Store/StoreUpkeep.h"
@@ -26,12 +27,12 @@ protected:
   const Words Program = {"-O3", "-arch=sm_90", "--no-compress", "three.cu", "-o", "app"};
   const Words Object = {"-O3", "-arch=sm_90", "--no-compress", "-c", "three.cu", "-o", "three.o"};
 
-  /// \p Arguments with the recorded samples.
+  /// Adds the recorded samples to \p Arguments.
   static Words tuning(Words Arguments) {
     Arguments.push_back("--carve-samples=" + Samples);
     return Arguments;
   }
-  /// The only unit's decisions.
+  /// Returns the decisions of the only unit.
   Profile decisions();
   const Decision *decisionOf(const Profile &P, llvm::StringRef Kernel) {
     auto D = llvm::find_if(P.Kernels, [&](const Decision &D) { return D.Kernel == Kernel; });
@@ -42,10 +43,11 @@ protected:
   unsigned bulkyRegs(const std::string &Output) {
     return kernelsOf(Output)[Bulky].Resources.RegsPerThread;
   }
-  /// The position in a plan of every variant of the job: those of a tuning by whole runs.
+  /// Returns the position in a plan of every variant of the job, as a tuning by whole runs has
+  /// them.
   std::map<std::string, std::map<std::string, size_t>> variantsOfJob();
-  /// Builds the object with the decision of a tuning in the store, and then as \p Arguments say:
-  /// the decision no longer counts there.
+  /// Builds the object with the decision of a tuning in the store, and then with \p Arguments.
+  /// Checks that the decision no longer applies.
   void expectDropped(const Words &Arguments);
 };
 
@@ -86,7 +88,7 @@ std::map<std::string, std::map<std::string, size_t>> TuneRecorded::variantsOfJob
   for (const KernelReport &K : Report->Kernels)
     for (size_t V = 0; V < K.Variants.size(); ++V)
       Positions[K.Mangled][K.Variants[V].Name] = V + 2;
-  // A tuning that decides the same would leave the evidence of this one.
+  // The evidence of this tuning would stay after a tuning that decides the same.
   EXPECT_TRUE(carve({"store", "clear"}).succeeded());
   build(Object);
   return Positions;
@@ -101,7 +103,7 @@ void TuneRecorded::replaceInSource(llvm::StringRef From, llvm::StringRef To) {
 
 } // namespace
 
-TEST_F(TuneRecorded, OneStepProgramIsTunedOnceAndRemembered) {
+TEST_F(TuneRecorded, oneStepProgram_isTunedOnceAndRemembered) {
   build(Program, {"CARVE_RUN=none"});
   std::string Untuned = read("app");
   ImageKernels Default = kernelsOf("app");
@@ -126,22 +128,23 @@ TEST_F(TuneRecorded, OneStepProgramIsTunedOnceAndRemembered) {
   }
   EXPECT_EQ(read("profile.yaml"), printProfile(Kept));
 
-  // The second build runs nothing and gives the same bytes, and so does one without the samples.
+  // The second build runs nothing and gives the same bytes, and so does a build without the
+  // samples.
   std::string First = read("app");
   uint64_t Reports = storeStats(store()).Reports;
   for (const Words &Arguments : {tuning(Program), Program}) {
     build(Arguments);
     EXPECT_TRUE(read("app") == First);
     EXPECT_EQ(storeStats(store()).Reports, Reports) << log();
-    EXPECT_FALSE(logSays("-maxrregcount")) << "regions were sought again: " << log();
+    EXPECT_FALSE(logSays("-maxrregcount")) << "regions were computed again: " << log();
   }
-  // A fresh store with the profile, as a colleague has it.
+  // A colleague has an empty store and the profile.
   build(Program, {"CARVE_STORE=" + path("other"), "CARVE_PROFILE=profile.yaml"});
   EXPECT_TRUE(read("app") == First) << log();
   EXPECT_FALSE(First == Untuned);
 }
 
-TEST_F(TuneRecorded, CompanionTunesAndTheNextBuildEmits) {
+TEST_F(TuneRecorded, carveTune_decides_nextBuildEmits) {
   build(Object);
   CommandResult R = carve({"tune", "--samples=" + Samples, "--profile=tuned.yaml", "--", "./app"});
   EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
@@ -153,7 +156,7 @@ TEST_F(TuneRecorded, CompanionTunesAndTheNextBuildEmits) {
   EXPECT_EQ(read("tuned.yaml"), printProfile(decisions()));
 }
 
-TEST_F(TuneRecorded, ReportTellsTheSameAsTextAndJson) {
+TEST_F(TuneRecorded, report_asTextAndJson_tellsTheSame) {
   EXPECT_EQ(carve({"report"}).ExitStatus, 1) << "nothing tuned yet";
   build(tuning(Program));
   TuningReport Report = report();
@@ -171,15 +174,15 @@ TEST_F(TuneRecorded, ReportTellsTheSameAsTextAndJson) {
     EXPECT_NE(Text.find(Part), std::string::npos) << Part << " is not in:\n" << Text;
 }
 
-TEST_F(TuneRecorded, DecisionSurvivesEditsElsewhereAndIsDroppedByItsOwn) {
+TEST_F(TuneRecorded, decision_editOfTheKernelOnly_dropsIt) {
   build(tuning(Program));
   ASSERT_EQ(bulkyRegs("app"), 64u) << log();
-  // Another function, and lines before the kernel.
+  // Another function changes, and lines are added before the kernel.
   replaceInSource("mix<24>", "mix<26>");
   replaceInSource("template <int", "__device__ int Before;\n\ntemplate <int");
   build(Program);
   EXPECT_EQ(bulkyRegs("app"), 64u) << log();
-  // The kernel itself.
+  // Now the kernel itself changes.
   replaceInSource("mix<40>", "mix<39>");
   build(Program);
   EXPECT_NE(bulkyRegs("app"), 64u);
@@ -199,7 +202,7 @@ void TuneRecorded::expectDropped(const Words &Arguments) {
   EXPECT_TRUE(stripped("three.o") == Wanted) << log();
 }
 
-TEST_F(TuneRecorded, AnotherArchitectureOrOptionsDropTheDecision) {
+TEST_F(TuneRecorded, decision_otherArchitectureOrOptions_isDropped) {
   build(tuning(Object));
   auto With = [&](const Words &More) {
     Words Arguments = Object;
@@ -216,7 +219,7 @@ TEST_F(TuneRecorded, AnotherArchitectureOrOptionsDropTheDecision) {
   }
 }
 
-TEST_F(TuneRecorded, DefaultArchitectureGetsAnImageForTheDevice) {
+TEST_F(TuneRecorded, defaultArchitecture_getsAnImageForTheDevice) {
   const Words Plain = {"-O3", "--no-compress", "three.cu", "-o", "app"};
   build(Plain, {"CARVE_RUN=none"});
   auto Default = deviceImages(read("app"));
@@ -236,19 +239,19 @@ TEST_F(TuneRecorded, DefaultArchitectureGetsAnImageForTheDevice) {
 
 namespace {
 
-/// Text of a timing run, in which every variant of a kernel takes a given part of the default's
-/// time.
+/// Writes the text of a timing run in which every variant of a kernel takes a given ratio of the
+/// default's time.
 class TimingText {
 public:
   explicit TimingText(std::string Kernel, size_t Variants) : Kernel(std::move(Kernel)) {
     Ratios.assign(Variants + 2, 1.1);
     Ratios[0] = Ratios[1] = 1;
   }
-  std::vector<double> Ratios; ///< By position in the plan.
+  std::vector<double> Ratios; ///< By the position in the plan.
   std::map<size_t, std::string> Verdicts;
 
-  /// A launch that was replayed: five rounds of all, seven of the default, the control, and the
-  /// two that \p Held names.
+  /// Returns a launch that was replayed: five rounds of all variants, and seven of the default, the
+  /// control and those that \p Held names.
   std::string replayed(std::vector<size_t> Held) const {
     std::string Text = "timing\treplayed\t" + Place + "\t0\t1\t1\t1000\t100\t1\t10\t10\t10\t99\n";
     Held.insert(Held.begin(), {0, 1});
@@ -288,9 +291,9 @@ private:
 
 } // namespace
 
-/// The automatic choice of modes: bulky is replayed, steady rotated, and noisy, whose occupancy
-/// the program asks for, left to whole runs.
-TEST_F(TuneRecorded, OneRunDecidesWhatItCan) {
+/// The modes are chosen automatically: bulky is replayed, steady is rotated, and noisy, whose
+/// program asks for its occupancy, is left to whole runs.
+TEST_F(TuneRecorded, timingRun_decidesWhatItCan) {
   build(Object);
   auto Positions = variantsOfJob();
   ASSERT_TRUE(Positions[Bulky].count("r64") && Positions[Bulky].count("r80") &&
@@ -349,7 +352,7 @@ TEST_F(TuneRecorded, OneRunDecidesWhatItCan) {
   EXPECT_EQ(Winner->Basis->Rounds, 7u);
 }
 
-TEST_F(TuneRecorded, AVariantAtFaultIsAnnouncedAndLeftOut) {
+TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {
   build(Object);
   auto Positions = variantsOfJob();
   TimingText BulkyRun(Bulky, Positions[Bulky].size());
@@ -372,8 +375,8 @@ TEST_F(TuneRecorded, AVariantAtFaultIsAnnouncedAndLeftOut) {
 
 namespace {
 
-/// The time of every setting that a search may ask for, over the default's: least at 64 registers,
-/// and a little less with loads from L2.
+/// Returns the time of any setting that a search may propose, divided by the default's. It is least
+/// at 64 registers, and a little less with loads from L2.
 double wideRatio(const VariantSetting &V) {
   double Ratio = V.Cap ? 0.8 + 0.3 * std::abs(std::log2(*V.Cap / 64.0)) : 1;
   if (V.FrontEndCap)
@@ -393,7 +396,7 @@ std::vector<VariantSetting> wideSettings() {
   return allSettings(Space);
 }
 
-/// The traced run of three.samples.
+/// Returns the traced run of three.samples.
 std::string recordedTrace() {
   std::string Trace;
   std::string Recorded = llvm::cantFail(readFile(Samples));
@@ -403,7 +406,7 @@ std::string recordedTrace() {
   return Trace;
 }
 
-/// Samples of \p Kernels: any number of timing runs that know all settings, and whole runs.
+/// Returns samples of \p Kernels: three timing runs that know all settings, and whole runs.
 std::string wideSamples(const std::string &Trace, const std::vector<std::string> &Kernels) {
   std::vector<VariantSetting> Settings{{}, {}};
   llvm::append_range(Settings, wideSettings());
@@ -434,8 +437,8 @@ std::string wideSamples(const std::string &Trace, const std::vector<std::string>
 
 } // namespace
 
-/// With the largest effort the whole file is tried at other register-usage levels, too.
-TEST_F(TuneRecorded, LevelsAreOfTheWholeFile) {
+/// With the largest effort other register-usage levels are tried for the whole file, too.
+TEST_F(TuneRecorded, levels_areOfTheWholeFile) {
   const Words Widest{"CARVE_EFFORT=3"};
   build(Object, Widest);
   std::string Text = wideSamples(recordedTrace(), {Bulky, Steady, Noisy});
@@ -471,8 +474,8 @@ TEST_F(TuneRecorded, LevelsAreOfTheWholeFile) {
   }
 }
 
-/// Two rounds over every knob, from the settings to an object that has the code that was timed.
-TEST_F(TuneRecorded, WideSpaceIsSearchedInRounds) {
+/// Two rounds search over every knob. At the end the object has the code that was timed.
+TEST_F(TuneRecorded, wideSpace_isSearchedInRounds) {
   const Words Wide{"CARVE_EFFORT=2"};
   build(Object, Wide);
   write("wide.samples", wideSamples(recordedTrace(), {Bulky, Steady, Noisy}));
@@ -491,7 +494,7 @@ TEST_F(TuneRecorded, WideSpaceIsSearchedInRounds) {
     double Least = 1;
     size_t Timed = 0, BeyondCaps = 0;
     for (const VariantReport &V : K.Variants) {
-      if (V.Ratio == 0) // A front-end cap that is not recorded.
+      if (V.Ratio == 0) // This front-end cap is not recorded.
         continue;
       ++Timed;
       BeyondCaps += llvm::StringRef(V.Name).contains('-');
@@ -507,8 +510,8 @@ TEST_F(TuneRecorded, WideSpaceIsSearchedInRounds) {
   }
   EXPECT_EQ(Report->VariantsCompiled, Compiled);
   std::string Log = read("carve.log");
-  EXPECT_EQ(llvm::StringRef(Log).count(std::string(Bulky) + ": replay: "), 2u) << "rounds";
-  // What ptxas makes of an entry by itself is what it makes of it among all.
+  EXPECT_EQ(llvm::StringRef(Log).count(std::string(Bulky) + ": replay: "), 2u) << "two rounds";
+  // ptxas makes the same of an entry alone as among all entries.
   EXPECT_FALSE(logSays("other code in the whole module than by itself")) << log();
 
   CommandResult Explained = carve({"explain", "bulky"});
@@ -527,7 +530,7 @@ TEST_F(TuneRecorded, WideSpaceIsSearchedInRounds) {
   }
 }
 
-TEST_F(TuneRecorded, UnusableSamplesLeaveNvccsProgram) {
+TEST_F(TuneRecorded, unusableSamples_leaveNvccsProgram) {
   build(Program, {"CARVE_RUN=none"});
   std::string Before = read("app");
   write("bad.samples", "carve-samples\t1\nnonsense\n");

@@ -1,9 +1,9 @@
-// What compiling the wide space of a unit costs beside one compile by nvcc: every front-end cap at
-// a critical point of one of its kernels and 255, by cicc; every critical cap of every kernel in
-// each of these flavours, and in the default's with the other knobs too, by ptxas. As many tools
-// run at once as the machine has cores. Called by wide-space.sh.
+// Measures what compiling the wide space of a unit costs compared with one compile by nvcc. cicc
+// compiles every front-end cap at a critical point of one of its kernels, and 255. ptxas compiles
+// every critical cap of every kernel in each of these flavours, and in the default's PTX with the
+// other knobs, too. As many tools run at once as the machine has cores. wide-space.sh calls it:
 //   wide-space KERNELS NVCC_ARGUMENTS...
-// KERNELS: a regular expression on mangled names; kernels that do not match are left alone.
+// KERNELS is a regular expression on mangled names. Kernels that do not match are left alone.
 #include "Compile/UnitRecorder.h"
 #include "Cubin/Assembler.h"
 #include "Device/CriticalPoints.h"
@@ -29,13 +29,13 @@ using namespace carve;
 
 static llvm::ExitOnError OrFail("wide-space: ");
 
-/// Of a launch, to have critical points of; a common one.
+/// A common block size, in threads. Critical points depend on it.
 static constexpr unsigned BlockThreads = 256;
 
 namespace {
 
-/// Time by the clock, and of processors: ours and that of the tools, which a busy machine does not
-/// stretch.
+/// Wall time and processor time, of this program and of the tools. Processor time does not grow on
+/// a busy machine.
 struct Cost {
   double WallS = 0, CpuS = 0;
   Cost operator+(const Cost &Other) const { return {WallS + Other.WallS, CpuS + Other.CpuS}; }
@@ -62,7 +62,7 @@ static Cost costOf(const std::function<void()> &Work) {
           processorSeconds() - Cpu};
 }
 
-/// Calls \p Work with 0 to Count - 1.
+/// Calls \p Work with the numbers 0 to Count - 1.
 static void inParallel(size_t Count, const std::function<void(size_t)> &Work) {
   std::atomic<size_t> Next = 0;
   std::vector<std::thread> Threads;
@@ -82,10 +82,10 @@ struct WideSpace {
   ProcessRunner Runner;
   TempDir Keep = OrFail(TempDir::create("carve-wide-space"));
   DeviceUnit Unit;
-  std::map<std::string, std::vector<unsigned>> CapsOf; ///< Critical caps of the chosen kernels.
-  std::set<unsigned> Caps;                             ///< Of them all.
-  std::vector<PtxModule> Flavours;                     ///< The default's first; no two alike.
-  std::vector<std::string> Modules;                    ///< PTX with clones in it.
+  std::map<std::string, std::vector<unsigned>> CapsOf; ///< The critical caps of each chosen kernel.
+  std::set<unsigned> Caps;                             ///< The caps of all of them.
+  std::vector<PtxModule> Flavours;  ///< The default's is the first. No two are alike.
+  std::vector<std::string> Modules; ///< PTX with clones.
   size_t Clones = 0;
 
   void compile(std::vector<std::string> Arguments);
@@ -144,7 +144,7 @@ void WideSpace::makeFlavours() {
       Flavours.push_back(OrFail(PtxModule::parse(std::move(Ptx))));
 }
 
-/// A module of \p Ptx with a clone of each chosen kernel at each of its caps.
+/// Adds a module of \p Ptx with a clone of each chosen kernel at each of its caps.
 void WideSpace::addClones(const PtxModule &Ptx, const VariantSetting &Knobs) {
   std::vector<CloneRequest> Requests;
   for (const auto &[Kernel, Own] : CapsOf) {

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by the benchmarks beside it: writes small.cu, one kernel, and heavy.cu, full of headers and
-# library kernels, into the current directory.
+# The benchmarks beside it source this file. It writes small.cu, which has one kernel, and heavy.cu,
+# which is full of headers and library kernels, into the current directory.
 cat >small.cu <<'END'
 __global__ void small(float *Y, int N) {
   for (int I = threadIdx.x; I < N; I += blockDim.x)

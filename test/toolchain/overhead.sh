@@ -1,8 +1,11 @@
 #!/bin/bash
-# What carve-nvcc costs beside nvcc, as ratios of runs that alternate with nvcc's own. Not a test.
+# Measures what carve-nvcc costs compared with nvcc, as ratios of runs that alternate with nvcc's
+# own. It is not a test.
 #   overhead.sh CARVE_NVCC [ROUNDS]
-# CARVE_NVCC is the driver to measure; the nvcc beside it is $CARVE_NVCC_REAL, else the one in PATH.
-# Columns: medians in milliseconds, the median of the paired differences, the median paired ratio.
+# CARVE_NVCC is the driver to measure. The nvcc to compare with is $CARVE_NVCC_REAL, or else the one
+# in PATH.
+# The columns are the medians in milliseconds, the median of the paired differences, and the median
+# paired ratio.
 set -eu
 sources=$(realpath "$(dirname "$0")")/measured-sources.sh
 carve=$(realpath "${1:?usage: overhead.sh CARVE_NVCC [ROUNDS]}")
@@ -21,7 +24,7 @@ for kernel in 'small(float*, int)' 'own(float*, int)'; do
   printf 'carve-profile: 1\nkernels:\n  - kernel: "%s"\n    variant: {cap: 24}\n' "$kernel" >"$file"
 done
 
-# Milliseconds that a command takes.
+# Prints the milliseconds that a command takes.
 took() {
   local start=$EPOCHREALTIME end
   "$@" >/dev/null 2>&1 || { echo "failed: $*" >&2; exit 1; }
@@ -31,7 +34,7 @@ took() {
 
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-# compare NAME ROUNDS PROFILE ARGUMENTS...: one line of the table.
+# compare NAME ROUNDS PROFILE ARGUMENTS... prints one line of the table.
 compare() {
   local name=$1 count=$2 profile=$3 i a b
   shift 3

@@ -1,8 +1,9 @@
 #!/bin/bash
-# What the wide space of a unit costs to compile beside one compile by nvcc. Not a test.
+# Measures what compiling the wide space of a unit costs compared with one compile by nvcc. It is
+# not a test.
 #   wide-space.sh WIDE_SPACE [ROUNDS]
-# WIDE_SPACE is the program of WideSpace.cpp (target wide-space); nvcc is $CARVE_NVCC, else the one
-# in PATH. Wants a machine that does nothing else.
+# WIDE_SPACE is the program of WideSpace.cpp (target wide-space). nvcc is $CARVE_NVCC, or else the
+# one in PATH. The machine should do nothing else.
 set -eu
 sources=$(realpath "$(dirname "$0")")/measured-sources.sh
 program=$(realpath "${1:?usage: wide-space.sh WIDE_SPACE [ROUNDS]}")
@@ -36,7 +37,7 @@ __global__ void stencil(double *Out, const double *In, int N, int Planes) {
 }
 END
 
-# measure NAME KERNELS SOURCE
+# measure NAME KERNELS SOURCE prints one line of the table.
 measure() {
   echo "$1"
   for ((i = 0; i < rounds; ++i)); do

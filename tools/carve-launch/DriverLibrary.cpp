@@ -14,7 +14,7 @@ llvm::Expected<DriverLibrary> DriverLibrary::load() {
 #define CARVE_RESOLVE(Function, Name)                                                              \
   D.Function = reinterpret_cast<decltype(D.Function)>(::dlsym(Handle, Name));                      \
   if (!D.Function)                                                                                 \
-    return malformed("the CUDA driver has no " Name "; expected one of CUDA 12 or later");
+    return malformed("the CUDA driver has no " Name ", expected a driver for CUDA 12 or later");
   CARVE_DRIVER_FUNCTIONS(CARVE_RESOLVE)
 #undef CARVE_RESOLVE
   return D;

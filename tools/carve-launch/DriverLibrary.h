@@ -1,6 +1,6 @@
 /// \file
-/// The driver's functions that a launch needs, found in libcuda.so.1 at run time: the tool is built
-/// where there is none.
+/// Finds the driver's functions that a launch needs in libcuda.so.1 at run time. The tool does not
+/// link the driver, because it is also built on machines without one.
 #pragma once
 
 #include "llvm/ADT/Twine.h"
@@ -10,7 +10,7 @@
 
 namespace carve {
 
-/// The functions, by the names that cuda.h maps them to.
+/// The functions, with the symbols to which cuda.h maps their names.
 #define CARVE_DRIVER_FUNCTIONS(X)                                                                  \
   X(cuInit, "cuInit")                                                                              \
   X(cuGetErrorName, "cuGetErrorName")                                                              \
@@ -40,16 +40,18 @@ namespace carve {
   X(cuFuncSetAttribute, "cuFuncSetAttribute")                                                      \
   X(cuLaunchKernelEx, "cuLaunchKernelEx")
 
+/// A pointer to each of these functions.
 struct DriverLibrary {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a name
 #define CARVE_MEMBER(Function, Name) decltype(&::Function) Function = nullptr;
   CARVE_DRIVER_FUNCTIONS(CARVE_MEMBER)
 #undef CARVE_MEMBER
 
-  /// Fails where there is no driver, or one without these functions (before 12.0).
+  /// Loads the driver. Fails if there is none, or if it lacks one of these functions (drivers
+  /// before CUDA 12.0).
   static llvm::Expected<DriverLibrary> load();
 
-  /// `<what>: CUDA_ERROR_...`, or success.
+  /// Returns success, or the error `<What>: CUDA_ERROR_...` if \p Result is one.
   llvm::Error check(CUresult Result, const llvm::Twine &What) const;
 };
 

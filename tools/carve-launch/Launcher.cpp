@@ -12,8 +12,8 @@ using namespace carve;
 
 char AddressTaken::ID;
 
-/// The driver opens regions for addresses at multiples of this (seen with driver 580): a fixed
-/// address between them is given only within a region that is open.
+/// The driver opens regions at multiples of this address (seen with driver 580). It gives a fixed
+/// address that is no such multiple only within a region that is already open.
 static constexpr size_t RegionBytes = size_t(32) << 20;
 
 static std::string hexAddress(uint64_t Address) {
@@ -36,7 +36,8 @@ llvm::Error Launcher::makeContext() {
     return E;
   if (llvm::Error E = Driver.check(Driver.cuDeviceGet(&Device, 0), "cuDeviceGet"))
     return E;
-  if (llvm::Error E = Driver.check(Driver.cuDevicePrimaryCtxRetain(&Context, Device), "no context"))
+  if (llvm::Error E = Driver.check(Driver.cuDevicePrimaryCtxRetain(&Context, Device),
+                                   "cannot create a context"))
     return E;
   if (llvm::Error E = Driver.check(Driver.cuCtxSetCurrent(Context), "cuCtxSetCurrent"))
     return E;
@@ -50,7 +51,8 @@ llvm::Error Launcher::makeContext() {
   return llvm::Error::success();
 }
 
-/// The ranges, each widened to whole pages of the driver's, and joined where they then touch.
+/// Returns the captured ranges. Each is widened to whole pages of the driver, and ranges that then
+/// touch are joined.
 llvm::Expected<std::vector<Launcher::Mapping>> Launcher::mappings() const {
   CUmemAllocationProp Properties = memoryOf(Device);
   size_t Page = 0;
@@ -70,8 +72,9 @@ llvm::Expected<std::vector<Launcher::Mapping>> Launcher::mappings() const {
   return Result;
 }
 
-/// The addresses of each mapping by itself. The driver gives them where they lie in a region that
-/// it has open already, as where it has placed its regions like in the captured process.
+/// Reserves the addresses of each mapping by itself. The driver gives such addresses if they lie in
+/// a region that it has already opened, which is so if it has placed its regions as in the captured
+/// process. Returns false, with nothing reserved, if it does not give all of them.
 bool Launcher::reserveExactly(llvm::ArrayRef<Mapping> Group) {
   std::vector<Mapping> Got;
   for (const Mapping &M : Group) {
@@ -89,7 +92,7 @@ bool Launcher::reserveExactly(llvm::ArrayRef<Mapping> Group) {
   return false;
 }
 
-/// The addresses of all mappings of \p Group, which share regions.
+/// Reserves the addresses of all mappings in \p Group, which share regions.
 llvm::Error Launcher::reserve(llvm::ArrayRef<Mapping> Group) {
   if (reserveExactly(Group))
     return llvm::Error::success();
@@ -98,22 +101,23 @@ llvm::Error Launcher::reserve(llvm::ArrayRef<Mapping> Group) {
   CUresult Result = Driver.cuMemAddressReserve(&Given, Bytes, 0, Base, 0);
   if (Result == CUDA_SUCCESS && Given == Base)
     return llvm::Error::success();
-  std::string Why = Result == CUDA_SUCCESS ? "it gave " + hexAddress(Given)
-                                           : llvm::toString(Driver.check(Result, "it said"));
+  std::string Why = Result == CUDA_SUCCESS
+                        ? "the driver gave " + hexAddress(Given)
+                        : llvm::toString(Driver.check(Result, "the driver answered"));
   if (Result == CUDA_SUCCESS)
     (void)Driver.cuMemAddressFree(Given, Bytes);
-  return llvm::make_error<AddressTaken>("the driver does not give the captured addresses, " +
+  return llvm::make_error<AddressTaken>("cannot reserve the captured addresses, " +
                                         llvm::utostr(Bytes >> 10) + " KiB at " + hexAddress(Base) +
                                         ": " + Why);
 }
 
-/// Puts memory behind reserved addresses.
+/// Allocates memory and maps it at the reserved addresses of \p M.
 llvm::Error Launcher::map(const Mapping &M) {
   std::string Where = llvm::utostr(M.Bytes >> 10) + " KiB at " + hexAddress(M.Base);
   CUmemAllocationProp Properties = memoryOf(Device);
   CUmemGenericAllocationHandle Handle = 0;
   if (llvm::Error E = Driver.check(Driver.cuMemCreate(&Handle, M.Bytes, &Properties, 0),
-                                   "no memory for " + Where))
+                                   "cannot allocate " + Where))
     return E;
   if (llvm::Error E =
           Driver.check(Driver.cuMemMap(M.Base, M.Bytes, 0, Handle, 0), "cannot map " + Where))
@@ -127,7 +131,8 @@ llvm::Error Launcher::map(const Mapping &M) {
   return Driver.check(Driver.cuMemsetD8(M.Base, 0, M.Bytes), "cannot clear " + Where);
 }
 
-/// With the call that the program used, so that the probe meets it as it met the program's.
+/// Uses the call with which the program loaded it, so that the probe sees the same call as in the
+/// program.
 llvm::Error Launcher::loadModule() {
   llvm::Expected<std::string> Bytes = Reader.all(C.Container, "the container", FileLimit::Object);
   if (!Bytes)
@@ -213,7 +218,7 @@ llvm::Error Launcher::setAttributes() {
 llvm::Error Launcher::prepare() {
   if (llvm::Error E = makeContext())
     return E;
-  // Before anything else takes addresses.
+  // This comes before anything else that takes addresses.
   llvm::Expected<std::vector<Mapping>> All = mappings();
   if (!All)
     return All.takeError();
@@ -271,10 +276,11 @@ llvm::Error Launcher::launch() {
   Config.sharedMemBytes = C.Shape.DynamicSmemBytes;
   Config.attrs = LaunchAttributes.data();
   Config.numAttrs = unsigned(LaunchAttributes.size());
-  if (llvm::Error E = Driver.check(
-          Driver.cuLaunchKernelEx(&Config, Function, Parameters.data(), nullptr), "the launch"))
+  if (llvm::Error E =
+          Driver.check(Driver.cuLaunchKernelEx(&Config, Function, Parameters.data(), nullptr),
+                       "cannot launch the kernel"))
     return E;
-  return Driver.check(Driver.cuCtxSynchronize(), "the kernel");
+  return Driver.check(Driver.cuCtxSynchronize(), "the kernel failed");
 }
 
 llvm::Error Launcher::run() {

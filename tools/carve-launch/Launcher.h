@@ -1,7 +1,7 @@
 /// \file
-/// Puts a captured launch into this process and runs it: memory at the addresses that it had, the
-/// module, its variables, the kernel's attributes. One capture per process: what the driver has
-/// reserved for itself differs with every context.
+/// Restores a captured launch in this process and runs it: memory at its old addresses, the module,
+/// its variables, and the kernel's attributes. carve-launch makes one process per capture, because
+/// the addresses that the driver reserves for itself differ with every context.
 #pragma once
 
 #include "Captures/File/CaptureFile.h"
@@ -12,7 +12,7 @@
 
 namespace carve {
 
-/// An address of the capture is taken in this process. Another one may have it free.
+/// An address of the capture is already taken in this process. It may be free in another process.
 class AddressTaken : public llvm::ErrorInfo<AddressTaken> {
 public:
   static char ID;
@@ -24,22 +24,28 @@ private:
   std::string Message;
 };
 
-/// Digests of what one run left, for each range and then each variable, per chunk.
+/// The digests of what one run left in memory. The outer index is the range, or after the ranges
+/// the variable; the inner index is the chunk of CaptureChunkBytes.
 using LeftDigests = std::vector<std::vector<std::string>>;
 
+/// Launches one capture, as often as is wanted.
 class Launcher {
 public:
+  /// Both arguments must outlive the launcher.
   Launcher(const DriverLibrary &Driver, const CaptureReader &Reader)
       : Driver(Driver), Reader(Reader), C(Reader.capture()) {}
 
-  /// Everything that is done once.
+  /// Makes the context, maps the captured addresses, loads the module and sets the attributes. Call
+  /// it once, before run(). Fails with AddressTaken if the driver does not give an address, and
+  /// with the driver's error otherwise.
   llvm::Error prepare();
-  /// Writes memory and variables as they were, launches once and waits.
+  /// Writes memory and variables as they were before the launch, launches once and waits. Fails if
+  /// the capture is damaged or a call of the driver fails.
   llvm::Error run();
-  /// What stands there now.
+  /// Returns the digests of what memory and variables contain now. Fails if they cannot be read.
   llvm::Expected<LeftDigests> left() const;
 
-  /// What is warned of: the capture is of another GPU.
+  /// Says that the capture is from another GPU. Empty if it is not.
   const std::string &warning() const { return Warning; }
 
 private:
@@ -64,12 +70,13 @@ private:
   const Capture &C;
   std::string Warning;
   CUdevice Device = 0;
-  CUlibrary Library = nullptr; ///< Or Module, as the program loaded it.
+  CUlibrary Library = nullptr; ///< Either this or Module is set, as the program loaded it.
   CUmodule Module = nullptr;
-  CUfunction Function = nullptr; ///< A CUkernel where there is a library, as the runtime passes it.
-  std::string Container;         ///< The driver may read it at any later time.
+  /// A CUkernel if there is a Library, as the CUDA runtime passes it.
+  CUfunction Function = nullptr;
+  std::string Container; ///< Stays in memory, because the driver may read it at any later time.
   std::vector<CUdeviceptr> Variables;
-  /// For the driver's launch parameters.
+  /// The attributes for the driver's launch parameters.
   std::vector<CUlaunchAttribute> LaunchAttributes;
 };
 

@@ -1,10 +1,11 @@
-// carve-launch: launches captured kernels without the program that they are from. Every capture
-// has a process of its own, and another one where its addresses are taken in that.
+// carve-launch launches captured kernels without the program from which they were captured. Each
+// capture gets a process of its own, and a new process if one of its addresses is already taken.
 
 #include "Launcher.h"
 
 #include "Support/CommandRunner.h"
 #include "Support/Error.h"
+#include "Version/Version.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
@@ -23,9 +24,9 @@ Launches each captured kernel (carve capture) and compares what it leaves in mem
 left in the program. Exit status: 0 where all are equal, else 1.
 )";
 
-constexpr char AloneFlag[] = "--alone"; ///< In this process, without another try.
+constexpr char AloneFlag[] = "--alone"; ///< Launches in this process, without a second try.
 constexpr int AddressTakenStatus = 75;
-/// Each has other addresses taken: the system places libraries at random.
+/// The system places libraries at random addresses, so that each attempt has other addresses free.
 constexpr unsigned Attempts = 8;
 
 struct Options {
@@ -52,7 +53,8 @@ llvm::Expected<Options> readOptions(llvm::ArrayRef<std::string> Args) {
   return O;
 }
 
-/// Where two runs left different bytes: `3 MiB of 2 ranges, the first at 0x...`; empty: nowhere.
+/// Says where two runs left different bytes, as `3 MiB of 2 range(s), the first at 0x...`. Empty if
+/// they left the same.
 std::string differenceOf(const Capture &C, const LeftDigests &A, const LeftDigests &B) {
   uint64_t Chunks = 0, Ranges = 0;
   std::string First;
@@ -84,8 +86,9 @@ LeftDigests expectedOf(const Capture &C) {
   return Result;
 }
 
-/// What is to be said of the output, and whether it is as it should be. A kernel whose output
-/// differs from run to run, as with floating-point atomics, cannot be compared by digests.
+/// Returns what to print about the output, and whether it is as expected. The output of some
+/// kernels varies from run to run, for example with floating-point atomics, and cannot be compared
+/// by digests. To notice that, a kernel whose output differs runs once more.
 llvm::Expected<std::pair<std::string, bool>> judge(Launcher &L, const Capture &C) {
   llvm::Expected<LeftDigests> Left = L.left();
   if (!Left)
@@ -127,7 +130,8 @@ llvm::Error launchAlone(const Options &O) {
   return Judged->second ? llvm::Error::success() : malformed("the output differs");
 }
 
-/// One process per capture, which says what failed. Returns the exit status for all of them.
+/// Starts one process per capture, which prints its own errors. Returns the exit status for all of
+/// them. Fails if a process cannot be started, or if a signal interrupts it.
 llvm::Expected<int> launchAll(const Options &O, const std::string &OwnPath) {
   const int Persona = ::personality(0xffffffff);
   ProcessRunner Runner;
@@ -135,8 +139,8 @@ llvm::Expected<int> launchAll(const Options &O, const std::string &OwnPath) {
   for (const std::string &File : O.Files) {
     int Status = AddressTakenStatus;
     for (unsigned I = 0; I < Attempts && Status == AddressTakenStatus; ++I) {
-      // First with libraries at the places where they are without randomness, far from most
-      // programs'. Where the system refuses that, this is one more random try.
+      // The first attempt places libraries without randomness, which is far from the addresses of
+      // most programs. If the system refuses that, this is one more random attempt.
       (void)::personality(I == 0 ? unsigned(Persona) | ADDR_NO_RANDOMIZE : unsigned(Persona));
       Command Child;
       Child.Argv = {OwnPath, AloneFlag, "--repeat=" + std::to_string(O.Repeat), File};
@@ -161,7 +165,7 @@ llvm::Expected<int> launchAll(const Options &O, const std::string &OwnPath) {
 int report(llvm::Error E, llvm::StringRef Of) {
   int Status = 1;
   std::string Prefix = Of.empty() ? "" : (Of + ": ").str();
-  // The reader's messages name the file.
+  // Messages of the reader already name the file.
   auto Named = [&](llvm::StringRef Message) {
     Message.consume_front("'");
     return Message.starts_with(Of);
@@ -190,7 +194,7 @@ int report(llvm::Error E, llvm::StringRef Of) {
 int main(int Argc, char **Argv) {
   std::vector<std::string> Args(Argv + 1, Argv + Argc);
   if (Args == std::vector<std::string>{"--help"} || Args == std::vector<std::string>{"--version"}) {
-    llvm::outs() << (Args.front() == "--help" ? Help : "carve-launch " CARVE_VERSION "\n");
+    llvm::outs() << (Args.front() == "--help" ? std::string(Help) : versionText("carve-launch"));
     return 0;
   }
   llvm::Expected<Options> O = readOptions(Args);

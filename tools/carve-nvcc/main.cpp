@@ -1,4 +1,4 @@
-// carve-nvcc: split argv, run the pipeline or become nvcc, map errors to exit codes.
+// carve-nvcc: splits argv, runs the pipeline or becomes nvcc, and maps errors to exit statuses.
 
 #include "Compile/CommandStore.h"
 #include "Compile/CompilePipeline.h"
@@ -11,6 +11,7 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/SignalCleanup.h"
+#include "Version/Version.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Process.h"
@@ -42,8 +43,8 @@ int fail(llvm::Error E) {
   return 1;
 }
 
-/// The exit status; where a signal ended the work, ends as the signal would have ended us, now that
-/// our files are removed.
+/// Returns \p ExitStatus. If \p Signal ended the work, ends this process by the same signal
+/// instead, now that our files are removed.
 int endWith(int Signal, int ExitStatus) {
   if (!Signal)
     return ExitStatus;
@@ -52,7 +53,8 @@ int endWith(int Signal, int ExitStatus) {
   return 128 + Signal;
 }
 
-/// Compiles what \p Line says. Fails with Unsupported where nvcc has to, which was not started.
+/// Compiles what \p Line says. Fails with Unsupported if nvcc has to do it; nvcc has not been
+/// started then.
 llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandStore &Store,
                                llvm::StringRef OwnPath, llvm::StringRef WorkDir,
                                const Toolchain &T) {
@@ -80,7 +82,7 @@ llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandS
   return endWith(Result->Signal, Result->ExitStatus);
 }
 
-/// The store that all commands share, if there can be one.
+/// Returns the store that all commands share, or nothing if there can be none.
 std::optional<UnitStore> sharedStore() {
   if (std::optional<std::string> Root = storeRoot(environment))
     return UnitStore(*Root);
@@ -98,7 +100,7 @@ int printCacheKey(const DriverOptions &Options, llvm::StringRef OwnPath, const T
   return 0;
 }
 
-/// A command of nvcc's, and who may do it.
+/// A command for nvcc, with what is needed to run it.
 struct NvccCommand {
   std::vector<std::string> Argv;
   NvccEnvironment Env;
@@ -106,7 +108,7 @@ struct NvccCommand {
   std::optional<UnitStore> Shared = sharedStore();
 };
 
-/// Ends with \p Status, or becomes nvcc if that is Unsupported.
+/// Returns \p Status, or becomes nvcc if \p Status is Unsupported.
 int endOrFallBack(llvm::Expected<int> Status, const NvccCommand &C) {
   if (Status)
     return *Status;
@@ -116,7 +118,7 @@ int endOrFallBack(llvm::Expected<int> Status, const NvccCommand &C) {
   return fail(fallBack(C.T, C.Shared, C.Argv, passthroughBecause(std::move(E))));
 }
 
-/// Compiles as \p Line says.
+/// Opens the command's store and compiles as \p Line says.
 llvm::Expected<int> runCompileCommand(CommandLine Line, DriverOptions Options,
                                       llvm::StringRef OwnPath, const NvccCommand &C) {
   llvm::Expected<CommandStore> Store = CommandStore::open(C.Shared, Line, C.Env.WorkDir);
@@ -125,7 +127,7 @@ llvm::Expected<int> runCompileCommand(CommandLine Line, DriverOptions Options,
   return runCompile(std::move(Line), std::move(Options), *Store, OwnPath, C.Env.WorkDir, C.T);
 }
 
-/// Links device code, and records what was linked.
+/// Links device code, and records what was linked. Fails with Unsupported if nvcc has to do it.
 llvm::Expected<int> runLink(const DeviceCodeLink &Link, const NvccCommand &C) {
   const Passthrough &Without = Link.WithoutDeviceCode;
   if (!C.Shared)
@@ -140,7 +142,7 @@ llvm::Expected<int> runLink(const DeviceCodeLink &Link, const NvccCommand &C) {
   return endWith((*Linked)->Signal, (*Linked)->ExitStatus);
 }
 
-/// Answers \p Cache, for which the command is a step.
+/// Does the step that the compiler cache \p Cache asks for, and returns its exit status.
 llvm::Expected<int> answerCache(const CompilerCache &Cache, const DriverOptions &Options,
                                 const NvccCommand &C) {
   ProcessRunner Runner;
@@ -151,7 +153,8 @@ llvm::Expected<int> answerCache(const CompilerCache &Cache, const DriverOptions 
   return endWith(R->Interrupted ? R->Interrupted : R->Signal, R->ExitStatus);
 }
 
-/// Does nvcc's part of the command, \p ForNvcc.
+/// Classifies the command \p ForNvcc and runs it: a compile, a step of a compiler cache, a device
+/// link, or nvcc itself.
 int runForNvcc(std::vector<std::string> ForNvcc, DriverOptions Options, llvm::StringRef OwnPath,
                const Toolchain &T) {
   llvm::SmallString<256> WorkDir;
@@ -181,7 +184,7 @@ int runDriver(int Argc, char **Argv) {
   if (Options->Help || Options->HelpWords || Options->Version) {
     llvm::outs() << (Options->Help || Options->HelpWords
                          ? driverHelp(/*ForCompletion=*/Options->HelpWords)
-                         : "carve-nvcc " CARVE_VERSION "\n");
+                         : versionText("carve-nvcc"));
     return 0;
   }
   if (!Options->LogPath.empty())

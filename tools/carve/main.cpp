@@ -1,6 +1,7 @@
-// carve: the companion of carve-nvcc. Dispatches to the commands and maps errors to exit codes.
+// carve: the companion of carve-nvcc. Dispatches to the commands and maps errors to exit statuses.
 
 #include "Captures/CaptureCommand.h"
+#include "Doctor/DoctorCommand.h"
 #include "Evaluate/EvaluateCommand.h"
 #include "Explain/ExplainCommand.h"
 #include "Export/ExportCommand.h"
@@ -18,10 +19,12 @@
 #include "Support/Log.h"
 #include "Support/SignalCleanup.h"
 #include "Tune/TuneCommand.h"
+#include "Version/Version.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -36,30 +39,32 @@ std::optional<std::string> environment(llvm::StringRef Name) {
 }
 
 using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const CommandContext &);
-/// In the order of the help. Each reads its words first, so that `--help` does nothing else.
+/// The commands in the order of the help. Each first reads its words, so that with `--help` it does
+/// nothing else.
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
     {"points", runPoints},   {"metrics", runMetrics}, {"tune", runTune},
     {"capture", runCapture}, {"search", runSearch},   {"kernels", runKernels},
     {"touch", runTouch},     {"report", runReport},   {"explain", runExplain},
     {"merge", runMerge},     {"diff", runDiff},       {"check", runCheck},
-    {"export", runExport},   {"store", runStore},     {"evaluate", runEvaluate}};
+    {"export", runExport},   {"store", runStore},     {"evaluate", runEvaluate},
+    {"doctor", runDoctor}};
 
-/// The commands, each with the line that its own help begins with.
+/// Returns the list of commands, each with the line from its own help.
 std::string help(const CommandContext &Context) {
   std::string Text = "usage: carve COMMAND [options]\n";
   for (const auto &[Name, Run] : Commands)
     llvm::handleAllErrors(
         Run({"--help"}, Context),
         [&](const HelpAsked &H) {
-          Text += ("  " + llvm::left_justify(Name, 10) + H.text().summary() + "\n").str();
+          Text += llvm::formatv("  {0,-10}{1}\n", Name, H.text().summary()).str();
         },
         [](const llvm::ErrorInfoBase &) {});
   return Text + "carve COMMAND --help lists the command's options; carve(1) describes them.\n"
-                "carve --version prints the version. CARVE_LOG=FILE gets all that is decided and "
-                "run.\n";
+                "carve --version prints the version. CARVE_LOG=FILE receives every decision "
+                "and every command that is run.\n";
 }
 
-/// For the scripts in share/completion.
+/// Returns the first words that `carve` takes, for the scripts in share/completion.
 std::string helpWords() {
   return llvm::join(llvm::make_first_range(Commands), "\n") + "\n--help\n--version\n";
 }
@@ -72,8 +77,8 @@ llvm::Error dispatch(llvm::ArrayRef<std::string> Args, const CommandContext &Con
                     llvm::join(llvm::make_first_range(Commands), ", "));
 }
 
-/// Prints what failed, or the help that was asked for. Ends as a signal would have where one asked
-/// us to stop.
+/// Prints what failed, or the help that the user asked for, and returns the exit status. If a
+/// signal asked us to stop, ends this process by that signal.
 int reportFailure(llvm::Error E) {
   int Signal = 0, Status = 1;
   llvm::handleAllErrors(
@@ -108,13 +113,13 @@ int main(int Argc, char **Argv) {
   removeRegisteredOnSignals();
   std::vector<std::string> Args(Argv + 1, Argv + Argc);
   std::string OwnPath = llvm::sys::fs::getMainExecutable(Argv[0], nullptr);
-  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment, CARVE_VERSION};
+  CommandContext Context{OwnPath, findInstallTree(OwnPath), environment, ProjectVersion};
   if (Args.empty() || Args.front() == "--help" || Args.front() == "help") {
     (Args.empty() ? llvm::errs() : llvm::outs()) << help(Context);
     return Args.empty() ? 1 : 0;
   }
   if (Args.front() == "--help=words" || Args.front() == "--version") {
-    llvm::outs() << (Args.front() == "--version" ? "carve " CARVE_VERSION "\n" : helpWords());
+    llvm::outs() << (Args.front() == "--version" ? versionText("carve") : helpWords());
     return 0;
   }
   llvm::Error E = llvm::Error::success();

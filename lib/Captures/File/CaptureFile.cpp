@@ -1,7 +1,7 @@
 #include "Captures/File/CaptureFile.h"
 
 #include "Captures/File/CaptureJson.h"
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -16,8 +16,8 @@ using namespace carve;
 namespace zstd = llvm::compression::zstd;
 
 static constexpr llvm::StringLiteral Magic = "carve-capture ", IndexMagic = "carve-index ";
-/// A number that is damaged, or made to harm, must not make us ask for all memory. The index of a
-/// capture of 288 GB, all that the largest GPU has, takes 60 MB.
+/// A damaged or malicious number must not make us allocate all memory. The index of a capture of
+/// 288 GB, all memory of the largest GPU, takes 60 MB.
 static constexpr uint64_t MaxIndexBytes = uint64_t(256) << 20, MaxLastLineBytes = 160;
 
 uint64_t Capture::memoryBytes() const {
@@ -49,7 +49,7 @@ CaptureWriter::~CaptureWriter() {
   if (!Out)
     return;
   Out->flush();
-  Out->clear_error(); // Whoever gives up has said why.
+  Out->clear_error(); // The caller that gave up has already reported why.
 }
 
 llvm::Expected<CaptureWriter> CaptureWriter::create(llvm::StringRef Path) {
@@ -113,7 +113,7 @@ llvm::Error CaptureWriter::finish(const Capture &C) {
 }
 
 llvm::Expected<CaptureReader> CaptureReader::open(llvm::StringRef Path) {
-  // As large as a GPU's memory: mapped.
+  // The file can be as large as a GPU's memory, so it is mapped.
   llvm::Expected<RegularFile> File = RegularFile::open(Path, FileLimit::None);
   auto Mapped = File ? File->map() : File.takeError();
   if (!Mapped)
@@ -130,11 +130,11 @@ llvm::Error CaptureReader::readIndex() {
   llvm::StringRef Bytes = File->getBuffer(), Head = Bytes;
   int64_t Format = 0;
   if (!Head.consume_front(Magic) || Head.consumeInteger(10, Format) || !Head.starts_with("\n"))
-    return malformed(Path + ": no capture: expected '" + Magic + "<format>' in the first line");
+    return malformed(Path + ": not a capture: expected '" + Magic + "<format>' in the first line");
   if (Format != CaptureFormat)
     return llvm::make_error<NewerFormat>(Path + ": capture of format " + llvm::Twine(Format) +
                                          ", expected " + llvm::Twine(CaptureFormat));
-  // Of a file cut off, the last line is not this one.
+  // If the file was cut off, it does not end with this line.
   size_t At = Bytes.substr(Bytes.size() - std::min<uint64_t>(Bytes.size(), MaxLastLineBytes))
                   .rfind(IndexMagic);
   if (!Bytes.ends_with("\n") || At == llvm::StringRef::npos)
@@ -148,7 +148,7 @@ llvm::Error CaptureReader::readIndex() {
       Last.consumeInteger(10, Stored) || !Last.consume_front(" ") ||
       Last.consumeInteger(10, Size) || !Last.consume_front(" ") || Size > MaxIndexBytes ||
       Offset > Bytes.size() || Stored > Bytes.size() - Offset)
-    return malformed(Path + ": damaged: the last line tells of no index within the file");
+    return malformed(Path + ": damaged: the index that the last line names is not within the file");
   llvm::SmallVector<uint8_t, 0> Index;
   if (llvm::Error E =
           zstd::decompress(llvm::arrayRefFromStringRef(Bytes.substr(Offset, Stored)), Index, Size))

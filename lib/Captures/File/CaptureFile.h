@@ -1,10 +1,10 @@
 /// \file
-/// The capture file: written in one pass, read at random, every byte covered by a digest. Its form
-/// is in share/doc/formats.md:
+/// Writes and reads capture files. A file is written in one pass and read in any order, and every
+/// byte is covered by a digest. Its format, which share/doc/formats.md describes, is:
 ///
 ///   carve-capture <format>\n
-///   sections           chunks of memory, containers and records, each by zstd on its own
-///   index              JSON by zstd: the Capture, and the table of sections
+///   sections           chunks of memory, containers and records, each compressed by zstd
+///   index              JSON compressed by zstd: the Capture, and the table of sections
 ///   carve-index <offset> <stored bytes> <bytes> <digest>\n
 #pragma once
 
@@ -25,30 +25,32 @@ class raw_fd_ostream;
 
 namespace carve {
 
+/// The end of a capture file's name.
 inline constexpr char CaptureSuffix[] = ".carvecap";
 
-/// A chunk as the file has it.
+/// One chunk as it is stored in the file.
 struct CaptureSection {
   uint64_t Offset = 0, StoredBytes = 0, Bytes = 0;
-  std::string Digest; ///< Of the bytes as they were.
+  std::string Digest; ///< The digest of the uncompressed bytes.
 };
 
+/// Writes one capture file.
 class CaptureWriter {
 public:
-  /// Begins a temporary file beside \p Path.
+  /// Creates a temporary file beside \p Path. Fails if it cannot be created.
   static llvm::Expected<CaptureWriter> create(llvm::StringRef Path);
   CaptureWriter(CaptureWriter &&) noexcept;
   ~CaptureWriter(); ///< Removes the temporary file unless finish() has succeeded.
 
-  /// Keeps \p Bytes; a chunk that is already there is not kept twice.
+  /// Stores \p Bytes. A chunk that the file already has is not stored again.
   CapturedBytes put(llvm::StringRef Bytes);
-  /// The same for \p Bytes bytes of which \p Read gives those of one chunk at a time, by offset;
-  /// what it gives is needed until it is called again.
+  /// Stores \p Bytes bytes, of which \p Read returns one chunk at a time, by offset. A returned
+  /// chunk must stay valid until the next call. Fails as \p Read does.
   llvm::Expected<CapturedBytes>
   put(uint64_t Bytes,
       llvm::function_ref<llvm::Expected<llvm::StringRef>(uint64_t Offset, uint64_t Bytes)> Read);
 
-  /// Completes the file and gives it its name.
+  /// Writes the index of \p C and gives the file its name. Fails if the file cannot be written.
   llvm::Error finish(const Capture &C);
 
 private:
@@ -59,22 +61,23 @@ private:
   std::unique_ptr<BesideFile> Temporary;
   std::unique_ptr<llvm::raw_fd_ostream> Out;
   std::vector<CaptureSection> Sections;
-  std::unordered_map<std::string, uint64_t> Known; ///< Digest to the section's number.
+  std::unordered_map<std::string, uint64_t> Known; ///< The number of the section with a digest.
 };
 
-/// Every failure names the file, and what is damaged in it. A file that a newer carve wrote fails
-/// with NewerFormat.
+/// Reads one capture file. Every failure names the file and the damaged part. A file that was
+/// written by a newer carve fails with NewerFormat.
 class CaptureReader {
 public:
+  /// Maps the file and reads its index.
   static llvm::Expected<CaptureReader> open(llvm::StringRef Path);
 
   const Capture &capture() const { return Content; }
   uint64_t fileBytes() const { return File->getBufferSize(); }
 
-  /// One chunk; \p What names the whole in messages.
+  /// Returns chunk \p Index of \p B. \p What names \p B in messages.
   llvm::Expected<std::string> chunk(const CapturedBytes &B, size_t Index,
                                     const llvm::Twine &What) const;
-  /// All chunks; fails where there are more than \p MostBytes.
+  /// Returns all chunks of \p B. Fails if \p B has more than \p MostBytes bytes.
   llvm::Expected<std::string> all(const CapturedBytes &B, const llvm::Twine &What,
                                   uint64_t MostBytes) const;
 
@@ -88,7 +91,7 @@ private:
   Capture Content;
 };
 
-/// Bytes of the chunk \p Index of \p B.
+/// Returns the number of bytes in chunk \p Index of \p B.
 uint64_t chunkBytes(const CapturedBytes &B, size_t Index);
 
 } // namespace carve

@@ -46,7 +46,7 @@ RawCaptures carve::findRawCaptures(llvm::StringRef Directory, size_t Wish) {
 
 namespace {
 
-/// Reads the bytes of ranges and variables, one after the other, a chunk at a time.
+/// Reads the bytes of ranges and variables one after the other, a chunk at a time.
 class RawMemory {
 public:
   static llvm::Expected<RawMemory> open(std::string Path) {
@@ -86,7 +86,7 @@ private:
   uint64_t At = 0;
 };
 
-/// The lines of `launch`.
+/// Reads the lines of the file `launch`.
 class LaunchText {
 public:
   LaunchText(std::string Path, Capture &C) : Path(std::move(Path)), C(C) {}
@@ -103,7 +103,7 @@ public:
       llvm::SmallVector<llvm::StringRef, 0> Words;
       Line.split(Words, '\t');
       if (!readLine(Words))
-        return malformed(Path + ": not expected: '" + Line + "'");
+        return malformed(Path + ": unexpected line '" + Line + "'");
     }
     if (After.size() != C.Memory.size() + C.Variables.size())
       return malformed(Path + ": " + llvm::Twine(After.size()) + " 'after' lines, expected " +

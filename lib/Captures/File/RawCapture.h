@@ -1,6 +1,7 @@
 /// \file
-/// The raw files of captured launches, as the probe leaves them (Protocol/CaptureProtocol.h): finds
-/// them, reads what they say, and packs one into a capture file.
+/// Reads the raw files of captured launches that the probe leaves (Protocol/CaptureProtocol.h):
+/// finds them, reads them, and packs them into a capture file. CapturePipeline calls this after the
+/// run.
 #pragma once
 
 #include "Captures/File/CaptureFile.h"
@@ -12,27 +13,33 @@ namespace carve {
 
 /// A launch that is to be captured.
 struct CaptureWish {
-  std::string Kernel; ///< Mangled.
+  std::string Kernel; ///< The mangled name.
   LaunchShape Shape;
+  /// The index of the launch among those with this kernel and shape in its process, from 0.
   uint64_t Launch = 0;
 };
 
-/// The file for CARVE_PROBE_CAPTURE; what is captured goes into \p Directory.
+/// Returns the text of the file that CARVE_PROBE_CAPTURE names. The probe writes captured launches
+/// into \p Directory.
 std::string printCaptureWishes(llvm::ArrayRef<CaptureWish> Wishes, llvm::StringRef Directory);
 
-/// What the processes of a run left for one wish.
+/// What the processes of a run left for one launch.
 struct RawCaptures {
-  std::vector<std::string> Folders; ///< Whole ones, by process number.
-  std::string Refused;              ///< A reason that some process gave; empty where none did.
+  /// The complete folders, sorted by name; the name begins with the process number.
+  std::vector<std::string> Folders;
+  /// The reason of a process that could not capture it; empty if there is none.
+  std::string Refused;
 };
+/// Looks in \p Directory for captures of the launch with the index \p Wish in printCaptureWishes().
 RawCaptures findRawCaptures(llvm::StringRef Directory, size_t Wish);
 
-/// Fails where the work is to stop.
+/// Returns an error if the work must stop.
 using GoOnFunction = llvm::function_ref<llvm::Error()>;
 
-/// Packs the raw files in \p Folder. \p C has what only the caller knows, and gets the rest, but
-/// for the records of the store; \p W stays open for them. \p GoOn is asked before each chunk.
-/// Fails with what that says, or where a file is not whole.
+/// Packs the raw files in \p Folder. The caller has set in \p C what only it knows; this sets the
+/// rest, except for the records of the store, for which \p W stays open. Calls \p GoOn before each
+/// chunk. Fails with the error of \p GoOn, or if a file is incomplete or has another digest than
+/// stated.
 llvm::Error packRawCapture(
     llvm::StringRef Folder, CaptureWriter &W, Capture &C,
     GoOnFunction GoOn = [] { return llvm::Error::success(); });

@@ -13,8 +13,9 @@ using namespace carve;
 
 namespace {
 
-/// What is of use only beside the sources does not go along, and is not taken from a capture that
-/// somebody else made: least of all a command.
+/// Removes what is useful only beside the sources. It is neither put into a capture nor taken from
+/// one, because somebody else may have made the capture; least of all may a command come from
+/// there.
 void keepWhatTravels(Unit &U) {
   U.Object.reset();
   U.Cue = RebuildCue::None;
@@ -71,11 +72,11 @@ private:
 };
 
 llvm::Error builtAnew(const Capture &C, llvm::StringRef What) {
-  return malformed(What + " was built anew since " + C.Kernel +
+  return malformed(What + " was rebuilt after " + C.Kernel +
                    " was captured: capture it again, or tune with another CARVE_STORE");
 }
 
-/// Whether \p Old, where it is there, and \p New are of one compile.
+/// True if \p Old and \p New come from the same compile, so that they have a container in common.
 template <typename T> bool sameCompile(const T &Old, const T &New) {
   return llvm::any_of(New.Containers, [&](const std::string &Digest) {
     return llvm::is_contained(Old.Containers, Digest);
@@ -135,7 +136,7 @@ void carve::bundleUnits(const UnitStore &Store, CaptureWriter &W, Capture &C) {
 }
 
 llvm::Error carve::unbundleUnits(const CaptureReader &Reader, UnitStore &Store) {
-  // Blobs first: a unit without them would be of no use to anybody.
+  // Blobs come first, because a unit without its blobs is useless.
   for (const CapturedRecord &R : Reader.capture().Blobs) {
     llvm::Expected<std::string> Bytes =
         Reader.all(R.Content, "the blob " + R.Name, FileLimit::Blob);

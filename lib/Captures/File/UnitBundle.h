@@ -1,6 +1,7 @@
 /// \file
-/// The store's records that belong to a captured kernel: taken along in the capture, and put into
-/// another store, so that a kernel can be tuned where it was never compiled.
+/// Puts the store's records of a captured kernel into the capture, and from there into another
+/// store. So a kernel can be tuned on a machine where it was never compiled. CapturePipeline writes
+/// the records; `carve tune --from` reads them.
 #pragma once
 
 #include "Captures/File/CaptureFile.h"
@@ -8,13 +9,14 @@
 
 namespace carve {
 
-/// Adds the units and links of \p Store that load the capture's container, and the blobs that they
-/// name. What is not there is left out: such a kernel can be launched and not tuned.
+/// Adds to \p C the units and links of \p Store that have the capture's container, and the blobs
+/// that they name. What \p Store lacks is left out: such a kernel can be launched, but not tuned.
 void bundleUnits(const UnitStore &Store, CaptureWriter &W, Capture &C);
 
-/// Puts into \p Store what it lacks of the records in \p Reader's capture. A record that is there
-/// under the same key stays: fails where it is that of another compile, which does not load the
-/// captured container. What was kept of the object for rebuilding does not come along.
+/// Puts into \p Store the records of \p Reader's capture that it lacks. An existing record with the
+/// same key stays. Fails if that record is from another compile, whose containers do not include
+/// the captured one, and if a record is damaged. What was kept for rebuilding the object is not
+/// copied.
 llvm::Error unbundleUnits(const CaptureReader &Reader, UnitStore &Store);
 
 } // namespace carve

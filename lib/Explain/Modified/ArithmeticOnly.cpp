@@ -1,8 +1,9 @@
-// What is loaded becomes a value made of the address: for nothing, as the address is there; other
-// in each thread and iteration, as the address is, so that nothing can be computed ahead or once
-// for all; and not to be folded, as each load takes other bits of it. Floating-point values are
-// between 1 and 2, where no operation takes a slow path; the code of slow paths has to stay,
-// though.
+// A loaded value is replaced by a value made from the address. This costs almost nothing, because
+// the address is computed anyway. It differs in each thread and iteration, as the address does, so
+// that ptxas cannot compute anything ahead or once for all threads. It cannot be folded, because
+// each load takes other bits of the address. Floating-point values lie between 1 and 2, where no
+// operation takes a slow path; but the code of the slow paths has to stay, as it does in the
+// kernel.
 
 #include "Explain/Modified/ArithmeticOnly.h"
 
@@ -17,12 +18,13 @@ using namespace llvm;
 
 namespace {
 
-/// As what a loaded register is used.
+/// How a loaded register is used.
 enum class ValueKind { Integer, Half, HalfPair, BrainPair, Float, Double };
 
-/// Bits that differ from one number to the next.
+/// Returns bits that differ from one number to the next.
 uint32_t scattered(unsigned Number) { return (Number + 1) * 0x9e3779b1u; }
 
+/// Writes the arithmetic-only version of one entry.
 class ArithmeticWriter {
 public:
   ArithmeticWriter(const RegisterFlow &Flow, const CalleeTraits &Callees, StringRef Definition)
@@ -31,6 +33,7 @@ public:
   Expected<std::string> write(StringRef Entry, StringRef NewName);
 
 private:
+  /// Sets Data and SharedHasData, by a fixed point over all instructions.
   void findData();
   bool dataGoesIn(size_t At) const;
   std::string whyNot(size_t At) const;
@@ -47,13 +50,14 @@ private:
   const RegisterFlow &Flow;
   const CalleeTraits &Callees;
   ModifiedText Text;
-  std::vector<bool> Data; ///< By register: depends on what was loaded.
+  std::vector<bool> Data; ///< By register: true if it depends on a loaded value.
   bool SharedHasData = false;
   unsigned Loads = 0;
-  std::set<uint32_t> Ones; ///< Declared.
+  std::set<uint32_t> Ones; ///< The constants that are already declared.
 };
 
-/// Whether something loaded goes into instruction \p At, or into the call of which it is a part.
+/// True if a loaded value is read by instruction \p At, or by any part of the call that it belongs
+/// to.
 bool ArithmeticWriter::dataGoesIn(size_t At) const {
   const PtxStep &S = Flow.steps()[At];
   auto Reads = [&](const PtxStep &Step) {
@@ -95,7 +99,7 @@ std::string ArithmeticWriter::whyNot(size_t At) const {
                ? "its branches depend on what it loads"
                : "its barriers or its end depend on what it loads";
   if ((S.Space == PtxSpace::Shared || S.Action == PtxAction::Parameter) && DataInPlace)
-    return "places in shared memory or among constants depend on what it loads";
+    return "addresses of shared memory or of constants depend on what it loads";
   if (S.Action == PtxAction::Call && Callees.Branch && dataGoesIn(At))
     return "functions that it calls may branch on what it loads";
   return "";
@@ -131,8 +135,8 @@ bool isType(StringRef Modifier) {
   return is_contained(Types, Modifier);
 }
 
-/// By the type of the load, of the register, or of what uses it: newer compilers load everything as
-/// `.b32`.
+/// Derives the kind from the type of the load, of the register, or of what uses the register. The
+/// uses matter because newer compilers load everything as `.b32`.
 ValueKind ArithmeticWriter::kindOf(unsigned Register, const PtxInstruction &Load,
                                    unsigned Steps) const {
   const PtxRegister &R = Flow.registers()[Register];
@@ -148,7 +152,8 @@ ValueKind ArithmeticWriter::kindOf(unsigned Register, const PtxInstruction &Load
     if (I.Opcode == "mov" && S.Writes.size() == 1 && Steps > 0)
       K = kindOf(S.Writes[0], I, Steps - 1);
     else if (S.Action == PtxAction::Compute)
-      for (StringRef Modifier : I.Modifiers) // Of a conversion the last type is the source's.
+      // The last type of a conversion is that of the source.
+      for (StringRef Modifier : I.Modifiers)
         K = isType(Modifier) ? kindOfType(Modifier, R.bits()) : K;
     if (K != ValueKind::Integer)
       return K;
@@ -156,7 +161,7 @@ ValueKind ArithmeticWriter::kindOf(unsigned Register, const PtxInstruction &Load
   return ValueKind::Integer;
 }
 
-/// The low half of an address, in `%carve_t`.
+/// Returns statements that put the low 32 bits of an address into `%carve_t`.
 std::string ArithmeticWriter::lowWord(const PtxOperand &Address) const {
   auto Register = Flow.find(Address.name());
   std::string Name = Address.name().str();
@@ -166,9 +171,10 @@ std::string ArithmeticWriter::lowWord(const PtxOperand &Address) const {
   return Wide + "cvt.u32.u64 %carve_t, " + (Register ? Name : "%carve_d") + ";\n\t";
 }
 
-/// The register that holds \p Bits, the exponent of one or two halves of a word. ptxas must not
-/// know it, or it removes what other exponents would need: that of a number of blocks which is
-/// below 65536 the upper half is zero, it does not know.
+/// Returns the register that holds \p Bits, the exponent of a word or of its two halves. ptxas must
+/// not know the value, because it would then remove code that other exponents need. So the value is
+/// computed from `%nctaid.z`: its upper half is always zero, because a grid has fewer than 65536
+/// blocks in z, but ptxas does not know that.
 std::string ArithmeticWriter::one(uint32_t Bits) {
   std::string Name = formatv("%carve_one_{0:x-}", Bits).str();
   if (Ones.insert(Bits).second)
@@ -179,7 +185,7 @@ std::string ArithmeticWriter::one(uint32_t Bits) {
   return Name;
 }
 
-/// Statements that give \p Register a value made of `%carve_t`.
+/// Returns statements that give \p Register a value made from `%carve_t`.
 std::string ArithmeticWriter::made(unsigned Register, const PtxInstruction &Load, unsigned Number) {
   const PtxRegister &R = Flow.registers()[Register];
   std::string Predicate = predicateOf(Load);
@@ -234,7 +240,8 @@ void ArithmeticWriter::replaceLoad(size_t At) {
   Text.before(At, New);
 }
 
-/// The arithmetic of the address belongs to the kernel's, too.
+/// Replaces a store by folding its address and its value into the accumulator. The address is
+/// folded because computing it is a part of the kernel's arithmetic.
 void ArithmeticWriter::foldStore(size_t At) {
   const PtxInstruction &I = Flow.code()[At];
   std::string Predicate = predicateOf(I);

@@ -11,11 +11,12 @@
 using namespace carve;
 using namespace llvm;
 
-/// With more of it kept, what is left is not the memory's time.
+/// If more than this share of the arithmetic stays, the remaining time is not that of memory.
 static constexpr double MostInseparable = 0.5;
 
 namespace {
 
+/// Writes the memory-only version of one entry.
 class MemoryWriter {
 public:
   MemoryWriter(const PtxModule &M, StringRef Definition, const RegisterFlow &Flow)
@@ -39,7 +40,8 @@ private:
   const RegisterFlow &Flow;
   MemorySlice Slice;
   ModifiedText Text;
-  std::vector<bool> NewValue; ///< By instruction: a store of the accumulator.
+  /// By instruction: true for a store that writes the accumulator instead.
+  std::vector<bool> NewValue;
   bool Folds = false;
 };
 
@@ -48,7 +50,7 @@ const PtxOperand *addressOf(const PtxInstruction &I) {
   return It == I.Operands.end() ? nullptr : &*It;
 }
 
-/// Notes the stores whose value is arithmetic. False where one is of a kind that is not known.
+/// Marks the stores whose value is arithmetic. Returns false if one of them has an unknown form.
 bool MemoryWriter::replaceStores() {
   for (auto [At, S] : enumerate(Flow.steps())) {
     bool Writes = S.Action == PtxAction::Store && S.Space != PtxSpace::Shared;
@@ -61,7 +63,8 @@ bool MemoryWriter::replaceStores() {
   return true;
 }
 
-/// What the kernel uses as pointers to global memory, as far as it says so.
+/// Returns what the kernel uses as pointers to global memory, as far as its conversions of
+/// addresses say so.
 std::set<std::string> MemoryWriter::pointers() const {
   std::set<std::string> All;
   for (const PtxInstruction &I : Flow.code())
@@ -70,8 +73,8 @@ std::set<std::string> MemoryWriter::pointers() const {
   return All;
 }
 
-/// Where an address or a branch comes from memory that holds something else than in the kernel
-/// itself, there is no telling where it leads.
+/// Returns why the version could go astray, or an empty text. If an address or a branch comes from
+/// memory that the version writes with other values than the kernel, nobody knows where it leads.
 std::string MemoryWriter::whyUnsafe() const {
   std::set<std::string> Pointers = pointers(), Written;
   auto Roots = [&](size_t At) {
@@ -101,7 +104,7 @@ std::string MemoryWriter::whyUnsafe() const {
 
 std::string MemoryWriter::whyNot() {
   if (!replaceStores())
-    return "it stores values of a width that is not known";
+    return "it stores values of unknown width";
   if (std::string Why = whyUnsafe(); !Why.empty())
     return Why;
   if (double Share = Slice.inseparable(); Share > MostInseparable)
@@ -114,7 +117,8 @@ bool MemoryWriter::isTraffic(size_t Instruction) const {
   return S.Action == PtxAction::Load && S.Space != PtxSpace::Shared;
 }
 
-/// Where nothing uses it but what stands in deeper loops, once for each load.
+/// Folds a register that is used only in deeper loops. It is folded once after each of its loads,
+/// and not in every iteration.
 void MemoryWriter::foldBehindLoads(unsigned Register) {
   for (size_t W : Flow.registers()[Register].Writers) {
     if (!isTraffic(W))
@@ -127,7 +131,7 @@ void MemoryWriter::foldBehindLoads(unsigned Register) {
   }
 }
 
-/// Has what was loaded waited for where the kernel uses it first, in each block.
+/// Makes the version wait for a loaded value at its first use in each block, as the kernel does.
 void MemoryWriter::foldRegister(unsigned Register) {
   const PtxRegister &R = Flow.registers()[Register];
   unsigned Depth = 0;
@@ -138,9 +142,9 @@ void MemoryWriter::foldRegister(unsigned Register) {
   bool Used = false;
   for (size_t Reader : R.Readers) {
     if (Slice.keeps(Reader) && !NewValue[Reader] && Flow.code()[Reader].Opcode != "mov")
-      return; // It is alive.
+      return; // The kept instructions use it.
     if (Slice.keeps(Reader) && !NewValue[Reader])
-      continue; // A copy, which has users of its own.
+      continue; // This is a copy, which has users of its own.
     Used = Folds = true;
     if (!Slice.isIdle(Reader) && Flow.depthOf(Reader) <= Depth &&
         Blocks.insert(Flow.blockOf(Reader)).second)
@@ -162,7 +166,7 @@ void MemoryWriter::foldLoads() {
 void MemoryWriter::bypassLoops() {
   const ControlFlow &F = Flow.flow();
   auto First = [&](unsigned Block) { return F.Blocks[Block].First; };
-  // A loop may end at another one.
+  // The exit of one loop may be the header of another, so all labels are placed first.
   for (const IdleLoop &L : Slice.idleLoops())
     Text.before(First(L.Exit), formatv("$carve_behind_{0}:\n\t", L.Loop).str());
   for (const IdleLoop &L : Slice.idleLoops())
@@ -173,7 +177,7 @@ Expected<std::string> MemoryWriter::write(StringRef Entry, StringRef NewName) {
   bypassLoops();
   foldLoads();
   std::vector<std::string> Shared = sharedVariables(M.text(), Definition);
-  // Without any, the accumulator is a constant.
+  // Without either, the accumulator is a constant, and there is nothing to keep alive.
   if (Folds || !Shared.empty())
     Text.guardExits(Shared);
   for (size_t At = 0; At < Flow.steps().size(); ++At) {

@@ -1,17 +1,18 @@
 /// \file
-/// The version of a kernel (ModifiedKernel.h) that only moves memory.
+/// Makes the version of a kernel that only moves memory. ModifiedKernel.h says what modified
+/// kernels are for; ModifiedModule calls this.
 #pragma once
 
 #include "Ptx/PtxModule.h"
 
 namespace carve {
 
-/// The entry \p Entry of \p M under the name \p NewName, from its linkage to its closing brace,
-/// without the arithmetic that leads to no address and no branch. Loads, stores, barriers and the
-/// flow between them stay as they are; what is stored is what was loaded, folded into one word.
-/// Shared memory goes with the arithmetic, as far as no address is kept in it; what the kernel
-/// takes of it stays allocated. Fails as Unsupported `memory-only` with the reason where that
-/// cannot be done safely, or would leave most of the arithmetic.
+/// Returns the text of the entry \p Entry of \p M, renamed to \p NewName, from its linkage to its
+/// closing brace, without the arithmetic on which no address and no branch depends. Loads, stores,
+/// barriers and the control flow between them stay as they are. The version stores what it loaded,
+/// folded into one word. Accesses to shared memory are removed with the arithmetic unless shared
+/// memory holds addresses; its allocation stays as it is. Fails with Unsupported `memory-only` and
+/// the reason if this cannot be done safely, or if most of the arithmetic would remain.
 llvm::Expected<std::string> memoryOnly(const PtxModule &M, llvm::StringRef Entry,
                                        llvm::StringRef NewName);
 

@@ -5,7 +5,7 @@
 using namespace carve;
 using namespace llvm;
 
-/// What is moved between the chip and memory; shared memory is on the chip.
+/// True for traffic between the chip and memory. Shared memory is on the chip.
 static bool isTraffic(const PtxStep &S) {
   return S.Space == PtxSpace::Global || S.Space == PtxSpace::Local || S.Space == PtxSpace::Texture;
 }
@@ -18,7 +18,7 @@ MemorySlice::MemorySlice(const RegisterFlow &Flow) : Flow(Flow) {
   findLoaded();
 }
 
-/// Whether \p Instruction is in the slice whatever else is.
+/// True if \p Instruction is in the slice for its own sake.
 bool MemorySlice::isRoot(size_t Instruction) const {
   const PtxStep &S = Flow.steps()[Instruction];
   if (InIdle[Instruction])
@@ -51,7 +51,8 @@ void MemorySlice::need(unsigned Register) {
   Pending.push_back(Register);
 }
 
-/// An address is kept in shared memory: which of the stores gave it, nobody knows.
+/// Keeps all writes to shared memory, because shared memory holds an address, and it is not known
+/// which of the stores wrote it.
 void MemorySlice::keepShared() {
   if (std::exchange(SharedKept, true))
     return;
@@ -94,7 +95,8 @@ void MemorySlice::slice() {
   }
 }
 
-/// The block behind \p Loop where there is one, and nothing in the loop has an effect.
+/// Returns the one block after \p Loop, if there is only one and nothing in the loop has an effect
+/// beyond registers and shared memory.
 std::optional<unsigned> MemorySlice::exitOf(unsigned Loop) const {
   std::optional<unsigned> Exit;
   const ControlFlow &F = Flow.flow();
@@ -152,8 +154,8 @@ bool MemorySlice::keepsAny(unsigned Loop) const {
   return false;
 }
 
-/// Takes out the loops in which something is kept after all, for what stands behind them. Whether
-/// there were any.
+/// Removes the loops in which something is kept after all, because code after them needs it. Adds
+/// their inner loops instead. Returns whether there were any.
 bool MemorySlice::dropBusy() {
   std::vector<unsigned> Busy;
   for (const IdleLoop &L : Idle)
@@ -167,8 +169,8 @@ bool MemorySlice::dropBusy() {
   return !Busy.empty();
 }
 
-/// Whether \p Instruction moves a register or a constant; \p FromLoaded: a register that may hold
-/// what was loaded.
+/// True if \p Instruction moves a register that may hold a loaded value, or a constant. \p
+/// FromLoaded is set for such a register.
 bool MemorySlice::isCopy(size_t Instruction, bool &FromLoaded) const {
   const PtxInstruction &I = Flow.code()[Instruction];
   const PtxStep &S = Flow.steps()[Instruction];
@@ -181,8 +183,9 @@ bool MemorySlice::isCopy(size_t Instruction, bool &FromLoaded) const {
   return FromLoaded;
 }
 
-/// What is loaded ahead for a later iteration goes through moves; they stay, so that it is waited
-/// for no earlier than in the kernel itself.
+/// Finds the registers that hold loaded values. A value that is loaded ahead for a later iteration
+/// passes through moves. These moves stay, so that the version waits for the value no earlier than
+/// the kernel does.
 void MemorySlice::findLoaded() {
   auto Gives = [&](size_t I) {
     const PtxStep &S = Flow.steps()[I];
@@ -248,7 +251,7 @@ static bool isFloat(const PtxInstruction &I) {
          });
 }
 
-/// Whether it is the arithmetic of addresses, counters and conversions rather than of data.
+/// True for the arithmetic of addresses, counters and conversions, and false for that of data.
 static bool isBookkeeping(const PtxInstruction &I) {
   return is_contained({"mov", "add", "sub", "setp", "cvt", "cvta", "selp", "shl", "mad", "min",
                        "max", "and", "or", "not"},

@@ -1,36 +1,40 @@
 /// \file
-/// What of a kernel its memory traffic needs: accesses, their addresses, and the flow between them.
-/// The first half of memoryOnly() (ModifiedKernel.h).
+/// Finds the part of a kernel that its memory traffic needs: the accesses, their addresses, and the
+/// control flow between them. It is the first half of memoryOnly(); see ModifiedKernel.h.
 #pragma once
 
 #include "Explain/Modified/RegisterFlow.h"
 
 namespace carve {
 
-/// A loop in which nothing of the slice stands: it is gone around.
+/// A loop without any instruction of the slice. The modified kernel jumps around it.
 struct IdleLoop {
-  unsigned Loop = 0, Exit = 0; ///< The block behind it.
+  unsigned Loop = 0, Exit = 0; ///< Exit is the block after the loop.
 };
 
+/// The slice of one function. Instructions and registers are numbered as in its RegisterFlow.
 class MemorySlice {
 public:
-  /// \p Flow has to outlive it.
+  /// Finds the slice. \p Flow must outlive it.
   explicit MemorySlice(const RegisterFlow &Flow);
 
+  /// True if \p Instruction is in the slice.
   bool keeps(size_t Instruction) const { return Kept[Instruction]; }
-  /// Whether an address or a branch depends on \p Register.
+  /// True if an address or a branch depends on \p Register.
   bool needs(unsigned Register) const { return Needed[Register]; }
-  /// Whether \p Register holds what a load gave, and nothing else but constants.
+  /// True if \p Register holds loaded values, and otherwise only constants.
   bool holdsLoaded(unsigned Register) const { return Loaded[Register]; }
-  /// Whether \p Instruction is in a loop that is gone around.
+  /// True if \p Instruction is in a loop that the modified kernel jumps around.
   bool isIdle(size_t Instruction) const { return InIdle[Instruction]; }
-  /// Whether what \p Store (global or local) writes is in the slice, so that it can stay.
+  /// True if the value that \p Store writes (to global or local memory) is in the slice, so that
+  /// the store can stay as it is.
   bool keepsValue(size_t Store) const;
   const std::vector<IdleLoop> &idleLoops() const { return Idle; }
-  /// Loads of global memory on whose values an address or a branch depends.
+  /// The loads of global memory on whose values an address or a branch depends.
   const std::vector<size_t> &decidingLoads() const { return Deciding; }
-  /// Of the arithmetic (not that of addresses and counters), weighted by loops: the share that the
-  /// slice keeps although it depends on what was loaded, so that the kernel cannot be parted.
+  /// Returns the share of the arithmetic that the slice keeps although it depends on loaded values,
+  /// so that the kernel cannot be divided, from 0 to 1. Instructions count more in deeper loops,
+  /// and the arithmetic of addresses and counters does not count.
   double inseparable() const;
 
 private:
@@ -53,7 +57,7 @@ private:
   std::vector<IdleLoop> Idle;
   std::vector<bool> InIdle; ///< By instruction.
   std::vector<bool> Kept, WithValues, Needed, Loaded, Constant;
-  std::vector<unsigned> Pending; ///< Registers whose writers are to be kept.
+  std::vector<unsigned> Pending; ///< Registers whose writers must be kept.
   std::vector<size_t> Deciding;
   bool SharedKept = false, LocalKept = false;
 };

@@ -10,8 +10,8 @@
 using namespace carve;
 using namespace llvm;
 
-/// By which the numbers of floating-point instructions may differ: ptxas makes constants with some,
-/// and contracts others as it finds them.
+/// The numbers of floating-point instructions may differ by these. ptxas makes constants with some
+/// of them, and contracts others where it can.
 static constexpr double FloatTolerance = 0.1;
 static constexpr unsigned FloatSlack = 4;
 
@@ -56,7 +56,7 @@ std::string carve::whyNotMemoryOnly(const std::vector<CodeMix> &Whole,
   for (size_t Depth = 0; Depth < std::max(Whole.size(), Modified.size()); ++Depth) {
     CodeMix W = at(Whole, Depth), M = at(Modified, Depth);
     if (W.Loads != M.Loads || W.Stores != M.Stores || W.Copies != M.Copies)
-      return formatv("ptxas made {0} loads, {1} stores and {2} copies of it {3}, expected {4}, "
+      return formatv("ptxas made {0} loads, {1} stores and {2} copies {3}, expected {4}, "
                      "{5} and {6}",
                      M.Loads, M.Stores, M.Copies, place(Depth), W.Loads, W.Stores, W.Copies)
           .str();
@@ -75,12 +75,12 @@ std::string carve::whyNotArithmeticOnly(const std::vector<CodeMix> &Whole,
                                         const std::vector<CodeMix> &Modified) {
   for (const CodeMix &M : Modified)
     if (M.Loads || M.Stores || M.Copies)
-      return formatv("{0} loads and {1} stores are left in it", M.Loads + M.Copies, M.Stores);
+      return formatv("{0} loads and {1} stores remain", M.Loads + M.Copies, M.Stores);
   for (bool Loops : {true, false}) {
     unsigned W = Loops ? inLoops(Whole).Floats : at(Whole, 0).Floats;
     unsigned M = Loops ? inLoops(Modified).Floats : at(Modified, 0).Floats;
     if (std::abs(double(M) - double(W)) > std::max(FloatTolerance * W, double(FloatSlack)))
-      return formatv("ptxas made {0} floating-point instructions of it {1}, expected about {2}", M,
+      return formatv("ptxas made {0} floating-point instructions {1}, expected about {2}", M,
                      Loops ? "in loops" : "outside of loops", W);
   }
   return "";

@@ -17,6 +17,7 @@ namespace {
 
 using TimesByKernel = std::map<std::string, ModifiedTimes>;
 
+/// The steps of one analysis: prepare the job, make the versions, run the program, read the times.
 class ModifiedPipeline {
 public:
   ModifiedPipeline(TuneState &State, const ProbeRecord &Trace, const JobContext &Context,
@@ -53,7 +54,8 @@ ModifiedTimes ModifiedPipeline::untimed(size_t Kernel, const std::string &Why) c
   return Times;
 }
 
-/// Nothing but replaying a launch leaves the program its own results.
+/// Chooses replay for every kernel that can be replayed. No other mode leaves the program with its
+/// own results.
 void ModifiedPipeline::choose() {
   ModeLimits Limits;
   Limits.Request = ModeRequest::Replay;
@@ -63,11 +65,11 @@ void ModifiedPipeline::choose() {
     ModeChoice &C = Choices[K];
     const std::string &Name = Job.Kernels[K].Traced.Kernel;
     if (Job.Kernels[K].timedTogether() == 0)
-      C.Mode = TimingMode::Fixed; // It has no version.
+      C.Mode = TimingMode::Fixed; // It has no modified version.
     if (!Wanted.empty() && !Wanted.count(Name))
       continue;
     if (C.Mode == TimingMode::Replay)
-      C.Shapes.resize(1); // The one that takes most of the time.
+      C.Shapes.resize(1); // Keep the shape that takes most of the time.
     else
       Result[Name] = untimed(K, Made[K].Reason.empty() ? "it cannot be replayed: " + C.Reason : "");
   }

@@ -1,7 +1,8 @@
 /// \file
-/// Modified-kernel analysis (Micikevicius, "Analysis-driven optimization"): kernels without their
-/// arithmetic and without their memory traffic, timed beside themselves in one run of the program.
-/// Nothing of it is ever emitted or chosen.
+/// Runs the modified-kernel analysis (Micikevicius, "Analysis-driven optimization"): times kernels
+/// without their arithmetic and without their memory traffic, beside the kernels themselves, in one
+/// run of the program. LimitsPipeline uses the times; none of these versions is ever emitted or
+/// chosen.
 #pragma once
 
 #include "Explain/Modified/ModifiedTimes.h"
@@ -14,16 +15,18 @@
 
 namespace carve {
 
-/// Times the memory-only and the arithmetic-only version of \p Kernels (mangled; empty: all that
-/// matter) in one run of the program of \p State, which \p Trace is of (traceProgram()). By mangled
-/// name: of each kernel its times in the launch shape that takes most of its time, or the reason
-/// why some are missing. Where the program's output is another one than without, or the run does
-/// not count, no kernel has times. Fails where the run cannot be made.
+/// Times the memory-only and the arithmetic-only version of \p Kernels (mangled names; empty for
+/// all hot kernels) in one run of the program of \p State. \p Trace must come from the same program
+/// (traceProgram()). Returns by mangled name the times of each kernel in the launch shape that
+/// takes most of its time, or the reason why some are missing. If the program's output differs from
+/// that of an untouched run, or if the run does not count, no kernel has times. Fails if the run
+/// cannot be made.
 llvm::Expected<std::map<std::string, ModifiedTimes>>
 timeModified(TuneState &State, const ProbeRecord &Trace, const JobContext &Context,
              const std::vector<std::string> &Kernels);
 
-/// The same for who has a trace alone: the program runs once more, to learn its output.
+/// Does the same for a caller that only has a trace. The program runs once more, to learn its
+/// output.
 llvm::Expected<std::map<std::string, ModifiedTimes>>
 timeModified(const TuneRequest &Request, const ProbeRecord &Trace, UnitStore &Store,
              const Toolchain &T, CommandRunner &Runner, const std::vector<std::string> &Kernels);

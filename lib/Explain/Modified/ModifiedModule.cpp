@@ -16,15 +16,15 @@
 
 using namespace carve;
 
-/// Registers are given to threads in such steps.
+/// Registers are allotted to threads in steps of this many.
 static constexpr unsigned RegsStep = 8;
 
 llvm::StringRef carve::nameOf(ModifiedPart Part) {
   return Part == ModifiedPart::Memory ? "memory-only" : "arithmetic-only";
 }
 
-/// The version as ptxas likes it, and where there are loops, one in which it unrolls none: which of
-/// the two has the kernel's own loops shows when they are there.
+/// Adds a version that ptxas may unroll and, if there are loops, one that it may not. check() later
+/// keeps the one whose loops are those of the kernel.
 void ModifiedModule::addVersions(size_t Kernel, ModifiedPart What) {
   const std::string &Name = Job.Kernels[Kernel].Traced.Kernel;
   for (bool Rolled : {false, true}) {
@@ -49,7 +49,7 @@ void ModifiedModule::addVersions(size_t Kernel, ModifiedPart What) {
   }
 }
 
-/// The module with control copies of its kernels and \p Some of the versions.
+/// Assembles the module with control copies of its kernels and with \p Some of the versions.
 llvm::Expected<Assembled>
 ModifiedModule::assembleWith(llvm::ArrayRef<const ModifiedVersion *> Some) const {
   std::vector<CloneRequest> Controls;
@@ -82,7 +82,7 @@ ModifiedModule::assembleWith(llvm::ArrayRef<const ModifiedVersion *> Some) const
                   Source.Image.PtxName);
 }
 
-/// What ptxas does not take costs only itself.
+/// Assembles each version alone, so that a version that ptxas refuses does not cost the others.
 void ModifiedModule::dropRefused() {
   for (ModifiedVersion &V : Versions) {
     if (!V.Failure.empty())
@@ -128,7 +128,7 @@ unsigned ModifiedModule::blocks(const ModifiedVersion &V, const KernelResources 
 std::string ModifiedModule::whyNot(const ModifiedVersion &V) const {
   const KernelResources *Own = resources(kernelOf(V)), *Its = resources(V.Name);
   if (!Own || !Its)
-    return "ptxas' report lacks it";
+    return "ptxas did not report it";
   auto Whole = codeMix(Image.CubinBytes, kernelOf(V));
   auto Modified = Whole ? codeMix(Image.CubinBytes, V.Name) : Whole.takeError();
   if (!Modified)
@@ -140,13 +140,12 @@ std::string ModifiedModule::whyNot(const ModifiedVersion &V) const {
   unsigned Wanted = blocks(V, *Own, Own->RegsPerThread),
            Has = blocks(V, *Its, std::max(Own->RegsPerThread, Its->RegsPerThread));
   if (Wanted != Has)
-    return llvm::utostr(Has) + " of its blocks fit into a multiprocessor, expected " +
-           llvm::utostr(Wanted);
+    return llvm::utostr(Has) + " of its blocks fit on an SM, expected " + llvm::utostr(Wanted);
   return "";
 }
 
-/// A version with more registers than the kernel gets as many as that, where it would have fewer
-/// blocks.
+/// Caps the registers of a version that has more than the kernel, if it would have fewer blocks per
+/// SM.
 void ModifiedModule::capTheLarge() {
   for (const ModifiedVersion &V : Versions) {
     const KernelResources *Own = resources(kernelOf(V)), *Its = resources(V.Name);
@@ -156,7 +155,8 @@ void ModifiedModule::capTheLarge() {
   }
 }
 
-/// Leaves of each kernel and part the first version whose code is right, or the reasons.
+/// Keeps the first version of each kernel and part whose code is right, or the reason why there is
+/// none.
 void ModifiedModule::check() {
   std::vector<ModifiedVersion> Kept;
   for (ModifiedVersion &V : Versions) {
@@ -174,7 +174,8 @@ void ModifiedModule::check() {
   Versions = std::move(Kept);
 }
 
-/// With fewer registers than the kernel a version would have more blocks beside each other.
+/// Allots each version at least the kernel's registers. With fewer, more of its blocks would run
+/// side by side.
 llvm::Error ModifiedModule::allotRegisters() {
   std::vector<std::pair<std::string, unsigned>> Least;
   for (const ModifiedVersion &V : Versions)

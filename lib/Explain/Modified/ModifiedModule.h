@@ -1,6 +1,6 @@
 /// \file
-/// One module with modified versions of its kernels (Explain/Modified/ModifiedKernel.h): made,
-/// assembled, and held against the kernels themselves. What makeModifiedVariants() does for each.
+/// Makes one module with modified versions of its kernels (ModifiedKernel.h), assembles it, and
+/// compares the versions with the kernels. makeModifiedVariants() does this for each module.
 #pragma once
 
 #include "Cubin/Assembler.h"
@@ -10,32 +10,35 @@
 
 namespace carve {
 
-/// Which of a kernel's two sides is left in a modified version.
+/// The part of a kernel that is left in a modified version.
 enum class ModifiedPart { Memory, Arithmetic };
-/// `memory-only`, `arithmetic-only`
+/// Returns `memory-only` or `arithmetic-only`.
 llvm::StringRef nameOf(ModifiedPart Part);
 
 /// One modified version of one kernel, in one module.
 struct ModifiedVersion {
-  size_t Kernel = 0; ///< Of the job.
+  size_t Kernel = 0; ///< The kernel's index in the job.
   ModifiedPart What = ModifiedPart::Memory;
   std::string Name, Text;
-  std::string Failure; ///< Why it is not used; empty: it may be.
+  std::string Failure; ///< Why the version is not used; empty if it can be used.
 };
 
+/// One module of the job.
 class ModifiedModule {
 public:
-  /// All have to outlive it.
+  /// All arguments must outlive the module.
   ModifiedModule(const TuningJob &Job, size_t Module, const JobSources &Sources,
                  const JobContext &Context)
       : Job(Job), Source(Sources.of(Module)), Context(Context) {}
 
-  /// Makes the image with control copies and modified versions of \p Kernels (of the job).
+  /// Makes the image with control copies and modified versions of \p Kernels, indices in the job.
+  /// If that fails, sets Failure.
   void make(llvm::ArrayRef<size_t> Kernels);
 
   Assembled Image;
-  std::vector<ModifiedVersion> Versions; ///< Of each kernel and part one, made or failed.
-  std::string Failure;                   ///< Why there is no image.
+  /// One version for each kernel and part, either made or failed.
+  std::vector<ModifiedVersion> Versions;
+  std::string Failure; ///< Why there is no image.
 
 private:
   void addVersions(size_t Kernel, ModifiedPart What);
@@ -56,7 +59,7 @@ private:
   const ParsedModule &Source;
   const JobContext &Context;
   std::vector<size_t> Kernels;
-  llvm::StringMap<EntryEdit> Caps; ///< By version.
+  llvm::StringMap<EntryEdit> Caps; ///< By the version's name: the register cap that it needs.
 };
 
 } // namespace carve

@@ -14,12 +14,12 @@
 using namespace carve;
 using namespace llvm;
 
-// A grid has no more than 65535 blocks in z, a number whose top bit is never set; ptxas takes it
-// from the constant bank and knows nothing of it (looked at for sm_75 to sm_120 of CUDA 13.0). So
-// `(accumulator | 1 << 31) == %nctaid.z` never holds, and has to be computed all the same. What the
-// store depends on cannot be moved behind the condition, because the condition depends on it, too.
-// The store is a reduction: no kernel that is modified has any, so that its loads and stores can be
-// counted. Its address is never used.
+// A grid has at most 65535 blocks in z, so the top bit of %nctaid.z is never set. ptxas takes the
+// value from the constant bank and does not know its bounds (checked for sm_75 to sm_120 of
+// CUDA 13.0). So `(accumulator | 1 << 31) == %nctaid.z` never holds, but has to be computed. ptxas
+// cannot compute the operands of the store only after the condition, because the condition needs
+// them, too. The store is a reduction, because no kernel that is modified has reductions; its own
+// loads and stores can still be counted. The address of the reduction is never used.
 static constexpr StringLiteral Declarations =
     "\n\t.reg .b16 %carve_h;\n\t.reg .b32 %carve_acc, %carve_t, %carve_u;\n"
     "\t.reg .b64 %carve_d;\n"
@@ -38,8 +38,8 @@ std::string carve::predicateOf(const PtxInstruction &I) {
 ModifiedText::ModifiedText(StringRef Definition, const RegisterFlow &Flow)
     : Definition(Definition), Flow(Flow), Changes(Flow.code().size()) {}
 
-/// What is folded twice must not vanish, as it would with exclusive or; two additions are one
-/// instruction, too.
+/// Addition is used because a value that is folded twice must not vanish, as it would with
+/// exclusive or. Two additions also make only one machine instruction.
 std::string ModifiedText::foldWord(StringRef Name, StringRef Predicate) {
   return (Predicate + "add.u32 %carve_acc, %carve_acc, " + Name + ";\n\t").str();
 }
@@ -104,7 +104,7 @@ Expected<std::string> ModifiedText::finish(StringRef Name, StringRef NewName) co
   return renamedFunction(E.apply(Definition), Name, NewName);
 }
 
-/// Why nothing is known of what the kernel does, or nothing.
+/// Returns why the kernel's effects are not known well enough, or an empty text.
 static std::string whyNotRead(const PtxModule &M, const ReadKernel &K) {
   bool Moves = false;
   std::vector<std::string> Shared = sharedVariables(M.text(), K.Definition);
@@ -146,7 +146,7 @@ Expected<ReadKernel> carve::readForModification(const PtxModule &M, StringRef Na
 }
 
 std::vector<std::string> carve::sharedVariables(StringRef ModuleText, StringRef Definition) {
-  // `.shared .align 4 .b8 _ZZ6matmulE2As[1024];`, in the body or at module scope.
+  // Matches `.shared .align 4 .b8 _ZZ6matmulE2As[1024];`, in the body or at module scope.
   static const re2::RE2 Declared(
       R"(\n\s*(?:\.visible\s+|\.weak\s+)?\.shared\s+[^;{}]*?([A-Za-z_$][\w$]*)\s*(?:\[[^;]*)?;)");
   static const re2::RE2 Word(R"(([A-Za-z_$][\w$]*))");

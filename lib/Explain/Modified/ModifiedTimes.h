@@ -1,6 +1,7 @@
 /// \file
-/// What a kernel takes without its arithmetic and without its memory traffic: how much of the one
-/// hides behind the other. Timed by ModifiedKernels (lib/Driver).
+/// Holds the times of a kernel without its arithmetic and without its memory traffic, and computes
+/// how much of one hides behind the other. Explain/Modified/ModifiedKernels measures them;
+/// Limiters.h and LimitFindings.h use them.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +10,20 @@
 
 namespace carve {
 
-/// Times of a kernel without its arithmetic and without its memory traffic (Micikevicius,
-/// "Analysis-driven optimization"), ns of one launch, replayed.
+/// The times of a whole kernel, of its memory-only and of its arithmetic-only version
+/// (Micikevicius, "Analysis-driven optimization"), in ns for one replayed launch. 0 if a time is
+/// missing.
 struct ModifiedTimes {
   double WholeNs = 0, MemoryNs = 0, ArithmeticNs = 0;
-  std::string Reason; ///< Why one is missing (0).
+  std::string Reason; ///< Why a time is missing; empty if none is.
 
-  /// Whether a part that takes \p PartNs is one of the whole. A version that takes a tenth longer
-  /// does its loads in an order of its own, and says nothing of the kernel.
+  /// True if a version that takes \p PartNs can be a part of the whole kernel. A version that takes
+  /// over a tenth longer issues its loads in another order, and says nothing about the kernel.
   bool isPart(double PartNs) const { return PartNs > 0 && PartNs <= 1.1 * WholeNs; }
 
-  /// Share of the smaller that the whole hides: (Memory + Arithmetic - Whole) / min(Memory,
-  /// Arithmetic), clamped to 0..1. Nothing where a time is missing or is of no part.
+  /// Returns the share of the shorter part that the whole kernel hides: (Memory + Arithmetic -
+  /// Whole) / min(Memory, Arithmetic), clamped to 0..1. Absent if a time is missing or cannot be
+  /// that of a part.
   std::optional<double> overlap() const {
     if (!isPart(MemoryNs) || !isPart(ArithmeticNs))
       return std::nullopt;

@@ -19,7 +19,7 @@ static void addReason(std::string &Reason, const std::string &More) {
     Reason += (Reason.empty() ? "" : "; ") + More;
 }
 
-/// Puts the versions that were made into the job.
+/// Adds the versions of \p Made to the job.
 static void takeVersions(const ModifiedModule &Made, TuningJob &Job,
                          std::vector<ModifiedVariants> &Result) {
   for (const ModifiedVersion &V : Made.Versions) {
@@ -31,7 +31,7 @@ static void takeVersions(const ModifiedModule &Made, TuningJob &Job,
       addReason(R.Reason, Why);
       continue;
     }
-    if (Number) // In another module, too.
+    if (Number) // Another module already has it.
       continue;
     JobVariant Variant;
     Variant.CloneName = V.Name;
@@ -45,7 +45,7 @@ static void takeVersions(const ModifiedModule &Made, TuningJob &Job,
   }
 }
 
-/// After the linking: what nvlink says of the registers is what the code takes.
+/// Allots registers after linking, because the cubin that nvlink writes decides what the code gets.
 static void allotInLinks(TuningJob &Job) {
   for (JobLink &L : Job.Links) {
     std::map<std::string, unsigned> Least;
@@ -117,7 +117,7 @@ static const char *wordOf(Verdict V) {
                              : "the driver did not launch it";
 }
 
-/// Why \p Variant has no times, as far as \p Record says.
+/// Returns why \p Variant has no times, as far as \p Record says so.
 static std::string whyUntimed(const JobKernel &K, size_t Variant, const InRunRecord &Record) {
   const std::string &Kernel = K.Traced.Kernel;
   for (const InRunRecord::Fault &F : Record.Faults)

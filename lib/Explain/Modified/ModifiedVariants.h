@@ -1,7 +1,7 @@
 /// \file
-/// The modified versions of a job's kernels (Explain/Modified/ModifiedKernel.h) as variants that
-/// are only timed, and what a timing run says of them. Between prepareJob() and the run; nothing is
-/// chosen.
+/// Adds the modified versions of a job's kernels (ModifiedKernel.h) to the job as variants that are
+/// only timed, and reads their times from the record of a timing run. The first happens between
+/// prepareJob() and the run. Nothing is chosen from them.
 #pragma once
 
 #include "Explain/Modified/ModifiedTimes.h"
@@ -12,22 +12,23 @@
 
 namespace carve {
 
-/// The variants of JobKernel::Variants that are modified versions; 0: there is none.
+/// The indices of the modified versions in JobKernel::Variants; 0 if there is none.
 struct ModifiedVariants {
   size_t Memory = 0, Arithmetic = 0;
-  std::string Reason; ///< Why one is missing, or both.
+  std::string Reason; ///< Why one or both are missing.
 };
 
-/// Gives every kernel of \p Job whose mangled name is in \p Wanted (empty: all) its default, its
-/// control copy and its modified versions as variants, and assembles and links the modules that
-/// have some. A version has as many blocks on a multiprocessor as the kernel itself, and its code
-/// was held against the kernel's (Explain/Modified/ModifiedCode.h). By kernel of the job.
+/// Gives every kernel of \p Job whose mangled name is in \p Wanted (empty for all) its default, its
+/// control copy and its modified versions as variants. Assembles and links the modules that have
+/// some. Each version has as many blocks per SM as its kernel, and its code was compared with the
+/// kernel's (ModifiedCode.h). Returns the versions by kernel of the job.
 std::vector<ModifiedVariants> makeModifiedVariants(TuningJob &Job, const JobSources &Sources,
                                                    const JobContext &Context,
                                                    const std::set<std::string> &Wanted);
 
-/// The times of \p K in the shape \p Shape that \p Record has, weighted cold and warm as the trace
-/// was. A version without times adds the reason to that of \p Made.
+/// Returns the times of \p K in the launch shape \p Shape from \p Record, with cold and warm
+/// replays weighted so that the default has its traced time. For a version without times, adds the
+/// reason to that of \p Made.
 ModifiedTimes modifiedTimes(const JobKernel &K, const ModifiedVariants &Made,
                             const LaunchShape &Shape, const InRunRecord &Record);
 

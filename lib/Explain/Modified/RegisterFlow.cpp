@@ -1,6 +1,6 @@
-// Registers are looked at without regard to the order of instructions: a register depends on
-// whatever any of its writers reads. That is more than it has to be, and right for code that is not
-// in static single assignment, as loops of nvcc's PTX are not.
+// The order of instructions does not matter here: a register depends on whatever any of its writers
+// reads. This finds more dependences than necessary, but it is right for code that is not in static
+// single assignment form, such as the loops in nvcc's PTX.
 
 #include "Explain/Modified/RegisterFlow.h"
 
@@ -14,7 +14,7 @@
 using namespace carve;
 using namespace llvm;
 
-/// The condition code of extended-precision arithmetic, which no operand names.
+/// The condition code of extended-precision arithmetic. No operand names it.
 static constexpr StringLiteral CarryName = "%cc";
 
 static const StringSet<> &computing() {
@@ -35,7 +35,7 @@ static bool hasPrefix(const PtxInstruction &I, StringRef Prefix) {
   return any_of(I.Modifiers, [&](StringRef M) { return M.starts_with(Prefix); });
 }
 
-/// Of an instruction that names a state space, or means a generic address.
+/// Returns the state space that \p I names, or Global for a generic address.
 static PtxSpace spaceOf(const PtxInstruction &I) {
   if (hasPrefix(I, ".shared"))
     return PtxSpace::Shared;
@@ -44,7 +44,7 @@ static PtxSpace spaceOf(const PtxInstruction &I) {
 
 static PtxAction actionOf(const PtxInstruction &I) {
   StringRef Op = I.Opcode;
-  // Another block's memory, several GPUs' memory, and what is written asynchronously.
+  // Memory of another block or of several GPUs, and asynchronous writes.
   if (hasPrefix(I, ".shared::cluster") || hasPrefix(I, ".mbarrier"))
     return PtxAction::Other;
   if (Op == "ld" || Op == "ldu")
@@ -89,7 +89,7 @@ unsigned PtxRegister::bits() const {
 std::optional<unsigned> RegisterFlow::find(StringRef Name) const {
   auto It = Numbers.find(Name);
   if (It == Numbers.end())
-    It = Numbers.find(Name.split('.').first); // An element of a vector: `%v.x`
+    It = Numbers.find(Name.split('.').first); // This is an element of a vector, `%v.x`.
   return It == Numbers.end() ? std::nullopt : std::optional(It->second);
 }
 
@@ -103,7 +103,7 @@ Error RegisterFlow::declareOne(StringRef Name, StringRef Type) {
   return Error::success();
 }
 
-/// `.reg .b32 %r<59>, %x;`
+/// Reads declarations such as `.reg .b32 %r<59>, %x;`.
 Error RegisterFlow::declare(StringRef Definition) {
   auto Tokens = lexPtx(Definition);
   if (!Tokens)
@@ -169,8 +169,8 @@ PtxStep RegisterFlow::stepOf(const PtxInstruction &I) const {
   return S;
 }
 
-/// nvcc writes a call's arguments right before it and reads its result right behind it. What it
-/// does otherwise is left as PtxAction::Other.
+/// Marks the parts of each call. nvcc stores a call's arguments right before it and loads its
+/// result right after it. Anything else is marked PtxAction::Other.
 void RegisterFlow::groupCalls() {
   auto Is = [&](size_t I, StringRef Opcode) {
     return F.Code[I].Opcode == Opcode && hasPrefix(F.Code[I], ".param");
@@ -224,8 +224,8 @@ Expected<RegisterFlow> RegisterFlow::read(StringRef Definition) {
   return Result;
 }
 
-/// Of a computed address, what the base may be: a factor of a product is none, and the index of an
-/// element is narrower than an address.
+/// Adds what the base of a computed address may be. The factor of a product cannot be a base, and
+/// neither can the index of an element, which is narrower than an address.
 void RegisterFlow::addRootsOf(const PtxInstruction &I, std::set<unsigned> &Seen,
                               std::set<std::string> &Roots) const {
   if (I.Opcode == "ld" && hasPrefix(I, ".param")) {
@@ -289,7 +289,7 @@ Expected<CalleeTraits> carve::calleeTraits(const PtxModule &M, const PtxEntry &E
       return Body.takeError();
     for (auto [Index, S] : enumerate(Body->steps())) {
       const PtxInstruction &I = Body->code()[Index];
-      // `st.param` outside of a call is the function's own result.
+      // Outside of a call, `st.param` writes the function's own result.
       bool InRegisters =
           is_contained({PtxAction::Compute, PtxAction::Parameter, PtxAction::Call}, S.Action) ||
           is_contained({"bra", "ret"}, I.Opcode) || (I.Opcode == "st" && hasPrefix(I, ".param"));

@@ -1,6 +1,6 @@
 /// \file
-/// What each instruction of a PTX function does to registers and to memory: what slices of a kernel
-/// (ModifiedKernel.h) are found by.
+/// Tells what each instruction of a PTX function does to registers and to memory. The slices of
+/// modified kernels (MemorySlice.h, ArithmeticOnly.cpp) are found with it.
 #pragma once
 
 #include "Ptx/PtxInstructions.h"
@@ -12,61 +12,69 @@
 
 namespace carve {
 
+/// What an instruction does.
 enum class PtxAction {
-  Compute,   ///< Registers to registers, warp-wide operations included.
-  Control,   ///< Branches, barriers, the end.
+  Compute,   ///< From registers to registers, including warp-wide operations.
+  Control,   ///< Branches, barriers, and the end of the function.
   Parameter, ///< A load of a kernel's parameter or of a constant.
   Load,
   Store,
-  Atomic, ///< With a result or without.
-  Copy,   ///< `cp.async`, global to shared.
+  Atomic, ///< With or without a result.
+  Copy,   ///< `cp.async`, from global to shared memory.
   Hint,   ///< `prefetch`
-  Order,  ///< Fences, and the groups of `cp.async`.
-  Call,   ///< With the stores of its arguments and the loads of its results.
-  Other,  ///< Nothing that is known here.
+  Order,  ///< Fences, and the commits and waits of `cp.async`.
+  Call,   ///< A call, together with the stores of its arguments and the loads of its results.
+  Other,  ///< Not known here.
 };
 
+/// The state space that an instruction accesses.
 enum class PtxSpace {
   None,
-  Global, ///< Generic addresses included.
+  Global, ///< Global memory, or a generic address.
   Texture,
   Local,
   Shared,
 };
 
-/// One instruction, in the order of PtxFunction::Code. Registers by number.
+/// One instruction, in the order of PtxFunction::Code. Registers are given by number.
 struct PtxStep {
   PtxAction Action = PtxAction::Other;
   PtxSpace Space = PtxSpace::None;
-  std::vector<unsigned> Writes, Reads; ///< The predicate is read.
-  std::vector<unsigned> Where;         ///< Of Reads: those of the address and the predicate.
-  bool ReadOnly = false;               ///< A load of what nobody writes while the kernel runs.
-  size_t Call = 0;                     ///< PtxAction::Call: the instruction that calls.
+  std::vector<unsigned> Writes, Reads; ///< Reads include the predicate.
+  /// The registers in Reads that belong to the address or the predicate.
+  std::vector<unsigned> Where;
+  bool ReadOnly = false; ///< True for a load of memory that nobody writes while the kernel runs.
+  size_t Call = 0;       ///< For PtxAction::Call: the index of the call instruction.
 };
 
+/// One register, with the instructions that write and read it.
 struct PtxRegister {
   std::string Name, Type; ///< `%f1`, `.f32`
   std::vector<size_t> Writers, Readers;
-  unsigned bits() const; ///< 1 for a predicate, 0 where the type is not known.
+  unsigned bits() const; ///< Its width in bits; 1 for a predicate, 0 if the type is not known.
 };
 
+/// The instructions of one function, with their registers and basic blocks.
 class RegisterFlow {
 public:
-  /// Fails where the text cannot be read (readPtxFunction()), or two registers of one name and of
-  /// different widths stand in it.
+  /// Reads the text of one function. Fails if it cannot be read (readPtxFunction()), or if it
+  /// declares two registers with the same name and different widths.
   static llvm::Expected<RegisterFlow> read(llvm::StringRef Definition);
 
   const std::vector<PtxInstruction> &code() const { return F.Code; }
   const ControlFlow &flow() const { return F.Flow; }
   const std::vector<PtxStep> &steps() const { return Steps; }
   const std::vector<PtxRegister> &registers() const { return Registers; }
+  /// The basic block of \p Instruction.
   unsigned blockOf(size_t Instruction) const { return Blocks[Instruction]; }
+  /// The number of loops that contain \p Instruction.
   unsigned depthOf(size_t Instruction) const { return F.Flow.depth(Blocks[Instruction]); }
-  /// The number of a register that the function declares.
+  /// Returns the number of a register that the function declares, or nothing if there is no such
+  /// register.
   std::optional<unsigned> find(llvm::StringRef Name) const;
 
-  /// What the address that starts in \p Operand may be derived from: `K_param_0+8`, names of
-  /// variables, and `*` for what memory holds or is not known.
+  /// Returns what the address in \p Operand may be derived from: parameters as `K_param_0+8`, names
+  /// of variables, and `*` for values that come from memory or are not known.
   std::set<std::string> rootsOf(const PtxOperand &Operand) const;
 
 private:
@@ -85,11 +93,13 @@ private:
   llvm::StringMap<unsigned> Numbers;
 };
 
-/// Whether the functions with a body that \p Entry reaches compute in registers alone.
+/// Tells whether the functions that \p Entry reaches compute in registers only.
 struct CalleeTraits {
-  bool TouchMemory = false; ///< Or do what is not known; functions without a body included.
-  bool Branch = false;      ///< Some have conditional branches.
+  /// Some access memory or do something unknown. Functions without a body count here.
+  bool TouchMemory = false;
+  bool Branch = false; ///< Some have conditional branches.
 };
+/// Reads every function that \p Entry of \p M reaches. Fails if one of them cannot be read.
 llvm::Expected<CalleeTraits> calleeTraits(const PtxModule &M, const PtxEntry &Entry);
 
 } // namespace carve

@@ -29,11 +29,11 @@ private:
   llvm::StringRef Text;
   size_t Here = 0;
   unsigned Line = 1;
-  bool LineStart = true; ///< Only blanks and comments stand before on the line.
+  bool LineStart = true; ///< Only blanks and comments precede on this line.
   CudaTokens Out;
 };
 
-/// Bytes of a backslash with the end of line behind it; 0 where there is none.
+/// Returns the length of a backslash and the line end after it, or 0 if there is none.
 size_t Tokenizer::continuation(size_t Place) const {
   if (at(Place) != '\\')
     return 0;
@@ -48,7 +48,7 @@ void Tokenizer::skipTo(size_t End) {
   Here = End;
 }
 
-/// Behind the comment at \p Begin.
+/// Returns the position after the comment at \p Begin.
 size_t Tokenizer::commentEnd(size_t Begin) const {
   if (at(Begin + 1) == '*') {
     size_t End = Text.find("*/", Begin + 2);
@@ -60,7 +60,7 @@ size_t Tokenizer::commentEnd(size_t Begin) const {
   return Place;
 }
 
-/// Skips a blank, a comment, or an end of line; whether there was one.
+/// Skips a blank, a comment, or a line end. Returns true if there was one.
 bool Tokenizer::skipBlank() {
   char C = at(Here);
   if (C == '\n') {
@@ -82,7 +82,8 @@ bool Tokenizer::skipBlank() {
   return true;
 }
 
-/// Behind the string or character that opens at \p Begin; at the end of line where it stays open.
+/// Returns the position after the string or character literal at \p Begin. If it is not closed, it
+/// ends with the line.
 size_t Tokenizer::quotedEnd(size_t Begin) const {
   size_t Place = Begin + 1;
   while (Place < Text.size() && Text[Place] != Text[Begin] && Text[Place] != '\n')
@@ -90,7 +91,7 @@ size_t Tokenizer::quotedEnd(size_t Begin) const {
   return Place + (at(Place) == Text[Begin]);
 }
 
-/// Behind `"delimiter( ... )delimiter"`.
+/// Returns the position after `"delimiter( ... )delimiter"`.
 size_t Tokenizer::rawStringEnd(size_t Quote) const {
   size_t Open = Text.find('(', Quote);
   if (Open == llvm::StringRef::npos || Open - Quote > 17)
@@ -100,7 +101,7 @@ size_t Tokenizer::rawStringEnd(size_t Quote) const {
   return End == llvm::StringRef::npos ? Text.size() : End + Close.size();
 }
 
-/// Behind a number, with digit separators and signs of exponents.
+/// Returns the position after a number with its digit separators and exponent signs.
 size_t Tokenizer::numberEnd() const {
   size_t Place = Here + 1;
   while (continuesWord(at(Place)) || at(Place) == '.' ||

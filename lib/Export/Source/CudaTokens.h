@@ -1,6 +1,6 @@
 /// \file
-/// The tokens of a CUDA source, or of the text that its preprocessor made, with their places: what
-/// KernelSource looks for kernels in. No macro is expanded.
+/// Splits a CUDA source, or the text that its preprocessor made, into tokens with their places.
+/// KernelSource finds kernels in them. No macro is expanded.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -11,16 +11,16 @@
 namespace carve {
 
 enum class CudaTokenKind {
-  Word,  ///< Identifier or keyword.
-  Other, ///< Number, string, character; no word and no punctuation.
-  Punct, ///< One character, but for `::` and `->`.
+  Word,  ///< An identifier or keyword.
+  Other, ///< A number, string or character literal.
+  Punct, ///< One character of punctuation, or `::` or `->`.
 };
 
 struct CudaToken {
   CudaTokenKind Kind = CudaTokenKind::Punct;
   llvm::StringRef Text; ///< Points into the source.
   size_t Offset = 0;
-  unsigned Line = 1; ///< Of the text, from 1.
+  unsigned Line = 1; ///< Line in the text, from 1.
 
   bool is(llvm::StringRef Spelling) const {
     return Kind != CudaTokenKind::Other && Text == Spelling;
@@ -28,21 +28,23 @@ struct CudaToken {
   size_t end() const { return Offset + Text.size(); }
 };
 
-/// A line of the preprocessor, continued ones whole.
+/// A line for the preprocessor, joined with the lines that continue it.
 struct CudaDirective {
-  llvm::StringRef Name; ///< `if`, `define`; of a line marker `# 12 "x.h"` its number.
-  llvm::StringRef Rest; ///< What stands behind, blanks around it removed.
-  size_t Before = 0;    ///< Index of the token that follows.
+  llvm::StringRef Name; ///< `if`, `define`, or, for a line marker `# 12 "x.h"`, its number.
+  llvm::StringRef Rest; ///< The text after the name, without blanks around it.
+  size_t Before = 0;    ///< Index of the token that follows the directive.
   unsigned Line = 1;
 };
 
+/// The result of tokenizeCuda().
 struct CudaTokens {
   std::vector<CudaToken> Tokens;
   std::vector<CudaDirective> Directives;
 };
 
-/// Cuts \p Text, which has to live as long as the result. Comments, strings (raw ones too) and
-/// continued lines are heeded; what is open at the end is taken as ending there.
+/// Splits \p Text, which must live as long as the result. Comments, strings (also raw ones) and
+/// continued lines are recognised. A comment, string or directive that is still open at the end of
+/// the text ends there.
 CudaTokens tokenizeCuda(llvm::StringRef Text);
 
 } // namespace carve

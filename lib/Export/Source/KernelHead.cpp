@@ -38,7 +38,7 @@ std::vector<llvm::ArrayRef<CudaToken>> carve::splitAtCommas(llvm::ArrayRef<CudaT
   size_t Begin = 0;
   for (size_t I = 0; I < Tokens.size();) {
     const CudaToken &T = Tokens[I];
-    // `<` behind a word opens template arguments; a comparison has its parentheses.
+    // `<` after a word opens template arguments. A comparison there must be in parentheses.
     bool Bracket = T.is("(") || T.is("[") || T.is("{") ||
                    (T.is("<") && I > 0 && Tokens[I - 1].Kind == CudaTokenKind::Word);
     if (Bracket) {
@@ -58,7 +58,7 @@ std::vector<llvm::ArrayRef<CudaToken>> carve::splitAtCommas(llvm::ArrayRef<CudaT
 
 namespace {
 
-/// Words with parentheses behind them that are no declarator.
+/// Returns true for words that are followed by parentheses but are not a declarator.
 bool takesParentheses(llvm::StringRef Word) {
   return llvm::StringSwitch<bool>(Word)
       .Cases("__attribute__", "__declspec", "alignas", "__align__", "decltype", "noexcept", true)
@@ -82,7 +82,8 @@ TemplateParameter templateParameter(llvm::ArrayRef<CudaToken> Tokens) {
   return P;
 }
 
-/// The tokens in the bracket at \p Open. A branch of the preprocessor may have cut off its end.
+/// Returns the tokens inside the bracket at \p Open. Its end may be missing because a preprocessor
+/// branch cut it off.
 llvm::ArrayRef<CudaToken> insideBracket(llvm::ArrayRef<CudaToken> Tokens, size_t Open) {
   size_t End = behindBracket(Tokens, Open);
   llvm::ArrayRef<CudaToken> Inside = Tokens.slice(Open + 1, End - Open - 1);
@@ -105,7 +106,7 @@ private:
   unsigned Globals = 0;
 };
 
-/// Passes over an attribute and its parentheses.
+/// Reads an attribute with its parentheses. Returns the index after it.
 size_t HeadReader::wordWithParentheses(size_t Index) {
   size_t End = behindBracket(Head, Index + 1);
   llvm::ArrayRef<CudaToken> Inside = insideBracket(Head, Index + 1);
@@ -131,11 +132,12 @@ void HeadReader::templateHead(size_t Open) {
     Place.Template.push_back(templateParameter(P));
 }
 
-/// Takes the name before the parenthesis at \p Open, and the parameters behind it.
+/// Reads the name before the parenthesis at \p Open, and the parameters after it. Returns false if
+/// there is no name.
 bool HeadReader::declarator(size_t Open) {
   size_t Name = Open;
   if (Name > 0 && Head[Name - 1].is(">")) {
-    // Back to the bracket that this one closes.
+    // Find the bracket that this one closes.
     size_t Begin = Name - 1;
     while (Begin > 0 && !(Head[Begin].is("<") && behindBracket(Head, Begin) == Name))
       --Begin;
@@ -170,7 +172,7 @@ std::optional<KernelPlace> HeadReader::read() {
     const CudaToken &T = Head[I];
     bool Opens = I + 1 < Head.size() && Head[I + 1].is("(");
     if (T.is("__global__")) {
-      // What stands before is a macro of its own.
+      // Whatever precedes `__global__` belongs to a macro of its own.
       ++Globals;
       Declared = false;
       Place.Parameters.clear();
@@ -190,7 +192,7 @@ std::optional<KernelPlace> HeadReader::read() {
       ++I;
     }
   }
-  // An explicit instantiation is `template` without brackets: it has no attributes of its own.
+  // An explicit instantiation is `template` without brackets. It cannot have attributes of its own.
   bool Instantiates = !Head.empty() && (Head.front().is("template") || Head.front().is("extern")) &&
                       !Place.IsTemplate && !Place.Specialisation.empty();
   if (!Globals || !Declared || Instantiates)
@@ -216,7 +218,7 @@ std::string carve::classOf(llvm::ArrayRef<CudaToken> Head) {
       I = behindBracket(Head, I + 1);
     } else if (T.Kind == CudaTokenKind::Word && I + 1 < Head.size() && Head[I + 1].is("(")) {
       if (!takesParentheses(T.Text))
-        return ""; // A function, that returns a struct perhaps.
+        return ""; // This is a function, perhaps one that returns a struct.
       I = behindBracket(Head, I + 1);
     } else if (T.is("class") || T.is("struct") || T.is("union")) {
       Keyword = true;

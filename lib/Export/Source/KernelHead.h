@@ -1,6 +1,6 @@
 /// \file
-/// Reads the head of a declaration, its tokens before `{` or `;`: a kernel's name, parameters and
-/// attributes, or the name of a class.
+/// Reads the head of a declaration, that is, its tokens before `{` or `;`: a kernel's name,
+/// parameters and attributes, or the name of a class. KernelSource calls it for each declaration.
 #pragma once
 
 #include "Export/Source/CudaTokens.h"
@@ -12,21 +12,23 @@
 
 namespace carve {
 
-/// The kernel that \p Head declares, named as its declarator names it, its line that of the text;
-/// nothing where it declares none.
+/// Returns the kernel that \p Head declares, or nothing if it declares none. The name is as the
+/// declarator has it, and the line is the line in the text.
 std::optional<KernelPlace> kernelOf(llvm::ArrayRef<CudaToken> Head);
 
-/// The class that a brace behind \p Head opens; empty where it opens none.
+/// Returns the name of the class whose body the brace after \p Head opens, or an empty string if it
+/// is not a class.
 std::string classOf(llvm::ArrayRef<CudaToken> Head);
 
-/// Index behind the bracket that closes the one at \p Open, one of `(`, `[`, `{` and `<`; the size
-/// where none does. Within `<` parentheses are passed over whole.
+/// Returns the index after the bracket that closes the one at \p Open, which is `(`, `[`, `{` or
+/// `<`. If no bracket closes it, returns the number of tokens. Inside `<`, parentheses are skipped
+/// as a whole, since they may contain `>`.
 size_t behindBracket(llvm::ArrayRef<CudaToken> Tokens, size_t Open);
 
-/// The tokens with one blank between them.
+/// Returns the tokens with one blank between them.
 std::string joinTokens(llvm::ArrayRef<CudaToken> Tokens);
 
-/// \p Tokens cut at commas outside of brackets.
+/// Splits \p Tokens at commas outside of brackets.
 std::vector<llvm::ArrayRef<CudaToken>> splitAtCommas(llvm::ArrayRef<CudaToken> Tokens);
 
 } // namespace carve

@@ -13,7 +13,7 @@ using namespace carve;
 
 namespace {
 
-/// Cuts at \p Separator outside of brackets.
+/// Splits \p Text at \p Separator outside of brackets.
 std::vector<llvm::StringRef> splitOutside(llvm::StringRef Text, llvm::StringRef Separator) {
   std::vector<llvm::StringRef> Parts;
   int Depth = 0;
@@ -32,7 +32,8 @@ std::vector<llvm::StringRef> splitOutside(llvm::StringRef Text, llvm::StringRef 
   return Parts;
 }
 
-/// Where the parameter list at the end of a name opens.
+/// Returns the position of the parenthesis that opens the parameter list at the end of a name, or
+/// npos.
 size_t openOfParameters(llvm::StringRef Name) {
   if (!Name.ends_with(")"))
     return llvm::StringRef::npos;
@@ -60,10 +61,11 @@ bool isQualifier(llvm::StringRef Word) {
       .Default(false);
 }
 
-/// A type as far as it can be compared without the compiler.
+/// A type, as far as types can be compared without the compiler.
 struct ParameterType {
-  std::vector<std::string> Builtin; ///< Sorted words, without `int` beside others and `signed`.
-  std::vector<std::string> Named;   ///< Other words, template arguments too.
+  std::vector<std::string> Builtin; ///< Sorted words of a builtin type, without `signed`, and
+                                    ///< without `int` beside other words.
+  std::vector<std::string> Named;   ///< Other words, including template arguments.
   int Pointers = 0, References = 0;
 };
 
@@ -77,7 +79,7 @@ ParameterType typeOf(llvm::StringRef Text, bool HasName) {
     if (T.Kind == CudaTokenKind::Word && !isQualifier(T.Text))
       Words.push_back(T);
   }
-  // The last word names the parameter where another one says its type and nothing qualifies it.
+  // The last word is the parameter's name if another word gives its type and nothing qualifies it.
   if (HasName && Words.size() > 1 && !isBuiltinWord(Words.back().Text)) {
     size_t Last = Words.back().Offset;
     llvm::StringRef Before = Text.take_front(Last).rtrim();
@@ -97,11 +99,11 @@ ParameterType typeOf(llvm::StringRef Text, bool HasName) {
   return Type;
 }
 
-/// How well a parameter as spelled fits the type that the compiler saw: -1 not at all, else more
-/// for more that is known to agree.
+/// Returns how well a parameter as spelled fits the type that the compiler saw: -1 if it does not,
+/// else more if more of it is known to agree.
 int fit(const ParameterType &Spelled, const ParameterType &Seen) {
   if (!Spelled.Named.empty()) {
-    // A typedef or a template parameter may stand for anything but what it visibly is.
+    // A typedef or a template parameter may hide anything, but not fewer pointers than are visible.
     if (Spelled.Pointers > Seen.Pointers)
       return -1;
     bool Named = llvm::all_of(Spelled.Named, [&](const std::string &Word) {
@@ -114,7 +116,7 @@ int fit(const ParameterType &Spelled, const ParameterType &Seen) {
   return Same ? 2 : -1;
 }
 
-/// The same for all parameters together.
+/// Returns the sum of fit() over all parameters, or -1 if one does not fit.
 int fitParameters(const KernelPlace &Place, const std::vector<std::string> &Seen) {
   bool Pack = llvm::any_of(Place.Parameters, [](llvm::StringRef P) { return P.contains(". . ."); });
   if (Pack)
@@ -131,7 +133,8 @@ int fitParameters(const KernelPlace &Place, const std::vector<std::string> &Seen
   return Sum;
 }
 
-/// A source may not show the outermost namespaces, where a macro opens them.
+/// Returns true if the scope that the source shows fits the name. Outermost namespaces may be
+/// missing in the source if a macro opens them.
 bool scopeFits(llvm::ArrayRef<std::string> Shown, const KernelName &Name) {
   if (Shown.back() != Name.Base)
     return false;
@@ -162,7 +165,7 @@ KernelName carve::parseKernelName(llvm::StringRef Name) {
       for (llvm::StringRef P : splitOutside(Inside, ","))
         Out.Parameters->push_back(P.str());
   }
-  // Templates have their return type in front.
+  // The demangled name of a template begins with its return type.
   Qualified = splitOutside(Qualified, " ").back();
   for (llvm::StringRef Part : splitOutside(Qualified, "::")) {
     size_t Bracket = Part.find('<');
@@ -192,7 +195,7 @@ const KernelPlace *carve::findDefinition(const KernelName &Name, llvm::ArrayRef<
       bool Same = withoutBlanks(P.Specialisation) == withoutBlanks(llvm::join(Name.Arguments, ","));
       Fit = Same && Fit >= 0 ? Fit + 1000 : -1;
     }
-    // Of two that fit alike the one whose scope the source shows.
+    // Of two that fit equally well, the one whose scope the source shows is preferred.
     if (Fit >= 0)
       Fit = Fit * 100 + static_cast<int>(P.Name.size());
     if (Fit < 0 || Fit < BestFit)

@@ -1,6 +1,6 @@
 /// \file
-/// Holds a kernel's demangled name against what a source declares: which definition an entry of an
-/// image was compiled from.
+/// Compares a kernel's demangled name with the declarations of a source, to find the definition
+/// from which an entry of an image was compiled.
 #pragma once
 
 #include "Export/Source/KernelSource.h"
@@ -17,27 +17,28 @@ namespace carve {
 struct KernelName {
   std::vector<std::string> Scope;     ///< Without template arguments.
   std::string Base;                   ///< `k`
-  std::vector<std::string> Arguments; ///< Of the template; empty: none.
+  std::vector<std::string> Arguments; ///< Template arguments; empty if there are none.
   bool IsTemplate = false;
-  std::optional<std::vector<std::string>>
-      Parameters; ///< Absent where the name has none (`extern "C"`).
+  /// Absent if the name has no parameter list (`extern "C"`).
+  std::optional<std::vector<std::string>> Parameters;
 };
 
-/// Reads a name as profileName() makes it.
+/// Reads a name in the form of profileName().
 KernelName parseKernelName(llvm::StringRef Name);
 
-/// The definition among \p Places that \p Name was compiled from: by its name, its scope as far as
-/// the source shows it, its number of parameters, and their types as far as these are spelled and
-/// not typedefs. A template, or its specialisation with the same arguments, for one. Null where
-/// none fits, and where several fit alike; \p Ambiguous then says which.
+/// Returns the definition among \p Places from which \p Name was compiled. It is found by the name,
+/// the scope as far as the source shows it, the number of parameters, and their types as far as
+/// they are spelled and are not typedefs. For a template it is the template, or the specialisation
+/// with the same arguments. Returns null if no definition fits or if several fit equally well;
+/// \p Ambiguous is true in the latter case.
 const KernelPlace *findDefinition(const KernelName &Name, llvm::ArrayRef<KernelPlace> Places,
                                   bool &Ambiguous);
 
-/// The line of the definition of \p Kernel, named as in a profile, in \p Source; 0 where none is
-/// found.
+/// Returns the line of the definition of \p Kernel, named as in a profile, in \p Source, or 0 if it
+/// is not found.
 unsigned definitionLine(llvm::StringRef Source, llvm::StringRef Kernel);
 
-/// Whether \p Declared may declare what \p Definition defines.
+/// Returns true if \p Declared may declare what \p Definition defines.
 bool declaresSame(const KernelPlace &Declared, const KernelPlace &Definition);
 
 } // namespace carve

@@ -11,12 +11,13 @@ namespace {
 
 enum class ScopeKind { Named, Transparent, Body };
 
+/// A brace that is open.
 struct Scope {
   ScopeKind Kind = ScopeKind::Body;
-  std::vector<std::string> Names; ///< Of ScopeKind::Named.
+  std::vector<std::string> Names; ///< For ScopeKind::Named.
 };
 
-/// Goes through the declarations of a text, scope by scope.
+/// Walks through the declarations of a text, scope by scope.
 class KernelFinder {
 public:
   explicit KernelFinder(const CudaTokens &Source) : Source(Source), Tokens(Source.Tokens) {}
@@ -26,7 +27,7 @@ private:
   struct State {
     std::vector<Scope> Scopes;
     size_t Head = 0;    ///< First token of the declaration that is being read.
-    unsigned Depth = 0; ///< Of parentheses and brackets in it.
+    unsigned Depth = 0; ///< Open parentheses and brackets in that declaration.
   };
 
   void directive(const CudaDirective &D, size_t Index);
@@ -44,13 +45,14 @@ private:
     bool WithinHead; ///< The branches are parts of one declaration.
   };
   std::vector<Branch> Branches;
-  size_t SplitBefore = 0; ///< A declaration that begins before this token has branches in it.
+  size_t SplitBefore = 0; ///< A declaration that begins before this token contains branches.
   std::string File;
-  int64_t LineShift = 0; ///< From a line of the text to the line that the marker says.
+  /// Added to a line of the text, it gives the line according to the last marker.
+  int64_t LineShift = 0;
   std::vector<KernelPlace> Found;
 };
 
-/// `# 12 "x.h" 1` and `#line 12 "x.h"`.
+/// Reads `# 12 "x.h" 1` or `#line 12 "x.h"`. Returns false if \p D is neither.
 bool readMarker(const CudaDirective &D, std::string &File, int64_t &LineShift) {
   llvm::StringRef Text = D.Name == "line" ? D.Rest : D.Name;
   llvm::StringRef Digits = Text.take_while(llvm::isDigit);
@@ -72,7 +74,8 @@ void KernelFinder::directive(const CudaDirective &D, size_t Index) {
   } else if ((D.Name == "else" || D.Name == "elif" || D.Name == "elifdef" ||
               D.Name == "elifndef") &&
              !Branches.empty()) {
-    // Each branch goes on from where the first began, so that braces opened in several count once.
+    // Each branch starts from the state before the first one, so that a brace that is opened in
+    // several branches counts once.
     const Branch &B = Branches.back();
     Now = B.AtIf;
     if (B.WithinHead)
@@ -86,7 +89,7 @@ void KernelFinder::directive(const CudaDirective &D, size_t Index) {
   }
 }
 
-/// What a brace behind \p Head opens.
+/// Returns what the brace after \p Head opens.
 Scope KernelFinder::scopeOf(llvm::ArrayRef<CudaToken> Head) const {
   while (!Head.empty() && Head.front().is("inline"))
     Head = Head.drop_front();
@@ -95,7 +98,7 @@ Scope KernelFinder::scopeOf(llvm::ArrayRef<CudaToken> Head) const {
   if (!Head.empty() && Head.front().is("namespace")) {
     Scope S{ScopeKind::Named, {}};
     for (size_t I = 1; I < Head.size(); ++I) {
-      if (Head[I].is("__attribute__")) // With its parentheses.
+      if (Head[I].is("__attribute__")) // Its parentheses follow.
         break;
       if (Head[I].Kind == CudaTokenKind::Word && !Head[I].is("inline"))
         S.Names.push_back(Head[I].Text.str());
@@ -143,7 +146,7 @@ void KernelFinder::token(size_t Index) {
     return;
   char C = T.Text.front();
   if (!inBody()) {
-    // Braces within parentheses are initialisers and lambdas of a declaration.
+    // Braces inside parentheses belong to initialisers and lambdas of a declaration.
     if (C == '(' || C == '[')
       ++Now.Depth;
     else if ((C == ')' || C == ']') && Now.Depth > 0)

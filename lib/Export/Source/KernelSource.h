@@ -1,6 +1,6 @@
 /// \file
-/// Where kernels stand in a source: every declaration and definition with `__global__`, with the
-/// attributes that it has and the place where one can be put.
+/// Finds the kernels in a source: every declaration and definition with `__global__`, with its
+/// attributes and the place where one can be inserted.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -10,38 +10,43 @@
 
 namespace carve {
 
-/// `__launch_bounds__(...)` or `__maxnreg__(...)` as it stands there.
+/// `__launch_bounds__(...)` or `__maxnreg__(...)` as it is written.
 struct KernelAttribute {
-  size_t Begin = 0, End = 0; ///< Offsets, from the word to behind the parenthesis.
+  size_t Begin = 0, End = 0; ///< Offsets from the start of the word to the end of the parenthesis.
   bool IsLaunchBounds = false;
-  std::vector<std::string> Arguments; ///< As spelled, blanks around them removed.
+  std::vector<std::string> Arguments; ///< As written, without blanks around them.
 };
 
+/// One parameter of a template.
 struct TemplateParameter {
-  std::string Name; ///< Empty where it has none.
+  std::string Name; ///< Empty if the parameter has no name.
   bool IsType = false;
   bool IsPack = false;
 };
 
+/// One declaration or definition of a kernel.
 struct KernelPlace {
-  /// Namespaces and classes from outside in, then the kernel's own name, with what the declarator
-  /// itself qualifies it by. An unnamed namespace is `(anonymous namespace)`.
+  /// Namespaces and classes from the outermost to the innermost, then the kernel's own name with
+  /// the qualifiers in its declarator. An unnamed namespace is `(anonymous namespace)`.
   std::vector<std::string> Name;
-  std::vector<std::string> Parameters;     ///< Their text, tokens with one blank between them.
-  std::vector<TemplateParameter> Template; ///< Of the innermost template; empty: none.
-  std::string Specialisation; ///< Text of `<...>` behind the name, without the brackets.
+  std::vector<std::string> Parameters; ///< The text of each, as tokens with one blank between them.
+  /// Parameters of the innermost template; empty if there is none.
+  std::vector<TemplateParameter> Template;
+  std::string Specialisation; ///< Text inside the `<...>` after the name.
   bool IsTemplate = false;
   bool IsDefinition = false;
-  bool Split = false;  ///< The head has branches of the preprocessor in it: no place is safe.
-  size_t InsertAt = 0; ///< Offset of the name with its qualifiers: an attribute may stand before.
+  /// The head contains preprocessor branches, so no place in it is safe to edit.
+  bool Split = false;
+  /// Offset of the name with its qualifiers, before which an attribute may be written.
+  size_t InsertAt = 0;
   std::vector<KernelAttribute> Attributes;
-  std::string File;  ///< As a line marker has it; empty: the text itself.
-  unsigned Line = 0; ///< Of the name, in File.
+  std::string File;  ///< As in a line marker; empty for the text itself.
+  unsigned Line = 0; ///< Line of the name in File.
 };
 
-/// The kernels of \p Text in order: of a source, or of preprocessed text, whose line markers are
-/// followed. What macros would make is not found in a source. Of branches of the preprocessor all
-/// are read.
+/// Returns the kernels of \p Text in order. \p Text is a source or preprocessed text, whose line
+/// markers are followed. Kernels that macros would make are not found in a source. All branches of
+/// the preprocessor are read.
 std::vector<KernelPlace> findKernels(llvm::StringRef Text);
 
 } // namespace carve

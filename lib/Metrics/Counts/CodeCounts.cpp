@@ -41,8 +41,9 @@ bool isLongLatency(const Instruction &I) {
          I.Kind == Instruction::LocalLoad;
 }
 
-/// Per block, the instructions that wait for a scoreboard which a load from far has set, and
-/// barriers. As for PTX, loads that are under way together are waited for once.
+/// Returns for each block the number of its barriers and of its instructions that wait for a
+/// scoreboard set by a long-latency load. As for PTX, loads in flight at the same time are waited
+/// for once.
 std::vector<unsigned> waitsOf(const MachineFunction &F) {
   const ControlFlow &Flow = F.Flow;
   std::vector<unsigned> Waits(Flow.Blocks.size()), AtEnd(Flow.Blocks.size()),
@@ -101,9 +102,9 @@ private:
   const CountSum *sumOf(size_t Function);
   const CountSum *calleeOf(const MachineFunction &Caller, const Instruction &Call);
 
-  std::vector<MachineFunction> Functions; ///< The kernel first.
+  std::vector<MachineFunction> Functions; ///< The kernel is the first.
   const TripCounts &Trips;
-  // By function and loop.
+  // By function and by loop of the function.
   std::vector<std::vector<double>> TripsOf;
   std::vector<std::vector<std::optional<double>>> PerRunOf;
   std::vector<std::optional<CountSum>> Sums;
@@ -171,7 +172,7 @@ const CountSum *CodeCounter::sumOf(size_t Index) {
         *Pipe += Times;
       if (I.Kind != Instruction::Call)
         continue;
-      // A guarded call is a branch to the slow path of a division, say.
+      // A call under a condition is a branch, for example to the slow path of a division.
       if (const CountSum *Callee = calleeOf(F, I))
         Sum.add(*Callee, I.Conditional ? Times / 2 : Times, Depth);
     }

@@ -69,7 +69,7 @@ void CountSum::add(const CountSum &Callee, double Times, unsigned Depth) {
 CountedKernel CountSum::finish(std::vector<LoopCount> Loops) const {
   CountedKernel K;
   K.Counts = Counts;
-  // Stretches are one more than what parts them.
+  // There is one more region than there are waits between them.
   K.Counts.Regions += 1;
   if (StrideSeen > 0) {
     K.Counts.CoalescedShare = Coalesced / StrideSeen;
@@ -86,7 +86,8 @@ KernelCounts carve::combinedCounts(const CountedKernel &Code, const CountedKerne
   KernelCounts C = Code.Counts;
   const KernelCounts &P = Ptx.Counts;
   C.CoalescedShare = P.CoalescedShare;
-  // The machine code may access more often, of what it unrolls, or seldom.
+  // The machine code may access memory more or less often than the PTX, because of unrolling and
+  // joined accesses.
   auto Scaled = [](double Value, double Of, double By) { return Of > 0 ? Value * By / Of : 0; };
   C.SharedRounds = Scaled(P.SharedRounds, P.SharedAccesses, C.SharedAccesses);
   double PtxBytes = P.globalBytes();

@@ -12,13 +12,14 @@ using namespace llvm;
 
 namespace {
 
-/// A loop with those right inside of it.
+/// A loop and the loops directly inside of it.
 struct Nest {
   size_t Loop = 0;
   std::vector<Nest> Inner;
 };
 
-/// The loops from \p At on that are \p Depth deep, up to one that is less so.
+/// Returns the loops from index \p At on that have at least depth \p Depth, up to the first that
+/// has less.
 std::vector<Nest> nestsOf(const std::vector<LoopCount> &Loops, size_t &At, unsigned Depth) {
   std::vector<Nest> Result;
   while (At < Loops.size() && Loops[At].Depth >= Depth) {
@@ -30,7 +31,7 @@ std::vector<Nest> nestsOf(const std::vector<LoopCount> &Loops, size_t &At, unsig
   return Result;
 }
 
-/// ptxas unrolls by powers of two.
+/// Rounds a factor to a power of two, because ptxas unrolls by these.
 unsigned powerOfTwo(double Factor) {
   return Factor < 1 ? 1 : 1u << static_cast<unsigned>(std::lround(std::log2(Factor)));
 }
@@ -57,22 +58,24 @@ void Matcher::set(LoopCount &To, const LoopCount &From, double Trips) const {
   To.Trips = Trips;
   To.Line = From.Line;
   To.Source = isAssumed(From.Source) ? From.Source : TripSource::Matched;
-  // A callee's loop that ptxas has inlined runs as often as its call, which is not known here.
+  // A callee's loop that ptxas inlined runs as often as the call, and this number is not known
+  // here.
   To.PerRun.reset();
   if (From.PerRun && From.OfEntry == To.OfEntry)
     To.PerRun = From.Trips > 0 ? *From.PerRun * Trips / From.Trips : 0;
 }
 
 unsigned Matcher::unrolled(const LoopCount &From, const LoopCount &To) const {
-  // Machine code has fewer accesses where ptxas joins some, hardly more.
+  // Machine code has fewer accesses if ptxas joins some of them, but hardly ever more.
   if (From.OwnMemory)
     return powerOfTwo(double(To.OwnMemory) / From.OwnMemory);
-  // An instruction of PTX may become two; four are rather those of other trips.
+  // One instruction of PTX may become two. Four instructions are more likely those of other trips.
   double Factor = double(To.OwnInstructions) / std::max(From.OwnInstructions, 1u);
   return Factor < 2.8 ? 1 : powerOfTwo(Factor);
 }
 
-/// \p Found as at most \p Wanted groups: an unrolled loop and the smaller ones that do its rest.
+/// Divides \p Found into at most \p Wanted groups. A group is an unrolled loop and the smaller
+/// loops after it that do what it leaves over.
 std::vector<std::vector<Nest>> Matcher::groups(ArrayRef<Nest> Found, size_t Wanted) const {
   std::vector<std::vector<Nest>> Groups;
   size_t Surplus = Found.size() - Wanted;
@@ -90,7 +93,8 @@ std::vector<std::vector<Nest>> Matcher::groups(ArrayRef<Nest> Found, size_t Want
   return Groups;
 }
 
-/// How many trips of \p Source one of \p To does, which has \p Rest behind it for those left over.
+/// Returns how many trips of \p Source one trip of \p To does. \p Rest is the loop after it that
+/// does the trips left over.
 unsigned Matcher::timesRest(const LoopCount &Source, const LoopCount &To,
                             const LoopCount &Rest) const {
   if (Source.OwnMemory)
@@ -98,7 +102,8 @@ unsigned Matcher::timesRest(const LoopCount &Source, const LoopCount &To,
   return powerOfTwo(double(To.OwnInstructions) / std::max(Rest.OwnInstructions, 1u));
 }
 
-/// Divides the trips of \p Source among \p Group, each as many as go: all together do them all.
+/// Divides the trips of \p Source among \p Group. Each loop does as many as fit, and all together
+/// do all of them.
 void Matcher::take(const LoopCount &Source, ArrayRef<Nest> Group) {
   const LoopCount &Rest = Code[Group.back().Loop];
   double Left = Source.Trips;
@@ -113,8 +118,9 @@ void Matcher::take(const LoopCount &Source, ArrayRef<Nest> Group) {
   set(Code[Group.back().Loop], Source, Left / Factor);
 }
 
-/// The loop of \p Wanted that has most likely vanished, as there are more than in \p Found: one of
-/// few trips that are known, else the smallest that has no inner ones. The end where none has.
+/// Returns the loop of \p Wanted that most likely vanished, if it has more loops than \p Found: one
+/// with few known trips, or else the smallest without inner loops. Returns the end if none
+/// qualifies.
 std::vector<Nest>::iterator Matcher::vanished(std::vector<Nest> &Wanted, ArrayRef<Nest> Found) {
   auto IsLeaf = [](const Nest &N) { return N.Inner.empty(); };
   auto IsShort = [&](const Nest &N) {
@@ -134,8 +140,8 @@ std::vector<Nest>::iterator Matcher::vanished(std::vector<Nest> &Wanted, ArrayRe
   return Least;
 }
 
-/// Takes out of \p Found the loops that ptxas makes of atomic operations: small ones that compare
-/// and swap, where none of the PTX does.
+/// Removes from \p Found the loops that ptxas makes of atomic operations: small loops with a
+/// compare-and-swap, if no loop of the PTX has one.
 void Matcher::dropRetries(ArrayRef<Nest> Wanted, std::vector<Nest> &Found) {
   constexpr unsigned MostInstructions = 16;
   if (any_of(Wanted, [&](const Nest &N) { return Ptx[N.Loop].Swaps; }))

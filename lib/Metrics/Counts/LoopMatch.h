@@ -1,6 +1,6 @@
 /// \file
-/// Finds the loops of PTX again in the machine code that ptxas made of it, so that trip counts of
-/// the one serve the other.
+/// Finds the loops of PTX again in the machine code that ptxas made of it, so that the trip counts
+/// of the PTX can be used for the machine code.
 #pragma once
 
 #include "Metrics/Counts/Counts.h"
@@ -9,19 +9,19 @@
 
 namespace carve {
 
-/// Sets trips, runs, source and line of the loops of \p Code from those of \p Ptx, both in the
+/// Sets the trips, runs, source and line of the loops of \p Code from those of \p Ptx, both in the
 /// order of their code. Loops are matched in their order among the loops of one parent. ptxas
-/// changes them:
-/// - One that it unrolls holds its memory accesses (or, without any, its instructions) several
-///   times; the trips are divided by that.
-/// - What unrolling leaves is a smaller loop right behind, where the trips are no multiple. All
-/// that
-///   are made of one loop together do its trips and its runs; the unrolled one has none where the
-///   trips are too few.
-/// - Loops of few constant trips vanish, and those over what cicc's unrolling leaves; where others
-///   do, they are taken to be the smallest.
-/// - Atomic operations that the hardware lacks become loops; they are taken to run once.
-/// Where the numbers of loops still differ, those of that parent keep what they have.
+/// changes loops in these ways:
+/// - A loop that it unrolls holds its memory accesses (or, without any, its instructions) several
+///   times. The trips are divided by that factor.
+/// - If the trips are not a multiple of the factor, a smaller loop right after it does the rest.
+///   All loops made of one loop together do its trips and its runs. If there are too few trips for
+///   the unrolled loop, it has none.
+/// - Loops of few constant trips vanish, and so do loops that do the rest of cicc's unrolling. If
+///   others vanish, they are assumed to be the smallest.
+/// - Atomic operations that the hardware lacks become loops, which are assumed to run once.
+///
+/// If the numbers of loops still differ, the loops of that parent keep the trips that they have.
 void matchLoops(const std::vector<LoopCount> &Ptx, std::vector<LoopCount> &Code);
 
 } // namespace carve

@@ -8,33 +8,34 @@ using namespace llvm;
 
 namespace {
 
-/// A register's value: a constant, or what \p Base had when the loop's trip began and a constant.
+/// The value of a register: a constant, or the sum of a constant and the value that \p Base had at
+/// the start of the loop's trip.
 struct Linear {
-  std::string Base; ///< Empty: a constant.
+  std::string Base; ///< If empty, the value is a constant.
   int64_t Offset = 0;
 };
 
-/// Chains of definitions are short; longer ones are not of a loop's count.
+/// Chains of definitions are short. A longer one does not belong to a loop's counter.
 constexpr unsigned DeepestChain = 16;
-/// A count's start is set in one place, or in one for each way to the loop.
+/// The start of a counter is set in one place, or in one place for each way to the loop.
 constexpr size_t MostDefinitions = 3;
-/// More trips than this are not worth computing: the loop's count is then taken as not known.
+/// A larger count is not worth computing, and the loop's trips then count as unknown.
 constexpr int64_t MostTrips = 1 << 22;
 
 class TripFinder {
 public:
   explicit TripFinder(const PtxFunction &F);
-  /// Sets the trips and their source where the code says something.
+  /// Sets the trips of \p Count and their source if the code tells them.
   void find(unsigned Loop, LoopCount &Count, double Assumed) const;
 
 private:
   struct Exit {
-    size_t Compare; ///< The `setp`.
+    size_t Compare; ///< The index of the `setp`.
     bool StaysOnTrue;
     unsigned Block;
   };
   using MaybeLinear = std::optional<Linear>;
-  /// Before the instruction \p At of \p Block, or behind its last one.
+  /// A point in \p Block: before the instruction \p At, or after the last one.
   struct Place {
     unsigned Block;
     size_t At;
@@ -45,13 +46,14 @@ private:
   SmallVector<size_t, 4> definitions(StringRef Name, unsigned Loop, bool Inside) const;
   MaybeLinear valueAt(StringRef Name, Place P, unsigned Loop, unsigned Depth = 0) const;
   MaybeLinear result(const PtxInstruction &I, size_t At, unsigned Loop, unsigned Depth) const;
-  /// The constant that \p Name has before \p Loop.
+  /// Returns the constant that \p Name has before \p Loop.
   std::optional<int64_t> constantBefore(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
   std::optional<int64_t> constantOf(const PtxInstruction &I, unsigned Loop, unsigned Depth) const;
-  /// The mask of an `and` from which \p Name comes by moves, signs and constants.
+  /// Returns the mask of the `and` from which \p Name is computed by moves, changes of sign and
+  /// added constants.
   std::optional<int64_t> maskBehind(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
-  /// What is added to the thread's index to give what \p Name has before \p Loop, the least of
-  /// several ways; nothing where it has to do with something else.
+  /// Returns what is added to the thread's index to get the value of \p Name before \p Loop, the
+  /// minimum over several ways. Returns nothing if the value depends on something else.
   std::optional<int64_t> startAtThread(StringRef Name, unsigned Loop, unsigned Depth = 0) const;
   std::optional<Exit> exitAt(unsigned Block, unsigned Loop) const;
   bool fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double Assumed) const;
@@ -74,7 +76,7 @@ TripFinder::TripFinder(const PtxFunction &F) : F(F), Flow(F.Flow), BlockOf(F.Cod
     }
 }
 
-/// Registers wrap around.
+/// Registers wrap around, so the sum is computed without signed overflow.
 int64_t plus(int64_t A, int64_t B) {
   return static_cast<int64_t>(static_cast<uint64_t>(A) + static_cast<uint64_t>(B));
 }
@@ -100,7 +102,7 @@ bool copies(const PtxInstruction &I) {
   return (I.Opcode == "mov" || I.Opcode == "cvt") && I.Operands.size() == 2 && !Float;
 }
 
-/// The one register of an instruction that only adds a constant, and that constant.
+/// Returns the only register of an instruction that adds a constant, and that constant.
 std::optional<std::pair<StringRef, int64_t>> addsConstant(const PtxInstruction &I) {
   if ((I.Opcode != "add" && I.Opcode != "sub") || I.Operands.size() != 3 || I.has(".f32") ||
       I.has(".f64"))
@@ -243,8 +245,8 @@ std::optional<TripFinder::Exit> TripFinder::exitAt(unsigned Block, unsigned Loop
   return Exit{Compares[0], FirstStays != Branch.PredicateNegated, Block};
 }
 
-/// Whether \p Compare holds of \p A and \p B, as the type among its modifiers reads them; nothing
-/// for a comparison that is none of whole numbers.
+/// Whether \p Compare is true for \p A and \p B in the type that its modifiers name. Returns
+/// nothing if it does not compare integers.
 std::optional<bool> holds(const PtxInstruction &Compare, int64_t A, int64_t B) {
   if (Compare.Operands.size() != 3 || Compare.Modifiers.size() != 2)
     return std::nullopt;
@@ -270,7 +272,8 @@ std::optional<bool> holds(const PtxInstruction &Compare, int64_t A, int64_t B) {
   return std::nullopt;
 }
 
-/// Counts the trips of a loop that starts with \p Start and adds \p Step in each.
+/// Counts the trips of a loop whose variable starts with \p Start and grows by \p Step in each
+/// trip.
 std::optional<double> countTrips(const PtxInstruction &Compare, bool StaysOnTrue, bool VariableLeft,
                                  int64_t Start, int64_t Step, int64_t Bound) {
   for (int64_t Trip = 1, Value = Start; Trip <= MostTrips; ++Trip, Value = plus(Value, Step)) {
@@ -283,7 +286,7 @@ std::optional<double> countTrips(const PtxInstruction &Compare, bool StaysOnTrue
   return std::nullopt;
 }
 
-/// Sets \p Count from one exit; false where it says nothing.
+/// Sets \p Count from one exit. Returns false if the exit tells nothing.
 bool TripFinder::fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double Assumed) const {
   const PtxInstruction &Compare = F.Code[E.Compare];
   if (Compare.Operands.size() != 3)
@@ -311,7 +314,7 @@ bool TripFinder::fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double
   if (Start && Bound.Base.empty())
     if (auto Trips = countTrips(Compare, E.StaysOnTrue, Varies(*Left),
                                 plus(*Start, Variable.Offset), Step, Bound.Offset)) {
-      // The blocks behind an exit at the top run once less.
+      // If the exit is at the top of the loop, the blocks after it run one time less.
       Count.Trips = E.Block == Latch ? *Trips : std::max(*Trips - 1, 0.0);
       Count.Source = Source;
       return true;
@@ -319,7 +322,7 @@ bool TripFinder::fromExit(const Exit &E, unsigned Loop, LoopCount &Count, double
   return fromMask(Variable.Base, Bound.Base, Step, Loop, Count, Assumed);
 }
 
-/// Sets \p Count of a loop that runs over the unrolled part of something, or over what is left.
+/// Sets \p Count for an unrolled loop, or for the loop that does what unrolling leaves over.
 bool TripFinder::fromMask(StringRef Variable, StringRef Bound, int64_t Step, unsigned Loop,
                           LoopCount &Count, double Assumed) const {
   std::optional<int64_t> Mask = maskBehind(Variable, Loop);
@@ -336,7 +339,7 @@ bool TripFinder::fromMask(StringRef Variable, StringRef Bound, int64_t Step, uns
     Count.Source = TripSource::Remainder;
     return true;
   }
-  // `N & -4`, or `N & 0x7ffffffc` of what is not negative.
+  // The bound is `N & -4`, or `N & 0x7ffffffc` if N is not negative.
   if (Width > 1 && isPowerOf2_64(Width) && (*Mask & (2 * Width - 1)) == Width) {
     Count.Trips = std::max(Assumed / Width, 1.0);
     Count.Source = TripSource::Unrolled;

@@ -1,5 +1,6 @@
 /// \file
-/// How often the loops of a PTX function run, as far as their code says.
+/// Finds out from the code of a PTX function how often its loops run, as far as the code tells.
+/// PtxCounts weights blocks by the result.
 #pragma once
 
 #include "Metrics/Counts/Counts.h"
@@ -9,10 +10,11 @@
 
 namespace carve {
 
-/// For each loop of \p F.Flow its line, depth, trips and where these come from. Only loops whose
-/// variable starts at a constant or at the thread's index, is changed by a constant and is compared
-/// with a constant have a count of their own; where a loop can be left in other places too it is
-/// taken to run to its count. \p FirstNumber: of the first loop.
+/// Returns the line, depth, trips and trip source of each loop of \p F.Flow. A trip count is
+/// computed only for a loop whose variable starts at a constant or at the thread's index, changes
+/// by a constant, and is compared with a constant. If such a loop can also be left in other places,
+/// it is assumed to run to its count. Other loops have the counts in \p Known. The loops are
+/// numbered from \p FirstNumber on.
 std::vector<LoopCount> loopTrips(const PtxFunction &F, const TripCounts &Known,
                                  unsigned FirstNumber);
 

@@ -19,8 +19,8 @@ double carve::efficiency(double Instructions, double Threads) {
 
 double carve::utilization(double Instructions, double Regions, unsigned WarpsPerBlock,
                           unsigned BlocksPerSm) {
-  // Of a warp's own block about half of the others are still to reach the same barrier; those of
-  // other blocks are free to run.
+  // About half of the other warps of a warp's own block have yet to reach the same barrier. The
+  // warps of other blocks are free to run.
   double Others = (WarpsPerBlock - 1.0) / 2 + (BlocksPerSm - 1.0) * WarpsPerBlock;
   return Instructions / Regions * Others;
 }
@@ -45,7 +45,7 @@ StaticMetrics carve::staticMetrics(const DeviceModel &D, const KernelResources &
     return M;
   double Blocks = double(Shape.Grid[0]) * Shape.Grid[1] * Shape.Grid[2];
   M.Efficiency = efficiency(M.Counts->Instructions, Blocks * B.ThreadsPerBlock);
-  // A block that cannot be launched utilizes nothing.
+  // A block that cannot be launched has no utilization.
   if (M.BlocksPerSm)
     M.Utilization =
         utilization(M.Counts->Instructions, M.Counts->Regions, M.WarpsPerBlock, M.BlocksPerSm);

@@ -29,7 +29,7 @@ AccessSpace spaceOf(const PtxInstruction &I) {
   return hasPrefix(I, ".param") || I.has(".const") ? AccessSpace::None : AccessSpace::Global;
 }
 
-/// What ptxas makes nothing of.
+/// Whether ptxas makes no instruction of \p I.
 bool vanishes(const PtxInstruction &I) {
   return (I.Opcode == "ld" || I.Opcode == "st" ? hasPrefix(I, ".param") : false) ||
          I.Opcode == "cvta";
@@ -39,7 +39,7 @@ bool readsTexture(const PtxInstruction &I) {
   return I.Opcode == "tex" || I.Opcode == "tld4" || I.Opcode == "suld";
 }
 
-/// The bytes that `cp.async` copies: the first number among its operands.
+/// Returns the bytes that `cp.async` copies, which is the first number among its operands.
 unsigned copiedBytes(const PtxInstruction &I) {
   unsigned Bytes = 0;
   for (const PtxOperand &O : I.Operands)
@@ -50,7 +50,7 @@ unsigned copiedBytes(const PtxInstruction &I) {
 
 MemoryAccess accessOf(const PtxInstruction &I) {
   StringRef Op = I.Opcode;
-  if (readsTexture(I)) // Components of four bytes.
+  if (readsTexture(I)) // Each component has four bytes.
     return {AccessSpace::Global, true, false, unsigned(4 * I.Operands.front().Names.size())};
   if (Op == "sust" || Op == "sured")
     return {AccessSpace::Global, false, true, I.accessBytes()};
@@ -74,8 +74,8 @@ MemoryAccess accessOf(const PtxInstruction &I) {
   return {spaceOf(I), Loads, Stores, I.accessBytes()};
 }
 
-/// Whose work an instruction is where nothing but the PTX is known: what it becomes is ptxas'
-/// choice, and divisions become many.
+/// Adds an instruction to the unit that executes it, as far as PTX tells. ptxas chooses the actual
+/// instructions, and it makes many of a division.
 void addPipe(const PtxInstruction &I, double Times, PipeCounts &Pipes) {
   StringRef Op = I.Opcode;
   bool Multiplies = Op == "mul" || Op == "mad" || Op == "fma";
@@ -97,7 +97,7 @@ void addPipe(const PtxInstruction &I, double Times, PipeCounts &Pipes) {
     (Multiplies ? Pipes.IntegerMultiply : Pipes.Integer) += Times;
 }
 
-/// What all later instructions of the warp wait for.
+/// Whether all later instructions of the warp wait for \p I.
 bool waitsForAll(const PtxInstruction &I) {
   StringRef Op = I.Opcode;
   if (Op == "bar" || Op == "barrier")
@@ -109,16 +109,16 @@ bool waitsForAll(const PtxInstruction &I) {
   return (Op == "cp" || Op == "wgmma" || Op == "tcgen05") && hasPrefix(I, ".wait");
 }
 
-/// Whether its result comes from far.
+/// Whether the result comes from global or local memory.
 bool isLongLatency(const PtxInstruction &I) {
   MemoryAccess A = accessOf(I);
   return A.Loads && I.hasResult() &&
          (A.Space == AccessSpace::Global || A.Space == AccessSpace::Local);
 }
 
-/// Counts, for each block, the instructions at which a warp waits (Ryoo's blocking instructions):
-/// barriers, and the first use of what a load from global or local memory gives. Loads that are
-/// under way together are waited for once.
+/// Counts for each block the instructions at which a warp waits (blocking instructions in Ryoo et
+/// al.): barriers, and the first use of a value that was loaded from global or local memory. Loads
+/// in flight at the same time are waited for once.
 class WaitFinder {
 public:
   explicit WaitFinder(const PtxFunction &F) : F(F), Pending(F.Flow.Blocks.size()) {}
@@ -128,7 +128,7 @@ private:
   unsigned walk(const FlowBlock &B, StringSet<> &Loads) const;
 
   const PtxFunction &F;
-  std::vector<StringSet<>> Pending; ///< At the end of each block.
+  std::vector<StringSet<>> Pending; ///< The loads in flight at the end of each block.
 };
 
 unsigned WaitFinder::walk(const FlowBlock &B, StringSet<> &Loads) const {
@@ -156,7 +156,7 @@ std::vector<unsigned> WaitFinder::run() {
   for (unsigned Block : F.Flow.ReversePostOrder)
     for (unsigned Next : F.Flow.Blocks[Block].Successors)
       Predecessors[Next].push_back(Block);
-  // Twice, so that what a loop's end has asked for is known at its head.
+  // Two passes are made, so that the loads at the end of a loop are known at its head.
   for (unsigned Pass = 0; Pass < 2; ++Pass)
     for (unsigned Block : F.Flow.ReversePostOrder) {
       StringSet<> Loads;
@@ -178,14 +178,15 @@ public:
 private:
   struct Function {
     PtxFunction Body;
-    std::vector<double> Frequencies; ///< Of its blocks, for one call.
+    std::vector<double> Frequencies; ///< How often each block runs in one call.
     bool IsEntry = false;
-    std::optional<CountSum> Sum; ///< Empty, and Active, while it is being counted.
+    /// Empty until the function has been counted. Active is set while that is going on.
+    std::optional<CountSum> Sum;
     bool Active = false;
   };
 
   Error read(StringRef Name, bool IsEntry);
-  /// The counts of one call; null where there is no body, or while it is being counted.
+  /// Returns the counts of one call; null if there is no body, or if it is being counted.
   const CountSum *sumOf(StringRef Name);
   void addStride(const MemoryAccess &A, std::optional<int64_t> Stride, double Times,
                  CountSum &Sum) const;
@@ -200,7 +201,7 @@ private:
   StringMap<Function> Functions;
 };
 
-/// A warp's addresses fill the sectors that they touch, or are one.
+/// Whether the addresses of a warp fill the sectors that they touch, or are all the same.
 bool PtxCounter::isCoalesced(int64_t Stride, unsigned Bytes) const {
   if (!Stride)
     return true;
@@ -208,7 +209,7 @@ bool PtxCounter::isCoalesced(int64_t Stride, unsigned Bytes) const {
   return (Stride == Bytes || Stride == -int64_t(Bytes)) && Row * Bytes >= SectorBytes;
 }
 
-/// What an access costs its warp: nothing of its address may be known.
+/// Adds what an access costs its warp. \p Stride is absent if nothing is known about the addresses.
 void PtxCounter::addStride(const MemoryAccess &A, std::optional<int64_t> Stride, double Times,
                            CountSum &Sum) const {
   unsigned Row = ThreadsPerBlockX && ThreadsPerBlockX < WarpSize ? ThreadsPerBlockX : WarpSize;

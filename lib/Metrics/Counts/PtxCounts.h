@@ -1,5 +1,6 @@
 /// \file
-/// Counts of a kernel's PTX.
+/// Counts the instructions of a kernel's PTX. MetricsPipeline, CountedMetrics and the carving of
+/// variants use these counts.
 #pragma once
 
 #include "Metrics/Counts/Counts.h"
@@ -9,16 +10,18 @@
 
 namespace carve {
 
-/// Counts of \p Entry's PTX with what it calls, for one thread. Not counted: what becomes no
-/// instruction (`ld.param`, `st.param`, `cvta.to`). Loads and stores of generic addresses count as
-/// global. The ways of a branch weigh the same (Ptx/ControlFlow.h says which not). A call counts
-/// the callee's body where the module has it; one by address and one that is running already count
-/// as one instruction. With TripCounts::Runs the counts are means over the threads that ran, and
-/// those of a callee over all calls of it. \p ThreadsPerBlockX: with fewer than a warp, neighbours
-/// in x end sooner. Fails where the entry is not in the module or its code is no PTX that can be
-/// read.
+/// Counts the PTX of \p Entry and of what it calls, for one thread. Instructions of which ptxas
+/// makes none are not counted (`ld.param`, `st.param`, `cvta.to`). Loads and stores of generic
+/// addresses count as global. The ways of a branch weigh the same, with the exceptions in
+/// Ptx/ControlFlow.h. A call counts the callee's body if the module has it. A call by address
+/// counts as one instruction, and so does a call of a function that is already running. With
+/// TripCounts::Runs the counts are means over the threads that ran, and those of a callee are means
+/// over all its calls. \p ThreadsPerBlockX is the block's size in x: if it is less than a warp,
+/// fewer threads have neighbours in x. Fails if the entry is not in the module or if its code
+/// cannot be read.
 llvm::Expected<CountedKernel> countPtxKernel(const PtxModule &M, llvm::StringRef Entry,
                                              const TripCounts &Trips, unsigned ThreadsPerBlockX);
+/// Does the same, and returns the counts only.
 llvm::Expected<KernelCounts> countPtx(const PtxModule &M, llvm::StringRef Entry,
                                       const TripCounts &Trips, unsigned ThreadsPerBlockX);
 

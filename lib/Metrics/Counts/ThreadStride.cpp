@@ -6,9 +6,9 @@
 using namespace carve;
 using namespace llvm;
 
-/// Longer chains of definitions are given up.
+/// The length of a chain of definitions after which the search gives up.
 static constexpr unsigned DeepestChain = 64;
-/// And addresses that take more than this.
+/// The number of steps for one address after which the search gives up.
 static constexpr unsigned MostSteps = 4096;
 static constexpr unsigned WarpSize = 32;
 
@@ -42,7 +42,7 @@ static bool isWhole(const PtxInstruction &I) {
 
 using Value = std::optional<ThreadValue>;
 
-// Registers wrap around, and hashes make use of it.
+// Registers wrap around, and hash functions rely on it, so the arithmetic is unsigned.
 static int64_t plus(int64_t A, int64_t B) {
   return static_cast<int64_t>(static_cast<uint64_t>(A) + static_cast<uint64_t>(B));
 }
@@ -70,7 +70,7 @@ static Value product(const ThreadValue &A, const ThreadValue &B) {
   return std::nullopt;
 }
 
-/// What `and`, `or` and shifts make of a value that differs from thread to thread.
+/// Returns the value of `and`, `or` and shifts for operands that differ between threads.
 static Value bitwise(const PtxInstruction &I, const ThreadValue &A, const ThreadValue &B) {
   if (!A.Stride && !B.Stride)
     return ThreadValue{};
@@ -79,10 +79,11 @@ static Value bitwise(const PtxInstruction &I, const ThreadValue &A, const Thread
   int64_t C = *B.Constant;
   if (I.Opcode == "shl" && C >= 0 && C < 63)
     return ThreadValue{times(A.Stride, int64_t(1) << C), std::nullopt, false};
-  // nvcc writes the sum with what is less than the lowest bit so.
+  // nvcc writes an addition as `or` if the added constant has only bits below the lowest bit of the
+  // stride.
   if (I.Opcode == "or" && A.Stride && C >= 0 && uint64_t(C) < magnitude(A.Stride))
     return A;
-  // The lanes of a warp, which starts at a multiple of 32.
+  // This gives the lane in a warp, because a warp starts at a multiple of 32.
   if (I.Opcode == "and" && A.Stride == 1 && C >= WarpSize - 1 && isPowerOf2_64(uint64_t(C) + 1))
     return A;
   if (I.Opcode == "shr" && A.Stride == 1 && C >= 5)
@@ -95,7 +96,7 @@ Value ThreadStrides::resultOf(const PtxInstruction &I, unsigned Depth) {
   if (Op == "ld" && I.has(".param"))
     return ParametersUniform ? Value(ThreadValue{}) : std::nullopt;
   if (Op == "ld" && !I.Operands.empty()) {
-    // What all threads read from one place is the same for all.
+    // A value that all threads load from one address is the same for all of them.
     Value Address = valueOf(I.Operands.back().name(), Depth);
     return Address && !Address->Stride ? Value(ThreadValue{}) : std::nullopt;
   }
@@ -139,7 +140,7 @@ Value ThreadStrides::valueOf(StringRef Name, unsigned Depth) {
   if (Its == Definitions.end()) {
     if (Value V = special(Name))
       return V;
-    // The address of a variable.
+    // Any other name is a variable, and its address is the same for all threads.
     return Name.starts_with("%") ? std::nullopt : Value(ThreadValue{});
   }
   if (Depth > DeepestChain || StepsLeft == 0)
@@ -155,7 +156,6 @@ Value ThreadStrides::valueOf(StringRef Name, unsigned Depth) {
   return Result;
 }
 
-/// What a register has that any of \p Its may have set.
 Value ThreadStrides::merged(ArrayRef<const PtxInstruction *> Its, unsigned Depth) {
   Value Result;
   for (const PtxInstruction *I : Its) {

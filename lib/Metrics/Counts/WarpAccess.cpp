@@ -20,7 +20,7 @@ double carve::movedBytes(int64_t Stride, unsigned Bytes, unsigned Row) {
   return double(Sectors.size()) * SectorBytes / Row;
 }
 
-/// The most words of one bank that \p Lanes threads ask for.
+/// Returns the maximum number of different words of one bank that \p Lanes threads ask for.
 static unsigned conflicts(uint64_t Step, unsigned Bytes, unsigned Lanes) {
   std::set<uint64_t> Words;
   for (uint64_t Lane = 0; Lane < Lanes; ++Lane)
@@ -36,7 +36,8 @@ double carve::sharedRounds(int64_t Stride, unsigned Bytes) {
   if (!Bytes)
     return 1;
   uint64_t Step = Stride < 0 ? -static_cast<uint64_t>(Stride) : static_cast<uint64_t>(Stride);
-  // 8 bytes a thread go by halves of the warp, 16 by quarters; one address for all goes at once.
+  // Accesses of 8 bytes are done by halves of the warp, and accesses of 16 bytes by quarters. An
+  // address that all threads share is read at once.
   unsigned Parts = Step ? std::max(1u, Bytes / BankBytes) : 1;
   return double(Parts) * conflicts(Step, Bytes, std::max(1u, WarpLanes / Parts));
 }

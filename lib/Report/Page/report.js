@@ -1,4 +1,4 @@
-// Sorting, filtering and the text of marks. The page says all without it.
+// Sorts, filters, and shows the text of marks. The page gives all information without it.
 (() => {
   "use strict";
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -8,7 +8,7 @@
     return element;
   };
 
-  // Tables: a button in every heading.
+  // Tables: every heading gets a button that sorts by its column.
   const keyOf = (row, column) => {
     const cell = row.cells[column];
     return "v" in cell.dataset ? Number(cell.dataset.v) : cell.textContent.trim();
@@ -33,14 +33,14 @@
       cell.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => {
         const before = cell.getAttribute("aria-sort");
-        // Of most numbers people look for the largest first.
+        // For most numbers, people look for the largest first.
         const falls = cell.classList.contains("number") && !cell.classList.contains("rising");
         const first = falls ? -1 : 1;
         sortBy(table, column, before === "none" ? first : before === "ascending" ? -1 : 1);
       });
     });
 
-  // The filter of kernels.
+  // The filter of the table of kernels.
   const kernels = document.getElementById("kernels");
   if (kernels && kernels.tBodies[0].rows.length > 5) {
     const box = make("input", { type: "search", id: "filter", autocomplete: "off" });
@@ -69,7 +69,7 @@
       make("label", {}, tuned, " tuned only"), count));
   }
 
-  // What a mark stands for, for pointer and keyboard. Arrow keys go from mark to mark.
+  // Shows the text of a mark under the pointer or with the focus. Arrow keys go from mark to mark.
   let tip = null;
   const hide = () => {
     tip?.remove();
@@ -80,7 +80,7 @@
     const figure = mark.closest("figure");
     const parts = (mark.dataset.tip).split(/(?<=^[^:]*): |; /);
     tip = make("div", { className: "tooltip" });
-    tip.setAttribute("aria-hidden", "true"); // The mark's own name says the same.
+    tip.setAttribute("aria-hidden", "true"); // The mark's own name has the same text.
     parts.forEach((part, index) =>
       tip.append(make(index === 0 ? "strong" : "div", { textContent: part })));
     figure.append(tip);
@@ -99,7 +99,7 @@
       mark.dataset.tip = title.textContent;
       if (mark.hasAttribute("tabindex"))
         mark.setAttribute("aria-label", title.textContent);
-      title.remove(); // Or the browser shows a second one.
+      title.remove(); // Otherwise the browser shows the title, too.
     }
     if (stops.length && !stops.some((mark) => mark.tabIndex === 0))
       stops[0].setAttribute("tabindex", "0");
@@ -138,7 +138,7 @@
       hide();
   });
 
-  // On paper nothing is folded.
+  // Unfolds everything for printing.
   let opened = [];
   window.addEventListener("beforeprint", () => {
     opened = all("details:not([open])");

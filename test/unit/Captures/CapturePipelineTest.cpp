@@ -32,7 +32,8 @@ ProbeRecord trace() {
 
 constexpr auto All = [](llvm::StringRef) { return true; };
 
-/// A program of one kernel; told what to capture, it leaves what the probe would.
+/// Runs a program with one kernel. If it is told what to capture, it leaves the files that the
+/// probe would leave.
 class CaptureRunTest : public testing::Test {
 protected:
   CaptureRunTest() : Dir(llvm::cantFail(TempDir::create("carve-capture-test"))) {
@@ -74,7 +75,7 @@ protected:
 
 } // namespace
 
-TEST(CapturePipeline, TheDominatingShapeFromTheMiddle) {
+TEST(CapturePipeline, oneLaunch_isTakenFromTheMiddleOfTheDominatingShape) {
   std::vector<CaptureWish> W = chooseLaunches(trace(), {}, All);
   ASSERT_EQ(W.size(), 2u) << "the third is below 1 %";
   EXPECT_EQ(W[0].Kernel, "a");
@@ -84,7 +85,7 @@ TEST(CapturePipeline, TheDominatingShapeFromTheMiddle) {
   EXPECT_EQ(W[1].Launch, 0u);
 }
 
-TEST(CapturePipeline, SeveralLaunchesAreSpread) {
+TEST(CapturePipeline, severalLaunches_areSpread) {
   CaptureRequest Request;
   Request.Launches = 3;
   std::vector<CaptureWish> W = chooseLaunches(trace(), Request, All);
@@ -94,7 +95,7 @@ TEST(CapturePipeline, SeveralLaunchesAreSpread) {
   EXPECT_EQ(W[2].Launch, 8u);
 }
 
-TEST(CapturePipeline, OnlyWhatIsWantedAndWithinOneProcess) {
+TEST(CapturePipeline, launches_ofSeveralProcesses_areCountedWithinOne) {
   ProbeRecord R = trace();
   R.Processes = 4;
   std::vector<CaptureWish> W =
@@ -103,14 +104,14 @@ TEST(CapturePipeline, OnlyWhatIsWantedAndWithinOneProcess) {
   EXPECT_EQ(W[0].Launch, 1u);
 }
 
-TEST(CapturePipeline, FileNames) {
+TEST(CapturePipeline, captureName_hasKernelGridAndBlock) {
   EXPECT_EQ(captureName({"_Z5scalePff", {{128, 1, 1}, {256, 1, 1}}, 0}), "scale-128-256");
   EXPECT_EQ(captureName({"_ZN2ns3fooIiEEvv", {{1, 2, 1}, {8, 8, 4}}, 0}), "foo-1x2-8x8x4");
   EXPECT_EQ(captureName({"plain", {{1, 1, 3}, {1, 1, 1}}, 0}), "plain-1x1x3-1");
   EXPECT_EQ(captureName({"\xc3\xa4", {{1, 1, 1}, {1, 1, 1}}, 0}), "kernel-1-1");
 }
 
-TEST_F(CaptureRunTest, PacksWhatTheProbeLeftAndRemovesIt) {
+TEST_F(CaptureRunTest, rawFiles_arePackedAndRemoved) {
   CaptureResult R = valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner));
   ASSERT_EQ(R.Launches.size(), 1u) << R.Note;
   EXPECT_EQ(R.Launches[0].Path, Request.Directory + "/scale-10-256.carvecap");
@@ -119,8 +120,8 @@ TEST_F(CaptureRunTest, PacksWhatTheProbeLeftAndRemovesIt) {
   EXPECT_EQ(Reader.capture().MeanNs, 60000u);
 }
 
-TEST_F(CaptureRunTest, ASignalWhileItPacksLeavesNothing) {
-  // Held by us, too, so that the test outlives it.
+TEST_F(CaptureRunTest, signalWhilePacking_leavesNothing) {
+  // The test blocks the signal, too, so that it survives it.
   sigset_t Terminate, Before;
   ::sigemptyset(&Terminate);
   ::sigaddset(&Terminate, SIGTERM);
@@ -135,7 +136,7 @@ TEST_F(CaptureRunTest, ASignalWhileItPacksLeavesNothing) {
   ::sigprocmask(SIG_SETMASK, &Before, nullptr);
 }
 
-TEST_F(CaptureRunTest, OnlyKernelsThatMatch) {
+TEST_F(CaptureRunTest, kernelPattern_selectsMatchingKernels) {
   Request.KernelPattern = "^sca.*float";
   EXPECT_EQ(valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)).Launches.size(),
             1u);

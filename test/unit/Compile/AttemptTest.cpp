@@ -8,7 +8,7 @@ using namespace carve;
 
 namespace {
 
-/// A store with one unit of the recorded kernels.
+/// A fixture with a store and one unit of the recorded kernels.
 class AttemptTest : public testing::Test {
 protected:
   AttemptTest() : Dir(llvm::cantFail(TempDir::create("carve-attempt"))), Store(Dir.path() + "/s") {
@@ -50,7 +50,7 @@ protected:
 
 } // namespace
 
-TEST_F(AttemptTest, IsRememberedForItsWorkloadScopeAndDomain) {
+TEST_F(AttemptTest, attempt_otherWorkloadScopeOrDomain_doesNotCount) {
   EXPECT_FALSE(attempted(U));
   remember();
   EXPECT_TRUE(attempted(U));
@@ -62,22 +62,22 @@ TEST_F(AttemptTest, IsRememberedForItsWorkloadScopeAndDomain) {
   EXPECT_FALSE(attempted(Other));
 }
 
-TEST_F(AttemptTest, OneOfLessEffortIsNone) {
+TEST_F(AttemptTest, attempt_ofLessEffort_doesNotCount) {
   remember(1);
   EXPECT_FALSE(attempted(U));
   remember(3);
   EXPECT_TRUE(attempted(U));
 }
 
-TEST_F(AttemptTest, AnEditElsewhereOrALostKernelIsNoReasonToRunAgain) {
+TEST_F(AttemptTest, attempt_editElsewhereOrLostKernel_stillCounts) {
   remember();
   EXPECT_TRUE(attempted(unitOf("// a comment\n" + Text)));
-  size_t Last = Text.rfind(".visible .entry"); // `recursive`, the file's last.
+  size_t Last = Text.rfind(".visible .entry"); // This is `recursive`, the last kernel of the file.
   ASSERT_NE(Last, std::string::npos);
   EXPECT_TRUE(attempted(unitOf(Text.substr(0, Last))));
 }
 
-TEST_F(AttemptTest, ANewOrChangedKernelIs) {
+TEST_F(AttemptTest, attempt_newOrChangedKernel_doesNotCount) {
   remember();
   EXPECT_FALSE(attempted(unitOf(Text + "\n.visible .entry added() { ret; }\n")));
   std::string Changed = Text;
@@ -85,7 +85,7 @@ TEST_F(AttemptTest, ANewOrChangedKernelIs) {
   EXPECT_FALSE(attempted(unitOf(Changed)));
 }
 
-TEST_F(AttemptTest, AnotherToolkitArchitectureOrOptionIs) {
+TEST_F(AttemptTest, attempt_otherToolkitArchitectureOrOption_doesNotCount) {
   remember();
   Unit Toolkit = U, Arch = U, Options = U;
   Toolkit.NvccVersion = "13.1.20";
@@ -95,7 +95,7 @@ TEST_F(AttemptTest, AnotherToolkitArchitectureOrOptionIs) {
     EXPECT_FALSE(attempted(Other));
 }
 
-TEST_F(AttemptTest, DamagedRecordsAndLostBlobsAreNoAttempt) {
+TEST_F(AttemptTest, attempt_recordDamagedOrBlobLost_doesNotCount) {
   for (const char *Damaged : {"", "{", "[]", "{\"attempt\": 2}",
                               "{\"attempt\": 1, \"workload\": \"./app 1\", \"mode\": \"kernel "
                               "preserve\", \"kernels\": 3}"}) {
@@ -108,7 +108,7 @@ TEST_F(AttemptTest, DamagedRecordsAndLostBlobsAreNoAttempt) {
   EXPECT_FALSE(attempted(Lost));
 }
 
-TEST_F(AttemptTest, AStoreThatCannotBeWrittenForgets) {
+TEST_F(AttemptTest, attempt_storeNotWritable_isForgotten) {
   UnitStore Nowhere("/proc/none");
   rememberAttempt(U, "./app 1", {}, "", Nowhere);
   EXPECT_FALSE(alreadyAttempted(U, "./app 1", {}, Nowhere));

@@ -11,7 +11,7 @@ using namespace carve;
 using Words = std::vector<std::string>;
 using Variables = std::map<std::string, std::string>;
 
-/// The environment of \p Values alone.
+/// Returns an environment that holds only \p Values.
 static auto environmentOf(const Variables &Values) {
   return [Values](llvm::StringRef Name) -> std::optional<std::string> {
     auto Found = Values.find(Name.str());
@@ -40,7 +40,7 @@ static std::string failure(const Words &Argv, const Variables &Env = {}) {
   return llvm::toString(std::move(E));
 }
 
-TEST(DriverOptions, Defaults) {
+TEST(DriverOptions, options_none_haveDefaults) {
   DriverOptions O = taken({});
   EXPECT_EQ(O.Run, RunMode::Auto);
   EXPECT_EQ(O.TimeoutS, 60);
@@ -54,7 +54,7 @@ TEST(DriverOptions, Defaults) {
   EXPECT_FALSE(O.Help || O.Version);
 }
 
-TEST(DriverOptions, WhatIsNvccsStaysUntouched) {
+TEST(DriverOptions, nvccsWords_taken_areUnchanged) {
   Words Nvcc = {"-O3",     "",       "a b",           "-DX=\"$Y\"",    "--", "-carve-run", "-o",
                 "--carve", "carve-", "-Xcompiler=-g", "--options-file"};
   Words Argv = Nvcc;
@@ -65,7 +65,7 @@ TEST(DriverOptions, WhatIsNvccsStaysUntouched) {
   EXPECT_EQ(O.Scope, TuningScope::File);
 }
 
-TEST(DriverOptions, EveryOption) {
+TEST(DriverOptions, everyOption_given_isRead) {
   DriverOptions O =
       taken({"--carve-run=./app 4096", "--carve-output=a", "--carve-output=b",
              "--carve-timeout=2.5", "--carve-max-runs=12", "--carve-budget=90",
@@ -89,7 +89,7 @@ TEST(DriverOptions, EveryOption) {
   EXPECT_TRUE(O.Help && O.Version && O.CacheKey);
 }
 
-TEST(DriverOptions, EveryMode) {
+TEST(DriverOptions, everyMode_given_isRead) {
   const std::pair<const char *, ModeRequest> Modes[] = {{"auto", ModeRequest::Auto},
                                                         {"fixed", ModeRequest::Fixed},
                                                         {"rotate", ModeRequest::Rotate},
@@ -98,7 +98,7 @@ TEST(DriverOptions, EveryMode) {
     EXPECT_EQ(taken({std::string("--carve-mode=") + Word}).Mode, Mode);
 }
 
-TEST(DriverOptions, TheWorkloadIsSplitAsAShellWould) {
+TEST(DriverOptions, workload_split_wordsAreThoseOfAShell) {
   EXPECT_EQ(taken({"--carve-run=./app 'a b' \"c d\" e\\ f"}).RunCommand,
             (Words{"./app", "a b", "c d", "e f"}));
   EXPECT_EQ(taken({"--carve-run"}).Run, RunMode::Auto);
@@ -106,7 +106,7 @@ TEST(DriverOptions, TheWorkloadIsSplitAsAShellWould) {
   EXPECT_EQ(taken({"--carve-run=none"}).Run, RunMode::None);
 }
 
-TEST(DriverOptions, TheEnvironmentGivesDefaults) {
+TEST(DriverOptions, environment_set_givesDefaults) {
   Variables Env = {{"CARVE_RUN", "./app 1"}, {"CARVE_PROFILE", "p"}, {"CARVE_LOG", "l"}};
   DriverOptions O = taken({}, Env);
   EXPECT_FALSE(O.ProfileByOption);
@@ -124,7 +124,7 @@ TEST(DriverOptions, TheEnvironmentGivesDefaults) {
   EXPECT_EQ(taken({}, {{"CARVE_EFFORT", ""}}).Effort, 2u);
 }
 
-TEST(DriverOptions, MistakesAreUsageErrors) {
+TEST(DriverOptions, badOption_given_isAUsageError) {
   EXPECT_EQ(failure({"--carve-rum=none"}),
             "carve-nvcc: unknown option '--carve-rum'; --carve-help lists them");
   EXPECT_EQ(failure({"--carve-"}),
@@ -151,7 +151,7 @@ TEST(DriverOptions, MistakesAreUsageErrors) {
             "carve-nvcc: --carve-mode is 'fast', expected auto or fixed or rotate or replay");
   EXPECT_EQ(failure({"--carve-launch-domain=all"}),
             "carve-nvcc: --carve-launch-domain is 'all', expected preserve or traced");
-  // A value as the next word would take one of nvcc's.
+  // If a value could be the next word, it would take one of nvcc's words.
   for (const char *Name :
        {"--carve-output", "--carve-timeout", "--carve-max-runs", "--carve-budget", "--carve-mode",
         "--carve-scope", "--carve-launch-domain", "--carve-profile", "--carve-log",

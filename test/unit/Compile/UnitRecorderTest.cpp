@@ -11,7 +11,7 @@
 
 using namespace carve;
 
-TEST(KernelDigests, KernelsOfAnAddedImageAreNamedByItsArchitectureAndOrigin) {
+TEST(KernelDigests, addedImage_digests_dependOnItsArchitectureAndOrigin) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-digests"));
   UnitStore Store(Dir.path() + "/s");
   std::string Text = llvm::cantFail(readFile(CARVE_TEST_INPUTS "/ptx/kernels.cuda-13.0.88.ptx"));

@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace {
 
-/// Plays ptxas: notes its command and answers with a recorded report.
+/// Acts as ptxas: records its command and answers with a recorded report.
 class FakePtxas final : public CommandRunner {
 public:
   Expected<CommandResult> run(const Command &C) override {
@@ -36,7 +36,7 @@ public:
 
 static const Toolchain Cuda{"/cuda/bin/nvcc", "/cuda/bin"};
 
-TEST(Assembler, RunsPtxasAndReadsItsReport) {
+TEST(Assembler, assemble_runsPtxas_andReadsItsReport) {
   FakePtxas Ptxas;
   Ptxas.Report = recorded("spills.ptxas-13.0.88.txt");
   Assembled A = cantFail(assemble(Cuda, Ptxas, "the text", {"-arch=sm_90", "-O3"}, "dir/k.ptx"));
@@ -48,7 +48,7 @@ TEST(Assembler, RunsPtxasAndReadsItsReport) {
   EXPECT_NE(messageOf(readFile(Ptxas.Seen.Dir + "/k.ptx")), "") << "the directory is removed";
 }
 
-TEST(Assembler, FailsWithPtxasMessage) {
+TEST(Assembler, assemble_ptxasFails_hasItsMessage) {
   FakePtxas Ptxas;
   Ptxas.ExitStatus = 255;
   Ptxas.Report = "ptxas fatal   : Ptx assembly aborted due to errors";

@@ -37,12 +37,12 @@ static CubinKernel kernel(const Cubin &C, StringRef Name) {
 struct Expectation {
   const char *Arch;
   unsigned Sm, BulkyRegs, RecursiveRegs;
-  bool StackUnknown; // Only the linker says so.
+  bool StackUnknown; // Only the linker reports this.
 };
 
 class RecordedCubin : public testing::TestWithParam<Expectation> {};
 
-TEST_P(RecordedCubin, HasWhatPtxasReported) {
+TEST_P(RecordedCubin, parsed_hasWhatPtxasReported) {
   Cubin C = parsedCubin(cubin(GetParam().Arch));
   EXPECT_EQ(C.SmVersion, GetParam().Sm);
   EXPECT_EQ(C.Relocatable, StringRef(GetParam().Arch).starts_with("rdc"));
@@ -58,10 +58,10 @@ TEST_P(RecordedCubin, HasWhatPtxasReported) {
   EXPECT_EQ(kernel(C, "init").Resources.Barriers, 0u);
 }
 
-TEST_P(RecordedCubin, ExchangingNamesExchangesKernels) {
+TEST_P(RecordedCubin, exchangeKernelNames_exchangesTheKernels) {
   std::string Bytes = cubin(GetParam().Arch);
   Cubin Before = parsedCubin(Bytes);
-  // They differ in sections (shared memory, callees), and one's name ends in the other's.
+  // The kernels differ in sections (shared memory, callees), and one name ends in the other.
   Pairs Swap = {{"_Z2avPf", "x_Z2avPf"}, {"init", "_Z5bulkyPdi"}};
   std::string Exchanged = cantFail(exchangeKernelNames(Bytes, Swap));
   Cubin After = parsedCubin(Exchanged);
@@ -80,7 +80,7 @@ TEST_P(RecordedCubin, ExchangingNamesExchangesKernels) {
     EXPECT_EQ(kernel(Back, K.Resources.Name).CodeDigest, K.CodeDigest);
 }
 
-TEST_P(RecordedCubin, ExchangeRenamesEverySectionOfAKernelAndNoOther) {
+TEST_P(RecordedCubin, exchangeKernelNames_renamesAllSectionsOfTheKernelsAndNoOthers) {
   std::string Bytes = cubin(GetParam().Arch);
   std::string Exchanged = cantFail(exchangeKernelNames(Bytes, {{"init", "_Z2avPf"}}));
   CubinElf Before = cantFail(CubinElf::parse(Bytes));
@@ -98,23 +98,23 @@ TEST_P(RecordedCubin, ExchangeRenamesEverySectionOfAKernelAndNoOther) {
               kernelOfSection(Before.Symbols[I].Name) == "_Z2avPf");
 }
 
-TEST_P(RecordedCubin, CutShortIsRefused) {
+TEST_P(RecordedCubin, truncated_fails) {
   std::string Bytes = cubin(GetParam().Arch);
   for (size_t Size = 0; Size < Bytes.size(); Size += 64) {
-    // An allocation of its own, so that the sanitizer sees a read behind the end.
+    // Each copy is an allocation of its own, so that the sanitizer sees a read after its end.
     auto Copy = std::make_unique<char[]>(Size);
     std::copy_n(Bytes.data(), Size, Copy.get());
     EXPECT_NE(messageOf(parseCubin(StringRef(Copy.get(), Size))), "") << Size;
   }
 }
 
-TEST_P(RecordedCubin, DamagedBytesNeverCrash) {
+TEST_P(RecordedCubin, damaged_neverCrashes) {
   std::string Bytes = cubin(GetParam().Arch);
   std::mt19937 Random(1);
   for (unsigned Round = 0; Round < 300; ++Round) {
     std::string Damaged = Bytes;
     for (unsigned I = 0; I < 1 + Round % 16; ++I)
-      // Mostly the headers at the end, where the structure is.
+      // Most damage hits the headers at the end, which hold the structure.
       Damaged[Round % 2 ? Damaged.size() - 1 - Random() % 4000 : Random() % Damaged.size()] =
           static_cast<char>(Random());
     consumeError(parseCubin(Damaged).takeError());
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(, RecordedCubin,
                            return Name;
                          });
 
-TEST(Cubin, GarbageIsRefused) {
+TEST(Cubin, parseCubin_garbageOrOtherMachine_fails) {
   for (StringRef Bad : {"", "\x7f",
                         "\x7f"
                         "ELF",
@@ -148,7 +148,7 @@ TEST(Cubin, GarbageIsRefused) {
             "cubin: machine 62, expected 190, 64 bits, little-endian");
 }
 
-TEST(Cubin, ExchangeNamesWhatIsMissing) {
+TEST(Cubin, exchangeKernelNames_unknownKernel_isNamed) {
   std::string Bytes = cubin("sm_90");
   EXPECT_EQ(messageOf(exchangeKernelNames(Bytes, {{"init", "nosuch"}})),
             "cubin: no kernel named nosuch");
@@ -159,7 +159,7 @@ TEST(Cubin, ExchangeNamesWhatIsMissing) {
   EXPECT_EQ(cantFail(exchangeKernelNames(Bytes, {{"init", "init"}})), Bytes);
 }
 
-TEST(Cubin, KernelsOfSections) {
+TEST(Cubin, kernelOfSection_knownKindsOnly_nameTheKernel) {
   EXPECT_EQ(kernelOfSection(".text.k"), "k");
   EXPECT_EQ(kernelOfSection(".nv.constant2.k"), "k");
   EXPECT_EQ(kernelOfSection(".rela.nv.constant2.k"), "k");
@@ -170,9 +170,9 @@ TEST(Cubin, KernelsOfSections) {
     EXPECT_EQ(kernelOfSection(Module), "") << Module.str();
 }
 
-TEST(CubinInfo, StopsWhereAPayloadIsCut) {
+TEST(CubinInfo, forEachInfo_truncatedPayload_stops) {
   unsigned Count = 0;
-  // A value of 16 bits, then a payload of 8 of which 4 are there.
+  // There is a value of 16 bits, followed by 4 bytes of a payload of 8.
   StringRef Bytes("\x03\x1b\xff\x00\x04\x2f\x08\x00\x01\x00\x00\x00", 12);
   forEachInfo(Bytes, [&](const CubinInfo &Info) {
     ++Count;
@@ -182,7 +182,7 @@ TEST(CubinInfo, StopsWhereAPayloadIsCut) {
   EXPECT_EQ(Count, 1u);
 }
 
-TEST_P(RecordedCubin, RegistersAreAllottedWithoutAChangeOfCode) {
+TEST_P(RecordedCubin, withRegistersAllotted_moreRegisters_codeStays) {
   std::string Bytes = cubin(GetParam().Arch);
   Cubin Before = parsedCubin(Bytes);
   unsigned Own = kernel(Before, "_Z5bulkyPdi").Resources.RegsPerThread;
@@ -204,5 +204,5 @@ TEST_P(RecordedCubin, RegistersAreAllottedWithoutAChangeOfCode) {
     EXPECT_EQ(Elf->section(".text.init")->Header->sh_info >> 24, 77u);
   }
   EXPECT_EQ(messageOf(withRegistersAllotted(Bytes, {{"none", 5}})),
-            "cubin: no number of registers of kernel none");
+            "cubin: no register count for kernel none");
 }

@@ -14,7 +14,7 @@ static const KernelResources *kernelNamed(ArrayRef<KernelResources> All, StringR
   return &None;
 }
 
-TEST(PtxasReport, ReadsSpillsAndCumulativeStack) {
+TEST(PtxasReport, spillsAndCumulativeStack_areRead) {
   auto Kernels = parsePtxasReport(recorded("spills.ptxas-13.0.88.txt"));
   EXPECT_EQ(Kernels.size(), 5u);
   const KernelResources &Bulky = *kernelNamed(Kernels, "_Z5bulkyPdi");
@@ -27,13 +27,13 @@ TEST(PtxasReport, ReadsSpillsAndCumulativeStack) {
   EXPECT_EQ(kernelNamed(Kernels, "_Z2avPf")->Barriers, 1u);
 }
 
-TEST(PtxasReport, CalleesSpillsAreNotTheEntrys) {
+TEST(PtxasReport, spillsOfCallees_areNotTheEntrys) {
   auto Kernels = parsePtxasReport(recorded("two-archs.ptxas-13.0.88.txt"));
-  // `ackermann`, printed behind it, spills 40 bytes.
+  // `ackermann`, which is printed after it, spills 40 bytes.
   EXPECT_EQ(kernelNamed(Kernels, "_Z9recursivePi")->spillBytes(), 0u);
 }
 
-TEST(PtxasReport, KeepsTheKernelsOfEachArchitecture) {
+TEST(PtxasReport, severalArchitectures_keepKernelsOfEach) {
   auto Kernels = parsePtxasReport(recorded("two-archs.ptxas-13.0.88.txt"));
   ASSERT_EQ(Kernels.size(), 10u);
   EXPECT_EQ(Kernels[2].Name, "x_Z2avPf");
@@ -42,15 +42,15 @@ TEST(PtxasReport, KeepsTheKernelsOfEachArchitecture) {
   EXPECT_EQ(Kernels[7].RegsPerThread, 12u);
 }
 
-TEST(PtxasReport, SeesStacksThatCannotBeBounded) {
-  // The linker's warning, in the words that ptxas has for it too, ahead of a kernel's block.
+TEST(PtxasReport, unboundedStack_isUnknown) {
+  // The linker's warning, which ptxas words in the same way, comes before the kernel's block.
   auto Kernels = parsePtxasReport(recorded("recursion.nvlink-13.0.88.txt") +
                                   recorded("spills.ptxas-13.0.88.txt"));
   EXPECT_TRUE(kernelNamed(Kernels, "_Z9recursivePi")->StackUnknown);
   EXPECT_FALSE(kernelNamed(Kernels, "_Z5bulkyPdi")->StackUnknown);
 }
 
-TEST(PtxasReport, PassesOverWhatIsNoReport) {
+TEST(PtxasReport, otherLines_areSkipped) {
   EXPECT_TRUE(parsePtxasReport("").empty());
   EXPECT_TRUE(parsePtxasReport("a.cu(3): warning: Used 7 registers\nptxas info : Used 3 registers\n"
                                "  8 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads\n")

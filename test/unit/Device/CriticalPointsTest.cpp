@@ -36,7 +36,7 @@ LaunchShape shapeOf(unsigned Threads, unsigned DynamicSmem = 0) {
   return S;
 }
 
-/// Registers to blocks.
+/// From registers to blocks.
 std::map<unsigned, unsigned> levels(const std::vector<CriticalPoint> &Points) {
   std::map<unsigned, unsigned> Map;
   for (const CriticalPoint &P : Points)
@@ -44,7 +44,7 @@ std::map<unsigned, unsigned> levels(const std::vector<CriticalPoint> &Points) {
   return Map;
 }
 
-/// The definition, read the other way round: of every level the largest count.
+/// The definition in the other direction: the largest register count of every level.
 std::map<unsigned, unsigned> bruteForce(const ArchLimits &L, unsigned Min, unsigned Max,
                                         unsigned Threads, unsigned Static, unsigned Dynamic,
                                         unsigned Barriers) {
@@ -60,7 +60,7 @@ std::map<unsigned, unsigned> bruteForce(const ArchLimits &L, unsigned Min, unsig
 
 using Levels = std::map<unsigned, unsigned>;
 
-TEST(CriticalPoints, WorkedValuesAt256Threads) {
+TEST(CriticalPoints, points_at256Threads_areTheWorkedValues) {
   EXPECT_EQ(levels(criticalPoints(modelOf(75), regionOf(24, 128), shapeOf(256))),
             (Levels{{64, 4}, {80, 3}, {128, 2}}));
   Levels Ampere = {{32, 8}, {40, 6}, {48, 5}, {64, 4}, {80, 3}, {128, 2}, {255, 1}};
@@ -68,13 +68,13 @@ TEST(CriticalPoints, WorkedValuesAt256Threads) {
   EXPECT_EQ(levels(criticalPoints(modelOf(90), regionOf(24, 255), shapeOf(256))), Ampere);
 }
 
-TEST(CriticalPoints, LevelOfTheLargestRegisterCountEndsAtTheRegion) {
+TEST(CriticalPoints, points_levelOfTheLargestCount_endsAtTheRegion) {
   EXPECT_EQ(levels(criticalPoints(modelOf(90), regionOf(30, 71), shapeOf(256))),
             (Levels{{32, 8}, {40, 6}, {48, 5}, {64, 4}, {71, 3}}));
   EXPECT_EQ(levels(criticalPoints(modelOf(90), regionOf(10, 10), shapeOf(256))), (Levels{{10, 8}}));
 }
 
-TEST(CriticalPoints, EqualTheHeadersBruteForceEverywhere) {
+TEST(CriticalPoints, points_anyArchitecture_equalBruteForceWithTheHeader) {
   const std::pair<unsigned, unsigned> Regions[] = {{24, 255}, {24, 33}, {40, 40},
                                                    {57, 129}, {8, 20},  {200, 255}};
   for (const ArchLimits &L : archLimits()) {
@@ -93,7 +93,7 @@ TEST(CriticalPoints, EqualTheHeadersBruteForceEverywhere) {
   }
 }
 
-TEST(CriticalPoints, AscendInRegistersAndCarryWarpsAndOccupancy) {
+TEST(CriticalPoints, points_ascendInRegisters_withWarpsAndOccupancy) {
   auto Points = criticalPoints(modelOf(86), regionOf(24, 255), shapeOf(100));
   ASSERT_GT(Points.size(), 2u);
   for (size_t I = 0; I < Points.size(); ++I) {
@@ -101,22 +101,22 @@ TEST(CriticalPoints, AscendInRegistersAndCarryWarpsAndOccupancy) {
       EXPECT_LT(Points[I - 1].Regs, Points[I].Regs);
       EXPECT_GT(Points[I - 1].BlocksPerSm, Points[I].BlocksPerSm);
     }
-    // 100 threads take four warps of the 48 that the SM holds.
+    // A block of 100 threads takes four of the 48 warps that the SM holds.
     EXPECT_EQ(Points[I].WarpsPerSm, Points[I].BlocksPerSm * 4);
     EXPECT_DOUBLE_EQ(Points[I].Occupancy, Points[I].WarpsPerSm / 48.0);
   }
   EXPECT_LE(Points.front().Occupancy, 1.0);
 }
 
-TEST(CriticalPoints, CountsThatCannotBeLaunchedAreNone) {
+TEST(CriticalPoints, points_countsThatCannotBeLaunched_areLeftOut) {
   EXPECT_TRUE(criticalPoints(modelOf(90), regionOf(65, 255), shapeOf(1024)).empty());
   EXPECT_EQ(levels(criticalPoints(modelOf(90), regionOf(24, 255), shapeOf(1024))),
             (Levels{{32, 2}, {64, 1}}));
   EXPECT_TRUE(criticalPoints(modelOf(90), regionOf(24, 255), shapeOf(32, 300000)).empty());
 }
 
-// A heuristic at work: pressed to 24, ptxas may settle for a register more than unpressed.
-TEST(CriticalPoints, RegionWithItsEndsExchangedIsTheSameRegion) {
+// This comes from a heuristic: with a cap of 24, ptxas may use a register more than without one.
+TEST(CriticalPoints, points_regionWithItsEndsExchanged_areTheSame) {
   RegisterRegion R = regionOf(34, 32);
   EXPECT_EQ(levels(criticalPoints(modelOf(90), R, shapeOf(256))), (Levels{{32, 8}, {34, 6}}));
 }
@@ -128,16 +128,16 @@ unsigned limit(unsigned DefaultRegs, const EntryDirectives &Directives,
   return launchableRegisterLimit(modelOf(90), R, Directives, Domain, Traced);
 }
 
-TEST(LaunchableRegisterLimit, KeepsTheDefaultsLargestBlock) {
+TEST(LaunchableRegisterLimit, preserve_keepsTheDefaultsLargestBlock) {
   EXPECT_EQ(limit(32, {}), 64u);
   EXPECT_EQ(limit(64, {}), 64u);
-  // 65 registers are allocated as 72, with which 896 threads fit.
+  // 65 registers are allocated as 72, and 896 threads fit with these.
   EXPECT_EQ(limit(65, {}), 72u);
   EXPECT_EQ(limit(128, {}), 128u);
   EXPECT_EQ(limit(255, {}), 255u);
 }
 
-TEST(LaunchableRegisterLimit, DirectivesBoundTheBlock) {
+TEST(LaunchableRegisterLimit, preserve_directives_limitTheBlock) {
   EntryDirectives D;
   D.MaxNTid = {256, 1, 1};
   EXPECT_EQ(limit(32, D), 255u);
@@ -153,15 +153,15 @@ TEST(LaunchableRegisterLimit, DirectivesBoundTheBlock) {
   EXPECT_EQ(limit(32, Required), 168u);
 }
 
-TEST(LaunchableRegisterLimit, TracedKeepsTheLargestBlockSeenAndTheDefault) {
+TEST(LaunchableRegisterLimit, traced_keepsTheLargestBlockSeenAndTheDefault) {
   EXPECT_EQ(limit(32, {}, LaunchDomain::Traced, 256), 255u);
   EXPECT_EQ(limit(32, {}, LaunchDomain::Traced, 512), 128u);
   EXPECT_EQ(limit(90, {}, LaunchDomain::Traced, 1024), 90u);
-  // Nothing seen is nothing known.
+  // If no block was seen, nothing is known about blocks.
   EXPECT_EQ(limit(40, {}, LaunchDomain::Traced, 0), 40u);
 }
 
-TEST(LaunchableRegisterLimit, IsTheLargestThatKeepsTheBlock) {
+TEST(LaunchableRegisterLimit, limit_isTheLargestThatKeepsTheBlock) {
   for (const ArchLimits &L : archLimits()) {
     auto LargestBlock = [&](unsigned Regs) {
       unsigned Largest = 0;

@@ -18,7 +18,7 @@ std::string messageOf(llvm::Expected<DeviceModel> Model) {
   return Model ? "" : toString(Model.takeError());
 }
 
-TEST(DeviceModel, ShippedFilesHoldTheGuidesNumbers) {
+TEST(DeviceModel, shippedFiles_holdTheGuidesNumbers) {
   for (const ArchLimits &L : archLimits()) {
     std::string Arch = "sm_" + std::to_string(L.Sm);
     auto Model = loadDeviceModel(Shipped, Arch);
@@ -38,8 +38,8 @@ TEST(DeviceModel, ShippedFilesHoldTheGuidesNumbers) {
   }
 }
 
-// The header has limits of its own in its switches; a file that disagrees is wrong.
-TEST(DeviceModel, ShippedFilesAgreeWithTheHeadersSwitches) {
+// The header has limits of its own in its switches, so a file that disagrees with them is wrong.
+TEST(DeviceModel, shippedFiles_agreeWithTheHeadersSwitches) {
   for (const std::string &Arch : knownArchitectures(Shipped)) {
     auto Model = loadDeviceModel(Shipped, Arch);
     ASSERT_TRUE(bool(Model)) << toString(Model.takeError());
@@ -55,14 +55,14 @@ TEST(DeviceModel, ShippedFilesAgreeWithTheHeadersSwitches) {
   }
 }
 
-TEST(DeviceModel, KnownArchitecturesAreInNumericalOrder) {
+TEST(DeviceModel, knownArchitectures_areInNumericalOrder) {
   std::vector<std::string> Expected = {"sm_75", "sm_80",  "sm_86",  "sm_87",  "sm_88",  "sm_89",
                                        "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"};
   EXPECT_EQ(knownArchitectures(Shipped), Expected);
   EXPECT_TRUE(knownArchitectures(Shipped + "/nowhere").empty());
 }
 
-TEST(DeviceModel, SuffixDoesNotChangeTheLimits) {
+TEST(DeviceModel, suffix_doesNotChangeTheLimits) {
   for (const char *Arch : {"sm_90a", "sm_100f", "sm_120a"}) {
     auto Model = loadDeviceModel(Shipped, Arch);
     ASSERT_TRUE(bool(Model)) << toString(Model.takeError());
@@ -70,7 +70,7 @@ TEST(DeviceModel, SuffixDoesNotChangeTheLimits) {
   }
 }
 
-TEST(DeviceModel, UnknownArchitectureNamesTheKnownOnes) {
+TEST(DeviceModel, unknownArchitecture_failsWithTheKnownOnes) {
   for (const char *Arch : {"sm_60", "sm_91", "90", "compute_90", "sm_", "sm_9", "sm_90x", "sm_90af",
                            "sm_-90", "", "../devices/sm_90", "sm_99999999999"}) {
     std::string Message = messageOf(loadDeviceModel(Shipped, Arch));
@@ -92,7 +92,7 @@ protected:
     Good = *Text;
   }
 
-  /// What loading says of the file in which \p From is replaced by \p To.
+  /// Returns the message of loading the file after \p From is replaced by \p To.
   std::string messageWith(const std::string &From, const std::string &To) {
     std::string Text = Good;
     size_t At = Text.find(From);
@@ -106,7 +106,7 @@ protected:
   std::string Good;
 };
 
-TEST_F(DamagedDeviceFile, IsRefusedWithThePathAndTheReason) {
+TEST_F(DamagedDeviceFile, damagedFile_failsWithPathAndReason) {
   EXPECT_EQ(messageWith("{", "{"), "");
   EXPECT_NE(messageWith("\"warp_size\": 32,", "").find("`warp_size` is no integer"),
             std::string::npos);

@@ -1,6 +1,6 @@
 /// \file
-/// Blocks per SM straight from cuda_occupancy.h, with limits written down here a second time, so
-/// that tests do not hold our results against our own table.
+/// Computes blocks per SM directly with cuda_occupancy.h. The limits are written down here a second
+/// time, so that tests do not compare our results with our own table.
 #pragma once
 
 #include <cuda_occupancy.h>
@@ -14,7 +14,8 @@ struct ArchLimits {
   int Sm, ThreadsPerSm, BlocksPerSm, SmemPerSm, SmemOptin, SmemReserved;
 };
 
-/// CUDA programming guide, "Technical Specifications per Compute Capability".
+/// The values are from "Technical Specifications per Compute Capability" in the CUDA programming
+/// guide.
 inline const std::vector<ArchLimits> &archLimits() {
   static const std::vector<ArchLimits> Table = {
       {75, 1024, 16, 64 * 1024, 64 * 1024, 0},       {80, 2048, 32, 164 * 1024, 163 * 1024, 1024},
@@ -50,7 +51,8 @@ inline cudaOccDeviceProp headerProperties(const ArchLimits &L) {
   return P;
 }
 
-/// As a program computes it that has allowed its kernel all the dynamic shared memory there is.
+/// Computes as a program does that has allowed its kernel all the dynamic shared memory of the
+/// device.
 inline unsigned headerBlocks(const ArchLimits &L, unsigned Regs, unsigned Threads,
                              unsigned StaticSmem = 0, unsigned DynamicSmem = 0,
                              unsigned Barriers = 0) {

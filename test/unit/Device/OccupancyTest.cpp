@@ -16,7 +16,7 @@ DeviceModel modelOf(int Sm) {
   return Model ? *Model : DeviceModel();
 }
 
-TEST(Occupancy, EqualsTheHeaderOnAllArchitectures) {
+TEST(Occupancy, blocksPerSm_allArchitectures_equalTheHeader) {
   for (const ArchLimits &L : archLimits()) {
     DeviceModel D = modelOf(L.Sm);
     const unsigned Most = D.SmemPerBlockOptinBytes;
@@ -36,12 +36,12 @@ TEST(Occupancy, EqualsTheHeaderOnAllArchitectures) {
   }
 }
 
-TEST(Occupancy, SixteenBarriersLeaveFourBlocks) {
+TEST(Occupancy, blocksPerSm_sixteenBarriers_areFour) {
   EXPECT_EQ(blocksPerSm(modelOf(90), {16, 32, 0, 0, 1}), 32u);
   EXPECT_EQ(blocksPerSm(modelOf(90), {16, 32, 0, 0, 16}), 4u);
 }
 
-TEST(Occupancy, WhatCannotBeLaunchedHasNoBlocks) {
+TEST(Occupancy, blocksPerSm_blockThatCannotBeLaunched_isZero) {
   DeviceModel D = modelOf(90);
   EXPECT_EQ(blocksPerSm(D, {32, 0, 0, 0, 0}), 0u);
   EXPECT_EQ(blocksPerSm(D, {32, 1025, 0, 0, 0}), 0u);
@@ -50,12 +50,12 @@ TEST(Occupancy, WhatCannotBeLaunchedHasNoBlocks) {
   EXPECT_EQ(blocksPerSm(D, {32, 32, 0, 232448, 0}), 1u);
   EXPECT_EQ(blocksPerSm(D, {32, 32, 0, 232449, 0}), 0u);
   EXPECT_EQ(blocksPerSm(D, {32, 32, 1024, 232448, 0}), 0u);
-  // The header's int arithmetic would take these for small or negative sizes.
+  // The int arithmetic of the header would take these for small or negative sizes.
   EXPECT_EQ(blocksPerSm(D, {32, 32, 1, UINT_MAX, 0}), 0u);
   EXPECT_EQ(blocksPerSm(D, {UINT_MAX, 32, 0, 0, 0}), 0u);
 }
 
-TEST(Occupancy, LargestBlockIsTheHeadersLargestLaunchableOne) {
+TEST(Occupancy, maxThreadsForRegisters_isTheHeadersLargestLaunchableBlock) {
   for (const ArchLimits &L : archLimits()) {
     DeviceModel D = modelOf(L.Sm);
     for (unsigned Regs = 0; Regs <= 257; ++Regs) {
@@ -68,7 +68,7 @@ TEST(Occupancy, LargestBlockIsTheHeadersLargestLaunchableOne) {
   }
 }
 
-TEST(Occupancy, LargestBlockWorkedValues) {
+TEST(Occupancy, maxThreadsForRegisters_workedValues) {
   DeviceModel D = modelOf(80);
   EXPECT_EQ(maxThreadsForRegisters(D, 64), 1024u);
   EXPECT_EQ(maxThreadsForRegisters(D, 65), 896u);

@@ -15,12 +15,13 @@ using namespace carve;
 
 namespace {
 
-/// A toolchain that answers with reports prepared per cap; `0` is the call of ptxas without one.
+/// A toolchain that answers with a prepared report for each cap. The key `0` is for the call of
+/// ptxas without a cap.
 class FakeTools final : public CommandRunner {
 public:
   struct Call {
     Command C;
-    std::string Input; ///< The PTX that it was given.
+    std::string Input; ///< The PTX of the call.
   };
 
   llvm::Expected<CommandResult> run(const Command &C) override {
@@ -47,7 +48,7 @@ public:
     }
     if (!Output.empty())
       llvm::cantFail(writeFileAtomically(Output, "cubin"));
-    // Where the option is not given, the cap is the one in the text.
+    // Without the option, the cap is the one in the text.
     if (Cap == 0 && llvm::StringRef(Made.Input).contains(".maxnreg 1\n"))
       Cap = 1;
     if (Cap == 0 && llvm::StringRef(Made.Input).contains(".maxnreg 255\n"))
@@ -56,7 +57,7 @@ public:
     return Result;
   }
 
-  /// The one call of nvcc with \p Word among its arguments.
+  /// Returns the only call of nvcc with \p Word among its arguments.
   const Call &callWith(llvm::StringRef Word) const {
     static const Call None;
     for (const Call &C : Calls)
@@ -123,7 +124,7 @@ protected:
   DeviceImage Image;
 };
 
-TEST_F(RegisterRegions, AreReadFromThreeCallsInTheOrderOfTheText) {
+TEST_F(RegisterRegions, regions_areReadFromThreeCallsInTheOrderOfTheText) {
   reportAll("second", 40, 24, 44);
   reportAll("first", 18, 18, 18);
   auto Regions = find(moduleOf(entryOf("first") + entryOf("second")));
@@ -140,7 +141,7 @@ TEST_F(RegisterRegions, AreReadFromThreeCallsInTheOrderOfTheText) {
   EXPECT_EQ(Tools.Calls.size(), 3u);
 }
 
-TEST_F(RegisterRegions, NvccIsCalledOnThePtxWithTheUsersAssemblerOptions) {
+TEST_F(RegisterRegions, nvcc_isCalledOnThePtxWithTheUsersPtxasOptions) {
   Image.Arch = "sm_90a";
   Image.PtxasOptions = {
       "--warning-as-error", "-arch=sm_90a", "-m64",    "-O2", "-dlcm=cg", "-maxrregcount=128",
@@ -151,7 +152,7 @@ TEST_F(RegisterRegions, NvccIsCalledOnThePtxWithTheUsersAssemblerOptions) {
   const FakeTools::Call &Call = Tools.callWith("-maxrregcount=1");
   std::vector<std::string> Argv = Call.C.Argv;
   ASSERT_GT(Argv.size(), 3u);
-  // Input and output are temporaries.
+  // The input and the output are temporary files.
   EXPECT_EQ(Argv[Argv.size() - 3], "-o");
   Argv.resize(Argv.size() - 3);
   EXPECT_EQ(Argv, (std::vector<std::string>{"/cuda/bin/nvcc", "-cubin", "-arch=sm_90a", "-Xptxas",
@@ -161,7 +162,7 @@ TEST_F(RegisterRegions, NvccIsCalledOnThePtxWithTheUsersAssemblerOptions) {
   EXPECT_TRUE(llvm::is_contained(Call.C.Environment, "NVCC_PREPEND_FLAGS"));
 }
 
-TEST_F(RegisterRegions, KernelsThatIgnoreTheOptionAreCappedInTheText) {
+TEST_F(RegisterRegions, kernelsThatIgnoreTheOption_areCappedInTheText) {
   std::string Text = entryOf("plain") + entryOf("bounded", ".maxntid 256, 1, 1\n") +
                      entryOf("minimum", ".maxntid 256, 1, 1\n.minnctapersm 2\n") +
                      entryOf("required", ".reqntid 64, 1, 1\n") +
@@ -178,7 +179,7 @@ TEST_F(RegisterRegions, KernelsThatIgnoreTheOptionAreCappedInTheText) {
   }
 }
 
-TEST_F(RegisterRegions, CeilingOfTheUserIsTheUpperEnd) {
+TEST_F(RegisterRegions, ceiling_isTheUpperEnd) {
   Tools.Reports[64] = reportOf("plain", 60, 0) + reportOf("bounded", 64, 0);
   reportAll("plain", 60, 24, 90);
   reportAll("bounded", 64, 24, 90);
@@ -189,8 +190,8 @@ TEST_F(RegisterRegions, CeilingOfTheUserIsTheUpperEnd) {
   EXPECT_EQ(Given.find("bounded")->Directives.MaxNReg, 64u);
 }
 
-// ptxas refuses the module when the option leaves such a kernel less than it releases.
-TEST_F(RegisterRegions, KernelsThatMoveRegistersAreLeftAlone) {
+// ptxas refuses the module if the option leaves such a kernel fewer registers than it releases.
+TEST_F(RegisterRegions, setMaxNRegKernels_areLeftAlone) {
   reportAll("plain", 40, 24, 44);
   reportAll("moves", 168, 8, 9);
   auto Regions = find(
@@ -208,7 +209,7 @@ TEST_F(RegisterRegions, KernelsThatMoveRegistersAreLeftAlone) {
   }
 }
 
-TEST_F(RegisterRegions, FailureOfNvccIsReportedOnce) {
+TEST_F(RegisterRegions, failure_ofEveryCall_isReportedOnce) {
   for (unsigned Cap : {0u, 1u, 255u})
     Tools.Failures[Cap] = "ptxas fatal   : Ptx assembly aborted due to errors";
   auto Regions = find(moduleOf(entryOf("k")));
@@ -221,7 +222,7 @@ TEST_F(RegisterRegions, FailureOfNvccIsReportedOnce) {
   EXPECT_EQ(Message, "ptxas fatal   : Ptx assembly aborted due to errors");
 }
 
-TEST_F(RegisterRegions, FailureAtOneEndIsAFailure) {
+TEST_F(RegisterRegions, failure_atOneEnd_isReported) {
   reportAll("k", 40, 24, 44);
   Tools.Failures[255] = "out of memory";
   auto Regions = find(moduleOf(entryOf("k")));
@@ -229,14 +230,14 @@ TEST_F(RegisterRegions, FailureAtOneEndIsAFailure) {
   EXPECT_NE(toString(Regions.takeError()).find("out of memory"), std::string::npos);
 }
 
-TEST_F(RegisterRegions, KernelAbsentFromTheReportIsNamed) {
+TEST_F(RegisterRegions, kernelAbsentFromTheReport_isNamed) {
   reportAll("other", 40, 24, 44);
   auto Regions = find(moduleOf(entryOf("k")));
   ASSERT_FALSE(bool(Regions));
   EXPECT_NE(toString(Regions.takeError()).find("`k`"), std::string::npos);
 }
 
-TEST(RegisterCap, IsFoundInEverySpellingAndTheLastCounts) {
+TEST(RegisterCap, registerCapOf_everySpelling_lastOneCounts) {
   EXPECT_EQ(registerCapOf({}), std::nullopt);
   EXPECT_EQ(registerCapOf({"-O3", "-maxrregcount=32"}), 32u);
   EXPECT_EQ(registerCapOf({"--maxrregcount=40", "-v"}), 40u);
@@ -248,7 +249,7 @@ TEST(RegisterCap, IsFoundInEverySpellingAndTheLastCounts) {
   EXPECT_EQ(registerCapOf({"-arch", "-maxrregcount=32"}), std::nullopt);
 }
 
-TEST(NotTunable, ReasonsAreNamed) {
+TEST(NotTunable, reasonNotTunable_namesTheReason) {
   PtxEntry Entry;
   EXPECT_EQ(reasonNotTunable(Entry, true), std::nullopt);
   Entry.CallsExternal = true;

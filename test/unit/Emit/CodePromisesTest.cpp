@@ -32,12 +32,12 @@ protected:
 
 } // namespace
 
-TEST_F(CodePromises, TheSameBreaksNothing) {
+TEST_F(CodePromises, equalResources_breakNothing) {
   EXPECT_EQ(broken(), "");
   EXPECT_EQ(brokenUntimed(true), "");
 }
 
-TEST_F(CodePromises, RegistersAndBoundsKeepTheLargestBlock) {
+TEST_F(CodePromises, registersAndBounds_keepTheLargestBlock) {
   New.RegsPerThread = 72;
   std::string Message = "its 72 registers would shrink the largest block from 1024 to 896 threads";
   EXPECT_EQ(broken(), Message);
@@ -47,13 +47,13 @@ TEST_F(CodePromises, RegistersAndBoundsKeepTheLargestBlock) {
   EXPECT_EQ(broken(), "");
   NewThreads = 512;
   EXPECT_EQ(broken(), "its bound would shrink the largest block from 896 to 512 threads");
-  // A bound that the default's registers give anyway takes nothing.
+  // A bound that the default's registers impose anyway forbids nothing.
   DefaultThreads = 1024;
   Default.RegsPerThread = New.RegsPerThread = 128;
   EXPECT_EQ(broken(), "");
 }
 
-TEST_F(CodePromises, StaticSharedMemoryGrowsByOneKnobAlone) {
+TEST_F(CodePromises, staticSharedMemory_growsOnlyBySpillingToIt) {
   New.StaticSmemBytes = 2048;
   EXPECT_EQ(broken(LaunchDomain::Traced),
             "its static shared memory would grow from 1024 to 2048 bytes");
@@ -65,23 +65,23 @@ TEST_F(CodePromises, StaticSharedMemoryGrowsByOneKnobAlone) {
   EXPECT_EQ(broken(), "its static shared memory would grow from 1024 to 49153 bytes, beyond 49152");
 }
 
-TEST_F(CodePromises, AStackStaysKnown) {
+TEST_F(CodePromises, knownStack_staysKnown) {
   New.StackUnknown = true;
   EXPECT_EQ(broken(LaunchDomain::Traced), "the size of its stack would be unknown");
   Default.StackUnknown = true;
   EXPECT_EQ(broken(), "");
 }
 
-TEST_F(CodePromises, LocalMemoryOfUntimedCodeIsBounded) {
+TEST_F(CodePromises, localMemoryOfUntimedCode_isBounded) {
   Default.StackBytes = 40;
-  New.StackBytes = 40 + 128; // 64 MB over 256 SMs of 2048 threads.
+  New.StackBytes = 40 + 128; // The limit: 64 MB over 256 SMs of 2048 threads.
   EXPECT_EQ(brokenUntimed(), "");
   New.StackBytes += 8;
   EXPECT_EQ(brokenUntimed(), "its local memory would grow from 40 to 176 bytes per thread");
-  EXPECT_EQ(broken(), "") << "that is the tuning's to judge";
+  EXPECT_EQ(broken(), "") << "the tuning judges local memory of timed code";
 }
 
-TEST_F(CodePromises, BlocksThatMeetStayResidentTogether) {
+TEST_F(CodePromises, blocksThatMeet_stayResidentTogether) {
   DefaultThreads = NewThreads = 256;
   New.RegsPerThread = 72;
   EXPECT_EQ(brokenUntimed(false), "");

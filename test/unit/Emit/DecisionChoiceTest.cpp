@@ -9,7 +9,7 @@ namespace {
 const std::vector<std::string> Options = {"-arch=sm_90", "-m64"};
 const KernelState Now{"kernel", "sm_90", "13.0.88", Options, ImageOrigin::Compiled};
 
-/// A decision that was timed of \p Then.
+/// A decision that was timed on the kernel as it was in \p Then.
 Decision timed(const KernelState &Then, unsigned Cap) {
   Decision D;
   D.Kernel = "k(int)";
@@ -37,7 +37,7 @@ Profile profile(std::string Name, std::vector<Decision> Kernels) {
   return P;
 }
 
-/// The cap chosen from \p Profiles; nothing holds: 0.
+/// Returns the cap of the chosen decision, or 0 if none applies.
 unsigned chosen(llvm::ArrayRef<const Profile *> Profiles) {
   DecisionChoice C = chooseDecision(Profiles, "k(int)", "_Z1ki", Now);
   return C.Chosen ? *C.Chosen->Variant.Cap : 0;
@@ -57,13 +57,13 @@ const KernelState OtherOrigin = changed([](KernelState &S) { S.Origin = ImageOri
 
 } // namespace
 
-TEST(WhyStale, NothingWhereItHolds) {
+TEST(WhyStale, decisionThatApplies_hasNoReason) {
   EXPECT_EQ(whyStale(timed(Now, 40), Now), std::nullopt);
   EXPECT_EQ(whyStale(timed(OtherOrigin, 40), OtherOrigin), std::nullopt);
   EXPECT_EQ(whyStale(pinned(40), Now), std::nullopt);
 }
 
-TEST(WhyStale, NamesThePartsThatDiffer) {
+TEST(WhyStale, staleDecision_namesWhatDiffers) {
   EXPECT_EQ(whyStale(timed(OtherToolkit, 40), Now),
             "stale: timed with toolkit 12.8.93, this is 13.0.88");
   EXPECT_EQ(whyStale(timed(OtherOptions, 40), Now),
@@ -81,7 +81,7 @@ TEST(WhyStale, NamesThePartsThatDiffer) {
             "'-arch=sm_90 -m64 -g', these are '-arch=sm_90 -m64'; the kernel's code changed");
 }
 
-TEST(WhyStale, SaysLessWhereTheEvidenceDoes) {
+TEST(WhyStale, decisionWithLittleEvidence_getsGeneralReason) {
   Decision D = timed(OtherCode, 40);
   D.Basis->Toolkit.clear();
   const char *General = "stale: the kernel, the toolkit or the options changed since it was timed";
@@ -90,7 +90,7 @@ TEST(WhyStale, SaysLessWhereTheEvidenceDoes) {
   EXPECT_EQ(whyStale(D, Now), General);
 }
 
-TEST(ChooseDecision, TakesWhatHoldsElseThePin) {
+TEST(ChooseDecision, profile_givesMatchingEntryElseThePin) {
   Profile Both = profile("p", {pinned(32), timed(OtherToolkit, 40), timed(Now, 48)});
   EXPECT_EQ(chosen({&Both}), 48u);
   Profile Pin = profile("p", {timed(OtherToolkit, 40), pinned(32), timed(OtherCode, 56)});
@@ -100,18 +100,18 @@ TEST(ChooseDecision, TakesWhatHoldsElseThePin) {
   EXPECT_EQ(chosen({}), 0u);
 }
 
-TEST(ChooseDecision, AStaleEntryDoesNotHideTheNextProfile) {
+TEST(ChooseDecision, staleEntry_doesNotHideTheNextProfile) {
   Profile Stale = profile("p", {timed(OtherCode, 40)}), Pin = profile("q", {pinned(32)}),
           Holds = profile("r", {timed(Now, 48)});
   EXPECT_EQ(chosen({&Stale, &Holds}), 48u);
-  EXPECT_EQ(chosen({&Pin, &Holds}), 32u) << "the first profile goes before the second";
+  EXPECT_EQ(chosen({&Pin, &Holds}), 32u) << "the first profile has precedence over the second";
   DecisionChoice C = chooseDecision({&Stale, &Holds}, "k(int)", "_Z1ki", Now);
   ASSERT_EQ(C.Ignored.size(), 1u);
   EXPECT_EQ(ignoredText(C.Ignored[0]),
             "p: decision for k(int) on sm_90 ignored: stale: the kernel's code changed");
 }
 
-TEST(ChooseDecision, ADefaultThatHoldsIsAnAnswer) {
+TEST(ChooseDecision, matchingDefault_isChosen) {
   Decision Default = timed(Now, 40);
   Default.Variant.Cap.reset();
   Profile P = profile("p", {Default, pinned(32)});
@@ -120,7 +120,7 @@ TEST(ChooseDecision, ADefaultThatHoldsIsAnAnswer) {
   EXPECT_TRUE(C.Chosen->Variant.isDefault());
 }
 
-TEST(ForeignDecisions, AreThoseOfOtherKernelsAndArchitectures) {
+TEST(ForeignDecisions, otherKernelsAndArchitectures_areForeign) {
   Decision OtherKernel = pinned(40), OtherArch = timed(Now, 48), Mangled = pinned(56);
   OtherKernel.Kernel = "l(int)";
   OtherArch.Arch = "sm_120";

@@ -22,7 +22,8 @@ struct Section {
   uint32_t Type = SHT_PROGBITS;
 };
 
-/// A relocatable ELF of the given sections, the header table last, as an assembler lays it out.
+/// Returns a relocatable ELF with the given sections and the header table last, as an assembler
+/// lays it out.
 std::string makeObject(std::vector<Section> Sections, uint16_t Type = ET_REL) {
   Sections.insert(Sections.begin(), Section{"", "", 0, SHT_NULL});
   std::string Names(1, '\0');
@@ -86,7 +87,7 @@ std::string spliced(llvm::StringRef Object, llvm::StringRef Expected, llvm::Stri
   return "";
 }
 
-/// The reason of an Unsupported; of another failure its message.
+/// Returns the reason of an Unsupported error, or the message of any other error.
 std::string failureOf(llvm::StringRef Object, llvm::StringRef Expected, llvm::StringRef Container) {
   llvm::Expected<std::string> Result = spliceContainer(Object, Expected, Container);
   if (Result)
@@ -102,7 +103,7 @@ const std::string Old = "the old container, of 40 bytes in length", New(1001, 'n
 
 } // namespace
 
-TEST(ObjectSplicer, ChangesOneHeaderAndAppends) {
+TEST(ObjectSplicer, splice_changesOneHeaderAndAppends) {
   for (const char *Name : {".nv_fatbin", "__nv_relfatbin"}) {
     std::string Object = makeObject({{".text", "code!"}, {Name, Old}, {".data", "data"}});
     std::string Result = spliced(Object, Old, New);
@@ -110,7 +111,7 @@ TEST(ObjectSplicer, ChangesOneHeaderAndAppends) {
     EXPECT_EQ(contentOf(Result, 2), New);
     EXPECT_EQ(headerOf(Result, 2).sh_offset % 8, 0u);
     EXPECT_EQ(headerOf(Result, 2).sh_offset + New.size(), Result.size());
-    // Of all that was there only the two fields differ.
+    // Only these two fields of the old bytes differ.
     size_t Fields = headerOffset(Object, 2) + offsetof(Elf64_Shdr, sh_offset);
     std::string Restored = Result.substr(0, Object.size());
     Restored.replace(Fields, 16, Object, Fields, 16);
@@ -120,7 +121,7 @@ TEST(ObjectSplicer, ChangesOneHeaderAndAppends) {
   }
 }
 
-TEST(ObjectSplicer, KeepsTheSectionsAlignment) {
+TEST(ObjectSplicer, splice_keepsTheSectionsAlignment) {
   for (uint64_t Align : {1, 8, 16, 64, 4096}) {
     std::string Object = makeObject({{".nv_fatbin", Old, Align}});
     EXPECT_EQ(headerOf(spliced(Object + "x", Old, New), 1).sh_offset % std::max<uint64_t>(Align, 8),
@@ -129,19 +130,19 @@ TEST(ObjectSplicer, KeepsTheSectionsAlignment) {
   }
 }
 
-TEST(ObjectSplicer, SplicesTwiceAndBack) {
+TEST(ObjectSplicer, splicedObject_isSplicedAgainAndBack) {
   std::string Object = makeObject({{".nv_fatbin", Old}});
   std::string Twice = spliced(spliced(Object, Old, New), New, "third");
   EXPECT_EQ(contentOf(Twice, 1), "third");
   EXPECT_EQ(contentOf(spliced(Twice, "third", Old), 1), Old);
 }
 
-TEST(ObjectSplicer, AllowsTheAssemblersFill) {
+TEST(ObjectSplicer, zerosAfterContainer_areAllowed) {
   std::string Object = makeObject({{".nv_fatbin", Old + std::string(7, '\0')}});
   EXPECT_EQ(contentOf(spliced(Object, Old, New), 1), New);
 }
 
-TEST(ObjectSplicer, NeverTouchesAForeignObject) {
+TEST(ObjectSplicer, foreignObject_isRefused) {
   std::string Object = makeObject({{".nv_fatbin", Old + "tail"}});
   EXPECT_EQ(failureOf(Object, Old, New), "foreign-object");
   EXPECT_EQ(failureOf(Object, "", New), "foreign-object");
@@ -152,14 +153,14 @@ TEST(ObjectSplicer, NeverTouchesAForeignObject) {
             "foreign-object");
 }
 
-TEST(ObjectSplicer, SaysThatThereIsNoDeviceSection) {
+TEST(ObjectSplicer, objectWithoutDeviceSection_isRefused) {
   EXPECT_EQ(failureOf(makeObject({{".text", Old}, {".nvFatBinSegment", Old}}), Old, New),
             "no-device-section");
   EXPECT_EQ(failureOf(makeObject({}), Old, New), "no-device-section");
 }
 
-// `ld -r` puts objects together under one name, and -rdc and plain code may meet.
-TEST(ObjectSplicer, FindsTheContainerAmongSeveralSections) {
+// `ld -r` joins objects under one section name, and -rdc code may meet plain code.
+TEST(ObjectSplicer, containerAmongSeveralSections_isFound) {
   std::string Object =
       makeObject({{".nv_fatbin", "another"}, {"__nv_relfatbin", Old}, {".nv_fatbin", "third"}});
   std::string Result = spliced(Object, Old, New);
@@ -168,7 +169,7 @@ TEST(ObjectSplicer, FindsTheContainerAmongSeveralSections) {
   EXPECT_EQ(contentOf(Result, 3), "third");
 }
 
-TEST(ObjectSplicer, RejectsWhatIsNoRelocatable64BitElf) {
+TEST(ObjectSplicer, fileOtherThanRelocatable64BitElf_isRefused) {
   std::string Object = makeObject({{".nv_fatbin", Old}});
   auto with = [&](size_t At, char Byte) {
     std::string Changed = Object;
@@ -185,13 +186,13 @@ TEST(ObjectSplicer, RejectsWhatIsNoRelocatable64BitElf) {
     EXPECT_EQ(failureOf(Text, Old, New).rfind(Bad, 0), 0u) << failureOf(Text, Old, New);
 }
 
-TEST(ObjectSplicer, RejectsEveryTruncation) {
+TEST(ObjectSplicer, truncatedObject_isRefused) {
   std::string Object = makeObject({{".text", "code"}, {".nv_fatbin", Old}});
   for (size_t Length = 0; Length < Object.size(); ++Length)
     ASSERT_NE(failureOf(llvm::StringRef(Object).take_front(Length), Old, New), "") << Length;
 }
 
-TEST(ObjectSplicer, SurvivesDamage) {
+TEST(ObjectSplicer, damagedObject_isRefusedOrSplicedInBounds) {
   const std::string Object = makeObject({{".text", "code"}, {".nv_fatbin", Old}});
   std::mt19937 Random(1);
   for (int Round = 0; Round < 20000; ++Round) {
@@ -206,7 +207,7 @@ TEST(ObjectSplicer, SurvivesDamage) {
   }
 }
 
-TEST(ObjectSplicer, WhatWasSplicedComesOutAgain) {
+TEST(ObjectSplicer, unsplicedObject_isTheOriginal) {
   std::string Object = makeObject({{".text", "code"}, {".nv_fatbin", "container"}});
   llvm::Expected<DeviceSection> Section = findDeviceSection(Object, "container");
   ASSERT_TRUE(bool(Section));

@@ -17,19 +17,19 @@ static SweepEvaluation evaluation() {
   return *E;
 }
 
-TEST(EvaluationReport, Text) {
+TEST(EvaluationReport, text_isGolden) {
   SweepEvaluation E = evaluation();
   E.LeftOut = {"vanished"};
   expectGolden(printEvaluationText(E), "evaluate.txt");
 }
 
-TEST(EvaluationReport, WithoutAnyGainThereAreNoShares) {
+TEST(EvaluationReport, noGain_printsNoShares) {
   SweepEvaluation E;
   E.Programs.push_back({"flat", {}, 0, 0, 1});
   EXPECT_EQ(printEvaluationText(E).find("share"), std::string::npos);
 }
 
-TEST(EvaluationReport, JsonHasTheSpeedupsOfEveryProgram) {
+TEST(EvaluationReport, json_hasSpeedupsOfEveryProgram) {
   SweepEvaluation E = evaluation();
   auto J = llvm::json::parse(printEvaluationJson(E));
   ASSERT_TRUE(bool(J)) << llvm::toString(J.takeError());

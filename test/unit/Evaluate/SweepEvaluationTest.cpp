@@ -25,7 +25,7 @@ SweepSetting setting(std::optional<unsigned> Cap, std::optional<unsigned> FrontE
   return S;
 }
 
-/// A launch of kernel \p Kernel of program `p` takes \p Ns.
+/// Returns a row in which a launch of kernel \p Kernel of program `p` takes \p Ns.
 SweepRow row(const char *Kernel, SweepSetting S, unsigned Regs, double Ns, uint64_t Launches = 10) {
   SweepRow R;
   R.Program = "p";
@@ -51,7 +51,7 @@ SweptKernel kernel(const std::vector<SweepRow> &Rows) {
   return Programs.at(0).Kernels.at(0);
 }
 
-/// The mean over all subsets.
+/// Returns the mean over all subsets.
 double bruteForce(const std::vector<double> &Values, unsigned Count) {
   double Sum = 0;
   unsigned Subsets = 0;
@@ -70,14 +70,14 @@ double bruteForce(const std::vector<double> &Values, unsigned Count) {
 
 } // namespace
 
-TEST(ExpectedMinimum, IsThatOfAllSubsets) {
+TEST(ExpectedMinimum, expectation_isMeanOverAllSubsets) {
   std::vector<double> Values{5, 1, 4, 4, 9, 2.5, 7};
   for (unsigned Count = 1; Count <= Values.size(); ++Count)
     EXPECT_NEAR(expectedMinimum(Values, Count), bruteForce(Values, Count), 1e-12) << Count;
   EXPECT_DOUBLE_EQ(expectedMinimum(Values, 100), 1);
 }
 
-TEST(SweptPrograms, TimesArePerLaunchAndOfAllShapes) {
+TEST(SweptPrograms, times_arePerLaunchAndOfAllShapes) {
   SweepRow Small = row("k", setting({}), 32, 10, 100), Capped = row("k", setting(24), 24, 5, 50);
   SweepRow Large = row("k", setting({}), 32, 1000, 10),
            LargeCapped = row("k", setting(24), 24, 900, 20);
@@ -88,12 +88,12 @@ TEST(SweptPrograms, TimesArePerLaunchAndOfAllShapes) {
   EXPECT_EQ(K.Shape.Grid[0], 64u);
 }
 
-TEST(SweptPrograms, OfRepeatedRowsTheFastestCounts) {
+TEST(SweptPrograms, repeatedRows_countAsTheFastest) {
   SweptKernel K = kernel({row("k", setting({}), 32, 12), row("k", setting({}), 32, 10, 4)});
   EXPECT_DOUBLE_EQ(K.defaultNs(), 40);
 }
 
-TEST(SweptPrograms, ASettingThatLacksAShapeIsNoneUnlessTheShapeIsSmall) {
+TEST(SweptPrograms, settingThatLacksAShape_isLeftOutUnlessShapeIsSmall) {
   SweepRow Main = row("k", setting({}), 32, 1000), Other = row("k", setting({}), 32, 9);
   Other.Shape.Grid = {2, 1, 1};
   SweepRow Capped = row("k", setting(24), 24, 800);
@@ -102,7 +102,7 @@ TEST(SweptPrograms, ASettingThatLacksAShapeIsNoneUnlessTheShapeIsSmall) {
   EXPECT_EQ(kernel({Main, Other, Capped}).Variants.count(setting(24)), 0u);
 }
 
-TEST(SweptPrograms, WithoutATimeTheresNoVariantAndWithoutADefaultNoKernel) {
+TEST(SweptPrograms, rowsWithoutTimes_giveNoVariantOrKernel) {
   SweptKernel K = kernel({row("k", setting({}), 32, 10), row("k", setting(24), 24, 0),
                           row("k", setting(40), 32, 5, 0)});
   EXPECT_EQ(K.Variants.size(), 1u);
@@ -111,7 +111,7 @@ TEST(SweptPrograms, WithoutATimeTheresNoVariantAndWithoutADefaultNoKernel) {
   EXPECT_EQ(LeftOut, std::vector<std::string>{"p"});
 }
 
-TEST(SweptSpace, ACapIsAnsweredByTheNextRowWhoseCodeFits) {
+TEST(SweptSpace, cap_isAnsweredByNextRowWhoseCodeFits) {
   SweptSpace S = sweptSpace(kernel({row("k", setting({}), 32, 10), row("k", setting(24), 24, 11),
                                     row("k", setting(48), 42, 9), row("k", setting(64), 42, 9.1),
                                     row("k", setting(48, 48), 42, 8)}),
@@ -126,11 +126,11 @@ TEST(SweptSpace, ACapIsAnsweredByTheNextRowWhoseCodeFits) {
   V.FrontEndCap = 42;
   EXPECT_EQ(S.Rows.at(V), setting(48, 48));
   V = {};
-  V.Cap = 40; // That code does not fit.
+  V.Cap = 40; // The code of that row does not fit into the cap.
   EXPECT_EQ(S.Rows.count(V), 0u);
 }
 
-TEST(SweptSpace, SpillingToSharedMemoryIsAKnobAndItsMetricsAreTheTables) {
+TEST(SweptSpace, smemSpilling_isAKnobWithTheTablesMetrics) {
   SweepRow Default = row("k", setting({}), 32, 10), Smem = Default;
   Smem.Setting.SmemSpilling = true;
   double Threads = double(Default.Shape.threadsPerBlock()) * Default.Shape.Grid[0];
@@ -150,7 +150,7 @@ TEST(SweptSpace, SpillingToSharedMemoryIsAKnobAndItsMetricsAreTheTables) {
   EXPECT_FALSE(sweptMetrics(K, K.Variants.at({}), device()).Counts);
 }
 
-TEST(SweepEvaluation, EachWayTakesWhatItMay) {
+TEST(SweepEvaluation, eachWay_takesItsBestRows) {
   ProgramEvaluation E = evaluated({
       row("a", setting({}), 48, 100),
       row("a", setting(32), 32, 90),
@@ -165,7 +165,7 @@ TEST(SweepEvaluation, EachWayTakesWhatItMay) {
       row("b", setting(40), 40, 95),
       row("b", setting(40, 40), 40, 90),
   });
-  EXPECT_DOUBLE_EQ(E.Found.PerFile, 200.0 / 175); // f40-r40.
+  EXPECT_DOUBLE_EQ(E.Found.PerFile, 200.0 / 175); // With f40-r40.
   EXPECT_DOUBLE_EQ(E.Found.CriticalPoints, 200.0 / (80 + 95));
   EXPECT_DOUBLE_EQ(E.Found.Everything, 200.0 / (60 + 90));
   EXPECT_DOUBLE_EQ(E.Found.Carved, 200.0 / (60 + 90));
@@ -173,7 +173,7 @@ TEST(SweepEvaluation, EachWayTakesWhatItMay) {
   EXPECT_EQ(E.HotKernels, 2u);
 }
 
-TEST(SweepEvaluation, ARegisterUsageLevelIsOfTheWholeProgram) {
+TEST(SweepEvaluation, registerUsageLevel_isOneForTheProgram) {
   std::vector<SweepRow> Rows{
       row("a", setting({}), 40, 100),         row("a", setting({}, {}, 10), 40, 50),
       row("a", setting({}, {}, 0), 40, 99),   row("b", setting({}), 40, 100),
@@ -182,12 +182,12 @@ TEST(SweepEvaluation, ARegisterUsageLevelIsOfTheWholeProgram) {
   ProgramEvaluation E = evaluated(Rows);
   EXPECT_DOUBLE_EQ(E.Found.Carved, 200.0 / 170);
   EXPECT_DOUBLE_EQ(E.Found.Everything, 200.0 / 130);
-  // A level that some kernel was not timed at cannot be chosen.
+  // A level at which some kernel was not timed cannot be chosen.
   Rows.erase(Rows.begin() + 4);
   EXPECT_DOUBLE_EQ(evaluated(Rows).Found.Carved, 200.0 / 179);
 }
 
-TEST(SweepEvaluation, SmallKernelsAreLeftAsTheyAre) {
+TEST(SweepEvaluation, smallKernels_keepTheDefault) {
   ProgramEvaluation E = evaluated({row("a", setting({}), 40, 1000), row("a", setting(32), 32, 800),
                                    row("b", setting({}), 40, 9), row("b", setting(32), 32, 1)});
   EXPECT_EQ(E.HotKernels, 1u);
@@ -195,7 +195,7 @@ TEST(SweepEvaluation, SmallKernelsAreLeftAsTheyAre) {
   EXPECT_DOUBLE_EQ(E.Found.Everything, 1009.0 / 801);
 }
 
-TEST(SweepEvaluation, ADefaultAloneIsNoGain) {
+TEST(SweepEvaluation, defaultAlone_isNoGain) {
   ProgramEvaluation E = evaluated({row("a", setting({}), 40, 1000)});
   EXPECT_EQ(E.MaxTimed, 0u);
   for (double Speedup : {E.Found.PerFile, E.Found.CriticalPoints, E.Found.Carved,
@@ -203,7 +203,7 @@ TEST(SweepEvaluation, ADefaultAloneIsNoGain) {
     EXPECT_DOUBLE_EQ(Speedup, 1);
 }
 
-TEST(SweepEvaluation, WithoutAnyDefaultThereIsNothingToCompareWith) {
+TEST(SweepEvaluation, tableWithoutDefault_fails) {
   auto E = evaluateSweep({row("a", setting(32), 32, 10)}, device(), {});
   ASSERT_FALSE(bool(E));
   EXPECT_EQ(llvm::toString(E.takeError()),
@@ -211,7 +211,7 @@ TEST(SweepEvaluation, WithoutAnyDefaultThereIsNothingToCompareWith) {
             "register_usage_level 5, dlcm '-'");
 }
 
-TEST(SweepEvaluation, TheBudgetIsKeptAndNothingBeatsTheBestRows) {
+TEST(SweepEvaluation, recordedTable_keepsBudgetAndBestRowsBound) {
   auto Text = readFile(CARVE_TEST_INPUTS "/sweeps/two-programs.tsv");
   ASSERT_TRUE(bool(Text));
   auto Rows = parseSweepTable(*Text, "two-programs.tsv");

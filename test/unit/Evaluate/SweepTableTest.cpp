@@ -16,7 +16,7 @@ std::string errorOf(const std::string &Text) {
   return Rows ? "" : llvm::toString(Rows.takeError());
 }
 
-/// A good row with one field replaced.
+/// Returns a good row with one field replaced.
 std::string rowWith(size_t Field, llvm::StringRef Value) {
   llvm::SmallVector<llvm::StringRef> Fields{"p", "k", "1,1,1", "32,1,1", "0",  "0",   "-",
                                             "-", "5", "-",     "32",     "10", "1000"};
@@ -26,7 +26,7 @@ std::string rowWith(size_t Field, llvm::StringRef Value) {
 
 } // namespace
 
-TEST(SweepTable, ReadsWhatStandsInARow) {
+TEST(SweepTable, row_isRead) {
   auto Rows =
       parseSweepTable((Header + "p\t_Z1kv\t8,4,2\t32,2,1\t128\t64\t255\t40\t10\tcg\t38\t10\t"
                                 "1234.5\n")
@@ -50,7 +50,7 @@ TEST(SweepTable, ReadsWhatStandsInARow) {
   EXPECT_DOUBLE_EQ(R.TotalNs, 1234.5);
 }
 
-TEST(SweepTable, ColumnsMayStandInAnyOrderAmongOthersWithAnyLineEnds) {
+TEST(SweepTable, columnsInOtherOrder_areRead) {
   auto Rows = parseSweepTable(
       "\xEF\xBB\xBFtotal_ns\tnote\tkernel\tprogram\tgrid\tblock\tstatic_smem_bytes\t"
       "dynamic_smem_bytes\tfrontend_cap\tptxas_cap\tregister_usage_level\tdlcm\tlaunches\t"
@@ -64,7 +64,7 @@ TEST(SweepTable, ColumnsMayStandInAnyOrderAmongOthersWithAnyLineEnds) {
   EXPECT_TRUE(Rows->front().Setting.isDefault());
 }
 
-TEST(SweepTable, AnErrorNamesFileLineColumnActualAndExpected) {
+TEST(SweepTable, malformedField_isNamedWithLineAndColumn) {
   EXPECT_EQ(errorOf(rowWith(0, "")), "t.tsv:2: column 'program' is '', expected a name");
   EXPECT_EQ(errorOf(rowWith(2, "8,4")),
             "t.tsv:2: column 'grid' is '8,4', expected three extents such as 128,1,1");
@@ -89,7 +89,7 @@ TEST(SweepTable, AnErrorNamesFileLineColumnActualAndExpected) {
 
 namespace {
 
-/// A table whose only row has \p Value in the optional column \p Name.
+/// Returns a table whose only row has \p Value in the optional column \p Name.
 std::string withColumn(llvm::StringRef Name, llvm::StringRef Value) {
   return (Header.drop_back() + "\t" + Name + "\np\tk\t1,1,1\t32,1,1\t0\t0\t-\t-\t5\t-\t32\t1\t1\t" +
           Value + "\n")
@@ -102,7 +102,7 @@ SweepRow rowWithColumn(llvm::StringRef Name, llvm::StringRef Value) {
 
 } // namespace
 
-TEST(SweepTable, OptionalColumns) {
+TEST(SweepTable, optionalColumns_areRead) {
   EXPECT_TRUE(rowWithColumn("smem_spilling", "1").Setting.SmemSpilling);
   EXPECT_TRUE(rowWithColumn("smem_spilling", "0").Setting.isDefault());
   EXPECT_EQ(rowWithColumn("spill_bytes", "24").Metrics.SpillBytes, 24u);
@@ -120,7 +120,7 @@ TEST(SweepTable, OptionalColumns) {
   }
 }
 
-TEST(SweepTable, AnErrorInAnOptionalColumn) {
+TEST(SweepTable, malformedOptionalField_isNamed) {
   EXPECT_EQ(errorOf(withColumn("smem_spilling", "yes")),
             "t.tsv:2: column 'smem_spilling' is 'yes', expected 0 or 1");
   EXPECT_EQ(errorOf(withColumn("spill_bytes", "-8")),
@@ -133,15 +133,15 @@ TEST(SweepTable, AnErrorInAnOptionalColumn) {
                                                         "' is '" + Value +
                                                         "', expected a number from 0, or '-'");
   EXPECT_EQ(errorOf((Header.drop_back() + "\toccupancy\toccupancy\n").str()),
-            "t.tsv:1: column 'occupancy' stands 2 times in the header, expected at most once");
+            "t.tsv:1: column 'occupancy' occurs 2 times in the header, expected at most once");
 }
 
-TEST(SweepTable, AnErrorInTheShapeOfTheTable) {
+TEST(SweepTable, malformedTable_isNamed) {
   EXPECT_EQ(errorOf(""), "t.tsv: the file is empty, expected a table with a header");
   EXPECT_EQ(errorOf(Header.str()), "t.tsv: no rows under the header, expected at least one");
   EXPECT_EQ(errorOf("program\tkernel\n"),
-            "t.tsv:1: column 'grid' stands 0 times in the header, expected once");
+            "t.tsv:1: column 'grid' occurs 0 times in the header, expected once");
   EXPECT_EQ(errorOf("program\tprogram\n"),
-            "t.tsv:1: column 'program' stands 2 times in the header, expected once");
+            "t.tsv:1: column 'program' occurs 2 times in the header, expected once");
   EXPECT_EQ(errorOf(Header.str() + "\np\tk\n"), "t.tsv:3: 2 columns, expected 13 as in the header");
 }

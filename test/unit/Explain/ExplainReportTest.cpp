@@ -5,14 +5,14 @@
 
 using namespace carve;
 
-/// Where \p Part stands in \p Text, with a failure where it does not.
+/// Returns the position of \p Part in \p Text. Adds a failure if it is not there.
 static size_t placeOf(const std::string &Text, const std::string &Part) {
   size_t At = Text.find(Part);
   EXPECT_NE(At, std::string::npos) << Part << " is not in:\n" << Text;
   return At;
 }
 
-TEST(ExplainReport, EveryVariantWithWhatBecameOfIt) {
+TEST(ExplainReport, kernelWithVariants_listsEachWithItsResult) {
   TuningReport R = sampleReport();
   KernelReport &K = R.Kernels[0];
   K.Compiled = 9;
@@ -36,7 +36,7 @@ TEST(ExplainReport, EveryVariantWithWhatBecameOfIt) {
   EXPECT_EQ(Text.find("gather"), std::string::npos) << Text;
 }
 
-TEST(ExplainReport, KernelsAreFoundByPartsOfTheirNames) {
+TEST(ExplainReport, partOfAName_selectsMatchingKernels) {
   TuningReport R = sampleReport();
   R.Kernels[1].Mangled = "_Z6gatherPf";
   EXPECT_NE(printExplanation(R, "6gather").find("stays as it is: not confirmed"),

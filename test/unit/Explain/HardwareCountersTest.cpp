@@ -1,4 +1,4 @@
-// Runs with hardware counters, of a program under a probe of the test's own.
+// Tests runs with hardware counters. The program and its probe are made by the test.
 #include "Explain/HardwareCounters.h"
 
 #include "Probe/Counters/CountPlan.h"
@@ -9,7 +9,7 @@ using namespace carve;
 
 namespace {
 
-/// What `k` counts in each pass, in two launches.
+/// What is counted for `k` in each pass, in two launches.
 const char *const Counted[] = {"smsp__inst_executed_op_local_ld.sum",
                                "smsp__inst_executed_op_local_st.sum", "dram__bytes.sum"};
 
@@ -62,7 +62,7 @@ protected:
 
 } // namespace
 
-TEST_F(HardwareCountersTest, OneRunForEachPass) {
+TEST_F(HardwareCountersTest, severalPasses_takeOneRunEach) {
   CountedKernels C = count();
   EXPECT_EQ(C.Refused, "");
   EXPECT_EQ(C.Runs, 4u) << "one to learn the output";
@@ -79,7 +79,7 @@ TEST_F(HardwareCountersTest, OneRunForEachPass) {
   EXPECT_GT(Runner.Runs.back().Asked.TimeoutS, 9);
 }
 
-TEST_F(HardwareCountersTest, FewLaunches) {
+TEST_F(HardwareCountersTest, kernelWithFewLaunches_isCountedInThoseItHas) {
   Kernels[0].Shapes[0].Launches = 2;
   Kernels[0].Shapes[0].Processes = 2;
   TracedKernel Other;
@@ -94,21 +94,21 @@ TEST_F(HardwareCountersTest, FewLaunches) {
             std::string::npos);
 }
 
-TEST_F(HardwareCountersTest, NoMoreRunsThanPasses) {
+TEST_F(HardwareCountersTest, metricsOfOnePass_takeOneCountedRun) {
   Program = [](unsigned Pass, CommandResult &) {
     return passLine(Pass, 1) + measured(1, "dram__bytes.sum", 10);
   };
   EXPECT_EQ(count().Runs, 2u);
 }
 
-TEST_F(HardwareCountersTest, NoMoreThanFourPasses) {
+TEST_F(HardwareCountersTest, tooManyPasses_stopAfterFour) {
   Program = [](unsigned Pass, CommandResult &) {
     return passLine(Pass, 9) + measured(1, "dram__bytes.sum", 10);
   };
   EXPECT_EQ(count().Runs, 5u);
 }
 
-TEST_F(HardwareCountersTest, NotPermitted) {
+TEST_F(HardwareCountersTest, countersNotPermitted_areAskedForOnceAndRefused) {
   Program = [](unsigned, CommandResult &) {
     return std::string("uncounted\tthe driver permits counters to administrators alone\n"
                        "unmeasured\tk\t1000,1,1\t256,1,1\t0\t1,1,1\t1\tthe same\n");
@@ -119,17 +119,17 @@ TEST_F(HardwareCountersTest, NotPermitted) {
   EXPECT_EQ(C.Runs, 2u) << "it is asked once";
 }
 
-TEST_F(HardwareCountersTest, NoLaunchCouldBeCounted) {
+TEST_F(HardwareCountersTest, noLaunchCounted_isRefusedWithReason) {
   Program = [](unsigned Pass, CommandResult &) {
     return passLine(Pass, 1) + "unmeasured\tk\t1000,1,1\t256,1,1\t0\t1,1,1\t1\tthe program was "
                                "recording a CUDA graph\n";
   };
   EXPECT_EQ(count().Refused, "k: the program was recording a CUDA graph");
   Program = [](unsigned, CommandResult &) { return std::string(); };
-  EXPECT_EQ(count().Refused, "no launch of the kernels came by itself");
+  EXPECT_EQ(count().Refused, "no launch of the kernels could be counted");
 }
 
-TEST_F(HardwareCountersTest, WhatWasCountedBeforeStays) {
+TEST_F(HardwareCountersTest, profilerTakenInSecondPass_keepsFirstPass) {
   Program = [](unsigned Pass, CommandResult &) {
     return Pass ? "uncounted\tanother profiler uses the counters\n"
                 : counts(0) + measured(1, "dram__bytes.sum", 8);
@@ -141,7 +141,7 @@ TEST_F(HardwareCountersTest, WhatWasCountedBeforeStays) {
   EXPECT_EQ(C.Runs, 3u);
 }
 
-TEST_F(HardwareCountersTest, ARunWithOtherOutputDoesNotCount) {
+TEST_F(HardwareCountersTest, runWithOtherOutput_doesNotCount) {
   Program = [](unsigned Pass, CommandResult &Result) {
     Result.Stdout = "sum 2\n";
     return counts(Pass);
@@ -151,7 +151,7 @@ TEST_F(HardwareCountersTest, ARunWithOtherOutputDoesNotCount) {
   EXPECT_TRUE(C.Kernels.empty());
 }
 
-TEST_F(HardwareCountersTest, AFailedRunDoesNotCount) {
+TEST_F(HardwareCountersTest, failedRun_doesNotCount) {
   Program = [](unsigned Pass, CommandResult &Result) {
     Result.ExitStatus = 3;
     return counts(Pass);
@@ -164,7 +164,7 @@ TEST_F(HardwareCountersTest, AFailedRunDoesNotCount) {
   EXPECT_EQ(count().Refused, "with counters the program ran longer than 9 s");
 }
 
-TEST_F(HardwareCountersTest, AnInterruptEndsIt) {
+TEST_F(HardwareCountersTest, interruptedRun_endsWithError) {
   Program = [](unsigned Pass, CommandResult &Result) {
     Result.Interrupted = 2;
     return counts(Pass);
@@ -172,7 +172,7 @@ TEST_F(HardwareCountersTest, AnInterruptEndsIt) {
   EXPECT_NE(messageOf(countHardware(Request, Kernels, Runner, nullptr)), "");
 }
 
-TEST_F(HardwareCountersTest, TheCallersKnowledgeOfTheOutput) {
+TEST_F(HardwareCountersTest, outputKnownToCaller_savesTheRunThatLearnsIt) {
   OutputCheck Check([](uint64_t) -> llvm::Expected<RunRecord> { return RunRecord(); });
   ProgramOutput Default;
   Default.Stdout = "sum 1\n";
@@ -182,10 +182,10 @@ TEST_F(HardwareCountersTest, TheCallersKnowledgeOfTheOutput) {
   EXPECT_EQ(C.Kernels.size(), 1u);
 }
 
-TEST_F(HardwareCountersTest, NothingToRun) {
+TEST_F(HardwareCountersTest, nothingToRun_isRefusedWithoutARun) {
   Kernels[0].Shapes.clear();
   EXPECT_EQ(count().Refused, "there is no kernel to count");
   Request.SamplesPath = "samples";
-  EXPECT_EQ(count().Refused, "the program does not run: its samples are recorded");
+  EXPECT_EQ(count().Refused, "the program is not run, because its samples were recorded before");
   EXPECT_TRUE(Runner.Runs.empty());
 }

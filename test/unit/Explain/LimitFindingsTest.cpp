@@ -9,7 +9,7 @@ using namespace carve;
 
 namespace {
 
-/// The finding of \p Topic; a failure where there is none.
+/// Returns the finding on \p Topic. Adds a failure if there is none.
 Finding find(const KernelEvidence &E, const std::string &Topic,
              const ProgramFacts &P = busyProgram()) {
   std::vector<Finding> All = limitFindings(E, h200(), P, findLimit(E, h200(), P), /*Most=*/20);
@@ -32,7 +32,7 @@ KernelEvidence copyAt(double Share) {
 
 } // namespace
 
-TEST(LimitFindings, HeadroomIsBoundedByThePeak) {
+TEST(LimitFindings, headroom_withCounters_isBoundedByThePeak) {
   KernelEvidence E = copyAt(0.8);
   E.Counters.emplace();
   E.Counters->DramShare = 0.8;
@@ -45,7 +45,7 @@ TEST(LimitFindings, HeadroomIsBoundedByThePeak) {
   EXPECT_FALSE(find(E, "headroom").AtMost) << "3 % are not worth a word";
 }
 
-TEST(LimitFindings, NoHeadroomByWhatIsNotCertain) {
+TEST(LimitFindings, headroom_byUncertainShare_hasNoBound) {
   EXPECT_FALSE(find(copyAt(0.8), "headroom").AtMost) << "a cache may have served what is asked for";
   KernelEvidence Fma = counted({"fma", "_Z3fmaPfi", 8192, 256, 22, 0, {{1, 256}}});
   timeAt(Fma, 0.8);
@@ -53,13 +53,13 @@ TEST(LimitFindings, NoHeadroomByWhatIsNotCertain) {
   EXPECT_NEAR(find(Fma, "headroom").AtMost.value_or(0), 1.25, 1e-9);
   Fma.TripsKnown = false;
   EXPECT_FALSE(find(Fma, "headroom").AtMost) << "trips are assumed";
-  // Memory by the upper end of what addresses that were not seen may touch.
+  // Memory limits it only by the upper bound of what its unknown addresses may touch.
   KernelEvidence Gather = counted({"gather", "_Z6gatherPKiS0_Pi", 32768, 256});
   Gather.MeanNs = 32768. * 256 * 40 / 4.2e12 * 1e9;
   EXPECT_FALSE(find(Gather, "headroom").AtMost);
 }
 
-TEST(LimitFindings, BalanceAgainstTheDevice) {
+TEST(LimitFindings, balance_ofInstructionsAndBytes_isComparedWithTheDevices) {
   Finding F = find(copyAt(0.8), "balance");
   EXPECT_TRUE(contains(F.Text, "32 bytes a thread")) << F.Text;
   EXPECT_TRUE(contains(F.Text, "the device issues 6.80 while memory moves one: memory's side"))
@@ -69,7 +69,7 @@ TEST(LimitFindings, BalanceAgainstTheDevice) {
   EXPECT_TRUE(contains(find(E, "balance").Text, "the instructions' side"));
 }
 
-TEST(LimitFindings, SectorsAndBankConflicts) {
+TEST(LimitFindings, scatteredAccesses_giveSectorsAndBankConflicts) {
   KernelEvidence E = counted({"gather", "_Z6gatherPKiS0_Pi", 32768, 256});
   E.MeanNs = 32768. * 256 * 40 / 4.2e12 * 1e9;
   Finding F = find(E, "coalescing");
@@ -81,10 +81,10 @@ TEST(LimitFindings, SectorsAndBankConflicts) {
   EXPECT_GT(*F.AtMost, 30) << F.Text;
 }
 
-TEST(LimitFindings, SpillsAndWhetherTheyMatter) {
+TEST(LimitFindings, spills_sayWhetherTheyMatter) {
   KernelEvidence E = counted({"spill", "_Z5spillPKiPii", 1024, 256, 32, 0, {{1, 256}}});
   timeAt(E, 0.85);
-  E.TripsKnown = true; // The test gives them.
+  E.TripsKnown = true; // The test gives the trip counts.
   Finding F = find(E, "spills");
   EXPECT_TRUE(contains(F.Text, "they are what limits it")) << F.Text;
   EXPECT_GT(*F.AtMost, 3);
@@ -106,7 +106,7 @@ TEST(LimitFindings, SpillsAndWhetherTheyMatter) {
   F = find(E, "spills");
   EXPECT_FALSE(F.AtMost) << "trips are assumed";
   EXPECT_TRUE(contains(F.Text, "they are what limits it")) << F.Text;
-  // With hardly any global traffic the rest of the kernel is the bound, not the traffic.
+  // With hardly any global traffic, the rest of the kernel is the bound, not the traffic.
   E.TripsKnown = true;
   E.Counts->LeastMovedBytes = E.Counts->MostMovedBytes = 4;
   E.Counts->LocalLoadBytes = 1e6;
@@ -118,11 +118,11 @@ TEST(LimitFindings, SpillsAndWhetherTheyMatter) {
       Busy = R.Share * (1 - E.Counts->LocalAccesses / E.Counts->Instructions);
   ASSERT_GT(Busy, 0);
   EXPECT_LE(F.AtMost.value_or(1e9), 1 / Busy + 1e-9);
-  // Of counters that tell of memory alone nothing follows.
+  // Counters that tell only about memory allow no conclusion.
   E.Counters.emplace();
   E.Counters->L1Share = 0.9;
   EXPECT_FALSE(find(E, "spills").AtMost);
-  // A few spills outside of the loop of a kernel that memory limits.
+  // A few spills outside of the loop, in a kernel that memory limits.
   KernelEvidence Few = copyAt(0.9);
   Few.Counts->LocalLoadBytes = 4;
   Few.Counts->LocalAccesses = 1;
@@ -130,7 +130,7 @@ TEST(LimitFindings, SpillsAndWhetherTheyMatter) {
   EXPECT_TRUE(contains(F.Text, "it hardly matters")) << F.Text;
 }
 
-TEST(LimitFindings, OccupancyAndTheNextLevel) {
+TEST(LimitFindings, occupancy_namesItsBoundAndTheNextLevel) {
   KernelEvidence E = copyAt(0.5);
   E.RegsPerThread = 72;
   Finding F = find(E, "occupancy");
@@ -147,7 +147,7 @@ TEST(LimitFindings, OccupancyAndTheNextLevel) {
   EXPECT_TRUE(contains(find(E, "next level").Text, "bytes of shared memory a block"));
 }
 
-TEST(LimitFindings, BytesUnderWay) {
+TEST(LimitFindings, fewLoadsInFlight_areComparedWithLittlesLaw) {
   KernelEvidence E = counted({"chase", "_Z5chasePKjPji", 128, 32, 22, 0, {{1, 250}}});
   E.MeanNs = 700e3;
   Finding F = find(E, "in flight");
@@ -156,7 +156,7 @@ TEST(LimitFindings, BytesUnderWay) {
   EXPECT_TRUE(contains(F.Author, "more loads before the first use"));
 }
 
-TEST(LimitFindings, GridsThatDoNotFillTheGpu) {
+TEST(LimitFindings, gridThatDoesNotFillTheGpu_isBoundedByFullWaves) {
   KernelEvidence E = counted({"narrow", "_Z6narrowPji", 4, 128, 10, 0, {{1, 32768}}});
   E.MeanNs = 530e3;
   Finding F = find(E, "grid");
@@ -168,7 +168,7 @@ TEST(LimitFindings, GridsThatDoNotFillTheGpu) {
   EXPECT_NEAR(*F.AtMost, 1.6, 1e-9);
 }
 
-TEST(LimitFindings, GapsBetweenLaunches) {
+TEST(LimitFindings, gapsBetweenLaunches_boundTheGain) {
   KernelEvidence E = counted({"tiny", "_Z4tinyPj", 16, 256, 8});
   E.MeanNs = 1800;
   Finding F = find(E, "launch gaps", {100e6, 40e6, 20000});
@@ -177,22 +177,23 @@ TEST(LimitFindings, GapsBetweenLaunches) {
   EXPECT_TRUE(contains(F.Author, "CUDA graph"));
 }
 
-TEST(LimitFindings, Overlap) {
+TEST(LimitFindings, modifiedTimes_giveTheOverlap) {
   KernelEvidence E = copyAt(0.5);
   E.Modified = ModifiedTimes{100, 60, 60, ""};
   Finding F = find(E, "overlap");
   EXPECT_EQ(F.Text, "memory traffic alone takes 60 % of the time, arithmetic alone takes 60 % of "
                     "the time; 33 % of the smaller is hidden");
   EXPECT_NEAR(*F.AtMost, 100. / 60, 1e-9);
-  // Of LULESH's calcMonotonicQGradientsForElems: loads without the work between them.
+  // These times are from LULESH's calcMonotonicQGradientsForElems: loads without the work between
+  // them.
   E.Modified = ModifiedTimes{100, 143, 49, ""};
   F = find(E, "overlap");
-  EXPECT_EQ(F.Text, "memory traffic alone takes 143 % of the time, in an order of its own, which "
-                    "says nothing, arithmetic alone takes 49 % of the time");
+  EXPECT_EQ(F.Text, "memory traffic alone takes 143 % of the time (its loads have another order, "
+                    "so this proves nothing), arithmetic alone takes 49 % of the time");
   EXPECT_FALSE(F.AtMost);
 }
 
-TEST(LimitFindings, WhatWasTried) {
+TEST(LimitFindings, triedVariants_areSummarized) {
   TriedVariants T;
   T.Chosen = "default";
   T.Reason = "setmaxnreg";
@@ -207,7 +208,7 @@ TEST(LimitFindings, WhatWasTried) {
             "9 variants timed of 12 compiled: r40 is 1.25 times as fast, r40-cg was chosen");
 }
 
-TEST(LimitFindings, AtMostSixAndTheMostImportantFirst) {
+TEST(LimitFindings, manyFindings_areCutToTheSixMostImportant) {
   KernelEvidence E = copyAt(0.8);
   std::vector<Finding> All = limitFindings(E, h200(), busyProgram(), findLimit(E, h200(), {}));
   ASSERT_FALSE(All.empty());
@@ -215,7 +216,7 @@ TEST(LimitFindings, AtMostSixAndTheMostImportantFirst) {
   EXPECT_EQ(All.front().Topic, "headroom");
 }
 
-TEST(ResidentBlocks, EveryResource) {
+TEST(ResidentBlocks, everyResource_canBoundTheBlocks) {
   DeviceModel D = h200().Model;
   ResidentBlocks R = residentBlocks(D, {32, 256, 0, 0, 0});
   EXPECT_EQ(R.Blocks, 8u);

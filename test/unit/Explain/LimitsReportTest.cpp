@@ -42,7 +42,8 @@ KernelCounts counts(double Instructions, double Bytes) {
   return C;
 }
 
-/// Of a copy that counters were taken of, a spilling kernel that was tuned, and one of a library.
+/// A report on three kernels: a copy with counters, a spilling kernel that was tuned, and one from
+/// a library.
 LimitsReport sample() {
   LimitsReport R;
   R.Workload = "./app 5";
@@ -87,9 +88,11 @@ LimitsReport sample() {
 
 } // namespace
 
-TEST(LimitsReport, Text) { expectGolden(printLimitsText(sample()), "explain-limits.txt"); }
+TEST(LimitsReport, text_ofSampleReport_matchesGolden) {
+  expectGolden(printLimitsText(sample()), "explain-limits.txt");
+}
 
-TEST(LimitsReport, Json) {
+TEST(LimitsReport, json_ofSampleReport_matchesGolden) {
   std::string Text = printLimitsJson(sample());
   expectGolden(Text, "explain-limits.json");
   llvm::Expected<llvm::json::Value> Value = llvm::json::parse(Text);
@@ -97,13 +100,13 @@ TEST(LimitsReport, Json) {
   EXPECT_EQ(Value->getAsObject()->getInteger("carve-explain"), 1);
 }
 
-TEST(LimitsReport, LinesFitATerminal) {
+TEST(LimitsReport, text_linesFitATerminal) {
   std::string Text = printLimitsText(sample());
   for (llvm::StringRef Line : llvm::split(llvm::StringRef(Text), '\n'))
     EXPECT_LE(Line.size(), 100u) << Line.str();
 }
 
-TEST(LimitsReport, WhatWasTriedIsWhatTheReportSays) {
+TEST(LimitsReport, triedVariants_areThoseOfTheReport) {
   TuningReport R = sampleReport();
   TriedVariants T = triedVariants(R.Kernels[0]);
   EXPECT_EQ(T.Chosen, "r168");
@@ -113,7 +116,7 @@ TEST(LimitsReport, WhatWasTriedIsWhatTheReportSays) {
   EXPECT_EQ(T.Timed, 2u) << "the faulty one does not count";
 }
 
-TEST(LimitsReport, OfAReportAlone) {
+TEST(LimitsReport, reportWithoutRun_givesFindings) {
   TuningReport R = sampleReport();
   KernelReport &K = R.Kernels[0];
   K.Tuned = false;

@@ -1,6 +1,6 @@
 /// \file
-/// Evidence of the programs in share/carve-nvcc/examples/limits, counted from what nvcc made of
-/// them.
+/// Gives tests the evidence on the programs in share/carve-nvcc/examples/limits. It is counted from
+/// the PTX and the cubins that nvcc made from them.
 #pragma once
 
 #include "Explain/Limiters.h"
@@ -13,7 +13,7 @@
 
 namespace carve {
 
-/// An H200, as its driver describes it.
+/// Returns an H200 as its driver describes it.
 inline DeviceBalance h200() {
   DeviceModel Model =
       llvm::cantFail(loadDeviceModel(CARVE_SOURCE_DIR "/share/carve-nvcc/devices", "sm_90"));
@@ -23,14 +23,15 @@ inline DeviceBalance h200() {
 /// A program in which kernels follow each other closely.
 inline ProgramFacts busyProgram() { return {1e9, 0.97e9, 400}; }
 
+/// A launch of one of the programs.
 struct ExampleLaunch {
   std::string Program, Kernel;
   unsigned Blocks = 0, Threads = 0;
   unsigned Regs = 32, StaticSmemBytes = 0;
-  std::map<unsigned, double> Trips = {}; ///< By the PTX's loops.
+  std::map<unsigned, double> Trips = {}; ///< The trip counts, by number of the loop in the PTX.
 };
 
-/// \p X counted from its PTX and cubin. Its launch has no time yet.
+/// Returns the evidence on \p X, counted from its PTX and cubin. Its launch has no time yet.
 inline KernelEvidence counted(const ExampleLaunch &X) {
   const std::string Stem = CARVE_TEST_INPUTS "/limits/" + X.Program;
   PtxModule M = llvm::cantFail(PtxModule::parse(llvm::cantFail(readFile(Stem + ".ptx"))));
@@ -52,7 +53,8 @@ inline KernelEvidence counted(const ExampleLaunch &X) {
   return E;
 }
 
-/// With a time in which its busiest resource is \p Share busy. Says which one that is.
+/// Gives \p E a time in which its busiest resource is busy for \p Share of it. Returns the name of
+/// that resource.
 inline std::string timeAt(KernelEvidence &E, double Share) {
   E.MeanNs = 1e9;
   std::vector<ResourceShare> Shares = derivedShares(E, h200());

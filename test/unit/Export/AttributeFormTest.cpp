@@ -28,8 +28,9 @@ using Texts = std::vector<std::string>;
 
 } // namespace
 
-TEST(AttributeForm, RegistersThatLaunchBoundsLeave) {
-  // As ptxas 13.0.88 gave them to a kernel that wants more than 255, on sm_90.
+TEST(AttributeForm, capOfLaunchBounds_equalsWhatPtxasGave) {
+  // These are the registers that ptxas 13.0.88 gave, on sm_90, to a kernel that wants more than
+  // 255.
   const unsigned Measured[][3] = {
       {64, 3, 255},  {96, 3, 168},  {96, 5, 128}, {160, 2, 168}, {160, 3, 128}, {192, 2, 168},
       {224, 2, 128}, {224, 3, 80},  {256, 5, 48}, {288, 1, 168}, {288, 2, 96},  {352, 1, 168},
@@ -39,7 +40,7 @@ TEST(AttributeForm, RegistersThatLaunchBoundsLeave) {
     EXPECT_EQ(capOfLaunchBounds(D, Threads, Blocks), Regs) << Threads << ", " << Blocks;
 }
 
-TEST(AttributeForm, CapAloneIsMaxNReg) {
+TEST(AttributeForm, capAlone_isMaxNReg) {
   DeviceModel D = h200();
   FormRequest R{setting("r40"), {}, 256, "13.0.88", D};
   std::string Reason;
@@ -55,7 +56,7 @@ TEST(AttributeForm, CapAloneIsMaxNReg) {
   EXPECT_EQ(Forms[1].Lost, Texts{"launches of more than 256 threads in a block fail"});
 }
 
-TEST(AttributeForm, LaunchBoundsRoundUpOrAreRefused) {
+TEST(AttributeForm, launchBounds_roundUpOrAreRefused) {
   DeviceModel D = h200();
   FormRequest R{setting("r120"), {}, 512, "13.0.88", D};
   std::string Reason;
@@ -64,18 +65,18 @@ TEST(AttributeForm, LaunchBoundsRoundUpOrAreRefused) {
   EXPECT_EQ(Forms[0].Cap, 128u);
   EXPECT_EQ(Forms[0].Lost.front(), "cap 120: minBlocks rounds it to 128");
   R.Decided = setting("r168");
-  R.LargestBlock = 256; // 288 threads are the least that leave 168.
+  R.LargestBlock = 256; // 288 threads are the smallest block for which bounds give 168.
   EXPECT_EQ(formsOf(R, ExportForm::LaunchBounds, Reason).at(0).MaxThreads, 288u);
   R.LargestBlock = 1024;
   EXPECT_TRUE(formsOf(R, ExportForm::LaunchBounds, Reason).empty());
   EXPECT_EQ(Reason, "launch bounds of 1024 threads allow at most 64 registers, not 168");
   R.LargestBlock = 0;
   EXPECT_TRUE(formsOf(R, ExportForm::LaunchBounds, Reason).empty());
-  EXPECT_EQ(Reason, "no launch is known, so that the largest block has to be given: "
+  EXPECT_EQ(Reason, "no launch is known; give the largest block with "
                     "--max-threads=N");
 }
 
-TEST(AttributeForm, BoundsThatAreThereAreKept) {
+TEST(AttributeForm, existingBounds_areKept) {
   DeviceModel D = h200();
   FormRequest R{setting("r40"), {}, 0, "13.0.88", D};
   R.Directives.MaxNTid = {{256, 1, 1}};
@@ -88,7 +89,7 @@ TEST(AttributeForm, BoundsThatAreThereAreKept) {
   EXPECT_FALSE(Forms[1].Setting) << "without its bounds it is other code";
 }
 
-TEST(AttributeForm, MaxNRegNeedsItsToolkit) {
+TEST(AttributeForm, maxNReg_needsCuda124) {
   DeviceModel D = h200();
   FormRequest R{setting("r40"), {}, 0, "12.3.107", D};
   std::string Reason;
@@ -98,58 +99,59 @@ TEST(AttributeForm, MaxNRegNeedsItsToolkit) {
   EXPECT_EQ(formsOf(R, ExportForm::MaxNReg, Reason).size(), 1u);
 }
 
-TEST(AttributeForm, WhatIsMoreThanACapLosesIt) {
+TEST(AttributeForm, settingBeyondACap_isListedAsLost) {
   DeviceModel D = h200();
   KernelReport Report = timed({{"r40", 0.95}, {"r48", 0.85}, {"r40-f255-cg", 0.8}});
   FormRequest R{setting("r40-f255-cg"), {}, 0, "13.0.88", D};
   std::string Reason;
   EXPECT_EQ(formsOf(R, ExportForm::MaxNReg, Reason).at(0).Cap, 40u);
   EXPECT_EQ(formsOf(R, ExportForm::MaxNReg, Reason).at(0).Lost.size(), 2u);
-  R.Report = &Report; // Another cap is the best that is a cap alone.
+  R.Report = &Report; // Another cap is now the fastest variant that sets only a cap.
   AttributeForm Form = formsOf(R, ExportForm::MaxNReg, Reason).at(0);
   EXPECT_EQ(Form.Cap, 48u);
   EXPECT_EQ(Form.Lost.front(), "cap 40: alone it is slower than 48");
   EXPECT_EQ(estimateGain(R.Decided, Form.Setting, 0.8, &Report).text(),
             "6.2 % of the time, by variants timed: 1.176 instead of 1.250 times as fast");
-  // The confirmation found 0.9 where the screening had 0.8: both are scaled alike.
+  // The confirmation measured 0.9 and the screening 0.8, so both ratios are scaled by the same
+  // factor.
   EXPECT_NEAR(*estimateGain(R.Decided, Form.Setting, 0.9, &Report).Exported, 0.85 / 0.8 * 0.9,
               1e-9);
   EXPECT_EQ(estimateGain(R.Decided, setting("r56"), 0.8, &Report).text(),
-            "not measured, at stake: 1.250 times as fast");
+            "not measured; the decision is 1.250 times as fast as the default");
   EXPECT_EQ(estimateGain(setting("r40"), setting("r40"), 0.8, nullptr).text(),
-            "nothing of 1.250 times as fast");
+            "nothing: 1.250 times as fast as the default");
   R.Report = nullptr;
   R.Decided = setting("f255");
   EXPECT_TRUE(formsOf(R, ExportForm::MaxNReg, Reason).empty());
-  EXPECT_EQ(Reason, "no attribute says frontend-cap 255");
+  EXPECT_EQ(Reason, "no attribute can express frontend-cap 255");
 }
 
-TEST(AttributeForm, LargestBlockOfShapes) {
+TEST(AttributeForm, largestBlock_isReadFromShapes) {
   EXPECT_EQ(largestBlock({"grid 512x204x1 block 32x4x1 dynamic-smem 0",
                           "grid 1x1x1 block 96x1x1 dynamic-smem 16"}),
             128u);
   EXPECT_EQ(largestBlock({"other"}), 0u);
 }
 
-TEST(FileFlags, TheCapThatGainsMostOverall) {
+TEST(FileFlags, capWithLeastTotalTime_isChosen) {
   KernelReport A = timed({{"r40", 0.7}, {"r40-f40", 0.75}, {"r64", 0.9}, {"r64-f64", 0.95}});
   KernelReport B = timed({{"r40", 1.4}, {"r40-f40", 1.5}, {"r64", 0.8}, {"r64-f64", 0.8}});
   FileKernel First{setting("r40"), 0.7, false, 80, 0.5, &A};
   FileKernel Second{setting("r64"), 0.8, false, 80, 0.5, &B};
   FileOptions O = chooseFileOptions({First, Second});
   EXPECT_EQ(O.words(), Texts{"-Xptxas=-maxrregcount=64"});
-  Second.Share = 0.05; // Hardly matters.
+  Second.Share = 0.05; // The second kernel hardly matters now.
   EXPECT_EQ(chooseFileOptions({First, Second}).words(), Texts{"-Xptxas=-maxrregcount=40"});
   First.Decided = setting("r40-f40");
   First.DecidedRatio = 0.6;
   EXPECT_EQ(chooseFileOptions({First, Second}).words(), Texts{"-maxrregcount=40"});
-  First.Bounded = true; // The option does not reach it.
+  First.Bounded = true; // The option does not affect this kernel.
   Second.DecidedRatio = 0.99;
   EXPECT_EQ(chooseFileOptions({First, Second}).words(), Texts{"-maxrregcount=64"})
       << "0.8 was timed of r64-f64";
 }
 
-TEST(FileFlags, NoneWhereNoneIsFaster) {
+TEST(FileFlags, noFasterOptions_giveNone) {
   KernelReport A = timed({{"r40", 0.9}}), B = timed({{"r40", 1.5}, {"r40-f40", 1.5}});
   FileKernel First{setting("r40"), 0.9, false, 80, 0.5, &A};
   FileKernel Second{{}, std::nullopt, false, 80, 0.5, &B};
@@ -158,14 +160,15 @@ TEST(FileFlags, NoneWhereNoneIsFaster) {
   EXPECT_EQ(All.words(), (Texts{"-maxrregcount=40", "-Xptxas=-dlcm=cg,--register-usage-level=8"}));
 }
 
-TEST(AttributeForm, CapInPlaceOfBoundsHasToFitTheBlock) {
+TEST(AttributeForm, capThatReplacesBounds_mustFitTheBlock) {
   DeviceModel D = h200();
   FormRequest R{setting("r72"), {}, 0, "13.0.88", D};
   R.Directives.MaxNTid = {1024, 1, 1};
   std::string Reason;
   EXPECT_TRUE(formsOf(R, ExportForm::MaxNReg, Reason).empty());
-  EXPECT_EQ(Reason, "__maxnreg__(72) would go in place of bounds of 1024 threads, a block of which "
-                    "can have at most 64 registers a thread");
+  EXPECT_EQ(Reason,
+            "__maxnreg__(72) would replace bounds of 1024 threads, and a block of that size "
+            "can have at most 64 registers per thread");
   R.Decided = setting("r64");
   EXPECT_EQ(formsOf(R, ExportForm::MaxNReg, Reason).size(), 1u);
 }

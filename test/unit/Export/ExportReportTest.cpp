@@ -49,7 +49,7 @@ constexpr char Summary[] =
 
 } // namespace
 
-TEST(ExportReport, SummaryStandsInFrontOfThePatch) {
+TEST(ExportReport, summary_precedesThePatch) {
   ExportOutcome O = sample(ExportForm::Patch);
   O.Patch = "diff --git a/k b/k\n";
   EXPECT_EQ(printExportSummary(O), Summary);
@@ -58,7 +58,7 @@ TEST(ExportReport, SummaryStandsInFrontOfThePatch) {
   EXPECT_NE(Text.find("# note: a note\ndiff --git a/k b/k\n"), std::string::npos) << Text;
 }
 
-TEST(ExportReport, OptionsForBuildSystems) {
+TEST(ExportReport, flags_arePrintedForBuildSystems) {
   ExportOutcome O = sample(ExportForm::Flags);
   O.Flags = {{"src/k.cu", {"-maxrregcount=40", "-Xptxas=-dlcm=cg"}, {}}};
   EXPECT_NE(printExportText(O).find("\nsrc/k.cu: -maxrregcount=40 -Xptxas=-dlcm=cg\n"),
@@ -70,7 +70,7 @@ TEST(ExportReport, OptionsForBuildSystems) {
             std::string::npos);
 }
 
-TEST(ExportReport, Json) {
+TEST(ExportReport, json_hasKernelsAndReasons) {
   llvm::Expected<llvm::json::Value> V =
       llvm::json::parse(printExportJson(sample(ExportForm::MaxNReg)));
   ASSERT_TRUE(bool(V)) << llvm::toString(V.takeError());

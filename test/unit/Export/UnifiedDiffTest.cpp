@@ -4,7 +4,7 @@
 
 using namespace carve;
 
-/// Inserts \p What before each \p At.
+/// Returns edits that insert \p What before each \p At.
 static std::vector<SourceEdit> before(llvm::StringRef Text, llvm::StringRef At, std::string What) {
   std::vector<SourceEdit> Edits;
   for (size_t I = Text.find(At); I != llvm::StringRef::npos; I = Text.find(At, I + 1))
@@ -12,7 +12,7 @@ static std::vector<SourceEdit> before(llvm::StringRef Text, llvm::StringRef At, 
   return Edits;
 }
 
-TEST(UnifiedDiff, NearChangesShareAHunk) {
+TEST(UnifiedDiff, nearChanges_shareAHunk) {
   std::string Text;
   for (int I = 1; I <= 30; ++I)
     Text += (I == 2 || I == 9 || I == 25 ? "K" : "l") + std::to_string(I) + "\n";
@@ -24,7 +24,7 @@ TEST(UnifiedDiff, NearChangesShareAHunk) {
   EXPECT_EQ(unifiedDiff("k.cu", Text, {}), "");
 }
 
-TEST(UnifiedDiff, BytesOutsideStay) {
+TEST(UnifiedDiff, bytesOutsideOfEdits_stay) {
   EXPECT_EQ(unifiedDiff("k.cu", "a\r\nK\t\xc3\xa9\r\nb", before("a\r\nK", "K", "A ")),
             "diff --git a/k.cu b/k.cu\n--- a/k.cu\n+++ b/k.cu\n@@ -1,3 +1,3 @@\n a\r\n"
             "-K\t\xc3\xa9\r\n+A K\t\xc3\xa9\r\n b\n\\ No newline at end of file\n");
@@ -33,7 +33,7 @@ TEST(UnifiedDiff, BytesOutsideStay) {
             "\\ No newline at end of file\n+A K\n\\ No newline at end of file\n");
 }
 
-TEST(UnifiedDiff, LinesMayGo) {
+TEST(UnifiedDiff, removedLines_areInTheDiff) {
   std::string Text = "x(\n 1,\n 2) k\nK\n";
   std::vector<SourceEdit> Edits = {{13, 0, "A "}, {0, 10, "y"}};
   EXPECT_EQ(applyEdits(Text, Edits), "y k\nA K\n");

@@ -14,7 +14,7 @@ std::string wrong(std::vector<std::string> Args) {
   return Options ? "" : llvm::toString(Options.takeError());
 }
 
-/// Of the recorded cubin, for which no nvcc is wanted.
+/// Returns the metrics of the recorded cubin, and fails if nvcc is asked for.
 llvm::Expected<MetricsReport> metricsOf(std::vector<std::string> Args) {
   MetricsOptions O = llvm::cantFail(parseMetricsOptions(Args));
   ProcessRunner Runner;
@@ -26,7 +26,7 @@ const std::string Recorded = CARVE_TEST_INPUTS "/ptx/kernels.sm_90.cuda-13.0.88.
 
 } // namespace
 
-TEST(MetricsOptions, Words) {
+TEST(MetricsOptions, parse_validWords_setOptions) {
   MetricsOptions O = llvm::cantFail(parseMetricsOptions(
       {"--arch=sm_80,sm_90", "--block=32x8", "--grid=64x64", "--trips=20", "--trips=3=7",
        "--trips=a::scale:2=1.5", "--trips", "K:L83=128", "--dynamic-smem=64", "--format=json",
@@ -49,7 +49,7 @@ TEST(MetricsOptions, Words) {
   EXPECT_EQ(OfK.ByLine, (std::map<unsigned, double>{{83, 128}}));
 }
 
-TEST(MetricsOptions, WrongWords) {
+TEST(MetricsOptions, parse_wrongWord_failsWithUsage) {
   EXPECT_EQ(wrong({}), "metrics: no file, expected one FILE.cu, FILE.ptx or FILE.cubin");
   EXPECT_EQ(wrong({"a.cu", "b.cu"}),
             "metrics: `a.cu b.cu`, expected one FILE.cu, FILE.ptx or FILE.cubin");
@@ -57,13 +57,13 @@ TEST(MetricsOptions, WrongWords) {
   for (const char *Trips : {"0", "-3", "x", "K:1=", "K:0=4", "K:=4", "1=0", "K:L=4", "nan"})
     EXPECT_EQ(wrong({std::string("--trips=") + Trips, "a.cu"}),
               std::string("--trips: `") + Trips +
-                  "`, expected N, LOOP=N, LLINE=N, or one of these behind `KERNEL:`; N above 0");
+                  "`, expected N, LOOP=N or LLINE=N, N above 0, optionally after `KERNEL:`");
   EXPECT_EQ(wrong({"--grid=0", "a.cu"}), "--grid: `0`, expected X, XxY or XxYxZ blocks");
   EXPECT_EQ(wrong({"--block=2048", "a.cu"}),
             "--block: `2048` exceeds 1024 in dimension 1, expected X, XxY or XxYxZ");
 }
 
-TEST(MetricsOfCubin, NeedsNoNvcc) {
+TEST(MetricsOfCubin, cubin_needsNoNvcc) {
   MetricsReport R = llvm::cantFail(metricsOf({"--block=128", "--grid=4", Recorded}));
   auto Av = llvm::find_if(R.Kernels, [](const KernelMetrics &K) { return K.Kernel == "_Z2avPf"; });
   ASSERT_NE(Av, R.Kernels.end());
@@ -82,20 +82,20 @@ TEST(MetricsOfCubin, NeedsNoNvcc) {
   EXPECT_NE(Text.find("(of the machine code)"), std::string::npos);
 }
 
-TEST(MetricsOfCubin, TripsOfALoopThatIsNotThere) {
+TEST(MetricsOfCubin, tripsOfAnUnknownLoop_fail) {
   auto R = metricsOf({"--trips=99=4", Recorded});
   ASSERT_FALSE(bool(R));
   EXPECT_EQ(llvm::toString(R.takeError()),
             "--trips: no loop 99 in " + Recorded + "; without --trips the report lists the loops");
 }
 
-TEST(MetricsOfCubin, TripsOfAKernelThatIsNotThere) {
+TEST(MetricsOfCubin, tripsOfAnUnknownKernel_fail) {
   auto R = metricsOf({"--trips=none:1=4", Recorded});
   ASSERT_FALSE(bool(R));
   EXPECT_EQ(llvm::toString(R.takeError()), "--trips: no kernel `none` in " + Recorded);
 }
 
-TEST(MetricsOptions, Counting) {
+TEST(MetricsOptions, count_takesAProgramAndNoFile) {
   MetricsOptions O = llvm::cantFail(
       parseMetricsOptions({"--count", "--kernel=a::scale", "--kernel=K", "--trips=K:3=7",
                            "--timeout=5", "--stdin=in", "--", "./app", "--count"}));
@@ -105,7 +105,7 @@ TEST(MetricsOptions, Counting) {
   EXPECT_EQ(R.Workload.Argv, (std::vector<std::string>{"./app", "--count"}));
   EXPECT_EQ(R.Workload.TimeoutS, 5);
   EXPECT_EQ(R.Workload.StdinPath, "in");
-  EXPECT_EQ(R.Options.LeastShare, 0) << "for those that are named";
+  EXPECT_EQ(R.Options.LeastShare, 0) << "a kernel that is named counts, however short it runs";
   EXPECT_GT(
       countRequest(llvm::cantFail(parseMetricsOptions({"--count", "--", "a"}))).Options.LeastShare,
       0);
@@ -119,8 +119,7 @@ TEST(MetricsOptions, Counting) {
             "metrics: `x.cu`, expected: carve metrics --count [options] -- COMMAND...");
   for (const char *OfFiles : {"--arch=sm_90", "--block=32", "--grid=8", "--dynamic-smem=8"})
     EXPECT_EQ(wrong({"--count", OfFiles, "--", "./app"}),
-              "metrics: --count takes architecture and launch from the program: no --arch, "
-              "--block, --grid, --dynamic-smem");
-  EXPECT_EQ(wrong({"--kernel=K", "x.cu"}),
-            "metrics: --kernel, --timeout and --stdin go with --count alone");
+              "metrics: --count takes architecture and launch from the program, expected no "
+              "--arch, --block, --grid or --dynamic-smem");
+  EXPECT_EQ(wrong({"--kernel=K", "x.cu"}), "metrics: --kernel, --timeout and --stdin need --count");
 }

@@ -22,7 +22,7 @@ std::vector<std::string> archs(const DeviceUnit &U) {
   return Names;
 }
 
-TEST(BuildPlan, ReadsACompileForOneArchitecture) {
+TEST(BuildPlan, compile_oneArchitecture_isRead) {
   BuildPlan Plan = plan("single");
   ASSERT_EQ(Plan.Units.size(), 1u);
   const DeviceUnit &U = Plan.Units[0];
@@ -40,26 +40,27 @@ TEST(BuildPlan, ReadsACompileForOneArchitecture) {
   EXPECT_EQ(U.Images[0].PtxasOptions, (Words{"-arch=sm_90", "-m64"}));
 }
 
-TEST(BuildPlan, callsOfTheHostCompiler_Read_WithEveryWord) {
+TEST(BuildPlan, hostCompilerCalls_read_keepEveryWord) {
   BuildPlan Plan = plan("single");
-  ASSERT_EQ(Plan.HostCommands.size(), 3u); // Preprocessed for both sides, and compiled.
+  // The source is preprocessed for both sides, and compiled.
+  ASSERT_EQ(Plan.HostCommands.size(), 3u);
   for (const Words &Command : Plan.HostCommands)
     EXPECT_EQ(Command.front(), "gcc");
   EXPECT_EQ(Plan.HostCommands[0][1], "-D__CUDA_ARCH_LIST__=900");
   EXPECT_EQ(Plan.HostCommands[2].back(), "obj/saxpy.o");
 }
 
-TEST(BuildPlan, variables_Read_WithoutTheFlagsOfTheEnvironment) {
+TEST(BuildPlan, variables_read_omitTheEnvironmentsFlags) {
   Words Variables = dryrunVariables("#$ _HERE_=/cuda/bin\nnvcc warning : x=y\n#$ PATH=/a:/b\n"
                                     "#$ NVCC_APPEND_FLAGS=-g\n#$ gcc -DX=1\n#$ PATH=/c\n");
   EXPECT_EQ(Variables, (Words{"_HERE_=/cuda/bin", "PATH=/a:/b", "PATH=/c"}));
 }
 
-TEST(BuildPlan, HasAnImagePerRealArchitecture) {
+TEST(BuildPlan, images_severalArchitectures_oneForEachRealOne) {
   BuildPlan Several = plan("several-arch");
   ASSERT_EQ(Several.Units.size(), 1u);
   EXPECT_EQ(archs(Several.Units[0]), (Words{"sm_80", "sm_90"}));
-  // Two architectures from one PTX; a third is PTX only, whose ptxas makes nothing.
+  // One PTX gives two architectures. A third has only PTX, from which ptxas makes nothing.
   BuildPlan PtxOnly = plan("ptx-only-arch");
   ASSERT_EQ(PtxOnly.Units.size(), 1u);
   const DeviceUnit &U = PtxOnly.Units[0];
@@ -70,14 +71,14 @@ TEST(BuildPlan, HasAnImagePerRealArchitecture) {
             "--image3=kind=ptx,sm=100,file=/keep/saxpy.compute_100.ptx");
 }
 
-TEST(BuildPlan, AUnitMayHaveNoImage) {
+TEST(BuildPlan, unit_virtualArchitectureOnly_hasNoImage) {
   BuildPlan Plan = plan("virtual-only");
   ASSERT_EQ(Plan.Units.size(), 1u);
   EXPECT_TRUE(Plan.Units[0].Images.empty());
   EXPECT_EQ(Plan.Units[0].Source, "src/saxpy.cu");
 }
 
-TEST(BuildPlan, PtxWithoutAnImageIsAssembledAsTheUnitIsMeant) {
+TEST(BuildPlan, ptxWithoutImage_assembled_usesTheUnitsOptions) {
   DeviceUnit U = plan("virtual-only").Units.at(0);
   EXPECT_EQ(sharedPtxasOptions(U), (Words{"-m64"}));
   U.FatbinaryArguments.push_back("--device-c");
@@ -85,14 +86,14 @@ TEST(BuildPlan, PtxWithoutAnImageIsAssembledAsTheUnitIsMeant) {
   EXPECT_EQ(sharedPtxasOptions(plan("single").Units.at(0)), (Words{"-arch=sm_90", "-m64"}));
 }
 
-TEST(BuildPlan, KeepsOptionsOfRelocatableCode) {
+TEST(BuildPlan, relocatableCode_read_optionsAreKept) {
   BuildPlan Plan = plan("rdc");
   ASSERT_EQ(Plan.Units.size(), 1u);
   EXPECT_EQ(Plan.Units[0].Images[0].PtxasOptions, (Words{"-arch=sm_90", "-m64", "--compile-only"}));
   EXPECT_EQ(Plan.Units[0].FatbinaryArguments.back(), "--device-c");
 }
 
-TEST(BuildPlan, DeviceLinkOfAnExecutableIsNoUnit) {
+TEST(BuildPlan, executable_deviceLink_isNotAUnit) {
   for (const char *Name : {"executable", "rdc-executable"}) {
     BuildPlan Plan = plan(Name);
     ASSERT_EQ(Plan.Units.size(), 2u) << Name;
@@ -105,7 +106,7 @@ TEST(BuildPlan, DeviceLinkOfAnExecutableIsNoUnit) {
   EXPECT_EQ(archs(plan("rdc-executable").Units[1]), (Words{"sm_80", "sm_90"}));
 }
 
-TEST(BuildPlan, ReadsTheDeviceLink) {
+TEST(BuildPlan, deviceLink_ofAnExecutable_isRead) {
   EXPECT_FALSE(plan("rdc").Link);
   std::optional<PlannedLink> Link = plan("rdc-executable").Link;
   ASSERT_TRUE(Link);
@@ -121,7 +122,7 @@ TEST(BuildPlan, ReadsTheDeviceLink) {
                    "/keep/saxpy.o", "/keep/scale.o", "-lcudadevrt", "--host-ccbin", "gcc"}));
 }
 
-TEST(BuildPlan, ADeviceLinkOfAnotherShapeIsNone) {
+TEST(BuildPlan, deviceLink_unknownShape_isIgnored) {
   std::string Text = recorded("dryrun-rdc-executable-13.0.88.txt");
   std::string Link = Text.substr(Text.find("#$ nvlink"));
   llvm::Expected<BuildPlan> Alone = parseDryrun(Link.substr(0, Link.find("#$ g")));
@@ -139,7 +140,7 @@ TEST(BuildPlan, ADeviceLinkOfAnotherShapeIsNone) {
   }
 }
 
-TEST(BuildPlan, SplitsPtxasOptionsAndIdent) {
+TEST(BuildPlan, ptxasOptionsAndIdent_read_areSplit) {
   BuildPlan Plan = plan("lineinfo");
   ASSERT_EQ(Plan.Units.size(), 1u);
   EXPECT_EQ(Plan.Units[0].Images[0].PtxasOptions,
@@ -147,7 +148,7 @@ TEST(BuildPlan, SplitsPtxasOptionsAndIdent) {
   EXPECT_EQ(Plan.Units[0].FatbinaryArguments[2], "--ident=src/saxpy.cu");
 }
 
-TEST(BuildPlan, RedirectionsOfThreadsAreNoArguments) {
+TEST(BuildPlan, redirections_withThreads_areNotArguments) {
   BuildPlan Plan = plan("threads");
   ASSERT_EQ(Plan.Units.size(), 1u);
   const DeviceUnit &U = Plan.Units[0];
@@ -158,7 +159,7 @@ TEST(BuildPlan, RedirectionsOfThreadsAreNoArguments) {
   EXPECT_EQ(U.ObjectPath, "saxpy.o");
 }
 
-TEST(BuildPlan, WarningsAndFlagsOfTheEnvironmentAreNoSteps) {
+TEST(BuildPlan, warningsAndEnvironmentFlags_read_areNotSteps) {
   BuildPlan Plan = plan("environment");
   ASSERT_EQ(Plan.Units.size(), 1u);
   EXPECT_EQ(Plan.Units[0].Images[0].PtxasOptions,
@@ -169,7 +170,7 @@ TEST(BuildPlan, WarningsAndFlagsOfTheEnvironmentAreNoSteps) {
             Plan.Environment.end());
 }
 
-/// The recorded plan with the first \p From replaced.
+/// Returns the recorded plan with the first \p From replaced by \p To.
 std::string edited(llvm::StringRef From, llvm::StringRef To) {
   std::string Text = recorded("dryrun-single-13.0.88.txt");
   size_t At = Text.find(From);
@@ -177,7 +178,7 @@ std::string edited(llvm::StringRef From, llvm::StringRef To) {
   return Text.replace(At, From.size(), To);
 }
 
-TEST(BuildPlan, UnknownShapesAreRefused) {
+TEST(BuildPlan, unknownShape_read_isRefused) {
   auto Reason = [](const std::string &Text) {
     llvm::Expected<BuildPlan> Plan = parseDryrun(Text);
     return Plan ? std::string("accepted") : reasonOf(Plan.takeError());
@@ -199,7 +200,7 @@ TEST(BuildPlan, UnknownShapesAreRefused) {
   EXPECT_EQ(Reason(edited("\"src/saxpy.cu\" -o", "\"src/saxpy.cu -o")), "unknown-plan");
 }
 
-TEST(BuildPlan, SplitsCommandsAsTheShellDoes) {
+TEST(BuildPlan, command_split_wordsAreThoseOfTheShell) {
   auto Split = [](llvm::StringRef Line) {
     llvm::Expected<Words> Result = splitCommand(Line, {"A=old", "A=new", "B_1=x y"});
     return Result ? *Result : Words{reasonOf(Result.takeError())};

@@ -10,14 +10,14 @@ using namespace carve;
 
 namespace {
 
-/// Writes \p Text to \p Name below \p Dir and makes the directories between.
+/// Writes \p Text to \p Name below \p Dir and creates the directories between.
 void writeBelow(const TempDir &Dir, const std::string &Name, const std::string &Text) {
   std::string Path = Dir.path() + "/" + Name;
   llvm::sys::fs::create_directories(llvm::StringRef(Path).rsplit('/').first);
   ASSERT_EQ(llvm::toString(writeFileAtomically(Path, Text)), "");
 }
 
-TEST(CommandLine, HandlesPlainCompilesOfDeviceCode) {
+TEST(CommandLine, plainCompiles_parsed_areHandled) {
   EXPECT_EQ(verdict({"-c", "k.cu"}), "object");
   EXPECT_EQ(verdict({"-dc", "k.cu", "-o", "k.o"}), "object");
   EXPECT_EQ(verdict({"-dw", "k.cu"}), "object");
@@ -32,7 +32,7 @@ TEST(CommandLine, HandlesPlainCompilesOfDeviceCode) {
             "executable");
 }
 
-TEST(CommandLine, LeavesOtherWorkToNvcc) {
+TEST(CommandLine, otherCommands_parsed_areLeftToNvcc) {
   const std::pair<Words, const char *> Cases[] = {
       {{}, "no-input"},
       {{""}, "unknown-input"},
@@ -100,10 +100,10 @@ TEST(CommandLine, LeavesOtherWorkToNvcc) {
     EXPECT_EQ(verdict(Arguments), Reason) << testing::PrintToString(Arguments);
 }
 
-TEST(CommandLine, SharedObjectsAreNoExecutables) {
+TEST(CommandLine, sharedObject_parsed_isNotAnExecutable) {
   EXPECT_EQ(verdict({"-shared", "-Xcompiler", "-fPIC", "k.cu", "-o", "libk.so"}), "shared");
   EXPECT_EQ(verdict({"--shared", "k.cu", "host.cpp", "x.o"}), "shared");
-  // Said to the host compiler, it is a shared object all the same, and must not be run.
+  // If only the host compiler is told, it is a shared object all the same, and must not be run.
   EXPECT_EQ(verdict({"-Xcompiler", "-shared,-fPIC", "k.cu", "-o", "libk.so"}), "shared");
   EXPECT_EQ(verdict({"-shared", "-c", "k.cu"}), "object");
   EXPECT_EQ(verdict({"-Xlinker", "-soname,libshared.so", "k.cu"}), "executable");
@@ -111,29 +111,29 @@ TEST(CommandLine, SharedObjectsAreNoExecutables) {
   EXPECT_EQ(verdict({"k.cu"}, {"", "-shared", "/none"}), "shared");
 }
 
-TEST(CommandLine, ForwardedUnknownOptionsTakeNoValue) {
+TEST(CommandLine, unknownOption_forwarded_takesNoValue) {
   Words Forward = {"-forward-unknown-to-host-compiler", "-fPIC", "-Wall", "-c", "k.cu"};
   CommandLine C = parsed(Forward);
   ASSERT_EQ(C.Inputs.size(), 1u);
   EXPECT_EQ(C.Inputs[0].Path, "k.cu");
   EXPECT_EQ(C.Inputs[0].ArgIndex, 4u);
-  // The flag may stand behind what it forwards.
+  // The flag may come after the option that it forwards.
   EXPECT_EQ(verdict({"-pthread", "-c", "k.cu", "-forward-unknown-opts"}), "object");
   EXPECT_EQ(verdict({"-forward-unknown-opts", "--param", "foo", "-c", "k.cu"}), "unknown-input");
   EXPECT_EQ(verdict({"-forward-unknown-opts", "--coverage", "-c", "k.cu"}), "host-compiler-output");
   EXPECT_EQ(verdict({"-forward-unknown-opts", "-c=true", "k.cu"}), "unknown-option");
 }
 
-TEST(CommandLine, ValuesAreNotTakenForInputs) {
+TEST(CommandLine, optionValues_parsed_areNotInputs) {
   CommandLine C = parsed({"-Xcudafe", "--diag_suppress=177", "-include", "pre.cu", "-isystem",
                           "inc.cu", "-D", "X", "-Ofc", "-c", "k.cu"});
   ASSERT_EQ(C.Inputs.size(), 1u);
   EXPECT_EQ(C.Inputs[0].Path, "k.cu");
-  // An optional value is taken where no option follows, as nvcc does.
+  // As in nvcc, an optional value is taken if no option follows.
   EXPECT_EQ(verdict({"-c", "-Ofc", "k.cu"}), "no-input");
 }
 
-TEST(CommandLine, InputKindsFollowSuffixAndLanguage) {
+TEST(CommandLine, input_suffixOrLanguage_decidesItsKind) {
   CommandLine C = parsed({"a.cu", "b.cc", "c.o", "d.so", "e.ii"});
   std::vector<InputKind> Kinds;
   for (const Input &I : C.Inputs)
@@ -141,19 +141,19 @@ TEST(CommandLine, InputKindsFollowSuffixAndLanguage) {
   EXPECT_EQ(Kinds,
             (std::vector<InputKind>{InputKind::DeviceSource, InputKind::HostSource,
                                     InputKind::Object, InputKind::Library, InputKind::HostSource}));
-  // -x holds for all inputs and wherever it stands; of several the last counts.
+  // -x applies to all inputs, wherever it is written. If it is repeated, the last one counts.
   C = parsed({"a.cpp", "b.foo", "-x", "c++", "-x", "cu"});
   EXPECT_EQ(C.Inputs[0].Kind, InputKind::DeviceSource);
   EXPECT_EQ(C.Inputs[1].Kind, InputKind::DeviceSource);
 }
 
-TEST(CommandLine, OutputIsWhatNvccWrites) {
+TEST(CommandLine, output_withoutOption_isWhatNvccWrites) {
   EXPECT_EQ(parsed({"k.cu"}).Output, "a.out");
   EXPECT_EQ(parsed({"-c", "dir/k.x.cu"}).Output, "k.x.o");
   EXPECT_EQ(parsed({"-c", "k.cu", "-o", "a.o", "--output-file=b.o"}).Output, "b.o");
 }
 
-TEST(CommandLine, RelocatableAndDepfile) {
+TEST(CommandLine, relocatableAndDepfile_parsed_areNoticed) {
   EXPECT_TRUE(parsed({"-dc", "k.cu"}).Relocatable);
   EXPECT_TRUE(parsed({"-rdc=true", "k.cu"}).Relocatable);
   EXPECT_FALSE(parsed({"-rdc=true", "-rdc=false", "k.cu"}).Relocatable);
@@ -161,7 +161,7 @@ TEST(CommandLine, RelocatableAndDepfile) {
   EXPECT_FALSE(parsed({"-c", "k.cu"}).WritesDepfile);
 }
 
-TEST(CommandLine, FindsTheRegisterCapInEverySpelling) {
+TEST(CommandLine, registerCap_everySpelling_isFound) {
   const std::pair<Words, std::optional<unsigned>> Cases[] = {
       {{}, std::nullopt},
       {{"-maxrregcount=32"}, 32},
@@ -173,7 +173,7 @@ TEST(CommandLine, FindsTheRegisterCapInEverySpelling) {
       {{"-Xptxas=--maxrregcount,40"}, 40},
       {{"-Xptxas", "--maxrregcount", "-Xptxas", "56"}, 56},
       {{"--ptxas-options", "-O3 -maxrregcount 24"}, 24},
-      // nvcc writes its own behind those of -Xptxas.
+      // nvcc puts its own cap after those of -Xptxas.
       {{"-maxrregcount=64", "-Xptxas", "-maxrregcount=32"}, 64},
       {{"-maxrregcount=0", "-Xptxas", "-maxrregcount=32"}, 32},
   };
@@ -184,7 +184,7 @@ TEST(CommandLine, FindsTheRegisterCapInEverySpelling) {
   }
 }
 
-TEST(CommandLine, EnvironmentFlagsCount) {
+TEST(CommandLine, environmentFlags_parsed_count) {
   auto With = [](const char *Prepend, const char *Append) {
     return NvccEnvironment{Prepend, Append, "/none"};
   };
@@ -203,9 +203,9 @@ TEST(CommandLine, EnvironmentFlagsCount) {
   EXPECT_EQ(verdict(Plain, With("-DA=\\\"x\\\"", "")), "option-quoting");
 }
 
-TEST(CommandLine, OptionsFilesAreReadWhereNvccReadsThem) {
+TEST(CommandLine, optionsFiles_parsed_areReadWhereNvccReadsThem) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-test"));
-  // A nested file is named from the working directory.
+  // A nested file is relative to the working directory.
   writeBelow(Dir, "sub/outer.rsp", "-optf inner.rsp \"-DA=x y\"\n-lineinfo");
   writeBelow(Dir, "inner.rsp", "-maxrregcount\n40");
   NvccEnvironment Env{"", "", Dir.path()};
@@ -213,14 +213,14 @@ TEST(CommandLine, OptionsFilesAreReadWhereNvccReadsThem) {
   EXPECT_EQ(C.RegisterCap, 40u);
   EXPECT_EQ(C.Argv, (Words{"-optf", "sub/outer.rsp", "-c", "k.cu"}));
   EXPECT_EQ(C.Expanded, (Words{"-maxrregcount", "40", "-DA=x y", "-lineinfo", "-c", "k.cu"}));
-  // The file stands where it is named: what follows wins.
+  // The content takes the place of the file's name, so later words win.
   EXPECT_EQ(parsed({"-optf=inner.rsp", "-maxrregcount=64", "-c", "k.cu"}, Env).RegisterCap, 64u);
   EXPECT_EQ(
       parsed({"-maxrregcount=64", "--options-file", "inner.rsp", "-c", "k.cu"}, Env).RegisterCap,
       40u);
 }
 
-TEST(CommandLine, OptionsFilesWithNothingToRewriteStay) {
+TEST(CommandLine, optionsFiles_nothingToRewrite_stay) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-test"));
   writeBelow(Dir, "inc.rsp", "-I/a -isystem=/b");
   writeBelow(Dir, "in.rsp", "k.cu");
@@ -230,7 +230,7 @@ TEST(CommandLine, OptionsFilesWithNothingToRewriteStay) {
   EXPECT_EQ(C.Inputs[0].ArgIndex, 3u);
 }
 
-TEST(CommandLine, BadOptionsFilesAreNvccsToReport) {
+TEST(CommandLine, optionsFiles_unreadable_areLeftToNvcc) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-test"));
   writeBelow(Dir, "open.rsp", "-DA=\"x");
   writeBelow(Dir, "loop.rsp", "-optf loop.rsp");
@@ -242,7 +242,7 @@ TEST(CommandLine, BadOptionsFilesAreNvccsToReport) {
   EXPECT_EQ(verdict({"-optf", "hard.rsp", "-c", "k.cu"}, Env), "device-debug");
 }
 
-TEST(CommandLine, CommandsOfBuildSystemsAreClassified) {
+TEST(CommandLine, buildSystemCommands_parsed_areClassified) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-test"));
   std::string Text = recorded("caller-commands.json");
   llvm::json::Value Root = llvm::cantFail(llvm::json::parse(Text));
@@ -264,7 +264,7 @@ TEST(CommandLine, CommandsOfBuildSystemsAreClassified) {
   }
 }
 
-TEST(CommandLine, ConfigureProbesAreKnownByDirectoryOrName) {
+TEST(CommandLine, configureProbe_directoryOrName_isRecognised) {
   auto Probe = [](const Words &Arguments, const char *WorkDir) {
     return isConfigureProbe(parsed(Arguments), WorkDir);
   };
@@ -281,7 +281,7 @@ TEST(CommandLine, ConfigureProbesAreKnownByDirectoryOrName) {
 
 } // namespace
 
-TEST(CommandLine, ObjectsOfSeveralSourcesAreNamedAfterThem) {
+TEST(CommandLine, objects_ofSeveralSources_areNamedAfterThem) {
   CommandLine C = parsed({"-c", "d/a.cu", "b.cu"});
   EXPECT_TRUE(C.makesSeveralObjects());
   EXPECT_EQ(C.outputOf("d/a.cu"), "a.o");
@@ -292,7 +292,7 @@ TEST(CommandLine, ObjectsOfSeveralSourcesAreNamedAfterThem) {
   EXPECT_EQ(C.outputOf("d/a.cu"), "e/x.obj");
 }
 
-TEST(CommandLine, DepfileIsTheOneThatNvccWrites) {
+TEST(CommandLine, depfile_withoutOption_isWhatNvccWrites) {
   EXPECT_EQ(parsed({"-c", "d/a.cu"}).Depfile, "");
   EXPECT_EQ(parsed({"-c", "d/a.cu", "-MF", "x.d"}).Depfile, "");
   EXPECT_EQ(parsed({"-c", "d/a.cu", "-MD"}).Depfile, "a.d");
@@ -306,7 +306,7 @@ TEST(CommandLine, DepfileIsTheOneThatNvccWrites) {
             "z.d");
 }
 
-TEST(CommandLine, AllWordsHoldWhatEveryOptionsFileAndTheEnvironmentSay) {
+TEST(CommandLine, allWords_optionsFilesAndEnvironment_areIncluded) {
   llvm::Expected<TempDir> Dir = TempDir::create("carve-words");
   ASSERT_TRUE(bool(Dir));
   llvm::cantFail(writeFileAtomically(Dir->path() + "/outer", "-DOUTER --options-file inner"));

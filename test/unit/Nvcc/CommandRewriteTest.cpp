@@ -6,12 +6,12 @@ using namespace carve;
 
 namespace {
 
-TEST(CommandRewrite, OutputIsReplacedInItsPlaceOrAdded) {
+TEST(CommandRewrite, output_givenOrNot_isReplacedOrAdded) {
   EXPECT_EQ(withOutput(parsed({"-c", "-o", "k.o", "k.cu"}), "t"), (Words{"-c", "-o", "t", "k.cu"}));
   EXPECT_EQ(withOutput(parsed({"-c", "--output-file=k.o", "k.cu"}), "t"),
             (Words{"-c", "-o", "t", "k.cu"}));
   EXPECT_EQ(withOutput(parsed({"k.cu"}), "t"), (Words{"k.cu", "-o", "t"}));
-  // nvcc's warning of the repetition stays.
+  // The repetition stays, and with it nvcc's warning.
   EXPECT_EQ(withOutput(parsed({"-c", "-o", "a.o", "-o", "b.o", "k.cu"}), "t"),
             (Words{"-c", "-o", "a.o", "-o", "t", "k.cu"}));
 }
@@ -20,7 +20,7 @@ struct DepfileCase {
   Words Given, Expected;
 };
 
-TEST(CommandRewrite, DepfileKeepsNameAndTarget) {
+TEST(CommandRewrite, depfile_outputReplaced_keepsNameAndTarget) {
   const DepfileCase Cases[] = {
       {{"-MD", "-c", "k.cu", "-o", "o/k.cu.o"},
        {"-MD", "-c", "k.cu", "-o", "t", "-MT", "o/k.cu.o", "-MF", "o/k.cu.d"}},
@@ -39,7 +39,7 @@ TEST(CommandRewrite, DepfileKeepsNameAndTarget) {
     EXPECT_EQ(withOutput(parsed(C.Given), "t"), C.Expected);
 }
 
-TEST(CommandRewrite, RegisterCapIsReplacedNotRepeated) {
+TEST(CommandRewrite, registerCap_alreadyGiven_isReplaced) {
   EXPECT_EQ(withRegisterCap(parsed({"-c", "k.cu", "-o", "k.o"}), 40, "t"),
             (Words{"-c", "k.cu", "-o", "t", "-maxrregcount", "40"}));
   EXPECT_EQ(withRegisterCap(parsed({"-maxrregcount=64", "-c", "k.cu", "--maxrregcount", "48", "-o",
@@ -54,7 +54,7 @@ TEST(CommandRewrite, RegisterCapIsReplacedNotRepeated) {
             (Words{"-Xptxas", "-v -O2", "-c", "k.cu", "-o", "t", "-maxrregcount", "40"}));
 }
 
-TEST(CommandRewrite, RelinkTakesObjectsInTheSourcesPlaces) {
+TEST(CommandRewrite, relink_sources_areReplacedByObjects) {
   llvm::StringMap<std::string> ObjectOf = {{"a.cu", "tmp/a.o"}, {"s/b.cpp", "tmp/b.o"}};
   EXPECT_EQ(relinkArguments(parsed({"-O3", "x.o", "a.cu", "-lm", "s/b.cpp", "-x", "cu", "-o=app"}),
                             ObjectOf, "t"),
@@ -72,7 +72,7 @@ TEST(CommandRewrite, RelinkTakesObjectsInTheSourcesPlaces) {
 
 } // namespace
 
-TEST(CommandRewrite, OneSourceAlone) {
+TEST(CommandRewrite, compileOne_severalSources_takesOnlyOne) {
   using Words = std::vector<std::string>;
   EXPECT_EQ(compileOneArguments(parsed({"-O3", "a.cu", "x.o", "s/b.cpp", "-lm", "-o", "app"}),
                                 "a.cu", "t.o"),

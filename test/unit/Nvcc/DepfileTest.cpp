@@ -4,7 +4,7 @@
 
 using namespace carve;
 
-TEST(Depfile, GetsARuleOfItsOwnAndAnEmptyOne) {
+TEST(Depfile, prerequisite_added_getsARuleAndAnEmptyRule) {
   EXPECT_EQ(llvm::cantFail(withPrerequisites("k.o : k.cu \\\n    h.h\n", {"/s/a b#$.yaml", "/t"})),
             "k.o : k.cu \\\n    h.h\n"
             "k.o : /s/a\\ b\\#$$.yaml\n"
@@ -13,23 +13,23 @@ TEST(Depfile, GetsARuleOfItsOwnAndAnEmptyOne) {
             "/t :\n");
 }
 
-TEST(Depfile, TargetIsTakenAsItStands) {
+TEST(Depfile, target_withQuotedNames_isCopiedUnchanged) {
   EXPECT_EQ(llvm::cantFail(withPrerequisites("dir/a\\ b c:d : x", {"/p"})),
             "dir/a\\ b c:d : x\ndir/a\\ b c:d : /p\n/p :\n");
 }
 
-TEST(Depfile, WithoutATargetIsNotTouched) {
+TEST(Depfile, depfile_withoutTarget_isRefused) {
   for (const char *Text : {"", "no rule", " : x\n", "a:b\n"})
     EXPECT_EQ(reasonOf(withPrerequisites(Text, {"/p"}).takeError()), "unknown-depfile") << Text;
 }
 
-TEST(Depfile, SomeNamesFitNoDepfile) {
+TEST(Depfile, names_withSpecialCharacters_fitNoDepfile) {
   EXPECT_TRUE(fitsDepfile("/home/me/.cache/carve nvcc/$x#"));
   for (const char *Path : {"/a:b", "/100%", "/a\\b", "/a\nb"})
     EXPECT_FALSE(fitsDepfile(Path)) << Path;
 }
 
-TEST(IncludedFiles, AreTheNamesOfTheLineMarkers) {
+TEST(IncludedFiles, lineMarkers_read_giveTheIncludedFiles) {
   auto Files = includedFiles("# 0 \"k.cu\"\n# 0 \"<built-in>\"\n"
                              "# 1 \"/usr/a \\\"b\\\\c.h\" 1 3 4\n"
                              "int x; // # 1 \"no.h\"\n# 7 \"k.cu\" 2\n# 1 \"/work//\"\n"
@@ -38,7 +38,7 @@ TEST(IncludedFiles, AreTheNamesOfTheLineMarkers) {
   EXPECT_EQ(*Files, (std::set<std::string>{"k.cu", "/usr/a \"b\\c.h", "last.h"}));
 }
 
-TEST(IncludedFiles, AreUnknownWithoutMarkersAndWhereTheAssemblerIncludes) {
+TEST(IncludedFiles, noMarkersOrIncbin_read_filesAreUnknown) {
   EXPECT_FALSE(includedFiles(""));
   EXPECT_FALSE(includedFiles("int x;\n"));
   EXPECT_FALSE(includedFiles("# 1 \"k.cu\"\nasm(\".incbin \\\"x\\\"\");\n"));

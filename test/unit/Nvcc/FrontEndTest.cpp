@@ -15,7 +15,7 @@ namespace {
 constexpr char Head[] =
     "// release 13.0, V13.0.88\n.version 9.0\n.target sm_90\n.address_size 64\n";
 
-/// In the place of cicc: writes PTX that tells what it was given.
+/// Takes the place of cicc and writes PTX that shows its input.
 class StubCicc : public CommandRunner {
 public:
   llvm::Expected<CommandResult> run(const Command &C) override {
@@ -70,7 +70,7 @@ struct FrontEndTest : testing::Test {
 
 } // namespace
 
-TEST(FrontEndStep, IsReadOfEveryPtx) {
+TEST(FrontEndStep, step_ofEveryPtx_isRead) {
   std::vector<FrontEndStep> Single = steps("single");
   ASSERT_EQ(Single.size(), 1u);
   EXPECT_EQ(Single[0].KeepDir, "/keep");
@@ -81,7 +81,7 @@ TEST(FrontEndStep, IsReadOfEveryPtx) {
   EXPECT_EQ(Single[0].Cap, std::nullopt);
   EXPECT_EQ(Single[0].Arguments.front(), "--c++17");
   EXPECT_EQ(Single[0].Arguments.back(), "/keep/saxpy.ptx");
-  // Two images of one PTX, and PTX alone.
+  // There are two images of one PTX, and PTX alone.
   std::vector<FrontEndStep> PtxOnly = steps("ptx-only-arch");
   ASSERT_EQ(PtxOnly.size(), 2u);
   EXPECT_EQ(PtxOnly[0].PtxName, "saxpy.compute_80.ptx");
@@ -91,7 +91,7 @@ TEST(FrontEndStep, IsReadOfEveryPtx) {
   EXPECT_TRUE(llvm::is_contained(steps("rdc").at(0).Arguments, "--device-c"));
 }
 
-TEST(FrontEndStep, RedirectionsAndTheOwnCapAreNoArguments) {
+TEST(FrontEndStep, redirectionsAndOwnCap_read_areNotArguments) {
   for (const FrontEndStep &S : steps("threads"))
     EXPECT_EQ(S.Arguments.back(), S.ptxPath());
   FrontEndStep Capped = steps("environment").at(0);
@@ -104,7 +104,7 @@ TEST(FrontEndStep, RedirectionsAndTheOwnCapAreNoArguments) {
   EXPECT_EQ(Joined->Arguments.size(), 8u);
 }
 
-TEST(FrontEndStep, AnotherShapeIsNone) {
+TEST(FrontEndStep, words_unknownShape_areNotAStep) {
   EXPECT_TRUE(readFrontEndStep(cicc({"/keep/k.ii", "-o", "/keep/k.ptx"})));
   const Words Others[] = {{},
                           {"/keep/k.ii"},
@@ -123,7 +123,7 @@ TEST(FrontEndStep, AnotherShapeIsNone) {
     EXPECT_FALSE(readFrontEndStep(cicc(More))) << testing::PrintToString(More);
 }
 
-TEST(FrontEndStep, OfAnotherShapeChangesNothingElse) {
+TEST(FrontEndStep, plan_stepOfUnknownShape_otherwiseUnchanged) {
   std::string Text = recorded("dryrun-single-13.0.88.txt");
   size_t At = Text.find("cpp1.ii\" -o \"/keep/saxpy.ptx");
   ASSERT_NE(At, std::string::npos);
@@ -134,7 +134,7 @@ TEST(FrontEndStep, OfAnotherShapeChangesNothingElse) {
   EXPECT_EQ(Plan.Units[0].Source, "src/saxpy.cu");
 }
 
-TEST_F(FrontEndTest, FilesLieInADirectoryOfItsOwn) {
+TEST_F(FrontEndTest, files_ofARun_lieInATemporaryDirectory) {
   EXPECT_EQ(llvm::cantFail(make(40)), std::string(Head) + "made");
   EXPECT_EQ(Runner.Input, "text");
   EXPECT_EQ(Runner.ModuleId, "id");
@@ -152,12 +152,12 @@ TEST_F(FrontEndTest, FilesLieInADirectoryOfItsOwn) {
       EXPECT_EQ(New, Old);
     }
   }
-  // Relative names in line tables start from here.
+  // Relative names in line tables start from this directory.
   EXPECT_EQ(Runner.Seen.Dir, Dir.path());
   EXPECT_TRUE(llvm::is_contained(Runner.Seen.Environment, "PWD=" + Dir.path()));
 }
 
-TEST_F(FrontEndTest, OnlyTheFilesOfTheStepMove) {
+TEST_F(FrontEndTest, arguments_namingOtherFiles_areUnchanged) {
   Step.Arguments.insert(Step.Arguments.begin(),
                         {"--dump=/keep/x", "--name=/project/keep/x", "/keeper/x", "-DA=b=/keep/x"});
   llvm::cantFail(make(40));
@@ -169,7 +169,7 @@ TEST_F(FrontEndTest, OnlyTheFilesOfTheStepMove) {
             Words(Step.Arguments.begin() + 1, Step.Arguments.begin() + 4));
 }
 
-TEST_F(FrontEndTest, TheUsersCapIsReplacedAndNeverExceeded) {
+TEST_F(FrontEndTest, usersCap_lowerCapAsked_isReplacedAndNeverExceeded) {
   llvm::cantFail(make(std::nullopt));
   EXPECT_FALSE(llvm::is_contained(Runner.Seen.Argv, "-maxreg"));
   Step.Cap = 64;
@@ -187,10 +187,10 @@ TEST_F(FrontEndTest, TheUsersCapIsReplacedAndNeverExceeded) {
   EXPECT_EQ(reasonOf(checkFrontEndCap(Step, std::nullopt, 0)), "front-end-cap");
 }
 
-TEST_F(FrontEndTest, Cicc_WhereverTheCompileHadIt_IsTheToolkits) {
+TEST_F(FrontEndTest, cicc_inEitherPlace_isTheToolkits) {
   llvm::cantFail(make(40));
   EXPECT_EQ(Runner.Seen.Argv[0], Cicc);
-  // Some toolkits have it beside nvcc.
+  // Some toolkits have cicc beside nvcc.
   ASSERT_FALSE(llvm::sys::fs::remove(Cicc));
   putProgram(Tools.tool("cicc"));
   llvm::cantFail(make(40));
@@ -199,7 +199,7 @@ TEST_F(FrontEndTest, Cicc_WhereverTheCompileHadIt_IsTheToolkits) {
   EXPECT_EQ(reasonOf(make(40).takeError()), "no-front-end");
 }
 
-TEST_F(FrontEndTest, AnotherReleaseIsRefused) {
+TEST_F(FrontEndTest, cicc_ofAnotherRelease_isRefused) {
   Runner.Made = "// release 13.1, V13.1.2\n.version 9.1\n.target sm_90\n.address_size 64\nmade";
   EXPECT_EQ(reasonOf(make(40).takeError()), "other-front-end");
   Runner.Made = "";
@@ -208,7 +208,7 @@ TEST_F(FrontEndTest, AnotherReleaseIsRefused) {
   EXPECT_NE(reasonOf(make(40).takeError()).find("exit status 2"), std::string::npos);
 }
 
-TEST_F(FrontEndTest, WithoutTheDirectoryOfTheCompileCiccRunsElsewhere) {
+TEST_F(FrontEndTest, compileDirectory_missing_ciccRunsElsewhere) {
   llvm::cantFail(compileFlavour({Step, "text", "id", Head, "/no/such/place", 40}, Tools, Runner));
   EXPECT_EQ(Runner.Seen.Dir, path::parent_path(Runner.Seen.Argv[Runner.Seen.Argv.size() - 3]));
 }

@@ -18,7 +18,7 @@ protected:
     llvm::sys::fs::create_directories(llvm::StringRef(Path).rsplit('/').first);
     ASSERT_EQ(llvm::toString(writeFileAtomically(Path, "")), "");
   }
-  /// What is missing in the folders of the test.
+  /// Returns what is missing in the folders of the test.
   Names missing(const Names &Read, const Names &Queried, const Words &Folders) {
     Names All = missingHeaders(
         {Read, Queried, [](llvm::StringRef File) { return File.starts_with("system/"); }}, Folders,
@@ -34,17 +34,17 @@ protected:
 
 } // namespace
 
-TEST_F(HeaderSearchTest, folders_Read_InEverySpellingOnce) {
+TEST_F(HeaderSearchTest, folders_everySpelling_areReadOnce) {
   EXPECT_EQ(headerFolders({{"gcc", "-E", "-Ia", "-I", "b", "-isystem", "c", "-iquoted", "-o", "x"},
                            {"gcc", "-c", "-I", "b", "-idirafter", "e", "k.cpp"}}),
             (Words{"a", "b", "c", "d", "e"}));
 }
 
-TEST_F(HeaderSearchTest, headerInALaterFolder_WouldBeShadowed_ByAnEarlierOne) {
+TEST_F(HeaderSearchTest, header_inALaterFolder_earlierPathsAreMissing) {
   write("late/lib/x.h");
   write("early/other.h");
   write("src/k.cu");
-  // The library's folder is missing in two places, and one missing name stands for all of it.
+  // The library's folder is missing in two places. One missing name covers the whole folder.
   EXPECT_EQ(missing({"src/k.cu", "late/lib/x.h"}, {}, {"early", "late"}),
             (Names{"early/lib", "src/lib", "late/lib/lib"}));
   write("early/lib/y.h");
@@ -52,13 +52,13 @@ TEST_F(HeaderSearchTest, headerInALaterFolder_WouldBeShadowed_ByAnEarlierOne) {
             (Names{"early/lib/x.h", "src/lib", "late/lib/lib"}));
 }
 
-TEST_F(HeaderSearchTest, systemsHeaders_Searched_ButDoNotSearch) {
+TEST_F(HeaderSearchTest, systemHeaders_read_doNotSearchTheirFolder) {
   write("system/lib/x.h");
   write("k.cu");
   EXPECT_EQ(missing({"k.cu", "system/lib/x.h"}, {}, {"none", "system"}), (Names{"none", "./lib"}));
 }
 
-TEST_F(HeaderSearchTest, queries_Read_WhereTheyNameAFile) {
+TEST_F(HeaderSearchTest, queries_namingAFile_areRead) {
   HeaderQueries Q;
   readQueries(
       "#if __has_include(<a/b.h>) || __has_include( \"c.h\" )\n"
@@ -68,13 +68,13 @@ TEST_F(HeaderSearchTest, queries_Read_WhereTheyNameAFile) {
   EXPECT_EQ(Q.Names, (Names{"a/b.h", "c.h", "d", "x"}));
   EXPECT_FALSE(Q.Embeds);
   readQueries("embedded # embedding", Q);
-  EXPECT_TRUE(Q.Embeds); // "# embed" of any kind.
+  EXPECT_TRUE(Q.Embeds); // "# embed" counts in any context.
   HeaderQueries Plain;
   readQueries("int embed; // embed", Plain);
   EXPECT_FALSE(Plain.Embeds);
 }
 
-TEST_F(HeaderSearchTest, queriedHeader_IsMissing_InEveryFolder) {
+TEST_F(HeaderSearchTest, queriedHeader_absent_isMissingInEveryFolder) {
   write("k.cu");
   write("b/there.h");
   EXPECT_EQ(missing({"k.cu"}, {"there.h", "gone/x.h"}, {"a", "b"}),

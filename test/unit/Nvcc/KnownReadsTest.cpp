@@ -17,7 +17,7 @@ std::string unknownWord(Words More) {
 
 } // namespace
 
-TEST(KnownReads, ordinaryHostWords_Looked_AreKnown) {
+TEST(KnownReads, hostWords_ordinary_areKnown) {
   EXPECT_EQ(unknownWord({}), "");
   EXPECT_EQ(unknownWord({"-O3",
                          "-g",
@@ -46,8 +46,8 @@ TEST(KnownReads, ordinaryHostWords_Looked_AreKnown) {
             "");
 }
 
-// The names of files are nowhere in what the preprocessor prints.
-TEST(KnownReads, wordsThatReadFiles_Looked_AreUnknown) {
+// The names of these files do not appear in the preprocessor's output.
+TEST(KnownReads, hostWords_readingFiles_areUnknown) {
   for (const char *Word : {"@words",
                            "-specs=my.specs",
                            "-fprofile-use",
@@ -78,7 +78,7 @@ TEST(KnownReads, wordsThatReadFiles_Looked_AreUnknown) {
     EXPECT_EQ(unknownWord({Word}), Word);
 }
 
-TEST(KnownReads, wordsForNvidiasTools_Looked_AreKnownWhereTheySayMessagesOrSize) {
+TEST(KnownReads, toolWords_aboutMessagesOrSize_areKnown) {
   EXPECT_EQ(unknownNvccRead({"-O3", "-Xptxas", "-v", "-Xcudafe", "--diag_suppress=177",
                              "-Xcudafe=--display_error_number", "-Xfatbin", "-compress-all",
                              "-arch=sm_90", "-c", "k.cu"}),
@@ -90,7 +90,7 @@ TEST(KnownReads, wordsForNvidiasTools_Looked_AreKnownWhereTheySayMessagesOrSize)
   EXPECT_EQ(unknownNvccRead({"--qpp-config", "x"}), "--qpp-config x");
 }
 
-TEST(KnownReads, assemblyThatIncludes_Found_InEverySpelling) {
+TEST(KnownReads, assembly_includingFiles_isFoundInEverySpelling) {
   for (const char *Text :
        {"asm(\".include \\\"x\\\"\");", "__asm__ volatile (\"nop\\n\\t.incbin \\\"x\\\"\" : : );",
         "asm ( \".INCLUDE \\\"x\\\"\" );", "asm(\".inc\" \"lude \\\"x\\\"\");",
@@ -101,7 +101,7 @@ TEST(KnownReads, assemblyThatIncludes_Found_InEverySpelling) {
     EXPECT_TRUE(mayIncludeInAssembly(std::string(" ") + Text)) << Text;
 }
 
-TEST(KnownReads, otherAssembly_Looked_IncludesNothing) {
+TEST(KnownReads, assembly_other_includesNothing) {
   for (const char *Text :
        {"asm volatile(\"{ .reg .b32 r; atom.inc.u32 %0; }\" : \"=r\"(X) : \"r\"(f(1)));",
         "asm volatile(R\"YYY(\n ld.b128 [%2],_d;\n)YYY\" : \"=l\"(X));",

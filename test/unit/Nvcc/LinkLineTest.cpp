@@ -18,21 +18,21 @@ LinkLine link(const Words &Arguments, const NvccEnvironment &Env = {"", "", "/no
 
 } // namespace
 
-TEST(LinkLine, FilesAreObjectsAndArchivesInOrder) {
+TEST(LinkLine, files_objectsAndArchives_areInOrder) {
   LinkLine L = link({"-arch=sm_90", "b.o", "host.cpp", "a.o", "libd.a", "x.so", "-o", "app"});
   EXPECT_EQ(L.Files, (Words{"b.o", "a.o", "libd.a"}));
   EXPECT_EQ(L.Output, "app");
   EXPECT_EQ(L.Argv.size(), 8u);
 }
 
-TEST(LinkLine, OutputIsNvccsWhereNoneIsGiven) {
+TEST(LinkLine, output_withoutOption_isWhatNvccWrites) {
   EXPECT_EQ(link({"a.o"}).Output, "a.out");
   EXPECT_EQ(link({"-shared", "a.o"}).Output, "a.out");
   EXPECT_EQ(link({"-dlink", "a.o"}).Output, "a_dlink.o");
   EXPECT_EQ(link({"-dlink", "-shared", "a.o"}).Output, "a_dlink.o");
 }
 
-TEST(LinkLine, LibrariesAreLookedUp) {
+TEST(LinkLine, libraries_byName_areLookedUp) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-link-line"));
   ASSERT_EQ(llvm::toString(writeFileAtomically(Dir.path() + "/libk.a", "")), "");
   NvccEnvironment Env{"", "", Dir.path()};
@@ -43,7 +43,7 @@ TEST(LinkLine, LibrariesAreLookedUp) {
   EXPECT_EQ(link({"a.o"}, {"-L.", "-lk", Dir.path()}).Files, (Words{"a.o", "./libk.a"}));
 }
 
-TEST(LinkLine, LeavesOtherWorkToNvcc) {
+TEST(LinkLine, otherCommands_parsed_areLeftToNvcc) {
   const std::pair<Words, const char *> Cases[] = {
       {{"-c", "host.cpp"}, "no-device-source"},
       {{"a.cu"}, "unknown-input"},

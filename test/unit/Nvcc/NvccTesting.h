@@ -1,5 +1,6 @@
 /// \file
-/// What the tests of lib/Nvcc share: recorded inputs, and the reason of a refusal.
+/// The functions that the tests of lib/Nvcc share: they read recorded inputs and return the reason
+/// of a refusal.
 #pragma once
 
 #include "Nvcc/CommandLine.h"
@@ -15,12 +16,12 @@ namespace carve {
 
 using Words = std::vector<std::string>;
 
-/// The file \p Name of test/Inputs/nvcc.
+/// Returns the file \p Name of test/Inputs/nvcc.
 inline std::string recorded(const std::string &Name) {
   return llvm::cantFail(readFile(std::string(CARVE_TEST_INPUTS) + "/nvcc/" + Name));
 }
 
-/// The identifier of an Unsupported; `other: <message>` of any other error.
+/// Returns the reason of an Unsupported, or `other: <message>` for any other error.
 inline std::string reasonOf(llvm::Error E) {
   std::string Reason;
   llvm::handleAllErrors(
@@ -29,7 +30,8 @@ inline std::string reasonOf(llvm::Error E) {
   return Reason;
 }
 
-/// `object`, `executable` or `shared` where carve handles \p Arguments, else the reason why not.
+/// Returns `object`, `executable` or `shared` if carve handles \p Arguments, else the reason why
+/// not.
 inline std::string verdict(const Words &Arguments, const NvccEnvironment &Env = {"", "", "/none"}) {
   llvm::Expected<CommandLine> C = parseCommandLine(Arguments, Env);
   if (!C)
@@ -45,7 +47,7 @@ inline std::string verdict(const Words &Arguments, const NvccEnvironment &Env = 
   return "";
 }
 
-/// The command, which must be one that carve handles.
+/// Returns the parsed command. The test fails if carve does not handle it.
 inline CommandLine parsed(const Words &Arguments, const NvccEnvironment &Env = {"", "", "/none"}) {
   llvm::Expected<CommandLine> C = parseCommandLine(Arguments, Env);
   if (C)

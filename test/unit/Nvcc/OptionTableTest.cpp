@@ -13,7 +13,7 @@ struct HelpLine {
   std::string Long, Placeholder, Short;
 };
 
-/// The options of a list like that of `nvcc --help`: `--std {c++03|...}   (-std)`.
+/// Reads the options of a list like that of `nvcc --help`: `--std {c++03|...}   (-std)`.
 std::vector<HelpLine> helpLines(const std::string &Name) {
   std::string Text = recorded(Name);
   std::vector<HelpLine> Lines;
@@ -22,7 +22,7 @@ std::vector<HelpLine> helpLines(const std::string &Name) {
   for (llvm::StringRef Row : Rows) {
     HelpLine H;
     auto [Long, Rest] = Row.split(' ');
-    // A long and a short spelling that are the same stand there without parentheses.
+    // If the long and the short spelling are equal, the list shows only one, without parentheses.
     auto [Placeholder, Short] = Rest.contains("(-") ? Rest.split("(-") : Rest.rsplit(" -");
     H.Long = Long.str();
     H.Placeholder = Placeholder.trim().str();
@@ -54,7 +54,7 @@ std::string arityName(Arity A) {
   return "";
 }
 
-TEST(OptionTable, IsSortedByLongSpellingWithoutRepetition) {
+TEST(OptionTable, table_longSpellings_areSortedAndUnique) {
   llvm::ArrayRef<OptionInfo> Table = optionTable();
   for (size_t I = 1; I < Table.size(); ++I)
     EXPECT_LT(Table[I - 1].Long, Table[I].Long);
@@ -63,7 +63,7 @@ TEST(OptionTable, IsSortedByLongSpellingWithoutRepetition) {
     EXPECT_TRUE(O.Short.empty() || Shorts.insert(O.Short).second) << O.Short.str();
 }
 
-TEST(OptionTable, HasEveryOptionOfTheHelpText) {
+TEST(OptionTable, helpText_everyOption_isInTheTable) {
   std::vector<HelpLine> Lines = helpLines("help-options-13.0.88.txt");
   EXPECT_EQ(Lines.size(), 143u);
   for (const HelpLine &H : Lines) {
@@ -76,7 +76,7 @@ TEST(OptionTable, HasEveryOptionOfTheHelpText) {
   }
 }
 
-TEST(OptionTable, HasNoOptionBeyondHelpTextAndUndocumentedList) {
+TEST(OptionTable, table_everyOption_isInHelpTextOrUndocumentedList) {
   llvm::StringSet<> Known;
   for (const char *Name : {"help-options-13.0.88.txt", "undocumented-options-13.0.88.txt"})
     for (const HelpLine &H : helpLines(Name))
@@ -86,7 +86,7 @@ TEST(OptionTable, HasNoOptionBeyondHelpTextAndUndocumentedList) {
     EXPECT_TRUE(Known.contains(O.Long)) << O.Long.str();
 }
 
-TEST(OptionTable, TooHardOptionsHaveAReason) {
+TEST(OptionTable, tooHardOptions_inTheTable_haveAReason) {
   for (const OptionInfo &O : optionTable()) {
     bool IsTarget = O.Short == "-c" || O.Short == "-dc" || O.Short == "-dw" || O.Short == "-link" ||
                     O.Short == "-shared";
@@ -100,7 +100,7 @@ struct Spelling {
   std::optional<llvm::StringRef> Value;
 };
 
-TEST(OptionTable, ReadsEverySpellingOfAValue) {
+TEST(OptionTable, value_everySpelling_isRead) {
   const Spelling Spellings[] = {
       {"--maxrregcount=32", "--maxrregcount", "32"},
       {"-maxrregcount", "--maxrregcount", std::nullopt},
@@ -129,7 +129,7 @@ TEST(OptionTable, ReadsEverySpellingOfAValue) {
   }
 }
 
-TEST(OptionTable, KnowsNoSpellingThatNvccRefuses) {
+TEST(OptionTable, spelling_refusedByNvcc_isNotFound) {
   for (const char *Argument : {"-Wall",
                                "-fPIC",
                                "-ofoo",

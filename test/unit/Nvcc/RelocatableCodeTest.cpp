@@ -37,7 +37,7 @@ protected:
 
 } // namespace
 
-TEST_F(RelocatableCodeTest, FindsTheContainerOfAnObject) {
+TEST_F(RelocatableCodeTest, object_withOneContainer_isFound) {
   std::string Path = write("a.o", deviceObject("__nv_relfatbin", A));
   EXPECT_EQ(find(Path), (std::vector<RelocatableObject>{{"", {digestOf(A)}}}));
   EXPECT_TRUE(hasRelocatableCode(Path));
@@ -45,18 +45,18 @@ TEST_F(RelocatableCodeTest, FindsTheContainerOfAnObject) {
   EXPECT_NE(llvm::toString(readRelocatableObject(Path, 1).takeError()), "");
 }
 
-/// `ld -r` puts the sections of its inputs one behind the other.
-TEST_F(RelocatableCodeTest, SeveralContainersOfOneSection) {
+/// `ld -r` concatenates the sections of its inputs.
+TEST_F(RelocatableCodeTest, section_severalContainers_areAllFound) {
   std::string First = A;
   First.resize((A.size() + 15) / 8 * 8);
   std::string Path = write("r.o", deviceObject("__nv_relfatbin", First + B));
   EXPECT_EQ(find(Path), (std::vector<RelocatableObject>{{"", {digestOf(A), digestOf(B)}}}));
-  // One that is cut short is none.
+  // A container that is cut short does not count.
   Path = write("cut.o", deviceObject("__nv_relfatbin", First + B.substr(0, B.size() - 1)));
   EXPECT_EQ(find(Path), (std::vector<RelocatableObject>{{"", {digestOf(A)}}}));
 }
 
-TEST_F(RelocatableCodeTest, OtherFilesHaveNone) {
+TEST_F(RelocatableCodeTest, otherFiles_read_haveNone) {
   for (const std::string &Bytes :
        {deviceObject(".nv_fatbin", A), deviceObject("__nv_relfatbin", A, llvm::ELF::ET_DYN),
         std::string("text"), std::string(), std::string("!<arch>\n")}) {
@@ -68,7 +68,7 @@ TEST_F(RelocatableCodeTest, OtherFilesHaveNone) {
   EXPECT_NE(llvm::toString(findRelocatableCode(Dir.path() + "/absent.o").takeError()), "");
 }
 
-TEST_F(RelocatableCodeTest, DamagedObjectsAreErrors) {
+TEST_F(RelocatableCodeTest, damagedObjects_read_fail) {
   std::string Bytes = deviceObject("__nv_relfatbin", A);
   std::string Path = write("cut.o", Bytes.substr(0, Bytes.size() - 8));
   EXPECT_NE(llvm::toString(findRelocatableCode(Path).takeError()), "");
@@ -77,7 +77,7 @@ TEST_F(RelocatableCodeTest, DamagedObjectsAreErrors) {
   EXPECT_NE(llvm::toString(findRelocatableCode(Path).takeError()), "");
 }
 
-TEST_F(RelocatableCodeTest, MembersOfAnArchive) {
+TEST_F(RelocatableCodeTest, archive_members_areFound) {
   std::string Host = deviceObject(".text", "host"), First = deviceObject("__nv_relfatbin", A),
               Second = deviceObject("__nv_relfatbin", B);
   std::string Path = write("lib.a", "!<arch>\n" + member("x.o", First) + member("h.o", Host) +
@@ -88,7 +88,7 @@ TEST_F(RelocatableCodeTest, MembersOfAnArchive) {
   EXPECT_EQ(llvm::cantFail(readRelocatableObject(Path, 1)), Second);
 }
 
-TEST_F(RelocatableCodeTest, ArchivesAreFoundAsNvlinkDoes) {
+TEST_F(RelocatableCodeTest, library_inSeveralFolders_firstArchiveIsFound) {
   for (const char *Name : {"one", "two"})
     ASSERT_FALSE(llvm::sys::fs::create_directory(Dir.path() + "/" + Name));
   write("two/libk.a", "!<arch>\n");

@@ -24,7 +24,7 @@ std::string commandFailure(const Words &Command) {
 
 } // namespace
 
-TEST(StepOptions, WhatNvccPlans_Recorded_IsAllowed) {
+TEST(StepOptions, nvccsOptions_recorded_areAllowed) {
   for (const char *Name : {"single", "several-arch", "lineinfo", "environment", "threads", "rdc",
                            "executable", "rdc-executable", "virtual-only", "ptx-only-arch"}) {
     SCOPED_TRACE(Name);
@@ -42,7 +42,7 @@ TEST(StepOptions, WhatNvccPlans_Recorded_IsAllowed) {
   }
 }
 
-TEST(StepOptions, WhatUsersGivePtxas_Recorded_IsAllowed) {
+TEST(StepOptions, usersPtxasOptions_recorded_areAllowed) {
   const Words Usual[] = {{"-v", "-O3", "-dlcm=cg", "--warn-on-spills", "-arch=sm_90a", "-m64"},
                          {"-dlcm", "ca", "--opt-level", "1", "--fmad", "false", "-e", "a,b"},
                          {"--register-usage-level=10", "--verbose", "-maxrregcount=64"},
@@ -52,7 +52,7 @@ TEST(StepOptions, WhatUsersGivePtxas_Recorded_IsAllowed) {
     EXPECT_EQ(refusedPtxasOption(W), std::nullopt) << testing::PrintToString(W);
 }
 
-TEST(StepOptions, WordThatNamesAFileOrIsUnknown_Recorded_IsRefused) {
+TEST(StepOptions, fileOrUnknownWord_recorded_isRefused) {
   const Words Hostile[] = {{"-o", "/x"},
                            {"-o=/x"},
                            {"--output-file=/x"},
@@ -74,7 +74,7 @@ TEST(StepOptions, WordThatNamesAFileOrIsUnknown_Recorded_IsRefused) {
   EXPECT_EQ(refusedPtxasOption({"-v", "-O3", "--what"}), 2u);
 }
 
-TEST(StepOptions, OptionOfNvlink_ThatLoadsOrWrites_IsRefused) {
+TEST(StepOptions, nvlinkOption_loadsOrWrites_isRefused) {
   EXPECT_EQ(
       refusedNvlinkOption({"-m64", "--shared", "--arch=sm_90", "-L/cuda/lib", "-cpu-arch=X86_64",
                            "-lcudadevrt", "-report-arch", "-use-host-info"}),
@@ -84,7 +84,7 @@ TEST(StepOptions, OptionOfNvlink_ThatLoadsOrWrites_IsRefused) {
     EXPECT_EQ(refusedNvlinkOption({"-m64", Word}), 1u) << Word;
 }
 
-TEST(StepOptions, ImageOfFatbinary_OutsideItsDirectory_IsRefused) {
+TEST(StepOptions, fatbinaryImage_outsideItsDirectory_isRefused) {
   const char *Allowed[] = {"--image3=kind=elf,sm=90,file=/keep/k.cubin",
                            "--create=/keep/k.fatbin",
                            "--cmdline=-O3 -o /x",
@@ -106,7 +106,7 @@ TEST(StepOptions, ImageOfFatbinary_OutsideItsDirectory_IsRefused) {
   EXPECT_EQ(refusedFatbinaryOption({"--create=/k.fatbin"}, ""), 0u);
 }
 
-TEST(StepOptions, ArgumentOfCicc_OtherThanNvccs_IsRefused) {
+TEST(StepOptions, ciccArgument_otherThanNvccs_isRefused) {
   EXPECT_EQ(refusedFrontEndArgument(stepWith(
                 {"--c++17", "-arch", "compute_90", "-ftz=1", "--orig_src_file_name", "k.cu",
                  "/keep/k.ii", "-o", "/keep/k.ptx", "--module_id_file_name", "/keep/k.id"})),
@@ -126,7 +126,7 @@ TEST(StepOptions, ArgumentOfCicc_OtherThanNvccs_IsRefused) {
     EXPECT_EQ(refusedFrontEndArgument(stepWith(W)), 0u) << testing::PrintToString(W);
 }
 
-TEST(StepOptions, FileName_OfMoreThanOneComponent_IsNone) {
+TEST(StepOptions, fileName_severalComponents_isRefused) {
   for (const char *Name : {"k.ptx", ".hidden", "a b", "..."})
     EXPECT_TRUE(isFileName(Name)) << Name;
   for (const char *Name : {"", ".", "..", "a/b", "/a", "../a", "-o", "@f"})
@@ -139,7 +139,7 @@ TEST(StepOptions, FileName_OfMoreThanOneComponent_IsNone) {
     EXPECT_FALSE(isGpuArchitecture(Arch)) << Arch;
 }
 
-TEST(RecordedCommand, OfABuildSystem_IsDoneAgain) {
+TEST(RecordedCommand, command_ofABuildSystem_isAccepted) {
   const Words Usual[] = {{"-O3", "-c", "k.cu", "-o", "k.o"},
                          {"-forward-unknown-to-host-compiler",
                           "-fopenmp",
@@ -169,7 +169,7 @@ TEST(RecordedCommand, OfABuildSystem_IsDoneAgain) {
     EXPECT_EQ(commandFailure(W), "") << testing::PrintToString(W);
 }
 
-TEST(RecordedCommand, ThatNamesAProgramOrAPlugin_IsRefused) {
+TEST(RecordedCommand, command_namingAProgramOrPlugin_isRefused) {
   const char *Hostile[] = {"-ccbin=/tmp/none/g++",
                            "-ccbin=/bin/sh",
                            "-ccbin=./g++",
@@ -191,7 +191,7 @@ TEST(RecordedCommand, ThatNamesAProgramOrAPlugin_IsRefused) {
     EXPECT_NE(commandFailure({"-c", Word, "k.cu"}), "") << Word;
 }
 
-TEST(RecordedCommand, CompilerThatOthersMayReplace_IsRefused) {
+TEST(RecordedCommand, compiler_othersMayReplaceIt_isRefused) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-compiler"));
   std::string Path = Dir.path() + "/x86_64-linux-gnu-g++-12.2";
   llvm::cantFail(writeFileAtomically(Path, ""));

@@ -9,7 +9,7 @@ using namespace carve;
 
 namespace {
 
-/// A directory tree with programs in it, and an environment.
+/// A fixture with a directory tree, programs in it, and an environment.
 class ToolchainTest : public testing::Test {
 protected:
   ToolchainTest() : Dir(llvm::cantFail(TempDir::create("carve-test"))) {
@@ -33,7 +33,7 @@ protected:
     return Path;
   }
 
-  /// The nvcc found, or the message.
+  /// Returns the nvcc that is found, or the message.
   std::string find(llvm::StringRef Own = "/own") {
     auto Get = [&](llvm::StringRef Name) -> std::optional<std::string> {
       auto It = Env.find(Name);
@@ -48,7 +48,7 @@ protected:
   llvm::StringMap<std::string> Env;
 };
 
-TEST_F(ToolchainTest, CarveNvccGoesBeforePath) {
+TEST_F(ToolchainTest, carveNvcc_set_precedesPath) {
   std::string A = program("a/bin/nvcc"), B = program("b/bin/nvcc");
   Env["PATH"] = Root + "/a/bin";
   EXPECT_EQ(find(), A);
@@ -56,7 +56,7 @@ TEST_F(ToolchainTest, CarveNvccGoesBeforePath) {
   EXPECT_EQ(find(), B);
 }
 
-TEST_F(ToolchainTest, SkipsItselfUnderEveryName) {
+TEST_F(ToolchainTest, ownProgram_anyName_isSkipped) {
   std::string Own = program("own/carve-nvcc"), Real = program("cuda-13/bin/nvcc");
   link(Own, "bin/nvcc");
   link(Real, "cuda/nvcc");
@@ -66,8 +66,8 @@ TEST_F(ToolchainTest, SkipsItselfUnderEveryName) {
   EXPECT_NE(find(Own).find("CARVE_NVCC is '" + Root + "/bin/nvcc'"), std::string::npos);
 }
 
-// Debian's /usr/lib/ccache stands first in many a PATH.
-TEST_F(ToolchainTest, ALinkToACompilerCacheIsNoNvcc) {
+// In many PATHs Debian's /usr/lib/ccache comes first.
+TEST_F(ToolchainTest, linkToACompilerCache_inPath_isSkipped) {
   link(program("bin/ccache"), "ccache/nvcc");
   std::string Real = program("cuda-13/bin/nvcc"), Versioned = program("other/nvcc-13.0");
   Env["PATH"] = Root + "/ccache:" + Root + "/cuda-13/bin";
@@ -75,13 +75,13 @@ TEST_F(ToolchainTest, ALinkToACompilerCacheIsNoNvcc) {
   link(Versioned, "alternatives/nvcc");
   Env["PATH"] = Root + "/alternatives:" + Root + "/cuda-13/bin";
   EXPECT_EQ(find(), Root + "/alternatives/nvcc");
-  // Who names it means it.
+  // A user who names the link explicitly means it.
   Env["CARVE_NVCC"] = Root + "/ccache/nvcc";
   EXPECT_EQ(find(), Root + "/ccache/nvcc");
 }
 
-// nvcc names its headers and libraries after the path that it is called by.
-TEST_F(ToolchainTest, linkedNvcc_Found_KeepsThePathAsWritten) {
+// nvcc finds its headers and libraries from the path that it is called by.
+TEST_F(ToolchainTest, linkedNvcc_found_keepsThePathAsWritten) {
   link(link(program("cuda-13.0/bin/nvcc"), "etc/nvcc"), "view/bin/nvcc");
   Env["PATH"] = Root + "/view/bin//";
   EXPECT_EQ(find(), Root + "/view/bin/nvcc");
@@ -91,7 +91,7 @@ TEST_F(ToolchainTest, linkedNvcc_Found_KeepsThePathAsWritten) {
   EXPECT_EQ(find(), Root + "/etc/nvcc");
 }
 
-TEST_F(ToolchainTest, relativePath_Found_IsAbsolute) {
+TEST_F(ToolchainTest, relativePath_found_isAbsolute) {
   program("cuda/bin/nvcc");
   llvm::SmallString<128> Before;
   llvm::sys::fs::current_path(Before);
@@ -102,7 +102,7 @@ TEST_F(ToolchainTest, relativePath_Found_IsAbsolute) {
   EXPECT_EQ(Found, Root + "/cuda/bin/nvcc");
 }
 
-/// Prints a dryrun, and counts.
+/// Prints a dryrun and counts its runs.
 class DryrunRunner final : public CommandRunner {
 public:
   explicit DryrunRunner(std::string Text) : Text(std::move(Text)) {}
@@ -110,7 +110,7 @@ public:
     ++Runs;
     EXPECT_EQ(C.Argv.at(1), "--dryrun");
     CommandResult R;
-    R.ExitStatus = 1; // As where the host compiler is missing.
+    R.ExitStatus = 1; // nvcc does this if the host compiler is missing.
     R.Stderr = Text;
     return R;
   }
@@ -118,7 +118,7 @@ public:
   unsigned Runs = 0;
 };
 
-TEST_F(ToolchainTest, toolsBesideNvcc_Located_WithoutAProcess) {
+TEST_F(ToolchainTest, toolsBesideNvcc_located_startNoProcess) {
   Toolchain T{program("cuda/bin/nvcc"), Root + "/cuda/bin"};
   for (const char *Name : {"cuda/bin/ptxas", "cuda/bin/fatbinary", "cuda/bin/nvcc.profile"})
     program(Name);
@@ -130,8 +130,8 @@ TEST_F(ToolchainTest, toolsBesideNvcc_Located_WithoutAProcess) {
   EXPECT_EQ(T.tool("ptxas"), Root + "/cuda/bin/ptxas");
 }
 
-TEST_F(ToolchainTest, wrapperScript_Located_WhereItsNvccSays) {
-  // Tools of another toolkit beside the script are not the ones that it uses.
+TEST_F(ToolchainTest, wrapperScript_located_toolsAreWhereItsNvccSays) {
+  // The tools of another toolkit beside the script are not used.
   Toolchain T{program("wrapped/nvcc"), Root + "/wrapped"};
   for (const char *Name : {"wrapped/ptxas", "wrapped/fatbinary", "wrapped/nvcc.profile",
                            "cuda/bin/ptxas", "cuda/nvvm/bin/cicc"})
@@ -143,17 +143,18 @@ TEST_F(ToolchainTest, wrapperScript_Located_WhereItsNvccSays) {
   EXPECT_EQ(T.BinDir, Root + "/cuda/bin");
   EXPECT_EQ(T.tool("ptxas"), Root + "/cuda/bin/ptxas");
   EXPECT_EQ(T.tool("cicc"), Root + "/cuda/bin/../nvvm/bin/cicc");
-  EXPECT_EQ(T.tool("nvlink"), Root + "/cuda/bin/nvlink"); // Is missing, and named in a message.
+  // The tool is missing; a message names this path.
+  EXPECT_EQ(T.tool("nvlink"), Root + "/cuda/bin/nvlink");
 }
 
-TEST_F(ToolchainTest, dryrunWithoutAPlace_Located_LeavesTheToolsBeside) {
+TEST_F(ToolchainTest, dryrunWithoutPlaces_located_toolsStayBesideNvcc) {
   Toolchain T{program("wrapped/nvcc"), Root + "/wrapped"};
   DryrunRunner Runner("nvcc: not today\n");
   locateTools(T, Runner);
   EXPECT_EQ(T.tool("ptxas"), Root + "/wrapped/ptxas");
 }
 
-TEST_F(ToolchainTest, CallersAreRememberedAndScriptsWithThem) {
+TEST_F(ToolchainTest, callers_startedProgram_includeUsAndScripts) {
   std::string Script = program("script/nvcc"), Binary = program("cuda-13/bin/nvcc");
   EXPECT_EQ(llvm::toString(writeFileAtomically(Binary, "\x7f"
                                                        "ELF")),
@@ -163,7 +164,7 @@ TEST_F(ToolchainTest, CallersAreRememberedAndScriptsWithThem) {
   EXPECT_EQ(callersBehind(Get, "/own", {Script, ""}), "/before:/own:" + Script);
 }
 
-TEST_F(ToolchainTest, TakesCudaPathThenCudaHome) {
+TEST_F(ToolchainTest, noNvccInPath_found_cudaPathThenCudaHome) {
   std::string A = program("a/bin/nvcc"), B = program("b/bin/nvcc");
   Env["PATH"] = Root + "/empty";
   Env["CUDA_HOME"] = Root + "/b";
@@ -172,7 +173,7 @@ TEST_F(ToolchainTest, TakesCudaPathThenCudaHome) {
   EXPECT_EQ(find(), A);
 }
 
-TEST_F(ToolchainTest, DirectoriesAndPlainFilesAreNoCompilers) {
+TEST_F(ToolchainTest, directoryOrPlainFile_inPath_isSkipped) {
   program("dir/nvcc/x");
   std::string Plain = program("plain/nvcc"), Good = program("good/nvcc");
   llvm::sys::fs::setPermissions(Plain, llvm::sys::fs::all_read);
@@ -203,7 +204,7 @@ std::string version(std::string Stdout, int Status = 0) {
   return V ? *V : "error: " + llvm::toString(V.takeError());
 }
 
-TEST(NvccVersion, IsReadFromTheReleaseLine) {
+TEST(NvccVersion, version_releaseLine_isRead) {
   EXPECT_EQ(version("nvcc: NVIDIA (R) Cuda compiler driver\n"
                     "Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0.r13.0/c_0\n"),
             "13.0.88");

@@ -27,7 +27,8 @@ CheckedKernel kernel(std::string Name, unsigned Spill) {
   return K;
 }
 
-/// A kernel that spills, one as before, one that is gone; characters that XML and JSON escape.
+/// A kernel that spills more, one that is unchanged, and one that is gone. The names have
+/// characters that XML and JSON escape.
 CheckOutcome sample() {
   return checkKernels(
       {kernel("k<(a)1 && \"b\">(int)", 0), kernel("same()", 8), kernel("gone()", 0)},
@@ -40,24 +41,25 @@ size_t times(llvm::StringRef Text, llvm::StringRef What) { return Text.count(Wha
 
 } // namespace
 
-TEST(CheckReport, TextForAPerson) {
-  EXPECT_EQ(printCheckText(sample(), Document),
-            "base.yaml > new.yaml\n"
-            "WORSE  k<(a)1 && \"b\">(int) on sm_90\n"
-            "    spill bytes  0 > 16   spill-increase: 16 bytes more per thread, allowed are 0\n"
-            "    registers    40\n"
-            "    occupancy    75%\n"
-            "    setting      cap 40\n"
-            "ok     same() on sm_90\n"
-            "    spill bytes  8\n"
-            "    registers    40\n"
-            "    occupancy    75%\n"
-            "    setting      cap 40\n"
-            "note   gone() on sm_90 is in base.yaml alone\n"
-            "2 kernel(s) compared, 1 regression(s), 1 vanished, 0 new\n");
+TEST(CheckReport, text_listsKernelsAndProperties) {
+  EXPECT_EQ(
+      printCheckText(sample(), Document),
+      "base.yaml > new.yaml\n"
+      "WORSE  k<(a)1 && \"b\">(int) on sm_90\n"
+      "    spill bytes  0 > 16   spill-increase: 16 bytes more per thread, at most 0 allowed\n"
+      "    registers    40\n"
+      "    occupancy    75%\n"
+      "    setting      cap 40\n"
+      "ok     same() on sm_90\n"
+      "    spill bytes  8\n"
+      "    registers    40\n"
+      "    occupancy    75%\n"
+      "    setting      cap 40\n"
+      "note   gone() on sm_90 is only in base.yaml\n"
+      "2 kernel(s) compared, 1 regression(s), 1 vanished, 0 new\n");
 }
 
-TEST(CheckReport, TextEscapesControlCharacters) {
+TEST(CheckReport, text_withControlCharacters_isEscaped) {
   CheckOutcome O = checkKernels({kernel("k\x1b[2J\nok()", 0)}, {kernel("k\x1b[2J\nok()", 16)}, {});
   O.Kernels[0].After.Arch = "sm\r";
   O.Kernels[0].Properties[0].Detail = "by\x7ftoolkit";
@@ -66,7 +68,7 @@ TEST(CheckReport, TextEscapesControlCharacters) {
   EXPECT_NE(Text.find("by\\x7ftoolkit"), std::string::npos) << Text;
 }
 
-TEST(CheckReport, JsonHasEveryProperty) {
+TEST(CheckReport, json_hasEveryProperty) {
   llvm::Expected<json::Value> V = json::parse(printCheckJson(sample(), Document));
   ASSERT_TRUE(bool(V)) << llvm::toString(V.takeError());
   const json::Object &O = *V->getAsObject();
@@ -83,7 +85,7 @@ TEST(CheckReport, JsonHasEveryProperty) {
   EXPECT_EQ(O.getArray("vanished")->size(), 1u);
 }
 
-TEST(CheckReport, JUnitHasACaseForEachProperty) {
+TEST(CheckReport, junit_hasACaseForEachProperty) {
   std::string Xml = printCheckJUnit(sample(), Document);
   EXPECT_EQ(times(Xml, "<testcase "), 2 * std::size(AllCheckRules));
   EXPECT_EQ(times(Xml, "<failure "), 1u);
@@ -100,7 +102,7 @@ TEST(CheckReport, JUnitHasACaseForEachProperty) {
   EXPECT_EQ(printCheckJUnit(Odd, Document).find('\x01'), std::string::npos);
 }
 
-TEST(CheckReport, SarifPointsAtTheSource) {
+TEST(CheckReport, sarif_pointsToTheSource) {
   llvm::Expected<json::Value> V = json::parse(printCheckSarif(sample(), Document));
   ASSERT_TRUE(bool(V)) << llvm::toString(V.takeError());
   const json::Object &Run = *(*V->getAsObject()->getArray("runs"))[0].getAsObject();
@@ -115,7 +117,7 @@ TEST(CheckReport, SarifPointsAtTheSource) {
   EXPECT_EQ(Place.getObject("region")->getInteger("startLine"), 12);
 }
 
-TEST(CheckReport, KernelsOfAReport) {
+TEST(CheckReport, kernelOfAReport_isComparedWithAProfile) {
   TuningReport R;
   R.Device = "NVIDIA H200";
   R.NvccVersion = "13.0.88";
@@ -137,7 +139,7 @@ TEST(CheckReport, KernelsOfAReport) {
   EXPECT_EQ(C.SpillBytes, 16u);
   EXPECT_DOUBLE_EQ(C.Time->Ns, 800);
   EXPECT_DOUBLE_EQ(C.Time->HighNs, 810);
-  // Held against a profile of the same kernel, which says the architecture too.
+  // It is compared with a profile of the same kernel, which also gives the architecture.
   CheckedKernel Other = kernel("k()", 16);
   EXPECT_EQ(checkKernels({C}, {Other}, {}).Kernels.size(), 1u);
 }

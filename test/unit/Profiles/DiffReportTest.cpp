@@ -46,7 +46,7 @@ static ProfileDiff sampleDiff() {
   return diffProfiles(A, B);
 }
 
-TEST(DiffReport, TextForAPerson) {
+TEST(DiffReport, text_showsWhatDiffers) {
   EXPECT_EQ(printDiffText(sampleDiff()),
             "file-cap none -> 40\n"
             "changed    changed(int) on sm_90\n"
@@ -62,7 +62,7 @@ TEST(DiffReport, TextForAPerson) {
   EXPECT_EQ(printDiffText({}), "0 added, 0 removed, 0 changed, 0 remeasured, 0 equal\n");
 }
 
-TEST(DiffReport, ToldWholeWhereOneSideHasIt) {
+TEST(DiffReport, entryOfOneSide_isShownCompletely) {
   Profile A, None;
   A.Kernels = {tuned("k()", 64, 0.8)};
   EXPECT_EQ(printDiffText(diffProfiles(A, None)),
@@ -81,7 +81,7 @@ TEST(DiffReport, ToldWholeWhereOneSideHasIt) {
             "0 added, 1 removed, 0 changed, 0 remeasured, 0 equal\n");
 }
 
-TEST(DiffReport, EveryKnobIsTold) {
+TEST(DiffReport, everyKnob_isShown) {
   Profile A, B;
   A.Kernels = {tuned("k()", 64, 0.8)};
   B.Kernels = A.Kernels;
@@ -110,7 +110,7 @@ TEST(DiffReport, EveryKnobIsTold) {
   EXPECT_EQ(Before.getBoolean("smem-spilling"), false);
 }
 
-TEST(DiffReport, JsonForAProgram) {
+TEST(DiffReport, json_hasBothSides) {
   llvm::Expected<llvm::json::Value> Value = llvm::json::parse(printDiffJson(sampleDiff()));
   ASSERT_TRUE(bool(Value)) << llvm::toString(Value.takeError());
   const llvm::json::Object &O = *Value->getAsObject();

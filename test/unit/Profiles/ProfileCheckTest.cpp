@@ -9,7 +9,7 @@ using namespace carve;
 
 namespace {
 
-/// What a test says of one kernel; the rest is as a tuning of LULESH on an H200 had it.
+/// What a test says about one kernel. The rest is from a tuning of LULESH on an H200.
 struct Tuned {
   std::string Kernel = "calcKinematicsForElems(double const*, int)";
   std::string Arch = "sm_90", Digest = "d1", Setting = "{cap: 128}";
@@ -50,7 +50,7 @@ std::vector<CheckedKernel> kernels(std::initializer_list<Tuned> List) {
   return P ? checkedKernels(*P) : std::vector<CheckedKernel>();
 }
 
-/// Names of the rules with verdict \p V, of all kernels.
+/// Returns the names of the rules with verdict \p V, for all kernels.
 std::vector<std::string> rules(const CheckOutcome &O, CheckVerdict V = CheckVerdict::Regressed) {
   std::vector<std::string> Names;
   for (const KernelCheck &K : O.Kernels)
@@ -71,13 +71,13 @@ using Names = std::vector<std::string>;
 
 } // namespace
 
-TEST(ProfileCheck, PlantedSpillIsCaught) {
+TEST(ProfileCheck, addedSpill_isARegression) {
   Tuned Before, After;
   After.Digest = "d2";
   After.Spill = 120;
   CheckOutcome O = checkKernels(kernels({Before}), kernels({After}), {});
   EXPECT_EQ(rules(O), Names{"spill-increase"});
-  EXPECT_EQ(detail(O, CheckRule::SpillIncrease), "112 bytes more per thread, allowed are 0");
+  EXPECT_EQ(detail(O, CheckRule::SpillIncrease), "112 bytes more per thread, at most 0 allowed");
   EXPECT_EQ(O.Kernels[0].Properties[0].Before, "8");
   EXPECT_EQ(O.Kernels[0].Properties[0].After, "120");
   CheckTolerances Wide;
@@ -90,9 +90,9 @@ TEST(ProfileCheck, PlantedSpillIsCaught) {
   EXPECT_EQ(rules(checkKernels(kernels({Before}), kernels({After}), Wide)), Names{});
 }
 
-TEST(ProfileCheck, NoiseOfTwoTuningsPasses) {
-  // The traced time wanders by a few percent, the ratio within its interval, and of two caps that
-  // are as good the other is chosen.
+TEST(ProfileCheck, noiseOfTwoTunings_passes) {
+  // The traced time varies by a few percent, the ratio varies within its interval, and of two caps
+  // that are equally good the other one is chosen.
   Tuned Before, After;
   After.LaunchNs = 103000;
   After.Ratio = 0.675;
@@ -103,21 +103,21 @@ TEST(ProfileCheck, NoiseOfTwoTuningsPasses) {
   After.Spill = 72;
   EXPECT_EQ(rules(checkKernels(kernels({Before}), kernels({After}), {})), Names{});
   EXPECT_EQ(rules(checkKernels(kernels({After}), kernels({Before}), {})), Names{});
-  // Asked to, it judges a choice by its spills.
+  // With this option, it judges a choice by its spills.
   CheckTolerances Strict;
   Strict.Strict = true;
   EXPECT_EQ(rules(checkKernels(kernels({Before}), kernels({After}), Strict)),
             Names{"spill-increase"});
 }
 
-TEST(ProfileCheck, TimeCountsBeyondBothIntervals) {
+TEST(ProfileCheck, time_beyondBothIntervals_isARegression) {
   Tuned Before, After;
   After.Digest = "d2";
   // 100 us * 0.673 * 1.05 = 70.67 us is allowed.
-  After.LaunchNs = 105500; // Its lower end: 70.79 us.
+  After.LaunchNs = 105500; // Its lower end is 70.79 us.
   CheckOutcome O = checkKernels(kernels({Before}), kernels({After}), {});
   EXPECT_EQ(rules(O), Names{"time-increase"});
-  After.Low = 0.66; // 69.6 us.
+  After.Low = 0.66; // 69.6 us
   EXPECT_EQ(rules(checkKernels(kernels({Before}), kernels({After}), {})), Names{});
   CheckTolerances Tight;
   Tight.TimeIncrease = 0.01;
@@ -125,7 +125,7 @@ TEST(ProfileCheck, TimeCountsBeyondBothIntervals) {
             Names{"time-increase"});
 }
 
-TEST(ProfileCheck, MoreSpillsAreExcusedByLessTime) {
+TEST(ProfileCheck, moreSpills_withLessTime_areExcused) {
   Tuned Before, After;
   After.Digest = "d2";
   After.Spill = 64;
@@ -133,16 +133,17 @@ TEST(ProfileCheck, MoreSpillsAreExcusedByLessTime) {
   After.LaunchNs = 90000;
   CheckOutcome O = checkKernels(kernels({Before}), kernels({After}), {});
   EXPECT_EQ(rules(O), Names{});
-  EXPECT_EQ(detail(O, CheckRule::SpillIncrease), "56 bytes more per thread, allowed are 0, but the "
-                                                 "launch is faster: 67.2 us > 60.48 us");
+  EXPECT_EQ(detail(O, CheckRule::SpillIncrease),
+            "56 bytes more per thread, at most 0 allowed, but the "
+            "launch is faster: 67.2 us > 60.48 us");
   CheckTolerances Strict;
   Strict.Strict = true;
   EXPECT_EQ(rules(checkKernels(kernels({Before}), kernels({After}), Strict)),
             (Names{"spill-increase", "occupancy-loss"}));
 }
 
-TEST(ProfileCheck, ScatterOfLaunchTimesExcusesNothing) {
-  // Defaults: intervals without width, of which one is always the lower.
+TEST(ProfileCheck, scatterOfLaunchTimes_excusesNothing) {
+  // The intervals of defaults have no width, so that one of them is always lower.
   Tuned Before, After;
   Before.Setting = After.Setting = "default";
   After.Digest = "d2";
@@ -156,13 +157,14 @@ TEST(ProfileCheck, ScatterOfLaunchTimesExcusesNothing) {
     return rules(checkKernels(Old, New, {}));
   };
   EXPECT_EQ(Judged(99999.9), Names{"spill-increase"});
-  EXPECT_EQ(Judged(99100), Names{"spill-increase"}); // What two tunings differed by.
+  EXPECT_EQ(Judged(99100), Names{"spill-increase"}); // Two tunings differed by this.
   EXPECT_EQ(Judged(98100), Names{"spill-increase"});
   EXPECT_EQ(Judged(98000), Names{});
 }
 
-TEST(ProfileCheck, ChoiceThatIsFasterMaySpill) {
-  // `fb` of LULESH in two tunings on an H200: a cap of 168, and one of 120.
+TEST(ProfileCheck, fasterChoice_maySpill) {
+  // These are the times of LULESH's `fb` in two tunings on an H200, with a cap of 168 and with one
+  // of 120.
   Tuned Before, After;
   Before.LaunchNs = 287848;
   Before.Ratio = 0.9635;
@@ -179,7 +181,7 @@ TEST(ProfileCheck, ChoiceThatIsFasterMaySpill) {
   EXPECT_EQ(rules(checkKernels(kernels({Before}), kernels({After}), {})), Names{});
 }
 
-TEST(ProfileCheck, KernelsOfOneNameArePairedBySource) {
+TEST(ProfileCheck, kernelsOfOneName_arePairedBySource) {
   Tuned One, Two;
   One.Source = "one.cu";
   Two.Source = "two.cu";
@@ -187,20 +189,20 @@ TEST(ProfileCheck, KernelsOfOneNameArePairedBySource) {
   Two.LaunchNs = 900000;
   Two.Digest = "d2";
   Tuned NewOne = One, NewTwo = Two;
-  NewOne.Digest = "d9"; // In the other order.
+  NewOne.Digest = "d9"; // The digests sort in the other order.
   NewTwo.Digest = "d8";
   CheckOutcome O = checkKernels(kernels({One, Two}), kernels({NewOne, NewTwo}), {});
   ASSERT_EQ(O.Kernels.size(), 2u);
   EXPECT_EQ(rules(O), Names{});
   for (const KernelCheck &K : O.Kernels)
     EXPECT_EQ(K.Before.Source, K.After.Source);
-  // A file that moved is still the kernel's.
+  // A file that moved still has the same kernel.
   NewOne.Source = "src/one.cu";
   O = checkKernels(kernels({One}), kernels({NewOne}), {});
   EXPECT_EQ(O.Kernels.size(), 1u);
 }
 
-TEST(ProfileCheck, AcrossToolkitsTheTimeIsShownOnly) {
+TEST(ProfileCheck, timeAcrossToolkits_isShownButNotJudged) {
   Tuned Before, After;
   After.Digest = "d2";
   After.Toolkit = "13.3.1";
@@ -208,7 +210,7 @@ TEST(ProfileCheck, AcrossToolkitsTheTimeIsShownOnly) {
   After.Occupancy = 0.2;
   CheckOutcome O = checkKernels(kernels({Before}), kernels({After}), {});
   EXPECT_EQ(rules(O), Names{"occupancy-loss"});
-  EXPECT_EQ(detail(O, CheckRule::TimeIncrease), "by toolkit 13.0.88 and by 13.3.1");
+  EXPECT_EQ(detail(O, CheckRule::TimeIncrease), "different toolkits, 13.0.88 and 13.3.1");
   EXPECT_EQ(O.Kernels[0].Properties[3].After, "134.4 us");
   CheckTolerances Across;
   Across.Across = true;
@@ -216,7 +218,7 @@ TEST(ProfileCheck, AcrossToolkitsTheTimeIsShownOnly) {
             (Names{"occupancy-loss", "time-increase"}));
 }
 
-TEST(ProfileCheck, AnotherArchitectureIsShownOnly) {
+TEST(ProfileCheck, otherArchitecture_isShownButNotJudged) {
   Tuned Before, After;
   After.Digest = "d2";
   After.Arch = "sm_80";
@@ -226,8 +228,8 @@ TEST(ProfileCheck, AnotherArchitectureIsShownOnly) {
   CheckOutcome O = checkKernels(kernels({Before}), kernels({After}), {});
   EXPECT_EQ(O.Kernels.size(), 1u);
   EXPECT_EQ(O.count(CheckVerdict::NotJudged), 5u);
-  EXPECT_EQ(detail(O, CheckRule::SpillIncrease), "on sm_90 and on sm_80");
-  // Where both sides have both, each is held against its own.
+  EXPECT_EQ(detail(O, CheckRule::SpillIncrease), "different architectures, sm_90 and sm_80");
+  // If both sides have both architectures, each is compared with its own.
   Tuned Other = After;
   O = checkKernels(kernels({Before, Other}), kernels({After, Before}), {});
   EXPECT_EQ(O.Kernels.size(), 2u);
@@ -235,11 +237,11 @@ TEST(ProfileCheck, AnotherArchitectureIsShownOnly) {
   EXPECT_EQ(O.Kernels[0].Before.Arch, O.Kernels[0].After.Arch);
 }
 
-TEST(ProfileCheck, TuningThatIsLost) {
+TEST(ProfileCheck, lostTuning_isARegressionUnlessTheLaunchIsFaster) {
   Tuned Before, After;
   After.Digest = "d2";
   After.Setting = "default";
-  After.LaunchNs = 65000; // Faster without: no loss.
+  After.LaunchNs = 65000; // It is faster without the tuning, so nothing is lost.
   CheckOutcome O = checkKernels(kernels({Before}), kernels({After}), {});
   EXPECT_EQ(rules(O), Names{});
   EXPECT_NE(detail(O, CheckRule::LostTuning).find("but the launch is faster"), std::string::npos);
@@ -247,14 +249,14 @@ TEST(ProfileCheck, TuningThatIsLost) {
   O = checkKernels(kernels({Before}), kernels({After}), {});
   EXPECT_EQ(rules(O), (Names{"occupancy-loss", "time-increase", "lost-tuning"}));
   EXPECT_EQ(detail(O, CheckRule::LostTuning), "its launches took 67.2% of the default's time");
-  // A gain of a percent comes and goes.
+  // A gain of one percent comes and goes.
   Before.Ratio = 0.985;
   Before.Low = 0.98;
   Before.High = 0.99;
   EXPECT_EQ(rules(checkKernels(kernels({Before}), kernels({After}), {})), Names{"occupancy-loss"});
 }
 
-TEST(ProfileCheck, OneSideAloneIsANote) {
+TEST(ProfileCheck, kernelOfOneSide_isANote) {
   Tuned Gone, Stays, New;
   Gone.Kernel = "gone()";
   New.Kernel = "new()";
@@ -266,7 +268,7 @@ TEST(ProfileCheck, OneSideAloneIsANote) {
   EXPECT_EQ(rules(O), Names{});
 }
 
-TEST(ProfileCheck, OldProfilesOfOneCodeAreJudgedByTheirRatios) {
+TEST(ProfileCheck, sameCodeWithoutTimes_isJudgedByItsRatios) {
   Tuned Before, After;
   After.Ratio = 0.8;
   After.Low = 0.79;
@@ -275,13 +277,13 @@ TEST(ProfileCheck, OldProfilesOfOneCodeAreJudgedByTheirRatios) {
   A[0].Time.reset();
   B[0].Time.reset();
   EXPECT_EQ(rules(checkKernels(A, B, {})), Names{"time-increase"});
-  B[0].Digest = "d2"; // Over the time of other code.
+  B[0].Digest = "d2"; // The ratio is now to the time of other code.
   CheckOutcome O = checkKernels(A, B, {});
   EXPECT_EQ(rules(O), Names{});
-  EXPECT_EQ(detail(O, CheckRule::TimeIncrease), "not known on both sides");
+  EXPECT_EQ(detail(O, CheckRule::TimeIncrease), "a value is not known");
 }
 
-TEST(ProfileCheck, RegistersWhereAskedFor) {
+TEST(ProfileCheck, registers_areJudgedOnlyWithALimit) {
   Tuned Before, After;
   After.Digest = "d2";
   After.Regs = 136;

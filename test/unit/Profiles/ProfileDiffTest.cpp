@@ -24,7 +24,8 @@ static Profile profile(std::vector<Decision> Kernels) {
   return P;
 }
 
-/// `<change> <kernel> <cap before>><cap after>`, `-` where there is none.
+/// Returns `<change> <kernel> <cap before>><cap after>` for each difference; `-` for a side without
+/// the entry.
 static std::vector<std::string> texts(const ProfileDiff &Diff) {
   static const char *Names[] = {"added", "removed", "changed", "remeasured"};
   auto Side = [](const std::optional<Decision> &D) {
@@ -40,7 +41,7 @@ static std::vector<std::string> texts(const ProfileDiff &Diff) {
 
 using Texts = std::vector<std::string>;
 
-TEST(ProfileDiff, ToldByKernel) {
+TEST(ProfileDiff, differences_areListedByKernel) {
   Profile A = profile({entry("same", 40, "d"), entry("gone", 40, "d"), entry("cap", 40, "d"),
                        entry("noise", 40, "d"), entry("code", 40, "d1"), entry("pin", 40)});
   Profile B =
@@ -57,23 +58,23 @@ TEST(ProfileDiff, ToldByKernel) {
   EXPECT_EQ(diffProfiles(A, A).Same, 6u);
 }
 
-TEST(ProfileDiff, ArchitecturesAreKeptApart) {
+TEST(ProfileDiff, otherArchitecture_isAnotherEntry) {
   Profile A = profile({entry("k", 40, "d")}), B = A;
   B.Kernels[0].Arch = "sm_80";
   EXPECT_EQ(texts(diffProfiles(A, B)), (Texts{"added k ->40", "removed k 40>-"}));
 }
 
-TEST(ProfileDiff, EntriesOfOneToolkitAreComparedWithEachOther) {
+TEST(ProfileDiff, entriesOfOneToolkit_areComparedWithEachOther) {
   Profile A = profile({entry("k", 1, "a", "12.8.93"), entry("k", 2, "b"), entry("k", 3)});
   Profile B = profile({entry("k", 4, "c"), entry("k", 5, "d", "12.8.93"), entry("k", 6)});
   EXPECT_EQ(texts(diffProfiles(A, B)), (Texts{"changed k 3>6", "changed k 1>5", "changed k 2>4"}));
-  // Another toolkit altogether, and one more.
+  // The new entries have other toolkits, and there is one more of them.
   Profile C = profile({entry("k", 7, "e", "13.1.0"), entry("k", 8, "f", "13.2.0")});
   EXPECT_EQ(texts(diffProfiles(profile({entry("k", 2, "b")}), C)),
             (Texts{"changed k 2>7", "added k ->8"}));
 }
 
-TEST(ProfileDiff, KernelsOfOneNameArePairedBySource) {
+TEST(ProfileDiff, kernelsOfOneName_arePairedBySource) {
   auto Of = [](Decision D, std::string Source) {
     D.Basis->Source = std::move(Source);
     return D;
@@ -83,7 +84,7 @@ TEST(ProfileDiff, KernelsOfOneNameArePairedBySource) {
   EXPECT_EQ(texts(diffProfiles(A, B)), (Texts{"changed k 1>3", "changed k 2>4"}));
 }
 
-TEST(ProfileDiff, FileCapsCount) {
+TEST(ProfileDiff, otherFileCap_isADifference) {
   Profile A = profile({}), B = A;
   EXPECT_TRUE(diffProfiles(A, B).empty());
   B.FileCap = 40;

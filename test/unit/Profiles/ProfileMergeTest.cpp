@@ -31,7 +31,7 @@ static Decision timed(std::string Digest, std::optional<unsigned> Cap, unsigned 
   return D;
 }
 
-/// Merges in every order, which must give the same.
+/// Merges in every order, and expects the same result.
 static Profile merged(std::vector<Profile> Profiles) {
   std::vector<size_t> Order(Profiles.size());
   for (size_t I = 0; I < Order.size(); ++I)
@@ -53,14 +53,14 @@ static std::string profile(std::vector<Decision> Kernels) {
   return printProfile(named("", std::move(Kernels)));
 }
 
-TEST(ProfileMerge, IsTheUnion) {
+TEST(ProfileMerge, merge_isTheUnion) {
   Decision A = pinned("a", "", 40), B = pinned("b", "sm_90", 48), C = pinned("b", "sm_80", 56);
   EXPECT_EQ(printProfile(merged({named("x", {A, B}), named("y", {C}), named("z", {B})})),
             profile({A, C, B}));
   EXPECT_EQ(printProfile(merged({named("x", {})})), profile({}));
 }
 
-TEST(ProfileMerge, OfOneDigestMorePairsGoFirstThenTheNewerDate) {
+TEST(ProfileMerge, sameDigest_keepsMorePairsThenTheNewerDate) {
   Decision Many = timed("d", 40, 27, "2026-11-01T00:00:00Z");
   Decision Old = timed("d", 48, 9, "2026-11-02T00:00:00Z");
   Decision New = timed("d", 56, 9, "2026-11-03T00:00:00Z");
@@ -70,18 +70,18 @@ TEST(ProfileMerge, OfOneDigestMorePairsGoFirstThenTheNewerDate) {
             profile({Many}));
   EXPECT_EQ(printProfile(merged({named("x", {Old}), named("y", {New}), named("z", {Bare})})),
             profile({New}));
-  // Nothing tells them apart but what they say: still one, and the same in every order.
+  // Only their texts tell these apart. There is still one result, the same in every order.
   Decision Other = timed("d", 64, 9, "2026-11-03T00:00:00Z");
   EXPECT_EQ(merged({named("x", {Other}), named("y", {New})}).Kernels.size(), 1u);
 }
 
-TEST(ProfileMerge, OtherDigestsAndPinsStandSideBySide) {
+TEST(ProfileMerge, otherDigestsAndPins_areAllKept) {
   Decision A = timed("d1", 40, 9), B = timed("d2", 48, 9), Pin = pinned("k", "sm_90", 32);
   EXPECT_EQ(printProfile(merged({named("x", {A}), named("y", {B}), named("z", {Pin})})),
             profile({Pin, A, B}));
 }
 
-TEST(ProfileMerge, PeopleWhoContradictEachOtherAreNamed) {
+TEST(ProfileMerge, contradiction_namesBothProfiles) {
   auto Message = [](Profile A, Profile B) { return messageOf(mergeProfiles({A, B})); };
   EXPECT_EQ(
       Message(named("x.yaml", {pinned("k", "", 40)}), named("y.yaml", {pinned("k", "", {})})),

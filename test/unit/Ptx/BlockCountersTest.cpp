@@ -6,7 +6,7 @@ using namespace carve;
 
 namespace {
 
-// Behind the last instruction there is a block with nothing in it, to which labels there belong.
+// The block after the last instruction is empty. Labels at the end of the body belong to it.
 const std::string Kernel = ".visible .entry k(.param .u64 p) {\n"
                            "  .reg .pred %p<3>;\n"
                            "  setp.eq.s32 %p1, %r1, 0;\n"
@@ -30,7 +30,7 @@ CountingPtx counting(const PtxModule &M, std::vector<std::string> Entries = {"k"
   return {};
 }
 
-/// The text with each increment as one word.
+/// Returns the text with each increment shortened to its counter's number.
 std::string shortened(std::string Text) {
   const std::string Begin = "{ .reg .pred %carve_p;", Address = "[%carve_a+";
   for (size_t At = Text.find(Begin); At != std::string::npos; At = Text.find(Begin, At)) {
@@ -43,7 +43,7 @@ std::string shortened(std::string Text) {
 
 } // namespace
 
-TEST(BlockCounters, StandAtHeadsAndBehindRepeatingBranches) {
+TEST(BlockCounters, withBlockCounters_loopAndCallee_countersAtBlockHeadsAndAfterRepeatingBranches) {
   PtxModule M = parsed(ptx(Function + Kernel));
   CountingPtx Made = counting(M);
   EXPECT_EQ(Made.FirstOf, (std::map<std::string, size_t>{{"k", 0}, {"f", 10}}));
@@ -66,10 +66,11 @@ TEST(BlockCounters, StandAtHeadsAndBehindRepeatingBranches) {
   EXPECT_TRUE(bool(PtxModule::parse(Made.Text)));
 }
 
-TEST(BlockCounters, LoopsAndFrequencies) {
+TEST(BlockCounters, countedFlow_loops_giveFrequenciesAndTrips) {
   PtxModule M = parsed(ptx(Function + Kernel));
   CountingPtx Made = counting(M);
-  // Ten threads, of which six loop 5 times each; the function is called by all and repeats 3 times.
+  // Ten threads run, and six of them loop 5 times each. All of them call the function, which
+  // repeats 3 times.
   RunsByFunction Runs =
       Made.runs({{0, 10}, {1, 30}, {2, 24}, {3, 10}, {10, 30}, {11, 10}, {13, 10}});
   PtxFunction K = llvm::cantFail(readPtxFunction(M.definitionOf("k")));
@@ -77,7 +78,8 @@ TEST(BlockCounters, LoopsAndFrequencies) {
   EXPECT_EQ(OfK.Calls, 10);
   EXPECT_EQ(OfK.Frequencies, (std::vector<double>{1, 3, 2.4, 1, 0}));
   EXPECT_EQ(OfK.Trips, (std::vector<std::optional<double>>{5}));
-  // Its loop begins where it does: calls are what does not come from the loop's end.
+  // The loop starts at the function's first block, so calls are the runs of this block that do not
+  // come from the end of the loop.
   PtxFunction F = llvm::cantFail(readPtxFunction(M.definitionOf("f")));
   CountedFlow OfF = countedFlow(F, Runs.at("f"));
   EXPECT_EQ(OfF.Calls, 10);
@@ -85,7 +87,7 @@ TEST(BlockCounters, LoopsAndFrequencies) {
   EXPECT_EQ(OfF.Trips, (std::vector<std::optional<double>>{3}));
 }
 
-TEST(BlockCounters, WhatDidNotRun) {
+TEST(BlockCounters, countedFlow_kernelThatDidNotRun_isAllZero) {
   PtxModule M = parsed(ptx(Function + Kernel));
   PtxFunction K = llvm::cantFail(readPtxFunction(M.definitionOf("k")));
   CountedFlow OfK = countedFlow(K, counting(M).runs({}).at("k"));
@@ -94,7 +96,7 @@ TEST(BlockCounters, WhatDidNotRun) {
   EXPECT_EQ(OfK.Trips, (std::vector<std::optional<double>>{0}));
 }
 
-TEST(BlockCounters, JumpTablesAndScopes) {
+TEST(BlockCounters, jumpTable_repeatsLoop_tripsAreUnknown) {
   PtxModule M = parsed(ptx(".visible .entry k() {\n"
                            "$L1:\n  add.s32 %r1, %r1, 1;\n"
                            "$T: .branchtargets $L1, $L2;\n"
@@ -110,7 +112,7 @@ TEST(BlockCounters, JumpTablesAndScopes) {
   EXPECT_EQ(OfK.Trips, (std::vector<std::optional<double>>{std::nullopt}));
 }
 
-TEST(BlockCounters, Refusals) {
+TEST(BlockCounters, withBlockCounters_unknownEntryOrTakenName_fails) {
   PtxModule M = parsed(ptx(Function + Kernel));
   EXPECT_EQ(messageOf(withBlockCounters(M, {"none"}, "Counts", 4)), "PTX: no entry named none");
   EXPECT_EQ(messageOf(withBlockCounters(M, {"k"}, "LOOP", 4)), "PTX: the name LOOP is taken");

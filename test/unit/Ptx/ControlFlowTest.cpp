@@ -4,7 +4,7 @@
 
 using namespace carve;
 
-/// Blocks of one instruction each.
+/// Returns the flow of blocks that have one instruction each.
 static ControlFlow flow(std::vector<std::vector<unsigned>> Successors,
                         std::vector<unsigned> Ends = {}) {
   std::vector<FlowBlock> Blocks;
@@ -15,7 +15,7 @@ static ControlFlow flow(std::vector<std::vector<unsigned>> Successors,
   return analyseFlow(std::move(Blocks));
 }
 
-TEST(ControlFlow, NestedLoops) {
+TEST(ControlFlow, nestedLoops_areFoundWithDepthsAndFrequencies) {
   // 0 -> 1 { 2 { 3 } 4 } 5, and 6 is not reached.
   ControlFlow F = flow({{1}, {2}, {3}, {2, 4}, {1, 5}, {}, {5}});
   ASSERT_EQ(F.Loops.size(), 2u);
@@ -32,24 +32,25 @@ TEST(ControlFlow, NestedLoops) {
   EXPECT_EQ(blockFrequencies(F, {10, 4}), (std::vector<double>{1, 10, 40, 40, 10, 1, 0}));
 }
 
-TEST(ControlFlow, BranchesWeighTheSame) {
+TEST(ControlFlow, branch_withoutLoops_dividesEqually) {
   ControlFlow F = flow({{1, 2}, {3}, {3, 4}, {4}, {}});
   EXPECT_EQ(blockFrequencies(F, {}), (std::vector<double>{1, 0.5, 0.5, 0.75, 1}));
 }
 
-TEST(ControlFlow, GuardsAreNotTaken) {
+TEST(ControlFlow, guard_thatOnlyEndsTheFunction_isNotTaken) {
   ControlFlow F = flow({{1, 3}, {2, 3}, {3}, {}}, {3});
   EXPECT_EQ(blockFrequencies(F, {}), (std::vector<double>{1, 1, 1, 1}));
 }
 
-TEST(ControlFlow, LoopsAreEnteredRatherThanPassed) {
+TEST(ControlFlow, branch_aroundALoop_entersTheLoop) {
   // 0 -> 1 -> 2 { } -> 3, and 0 -> 3: `if (N > 0) for ...`
   ControlFlow F = flow({{1, 3}, {2}, {2, 3}, {}});
   EXPECT_EQ(blockFrequencies(F, {5}), (std::vector<double>{1, 1, 5, 1}));
 }
 
-TEST(ControlFlow, LoopsRunToTheirLastTrip) {
-  // Left from the middle (1 -> 4) and from the end; a branch inside of it.
+TEST(ControlFlow, loop_withEarlyExit_runsToItsLastTrip) {
+  // The loop can be left from its middle (1 -> 4) and from its end, and there is a branch inside of
+  // it.
   ControlFlow F = flow({{1}, {2, 4}, {3, 5}, {5}, {6}, {1, 6}, {}});
   ASSERT_EQ(F.Loops.size(), 1u);
   std::vector<double> Times = blockFrequencies(F, {8});
@@ -60,36 +61,37 @@ TEST(ControlFlow, LoopsRunToTheirLastTrip) {
   EXPECT_EQ(Times[6], 1);
 }
 
-TEST(ControlFlow, CyclesWithTwoEntriesAreNoLoops) {
+TEST(ControlFlow, cycle_withTwoEntries_isNotALoop) {
   ControlFlow F = flow({{1, 2}, {2}, {1, 3}, {}});
   EXPECT_TRUE(F.Loops.empty());
   EXPECT_EQ(blockFrequencies(F, {})[3], 1);
 }
 
-TEST(ControlFlow, SeveralLatchesAreOneLoop) {
+TEST(ControlFlow, loop_withSeveralLatches_isOneLoop) {
   ControlFlow F = flow({{1}, {2, 3}, {1}, {1, 4}, {}});
   ASSERT_EQ(F.Loops.size(), 1u);
   EXPECT_EQ(F.Loops[0].Latches.size(), 2u);
   EXPECT_EQ(blockFrequencies(F, {6}), (std::vector<double>{1, 6, 3, 3, 1}));
 }
 
-TEST(ControlFlow, KnownRunsAreKeptWhicheverWaysLeadThere) {
-  // `if (N <= 4) goto 5; if (...) 2: main loop; 3: if (...) 4: again; 5: loop over the rest; 6`: by
-  // its ways alone all enters the second loop at once.
+TEST(ControlFlow, knownRuns_severalWaysToTheLoop_areKept) {
+  // The code is `if (N <= 4) goto 5; if (...) 2: main loop; 3: if (...) 4: again; 5: loop over the
+  // rest; 6`. By the rules for branches alone, every run enters the second loop at once.
   ControlFlow F = flow({{5, 1}, {2, 3}, {2, 3}, {4, 5}, {5}, {5, 6}, {}});
   ASSERT_EQ(F.Loops.size(), 2u);
   EXPECT_EQ(blockFrequencies(F, {100, 3})[2], 0);
   EXPECT_EQ(blockFrequencies(F, {100, 3}, {100, 3}),
             (std::vector<double>{1, 1, 100, 1, 0.5, 3, 1}));
-  // Too few trips for the main loop.
+  // There are too few trips for the main loop.
   EXPECT_EQ(blockFrequencies(F, {0, 3}, {0, 3}), (std::vector<double>{1, 0, 0, 0, 0, 3, 1}));
-  // One of which nothing is known is as before.
+  // Without known runs the result is the same as without the argument.
   EXPECT_EQ(blockFrequencies(F, {100, 3}, {std::nullopt, std::nullopt}),
             blockFrequencies(F, {100, 3}));
 }
 
-TEST(ControlFlow, AWayWithALoopIsTakenAtLeastAsOften) {
-  // 0 -> 1 -> 2 { } or 3 -> 4, and 0 -> 4: the loop is a part of what the first way does.
+TEST(ControlFlow, branch_onlyOneWayReachesALoop_takesItAtLeastAsOften) {
+  // The flow is 0 -> 1 -> 2 { } or 3 -> 4, and 0 -> 4: the loop is only a part of what the first
+  // way does.
   ControlFlow F = flow({{1, 4}, {2, 3}, {2, 4}, {4}, {5}, {}});
   ASSERT_EQ(F.Loops.size(), 1u);
   std::vector<double> Rare = blockFrequencies(F, {8}, {1}), Often = blockFrequencies(F, {8}, {6});
@@ -97,7 +99,7 @@ TEST(ControlFlow, AWayWithALoopIsTakenAtLeastAsOften) {
   EXPECT_EQ(Often, (std::vector<double>{1, 0.75, 6, 0, 1, 1}));
 }
 
-TEST(ControlFlow, KnownRunsOfInnerLoopsAreOfATripAround) {
+TEST(ControlFlow, knownRuns_innerLoop_arePerTripOfTheOuterLoop) {
   // 1 { if (...) 2 -> 3 { } 4 }
   ControlFlow F = flow({{1}, {2, 4}, {3}, {3, 4}, {1, 5}, {}});
   ASSERT_EQ(F.Loops.size(), 2u);

@@ -1,4 +1,4 @@
-// What an EntryEdit changes in the text, and what it refuses.
+// Tests what an EntryEdit changes in the text, and what it refuses.
 #include "PtxTesting.h"
 
 #include "Support/Error.h"
@@ -29,7 +29,8 @@ EntryEdit from(const PtxModule &Flavour, std::string Suffix = "__f") {
   return Edit;
 }
 
-/// The reason in front of the error's text, or the text where it is no Unsupported.
+/// Returns the reason before the error's text, or the whole text if the error is not an
+/// Unsupported.
 std::string refusal(const PtxModule &Base, const PtxModule &Flavour, StringRef Entry = "k") {
   StringMap<EntryEdit> Edits;
   Edits[Entry] = from(Flavour);
@@ -46,7 +47,7 @@ const std::string Declarations = "front-end-declarations";
 
 } // namespace
 
-TEST(EntryEdit, LoadsWithoutAWishOfTheirOwnGoToL2) {
+TEST(EntryEdit, loadsFromL2_plainLoads_getCacheOperator) {
   EXPECT_EQ(cached("ld.global.f32 %f1, [%rd1]"), "ld.global.cg.f32 %f1, [%rd1]");
   EXPECT_EQ(cached("@!%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]"),
             "@!%p1 ld.global.cg.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]");
@@ -56,7 +57,7 @@ TEST(EntryEdit, LoadsWithoutAWishOfTheirOwnGoToL2) {
   EXPECT_EQ(cached("ld.f64 %fd1, [%rd1]"), "ld.cg.f64 %fd1, [%rd1]");
 }
 
-TEST(EntryEdit, OtherLoadsStay) {
+TEST(EntryEdit, loadsFromL2_otherInstructions_stay) {
   for (const char *Load : {"ld.global.ca.f32 %f1, [%rd1]",
                            "ld.global.cg.f32 %f1, [%rd1]",
                            "ld.global.cs.f32 %f1, [%rd1]",
@@ -82,7 +83,7 @@ TEST(EntryEdit, OtherLoadsStay) {
       parsed(ptx(".entry k() { ld.shared.f32 %f1, [%rd1]; }")).find("k")->HasPlainGlobalLoads);
 }
 
-TEST(EntryEdit, LoadsOfCalleesGoToL2InCopiesOfThem) {
+TEST(EntryEdit, loadsFromL2_calleesWithLoads_areCopied) {
   PtxModule Base = parsed(ptx(".global .u32 g;\n"
                               ".func f() { ld.global.u32 %r1, [g]; call h; ret; }\n"
                               ".func h() { ret; }\n"
@@ -99,12 +100,12 @@ TEST(EntryEdit, LoadsOfCalleesGoToL2InCopiesOfThem) {
                       ".entry k() { call f__cg; ret; }\n.entry l() { call f; ret; }"),
             std::string::npos)
       << Text;
-  // Functions without loads are shared.
+  // Functions without loads are not copied.
   EXPECT_NE(edited(Base, "m", Edit).find("ld.global.cg.u32 %r1, [g]; call h; ret; }"),
             std::string::npos);
 }
 
-TEST(EntryEdit, SpillingToSharedMemoryNeedsABound) {
+TEST(EntryEdit, smemSpilling_entryWithoutBlockLimit_getsOne) {
   PtxModule Base = parsed(ptx(".entry k()\n{ ret; }\n.entry b() .maxntid 64\n{ ret; }\n"
                               ".entry r() .reqntid 64\n{ ret; }\n"));
   EntryEdit Edit;
@@ -119,7 +120,7 @@ TEST(EntryEdit, SpillingToSharedMemoryNeedsABound) {
             std::string::npos);
 }
 
-TEST(EntryEdit, DynamicSharedMemoryIsSeenThroughCalls) {
+TEST(EntryEdit, dynamicSharedMemory_usedByCallee_isSeen) {
   PtxModule Base = parsed(ptx(".extern .shared .align 16 .b8 dynamic[];\n"
                               ".shared .align 16 .b8 fixed[64];\n.extern .global .u32 g;\n"
                               ".func f() { mov.u32 %r1, dynamic; ret; }\n"
@@ -131,7 +132,7 @@ TEST(EntryEdit, DynamicSharedMemoryIsSeenThroughCalls) {
   EXPECT_FALSE(Base.find("c")->UsesDynamicSmem);
 }
 
-TEST(EntryEdit, AFlavourBringsItsBodyAndTheBaseKeepsItsDirectives) {
+TEST(EntryEdit, flavour_givesBody_baseKeepsDirectives) {
   PtxModule Base = parsed(ptx(".visible .entry k(.param .u64 k_param_0) .maxntid 64 .maxnreg 40\n"
                               "{ ld.param.u64 %rd1, [k_param_0]; ret; }\n.entry l() { ret; }\n"));
   PtxModule Flavour = parsed(ptx(".visible .entry k(\n\t.param .u64 k_param_0\n) .maxntid 64\n"
@@ -148,8 +149,8 @@ TEST(EntryEdit, AFlavourBringsItsBodyAndTheBaseKeepsItsDirectives) {
       << Text;
 }
 
-TEST(EntryEdit, FunctionsComeAlongOnceAndInTheirOrder) {
-  // `inner` is declared behind its caller's declaration and defined before it, as cicc may do.
+TEST(EntryEdit, flavour_withFunctions_copiesEachOnceInOrder) {
+  // `inner` is declared after its caller and defined before it, as cicc may do.
   std::string Functions =
       ".extern .func vprintf(.param .b64 a);\n.func outer(.param .b32 outer_param_0);\n"
       ".func inner();\n.func unused() { ret; }\n";
@@ -178,7 +179,7 @@ TEST(EntryEdit, FunctionsComeAlongOnceAndInTheirOrder) {
       << Text;
 }
 
-TEST(EntryEdit, TwoFlavoursMustNotShareASuffix) {
+TEST(EntryEdit, suffix_sharedByTwoFlavours_fails) {
   PtxModule Base = parsed(ptx(".func f() { ret; }\n.entry k() { call f; }\n"));
   PtxModule One = parsed(Base.text()), Two = parsed(Base.text());
   EXPECT_EQ(messageOf(Base.withClones({{"k", "a", from(One)}, {"k", "b", from(Two)}})),
@@ -187,13 +188,13 @@ TEST(EntryEdit, TwoFlavoursMustNotShareASuffix) {
   EXPECT_EQ(messageOf(Base.withClones({{"k", "a", from(One, "")}})), "PTX: the name f is taken");
 }
 
-TEST(EntryEdit, AnAliasOfTheFlavourIsCopiedUnderItsTargetsName) {
+TEST(EntryEdit, flavour_withAlias_copiesItsTarget) {
   std::string Text = ".func a(); .func b() { ret; } .alias a, b;\n.entry k() { call a; }\n";
   PtxModule Base = parsed(ptx(Text)), Flavour = parsed(ptx(Text));
   EXPECT_NE(edited(Base, "k", from(Flavour)).find(".entry k() { call b__f; }"), std::string::npos);
 }
 
-TEST(EntryEdit, NumberedStringsAreFoundByContent) {
+TEST(EntryEdit, numberedStrings_renumbered_areFoundByContent) {
   PtxModule Base = parsed(ptx(".global .align 1 .b8 $str[2] = {1, 0};\n"
                               ".global .align 1 .b8 $str$1[2] = {2, 0};\n"
                               ".global .u64 table[1] = {generic($str$1)};\n"
@@ -214,7 +215,7 @@ TEST(EntryEdit, NumberedStringsAreFoundByContent) {
   EXPECT_EQ(refusal(Wider, Flavour, "t"), Declarations);
 }
 
-TEST(EntryEdit, WhatTheBaseDeclaresOtherwiseIsRefused) {
+TEST(EntryEdit, flavour_baseDeclaresDifferently_isRefused) {
   std::string Body = ".entry k() { ld.global.u32 %r1, [g]; call f, (p); ret; }\n";
   auto Module = [&](const std::string &Declarations) { return parsed(ptx(Declarations + Body)); };
   std::string Variable = ".global .align 4 .u32 g = 1;\n",
@@ -229,7 +230,7 @@ TEST(EntryEdit, WhatTheBaseDeclaresOtherwiseIsRefused) {
   EXPECT_EQ(refusal(Module(Variable + ".func f(.param .b64 a) { ret; }\n"), Flavour), Declarations);
 }
 
-TEST(EntryEdit, AFlavourOfAnotherSourceIsRefused) {
+TEST(EntryEdit, flavour_ofAnotherSource_isRefused) {
   std::string Debug = ".section .debug_info { .b8 1 }\n";
   PtxModule Base =
       parsed(ptx(".func f() { ret; }\n.entry k(.param .u32 k_param_0) { ret; }\n" + Debug));
@@ -238,14 +239,14 @@ TEST(EntryEdit, AFlavourOfAnotherSourceIsRefused) {
   EXPECT_EQ(Refusal(".entry k(.param .u64 k_param_0) { ret; }\n" + Debug), Declarations);
   EXPECT_EQ(Refusal(".entry other(.param .u32 k_param_0) { ret; }\n" + Debug), Declarations);
   EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n"), Declarations);
-  // A register of inline assembly that has a function's name.
+  // Here inline assembly declares a register with a function's name.
   EXPECT_EQ(Refusal(".func f() { ret; }\n.entry k(.param .u32 k_param_0)\n"
                     "{ { .reg .u32 f; mov.u32 f, 1; } call f; ret; }\n" +
                     Debug),
             Declarations);
 }
 
-TEST(EntryEdit, LineNumbersNameTheFilesOfTheBase) {
+TEST(EntryEdit, lineDirectives_otherFileNumbers_nameFilesOfTheBase) {
   PtxModule Base = parsed(ptx(".entry k() { ret; }\n.file 1 \"a.cu\"\n.file 2 \"b.h\"\n"
                               ".section .debug_str\n{\n$L__info_string0:\n.b8 1,2\n.b8 3\n\n"
                               "$L__info_string1:\n.b8 4\n\n}\n"));
@@ -264,7 +265,7 @@ TEST(EntryEdit, LineNumbersNameTheFilesOfTheBase) {
       << Text;
 }
 
-TEST(EntryEdit, NothingToEditChangesNothing) {
+TEST(EntryEdit, emptyEdit_changesNothing) {
   PtxModule Base = parsed(recorded("kernels.cuda-13.0.88.ptx"));
   StringMap<EntryEdit> Edits;
   for (const PtxEntry &E : Base.entries())

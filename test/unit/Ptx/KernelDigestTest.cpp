@@ -4,8 +4,8 @@
 using namespace carve;
 using namespace llvm;
 
-// The PTX below test/Inputs/ptx/digest is nvcc's, of edits of one file; `pk` is the kernel of its
-// anonymous namespace, whose mangled name differs with the file's path and content.
+// nvcc made the PTX files in test/Inputs/ptx/digest from edits of one source file. `pk` is the
+// kernel in its anonymous namespace, and its mangled name depends on the file's path and content.
 static std::string digestOfPk(StringRef Variant) {
   PtxModule Module = parsed(recorded("digest/" + Variant + ".cuda-13.0.88.ptx"));
   for (const PtxEntry &E : Module.entries())
@@ -15,17 +15,17 @@ static std::string digestOfPk(StringRef Variant) {
   return "";
 }
 
-TEST(KernelDigest, OutlivesEditsElsewhere) {
+TEST(KernelDigest, digest_editElsewhereInTheFile_isTheSame) {
   std::string Base = digestOfPk("base");
   EXPECT_EQ(Base.size(), 32u);
-  // Moved to another directory, with a function and a kernel with its own assert, printf, depot and
-  // static shared memory put before it.
+  // The source was moved to another directory, and a function and a kernel were put before `pk`.
+  // That kernel has its own assert, printf, depot and static shared memory.
   EXPECT_EQ(digestOfPk("moved"), Base);
   EXPECT_EQ(digestOfPk("otherchanged"), Base);
   EXPECT_EQ(digestOfPk("li"), Base) << "-lineinfo";
 }
 
-TEST(KernelDigest, ChangesWithWhatTheKernelReaches) {
+TEST(KernelDigest, digest_editOfWhatTheKernelReaches_changes) {
   std::string Base = digestOfPk("base");
   EXPECT_NE(digestOfPk("body"), Base);
   EXPECT_NE(digestOfPk("callee"), Base);
@@ -36,12 +36,12 @@ static std::string digestOfK(StringRef Statements) {
   return cantFail(parsed(ptx(Statements)).kernelDigest("k"));
 }
 
-TEST(KernelDigest, IgnoresCommentsSpacesAndLines) {
+TEST(KernelDigest, digest_commentsSpacesAndLineDirectives_areIgnored) {
   EXPECT_EQ(digestOfK(".entry k() { ret; }"),
             digestOfK("// hello\n.entry   k ( )\n{\n  .loc 1 2 3\n /* x */ ret ; }"));
 }
 
-TEST(KernelDigest, NumbersLabelsAndDepotsWithinTheKernel) {
+TEST(KernelDigest, digest_labelsAndDepots_areNumberedWithinTheKernel) {
   StringRef Text = ".entry k() { .local .align 8 .b8 __local_depot#[8];\n"
                    "mov.u64 %SPL, __local_depot#; $L__BB#_2: @%p1 bra $L__BB#_2;\n"
                    "{ prototype_# : .callprototype ()_ (.param .b64 _); call %rd1, (p), "
@@ -58,7 +58,7 @@ TEST(KernelDigest, NumbersLabelsAndDepotsWithinTheKernel) {
       << "renaming keeps which label is meant";
 }
 
-TEST(KernelDigest, TakesStringsByContent) {
+TEST(KernelDigest, digest_strings_areTakenByContent) {
   StringRef K = ".entry k() { mov.u64 %rd1, $str$1; call vprintf; ret; }";
   std::string Decls = ".extern .func vprintf();\n.global .b8 $str[2] = {1, 2};\n";
   std::string Base = digestOfK(Decls + ".global .b8 $str$1[2] = {3, 4};\n" + K.str());
@@ -77,17 +77,17 @@ static std::string assertingKernel(StringRef Message, StringRef Line, StringRef 
       .str();
 }
 
-TEST(KernelDigest, IgnoresMessageFileAndLineOfAsserts) {
+TEST(KernelDigest, digest_messageFileAndLineOfAsserts_areIgnored) {
   EXPECT_EQ(digestOfK(assertingKernel("1, 2", "10")), digestOfK(assertingKernel("3, 4", "11")));
 }
 
-TEST(KernelDigest, KeepsAnAssertsLineThatIsAlsoUsedOtherwise) {
+TEST(KernelDigest, digest_lineOfAssertWithAnotherUse_counts) {
   StringRef Use = "st.global.u32 [%rd8], %r1;";
   EXPECT_NE(digestOfK(assertingKernel("1, 2", "10", Use)),
             digestOfK(assertingKernel("1, 2", "11", Use)));
 }
 
-TEST(KernelDigest, FollowsInitialisersAndIndirection) {
+TEST(KernelDigest, digest_initialisers_areFollowed) {
   std::string K = ".entry k() { mov.u64 %rd1, table; ret; }\n";
   std::string Table = ".global .u64 table[1] = {f};\n";
   EXPECT_NE(digestOfK(".func f() { ret; }\n" + Table + K),
@@ -96,7 +96,7 @@ TEST(KernelDigest, FollowsInitialisersAndIndirection) {
             digestOfK(".func f() { ret; }\n.func g() { trap; }\n" + Table + K));
 }
 
-TEST(KernelDigest, IncludesDirectivesAndNeedsAnEntry) {
+TEST(KernelDigest, digest_directivesCount_unknownEntryFails) {
   PtxModule Module = parsed(ptx(".entry k() { ret; } .entry j() .maxntid 32 { ret; }"));
   EXPECT_NE(cantFail(Module.kernelDigest("k")), cantFail(Module.kernelDigest("j")));
   EXPECT_EQ(messageOf(Module.kernelDigest("nosuch")), "PTX: no entry named nosuch");

@@ -25,14 +25,14 @@ static KernelHazards hazardsOf(const std::string &Body) {
   return llvm::cantFail(Module.kernelHazards("k"));
 }
 
-/// The hazards of which only \p Member is there.
+/// Returns hazards of which only \p Member is set.
 static KernelHazards only(bool KernelHazards::*Member) {
   KernelHazards H;
   H.*Member = true;
   return H;
 }
 
-TEST(KernelHazards, OrdinaryKernelsHaveNone) {
+TEST(KernelHazards, ordinaryKernel_hasNoHazards) {
   EXPECT_EQ(hazardsOf("ld.global.u32 %r1, [%rd1];\natom.global.gpu.add.u32 %r2, [%rd1], %r1;\n"
                       "fence.acq_rel.gpu;\nmembar.gl;\nsuld.b.2d.b32.trap %r1, [s, {%r1, %r2}];\n"
                       "red.async.relaxed.cluster.add.u32 [%r1], %r2;\nld.global.u32 %r3, "
@@ -40,7 +40,7 @@ TEST(KernelHazards, OrdinaryKernelsHaveNone) {
             KernelHazards());
 }
 
-TEST(KernelHazards, EachIsFound) {
+TEST(KernelHazards, eachHazard_isFound) {
   auto Call = [](const char *Name) { return std::string("call.uni ") + Name + ", (a);"; };
   EXPECT_EQ(hazardsOf("call.uni (r), vprintf, (a, b);"), only(&KernelHazards::Printf));
   EXPECT_EQ(hazardsOf("call.uni (r), malloc, (a);"), only(&KernelHazards::DeviceHeap));
@@ -68,7 +68,7 @@ TEST(KernelHazards, EachIsFound) {
   EXPECT_EQ(hazardsOf(Call("other")), Opaque);
 }
 
-TEST(KernelHazards, OfWhatTheEntryReachesAndNoMore) {
+TEST(KernelHazards, hazards_ofReachedFunctionsOnly_areFound) {
   PtxModule Module = parsed(ptx(std::string(Declarations) +
                                 ".func leaf() { call.uni (r), vprintf, (a, b); ret; }\n"
                                 ".func middle() { call.uni leaf; ret; }\n"
@@ -79,22 +79,22 @@ TEST(KernelHazards, OfWhatTheEntryReachesAndNoMore) {
   EXPECT_EQ(messageOf(Module.kernelHazards("none")), "PTX: no entry named none");
 }
 
-TEST(KernelHazards, CommentsStringsAndLabelsAreNoCode) {
+TEST(KernelHazards, commentsStringsAndLabels_areIgnored) {
   EXPECT_EQ(hazardsOf("// fence.sc.sys; call vprintf\n/* sust.b.1d */\n"
                       ".pragma \"membar.sys\";\nsust: ld.global.u32 %r1, [%rd1];"),
             KernelHazards());
 }
 
-TEST(KernelHazards, TheHeapIsKnownByItsDeclaration) {
+TEST(KernelHazards, deviceHeap_declaredOnly_isUsed) {
   EXPECT_TRUE(withBody("").usesDeviceHeap());
   EXPECT_FALSE(parsed(ptx(".visible .entry k() { ret; }")).usesDeviceHeap());
   EXPECT_FALSE(parsed(ptx(".func malloc() { ret; }\n.visible .entry k() { ret; }"))
-                   .usesDeviceHeap()); // The program's own.
+                   .usesDeviceHeap()); // The program defines a `malloc` of its own.
 }
 
 static bool spins(const std::string &Body) { return hazardsOf(Body).SpinWait; }
 
-TEST(KernelHazards, WaitingLoops) {
+TEST(KernelHazards, waitingLoop_isFound) {
   EXPECT_TRUE(spins("$L1:\nld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.s32 %p1, %r1, 0;\n"
                     "@%p1 bra $L1;"));
   EXPECT_TRUE(spins("$L1:\nld.acquire.gpu.u32 %r1, [%rd1+4];\nand.b32 %r2, %r1, 1;\n"
@@ -107,17 +107,18 @@ TEST(KernelHazards, WaitingLoops) {
                     "@%p1 bra $L1;"));
 }
 
-TEST(KernelHazards, LoopsThatWorkDoNotWait) {
-  // A compare-and-swap that computes its new value.
+TEST(KernelHazards, workingLoop_isNotAWaitingLoop) {
+  // This compare-and-swap loop computes its new value.
   EXPECT_FALSE(spins("$L1:\nadd.f32 %f2, %f1, %f3;\natom.global.cas.b32 %r3, [%rd1], %r1, %r2;\n"
                      "setp.ne.s32 %p1, %r1, %r3;\nmov.u32 %r1, %r3;\n@%p1 bra $L1;"));
-  // The address moves on.
+  // The address changes in each trip.
   EXPECT_FALSE(spins("$L1:\nld.volatile.global.u32 %r1, [%rd1];\nadd.s64 %rd1, %rd1, 4;\n"
                      "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
-  // A count ends the loop.
+  // A counter ends the loop.
   EXPECT_FALSE(spins("$L1:\nld.volatile.global.u32 %r1, [%rd1];\nadd.s32 %r2, %r2, 1;\n"
                      "setp.lt.s32 %p1, %r2, %r3;\n@%p1 bra $L1;"));
-  // It stores; it calls; it reads plainly; it is in shared memory; it goes forward.
+  // In this order: the loop stores, calls, reads plainly, is in shared memory, or is a forward
+  // branch.
   for (const char *Body :
        {"$L1:\nld.volatile.global.u32 %r1, [%rd1];\nst.global.u32 [%rd2], %r1;\n"
         "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra $L1;",

@@ -14,7 +14,7 @@ static PtxEntry onlyEntry(StringRef Statements) {
   return Module.entries().empty() ? PtxEntry() : Module.entries().front();
 }
 
-TEST(PtxModule, ListsTheEntriesOfARecordedModule) {
+TEST(PtxModule, recordedModule_listsItsEntries) {
   PtxModule Module = parsed(recorded("kernels.cuda-13.0.88.ptx"));
   vector<std::string> Names;
   for (const PtxEntry &E : Module.entries())
@@ -29,7 +29,7 @@ TEST(PtxModule, ListsTheEntriesOfARecordedModule) {
   EXPECT_EQ(Module.find("nosuch"), nullptr);
 }
 
-TEST(PtxModule, ReadsPerformanceDirectives) {
+TEST(PtxModule, performanceDirectives_areRead) {
   PtxEntry E = onlyEntry(".visible .entry k(.param .u64 k_param_0)\n.maxntid 32, 8\n"
                          ".minnctapersm 3\n.maxnreg 40\n.reqnctapercluster 2, 1, 1\n"
                          ".explicitcluster\n{ ret; }");
@@ -42,7 +42,7 @@ TEST(PtxModule, ReadsPerformanceDirectives) {
   EXPECT_EQ(Required.maxThreadsPerBlock(), 42u);
 }
 
-TEST(PtxModule, BracesAndNamesInCommentsAndStringsAreNoCode) {
+TEST(PtxModule, bracesAndNames_inCommentsAndStrings_areIgnored) {
   PtxEntry E = onlyEntry(".file 1 \"a{b.cu\"\n"
                          ".entry k() { // } .entry no() {\n"
                          "  /* call { out */ .pragma \"nounroll } \";\n"
@@ -51,7 +51,7 @@ TEST(PtxModule, BracesAndNamesInCommentsAndStringsAreNoCode) {
   EXPECT_TRUE(E.Callees.empty());
 }
 
-TEST(PtxModule, FailsOnBrokenTexts) {
+TEST(PtxModule, brokenText_fails) {
   for (StringRef Bad :
        {".entry k() { ret;", ".entry k() { ret; } }", ".entry k( { ret; }", ".global .u32 a",
         "/* no end", ".pragma \"x", "stray words;", ".alias a;", ".entry { ret; }"})
@@ -60,7 +60,7 @@ TEST(PtxModule, FailsOnBrokenTexts) {
   EXPECT_NE(messageOf(PtxModule::parse("")), "");
 }
 
-TEST(PtxModule, AnyCutOfARecordedModuleIsReadOrRefused) {
+TEST(PtxModule, truncatedModule_isReadOrFails) {
   std::string Text = recorded("kernels.cuda-13.0.88.ptx");
   for (size_t Size = 0; Size < Text.size(); Size += 64)
     if (auto Module = PtxModule::parse(Text.substr(0, Size)))
@@ -69,7 +69,7 @@ TEST(PtxModule, AnyCutOfARecordedModuleIsReadOrRefused) {
       consumeError(Module.takeError());
 }
 
-TEST(PtxModule, FollowsCallsThroughFunctionsDefinedLater) {
+TEST(PtxModule, calls_ofFunctionsDefinedLater_areFollowed) {
   PtxEntry E = onlyEntry(".extern .func (.param .b32 r) vprintf(.param .b64 a);\n"
                          ".func f();\n.func g();\n"
                          ".entry k() { call.uni f, (); call.uni (retval0), vprintf, (p); ret; }\n"
@@ -81,7 +81,7 @@ TEST(PtxModule, FollowsCallsThroughFunctionsDefinedLater) {
   EXPECT_FALSE(E.UnknownStack);
 }
 
-TEST(PtxModule, ADiamondOfCallsIsNoRecursion) {
+TEST(PtxModule, callsInADiamond_areNotRecursion) {
   EXPECT_FALSE(onlyEntry(".func f() { ret; } .func g() { call f; } .func h() { call f; }\n"
                          ".entry k() { call g; call h; call g; }")
                    .UnknownStack);
@@ -90,14 +90,14 @@ TEST(PtxModule, ADiamondOfCallsIsNoRecursion) {
                   .UnknownStack);
 }
 
-TEST(PtxModule, IndirectCallsMakeTheStackUnknown) {
+TEST(PtxModule, indirectCall_stackIsUnknown) {
   EXPECT_TRUE(onlyEntry(".entry k() { { p_1 : .callprototype ()_ (.param .b64 _);\n"
                         "call %rd2, (param0), p_1; } }")
                   .UnknownStack);
   EXPECT_TRUE(onlyEntry(".entry k() { call (r), target, (), table; }").UnknownStack);
 }
 
-TEST(PtxModule, ExternalFunctionsAreSeenAcrossCalls) {
+TEST(PtxModule, externalFunction_reachedThroughACall_isSeen) {
   EXPECT_TRUE(onlyEntry(".extern .func outside(); .func f() { call outside; }\n"
                         ".entry k() { call f; }")
                   .CallsExternal);
@@ -107,12 +107,12 @@ TEST(PtxModule, ExternalFunctionsAreSeenAcrossCalls) {
       << "an alias has its target's body";
 }
 
-TEST(PtxModule, AFunctionMayHaveAnInstructionsName) {
+TEST(PtxModule, functionNamedLikeAnInstruction_instructionIsNotACall) {
   PtxEntry E = onlyEntry(".func add() { ret; }\n.entry k() { add.s32 %r1, %r2, 3; ret; }");
   EXPECT_TRUE(E.Callees.empty());
 }
 
-TEST(PtxModule, CapsAreInsertedOrReplaced) {
+TEST(PtxModule, registerCap_isInsertedOrReplaced) {
   PtxModule Module = parsed(ptx(".entry a(.param .u32 a_param_0)\n.maxntid 64, 1, 1\n{ ret; }\n"
                                 ".entry b() .maxnreg 80 .maxnreg 90 { ret; }\n"
                                 ".entry c() { ret; }\n"));
@@ -128,7 +128,7 @@ TEST(PtxModule, CapsAreInsertedOrReplaced) {
   EXPECT_EQ(messageOf(Module.withRegisterCaps(Caps)), "PTX: no entry named d");
 }
 
-TEST(PtxModule, ACloneIsRenamedThroughoutAndOnlyThere) {
+TEST(PtxModule, clone_ownNames_areRenamedAndNoOthers) {
   StringRef Original = ".visible .entry add(\n\t.param .u64 add_param_0\n)\n.maxntid 64, 1, 1\n"
                        "{ // add, add_param_0\n"
                        "$L__BB0_1:\n\tld.param.u64 %rd1, [add_param_0];\n\tadd.s64 %rd1, %rd1, 1;\n"
@@ -151,14 +151,14 @@ TEST(PtxModule, ACloneIsRenamedThroughoutAndOnlyThere) {
   EXPECT_EQ(Cloned.find("add__0")->Directives.MaxNReg, std::nullopt);
 }
 
-TEST(PtxModule, ACloneReplacesTheOriginalsCap) {
+TEST(PtxModule, clone_ofACappedEntry_hasItsOwnCap) {
   PtxModule Module = parsed(ptx(".entry k() .maxnreg 128 { ret; }"));
   PtxModule Cloned = parsed(cantFail(Module.withClones({{"k", "c", {40}}})));
   EXPECT_EQ(Cloned.find("k")->Directives.MaxNReg, 128u);
   EXPECT_EQ(Cloned.find("c")->Directives.MaxNReg, 40u);
 }
 
-TEST(PtxModule, CloneNamesMustBeFree) {
+TEST(PtxModule, clone_takenNameOrUnknownEntry_fails) {
   PtxModule Module = parsed(ptx(".global .u32 g; .entry k() { ret; }"));
   EXPECT_EQ(messageOf(Module.withClones({{"k", "g"}})), "PTX: the name g is taken");
   EXPECT_EQ(messageOf(Module.withClones({{"k", "c", {32}}, {"k", "c", {40}}})),
@@ -166,7 +166,7 @@ TEST(PtxModule, CloneNamesMustBeFree) {
   EXPECT_EQ(messageOf(Module.withClones({{"g", "c"}})), "PTX: no entry named g");
 }
 
-TEST(PtxModule, NothingEditedStaysByteForByte) {
+TEST(PtxModule, module_withoutEdits_staysByteForByte) {
   std::string Text = recorded("kernels.cuda-13.0.88.ptx");
   PtxModule Module = parsed(Text);
   EXPECT_EQ(Module.text(), Text);
@@ -174,8 +174,9 @@ TEST(PtxModule, NothingEditedStaysByteForByte) {
   EXPECT_EQ(cantFail(Module.withClones({})), Text);
 }
 
-TEST(PtxModule, TimeGrowsWithTheTextOnly) {
-  // 3 MB and 600 entries. Quadratic scanning takes minutes; the bound leaves room for sanitizers.
+TEST(PtxModule, parse_largeModule_takesLinearTime) {
+  // The text has 3 MB and 600 entries. Quadratic scanning takes minutes, and the bound leaves room
+  // for sanitizers.
   std::string Body(5000, ' ');
   for (size_t I = 0; I + 25 < Body.size(); I += 25)
     Body.replace(I, 25, "add.s32 %r1, %r2, %r345;\n");

@@ -1,5 +1,5 @@
 /// \file
-/// What the tests of Ptx share: recorded files and small PTX texts.
+/// Recorded files and small PTX texts that the tests of Ptx share.
 #pragma once
 
 #include "Ptx/PtxModule.h"
@@ -11,7 +11,8 @@
 
 namespace carve {
 
-/// The recorded file \p Name of test/Inputs/ptx; empty, and a failure, where it cannot be read.
+/// Returns the recorded file \p Name of test/Inputs/ptx. If it cannot be read, the test fails and
+/// the result is empty.
 inline std::string recorded(const llvm::Twine &Name) {
   auto Bytes = readFile((llvm::Twine(CARVE_TEST_INPUTS "/ptx/") + Name).str());
   if (!Bytes) {
@@ -21,7 +22,7 @@ inline std::string recorded(const llvm::Twine &Name) {
   return *Bytes;
 }
 
-/// \p Statements below the lines that every module starts with.
+/// Returns \p Statements after the lines that every module starts with.
 inline std::string ptx(llvm::StringRef Statements) {
   return ".version 9.0\n.target sm_90\n.address_size 64\n" + Statements.str();
 }
@@ -35,7 +36,7 @@ inline PtxModule parsed(std::string Text) {
   return *Module;
 }
 
-/// The message of an error or of the error in an Expected; empty for success.
+/// Returns the message of the error in \p Value; empty for success.
 template <typename T> std::string messageOf(llvm::Expected<T> Value) {
   return Value ? "" : llvm::toString(Value.takeError());
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Comparison with the files of test/golden.
+/// Compares texts with the files of test/golden.
 #pragma once
 
 #include "Support/Files.h"
@@ -9,7 +9,8 @@
 
 namespace carve {
 
-/// Compares \p Text with test/golden/\p Name, which CARVE_UPDATE_GOLDEN=1 rewrites.
+/// Compares \p Text with the file \p Name in test/golden. With CARVE_UPDATE_GOLDEN=1, it rewrites
+/// the file instead.
 inline void expectGolden(const std::string &Text, const std::string &Name) {
   std::string Path = CARVE_SOURCE_DIR "/test/golden/" + Name;
   if (llvm::sys::Process::GetEnv("CARVE_UPDATE_GOLDEN") == "1") {

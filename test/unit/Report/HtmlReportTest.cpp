@@ -30,7 +30,7 @@ struct Page {
 
 } // namespace
 
-TEST(HtmlReport, SaysWhatTheTableSays) {
+TEST(HtmlReport, page_hasWhatTheTextReportHas) {
   TuningReport R = sampleReport();
   R.UnstableLines = 3;
   R.OtherUsers = {{123, "python", 38}};
@@ -65,8 +65,9 @@ TEST(HtmlReport, SaysWhatTheTableSays) {
   EXPECT_TRUE(P.says("<a href=\"#k0\">CalcFBHourglassForce</a>"));
 }
 
-/// Nothing is loaded, and the policy would not let it; the hashes are those of what stands there.
-TEST(HtmlReport, AsksForNothing) {
+/// The page loads nothing, and its policy forbids it. The policy's hashes must be those of the
+/// style and the script.
+TEST(HtmlReport, page_makesNoRequest) {
   Page P(sampleReport());
   for (const char *Reference : {"http:", "https:", "//www", "url(", "@import", "src="})
     EXPECT_FALSE(P.says(Reference)) << Reference;
@@ -97,7 +98,7 @@ TEST(HtmlReport, AsksForNothing) {
   }
 }
 
-TEST(HtmlReport, LinksLeadSomewhere) {
+TEST(HtmlReport, links_haveTargets) {
   TuningReport R = sampleReport();
   R.Kernels.insert(R.Kernels.begin() + 1, tunedKernel());
   Page P(R);
@@ -119,8 +120,8 @@ TEST(HtmlReport, LinksLeadSomewhere) {
   EXPECT_GT(Links, 10u);
 }
 
-/// Whatever is named stays text.
-TEST(HtmlReport, NamesAreNoMarkup) {
+/// Names must stay text, whatever they contain.
+TEST(HtmlReport, names_withMarkup_stayText) {
   TuningReport R = sampleReport();
   const std::string Evil = "</title><script>alert(1)</script>&\"'\x01\xff größe \xF0\x9F\x9A\x80";
   R.Workload = R.Device = R.Driver = R.NvccVersion = R.Date = Evil;
@@ -147,7 +148,7 @@ TEST(HtmlReport, NamesAreNoMarkup) {
   EXPECT_EQ(llvm::count_if(P.Elements, [](auto &E) { return E.Name == "script"; }), 1);
 }
 
-TEST(HtmlReport, ATuningThatDidNotHappenSaysWhy) {
+TEST(HtmlReport, tuningThatDidNotHappen_saysWhy) {
   TuningReport R;
   R.Workload = "./app";
   R.Note = "the program ended with exit status 4";
@@ -160,7 +161,7 @@ TEST(HtmlReport, ATuningThatDidNotHappenSaysWhy) {
   EXPECT_EQ(Page(TuningReport()).Fault, "");
 }
 
-TEST(HtmlReport, NoGainIsSaid) {
+TEST(HtmlReport, noGain_isSaid) {
   TuningReport R = sampleReport();
   R.Kernels.erase(R.Kernels.begin());
   R.Pairs = 0;
@@ -170,11 +171,11 @@ TEST(HtmlReport, NoGainIsSaid) {
   EXPECT_FALSE(P.says("class=\"bars\""));
 }
 
-/// Of the traced run, where the report has times of launches.
-TEST(HtmlReport, TimeBeforeAndAfterAreOfTheWholeProgram) {
+/// The times are those of the traced run, if the report has times of launches.
+TEST(HtmlReport, timesBeforeAndAfter_areOfTheWholeProgram) {
   TuningReport R = sampleReport();
   for (KernelReport &K : R.Kernels)
-    K.MeanNs = 1e6 * K.Share; // 1000 launches each.
+    K.MeanNs = 1e6 * K.Share; // Each has 1000 launches.
   Page P(R);
   EXPECT_TRUE(P.says("<span class=\"bar-value\">1.00\u00A0s</span>"))
       << P.Text.substr(P.Text.find("bars"), 900);
@@ -182,7 +183,7 @@ TEST(HtmlReport, TimeBeforeAndAfterAreOfTheWholeProgram) {
   EXPECT_TRUE(P.says("<span class=\"was\">620\u00A0\u00B5s</span> \u2192 465\u00A0\u00B5s"));
 }
 
-TEST(HtmlReport, LevelsOfUnitsHaveTheirPlace) {
+TEST(HtmlReport, levelsOfUnits_areShown) {
   TuningReport R = sampleReport();
   UnitReport U;
   U.Output = "k.o";
@@ -209,7 +210,7 @@ TEST(HtmlReport, LevelsOfUnitsHaveTheirPlace) {
   EXPECT_TRUE(Page(R).says("tuned kernels together, at <a href=\"#levels\">"));
 }
 
-TEST(HtmlReport, FilesHaveNoSpills) {
+TEST(HtmlReport, scopeFile_hasNoSpills) {
   TuningReport R = sampleReport();
   R.Scope = "file";
   Page P(R);
@@ -218,7 +219,7 @@ TEST(HtmlReport, FilesHaveNoSpills) {
   EXPECT_TRUE(P.says("one cap per file"));
 }
 
-TEST(HtmlReport, HundredsOfKernelsWithLongNames) {
+TEST(HtmlReport, hundredsOfKernels_withLongNames_areWellFormed) {
   TuningReport R = sampleReport();
   for (unsigned I = 0; I < 300; ++I) {
     KernelReport K = tunedKernel();

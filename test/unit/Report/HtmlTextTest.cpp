@@ -4,18 +4,7 @@
 
 using namespace carve;
 
-TEST(HtmlText, EscapesWhatMarkupAndAttributesMean) {
-  EXPECT_EQ(htmlText("k<T>(\"a\" & 'b')"), "k&lt;T&gt;(&quot;a&quot; &amp; &#39;b&#39;)");
-  EXPECT_EQ(htmlText("Größe_\xF0\x9F\x9A\x80"), "Größe_\xF0\x9F\x9A\x80");
-  EXPECT_EQ(htmlText("a\tb\nc"), "a\tb\nc");
-}
-
-TEST(HtmlText, WhatXmlForbidsIsReplaced) {
-  EXPECT_EQ(htmlText(llvm::StringRef("a\0b\x1b\x7f", 5)), "a\uFFFDb\uFFFD\uFFFD");
-  EXPECT_EQ(htmlText("app-\xe9!"), "app-\uFFFD!");
-}
-
-TEST(HtmlText, KernelNamesEndAtTheirArguments) {
+TEST(HtmlText, kernelName_endsAtItsArguments) {
   auto parts = [](const char *Name) {
     KernelNameParts P = kernelNameParts(Name);
     return P.Name.str() + "|" + P.Rest.str();
@@ -28,7 +17,7 @@ TEST(HtmlText, KernelNamesEndAtTheirArguments) {
   EXPECT_EQ(parts(""), "|");
 }
 
-TEST(HtmlText, LongNamesAreCutBetweenCharacters) {
+TEST(HtmlText, longName_isCutBetweenCharacters) {
   EXPECT_EQ(kernelNameHtml("ns::k(int)", 9, "#k0"),
             "<span class=\"base\"><a href=\"#k0\">ns::<wbr/>k</a></span><span "
             "class=\"signature\">(int)</span>");
@@ -38,7 +27,7 @@ TEST(HtmlText, LongNamesAreCutBetweenCharacters) {
   EXPECT_EQ(Cut, "<span class=\"base\">a\u2026</span><span class=\"signature\">(i\u2026</span>");
 }
 
-TEST(HtmlText, NumbersAreShort) {
+TEST(HtmlText, numbers_areShort) {
   EXPECT_EQ(durationText(0.5), "0.50\u00A0ns");
   EXPECT_EQ(durationText(512.4), "512\u00A0ns");
   EXPECT_EQ(durationText(999.7), "1.00\u00A0\u00B5s");

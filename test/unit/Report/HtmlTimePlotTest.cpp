@@ -24,7 +24,8 @@ VariantReport variant(const char *Name, unsigned Regs, RatioInterval Ratio, unsi
   return V;
 }
 
-/// 40 registers; tuned to 64, one of each knob, one rejected and two carved away.
+/// A kernel with 40 registers, tuned to 64. It has one variant for each knob, one rejected variant
+/// and two that are carved away.
 KernelReport pictured() {
   KernelReport K = reportedKernel("k(float*)", 0.5);
   K.Mangled = "_Z1kPf";
@@ -55,7 +56,7 @@ struct Picture {
     Text = printTimePlot(K, Variants, spillMeasure(Variants, Scope), "k0-time");
     Elements = parseMarkup(Text, Fault);
   }
-  /// The marks of variants, the title and the place of each by the variant's name.
+  /// The mark of a variant, with its title and place. Marks are found by the variant's name.
   struct Mark {
     MarkupElement Group;
     std::string Title, Shape;
@@ -107,7 +108,7 @@ struct Picture {
 
 } // namespace
 
-TEST(HtmlTimePlot, IsWellFormedAndNamed) {
+TEST(HtmlTimePlot, plot_isWellFormedAndNamed) {
   Picture P(pictured());
   EXPECT_EQ(P.Fault, "");
   ASSERT_FALSE(P.Elements.empty());
@@ -120,7 +121,7 @@ TEST(HtmlTimePlot, IsWellFormedAndNamed) {
   EXPECT_NE(P.Elements[2].Text.find("runs with r64: 0.800 [0.780, 0.830]"), std::string::npos);
 }
 
-TEST(HtmlTimePlot, PlacesFollowRegistersAndTime) {
+TEST(HtmlTimePlot, marks_arePlacedByRegistersAndTime) {
   auto Marks = Picture(pictured()).marks();
   ASSERT_EQ(Marks.size(), 9u);
   std::vector<std::pair<unsigned, std::string>> ByRegs = {
@@ -128,7 +129,7 @@ TEST(HtmlTimePlot, PlacesFollowRegistersAndTime) {
       {56, "r56-f56"}, {64, "r64"}, {72, "r72"}};
   for (size_t I = 1; I < ByRegs.size(); ++I)
     EXPECT_GT(Marks[ByRegs[I].second].X, Marks[ByRegs[I - 1].second].X) << ByRegs[I].second;
-  // Equal steps of registers are equal steps of the axis.
+  // Equal differences of registers are equal distances on the axis.
   EXPECT_NEAR(Marks["r64"].X - Marks["r56-f56"].X, Marks["r56-f56"].X - Marks["r48-smem"].X, 0.02);
   const char *ByTime[] = {"r64", "r56-f56", "r48-smem", "r48-cg", "default", "r32"};
   for (size_t I = 1; I < std::size(ByTime); ++I)
@@ -138,7 +139,7 @@ TEST(HtmlTimePlot, PlacesFollowRegistersAndTime) {
       << "they would hide each other";
 }
 
-TEST(HtmlTimePlot, KnobsDifferInShapeNotInColourAlone) {
+TEST(HtmlTimePlot, knobs_differInShapeNotOnlyInColour) {
   auto Marks = Picture(pictured()).marks();
   EXPECT_EQ(Marks["default"].Shape, "#m-default");
   EXPECT_EQ(Marks["r64"].Shape, "#m-cap");
@@ -150,7 +151,7 @@ TEST(HtmlTimePlot, KnobsDifferInShapeNotInColourAlone) {
   EXPECT_TRUE(Marks["r24"].Group.hasClass("carved"));
 }
 
-TEST(HtmlTimePlot, MarksSayWhatTheyAre) {
+TEST(HtmlTimePlot, marks_haveDescriptions) {
   auto Marks = Picture(pictured()).marks();
   for (const auto &[Name, M] : Marks) {
     EXPECT_EQ(M.Ring, Name == "r64") << Name;
@@ -167,7 +168,7 @@ TEST(HtmlTimePlot, MarksSayWhatTheyAre) {
             std::string::npos);
 }
 
-TEST(HtmlTimePlot, LevelsAreStepsWithCriticalPoints) {
+TEST(HtmlTimePlot, levels_areStepsWithCriticalPoints) {
   Picture P(pictured());
   std::vector<MarkupElement> Steps = P.withClass("step"), Points = P.withClass("point");
   ASSERT_EQ(Steps.size(), 3u);
@@ -182,8 +183,8 @@ TEST(HtmlTimePlot, LevelsAreStepsWithCriticalPoints) {
             std::string::npos);
 }
 
-/// Its levels nobody wrote down, but each variant has its occupancy.
-TEST(HtmlTimePlot, ReportsOfBeforeHaveTheStepsThatVariantsTell) {
+/// The report has no levels, but each variant has its occupancy.
+TEST(HtmlTimePlot, reportWithoutLevels_takesStepsFromVariants) {
   KernelReport K = pictured();
   K.Levels.clear();
   K.LeastRegs = K.MostRegs = 0;
@@ -196,7 +197,7 @@ TEST(HtmlTimePlot, ReportsOfBeforeHaveTheStepsThatVariantsTell) {
   EXPECT_TRUE(P.withClass("bar").empty());
 }
 
-TEST(HtmlTimePlot, SpillsSayWhatTheyCount) {
+TEST(HtmlTimePlot, spills_nameTheirMeasure) {
   KernelReport K = pictured();
   Picture Bytes(K);
   EXPECT_NE(Bytes.Text.find("spills, bytes of stores and loads in the code"), std::string::npos);
@@ -207,7 +208,7 @@ TEST(HtmlTimePlot, SpillsSayWhatTheyCount) {
   Picture Local(K);
   EXPECT_NE(Local.Text.find("local memory traffic, bytes a thread"), std::string::npos);
   EXPECT_NE(Local.Text.find("local traffic 2000 bytes a thread"), std::string::npos);
-  K.Variants[0].LocalBytes = 0; // It spills: traffic is not known of all.
+  K.Variants[0].LocalBytes = 0; // This variant spills, so the traffic is not known for all.
   EXPECT_NE(Picture(K).Text.find("spills, bytes of stores"), std::string::npos);
   EXPECT_NE(Picture(K, "file").Text.find("not known with --carve-scope=file"), std::string::npos);
   K = pictured();
@@ -218,7 +219,7 @@ TEST(HtmlTimePlot, SpillsSayWhatTheyCount) {
   EXPECT_TRUE(None.withClass("stem").empty());
 }
 
-TEST(HtmlTimePlot, LargeSpansAreLogarithmic) {
+TEST(HtmlTimePlot, largeSpan_isLogarithmic) {
   KernelReport K = pictured();
   EXPECT_EQ(Picture(K).Text.find(", log"), std::string::npos);
   K.Variants[0].setRatio({12, 11, 13});
@@ -229,8 +230,9 @@ TEST(HtmlTimePlot, LargeSpansAreLogarithmic) {
   EXPECT_GT(Marks["r64"].Y - Marks["default"].Y, 10);
 }
 
-/// Only where it is tuned at another level of the file is the name of the choice no variant's.
-TEST(HtmlTimePlot, TheChoiceAtAnotherLevelIsTheVariantItself) {
+/// Only if a kernel is tuned at another level of the file, its choice has a name that no variant
+/// has.
+TEST(HtmlTimePlot, choiceAtAnotherLevel_isTheVariantItself) {
   KernelReport K = pictured();
   K.Variant = "r64-l10";
   EXPECT_TRUE(Picture(K).marks()["r64"].Ring);
@@ -238,7 +240,7 @@ TEST(HtmlTimePlot, TheChoiceAtAnotherLevelIsTheVariantItself) {
   EXPECT_TRUE(Picture(K).marks()["default"].Ring);
 }
 
-TEST(HtmlTimePlot, NothingTimedIsAPictureOfWhatWasCarvedAway) {
+TEST(HtmlTimePlot, nothingTimed_showsWhatWasCarvedAway) {
   KernelReport K = reportedKernel("k(float*)", 0.5);
   K.Carved = pictured().Carved;
   Picture P(K);
@@ -247,10 +249,10 @@ TEST(HtmlTimePlot, NothingTimedIsAPictureOfWhatWasCarvedAway) {
   EXPECT_TRUE(P.marks()["default"].Ring);
 }
 
-TEST(HtmlPlanePlot, FrontIsOfWhatNothingBeats) {
+TEST(HtmlPlanePlot, front_hasVariantsThatNothingBeats) {
   KernelReport K = pictured();
-  K.Variants[1].Utilization = 100; // r64: beats r56-f56 and others in both.
-  K.Variants[5].Efficiency = 0;    // Not known: not there.
+  K.Variants[1].Utilization = 100; // r64 beats r56-f56 and others in both metrics.
+  K.Variants[5].Efficiency = 0;    // A variant without metrics is not in the plot.
   std::vector<ShownVariant> Variants = shownVariants(K);
   std::string Text = printPlanePlot(Variants, SpillMeasure::SpillBytes, "k0-plane"), Fault;
   std::vector<MarkupElement> Elements = parseMarkup(Text, Fault);
@@ -263,7 +265,7 @@ TEST(HtmlPlanePlot, FrontIsOfWhatNothingBeats) {
   EXPECT_NE(Text.find("<line class=\"front\""), std::string::npos);
 }
 
-TEST(HtmlPlanePlot, NeedsTwoPoints) {
+TEST(HtmlPlanePlot, fewerThanTwoPoints_giveNoPlot) {
   KernelReport K = reportedKernel("k(float*)", 0.5);
   EXPECT_EQ(printPlanePlot(shownVariants(K), SpillMeasure::SpillBytes, "p"), "");
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Reads markup as strictly as an XML parser does, for tests of pages and pictures.
+/// Reads markup as strictly as an XML parser does, for tests of pages and plots.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -14,7 +14,7 @@ namespace carve {
 struct MarkupElement {
   std::string Name;
   std::map<std::string, std::string> Attributes;
-  std::string Text; ///< Directly within.
+  std::string Text; ///< The text directly within the element.
 
   const std::string &at(const std::string &Attribute) const {
     static const std::string None;
@@ -27,8 +27,8 @@ struct MarkupElement {
   double number(const std::string &Attribute) const { return std::atof(at(Attribute).c_str()); }
 };
 
-/// The elements of \p Text in the order of their starts; \p Fault says what an XML parser would not
-/// take, and of identifiers what stands twice.
+/// Returns the elements of \p Text in the order of their starts. \p Fault says what an XML parser
+/// would refuse, and which identifiers occur twice.
 inline std::vector<MarkupElement> parseMarkup(llvm::StringRef Text, std::string &Fault) {
   std::vector<MarkupElement> All;
   std::vector<size_t> Open;

@@ -11,7 +11,7 @@ static std::string labels(const PlotScale &S) {
   return Text;
 }
 
-TEST(PlotScale, LinearTicksAreRoundAndWithin) {
+TEST(PlotScale, linearTicks_areRoundAndWithin) {
   PlotScale S = PlotScale::linear(0.52, 1.04, 6);
   EXPECT_FALSE(S.isLogarithmic());
   EXPECT_EQ(labels(S), "0.6 0.7 0.8 0.9 1");
@@ -22,7 +22,7 @@ TEST(PlotScale, LinearTicksAreRoundAndWithin) {
   EXPECT_EQ(labels(PlotScale::linear(-0.1, 0.1, 2)), "-0.1 0 0.1");
 }
 
-TEST(PlotScale, LogarithmicPlacesFactors) {
+TEST(PlotScale, logarithmicScale_placesFactors) {
   PlotScale S = PlotScale::logarithmic(0.5, 8, 6);
   EXPECT_TRUE(S.isLogarithmic());
   EXPECT_DOUBLE_EQ(S.place(2), 0.5);
@@ -31,8 +31,8 @@ TEST(PlotScale, LogarithmicPlacesFactors) {
   EXPECT_LE(PlotScale::logarithmic(1e-12, 1, 5).ticks().size(), 5u);
 }
 
-/// One value alone has an axis, too.
-TEST(PlotScale, NoSpanIsNoDivisionByZero) {
+/// A single value has an axis, too.
+TEST(PlotScale, noSpan_isNoDivisionByZero) {
   for (double Value : {0.0, 1.0, 40.0}) {
     EXPECT_EQ(PlotScale::linear(Value, Value, 5).place(Value), 0) << Value;
     EXPECT_FALSE(PlotScale::linear(Value, Value, 5).ticks().empty()) << Value;

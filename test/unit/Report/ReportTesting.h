@@ -1,5 +1,5 @@
 /// \file
-/// Reports that the tests of lib/Report print.
+/// Makes the reports that the tests of lib/Report print.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"
@@ -45,7 +45,8 @@ inline KernelReport tunedKernel() {
   return K;
 }
 
-/// One kernel tuned, one refuted, one not ours, two small ones.
+/// Returns a report on one kernel that is tuned, one that is refuted, one that is not ours, and two
+/// small ones.
 inline TuningReport sampleReport() {
   TuningReport R;
   R.Date = "2026-11-20T12:00:00Z";

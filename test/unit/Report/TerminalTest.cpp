@@ -4,7 +4,7 @@
 
 using namespace carve;
 
-TEST(Terminal, ProgressTellsRunsAndTimeLeft) {
+TEST(Terminal, progress_showsRunsAndTimeLeft) {
   EXPECT_EQ(progressText(0, 0, 0.1), "tuning, run 1");
   EXPECT_EQ(progressText(0, 40, 0.1), "tuning, run 1");
   EXPECT_EQ(progressText(10, 40, 20), "tuning, run 11 of about 40, 1:00 left");
@@ -12,7 +12,7 @@ TEST(Terminal, ProgressTellsRunsAndTimeLeft) {
   EXPECT_EQ(progressText(1, 62, 60), "tuning, run 2 of about 62, 61:00 left");
 }
 
-TEST(Terminal, WhatWasNotTunedIsOneLine) {
+TEST(Terminal, summary_ofUntunedProgram_isOneLine) {
   TuningReport R;
   R.Workload = "./app";
   R.Note = "the program launched no kernel";
@@ -20,7 +20,7 @@ TEST(Terminal, WhatWasNotTunedIsOneLine) {
             "carve-nvcc: note: ./app was not tuned: the program launched no kernel\n");
 }
 
-TEST(Terminal, ADisabledProgressPrintsNothing) {
+TEST(Terminal, disabledProgress_printsNothing) {
   testing::internal::CaptureStderr();
   {
     TerminalProgress Off(false), On(true);
@@ -33,23 +33,23 @@ TEST(Terminal, ADisabledProgressPrintsNothing) {
             "\r\033[Kcarve-nvcc: tuning, run 2 of about 2, 0:01 left\r\033[K");
 }
 
-TEST(Terminal, StepsTellWhatIsDoneAndTimeLeft) {
+TEST(Terminal, steps_showWhatIsDoneAndTimeLeft) {
   EXPECT_EQ(stepText("timing", 0, 40, 9), "timing, 0 of 40");
   EXPECT_EQ(stepText("timing", 12, 40, 0.5), "timing, 12 of 40");
   EXPECT_EQ(stepText("timing", 10, 40, 20), "timing, 10 of 40, 1:00 left");
   EXPECT_EQ(stepText("timing", 40, 40, 20), "timing, 40 of 40");
 }
 
-TEST(Terminal, StepsAreShownTenTimesASecondAndTimedFromTheFirst) {
+TEST(Terminal, steps_areShownTenTimesASecondAndTimedFromTheFirst) {
   double Time = 100;
   testing::internal::CaptureStderr();
   {
     TerminalProgress P(true, "carve", [&] { return Time; });
     P.step("compiling", 0, 4);
-    P.step("compiling", 1, 4); // At once.
+    P.step("compiling", 1, 4); // This comes too soon to be shown.
     Time = 102;
     P.step("compiling", 2, 4);
-    P.step("compiling", 4, 4); // The end, always.
+    P.step("compiling", 4, 4); // The end is always shown.
     P.step("timing", 0, 2);
     Time = 103;
     P.step("timing", 1, 2);

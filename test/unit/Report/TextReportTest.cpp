@@ -7,28 +7,28 @@
 
 using namespace carve;
 
-TEST(TextReport, TunedProgram) {
+TEST(TextReport, tunedProgram_matchesGolden) {
   expectGolden(printTextReport(sampleReport()), "report-tuned.txt");
 }
 
-TEST(TextReport, NarrowTerminal) {
+TEST(TextReport, narrowTerminal_matchesGolden) {
   std::string Text = printTextReport(sampleReport(), 80);
   expectGolden(Text, "report-narrow.txt");
 }
 
-TEST(TextReport, WideTerminal) {
+TEST(TextReport, wideTerminal_showsWholeNames) {
   std::string Text = printTextReport(sampleReport(), 200);
   EXPECT_NE(Text.find("CalcFBHourglassForce(double*, double const*, int)  "), std::string::npos);
 }
 
-TEST(TextReport, NothingGains) {
+TEST(TextReport, nothingGains_matchesGolden) {
   TuningReport R = sampleReport();
   R.Kernels.erase(R.Kernels.begin());
   R.UnstableLines = 2;
   expectGolden(printTextReport(R), "report-nothing-gains.txt");
 }
 
-TEST(TextReport, NotTuned) {
+TEST(TextReport, notTuned_isOneLineWithTheReason) {
   TuningReport R;
   R.Workload = "./app";
   R.Device = "NVIDIA H200";
@@ -37,7 +37,7 @@ TEST(TextReport, NotTuned) {
             "./app on NVIDIA H200: not tuned: the program launched no kernel\n");
 }
 
-TEST(TextReport, SeveralProcessesAndOtherUsersAreNamed) {
+TEST(TextReport, severalProcessesAndOtherUsers_areNamed) {
   TuningReport R = sampleReport();
   EXPECT_EQ(printTextReport(R).find("another process"), std::string::npos);
   R.Processes = 4;
@@ -46,15 +46,16 @@ TEST(TextReport, SeveralProcessesAndOtherUsersAreNamed) {
   R.OtherUsers = {{123, "python", 38}};
   std::string Text = printTextReport(R);
   for (const char *Part :
-       {"on 2 x NVIDIA H200 in 4 processes: ", "lines of the output come in another order",
+       {"on 2 x NVIDIA H200 in 4 processes: ",
+        "the order of the output's lines varies from run to run",
         "another process uses this GPU: pid 123 python (38 % busy): times are noisier\n"})
     EXPECT_NE(Text.find(Part), std::string::npos) << Text;
 }
 
-TEST(TextReport, SaysHowOutputsWereCompared) {
+TEST(TextReport, report_saysHowOutputsWereCompared) {
   const std::pair<const char *, const char *> Words[] = {
       {"bitwise", "output equal bit by bit"},
-      {"within-spread", "output within what the default's own runs differ by"},
+      {"within-spread", "output within the spread of the default's own runs"},
       {"output", "the program's output equal"}};
   for (const auto &[Id, Text] : Words) {
     TuningReport R = sampleReport();
@@ -63,14 +64,14 @@ TEST(TextReport, SaysHowOutputsWereCompared) {
   }
 }
 
-TEST(TextReport, RunsThatWereMadeAgainAreListed) {
+TEST(TextReport, repeatedRuns_areListed) {
   TuningReport R = sampleReport();
   R.Reruns = {"variant 3 of k ended the timing run: hung"};
   EXPECT_NE(printTextReport(R).find("\ntimed again: variant 3 of k ended the timing run: hung\n"),
             std::string::npos);
 }
 
-TEST(TextReport, EveryReasonHasWords) {
+TEST(TextReport, everyReason_hasWords) {
   for (const char *Id : {"budget", "in-no-unit", "relocatable-device-code", "ambiguous-name",
                          "setmaxnreg", "unknown-stack", "external-call", "shared-callee",
                          "no-device-link", "changed-inputs", "device-link-failed"}) {

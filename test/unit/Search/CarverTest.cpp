@@ -32,18 +32,18 @@ void spill(Candidate &C, double Bytes, unsigned Depth) {
 
 } // namespace
 
-TEST(Carver, MoreBytesThanTheBandwidthAllowsAreCut) {
+TEST(Carver, moreBytesThanBandwidthAllows_isCut) {
   Candidate Default = candidate({}, 40), C = candidate(32, 32);
   C.Metrics.Counts->GlobalLoadBytes *= 1.4; // 1.29 times the bytes.
   EXPECT_EQ(thresholdReason(C, Default, 0.8),
             "moves 1.29 times the bytes of the default, which takes 80 % of the memory bandwidth");
-  // It could still come out at 0.7 * 1.29 of the time.
+  // With 70 % of the bandwidth, it could still need only 0.7 * 1.29 of the time.
   EXPECT_EQ(thresholdReason(C, Default, 0.7), std::nullopt);
   EXPECT_EQ(thresholdReason(C, Default, std::nullopt), std::nullopt);
   EXPECT_EQ(thresholdReason(Default, Default, 1.0), std::nullopt);
 }
 
-TEST(Carver, SpillsInALoopAreCutWhereOccupancyDoesNotRise) {
+TEST(Carver, spillsInLoopWithoutMoreOccupancy_areCut) {
   Candidate Default = candidate({}, 40), C = candidate(36, 36);
   spill(C, 600, 1);
   EXPECT_EQ(thresholdReason(C, Default, std::nullopt),
@@ -53,19 +53,19 @@ TEST(Carver, SpillsInALoopAreCutWhereOccupancyDoesNotRise) {
   EXPECT_EQ(thresholdReason(C, Default, std::nullopt), std::nullopt);
 }
 
-TEST(Carver, SpillsAloneAreNotCut) {
+TEST(Carver, spillsAlone_areNotCut) {
   Candidate Default = candidate({}, 40), C = candidate(36, 36);
   spill(C, 400, 3); // Within the bound.
   EXPECT_EQ(thresholdReason(C, Default, std::nullopt), std::nullopt);
   spill(C, 6000, 0); // Outside of all loops.
   EXPECT_EQ(thresholdReason(C, Default, std::nullopt), std::nullopt);
   Candidate Spilling = Default;
-  spill(Spilling, 6000, 1); // The default does it too.
+  spill(Spilling, 6000, 1); // The default spills inside a loop, too.
   spill(C, 6000, 1);
   EXPECT_EQ(thresholdReason(C, Spilling, std::nullopt), std::nullopt);
 }
 
-TEST(Carver, WithoutCountsNothingIsCutByMetrics) {
+TEST(Carver, candidatesWithoutCounts_areNotCutByMetrics) {
   Candidate Default = candidate({}, 40), C = candidate(36, 36);
   spill(C, 6000, 2);
   C.Metrics.Counts.reset();
@@ -75,7 +75,7 @@ TEST(Carver, WithoutCountsNothingIsCutByMetrics) {
   EXPECT_TRUE(superfluous({Default, C, Same}, 1).empty());
 }
 
-TEST(Carver, EqualCodeIsOneVariant) {
+TEST(Carver, equalCode_isOneVariant) {
   Candidate Default = candidate({}, 40), A = candidate(64, 40), B = candidate(48, 48);
   Default.CodeDigest = A.CodeDigest = "a";
   B.CodeDigest = "b";
@@ -86,7 +86,7 @@ TEST(Carver, EqualCodeIsOneVariant) {
   EXPECT_EQ(Cut[0].Reason, "same code as default");
 }
 
-TEST(Carver, OfEqualMetricsOneIsTimed) {
+TEST(Carver, equalMetrics_leaveOneVariant) {
   Candidate Default = candidate({}, 40), A = candidate(48, 48), B = candidate(46, 48);
   A.Metrics.Efficiency = B.Metrics.Efficiency = 1.2e-6;
   auto Cut = superfluous({Default, A, B}, 1);
@@ -95,7 +95,7 @@ TEST(Carver, OfEqualMetricsOneIsTimed) {
   EXPECT_EQ(Cut[0].Reason, "equal in every metric to r48");
 }
 
-TEST(Carver, WhatAnotherBeatsEverywhereIsCut) {
+TEST(Carver, variantBeatenInAMetric_isCutBeyondMargin) {
   Candidate Default = candidate({}, 40), Worse = candidate(38, 38), Near = candidate(39, 39);
   Worse.Metrics.Efficiency = 0.9e-6;
   Near.Metrics.Efficiency = 0.97e-6;
@@ -105,14 +105,14 @@ TEST(Carver, WhatAnotherBeatsEverywhereIsCut) {
   EXPECT_EQ(Cut[0].Reason, "no better in any metric than default, and worse in one");
 }
 
-TEST(Carver, FewerBlocksForMoreRegistersAreNoReason) {
+TEST(Carver, fewerBlocksWithMoreRegisters_areNotCut) {
   Candidate Default = candidate({}, 40), C = candidate(48, 48);
   C.Metrics.Occupancy = 0.375;
   C.Metrics.Utilization = 75;
   EXPECT_TRUE(superfluous({Default, C}, 1).empty());
 }
 
-TEST(Carver, WhatIsTimedIsNotCutButCuts) {
+TEST(Carver, timedVariant_cutsOthersAndStays) {
   Candidate Default = candidate({}, 40), Timed = candidate(38, 38), New = candidate(37, 37);
   Timed.Metrics.Efficiency = 0.5e-6;
   New.Metrics.Efficiency = 0.4e-6;

@@ -20,14 +20,15 @@ KnobSpace space() {
   return S;
 }
 
-/// What compiling and timing would say: a time over the default's, and whether it can be had.
+/// The answers that compiling and timing would give: the time of a variant over the default's, and
+/// whether it can be compiled.
 struct World {
   std::function<double(const VariantSetting &)> Ratio = [](const VariantSetting &) { return 1.0; };
   std::function<bool(const VariantSetting &)> CanBeMade = [](const VariantSetting &) {
     return true;
   };
   std::function<void(Candidate &)> Code = [](Candidate &) {};
-  std::vector<std::vector<VariantSetting>> Proposed, Timed; ///< By round.
+  std::vector<std::vector<VariantSetting>> Proposed, Timed; ///< One element for each round.
 
   void run(KernelSearch &Search) {
     for (auto Wanted = Search.propose(); !Wanted.empty(); Wanted = Search.propose()) {
@@ -74,7 +75,7 @@ std::string reasonOf(const KernelSearch &S, llvm::StringRef Name) {
 
 } // namespace
 
-TEST(KernelSearch, WithoutEffortItTimesTheCriticalPointsAlone) {
+TEST(KernelSearch, effort0_timesOnlyCriticalPoints) {
   KernelSearch S(space(), {/*Effort=*/0, /*MaxTimed=*/12});
   World W;
   W.run(S);
@@ -84,7 +85,7 @@ TEST(KernelSearch, WithoutEffortItTimesTheCriticalPointsAlone) {
     EXPECT_TRUE(llvm::is_contained(W.Timed[0], parsed("r" + std::to_string(Cap)))) << Cap;
 }
 
-TEST(KernelSearch, EffortSaysWhichKnobsAndHowManyRounds) {
+TEST(KernelSearch, effort_decidesKnobsAndRounds) {
   for (unsigned Effort : {1u, 2u, 3u}) {
     KernelSearch S(space(), {Effort, 12});
     World W;
@@ -101,7 +102,7 @@ TEST(KernelSearch, EffortSaysWhichKnobsAndHowManyRounds) {
   }
 }
 
-TEST(KernelSearch, NeverTimesMoreThanItsBudgetNorAnythingTwice) {
+TEST(KernelSearch, everyBudget_isKeptWithoutRepeats) {
   for (unsigned Budget : {1u, 2u, 3u, 5u, 8u, 12u, 24u})
     for (unsigned Effort : {0u, 1u, 2u, 3u}) {
       KernelSearch S(space(), {Effort, Budget});
@@ -116,7 +117,7 @@ TEST(KernelSearch, NeverTimesMoreThanItsBudgetNorAnythingTwice) {
     }
 }
 
-TEST(KernelSearch, TheFirstRoundHasThePointsNearestToTheDefault) {
+TEST(KernelSearch, firstRound_hasPointsNearestToDefault) {
   KernelSearch S(space(), {2, 12});
   World W;
   W.run(S);
@@ -124,7 +125,7 @@ TEST(KernelSearch, TheFirstRoundHasThePointsNearestToTheDefault) {
     EXPECT_TRUE(llvm::is_contained(W.Timed[0], parsed(Near))) << Near.str();
 }
 
-TEST(KernelSearch, LaterRoundsGatherAroundTheBest) {
+TEST(KernelSearch, laterRounds_gatherAroundTheBest) {
   KernelSearch S(space(), {2, 12});
   World W;
   W.Ratio = [](const VariantSetting &V) {
@@ -139,7 +140,7 @@ TEST(KernelSearch, LaterRoundsGatherAroundTheBest) {
             3);
 }
 
-TEST(KernelSearch, KnobsAreCombinedOnlyAfterEachWasTimed) {
+TEST(KernelSearch, registerUsageLevel_isTimedAloneBeforeCombined) {
   KernelSearch S(space(), {3, 24});
   World W;
   W.Ratio = [](const VariantSetting &V) { return V.RegisterUsageLevel == 10u ? 0.9 : 1.0; };
@@ -159,7 +160,7 @@ TEST(KernelSearch, KnobsAreCombinedOnlyAfterEachWasTimed) {
   EXPECT_TRUE(Combined);
 }
 
-TEST(KernelSearch, EveryKnobIsTriedAtTheBestAndNoneFarFromIt) {
+TEST(KernelSearch, knobs_areTriedAtTheBestAndNotFarFromIt) {
   KnobSpace Space = space();
   Space.SmemSpilling = true;
   KernelSearch S(Space, {2, 24});
@@ -176,7 +177,7 @@ TEST(KernelSearch, EveryKnobIsTriedAtTheBestAndNoneFarFromIt) {
       }
 }
 
-TEST(KernelSearch, WhatIsAsGoodAsTheBestHasItsKnobsTriedToo) {
+TEST(KernelSearch, variantCloseToTheBest_hasItsKnobsTriedToo) {
   for (double Second : {0.98, 1.1}) {
     KernelSearch S(space(), {2, 24});
     World W;
@@ -189,7 +190,7 @@ TEST(KernelSearch, WhatIsAsGoodAsTheBestHasItsKnobsTriedToo) {
   }
 }
 
-TEST(KernelSearch, BesideTheBestNothingIsCutByItsMetrics) {
+TEST(KernelSearch, variantBesideTheBest_isNotCutByMetrics) {
   KernelSearch S(space(), {2, 12});
   World W;
   W.Code = [](Candidate &C) {
@@ -198,13 +199,13 @@ TEST(KernelSearch, BesideTheBestNothingIsCutByItsMetrics) {
   };
   W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
   W.run(S);
-  // Their metrics are those of r40.
+  // Their metrics are equal to those of r40.
   auto alike = [](const VariantSetting &V) { return V.Cap == 40u && V.FrontEndCap; };
   EXPECT_FALSE(llvm::any_of(W.Timed[0], alike));
   EXPECT_TRUE(llvm::any_of(W.Timed[1], alike));
 }
 
-TEST(KernelSearch, WhatCannotBeMadeIsNotAskedForAgain) {
+TEST(KernelSearch, settingThatFailsToCompile_isNotProposedAgain) {
   KernelSearch S(space(), {2, 12});
   World W;
   W.CanBeMade = [](const VariantSetting &V) { return V.Cap != 40u; };
@@ -219,7 +220,7 @@ TEST(KernelSearch, WhatCannotBeMadeIsNotAskedForAgain) {
   EXPECT_EQ(S.timed(), W.allTimed().size());
 }
 
-TEST(KernelSearch, EveryCompiledSettingIsTimedOrHasItsReason) {
+TEST(KernelSearch, compiledSetting_isTimedOrHasAReason) {
   KernelSearch S(space(), {2, 12});
   World W;
   W.Code = [](Candidate &C) {
@@ -241,7 +242,7 @@ TEST(KernelSearch, EveryCompiledSettingIsTimedOrHasItsReason) {
   EXPECT_TRUE(Left);
 }
 
-TEST(KernelSearch, NothingIsTimedThatAThresholdCuts) {
+TEST(KernelSearch, settingCutByThreshold_isNotTimed) {
   KnobSpace Space = space();
   Space.BandwidthShare = 0.95;
   KernelSearch S(Space, {2, 12});
@@ -258,7 +259,7 @@ TEST(KernelSearch, NothingIsTimedThatAThresholdCuts) {
             "moves 1.20 times the bytes of the default, which takes 95 % of the memory bandwidth");
 }
 
-TEST(KernelSearch, WithoutTimesTheNextRoundRestsOnTheModel) {
+TEST(KernelSearch, roundWithoutTimes_isFollowedByModelAlone) {
   KernelSearch S(space(), {2, 12});
   World W;
   std::vector<Candidate> Made{W.candidate({})};
@@ -272,7 +273,7 @@ TEST(KernelSearch, WithoutTimesTheNextRoundRestsOnTheModel) {
   EXPECT_TRUE(S.propose().empty());
 }
 
-TEST(KernelSearch, OfATableOnlyItsRowsAreAskedFor) {
+TEST(KernelSearch, spaceOfATable_proposesOnlyItsRows) {
   KnobSpace Space = space();
   Space.Only = {parsed("r40"), parsed("r40-f40"), parsed("l10")};
   KernelSearch S(Space, {3, 12});
@@ -281,7 +282,7 @@ TEST(KernelSearch, OfATableOnlyItsRowsAreAskedFor) {
   EXPECT_EQ(W.allTimed().size(), 3u);
 }
 
-TEST(KnobSpace, FrontEndCapsAreFreeOrThatOfACriticalPoint) {
+TEST(KnobSpace, frontEndCaps_areFreeOrOfACriticalPoint) {
   auto has = [](llvm::StringRef Name) {
     return llvm::is_contained(settingsOf(space(), 2), parsed(Name));
   };
@@ -293,7 +294,7 @@ TEST(KnobSpace, FrontEndCapsAreFreeOrThatOfACriticalPoint) {
   EXPECT_FALSE(has("r48-f64"));
 }
 
-TEST(KnobSpace, NeighboursDifferInOneKnob) {
+TEST(KnobSpace, neighbours_differInOneKnob) {
   KnobSpace Space = space();
   Space.SmemSpilling = true;
   auto names = [&](unsigned Effort, llvm::StringRef Of) {
@@ -303,7 +304,7 @@ TEST(KnobSpace, NeighboursDifferInOneKnob) {
     return Names;
   };
   using Expected = std::set<std::string>;
-  // 38 and 42 are the nearest caps, 32 and 48 the nearest critical points.
+  // 38 and 42 are the nearest caps, and 32 and 48 are the nearest critical points.
   EXPECT_EQ(names(2, "r40-f40"), (Expected{"r40", "r40-f255", "r40-f40-smem", "r40-f40-cg",
                                            "r38-f38", "r42-f42", "r32-f32", "r48-f48"}));
   EXPECT_EQ(names(1, "r80"), (Expected{"r64", "r80-f80", "r80-f255"}));
@@ -315,7 +316,7 @@ TEST(KnobSpace, NeighboursDifferInOneKnob) {
   EXPECT_EQ(names(2, "r40"), Expected{"r40-cg"});
 }
 
-TEST(KnobSpace, CapsStayInTheRegisterRegion) {
+TEST(KnobSpace, caps_stayInTheRegisterRegion) {
   for (const VariantSetting &V : settingsOf(space(), 3))
     if (V.Cap) {
       EXPECT_GE(*V.Cap, 24u);

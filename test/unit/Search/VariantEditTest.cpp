@@ -50,7 +50,7 @@ Words atLevel(unsigned Level, const Words &Options) {
 
 } // namespace
 
-TEST(VariantEdit, EverySettingIsItsEdit) {
+TEST(VariantEdit, eachSetting_becomesItsEdit) {
   EntryEdit Cap = cantFail(edit(variant("r40"), "prints"));
   EXPECT_EQ(Cap.RegisterCap, 40u);
   EXPECT_EQ(Cap.FrontEnd, nullptr);
@@ -58,7 +58,7 @@ TEST(VariantEdit, EverySettingIsItsEdit) {
   EXPECT_EQ(Cap.SmemSpillingMaxThreads, std::nullopt);
   EXPECT_FALSE(Cap.LoadsFromL2);
   EntryEdit Level = cantFail(edit(variant("l10"), "prints"));
-  EXPECT_EQ(Level.RegisterCap, std::nullopt) << "no matter of the PTX";
+  EXPECT_EQ(Level.RegisterCap, std::nullopt) << "the level is not part of the PTX";
   EntryEdit FrontEnd = cantFail(edit(variant("f32"), "loads"));
   EXPECT_EQ(FrontEnd.FrontEnd, &Flavour);
   EXPECT_EQ(FrontEnd.CalleeSuffix, "__carve_f32");
@@ -66,12 +66,13 @@ TEST(VariantEdit, EverySettingIsItsEdit) {
   EXPECT_TRUE(Loads.LoadsFromL2);
   EXPECT_EQ(Loads.CalleeSuffix, "__carve_cg");
   EntryEdit Both = cantFail(edit(variant("f32-cg"), "prints"));
-  EXPECT_EQ(Both.CalleeSuffix, "__carve_f32_cg") << "another text than that of either";
+  EXPECT_EQ(Both.CalleeSuffix, "__carve_f32_cg")
+      << "its text differs from that of either knob alone";
   EntryEdit Smem = cantFail(edit(variant("r24-smem"), "loads"));
   EXPECT_EQ(Smem.SmemSpillingMaxThreads, 640u);
 }
 
-TEST(VariantEdit, TheCommandsOwnCapHoldsWherePtxasWouldNotHeedIt) {
+TEST(VariantEdit, userCapThatPtxasWouldIgnore_isKeptAsRegisterCap) {
   const PtxModule Bounded = moduleOf(".entry bounded() .maxntid 256, 1, 1 { ret; }\n"
                                      ".entry capped() .maxnreg 40 { ret; }\n");
   auto capOf = [](const PtxModule &M, StringRef Entry, StringRef Name) {
@@ -86,7 +87,7 @@ TEST(VariantEdit, TheCommandsOwnCapHoldsWherePtxasWouldNotHeedIt) {
   EXPECT_EQ(capOf(Bounded, "capped", "smem"), std::nullopt) << "nor there";
 }
 
-TEST(VariantEdit, WhatCannotBeHadIsRefused) {
+TEST(VariantEdit, impossibleSetting_isRefused) {
   EXPECT_EQ(reasonOf(edit(variant("f48"), "loads")), "no-front-end");
   EXPECT_EQ(reasonOf(edit(variant("f32"), "shares")), "front-end-declarations");
   EXPECT_EQ(reasonOf(edit(variant("cg"), "prints")), "no-plain-global-loads");
@@ -96,7 +97,7 @@ TEST(VariantEdit, WhatCannotBeHadIsRefused) {
   EXPECT_EQ(reasonOf(edit(variant("smem"), "prints")), "abi-calls");
 }
 
-TEST(VariantEdit, SpillingToSharedMemoryNeedsAToolkitAndAWholeProgram) {
+TEST(VariantEdit, smemSpilling_needsToolkit13AndWholeProgram) {
   const PtxEntry &Loads = *Base.find("loads"), &Prints = *Base.find("prints");
   EXPECT_EQ(reasonNotSmemSpilling(Loads, false, "13.0.88"), std::nullopt);
   EXPECT_EQ(reasonNotSmemSpilling(Loads, false, "14.2.1"), std::nullopt);
@@ -106,7 +107,7 @@ TEST(VariantEdit, SpillingToSharedMemoryNeedsAToolkitAndAWholeProgram) {
   EXPECT_EQ(reasonNotSmemSpilling(Prints, false, "13.0.88"), "abi-calls");
 }
 
-TEST(VariantEdit, TheBoundKeepsTheLaunchesOfTheDefault) {
+TEST(VariantEdit, smemSpillingBound_keepsLaunchesOfDefault) {
   DeviceModel D = cantFail(loadDeviceModel(CARVE_SOURCE_DIR "/share/carve-nvcc/devices", "sm_90"));
   EntryDirectives None, Bounded;
   Bounded.MaxNTid = {128, 2, 1};
@@ -115,7 +116,7 @@ TEST(VariantEdit, TheBoundKeepsTheLaunchesOfTheDefault) {
   EXPECT_EQ(smemSpillingMaxThreads(D, Bounded, 128), 256u);
 }
 
-TEST(VariantEdit, TheLevelReplacesTheCommands) {
+TEST(VariantEdit, registerUsageLevel_replacesTheCommands) {
   EXPECT_EQ(atLevel(10, {"-arch=sm_90", "-m64"}),
             (Words{"-arch=sm_90", "-m64", "--register-usage-level=10"}));
   EXPECT_EQ(atLevel(0, {"--register-usage-level=5", "-m64"}),

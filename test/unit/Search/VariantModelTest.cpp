@@ -26,7 +26,7 @@ VariantSetting capped(unsigned Cap, std::optional<unsigned> FrontEnd = std::null
 
 } // namespace
 
-TEST(VariantModel, BeforeAnythingIsTimedItExpectsWhatRegistersAndBlocksTell) {
+TEST(VariantModel, priorMean_comesFromRegistersAndBlocks) {
   VariantModel M(space());
   StaticMetrics Default, More;
   Default.BlocksPerSm = 4;
@@ -39,7 +39,7 @@ TEST(VariantModel, BeforeAnythingIsTimedItExpectsWhatRegistersAndBlocksTell) {
   EXPECT_DOUBLE_EQ(M.point({}, nullptr, nullptr).Prior, 0);
 }
 
-TEST(VariantModel, CountsStandInForTheRegisters) {
+TEST(VariantModel, priorMeanWithCounts_comesFromCountsNotRegisters) {
   VariantModel M(space());
   StaticMetrics Default, Made;
   Default.Counts.emplace().Instructions = 1000;
@@ -48,7 +48,7 @@ TEST(VariantModel, CountsStandInForTheRegisters) {
   EXPECT_NEAR(M.point(capped(32), &Made, &Default).Prior, 0.5 * std::log(1.1), 1e-12);
 }
 
-TEST(VariantModel, WhatIsTimedIsKnownAndNeighboursAreLikeIt) {
+TEST(VariantModel, timedPoint_isKnownAndNeighboursResembleIt) {
   VariantModel M(space());
   auto at = [&](VariantSetting V) { return M.point(V, nullptr, nullptr); };
   M.learn({{at({}), 0}, {at(capped(40)), -0.2}});
@@ -60,12 +60,12 @@ TEST(VariantModel, WhatIsTimedIsKnownAndNeighboursAreLikeIt) {
   EXPECT_LT(M.predict(at(capped(40, 40))).Mean, M.predict(at(capped(64, 64))).Mean);
 }
 
-TEST(VariantModel, ExpectedGainIsThatOfTheNormalDistribution) {
+TEST(VariantModel, expectedGain_isThatOfTheNormalDistribution) {
   VariantModel M(space());
   ModelPoint P = M.point(capped(40), nullptr, nullptr);
   M.learn(Measured{M.point({}, nullptr, nullptr), 0});
   auto [Mean, Deviation] = M.predict(P);
-  // E max(0, best - X) by the trapezoidal rule.
+  // E max(0, best - X), computed by the trapezoidal rule.
   double Sum = 0, Step = Deviation / 1000;
   for (double X = Mean - 8 * Deviation; X < 0; X += Step)
     Sum += -X * std::exp(-0.5 * std::pow((X - Mean) / Deviation, 2)) * Step /
@@ -74,7 +74,7 @@ TEST(VariantModel, ExpectedGainIsThatOfTheNormalDistribution) {
   EXPECT_NEAR(M.expectedGain(M.point({}, nullptr, nullptr)), 0, 1e-5);
 }
 
-TEST(VariantModel, ABelievedPointIsAsExpectedAndNoLongerInDoubt) {
+TEST(VariantModel, believedPoint_keepsMeanAndLosesUncertainty) {
   VariantModel M(space());
   M.learn(Measured{M.point({}, nullptr, nullptr), 0});
   ModelPoint P = M.point(capped(40), nullptr, nullptr), Q = M.point(capped(64), nullptr, nullptr);
@@ -86,17 +86,17 @@ TEST(VariantModel, ABelievedPointIsAsExpectedAndNoLongerInDoubt) {
   EXPECT_LT(M.predict(Q).Deviation, OtherBefore.Deviation);
 }
 
-TEST(VariantModel, TheScaleOfCapsGrowsWithTheTimes) {
+TEST(VariantModel, scaleOfCaps_growsWithTheTimes) {
   VariantModel Calm(space()), Wild(space());
   auto at = [&](VariantSetting V) { return Calm.point(V, nullptr, nullptr); };
   Calm.learn({{at({}), 0}, {at(capped(40)), -0.01}});
   Wild.learn({{at({}), 0}, {at(capped(40)), -0.6}});
   EXPECT_GT(Wild.predict(at(capped(64))).Deviation, 2 * Calm.predict(at(capped(64))).Deviation);
-  // So a large gain carries over to the flavours at the same cap.
+  // A large gain therefore carries over to the front-end caps at the same register cap.
   EXPECT_LT(Wild.predict(at(capped(40, 40))).Mean, -0.55);
 }
 
-TEST(VariantModel, KindsOfFrontEndCaps) {
+TEST(VariantModel, frontEndKind_comesFromTheCaps) {
   EXPECT_EQ(frontEndKind({}), FrontEndKind::AsCompiled);
   EXPECT_EQ(frontEndKind(capped(40)), FrontEndKind::AsCompiled);
   EXPECT_EQ(frontEndKind(capped(40, 40)), FrontEndKind::AsCap);

@@ -6,7 +6,7 @@
 
 using namespace carve;
 
-TEST(VariantName, ReadsBackWhatItWrites) {
+TEST(VariantName, name_isReadBackAsTheSameSetting) {
   VariantSetting All{40, 255, true, LoadCaching::L2Only, 10};
   EXPECT_EQ(variantName(All), "r40-f255-smem-cg-l10");
   EXPECT_EQ(llvm::cantFail(parseVariantName("r40-f255-smem-cg-l10")), All);
@@ -17,7 +17,7 @@ TEST(VariantName, ReadsBackWhatItWrites) {
   EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(LevelOnly))), LevelOnly);
 }
 
-TEST(VariantName, RefusesWhatIsNone) {
+TEST(VariantName, malformedName_isRefused) {
   for (const char *Name : {"", "r", "x40", "f255-r40", "r40-", "r040", "r40-r48", "default-r40"}) {
     auto V = parseVariantName(Name);
     ASSERT_FALSE(V) << Name;

@@ -7,7 +7,7 @@ using namespace carve;
 
 namespace {
 
-/// What became of each, in one word.
+/// Returns the verdict of each in one word.
 std::vector<std::string> verdicts(llvm::ArrayRef<ConfigurationCost> Costs,
                                   const SpaceCarving &Limits) {
   std::vector<std::string> Names;
@@ -20,8 +20,8 @@ using Words = std::vector<std::string>;
 
 } // namespace
 
-TEST(ConfigurationCarving, InvalidOnesSayWhyAndCarveNothing) {
-  // The invalid one would dominate all.
+TEST(ConfigurationCarving, invalidConfigurations_haveReasonsAndCarveNothing) {
+  // The invalid configuration would dominate all others.
   std::vector<ConfigurationCost> Costs = {{"a", "does not compile", 9, 9}, {"b", "", 1, 1}};
   auto Verdicts = carveConfigurations(Costs, {});
   EXPECT_EQ(Verdicts[0].By, CarvedBy::Invalid);
@@ -30,7 +30,7 @@ TEST(ConfigurationCarving, InvalidOnesSayWhyAndCarveNothing) {
   EXPECT_TRUE(Verdicts[1].Front);
 }
 
-TEST(ConfigurationCarving, ParetoNamesWhomAPointYieldsTo) {
+TEST(ConfigurationCarving, dominatedPoint_namesWhatItYieldsTo) {
   std::vector<ConfigurationCost> Costs = {
       {"fast", "", 10, 2}, {"busy", "", 2, 10}, {"middle", "", 6, 6}, {"beaten", "", 5, 5}};
   SpaceCarving Limits;
@@ -41,7 +41,7 @@ TEST(ConfigurationCarving, ParetoNamesWhomAPointYieldsTo) {
   EXPECT_FALSE(Verdicts[3].Front);
 }
 
-TEST(ConfigurationCarving, TheMarginKeepsWhatIsNearlyAsGood) {
+TEST(ConfigurationCarving, pointsWithinMargin_areKept) {
   std::vector<ConfigurationCost> Costs = {{"best", "", 100, 100}, {"near", "", 97, 97}};
   SpaceCarving Limits;
   Limits.Margin = 0.05;
@@ -51,8 +51,8 @@ TEST(ConfigurationCarving, TheMarginKeepsWhatIsNearlyAsGood) {
   EXPECT_EQ(verdicts(Costs, Limits), (Words{"selected", "pareto"}));
 }
 
-TEST(ConfigurationCarving, ThresholdsAreSharesOfTheBest) {
-  // Neither is dominated.
+TEST(ConfigurationCarving, thresholds_areSharesOfTheBest) {
+  // Neither point is dominated.
   std::vector<ConfigurationCost> Costs = {{"efficient", "", 100, 1}, {"busy", "", 9, 1000}};
   SpaceCarving Limits;
   Limits.LeastEfficiency = 0.1;
@@ -64,7 +64,7 @@ TEST(ConfigurationCarving, ThresholdsAreSharesOfTheBest) {
   EXPECT_EQ(verdicts(Costs, Limits), (Words{"threshold", "selected"}));
 }
 
-TEST(ConfigurationCarving, AClusterKeepsItsFirst) {
+TEST(ConfigurationCarving, cluster_keepsItsFirst) {
   std::vector<ConfigurationCost> Costs = {{"a", "", 5, 5}, {"b", "", 5.001, 5}, {"c", "", 6, 4}};
   auto Verdicts = carveConfigurations(Costs, {});
   EXPECT_EQ(verdicts(Costs, {}), (Words{"selected", "cluster", "selected"}));
@@ -74,8 +74,8 @@ TEST(ConfigurationCarving, AClusterKeepsItsFirst) {
   EXPECT_EQ(verdicts(Costs, NoClusters), (Words{"selected", "selected", "selected"}));
 }
 
-TEST(ConfigurationCarving, TheBudgetKeepsTheFrontSpread) {
-  // A front from (1, 64) to (64, 1), and a point within the margin of its middle.
+TEST(ConfigurationCarving, budget_keepsTheFrontSpread) {
+  // The points are a front from (1, 64) to (64, 1), and a point within the margin of its middle.
   std::vector<ConfigurationCost> Costs;
   for (double E = 1; E <= 64; E *= 2)
     Costs.push_back({"e" + std::to_string(int(E)), "", E, 64 / E});
@@ -91,12 +91,12 @@ TEST(ConfigurationCarving, TheBudgetKeepsTheFrontSpread) {
   EXPECT_EQ(Verdicts.back().Reason, "beyond the 3 that are timed");
 }
 
-TEST(ConfigurationCarving, WhatIsNotKnownIsNeverCut) {
+TEST(ConfigurationCarving, configurationWithoutMetrics_isNeverCut) {
   std::vector<ConfigurationCost> Costs = {{"unknown", "", 0, 0, false}, {"a", "", 5, 5}};
   EXPECT_EQ(verdicts(Costs, {}), (Words{"selected", "selected"}));
 }
 
-TEST(ConfigurationCarving, EffortsWidenTheSelection) {
+TEST(ConfigurationCarving, moreEffort_widensTheSelection) {
   EXPECT_LT(carvingOfEffort(0).MaxSelected, carvingOfEffort(1).MaxSelected);
   EXPECT_LT(carvingOfEffort(1).Margin, carvingOfEffort(2).Margin);
   EXPECT_LT(carvingOfEffort(2).MaxSelected, carvingOfEffort(3).MaxSelected);

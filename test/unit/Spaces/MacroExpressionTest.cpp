@@ -9,7 +9,7 @@ namespace {
 const std::vector<std::string> Macros = {"TILE", "UNROLL", "TYPE"};
 const std::vector<MacroValue> Values = {{"TILE", "16"}, {"UNROLL", "4"}, {"TYPE", "float"}};
 
-/// The value, or the message of the failure.
+/// Returns the value, or the message of the failure.
 std::string valueOf(llvm::StringRef Text) {
   auto E = MacroExpression::parse(Text, "--where", Macros);
   if (!E)
@@ -20,7 +20,7 @@ std::string valueOf(llvm::StringRef Text) {
 
 } // namespace
 
-TEST(MacroExpression, PrecedenceAndAssociationAreThoseOfC) {
+TEST(MacroExpression, operators_haveTheOrderOfC) {
   EXPECT_EQ(valueOf("1+2*3"), "7");
   EXPECT_EQ(valueOf("(1+2)*3"), "9");
   EXPECT_EQ(valueOf("10-4-3"), "3");
@@ -34,21 +34,21 @@ TEST(MacroExpression, PrecedenceAndAssociationAreThoseOfC) {
   EXPECT_EQ(valueOf("!!7"), "1");
 }
 
-TEST(MacroExpression, ComparesAndKnowsMacros) {
+TEST(MacroExpression, comparisonsAndMacros_areEvaluated) {
   EXPECT_EQ(valueOf("TILE*TILE<=256&&UNROLL<TILE"), "1");
   EXPECT_EQ(valueOf("TILE % UNROLL != 0"), "0");
   EXPECT_EQ(valueOf("TILE >= 17 || UNROLL > 3"), "1");
   EXPECT_EQ(valueOf("4096/TILE"), "256");
 }
 
-TEST(MacroExpression, TheLeftSideDecidesAlone) {
+TEST(MacroExpression, leftSideThatDecides_skipsTheRightSide) {
   EXPECT_EQ(valueOf("UNROLL == 4 || 1/0"), "1");
   EXPECT_EQ(valueOf("UNROLL != 4 && 1/0"), "0");
   EXPECT_EQ(valueOf("UNROLL == 4 && 1/0"),
             "--where 'UNROLL == 4 && 1/0', column 17: division by 0");
 }
 
-TEST(MacroExpression, MistakesHaveTheirColumn) {
+TEST(MacroExpression, mistake_isNamedWithItsColumn) {
   EXPECT_EQ(valueOf(""), "--where '', column 1: found the end, expected a number, a macro, '-', "
                          "'!' or '('");
   EXPECT_EQ(valueOf("TILE <= "), "--where 'TILE <= ', column 9: found the end, expected a number, "
@@ -67,7 +67,7 @@ TEST(MacroExpression, MistakesHaveTheirColumn) {
             "--where '2 * TYPE', column 5: TYPE is 'float', expected a whole number");
 }
 
-TEST(MacroExpression, ResultsFitOrFail) {
+TEST(MacroExpression, resultBeyond64Bits_fails) {
   EXPECT_EQ(valueOf("9223372036854775807"), "9223372036854775807");
   EXPECT_NE(valueOf("9223372036854775807+1").find("column 20: the result does not fit"),
             std::string::npos);
@@ -76,7 +76,7 @@ TEST(MacroExpression, ResultsFitOrFail) {
   EXPECT_NE(valueOf(std::string(1000, '(')).find("nested deeper than 200"), std::string::npos);
 }
 
-TEST(MacroExpression, ListsAreOfExtents) {
+TEST(MacroExpression, expressionList_hasAtMostThreeExtents) {
   auto List = llvm::cantFail(parseExpressionList("TILE,TILE/2", "--block", Macros, 3));
   ASSERT_EQ(List.size(), 2u);
   EXPECT_EQ(llvm::cantFail(List[1].evaluate(Values)), 8);

@@ -28,7 +28,7 @@ bool has(const std::string &Text, llvm::StringRef Part) {
 
 } // namespace
 
-TEST(ParetoPlot, TitleAndDescriptionAreThereForWhoCannotSee) {
+TEST(ParetoPlot, plot_hasTitleAndDescription) {
   PlottedPoint Best = point(1, 4, "TILE=16", true);
   Best.Best = true;
   std::string Svg = plot({Best, point(0.5, 2, "TILE=8"), point(2, 1, "TILE=32", true)});
@@ -39,20 +39,20 @@ TEST(ParetoPlot, TitleAndDescriptionAreThereForWhoCannotSee) {
   EXPECT_TRUE(has(Svg, "prefers-color-scheme:dark"));
 }
 
-TEST(ParetoPlot, PointsStandRelativeToTheBest) {
+TEST(ParetoPlot, points_areRelativeToTheBest) {
   std::string Svg = plot({point(2e-9, 400, "a", true), point(1e-9, 100, "b")});
   EXPECT_TRUE(has(Svg, "<title>a</title><circle class=\"front\" cx=\"660.0\" cy=\"56.0\""));
   EXPECT_TRUE(has(Svg, "<title>b</title><circle class=\"cut\" cx=\"365.0\" cy=\"284.0\""));
 }
 
-TEST(ParetoPlot, AWideAxisIsLogarithmic) {
-  // 1/10 of two decades from the right, on a linear axis at the left edge.
+TEST(ParetoPlot, wideAxis_isLogarithmic) {
+  // The point is 1/10 of two decades from the right; on a linear axis it would be at the left edge.
   std::string Svg = plot({point(1, 1, "a"), point(0.1, 1, "b"), point(0.01, 1, "c")});
   EXPECT_TRUE(has(Svg, "<title>b</title><circle class=\"cut\" cx=\"365.0\""));
   EXPECT_TRUE(has(Svg, "<title>c</title><circle class=\"cut\" cx=\"70.0\""));
 }
 
-TEST(ParetoPlot, BestDefaultAndTimesAreMarked) {
+TEST(ParetoPlot, bestDefaultAndTimes_areMarked) {
   PlottedPoint Best = point(1, 1, "fast", true), Default = point(0.9, 0.8, "plain");
   Best.Best = Default.Default = true;
   Best.Time = 0.0125;
@@ -63,13 +63,13 @@ TEST(ParetoPlot, BestDefaultAndTimesAreMarked) {
   EXPECT_TRUE(has(Svg, "class=\"best-label\" text-anchor=\"end\">fast</text>"));
 }
 
-TEST(ParetoPlot, TheFrontIsOneLineFromLeftToRight) {
+TEST(ParetoPlot, front_isOneLineFromLeftToRight) {
   std::string Svg =
       plot({point(1, 0.5, "r", true), point(0.5, 1, "l", true), point(0.2, 0.2, "x")});
   EXPECT_TRUE(has(Svg, "<path class=\"line\" d=\"M365.0 56.0L660.0 208.0\"/>"));
 }
 
-TEST(ParetoPlot, TextIsEscapedAndWhatIsNoNumberLeftOut) {
+TEST(ParetoPlot, labels_areEscapedAndNonFinitePointsLeftOut) {
   std::string Svg = plot({point(1, 1, "A<B & \"C\""), point(NAN, 1, "nan"),
                           point(1, INFINITY, "inf"), point(0, 0, "zero")});
   EXPECT_TRUE(has(Svg, "A&lt;B &amp; &quot;C&quot;"));

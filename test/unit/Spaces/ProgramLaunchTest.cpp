@@ -24,14 +24,14 @@ protected:
 
 } // namespace
 
-TEST_F(ProgramLaunchTest, NothingIsKnown) {
+TEST_F(ProgramLaunchTest, noInformation_givesBlockOf256) {
   ProgramLaunch L = launch();
   EXPECT_EQ(L.Shape.threadsPerBlock(), 256u);
   EXPECT_EQ(L.Block, LaunchSource::Unknown);
   EXPECT_EQ(L.threads(), 1);
 }
 
-TEST_F(ProgramLaunchTest, ExpressionsGoBeforeDirectivesBeforeTheTrace) {
+TEST_F(ProgramLaunchTest, expressions_precedeDirectivesAndTrace) {
   Entry.Name = "k";
   ProgramLaunch Seen;
   Seen.Shape.Block = {64, 1, 1};
@@ -55,7 +55,7 @@ TEST_F(ProgramLaunchTest, ExpressionsGoBeforeDirectivesBeforeTheTrace) {
   EXPECT_EQ(launch().Shape.DynamicSmemBytes, 16384u);
 }
 
-TEST_F(ProgramLaunchTest, TheOnlyTracedKernelStandsForOneOfAnotherName) {
+TEST_F(ProgramLaunchTest, onlyTracedKernel_givesLaunchForAnotherName) {
   ProgramLaunch Seen;
   Seen.Shape.Block = {32, 1, 1};
   Traced["kernel16"] = Seen;
@@ -65,7 +65,7 @@ TEST_F(ProgramLaunchTest, TheOnlyTracedKernelStandsForOneOfAnotherName) {
   EXPECT_EQ(launch().Shape.Block[0], 256u);
 }
 
-TEST_F(ProgramLaunchTest, WhatCannotBeLaunchedIsNamed) {
+TEST_F(ProgramLaunchTest, impossibleLaunch_isNamed) {
   Said.Block = said("TILE*3,TILE*2");
   EXPECT_EQ(mistake(), "a block of 1536 threads, expected at most 1024");
   Said.Block = said("TILE-16");

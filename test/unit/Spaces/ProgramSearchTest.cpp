@@ -6,7 +6,7 @@ using namespace carve;
 
 namespace {
 
-/// Valid and measured, \p Ratio of the first one's cost.
+/// Returns a valid configuration that was measured at \p Ratio of the first one's cost.
 SearchedConfiguration measured(const std::string &Value, double Ratio, bool Selected) {
   SearchedConfiguration C;
   C.Macros.Macros = {{"A", Value}};
@@ -21,7 +21,7 @@ SearchedConfiguration measured(const std::string &Value, double Ratio, bool Sele
 
 } // namespace
 
-TEST(ProgramSearch, SummaryIsThePapersRow) {
+TEST(ProgramSearch, summary_isThePapersRow) {
   SearchRecord R;
   R.Configurations = {measured("1", 1, true), measured("2", 0.5, false), measured("3", 0.625, true),
                       measured("4", 2, false)};
@@ -36,23 +36,24 @@ TEST(ProgramSearch, SummaryIsThePapersRow) {
   EXPECT_DOUBLE_EQ(S->AllRunS, 2);
   EXPECT_DOUBLE_EQ(S->SelectedRunS, 1);
   EXPECT_DOUBLE_EQ(S->AllEvaluationS, 10);
-  // Two built and run, and all four compiled for their metrics.
+  // Two are built and run, and all four are compiled for their metrics.
   EXPECT_DOUBLE_EQ(S->SelectedEvaluationS, 9);
   EXPECT_DOUBLE_EQ(S->SelectedOverBest, 0.5 / 0.625);
   EXPECT_EQ(S->Best, 1u);
   EXPECT_EQ(S->BestSelected, 2u);
-  // Performances 1, 2, 1.6, 0.5; the best of two: 2 in 3 of 6 draws, 1.6 in 2, 1 in 1.
+  // The performances are 1, 2, 1.6 and 0.5. The best of two is 2 in 3 of 6 draws, 1.6 in 2, and 1
+  // in 1.
   EXPECT_NEAR(S->RandomOverBest, (3 * 2 + 2 * 1.6 + 1) / 6 / 2, 1e-12);
 }
 
-TEST(ProgramSearch, NoSummaryWhereOneWasNotMeasured) {
+TEST(ProgramSearch, unmeasuredConfiguration_givesNoSummary) {
   SearchRecord R;
   R.Configurations = {measured("1", 1, true), measured("2", 0.5, false)};
   R.Configurations[1].Times = {};
   EXPECT_FALSE(summaryOf(R));
 }
 
-TEST(ProgramSearch, OneThatFailsWhenItRunsGainsNothing) {
+TEST(ProgramSearch, failingConfiguration_gainsNothing) {
   SearchRecord R;
   R.Configurations = {measured("1", 1, true), measured("2", 0.1, true)};
   R.Configurations[1].Times.Fault = "the output differs";
@@ -62,7 +63,7 @@ TEST(ProgramSearch, OneThatFailsWhenItRunsGainsNothing) {
   EXPECT_DOUBLE_EQ(S->SelectedOverBest, 1);
 }
 
-TEST(ProgramSearch, ConfirmedRatiosGoBeforeScreenedOnes) {
+TEST(ProgramSearch, confirmedRatios_precedeScreenedOnes) {
   ConfigurationTimes T;
   T.Screened = {0.4};
   EXPECT_DOUBLE_EQ(T.ratio(), 0.4);

@@ -9,7 +9,7 @@ using namespace carve;
 
 namespace {
 
-/// Programs of known costs.
+/// Programs with known costs.
 class ProgramTimingTest : public testing::Test {
 protected:
   TimingVerdict time(TimingTask Task) {
@@ -18,7 +18,7 @@ protected:
         Times, Task, Limits,
         [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
           Order.push_back(Place);
-          // The machine slows down for everybody.
+          // The machine slows down for all programs.
           double Drift = 1 + 0.01 * Order.size();
           return ConfigurationRun{Costs[Place] * Drift, 0.5, Faults[Place]};
         },
@@ -35,7 +35,7 @@ protected:
 
 } // namespace
 
-TEST_F(ProgramTimingTest, TheFastestIsConfirmedInRoundsOfItsOwn) {
+TEST_F(ProgramTimingTest, fastest_isConfirmedInRoundsOfItsOwn) {
   Costs = {100, 90, 50, 130, 51};
   Times.resize(Costs.size());
   TimingVerdict V = time({0, {1, 2, 3, 4}, {}});
@@ -45,7 +45,7 @@ TEST_F(ProgramTimingTest, TheFastestIsConfirmedInRoundsOfItsOwn) {
   EXPECT_EQ(V.Timed, 5u);
   EXPECT_EQ(V.Runs, Order.size());
   EXPECT_EQ(Times[2].Confirmed.size(), Limits.ConfirmationRounds);
-  // What is clearly slower is run once.
+  // A clearly slower configuration is run once.
   EXPECT_EQ(runsOf(3), 1u);
   EXPECT_EQ(Times[3].Screened.size(), 1u);
   EXPECT_EQ(Times[3].FirstWallS, 0.5);
@@ -53,7 +53,7 @@ TEST_F(ProgramTimingTest, TheFastestIsConfirmedInRoundsOfItsOwn) {
   EXPECT_EQ(runsOf(0), Limits.ScreeningRounds + Limits.ConfirmationRounds);
 }
 
-TEST_F(ProgramTimingTest, TheReferenceStaysWhereNobodyIsMeasurablyFaster) {
+TEST_F(ProgramTimingTest, reference_staysUnlessAnotherIsMeasurablyFaster) {
   Costs = {100, 99.5, 120};
   Times.resize(Costs.size());
   TimingVerdict V = time({0, {1, 2}, {}});
@@ -61,7 +61,7 @@ TEST_F(ProgramTimingTest, TheReferenceStaysWhereNobodyIsMeasurablyFaster) {
   EXPECT_EQ(V.Ratio.Median, 1);
 }
 
-TEST_F(ProgramTimingTest, AFaultIsOutHoweverFast) {
+TEST_F(ProgramTimingTest, faultyConfiguration_losesHoweverFast) {
   Costs = {100, 10, 80};
   Faults[1] = "line 1 of the output differs";
   Times.resize(Costs.size());
@@ -71,7 +71,7 @@ TEST_F(ProgramTimingTest, AFaultIsOutHoweverFast) {
   EXPECT_EQ(runsOf(1), 1u);
 }
 
-TEST_F(ProgramTimingTest, WhatIsKnownIsNotRunAgain) {
+TEST_F(ProgramTimingTest, knownConfiguration_isNotRunAgain) {
   Costs = {100, 90, 50, 130};
   Times.resize(Costs.size());
   time({0, {1, 2, 3}, {}});
@@ -79,7 +79,7 @@ TEST_F(ProgramTimingTest, WhatIsKnownIsNotRunAgain) {
   EXPECT_EQ(Again.Winner, 2u);
   EXPECT_EQ(Again.Runs, 0u);
   EXPECT_EQ(Again.Timed, 0u);
-  // A new one runs, the known ones do not but to be confirmed against it.
+  // The new configuration runs. The known ones run only to be confirmed against it.
   Costs.push_back(20);
   Times.emplace_back();
   TimingVerdict More = time({0, {1, 2, 3, 4}, {}});
@@ -88,8 +88,8 @@ TEST_F(ProgramTimingTest, WhatIsKnownIsNotRunAgain) {
   EXPECT_EQ(runsOf(3), 0u);
 }
 
-// The best of the screening look worse in the confirmation than the next does in its screening.
-TEST_F(ProgramTimingTest, AFallInTheConfirmationMovesNobodyUpWhenRepeated) {
+// The best of the screening looks worse in its confirmation than the next one in its screening.
+TEST_F(ProgramTimingTest, worseConfirmation_movesNobodyUpWhenRepeated) {
   Costs = {100, 70, 71, 72, 73, 74};
   Times.resize(Costs.size());
   Limits.ScreeningRounds = 1;
@@ -108,7 +108,7 @@ TEST_F(ProgramTimingTest, AFallInTheConfirmationMovesNobodyUpWhenRepeated) {
   EXPECT_EQ(Again.Winner, 1u);
 }
 
-TEST_F(ProgramTimingTest, WhoFailsInTheConfirmationMakesRoomForTheNext) {
+TEST_F(ProgramTimingTest, failureInConfirmation_makesRoomForTheNext) {
   Costs = {100, 50, 51, 52, 53};
   Times.resize(Costs.size());
   TimingTask Task{0, {1, 2, 3, 4}, {}};
@@ -123,7 +123,7 @@ TEST_F(ProgramTimingTest, WhoFailsInTheConfirmationMakesRoomForTheNext) {
   EXPECT_EQ(llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet)).Runs, 0u);
 }
 
-TEST_F(ProgramTimingTest, TheBestOfTheFavouredIsConfirmedToo) {
+TEST_F(ProgramTimingTest, bestFavoured_isConfirmedToo) {
   Costs = {100, 50, 51, 52, 53, 95};
   Times.resize(Costs.size());
   TimingVerdict V = time({0, {1, 2, 3, 4, 5}, {5}});
@@ -132,7 +132,7 @@ TEST_F(ProgramTimingTest, TheBestOfTheFavouredIsConfirmedToo) {
   EXPECT_TRUE(Times[4].Confirmed.empty());
 }
 
-TEST_F(ProgramTimingTest, AFailingReferenceEndsIt) {
+TEST_F(ProgramTimingTest, failingReference_endsTiming) {
   Costs = {100, 50};
   Faults[0] = "ended with exit status 1";
   Times.resize(Costs.size());
@@ -147,7 +147,7 @@ TEST_F(ProgramTimingTest, AFailingReferenceEndsIt) {
             "workload-failed: the first configuration: ended with exit status 1");
 }
 
-TEST_F(ProgramTimingTest, ALargeRoundHasTheReferenceInEveryBlock) {
+TEST_F(ProgramTimingTest, largeRound_hasReferenceInEveryBlock) {
   Costs = {100};
   std::vector<size_t> All;
   for (size_t I = 1; I <= 70; ++I) {
@@ -157,13 +157,14 @@ TEST_F(ProgramTimingTest, ALargeRoundHasTheReferenceInEveryBlock) {
   Times.resize(Costs.size());
   TimingVerdict V = time({0, All, {}});
   EXPECT_NE(V.Winner, 0u);
-  // 70 in three blocks, then the best 24, then the best 12.
+  // A round runs 70 configurations in three blocks, the next one the best 24, and the last one the
+  // best 12.
   EXPECT_EQ(runsOf(0), 3u + 1 + 1 + Limits.ConfirmationRounds);
   EXPECT_EQ(Order.size() - Limits.ConfirmationRounds * (Limits.Finalists + 1),
             (70 + 3) + (24 + 1) + (12 + 1u));
 }
 
-TEST_F(ProgramTimingTest, AnInterruptedOneGoesOn) {
+TEST_F(ProgramTimingTest, interruptedTiming_continues) {
   Costs = {100};
   std::vector<size_t> All;
   for (size_t I = 1; I <= 70; ++I) {
@@ -183,7 +184,7 @@ TEST_F(ProgramTimingTest, AnInterruptedOneGoesOn) {
   ASSERT_FALSE(bool(Interrupted));
   llvm::consumeError(Interrupted.takeError());
   auto Measured = [](const ConfigurationTimes &T) { return T.measured(); };
-  // One block of 32 and the reference; of the other one nothing.
+  // One block of 32 and the reference has results, and the other block has none.
   EXPECT_EQ(llvm::count_if(Times, Measured), 33);
   for (const ConfigurationTimes &T : Times)
     EXPECT_EQ(T.Screened.size(), T.measured());

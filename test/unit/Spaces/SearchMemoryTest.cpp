@@ -15,7 +15,7 @@ class NoRunner final : public CommandRunner {
   }
 };
 
-/// Searches that are remembered and recalled, of a program of one source.
+/// Searches of a program with one source that are kept and recalled.
 class SearchMemory : public testing::Test {
 protected:
   SearchMemory() : Dir(llvm::cantFail(TempDir::create("carve-memory"))), Store(Dir.path() + "/s") {
@@ -25,7 +25,7 @@ protected:
     Request.Gpus.ProcDir = Request.Gpus.DevDir = Dir.path() + "/none";
   }
 
-  /// A search through \p Values of the macro A.
+  /// Returns a search through \p Values of the macro A.
   std::unique_ptr<SearchState> search(const std::vector<std::string> &Values) {
     auto S = std::make_unique<SearchState>(Request, T, Runner);
     S->Line.Expanded = {"a.cu"};
@@ -37,7 +37,7 @@ protected:
     return S;
   }
 
-  /// Remembers that all of \p S were compiled and timed, the first being the reference.
+  /// Keeps \p S as if all of it was compiled and timed, with the first configuration as reference.
   void finish(SearchState &S) {
     double Ratio = 1;
     for (SearchedConfiguration &C : S.Record.Configurations) {
@@ -63,7 +63,7 @@ protected:
 
 } // namespace
 
-TEST_F(SearchMemory, TheSameSearchIsRecalled) {
+TEST_F(SearchMemory, sameSearch_isRecalled) {
   EXPECT_FALSE(search({"1", "2"})->Recalled);
   finish(*search({"1", "2"}));
   auto S = search({"1", "2"});
@@ -74,25 +74,25 @@ TEST_F(SearchMemory, TheSameSearchIsRecalled) {
   EXPECT_TRUE(S->at(1).FromStore);
 }
 
-TEST_F(SearchMemory, AnotherSpaceKnowsWhatBothHave) {
+TEST_F(SearchMemory, otherSpace_recallsCommonConfigurations) {
   finish(*search({"1", "2", "3"}));
   auto S = search({"1", "3", "4"});
   EXPECT_TRUE(S->Recalled);
   EXPECT_EQ(S->at(1).Times.Screened, (std::vector<double>{0.25}));
   EXPECT_FALSE(S->at(2).Times.measured());
   EXPECT_TRUE(S->at(2).Kernels.empty());
-  // What this one does not have stays known.
+  // Configurations that this search does not have are still kept.
   rememberSearch(*S, Store);
   EXPECT_TRUE(search({"1", "2"})->at(1).Times.measured());
 }
 
-TEST_F(SearchMemory, RatiosToAnotherConfigurationDoNotCount) {
+TEST_F(SearchMemory, ratiosToAnotherReference_areNotUsed) {
   finish(*search({"1", "2"}));
   EXPECT_FALSE(search({"2", "1"})->Recalled);
   EXPECT_FALSE(search({"2", "3"})->Recalled);
 }
 
-TEST_F(SearchMemory, ChangedSourcesAreNotRecalled) {
+TEST_F(SearchMemory, changedSources_areNotRecalled) {
   finish(*search({"1", "2"}));
   llvm::cantFail(writeFileAtomically(Source, "second"));
   auto S = search({"1", "2"});
@@ -101,16 +101,16 @@ TEST_F(SearchMemory, ChangedSourcesAreNotRecalled) {
   EXPECT_EQ(S->Record.Notes.size(), 1u);
 }
 
-TEST_F(SearchMemory, ThatItIsNotKeptIsSaid) {
+TEST_F(SearchMemory, unwritableStore_isNoted) {
   llvm::cantFail(writeFileAtomically(Dir.path() + "/s", "in the store's place"));
   auto First = search({"1", "2"});
   finish(*First);
   ASSERT_EQ(First->Record.Notes.size(), 1u);
-  EXPECT_NE(First->Record.Notes.front().find("the store does not keep what was found"),
+  EXPECT_NE(First->Record.Notes.front().find("the store could not keep the results"),
             std::string::npos);
 }
 
-TEST_F(SearchMemory, WhateverBearsOnMetricsOrTimesIsInTheKey) {
+TEST_F(SearchMemory, everythingThatAffectsResults_isInTheKey) {
   finish(*search({"1", "2"}));
   const std::function<void()> Changes[] = {
       [&] { Request.Metric = "time (.*)"; },
@@ -137,7 +137,7 @@ TEST_F(SearchMemory, WhateverBearsOnMetricsOrTimesIsInTheKey) {
     T.Nvcc = "/x/nvcc";
     EXPECT_TRUE(search({"1", "2"})->Recalled);
   }
-  // How it is carved is not.
+  // The bounds of carving are not in the key.
   Request.Carving.Margin = 0.5;
   Request.Exhaustive = true;
   EXPECT_TRUE(search({"1", "2"})->Recalled);

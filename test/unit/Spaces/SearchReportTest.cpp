@@ -69,7 +69,7 @@ void expectParts(const std::string &Text, std::initializer_list<const char *> Pa
 
 } // namespace
 
-TEST(SearchReport, TextHasCountsReasonsTimesAndTables) {
+TEST(SearchReport, text_hasCountsReasonsTimesAndTables) {
   expectParts(printSearchText(searched()),
               {"space TILE=8,16,32 where TILE < 64\n", "metrics for sm_90, nvcc 13.0.88",
                "times on NVIDIA H200", "     3 enumerated of 4 combinations\n", "     2 valid\n",
@@ -79,15 +79,16 @@ TEST(SearchReport, TextHasCountsReasonsTimesAndTables) {
                "mm is built with it\n", "best selected / best", "100.0 %"});
 }
 
-TEST(SearchReport, TextSaysThatNothingWasDone) {
+TEST(SearchReport, recalledSearch_saysThatNothingWasDone) {
   SearchRecord R = searched();
   R.Compiled = R.Timed = 0;
   R.Runs = 0;
   R.OutputKept = true;
-  expectParts(printSearchText(R), {"mm is that one already\n", "nothing was compiled or timed"});
+  expectParts(printSearchText(R),
+              {"mm is already built with it\n", "nothing was compiled or timed"});
 }
 
-TEST(SearchReport, TextWithoutTimesHasNoColumnsOfThem) {
+TEST(SearchReport, textWithoutTimes_hasNoTimeColumns) {
   SearchRecord R = searched();
   R.NotTimed = "no GPU is present";
   for (SearchedConfiguration &C : R.Configurations)
@@ -98,7 +99,7 @@ TEST(SearchReport, TextWithoutTimesHasNoColumnsOfThem) {
   EXPECT_EQ(Text.find("winner"), std::string::npos) << Text;
 }
 
-TEST(SearchReport, JsonIsReadBack) {
+TEST(SearchReport, json_isReadBack) {
   SearchRecord R = searched();
   std::string Json = printSearchJson(R);
   llvm::Expected<SearchRecord> Read = parseSearchJson(Json, "it");
@@ -125,13 +126,13 @@ TEST(SearchReport, JsonIsReadBack) {
   EXPECT_EQ(printSearchJson(*Read), Json);
 }
 
-TEST(SearchReport, ThePlotHasTheValidOnes) {
+TEST(SearchReport, plot_hasTheValidConfigurations) {
   std::string Svg = printSearchPlot(searched());
   expectParts(Svg, {"<svg", "TILE=8", "TILE=16"});
   EXPECT_EQ(Svg.find("TILE=32"), std::string::npos);
 }
 
-TEST(SearchReport, AnotherJsonIsRefused) {
+TEST(SearchReport, otherJson_isRefused) {
   EXPECT_EQ(llvm::toString(parseSearchJson("{\"carve-search\": 2}", "it").takeError()),
             "it: expected a search of format 1 (\"carve-search\": 1)");
 }

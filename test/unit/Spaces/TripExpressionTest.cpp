@@ -11,7 +11,7 @@ static TripCounts counted(std::initializer_list<const char *> Texts) {
   return llvm::cantFail(tripCountsOf(Said, {MacroValue{"TILE", "16"}}));
 }
 
-TEST(TripExpression, ForAllByNumberAndByLine) {
+TEST(TripExpression, trips_areForAllByNumberOrByLine) {
   EXPECT_EQ(counted({}).Assumed, 16);
   TripCounts T = counted({"2048/TILE", "2=TILE", "L42=TILE*2"});
   EXPECT_EQ(T.Assumed, 128);
@@ -20,7 +20,7 @@ TEST(TripExpression, ForAllByNumberAndByLine) {
   EXPECT_EQ(counted({"1 + (TILE == 16)"}).Assumed, 2);
 }
 
-TEST(TripExpression, Mistakes) {
+TEST(TripExpression, mistake_isNamed) {
   auto Mistake = [](const char *Text) {
     auto T = parseTripExpression(Text, {std::string("TILE")});
     return T ? llvm::toString(tripCountsOf(*T, {MacroValue{"TILE", "16"}}).takeError())

@@ -29,18 +29,18 @@ protected:
   }
 };
 
-TEST_F(DecisionFilesTest, AreMadeEmptyAndOld) {
+TEST_F(DecisionFilesTest, file_absent_isMadeEmptyAndOld) {
   UnitStore Store(Root);
   EXPECT_EQ(valueOf(decisionFile(Store, Key)), fileOf(Key));
   EXPECT_EQ(valueOf(readDecisions(Store, Key)), printProfile({}));
   EXPECT_GT(ageOf(fileOf(Key)), 20L * 365 * 24 * 3600);
-  EXPECT_EQ(storeStats(Store).Decisions, 0u); // Nothing is decided in it.
+  EXPECT_EQ(storeStats(Store).Decisions, 0u); // The file holds no decision.
   EXPECT_TRUE(verifyStore(Store, false).empty());
   EXPECT_EQ(messageOf(clearStore(Store)), "");
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(DecisionFilesTest, ThatAreThereAreNotTouchedByACompile) {
+TEST_F(DecisionFilesTest, file_present_isUnchangedByACompile) {
   UnitStore Store(Root);
   ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40))), "");
   setAge(fileOf(Key), 1000);
@@ -50,14 +50,14 @@ TEST_F(DecisionFilesTest, ThatAreThereAreNotTouchedByACompile) {
   EXPECT_EQ(storeStats(Store).Decisions, 1u);
 }
 
-TEST_F(DecisionFilesTest, AreDatedByWhatChanges) {
+TEST_F(DecisionFilesTest, file_written_isDatedByWhatChanged) {
   UnitStore Store(Root);
   valueOf(decisionFile(Store, Key));
   ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40))), "");
   EXPECT_LT(ageOf(fileOf(Key)), 5);
   setAge(fileOf(Key), 1000);
   ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40))), "");
-  EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5); // The same text.
+  EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5); // The text is the same.
   ASSERT_EQ(messageOf(writeDecisions(Store, Key, capped(40, 0.9), DecisionDate::Kept)), "");
   EXPECT_EQ(valueOf(readDecisions(Store, Key)), capped(40, 0.9));
   EXPECT_NEAR(ageOf(fileOf(Key)), 1000, 5);
@@ -66,7 +66,7 @@ TEST_F(DecisionFilesTest, AreDatedByWhatChanges) {
   EXPECT_EQ(messageOf(antedateDecisions(Store, std::string(32, 'b'))), "");
 }
 
-TEST_F(DecisionFilesTest, ChoicesLeaveOutEvidenceAndDefaults) {
+TEST_F(DecisionFilesTest, choices_ofEntries_omitEvidenceAndDefaults) {
   Profile P = valueOf(parseProfile(capped(40, 0.5), "p")), Q = P;
   EXPECT_NE(choicesOf(P), "");
   Q.put({"other()", "sm_90", {}, "d", Evidence()});
@@ -81,7 +81,7 @@ TEST_F(DecisionFilesTest, ChoicesLeaveOutEvidenceAndDefaults) {
   EXPECT_NE(choicesOf(Default), "");
 }
 
-TEST_F(DecisionFilesTest, TheDigestOfAllChangesWithEachDecisionAlone) {
+TEST_F(DecisionFilesTest, digestOfAll_decisionChanged_changes) {
   UnitStore Store(Root);
   valueOf(decisionFile(Store, Key));
   std::string Empty = valueOf(readFile(decisionsDigestFile(Store)));
@@ -97,7 +97,7 @@ TEST_F(DecisionFilesTest, TheDigestOfAllChangesWithEachDecisionAlone) {
   EXPECT_NE(valueOf(readFile(decisionsDigestFile(Store))), One);
 }
 
-TEST_F(DecisionFilesTest, StampsTellFilesApart) {
+TEST_F(DecisionFilesTest, stamp_fileChanged_differs) {
   std::string Path = Dir->path() + "/in put";
   std::ofstream(Path) << "one";
   auto First = stampOf("in put", Dir->path());
@@ -127,7 +127,7 @@ TEST_F(DecisionFilesTest, StampsTellFilesApart) {
             "and a path");
 }
 
-TEST_F(DecisionFilesTest, missingFile_ComesToBe_IsAChange) {
+TEST_F(DecisionFilesTest, missingFile_appears_isAChange) {
   InputFile Nothing;
   Nothing.Path = "late";
   Nothing.Missing = true;
@@ -139,8 +139,8 @@ TEST_F(DecisionFilesTest, missingFile_ComesToBe_IsAChange) {
   EXPECT_FALSE(isUnchanged(Nothing, Dir->path()));
 }
 
-// A user's PATH may name a folder that only another user may search.
-TEST_F(DecisionFilesTest, hiddenFile_comesIntoSight_isAChange) {
+// A folder of the user's PATH may be searchable only for another user.
+TEST_F(DecisionFilesTest, hiddenFile_becomesVisible_isAChange) {
   const std::string Folder = Dir->path() + "/locked";
   ASSERT_EQ(::mkdir(Folder.c_str(), 0), 0);
   const uid_t User = ::geteuid();

@@ -1,10 +1,10 @@
-// Device links in the store: their record, and the way from a container to them.
+// Device links in the store: their record, and the way from a container to a link.
 #include "Store/LinkJson.h"
 #include "Store/StoreLayout.h"
 #include "Store/StoreUpkeep.h"
 #include "Store/UnitStore.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,7 +29,7 @@ using Keys = std::vector<std::string>;
 
 } // namespace
 
-TEST(LinkJson, KeepsEveryMember) {
+TEST(LinkJson, link_writtenAndRead_keepsEveryMember) {
   DeviceLink L = sampleLink();
   L.Images[0].CubinDigest = "c";
   DeviceLink Back = valueOf(parseLink(printLink(L), "l.json"));
@@ -52,15 +52,15 @@ TEST(LinkJson, KeepsEveryMember) {
   EXPECT_EQ(Back.Images[0].NvlinkOptions, L.Images[0].NvlinkOptions);
 }
 
-TEST(LinkJson, RefusesWhatIsNone) {
+TEST(LinkJson, otherContent_read_isRefused) {
   EXPECT_EQ(messageOf(parseLink("{}", "l.json")),
-            "l.json: no link record: expected an object with 'carve-link': 1");
+            "l.json: not a link record: expected an object with 'carve-link': 1");
   EXPECT_TRUE(parseLink("{\"carve-link\": 2}", "l.json").takeError().isA<NewerFormat>());
   EXPECT_EQ(messageOf(parseLink("{\"carve-link\": 1}", "l.json")),
             "l.json: missing value at link.key");
 }
 
-TEST_F(DeviceLinkStore, ContainersLeadToLinksAndUnitsApart) {
+TEST_F(DeviceLinkStore, container_ofLinkOrUnit_leadsToItsOwnKind) {
   DeviceLink L = sampleLink();
   Unit U = sampleUnit();
   ASSERT_EQ(messageOf(store().putLink(L)), "");
@@ -72,20 +72,20 @@ TEST_F(DeviceLinkStore, ContainersLeadToLinksAndUnitsApart) {
   EXPECT_EQ(storeStats(store()).Links, 1u);
   EXPECT_EQ(storeStats(store()).Units, 1u);
   EXPECT_TRUE(verifyStore(store(), /*Repair=*/false).empty());
-  // Linked again: the old container no longer leads here.
+  // After the second link, the old container no longer leads here.
   std::string Old = std::exchange(L.Containers[0], "dddddddddddddddddddddddddddddddd");
   ASSERT_EQ(messageOf(store().putLink(L)), "");
   EXPECT_TRUE(keysOf(Old).empty());
   EXPECT_EQ(keysOf(L.Containers[0]), Keys{L.Key});
 }
 
-TEST_F(DeviceLinkStore, KeysAreOfTheOutput) {
+TEST_F(DeviceLinkStore, key_sameOutput_isEqual) {
   EXPECT_EQ(linkKey("/p", "/p/b", "app"), linkKey("/p", "/p", "b/../b/app"));
   EXPECT_NE(linkKey("/p", "/p/b", "app"), linkKey("/p", "/p", "app"));
   EXPECT_NE(linkKey("/p", "/p", "app"), unitKey("/p", "/p", "", "app"));
 }
 
-TEST_F(DeviceLinkStore, VerifyAndPruneKnowThem) {
+TEST_F(DeviceLinkStore, link_blobMissing_isFoundAndPruned) {
   DeviceLink L = sampleLink();
   L.Images[0].CubinDigest = valueOf(store().putBlob("linked"));
   ASSERT_EQ(messageOf(store().putLink(L)), "");
@@ -100,7 +100,7 @@ TEST_F(DeviceLinkStore, VerifyAndPruneKnowThem) {
   EXPECT_EQ(files(), Keys{Root + "/lock"});
 }
 
-TEST_F(DeviceLinkStore, ClearRemovesThem) {
+TEST_F(DeviceLinkStore, link_storeCleared_isRemoved) {
   ASSERT_EQ(messageOf(store().putLink(sampleLink())), "");
   ASSERT_EQ(messageOf(clearStore(store())), "");
   EXPECT_TRUE(files().empty());

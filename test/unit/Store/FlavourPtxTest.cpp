@@ -16,7 +16,7 @@ namespace {
 
 constexpr char Head[] = ".version 9.0\n.address_size 64\n";
 
-/// In the place of cicc: its PTX holds what it was given.
+/// Takes the place of cicc. Its PTX holds the input that it got.
 class StubCicc : public CommandRunner {
 public:
   llvm::Expected<CommandResult> run(const Command &C) override {
@@ -33,7 +33,7 @@ protected:
   void SetUp() override {
     StoreTest::SetUp();
     Store.emplace(Root);
-    // A toolkit with a program that is there; the runner stands for it.
+    // The toolkit has an existing file as cicc; the runner below takes its place.
     Tools = {Dir->path() + "/bin/nvcc", Dir->path() + "/bin"};
     stdfs::create_directory(Tools.BinDir);
     stdfs::create_symlink("/bin/true", Tools.tool("cicc"));
@@ -82,21 +82,21 @@ protected:
 
 } // namespace
 
-TEST_F(FlavourPtxTest, IsMadeOnceAndRemembered) {
+TEST_F(FlavourPtxTest, flavour_askedAgain_isMadeOnce) {
   EXPECT_EQ(valueOf(flavour(40)), std::string(Head) + "text40");
   EXPECT_EQ(valueOf(flavour(48)), std::string(Head) + "text48");
   EXPECT_EQ(valueOf(flavour(40)), std::string(Head) + "text40");
   EXPECT_EQ(Runner.Runs, 2u);
   EXPECT_EQ(flavourFiles().size(), 2u);
   EXPECT_TRUE(verifyStore(*Store, false).empty());
-  // Another process, and the text it was made of has been evicted.
+  // Another process asks after the preprocessed text has been evicted.
   UnitStore Later(Root);
   stdfs::remove(blobFile(U.FrontEnds[0].InputDigest));
   EXPECT_EQ(valueOf(flavourPtx(U, Kept, 48, Later, Tools, Runner)), std::string(Head) + "text48");
   EXPECT_EQ(Runner.Runs, 2u);
 }
 
-TEST_F(FlavourPtxTest, DependsOnAllThatItIsMadeOf) {
+TEST_F(FlavourPtxTest, flavour_inputChanged_isMadeAgain) {
   EXPECT_EQ(messageOf(flavour(40)), "");
   unsigned Runs = 1;
   auto IsAnother = [&](const char *What) {
@@ -115,10 +115,10 @@ TEST_F(FlavourPtxTest, DependsOnAllThatItIsMadeOf) {
   IsAnother("no directory");
   U.Directory = "/none/either";
   EXPECT_EQ(messageOf(flavour(40)), "");
-  EXPECT_EQ(Runner.Runs, Runs) << "where there is none it is the same";
+  EXPECT_EQ(Runner.Runs, Runs) << "every missing directory counts the same";
 }
 
-TEST_F(FlavourPtxTest, SaysWhyThereIsNone) {
+TEST_F(FlavourPtxTest, flavour_cannotBeMade_reasonIsGiven) {
   U.RegisterCap = 64;
   EXPECT_EQ(reason(72), "above-register-cap");
   EXPECT_EQ(reason(0), "front-end-cap");
@@ -131,7 +131,7 @@ TEST_F(FlavourPtxTest, SaysWhyThereIsNone) {
   EXPECT_EQ(flavourFiles().size(), 1u);
 }
 
-TEST_F(FlavourPtxTest, WhatIsDamagedIsMadeAgain) {
+TEST_F(FlavourPtxTest, flavour_entryDamaged_isMadeAgain) {
   EXPECT_EQ(messageOf(flavour(40)), "");
   for (const char *Text : {"", "{}", "{\"carve-flavour\": 2}",
                            "{\"carve-flavour\": 1, \"ptx\": \"0123456789abcdef0123456789abcdef\"}",
@@ -149,14 +149,14 @@ TEST_F(FlavourPtxTest, WhatIsDamagedIsMadeAgain) {
   EXPECT_TRUE(verifyStore(*Store, false).empty());
 }
 
-TEST_F(FlavourPtxTest, WhatANewerVersionWroteStays) {
+TEST_F(FlavourPtxTest, entry_ofNewerFormat_stays) {
   EXPECT_EQ(messageOf(flavour(40)), "");
   std::ofstream(flavourFiles().at(0)) << "{\"carve-flavour\": 2}";
   EXPECT_EQ(verifyStore(*Store, true).size(), 1u);
   EXPECT_EQ(flavourFiles().size(), 1u);
 }
 
-TEST_F(FlavourPtxTest, GoesWithItsBlobAndTheUnitWithItsText) {
+TEST_F(FlavourPtxTest, blob_pruned_flavourAndUnitGo) {
   EXPECT_EQ(messageOf(flavour(40)), "");
   std::string Digest = valueOf(parseFlavour(valueOf(readFile(flavourFiles().at(0))), "f"));
   for (const std::string &Path : files())
@@ -175,7 +175,7 @@ TEST_F(FlavourPtxTest, GoesWithItsBlobAndTheUnitWithItsText) {
   EXPECT_FALSE(stdfs::exists(Root));
 }
 
-TEST_F(FlavourPtxTest, UseKeepsItYoung) {
+TEST_F(FlavourPtxTest, flavour_used_ageIsRenewed) {
   EXPECT_EQ(messageOf(flavour(40)), "");
   std::string Digest = valueOf(parseFlavour(valueOf(readFile(flavourFiles().at(0))), "f"));
   for (const std::string &Path : files())
@@ -185,8 +185,8 @@ TEST_F(FlavourPtxTest, UseKeepsItYoung) {
   EXPECT_LT(ageOf(blobFile(Digest)), 100);
 }
 
-TEST_F(FlavourPtxTest, AStoreThatCannotBeWrittenOnlyForgets) {
-  std::ofstream(Root + "/flavours") << ""; // No directory can be made there.
+TEST_F(FlavourPtxTest, store_notWritable_flavourIsMadeEachTime) {
+  std::ofstream(Root + "/flavours") << ""; // No directory can be created there.
   EXPECT_EQ(valueOf(flavour(40)), std::string(Head) + "text40");
   EXPECT_EQ(valueOf(flavour(40)), std::string(Head) + "text40");
   EXPECT_EQ(Runner.Runs, 2u);

@@ -38,7 +38,7 @@ const Spelled Kernels[] = {
      {"(anonymous namespace)::hidden(double*, unsigned long long)",
       "void (anonymous namespace)::hidden(double *, unsigned long long int)"}},
     {"plain", {"plain", " plain "}},
-    // Of an extended lambda: the second is c++filt's.
+    // Kernels of an extended lambda. The second spelling is c++filt's.
     {"_Z3runIZ4mainEUliE_EvT_",
      {"void run<main::'lambda'(int)>(main::'lambda'(int))",
       "void run<main::{lambda(int)#1}>(main::{lambda(int)#1})"}},
@@ -50,7 +50,7 @@ KernelIdentity identity(llvm::StringRef Mangled) { return {profileName(Mangled),
 
 } // namespace
 
-TEST_P(SpelledKernels, anySpelling_namesItsKernelAndNoOther) {
+TEST_P(SpelledKernels, anySpelling_matched_namesItsKernelOnly) {
   for (const char *Spelling : GetParam().Spellings)
     for (const Spelled &Other : Kernels)
       EXPECT_EQ(matchPin(Spelling, identity(Other.Mangled)) != NameMatch::None,
@@ -60,7 +60,7 @@ TEST_P(SpelledKernels, anySpelling_namesItsKernelAndNoOther) {
 
 INSTANTIATE_TEST_SUITE_P(, SpelledKernels, testing::ValuesIn(Kernels));
 
-TEST(KernelSpelling, otherTypesAndOtherPlacesOfConst_areOtherKernels) {
+TEST(KernelSpelling, otherTypesOrConst_matched_areOtherKernels) {
   const KernelIdentity K = identity("_Z5bulkyPdPKdi");
   for (const char *Other :
        {"bulky(double*, double*, int)", "bulky(double*, double* const, int)",
@@ -69,7 +69,7 @@ TEST(KernelSpelling, otherTypesAndOtherPlacesOfConst_areOtherKernels) {
     EXPECT_EQ(matchPin(Other, K), NameMatch::None) << Other;
 }
 
-TEST(KernelSpelling, patternThatIsNone_isRefusedInTheProfile) {
+TEST(KernelSpelling, invalidPattern_inProfile_isRefused) {
   llvm::Expected<Profile> P = parseProfile(
       "carve-profile: 1\nkernels:\n  - kernel: \"/bulky(/\"\n    variant: {cap: 40}\n", "p.yaml");
   ASSERT_FALSE(P);
@@ -77,7 +77,7 @@ TEST(KernelSpelling, patternThatIsNone_isRefusedInTheProfile) {
   EXPECT_EQ(Message.find("p.yaml:3: pattern /bulky(/: missing "), 0u) << Message;
 }
 
-TEST(KernelSpelling, nameAndPattern_nameIsAskedFirst) {
+TEST(KernelSpelling, nameAndPattern_bothMatch_nameIsTriedFirst) {
   Profile P;
   P.Kernels = {{"/bulky/", "sm_90", {}, std::nullopt, std::nullopt},
                {"void bulky(double*, const double*, int)", "", {}, std::nullopt, std::nullopt}};
@@ -89,14 +89,14 @@ TEST(KernelSpelling, nameAndPattern_nameIsAskedFirst) {
   EXPECT_EQ(Found[1]->Variant.Cap, 40u);
 }
 
-TEST(KernelSpelling, entryOfATuning_holdsForItsExactNameAlone) {
+TEST(KernelSpelling, tunedEntry_otherSpelling_doesNotMatch) {
   Profile P;
   P.Kernels = {{"bulky(double *, double const *, int)", "", {}, "0123", std::nullopt}};
   EXPECT_TRUE(
       P.candidates("bulky(double*, double const*, int)", "_Z5bulkyPdPKdi", "sm_90").empty());
 }
 
-TEST(KernelSpelling, nearMisses_theLikeliestFirst) {
+TEST(KernelSpelling, nearNames_noMatch_areListedLikeliestFirst) {
   const std::vector<std::string> Names = {
       "bulky(double*, double const*, int)", "bulky(float*, float const*, int)",
       "void scan<float, 4>(float*)", "steady(double*, double const*, int)"};

@@ -14,7 +14,7 @@ class PassthroughLogTest : public StoreTest {};
 
 using Counts = std::map<std::string, uint64_t>;
 
-TEST_F(PassthroughLogTest, CountsByReason) {
+TEST_F(PassthroughLogTest, passthroughs_counted_areSummedByReason) {
   UnitStore Store(Root);
   Store.countPassthrough("device-lto");
   Store.countPassthrough("no-device-code");
@@ -24,7 +24,7 @@ TEST_F(PassthroughLogTest, CountsByReason) {
             (Counts{{"device-lto", 2}, {"no-device-code", 1}, {"two lines", 1}}));
 }
 
-TEST_F(PassthroughLogTest, PassesOverLinesThatAreNone) {
+TEST_F(PassthroughLogTest, malformedLines_read_areIgnored) {
   UnitStore Store(Root);
   Store.countPassthrough("a");
   std::ofstream(Root + "/passthroughs.log", std::ios::app)
@@ -32,7 +32,7 @@ TEST_F(PassthroughLogTest, PassesOverLinesThatAreNone) {
   EXPECT_EQ(readPassthroughs(Root), (Counts{{"a", 1}, {"d", 7}}));
 }
 
-TEST_F(PassthroughLogTest, CompactsALongLog) {
+TEST_F(PassthroughLogTest, longLog_appendedTo_isCompacted) {
   UnitStore Store(Root);
   Store.countPassthrough("a");
   std::string Long;
@@ -47,7 +47,7 @@ TEST_F(PassthroughLogTest, CompactsALongLog) {
             (Counts{{"a", 1}, {"b", 1}, {"some-reason", Lines}, {"other", 3 * Lines}}));
 }
 
-TEST_F(PassthroughLogTest, AnInterruptedCompactionStillCounts) {
+TEST_F(PassthroughLogTest, compaction_interrupted_stillCounts) {
   UnitStore Store(Root);
   Store.countPassthrough("a");
   std::filesystem::rename(Root + "/passthroughs.log", Root + "/passthroughs.log.carve-01234567");
@@ -55,7 +55,7 @@ TEST_F(PassthroughLogTest, AnInterruptedCompactionStillCounts) {
   EXPECT_EQ(readPassthroughs(Root), (Counts{{"a", 2}}));
 }
 
-TEST_F(PassthroughLogTest, LosesNothingToOtherProcesses) {
+TEST_F(PassthroughLogTest, parallelProcesses_counting_loseNothing) {
   constexpr int Processes = 64, Each = 50;
   std::vector<pid_t> Children;
   for (int Index = 0; Index < Processes; ++Index) {

@@ -1,7 +1,7 @@
 #include "Store/Profile.h"
 #include "Store/ProfileReader.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
 
 #include <random>
@@ -16,7 +16,7 @@ static Decision decision(std::string Kernel, std::string Arch, std::optional<uns
   return D;
 }
 
-/// As a tuning writes it; \p Cap absent: the default stays.
+/// Returns an entry as a tuning writes it. If \p Cap is absent, the default stays.
 static Decision timed(std::string Kernel, std::string Digest, std::optional<unsigned> Cap) {
   Decision D = decision(std::move(Kernel), "sm_90", Cap);
   D.Digest = std::move(Digest);
@@ -29,7 +29,7 @@ static Decision timed(std::string Kernel, std::string Digest, std::optional<unsi
   return D;
 }
 
-/// The caps of the candidates, 0 for the default.
+/// Returns the caps of the candidates, 0 for the default.
 static std::vector<unsigned> caps(const std::vector<const Decision *> &Candidates) {
   std::vector<unsigned> Caps;
   for (const Decision *D : Candidates)
@@ -69,7 +69,7 @@ static Profile sampleProfile() {
   return P;
 }
 
-TEST(Profile, ReadsWhatADesignerWrites) {
+TEST(Profile, handWrittenProfile_read_isUnderstood) {
   Profile P = valueOf(parseProfile("# by hand\n"
                                    "carve-profile: 1\n"
                                    "kernels:\n"
@@ -94,7 +94,7 @@ TEST(Profile, ReadsWhatADesignerWrites) {
   EXPECT_EQ(P.FileCap, std::nullopt);
 }
 
-TEST(Profile, KeepsEverythingOnTheWayThereAndBack) {
+TEST(Profile, profile_writtenAndRead_isUnchanged) {
   Profile P = sampleProfile();
   std::string Text = printProfile(P);
   Profile Back = valueOf(parseProfile(Text, "p.yaml"));
@@ -128,7 +128,7 @@ TEST(Profile, KeepsEverythingOnTheWayThereAndBack) {
   EXPECT_EQ(D.Basis->Reason, E.Reason);
 }
 
-TEST(Profile, EveryKnobIsWrittenReadAndNamed) {
+TEST(Profile, everyKnob_set_isWrittenReadAndNamed) {
   Profile P;
   VariantSetting All;
   All.Cap = 40;
@@ -161,7 +161,7 @@ TEST(Profile, EveryKnobIsWrittenReadAndNamed) {
   EXPECT_EQ(settingText(All),
             "cap 40, frontend-cap 255, smem-spilling true, load-cache cg, register-usage-level 0");
   EXPECT_EQ(settingText({}), "default");
-  // A compile acts on them, and on the bound.
+  // A compile acts on the settings and on the bound.
   std::string Choices = choicesOf(P);
   EXPECT_NE(Choices.find("register-usage-level: 10"), std::string::npos);
   EXPECT_NE(Choices.find("smem-spilling-threads: 256"), std::string::npos);
@@ -169,13 +169,13 @@ TEST(Profile, EveryKnobIsWrittenReadAndNamed) {
   EXPECT_NE(choicesOf(Back), Choices);
 }
 
-TEST(Profile, PrintsTheSameForAnyOrder) {
+TEST(Profile, entries_anyOrder_printTheSame) {
   Profile P = sampleProfile(), Reversed = sampleProfile();
   std::reverse(Reversed.Kernels.begin(), Reversed.Kernels.end());
   EXPECT_EQ(printProfile(P), printProfile(Reversed));
 }
 
-TEST(Profile, PrintsInTheDocumentedForm) {
+TEST(Profile, profile_printed_hasTheDocumentedForm) {
   Profile P;
   EXPECT_EQ(printProfile(P), "carve-profile: 1\nkernels: []\n");
   P.put(decision("k(int)", "sm_90", 40));
@@ -189,13 +189,13 @@ TEST(Profile, PrintsInTheDocumentedForm) {
                              "    variant: {cap: 40}\n");
 }
 
-TEST(Profile, AcceptsNoKernels) {
+TEST(Profile, profile_withoutKernels_isAccepted) {
   EXPECT_TRUE(valueOf(parseProfile("carve-profile: 1\n", "p")).Kernels.empty());
   EXPECT_TRUE(valueOf(parseProfile("carve-profile: 1\nkernels:\n", "p")).Kernels.empty());
   EXPECT_TRUE(valueOf(parseProfile("carve-profile: 1\nkernels: []\n", "p")).Kernels.empty());
 }
 
-TEST(Profile, PutReplacesTheSameKernelArchitectureAndDigest) {
+TEST(Profile, put_sameKey_replacesTheEntry) {
   Profile P;
   P.put(decision("k", "sm_90", 40));
   P.put(decision("k", "sm_80", 48));
@@ -210,7 +210,7 @@ TEST(Profile, PutReplacesTheSameKernelArchitectureAndDigest) {
   EXPECT_EQ(caps(P.candidates("k", "", "sm_90")), (Caps{80, 72, 56}));
 }
 
-TEST(Profile, AsksTheMostParticularDecisionFirst) {
+TEST(Profile, candidates_severalMatch_mostSpecificFirst) {
   Profile P;
   P.put(decision("k()", "", 1));
   P.put(decision("_Z1kv", "", 2));
@@ -225,7 +225,7 @@ TEST(Profile, AsksTheMostParticularDecisionFirst) {
   EXPECT_EQ(caps(P.candidates("l()", "_Z1lv", "sm_90")), Caps{});
 }
 
-TEST(Profile, AdoptingTheSameDecisionsChangesNoText) {
+TEST(Profile, adopt_sameDecisions_textIsUnchanged) {
   Profile P;
   P.put(timed("k", "d1", 64));
   P.put(timed("l", "d2", std::nullopt));
@@ -246,13 +246,13 @@ TEST(Profile, AdoptingTheSameDecisionsChangesNoText) {
   EXPECT_EQ(caps(P.candidates("k", "", "sm_90")), (Caps{72, 40}));
   EXPECT_EQ(P.candidates("k", "", "sm_90")[0]->Basis->Date, "2026-12-24T12:00:00Z");
   EXPECT_EQ(P.candidates("l", "", "sm_90")[0]->Basis->Date, "2026-11-03T12:00:00Z");
-  // The same setting, and yet other code is what was timed.
+  // The setting is the same, but other code was timed.
   Again.Kernels[0].Basis->CodeDigest = "other";
   P.adopt(Again);
   EXPECT_EQ(P.candidates("k", "", "sm_90")[0]->Basis->CodeDigest, "other");
 }
 
-TEST(Profile, AdoptingDropsCodeThatIsNoMoreAndNothingElse) {
+TEST(Profile, adopt_codeReplaced_onlyItsEntryGoes) {
   Profile P;
   P.put(timed("k", "old", 40));
   auto Beside = [&](const char *Digest, auto Change) {
@@ -268,7 +268,7 @@ TEST(Profile, AdoptingDropsCodeThatIsNoMoreAndNothingElse) {
   Beside("unknown", [](Decision &D) { D.Basis.reset(); });
   P.put(decision("k", "sm_90", 32));
   ASSERT_EQ(P.Kernels.size(), 8u);
-  // Two units hold different kernels of this name: the one does not drop the other.
+  // Two units hold different kernels of this name, so neither entry removes the other.
   Profile Tuned;
   Tuned.put(timed("k", "new1", 64));
   Tuned.put(timed("k", "new2", 72));
@@ -280,8 +280,8 @@ TEST(Profile, AdoptingDropsCodeThatIsNoMoreAndNothingElse) {
                                             "new1", "new2"}));
 }
 
-// A reviewer reads the lines that changed: they belong to the kernel that changed.
-TEST(Profile, OneChangedKernelIsOneChangedHunk) {
+// A reviewer reads the lines that changed, so they must belong to the kernel that changed.
+TEST(Profile, adopt_oneKernelChanged_oneHunkChanges) {
   Profile P;
   for (const char *Kernel : {"a", "k", "z"})
     P.put(timed(Kernel, std::string("digest of ") + Kernel, 40));
@@ -298,7 +298,7 @@ static std::string withKernel(const std::string &Rest) {
   return "carve-profile: 1\nkernels:\n  - kernel: k\n" + Rest;
 }
 
-TEST(Profile, SaysWhatIsWrongAndWhere) {
+TEST(Profile, badProfile_read_errorNamesLineAndValue) {
   struct {
     std::string Text, Message;
   } Cases[] = {
@@ -383,7 +383,7 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
     EXPECT_EQ(messageOf(parseProfile(Case.Text, "p.yaml")), Case.Message) << Case.Text;
 }
 
-TEST(Profile, GivesOneMessageForASyntaxError) {
+TEST(Profile, syntaxError_read_givesOneMessage) {
   for (const char *Text :
        {"carve-profile: 1\nkernels: [\n", "carve-profile: 1\nkernels:\n  - kernel: \"k\n",
         "carve-profile: 1\n\tkernels: []\n", "carve-profile: 1\nkernels: }\n",
@@ -396,19 +396,19 @@ TEST(Profile, GivesOneMessageForASyntaxError) {
   }
 }
 
-TEST(Profile, SaysThatAProfileIsNewer) {
+TEST(Profile, newerProfile_read_failsAsNewer) {
   llvm::Error Failed = parseProfile("carve-profile: 2\nknobs: {}\n", "p.yaml").takeError();
   EXPECT_TRUE(Failed.isA<NewerFormat>());
   EXPECT_EQ(llvm::toString(std::move(Failed)), "p.yaml:1: carve-profile: 2, expected 1");
 }
 
-TEST(Profile, SurvivesDeepNesting) {
+TEST(Profile, deepNesting_read_fails) {
   std::string Deep = "carve-profile: 1\nkernels: " + std::string(200000, '[');
   EXPECT_NE(messageOf(parseProfile(Deep, "p.yaml")), "");
 }
 
-// Every message is one line that names the file, whatever the damage.
-TEST(Profile, SurvivesDamage) {
+// Whatever the damage, the message is one line that names the file.
+TEST(Profile, damagedProfile_read_givesOneMessage) {
   std::mt19937 Random(1);
   const std::string Whole = printProfile(sampleProfile());
   for (int Round = 0; Round < 3000; ++Round) {
@@ -420,7 +420,7 @@ TEST(Profile, SurvivesDamage) {
   }
 }
 
-TEST(DecisionDigest, DependsOnEverythingItHoldsFor) {
+TEST(DecisionDigest, digest_anyInputChanged_differs) {
   std::vector<std::string> Options = {"-O3", "-m64"};
   std::string Base = decisionDigest("d", "sm_90", "13.0.88", Options);
   EXPECT_EQ(decisionDigest("d", "sm_90", "13.0.88", Options), Base);

@@ -9,7 +9,7 @@
 using namespace carve;
 using Variables = std::map<std::string, std::string>;
 
-/// The environment of \p Values alone.
+/// Returns an environment that holds only \p Values.
 static auto environmentOf(const Variables &Values) {
   return [Values](llvm::StringRef Name) -> std::optional<std::string> {
     auto Found = Values.find(Name.str());
@@ -17,7 +17,7 @@ static auto environmentOf(const Variables &Values) {
   };
 }
 
-TEST(StoreFolder, TheStoreIsFoundByTheEnvironment) {
+TEST(StoreFolder, storeRoot_environmentSet_isFound) {
   auto Root = [](const Variables &Env) { return storeRoot(environmentOf(Env)).value_or("-"); };
   EXPECT_EQ(Root({{"CARVE_STORE", "/s"}, {"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}), "/s");
   EXPECT_EQ(Root({{"CARVE_STORE", ""}, {"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}}), "/x/carve-nvcc");
@@ -29,7 +29,7 @@ TEST(StoreFolder, TheStoreIsFoundByTheEnvironment) {
   EXPECT_EQ(Root({{"CARVE_STORE", "rel"}}), (Here + "/rel").str());
 }
 
-TEST(StoreFolder, TheStoresSizeIsInMegabytes) {
+TEST(StoreFolder, storeLimit_environmentSet_isInMegabytes) {
   EXPECT_EQ(storeLimit(environmentOf({{"CARVE_STORE_SIZE", "3"}})), uint64_t(3) << 20);
   EXPECT_EQ(storeLimit(environmentOf({{"CARVE_STORE_SIZE", "much"}})), uint64_t(5) << 30);
   EXPECT_EQ(storeLimit(environmentOf({})), uint64_t(5) << 30);

@@ -1,5 +1,6 @@
 /// \file
-/// What the store's tests share: a unit to keep, a directory to keep it in, ages of files.
+/// The fixture and samples that the store's tests share: a directory, a unit and a link to store,
+/// and functions for the ages of files.
 #pragma once
 
 #include "Store/DeviceLink.h"
@@ -15,7 +16,7 @@
 
 namespace carve {
 
-/// A directory that goes with the test.
+/// A fixture with a directory that is removed after the test.
 class StoreTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -25,7 +26,7 @@ protected:
     Root = Dir->path() + "/the store";
   }
 
-  /// Files below the root, temporaries included.
+  /// Returns the files below the root, temporaries included.
   std::vector<std::string> files() const {
     std::vector<std::string> Found;
     if (std::filesystem::exists(Root))
@@ -71,7 +72,7 @@ inline DeviceLink sampleLink() {
   L.Key = "fedcba9876543210fedcba9876543210";
   L.Project = "/home/dev/pro ject";
   L.Output = "app";
-  L.Directory = "/home/dev/latin1-\xe9"; // No UTF-8.
+  L.Directory = "/home/dev/latin1-\xe9"; // This is not UTF-8.
   L.Command = {"a.o", "liba.a", "-o", "app"};
   L.Nvcc = "/usr/local/cuda/bin/nvcc";
   L.NvccVersion = "13.0.88";
@@ -87,7 +88,7 @@ inline Unit sampleUnit() {
   U.Project = "/home/dev/pro ject";
   U.Source = "src/k.cu";
   U.Output = "/home/dev/pro ject/b/k\xc3\xa9.o";
-  U.Directory = "/home/dev/latin1-\xe9"; // No UTF-8.
+  U.Directory = "/home/dev/latin1-\xe9"; // This is not UTF-8.
   U.Command = {"-O3", "-c", "src/k.cu", "-DNAME=\"a b\"", ""};
   U.Nvcc = "/usr/local/cuda/bin/nvcc";
   U.NvccVersion = "13.0.88";

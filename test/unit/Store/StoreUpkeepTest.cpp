@@ -18,7 +18,7 @@ namespace {
 
 class StoreUpkeepTest : public StoreTest {
 protected:
-  /// A unit with one container and two blobs of its own, all of the same age.
+  /// Returns a unit with one container and two blobs of its own, all of the same age.
   Unit put(UnitStore &Store, char Name, long AgeS) {
     Unit U = sampleUnit();
     U.Key = std::string(32, Name);
@@ -40,7 +40,7 @@ protected:
 
 } // namespace
 
-TEST_F(StoreUpkeepTest, AStoreThatIsNotThereIsEmpty) {
+TEST_F(StoreUpkeepTest, store_absent_isEmpty) {
   UnitStore Store(Root);
   StoreStats Stats = storeStats(Store);
   EXPECT_EQ(Stats.Units + Stats.Blobs + Stats.Decisions + Stats.Reports + Stats.Bytes, 0u);
@@ -51,7 +51,7 @@ TEST_F(StoreUpkeepTest, AStoreThatIsNotThereIsEmpty) {
   EXPECT_FALSE(stdfs::exists(Root));
 }
 
-TEST_F(StoreUpkeepTest, CountsWhatItHolds) {
+TEST_F(StoreUpkeepTest, stats_ofEntries_countEachKind) {
   UnitStore Store(Root);
   put(Store, 'a', 0);
   put(Store, 'b', 0);
@@ -68,7 +68,7 @@ TEST_F(StoreUpkeepTest, CountsWhatItHolds) {
   EXPECT_EQ(Stats.Bytes, Bytes);
 }
 
-TEST_F(StoreUpkeepTest, FindsEveryKindOfDamage) {
+TEST_F(StoreUpkeepTest, verify_everyKindOfDamage_isFound) {
   UnitStore Store(Root);
   Unit A = put(Store, 'a', 0), B = put(Store, 'b', 0), C = put(Store, 'c', 0),
        D = put(Store, 'd', 0);
@@ -77,17 +77,17 @@ TEST_F(StoreUpkeepTest, FindsEveryKindOfDamage) {
   EXPECT_EQ(messageOf(writeDecisions(Store, D.Key, "carve-profile: 1\nkernel: []\n")), "");
   std::ofstream(blobFile(A.Images[0].PtxDigest)) << "x";
   std::ofstream(unitFile(B.Key)) << "{}";
-  stdfs::remove(unitFile(C.Key)); // Its container leads nowhere now.
+  stdfs::remove(unitFile(C.Key)); // The container of C now leads nowhere.
   std::vector<std::string> Paths;
   for (const StoreFault &Fault : verifyStore(Store, false)) {
     Paths.push_back(Fault.Path);
     EXPECT_FALSE(Fault.What.empty());
   }
-  // The damaged blob, report, decisions, B's record and the containers of B and C.
+  // The faults are the blob, the report, the decisions, B's record and the containers of B and C.
   EXPECT_EQ(Paths.size(), 6u) << testing::PrintToString(Paths);
   EXPECT_EQ(verifyStore(Store, false).size(), 6u) << "looking must not repair";
 
-  // A goes with its blob, and the container with A.
+  // A is removed with its blob, and the container with A.
   EXPECT_EQ(verifyStore(Store, true).size(), 8u);
   EXPECT_TRUE(verifyStore(Store, false).empty());
   std::vector<Unit> Left = Store.units();
@@ -98,18 +98,18 @@ TEST_F(StoreUpkeepTest, FindsEveryKindOfDamage) {
   EXPECT_EQ(valueOf(Store.attempt(D.Key)), "{}");
 }
 
-TEST_F(StoreUpkeepTest, WhatANewerVersionWroteIsReportedAndStays) {
+TEST_F(StoreUpkeepTest, newerFormat_repaired_isReportedAndStays) {
   UnitStore Store(Root);
   Unit A = put(Store, 'a', 0);
   std::ofstream(unitFile(A.Key)) << "{\"carve-unit\": 2}";
   std::ofstream(Root + "/decisions/" + A.Key + ".yaml") << "carve-profile: 2\n";
-  EXPECT_EQ(verifyStore(Store, true).size(), 3u); // The container too, which leads to it.
+  EXPECT_EQ(verifyStore(Store, true).size(), 3u); // The container that leads to it is a fault, too.
   EXPECT_TRUE(stdfs::exists(unitFile(A.Key)));
   EXPECT_TRUE(valueOf(readDecisions(Store, A.Key)));
   EXPECT_TRUE(stdfs::exists(Root + "/containers/" + A.Containers[0] + "/" + A.Key));
 }
 
-TEST_F(StoreUpkeepTest, AUnitNeedsEveryBlobThatItRefersTo) {
+TEST_F(StoreUpkeepTest, unit_blobMissing_isAFault) {
   UnitStore Store(Root);
   Unit A = put(Store, 'a', 0);
   A.Ptx[0].PtxDigest = valueOf(Store.putBlob("embedded"));
@@ -122,7 +122,7 @@ TEST_F(StoreUpkeepTest, AUnitNeedsEveryBlobThatItRefersTo) {
   EXPECT_EQ(Faults[0].What, "refers to blob " + A.Ptx[0].PtxDigest + ", which is not there");
 }
 
-TEST_F(StoreUpkeepTest, EvictsTheLongestUnusedFirst) {
+TEST_F(StoreUpkeepTest, prune_storeTooLarge_evictsTheLongestUnusedFirst) {
   UnitStore Store(Root);
   Unit Old = put(Store, 'a', 3000), Middle = put(Store, 'b', 2000), Young = put(Store, 'c', 1000);
   uint64_t All = storeStats(Store).Bytes;
@@ -150,7 +150,7 @@ TEST_F(StoreUpkeepTest, EvictsTheLongestUnusedFirst) {
   EXPECT_EQ(storeStats(Store).Decisions, 3u);
 }
 
-TEST_F(StoreUpkeepTest, RemovesTemporariesOfKilledWriters) {
+TEST_F(StoreUpkeepTest, prune_oldTemporaries_areRemoved) {
   UnitStore Store(Root);
   put(Store, 'a', 0);
   std::string Fresh = Root + "/units/x.json.carve-00000001", Stale = Fresh + "2";
@@ -163,7 +163,7 @@ TEST_F(StoreUpkeepTest, RemovesTemporariesOfKilledWriters) {
   EXPECT_FALSE(stdfs::exists(Stale));
 }
 
-TEST_F(StoreUpkeepTest, PrunesOnceAnHour) {
+TEST_F(StoreUpkeepTest, pruneSometimes_calledOften_prunesOnceAnHour) {
   UnitStore Store(Root);
   put(Store, 'a', 0);
   pruneSometimes(Store, 0);
@@ -175,12 +175,12 @@ TEST_F(StoreUpkeepTest, PrunesOnceAnHour) {
   pruneSometimes(Store, 0);
   EXPECT_TRUE(Store.units().empty());
   put(Store, 'c', 0);
-  setAge(Root + "/pruned", -100000); // A clock that was wrong.
+  setAge(Root + "/pruned", -100000); // The stamp comes from a clock that was wrong.
   pruneSometimes(Store, 0);
   EXPECT_TRUE(Store.units().empty());
 }
 
-TEST_F(StoreUpkeepTest, ClearsWhatIsItsOwnAndNothingElse) {
+TEST_F(StoreUpkeepTest, clear_otherFilesPresent_removesOnlyItsOwn) {
   UnitStore Store(Root);
   put(Store, 'a', 0);
   EXPECT_EQ(messageOf(Store.putReport("r", "{}")), "");
@@ -191,7 +191,7 @@ TEST_F(StoreUpkeepTest, ClearsWhatIsItsOwnAndNothingElse) {
   EXPECT_EQ(messageOf(clearStore(Store)), "");
   EXPECT_FALSE(stdfs::exists(Root)) << testing::PrintToString(files());
 
-  // A store that was pointed at somebody's directory by mistake.
+  // The store points at an unrelated directory by mistake.
   put(Store, 'a', 0);
   std::vector<std::string> Foreign = {Root + "/thesis.tex", Root + "/reports/2026.pdf",
                                       Root + "/blobs/cat.jpg", Root + "/containers/x/notes"};
@@ -207,8 +207,8 @@ TEST_F(StoreUpkeepTest, ClearsWhatIsItsOwnAndNothingElse) {
   EXPECT_EQ(Left, Foreign);
 }
 
-/// Pipes, links and directories that stand where the store has files, its logs and stamps included.
-TEST_F(StoreUpkeepTest, SpecialFiles_Verified_AreFoundAndRemoved) {
+/// Pipes, links and directories are in the places of the store's files, logs and stamps.
+TEST_F(StoreUpkeepTest, specialFiles_verified_areFoundAndRemoved) {
   UnitStore Store(Root);
   Unit U = put(Store, 'a', 0);
   Store.countPassthrough("reason");
@@ -245,7 +245,7 @@ TEST_F(StoreUpkeepTest, SpecialFiles_Verified_AreFoundAndRemoved) {
   }
 }
 
-TEST_F(StoreUpkeepTest, directoryAtAnEntrysPlace_writtenOrRepaired_isReplaced) {
+TEST_F(StoreUpkeepTest, directoryInPlaceOfAnEntry_writtenOrRepaired_isReplaced) {
   UnitStore Store(Root);
   Unit U = put(Store, 'a', 0);
   const std::string Blob = blobFile(U.Images[0].PtxDigest);
@@ -264,7 +264,7 @@ TEST_F(StoreUpkeepTest, directoryAtAnEntrysPlace_writtenOrRepaired_isReplaced) {
   EXPECT_TRUE(verifyStore(Store, false).empty());
 }
 
-TEST_F(StoreUpkeepTest, linkAtAFoldersPlace_repaired_goesAndItsTargetStays) {
+TEST_F(StoreUpkeepTest, linkInPlaceOfAFolder_repaired_isRemovedAndItsTargetStays) {
   UnitStore Store(Root);
   Unit U = put(Store, 'a', 0);
   const std::string Victim = Root + "-victim";
@@ -283,7 +283,7 @@ TEST_F(StoreUpkeepTest, linkAtAFoldersPlace_repaired_goesAndItsTargetStays) {
   stdfs::remove_all(Victim);
 }
 
-TEST_F(StoreUpkeepTest, FileThatOthersMayWrite_Verified_IsAFault) {
+TEST_F(StoreUpkeepTest, fileOthersMayWrite_verified_isAFault) {
   UnitStore Store(Root);
   Unit U = put(Store, 'a', 0);
   ASSERT_EQ(chmod(unitFile(U.Key).c_str(), 0666), 0);
@@ -302,8 +302,8 @@ TEST_F(StoreUpkeepTest, verify_afterParallelCompilesWithPruning_findsNothing) {
   auto Compile = [&](int Writer) {
     UnitStore Own(Root);
     for (int I = 0; I < Rounds; ++I) {
-      // Units of several writers have the same key, as where one output is made by two commands,
-      // and blobs are shared between units.
+      // Units of several writers have the same key, as when two commands make one output, and units
+      // share blobs.
       Unit U = sampleUnit();
       U.Key = std::string(32, char('a' + (Writer + I) % 5));
       U.Containers = {
@@ -313,7 +313,8 @@ TEST_F(StoreUpkeepTest, verify_afterParallelCompilesWithPruning_findsNothing) {
       if (Ptx && Cubin) {
         U.Images[0].PtxDigest = *Ptx;
         U.Images[0].CubinDigest = *Cubin;
-        llvm::consumeError(Own.putUnit(U)); // Fails where its blobs were evicted meanwhile.
+        // This fails if the unit's blobs were evicted meanwhile.
+        llvm::consumeError(Own.putUnit(U));
       } else {
         llvm::consumeError(Ptx.takeError());
         llvm::consumeError(Cubin.takeError());

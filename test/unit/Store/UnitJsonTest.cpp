@@ -1,6 +1,6 @@
 #include "Store/UnitJson.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
 
 using namespace carve;
@@ -11,7 +11,7 @@ static std::string replaced(std::string Text, const std::string &From, const std
   return Text.replace(At, From.size(), To);
 }
 
-TEST(UnitJson, KeepsEveryMember) {
+TEST(UnitJson, unit_writtenAndRead_keepsEveryMember) {
   Unit U = sampleUnit();
   U.Images[0].PtxDigest = "p";
   U.Images[0].CubinDigest = "c";
@@ -52,18 +52,18 @@ TEST(UnitJson, KeepsEveryMember) {
   EXPECT_EQ(Back.Ptx[0].PtxasOptions, U.Ptx[0].PtxasOptions);
 }
 
-TEST(UnitJson, KeepsAnAbsentCap) {
+TEST(UnitJson, absentCap_writtenAndRead_staysAbsent) {
   Unit U = sampleUnit();
   U.RegisterCap.reset();
   EXPECT_EQ(valueOf(parseUnit(printUnit(U), "u.json")).RegisterCap, std::nullopt);
 }
 
-TEST(UnitJson, PassesOverMembersAddedLater) {
+TEST(UnitJson, unknownMember_read_isIgnored) {
   std::string Json = replaced(printUnit(sampleUnit()), "\"key\"", "\"colour\": \"red\", \"key\"");
   EXPECT_EQ(valueOf(parseUnit(Json, "u.json")).Key, sampleUnit().Key);
 }
 
-TEST(UnitJson, NamesTheMemberThatIsWrong) {
+TEST(UnitJson, wrongMember_read_isNamed) {
   std::string Json = printUnit(sampleUnit());
   EXPECT_EQ(messageOf(parseUnit(replaced(Json, "\"regs\": 255", "\"regs\": -1"), "u.json")),
             "u.json: expected integer in 0..4294967295 at unit.images[0].kernels[0].regs");
@@ -78,26 +78,26 @@ TEST(UnitJson, NamesTheMemberThatIsWrong) {
       "u.json: expected boolean at unit.relocatable");
 }
 
-TEST(UnitJson, RejectsEveryTruncation) {
+TEST(UnitJson, truncatedRecord_read_isRefused) {
   std::string Json = printUnit(sampleUnit());
   for (size_t Length = 0; Length + 2 < Json.size(); ++Length)
     ASSERT_NE(messageOf(parseUnit(llvm::StringRef(Json).take_front(Length), "u.json")), "")
         << Length;
 }
 
-TEST(UnitJson, RejectsOtherContent) {
+TEST(UnitJson, otherContent_read_isRefused) {
   for (const char *Text : {"", "[]", "null", "{}", "{\"carve-unit\": \"1\"}", "\xff\xfe"})
     EXPECT_EQ(messageOf(parseUnit(Text, "u.json")).rfind("u.json: ", 0), 0u) << Text;
 }
 
-TEST(UnitJson, SaysThatARecordIsNewer) {
+TEST(UnitJson, newerRecord_read_failsAsNewer) {
   std::string Json = replaced(printUnit(sampleUnit()), "\"carve-unit\": 1", "\"carve-unit\": 2");
   llvm::Error Failed = parseUnit(Json, "u.json").takeError();
   EXPECT_TRUE(Failed.isA<NewerFormat>());
   EXPECT_EQ(llvm::toString(std::move(Failed)), "u.json: unit record of format 2, expected 1");
 }
 
-TEST(UnitJson, KeepsWhatALaterCompileStartsFrom) {
+TEST(UnitJson, objectRecord_writtenAndRead_isUnchanged) {
   Unit U = sampleUnit();
   EXPECT_FALSE(valueOf(parseUnit(printUnit(U), "u.json")).Object);
   U.Choices = "choices";
@@ -139,7 +139,7 @@ TEST(UnitJson, KeepsWhatALaterCompileStartsFrom) {
             "u.json: expected none, depfile or cache at unit.rebuild-cue");
 }
 
-TEST(UnitJson, KeepsHowPtxWasMade) {
+TEST(UnitJson, frontEnds_writtenAndRead_areUnchanged) {
   Unit U = sampleUnit();
   UnitFrontEnd F;
   F.PtxDigest = "p";
@@ -170,15 +170,16 @@ TEST(UnitJson, KeepsHowPtxWasMade) {
       "u.json: expected object at unit.front-ends[0]");
 }
 
-TEST(UnitJson, ReadsWhatAnOlderReleaseWrote) {
+TEST(UnitJson, frontEnds_absent_areEmpty) {
   Unit U = sampleUnit();
   std::string Json = replaced(printUnit(U), "\"front-ends\": [],", "");
   EXPECT_TRUE(valueOf(parseUnit(Json, "u.json")).FrontEnds.empty());
   EXPECT_EQ(valueOf(parseUnit(Json, "u.json")).Key, U.Key);
 }
 
-/// Names are joined to directories, and options given to programs: what leaves them is no record.
-TEST(UnitJson, NameOrOption_ThatReachesOutside_IsRefused) {
+/// Names are joined to directories and options are passed to programs, so a record must not hold
+/// one that leads outside.
+TEST(UnitJson, nameOrOption_reachesOutside_isRefused) {
   Unit U = sampleUnit();
   U.Images[0].CubinName = "k.sm_90.cubin";
   U.Images[0].PtxDigest = "ptxdigest";
@@ -229,8 +230,8 @@ TEST(UnitJson, NameOrOption_ThatReachesOutside_IsRefused) {
   }
 }
 
-/// The program is the toolkit's, whatever a record says.
-TEST(UnitJson, ProgramOfAFrontEnd_InARecord_IsPassedOver) {
+/// The program always belongs to the toolkit, whatever a record says.
+TEST(UnitJson, frontEndProgram_inARecord_isIgnored) {
   Unit U = sampleUnit();
   UnitFrontEnd F;
   F.Step = {"/keep", "k.ii", "", "k.ptx", {}, {}};

@@ -25,7 +25,7 @@ protected:
   std::string blobFile(const std::string &Digest) const {
     return Root + "/blobs/" + Digest.substr(0, 2) + "/" + Digest;
   }
-  /// A unit with its blobs kept in \p Store.
+  /// Stores a unit and its blobs in \p Store and returns it.
   static Unit putSample(UnitStore &Store, llvm::StringRef Key = sampleUnit().Key) {
     Unit U = sampleUnit();
     U.Key = Key.str();
@@ -36,7 +36,7 @@ protected:
   }
 };
 
-/// Runs \p Body in \p Count processes at once; a body returns whether all went well.
+/// Runs \p Body in \p Count processes at once. A body returns true if it succeeded.
 template <typename Function> void inProcesses(int Count, Function Body) {
   std::vector<pid_t> Children;
   for (int Index = 0; Index < Count; ++Index) {
@@ -56,7 +56,7 @@ template <typename Function> void inProcesses(int Count, Function Body) {
 bool succeeded(llvm::Error Result) {
   if (!Result)
     return true;
-  // Standard error of the child is where a failing test is looked into.
+  // A failing test is diagnosed from the child's standard error.
   llvm::logAllUnhandledErrors(std::move(Result), llvm::errs(), "child: ");
   return false;
 }
@@ -69,7 +69,7 @@ bool refused(llvm::Error Result) {
 
 } // namespace
 
-TEST_F(UnitStoreTest, KeepsBlobs) {
+TEST_F(UnitStoreTest, blob_putAndRead_isUnchanged) {
   UnitStore Store(Root);
   std::string Binary("a\0b\xff", 4), Large(3 << 20, 'x');
   for (const std::string &Bytes : {std::string(), Binary, Large}) {
@@ -80,7 +80,7 @@ TEST_F(UnitStoreTest, KeepsBlobs) {
   EXPECT_LT(stdfs::file_size(blobFile(digestOf(Large))), 10000u);
 }
 
-TEST_F(UnitStoreTest, WritingABlobAgainOnlyRenewsItsAge) {
+TEST_F(UnitStoreTest, blob_putAgain_onlyAgeIsRenewed) {
   UnitStore Store(Root);
   std::string Path = blobFile(valueOf(Store.putBlob("text")));
   setAge(Path, 5000);
@@ -92,7 +92,7 @@ TEST_F(UnitStoreTest, WritingABlobAgainOnlyRenewsItsAge) {
   EXPECT_LT(ageOf(Path), 100);
 }
 
-TEST_F(UnitStoreTest, NeverReturnsADamagedBlob) {
+TEST_F(UnitStoreTest, blob_damaged_isNeverReturned) {
   UnitStore Store(Root);
   std::string Digest = valueOf(Store.putBlob("some text that is kept")), Path = blobFile(Digest);
   const std::string Whole = valueOf(readFile(Path));
@@ -108,22 +108,22 @@ TEST_F(UnitStoreTest, NeverReturnsADamagedBlob) {
   }
   std::ofstream(Path) << "carve-blob 1 18446744073709551615\n";
   EXPECT_NE(messageOf(Store.blob(Digest)), "");
-  // Another blob's whole content is none either.
+  // The intact content of another blob is damage, too.
   stdfs::copy_file(blobFile(valueOf(Store.putBlob("other"))), Path,
                    stdfs::copy_options::overwrite_existing);
   EXPECT_NE(messageOf(Store.blob(Digest)).find("expected " + Digest), std::string::npos);
-  // The next compile heals it.
+  // The next compile repairs it.
   valueOf(Store.putBlob("some text that is kept"));
   EXPECT_EQ(valueOf(Store.blob(Digest)), "some text that is kept");
 }
 
-TEST_F(UnitStoreTest, AnAbsentBlobIsAFailureWithItsPath) {
+TEST_F(UnitStoreTest, blob_absent_errorNamesItsPath) {
   UnitStore Store(Root);
   std::string Digest(32, 'a');
   EXPECT_NE(messageOf(Store.blob(Digest)).find(blobFile(Digest)), std::string::npos);
 }
 
-TEST_F(UnitStoreTest, KeepsUnits) {
+TEST_F(UnitStoreTest, unit_putAndRead_isUnchanged) {
   UnitStore Store(Root);
   Unit U = putSample(Store);
   std::optional<Unit> Back = valueOf(Store.unit(U.Key));
@@ -138,7 +138,7 @@ TEST_F(UnitStoreTest, KeepsUnits) {
   EXPECT_FALSE(valueOf(Store.unitOfContainer(std::string(32, 'c'))));
 }
 
-TEST_F(UnitStoreTest, AContainerLeadsToEveryUnitThatLoadsIt) {
+TEST_F(UnitStoreTest, container_severalUnits_leadsToEachNewestFirst) {
   UnitStore Store(Root);
   std::string First(32, '1'), Second(32, '2');
   Unit U = putSample(Store, First);
@@ -149,11 +149,11 @@ TEST_F(UnitStoreTest, AContainerLeadsToEveryUnitThatLoadsIt) {
   EXPECT_EQ(Units[0].Key, First);
   EXPECT_EQ(Units[1].Key, Second);
   setAge(Root + "/containers/" + U.Containers[0] + "/" + First, 5000);
-  putSample(Store, Second); // Compiled again: now the newest.
+  putSample(Store, Second); // The unit is compiled again and is now the newest.
   EXPECT_EQ(valueOf(Store.unitOfContainer(U.Containers[0]))->Key, Second);
 }
 
-TEST_F(UnitStoreTest, AContainerOfBeforeTheLastEditLeadsNowhere) {
+TEST_F(UnitStoreTest, container_unitRebuilt_leadsNowhere) {
   UnitStore Store(Root);
   Unit U = putSample(Store);
   std::string Old = U.Containers[0];
@@ -165,7 +165,7 @@ TEST_F(UnitStoreTest, AContainerOfBeforeTheLastEditLeadsNowhere) {
   EXPECT_FALSE(stdfs::exists(Root + "/containers/" + Old));
 }
 
-TEST_F(UnitStoreTest, UnreadableUnitsAreErrorsAndLeftOutOfTheList) {
+TEST_F(UnitStoreTest, unreadableUnit_read_failsAndIsNotListed) {
   UnitStore Store(Root);
   std::string Key = putSample(Store).Key, Other(32, '7');
   putSample(Store, Other);
@@ -188,7 +188,7 @@ TEST_F(UnitStoreTest, UnreadableUnitsAreErrorsAndLeftOutOfTheList) {
   EXPECT_TRUE(valueOf(Store.unit(Key)));
 }
 
-TEST_F(UnitStoreTest, KeepsDecisionsAttemptsAndReports) {
+TEST_F(UnitStoreTest, decisionsAttemptsReports_putAndRead_areUnchanged) {
   UnitStore Store(Root);
   std::string Key(32, 'a');
   EXPECT_EQ(valueOf(readDecisions(Store, Key)), std::nullopt);
@@ -205,7 +205,7 @@ TEST_F(UnitStoreTest, KeepsDecisionsAttemptsAndReports) {
   EXPECT_EQ(valueOf(Store.lastReport()), "\"late\"");
 }
 
-TEST_F(UnitStoreTest, NamesCannotLeaveTheStore) {
+TEST_F(UnitStoreTest, names_leavingTheStore_areRefused) {
   UnitStore Store(Root);
   for (std::string Name : {std::string("../x"), std::string("a/b"), std::string(".."),
                            std::string(), std::string("a\0b", 3)}) {
@@ -225,7 +225,7 @@ TEST_F(UnitStoreTest, NamesCannotLeaveTheStore) {
   EXPECT_FALSE(stdfs::exists(Dir->path() + "/x"));
 }
 
-TEST_F(UnitStoreTest, AStoreThatCannotBeWrittenFailsOnWritingAlone) {
+TEST_F(UnitStoreTest, store_notWritable_onlyWritesFail) {
   std::ofstream(Dir->path() + "/file") << "in the way";
   for (const std::string &Place :
        {Dir->path() + "/file", Dir->path() + "/file/below", std::string()}) {
@@ -243,7 +243,7 @@ TEST_F(UnitStoreTest, AStoreThatCannotBeWrittenFailsOnWritingAlone) {
   EXPECT_EQ(valueOf(readFile(Dir->path() + "/file")), "in the way");
 }
 
-TEST_F(UnitStoreTest, AReadOnlyStoreIsRead) {
+TEST_F(UnitStoreTest, store_readOnly_isRead) {
   if (geteuid() == 0)
     GTEST_SKIP() << "permissions do not bind root";
   UnitStore Store(Root);
@@ -265,8 +265,8 @@ TEST_F(UnitStoreTest, AReadOnlyStoreIsRead) {
   setMode(stdfs::perms::owner_all);
 }
 
-// A limit on the length of files stands for a full disk: a write stops in the middle.
-TEST_F(UnitStoreTest, AFullDiskLeavesNothingHalfWritten) {
+// A limit on the size of files acts like a full disk: a write stops in the middle.
+TEST_F(UnitStoreTest, diskFull_written_leavesNothingHalfWritten) {
   UnitStore Store(Root);
   std::string Key = putSample(Store).Key;
   EXPECT_EQ(messageOf(writeDecisions(Store, Key, "carve-profile: 1\n")), "");
@@ -289,7 +289,7 @@ TEST_F(UnitStoreTest, AFullDiskLeavesNothingHalfWritten) {
   EXPECT_TRUE(verifyStore(Store, false).empty());
 }
 
-TEST_F(UnitStoreTest, ManyProcessesWriteAndDeleteAtOnce) {
+TEST_F(UnitStoreTest, parallelProcesses_writingAndDeleting_leaveAValidStore) {
   UnitStore Store(Root);
   inProcesses(64, [&](int Index) {
     for (int Round = 0; Round < 8; ++Round) {
@@ -297,7 +297,7 @@ TEST_F(UnitStoreTest, ManyProcessesWriteAndDeleteAtOnce) {
       llvm::Expected<std::string> Digest = Store.putBlob(Text);
       if (!Digest)
         return false;
-      // Another process may have cleared the store, but never left other bytes.
+      // Another process may have cleared the store, but must never have left other bytes.
       llvm::Expected<std::string> Back = Store.blob(*Digest);
       if (Back && *Back != Text)
         return false;
@@ -326,7 +326,7 @@ TEST_F(UnitStoreTest, ManyProcessesWriteAndDeleteAtOnce) {
     ADD_FAILURE() << Fault.What;
 }
 
-TEST(UnitKey, IsOfProjectSourceAndOutput) {
+TEST(UnitKey, key_projectSourceOrOutputChanged_differs) {
   std::string Key = unitKey("/p", "/p/b", "k.cu", "k.o");
   EXPECT_EQ(Key.size(), 32u);
   EXPECT_EQ(unitKey("/p", "/p/b", "/p/b/k.cu", "./k.o"), Key);
@@ -338,32 +338,33 @@ TEST(UnitKey, IsOfProjectSourceAndOutput) {
   EXPECT_NE(unitKey("/p", "/p/b", "k.cu", "l.o"), Key);
 }
 
-TEST_F(UnitStoreTest, TheProjectIsTheNearestCheckout) {
+TEST_F(UnitStoreTest, projectRoot_nestedCheckouts_isTheNearest) {
   std::string Top = Dir->path() + "/top";
   stdfs::create_directories(Top + "/a/b/c");
   EXPECT_EQ(projectRoot(Top + "/a/b"), Top + "/a/b");
   stdfs::create_directory(Top + "/.git");
   EXPECT_EQ(projectRoot(Top + "/a/b"), Top);
   EXPECT_EQ(projectRoot(Top), Top);
-  std::ofstream(Top + "/a/b/.git") << "gitdir: elsewhere\n"; // A work tree or submodule.
+  // A work tree or a submodule has a file instead of a directory.
+  std::ofstream(Top + "/a/b/.git") << "gitdir: elsewhere\n";
   EXPECT_EQ(projectRoot(Top + "/a/b/c"), Top + "/a/b");
   EXPECT_EQ(projectRoot("/"), "/");
 }
 
-/// A line of a few bytes may promise anything.
-TEST_F(UnitStoreTest, BlobThatClaimsMoreThanABlobHas_Read_IsRefused) {
+/// A line of a few bytes may claim any length.
+TEST_F(UnitStoreTest, blobWithTooLargeLength_read_isRefused) {
   UnitStore Store(Root);
   std::string Digest = valueOf(Store.putBlob("bytes"));
   std::string Path = Root + "/blobs/" + Digest.substr(0, 2) + "/" + Digest;
   llvm::cantFail(writeFileAtomically(Path, "carve-blob 1 2147483648\nrest"));
-  EXPECT_NE(messageOf(Store.blob(Digest)).find("no blob: expected"), std::string::npos);
+  EXPECT_NE(messageOf(Store.blob(Digest)).find("not a blob: expected"), std::string::npos);
   llvm::cantFail(writeFileAtomically(Path, "carve-blob 1 1073741824\nrest"));
   EXPECT_NE(messageOf(Store.blob(Digest)).find("damaged blob"), std::string::npos);
   EXPECT_EQ(valueOf(Store.putBlob("bytes")), Digest);
   EXPECT_EQ(valueOf(Store.blob(Digest)), "bytes");
 }
 
-TEST_F(UnitStoreTest, RecordNobodyMayRead_Put_IsNotWritten) {
+TEST_F(UnitStoreTest, recordNoReaderAccepts_put_isNotWritten) {
   UnitStore Store(Root);
   Unit U = sampleUnit();
   U.Images[0].PtxasOptions.push_back("--options-file=x");
@@ -376,7 +377,7 @@ TEST_F(UnitStoreTest, RecordNobodyMayRead_Put_IsNotWritten) {
   EXPECT_TRUE(Store.units().empty());
 }
 
-TEST_F(UnitStoreTest, StoreThatOthersMayWrite_Used_IsRefusedInEveryWay) {
+TEST_F(UnitStoreTest, storeOthersMayWrite_used_isRefused) {
   {
     UnitStore Store(Root);
     EXPECT_EQ(messageOf(Store.putUnit(sampleUnit())), "");
@@ -400,8 +401,8 @@ TEST_F(UnitStoreTest, StoreThatOthersMayWrite_Used_IsRefusedInEveryWay) {
   EXPECT_EQ(files().size(), Before);
 }
 
-/// A pipe would hold up every command that nvcc gets.
-TEST_F(UnitStoreTest, LogThatIsAPipeOrALink_CountedInto_IsLeftAlone) {
+/// A pipe would block every command that is handed to nvcc.
+TEST_F(UnitStoreTest, logIsPipeOrLink_counted_isLeftAlone) {
   UnitStore Store(Root);
   ASSERT_TRUE(Store.writable());
   const std::string Log = Root + "/passthroughs.log";

@@ -25,7 +25,7 @@ static Command shell(std::string Script) {
   return C;
 }
 
-TEST(CommandRunner, CapturesBothStreamsWhole) {
+TEST(CommandRunner, streams_captured_areComplete) {
   CommandResult R = runOrDie(shell("head -c 300000 /dev/zero; echo oops >&2; exit 3"));
   EXPECT_EQ(R.Stdout.size(), 300000u);
   EXPECT_EQ(R.Stderr, "oops\n");
@@ -33,34 +33,34 @@ TEST(CommandRunner, CapturesBothStreamsWhole) {
   EXPECT_EQ(R.Signal, 0);
 }
 
-TEST(CommandRunner, ArgumentsAreNotInterpreted) {
+TEST(CommandRunner, arguments_withShellSyntax_areNotInterpreted) {
   Command C;
   C.Argv = {"/bin/echo", "$HOME; *", "a  b"};
   C.CaptureStdout = true;
   EXPECT_EQ(runOrDie(C).Stdout, "$HOME; * a  b\n");
 }
 
-TEST(CommandRunner, EnvironmentIsChangedAndRemoved) {
+TEST(CommandRunner, environment_changed_isSeenByTheChild) {
   ASSERT_EQ(::setenv("CARVE_TEST_GONE", "1", 1), 0);
   Command C = shell("echo ${CARVE_TEST_GONE-unset} $CARVE_TEST_NEW");
   C.Environment = {"CARVE_TEST_GONE", "CARVE_TEST_NEW=a=b"};
   EXPECT_EQ(runOrDie(C).Stdout, "unset a=b\n");
 }
 
-TEST(CommandRunner, SignalIsReportedAsAShellWould) {
+TEST(CommandRunner, childKilledBySignal_run_statusIsThatOfAShell) {
   CommandResult R = runOrDie(shell("kill -SEGV $$"));
   EXPECT_EQ(R.Signal, SIGSEGV);
   EXPECT_EQ(R.ExitStatus, 128 + SIGSEGV);
 }
 
-TEST(CommandRunner, TimeoutKillsTheWholeGroup) {
+TEST(CommandRunner, timeout_passed_wholeGroupIsKilled) {
   Command C = shell("sleep 60 & echo $!; wait");
   C.TimeoutS = 0.3;
   CommandResult R = runOrDie(C);
   EXPECT_TRUE(R.TimedOut);
   EXPECT_LT(R.WallS, 10);
   pid_t Grandchild = std::stoi(R.Stdout);
-  // Killed, it may still wait for init to reap it; a signal then finds a zombie or nothing.
+  // The killed process may still wait for init to reap it; a signal then finds a zombie or nothing.
   for (int I = 0; I < 100 && ::kill(Grandchild, 0) == 0; ++I)
     ::usleep(10000);
   std::string Stat = "/proc/" + std::to_string(Grandchild) + "/stat";
@@ -69,7 +69,7 @@ TEST(CommandRunner, TimeoutKillsTheWholeGroup) {
   EXPECT_TRUE(Letter.empty() || Letter == "Z\n") << Letter;
 }
 
-TEST(CommandRunner, ADaemonHoldingThePipesDoesNotHoldUs) {
+TEST(CommandRunner, daemonHoldingThePipes_run_returns) {
   Command C = shell("setsid sleep 5 & echo started");
   C.TimeoutS = 4;
   CommandResult R = runOrDie(C);
@@ -78,7 +78,7 @@ TEST(CommandRunner, ADaemonHoldingThePipesDoesNotHoldUs) {
   EXPECT_EQ(R.Stdout, "started\n");
 }
 
-TEST(CommandRunner, MissingProgramAndDirectoryAreErrors) {
+TEST(CommandRunner, programOrDirectory_missing_fails) {
   ProcessRunner Runner;
   Command C;
   C.Argv = {"/nowhere/tool"};
@@ -92,13 +92,13 @@ TEST(CommandRunner, MissingProgramAndDirectoryAreErrors) {
   llvm::consumeError(R.takeError());
 }
 
-TEST(CommandRunner, StdinCanBeEmpty) {
+TEST(CommandRunner, stdinPath_devNull_givesEmptyInput) {
   Command C = shell("cat; echo end");
   C.StdinPath = "/dev/null";
   EXPECT_EQ(runOrDie(C).Stdout, "end\n");
 }
 
-TEST(CommandRunner, CheckedRunTurnsAStatusIntoAToolFailure) {
+TEST(CommandRunner, runChecked_nonZeroStatus_failsAsToolFailure) {
   ProcessRunner Runner;
   llvm::Expected<CommandResult> R = runChecked(Runner, shell("echo why >&2; exit 7"));
   ASSERT_FALSE(bool(R));
@@ -110,7 +110,7 @@ TEST(CommandRunner, CheckedRunTurnsAStatusIntoAToolFailure) {
 
 namespace {
 
-/// Our own two streams in place of those of the test program, while it lives.
+/// Replaces the two streams of the test program by others while an object lives.
 class OwnStreams {
 public:
   OwnStreams(int Out, int Err) : OldOut(::dup(1)), OldErr(::dup(2)) {
@@ -144,7 +144,7 @@ Command teed(std::string Script) {
 
 } // namespace
 
-TEST(CommandRunner, TeePassesBothStreamsOnAndRemembersThem) {
+TEST(CommandRunner, tee_bothStreams_arePassedOnAndKept) {
   std::FILE *Out = std::tmpfile(), *Err = std::tmpfile();
   CommandResult R;
   {
@@ -161,7 +161,7 @@ TEST(CommandRunner, TeePassesBothStreamsOnAndRemembersThem) {
   std::fclose(Err);
 }
 
-TEST(CommandRunner, TeeKeepsTheOrderOfOneStream) {
+TEST(CommandRunner, tee_mergedStreams_orderIsKept) {
   std::FILE *Both = std::tmpfile();
   CommandResult R;
   {
@@ -175,7 +175,7 @@ TEST(CommandRunner, TeeKeepsTheOrderOfOneStream) {
   std::fclose(Both);
 }
 
-TEST(CommandRunner, TeeOfATerminalIsATerminal) {
+TEST(CommandRunner, tee_ofATerminal_isATerminal) {
   int Master = -1, Slave = -1;
   if (::openpty(&Master, &Slave, nullptr, nullptr, nullptr) != 0)
     GTEST_SKIP() << "no terminals here";
@@ -187,12 +187,13 @@ TEST(CommandRunner, TeeOfATerminalIsATerminal) {
   EXPECT_EQ(R.Stdout, "yes\n-opost\n");
   char Text[100];
   ssize_t N = ::read(Master, Text, sizeof(Text));
-  EXPECT_EQ(std::string(Text, N > 0 ? N : 0).substr(0, 5), "yes\r\n"); // The outer one translates.
+  // The outer terminal translates line ends.
+  EXPECT_EQ(std::string(Text, N > 0 ? N : 0).substr(0, 5), "yes\r\n");
   ::close(Master);
   ::close(Slave);
 }
 
-TEST(CommandRunner, TeeOfAClosedStreamLeavesItClosed) {
+TEST(CommandRunner, tee_ofAClosedStream_leavesItClosed) {
   pid_t Child = ::fork();
   if (Child == 0) {
     ::close(1);

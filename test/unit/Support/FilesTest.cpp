@@ -32,7 +32,7 @@ unsigned entriesIn(const std::string &Dir) {
 
 } // namespace
 
-TEST_F(FilesTest, AtomicWriteReplacesAndKeepsTheMode) {
+TEST_F(FilesTest, atomicWrite_fileExists_isReplacedWithItsMode) {
   llvm::cantFail(writeFileAtomically(at("f"), "old"));
   ::chmod(at("f").c_str(), 0755);
   llvm::cantFail(writeFileAtomically(at("f"), "new"));
@@ -43,7 +43,7 @@ TEST_F(FilesTest, AtomicWriteReplacesAndKeepsTheMode) {
   EXPECT_EQ(entriesIn(Dir.path()), 1u);
 }
 
-TEST_F(FilesTest, AtomicWriteFollowsASymbolicLink) {
+TEST_F(FilesTest, atomicWrite_symbolicLink_isFollowed) {
   llvm::cantFail(writeFileAtomically(at("target"), "old"));
   ASSERT_EQ(::symlink("target", at("link").c_str()), 0);
   llvm::cantFail(writeFileAtomically(at("link"), "new"));
@@ -53,7 +53,7 @@ TEST_F(FilesTest, AtomicWriteFollowsASymbolicLink) {
   EXPECT_TRUE(S_ISLNK(S.st_mode));
 }
 
-TEST_F(FilesTest, APipeIsWrittenIntoAndStays) {
+TEST_F(FilesTest, atomicWrite_pipe_isWrittenIntoAndStays) {
   std::string Pipe = at("pipe");
   ASSERT_EQ(::mkfifo(Pipe.c_str(), 0600), 0);
   int Reader = ::open(Pipe.c_str(), O_RDONLY | O_NONBLOCK);
@@ -68,11 +68,11 @@ TEST_F(FilesTest, APipeIsWrittenIntoAndStays) {
   EXPECT_TRUE(S_ISFIFO(There.st_mode));
 }
 
-TEST_F(FilesTest, AFailedWriteLeavesNothing) {
+TEST_F(FilesTest, atomicWrite_fails_leavesNothing) {
   llvm::Error E = writeFileAtomically(at("no/such/dir/f"), "x");
   ASSERT_TRUE(bool(E));
   EXPECT_NE(llvm::toString(std::move(E)).find("no/such/dir"), std::string::npos);
-  // A directory cannot be replaced by a file: the rename fails after the write.
+  // A file cannot replace a directory: the rename fails after the write.
   ASSERT_EQ(::mkdir(at("d").c_str(), 0700), 0);
   ASSERT_EQ(::mkdir(at("d/x").c_str(), 0700), 0);
   llvm::Error F = writeFileAtomically(at("d"), "x");
@@ -81,7 +81,7 @@ TEST_F(FilesTest, AFailedWriteLeavesNothing) {
   EXPECT_EQ(entriesIn(Dir.path()), 1u);
 }
 
-TEST_F(FilesTest, ALockedDirectoryIsHeldOnceAndReclaimed) {
+TEST_F(FilesTest, lockedDirectory_taken_isHeldOnceAndReclaimed) {
   std::string Path = at("keep");
   {
     TempDir First = llvm::cantFail(TempDir::createLocked(Path));
@@ -92,31 +92,31 @@ TEST_F(FilesTest, ALockedDirectoryIsHeldOnceAndReclaimed) {
                           [](const Unsupported &U) { EXPECT_EQ(U.reason(), "keep-dir-busy"); });
   }
   EXPECT_EQ(entriesIn(Dir.path()), 0u);
-  // What a killed process left is removed.
+  // The leftovers of a killed process are removed.
   ASSERT_EQ(::mkdir(Path.c_str(), 0700), 0);
   llvm::cantFail(writeFileAtomically(Path + "/stale", "x"));
   TempDir Again = llvm::cantFail(TempDir::createLocked(Path));
   EXPECT_EQ(entriesIn(Path), 0u);
 }
 
-TEST(ProcFile, IsReadThoughItHasNoSize) {
+TEST(ProcFile, procFile_sizeUnknown_isRead) {
   EXPECT_NE(readProcFile("/proc/self/cmdline").value_or("").find("SupportTests"),
             std::string::npos);
   EXPECT_EQ(readProcFile("/proc/self/no-such-file"), std::nullopt);
 }
 
-TEST(Digest, IsXxh3Of128Bits) {
-  // The value of the empty input published with the algorithm.
+TEST(Digest, digest_ofEmptyInput_isThatOfXxh3) {
+  // This value of the empty input was published with the algorithm.
   EXPECT_EQ(digestOf(""), "99aa06d3014798d86001c324468d497f");
   EXPECT_NE(digestOf("a"), digestOf("b"));
 }
 
-TEST(Digest, FieldsDoNotCollideByConcatenation) {
+TEST(Digest, fields_sameConcatenation_digestsDiffer) {
   EXPECT_NE(digestOfFields({"ab", "c"}), digestOfFields({"a", "bc"}));
   EXPECT_NE(digestOfFields({"a"}), digestOfFields({"a", ""}));
 }
 
-TEST_F(FilesTest, AtomicWriteMakesWhatADanglingLinkNames) {
+TEST_F(FilesTest, atomicWrite_danglingLink_targetIsMade) {
   ASSERT_EQ(::mkdir(at("d").c_str(), 0777), 0);
   ASSERT_EQ(::symlink("d/second", at("first").c_str()), 0);
   ASSERT_EQ(::symlink("target", at("d/second").c_str()), 0);

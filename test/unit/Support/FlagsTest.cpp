@@ -130,7 +130,7 @@ TEST_F(FlagsTest, badVariable_parsed_errorNamesIt) {
 TEST(FlagsWithoutArguments, words_parsed_areRefusedAlsoAfterTheDashes) {
   for (const Words &Args : {Words{"x"}, Words{"--", "x"}})
     EXPECT_EQ(llvm::toString(Flags("carve test").parse(Args)),
-              "carve test: takes no arguments, not 'x'");
+              "carve test: unexpected 'x', expected only options");
 }
 
 TEST(FlagsWithArguments, wordsAfterTheDashes_withoutAnOwnPlace_areArguments) {

@@ -7,7 +7,7 @@
 
 using namespace carve;
 
-TEST(RunInParallel, RunsEveryTaskOnce) {
+TEST(RunInParallel, tasks_runInParallel_eachRunsOnce) {
   for (size_t Count : {0, 1, 100}) {
     std::vector<std::atomic<int>> Done(Count);
     runInParallel(Count, [&](size_t I) { ++Done[I]; });

@@ -31,7 +31,7 @@ protected:
 
 } // namespace
 
-TEST_F(RegularFileTest, SpecialFile_Opened_IsRefusedWithoutWaiting) {
+TEST_F(RegularFileTest, specialFile_opened_isRefusedWithoutBlocking) {
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
   EXPECT_EQ(failure(at("pipe")), at("pipe") + ": is a pipe, expected a regular file");
   ASSERT_EQ(::symlink("/dev/zero", at("zero").c_str()), 0);
@@ -42,8 +42,9 @@ TEST_F(RegularFileTest, SpecialFile_Opened_IsRefusedWithoutWaiting) {
   llvm::consumeError(Read.takeError());
 }
 
-/// Whoever waits to write into a pipe would be ended by a reader that opens it and goes.
-TEST_F(RegularFileTest, Pipe_SomebodyWritesInto_StaysForItsReader) {
+/// A reader that opens the pipe and closes it again would end a process that waits to write into
+/// it.
+TEST_F(RegularFileTest, pipe_withAWriter_isLeftForItsReader) {
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
   std::thread Writer([&] {
     int Fd = ::open(at("pipe").c_str(), O_WRONLY);
@@ -56,7 +57,7 @@ TEST_F(RegularFileTest, Pipe_SomebodyWritesInto_StaysForItsReader) {
   Writer.join();
 }
 
-TEST_F(RegularFileTest, File_LargerThanItsKindMayBe_IsRefusedBeforeItIsRead) {
+TEST_F(RegularFileTest, file_largerThanItsLimit_isRefusedBeforeItIsRead) {
   llvm::cantFail(writeFileAtomically(at("f"), "12345"));
   EXPECT_EQ(failure(at("f"), 4), at("f") + ": has 5 bytes, expected at most 4");
   EXPECT_EQ(llvm::cantFail(readFile(at("f"), 5)), "12345");
@@ -64,7 +65,7 @@ TEST_F(RegularFileTest, File_LargerThanItsKindMayBe_IsRefusedBeforeItIsRead) {
   EXPECT_EQ(failure(at("f")), at("f") + ": has 3221225472 bytes, expected at most 67108864");
 }
 
-TEST_F(RegularFileTest, File_ThatGrowsWhileItIsRead_IsHeldToTheLimit) {
+TEST_F(RegularFileTest, file_growsWhileRead_limitHolds) {
   llvm::cantFail(writeFileAtomically(at("f"), "12"));
   RegularFile File = llvm::cantFail(RegularFile::open(at("f"), 4));
   ASSERT_EQ(::truncate(at("f").c_str(), 100000), 0);
@@ -74,8 +75,8 @@ TEST_F(RegularFileTest, File_ThatGrowsWhileItIsRead_IsHeldToTheLimit) {
             at("f") + ": has more than 4 bytes, expected at most that");
 }
 
-TEST_F(RegularFileTest, FileOfUnknownSize_Read_IsWhole) {
-  // Files of /proc say that they are empty.
+TEST_F(RegularFileTest, fileOfUnknownSize_read_isComplete) {
+  // Files of /proc report a size of 0.
   EXPECT_NE(llvm::cantFail(readFile("/proc/self/status")).find("Pid:"), std::string::npos);
   std::string Large(300000, 'x');
   llvm::cantFail(writeFileAtomically(at("large"), Large));
@@ -84,7 +85,7 @@ TEST_F(RegularFileTest, FileOfUnknownSize_Read_IsWhole) {
   EXPECT_EQ(llvm::cantFail(readFile(at("empty"))), "");
 }
 
-TEST_F(RegularFileTest, FileThatOthersMayWrite_OfOurs_IsRefusedWithTheRemedy) {
+TEST_F(RegularFileTest, ownFile_othersMayWrite_isRefusedWithTheRemedy) {
   llvm::cantFail(writeFileAtomically(at("f"), "x"));
   for (unsigned Mode : {0664u, 0646u, 0666u}) {
     ASSERT_EQ(::chmod(at("f").c_str(), Mode), 0);
@@ -101,7 +102,7 @@ TEST_F(RegularFileTest, FileThatOthersMayWrite_OfOurs_IsRefusedWithTheRemedy) {
             at("link") + ": is a symbolic link, expected a regular file");
 }
 
-TEST_F(RegularFileTest, Owner_OtherThanThisUserAndRoot_IsRefused) {
+TEST_F(RegularFileTest, owner_anotherUser_isRefused) {
   struct stat Status{};
   Status.st_mode = S_IFREG | 0644;
   for (uid_t Own : {::geteuid(), uid_t(0)}) {
@@ -114,7 +115,7 @@ TEST_F(RegularFileTest, Owner_OtherThanThisUserAndRoot_IsRefused) {
             0u);
 }
 
-TEST_F(RegularFileTest, OwnFile_WhateverTheUmask_IsWritableByThisUserAlone) {
+TEST_F(RegularFileTest, ownFile_anyUmask_onlyThisUserCanWrite) {
   mode_t Before = ::umask(0002);
   llvm::Error Written = writeOwnFile(at("f"), "x");
   ASSERT_FALSE(createOwnDirectories(at("d/e")));
@@ -123,13 +124,13 @@ TEST_F(RegularFileTest, OwnFile_WhateverTheUmask_IsWritableByThisUserAlone) {
   EXPECT_EQ(modeOf(at("f")), 0644u);
   EXPECT_EQ(modeOf(at("d")), 0755u);
   EXPECT_EQ(modeOf(at("d/e")), 0755u);
-  // The mode of what was there is not taken over.
+  // The mode of the old file is not kept.
   ASSERT_EQ(::chmod(at("f").c_str(), 0666), 0);
   llvm::cantFail(writeOwnFile(at("f"), "y"));
   EXPECT_EQ(modeOf(at("f")), 0644u);
 }
 
-TEST_F(RegularFileTest, OwnFile_WithSomethingElseInItsPlace_ReplacesIt) {
+TEST_F(RegularFileTest, ownFile_somethingElseInItsPlace_replacesIt) {
   llvm::cantFail(writeFileAtomically(at("victim"), "old"));
   ASSERT_EQ(::symlink("victim", at("link").c_str()), 0);
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
@@ -146,7 +147,7 @@ TEST_F(RegularFileTest, OwnFile_WithSomethingElseInItsPlace_ReplacesIt) {
   llvm::consumeError(std::move(Failed));
 }
 
-TEST_F(RegularFileTest, OwnFileCreated_WhereOneIs_StaysAsItWas) {
+TEST_F(RegularFileTest, createOwnFile_fileExists_isUnchanged) {
   auto Date = llvm::sys::toTimePoint(1000000000);
   EXPECT_TRUE(llvm::cantFail(createOwnFile(at("f"), "first", Date)));
   EXPECT_FALSE(llvm::cantFail(createOwnFile(at("f"), "second", Date)));

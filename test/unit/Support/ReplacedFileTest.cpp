@@ -27,7 +27,7 @@ protected:
 
 } // namespace
 
-TEST_F(ReplacedFileTest, longestName_isReplaced) {
+TEST_F(ReplacedFileTest, longestName_written_isReplaced) {
   std::string Path = at(std::string(255, 'x'));
   EXPECT_EQ(llvm::toString(writeFileAtomically(Path, "old")), "");
   EXPECT_EQ(llvm::toString(writeFileAtomically(Path, "new")), "");
@@ -35,7 +35,7 @@ TEST_F(ReplacedFileTest, longestName_isReplaced) {
   EXPECT_EQ(entries(), 1u);
 }
 
-TEST_F(ReplacedFileTest, temporaryOfAKilledWriter_isUsedAgain) {
+TEST_F(ReplacedFileTest, temporary_ofAKilledWriter_isReused) {
   pid_t Child = ::fork();
   if (Child == 0) {
     BesideFile Made = llvm::cantFail(BesideFile::create(at("f")));
@@ -48,7 +48,7 @@ TEST_F(ReplacedFileTest, temporaryOfAKilledWriter_isUsedAgain) {
   EXPECT_EQ(llvm::cantFail(readFile(at("f"))), "new");
 }
 
-TEST_F(ReplacedFileTest, temporaryOfARunningWriter_isLeftAlone) {
+TEST_F(ReplacedFileTest, temporary_ofARunningWriter_isLeftAlone) {
   BesideFile First = llvm::cantFail(BesideFile::create(at("f")));
   sweepBeside(at("f"));
   BesideFile Second = llvm::cantFail(BesideFile::create(at("f")));
@@ -61,7 +61,7 @@ TEST_F(ReplacedFileTest, temporaryOfARunningWriter_isLeftAlone) {
   EXPECT_EQ(llvm::cantFail(readFile(at("f"))), "1");
 }
 
-TEST_F(ReplacedFileTest, temporary_linkPlantedAtItsName_isNotFollowed) {
+TEST_F(ReplacedFileTest, temporary_linkAtItsName_isNotFollowed) {
   std::string Name = llvm::cantFail(BesideFile::create(at("f"))).path();
   llvm::cantFail(writeFileAtomically(at("dear"), "dear"));
   stdfs::create_symlink(at("dear"), Name);
@@ -70,16 +70,16 @@ TEST_F(ReplacedFileTest, temporary_linkPlantedAtItsName_isNotFollowed) {
   EXPECT_EQ(llvm::cantFail(readFile(at("f"))), "new");
 }
 
-TEST_F(ReplacedFileTest, fullDevice_oldContentStays) {
+TEST_F(ReplacedFileTest, deviceFull_writtenInPlace_oldContentStays) {
   llvm::cantFail(writeFileAtomically(at("f"), "old"));
   NewContent New;
-  New.Bytes = uint64_t(1) << 62; // More than any device has.
+  New.Bytes = uint64_t(1) << 62; // This is more than any device has.
   New.Write = [](int) { return llvm::Error::success(); };
   EXPECT_NE(llvm::toString(writeInPlace(at("f"), New)), "");
   EXPECT_EQ(llvm::cantFail(readFile(at("f"))), "old");
 }
 
-TEST_F(ReplacedFileTest, inPlace_shorterContent_nothingOfTheOldIsLeft) {
+TEST_F(ReplacedFileTest, inPlace_shorterContent_oldContentIsGone) {
   llvm::cantFail(writeFileAtomically(at("f"), "a long old content"));
   ::link(at("f").c_str(), at("g").c_str());
   NewContent New;

@@ -16,7 +16,7 @@ namespace stdfs = std::filesystem;
 
 namespace {
 
-/// A TMPDIR of the test's own.
+/// A fixture with a TMPDIR of its own.
 class TempDirTest : public testing::Test {
 protected:
   TempDirTest() : Outer(llvm::cantFail(TempDir::create("carve-tempdir"))) {
@@ -48,7 +48,7 @@ protected:
 
 } // namespace
 
-TEST_F(TempDirTest, folder_lastDirectoryRemoved_goes) {
+TEST_F(TempDirTest, folder_lastDirectoryRemoved_isRemoved) {
   {
     TempDir One = llvm::cantFail(TempDir::create("one"));
     TempDir Two = llvm::cantFail(TempDir::createNamed("two", 0));
@@ -60,7 +60,7 @@ TEST_F(TempDirTest, folder_lastDirectoryRemoved_goes) {
   EXPECT_FALSE(stdfs::exists(folder()));
 }
 
-TEST_F(TempDirTest, folder_thatIsALink_isNotUsed) {
+TEST_F(TempDirTest, folder_isALink_isNotUsed) {
   plantVictim();
   stdfs::create_directory_symlink(Outer.path() + "/victim", folder());
   {
@@ -72,7 +72,7 @@ TEST_F(TempDirTest, folder_thatIsALink_isNotUsed) {
   EXPECT_TRUE(victimIsWhole());
 }
 
-TEST_F(TempDirTest, folder_thatOthersCanWriteTo_isNotUsed) {
+TEST_F(TempDirTest, folder_othersCanWriteToIt_isNotUsed) {
   ASSERT_EQ(::mkdir(folder().c_str(), 0777), 0);
   ASSERT_EQ(::chmod(folder().c_str(), 0777), 0);
   TempDir Made = llvm::cantFail(TempDir::createNamed("keep", 0));
@@ -89,7 +89,7 @@ TEST_F(TempDirTest, named_linkInItsPlace_isNotFollowed) {
   EXPECT_TRUE(victimIsWhole());
 }
 
-TEST_F(TempDirTest, removal_linksWithin_areNotFollowed) {
+TEST_F(TempDirTest, removal_linksInside_areNotFollowed) {
   plantVictim();
   {
     TempDir Made = llvm::cantFail(TempDir::create("keep"));
@@ -101,7 +101,7 @@ TEST_F(TempDirTest, removal_linksWithin_areNotFollowed) {
   EXPECT_FALSE(stdfs::exists(folder()));
 }
 
-TEST_F(TempDirTest, named_heldByAnother_getsAnotherName) {
+TEST_F(TempDirTest, named_heldByAnotherProcess_getsAnotherName) {
   TempDir First = llvm::cantFail(TempDir::createNamed("keep", 0));
   llvm::cantFail(writeFileAtomically(First.path() + "/file", "x"));
   TempDir Second = llvm::cantFail(TempDir::createNamed("keep", 0));
@@ -109,7 +109,7 @@ TEST_F(TempDirTest, named_heldByAnother_getsAnotherName) {
   EXPECT_TRUE(stdfs::exists(First.path() + "/file"));
 }
 
-TEST_F(TempDirTest, sweep_directoryOfAKilledProcess_goesAndAHeldOneStays) {
+TEST_F(TempDirTest, sweep_killedAndRunningProcess_onlyHeldDirectoryStays) {
   TempDir Held = llvm::cantFail(TempDir::create("held"));
   pid_t Child = ::fork();
   if (Child == 0) {

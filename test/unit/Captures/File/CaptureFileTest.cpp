@@ -1,6 +1,6 @@
 #include "Captures/File/CaptureFile.h"
 
-#include "Store/NewerFormat.h"
+#include "Support/NewerFormat.h"
 #include "Support/Digest.h"
 #include "Support/Files.h"
 
@@ -54,7 +54,7 @@ struct CaptureFileTest : testing::Test {
     llvm::cantFail(W.finish(C));
   }
 
-  /// The first failure of reading all of the file; empty: none.
+  /// Returns the first failure of reading the whole file, or an empty text.
   std::string readAll() {
     llvm::Expected<CaptureReader> R = CaptureReader::open(Path);
     if (!R)
@@ -87,7 +87,7 @@ struct CaptureFileTest : testing::Test {
 
 } // namespace
 
-TEST_F(CaptureFileTest, RoundTrip) {
+TEST_F(CaptureFileTest, capture_writtenAndRead_isTheSame) {
   write();
   CaptureReader R = llvm::cantFail(CaptureReader::open(Path));
   const Capture &C = R.capture();
@@ -116,7 +116,7 @@ TEST_F(CaptureFileTest, RoundTrip) {
   EXPECT_EQ(C.memoryBytes(), Memory.size() + CaptureChunkBytes);
 }
 
-TEST_F(CaptureFileTest, ZerosAndRepeatedBytesTakeNoRoom) {
+TEST_F(CaptureFileTest, zerosAndRepeatedBytes_takeNoRoom) {
   CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
   Capture C;
   C.Memory = {{0, "device", W.put(std::string(64 << 20, 0)), {}}};
@@ -129,7 +129,7 @@ TEST_F(CaptureFileTest, ZerosAndRepeatedBytesTakeNoRoom) {
             Twice + Twice);
 }
 
-TEST_F(CaptureFileTest, ChunksOfASourceThatFailsLeaveNoFile) {
+TEST_F(CaptureFileTest, failedSource_leavesNoFile) {
   {
     CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
     auto B = W.put(3 * CaptureChunkBytes, [](uint64_t Offset, uint64_t) {
@@ -143,7 +143,7 @@ TEST_F(CaptureFileTest, ChunksOfASourceThatFailsLeaveNoFile) {
   EXPECT_EQ(filesInDir(), 0u);
 }
 
-TEST_F(CaptureFileTest, EveryFlippedByteIsFound) {
+TEST_F(CaptureFileTest, flippedByte_isFound) {
   write();
   ASSERT_EQ(readAll(), "");
   const std::string Whole = llvm::cantFail(readFile(Path));
@@ -156,7 +156,7 @@ TEST_F(CaptureFileTest, EveryFlippedByteIsFound) {
   }
 }
 
-TEST_F(CaptureFileTest, EveryLengthButTheWholeIsRefused) {
+TEST_F(CaptureFileTest, cutOffFile_isRefused) {
   write();
   const std::string Whole = llvm::cantFail(readFile(Path));
   for (size_t Length = 0; Length < Whole.size();
@@ -166,16 +166,16 @@ TEST_F(CaptureFileTest, EveryLengthButTheWholeIsRefused) {
   }
 }
 
-TEST_F(CaptureFileTest, DamageNamesWhatIsDamaged) {
+TEST_F(CaptureFileTest, damagedChunk_isNamed) {
   write();
   std::string Bytes = llvm::cantFail(readFile(Path));
-  Bytes[500] = char(~Bytes[500]); // In the first chunk of the first range.
+  Bytes[500] = char(~Bytes[500]); // This byte is in the first chunk of the first range.
   llvm::cantFail(writeFileAtomically(Path, Bytes));
   std::string Failure = readAll();
   EXPECT_EQ(Failure.rfind(Path + ": damaged: memory, bytes from 0: ", 0), 0u) << Failure;
 }
 
-TEST_F(CaptureFileTest, NewerFormatIsRefusedAsSuch) {
+TEST_F(CaptureFileTest, newerFormat_isRefusedAsSuch) {
   write();
   std::string Bytes = llvm::cantFail(readFile(Path));
   Bytes[strlen("carve-capture ")] = '2';
@@ -187,14 +187,15 @@ TEST_F(CaptureFileTest, NewerFormatIsRefusedAsSuch) {
   EXPECT_EQ(llvm::toString(std::move(E)), Path + ": capture of format 2, expected 1");
 }
 
-TEST_F(CaptureFileTest, AnotherFileIsNamedAsSuch) {
+TEST_F(CaptureFileTest, fileOfAnotherKind_isNotACapture) {
   llvm::cantFail(writeFileAtomically(Path, "\x7f"
                                            "ELF"));
-  EXPECT_EQ(readAll(), Path + ": no capture: expected 'carve-capture <format>' in the first line");
+  EXPECT_EQ(readAll(),
+            Path + ": not a capture: expected 'carve-capture <format>' in the first line");
 }
 
-/// A tensor of zeros takes no place in the file, and all of its size in memory.
-TEST_F(CaptureFileTest, Content_LargerThanTheReaderAllows_IsRefusedBeforeItIsUnpacked) {
+/// A tensor of zeros takes no space in the file, but its whole size in memory.
+TEST_F(CaptureFileTest, content_largerThanTheReaderAllows_isRefusedBeforeItIsUnpacked) {
   CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
   Capture C = sample(W);
   C.Units = {{"key", W.put(std::string(3 * CaptureChunkBytes, 0))}};

@@ -46,7 +46,7 @@ struct RawCaptureTest : testing::Test {
 
 } // namespace
 
-TEST_F(RawCaptureTest, EverythingIsPacked) {
+TEST_F(RawCaptureTest, rawFiles_arePackedCompletely) {
   write(text());
   llvm::cantFail(pack());
   CaptureReader R = llvm::cantFail(CaptureReader::open(Out));
@@ -69,7 +69,7 @@ TEST_F(RawCaptureTest, EverythingIsPacked) {
   EXPECT_EQ(llvm::cantFail(R.all(C.Container, "container", FileLimit::Object)), "container");
 }
 
-TEST_F(RawCaptureTest, WhoeverAsksStopsItAndNothingStays) {
+TEST_F(RawCaptureTest, stoppedPacking_leavesNoFile) {
   write(text());
   unsigned Asked = 0;
   {
@@ -87,7 +87,7 @@ TEST_F(RawCaptureTest, WhoeverAsksStopsItAndNothingStays) {
     EXPECT_EQ(llvm::StringRef(I->path()).find(Out), llvm::StringRef::npos) << I->path();
 }
 
-TEST_F(RawCaptureTest, WhatIsNotWholeIsRefused) {
+TEST_F(RawCaptureTest, incompleteFiles_areRefused) {
   write(llvm::StringRef(text()).drop_back(4));
   EXPECT_EQ(failure(), Folder + "/launch: expected 'carve-captured 1' to 'end'");
   Memory.resize(CaptureChunkBytes);
@@ -102,20 +102,21 @@ TEST_F(RawCaptureTest, WhatIsNotWholeIsRefused) {
   EXPECT_FALSE(llvm::sys::fs::exists(Out));
 }
 
-TEST_F(RawCaptureTest, EveryLineIsChecked) {
+TEST_F(RawCaptureTest, wrongLine_isNamed) {
   for (const char *Line :
        {"kernel\tk\t4,1\t64,2,1\t16\t1,1,1\t1\t5", "range\tx\t1\tdevice", "range\t1\t1",
         "parameter\t0\tzz", "attribute\ta\t-1", "container\tx\t1", "something"}) {
     write("carve-captured\t1\n" + std::string(Line) + "\nend\n");
-    EXPECT_EQ(failure(), Folder + "/launch: not expected: '" + Line + "'");
+    EXPECT_EQ(failure(), Folder + "/launch: unexpected line '" + Line + "'");
   }
   write("carve-captured\t1\nrange\t0\t1\tdevice\nend\n");
   EXPECT_EQ(failure(), Folder + "/launch: 0 'after' lines, expected 1");
 }
 
-TEST_F(RawCaptureTest, FoldersAndRefusalsByWish) {
+TEST_F(RawCaptureTest, foldersAndRefusals_areFoundByWish) {
   write(text());
-  llvm::sys::fs::create_directory(Dir.path() + "/78-0"); // Its process has died half-way.
+  // The process of this capture ended before it was complete.
+  llvm::sys::fs::create_directory(Dir.path() + "/78-0");
   llvm::cantFail(writeFileAtomically(Dir.path() + "/78-1.refused", "no reason\n"));
   EXPECT_EQ(findRawCaptures(Dir.path(), 0).Folders, std::vector<std::string>{Folder});
   EXPECT_EQ(findRawCaptures(Dir.path(), 0).Refused, "");
@@ -124,7 +125,7 @@ TEST_F(RawCaptureTest, FoldersAndRefusalsByWish) {
   EXPECT_EQ(findRawCaptures(Dir.path(), 7).Folders.size(), 0u);
 }
 
-TEST_F(RawCaptureTest, Wishes) {
+TEST_F(RawCaptureTest, wishes_arePrintedAsPlan) {
   EXPECT_EQ(printCaptureWishes({{"k", {{4, 1, 1}, {64, 2, 1}, 16, {2, 1, 1}}, 5}}, "/d"),
             "carve-capture-plan\t1\ndirectory\t/d\ncapture\tk\t4,1,1\t64,2,1\t16\t2,1,1\t5\n");
 }

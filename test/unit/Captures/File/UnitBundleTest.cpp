@@ -16,7 +16,7 @@ struct UnitBundleTest : testing::Test {
   UnitStore Here{Dir.path() + "/here"}, There{Dir.path() + "/there"};
   std::string Path = Dir.path() + "/k" + CaptureSuffix;
 
-  /// A unit whose blobs are in \p Store.
+  /// Returns a unit whose blobs are in \p Store.
   Unit unit(const std::string &Key, const std::string &Container, UnitStore &Store) {
     Unit U;
     U.Key = Key;
@@ -56,7 +56,7 @@ struct UnitBundleTest : testing::Test {
 
 } // namespace
 
-TEST_F(UnitBundleTest, AUnitGoesAlongWithItsBlobs) {
+TEST_F(UnitBundleTest, unit_isBundledWithItsBlobs) {
   llvm::cantFail(Here.putUnit(unit("a", "c1")));
   llvm::cantFail(Here.putUnit(unit("b", "c2")));
   CaptureReader R = captured("c1");
@@ -74,7 +74,7 @@ TEST_F(UnitBundleTest, AUnitGoesAlongWithItsBlobs) {
   EXPECT_EQ(verifyStore(There, false).size(), 0u);
 }
 
-TEST_F(UnitBundleTest, ALinkGoesAlongWithTheUnitsInIt) {
+TEST_F(UnitBundleTest, link_isBundledWithItsUnits) {
   llvm::cantFail(Here.putUnit(unit("a", "part")));
   DeviceLink L;
   L.Key = "link";
@@ -88,7 +88,7 @@ TEST_F(UnitBundleTest, ALinkGoesAlongWithTheUnitsInIt) {
   EXPECT_EQ(There.unitsOfContainer("part").size(), 1u);
 }
 
-TEST_F(UnitBundleTest, WhatIsThereStays) {
+TEST_F(UnitBundleTest, existingUnit_stays) {
   llvm::cantFail(Here.putUnit(unit("a", "c1")));
   CaptureReader R = captured("c1");
   Unit Newer = unit("a", "c1", There);
@@ -99,24 +99,24 @@ TEST_F(UnitBundleTest, WhatIsThereStays) {
   EXPECT_EQ(llvm::cantFail(There.unit("a"))->NvccVersion, "14.0.1");
 }
 
-TEST_F(UnitBundleTest, ABuildSinceTheCaptureIsNamed) {
+TEST_F(UnitBundleTest, unitRebuiltAfterCapture_isNamed) {
   llvm::cantFail(Here.putUnit(unit("a", "c1")));
   CaptureReader R = captured("c1");
   llvm::cantFail(There.putUnit(unit("a", "c2", There)));
   EXPECT_EQ(llvm::toString(unbundleUnits(R, There)),
-            "k.o was built anew since k was captured: capture it again, or tune with another "
+            "k.o was rebuilt after k was captured: capture it again, or tune with another "
             "CARVE_STORE");
   EXPECT_EQ(There.unitsOfContainer("c1").size(), 0u);
 }
 
-TEST_F(UnitBundleTest, NoUnitIsNoFailure) {
+TEST_F(UnitBundleTest, captureWithoutUnits_isNoFailure) {
   CaptureReader R = captured("of a library");
   EXPECT_EQ(R.capture().Units.size(), 0u);
   llvm::cantFail(unbundleUnits(R, There));
 }
 
-/// What is executed comes from the toolkit and from what the user types, never from a capture.
-TEST_F(UnitBundleTest, CommandAndObject_OfACapture_StayInIt) {
+/// Programs that run come from the toolkit and from what the user types, never from a capture.
+TEST_F(UnitBundleTest, commandAndObject_ofACapture_areNotTaken) {
   Unit U = unit("a", "c1", There);
   U.Command = {"-ccbin=/tmp/evil/g++", "k.cu"};
   CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
@@ -138,7 +138,7 @@ TEST_F(UnitBundleTest, CommandAndObject_OfACapture_StayInIt) {
   EXPECT_TRUE(llvm::cantFail(There.link("link"))->Command.empty());
 }
 
-TEST_F(UnitBundleTest, FrontEndOfACapture_WithOtherArgumentsThanNvccs_IsRefused) {
+TEST_F(UnitBundleTest, frontEndOfACapture_withOtherArgumentsThanNvccs_isRefused) {
   Unit U = unit("a", "c1");
   U.FrontEnds[0].Step.Arguments = {"-c", "id"};
   CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));

@@ -33,19 +33,19 @@ bool isTraffic(const PtxStep &S) {
           S.Action == PtxAction::Copy);
 }
 
-/// An instruction with \p Name, in the names of parameters, exchanged for \p Original.
+/// Returns the text of \p I, with \p Name replaced by \p Original in names of parameters.
 std::string textOf(const PtxInstruction &I, StringRef Text, StringRef Name, StringRef Original) {
   StringRef Own = Text.slice(I.Begin, I.End);
   auto [Before, After] = Own.split(Name);
   return Before == Own ? Own.str() : (Before + Original + After).str();
 }
 
-/// A kernel's text with what its accesses to memory depend on.
+/// The accesses of a kernel's text to memory, and what they depend on.
 struct Accesses {
-  /// Of each access: its text up to the address's end, and all instructions that what is in there
-  /// depends on.
+  /// For each access: its text up to the end of the address, and all instructions on which the
+  /// operands up to there depend.
   std::vector<std::pair<std::string, std::set<std::string>>> All;
-  /// The same of branches, barriers and ends.
+  /// The same for branches, barriers and ends.
   std::vector<std::pair<std::string, std::set<std::string>>> Flow;
 
   Accesses(StringRef Text, StringRef Name, StringRef Original) {
@@ -54,7 +54,7 @@ struct Accesses {
       const PtxInstruction &I = F.code()[At];
       std::string Own = textOf(I, Text, Name, Original);
       if (I.Opcode == "red")
-        continue; // What the modified version ends with.
+        continue; // The modified version adds this reduction before its exits.
       if (isTraffic(S))
         All.emplace_back(StringRef(Own).split(']').first.str(),
                          closure(F, S.Where, Text, Name, Original));
@@ -97,7 +97,7 @@ std::string arithmetic(StringRef Kernel) {
   return "";
 }
 
-/// How often \p Opcode stands in \p Text with \p Modifier; any where it is empty.
+/// Returns how often \p Text has \p Opcode with \p Modifier, or with any modifier if that is empty.
 unsigned opcodes(StringRef Text, StringRef Opcode, StringRef Modifier = "") {
   RegisterFlow Flow = flowOf(Text);
   return count_if(Flow.code(), [&](const PtxInstruction &I) {
@@ -116,14 +116,14 @@ std::string nameOf(const testing::TestParamInfo<const char *> &Info) {
 
 } // namespace
 
-/// Every access is there, with the whole of what its address depends on.
-TEST_P(MemoryOnly, AccessesTheSameMemoryInTheSameFlow) {
+/// Every access is there, and so is everything that its address depends on.
+TEST_P(MemoryOnly, version_accessesTheSameMemoryInTheSameFlow) {
   StringRef Kernel = GetParam();
   std::string Clone = (Kernel + "__m").str(), Text = memory(Kernel);
   Accesses Before(kernels().definitionOf(Kernel), Kernel, Kernel), After(Text, Clone, Kernel);
   ASSERT_FALSE(Before.All.empty());
   EXPECT_EQ(Before.All, After.All) << Text;
-  // Loops in which nothing happens are gone around.
+  // The version jumps around loops in which nothing happens, so some of the flow is missing.
   for (const auto &Kept : After.Flow)
     EXPECT_TRUE(is_contained(Before.Flow, Kept)) << Kept.first;
 }
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(All, MemoryOnly,
                                          "ahead", "permuted", "table", "textured", "filled"),
                          nameOf);
 
-TEST_P(ArithmeticOnly, AccessesNoMemoryInTheSameFlow) {
+TEST_P(ArithmeticOnly, version_hasTheSameFlowWithoutMemory) {
   StringRef Kernel = GetParam();
   std::string Clone = (Kernel + "__a").str(), Text = arithmetic(Kernel);
   Accesses Before(kernels().definitionOf(Kernel), Kernel, Kernel), After(Text, Clone, Kernel);
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(All, ArithmeticOnly,
                                          "ahead", "table", "filled"),
                          nameOf);
 
-TEST(ModifiedKernel, MemoryOnlyHasNoArithmeticOfData) {
+TEST(ModifiedKernel, memoryOnly_hasNoArithmeticOfData) {
   for (const char *Kernel : {"fma_chain", "stencil", "matmul", "reduce", "nbody", "halves"}) {
     std::string Text = memory(Kernel);
     for (const char *Opcode : {"fma", "sqrt", "rsqrt", "ex2", "div"})
@@ -163,7 +163,7 @@ TEST(ModifiedKernel, MemoryOnlyHasNoArithmeticOfData) {
   EXPECT_EQ(opcodes(memory("matmul"), "bar"), opcodes(kernels().definitionOf("matmul"), "bar"));
 }
 
-TEST(ModifiedKernel, WhatIsStoredAsItWasLoadedStays) {
+TEST(ModifiedKernel, storeOfLoadedValue_staysAsItIs) {
   StringRef Own = kernels().definitionOf("copy");
   std::string Text = memory("copy");
   EXPECT_NE(Text.find("st.global.f32 \t[%rd7], %f1;"), std::string::npos) << Text;
@@ -171,21 +171,21 @@ TEST(ModifiedKernel, WhatIsStoredAsItWasLoadedStays) {
   EXPECT_EQ(opcodes(Text, "st"), opcodes(Own, "st"));
 }
 
-/// Shared memory is the arithmetic's, but a kernel with less of it has more blocks beside each
-/// other.
-TEST(ModifiedKernel, MemoryOnlyLeavesSharedMemoryAllocated) {
+/// Accesses to shared memory belong to the arithmetic. The allocation stays, because a kernel with
+/// less of it would have more blocks side by side.
+TEST(ModifiedKernel, memoryOnly_leavesSharedMemoryAllocated) {
   std::string Text = memory("matmul");
   EXPECT_EQ(opcodes(Text, "ld", ".shared"), 0u);
   EXPECT_NE(Text.find("@%carve_q st.shared.u8 [_ZZ6matmulE2As]"), std::string::npos) << Text;
   EXPECT_NE(Text.find("@%carve_q st.shared.u8 [_ZZ6matmulE2Bs]"), std::string::npos);
-  // Places in memory that are kept there need it as it is.
+  // If shared memory holds addresses, its accesses have to stay.
   std::string Permuted = memory("permuted");
   StringRef Own = kernels().definitionOf("permuted");
   EXPECT_EQ(opcodes(Permuted, "ld", ".shared"), opcodes(Own, "ld", ".shared"));
   EXPECT_EQ(opcodes(Permuted, "and"), opcodes(Own, "and"));
 }
 
-TEST(ModifiedKernel, LoopsOfArithmeticAloneAreGoneAround) {
+TEST(ModifiedKernel, loopOfArithmeticOnly_isJumpedAround) {
   std::string Text = memory("fma_chain");
   EXPECT_NE(Text.find("bra $carve_behind_0;"), std::string::npos) << Text;
   EXPECT_NE(Text.find("$carve_behind_0:"), std::string::npos);
@@ -194,7 +194,7 @@ TEST(ModifiedKernel, LoopsOfArithmeticAloneAreGoneAround) {
       << "its second loop has barriers";
 }
 
-TEST(ModifiedKernel, NothingIsMadeOfWhatIsNotSafe) {
+TEST(ModifiedKernel, unsafeKernel_isRefusedWithReason) {
   const std::map<std::string, std::pair<std::string, std::string>> Why = {
       {"spmv", {"", "its branches depend on what it loads"}},
       {"relax",
@@ -223,7 +223,8 @@ TEST(ModifiedKernel, NothingIsMadeOfWhatIsNotSafe) {
 }
 
 namespace {
-/// Why neither version is made of a kernel with \p Body and three parameters; `-`: it is.
+/// Returns why neither version can be made of a kernel with \p Body and three parameters; `-` for a
+/// version that can be made.
 std::pair<std::string, std::string> reasons(const std::string &Body) {
   PtxModule M = parsed(ptx(".visible .entry k(.param .u64 k_param_0, .param .u64 k_param_1, "
                            ".param .u32 k_param_2)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<9>;\n"
@@ -239,7 +240,7 @@ std::pair<std::string, std::string> reasons(const std::string &Body) {
 }
 } // namespace
 
-TEST(ModifiedKernel, WhatIsNotKnownIsLeftAlone) {
+TEST(ModifiedKernel, unknownInstruction_isRefusedWithItsName) {
   const std::string Load = "cvta.to.global.u64 %rd3, %rd1;\nld.global.b32 %r2, [%rd3];\n";
   using Pair = std::pair<std::string, std::string>;
   auto Both = [](const std::string &Why) { return Pair(Why, Why); };
@@ -266,8 +267,8 @@ TEST(ModifiedKernel, WhatIsNotKnownIsLeftAlone) {
             "its barriers or its end depend on what it loads");
 }
 
-/// Index and result in the same array: what is written would be followed.
-TEST(ModifiedKernel, PlacesAreTakenFromUnwrittenMemoryAlone) {
+/// If index and result are in the same array, the version would follow what it has written.
+TEST(ModifiedKernel, addressFromWrittenMemory_isRefused) {
   auto Indexed = [](const std::string &Load, const std::string &Store) {
     return "cvta.to.global.u64 %rd3, %rd1;\ncvta.to.global.u64 %rd4, %rd2;\n" + Load +
            " %r2, [%rd3];\nmul.wide.s32 %rd5, %r2, 4;\nadd.s64 %rd6, %rd4, %rd5;\n"
@@ -287,7 +288,7 @@ TEST(ModifiedKernel, PlacesAreTakenFromUnwrittenMemoryAlone) {
   EXPECT_EQ(reasons(Indexed("ld.global.u32", "%rd3+4")).second, "-");
 }
 
-TEST(ModifiedKernel, MadeValuesAreOfTheKindThatIsUsed) {
+TEST(ModifiedKernel, replacedLoad_givesAValueOfTheUsedKind) {
   // Newer compilers write `.b32` everywhere.
   PtxModule M = parsed(ptx(
       ".visible .entry k(.param .u64 k_param_0)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
@@ -313,7 +314,7 @@ TEST(ModifiedKernel, MadeValuesAreOfTheKindThatIsUsed) {
   EXPECT_NE(Memory->find("st.global.b16 [%rd1+16], %rs1;"), std::string::npos) << *Memory;
 }
 
-TEST(ModifiedKernel, PredicatesStay) {
+TEST(ModifiedKernel, predicatedAccess_keepsItsPredicate) {
   PtxModule M = parsed(ptx(
       ".visible .entry k(.param .u64 k_param_0, .param .u32 k_param_1)\n{\n.reg .b32 %r<9>;\n"
       ".reg .b64 %rd<9>;\n.reg .f32 %f<5>;\n.reg .pred %p<3>;\nld.param.u64 %rd1, [k_param_0];\n"
@@ -328,7 +329,7 @@ TEST(ModifiedKernel, PredicatesStay) {
   EXPECT_NE(Arithmetic->find("@!%p1 add.u32 %carve_acc, %carve_acc, %carve_t;"), std::string::npos);
 }
 
-TEST(ModifiedKernel, ClonesStandBehindTheirOriginals) {
+TEST(ModifiedKernel, clone_isPlacedAfterItsOriginal) {
   std::string Text = memory("copy");
   PtxModule M = parsed(withModifiedClones(kernels(), {{"copy", Text}}));
   ASSERT_TRUE(M.find("copy__m"));
@@ -338,7 +339,7 @@ TEST(ModifiedKernel, ClonesStandBehindTheirOriginals) {
   EXPECT_EQ(M.definitionOf("copy__m").find("[copy_param"), StringRef::npos);
 }
 
-TEST(ModifiedKernel, LoopsAreMarkedOnce) {
+TEST(ModifiedKernel, loop_isMarkedOnceNotToBeUnrolled) {
   auto Text = withoutUnrolling(kernels().definitionOf("matmul"));
   ASSERT_TRUE(bool(Text));
   EXPECT_EQ(StringRef(*Text).count(".pragma \"nounroll\";"), 1u);
@@ -347,7 +348,7 @@ TEST(ModifiedKernel, LoopsAreMarkedOnce) {
   EXPECT_EQ(*None, kernels().definitionOf("copy"));
 }
 
-TEST(ModifiedCode, CountsByDepthOfLoops) {
+TEST(ModifiedCode, codeMix_countsInstructionsByLoopDepth) {
   auto Mix = codeMix(recorded("kernels.sm_90.cuda-13.0.88.cubin"), "_Z5bulkyPdi");
   ASSERT_TRUE(bool(Mix)) << toString(Mix.takeError());
   unsigned Loads = 0, Floats = 0;
@@ -359,20 +360,20 @@ TEST(ModifiedCode, CountsByDepthOfLoops) {
   EXPECT_GE(Floats, 32u);
 }
 
-TEST(ModifiedCode, SaysWhatIsMissing) {
+TEST(ModifiedCode, codeOfVersion_thatDiffers_isNamed) {
   std::vector<CodeMix> Whole = {{1, 1, 0, 3, 20}, {4, 2, 0, 40, 10}};
   EXPECT_EQ(whyNotMemoryOnly(Whole, {{1, 1, 0, 0, 9}, {4, 2, 0, 0, 5}}), "");
   EXPECT_EQ(whyNotMemoryOnly(Whole, {{1, 1, 0, 0, 9}, {3, 2, 0, 0, 5}}),
-            "ptxas made 3 loads, 2 stores and 0 copies of it in loops of depth 1, expected 4, 2 "
+            "ptxas made 3 loads, 2 stores and 0 copies in loops of depth 1, expected 4, 2 "
             "and 0");
   EXPECT_EQ(whyNotMemoryOnly(Whole, {{5, 3, 0, 0, 9}}),
-            "ptxas made 5 loads, 3 stores and 0 copies of it outside of loops, expected 1, 1 and "
+            "ptxas made 5 loads, 3 stores and 0 copies outside of loops, expected 1, 1 and "
             "0");
   EXPECT_EQ(whyNotArithmeticOnly(Whole, {{0, 0, 0, 3, 20}, {0, 0, 0, 41, 50}}), "");
   EXPECT_EQ(whyNotArithmeticOnly(Whole, {{0, 0, 0, 3, 20}, {1, 0, 0, 41, 50}}),
-            "1 loads and 0 stores are left in it");
+            "1 loads and 0 stores remain");
   EXPECT_EQ(whyNotArithmeticOnly(Whole, {{0, 0, 0, 43, 20}}),
-            "ptxas made 0 floating-point instructions of it in loops, expected about 40");
+            "ptxas made 0 floating-point instructions in loops, expected about 40");
   EXPECT_EQ(whyNotArithmeticOnly(Whole, {{0, 0, 0, 13, 20}, {0, 0, 0, 40, 50}}),
-            "ptxas made 13 floating-point instructions of it outside of loops, expected about 3");
+            "ptxas made 13 floating-point instructions outside of loops, expected about 3");
 }

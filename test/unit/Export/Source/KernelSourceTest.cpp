@@ -9,7 +9,8 @@ using namespace carve;
 
 namespace {
 
-/// `ns::k(int a, float * b) @3`, with `template `, `;` of a declaration and `split`.
+/// Returns each kernel as `ns::k(int a, float * b) @3`, with `template ` before it, `;` if it is a
+/// declaration, and `split`.
 std::vector<std::string> texts(llvm::StringRef Source) {
   std::vector<std::string> Texts;
   for (const KernelPlace &P : findKernels(Source))
@@ -22,7 +23,8 @@ std::vector<std::string> texts(llvm::StringRef Source) {
 
 using Texts = std::vector<std::string>;
 
-/// The line of the definition that \p Name was compiled from; 0: none, -1: several.
+/// Returns the line of the definition from which \p Name was compiled, 0 if there is none, or -1 if
+/// several fit.
 int lineOf(llvm::StringRef Source, llvm::StringRef Name) {
   std::vector<KernelPlace> Places = findKernels(Source);
   bool Ambiguous = false;
@@ -32,7 +34,7 @@ int lineOf(llvm::StringRef Source, llvm::StringRef Name) {
 
 } // namespace
 
-TEST(KernelSource, DefinitionsAndDeclarations) {
+TEST(KernelSource, definitionsAndDeclarations_areFound) {
   EXPECT_EQ(texts("__global__ void k(int a, float *b = nullptr);\n"
                   "__global__ void k(int a, float *b) { if (a) { b[0] = 1; } }\n"
                   "__device__ void d() {}\n"
@@ -43,7 +45,7 @@ TEST(KernelSource, DefinitionsAndDeclarations) {
                    "bounded() @8"}));
 }
 
-TEST(KernelSource, ScopesAreFollowed) {
+TEST(KernelSource, scopes_areFollowed) {
   EXPECT_EQ(texts("namespace a::b { inline namespace v1 {\n"
                   "struct __align__(16) S : Base<int> { int f() { return 1; }\n"
                   "  friend __global__ void friendly(S s);\n};\n"
@@ -57,7 +59,7 @@ TEST(KernelSource, ScopesAreFollowed) {
                    "(anonymous namespace)::hidden() @10", "a::b::out(int x) @11"}));
 }
 
-TEST(KernelSource, WhatLooksLikeAKernel) {
+TEST(KernelSource, commentsStringsAndMacros_areNoKernels) {
   EXPECT_EQ(texts("// __global__ void c1() {}\n/* __global__ void c2() {\n} */\n"
                   "const char *S = \"__global__ void s() {\";\n"
                   "const char *R = R\"x(__global__ void r() { )\" )x\";\n"
@@ -70,7 +72,7 @@ TEST(KernelSource, WhatLooksLikeAKernel) {
             Texts{"real() @13"});
 }
 
-TEST(KernelSource, Templates) {
+TEST(KernelSource, templates_areFoundWithParameters) {
   EXPECT_EQ(
       texts("template <int N, typename T = float, bool B = (N > 4)>\n"
             "__global__ void k(T *p, S<T, N> s) {}\n"
@@ -91,7 +93,7 @@ TEST(KernelSource, Templates) {
   EXPECT_TRUE(P.Template[2].IsPack);
 }
 
-TEST(KernelSource, BranchesOfThePreprocessor) {
+TEST(KernelSource, preprocessorBranches_areAllRead) {
   EXPECT_EQ(texts("#ifdef A\n__global__ void k(int a) {\n#else\n__global__ void k(float a) {\n"
                   "#endif\n}\n__global__ void after() {}\n"),
             (Texts{"k(int a) @2", "k(float a) @4", "after() @7"}));
@@ -104,7 +106,7 @@ TEST(KernelSource, BranchesOfThePreprocessor) {
   EXPECT_TRUE(Split[0].Split);
 }
 
-TEST(KernelSource, AttributesAndTheirPlaces) {
+TEST(KernelSource, attributes_areFoundWithTheirPlaces) {
   llvm::StringRef Source =
       "__global__ void __launch_bounds__( T * 2 , f(1, 2) ) // why\n  k(int a) {}";
   KernelPlace P = findKernels(Source)[0];
@@ -120,7 +122,7 @@ TEST(KernelSource, AttributesAndTheirPlaces) {
   EXPECT_FALSE(P.Attributes[0].IsLaunchBounds);
 }
 
-TEST(KernelSource, PreprocessedTextHasItsLines) {
+TEST(KernelSource, preprocessedText_hasLinesOfItsMarkers) {
   std::vector<KernelPlace> Found = findKernels(
       "# 1 \"/p/a.cu\"\n# 1 \"/p/k.cuh\" 1\n\n__attribute__((global)) void k(int a) {}\n"
       "# 7 \"/p/a.cu\" 2\n__attribute__((global)) void __attribute__((launch_bounds"
@@ -132,7 +134,7 @@ TEST(KernelSource, PreprocessedTextHasItsLines) {
   EXPECT_EQ(Found[1].Line, 7u);
 }
 
-TEST(KernelSource, DamagedTextEnds) {
+TEST(KernelSource, damagedText_isReadToItsEnd) {
   for (llvm::StringRef Text : {"__global__ void k(", "__global__ void k(int a) {", "template <",
                                "}}}__global__ void k() {}", "R\"(", "\"", "#if", "/*", "__global__",
                                "__launch_bounds__(", "__global__ k<(", "\\", "__attribute__(("})
@@ -140,7 +142,7 @@ TEST(KernelSource, DamagedTextEnds) {
   EXPECT_EQ(texts("}}}__global__ void k() {}"), Texts{"k() @1"});
 }
 
-TEST(KernelNames, Parsed) {
+TEST(KernelNames, demangledName_isParsed) {
   KernelName N = parseKernelName("void a::(anonymous namespace)::S<int, 2>::k<4, std::pair<int, "
                                  "float>>(float const*, void (*)(int, int))");
   EXPECT_EQ(N.Scope, (Texts{"a", "(anonymous namespace)", "S"}));
@@ -152,7 +154,7 @@ TEST(KernelNames, Parsed) {
   EXPECT_EQ(parseKernelName(profileName("_Z1kILi8EfEvPT0_")).Arguments, (Texts{"8", "float"}));
 }
 
-TEST(KernelNames, OverloadsAreToldApart) {
+TEST(KernelNames, overloads_areToldApart) {
   llvm::StringRef Source = "typedef double Real;\n"
                            "__global__ void k(int a) {}\n"
                            "__global__ void k(float a) {}\n"
@@ -171,7 +173,7 @@ TEST(KernelNames, OverloadsAreToldApart) {
   EXPECT_EQ(lineOf("__global__ void k(A a) {}\n__global__ void k(B a) {}", "k(int)"), -1);
 }
 
-TEST(KernelNames, SpecialisationsGoBeforeTheirTemplate) {
+TEST(KernelNames, specialisation_isPreferredToItsTemplate) {
   llvm::StringRef Source = "template <int N, typename T>\n__global__ void k(T *p) {}\n"
                            "template <>\n__global__ void k<4, float>(float *p) {}\n"
                            "__global__ void k(float *p) {}\n";
@@ -180,12 +182,12 @@ TEST(KernelNames, SpecialisationsGoBeforeTheirTemplate) {
   EXPECT_EQ(lineOf(Source, "k(float*)"), 5);
 }
 
-TEST(KernelNames, LineOfADefinition) {
+TEST(KernelNames, definitionLine_isThatOfTheName) {
   EXPECT_EQ(definitionLine("\n__global__ void\nk(int a) {}", "k(int)"), 3u);
   EXPECT_EQ(definitionLine("__global__ void k(int a);", "k(int)"), 0u);
 }
 
-TEST(KernelSource, HeadsThatEndInABracketAreRead) {
+TEST(KernelSource, headsThatEndInABracket_areRead) {
   for (const char *Source : {"__global__ void\n#ifdef X\nf(\n#else\n;\n#endif\n",
                              "__global__ void __launch_bounds__(\n#ifdef X\n#endif\n",
                              "template <\n__global__", "> (__global__", "__global__ void f("})

@@ -29,8 +29,8 @@ constexpr const char *Images[] = {"kernels.sm_75.cuda-13.0.88.cubin",
 
 } // namespace
 
-// Numbers as in nvdisasm's listing of these files.
-TEST(CodeCounts, StraightCode) {
+// The numbers were read in nvdisasm's listing of these files.
+TEST(CodeCounts, straightCode_isCounted) {
   for (const char *Image : Images) {
     KernelCounts C = counted(Image, "_Z2avPf").Counts;
     EXPECT_EQ(C.GlobalLoads, 1) << Image;
@@ -38,24 +38,24 @@ TEST(CodeCounts, StraightCode) {
     EXPECT_EQ(C.GlobalStoreBytes, 4) << Image;
     EXPECT_EQ(C.SharedAccesses, 2) << Image;
     EXPECT_EQ(C.LocalLoadBytes + C.LocalStoreBytes, 0) << Image;
-    // The load, the barrier, the end.
+    // The regions end at the load, at the barrier, and at the end of the kernel.
     EXPECT_EQ(C.Regions, 3) << Image;
   }
-  // One padding loop and no-operations behind the end do not count.
+  // The padding loop and the no-operations after the end do not count.
   EXPECT_EQ(counted(Images[0], "_Z2avPf").Counts.Instructions, 12);
 }
 
-TEST(CodeCounts, LoopsOfUnrolledCode) {
+TEST(CodeCounts, unrolledLoops_haveTripsOfThePtx) {
   for (const char *Image : Images) {
     CountedKernel K = counted(Image, "_Z5bulkyPdi");
     EXPECT_EQ(K.Counts.GlobalLoadBytes, 24 * 8) << Image;
     EXPECT_EQ(K.Counts.GlobalStoreBytes, 24 * 8) << Image;
-    // For sm_100 ptxas writes the rest without a loop.
+    // For sm_100 ptxas does what unrolling leaves over without a loop.
     ASSERT_EQ(K.Loops.size(), Image == Images[2] ? 1u : 2u) << Image;
     EXPECT_EQ(K.Counts.AssumedTrips, K.Loops.size()) << Image;
     EXPECT_GE(K.Loops[0].OwnInstructions, 4u * 24) << Image;
 
-    // cicc has unrolled it, and the PTX says so.
+    // cicc unrolled the loop, and the PTX shows that.
     PtxModule M = llvm::cantFail(PtxModule::parse(recorded("kernels.cuda-13.0.88.ptx")));
     TripCounts Trips;
     Trips.Assumed = 400;
@@ -74,9 +74,9 @@ TEST(CodeCounts, LoopsOfUnrolledCode) {
   }
 }
 
-// The way to the loop over what is left is the shorter one: by the ways alone nothing enters the
-// unrolled loop. The rests that are no loop count as half.
-TEST(CodeCounts, UnrolledLoopsBehindGuardsDoTheTripsOfThePtx) {
+// The way to the loop that does the rest is the shorter one, so by the rules for branches alone
+// nothing enters the unrolled loop. Rests without a loop count as half.
+TEST(CodeCounts, unrolledLoopsAfterGuards_doTheTripsOfThePtx) {
   PtxModule M = llvm::cantFail(PtxModule::parse(recorded("rests.cuda-13.0.88.ptx")));
   for (double N : {1., 3., 100., 16383.}) {
     TripCounts Trips;
@@ -93,11 +93,11 @@ TEST(CodeCounts, UnrolledLoopsBehindGuardsDoTheTripsOfThePtx) {
   }
 }
 
-// What a run has counted reaches the machine code too: here one thread of ten has something to sum.
-TEST(CodeCounts, RunsThatWereCounted) {
+// The counts of a run reach the machine code, too. Here one thread of ten has something to sum.
+TEST(CodeCounts, countedRuns_reachTheMachineCode) {
   PtxModule M = llvm::cantFail(PtxModule::parse(recorded("rests.cuda-13.0.88.ptx")));
   TripCounts Trips;
-  // The blocks in their order, each loop a block, the last behind the return.
+  // The blocks are in their order: each loop is one block, and the last block is after the return.
   Trips.Runs["_Z3sumPfi"] = {{1000, 100, 100, 40000, 100, 50, 150, 1000, 0},
                              {0, 0, 0, 100, 0, 0, 50, 0, 0}};
   CountedKernel Ptx = llvm::cantFail(countPtxKernel(M, "_Z3sumPfi", Trips, 1));
@@ -110,8 +110,8 @@ TEST(CodeCounts, RunsThatWereCounted) {
   EXPECT_NEAR(Code.Counts.GlobalLoads / Ptx.Counts.GlobalLoads, 1, 0.05);
 }
 
-TEST(CodeCounts, CalleesWithinTheSection) {
-  // The callee's load of a variable counts at its call.
+TEST(CodeCounts, calleeInTheSection_countsAtItsCall) {
+  // The callee's load of a variable counts where it is called.
   EXPECT_EQ(counted(Images[0], "x_Z2avPf").Counts.GlobalLoads, 2);
   // A recursive function counts once.
   KernelCounts C = counted(Images[0], "_Z9recursivePi").Counts;
@@ -119,23 +119,23 @@ TEST(CodeCounts, CalleesWithinTheSection) {
   EXPECT_EQ(C.GlobalLoads, 2);
 }
 
-TEST(CodeCounts, CalleesOfARelocatableImage) {
+TEST(CodeCounts, calleeOfARelocatableImage_isCounted) {
   KernelCounts C = counted("kernels.rdc.sm_80.cuda-13.0.88.cubin", "x_Z2avPf").Counts;
   EXPECT_GT(C.GlobalLoads, 1) << "the callee has a section of its own";
 }
 
-TEST(CodeCounts, Failures) {
+TEST(CodeCounts, brokenOrUnknownCode_fails) {
   auto Message = [](auto Result) { return Result ? "" : llvm::toString(Result.takeError()); };
   std::string Bytes = recorded(Images[0]);
   EXPECT_EQ(Message(countCode(Bytes, "none", {})), "cubin: no code of none");
-  EXPECT_EQ(Message(countCode("text", "k", {})), "cubin: no ELF file");
-  // The architecture stands in the flags.
+  EXPECT_EQ(Message(countCode("text", "k", {})), "cubin: not an ELF file");
+  // The architecture is in the flags.
   std::string Old = Bytes;
   Old[0x31] = 70;
   EXPECT_EQ(Message(countCode(Old, "_Z2avPf", {})),
             "machine-code: the machine code of sm_70 is not known, expected sm_75 or one of its "
             "successors up to sm_121");
-  // Read as the code of sm_90 its branches lead nowhere.
+  // If it is read as code of sm_90, its branches lead nowhere.
   std::string Wrong = Bytes;
   Wrong[0x31] = 90;
   EXPECT_NE(Message(countCode(Wrong, "_Z5bulkyPdi", {})).find("a branch at"), std::string::npos);

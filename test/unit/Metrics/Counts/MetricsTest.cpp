@@ -6,14 +6,15 @@
 
 using namespace carve;
 
-// The worked example of Ryoo et al., matrix multiplication of 4096 x 4096, a thread per element.
-TEST(Metrics, TheWorkedExample) {
+// The worked example of Ryoo et al.: matrix multiplication of 4096 x 4096 with a thread for each
+// element.
+TEST(Metrics, metrics_workedExample_equalThePaper) {
   double Threads = 4096.0 * 4096.0;
   EXPECT_NEAR(efficiency(15150, Threads), 3.93e-12, 0.005e-12);
   EXPECT_NEAR(utilization(15150, 769, 8, 2), 227, 0.5);
 }
 
-TEST(Metrics, OfAVariant) {
+TEST(Metrics, staticMetrics_ofAVariant_includeOccupancyAndUtilization) {
   DeviceModel D =
       llvm::cantFail(loadDeviceModel(CARVE_SOURCE_DIR "/share/carve-nvcc/devices", "sm_90"));
   KernelResources R;
@@ -25,7 +26,7 @@ TEST(Metrics, OfAVariant) {
   Shape.Grid = {10, 2, 1};
   Shape.Block = {100, 1, 1};
   StaticMetrics M = staticMetrics(D, R, Shape, std::nullopt);
-  // 65536 registers, 4 warps of 4096 each.
+  // The SM has 65536 registers, and each of the block's 4 warps takes 4096 of them.
   EXPECT_EQ(M.BlocksPerSm, 4u);
   EXPECT_EQ(M.WarpsPerBlock, 4u);
   EXPECT_DOUBLE_EQ(M.Occupancy, 0.25);

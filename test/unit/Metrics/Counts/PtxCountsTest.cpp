@@ -20,7 +20,7 @@ static CountedKernel counted(const std::string &Body, const TripCounts &Trips = 
   return {};
 }
 
-TEST(PtxCounts, StraightCode) {
+TEST(PtxCounts, straightCode_isCounted) {
   CountedKernel K = counted("ld.param.u64 %rd1, [k_param_0];\n"
                             "cvta.to.global.u64 %rd2, %rd1;\n"
                             "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2];\n"
@@ -40,12 +40,12 @@ TEST(PtxCounts, StraightCode) {
   EXPECT_EQ(K.Counts.SharedAccesses, 1);
   EXPECT_EQ(K.Counts.LocalStoreBytes, 16);
   EXPECT_EQ(K.Counts.DeepestLocalAccess, 0u);
-  // Two loads waited for together, a barrier; the ends make one more.
+  // Two loads are waited for together, and there is a barrier. The kernel's ends add one region.
   EXPECT_EQ(K.Counts.Regions, 3);
   EXPECT_EQ(K.Counts.AssumedTrips, 0u);
 }
 
-/// A loop around one instruction.
+/// Returns the body of a loop around one instruction.
 static std::string loop(const std::string &Head, const std::string &Tail) {
   return Head + "\n$L1:\nfma.rn.f32 %f1, %f1, %f1, %f1;\n" + Tail + "\nret;";
 }
@@ -58,7 +58,7 @@ static LoopCount onlyLoop(const std::string &Body, const TripCounts &Trips = {})
   return {};
 }
 
-TEST(PtxCounts, ConstantBounds) {
+TEST(PtxCounts, loop_withConstantBounds_hasItsTrips) {
   const std::pair<std::string, double> Cases[] = {
       {loop("mov.b32 %r1, 0;", "add.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 64;\n@%p1 bra $L1;"),
        64},
@@ -68,11 +68,11 @@ TEST(PtxCounts, ConstantBounds) {
        9},
       {loop("mov.b32 %r1, 9;", "sub.s32 %r1, %r1, 2;\nsetp.gt.s32 %p1, 0, %r1;\n@!%p1 bra $L1;"),
        5},
-      // The value before the step is compared, and the step goes by another register.
+      // The value before the step is compared, and the step goes through another register.
       {loop("mov.b32 %r1, 0;", "add.s32 %r2, %r1, 4;\nsetp.lt.u32 %p1, %r1, 60;\n"
                                "mov.u32 %r1, %r2;\n@%p1 bra $L1;"),
        16},
-      // By unsigned values it starts at the top.
+      // With unsigned values it starts at the maximum.
       {loop("mov.b32 %r1, -4;", "add.s32 %r1, %r1, 1;\nsetp.hi.u32 %p1, %r1, 4294967290;\n"
                                 "@%p1 bra $L1;"),
        4},
@@ -89,15 +89,16 @@ TEST(PtxCounts, ConstantBounds) {
   EXPECT_EQ(K.Counts.Instructions, 1 + 64 * 4 + 1);
 }
 
-TEST(PtxCounts, WhatTheCodeDoesNotSayIsAssumed) {
+TEST(PtxCounts, loop_withUnknownBounds_isAssumed) {
   const std::string Cases[] = {
-      // The bound is a parameter; the start is loaded; the step varies; there is no end.
+      // In this order: the bound is a parameter; the start is loaded; the step varies; there is no
+      // end.
       loop("mov.b32 %r1, 0;", "add.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, %r7;\n@%p1 bra $L1;"),
       loop("ld.global.u32 %r1, [%rd1];",
            "add.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 64;\n@%p1 bra $L1;"),
       loop("mov.b32 %r1, 1;", "shl.b32 %r1, %r1, 1;\nsetp.lt.s32 %p1, %r1, 64;\n@%p1 bra $L1;"),
       loop("mov.b32 %r1, 0;", "add.s32 %r1, %r1, 2;\nsetp.ne.s32 %p1, %r1, 65;\n@%p1 bra $L1;"),
-      // Two ways to step.
+      // There are two ways to step.
       loop("mov.b32 %r1, 0;", "@%p2 add.s32 %r1, %r1, 1;\nadd.s32 %r1, %r1, 1;\n"
                               "setp.lt.s32 %p1, %r1, 64;\n@%p1 bra $L1;"),
       loop("mov.f32 %f9, 0f00000000;", "add.f32 %f9, %f9, %f8;\nsetp.lt.f32 %p1, %f9, %f7;\n"
@@ -113,8 +114,8 @@ TEST(PtxCounts, WhatTheCodeDoesNotSayIsAssumed) {
   }
 }
 
-TEST(PtxCounts, LoopsThatThreadsShare) {
-  // for (I = threadIdx.y * 16 + threadIdx.x; I < 2048; I += 256)
+TEST(PtxCounts, loop_sharedByThreads_startsAtTheThread) {
+  // The code is `for (I = threadIdx.y * 16 + threadIdx.x; I < 2048; I += 256)`.
   LoopCount L = onlyLoop(loop("mov.u32 %r2, %tid.x;\nmov.u32 %r3, %tid.y;\n"
                               "mad.lo.s32 %r1, %r3, 16, %r2;",
                               "add.s32 %r1, %r1, 256;\nsetp.lt.s32 %p1, %r1, 2048;\n"
@@ -126,10 +127,10 @@ TEST(PtxCounts, LoopsThatThreadsShare) {
   EXPECT_EQ(L.Trips, 4);
   L = onlyLoop(loop("mov.u32 %r1, %ctaid.x;",
                     "add.s32 %r1, %r1, 256;\nsetp.lt.s32 %p1, %r1, 2048;\n@%p1 bra $L1;"));
-  EXPECT_EQ(L.Source, TripSource::Assumed) << "blocks are many";
+  EXPECT_EQ(L.Source, TripSource::Assumed) << "the index of a block is not taken as 0";
 }
 
-TEST(PtxCounts, UnrolledLoopsAndWhatTheyLeave) {
+TEST(PtxCounts, unrolledLoop_andItsRest_areRecognised) {
   LoopCount Main = onlyLoop(loop("and.b32 %r2, %r9, 2147483644;\nneg.s32 %r1, %r2;",
                                  "add.s32 %r1, %r1, 4;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra $L1;"));
   EXPECT_EQ(Main.Trips, 4);
@@ -144,7 +145,7 @@ TEST(PtxCounts, UnrolledLoopsAndWhatTheyLeave) {
   EXPECT_EQ(Rest.Source, TripSource::Remainder);
 }
 
-TEST(PtxCounts, Annotations) {
+TEST(PtxCounts, annotations_setTrips) {
   std::string Body = "mov.b32 %r1, 0;\n$L1:\n.loc 1 12 3\nadd.s32 %r1, %r1, 1;\n"
                      ".loc 1 10 3, function_name $L__info_string0, inlined_at 1 83 5\n"
                      "setp.ne.s32 %p1, %r1, 64;\n@%p1 bra $L1;\nret;";
@@ -157,8 +158,8 @@ TEST(PtxCounts, Annotations) {
   EXPECT_EQ(onlyLoop(Body, Trips).Trips, 2.5);
 }
 
-TEST(PtxCounts, LoopsWaitForWhatTheyPrefetch) {
-  // The load of one trip is used in the next.
+TEST(PtxCounts, loop_thatPrefetches_waitsInTheNextTrip) {
+  // The load of one trip is used in the next one.
   CountedKernel K = counted("mov.b32 %r1, 0;\n$L1:\nadd.f32 %f2, %f2, %f1;\n"
                             "ld.global.f32 %f1, [%rd1];\nadd.s32 %r1, %r1, 1;\n"
                             "setp.ne.s32 %p1, %r1, 10;\n@%p1 bra $L1;\nret;");
@@ -166,7 +167,7 @@ TEST(PtxCounts, LoopsWaitForWhatTheyPrefetch) {
   EXPECT_EQ(K.Counts.GlobalLoadBytes, 40);
 }
 
-TEST(PtxCounts, LocalMemoryByDepth) {
+TEST(PtxCounts, localMemory_isCountedByLoopDepth) {
   CountedKernel K = counted("st.local.u32 [%rd1], %r9;\nmov.b32 %r1, 0;\n$L1:\n"
                             "ld.local.f64 %fd1, [%rd1];\nadd.s32 %r1, %r1, 1;\n"
                             "setp.ne.s32 %p1, %r1, 10;\n@%p1 bra $L1;\nret;");
@@ -175,7 +176,7 @@ TEST(PtxCounts, LocalMemoryByDepth) {
   EXPECT_EQ(K.Counts.LocalLoadBytes, 80);
 }
 
-TEST(PtxCounts, CalleesCountWhereTheyAreCalled) {
+TEST(PtxCounts, callees_countWhereTheyAreCalled) {
   const std::string Functions =
       ".func leaf(.param .b32 a) { bar.sync 0; ld.local.u32 %r1, [%rd1]; ret; }\n"
       ".func again(.param .b32 a) { call.uni again, (a); call.uni leaf, (a); ret; }\n";
@@ -183,20 +184,21 @@ TEST(PtxCounts, CalleesCountWhereTheyAreCalled) {
                             "add.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 10;\n@%p1 bra $L1;\n"
                             "call.uni again, (a);\nret;",
                             {}, 256, Functions);
-  // The loop: 4 and the leaf's 3; `again` counts once, with its call of itself as one instruction.
+  // The loop has 4 instructions and the leaf's 3. `again` counts once, with its call of itself as
+  // one instruction.
   EXPECT_EQ(K.Counts.Instructions, 1 + 10 * (4 + 3) + 1 + (3 + 3) + 1);
   EXPECT_EQ(K.Counts.Regions, 12);
   EXPECT_EQ(K.Counts.LocalLoadBytes, 44);
   EXPECT_EQ(K.Counts.DeepestLocalAccess, 1u);
 }
 
-/// The share for an access at %rd9, which \p Code computes.
+/// Returns the coalesced share of an access at %rd9, which \p Code computes.
 static std::optional<double> share(const std::string &Code, unsigned ThreadsX = 256) {
   return counted(Code + "\nld.global.f32 %f1, [%rd9+64];\nret;", {}, ThreadsX)
       .Counts.CoalescedShare;
 }
 
-TEST(PtxCounts, Coalescing) {
+TEST(PtxCounts, access_byItsStride_isCoalescedOrNot) {
   const std::string Head = "ld.param.u64 %rd1, [k_param_0];\nmov.u32 %r1, %tid.x;\n"
                            "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.y;\n";
   auto At = [&](const std::string &Index, const std::string &Scale = "4") {
@@ -205,14 +207,15 @@ TEST(PtxCounts, Coalescing) {
   EXPECT_EQ(share(At("mad.lo.s32 %r9, %r2, %r3, %r1;")), 1.0);
   EXPECT_EQ(share(At("shl.b32 %r9, %r1, 1;")), 0.0);
   EXPECT_EQ(share(At("mov.u32 %r9, %r1;", "8")), 0.0);
-  EXPECT_EQ(share(At("sub.s32 %r9, %r2, %r1;")), 1.0) << "backwards";
+  EXPECT_EQ(share(At("sub.s32 %r9, %r2, %r1;")), 1.0) << "neighbours in reverse order";
   EXPECT_EQ(share(At("mad.lo.s32 %r9, %r1, 256, %r4;")), 0.0) << "a column";
   EXPECT_EQ(share(At("add.s32 %r9, %r4, %r2;")), 1.0) << "one address for all";
   EXPECT_EQ(share(At("mul.lo.s32 %r9, %r1, %r1;")), std::nullopt);
-  EXPECT_EQ(share(At("ld.global.u32 %r9, [%rd1];")), 1.0) << "uniform, and so is what it gives";
+  EXPECT_EQ(share(At("ld.global.u32 %r9, [%rd1];")), 1.0)
+      << "a uniform address gives a uniform value";
   EXPECT_EQ(share(At("mad.lo.s32 %r9, %r4, %r3, %r1;"), 16), 1.0) << "half a warp fills sectors";
   EXPECT_EQ(share(At("mad.lo.s32 %r9, %r4, %r3, %r1;"), 4), 0.0);
-  // A loop's variable that steps by a block.
+  // The loop's variable grows by a block.
   EXPECT_EQ(share(Head + "mov.u32 %r9, %r1;\n$L1:\nmul.wide.s32 %rd8, %r9, 4;\n"
                          "add.s64 %rd9, %rd1, %rd8;\nadd.s32 %r8, %r9, %r3;\nmov.u32 %r9, %r8;\n"
                          "setp.lt.s32 %p1, %r9, %r7;\n@%p1 bra $L1;"),
@@ -223,8 +226,8 @@ TEST(PtxCounts, Coalescing) {
             std::nullopt);
 }
 
-TEST(PtxCounts, AddressesThatDependOnEachOtherEndTheSearch) {
-  // Each register is the sum of the two before; where they start is nowhere said.
+TEST(PtxCounts, addresses_thatDependOnEachOther_endTheSearch) {
+  // Each register is the sum of the two before it, and the start values are not set anywhere.
   std::string Body = "$L1:\n";
   for (unsigned I = 2; I < 60; ++I)
     Body += "add.s64 %rd" + std::to_string(I) + ", %rd" + std::to_string(I - 1) + ", %rd" +
@@ -236,16 +239,17 @@ TEST(PtxCounts, AddressesThatDependOnEachOtherEndTheSearch) {
   EXPECT_EQ(K.Counts.CoalescedShare, std::nullopt);
 }
 
-TEST(PtxCounts, Failures) {
+TEST(PtxCounts, unknownEntryOrBrokenBody_fails) {
   PtxModule M = module(".visible .entry k() { bra $L9; }\n");
   auto Message = [](auto Result) { return Result ? "" : llvm::toString(Result.takeError()); };
   EXPECT_EQ(Message(countPtx(M, "none", {}, 32)), "PTX: no entry named none");
   EXPECT_EQ(Message(countPtx(M, "k", {}, 32)),
-            "PTX: a branch to $L9, which is no label of its function");
+            "PTX: a branch to $L9, which is not a label of its function");
 }
 
-/// A loop that ran 40 times for each of 100 threads, half of which skip an instruction in it.
-TEST(PtxCounts, CountedRunsGoBeforeAllElse) {
+/// A loop ran 40 times for each of 100 threads, and half of these threads skip an instruction in
+/// it.
+TEST(PtxCounts, countedRuns_takePrecedence) {
   const std::string Body = "mov.b32 %r1, 0;\n$L1:\nadd.s32 %r1, %r1, 1;\n@%p2 bra $L2;\n"
                            "ld.global.u32 %r3, [%rd1];\n$L2:\nsetp.ne.s32 %p1, %r1, 64;\n"
                            "@%p1 bra $L1;\nret;";

@@ -1,6 +1,6 @@
 /// \file
-/// The failure to read what a newer carve wrote: whole, of use to that one, and so never removed
-/// as damaged.
+/// The error for a file that a newer carve wrote. Such a file is intact and useful to that release,
+/// so it is never removed as damaged.
 #pragma once
 
 #include "llvm/ADT/Twine.h"
@@ -10,6 +10,8 @@
 
 namespace carve {
 
+/// The file has a format that this release does not know. The message names the file, the actual
+/// and the expected format.
 class NewerFormat : public llvm::ErrorInfo<NewerFormat> {
 public:
   static inline char ID = 0;

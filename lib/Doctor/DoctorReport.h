@@ -1,0 +1,22 @@
+/// \file
+/// Findings as text, one line each, and as JSON.
+#pragma once
+
+#include "Doctor/Findings.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/JSON.h"
+
+#include <string>
+
+namespace carve {
+
+/// Whether one of \p Findings is a fault.
+bool hasFault(llvm::ArrayRef<Finding> Findings);
+
+/// `ok    nvcc: /usr/local/cuda/bin/nvcc, 13.0.88`, with the advice after a semicolon.
+std::string doctorText(llvm::ArrayRef<Finding> Findings);
+
+llvm::json::Value doctorJson(llvm::ArrayRef<Finding> Findings);
+
+} // namespace carve
