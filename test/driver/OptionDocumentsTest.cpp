@@ -234,9 +234,8 @@ TEST_F(OptionDocumentsTest, help_ofEveryCommand_fitsAndExplainsEachOption) {
     // The line in the list of commands is the command's own.
     const Names Summary = matches(E.Stdout, "^usage:\n  carve [^\n]*\n      ([^\n]*)\n");
     ASSERT_EQ(Summary.size(), 1u) << E.Stdout;
-    EXPECT_NE(Helps.front().find("\n  " + llvm::left_justify(Command, 10).str() + *Summary.begin()),
-              std::string::npos)
-        << Command;
+    std::string Line = "\n  " + Command + std::string(10 - Command.size(), ' ');
+    EXPECT_NE(Helps.front().find(Line + *Summary.begin() + "\n"), std::string::npos) << Command;
     const std::string Lines = unwrapped(E);
     for (const std::string &Name : namesIn(wordsIn(carve({Command, "--help=words"}))))
       EXPECT_TRUE(std::regex_search(Lines, std::regex("\n  " + Name + "([= \\[][^ ]+)? .*[a-z]")))
