@@ -6,9 +6,11 @@ find_library(ZSTD_A libzstd.a REQUIRED)
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
 find_path(SPDLOG_INCLUDE spdlog/spdlog.h REQUIRED)
 
-# 19.1 if it is there, because that is what we test with; otherwise whichever LLVM CMake finds.
-# LLVM's own version file accepts no range of versions.
-find_package(LLVM 19.1 CONFIG QUIET)
+# The LLVM of LLVM_DIR if that is set. Else 19.1, because that is what we test with, or whichever
+# CMake finds. LLVM's own version file accepts no range of versions.
+if(NOT LLVM_DIR)
+  find_package(LLVM 19.1 CONFIG QUIET)
+endif()
 if(NOT LLVM_FOUND)
   find_package(LLVM CONFIG QUIET)
 endif()

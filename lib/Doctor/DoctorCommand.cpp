@@ -26,7 +26,7 @@ llvm::Error carve::runDoctor(llvm::ArrayRef<std::string> Args, const CommandCont
   for (char **Variable = environ; *Variable; ++Variable)
     Variables.push_back(*Variable);
   ProcessRunner Runner;
-  std::vector<Finding> Findings = findingsOf(lookAtMachine(Context, Variables, Runner));
+  std::vector<DoctorFinding> Findings = findingsOf(lookAtMachine(Context, Variables, Runner));
   if (Json)
     llvm::outs() << llvm::formatv("{0:2}", doctorJson(Findings)) << "\n";
   else

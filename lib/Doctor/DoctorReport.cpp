@@ -18,8 +18,9 @@ static llvm::StringRef nameOf(FindingKind Kind) {
   return "";
 }
 
-bool carve::hasFault(llvm::ArrayRef<Finding> Findings) {
-  return llvm::any_of(Findings, [](const Finding &F) { return F.Kind == FindingKind::Fault; });
+bool carve::hasFault(llvm::ArrayRef<DoctorFinding> Findings) {
+  return llvm::any_of(Findings,
+                      [](const DoctorFinding &F) { return F.Kind == FindingKind::Fault; });
 }
 
 /// \p Text in one line: messages of other programs may have several.
@@ -31,9 +32,9 @@ static std::string inOneLine(llvm::StringRef Text) {
   return Line;
 }
 
-std::string carve::doctorText(llvm::ArrayRef<Finding> Findings) {
+std::string carve::doctorText(llvm::ArrayRef<DoctorFinding> Findings) {
   std::string Text;
-  for (const Finding &F : Findings) {
+  for (const DoctorFinding &F : Findings) {
     std::string Kind = nameOf(F.Kind).str();
     Kind.resize(6, ' ');
     Text += Kind + F.Subject + ": " + inOneLine(F.Fact) +
@@ -42,9 +43,9 @@ std::string carve::doctorText(llvm::ArrayRef<Finding> Findings) {
   return Text;
 }
 
-json::Value carve::doctorJson(llvm::ArrayRef<Finding> Findings) {
+json::Value carve::doctorJson(llvm::ArrayRef<DoctorFinding> Findings) {
   json::Array List;
-  for (const Finding &F : Findings) {
+  for (const DoctorFinding &F : Findings) {
     json::Object O{{"kind", nameOf(F.Kind).lower()},
                    {"subject", json::fixUTF8(F.Subject)},
                    {"fact", json::fixUTF8(inOneLine(F.Fact))}};

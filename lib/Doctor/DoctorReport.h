@@ -12,11 +12,11 @@
 namespace carve {
 
 /// Whether one of \p Findings is a fault.
-bool hasFault(llvm::ArrayRef<Finding> Findings);
+bool hasFault(llvm::ArrayRef<DoctorFinding> Findings);
 
 /// `ok    nvcc: /usr/local/cuda/bin/nvcc, 13.0.88`, with the advice after a semicolon.
-std::string doctorText(llvm::ArrayRef<Finding> Findings);
+std::string doctorText(llvm::ArrayRef<DoctorFinding> Findings);
 
-llvm::json::Value doctorJson(llvm::ArrayRef<Finding> Findings);
+llvm::json::Value doctorJson(llvm::ArrayRef<DoctorFinding> Findings);
 
 } // namespace carve

@@ -34,7 +34,7 @@ class Doctor {
 public:
   explicit Doctor(const Machine &M) : M(M) {}
 
-  std::vector<Finding> look() {
+  std::vector<DoctorFinding> look() {
     nvcc();
     nvccsInPath();
     hostCompiler();
@@ -78,7 +78,7 @@ private:
   bool hasGpu() const { return M.Driver.HasDevices && !M.Driver.Hidden; }
 
   const Machine &M;
-  std::vector<Finding> Findings;
+  std::vector<DoctorFinding> Findings;
 };
 
 void Doctor::nvcc() {
@@ -336,4 +336,4 @@ void Doctor::variable(const SeenVariable &V) {
 
 } // namespace
 
-std::vector<Finding> carve::findingsOf(const Machine &M) { return Doctor(M).look(); }
+std::vector<DoctorFinding> carve::findingsOf(const Machine &M) { return Doctor(M).look(); }

@@ -15,17 +15,17 @@ enum class FindingKind {
   Fault ///< Something that carve-nvcc needs does not work.
 };
 
-struct Finding {
+struct DoctorFinding {
   FindingKind Kind = FindingKind::Ok;
   std::string Subject; ///< A short stable name, such as `nvcc` or `host compiler`.
   std::string Fact;
   std::string Advice; ///< What to do; empty if there is nothing to do.
 
-  bool operator==(const Finding &) const = default;
+  bool operator==(const DoctorFinding &) const = default;
 };
 
 /// The findings of \p M in the order in which a user would mend them: toolkit, GPU, our own files,
 /// store, compiler caches, variables.
-std::vector<Finding> findingsOf(const Machine &M);
+std::vector<DoctorFinding> findingsOf(const Machine &M);
 
 } // namespace carve

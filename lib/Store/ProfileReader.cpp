@@ -97,7 +97,7 @@ llvm::Error ProfileReader::fail(const llvm::Twine &Message) {
   return malformed(at(Here) + Message);
 }
 
-static std::string describe(yaml::Node &N) {
+static std::string describeNode(yaml::Node &N) {
   if (auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N)) {
     llvm::SmallString<64> Storage;
     return ("'" + Scalar->getValue(Storage) + "'").str();
@@ -117,14 +117,14 @@ static std::string describe(yaml::Node &N) {
 }
 
 llvm::Error ProfileReader::mismatch(yaml::Node &Actual, const llvm::Twine &Expected) {
-  return fail(Key + ": " + describe(Actual) + ", expected " + Expected);
+  return fail(Key + ": " + describeNode(Actual) + ", expected " + Expected);
 }
 
 llvm::Error ProfileReader::readMapping(yaml::Node &N, llvm::StringRef What,
                                        llvm::ArrayRef<Member> Members) {
   auto *Mapping = llvm::dyn_cast<yaml::MappingNode>(&N);
   if (!Mapping)
-    return fail(What + ": " + describe(N) + ", expected a mapping");
+    return fail(What + ": " + describeNode(N) + ", expected a mapping");
   llvm::SMLoc Start = Here;
   std::set<llvm::StringRef> Seen;
   for (yaml::KeyValueNode &Pair : *Mapping) {

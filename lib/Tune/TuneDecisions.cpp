@@ -58,7 +58,7 @@ llvm::Error carve::rememberDecisions(const TuneRequest &Request, const TuningJob
                                      UnitStore &Store, std::map<std::string, Profile> &InForce) {
   Profile Tuned;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
-    Profile New = decisionsOf(Job, M, Request.Options.Scope, Decided[M], When);
+    Profile New = decisionsFor(Job, M, Request.Options.Scope, Decided[M], When);
     if (New.Kernels.empty()) // All were put aside when it could not be linked.
       continue;
     for (const Decision &D : New.Kernels)

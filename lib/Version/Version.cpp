@@ -2,6 +2,7 @@
 
 #include "Commit.h"
 
+#include "llvm/ADT/Twine.h"
 #include "llvm/Config/llvm-config.h"
 
 using namespace carve;

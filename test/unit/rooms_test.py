@@ -3,7 +3,8 @@
 
 A folder with a carve_library() is a room. A room includes its own headers and those of the rooms
 that it links, directly or through others. A folder has at most 25 sources. Every source has a
-header of its own beside it. Tests lie in test/unit as their subjects lie in lib/.
+header of its own beside it. A type's name is declared once in a namespace. Tests lie in test/unit
+as their subjects lie in lib/.
 
 Run without arguments it checks the tree that it is in, and itself on small trees with one mistake.
 """
@@ -22,6 +23,8 @@ WITHOUT_HEADER = {"main.cpp", "Probe.cpp"}
 LIBRARY = re.compile(r"carve_library\(\s*(\w+)([^)]*)\)")
 TOOL = re.compile(r"carve_tool\(\s*([\w-]+)([^)]*)\)")
 FEATURES = re.compile(r"target_link_libraries\(\s*carve-features\s+INTERFACE([^)]*)\)")
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
+TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)(?: final)?(?: : [^;{]+)? \{", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -121,6 +124,17 @@ class Tree:
                 if file.name not in WITHOUT_HEADER and not file.with_suffix(".h").exists():
                     self.find(file, f"has no header {file.stem}.h of its own")
 
+    def check_types(self):
+        """Two types of one name in one namespace link without a word, and break at run time."""
+        declared = {}
+        for file in sources(self.lib, ".h"):
+            text = file.read_text()
+            namespace = NAMESPACE.search(text)
+            for name in TYPE.findall(text):
+                place = declared.setdefault((namespace and namespace[1], name), file)
+                if place != file:
+                    self.find(file, f"declares {name}, as {place.relative_to(self.root)} does")
+
     def check_tests(self):
         unit = self.root / "test" / "unit"
         headers = {file.stem: [] for file in sources(self.lib, ".h")}
@@ -139,6 +153,7 @@ class Tree:
             self.check_tools()
         self.check_folders()
         self.check_headers()
+        self.check_types()
         self.check_tests()
         return self.findings
 
@@ -186,6 +201,16 @@ class Rules(unittest.TestCase):
 
     def findings(self):
         return Tree(self.root).check()
+
+    def test_type_declaredTwice_isFound(self):
+        self.write("lib/Low/Word.h", "namespace carve {\nstruct Page {\n};\n}")
+        self.write("lib/High/Text.h", "namespace carve {\nclass Page : public Text {\n};\n}")
+        self.assertIn("declares Page", self.findings()[0])
+
+    def test_type_ofAnotherNamespace_isAllowed(self):
+        self.write("lib/Low/Word.h", "namespace carve::low {\nstruct Page {\n};\n}")
+        self.write("lib/High/Text.h", "namespace carve {\nstruct Page;\nstruct Page {\n};\n}")
+        self.assertEqual(self.findings(), [])
 
     def test_sound_tree_has_no_findings(self):
         self.assertEqual(self.findings(), [])

@@ -209,8 +209,8 @@ std::vector<DecidedUnit> carve::decideKernels(const TuningJob &Job, TuningScope 
   return Units;
 }
 
-Profile carve::decisionsOf(const TuningJob &Job, size_t Module, TuningScope Scope,
-                           const DecidedUnit &Decided, const Circumstances &When) {
+Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
+                            const DecidedUnit &Decided, const Circumstances &When) {
   const JobModule &M = Job.Modules[Module];
   ImageOrigin Origin = M.Image.CubinDigest.empty() ? ImageOrigin::FromPtx : ImageOrigin::Compiled;
   Profile P;

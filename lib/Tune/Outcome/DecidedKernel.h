@@ -81,7 +81,7 @@ std::vector<DecidedUnit> decideKernels(const TuningJob &Job, TuningScope Scope,
 
 /// The decisions on module \p Module of \p Job: winners and kernels that stay alike, so that
 /// neither is timed again. A kernel that was left out of the tuning has none.
-Profile decisionsOf(const TuningJob &Job, size_t Module, TuningScope Scope,
-                    const DecidedUnit &Decided, const Circumstances &When);
+Profile decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
+                     const DecidedUnit &Decided, const Circumstances &When);
 
 } // namespace carve

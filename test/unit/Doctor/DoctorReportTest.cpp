@@ -6,7 +6,7 @@
 using namespace carve;
 
 TEST(DoctorReport, text_ofEachKind_isOneLineWithTheAdvice) {
-  std::vector<Finding> Findings = {
+  std::vector<DoctorFinding> Findings = {
       {FindingKind::Ok, "nvcc", "/cuda/bin/nvcc, 13.0.88", ""},
       {FindingKind::Note, "GPU", "there is none", "with one, kernels are timed"},
       {FindingKind::Fault, "host compiler", "first line\n  second line\n", "install g++"}};
@@ -16,7 +16,7 @@ TEST(DoctorReport, text_ofEachKind_isOneLineWithTheAdvice) {
 }
 
 TEST(DoctorReport, json_ofFindings_saysWhetherAllWorks) {
-  std::vector<Finding> Findings = {{FindingKind::Note, "GPU", "there is none", ""}};
+  std::vector<DoctorFinding> Findings = {{FindingKind::Note, "GPU", "there is none", ""}};
   EXPECT_FALSE(hasFault(Findings));
   EXPECT_EQ(
       llvm::formatv("{0}", doctorJson(Findings)).str(),

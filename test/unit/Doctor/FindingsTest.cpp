@@ -39,17 +39,17 @@ Machine soundMachine() {
 }
 
 /// The findings of \p M on \p Subject.
-std::vector<Finding> on(const Machine &M, llvm::StringRef Subject) {
-  std::vector<Finding> Found = findingsOf(M);
-  llvm::erase_if(Found, [&](const Finding &F) { return F.Subject != Subject; });
+std::vector<DoctorFinding> on(const Machine &M, llvm::StringRef Subject) {
+  std::vector<DoctorFinding> Found = findingsOf(M);
+  llvm::erase_if(Found, [&](const DoctorFinding &F) { return F.Subject != Subject; });
   return Found;
 }
 
 /// The one finding of \p M on \p Subject.
-Finding oneOn(const Machine &M, llvm::StringRef Subject) {
-  std::vector<Finding> Found = on(M, Subject);
+DoctorFinding oneOn(const Machine &M, llvm::StringRef Subject) {
+  std::vector<DoctorFinding> Found = on(M, Subject);
   EXPECT_EQ(Found.size(), 1u) << Subject.str();
-  return Found.size() == 1 ? Found.front() : Finding();
+  return Found.size() == 1 ? Found.front() : DoctorFinding();
 }
 
 bool has(const std::string &Text, const std::string &Part) {
@@ -57,7 +57,7 @@ bool has(const std::string &Text, const std::string &Part) {
 }
 
 /// \p F is of \p Kind and says \p Part; what does not work comes with advice.
-void expectFinding(const Finding &F, FindingKind Kind, const std::string &Part) {
+void expectFinding(const DoctorFinding &F, FindingKind Kind, const std::string &Part) {
   EXPECT_EQ(int(F.Kind), int(Kind)) << F.Subject << ": " << F.Fact;
   EXPECT_TRUE(has(F.Fact, Part)) << F.Fact << "\nexpected: " << Part;
   EXPECT_TRUE(F.Kind != FindingKind::Fault || !F.Advice.empty()) << F.Fact;
@@ -69,7 +69,7 @@ constexpr FindingKind Ok = FindingKind::Ok, Note = FindingKind::Note, Fault = Fi
 
 TEST(Findings, soundMachine_everySubject_isOkInOneLine) {
   std::vector<std::string> Subjects;
-  for (const Finding &F : findingsOf(soundMachine())) {
+  for (const DoctorFinding &F : findingsOf(soundMachine())) {
     EXPECT_EQ(int(F.Kind), int(Ok)) << F.Subject << ": " << F.Fact;
     Subjects.push_back(F.Subject);
   }
@@ -81,7 +81,7 @@ TEST(Findings, nvcc_missing_isAFaultThatNamesTheVariable) {
   Machine M = soundMachine();
   M.Nvcc = {};
   M.Nvcc.Failure = "no nvcc found; looked for CARVE_NVCC, /usr/bin/nvcc";
-  Finding F = oneOn(M, "nvcc");
+  DoctorFinding F = oneOn(M, "nvcc");
   expectFinding(F, Fault, "no nvcc found");
   EXPECT_TRUE(has(F.Advice, "CARVE_NVCC")) << F.Advice;
   EXPECT_TRUE(on(M, "CUPTI").empty()) << "CUPTI is sought beside nvcc";
@@ -113,7 +113,7 @@ TEST(Findings, nvccInPath_besideTheOneUsed_saysWhichCounts) {
                    {"/ccache/nvcc", "/usr/bin/ccache", false, false},
                    {"/cuda/bin/nvcc", "/cuda/bin/nvcc", false, true},
                    {"/usr/bin/nvcc", "/usr/bin/nvcc", false, false}};
-  std::vector<Finding> Found = on(M, "nvcc in PATH");
+  std::vector<DoctorFinding> Found = on(M, "nvcc in PATH");
   ASSERT_EQ(Found.size(), 3u);
   expectFinding(Found[0], Note, "/wrap/nvcc is carve-nvcc");
   expectFinding(Found[1], Note, "/ccache/nvcc, a link to /usr/bin/ccache, comes first");
@@ -130,7 +130,7 @@ TEST(Findings, gpu_absent_isANoteOfWhatItWouldAdd) {
   Machine M = soundMachine();
   M.Driver = {};
   M.Driver.Failure = "libcuda.so.1: cannot open shared object file";
-  Finding F = oneOn(M, "GPU");
+  DoctorFinding F = oneOn(M, "GPU");
   expectFinding(F, Note, "there is none");
   EXPECT_TRUE(has(F.Advice, "time the kernels")) << F.Advice;
   EXPECT_TRUE(on(M, "counters").empty());
@@ -156,7 +156,7 @@ TEST(Findings, gpu_whoseDriverFails_isAFault) {
 TEST(Findings, gpus_unknownOrMixed_areNotes) {
   Machine M = soundMachine();
   M.Driver.Gpus.push_back({"Tesla V100", "sm_70", false});
-  std::vector<Finding> Found = on(M, "GPU");
+  std::vector<DoctorFinding> Found = on(M, "GPU");
   ASSERT_EQ(Found.size(), 3u);
   expectFinding(Found[0], Ok, "NVIDIA H200, sm_90");
   expectFinding(Found[1], Note, "Tesla V100, sm_70");
@@ -167,7 +167,7 @@ TEST(Findings, driver_olderThanTheToolkit_isAFault) {
   Machine M = soundMachine();
   M.Driver.CudaMajor = 12;
   M.Driver.CudaMinor = 8;
-  Finding F = oneOn(M, "driver");
+  DoctorFinding F = oneOn(M, "driver");
   expectFinding(F, Fault, "580.65.06, for CUDA 12.8");
   EXPECT_TRUE(has(F.Advice, "CUDA 13 or newer")) << F.Advice;
 }
@@ -185,7 +185,7 @@ TEST(Findings, cupti_missing_isAFaultOnlyWithAGpu) {
 TEST(Findings, counters_forAdministrators_areANoteToOthers) {
   Machine M = soundMachine();
   M.Driver.CountersRestricted = true;
-  Finding F = oneOn(M, "counters");
+  DoctorFinding F = oneOn(M, "counters");
   expectFinding(F, Note, "for administrators alone");
   EXPECT_TRUE(has(F.Advice, "NVreg_RestrictProfilingToAdminUsers=0")) << F.Advice;
   M.Driver.IsAdministrator = true;
@@ -242,7 +242,7 @@ TEST(Findings, ccache_inDependModeWithoutTheKey_isAFault) {
   M.Ccache = SeenCache{"/usr/bin/ccache"};
   expectFinding(oneOn(M, "ccache"), Ok, "needs no setting");
   M.Ccache->DependMode = true;
-  Finding F = oneOn(M, "ccache");
+  DoctorFinding F = oneOn(M, "ccache");
   expectFinding(F, Fault, "depend mode");
   EXPECT_TRUE(has(F.Advice, "CCACHE_COMPILERCHECK='%compiler% --carve-cache-key'")) << F.Advice;
   M.Ccache->AsksForKey = true;

@@ -55,7 +55,7 @@ Cart sampleCart() {
           {{8, 2.5}, {9, {}}}, {{"eur", 7}}, {"a", "b"}};
 }
 
-std::string failure(llvm::StringRef Text) {
+std::string cartFailure(llvm::StringRef Text) {
   llvm::Expected<Cart> C = parseRecord<Cart>(Text, "c.json", CartRecord);
   return C ? "" : llvm::toString(C.takeError());
 }
@@ -87,22 +87,24 @@ TEST(JsonRecord, record_writtenAndRead_isTheSame) {
 }
 
 TEST(JsonRecord, wrongMember_isNamedWithWhatWasExpected) {
-  EXPECT_EQ(failure(changed("\"sold\": true", "\"sold\": 1")),
+  EXPECT_EQ(cartFailure(changed("\"sold\": true", "\"sold\": 1")),
             "c.json: expected boolean at cart.sold");
-  EXPECT_EQ(failure(changed("\"spokes\": 9", "\"spokes\": -9")),
+  EXPECT_EQ(cartFailure(changed("\"spokes\": 9", "\"spokes\": -9")),
             "c.json: expected integer in 0..4294967295 at cart.wheels[1].spokes");
-  EXPECT_EQ(failure(changed("\"spokes\": 9", "\"spokes\": 13")),
+  EXPECT_EQ(cartFailure(changed("\"spokes\": 9", "\"spokes\": 13")),
             "c.json: expected another number than 13 at cart.wheels[1]");
-  EXPECT_EQ(failure(changed("\"prices\"", "\"price\"")), "c.json: missing value at cart.prices");
-  EXPECT_EQ(failure(changed("\"b\"", "\"rm\"")),
+  EXPECT_EQ(cartFailure(changed("\"prices\"", "\"price\"")),
+            "c.json: missing value at cart.prices");
+  EXPECT_EQ(cartFailure(changed("\"b\"", "\"rm\"")),
             "c.json: expected a harmless word at cart.words[1]");
-  EXPECT_EQ(failure(changed("\"a\"", "\"a\\u0000\"")),
+  EXPECT_EQ(cartFailure(changed("\"a\"", "\"a\\u0000\"")),
             "c.json: expected string without a null character at cart.words[0]");
 }
 
 TEST(JsonRecord, otherText_isRefused) {
-  EXPECT_EQ(failure("[]"), "c.json: not a cart record: expected an object with 'carve-cart': 3");
-  EXPECT_TRUE(llvm::StringRef(failure("{")).starts_with("c.json: not JSON: "));
+  EXPECT_EQ(cartFailure("[]"),
+            "c.json: not a cart record: expected an object with 'carve-cart': 3");
+  EXPECT_TRUE(llvm::StringRef(cartFailure("{")).starts_with("c.json: not JSON: "));
   llvm::Error E = parseRecord<Cart>("{\"carve-cart\": 4}", "c.json", CartRecord).takeError();
   EXPECT_TRUE(E.isA<NewerFormat>());
   EXPECT_EQ(llvm::toString(std::move(E)), "c.json: cart record of format 4, expected 3");

@@ -35,7 +35,7 @@ inline TuningReport reportOf(const TuningJob &Job, TuningScope Scope, const Sele
 /// Of the job's first module.
 inline Profile decisionsIn(const TuningJob &Job, TuningScope Scope, const SelectionOutcome &O,
                            const InRunTuning *InRun = nullptr) {
-  return decisionsOf(Job, 0, Scope, decideKernels(Job, Scope, O, InRun).front(), When);
+  return decisionsFor(Job, 0, Scope, decideKernels(Job, Scope, O, InRun).front(), When);
 }
 
 } // namespace carve
