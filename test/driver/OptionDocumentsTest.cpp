@@ -1,5 +1,6 @@
 // The man pages and the manual name the options that the tools take, all of them and no others.
 #include "DriverTier.h"
+#include "unit/Report/Golden.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -244,4 +245,11 @@ TEST_F(OptionDocumentsTest, help_ofEveryCommand_fitsAndExplainsEachOption) {
   for (const std::string &Help : Helps)
     for (llvm::StringRef Line : llvm::split(Help, '\n'))
       EXPECT_LE(Line.size(), 100u) << Line.str();
+}
+
+TEST_F(OptionDocumentsTest, help_ofTheTools_isTheRecordedOne) {
+  std::string Text = carve({"--help"}).Stdout + "\n" + carveNvcc({"--carve-help"}).Stdout;
+  for (const std::string &Command : commands())
+    Text += "\n" + carve({Command, "--help"}).Stdout;
+  expectGolden(Text, "help.txt");
 }

@@ -160,3 +160,15 @@ TEST(DriverOptions, badOption_given_isAUsageError) {
               std::string("carve-nvcc: ") + Name + " needs a value: " + Name + "=...");
   EXPECT_EQ(failure({"--carve-help=1"}), "carve-nvcc: --carve-help takes no value, not '1'");
 }
+
+TEST(DriverOptions, help_forAPersonOrForCompletion_isMadeOfTheTable) {
+  std::string Help = driverHelp(/*ForCompletion=*/false);
+  EXPECT_NE(Help.find("\n  --carve-run[=COMMAND]"), std::string::npos) << Help;
+  EXPECT_NE(Help.find("(default: 2; also: CARVE_EFFORT)"), std::string::npos) << Help;
+  EXPECT_NE(Help.find("(default: none)"), std::string::npos) << Help;
+  std::string Words = driverHelp(/*ForCompletion=*/true);
+  EXPECT_NE(Words.find("--carve-scope= kernel file\n"), std::string::npos) << Words;
+  EXPECT_NE(Words.find("--carve-quiet\n"), std::string::npos) << Words;
+  EXPECT_TRUE(taken({"--carve-help=words"}).HelpWords);
+  EXPECT_FALSE(taken({"--carve-help"}).HelpWords);
+}
