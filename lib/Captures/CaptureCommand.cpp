@@ -20,24 +20,35 @@ namespace {
 struct CaptureOptions {
   CaptureRequest Request;
   bool List = false, Unchecked = false, Quiet = false;
-  unsigned Format = 0;            ///< 0 for text, 1 for JSON.
+  bool Json = false;
   std::vector<std::string> Files; ///< The captures to list.
 };
 
-llvm::Expected<CaptureOptions> readCaptureOptions(llvm::ArrayRef<std::string> Args) {
-  CaptureOptions O;
+Flags captureFlags(CaptureOptions &O) {
   CaptureRequest &R = O.Request;
   Flags F("carve capture");
-  F.text("-o", R.Directory);
-  F.text("--kernel", R.KernelPattern);
-  F.number("--launches", R.Launches, 1, 1000);
-  F.seconds("--timeout", R.Workload.TimeoutS);
-  F.text("--stdin", R.Workload.StdinPath);
-  F.flag("--no-check", O.Unchecked);
-  F.flag("--list", O.List);
-  F.flag("--quiet", O.Quiet);
-  F.choice("--format", {"text", "json"}, O.Format);
-  if (llvm::Error E = F.parse(Args, O.Files, R.Workload.Argv))
+  F.form("[options] -- COMMAND...",
+         "write launches of the hot kernels, each with its data, to files");
+  F.form("--list [--format=text|json] FILE...", "list what captures contain");
+  F.arguments("FILE...", O.Files, "the captures to list");
+  F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
+  F.text("-o", "FOLDER", R.Directory, "the folder for the files");
+  F.text("--kernel", "REGEX", R.KernelPattern, "only kernels whose demangled name matches");
+  F.number("--launches", "N", R.Launches, 1, 1000,
+           "launches of each kernel, spread over all that it has");
+  F.seconds("--timeout", "SECONDS", R.Workload.TimeoutS, "limit for one run of the program");
+  F.text("--stdin", "FILE", R.Workload.StdinPath, "standard input of each run");
+  F.flag("--no-check", O.Unchecked, "do not launch the captures to check them");
+  F.flag("--list", O.List, "list what captures contain; needs no GPU");
+  F.choice("--format", {"text", "json"}, O.Json, "how the list is printed");
+  F.flag("--quiet", O.Quiet, "print only errors, and JSON if it is asked for");
+  return F;
+}
+
+llvm::Expected<CaptureOptions> readCaptureOptions(llvm::ArrayRef<std::string> Args) {
+  CaptureOptions O;
+  const CaptureRequest &R = O.Request;
+  if (llvm::Error E = captureFlags(O).parse(Args))
     return E;
   if (O.List) {
     if (O.Files.empty() || !R.Workload.Argv.empty())
@@ -104,12 +115,12 @@ llvm::Error listCaptures(const CaptureOptions &O) {
     llvm::Expected<CaptureReader> Reader = CaptureReader::open(File);
     if (!Reader)
       return Reader.takeError();
-    if (O.Format)
+    if (O.Json)
       List.push_back(jsonOf(File, *Reader));
     else
       listCapture(File, *Reader);
   }
-  if (O.Format)
+  if (O.Json)
     printJson(std::move(List));
   return llvm::Error::success();
 }
@@ -192,12 +203,12 @@ llvm::Error reportLaunches(std::vector<CaptureOutcome> Launches, const CaptureOp
         return Checked.takeError();
       C.LaunchedAlone = *Checked;
     }
-    if (O.Format)
+    if (O.Json)
       List.push_back(jsonOf(C));
     else if (!O.Quiet)
       printLaunch(C);
   }
-  if (O.Format)
+  if (O.Json)
     printJson(std::move(List));
   return Failed ? malformed("not all launches were captured") : llvm::Error::success();
 }

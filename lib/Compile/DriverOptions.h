@@ -36,6 +36,7 @@ struct DriverOptions {
   std::string Samples;          ///< A file of recorded samples that replace the GPU.
   bool Quiet = false;           ///< On a terminal we print only errors.
   bool Help = false, Version = false, CacheKey = false;
+  bool HelpWords = false; ///< `--carve-help=words`, for the scripts in share/completion.
 };
 
 /// Splits \p Argv (without argv[0]) into our settings and the words for nvcc. Fails with UsageError
@@ -43,7 +44,8 @@ struct DriverOptions {
 llvm::Expected<DriverOptions> takeDriverOptions(llvm::ArrayRef<std::string> Argv, GetEnv Env,
                                                 std::vector<std::string> &ForNvcc);
 
-/// Returns the text that `--carve-help` prints.
-llvm::StringRef driverHelp();
+/// Returns the text that `--carve-help` prints, or if \p ForCompletion that of
+/// `--carve-help=words`.
+std::string driverHelp(bool ForCompletion);
 
 } // namespace carve

@@ -2,7 +2,6 @@
 
 #include "Doctor/DoctorReport.h"
 #include "Doctor/MachineLook.h"
-#include "Support/Error.h"
 #include "Support/Flags.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -12,21 +11,23 @@
 
 using namespace carve;
 
-llvm::Error carve::runDoctor(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  unsigned Format = 0;
+static Flags doctorFlags(bool &Json) {
   Flags F("carve doctor");
-  F.choice("--format", {"text", "json"}, Format);
-  std::vector<std::string> Words, Rest;
-  if (llvm::Error E = F.parse(Args, Words, Rest))
+  F.form("[options]", "what works on this machine, and how to mend what does not");
+  F.choice("--format", {"text", "json"}, Json, "how the findings are printed");
+  return F;
+}
+
+llvm::Error carve::runDoctor(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  bool Json = false;
+  if (llvm::Error E = doctorFlags(Json).parse(Args))
     return E;
-  if (!Words.empty() || !Rest.empty())
-    return usageError("carve doctor: unexpected '" + (Words.empty() ? Rest : Words).front() + "'");
   std::vector<std::string> Variables;
   for (char **Variable = environ; *Variable; ++Variable)
     Variables.push_back(*Variable);
   ProcessRunner Runner;
   std::vector<DoctorFinding> Findings = findingsOf(lookAtMachine(Context, Variables, Runner));
-  if (Format == 1)
+  if (Json)
     llvm::outs() << llvm::formatv("{0:2}", doctorJson(Findings)) << "\n";
   else
     llvm::outs() << doctorText(Findings);

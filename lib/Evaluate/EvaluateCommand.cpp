@@ -5,8 +5,8 @@
 #include "Evaluate/EvaluationReport.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Flags.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace carve;
@@ -14,64 +14,42 @@ using namespace carve;
 namespace {
 
 struct EvaluateOptions {
-  std::string File;
+  std::vector<std::string> Files;
   std::string Arch = "sm_90";
   /// All knobs are tried, since the table has them, but with no more than the usual budget.
   SearchLimits Limits{/*Effort=*/3, /*MaxTimed=*/12};
   bool Json = false;
 };
 
-/// Reads \p Value, the value of \p Flag, as a number from \p Least to \p Most.
-llvm::Error readNumber(llvm::StringRef Flag, llvm::StringRef Value, unsigned Least, unsigned Most,
-                       unsigned &To) {
-  if (llvm::to_integer(Value, To, 10) && To >= Least && To <= Most)
-    return llvm::Error::success();
-  return usageError(Flag + Value + ": expected a number from " + llvm::Twine(Least) + " to " +
-                    llvm::Twine(Most));
-}
-
-/// Reads one word of the command line.
-llvm::Error readWord(llvm::StringRef Word, EvaluateOptions &To) {
-  constexpr unsigned MostRows = 10000;
-  llvm::StringRef Value = Word;
-  if (Value.consume_front("--budget="))
-    return readNumber("--budget=", Value, 1, MostRows, To.Limits.MaxTimed);
-  if (Value.consume_front("--effort="))
-    return readNumber("--effort=", Value, 0, 3, To.Limits.Effort);
-  if (Value.consume_front("--arch=")) {
-    To.Arch = Value.str();
-    return llvm::Error::success();
-  }
-  if (Value.consume_front("--format=")) {
-    if (Value != "text" && Value != "json")
-      return usageError("--format=" + Value + ": expected text or json");
-    To.Json = Value == "json";
-    return llvm::Error::success();
-  }
-  if (Word.starts_with("-") || !To.File.empty())
-    return usageError("evaluate: unexpected '" + Word +
-                      "', expected SWEEP.tsv [--budget=N] [--effort=0..3] [--arch=sm_90] "
-                      "[--format=text|json]");
-  To.File = Word.str();
-  return llvm::Error::success();
+Flags evaluateFlags(EvaluateOptions &O) {
+  Flags F("carve evaluate");
+  F.form("[options] SWEEP.tsv", "what the search finds on a table of measurements; needs no GPU");
+  F.arguments("SWEEP.tsv", O.Files, "the table");
+  F.number("--budget", "N", O.Limits.MaxTimed, 1, 10000, "rows of a kernel that are timed at most");
+  F.number("--effort", "0|1|2|3", O.Limits.Effort, 0, 3, "what is tried, as for carve tune");
+  F.text("--arch", "ARCH", O.Arch, "the architecture that was measured");
+  F.choice("--format", {"text", "json"}, O.Json, "how the result is printed");
+  return F;
 }
 
 } // namespace
 
 llvm::Error carve::runEvaluate(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   EvaluateOptions Options;
-  for (const std::string &Word : Args)
-    if (llvm::Error E = readWord(Word, Options))
-      return E;
-  if (Options.File.empty())
-    return usageError("evaluate: no table, expected SWEEP.tsv");
+  if (llvm::Error E = evaluateFlags(Options).parse(Args))
+    return E;
+  const std::vector<std::string> &Files = Options.Files;
+  if (Files.empty())
+    return usageError("carve evaluate: no table, expected SWEEP.tsv");
+  if (Files.size() > 1)
+    return usageError("carve evaluate: unexpected '" + Files[1] + "', expected one SWEEP.tsv");
   llvm::Expected<DeviceModel> Device = loadDeviceModel(Context.Install.DevicesDir, Options.Arch);
   if (!Device)
     return Device.takeError();
-  llvm::Expected<std::string> Text = readFileOrPipe(Options.File, FileLimit::Record);
+  llvm::Expected<std::string> Text = readFileOrPipe(Files.front(), FileLimit::Record);
   if (!Text)
     return Text.takeError();
-  llvm::Expected<std::vector<SweepRow>> Rows = parseSweepTable(*Text, Options.File);
+  llvm::Expected<std::vector<SweepRow>> Rows = parseSweepTable(*Text, Files.front());
   if (!Rows)
     return Rows.takeError();
   llvm::Expected<SweepEvaluation> E = evaluateSweep(*Rows, *Device, Options.Limits);

@@ -226,27 +226,43 @@ llvm::Expected<LimitsReport> LimitsPipeline::run(const TuningReport *Tuned) {
 
 } // namespace
 
+/// The words as they are given.
+struct ExplainWords {
+  std::vector<std::string> Kernels;
+  unsigned Counters = 0, Modified = 0; ///< 1: off.
+};
+
+static Flags explainFlags(ExplainWords &W, ExplainOptions &O) {
+  Flags F("carve explain");
+  F.form("[options] [KERNEL]", "what became of every variant of a kernel, and why");
+  F.form("[options] [KERNEL] -- COMMAND...",
+         "what limits COMMAND's kernels: memory, instructions, latency");
+  F.arguments("KERNEL", W.Kernels, "a part of the kernel's name; all kernels if it is not given");
+  F.behind("COMMAND...", O.Command, "the program to run, and its arguments");
+  F.text("--report", "FILE|latest", O.ReportFile, "the tuning's report, a JSON file");
+  F.choice("--counters", {"auto", "off"}, W.Counters,
+           "take hardware counters if the system permits them");
+  F.choice("--modified", {"auto", "off"}, W.Modified,
+           "time kernels without arithmetic, and without memory traffic, if that is safe");
+  F.seconds("--timeout", "SECONDS", O.TimeoutS, "limit for one run of the program");
+  F.text("--stdin", "FILE", O.StdinPath, "standard input of the program");
+  F.choice("--format", {"text", "json"}, O.Json, "how it is printed; JSON has all the evidence");
+  F.flag("--quiet", O.Quiet, "print the text without notes on how it was measured");
+  return F;
+}
+
 llvm::Expected<ExplainOptions> carve::parseExplainOptions(llvm::ArrayRef<std::string> Args) {
   ExplainOptions O;
-  unsigned Format = 0, Counters = 0, Modified = 0;
-  Flags F("carve explain");
-  F.text("--report", O.ReportFile);
-  F.choice("--format", {"text", "json"}, Format);
-  F.choice("--counters", {"auto", "off"}, Counters);
-  F.choice("--modified", {"auto", "off"}, Modified);
-  F.seconds("--timeout", O.TimeoutS);
-  F.text("--stdin", O.StdinPath);
-  F.flag("--quiet", O.Quiet);
-  std::vector<std::string> Kernels;
-  if (llvm::Error E = F.parse(Args, Kernels, O.Command))
+  ExplainWords W;
+  if (llvm::Error E = explainFlags(W, O).parse(Args))
     return E;
+  const std::vector<std::string> &Kernels = W.Kernels;
   if (Kernels.size() > 1)
     return usageError("carve explain: unexpected '" + Kernels[1] +
                       "', expected at most one kernel's name");
   O.Kernel = Kernels.empty() ? "" : Kernels.front();
-  O.Json = Format == 1;
-  O.Counters = Counters == 0;
-  O.Modified = Modified == 0;
+  O.Counters = W.Counters == 0;
+  O.Modified = W.Modified == 0;
   ExplainOptions Default;
   bool OfRun = !O.Counters || !O.Modified || O.TimeoutS != Default.TimeoutS ||
                O.StdinPath != Default.StdinPath || O.Quiet;

@@ -22,32 +22,41 @@ enum Format { Text, Json, CMake, Make };
 
 /// The words of the command line.
 struct ExportWords {
-  unsigned As = 0, Format = Text;
+  unsigned As = ~0u; ///< An ExportForm; outside of these where none was given.
+  unsigned Format = Text;
   std::string Output, Profile, Report, Dir = ".";
   bool Verify = false, NoVerify = false;
   ExportOptions Options;
 };
 
+Flags exportFlags(ExportWords &W) {
+  Flags F("carve export");
+  F.form("--as=FORM [options] [KERNEL...]",
+         "the decisions without carve-nvcc: as a patch, or as options for nvcc");
+  F.arguments("KERNEL...", W.Options.Kernels, "only these kernels");
+  F.choice("--as", {"launch-bounds", "maxnreg", "patch", "flags"}, W.As,
+           "attributes in the source, for each kernel the better one (patch), or options (flags)");
+  F.text("-o", "FILE", W.Output, "write to this file, and print a summary");
+  F.choice("--format", {"text", "json", "cmake", "make"}, W.Format,
+           "how it is printed; cmake and make are for --as=flags");
+  F.text("--profile", "FILE", W.Profile, "use the decisions of this file, not the store's");
+  F.text("--report", "FILE|latest", W.Report, "the report whose times show what is lost").Default =
+      "latest, if there is one";
+  F.text("--dir", "PROJECT", W.Dir, "a folder of the project");
+  F.text("--arch", "ARCH", W.Options.Arch, "only the decisions for this architecture");
+  F.number("--max-threads", "N", W.Options.MaxThreads, 1, 1024,
+           "threads of the largest block, if no launch is known");
+  F.flag("--verify", W.Verify, "compile the patched project; an error if there is no nvcc");
+  F.flag("--no-verify", W.NoVerify, "do not compile the patched project");
+  return F;
+}
+
 } // namespace
 
 static llvm::Expected<ExportWords> readWords(llvm::ArrayRef<std::string> Args) {
   ExportWords W;
-  W.As = ~0u;
-  Flags F("carve export");
-  F.choice("--as", {"launch-bounds", "maxnreg", "patch", "flags"}, W.As);
-  F.choice("--format", {"text", "json", "cmake", "make"}, W.Format);
-  F.text("-o", W.Output);
-  F.text("--profile", W.Profile);
-  F.text("--report", W.Report);
-  F.text("--dir", W.Dir);
-  F.text("--arch", W.Options.Arch);
-  F.number("--max-threads", W.Options.MaxThreads, 1, 1024);
-  F.flag("--verify", W.Verify);
-  F.flag("--no-verify", W.NoVerify);
-  std::vector<std::string> Rest;
-  if (llvm::Error E = F.parse(Args, W.Options.Kernels, Rest))
+  if (llvm::Error E = exportFlags(W).parse(Args))
     return E;
-  W.Options.Kernels.insert(W.Options.Kernels.end(), Rest.begin(), Rest.end());
   if (W.As == ~0u)
     return usageError(
         "carve export: --as is missing, expected --as=launch-bounds, maxnreg, patch or flags");

@@ -55,11 +55,38 @@ llvm::Error parseGrid(llvm::StringRef Text, std::array<unsigned, 3> &Grid) {
   return usageError("--grid: `" + Text + "`, expected X, XxY or XxYxZ blocks");
 }
 
-/// Options and arguments that only make sense with a file.
+/// Options and arguments as they are given. All but the trips only make sense with a file.
 struct FileWords {
-  std::vector<std::string> Archs, Files;
+  std::vector<std::string> Archs, Files, Trips;
   std::string Block, Grid;
 };
+
+Flags metricsFlags(FileWords &W, MetricsOptions &O) {
+  Flags F("carve metrics");
+  F.form("[options] FILE [-- NVCC-OPTION...]",
+         "what the kernels' code costs, from PTX and machine code; needs no GPU");
+  F.form("--count [options] -- COMMAND...",
+         "the same for COMMAND's kernels, with loops counted in one run");
+  F.arguments("FILE", W.Files, "CUDA source, PTX or a cubin: FILE.cu, FILE.ptx or FILE.cubin");
+  F.behind("NVCC-OPTION...|COMMAND...", O.NvccOptions,
+           "options that the source needs, or the program to run");
+  F.list("--arch", "ARCH", W.Archs, "architectures such as sm_90, separated by commas").Default =
+      "those of the nvcc options";
+  F.text("--block", "XxYxZ", W.Block, "block size such as 256 or 32x8x1").Default =
+      "the launch bounds, otherwise 256";
+  F.text("--grid", "XxYxZ", W.Grid, "blocks of the grid, such as 1024 or 64x64").Default = "1";
+  F.number("--dynamic-smem", "BYTES", O.DynamicSmemBytes, 0, 1u << 20,
+           "dynamic shared memory of a block");
+  F.list("--trips", "N|[KERNEL:]LOOP=N|[KERNEL:]LLINE=N", W.Trips,
+         "trip count of a loop by its number or line; N alone: of all that are unknown")
+      .Default = llvm::utostr(unsigned(O.AssumedTrips));
+  F.flag("--count", O.Count, "run a program, and count its loops");
+  F.list("--kernel", "NAME", O.Kernels, "count this kernel, even if it takes little time");
+  F.seconds("--timeout", "SECONDS", O.TimeoutS, "limit for one run of the program");
+  F.text("--stdin", "FILE", O.StdinPath, "standard input of the program");
+  F.choice("--format", {"text", "json"}, O.Json, "how the metrics are printed");
+  return F;
+}
 
 /// Checks the arguments for a run of the program.
 llvm::Error checkCounting(const FileWords &W, const MetricsOptions &O) {
@@ -251,23 +278,9 @@ metricsOfSource(const MetricsOptions &O, llvm::function_ref<llvm::Expected<Toolc
 llvm::Expected<MetricsOptions> carve::parseMetricsOptions(llvm::ArrayRef<std::string> Args) {
   MetricsOptions O;
   FileWords W;
-  std::vector<std::string> Trips;
-  unsigned Format = 0;
-  Flags F("carve metrics");
-  F.list("--arch", W.Archs);
-  F.text("--block", W.Block);
-  F.text("--grid", W.Grid);
-  F.number("--dynamic-smem", O.DynamicSmemBytes, 0, 1u << 20);
-  F.list("--trips", Trips);
-  F.choice("--format", {"text", "json"}, Format);
-  F.flag("--count", O.Count);
-  F.list("--kernel", O.Kernels);
-  F.seconds("--timeout", O.TimeoutS);
-  F.text("--stdin", O.StdinPath);
-  if (llvm::Error E = F.parse(Args, W.Files, O.NvccOptions))
+  if (llvm::Error E = metricsFlags(W, O).parse(Args))
     return E;
-  O.Json = Format == 1;
-  for (llvm::StringRef Text : Trips)
+  for (llvm::StringRef Text : W.Trips)
     if (llvm::Error E = applyTrips(O, Text))
       return E;
   if (llvm::Error E = O.Count ? checkCounting(W, O) : applyFileWords(W, O))

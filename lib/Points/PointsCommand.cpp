@@ -7,12 +7,12 @@
 using namespace carve;
 
 llvm::Error carve::runPoints(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  llvm::Expected<Toolchain> T = toolchainOf(Context);
-  if (!T)
-    return T.takeError();
   llvm::Expected<PointsOptions> Options = parsePointsOptions(Args);
   if (!Options)
     return Options.takeError();
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
+  if (!T)
+    return T.takeError();
   ProcessRunner Runner;
   llvm::Expected<PointsReport> Report =
       findPoints(*Options, *T, Runner, Context.Install.DevicesDir);

@@ -3,6 +3,7 @@
 #include "Device/DeviceImages.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/Flags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,67 +15,58 @@ using namespace carve;
 
 namespace {
 
-llvm::Error applyOption(PointsOptions &O, llvm::StringRef Name, llvm::StringRef Value) {
-  if (Name == "--arch") {
-    for (llvm::StringRef Arch : llvm::split(Value, ','))
-      if (!llvm::is_contained(O.Archs, Arch))
-        O.Archs.push_back(Arch.str());
-    return llvm::Error::success();
-  }
-  if (Name == "--block") {
-    for (llvm::StringRef Text : llvm::split(Value, ',')) {
+/// The words as they are given.
+struct PointsWords {
+  std::vector<std::string> Archs, Blocks, Files;
+};
+
+Flags pointsFlags(PointsWords &W, PointsOptions &O) {
+  Flags F("carve points");
+  F.form("[options] FILE [-- NVCC-OPTION...]",
+         "register regions and critical points of FILE's kernels; needs no GPU");
+  F.arguments("FILE", W.Files, "CUDA source or PTX: FILE.cu or FILE.ptx");
+  F.behind("NVCC-OPTION...", O.NvccOptions, "options that the source needs, such as -I and -D");
+  F.list("--arch", "ARCH", W.Archs, "architectures such as sm_90, separated by commas").Default =
+      "those of the nvcc options";
+  F.list("--block", "XxYxZ", W.Blocks, "block sizes such as 256 or 32x8x1, separated by commas")
+      .Default = "the launch bounds, otherwise 256";
+  F.number("--dynamic-smem", "BYTES", O.DynamicSmemBytes, 0, 1u << 20,
+           "dynamic shared memory of a block");
+  F.choice("--format", {"text", "json"}, O.Json, "how the points are printed");
+  return F;
+}
+
+llvm::Error readBlocks(const PointsWords &W, PointsOptions &O) {
+  for (llvm::StringRef List : W.Blocks)
+    for (llvm::StringRef Text : llvm::split(List, ',')) {
       llvm::Expected<std::array<unsigned, 3>> Block = parseBlock("--block", Text);
       if (!Block)
         return Block.takeError();
       O.Blocks.push_back(*Block);
     }
-    return llvm::Error::success();
-  }
-  if (Name == "--dynamic-smem") {
-    if (Value.getAsInteger(10, O.DynamicSmemBytes))
-      return usageError("--dynamic-smem: `" + Value + "`, expected a number of bytes");
-    return llvm::Error::success();
-  }
-  if (Value != "text" && Value != "json")
-    return usageError("--format: `" + Value + "`, expected text or json");
-  O.Json = Value == "json";
   return llvm::Error::success();
 }
 
 } // namespace
 
 llvm::Expected<PointsOptions> carve::parsePointsOptions(llvm::ArrayRef<std::string> Args) {
-  constexpr llvm::StringLiteral Names[] = {"--arch", "--block", "--dynamic-smem", "--format"};
   PointsOptions O;
-  for (size_t I = 0; I < Args.size(); ++I) {
-    llvm::StringRef Word = Args[I];
-    if (Word == "--") {
-      O.NvccOptions.assign(Args.begin() + I + 1, Args.end());
-      break;
-    }
-    if (!Word.starts_with("-")) {
-      if (!O.File.empty())
-        return usageError("points: second file `" + Word + "`, expected one");
-      O.File = Word.str();
-      continue;
-    }
-    auto [Name, Value] = Word.split('=');
-    if (!llvm::is_contained(Names, Name))
-      return usageError("points: unknown option `" + Name + "`, expected " +
-                        llvm::join(std::begin(Names), std::end(Names), ", ") +
-                        ", or `--` before nvcc's options");
-    if (!Word.contains('=')) {
-      if (++I == Args.size())
-        return usageError(Name + ": no value, expected one");
-      Value = Args[I];
-    }
-    if (llvm::Error E = applyOption(O, Name, Value))
-      return E;
-  }
-  if (O.File.empty())
-    return usageError("points: no file, expected FILE.cu or FILE.ptx");
+  PointsWords W;
+  if (llvm::Error E = pointsFlags(W, O).parse(Args))
+    return E;
+  for (llvm::StringRef List : W.Archs)
+    for (llvm::StringRef Arch : llvm::split(List, ','))
+      if (!llvm::is_contained(O.Archs, Arch))
+        O.Archs.push_back(Arch.str());
+  if (llvm::Error E = readBlocks(W, O))
+    return E;
+  if (W.Files.empty())
+    return usageError("carve points: no file, expected FILE.cu or FILE.ptx");
+  if (W.Files.size() > 1)
+    return usageError("carve points: second file '" + W.Files[1] + "', expected one");
+  O.File = W.Files.front();
   if (!isPtxFile(O.File) && !llvm::StringRef(O.File).ends_with(".cu"))
-    return usageError("points: `" + O.File + "`, expected FILE.cu or FILE.ptx");
+    return usageError("carve points: '" + O.File + "', expected FILE.cu or FILE.ptx");
   return O;
 }
 

@@ -10,6 +10,8 @@
 #include "Support/Files.h"
 #include "Support/Flags.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -63,18 +65,54 @@ struct CheckOptions {
 
 } // namespace
 
-static llvm::Error readTolerances(CheckTolerances &T, const std::string &Regs,
-                                  const std::string &Spill, const std::string &Occupancy,
-                                  const std::string &Time) {
+namespace {
+
+/// The limits as they are given; empty: the default.
+struct ToleranceWords {
+  std::string Regs, Spill, Occupancy, Time;
+};
+
+Flags checkFlags(CheckOptions &O, ToleranceWords &W, std::vector<std::string> &Paths) {
+  const CheckTolerances &T = O.Allowed;
+  auto Percent = [](std::optional<double> Share) {
+    return Share ? llvm::formatv("{0}", std::lround(*Share * 100)).str() : "off";
+  };
+  Flags F("carve check");
+  F.form("[options] BASE NEW",
+         "whether kernels became worse from one profile or report to another");
+  F.arguments("BASE NEW", Paths, "profiles, or reports as JSON");
+  F.text("--max-spill-increase", "BYTES|off", W.Spill, "how much more a thread may spill").Default =
+      T.SpillIncrease ? llvm::utostr(*T.SpillIncrease) : "off";
+  F.text("--max-regs-increase", "N|off", W.Regs, "how many more registers a thread may have")
+      .Default = T.RegsIncrease ? llvm::utostr(*T.RegsIncrease) : "off";
+  F.text("--max-occupancy-loss", "PERCENT|off", W.Occupancy,
+         "how many of the SM's warps may be resident no more")
+      .Default = Percent(T.OccupancyLoss);
+  F.text("--max-time-increase", "PERCENT|off", W.Time,
+         "how much longer a launch may take, beyond the intervals of both")
+      .Default = Percent(T.TimeIncrease);
+  F.flag("--across", O.Allowed.Across,
+         "judge across architectures, and times across devices, toolkits and launch shapes");
+  F.flag("--strict", O.Allowed.Strict, "excuse nothing, even if the launch became faster");
+  F.choice("--format", {"text", "json", "junit", "sarif"}, O.Format,
+           "how the result is printed; junit and sarif are for CI servers");
+  F.text("-o", "FILE", O.Output, "write to this file");
+  F.flag("--quiet", O.Quiet, "print nothing: the status tells the result");
+  return F;
+}
+
+} // namespace
+
+static llvm::Error readTolerances(CheckTolerances &T, const ToleranceWords &W) {
   std::optional<double> Values[] = {std::nullopt, T.SpillIncrease, *T.OccupancyLoss * 100,
                                     *T.TimeIncrease * 100};
-  if (llvm::Error E = readTolerance("--max-regs-increase", Regs, "registers", Values[0]))
+  if (llvm::Error E = readTolerance("--max-regs-increase", W.Regs, "registers", Values[0]))
     return E;
-  if (llvm::Error E = readTolerance("--max-spill-increase", Spill, "bytes", Values[1]))
+  if (llvm::Error E = readTolerance("--max-spill-increase", W.Spill, "bytes", Values[1]))
     return E;
-  if (llvm::Error E = readTolerance("--max-occupancy-loss", Occupancy, "percent", Values[2]))
+  if (llvm::Error E = readTolerance("--max-occupancy-loss", W.Occupancy, "percent", Values[2]))
     return E;
-  if (llvm::Error E = readTolerance("--max-time-increase", Time, "percent", Values[3]))
+  if (llvm::Error E = readTolerance("--max-time-increase", W.Time, "percent", Values[3]))
     return E;
   auto Whole = [](const std::optional<double> &V) {
     return V ? std::optional<unsigned>(static_cast<unsigned>(*V)) : std::nullopt;
@@ -91,27 +129,16 @@ static llvm::Error readTolerances(CheckTolerances &T, const std::string &Regs,
 
 static llvm::Expected<CheckOptions> readOptions(llvm::ArrayRef<std::string> Args) {
   CheckOptions O;
-  std::string Regs, Spill, Occupancy, Time;
-  Flags F("carve check");
-  F.choice("--format", {"text", "json", "junit", "sarif"}, O.Format);
-  F.text("-o", O.Output);
-  F.text("--max-regs-increase", Regs);
-  F.text("--max-spill-increase", Spill);
-  F.text("--max-occupancy-loss", Occupancy);
-  F.text("--max-time-increase", Time);
-  F.flag("--across", O.Allowed.Across);
-  F.flag("--strict", O.Allowed.Strict);
-  F.flag("--quiet", O.Quiet);
-  std::vector<std::string> Paths, Rest;
-  if (llvm::Error E = F.parse(Args, Paths, Rest))
+  ToleranceWords Limits;
+  std::vector<std::string> Paths;
+  if (llvm::Error E = checkFlags(O, Limits, Paths).parse(Args))
     return E;
-  Paths.insert(Paths.end(), Rest.begin(), Rest.end());
   if (Paths.size() != 2)
     return usageError("carve check: " + llvm::Twine(Paths.size()) +
                       " file(s), expected: carve check BASE NEW");
   O.Before = Paths[0];
   O.After = Paths[1];
-  if (llvm::Error E = readTolerances(O.Allowed, Regs, Spill, Occupancy, Time))
+  if (llvm::Error E = readTolerances(O.Allowed, Limits))
     return E;
   return O;
 }
@@ -169,6 +196,7 @@ llvm::Error carve::runCheck(llvm::ArrayRef<std::string> Args, const CommandConte
   return llvm::handleErrors(
       check(Args, Context.Version),
       [](std::unique_ptr<Differs> E) -> llvm::Error { return llvm::Error(std::move(E)); },
+      [](std::unique_ptr<HelpAsked> E) -> llvm::Error { return llvm::Error(std::move(E)); },
       [](const llvm::ErrorInfoBase &E) -> llvm::Error {
         return llvm::make_error<CannotCompare>(E.message());
       });

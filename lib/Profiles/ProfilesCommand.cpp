@@ -16,14 +16,19 @@ static llvm::Expected<Profile> readProfileFile(const std::string &Path) {
   return Text ? parseProfile(*Text, Path) : Text.takeError();
 }
 
+static Flags mergeFlags(std::vector<std::string> &Paths, std::string &Output) {
+  Flags F("carve merge");
+  F.form("[options] FILE...", "merge several profiles into one, for a team");
+  F.arguments("FILE...", Paths, "the profiles");
+  F.text("-o", "FILE", Output, "write to this file, which may be one of the profiles");
+  return F;
+}
+
 llvm::Error carve::runMerge(llvm::ArrayRef<std::string> Args, const CommandContext &) {
   std::string Output;
-  Flags F("carve merge");
-  F.text("-o", Output);
-  std::vector<std::string> Paths, Rest;
-  if (llvm::Error E = F.parse(Args, Paths, Rest))
+  std::vector<std::string> Paths;
+  if (llvm::Error E = mergeFlags(Paths, Output).parse(Args))
     return E;
-  Paths.insert(Paths.end(), Rest.begin(), Rest.end());
   if (Paths.empty())
     return usageError("carve merge: no profile, expected: carve merge FILE... [-o FILE]");
   std::vector<Profile> Profiles;
@@ -42,16 +47,20 @@ llvm::Error carve::runMerge(llvm::ArrayRef<std::string> Args, const CommandConte
   return llvm::Error::success();
 }
 
-llvm::Error carve::runDiff(llvm::ArrayRef<std::string> Args, const CommandContext &) {
-  unsigned Format = 0;
-  bool ExitCode = false;
+static Flags diffFlags(std::vector<std::string> &Paths, bool &Json, bool &ExitCode) {
   Flags F("carve diff");
-  F.choice("--format", {"text", "json"}, Format);
-  F.flag("--exit-code", ExitCode);
-  std::vector<std::string> Paths, Rest;
-  if (llvm::Error E = F.parse(Args, Paths, Rest))
+  F.form("[options] BEFORE AFTER", "what differs between two profiles");
+  F.arguments("BEFORE AFTER", Paths, "the profiles");
+  F.choice("--format", {"text", "json"}, Json, "how the differences are printed");
+  F.flag("--exit-code", ExitCode, "end with status 1 if anything differs");
+  return F;
+}
+
+llvm::Error carve::runDiff(llvm::ArrayRef<std::string> Args, const CommandContext &) {
+  bool Json = false, ExitCode = false;
+  std::vector<std::string> Paths;
+  if (llvm::Error E = diffFlags(Paths, Json, ExitCode).parse(Args))
     return E;
-  Paths.insert(Paths.end(), Rest.begin(), Rest.end());
   if (Paths.size() != 2)
     return usageError("carve diff: " + llvm::Twine(Paths.size()) +
                       " profile(s), expected: carve diff BEFORE AFTER");
@@ -62,7 +71,7 @@ llvm::Error carve::runDiff(llvm::ArrayRef<std::string> Args, const CommandContex
   if (!After)
     return After.takeError();
   ProfileDiff Diff = diffProfiles(*Before, *After);
-  llvm::outs() << (Format ? printDiffJson(Diff) : printDiffText(Diff));
+  llvm::outs() << (Json ? printDiffJson(Diff) : printDiffText(Diff));
   if (ExitCode && !Diff.empty())
     return llvm::make_error<Differs>();
   return llvm::Error::success();

@@ -31,9 +31,61 @@ struct SearchWords {
   std::vector<std::string> Space, Run, Trips;
   std::string Where, Block, Grid, DynamicSmem, Launches, Plot;
   std::string Margin, LeastEfficiency, LeastUtilization;
-  unsigned Effort = 2, Budget = 0, Format = 0;
-  bool Quiet = false;
+  std::vector<std::string> Positional; ///< None is expected.
+  unsigned Effort = 2, Budget = 0;
+  bool Json = false, Quiet = false;
 };
+
+Flags searchFlags(SearchWords &W, SearchRequest &R) {
+  Flags F("carve search");
+  F.form("--space=SPACE [options] -- carve-nvcc -O3 mm.cu -o mm",
+         "compile a program in all configurations of its macros, carve, time what is left");
+  F.arguments("", W.Positional);
+  F.behind("COMPILER...", R.Command, "the command, whose output is made of the fastest");
+  F.list("--space", "SPACE", W.Space, "the values of each macro, as 'TILE=8,16;UNROLL=1..4'");
+  F.text("--where", "EXPRESSION", W.Where, "only configurations for which this holds");
+  F.text("--block", "X,Y,Z", W.Block, "block of the launch, as expressions over the macros");
+  F.text("--grid", "X,Y,Z", W.Grid, "grid of the launch, as expressions over the macros");
+  F.text("--dynamic-smem", "BYTES", W.DynamicSmem,
+         "dynamic shared memory of a block, as an expression");
+  F.text("--launches", "N", W.Launches, "launches in a run of the program, as an expression");
+  F.list("--trips", "N|LOOP=N|LLINE=N", W.Trips,
+         "trip count of a loop by its number or line, as an expression; N alone: of all others");
+  F.text("--kernel", "REGEX", R.KernelPattern, "only kernels whose demangled name matches");
+  F.text("--arch", "ARCH", R.Arch, "architecture such as sm_90").Default =
+      "the GPU's, otherwise the command's last";
+  F.number("--effort", "0|1|2|3", W.Effort, 0, 3,
+           "how many are timed: margins of 0, 15, 40, 60 %; at most 8, 16, 24, 48 configurations");
+  F.number("--budget", "N", W.Budget, 1, 100000, "time so many configurations at most").Default =
+      "by effort";
+  const SpaceCarving &Carving = R.Carving;
+  F.text("--margin", "SHARE", W.Margin, "how far from the Pareto front a configuration may be")
+      .Default = "by effort";
+  F.text("--least-efficiency", "SHARE", W.LeastEfficiency,
+         "leave out what has less of the largest efficiency")
+      .Default = llvm::formatv("{0}", Carving.LeastEfficiency).str();
+  F.text("--least-utilization", "SHARE", W.LeastUtilization,
+         "leave out what has less of the largest utilization")
+      .Default = llvm::formatv("{0}", Carving.LeastUtilization).str();
+  F.flag("--exhaustive", R.Exhaustive, "time all configurations, and print what carving saves");
+  F.list("--run", "WORDS", W.Run, "arguments of the program; {} is the program, for launchers");
+  F.text("--metric", "REGEX", R.Metric,
+         "the cost is what the first group matches on standard output")
+      .Default = "GPU time";
+  F.flag("--metric-larger-is-better", R.LargerIsBetter, "the larger metric is the better one");
+  F.seconds("--timeout", "SECONDS", R.Workload.TimeoutS, "limit for one run of the program");
+  F.text("--stdin", "FILE", R.Workload.StdinPath, "standard input of each run");
+  F.list("--output", "FILE", R.Workload.OutputFiles,
+         "a file that the program writes, whose content must not change");
+  F.text("--samples", "FILE", R.SamplesPath,
+         "take the times from this file instead of running the programs");
+  F.text("--record", "FILE", R.RecordPath, "record the times in this file");
+  F.text("--plot", "FILE", W.Plot, "write efficiency against utilization to this file, as SVG");
+  F.number("-j", "N", R.Jobs, 1, 1024, "compiles at once").Default = "one for each processor";
+  F.choice("--format", {"text", "json"}, W.Json, "how the result is printed");
+  F.flag("--quiet", W.Quiet, "print only errors, and JSON if it is asked for");
+  return F;
+}
 
 /// Reads \p Text, the value of option \p Name, as a number from 0 to \p Most. An empty text keeps
 /// \p Out.
@@ -115,10 +167,9 @@ llvm::Error checkPattern(llvm::StringRef Option, const std::string &Text, int Gr
   return llvm::Error::success();
 }
 
-llvm::Error check(const SearchWords &Words, const std::vector<std::string> &Positional,
-                  SearchRequest &R) {
-  if (!Positional.empty())
-    return usageError("carve search: unexpected '" + Positional.front() +
+llvm::Error check(const SearchWords &Words, SearchRequest &R) {
+  if (!Words.Positional.empty())
+    return usageError("carve search: unexpected '" + Words.Positional.front() +
                       "', expected the compiler's command after '--'");
   if (Words.Space.empty())
     return usageError("carve search: no --space, expected --space 'NAME=VALUE,VALUE;...'");
@@ -135,38 +186,9 @@ llvm::Error check(const SearchWords &Words, const std::vector<std::string> &Posi
 }
 
 llvm::Error readOptions(llvm::ArrayRef<std::string> Args, SearchRequest &R, SearchWords &Words) {
-  Flags F("carve search");
-  F.list("--space", Words.Space);
-  F.text("--where", Words.Where);
-  F.text("--block", Words.Block);
-  F.text("--grid", Words.Grid);
-  F.text("--dynamic-smem", Words.DynamicSmem);
-  F.text("--launches", Words.Launches);
-  F.list("--trips", Words.Trips);
-  F.text("--kernel", R.KernelPattern);
-  F.text("--arch", R.Arch);
-  F.number("--effort", Words.Effort, 0, 3);
-  F.number("--budget", Words.Budget, 1, 100000);
-  F.text("--margin", Words.Margin);
-  F.text("--least-efficiency", Words.LeastEfficiency);
-  F.text("--least-utilization", Words.LeastUtilization);
-  F.flag("--exhaustive", R.Exhaustive);
-  F.text("--metric", R.Metric);
-  F.flag("--metric-larger-is-better", R.LargerIsBetter);
-  F.list("--run", Words.Run);
-  F.seconds("--timeout", R.Workload.TimeoutS);
-  F.text("--stdin", R.Workload.StdinPath);
-  F.list("--output", R.Workload.OutputFiles);
-  F.text("--samples", R.SamplesPath);
-  F.text("--record", R.RecordPath);
-  F.choice("--format", {"text", "json"}, Words.Format);
-  F.text("--plot", Words.Plot);
-  F.number("-j", R.Jobs, 1, 1024);
-  F.flag("--quiet", Words.Quiet);
-  std::vector<std::string> Positional;
-  if (llvm::Error E = F.parse(Args, Positional, R.Command))
+  if (llvm::Error E = searchFlags(Words, R).parse(Args))
     return E;
-  if (llvm::Error E = check(Words, Positional, R))
+  if (llvm::Error E = check(Words, R))
     return E;
   for (const std::string &Text : Words.Run) {
     auto Split = splitCommand(Text, {});
@@ -233,8 +255,8 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   Progress.clear();
   if (!Record)
     return Record.takeError();
-  if (Words.Format == 1 || !Words.Quiet)
-    llvm::outs() << (Words.Format == 1 ? printSearchJson(*Record) : printSearchText(*Record));
+  if (Words.Json || !Words.Quiet)
+    llvm::outs() << (Words.Json ? printSearchJson(*Record) : printSearchText(*Record));
   llvm::outs().flush();
   if (!Words.Plot.empty())
     if (llvm::Error E = writeFileAtomically(Words.Plot, printSearchPlot(*Record)))

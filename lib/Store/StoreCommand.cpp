@@ -57,31 +57,50 @@ static llvm::Error showFaults(const UnitStore &Store, bool Repair, bool Json) {
   return llvm::Error::success();
 }
 
-llvm::Error carve::runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  unsigned Format = 0, MaxMegabytes = 0;
-  bool Repair = false;
-  Flags F("carve store");
-  F.choice("--format", {"text", "json"}, Format);
-  F.flag("--repair", Repair);
-  F.number("--max-size", MaxMegabytes, 1, 1u << 30);
+namespace {
+
+struct StoreOptions {
+  bool Json = false, Repair = false;
+  unsigned MaxMegabytes = 0;
   std::vector<std::string> Words, Rest;
-  if (llvm::Error E = F.parse(Args, Words, Rest))
+};
+
+Flags storeFlags(StoreOptions &O) {
+  Flags F("carve store");
+  F.form("[options] stats|verify|prune|clear", "show, check or shrink what the store remembers");
+  F.arguments("stats|verify|prune|clear", O.Words,
+              "count it; check it; remove what was unused for longest; remove all");
+  F.behind("", O.Rest);
+  F.flag("--repair", O.Repair, "with verify: remove what is damaged");
+  F.number("--max-size", "MEGABYTES", O.MaxMegabytes, 1, 1u << 30, "with prune: what may remain")
+      .Default = "CARVE_STORE_SIZE";
+  F.choice("--format", {"text", "json"}, O.Json, "how the result is printed");
+  return F;
+}
+
+} // namespace
+
+llvm::Error carve::runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  StoreOptions O;
+  if (llvm::Error E = storeFlags(O).parse(Args))
     return E;
-  if (Words.size() != 1 || !Rest.empty())
+  const std::vector<std::string> &Words = O.Words;
+  if (Words.size() != 1 || !O.Rest.empty())
     return usageError("carve store: expected one of stats, verify, prune or clear");
   llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
     return Root.takeError();
   UnitStore Store(*Root);
-  bool Json = Format == 1;
+  const bool Json = O.Json;
   if (Words[0] == "stats")
     return showStats(Store, Json);
   if (Words[0] == "verify")
-    return showFaults(Store, Repair, Json);
+    return showFaults(Store, O.Repair, Json);
   uint64_t Before = storeStats(Store).Bytes;
   llvm::Error Done = llvm::Error::success();
   if (Words[0] == "prune")
-    Done = pruneStore(Store, MaxMegabytes ? uint64_t(MaxMegabytes) << 20 : storeLimit(Context.Env));
+    Done = pruneStore(Store,
+                      O.MaxMegabytes ? uint64_t(O.MaxMegabytes) << 20 : storeLimit(Context.Env));
   else if (Words[0] == "clear")
     Done = clearStore(Store);
   else

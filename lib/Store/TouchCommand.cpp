@@ -43,33 +43,48 @@ static llvm::Error renew(llvm::ArrayRef<StaleOutput> Stale, UnitStore &Store) {
   return llvm::Error::success();
 }
 
-llvm::Error carve::runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  unsigned Format = 0;
-  bool List = false, All = false;
-  std::string Given;
-  Flags F("carve touch");
-  F.choice("--format", {"text", "json"}, Format);
-  F.flag("--list", List);
-  F.flag("--all", All);
-  F.text("--profile", Given);
+namespace {
+
+struct TouchOptions {
+  bool Json = false, List = false, All = false;
+  std::string Profile;
   std::vector<std::string> Folders, Rest;
-  if (llvm::Error E = F.parse(Args, Folders, Rest))
+};
+
+Flags touchFlags(TouchOptions &O) {
+  Flags F("carve touch");
+  F.form("[options] [FOLDER...]",
+         "make the build repeat outputs whose depfile does not name a new decision or profile");
+  F.arguments("FOLDER...", O.Folders, "only outputs in these folders");
+  F.behind("", O.Rest);
+  F.text("--profile", "FILE", O.Profile, "use this profile").Default = "CARVE_PROFILE";
+  F.flag("--list", O.List, "print the outputs, and touch nothing");
+  F.flag("--all", O.All, "include outputs whose depfile lists their decision file");
+  F.choice("--format", {"text", "json"}, O.Json, "how the list is printed");
+  return F;
+}
+
+} // namespace
+
+llvm::Error carve::runTouch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  TouchOptions O;
+  if (llvm::Error E = touchFlags(O).parse(Args))
     return E;
-  if (llvm::Error E = takeFolders("carve touch", Folders, Rest))
+  if (llvm::Error E = takeFolders("carve touch", O.Folders, O.Rest))
     return E;
   llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
     return Root.takeError();
-  llvm::Expected<CurrentProfiles> Profiles = currentProfiles(Given, Context.Env);
+  llvm::Expected<CurrentProfiles> Profiles = currentProfiles(O.Profile, Context.Env);
   if (!Profiles)
     return Profiles.takeError();
   UnitStore Store(*Root);
-  std::vector<StaleOutput> Stale = staleOutputs(Store, Folders, &*Profiles);
-  if (!All)
+  std::vector<StaleOutput> Stale = staleOutputs(Store, O.Folders, &*Profiles);
+  if (!O.All)
     llvm::erase_if(Stale, [](const StaleOutput &S) { return !needsTouch(S); });
-  if (!List)
+  if (!O.List)
     if (llvm::Error E = renew(Stale, Store))
       return E;
-  printStale(Stale, Format == 1, List ? "" : "touched ");
+  printStale(Stale, O.Json, O.List ? "" : "touched ");
   return llvm::Error::success();
 }

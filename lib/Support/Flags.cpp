@@ -4,115 +4,206 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace carve;
 
-llvm::Error Flags::wrong(llvm::StringRef Name, llvm::StringRef Value,
-                         const llvm::Twine &Expected) const {
-  return usageError(Context + ": " + Name + " is '" + Value + "', expected " + Expected);
+void Flags::form(llvm::StringRef Words, llvm::StringRef Help) {
+  Text.Forms.push_back({Words.str(), Help.str()});
 }
 
-void Flags::flag(llvm::StringRef Name, bool &Out) {
-  Options.push_back({Name.str(), false, [&Out](llvm::StringRef) {
-                       Out = true;
-                       return llvm::Error::success();
-                     }});
+OptionText &Flags::add(OptionText Option, Setter Set) {
+  Setters.push_back(std::move(Set));
+  Text.Options.push_back(std::move(Option));
+  return Text.Options.back();
 }
 
-void Flags::text(llvm::StringRef Name, std::string &Out) {
-  Options.push_back(
-      {Name.str(), true, [this, N = Name.str(), &Out](llvm::StringRef Value) -> llvm::Error {
-         if (Value.empty())
-           return wrong(N, Value, "a value");
-         Out = Value.str();
-         return llvm::Error::success();
-       }});
+OptionText &Flags::flag(llvm::StringRef Name, bool &Out, llvm::StringRef Help) {
+  return add({Name.str(), "", Help.str()}, [&Out](llvm::StringRef) {
+    Out = true;
+    return std::string();
+  });
 }
 
-void Flags::list(llvm::StringRef Name, std::vector<std::string> &Out) {
-  Options.push_back(
-      {Name.str(), true, [this, N = Name.str(), &Out](llvm::StringRef Value) -> llvm::Error {
-         if (Value.empty())
-           return wrong(N, Value, "a value");
-         Out.push_back(Value.str());
-         return llvm::Error::success();
-       }});
+OptionText &Flags::text(llvm::StringRef Name, llvm::StringRef Value, std::string &Out,
+                        llvm::StringRef Help) {
+  OptionText &O = value(
+      Name, Value,
+      [&Out](llvm::StringRef Given) -> std::string {
+        if (Given.empty())
+          return "a value";
+        Out = Given.str();
+        return "";
+      },
+      Help);
+  O.Default = Out;
+  return O;
 }
 
-void Flags::number(llvm::StringRef Name, unsigned &Out, unsigned Least, unsigned Most) {
-  Options.push_back(
-      {Name.str(), true,
-       [this, N = Name.str(), &Out, Least, Most](llvm::StringRef Value) -> llvm::Error {
-         unsigned Number = 0;
-         if (Value.getAsInteger(10, Number) || Number < Least || Number > Most)
-           return wrong(N, Value,
-                        "a whole number from " + llvm::Twine(Least) + " to " + llvm::Twine(Most));
-         Out = Number;
-         return llvm::Error::success();
-       }});
+OptionText &Flags::list(llvm::StringRef Name, llvm::StringRef Value, std::vector<std::string> &Out,
+                        llvm::StringRef Help) {
+  OptionText &O = value(
+      Name, Value,
+      [&Out](llvm::StringRef Given) -> std::string {
+        if (Given.empty())
+          return "a value";
+        Out.push_back(Given.str());
+        return "";
+      },
+      Help);
+  O.Repeatable = true;
+  return O;
 }
 
-void Flags::seconds(llvm::StringRef Name, double &Out) {
-  Options.push_back(
-      {Name.str(), true, [this, N = Name.str(), &Out](llvm::StringRef Value) -> llvm::Error {
-         double Number = 0;
-         if (Value.getAsDouble(Number) || !(Number > 0) || Number > 1e6)
-           return wrong(N, Value, "a number of seconds above 0");
-         Out = Number;
-         return llvm::Error::success();
-       }});
+OptionText &Flags::number(llvm::StringRef Name, llvm::StringRef Value, unsigned &Out,
+                          unsigned Least, unsigned Most, llvm::StringRef Help) {
+  OptionText &O = value(
+      Name, Value,
+      [&Out, Least, Most](llvm::StringRef Given) -> std::string {
+        unsigned Number = 0;
+        if (Given.getAsInteger(10, Number) || Number < Least || Number > Most)
+          return "a whole number from " + llvm::utostr(Least) + " to " + llvm::utostr(Most);
+        Out = Number;
+        return "";
+      },
+      Help);
+  if (Out >= Least && Out <= Most)
+    O.Default = llvm::utostr(Out);
+  return O;
 }
 
-void Flags::choice(llvm::StringRef Name, llvm::ArrayRef<llvm::StringRef> Words, unsigned &Out) {
+OptionText &Flags::seconds(llvm::StringRef Name, llvm::StringRef Value, double &Out,
+                           llvm::StringRef Help) {
+  OptionText &O = value(
+      Name, Value,
+      [&Out](llvm::StringRef Given) -> std::string {
+        double Number = 0;
+        if (Given.getAsDouble(Number) || !(Number > 0) || Number > 1e6)
+          return "a number of seconds above 0";
+        Out = Number;
+        return "";
+      },
+      Help);
+  if (Out > 0)
+    llvm::raw_string_ostream(O.Default) << llvm::format("%g", Out);
+  return O;
+}
+
+OptionText &Flags::choice(llvm::StringRef Name, llvm::ArrayRef<llvm::StringRef> Words,
+                          size_t Default, std::function<void(size_t)> Choose,
+                          llvm::StringRef Help) {
   std::vector<std::string> Known;
   for (llvm::StringRef Word : Words)
     Known.push_back(Word.str());
-  Options.push_back(
-      {Name.str(), true, [this, N = Name.str(), Known, &Out](llvm::StringRef Value) -> llvm::Error {
-         auto Found = llvm::find(Known, Value);
-         if (Found == Known.end())
-           return wrong(N, Value, llvm::join(Known, " or "));
-         Out = Found - Known.begin();
-         return llvm::Error::success();
-       }});
+  OptionText &O = value(
+      Name, llvm::join(Known, "|"),
+      [Known, Choose = std::move(Choose)](llvm::StringRef Given) -> std::string {
+        auto Found = llvm::find(Known, Given);
+        if (Found == Known.end())
+          return llvm::join(Known, " or ");
+        Choose(Found - Known.begin());
+        return "";
+      },
+      Help);
+  if (Default < Known.size())
+    O.Default = Known[Default];
+  return O;
 }
 
-const Flags::Option *Flags::find(llvm::StringRef Name) const {
-  auto Found = llvm::find_if(Options, [&](const Option &O) { return O.Name == Name; });
-  return Found == Options.end() ? nullptr : &*Found;
+OptionText &Flags::value(llvm::StringRef Name, llvm::StringRef Value, Setter Set,
+                         llvm::StringRef Help) {
+  return add({Name.str(), Value.str(), Help.str()}, std::move(Set));
+}
+
+void Flags::arguments(llvm::StringRef Value, std::vector<std::string> &Out, llvm::StringRef Help) {
+  Arguments = &Out;
+  if (!Value.empty())
+    Text.Arguments.push_back({"", Value.str(), Help.str()});
+}
+
+void Flags::behind(llvm::StringRef Value, std::vector<std::string> &Out, llvm::StringRef Help) {
+  Behind = &Out;
+  if (!Value.empty())
+    Text.Arguments.push_back({"", Value.str(), Help.str()});
+}
+
+std::optional<size_t> Flags::find(llvm::StringRef Name) const {
+  auto Found = llvm::find_if(Text.Options, [&](const OptionText &O) { return O.Name == Name; });
+  if (Found == Text.Options.end())
+    return std::nullopt;
+  return Found - Text.Options.begin();
+}
+
+llvm::Error Flags::set(size_t Option, llvm::StringRef From, llvm::StringRef Value) const {
+  std::string Expected = Setters[Option](Value);
+  if (Expected.empty())
+    return llvm::Error::success();
+  return usageError(Text.Command + ": " + From + " is '" + Value + "', expected " + Expected);
 }
 
 llvm::Expected<bool> Flags::apply(llvm::StringRef Name, const std::string *Value) const {
-  const Option *O = find(Name);
-  if (!O)
+  std::optional<size_t> Found = find(Name);
+  if (!Found)
     return false;
-  if (O->TakesValue && !Value)
-    return usageError(Context + ": " + Name + " needs a value: " + Name +
+  const OptionText &O = Text.Options[*Found];
+  if (!O.Value.empty() && !Value && O.IfAbsent.empty())
+    return usageError(Text.Command + ": " + Name + " needs a value: " + Name +
                       (Name.starts_with("--") ? "=..." : " ..."));
-  if (!O->TakesValue && Value)
-    return usageError(Context + ": " + Name + " takes no value, not '" + *Value + "'");
-  if (llvm::Error E = O->Set(Value ? *Value : ""))
+  if (O.Value.empty() && Value)
+    return usageError(Text.Command + ": " + Name + " takes no value, not '" + *Value + "'");
+  if (llvm::Error E = set(*Found, Name, Value ? *Value : O.IfAbsent))
     return E;
   return true;
 }
 
-llvm::Error Flags::parse(llvm::ArrayRef<std::string> Args, std::vector<std::string> &Positional,
-                         std::vector<std::string> &Rest) const {
+llvm::Error
+Flags::applyVariables(llvm::function_ref<std::optional<std::string>(llvm::StringRef)> Env) const {
+  for (size_t I = 0; I < Text.Options.size(); ++I) {
+    const std::string &Variable = Text.Options[I].Variable;
+    std::optional<std::string> Value = Variable.empty() ? std::nullopt : Env(Variable);
+    if (!Value || Value->empty())
+      continue;
+    if (llvm::Error E = set(I, Variable, *Value))
+      return E;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Flags::asksForHelp(llvm::ArrayRef<std::string> Args) const {
+  for (llvm::StringRef Arg : Args) {
+    if (Arg == "--")
+      break;
+    if (Arg == "--help" || Arg == "-h" || Arg == "--help=words")
+      return llvm::make_error<HelpAsked>(Text, Arg == "--help=words");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Flags::parse(llvm::ArrayRef<std::string> Args, Variables Env) const {
+  if (llvm::Error E = asksForHelp(Args))
+    return E;
+  if (Env)
+    if (llvm::Error E = applyVariables(Env))
+      return E;
+  std::vector<std::string> Words;
   for (size_t I = 0; I < Args.size(); ++I) {
     llvm::StringRef Arg = Args[I];
     if (Arg == "--") {
-      Rest.assign(Args.begin() + I + 1, Args.end());
+      std::vector<std::string> &Rest = Behind ? *Behind : Words;
+      Rest.insert(Rest.end(), Args.begin() + I + 1, Args.end());
       break;
     }
     if (!Arg.starts_with("-") || Arg == "-") {
-      Positional.push_back(Arg.str());
+      Words.push_back(Arg.str());
       continue;
     }
     auto [Name, After] = Arg.split('=');
     std::string Value = After.str();
     bool Has = Arg.contains('=');
-    const Option *O = find(Name);
-    if (O && O->TakesValue && !Has && I + 1 < Args.size() && Args[I + 1] != "--") {
+    std::optional<size_t> Found = find(Name);
+    if (Found && !Text.Options[*Found].Value.empty() && !Has && I + 1 < Args.size() &&
+        Args[I + 1] != "--") {
       Value = Args[++I];
       Has = true;
     }
@@ -120,7 +211,12 @@ llvm::Error Flags::parse(llvm::ArrayRef<std::string> Args, std::vector<std::stri
     if (!Known)
       return Known.takeError();
     if (!*Known)
-      return usageError(Context + ": unknown option '" + Name + "'");
+      return usageError(Text.Command + ": unknown option '" + Name + "'; " + Text.Command +
+                        " --help lists them");
   }
+  if (!Words.empty() && !Arguments)
+    return usageError(Text.Command + ": unexpected '" + Words.front() + "', expected only options");
+  if (Arguments)
+    Arguments->insert(Arguments->end(), Words.begin(), Words.end());
   return llvm::Error::success();
 }

@@ -8,10 +8,9 @@
 #include "Store/StoreFolder.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
-#include "Support/Flags.h"
-#include "Tune/Job/TuningOptions.h"
 #include "Tune/PlacedRequest.h"
 #include "Tune/TunePipeline.h"
+#include "Tune/TuningFlags.h"
 
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
@@ -47,58 +46,56 @@ static llvm::Error openCaptures(const CommandContext &Context, std::vector<std::
   return llvm::Error::success();
 }
 
-/// What is printed.
-struct TuneOutput {
+/// The command line of `carve tune`.
+struct TuneWords {
+  TuneRequest Request;
+  unsigned Effort = SearchLimits().Effort;
+  std::vector<std::string> Captures, Words;
   bool Json = false;
   bool Quiet = false; ///< Errors alone, and the JSON where it is asked for.
 };
 
-/// Reads the command line of `carve tune` into \p R.
-static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env, TuneRequest &R,
-                                   TuneOutput &Shown, bool &FromCaptures) {
-  unsigned Mode = 0, Scope = 0, Domain = 0, Points = 0, Format = 0;
-  llvm::Expected<unsigned> Effort = defaultEffort(Env);
-  if (!Effort)
-    return Effort.takeError();
+static Flags tuneFlags(TuneWords &W) {
+  TuneRequest &R = W.Request;
   Flags F("carve tune");
-  F.seconds("--timeout", R.Workload.TimeoutS);
-  F.number("--max-runs", R.Limits.MaxRuns, 1, 1000000);
-  F.seconds("--budget", R.Limits.BudgetS);
-  F.choice("--mode", {"auto", "fixed", "rotate", "replay"}, Mode);
-  F.choice("--scope", {"kernel", "file"}, Scope);
-  F.number("--effort", *Effort, 0, MaxEffort);
-  F.choice("--points", {"critical", "every-8", "all"}, Points);
-  F.choice("--launch-domain", {"preserve", "traced"}, Domain);
-  F.list("--output", R.Workload.OutputFiles);
-  F.text("--stdin", R.Workload.StdinPath);
-  F.text("--profile", R.ProfilePath);
-  F.text("--samples", R.SamplesPath);
-  F.text("--record", R.RecordPath);
-  F.choice("--format", {"text", "json"}, Format);
-  F.flag("--quiet", Shown.Quiet);
-  std::vector<std::string> Positional, Captures;
-  F.list("--from", Captures);
-  if (llvm::Error E = F.parse(Args, Positional, R.Workload.Argv))
+  F.form("[options] -- COMMAND...",
+         "time variants in COMMAND's kernels; the next build emits the winners");
+  F.form("[options] --from CAPTURE...", "the same with captured launches instead of a program");
+  F.arguments("CAPTURE...", W.Words, "more captures, after --from");
+  F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
+  registerTuning(F, "--",
+                 {R.Workload.TimeoutS, R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode, W.Effort,
+                  R.Options.Scope, R.Options.Domain, R.Workload.OutputFiles, R.SamplesPath});
+  F.choice("--points", {"critical", "every-8", "all"}, R.Options.Points,
+           "other sets of variants, to compare the search with");
+  F.text("--record", "FILE", R.RecordPath,
+         "record the trace, the timing run and the samples in this file");
+  F.list("--from", "CAPTURE", W.Captures, "tune this captured launch");
+  F.text("--stdin", "FILE", R.Workload.StdinPath, "standard input of each run");
+  F.text("--profile", "FILE", R.ProfilePath, "write the decisions to this profile too");
+  F.choice("--format", {"text", "json"}, W.Json, "how the report is printed");
+  F.flag("--quiet", W.Quiet, "print only errors, and JSON if it is asked for");
+  return F;
+}
+
+/// Reads the command line of `carve tune` into \p W.
+static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env, TuneWords &W) {
+  if (llvm::Error E = tuneFlags(W).parse(Args, Env))
     return E;
-  FromCaptures = !Captures.empty();
-  if (FromCaptures) {
-    if (llvm::Error E = launchCaptures(Captures, std::move(Positional), R.Workload.Argv))
+  TuneRequest &R = W.Request;
+  if (!W.Captures.empty()) {
+    if (llvm::Error E = launchCaptures(W.Captures, std::move(W.Words), R.Workload.Argv))
       return E;
-    Positional.clear();
+    W.Words.clear();
   }
-  if (!Positional.empty())
-    return usageError("carve tune: unexpected '" + Positional.front() +
+  if (!W.Words.empty())
+    return usageError("carve tune: unexpected '" + W.Words.front() +
                       "'; the command to run stands behind --");
   if (R.Workload.Argv.empty())
     return usageError("carve tune: no command, expected: carve tune -- COMMAND...");
   if (!R.SamplesPath.empty() && !R.RecordPath.empty())
     return usageError("carve tune: --samples and --record exclude each other");
-  R.Mode = ModeRequest(Mode);
-  R.Options.Scope = Scope ? TuningScope::File : TuningScope::Kernel;
-  R.Options.Points = PointSet(Points);
-  R.Options.Search = searchLimits(*Effort);
-  R.Options.Domain = Domain ? LaunchDomain::Traced : LaunchDomain::Preserve;
-  Shown.Json = Format == 1;
+  R.Options.Search = searchLimits(W.Effort);
   return llvm::Error::success();
 }
 
@@ -117,11 +114,10 @@ static void tellProgress(TuneRequest &R, TerminalProgress &Progress, bool Quiet)
 }
 
 llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  TuneRequest R;
-  TuneOutput Shown;
-  bool FromCaptures = false;
-  if (llvm::Error E = readTuneOptions(Args, Context.Env, R, Shown, FromCaptures))
+  TuneWords W;
+  if (llvm::Error E = readTuneOptions(Args, Context.Env, W))
     return E;
+  TuneRequest &R = W.Request;
   llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
     return Root.takeError();
@@ -129,24 +125,24 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
     if (llvm::Error E = needGpu(Context.Env, "tuning times kernels on one"))
       return E;
   UnitStore Store(*Root);
-  if (FromCaptures)
+  if (!W.Captures.empty())
     if (llvm::Error E = openCaptures(Context, R.Workload.Argv, Store))
       return E;
   llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();
   placeRequest(R, *T, Context);
-  TerminalProgress Progress(::isatty(2) && !Shown.Quiet, "carve");
-  tellProgress(R, Progress, Shown.Quiet);
+  TerminalProgress Progress(::isatty(2) && !W.Quiet, "carve");
+  tellProgress(R, Progress, W.Quiet);
   ProcessRunner Runner;
   llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);
   Progress.clear();
   if (!Result)
     return Result.takeError();
   unsigned Columns = llvm::sys::Process::StandardOutColumns();
-  if (Shown.Json)
+  if (W.Json)
     llvm::outs() << printJsonReport(Result->Report);
-  else if (!Shown.Quiet)
+  else if (!W.Quiet)
     llvm::outs() << printTextReport(Result->Report, Columns ? Columns : 100)
                  << rebuildAdvice(staleOutputs(Store, {}));
   if (!Result->Report.Note.empty())

@@ -1,20 +1,24 @@
-# bash completion for carve and carve-nvcc. It reads the words from the tools' own help (a few
-# milliseconds), so that they are those of the installed version.
+# bash completion for carve and carve-nvcc. It asks the tools which words they take (a few
+# milliseconds), so that these are those of the installed version: `carve --help=words` prints the
+# commands, `carve COMMAND --help=words` and `carve-nvcc --carve-help=words` a line for each option,
+# as in `--mode= auto fixed`: with "=" if it takes a value, then the words that the value can be. A
+# line that begins with "=" alone has the words that the first argument can be.
 
-# _carve_words HELP: the options in HELP, those with a value ending in "=".
-_carve_words() {
-  grep -oE -- '--?[a-zA-Z][a-z-]*(=|\b)' <<<"$1" | sort -u
-}
-
-# _carve_values HELP OPTION: the values that HELP lists for OPTION, as in --mode=auto|fixed.
+# _carve_values LINES NAME: the words after NAME on its line.
 _carve_values() {
-  grep -oE -- "$2=[a-z0-9|-]+" <<<"$1" | head -n 1 | cut -d= -f2 | tr '|' ' '
+  local Name Words
+  while read -r Name Words; do
+    if [[ $Name == "$2" ]]; then
+      printf '%s\n' "$Words"
+      return
+    fi
+  done <<<"$1"
 }
 
 # After an option with a value: offers its values, otherwise files. False if the word is no such
 # option. bash divides words at "=", so that "=" is a word of its own in COMP_WORDS.
 _carve_complete_value() {
-  local Help=$1 Option Value Values
+  local Lines=$1 Option Value Values
   if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
     Option=${COMP_WORDS[COMP_CWORD - 1]} Value=
   elif ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
@@ -23,8 +27,8 @@ _carve_complete_value() {
     return 1
   fi
   [[ $Option == -* ]] || return 1
-  Values=$(_carve_values "$Help" "$Option")
-  if [[ $Values == *' '* ]]; then
+  Values=$(_carve_values "$Lines" "$Option=")
+  if [[ -n $Values ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$Values" -- "$Value")
   else
     compopt -o default
@@ -32,18 +36,16 @@ _carve_complete_value() {
 }
 
 _carve_complete_option() {
-  mapfile -t COMPREPLY < <(compgen -W "$(_carve_words "$1")" -- "$2")
+  mapfile -t COMPREPLY < <(compgen -W "$(cut -d ' ' -f 1 <<<"$1" | grep '^-')" -- "$2")
   [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
   return 0
 }
 
 _carve() {
-  local Program=$1 Word=$2 Help Command=${COMP_WORDS[1]} I
+  local Program=$1 Word=$2 Lines Values I
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    Help=$("$Program" --help 2>/dev/null)
-    mapfile -t COMPREPLY < <(compgen -W "$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' <<<"$Help" | sort -u)
-      --help --version" -- "$Word")
+    mapfile -t COMPREPLY < <(compgen -W "$("$Program" --help=words 2>/dev/null)" -- "$Word")
     return
   fi
   # What follows -- is another command, with its own options.
@@ -57,12 +59,13 @@ _carve() {
       return
     fi
   done
-  Help=$("$Program" "$Command" --help 2>/dev/null)
-  _carve_complete_value "$Help" && return
+  Lines=$("$Program" "${COMP_WORDS[1]}" --help=words 2>/dev/null)
+  _carve_complete_value "$Lines" && return
+  Values=$(_carve_values "$Lines" =)
   if [[ $Word == -* ]]; then
-    _carve_complete_option "$Help" "$Word"
-  elif [[ $Command == store && $COMP_CWORD -eq 2 ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "stats verify prune clear" -- "$Word")
+    _carve_complete_option "$Lines" "$Word"
+  elif [[ -n $Values ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$Values" -- "$Word")
   else
     compopt -o default
   fi
@@ -70,13 +73,16 @@ _carve() {
 
 # Offers nvcc's options and ours.
 _carve_nvcc() {
-  local Program=$1 Word=$2 Help
+  local Program=$1 Word=$2 Lines
   COMPREPLY=()
-  Help=$("$Program" --carve-help 2>/dev/null)
-  _carve_complete_value "$Help" && return
+  Lines=$("$Program" --carve-help=words 2>/dev/null)
+  _carve_complete_value "$Lines" && return
   case $Word in
-  --c*) _carve_complete_option "$Help" "$Word" ;;
-  -*) _carve_complete_option "$Help $("$Program" --help 2>/dev/null | grep -oE '^--[a-z-]+')" "$Word" ;;
+  --c*) _carve_complete_option "$Lines" "$Word" ;;
+  -*)
+    Lines+=$'\n'$("$Program" --help 2>/dev/null | grep -oE '^--[a-z-]+')
+    _carve_complete_option "$Lines" "$Word"
+    ;;
   *) compopt -o default ;;
   esac
 }

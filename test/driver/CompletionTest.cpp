@@ -69,6 +69,17 @@ TEST_F(CompletionTest, wordsAfterTheDashes_areNotCompleted) {
   EXPECT_TRUE(carveWords({"tune", "--", "./app", "--bud"}).empty());
 }
 
+TEST_F(CompletionTest, firstArgument_ofFewPossible_isOneOfThem) {
+  EXPECT_EQ(carveWords({"store", "p"}), Offered{"prune"});
+  EXPECT_EQ(carveWords({"store", "--repair", "v"}), Offered{"verify"});
+  EXPECT_TRUE(carveWords({"merge", "v"}).empty()) << "files are bash's own";
+}
+
+TEST_F(CompletionTest, options_ofOneLetterOrWithAFile_areOfferedAsTheyAreTyped) {
+  EXPECT_EQ(carveWords({"capture", "-o"}), Offered{"-o"});
+  EXPECT_TRUE(carveWords({"report", "--report", "=", ""}).empty()) << "files are bash's own";
+}
+
 TEST_F(CompletionTest, carveNvcc_ownOptions_areCompleted) {
   EXPECT_EQ(complete(CARVE_NVCC_TOOL, {"carve-nvcc", "--carve-sc"}), Offered{"--carve-scope="});
   EXPECT_EQ(complete(CARVE_NVCC_TOOL, {"carve-nvcc", "-O3", "--carve-scope", "=", "f"}),

@@ -103,5 +103,5 @@ TEST_F(DoctorTest, doctor_asJson_hasTheSameFindings) {
 }
 
 TEST_F(DoctorTest, doctor_wordsItDoesNotKnow_areAnError) {
-  expectError({"doctor", "all"}, "carve doctor: unexpected 'all'");
+  expectError({"doctor", "all"}, "carve doctor: unexpected 'all', expected only options");
 }

@@ -31,11 +31,13 @@ TEST_F(EvaluateTest, unreadableTable_failsWithThePlace) {
 }
 
 TEST_F(EvaluateTest, wrongWords_areErrors) {
-  expectError({"evaluate"}, "evaluate: no table, expected SWEEP.tsv");
-  expectError({"evaluate", "--budget=0", Table}, "--budget=0: expected a number from 1 to 10000");
-  expectError({"evaluate", "--effort=4", Table}, "--effort=4: expected a number from 0 to 3");
-  expectError({"evaluate", "--format=xml", Table}, "--format=xml: expected text or json");
+  expectError({"evaluate"}, "carve evaluate: no table, expected SWEEP.tsv");
+  expectError({"evaluate", "--budget=0", Table},
+              "carve evaluate: --budget is '0', expected a whole number from 1 to 10000");
+  expectError({"evaluate", "--effort=4", Table},
+              "carve evaluate: --effort is '4', expected a whole number from 0 to 3");
+  expectError({"evaluate", "--format=xml", Table},
+              "carve evaluate: --format is 'xml', expected text or json");
   expectError({"evaluate", Table, "more"},
-              "evaluate: unexpected 'more', expected SWEEP.tsv [--budget=N] [--effort=0..3] "
-              "[--arch=sm_90] [--format=text|json]");
+              "carve evaluate: unexpected 'more', expected one SWEEP.tsv");
 }

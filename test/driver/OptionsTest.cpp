@@ -125,7 +125,8 @@ TEST_F(CarveCommandTest, mistakes_nameWhatWasExpected) {
   expectError({"store", "prune", "--max-size=0"},
               "carve store: --max-size is '0', expected a whole number from 1 to 1073741824");
   expectError({"report", "x"}, "carve report: unexpected 'x', expected only options");
-  expectError({"report", "--form=json"}, "carve report: unknown option '--form'");
+  expectError({"report", "--form=json"},
+              "carve report: unknown option '--form'; carve report --help lists them");
   expectError({"report"}, "no tuning has been made with the store " + path("store"));
   expectError({"tune"}, "carve tune: no command, expected: carve tune -- COMMAND...");
   expectError({"tune", "./app"},

@@ -51,13 +51,15 @@ llvm::Expected<Settings> readSettings(llvm::ArrayRef<std::string> Args) {
   Settings S;
   S.Prefix = environment("CARVE_TEST_PREFIX").value_or(CARVE_BUILD_TREE);
   Flags F("Compare");
-  F.number("--pairs", S.Pairs, 1, 1000);
-  F.seconds("--timeout", S.TimeoutS);
-  F.text("--prefix", S.Prefix);
-  std::vector<std::string> Commands, Rest;
-  if (llvm::Error E = F.parse(Args, Commands, Rest))
+  F.form("[options] COMMAND COMMAND", "the times of two programs, measured in turns");
+  std::vector<std::string> Commands;
+  F.arguments("COMMAND COMMAND", Commands, "the programs, each with its arguments as one word");
+  F.number("--pairs", "N", S.Pairs, 1, 1000, "runs of each");
+  F.seconds("--timeout", "SECONDS", S.TimeoutS, "limit for one run");
+  F.text("--prefix", "FOLDER", S.Prefix, "where carve-nvcc is installed");
+  if (llvm::Error E = F.parse(Args))
     return E;
-  if (Commands.size() != 2 || !Rest.empty())
+  if (Commands.size() != 2)
     return usageError("Compare: expected two commands, each one word");
   for (int I = 0; I < 2; ++I)
     if ((S.Commands[I] = splitWords(Commands[I])).empty())

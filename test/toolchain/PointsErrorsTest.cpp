@@ -17,14 +17,15 @@ TEST_F(PointsErrors, wrongWords_nameActualAndExpected) {
     EXPECT_NE(Message.find(Text), std::string::npos) << Message;
   };
   Contains({}, "no file");
-  Contains({File, "more.cu"}, "second file `more.cu`");
-  Contains({"--blocks=3", File}, "unknown option `--blocks`");
-  Contains({File, "--arch"}, "--arch: no value");
-  Contains({"x.cpp"}, "`x.cpp`, expected FILE.cu or FILE.ptx");
-  Contains({"--format=xml", File}, "`xml`, expected text or json");
-  Contains({"--dynamic-smem=-1", File}, "`-1`");
-  Contains({"--dynamic-smem=1k", File}, "`1k`");
-  for (std::string Block : {"", "0", "x", "32x", "-32", "32x0", "2x2x2x2", "12.5", "256,"})
+  Contains({File, "more.cu"}, "second file 'more.cu'");
+  Contains({"--blocks=3", File}, "unknown option '--blocks'; carve points --help lists them");
+  Contains({File, "--arch"}, "--arch needs a value: --arch=...");
+  Contains({"x.cpp"}, "'x.cpp', expected FILE.cu or FILE.ptx");
+  Contains({"--format=xml", File}, "--format is 'xml', expected text or json");
+  Contains({"--dynamic-smem=-1", File}, "--dynamic-smem is '-1', expected a whole number");
+  Contains({"--dynamic-smem=1k", File}, "--dynamic-smem is '1k'");
+  Contains({"--block=", File}, "--block is '', expected a value");
+  for (std::string Block : {"0", "x", "32x", "-32", "32x0", "2x2x2x2", "12.5", "256,"})
     Contains({"--block=" + Block, File}, "expected X, XxY or XxYxZ");
   Contains({"--block=1025", File}, "exceeds 1024 in dimension 1");
   Contains({"--block=1x1x65", File}, "exceeds 64 in dimension 3");

@@ -181,8 +181,10 @@ int runDriver(int Argc, char **Argv) {
       takeDriverOptions(std::vector<std::string>(Argv + 1, Argv + Argc), environment, ForNvcc);
   if (!Options)
     return fail(Options.takeError());
-  if (Options->Help || Options->Version) {
-    llvm::outs() << (Options->Help ? driverHelp().str() : versionText("carve-nvcc"));
+  if (Options->Help || Options->HelpWords || Options->Version) {
+    llvm::outs() << (Options->Help || Options->HelpWords
+                         ? driverHelp(/*ForCompletion=*/Options->HelpWords)
+                         : versionText("carve-nvcc"));
     return 0;
   }
   if (!Options->LogPath.empty())

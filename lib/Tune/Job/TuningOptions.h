@@ -4,7 +4,6 @@
 #pragma once
 
 #include "Device/CriticalPoints.h"
-#include "Nvcc/Toolchain.h"
 #include "Search/KernelSearch.h"
 
 #include <string>
@@ -30,10 +29,6 @@ inline constexpr unsigned MaxEffort = 3;
 /// The limits of a search with \p Effort: at most 12 variants of a kernel are timed, with the
 /// largest effort twice as many.
 SearchLimits searchLimits(unsigned Effort);
-
-/// The effort where no option says one: `CARVE_EFFORT`, else 2. Fails with a UsageError where that
-/// is no whole number from 0 to 3.
-llvm::Expected<unsigned> defaultEffort(GetEnv Env);
 
 struct TuningOptions {
   TuningScope Scope = TuningScope::Kernel;

@@ -143,7 +143,8 @@ TEST(DriverOptions, badOption_given_isAUsageError) {
             "carve-nvcc: --carve-effort is '4', expected a whole number from 0 to 3");
   for (const char *Effort : {"4", "high"})
     EXPECT_EQ(failure({}, {{"CARVE_EFFORT", Effort}}),
-              std::string("CARVE_EFFORT is '") + Effort + "', expected a whole number from 0 to 3");
+              std::string("carve-nvcc: CARVE_EFFORT is '") + Effort +
+                  "', expected a whole number from 0 to 3");
   EXPECT_EQ(failure({"--carve-budget=-1"}),
             "carve-nvcc: --carve-budget is '-1', expected a number of seconds above 0");
   EXPECT_EQ(failure({"--carve-mode=fast"}),
@@ -158,4 +159,16 @@ TEST(DriverOptions, badOption_given_isAUsageError) {
     EXPECT_EQ(failure({Name, "x"}),
               std::string("carve-nvcc: ") + Name + " needs a value: " + Name + "=...");
   EXPECT_EQ(failure({"--carve-help=1"}), "carve-nvcc: --carve-help takes no value, not '1'");
+}
+
+TEST(DriverOptions, help_forAPersonOrForCompletion_isMadeOfTheTable) {
+  std::string Help = driverHelp(/*ForCompletion=*/false);
+  EXPECT_NE(Help.find("\n  --carve-run[=COMMAND]"), std::string::npos) << Help;
+  EXPECT_NE(Help.find("(default: 2; also: CARVE_EFFORT)"), std::string::npos) << Help;
+  EXPECT_NE(Help.find("(default: none)"), std::string::npos) << Help;
+  std::string Words = driverHelp(/*ForCompletion=*/true);
+  EXPECT_NE(Words.find("--carve-scope= kernel file\n"), std::string::npos) << Words;
+  EXPECT_NE(Words.find("--carve-quiet\n"), std::string::npos) << Words;
+  EXPECT_TRUE(taken({"--carve-help=words"}).HelpWords);
+  EXPECT_FALSE(taken({"--carve-help"}).HelpWords);
 }

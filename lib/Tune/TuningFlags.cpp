@@ -1,0 +1,28 @@
+#include "Tune/TuningFlags.h"
+
+using namespace carve;
+
+void carve::registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues &Values) {
+  auto Name = [&](llvm::StringRef Bare) { return (Prefix + Bare).str(); };
+  F.seconds(Name("timeout"), "SECONDS", Values.TimeoutS, "limit for one run of the program");
+  F.number(Name("max-runs"), "N", Values.MaxRuns, 1, 1000000,
+           "limit for the runs that trace, time, screen and confirm");
+  F.seconds(Name("budget"), "SECONDS", Values.BudgetS,
+            "limit for the whole tuning; an undecided kernel keeps its default")
+      .Default = "none";
+  F.choice(Name("mode"), {"auto", "fixed", "rotate", "replay"}, Values.Mode,
+           "time variants within one run of the program (rotate, replay), or by a run for each "
+           "(fixed)");
+  F.number(Name("effort"), "0|1|2|3", Values.Effort, 0, MaxEffort,
+           "what is tried: 0 register caps; 1 front-end caps too; 2 other knobs too; 3 whole files "
+           "too")
+      .Variable = "CARVE_EFFORT";
+  F.choice(Name("scope"), {"kernel", "file"}, Values.Scope,
+           "a setting for each kernel, or a cap for each file by -maxrregcount");
+  F.choice(Name("launch-domain"), {"preserve", "traced"}, Values.Domain,
+           "block sizes that stay launchable: all, or those up to the largest that was seen");
+  F.list(Name("output"), "FILE", Values.OutputFiles,
+         "a file that the program writes, whose content must not change");
+  F.text(Name("samples"), "FILE", Values.SamplesPath,
+         "take the times from recorded samples instead of running the program");
+}

@@ -1,0 +1,28 @@
+/// \file
+/// The options that `carve tune` and carve-nvcc have in common. Only their prefixes differ:
+/// `--budget` and `--carve-budget`.
+#pragma once
+
+#include "Support/Flags.h"
+#include "Tune/InRun/ModeChoice.h"
+#include "Tune/Job/TuningOptions.h"
+
+namespace carve {
+
+/// The variables that receive the values. They hold the defaults before.
+struct TuningValues {
+  double &TimeoutS;
+  unsigned &MaxRuns;
+  double &BudgetS;
+  ModeRequest &Mode;
+  unsigned &Effort;
+  TuningScope &Scope;
+  LaunchDomain &Domain;
+  std::vector<std::string> &OutputFiles;
+  std::string &SamplesPath;
+};
+
+/// Registers the options in \p F. \p Prefix comes before each name.
+void registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues &Values);
+
+} // namespace carve
