@@ -3,9 +3,9 @@
 /// its region gives, the largest such count.
 #pragma once
 
-#include "Device/LaunchShape.h"
 #include "Device/Occupancy.h"
 #include "Device/RegisterRegion.h"
+#include "Protocol/LaunchShape.h"
 
 #include <vector>
 

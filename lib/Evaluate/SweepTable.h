@@ -3,7 +3,7 @@
 /// row for each program, kernel, launch shape and setting. Read by `carve evaluate`.
 #pragma once
 
-#include "Device/LaunchShape.h"
+#include "Protocol/LaunchShape.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

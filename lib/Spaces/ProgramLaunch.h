@@ -3,7 +3,7 @@
 /// the macros, and what directives or a traced run know.
 #pragma once
 
-#include "Device/LaunchShape.h"
+#include "Protocol/LaunchShape.h"
 #include "Ptx/PtxModule.h"
 #include "Spaces/MacroExpression.h"
 

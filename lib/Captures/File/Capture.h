@@ -3,7 +3,7 @@
 /// capture file holds (CaptureFile.h), between the probe's raw files and carve-launch.
 #pragma once
 
-#include "Device/LaunchShape.h"
+#include "Protocol/LaunchShape.h"
 
 #include <cstdint>
 #include <map>
@@ -50,6 +50,7 @@ struct CapturedRecord {
 struct Capture {
   std::string Kernel; ///< Mangled.
   LaunchShape Shape;
+  bool Cooperative = false;
   uint64_t Launch = 0;         ///< Which launch of this kernel and shape in its process, from 0.
   uint64_t TracedLaunches = 0; ///< Of kernel and shape, in the program's traced run.
   uint64_t MeanNs = 0;         ///< Of these.

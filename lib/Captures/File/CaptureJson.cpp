@@ -49,12 +49,12 @@ static json::Value toValue(const std::array<unsigned, 3> &Triple) {
   return json::Array{Triple[0], Triple[1], Triple[2]};
 }
 
-static json::Value toValue(const LaunchShape &S) {
+static json::Value toValue(const LaunchShape &S, bool Cooperative) {
   return json::Object{{"grid", toValue(S.Grid)},
                       {"block", toValue(S.Block)},
                       {"dynamic-smem-bytes", S.DynamicSmemBytes},
                       {"cluster", toValue(S.Cluster)},
-                      {"cooperative", S.Cooperative}};
+                      {"cooperative", Cooperative}};
 }
 
 // Each as in RecordJson.h.
@@ -99,6 +99,10 @@ bool readValue(const json::Value &V, CapturedRecord &Out, json::Path P) {
 struct TripleReader {
   std::array<unsigned, 3> &Out;
 };
+struct ShapeReader {
+  LaunchShape &Shape;
+  bool &Cooperative;
+};
 struct AttributesReader {
   std::map<std::string, uint64_t> &Out;
 };
@@ -115,12 +119,12 @@ static bool readValue(const json::Value &V, TripleReader &To, json::Path P) {
   return false;
 }
 
-bool readValue(const json::Value &V, LaunchShape &Out, json::Path P) {
+static bool readValue(const json::Value &V, ShapeReader &To, json::Path P) {
   Members M(V, P);
-  TripleReader Grid{Out.Grid}, Block{Out.Block}, Cluster{Out.Cluster};
+  TripleReader Grid{To.Shape.Grid}, Block{To.Shape.Block}, Cluster{To.Shape.Cluster};
   return M.get("grid", Grid) && M.get("block", Block) &&
-         M.get("dynamic-smem-bytes", Out.DynamicSmemBytes) && M.get("cluster", Cluster) &&
-         M.get("cooperative", Out.Cooperative);
+         M.get("dynamic-smem-bytes", To.Shape.DynamicSmemBytes) && M.get("cluster", Cluster) &&
+         M.get("cooperative", To.Cooperative);
 }
 
 static bool readValue(const json::Value &V, AttributesReader &To, json::Path P) {
@@ -138,7 +142,8 @@ static bool readValue(const json::Value &V, AttributesReader &To, json::Path P) 
 bool readValue(const json::Value &V, Capture &Out, json::Path P) {
   Members M(V, P);
   AttributesReader Attributes{Out.Attributes};
-  return M.get("kernel", Out.Kernel) && M.get("shape", Out.Shape) && M.get("launch", Out.Launch) &&
+  ShapeReader Shape{Out.Shape, Out.Cooperative};
+  return M.get("kernel", Out.Kernel) && M.get("shape", Shape) && M.get("launch", Out.Launch) &&
          M.get("traced-launches", Out.TracedLaunches) && M.get("mean-ns", Out.MeanNs) &&
          M.get("device", Out.Device) && M.get("arch", Out.Arch) &&
          M.get("driver", Out.DriverVersion) && M.get("workload", Out.Workload) &&
@@ -192,7 +197,7 @@ std::string carve::printCaptureIndex(const Capture &C, llvm::ArrayRef<CaptureSec
   for (const auto &[Name, Value] : C.Attributes)
     Attributes[Name] = Value;
   json::Object Body{{"kernel", C.Kernel},
-                    {"shape", toValue(C.Shape)},
+                    {"shape", toValue(C.Shape, C.Cooperative)},
                     {"launch", C.Launch},
                     {"traced-launches", C.TracedLaunches},
                     {"mean-ns", C.MeanNs},

@@ -4,18 +4,12 @@
 #pragma once
 
 #include "Captures/File/CaptureFile.h"
+#include "Protocol/PlanRecords.h"
 
 #include <string>
 #include <vector>
 
 namespace carve {
-
-/// A launch that is to be captured.
-struct CaptureWish {
-  std::string Kernel; ///< Mangled.
-  LaunchShape Shape;
-  uint64_t Launch = 0;
-};
 
 /// The file for CARVE_PROBE_CAPTURE; what is captured goes into \p Directory.
 std::string printCaptureWishes(llvm::ArrayRef<CaptureWish> Wishes, llvm::StringRef Directory);

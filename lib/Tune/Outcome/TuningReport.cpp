@@ -24,12 +24,13 @@ static std::string tripleText(const std::array<unsigned, 3> &T) {
   return std::to_string(T[0]) + "x" + std::to_string(T[1]) + "x" + std::to_string(T[2]);
 }
 
-std::string carve::shapeText(const LaunchShape &Shape) {
+std::string carve::shapeText(const KernelLaunches &Launches) {
+  const LaunchShape &Shape = Launches.Shape;
   std::string Text = "grid " + tripleText(Shape.Grid) + " block " + tripleText(Shape.Block) +
                      " dynamic-smem " + std::to_string(Shape.DynamicSmemBytes);
   if (Shape.hasCluster())
     Text += " cluster " + tripleText(Shape.Cluster);
-  if (Shape.Cooperative)
+  if (Launches.Cooperative)
     Text += " cooperative";
   return Text;
 }
@@ -64,7 +65,7 @@ std::vector<std::string> shapeTexts(const TracedKernel &T) {
       Texts.push_back("and " + std::to_string(T.Shapes.size() - 8) + " more");
       break;
     }
-    Texts.push_back(shapeText(L.Shape));
+    Texts.push_back(shapeText(L));
   }
   return Texts;
 }
@@ -259,15 +260,16 @@ TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
                                    const SelectionOutcome &Outcome, const InRunTuning *InRun) {
   TuningReport Report;
   Report.Device = Job.Device.Name;
-  Report.Driver = Job.Device.DriverVersion;
+  Report.Driver = Job.Device.driverVersion();
   Report.Scope = Scope == TuningScope::File ? "file" : "kernel";
   Report.Runs = Outcome.Runs;
   Report.RunsBeforeConfirmation = Outcome.ScreeningRuns;
   if (InRun) {
     Report.Reruns = InRun->Run.Reruns;
     Report.TimingWallS = InRun->Run.WallS;
-    Report.VariantsCompared = llvm::count_if(
-        InRun->Run.Record.Verified, [](const VerifiedVariant &V) { return V.Variant > 1; });
+    Report.VariantsCompared =
+        llvm::count_if(InRun->Run.Record.Verified,
+                       [](const VerifiedVariant &V) { return !isReference(V.Variant); });
   }
   Report.Program = Outcome.Program;
   Report.ProgramWall = Outcome.Wall;

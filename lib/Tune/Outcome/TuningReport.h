@@ -121,7 +121,7 @@ struct TuningReport {
 };
 
 /// `grid 512x204x1 block 32x1x1 dynamic-smem 0`, as evidence and report write it.
-std::string shapeText(const LaunchShape &Shape);
+std::string shapeText(const KernelLaunches &Launches);
 
 /// Of \p R in the launch shape of \p K that takes most time: resident warps over the most that an
 /// SM of \p Job's device holds, 0 to 1.
