@@ -117,7 +117,7 @@ private:
     RecordReader In(Line);
     bool Known = takeLaunch(In) || takeMemory(In);
     if (!Known || In.bad() || NotHex)
-      return malformed(Path + ": not expected: '" + Line + "'");
+      return malformed(Path + ": unexpected line '" + Line + "'");
     return llvm::Error::success();
   }
 
