@@ -73,7 +73,7 @@ json::Object jsonOf(const std::string &File, const CaptureReader &Reader) {
                       {"kernel", json::fixUTF8(C.Kernel)},
                       {"demangled", json::fixUTF8(llvm::demangle(C.Kernel))},
                       {"shape", describeShape(C.Shape)},
-                      {"cooperative", C.Shape.Cooperative},
+                      {"cooperative", C.Cooperative},
                       {"launch", int64_t(C.Launch)},
                       {"traced-launches", int64_t(C.TracedLaunches)},
                       {"mean-ns", int64_t(C.MeanNs)},
@@ -94,8 +94,8 @@ void printJson(json::Array List) {
 void listCapture(const std::string &File, const CaptureReader &Reader) {
   const Capture &C = Reader.capture();
   llvm::outs() << File << "\n  kernel     " << llvm::demangle(C.Kernel) << "\n  launch     "
-               << describeShape(C.Shape) << (C.Shape.Cooperative ? " cooperative" : "")
-               << ", number " << C.Launch << " of " << C.TracedLaunches << ", mean "
+               << describeShape(C.Shape) << (C.Cooperative ? " cooperative" : "") << ", number "
+               << C.Launch << " of " << C.TracedLaunches << ", mean "
                << llvm::formatv("{0:F1}", double(C.MeanNs) / 1e3) << " us\n  device     "
                << C.Device << " (" << C.Arch << "), driver " << C.DriverVersion << "\n  memory     "
                << megabytes(C.memoryBytes()) << " in " << C.Memory.size() << " range(s), "

@@ -180,7 +180,7 @@ llvm::Error CapturePipeline::pack(const std::string &Raw, size_t Index, CaptureO
   if (!Trace.Devices.empty()) {
     C.Device = Trace.Devices.front().Name;
     C.Arch = Trace.Devices.front().arch();
-    C.DriverVersion = Trace.Devices.front().DriverVersion;
+    C.DriverVersion = Trace.Devices.front().driverVersion();
   }
   uint64_t TotalNs = 0;
   for (const KernelLaunches &K : Trace.Kernels)

@@ -4,9 +4,9 @@
 /// register caps.
 #pragma once
 
-#include "Device/LaunchShape.h"
 #include "Device/Occupancy.h"
 #include "Device/RegisterRegion.h"
+#include "Protocol/LaunchShape.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 /// reads it first.
 #pragma once
 
-#include "Device/LaunchShape.h"
+#include "Protocol/LaunchShape.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"

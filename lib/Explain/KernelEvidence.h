@@ -4,11 +4,11 @@
 /// traffic, and what a tuning tried. Explain/LimitsPipeline fills it, Limiters.h reads it.
 #pragma once
 
-#include "Device/LaunchShape.h"
 #include "Explain/DeviceBalance.h"
 #include "Explain/Modified/ModifiedTimes.h"
 #include "Metrics/Counts/Counts.h"
 #include "Metrics/Counts/Metrics.h"
+#include "Protocol/LaunchShape.h"
 #include "Workload/KernelCounters.h"
 
 #include <optional>

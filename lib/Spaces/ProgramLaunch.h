@@ -3,7 +3,7 @@
 /// macros, from directives, and from a traced run. SearchCompile uses it for the metrics.
 #pragma once
 
-#include "Device/LaunchShape.h"
+#include "Protocol/LaunchShape.h"
 #include "Ptx/PtxModule.h"
 #include "Spaces/MacroExpression.h"
 

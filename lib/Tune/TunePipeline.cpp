@@ -111,7 +111,7 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   decideLevels(Levels, *Job, Decided);
   Circumstances When = circumstancesOf(Request);
   When.Device = Job->Device.Name;
-  When.Driver = Job->Device.DriverVersion;
+  When.Driver = Job->Device.driverVersion();
   TuneResult Result;
   llvm::Error Kept = rememberDecisions(Request, *Job, Decided, When, Store, Result.Decisions);
   Result.Report = describeTuning(*Job, Request.Options.Scope, *Outcome, Timed, Decided, When);

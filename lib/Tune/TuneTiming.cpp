@@ -100,7 +100,7 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
       Plan,
       [&](const std::string &Text) {
         State.Request.Progress(State.Runs, 0, State.seconds());
-        return runTiming(State, Job, Text, ReplayS, *Images);
+        return runTiming(State, Text, ReplayS, *Images);
       },
       &State.Check, State.Request.Announce, Limits);
   if (Result)
@@ -119,24 +119,19 @@ llvm::Expected<InRunTuning> TimingStage::make() {
   if (Run->Failure)
     logLine("the timing run does not count: " + *Run->Failure);
   if (!State.Request.RecordPath.empty() && !Run->Failure)
-    State.Samples.addTiming(Run->Record, Job);
+    State.Samples.addTiming(Run->Record);
   return judgeTimingRun(Job, std::move(Choices), std::move(*Run));
 }
 
 } // namespace
 
-llvm::Expected<RunRecord> carve::runTiming(TuneState &State, const TuningJob &Job,
-                                           const std::string &Plan, double ReplayS,
-                                           const ImageMap &Images) {
+llvm::Expected<RunRecord> carve::runTiming(TuneState &State, const std::string &Plan,
+                                           double ReplayS, const ImageMap &Images) {
   WorkloadSpec Spec = State.Request.Workload;
   Spec.TimeoutS += ReplayS;
   ProbeSetup Probe = State.Request.Probe;
   Probe.Plan = Plan;
-  llvm::Expected<RunRecord> Made =
-      runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
-  if (Made)
-    takePlanNumbers(Made->Probe.InRun, Job);
-  return Made;
+  return runWorkload(Spec, Probe, Images, State.Runner, /*LaunchDelayNs=*/0, State.gpus());
 }
 
 std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const TuningJob &Job,

@@ -20,8 +20,8 @@ constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
 
 /// One run of the program with \p Images in place, in which the probe replays and rotates as \p
 /// Plan says for at most \p ReplayS seconds a process.
-llvm::Expected<RunRecord> runTiming(TuneState &State, const TuningJob &Job, const std::string &Plan,
-                                    double ReplayS, const ImageMap &Images);
+llvm::Expected<RunRecord> runTiming(TuneState &State, const std::string &Plan, double ReplayS,
+                                    const ImageMap &Images);
 
 /// Makes a timing run of \p Job as its modules are assembled now, each kernel timed as \p Choices
 /// say.

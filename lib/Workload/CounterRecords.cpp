@@ -1,8 +1,6 @@
 #include "Workload/CounterRecords.h"
 
-#include "Protocol/Protocol.h"
-
-#include "llvm/Support/raw_ostream.h"
+#include "Protocol/RecordWriter.h"
 
 #include <algorithm>
 #include <tuple>
@@ -91,53 +89,25 @@ unsigned HardwareRecord::passes() const {
   return Most;
 }
 
-bool carve::takeHardwareLine(ProbeFields &F, HardwareRecord &Record) {
-  if (F.tag() == "metrics") {
-    std::string Chip = F.name();
-    unsigned Pass = 0, Passes = 0;
-    F.number(Pass);
-    F.number(Passes);
-    (void)F.name();
-    if (!F.bad())
-      Record.Passes[Chip] = Passes;
-  } else if (F.tag() == "no-metric") {
-    std::string Chip = F.name(), Metric = F.name();
-    Record.Missing[Metric] = Chip + ": " + F.text();
-  } else if (F.tag() == "measured") {
-    CountedMetric C;
-    C.Kernel = F.name();
-    F.shape(C.Shape);
-    F.number(C.Launch);
-    C.IsSpan = F.oneOf({"kernel", "span"}) == 1;
-    C.Metric = F.name();
-    F.number(C.Value);
-    if (!F.bad())
-      Record.Counted.push_back(std::move(C));
-  } else if (F.tag() == "unmeasured") {
-    std::string Kernel = F.name();
-    LaunchShape Shape;
-    uint64_t Launch = 0;
-    F.shape(Shape);
-    F.number(Launch);
-    std::string Why = F.text();
-    if (!F.bad())
-      Record.Uncounted[Kernel].insert(Why);
-  } else {
-    return false;
-  }
-  F.end();
-  return true;
+bool carve::takeHardwareLine(RecordReader &In, HardwareRecord &Record) {
+  return takeRecord<MetricsRecord>(
+             In, [&](const MetricsRecord &R) { Record.Passes[R.Chip] = R.Passes; }) ||
+         takeRecord<NoMetricRecord>(
+             In,
+             [&](const NoMetricRecord &R) { Record.Missing[R.Metric] = R.Chip + ": " + R.Why; }) ||
+         takeRecord<CountedMetric>(
+             In, [&](CountedMetric R) { Record.Counted.push_back(std::move(R)); }) ||
+         takeRecord<UnmeasuredRecord>(In, [&](const UnmeasuredRecord &R) {
+           Record.Uncounted[R.Place.Kernel].insert(R.Why);
+         });
 }
 
 std::string carve::printCountWishes(llvm::ArrayRef<CountWish> Wishes, unsigned Pass) {
-  std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  OS << "carve-metrics\t" << probe::MetricsVersion << "\npass\t" << Pass << '\n';
+  std::string Text = headOf(MetricsFile) + "\n" + recordLine(PassRecord{Pass});
   for (llvm::StringRef Metric : Metrics)
-    OS << "metric\t" << Metric << '\n';
+    Text += recordLine(MetricRecord{Metric.str()});
   for (const CountWish &W : Wishes)
-    OS << "kernel\t" << W.Kernel << '\t' << shapeFields(W.Shape) << '\t' << W.First << '\t'
-       << W.Launches << '\n';
+    Text += recordLine(W);
   return Text;
 }
 

@@ -1,11 +1,12 @@
 /// \file
-/// What a run with hardware counters is asked for and what it leaves (Protocol/Protocol.h): the
+/// What a run with hardware counters is asked for and what it leaves (Protocol/CountRecords.h): the
 /// list of metrics, the probe's file of wishes, its lines, and from all runs the KernelCounters.
 #pragma once
 
-#include "Device/LaunchShape.h"
+#include "Protocol/CountRecords.h"
+#include "Protocol/PlanRecords.h"
+#include "Protocol/RecordReader.h"
 #include "Workload/KernelCounters.h"
-#include "Workload/ProbeFields.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -16,16 +17,6 @@
 #include <vector>
 
 namespace carve {
-
-/// One metric of one launch.
-struct CountedMetric {
-  std::string Kernel;
-  LaunchShape Shape;
-  uint64_t Launch = 0; ///< Of this kernel and shape, in its process.
-  bool IsSpan = false; ///< Of the time around the launch, not of the kernel alone.
-  std::string Metric;
-  double Value = 0;
-};
 
 /// What the processes of one run have counted.
 struct HardwareRecord {
@@ -39,15 +30,8 @@ struct HardwareRecord {
   unsigned passes() const;
 };
 
-/// Takes a line of such a run. False where \p F is another record.
-bool takeHardwareLine(ProbeFields &F, HardwareRecord &Record);
-
-/// The launches of one kernel that are to be counted.
-struct CountWish {
-  std::string Kernel;
-  LaunchShape Shape;
-  uint64_t First = 0, Launches = 1;
-};
+/// Takes a line of such a run. False if \p In is another record.
+bool takeHardwareLine(RecordReader &In, HardwareRecord &Record);
 
 /// The metrics that KernelCounters are made of, most important first.
 llvm::ArrayRef<llvm::StringLiteral> hardwareMetrics();

@@ -1,20 +1,22 @@
 /// \file
-/// Reads and prints the lines of a timing run (Protocol/Protocol.h): replayed, verified, timed,
-/// rotated, stood-back, fault. Part of the reading of ProbeRecords; the samples file keeps the same
-/// lines.
+/// Reads and prints the lines of a timing run (Protocol/TimingRecords.h). Part of the reading of
+/// ProbeRecords; the samples file keeps the same lines.
 #pragma once
 
+#include "Protocol/RecordReader.h"
 #include "Workload/InRunRecord.h"
 
 #include "llvm/Support/Error.h"
 
 namespace carve {
 
-class ProbeFields;
+/// Adds the record that \p In holds to \p Record. False if it is none of a timing run's; a damaged
+/// one is told by In.bad() and adds nothing.
+bool takeInRunLine(RecordReader &In, InRunRecord &Record);
 
-/// Adds the record that \p F holds to \p Record. False where its tag is none of a timing run's; a
-/// damaged one is told by F.bad() and adds nothing.
-bool takeInRunLine(ProbeFields &F, InRunRecord &Record);
+/// What is wrong with line \p Number of \p Name, which \p In has read: the record is not \p Known,
+/// or one of its fields is not what is expected.
+llvm::Error checkLine(const RecordReader &In, bool Known, llvm::StringRef Name, unsigned Number);
 
 /// The records as lines, each ended by a newline.
 std::string printInRun(const InRunRecord &Record);

@@ -1,22 +1,19 @@
 #include "Workload/ProbeRecords.h"
 
 #include "Protocol/Protocol.h"
+#include "Protocol/RecordReader.h"
+#include "Protocol/RecordWriter.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Workload/InRunRecords.h"
-#include "Workload/ProbeFields.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <tuple>
 
 using namespace carve;
-
-static constexpr llvm::StringLiteral HazardKinds[] = {"managed", "host-mapped", "ipc", "peer",
-                                                      "capture", "array",       "gpus"};
 
 std::optional<std::string> ProbeRecord::whyIncomplete() const {
   if (!Aside.empty())
@@ -57,58 +54,12 @@ uint64_t ProbeRecord::totalNs(const std::set<std::string> &Names) const {
 
 namespace {
 
-DeviceInfo readDevice(ProbeFields &F) {
-  DeviceInfo D;
-  F.number(D.Ordinal);
-  D.Name = F.text();
-  D.Uuid = F.text();
-  F.number(D.Major);
-  F.number(D.Minor);
-  F.number(D.Sms);
-  F.number(D.MemoryBytes);
-  F.number(D.RegsPerSm);
-  F.number(D.RegsPerBlock);
-  F.number(D.ThreadsPerSm);
-  F.number(D.BlocksPerSm);
-  F.number(D.SmemPerSmBytes);
-  F.number(D.SmemPerBlockOptinBytes);
-  F.number(D.SmemPerBlockBytes);
-  F.number(D.ReservedSmemPerBlockBytes);
-  std::string Cuda = F.text(), Kernel = F.text();
-  D.DriverVersion = Kernel == "-" ? "CUDA " + Cuda : Kernel;
-  if (F.done()) // A record of before.
-    return D;
-  F.number(D.ClockKHz);
-  F.number(D.MemoryClockKHz);
-  F.number(D.BusBits);
-  F.number(D.L2Bytes);
-  return D;
-}
-
-KernelLaunches readKernel(ProbeFields &F) {
-  KernelLaunches K;
-  K.Kernel = F.name();
-  F.triple(K.Shape.Grid);
-  F.triple(K.Shape.Block);
-  F.number(K.StaticSmemBytes);
-  F.number(K.Shape.DynamicSmemBytes);
-  F.triple(K.Shape.Cluster);
-  F.flag(K.Shape.Cooperative);
-  F.number(K.RegsPerThread);
-  F.number(K.LocalBytesPerThread);
-  F.number(K.Launches);
-  F.number(K.TotalNs);
-  F.number(K.MinNs);
-  F.number(K.LocalBytesTotal);
-  return K;
-}
-
 /// Adds \p K to the launches of the same kernel, shape and code. \p OtherProcess: of one that All
 /// does not have yet.
 void addLaunches(std::vector<KernelLaunches> &All, KernelLaunches K, bool OtherProcess) {
   for (KernelLaunches &Old : All)
-    if (Old.Kernel == K.Kernel && Old.Shape == K.Shape && Old.RegsPerThread == K.RegsPerThread &&
-        Old.StaticSmemBytes == K.StaticSmemBytes) {
+    if (Old.Kernel == K.Kernel && Old.Shape == K.Shape && Old.Cooperative == K.Cooperative &&
+        Old.RegsPerThread == K.RegsPerThread && Old.StaticSmemBytes == K.StaticSmemBytes) {
       Old.Launches += K.Launches;
       Old.TotalNs += K.TotalNs;
       Old.MinNs = std::min(Old.MinNs, K.MinNs);
@@ -134,110 +85,90 @@ struct ProcessState {
   InRunRecord InRun;
 };
 
-/// What launched a kernel, and what the program does, as a trace tells it. False where \p F is
+/// What launched a kernel, and what the program does, as a trace tells it. False if \p In is
 /// another record.
-bool takeTraceFact(ProbeFields &F, ProbeRecord &Record) {
-  llvm::StringRef Tag = F.tag();
-  if (Tag == "query") {
-    std::string Kernel = F.name();
-    std::string Call = F.text();
-    if (!F.bad())
-      Record.Queried.insert(Kernel);
-    if (!F.bad() && !llvm::StringRef(Call).contains("GetAttribute"))
-      Record.SizedByOccupancy.insert(Kernel);
-  } else if (Tag == "graph") {
-    std::string Kernel = F.name();
-    uint64_t Launches = 0;
-    F.number(Launches);
-    if (!F.bad())
-      Record.GraphLaunches[Kernel] += Launches;
-  } else if (Tag == "attribute") {
-    std::string Kernel = F.name();
-    F.oneOf({"programmatic"});
-    if (!F.bad())
-      Record.Programmatic.insert(Kernel);
-  } else if (Tag == "hazard") {
-    size_t Kind = F.oneOf(HazardKinds);
-    std::string Call = F.name();
-    if (!F.bad())
-      Record.Hazards[HazardKinds[Kind].str()].insert(Call);
-  } else {
-    return false;
-  }
-  F.end();
-  return true;
+bool takeTraceFact(RecordReader &In, ProbeRecord &Record) {
+  return takeRecord<QueryRecord>(In,
+                                 [&](const QueryRecord &R) {
+                                   Record.Queried.insert(R.Kernel);
+                                   if (!llvm::StringRef(R.Call).contains("GetAttribute"))
+                                     Record.SizedByOccupancy.insert(R.Kernel);
+                                 }) ||
+         takeRecord<GraphRecord>(
+             In, [&](const GraphRecord &R) { Record.GraphLaunches[R.Kernel] += R.Launches; }) ||
+         takeRecord<AttributeRecord>(
+             In, [&](const AttributeRecord &R) { Record.Programmatic.insert(R.Kernel); }) ||
+         takeRecord<HazardRecord>(
+             In, [&](const HazardRecord &R) { Record.Hazards[R.Hazard].insert(R.Call); });
 }
 
-/// What kernels have counted. False where \p F is another record.
-bool takeCount(ProbeFields &F, ProbeRecord &Record) {
-  if (F.tag() == "uncounted") {
-    Record.Uncounted.insert(F.text());
-  } else if (F.tag() == "counted") {
-    std::string Variable = F.name();
-    size_t Counter = 0;
-    uint64_t Count = 0;
-    F.number(Counter);
-    F.number(Count);
-    if (!F.bad())
-      Record.Counted[Variable][Counter] += Count;
-  } else {
-    return false;
-  }
-  F.end();
-  return true;
+/// What kernels have counted. False if \p In is another record.
+bool takeCount(RecordReader &In, ProbeRecord &Record) {
+  return takeRecord<UncountedRecord>(
+             In, [&](const UncountedRecord &R) { Record.Uncounted.insert(R.Why); }) ||
+         takeRecord<CountedVariable>(In, [&](const CountedVariable &R) {
+           Record.Counted[R.Variable][R.Counter] += R.Count;
+         });
 }
 
-/// When kernels ran. False where \p F is another record.
-bool takeSpan(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
-  if (F.tag() != "span")
-    return false;
-  uint64_t FirstNs = 0, LastNs = 0, BusyNs = 0;
-  F.number(FirstNs);
-  F.number(LastNs);
-  F.number(BusyNs);
-  F.end();
-  if (F.bad())
-    return true;
-  State.FirstNs = std::min(State.FirstNs, FirstNs);
-  State.LastNs = std::max(State.LastNs, LastNs);
-  Record.BusyNs += BusyNs;
-  return true;
+/// The images that the program loads. False if \p In is another record.
+bool takeImage(RecordReader &In, ProbeRecord &Record) {
+  return takeRecord<ContainerRecord>(
+             In, [&](const ContainerRecord &R) { Record.Containers.insert(R.Digest); }) ||
+         takeRecord<SwappedRecord>(
+             In, [&](const SwappedRecord &R) { Record.Swapped.insert(R.Digest); }) ||
+         takeRecord<UnswappedRecord>(
+             In, [&](const UnswappedRecord &R) { Record.Unswapped[R.Digest] = R.Why; }) ||
+         takeRecord<ModuleRecord>(In,
+                                  [&](const ModuleRecord &R) { Record.Modules.insert(R.Digest); });
 }
 
-/// Takes one line after the first. Unknown tags are a newer probe's and are an error.
-bool takeLine(ProbeFields &F, ProbeRecord &Record, ProcessState &State) {
-  llvm::StringRef Tag = F.tag();
-  State.Loaded |= Tag == "container" || Tag == "module" || Tag == "kernel" || Tag == "aside";
-  if (Tag == "device") {
-    DeviceInfo D = readDevice(F);
-    if (!F.bad())
-      addDevice(Record.Devices, std::move(D));
-  } else if (Tag == "kernel") {
-    KernelLaunches K = readKernel(F);
-    if (!F.bad())
-      addLaunches(State.Kernels, std::move(K), /*OtherProcess=*/false);
-  } else if (Tag == "container") {
-    Record.Containers.insert(F.text());
-  } else if (Tag == "swapped") {
-    Record.Swapped.insert(F.text());
-  } else if (Tag == "unswapped") {
-    std::string Digest = F.text();
-    Record.Unswapped[Digest] = F.text();
-  } else if (Tag == "module") {
-    Record.Modules.insert(F.text());
-  } else if (Tag == "dropped") {
-    uint64_t Lost = 0;
-    F.number(Lost);
-    Record.Dropped += Lost;
-  } else if (Tag == "aside") {
-    Record.Aside.insert(F.text());
-  } else if (Tag == "end") {
-    State.Ended = true;
-  } else {
-    return takeTraceFact(F, Record) || takeCount(F, Record) || takeSpan(F, Record, State) ||
-           takeHardwareLine(F, Record.Hardware) || takeInRunLine(F, State.InRun);
-  }
-  return true;
+/// Devices, kernels, and how the process came to its end. False if \p In is another record.
+bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
+  return takeRecord<DeviceInfo>(In,
+                                [&](DeviceInfo D) { addDevice(Record.Devices, std::move(D)); }) ||
+         takeRecord<KernelLaunches>(In,
+                                    [&](KernelLaunches K) {
+                                      addLaunches(State.Kernels, std::move(K),
+                                                  /*OtherProcess=*/false);
+                                    }) ||
+         takeRecord<SpanRecord>(In,
+                                [&](const SpanRecord &R) {
+                                  State.FirstNs = std::min(State.FirstNs, R.FirstNs);
+                                  State.LastNs = std::max(State.LastNs, R.LastNs);
+                                  Record.BusyNs += R.BusyNs;
+                                }) ||
+         takeRecord<DroppedRecord>(In,
+                                   [&](const DroppedRecord &R) { Record.Dropped += R.Records; }) ||
+         takeRecord<AsideRecord>(In, [&](const AsideRecord &R) { Record.Aside.insert(R.Why); }) ||
+         takeRecord<EndRecord>(In, [&](const EndRecord &) { State.Ended = true; });
+}
+
+/// Whether a process with a record of \p Kind has loaded device code.
+bool showsDeviceCode(std::string_view Kind) {
+  return Kind == ContainerRecord::Kind.Word || Kind == ModuleRecord::Kind.Word ||
+         Kind == KernelLaunches::Kind.Word || Kind == AsideRecord::Kind.Word;
+}
+
+/// Takes one line after the first. False if the record is not known: it is a newer probe's.
+bool takeLine(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
+  State.Loaded |= showsDeviceCode(In.kind());
+  return takeProcessFact(In, Record, State) || takeImage(In, Record) || takeTraceFact(In, Record) ||
+         takeCount(In, Record) || takeHardwareLine(In, Record.Hardware) ||
+         takeInRunLine(In, State.InRun);
+}
+
+/// Reads the first line. Fails if the file is of another version, or of something else.
+llvm::Error takeHead(llvm::StringRef Line, llvm::StringRef Name, ProcessState &State) {
+  RecordReader In(Line);
+  bool Known = takeRecord<ProcessRecord>(In, [&](const ProcessRecord &R) {
+    if (R.Version == ProbeFile.Version)
+      State.Pid = R.Pid;
+  });
+  if (!Known || !Line.starts_with(headOf(ProbeFile) + "\t"))
+    return malformed(Name + ":1: not a record of protocol " + llvm::Twine(ProbeFile.Version) +
+                     ": '" + Line + "'");
+  return checkLine(In, Known, Name, 1);
 }
 
 /// Adds what one process timed. Its rounds and cycles are numbered behind those of the processes
@@ -270,20 +201,15 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
     if (Rest.empty() && !Text.ends_with("\n"))
       break; // Cut short by a kill.
     Text = Rest;
-    ProbeFields F(Current);
     if (++Line == 1) {
-      std::string Version = F.tag() == "carve-probe" ? F.text() : "";
-      if (Version != std::to_string(probe::ProtocolVersion))
-        return malformed(Name + ":1: not a record of protocol " +
-                         llvm::Twine(probe::ProtocolVersion) + ": '" + Current + "'");
-      F.number(State.Pid);
+      if (llvm::Error E = takeHead(Current, Name, State))
+        return E;
       continue;
     }
-    bool Known = takeLine(F, Record, State);
-    if (!Known || F.bad())
-      return malformed(
-          Name + ":" + llvm::Twine(Line) + ": " +
-          (Known ? "'" + F.tag() + "' record: " + *F.bad() : "unknown record '" + F.tag() + "'"));
+    RecordReader In(Current);
+    bool Known = takeLine(In, Record, State);
+    if (llvm::Error E = checkLine(In, Known, Name, Line))
+      return E;
   }
   if (Line > 0)
     ++Record.Processes;
@@ -303,41 +229,26 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
 }
 
 std::string carve::printProbeRecord(const ProbeRecord &Record) {
-  std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  OS << "carve-probe\t" << probe::ProtocolVersion << "\t0\t-\n";
-  for (const DeviceInfo &D : Record.Devices) {
-    OS << "device\t" << D.Ordinal << '\t' << D.Name << '\t' << D.Uuid << '\t' << D.Major << '\t'
-       << D.Minor << '\t' << D.Sms << '\t' << D.MemoryBytes << '\t' << D.RegsPerSm << '\t'
-       << D.RegsPerBlock << '\t' << D.ThreadsPerSm << '\t' << D.BlocksPerSm << '\t'
-       << D.SmemPerSmBytes << '\t' << D.SmemPerBlockOptinBytes << '\t' << D.SmemPerBlockBytes
-       << '\t' << D.ReservedSmemPerBlockBytes << "\t0\t" << D.DriverVersion;
-    if (D.ClockKHz || D.MemoryClockKHz || D.BusBits || D.L2Bytes)
-      OS << '\t' << D.ClockKHz << '\t' << D.MemoryClockKHz << '\t' << D.BusBits << '\t'
-         << D.L2Bytes;
-    OS << '\n';
-  }
+  std::string Text = recordLine(ProcessRecord{ProbeFile.Version, 0, "-"});
+  for (const DeviceInfo &D : Record.Devices)
+    Text += recordLine(D);
   for (const KernelLaunches &K : Record.Kernels)
-    OS << "kernel\t" << K.Kernel << '\t' << extentsText(K.Shape.Grid, ",") << '\t'
-       << extentsText(K.Shape.Block, ",") << '\t' << K.StaticSmemBytes << '\t'
-       << K.Shape.DynamicSmemBytes << '\t' << extentsText(K.Shape.Cluster, ",") << '\t'
-       << K.Shape.Cooperative << '\t' << K.RegsPerThread << '\t' << K.LocalBytesPerThread << '\t'
-       << K.Launches << '\t' << K.TotalNs << '\t' << K.MinNs << '\t' << K.LocalBytesTotal << '\n';
+    Text += recordLine(K);
   if (Record.SpanNs)
-    OS << "span\t0\t" << Record.SpanNs << '\t' << Record.BusyNs << '\n';
+    Text += recordLine(SpanRecord{0, Record.SpanNs, Record.BusyNs});
   for (const std::string &Kernel : Record.Queried)
-    OS << "query\t" << Kernel << '\t'
-       << (Record.SizedByOccupancy.count(Kernel) ? "-" : "cuFuncGetAttribute") << '\n';
+    Text += recordLine(
+        QueryRecord{Kernel, Record.SizedByOccupancy.count(Kernel) ? "-" : "cuFuncGetAttribute"});
   for (const auto &[Kernel, Launches] : Record.GraphLaunches)
-    OS << "graph\t" << Kernel << '\t' << Launches << '\n';
+    Text += recordLine(GraphRecord{Kernel, Launches});
   for (const std::string &Kernel : Record.Programmatic)
-    OS << "attribute\t" << Kernel << "\tprogrammatic\n";
+    Text += recordLine(AttributeRecord{Kernel, LaunchAttribute::Programmatic});
   for (const auto &[Kind, Calls] : Record.Hazards)
     for (const std::string &Call : Calls)
-      OS << "hazard\t" << Kind << '\t' << Call << '\n';
-  OS << printInRun(Record.InRun);
+      Text += recordLine(HazardRecord{Kind, Call});
+  Text += printInRun(Record.InRun);
   if (!Record.Faulted)
-    OS << "end\n";
+    Text += recordLine(EndRecord());
   return Text;
 }
 

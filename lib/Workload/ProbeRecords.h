@@ -3,7 +3,8 @@
 /// from.
 #pragma once
 
-#include "Device/LaunchShape.h"
+#include "Protocol/CountRecords.h"
+#include "Protocol/TraceRecords.h"
 #include "Workload/CounterRecords.h"
 #include "Workload/InRunRecord.h"
 #include "Workload/InRunRecords.h"
@@ -20,37 +21,6 @@
 
 namespace carve {
 
-/// The launches of one kernel with one shape, summed over a run and all its processes.
-struct KernelLaunches {
-  std::string Kernel; ///< Mangled.
-  LaunchShape Shape;
-  unsigned StaticSmemBytes = 0;
-  unsigned RegsPerThread = 0;
-  unsigned LocalBytesPerThread = 0;
-  uint64_t LocalBytesTotal = 0; ///< What the driver set aside over all resident threads.
-  uint64_t Launches = 0;
-  uint64_t TotalNs = 0, MinNs = 0;
-  unsigned Processes = 1; ///< That launched it so.
-};
-
-/// A GPU as the driver describes it.
-struct DeviceInfo {
-  unsigned Ordinal = 0;
-  std::string Name, Uuid;
-  unsigned Major = 0, Minor = 0, Sms = 0;
-  uint64_t MemoryBytes = 0;
-  unsigned RegsPerSm = 0, RegsPerBlock = 0, ThreadsPerSm = 0, BlocksPerSm = 0;
-  unsigned SmemPerSmBytes = 0, SmemPerBlockOptinBytes = 0, SmemPerBlockBytes = 0;
-  unsigned ReservedSmemPerBlockBytes = 0;
-  /// The highest clocks, the memory's as the driver counts it (two transfers in each), and the
-  /// width of its bus; 0 where the record is of before or the driver does not say.
-  unsigned ClockKHz = 0, MemoryClockKHz = 0, BusBits = 0;
-  uint64_t L2Bytes = 0;
-  std::string DriverVersion; ///< Of the kernel driver, `580.159.03`, else CUDA's number.
-
-  std::string arch() const { return "sm_" + std::to_string(Major) + std::to_string(Minor); }
-};
-
 struct ProbeRecord {
   unsigned Processes = 0;
   std::vector<DeviceInfo> Devices;
@@ -64,16 +34,14 @@ struct ProbeRecord {
   std::set<std::string> SizedByOccupancy;
   std::map<std::string, uint64_t> GraphLaunches; ///< Of a kernel: those started from graphs.
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
-  /// Driver calls that the program makes, by kind: managed, host-mapped, ipc, peer, capture, array,
-  /// gpus (some process has contexts on several).
-  std::map<std::string, std::set<std::string>> Hazards;
-  InRunRecord InRun; ///< Of a timing run.
+  std::map<HazardKind, std::set<std::string>> Hazards; ///< Driver calls that the program makes.
+  InRunRecord InRun;                                   ///< Of a timing run.
   /// Of a run with counters: those that are not 0, by variable.
   std::map<std::string, std::map<size_t, uint64_t>> Counted;
   std::set<std::string> Uncounted; ///< Why some counts of it are lost.
   HardwareRecord Hardware;         ///< Of a run with hardware counters.
   /// From the first kernel's start to the last one's end, and of that the time in which any ran;
-  /// sums over the processes. 0 where the record is of before.
+  /// sums over the processes. 0 if none of their kernels was recorded.
   uint64_t SpanNs = 0, BusyNs = 0;
   uint64_t Dropped = 0;        ///< Activity records lost.
   std::set<std::string> Aside; ///< Why the probe did nothing in some process.
@@ -94,12 +62,12 @@ struct ProbeRecord {
   uint64_t totalNs(const std::set<std::string> &Names) const;
 };
 
-/// Adds the records of one process (Protocol/Protocol.h) to \p Record. Fails naming \p Name and the
-/// line where one does not have the fields expected, with what it has and what was expected. A last
-/// line without its end, as a killed process leaves it, is passed over. A process that loaded no
-/// device code, as a launcher or a program that only asks for devices, may end as it likes; so does
-/// one that the probe ended for a fault. Rounds and cycles are numbered anew behind those of the
-/// processes before, so that each is of one process.
+/// Adds the records of one process (Protocol/TraceRecords.h) to \p Record. Fails naming \p Name and
+/// the line where one does not have the fields expected, with what it has and what was expected. A
+/// last line without its end, as a killed process leaves it, is passed over. A process that loaded
+/// no device code, as a launcher or a program that only asks for devices, may end as it likes; so
+/// does one that the probe ended for a fault. Rounds and cycles are numbered anew behind those of
+/// the processes before, so that each is of one process.
 llvm::Error readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record);
 
 /// Devices, launches, trace facts and what was timed, in the form that readProbeFile() reads.

@@ -318,7 +318,7 @@ class PageTest(unittest.TestCase):
         axe = pathlib.Path(script).read_text(encoding="utf-8")
         for name, width, scheme in (("report", 1280, "light"), ("report", 360, "dark"),
                                     ("not-tuned", 1280, "dark"), ("hard-names", 360, "light"),
-                                    ("of-before", 360, "dark")):
+                                    ("little-known", 360, "dark")):
             with self.subTest(name, width=width, scheme=scheme):
                 page = self.open(name, width=width, features={"prefers-color-scheme": scheme})
                 page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")

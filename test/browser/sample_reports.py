@@ -1,5 +1,5 @@
 """Reports as `carve tune` writes them, made to be hard on a page: all that a kernel may have, many
-kernels, names that are long, markup or not ASCII, and reports of before."""
+kernels, names that are long, markup or not ASCII, and one of which little is known."""
 
 import copy
 
@@ -79,21 +79,22 @@ def report():
         "kernels": [kernel(), *others, foreign, small, dict(small, kernel="fini()")]}
 
 
-def of_before():
-    """Without what later formats added, and with fewer than two kernels."""
-    old = report()
-    for key in ("runs-before-confirmation", "reruns", "timing-wall-s", "variants-compared",
-                "variants-compiled", "unordered-lines", "processes", "gpus", "other-gpu-users", "units"):
-        del old[key]
-    old["kernels"] = old["kernels"][:1]
-    for entry in old["kernels"]:
-        for key in ("source", "mean-ns", "least-regs", "most-regs", "levels", "efficiency-before",
-                    "utilization-before", "local-bytes-before", "compiled", "carved", "in-run"):
-            del entry[key]
+def little_known():
+    """One kernel, of which the tuning could measure and count little."""
+    little = report()
+    little.update({"reruns": [], "timing-wall-s": 0, "variants-compared": 0, "variants-compiled": 0,
+                   "other-gpu-users": [], "units": []})
+    little["kernels"] = little["kernels"][:1]
+    for entry in little["kernels"]:
+        for key in ("mean-ns", "least-regs", "most-regs", "efficiency-before", "utilization-before",
+                    "local-bytes-before", "compiled"):
+            entry[key] = 0
+        entry.update({"source": "", "levels": [], "carved": []})
+        del entry["in-run"]
         for one in entry["variants"]:
             for key in ("ratio-low", "ratio-high", "local-bytes", "efficiency", "utilization"):
                 one.pop(key, None)
-    return old
+    return little
 
 
 def not_tuned():
@@ -137,5 +138,5 @@ def many(count=300):
     return big
 
 
-ALL = {"report": report, "of-before": of_before, "not-tuned": not_tuned, "by-file": by_file,
+ALL = {"report": report, "little-known": little_known, "not-tuned": not_tuned, "by-file": by_file,
        "hard-names": hard_names, "many": many}

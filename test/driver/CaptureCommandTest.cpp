@@ -45,7 +45,8 @@ TEST_F(CaptureCommandTest, list_ofACapture_tellsItsContents) {
   CaptureWriter W = llvm::cantFail(CaptureWriter::create(path("work/k.carvecap")));
   Capture C;
   C.Kernel = "_Z5scalePf";
-  C.Shape = {{128, 1, 1}, {256, 1, 1}, 0, {1, 1, 1}, true};
+  C.Shape = {{128, 1, 1}, {256, 1, 1}, 0, {1, 1, 1}};
+  C.Cooperative = true;
   C.Launch = 3;
   C.TracedLaunches = 9;
   C.MeanNs = 12345;

@@ -11,10 +11,12 @@ protected:
     Env["CARVE_NVCC"] = path("none");
     write("work/r.json", R"({"carve-report": 1, "date": "2026-11-20T12:00:00Z",
       "workload": "./app", "device": "NVIDIA H200", "driver": "580.159", "nvcc-version": "13.0.88",
-      "scope": "kernel", "domain": "preserve", "runs": 1, "wall-s": 2, "plain-wall-s": 1,
-      "variants-timed": 0, "program": {"median": 1, "low": 1, "high": 1},
+      "scope": "kernel", "domain": "preserve", "runs": 1, "runs-before-confirmation": 1,
+      "reruns": [], "timing-wall-s": 0, "variants-compared": 0, "wall-s": 2, "plain-wall-s": 1,
+      "variants-compiled": 0, "variants-timed": 0, "program": {"median": 1, "low": 1, "high": 1},
       "program-wall": {"median": 1, "low": 1, "high": 1}, "pairs": 0, "unstable-lines": 0,
-      "note": "no kernel was launched", "kernels": []})");
+      "unordered-lines": false, "processes": 1, "gpus": 1, "other-gpu-users": [],
+      "note": "no kernel was launched", "units": [], "kernels": []})");
   }
 };
 

@@ -124,10 +124,10 @@ TEST_F(TraceOf, DriverModules) {
 
 TEST_F(TraceOf, LaunchAttributes) {
   const KernelLaunches Cooperative = onlyKernel(runProbed({program("cooperative")}).Probe);
-  EXPECT_TRUE(Cooperative.Shape.Cooperative);
+  EXPECT_TRUE(Cooperative.Cooperative);
   const KernelLaunches Cluster = onlyKernel(runProbed({program("cluster")}).Probe);
   EXPECT_EQ(Cluster.Shape.Cluster, (std::array<unsigned, 3>{4, 1, 1}));
-  EXPECT_FALSE(Cluster.Shape.Cooperative);
+  EXPECT_FALSE(Cluster.Cooperative);
   const KernelLaunches Dynamic = onlyKernel(runProbed({program("dynamic_smem")}).Probe);
   EXPECT_EQ(Dynamic.Shape.DynamicSmemBytes, 80'000u);
   EXPECT_EQ(Dynamic.Shape.Grid, (std::array<unsigned, 3>{64, 1, 1}));
@@ -151,13 +151,14 @@ TEST_F(TraceOf, GraphLaunches) {
 TEST_F(TraceOf, WhatAReplayHasToKnow) {
   // What the runtime does by itself is no hazard.
   ProbeRecord Plain = runProbed({program("sharing"), "plain"}).Probe;
-  EXPECT_EQ(Plain.Hazards, (std::map<std::string, std::set<std::string>>()));
+  EXPECT_EQ(Plain.Hazards, (std::map<HazardKind, std::set<std::string>>()));
   EXPECT_EQ(Plain.Programmatic, std::set<std::string>());
   ProbeRecord All = runProbed({program("sharing"), "all"}).Probe;
   EXPECT_EQ(sourceNames(All.Programmatic), std::set<std::string>{"follows"});
-  for (const char *Kind : {"managed", "host-mapped", "ipc", "capture", "array"})
-    EXPECT_EQ(All.Hazards.count(Kind), 1u) << Kind;
-  EXPECT_EQ(All.Hazards.count("peer") + All.Hazards.count("gpus"), 0u);
+  for (HazardKind Kind : {HazardKind::Managed, HazardKind::HostMapped, HazardKind::Ipc,
+                          HazardKind::Capture, HazardKind::Array})
+    EXPECT_EQ(All.Hazards.count(Kind), 1u) << wordOf(Kind);
+  EXPECT_EQ(All.Hazards.count(HazardKind::Peer) + All.Hazards.count(HazardKind::Gpus), 0u);
 }
 
 TEST_F(TraceOf, DelayedLaunchesChangeNothingElse) {

@@ -4,6 +4,7 @@
 #include "GpuTesting.h"
 
 #include "Protocol/Protocol.h"
+#include "Protocol/ProtocolKind.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -14,17 +15,16 @@ using namespace carve::test;
 namespace {
 
 const char *const Families[] = {"update", "sum", "append"};
-const char *const Clones[] = {"__control", "__right", "__wrong", "__stray"};
+const char *const Variants[] = {"control", "right", "wrong", "stray"};
 
 class WrongVariants : public GpuTest {};
 
 std::string planText() {
-  std::string Text = "carve-plan\t" + std::to_string(probe::PlanVersion) +
-                     "\nseed\t3\nreplay-ms\t60000\nhang-ms\t10000\n";
+  std::string Text = headOf(PlanFile) + "\nseed\t3\nreplay-ms\t60000\nhang-ms\t10000\n";
   for (std::string Family : Families) {
     Text += "kernel\t" + Family + "Kernel\treplay\tnone";
-    for (const char *Clone : Clones)
-      Text += "\t" + Family + "Kernel" + Clone;
+    for (std::string Variant : Variants)
+      Text += "\nvariant\t" + Family + "Kernel\t" + Variant + "\t" + Family + "Kernel__" + Variant;
     // As the program launches it: 2^18 threads in blocks of 256, 20 times.
     Text += "\nshape\t" + Family + "Kernel\t1024,1,1\t256,1,1\t0\t1,1,1\t20\t100000\n";
   }
@@ -85,13 +85,13 @@ TEST_F(WrongVariants, AreCaughtAndRightOnesAreNot) {
   for (std::string Family : Families) {
     SCOPED_TRACE(Family);
     std::string Kernel = Family + "Kernel ";
-    for (const char *Right : {"1", "2"}) {
+    for (const char *Right : {"control", "right"}) {
       EXPECT_FALSE(Found[Kernel + Right].empty()) << Log;
       for (const std::string &Verdict : Found[Kernel + Right])
         EXPECT_TRUE(Verdict == "equal" || (Family != "update" && Verdict == "within-spread"))
             << Right << " is " << Verdict << Log;
     }
-    EXPECT_EQ(Found[Kernel + "3"], std::set<std::string>{"differs"}) << Log;
-    EXPECT_EQ(Found[Kernel + "4"], std::set<std::string>{"stray"}) << Log;
+    EXPECT_EQ(Found[Kernel + "wrong"], std::set<std::string>{"differs"}) << Log;
+    EXPECT_EQ(Found[Kernel + "stray"], std::set<std::string>{"stray"}) << Log;
   }
 }

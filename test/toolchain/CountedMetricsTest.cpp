@@ -23,7 +23,7 @@ protected:
     Trace =
         "carve-probe\t1\t1\t/app\n"
         "device\t0\tNVIDIA H200\tGPU-1\t9\t0\t132\t150000000000\t65536\t65536\t2048\t32\t233472\t"
-        "232448\t49152\t1024\t13000\t580.159.03\n";
+        "232448\t49152\t1024\t13000\t580.159.03\t0\t0\t0\t0\n";
     std::vector<Unit> Units = store().units();
     ASSERT_EQ(Units.size(), 1u) << log();
     for (const std::string &Container : Units.front().Containers)

@@ -55,7 +55,7 @@ protected:
 std::string traceOfTheProgram() {
   return "probe\tcarve-probe\t1\t0\t-\n"
          "probe\tdevice\t0\tNVIDIA H200\tGPU-0\t9\t0\t132\t150109880320\t65536\t65536\t2048\t32\t"
-         "233472\t232448\t49152\t1024\t0\t580.159.03\n"
+         "233472\t232448\t49152\t1024\t0\t580.159.03\t0\t0\t0\t0\n"
          "probe\tkernel\t" +
          Hot +
          "\t4096,1,1\t256,1,1\t0\t0\t1,1,1\t0\t32\t0\t20\t6000000\t300000\t0\n"

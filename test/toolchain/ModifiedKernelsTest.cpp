@@ -130,7 +130,7 @@ protected:
     Trace =
         "carve-probe\t1\t1\t/app\n"
         "device\t0\tNVIDIA H200\tGPU-1\t9\t0\t132\t150000000000\t65536\t65536\t2048\t32\t233472\t"
-        "232448\t49152\t1024\t13000\t580.159.03\n";
+        "232448\t49152\t1024\t13000\t580.159.03\t0\t0\t0\t0\n";
     std::vector<Unit> Units = store().units();
     ASSERT_EQ(Units.size(), 1u) << log();
     for (const std::string &Container : Units.front().Containers)
@@ -152,13 +152,13 @@ protected:
                             const std::string &Verdict = "differs") {
     const std::string Place = Kernel + "\t64,64,1\t16,16,1\t0\t1,1,1\t0\t";
     std::string Text = "replayed\t" + Place + "1\t1\t100\t100\t1\t5\t5\t5\t5000\n";
+    static const std::string Names[] = {"default", "control", "memory-only", "arithmetic-only"};
     for (size_t V = 1; V < Us.size(); ++V)
-      Text += "verified\t" + Place + std::to_string(V) + "\t" + (V > 1 ? Verdict : "equal") +
-              "\twords 4\n";
+      Text += "verified\t" + Place + Names[V] + "\t" + (V > 1 ? Verdict : "equal") + "\twords 4\n";
     for (unsigned Round = 0; Round < 8 && Verdict != "stray"; ++Round)
       for (size_t V = 0; V < Us.size(); ++V)
         Text += "timed\t" + Place + (Round < 3 ? "screen\t" : "confirm\t") +
-                std::to_string(Round < 3 ? Round : Round - 3) + "\t" + std::to_string(V) + "\t" +
+                std::to_string(Round < 3 ? Round : Round - 3) + "\t" + Names[V] + "\t" +
                 std::to_string(unsigned(1000 * Us[V])) + "\t" +
                 std::to_string(unsigned(500 * Us[V])) + "\n";
     return Text;
@@ -209,12 +209,15 @@ TEST_F(ModifiedKernelsTest, modifiedVersions_areTimedWithTheKernels) {
             "memory-only: it was not timed; arithmetic-only: it was not timed");
 
   std::string Plan = read("plan");
-  EXPECT_NE(Plan.find("\nkernel\tnbody\treplay\tnone\tnbody__carve_control\t"
-                      "nbody__carve_memory_rolled\tnbody__carve_arithmetic\nshape\tnbody\t"),
+  EXPECT_NE(Plan.find("\nkernel\tnbody\treplay\tnone\n"
+                      "variant\tnbody\tcontrol\tnbody__carve_control\n"
+                      "variant\tnbody\tmemory-only\tnbody__carve_memory_rolled\n"
+                      "variant\tnbody\tarithmetic-only\tnbody__carve_arithmetic\n"
+                      "shape\tnbody\t"),
             std::string::npos)
       << Plan;
   for (const char *Kernel : {"matmul", "nbody"})
-    for (const char *Variant : {"2", "3"})
+    for (const char *Variant : {"memory-only", "arithmetic-only"})
       EXPECT_NE(Plan.find(std::string("measure\t") + Kernel + "\t" + Variant + "\n"),
                 std::string::npos)
           << Plan;

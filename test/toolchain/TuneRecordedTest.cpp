@@ -243,11 +243,14 @@ namespace {
 /// default's time.
 class TimingText {
 public:
-  explicit TimingText(std::string Kernel, size_t Variants) : Kernel(std::move(Kernel)) {
-    Ratios.assign(Variants + 2, 1.1);
+  /// \p Variants: the names of those beside the default and the control.
+  TimingText(std::string Kernel, const std::vector<std::string> &Variants)
+      : Kernel(std::move(Kernel)), Ratios(Variants.size() + 2, 1.1) {
+    llvm::append_range(Names, Variants);
     Ratios[0] = Ratios[1] = 1;
   }
-  std::vector<double> Ratios; ///< By the position in the plan.
+  std::string Kernel;
+  std::vector<double> Ratios; ///< By number of the variant.
   std::map<size_t, std::string> Verdicts;
 
   /// Returns a launch that was replayed: five rounds of all variants, and seven of the default, the
@@ -257,7 +260,7 @@ public:
     Held.insert(Held.begin(), {0, 1});
     for (size_t V = 0; V < Ratios.size(); ++V) {
       auto Bad = Verdicts.find(V);
-      Text += "timing\tverified\t" + Place + "\t0\t" + std::to_string(V) + "\t" +
+      Text += "timing\tverified\t" + Place + "\t0\t" + Names[V] + "\t" +
               (Bad == Verdicts.end() ? "equal\t-" : Bad->second) + "\n";
       for (int Round = 0; Round < 5; ++Round)
         Text += timed("screen", Round, V);
@@ -271,8 +274,8 @@ public:
     std::string Text;
     for (unsigned Cycle = 0; Cycle < Cycles; ++Cycle)
       for (size_t V = 0; V < Ratios.size(); ++V)
-        Text += "timing\trotated\t" + Place + "\t" + std::to_string(Cycle) + "\t" +
-                std::to_string(V) + "\t" + ns(V, Cycle) + "\n";
+        Text += "timing\trotated\t" + Place + "\t" + std::to_string(Cycle) + "\t" + Names[V] +
+                "\t" + ns(V, Cycle) + "\n";
     return Text;
   }
 
@@ -282,12 +285,20 @@ private:
   }
   std::string timed(const char *Phase, unsigned Round, size_t V) const {
     return "timing\ttimed\t" + Place + "\t0\t" + Phase + "\t" + std::to_string(Round) + "\t" +
-           std::to_string(V) + "\t" + ns(V, Round) + "\t" + ns(V, Round + 1) + "\n";
+           Names[V] + "\t" + ns(V, Round) + "\t" + ns(V, Round + 1) + "\n";
   }
 
-  std::string Kernel;
+  std::vector<std::string> Names{"default", "control"};
   std::string Place = Kernel + "\t64,1,1\t256,1,1\t0\t1,1,1";
 };
+
+/// The names in \p Positions, whose first is 2, in their order.
+std::vector<std::string> inOrder(const std::map<std::string, size_t> &Positions) {
+  std::vector<std::string> Names(Positions.size());
+  for (const auto &[Name, Position] : Positions)
+    Names.at(Position - 2) = Name;
+  return Names;
+}
 
 } // namespace
 
@@ -298,13 +309,13 @@ TEST_F(TuneRecorded, timingRun_decidesWhatItCan) {
   auto Positions = variantsOfJob();
   ASSERT_TRUE(Positions[Bulky].count("r64") && Positions[Bulky].count("r80") &&
               Positions[Bulky].count("r48") && !Positions[Steady].empty());
-  TimingText BulkyRun(Bulky, Positions[Bulky].size());
+  TimingText BulkyRun(Bulky, inOrder(Positions[Bulky]));
   size_t Wrong = Positions[Bulky]["r80"], Right = Positions[Bulky]["r64"];
   BulkyRun.Ratios[Wrong] = 0.5;
   BulkyRun.Ratios[Right] = 0.8;
   BulkyRun.Ratios[Positions[Bulky]["r48"]] = 0.9;
   BulkyRun.Verdicts[Wrong] = "differs\t8 words at 0x7f0010";
-  TimingText SteadyRun(Steady, Positions[Steady].size());
+  TimingText SteadyRun(Steady, inOrder(Positions[Steady]));
 
   std::string Text = llvm::cantFail(readFile(Samples));
   auto Replace = [&](llvm::StringRef From, const std::string &To) {
@@ -355,17 +366,16 @@ TEST_F(TuneRecorded, timingRun_decidesWhatItCan) {
 TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {
   build(Object);
   auto Positions = variantsOfJob();
-  TimingText BulkyRun(Bulky, Positions[Bulky].size());
+  TimingText BulkyRun(Bulky, inOrder(Positions[Bulky]));
   BulkyRun.Ratios[Positions[Bulky]["r64"]] = 0.8;
   BulkyRun.Ratios[Positions[Bulky]["r80"]] = 0.9;
-  std::string Fault = std::to_string(Positions[Bulky]["r80"]);
   std::string Text = llvm::cantFail(readFile(Samples));
   Text += BulkyRun.replayed({Positions[Bulky]["r64"], Positions[Bulky]["r48"]}) +
-          "timing\tfault\t" + Bulky + "\t" + Fault + "\tran for 10 s\n";
+          "timing\tfault\t" + Bulky + "\tr80\tran for 10 s\n";
   write("fault.samples", Text);
   CommandResult R = carve({"tune", "--samples=fault.samples", "--", "./app"});
   ASSERT_TRUE(R.succeeded()) << R.Stderr << log();
-  EXPECT_NE(R.Stderr.find("carve: note: timing again: variant " + Fault + " of " + BulkyName),
+  EXPECT_NE(R.Stderr.find("carve: note: timing again: variant r80 of " + BulkyName),
             std::string::npos)
       << R.Stderr;
   EXPECT_NE(R.Stdout.find("timed again: "), std::string::npos) << R.Stdout;
@@ -410,18 +420,19 @@ std::string recordedTrace() {
 std::string wideSamples(const std::string &Trace, const std::vector<std::string> &Kernels) {
   std::vector<VariantSetting> Settings{{}, {}};
   llvm::append_range(Settings, wideSettings());
+  std::vector<std::string> Names;
+  for (const VariantSetting &Setting : wideSettings())
+    Names.push_back(variantName(Setting));
   std::string Timing, Samples;
   for (const std::string &Kernel : Kernels) {
-    TimingText Run(Kernel, Settings.size() - 2);
+    TimingText Run(Kernel, Names);
     std::vector<size_t> Held;
-    Timing += "timing-variants\t" + Kernel;
     for (size_t V = 0; V < Settings.size(); ++V) {
       Run.Ratios[V] = wideRatio(Settings[V]);
       if (V > 1)
         Held.push_back(V);
-      Timing += V == 1 ? "\tcontrol" : "\t" + variantName(Settings[V]);
     }
-    Timing += "\n" + Run.replayed(Held);
+    Timing += Run.replayed(Held);
     for (size_t V = 0; V < Settings.size(); ++V)
       for (int Noise : {0, 500})
         for (const char *Name : {V == 1 ? "control" : V == 0 ? "default" : "", "untouched"})

@@ -200,7 +200,7 @@ llvm::Error Launcher::setAttributes() {
     A.id = Id;
     return A.value;
   };
-  if (C.Shape.Cooperative)
+  if (C.Cooperative)
     Add(CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative = 1;
   if (C.Shape.hasCluster()) {
     CUlaunchAttributeValue &V = Add(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);

@@ -4,7 +4,7 @@
 /// (CaptureFile.h), and carve-launch launches it.
 #pragma once
 
-#include "Device/LaunchShape.h"
+#include "Protocol/LaunchShape.h"
 
 #include <cstdint>
 #include <map>
@@ -54,6 +54,7 @@ struct CapturedRecord {
 struct Capture {
   std::string Kernel; ///< The mangled name.
   LaunchShape Shape;
+  bool Cooperative = false; ///< Its blocks may wait for each other.
   /// The index of the launch among those with this kernel and shape in its process, from 0.
   uint64_t Launch = 0;
   /// The launches with this kernel and shape in the program's traced run.

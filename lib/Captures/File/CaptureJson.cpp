@@ -56,17 +56,22 @@ template <class Fields> void describe(Fields &F, CapturedRecord &R) {
   F("content", R.Content);
 }
 
-template <class Fields> void describe(Fields &F, LaunchShape &S) {
-  F("grid", S.Grid);
-  F("block", S.Block);
-  F("dynamic-smem-bytes", S.DynamicSmemBytes);
-  F("cluster", S.Cluster);
-  F("cooperative", S.Cooperative);
+/// The shape of a launch, and whether it is cooperative.
+struct LaunchMembers {
+  LaunchShape &Shape;
+  bool &Cooperative;
+};
+template <class Fields> void describe(Fields &F, LaunchMembers &L) {
+  F("grid", L.Shape.Grid);
+  F("block", L.Shape.Block);
+  F("dynamic-smem-bytes", L.Shape.DynamicSmemBytes);
+  F("cluster", L.Shape.Cluster);
+  F("cooperative", L.Cooperative);
 }
 
 template <class Fields> void describe(Fields &F, Capture &C) {
   F("kernel", C.Kernel);
-  F("shape", C.Shape);
+  F("shape", LaunchMembers{C.Shape, C.Cooperative});
   F("launch", C.Launch);
   F("traced-launches", C.TracedLaunches);
   F("mean-ns", C.MeanNs);

@@ -1,6 +1,8 @@
 #include "Captures/File/RawCapture.h"
 
-#include "Protocol/CaptureProtocol.h"
+#include "Protocol/CaptureRecords.h"
+#include "Protocol/RecordReader.h"
+#include "Protocol/RecordWriter.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -17,11 +19,9 @@ namespace path = llvm::sys::path;
 
 std::string carve::printCaptureWishes(llvm::ArrayRef<CaptureWish> Wishes,
                                       llvm::StringRef Directory) {
-  std::string Text = "carve-capture-plan\t" + std::to_string(probe::CaptureVersion) +
-                     "\ndirectory\t" + Directory.str() + "\n";
+  std::string Text = headOf(CapturePlanFile) + "\n" + recordLine(DirectoryRecord{Directory.str()});
   for (const CaptureWish &W : Wishes)
-    Text += "capture\t" + W.Kernel + "\t" + shapeFields(W.Shape) + "\t" + std::to_string(W.Launch) +
-            "\n";
+    Text += recordLine(W);
   return Text;
 }
 
@@ -94,17 +94,13 @@ public:
   llvm::Error read(llvm::StringRef Text) {
     llvm::SmallVector<llvm::StringRef, 0> Lines;
     Text.split(Lines, '\n', -1, /*KeepEmpty=*/false);
-    if (Lines.empty() ||
-        Lines.front() != "carve-captured\t" + std::to_string(probe::CaptureVersion) ||
-        Lines.back() != "end")
-      return malformed(Path + ": expected 'carve-captured " + llvm::Twine(probe::CaptureVersion) +
-                       "' to 'end'");
-    for (llvm::StringRef Line : llvm::ArrayRef(Lines).drop_front().drop_back()) {
-      llvm::SmallVector<llvm::StringRef, 0> Words;
-      Line.split(Words, '\t');
-      if (!readLine(Words))
-        return malformed(Path + ": unexpected line '" + Line + "'");
-    }
+    if (Lines.empty() || Lines.front() != headOf(CapturedFile) ||
+        Lines.back() != llvm::StringRef(RawEnd::Kind.Word))
+      return malformed(llvm::Twine(Path) + ": expected '" + CapturedFile.Head + " " +
+                       llvm::Twine(CapturedFile.Version) + "' to '" + RawEnd::Kind.Word + "'");
+    for (size_t I = 1; I + 1 < Lines.size(); ++I)
+      if (llvm::Error E = readLine(Lines[I]))
+        return E;
     if (After.size() != C.Memory.size() + C.Variables.size())
       return malformed(Path + ": " + llvm::Twine(After.size()) + " 'after' lines, expected " +
                        llvm::Twine(C.Memory.size() + C.Variables.size()));
@@ -117,59 +113,60 @@ public:
   uint64_t ContainerBytes = 0;
 
 private:
-  using Words = llvm::ArrayRef<llvm::StringRef>;
-
-  static bool number(llvm::StringRef Word, uint64_t &Out) { return !Word.getAsInteger(10, Out); }
-  static bool number(llvm::StringRef Word, unsigned &Out) { return !Word.getAsInteger(10, Out); }
-  static bool numbers(llvm::StringRef Word, std::array<unsigned, 3> &Out) {
-    auto [X, Rest] = Word.split(',');
-    auto [Y, Z] = Rest.split(',');
-    return number(X, Out[0]) && number(Y, Out[1]) && number(Z, Out[2]);
+  llvm::Error readLine(llvm::StringRef Line) {
+    RecordReader In(Line);
+    bool Known = takeLaunch(In) || takeMemory(In);
+    if (!Known || In.bad() || NotHex)
+      return malformed(Path + ": not expected: '" + Line + "'");
+    return llvm::Error::success();
   }
 
-  bool readKernel(Words W) {
-    C.Kernel = W[1].str();
-    C.Shape.Cooperative = W[6] == "1";
-    return numbers(W[2], C.Shape.Grid) && numbers(W[3], C.Shape.Block) &&
-           number(W[4], C.Shape.DynamicSmemBytes) && numbers(W[5], C.Shape.Cluster) &&
-           number(W[7], C.Launch);
+  /// The kernel, and how it was launched.
+  bool takeLaunch(RecordReader &In) {
+    return takeRecord<RawKernel>(In,
+                                 [&](const RawKernel &R) {
+                                   C.Kernel = R.Kernel;
+                                   C.Shape = R.Shape;
+                                   C.Cooperative = R.Cooperative;
+                                   C.Launch = R.Launch;
+                                 }) ||
+           takeRecord<RawAttribute>(
+               In, [&](const RawAttribute &R) { C.Attributes[R.Name] = R.Value; }) ||
+           takeRecord<RawParameter>(In,
+                                    [&](const RawParameter &R) {
+                                      CapturedParameter &P = C.Parameters.emplace_back();
+                                      P.Offset = R.Offset;
+                                      NotHex = !llvm::tryGetFromHex(R.Hex, P.Bytes);
+                                    }) ||
+           takeRecord<RawContainer>(In, [&](const RawContainer &R) {
+             C.ContainerDigest = R.Digest;
+             C.LoadCall = R.Call;
+             ContainerBytes = R.Bytes;
+           });
   }
 
-  bool readLine(Words W) {
-    if (W[0] == "kernel" && W.size() == 8)
-      return readKernel(W);
-    if (W[0] == "attribute" && W.size() == 3)
-      return number(W[2], C.Attributes[W[1].str()]);
-    if (W[0] == "parameter" && W.size() == 3) {
-      CapturedParameter &P = C.Parameters.emplace_back();
-      return number(W[1], P.Offset) && llvm::tryGetFromHex(W[2], P.Bytes);
-    }
-    if (W[0] == "range" && W.size() == 4) {
-      CapturedMemory &M = C.Memory.emplace_back();
-      M.Kind = W[3].str();
-      return number(W[1], M.Address) && number(W[2], M.Content.Bytes);
-    }
-    if (W[0] == "variable" && W.size() == 3) {
-      CapturedVariable &V = C.Variables.emplace_back();
-      V.Name = W[1].str();
-      return number(W[2], V.Content.Bytes);
-    }
-    if (W[0] == "after") {
-      After.emplace_back();
-      for (llvm::StringRef Digest : W.drop_front())
-        After.back().push_back(Digest.str());
-      return true;
-    }
-    if (W[0] != "container" || W.size() != 4)
-      return false;
-    C.ContainerDigest = W[1].str();
-    C.LoadCall = W[3].str();
-    return number(W[2], ContainerBytes);
+  /// What is in the file `memory`, and what it was after the launch.
+  bool takeMemory(RecordReader &In) {
+    return takeRecord<RawRange>(In,
+                                [&](const RawRange &R) {
+                                  CapturedMemory &M = C.Memory.emplace_back();
+                                  M.Kind = R.Memory;
+                                  M.Address = R.Address;
+                                  M.Content.Bytes = R.Bytes;
+                                }) ||
+           takeRecord<RawVariable>(In,
+                                   [&](const RawVariable &R) {
+                                     CapturedVariable &V = C.Variables.emplace_back();
+                                     V.Name = R.Name;
+                                     V.Content.Bytes = R.Bytes;
+                                   }) ||
+           takeRecord<RawAfter>(In, [&](RawAfter R) { After.push_back(std::move(R.Digests)); });
   }
 
   std::string Path;
   Capture &C;
   std::vector<std::vector<std::string>> After;
+  bool NotHex = false; ///< The bytes of a parameter.
 };
 
 } // namespace

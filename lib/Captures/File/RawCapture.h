@@ -5,19 +5,12 @@
 #pragma once
 
 #include "Captures/File/CaptureFile.h"
+#include "Protocol/PlanRecords.h"
 
 #include <string>
 #include <vector>
 
 namespace carve {
-
-/// A launch that is to be captured.
-struct CaptureWish {
-  std::string Kernel; ///< The mangled name.
-  LaunchShape Shape;
-  /// The index of the launch among those with this kernel and shape in its process, from 0.
-  uint64_t Launch = 0;
-};
 
 /// Returns the text of the file that CARVE_PROBE_CAPTURE names. The probe writes captured launches
 /// into \p Directory.

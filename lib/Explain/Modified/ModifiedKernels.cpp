@@ -99,7 +99,7 @@ llvm::Expected<TimingRunResult> ModifiedPipeline::time() {
       placeImages(Job, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
   if (!Images)
     return Images.takeError();
-  auto Run = [&](const std::string &Text) { return runTiming(State, Job, Text, ReplayS, *Images); };
+  auto Run = [&](const std::string &Text) { return runTiming(State, Text, ReplayS, *Images); };
   auto Plan = [&](const PlanExclusions &Excluded) { return plan(Excluded); };
   auto Timed = timeInRun(Plan, Run, &State.Check, State.Request.Announce);
   if (Timed)

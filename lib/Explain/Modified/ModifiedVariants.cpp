@@ -36,6 +36,7 @@ static void takeVersions(const ModifiedModule &Made, TuningJob &Job,
     JobVariant Variant;
     Variant.CloneName = V.Name;
     Variant.OnlyTimed = true;
+    Variant.Purpose = nameOf(V.What).str();
     auto Its = llvm::find_if(Made.Image.Kernels,
                              [&](const KernelResources &Own) { return Own.Name == V.Name; });
     Variant.Resources = *Its;
@@ -118,16 +119,17 @@ static const char *wordOf(Verdict V) {
 }
 
 /// Returns why \p Variant has no times, as far as \p Record says so.
-static std::string whyUntimed(const JobKernel &K, size_t Variant, const InRunRecord &Record) {
+static std::string whyUntimed(const JobKernel &K, llvm::StringRef Variant,
+                              const InRunRecord &Record) {
   const std::string &Kernel = K.Traced.Kernel;
-  for (const InRunRecord::Fault &F : Record.Faults)
+  for (const VariantFault &F : Record.Faults)
     if (F.Kernel == Kernel && F.Variant == Variant)
       return F.Why;
   for (const VerifiedVariant &V : Record.Verified)
     if (V.Place.Kernel == Kernel && V.Variant == Variant &&
         (V.Result == Verdict::Stray || V.Result == Verdict::Refused))
       return wordOf(V.Result) + (V.Detail.empty() ? "" : " (" + V.Detail + ")");
-  for (const InRunRecord::Reason &R : Record.StoodBack)
+  for (const StoodBackKernel &R : Record.StoodBack)
     if (R.Kernel == Kernel)
       return "not replayed: " + R.Why;
   return "it was not timed";
@@ -139,13 +141,11 @@ ModifiedTimes carve::modifiedTimes(const JobKernel &K, const ModifiedVariants &M
   Times.Reason = Made.Reason;
   InRunSubject Subject;
   Subject.Kernel = K.Traced.Kernel;
-  Subject.Variants = std::max<size_t>(2, K.Variants.size());
+  Subject.Variants = namesOf(K.Variants);
   InRunSubject::TracedShape Traced{Shape, 0, 0};
   for (const KernelLaunches &L : K.Traced.Shapes) {
-    LaunchShape Same = L.Shape;
-    Same.Cooperative = Shape.Cooperative;
-    Traced.Launches += Same == Shape ? L.Launches : 0;
-    Traced.TotalNs += Same == Shape ? double(L.TotalNs) : 0;
+    Traced.Launches += L.Shape == Shape ? L.Launches : 0;
+    Traced.TotalNs += L.Shape == Shape ? double(L.TotalNs) : 0;
   }
   Subject.Shapes = {Traced};
   InRunShape S = inRunShapes(Subject, Record).front();
@@ -160,7 +160,7 @@ ModifiedTimes carve::modifiedTimes(const JobKernel &K, const ModifiedVariants &M
     if (!Ratios.empty() && S.Timing == InRunTiming::Replay)
       Ns = Times.WholeNs * median(std::move(Ratios));
     else
-      addReason(Times.Reason, nameOf(What).str() + ": " + whyUntimed(K, Variant, Record));
+      addReason(Times.Reason, nameOf(What).str() + ": " + whyUntimed(K, nameOf(What), Record));
   };
   Take(Made.Memory, ModifiedPart::Memory, Times.MemoryNs);
   Take(Made.Arithmetic, ModifiedPart::Arithmetic, Times.ArithmeticNs);

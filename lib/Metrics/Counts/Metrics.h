@@ -6,7 +6,7 @@
 
 #include "Cubin/KernelResources.h"
 #include "Device/DeviceModel.h"
-#include "Device/LaunchShape.h"
+#include "Protocol/LaunchShape.h"
 
 #include <optional>
 

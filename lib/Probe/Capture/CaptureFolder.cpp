@@ -1,7 +1,6 @@
 #include "Probe/Capture/CaptureFolder.h"
 
-#include "Probe/Process/RecordFile.h"
-#include "Protocol/CaptureProtocol.h"
+#include "Protocol/CaptureRecords.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+using namespace carve;
 using namespace carve::probe;
 
 CaptureFolder::CaptureFolder(const std::string &Directory, size_t Wish)
-    : Path(Directory + "/" + std::to_string(::getpid()) + "-" + std::to_string(Wish)) {
-  addLine({"carve-captured", std::to_string(CaptureVersion)});
-}
+    : Path(Directory + "/" + std::to_string(::getpid()) + "-" + std::to_string(Wish)),
+      Text(headOf(CapturedFile) + "\n") {}
 
 CaptureFolder::~CaptureFolder() {
   if (Memory >= 0)
@@ -74,12 +73,8 @@ Failure CaptureFolder::writeContainer(const void *Data, size_t Bytes) {
   return writeFile("container", Data, Bytes);
 }
 
-void CaptureFolder::addLine(std::initializer_list<std::string_view> Fields) {
-  Text += recordLine(Fields);
-}
-
 Failure CaptureFolder::complete() {
-  addLine({"end"});
+  add(RawEnd());
   // A hole at the end is no part of the file yet.
   if (::ftruncate(Memory, MemoryBytes) != 0)
     return failureAt(Path + "/memory");
@@ -94,7 +89,7 @@ void CaptureFolder::refuse(const std::string &Reason) {
   for (const char *Name : {"/memory", "/container", "/launch.part", "/launch"})
     ::unlink((Path + Name).c_str());
   ::rmdir(Path.c_str());
-  std::string Line = recordLine({Reason}), To = Path + ".refused";
+  std::string Line = oneLine(Reason) + "\n", To = Path + ".refused";
   int Fd = ::open(To.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (Fd < 0)
     return;

@@ -4,11 +4,10 @@
 #pragma once
 
 #include "Probe/Process/Failure.h"
+#include "Protocol/RecordWriter.h"
 
 #include <cstddef>
-#include <initializer_list>
 #include <string>
-#include <string_view>
 #include <sys/types.h>
 
 namespace carve::probe {
@@ -30,9 +29,8 @@ public:
   /// Everything is there: ends the text and gives it its name.
   Failure complete();
 
-  /// Adds a line to the text.
-  void addLine(std::initializer_list<std::string_view> Fields);
-  void addText(std::string_view Whole) { Text += Whole; }
+  /// Adds a record (Protocol/CaptureRecords.h) to the text.
+  template <class T> void add(const T &Record) { Text += recordLine(Record); }
   /// Removes all files, and leaves \p Reason in their place.
   void refuse(const std::string &Reason);
 

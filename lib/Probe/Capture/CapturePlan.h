@@ -1,24 +1,18 @@
 /// \file
 /// Which launches of this process are to be captured: the file that CARVE_PROBE_CAPTURE names
-/// (CaptureProtocol.h).
+/// (Protocol/PlanRecords.h).
 #pragma once
 
-#include "Probe/Driver/Plan.h"
+#include "Protocol/PlanRecords.h"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace carve::probe {
 
 struct CapturePlan {
-  struct Wish {
-    std::string Kernel;
-    LaunchShape Shape;
-    uint64_t Launch = 0;
-  };
   std::string Directory;
-  std::vector<Wish> Wishes;
+  std::vector<CaptureWish> Wishes;
 
   /// As Plan::read.
   bool read(const char *File);

@@ -1,11 +1,12 @@
 #include "Probe/Capture/CaptureRun.h"
 
 #include "Probe/Capture/LaunchWriter.h"
-#include "Probe/Driver/ShapeRecord.h"
 #include "Probe/Replay/KernelHandles.h"
+#include "Protocol/CaptureRecords.h"
 
 #include <algorithm>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// A capture is made once: it may wait longer than a measurement.
@@ -67,7 +68,7 @@ size_t CaptureRun::wishOf(const LaunchCall &Launch) {
   size_t Found = None;
   std::lock_guard<std::mutex> Guard(Lock);
   for (size_t I = 0; I < None; ++I) {
-    const CapturePlan::Wish &W = Wanted.Wishes[I];
+    const CaptureWish &W = Wanted.Wishes[I];
     LaunchShape Shape = Launch.Shape;
     // A kernel may demand its cluster itself.
     if (Shape.Cluster == std::array<uint32_t, 3>{1, 1, 1})
@@ -119,7 +120,7 @@ Failure CaptureRun::whyNot(const LaunchCall &Launch) const {
   return Failure::none();
 }
 
-Failure CaptureRun::capture(const CapturePlan::Wish &Wish, const LaunchCall &Launch,
+Failure CaptureRun::capture(const CaptureWish &Wish, const LaunchCall &Launch,
                             const CUpti_CallbackData &Call, LaunchWriter &Writer) {
   // Calls of other threads may have come in before the gate closed.
   if (Driver.CtxSynchronize() != CUDA_SUCCESS)
@@ -129,8 +130,7 @@ Failure CaptureRun::capture(const CapturePlan::Wish &Wish, const LaunchCall &Lau
     return Why;
   if (Failure Why = Writer.Folder.create())
     return Why;
-  Writer.Folder.addText(shapeRecord("kernel", Wish.Kernel, Launch.Shape,
-                                    {Launch.Cooperative ? "1" : "0", std::to_string(Wish.Launch)}));
+  Writer.Folder.add(RawKernel{Wish.Kernel, Launch.Shape, Launch.Cooperative, Wish.Launch});
   Writer.addAttributes(Launch, Kernel.Function);
   Writer.choose(Memory.ranges(), Call.context, Kernel);
   if (Failure Why = Writer.addParameters(Launch, Kernel))

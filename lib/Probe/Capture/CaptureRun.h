@@ -40,8 +40,8 @@ private:
   /// The wish that this launch is, or the number of wishes.
   size_t wishOf(const LaunchCall &Launch);
   /// Writes what is there before the launch.
-  Failure capture(const CapturePlan::Wish &Wish, const LaunchCall &Launch,
-                  const CUpti_CallbackData &Call, LaunchWriter &Writer);
+  Failure capture(const CaptureWish &Wish, const LaunchCall &Launch, const CUpti_CallbackData &Call,
+                  LaunchWriter &Writer);
   Failure whyNot(const LaunchCall &Launch) const;
 
   const DriverApi &Driver;

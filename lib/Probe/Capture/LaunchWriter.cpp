@@ -1,10 +1,12 @@
 #include "Probe/Capture/LaunchWriter.h"
 
 #include "Protocol/CaptureProtocol.h"
+#include "Protocol/CaptureRecords.h"
 
 #include <algorithm>
 #include <cstdio>
 
+using namespace carve;
 using namespace carve::probe;
 
 static std::string hexOf(const char *Data, size_t Bytes) {
@@ -44,9 +46,7 @@ Failure LaunchWriter::check(const char *Data, size_t Bytes, CUdeviceptr At) cons
 }
 
 void LaunchWriter::addAttributes(const LaunchCall &Launch, CUfunction Function) {
-  auto Add = [&](const char *Name, uint64_t Value) {
-    Folder.addLine({"attribute", Name, std::to_string(Value)});
-  };
+  auto Add = [&](const char *Name, uint64_t Value) { Folder.add(RawAttribute{Name, Value}); };
   for (const CUlaunchAttribute &A : Launch.ownAttributes()) {
     if (A.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
       Add(ClusterPolicyAttribute, A.value.clusterSchedulingPolicyPreference);
@@ -105,11 +105,11 @@ void LaunchWriter::choose(const std::vector<MemoryRange> &Ranges, CUcontext Cont
       continue;
     }
     Parts.push_back({R.Base, R.Bytes});
-    Folder.addLine({"range", std::to_string(R.Base), std::to_string(R.Bytes), Kind});
+    Folder.add(RawRange{R.Base, R.Bytes, Kind});
   }
   for (const VariablePlace &V : Kernel.Variables) {
     Parts.push_back({V.Base, V.Bytes});
-    Folder.addLine({"variable", V.Name, std::to_string(V.Bytes)});
+    Folder.add(RawVariable{V.Name, V.Bytes});
     Forbidden.forbid(V.Base, V.Bytes, "the variable " + V.Name);
   }
   Forbidden.prepare();
@@ -146,8 +146,8 @@ Failure LaunchWriter::addParameters(const LaunchCall &Launch,
   for (size_t I = 0; I < Values.size(); ++I) {
     if (Failure Why = check(Values[I].data(), Values[I].size(), 0))
       return Why;
-    Folder.addLine({"parameter", std::to_string(Kernel.Parameters[I].Offset),
-                    hexOf(Values[I].data(), Values[I].size())});
+    Folder.add(
+        RawParameter{Kernel.Parameters[I].Offset, hexOf(Values[I].data(), Values[I].size())});
   }
   return Failure::none();
 }
@@ -166,19 +166,19 @@ Failure LaunchWriter::addMemory() {
 }
 
 Failure LaunchWriter::addContainer(const LoadedContainer &C) {
-  Folder.addLine({"container", digestOfImage(C.Data, C.Bytes), std::to_string(C.Bytes), C.Call});
+  Folder.add(RawContainer{digestOfImage(C.Data, C.Bytes), C.Bytes, C.Call});
   return Folder.writeContainer(C.Data, C.Bytes);
 }
 
 Failure LaunchWriter::addAfter() {
   for (const Part &Each : Parts) {
-    std::string Line = "after";
+    RawAfter After;
     for (size_t At = 0, Bytes = 0; At < Each.Bytes; At += Bytes) {
       if (Failure Why = read(Each, At, Bytes))
         return Why;
-      Line += "\t" + digestOfImage(Chunk.data(), Bytes);
+      After.Digests.push_back(digestOfImage(Chunk.data(), Bytes));
     }
-    Folder.addText(Line + "\n");
+    Folder.add(After);
   }
   return Failure::none();
 }

@@ -1,8 +1,11 @@
 #include "Probe/Counters/CountedRun.h"
+
+#include "Protocol/CountRecords.h"
 #include "Protocol/Protocol.h"
 
 #include <algorithm>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// The load call of the program's that this thread is in gets an image with counters.
@@ -164,7 +167,7 @@ template <class F> void CountedRun::settle(F Gone) {
   }
 }
 
-void CountedRun::lose(const std::string &Why) { File.appendOnce(recordLine({"uncounted", Why})); }
+void CountedRun::lose(const std::string &Why) { File.addOnce(UncountedRecord{Why}); }
 
 void CountedRun::finish() {
   readAll();
@@ -173,6 +176,6 @@ void CountedRun::finish() {
   std::lock_guard<std::mutex> Guard(Lock);
   for (const auto &[Variable, Counts] : Settled)
     for (const auto &[Counter, Count] : Counts)
-      Lines += recordLine({"counted", Variable, std::to_string(Counter), std::to_string(Count)});
+      Lines += recordLine(CountedVariable{Variable, Counter, Count});
   File.append(Lines);
 }

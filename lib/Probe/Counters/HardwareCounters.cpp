@@ -1,12 +1,13 @@
 #include "Probe/Counters/HardwareCounters.h"
 
 #include "Probe/Driver/ContextEvent.h"
-#include "Probe/Driver/ShapeRecord.h"
 #include "Probe/Replay/KernelHandles.h"
+#include "Protocol/CountRecords.h"
 
 #include <algorithm>
 #include <ctime>
 
+using namespace carve;
 using namespace carve::probe;
 
 using std::chrono::milliseconds;
@@ -85,12 +86,12 @@ void HardwareCounters::finish() {
 
 void HardwareCounters::giveUp(const Failure &Why) {
   Over = true;
-  File.appendOnce(recordLine({"uncounted", Why.reason()}));
+  File.addOnce(UncountedRecord{Why.reason()});
 }
 
 void HardwareCounters::unmeasured(const Measured &M, const Failure &Why) {
-  const CountPlan::Wish &W = Wanted.Wishes[M.Wish];
-  File.append(launchRecord("unmeasured", W.Kernel, W.Shape, M.Launch, {Why.reason()}));
+  const CountWish &W = Wanted.Wishes[M.Wish];
+  File.add(UnmeasuredRecord{{W.Kernel, W.Shape, M.Launch}, Why.reason()});
 }
 
 /// Whether \p Launch is one of those to be counted.
@@ -100,7 +101,7 @@ bool HardwareCounters::wants(const LaunchCall &Launch, Measured &M) {
     return false;
   std::lock_guard<std::mutex> Guard(Lock);
   for (M.Wish = 0; M.Wish < States.size(); ++M.Wish) {
-    const CountPlan::Wish &W = Wanted.Wishes[M.Wish];
+    const CountWish &W = Wanted.Wishes[M.Wish];
     LaunchShape Shape = Launch.Shape;
     // A kernel may demand its cluster itself.
     if (Shape.Cluster == std::array<uint32_t, 3>{1, 1, 1})
@@ -176,11 +177,10 @@ void HardwareCounters::describe(const MetricPasses &Passes) {
   if (Wanted.Pass < Passes.passes().size())
     for (const std::string &Metric : Passes.passes()[Wanted.Pass])
       Metrics += (Metrics.empty() ? "" : ",") + Metric;
-  File.appendOnce(
-      recordLine({"metrics", Passes.chip(), std::to_string(Wanted.Pass),
-                  std::to_string(Passes.passes().size()), Metrics.empty() ? "-" : Metrics}));
+  File.addOnce(MetricsRecord{Passes.chip(), unsigned(Wanted.Pass), unsigned(Passes.passes().size()),
+                             Metrics.empty() ? "-" : Metrics});
   for (const auto &[Metric, Reason] : Passes.left())
-    File.appendOnce(recordLine({"no-metric", Passes.chip(), Metric, Reason}));
+    File.addOnce(NoMetricRecord{Passes.chip(), Metric, Reason});
 }
 
 /// What of the counters this process may have on the device of the current context. Without it
@@ -270,17 +270,6 @@ Failure HardwareCounters::begin(Measured &M) {
   return Why;
 }
 
-/// \p Value with six decimals, in no locale and without libm; empty where it is no count.
-static std::string decimal(double Value) {
-  constexpr double Most = 1e18;
-  constexpr uint64_t Millions = 1'000'000;
-  if (!(Value >= 0 && Value < Most))
-    return "";
-  auto Whole = uint64_t(Value);
-  auto Rest = uint64_t((Value - double(Whole)) * double(Millions));
-  return std::to_string(Whole) + "." + std::to_string(Millions + Rest).substr(1);
-}
-
 /// What became of the launch: its counters are written, or the reason is returned.
 Failure HardwareCounters::measure(const Measured &M, const CUpti_CallbackData &Call) {
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
@@ -303,15 +292,12 @@ Failure HardwareCounters::measure(const Measured &M, const CUpti_CallbackData &C
     return Why;
   }
   KindWorks = true;
-  const CountPlan::Wish &W = Wanted.Wishes[M.Wish];
+  const CountWish &W = Wanted.Wishes[M.Wish];
   std::string Lines;
   for (size_t I = 0; I < Values.size(); ++I) {
-    std::string Text = decimal(Values[I]);
-    if (Text.empty())
-      continue;
-    Lines += launchRecord(
-        "measured", W.Kernel, W.Shape, M.Launch,
-        {Kind == RangeKind::Kernel ? "kernel" : "span", M.Session->metrics()[I], Text});
+    if (Values[I] >= 0 && Values[I] < MostFraction)
+      Lines += recordLine(CountedMetric{W.Kernel, W.Shape, M.Launch, Kind == RangeKind::Span,
+                                        M.Session->metrics()[I], Values[I]});
   }
   File.append(Lines);
   settle(M);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// v19 is CUDA 12.0, the first whose kernel records have clusters and 64-bit local memory. The

@@ -1,36 +1,14 @@
 #include "Probe/Driver/Devices.h"
 
-#include "Probe/Process/RecordFile.h"
+#include "Protocol/RecordWriter.h"
+#include "Protocol/TraceRecords.h"
 
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 
+using namespace carve;
 using namespace carve::probe;
-
-/// In the order of the protocol, from the name and the uuid to the driver's version.
-static constexpr CUdevice_attribute Capability[] = {
-    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-};
-static constexpr CUdevice_attribute Limits[] = {
-    CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
-    CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK,
-    CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
-    CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
-    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
-    CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
-};
-/// Behind the drivers' versions.
-static constexpr CUdevice_attribute Rates[] = {
-    CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
-    CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE,
-    CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH,
-    CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
-};
 
 void Devices::note(uint32_t Ordinal) {
   if (Ordinal < MaxDevices)
@@ -50,12 +28,32 @@ static std::string uuidText(const CUuuid &Uuid) {
   return Text;
 }
 
-static std::string attributeText(const DriverApi &Driver, CUdevice Device,
-                                 CUdevice_attribute Attribute) {
+/// 0 if the driver does not say.
+static unsigned attributeOf(const DriverApi &Driver, CUdevice Device,
+                            CUdevice_attribute Attribute) {
   int Value = 0;
   if (Driver.DeviceGetAttribute(&Value, Attribute, Device) != CUDA_SUCCESS)
-    return "0";
-  return std::to_string(Value);
+    return 0;
+  return unsigned(Value);
+}
+
+static void readAttributes(const DriverApi &Driver, CUdevice Device, DeviceInfo &Info) {
+  auto Read = [&](CUdevice_attribute Attribute) { return attributeOf(Driver, Device, Attribute); };
+  Info.Major = Read(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  Info.Minor = Read(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  Info.Sms = Read(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  Info.RegsPerSm = Read(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  Info.RegsPerBlock = Read(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+  Info.ThreadsPerSm = Read(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  Info.BlocksPerSm = Read(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  Info.SmemPerSmBytes = Read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  Info.SmemPerBlockOptinBytes = Read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  Info.SmemPerBlockBytes = Read(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  Info.ReservedSmemPerBlockBytes = Read(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  Info.ClockKHz = Read(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  Info.MemoryClockKHz = Read(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  Info.BusBits = Read(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  Info.L2Bytes = Read(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 }
 
 static std::string describeDevice(const DriverApi &Driver, int Ordinal,
@@ -71,19 +69,15 @@ static std::string describeDevice(const DriverApi &Driver, int Ordinal,
       Driver.DeviceTotalMem(&MemoryBytes, Device) != CUDA_SUCCESS ||
       Driver.DriverGetVersion(&Version) != CUDA_SUCCESS)
     return "";
-  std::string Line = "device\t" + std::to_string(Ordinal) + "\t";
-  std::string Tail = recordLine({Name, uuidText(Uuid)});
-  Tail.pop_back();
-  Line += Tail;
-  for (CUdevice_attribute Attribute : Capability)
-    Line += "\t" + attributeText(Driver, Device, Attribute);
-  Line += "\t" + std::to_string(MemoryBytes);
-  for (CUdevice_attribute Attribute : Limits)
-    Line += "\t" + attributeText(Driver, Device, Attribute);
-  Line += "\t" + std::to_string(Version) + "\t" + KernelDriver;
-  for (CUdevice_attribute Attribute : Rates)
-    Line += "\t" + attributeText(Driver, Device, Attribute);
-  return Line + "\n";
+  DeviceInfo Info;
+  Info.Ordinal = unsigned(Ordinal);
+  Info.Name = Name;
+  Info.Uuid = uuidText(Uuid);
+  Info.MemoryBytes = MemoryBytes;
+  Info.CudaVersion = unsigned(Version);
+  Info.KernelDriver = KernelDriver;
+  readAttributes(Driver, Device, Info);
+  return recordLine(Info);
 }
 
 std::string Devices::describe(const DriverApi &Driver) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// Host memory of which kernels are meant to have the address.
@@ -84,20 +85,20 @@ static bool isHazard(CUpti_CallbackId Plain, Role Kind, const void *Params) {
 }
 #undef CARVE_CALL
 
-static constexpr std::pair<Role, const char *> Kinds[] = {
-    {Role::HazardManaged, "managed"}, {Role::HazardHost, "host-mapped"},
-    {Role::HazardIpc, "ipc"},         {Role::HazardPeer, "peer"},
-    {Role::BeginsCapture, "capture"}, {Role::HazardArray, "array"},
+static constexpr std::pair<Role, HazardKind> Kinds[] = {
+    {Role::HazardManaged, HazardKind::Managed}, {Role::HazardHost, HazardKind::HostMapped},
+    {Role::HazardIpc, HazardKind::Ipc},         {Role::HazardPeer, HazardKind::Peer},
+    {Role::BeginsCapture, HazardKind::Capture}, {Role::HazardArray, HazardKind::Array},
 };
 
-const char *carve::probe::hazardKind(CUpti_CallbackId Id, const void *Params) {
+std::optional<HazardKind> carve::probe::hazardKind(CUpti_CallbackId Id, const void *Params) {
   Roles Means = rolesOf(Id);
   if (!Means.any(HazardCalls))
-    return nullptr;
-  for (auto [Kind, Name] : Kinds)
+    return std::nullopt;
+  for (auto [Kind, Hazard] : Kinds)
     if (Means.any(Kind) && isHazard(plainForm(Id), Kind, Params))
-      return Name;
-  return nullptr;
+      return Hazard;
+  return std::nullopt;
 }
 
 static bool isProgrammatic(const CUlaunchAttribute &Attribute) {

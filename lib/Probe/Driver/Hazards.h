@@ -5,16 +5,18 @@
 #pragma once
 
 #include "Probe/Driver/DriverCalls.h"
+#include "Protocol/TraceRecords.h"
 
 #include <array>
 #include <atomic>
+#include <optional>
 
 namespace carve::probe {
 
-/// The kind of `hazard` record (Protocol.h) that a call of \p Id with \p Params is; null where it
+/// The kind of `hazard` record (Protocol.h) that a call of \p Id with \p Params is; nothing if it
 /// is none. Page-locked host memory is everywhere and no hazard by itself: only what asks for a
 /// device address of it is.
-const char *hazardKind(CUpti_CallbackId Id, const void *Params);
+std::optional<HazardKind> hazardKind(CUpti_CallbackId Id, const void *Params);
 
 /// The calls for which hazardKind() may say something. None is made at every launch.
 inline constexpr Roles HazardCalls = Role::HazardManaged | Role::HazardHost | Role::HazardIpc |

@@ -6,7 +6,7 @@
 
 #include "Probe/Driver/CuptiApi.h"
 #include "Probe/Driver/DriverCalls.h"
-#include "Probe/Driver/Plan.h"
+#include "Protocol/LaunchShape.h"
 
 #include <optional>
 #include <vector>

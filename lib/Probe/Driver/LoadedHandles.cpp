@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+using namespace carve;
 using namespace carve::probe;
 
 #define CARVE_CALL(R, Name) callOf<Role::R>(CUPTI_DRIVER_TRACE_CBID_##Name)

@@ -1,80 +1,99 @@
 #include "Probe/Driver/Plan.h"
 
-#include "Probe/Driver/PlanWords.h"
-#include "Protocol/Protocol.h"
+#include "Probe/Driver/PlanLines.h"
 
-#include <fstream>
+#include <algorithm>
 
 using namespace carve::probe;
+using namespace carve;
 
-static bool readMode(const std::string &Mode, const std::string &Fallback, PlannedKernel &Kernel) {
-  if (Mode == "replay")
-    Kernel.Mode = TimingMode::Replay;
-  else if (Mode == "rotate")
-    Kernel.Mode = TimingMode::Rotate;
-  else if (Mode == "verify-rotate")
-    Kernel.Mode = TimingMode::VerifyRotate;
-  else
-    return false;
-  Kernel.MayRotate = Fallback == "rotate";
-  return Kernel.MayRotate || Fallback == "none";
+namespace {
+/// Lines of one kernel may be in any order, so what names variants waits for the last line.
+struct PlanReading {
+  Plan &P;
+  std::vector<ExcludeRecord> Excluded;
+  std::vector<MeasureRecord> Measured;
+
+  bool take(RecordReader &In);
+  bool takeKernelLine(RecordReader &In);
+  bool finish();
+};
+} // namespace
+
+bool PlanReading::takeKernelLine(RecordReader &In) {
+  return takeRecord<KernelRecord>(In,
+                                  [&](KernelRecord R) {
+                                    PlannedKernel &Kernel = P.Kernels[R.Kernel];
+                                    Kernel.Name = R.Kernel;
+                                    Kernel.Mode = R.Mode;
+                                    Kernel.MayRotate = R.MayRotate;
+                                  }) ||
+         takeRecord<VariantRecord>(In,
+                                   [&](VariantRecord R) {
+                                     P.Kernels[R.Kernel].Variants.push_back({R.Variant, R.Clone});
+                                   }) ||
+         takeRecord<PlannedShape>(
+             In, [&](PlannedShape R) { P.Kernels[R.Kernel].Shapes.push_back(R); }) ||
+         takeRecord<ExcludeRecord>(In, [&](ExcludeRecord R) { Excluded.push_back(R); }) ||
+         takeRecord<MeasureRecord>(In, [&](MeasureRecord R) { Measured.push_back(R); });
 }
 
-static bool readKernel(PlanWords &Line, Plan &P) {
-  std::string Name = Line.text(), Mode = Line.text(), Fallback = Line.text();
-  PlannedKernel &Kernel = P.Kernels[Name];
-  Kernel.Name = Name;
-  while (Line.good() && Line.more())
-    Kernel.Clones.push_back(Line.text());
-  return Line.whole() && readMode(Mode, Fallback, Kernel);
+bool PlanReading::take(RecordReader &In) {
+  return takeRecord<SeedRecord>(In, [&](SeedRecord R) { P.Seed = R.Seed; }) ||
+         takeRecord<ReplayLimitRecord>(In, [&](ReplayLimitRecord R) { P.ReplayMs = R.Ms; }) ||
+         takeRecord<HangLimitRecord>(In, [&](HangLimitRecord R) { P.HangMs = R.Ms; }) ||
+         takeKernelLine(In);
 }
 
-static bool readLine(PlanWords &Line, Plan &P) {
-  std::string Tag = Line.text();
-  if (Tag == "seed")
-    P.Seed = Line.number<uint64_t>();
-  else if (Tag == "replay-ms")
-    P.ReplayMs = Line.number<uint64_t>();
-  else if (Tag == "hang-ms")
-    P.HangMs = Line.number<uint64_t>();
-  else if (Tag == "kernel")
-    return readKernel(Line, P);
-  else if (Tag == "shape") {
-    PlannedKernel &Kernel = P.Kernels[Line.text()];
-    PlannedShape Shape;
-    Shape.Shape = Line.shape();
-    Shape.Launches = Line.number<uint64_t>();
-    // Whole: the reading of fractions would need libm.
-    Shape.MeanNs = double(Line.number<uint64_t>());
-    Kernel.Shapes.push_back(Shape);
-  } else if (Tag == "exclude") {
-    PlannedKernel &Kernel = P.Kernels[Line.text()];
-    Kernel.Excluded.insert(Line.number<size_t>());
-  } else if (Tag == "measure") {
-    PlannedKernel &Kernel = P.Kernels[Line.text()];
-    Kernel.Measured.insert(Line.number<size_t>());
-  } else {
+/// Puts the default and its control before the other variants of \p Kernel. False if names are
+/// missing or are there twice.
+static bool orderVariants(PlannedKernel &Kernel) {
+  auto &Variants = Kernel.Variants;
+  auto Control = std::find_if(Variants.begin(), Variants.end(),
+                              [](const auto &V) { return V.Name == ControlVariant; });
+  if (!Variants.empty() && Control == Variants.end())
     return false;
+  if (Control != Variants.end())
+    std::rotate(Variants.begin(), Control, Control + 1);
+  Variants.insert(Variants.begin(), {DefaultVariant, Kernel.Name});
+  std::set<std::string> Names;
+  return std::all_of(Variants.begin(), Variants.end(),
+                     [&](const auto &V) { return Names.insert(V.Name).second; });
+}
+
+/// Adds the number of the variant that each of \p Records names to the set \p Of of its kernel.
+template <class T>
+static bool number(Plan &P, const std::vector<T> &Records, std::set<size_t> PlannedKernel::*Of) {
+  for (const T &Record : Records) {
+    PlannedKernel &Kernel = P.Kernels[Record.Kernel];
+    std::optional<size_t> Number = Kernel.find(Record.Variant);
+    if (!Number)
+      return false;
+    (Kernel.*Of).insert(*Number);
   }
-  return Line.whole();
+  return true;
+}
+
+bool PlanReading::finish() {
+  for (auto &[Name, Kernel] : P.Kernels)
+    if (!orderVariants(Kernel))
+      return false;
+  if (!number(P, Excluded, &PlannedKernel::Excluded) ||
+      !number(P, Measured, &PlannedKernel::Measured))
+    return false;
+  // A shape or a variant of a kernel without its own line leaves it without a name. What a measured
+  // variant computes must never be the program's.
+  return std::all_of(P.Kernels.begin(), P.Kernels.end(), [](const auto &Entry) {
+    const PlannedKernel &Kernel = Entry.second;
+    return !Kernel.Name.empty() && Kernel.Mode != TimingMode::Fixed &&
+           (Kernel.Measured.empty() || !Kernel.mayBecomeVariants());
+  });
 }
 
 bool Plan::read(const char *File) {
-  std::ifstream In(File);
-  std::string Line;
-  if (!std::getline(In, Line) || Line != "carve-plan\t" + std::to_string(PlanVersion))
-    return false;
-  while (std::getline(In, Line)) {
-    PlanWords W(Line);
-    if (!readLine(W, *this))
-      return false;
-  }
-  // A shape or an exclusion of a kernel without its own line leaves it without a name. What a
-  // measured variant computes must never be the program's.
-  for (const auto &[Name, Kernel] : Kernels)
-    if (Kernel.Name.empty() || (!Kernel.Measured.empty() && Kernel.mayBecomeVariants()))
-      return false;
-  return In.eof();
+  PlanReading Reading{*this, {}, {}};
+  return readPlanLines(File, PlanFile, [&](RecordReader &In) { return Reading.take(In); }) &&
+         Reading.finish();
 }
 
 const PlannedKernel *Plan::find(std::string_view Kernel) const {
@@ -87,4 +106,11 @@ const PlannedShape *PlannedKernel::find(const LaunchShape &Shape) const {
     if (S.Shape == Shape)
       return &S;
   return nullptr;
+}
+
+std::optional<size_t> PlannedKernel::find(std::string_view Name) const {
+  for (size_t V = 0; V < Variants.size(); ++V)
+    if (Variants[V].Name == Name)
+      return V;
+  return std::nullopt;
 }

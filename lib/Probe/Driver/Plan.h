@@ -1,10 +1,13 @@
 /// \file
-/// What the tuner wants timed in this run: the file that CARVE_PROBE_PLAN names (Protocol.h).
+/// What the tuner wants timed in this run: the file that CARVE_PROBE_PLAN names
+/// (Protocol/PlanRecords.h).
 #pragma once
 
-#include <array>
+#include "Protocol/PlanRecords.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,35 +16,23 @@
 
 namespace carve::probe {
 
-/// What tells launches of one kernel apart, as far as the tuner is concerned.
-struct LaunchShape {
-  std::array<uint32_t, 3> Grid{1, 1, 1}, Block{1, 1, 1};
-  uint32_t DynamicSmemBytes = 0;
-  std::array<uint32_t, 3> Cluster{1, 1, 1};
-
-  auto operator<=>(const LaunchShape &) const = default;
-  uint32_t threadsPerBlock() const { return Block[0] * Block[1] * Block[2]; }
-};
-
-enum class TimingMode { Replay, Rotate, VerifyRotate };
-
-struct PlannedShape {
-  LaunchShape Shape;
-  uint64_t Launches = 0; ///< In the traced run.
-  double MeanNs = 0;     ///< Of the default, there.
-};
-
+/// A kernel that is timed. Inside the probe variants are numbered; records have their names.
 struct PlannedKernel {
+  struct Variant {
+    std::string Name;
+    std::string Clone; ///< Its name in the module; the default's is the kernel's own.
+  };
   std::string Name;
   TimingMode Mode = TimingMode::Replay;
-  bool MayRotate = false;          ///< Where it cannot be replayed.
-  std::vector<std::string> Clones; ///< Variants 1, 2, ...
-  std::set<size_t> Excluded;       ///< Variants not to be run.
-  std::set<size_t> Measured;       ///< Variants that compute something else and are only timed.
+  bool MayRotate = false;        ///< If it cannot be replayed.
+  std::vector<Variant> Variants; ///< 0 the default, 1 its control copy.
+  std::set<size_t> Excluded;     ///< Variants not to be run.
+  std::set<size_t> Measured;     ///< Variants that compute something else and are only timed.
   std::vector<PlannedShape> Shapes;
 
   const PlannedShape *find(const LaunchShape &Shape) const;
-  size_t variants() const { return Clones.size() + 1; }
+  /// The number of the variant \p Name, if there is one.
+  std::optional<size_t> find(std::string_view Name) const;
   /// Whether launches of the program's own may run variants.
   bool mayBecomeVariants() const { return MayRotate || Mode != TimingMode::Replay; }
 };
@@ -53,8 +44,8 @@ struct Plan {
   std::unordered_map<std::string, PlannedKernel> Kernels;
 
   const PlannedKernel *find(std::string_view Kernel) const;
-  /// Reads \p File. False where it cannot be read, is of another version, or has a line that is
-  /// not the protocol's: a plan that is half understood times the wrong thing.
+  /// Reads \p File. False if it cannot be read, is of another version, or has a line that is not
+  /// the protocol's: a plan that is half understood times the wrong thing.
   bool read(const char *File);
 };
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "Probe/Driver/DriverCalls.h"
-#include "Probe/Driver/Plan.h"
+#include "Protocol/LaunchShape.h"
 
 #include <memory>
 #include <set>

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+using namespace carve;
 using namespace carve::probe;
 
 namespace {
@@ -70,13 +71,13 @@ static void onResource(TracedProcess &P, CUpti_CallbackId Id, const CUpti_Resour
     if (P.Cupti.GetDeviceId(Resource.context, &Device) == CUPTI_SUCCESS)
       P.Used.note(Device);
     if (P.Used.several())
-      P.File.appendOnce(recordLine({"hazard", "gpus", "-"}));
+      P.File.addOnce(HazardRecord{HazardKind::Gpus, "-"});
     return;
   }
   auto *Module = static_cast<const CUpti_ModuleResourceData *>(Resource.resourceDescriptor);
   if (Id == CUPTI_CBID_RESOURCE_MODULE_LOADED && Module && Module->pCubin)
-    P.File.appendOnce(recordLine({"module", digestOfImage(Module->pCubin, Module->cubinSize),
-                                  std::to_string(Module->cubinSize)}));
+    P.File.addOnce(
+        ModuleRecord{digestOfImage(Module->pCubin, Module->cubinSize), Module->cubinSize});
 }
 
 static void onModule(TracedProcess &P, const CUpti_ResourceData &Resource) {

@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <memory>
 
+using namespace carve;
 using namespace carve::probe;
 
 namespace {
@@ -103,7 +104,7 @@ static void initialize() {
   if (!P->File.create(Dir))
     return;
   if (Failure Why = start(*P)) {
-    P->File.append(recordLine({"aside", Why.reason()}));
+    P->File.add(AsideRecord{Why.reason()});
     P->File.abandon();
   }
   // Once subscribed, CUPTI may be inside a callback of ours on another thread at any time.

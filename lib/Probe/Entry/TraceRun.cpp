@@ -2,6 +2,7 @@
 
 #include "Probe/Replay/KernelHandles.h"
 
+using namespace carve;
 using namespace carve::probe;
 
 /// The handle of the kernel about which the call \p Id asks; null where it asks nothing.
@@ -28,7 +29,7 @@ static const void *askedKernel(CUpti_CallbackId Id, const void *Params) {
 void TraceRun::onQuery(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   const void *Handle = askedKernel(Id, Call.functionParams);
   if (const char *Name = Handle ? kernelName(Driver, Handle) : nullptr)
-    File.appendOnce(recordLine({"query", Name, Call.functionName}));
+    File.addOnce(QueryRecord{Name, Call.functionName});
 }
 
 /// The name is asked for at this kernel's first such launch alone: others cost a look.
@@ -36,7 +37,7 @@ void TraceRun::onProgrammaticLaunch(const void *Handle) {
   if (!Programmatic.first(Handle))
     return;
   if (const char *Name = kernelName(Driver, Handle))
-    File.appendOnce(recordLine({"attribute", Name, "programmatic"}));
+    File.addOnce(AttributeRecord{Name, LaunchAttribute::Programmatic});
 }
 
 void TraceRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -44,8 +45,8 @@ void TraceRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     return;
   if (const void *Handle = programmaticKernel(Id, Call.functionParams))
     onProgrammaticLaunch(Handle);
-  else if (const char *Kind = hazardKind(Id, Call.functionParams))
-    File.appendOnce(recordLine({"hazard", Kind, Call.functionName}));
+  else if (auto Kind = hazardKind(Id, Call.functionParams))
+    File.addOnce(HazardRecord{*Kind, Call.functionName});
   Roles Means = rolesOf(Id);
   // Another kernel may get the handle of one that is gone.
   if (Means.any(Role::LoadsImage))

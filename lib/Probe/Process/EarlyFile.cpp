@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// Higher numbers cost the kernel memory: a pointer for each one below.

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string>
 
+using namespace carve;
 using namespace carve::probe;
 
 static std::optional<size_t> parseNumber(std::string_view Text) {

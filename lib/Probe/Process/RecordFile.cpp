@@ -9,19 +9,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+using namespace carve;
 using namespace carve::probe;
-
-std::string carve::probe::recordLine(std::initializer_list<std::string_view> Fields) {
-  std::string Line;
-  for (std::string_view Field : Fields) {
-    if (!Line.empty())
-      Line += '\t';
-    for (char C : Field)
-      Line += static_cast<unsigned char>(C) < ' ' || C == 127 ? ' ' : C;
-  }
-  Line += '\n';
-  return Line;
-}
 
 static std::string executablePath() {
   char Path[PATH_MAX];
@@ -40,7 +29,7 @@ bool RecordFile::create(const char *Dir) {
   if (Fd < 0)
     return false;
   Closed = false;
-  append(recordLine({"carve-probe", std::to_string(ProtocolVersion), Pid, executablePath()}));
+  add(ProcessRecord{ProbeFile.Version, unsigned(Owner), executablePath()});
   return !Closed;
 }
 
@@ -69,5 +58,5 @@ void RecordFile::append(std::string_view Lines) {
 
 void RecordFile::seal() {
   if (owned() && !Closed.exchange(true))
-    writeWhole("end\n");
+    writeWhole(End);
 }

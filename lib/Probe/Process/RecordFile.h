@@ -1,9 +1,11 @@
 /// \file
-/// The file in which a traced process leaves its records for the tuner (Protocol.h).
+/// The file in which a traced process leaves its records for the tools (Protocol/TraceRecords.h).
 #pragma once
 
+#include "Protocol/RecordWriter.h"
+#include "Protocol/TraceRecords.h"
+
 #include <atomic>
-#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -11,10 +13,6 @@
 #include <unordered_set>
 
 namespace carve::probe {
-
-/// One line of the protocol: the fields separated by tabs. Control characters in a field become
-/// spaces, because a path or a device name may hold anything.
-std::string recordLine(std::initializer_list<std::string_view> Fields);
 
 /// Lets each line through once, so that a program which loads one module a million times leaves
 /// one record. Past MaxLines it forgets nothing new: the file may then repeat itself.
@@ -31,7 +29,7 @@ private:
   std::unordered_set<std::string> Seen;
 };
 
-/// Append-only and, but for appendOnce(), without a lock: every append is one write(2) on an
+/// Append-only and, but for addOnce(), without a lock: every append is one write(2) on an
 /// O_APPEND descriptor, which the kernel keeps apart from other threads' writes. So a thread that a
 /// signal stopped here can not keep the end of the file from being written. No other call of the
 /// system is made after create(): the program may have forbidden itself all that it does not need.
@@ -49,9 +47,11 @@ public:
   /// after a failed write, as after the program has closed every descriptor that there is (the
   /// tuner then sees a file without `end`).
   void append(std::string_view Lines);
-  /// Appends \p Line, unless it has been appended so before.
-  void appendOnce(const std::string &Line) {
-    if (Once.first(Line))
+  /// Appends \p Record.
+  template <class T> void add(const T &Record) { append(recordLine(Record)); }
+  /// Appends \p Record, unless it has been appended so before.
+  template <class T> void addOnce(const T &Record) {
+    if (std::string Line = recordLine(Record); Once.first(Line))
       append(Line);
   }
 
@@ -70,6 +70,7 @@ private:
   int Fd = -1;
   pid_t Owner = 0;
   std::atomic<bool> Closed{true};
+  const std::string End = recordLine(EndRecord()); ///< Made before a signal handler needs it.
   OnceFilter Once;
 };
 

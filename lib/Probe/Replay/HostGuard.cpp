@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// One pass over the memory, through the bus, and how many a replay makes. A quarter of the time
@@ -19,13 +20,13 @@ static constexpr unsigned ProvingRuns = 2;
 /// Longer than the default is watched, and than most threads of a program sleep between two words
 /// that they write.
 void HostGuard::pause() const {
-  double Ms = std::clamp(5 * Target.Shape.MeanNs / 1e6, 20.0, 100.0);
+  double Ms = std::clamp(5 * double(Target.Shape.MeanNs) / 1e6, 20.0, 100.0);
   std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(Ms));
 }
 
 /// Memory of the program's is not what it was, and cannot be made so: nothing of it may go on.
 void HostGuard::broken(const Failure &Why) const {
-  Dog.fail(Target.Kernel.Planned->Name, 0, "host memory not put back " + Why.reason());
+  Dog.fail(Target.Kernel.Planned->Name, DefaultVariant, "host memory not put back " + Why.reason());
 }
 
 /// The host writes this memory now.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+using namespace carve;
 using namespace carve::probe;
 
 const char *carve::probe::kernelName(const DriverApi &Driver, const void *Handle) {
@@ -76,7 +77,7 @@ std::shared_ptr<ResolvedKernel> KernelHandles::resolve(CUfunction Handle) {
   auto Kernel = std::make_shared<ResolvedKernel>();
   Kernel->Planned = Planned;
   Kernel->Handle = Handle;
-  Kernel->Variants.assign(Planned->variants(), nullptr);
+  Kernel->Variants.assign(Planned->Variants.size(), nullptr);
   Kernel->Variants[0] = Handle;
   // A CUkernel is refused by the functions for a CUfunction, and known by its own.
   int Registers = 0;
@@ -107,7 +108,7 @@ bool KernelHandles::resolveFunction(ResolvedKernel &Kernel) {
   Kernel.Function = Kernel.Handle;
   for (size_t V = 1; V < Kernel.Variants.size(); ++V)
     if (Driver.ModuleGetFunction(&Kernel.Variants[V], Module,
-                                 Kernel.Planned->Clones[V - 1].c_str()) != CUDA_SUCCESS)
+                                 Kernel.Planned->Variants[V].Clone.c_str()) != CUDA_SUCCESS)
       Kernel.Variants[V] = nullptr;
   return true;
 }
@@ -122,7 +123,7 @@ bool KernelHandles::resolveKernel(ResolvedKernel &Kernel) {
   for (size_t V = 1; V < Kernel.Variants.size(); ++V) {
     CUkernel Clone = nullptr;
     // The clone's CUfunction of this context: attributes are set for it alone.
-    if (Driver.LibraryGetKernel(&Clone, Library, Kernel.Planned->Clones[V - 1].c_str()) !=
+    if (Driver.LibraryGetKernel(&Clone, Library, Kernel.Planned->Variants[V].Clone.c_str()) !=
             CUDA_SUCCESS ||
         Driver.KernelGetFunction(&Kernel.Variants[V], Clone) != CUDA_SUCCESS)
       Kernel.Variants[V] = nullptr;

@@ -28,10 +28,6 @@ struct ResolvedKernel {
 
   /// The launch's shape as activity records have it.
   LaunchShape shapeOf(const LaunchCall &Call) const;
-  /// The name under which \p Variant's launches are recorded.
-  const std::string &nameOf(size_t Variant) const {
-    return Variant == 0 ? Planned->Name : Planned->Clones[Variant - 1];
-  }
 
 private:
   friend class KernelHandles;

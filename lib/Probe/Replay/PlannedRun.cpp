@@ -1,11 +1,11 @@
 #include "Probe/Replay/PlannedRun.h"
 
-#include "Probe/Driver/ShapeRecord.h"
 #include "Probe/Driver/StreamCaptures.h"
 #include "Probe/Trace/Activity.h"
 
 #include <algorithm>
 
+using namespace carve;
 using namespace carve::probe;
 
 namespace {
@@ -34,9 +34,8 @@ PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFil
                        Submissions &Submitted, Plan W)
     : Driver(Driver), File(File), Wanted(std::move(W)), Dog(Driver, File), Handles(Driver, Wanted) {
   for (const auto &[Name, Kernel] : Wanted.Kernels) {
-    Names[Kernel.Name] = {&Kernel, 0};
-    for (size_t I = 0; I < Kernel.Clones.size(); ++I)
-      Names[Kernel.Clones[I]] = {&Kernel, I + 1};
+    for (size_t V = 0; V < Kernel.Variants.size(); ++V)
+      Names[Kernel.Variants[V].Clone] = {&Kernel, V};
     Kernels[&Kernel].Out = Kernel.Excluded;
     for (const PlannedShape &Shape : Kernel.Shapes) {
       Shapes[&Shape].Kernel = &Kernel;
@@ -162,8 +161,10 @@ std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall 
     if (!Refusal)
       Usable.push_back(V);
     else
-      Lines += launchRecord("verified", Kernel.Planned->Name, State.Shape->Shape, Index,
-                            {std::to_string(V), wordOf(Verdict::Refused), Refusal.reason()});
+      Lines += recordLine(VerifiedVariant{{Kernel.Planned->Name, State.Shape->Shape, Index},
+                                          Kernel.Planned->Variants[V].Name,
+                                          Verdict::Refused,
+                                          Refusal.reason()});
   }
   File.append(Lines);
   return Usable;
@@ -206,7 +207,7 @@ bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
   bool IsFirst = State.Replayed++ == 0;
   if (Done.StoodBack && !Kernel.StoodBack && IsFirst) {
     Kernel.StoodBack = true;
-    File.append(recordLine({"stood-back", State.Kernel->Name, Done.StoodBack.reason()}));
+    File.add(StoodBackKernel{State.Kernel->Name, Done.StoodBack.reason()});
   }
   return true;
 }
@@ -242,8 +243,9 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
   std::vector<size_t> Active = usable(Kernel, Launch, State, Index);
   std::erase_if(Active, [&](size_t V) { return Kernel.Planned->Measured.count(V) > 0; });
   // Each shape in an order of its own.
-  uint64_t Seed =
-      Wanted.Seed + std::hash<std::string>()(Kernel.Planned->Name + shapeText(State.Shape->Shape));
+  RecordWriter Text(Kernel.Planned->Name);
+  Text.shape(State.Shape->Shape);
+  uint64_t Seed = Wanted.Seed + std::hash<std::string>()(std::move(Text).line());
   std::lock_guard<std::mutex> Guard(Lock);
   if (!State.Turns)
     State.Turns = std::make_unique<Rotation>(std::move(Active), Seed);
@@ -260,7 +262,8 @@ void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
   // The program would see an error that is not its own. One of a kernel before this launch comes
   // out here, too; onBrokenContext() finds whose it is.
   if (Rotated.Turn.Variant != 0 && !breaksContext(*Result))
-    Dog.fail(State.Kernel->Name, Rotated.Turn.Variant, errorName(Driver, *Result));
+    Dog.fail(State.Kernel->Name, State.Kernel->Variants[Rotated.Turn.Variant].Name,
+             errorName(Driver, *Result));
 }
 
 /// The context broke while variants were under way in it: the first of them is blamed, as the
@@ -271,7 +274,7 @@ void PlannedRun::onBrokenContext(CUresult Error) {
   std::lock_guard<std::mutex> Guard(Lock);
   for (const auto &[Shape, State] : Shapes)
     if (size_t Variant = 0; State.Turns && State.Turns->pending(Variant))
-      Dog.fail(State.Kernel->Name, Variant, errorName(Driver, Error));
+      Dog.fail(State.Kernel->Name, State.Kernel->Variants[Variant].Name, errorName(Driver, Error));
 }
 
 void PlannedRun::forgetPending() {
@@ -325,7 +328,8 @@ void PlannedRun::checkRotated() {
   uint64_t LimitMs = 0;
   for (const auto &[Planned, State] : Shapes)
     if (seemsHung(*Planned, State, Variant, LimitMs))
-      Dog.fail(State.Kernel->Name, Variant, "hung after " + std::to_string(LimitMs) + " ms");
+      Dog.fail(State.Kernel->Name, State.Kernel->Variants[Variant].Name,
+               "hung after " + std::to_string(LimitMs) + " ms");
 }
 
 PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
@@ -352,8 +356,8 @@ PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
   if (!State.Turns)
     return Result;
   if (auto Turn = State.Turns->recorded(Found.Variant, Record.correlationId))
-    Lines += shapeRecord("rotated", Found.Kernel->Name, Shape,
-                         {std::to_string(Turn->Cycle), std::to_string(Found.Variant),
-                          std::to_string(Record.end - Record.start)});
+    Lines += recordLine(RotatedSample{Found.Kernel->Name, Shape, unsigned(Turn->Cycle),
+                                      Found.Kernel->Variants[Found.Variant].Name,
+                                      double(Record.end - Record.start)});
   return Result;
 }

@@ -1,9 +1,8 @@
 #include "Probe/Replay/Replay.h"
 
-#include "Probe/Driver/ShapeRecord.h"
-
 #include <functional>
 
+using namespace carve;
 using namespace carve::probe;
 
 using Clock = std::chrono::steady_clock;
@@ -16,16 +15,18 @@ static uint64_t passedNs(Clock::time_point Since) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - Since).count());
 }
 
-static std::string text(uint64_t Value) { return std::to_string(Value); }
-
 Replay::Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
                const ReplayTarget &Target)
     : Driver(Driver), Dog(Dog), Context(Context), Target(Target), Memory(*Context.Memory),
       Runs(Driver, Dog, Context, Target), Verified(Runs, Memory, Target.Kernel.Planned->Measured),
       Host(Dog, Runs, Memory, Target), Begin(Clock::now()) {}
 
-void Replay::record(const std::string &Kind, std::initializer_list<std::string> Rest) {
-  Dog.note(launchRecord(Kind, Target.Kernel.Planned->Name, Target.Shape.Shape, Target.Index, Rest));
+LaunchPlace Replay::place() const {
+  return {Target.Kernel.Planned->Name, Target.Shape.Shape, Target.Index};
+}
+
+const std::string &Replay::nameOf(size_t Variant) const {
+  return Target.Kernel.Planned->Variants[Variant].Name;
 }
 
 double Replay::leftNs() const { return Target.BudgetNs - double(passedNs(Begin)); }
@@ -62,7 +63,7 @@ Replay::Result Replay::run(Ranges Of) {
   if (Out.StoodBack) {
     // Nothing of ours may be under way when the program goes on, and where our reading has broken
     // the context, it cannot go on.
-    Dog.wait(Context.Stream, SaveWaitMs, Target.Kernel.Planned->Name, 0);
+    Dog.wait(Context.Stream, SaveWaitMs, Target.Kernel.Planned->Name, DefaultVariant);
     Memory.done();
     return Out;
   }
@@ -80,7 +81,7 @@ void Replay::putBack() {
   if (!Why)
     Why = Memory.changed(Left);
   if (Why || !Left.empty())
-    Dog.fail(Target.Kernel.Planned->Name, 0, "memory not put back " + Why.reason());
+    Dog.fail(Target.Kernel.Planned->Name, DefaultVariant, "memory not put back " + Why.reason());
   Memory.done();
 }
 
@@ -107,9 +108,9 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
   uint64_t DirtyBytes = 0;
   for (const Span &S : Verified.dirty())
     DirtyBytes += S.Bytes;
-  record("replayed", {text(Verified.deterministic()), text(Verified.idempotent()),
-                      text(Memory.savedBytes()), text(DirtyBytes), text(Verified.dirty().size()),
-                      text(SaveNs), text(CompareNs), text(RestoreNs), text(passedNs(Begin))});
+  note(ReplayedLaunch{place(), Verified.deterministic(), Verified.idempotent(), Memory.savedBytes(),
+                      DirtyBytes, Verified.dirty().size(), SaveNs, CompareNs, RestoreNs,
+                      passedNs(Begin)});
   return Why;
 }
 
@@ -123,7 +124,7 @@ void Replay::measureRestore() {
   Step = Clock::now();
   if (Memory.restore(Verified.dirty()))
     return;
-  Dog.wait(Context.Stream, Target.HangMs, Target.Kernel.Planned->Name, 0);
+  Dog.wait(Context.Stream, Target.HangMs, Target.Kernel.Planned->Name, DefaultVariant);
   RestoreNs = passedNs(Step);
 }
 
@@ -140,7 +141,7 @@ Failure Replay::verifyAll(Result &Out) {
     Judgement Found;
     if (Failure Why = Verified.verify(V, Driver, Found))
       return Why;
-    record("verified", {text(V), wordOf(Found.Output), Found.Detail});
+    note(VerifiedVariant{place(), nameOf(V), Found.Output, Found.Detail});
     if (!mayBeTimed(V, Found.Output))
       Out.Rejected.insert(V);
   }
@@ -201,8 +202,8 @@ Failure Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size
   bool Confirming = Schedule.phase() == ReplaySchedule::Phase::Confirm;
   for (size_t I = 0; I < Order.size(); ++I) {
     ReplaySchedule::Times T{Ns[I * PerVariant], PerVariant == 2 ? Ns[2 * I + 1] : 0};
-    record("timed", {Confirming ? "confirm" : "screen", text(Schedule.round()), text(Order[I]),
-                     text(uint64_t(T.ColdNs)), text(uint64_t(T.WarmNs))});
+    note(TimedSample{place(), Confirming, unsigned(Schedule.round()), nameOf(Order[I]),
+                     double(uint64_t(T.ColdNs)), double(uint64_t(T.WarmNs))});
     Times.push_back(T);
   }
   return Failure::none();

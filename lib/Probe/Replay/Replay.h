@@ -7,6 +7,7 @@
 #include "Probe/Replay/HostGuard.h"
 #include "Probe/Replay/ReplaySchedule.h"
 #include "Probe/Replay/Verification.h"
+#include "Protocol/RecordWriter.h"
 
 #include <chrono>
 #include <set>
@@ -49,7 +50,9 @@ private:
   void putBack();
   double leftNs() const;
   size_t hostLimit() const;
-  void record(const std::string &Kind, std::initializer_list<std::string> Rest);
+  template <class T> void note(const T &Record) { Dog.note(recordLine(Record)); }
+  LaunchPlace place() const;
+  const std::string &nameOf(size_t Variant) const;
 
   const DriverApi &Driver;
   Watchdog &Dog;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// A flush takes well below a millisecond and delivers before it returns; what another thread is

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 
+using namespace carve;
 using namespace carve::probe;
 
 using Clock = std::chrono::steady_clock;
@@ -27,11 +28,11 @@ ReplayBudget::ReplayBudget(const Plan &Wanted)
 }
 
 double ReplayBudget::leastNs(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed) {
-  double Variants = double(Kernel.variants());
+  double Variants = double(Kernel.Variants.size());
   double Runs = 4 + Variants; // The default's and one of each.
   if (Timed)
     Runs += 2 * (ReplaySchedule::MinScreenRounds * Variants + ReplaySchedule::MinConfirmRounds * 4);
-  return Runs * (Shape.MeanNs + RunOverheadNs);
+  return Runs * (double(Shape.MeanNs) + RunOverheadNs);
 }
 
 double ReplayBudget::grant(const PlannedKernel &Kernel, const PlannedShape &Shape,
@@ -188,7 +189,7 @@ Failure Replays::waitIdle(const ReplayTarget &Target, CUcontext Context) {
   }
   // Drivers without such events leave the default streams of other threads, which have no handle
   // that could be asked.
-  Dog.expect(Target.HangMs, Target.Kernel.Planned->Name, 0);
+  Dog.expect(Target.HangMs, Target.Kernel.Planned->Name, DefaultVariant);
   CUresult Result = Driver.CtxSynchronize();
   Dog.done();
   return Result == CUDA_SUCCESS ? Failure::none() : Failure::forNow(errorName(Driver, Result));

@@ -3,8 +3,6 @@
 /// in cycles, every variant once per cycle in an order of its own. Pure: knows no driver.
 #pragma once
 
-#include "Probe/Driver/Plan.h"
-
 #include <cstdint>
 #include <deque>
 #include <optional>

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iterator>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// Runs of a nondeterministic default beyond the three that show that it is one.
@@ -155,22 +156,6 @@ Failure Verification::compare(size_t Variant, OutputDifference &Difference, bool
   if (Measured.count(Variant))
     Why = compareBehindDefault(Written, Stray);
   return Why ? Why : Memory.restoreAll();
-}
-
-const char *carve::probe::wordOf(Verdict V) {
-  switch (V) {
-  case Verdict::Equal:
-    return "equal";
-  case Verdict::WithinSpread:
-    return "within-spread";
-  case Verdict::Differs:
-    return "differs";
-  case Verdict::Stray:
-    return "stray";
-  case Verdict::Refused:
-    return "refused";
-  }
-  return "";
 }
 
 static std::string describe(const OutputDifference &D) {

@@ -6,6 +6,7 @@
 #include "Probe/Memory/Snapshot.h"
 #include "Probe/Process/Failure.h"
 #include "Probe/Replay/ReplayRuns.h"
+#include "Protocol/TimingRecords.h"
 
 #include <set>
 #include <string>
@@ -29,17 +30,6 @@ struct OutputSpread {
 
 /// Adds \p More to \p Spans, which are sorted and apart. Whether it was all in there.
 bool cover(std::vector<Span> &Spans, const std::vector<Span> &More);
-
-/// What a variant's output is beside the default's.
-enum class Verdict {
-  Equal,
-  WithinSpread, ///< As far from the default's as the default's own outputs are from each other.
-  Differs,
-  Stray,   ///< It wrote where the default does not write.
-  Refused, ///< The driver does not launch it.
-};
-/// Its word in a `verified` record.
-const char *wordOf(Verdict V);
 
 struct Judgement {
   Verdict Output = Verdict::Differs;

@@ -2,6 +2,7 @@
 
 #include "Probe/Process/RecordFile.h"
 #include "Protocol/Protocol.h"
+#include "Protocol/TimingRecords.h"
 
 #include <algorithm>
 #include <ctime>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
+using namespace carve;
 using namespace carve::probe;
 
 using Clock = std::chrono::steady_clock;
@@ -49,7 +51,8 @@ bool carve::probe::breaksContext(CUresult Error) {
   }
 }
 
-void Watchdog::wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel, size_t Variant) {
+void Watchdog::wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel,
+                    const std::string &Variant) {
   auto Begin = Clock::now();
   for (;;) {
     CUresult Result = Driver.StreamQuery(Stream);
@@ -82,19 +85,20 @@ std::string Watchdog::takeNotes() {
 
 void Watchdog::writeNotes() { File.append(takeNotes()); }
 
-void Watchdog::fail(const std::string &Kernel, size_t Variant, const std::string &Reason) {
+void Watchdog::fail(const std::string &Kernel, const std::string &Variant,
+                    const std::string &Reason) {
   // The program ends by itself, and the driver before our call: that is no fault. This thread must
   // not go on with memory that a replay has changed.
   CUcontext Context;
   while (Driver.CtxGetCurrent && Driver.CtxGetCurrent(&Context) == CUDA_ERROR_DEINITIALIZED)
     ::pause();
-  File.append(takeNotes() + recordLine({"fault", Kernel, std::to_string(Variant), Reason}));
+  File.append(takeNotes() + recordLine(VariantFault{Kernel, Variant, Reason}));
   // Past every hook on the C library's _exit, ours included.
   ::syscall(SYS_exit_group, FaultExitStatus);
   ::_exit(FaultExitStatus);
 }
 
-void Watchdog::expect(uint64_t LimitMs, const std::string &Kernel, size_t Variant) {
+void Watchdog::expect(uint64_t LimitMs, const std::string &Kernel, const std::string &Variant) {
   std::lock_guard<std::mutex> Guard(Lock);
   Expected = Kernel;
   ExpectedVariant = Variant;

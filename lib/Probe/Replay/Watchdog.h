@@ -21,17 +21,19 @@ public:
 
   /// Waits until \p Stream is idle, and ends the process where that takes longer than \p LimitMs,
   /// or the stream's context is broken. \p Kernel and \p Variant are what runs there.
-  void wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel, size_t Variant);
+  void wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel,
+            const std::string &Variant);
 
   /// Writes what note() was given, and the fault, and ends the process. From any thread.
-  [[noreturn]] void fail(const std::string &Kernel, size_t Variant, const std::string &Reason);
+  [[noreturn]] void fail(const std::string &Kernel, const std::string &Variant,
+                         const std::string &Reason);
   /// The records of a replay under way, which must not be lost.
   void note(const std::string &Lines);
   /// The replay is over: writes them.
   void writeNotes();
 
   /// While a call of ours to the driver may block for ever: the probe's thread sees it by check().
-  void expect(uint64_t LimitMs, const std::string &Kernel, size_t Variant);
+  void expect(uint64_t LimitMs, const std::string &Kernel, const std::string &Variant);
   void done() { DeadlineMs = 0; }
   /// On the probe's own thread.
   void check();
@@ -45,8 +47,7 @@ private:
   std::string Notes;
   std::atomic<uint64_t> DeadlineMs{0}; ///< 0: nothing is expected.
   std::mutex Lock;
-  std::string Expected; ///< The kernel.
-  size_t ExpectedVariant = 0;
+  std::string Expected, ExpectedVariant; ///< The kernel, and which of its variants.
 };
 
 /// How long a kernel that takes \p MeanNs by default may run before it counts as hung: fifty times

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <sys/mman.h>
 
+using namespace carve;
 using namespace carve::probe;
 
 /// A tight loop of launches fills 1 MB in some 10 ms; every full buffer wakes CUPTI's worker
@@ -104,8 +105,7 @@ static ProbeMode::Counted countedAs(const CUpti_ActivityKernel10 &Record, const 
   ProbeMode::Counted As{false, Record.name};
   for (const auto &Mode : State->Modes)
     if (!As.IsOurs && As.Name == Record.name)
-      As = Mode->onKernel(Record, {Shape.Grid, Shape.Block, Shape.DynamicSmemBytes, Shape.Cluster},
-                          Lines);
+      As = Mode->onKernel(Record, Shape, Lines);
   return As;
 }
 
@@ -148,7 +148,7 @@ static void readBuffer(CUcontext Context, uint32_t Stream, uint8_t *Buffer, size
   if (Lost) {
     for (const auto &Mode : State->Modes)
       Mode->onLostRecords();
-    Lines += recordLine({"dropped", std::to_string(Lost)});
+    Lines += recordLine(DroppedRecord{Lost});
   }
   State->File.append(Lines);
 }

@@ -1,9 +1,11 @@
 #include "Probe/Trace/BusySpan.h"
 
-#include "Probe/Process/RecordFile.h"
+#include "Protocol/RecordWriter.h"
+#include "Protocol/TraceRecords.h"
 
 #include <algorithm>
 
+using namespace carve;
 using namespace carve::probe;
 
 std::string BusySpan::drain() {
@@ -20,6 +22,5 @@ std::string BusySpan::drain() {
     CoveredNs = std::max(CoveredNs, EndNs);
   }
   New.clear();
-  return recordLine(
-      {"span", std::to_string(FirstNs), std::to_string(LastNs), std::to_string(BusyNs)});
+  return recordLine(SpanRecord{FirstNs, LastNs, BusyNs});
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+using namespace carve;
 using namespace carve::probe;
 
 static bool readFully(int Fd, char *To, size_t Bytes) {

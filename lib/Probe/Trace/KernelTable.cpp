@@ -1,11 +1,12 @@
 #include "Probe/Trace/KernelTable.h"
 
-#include "Probe/Driver/ShapeRecord.h"
-#include "Probe/Process/RecordFile.h"
+#include "Protocol/RecordWriter.h"
+#include "Protocol/TraceRecords.h"
 
 #include <algorithm>
 #include <type_traits>
 
+using namespace carve;
 using namespace carve::probe;
 
 static_assert(std::has_unique_object_representations_v<KernelShape>);
@@ -41,17 +42,23 @@ KernelTable::Sum &KernelTable::sumOf(Shapes &Known, std::string_view Name, Kerne
 
 std::string KernelTable::drain() {
   std::string Lines;
-  auto Text = [](uint64_t Value) { return std::to_string(Value); };
   for (auto &[Name, Entry] : Dirty) {
     const KernelShape &K = Entry->first;
     Sum &S = Entry->second;
-    Lines +=
-        recordLine({"kernel", Name, extentsText(K.Grid), extentsText(K.Block),
-                    Text(K.StaticSmemBytes), Text(K.DynamicSmemBytes), extentsText(K.Cluster),
-                    Text(K.Cooperative), Text(K.Registers), Text(K.LocalBytesPerThread),
-                    Text(S.Launches), Text(S.TotalNs), Text(S.MinNs), Text(S.LocalBytesTotal)});
+    KernelLaunches Record;
+    Record.Kernel = Name;
+    Record.Shape = K;
+    Record.Cooperative = K.Cooperative != 0;
+    Record.StaticSmemBytes = K.StaticSmemBytes;
+    Record.RegsPerThread = K.Registers;
+    Record.LocalBytesPerThread = K.LocalBytesPerThread;
+    Record.LocalBytesTotal = S.LocalBytesTotal;
+    Record.Launches = S.Launches;
+    Record.TotalNs = S.TotalNs;
+    Record.MinNs = S.MinNs;
+    Lines += recordLine(Record);
     if (S.FromGraphs)
-      Lines += recordLine({"graph", Name, Text(S.FromGraphs)});
+      Lines += recordLine(GraphRecord{Record.Kernel, S.FromGraphs});
     S = Sum();
   }
   Dirty.clear();

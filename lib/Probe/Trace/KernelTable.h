@@ -3,7 +3,8 @@
 /// file. Pure: knows neither CUPTI nor files.
 #pragma once
 
-#include <array>
+#include "Protocol/LaunchShape.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,12 +17,8 @@ namespace carve::probe {
 
 /// Everything that keeps two launches of a kernel in separate records. Hashed and compared as
 /// bytes: 32-bit fields only, no padding.
-struct KernelShape {
-  std::array<uint32_t, 3> Grid{};
-  std::array<uint32_t, 3> Block{};
-  std::array<uint32_t, 3> Cluster{1, 1, 1};
+struct KernelShape : LaunchShape {
   uint32_t StaticSmemBytes = 0;
-  uint32_t DynamicSmemBytes = 0;
   uint32_t Cooperative = 0;
   uint32_t Registers = 0;
   uint32_t LocalBytesPerThread = 0;

@@ -4,11 +4,12 @@
 #include "Probe/Process/RecordFile.h"
 #include "Probe/Trace/ImageMap.h"
 
+using namespace carve;
 using namespace carve::probe;
 
 static std::string recordContainer(RecordFile &To, const Container &Found, const char *Call) {
   std::string Digest = digestOfImage(Found.Data, Found.Bytes);
-  To.appendOnce(recordLine({"container", Digest, std::to_string(Found.Bytes), Call}));
+  To.addOnce(ContainerRecord{Digest, Found.Bytes, Call});
   return Digest;
 }
 
@@ -26,10 +27,10 @@ const void *carve::probe::onImageLoad(const ImageMap &Images, RecordFile &File, 
   // replacement is an image for the device, handed over without its wrapper, and complete: nothing
   // is left to be linked.
   if (New->Reason) {
-    File.appendOnce(recordLine({"unswapped", Digest, New->Reason}));
+    File.addOnce(UnswappedRecord{Digest, New->Reason});
     return Pointer;
   }
-  File.appendOnce(recordLine({"swapped", Digest, New->Path}));
+  File.addOnce(SwappedRecord{Digest, New->Path});
   return New->Data;
 }
 

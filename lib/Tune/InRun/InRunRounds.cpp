@@ -35,11 +35,12 @@ namespace {
 /// Puts samples into rounds, which the reading of the records has numbered across processes.
 class RoundTable {
 public:
-  RoundTable(size_t Variants, InRunShape &Shape) : Variants(Variants), Shape(Shape) {}
+  RoundTable(const InRunSubject &Subject, InRunShape &Shape) : Subject(Subject), Shape(Shape) {}
 
-  void add(unsigned Launch, bool HeldOut, unsigned Round, size_t Variant, double Cold,
+  void add(uint64_t Launch, bool HeldOut, unsigned Round, const std::string &Name, double Cold,
            double Warm) {
-    if (Variant >= Variants)
+    size_t Variant = Subject.numberOf(Name), Variants = Subject.Variants.size();
+    if (Variant == Variants)
       return;
     auto [It, New] = Places.try_emplace({HeldOut, Launch, Round}, Shape.Rounds.size());
     if (New)
@@ -51,19 +52,12 @@ public:
   }
 
 private:
-  size_t Variants;
+  const InRunSubject &Subject;
   InRunShape &Shape;
-  std::map<std::tuple<bool, unsigned, unsigned>, size_t> Places;
+  std::map<std::tuple<bool, uint64_t, unsigned>, size_t> Places;
 };
 
 } // namespace
-
-/// Whether \p A and \p B are one for the probe, whose records do not say whether a launch was
-/// cooperative.
-static bool sameShape(LaunchShape A, const LaunchShape &B) {
-  A.Cooperative = B.Cooperative;
-  return A == B;
-}
 
 /// Of every eight cycles three choose and five are held out: the least that each part needs.
 static bool isHeldOut(unsigned Cycle) { return Cycle % 8 % 3 != 0; }
@@ -92,9 +86,9 @@ std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const In
   for (const InRunSubject::TracedShape &Traced : Subject.Shapes) {
     InRunShape &Shape = Shapes.emplace_back();
     Shape.TotalNs = Traced.TotalNs;
-    RoundTable Table(Subject.Variants, Shape);
+    RoundTable Table(Subject, Shape);
     for (const TimedSample &T : Record.Timed)
-      if (T.Place.Kernel == Subject.Kernel && sameShape(T.Place.Shape, Traced.Shape))
+      if (T.Place.Kernel == Subject.Kernel && T.Place.Shape == Traced.Shape)
         Table.add(T.Place.Launch, T.Confirming, T.Round, T.Variant, T.ColdNs, T.WarmNs);
     if (!Shape.Rounds.empty()) {
       Shape.Timing = InRunTiming::Replay;
@@ -102,7 +96,7 @@ std::vector<InRunShape> carve::inRunShapes(const InRunSubject &Subject, const In
       continue;
     }
     for (const RotatedSample &R : Record.Rotated)
-      if (R.Kernel == Subject.Kernel && sameShape(R.Shape, Traced.Shape))
+      if (R.Kernel == Subject.Kernel && R.Shape == Traced.Shape)
         Table.add(0, isHeldOut(R.Cycle), R.Cycle, R.Variant, R.Ns, 0);
     if (!Shape.Rounds.empty())
       Shape.Timing = InRunTiming::Rotate;

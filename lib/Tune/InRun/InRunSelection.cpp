@@ -55,7 +55,7 @@ private:
                        [&](const InRunOutcome::Rejection &R) { return R.Variant == Variant; });
   }
   void reject(size_t Variant, std::string Why) {
-    if (Variant < Subject.Variants && !rejected(Variant)) // Records come from a file.
+    if (Variant < Subject.Variants.size() && !rejected(Variant))
       Outcome.Rejected.push_back({Variant, std::move(Why)});
   }
   OutputProof proofOf(size_t Variant) const;
@@ -87,25 +87,27 @@ bool isSound(Verdict V) { return V == Verdict::Equal || V == Verdict::WithinSpre
 /// says anything of a variant, and whole runs try them all but those at fault.
 bool SubjectJudge::takeVerdicts() {
   std::string Wrong;
-  auto Doubt = [&](size_t Variant, const std::string &Why) {
-    Wrong = (Variant ? "its identical copy: " : "the default itself: ") + Why;
+  auto Doubt = [&](const std::string &Variant, const std::string &Why) {
+    Wrong = (Variant == ControlVariant ? "its identical copy: " : "the default itself: ") + Why;
   };
-  for (const InRunRecord::Fault &F : Record.Faults)
-    if (F.Kernel == Subject.Kernel && F.Variant <= 1)
-      Doubt(F.Variant, F.Why);
-    else if (F.Kernel == Subject.Kernel)
-      reject(F.Variant, F.Why);
-  auto ForUnsound = [&](bool Variants, auto Do) {
+  auto Reject = [&](const std::string &Variant, const std::string &Why) {
+    reject(Subject.numberOf(Variant), Why);
+  };
+  for (const VariantFault &F : Record.Faults)
+    if (F.Kernel == Subject.Kernel)
+      isReference(F.Variant) ? Doubt(F.Variant, F.Why) : Reject(F.Variant, F.Why);
+  auto ForUnsound = [&](bool References, auto Do) {
     for (const VerifiedVariant &V : Record.Verified)
-      if (V.Place.Kernel == Subject.Kernel && !isSound(V.Result) && (V.Variant > 1) == Variants)
+      if (V.Place.Kernel == Subject.Kernel && !isSound(V.Result) &&
+          isReference(V.Variant) == References)
         Do(V.Variant, verdictText(V));
   };
-  ForUnsound(false, Doubt);
+  ForUnsound(true, Doubt);
   if (!Wrong.empty()) {
     undecided(Wrong);
     return false;
   }
-  ForUnsound(true, [&](size_t Variant, std::string Why) { reject(Variant, std::move(Why)); });
+  ForUnsound(false, Reject);
   for (size_t Variant : Subject.OnlyTimed)
     reject(Variant, "it computes something else and is only timed");
   return true;
@@ -117,7 +119,7 @@ bool SubjectJudge::covered(const InRunShape &S) const {
 }
 
 void SubjectJudge::measureCover() {
-  for (const InRunRecord::Reason &R : Record.StoodBack)
+  for (const StoodBackKernel &R : Record.StoodBack)
     if (R.Kernel == Subject.Kernel && Outcome.NotReplayed.empty())
       Outcome.NotReplayed = R.Why;
   for (const RotatedSample &R : Record.Rotated)
@@ -184,7 +186,7 @@ bool SubjectJudge::measureControl() {
 /// The best while choosing, the best first, of those that were held out for judging.
 std::vector<size_t> SubjectJudge::candidates() const {
   std::vector<size_t> List;
-  for (size_t V = 2; V < Subject.Variants; ++V)
+  for (size_t V = 2; V < Subject.Variants.size(); ++V)
     if (!rejected(V) && Outcome.Ratios[V] > 0 && Outcome.Ratios[V] < Limits.ScreeningRatio &&
         !heldOut(V).empty())
       List.push_back(V);
@@ -235,10 +237,8 @@ OutputProof SubjectJudge::proofOf(size_t Variant) const {
       continue;
     bool Compared = false;
     for (const VerifiedVariant &V : Record.Verified) {
-      LaunchShape Shape = V.Place.Shape;
-      Shape.Cooperative = Subject.Shapes[I].Shape.Cooperative;
-      if (V.Place.Kernel != Subject.Kernel || V.Variant != Variant ||
-          Shape != Subject.Shapes[I].Shape)
+      if (V.Place.Kernel != Subject.Kernel || V.Variant != Subject.Variants[Variant] ||
+          V.Place.Shape != Subject.Shapes[I].Shape)
         continue;
       Compared = true;
       if (V.Result == Verdict::WithinSpread)
@@ -306,8 +306,8 @@ void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
 }
 
 InRunOutcome SubjectJudge::judge() {
-  Outcome.Ratios.assign(Subject.Variants, 0);
-  Outcome.Intervals.resize(Subject.Variants);
+  Outcome.Ratios.assign(Subject.Variants.size(), 0);
+  Outcome.Intervals.resize(Subject.Variants.size());
   measureCover();
   if (!takeVerdicts())
     return std::move(Outcome);
@@ -326,7 +326,7 @@ InRunOutcome SubjectJudge::judge() {
     return std::move(Outcome);
   }
   double Least = HUGE_VAL;
-  for (size_t V = 0; V < Subject.Variants; ++V) {
+  for (size_t V = 0; V < Subject.Variants.size(); ++V) {
     Outcome.Intervals[V] = choosingRatio(V);
     Outcome.Ratios[V] = Outcome.Intervals[V].Median;
     if (V > 1 && Outcome.Ratios[V] > 0 && !rejected(V))

@@ -7,6 +7,9 @@
 #include "Tune/Selection/Statistics.h"
 #include "Workload/InRunRecord.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
 #include <optional>
 #include <set>
 #include <string>
@@ -21,10 +24,15 @@ struct InRunSubject {
     uint64_t Launches = 0;
     double TotalNs = 0; ///< Of the default, in the traced run.
   };
-  std::string Kernel; ///< Mangled.
-  size_t Variants = 2;
+  std::string Kernel;                ///< Mangled.
+  std::vector<std::string> Variants; ///< Their names.
   std::vector<TracedShape> Shapes;
   std::set<size_t> OnlyTimed = {}; ///< Variants that compute something else: never nominated.
+
+  /// Which of Variants is called \p Name; their number if none is. Records come from a file.
+  size_t numberOf(llvm::StringRef Name) const {
+    return llvm::find(Variants, Name) - Variants.begin();
+  }
 };
 
 struct InRunLimits {

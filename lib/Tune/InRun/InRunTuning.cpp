@@ -7,7 +7,7 @@ using namespace carve;
 static InRunSubject subjectOf(const JobKernel &K) {
   InRunSubject S;
   S.Kernel = K.Traced.Kernel;
-  S.Variants = K.Variants.size();
+  S.Variants = namesOf(K.Variants);
   for (const KernelLaunches &L : K.Traced.Shapes)
     S.Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
   for (size_t V = 0; V < K.Variants.size(); ++V)

@@ -29,20 +29,6 @@ static constexpr unsigned ScreenRounds = 3, ConfirmRounds = 5, ConfirmedVariants
 /// compared, about 0.5 ms for each GB (share/doc/timing.md).
 static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
 
-llvm::StringRef carve::nameOf(TimingMode Mode) {
-  switch (Mode) {
-  case TimingMode::Fixed:
-    return "fixed";
-  case TimingMode::Rotate:
-    return "rotate";
-  case TimingMode::Replay:
-    return "replay";
-  case TimingMode::VerifyRotate:
-    return "verify-rotate";
-  }
-  return "";
-}
-
 static double timeOf(llvm::ArrayRef<TimedShape> Shapes) {
   double Ns = 0;
   for (const TimedShape &S : Shapes)
@@ -60,12 +46,10 @@ static double timeOf(const TracedKernel &Kernel) {
 std::vector<TimedShape> carve::timedShapes(const TracedKernel &Kernel) {
   std::map<LaunchShape, TimedShape> ByShape;
   for (const KernelLaunches &L : Kernel.Shapes) {
-    LaunchShape Shape = L.Shape;
-    Shape.Cooperative = false;
-    if (Shape.Grid[0] == 0 || L.Launches == 0)
+    if (L.Shape.Grid[0] == 0 || L.Launches == 0)
       continue;
-    TimedShape &T = ByShape[Shape];
-    T.Shape = Shape;
+    TimedShape &T = ByShape[L.Shape];
+    T.Shape = L.Shape;
     T.MeanNs = (T.totalNs() + double(L.TotalNs)) / double(T.Launches + L.Launches);
     T.Launches += L.Launches;
     T.Processes = std::max(T.Processes, L.Processes);
@@ -112,7 +96,7 @@ private:
   std::optional<Obstacle> whyNotReplay() const;
   std::optional<Obstacle> kernelObstacle() const;
   std::optional<Obstacle> programObstacle() const;
-  bool calls(const char *HazardKind) const { return Q.Trace.Hazards.count(HazardKind) > 0; }
+  bool calls(HazardKind Hazard) const { return Q.Trace.Hazards.count(Hazard) > 0; }
 
   bool hasCycles(const TimedShape &Shape, uint64_t Cycles) const {
     return Shape.Launches >= Cycles * Q.Variants;
@@ -179,14 +163,14 @@ std::optional<Obstacle> Chooser::kernelObstacle() const {
 }
 
 std::optional<Obstacle> Chooser::programObstacle() const {
-  if (calls("ipc"))
+  if (calls(HazardKind::Ipc))
     return Obstacle{"the program shares memory with other processes",
                     "as they may see each run of it"};
-  if (calls("peer"))
+  if (calls(HazardKind::Peer))
     return Obstacle{"the program's GPUs use each other's memory",
                     "as another one may see each run of it"};
   // A replay waits for the streams of the kernel's own context.
-  if (calls("gpus"))
+  if (calls(HazardKind::Gpus))
     return Obstacle{"a process uses several GPUs", "as copies between them may be under way"};
   if (Q.DeviceHeap)
     return Obstacle{"another kernel allocates on the device", "as that heap cannot be saved"};

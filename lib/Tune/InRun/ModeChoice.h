@@ -4,6 +4,7 @@
 /// from what was traced and from the kernels' PTX; share/doc/timing.md explains the rules.
 #pragma once
 
+#include "Protocol/PlanRecords.h"
 #include "Tune/Job/TuningJob.h"
 
 #include <string>
@@ -11,15 +12,8 @@
 
 namespace carve {
 
-enum class TimingMode {
-  Fixed,       ///< One variant for a whole run.
-  Rotate,      ///< Each launch of the program takes the next variant.
-  Replay,      ///< A launch is repeated with every variant on the same inputs.
-  VerifyRotate ///< Outputs are compared by replaying once per shape; timed by rotating.
-};
-
 /// `replay`, as plans and reports write it.
-llvm::StringRef nameOf(TimingMode Mode);
+inline llvm::StringRef nameOf(TimingMode Mode) { return wordOf(Mode); }
 
 /// What the user asks for (`--mode`).
 enum class ModeRequest { Auto, Fixed, Rotate, Replay };
@@ -31,8 +25,7 @@ struct ModeLimits {
   double ReplayS = 60;
 };
 
-/// A launch shape that is timed. Its Cooperative says nothing: plans and the records of timing runs
-/// do not have it.
+/// A launch shape that is timed.
 struct TimedShape {
   LaunchShape Shape;
   uint64_t Launches = 0; ///< In the traced run, over all processes.

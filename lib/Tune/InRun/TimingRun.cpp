@@ -20,9 +20,9 @@ public:
                                        OutputCheck *Check);
 
 private:
-  bool isNew(const InRunRecord::Fault &F) const;
-  std::vector<InRunRecord::Fault> newFaults(const InRunRecord &Record) const;
-  void exclude(const InRunRecord::Fault &F);
+  bool isNew(const VariantFault &F) const;
+  std::vector<VariantFault> newFaults(const InRunRecord &Record) const;
+  void exclude(const VariantFault &F);
   bool giveUp();
   llvm::Error judge(RunRecord Run, OutputCheck *Check);
 
@@ -31,35 +31,35 @@ private:
   TimingRunResult Result;
 };
 
-bool TimingRun::isNew(const InRunRecord::Fault &F) const {
+bool TimingRun::isNew(const VariantFault &F) const {
   return !Result.Excluded.Kernels.count(F.Kernel) &&
-         llvm::none_of(Result.Excluded.Faults, [&](const InRunRecord::Fault &Old) {
+         llvm::none_of(Result.Excluded.Faults, [&](const VariantFault &Old) {
            return Old.Kernel == F.Kernel && Old.Variant == F.Variant;
          });
 }
 
 /// Faults that were not there before; what recorded samples repeat is none.
-std::vector<InRunRecord::Fault> TimingRun::newFaults(const InRunRecord &Record) const {
-  std::vector<InRunRecord::Fault> New;
+std::vector<VariantFault> TimingRun::newFaults(const InRunRecord &Record) const {
+  std::vector<VariantFault> New;
   llvm::copy_if(Record.Faults, std::back_inserter(New),
-                [&](const InRunRecord::Fault &F) { return isNew(F); });
+                [&](const VariantFault &F) { return isNew(F); });
   return New;
 }
 
-void TimingRun::exclude(const InRunRecord::Fault &F) {
+void TimingRun::exclude(const VariantFault &F) {
   if (!isNew(F)) // Another process of the same run.
     return;
-  std::vector<InRunRecord::Fault> &Faults = Result.Excluded.Faults;
+  std::vector<VariantFault> &Faults = Result.Excluded.Faults;
   Faults.push_back(F);
-  std::string What = F.Variant == 0   ? std::string("the default of ")
-                     : F.Variant == 1 ? std::string("the control copy of ")
-                                      : "variant " + llvm::utostr(F.Variant) + " of ";
+  std::string What = F.Variant == DefaultVariant   ? "the default of "
+                     : F.Variant == ControlVariant ? "the control copy of "
+                                                   : "variant " + F.Variant + " of ";
   std::string Text = What + llvm::demangle(F.Kernel) + " ended the timing run: " + F.Why;
   logLine(Text);
   Result.Reruns.push_back(Text);
   size_t OfKernel =
-      llvm::count_if(Faults, [&](const InRunRecord::Fault &Old) { return Old.Kernel == F.Kernel; });
-  if (F.Variant <= 1 || OfKernel >= Limits.FaultsOfAKernel)
+      llvm::count_if(Faults, [&](const VariantFault &Old) { return Old.Kernel == F.Kernel; });
+  if (isReference(F.Variant) || OfKernel >= Limits.FaultsOfAKernel)
     Result.Excluded.Kernels[F.Kernel] = What + "it ended a timing run: " + F.Why;
 }
 
@@ -115,13 +115,13 @@ llvm::Expected<TimingRunResult> TimingRun::make(PlanFunction Plan, PlannedRunFun
     ++Result.Runs;
     if (Made->Interrupted)
       return interrupted(Made->Interrupted);
-    std::vector<InRunRecord::Fault> New = newFaults(Made->Probe.InRun);
+    std::vector<VariantFault> New = newFaults(Made->Probe.InRun);
     if (New.empty()) {
       if (llvm::Error E = judge(std::move(*Made), Check))
         return E;
       return std::move(Result);
     }
-    for (const InRunRecord::Fault &F : New)
+    for (const VariantFault &F : New)
       exclude(F);
     if (giveUp())
       return std::move(Result);

@@ -16,7 +16,7 @@ namespace carve {
 
 /// What runs have shown to be left out of the plan.
 struct PlanExclusions {
-  std::vector<InRunRecord::Fault> Faults;     ///< Each of a variant that may not run again.
+  std::vector<VariantFault> Faults;           ///< Each of a variant that may not run again.
   std::map<std::string, std::string> Kernels; ///< Whole kernels, mangled, with the reason.
 };
 

@@ -203,7 +203,7 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
     // was timed would hang.
     if (Blocks(New, L.Shape) >= Blocks(Default, L.Shape))
       continue;
-    if (L.Shape.Cooperative || L.Shape.hasCluster())
+    if (L.Cooperative || L.Shape.hasCluster())
       return "fewer blocks per SM under a cooperative or cluster launch";
     if (Kernel.Hazards.SpinWait)
       return "fewer blocks per SM, and it waits in a loop";

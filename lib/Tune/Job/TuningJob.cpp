@@ -122,6 +122,16 @@ static std::vector<Unit> loadedUnits(const ProbeRecord &Trace, const UnitStore &
   return Units;
 }
 
+std::vector<std::string> carve::namesOf(llvm::ArrayRef<JobVariant> Variants) {
+  std::vector<std::string> Names;
+  for (const JobVariant &V : Variants)
+    Names.push_back(Names.empty()       ? DefaultVariant
+                    : Names.size() == 1 ? ControlVariant
+                    : V.Purpose.empty() ? variantName(V.Setting)
+                                        : V.Purpose);
+  return Names;
+}
+
 size_t JobKernel::timedTogether() const {
   return llvm::count_if(Variants, [](const JobVariant &V) { return V.InModule; });
 }

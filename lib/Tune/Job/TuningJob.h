@@ -30,7 +30,12 @@ struct JobVariant {
   /// It computes something else than the kernel (Explain/Modified/ModifiedKernel.h): never chosen
   /// or emitted.
   bool OnlyTimed = false;
+  std::string Purpose = {}; ///< If it is only timed: what for, by which it is known.
 };
+
+/// The names of \p Variants, by which plans, records and samples know them: `default`, `control`,
+/// then what is set or what a variant is timed for.
+std::vector<std::string> namesOf(llvm::ArrayRef<JobVariant> Variants);
 
 /// A setting that was compiled and is not timed.
 struct CarvedJobVariant {

@@ -22,16 +22,14 @@ double carve::heaviestOccupancy(const TuningJob &Job, const JobKernel &K,
   return double(Warps) * Job.Model.WarpSize / Job.Model.MaxThreadsPerSm;
 }
 
-static std::string tripleText(const std::array<unsigned, 3> &T) {
-  return std::to_string(T[0]) + "x" + std::to_string(T[1]) + "x" + std::to_string(T[2]);
-}
-
-std::string carve::shapeText(const LaunchShape &Shape) {
-  std::string Text = "grid " + tripleText(Shape.Grid) + " block " + tripleText(Shape.Block) +
-                     " dynamic-smem " + std::to_string(Shape.DynamicSmemBytes);
+std::string carve::shapeText(const KernelLaunches &Launches) {
+  const LaunchShape &Shape = Launches.Shape;
+  std::string Text = "grid " + extentsText(Shape.Grid, "x") + " block " +
+                     extentsText(Shape.Block, "x") + " dynamic-smem " +
+                     std::to_string(Shape.DynamicSmemBytes);
   if (Shape.hasCluster())
-    Text += " cluster " + tripleText(Shape.Cluster);
-  if (Shape.Cooperative)
+    Text += " cluster " + extentsText(Shape.Cluster, "x");
+  if (Launches.Cooperative)
     Text += " cooperative";
   return Text;
 }
@@ -43,7 +41,7 @@ std::vector<std::string> carve::shapeTexts(const TracedKernel &T) {
       Texts.push_back("and " + std::to_string(T.Shapes.size() - 8) + " more");
       break;
     }
-    Texts.push_back(shapeText(L.Shape));
+    Texts.push_back(shapeText(L));
   }
   return Texts;
 }

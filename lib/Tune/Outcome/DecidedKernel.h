@@ -62,7 +62,7 @@ struct Circumstances {
 double heaviestOccupancy(const TuningJob &Job, const JobKernel &K, const KernelResources &R);
 
 /// `grid 512x204x1 block 32x1x1 dynamic-smem 0`, as evidence and report write it.
-std::string shapeText(const LaunchShape &Shape);
+std::string shapeText(const KernelLaunches &Launches);
 /// The shapes of \p T as text, at most eight of them and how many more there are.
 std::vector<std::string> shapeTexts(const TracedKernel &T);
 /// Mean time of a launch in the traced run.

@@ -2,7 +2,6 @@
 //   carve-samples 1
 //   probe <a line of the traced process's record>
 //   timing-run <number of the timing run that the next lines are of>
-//   timing-variants <kernel> <name of variant 0> <of 1> ...
 //   timing <a line of the timing run's record>
 //   sample <subject> <variant> <GPU time, ns>
 //   program <GPU time of everything else, ns> <wall time, s>
@@ -35,9 +34,7 @@ std::string SampleRecord::print() const {
   PrintLines("probe", Trace);
   for (size_t I = 0; I < Timings.size(); ++I) {
     OS << "timing-run\t" << I + 1 << "\n";
-    for (const auto &[Kernel, Names] : Timings[I].Variants)
-      OS << "timing-variants\t" << Kernel << "\t" << llvm::join(Names, "\t") << "\n";
-    PrintLines("timing", Timings[I].Record);
+    PrintLines("timing", Timings[I]);
   }
   for (const auto &[Subject, Variants] : Samples)
     for (const auto &[Variant, Values] : Variants)
@@ -65,12 +62,10 @@ llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::Str
     else if (Number > 1 && F[0] == "timing-run" && F.size() == 2 && !F[1].getAsInteger(10, Run) &&
              Run == Record.Timings.size() + 1)
       Record.Timings.emplace_back();
-    else if (Number > 1 && F[0] == "timing-variants" && F.size() > 2 && !Record.Timings.empty())
-      Record.Timings.back().Variants[F[1].str()].assign(F.begin() + 2, F.end());
     else if (Number > 1 && F[0] == "timing") {
-      if (Record.Timings.empty()) // Of when there was one alone.
+      if (Record.Timings.empty()) // There is one alone, without its number.
         Record.Timings.emplace_back();
-      Record.Timings.back().Record += (Line.drop_front(7) + "\n").str();
+      Record.Timings.back() += (Line.drop_front(7) + "\n").str();
     } else if (Number > 1 && F[0] == "sample" && F.size() == 4 && !F[3].getAsDouble(A))
       Record.add(F[1].str(), F[2].str(), A);
     else if (Number > 1 && F[0] == "program" && F.size() == 3 && !F[1].getAsDouble(A) &&
@@ -94,37 +89,11 @@ llvm::Expected<ProbeRecord> SampleRecord::trace(llvm::StringRef Name) const {
   return Record;
 }
 
-void SampleRecord::addTiming(const InRunRecord &Record, const TuningJob &Job) {
-  Timing &T = Timings.emplace_back();
-  T.Record = printInRun(Record);
-  std::vector<std::vector<std::string>> Names = variantNames(Job, TuningScope::Kernel);
-  for (size_t K = 0; K < Job.Kernels.size(); ++K)
-    if (Job.Kernels[K].timedTogether() > 2)
-      T.Variants[Job.Kernels[K].Traced.Kernel] = std::move(Names[K]);
-}
-
 llvm::Expected<InRunRecord> SampleRecord::timing(size_t Run, const TuningJob &Job,
                                                  llvm::StringRef Name) const {
-  const Timing &T = Timings[Run];
-  llvm::Expected<InRunRecord> Record = readInRun(T.Record, Name);
-  if (!Record)
-    return Record;
-  std::vector<std::vector<std::string>> Names = variantNames(Job, TuningScope::Kernel);
-  renumberVariants(*Record, [&](const std::string &Kernel, size_t V) -> std::optional<size_t> {
-    auto K =
-        llvm::find_if(Job.Kernels, [&](const JobKernel &K) { return K.Traced.Kernel == Kernel; });
-    if (K == Job.Kernels.end())
-      return std::nullopt;
-    if (auto Recorded = T.Variants.find(Kernel); Recorded != T.Variants.end()) {
-      const std::vector<std::string> &Now = Names[K - Job.Kernels.begin()];
-      if (V >= Recorded->second.size())
-        return std::nullopt;
-      V = llvm::find(Now, Recorded->second[V]) - Now.begin();
-    }
-    if (V >= K->Variants.size() || !K->Variants[V].InModule)
-      return std::nullopt;
-    return V;
-  });
+  llvm::Expected<InRunRecord> Record = readInRun(Timings[Run], Name);
+  if (Record)
+    keepPlanned(*Record, Job);
   return Record;
 }
 

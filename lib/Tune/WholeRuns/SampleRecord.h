@@ -21,8 +21,8 @@ class SampleRecord {
 public:
   /// Keeps what is needed of the traced run: device and launches.
   void setTrace(const ProbeRecord &Record) { Trace = printProbeRecord(Record); }
-  /// Keeps what the next timing run of \p Job found, with the faults of runs before it.
-  void addTiming(const InRunRecord &Record, const TuningJob &Job);
+  /// Keeps what the next timing run found, with the faults of runs before it.
+  void addTiming(const InRunRecord &Record) { Timings.push_back(printInRun(Record)); }
   void add(const std::string &Subject, const std::string &Variant, double Ns) {
     Samples[Subject][Variant].push_back(Ns);
   }
@@ -39,9 +39,8 @@ public:
   /// The traced run.
   llvm::Expected<ProbeRecord> trace(llvm::StringRef Name) const;
   size_t timingRuns() const { return Timings.size(); }
-  /// What timing run \p Run found of the variants of \p Job, which are known by their names: those
-  /// that are not in the modules now are left out. Samples without names number them as the job
-  /// does.
+  /// What timing run \p Run found of the variants of \p Job; those that are not in the modules now
+  /// are left out.
   llvm::Expected<InRunRecord> timing(size_t Run, const TuningJob &Job, llvm::StringRef Name) const;
   /// Whether there is a sample of it.
   bool has(const std::string &Subject, const std::string &Variant) const;
@@ -51,14 +50,8 @@ public:
                                 const Assignment &A);
 
 private:
-  /// One timing run: its record, and by kernel the names of its variants.
-  struct Timing {
-    std::string Record;
-    std::map<std::string, std::vector<std::string>> Variants;
-  };
-
   std::string Trace;
-  std::vector<Timing> Timings;
+  std::vector<std::string> Timings; ///< Of each timing run, its records.
   std::map<std::string, std::map<std::string, std::vector<double>>> Samples;
   std::map<std::pair<std::string, std::string>, size_t> Next;
   std::vector<double> Other, Wall;

@@ -22,18 +22,12 @@ std::vector<SubjectSpace> carve::subjectsOf(const TuningJob &Job, TuningScope Sc
 
 std::vector<std::vector<std::string>> carve::variantNames(const TuningJob &Job, TuningScope Scope) {
   std::vector<std::vector<std::string>> Names;
-  auto NamesOf = [](const std::vector<JobVariant> &Variants) {
-    std::vector<std::string> List;
-    for (const JobVariant &V : Variants)
-      List.push_back(List.size() == 1 ? "control" : variantName(V.Setting));
-    return List;
-  };
   if (Scope == TuningScope::File)
     for (const JobModule &M : Job.Modules)
-      Names.push_back(NamesOf(M.FileVariants));
+      Names.push_back(namesOf(M.FileVariants));
   else
     for (const JobKernel &K : Job.Kernels)
-      Names.push_back(NamesOf(K.Variants));
+      Names.push_back(namesOf(K.Variants));
   return Names;
 }
 

@@ -9,7 +9,9 @@ using namespace carve;
 using namespace carve::probe::test;
 
 static const std::set<std::string> Kernels = {"scale", "step", "sum", "append", "count", "masked"};
-static const char *const Suffixes[] = {"__carve_control", "__fast", "__odd"};
+/// Variants, and what the names of their clones end with.
+static const std::pair<const char *, const char *> Clones[] = {
+    {"control", "__carve_control"}, {"fast", "__fast"}, {"odd", "__odd"}};
 
 StandInRun::StandInRun(const std::string &Scenario, const std::string &Bad)
     : Arguments{Scenario, Bad} {
@@ -25,14 +27,13 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
   std::string Text =
       "carve-plan\t1\nseed\t7\nreplay-ms\t20000\nhang-ms\t" + std::to_string(Plan.HangMs) + "\n";
   for (const std::string &Kernel : Kernels) {
-    Text += "kernel\t" + Kernel + "\t" + Plan.Mode + "\t" + Plan.Fallback;
-    for (const char *Suffix : Suffixes)
-      Text += "\t" + Kernel + Suffix;
-    Text += "\n";
-    for (size_t Variant : Plan.Excluded)
-      Text += "exclude\t" + Kernel + "\t" + std::to_string(Variant) + "\n";
-    for (size_t Variant : Plan.Measured)
-      Text += "measure\t" + Kernel + "\t" + std::to_string(Variant) + "\n";
+    Text += "kernel\t" + Kernel + "\t" + Plan.Mode + "\t" + Plan.Fallback + "\n";
+    for (auto [Variant, Suffix] : Clones)
+      Text += "variant\t" + Kernel + "\t" + Variant + "\t" + Kernel + Suffix + "\n";
+    for (const std::string &Variant : Plan.Excluded)
+      Text += "exclude\t" + Kernel + "\t" + Variant + "\n";
+    for (const std::string &Variant : Plan.Measured)
+      Text += "measure\t" + Kernel + "\t" + Variant + "\n";
   }
   // Name, grid, block, static and dynamic shared memory, cluster, ..., launches, total time.
   for (const Fields &K : Traced.of("kernel"))
@@ -47,7 +48,7 @@ static std::string imageWithClones() {
   std::vector<std::string> All;
   for (const std::string &Kernel : Kernels) {
     All.push_back(Kernel);
-    for (const char *Suffix : Suffixes)
+    for (auto [Variant, Suffix] : Clones)
       All.push_back(Kernel + Suffix);
   }
   return standin::imageFile(All, {{"Counter", 64}});

@@ -10,7 +10,7 @@ namespace carve::probe::test {
 struct StandInPlan {
   std::string Mode = "replay", Fallback = "none";
   unsigned HangMs = 10'000;
-  std::vector<size_t> Excluded, Measured; ///< Of every kernel.
+  std::vector<std::string> Excluded, Measured; ///< Variants of every kernel.
 };
 
 class StandInRun {

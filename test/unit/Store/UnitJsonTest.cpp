@@ -170,13 +170,6 @@ TEST(UnitJson, frontEnds_writtenAndRead_areUnchanged) {
       "u.json: expected object at unit.front-ends[0]");
 }
 
-TEST(UnitJson, frontEnds_absent_areEmpty) {
-  Unit U = sampleUnit();
-  std::string Json = replaced(printUnit(U), "\"front-ends\": [],", "");
-  EXPECT_TRUE(valueOf(parseUnit(Json, "u.json")).FrontEnds.empty());
-  EXPECT_EQ(valueOf(parseUnit(Json, "u.json")).Key, U.Key);
-}
-
 /// Names are joined to directories and options are passed to programs, so a record must not hold
 /// one that leads outside.
 TEST(UnitJson, nameOrOption_reachesOutside_isRefused) {

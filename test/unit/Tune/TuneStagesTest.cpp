@@ -43,16 +43,17 @@ protected:
     };
   }
 
-  /// A replay in which variant 2 takes two thirds of the default's time, and variant 3 more.
+  /// A replay in which r32 takes two thirds of the default's time, and r64 more.
   static std::string replayed() {
     std::string Text;
     const std::string Place = "_Z2avPf\t1000,1,1\t256,1,1\t0\t1,1,1\t0\t";
-    const double Ns[] = {60000, 60000, 40000, 70000};
-    for (int V = 0; V < 4; ++V) {
-      Text += "verified\t" + Place + std::to_string(V) + "\tequal\t-\n";
+    const std::pair<std::string, double> Times[] = {
+        {"default", 60000}, {"control", 60000}, {"r32", 40000}, {"r64", 70000}};
+    for (const auto &[Variant, Ns] : Times) {
+      Text += "verified\t" + Place + Variant + "\tequal\t-\n";
       for (int Round = 0; Round < 12; ++Round)
         Text += "timed\t" + Place + (Round < 5 ? "screen\t" : "confirm\t") + std::to_string(Round) +
-                "\t" + std::to_string(V) + "\t" + std::to_string(Ns[V] + Round) + "\t0\n";
+                "\t" + Variant + "\t" + std::to_string(Ns + Round) + "\t0\n";
     }
     return Text;
   }
@@ -125,7 +126,7 @@ TEST_F(TuneStagesTest, AFaultIsExcludedFromTheNextPlan) {
       return replayed();
     Result.ExitStatus = probe::FaultExitStatus;
     Result.Stdout = "";
-    return std::string("fault\t_Z2avPf\t3\tran for 10 s\n");
+    return std::string("fault\t_Z2avPf\tr64\tran for 10 s\n");
   };
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
@@ -193,7 +194,7 @@ TEST_F(TuneStagesTest, ATimingRunIsNotMadeAgainBeyondTheRunLimit) {
   Request.Limits.MaxRuns = 2;
   planned = [](CommandResult &Result) {
     Result.ExitStatus = probe::FaultExitStatus;
-    return std::string("fault\t_Z2avPf\t3\tran for 10 s\n");
+    return std::string("fault\t_Z2avPf\tr64\tran for 10 s\n");
   };
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);

@@ -38,7 +38,7 @@ inline void addVariant(JobKernel &K, unsigned Cap, unsigned SpillBytes = 0) {
 inline TuningJob sampleJob() {
   TuningJob Job;
   Job.Device.Name = "NVIDIA H200";
-  Job.Device.DriverVersion = "580.159.03";
+  Job.Device.KernelDriver = "580.159.03";
   Job.Device.Major = 9;
   Job.Device.Sms = 132;
   Job.Device.MemoryBytes = 150000000000;

@@ -145,7 +145,7 @@ TEST(CounterRecords, KernelsApart) {
 }
 
 TEST(CounterRecords, TheProbeReadsTheWishes) {
-  CountWish W{"_Z1kv", {{10, 2, 1}, {256, 1, 1}, 64, {2, 1, 1}, true}, 1, 4};
+  CountWish W{"_Z1kv", {{10, 2, 1}, {256, 1, 1}, 64, {2, 1, 1}}, 1, 4};
   auto Dir = llvm::cantFail(TempDir::create("carve-wishes"));
   std::string Path = Dir.path() + "/metrics";
   ASSERT_EQ(messageOf(writeFileAtomically(Path, printCountWishes({W}, 2))), "");

@@ -28,7 +28,7 @@ TEST(ProbeRecords, ReadsEveryRecord) {
   EXPECT_EQ(R.Devices[0].arch(), "sm_90");
   EXPECT_EQ(R.Devices[0].MemoryBytes, 150000000000u);
   EXPECT_EQ(R.Devices[0].ReservedSmemPerBlockBytes, 1024u);
-  EXPECT_EQ(R.Devices[0].DriverVersion, "580.159.03");
+  EXPECT_EQ(R.Devices[0].driverVersion(), "580.159.03");
   EXPECT_EQ(R.Containers, std::set<std::string>{"c1"});
   EXPECT_EQ(R.Swapped, std::set<std::string>{"c1"});
   EXPECT_EQ(R.Unswapped.at("c2"), "no memory");
@@ -43,7 +43,7 @@ TEST(ProbeRecords, ReadsEveryRecord) {
   EXPECT_EQ(K.Shape.threadsPerBlock(), 256u);
   EXPECT_EQ(K.StaticSmemBytes, 1024u);
   EXPECT_EQ(K.Shape.DynamicSmemBytes, 64u);
-  EXPECT_FALSE(K.Shape.Cooperative);
+  EXPECT_FALSE(K.Cooperative);
   EXPECT_EQ(K.RegsPerThread, 40u);
   EXPECT_EQ(K.LocalBytesPerThread, 8u);
   EXPECT_EQ(K.Launches, 4u);
@@ -55,13 +55,13 @@ TEST(ProbeRecords, ReadsEveryRecord) {
 TEST(ProbeRecords, DriverWithoutAKernelVersionGivesCudas) {
   std::string Text = ProbeHead;
   Text.replace(Text.find("580.159.03"), 10, "-");
-  EXPECT_EQ(parsed(Text).Devices[0].DriverVersion, "CUDA 13000");
+  EXPECT_EQ(parsed(Text).Devices[0].driverVersion(), "CUDA 13000");
 }
 
 TEST(ProbeRecords, RatesOfTheDevice) {
-  EXPECT_EQ(parsed(ProbeHead).Devices[0].BusBits, 0u) << "a record of before";
   std::string Text = ProbeHead;
-  Text.insert(Text.find("580.159.03") + 10, "\t1980000\t3201000\t6144\t62914560");
+  const std::string Unknown = "580.159.03\t0\t0\t0\t0";
+  Text.replace(Text.find(Unknown), Unknown.size(), "580.159.03\t1980000\t3201000\t6144\t62914560");
   ProbeRecord R = parsed(Text + "end\n");
   EXPECT_EQ(R.Devices[0].ClockKHz, 1980000u);
   EXPECT_EQ(R.Devices[0].MemoryClockKHz, 3201000u);
@@ -164,22 +164,23 @@ TEST(ProbeRecords, ErrorsNameFileLineAndField) {
 
 TEST(ProbeRecords, PrintedRecordsReadBackTheSame) {
   ProbeRecord R = parsed(ProbeHead + kernelLine("a", 1000, 2) + kernelLine("_Z1bPf", 50) + "end\n");
-  R.Kernels[0].Shape.Cooperative = true;
+  R.Kernels[0].Cooperative = true;
   R.Kernels[1].Shape.Cluster = {2, 1, 1};
   std::string Text = printProbeRecord(R);
   ProbeRecord Again = parsed(Text);
   EXPECT_EQ(printProbeRecord(Again), Text);
-  EXPECT_EQ(Again.Devices[0].DriverVersion, "580.159.03");
+  EXPECT_EQ(Again.Devices[0].driverVersion(), "580.159.03");
   EXPECT_EQ(Again.Devices[0].SmemPerBlockOptinBytes, 232448u);
-  EXPECT_TRUE(Again.Kernels[0].Shape.Cooperative);
+  EXPECT_TRUE(Again.Kernels[0].Cooperative);
   EXPECT_EQ(Again.Kernels[1].Shape.Cluster[0], 2u);
   EXPECT_EQ(Again.Kernels[1].LocalBytesTotal, 4096u);
   EXPECT_EQ(Again.Incomplete, 0u);
 }
 
 static const char TraceFacts[] = "query\t_Z1kv\t-\ngraph\t_Z1gv\t7\nattribute\t_Z1pv\t"
-                                 "programmatic\nhazard\tipc\tcuIpcGetMemHandle\nhazard\tipc\t"
-                                 "cuIpcOpenMemHandle_v2\nhazard\tmanaged\tcuMemAllocManaged\n";
+                                 "programmatic\nhazard\tmanaged\tcuMemAllocManaged\n"
+                                 "hazard\tipc\tcuIpcGetMemHandle\nhazard\tipc\t"
+                                 "cuIpcOpenMemHandle_v2\n";
 
 TEST(ProbeRecords, TraceFactsAreReadAndPrinted) {
   ProbeRecord R;
@@ -188,9 +189,9 @@ TEST(ProbeRecords, TraceFactsAreReadAndPrinted) {
   ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "graph\t_Z1gv\t5\nend\n", "2", R)), "");
   EXPECT_EQ(R.GraphLaunches, (std::map<std::string, uint64_t>{{"_Z1gv", 15}}));
   EXPECT_EQ(R.Programmatic, std::set<std::string>{"_Z1pv"});
-  EXPECT_EQ(R.Hazards, (std::map<std::string, std::set<std::string>>{
-                           {"ipc", {"cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2"}},
-                           {"managed", {"cuMemAllocManaged"}}}));
+  EXPECT_EQ(R.Hazards, (std::map<HazardKind, std::set<std::string>>{
+                           {HazardKind::Ipc, {"cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2"}},
+                           {HazardKind::Managed, {"cuMemAllocManaged"}}}));
   ProbeRecord Again = parsed(printProbeRecord(parsed(ProbeHead + TraceFacts + "end\n")));
   EXPECT_NE(printProbeRecord(Again).find(TraceFacts), std::string::npos);
 }
@@ -229,8 +230,8 @@ TEST(ProbeRecords, DamagedTraceFactsAreErrors) {
 
 static std::string timedLines(unsigned Round) {
   std::string R = std::to_string(Round);
-  return "timed\tk\t1,1,1\t32,1,1\t0\t1,1,1\t0\tscreen\t" + R + "\t0\t100\t90\n" +
-         "rotated\tk\t1,1,1\t32,1,1\t0\t1,1,1\t" + R + "\t0\t80\n";
+  return "timed\tk\t1,1,1\t32,1,1\t0\t1,1,1\t0\tscreen\t" + R + "\tdefault\t100\t90\n" +
+         "rotated\tk\t1,1,1\t32,1,1\t0\t1,1,1\t" + R + "\tdefault\t80\n";
 }
 
 TEST(ProbeRecords, ATimingRunIsKeptWhole) {
@@ -257,16 +258,16 @@ TEST(ProbeRecords, ARoundIsOfOneProcess) {
 
 TEST(ProbeRecords, AProcessEndedForAFaultIsNotIncomplete) {
   std::string Text = ProbeHead + kernelLine("k", 1000) + timedLines(0);
-  ProbeRecord R = parsed(Text + "fault\tk\t2\thung\n");
+  ProbeRecord R = parsed(Text + "fault\tk\tr40\thung\n");
   EXPECT_EQ(R.Faulted, 1u);
   EXPECT_EQ(R.Incomplete, 0u);
   EXPECT_TRUE(R.Unfinished.empty());
   ASSERT_EQ(R.InRun.Faults.size(), 1u);
-  EXPECT_EQ(R.InRun.Faults[0].Variant, 2u);
+  EXPECT_EQ(R.InRun.Faults[0].Variant, "r40");
   EXPECT_EQ(R.whyIncomplete(), std::nullopt);
   EXPECT_EQ(parsed(printProbeRecord(R)).Faulted, 1u);
   // The same death before the record was written whole.
-  ProbeRecord Cut = parsed(Text + "fault\tk\t2\thu");
+  ProbeRecord Cut = parsed(Text + "fault\tk\tr40\thu");
   EXPECT_EQ(Cut.Faulted, 0u);
   EXPECT_EQ(Cut.Incomplete, 1u);
 }

@@ -39,7 +39,7 @@ inline std::string recordedPtx(const std::string &Name) {
 inline const std::string ProbeHead =
     "carve-probe\t1\t4711\t/usr/bin/app\n"
     "device\t0\tNVIDIA H200\tGPU-1\t9\t0\t132\t150000000000\t65536\t65536\t2048\t32\t233472\t"
-    "232448\t49152\t1024\t13000\t580.159.03\n";
+    "232448\t49152\t1024\t13000\t580.159.03\t0\t0\t0\t0\n";
 
 /// A `kernel` line: \p Launches launches of `grid 10,1,1` blocks of 256 threads.
 inline std::string kernelLine(const std::string &Name, uint64_t TotalNs, uint64_t Launches = 1) {

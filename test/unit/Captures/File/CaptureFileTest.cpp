@@ -1,8 +1,8 @@
 #include "Captures/File/CaptureFile.h"
 
-#include "Support/NewerFormat.h"
 #include "Support/Digest.h"
 #include "Support/Files.h"
+#include "Support/NewerFormat.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -27,7 +27,8 @@ struct CaptureFileTest : testing::Test {
   Capture sample(CaptureWriter &W) {
     Capture C;
     C.Kernel = "_Z1kPf";
-    C.Shape = {{10, 2, 3}, {256, 1, 1}, 48, {2, 1, 1}, true};
+    C.Shape = {{10, 2, 3}, {256, 1, 1}, 48, {2, 1, 1}};
+    C.Cooperative = true;
     C.Launch = 7;
     C.TracedLaunches = 100;
     C.MeanNs = 12345;
@@ -92,7 +93,8 @@ TEST_F(CaptureFileTest, capture_writtenAndRead_isTheSame) {
   CaptureReader R = llvm::cantFail(CaptureReader::open(Path));
   const Capture &C = R.capture();
   EXPECT_EQ(C.Kernel, "_Z1kPf");
-  EXPECT_EQ(C.Shape, (LaunchShape{{10, 2, 3}, {256, 1, 1}, 48, {2, 1, 1}, true}));
+  EXPECT_EQ(C.Shape, (LaunchShape{{10, 2, 3}, {256, 1, 1}, 48, {2, 1, 1}}));
+  EXPECT_TRUE(C.Cooperative);
   EXPECT_EQ(C.Launch, 7u);
   EXPECT_EQ(C.TracedLaunches, 100u);
   EXPECT_EQ(C.MeanNs, 12345u);

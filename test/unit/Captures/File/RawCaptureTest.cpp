@@ -52,7 +52,8 @@ TEST_F(RawCaptureTest, rawFiles_arePackedCompletely) {
   CaptureReader R = llvm::cantFail(CaptureReader::open(Out));
   const Capture &C = R.capture();
   EXPECT_EQ(C.Kernel, "_Z1kPf");
-  EXPECT_EQ(C.Shape, (LaunchShape{{4, 1, 1}, {64, 2, 1}, 16, {1, 1, 1}, true}));
+  EXPECT_EQ(C.Shape, (LaunchShape{{4, 1, 1}, {64, 2, 1}, 16, {1, 1, 1}}));
+  EXPECT_TRUE(C.Cooperative);
   EXPECT_EQ(C.Launch, 5u);
   EXPECT_EQ(C.Attributes.at("stack-bytes"), 1024u);
   ASSERT_EQ(C.Memory.size(), 1u);

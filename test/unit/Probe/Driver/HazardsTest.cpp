@@ -10,8 +10,8 @@ using namespace carve::probe;
 
 /// The kind as text; `-` for none.
 static std::string kind(CUpti_CallbackId Id, const void *Params = nullptr) {
-  const char *Kind = hazardKind(Id, Params);
-  return Kind ? Kind : "-";
+  std::optional<carve::HazardKind> Kind = hazardKind(Id, Params);
+  return Kind ? std::string(carve::wordOf(*Kind)) : "-";
 }
 
 TEST(Hazards, CallsThatAlwaysAre) {

@@ -16,13 +16,22 @@ static bool read(Plan &P, const std::string &Text) {
   return P.read(File.c_str());
 }
 
+static std::vector<std::string> namesOf(const PlannedKernel &K) {
+  std::vector<std::string> Names;
+  for (const PlannedKernel::Variant &V : K.Variants)
+    Names.push_back(V.Name + " " + V.Clone);
+  return Names;
+}
+
 TEST(Plan, ReadsWhatTheTunerWrites) {
   Plan P;
   ASSERT_TRUE(read(P, "carve-plan\t1\nseed\t9\nreplay-ms\t500\nhang-ms\t20\n"
                       "shape\tk\t1,2,3\t4,5,6\t7\t1,1,1\t12\t1500\n"
-                      "kernel\tk\tverify-rotate\tnone\tk__a\tk__b\nexclude\tk\t2\n"
-                      "kernel\tl\trotate\trotate\nmeasure\tm\t2\n"
-                      "kernel\tm\treplay\tnone\tm__control\tm__memory\n"));
+                      "exclude\tk\tr40\nvariant\tk\tr40\tk__b\nvariant\tk\tcontrol\tk__a\n"
+                      "kernel\tk\tverify-rotate\tnone\n"
+                      "kernel\tl\trotate\trotate\nmeasure\tm\tmemory-only\n"
+                      "kernel\tm\treplay\tnone\nvariant\tm\tcontrol\tm__control\n"
+                      "variant\tm\tmemory-only\tm__memory\n"));
   EXPECT_EQ(P.Seed, 9u);
   EXPECT_EQ(P.ReplayMs, 500u);
   EXPECT_EQ(P.HangMs, 20u);
@@ -30,25 +39,46 @@ TEST(Plan, ReadsWhatTheTunerWrites) {
   ASSERT_TRUE(K);
   EXPECT_EQ(K->Mode, TimingMode::VerifyRotate);
   EXPECT_FALSE(K->MayRotate);
-  EXPECT_EQ(K->Clones, (std::vector<std::string>{"k__a", "k__b"}));
+  EXPECT_EQ(namesOf(*K), (std::vector<std::string>{"default k", "control k__a", "r40 k__b"}));
   EXPECT_EQ(K->Excluded, (std::set<size_t>{2}));
   const PlannedShape *S = K->find({{1, 2, 3}, {4, 5, 6}, 7, {1, 1, 1}});
   ASSERT_TRUE(S);
   EXPECT_EQ(S->Launches, 12u);
-  EXPECT_NEAR(S->MeanNs, 1500, 1e-9);
+  EXPECT_EQ(S->MeanNs, 1500u);
   EXPECT_FALSE(K->find({{1, 2, 3}, {4, 5, 6}, 8, {1, 1, 1}}));
   EXPECT_TRUE(K->Measured.empty());
+  ASSERT_TRUE(P.find("l"));
+  EXPECT_TRUE(P.find("l")->MayRotate);
+  EXPECT_EQ(namesOf(*P.find("l")), (std::vector<std::string>{"default l"}));
   ASSERT_TRUE(P.find("m"));
   EXPECT_EQ(P.find("m")->Measured, (std::set<size_t>{2}));
   EXPECT_FALSE(P.find("n"));
 }
 
 TEST(Plan, WhatIsOnlyMeasuredMayNotRotate) {
-  for (const char *Mode : {"rotate\tnone", "verify-rotate\tnone", "replay\trotate"}) {
+  for (auto [Mode, IsSound] : {std::pair{"replay\tnone", true},
+                               {"rotate\tnone", false},
+                               {"verify-rotate\tnone", false},
+                               {"replay\trotate", false}}) {
     Plan P;
-    EXPECT_FALSE(
-        read(P, std::string("carve-plan\t1\nkernel\tk\t") + Mode + "\tk__a\tk__b\nmeasure\tk\t2\n"))
+    EXPECT_EQ(read(P, std::string("carve-plan\t1\nkernel\tk\t") + Mode +
+                          "\nvariant\tk\tcontrol\tk__a\nvariant\tk\tr40\tk__b\nmeasure\tk\tr40\n"),
+              IsSound)
         << Mode;
+  }
+}
+
+TEST(Plan, VariantsWithoutTheirNamesAreNotUsed) {
+  const std::string Kernel = "carve-plan\t1\nkernel\tk\treplay\tnone\n";
+  const std::string Control = "variant\tk\tcontrol\tk__a\n", Other = "variant\tk\tr40\tk__b\n";
+  Plan Sound;
+  EXPECT_TRUE(read(Sound, Kernel + Control + Other + "exclude\tk\tr40\n"));
+  for (const std::string &Lines :
+       {Other, Control + Control, Control + Other + Other, Control + "variant\tk\tdefault\tk__b\n",
+        Control + "exclude\tk\tr40\n", Control + "measure\tk\t2\n", "exclude\tk\tcontrol\n",
+        Control + Other + "exclude\tj\tr40\n"}) {
+    Plan P;
+    EXPECT_FALSE(read(P, Kernel + Lines)) << Lines;
   }
 }
 
@@ -56,6 +86,8 @@ TEST(Plan, WhatIsHalfUnderstoodIsNotUsed) {
   for (const char *Text :
        {"", "carve-plan\t2\n", "carve-plan\t1\nwhat\t1\n", "carve-plan\t1\nseed\tx\n",
         "carve-plan\t1\nkernel\tk\treplay\n", "carve-plan\t1\nkernel\tk\tsometimes\tnone\n",
+        "carve-plan\t1\nkernel\tk\tfixed\tnone\n", "carve-plan\t1\nkernel\tk\treplay\tnone\tk__a\n",
+        "carve-plan\t1\nvariant\tk\tcontrol\ta\n",
         "carve-plan\t1\nshape\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t5\n",
         "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1\t1,1,1\t0\t1,1,1\t1\t5\n",
         "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t5.\n",

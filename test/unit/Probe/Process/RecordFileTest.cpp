@@ -13,7 +13,7 @@ using namespace carve;
 using namespace carve::probe;
 
 TEST(RecordFile, FieldsCannotBreakTheFormat) {
-  EXPECT_EQ(recordLine({"a", "b\tc\nd", "", "e"}), "a\tb c d\t\te\n");
+  EXPECT_EQ(recordLine(SwappedRecord{"b\tc\nd", ""}), "swapped\tb c d\t\n");
 }
 
 TEST(RecordFile, NothingAfterTheEnd) {

@@ -44,12 +44,14 @@ TEST(ReplayRun, FirstAndMiddleLaunchAreVerifiedAndTimed) {
     EXPECT_GT(std::stoull(Line.at(8)), 0u);
   }
   EXPECT_EQ(verdicts(Run.Timed, "step"),
-            (std::map<std::string, std::string>{{"1", "equal"}, {"2", "equal"}, {"3", "equal"}}));
+            (std::map<std::string, std::string>{
+                {"control", "equal"}, {"fast", "equal"}, {"odd", "equal"}}));
   // The stand-in's times of the default, the control and the clones.
-  static const std::string Times[] = {"400000", "400000", "300000", "350000"};
+  static const std::map<std::string, std::string> Times = {
+      {"default", "400000"}, {"control", "400000"}, {"fast", "300000"}, {"odd", "350000"}};
   std::map<std::string, std::set<std::string>> Rounds;
   for (const Fields &Line : Run.Timed.of("timed")) {
-    EXPECT_EQ(Line.at(9), Times[std::stoul(Line.at(8))]);
+    EXPECT_EQ(Line.at(9), Times.at(Line.at(8)));
     EXPECT_EQ(Line.at(10), "0") << "no warm run without restoring";
     Rounds[placeOf(Line) + Line.at(6)].insert(Line.at(7));
   }
@@ -82,11 +84,11 @@ TEST(ReplayRun, AVariantThatComputesSomethingElseIsFound) {
     StandInRun Run("in-place", Bad);
     EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout) << "it leaves nothing behind";
     std::map<std::string, std::string> Found = verdicts(Run.Timed, "step");
-    EXPECT_EQ(Found["1"], "equal");
-    EXPECT_EQ(Found["2"], "equal");
-    EXPECT_EQ(Found["3"], Bad == std::string("wrong") ? "differs" : "stray");
+    EXPECT_EQ(Found["control"], "equal");
+    EXPECT_EQ(Found["fast"], "equal");
+    EXPECT_EQ(Found["odd"], Bad == std::string("wrong") ? "differs" : "stray");
     for (const Fields &Line : Run.Timed.of("timed"))
-      EXPECT_NE(Line.at(8), "3") << "what is wrong is not timed";
+      EXPECT_NE(Line.at(8), "odd") << "what is wrong is not timed";
   }
 }
 
@@ -100,7 +102,8 @@ TEST(ReplayRun, VerifiedOnceAndThenRotated) {
   std::set<std::string> Rotated;
   for (const Fields &Line : Run.Timed.of("rotated"))
     Rotated.insert(Line.at(6));
-  EXPECT_EQ(Rotated, (std::set<std::string>{"0", "1", "2"})) << "the wrong one is left out";
+  EXPECT_EQ(Rotated, (std::set<std::string>{"default", "control", "fast"}))
+      << "the wrong one is left out";
 }
 
 TEST(ReplayRun, WhatCannotBeReplayedIsRotatedWhereThePlanAllowsIt) {

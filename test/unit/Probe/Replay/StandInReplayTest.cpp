@@ -102,7 +102,7 @@ TEST_P(StandInReplay, ProgramDoesTheSame) {
     if (!Case.Kernel)
       continue;
     EXPECT_TRUE(replayed(Timed, Case.Kernel)) << printed(Timed);
-    for (const char *Variant : {"1", "2", "3"}) {
+    for (const char *Variant : {"control", "fast", "odd"}) {
       std::set<std::string> Found = verdicts(Timed, Case.Kernel, Variant);
       EXPECT_FALSE(Found.empty()) << printed(Timed);
       for (const std::string &Verdict : Found)
@@ -119,8 +119,9 @@ TEST(StandInReplayed, TimesAreThoseOfTheirVariants) {
   // Kernel, shape (4), launch, phase, round, variant, cold, warm.
   std::set<std::string> Phases;
   for (const Fields &Line : Run.Timed.of("timed")) {
-    static const std::string Times[] = {"400000", "400000", "300000", "350000"};
-    EXPECT_EQ(Line.at(9), Times[std::stoul(Line.at(8))]);
+    static const std::map<std::string, std::string> Times = {
+        {"default", "400000"}, {"control", "400000"}, {"fast", "300000"}, {"odd", "350000"}};
+    EXPECT_EQ(Line.at(9), Times.at(Line.at(8)));
     EXPECT_EQ(Line.at(10), "0") << "not idempotent: a warm run would have other inputs";
     Phases.insert(Line.at(6));
   }
@@ -164,7 +165,7 @@ TEST(StandInReplayed, VariableOfAnotherModule_ThatNobodyAskedFor_IsSaved) {
   expectSame(Run.time({}), Run.Plain);
   EXPECT_TRUE(Run.Timed.whole());
   EXPECT_TRUE(replayed(Run.Timed, "masked")) << printed(Run.Timed);
-  for (const char *Variant : {"1", "2", "3"})
+  for (const char *Variant : {"control", "fast", "odd"})
     EXPECT_EQ(verdicts(Run.Timed, "masked", Variant), std::set<std::string>{"equal"});
 }
 
@@ -194,14 +195,14 @@ TEST(StandInReplayed, WrongVariantIsFoundAndTheOthersAreNot) {
       SCOPED_TRACE(std::string(Bad) + " " + Scenario);
       StandInRun Run(Scenario, Bad);
       expectSame(Run.time({}), Run.Plain);
-      EXPECT_EQ(verdicts(Run.Timed, Kernel, "3"),
+      EXPECT_EQ(verdicts(Run.Timed, Kernel, "odd"),
                 std::set<std::string>{Bad == std::string("wrong") ? "differs" : "stray"})
           << printed(Run.Timed);
-      for (const char *Right : {"1", "2"})
+      for (const char *Right : {"control", "fast"})
         for (const std::string &Verdict : verdicts(Run.Timed, Kernel, Right))
           EXPECT_TRUE(Spread.count(Verdict)) << printed(Run.Timed);
       for (const Fields &Line : Run.Timed.of("timed"))
-        EXPECT_NE(Line.at(8), "3") << "a rejected variant is not timed";
+        EXPECT_NE(Line.at(8), "odd") << "a rejected variant is not timed";
     }
   }
 }
@@ -214,15 +215,14 @@ TEST(StandInReplayed, VerifiedRotationLeavesOutTheWrongVariant) {
   expectSame(Run.time(Plan), Run.Plain);
   EXPECT_FALSE(Run.Timed.of("rotated").empty()) << printed(Run.Timed);
   for (const Fields &Line : Run.Timed.of("rotated"))
-    EXPECT_NE(Line.at(6), "3");
+    EXPECT_NE(Line.at(6), "odd");
 }
 
-/// How often variant 3 of \p Kernel was timed, by number of the launch.
-static std::map<std::string, unsigned> timesOfThird(const Records &File,
-                                                    const std::string &Kernel) {
+/// How often the variant `odd` of \p Kernel was timed, by number of the launch.
+static std::map<std::string, unsigned> timesOfOdd(const Records &File, const std::string &Kernel) {
   std::map<std::string, unsigned> Times;
   for (const Fields &Line : File.of("timed"))
-    if (Line.at(0) == Kernel && Line.at(8) == "3")
+    if (Line.at(0) == Kernel && Line.at(8) == "odd")
       ++Times[Line.at(5)];
   return Times;
 }
@@ -235,13 +235,13 @@ TEST(StandInMeasured, VariantThatComputesSomethingElseIsTimed) {
     SCOPED_TRACE(Scenario);
     StandInRun Run(Scenario, "wrong");
     StandInPlan Plan;
-    Plan.Measured = {3};
+    Plan.Measured = {"odd"};
     expectSame(Run.time(Plan), Run.Plain);
     EXPECT_TRUE(Run.Timed.whole());
     EXPECT_TRUE(Run.Timed.of("fault").empty()) << printed(Run.Timed);
-    EXPECT_TRUE(verdicts(Run.Timed, Kernel, "3").count("differs")) << printed(Run.Timed);
-    EXPECT_FALSE(verdicts(Run.Timed, Kernel, "3").count("stray")) << printed(Run.Timed);
-    std::map<std::string, unsigned> Times = timesOfThird(Run.Timed, Kernel);
+    EXPECT_TRUE(verdicts(Run.Timed, Kernel, "odd").count("differs")) << printed(Run.Timed);
+    EXPECT_FALSE(verdicts(Run.Timed, Kernel, "odd").count("stray")) << printed(Run.Timed);
+    std::map<std::string, unsigned> Times = timesOfOdd(Run.Timed, Kernel);
     EXPECT_GE(Times.size(), 2u) << "at the first launch and at the middle one";
     for (const auto &[Launch, Count] : Times)
       EXPECT_GE(Count, 15u) << "in every round of launch " << Launch;
@@ -252,9 +252,9 @@ TEST(StandInMeasured, VariantThatComputesSomethingElseIsTimed) {
 TEST(StandInMeasured, ItsOutputIsNotWhatTheNextOneStartsFrom) {
   StandInRun Run("repeated", "wrong");
   StandInPlan Plan;
-  Plan.Measured = {3};
+  Plan.Measured = {"odd"};
   (void)Run.time(Plan);
-  for (const char *Right : {"1", "2"})
+  for (const char *Right : {"control", "fast"})
     EXPECT_EQ(verdicts(Run.Timed, "scale", Right), std::set<std::string>{"equal"});
   for (const Fields &Line : Run.Timed.of("timed"))
     EXPECT_NE(Line.at(10), "0") << "idempotent: warm times are taken, too";
@@ -265,11 +265,11 @@ TEST(StandInMeasured, WhatWritesElsewhereIsNotTimed) {
     SCOPED_TRACE(Scenario);
     StandInRun Run(Scenario, "stray");
     StandInPlan Plan;
-    Plan.Measured = {3};
+    Plan.Measured = {"odd"};
     expectSame(Run.time(Plan), Run.Plain);
-    EXPECT_EQ(verdicts(Run.Timed, Kernel, "3"), std::set<std::string>{"stray"})
+    EXPECT_EQ(verdicts(Run.Timed, Kernel, "odd"), std::set<std::string>{"stray"})
         << printed(Run.Timed);
-    EXPECT_TRUE(timesOfThird(Run.Timed, Kernel).empty());
+    EXPECT_TRUE(timesOfOdd(Run.Timed, Kernel).empty());
   }
 }
 
@@ -290,7 +290,7 @@ TEST(StandInReplayed, VariantThatHangsOrBreaksTheContextEndsTheProcess) {
     CommandResult Result = Run.time(Plan);
     EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
     EXPECT_LT(Result.WallS, 20);
-    EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
+    EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step odd"}) << printed(Run.Timed);
   }
 }
 
@@ -309,7 +309,7 @@ TEST(StandInRotated, VariantThatBreaksTheContextEndsTheProcess) {
   Plan.Mode = Plan.Fallback = "rotate";
   CommandResult Result = Run.time(Plan);
   EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
-  EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
+  EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step odd"}) << printed(Run.Timed);
 }
 
 TEST(StandInRotated, VariantThatHangsEndsTheProcess) {
@@ -319,14 +319,14 @@ TEST(StandInRotated, VariantThatHangsEndsTheProcess) {
   Plan.HangMs = 300;
   CommandResult Result = Run.time(Plan);
   EXPECT_EQ(Result.ExitStatus, FaultExitStatus) << Result.Stdout << printed(Run.Timed);
-  EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step 3"}) << printed(Run.Timed);
+  EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step odd"}) << printed(Run.Timed);
 }
 
 TEST(StandInReplayed, ExcludedVariantIsNotRun) {
   StandInRun Run("in-place", "hang");
   StandInPlan Plan;
-  Plan.Excluded = {3};
+  Plan.Excluded = {"odd"};
   expectSame(Run.time(Plan), Run.Plain);
   EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
-  EXPECT_TRUE(verdicts(Run.Timed, "step", "3").empty());
+  EXPECT_TRUE(verdicts(Run.Timed, "step", "odd").empty());
 }

@@ -40,7 +40,7 @@ TEST(InRunSelection, IntervalsAreOfTheChoosingRounds) {
   Run.Noise = 0;
   Run.replay({shapeOf({0.8})});
   for (TimedSample &T : Run.Record.Timed)
-    if (T.Variant == 2)
+    if (T.Variant == "r32")
       T.ColdNs *= T.Confirming ? 0.5 : 1 + 0.01 * T.Round;
   InRunOutcome O = Run.selectOne();
   ASSERT_EQ(O.ChoosingRounds, 5u);
@@ -86,12 +86,13 @@ TEST(InRunSelection, ChoosingRoundsDoNotJudge) {
   SimulatedRun Run;
   Run.replay({shapeOf({1, 1, 1})});
   for (TimedSample &T : Run.Record.Timed)
-    if (T.Variant == 2)
+    if (T.Variant == "r32")
       T.ColdNs *= T.Confirming ? 1 : 0.5;
-  bool HeldOut = std::any_of(Run.Record.Timed.begin(), Run.Record.Timed.end(),
-                             [](const TimedSample &T) { return T.Confirming && T.Variant == 2; });
+  bool HeldOut =
+      std::any_of(Run.Record.Timed.begin(), Run.Record.Timed.end(),
+                  [](const TimedSample &T) { return T.Confirming && T.Variant == "r32"; });
   for (unsigned R = 0; !HeldOut && R < Run.Confirming; ++R)
-    Run.Record.Timed.push_back({SimulatedRun::place(0, 0), true, R, 2, 1e5, 0});
+    Run.Record.Timed.push_back({SimulatedRun::place(0, 0), true, R, "r32", 1e5, 0});
   InRunOutcome O = Run.selectOne();
   EXPECT_NEAR(O.Ratios[2], 0.5, 0.01);
   EXPECT_EQ(O.Verdict, InRunVerdict::Stays);
@@ -171,7 +172,7 @@ TEST(InRunSelection, AVariantNotHeldOutInOneShapeIsNotFavoured) {
   EXPECT_NEAR(O.Ratio.Median, 0.7 * 0.9 + 0.3 * 1.1, 0.01);
   // One unlucky time there while choosing.
   for (TimedSample &T : Run.Record.Timed)
-    if (T.Variant == 2 && T.Place.Shape.Grid[0] == 2 && T.Round == 1)
+    if (T.Variant == "r32" && T.Place.Shape.Grid[0] == 2 && T.Round == 1)
       T.ColdNs *= 1.5;
   EXPECT_EQ(Run.selectOne().Nominee, 0u);
 }
@@ -239,7 +240,7 @@ TEST(InRunSelection, OneWrongLaunchIsEnough) {
 TEST(InRunSelection, AFaultOutsIts) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.5, 0.9})});
-  Run.Record.Faults = {{"k0", 2, "illegal address"}, {"other", 3, "hung"}};
+  Run.Record.Faults = {{"k0", "r32", "illegal address"}, {"other", "r64", "hung"}};
   InRunOutcome O = Run.selectOne();
   EXPECT_EQ(O.Nominee, 3u);
   EXPECT_EQ(O.Rejected[0].Why, "illegal address");
@@ -277,7 +278,7 @@ TEST(InRunSelection, RotationHoldsCyclesOut) {
   EXPECT_EQ(O.ChoosingRounds, 6u);
   EXPECT_EQ(O.HeldOutRounds, 10u);
   // A last cycle that the program did not finish.
-  Run.Record.Rotated.push_back({"k0", SimulatedRun::place(0, 0).Shape, 17, 3, 1});
+  Run.Record.Rotated.push_back({"k0", SimulatedRun::place(0, 0).Shape, 17, "r64", 1});
   EXPECT_EQ(Run.selectOne().Ratio.Median, O.Ratio.Median);
 }
 
@@ -295,7 +296,8 @@ TEST(InRunSelection, RotationWithComparedOutputSaysSo) {
   SimulatedRun Run;
   Run.rotate({shapeOf({0.85})});
   for (size_t V = 0; V < 3; ++V)
-    Run.Record.Verified.push_back({SimulatedRun::place(0, 0), V, Verdict::Equal, ""});
+    Run.Record.Verified.push_back(
+        {SimulatedRun::place(0, 0), SimulatedRun::variant(V), Verdict::Equal, ""});
   EXPECT_EQ(Run.selectOne().Proof, OutputProof::Bitwise);
 }
 
@@ -350,15 +352,6 @@ TEST(InRunSelection, ScatteredTimesAreLeftToWholeRuns) {
   InRunOutcome O = Run.selectOne();
   EXPECT_EQ(O.Verdict, InRunVerdict::Undecided);
   EXPECT_TRUE(startsWith(O.Reason, "its times scatter by ")) << O.Reason;
-}
-
-TEST(InRunSelection, CooperativeLaunchesAreFound) {
-  SimulatedRun Run;
-  Run.replay({shapeOf({0.5})});
-  Run.Subjects[0].Shapes[0].Shape.Cooperative = true; // The records do not say.
-  InRunOutcome O = Run.selectOne();
-  EXPECT_EQ(O.Nominee, 2u) << O.Reason;
-  EXPECT_EQ(O.Proof, OutputProof::Bitwise);
 }
 
 TEST(InRunSelection, ADifferentOutputDistrustsRotatedKernels) {

@@ -68,7 +68,7 @@ TEST_F(InRunTuningTest, AKernelOfWholeRunsIsUndecidedForItsReason) {
 
 TEST_F(InRunTuningTest, VariantsThatAreOutStayOutOfWholeRuns) {
   Choices[0].Mode = TimingMode::Fixed;
-  Result.Record.Faults = {{"k0", 3, "hung"}};
+  Result.Record.Faults = {{"k0", "r64", "hung"}};
   judged();
   EXPECT_EQ(Subjects[0].Excluded, (std::map<size_t, std::string>{{3, "hung"}}));
 }
@@ -110,11 +110,19 @@ TEST_F(InRunTuningTest, AKernelThatCouldNotBeReplayedSaysWhyItWasRotated) {
 }
 
 TEST_F(InRunTuningTest, RecordsOfVariantsThatAreNotThereAreNothing) {
-  Result.Record.Faults = {{"k0", 99, "hung"}};
-  Result.Record.Verified.push_back({SimulatedRun::place(0, 0), 98, Verdict::Differs, ""});
+  Result.Record.Faults = {{"k0", "r99", "hung"}};
+  Result.Record.Verified.push_back({SimulatedRun::place(0, 0), "r98", Verdict::Differs, ""});
   InRunTuning T = judged();
   EXPECT_TRUE(T.Outcomes[0].Rejected.empty());
   EXPECT_EQ(Subjects[0].Nominee, 2u);
+}
+
+/// Neither plan nor records say that a launch was cooperative.
+TEST_F(InRunTuningTest, RecordsOfACooperativeLaunchAreFound) {
+  Job.Kernels[0].Traced.Shapes[0].Cooperative = true;
+  InRunTuning T = judged();
+  EXPECT_EQ(Subjects[0].Nominee, 2u);
+  EXPECT_EQ(T.Outcomes[0].Proof, OutputProof::Bitwise);
 }
 
 namespace {

@@ -117,12 +117,15 @@ TEST(ModeChoice, WhatAReplayCannotUndoIsRotated) {
 }
 
 TEST(ModeChoice, WhatTheProgramDoes) {
-  const std::pair<const char *, const char *> Hazards[] = {
-      {"ipc", "the program shares memory with other processes: rotated, as they may see each run "
-              "of it"},
-      {"peer", "the program's GPUs use each other's memory: rotated, as another one may see each "
-               "run of it"},
-      {"gpus", "a process uses several GPUs: rotated, as copies between them may be under way"},
+  const std::pair<HazardKind, const char *> Hazards[] = {
+      {HazardKind::Ipc,
+       "the program shares memory with other processes: rotated, as they may see each run "
+       "of it"},
+      {HazardKind::Peer,
+       "the program's GPUs use each other's memory: rotated, as another one may see each "
+       "run of it"},
+      {HazardKind::Gpus,
+       "a process uses several GPUs: rotated, as copies between them may be under way"},
   };
   for (auto [Kind, Reason] : Hazards) {
     Case C = shortKernel();
@@ -130,7 +133,8 @@ TEST(ModeChoice, WhatTheProgramDoes) {
     expectChoice(C, TimingMode::Rotate, Reason);
   }
   // The probe decides by what a launch reaches.
-  for (const char *Kind : {"managed", "host-mapped", "capture", "array"}) {
+  for (HazardKind Kind :
+       {HazardKind::Managed, HazardKind::HostMapped, HazardKind::Capture, HazardKind::Array}) {
     Case C = longKernel();
     C.Trace.Hazards[Kind] = {"cuCall"};
     expectChoice(C, TimingMode::Replay, "24 launches of 3.2 ms");
@@ -148,7 +152,7 @@ TEST(ModeChoice, WhatTheProgramDoes) {
 TEST(ModeChoice, HarmlessThingsDoNotMatter) {
   Case C = longKernel();
   C.Hazards.Asserts = true;
-  C.Kernel.Shapes[0].Shape.Cooperative = true;
+  C.Kernel.Shapes[0].Cooperative = true;
   C.Kernel.Shapes[0].Shape.Cluster = {2, 1, 1};
   expectChoice(C, TimingMode::Replay, "24 launches of 3.2 ms");
   C.Hazards.SpinWait = true;
@@ -207,11 +211,10 @@ TEST(ModeChoice, ShapesAreThoseThatMakeUpTheTime) {
 
 TEST(ModeChoice, WhatAPlanDoesNotTellApartIsOneShape) {
   Case C = Case().launched(10, 1e6).launched(30, 2e6);
-  C.Kernel.Shapes[1].Shape.Cooperative = true;
+  C.Kernel.Shapes[1].Cooperative = true;
   C.Kernel.Shapes[1].Processes = 3;
   std::vector<TimedShape> Shapes = timedShapes(C.Kernel);
   ASSERT_EQ(Shapes.size(), 1u);
-  EXPECT_FALSE(Shapes[0].Shape.Cooperative);
   EXPECT_EQ(Shapes[0].Launches, 40u);
   EXPECT_EQ(Shapes[0].Processes, 3u);
   EXPECT_NEAR(Shapes[0].MeanNs, 1.75e6, 1);

@@ -6,6 +6,14 @@
 
 using namespace carve;
 
+/// Names of the variants of \p K with those of their clones.
+static std::vector<std::string> variantsOf(const probe::PlannedKernel &K) {
+  std::vector<std::string> Names;
+  for (const probe::PlannedKernel::Variant &V : K.Variants)
+    Names.push_back(V.Name + " " + V.Clone);
+  return Names;
+}
+
 /// What the probe reads of \p Text.
 static probe::Plan readBack(const std::string &Text) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-plan"));
@@ -45,21 +53,22 @@ TEST(ProbePlan, TheProbeReadsWhatWasMeant) {
   ASSERT_EQ(Plan.Kernels.size(), 2u);
   const probe::PlannedKernel *K = Plan.find("_Z2avPf");
   ASSERT_TRUE(K);
-  EXPECT_EQ(K->Mode, probe::TimingMode::Replay);
+  EXPECT_EQ(K->Mode, TimingMode::Replay);
   EXPECT_TRUE(K->MayRotate);
-  ASSERT_EQ(K->variants(), P.Job.Kernels[0].Variants.size());
-  for (size_t V = 1; V < K->variants(); ++V)
-    EXPECT_EQ(K->Clones[V - 1], P.Job.Kernels[0].Variants[V].CloneName);
+  const std::vector<JobVariant> &Variants = P.Job.Kernels[0].Variants;
+  EXPECT_EQ(variantsOf(*K), (std::vector<std::string>{
+                                "default _Z2avPf", "control " + Variants[1].CloneName,
+                                "r32 " + Variants[2].CloneName, "r64 " + Variants[3].CloneName}));
   ASSERT_EQ(K->Shapes.size(), 2u);
-  probe::LaunchShape Shape{{10, 20, 30}, {256, 2, 1}, 4096, {2, 1, 1}};
-  const probe::PlannedShape *S = K->find(Shape);
+  LaunchShape Shape{{10, 20, 30}, {256, 2, 1}, 4096, {2, 1, 1}};
+  const PlannedShape *S = K->find(Shape);
   ASSERT_TRUE(S);
   EXPECT_EQ(S->Launches, 12u);
-  EXPECT_EQ(S->MeanNs, 333333);
+  EXPECT_EQ(S->MeanNs, 333333u);
   EXPECT_TRUE(K->Excluded.empty());
   K = Plan.find("init");
   ASSERT_TRUE(K);
-  EXPECT_EQ(K->Mode, probe::TimingMode::VerifyRotate);
+  EXPECT_EQ(K->Mode, TimingMode::VerifyRotate);
   EXPECT_FALSE(K->MayRotate);
 }
 
@@ -72,11 +81,13 @@ TEST(ProbePlan, LaunchesAreThoseOfOneProcess) {
 
 TEST(ProbePlan, EveryModeHasItsWord) {
   Planned P;
-  for (auto [Mode, Read] : {std::pair{TimingMode::Rotate, probe::TimingMode::Rotate},
-                            std::pair{TimingMode::Replay, probe::TimingMode::Replay},
-                            std::pair{TimingMode::VerifyRotate, probe::TimingMode::VerifyRotate}}) {
+  for (auto [Mode, Word] :
+       {std::pair{TimingMode::Rotate, "rotate"}, std::pair{TimingMode::Replay, "replay"},
+        std::pair{TimingMode::VerifyRotate, "verify-rotate"}}) {
     P.Choices[0].Mode = Mode;
-    EXPECT_EQ(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf")->Mode, Read);
+    std::string Text = printPlan(P.Job, P.Choices, {}, {});
+    EXPECT_NE(Text.find(std::string("kernel\t_Z2avPf\t") + Word + "\t"), std::string::npos) << Text;
+    EXPECT_EQ(readBack(Text).find("_Z2avPf")->Mode, Mode);
   }
   P.Choices[0].Mode = TimingMode::Fixed;
   EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"));
@@ -84,55 +95,76 @@ TEST(ProbePlan, EveryModeHasItsWord) {
 
 TEST(ProbePlan, WhatWasAtFaultIsNotRunAgain) {
   Planned P;
-  auto Plan = [&](std::vector<InRunRecord::Fault> Faults) {
+  auto Plan = [&](std::vector<VariantFault> Faults) {
     return readBack(printPlan(P.Job, P.Choices, Faults, {}));
   };
-  EXPECT_EQ(Plan({{"_Z2avPf", 2, "hung"}, {"_Z2avPf", 2, "hung"}}).find("_Z2avPf")->Excluded,
-            std::set<size_t>{2});
+  EXPECT_EQ(
+      Plan({{"_Z2avPf", "r32", "hung"}, {"_Z2avPf", "r32", "hung"}}).find("_Z2avPf")->Excluded,
+      std::set<size_t>{2});
   // Nothing left to try, of this kernel alone.
-  probe::Plan None = Plan({{"_Z2avPf", 2, "hung"}, {"_Z2avPf", 3, "hung"}});
+  probe::Plan None = Plan({{"_Z2avPf", "r32", "hung"}, {"_Z2avPf", "r64", "hung"}});
   EXPECT_FALSE(None.find("_Z2avPf"));
   EXPECT_TRUE(None.find("init"));
   // It cannot even be replayed as it is.
-  EXPECT_FALSE(Plan({{"_Z2avPf", 0, "hung"}}).find("_Z2avPf"));
+  EXPECT_FALSE(Plan({{"_Z2avPf", "default", "hung"}}).find("_Z2avPf"));
 }
 
-/// Rounds time a part of the job's variants, which the probe numbers by themselves.
-TEST(ProbePlan, NumbersWhatIsInTheModule) {
+/// Rounds time a part of the job's variants.
+TEST(ProbePlan, HasWhatIsInTheModule) {
   Planned P;
   JobKernel &K = P.Job.Kernels[0]; // r32, r64
   addVariant(K, 48);
   K.Variants[2].InModule = false;
-  probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {{K.Traced.Kernel, 4, "hung"}}, {}));
+  probe::Plan Plan = readBack(printPlan(
+      P.Job, P.Choices, {{K.Traced.Kernel, "r48", "hung"}, {K.Traced.Kernel, "r32", "hung"}}, {}));
   const probe::PlannedKernel *Read = Plan.find("_Z2avPf");
   ASSERT_TRUE(Read);
-  ASSERT_EQ(Read->variants(), 4u);
-  EXPECT_EQ(Read->Clones[1], K.Variants[3].CloneName);
-  EXPECT_EQ(Read->Clones[2], K.Variants[4].CloneName);
-  EXPECT_EQ(Read->Excluded, std::set<size_t>{3});
+  EXPECT_EQ(variantsOf(*Read),
+            (std::vector<std::string>{"default _Z2avPf", "control " + K.Variants[1].CloneName,
+                                      "r64 " + K.Variants[3].CloneName,
+                                      "r48 " + K.Variants[4].CloneName}));
+  EXPECT_EQ(Read->Excluded, std::set<size_t>{3}) << "r32 is not there at all";
+}
+
+TEST(ProbePlan, KeepsOfARecordWhatIsInTheModule) {
+  Planned P;
+  JobKernel &K = P.Job.Kernels[0];
+  K.Variants[2].InModule = false;
   InRunRecord Record;
   LaunchPlace Place{"_Z2avPf", {}, 0};
-  Record.Timed = {{Place, true, 0, 0, 1, 1}, {Place, true, 0, 3, 2, 2}, {Place, true, 0, 4, 3, 3}};
-  Record.Faults = {{"_Z2avPf", 2, "hung"}, {"gone", 2, "hung"}};
-  takePlanNumbers(Record, P.Job);
-  ASSERT_EQ(Record.Timed.size(), 2u) << "the plan had no fifth variant";
-  EXPECT_EQ(Record.Timed[0].Variant, 0u);
-  EXPECT_EQ(Record.Timed[1].Variant, 4u);
+  Record.Timed = {{Place, true, 0, "default", 1, 1},
+                  {Place, true, 0, "r64", 2, 2},
+                  {Place, true, 0, "r32", 2, 2},
+                  {Place, true, 0, "r99", 3, 3}};
+  Record.Verified = {{Place, "r32", Verdict::Equal, ""}, {Place, "control", Verdict::Equal, ""}};
+  Record.Rotated = {{"gone", {}, 0, "r64", 5}, {"init", {}, 0, "control", 6}};
+  Record.Faults = {{"_Z2avPf", "r64", "hung"}, {"gone", "r64", "hung"}};
+  keepPlanned(Record, P.Job);
+  ASSERT_EQ(Record.Timed.size(), 2u);
+  EXPECT_EQ(Record.Timed[0].Variant, "default");
+  EXPECT_EQ(Record.Timed[1].Variant, "r64");
+  ASSERT_EQ(Record.Verified.size(), 1u);
+  EXPECT_EQ(Record.Verified[0].Variant, "control");
+  ASSERT_EQ(Record.Rotated.size(), 1u);
+  EXPECT_EQ(Record.Rotated[0].Ns, 6);
   ASSERT_EQ(Record.Faults.size(), 1u);
-  EXPECT_EQ(Record.Faults[0].Variant, 3u);
+  EXPECT_EQ(Record.Faults[0].Kernel, "_Z2avPf");
 }
 
 TEST(ProbePlan, WhatComputesSomethingElseIsReplayedOrLeftOut) {
   Planned P;
   P.Job.Kernels[0].Variants[2].InModule = false;
   P.Job.Kernels[0].Variants[3].OnlyTimed = true;
+  P.Job.Kernels[0].Variants[3].Purpose = "memory-only";
   EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"))
       << "where it cannot be replayed it would be rotated";
   addVariant(P.Job.Kernels[0], 40);
   P.Choices[0].MayRotate = false;
   const probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {}));
   ASSERT_TRUE(Plan.find("_Z2avPf"));
-  EXPECT_EQ(Plan.find("_Z2avPf")->Measured, (std::set<size_t>{2})) << "numbered as in the plan";
+  EXPECT_EQ(Plan.find("_Z2avPf")->Measured, (std::set<size_t>{2}));
+  EXPECT_EQ(variantsOf(*Plan.find("_Z2avPf")).at(2),
+            "memory-only " + P.Job.Kernels[0].Variants[3].CloneName);
   EXPECT_TRUE(Plan.find("init")->Measured.empty());
   P.Choices[0].Mode = TimingMode::VerifyRotate;
   EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"));

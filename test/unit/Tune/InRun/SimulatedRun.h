@@ -40,6 +40,11 @@ public:
     return P;
   }
 
+  /// The name of variant \p V: `default`, `control`, `r32`, `r64`, ...
+  static std::string variant(size_t V) {
+    return V == 0 ? DefaultVariant : V == 1 ? ControlVariant : "r" + std::to_string(32 * (V - 1));
+  }
+
   /// Replays a launch of every shape of a new kernel; all variants leave equal output.
   void replay(const std::vector<SimulatedShape> &Shapes) {
     size_t Kernel = subject(Shapes);
@@ -51,7 +56,7 @@ public:
     std::vector<std::pair<double, size_t>> Best;
     std::vector<size_t> All;
     for (size_t V = 0; V < Shape.ColdNs.size(); ++V) {
-      Record.Verified.push_back({Place, V, Verdict::Equal, ""});
+      Record.Verified.push_back({Place, variant(V), Verdict::Equal, ""});
       All.push_back(V);
     }
     for (size_t V : All) {
@@ -76,7 +81,7 @@ public:
     for (size_t S = 0; S < Shapes.size(); ++S)
       for (unsigned C = 0; C < Cycles; ++C)
         for (size_t V = 0; V < Shapes[S].ColdNs.size(); ++V)
-          Record.Rotated.push_back({place(Kernel, S).Kernel, place(Kernel, S).Shape, C, V,
+          Record.Rotated.push_back({place(Kernel, S).Kernel, place(Kernel, S).Shape, C, variant(V),
                                     noisy(Shapes[S].ColdNs[V], double(C) / Cycles)});
   }
 
@@ -88,7 +93,7 @@ public:
   /// Sets the verdict of \p Variant of \p Kernel at its first shape.
   void setVerdict(size_t Kernel, size_t Variant, Verdict V, std::string Detail) {
     for (VerifiedVariant &Old : Record.Verified)
-      if (Old.Place == place(Kernel, 0) && Old.Variant == Variant) {
+      if (Old.Place == place(Kernel, 0) && Old.Variant == variant(Variant)) {
         Old.Result = V;
         Old.Detail = Detail;
       }
@@ -98,7 +103,8 @@ private:
   size_t subject(const std::vector<SimulatedShape> &Shapes) {
     InRunSubject S;
     S.Kernel = place(Subjects.size(), 0).Kernel;
-    S.Variants = Shapes.front().ColdNs.size();
+    for (size_t V = 0; V < Shapes.front().ColdNs.size(); ++V)
+      S.Variants.push_back(variant(V));
     for (size_t I = 0; I < Shapes.size(); ++I) {
       double Mean = Shapes[I].TracedNs;
       if (Mean == 0)
@@ -113,7 +119,7 @@ private:
     double Progress = double(When) / (Screening + this->Confirming);
     double Cold = noisy(Shape.ColdNs[V], Progress);
     double Warm = Shape.WarmNs.empty() ? 0 : noisy(Shape.WarmNs[V], Progress);
-    Record.Timed.push_back({Place, Confirming, Round, V, Cold, Warm});
+    Record.Timed.push_back({Place, Confirming, Round, variant(V), Cold, Warm});
     return Cold;
   }
   double noisy(double Ns, double Progress) {

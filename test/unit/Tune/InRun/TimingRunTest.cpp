@@ -16,8 +16,8 @@ protected:
     return timeInRun(
         [&](const PlanExclusions &Excluded) {
           std::string Text = NothingLeft ? "" : "plan";
-          for (const InRunRecord::Fault &F : Excluded.Faults)
-            Text += " -" + F.Kernel + std::to_string(F.Variant);
+          for (const VariantFault &F : Excluded.Faults)
+            Text += " -" + F.Kernel + F.Variant;
           for (const auto &[Kernel, Why] : Excluded.Kernels)
             Text += " -" + Kernel;
           return Text;
@@ -36,7 +36,7 @@ protected:
         &Check, [&](llvm::StringRef Text) { Announced.push_back(Text.str()); }, Limits);
   }
 
-  std::vector<InRunRecord::Fault> Faults; ///< One per run; with an empty kernel: none.
+  std::vector<VariantFault> Faults;       ///< One per run; with an empty kernel: none.
   std::function<void(RunRecord &)> Twist; ///< Of runs without one.
   bool NothingLeft = false;
   std::vector<std::string> Plans, Announced, Defaults;
@@ -62,20 +62,20 @@ TEST_F(TimingRunTest, OneRunIsEnough) {
 }
 
 TEST_F(TimingRunTest, AVariantAtFaultIsLeftOutOfTheNextRun) {
-  Faults = {{"k", 3, "illegal address"}, {"j", 2, "hung"}};
+  Faults = {{"k", "r3", "illegal address"}, {"j", "r2", "hung"}};
   TimingRunResult R = time();
-  EXPECT_EQ(Plans, (std::vector<std::string>{"plan", "plan -k3", "plan -k3 -j2"}));
+  EXPECT_EQ(Plans, (std::vector<std::string>{"plan", "plan -kr3", "plan -kr3 -jr2"}));
   EXPECT_EQ(R.Runs, 3u);
   EXPECT_EQ(R.Record.Replays.size(), 3u) << "of the run that counts";
   ASSERT_EQ(R.Record.Faults.size(), 2u) << "for the selection";
   EXPECT_EQ(R.Record.Faults[0].Why, "illegal address");
   ASSERT_EQ(Announced.size(), 2u);
-  EXPECT_EQ(Announced[0], "timing again: variant 3 of k ended the timing run: illegal address");
+  EXPECT_EQ(Announced[0], "timing again: variant r3 of k ended the timing run: illegal address");
   EXPECT_EQ(R.Reruns.size(), 2u);
 }
 
 TEST_F(TimingRunTest, AKernelWhoseDefaultIsAtFaultIsLeftOut) {
-  for (size_t Variant : {0, 1}) {
+  for (const char *Variant : {"default", "control"}) {
     Plans.clear();
     Faults = {{"k", Variant, "hung"}};
     TimingRunResult R = time();
@@ -86,27 +86,27 @@ TEST_F(TimingRunTest, AKernelWhoseDefaultIsAtFaultIsLeftOut) {
 }
 
 TEST_F(TimingRunTest, AKernelWithManyFaultsIsLeftOut) {
-  Faults = {{"k", 2, "a"}, {"k", 3, "b"}, {"k", 4, "c"}};
+  Faults = {{"k", "r2", "a"}, {"k", "r3", "b"}, {"k", "r4", "c"}};
   TimingRunResult R = time();
   EXPECT_EQ(R.Runs, 4u);
-  EXPECT_EQ(Plans.back(), "plan -k2 -k3 -k4 -k");
+  EXPECT_EQ(Plans.back(), "plan -kr2 -kr3 -kr4 -k");
   EXPECT_FALSE(R.Failure);
 }
 
 TEST_F(TimingRunTest, AfterFiveRerunsNothingCounts) {
   for (char Kernel = 'a'; Kernel < 'z'; ++Kernel)
-    Faults.push_back({std::string(1, Kernel), 2, "hung"});
+    Faults.push_back({std::string(1, Kernel), "r2", "hung"});
   TimingRunResult R = time();
   EXPECT_EQ(R.Runs, 6u);
   EXPECT_EQ(Announced.size(), 5u);
   ASSERT_TRUE(R.Failure);
   EXPECT_EQ(*R.Failure,
-            "variant 2 of f ended the timing run: hung; not made again: it ended so 6 times");
+            "variant r2 of f ended the timing run: hung; not made again: it ended so 6 times");
   EXPECT_TRUE(R.Record.Replays.empty());
 }
 
 TEST_F(TimingRunTest, ThereIsNoOtherRunWhereTheTuningMayTakeNoMore) {
-  Faults = {{"k", 3, "hung"}, {"k", 2, "hung"}, {"j", 2, "hung"}};
+  Faults = {{"k", "r3", "hung"}, {"k", "r2", "hung"}, {"j", "r2", "hung"}};
   TimingRunLimits Limits;
   Limits.WhyNoMore = [](unsigned Runs) -> std::optional<std::string> {
     return Runs < 2 ? std::nullopt : std::optional<std::string>("the budget is used up");
@@ -114,14 +114,14 @@ TEST_F(TimingRunTest, ThereIsNoOtherRunWhereTheTuningMayTakeNoMore) {
   TimingRunResult R = time(Limits);
   EXPECT_EQ(R.Runs, 2u);
   EXPECT_EQ(Announced.size(), 1u);
-  EXPECT_EQ(R.Failure, "variant 2 of k ended the timing run: hung; not made again: the budget is "
+  EXPECT_EQ(R.Failure, "variant r2 of k ended the timing run: hung; not made again: the budget is "
                        "used up");
   EXPECT_EQ(R.Record.Faults.size(), 2u) << "whole runs leave them out, too";
 }
 
 /// Recorded samples give the same run again, with the faults of those before it.
 TEST_F(TimingRunTest, AKnownFaultIsNoReasonToRunAgain) {
-  Faults = {{"k", 3, "hung"}, {"k", 3, "hung"}};
+  Faults = {{"k", "r3", "hung"}, {"k", "r3", "hung"}};
   TimingRunResult R = time();
   EXPECT_EQ(R.Runs, 2u);
   EXPECT_EQ(R.Record.Replays.size(), 2u);
@@ -173,7 +173,7 @@ TEST_F(TimingRunTest, ARunThatDidNotEndAsItShouldDoesNotCount) {
 TEST_F(TimingRunTest, WhatWroteSomethingElseIsKnownOfARunThatDoesNotCount) {
   Twist = [](RunRecord &Run) {
     Run.TimedOut = true;
-    Run.Probe.InRun.Verified = {{{"k", {}, 0}, 3, Verdict::Differs, ""}};
+    Run.Probe.InRun.Verified = {{{"k", {}, 0}, "r3", Verdict::Differs, ""}};
   };
   EXPECT_EQ(time().Record.Verified.size(), 1u);
 }

@@ -194,11 +194,10 @@ TEST(Forbidden, CooperativeAndClusterLaunchesKeepTheirBlocks) {
     TuningJob Job = sampleJob();
     JobKernel K = Job.Kernels[0];
     K.Traced.Shapes.push_back(launches("_Z2avPf", 256, 1));
-    LaunchShape &Shape = K.Traced.Shapes.back().Shape;
     if (Cooperative)
-      Shape.Cooperative = true;
+      K.Traced.Shapes.back().Cooperative = true;
     else
-      Shape.Cluster = {2, 1, 1};
+      K.Traced.Shapes.back().Shape.Cluster = {2, 1, 1};
     EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt); // r32: more blocks.
     EXPECT_EQ(forbidden(K, K.Variants[3], Job),
               "fewer blocks per SM under a cooperative or cluster launch");

@@ -6,14 +6,14 @@
 using namespace carve;
 
 TEST(DecidedKernel, shape_asText_namesClusterAndCooperation) {
-  LaunchShape S;
-  S.Grid = {512, 204, 1};
-  S.Block = {32, 1, 1};
-  EXPECT_EQ(shapeText(S), "grid 512x204x1 block 32x1x1 dynamic-smem 0");
-  S.DynamicSmemBytes = 4096;
-  S.Cluster = {2, 1, 1};
-  S.Cooperative = true;
-  EXPECT_EQ(shapeText(S),
+  KernelLaunches L;
+  L.Shape.Grid = {512, 204, 1};
+  L.Shape.Block = {32, 1, 1};
+  EXPECT_EQ(shapeText(L), "grid 512x204x1 block 32x1x1 dynamic-smem 0");
+  L.Shape.DynamicSmemBytes = 4096;
+  L.Shape.Cluster = {2, 1, 1};
+  L.Cooperative = true;
+  EXPECT_EQ(shapeText(L),
             "grid 512x204x1 block 32x1x1 dynamic-smem 4096 cluster 2x1x1 cooperative");
 }
 

@@ -40,11 +40,11 @@ TEST(SampleRecord, KeepsTheTimingRun) {
     addVariant(Job.Kernels[1], Cap);
   InRunRecord Run;
   LaunchPlace Place{"k", {}, 3};
-  Run.Verified = {{Place, 2, Verdict::Differs, "8 words"}};
-  Run.Timed = {{Place, true, 4, 2, 1500, 1200}};
-  Run.Rotated = {{"j", {}, 7, 1, 900}};
-  Run.Faults = {{"k", 3, "hung"}};
-  R.addTiming(Run, Job);
+  Run.Verified = {{Place, "r32", Verdict::Differs, "8 words"}};
+  Run.Timed = {{Place, true, 4, "r32", 1500, 1200}};
+  Run.Rotated = {{"j", {}, 7, "control", 900}};
+  Run.Faults = {{"k", "r40", "hung"}};
+  R.addTiming(Run);
   R.add("k", "default", 100);
   SampleRecord Again = parsed(R.print());
   EXPECT_EQ(Again.timingRuns(), 1u);
@@ -62,27 +62,25 @@ TEST(SampleRecord, KeepsTheTimingRun) {
 /// Another search has other variants, in another order: what is recorded is known by its name.
 TEST(SampleRecord, TimingRunsKnowVariantsByName) {
   TuningJob Job = sampleJob(); // r32, r64 of _Z2avPf.
-  const std::string Text = "carve-samples\t1\n"
-                           "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t3\t700\n"
-                           "timing-run\t2\n"
-                           "timing-variants\t_Z2avPf\tdefault\tcontrol\tr64\tr40-f255\n"
-                           "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t2\t500\n"
-                           "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t3\t400\n";
+  const std::string Line = "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t";
+  const std::string Text = "carve-samples\t1\n" + Line + "r64\t700\n" + "timing-run\t2\n" + Line +
+                           "r64\t500\n" + Line + "r40-f255\t400\n";
   SampleRecord R = parsed(Text);
   ASSERT_EQ(R.timingRuns(), 2u);
-  auto Variant = [&](size_t Run) -> std::vector<std::pair<size_t, double>> {
-    std::vector<std::pair<size_t, double>> Seen;
+  using Times = std::vector<std::pair<std::string, double>>;
+  auto Variant = [&](size_t Run) {
+    Times Seen;
     for (const RotatedSample &S : valueOf(R.timing(Run, Job, "s")).Rotated)
       Seen.emplace_back(S.Variant, S.Ns);
     return Seen;
   };
-  EXPECT_EQ(Variant(0), (std::vector<std::pair<size_t, double>>{{3, 700}})) << "without names";
-  EXPECT_EQ(Variant(1), (std::vector<std::pair<size_t, double>>{{3, 500}}));
+  EXPECT_EQ(Variant(0), (Times{{"r64", 700}}));
+  EXPECT_EQ(Variant(1), (Times{{"r64", 500}}));
   addVariant(Job.Kernels[0], 40);
   Job.Kernels[0].Variants[4].Setting.FrontEndCap = 255;
-  EXPECT_EQ(Variant(1), (std::vector<std::pair<size_t, double>>{{3, 500}, {4, 400}}));
+  EXPECT_EQ(Variant(1), (Times{{"r64", 500}, {"r40-f255", 400}}));
   Job.Kernels[0].Variants[3].InModule = false;
-  EXPECT_EQ(Variant(1), (std::vector<std::pair<size_t, double>>{{4, 400}}));
+  EXPECT_EQ(Variant(1), (Times{{"r40-f255", 400}}));
   EXPECT_EQ(failure("carve-samples\t1\ntiming-run\t2\n"),
             "s:2: expected a probe, timing, sample or program line, not 'timing-run\t2'");
 }

@@ -167,7 +167,7 @@ TEST_F(WorkloadSamplerTest, AProgramThatFailsUntouchedEndsTheTuning) {
 TEST_F(WorkloadSamplerTest, ASignalEndsTheTuning) {
   Interrupted = 15;
   llvm::Error E = sampler().run({0, 0}).takeError();
-  ASSERT_TRUE(E.isA<Unsupported>());
+  ASSERT_TRUE(E.isA<carve::Interrupted>());
   EXPECT_EQ(messageOf(std::move(E)), "interrupted: 15");
 }
 

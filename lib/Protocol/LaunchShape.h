@@ -1,0 +1,30 @@
+/// \file
+/// How a kernel is launched: grid, block, dynamic shared memory, cluster. The same for the tools
+/// and for the probe, which tell the launches of one kernel apart by it.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string>
+
+namespace carve {
+
+struct LaunchShape {
+  std::array<uint32_t, 3> Grid{1, 1, 1};
+  std::array<uint32_t, 3> Block{1, 1, 1};
+  uint32_t DynamicSmemBytes = 0;
+  std::array<uint32_t, 3> Cluster{1, 1, 1};
+
+  uint32_t threadsPerBlock() const { return Block[0] * Block[1] * Block[2]; }
+  bool hasCluster() const { return Cluster[0] * Cluster[1] * Cluster[2] > 1; }
+  auto operator<=>(const LaunchShape &) const = default;
+};
+
+/// Three extents with \p Between between them: `256x1x1`.
+inline std::string extentsText(const std::array<uint32_t, 3> &Extents, const char *Between) {
+  return std::to_string(Extents[0]) + Between + std::to_string(Extents[1]) + Between +
+         std::to_string(Extents[2]);
+}
+
+} // namespace carve

@@ -1,0 +1,99 @@
+/// \file
+/// Reads records (ProtocolKind.h) strictly, for the tools and for the probe. The C++ library alone
+/// is used here.
+#pragma once
+
+#include "Protocol/LaunchShape.h"
+#include "Protocol/ProtocolKind.h"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace carve {
+
+/// Visits the fields of a record and reads each from its line. Remembers the first field that is
+/// absent or does not fit; what is read after it means nothing.
+class RecordReader {
+public:
+  explicit RecordReader(std::string_view Line);
+
+  /// The word of the record's kind.
+  std::string_view kind() const { return Kind; }
+
+  /// Any text, the empty one too.
+  void text(const char *Field, std::string &Out);
+  /// A text that is not empty.
+  void name(const char *Field, std::string &Out);
+  /// A whole number within the range of \p T, or for a double one below MostFraction; never
+  /// negative.
+  template <class T> void number(const char *, T &Out) {
+    std::string_view Word = next("a number");
+    if (Bad)
+      return;
+    const char *End = Word.data() + Word.size();
+    auto [Stop, Error] = std::from_chars(Word.data(), End, Out);
+    bool Fits = Error == std::errc() && Stop == End && Word.front() != '-';
+    // Infinity and what is no number are refused by the comparison.
+    if constexpr (std::is_floating_point_v<T>)
+      Fits = Fits && Out >= 0 && Out < MostFraction;
+    if (!Fits)
+      fail(Word, "a number");
+  }
+  void decimal(const char *Field, double &Out) { number(Field, Out); }
+  void flag(const char *, bool &Out) { eitherOf(Out, "0", "1", "0 or 1"); }
+  void either(const char *, bool &Out, std::string_view No, std::string_view Yes) {
+    eitherOf(Out, No, Yes, std::string(No) + "|" + std::string(Yes));
+  }
+  template <class E> void word(const char *, E &Out) {
+    Out = static_cast<E>(oneOf(RecordWords<E>::All, std::size(RecordWords<E>::All)));
+  }
+  void triple(const char *Field, std::array<uint32_t, 3> &Out);
+  void shape(LaunchShape &Out);
+  /// All fields that are left.
+  void rest(const char *Field, std::vector<std::string> &Out);
+
+  /// After the last field: there must not be more.
+  void end();
+
+  /// What is wrong with the line, `field 2 is 'x', expected a number`, or nothing.
+  const std::optional<std::string> &bad() const { return Bad; }
+
+private:
+  std::string_view next(std::string_view Expected);
+  void fail(std::string_view Actual, std::string_view Expected);
+  void eitherOf(bool &Out, std::string_view No, std::string_view Yes, std::string_view Expected);
+  size_t oneOf(const std::string_view *Known, size_t Count);
+
+  std::string_view Kind, Rest;
+  bool More = false; ///< There is a field in Rest.
+  size_t At = 0;
+  std::optional<std::string> Bad;
+};
+
+/// Reads \p In as a record of kind \p T.
+template <class T> T readRecord(RecordReader &In) {
+  T Record{};
+  T::fields(Record, In);
+  In.end();
+  return Record;
+}
+
+/// Whether \p In is a record of kind \p T. If it is a sound one, \p Use gets it.
+template <class T, class F> bool takeRecord(RecordReader &In, F Use) {
+  if (In.kind() != T::Kind.Word)
+    return false;
+  T Record = readRecord<T>(In);
+  if (!In.bad())
+    Use(std::move(Record));
+  return true;
+}
+
+} // namespace carve

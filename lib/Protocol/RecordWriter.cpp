@@ -1,0 +1,46 @@
+#include "Protocol/RecordWriter.h"
+
+using namespace carve;
+
+static constexpr size_t Decimals = 6;
+
+std::string carve::decimalText(double Value) {
+  if (!(Value >= 0 && Value < MostFraction))
+    Value = 0;
+  constexpr uint64_t Millions = 1'000'000;
+  auto Whole = uint64_t(Value);
+  auto Rest = uint64_t((Value - double(Whole)) * double(Millions) + 0.5);
+  Whole += Rest / Millions;
+  Rest %= Millions;
+  return std::to_string(Whole) + "." + std::to_string(Millions + Rest).substr(1);
+}
+
+std::string carve::fractionText(double Value) {
+  std::string Text = decimalText(Value);
+  size_t Whole = Text.size() - Decimals - 1;
+  return Text.find_first_not_of('0', Whole + 1) == Text.npos ? Text.substr(0, Whole) : Text;
+}
+
+std::string carve::oneLine(std::string_view Text) {
+  std::string Line;
+  for (char C : Text)
+    Line += static_cast<unsigned char>(C) < ' ' || C == 127 ? ' ' : C;
+  return Line;
+}
+
+void RecordWriter::text(const char *, std::string_view Value) {
+  Line += '\t';
+  Line += oneLine(Value);
+}
+
+void RecordWriter::shape(const LaunchShape &Shape) {
+  triple("grid", Shape.Grid);
+  triple("block", Shape.Block);
+  number("dynamic shared memory", Shape.DynamicSmemBytes);
+  triple("cluster", Shape.Cluster);
+}
+
+void RecordWriter::rest(const char *Field, const std::vector<std::string> &Values) {
+  for (const std::string &Value : Values)
+    text(Field, Value);
+}

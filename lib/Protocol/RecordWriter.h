@@ -1,0 +1,69 @@
+/// \file
+/// Writes records (ProtocolKind.h), for the tools and for the probe. The C++ library alone is used
+/// here.
+#pragma once
+
+#include "Protocol/LaunchShape.h"
+#include "Protocol/ProtocolKind.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace carve {
+
+/// \p Value, at least 0 and below MostFraction, with six decimals. Of no locale, and without libm,
+/// which the probe does without.
+std::string decimalText(double Value);
+/// The same without decimals if they are 0.
+std::string fractionText(double Value);
+
+/// \p Text with spaces for control characters, because a path or a device name may hold anything.
+std::string oneLine(std::string_view Text);
+
+/// Visits the fields of a record and adds each to its line.
+class RecordWriter {
+public:
+  explicit RecordWriter(std::string_view Word) : Line(Word) {}
+
+  void text(const char *Field, std::string_view Value);
+  void name(const char *Field, std::string_view Value) { text(Field, Value); }
+  template <class T> void number(const char *Field, T Value) {
+    if constexpr (std::is_floating_point_v<T>)
+      text(Field, fractionText(Value));
+    else
+      text(Field, std::to_string(Value));
+  }
+  /// With six decimals, be they 0.
+  void decimal(const char *Field, double Value) { text(Field, decimalText(Value)); }
+  void flag(const char *Field, bool Value) { text(Field, Value ? "1" : "0"); }
+  void either(const char *Field, bool Value, std::string_view No, std::string_view Yes) {
+    text(Field, Value ? Yes : No);
+  }
+  template <class E> void word(const char *Field, E Value) { text(Field, wordOf(Value)); }
+  void triple(const char *Field, const std::array<uint32_t, 3> &Value) {
+    text(Field, extentsText(Value, ","));
+  }
+  /// Grid, block, dynamic shared memory, cluster: the SHAPE of the documentation.
+  void shape(const LaunchShape &Shape);
+  void rest(const char *Field, const std::vector<std::string> &Values);
+
+  /// The line with its end.
+  std::string line() && { return std::move(Line) + "\n"; }
+
+private:
+  std::string Line;
+};
+
+/// \p Record as a line, with its end.
+template <class T> std::string recordLine(const T &Record) {
+  RecordWriter Writer(T::Kind.Word);
+  T::fields(Record, Writer);
+  return std::move(Writer).line();
+}
+
+} // namespace carve

@@ -1,0 +1,153 @@
+/// \file
+/// What a process says that was run with a plan (PlanRecords.h): how variants were compared and
+/// timed inside the program. Times are those of the GPU unless a field says otherwise.
+#pragma once
+
+#include "Protocol/LaunchShape.h"
+#include "Protocol/ProtocolKind.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace carve {
+
+/// Variants are known by their names. That of any other is what is set in it, such as `r40-f255`.
+inline constexpr char DefaultVariant[] = "default"; ///< The kernel itself.
+inline constexpr char ControlVariant[] = "control"; ///< An identical copy of it.
+/// Whether \p Variant is what the others are compared with: the default or its control.
+inline bool isReference(std::string_view Variant) {
+  return Variant == DefaultVariant || Variant == ControlVariant;
+}
+
+/// A kernel and a launch shape of it, and which of its launches in its process.
+struct LaunchPlace {
+  std::string Kernel; ///< Mangled.
+  LaunchShape Shape;
+  uint64_t Launch = 0; ///< Of this kernel and shape, from 0.
+  auto operator<=>(const LaunchPlace &) const = default;
+
+  template <class R, class V> static void fields(R &Place, V &Visit) {
+    Visit.name("kernel", Place.Kernel);
+    Visit.shape(Place.Shape);
+    Visit.number("LAUNCH", Place.Launch);
+  }
+};
+
+/// One launch that was replayed.
+struct ReplayedLaunch {
+  static constexpr ProtocolKind Kind{ProbeFile, "replayed", Often::Many};
+  LaunchPlace Place;
+  bool Deterministic = true; ///< Two runs of the default left the same bytes.
+  bool Idempotent = false;   ///< So did two runs without restoring in between.
+  uint64_t SavedBytes = 0, DirtyBytes = 0, DirtyRanges = 0;
+  uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0;
+  uint64_t WholeNs = 0; ///< By the clock, all variants included.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    LaunchPlace::fields(Record.Place, Visit);
+    Visit.flag("deterministic", Record.Deterministic);
+    Visit.flag("idempotent", Record.Idempotent);
+    Visit.number("saved bytes", Record.SavedBytes);
+    Visit.number("dirty bytes", Record.DirtyBytes);
+    Visit.number("dirty ranges", Record.DirtyRanges);
+    Visit.number("save ns", Record.SaveNs);
+    Visit.number("compare ns", Record.CompareNs);
+    Visit.number("restore ns", Record.RestoreNs);
+    Visit.number("whole ns", Record.WholeNs);
+  }
+};
+
+/// What a variant's output is beside the default's.
+enum class Verdict {
+  Equal,        ///< The default's output, bit for bit.
+  WithinSpread, ///< Of a kernel whose default differs from run to run: no further off than those.
+  Differs,
+  Stray,   ///< It wrote where the default does not write.
+  Refused, ///< The driver did not launch it.
+};
+template <> struct RecordWords<Verdict> {
+  static constexpr std::string_view All[] = {"equal", "within-spread", "differs", "stray",
+                                             "refused"};
+};
+
+struct VerifiedVariant {
+  static constexpr ProtocolKind Kind{ProbeFile, "verified", Often::Many};
+  LaunchPlace Place;
+  std::string Variant;
+  Verdict Result = Verdict::Equal;
+  std::string Detail;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    LaunchPlace::fields(Record.Place, Visit);
+    Visit.name("VARIANT", Record.Variant);
+    Visit.word("verdict", Record.Result);
+    Visit.text("detail", Record.Detail);
+  }
+};
+
+/// One round's time of one variant in a replay.
+struct TimedSample {
+  static constexpr ProtocolKind Kind{ProbeFile, "timed", Often::Many};
+  LaunchPlace Place;
+  bool Confirming = false; ///< Of the rounds held out from the choice.
+  unsigned Round = 0;
+  std::string Variant;
+  double ColdNs = 0; ///< After L2 was flushed.
+  double WarmNs = 0; ///< Right after a run of the same variant; 0: not taken.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    LaunchPlace::fields(Record.Place, Visit);
+    Visit.either("phase", Record.Confirming, "screen", "confirm");
+    Visit.number("round", Record.Round);
+    Visit.name("VARIANT", Record.Variant);
+    Visit.number("cold ns", Record.ColdNs);
+    Visit.number("warm ns", Record.WarmNs);
+  }
+};
+
+/// One launch of the program's own that a variant was rotated into. Cycle n of a shape has every
+/// variant once.
+struct RotatedSample {
+  static constexpr ProtocolKind Kind{ProbeFile, "rotated", Often::Many};
+  std::string Kernel;
+  LaunchShape Shape;
+  unsigned Cycle = 0;
+  std::string Variant;
+  double Ns = 0;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.shape(Record.Shape);
+    Visit.number("cycle", Record.Cycle);
+    Visit.name("VARIANT", Record.Variant);
+    Visit.number("ns", Record.Ns);
+  }
+};
+
+/// A kernel that is not, or no longer, replayed in this process.
+struct StoodBackKernel {
+  static constexpr ProtocolKind Kind{ProbeFile, "stood-back", Often::Many};
+  std::string Kernel, Why;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.text("reason", Record.Why);
+  }
+};
+
+/// A variant that hung or failed, for which the probe ended the process.
+struct VariantFault {
+  static constexpr ProtocolKind Kind{ProbeFile, "fault", Often::Many};
+  std::string Kernel;
+  std::string Variant;
+  std::string Why;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.name("VARIANT", Record.Variant);
+    Visit.text("reason", Record.Why);
+  }
+};
+
+} // namespace carve

@@ -1,0 +1,265 @@
+/// \file
+/// What every traced process says of itself (ProtocolKind.h): its devices, what it loads and
+/// launches, and what it does that bears on how its kernels may be timed.
+#pragma once
+
+#include "Protocol/LaunchShape.h"
+#include "Protocol/ProtocolKind.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// The first line of a process's file.
+struct ProcessRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, ProbeFile.Head, Often::Once};
+  int Version = ProbeFile.Version;
+  unsigned Pid = 0;
+  std::string Executable;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.number("version", Record.Version);
+    Visit.number("pid", Record.Pid);
+    Visit.text("executable", Record.Executable);
+  }
+};
+
+/// A GPU as the driver describes it.
+struct DeviceInfo {
+  static constexpr ProtocolKind Kind{ProbeFile, "device", Often::Many};
+  unsigned Ordinal = 0;
+  std::string Name, Uuid;
+  unsigned Major = 0, Minor = 0, Sms = 0;
+  uint64_t MemoryBytes = 0;
+  unsigned RegsPerSm = 0, RegsPerBlock = 0, ThreadsPerSm = 0, BlocksPerSm = 0;
+  unsigned SmemPerSmBytes = 0, SmemPerBlockOptinBytes = 0, SmemPerBlockBytes = 0;
+  unsigned ReservedSmemPerBlockBytes = 0;
+  unsigned CudaVersion = 0;       ///< As cuDriverGetVersion says it: 13000.
+  std::string KernelDriver = "-"; ///< `580.159.03`, or `-` if it is not known.
+  /// The highest clocks, the memory's as the driver counts it (two transfers in each), and the
+  /// width of its bus; 0 if the driver does not say.
+  unsigned ClockKHz = 0, MemoryClockKHz = 0, BusBits = 0;
+  uint64_t L2Bytes = 0;
+
+  std::string arch() const { return "sm_" + std::to_string(Major) + std::to_string(Minor); }
+  /// Of the kernel driver, else CUDA's number.
+  std::string driverVersion() const {
+    return KernelDriver == "-" ? "CUDA " + std::to_string(CudaVersion) : KernelDriver;
+  }
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.number("ordinal", Record.Ordinal);
+    Visit.text("name", Record.Name);
+    Visit.text("uuid", Record.Uuid);
+    Visit.number("major", Record.Major);
+    Visit.number("minor", Record.Minor);
+    Visit.number("SMs", Record.Sms);
+    Visit.number("memory bytes", Record.MemoryBytes);
+    Visit.number("registers per SM", Record.RegsPerSm);
+    Visit.number("registers per block", Record.RegsPerBlock);
+    Visit.number("threads per SM", Record.ThreadsPerSm);
+    Visit.number("blocks per SM", Record.BlocksPerSm);
+    Visit.number("shared memory per SM", Record.SmemPerSmBytes);
+    Visit.number("shared memory per block with opt-in", Record.SmemPerBlockOptinBytes);
+    Visit.number("shared memory per block", Record.SmemPerBlockBytes);
+    Visit.number("reserved shared memory per block", Record.ReservedSmemPerBlockBytes);
+    Visit.number("CUDA version", Record.CudaVersion);
+    Visit.text("kernel driver", Record.KernelDriver);
+    Visit.number("SM clock kHz", Record.ClockKHz);
+    Visit.number("memory clock kHz", Record.MemoryClockKHz);
+    Visit.number("memory bus bits", Record.BusBits);
+    Visit.number("L2 bytes", Record.L2Bytes);
+  }
+};
+
+/// The program loads this device container.
+struct ContainerRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "container", Often::Many};
+  std::string Digest;
+  uint64_t Bytes = 0;
+  std::string Call;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.text("digest", Record.Digest);
+    Visit.number("bytes", Record.Bytes);
+    Visit.text("driver call", Record.Call);
+  }
+};
+
+/// The program got the image at Path in the place of a container.
+struct SwappedRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "swapped", Often::Many};
+  std::string Digest, Path;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.text("digest", Record.Digest);
+    Visit.text("path", Record.Path);
+  }
+};
+
+/// The replacement of a container could not be made: the default runs.
+struct UnswappedRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "unswapped", Often::Many};
+  std::string Digest, Why;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.text("digest", Record.Digest);
+    Visit.text("reason", Record.Why);
+  }
+};
+
+/// The driver loaded this image.
+struct ModuleRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "module", Often::Many};
+  std::string Digest;
+  uint64_t Bytes = 0;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.text("digest", Record.Digest);
+    Visit.number("bytes", Record.Bytes);
+  }
+};
+
+/// The launches of one kernel with one shape: in a record those of one flush, for the tools summed
+/// over a run and all its processes.
+struct KernelLaunches {
+  static constexpr ProtocolKind Kind{ProbeFile, "kernel", Often::Many};
+  std::string Kernel; ///< Mangled.
+  LaunchShape Shape;
+  bool Cooperative = false;
+  unsigned StaticSmemBytes = 0;
+  unsigned RegsPerThread = 0;
+  unsigned LocalBytesPerThread = 0;
+  uint64_t LocalBytesTotal = 0; ///< What the driver set aside over all resident threads.
+  uint64_t Launches = 0;
+  uint64_t TotalNs = 0, MinNs = 0;
+  unsigned Processes = 1; ///< That launched it so. In no record.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.triple("grid", Record.Shape.Grid);
+    Visit.triple("block", Record.Shape.Block);
+    Visit.number("static shared memory", Record.StaticSmemBytes);
+    Visit.number("dynamic shared memory", Record.Shape.DynamicSmemBytes);
+    Visit.triple("cluster", Record.Shape.Cluster);
+    Visit.flag("cooperative", Record.Cooperative);
+    Visit.number("registers", Record.RegsPerThread);
+    Visit.number("local bytes per thread", Record.LocalBytesPerThread);
+    Visit.number("launches", Record.Launches);
+    Visit.number("total ns", Record.TotalNs);
+    Visit.number("least ns", Record.MinNs);
+    Visit.number("local bytes in total", Record.LocalBytesTotal);
+  }
+};
+
+/// When the kernels of one flush ran. Busy is the time in which at least one did.
+struct SpanRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "span", Often::Many};
+  uint64_t FirstNs = 0, LastNs = 0, BusyNs = 0;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.number("first start ns", Record.FirstNs);
+    Visit.number("last end ns", Record.LastNs);
+    Visit.number("busy ns", Record.BusyNs);
+  }
+};
+
+/// The program asked for attributes or the occupancy of a kernel.
+struct QueryRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "query", Often::Many};
+  std::string Kernel, Call;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.text("driver call", Record.Call);
+  }
+};
+
+/// How many of the launches in a kernel's records were started from graphs.
+struct GraphRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "graph", Often::Many};
+  std::string Kernel;
+  uint64_t Launches = 0;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.number("launches", Record.Launches);
+  }
+};
+
+enum class LaunchAttribute {
+  Programmatic, ///< It starts before its predecessor ends.
+};
+template <> struct RecordWords<LaunchAttribute> {
+  static constexpr std::string_view All[] = {"programmatic"};
+};
+
+/// A kernel is launched with an attribute by which it cannot be timed alone.
+struct AttributeRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "attribute", Often::Many};
+  std::string Kernel;
+  LaunchAttribute Attribute = LaunchAttribute::Programmatic;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.word("attribute", Record.Attribute);
+  }
+};
+
+/// Driver calls after which a program's memory is not its own alone, or not as it seems.
+enum class HazardKind {
+  Managed,
+  HostMapped,
+  Ipc,
+  Peer,
+  Capture,
+  Array,
+  Gpus, ///< Contexts on several GPUs. Of no single call.
+};
+template <> struct RecordWords<HazardKind> {
+  static constexpr std::string_view All[] = {"managed", "host-mapped", "ipc", "peer",
+                                             "capture", "array",       "gpus"};
+};
+
+/// The program makes such a call.
+struct HazardRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "hazard", Often::Many};
+  HazardKind Hazard = HazardKind::Managed;
+  std::string Call; ///< `-` if it is not a single one.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.word("hazard", Record.Hazard);
+    Visit.name("driver call", Record.Call);
+  }
+};
+
+/// Activity records were lost: the times do not count.
+struct DroppedRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "dropped", Often::Many};
+  uint64_t Records = 0;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.number("activity records", Record.Records);
+  }
+};
+
+/// The probe does nothing in this process.
+struct AsideRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "aside", Often::Once};
+  std::string Why;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.text("reason", Record.Why);
+  }
+};
+
+/// The file is complete.
+struct EndRecord {
+  static constexpr ProtocolKind Kind{ProbeFile, "end", Often::Once};
+
+  template <class R, class V> static void fields(R &, V &) {}
+};
+
+} // namespace carve
