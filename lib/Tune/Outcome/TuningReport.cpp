@@ -169,8 +169,9 @@ TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
   if (InRun) {
     Report.Reruns = InRun->Run.Reruns;
     Report.TimingWallS = InRun->Run.WallS;
-    Report.VariantsCompared = llvm::count_if(
-        InRun->Run.Record.Verified, [](const VerifiedVariant &V) { return V.Variant > 1; });
+    Report.VariantsCompared =
+        llvm::count_if(InRun->Run.Record.Verified,
+                       [](const VerifiedVariant &V) { return !isReference(V.Variant); });
   }
   Report.Program = Outcome.Program;
   Report.ProgramWall = Outcome.Wall;
