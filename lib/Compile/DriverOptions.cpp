@@ -35,7 +35,7 @@ static std::string setRun(llvm::StringRef Value, DriverOptions &O) {
 /// Returns the table of options, in the order of the help.
 static Flags driverFlags(DriverOptions &O) {
   Flags F("carve-nvcc");
-  F.form("[nvcc options, and the following] FILE...",
+  F.form("[options] [NVCC-OPTION...] FILE...",
          "an nvcc that tunes registers and other knobs of every kernel");
   OptionText &Run = F.value(
       "--carve-run", "COMMAND", [&O](llvm::StringRef Value) { return setRun(Value, O); },

@@ -35,7 +35,7 @@ Flags exportFlags(ExportWords &W) {
          "the decisions without carve-nvcc: as a patch, or as options for nvcc");
   F.arguments("KERNEL...", W.Options.Kernels, "only these kernels");
   F.choice("--as", {"launch-bounds", "maxnreg", "patch", "flags"}, W.As,
-           "attributes in the source, for each kernel the better one (patch), or options (flags)");
+           "attributes in the source, the better one for each kernel, or options of nvcc");
   F.text("-o", "FILE", W.Output, "write to this file, and print a summary");
   F.choice("--format", {"text", "json", "cmake", "make"}, W.Format,
            "how it is printed; cmake and make are for --as=flags");

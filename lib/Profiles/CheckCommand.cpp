@@ -86,7 +86,7 @@ Flags checkFlags(CheckOptions &O, ToleranceWords &W, std::vector<std::string> &P
   F.text("--max-regs-increase", "N|off", W.Regs, "how many more registers a thread may have")
       .Default = T.RegsIncrease ? llvm::utostr(*T.RegsIncrease) : "off";
   F.text("--max-occupancy-loss", "PERCENT|off", W.Occupancy,
-         "how many of the SM's warps may be resident no more")
+         "how many percent of the SM's warps may no longer be resident")
       .Default = Percent(T.OccupancyLoss);
   F.text("--max-time-increase", "PERCENT|off", W.Time,
          "how much longer a launch may take, beyond the intervals of both")

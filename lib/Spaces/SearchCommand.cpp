@@ -62,10 +62,10 @@ Flags searchFlags(SearchWords &W, SearchRequest &R) {
   F.text("--margin", "SHARE", W.Margin, "how far from the Pareto front a configuration may be")
       .Default = "by effort";
   F.text("--least-efficiency", "SHARE", W.LeastEfficiency,
-         "leave out what has less of the largest efficiency")
+         "leave out what is below this share of the largest efficiency")
       .Default = llvm::formatv("{0}", Carving.LeastEfficiency).str();
   F.text("--least-utilization", "SHARE", W.LeastUtilization,
-         "leave out what has less of the largest utilization")
+         "leave out what is below this share of the largest utilization")
       .Default = llvm::formatv("{0}", Carving.LeastUtilization).str();
   F.flag("--exhaustive", R.Exhaustive, "time all configurations, and print what carving saves");
   F.list("--run", "WORDS", W.Run, "arguments of the program; {} is the program, for launchers");

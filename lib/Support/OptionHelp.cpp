@@ -30,8 +30,8 @@ std::vector<llvm::StringRef> OptionText::choices() const {
   return Words;
 }
 
-/// Returns the help of \p O with its default, its variable and whether it may be repeated.
-static std::string fullHelp(const OptionText &O) {
+/// Returns the default of \p O, its variable and whether it may be repeated, in parentheses.
+static std::string notes(const OptionText &O) {
   std::vector<std::string> Notes;
   if (!O.Default.empty())
     Notes.push_back("default: " + O.Default);
@@ -39,7 +39,7 @@ static std::string fullHelp(const OptionText &O) {
     Notes.push_back("also: " + O.Variable);
   if (O.Repeatable && !O.Name.empty())
     Notes.push_back("repeatable");
-  return Notes.empty() ? O.Help : O.Help + " (" + llvm::join(Notes, "; ") + ")";
+  return Notes.empty() ? "" : "(" + llvm::join(Notes, "; ") + ")";
 }
 
 static constexpr size_t LineColumns = 100, TextColumn = 30;
@@ -61,9 +61,14 @@ std::string carve::printOptions(llvm::ArrayRef<OptionText> Options) {
       Line.clear();
     }
     Line.resize(Column, ' ');
-    const std::string Help = fullHelp(O);
+    // The notes stay together on one line.
+    const std::string Notes = notes(O);
+    llvm::SmallVector<llvm::StringRef> Words;
+    llvm::StringRef(O.Help).split(Words, ' ');
+    if (!Notes.empty())
+      Words.push_back(Notes);
     bool Fresh = true;
-    for (llvm::StringRef Word : llvm::split(Help, ' ')) {
+    for (llvm::StringRef Word : Words) {
       if (!Fresh && Line.size() + 1 + Word.size() > LineColumns) {
         Text += Line + "\n";
         Line.assign(Column, ' ');

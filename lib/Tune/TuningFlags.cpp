@@ -11,11 +11,10 @@ void carve::registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues 
             "limit for the whole tuning; an undecided kernel keeps its default")
       .Default = "none";
   F.choice(Name("mode"), {"auto", "fixed", "rotate", "replay"}, Values.Mode,
-           "time variants within one run of the program (rotate, replay), or by a run for each "
-           "(fixed)");
+           "how variants are timed: rotate and replay within one run, fixed by a run for each");
   F.number(Name("effort"), "0|1|2|3", Values.Effort, 0, MaxEffort,
-           "what is tried: 0 register caps; 1 front-end caps too; 2 other knobs too; 3 whole files "
-           "too")
+           "how much is tried: 0 register caps; 1 also caps of the front end; 2 also other knobs; "
+           "3 also register-usage levels")
       .Variable = "CARVE_EFFORT";
   F.choice(Name("scope"), {"kernel", "file"}, Values.Scope,
            "a setting for each kernel, or a cap for each file by -maxrregcount");

@@ -54,7 +54,7 @@ TEST_F(OptionsTest, helpAndVersion_needNoNvcc) {
   Ended Help = carveNvcc({"--carve-help"}), Version = carveNvcc({"--carve-version"});
   EXPECT_EQ(Help.Status, 0);
   for (const char *Option :
-       {"--carve-run=", "--carve-output=", "--carve-timeout=", "--carve-max-runs=",
+       {"--carve-run[=", "--carve-output=", "--carve-timeout=", "--carve-max-runs=",
         "--carve-budget=", "--carve-mode=", "--carve-scope=", "--carve-launch-domain=",
         "--carve-profile=", "--carve-samples=", "--carve-log=", "--carve-cache-key",
         "--carve-version", "--carve-help"})

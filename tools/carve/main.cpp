@@ -60,8 +60,8 @@ std::string help(const CommandContext &Context) {
         },
         [](const llvm::ErrorInfoBase &) {});
   return Text + "carve COMMAND --help lists the command's options; carve(1) describes them.\n"
-                "carve --version prints the version. CARVE_LOG=FILE receives every decision "
-                "and every command that is run.\n";
+                "carve --version prints the version.\n"
+                "CARVE_LOG=FILE receives every decision and every command that is run.\n";
 }
 
 /// Returns the first words that `carve` takes, for the scripts in share/completion.

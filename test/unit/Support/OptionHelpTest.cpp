@@ -63,6 +63,11 @@ TEST(OptionHelp, longOptionsAndTexts_printed_keepToTheColumns) {
                   "  --launch-domain=preserve|traced\n"
                   "       " +
                       Word + " " + Word + "\n       " + Word + "\n");
+  // A default stays with its name.
+  const std::string Wide(80, 'w');
+  OptionText Long = option("--a", "", Wide.c_str());
+  Long.Default = "none";
+  EXPECT_EQ(printOptions({Long}), "  --a  " + Wide + "\n       (default: none)\n");
 }
 
 TEST(OptionHelp, completion_ofACommand_hasALineForEachOption) {
