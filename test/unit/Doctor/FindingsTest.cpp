@@ -28,9 +28,9 @@ Machine soundMachine() {
                     true,
                     "/opt/bin/carve-nvcc",
                     "/opt/bin/carve-nvcc"};
-  M.Store.Root = "/home/ada/.cache/carve-nvcc";
+  M.Store.Root = "/home/user/.cache/carve-nvcc";
   M.Store.Exists = M.Store.Writable = true;
-  M.Store.Owner = "ada";
+  M.Store.Owner = "user";
   M.Store.Bytes = 2'000'000'000;
   M.Store.FreeBytes = 90'000'000'000;
   M.Store.LimitBytes = 5'000'000'000;
@@ -39,16 +39,16 @@ Machine soundMachine() {
 }
 
 /// The findings of \p M on \p Subject.
-std::vector<Finding> on(const Machine &M, llvm::StringRef Subject) {
+std::vector<Finding> on(const Machine &M, const std::string &Subject) {
   std::vector<Finding> Found = findingsOf(M);
   llvm::erase_if(Found, [&](const Finding &F) { return F.Subject != Subject; });
   return Found;
 }
 
 /// The one finding of \p M on \p Subject.
-Finding oneOn(const Machine &M, llvm::StringRef Subject) {
+Finding oneOn(const Machine &M, const std::string &Subject) {
   std::vector<Finding> Found = on(M, Subject);
-  EXPECT_EQ(Found.size(), 1u) << Subject.str();
+  EXPECT_EQ(Found.size(), 1u) << Subject;
   return Found.size() == 1 ? Found.front() : Finding();
 }
 
@@ -228,7 +228,7 @@ TEST(Findings, store_thatCannotBeUsed_isAFault) {
 
 TEST(Findings, store_byItsState_saysWhatIsInIt) {
   Machine M = soundMachine();
-  expectFinding(oneOn(M, "store"), Ok, "of ada, 2.0 GB used, 90.0 GB free, decisions 0123abcd");
+  expectFinding(oneOn(M, "store"), Ok, "of user, 2.0 GB used, 90.0 GB free, decisions 0123abcd");
   M.Store.Digest = "";
   expectFinding(oneOn(M, "store"), Ok, "no decisions");
   M.Store.FreeBytes = 2'900'000'000;
