@@ -105,6 +105,9 @@ TEST(Findings, nvcc_thatIsAScript_namesTheProgramBehindIt) {
   Machine M = soundMachine();
   M.Nvcc.Behind = "/usr/lib/cuda/bin/nvcc";
   expectFinding(oneOn(M, "nvcc"), Ok, "a script that runs /usr/lib/cuda/bin/nvcc");
+  // A script that stands for the whole toolkit.
+  M.Nvcc.Behind = M.Nvcc.Path;
+  EXPECT_EQ(oneOn(M, "nvcc").Fact, "/cuda/bin/nvcc, 13.0.88, a script");
 }
 
 TEST(Findings, nvccInPath_besideTheOneUsed_saysWhichCounts) {
