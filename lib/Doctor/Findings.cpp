@@ -89,8 +89,9 @@ void Doctor::nvcc() {
   if (N.Version.empty())
     return fault("nvcc", N.Path + " does not tell its version: " + N.Failure,
                  "set CARVE_NVCC to the path of an nvcc that works");
-  const std::string What =
-      N.Path + ", " + N.Version + (N.Behind.empty() ? "" : ", a script that runs " + N.Behind);
+  std::string What = N.Path + ", " + N.Version;
+  if (!N.Behind.empty())
+    What += N.Behind == N.Path ? ", a script" : ", a script that runs " + N.Behind;
   auto Release = releaseOf(N.Version);
   if (Release < releaseOf(OldestToolkit))
     return fault("nvcc", What + ": older than " + OldestToolkit + ", which is not supported",

@@ -4,7 +4,8 @@
 set(Commit "")
 if(Git)
   execute_process(COMMAND ${Git} -C ${Source} rev-parse --show-prefix
-                  RESULT_VARIABLE Status OUTPUT_VARIABLE Prefix ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+                  RESULT_VARIABLE Status OUTPUT_VARIABLE Prefix
+                  ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(Status STREQUAL "0" AND Prefix STREQUAL "")
     execute_process(COMMAND ${Git} -C ${Source} rev-parse --short=12 HEAD
                     OUTPUT_VARIABLE Commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -32,7 +32,7 @@ TEST_F(DoctorTest, doctor_everythingThere_findsNoFault) {
   EXPECT_EQ(E.Status, 0) << E.Stdout;
   EXPECT_EQ(E.Stderr, "");
   EXPECT_EQ(E.Stdout.find("FAULT"), std::string::npos) << E.Stdout;
-  expectLine(E, "nvcc", "ok    nvcc: " + path("cuda/bin/nvcc") + ", 13.0.88, a script that runs ");
+  expectLine(E, "nvcc", "ok    nvcc: " + path("cuda/bin/nvcc") + ", 13.0.88, a script");
   expectLine(E, "GPU", "note  GPU: ");
   expectLine(E, "probe", "ok    probe: ");
   expectLine(E, "store", "ok    store: " + path("store") + ", made by the first compile");

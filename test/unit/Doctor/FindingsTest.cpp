@@ -28,9 +28,9 @@ Machine soundMachine() {
                     true,
                     "/opt/bin/carve-nvcc",
                     "/opt/bin/carve-nvcc"};
-  M.Store.Root = "/home/ada/.cache/carve-nvcc";
+  M.Store.Root = "/home/user/.cache/carve-nvcc";
   M.Store.Exists = M.Store.Writable = true;
-  M.Store.Owner = "ada";
+  M.Store.Owner = "user";
   M.Store.Bytes = 2'000'000'000;
   M.Store.FreeBytes = 90'000'000'000;
   M.Store.LimitBytes = 5'000'000'000;
@@ -39,16 +39,16 @@ Machine soundMachine() {
 }
 
 /// The findings of \p M on \p Subject.
-std::vector<DoctorFinding> on(const Machine &M, llvm::StringRef Subject) {
+std::vector<DoctorFinding> on(const Machine &M, const std::string &Subject) {
   std::vector<DoctorFinding> Found = findingsOf(M);
   llvm::erase_if(Found, [&](const DoctorFinding &F) { return F.Subject != Subject; });
   return Found;
 }
 
 /// The one finding of \p M on \p Subject.
-DoctorFinding oneOn(const Machine &M, llvm::StringRef Subject) {
+DoctorFinding oneOn(const Machine &M, const std::string &Subject) {
   std::vector<DoctorFinding> Found = on(M, Subject);
-  EXPECT_EQ(Found.size(), 1u) << Subject.str();
+  EXPECT_EQ(Found.size(), 1u) << Subject;
   return Found.size() == 1 ? Found.front() : DoctorFinding();
 }
 
@@ -105,6 +105,9 @@ TEST(Findings, nvcc_thatIsAScript_namesTheProgramBehindIt) {
   Machine M = soundMachine();
   M.Nvcc.Behind = "/usr/lib/cuda/bin/nvcc";
   expectFinding(oneOn(M, "nvcc"), Ok, "a script that runs /usr/lib/cuda/bin/nvcc");
+  // A script that stands for the whole toolkit.
+  M.Nvcc.Behind = M.Nvcc.Path;
+  EXPECT_EQ(oneOn(M, "nvcc").Fact, "/cuda/bin/nvcc, 13.0.88, a script");
 }
 
 TEST(Findings, nvccInPath_besideTheOneUsed_saysWhichCounts) {
@@ -228,7 +231,7 @@ TEST(Findings, store_thatCannotBeUsed_isAFault) {
 
 TEST(Findings, store_byItsState_saysWhatIsInIt) {
   Machine M = soundMachine();
-  expectFinding(oneOn(M, "store"), Ok, "of ada, 2.0 GB used, 90.0 GB free, decisions 0123abcd");
+  expectFinding(oneOn(M, "store"), Ok, "of user, 2.0 GB used, 90.0 GB free, decisions 0123abcd");
   M.Store.Digest = "";
   expectFinding(oneOn(M, "store"), Ok, "no decisions");
   M.Store.FreeBytes = 2'900'000'000;
