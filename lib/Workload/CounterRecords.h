@@ -9,6 +9,7 @@
 #include "Workload/KernelCounters.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
 #include <map>

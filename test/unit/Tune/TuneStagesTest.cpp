@@ -131,7 +131,7 @@ TEST_F(TuneStagesTest, AFaultIsExcludedFromTheNextPlan) {
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
   ASSERT_EQ(Plans.size(), 2u);
-  EXPECT_NE(Plans[1].find("exclude\t_Z2avPf\t3\n"), std::string::npos) << Plans[1];
+  EXPECT_NE(Plans[1].find("exclude\t_Z2avPf\tr64\n"), std::string::npos) << Plans[1];
   ASSERT_EQ(Announced.size(), 1u);
   EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
   EXPECT_EQ(T.Outcomes[0].Rejected.at(0).Why, "ran for 10 s");

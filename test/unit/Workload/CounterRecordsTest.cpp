@@ -1,5 +1,6 @@
 // Lines of runs with hardware counters, and what is made of them.
 #include "Probe/Counters/CountPlan.h"
+#include "Protocol/RecordWriter.h"
 #include "Workload/ProbeRecords.h"
 #include "unit/Workload/WorkloadTesting.h"
 
@@ -23,7 +24,7 @@ std::string errorOf(const std::string &Line) {
 std::string measured(const std::string &Metric, double Value, unsigned Launch = 1,
                      const std::string &Kind = "kernel", const std::string &Kernel = "k") {
   return "measured\t" + Kernel + "\t10,1,1\t256,1,1\t64\t1,1,1\t" + std::to_string(Launch) + "\t" +
-         Kind + "\t" + Metric + "\t" + printNumber(Value) + "\n";
+         Kind + "\t" + Metric + "\t" + decimalText(Value) + "\n";
 }
 
 KernelCounters countersOf(const std::string &Lines, double TracedNs = 0) {
@@ -46,7 +47,7 @@ TEST(CounterRecords, LinesOfARun) {
   ASSERT_EQ(R.Hardware.Counted.size(), 1u);
   const CountedMetric &C = R.Hardware.Counted[0];
   EXPECT_EQ(C.Kernel, "k");
-  EXPECT_EQ(C.Shape, (LaunchShape{{10, 1, 1}, {256, 1, 1}, 64, {1, 1, 1}, false}));
+  EXPECT_EQ(C.Shape, (LaunchShape{{10, 1, 1}, {256, 1, 1}, 64, {1, 1, 1}}));
   EXPECT_EQ(C.Launch, 7u);
   EXPECT_TRUE(C.IsSpan);
   EXPECT_EQ(C.Metric, "a.sum");
@@ -156,7 +157,7 @@ TEST(CounterRecords, TheProbeReadsTheWishes) {
   EXPECT_EQ(P.Metrics.front(), "gpu__time_duration.sum") << "which is part of every pass";
   ASSERT_EQ(P.Wishes.size(), 1u);
   EXPECT_EQ(P.Wishes[0].Kernel, "_Z1kv");
-  EXPECT_EQ(P.Wishes[0].Shape, (probe::LaunchShape{{10, 2, 1}, {256, 1, 1}, 64, {2, 1, 1}}));
+  EXPECT_EQ(P.Wishes[0].Shape, (LaunchShape{{10, 2, 1}, {256, 1, 1}, 64, {2, 1, 1}}));
   EXPECT_EQ(P.Wishes[0].First, 1u);
   EXPECT_EQ(P.Wishes[0].Launches, 4u);
 }

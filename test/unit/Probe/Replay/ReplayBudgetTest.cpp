@@ -5,19 +5,19 @@
 using namespace carve::probe;
 
 /// One replayed kernel of 10 variants in shapes of these mean times.
-static Plan planOf(uint64_t ReplayMs, std::vector<double> MeansNs, uint64_t Launches = 1) {
+static Plan planOf(uint64_t ReplayMs, std::vector<uint64_t> MeansNs, uint64_t Launches = 1) {
   Plan P;
   P.ReplayMs = ReplayMs;
   PlannedKernel &K = P.Kernels["k"];
   K.Name = "k";
-  K.Clones.resize(9);
-  for (double Mean : MeansNs)
-    K.Shapes.push_back({{}, Launches, Mean});
+  K.Variants.resize(10);
+  for (uint64_t Mean : MeansNs)
+    K.Shapes.push_back({"k", {}, Launches, Mean});
   return P;
 }
 
 TEST(ReplayBudget, IsSharedByWhatEachTakes) {
-  Plan P = planOf(1000, {1e5, 9e5});
+  Plan P = planOf(1000, {100000, 900000});
   const PlannedKernel &K = P.Kernels["k"];
   ReplayBudget B(P);
   double Short = B.grant(K, K.Shapes[0], true), Long = B.grant(K, K.Shapes[1], true);
@@ -30,14 +30,14 @@ TEST(ReplayBudget, IsSharedByWhatEachTakes) {
 }
 
 TEST(ReplayBudget, AShapeThatIsReplayedTwiceGetsHalfFirst) {
-  Plan P = planOf(1000, {1e5}, 100);
+  Plan P = planOf(1000, {100000}, 100);
   const PlannedKernel &K = P.Kernels["k"];
   ReplayBudget B(P);
   EXPECT_NEAR(B.grant(K, K.Shapes[0], true), 5e8, 1);
 }
 
 TEST(ReplayBudget, GrantsNothingThatIsTooLittle) {
-  Plan P = planOf(20, {1e6});
+  Plan P = planOf(20, {1000000});
   const PlannedKernel &K = P.Kernels["k"];
   ReplayBudget B(P);
   EXPECT_EQ(B.grant(K, K.Shapes[0], true), 0);
@@ -45,7 +45,7 @@ TEST(ReplayBudget, GrantsNothingThatIsTooLittle) {
 }
 
 TEST(ReplayBudget, WithoutALimitThereIsAlwaysEnough) {
-  Plan P = planOf(0, {1e9, 1e9}, 10);
+  Plan P = planOf(0, {1000000000, 1000000000}, 10);
   const PlannedKernel &K = P.Kernels["k"];
   ReplayBudget B(P);
   EXPECT_GT(B.grant(K, K.Shapes[0], true), 1e15);
