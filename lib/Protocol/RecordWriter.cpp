@@ -2,8 +2,6 @@
 
 using namespace carve;
 
-static constexpr size_t Decimals = 6;
-
 std::string carve::decimalText(double Value) {
   if (!(Value >= 0 && Value < MostFraction))
     Value = 0;
@@ -17,8 +15,10 @@ std::string carve::decimalText(double Value) {
 
 std::string carve::fractionText(double Value) {
   std::string Text = decimalText(Value);
-  size_t Whole = Text.size() - Decimals - 1;
-  return Text.find_first_not_of('0', Whole + 1) == Text.npos ? Text.substr(0, Whole) : Text;
+  Text.erase(Text.find_last_not_of('0') + 1);
+  if (Text.back() == '.')
+    Text.pop_back();
+  return Text;
 }
 
 std::string carve::oneLine(std::string_view Text) {

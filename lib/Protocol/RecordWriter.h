@@ -19,7 +19,7 @@ namespace carve {
 /// \p Value, at least 0 and below MostFraction, with six decimals. Of no locale, and without libm,
 /// which the probe does without.
 std::string decimalText(double Value);
-/// The same without decimals if they are 0.
+/// The same without zeros at its end.
 std::string fractionText(double Value);
 
 /// \p Text with spaces for control characters, because a path or a device name may hold anything.

@@ -161,10 +161,7 @@ bool takeLine(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
 /// Reads the first line. Fails if the file is of another version, or of something else.
 llvm::Error takeHead(llvm::StringRef Line, llvm::StringRef Name, ProcessState &State) {
   RecordReader In(Line);
-  bool Known = takeRecord<ProcessRecord>(In, [&](const ProcessRecord &R) {
-    if (R.Version == ProbeFile.Version)
-      State.Pid = R.Pid;
-  });
+  bool Known = takeRecord<ProcessRecord>(In, [&](const ProcessRecord &R) { State.Pid = R.Pid; });
   if (!Known || !Line.starts_with(headOf(ProbeFile) + "\t"))
     return malformed(Name + ":1: not a record of protocol " + llvm::Twine(ProbeFile.Version) +
                      ": '" + Line + "'");

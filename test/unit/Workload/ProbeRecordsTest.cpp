@@ -1,5 +1,7 @@
 #include "Workload/ProbeRecords.h"
 
+#include "Protocol/RecordTable.h"
+#include "Protocol/RecordWriter.h"
 #include "unit/Workload/WorkloadTesting.h"
 
 using namespace carve;
@@ -50,6 +52,18 @@ TEST(ProbeRecords, ReadsEveryRecord) {
   EXPECT_EQ(K.TotalNs, 1000u);
   EXPECT_EQ(K.MinNs, 250u);
   EXPECT_EQ(K.LocalBytesTotal, 4096u);
+}
+
+TEST(ProbeRecords, EveryRecordOfAProcessIsKnown) {
+  unsigned Known = 0;
+  AllRecords::each([&](const auto &R) {
+    if (R.Kind.File.Head != ProbeFile.Head || R.Kind.Word == ProbeFile.Head)
+      return;
+    ++Known;
+    EXPECT_EQ(failure(ProbeHead + recordLine(R)).find("unknown record"), std::string::npos)
+        << R.Kind.Word;
+  });
+  EXPECT_GT(Known, 20u);
 }
 
 TEST(ProbeRecords, DriverWithoutAKernelVersionGivesCudas) {
