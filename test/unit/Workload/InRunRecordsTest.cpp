@@ -9,7 +9,7 @@ static const std::string Replayed =
     "replayed\t" + Place + "3\t0\t1\t1000000\t4096\t2\t500\t400\t20\t9000000\n";
 static const std::string Verified =
     "verified\t" + Place + "3\tr40\twithin-spread\t7 words of 1024\n";
-static const std::string Timed = "timed\t" + Place + "3\tconfirm\t5\tcontrol\t1000.500000\t900\n";
+static const std::string Timed = "timed\t" + Place + "3\tconfirm\t5\tcontrol\t1000.5\t900\n";
 static const std::string Rotated = "rotated\t_Z1kv\t10,2,1\t256,1,1\t64\t2,1,1\t7\tr40-f255\t812\n";
 static const std::string Every =
     Replayed + Verified + Timed + Rotated +
