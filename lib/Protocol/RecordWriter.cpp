@@ -7,6 +7,8 @@ std::string carve::decimalText(double Value) {
     Value = 0;
   constexpr uint64_t Millions = 1'000'000;
   auto Whole = uint64_t(Value);
+  // The value is not negative, and the functions that round need libm.
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings)
   auto Rest = uint64_t((Value - double(Whole)) * double(Millions) + 0.5);
   Whole += Rest / Millions;
   Rest %= Millions;
