@@ -23,7 +23,7 @@ TEST(DecidedKernel, roundsOfAnotherVariant_areNoEvidence) {
   InRun.Choices.resize(2);
   InRun.Outcomes.resize(2);
   InRunOutcome &O = InRun.Outcomes[0];
-  O.Reason = "the rounds do not tell";
+  O.Reason = "the rounds do not decide";
   O.Timing = InRunTiming::Replay;
   O.HeldOutRounds = 7;
   O.Ratio = {0.97, 0.9, 1.1};
