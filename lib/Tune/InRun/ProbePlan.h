@@ -20,8 +20,7 @@ struct PlanLimits {
 /// - kernels with TimingMode::Fixed;
 /// - kernels whose default had a fault;
 /// - kernels that have no variant left besides the default and its control copy;
-/// - kernels with variants that are only timed (JobVariant::OnlyTimed), unless the kernel is
-/// replayed
+/// - kernels with variants that are only timed (JobVariant::OnlyTimed), unless they are replayed
 ///   and may not be rotated.
 std::string printPlan(const TuningJob &Job, llvm::ArrayRef<ModeChoice> Choices,
                       llvm::ArrayRef<VariantFault> Excluded, const PlanLimits &Limits);

@@ -95,7 +95,7 @@ llvm::Error carve::makeFileVariants(TuningJob &Job, const JobContext &Context) {
     if (!Default)
       return Default.takeError();
     Module.Cubin = *Default;
-    // The control of a whole file is the same image again. There is no other code that could move.
+    // The control of a whole file is the same image again. Nothing else could differ.
     Module.FileVariants = {{{}, "", {}, "", *Default}, {{}, "", {}, "", *Default}};
     std::set<unsigned> Caps = fileCaps(Module, Job, Context);
     std::vector<unsigned> List(Caps.begin(), Caps.end());

@@ -77,7 +77,7 @@ Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Pars
     else if (P.Digest.empty())
       P.Digest = *Digest;
     else if (P.Digest != *Digest)
-      P.Left = "ambiguous-name"; // CUPTI reports times by name only, so they cannot be told apart.
+      P.Left = "ambiguous-name"; // Times are reported by name only.
   }
   if (!P.Modules.empty() && !P.Left) {
     llvm::Expected<KernelHazards> Hazards = Parsed[P.Modules.front()].Ptx.kernelHazards(Kernel);

@@ -48,6 +48,7 @@ struct RunSample {
 /// itself fails.
 using RunFunction = llvm::function_ref<llvm::Expected<RunSample>(const Assignment &)>;
 
+/// The limits of a selection, and the thresholds of its decisions.
 struct SelectionLimits {
   unsigned ScreeningRounds = 3;
   double ScreeningRatio = 0.995; ///< A candidate's median ratio must be below this.
@@ -114,11 +115,11 @@ using ProgressFunction = llvm::function_ref<void(unsigned Done, unsigned Expecte
 ///
 /// Confirmation: each pair compares a run with all candidates with a run of the untouched program,
 /// in alternating order. Every second default run has the control copies in place. A subject wins
-/// if its median is at most WinningRatio and the upper end of its interval is below 1 -
-/// max(LeastMargin, twice the control's distance). Pairs are added while some subject is undecided.
-/// If a subject loses, the others are confirmed again without it, because it may have changed their
-/// times. If the program's own GPU time has a median above 1, or its wall time is measurably above
-/// 1, all subjects keep their defaults.
+/// if its median is at most WinningRatio and the upper end of its interval is below the bound
+/// 1 - max(LeastMargin, twice the control's distance). Pairs are added while some subject is
+/// undecided. If a subject loses, the others are confirmed again without it, because it may have
+/// changed their times. If the program's own GPU time has a median above 1, or its wall time is
+/// measurably above 1, all subjects keep their defaults.
 ///
 /// With a budget, screening ends early enough for the shortest confirmation. A confirmation starts
 /// if any time is left, and makes at least the pairs that can decide. Subjects that are undecided
