@@ -6,6 +6,7 @@
 #include "Protocol/LaunchShape.h"
 #include "Protocol/ProtocolKind.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ inline constexpr char ControlVariant[] = "control"; ///< An identical copy of it
 inline bool isReference(std::string_view Variant) {
   return Variant == DefaultVariant || Variant == ControlVariant;
 }
+
+/// Lists of a kernel's variants begin with these two.
+inline constexpr size_t DefaultPlace = 0, ControlPlace = 1, FirstPlace = 2;
 
 /// A kernel and a launch shape of it, and which of its launches in its process.
 struct LaunchPlace {

@@ -95,7 +95,7 @@ void RoundsStage::learn(InRunTuning Timed) {
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
     const InRunOutcome &O = Timed.Outcomes[K];
     std::map<size_t, double> Ratios;
-    for (size_t V = 2; V < O.Ratios.size(); ++V)
+    for (size_t V = FirstPlace; V < O.Ratios.size(); ++V)
       if (O.Ratios[V] > 0 && llvm::none_of(O.Rejected, [&](const InRunOutcome::Rejection &R) {
             return R.Variant == V;
           }))

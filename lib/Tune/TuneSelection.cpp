@@ -27,7 +27,7 @@ static void excludeAbsent(const TuneState &State, const TuningJob &Job,
       S.Stays = *Why;
     if (!S.Stays.empty())
       S.Nominee = 0;
-    for (size_t V = 2; V < S.Variants && S.Stays.empty() && !S.Nominee; ++V)
+    for (size_t V = FirstPlace; V < S.Variants && S.Stays.empty() && !S.Nominee; ++V)
       if (auto Why = WhyAbsent(V))
         S.Excluded.try_emplace(V, *Why);
   }

@@ -82,9 +82,9 @@ std::vector<ModifiedVariants> carve::makeModifiedVariants(TuningJob &Job, const 
     Kernel.Variants.clear();
     if (!Wanted.empty() && !Wanted.count(Kernel.Traced.Kernel))
       continue;
-    Kernel.Variants.resize(2);
-    Kernel.Variants[0].CloneName = Kernel.Traced.Kernel;
-    Kernel.Variants[1].CloneName = cloneName(Kernel.Traced.Kernel, {});
+    Kernel.Variants.resize(FirstPlace);
+    Kernel.Variants[DefaultPlace].CloneName = Kernel.Traced.Kernel;
+    Kernel.Variants[ControlPlace].CloneName = cloneName(Kernel.Traced.Kernel, {});
     for (size_t M : Kernel.Modules)
       OfModule[M].push_back(K);
   }
@@ -108,7 +108,7 @@ std::vector<ModifiedVariants> carve::makeModifiedVariants(TuningJob &Job, const 
     }
   allotInLinks(Job);
   for (JobKernel &K : Job.Kernels)
-    if (K.Variants.size() <= 2)
+    if (K.Variants.size() <= FirstPlace)
       K.Variants.clear();
   return Result;
 }

@@ -188,7 +188,7 @@ bool SubjectJudge::measureControl() {
 /// The best variants in the choosing rounds, best first, among those with held-out rounds.
 std::vector<size_t> SubjectJudge::candidates() const {
   std::vector<size_t> List;
-  for (size_t V = 2; V < Subject.Variants.size(); ++V)
+  for (size_t V = FirstPlace; V < Subject.Variants.size(); ++V)
     if (!rejected(V) && Outcome.Ratios[V] > 0 && Outcome.Ratios[V] < Limits.ScreeningRatio &&
         !heldOut(V).empty())
       List.push_back(V);

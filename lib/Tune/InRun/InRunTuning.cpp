@@ -58,7 +58,7 @@ static bool isRejected(const InRunOutcome &O, size_t Variant) {
 /// The least ratio of \p O 's variants that are not rejected; 1 if none is below 1.
 static double leastRatio(const InRunOutcome &O) {
   double Least = 1;
-  for (size_t V = 2; V < O.Ratios.size(); ++V)
+  for (size_t V = FirstPlace; V < O.Ratios.size(); ++V)
     if (O.Ratios[V] > 0 && !isRejected(O, V))
       Least = std::min(Least, O.Ratios[V]);
   return Least;
@@ -122,7 +122,7 @@ size_t carve::bestSoFar(const InRunTuning &All, size_t Kernel) {
   if (O.Nominee)
     return O.Nominee;
   double Least = leastRatio(O);
-  for (size_t V = 2; V < O.Ratios.size(); ++V)
+  for (size_t V = FirstPlace; V < O.Ratios.size(); ++V)
     if (Least < 1 && O.Ratios[V] == Least && !isRejected(O, V))
       return V;
   return 0;
@@ -135,7 +135,7 @@ std::vector<size_t> carve::variantsLeft(const InRunTuning &All, size_t Kernel,
     return {O.Nominee};
   std::vector<size_t> Left;
   if (O.Verdict == InRunVerdict::Undecided)
-    for (size_t V = 2; V < Job.Kernels[Kernel].Variants.size(); ++V)
+    for (size_t V = FirstPlace; V < Job.Kernels[Kernel].Variants.size(); ++V)
       if (!isRejected(O, V))
         Left.push_back(V);
   return Left;
@@ -148,7 +148,7 @@ void carve::applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subj
     if (O.Verdict == InRunVerdict::Stays)
       Subjects[K].Stays = O.Reason;
     for (const InRunOutcome::Rejection &R : O.Rejected)
-      if (R.Variant > 1)
+      if (R.Variant >= FirstPlace)
         Subjects[K].Excluded[R.Variant] = R.Why;
   }
 }

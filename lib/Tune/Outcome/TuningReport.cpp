@@ -110,7 +110,7 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Decide
   reportVariants(R, Job, K, O);
   if (!K.LeftReason.empty())
     R.Reason = K.LeftReason;
-  else if (K.Variants.size() <= 2)
+  else if (K.Variants.size() <= FirstPlace)
     R.Reason = "no other setting gives other code that may be faster";
   return R;
 }
@@ -119,12 +119,12 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Decide
 void reportTimedInRun(KernelReport &R, const InRunOutcome &O) {
   if (R.Variants.empty() || O.Timing == InRunTiming::None)
     return;
-  for (size_t V = 2; V < O.Ratios.size(); ++V)
-    if (R.Variants[V - 2].Ratio == 0 && O.Ratios[V] > 0)
-      R.Variants[V - 2].setRatio(O.Intervals[V]);
+  for (size_t V = FirstPlace; V < O.Ratios.size(); ++V)
+    if (R.Variants[V - FirstPlace].Ratio == 0 && O.Ratios[V] > 0)
+      R.Variants[V - FirstPlace].setRatio(O.Intervals[V]);
   for (const InRunOutcome::Rejection &Out : O.Rejected)
-    if (Out.Variant > 1 && R.Variants[Out.Variant - 2].Fault.empty())
-      R.Variants[Out.Variant - 2].Fault = Out.Why;
+    if (Out.Variant >= FirstPlace && R.Variants[Out.Variant - FirstPlace].Fault.empty())
+      R.Variants[Out.Variant - FirstPlace].Fault = Out.Why;
 }
 
 KernelReport reportFileKernel(const TuningJob &Job, const JobModule &M, const DecidedKernel &D,

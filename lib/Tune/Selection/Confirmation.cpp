@@ -121,7 +121,7 @@ void Confirmation::dropFaulty(std::vector<size_t> &Standing) {
   size_t Count = Standing.size();
   llvm::erase_if(Standing, [&](size_t S) {
     SubjectOutcome &O = Outcome.Subjects[S];
-    const std::optional<std::string> &Fault = O.Screened[O.Candidate - 2].Fault;
+    const std::optional<std::string> &Fault = O.Screened[O.Candidate - FirstPlace].Fault;
     if (Fault)
       O.Reason = "its variant was rejected: " + *Fault;
     return Fault.has_value();

@@ -5,6 +5,7 @@
 /// that tests can feed it by hand.
 #pragma once
 
+#include "Protocol/TimingRecords.h"
 #include "Tune/Selection/Statistics.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -34,7 +34,9 @@ public:
   void finish() { Progress(Outcome.Runs, Outcome.Runs); }
 
   /// The entry of \p C, which must not be the default or the control.
-  ScreenedVariant &screened(Choice C) { return Outcome.Subjects[C.first].Screened[C.second - 2]; }
+  ScreenedVariant &screened(Choice C) {
+    return Outcome.Subjects[C.first].Screened[C.second - FirstPlace];
+  }
 
   const std::vector<SubjectSpace> &Subjects;
   const SelectionLimits &Limits;

@@ -123,7 +123,7 @@ void unmarkFailed(const AssembledModule &Made, const JobModule &Module, TuningJo
       if (V.InModule && Failed)
         unmark(K, V, Made.Failure.empty() ? Failure->second : Made.Failure);
     }
-    if (K.Variants.size() > 1 && !K.Variants[1].InModule)
+    if (K.Variants.size() > ControlPlace && !K.Variants[ControlPlace].InModule)
       for (JobVariant &V : K.Variants)
         if (V.InModule)
           unmark(K, V, "the control copy was not assembled");

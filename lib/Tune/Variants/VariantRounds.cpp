@@ -53,11 +53,11 @@ VariantRounds::VariantRounds(TuningJob &Job, const JobSources &Sources, const Jo
     : Job(Job), Sources(Sources), Context(Context), Compiler(Job, Sources, Context),
       Added(Job.Kernels.size()) {
   for (JobKernel &K : Job.Kernels) {
-    K.Variants.resize(2);
+    K.Variants.resize(FirstPlace);
     for (JobVariant &V : K.Variants)
       V.InModule = false;
-    K.Variants[0].CloneName = K.Traced.Kernel;
-    K.Variants[1].CloneName = cloneName(K.Traced.Kernel, {});
+    K.Variants[DefaultPlace].CloneName = K.Traced.Kernel;
+    K.Variants[ControlPlace].CloneName = cloneName(K.Traced.Kernel, {});
     KnobSpace Space = knobSpaceOf(K, Sources.of(K.Modules.front()), Job, Context);
     Searches.push_back(std::make_unique<Source>(std::move(Space), Context.Options));
   }
@@ -196,7 +196,7 @@ void VariantRounds::makeAll() {
   VariantSets All;
   for (const JobKernel &K : Job.Kernels) {
     All.emplace_back();
-    for (size_t V = 2; V < K.Variants.size(); ++V)
+    for (size_t V = FirstPlace; V < K.Variants.size(); ++V)
       All.back().push_back(V);
   }
   select(All);
