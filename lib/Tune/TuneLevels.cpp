@@ -191,7 +191,7 @@ llvm::Expected<std::vector<LeveledUnit>> carve::tuneLevels(TuneState &State, con
     Module.FileVariants = LevelMaker(Job, Rounds, M, Chosen).make(Unit.Report.Dropped);
     Module.Cubin = Module.FileVariants.empty() ? "" : Module.FileVariants.front().Cubin;
     Module.FileVariants.resize(std::max<size_t>(2, Module.FileVariants.size()));
-    Unit.Tried = Module.FileVariants.size() > 2;
+    Unit.Tried = Module.FileVariants.size() > FirstPlace;
     Any |= Unit.Tried;
   }
   std::vector<SubjectSpace> Subjects = levelSubjects(State, ByUnit);

@@ -333,7 +333,7 @@ InRunOutcome SubjectJudge::judge() {
   for (size_t V = 0; V < Subject.Variants.size(); ++V) {
     Outcome.Intervals[V] = choosingRatio(V);
     Outcome.Ratios[V] = Outcome.Intervals[V].Median;
-    if (V > 1 && Outcome.Ratios[V] > 0 && !rejected(V))
+    if (V >= FirstPlace && Outcome.Ratios[V] > 0 && !rejected(V))
       Least = std::min(Least, Outcome.Ratios[V]);
   }
   std::vector<size_t> Candidates = candidates();

@@ -25,7 +25,7 @@ namespace carve {
 /// the same code differ in time.
 struct SubjectSpace {
   std::string Name;
-  size_t Variants = 2;
+  size_t Variants = FirstPlace;
   // A timing run may have found the following before.
   size_t Nominee = 0;     ///< This variant goes straight to the confirmation; 0 if there is none.
   std::string Stays = {}; ///< Why the subject keeps its default and is not run; empty if it is.

@@ -32,9 +32,9 @@ SelectionRuns::SelectionRuns(const std::vector<SubjectSpace> &Subjects,
     Outcome.Subjects[S].Reason = Space.Stays;
     for (size_t V = 0; V < Space.Variants; ++V) {
       auto Out = Space.Excluded.find(V);
-      if (V > 1)
+      if (V >= FirstPlace)
         Outcome.Subjects[S].Screened.push_back({V, {}, std::nullopt});
-      if (V > 1 && Out != Space.Excluded.end())
+      if (V >= FirstPlace && Out != Space.Excluded.end())
         Outcome.Subjects[S].Screened.back().Fault = Out->second;
       else if (V <= 1 || Screens)
         Active[S].push_back(V);
