@@ -150,7 +150,7 @@ void ModuleGlobals::contextDestroyed(CUcontext Context) {
 
 /// Returns whether \p Range still exists, and sets its size. Variables of an unloaded module need
 /// not be saved. It is not kept which variables belonged to a module; instead the driver is asked
-/// what exists. 
+/// what exists.
 /// If the program did not ask for the size, it may still know it, so the range goes to the end of
 /// what the driver finds there.
 static bool isThere(const DriverApi &Driver, MemoryRange &Range) {
