@@ -142,7 +142,7 @@ TEST_F(HardwareCountersTest, counters_areGivenBackAtTheEnd) {
   EXPECT_EQ(log(), "e()()d");
 }
 
-TEST_F(HardwareCountersTest, endAmidLaunches_isNotDelayed) {
+TEST_F(HardwareCountersTest, endAmidLaunches_keepsWhatWasCounted) {
   // The stand-in's own threads may be at work, too.
   Run.setEnvironment("TSAN_OPTIONS=report_thread_leaks=0");
   count("early-exit", wish("step", 0, 100000));
