@@ -17,7 +17,7 @@ namespace carve::standin {
 ///   break         it breaks the context
 void registerProgramKernels(const std::string &Bad);
 
-/// Where a clone that writes astray writes.
+/// The place to which a clone that writes astray writes.
 void setStrayTarget(CUdeviceptr Target);
 
 } // namespace carve::standin
