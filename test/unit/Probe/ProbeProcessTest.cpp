@@ -211,7 +211,7 @@ TEST(ProbeProcess, programThatClosesDescriptors_leavesTheProbesOwn) {
   EXPECT_EQ(Run.onlyFile().launches("a"), 1u);
 }
 
-TEST(ProbeProcess, closedRecordFile_leavesTheProgramAlone) {
+TEST(ProbeProcess, replacedRecordFile_isNotWrittenThrough) {
   ProbeRun Run;
   std::string Victim = Run.path("victim");
   std::thread Enemy([&] {
