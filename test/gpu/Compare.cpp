@@ -1,11 +1,11 @@
-// Two programs measured against each other under the probe:
+// Measures two programs against each other under the probe:
 //
 //   Compare [--pairs=N] [--timeout=S] [--prefix=TREE] A-COMMAND B-COMMAND
 //
-// Each command is one word, quoted. They run in alternating order; printed are tab-separated
+// Each command is one word, quoted. They run in alternating order. The program prints tab-separated
 // names and values: medians of GPU time, the ratio A/B (above 1: B is faster) with its 95 %
-// interval by order statistics, the same for wall time, and whether the outputs are equal apart
-// from lines that differ between two runs of A. Exits with 2 where they are not.
+// interval by order statistics, the same for wall time, and whether the outputs are equal except
+// for lines that differ between two runs of A. Exits with 2 if they are not.
 #include "Compile/DriverOptions.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"

@@ -58,7 +58,7 @@ protected:
     return Report.getArray("kernels") && Report.getArray("left");
   }
 
-  /// Says that \p Times of its launches were counted.
+  /// Checks that \p Times of its launches were counted.
   static void checkSteps(const json::Object &Report, double Times = Launches) {
     ASSERT_TRUE(isSound(Report));
     const json::Object *Steps = find(Report, "steps(");

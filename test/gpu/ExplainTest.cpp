@@ -1,8 +1,8 @@
 // `carve explain` on programs whose limiter is known (share/carve-nvcc/examples/limits), with
-// hardware counters where the system permits them, and from counts and timing alone.
+// hardware counters if the system permits them, and from counts and timing alone.
 //
-// Each case prints a line of what it found. With CARVE_TEST_DUMP=DIR all that `carve explain` knew
-// is left there, as <program>-<way>.json.
+// Each case prints a line with what it found. With CARVE_TEST_DUMP=DIR everything that `carve
+// explain` knew is written to DIR, as <program>-<way>.json.
 #include "GpuTesting.h"
 
 #include "llvm/Support/JSON.h"

@@ -1,10 +1,11 @@
-// What the driver itself says of kernels' occupancy, for comparison with `carve points`.
+// Prints what the driver itself says about the occupancy of kernels, for comparison with `carve
+// points`.
 //
 //   OccupancyCheck CUBIN KERNEL BLOCK DYNSMEM [KERNEL BLOCK DYNSMEM]...
 //
-// prints one line per triple, tab-separated with a heading: kernel, block, dynamic shared memory,
-// blocks per SM, and the function's attributes. KERNEL is the mangled name, BLOCK a number of
-// threads. Exits with 77 where there is no driver or no device, with 1 where anything else fails.
+// It prints one line per triple, tab-separated with a heading: kernel, block, dynamic shared
+// memory, blocks per SM, and the function's attributes. KERNEL is the mangled name, BLOCK a number
+// of threads. Exits with 77 if there is no driver or no device, and with 1 if anything else fails.
 #include <cuda.h>
 #include <dlfcn.h>
 

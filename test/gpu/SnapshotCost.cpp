@@ -1,12 +1,11 @@
-// What saving, comparing and restoring device memory costs against the device's own copy, and
-// whether the probe's kernels compute on this GPU what they compute on the host.
+// Measures what saving, comparing and restoring device memory costs compared with the device's own
+// copy, and checks whether the probe's kernels compute the same on this GPU as on the host.
 //
-//   SnapshotCost check [SEEDS]     the kernels, on random data of odd sizes and addresses
-//   SnapshotCost cost [GB...]      a table, tab-separated with a heading: milliseconds, the median
-//   of
-//                                  five; without sizes 1, 4 and 16
+//   SnapshotCost check [SEEDS]     checks the kernels, on random data of odd sizes and addresses
+//   SnapshotCost cost [GB...]      prints a table, tab-separated with a heading: milliseconds, the
+//                                  median of five; the default sizes are 1, 4 and 16
 //
-// Exits with 77 where there is no driver or no device, with 1 where anything is wrong.
+// Exits with 77 if there is no driver or no device, and with 1 if anything is wrong.
 #include "Probe/Memory/HelperKernels.h"
 #include "Probe/Memory/Snapshot.h"
 #include "Probe/Memory/device/HelperTypes.h"

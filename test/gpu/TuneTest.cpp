@@ -1,8 +1,8 @@
-// Whole tunings on a GPU: what was decided is what the next build's program runs, and whatever
-// cannot be tuned stays nvcc's.
+// Whole tunings on a GPU: the program of the next build runs what was decided, and whatever cannot
+// be tuned stays as nvcc made it.
 //
-// Most use a kernel that is pressed into too few registers, so that a winner is certain and the
-// whole of the way from trace to emission is gone. Which variant wins is nowhere asserted.
+// Most tests use a kernel that is limited to too few registers, so that a winner is certain and all
+// steps from trace to emission run. No test asserts which variant wins.
 #include "GpuTesting.h"
 #include "Store/DecisionFiles.h"
 #include "Store/StoreUpkeep.h"

@@ -1,9 +1,9 @@
 /// \file
-/// A stand-in for libcupti: one subscriber, one activity buffer, and what the environment says:
-///   STUB_CUPTI_VERSION, STUB_CUPTI_SUBSCRIBE    what these calls answer
-///   STUB_CUPTI_DROPPED                          records said to be dropped
+/// A stand-in for libcupti with one subscriber and one activity buffer. The environment says:
+///   STUB_CUPTI_VERSION, STUB_CUPTI_SUBSCRIBE    what these calls return
+///   STUB_CUPTI_DROPPED                          how many records it says were dropped
 ///   STUB_CUPTI_HANG                             the forced flush never returns
-///   STUB_CUPTI_THREAD                           it has a thread of its own, from its subscriber on
+///   STUB_CUPTI_THREAD                           it starts a thread with its subscriber
 
 #include "StubControl.h"
 #include "StubProfiler.h"
