@@ -38,9 +38,8 @@ public:
     std::string_view Word = next("a number");
     if (Bad)
       return;
-    const char *End = Word.data() + Word.size();
-    auto [Stop, Error] = std::from_chars(Word.data(), End, Out);
-    bool Fits = Error == std::errc() && Stop == End && Word.front() != '-';
+    auto [Stop, Error] = std::from_chars(Word.begin(), Word.end(), Out);
+    bool Fits = Error == std::errc() && Stop == Word.end() && Word.front() != '-';
     // The comparison refuses infinity and NaN, too.
     if constexpr (std::is_floating_point_v<T>)
       Fits = Fits && Out >= 0 && Out < MostFraction;

@@ -2,13 +2,13 @@
 
 using namespace carve;
 
-static constexpr size_t Decimals = 6;
-
 std::string carve::decimalText(double Value) {
   if (!(Value >= 0 && Value < MostFraction))
     Value = 0;
   constexpr uint64_t Millions = 1'000'000;
   auto Whole = uint64_t(Value);
+  // The value is not negative, and the functions that round need libm.
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings)
   auto Rest = uint64_t((Value - double(Whole)) * double(Millions) + 0.5);
   Whole += Rest / Millions;
   Rest %= Millions;
@@ -17,8 +17,10 @@ std::string carve::decimalText(double Value) {
 
 std::string carve::fractionText(double Value) {
   std::string Text = decimalText(Value);
-  size_t Whole = Text.size() - Decimals - 1;
-  return Text.find_first_not_of('0', Whole + 1) == Text.npos ? Text.substr(0, Whole) : Text;
+  Text.erase(Text.find_last_not_of('0') + 1);
+  if (Text.back() == '.')
+    Text.pop_back();
+  return Text;
 }
 
 std::string carve::oneLine(std::string_view Text) {

@@ -19,7 +19,7 @@ namespace carve {
 /// Returns \p Value with six decimals. It must be at least 0 and below MostFraction. The text does
 /// not depend on the locale, and the function needs no libm, which the probe does without.
 std::string decimalText(double Value);
-/// The same, without decimals if they are all 0.
+/// Returns the same text without zeros at its end.
 std::string fractionText(double Value);
 
 /// Returns \p Text with spaces instead of control characters, because a path or a device name may

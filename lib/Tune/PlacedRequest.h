@@ -1,5 +1,6 @@
 /// \file
-/// What a request to run a program needs of the machine and of our installation.
+/// Completes a tuning request before tune() runs it, with paths of the machine and of our
+/// installation.
 #pragma once
 
 #include "Command/CommandContext.h"
@@ -7,7 +8,7 @@
 
 namespace carve {
 
-/// Fills in what \p Request needs of the machine and of our installation.
+/// Sets in \p Request what it needs of the machine and of our installation.
 void placeRequest(TuneRequest &Request, const Toolchain &T, const CommandContext &Context);
 
 } // namespace carve

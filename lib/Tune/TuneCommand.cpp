@@ -19,8 +19,9 @@
 
 using namespace carve;
 
-/// The workload that launches the captures \p Files. Each is launched several times, so that there
-/// is something to rotate variants into where a kernel cannot be replayed.
+/// Sets \p Argv to the workload that launches the captures \p Files and \p Behind. Each capture is
+/// launched several times, so that variants can be rotated through the launches if a kernel cannot
+/// be replayed.
 static llvm::Error launchCaptures(std::vector<std::string> Files, std::vector<std::string> Behind,
                                   std::vector<std::string> &Argv) {
   if (!Argv.empty())
@@ -32,7 +33,7 @@ static llvm::Error launchCaptures(std::vector<std::string> Files, std::vector<st
   return llvm::Error::success();
 }
 
-/// The capture's units into the store, and the whole path of the program that launches them.
+/// Puts the captures' units into the store, and the full path of carve-launch into \p Argv.
 static llvm::Error openCaptures(const CommandContext &Context, std::vector<std::string> &Argv,
                                 UnitStore &Store) {
   Argv.front() = Context.Install.Launch;
@@ -52,7 +53,7 @@ struct TuneWords {
   unsigned Effort = SearchLimits().Effort;
   std::vector<std::string> Captures, Words;
   bool Json = false;
-  bool Quiet = false; ///< Errors alone, and the JSON where it is asked for.
+  bool Quiet = false; ///< Print only errors, and the JSON report if it is asked for.
 };
 
 static Flags tuneFlags(TuneWords &W) {
@@ -90,7 +91,7 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
   }
   if (!W.Words.empty())
     return usageError("carve tune: unexpected '" + W.Words.front() +
-                      "'; the command to run stands behind --");
+                      "', expected the command after '--'");
   if (R.Workload.Argv.empty())
     return usageError("carve tune: no command, expected: carve tune -- COMMAND...");
   if (!R.SamplesPath.empty() && !R.RecordPath.empty())
@@ -99,7 +100,7 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
   return llvm::Error::success();
 }
 
-/// What is said while it runs.
+/// Connects the request's progress functions to the terminal.
 static void tellProgress(TuneRequest &R, TerminalProgress &Progress, bool Quiet) {
   R.Progress = [&](unsigned Done, unsigned Expected, double Seconds) {
     Progress.show(Done, Expected, Seconds);

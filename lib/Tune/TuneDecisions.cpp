@@ -1,4 +1,4 @@
-// What a tuning decided, into the store and the user's profile.
+// New decisions are merged into those that the store and the user's profile already have.
 
 #include "Tune/TuneDecisions.h"
 #include "Store/DecisionFiles.h"
@@ -10,7 +10,7 @@
 
 using namespace carve;
 
-/// \p Tuned into the user's profile, beside what stands there.
+/// Merges \p Tuned into the user's profile.
 static llvm::Error writeProfile(const TuneRequest &Request, const Profile &Tuned) {
   if (Request.ProfilePath.empty())
     return llvm::Error::success();
@@ -21,35 +21,36 @@ static llvm::Error writeProfile(const TuneRequest &Request, const Profile &Tuned
     llvm::Expected<Profile> Old =
         Text ? parseProfile(*Text, Request.ProfilePath) : Text.takeError();
     if (!Old)
-      return Old.takeError(); // Never overwrite what cannot be read.
+      return Old.takeError(); // A profile that cannot be read must not be overwritten.
     All = std::move(*Old);
     Before = printProfile(All);
   }
   All.adopt(Tuned);
   if (Tuned.FileCap)
     All.FileCap = Tuned.FileCap;
-  // Where nothing changed, comments and layout of people stay too.
+  // If nothing changed, the file is not written, so that people's comments and layout stay.
   std::string After = printProfile(All);
   return After == Before ? llvm::Error::success() : writeFileAtomically(Request.ProfilePath, After);
 }
 
-/// \p New into the store, beside the unit's decisions for other architectures and kernels.
+/// Merges \p New into the unit's decisions in the store, which may be for other architectures and
+/// kernels. Returns the decisions that are then in force.
 static Profile rememberUnit(UnitStore &Store, const std::string &Key, const Profile &New) {
   Profile All, Before;
   if (auto Old = readDecisions(Store, Key); Old && *Old) {
     if (auto Read = parseProfile(**Old, Key))
       All = Before = std::move(*Read);
     else
-      llvm::consumeError(Read.takeError()); // Damaged: the new ones replace it.
+      llvm::consumeError(Read.takeError()); // Damaged decisions are replaced by the new ones.
   } else if (!Old) {
     llvm::consumeError(Old.takeError());
   }
   All.adopt(New);
   All.FileCap = New.FileCap;
-  // What changes nothing in an object rebuilds nothing.
+  // The date tells which objects are stale. If no choice changed, it stays, and nothing is rebuilt.
   DecisionDate Date = choicesOf(All) == choicesOf(Before) ? DecisionDate::Kept : DecisionDate::New;
   if (llvm::Error E = writeDecisions(Store, Key, printProfile(All), Date))
-    logLine("decisions not kept: " + llvm::toString(std::move(E)));
+    logLine("the decisions were not stored: " + llvm::toString(std::move(E)));
   return All;
 }
 
@@ -59,7 +60,7 @@ llvm::Error carve::rememberDecisions(const TuneRequest &Request, const TuningJob
   Profile Tuned;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
     Profile New = decisionsFor(Job, M, Request.Options.Scope, Decided[M], When);
-    if (New.Kernels.empty()) // All were put aside when it could not be linked.
+    if (New.Kernels.empty()) // The module could not be linked, so no kernel was tuned.
       continue;
     for (const Decision &D : New.Kernels)
       Tuned.put(D);

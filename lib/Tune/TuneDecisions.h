@@ -1,13 +1,15 @@
 /// \file
-/// The end of a tuning: what was decided goes into the store and the user's profile.
+/// The last stage of a tuning before the report: writes the decisions into the store and the user's
+/// profile. The next build emits them.
 #pragma once
 
 #include "Tune/TuneState.h"
 
 namespace carve {
 
-/// Writes what is \p Decided, by module of \p Job, into the store and the user's profile. \p
-/// InForce gets the decisions that are in force for each unit afterwards, by unit key.
+/// Writes the decisions \p Decided, by module of \p Job, into \p Store and the user's profile. Sets
+/// \p InForce to the decisions that are then in force for each unit, by unit key. Fails if the
+/// profile cannot be read or written. Decisions that the store cannot take are logged.
 llvm::Error rememberDecisions(const TuneRequest &Request, const TuningJob &Job,
                               llvm::ArrayRef<DecidedUnit> Decided, const Circumstances &When,
                               UnitStore &Store, std::map<std::string, Profile> &InForce);

@@ -1,5 +1,5 @@
-// Register-usage levels: an option of the whole image, so that a module holds one and only whole
-// runs tell them apart.
+// A register-usage level is an option of the whole image. A module therefore has only one, and only
+// whole runs can compare levels.
 
 #include "Tune/TuneLevels.h"
 
@@ -15,20 +15,21 @@
 
 using namespace carve;
 
-/// ptxas takes 0 to 10, and 5 where nothing is said.
+/// ptxas accepts 0 to 10. Its default is 5.
 static constexpr unsigned LevelsTried[] = {0, 5, 10};
 
 namespace {
 
-/// Makes the images of one module.
+/// Makes the images of one module at all levels.
 class LevelMaker {
 public:
   LevelMaker(const TuningJob &Job, const VariantRounds &Rounds, size_t Module,
              llvm::ArrayRef<size_t> Chosen)
       : Job(Job), Rounds(Rounds), Module(Module), Chosen(Chosen) {}
 
-  /// The command's level twice, as default and control, and what else may be tried; empty where
-  /// nothing may. Reasons go to \p Dropped.
+  /// Returns the image at the command's level twice, as default and control, and then the images at
+  /// the levels that may be tried. Returns nothing if the image at the command's level cannot be
+  /// made. Adds the reasons for all that is left out to \p Dropped.
   std::vector<JobVariant> make(std::vector<std::string> &Dropped);
 
 private:
@@ -40,11 +41,12 @@ private:
   const VariantRounds &Rounds;
   size_t Module;
   llvm::ArrayRef<size_t> Chosen;
-  std::map<std::string, CubinKernel> Base; ///< At the command's level.
-  std::map<std::string, size_t> Hot;       ///< Of the job, by name.
+  std::map<std::string, CubinKernel> Base; ///< The kernels at the command's level, by name.
+  std::map<std::string, size_t> Hot;       ///< Indices of the job's kernels, by name.
 };
 
-/// Nobody has timed such a kernel, nor seen its launches.
+/// Why \p New may not replace \p Default, a kernel that is not in the job. Such a kernel was not
+/// timed and its launches are not known, so the rules are stricter.
 std::optional<std::string> LevelMaker::brokenByCold(const CubinKernel &New,
                                                     const CubinKernel &Default) const {
   const PtxEntry *Entry = Rounds.entry(Module, New.Resources.Name);
@@ -52,7 +54,7 @@ std::optional<std::string> LevelMaker::brokenByCold(const CubinKernel &New,
     return std::string("it is not in the PTX");
   CodeChange Change{Default.Resources, New.Resources};
   Change.DefaultMaxThreads = Change.NewMaxThreads = Entry->Directives.maxThreadsPerBlock();
-  // Whether its blocks wait for each other nobody knows.
+  // It is not known whether its blocks wait for each other, so this is assumed.
   return brokenPromiseUntimed(Job.Model, Change, /*BlocksMeet=*/true);
 }
 
@@ -79,7 +81,7 @@ std::optional<std::string> LevelMaker::whyNot(const Cubin &Image) const {
                Default->second.CodeDigest != New.CodeDigest;
   }
   if (!Changes)
-    return std::string("no kernel that matters gets other code");
+    return std::string("no hot kernel gets other code");
   return std::nullopt;
 }
 
@@ -103,7 +105,7 @@ std::vector<JobVariant> LevelMaker::make(std::vector<std::string> &Dropped) {
       Failures[I] = llvm::toString(Read.takeError());
   });
   if (!Failures.front().empty()) {
-    Dropped.push_back("as it is: " + Failures.front());
+    Dropped.push_back("at the command's level: " + Failures.front());
     return {};
   }
   for (const CubinKernel &K : Images.front().second.Kernels)
@@ -124,7 +126,7 @@ std::vector<JobVariant> LevelMaker::make(std::vector<std::string> &Dropped) {
   return Variants;
 }
 
-/// Takes what the runs said of \p Unit.
+/// Sets \p Unit to the outcome \p O of the runs.
 void takeOutcome(const SubjectOutcome &O, const JobModule &M, LeveledUnit &Unit) {
   Unit.Report.Ratio = O.Ratio;
   Unit.Report.Pairs = O.Pairs;
@@ -141,7 +143,7 @@ void takeOutcome(const SubjectOutcome &O, const JobModule &M, LeveledUnit &Unit)
     return;
   const JobVariant &Winner = M.FileVariants[O.Chosen];
   llvm::Expected<Cubin> Image = parseCubin(Winner.Cubin);
-  if (!Image) { // It was read when it was made.
+  if (!Image) { // This cannot happen: the image was parsed when it was made.
     llvm::consumeError(Image.takeError());
     return;
   }
@@ -150,7 +152,8 @@ void takeOutcome(const SubjectOutcome &O, const JobModule &M, LeveledUnit &Unit)
   Unit.Report.Variant = variantName(Winner.Setting);
 }
 
-/// The subjects of the runs: of recorded samples those that are in them.
+/// The subjects of the runs. With recorded samples, subjects and variants that they lack are left
+/// out.
 std::vector<SubjectSpace> levelSubjects(const TuneState &State, const TuningJob &ByUnit) {
   std::vector<SubjectSpace> Subjects = subjectsOf(ByUnit, TuningScope::File);
   std::vector<std::vector<std::string>> Names = variantNames(ByUnit, TuningScope::File);
@@ -158,9 +161,9 @@ std::vector<SubjectSpace> levelSubjects(const TuneState &State, const TuningJob 
     for (size_t V = 0; V < Names[S].size(); ++V)
       if (State.recorded() && !State.Samples.has(Subjects[S].Name, Names[S][V])) {
         if (V < 2)
-          Subjects[S].Stays = "the recorded samples have none of it";
+          Subjects[S].Stays = "the recorded samples lack it";
         else
-          Subjects[S].Excluded[V] = "the recorded samples have none of it";
+          Subjects[S].Excluded[V] = "the recorded samples lack it";
       }
   return Subjects;
 }
@@ -230,7 +233,7 @@ void carve::decideLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job
       D.Tuned = true;
       D.Setting.RegisterUsageLevel = Unit.Level;
       D.CodeDigest = New->CodeDigest;
-      D.Chosen.RegsPerThread = New->Resources.RegsPerThread; // The image tells no spills.
+      D.Chosen.RegsPerThread = New->Resources.RegsPerThread; // An image does not tell spills.
       D.ChosenOccupancy = heaviestOccupancy(Job, K, New->Resources);
     }
   }

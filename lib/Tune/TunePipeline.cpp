@@ -18,7 +18,7 @@
 
 using namespace carve;
 
-/// As far as they are known before the program was traced.
+/// The circumstances that are known before the program is traced.
 static Circumstances circumstancesOf(const TuneRequest &Request) {
   Circumstances When;
   When.Date = utcNow();
@@ -27,17 +27,17 @@ static Circumstances circumstancesOf(const TuneRequest &Request) {
   return When;
 }
 
-/// Where the program ran, and who else was there.
+/// Adds to \p Report the program's processes and GPUs, and other users of these GPUs.
 static void describeHost(TuneState &State, const ProbeRecord &Trace, TuningReport &Report) {
   Report.Processes = Trace.Processes;
   Report.Gpus = Trace.Devices.size();
   if (!State.Gpus)
     return;
-  (void)State.Gpus->take(); // A last look.
+  (void)State.Gpus->take(); // This looks for other users a last time.
   Report.OtherUsers = State.Gpus->otherUsers();
 }
 
-/// What is known at the end alone, and the report into the store.
+/// Adds to \p Report what is only known at the end, and puts it into the store.
 static void finish(TuneState &State, UnitStore &Store, TuningReport &Report) {
   Report.WallS = State.seconds();
   Report.PlainWallS = State.PlainWallS;
@@ -47,10 +47,11 @@ static void finish(TuneState &State, UnitStore &Store, TuningReport &Report) {
   Report.Unordered = State.Check.reference().unordered();
   if (llvm::Error E =
           Store.putReport(Report.Date + "-" + std::to_string(::getpid()), printJsonReport(Report)))
-    logLine("report not kept: " + llvm::toString(std::move(E)));
+    logLine("the report was not stored: " + llvm::toString(std::move(E)));
 }
 
-/// A program that cannot be traced is a result; everything else is an error.
+/// The result if there is no trace. A program that cannot be traced is a note in the report; any
+/// other failure is an error.
 static llvm::Expected<TuneResult> withoutTrace(llvm::Error Why, TuneState &State,
                                                UnitStore &Store) {
   TuneResult Result;
@@ -66,11 +67,11 @@ static llvm::Expected<TuneResult> withoutTrace(llvm::Error Why, TuneState &State
 llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &Store,
                                        const Toolchain &T, CommandRunner &Runner) {
   TuneState State(Request, Runner);
-  // What the program launches.
+  // Trace what the program launches.
   llvm::Expected<ProbeRecord> Trace = traceProgram(State);
   if (!Trace)
     return withoutTrace(Trace.takeError(), State, Store);
-  // What is to be timed.
+  // Find what is to be timed.
   JobContext Context{Store,
                      T,
                      Runner,
@@ -83,7 +84,7 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   llvm::Expected<TuningJob> Job = prepareJob(*Trace, Context, State.recorded(), Sources);
   if (!Job)
     return Job.takeError();
-  // Variants inside the program.
+  // Time variants inside the program.
   std::optional<VariantRounds> Rounds;
   std::optional<InRunTuning> InRun;
   if (Request.Options.Scope == TuningScope::Kernel) {
@@ -94,11 +95,11 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
     InRun = std::move(*Made);
   }
   const InRunTuning *Timed = InRun ? &*InRun : nullptr;
-  // Whole runs.
+  // Decide the rest by whole runs, and confirm the winners.
   llvm::Expected<SelectionOutcome> Outcome = selectByRuns(State, *Job, Timed);
   if (!Outcome)
     return Outcome.takeError();
-  // What holds for whole units.
+  // Time register-usage levels of whole units.
   std::vector<LeveledUnit> Levels;
   if (Rounds) {
     auto Made = tuneLevels(State, *Job, *Rounds, *Outcome);
@@ -106,7 +107,7 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
       return Made.takeError();
     Levels = std::move(*Made);
   }
-  // What is decided, and then what is said of it.
+  // Decide, store the decisions, and report them.
   std::vector<DecidedUnit> Decided = decideKernels(*Job, Request.Options.Scope, *Outcome, Timed);
   decideLevels(Levels, *Job, Decided);
   Circumstances When = circumstancesOf(Request);

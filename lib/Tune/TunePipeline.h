@@ -1,6 +1,7 @@
 /// \file
-/// A whole tuning: trace the workload, make the job, time its variants inside the program, decide
-/// the rest by whole runs, confirm, report, remember. What the stages share is in TuneState.h.
+/// A whole tuning: it traces the workload, makes the job, times its variants inside the program,
+/// decides the rest by whole runs, confirms the winners, stores the decisions and reports them. The
+/// stages share TuneState (TuneState.h).
 #pragma once
 
 #include "Store/Profile.h"
@@ -15,36 +16,40 @@
 
 namespace carve {
 
+/// What a tuning is asked to do, and how it reports progress.
 struct TuneRequest {
   WorkloadSpec Workload;
   TuningOptions Options;
-  ModeRequest Mode = ModeRequest::Auto; ///< TuningScope::File has whole runs alone.
+  ModeRequest Mode =
+      ModeRequest::Auto; ///< Not used with TuningScope::File, which only has whole runs.
   SelectionLimits Limits;
   ProbeSetup Probe;
-  std::string SamplesPath; ///< Recorded samples in the GPU's place; empty: run the workload.
-  std::string RecordPath;  ///< Where to record samples; empty: nowhere.
-  std::string ProfilePath; ///< A profile that the decisions are also written to; may be empty.
+  std::string SamplesPath; ///< Recorded samples to use; empty to run the workload on a GPU.
+  std::string RecordPath;  ///< The file to record samples in; empty for none.
+  std::string ProfilePath; ///< A profile that also gets the decisions; empty for none.
   GpuPlaces Gpus;
-  /// Told of progress: runs done, runs expected, seconds since the start.
+  /// Reports progress: runs made, runs expected, seconds since the start.
   std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
-  /// Told of progress between the runs: what is done, and how much of it.
+  /// Reports progress between the runs: the work, how much of it is done, and how much there is.
   std::function<void(llvm::StringRef What, size_t Done, size_t Of)> Step = [](llvm::StringRef,
                                                                               size_t, size_t) {};
-  /// Told of a run that is made again, and why.
+  /// Tells the user that a run is made again, and why.
   std::function<void(llvm::StringRef)> Announce = [](llvm::StringRef) {};
-  /// Told for whom a run waits; with nothing when it goes on.
+  /// Tells the user for whom a run waits. It gets an empty text when the run goes on.
   TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
 };
 
+/// The result of a tuning.
 struct TuneResult {
   TuningReport Report;
   std::map<std::string, Profile> Decisions; ///< By unit key.
 };
 
-/// Tunes. What became of it is always in the report: a workload that fails, times out or launches
-/// no kernel is a note there, and no decision. Decisions and report go into \p Store and the
-/// profile. Fails where the request cannot be carried out: no such command, unreadable samples, an
-/// unwritable profile, interrupted.
+/// Tunes the workload of \p Request. The decisions go into \p Store and the profile, and the report
+/// into \p Store. If the workload fails, times out or launches no kernel, this is a note in the
+/// report, and nothing is decided. Fails if the request cannot be carried out: there is no such
+/// command, the samples cannot be read, the profile cannot be written, or the tuning was
+/// interrupted.
 llvm::Expected<TuneResult> tune(const TuneRequest &Request, UnitStore &Store, const Toolchain &T,
                                 CommandRunner &Runner);
 

@@ -1,4 +1,5 @@
-// Rounds of timing runs, each of the variants that the searches want next beside the best so far.
+// Each round is a timing run with the variants that the searches propose next, and the best variant
+// so far.
 
 #include "Tune/TuneRounds.h"
 
@@ -11,6 +12,7 @@ using namespace carve;
 
 namespace {
 
+/// The rounds of one tuning.
 class RoundsStage {
 public:
   RoundsStage(TuneState &State, TuningJob &Job, VariantRounds &Rounds, const ProbeRecord &Trace)
@@ -32,10 +34,10 @@ private:
   VariantRounds &Rounds;
   const ProbeRecord &Trace;
   InRunTuning All;
-  std::vector<std::string> Barred; ///< By kernel: why it is timed in no further run; empty: it is.
+  std::vector<std::string> Barred; ///< By kernel: why no further run times it; empty if one may.
 };
 
-/// What takes part in the next run: the new variants of a kernel, and the best that it has so far.
+/// The variants in the next run: the new variants of each kernel, and its best so far.
 VariantSets RoundsStage::contenders() const {
   VariantSets Sets = Rounds.added();
   for (size_t K = 0; K < Sets.size(); ++K)
@@ -44,7 +46,7 @@ VariantSets RoundsStage::contenders() const {
   return Sets;
 }
 
-/// Says that whole runs have to decide, unless a nominee is there.
+/// Marks \p Kernel as undecided, so that whole runs decide, unless it has a nominee.
 void RoundsStage::leaveToRuns(size_t Kernel, const std::string &Why) {
   InRunOutcome &O = All.Outcomes[Kernel];
   if (O.Verdict == InRunVerdict::Nominated)
@@ -53,7 +55,8 @@ void RoundsStage::leaveToRuns(size_t Kernel, const std::string &Why) {
   O.Reason = Why;
 }
 
-/// Takes kernels out of \p Sets that are not timed inside the program. False where all are.
+/// Removes kernels from \p Sets that are not timed inside the program. Returns false if none is
+/// left.
 bool RoundsStage::leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices) {
   bool Any = false;
   for (size_t K = 0; K < Sets.size(); ++K) {
@@ -72,8 +75,8 @@ bool RoundsStage::leaveFixed(VariantSets &Sets, std::vector<ModeChoice> &Choices
   return Any;
 }
 
-/// There is no timing run for \p Sets: what has an outcome keeps it, and of the others whole runs
-/// decide.
+/// Handles \p Sets if no timing run can be made, because of \p Why. Kernels with an outcome keep
+/// it, and whole runs decide the others.
 void RoundsStage::leaveUntimed(const VariantSets &Sets, const std::string &Why) {
   logLine("no timing run: " + Why);
   for (size_t K = 0; K < Sets.size(); ++K) {
@@ -87,7 +90,7 @@ void RoundsStage::leaveUntimed(const VariantSets &Sets, const std::string &Why) 
   }
 }
 
-/// Takes what a run has found, and tells the searches.
+/// Tells the searches what a run has found, and adds it to All.
 void RoundsStage::learn(InRunTuning Timed) {
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
     const InRunOutcome &O = Timed.Outcomes[K];
@@ -128,12 +131,12 @@ llvm::Error RoundsStage::timeRound() {
 }
 
 llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
-  // Samples of a tuning by whole runs have no timing run.
+  // Recorded samples of a tuning by whole runs have no timing run.
   if (!State.timesInside() || (State.recorded() && State.Samples.timingRuns() == 0)) {
     Rounds.makeAll();
     return std::optional<InRunTuning>();
   }
-  // Without room for another run there is no use in compiling for it.
+  // If no other run is allowed, its variants need not be compiled.
   for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) && Rounds.next();
        First = false)
     if (llvm::Error E = timeRound())

@@ -1,6 +1,6 @@
 /// \file
-/// The rounds of a tuning: variants are made and timed inside the program, until no search wants
-/// more.
+/// A stage of a tuning after the job is made: makes variants and times them inside the program, in
+/// rounds, until no search proposes more.
 #pragma once
 
 #include "Tune/TuneState.h"
@@ -8,8 +8,9 @@
 namespace carve {
 
 /// Makes the variants of \p Job and times them inside the program, round by round, until no search
-/// wants any more. What is left for whole runs is in the modules then. Nothing where no variant is
-/// timed inside the program.
+/// proposes more or there is no time for another run. The modules then have the variants that are
+/// left for whole runs. Returns nothing if no variant is timed inside the program. Fails if a
+/// timing run fails (see timeInside()).
 llvm::Expected<std::optional<InRunTuning>>
 timeRounds(TuneState &State, TuningJob &Job, VariantRounds &Rounds, const ProbeRecord &Trace);
 

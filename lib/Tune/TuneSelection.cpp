@@ -1,4 +1,4 @@
-// Whole runs: screening of what is undecided, and the confirmation.
+// Prepares the subjects of the selection, and connects it to the program or to recorded samples.
 
 #include "Tune/TuneSelection.h"
 
@@ -6,8 +6,8 @@
 
 using namespace carve;
 
-/// Takes out what no run can be made of: clones that are not in the modules, and variants that the
-/// recorded samples lack.
+/// Excludes variants that no run can have: clones that are not in the modules, and variants that
+/// the recorded samples lack.
 static void excludeAbsent(const TuneState &State, const TuningJob &Job,
                           std::vector<SubjectSpace> &Subjects) {
   std::vector<std::vector<std::string>> Names = variantNames(Job, TuningScope::Kernel);
@@ -18,7 +18,7 @@ static void excludeAbsent(const TuneState &State, const TuningJob &Job,
       if (!Kernel.Variants[V].InModule)
         return "its clone could not be assembled";
       if (State.recorded() && !State.Samples.has(S.Name, Names[K][V]))
-        return "the recorded samples have none of it";
+        return "the recorded samples lack it";
       return std::nullopt;
     };
     if (!Kernel.LeftReason.empty())

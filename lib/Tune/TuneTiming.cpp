@@ -1,4 +1,4 @@
-// One timing run: modes, plan, run, judgement.
+// A timing run chooses the modes, writes the plan, makes the run and judges its records.
 
 #include "Tune/TuneTiming.h"
 
@@ -14,13 +14,14 @@ using namespace carve;
 
 namespace {
 
-/// Where hundreds of variants are timed to judge a search by, that is what the time is for.
+/// With PointSet::All, hundreds of variants are timed as a reference for a search. That needs more
+/// time.
 constexpr double ExhaustiveReplayS = 400;
 
 double replaySeconds(const TuneState &State) {
   if (State.Request.Options.Points == PointSet::All)
     return std::min(ExhaustiveReplayS, State.secondsLeft().value_or(ExhaustiveReplayS) / 2);
-  // What is recorded has cost its time already.
+  // Recorded runs take no time now, so the program's length does not limit them.
   double Worth =
       State.recorded() ? MostReplayS : std::max(LeastReplayS, PlainRunsWorth * State.PlainWallS);
   std::optional<double> Left = State.secondsLeft();
@@ -28,14 +29,14 @@ double replaySeconds(const TuneState &State) {
   return std::min({MostReplayS, Worth, Left ? *Left / 3 : MostReplayS});
 }
 
-/// Why the request has no room for a run behind the trace and \p Timing runs, or nothing.
+/// Why the request allows no run after the trace and \p Timing timing runs, or nothing if it does.
 std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
   const SelectionLimits &Limits = State.Request.Limits;
   std::optional<double> Left = State.secondsLeft();
   if (Left && *Left <= State.PlainWallS)
     return "the budget of " + llvm::formatv("{0:f1}", Limits.BudgetS).str() + " s is used up";
   if (State.Runs + Timing >= Limits.MaxRuns)
-    return "there may be no more than " + std::to_string(Limits.MaxRuns) + " runs";
+    return "the limit of " + std::to_string(Limits.MaxRuns) + " runs is reached";
   return std::nullopt;
 }
 
@@ -68,7 +69,7 @@ std::string TimingStage::plan(const PlanExclusions &Excluded) const {
     return "";
   PlanLimits Limits;
   Limits.Seed = State.Request.Limits.Seed;
-  Limits.ReplayMs = std::max<uint64_t>(1, uint64_t(ReplayS * 1000)); // 0 would be no limit.
+  Limits.ReplayMs = std::max<uint64_t>(1, uint64_t(ReplayS * 1000)); // 0 would mean no limit.
   return printPlan(Job, Left, Excluded.Faults, Limits);
 }
 

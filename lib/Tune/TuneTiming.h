@@ -1,30 +1,35 @@
 /// \file
-/// The timing run of a tuning: variants timed inside one run of the program.
+/// One timing run of a tuning, which times variants inside one run of the program. The stage
+/// TuneRounds makes one in each round.
 #pragma once
 
 #include "Tune/TuneState.h"
 
 namespace carve {
 
-/// How each kernel of \p Job is timed with the variants that are marked (JobVariant::InModule).
+/// Chooses how each kernel of \p Job is timed with its marked variants (JobVariant::InModule).
 std::vector<ModeChoice> chooseTiming(const TuneState &State, const TuningJob &Job,
                                      const ProbeRecord &Trace);
 
-/// Why there may be no timing run now (no budget left, no recorded one), or nothing.
+/// Why no timing run can be made now, or nothing if one can. The budget or the limit on runs may be
+/// reached, or the recorded samples may have no further one.
 std::optional<std::string> whyNoTimingRun(const TuneState &State);
 
-/// Seconds for all replays of a process, where no budget says less: as long as PlainRunsWorth runs
-/// of the program. Where replaying would take much longer, some whole runs tell as much in less
-/// time: a kernel of seconds that is launched once has as little noise in them.
+/// The seconds for all replays of one process, if the budget does not allow less: as long as
+/// PlainRunsWorth runs of the program, but between the other two limits. If replaying took much
+/// longer, a few whole runs would tell as much in less time: the time of a kernel that runs for
+/// seconds and is launched once has as little noise in whole runs.
 constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
 
-/// One run of the program with \p Images in place, in which the probe replays and rotates as \p
-/// Plan says for at most \p ReplayS seconds a process.
+/// Makes one run of the program with \p Images in place, in which the probe replays and rotates as
+/// \p Plan says. The run may take \p ReplayS seconds longer than a plain run. Fails if the program
+/// cannot be started.
 llvm::Expected<RunRecord> runTiming(TuneState &State, const std::string &Plan, double ReplayS,
                                     const ImageMap &Images);
 
-/// Makes a timing run of \p Job as its modules are assembled now, each kernel timed as \p Choices
-/// say.
+/// Makes a timing run of \p Job with its modules as they are assembled now, and judges it. Each
+/// kernel is timed as its element of \p Choices says. Fails if tuning cannot go on: it was
+/// interrupted, the program cannot be started, or the samples cannot be read.
 llvm::Expected<InRunTuning> timeInside(TuneState &State, const TuningJob &Job,
                                        std::vector<ModeChoice> Choices);
 

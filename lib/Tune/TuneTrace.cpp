@@ -6,7 +6,7 @@
 
 using namespace carve;
 
-/// Why nothing can be tuned from this run, or nothing.
+/// Why nothing can be tuned from \p Run, or nothing if tuning can go on.
 static std::optional<std::string> whyUntraceable(const RunRecord &Run, double TimeoutS) {
   if (Run.TimedOut)
     return "the program did not end within " + llvm::itostr(int(TimeoutS)) + " s";
@@ -23,7 +23,7 @@ static std::optional<std::string> whyUntraceable(const RunRecord &Run, double Ti
   return Run.Probe.whyMixed();
 }
 
-/// One run of the default that counts.
+/// Makes one run of the default, with \p DelayNs at every launch. Fails if it does not count.
 static llvm::Expected<RunRecord> runDefault(TuneState &State, uint64_t DelayNs) {
   const TuneRequest &Request = State.Request;
   Request.Progress(State.Runs, 0, State.seconds());

@@ -1,6 +1,6 @@
 /// \file
-/// The options that `carve tune` and carve-nvcc have in common. Only their prefixes differ:
-/// `--budget` and `--carve-budget`.
+/// Registers the options that `carve tune` and carve-nvcc have in common. Only their prefixes
+/// differ, as in `--budget` and `--carve-budget`.
 #pragma once
 
 #include "Support/Flags.h"
@@ -9,7 +9,7 @@
 
 namespace carve {
 
-/// The variables that receive the values. They hold the defaults before.
+/// The variables that receive the values. Before parsing, they hold the defaults.
 struct TuningValues {
   double &TimeoutS;
   unsigned &MaxRuns;
@@ -22,7 +22,7 @@ struct TuningValues {
   std::string &SamplesPath;
 };
 
-/// Registers the options in \p F. \p Prefix comes before each name.
+/// Registers the options in \p F. \p Prefix, such as `--carve-`, comes before each name.
 void registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues &Values);
 
 } // namespace carve

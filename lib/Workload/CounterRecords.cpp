@@ -10,14 +10,14 @@ using namespace carve;
 #define CARVE_ELAPSED ".avg.pct_of_peak_sustained_elapsed"
 #define CARVE_ACTIVE ".avg.pct_of_peak_sustained_active"
 
-/// Each of one pass, on every chip since Turing unless said otherwise (asked of CUPTI 13.0's host
-/// functions, which part them into four passes on all of these). `lts__throughput` and
-/// `l1tex__throughput` take up to nine passes by themselves: the largest of their parts stands for
-/// them, as for CUPTI. Left are parts for textures and system memory, and `l1tex__lsu_writeback`,
-/// which takes two passes.
+/// Each metric needs one pass on every chip since Turing, unless said otherwise. According to the
+/// host functions of CUPTI 13.0, all together need four passes on these chips. `lts__throughput`
+/// and `l1tex__throughput` alone need up to nine passes, so the largest of their parts is used
+/// instead, as CUPTI does. The parts for textures and system memory are left out, and so is
+/// `l1tex__lsu_writeback`, which needs two passes.
 static constexpr llvm::StringLiteral Duration = "gpu__time_duration.sum";
 static constexpr llvm::StringLiteral DramThroughput = "dram__throughput" CARVE_ELAPSED;
-/// For Turing, where the throughput takes two passes.
+/// Used on Turing, where the throughput needs two passes.
 static constexpr llvm::StringLiteral DramSectors = "fbpa__dram_sectors" CARVE_ELAPSED;
 static constexpr llvm::StringLiteral Metrics[] = {
     Duration,
@@ -36,8 +36,8 @@ static constexpr llvm::StringLiteral Metrics[] = {
     "sm__inst_executed_pipe_xu" CARVE_ACTIVE,
     "sm__pipe_tensor_cycles_active" CARVE_ACTIVE,
     "l1tex__data_pipe_lsu_wavefronts_mem_shared" CARVE_ELAPSED,
-    // Chips of two L2 halves, A100 and H100, have the first; which has which of the next two
-    // varies.
+    // Chips with two L2 halves, A100 and H100, have the first metric. Which of the next two a chip
+    // has varies.
     "lts__ltcfabric2ltc_cycles_active" CARVE_ELAPSED,
     "lts__lts2xbar_cycles_active_realtime" CARVE_ELAPSED,
     "lts__lts2xbar_cycles_active" CARVE_ELAPSED,
@@ -55,7 +55,7 @@ static constexpr llvm::StringLiteral Metrics[] = {
     DramSectors,
 };
 
-/// What L2 is busy with, for a person.
+/// The parts of L2's throughput, with names for the report.
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> L2Parts[] = {
     {"lts__t_sectors" CARVE_ELAPSED, "looking up sectors"},
     {"lts__t_tag_requests" CARVE_ELAPSED, "looking up lines"},
@@ -113,7 +113,7 @@ std::string carve::printCountWishes(llvm::ArrayRef<CountWish> Wishes, unsigned P
 
 namespace {
 
-/// The launches of one kernel: means by metric.
+/// The means over the launches of one kernel, by metric.
 class Means {
 public:
   void add(llvm::StringRef Metric, double Value) {
@@ -130,7 +130,8 @@ public:
       return std::nullopt;
     return It->second.first / It->second.second;
   }
-  /// Of a metric in per cent. More than the peak is an error of the peak.
+  /// The mean of a metric in per cent, as a share from 0 to 1. If it is above the peak, the peak is
+  /// wrong, so it is limited to 1.
   std::optional<double> share(llvm::StringRef Metric) const {
     std::optional<double> PerCent = of(Metric);
     if (!PerCent)
@@ -153,7 +154,7 @@ public:
         Most = {Share, Name.str()};
     return Most;
   }
-  /// Of one pass.
+  /// The launches that one pass counted.
   unsigned launches() const { return Launches ? Launches : Sums.begin()->second.second; }
 
 private:
@@ -199,7 +200,7 @@ carve::hardwareCounters(llvm::ArrayRef<CountedMetric> Counted,
       continue;
     auto Span = SpanNs.find(C.Kernel);
     auto Own = TracedNs.find(C.Kernel);
-    // What the kernel did, it did in its own time.
+    // The kernel did all this work in its own time, which is shorter than the span.
     if (C.IsSpan && llvm::StringRef(C.Metric).ends_with("_elapsed") && Span != SpanNs.end() &&
         Own != TracedNs.end() && Own->second > 0)
       Value *= std::max(1.0, *Span->second.of(Duration) / Own->second);

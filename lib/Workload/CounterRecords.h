@@ -1,6 +1,7 @@
 /// \file
-/// What a run with hardware counters is asked for and what it leaves (Protocol/CountRecords.h): the
-/// list of metrics, the probe's file of wishes, its lines, and from all runs the KernelCounters.
+/// Asks the probe for hardware counters, and reads what it leaves (Protocol/CountRecords.h): the
+/// list of metrics, the file that asks for them, the lines of the record, and the KernelCounters
+/// made from all runs. ProbeRecords reads the lines; Explain/HardwareCounters makes the runs.
 #pragma once
 
 #include "Protocol/CountRecords.h"
@@ -9,6 +10,7 @@
 #include "Workload/KernelCounters.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
 #include <map>
@@ -18,30 +20,34 @@
 
 namespace carve {
 
-/// What the processes of one run have counted.
+/// What the processes of one run counted.
 struct HardwareRecord {
-  std::map<std::string, unsigned> Passes; ///< That all metrics take, by chip.
+  std::map<std::string, unsigned> Passes; ///< Passes that all metrics together need, by chip.
   std::vector<CountedMetric> Counted;
-  std::map<std::string, std::string> Missing; ///< Metrics that a chip cannot count, and why.
-  /// Kernels of which a launch was not counted, and why.
+  std::map<std::string, std::string>
+      Missing; ///< Metrics that a chip cannot count, with the reason.
+  /// Kernels with a launch that was not counted, with the reasons.
   std::map<std::string, std::set<std::string>> Uncounted;
 
-  /// The most that a chip takes; 0 where none was asked.
+  /// The most passes that a chip needs; 0 if no chip was asked.
   unsigned passes() const;
 };
 
-/// Takes a line of such a run. False if \p In is another record.
+/// Adds the line \p In of a run with hardware counters to \p Record. Returns false if it is another
+/// kind of record.
 bool takeHardwareLine(RecordReader &In, HardwareRecord &Record);
 
-/// The metrics that KernelCounters are made of, most important first.
+/// The metrics that KernelCounters are made from, the most important first.
 llvm::ArrayRef<llvm::StringLiteral> hardwareMetrics();
 
-/// The file for the probe (`carve-metrics`): one pass of hardwareMetrics().
+/// The text of the file that asks the probe (`carve-metrics`) for pass number \p Pass of
+/// hardwareMetrics(), for the launches in \p Wishes.
 std::string printCountWishes(llvm::ArrayRef<CountWish> Wishes, unsigned Pass);
 
-/// The counters of each kernel in \p Counted, means over its launches; what no pass has counted is
-/// absent. \p TracedNs: of each kernel, a launch's time without counters. Metrics of spans are
-/// related to it, as far as they are shares of the time; a span's own duration tells nothing.
+/// The counters of each kernel in \p Counted, as means over its launches. Counters that no pass has
+/// counted are absent. \p TracedNs has the time of a launch without counters, in ns, by kernel.
+/// Shares of time that were counted over a longer span are converted to this time. The duration of
+/// a span is not used, because it is not the kernel's.
 std::map<std::string, KernelCounters>
 hardwareCounters(llvm::ArrayRef<CountedMetric> Counted,
                  const std::map<std::string, double> &TracedNs);

@@ -16,8 +16,8 @@ using namespace carve;
 
 namespace {
 
-// What is needed of nvml.h, which a toolkit without its development package lacks. The library
-// keeps these layouts for the versioned names.
+// These declarations are copied from nvml.h, because a toolkit without its development package
+// lacks that header. The library keeps these layouts for the versioned names.
 using NvmlDevice = struct NvmlDeviceHandle *;
 struct NvmlProcess {
   unsigned Pid;
@@ -35,7 +35,7 @@ uint64_t microsecondsNow() { return uint64_t(unixNanoseconds()) / 1000; }
 
 } // namespace
 
-/// The library's functions; usable only where all were found and it could be initialised.
+/// The library's functions. They are usable only if all were found and nvmlInit succeeded.
 class GpuUsers::Nvml {
 public:
   explicit Nvml(const std::string &Library);
@@ -44,7 +44,8 @@ public:
 
   std::vector<NvmlDevice> devices(llvm::ArrayRef<std::string> Uuids) const;
   std::vector<unsigned> processes(NvmlDevice Device) const;
-  /// Percent by process in the last second; nothing where the driver does not say.
+  /// How busy each process kept the GPU in the last second, in per cent; nothing if the driver does
+  /// not tell it.
   std::optional<std::vector<std::pair<unsigned, unsigned>>> busy(NvmlDevice Device) const;
 
 private:
@@ -128,7 +129,7 @@ std::string GpuUser::text() const {
   if (!Name.empty())
     Text += " " + Name;
   if (!BusyPercent)
-    return Text + ": times are noisier where it computes";
+    return Text + ": times are noisier while it computes";
   if (*BusyPercent == 0)
     return Text + " (idle when looked at)";
   return Text + " (" + std::to_string(*BusyPercent) + " % busy): times are noisier";
@@ -137,7 +138,7 @@ std::string GpuUser::text() const {
 GpuUsers::GpuUsers(std::string Library) : Library(std::move(Library)) {}
 GpuUsers::~GpuUsers() = default;
 
-/// The name of process \p Pid, or nothing where it is not of our pid namespace.
+/// The name of process \p Pid, or an empty text if it is not in our pid namespace.
 static std::string processName(unsigned Pid) {
   std::optional<std::string> Name = readProcFile("/proc/" + std::to_string(Pid) + "/comm");
   return llvm::StringRef(Name.value_or("")).trim().str();
@@ -146,7 +147,7 @@ static std::string processName(unsigned Pid) {
 void GpuUsers::note(unsigned Pid, std::optional<unsigned> BusyPercent) {
   auto Known = llvm::find_if(Found, [&](const GpuUser &U) { return U.Pid == Pid; });
   if (Known == Found.end()) {
-    // What a workload has left behind is said elsewhere.
+    // Processes that a workload has left running are reported elsewhere.
     if (hasEnvironment(pid_t(Pid), std::string(probe::DirVariable) + "="))
       return;
     Found.push_back({Pid, processName(Pid), BusyPercent});

@@ -1,6 +1,7 @@
 /// \file
-/// Who else computes on the GPUs that a workload is timed on, as the driver's management library
-/// tells. Where that is absent or does not answer, nobody.
+/// Finds out who else computes on the GPUs that a workload is timed on, because other users make
+/// the times noisier. The driver's management library (NVML) tells it. If the library is absent or
+/// does not answer, no users are found. TimedGpus looks before each run.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -12,27 +13,31 @@
 
 namespace carve {
 
-/// A process that is none of the workload's.
+/// A process that does not belong to the workload.
 struct GpuUser {
   unsigned Pid = 0;
-  std::string Name; ///< Empty where it is another container's.
-  /// Part of the GPU's time in which a kernel of it ran, the largest seen; absent: not known.
+  std::string Name; ///< Its command name; empty if it runs in another container.
+  /// The share of time in which one of its kernels ran, in per cent: the largest that was seen.
+  /// Absent if it is not known.
   std::optional<unsigned> BusyPercent;
 
-  /// `another process uses this GPU: pid 123 python (38 % busy): times are noisier`
+  /// A sentence for the user, such as `another process uses this GPU: pid 123 python (38 % busy):
+  /// times are noisier`.
   std::string text() const;
 };
 
-/// Looks from time to time, and remembers all it has seen. To be asked while no process of the
-/// workload runs: the driver's numbers may be of another pid namespace than ours.
+/// Looks for users when asked, and remembers all that it has seen. It must be asked while no
+/// process of the workload runs: the driver's pids may belong to another pid namespace than ours,
+/// so that a process of the workload could not be recognised.
 class GpuUsers {
 public:
-  /// \p Library: the management library, opened at the first look.
+  /// \p Library is the name of the management library. It is opened at the first look.
   explicit GpuUsers(std::string Library = "libnvidia-ml.so.1");
   ~GpuUsers();
 
-  /// Looks at the GPUs with these UUIDs; at all where \p Uuids is empty.
+  /// Looks at the GPUs with these UUIDs, or at all GPUs if \p Uuids is empty.
   void look(llvm::ArrayRef<std::string> Uuids);
+  /// All users seen so far.
   const std::vector<GpuUser> &found() const { return Found; }
 
 private:

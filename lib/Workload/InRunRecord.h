@@ -1,6 +1,7 @@
 /// \file
-/// What runs with a plan (Protocol/TimingRecords.h) leave beside the ordinary records: the variants
-/// timed and compared inside the program. Part of ProbeRecord; input of InRunSelection.
+/// The additional records of runs with a plan (Protocol/TimingRecords.h): the variants that were
+/// timed and compared inside the program. It is part of ProbeRecord and the input of
+/// InRunSelection.
 #pragma once
 
 #include "Protocol/TimingRecords.h"
@@ -9,6 +10,7 @@
 
 namespace carve {
 
+/// The records of one timing run, by kind.
 struct InRunRecord {
   std::vector<ReplayedLaunch> Replays;
   std::vector<VerifiedVariant> Verified;

@@ -6,7 +6,7 @@
 using namespace carve;
 using namespace llvm;
 
-/// Adds a record of kind \p T to \p All.
+/// Adds the record in \p In to \p All if it is of kind \p T. Returns false if it is not.
 template <class T> static bool takeInto(RecordReader &In, std::vector<T> &All) {
   return takeRecord<T>(In, [&](T Record) { All.push_back(std::move(Record)); });
 }

@@ -1,6 +1,6 @@
 /// \file
-/// Reads and prints the lines of a timing run (Protocol/TimingRecords.h). Part of the reading of
-/// ProbeRecords; the samples file keeps the same lines.
+/// Reads and prints the lines of a timing run (Protocol/TimingRecords.h). ProbeRecords uses it to
+/// read the probe's files, and SampleRecord, because the samples file keeps the same lines.
 #pragma once
 
 #include "Protocol/RecordReader.h"
@@ -10,19 +10,19 @@
 
 namespace carve {
 
-/// Adds the record that \p In holds to \p Record. False if it is none of a timing run's; a damaged
-/// one is told by In.bad() and adds nothing.
+/// Adds the record in \p In to \p Record. Returns false if a timing run has no such record. A
+/// damaged record adds nothing, and In.bad() tells why.
 bool takeInRunLine(RecordReader &In, InRunRecord &Record);
 
-/// What is wrong with line \p Number of \p Name, which \p In has read: the record is not \p Known,
-/// or one of its fields is not what is expected.
+/// Checks line \p Number of the file \p Name, which \p In has read. Fails if the record is not
+/// \p Known, or if one of its fields is not as expected.
 llvm::Error checkLine(const RecordReader &In, bool Known, llvm::StringRef Name, unsigned Number);
 
-/// The records as lines, each ended by a newline.
+/// Prints the records as lines. Each line ends with a newline.
 std::string printInRun(const InRunRecord &Record);
 
-/// The records of \p Text, lines as printInRun() makes them. Fails naming \p Name, the line, and
-/// what was expected there.
+/// Reads lines as printInRun() prints them. An error names \p Name, the line, and what was expected
+/// there.
 llvm::Expected<InRunRecord> readInRun(llvm::StringRef Text, llvm::StringRef Name);
 
 } // namespace carve

@@ -1,6 +1,7 @@
 /// \file
-/// Whether a run printed what the default prints, with the default run again where that is open.
-/// Shared by all runs of a tuning, so that what one has learnt of the output serves the next.
+/// Checks whether a run printed what the default prints. If this is unclear, the default is run
+/// again to see how its own output varies. All runs of a tuning share one check, so that what one
+/// run shows about the output helps the next.
 #pragma once
 
 #include "Workload/Workload.h"
@@ -9,26 +10,29 @@
 
 namespace carve {
 
+/// The check of one tuning.
 class OutputCheck {
 public:
-  /// Runs the untouched program, every launch held back by so many ns.
+  /// Runs the untouched program with a delay of \p LaunchDelayNs at every launch.
   using DefaultRun = std::function<llvm::Expected<RunRecord>(uint64_t LaunchDelayNs)>;
 
   explicit OutputCheck(DefaultRun RunDefault) : RunDefault(std::move(RunDefault)) {}
 
+  /// What is known of the default's output so far.
   OutputReference &reference() { return Reference; }
   const OutputReference &reference() const { return Reference; }
 
-  /// The first default that a difference asks for is held back at every launch by \p DelayNs, so
-  /// that lines that depend on time show themselves (revealingDelayNs()). 0: no such run is needed.
+  /// Makes the first default run after a difference with a delay of \p DelayNs at every launch, so
+  /// that lines that depend on time change (revealingDelayNs()). With 0, there is no such run.
   void revealTimeBy(uint64_t DelayNs) { RevealingNs = DelayNs; }
 
-  /// Nothing where \p Output is the default's; else what differs, for a person. Before it says so,
-  /// the default runs again until it has shown what changes by itself: five times at most in all.
-  /// A default that fails teaches nothing. Fails where we were interrupted.
+  /// Returns what differs between \p Output and the default's output, as text for a person, or
+  /// nothing if they are the same. Before it reports a difference, the default runs again to show
+  /// what changes by itself: five times at most in the whole tuning. If such a run fails, the
+  /// difference is reported. Fails if the tuning was interrupted.
   llvm::Expected<std::optional<std::string>> difference(const ProgramOutput &Output);
 
-  /// Runs of the default made for it.
+  /// The number of default runs that were made for checks.
   unsigned runs() const { return Runs; }
 
 private:

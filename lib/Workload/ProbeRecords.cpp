@@ -34,7 +34,7 @@ std::optional<std::string> ProbeRecord::whyMixed() const {
   if (Architectures.size() <= 1)
     return std::nullopt;
   return "the program uses GPUs of different architectures (" + llvm::join(Architectures, ", ") +
-         "): choose those of one with CUDA_VISIBLE_DEVICES";
+         "): choose GPUs of one architecture with CUDA_VISIBLE_DEVICES";
 }
 
 uint64_t ProbeRecord::totalNs() const {
@@ -54,8 +54,8 @@ uint64_t ProbeRecord::totalNs(const std::set<std::string> &Names) const {
 
 namespace {
 
-/// Adds \p K to the launches of the same kernel, shape and code. \p OtherProcess: of one that All
-/// does not have yet.
+/// Adds \p K to the launches of the same kernel, shape and code in \p All. With \p OtherProcess, \p
+/// K comes from a process that \p All does not have yet.
 void addLaunches(std::vector<KernelLaunches> &All, KernelLaunches K, bool OtherProcess) {
   for (KernelLaunches &Old : All)
     if (Old.Kernel == K.Kernel && Old.Shape == K.Shape && Old.Cooperative == K.Cooperative &&
@@ -75,17 +75,17 @@ void addDevice(std::vector<DeviceInfo> &All, DeviceInfo D) {
     All.push_back(std::move(D));
 }
 
-/// How far one process has come.
+/// What was read of one process so far.
 struct ProcessState {
   unsigned Pid = 0;
-  bool Loaded = false; ///< Device code, without which there are no kernels.
-  bool Ended = false;
+  bool Loaded = false; ///< Whether it loaded device code, without which there are no kernels.
+  bool Ended = false;  ///< Whether the end of its record was read.
   std::vector<KernelLaunches> Kernels;
-  uint64_t FirstNs = UINT64_MAX, LastNs = 0; ///< Of its kernels.
+  uint64_t FirstNs = UINT64_MAX, LastNs = 0; ///< First start and last end of its kernels.
   InRunRecord InRun;
 };
 
-/// What launched a kernel, and what the program does, as a trace tells it. False if \p In is
+/// Takes a record of how kernels are launched and what the program does. Returns false if \p In is
 /// another record.
 bool takeTraceFact(RecordReader &In, ProbeRecord &Record) {
   return takeRecord<QueryRecord>(In,
@@ -102,7 +102,7 @@ bool takeTraceFact(RecordReader &In, ProbeRecord &Record) {
              In, [&](const HazardRecord &R) { Record.Hazards[R.Hazard].insert(R.Call); });
 }
 
-/// What kernels have counted. False if \p In is another record.
+/// Takes a record of what kernels have counted. Returns false if \p In is another record.
 bool takeCount(RecordReader &In, ProbeRecord &Record) {
   return takeRecord<UncountedRecord>(
              In, [&](const UncountedRecord &R) { Record.Uncounted.insert(R.Why); }) ||
@@ -111,7 +111,7 @@ bool takeCount(RecordReader &In, ProbeRecord &Record) {
          });
 }
 
-/// The images that the program loads. False if \p In is another record.
+/// Takes a record of an image that the program loads. Returns false if \p In is another record.
 bool takeImage(RecordReader &In, ProbeRecord &Record) {
   return takeRecord<ContainerRecord>(
              In, [&](const ContainerRecord &R) { Record.Containers.insert(R.Digest); }) ||
@@ -123,7 +123,8 @@ bool takeImage(RecordReader &In, ProbeRecord &Record) {
                                   [&](const ModuleRecord &R) { Record.Modules.insert(R.Digest); });
 }
 
-/// Devices, kernels, and how the process came to its end. False if \p In is another record.
+/// Takes a record of devices, kernels, or the end of the process. Returns false if \p In is another
+/// record.
 bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
   return takeRecord<DeviceInfo>(In,
                                 [&](DeviceInfo D) { addDevice(Record.Devices, std::move(D)); }) ||
@@ -150,7 +151,8 @@ bool showsDeviceCode(std::string_view Kind) {
          Kind == KernelLaunches::Kind.Word || Kind == AsideRecord::Kind.Word;
 }
 
-/// Takes one line after the first. False if the record is not known: it is a newer probe's.
+/// Takes one line after the first. Returns false if the record is not known, because a newer probe
+/// wrote it.
 bool takeLine(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
   State.Loaded |= showsDeviceCode(In.kind());
   return takeProcessFact(In, Record, State) || takeImage(In, Record) || takeTraceFact(In, Record) ||
@@ -158,21 +160,18 @@ bool takeLine(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
          takeInRunLine(In, State.InRun);
 }
 
-/// Reads the first line. Fails if the file is of another version, or of something else.
+/// Reads the first line. Fails if the file has another version or is not a probe's record.
 llvm::Error takeHead(llvm::StringRef Line, llvm::StringRef Name, ProcessState &State) {
   RecordReader In(Line);
-  bool Known = takeRecord<ProcessRecord>(In, [&](const ProcessRecord &R) {
-    if (R.Version == ProbeFile.Version)
-      State.Pid = R.Pid;
-  });
+  bool Known = takeRecord<ProcessRecord>(In, [&](const ProcessRecord &R) { State.Pid = R.Pid; });
   if (!Known || !Line.starts_with(headOf(ProbeFile) + "\t"))
     return malformed(Name + ":1: not a record of protocol " + llvm::Twine(ProbeFile.Version) +
                      ": '" + Line + "'");
   return checkLine(In, Known, Name, 1);
 }
 
-/// Adds what one process timed. Its rounds and cycles are numbered behind those of the processes
-/// before it, so that a round never pairs the times of two processes.
+/// Adds what one process timed. Its rounds and cycles get numbers after those of earlier processes,
+/// so that a round never pairs the times of two processes.
 void addInRun(InRunRecord &All, InRunRecord New) {
   unsigned Rounds = 0, Cycles = 0;
   for (const TimedSample &T : All.Timed)
@@ -199,7 +198,7 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
   while (!Text.empty()) {
     auto [Current, Rest] = Text.split('\n');
     if (Rest.empty() && !Text.ends_with("\n"))
-      break; // Cut short by a kill.
+      break; // The process was killed while it wrote this line.
     Text = Rest;
     if (++Line == 1) {
       if (llvm::Error E = takeHead(Current, Name, State))
@@ -217,7 +216,7 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
     Record.SpanNs += State.LastNs - State.FirstNs;
   for (KernelLaunches &K : State.Kernels)
     addLaunches(Record.Kernels, std::move(K), /*OtherProcess=*/true);
-  // The probe itself ends a process at fault, without the record's end.
+  // The probe itself ends a process with a fault, and then writes no end record.
   bool Faulted = !State.InRun.Faults.empty();
   Record.Faulted += Faulted;
   addInRun(Record.InRun, std::move(State.InRun));

@@ -1,6 +1,6 @@
 /// \file
-/// What the probe saw and timed in one run of a workload: the record that tracing and timing start
-/// from.
+/// Reads what the probe saw and timed in one run of a workload. Tracing and timing both work on
+/// this record.
 #pragma once
 
 #include "Protocol/CountRecords.h"
@@ -21,59 +21,66 @@
 
 namespace carve {
 
+/// The records of all processes of one run.
 struct ProbeRecord {
   unsigned Processes = 0;
   std::vector<DeviceInfo> Devices;
   std::set<std::string> Containers; ///< Digests of the device containers that were loaded.
-  std::set<std::string> Swapped;    ///< Of these, the replaced ones.
-  std::map<std::string, std::string> Unswapped; ///< Digest to the reason.
-  std::set<std::string> Modules; ///< Digests of the images that the driver made of them.
+  std::set<std::string> Swapped;    ///< Digests of containers that were replaced.
+  /// Containers that could not be replaced: reasons by digest.
+  std::map<std::string, std::string> Unswapped;
+  std::set<std::string> Modules; ///< Digests of the images that the driver loaded from containers.
   std::vector<KernelLaunches> Kernels;
-  std::set<std::string> Queried; ///< Kernels whose attributes or occupancy were asked for.
-  /// Of these, the ones whose occupancy was: their grids may be made to fit it.
+  std::set<std::string> Queried; ///< Kernels whose attributes or occupancy the program asks for.
+  /// The kernels of these whose occupancy it asks for. Their grids may be chosen to fit it.
   std::set<std::string> SizedByOccupancy;
-  std::map<std::string, uint64_t> GraphLaunches; ///< Of a kernel: those started from graphs.
+  std::map<std::string, uint64_t> GraphLaunches; ///< Launches from graphs, by kernel.
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
   std::map<HazardKind, std::set<std::string>> Hazards; ///< Driver calls that the program makes.
-  InRunRecord InRun;                                   ///< Of a timing run.
-  /// Of a run with counters: those that are not 0, by variable.
+  InRunRecord InRun;                                   ///< The records of a timing run.
+  /// The counters of a run with counted images that are not 0: by variable, and then by index.
   std::map<std::string, std::map<size_t, uint64_t>> Counted;
-  std::set<std::string> Uncounted; ///< Why some counts of it are lost.
-  HardwareRecord Hardware;         ///< Of a run with hardware counters.
-  /// From the first kernel's start to the last one's end, and of that the time in which any ran;
-  /// sums over the processes. 0 if none of their kernels was recorded.
+  std::set<std::string> Uncounted; ///< Why some of these counts are lost.
+  HardwareRecord Hardware;         ///< The records of a run with hardware counters.
+  /// The time from the first kernel's start to the last one's end, and the part of it in which a
+  /// kernel ran. Both are sums over the processes, and 0 if no kernel was recorded.
   uint64_t SpanNs = 0, BusyNs = 0;
-  uint64_t Dropped = 0;        ///< Activity records lost.
+  uint64_t Dropped = 0;        ///< Activity records that were lost.
   std::set<std::string> Aside; ///< Why the probe did nothing in some process.
-  unsigned Incomplete = 0;     ///< Processes that were killed before their record was whole.
-  unsigned Faulted = 0;        ///< Processes that the probe ended: their variant was at fault.
-  unsigned Running = 0;        ///< Processes that the program has left behind at work.
-  /// The numbers of processes, ended or not, that loaded device code and whose record has no end.
+  unsigned Incomplete = 0;     ///< Processes that ended before their record was complete.
+  unsigned Faulted = 0;        ///< Processes that the probe ended because a variant had a fault.
+  unsigned Running = 0;        ///< Processes that still ran after the program had ended.
+  /// The pids of processes that loaded device code and whose record has no end. They may have ended
+  /// or may still run.
   std::set<unsigned> Unfinished;
 
-  /// Why the times are not those of the whole program, or nothing. A run with a fault has ended
-  /// early as well, which InRun.Faults tells; other processes may be incomplete because of it.
+  /// Why the times are not those of the whole program, or nothing if they are. A run with a fault
+  /// has also ended early, but InRun.Faults tells that. Other processes may be incomplete because
+  /// of it.
   std::optional<std::string> whyIncomplete() const;
-  /// Why no image fits the whole program: its GPUs are of different architectures. Or nothing.
+  /// Why no single image fits the whole program, or nothing if one does. The reason is that its
+  /// GPUs have different architectures.
   std::optional<std::string> whyMixed() const;
-  /// GPU time of all kernels.
+  /// GPU time of all kernels, in ns.
   uint64_t totalNs() const;
-  /// GPU time of the kernels in \p Names.
+  /// GPU time of the kernels in \p Names, in ns.
   uint64_t totalNs(const std::set<std::string> &Names) const;
 };
 
-/// Adds the records of one process (Protocol/TraceRecords.h) to \p Record. Fails naming \p Name and
-/// the line where one does not have the fields expected, with what it has and what was expected. A
-/// last line without its end, as a killed process leaves it, is passed over. A process that loaded
-/// no device code, as a launcher or a program that only asks for devices, may end as it likes; so
-/// does one that the probe ended for a fault. Rounds and cycles are numbered anew behind those of
-/// the processes before, so that each is of one process.
+/// Adds the records of one process (Protocol/TraceRecords.h), which are in \p Text, to \p Record. A
+/// last line without its newline, as a killed process leaves it, is ignored. A process counts as
+/// incomplete if its record has no end, unless it loaded no device code (such as a launcher, or a
+/// program that only asks for devices) or the probe ended it for a fault. Rounds and cycles get new
+/// numbers after those of earlier processes, so that each belongs to one process. Fails if a line
+/// does not have the expected fields; the error names \p Name, the line, what it has, and what was
+/// expected.
 llvm::Error readProbeFile(llvm::StringRef Text, llvm::StringRef Name, ProbeRecord &Record);
 
-/// Devices, launches, trace facts and what was timed, in the form that readProbeFile() reads.
+/// Prints devices, launches, trace facts and timing records in the form that readProbeFile() reads.
 std::string printProbeRecord(const ProbeRecord &Record);
 
-/// The records of all processes that wrote into \p Dir.
+/// Reads the records of all processes that wrote into \p Dir. Fails as readProbeFile(), or if a
+/// file cannot be read.
 llvm::Expected<ProbeRecord> readProbeDirectory(llvm::StringRef Dir);
 
 } // namespace carve

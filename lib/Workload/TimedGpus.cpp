@@ -35,13 +35,13 @@ void TimedGpus::lockAll(const std::vector<SystemGpu> &Gpus) {
   }
   if (Locked.empty())
     Locked = {"any"};
-  // Twice the same would wait for itself.
+  // With the same name twice, the second lock would wait for the first.
   llvm::sort(Locked);
   Locked.erase(llvm::unique(Locked), Locked.end());
 }
 
 void TimedGpus::use(llvm::ArrayRef<std::string> Used) {
-  // Read again: a GPU that was asleep has told its UUID only now.
+  // The list is read again, because a GPU that was asleep did not tell its UUID before.
   std::vector<SystemGpu> System = systemGpus(Places.ProcDir, Places.DevDir), Seen;
   for (const std::string &Uuid : Used) {
     auto Gpu = llvm::find_if(System, [&](const SystemGpu &G) { return G.Uuid == Uuid; });
@@ -59,10 +59,11 @@ static std::string holderOf(int Fd) {
   return llvm::StringRef(Text, std::max<ssize_t>(Size, 0)).split('\n').first.str();
 }
 
-/// The descriptor of the locked file for GPU \p Name, or -1.
+/// Locks the file for GPU \p Name, waiting if necessary. Returns its descriptor, or -1 if there is
+/// no such file and it cannot be made.
 int TimedGpus::lock(const std::string &Name) const {
   std::string Path = Places.LockDir + "/carve-nvcc-timing-" + Name + ".lock";
-  // Linux refuses O_CREAT on another user's file in a sticky directory: open it plainly first.
+  // Linux refuses O_CREAT on another user's file in a sticky directory, so try without it first.
   int Fd = ::open(Path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (Fd < 0)
     Fd = ::open(Path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);

@@ -1,6 +1,7 @@
 /// \file
-/// The GPUs that a tuning times on: each takes one run at a time, whoever else tunes on this
-/// machine, and who disturbs the times is remembered.
+/// Locks the GPUs that a tuning times on, so that each runs one workload at a time, even if several
+/// tunings run on the machine. It also remembers other users that disturb the times. runWorkload()
+/// holds the locks during each run.
 #pragma once
 
 #include "Nvcc/Toolchain.h"
@@ -14,10 +15,10 @@
 
 namespace carve {
 
-/// Where GPUs are found and locked.
+/// The places where GPUs are found and locked.
 struct GpuPlaces {
   std::string ProcDir = "/proc/driver/nvidia/gpus", DevDir = "/dev";
-  std::string LockDir = "/tmp"; ///< For all users, who share the GPUs.
+  std::string LockDir = "/tmp"; ///< One for all users, because they share the GPUs.
   std::string Nvml = "libnvidia-ml.so.1";
   std::optional<std::string> Visible, Order; ///< CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER.
 };
@@ -25,20 +26,21 @@ struct GpuPlaces {
 /// The places of this machine, with CUDA's variables from \p Env.
 GpuPlaces gpuPlaces(GetEnv Env);
 
+/// The GPUs of one tuning.
 class TimedGpus {
 public:
-  /// Told, in words for a person, for whom a run waits; with nothing when the wait is over.
+  /// Tells the user for whom a run waits. It gets an empty text when the wait is over.
   using WaitingFunction = std::function<void(llvm::StringRef)>;
 
-  /// At first all GPUs that \p Places show: a program that has not run may use any of them.
-  /// \p Who tells others who holds a lock: the command that is timed.
+  /// Starts with all GPUs that \p Places show, because a program that has not run yet may use any
+  /// of them. \p Who is the command that is timed; it tells others who holds a lock.
   TimedGpus(GpuPlaces Places, std::string Who, WaitingFunction Waiting);
 
-  /// From now on those with these UUIDs, which a trace has seen. One that the system does not
-  /// list (a part of a GPU) leaves all.
+  /// Uses from now on only the GPUs with these UUIDs, which a trace has seen. If the system does
+  /// not list one of them (it is a part of a GPU), nothing changes.
   void use(llvm::ArrayRef<std::string> Uuids);
 
-  /// A lock on each GPU, until it goes. The system lets go of them however we end.
+  /// Holds a lock on each GPU until it is destroyed. The system releases the locks however we end.
   class Turn {
   public:
     Turn() = default;
@@ -50,13 +52,15 @@ public:
     std::vector<int> Fds;
   };
 
-  /// Waits for the GPUs, in the same order in every process, and looks who else is there. A GPU
-  /// for which no lock file can be made is not locked.
+  /// Waits for the GPUs and locks them, in the same order in every process so that two processes do
+  /// not wait for each other. Then looks for other users. A GPU for which no lock file can be made
+  /// is not locked.
   Turn take();
 
-  /// The names under which they are locked, sorted: UUIDs; the place on the bus where the driver
-  /// does not tell the UUID; `any` where it lists no GPU.
+  /// The names under which the GPUs are locked, sorted: the UUIDs, or the place on the bus if the
+  /// driver does not tell the UUID, or `any` if the driver lists no GPU.
   const std::vector<std::string> &locked() const { return Locked; }
+  /// Other users of the GPUs that were seen so far.
   const std::vector<GpuUser> &otherUsers() const { return Users.found(); }
 
 private:

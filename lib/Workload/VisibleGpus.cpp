@@ -10,7 +10,7 @@
 using namespace carve;
 namespace fs = llvm::sys::fs;
 
-/// The value of `Name:   value` in the text of an `information` file.
+/// The value in the line `Name:   value` of an `information` file; empty if there is none.
 static llvm::StringRef valueOf(llvm::StringRef Text, llvm::StringRef Name) {
   while (!Text.empty()) {
     auto [Line, Rest] = Text.split('\n');
@@ -32,7 +32,7 @@ static std::optional<SystemGpu> readGpu(const std::string &Dir, llvm::StringRef 
   Gpu.Bus = llvm::sys::path::filename(Dir).str();
   Gpu.Model = valueOf(*Text, "Model").str();
   Gpu.Uuid = valueOf(*Text, "GPU UUID").str();
-  // `GPU-????????-????-...` while no program has the GPU open.
+  // The driver writes `GPU-????????-????-...` while no program has the GPU open.
   if (llvm::StringRef(Gpu.Uuid).contains('?'))
     Gpu.Uuid.clear();
   return Gpu;
@@ -48,7 +48,7 @@ std::vector<SystemGpu> carve::systemGpus(llvm::StringRef ProcDir, llvm::StringRe
   return All;
 }
 
-/// The GPU that \p Word of CUDA_VISIBLE_DEVICES names; nothing where that is not certain.
+/// The GPU that \p Word of CUDA_VISIBLE_DEVICES names; null if that is not certain.
 static const SystemGpu *namedGpu(const std::vector<SystemGpu> &All, llvm::StringRef Word,
                                  bool InBusOrder) {
   size_t Number = 0;

@@ -54,7 +54,7 @@ llvm::Error writeImageList(llvm::StringRef Path, const ImageMap &Images) {
   return writeFileAtomically(Path, Text);
 }
 
-/// The workload under the probe, its records in \p Records.
+/// The command that runs the workload under the probe, which writes its records into \p Records.
 Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const std::string &Records,
                       uint64_t LaunchDelayNs) {
   Command C;
@@ -65,9 +65,9 @@ Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const s
   C.StdinPath = Spec.StdinPath;
   C.Environment = {std::string(probe::InjectionVariable) + "=" + Probe.Library,
                    std::string(probe::DirVariable) + "=" + Records,
-                   // A compile inside the workload must not start a tuning of its own.
+                   // A compile inside the workload must not start another tuning.
                    "CARVE_RUN=none",
-                   // It finds nvcc as a compile at the top does.
+                   // Such a compile must find nvcc as a compile outside the workload does.
                    CallersVariable};
   C.Environment.insert(C.Environment.end(), Spec.Environment.begin(), Spec.Environment.end());
   if (!Probe.Cupti.empty())
@@ -81,8 +81,8 @@ Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const s
   return C;
 }
 
-/// The records in \p Dir. Processes that still run when the program has ended are given a little
-/// time: a launcher may not have waited for the last of its ranks.
+/// Reads the records in \p Dir. If processes still run after the program has ended, waits up to 2 s
+/// for them, because a launcher may not wait for the last of its ranks.
 llvm::Expected<ProbeRecord> collectRecords(const std::string &Dir) {
   constexpr unsigned Attempts = 100, PauseUs = 20000;
   const std::string Mark = std::string(probe::DirVariable) + "=" + Dir;
@@ -130,7 +130,8 @@ llvm::Expected<RunRecord> carve::runWorkload(const WorkloadSpec &Spec, const Pro
   llvm::Expected<CommandResult> Result = Runner.run(C);
   if (!Result)
     return Result.takeError();
-  // Ranks have groups of their own, and shells have their children ignore an interrupt.
+  // The signal may not reach all processes: ranks have their own process groups, and shells make
+  // children in the background ignore an interrupt.
   if (Result->TimedOut || Result->Interrupted)
     endProcessesWith(std::string(probe::DirVariable) + "=" + Records, /*GraceS=*/2);
   llvm::Expected<ProbeRecord> Record = collectRecords(Records);
@@ -163,7 +164,7 @@ static std::vector<std::string> splitLines(llvm::StringRef Text) {
   return Lines;
 }
 
-/// How often each line is there.
+/// How often each line occurs.
 static std::map<std::string, size_t> counted(const std::vector<std::string> &Lines) {
   std::map<std::string, size_t> Count;
   for (const std::string &Line : Lines)
@@ -171,8 +172,8 @@ static std::map<std::string, size_t> counted(const std::vector<std::string> &Lin
   return Count;
 }
 
-/// Whether a line of \p A that \p B has not in its place stands elsewhere in \p B, out of its place
-/// in \p A.
+/// Whether some line occurs in both outputs, but on different line numbers. Lines that are equal on
+/// the same number do not count. Both outputs must have the same number of lines.
 static bool linesMoved(const std::vector<std::string> &A, const std::vector<std::string> &B) {
   std::set<llvm::StringRef> Gone;
   for (size_t I = 0; I < A.size(); ++I)

@@ -1,6 +1,6 @@
 /// \file
-/// The command that exercises the kernels: run under the probe, once for tracing and once per
-/// assignment of variants, with what it printed and wrote.
+/// Runs the command that exercises the kernels under the probe, once to trace it and then with
+/// variants in place, and compares what it printed and wrote.
 #pragma once
 
 #include "Support/CommandRunner.h"
@@ -13,80 +13,85 @@
 
 namespace carve {
 
+/// The command to run, and what belongs to its result.
 struct WorkloadSpec {
   std::vector<std::string> Argv;
-  std::string Dir; ///< Empty: the caller's.
+  std::string Dir; ///< The working directory; empty for the caller's.
   double TimeoutS = 600;
   std::vector<std::string> OutputFiles; ///< Files whose content is part of the result.
-  std::string StdinPath = "/dev/null";  ///< Read anew by every run.
-  std::vector<std::string> Environment; ///< `NAME=value`, set for the program in addition.
+  std::string StdinPath = "/dev/null";  ///< Every run reads it from its beginning.
+  std::vector<std::string> Environment; ///< Additional variables of the program, `NAME=value`.
 };
 
 /// What the user sees of one run, compared between variants.
 struct ProgramOutput {
   int ExitStatus = 0;
   std::string Stdout;
-  std::map<std::string, std::string> FileDigests; ///< Of WorkloadSpec::OutputFiles; `-` if absent.
+  std::map<std::string, std::string> FileDigests; ///< By path in OutputFiles; `-` if absent.
 };
 
+/// The result of one run.
 struct RunRecord {
   ProbeRecord Probe;
   ProgramOutput Output;
   std::string Stderr;
   bool TimedOut = false;
-  int Interrupted = 0; ///< The signal that asked us to stop.
-  double WallS = 0;
+  int Interrupted = 0; ///< The signal that asked us to stop; 0 if there was none.
+  double WallS = 0;    ///< Wall time, in seconds.
 
+  /// Whether the program ended in time with exit status 0.
   bool succeeded() const { return Output.ExitStatus == 0 && !TimedOut; }
 };
 
-/// How the probe is reached.
+/// Where the probe is, and what it has to do.
 struct ProbeSetup {
-  std::string Library;   ///< libcarve_probe.so
-  std::string Cupti;     ///< libcupti.so beside nvcc; empty: the probe looks for itself.
-  std::string Plan = {}; ///< Text of a plan for a run that times variants; empty: none.
-  /// Names of the variables with counters in the images, to be read when the program ends.
+  std::string Library;   ///< The path of libcarve_probe.so.
+  std::string Cupti;     ///< libcupti.so beside nvcc; if empty, the probe searches for it.
+  std::string Plan = {}; ///< The text of the plan for a timing run; empty for none.
+  /// Names of variables with counters in the images, which the probe reads when the program ends.
   std::vector<std::string> Counters = {};
-  std::string Metrics = {}; ///< Text of what hardware counters are wanted; empty: none.
+  std::string Metrics = {}; ///< The text that asks for hardware counters; empty for none.
 };
 
-/// libcupti of the toolkit whose bin directory is \p BinDir, or nothing.
+/// The path of libcupti in the toolkit whose bin directory is \p BinDir, or nothing if it has none.
 std::optional<std::string> findCupti(llvm::StringRef BinDir);
 
-/// Images by the digest of the container that they replace, as paths.
+/// Paths of images, by the digest of the container that they replace.
 using ImageMap = std::map<std::string, std::string>;
 
 class TimedGpus;
 
-/// Runs the workload under the probe with \p Images in place (none: trace), every launch held back
-/// by \p LaunchDelayNs. Holds the locks of \p Gpus meanwhile, so that two tunings do not time each
-/// other; null: none. What it leaves running where it took too long or was interrupted is ended.
-/// Fails where the program cannot be started or the probe's records cannot be read; a failing
-/// program is a result.
+/// Runs the workload under the probe with \p Images in place, or traces it if there are none. Every
+/// launch is delayed by \p LaunchDelayNs. Holds the locks of \p Gpus during the run, so that two
+/// tunings do not disturb each other's times; null for no locks. If the run takes too long or is
+/// interrupted, all its processes are ended. A program that fails is a result. Fails if the program
+/// cannot be started or the probe's records cannot be read.
 llvm::Expected<RunRecord> runWorkload(const WorkloadSpec &Spec, const ProbeSetup &Probe,
                                       const ImageMap &Images, CommandRunner &Runner,
                                       uint64_t LaunchDelayNs = 0, TimedGpus *Gpus = nullptr);
 
-/// The delay per launch that makes a program like \p Run take visibly longer, by half or by 0.3 s,
-/// whichever is more: what its output says of time then changes.
+/// The delay per launch, in ns, that makes the program of \p Run take visibly longer: by half of
+/// its time or by 0.3 s, whichever is more. Output that depends on time then changes.
 uint64_t revealingDelayNs(const RunRecord &Run);
 
-/// Which lines of a program's output mean something: those that were the same in every run of the
-/// default so far. Where a line has moved between two of them, as those of several ranks do, all
-/// lines are compared without their places: each as often as every run of the default had it.
+/// Knows which parts of a program's output are comparable: the lines that were the same in every
+/// run of the default so far. If a line has moved between two of these runs, as lines of several
+/// ranks do, all lines are compared without their order. Each line must then occur as often as in
+/// every run of the default.
 class OutputReference {
 public:
-  /// Takes another run of the default into account.
+  /// Adds the output of another run of the default.
   void addDefault(const ProgramOutput &Output);
-  /// Nothing where \p Output is that of the default; else what differs, for a person.
+  /// What differs between \p Output and the default's output, as text for a person; nothing if they
+  /// are the same. At least one default must have been added.
   std::optional<std::string> difference(const ProgramOutput &Output) const;
-  /// Lines of the default's output that differ between its own runs.
-  /// All of them where even their number does.
+  /// The number of lines that differ between runs of the default. If even the number of lines
+  /// differs, it is all lines.
   size_t unstableLines() const;
-  /// Whether even the number of lines differs between runs of the default: then only exit status
-  /// and files are compared.
+  /// Whether the number of lines differs between runs of the default. Then only exit status and
+  /// files are compared.
   bool stdoutUnstable() const { return Unstable; }
-  /// Whether lines are compared without their places.
+  /// Whether lines are compared without their order.
   bool unordered() const { return Unordered && !Unstable; }
 
 private:
@@ -95,8 +100,8 @@ private:
   bool Seen = false, Unstable = false, Unordered = false;
   ProgramOutput First;
   std::vector<std::string> Lines;
-  std::vector<bool> Masked;             ///< By place: lines that have differed.
-  std::map<std::string, size_t> Common; ///< Lines, as often as every run had them.
+  std::vector<bool> Masked;             ///< Lines that have differed, by line number.
+  std::map<std::string, size_t> Common; ///< How often every run had each line, at least.
   std::map<std::string, bool> FileMasked;
 };
 

@@ -17,7 +17,7 @@ bool carve::hasEnvironment(pid_t Pid, llvm::StringRef Entry) {
   std::optional<std::string> Text = readProcFile("/proc/" + std::to_string(Pid) + "/environ");
   if (!Text)
     return false;
-  // Entries are ended by zero bytes; a zombie has none.
+  // Each entry ends with a zero byte. A zombie has no entries.
   std::string Whole = '\0' + Entry.str();
   if (!Entry.ends_with("="))
     Whole += '\0';

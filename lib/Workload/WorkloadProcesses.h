@@ -1,6 +1,7 @@
 /// \file
-/// The processes of a workload, wherever a launcher or a daemon has put them: they are known by the
-/// environment that the run gave to them.
+/// Finds and ends the processes of a workload, even if a launcher or a daemon has moved them to
+/// other groups or sessions. They are recognised by the environment that runWorkload() gave to
+/// them.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -10,15 +11,15 @@
 
 namespace carve {
 
-/// Whether the environment of process \p Pid holds \p Entry: `NAME=value`, or `NAME=` for any
-/// value. False where the process is gone, or is another user's.
+/// Whether the environment of process \p Pid has \p Entry: `NAME=value`, or `NAME=` for any value.
+/// Returns false if the process is gone or belongs to another user.
 bool hasEnvironment(pid_t Pid, llvm::StringRef Entry);
 
-/// The processes whose environment holds \p Entry.
+/// The pids of the processes whose environment has \p Entry.
 std::vector<pid_t> processesWith(llvm::StringRef Entry);
 
-/// Ends them: by SIGTERM, and by SIGKILL whoever is still there after \p GraceS seconds. Process
-/// groups and sessions of their own do not hide them.
+/// Ends the processes whose environment has \p Entry, in whatever process group or session they
+/// are. Sends SIGTERM to all, and SIGKILL to those that still run after \p GraceS seconds.
 void endProcessesWith(llvm::StringRef Entry, double GraceS);
 
 } // namespace carve

@@ -107,7 +107,8 @@ TEST_F(LaunchTest, severalCaptures_failuresAreToldApart) {
               None = capture("absent", 9, "c");
   CommandResult R = launch({Broken, None, Good});
   EXPECT_EQ(R.Stdout, "increment 4,1,1 1,1,1: output equal\n");
-  EXPECT_NE(R.Stderr.find(Broken + ": the kernel failed: CUDA_ERROR_ILLEGAL_ADDRESS\n"), std::string::npos)
+  EXPECT_NE(R.Stderr.find(Broken + ": the kernel failed: CUDA_ERROR_ILLEGAL_ADDRESS\n"),
+            std::string::npos)
       << R.Stderr;
   EXPECT_NE(R.Stderr.find(None + ": no kernel absent: CUDA_ERROR_STUB\n"), std::string::npos);
   EXPECT_NE(R.Stderr.find("2 of 3 captures failed"), std::string::npos);

@@ -129,8 +129,7 @@ TEST_F(CarveCommandTest, mistakes_nameWhatWasExpected) {
               "carve report: unknown option '--form'; carve report --help lists them");
   expectError({"report"}, "no tuning has been made with the store " + path("store"));
   expectError({"tune"}, "carve tune: no command, expected: carve tune -- COMMAND...");
-  expectError({"tune", "./app"},
-              "carve tune: unexpected './app'; the command to run stands behind --");
+  expectError({"tune", "./app"}, "carve tune: unexpected './app', expected the command after '--'");
   expectError({"tune", "--samples=a", "--record=b", "--", "./app"},
               "carve tune: --samples and --record exclude each other");
   expectError({"tune", "--max-runs=x", "--", "./app"},

@@ -1,10 +1,10 @@
 #include "Captures/File/CaptureFile.h"
 
 #include "Captures/File/CaptureJson.h"
-#include "Support/NewerFormat.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
+#include "Support/NewerFormat.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Compression.h"

@@ -118,7 +118,7 @@ void ModifiedPipeline::take(const TimingRunResult &Run) {
   if (Run.Failure)
     Why = "the timing run does not count: " + *Run.Failure;
   else if (Run.Difference)
-    Why = "the output of the timing run was another one: " + *Run.Difference;
+    Why = "the output of the timing run differs: " + *Run.Difference;
   for (size_t K = 0; K < Choices.size(); ++K) {
     if (!isTimed(K))
       continue;

@@ -7,8 +7,8 @@ using namespace carve;
 
 bool CapturePlan::read(const char *File) {
   auto Take = [&](RecordReader &In) {
-    return takeRecord<DirectoryRecord>(In, [&](DirectoryRecord R) { Directory = R.Path; }) ||
-           takeRecord<CaptureWish>(In, [&](CaptureWish R) { Wishes.push_back(R); });
+    return takeRecord<DirectoryRecord>(In, [&](const DirectoryRecord &R) { Directory = R.Path; }) ||
+           takeRecord<CaptureWish>(In, [&](const CaptureWish &R) { Wishes.push_back(R); });
   };
   return readPlanLines(File, CapturePlanFile, Take) && !Directory.empty() && !Wishes.empty();
 }

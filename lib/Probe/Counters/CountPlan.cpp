@@ -8,8 +8,9 @@ using namespace carve;
 bool CountPlan::read(const char *File) {
   auto Take = [&](RecordReader &In) {
     return takeRecord<PassRecord>(In, [&](PassRecord R) { Pass = R.Pass; }) ||
-           takeRecord<MetricRecord>(In, [&](MetricRecord R) { Metrics.push_back(R.Metric); }) ||
-           takeRecord<CountWish>(In, [&](CountWish R) { Wishes.push_back(R); });
+           takeRecord<MetricRecord>(In,
+                                    [&](const MetricRecord &R) { Metrics.push_back(R.Metric); }) ||
+           takeRecord<CountWish>(In, [&](const CountWish &R) { Wishes.push_back(R); });
   };
   return readPlanLines(File, MetricsFile, Take) && !Metrics.empty() && !Wishes.empty();
 }

@@ -23,20 +23,20 @@ struct PlanReading {
 
 bool PlanReading::takeKernelLine(RecordReader &In) {
   return takeRecord<KernelRecord>(In,
-                                  [&](KernelRecord R) {
+                                  [&](const KernelRecord &R) {
                                     PlannedKernel &Kernel = P.Kernels[R.Kernel];
                                     Kernel.Name = R.Kernel;
                                     Kernel.Mode = R.Mode;
                                     Kernel.MayRotate = R.MayRotate;
                                   }) ||
          takeRecord<VariantRecord>(In,
-                                   [&](VariantRecord R) {
+                                   [&](const VariantRecord &R) {
                                      P.Kernels[R.Kernel].Variants.push_back({R.Variant, R.Clone});
                                    }) ||
          takeRecord<PlannedShape>(
-             In, [&](PlannedShape R) { P.Kernels[R.Kernel].Shapes.push_back(R); }) ||
-         takeRecord<ExcludeRecord>(In, [&](ExcludeRecord R) { Excluded.push_back(R); }) ||
-         takeRecord<MeasureRecord>(In, [&](MeasureRecord R) { Measured.push_back(R); });
+             In, [&](const PlannedShape &R) { P.Kernels[R.Kernel].Shapes.push_back(R); }) ||
+         takeRecord<ExcludeRecord>(In, [&](const ExcludeRecord &R) { Excluded.push_back(R); }) ||
+         takeRecord<MeasureRecord>(In, [&](const MeasureRecord &R) { Measured.push_back(R); });
 }
 
 bool PlanReading::take(RecordReader &In) {

@@ -6,7 +6,8 @@
 
 using namespace carve;
 
-/// \p V 's time in \p R as the program would see it.
+/// The time of variant \p V in round \p R, with cold and warm weighted as in the program (\p Warm),
+/// or the cold time alone.
 static double mixedNs(const InRunShape &S, const InRunRound &R, size_t V, bool Warm) {
   if (!Warm)
     return R.ColdNs[V];
@@ -32,7 +33,7 @@ size_t InRunShape::rounds(bool HeldOut) const {
 
 namespace {
 
-/// Puts samples into rounds, which the reading of the records has numbered across processes.
+/// Puts samples into rounds. The reader of the records has numbered the rounds across processes.
 class RoundTable {
 public:
   RoundTable(const InRunSubject &Subject, InRunShape &Shape) : Subject(Subject), Shape(Shape) {}
@@ -59,10 +60,11 @@ private:
 
 } // namespace
 
-/// Of every eight cycles three choose and five are held out: the least that each part needs.
+/// Of every eight cycles, three choose and five are held out. These are the least numbers that each
+/// part needs.
 static bool isHeldOut(unsigned Cycle) { return Cycle % 8 % 3 != 0; }
 
-/// Fills in the default's medians, and the weight with which they make \p TracedNs.
+/// Sets the default's medians, and the weight with which their mean becomes \p TracedNs.
 static void weighWarmth(InRunShape &Shape, double TracedNs) {
   std::vector<double> Cold, Warm;
   for (const InRunRound &R : Shape.Rounds) {

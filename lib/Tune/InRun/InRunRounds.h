@@ -1,34 +1,36 @@
 /// \file
-/// The rounds of a timing run, sorted by subject and shape out of the records: what InRunSelection
-/// computes with.
+/// Sorts the records of a timing run into rounds, by subject and shape. InRunSelection computes its
+/// ratios from these rounds.
 #pragma once
 
 #include "Tune/InRun/InRunSelection.h"
 
 namespace carve {
 
-/// Times of one round by variant; 0 where the variant was not in it.
+/// The times of one round by variant, in ns. A time is 0 if the variant was not in the round.
 struct InRunRound {
+  /// Whether it judges candidates. The other rounds choose them.
   bool HeldOut = false;
-  std::vector<double> ColdNs, WarmNs; ///< Of rotation, ColdNs has the time and WarmNs nothing.
+  std::vector<double> ColdNs, WarmNs; ///< For rotated launches, only ColdNs is set.
 };
 
-/// A shape with its rounds.
+/// A launch shape of one subject with its rounds.
 struct InRunShape {
-  double TotalNs = 0; ///< In the traced run.
+  double TotalNs = 0; ///< GPU time of its launches in the traced run.
   InRunTiming Timing = InRunTiming::None;
   std::vector<InRunRound> Rounds;
-  double ColdNs = 0, WarmNs = 0; ///< Medians of the default.
-  double WarmWeight = 0;         ///< With which they make the traced mean, 0 to 1.
+  double ColdNs = 0, WarmNs = 0; ///< Medians of the default's times.
+  double WarmWeight = 0; ///< The weight of WarmNs, 0 to 1, that makes the mean the traced one.
 
-  /// Of \p Variant to the default in the rounds that have both, held out or not.
+  /// The time of \p Variant over the default's, for each round that has both. \p HeldOut selects
+  /// the rounds.
   std::vector<double> ratios(size_t Variant, bool HeldOut) const;
-  /// Rounds that have the default.
+  /// The number of rounds that have the default. \p HeldOut selects the rounds.
   size_t rounds(bool HeldOut) const;
 };
 
-/// The shapes of \p Subject in its order. A shape that was replayed has the rounds of all its
-/// replays and processes; one that was not, those of rotation.
+/// The shapes of \p Subject, in its order. A replayed shape has the rounds of all its replays in
+/// all processes. Other shapes have the cycles of rotation as rounds, if there are any.
 std::vector<InRunShape> inRunShapes(const InRunSubject &Subject, const InRunRecord &Record);
 
 } // namespace carve

@@ -1,6 +1,6 @@
-// Two sets of rounds, so that no variant is judged by the numbers that made it the best: the best
-// of many is partly the luckiest. What is corrected for is therefore how many are judged on the
-// rounds held out, not how many there were to choose from.
+// There are two sets of rounds, so that no variant is judged by the numbers that made it the best:
+// the best of many is partly the luckiest. The correction for several comparisons therefore counts
+// the variants that are judged on the held-out rounds, not those there were to choose from.
 
 #include "Tune/InRun/InRunSelection.h"
 
@@ -83,8 +83,8 @@ std::string verdictText(const VerifiedVariant &V) {
 
 bool isSound(Verdict V) { return V == Verdict::Equal || V == Verdict::WithinSpread; }
 
-/// Notes who is out by what it wrote or did. False where default or control are: then no verdict
-/// says anything of a variant, and whole runs try them all but those at fault.
+/// Rejects variants by what they wrote or did. Returns false if the default or the control failed:
+/// then no verdict says anything of a variant, and whole runs try all but those with a fault.
 bool SubjectJudge::takeVerdicts() {
   std::string Wrong;
   auto Doubt = [&](const std::string &Variant, const std::string &Why) {
@@ -153,7 +153,8 @@ void addWeighted(RatioInterval &Sum, const RatioInterval &R, double Weight) {
   Sum.High += Weight * R.High;
 }
 
-/// The weighted sum over shapes of medians while choosing; 0 where a shape that counts has none.
+/// The weighted sum, over shapes, of \p Variant 's median ratios in the choosing rounds. It is 0 if
+/// a covered shape has no such ratio.
 RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
   RatioInterval Sum = {0, 0, 0};
   for (const InRunShape &S : Shapes) {
@@ -165,7 +166,8 @@ RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
   return Sum;
 }
 
-/// False where it is not known how far apart two identical copies are.
+/// Measures how far apart two identical copies are. Returns false if the control was not timed in
+/// some covered shape.
 bool SubjectJudge::measureControl() {
   Control = {0, 0, 0};
   for (const InRunShape &S : Shapes) {
@@ -183,7 +185,7 @@ bool SubjectJudge::measureControl() {
   return true;
 }
 
-/// The best while choosing, the best first, of those that were held out for judging.
+/// The best variants in the choosing rounds, best first, among those with held-out rounds.
 std::vector<size_t> SubjectJudge::candidates() const {
   std::vector<size_t> List;
   for (size_t V = 2; V < Subject.Variants.size(); ++V)
@@ -196,12 +198,13 @@ std::vector<size_t> SubjectJudge::candidates() const {
   return List;
 }
 
-/// Ratios of \p Variant summed over shapes, one per held-out round of the shape that has fewest.
-/// The probe holds out the best of each shape: where \p Variant was not among them, the upper end
-/// of what it took while choosing counts, which favours nobody.
+/// The ratios of \p Variant summed over shapes: as many as the shape with the fewest held-out
+/// rounds has rounds. The probe makes held-out rounds of the best variants of each shape only. If
+/// \p Variant was not among them, the upper end of its interval in the choosing rounds counts, so
+/// that it gains no advantage.
 std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
   double FixedNs = 0;
-  std::vector<std::pair<double, std::vector<double>>> Varying; // Weight and ratios.
+  std::vector<std::pair<double, std::vector<double>>> Varying; // Time of the shape and ratios.
   size_t Count = SIZE_MAX;
   for (const InRunShape &S : Shapes) {
     if (!covered(S)) {
@@ -250,15 +253,16 @@ OutputProof SubjectJudge::proofOf(size_t Variant) const {
   return Proof;
 }
 
-/// Where two identical copies cannot be told to take the same time, neither can it be said that
-/// no variant is faster. Nor where \p Best, the ratio of the best variant, would be enough if the
-/// shapes that were not timed were like the others.
+/// Decides that the kernel stays, or that it is undecided. It is undecided if the times of two
+/// identical copies scatter too much, because a gain could hide in that. It is also undecided if
+/// \p Best, the ratio of the best variant, would be enough if the shapes that were not timed gained
+/// like the others.
 void SubjectJudge::stays(double Best, std::string Why) {
   double Scatter = std::max(1 - Control.Low, Control.High - 1);
   if (Scatter > Limits.LargestScatter)
     return undecided(numbersText("its times scatter by %.1f %% within the run", 100 * Scatter));
   if (Best > Limits.WinningRatio && 1 - (1 - Best) / Outcome.Covered <= Limits.WinningRatio)
-    return undecided(numbersText("launches of %.0f %% of its time alone were timed, and gain",
+    return undecided(numbersText("only launches with %.0f %% of its time were timed, and they gain",
                                  100 * Outcome.Covered));
   Outcome.Verdict = InRunVerdict::Stays;
   Outcome.Reason = std::move(Why);
@@ -271,7 +275,7 @@ void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
     Ratios.push_back(heldOut(V));
     Count = std::min(Count, Ratios.back().size());
   }
-  // Too few rounds for two are enough for the better one.
+  // If the rounds are too few to judge two variants, they may be enough for the better one.
   while (Candidates.size() > 1 && Count < leastCount(1 - 2 * Limits.Alpha / Candidates.size())) {
     Candidates.pop_back();
     Ratios.pop_back();
@@ -294,7 +298,7 @@ void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
     Outcome.Verdict = InRunVerdict::Nominated;
     Outcome.Proof = proofOf(Outcome.Nominee);
   } else if (Open) {
-    undecided(numbersText("the rounds do not tell: %.4f of the default's time, upper end %.4f, "
+    undecided(numbersText("the rounds do not decide: %.4f of the default's time, upper end %.4f, "
                           "needed below %.4f",
                           Outcome.Ratio.Median, Outcome.Ratio.High, Bound));
   } else {
@@ -317,7 +321,7 @@ InRunOutcome SubjectJudge::judge() {
     else
       undecided(Shapes.empty() || Outcome.Timing == InRunTiming::None
                     ? "it was not launched often enough within the run"
-                    : numbersText("launches of %.0f %% of its time alone were timed",
+                    : numbersText("only launches with %.0f %% of its time were timed",
                                   100 * Outcome.Covered));
     return std::move(Outcome);
   }
@@ -341,7 +345,7 @@ InRunOutcome SubjectJudge::judge() {
     stays(Least,
           numbersText("no variant was faster: the best took %.3f of the default's time", Least));
   else
-    stays(1, "no variant left the default's output");
+    stays(1, "no variant produced the default's output");
   return std::move(Outcome);
 }
 
@@ -363,6 +367,6 @@ void carve::distrustRotated(std::vector<InRunOutcome> &Outcomes, const std::stri
       continue;
     O.Verdict = InRunVerdict::Undecided;
     O.Nominee = 0;
-    O.Reason = "the output of the timing run was another one: " + Difference;
+    O.Reason = "the output of the timing run differs: " + Difference;
   }
 }

@@ -1,7 +1,7 @@
 /// \file
-/// From what a timing run measured inside the program to a nominee per kernel: which variant goes
-/// into the confirmation, which kernels keep their default, and which only whole runs can decide.
-/// Numbers and records only: no GPU, no files.
+/// Judges the records of a timing run: which variant of each kernel goes into the confirmation,
+/// which kernels keep their default, and which only whole runs can decide. It comes after TimingRun
+/// and before Selection. It uses numbers and records only, no GPU and no files.
 #pragma once
 
 #include "Tune/Selection/Statistics.h"
@@ -19,95 +19,109 @@ namespace carve {
 
 /// A kernel as the selection sees it. Variant 0 is the default and variant 1 its control copy.
 struct InRunSubject {
+  /// A launch shape, as it was traced.
   struct TracedShape {
     LaunchShape Shape;
     uint64_t Launches = 0;
-    double TotalNs = 0; ///< Of the default, in the traced run.
+    double TotalNs = 0; ///< GPU time of all its launches in the traced run, with the default.
   };
-  std::string Kernel;                ///< Mangled.
-  std::vector<std::string> Variants; ///< Their names.
+  std::string Kernel;                ///< The mangled name.
+  std::vector<std::string> Variants; ///< Names, such as `r32`.
   std::vector<TracedShape> Shapes;
-  std::set<size_t> OnlyTimed = {}; ///< Variants that compute something else: never nominated.
+  /// Variants that compute something else than the kernel. They are never nominated.
+  std::set<size_t> OnlyTimed = {};
 
-  /// Which of Variants is called \p Name; their number if none is. Records come from a file.
+  /// The index of the variant \p Name, or Variants.size() if there is none. Records come from a
+  /// file and may have any name.
   size_t numberOf(llvm::StringRef Name) const {
     return llvm::find(Variants, Name) - Variants.begin();
   }
 };
 
+/// The limits of the judgement.
 struct InRunLimits {
-  double ScreeningRatio = 0.995; ///< A candidate's median ratio in the choosing rounds: below.
-  double WinningRatio = 0.99;    ///< Its median in the rounds held out: at most.
-  double LeastMargin = 0.003;    ///< As SelectionLimits::LeastMargin.
-  /// The chance, per kernel, that a variant that gains nothing is nominated.
+  /// A candidate's median ratio in the choosing rounds must be below this.
+  double ScreeningRatio = 0.995;
+  double WinningRatio = 0.99; ///< Its median in the held-out rounds must be at most this.
+  double LeastMargin = 0.003; ///< See SelectionLimits::LeastMargin.
+  /// The probability, per kernel, that a variant that gains nothing is nominated.
   double Alpha = 0.05;
-  unsigned ChoosingRounds = 3; ///< At least; of the held-out rounds as many as Alpha needs.
-  unsigned Candidates = 2;     ///< Variants of a kernel that are judged on held-out rounds.
-  double LeastCovered = 0.5;   ///< Share of the kernel's time in shapes that were timed.
-  /// By which the control may scatter where a kernel is said to stay; beyond, nothing is known.
+  /// A shape needs at least so many choosing rounds, and as many held-out rounds as Alpha needs.
+  unsigned ChoosingRounds = 3;
+  unsigned Candidates = 2; ///< At most so many variants of a kernel are judged on held-out rounds.
+  /// The timed shapes must have at least this share of the kernel's time.
+  double LeastCovered = 0.5;
+  /// If the control's interval is further from 1 than this, a kernel is undecided and does not
+  /// stay.
   double LargestScatter = 0.02;
 };
 
 /// How it is known that a variant computes what the default does.
 enum class OutputProof {
-  Bitwise,       ///< Every launch that was replayed left the default's bytes.
-  WithinSpread,  ///< The default differs from run to run, and the variant no more than that.
-  ProgramOutput, ///< The program printed the same; the kernel's memory was not compared.
+  Bitwise,       ///< Every replayed launch left the same bytes as the default.
+  WithinSpread,  ///< The default differs from run to run, and the variant differs no more.
+  ProgramOutput, ///< The program's output is the same; the kernel's memory was not compared.
 };
 
+/// How the launches of a shape were timed.
 enum class InRunTiming { None, Replay, Rotate };
 
+/// What a timing run says of a kernel.
 enum class InRunVerdict {
-  Nominated,
+  Nominated, ///< A variant is faster. The confirmation has the last word.
   Stays,     ///< No variant is faster.
-  Undecided, ///< The run cannot tell: whole runs have to.
+  Undecided, ///< The run cannot decide; whole runs have to.
 };
 
+/// The result of a timing run for one kernel.
 struct InRunOutcome {
   InRunVerdict Verdict = InRunVerdict::Undecided;
   size_t Nominee = 0;
   std::string Reason;                     ///< Why it stays or is undecided.
-  InRunTiming Timing = InRunTiming::None; ///< Of the shapes that take most of the time.
-  bool Rotated = false;    ///< Variants of it have computed the program's own results.
-  std::string NotReplayed; ///< Why the probe stood back from replaying it; empty: it did not.
+  InRunTiming Timing = InRunTiming::None; ///< How its heaviest timed shape was timed.
+  bool Rotated = false;    ///< Whether its variants computed results that the program used.
+  std::string NotReplayed; ///< Why the probe refused to replay it; empty if it did not refuse.
   OutputProof Proof = OutputProof::ProgramOutput;
   unsigned ChoosingRounds = 0, HeldOutRounds = 0;
-  RatioInterval Ratio;        ///< Of the best variant in the rounds held out.
+  RatioInterval Ratio;        ///< Time of the best variant over the default's, in held-out rounds.
   double ControlDistance = 0; ///< |median ratio of the control - 1|.
-  /// Medians of the default for the heaviest replayed shape, and how much the warm time counts so
-  /// that the two make the traced time. 0 where it was not replayed.
+  /// The default's median times for the heaviest shape, and the weight of the warm time that makes
+  /// their mean the traced time. All are 0 if that shape was not replayed.
   double ColdNs = 0, WarmNs = 0, WarmWeight = 0;
-  double Covered = 0; ///< Share of the kernel's traced time in shapes that were timed.
+  double Covered = 0; ///< Share of the kernel's traced time in shapes that were timed, 0 to 1.
+  /// A variant that is out, with the reason.
   struct Rejection {
     size_t Variant = 0;
     std::string Why;
   };
-  std::vector<Rejection> Rejected; ///< By what they wrote or did, however fast.
-  /// Median ratio of every variant over the choosing rounds; 0 where not timed.
+  std::vector<Rejection> Rejected; ///< Rejected for what they wrote or did, however fast they are.
+  /// The median ratio of every variant over the choosing rounds; 0 if it was not timed.
   std::vector<double> Ratios;
-  /// Around each of these: 95 %, of fewer than 6 rounds their ends. As many as Ratios; meaningful
-  /// where the ratio is not 0.
+  /// The 95 % interval of each ratio, or the smallest and largest of fewer than 6 rounds. It has as
+  /// many elements as Ratios. An element has a meaning only if its ratio is not 0.
   std::vector<RatioInterval> Intervals;
 };
 
-/// Selects for every subject.
+/// Judges every subject by \p Record. The result has one outcome per subject, in the same order.
 ///
-/// A round has a time of every variant; its ratios are to the default of the same round. A cold
-/// and a warm time are weighted so that the default's come out as in the trace. Rounds of several
-/// launches of a shape are pooled; shapes are summed, weighted by their traced time, and those that
-/// were not timed count as if no variant changed them; where that alone makes a gain too small,
-/// whole runs decide. Of eight cycles of rotation five are held out.
+/// A round has a time of every variant, and each ratio is to the default of the same round. Cold
+/// and warm times are weighted so that the default's mean is its traced mean. Rounds of several
+/// launches of a shape are pooled. Shapes are summed, weighted by their traced time. Shapes that
+/// were not timed count as if no variant changed them; if only that makes a gain too small, whole
+/// runs decide. Of every eight cycles of rotation, five are held out.
 ///
-/// A variant with any verdict but Equal or WithinSpread, or with a fault, is out. Of the others the
-/// best in the choosing rounds are judged on those held out: nominated is the one with the least
-/// median that is at most WinningRatio and whose interval (order statistics, Alpha shared by the
-/// variants judged) lies below 1 - max(LeastMargin, twice the control's distance).
+/// A variant is rejected if it has a fault or any verdict but Equal or WithinSpread. The best of
+/// the others in the choosing rounds are judged on the held-out rounds. The nominee is the variant
+/// with the least median, if the median is at most WinningRatio and its interval (by order
+/// statistics; the judged variants share Alpha) is below 1 - max(LeastMargin, twice the control's
+/// distance).
 std::vector<InRunOutcome> selectInRun(const std::vector<InRunSubject> &Subjects,
                                       const InRunRecord &Record, const InRunLimits &Limits = {});
 
-/// After a run whose output was not the default's (\p Difference says how): nobody knows which of
-/// the kernels did it whose variants computed the program's own results, so that these become
-/// undecided. Where nothing was rotated the replays themselves are in doubt, and all become so.
+/// Changes \p Outcomes after a run whose output differed from the default's, as \p Difference says.
+/// Any kernel whose variants computed the program's results may be the cause, so all these become
+/// undecided. If no kernel was rotated, the replays themselves are in doubt, and all kernels become
+/// undecided.
 void distrustRotated(std::vector<InRunOutcome> &Outcomes, const std::string &Difference);
 
 } // namespace carve

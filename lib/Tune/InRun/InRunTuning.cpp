@@ -55,7 +55,7 @@ static bool isRejected(const InRunOutcome &O, size_t Variant) {
                       [&](const InRunOutcome::Rejection &R) { return R.Variant == Variant; });
 }
 
-/// The least ratio of \p O; 1 where nothing was timed.
+/// The least ratio of \p O 's variants that are not rejected; 1 if none is below 1.
 static double leastRatio(const InRunOutcome &O) {
   double Least = 1;
   for (size_t V = 2; V < O.Ratios.size(); ++V)
@@ -64,7 +64,7 @@ static double leastRatio(const InRunOutcome &O) {
   return Least;
 }
 
-/// Whether \p Old decides the kernel although \p New is of a later run.
+/// Whether \p Old still decides the kernel after \p New, the outcome of a later run.
 static bool stands(const InRunOutcome &Old, const InRunOutcome &New) {
   if (New.Verdict == InRunVerdict::Nominated)
     return false;
@@ -75,7 +75,7 @@ static bool stands(const InRunOutcome &Old, const InRunOutcome &New) {
   return New.Verdict == InRunVerdict::Stays && leastRatio(Old) < leastRatio(New);
 }
 
-/// What is known of single variants of both.
+/// Adds to \p Into what \p Old knows of single variants.
 static void mergeVariants(const InRunOutcome &Old, InRunOutcome &Into) {
   for (const InRunOutcome::Rejection &R : Old.Rejected)
     if (!isRejected(Into, R.Variant))
@@ -153,7 +153,8 @@ void carve::applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subj
   }
 }
 
-/// Why the probe compared nothing by replaying, although it was to, or nothing.
+/// Why the probe did not compare the kernel by replaying it, although the plan said so. It is empty
+/// if the kernel was compared or was not to be.
 static std::string whyNotCompared(const InRunTuning &InRun, size_t Kernel) {
   const InRunOutcome &O = InRun.Outcomes[Kernel];
   bool Compared = O.Timing == InRunTiming::Replay ||
@@ -168,7 +169,7 @@ std::string carve::modeOf(const InRunTuning &InRun, size_t Kernel) {
     return nameOf(TimingMode::Fixed).str();
   if (O.Timing == InRunTiming::Replay)
     return nameOf(TimingMode::Replay).str();
-  // The probe rotates where it finds that it cannot replay.
+  // The probe rotates a kernel if it finds that it cannot replay it.
   bool Verified = InRun.Choices[Kernel].Mode == TimingMode::VerifyRotate &&
                   whyNotCompared(InRun, Kernel).empty();
   return nameOf(Verified ? TimingMode::VerifyRotate : TimingMode::Rotate).str();

@@ -1,6 +1,6 @@
 /// \file
-/// The timing runs as a stage of a tuning: the job's kernels for InRunSelection, what became of
-/// each in one run and over several, and what the selection over whole runs is told of it.
+/// The timing runs as a stage of a tuning. It gives the job's kernels to InRunSelection, joins the
+/// outcomes of several runs, and tells the selection over whole runs what is already decided.
 #pragma once
 
 #include "Tune/InRun/InRunSelection.h"
@@ -10,41 +10,43 @@
 
 namespace carve {
 
-/// How each kernel of a job was timed inside the program, in one run or in several. Vectors are by
-/// kernel of the job.
+/// How each kernel of a job was timed inside the program, in one run or in several. The vectors
+/// have one element per kernel of the job.
 struct InRunTuning {
   std::vector<ModeChoice> Choices;
-  std::vector<InRunOutcome> Outcomes; ///< Undecided where whole runs decide.
-  TimingRunResult Run;                ///< Of several runs what they add up to.
+  std::vector<InRunOutcome> Outcomes; ///< Undecided if whole runs decide.
+  TimingRunResult Run;                ///< For several runs, their sum.
 };
 
-/// No kernel of \p Job timed yet.
+/// The state before any timing run: no kernel of \p Job is timed.
 InRunTuning untimed(const TuningJob &Job);
 
-/// Adds to \p All what a further run found. A kernel that took no part in it keeps what is known of
-/// it. A nominee of before stands where the new run has none and has not rejected it; a kernel
-/// stays only where every run said so.
+/// Adds the results of a further run, \p Next, to \p All. A kernel that took no part in that run
+/// keeps its outcome. An earlier nominee remains if the new run has none and has not rejected it. A
+/// kernel stays only if every run said so.
 void addTimingRun(InRunTuning &All, InRunTuning Next, const TuningJob &Job);
 
-/// The variants of kernel \p Kernel that the final whole runs need: the nominee; where whole runs
-/// decide, all that nothing speaks against.
+/// The variants of kernel number \p Kernel that the final whole runs need: the nominee; all
+/// variants that are not rejected, if whole runs decide; none if the kernel stays.
 std::vector<size_t> variantsLeft(const InRunTuning &All, size_t Kernel, const TuningJob &Job);
 
-/// The fastest variant of \p Kernel so far that left the default's output; 0 where none was faster
-/// than the default.
+/// The nominee of kernel number \p Kernel, or else its fastest variant that is not rejected.
+/// Returns 0 if no variant was faster than the default.
 size_t bestSoFar(const InRunTuning &All, size_t Kernel);
 
-/// What \p Run found of the kernels of \p Job, which were timed as \p Choices say. A kernel of
-/// TimingMode::Fixed is undecided with the choice's reason.
+/// Judges the kernels of \p Job by \p Run, in which they were timed as \p Choices say. A kernel
+/// with TimingMode::Fixed is undecided for the choice's reason.
 InRunTuning judgeTimingRun(const TuningJob &Job, std::vector<ModeChoice> Choices,
                            TimingRunResult Run);
 
-/// Tells \p Subjects, one per kernel, what they need not find out any more.
+/// Sets in \p Subjects, one per kernel, what the timing runs decided: nominees, kernels that stay,
+/// and rejected variants.
 void applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subjects);
 
-/// How \p Kernel was decided: `replay`, `rotate`, `verify-rotate`; `fixed` where whole runs had to.
+/// How kernel number \p Kernel was decided: `replay`, `rotate`, `verify-rotate`, or `fixed` if
+/// whole runs had to decide.
 std::string modeOf(const InRunTuning &InRun, size_t Kernel);
-/// Why it was decided so.
+/// Why kernel number \p Kernel was decided in that way, for the report.
 std::string modeReasonOf(const InRunTuning &InRun, size_t Kernel);
 
 } // namespace carve

@@ -7,26 +7,28 @@
 
 using namespace carve;
 
-/// A shape's share of its kernel's time that is timed, and in how many shapes at most.
+/// The share of a kernel's time that is timed, and the most shapes that this may take.
 static constexpr double ShareTimed = 0.95;
 static constexpr size_t MostShapes = 8;
-/// Where the timed shapes make up less, they do not stand for the kernel.
+/// If the timed shapes have a smaller share of the kernel's time, they are not representative.
 static constexpr double LeastCoverage = 0.5;
-/// Of a cycle, every variant runs once. With fewer cycles medians of pairs mean little.
+/// Every variant runs once in a cycle. With fewer cycles, medians of pairs mean little.
 static constexpr uint64_t LeastCycles = 8;
-/// Share of the timed shapes' time that has to have so many cycles.
+/// Shapes with this share of the timed shapes' time must have enough cycles.
 static constexpr double RotatedShare = 0.8;
-/// Below, a launch in its place in the program is timed more truly than one between a restore and a
-/// flush of L2 that each take longer than itself; so many cycles then cost nothing.
+/// A launch shorter than this is timed more accurately in its place in the program than between a
+/// restore and a flush of L2, each of which takes longer than the launch. With at least so many
+/// cycles, rotating costs nothing.
 static constexpr double ShortNs = 30e3;
 static constexpr uint64_t ManyCycles = 16;
 
-/// The least that a replay needs (Probe): a comparison and three rounds of all variants, five more
-/// rounds of the best, and runs of the default that show what it does from run to run.
+/// The least that a replay in the probe needs: a comparison and three rounds of all variants, five
+/// more rounds of the best variants, and runs of the default that show how it differs from run to
+/// run.
 static constexpr unsigned ScreenRounds = 3, ConfirmRounds = 5, ConfirmedVariants = 4,
                           DefaultRuns = 4;
-/// Before each run memory is restored and L2 flushed; after the first of a variant all memory is
-/// compared, about 0.5 ms for each GB (share/doc/timing.md).
+/// Before each run, memory is restored and L2 is flushed. After the first run of a variant, all
+/// memory is compared, which takes about 0.5 ms for each GB (share/doc/timing.md).
 static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
 
 static double timeOf(llvm::ArrayRef<TimedShape> Shapes) {
@@ -79,7 +81,7 @@ static std::string printDuration(double Ns) {
 
 namespace {
 
-/// Why a kernel is not replayed, and how rotating avoids that; both for the report.
+/// Why a kernel is not replayed, and why rotating helps. The report prints both.
 struct Obstacle {
   std::string What, Remedy;
 };
@@ -117,14 +119,16 @@ private:
   std::vector<TimedShape> Shapes;
 };
 
-/// Only a whole run shows what a variant does to such a kernel.
+/// Why only whole runs can show what a variant does to the kernel; nothing if a timing run can,
+/// too.
 std::optional<std::string> Chooser::whyFixed() const {
   const std::string &Kernel = Q.Traced.Kernel;
   if (Q.Variants < 3)
     return std::string("no variant of its own");
   if (Q.Trace.GraphLaunches.count(Kernel))
     return std::string("launched from graphs");
-  // What a program makes of an attribute, the confirmation shows, as it does for every nominee.
+  // A program may also ask for other attributes of a kernel (ProbeRecord::Queried). That is no
+  // reason: the confirmation shows what the program makes of them, as it does for every nominee.
   if (Q.Trace.SizedByOccupancy.count(Kernel))
     return std::string("the program asks for its occupancy");
   if (Q.Trace.Programmatic.count(Kernel) ||
@@ -157,7 +161,7 @@ std::optional<Obstacle> Chooser::kernelObstacle() const {
   if (H.ManagedVariable)
     return Obstacle{"uses a managed variable", "as the host may touch it"};
   if (!H.External.empty())
-    return Obstacle{"calls " + H.External.front() + ", of which only the name is known",
+    return Obstacle{"calls " + H.External.front() + ", whose code is not known",
                     "as it may do anything"};
   return std::nullopt;
 }
@@ -197,7 +201,7 @@ bool Chooser::isShort() const {
   return timeOf(Shapes) < ShortNs * double(Launches);
 }
 
-/// Comparing all variants once per shape.
+/// Seconds that it takes to compare all variants once per shape.
 double Chooser::verifyS() const {
   double Ns = 0;
   for (const TimedShape &S : Shapes)
@@ -213,7 +217,7 @@ double Chooser::replayS() const {
   return verifyS() + Ns / 1e9;
 }
 
-/// `12000 launches of 4.0 us`
+/// The kernel's launches as text, such as `12000 launches of 4.0 us`.
 std::string Chooser::launches() const {
   double Mean = timeOf(Q.Traced) / double(std::max<uint64_t>(1, Q.Traced.Launches));
   return std::to_string(Q.Traced.Launches) +

@@ -1,7 +1,8 @@
 /// \file
-/// How each kernel of a job is timed: inside one run of the program, by replaying launches or by
-/// rotating variants through them, or by whole runs. Decided between the trace and the timing run,
-/// from what was traced and from the kernels' PTX; share/doc/timing.md explains the rules.
+/// Chooses how each kernel of a job is timed: inside one run of the program, by replaying launches
+/// or by rotating variants through them, or by whole runs. The choice is made between the trace and
+/// the timing run, from the traced launches and the kernels' PTX. share/doc/timing.md explains the
+/// rules.
 #pragma once
 
 #include "Protocol/PlanRecords.h"
@@ -12,58 +13,61 @@
 
 namespace carve {
 
-/// `replay`, as plans and reports write it.
+/// The name of \p Mode in plans and reports, such as `replay`.
 inline llvm::StringRef nameOf(TimingMode Mode) { return wordOf(Mode); }
 
-/// What the user asks for (`--mode`).
+/// The mode that the user asks for with `--mode`.
 enum class ModeRequest { Auto, Fixed, Rotate, Replay };
 
+/// What limits the choice.
 struct ModeLimits {
   ModeRequest Request = ModeRequest::Auto;
-  /// For the shortest useful replays of all kernels, in seconds of one process. A kernel that does
-  /// not fit in what is left is timed in another way.
+  /// The time for the shortest useful replays of all kernels, in seconds of one process. A kernel
+  /// whose replays do not fit into the time that is left is timed in another way.
   double ReplayS = 60;
 };
 
 /// A launch shape that is timed.
 struct TimedShape {
   LaunchShape Shape;
-  uint64_t Launches = 0; ///< In the traced run, over all processes.
-  unsigned Processes = 1;
-  double MeanNs = 0;
+  uint64_t Launches = 0;  ///< Launches in the traced run, over all processes.
+  unsigned Processes = 1; ///< Processes that launched it.
+  double MeanNs = 0;      ///< Mean GPU time of a launch.
+  /// GPU time of all its launches, in ns.
   double totalNs() const { return double(Launches) * MeanNs; }
 };
 
+/// How one kernel is timed.
 struct ModeChoice {
   TimingMode Mode = TimingMode::Fixed;
-  std::string Reason; ///< One clause, for the report: `12000 launches of 4 us`.
-  /// There are launches enough to rotate where the probe finds that it cannot replay.
+  std::string Reason; ///< One clause for the report, such as `12000 launches of 4 us`.
+  /// Whether there are enough launches to rotate if the probe finds that it cannot replay.
   bool MayRotate = false;
-  /// Those that make up most of the kernel's time, by falling time; other shapes run the default.
-  /// Empty with TimingMode::Fixed.
+  /// The shapes that make up most of the kernel's time, by falling time. Other shapes run the
+  /// default. It is empty with TimingMode::Fixed.
   std::vector<TimedShape> Shapes;
-  double ReplayS = 0; ///< What replaying takes at least, in seconds.
+  double ReplayS = 0; ///< The least time that replaying takes, in seconds.
 };
 
-/// What is known of one kernel.
+/// What the choice for one kernel depends on.
 struct ModeQuestion {
   const TracedKernel &Traced;
   const KernelHazards &Hazards;
-  size_t Variants = 0; ///< The default and its control copy included.
+  size_t Variants = 0; ///< The number of variants, including the default and its control copy.
   const ProbeRecord &Trace;
-  bool DeviceHeap = false; ///< Some kernel of the program allocates on the device.
+  bool DeviceHeap = false; ///< Whether some kernel of the program allocates on the device.
 };
 
-/// The shapes of \p Kernel that make up 95 % of its time, at most eight, by falling time. Launches
-/// that the probe could not tell apart (grid 0,0,0) are in none.
+/// The shapes of \p Kernel that make up 95 % of its time, but at most eight, by falling time.
+/// Launches whose shapes the probe could not tell apart (grid 0,0,0) belong to no shape.
 std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 
 /// The choice for one kernel.
 ModeChoice chooseMode(const ModeQuestion &Question, const ModeLimits &Limits);
 
-/// The choice for each kernel of \p Job, which \p Trace was made into, with its variants that are
-/// marked (JobVariant::InModule). Kernels take from
-/// ModeLimits::ReplayS in the order of the job.
+/// The choice for each kernel of \p Job, in the order of the job. \p Trace is the trace that the
+/// job was made from. Only variants that are in the modules (JobVariant::InModule) count. Each
+/// kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the job.
 std::vector<ModeChoice> chooseModes(const TuningJob &Job, const ProbeRecord &Trace,
                                     const ModeLimits &Limits);
 

@@ -9,7 +9,7 @@
 
 using namespace carve;
 
-/// Names of the variants of \p K that are in the module and that \p Faults has.
+/// The names of the variants of \p K that are in the module and have an entry in \p Faults.
 static std::set<std::string> excludedOf(const JobKernel &K, llvm::ArrayRef<VariantFault> Faults) {
   std::set<std::string> Excluded;
   std::vector<std::string> Names = namesOf(K.Variants);
@@ -28,7 +28,7 @@ static std::string printKernel(const JobKernel &K, const ModeChoice &Choice,
   for (size_t V = 1; V < Names.size(); ++V)
     if (K.Variants[V].InModule)
       Text += recordLine(VariantRecord{Kernel, Names[V], K.Variants[V].CloneName});
-  // The probe counts launches by process.
+  // The probe counts the launches of one process, so the plan has the mean per process.
   for (const TimedShape &S : Choice.Shapes)
     Text += recordLine(PlannedShape{Kernel, S.Shape,
                                     std::max<uint64_t>(1, S.Launches / std::max(1u, S.Processes)),
@@ -52,7 +52,7 @@ std::string carve::printPlan(const TuningJob &Job, llvm::ArrayRef<ModeChoice> Ch
     if (Choices[K].Mode == TimingMode::Fixed || Faulty.count(DefaultVariant) ||
         Kernel.timedTogether() < Faulty.size() + 3)
       continue;
-    // Rotating would leave the program with what such a variant computes.
+    // If it were rotated, the program would use the wrong results of such a variant.
     bool OnlyTimed = llvm::any_of(Kernel.Variants, [](const JobVariant &V) { return V.OnlyTimed; });
     if (OnlyTimed && (Choices[K].Mode != TimingMode::Replay || Choices[K].MayRotate))
       continue;

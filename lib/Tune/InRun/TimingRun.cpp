@@ -38,7 +38,8 @@ bool TimingRun::isNew(const VariantFault &F) const {
          });
 }
 
-/// Faults that were not there before; what recorded samples repeat is none.
+/// The faults of \p Record that no earlier run had. Recorded samples repeat the faults of earlier
+/// runs; these are not new.
 std::vector<VariantFault> TimingRun::newFaults(const InRunRecord &Record) const {
   std::vector<VariantFault> New;
   llvm::copy_if(Record.Faults, std::back_inserter(New),
@@ -47,7 +48,7 @@ std::vector<VariantFault> TimingRun::newFaults(const InRunRecord &Record) const 
 }
 
 void TimingRun::exclude(const VariantFault &F) {
-  if (!isNew(F)) // Another process of the same run.
+  if (!isNew(F)) // Another process of the same run had it, too.
     return;
   std::vector<VariantFault> &Faults = Result.Excluded.Faults;
   Faults.push_back(F);
@@ -63,19 +64,19 @@ void TimingRun::exclude(const VariantFault &F) {
     Result.Excluded.Kernels[F.Kernel] = What + "it ended a timing run: " + F.Why;
 }
 
-/// Whether a run that a variant ended was the last one.
+/// Whether no other run follows one that a variant ended. Then sets the failure.
 bool TimingRun::giveUp() {
   std::optional<std::string> Why = Limits.WhyNoMore(Result.Runs);
   if (Result.Runs > Limits.MostReruns)
-    Why = "it ended so " + llvm::utostr(Result.Runs) + " times";
+    Why = "this happened " + llvm::utostr(Result.Runs) + " times";
   if (!Why)
     return false;
-  Result.Failure = Result.Reruns.back() + "; not made again: " + *Why;
+  Result.Failure = Result.Reruns.back() + "; not repeated: " + *Why;
   Result.Record.Faults = Result.Excluded.Faults;
   return true;
 }
 
-/// Takes what counts of \p Run, which had no new fault.
+/// Takes what counts from \p Run, which had no new fault.
 llvm::Error TimingRun::judge(RunRecord Run, OutputCheck *Check) {
   Result.WallS = Run.WallS;
   if (Run.TimedOut)
@@ -88,14 +89,14 @@ llvm::Error TimingRun::judge(RunRecord Run, OutputCheck *Check) {
       return Difference.takeError();
     Result.Difference = std::move(*Difference);
   }
-  // A program that fails otherwise than its default does has not come to its end.
+  // If the program fails in another way than with the default, it did not reach its end.
   if (!Result.Failure && Result.Difference && !Run.succeeded())
     Result.Failure = *Result.Difference;
   if (!Result.Failure)
     Result.Failure = Run.Probe.whyIncomplete();
   if (!Result.Failure)
     Result.Record = std::move(Run.Probe.InRun);
-  else // Its times are nothing, but a variant that wrote something else did so.
+  else // Its times do not count, but the verdicts on what variants wrote do.
     Result.Record.Verified = std::move(Run.Probe.InRun.Verified);
   Result.Record.Faults = Result.Excluded.Faults;
   return llvm::Error::success();

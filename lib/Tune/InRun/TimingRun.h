@@ -1,7 +1,8 @@
 /// \file
-/// The run that times variants inside the program: made with the plan, made again without a variant
-/// that hung or failed, and compared with the default's output. Who makes a run is given, so that
-/// recorded samples go the same way as a GPU.
+/// Makes the run that times variants inside the program. If a variant hangs or fails, the run is
+/// made again without it. The output is compared with the default's. It comes after ProbePlan, and
+/// InRunTuning judges its records. The function that makes a run is a parameter, so that recorded
+/// samples take the same path as a GPU.
 #pragma once
 
 #include "Workload/OutputCheck.h"
@@ -14,44 +15,49 @@
 
 namespace carve {
 
-/// What runs have shown to be left out of the plan.
+/// What the plan must leave out, because an earlier run failed with it.
 struct PlanExclusions {
-  std::vector<VariantFault> Faults;           ///< Each of a variant that may not run again.
-  std::map<std::string, std::string> Kernels; ///< Whole kernels, mangled, with the reason.
+  std::vector<VariantFault> Faults;           ///< Faults of variants that may not run again.
+  std::map<std::string, std::string> Kernels; ///< Reasons by mangled name of the whole kernel.
 };
 
+/// The limits of making a run again.
 struct TimingRunLimits {
   unsigned MostReruns = 5;
-  unsigned FaultsOfAKernel = 3; ///< With so many, a kernel is left out of further runs.
-  /// Why there is no other run after so many, or nothing: what the whole tuning may take.
+  unsigned FaultsOfAKernel = 3; ///< A kernel with so many faults is left out of further runs.
+  /// Why the tuning may make no other run after \p Runs runs, or nothing if it may. It checks the
+  /// limits of the whole tuning.
   std::function<std::optional<std::string>(unsigned Runs)> WhyNoMore = [](unsigned) {
     return std::nullopt;
   };
 };
 
+/// The result of a timing run with its reruns.
 struct TimingRunResult {
-  InRunRecord Record; ///< Of the run that counts, with the faults of those before it.
+  InRunRecord Record; ///< The records of the last run, with the faults of all runs.
   PlanExclusions Excluded;
-  /// How the program's output was not the default's, although that has run again.
+  /// How the program's output differed from the default's, although the default was run again to
+  /// see how its own output varies.
   std::optional<std::string> Difference;
-  std::optional<std::string> Failure; ///< Why nothing of the run counts.
+  std::optional<std::string> Failure; ///< Why the times of the run do not count.
   unsigned Runs = 0;
-  double WallS = 0;                ///< Of the run that counts.
-  std::vector<std::string> Reruns; ///< Why each was made again, for a person.
+  double WallS = 0;                ///< Wall time of the last run, in seconds.
+  std::vector<std::string> Reruns; ///< Why each run had to be made again, as text for a person.
 };
 
-/// The text of the plan without what is excluded; empty: nothing is left to be timed.
+/// Prints the plan without what is excluded. Returns an empty text if nothing is left to be timed.
 using PlanFunction = llvm::function_ref<std::string(const PlanExclusions &)>;
 /// Makes a run with a plan.
 using PlannedRunFunction = llvm::function_ref<llvm::Expected<RunRecord>(const std::string &Plan)>;
-/// Told of a run that is made again, and why.
+/// Tells the user that a run is made again, and why.
 using AnnounceFunction = llvm::function_ref<void(llvm::StringRef)>;
 
-/// Makes the timing run. A run that a variant ended is announced and made again without that
-/// variant; without the kernel where its default or control was at fault, or several of its
-/// variants were. After the last of the reruns, or where there may be no other, nothing counts,
-/// which is a result. \p Check compares the output; null: recorded samples have none. Fails where
-/// tuning cannot go on: interrupted, the program cannot be started.
+/// Makes the timing run. If a variant ends a run, this is announced, and the run is made again
+/// without that variant. It is made again without the whole kernel if the kernel's default or
+/// control ended it, or several of its variants did. If the last rerun fails, too, or no other run
+/// is allowed, the result has a Failure; that is not an error. \p Check compares the output; it is
+/// null for recorded samples, which have no output. Fails if tuning cannot go on: it was
+/// interrupted, or the program cannot be started.
 llvm::Expected<TimingRunResult> timeInRun(PlanFunction Plan, PlannedRunFunction Run,
                                           OutputCheck *Check, AnnounceFunction Announce,
                                           const TimingRunLimits &Limits = {});

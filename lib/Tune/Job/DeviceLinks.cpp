@@ -1,11 +1,11 @@
-// With -rdc=true the image that a program loads is nvlink's. A tuning makes it again: the units
-// that have kernels to tune come as multi-version modules, and everything else that was linked
-// comes from where it was, provided that it is still the same. nvlink takes a bare cubin for an
-// object and makes the same image of it.
+// With -rdc=true, nvlink makes the image that a program loads. A tuning makes this image again.
+// Units with kernels to tune become multi-version modules. All other inputs are read from where
+// they were, if they are still the same. nvlink accepts a bare cubin as an object and makes the
+// same image of it.
 //
-// An archive is spelled out as its members, all of which nvlink links, since one of them may be
-// replaced. nvlink drops kernels that no host code refers to, as nobody refers to a clone by name;
-// so it is told to heed no such references.
+// An archive is passed as its members, because one of them may be replaced; nvlink links them all.
+// nvlink drops kernels that no host code refers to, and no host code refers to a clone by name. So
+// nvlink is told to ignore such references.
 
 #include "Tune/Job/DeviceLinks.h"
 
@@ -25,11 +25,12 @@ using namespace carve;
 
 namespace {
 
-/// Finds inputs again; every file is read once.
+/// Finds the inputs of links again. Reads every file once.
 class InputFinder {
 public:
   explicit InputFinder(const std::vector<ParsedModule> &Parsed) : Parsed(Parsed) {}
-  /// Nothing where the input is gone or changed, and in no unit either.
+  /// Finds \p Input of \p Link for \p Arch. Returns nothing if its file is gone or changed and no
+  /// unit has its code.
   std::optional<FoundInput> find(const LinkInput &Input, const DeviceLink &Link,
                                  llvm::StringRef Arch);
 
@@ -47,7 +48,7 @@ const std::vector<RelocatableObject> &InputFinder::objectsIn(llvm::StringRef Pat
     if (auto Objects = findRelocatableCode(Path))
       It->second = std::move(*Objects);
     else
-      llvm::consumeError(Objects.takeError()); // As good as gone.
+      llvm::consumeError(Objects.takeError()); // A file that cannot be read counts as gone.
   }
   return It->second;
 }
@@ -57,7 +58,7 @@ bool loads(const Unit &U, const LinkInput &Input) {
 }
 
 std::optional<size_t> InputFinder::moduleOf(const LinkInput &Input, llvm::StringRef Arch) const {
-  if (Input.Containers.size() != 1) // Put together by `ld -r`.
+  if (Input.Containers.size() != 1) // `ld -r` has joined several objects.
     return std::nullopt;
   for (size_t M = 0; M < Parsed.size(); ++M)
     if (Parsed[M].Source.Relocatable && Parsed[M].Image.Arch == Arch &&
@@ -80,7 +81,7 @@ std::optional<FoundInput> InputFinder::find(const LinkInput &Input, const Device
   return Found;
 }
 
-/// The image of \p L that the device runs: as imageForDevice().
+/// The image of \p L that \p Device runs, chosen as by imageForDevice(); null if there is none.
 const LinkedImage *linkedImageFor(const DeviceLink &L, const DeviceInfo &Device) {
   Unit U;
   for (const LinkedImage &I : L.Images) {
@@ -93,8 +94,8 @@ const LinkedImage *linkedImageFor(const DeviceLink &L, const DeviceInfo &Device)
   return &*llvm::find_if(L.Images, [&](const LinkedImage &I) { return I.Arch == Best->Arch; });
 }
 
-/// Fills in the inputs of \p Found, which is \p L, and their \p Modules; false where one is
-/// missing.
+/// Finds the inputs of \p L and adds them to \p Found, and the modules they come from to \p
+/// Modules. Returns false if an input is missing.
 bool findInputs(const DeviceLink &L, InputFinder &Finder, ParsedLink &Found,
                 std::set<size_t> &Modules) {
   for (const LinkInput &I : L.Inputs) {
@@ -116,7 +117,8 @@ public:
   ImageLinker(const ParsedLink &Link, const std::vector<ParsedModule> &Parsed, const TuningJob &Job,
               const JobContext &Context, std::string Dir)
       : Link(Link), Parsed(Parsed), Job(Job), Context(Context), Dir(std::move(Dir)) {}
-  /// The cubin with the variants of \p Modules of the job.
+  /// Makes the cubin with the variants of the job's \p Modules. Fails if an input cannot be read or
+  /// nvlink fails.
   llvm::Expected<std::string> link(const std::set<size_t> &Modules) const;
 
 private:
@@ -130,7 +132,7 @@ private:
   std::string Dir;
 };
 
-/// What nvlink is given for an input.
+/// The path of the file that nvlink gets for input number \p Input.
 llvm::Expected<std::string> ImageLinker::fileOf(size_t Input,
                                                 const std::set<size_t> &Modules) const {
   const FoundInput &Found = Link.Inputs[Input];
@@ -179,8 +181,8 @@ llvm::Expected<std::string> ImageLinker::link(const std::set<size_t> &Modules) c
   return readFile(Output);
 }
 
-/// Takes the registers of \p Modules' kernels from the linked \p Bytes: functions of the system
-/// that a kernel calls are counted there. Fails where a clone is missing.
+/// Sets the registers of the kernels of \p Modules as in the linked image \p Bytes. Only there do
+/// they include the system functions that a kernel calls. Fails if a clone is missing.
 llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &Modules,
                                 TuningJob &Job) {
   llvm::Expected<Cubin> Image = parseCubin(Bytes);
@@ -206,7 +208,8 @@ llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &M
   return llvm::Error::success();
 }
 
-/// Links with all of \p Modules that nvlink accepts. The others are put into \p Refused.
+/// Links with all of \p Modules that nvlink accepts, and adds the others to \p Refused. Returns the
+/// image, or nothing if there is none.
 std::optional<std::string> linkAccepted(const ImageLinker &Linker, const std::set<size_t> &Modules,
                                         TuningJob &Job, llvm::StringRef Name,
                                         std::set<size_t> &Refused) {

@@ -1,6 +1,7 @@
 /// \file
-/// The device links of a job: their inputs found again, and nvlink run over the modules with
-/// variants.
+/// Repeats the device links (-rdc=true) of a job: finds the inputs of each link, and runs nvlink
+/// over the modules with variants. Finding them is a step of prepareJob(); linking follows the
+/// assembly of the modules in VariantRounds.
 #pragma once
 
 #include "Tune/Job/JobParts.h"
@@ -10,20 +11,21 @@
 
 namespace carve {
 
-/// Finds the inputs of each link, and says in \p Parsed which relocatable units are in none that
-/// can be linked again. \p AnyLink: one of several links suffices; else all have to be sound, as
-/// the program has loaded them all.
+/// Finds the inputs of each link, and returns the links whose inputs are all there. Sets
+/// ParsedModule::NotLinked of the relocatable units in \p Parsed that cannot be linked again. With
+/// \p AnyLink, one sound link of a unit is enough. Without it, all links of the unit must be sound,
+/// because the program has loaded them all.
 std::vector<ParsedLink> parseLinks(std::vector<DeviceLink> Links, std::vector<ParsedModule> &Parsed,
                                    const TuningJob &Job, bool AnyLink);
 
-/// Links the modules of relocatable units, variants made, into the images that the program loads:
-/// nvlink with the recorded options, over the modules and over all other inputs as they were. Fills
-/// Job.Links anew, and takes registers from the linked images. Returns the modules of the job that
-/// nvlink refuses.
+/// Links the modules of relocatable units, which have their variants, into the images that the
+/// program loads. Runs nvlink with the recorded options over these modules and all other inputs as
+/// they were. Replaces Job.Links, and sets the registers of variants as in the linked images.
+/// Returns the modules of the job that could not be linked.
 std::set<size_t> linkKernelVariants(const JobSources &Sources, TuningJob &Job,
                                     const JobContext &Context);
 
-/// Says of the kernels of \p Modules that they are not tuned, as `device-link-failed`.
+/// Marks the kernels of \p Modules as not tuned, with the reason `device-link-failed`.
 void leaveKernels(const std::set<size_t> &Modules, TuningJob &Job);
 
 } // namespace carve

@@ -1,5 +1,5 @@
-// The paper's method: one cap for all kernels of a file, by `nvcc -maxrregcount`, so that cicc
-// sees the cap as well as ptxas. Every cap is a compile of its own.
+// This is the paper's method: `nvcc -maxrregcount` sets one cap for all kernels of a file, so that
+// cicc sees the cap as well as ptxas. Every cap needs a separate compile.
 
 #include "Tune/Job/FileVariants.h"
 
@@ -21,7 +21,7 @@ using namespace carve;
 
 namespace {
 
-/// The image of \p Module compiled at \p Cap.
+/// Compiles \p Module at \p Cap and returns its image. Fails if nvcc fails.
 llvm::Expected<std::string> compileAtCap(const JobModule &Module, unsigned Cap,
                                          const JobContext &Context) {
   llvm::Expected<TempDir> Dir = TempDir::create("carve-file");
@@ -34,7 +34,7 @@ llvm::Expected<std::string> compileAtCap(const JobModule &Module, unsigned Cap,
   llvm::Expected<CommandLine> C = parseRecordedCommand(U.Command, U.Directory);
   if (!C)
     return C.takeError();
-  // The source alone, and no depfile: the user's is of the user's own compile.
+  // Only this source is compiled, and no depfile is written: that would replace the user's own.
   std::string Output = Dir->path() + "/out.o";
   C = parseCommandLine(compileOneArguments(*C, U.Source, Output), {"", "", U.Directory});
   if (!C)
@@ -71,7 +71,8 @@ std::set<unsigned> fileCaps(const JobModule &Module, TuningJob &Job, const JobCo
   return Caps;
 }
 
-/// Why the whole unit at this cap is forbidden.
+/// Why the unit's image \p Image may not be used, or nothing if it may: the reason of its first
+/// forbidden kernel.
 std::optional<std::string> forbiddenFile(const Cubin &Image, const JobModule &Module,
                                          const TuningJob &Job) {
   for (size_t K : Module.Kernels)
@@ -94,7 +95,7 @@ llvm::Error carve::makeFileVariants(TuningJob &Job, const JobContext &Context) {
     if (!Default)
       return Default.takeError();
     Module.Cubin = *Default;
-    // The control of a whole file is the same image again: nothing else could differ.
+    // The control of a whole file is the same image again. Nothing else could differ.
     Module.FileVariants = {{{}, "", {}, "", *Default}, {{}, "", {}, "", *Default}};
     std::set<unsigned> Caps = fileCaps(Module, Job, Context);
     std::vector<unsigned> List(Caps.begin(), Caps.end());

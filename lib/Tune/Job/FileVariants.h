@@ -1,5 +1,6 @@
 /// \file
-/// The variants of whole files: one cap for all kernels, by nvcc.
+/// Makes the variants of whole files (TuningScope::File): nvcc compiles each file with one register
+/// cap for all its kernels. It is the last step of prepareJob() in that scope.
 #pragma once
 
 #include "Tune/Job/JobParts.h"
@@ -8,7 +9,9 @@
 
 namespace carve {
 
-/// Compiles every unit by nvcc at each cap of its kernels.
+/// Compiles every unit of \p Job at each cap that its kernels propose, and sets
+/// JobModule::FileVariants. A cap that does not compile or is forbidden is logged and left out.
+/// Fails if a unit has no image for the device, or if its default image cannot be read.
 llvm::Error makeFileVariants(TuningJob &Job, const JobContext &Context);
 
 } // namespace carve

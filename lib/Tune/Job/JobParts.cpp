@@ -48,12 +48,12 @@ std::vector<ParsedModule> carve::parseModules(std::vector<Unit> Units, const Tun
 
 namespace {
 
-/// Where a kernel of one name stands, and whether it is one kernel.
+/// The modules that have a kernel of one name, and whether it is the same kernel in all of them.
 struct Place {
   std::vector<size_t> Modules;
   std::string Digest;
   KernelHazards Hazards;
-  std::optional<std::string> Left; ///< Why it is left alone.
+  std::optional<std::string> Left; ///< Why it is not tuned.
 };
 
 Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Parsed,
@@ -68,7 +68,7 @@ Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Pars
       P.Left = *Parsed[M].NotLinked;
     if (auto Reason = reasonNotTunable(*Entry, Parsed[M].Source.Relocatable))
       P.Left = *Reason;
-    // Each choice of caps would take an nvlink of its own.
+    // Each choice of caps would need a separate run of nvlink.
     if (Parsed[M].Source.Relocatable && Scope == TuningScope::File)
       P.Left = "relocatable-device-code";
     llvm::Expected<std::string> Digest = Parsed[M].Ptx.kernelDigest(Kernel);
@@ -77,7 +77,7 @@ Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Pars
     else if (P.Digest.empty())
       P.Digest = *Digest;
     else if (P.Digest != *Digest)
-      P.Left = "ambiguous-name"; // Times are reported by name alone.
+      P.Left = "ambiguous-name"; // Times are reported by name only.
   }
   if (!P.Modules.empty() && !P.Left) {
     llvm::Expected<KernelHazards> Hazards = Parsed[P.Modules.front()].Ptx.kernelHazards(Kernel);
@@ -95,7 +95,7 @@ unsigned tracedRegs(const TracedKernel &T) {
   return T.Shapes.empty() ? 0 : T.Shapes.front().RegsPerThread;
 }
 
-/// The job's module for \p M, made when first asked for.
+/// The index of the job's module for \p M. Adds the module to the job if it is not there yet.
 size_t jobModule(ParsedModule &M, TuningJob &Job) {
   if (!M.InJob) {
     M.InJob = Job.Modules.size();
@@ -183,7 +183,7 @@ std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives 
       Allowed.push_back(Cap);
       continue;
     }
-    // What the limit itself gives is still the best that may be had of this level.
+    // The limit itself is the cap closest to this level that the domain allows.
     Kernel.Dropped.push_back("r" + std::to_string(Cap) + ": largest block would shrink");
     if (Allowed.empty() || Allowed.back() != Limit)
       Allowed.push_back(Limit);
@@ -199,8 +199,8 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
                                    Shape.DynamicSmemBytes, R.Barriers});
   };
   for (const KernelLaunches &L : Kernel.Traced.Shapes) {
-    // Blocks that wait for each other must be resident together, as by default: a larger grid than
-    // was timed would hang.
+    // Blocks that wait for each other must be resident at the same time. With fewer resident blocks
+    // than the default has, a larger grid than was timed could hang.
     if (Blocks(New, L.Shape) >= Blocks(Default, L.Shape))
       continue;
     if (L.Cooperative || L.Shape.hasCluster())
@@ -208,7 +208,8 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
     if (Kernel.Hazards.SpinWait)
       return "fewer blocks per SM, and it waits in a loop";
   }
-  // Spilling there is what that knob does; what needs no opting in, every launch may have.
+  // The knob SmemSpilling spills to shared memory, so more is expected then. Every launch may have
+  // as much as needs no opt-in.
   if (New.StaticSmemBytes > Default.StaticSmemBytes &&
       !(Variant.Setting.SmemSpilling && New.StaticSmemBytes <= SmemSpillingLimitBytes))
     return "more static shared memory";
@@ -216,7 +217,8 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
     return "stack of unknown size";
   if (Kernel.LaunchableRegs && New.RegsPerThread > Kernel.LaunchableRegs)
     return "largest block would shrink";
-  // Over all threads that the device can hold; the promise allows 64 MB or 1 % of its memory.
+  // Local memory is counted over all threads that the device can hold. It may grow by 64 MB or by
+  // 1 % of the device's memory, whichever is more (share/doc/manual.md).
   uint64_t Threads = uint64_t(Job.Device.Sms) * Job.Model.MaxThreadsPerSm;
   uint64_t Allowed = std::max<uint64_t>(64u << 20, Job.Device.MemoryBytes / 100);
   if (New.StackBytes > Default.StackBytes &&

@@ -1,6 +1,6 @@
 /// \file
-/// The steps by which prepareJob() (TuningJob.h) makes a job, in their order, and those by which
-/// VariantRounds makes its variants.
+/// The steps by which prepareJob() (TuningJob.h) makes a job, in their order, and the rules that
+/// VariantRounds and FileVariants apply to caps and variants.
 #pragma once
 
 #include "Nvcc/Toolchain.h"
@@ -12,19 +12,19 @@
 
 namespace carve {
 
-/// The PTX of a unit's image as cicc makes it with another `-maxreg`. Fails where none can be made.
-/// Called from several threads.
+/// Makes the PTX of a unit's image as cicc makes it with another `-maxreg`, \p Cap. Fails if cicc
+/// cannot make it. It is called from several threads.
 using FlavourFunction =
     std::function<llvm::Expected<std::string>(const Unit &, const UnitImage &, unsigned Cap)>;
 
-/// What every step is given.
+/// What every step needs.
 struct JobContext {
   const UnitStore &Store;
   const Toolchain &T;
   CommandRunner &Runner;
   const TuningOptions &Options;
-  FlavourFunction FlavourPtx = {}; ///< Empty: there are no front-end flavours.
-  /// Told of progress in what takes long: what is done, and how much of it.
+  FlavourFunction FlavourPtx = {}; ///< Empty if there are no front-end flavours.
+  /// Reports the progress of long steps: the work, how much of it is done, and how much there is.
   std::function<void(llvm::StringRef What, size_t Done, size_t Of)> Step = [](llvm::StringRef,
                                                                               size_t, size_t) {};
 };
@@ -32,17 +32,18 @@ struct JobContext {
 /// A unit that was loaded, with its PTX read.
 struct ParsedModule {
   Unit Source;
-  std::vector<Unit> Twins; ///< Units of the same PTX and options: one source built in two places.
+  /// Units with the same PTX and options, such as one source that is built in two places.
+  std::vector<Unit> Twins;
   UnitImage Image;
   PtxModule Ptx;
-  std::optional<size_t> InJob; ///< Index of its JobModule, once one of its kernels is tuned.
-  /// Of a relocatable unit: why no image that was loaded can be linked again with variants of it.
+  std::optional<size_t> InJob; ///< Index of its JobModule, if one of its kernels is tuned.
+  /// Why a relocatable unit cannot be tuned: no loaded image can be linked again with its variants.
   std::optional<std::string> NotLinked;
 };
 
-/// One input of a device link, as it is found again.
+/// An input of a device link that was found again.
 struct FoundInput {
-  std::string Path;             ///< On disk, unchanged; empty where it is in the store alone.
+  std::string Path;             ///< The unchanged file; empty if only the store has the code.
   std::optional<size_t> Module; ///< The ParsedModule that it was compiled from.
 };
 
@@ -50,40 +51,44 @@ struct FoundInput {
 struct ParsedLink {
   DeviceLink Source;
   LinkedImage Image;
-  std::vector<FoundInput> Inputs; ///< As Source.Inputs.
+  std::vector<FoundInput> Inputs; ///< One for each of Source.Inputs, in that order.
 };
 
-/// What variants are made from.
+/// The code that variants are made from.
 struct JobSources {
   std::vector<ParsedModule> Modules;
   std::vector<ParsedLink> Links;
 
-  /// What module \p JobModule of the job was made from.
+  /// The parsed module that module number \p JobModule of the job was made from.
   const ParsedModule &of(size_t JobModule) const;
 };
 
-/// Reads the PTX of each unit's image for the job's device. Units that have none are left out and
-/// logged.
+/// Reads the PTX of each unit's image for the job's device. Units without such an image, or whose
+/// PTX cannot be read, are logged and left out.
 std::vector<ParsedModule> parseModules(std::vector<Unit> Units, const TuningJob &Job,
                                        const JobContext &Context);
 
-/// Finds the modules of every hot kernel. Fills Job.Kernels and Job.Modules, and Job.Left with
-/// what cannot be tuned: in no unit, in no device link, of different code under one name, and the
-/// reasons of reasonNotTunable().
+/// Finds the modules of every kernel whose share is large enough. Adds the kernels to Job.Kernels
+/// and their modules to Job.Modules. Kernels that cannot be tuned go to Job.Left with the reason:
+/// the share is too small, the kernel is in no unit or in no sound device link, units have
+/// different code under its name, or reasonNotTunable() names a reason.
 void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &Parsed,
                   TuningJob &Job, const JobContext &Context);
 
-/// Finds the register region of every kernel of the job, modules side by side.
+/// Finds the register region of every kernel of the job, for several modules in parallel. Fails if
+/// ptxas fails.
 llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
-/// The caps to try for \p Kernel: points of its shapes within the launch domain. What the domain
-/// forbids is noted in JobKernel::Dropped, its limit in JobKernel::LaunchableRegs.
+/// The register caps to try for \p Kernel, ascending: the points of all its shapes within the
+/// launch domain. Caps that the domain forbids are added to JobKernel::Dropped. Sets
+/// JobKernel::LaunchableRegs to the domain's limit.
 std::vector<unsigned> capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
                                 const TuningJob &Job, const TuningOptions &Options);
 
-/// Why \p Variant of \p Kernel may not be used although its cap is in the domain: a kernel that
-/// needs its blocks resident would lose some, or its local memory would grow too much.
+/// Why \p Variant of \p Kernel may not be used although its cap is in the domain, or nothing if it
+/// may. For example, a kernel that needs its blocks resident would lose some, or its local memory
+/// would grow too much.
 std::optional<std::string> forbidden(const JobKernel &Kernel, const JobVariant &Variant,
                                      const TuningJob &Job);
 

@@ -63,9 +63,9 @@ std::optional<UnitImage> carve::imageForDevice(const Unit &U, const DeviceInfo &
   const UnitImage *Best = nullptr;
   for (const UnitImage &I : U.Images) {
     unsigned Sm = architectureNumber(I.Arch);
-    // A cubin runs on devices of the same major and the same or a newer minor number; where the
-    // specific (`sm_90a`) and the plain image are both there, the driver takes the specific one.
-    bool Exact = llvm::StringRef(I.Arch).ends_with("a"); // `sm_100a` runs on 10.0 alone.
+    // A cubin runs on devices of the same major and the same or a newer minor number. If a unit has
+    // both the specific image (`sm_90a`) and the plain one, the driver takes the specific one.
+    bool Exact = llvm::StringRef(I.Arch).ends_with("a"); // `sm_100a` runs on 10.0 only.
     bool Runs = Exact ? Sm == Wanted : Sm / 10 == Wanted / 10 && Sm <= Wanted;
     if (Runs && (!Best || Sm > BestSm || (Sm == BestSm && I.Arch.size() > Best->Arch.size()))) {
       Best = &I;
@@ -103,7 +103,7 @@ static std::vector<DeviceLink> loadedLinks(const ProbeRecord &Trace, const UnitS
   return Links;
 }
 
-/// The units that the traced program loaded, by themselves or linked by \p Links.
+/// The units that the traced program loaded, either directly or linked by \p Links.
 static std::vector<Unit> loadedUnits(const ProbeRecord &Trace, const UnitStore &Store,
                                      llvm::ArrayRef<DeviceLink> Links, bool AllUnits) {
   if (AllUnits)

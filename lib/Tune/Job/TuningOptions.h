@@ -1,6 +1,6 @@
 /// \file
-/// What a tuning tries: by the kernel or by the file, which points, how much of the other knobs,
-/// and which launches stay possible.
+/// The options of a tuning, which the command line fills in: whether kernels or files are tuned,
+/// which points and knobs are tried, and which launches must stay possible.
 #pragma once
 
 #include "Device/CriticalPoints.h"
@@ -10,32 +10,34 @@
 
 namespace carve {
 
-/// What takes variants of its own.
+/// What gets its own variants.
 enum class TuningScope {
-  Kernel, ///< Every kernel a setting of its own, written into its PTX.
-  File,   ///< One cap for all kernels of a file, by `nvcc -maxrregcount`: the paper's method.
+  Kernel, ///< Every kernel has its own setting, which is written into its PTX.
+  File,   ///< `nvcc -maxrregcount` sets one cap for all kernels of a file: the paper's method.
 };
 
 /// Which variants are tried.
 enum class PointSet {
-  Critical,   ///< What KernelSearch proposes, from the critical points of the traced shapes.
-  EveryEight, ///< Every multiple of 8 of the region: what the critical points are judged against.
-  All, ///< The same with every other knob that a module can hold: what a search is judged by.
+  Critical,   ///< Variants that KernelSearch proposes from the critical points of traced shapes.
+  EveryEight, ///< Every multiple of 8 in the region. It is a reference for the critical points.
+  All, ///< The same with every other knob that a module can hold. It is a reference for a search.
 };
 
 /// The largest SearchLimits::Effort.
 inline constexpr unsigned MaxEffort = 3;
 
-/// The limits of a search with \p Effort: at most 12 variants of a kernel are timed, with the
-/// largest effort twice as many.
+/// The limits of a search with \p Effort, 0 to MaxEffort. At most 12 variants of a kernel are
+/// timed, or twice as many with the largest effort.
 SearchLimits searchLimits(unsigned Effort);
 
+/// What the user may set for a tuning.
 struct TuningOptions {
   TuningScope Scope = TuningScope::Kernel;
   LaunchDomain Domain = LaunchDomain::Preserve;
-  PointSet Points = PointSet::Critical; ///< With any other everything is timed, and no search made.
-  SearchLimits Search;                  ///< Of each kernel.
-  double LeastShare = 0.01;             ///< Of GPU time, below which a kernel is left alone.
+  PointSet Points =
+      PointSet::Critical;   ///< With any other set, all points are timed without search.
+  SearchLimits Search;      ///< The limits of the search for each kernel.
+  double LeastShare = 0.01; ///< A kernel with a smaller share of GPU time, 0 to 1, is not tuned.
   std::string DevicesDir;
 };
 

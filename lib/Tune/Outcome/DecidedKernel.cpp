@@ -107,7 +107,7 @@ InRunFinding findingOf(const InRunTuning &InRun, size_t Kernel) {
   return F;
 }
 
-/// What \p O says of kernel \p Index. The code that it gets is the caller's to add.
+/// The decision of \p O on kernel number \p Index. The caller adds the code that the kernel gets.
 DecidedKernel decidedBy(const SubjectOutcome &O, const TuningJob &Job, size_t Index) {
   DecidedKernel D;
   D.Kernel = Index;
@@ -133,7 +133,7 @@ DecidedKernel decideKernel(const TuningJob &Job, size_t Index, const SubjectOutc
   return D;
 }
 
-/// Of a unit whose kernels get one cap.
+/// The decision on kernel number \p Index of a unit whose kernels all get one cap.
 DecidedKernel decideFileKernel(const TuningJob &Job, size_t Index, const JobModule &M,
                                const SubjectOutcome &O) {
   const JobVariant &Variant = M.FileVariants[O.Chosen];
@@ -167,14 +167,14 @@ Evidence evidenceOf(const DecidedKernel &D, const TuningJob &Job, const JobModul
   E.Mode = D.InRun.Mode;
   E.ModeReason = D.InRun.Reason;
   E.Verified = D.InRun.Verified;
-  // Rounds of another variant than the one that was confirmed are no evidence.
+  // Rounds are evidence only for the variant that was confirmed.
   if (!D.InRun.Verified.empty()) {
     E.Rounds = D.InRun.Rounds;
     E.InRunRatio = D.InRun.Ratio.Median;
     E.InRunRatioLow = D.InRun.Ratio.Low;
     E.InRunRatioHigh = D.InRun.Ratio.High;
   }
-  if (Scope == TuningScope::File) // Its cubins tell no spills, and the profile has one cap for all.
+  if (Scope == TuningScope::File) // Cubins do not tell spills, and the profile has one cap for all.
     return E;
   E.DefaultSpillBytes = D.Default.spillBytes();
   E.TunedRegs = D.Chosen.RegsPerThread;
@@ -215,7 +215,7 @@ Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Sco
   P.FileCap = Decided.FileCap;
   for (const DecidedKernel &D : Decided.Kernels) {
     const JobKernel &K = Job.Kernels[D.Kernel];
-    if (!K.LeftReason.empty()) // Another tuning may look at it.
+    if (!K.LeftReason.empty()) // Another tuning may try it again.
       continue;
     Decision Made;
     Made.Kernel = profileName(K.Traced.Kernel);

@@ -1,6 +1,7 @@
 /// \file
-/// What a tuning has decided of each kernel, with what speaks for it. The decisions of the store
-/// and the report are both made from this record.
+/// Records what a tuning has decided on each kernel, and the evidence for it. It follows the
+/// selection by whole runs. Both the decisions in the store and the report are made from this
+/// record.
 #pragma once
 
 #include "Tune/InRun/InRunTuning.h"
@@ -13,15 +14,15 @@
 
 namespace carve {
 
-/// What the timing runs found of a kernel; all empty if it was not timed in them.
+/// What the timing runs found out about a kernel. All members are empty if they did not time it.
 struct InRunFinding {
-  std::string Mode;   ///< `replay`, `rotate`, `verify-rotate`; `fixed`: decided by whole runs.
-  std::string Reason; ///< Why in this mode.
+  std::string Mode;   ///< `replay`, `rotate`, `verify-rotate`, or `fixed` if whole runs decided.
+  std::string Reason; ///< Why it was decided in this mode.
   /// How the nominated variant was verified: `bitwise`, `within-spread`, `output`.
   std::string Verified;
-  unsigned Rounds = 0; ///< Rounds that had no part in choosing the variant.
-  RatioInterval Ratio; ///< Of the best variant in these rounds; meaningful if Rounds > 0.
-  double ControlDistance = 0;
+  unsigned Rounds = 0;        ///< Rounds that had no part in choosing the variant.
+  RatioInterval Ratio;        ///< Time of the best variant over the default's; valid if Rounds > 0.
+  double ControlDistance = 0; ///< |median ratio of the control - 1|.
   /// Times of a replay of the default from memory and from the cache, and the weight of the latter.
   double ColdNs = 0, WarmNs = 0, WarmWeight = 0;
 };
@@ -29,14 +30,15 @@ struct InRunFinding {
 /// A kernel of the job and the variant that it gets.
 struct DecidedKernel {
   size_t Kernel = 0;      ///< Index in TuningJob::Kernels.
-  bool Tuned = false;     ///< It gets another variant than nvcc's.
-  VariantSetting Setting; ///< With TuningScope::File the unit's.
-  std::string CodeDigest; ///< Of the code that it gets; empty for the default.
-  /// Of nvcc's code, and of the code that it gets. Of a cubin's spills nothing is known (0).
+  bool Tuned = false;     ///< Whether it gets another variant than nvcc's.
+  VariantSetting Setting; ///< Its setting; with TuningScope::File, the setting of the unit.
+  std::string CodeDigest; ///< The digest of the code that it gets; empty for the default.
+  /// The resources of nvcc's code and of the code that it gets. Spills are 0 if only a cubin is
+  /// known, because cubins do not tell them.
   KernelResources Default, Chosen;
   double DefaultOccupancy = 0, ChosenOccupancy = 0; ///< See heaviestOccupancy().
-  RatioInterval Ratio;                              ///< Of the confirmation.
-  unsigned Pairs = 0; ///< Pairs of runs of the confirmation; Ratio is meaningful if > 0.
+  RatioInterval Ratio;                              ///< Chosen time over the default's.
+  unsigned Pairs = 0; ///< Pairs of runs in the confirmation; Ratio is valid if this is not 0.
   std::string Reason; ///< Why the default stays.
   InRunFinding InRun;
 };
@@ -44,7 +46,7 @@ struct DecidedKernel {
 /// The decided kernels of one module of the job.
 struct DecidedUnit {
   std::vector<DecidedKernel> Kernels; ///< In the order of JobModule::Kernels.
-  std::optional<unsigned> FileCap; ///< TuningScope::File: the register cap of the unit, if one won.
+  std::optional<unsigned> FileCap; ///< With TuningScope::File, the register cap that won, if any.
 
   /// The kernel of the job with index \p Kernel; null if the unit does not hold it.
   const DecidedKernel *find(size_t Kernel) const;
@@ -57,30 +59,34 @@ struct Circumstances {
   LaunchDomain Domain = LaunchDomain::Preserve;
 };
 
-/// Resident warps of \p K with \p R over the most that an SM of \p Job's device holds, 0 to 1, in
-/// the launch shape that takes most of the kernel's time.
+/// The occupancy of \p K with the resources \p R in the launch shape that takes most of its time:
+/// resident warps over the most that an SM of \p Job's device holds, 0 to 1.
 double heaviestOccupancy(const TuningJob &Job, const JobKernel &K, const KernelResources &R);
 
-/// `grid 512x204x1 block 32x1x1 dynamic-smem 0`, as evidence and report write it.
+/// The shape as text for evidence and report, such as `grid 512x204x1 block 32x1x1 dynamic-smem 0`.
 std::string shapeText(const KernelLaunches &Launches);
-/// The shapes of \p T as text, at most eight of them and how many more there are.
+/// The shapes of \p T as text: at most eight of them, and then how many more there are.
 std::vector<std::string> shapeTexts(const TracedKernel &T);
-/// Mean time of a launch in the traced run.
+/// The mean GPU time of a launch in the traced run, in ns.
 double meanNs(const TracedKernel &T);
-/// The source that a decision on \p K names: if several units hold it, the first by name.
+/// The source file that a decision on \p K names. If several units have the kernel, it is the first
+/// by name.
 std::string sourceOf(const TuningJob &Job, const JobKernel &K);
 
-/// Resources of \p Kernel in the image \p CubinBytes, as far as a cubin tells them: no spills.
+/// The resources of \p Kernel in the image \p CubinBytes, without spills, which a cubin does not
+/// tell.
 KernelResources resourcesIn(const std::string &CubinBytes, const std::string &Kernel);
 
-/// What the selection by whole runs (\p Outcome) and the timing runs (\p InRun; null: there were
-/// none) have decided, by module of \p Job.
+/// The decisions, by module of \p Job, of the selection by whole runs (\p Outcome) and the timing
+/// runs
+/// (\p InRun; null if there were none).
 std::vector<DecidedUnit> decideKernels(const TuningJob &Job, TuningScope Scope,
                                        const SelectionOutcome &Outcome,
                                        const InRunTuning *InRun = nullptr);
 
-/// The decisions on module \p Module of \p Job: winners and kernels that stay alike, so that
-/// neither is timed again. A kernel that was left out of the tuning has none.
+/// The profile with the decisions on module number \p Module of \p Job. It has both winners and
+/// kernels that keep their default, so that neither is timed again. A kernel that was left out of
+/// the tuning has no decision.
 Profile decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
                      const DecidedUnit &Decided, const Circumstances &When);
 

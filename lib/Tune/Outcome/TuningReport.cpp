@@ -46,7 +46,7 @@ VariantReport reportVariant(const VariantSetting &Setting, const StaticMetrics &
   return R;
 }
 
-/// The register region with its concurrency levels in \p Shape, and the default's metrics.
+/// Adds the register region with its concurrency levels in \p Shape, and the default's metrics.
 void reportRegion(KernelReport &R, const TuningJob &Job, const JobKernel &K,
                   const LaunchShape &Shape) {
   R.LeastRegs = K.Region.rMin();
@@ -81,7 +81,7 @@ void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
   }
 }
 
-/// What was decided of the kernel \p K.
+/// The report of \p K with the decision \p D, without its variants.
 KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const DecidedKernel &D) {
   KernelReport R = reportTraced(K.Traced);
   R.Source = sourceOf(Job, K);
@@ -115,7 +115,7 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Decide
   return R;
 }
 
-/// Adds what the timing runs found of the variants of a kernel, \p O.
+/// Adds the ratios and rejections of the timing runs, \p O, to the variants of the kernel.
 void reportTimedInRun(KernelReport &R, const InRunOutcome &O) {
   if (R.Variants.empty() || O.Timing == InRunTiming::None)
     return;

@@ -1,5 +1,6 @@
 /// \file
-/// What one tuning found: the record behind the table, the JSON and the stored report.
+/// Records what one tuning found. The table, the JSON output and the stored report are printed from
+/// it, after the decisions are made.
 #pragma once
 
 #include "Tune/Outcome/DecidedKernel.h"
@@ -13,101 +14,110 @@ namespace carve {
 
 /// One variant that was timed, or compiled and carved away.
 struct VariantReport {
-  std::string Name;  ///< `r40-f255`
-  unsigned Regs = 0; ///< That the code uses.
-  unsigned SpillBytes = 0;
-  double Occupancy = 0; ///< Of the heaviest shape, 0 to 1.
-  double Ratio = 0;     ///< Median of screening, in the run or by runs; 0 where not timed.
-  std::string Fault;
-  /// Static metrics (Metrics/Counts/Metrics.h); 0 where not known.
+  std::string Name;        ///< Its name, such as `r40-f255`.
+  unsigned Regs = 0;       ///< Registers per thread that the code uses.
+  unsigned SpillBytes = 0; ///< Spill stores and loads of the entry, in bytes.
+  double Occupancy = 0;    ///< Occupancy in the heaviest shape, 0 to 1.
+  /// Median time over the default's in the screening, inside the program or by whole runs; 0 if it
+  /// was not timed.
+  double Ratio = 0;
+  std::string Fault; ///< Why it was rejected; empty if it was not.
+  /// Static metrics (Metrics/Counts/Metrics.h); 0 if they are not known.
   double Efficiency = 0, Utilization = 0;
-  std::string Carved;    ///< Why it is not timed; empty: it is.
-  double LocalBytes = 0; ///< That a thread loads and stores, loops counted; 0 where not known.
-  /// 95 % interval of the ratio; both 0 where it was not timed or the report is of before.
+  std::string Carved; ///< Why it is not timed; empty if it is.
+  /// Bytes of local memory that a thread loads and stores, with loops counted; 0 if not known.
+  double LocalBytes = 0;
+  /// The ends of the ratio's 95 % interval; both are 0 if it was not timed.
   double RatioLow = 0, RatioHigh = 0;
 
-  /// Takes Ratio and these from \p R.
+  /// Sets Ratio, RatioLow and RatioHigh from \p R.
   void setRatio(const RatioInterval &R);
 };
 
-/// Up to how many registers so many blocks are resident, in a kernel's heaviest shape.
+/// The most registers with which a number of blocks is resident, in a kernel's heaviest shape.
 struct ConcurrencyLevel {
   unsigned MaxRegs = 0;
   unsigned BlocksPerSm = 0;
-  double Occupancy = 0; ///< 0 to 1.
+  double Occupancy = 0; ///< Occupancy with these blocks, 0 to 1.
 };
 
+/// What is reported about one kernel.
 struct KernelReport {
   std::string Kernel, Mangled;
-  std::string Output; ///< Of the unit: object or executable.
-  std::string Source; ///< Of the unit, below its project's root; empty where not known.
-  double Share = 0;   ///< Of GPU time, 0 to 1.
+  std::string Output; ///< The unit's output: an object or executable.
+  std::string Source; ///< The unit's source, relative to its project's root; empty if not known.
+  double Share = 0;   ///< Share of GPU time, 0 to 1.
   uint64_t Launches = 0;
-  double MeanNs = 0; ///< Of a launch in the traced run.
-  /// The register region, and its concurrency levels by falling registers; empty where not known.
+  double MeanNs = 0; ///< Mean GPU time of a launch in the traced run.
+  /// The register region, and its concurrency levels by falling registers; empty if not known.
   unsigned LeastRegs = 0, MostRegs = 0;
   std::vector<ConcurrencyLevel> Levels;
-  /// The default's static metrics; 0 where not known.
+  /// The default's static metrics; 0 if they are not known.
   double EfficiencyBefore = 0, UtilizationBefore = 0, LocalBytesBefore = 0;
   unsigned RegsBefore = 0, RegsAfter = 0;
   double OccupancyBefore = 0, OccupancyAfter = 0;
-  /// Bytes, stores and loads of the entry. Not known (0) with TuningScope::File: cubins do not
-  /// tell.
+  /// Spill stores and loads of the entry, in bytes. They are 0 with TuningScope::File, because
+  /// cubins do not tell them.
   unsigned SpillBefore = 0, SpillAfter = 0;
   bool Tuned = false;
-  std::string Variant; ///< `default` or `r40-f255`.
-  RatioInterval Ratio; ///< Of the confirmation; meaningful where Pairs > 0.
-  unsigned Pairs = 0;
-  std::string Reason; ///< Why it stayed.
+  std::string Variant; ///< The chosen variant: `default`, or for example `r40-f255`.
+  RatioInterval Ratio; ///< Its time over the default's in the confirmation; valid if Pairs > 0.
+  unsigned Pairs = 0;  ///< Pairs of runs in the confirmation.
+  std::string Reason;  ///< Why the default stays.
   InRunFinding InRun;
   std::vector<std::string> Shapes;
-  std::vector<VariantReport> Variants; ///< That were timed.
-  std::vector<VariantReport> Carved;
-  std::vector<std::string> Dropped; ///< What could not be had or is forbidden, with its reason.
-  unsigned Compiled = 0;            ///< Settings that were compiled, the default not counted.
+  std::vector<VariantReport> Variants; ///< Variants that were timed.
+  std::vector<VariantReport> Carved;   ///< Variants that were carved away.
+  std::vector<std::string> Dropped;    ///< Settings that failed or are forbidden, with the reason.
+  unsigned Compiled = 0;               ///< Settings that were compiled, without the default.
 };
 
-/// A unit whose image was timed at other register-usage levels, its kernels as they were chosen.
+/// What is reported about a unit that was timed at other register-usage levels, with its kernels'
+/// chosen variants.
 struct UnitReport {
   std::string Output, Source;
-  std::string Variant = "default"; ///< Or `l10`.
-  RatioInterval Ratio; ///< Of its tuned kernels together, over the level of the command.
-  unsigned Pairs = 0;
-  std::string Reason;                  ///< Why the level stays.
-  std::vector<VariantReport> Variants; ///< That were timed; names and ratios alone.
-  std::vector<std::string> Dropped;
+  std::string Variant = "default"; ///< The chosen level, such as `l10`, or `default`.
+  RatioInterval Ratio; ///< Time of its tuned kernels together over that at the command's level.
+  unsigned Pairs = 0;  ///< Pairs of runs in the confirmation.
+  std::string Reason;  ///< Why the command's level stays.
+  std::vector<VariantReport> Variants; ///< Levels that were timed, with names and ratios only.
+  std::vector<std::string> Dropped;    ///< Levels that were left out, with the reason.
 };
 
+/// What is reported about a whole tuning.
 struct TuningReport {
   std::string Date; ///< ISO 8601, UTC.
   std::string Workload, Device, Driver, NvccVersion, Scope, Domain;
   unsigned Runs = 0;
   unsigned RunsBeforeConfirmation = 0;
-  std::vector<std::string> Reruns; ///< Why a timing run was made again.
-  double TimingWallS = 0;          ///< Of the timing runs; 0 where there was none.
+  std::vector<std::string> Reruns; ///< Why timing runs were made again.
+  double TimingWallS = 0;          ///< Wall time of the timing runs; 0 if there were none.
   unsigned VariantsCompiled = 0;
-  /// Runs of variants in it whose output was compared, each of one launch.
+  /// Runs of variants in the timing runs, each of one launch, whose output was compared.
   unsigned VariantsCompared = 0;
-  double WallS = 0;      ///< Of the whole tuning.
-  double PlainWallS = 0; ///< Of one run of the program, traced.
+  double WallS = 0;      ///< Wall time of the whole tuning.
+  double PlainWallS = 0; ///< Wall time of one traced run of the program.
   unsigned VariantsTimed = 0;
   RatioInterval Program, ProgramWall;
   unsigned Pairs = 0;
   size_t UnstableLines = 0;
-  bool Unordered = false;          ///< Lines of the output were compared without their places.
-  unsigned Processes = 1;          ///< Of the program that used CUDA.
-  unsigned Gpus = 1;               ///< That they used.
-  std::vector<GpuUser> OtherUsers; ///< Of the same GPUs, seen while timing.
-  std::string Note;                ///< Why nothing was tuned at all; else empty.
+  bool Unordered = false;          ///< Whether output lines were compared without their order.
+  unsigned Processes = 1;          ///< Processes of the program that used CUDA.
+  unsigned Gpus = 1;               ///< GPUs that these processes used.
+  std::vector<GpuUser> OtherUsers; ///< Other users of the same GPUs, seen while timing.
+  std::string Note;                ///< Why nothing was tuned at all; empty if something was.
   std::vector<KernelReport> Kernels;
   std::vector<UnitReport> Units; ///< Empty below the largest effort.
 
+  /// The number of kernels that get another variant than nvcc's.
   size_t tunedKernels() const;
+  /// Sets date, workload, device, driver and domain from \p When.
   void take(const Circumstances &When);
 };
 
-/// The report of a job. \p Decided: by module of \p Job. \p InRun: the timing runs; null: there
-/// were none. Runs of the trace and the timing, and their times, are left to the caller.
+/// The report of \p Job. \p Decided has one element per module of the job. \p InRun has the timing
+/// runs; it is null if there were none. The caller adds the runs of the trace and the timing, and
+/// their times.
 TuningReport describeTuning(const TuningJob &Job, TuningScope Scope,
                             const SelectionOutcome &Outcome, const InRunTuning *InRun,
                             const std::vector<DecidedUnit> &Decided, const Circumstances &When);

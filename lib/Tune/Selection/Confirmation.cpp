@@ -1,4 +1,5 @@
-// Pairs of runs on fresh data: all candidates together against the program as it is.
+// Each pair compares a run with all candidates with a run of the defaults. The runs of screening do
+// not count again, because the best of many variants is partly the luckiest.
 
 #include "Tune/Selection/Confirmation.h"
 
@@ -32,17 +33,17 @@ private:
   const SelectionLimits &Limits;
   SelectionOutcome &Outcome;
 
-  /// Times of the confirmation under way, by pair.
+  /// The times of one pair in the current confirmation.
   struct PairTimes {
-    std::vector<double> Tuned, Default; ///< Per subject.
+    std::vector<double> Tuned, Default; ///< GPU time of each subject.
     bool WithControl = false;
     double ProgramTuned = 0, ProgramDefault = 0, WallTuned = 0, WallDefault = 0;
   };
   std::vector<PairTimes> Pairs;
 };
 
-/// One pair: candidates together, and the default; alternating in order, and every second default
-/// with the control copies in place. Returns false where the candidates have a fault.
+/// Makes one pair: a run with all candidates and a run of the default. The order alternates, and
+/// every second default run has the control copies in place. Returns false if a run has a fault.
 llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, size_t Pair) {
   Assignment Tuned(Subjects.size(), 0), Default;
   for (size_t S : Standing)
@@ -70,9 +71,9 @@ llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, 
   return true;
 }
 
-/// Judges the pairs so far. Removes from \p Standing whoever cannot win any more, everybody who
-/// has not won where this is the \p Last look (for want of time: \p OutOfTime). Returns whether all
-/// that stand have won.
+/// Judges the pairs so far. Removes from \p Standing the subjects that cannot win any more. If this
+/// is the \p Last look (\p OutOfTime: because the budget is spent), also removes those that have
+/// not won. Returns whether all that remain have won.
 bool Confirmation::judge(std::vector<size_t> &Standing, bool Last, bool OutOfTime) {
   bool Decided = true;
   llvm::erase_if(Standing, [&](size_t S) {
@@ -114,7 +115,8 @@ bool Confirmation::judge(std::vector<size_t> &Standing, bool Last, bool OutOfTim
   return Decided;
 }
 
-/// Takes whoever brought a fault out of \p Standing; without a culprit nobody can be trusted.
+/// Removes the subjects whose candidate caused a fault from \p Standing. If none of them did, all
+/// are removed, because the runs themselves cannot be trusted.
 void Confirmation::dropFaulty(std::vector<size_t> &Standing) {
   size_t Count = Standing.size();
   llvm::erase_if(Standing, [&](size_t S) {
@@ -134,8 +136,8 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
   Standing.clear();
 }
 
-/// Adds pairs up to \p Target, or as many as there is time for where that is enough to decide.
-/// False where the set may not stand.
+/// Adds pairs up to \p Target, or fewer if the budget is spent and the least number is made.
+/// Returns false if a subject had to be removed from \p Standing.
 llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsigned Target) {
   while (Pairs.size() < Target) {
     if (Pairs.size() >= leastPairs(Limits) && !Runs.timeFor(2))
@@ -156,8 +158,8 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
   return true;
 }
 
-/// Confirms the candidates of \p Standing on fresh pairs. Returns whether all of them won and the
-/// set may stand; else \p Standing is what is left to confirm again.
+/// Confirms the candidates of \p Standing on fresh pairs. Returns whether all of them won. If not,
+/// \p Standing holds the subjects to confirm again.
 llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   Pairs.clear();
   size_t Before = Standing.size();
@@ -178,7 +180,7 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
     bool Last = OutOfTime || Target >= Limits.MaxConfirmationPairs || !Runs.mayRun(1);
     bool Decided = judge(Standing, Last, OutOfTime);
     if (Standing.size() != Before)
-      return false; // The times so far are of another set.
+      return false; // The times so far belong to another set of candidates.
     if (Decided)
       return true;
     Target = std::min(Target + 4, Limits.MaxConfirmationPairs);

@@ -1,6 +1,7 @@
 /// \file
-/// The confirmation of a selection: pairs of runs, all candidates together against all defaults, by
-/// which the winners are chosen.
+/// Confirms the candidates that screening or a timing run named, and chooses the winners. It is the
+/// second step of a selection: each pair of runs compares all candidates together with all
+/// defaults.
 #pragma once
 
 #include "Tune/Selection/SelectionRuns.h"
@@ -9,7 +10,8 @@
 
 namespace carve {
 
-/// Confirms the candidates and chooses those that win.
+/// Confirms the candidates in \p Runs.Outcome and sets SubjectOutcome::Chosen of those that win.
+/// The other subjects get a reason. Fails only if a run cannot be made at all (see RunFunction).
 llvm::Error confirmCandidates(SelectionRuns &Runs);
 
 } // namespace carve

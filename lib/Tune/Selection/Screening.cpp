@@ -1,4 +1,4 @@
-// Rounds of runs in which every subject takes its own random permutation of its variants.
+// In every round, each subject takes its variants in a random permutation of its own.
 
 #include "Tune/Selection/Screening.h"
 
@@ -32,7 +32,7 @@ private:
   std::mt19937_64 Random;
 };
 
-/// Whether something else than default and control is left. \p Active is ascending.
+/// Whether a variant besides the default and the control is left. \p Active is ascending.
 bool hasCandidates(const std::vector<size_t> &Active) {
   return !Active.empty() && Active.back() > 1;
 }
@@ -40,7 +40,7 @@ bool hasCandidates(const std::vector<size_t> &Active) {
 size_t Screening::roundLength() const {
   size_t Length = 0;
   for (const std::vector<size_t> &A : Runs.Active)
-    if (hasCandidates(A)) // A subject with nothing left to try needs no runs.
+    if (hasCandidates(A)) // A subject with no variant left to try needs no runs.
       Length = std::max(Length, A.size());
   return Length;
 }
@@ -100,7 +100,7 @@ void Screening::dropClearlyWorse() {
     });
 }
 
-/// Whether a variant of it was not tried although nothing speaks against it.
+/// Whether some variant has neither a time nor a fault, and so was not tried.
 bool hasUntried(const SubjectOutcome &O) {
   return llvm::any_of(O.Screened,
                       [](const ScreenedVariant &V) { return !V.Fault && V.Ratios.empty(); });

@@ -1,6 +1,6 @@
 /// \file
-/// The screening of a selection: rounds of runs that drop what is slower, and name a candidate for
-/// each subject.
+/// Screens the variants: rounds of runs that drop slow variants and name at most one candidate for
+/// each subject. It is the first step of a selection, before the confirmation.
 #pragma once
 
 #include "Tune/Selection/SelectionRuns.h"
@@ -9,7 +9,9 @@
 
 namespace carve {
 
-/// Runs rounds and names a candidate for every subject that takes part, or why there is none.
+/// Runs the rounds. Sets SubjectOutcome::Candidate of every subject that is screened, or
+/// SubjectOutcome::Reason if no variant qualifies. Fails only if a run cannot be made at all (see
+/// RunFunction).
 llvm::Error screenVariants(SelectionRuns &Runs);
 
 } // namespace carve

@@ -1,7 +1,8 @@
 /// \file
-/// The search itself, over numbered variants: rounds of runs in which every subject takes its own
-/// random permutation, screening, confirmation on fresh data, and the program's own A/B. It knows
-/// nothing of kernels, files or GPUs, so that tests feed it by hand.
+/// Selects variants by whole runs of the program: screening in rounds, confirmation on fresh runs,
+/// and a comparison of the program as a whole. It comes after the timing runs and decides which
+/// variants are kept. Variants are only numbers here. The code knows no kernels, files or GPUs, so
+/// that tests can feed it by hand.
 #pragma once
 
 #include "Tune/Selection/Statistics.h"
@@ -18,102 +19,113 @@
 
 namespace carve {
 
-/// One thing that takes variants of its own: a kernel, or with `--carve-scope=file` a unit.
-/// Variant 0 is the default and variant 1 an identical control copy of it.
+/// One thing that has its own variants: a kernel, or a unit with `--carve-scope=file`. Variant 0 is
+/// the default. Variant 1 is an identical control copy of it, which shows how much two copies of
+/// the same code differ in time.
 struct SubjectSpace {
   std::string Name;
   size_t Variants = 2;
-  /// What a timing run has found out already: a variant that goes straight to the confirmation (0:
-  /// none), why the subject takes part in nothing (empty: it does), and variants that are out.
-  size_t Nominee = 0;
-  std::string Stays = {};
-  std::map<size_t, std::string> Excluded = {};
+  // A timing run may have found the following before.
+  size_t Nominee = 0;     ///< This variant goes straight to the confirmation; 0 if there is none.
+  std::string Stays = {}; ///< Why the subject keeps its default and is not run; empty if it is.
+  std::map<size_t, std::string> Excluded = {}; ///< Variants that are not run, with the reason.
 };
 
-/// The variant of every subject in one run. Empty: the program untouched, nothing swapped.
+/// The variant of every subject in one run. If it is empty, the program runs untouched and no image
+/// is swapped.
 using Assignment = std::vector<size_t>;
 
 /// One run as the selection sees it.
 struct RunSample {
-  std::vector<double> SubjectNs; ///< GPU time of each subject, all launches and shapes.
+  std::vector<double> SubjectNs; ///< GPU time of each subject, over all launches and shapes.
   double ProgramNs = 0;          ///< GPU time of all kernels of the program.
   double WallS = 0;
-  /// Why the run cannot count: it failed, timed out, or printed something else than the default.
+  /// Why the run does not count: it failed, timed out, or its output differs from the default's.
   std::optional<std::string> Fault;
 };
 
-/// Makes runs. Fails only where tuning cannot go on at all (interrupted, the default fails).
+/// Makes one run. Fails only if tuning cannot go on at all: it was interrupted, or the default
+/// itself fails.
 using RunFunction = llvm::function_ref<llvm::Expected<RunSample>(const Assignment &)>;
 
+/// The limits of a selection, and the thresholds of its decisions.
 struct SelectionLimits {
   unsigned ScreeningRounds = 3;
-  double ScreeningRatio = 0.995; ///< A candidate's median ratio must be below.
-  double ClearlyWorse = 1.03;    ///< Dropped before the next round of screening.
+  double ScreeningRatio = 0.995; ///< A candidate's median ratio must be below this.
+  double ClearlyWorse = 1.03;    ///< Variants above this are dropped before the next round.
   unsigned ConfirmationPairs = 9;
   unsigned MaxConfirmationPairs = 27;
-  double WinningRatio = 0.99; ///< Median of the confirmation must be at most this.
-  double LeastMargin =
-      0.003; ///< The interval must stay below 1 by this or by twice the control's distance.
-  unsigned MaxRuns = 400;  ///< Of the whole tuning,
-  unsigned RunsBefore = 0; ///< and how many of these were made before the selection.
-  double BudgetS = 0;      ///< For the whole tuning; 0: none.
-  double RunS = 0;         ///< What a run is thought to take before one was made.
-  /// Seconds since the tuning began. Needed with a budget.
+  double WinningRatio = 0.99; ///< The median of the confirmation must be at most this.
+  /// The interval must stay below 1 by this, or by twice the control's distance if that is more.
+  double LeastMargin = 0.003;
+  unsigned MaxRuns = 400;  ///< The whole tuning makes no more runs than this.
+  unsigned RunsBefore = 0; ///< Runs that the tuning made before the selection; they count too.
+  double BudgetS = 0;      ///< Time for the whole tuning, in seconds; 0 if it is not limited.
+  double RunS = 0;         ///< Estimated seconds per run, used until a run has been made.
+  /// Returns the seconds since the tuning began. It must be set if there is a budget.
   std::function<double()> ElapsedS = [] { return 0.0; };
   uint64_t Seed = 1;
 };
 
-/// What became of one variant in screening.
+/// The result of screening for one variant.
 struct ScreenedVariant {
   size_t Variant = 0;
-  std::vector<double> Ratios; ///< To the default of the same round, one per round.
-  std::optional<std::string> Fault;
+  std::vector<double> Ratios; ///< Its time over the default's time in the same round, per round.
+  std::optional<std::string> Fault; ///< Why it was excluded, if it was.
 };
 
+/// The result of a selection for one subject.
 struct SubjectOutcome {
-  size_t Chosen = 0; ///< 0: the default stays.
-  std::vector<ScreenedVariant> Screened;
-  size_t Candidate = 0; ///< Best of screening; 0 where none passed.
-  RatioInterval Ratio;  ///< Of the candidate, in the last confirmation it took part in.
-  unsigned Pairs = 0;
-  double ControlDistance = 0; ///< |median ratio of the control - 1|.
-  std::string Reason;         ///< Why the default stays.
+  size_t Chosen = 0;                     ///< The variant to use; 0 if the default stays.
+  std::vector<ScreenedVariant> Screened; ///< Variants 2, 3, ...; element 0 is variant 2.
+  size_t Candidate = 0; ///< The nominee, or the best variant of screening; 0 if there is none.
+  RatioInterval Ratio;  ///< The candidate's time over the default's, in its last confirmation.
+  unsigned Pairs = 0;   ///< Pairs of runs that Ratio is computed from.
+  /// |median time with the control copy / median time with the default - 1|.
+  double ControlDistance = 0;
+  std::string Reason; ///< Why the default stays.
 };
 
+/// The result of a selection.
 struct SelectionOutcome {
   std::vector<SubjectOutcome> Subjects;
-  RatioInterval Program; ///< GPU time, winners together over the untouched program.
-  RatioInterval Wall;
+  RatioInterval Program; ///< GPU time of the program with all winners over the untouched program's.
+  RatioInterval Wall;    ///< The same ratio of the wall times.
   unsigned Runs = 0;
-  unsigned ScreeningRuns = 0; ///< Of these, before the confirmation.
-  unsigned Pairs = 0;
+  unsigned ScreeningRuns = 0; ///< How many of these runs were made before the confirmation.
+  unsigned Pairs = 0;         ///< Pairs of runs that Program and Wall are computed from.
   bool OutOfRuns = false, OutOfTime = false;
 };
 
-/// SubjectOutcome::Reason of what the budget left undecided.
+/// SubjectOutcome::Reason of a subject that is undecided because the time budget was spent.
 inline constexpr char BudgetReason[] = "budget";
 
-/// Tells of progress: runs done and runs expected in all.
+/// Reports progress: the runs made, and the runs expected in all.
 using ProgressFunction = llvm::function_ref<void(unsigned Done, unsigned Expected)>;
 
 /// Selects a variant for every subject.
 ///
-/// Screening: a round is as many runs as the subject with most variants has; in each, every
-/// subject takes the next variant of its own permutation, uncorrelated with the others'. After
-/// each round variants that are clearly worse are dropped; after the last the best whose median
-/// ratio is below the limit is the candidate. A run with a fault is repeated in halves until the
-/// variants at fault are found; these are out. Subjects with a nominee run their default.
+/// Screening: a round has as many runs as the subject with the most variants has variants. In each
+/// run, every subject takes the next variant of its own random permutation. The permutations are
+/// independent, so that no variant always runs beside the same variant of another subject. After
+/// each round, variants that are clearly worse are dropped. After the last round, a subject's
+/// candidate is its variant with the least median ratio, if that is below the limit. If a run has a
+/// fault, it is repeated with halves of the subjects until the variants at fault are found; these
+/// are excluded. Subjects with a nominee run their default.
 ///
-/// Confirmation: pairs of runs, all candidates against the untouched program in alternating order,
-/// every second default run with the control copies in place. A subject wins where its median is
-/// at most WinningRatio and its interval's upper end is below 1 - max(LeastMargin, twice the
-/// control's distance). Pairs are added while some subject is undecided. Where one loses, the
-/// winners are confirmed again without it. The program wins where its own median is not above 1
-/// and its wall time is not measurably above; otherwise nobody does.
+/// Confirmation: each pair compares a run with all candidates with a run of the untouched program,
+/// in alternating order. Every second default run has the control copies in place. A subject wins
+/// if its median is at most WinningRatio and the upper end of its interval is below the bound
+/// 1 - max(LeastMargin, twice the control's distance). Pairs are added while some subject is
+/// undecided. If a subject loses, the others are confirmed again without it, because it may have
+/// changed their times. If the program's own GPU time has a median above 1, or its wall time is
+/// measurably above 1, all subjects keep their defaults.
 ///
-/// With a budget, screening ends while the least confirmation still fits. A confirmation is begun
-/// while there is time, and gets at least the pairs that can decide; what is undecided then stays
-/// with BudgetReason.
+/// With a budget, screening ends early enough for the shortest confirmation. A confirmation starts
+/// if any time is left, and makes at least the pairs that can decide. Subjects that are undecided
+/// after that keep their default with BudgetReason.
+///
+/// Fails only if \p Run fails.
 llvm::Expected<SelectionOutcome> selectVariants(const std::vector<SubjectSpace> &Subjects,
                                                 const SelectionLimits &Limits, RunFunction Run,
                                                 ProgressFunction Progress);

@@ -65,8 +65,8 @@ void SelectionRuns::exclude(Choice C, const std::string &Fault) {
           Fault);
 }
 
-/// Which of \p Suspects (subjects) bring the fault of \p A, by halving: the others run their
-/// default.
+/// Finds which of the subjects \p Suspects cause the fault of \p A. Halves them until one is left;
+/// all other subjects run their default.
 llvm::Expected<std::vector<Choice>> SelectionRuns::findFaults(const Assignment &A,
                                                               std::vector<size_t> Suspects) {
   Assignment Reduced(Subjects.size(), 0);

@@ -1,39 +1,44 @@
 /// \file
-/// What the steps of a selection share: the runs, made and counted within their limits, and the
-/// search for variants that break one. Screening and confirmation are written on it.
+/// Makes and counts the runs of a selection within their limits, and searches for the variants that
+/// break a run. Screening and Confirmation share it.
 #pragma once
 
 #include "Tune/Selection/Selection.h"
 
 namespace carve {
 
-/// A subject and a variant of it.
+/// A subject and one of its variants.
 using Choice = std::pair<size_t, size_t>;
 
+/// The runs of one selection and what they have found so far.
 class SelectionRuns {
 public:
+  /// Keeps references to \p Subjects and \p Limits; both must outlive it.
   SelectionRuns(const std::vector<SubjectSpace> &Subjects, const SelectionLimits &Limits,
                 RunFunction Run, ProgressFunction Progress);
 
-  /// Runs \p A; where the run has a fault, finds and excludes the variants that bring it, puts
-  /// their default into \p A and runs again. Nothing where the run is faulty without a culprit.
+  /// Runs \p A. If the run has a fault, finds and excludes the variants that cause it, replaces
+  /// them by their default in \p A, and runs again. Returns nothing if the run has a fault three
+  /// times.
   llvm::Expected<std::optional<RunSample>> runWithoutFaults(Assignment &A);
 
-  /// Says for the progress that \p More runs are to come.
+  /// Tells the progress display to expect \p More runs.
   void expect(unsigned More) { Expected = std::max(Expected, Outcome.Runs + More); }
-  /// Whether \p More are within the most that there may be.
+  /// Whether the limit on runs allows \p More runs.
   bool mayRun(unsigned More) const {
     return Limits.RunsBefore + Outcome.Runs + More <= Limits.MaxRuns;
   }
-  /// Whether the budget has time for \p Runs more.
+  /// Whether the budget has time for \p Runs more runs, judged by the mean time of those made.
   bool timeFor(unsigned Runs) const;
+  /// Reports that all runs are made.
   void finish() { Progress(Outcome.Runs, Outcome.Runs); }
 
+  /// The entry of \p C, which must not be the default or the control.
   ScreenedVariant &screened(Choice C) { return Outcome.Subjects[C.first].Screened[C.second - 2]; }
 
   const std::vector<SubjectSpace> &Subjects;
   const SelectionLimits &Limits;
-  /// Variants to be screened still, ascending, default and control first.
+  /// Variants of each subject that are still screened, ascending: default and control come first.
   std::vector<std::vector<size_t>> Active;
   SelectionOutcome Outcome;
 
@@ -48,10 +53,10 @@ private:
   double StartS;
 };
 
-/// \p Format with up to three numbers.
+/// Prints up to three numbers with the printf format \p Format.
 std::string numbersText(const char *Format, double A, double B = 0, double C = 0);
 
-/// Pairs that a confirmation needs so that its interval can say anything.
+/// The pairs that a confirmation needs at least. With fewer, a 95 % interval cannot be computed.
 unsigned leastPairs(const SelectionLimits &Limits);
 
 } // namespace carve

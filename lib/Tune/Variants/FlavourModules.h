@@ -1,6 +1,7 @@
 /// \file
-/// The PTX of a job's modules as cicc makes it with other register caps: made once for each cap and
-/// module, side by side. What clones of a front-end cap take their body from.
+/// Makes the PTX of a job's modules as cicc makes it with other register caps. Clones with a
+/// front-end cap take their bodies from it. Each pair of module and cap is made once, and several
+/// are made in parallel.
 #pragma once
 
 #include "Tune/Job/JobParts.h"
@@ -9,18 +10,20 @@
 
 namespace carve {
 
+/// The PTX modules with front-end caps that are made so far.
 class FlavourModules {
 public:
-  /// A module of the job and the cap that cicc is given.
+  /// The index of a module of the job, and the register cap that cicc gets.
   using Key = std::pair<size_t, unsigned>;
 
+  /// Keeps references to both; they must outlive it.
   FlavourModules(const JobSources &Sources, const JobContext &Context)
       : Sources(Sources), Context(Context) {}
 
-  /// Makes those of \p Wanted that have not been asked for before.
+  /// Makes all of \p Wanted that no earlier call has made. A failure is logged and kept for find().
   void prepare(const std::set<Key> &Wanted);
-  /// The module that prepare() made. Fails with what cicc said where it could not, or was not
-  /// asked to.
+  /// The module that prepare() made. Fails with cicc's message if cicc failed, and also if
+  /// prepare() was not asked for it.
   llvm::Expected<const PtxModule *> find(size_t Module, unsigned Cap) const;
 
 private:

@@ -1,7 +1,7 @@
-// The variants that are timed together, all of a unit in one module.
+// All variants of a unit that are timed together are in one module.
 //
-// The module is assembled in one go. Only where ptxas refuses it is every clone tried alone, so
-// that one failure costs one variant.
+// The module is assembled in one run of ptxas. Only if ptxas refuses it, every clone is tried
+// alone, so that one failure costs one variant.
 
 #include "Tune/Variants/KernelVariants.h"
 
@@ -17,15 +17,15 @@ using namespace carve;
 
 namespace {
 
-/// Why clones are not in a module, by their names.
+/// The reasons why clones are not in a module, by the names of the clones.
 using CloneFailures = llvm::StringMap<std::string>;
 
-/// A module with clones in it.
+/// A module with its clones, or why there is none.
 struct AssembledModule {
   Assembled Image;
   Cubin Read;
   CloneFailures Failures;
-  std::string Failure; ///< Why there is no image at all.
+  std::string Failure; ///< Why there is no image; empty if there is one.
 };
 
 std::vector<CloneRequest> clonesOf(size_t Module, const VariantCompiler &Compiler,
@@ -52,7 +52,8 @@ llvm::Expected<Assembled> assembleClones(const ParsedModule &M, llvm::ArrayRef<C
   return assemble(Context.T, Context.Runner, *Text, M.Image.PtxasOptions, M.Image.PtxName);
 }
 
-/// The module with all \p Clones that ptxas accepts; the others are put into \p Failures.
+/// Assembles the module with all \p Clones that ptxas accepts, and adds the others to \p Failures.
+/// Fails if ptxas refuses the module with the accepted clones, too.
 llvm::Expected<Assembled> assembleAccepted(const ParsedModule &M, std::vector<CloneRequest> Clones,
                                            const JobContext &Context, CloneFailures &Failures) {
   llvm::Expected<Assembled> Whole = assembleClones(M, Clones, Context);
@@ -84,7 +85,7 @@ AssembledModule assembleModule(const ParsedModule &M, std::vector<CloneRequest> 
   return Made;
 }
 
-/// Fills in what the assembled \p Made says of the variants of its kernels.
+/// Sets the resources and code digests of the variants of \p Module 's kernels from \p Made.
 void takeResources(const AssembledModule &Made, const JobModule &Module, TuningJob &Job) {
   llvm::StringMap<const KernelResources *> Reported;
   for (const KernelResources &R : Made.Image.Kernels)
@@ -111,7 +112,8 @@ void unmark(JobKernel &K, JobVariant &V, const std::string &Why) {
     K.Dropped.push_back(variantName(V.Setting) + ": " + Why);
 }
 
-/// Takes the marks of what is not in the module; a kernel without its control copy has no clones.
+/// Removes the marks of variants that are not in the module. If a kernel's control copy is missing,
+/// all its variants lose their marks.
 void unmarkFailed(const AssembledModule &Made, const JobModule &Module, TuningJob &Job) {
   for (size_t Index : Module.Kernels) {
     JobKernel &K = Job.Kernels[Index];

@@ -1,15 +1,16 @@
 /// \file
-/// Modules with the clones of their kernels: one module for each unit, with all variants that are
-/// timed together.
+/// Assembles one module per unit with the clones of all variants that are timed together.
+/// VariantRounds calls it after it has selected the variants.
 #pragma once
 
 #include "Tune/Variants/VariantCompiler.h"
 
 namespace carve {
 
-/// Assembles every module of \p Job that has marked variants with their clones, side by side, and
-/// takes over what ptxas made of each; the image of a module without any is emptied. Clones that
-/// ptxas refuses lose their mark, which JobKernel::Dropped notes.
+/// Assembles every module of \p Job that has marked variants (JobVariant::InModule), several in
+/// parallel. Sets JobModule::Cubin, and the resources and code digests of the variants. The image
+/// of a module without marked variants is cleared. Clones that ptxas refuses lose their mark, and
+/// the reason is added to JobKernel::Dropped.
 void assembleVariants(VariantCompiler &Compiler, const JobSources &Sources,
                       const JobContext &Context, TuningJob &Job);
 

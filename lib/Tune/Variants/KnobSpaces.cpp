@@ -7,14 +7,16 @@
 
 using namespace carve;
 
-/// ptxas refuses the whole module where a kernel that spills there has dynamic shared memory.
+/// Whether \p Kernel may spill to shared memory. With dynamic shared memory it may not: ptxas
+/// refuses the whole module then.
 static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const ParsedModule &M) {
   return !reasonNotSmemSpilling(Entry, M.Source.Relocatable, M.Source.NvccVersion) &&
          llvm::none_of(Kernel.Traced.Shapes,
                        [](const KernelLaunches &L) { return L.Shape.DynamicSmemBytes > 0; });
 }
 
-/// Every launch that the default accepts stays possible, or every one of blocks that were seen.
+/// The block size, in threads, that spilling to shared memory must allow: the largest that the
+/// default accepts, or the largest that was traced, depending on \p Domain.
 static unsigned smemSpillingThreads(const JobKernel &Kernel, const PtxEntry &Entry,
                                     const TuningJob &Job, LaunchDomain Domain) {
   if (Domain == LaunchDomain::Preserve)

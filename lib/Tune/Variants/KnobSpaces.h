@@ -1,23 +1,27 @@
 /// \file
-/// What the knobs of a job's kernels may be set to: what the PTX, the toolkit, the program's
-/// launches and the user's own cap allow. Between the register regions and the search.
+/// Finds what the knobs of a job's kernels may be set to, as the PTX, the toolkit, the program's
+/// launches and the user's own cap allow. It comes after the register regions and before the
+/// search.
 #pragma once
 
 #include "Tune/Job/JobParts.h"
 
 namespace carve {
 
-/// The space of \p Kernel, whose entry stands in \p M. The limits of the launch domain go into
-/// JobKernel::LaunchableRegs and SmemSpillingThreads; caps that it forbids are
-/// noted in JobKernel::Dropped. Register-usage levels are none: they are the whole unit's.
+/// The space of \p Kernel, whose entry is in \p M. Sets JobKernel::LaunchableRegs and
+/// SmemSpillingThreads to the limits of the launch domain, and adds caps that the domain forbids to
+/// JobKernel::Dropped. The space has no register-usage levels, because these belong to the whole
+/// unit.
 KnobSpace knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
                       const JobContext &Context);
 
-/// All of \p Space that one module can hold: every cap and none, with each front-end cap (as the
-/// command says, the same, 255), load caching and spilling to shared memory. Without the default.
+/// All settings of \p Space that one module can hold, without the default: each cap and no cap,
+/// combined with each front-end cap (none, the same, 255), load caching, and spilling to shared
+/// memory.
 std::vector<VariantSetting> allSettings(const KnobSpace &Space);
 
-/// Why \p Setting may not be compiled in \p M, or nothing: the user's own register cap.
+/// Why \p Setting may not be compiled in \p M, or nothing if it may. The reason is a cap above the
+/// user's own register cap.
 std::optional<std::string> forbiddenSetting(const VariantSetting &Setting, const ParsedModule &M);
 
 } // namespace carve

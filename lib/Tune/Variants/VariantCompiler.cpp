@@ -1,5 +1,5 @@
-// ptxas compiles only the entries that `--entry` names (with -c it does not heed that, and compiles
-// all), and gives them the code that they have in the whole module.
+// ptxas compiles only the entries that `--entry` names, and gives them the same code as in the
+// whole module. With -c, ptxas ignores `--entry` and compiles all entries.
 
 #include "Tune/Variants/VariantCompiler.h"
 #include "Cubin/Assembler.h"
@@ -52,7 +52,7 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
   return Clone;
 }
 
-/// The setting without a front-end cap that leaves the kernel's PTX as it is.
+/// The setting of \p R, without its front-end cap if that cap does not change the kernel's PTX.
 VariantSetting VariantCompiler::withoutEmptyFlavour(const SettingRequest &R) const {
   VariantSetting Setting = R.Setting;
   if (!Setting.FrontEndCap)
@@ -63,7 +63,7 @@ VariantSetting VariantCompiler::withoutEmptyFlavour(const SettingRequest &R) con
   llvm::Expected<std::string> Digest =
       Flavour ? (*Flavour)->kernelDigest(K.Traced.Kernel) : Flavour.takeError();
   if (!Digest) {
-    llvm::consumeError(Digest.takeError()); // clone() will say so.
+    llvm::consumeError(Digest.takeError()); // clone() fails with the same error.
     return Setting;
   }
   if (*Digest == K.KernelDigest)
@@ -71,7 +71,8 @@ VariantSetting VariantCompiler::withoutEmptyFlavour(const SettingRequest &R) con
   return Setting;
 }
 
-/// Pieces of about equal size, of one module each and as many in all as there are cores.
+/// Splits \p All into pieces of about equal size, about as many as there are cores. Each piece is
+/// of one module.
 std::vector<std::vector<VariantCompiler::Pending>>
 VariantCompiler::split(const std::vector<Pending> &All) const {
   std::map<size_t, std::vector<Pending>> ByModule;
@@ -83,14 +84,16 @@ VariantCompiler::split(const std::vector<Pending> &All) const {
     size_t Count = std::min(List.size(), (List.size() * Cores + All.size() - 1) / All.size());
     size_t First = Pieces.size();
     Pieces.resize(First + Count);
-    for (size_t I = 0; I < List.size(); ++I) // Neighbours take about as long.
+    for (size_t I = 0; I < List.size();
+         ++I) // Neighbours take similar times, so they go to different pieces.
       Pieces[First + I % Count].push_back(List[I]);
   }
   return Pieces;
 }
 
-/// Counts of the machine code \p Name in \p CubinBytes, with what the PTX alone tells: how often
-/// its loops run, and what is coalesced. \p OfPtx keeps the latter by kernel and flavour.
+/// The counts of the machine code \p Name in \p CubinBytes. Only the PTX tells how often its loops
+/// run and what is coalesced; \p OfPtx keeps these counts by kernel and front-end cap. Returns
+/// nothing if the code cannot be counted, which is logged.
 std::optional<KernelCounts> VariantCompiler::countsOf(const Key &K, llvm::StringRef CubinBytes,
                                                       llvm::StringRef Name,
                                                       std::map<Key, CountedKernel> &OfPtx) const {

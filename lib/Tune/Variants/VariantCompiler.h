@@ -1,6 +1,7 @@
 /// \file
-/// Compiles settings of kernels without the rest of their modules, spread over as many assemblers
-/// as there are cores, to learn their code and resources before anything is timed.
+/// Compiles settings of kernels without the rest of their modules, to learn their code and
+/// resources before anything is timed. The work is spread over as many assemblers as there are
+/// cores.
 #pragma once
 
 #include "Metrics/Counts/Counts.h"
@@ -10,46 +11,51 @@
 
 namespace carve {
 
+/// A setting to compile.
 struct SettingRequest {
-  size_t Kernel = 0;      ///< Of the job.
-  VariantSetting Setting; ///< The default: the kernel as it is.
+  size_t Kernel = 0;      ///< The index of the job's kernel.
+  VariantSetting Setting; ///< The default setting means the kernel as it is.
 };
 
-/// What became of one.
+/// The result of compiling one setting.
 struct CompiledSetting {
-  KernelResources Resources; ///< As ptxas reports them.
+  KernelResources Resources; ///< The resources that ptxas reports.
   std::string CodeDigest;
-  std::optional<KernelCounts> Counts; ///< Absent where the code could not be read.
-  std::string Failure;                ///< Why there is none; empty: it was compiled.
+  std::optional<KernelCounts> Counts; ///< Absent if the code could not be counted.
+  std::string Failure;                ///< Why it could not be compiled; empty if it was.
 };
 
-/// `_Z1kPf__carve_r40_f255`; of the default, its control copy.
+/// The name of the clone of \p Kernel with \p Setting, such as `_Z1kPf__carve_r40_f255`. With the
+/// default setting, it is the name of the control copy.
 std::string cloneName(llvm::StringRef Kernel, const VariantSetting &Setting);
 
-/// The line of a failure that says what is wrong: assemblers print many.
+/// The first line of \p Failed. Assemblers print many lines, and the first says what is wrong.
 std::string firstLine(llvm::Error Failed);
 
+/// Compiles the settings of one job and remembers the results.
 class VariantCompiler {
 public:
-  /// All have to outlive it.
+  /// Keeps references to all; they must outlive it.
   VariantCompiler(const TuningJob &Job, const JobSources &Sources, const JobContext &Context)
       : Job(Job), Sources(Sources), Context(Context), Flavours(Sources, Context) {}
 
-  /// Compiles each of \p Requests in the first module of its kernel. A setting that came before, or
-  /// whose front-end cap changes nothing in the kernel's PTX, is not compiled again. One that fails
-  /// costs only itself.
+  /// Compiles each of \p Requests in the first module of its kernel. The result has one element per
+  /// request, in that order. A setting that was compiled before is not compiled again. The same
+  /// holds if its front-end cap does not change the kernel's PTX and the setting without that cap
+  /// was compiled. A setting that fails does not affect the others.
   std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests);
 
-  /// Makes the PTX that clones in all modules of their kernels need.
+  /// Makes the PTX that the front-end caps of \p Requests need, for all modules of their kernels or
+  /// only for the first.
   void prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules);
-  /// The clone of \p Kernel in \p Module with \p Setting, whose flavour was prepared. Fails where
-  /// it cannot be had.
+  /// The clone of \p Kernel in \p Module with \p Setting, whose front-end cap prepareFlavours() has
+  /// handled. Fails if that PTX could not be made or does not have the kernel.
   llvm::Expected<CloneRequest> clone(size_t Module, size_t Kernel,
                                      const VariantSetting &Setting) const;
 
 private:
   using Key = std::pair<size_t, VariantSetting>;
-  /// A setting to be compiled, and where its result goes.
+  /// A setting to compile, and the place for its result.
   using Pending = std::pair<Key, CompiledSetting *>;
   VariantSetting withoutEmptyFlavour(const SettingRequest &R) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;

@@ -10,7 +10,7 @@
 
 using namespace carve;
 
-/// Where the settings of one kernel come from: its search, or a list of which everything is timed.
+/// Proposes the settings of one kernel, from its search or from a list that is timed in full.
 class VariantRounds::Source {
 public:
   Source(const KnobSpace &Space, const TuningOptions &Options) {
@@ -42,7 +42,7 @@ public:
     return Search ? llvm::ArrayRef(Search->carved()) : llvm::ArrayRef<CarvedVariant>();
   }
 
-  std::map<VariantSetting, StaticMetrics> Metrics; ///< Of what was compiled, the default included.
+  std::map<VariantSetting, StaticMetrics> Metrics; ///< For all compiled settings and the default.
 
 private:
   std::optional<KernelSearch> Search;
@@ -65,14 +65,15 @@ VariantRounds::VariantRounds(TuningJob &Job, const JobSources &Sources, const Jo
 
 VariantRounds::~VariantRounds() = default;
 
-/// What was carved is known in full at the end.
+/// Ends the search of \p Kernel. Only now are all carved settings known, so they are described
+/// here.
 void VariantRounds::endSearch(size_t Kernel) {
   if (Searches[Kernel])
     describeCarved(Kernel);
   Searches[Kernel].reset();
 }
 
-/// Settings of \p Kernel to be compiled now; none where its search is over.
+/// The settings of \p Kernel to compile now; none if its search is over.
 std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel) {
   JobKernel &K = Job.Kernels[Kernel];
   const ParsedModule &M = Sources.of(K.Modules.front());
@@ -110,7 +111,7 @@ void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
   K.Variants.push_back(std::move(V));
 }
 
-/// Takes what came of the proposals of \p Kernel, and lets its search choose.
+/// Gives the compiled proposals of \p Kernel to its search, and adds the variants that it chooses.
 void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Requests,
                            llvm::ArrayRef<CompiledSetting> Made) {
   JobKernel &K = Job.Kernels[Kernel];
@@ -167,7 +168,7 @@ bool VariantRounds::next() {
   Added.assign(Job.Kernels.size(), {});
   while (true) {
     std::vector<SettingRequest> Requests;
-    std::vector<std::pair<size_t, size_t>> Ranges; ///< By kernel.
+    std::vector<std::pair<size_t, size_t>> Ranges; ///< First request and count, by kernel.
     for (size_t K = 0; K < Job.Kernels.size(); ++K) {
       size_t First = Requests.size();
       std::vector<VariantSetting> Wanted = proposals(K);
@@ -229,8 +230,8 @@ void VariantRounds::select(const VariantSets &Sets) {
   }
 }
 
-/// Takes the marks of all variants of \p Modules that are more than a register cap. False where
-/// there are none.
+/// Removes the marks of all variants of \p Modules that set more than a register cap. Returns false
+/// if there are none.
 bool VariantRounds::dropBeyondCaps(const std::set<size_t> &Modules) {
   bool Any = false;
   for (size_t M : Modules)
@@ -241,7 +242,7 @@ bool VariantRounds::dropBeyondCaps(const std::set<size_t> &Modules) {
         CapAlone.Cap = V.Setting.Cap;
         if (!V.InModule || V.Setting == CapAlone)
           continue;
-        K.Dropped.push_back(variantName(V.Setting) + ": nvlink refuses the module that has it");
+        K.Dropped.push_back(variantName(V.Setting) + ": nvlink refuses the module with it");
         V.InModule = false;
         Any = true;
       }

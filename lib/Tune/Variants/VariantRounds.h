@@ -1,8 +1,8 @@
 /// \file
-/// The variants of a job's kernels, round by round: each kernel's search proposes settings, they
-/// are compiled, what is the same, forbidden or carved away falls out, and the modules are
-/// assembled with those that are timed together. Times come back to the searches for the next
-/// round.
+/// Makes the variants of a job's kernels in rounds. In each round, every kernel's search proposes
+/// settings, which are compiled. Settings with the same code, forbidden ones and those that the
+/// search carves away are dropped. The modules are assembled with the variants that are timed
+/// together. The searches then learn the times for the next round.
 #pragma once
 
 #include "Cubin/Assembler.h"
@@ -12,46 +12,49 @@
 
 namespace carve {
 
-/// Variants by kernel of the job, as indices of JobKernel::Variants from 2 on.
+/// Variants by kernel of the job: indices into JobKernel::Variants, from 2 on.
 using VariantSets = std::vector<std::vector<size_t>>;
 
+/// The rounds of one job.
 class VariantRounds {
 public:
-  /// All have to outlive it. \p Job comes from prepareJob() with TuningScope::Kernel.
+  /// Keeps references to all; they must outlive it. \p Job comes from prepareJob() with
+  /// TuningScope::Kernel.
   VariantRounds(TuningJob &Job, const JobSources &Sources, const JobContext &Context);
   ~VariantRounds();
 
-  /// Makes the next round's variants, and adds those that are to be timed to JobKernel::Variants.
-  /// False where no search wants any more.
+  /// Compiles the next round's settings, and adds the variants to be timed to JobKernel::Variants.
+  /// Returns false if no search proposes any more.
   bool next();
-  /// Makes the rounds that are left without any times, and assembles all variants.
+  /// Makes all remaining rounds without times, and assembles all variants.
   void makeAll();
-  /// What the last next() added.
+  /// The variants that the last next() added.
   const VariantSets &added() const { return Added; }
-  /// Takes the variants back that the last next() added to \p Kernel, for \p Reason, and ends its
-  /// search.
+  /// Removes the variants that the last next() added to kernel number \p Kernel, notes \p Reason
+  /// for each, and ends the kernel's search.
   void withdraw(size_t Kernel, const std::string &Reason);
-  /// Tells the search of \p Kernel the times of its variants over the default's.
+  /// Tells the search of kernel number \p Kernel the times of its variants over the default's time.
   void learn(size_t Kernel, const std::map<size_t, double> &Ratios);
 
-  /// Marks \p Sets for assemble(): default and control copy come along, kernels without any have
-  /// no clone (JobVariant::InModule).
+  /// Marks the variants in \p Sets for assemble() (JobVariant::InModule). The default and the
+  /// control copy are marked with them. Kernels with an empty set get no clones.
   void select(const VariantSets &Sets);
-  /// Assembles and links the modules with the variants that are marked; modules without any are
-  /// not replaced. A clone that is refused loses its mark.
+  /// Assembles and links the modules with the marked variants. Modules without any are not
+  /// replaced. A clone that ptxas or nvlink refuses loses its mark.
   void assemble();
 
-  /// Module \p Module with the variants \p Chosen (by kernel of the job; 0 and 1: the default) in
-  /// their kernels' own places, at a register-usage level where one is given.
+  /// Assembles module \p Module with the variants \p Chosen in place of their kernels, and with the
+  /// register-usage level \p Level if it is given. \p Chosen has a variant for each kernel of the
+  /// job; 0 and 1 mean the default. Fails if a variant cannot be made or ptxas fails.
   llvm::Expected<Assembled> assembleChosen(size_t Module, llvm::ArrayRef<size_t> Chosen,
                                            std::optional<unsigned> Level) const;
-  /// The entry \p Name of a module; null where it has none.
+  /// The entry \p Name of module number \p Module; null if there is none.
   const PtxEntry *entry(size_t Module, llvm::StringRef Name) const {
     return Sources.of(Module).Ptx.find(Name);
   }
 
 private:
-  class Source; ///< Of a kernel's settings.
+  class Source; ///< Proposes the settings of one kernel.
   std::vector<VariantSetting> proposals(size_t Kernel);
   void settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Requests,
               llvm::ArrayRef<CompiledSetting> Made);
@@ -64,7 +67,7 @@ private:
   const JobSources &Sources;
   const JobContext &Context;
   VariantCompiler Compiler;
-  std::vector<std::unique_ptr<Source>> Searches; ///< By kernel; null: over.
+  std::vector<std::unique_ptr<Source>> Searches; ///< By kernel; null if the search is over.
   VariantSets Added;
 };
 

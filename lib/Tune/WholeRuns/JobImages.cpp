@@ -11,11 +11,12 @@
 
 using namespace carve;
 
-/// \p Cubin with the variants of \p A under their kernels' own names, for kernels of \p Modules.
+/// Returns \p Cubin with the variants of \p A under their kernels' own names, for the kernels of
+/// \p Modules.
 static llvm::Expected<std::string> withVariants(const TuningJob &Job, llvm::StringRef Cubin,
                                                 llvm::ArrayRef<size_t> Modules,
                                                 const Assignment &A) {
-  std::map<std::string, std::string> Pairs; // A template may stand in several modules of a link.
+  std::map<std::string, std::string> Pairs; // Several modules of a link may have the same template.
   for (size_t M : Modules)
     for (size_t K : Job.Modules[M].Kernels)
       if (A[K] != 0 && !Job.Modules[M].Cubin.empty()) {
@@ -28,7 +29,7 @@ static llvm::Expected<std::string> withVariants(const TuningJob &Job, llvm::Stri
   return exchangeKernelNames(Cubin, List);
 }
 
-/// The image of one module.
+/// The image of module number \p Module with the variants of \p A.
 static llvm::Expected<std::string> imageOf(const TuningJob &Job, TuningScope Scope, size_t Module,
                                            const Assignment &A) {
   const JobModule &M = Job.Modules[Module];

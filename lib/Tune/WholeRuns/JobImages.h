@@ -1,5 +1,6 @@
 /// \file
-/// Writes the images of a job with an assignment in place: what the probe puts under the program.
+/// Writes the images of a job for one assignment of variants. The probe then replaces the program's
+/// images by these. WorkloadSampler and the timing run use it before each run.
 #pragma once
 
 #include "Tune/Job/TuningJob.h"
@@ -8,10 +9,11 @@
 
 namespace carve {
 
-/// Writes into \p Dir an image for every module and device link of \p Job whose kernels have the
-/// variants of \p A under their own names, and says which containers they replace. Empty \p A:
-/// the program untouched, no image. All 0: the multi-version images as they are, so that the
-/// default runs and the variants are there to be launched.
+/// Writes into \p Dir an image for every module and device link of \p Job, in which the variants of
+/// \p A have their kernels' own names. Returns the images by the containers that they replace. If
+/// \p A is empty, the program stays untouched and there is no image. If all elements are 0, the
+/// multi-version images are written unchanged: the default runs, and the variants are there to be
+/// launched. Fails if a variant is only timed, or if an image cannot be written.
 llvm::Expected<ImageMap> placeImages(const TuningJob &Job, TuningScope Scope, const Assignment &A,
                                      const std::string &Dir);
 

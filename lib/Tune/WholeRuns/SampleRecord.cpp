@@ -1,7 +1,7 @@
-// The file is lines of tab-separated fields:
+// The file has lines of tab-separated fields:
 //   carve-samples 1
 //   probe <a line of the traced process's record>
-//   timing-run <number of the timing run that the next lines are of>
+//   timing-run <number of the timing run that the next lines belong to>
 //   timing <a line of the timing run's record>
 //   sample <subject> <variant> <GPU time, ns>
 //   program <GPU time of everything else, ns> <wall time, s>
@@ -63,7 +63,7 @@ llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::Str
              Run == Record.Timings.size() + 1)
       Record.Timings.emplace_back();
     else if (Number > 1 && F[0] == "timing") {
-      if (Record.Timings.empty()) // There is one alone, without its number.
+      if (Record.Timings.empty()) // A file with only one timing run may lack its number.
         Record.Timings.emplace_back();
       Record.Timings.back() += (Line.drop_front(7) + "\n").str();
     } else if (Number > 1 && F[0] == "sample" && F.size() == 4 && !F[3].getAsDouble(A))
@@ -111,7 +111,7 @@ SampleRecord::run(const std::vector<SubjectSpace> &Subjects,
     std::string Variant = A.empty() ? "untouched" : VariantNames[S][A[S]];
     const std::vector<double> &Values = Samples[Subject][Variant];
     if (Values.empty())
-      return malformed("the recorded samples have none of variant " + Variant + " of " + Subject);
+      return malformed("the recorded samples lack variant " + Variant + " of " + Subject);
     Sample.SubjectNs.push_back(Values[Next[{Subject, Variant}]++ % Values.size()]);
   }
   double Known = std::accumulate(Sample.SubjectNs.begin(), Sample.SubjectNs.end(), 0.0);

@@ -1,5 +1,5 @@
 /// \file
-/// Recorded runs of a program, in the GPU's place where there is none.
+/// Records the runs of a tuning, and replays them on a machine without a GPU (--record, --samples).
 #pragma once
 
 #include "Support/Files.h"
@@ -16,42 +16,47 @@
 
 namespace carve {
 
-/// Recorded runs of one job: the trace, the timing runs, and samples of every variant.
+/// The recorded runs of one job: the trace, the timing runs, and samples of every variant.
 class SampleRecord {
 public:
-  /// Keeps what is needed of the traced run: device and launches.
+  /// Keeps the record of the traced run.
   void setTrace(const ProbeRecord &Record) { Trace = printProbeRecord(Record); }
-  /// Keeps what the next timing run found, with the faults of runs before it.
+  /// Keeps the record of the next timing run, with the faults of the runs before it.
   void addTiming(const InRunRecord &Record) { Timings.push_back(printInRun(Record)); }
+  /// Adds the GPU time of \p Subject with \p Variant in one whole run.
   void add(const std::string &Subject, const std::string &Variant, double Ns) {
     Samples[Subject][Variant].push_back(Ns);
   }
+  /// Adds the GPU time of all other kernels in one whole run, and the run's wall time.
   void addProgram(double OtherNs, double WallS) {
     Other.push_back(OtherNs);
     Wall.push_back(WallS);
   }
-  /// Text of a samples file, and back. Fails naming \p Name, the line and what was expected there.
+  /// The text of a samples file.
   std::string print() const;
+  /// Reads the text of a samples file. An error names \p Name, the line and what was expected
+  /// there.
   static llvm::Expected<SampleRecord> parse(llvm::StringRef Text, llvm::StringRef Name);
-  /// The file \p Path.
+  /// Reads the samples file \p Path.
   static llvm::Expected<SampleRecord> read(const std::string &Path);
 
-  /// The traced run.
+  /// The record of the traced run. An error names \p Name and the line.
   llvm::Expected<ProbeRecord> trace(llvm::StringRef Name) const;
   size_t timingRuns() const { return Timings.size(); }
-  /// What timing run \p Run found of the variants of \p Job; those that are not in the modules now
-  /// are left out.
+  /// The record of timing run number \p Run, without variants that are not in the modules of \p Job
+  /// now. An error names \p Name and the line.
   llvm::Expected<InRunRecord> timing(size_t Run, const TuningJob &Job, llvm::StringRef Name) const;
-  /// Whether there is a sample of it.
+  /// Whether there is a sample of \p Subject with \p Variant.
   bool has(const std::string &Subject, const std::string &Variant) const;
-  /// Runs by looking samples up, each variant's in turn. Fails naming a variant that has none.
+  /// Makes a run of \p A from the samples. Each variant's samples are used in turn, from the first
+  /// again after the last. Fails with the name of a variant that has no samples.
   llvm::Expected<RunSample> run(const std::vector<SubjectSpace> &Subjects,
                                 const std::vector<std::vector<std::string>> &VariantNames,
                                 const Assignment &A);
 
 private:
   std::string Trace;
-  std::vector<std::string> Timings; ///< Of each timing run, its records.
+  std::vector<std::string> Timings; ///< The record of each timing run, as text.
   std::map<std::string, std::map<std::string, std::vector<double>>> Samples;
   std::map<std::pair<std::string, std::string>, size_t> Next;
   std::vector<double> Other, Wall;

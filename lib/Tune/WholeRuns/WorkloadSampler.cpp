@@ -47,7 +47,7 @@ llvm::Expected<std::optional<std::string>> WorkloadSampler::faultOf(const RunRec
     return Fault("an image could not be replaced: " + Reason);
   if (auto Why = Run.Probe.whyIncomplete(); Why && Run.succeeded())
     return Why;
-  // The untouched program is what others are compared with.
+  // Other runs are compared with the untouched program, so no default is run again for it.
   return A.empty() ? Check.reference().difference(Run.Output) : Check.difference(Run.Output);
 }
 

@@ -1,5 +1,6 @@
 /// \file
-/// Makes the runs that the selection asks for by placing images under the workload.
+/// Makes the whole runs that the selection asks for: places the images of an assignment, runs the
+/// workload under the probe, and checks its output.
 #pragma once
 
 #include "Tune/WholeRuns/SampleRecord.h"
@@ -10,30 +11,31 @@
 
 namespace carve {
 
-/// What the selection numbers: the job's kernels, or its modules with TuningScope::File.
+/// The subjects of a selection: the job's kernels, or its modules with TuningScope::File.
 std::vector<SubjectSpace> subjectsOf(const TuningJob &Job, TuningScope Scope);
 
-/// Names of a job's variants by subject: `default`, `control`, `r40-f255`.
+/// The names of a job's variants by subject, such as `default`, `control`, `r40-f255`.
 std::vector<std::vector<std::string>> variantNames(const TuningJob &Job, TuningScope Scope);
 
 /// Runs the workload with a job's variants in place.
 class WorkloadSampler {
 public:
-  /// \p ImagesDir is a directory for the images of the current run.
+  /// \p ImagesDir is a directory for the images of the current run. All references must outlive it.
   WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
                   const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
                   std::string ImagesDir);
 
-  /// One run with \p A in place; empty: the program untouched. Fails where tuning cannot go on:
-  /// interrupted, or the untouched program itself fails.
+  /// Makes one run with the variants of \p A in place, or of the untouched program if \p A is
+  /// empty. Fails if tuning cannot go on: it was interrupted, or the untouched program itself
+  /// fails.
   llvm::Expected<RunSample> run(const Assignment &A);
-  /// Where to note every sample; null: nowhere.
+  /// Sets the record that gets every sample; null for no record.
   void recordInto(SampleRecord *Record) { Recording = Record; }
-  /// The GPUs whose locks every run holds; null: none.
+  /// Sets the GPUs whose locks every run holds; null for none.
   void timeOn(TimedGpus *Timed) { Gpus = Timed; }
 
 private:
-  /// Why a run does not count, or nothing. Fails where we were interrupted.
+  /// Why a run does not count, or nothing if it does. Fails if the tuning was interrupted.
   llvm::Expected<std::optional<std::string>> faultOf(const RunRecord &Run, const Assignment &A);
   void note(const Assignment &A, const RunSample &Sample);
 

@@ -4,8 +4,8 @@
 #include "Store/StoreUpkeep.h"
 #include "Store/UnitStore.h"
 
-#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
+#include "Support/NewerFormat.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,8 +1,8 @@
 #include "Store/Profile.h"
 #include "Store/ProfileReader.h"
 
-#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
+#include "Support/NewerFormat.h"
 
 #include <random>
 

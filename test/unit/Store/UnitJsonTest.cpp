@@ -1,7 +1,7 @@
 #include "Store/UnitJson.h"
 
-#include "Support/NewerFormat.h"
 #include "StoreTesting.h"
+#include "Support/NewerFormat.h"
 
 using namespace carve;
 

@@ -11,7 +11,7 @@ using namespace carve;
 
 namespace {
 
-/// A program under the probe of the test's own, and a job of one kernel with two variants.
+/// A program under a probe that the test plays, and a job in which one kernel has two variants.
 class TuneStagesTest : public testing::Test {
 protected:
   TuneStagesTest() : Dir(llvm::cantFail(TempDir::create("carve-stages"))) {
@@ -23,7 +23,7 @@ protected:
     Request.Gpus.Nvml = Dir.path() + "/none";
     Request.Announce = [this](llvm::StringRef Text) { Announced.push_back(Text.str()); };
     Job.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
-    // Other kernels of the recorded image stand for clones.
+    // Other kernels of the recorded image are used as clones.
     Job.Kernels[0].Variants[1].CloneName = "_Z9recursivePi";
     Job.Kernels[0].Variants[2].CloneName = "x_Z2avPf";
     Job.Kernels[0].Variants[3].CloneName = "_Z5bulkyPdi";
@@ -58,7 +58,7 @@ protected:
     return Text;
   }
 
-  /// The stages up to the timing run.
+  /// Runs the stages up to the timing run.
   InRunTuning timed(TuneState &State) {
     ProbeRecord Trace = valueOf(traceProgram(State));
     return valueOf(timeInside(State, Job, chooseTiming(State, Job, Trace)));
@@ -75,7 +75,7 @@ protected:
 
 } // namespace
 
-TEST_F(TuneStagesTest, OneRunTraces) {
+TEST_F(TuneStagesTest, trace_timingInside_takesOneRun) {
   TuneState State(Request, Runner);
   EXPECT_EQ(valueOf(traceProgram(State)).Kernels.size(), 2u);
   ASSERT_EQ(Runner.Runs.size(), 1u);
@@ -83,7 +83,7 @@ TEST_F(TuneStagesTest, OneRunTraces) {
   EXPECT_EQ(State.Runs, 1u);
 }
 
-TEST_F(TuneStagesTest, WholeRunsAreTracedTwice) {
+TEST_F(TuneStagesTest, trace_onlyWholeRuns_takesTwoRuns) {
   for (bool ByScope : {true, false}) {
     Request.Mode = ByScope ? ModeRequest::Auto : ModeRequest::Fixed;
     Request.Options.Scope = ByScope ? TuningScope::File : TuningScope::Kernel;
@@ -96,7 +96,7 @@ TEST_F(TuneStagesTest, WholeRunsAreTracedTwice) {
   }
 }
 
-TEST_F(TuneStagesTest, TheTimingRunHasPlanAndImagesAsTheyAre) {
+TEST_F(TuneStagesTest, timingRun_hasThePlanAndUnchangedImages) {
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
   ASSERT_EQ(Runner.Runs.size(), 2u);
@@ -110,7 +110,7 @@ TEST_F(TuneStagesTest, TheTimingRunHasPlanAndImagesAsTheyAre) {
   EXPECT_EQ(State.Runs, 2u);
 }
 
-TEST_F(TuneStagesTest, TwoRunsBeforeTheConfirmation) {
+TEST_F(TuneStagesTest, confirmation_afterATimingRun_isPrecededByTwoRuns) {
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
   SelectionOutcome O = valueOf(selectByRuns(State, Job, &T));
@@ -120,7 +120,7 @@ TEST_F(TuneStagesTest, TwoRunsBeforeTheConfirmation) {
   EXPECT_EQ(State.Check.runs(), 0u);
 }
 
-TEST_F(TuneStagesTest, AFaultIsExcludedFromTheNextPlan) {
+TEST_F(TuneStagesTest, variant_withAFault_isExcludedFromTheNextPlan) {
   planned = [this](CommandResult &Result) {
     if (Plans.size() > 1)
       return replayed();
@@ -138,7 +138,7 @@ TEST_F(TuneStagesTest, AFaultIsExcludedFromTheNextPlan) {
   EXPECT_EQ(State.Runs, 3u);
 }
 
-TEST_F(TuneStagesTest, ADifferentOutputIsLookedIntoByASlowedDefault) {
+TEST_F(TuneStagesTest, output_differs_isCheckedByASlowedDefault) {
   planned = [](CommandResult &Result) {
     Result.Stdout = "sum 2\n";
     return replayed();
@@ -149,7 +149,7 @@ TEST_F(TuneStagesTest, ADifferentOutputIsLookedIntoByASlowedDefault) {
   EXPECT_TRUE(Runner.Runs[2].Env.count(probe::DelayVariable));
   EXPECT_FALSE(Runner.Runs[2].Env.count(probe::PlanVariable));
   EXPECT_FALSE(Runner.Runs[3].Env.count(probe::DelayVariable));
-  // Nothing was rotated, so that the replay is in doubt.
+  // Nothing was rotated, so the replay itself is in doubt.
   EXPECT_EQ(modeOf(T, 0), "fixed");
   EXPECT_NE(modeReasonOf(T, 0).find("'sum 2' instead of 'sum 1'"), std::string::npos);
 }
@@ -160,7 +160,7 @@ static unsigned replayMsOf(llvm::StringRef Plan) {
   return Ms;
 }
 
-TEST_F(TuneStagesTest, ABudgetBoundsTheReplays) {
+TEST_F(TuneStagesTest, replays_budget_areLimitedToAThird) {
   Request.Limits.BudgetS = 11;
   TuneState State(Request, Runner);
   timed(State);
@@ -168,14 +168,14 @@ TEST_F(TuneStagesTest, ABudgetBoundsTheReplays) {
   EXPECT_LE(replayMsOf(Plans.at(0)), 3667u) << "a third, as the confirmation needs the most";
 }
 
-TEST_F(TuneStagesTest, AShortProgramIsNotWorthLongReplays) {
+TEST_F(TuneStagesTest, replays_shortProgram_areShort) {
   Request.Limits.BudgetS = 1000;
   TuneState State(Request, Runner);
   timed(State);
   EXPECT_EQ(replayMsOf(Plans.at(0)), 4000u);
 }
 
-TEST_F(TuneStagesTest, NoRunIsMadeThatTheRequestHasNoRoomFor) {
+TEST_F(TuneStagesTest, runs_limitReached_areNotMade) {
   for (bool ByTime : {true, false}) {
     Request.Limits.BudgetS = ByTime ? 1e-9 : 0;
     Request.Limits.MaxRuns = ByTime ? 400 : 1;
@@ -190,7 +190,7 @@ TEST_F(TuneStagesTest, NoRunIsMadeThatTheRequestHasNoRoomFor) {
   }
 }
 
-TEST_F(TuneStagesTest, ATimingRunIsNotMadeAgainBeyondTheRunLimit) {
+TEST_F(TuneStagesTest, timingRun_runLimitReached_isNotRepeated) {
   Request.Limits.MaxRuns = 2;
   planned = [](CommandResult &Result) {
     Result.ExitStatus = probe::FaultExitStatus;
@@ -201,11 +201,11 @@ TEST_F(TuneStagesTest, ATimingRunIsNotMadeAgainBeyondTheRunLimit) {
   EXPECT_EQ(Runner.Runs.size(), 2u);
   EXPECT_TRUE(Announced.empty());
   EXPECT_EQ(modeOf(T, 0), "fixed");
-  EXPECT_NE(modeReasonOf(T, 0).find("there may be no more than 2 runs"), std::string::npos)
+  EXPECT_NE(modeReasonOf(T, 0).find("the limit of 2 runs is reached"), std::string::npos)
       << modeReasonOf(T, 0);
 }
 
-TEST_F(TuneStagesTest, RecordedRunsAreReplayedWithoutTheProgram) {
+TEST_F(TuneStagesTest, recordedRuns_areReplayedWithoutTheProgram) {
   Request.RecordPath = Dir.path() + "/recorded";
   {
     TuneState State(Request, Runner);

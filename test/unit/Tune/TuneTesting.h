@@ -1,5 +1,5 @@
 /// \file
-/// What the tests of a tuning share: kernels, and a job of two of them.
+/// Sample kernels and a sample job for the tests of a tuning.
 #pragma once
 
 #include "Tune/Job/TuningJob.h"
@@ -7,7 +7,7 @@
 
 namespace carve {
 
-/// A kernel that takes 40 registers and can be had from 24 to 72.
+/// A kernel that uses 40 registers and can be compiled with 24 to 72.
 inline JobKernel sampleKernel(const std::string &Name, double Share) {
   JobKernel K;
   K.Traced.Kernel = Name;
@@ -24,6 +24,7 @@ inline JobKernel sampleKernel(const std::string &Name, double Share) {
   return K;
 }
 
+/// Adds the variant with register cap \p Cap to \p K.
 inline void addVariant(JobKernel &K, unsigned Cap, unsigned SpillBytes = 0) {
   JobVariant V;
   V.Setting.Cap = Cap;

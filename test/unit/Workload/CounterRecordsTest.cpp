@@ -1,4 +1,4 @@
-// Lines of runs with hardware counters, and what is made of them.
+// Lines of runs with hardware counters, and the counters that are made from them.
 #include "Probe/Counters/CountPlan.h"
 #include "Protocol/RecordWriter.h"
 #include "Workload/ProbeRecords.h"
@@ -36,7 +36,7 @@ const std::string Elapsed = ".avg.pct_of_peak_sustained_elapsed",
 
 } // namespace
 
-TEST(CounterRecords, LinesOfARun) {
+TEST(CounterRecords, lines_ofARun_areRead) {
   ProbeRecord R = readLines("metrics\tGH100\t1\t3\ta.sum,b.sum\n"
                             "no-metric\tGH100\tbogus.sum\tunknown\n" +
                             measured("a.sum", 2.5, 7, "span") +
@@ -57,7 +57,7 @@ TEST(CounterRecords, LinesOfARun) {
   EXPECT_EQ(readLines("").Hardware.passes(), 0u);
 }
 
-TEST(CounterRecords, BadLinesAreNamed) {
+TEST(CounterRecords, badLines_areNamed) {
   EXPECT_EQ(errorOf("metrics\tGH100\tx\t3\ta"),
             "file:3: 'metrics' record: field 2 is 'x', expected a number");
   EXPECT_NE(errorOf("measured\tk\t10,1,1\t256,1,1\t64\t1,1,1\t1\tboth\ta\t1").find("field 7"),
@@ -67,7 +67,7 @@ TEST(CounterRecords, BadLinesAreNamed) {
   EXPECT_NE(errorOf("no-metric\tGH100\ta").find("field 3"), std::string::npos);
 }
 
-TEST(CounterRecords, CountersAreMeansOverLaunches) {
+TEST(CounterRecords, counters_severalLaunches_areMeans) {
   std::string Lines;
   for (unsigned Launch : {1u, 2u}) {
     Lines += measured("gpu__time_duration.sum", 100 + Launch, Launch) +
@@ -80,7 +80,7 @@ TEST(CounterRecords, CountersAreMeansOverLaunches) {
              measured("smsp__inst_executed.sum", 400, Launch) +
              measured("smsp__inst_executed_op_local_ld.sum", 7, Launch) +
              measured("l1tex__data_pipe_lsu_wavefronts_mem_shared" + Elapsed, 3, Launch);
-    // Of another pass.
+    // Another pass counted these.
     Lines += measured("gpu__time_duration.sum", 103 + Launch, Launch) +
              measured("smsp__inst_executed_op_local_st.sum", 4, Launch) +
              measured("lts__lts2xbar_cycles_active" + Elapsed, 45, Launch) +
@@ -109,7 +109,7 @@ TEST(CounterRecords, CountersAreMeansOverLaunches) {
   EXPECT_EQ(C.LocalInstructions, 11);
 }
 
-TEST(CounterRecords, WhatWasNotCountedIsAbsent) {
+TEST(CounterRecords, counters_notCounted_areAbsent) {
   KernelCounters C = countersOf(measured("smsp__inst_executed_op_local_ld.sum", 7) +
                                 measured("fbpa__dram_sectors" + Elapsed, 40));
   EXPECT_EQ(C.Launches, 1u);
@@ -120,8 +120,8 @@ TEST(CounterRecords, WhatWasNotCountedIsAbsent) {
   EXPECT_EQ(C.DramShare, 0.4) << "in the throughput's place";
 }
 
-TEST(CounterRecords, SharesOfSpansAreRelatedToTheKernelsOwnTime) {
-  // As an H200 counted a copy of 1 GB: 540 us by itself, in a span of 640 us.
+TEST(CounterRecords, shares_ofSpans_areConvertedToTheKernelsTime) {
+  // An H200 counted a copy of 1 GB like this: it takes 540 us alone, in a span of 640 us.
   std::string Lines = measured("gpu__time_duration.sum", 640000, 1, "span") +
                       measured("dram__throughput" + Elapsed, 67.5, 1, "span") +
                       measured("dram__bytes.sum", 2.1e9, 1, "span") +
@@ -135,7 +135,7 @@ TEST(CounterRecords, SharesOfSpansAreRelatedToTheKernelsOwnTime) {
   EXPECT_DOUBLE_EQ(countersOf(Lines, 700000).DramShare.value_or(0), 0.675);
 }
 
-TEST(CounterRecords, KernelsApart) {
+TEST(CounterRecords, counters_severalKernels_areSeparate) {
   auto All = hardwareCounters(
       readLines(measured("dram__bytes.sum", 5) + measured("dram__bytes.sum", 9, 1, "kernel", "l"))
           .Hardware.Counted,
@@ -145,7 +145,7 @@ TEST(CounterRecords, KernelsApart) {
   EXPECT_EQ(All["l"].DramBytes, 9);
 }
 
-TEST(CounterRecords, TheProbeReadsTheWishes) {
+TEST(CounterRecords, wishes_readByTheProbe_areTheSame) {
   CountWish W{"_Z1kv", {{10, 2, 1}, {256, 1, 1}, 64, {2, 1, 1}}, 1, 4};
   auto Dir = llvm::cantFail(TempDir::create("carve-wishes"));
   std::string Path = Dir.path() + "/metrics";

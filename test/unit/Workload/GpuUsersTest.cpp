@@ -13,6 +13,7 @@ using namespace carve;
 
 namespace {
 
+/// GpuUsers with StubNvml.cpp as the management library.
 class GpuUsersTest : public testing::Test {
 protected:
   ~GpuUsersTest() override { ::unsetenv("STUB_NVML"); }
@@ -22,7 +23,7 @@ protected:
 
 } // namespace
 
-TEST_F(GpuUsersTest, NamesWhoComputesOnTheseGpus) {
+TEST_F(GpuUsersTest, look_otherProcess_isNamed) {
   std::string Me = std::to_string(::getpid());
   say("GPU-a=" + Me + " GPU-b=4000001 " + Me + ":38 4000001:90");
   Users.look({"GPU-a"});
@@ -31,14 +32,14 @@ TEST_F(GpuUsersTest, NamesWhoComputesOnTheseGpus) {
   EXPECT_EQ(Users.found()[0].Name, "WorkloadTests");
   EXPECT_EQ(Users.found()[0].text(), "another process uses this GPU: pid " + Me +
                                          " WorkloadTests (38 % busy): times are noisier");
-  // Without a list of GPUs, on all of them. This one is of another pid namespace.
+  // Without a list of GPUs, all are looked at. This user is in another pid namespace.
   Users.look({});
   ASSERT_EQ(Users.found().size(), 2u);
   EXPECT_EQ(Users.found()[1].text(),
             "another process uses this GPU: pid 4000001 (90 % busy): times are noisier");
 }
 
-TEST_F(GpuUsersTest, RemembersTheLargestAndWhoHasGone) {
+TEST_F(GpuUsersTest, found_afterSeveralLooks_hasTheLargestUseAndThoseThatEnded) {
   for (const char *Words : {"GPU-a=4000001", "GPU-a=4000001 4000001:70", "GPU-a=4000001 4000001:5",
                             "", "GPU-a=4000002"}) {
     say(Words);
@@ -50,7 +51,7 @@ TEST_F(GpuUsersTest, RemembersTheLargestAndWhoHasGone) {
             "another process uses this GPU: pid 4000002 (idle when looked at)");
 }
 
-TEST_F(GpuUsersTest, ManyProcessesFit) {
+TEST_F(GpuUsersTest, look_manyProcesses_areAllFound) {
   std::string Words;
   for (unsigned I = 0; I < 150; ++I)
     Words += "GPU-b=" + std::to_string(4000000 + I) + " ";
@@ -59,7 +60,7 @@ TEST_F(GpuUsersTest, ManyProcessesFit) {
   EXPECT_EQ(Users.found().size(), 150u);
 }
 
-TEST_F(GpuUsersTest, ProcessesOfAWorkloadDoNotCount) {
+TEST_F(GpuUsersTest, look_processOfAWorkload_isIgnored) {
   pid_t Child = ::fork();
   if (Child == 0) {
     ::setenv("CARVE_PROBE_DIR", "/tmp/any", 1);
@@ -76,16 +77,16 @@ TEST_F(GpuUsersTest, ProcessesOfAWorkloadDoNotCount) {
   EXPECT_EQ(Users.found()[0].Pid, 4000001u);
 }
 
-TEST_F(GpuUsersTest, WhatIsNotKnownIsNotSaid) {
+TEST_F(GpuUsersTest, text_utilizationNotKnown_hasNoNumber) {
   say("no-utilization GPU-a=4000001");
   Users.look({"GPU-a"});
   ASSERT_EQ(Users.found().size(), 1u);
   EXPECT_EQ(Users.found()[0].BusyPercent, std::nullopt);
   EXPECT_EQ(Users.found()[0].text(),
-            "another process uses this GPU: pid 4000001: times are noisier where it computes");
+            "another process uses this GPU: pid 4000001: times are noisier while it computes");
 }
 
-TEST_F(GpuUsersTest, StandsAsideWhereTheLibraryIsAbsentOrSilent) {
+TEST_F(GpuUsersTest, look_libraryAbsentOrSilent_findsNobody) {
   say("no-init GPU-a=4000001");
   Users.look({});
   EXPECT_TRUE(Users.found().empty());

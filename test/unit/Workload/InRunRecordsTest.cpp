@@ -9,7 +9,7 @@ static const std::string Replayed =
     "replayed\t" + Place + "3\t0\t1\t1000000\t4096\t2\t500\t400\t20\t9000000\n";
 static const std::string Verified =
     "verified\t" + Place + "3\tr40\twithin-spread\t7 words of 1024\n";
-static const std::string Timed = "timed\t" + Place + "3\tconfirm\t5\tcontrol\t1000.500000\t900\n";
+static const std::string Timed = "timed\t" + Place + "3\tconfirm\t5\tcontrol\t1000.5\t900\n";
 static const std::string Rotated = "rotated\t_Z1kv\t10,2,1\t256,1,1\t64\t2,1,1\t7\tr40-f255\t812\n";
 static const std::string Every =
     Replayed + Verified + Timed + Rotated +
@@ -18,7 +18,7 @@ static const std::string Every =
 static InRunRecord parsed(const std::string &Text) { return valueOf(readInRun(Text, "r")); }
 static std::string failure(const std::string &Text) { return messageOf(readInRun(Text, "r")); }
 
-TEST(InRunRecords, ReadsEveryRecord) {
+TEST(InRunRecords, read_everyRecord_hasItsFields) {
   InRunRecord R = parsed(Every);
   ASSERT_EQ(R.Replays.size(), 1u);
   const ReplayedLaunch &L = R.Replays[0];
@@ -58,15 +58,15 @@ TEST(InRunRecords, ReadsEveryRecord) {
   EXPECT_EQ(R.Faults[0].Why, "hung");
 }
 
-TEST(InRunRecords, PrintedRecordsReadBackTheSame) {
+TEST(InRunRecords, records_printedAndRead_areTheSame) {
   EXPECT_EQ(printInRun(parsed(Every)), Every);
   EXPECT_EQ(printInRun({}), "");
   InRunRecord R = parsed(Timed);
-  R.Timed[0].ColdNs = 1e9 / 3; // As of events: no whole number.
+  R.Timed[0].ColdNs = 1e9 / 3; // Times of events are not whole numbers.
   EXPECT_NEAR(parsed(printInRun(R)).Timed[0].ColdNs, 1e9 / 3, 1e-6);
 }
 
-TEST(InRunRecords, EveryVerdictHasItsWord) {
+TEST(InRunRecords, verdicts_areWrittenAsWords) {
   for (auto [Word, Result] :
        {std::pair{"equal", Verdict::Equal}, std::pair{"within-spread", Verdict::WithinSpread},
         std::pair{"differs", Verdict::Differs}, std::pair{"stray", Verdict::Stray},
@@ -79,7 +79,8 @@ TEST(InRunRecords, EveryVerdictHasItsWord) {
   }
 }
 
-/// \p Line with its field \p At made \p New; no new one: the line ends before it.
+/// \p Line with its field number \p At replaced by \p New. If \p New is null, the line ends before
+/// it.
 static std::string damaged(std::string Line, size_t At, const char *New) {
   size_t Begin = 0;
   for (; At > 0; --At)
@@ -90,7 +91,7 @@ static std::string damaged(std::string Line, size_t At, const char *New) {
   return Line.replace(Begin, End - Begin, New);
 }
 
-TEST(InRunRecords, ErrorsNameLineFieldAndWhatWasExpected) {
+TEST(InRunRecords, error_namesLineFieldAndWhatWasExpected) {
   EXPECT_EQ(failure(Timed + "kernel\tk\n"), "r:2: unknown record 'kernel'");
   EXPECT_EQ(failure(damaged(Timed, 1, "")), "r:1: 'timed' record: field 1 is '', expected a name");
   EXPECT_EQ(failure(Replayed + damaged(Timed, 2, "10,2")),
@@ -110,14 +111,14 @@ TEST(InRunRecords, ErrorsNameLineFieldAndWhatWasExpected) {
             "r:1: 'rotated' record: field 9 is 'more', expected none");
 }
 
-TEST(InRunRecords, ATimeIsAPlainNumber) {
+TEST(InRunRecords, time_notAPlainNumber_isAnError) {
   for (const char *Bad : {"nan", "inf", "-5", "0x10", " 5", "5 ", "", "1e999"})
     EXPECT_EQ(failure(damaged(Rotated, 8, Bad)),
               std::string("r:1: 'rotated' record: field 8 is '") + Bad + "', expected a number");
   EXPECT_EQ(parsed(damaged(Rotated, 8, "1e6")).Rotated[0].Ns, 1e6);
 }
 
-TEST(InRunRecords, EveryLineCutShortIsTold) {
+TEST(InRunRecords, line_cutShort_isAnError) {
   for (const std::string &Line : {Replayed, Verified, Timed, Rotated})
     for (size_t Cut = Line.rfind('\t'); Cut != std::string::npos;
          Cut = Cut ? Line.rfind('\t', Cut - 1) : std::string::npos)

@@ -1,5 +1,7 @@
 #include "Workload/ProbeRecords.h"
 
+#include "Protocol/RecordTable.h"
+#include "Protocol/RecordWriter.h"
 #include "unit/Workload/WorkloadTesting.h"
 
 using namespace carve;
@@ -15,7 +17,7 @@ static std::string failure(const std::string &Text) {
   return messageOf(readProbeFile(Text, "p", Record));
 }
 
-TEST(ProbeRecords, ReadsEveryRecord) {
+TEST(ProbeRecords, read_everyRecord_hasItsFields) {
   ProbeRecord R = parsed(ProbeHead +
                          "container\tc1\t100\tcuLibraryLoadData\nswapped\tc1\t/tmp/0.cubin\n"
                          "unswapped\tc2\tno memory\nmodule\tm1\t90\n" +
@@ -52,13 +54,25 @@ TEST(ProbeRecords, ReadsEveryRecord) {
   EXPECT_EQ(K.LocalBytesTotal, 4096u);
 }
 
-TEST(ProbeRecords, DriverWithoutAKernelVersionGivesCudas) {
+TEST(ProbeRecords, everyRecordOfAProcess_isKnown) {
+  unsigned Known = 0;
+  AllRecords::each([&](const auto &R) {
+    if (R.Kind.File.Head != ProbeFile.Head || R.Kind.Word == ProbeFile.Head)
+      return;
+    ++Known;
+    EXPECT_EQ(failure(ProbeHead + recordLine(R)).find("unknown record"), std::string::npos)
+        << R.Kind.Word;
+  });
+  EXPECT_GT(Known, 20u);
+}
+
+TEST(ProbeRecords, driverVersion_noKernelDriver_isCudas) {
   std::string Text = ProbeHead;
   Text.replace(Text.find("580.159.03"), 10, "-");
   EXPECT_EQ(parsed(Text).Devices[0].driverVersion(), "CUDA 13000");
 }
 
-TEST(ProbeRecords, RatesOfTheDevice) {
+TEST(ProbeRecords, device_rates_areRead) {
   std::string Text = ProbeHead;
   const std::string Unknown = "580.159.03\t0\t0\t0\t0";
   Text.replace(Text.find(Unknown), Unknown.size(), "580.159.03\t1980000\t3201000\t6144\t62914560");
@@ -70,7 +84,7 @@ TEST(ProbeRecords, RatesOfTheDevice) {
   EXPECT_EQ(parsed(printProbeRecord(R)).Devices[0].L2Bytes, 62914560u);
 }
 
-TEST(ProbeRecords, SpansOfProcessesAddUp) {
+TEST(ProbeRecords, spans_severalProcesses_addUp) {
   ProbeRecord R;
   std::string Lines = "span\t100\t400\t250\nspan\t90\t700\t50\nend\n";
   ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Lines, "1", R)), "");
@@ -86,7 +100,7 @@ TEST(ProbeRecords, SpansOfProcessesAddUp) {
             "p:3: 'span' record: field 3 is absent, expected a number");
 }
 
-TEST(ProbeRecords, FlushesAndProcessesAddUp) {
+TEST(ProbeRecords, launches_severalFlushesAndProcesses_addUp) {
   ProbeRecord R;
   std::string First = ProbeHead + kernelLine("a", 1000, 2) + kernelLine("b", 50) +
                       kernelLine("a", 300, 1) + "end\n";
@@ -104,14 +118,14 @@ TEST(ProbeRecords, FlushesAndProcessesAddUp) {
   EXPECT_EQ(R.totalNs({"b", "c"}), 50u);
 }
 
-TEST(ProbeRecords, OtherShapesStandApart) {
+TEST(ProbeRecords, launches_otherShapes_areSeparate) {
   std::string Line = kernelLine("a", 1000), Cooperative = Line, Larger = Line;
   Cooperative.replace(Cooperative.find("1,1,1\t0\t"), 8, "1,1,1\t1\t");
   Larger.replace(Larger.find("256,1,1"), 7, "512,1,1");
   EXPECT_EQ(parsed(ProbeHead + Line + Cooperative + Larger + Line + "end\n").Kernels.size(), 3u);
 }
 
-TEST(ProbeRecords, AKilledProcessLeavesWhatItWrote) {
+TEST(ProbeRecords, process_killed_keepsWhatItWrote) {
   std::string Whole = ProbeHead + kernelLine("a", 1000);
   ProbeRecord R = parsed(Whole + "kernel\tb\t10,1");
   EXPECT_EQ(R.Incomplete, 1u);
@@ -121,7 +135,7 @@ TEST(ProbeRecords, AKilledProcessLeavesWhatItWrote) {
   EXPECT_EQ(parsed(Whole).Incomplete, 1u);
 }
 
-TEST(ProbeRecords, WhoLoadedNoDeviceCodeMayEndAsItLikes) {
+TEST(ProbeRecords, process_noDeviceCodeLoaded_isNotIncomplete) {
   EXPECT_EQ(parsed("carve-pro").Incomplete, 0u);
   EXPECT_EQ(parsed(ProbeHead).Incomplete, 0u);
   EXPECT_EQ(parsed(ProbeHead).Processes, 1u);
@@ -129,7 +143,7 @@ TEST(ProbeRecords, WhoLoadedNoDeviceCodeMayEndAsItLikes) {
   EXPECT_EQ(parsed(ProbeHead + "aside\tprofiler-present\n").Incomplete, 1u);
 }
 
-TEST(ProbeRecords, GpusOfTwoArchitecturesAreToldApart) {
+TEST(ProbeRecords, whyMixed_twoArchitectures_namesThem) {
   std::string Second = ProbeHead, Third = ProbeHead;
   Second.replace(Second.find("GPU-1"), 5, "GPU-2");
   Third.replace(Third.find("GPU-1\t9"), 7, "GPU-3\t8");
@@ -139,10 +153,10 @@ TEST(ProbeRecords, GpusOfTwoArchitecturesAreToldApart) {
   EXPECT_EQ(R.whyMixed(), std::nullopt);
   ASSERT_EQ(messageOf(readProbeFile(Third + "end\n", "3", R)), "");
   EXPECT_EQ(R.whyMixed(), "the program uses GPUs of different architectures (sm_80, sm_90): "
-                          "choose those of one with CUDA_VISIBLE_DEVICES");
+                          "choose GPUs of one architecture with CUDA_VISIBLE_DEVICES");
 }
 
-TEST(ProbeRecords, ErrorsNameFileLineAndField) {
+TEST(ProbeRecords, error_namesFileLineAndField) {
   EXPECT_EQ(failure("carve-probe\t2\t1\tx\n"),
             "p:1: not a record of protocol 1: 'carve-probe\t2\t1\tx'");
   EXPECT_EQ(failure("hello\n"), "p:1: not a record of protocol 1: 'hello'");
@@ -162,7 +176,7 @@ TEST(ProbeRecords, ErrorsNameFileLineAndField) {
             "p:3: 'kernel' record: field 2 is '1,1,4294967296', expected three numbers");
 }
 
-TEST(ProbeRecords, PrintedRecordsReadBackTheSame) {
+TEST(ProbeRecords, records_printedAndRead_areTheSame) {
   ProbeRecord R = parsed(ProbeHead + kernelLine("a", 1000, 2) + kernelLine("_Z1bPf", 50) + "end\n");
   R.Kernels[0].Cooperative = true;
   R.Kernels[1].Shape.Cluster = {2, 1, 1};
@@ -182,7 +196,7 @@ static const char TraceFacts[] = "query\t_Z1kv\t-\ngraph\t_Z1gv\t7\nattribute\t_
                                  "hazard\tipc\tcuIpcGetMemHandle\nhazard\tipc\t"
                                  "cuIpcOpenMemHandle_v2\n";
 
-TEST(ProbeRecords, TraceFactsAreReadAndPrinted) {
+TEST(ProbeRecords, traceFacts_areReadAndPrinted) {
   ProbeRecord R;
   std::string Text = ProbeHead + TraceFacts + "graph\t_Z1gv\t3\nend\n";
   ASSERT_EQ(messageOf(readProbeFile(Text, "1", R)), "");
@@ -196,7 +210,7 @@ TEST(ProbeRecords, TraceFactsAreReadAndPrinted) {
   EXPECT_NE(printProbeRecord(Again).find(TraceFacts), std::string::npos);
 }
 
-TEST(ProbeRecords, CountsOfAllProcessesAddUp) {
+TEST(ProbeRecords, counts_severalProcesses_addUp) {
   ProbeRecord R;
   ASSERT_EQ(messageOf(readProbeFile(
                 ProbeHead + "counted\ta\t0\t5\ncounted\ta\t7\t4294967296\nend\n", "1", R)),
@@ -212,7 +226,7 @@ TEST(ProbeRecords, CountsOfAllProcessesAddUp) {
             "p:3: 'counted' record: field 3 is absent, expected a number");
 }
 
-TEST(ProbeRecords, DamagedTraceFactsAreErrors) {
+TEST(ProbeRecords, traceFacts_damaged_areErrors) {
   EXPECT_EQ(failure(ProbeHead + "graph\t_Z1gv\tmany\n"),
             "p:3: 'graph' record: field 2 is 'many', expected a number");
   EXPECT_EQ(failure(ProbeHead + "attribute\tk\tpriority\n"),
@@ -234,7 +248,7 @@ static std::string timedLines(unsigned Round) {
          "rotated\tk\t1,1,1\t32,1,1\t0\t1,1,1\t" + R + "\tdefault\t80\n";
 }
 
-TEST(ProbeRecords, ATimingRunIsKeptWhole) {
+TEST(ProbeRecords, timingRun_printedAndRead_isTheSame) {
   std::string Text = ProbeHead + kernelLine("k", 1000) + timedLines(0) + timedLines(1) + "end\n";
   ProbeRecord R = parsed(Text);
   EXPECT_EQ(R.InRun.Timed.size(), 2u);
@@ -242,7 +256,7 @@ TEST(ProbeRecords, ATimingRunIsKeptWhole) {
   EXPECT_EQ(printInRun(parsed(printProbeRecord(R)).InRun), printInRun(R.InRun));
 }
 
-TEST(ProbeRecords, ARoundIsOfOneProcess) {
+TEST(ProbeRecords, rounds_severalProcesses_areRenumbered) {
   ProbeRecord R;
   std::string Text = ProbeHead + timedLines(0) + timedLines(4) + "end\n";
   for (const char *Name : {"1", "2"})
@@ -256,7 +270,7 @@ TEST(ProbeRecords, ARoundIsOfOneProcess) {
   EXPECT_EQ(Cycles, Rounds);
 }
 
-TEST(ProbeRecords, AProcessEndedForAFaultIsNotIncomplete) {
+TEST(ProbeRecords, process_endedForAFault_isNotIncomplete) {
   std::string Text = ProbeHead + kernelLine("k", 1000) + timedLines(0);
   ProbeRecord R = parsed(Text + "fault\tk\tr40\thung\n");
   EXPECT_EQ(R.Faulted, 1u);
@@ -266,13 +280,13 @@ TEST(ProbeRecords, AProcessEndedForAFaultIsNotIncomplete) {
   EXPECT_EQ(R.InRun.Faults[0].Variant, "r40");
   EXPECT_EQ(R.whyIncomplete(), std::nullopt);
   EXPECT_EQ(parsed(printProbeRecord(R)).Faulted, 1u);
-  // The same death before the record was written whole.
+  // The process ended in the same way, but before its record was complete.
   ProbeRecord Cut = parsed(Text + "fault\tk\tr40\thu");
   EXPECT_EQ(Cut.Faulted, 0u);
   EXPECT_EQ(Cut.Incomplete, 1u);
 }
 
-TEST(ProbeRecords, ADirectoryHoldsOneFilePerProcess) {
+TEST(ProbeRecords, directory_oneFilePerProcess_isRead) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-records"));
   auto Write = [&](const char *Name, const std::string &Text) {
     EXPECT_EQ(messageOf(writeFileAtomically(Dir.path() + "/" + Name, Text)), "");

@@ -1,7 +1,7 @@
 /// \file
-/// A stand-in for the driver's management library. STUB_NVML holds words separated by spaces:
-/// `<uuid>=<pid>` a process on that GPU, `<pid>:<percent>` how busy it is, `no-utilization`, and
-/// `no-init`.
+/// Replaces the driver's management library in tests. The variable STUB_NVML has words separated by
+/// spaces: `<uuid>=<pid>` for a process on that GPU, `<pid>:<percent>` for how busy it is,
+/// `no-utilization`, and `no-init`.
 
 #include <cstdlib>
 #include <cstring>

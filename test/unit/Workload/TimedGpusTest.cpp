@@ -13,7 +13,7 @@ using Names = std::vector<std::string>;
 
 namespace {
 
-/// A machine of made-up GPUs.
+/// A machine with simulated GPUs.
 class TimedGpusTest : public testing::Test {
 protected:
   TimedGpusTest() : Dir(llvm::cantFail(TempDir::create("carve-gpus"))) {
@@ -61,7 +61,7 @@ protected:
 
 } // namespace
 
-TEST_F(TimedGpusTest, ReadsWhatTheDriverLists) {
+TEST_F(TimedGpusTest, systemGpus_listOfTheDriver_isRead) {
   addFour();
   addGpu("0000:aa:00.0", "GPU-elsewhere", 4, "NVIDIA H200", /*HasDevice=*/false);
   std::vector<SystemGpu> All = systemGpus(Places.ProcDir, Places.DevDir);
@@ -71,7 +71,7 @@ TEST_F(TimedGpusTest, ReadsWhatTheDriverLists) {
   EXPECT_TRUE(systemGpus("/dev/null/nonexistent", "/dev").empty());
 }
 
-TEST_F(TimedGpusTest, VisibleDevicesNarrowWhereTheyAreCertain) {
+TEST_F(TimedGpusTest, visibleDevices_certain_narrowTheLocks) {
   addFour();
   const Names All = {"GPU-a7", "GPU-b3", "GPU-c1", "GPU-c2"};
   EXPECT_EQ(lockedWith(std::nullopt), All);
@@ -83,13 +83,13 @@ TEST_F(TimedGpusTest, VisibleDevicesNarrowWhereTheyAreCertain) {
   EXPECT_EQ(lockedWith("7"), All);
   EXPECT_EQ(lockedWith("-1"), All);
   EXPECT_EQ(lockedWith("MIG-4711"), All);
-  // Among different models CUDA numbers by speed, unless it is told not to.
+  // With different models, CUDA numbers GPUs by speed, unless it is told not to.
   addGpu("0000:01:00.0", "GPU-slow", 5, "NVIDIA T4");
   EXPECT_EQ(lockedWith("0").size(), 5u);
   EXPECT_EQ(lockedWith("0", "PCI_BUS_ID"), Names{"GPU-slow"});
 }
 
-TEST_F(TimedGpusTest, SleepingAndUnlistedGpusHaveOtherNames) {
+TEST_F(TimedGpusTest, locks_gpuAsleepOrUnlisted_haveOtherNames) {
   EXPECT_EQ(timed().locked(), Names{"any"});
   addGpu("0000:18:00.0", "GPU-" + std::string(36, '?'), 0);
   TimedGpus Gpus = timed();
@@ -99,7 +99,7 @@ TEST_F(TimedGpusTest, SleepingAndUnlistedGpusHaveOtherNames) {
   EXPECT_EQ(Gpus.locked(), Names{"GPU-a7"});
 }
 
-TEST_F(TimedGpusTest, TheTraceNarrowsFurther) {
+TEST_F(TimedGpusTest, use_tracedGpus_narrowsTheLocks) {
   addFour();
   TimedGpus Gpus = timed();
   Gpus.use({});
@@ -108,10 +108,10 @@ TEST_F(TimedGpusTest, TheTraceNarrowsFurther) {
   EXPECT_EQ(Gpus.locked().size(), 4u);
   Gpus.use({"GPU-c1", "GPU-b3", "GPU-c1"});
   EXPECT_EQ(Gpus.locked(), (Names{"GPU-b3", "GPU-c1"}));
-  (void)Gpus.take(); // The same GPU twice would wait for itself.
+  (void)Gpus.take(); // If the same GPU were locked twice, this would never end.
 }
 
-TEST_F(TimedGpusTest, TwoGpusAreTimedAtOnce) {
+TEST_F(TimedGpusTest, take_differentGpus_doesNotWait) {
   addFour();
   TimedGpus One = timed(), Other = timed();
   One.use({"GPU-a7"});
@@ -120,7 +120,7 @@ TEST_F(TimedGpusTest, TwoGpusAreTimedAtOnce) {
   EXPECT_TRUE(Waited.empty());
 }
 
-TEST_F(TimedGpusTest, OneGpuTakesOneRunAndSaysWhose) {
+TEST_F(TimedGpusTest, take_sameGpu_waitsAndNamesTheHolder) {
   addFour();
   TimedGpus One = timed("./first -n 3"), Other = timed("./second");
   std::atomic<bool> Released = false;
@@ -139,7 +139,7 @@ TEST_F(TimedGpusTest, OneGpuTakesOneRunAndSaysWhose) {
                            ""}));
 }
 
-TEST_F(TimedGpusTest, ManyWithOverlappingGpusComeToAnEnd) {
+TEST_F(TimedGpusTest, take_overlappingGpus_neverDeadlocks) {
   addFour();
   const std::vector<Names> Wanted = {
       {"GPU-c2", "GPU-a7"}, {"GPU-a7", "GPU-b3"}, {"GPU-b3", "GPU-c2"}, {"GPU-a7"}};
@@ -162,7 +162,7 @@ TEST_F(TimedGpusTest, ManyWithOverlappingGpusComeToAnEnd) {
   EXPECT_EQ(Turns, 200);
 }
 
-TEST_F(TimedGpusTest, WithoutALockFileTheRunGoesOn) {
+TEST_F(TimedGpusTest, take_noLockFile_goesOn) {
   addFour();
   Places.LockDir = "/dev/null/nonexistent";
   (void)timed().take();

@@ -18,14 +18,14 @@ static ProgramOutput output(std::string Stdout, int Status = 0,
   return {Status, std::move(Stdout), std::move(Files)};
 }
 
-TEST(OutputReference, EqualOutputIsNoDifference) {
+TEST(OutputReference, output_equal_isNoDifference) {
   OutputReference R;
   R.addDefault(output("sum 1\ndone\n", 3, {{"out.bin", "d1"}}));
   EXPECT_EQ(R.difference(output("sum 1\ndone\n", 3, {{"out.bin", "d1"}})), std::nullopt);
   EXPECT_EQ(R.unstableLines(), 0u);
 }
 
-TEST(OutputReference, SaysWhatDiffers) {
+TEST(OutputReference, output_differs_isDescribed) {
   OutputReference R;
   R.addDefault(output("sum 1\ndone\n", 0, {{"out.bin", "d1"}}));
   EXPECT_EQ(R.difference(output("sum 1\ndone\n", 139, {{"out.bin", "d1"}})),
@@ -36,12 +36,12 @@ TEST(OutputReference, SaysWhatDiffers) {
             "line 1 of the output is 'sum 2' instead of 'sum 1'");
   EXPECT_EQ(R.difference(output("sum 1\n", 0, {{"out.bin", "d1"}})),
             "2 lines of output instead of 3");
-  // A last line without its end is another output.
+  // A last line without its newline is a difference.
   EXPECT_EQ(R.difference(output("sum 1\ndone", 0, {{"out.bin", "d1"}})),
             "2 lines of output instead of 3");
 }
 
-TEST(OutputReference, LinesThatTheDefaultChangesDoNotCount) {
+TEST(OutputReference, lines_thatTheDefaultChanges_doNotCount) {
   OutputReference R;
   R.addDefault(output("sum 1\ntime 0.11 s\nend\n"));
   R.addDefault(output("sum 1\ntime 0.12 s\nend\n"));
@@ -50,12 +50,12 @@ TEST(OutputReference, LinesThatTheDefaultChangesDoNotCount) {
   EXPECT_EQ(R.difference(output("sum 1\ntime 9 s\nend\n")), std::nullopt);
   EXPECT_EQ(R.difference(output("sum 2\ntime 0.11 s\nend\n")),
             "line 1 of the output is 'sum 2' instead of 'sum 1'");
-  // A later run may show more; what is masked stays so.
+  // A later run may show more unstable lines. Masked lines stay masked.
   R.addDefault(output("sum 1\ntime 0.11 s\nEND\n"));
   EXPECT_EQ(R.unstableLines(), 2u);
 }
 
-TEST(OutputReference, LinesThatMoveAreComparedWithoutTheirPlaces) {
+TEST(OutputReference, lines_thatMove_areComparedWithoutOrder) {
   OutputReference R;
   R.addDefault(output("rank 0 sum 1\nrank 1 sum 2\nrank 2 sum 2\nend\n"));
   EXPECT_FALSE(R.unordered());
@@ -65,14 +65,14 @@ TEST(OutputReference, LinesThatMoveAreComparedWithoutTheirPlaces) {
   EXPECT_EQ(R.difference(output("end\nrank 1 sum 2\nrank 2 sum 2\nrank 0 sum 1\n")), std::nullopt);
   EXPECT_EQ(R.difference(output("rank 0 sum 1\nrank 1 sum 3\nrank 2 sum 2\nend\n")),
             "the output has the line 'rank 1 sum 2' 0 times instead of 1");
-  // One rank's result twice is not two ranks' results.
+  // The result of one rank twice is not the same as the results of two ranks.
   EXPECT_EQ(R.difference(output("rank 0 sum 1\nrank 0 sum 1\nrank 2 sum 2\nend\n")),
             "the output has the line 'rank 1 sum 2' 0 times instead of 1");
   EXPECT_EQ(R.difference(output("rank 0 sum 1\nrank 1 sum 2\nrank 2 sum 2\n")),
             "4 lines of output instead of 5");
 }
 
-TEST(OutputReference, TimesAmongMovingLinesDoNotCount) {
+TEST(OutputReference, times_amongMovingLines_doNotCount) {
   OutputReference R;
   R.addDefault(output("rank 0 ok\nrank 0 took 0.11\nrank 1 ok\nrank 1 took 0.12\n"));
   R.addDefault(output("rank 1 ok\nrank 0 ok\nrank 0 took 0.31\nrank 1 took 0.32\n"));
@@ -84,7 +84,7 @@ TEST(OutputReference, TimesAmongMovingLinesDoNotCount) {
             "the output has the line 'rank 1 ok' 0 times instead of 1");
 }
 
-TEST(OutputReference, LinesInTheirPlacesKeepTheirOrder) {
+TEST(OutputReference, lines_thatDoNotMove_keepTheirOrder) {
   OutputReference R;
   R.addDefault(output("first\nsecond\ntook 0.11\n"));
   R.addDefault(output("first\nsecond\ntook 0.12\n"));
@@ -93,7 +93,7 @@ TEST(OutputReference, LinesInTheirPlacesKeepTheirOrder) {
             "line 1 of the output is 'second' instead of 'first'");
 }
 
-TEST(OutputReference, AnUnstableNumberOfLinesLeavesStatusAndFiles) {
+TEST(OutputReference, lineCount_unstable_onlyStatusAndFilesCount) {
   OutputReference R;
   R.addDefault(output("a\n", 0, {{"f", "1"}}));
   R.addDefault(output("a\nb\n", 0, {{"f", "1"}}));
@@ -103,7 +103,7 @@ TEST(OutputReference, AnUnstableNumberOfLinesLeavesStatusAndFiles) {
   EXPECT_EQ(R.difference(output("a\n", 0, {{"f", "2"}})), "the content of f differs");
 }
 
-TEST(OutputReference, FilesThatTheDefaultChangesDoNotCount) {
+TEST(OutputReference, files_thatTheDefaultChanges_doNotCount) {
   OutputReference R;
   R.addDefault(output("", 0, {{"log", "1"}, {"result", "1"}}));
   R.addDefault(output("", 0, {{"log", "2"}, {"result", "1"}}));
@@ -112,7 +112,7 @@ TEST(OutputReference, FilesThatTheDefaultChangesDoNotCount) {
             "the content of result differs");
 }
 
-TEST(Workload, RunsUnderTheProbeWithOutputAndFiles) {
+TEST(Workload, run_underTheProbe_hasOutputAndFiles) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-workload"));
   ASSERT_EQ(messageOf(writeFileAtomically(Dir.path() + "/result", "42")), "");
   WorkloadSpec Spec;
@@ -145,11 +145,11 @@ TEST(Workload, RunsUnderTheProbeWithOutputAndFiles) {
   EXPECT_EQ(Run.Stderr, "warming up\n");
   EXPECT_EQ(Run.Output.FileDigests.at("absent"), "-");
   EXPECT_NE(Run.Output.FileDigests.at("result"), "-");
-  // Nothing of the run is left.
+  // The files of the run are removed.
   EXPECT_FALSE(llvm::sys::fs::exists(Asked.Env[probe::DirVariable]));
 }
 
-TEST(Workload, ImagesAndDelayReachTheProbe) {
+TEST(Workload, imagesAndDelay_reachTheProbe) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-workload"));
   ASSERT_EQ(messageOf(writeFileAtomically(Dir.path() + "/0.cubin", "image")), "");
   ProbedProgram Runner;
@@ -164,7 +164,7 @@ TEST(Workload, ImagesAndDelayReachTheProbe) {
   EXPECT_EQ(Runner.Runs[0].Asked.StdinPath, "in.txt");
 }
 
-TEST(Workload, ThePlanReachesTheProbe) {
+TEST(Workload, plan_reachesTheProbe) {
   ProbedProgram Runner;
   std::string Seen;
   Runner.Program = [&](const ProbedProgram::Run &R, CommandResult &) {
@@ -180,7 +180,7 @@ TEST(Workload, ThePlanReachesTheProbe) {
   EXPECT_EQ(Seen, "none");
 }
 
-TEST(Workload, RecordsThatCannotBeReadAreAnError) {
+TEST(Workload, records_unreadable_areAnError) {
   ProbedProgram Runner;
   Runner.Program = [](const ProbedProgram::Run &, CommandResult &) { return "garbage\n"; };
   WorkloadSpec Spec;
@@ -191,7 +191,7 @@ TEST(Workload, RecordsThatCannotBeReadAreAnError) {
 
 namespace {
 
-/// Runs a shell's command as workload, with its processes.
+/// Runs a shell command as the workload, with real processes.
 class WorkloadProcessesTest : public testing::Test {
 protected:
   WorkloadProcessesTest() : Dir(llvm::cantFail(TempDir::create("carve-workload"))) {}
@@ -206,8 +206,8 @@ protected:
   void write(const std::string &Name, const std::string &Text) {
     EXPECT_EQ(messageOf(writeFileAtomically(Dir.path() + "/" + Name, Text)), "");
   }
-  /// Writes a script that leaves a record as the probe would, its first line and \p Text, and then
-  /// does \p More.
+  /// Writes a script that leaves a record as the probe would, with its first line and \p Text, and
+  /// then runs \p More.
   void writeProgram(const std::string &Name, const std::string &Text, const std::string &More) {
     write(Name + ".text", Text);
     write(Name, "{ printf 'carve-probe\\t1\\t%s\\tx\\n' $$; cat " + Name +
@@ -218,11 +218,11 @@ protected:
     llvm::StringRef(valueOf(readFile(Dir.path() + "/" + Name))).trim().getAsInteger(10, Pid);
     return Pid;
   }
-  /// Whether the process runs; one that nobody has waited for does not.
+  /// Whether the process runs. A zombie does not.
   static bool runs(pid_t Pid) {
     return !readProcFile("/proc/" + std::to_string(Pid) + "/cmdline").value_or("").empty();
   }
-  /// Whether it ends within a second.
+  /// Whether the process ends within a second.
   static bool ends(pid_t Pid) {
     for (int I = 0; I < 100 && runs(Pid); ++I)
       ::usleep(10000);
@@ -237,14 +237,14 @@ constexpr char Loaded[] = "container\tc1\t1\tcuLibraryLoadData\n";
 
 } // namespace
 
-TEST_F(WorkloadProcessesTest, LaunchersWithoutCudaLeaveNoRecord) {
+TEST_F(WorkloadProcessesTest, launcher_withoutCuda_leavesNoRecord) {
   writeProgram("app", std::string(Loaded) + "end\n", "");
   RunRecord Run = run("sh -c 'sh app'; true");
   EXPECT_EQ(Run.Probe.Processes, 1u);
   EXPECT_EQ(Run.Probe.whyIncomplete(), std::nullopt);
 }
 
-TEST_F(WorkloadProcessesTest, WhoOnlyAskedForDevicesMayBeKilled) {
+TEST_F(WorkloadProcessesTest, process_onlyAsksForDevices_mayBeKilled) {
   writeProgram("app", ProbeHead.substr(ProbeHead.find("device")), "kill -9 $$");
   RunRecord Run = run("sh app; true");
   EXPECT_EQ(Run.Probe.Processes, 1u);
@@ -255,8 +255,8 @@ TEST_F(WorkloadProcessesTest, WhoOnlyAskedForDevicesMayBeKilled) {
             "1 process(es) ended before their record was whole");
 }
 
-// A launcher that does not wait for the last of its ranks.
-TEST_F(WorkloadProcessesTest, TheLastRecordIsWaitedFor) {
+// A launcher may not wait for the last of its ranks.
+TEST_F(WorkloadProcessesTest, record_ofTheLastRank_isWaitedFor) {
   writeProgram("app", Loaded, "sleep 0.6; echo end >>$CARVE_PROBE_DIR/$$-1.probe");
   RunRecord Run = run("sh app >/dev/null 2>&1 & sleep 0.3");
   EXPECT_EQ(Run.Probe.whyIncomplete(), std::nullopt);
@@ -264,18 +264,18 @@ TEST_F(WorkloadProcessesTest, TheLastRecordIsWaitedFor) {
   EXPECT_LT(Run.WallS, 0.6);
 }
 
-TEST_F(WorkloadProcessesTest, ADaemonAtWorkIsNamed) {
+TEST_F(WorkloadProcessesTest, daemon_stillRunning_isReported) {
   writeProgram("app", Loaded, "echo $$ >daemon; exec sleep 30");
   RunRecord Run = run("setsid sh app >/dev/null 2>&1 & sleep 0.3");
   EXPECT_EQ(Run.Probe.whyIncomplete(), "1 process(es) still ran when the program had ended");
-  // It is the user's: only who was interrupted or took too long is ended.
+  // The daemon belongs to the user. Processes are ended only after an interrupt or a timeout.
   EXPECT_TRUE(runs(pidIn("daemon")));
   ::kill(pidIn("daemon"), SIGKILL);
 }
 
-// Shells have what they start in the background ignore an interrupt; ranks have groups of their
-// own.
-TEST_F(WorkloadProcessesTest, ATimeoutEndsAllProcessesWhereverTheyAre) {
+// Shells make children in the background ignore an interrupt, and ranks have their own process
+// groups.
+TEST_F(WorkloadProcessesTest, timeout_processesInOtherSessions_areEnded) {
   RunRecord Run = run("sh -c 'echo $$ >shell; exec sleep 30' & setsid sh -c "
                       "'trap \"\" TERM; echo $$ >session; while :; do sleep 0.1; done' & wait",
                       /*TimeoutS=*/0.5);
@@ -284,7 +284,7 @@ TEST_F(WorkloadProcessesTest, ATimeoutEndsAllProcessesWhereverTheyAre) {
   EXPECT_TRUE(ends(pidIn("session")));
 }
 
-TEST_F(WorkloadProcessesTest, AnInterruptEndsAllProcessesWhereverTheyAre) {
+TEST_F(WorkloadProcessesTest, interrupt_processesInOtherSessions_areEnded) {
   std::thread Person([&] {
     for (int I = 0; I < 500 && !llvm::sys::fs::exists(Dir.path() + "/session"); ++I)
       ::usleep(10000);
@@ -299,7 +299,7 @@ TEST_F(WorkloadProcessesTest, AnInterruptEndsAllProcessesWhereverTheyAre) {
   EXPECT_TRUE(ends(pidIn("session")));
 }
 
-TEST_F(WorkloadProcessesTest, AnInterruptEndsTheRanksOfMpirun) {
+TEST_F(WorkloadProcessesTest, interrupt_ranksOfMpirun_areEnded) {
   if (!llvm::sys::findProgramByName("mpirun"))
     GTEST_SKIP() << "no mpirun here";
   std::thread Person([&] {
@@ -308,7 +308,7 @@ TEST_F(WorkloadProcessesTest, AnInterruptEndsTheRanksOfMpirun) {
     ::usleep(200000);
     ::kill(::getpid(), SIGINT);
   });
-  // Open MPI's: it refuses root, and more ranks than processors.
+  // Without these variables, Open MPI refuses root, and more ranks than processors.
   RunRecord Run = run("export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
                       "OMPI_MCA_rmaps_base_oversubscribe=1; "
                       "mpirun -n 4 sh -c 'echo $$ >rank$OMPI_COMM_WORLD_RANK; exec sleep 60'");
@@ -318,7 +318,7 @@ TEST_F(WorkloadProcessesTest, AnInterruptEndsTheRanksOfMpirun) {
     EXPECT_TRUE(ends(pidIn(Rank))) << Run.Stderr;
 }
 
-TEST_F(WorkloadProcessesTest, WhoDoesNotHeedAnInterruptIsKilled) {
+TEST_F(WorkloadProcessesTest, interrupt_processIgnoresIt_isKilled) {
   std::thread Person([&] {
     for (int I = 0; I < 500 && !llvm::sys::fs::exists(Dir.path() + "/deaf"); ++I)
       ::usleep(10000);
@@ -331,7 +331,7 @@ TEST_F(WorkloadProcessesTest, WhoDoesNotHeedAnInterruptIsKilled) {
   EXPECT_TRUE(ends(pidIn("deaf")));
 }
 
-TEST_F(WorkloadProcessesTest, RecordsAreFoundFromAnyDirectory) {
+TEST_F(WorkloadProcessesTest, records_programChangesDirectory_areFound) {
   std::string Old = llvm::sys::Process::GetEnv("TMPDIR").value_or("");
   llvm::SmallString<128> Here;
   ASSERT_FALSE(llvm::sys::fs::current_path(Here));
@@ -344,17 +344,17 @@ TEST_F(WorkloadProcessesTest, RecordsAreFoundFromAnyDirectory) {
   EXPECT_EQ(Run.Probe.Processes, 1u) << Run.Stderr;
 }
 
-TEST(Workload, TheDelayMakesAProgramVisiblyLonger) {
+TEST(Workload, revealingDelay_makesTheProgramVisiblyLonger) {
   RunRecord Run;
   Run.WallS = 2;
   EXPECT_EQ(revealingDelayNs(Run), 1000000000u);
-  Run.Probe.Kernels = {launches("k", 32, 1000)}; // Ten launches.
+  Run.Probe.Kernels = {launches("k", 32, 1000)}; // It has ten launches.
   EXPECT_EQ(revealingDelayNs(Run), 100000000u);
   Run.WallS = 0.01;
   EXPECT_EQ(revealingDelayNs(Run), 30000000u);
 }
 
-TEST(Workload, CuptiIsFoundBesideNvcc) {
+TEST(Workload, findCupti_besideNvcc_isFound) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-cuda"));
   EXPECT_EQ(findCupti(Dir.path() + "/bin"), std::nullopt);
   std::string Lib = Dir.path() + "/extras/CUPTI/lib64";

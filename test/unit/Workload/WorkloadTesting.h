@@ -1,5 +1,5 @@
 /// \file
-/// What the tests of runs of a program share: an H200's records, and a runner that is a program
+/// Helpers for tests that run a program: records of an H200, and a runner that plays a program
 /// under the probe.
 #pragma once
 
@@ -35,7 +35,7 @@ inline std::string recordedPtx(const std::string &Name) {
   return valueOf(readFile(CARVE_TEST_INPUTS "/ptx/" + Name));
 }
 
-/// The lines of a probe file that every process writes first.
+/// The first lines of a probe file, which every process writes.
 inline const std::string ProbeHead =
     "carve-probe\t1\t4711\t/usr/bin/app\n"
     "device\t0\tNVIDIA H200\tGPU-1\t9\t0\t132\t150000000000\t65536\t65536\t2048\t32\t233472\t"
@@ -48,15 +48,16 @@ inline std::string kernelLine(const std::string &Name, uint64_t TotalNs, uint64_
          std::to_string(TotalNs / Launches) + "\t4096\n";
 }
 
-/// Runs nothing: asks a function for the result, and leaves records where the probe would.
+/// Runs no process. It gets the result from a function, and leaves records where the probe would.
 class ProbedProgram final : public CommandRunner {
 public:
   struct Run {
     Command Asked;
     std::map<std::string, std::string> Env;
-    std::map<std::string, std::string> Images; ///< Container to the bytes in its place.
+    std::map<std::string, std::string>
+        Images; ///< Bytes of the images, by the container they replace.
   };
-  /// Fills in the result and returns the text of the probe file; empty: none is written.
+  /// Sets the result, and returns the text of the probe file. If it is empty, no file is written.
   std::function<std::string(const Run &, CommandResult &)> Program;
   std::vector<Run> Runs;
 
@@ -88,7 +89,7 @@ private:
   }
 };
 
-/// Launches of \p Kernel in blocks of \p Threads.
+/// Ten launches of \p Kernel with blocks of \p Threads threads.
 inline KernelLaunches launches(const std::string &Kernel, unsigned Threads, uint64_t TotalNs) {
   KernelLaunches L;
   L.Kernel = Kernel;

@@ -73,11 +73,11 @@ TEST(Plan, variantsWithoutNames_areRefused) {
   const std::string Control = "variant\tk\tcontrol\tk__a\n", Other = "variant\tk\tr40\tk__b\n";
   Plan Sound;
   EXPECT_TRUE(read(Sound, Kernel + Control + Other + "exclude\tk\tr40\n"));
-  for (const std::string &Lines : std::initializer_list<std::string>{
-           Other, Control + Control, Control + Other + Other,
-           Control + "variant\tk\tdefault\tk__b\n", Control + "exclude\tk\tr40\n",
-           Control + "measure\tk\t2\n", "exclude\tk\tcontrol\n",
-           Control + Other + "exclude\tj\tr40\n"}) {
+  for (const std::string &Lines :
+       std::vector<std::string>{Other, Control + Control, Control + Other + Other,
+                                Control + "variant\tk\tdefault\tk__b\n",
+                                Control + "exclude\tk\tr40\n", Control + "measure\tk\t2\n",
+                                "exclude\tk\tcontrol\n", Control + Other + "exclude\tj\tr40\n"}) {
     Plan P;
     EXPECT_FALSE(read(P, Kernel + Lines)) << Lines;
   }

@@ -12,7 +12,7 @@ bool startsWith(const std::string &Text, llvm::StringRef Start) {
 
 } // namespace
 
-TEST(InRunSelection, NominatesTheBestVariant) {
+TEST(InRunSelection, replayed_oneVariantBest_isNominated) {
   SimulatedRun Run;
   Run.replay({shapeOf({1.1, 0.8, 0.9, 1.0})});
   InRunOutcome O = Run.selectOne();
@@ -34,8 +34,8 @@ TEST(InRunSelection, NominatesTheBestVariant) {
   EXPECT_FALSE(O.Rotated);
 }
 
-/// The interval spans what the choosing rounds took, those of every shape by its weight.
-TEST(InRunSelection, IntervalsAreOfTheChoosingRounds) {
+/// The interval spans the ratios of the choosing rounds, each shape by its weight.
+TEST(InRunSelection, intervals_areOfTheChoosingRounds) {
   SimulatedRun Run;
   Run.Noise = 0;
   Run.replay({shapeOf({0.8})});
@@ -49,7 +49,7 @@ TEST(InRunSelection, IntervalsAreOfTheChoosingRounds) {
   EXPECT_NEAR(O.Intervals[2].High, 0.8 * 1.04, 1e-6);
 }
 
-TEST(InRunSelection, KernelsThatGainNothingStay) {
+TEST(InRunSelection, kernel_gainsNothing_stays) {
   SimulatedRun Run;
   Run.replay({shapeOf({1.1, 1.02, 1.2})});
   Run.replay({shapeOf({0.993, 1.0})});
@@ -60,9 +60,9 @@ TEST(InRunSelection, KernelsThatGainNothingStay) {
   EXPECT_EQ(O[1].Nominee, 0u);
 }
 
-/// A share of at most Alpha may be nominated, however wide the times scatter. With little noise
-/// none is, as nobody comes near the winning ratio.
-TEST(InRunSelection, NullWorldsNominateNoMoreThanStated) {
+/// At most the share Alpha of the kernels may be nominated, however far the times scatter. With
+/// little noise none is, because no ratio comes near the winning ratio.
+TEST(InRunSelection, nullWorlds_anyNoise_nominateAtMostAlpha) {
   for (double Noise : {0.002, 0.02, 0.1}) {
     unsigned Replayed = 0, Rotated = 0;
     constexpr unsigned Worlds = 1000;
@@ -81,8 +81,8 @@ TEST(InRunSelection, NullWorldsNominateNoMoreThanStated) {
   }
 }
 
-/// The luckiest of the choosing rounds is judged by others.
-TEST(InRunSelection, ChoosingRoundsDoNotJudge) {
+/// The luckiest variant of the choosing rounds is judged by other rounds.
+TEST(InRunSelection, candidate_luckyInChoosingRounds_isJudgedByOthers) {
   SimulatedRun Run;
   Run.replay({shapeOf({1, 1, 1})});
   for (TimedSample &T : Run.Record.Timed)
@@ -100,7 +100,7 @@ TEST(InRunSelection, ChoosingRoundsDoNotJudge) {
   EXPECT_NEAR(O.Ratio.Median, 1, 0.01);
 }
 
-TEST(InRunSelection, DriftAndOutliersDoNotDecide) {
+TEST(InRunSelection, verdicts_driftAndOutliers_areTheSame) {
   for (uint64_t Seed = 1; Seed <= 20; ++Seed) {
     SimulatedRun Run(Seed);
     Run.Drift = 0.3;
@@ -120,9 +120,9 @@ TEST(InRunSelection, DriftAndOutliersDoNotDecide) {
   }
 }
 
-TEST(InRunSelection, WarmAndColdCountAsInTheTrace) {
+TEST(InRunSelection, warmAndCold_areWeightedAsInTheTrace) {
   SimulatedShape S = shapeOf({0.8});
-  S.WarmNs = {5e4, 5e4, 6e4}; // Faster from memory, slower from the cache.
+  S.WarmNs = {5e4, 5e4, 6e4}; // The variant is faster from memory and slower from the cache.
   for (double Traced : {1e5, 5e4, 1e4}) {
     SimulatedRun Run;
     S.TracedNs = Traced;
@@ -133,7 +133,7 @@ TEST(InRunSelection, WarmAndColdCountAsInTheTrace) {
     EXPECT_NEAR(O.WarmNs, 5e4, 1e3);
     EXPECT_EQ(O.Nominee, Traced == 1e5 ? 2u : 0u) << O.Reason;
   }
-  // In between: (80 + 60) / (100 + 50) is 0.933.
+  // A traced time in between weighs both equally: (80 + 60) / (100 + 50) is 0.933.
   SimulatedRun Run;
   S.TracedNs = 7.5e4;
   Run.replay({S});
@@ -142,8 +142,8 @@ TEST(InRunSelection, WarmAndColdCountAsInTheTrace) {
   EXPECT_NEAR(O.Ratio.Median, 0.933, 0.01);
 }
 
-TEST(InRunSelection, ShapesAreSummedByTheirTracedTime) {
-  // One variant is the best of the heavy shape, the other of the light one.
+TEST(InRunSelection, shapes_areSummedByTheirTracedTime) {
+  // One variant is the best in the heavy shape, the other in the light one.
   SimulatedShape Heavy = shapeOf({0.9, 1.2, 1.0, 1.01}), Light = shapeOf({1.3, 0.5, 1.0, 1.01});
   Heavy.Launches = 90;
   SimulatedRun Run;
@@ -159,9 +159,9 @@ TEST(InRunSelection, ShapesAreSummedByTheirTracedTime) {
   EXPECT_NEAR(O.Ratio.Median, 0.5 * 1.2 + 0.5 * 0.5, 0.01);
 }
 
-/// Of the light shape the probe has held out others: what it took while choosing counts, at its
-/// upper end.
-TEST(InRunSelection, AVariantNotHeldOutInOneShapeIsNotFavoured) {
+/// The probe has held out other variants in the light shape. There, the upper end of the interval
+/// in the choosing rounds counts.
+TEST(InRunSelection, variant_notHeldOutInOneShape_isNotFavoured) {
   SimulatedShape Heavy = shapeOf({0.9, 1.2, 1.2, 1.0}), Light = shapeOf({1.1, 0.9, 0.9, 1.0});
   Heavy.Launches = 70;
   Light.Launches = 30;
@@ -170,14 +170,14 @@ TEST(InRunSelection, AVariantNotHeldOutInOneShapeIsNotFavoured) {
   InRunOutcome O = Run.selectOne();
   EXPECT_EQ(O.Nominee, 2u) << O.Reason;
   EXPECT_NEAR(O.Ratio.Median, 0.7 * 0.9 + 0.3 * 1.1, 0.01);
-  // One unlucky time there while choosing.
+  // It has one unlucky time there in the choosing rounds.
   for (TimedSample &T : Run.Record.Timed)
     if (T.Variant == "r32" && T.Place.Shape.Grid[0] == 2 && T.Round == 1)
       T.ColdNs *= 1.5;
   EXPECT_EQ(Run.selectOne().Nominee, 0u);
 }
 
-TEST(InRunSelection, SeveralLaunchesOfAShapeArePooled) {
+TEST(InRunSelection, launches_ofOneShape_arePooled) {
   SimulatedRun Run;
   Run.Confirming = 3;
   SimulatedShape S = shapeOf({0.9, 1.0});
@@ -189,7 +189,7 @@ TEST(InRunSelection, SeveralLaunchesOfAShapeArePooled) {
   EXPECT_EQ(O.Nominee, 2u) << O.Reason;
 }
 
-TEST(InRunSelection, FiveRoundsDecideOneVariant) {
+TEST(InRunSelection, heldOutRounds_five_decideOneVariant) {
   SimulatedRun Run;
   Run.Confirming = 5;
   Run.Screening = 3;
@@ -202,7 +202,7 @@ TEST(InRunSelection, FiveRoundsDecideOneVariant) {
   EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided);
 }
 
-TEST(InRunSelection, TheControlsDistanceMustBeBeaten) {
+TEST(InRunSelection, variant_controlIsFarFromTheDefault_mustGainMore) {
   for (double Ratio : {0.97, 0.9}) {
     SimulatedRun Run;
     SimulatedShape S = shapeOf({Ratio});
@@ -214,7 +214,7 @@ TEST(InRunSelection, TheControlsDistanceMustBeBeaten) {
   }
 }
 
-TEST(InRunSelection, WhoWritesSomethingElseIsOut) {
+TEST(InRunSelection, variant_wrongOutput_isRejected) {
   for (Verdict V : {Verdict::Differs, Verdict::Stray, Verdict::Refused}) {
     SimulatedRun Run;
     Run.replay({shapeOf({0.5, 0.9})});
@@ -227,17 +227,17 @@ TEST(InRunSelection, WhoWritesSomethingElseIsOut) {
   }
 }
 
-/// Of two launches, one that differs is enough.
-TEST(InRunSelection, OneWrongLaunchIsEnough) {
+/// One of two launches that differs is enough.
+TEST(InRunSelection, variant_wrongInOneLaunch_isRejected) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.5}), shapeOf({0.5})});
   Run.setVerdict(0, 2, Verdict::Differs, "");
   InRunOutcome O = Run.selectOne();
   EXPECT_EQ(O.Verdict, InRunVerdict::Stays);
-  EXPECT_EQ(O.Reason, "no variant left the default's output");
+  EXPECT_EQ(O.Reason, "no variant produced the default's output");
 }
 
-TEST(InRunSelection, AFaultOutsIts) {
+TEST(InRunSelection, variant_withAFault_isRejected) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.5, 0.9})});
   Run.Record.Faults = {{"k0", "r32", "illegal address"}, {"other", "r64", "hung"}};
@@ -246,7 +246,7 @@ TEST(InRunSelection, AFaultOutsIts) {
   EXPECT_EQ(O.Rejected[0].Why, "illegal address");
 }
 
-TEST(InRunSelection, WhatTheControlFailsSaysNothingOfVariants) {
+TEST(InRunSelection, kernel_controlDiffers_isUndecided) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.5})});
   Run.setVerdict(0, 1, Verdict::Differs, "1 word");
@@ -257,16 +257,16 @@ TEST(InRunSelection, WhatTheControlFailsSaysNothingOfVariants) {
   EXPECT_EQ(O.Reason, "its identical copy: its output differs from the default's: 1 word");
 }
 
-TEST(InRunSelection, ProofIsTheWeakestOfAllShapes) {
+TEST(InRunSelection, proof_severalShapes_isTheWeakest) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.5}), shapeOf({0.5})});
   Run.setVerdict(0, 2, Verdict::WithinSpread, "2 words");
   EXPECT_EQ(Run.selectOne().Proof, OutputProof::WithinSpread);
-  Run.Record.Verified.resize(3); // Of the first shape alone.
+  Run.Record.Verified.resize(3); // Only the first shape remains verified.
   EXPECT_EQ(Run.selectOne().Proof, OutputProof::ProgramOutput);
 }
 
-TEST(InRunSelection, RotationHoldsCyclesOut) {
+TEST(InRunSelection, rotation_cycles_arePartlyHeldOut) {
   SimulatedRun Run;
   Run.Cycles = 16;
   Run.rotate({shapeOf({1.1, 0.85})});
@@ -277,12 +277,12 @@ TEST(InRunSelection, RotationHoldsCyclesOut) {
   EXPECT_TRUE(O.Rotated);
   EXPECT_EQ(O.ChoosingRounds, 6u);
   EXPECT_EQ(O.HeldOutRounds, 10u);
-  // A last cycle that the program did not finish.
+  // The program did not finish the last cycle.
   Run.Record.Rotated.push_back({"k0", SimulatedRun::place(0, 0).Shape, 17, "r64", 1});
   EXPECT_EQ(Run.selectOne().Ratio.Median, O.Ratio.Median);
 }
 
-TEST(InRunSelection, EightCyclesDecideOneVariant) {
+TEST(InRunSelection, cycles_eight_decideOneVariant) {
   SimulatedRun Run;
   Run.Cycles = 8;
   Run.rotate({shapeOf({0.9, 0.92, 1.0})});
@@ -292,7 +292,7 @@ TEST(InRunSelection, EightCyclesDecideOneVariant) {
   EXPECT_EQ(O.HeldOutRounds, 5u);
 }
 
-TEST(InRunSelection, RotationWithComparedOutputSaysSo) {
+TEST(InRunSelection, rotation_comparedOutput_isProofBitwise) {
   SimulatedRun Run;
   Run.rotate({shapeOf({0.85})});
   for (size_t V = 0; V < 3; ++V)
@@ -301,7 +301,7 @@ TEST(InRunSelection, RotationWithComparedOutputSaysSo) {
   EXPECT_EQ(Run.selectOne().Proof, OutputProof::Bitwise);
 }
 
-TEST(InRunSelection, WhatWasNotTimedIsUndecided) {
+TEST(InRunSelection, kernel_notTimed_isUndecided) {
   SimulatedRun Run;
   Run.Cycles = 4;
   Run.rotate({shapeOf({0.5})});
@@ -311,8 +311,8 @@ TEST(InRunSelection, WhatWasNotTimedIsUndecided) {
   EXPECT_EQ(Run.selectOne().Verdict, InRunVerdict::Undecided);
 }
 
-/// Whole runs see all shapes, and may find the gain.
-TEST(InRunSelection, AGainThatShapesNotTimedHideIsUndecided) {
+/// Whole runs see all shapes and may find the gain.
+TEST(InRunSelection, gain_hiddenByShapesNotTimed_isUndecided) {
   for (double Ratio : {0.984, 0.998}) {
     SimulatedRun Run;
     Run.Noise = 0.0003;
@@ -326,8 +326,9 @@ TEST(InRunSelection, AGainThatShapesNotTimedHideIsUndecided) {
   }
 }
 
-/// What was not timed counts as if no variant changed it; too much of it, and nothing is known.
-TEST(InRunSelection, ShapesThatWereNotTimedCountAsUnchanged) {
+/// Shapes that were not timed count as unchanged. If they have too much of the time, the kernel is
+/// undecided.
+TEST(InRunSelection, shapes_notTimed_countAsUnchanged) {
   for (uint64_t Launches : {1, 15}) {
     SimulatedRun Run;
     SimulatedShape Missing = shapeOf({0.5});
@@ -340,12 +341,12 @@ TEST(InRunSelection, ShapesThatWereNotTimedCountAsUnchanged) {
     if (Launches == 1) {
       EXPECT_NEAR(O.Ratio.Median, (10 * 0.5 + 1) / 11, 0.01);
     } else {
-      EXPECT_EQ(O.Reason, "launches of 40 % of its time alone were timed");
+      EXPECT_EQ(O.Reason, "only launches with 40 % of its time were timed");
     }
   }
 }
 
-TEST(InRunSelection, ScatteredTimesAreLeftToWholeRuns) {
+TEST(InRunSelection, times_scattered_areLeftToWholeRuns) {
   SimulatedRun Run;
   Run.Noise = 0.2;
   Run.rotate({shapeOf({1.1, 1.1})});
@@ -354,7 +355,7 @@ TEST(InRunSelection, ScatteredTimesAreLeftToWholeRuns) {
   EXPECT_TRUE(startsWith(O.Reason, "its times scatter by ")) << O.Reason;
 }
 
-TEST(InRunSelection, ADifferentOutputDistrustsRotatedKernels) {
+TEST(InRunSelection, distrustRotated_differentOutput_rotatedKernelsAreUndecided) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.5})});
   Run.rotate({shapeOf({0.5})});
@@ -363,8 +364,8 @@ TEST(InRunSelection, ADifferentOutputDistrustsRotatedKernels) {
   EXPECT_EQ(O[0].Nominee, 2u);
   EXPECT_EQ(O[1].Nominee, 0u);
   EXPECT_EQ(O[1].Verdict, InRunVerdict::Undecided);
-  EXPECT_EQ(O[1].Reason, "the output of the timing run was another one: line 1 differs");
-  // Nothing rotated: it was the replay itself.
+  EXPECT_EQ(O[1].Reason, "the output of the timing run differs: line 1 differs");
+  // If nothing was rotated, the replay itself is in doubt.
   SimulatedRun Replays;
   Replays.replay({shapeOf({0.5})});
   O = Replays.select();
@@ -372,7 +373,7 @@ TEST(InRunSelection, ADifferentOutputDistrustsRotatedKernels) {
   EXPECT_EQ(O[0].Verdict, InRunVerdict::Undecided);
 }
 
-TEST(InRunSelection, WhatIsOnlyTimedIsNeverNominated) {
+TEST(InRunSelection, variant_onlyTimed_isNeverNominated) {
   SimulatedRun Run;
   Run.replay({shapeOf({0.3, 0.8, 0.2})});
   Run.Subjects[0].OnlyTimed = {2, 4};

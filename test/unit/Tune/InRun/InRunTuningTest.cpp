@@ -6,7 +6,7 @@ using namespace carve;
 
 namespace {
 
-/// A job of three kernels, with a timing run of each.
+/// A job with three kernels and a timing run of each.
 class InRunTuningTest : public testing::Test {
 protected:
   InRunTuningTest() {
@@ -43,7 +43,7 @@ protected:
 
 } // namespace
 
-TEST_F(InRunTuningTest, TellsTheSelectionWhatIsDecided) {
+TEST_F(InRunTuningTest, subjects_afterATimingRun_haveWhatIsDecided) {
   InRunTuning T = judged();
   EXPECT_EQ(Subjects[0].Nominee, 2u);
   EXPECT_EQ(Subjects[1].Nominee, 2u);
@@ -55,7 +55,7 @@ TEST_F(InRunTuningTest, TellsTheSelectionWhatIsDecided) {
   EXPECT_EQ(modeReasonOf(T, 0), "10 launches of 1 ms");
 }
 
-TEST_F(InRunTuningTest, AKernelOfWholeRunsIsUndecidedForItsReason) {
+TEST_F(InRunTuningTest, kernel_modeFixed_isUndecidedForItsReason) {
   Choices[0].Mode = TimingMode::Fixed;
   Choices[0].Reason = "started from graphs";
   InRunTuning T = judged();
@@ -66,14 +66,14 @@ TEST_F(InRunTuningTest, AKernelOfWholeRunsIsUndecidedForItsReason) {
   EXPECT_EQ(Subjects[1].Nominee, 2u);
 }
 
-TEST_F(InRunTuningTest, VariantsThatAreOutStayOutOfWholeRuns) {
+TEST_F(InRunTuningTest, variant_withAFault_isExcludedFromWholeRuns) {
   Choices[0].Mode = TimingMode::Fixed;
   Result.Record.Faults = {{"k0", "r64", "hung"}};
   judged();
   EXPECT_EQ(Subjects[0].Excluded, (std::map<size_t, std::string>{{3, "hung"}}));
 }
 
-TEST_F(InRunTuningTest, AKernelThatWasLeftOutIsUndecided) {
+TEST_F(InRunTuningTest, kernel_leftOutOfThePlan_isUndecided) {
   Result.Excluded.Kernels["k0"] = "the default of it ended a timing run: hung";
   InRunTuning T = judged();
   EXPECT_EQ(Subjects[0].Nominee, 0u);
@@ -81,7 +81,7 @@ TEST_F(InRunTuningTest, AKernelThatWasLeftOutIsUndecided) {
   EXPECT_EQ(Subjects[1].Nominee, 2u);
 }
 
-TEST_F(InRunTuningTest, ARunThatDoesNotCountDecidesNothing) {
+TEST_F(InRunTuningTest, timingRun_failed_decidesNothing) {
   Result.Failure = "the timing run took too long";
   InRunTuning T = judged();
   for (const SubjectSpace &S : Subjects)
@@ -89,7 +89,7 @@ TEST_F(InRunTuningTest, ARunThatDoesNotCountDecidesNothing) {
   EXPECT_EQ(modeReasonOf(T, 2), "the timing run took too long");
 }
 
-TEST_F(InRunTuningTest, AnotherOutputLeavesReplaysAlone) {
+TEST_F(InRunTuningTest, timingRun_outputDiffers_onlyRotatedKernelsAreUndecided) {
   Result.Difference = "line 1 differs";
   InRunTuning T = judged();
   EXPECT_EQ(Subjects[0].Nominee, 2u);
@@ -98,7 +98,7 @@ TEST_F(InRunTuningTest, AnotherOutputLeavesReplaysAlone) {
   EXPECT_EQ(modeOf(T, 1), "fixed");
 }
 
-TEST_F(InRunTuningTest, AKernelThatCouldNotBeReplayedSaysWhyItWasRotated) {
+TEST_F(InRunTuningTest, kernel_notReplayable_saysWhyItWasRotated) {
   Result.Record.StoodBack = {{"k1", "managed memory"}};
   for (TimingMode Mode : {TimingMode::Replay, TimingMode::VerifyRotate}) {
     Choices[1].Mode = Mode;
@@ -109,7 +109,7 @@ TEST_F(InRunTuningTest, AKernelThatCouldNotBeReplayedSaysWhyItWasRotated) {
   }
 }
 
-TEST_F(InRunTuningTest, RecordsOfVariantsThatAreNotThereAreNothing) {
+TEST_F(InRunTuningTest, records_ofUnknownVariants_areIgnored) {
   Result.Record.Faults = {{"k0", "r99", "hung"}};
   Result.Record.Verified.push_back({SimulatedRun::place(0, 0), "r98", Verdict::Differs, ""});
   InRunTuning T = judged();
@@ -117,8 +117,8 @@ TEST_F(InRunTuningTest, RecordsOfVariantsThatAreNotThereAreNothing) {
   EXPECT_EQ(Subjects[0].Nominee, 2u);
 }
 
-/// Neither plan nor records say that a launch was cooperative.
-TEST_F(InRunTuningTest, RecordsOfACooperativeLaunchAreFound) {
+/// Plans and records do not say that a launch was cooperative.
+TEST_F(InRunTuningTest, records_ofACooperativeLaunch_areFound) {
   Job.Kernels[0].Traced.Shapes[0].Cooperative = true;
   InRunTuning T = judged();
   EXPECT_EQ(Subjects[0].Nominee, 2u);
@@ -127,7 +127,7 @@ TEST_F(InRunTuningTest, RecordsOfACooperativeLaunchAreFound) {
 
 namespace {
 
-/// Outcomes of rounds of one kernel.
+/// Adds outcomes of several rounds of one kernel.
 class RoundsOfOneKernel : public testing::Test {
 protected:
   RoundsOfOneKernel() {
@@ -165,7 +165,7 @@ constexpr InRunVerdict Nominated = InRunVerdict::Nominated, Stays = InRunVerdict
 
 } // namespace
 
-TEST_F(RoundsOfOneKernel, TheLastNomineeCounts) {
+TEST_F(RoundsOfOneKernel, nominee_inTwoRounds_theLastCounts) {
   EXPECT_EQ(add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2)).Nominee, 2u);
   EXPECT_EQ(bestSoFar(All, 0), 2u);
   const InRunOutcome &O = add(outcome(Nominated, {1, 1, 0.92, 0, 0.8}, 4), "rotated");
@@ -178,7 +178,7 @@ TEST_F(RoundsOfOneKernel, TheLastNomineeCounts) {
   EXPECT_EQ(variantsLeft(All, 0, Job), std::vector<size_t>{4});
 }
 
-TEST_F(RoundsOfOneKernel, ANomineeStandsWhereTheNextRoundHasNone) {
+TEST_F(RoundsOfOneKernel, nominee_nextRoundHasNone_remains) {
   for (InRunVerdict Next : {Stays, Undecided}) {
     All = untimed(Job);
     add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2), "first");
@@ -190,7 +190,7 @@ TEST_F(RoundsOfOneKernel, ANomineeStandsWhereTheNextRoundHasNone) {
   }
 }
 
-TEST_F(RoundsOfOneKernel, ANomineeThatIsRejectedLaterIsNone) {
+TEST_F(RoundsOfOneKernel, nominee_rejectedLater_isDropped) {
   add(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2));
   InRunOutcome Next = outcome(Stays, {1, 1, 0, 0, 1.2});
   Next.Rejected = {{2, "its output differs"}};
@@ -199,7 +199,7 @@ TEST_F(RoundsOfOneKernel, ANomineeThatIsRejectedLaterIsNone) {
   EXPECT_TRUE(variantsLeft(All, 0, Job).empty());
 }
 
-TEST_F(RoundsOfOneKernel, WholeRunsDecideWhereOneRoundCouldNot) {
+TEST_F(RoundsOfOneKernel, verdict_oneRoundUndecided_isUndecided) {
   add(outcome(Undecided, {1, 1, 0.97, 1.1, 0}));
   EXPECT_EQ(bestSoFar(All, 0), 2u);
   InRunOutcome Next = outcome(Stays, {1, 1, 0, 0, 1.2});
@@ -211,7 +211,7 @@ TEST_F(RoundsOfOneKernel, WholeRunsDecideWhereOneRoundCouldNot) {
   EXPECT_EQ(add(outcome(Undecided, {1, 1, 0, 0, 0.98})).Verdict, Undecided);
 }
 
-TEST_F(RoundsOfOneKernel, AKernelThatTakesNoPartKeepsItsOutcome) {
+TEST_F(RoundsOfOneKernel, kernel_notInTheRound_keepsItsOutcome) {
   add(outcome(Stays, {1, 1, 1.2, 1.1, 0}));
   for (JobVariant &V : Job.Kernels[0].Variants)
     V.InModule = false;

@@ -6,7 +6,7 @@ using namespace carve;
 
 namespace {
 
-/// A kernel `k` of ten variants, and what is known of it and its program.
+/// A kernel `k` with ten variants, and what is known of it and its program.
 struct Case {
   TracedKernel Kernel;
   KernelHazards Hazards;
@@ -16,7 +16,7 @@ struct Case {
   ModeLimits Limits;
 
   Case() { Kernel.Kernel = "k"; }
-  /// Adds a shape of \p Blocks blocks.
+  /// Adds a shape with \p Blocks blocks.
   Case &launched(uint64_t Launches, double MeanNs, unsigned Blocks = 100) {
     KernelLaunches L = launches("k", 256, uint64_t(double(Launches) * MeanNs));
     L.Shape.Grid = {Blocks, 1, 1};
@@ -43,34 +43,34 @@ void expectChoice(const Case &C, TimingMode Mode, const std::string &Reason) {
 
 } // namespace
 
-TEST(ModeChoice, ByDurationAndLaunches) {
+TEST(ModeChoice, mode_byDurationAndLaunches_isReplayOrVerifyRotate) {
   expectChoice(longKernel(), TimingMode::Replay, "24 launches of 3.2 ms");
   expectChoice(onlyOnce(), TimingMode::Replay, "1 launch of 3.2 ms");
   expectChoice(shortKernel(), TimingMode::VerifyRotate, "12000 launches of 4.0 us");
-  // Short, and too few launches to rotate.
+  // The launches are short, but too few to rotate.
   expectChoice(Case().launched(150, 4e3), TimingMode::Replay, "150 launches of 4.0 us");
-  // Many launches, each long enough.
+  // There are many launches, and each is long enough to replay.
   expectChoice(Case().launched(1000, 50e3), TimingMode::Replay, "1000 launches of 50 us");
 }
 
-TEST(ModeChoice, RotatingIsAFallBackWhereLaunchesAreMany) {
+TEST(ModeChoice, mayRotate_manyLaunches_isSet) {
   EXPECT_FALSE(longKernel().choose().MayRotate);
   EXPECT_FALSE(Case().launched(79, 1e6).choose().MayRotate);
   EXPECT_TRUE(Case().launched(80, 1e6).choose().MayRotate);
   EXPECT_TRUE(shortKernel().choose().MayRotate);
-  // In the shapes that make up its time.
+  // Only the shapes that make up its time count.
   EXPECT_TRUE(Case().launched(80, 9e6).launched(1, 90e6, 5).choose().MayRotate);
   EXPECT_FALSE(Case().launched(80, 1e6).launched(1, 90e6, 5).choose().MayRotate);
 }
 
-TEST(ModeChoice, WhatOnlyWholeRunsDecide) {
+TEST(ModeChoice, mode_onlyWholeRunsCanDecide_isFixed) {
   Case C = shortKernel();
   C.Trace.GraphLaunches = {{"other", 3}};
   C.Trace.Queried = {"k", "other"};
   C.Trace.SizedByOccupancy = {"other"};
   C.Trace.Programmatic = {"other"};
   EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
-  // A kernel made to overlap in a program that makes kernels overlap.
+  // The kernel can overlap, and the program launches kernels so that they overlap.
   C.Hazards.Programmatic = true;
   expectChoice(C, TimingMode::Fixed, "overlaps with its neighbours by programmatic launches");
   C.Trace.Programmatic.clear();
@@ -86,7 +86,7 @@ TEST(ModeChoice, WhatOnlyWholeRunsDecide) {
   expectChoice(C, TimingMode::Fixed, "no variant of its own");
 }
 
-TEST(ModeChoice, WhatAReplayCannotUndoIsRotated) {
+TEST(ModeChoice, mode_kernelHazard_isRotate) {
   const std::pair<bool KernelHazards::*, const char *> Hazards[] = {
       {&KernelHazards::Printf, "device printf: rotated, so that each line is printed once"},
       {&KernelHazards::DeviceHeap,
@@ -113,10 +113,10 @@ TEST(ModeChoice, WhatAReplayCannotUndoIsRotated) {
   Case C = shortKernel();
   C.Hazards.External = {"solve"};
   expectChoice(C, TimingMode::Rotate,
-               "calls solve, of which only the name is known: rotated, as it may do anything");
+               "calls solve, whose code is not known: rotated, as it may do anything");
 }
 
-TEST(ModeChoice, WhatTheProgramDoes) {
+TEST(ModeChoice, mode_programHazard_isRotate) {
   const std::pair<HazardKind, const char *> Hazards[] = {
       {HazardKind::Ipc,
        "the program shares memory with other processes: rotated, as they may see each run "
@@ -132,7 +132,7 @@ TEST(ModeChoice, WhatTheProgramDoes) {
     C.Trace.Hazards[Kind] = {"cuCall"};
     expectChoice(C, TimingMode::Rotate, Reason);
   }
-  // The probe decides by what a launch reaches.
+  // For these, the probe decides by the memory that a launch can reach.
   for (HazardKind Kind :
        {HazardKind::Managed, HazardKind::HostMapped, HazardKind::Capture, HazardKind::Array}) {
     Case C = longKernel();
@@ -143,13 +143,13 @@ TEST(ModeChoice, WhatTheProgramDoes) {
   C.DeviceHeap = true;
   expectChoice(C, TimingMode::Rotate,
                "another kernel allocates on the device: rotated, as that heap cannot be saved");
-  // Processes with a GPU each.
+  // Two processes have a GPU each.
   Case Gpus = longKernel();
   Gpus.Trace.Devices.resize(2);
   EXPECT_EQ(Gpus.choose().Mode, TimingMode::Replay);
 }
 
-TEST(ModeChoice, HarmlessThingsDoNotMatter) {
+TEST(ModeChoice, mode_harmlessHazards_isReplay) {
   Case C = longKernel();
   C.Hazards.Asserts = true;
   C.Kernel.Shapes[0].Cooperative = true;
@@ -159,7 +159,7 @@ TEST(ModeChoice, HarmlessThingsDoNotMatter) {
   expectChoice(C, TimingMode::Replay, "24 launches of 3.2 ms; waits in a loop");
 }
 
-TEST(ModeChoice, TheUserMayAsk) {
+TEST(ModeChoice, mode_userRequest_isFollowedIfPossible) {
   Case C = shortKernel();
   C.Limits.Request = ModeRequest::Fixed;
   expectChoice(C, TimingMode::Fixed, "--mode=fixed");
@@ -175,12 +175,12 @@ TEST(ModeChoice, TheUserMayAsk) {
   expectChoice(C, TimingMode::Fixed, "too few launches to rotate (24)");
   C = shortKernel();
   C.Trace.Queried = C.Trace.SizedByOccupancy = {"k"};
-  C.Limits.Request = ModeRequest::Rotate; // Not even then.
+  C.Limits.Request = ModeRequest::Rotate; // The request does not change that.
   expectChoice(C, TimingMode::Fixed, "the program asks for its occupancy");
 }
 
-TEST(ModeChoice, AReplayThatTakesTooLong) {
-  // 10 variants three times, four of them five times, 14 runs to compare: 64 s.
+TEST(ModeChoice, mode_replayTakesTooLong_isRotateOrFixed) {
+  // 10 variants run three times, four of them five more times, and 14 runs are compared: 64 s.
   expectChoice(Case().launched(3, 1e9), TimingMode::Fixed,
                "a replay would take 64.1 s, and too few launches to rotate (3)");
   expectChoice(Case().launched(80, 1e9), TimingMode::Rotate,
@@ -194,7 +194,7 @@ TEST(ModeChoice, AReplayThatTakesTooLong) {
   EXPECT_EQ(C.choose().Mode, TimingMode::Rotate);
 }
 
-TEST(ModeChoice, ShapesAreThoseThatMakeUpTheTime) {
+TEST(ModeChoice, timedShapes_manyShapes_areThoseThatMakeUpTheTime) {
   Case C;
   for (unsigned I = 1; I <= 20; ++I)
     C.launched(10, 1e6 / I, I);
@@ -204,12 +204,12 @@ TEST(ModeChoice, ShapesAreThoseThatMakeUpTheTime) {
     EXPECT_EQ(Shapes[I].Shape.Grid[0], I + 1);
   EXPECT_EQ(Shapes[1].Launches, 10u);
   EXPECT_NEAR(Shapes[1].MeanNs, 0.5e6, 1);
-  // 95 % of the time, and no more.
+  // Shapes are taken up to 95 % of the time.
   EXPECT_EQ(timedShapes(Case().launched(1, 96e3, 1).launched(1, 4e3, 2).Kernel).size(), 1u);
   EXPECT_EQ(timedShapes(Case().launched(1, 94e3, 1).launched(1, 6e3, 2).Kernel).size(), 2u);
 }
 
-TEST(ModeChoice, WhatAPlanDoesNotTellApartIsOneShape) {
+TEST(ModeChoice, timedShapes_samePlannedShape_areOne) {
   Case C = Case().launched(10, 1e6).launched(30, 2e6);
   C.Kernel.Shapes[1].Cooperative = true;
   C.Kernel.Shapes[1].Processes = 3;
@@ -220,7 +220,7 @@ TEST(ModeChoice, WhatAPlanDoesNotTellApartIsOneShape) {
   EXPECT_NEAR(Shapes[0].MeanNs, 1.75e6, 1);
 }
 
-TEST(ModeChoice, ShapesWithoutNumberAreLeftToWholeRuns) {
+TEST(ModeChoice, mode_tooManyShapes_isFixed) {
   expectChoice(Case().launched(5000, 1e6, 0), TimingMode::Fixed,
                "its launch shapes were not told apart");
   Case C;
@@ -232,7 +232,7 @@ TEST(ModeChoice, ShapesWithoutNumberAreLeftToWholeRuns) {
   EXPECT_EQ(C.choose().Mode, TimingMode::Replay);
 }
 
-TEST(ModeChoice, OnlyShapesWithCyclesAreRotated) {
+TEST(ModeChoice, rotation_shapesWithTooFewCycles_areLeftOut) {
   Case C = Case().launched(80, 9e6).launched(1, 90e6, 5);
   C.Hazards.Printf = true;
   ModeChoice Choice = C.choose();
@@ -241,7 +241,7 @@ TEST(ModeChoice, OnlyShapesWithCyclesAreRotated) {
   EXPECT_EQ(Choice.Shapes[0].Shape.Grid[0], 100u);
 }
 
-TEST(ModeChoice, KernelsShareTheTimeForReplays) {
+TEST(ModeChoice, chooseModes_severalKernels_shareTheReplayTime) {
   TuningJob Job = sampleJob();
   addVariant(Job.Kernels[1], 48);
   for (JobKernel &K : Job.Kernels)

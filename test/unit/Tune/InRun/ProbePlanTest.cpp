@@ -6,7 +6,7 @@
 
 using namespace carve;
 
-/// Names of the variants of \p K with those of their clones.
+/// The names of the variants of \p K, each with its clone's name.
 static std::vector<std::string> variantsOf(const probe::PlannedKernel &K) {
   std::vector<std::string> Names;
   for (const probe::PlannedKernel::Variant &V : K.Variants)
@@ -14,7 +14,7 @@ static std::vector<std::string> variantsOf(const probe::PlannedKernel &K) {
   return Names;
 }
 
-/// What the probe reads of \p Text.
+/// The plan that the probe reads from \p Text.
 static probe::Plan readBack(const std::string &Text) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-plan"));
   std::string Path = Dir.path() + "/plan";
@@ -24,7 +24,7 @@ static probe::Plan readBack(const std::string &Text) {
   return Plan;
 }
 
-/// The sample job, with a choice that plans both kernels.
+/// The sample job with choices that plan both kernels.
 struct Planned {
   TuningJob Job = sampleJob();
   std::vector<ModeChoice> Choices{2};
@@ -44,7 +44,7 @@ struct Planned {
   }
 };
 
-TEST(ProbePlan, TheProbeReadsWhatWasMeant) {
+TEST(ProbePlan, plan_readByTheProbe_isTheSame) {
   Planned P;
   probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {77, 60'000, 9'000}));
   EXPECT_EQ(Plan.Seed, 77u);
@@ -72,14 +72,14 @@ TEST(ProbePlan, TheProbeReadsWhatWasMeant) {
   EXPECT_FALSE(K->MayRotate);
 }
 
-TEST(ProbePlan, LaunchesAreThoseOfOneProcess) {
+TEST(ProbePlan, launches_severalProcesses_areThoseOfOne) {
   Planned P;
   probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {}));
-  EXPECT_EQ(Plan.find("_Z2avPf")->Shapes[1].Launches, 4u); // 9 in two processes.
+  EXPECT_EQ(Plan.find("_Z2avPf")->Shapes[1].Launches, 4u); // There are 9 in two processes.
   EXPECT_EQ(Plan.find("init")->Shapes[0].Launches, 1u);
 }
 
-TEST(ProbePlan, EveryModeHasItsWord) {
+TEST(ProbePlan, modes_areWrittenAsWords) {
   Planned P;
   for (auto [Mode, Word] :
        {std::pair{TimingMode::Rotate, "rotate"}, std::pair{TimingMode::Replay, "replay"},
@@ -93,7 +93,7 @@ TEST(ProbePlan, EveryModeHasItsWord) {
   EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"));
 }
 
-TEST(ProbePlan, WhatWasAtFaultIsNotRunAgain) {
+TEST(ProbePlan, variant_withAFault_isExcluded) {
   Planned P;
   auto Plan = [&](std::vector<VariantFault> Faults) {
     return readBack(printPlan(P.Job, P.Choices, Faults, {}));
@@ -101,16 +101,16 @@ TEST(ProbePlan, WhatWasAtFaultIsNotRunAgain) {
   EXPECT_EQ(
       Plan({{"_Z2avPf", "r32", "hung"}, {"_Z2avPf", "r32", "hung"}}).find("_Z2avPf")->Excluded,
       std::set<size_t>{2});
-  // Nothing left to try, of this kernel alone.
+  // Nothing is left to try for this kernel.
   probe::Plan None = Plan({{"_Z2avPf", "r32", "hung"}, {"_Z2avPf", "r64", "hung"}});
   EXPECT_FALSE(None.find("_Z2avPf"));
   EXPECT_TRUE(None.find("init"));
-  // It cannot even be replayed as it is.
+  // The kernel cannot even be replayed with its default.
   EXPECT_FALSE(Plan({{"_Z2avPf", "default", "hung"}}).find("_Z2avPf"));
 }
 
-/// Rounds time a part of the job's variants.
-TEST(ProbePlan, HasWhatIsInTheModule) {
+/// A round times only some of the job's variants.
+TEST(ProbePlan, plan_hasOnlyVariantsInTheModule) {
   Planned P;
   JobKernel &K = P.Job.Kernels[0]; // r32, r64
   addVariant(K, 48);
@@ -126,7 +126,7 @@ TEST(ProbePlan, HasWhatIsInTheModule) {
   EXPECT_EQ(Read->Excluded, std::set<size_t>{3}) << "r32 is not there at all";
 }
 
-TEST(ProbePlan, KeepsOfARecordWhatIsInTheModule) {
+TEST(ProbePlan, keepPlanned_oldRecord_keepsVariantsInTheModule) {
   Planned P;
   JobKernel &K = P.Job.Kernels[0];
   K.Variants[2].InModule = false;
@@ -151,7 +151,7 @@ TEST(ProbePlan, KeepsOfARecordWhatIsInTheModule) {
   EXPECT_EQ(Record.Faults[0].Kernel, "_Z2avPf");
 }
 
-TEST(ProbePlan, WhatComputesSomethingElseIsReplayedOrLeftOut) {
+TEST(ProbePlan, variant_onlyTimed_isReplayedOrLeftOut) {
   Planned P;
   P.Job.Kernels[0].Variants[2].InModule = false;
   P.Job.Kernels[0].Variants[3].OnlyTimed = true;
@@ -170,7 +170,7 @@ TEST(ProbePlan, WhatComputesSomethingElseIsReplayedOrLeftOut) {
   EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"));
 }
 
-TEST(JobImages, WhatComputesSomethingElseIsNeverPutInPlace) {
+TEST(JobImages, variant_onlyTimed_isNeverPlaced) {
   TuningJob Job = sampleJob();
   Job.Modules[0].Cubin = "anything";
   Job.Kernels[0].Variants[2].OnlyTimed = true;

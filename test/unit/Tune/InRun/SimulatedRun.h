@@ -1,6 +1,6 @@
 /// \file
-/// A timing run made of numbers: kernels with shapes whose variants have true times, noise, drift
-/// and outliers, replayed or rotated as the probe does it.
+/// Simulates a timing run for tests of the judgement. Variants have true times, noise, drift and
+/// outliers, and kernels are replayed or rotated as the probe does it.
 #pragma once
 
 #include "Tune/InRun/InRunSelection.h"
@@ -12,14 +12,15 @@
 
 namespace carve {
 
-/// A shape of a kernel. Times by variant, the default and the control first.
+/// A launch shape of a kernel. Times are by variant: the default and the control come first.
 struct SimulatedShape {
   std::vector<double> ColdNs;
-  std::vector<double> WarmNs; ///< Empty: not idempotent, so that none is taken.
+  std::vector<double> WarmNs; ///< Empty if the kernel is not idempotent and has no warm times.
   uint64_t Launches = 10;
-  double TracedNs = 0; ///< Mean of the default; 0: its warm or else its cold time.
+  double TracedNs = 0; ///< Traced mean of the default; if 0, its warm time, or else its cold time.
 };
 
+/// Makes the records of a timing run.
 class SimulatedRun {
 public:
   double Noise = 0.003; ///< Standard deviation of a time, relative.
@@ -51,7 +52,7 @@ public:
     for (size_t S = 0; S < Shapes.size(); ++S)
       replayLaunch(place(Kernel, S), Shapes[S]);
   }
-  /// Another launch of it.
+  /// Replays another launch of a kernel that is there already.
   void replayLaunch(const LaunchPlace &Place, const SimulatedShape &Shape) {
     std::vector<std::pair<double, size_t>> Best;
     std::vector<size_t> All;
@@ -75,7 +76,7 @@ public:
         timed(Place, Shape, true, R, V, Screening + R);
   }
 
-  /// Rotates the launches of a new kernel, every variant once a cycle.
+  /// Rotates the launches of a new kernel. Every variant runs once per cycle.
   void rotate(const std::vector<SimulatedShape> &Shapes) {
     size_t Kernel = subject(Shapes);
     for (size_t S = 0; S < Shapes.size(); ++S)
@@ -132,7 +133,8 @@ private:
   std::uniform_real_distribution<double> Uniform;
 };
 
-/// \p Ns times each of \p Ratios, the default and the control before them.
+/// A shape whose default and control take \p Ns, and whose other variants take \p Ns times \p
+/// Ratios.
 inline SimulatedShape shapeOf(std::vector<double> Ratios, double Ns = 1e5) {
   SimulatedShape S;
   S.ColdNs = {Ns, Ns};

@@ -5,7 +5,7 @@ using namespace carve;
 
 namespace {
 
-/// Plays runs whose faults, outputs and ends are given, and writes down the plans.
+/// Plays runs with given faults, outputs and exit statuses, and keeps their plans.
 class TimingRunTest : public testing::Test {
 protected:
   static ProgramOutput printing(const std::string &Text) { return {0, Text, {}}; }
@@ -36,8 +36,8 @@ protected:
         &Check, [&](llvm::StringRef Text) { Announced.push_back(Text.str()); }, Limits);
   }
 
-  std::vector<VariantFault> Faults;       ///< One per run; with an empty kernel: none.
-  std::function<void(RunRecord &)> Twist; ///< Of runs without one.
+  std::vector<VariantFault> Faults;       ///< One per run; an empty kernel means no fault.
+  std::function<void(RunRecord &)> Twist; ///< Changes runs without a fault.
   bool NothingLeft = false;
   std::vector<std::string> Plans, Announced, Defaults;
   OutputCheck Check{[this](uint64_t DelayNs) -> llvm::Expected<RunRecord> {
@@ -47,12 +47,12 @@ protected:
     return Run;
   }};
   std::string SlowedOutput = "sum 1\n";
-  RunRecord DefaultEnd; ///< Of all of these.
+  RunRecord DefaultEnd; ///< How every run of the default ends.
 };
 
 } // namespace
 
-TEST_F(TimingRunTest, OneRunIsEnough) {
+TEST_F(TimingRunTest, run_withoutFaults_isMadeOnce) {
   TimingRunResult R = time();
   EXPECT_EQ(Plans, std::vector<std::string>{"plan"});
   EXPECT_EQ(R.Runs, 1u);
@@ -61,7 +61,7 @@ TEST_F(TimingRunTest, OneRunIsEnough) {
   EXPECT_TRUE(Announced.empty() && Defaults.empty());
 }
 
-TEST_F(TimingRunTest, AVariantAtFaultIsLeftOutOfTheNextRun) {
+TEST_F(TimingRunTest, variant_withAFault_isLeftOutOfTheNextRun) {
   Faults = {{"k", "r3", "illegal address"}, {"j", "r2", "hung"}};
   TimingRunResult R = time();
   EXPECT_EQ(Plans, (std::vector<std::string>{"plan", "plan -kr3", "plan -kr3 -jr2"}));
@@ -74,7 +74,7 @@ TEST_F(TimingRunTest, AVariantAtFaultIsLeftOutOfTheNextRun) {
   EXPECT_EQ(R.Reruns.size(), 2u);
 }
 
-TEST_F(TimingRunTest, AKernelWhoseDefaultIsAtFaultIsLeftOut) {
+TEST_F(TimingRunTest, kernel_defaultHasAFault_isLeftOut) {
   for (const char *Variant : {"default", "control"}) {
     Plans.clear();
     Faults = {{"k", Variant, "hung"}};
@@ -85,7 +85,7 @@ TEST_F(TimingRunTest, AKernelWhoseDefaultIsAtFaultIsLeftOut) {
   }
 }
 
-TEST_F(TimingRunTest, AKernelWithManyFaultsIsLeftOut) {
+TEST_F(TimingRunTest, kernel_manyFaults_isLeftOut) {
   Faults = {{"k", "r2", "a"}, {"k", "r3", "b"}, {"k", "r4", "c"}};
   TimingRunResult R = time();
   EXPECT_EQ(R.Runs, 4u);
@@ -93,7 +93,7 @@ TEST_F(TimingRunTest, AKernelWithManyFaultsIsLeftOut) {
   EXPECT_FALSE(R.Failure);
 }
 
-TEST_F(TimingRunTest, AfterFiveRerunsNothingCounts) {
+TEST_F(TimingRunTest, reruns_moreThanFive_fail) {
   for (char Kernel = 'a'; Kernel < 'z'; ++Kernel)
     Faults.push_back({std::string(1, Kernel), "r2", "hung"});
   TimingRunResult R = time();
@@ -101,11 +101,11 @@ TEST_F(TimingRunTest, AfterFiveRerunsNothingCounts) {
   EXPECT_EQ(Announced.size(), 5u);
   ASSERT_TRUE(R.Failure);
   EXPECT_EQ(*R.Failure,
-            "variant r2 of f ended the timing run: hung; not made again: it ended so 6 times");
+            "variant r2 of f ended the timing run: hung; not repeated: this happened 6 times");
   EXPECT_TRUE(R.Record.Replays.empty());
 }
 
-TEST_F(TimingRunTest, ThereIsNoOtherRunWhereTheTuningMayTakeNoMore) {
+TEST_F(TimingRunTest, rerun_budgetSpent_isNotMade) {
   Faults = {{"k", "r3", "hung"}, {"k", "r2", "hung"}, {"j", "r2", "hung"}};
   TimingRunLimits Limits;
   Limits.WhyNoMore = [](unsigned Runs) -> std::optional<std::string> {
@@ -114,13 +114,13 @@ TEST_F(TimingRunTest, ThereIsNoOtherRunWhereTheTuningMayTakeNoMore) {
   TimingRunResult R = time(Limits);
   EXPECT_EQ(R.Runs, 2u);
   EXPECT_EQ(Announced.size(), 1u);
-  EXPECT_EQ(R.Failure, "variant r2 of k ended the timing run: hung; not made again: the budget is "
+  EXPECT_EQ(R.Failure, "variant r2 of k ended the timing run: hung; not repeated: the budget is "
                        "used up");
   EXPECT_EQ(R.Record.Faults.size(), 2u) << "whole runs leave them out, too";
 }
 
-/// Recorded samples give the same run again, with the faults of those before it.
-TEST_F(TimingRunTest, AKnownFaultIsNoReasonToRunAgain) {
+/// Recorded samples give the same run again, with the faults of the runs before it.
+TEST_F(TimingRunTest, fault_known_causesNoRerun) {
   Faults = {{"k", "r3", "hung"}, {"k", "r3", "hung"}};
   TimingRunResult R = time();
   EXPECT_EQ(R.Runs, 2u);
@@ -128,13 +128,13 @@ TEST_F(TimingRunTest, AKnownFaultIsNoReasonToRunAgain) {
   EXPECT_EQ(R.Record.Faults.size(), 1u);
 }
 
-TEST_F(TimingRunTest, WithoutAPlanNothingRuns) {
+TEST_F(TimingRunTest, plan_empty_nothingRuns) {
   NothingLeft = true;
   EXPECT_EQ(time().Runs, 0u);
   EXPECT_TRUE(Plans.empty());
 }
 
-TEST_F(TimingRunTest, AnotherOutputIsTheVariantsOnlyWhenTheDefaultKeepsItsOwn) {
+TEST_F(TimingRunTest, output_differsAndDefaultIsStable_isADifference) {
   Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
   Check.revealTimeBy(7);
   TimingRunResult R = time();
@@ -142,12 +142,12 @@ TEST_F(TimingRunTest, AnotherOutputIsTheVariantsOnlyWhenTheDefaultKeepsItsOwn) {
   EXPECT_EQ(Defaults, (std::vector<std::string>{"7", "0", "0", "0", "0"}));
   EXPECT_EQ(Check.runs(), 5u);
   EXPECT_EQ(R.Record.Replays.size(), 1u) << "replayed kernels keep their verdicts";
-  // Those that were run already are not run again.
+  // The default runs that were made already are not made again.
   time();
   EXPECT_EQ(Check.runs(), 5u);
 }
 
-TEST_F(TimingRunTest, WhatDependsOnTimeIsNoDifference) {
+TEST_F(TimingRunTest, output_dependsOnTime_isNoDifference) {
   Twist = [](RunRecord &Run) { Run.Output = printing("sum 3\n"); };
   SlowedOutput = "sum 9\n";
   Check.revealTimeBy(7);
@@ -155,7 +155,7 @@ TEST_F(TimingRunTest, WhatDependsOnTimeIsNoDifference) {
   EXPECT_EQ(Defaults, std::vector<std::string>{"7"});
 }
 
-TEST_F(TimingRunTest, ARunThatDidNotEndAsItShouldDoesNotCount) {
+TEST_F(TimingRunTest, run_badEnd_doesNotCount) {
   const std::pair<std::function<void(RunRecord &)>, std::string> Cases[] = {
       {[](RunRecord &Run) { Run.TimedOut = true; }, "the timing run took too long"},
       {[](RunRecord &Run) { Run.Output.ExitStatus = 139; }, "exit status 139 instead of 0"},
@@ -170,7 +170,7 @@ TEST_F(TimingRunTest, ARunThatDidNotEndAsItShouldDoesNotCount) {
   }
 }
 
-TEST_F(TimingRunTest, WhatWroteSomethingElseIsKnownOfARunThatDoesNotCount) {
+TEST_F(TimingRunTest, verdicts_ofARunThatDoesNotCount_areKept) {
   Twist = [](RunRecord &Run) {
     Run.TimedOut = true;
     Run.Probe.InRun.Verified = {{{"k", {}, 0}, "r3", Verdict::Differs, ""}};
@@ -178,18 +178,18 @@ TEST_F(TimingRunTest, WhatWroteSomethingElseIsKnownOfARunThatDoesNotCount) {
   EXPECT_EQ(time().Record.Verified.size(), 1u);
 }
 
-TEST_F(TimingRunTest, ASignalEndsTheTuning) {
+TEST_F(TimingRunTest, signal_duringTheRun_endsTheTuning) {
   Twist = [](RunRecord &Run) { Run.Interrupted = 2; };
   EXPECT_EQ(messageOf(tryTime()), "interrupted: 2");
 }
 
-TEST_F(TimingRunTest, ASignalWhileTheDefaultRunsAgainEndsTheTuning) {
+TEST_F(TimingRunTest, signal_duringDefaultRuns_endsTheTuning) {
   Twist = [](RunRecord &Run) { Run.Output = printing("sum 2\n"); };
   DefaultEnd.Interrupted = 15;
   EXPECT_EQ(messageOf(tryTime()), "interrupted: 15");
 }
 
-TEST_F(TimingRunTest, ADefaultThatFailsExcusesNoDifference) {
+TEST_F(TimingRunTest, difference_defaultFails_remains) {
   Twist = [](RunRecord &Run) { Run.Output = printing("sum 3\n"); };
   SlowedOutput = "sum 9\n";
   DefaultEnd.Output.ExitStatus = 139;

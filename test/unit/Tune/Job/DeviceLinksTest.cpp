@@ -1,5 +1,5 @@
-// Device links (-rdc=true) in a tuning: which can be linked again, and what nvlink is given. The
-// recorded linked cubin stands for whatever nvlink makes.
+// Device links (-rdc=true) in a tuning: which can be linked again, and which arguments nvlink gets.
+// A recorded linked cubin replaces the output of nvlink.
 #include "Tune/Job/DeviceLinks.h"
 #include "Cubin/Cubin.h"
 #include "Tune/Job/JobParts.h"
@@ -13,12 +13,12 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-/// A runner in nvlink's place.
+/// A runner that replaces nvlink.
 class Linker final : public CommandRunner {
 public:
   std::vector<Words> Calls;
   std::string Made;
-  /// nvlink refuses a call that has this in an argument.
+  /// nvlink fails if an input file contains this.
   std::string Refuses = "nothing";
 
   llvm::Expected<CommandResult> run(const Command &C) override {
@@ -38,9 +38,9 @@ public:
   }
 };
 
-/// Two relocatable units `a` and `b`, linked from objects that are no longer there. The kernel of
-/// the one is `init` of the recorded cubin, of the other `_Z2avPf`; their variants are `init` and
-/// `_Z2avPf` too, so that the recorded cubin has every clone.
+/// Two relocatable units `a` and `b`, linked from objects that are no longer there. Unit `a` has
+/// the kernel `init` of the recorded cubin, and `b` has `_Z2avPf`. Their clones have the names of
+/// the cubin's kernels, too, so that the recorded cubin has every clone.
 class DeviceLinksTest : public testing::Test {
 protected:
   DeviceLinksTest()
@@ -99,7 +99,7 @@ protected:
     Sources.Modules = Parsed;
     leaveKernels(linkKernelVariants(Sources, Job, Context), Job);
   }
-  /// Kernels that are tuned still.
+  /// The kernels that are still tuned.
   Words left() const {
     Words Names;
     for (const JobKernel &K : Job.Kernels)
@@ -129,7 +129,7 @@ protected:
 
 } // namespace
 
-TEST_F(DeviceLinksTest, UnitsOfASoundLinkCanBeTuned) {
+TEST_F(DeviceLinksTest, units_ofASoundLink_canBeTuned) {
   std::vector<ParsedLink> Links = parse();
   ASSERT_EQ(Links.size(), 1u);
   ASSERT_EQ(Links[0].Inputs.size(), 2u);
@@ -140,27 +140,27 @@ TEST_F(DeviceLinksTest, UnitsOfASoundLinkCanBeTuned) {
     EXPECT_FALSE(M.NotLinked);
 }
 
-TEST_F(DeviceLinksTest, UnitsInNoLinkAreLeft) {
+TEST_F(DeviceLinksTest, unit_inNoLink_isLeft) {
   Link.Inputs.pop_back();
   parse();
   EXPECT_FALSE(Parsed[0].NotLinked);
   EXPECT_EQ(Parsed[1].NotLinked, "no-device-link");
-  // A link for another device is none.
+  // A link for another device does not count.
   Link.Images[0].Arch = "sm_100";
   EXPECT_TRUE(parse().empty());
   EXPECT_EQ(Parsed[0].NotLinked, "no-device-link");
 }
 
-TEST_F(DeviceLinksTest, InputsOfNobodyMustBeAsTheyWere) {
+TEST_F(DeviceLinksTest, input_ofNoUnitAndGone_makesTheLinkUnsound) {
   Link.Inputs.push_back({"foreign.o", "", 0, {"container-of-another"}});
   EXPECT_TRUE(parse().empty());
   for (const ParsedModule &M : Parsed)
     EXPECT_EQ(M.NotLinked, "changed-inputs");
 }
 
-/// Recorded samples say nothing of containers: of all links of the store one is enough. A program
-/// has loaded all.
-TEST_F(DeviceLinksTest, OneSoundLinkOfSeveral) {
+/// Recorded samples do not name containers, so one sound link in the store is enough. A program has
+/// loaded all its links, so all must be sound.
+TEST_F(DeviceLinksTest, links_oneOfTwoSound_sufficesWithAnyLinkOnly) {
   DeviceLink Changed = Link;
   Changed.Inputs.push_back({"foreign.o", "", 0, {"container-of-another"}});
   EXPECT_EQ(parseLinks({Changed, Link}, Parsed, Job, /*AnyLink=*/true).size(), 1u);
@@ -169,7 +169,7 @@ TEST_F(DeviceLinksTest, OneSoundLinkOfSeveral) {
   EXPECT_EQ(Parsed[0].NotLinked, "changed-inputs");
 }
 
-TEST_F(DeviceLinksTest, NvlinkIsGivenVariantsAndTheRestAsItWas) {
+TEST_F(DeviceLinksTest, nvlink_someUnitsWithVariants_getsTheRestAsItWas) {
   addKernels();
   Job.Modules[1].Cubin.clear(); // Its variants could not be assembled.
   linkVariants();
@@ -184,7 +184,7 @@ TEST_F(DeviceLinksTest, NvlinkIsGivenVariantsAndTheRestAsItWas) {
   EXPECT_EQ(Job.Kernels.size(), 2u);
 }
 
-TEST_F(DeviceLinksTest, RegistersAreThoseOfTheLinkedImage) {
+TEST_F(DeviceLinksTest, registers_afterLinking_areThoseOfTheLinkedImage) {
   addKernels();
   Job.Kernels[0].Variants[0].Resources.RegsPerThread = 999;
   linkVariants();
@@ -195,11 +195,11 @@ TEST_F(DeviceLinksTest, RegistersAreThoseOfTheLinkedImage) {
   EXPECT_EQ(Job.Kernels[0].Region.Default.RegsPerThread, Regs[Names[0]]);
 }
 
-TEST_F(DeviceLinksTest, AModuleThatNvlinkRefusesIsPutAside) {
+TEST_F(DeviceLinksTest, module_refusedByNvlink_isPutAside) {
   addKernels();
   Nvlink.Refuses = "variants of a";
   linkVariants();
-  // Both, each alone, and the one that is accepted.
+  // nvlink runs with both, with each alone, and with the accepted one.
   EXPECT_EQ(Nvlink.Calls.size(), 4u);
   EXPECT_EQ(left(), Words{"_Z2avPf"});
   EXPECT_EQ(Job.Kernels[0].Traced.Kernel, "init");
@@ -209,14 +209,14 @@ TEST_F(DeviceLinksTest, AModuleThatNvlinkRefusesIsPutAside) {
   EXPECT_EQ(Job.Links.size(), 1u);
 }
 
-TEST_F(DeviceLinksTest, ACloneThatIsMissingIsAFailure) {
+TEST_F(DeviceLinksTest, module_cloneMissingAfterLinking_isPutAside) {
   addKernels();
   Job.Kernels[1].Variants.back().CloneName = "dropped";
   linkVariants();
   EXPECT_EQ(left(), Words{"init"});
 }
 
-TEST_F(DeviceLinksTest, NothingThatCanBeLinkedLeavesAllKernels) {
+TEST_F(DeviceLinksTest, kernels_nothingCanBeLinked_areAllLeft) {
   addKernels();
   Nvlink.Refuses = "variants of";
   linkVariants();

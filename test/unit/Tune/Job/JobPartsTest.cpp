@@ -9,7 +9,7 @@ using Caps = std::vector<unsigned>;
 
 namespace {
 
-/// Units of the recorded module in a store of their own.
+/// Units of the recorded module, in a store of the test.
 class PlaceKernelsTest : public testing::Test {
 protected:
   PlaceKernelsTest()
@@ -38,7 +38,7 @@ protected:
     placeKernels(std::move(Traced), Parsed, Job, Context);
   }
 
-  /// Why the only kernel was left; empty where it was placed.
+  /// Why the only kernel was left; empty if it was placed.
   std::string leftReason() const { return Job.Left.empty() ? "" : Job.Left.front().Reason; }
 
   TempDir Dir;
@@ -59,7 +59,7 @@ Caps caps(JobKernel &K, const TuningJob &Job, TuningOptions Options = {},
 
 } // namespace
 
-TEST_F(PlaceKernelsTest, EachKernelFindsItsModule) {
+TEST_F(PlaceKernelsTest, kernels_inAUnit_findTheirModule) {
   place({unit("a")}, {traced("_Z2avPf", 0.6), traced("init", 0.3), traced("_Z4elsePi", 0.09),
                       traced("x_Z2avPf", 0.009)});
   ASSERT_EQ(Job.Kernels.size(), 2u);
@@ -73,7 +73,7 @@ TEST_F(PlaceKernelsTest, EachKernelFindsItsModule) {
   EXPECT_EQ(Job.Left[1].Reason, "below-share");
 }
 
-TEST_F(PlaceKernelsTest, HazardsComeAlong) {
+TEST_F(PlaceKernelsTest, hazards_ofPlacedKernels_areKept) {
   place({unit("a")}, {traced("_Z2avPf", 1)});
   EXPECT_FALSE(Job.DeviceHeap);
   Job.Kernels.clear();
@@ -87,17 +87,17 @@ TEST_F(PlaceKernelsTest, HazardsComeAlong) {
   ASSERT_EQ(Job.Kernels.size(), 1u);
   EXPECT_TRUE(Job.Kernels[0].Hazards.SystemScope);
   EXPECT_FALSE(Job.Kernels[0].Hazards.DeviceHeap);
-  EXPECT_TRUE(Job.DeviceHeap); // Of a kernel that was not even launched.
+  EXPECT_TRUE(Job.DeviceHeap); // A kernel that was not launched counts, too.
 }
 
-TEST_F(PlaceKernelsTest, UnitsOfTheSameCodeAreTwins) {
+TEST_F(PlaceKernelsTest, units_sameCode_areTwins) {
   place({unit("a"), unit("b")}, {traced("_Z2avPf", 1)});
   ASSERT_EQ(Job.Modules.size(), 1u);
   ASSERT_EQ(Job.Modules[0].Twins.size(), 1u);
   EXPECT_EQ(Job.Modules[0].Twins[0].Key, "b");
 }
 
-TEST_F(PlaceKernelsTest, OtherOptionsAreAnotherModuleOfTheSameKernel) {
+TEST_F(PlaceKernelsTest, units_otherOptions_areAnotherModule) {
   Unit Other = unit("b");
   Other.Images[0].PtxasOptions.push_back("-O1");
   place({unit("a"), Other}, {traced("_Z2avPf", 1)});
@@ -105,7 +105,7 @@ TEST_F(PlaceKernelsTest, OtherOptionsAreAnotherModuleOfTheSameKernel) {
   EXPECT_EQ(Job.Kernels[0].Modules, (std::vector<size_t>{0, 1}));
 }
 
-TEST_F(PlaceKernelsTest, DifferentCodeUnderOneNameIsLeft) {
+TEST_F(PlaceKernelsTest, kernel_differentCodeUnderOneName_isLeft) {
   std::string Text = recordedPtx("kernels.cuda-13.0.88.ptx");
   size_t Entry = Text.find(".entry init(");
   ASSERT_NE(Entry, std::string::npos);
@@ -116,7 +116,7 @@ TEST_F(PlaceKernelsTest, DifferentCodeUnderOneNameIsLeft) {
   EXPECT_EQ(leftReason(), "ambiguous-name");
 }
 
-TEST_F(PlaceKernelsTest, WhatCannotBeTunedIsLeft) {
+TEST_F(PlaceKernelsTest, kernel_notTunable_isLeft) {
   place({unit("a")}, {traced("_Z9recursivePi", 1)});
   EXPECT_EQ(leftReason(), "unknown-stack");
   Job.Left.clear();
@@ -127,7 +127,7 @@ TEST_F(PlaceKernelsTest, WhatCannotBeTunedIsLeft) {
   EXPECT_EQ(leftReason(), "relocatable-device-code");
 }
 
-TEST_F(PlaceKernelsTest, UnitsThatCannotBeReadAreLeftOut) {
+TEST_F(PlaceKernelsTest, units_unreadable_areLeftOut) {
   Unit Gone = unit("a"), Damaged = unit("b"), Foreign = unit("c");
   Gone.Images[0].PtxDigest = "0123456789abcdef0123456789abcdef";
   Damaged.Images[0].PtxDigest = valueOf(Store.putBlob("no PTX"));
@@ -136,23 +136,23 @@ TEST_F(PlaceKernelsTest, UnitsThatCannotBeReadAreLeftOut) {
   EXPECT_EQ(leftReason(), "in-no-unit");
 }
 
-TEST(CapsToTry, AreTheCriticalPointsOfEveryShape) {
+TEST(CapsToTry, caps_severalShapes_areTheCriticalPointsOfEach) {
   TuningJob Job = sampleJob();
   JobKernel K = sampleKernel("k", 1);
   // 24 to 72 registers at 256 threads on sm_90: 72:3, 64:4, 48:5, 40:6, 32:8.
   EXPECT_EQ(caps(K, Job), (Caps{32, 40, 48, 64}));
   EXPECT_EQ(K.Dropped, std::vector<std::string>{"r72: largest block would shrink"});
   K.Traced.Shapes.push_back(launches("k", 1024, 5));
-  EXPECT_EQ(caps(K, Job), (Caps{32, 40, 48, 64})); // 1024 threads step at 64 and 32 alone.
+  EXPECT_EQ(caps(K, Job), (Caps{32, 40, 48, 64})); // 1024 threads step at 64 and 32 only.
 }
 
-TEST(CapsToTry, PreserveKeepsTheLargestBlockAndTracedTheLargestSeen) {
+TEST(CapsToTry, caps_byDomain_keepTheLargestBlockOrTheLargestTraced) {
   TuningJob Job = sampleJob();
   JobKernel K = sampleKernel("k", 1);
   K.Region.AtMax.RegsPerThread = 168;
   TuningOptions Traced;
   Traced.Domain = LaunchDomain::Traced;
-  EXPECT_EQ(caps(K, Job).back(), 64u); // 1024 threads of 64 registers.
+  EXPECT_EQ(caps(K, Job).back(), 64u); // 1024 threads fit with 64 registers.
   EXPECT_EQ(caps(K, Job, Traced).back(), 168u);
   EntryDirectives Bounds;
   Bounds.MaxNTid = {512, 1, 1};
@@ -162,7 +162,7 @@ TEST(CapsToTry, PreserveKeepsTheLargestBlockAndTracedTheLargestSeen) {
   EXPECT_EQ(caps(K, Job).back(), 128u);
 }
 
-TEST(CapsToTry, TheLimitItselfStandsForWhatIsAboveIt) {
+TEST(CapsToTry, caps_aboveTheLimit_becomeTheLimit) {
   TuningJob Job = sampleJob();
   JobKernel K = sampleKernel("k", 1);
   K.Region.AtMin.RegsPerThread = K.Region.Default.RegsPerThread = 50;
@@ -172,7 +172,7 @@ TEST(CapsToTry, TheLimitItselfStandsForWhatIsAboveIt) {
   EXPECT_GT(K.Dropped.size(), 1u);
 }
 
-TEST(CapsToTry, EveryEightWithinTheRegion) {
+TEST(CapsToTry, caps_everyEight_areMultiplesOfEightInTheRegion) {
   TuningJob Job = sampleJob();
   JobKernel K = sampleKernel("k", 1);
   K.Region.AtMin.RegsPerThread = 26;
@@ -182,14 +182,14 @@ TEST(CapsToTry, EveryEightWithinTheRegion) {
   EXPECT_EQ(caps(K, Job, Options), (Caps{32, 40, 48, 56, 58}));
 }
 
-TEST(Forbidden, OrdinaryLaunchesMayLoseBlocks) {
+TEST(Forbidden, fewerBlocks_ordinaryLaunch_isAllowed) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
   EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt);
   EXPECT_EQ(forbidden(K, K.Variants[3], Job), std::nullopt);
 }
 
-TEST(Forbidden, CooperativeAndClusterLaunchesKeepTheirBlocks) {
+TEST(Forbidden, fewerBlocks_cooperativeOrCluster_isForbidden) {
   for (bool Cooperative : {true, false}) {
     TuningJob Job = sampleJob();
     JobKernel K = Job.Kernels[0];
@@ -204,7 +204,7 @@ TEST(Forbidden, CooperativeAndClusterLaunchesKeepTheirBlocks) {
   }
 }
 
-TEST(Forbidden, BlocksThatWaitInALoopStayResident) {
+TEST(Forbidden, fewerBlocks_waitInALoop_isForbidden) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
   K.Hazards.SpinWait = true;
@@ -212,7 +212,7 @@ TEST(Forbidden, BlocksThatWaitInALoopStayResident) {
   EXPECT_EQ(forbidden(K, K.Variants[3], Job), "fewer blocks per SM, and it waits in a loop");
 }
 
-TEST(Forbidden, LocalMemoryGrowsByOnePercentAtMost) {
+TEST(Forbidden, localMemory_moreThanOnePercent_isForbidden) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
   JobVariant V = K.Variants[2];
@@ -223,14 +223,14 @@ TEST(Forbidden, LocalMemoryGrowsByOnePercentAtMost) {
   EXPECT_EQ(forbidden(K, V, Job), "local memory grows by more than 1430 MB");
   K.Region.Default.StackBytes = 16;
   EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
-  // Of a small device 64 MB: 248 bytes a thread.
+  // On a small device, 64 MB are allowed: 248 bytes a thread.
   Job.Device.MemoryBytes = 1 << 30;
   EXPECT_EQ(forbidden(K, V, Job), "local memory grows by more than 64 MB");
   V.Resources.StackBytes = 16 + 248;
   EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
 }
 
-TEST(Forbidden, SharedMemoryAndStackStayWhatTheyWere) {
+TEST(Forbidden, moreSharedMemoryOrUnknownStack_isForbidden) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
   JobVariant Shared = K.Variants[2], Stack = K.Variants[2];

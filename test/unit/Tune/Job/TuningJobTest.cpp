@@ -7,7 +7,7 @@ using namespace carve;
 
 namespace {
 
-/// A unit with images for \p Archs and PTX for \p Computes; digests name their architecture.
+/// A unit with images for \p Archs and PTX for \p Computes. Its digests name the architecture.
 Unit unitWith(const std::vector<std::string> &Archs, const std::vector<unsigned> &Computes = {}) {
   Unit U;
   for (const std::string &Arch : Archs) {
@@ -26,7 +26,7 @@ Unit unitWith(const std::vector<std::string> &Archs, const std::vector<unsigned>
   return U;
 }
 
-/// The architecture of the image that a device of compute capability \p Sm runs; `-`: none.
+/// The digest of the image that a device of compute capability \p Sm runs; `-` if there is none.
 std::string imageOn(unsigned Sm, const Unit &U) {
   DeviceInfo D;
   D.Major = Sm / 10;
@@ -37,27 +37,27 @@ std::string imageOn(unsigned Sm, const Unit &U) {
 
 } // namespace
 
-TEST(TuningJob, ADeviceRunsTheImageOfItsArchitecture) {
+TEST(TuningJob, imageForDevice_sameArchitecture_isTaken) {
   EXPECT_EQ(imageOn(90, unitWith({"sm_80", "sm_90", "sm_100"})), "sm_90");
   EXPECT_EQ(imageOn(90, unitWith({"sm_90", "sm_90a"})), "sm_90a");
   EXPECT_EQ(imageOn(90, unitWith({"sm_90a", "sm_90"})), "sm_90a");
   EXPECT_EQ(imageOn(100, unitWith({"sm_100", "sm_100f"})), "sm_100f");
 }
 
-TEST(TuningJob, AnOlderMinorOfTheSameGenerationRuns) {
+TEST(TuningJob, imageForDevice_olderMinorOfSameGeneration_isTaken) {
   EXPECT_EQ(imageOn(89, unitWith({"sm_80", "sm_86", "sm_90"})), "sm_86");
   EXPECT_EQ(imageOn(86, unitWith({"sm_80", "sm_89"})), "sm_80");
   EXPECT_EQ(imageOn(103, unitWith({"sm_100f"})), "sm_100f");
   EXPECT_EQ(imageOn(121, unitWith({"sm_110", "sm_120"})), "sm_120");
   EXPECT_EQ(imageOn(80, unitWith({"sm_86"})), "-");
-  // Made for one architecture alone.
+  // These images run on one architecture only.
   EXPECT_EQ(imageOn(103, unitWith({"sm_100a"}, {90})), "compute_90");
   EXPECT_EQ(imageOn(121, unitWith({"sm_120a"})), "-");
   EXPECT_EQ(imageOn(90, unitWith({"sm_80", "sm_100"})), "-");
   EXPECT_EQ(imageOn(90, unitWith({})), "-");
 }
 
-TEST(TuningJob, WithoutAnImageTheDriverCompilesTheNewestPtx) {
+TEST(TuningJob, imageForDevice_noImage_isDerivedFromTheNewestPtx) {
   Unit U = unitWith({"sm_75"}, {75, 80, 100});
   EXPECT_EQ(imageOn(75, U), "sm_75");
   EXPECT_EQ(imageOn(90, U), "compute_80");
@@ -70,7 +70,7 @@ TEST(TuningJob, WithoutAnImageTheDriverCompilesTheNewestPtx) {
   EXPECT_EQ(Derived.PtxasOptions, (std::vector<std::string>{"-arch=sm_90", "-m64", "-O2"}));
 }
 
-TEST(TuningJob, TracedKernelsStandByFallingShare) {
+TEST(TuningJob, tracedKernels_areSortedByFallingShare) {
   ProbeRecord R;
   R.Kernels = {launches("small", 32, 100), launches("large", 32, 500), launches("large", 64, 250),
                launches("middle", 32, 150)};
@@ -85,18 +85,18 @@ TEST(TuningJob, TracedKernelsStandByFallingShare) {
   EXPECT_TRUE(tracedKernels({}).empty());
 }
 
-TEST(TuningJob, TheDriversLimitsWinOverTheTable) {
+TEST(TuningJob, modelOf_driverReportsOtherLimits_takesTheDrivers) {
   DeviceInfo D;
   D.Major = 9;
   D.BlocksPerSm = 24;
   DeviceModel M = valueOf(modelOf(D, DevicesDir));
   EXPECT_EQ(M.MaxBlocksPerSm, 24u);
-  EXPECT_EQ(M.MaxThreadsPerSm, 2048u); // Not said by the driver.
+  EXPECT_EQ(M.MaxThreadsPerSm, 2048u); // The driver does not report it.
   D.Major = 3;
   EXPECT_NE(messageOf(modelOf(D, DevicesDir)).find("sm_30"), std::string::npos);
 }
 
-TEST(TuningJob, ATraceWithoutADeviceIsNone) {
+TEST(TuningJob, prepareJob_traceWithoutDevice_fails) {
   UnitStore Store("/dev/null/nonexistent");
   ProbedProgram Runner;
   TuningOptions Options;
@@ -105,7 +105,7 @@ TEST(TuningJob, ATraceWithoutADeviceIsNone) {
             "the trace names no GPU");
 }
 
-TEST(TuningJob, WithoutUnitsEveryKernelIsLeft) {
+TEST(TuningJob, prepareJob_noUnits_leavesEveryKernel) {
   UnitStore Store("/dev/null/nonexistent");
   ProbedProgram Runner;
   TuningOptions Options;

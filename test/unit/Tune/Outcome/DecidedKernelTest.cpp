@@ -23,7 +23,7 @@ TEST(DecidedKernel, roundsOfAnotherVariant_areNoEvidence) {
   InRun.Choices.resize(2);
   InRun.Outcomes.resize(2);
   InRunOutcome &O = InRun.Outcomes[0];
-  O.Reason = "the rounds do not tell";
+  O.Reason = "the rounds do not decide";
   O.Timing = InRunTiming::Replay;
   O.HeldOutRounds = 7;
   O.Ratio = {0.97, 0.9, 1.1};
@@ -69,7 +69,7 @@ TEST(DecidedKernel, winnersAndWhatStays_areDecisions) {
   EXPECT_TRUE(Stays->Variant.isDefault());
   EXPECT_EQ(Stays->Basis->Reason, "no variant was faster");
   EXPECT_EQ(Stays->Basis->CodeDigest, "");
-  // What is decided survives the profile.
+  // The decisions are the same after the profile is printed and parsed.
   Profile Again = valueOf(parseProfile(printProfile(P), "p"));
   EXPECT_EQ(printProfile(Again), printProfile(P));
 }
@@ -109,7 +109,7 @@ TEST(DecidedKernel, source_isNamedBelowItsProject) {
   EXPECT_EQ(SourceOf(), "src/k.cu");
   U.Source = "/home/dev/project/k.cu";
   EXPECT_EQ(SourceOf(), "k.cu");
-  // Of twins the first by name, in whatever order they were found.
+  // Of twins, the first by name is taken, in whatever order they were found.
   U.Source = "/home/dev/p/src/k.cu";
   Job.Modules[0].Twins = {U};
   Job.Modules[0].Twins[0].Source = "/home/dev/p/a/k.cu";
@@ -122,7 +122,7 @@ TEST(DecidedKernel, imageMadeOfPtx_hasADigestOfItsOwn) {
   TuningJob Job = sampleJob();
   SelectionOutcome O = sampleOutcome();
   Profile Compiled = decisionsIn(Job, TuningScope::Kernel, O);
-  Job.Modules[0].Image.CubinDigest.clear(); // As imageForDevice() derives it.
+  Job.Modules[0].Image.CubinDigest.clear(); // imageForDevice() derives such an image.
   Profile FromPtx = decisionsIn(Job, TuningScope::Kernel, O);
   EXPECT_NE(Compiled.Kernels[0].Digest, FromPtx.Kernels[0].Digest);
   EXPECT_EQ(FromPtx.Kernels[0].Digest,

@@ -1,5 +1,5 @@
 /// \file
-/// What the tests of a tuning's outcome share: what a selection found for sampleJob(), and the
+/// Helpers for tests of a tuning's outcome: a selection's outcome for sampleJob(), and the
 /// decisions and the report that follow from it.
 #pragma once
 
@@ -32,7 +32,7 @@ inline TuningReport reportOf(const TuningJob &Job, TuningScope Scope, const Sele
   return describeTuning(Job, Scope, O, InRun, decideKernels(Job, Scope, O, InRun), When);
 }
 
-/// Of the job's first module.
+/// The decisions on the job's first module.
 inline Profile decisionsIn(const TuningJob &Job, TuningScope Scope, const SelectionOutcome &O,
                            const InRunTuning *InRun = nullptr) {
   return decisionsFor(Job, 0, Scope, decideKernels(Job, Scope, O, InRun).front(), When);

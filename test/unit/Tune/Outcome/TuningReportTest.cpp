@@ -23,7 +23,7 @@ TEST(TuningReport, winnersAndWhatStays_areDescribed) {
   EXPECT_EQ(Won.RegsBefore, 40u);
   EXPECT_EQ(Won.RegsAfter, 32u);
   EXPECT_EQ(Won.SpillAfter, 16u);
-  EXPECT_EQ(Won.OccupancyBefore, 0.75); // 6 blocks of 256 threads.
+  EXPECT_EQ(Won.OccupancyBefore, 0.75); // 6 blocks of 256 threads are resident.
   EXPECT_EQ(Won.OccupancyAfter, 1);
   ASSERT_EQ(Won.Variants.size(), 2u);
   EXPECT_EQ(Won.Variants[0].Name, "r32");

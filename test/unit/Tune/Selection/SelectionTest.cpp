@@ -7,7 +7,7 @@
 using namespace carve;
 using Chosen = std::vector<size_t>;
 
-/// \p Count subjects of seven variants each, of which every third subject's fourth wins.
+/// \p Count subjects with seven variants each. Variant 4 of every third subject wins.
 static SimulatedWorld manySubjects(size_t Count) {
   SimulatedWorld W;
   for (size_t S = 0; S < Count; ++S)
@@ -15,7 +15,7 @@ static SimulatedWorld manySubjects(size_t Count) {
   return W;
 }
 
-TEST(Selection, FindsTheWinnersAmongManySubjects) {
+TEST(Selection, manySubjects_someWithAWinner_winnersAreChosen) {
   SimulatedWorld W = manySubjects(30);
   SelectionOutcome O = W.select();
   for (size_t S = 0; S < 30; ++S) {
@@ -29,7 +29,7 @@ TEST(Selection, FindsTheWinnersAmongManySubjects) {
   EXPECT_FALSE(O.OutOfRuns);
 }
 
-TEST(Selection, RunsDoNotGrowWithTheSubjects) {
+TEST(Selection, runs_moreSubjects_stayTheSame) {
   SimulatedWorld Few = manySubjects(2), Many = manySubjects(40);
   SelectionOutcome A = Few.select(), B = Many.select();
   // Three rounds of seven variants, nine pairs.
@@ -38,11 +38,11 @@ TEST(Selection, RunsDoNotGrowWithTheSubjects) {
   EXPECT_EQ(Many.Log.size(), B.Runs);
 }
 
-TEST(Selection, ARoundIsAsLongAsTheLargestSubjectAndHoldsEveryVariant) {
+TEST(Selection, round_subjectsOfDifferentSizes_hasEveryVariantOfEach) {
   SimulatedWorld W;
   W.add({1.0, 1.0, 1.0, 1.0, 1.0, 1.0}); // 8 variants.
   W.add({1.0});                          // 3.
-  W.add({});                             // Nothing to try.
+  W.add({});                             // It has nothing to try.
   SelectionOutcome O = W.select();
   ASSERT_EQ(O.Runs, 3 * 8u);
   for (size_t Round = 0; Round < 3; ++Round) {
@@ -56,7 +56,7 @@ TEST(Selection, ARoundIsAsLongAsTheLargestSubjectAndHoldsEveryVariant) {
   }
 }
 
-TEST(Selection, PermutationsOfSubjectsAndRoundsDiffer) {
+TEST(Selection, permutations_ofSubjectsAndRounds_differ) {
   SimulatedWorld W;
   for (int I = 0; I < 2; ++I)
     W.add({1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
@@ -70,7 +70,7 @@ TEST(Selection, PermutationsOfSubjectsAndRoundsDiffer) {
       EXPECT_NE(Orders[A], Orders[B]);
 }
 
-TEST(Selection, KeepsTheDefaultAgainstHalfAPercent) {
+TEST(Selection, default_gainOfHalfAPercent_isKept) {
   for (uint64_t Seed = 1; Seed <= 20; ++Seed) {
     SimulatedWorld W;
     W.add({0.995, 1.0});
@@ -83,7 +83,7 @@ TEST(Selection, KeepsTheDefaultAgainstHalfAPercent) {
   }
 }
 
-TEST(Selection, SaysWhyAKernelStays) {
+TEST(Selection, reason_noVariantFaster_namesTheBestRatio) {
   SimulatedWorld W;
   W.add({1.02, 0.998});
   W.add({1.1});
@@ -96,7 +96,7 @@ TEST(Selection, SaysWhyAKernelStays) {
   EXPECT_EQ(O.Subjects[0].Screened[1].Ratios, (std::vector<double>{0.998, 0.998, 0.998}));
 }
 
-TEST(Selection, ClearlyWorseVariantsLeaveAfterTheFirstRound) {
+TEST(Selection, variant_clearlyWorse_isDroppedAfterTheFirstRound) {
   SimulatedWorld W;
   W.add({2.0, 1.5, 0.8, 1.001});
   SelectionOutcome O = W.select();
@@ -106,17 +106,17 @@ TEST(Selection, ClearlyWorseVariantsLeaveAfterTheFirstRound) {
   EXPECT_EQ(O.Runs, 6 + 4 + 4 + 18u);
 }
 
-TEST(Selection, NeighboursThatDisturbDoNotDecide) {
+TEST(Selection, variant_disturbedByANeighbour_isJudgedByItsOwnGain) {
   SimulatedWorld W;
-  W.add({1.02, 0.9});       // Its slow variant spills beside the other.
-  W.add({0.93, 1.01, 1.0}); // Truly gains, whatever the neighbour does.
+  W.add({1.02, 0.9});       // Its slow variant slows the other subject.
+  W.add({0.93, 1.01, 1.0}); // It gains whatever its neighbour does.
   W.Disturbs[{0, 2}][1] = 1.4;
   SelectionOutcome O = W.select();
   EXPECT_EQ(W.chosen(O), (Chosen{3, 2}));
   EXPECT_NEAR(O.Subjects[1].Ratio.Median, 0.93, 0.01);
 }
 
-TEST(Selection, AWinnerThatSlowsTheProgramIsNone) {
+TEST(Selection, winner_thatSlowsTheProgram_isNotChosen) {
   SimulatedWorld W;
   W.add({0.9}, 1e6);
   W.add({}, 1e7);
@@ -129,7 +129,7 @@ TEST(Selection, AWinnerThatSlowsTheProgramIsNone) {
       << O.Subjects[0].Reason;
 }
 
-TEST(Selection, AProgramMeasurablySlowerByTheClockKeepsItsDefault) {
+TEST(Selection, program_slowerInWallTime_keepsTheDefault) {
   SimulatedWorld W;
   W.add({0.9});
   W.Twist = [](size_t, const Assignment &A, RunSample &Sample) {
@@ -139,7 +139,7 @@ TEST(Selection, AProgramMeasurablySlowerByTheClockKeepsItsDefault) {
   EXPECT_EQ(W.chosen(W.select()), Chosen{0});
 }
 
-TEST(Selection, VariantsThatBreakTheProgramAreFoundAndLeftOut) {
+TEST(Selection, variants_thatBreakTheProgram_areFoundAndExcluded) {
   SimulatedWorld W;
   W.add({0.8, 0.9});
   W.add({1.0, 0.7, 0.95});
@@ -153,11 +153,11 @@ TEST(Selection, VariantsThatBreakTheProgramAreFoundAndLeftOut) {
   EXPECT_FALSE(O.Subjects[2].Screened[0].Fault);
 }
 
-TEST(Selection, AFaultOnlyInConfirmationTakesItsOwnerOut) {
+TEST(Selection, candidate_faultInConfirmation_isRejected) {
   SimulatedWorld W;
   W.add({0.8});
   W.add({0.9});
-  // Wrong only now and then: screening did not see it.
+  // The fault comes only later, so screening did not see it.
   W.Twist = [](size_t Run, const Assignment &A, RunSample &Sample) {
     if (Run >= 12 && !A.empty() && A[0] == 2)
       Sample.Fault = "the content of out.bin differs";
@@ -167,7 +167,7 @@ TEST(Selection, AFaultOnlyInConfirmationTakesItsOwnerOut) {
   EXPECT_EQ(O.Subjects[0].Reason, "its variant was rejected: the content of out.bin differs");
 }
 
-TEST(Selection, FaultsWithoutACulpritLeaveNobodyTrusted) {
+TEST(Selection, faults_withoutACulprit_keepAllDefaults) {
   SimulatedWorld W;
   W.add({0.8});
   W.Twist = [](size_t Run, const Assignment &, RunSample &Sample) {
@@ -180,18 +180,18 @@ TEST(Selection, FaultsWithoutACulpritLeaveNobodyTrusted) {
   EXPECT_LT(O.Runs, 40u);
 }
 
-TEST(Selection, TheControlsDistanceMustBeBeaten) {
+TEST(Selection, candidate_controlIsFarFromTheDefault_mustGainMore) {
   for (double Ratio : {0.97, 0.9}) {
     SimulatedWorld W;
     W.add({Ratio});
-    W.Subjects[0].Ratios[1] = 1.02; // Identical code, elsewhere in the module: 2 % slower.
+    W.Subjects[0].Ratios[1] = 1.02; // Identical code at another address is 2 % slower.
     SelectionOutcome O = W.select();
     EXPECT_NEAR(O.Subjects[0].ControlDistance, 0.02, 0.003);
     EXPECT_EQ(O.Subjects[0].Chosen, Ratio == 0.9 ? 2u : 0u);
   }
 }
 
-TEST(Selection, PairsGrowWhileUndecided) {
+TEST(Selection, pairs_whileUndecided_grow) {
   SimulatedWorld W;
   W.Noise = 0.03;
   W.add({0.97});
@@ -207,11 +207,11 @@ TEST(Selection, PairsGrowWhileUndecided) {
   EXPECT_LE(Longest, 27u);
 }
 
-TEST(Selection, ALoserOfConfirmationGoesAndTheOthersAreConfirmedAgain) {
+TEST(Selection, candidate_losesConfirmation_othersAreConfirmedAgain) {
   SimulatedWorld W;
   W.add({0.9});
   W.add({0.9});
-  // Fast in screening by accident.
+  // Subject 1 is fast in screening by accident.
   W.Twist = [](size_t Run, const Assignment &A, RunSample &Sample) {
     if (Run >= 9 && !A.empty() && A[1] == 2)
       Sample.SubjectNs[1] /= 0.9;
@@ -221,12 +221,12 @@ TEST(Selection, ALoserOfConfirmationGoesAndTheOthersAreConfirmedAgain) {
   EXPECT_EQ(O.Runs, 3 * 3 + 2 * 18u);
   EXPECT_TRUE(llvm::StringRef(O.Subjects[1].Reason).starts_with("not confirmed: 1.0"))
       << O.Subjects[1].Reason;
-  // The second confirmation is of the winner alone, on runs of its own.
+  // The second confirmation has the winner alone, on new runs.
   for (size_t I = 9 + 18; I < W.Log.size(); ++I)
     EXPECT_TRUE(W.Log[I].empty() || W.Log[I][1] == 0);
 }
 
-TEST(Selection, ConfirmationAlternatesAndUsesUntouchedAndControlRuns) {
+TEST(Selection, confirmation_pairs_alternateAndUseControlCopies) {
   SimulatedWorld W;
   W.add({0.9});
   W.add({});
@@ -243,7 +243,7 @@ TEST(Selection, ConfirmationAlternatesAndUsesUntouchedAndControlRuns) {
   EXPECT_LE(TunedFirst, 5u);
 }
 
-TEST(Selection, TheRunLimitEndsScreening) {
+TEST(Selection, screening_runLimitReached_ends) {
   SimulatedWorld W;
   W.add({1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
   SelectionLimits Limits;
@@ -254,7 +254,7 @@ TEST(Selection, TheRunLimitEndsScreening) {
   EXPECT_EQ(O.Subjects[0].Chosen, 0u);
 }
 
-TEST(Selection, RunsBeforeItCountForTheRunLimit) {
+TEST(Selection, runLimit_runsMadeBefore_count) {
   SimulatedWorld W;
   W.add({1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
   SelectionLimits Limits;
@@ -265,7 +265,7 @@ TEST(Selection, RunsBeforeItCountForTheRunLimit) {
   EXPECT_EQ(O.Subjects[0].Reason, "not all variants were tried within 6 runs");
 }
 
-TEST(Selection, TheRunLimitEndsTheGrowthOfPairs) {
+TEST(Selection, pairs_runLimitReached_growNoMore) {
   SimulatedWorld W;
   W.Noise = 0.05;
   W.add({0.97});
@@ -277,7 +277,7 @@ TEST(Selection, TheRunLimitEndsTheGrowthOfPairs) {
   }
 }
 
-TEST(Selection, ASubjectThatIsNotAlwaysLaunchedStays) {
+TEST(Selection, subject_notLaunchedInEveryRun_keepsTheDefault) {
   SimulatedWorld W;
   W.add({0.5});
   W.Twist = [](size_t Run, const Assignment &, RunSample &Sample) {
@@ -289,7 +289,7 @@ TEST(Selection, ASubjectThatIsNotAlwaysLaunchedStays) {
   EXPECT_EQ(O.Subjects[0].Reason, "it was not launched in every run");
 }
 
-TEST(Selection, IsReproducibleByItsSeed) {
+TEST(Selection, runs_sameSeed_areTheSame) {
   std::vector<Assignment> Logs[3];
   for (int I = 0; I < 3; ++I) {
     SimulatedWorld W = manySubjects(5);
@@ -302,7 +302,7 @@ TEST(Selection, IsReproducibleByItsSeed) {
   EXPECT_NE(Logs[0], Logs[2]);
 }
 
-TEST(Selection, WithNothingToTryNothingRuns) {
+TEST(Selection, selection_nothingToTry_makesNoRuns) {
   SimulatedWorld W;
   EXPECT_EQ(W.select().Runs, 0u);
   W.add({});
@@ -311,7 +311,7 @@ TEST(Selection, WithNothingToTryNothingRuns) {
   EXPECT_EQ(W.chosen(O), Chosen{0});
 }
 
-TEST(Selection, AFailureToRunEndsIt) {
+TEST(Selection, selection_failureToRun_endsIt) {
   unsigned Runs = 0;
   auto Outcome = selectVariants(
       {{"s", 4}}, {},
@@ -326,7 +326,7 @@ TEST(Selection, AFailureToRunEndsIt) {
   EXPECT_EQ(Runs, 5u);
 }
 
-TEST(Selection, ProgressOnlyRisesAndEndsWhole) {
+TEST(Selection, progress_risesAndEndsAtTheTotal) {
   SimulatedWorld W = manySubjects(3);
   std::vector<std::pair<unsigned, unsigned>> Seen;
   llvm::cantFail(selectVariants(
@@ -341,7 +341,7 @@ TEST(Selection, ProgressOnlyRisesAndEndsWhole) {
   EXPECT_EQ(Seen.back(), std::make_pair(39u, 39u));
 }
 
-/// A world whose runs take a second each, and a clock that they drive.
+/// Limits with a budget of \p Seconds. Each run of \p W takes one second of the simulated clock.
 static SelectionLimits budgetOf(double Seconds, SimulatedWorld &W) {
   SelectionLimits Limits;
   Limits.BudgetS = Seconds;
@@ -350,7 +350,7 @@ static SelectionLimits budgetOf(double Seconds, SimulatedWorld &W) {
   return Limits;
 }
 
-TEST(Selection, NomineesSkipScreening) {
+TEST(Selection, nominees_areNotScreened) {
   SimulatedWorld W;
   W.add({0.9, 0.8});
   W.add({0.9, 1.0});
@@ -362,7 +362,7 @@ TEST(Selection, NomineesSkipScreening) {
   EXPECT_TRUE(O.Subjects[0].Screened[0].Ratios.empty());
 }
 
-TEST(Selection, OnlyTheUndecidedAreScreened) {
+TEST(Selection, screening_someDecided_onlyTheUndecidedRun) {
   SimulatedWorld W;
   W.add({0.9, 0.8});
   W.add({0.9, 1.0, 1.02});
@@ -381,7 +381,7 @@ TEST(Selection, OnlyTheUndecidedAreScreened) {
   EXPECT_EQ(O.Subjects[2].Reason, "no variant was faster");
 }
 
-TEST(Selection, VariantsThatAreOutAreNotTried) {
+TEST(Selection, excludedVariant_isNotTried) {
   SimulatedWorld W;
   W.add({0.5, 0.9});
   SelectionOutcome O = W.select({}, {{"a", 4, 0, "", {{2, "its output differs"}}}});
@@ -391,7 +391,7 @@ TEST(Selection, VariantsThatAreOutAreNotTried) {
     EXPECT_TRUE(A.empty() || A[0] != 2);
 }
 
-TEST(Selection, ANomineeThatIsNotConfirmedStays) {
+TEST(Selection, nominee_notConfirmed_keepsTheDefault) {
   SimulatedWorld W;
   W.add({1.0});
   W.add({0.9});
@@ -400,7 +400,7 @@ TEST(Selection, ANomineeThatIsNotConfirmedStays) {
   EXPECT_TRUE(llvm::StringRef(O.Subjects[0].Reason).starts_with("not confirmed: "));
 }
 
-TEST(Selection, TheBudgetEndsScreeningSoThatAConfirmationFits) {
+TEST(Selection, screening_budget_endsSoThatAConfirmationFits) {
   SimulatedWorld W;
   W.add({0.9, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0}); // Three rounds would be 27 runs.
   SelectionOutcome O = W.select(budgetOf(25, W));
@@ -411,7 +411,7 @@ TEST(Selection, TheBudgetEndsScreeningSoThatAConfirmationFits) {
   EXPECT_EQ(O.Runs, 25u);
 }
 
-TEST(Selection, WhatTheBudgetLeavesUntriedSaysSo) {
+TEST(Selection, reason_budgetLeavesVariantsUntried_isTheBudget) {
   SimulatedWorld W;
   W.add({1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
   W.add({1.2});
@@ -421,7 +421,7 @@ TEST(Selection, WhatTheBudgetLeavesUntriedSaysSo) {
   EXPECT_NE(O.Subjects[1].Reason, BudgetReason);
 }
 
-TEST(Selection, TheBudgetEndsTheGrowthOfPairs) {
+TEST(Selection, pairs_budgetSpent_growNoMore) {
   SimulatedWorld W;
   W.Noise = 0.05;
   W.add({0.97});
@@ -438,7 +438,7 @@ TEST(Selection, TheBudgetEndsTheGrowthOfPairs) {
   EXPECT_GT(Undecided, 0u);
 }
 
-TEST(Selection, AConfirmationThatWasBegunGetsTheLeastPairs) {
+TEST(Selection, confirmation_begun_getsTheLeastPairs) {
   SimulatedWorld W;
   W.add({0.8});
   SelectionOutcome O = W.select(budgetOf(3, W), {{"a", 3, 2}});
@@ -446,7 +446,7 @@ TEST(Selection, AConfirmationThatWasBegunGetsTheLeastPairs) {
   EXPECT_EQ(O.Runs, 12u);
 }
 
-TEST(Selection, WithoutTimeNothingIsConfirmed) {
+TEST(Selection, confirmation_noTimeLeft_isNotBegun) {
   SimulatedWorld W;
   W.add({0.8});
   SelectionLimits Limits = budgetOf(3, W);

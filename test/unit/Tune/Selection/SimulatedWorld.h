@@ -1,6 +1,6 @@
 /// \file
-/// A GPU and a program to select variants for, made of numbers: every subject's true ratios, noise,
-/// what neighbours do to each other, and variants that break the program.
+/// Simulates a GPU and a program for tests of the selection. It holds every subject's true ratios,
+/// the noise, how subjects disturb each other, and variants that break the program.
 #pragma once
 
 #include "Tune/Selection/Selection.h"
@@ -14,24 +14,26 @@
 
 namespace carve {
 
+/// A subject with its true times.
 struct SimulatedSubject {
   double Ns = 1e6;
   std::vector<double> Ratios; ///< By variant; the first two are the default and the control.
 };
 
+/// Makes runs whose times are known, and logs them.
 class SimulatedWorld {
 public:
   std::vector<SimulatedSubject> Subjects;
   double Noise = 0.001; ///< Standard deviation of a time, relative.
-  double OtherNs = 1e6; ///< Kernels that are no subjects.
-  /// {subject, variant}: what it multiplies the time of other subjects by.
+  double OtherNs = 1e6; ///< GPU time of kernels that are not subjects.
+  /// By {subject, variant}: the factors by which it multiplies the times of other subjects.
   std::map<std::pair<size_t, size_t>, std::map<size_t, double>> Disturbs;
   std::map<std::pair<size_t, size_t>, std::string> Faults;
-  /// Changes a finished sample; given the number of the run.
+  /// Changes a finished sample. It gets the number of the run, from 0.
   std::function<void(size_t, const Assignment &, RunSample &)> Twist;
   std::vector<Assignment> Log; ///< Every run made.
 
-  /// A subject with variants 2, 3, ... of \p Ratios.
+  /// Adds a subject whose variants 2, 3, ... have \p Ratios.
   void add(std::vector<double> Ratios, double Ns = 1e6) {
     Ratios.insert(Ratios.begin(), {1.0, 1.0});
     Subjects.push_back({Ns, std::move(Ratios)});
@@ -75,7 +77,7 @@ public:
     return {};
   }
 
-  /// What every subject got.
+  /// The variant chosen for every subject.
   static std::vector<size_t> chosen(const SelectionOutcome &Outcome) {
     std::vector<size_t> Variants;
     for (const SubjectOutcome &O : Outcome.Subjects)

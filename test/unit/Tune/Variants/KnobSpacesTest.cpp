@@ -7,7 +7,7 @@ using namespace carve;
 
 namespace {
 
-/// A kernel `k` of a unit, whose PTX is given.
+/// A kernel `k` of a unit with given PTX.
 class KnobSpacesTest : public testing::Test {
 protected:
   KnobSpacesTest() {
@@ -42,7 +42,7 @@ VariantSetting named(llvm::StringRef Name) { return valueOf(parseVariantName(Nam
 
 } // namespace
 
-TEST_F(KnobSpacesTest, AllKnobsOfAnOrdinaryKernel) {
+TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   KnobSpace S = space();
   EXPECT_EQ(S.Caps, (std::vector<unsigned>{32, 40, 48, 64}));
   EXPECT_EQ(S.DefaultRegs, 40u);
@@ -56,12 +56,12 @@ TEST_F(KnobSpacesTest, AllKnobsOfAnOrdinaryKernel) {
   EXPECT_EQ(Kernel.SmemSpillingThreads, 1024u);
 }
 
-TEST_F(KnobSpacesTest, FlavoursNeedARecordOfTheFrontEnd) {
+TEST_F(KnobSpacesTest, frontEndCaps_noRecordOfTheFrontEnd_areOff) {
   M.Source.FrontEnds[0].PtxDigest = "of another image";
   EXPECT_FALSE(space().FrontEndCaps);
 }
 
-TEST_F(KnobSpacesTest, SpillingToSharedMemoryNeedsThatTheProgramHasNoneDynamic) {
+TEST_F(KnobSpacesTest, smemSpilling_notSupported_isOff) {
   Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 8;
   EXPECT_FALSE(space().SmemSpilling);
   Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 0;
@@ -75,18 +75,18 @@ TEST_F(KnobSpacesTest, SpillingToSharedMemoryNeedsThatTheProgramHasNoneDynamic) 
   EXPECT_FALSE(space().SmemSpilling);
 }
 
-TEST_F(KnobSpacesTest, TheTracedDomainBoundsBlocksAsSeen) {
+TEST_F(KnobSpacesTest, smemSpillingThreads_tracedDomain_isTheLargestTracedBlock) {
   Options.Domain = LaunchDomain::Traced;
   space();
   EXPECT_EQ(Kernel.SmemSpillingThreads, 256u);
 }
 
-TEST_F(KnobSpacesTest, LoadsThatSayHowTheyAreCachedStay) {
+TEST_F(KnobSpacesTest, loadCaching_loadsWithCacheOperators_isOff) {
   setBody("ld.global.nc.f32 %f1, [%rd1]; ret;");
   EXPECT_FALSE(space().LoadCaching);
 }
 
-TEST_F(KnobSpacesTest, TheUsersCapIsACeilingOfBothCaps) {
+TEST_F(KnobSpacesTest, forbiddenSetting_aboveTheUsersCap_isForbidden) {
   M.Source.RegisterCap = 48;
   EXPECT_EQ(forbiddenSetting(named("r48-f48-cg"), M), std::nullopt);
   EXPECT_EQ(forbiddenSetting(named("r56"), M), "above the register cap of the command, 48");
@@ -95,7 +95,7 @@ TEST_F(KnobSpacesTest, TheUsersCapIsACeilingOfBothCaps) {
   EXPECT_EQ(forbiddenSetting(named("r56-f255"), M), std::nullopt);
 }
 
-TEST(AllSettings, AreTheProductOfWhatThereIs) {
+TEST(AllSettings, settings_severalKnobs_areTheirProduct) {
   KnobSpace S;
   S.Caps = {32, 255};
   auto Names = [&] {

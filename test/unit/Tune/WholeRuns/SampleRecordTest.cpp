@@ -11,7 +11,7 @@ static std::string failure(const std::string &Text) {
   return messageOf(SampleRecord::parse(Text, "s"));
 }
 
-TEST(SampleRecord, PrintsAndParses) {
+TEST(SampleRecord, record_printedAndParsed_isTheSame) {
   SampleRecord R;
   ProbeRecord Trace;
   ASSERT_EQ(messageOf(readProbeFile(ProbeHead + kernelLine("k", 5) + "end\n", "p", Trace)), "");
@@ -31,7 +31,7 @@ TEST(SampleRecord, PrintsAndParses) {
   EXPECT_EQ(valueOf(Again.trace("s")).totalNs(), 5u);
 }
 
-TEST(SampleRecord, KeepsTheTimingRun) {
+TEST(SampleRecord, timingRun_printedAndParsed_isTheSame) {
   SampleRecord R;
   EXPECT_EQ(R.timingRuns(), 0u);
   TuningJob Job = sampleJob();
@@ -59,9 +59,9 @@ TEST(SampleRecord, KeepsTheTimingRun) {
   EXPECT_NE(messageOf(parsed("carve-samples\t1\ntiming\ttimed\tk\n").timing(0, Job, "s")), "");
 }
 
-/// Another search has other variants, in another order: what is recorded is known by its name.
-TEST(SampleRecord, TimingRunsKnowVariantsByName) {
-  TuningJob Job = sampleJob(); // r32, r64 of _Z2avPf.
+/// Another search has other variants, in another order. Records name variants, so they still fit.
+TEST(SampleRecord, timingRuns_otherVariantsInTheJob_areFoundByName) {
+  TuningJob Job = sampleJob(); // _Z2avPf has r32 and r64.
   const std::string Line = "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t";
   const std::string Text = "carve-samples\t1\n" + Line + "r64\t700\n" + "timing-run\t2\n" + Line +
                            "r64\t500\n" + Line + "r40-f255\t400\n";
@@ -85,7 +85,7 @@ TEST(SampleRecord, TimingRunsKnowVariantsByName) {
             "s:2: expected a probe, timing, sample or program line, not 'timing-run\t2'");
 }
 
-TEST(SampleRecord, ErrorsNameTheLine) {
+TEST(SampleRecord, parse_badLine_namesIt) {
   EXPECT_EQ(failure(""), "s: is empty, expected recorded samples");
   EXPECT_EQ(failure("hello\n"), "s:1: expected 'carve-samples 1', not 'hello'");
   EXPECT_EQ(failure("carve-samples\t2\n"),
@@ -97,12 +97,12 @@ TEST(SampleRecord, ErrorsNameTheLine) {
                   "'");
 }
 
-TEST(SampleRecord, ADamagedTraceFailsWhereItIsRead) {
+TEST(SampleRecord, trace_damaged_failsWhenItIsRead) {
   SampleRecord R = parsed("carve-samples\t1\nprobe\tcarve-probe\t1\t0\t-\nprobe\tlaunch\n");
   EXPECT_EQ(messageOf(R.trace("s")), "s:2: unknown record 'launch'");
 }
 
-TEST(SampleRecord, RunsByTakingSamplesInTurn) {
+TEST(SampleRecord, run_severalSamples_takesThemInTurn) {
   SampleRecord R = parsed("carve-samples\t1\nsample\ta\tdefault\t10\nsample\ta\tdefault\t11\n"
                           "sample\ta\tr40\t8\nsample\ta\tuntouched\t9\nsample\tb\tdefault\t5\n"
                           "sample\tb\tuntouched\t6\nprogram\t100\t1.5\nprogram\t200\t2.5\n");
@@ -119,5 +119,5 @@ TEST(SampleRecord, RunsByTakingSamplesInTurn) {
   EXPECT_EQ(valueOf(R.run(Subjects, Names, {2, 0})).SubjectNs[0], 8);
   EXPECT_EQ(valueOf(R.run(Subjects, Names, {})).SubjectNs, (std::vector<double>{9, 6}));
   EXPECT_EQ(messageOf(R.run(Subjects, Names, {1, 0})),
-            "the recorded samples have none of variant control of a");
+            "the recorded samples lack variant control of a");
 }

@@ -9,13 +9,13 @@ using namespace carve;
 
 namespace {
 
-/// A job of one module, the program that loads it, and what the runs are compared with.
+/// A job with one module, the program that loads it, and the output check.
 class WorkloadSamplerTest : public testing::Test {
 protected:
   WorkloadSamplerTest() : Images(llvm::cantFail(TempDir::create("carve-images"))) {
     Spec.Argv = {"./app"};
     Spec.TimeoutS = 9;
-    // In the recorded image `x_Z2avPf` stands for a clone of `_Z2avPf`.
+    // In the recorded image, `x_Z2avPf` is used as a clone of `_Z2avPf`.
     Job.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
     Job.Kernels[0].Variants[2].CloneName = "x_Z2avPf";
     Runner.Program = [this](const ProbedProgram::Run &R, CommandResult &Result) {
@@ -51,7 +51,7 @@ protected:
 
 } // namespace
 
-TEST_F(WorkloadSamplerTest, NumbersSubjectsAndNamesVariants) {
+TEST_F(WorkloadSamplerTest, subjects_byScope_areKernelsOrFiles) {
   std::vector<SubjectSpace> Kernels = subjectsOf(Job, TuningScope::Kernel);
   ASSERT_EQ(Kernels.size(), 2u);
   EXPECT_EQ(Kernels[0].Name, "_Z2avPf");
@@ -68,7 +68,7 @@ TEST_F(WorkloadSamplerTest, NumbersSubjectsAndNamesVariants) {
   EXPECT_EQ(variantNames(Job, TuningScope::File)[0].back(), "r48");
 }
 
-TEST_F(WorkloadSamplerTest, AnUntouchedRunSwapsNothing) {
+TEST_F(WorkloadSamplerTest, run_emptyAssignment_swapsNothing) {
   RunSample S = valueOf(sampler().run({}));
   EXPECT_TRUE(Runner.Runs[0].Images.empty());
   EXPECT_EQ(S.SubjectNs, (std::vector<double>{600, 100}));
@@ -77,14 +77,14 @@ TEST_F(WorkloadSamplerTest, AnUntouchedRunSwapsNothing) {
   EXPECT_FALSE(S.Fault);
 }
 
-TEST_F(WorkloadSamplerTest, PutsTheVariantUnderTheKernelsName) {
+TEST_F(WorkloadSamplerTest, run_variant_hasTheKernelsName) {
   WorkloadSampler Sampler = sampler();
   valueOf(Sampler.run({}));
   RunSample S = valueOf(Sampler.run({2, 0}));
   EXPECT_FALSE(S.Fault);
   EXPECT_EQ(S.SubjectNs[0], 500);
   const auto &Placed = Runner.Runs.back().Images;
-  ASSERT_EQ(Placed.size(), 2u); // Both containers that programs may load for the unit.
+  ASSERT_EQ(Placed.size(), 2u); // Programs may load two containers for the unit.
   EXPECT_EQ(Placed.at("c1"), Placed.at("c2"));
   auto CodeOf = [](const std::string &Bytes, llvm::StringRef Name) {
     for (const CubinKernel &K : valueOf(parseCubin(Bytes)).Kernels)
@@ -98,7 +98,7 @@ TEST_F(WorkloadSamplerTest, PutsTheVariantUnderTheKernelsName) {
   EXPECT_EQ(Runner.Runs.back().Images.at("c1"), Job.Modules[0].Cubin);
 }
 
-TEST_F(WorkloadSamplerTest, TwinsGetTheSameImage) {
+TEST_F(WorkloadSamplerTest, twins_getTheSameImage) {
   Unit Twin;
   Twin.Containers = {"c3"};
   Job.Modules[0].Twins = {Twin};
@@ -106,17 +106,17 @@ TEST_F(WorkloadSamplerTest, TwinsGetTheSameImage) {
   EXPECT_EQ(Runner.Runs.front().Images.size(), 3u);
 }
 
-TEST_F(WorkloadSamplerTest, FileVariantsAreWholeImages) {
+TEST_F(WorkloadSamplerTest, fileVariants_areWholeImages) {
   Job.Modules[0].FileVariants = {
       {{}, "", {}, "", "plain"}, {{}, "", {}, "", "plain"}, {{48}, "", {}, "", "capped"}};
   WorkloadSampler Sampler = sampler(TuningScope::File);
   RunSample S = valueOf(Sampler.run({2}));
   EXPECT_EQ(Runner.Runs.front().Images.at("c1"), "capped");
-  // A file is measured by all of its kernels.
+  // The time of a file is the time of all its kernels.
   EXPECT_EQ(S.SubjectNs, (std::vector<double>{600}));
 }
 
-TEST_F(WorkloadSamplerTest, WhatDiffersIsAFault) {
+TEST_F(WorkloadSamplerTest, run_outputStatusOrTimeDiffers_isAFault) {
   WorkloadSampler Sampler = sampler();
   valueOf(Sampler.run({}));
   SwappedOutput = "sum 2\n";
@@ -132,7 +132,7 @@ TEST_F(WorkloadSamplerTest, WhatDiffersIsAFault) {
   EXPECT_EQ(valueOf(Sampler.run({2, 0})).Fault, "the program ran longer than 9 s");
 }
 
-TEST_F(WorkloadSamplerTest, TheDefaultsOwnChangesAreNoFault) {
+TEST_F(WorkloadSamplerTest, output_defaultChangesToo_isNoFault) {
   WorkloadSampler Sampler = sampler();
   unsigned Count = 0;
   Runner.Program = [&](const ProbedProgram::Run &R, CommandResult &Result) {
@@ -146,7 +146,7 @@ TEST_F(WorkloadSamplerTest, TheDefaultsOwnChangesAreNoFault) {
   EXPECT_EQ(Check.reference().unstableLines(), 1u);
 }
 
-TEST_F(WorkloadSamplerTest, RunsThatDidNotMeasureTheVariantsDoNotCount) {
+TEST_F(WorkloadSamplerTest, run_incompleteRecordsOrUnswappedImage_isAFault) {
   WorkloadSampler Sampler = sampler();
   valueOf(Sampler.run({}));
   Extra = "dropped\t5\n";
@@ -155,7 +155,7 @@ TEST_F(WorkloadSamplerTest, RunsThatDidNotMeasureTheVariantsDoNotCount) {
   EXPECT_EQ(valueOf(Sampler.run({2, 0})).Fault, "an image could not be replaced: no memory");
 }
 
-TEST_F(WorkloadSamplerTest, AProgramThatFailsUntouchedEndsTheTuning) {
+TEST_F(WorkloadSamplerTest, run_untouchedProgramFails_endsTheTuning) {
   Runner.Program = [](const ProbedProgram::Run &, CommandResult &Result) {
     Result.ExitStatus = 3;
     return ProbeHead + "end\n";
@@ -164,14 +164,14 @@ TEST_F(WorkloadSamplerTest, AProgramThatFailsUntouchedEndsTheTuning) {
             "workload-failed: the program itself failed with exit status 3");
 }
 
-TEST_F(WorkloadSamplerTest, ASignalEndsTheTuning) {
+TEST_F(WorkloadSamplerTest, run_signal_endsTheTuning) {
   Interrupted = 15;
   llvm::Error E = sampler().run({0, 0}).takeError();
   ASSERT_TRUE(E.isA<carve::Interrupted>());
   EXPECT_EQ(messageOf(std::move(E)), "interrupted: 15");
 }
 
-TEST_F(WorkloadSamplerTest, RecordsSoundSamplesOnly) {
+TEST_F(WorkloadSamplerTest, recording_faultyRuns_areLeftOut) {
   WorkloadSampler Sampler = sampler();
   SampleRecord Record;
   Sampler.recordInto(&Record);
@@ -185,14 +185,14 @@ TEST_F(WorkloadSamplerTest, RecordsSoundSamplesOnly) {
                             "program\t300\t0.500000\nprogram\t300\t0.500000\n");
 }
 
-/// With -rdc=true the linked image is replaced, which has the kernels of all its modules; what
-/// nvlink takes is no image of its own.
-TEST_F(WorkloadSamplerTest, ReplacesTheImageOfADeviceLink) {
+/// With -rdc=true, the linked image is replaced, which has the kernels of all its modules. The
+/// inputs of nvlink are not images that a program loads.
+TEST_F(WorkloadSamplerTest, deviceLink_linkedImage_isReplaced) {
   JobModule Second = Job.Modules[0];
   Job.Modules[0].Source.Relocatable = Second.Source.Relocatable = true;
   Second.Source.Key = "second";
   Second.Source.Containers = {"c3"};
-  Job.Modules.push_back(Second); // A template: the same kernels once more.
+  Job.Modules.push_back(Second); // A template puts the same kernels into a second module.
   JobLink Link;
   Link.Source.Containers = {"linked"};
   Link.Modules = {0, 1};
@@ -207,7 +207,7 @@ TEST_F(WorkloadSamplerTest, ReplacesTheImageOfADeviceLink) {
   ASSERT_EQ(Placed.size(), 1u);
   EXPECT_EQ(Placed.at("linked"),
             valueOf(exchangeKernelNames(Link.Cubin, {{"_Z2avPf", "x_Z2avPf"}})));
-  // A module that could not be assembled is in the link as it was.
+  // If a module could not be assembled, the link has it as it was.
   Job.Modules[0].Cubin.clear();
   Job.Modules[1].Cubin.clear();
   valueOf(Sampler.run({2, 0}));
