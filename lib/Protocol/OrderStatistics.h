@@ -21,11 +21,10 @@ inline double median(std::vector<double> Values) {
 }
 
 /// Returns how many values to leave out at each end so that the least and the largest of the
-/// remaining values enclose the median with at least \p Confidence: the largest k with 1 - 2 *
-/// sum_{i<=k} C(n,i)
-/// 2^n >= Confidence (the sign test's interval; Conover, Practical Nonparametric Statistics, 3.2).
-/// For 9 values and 0.95 it is 1: the second smallest and the second largest, 96 %. Returns 0 if
-/// \p Count is too small for the confidence.
+/// remaining values enclose the median with at least \p Confidence: the largest k with
+/// 1 - 2 * sum_{i<=k} C(n,i) / 2^n >= Confidence (the sign test's interval; Conover, Practical
+/// Nonparametric Statistics, 3.2). For 9 values and 0.95 it is 1: the second smallest and the
+/// second largest, 96 %. Returns 0 if \p Count is too small for the confidence.
 inline size_t orderStatisticTrim(size_t Count, double Confidence) {
   // Sums cumulative binomial probabilities with p = 1/2, term by term.
   double Term = 1;

@@ -1,6 +1,7 @@
 /// \file
 /// The files that the tools and the probe exchange, and the definition of a kind of record in them.
 /// A record is a line of fields separated by tabs; the first field is the word of its kind.
+///
 /// Every kind of record is a struct with its Kind and one function `fields(Record, Visit)`, which
 /// names each field once, in the order of the line. RecordWriter, RecordReader and RecordTable
 /// visit the fields with it, so that writer, reader and documentation cannot differ.

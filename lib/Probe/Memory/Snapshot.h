@@ -23,9 +23,9 @@ struct Span {
 };
 
 /// How the output of one run differs from the reference output, over the spans that the default
-/// writes. A word has 4 bytes. A relative difference is |a-b|
-/// max(|a|,|b|), computed for both readings of the bytes. It is 0 if the words are equal and
-/// infinite if one of them is not a number.
+/// writes. A word has 4 bytes. A relative difference is |a-b| / max(|a|,|b|), computed for both
+/// readings of the bytes. It is 0 if the words are equal and infinite if one of them is not a
+/// number.
 struct OutputDifference {
   uint64_t Words = 0;     ///< The number of words that differ.
   double RelativeF32 = 0; ///< The largest difference, with words read as float.

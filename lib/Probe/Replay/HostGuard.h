@@ -3,6 +3,7 @@
 /// write this memory at any time, so it cannot simply be put back. A kernel that writes it cannot
 /// be replayed, whether or not its arguments show that it does. Therefore the default runs once
 /// while all of this memory is watched, before anything else runs.
+///
 /// A change that is seen then may come from the program or from the kernel. It comes from the
 /// kernel if further runs change the memory again while it is at rest between them; then it is put
 /// back. Otherwise it stays, because the program may have written it. A kernel that writes the same

@@ -35,9 +35,8 @@ struct Interval {
   uint64_t Begin, End;
 };
 
-/// Returns |a-b|
-/// max(|a|,|b|) of two numbers. The result is infinite if one is not a number or only one is
-/// infinite.
+/// Returns |a-b| / max(|a|,|b|) of two numbers. The result is infinite if one is not a number or
+/// only one is infinite.
 CARVE_ANYWHERE double relativeDifference(double A, double B) {
   constexpr double Infinity = __builtin_huge_val();
   double AbsA = A < 0 ? -A : A, AbsB = B < 0 ? -B : B;
