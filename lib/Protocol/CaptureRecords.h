@@ -1,5 +1,5 @@
 /// \file
-/// What the probe says of one captured launch: the records of its file `launch`
+/// What the probe writes about one captured launch: the records of its file `launch`
 /// (CaptureProtocol.h), which Captures/File/RawCapture packs.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 namespace carve {
 
+/// The kernel and the shape of the captured launch.
 struct RawKernel {
   static constexpr ProtocolKind Kind{CapturedFile, "kernel", Often::Once};
   std::string Kernel;
@@ -27,7 +28,7 @@ struct RawKernel {
   }
 };
 
-/// Of the launch, the kernel or the context, by the names in CaptureProtocol.h.
+/// An attribute of the launch, the kernel or the context, under a name of CaptureProtocol.h.
 struct RawAttribute {
   static constexpr ProtocolKind Kind{CapturedFile, "attribute", Often::Many};
   std::string Name;
@@ -39,6 +40,7 @@ struct RawAttribute {
   }
 };
 
+/// A part of the parameter buffer.
 struct RawParameter {
   static constexpr ProtocolKind Kind{CapturedFile, "parameter", Often::Many};
   uint64_t Offset = 0;
@@ -50,7 +52,7 @@ struct RawParameter {
   }
 };
 
-/// Memory that is in the file `memory`.
+/// A range of memory whose bytes are in the file `memory`.
 struct RawRange {
   static constexpr ProtocolKind Kind{CapturedFile, "range", Often::Many};
   uint64_t Address = 0, Bytes = 0;
@@ -63,7 +65,7 @@ struct RawRange {
   }
 };
 
-/// A variable of the kernel's module, whose bytes come after those of all ranges.
+/// A variable of the kernel's module. Its bytes come after those of all ranges.
 struct RawVariable {
   static constexpr ProtocolKind Kind{CapturedFile, "variable", Often::Many};
   std::string Name;
@@ -75,7 +77,8 @@ struct RawVariable {
   }
 };
 
-/// For each range and variable, in their order: digests of every MiB of it after the default ran.
+/// The digests of every MiB of one range or variable after the default ran. The records come in the
+/// order of the ranges and variables.
 struct RawAfter {
   static constexpr ProtocolKind Kind{CapturedFile, "after", Often::Many};
   std::vector<std::string> Digests;
@@ -85,7 +88,7 @@ struct RawAfter {
   }
 };
 
-/// The file `container`.
+/// What the file `container` holds.
 struct RawContainer {
   static constexpr ProtocolKind Kind{CapturedFile, "container", Often::Once};
   std::string Digest;
@@ -99,7 +102,7 @@ struct RawContainer {
   }
 };
 
-/// The file is complete.
+/// Says that the file is complete.
 struct RawEnd {
   static constexpr ProtocolKind Kind{CapturedFile, "end", Often::Once};
 

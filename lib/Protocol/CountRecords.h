@@ -1,14 +1,14 @@
 /// \file
-/// What a process says that was run with counters: those in the images (CARVE_PROBE_COUNTERS), and
-/// the hardware's (CARVE_PROBE_METRICS).
+/// What a process writes that ran with counters: those in the images (CARVE_PROBE_COUNTERS), and
+/// those of the hardware (CARVE_PROBE_METRICS).
 #pragma once
 
 #include "Protocol/TimingRecords.h"
 
 namespace carve {
 
-/// A counter in an image, summed over all contexts and modules of the process. Without a record it
-/// is 0.
+/// A counter in an image, summed over all contexts and modules of the process. A counter without a
+/// record is 0.
 struct CountedVariable {
   static constexpr ProtocolKind Kind{ProbeFile, "counted", Often::Many};
   std::string Variable;
@@ -21,7 +21,7 @@ struct CountedVariable {
   }
 };
 
-/// The counts of this process are not complete.
+/// Says that the counts of this process are incomplete.
 struct UncountedRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "uncounted", Often::Many};
   std::string Why;
@@ -31,12 +31,12 @@ struct UncountedRecord {
   }
 };
 
-/// What is counted on the chips of one kind in this process.
+/// What is counted in this process on the chips of one kind.
 struct MetricsRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "metrics", Often::Many};
   std::string Chip;
-  unsigned Pass = 0, Passes = 0; ///< Passes: that all metrics take.
-  std::string Metrics;           ///< Of this pass, separated by commas; `-` for none.
+  unsigned Pass = 0, Passes = 0; ///< Passes is the number of passes that all metrics take.
+  std::string Metrics;           ///< The metrics of this pass, separated by commas; `-` for none.
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("chip", Record.Chip);
@@ -46,7 +46,7 @@ struct MetricsRecord {
   }
 };
 
-/// A metric that is in no pass.
+/// A metric that is in no pass, and why.
 struct NoMetricRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "no-metric", Often::Many};
   std::string Chip, Metric, Why;
@@ -58,13 +58,14 @@ struct NoMetricRecord {
   }
 };
 
-/// One metric of one launch.
+/// The value of one metric of one launch.
 struct CountedMetric {
   static constexpr ProtocolKind Kind{ProbeFile, "measured", Often::Many};
   std::string Kernel;
   LaunchShape Shape;
-  uint64_t Launch = 0; ///< Of this kernel and shape, in its process.
-  /// Of the time from before the launch until it was seen to have ended, not of the kernel alone.
+  uint64_t Launch = 0; ///< The number of the launch of this kernel and shape in its process.
+  /// If true, the value is of the time from before the launch until it was seen to have ended, and
+  /// not of the kernel alone.
   bool IsSpan = false;
   std::string Metric;
   double Value = 0;
@@ -79,7 +80,7 @@ struct CountedMetric {
   }
 };
 
-/// A launch that was not counted.
+/// A launch that was not counted, and why.
 struct UnmeasuredRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "unmeasured", Often::Many};
   LaunchPlace Place;

@@ -1,6 +1,6 @@
 /// \file
-/// How a kernel is launched: grid, block, dynamic shared memory, cluster. The same for the tools
-/// and for the probe, which tell the launches of one kernel apart by it.
+/// How a kernel is launched: grid, block, dynamic shared memory, cluster. The tools and the probe
+/// both tell the launches of one kernel apart by it.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 
 namespace carve {
 
+/// The shape of a launch.
 struct LaunchShape {
   std::array<uint32_t, 3> Grid{1, 1, 1};
   std::array<uint32_t, 3> Block{1, 1, 1};
@@ -21,7 +22,7 @@ struct LaunchShape {
   auto operator<=>(const LaunchShape &) const = default;
 };
 
-/// Three extents with \p Between between them: `256x1x1`.
+/// Returns three extents with \p Between between them: `256x1x1`.
 inline std::string extentsText(const std::array<uint32_t, 3> &Extents, const char *Between) {
   return std::to_string(Extents[0]) + Between + std::to_string(Extents[1]) + Between +
          std::to_string(Extents[2]);

@@ -1,5 +1,5 @@
 /// \file
-/// What the tools want of the probe in one run: the plan of what is timed, the hardware counters,
+/// What the tools ask of the probe in one run: the plan of what is timed, the hardware counters,
 /// and the launches to capture.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace carve {
 
-// The plan (PlanFile). The lines of one kernel may be in any order.
+// The records of the plan (PlanFile). The lines of one kernel may be in any order.
 
-/// Of the permutations.
+/// The seed of all random orders.
 struct SeedRecord {
   static constexpr ProtocolKind Kind{PlanFile, "seed", Often::Once};
   uint64_t Seed = 1;
@@ -19,7 +19,7 @@ struct SeedRecord {
   }
 };
 
-/// For all replays of a process; 0: no limit.
+/// The time limit for all replays of a process; 0 means no limit.
 struct ReplayLimitRecord {
   static constexpr ProtocolKind Kind{PlanFile, "replay-ms", Often::Once};
   uint64_t Ms = 0;
@@ -29,7 +29,7 @@ struct ReplayLimitRecord {
   }
 };
 
-/// After which a run of a variant counts as hung.
+/// The time after which a run of a variant counts as hung.
 struct HangLimitRecord {
   static constexpr ProtocolKind Kind{PlanFile, "hang-ms", Often::Once};
   uint64_t Ms = 0;
@@ -41,10 +41,10 @@ struct HangLimitRecord {
 
 /// How a kernel's variants are timed.
 enum class TimingMode {
-  Fixed,       ///< One variant for a whole run. In no plan.
+  Fixed,       ///< One variant runs for a whole run of the program. It is in no plan.
   Rotate,      ///< Each launch of the program takes the next variant.
   Replay,      ///< A launch is repeated with every variant on the same inputs.
-  VerifyRotate ///< Outputs are compared by replaying once per shape; timed by rotating.
+  VerifyRotate ///< Outputs are compared by replaying once per shape; times come from rotating.
 };
 template <> struct RecordWords<TimingMode> {
   static constexpr std::string_view All[] = {"fixed", "rotate", "replay", "verify-rotate"};
@@ -55,7 +55,7 @@ struct KernelRecord {
   static constexpr ProtocolKind Kind{PlanFile, "kernel", Often::Many};
   std::string Kernel;
   TimingMode Mode = TimingMode::Replay;
-  bool MayRotate = false; ///< If it cannot be replayed.
+  bool MayRotate = false; ///< Whether launches may be rotated if the kernel cannot be replayed.
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
@@ -64,11 +64,11 @@ struct KernelRecord {
   }
 };
 
-/// A variant of it beside the default; one of them is the control.
+/// A variant of a kernel besides the default. One of them is the control.
 struct VariantRecord {
   static constexpr ProtocolKind Kind{PlanFile, "variant", Often::Many};
   std::string Kernel, Variant;
-  std::string Clone; ///< Its name in the module.
+  std::string Clone; ///< The name of its kernel in the module.
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
@@ -77,13 +77,14 @@ struct VariantRecord {
   }
 };
 
-/// A shape in which it is timed; others run the default.
+/// A shape in which a kernel is timed. Launches with other shapes run the default.
 struct PlannedShape {
   static constexpr ProtocolKind Kind{PlanFile, "shape", Often::Many};
   std::string Kernel;
   LaunchShape Shape;
-  uint64_t Launches = 0; ///< As traced, in one process.
-  uint64_t MeanNs = 0;   ///< Of the default. Whole: the reading of fractions would need libm.
+  uint64_t Launches = 0; ///< The number of launches in one process, as traced.
+  /// The mean time of the default. It is a whole number because reading fractions would need libm.
+  uint64_t MeanNs = 0;
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
@@ -93,7 +94,7 @@ struct PlannedShape {
   }
 };
 
-/// A variant that is not to be run: it was at fault in an earlier run.
+/// A variant that must not run, because it was at fault in an earlier run.
 struct ExcludeRecord {
   static constexpr ProtocolKind Kind{PlanFile, "exclude", Often::Many};
   std::string Kernel;
@@ -105,8 +106,8 @@ struct ExcludeRecord {
   }
 };
 
-/// A variant that computes something else and is timed all the same: only replayed, and left out
-/// only if it writes elsewhere than the kernel does.
+/// A variant that computes something else and is timed all the same. It is only replayed, and is
+/// left out only if it writes to other places than the kernel.
 struct MeasureRecord {
   static constexpr ProtocolKind Kind{PlanFile, "measure", Often::Many};
   std::string Kernel;
@@ -118,9 +119,9 @@ struct MeasureRecord {
   }
 };
 
-// Hardware counters (MetricsFile).
+// The records that ask for hardware counters (MetricsFile).
 
-/// Which pass of the metrics is counted, from 0.
+/// The number of the pass that is counted, from 0.
 struct PassRecord {
   static constexpr ProtocolKind Kind{MetricsFile, "pass", Often::Once};
   uint64_t Pass = 0;
@@ -130,7 +131,7 @@ struct PassRecord {
   }
 };
 
-/// Most important first; the first is part of every pass.
+/// A metric to count. The most important one comes first, and is part of every pass.
 struct MetricRecord {
   static constexpr ProtocolKind Kind{MetricsFile, "metric", Often::Many};
   std::string Metric;
@@ -145,7 +146,7 @@ struct CountWish {
   static constexpr ProtocolKind Kind{MetricsFile, "kernel", Often::Many};
   std::string Kernel;
   LaunchShape Shape;
-  uint64_t First = 0, Launches = 1; ///< From launch First on.
+  uint64_t First = 0, Launches = 1; ///< Launches many, from launch First on.
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
@@ -155,9 +156,9 @@ struct CountWish {
   }
 };
 
-// Captures (CapturePlanFile).
+// The records that ask for captures (CapturePlanFile).
 
-/// For what is captured.
+/// The directory for the captures.
 struct DirectoryRecord {
   static constexpr ProtocolKind Kind{CapturePlanFile, "directory", Often::Once};
   std::string Path;
@@ -167,7 +168,7 @@ struct DirectoryRecord {
   }
 };
 
-/// A launch that is to be captured. The n-th such record, from 0, is capture n.
+/// A launch to capture. The n-th such record, from 0, is capture n.
 struct CaptureWish {
   static constexpr ProtocolKind Kind{CapturePlanFile, "capture", Often::Many};
   std::string Kernel; ///< Mangled.

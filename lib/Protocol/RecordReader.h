@@ -1,6 +1,6 @@
 /// \file
-/// Reads records (ProtocolKind.h) strictly, for the tools and for the probe. The C++ library alone
-/// is used here.
+/// Reads records (ProtocolKind.h) strictly, for the tools and for the probe. It uses only the C++
+/// library, as everything that the probe links must.
 #pragma once
 
 #include "Protocol/LaunchShape.h"
@@ -19,28 +19,28 @@
 
 namespace carve {
 
-/// Visits the fields of a record and reads each from its line. Remembers the first field that is
-/// absent or does not fit; what is read after it means nothing.
+/// Visits the fields of a record and reads each from its line. It remembers the first field that is
+/// missing or malformed; everything that is read after it is meaningless.
 class RecordReader {
 public:
   explicit RecordReader(std::string_view Line);
 
-  /// The word of the record's kind.
+  /// Returns the word of the record's kind.
   std::string_view kind() const { return Kind; }
 
-  /// Any text, the empty one too.
+  /// Reads any text, also an empty one.
   void text(const char *Field, std::string &Out);
-  /// A text that is not empty.
+  /// Reads a text that is not empty.
   void name(const char *Field, std::string &Out);
-  /// A whole number within the range of \p T, or for a double one below MostFraction; never
-  /// negative.
+  /// Reads a whole number within the range of \p T, or a number below MostFraction if \p T is
+  /// double. It may not be negative.
   template <class T> void number(const char *, T &Out) {
     std::string_view Word = next("a number");
     if (Bad)
       return;
     auto [Stop, Error] = std::from_chars(Word.begin(), Word.end(), Out);
     bool Fits = Error == std::errc() && Stop == Word.end() && Word.front() != '-';
-    // Infinity and what is no number are refused by the comparison.
+    // The comparison refuses infinity and NaN, too.
     if constexpr (std::is_floating_point_v<T>)
       Fits = Fits && Out >= 0 && Out < MostFraction;
     if (!Fits)
@@ -56,13 +56,14 @@ public:
   }
   void triple(const char *Field, std::array<uint32_t, 3> &Out);
   void shape(LaunchShape &Out);
-  /// All fields that are left.
+  /// Reads all remaining fields.
   void rest(const char *Field, std::vector<std::string> &Out);
 
-  /// After the last field: there must not be more.
+  /// Called after the last field. More fields are an error.
   void end();
 
-  /// What is wrong with the line, `field 2 is 'x', expected a number`, or nothing.
+  /// Returns what is wrong with the line, for example `field 2 is 'x', expected a number`, or
+  /// nothing.
   const std::optional<std::string> &bad() const { return Bad; }
 
 private:
@@ -72,12 +73,12 @@ private:
   size_t oneOf(const std::string_view *Known, size_t Count);
 
   std::string_view Kind, Rest;
-  bool More = false; ///< There is a field in Rest.
+  bool More = false; ///< Whether Rest has another field.
   size_t At = 0;
   std::optional<std::string> Bad;
 };
 
-/// Reads \p In as a record of kind \p T.
+/// Reads \p In as a record of kind \p T. Errors are in \p In.
 template <class T> T readRecord(RecordReader &In) {
   T Record{};
   T::fields(Record, In);
@@ -85,7 +86,7 @@ template <class T> T readRecord(RecordReader &In) {
   return Record;
 }
 
-/// Whether \p In is a record of kind \p T. If it is a sound one, \p Use gets it.
+/// Returns whether \p In is a record of kind \p T. If it also has no error, it is passed to \p Use.
 template <class T, class F> bool takeRecord(RecordReader &In, F Use) {
   if (In.kind() != T::Kind.Word)
     return false;

@@ -1,6 +1,6 @@
 /// \file
-/// Every kind of record that the tools and the probe exchange, as a table: what the documentation
-/// is held to.
+/// A table of every kind of record that the tools and the probe exchange. A test compares the
+/// documentation with it.
 #pragma once
 
 #include "Protocol/CaptureRecords.h"
@@ -13,25 +13,26 @@
 
 namespace carve {
 
+/// A list of kinds of records.
 template <class... Record> struct RecordList {
   /// Calls \p Do with an empty record of each kind.
   template <class F> static void each(F Do) { (Do(Record()), ...); }
 };
 
 using AllRecords = RecordList<
-    // What a traced process leaves.
+    // What a traced process writes.
     ProcessRecord, DeviceInfo, ContainerRecord, SwappedRecord, UnswappedRecord, ModuleRecord,
     KernelLaunches, SpanRecord, QueryRecord, GraphRecord, AttributeRecord, HazardRecord,
     DroppedRecord, AsideRecord, EndRecord,
-    // With a plan.
+    // What it writes in a run with a plan.
     ReplayedLaunch, VerifiedVariant, TimedSample, RotatedSample, StoodBackKernel, VariantFault,
-    // With counters.
+    // What it writes in a run with counters.
     CountedVariable, UncountedRecord, MetricsRecord, NoMetricRecord, CountedMetric,
     UnmeasuredRecord,
-    // What is wanted of the probe.
+    // What the tools ask of the probe.
     SeedRecord, ReplayLimitRecord, HangLimitRecord, KernelRecord, VariantRecord, PlannedShape,
     ExcludeRecord, MeasureRecord, PassRecord, MetricRecord, CountWish, DirectoryRecord, CaptureWish,
-    // What it leaves of a captured launch.
+    // What the probe writes about a captured launch.
     RawKernel, RawAttribute, RawParameter, RawRange, RawVariable, RawAfter, RawContainer, RawEnd>;
 
 /// Visits the fields of a record and keeps their names.
@@ -54,7 +55,7 @@ private:
   void add(const char *Field) { Names.emplace_back(Field); }
 };
 
-/// The names of the fields of \p Record, in the order of its line.
+/// Returns the names of the fields of \p Record, in the order of its line.
 template <class T> std::vector<std::string> fieldNames(const T &Record) {
   FieldNames Fields;
   T::fields(Record, Fields);

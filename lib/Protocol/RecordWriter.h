@@ -1,6 +1,6 @@
 /// \file
-/// Writes records (ProtocolKind.h), for the tools and for the probe. The C++ library alone is used
-/// here.
+/// Writes records (ProtocolKind.h), for the tools and for the probe. It uses only the C++ library,
+/// as everything that the probe links must.
 #pragma once
 
 #include "Protocol/LaunchShape.h"
@@ -16,13 +16,14 @@
 
 namespace carve {
 
-/// \p Value, at least 0 and below MostFraction, with six decimals. Of no locale, and without libm,
-/// which the probe does without.
+/// Returns \p Value with six decimals. It must be at least 0 and below MostFraction. The text does
+/// not depend on the locale, and the function needs no libm, which the probe does without.
 std::string decimalText(double Value);
-/// The same without zeros at its end.
+/// Returns the same text without zeros at its end.
 std::string fractionText(double Value);
 
-/// \p Text with spaces for control characters, because a path or a device name may hold anything.
+/// Returns \p Text with spaces instead of control characters, because a path or a device name may
+/// contain any character.
 std::string oneLine(std::string_view Text);
 
 /// Visits the fields of a record and adds each to its line.
@@ -38,7 +39,7 @@ public:
     else
       text(Field, std::to_string(Value));
   }
-  /// With six decimals, be they 0.
+  /// Writes a number with six decimals, even if they are all 0.
   void decimal(const char *Field, double Value) { text(Field, decimalText(Value)); }
   void flag(const char *Field, bool Value) { text(Field, Value ? "1" : "0"); }
   void either(const char *Field, bool Value, std::string_view No, std::string_view Yes) {
@@ -48,18 +49,18 @@ public:
   void triple(const char *Field, const std::array<uint32_t, 3> &Value) {
     text(Field, extentsText(Value, ","));
   }
-  /// Grid, block, dynamic shared memory, cluster: the SHAPE of the documentation.
+  /// Writes grid, block, dynamic shared memory and cluster, which the documentation calls SHAPE.
   void shape(const LaunchShape &Shape);
   void rest(const char *Field, const std::vector<std::string> &Values);
 
-  /// The line with its end.
+  /// Returns the line with its newline.
   std::string line() && { return std::move(Line) + "\n"; }
 
 private:
   std::string Line;
 };
 
-/// \p Record as a line, with its end.
+/// Returns \p Record as a line with its newline.
 template <class T> std::string recordLine(const T &Record) {
   RecordWriter Writer(T::Kind.Word);
   T::fields(Record, Writer);

@@ -1,6 +1,6 @@
 /// \file
-/// What a process says that was run with a plan (PlanRecords.h): how variants were compared and
-/// timed inside the program. Times are those of the GPU unless a field says otherwise.
+/// What a process writes that ran with a plan (PlanRecords.h): how variants were compared and timed
+/// inside the program. Times are those of the GPU unless a field says otherwise.
 #pragma once
 
 #include "Protocol/LaunchShape.h"
@@ -13,10 +13,12 @@
 
 namespace carve {
 
-/// Variants are known by their names. That of any other is what is set in it, such as `r40-f255`.
+/// Variants have names. A variant that is neither of these two is named after its setting, for
+/// example `r40-f255`.
 inline constexpr char DefaultVariant[] = "default"; ///< The kernel itself.
 inline constexpr char ControlVariant[] = "control"; ///< An identical copy of it.
-/// Whether \p Variant is what the others are compared with: the default or its control.
+/// Returns whether the other variants are compared with \p Variant: whether it is the default or
+/// its control copy.
 inline bool isReference(std::string_view Variant) {
   return Variant == DefaultVariant || Variant == ControlVariant;
 }
@@ -24,11 +26,11 @@ inline bool isReference(std::string_view Variant) {
 /// Lists of a kernel's variants begin with these two.
 inline constexpr size_t DefaultPlace = 0, ControlPlace = 1, FirstPlace = 2;
 
-/// A kernel and a launch shape of it, and which of its launches in its process.
+/// A launch: the kernel, its launch shape, and the number of the launch in its process.
 struct LaunchPlace {
   std::string Kernel; ///< Mangled.
   LaunchShape Shape;
-  uint64_t Launch = 0; ///< Of this kernel and shape, from 0.
+  uint64_t Launch = 0; ///< The number of the launch of this kernel and shape, from 0.
   auto operator<=>(const LaunchPlace &) const = default;
 
   template <class R, class V> static void fields(R &Place, V &Visit) {
@@ -42,11 +44,11 @@ struct LaunchPlace {
 struct ReplayedLaunch {
   static constexpr ProtocolKind Kind{ProbeFile, "replayed", Often::Many};
   LaunchPlace Place;
-  bool Deterministic = true; ///< Two runs of the default left the same bytes.
-  bool Idempotent = false;   ///< So did two runs without restoring in between.
+  bool Deterministic = true; ///< Whether two runs of the default left the same bytes.
+  bool Idempotent = false;   ///< Whether two runs without restoring in between also did.
   uint64_t SavedBytes = 0, DirtyBytes = 0, DirtyRanges = 0;
   uint64_t SaveNs = 0, CompareNs = 0, RestoreNs = 0;
-  uint64_t WholeNs = 0; ///< By the clock, all variants included.
+  uint64_t WholeNs = 0; ///< The elapsed time, including all variants.
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     LaunchPlace::fields(Record.Place, Visit);
@@ -62,13 +64,14 @@ struct ReplayedLaunch {
   }
 };
 
-/// What a variant's output is beside the default's.
+/// How a variant's output compares with the default's.
 enum class Verdict {
-  Equal,        ///< The default's output, bit for bit.
-  WithinSpread, ///< Of a kernel whose default differs from run to run: no further off than those.
+  Equal, ///< It is the default's output, bit for bit.
+  /// The default's output differs from run to run, and the variant's differs no more than that.
+  WithinSpread,
   Differs,
-  Stray,   ///< It wrote where the default does not write.
-  Refused, ///< The driver did not launch it.
+  Stray,   ///< The variant wrote to places to which the default does not write.
+  Refused, ///< The driver refused to launch the variant.
 };
 template <> struct RecordWords<Verdict> {
   static constexpr std::string_view All[] = {"equal", "within-spread", "differs", "stray",
@@ -90,15 +93,15 @@ struct VerifiedVariant {
   }
 };
 
-/// One round's time of one variant in a replay.
+/// The time of one variant in one round of a replay.
 struct TimedSample {
   static constexpr ProtocolKind Kind{ProbeFile, "timed", Often::Many};
   LaunchPlace Place;
-  bool Confirming = false; ///< Of the rounds held out from the choice.
+  bool Confirming = false; ///< Whether the round was held out from the choice.
   unsigned Round = 0;
   std::string Variant;
-  double ColdNs = 0; ///< After L2 was flushed.
-  double WarmNs = 0; ///< Right after a run of the same variant; 0: not taken.
+  double ColdNs = 0; ///< The time after L2 was flushed.
+  double WarmNs = 0; ///< The time right after a run of the same variant; 0 if it was not measured.
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     LaunchPlace::fields(Record.Place, Visit);
@@ -110,7 +113,7 @@ struct TimedSample {
   }
 };
 
-/// One launch of the program's own that a variant was rotated into. Cycle n of a shape has every
+/// One of the program's own launches, which rotation made a variant. Cycle n of a shape has every
 /// variant once.
 struct RotatedSample {
   static constexpr ProtocolKind Kind{ProbeFile, "rotated", Often::Many};
@@ -129,7 +132,7 @@ struct RotatedSample {
   }
 };
 
-/// A kernel that is not, or no longer, replayed in this process.
+/// A kernel that is not replayed in this process, or not any more, and why.
 struct StoodBackKernel {
   static constexpr ProtocolKind Kind{ProbeFile, "stood-back", Often::Many};
   std::string Kernel, Why;
@@ -140,7 +143,7 @@ struct StoodBackKernel {
   }
 };
 
-/// A variant that hung or failed, for which the probe ended the process.
+/// A variant that hung or failed, so that the probe ended the process.
 struct VariantFault {
   static constexpr ProtocolKind Kind{ProbeFile, "fault", Often::Many};
   std::string Kernel;

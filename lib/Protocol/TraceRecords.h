@@ -1,6 +1,6 @@
 /// \file
-/// What every traced process says of itself (ProtocolKind.h): its devices, what it loads and
-/// launches, and what it does that bears on how its kernels may be timed.
+/// What every traced process writes about itself (ProtocolKind.h): its devices, what it loads and
+/// launches, and what it does that affects how its kernels may be timed.
 #pragma once
 
 #include "Protocol/LaunchShape.h"
@@ -36,15 +36,15 @@ struct DeviceInfo {
   unsigned RegsPerSm = 0, RegsPerBlock = 0, ThreadsPerSm = 0, BlocksPerSm = 0;
   unsigned SmemPerSmBytes = 0, SmemPerBlockOptinBytes = 0, SmemPerBlockBytes = 0;
   unsigned ReservedSmemPerBlockBytes = 0;
-  unsigned CudaVersion = 0;       ///< As cuDriverGetVersion says it: 13000.
-  std::string KernelDriver = "-"; ///< `580.159.03`, or `-` if it is not known.
-  /// The highest clocks, the memory's as the driver counts it (two transfers in each), and the
-  /// width of its bus; 0 if the driver does not say.
+  unsigned CudaVersion = 0; ///< The number that cuDriverGetVersion returns, for example 13000.
+  std::string KernelDriver = "-"; ///< For example `580.159.03`; `-` if it is unknown.
+  /// The highest clock rates and the width of the memory bus; 0 if the driver does not tell. The
+  /// memory's rate is as the driver counts it, with two transfers in each clock.
   unsigned ClockKHz = 0, MemoryClockKHz = 0, BusBits = 0;
   uint64_t L2Bytes = 0;
 
   std::string arch() const { return "sm_" + std::to_string(Major) + std::to_string(Minor); }
-  /// Of the kernel driver, else CUDA's number.
+  /// Returns the version of the kernel driver if it is known, otherwise CUDA's version.
   std::string driverVersion() const {
     return KernelDriver == "-" ? "CUDA " + std::to_string(CudaVersion) : KernelDriver;
   }
@@ -74,7 +74,7 @@ struct DeviceInfo {
   }
 };
 
-/// The program loads this device container.
+/// A device container that the program loads.
 struct ContainerRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "container", Often::Many};
   std::string Digest;
@@ -88,7 +88,7 @@ struct ContainerRecord {
   }
 };
 
-/// The program got the image at Path in the place of a container.
+/// Says that the program got the image at Path instead of a container.
 struct SwappedRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "swapped", Often::Many};
   std::string Digest, Path;
@@ -99,7 +99,7 @@ struct SwappedRecord {
   }
 };
 
-/// The replacement of a container could not be made: the default runs.
+/// Says that a container could not be replaced, so that the default runs, and why.
 struct UnswappedRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "unswapped", Often::Many};
   std::string Digest, Why;
@@ -110,7 +110,7 @@ struct UnswappedRecord {
   }
 };
 
-/// The driver loaded this image.
+/// An image that the driver has loaded.
 struct ModuleRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "module", Often::Many};
   std::string Digest;
@@ -122,20 +122,21 @@ struct ModuleRecord {
   }
 };
 
-/// The launches of one kernel with one shape: in a record those of one flush, for the tools summed
-/// over a run and all its processes.
+/// The launches of one kernel with one shape. In a record they are those of one flush; the tools
+/// sum them over a run and all its processes.
 struct KernelLaunches {
   static constexpr ProtocolKind Kind{ProbeFile, "kernel", Often::Many};
-  std::string Kernel; ///< Mangled.
+  std::string Kernel; ///< The mangled name.
   LaunchShape Shape;
   bool Cooperative = false;
   unsigned StaticSmemBytes = 0;
   unsigned RegsPerThread = 0;
   unsigned LocalBytesPerThread = 0;
-  uint64_t LocalBytesTotal = 0; ///< What the driver set aside over all resident threads.
+  uint64_t LocalBytesTotal = 0; ///< The bytes that the driver reserved for all resident threads.
   uint64_t Launches = 0;
   uint64_t TotalNs = 0, MinNs = 0;
-  unsigned Processes = 1; ///< That launched it so. In no record.
+  /// The number of processes that launched it with this shape. It is in no record.
+  unsigned Processes = 1;
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
@@ -154,7 +155,8 @@ struct KernelLaunches {
   }
 };
 
-/// When the kernels of one flush ran. Busy is the time in which at least one did.
+/// The time in which the kernels of one flush ran. Busy is the time in which at least one of them
+/// ran.
 struct SpanRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "span", Often::Many};
   uint64_t FirstNs = 0, LastNs = 0, BusyNs = 0;
@@ -166,7 +168,7 @@ struct SpanRecord {
   }
 };
 
-/// The program asked for attributes or the occupancy of a kernel.
+/// Says that the program asked for attributes or the occupancy of a kernel.
 struct QueryRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "query", Often::Many};
   std::string Kernel, Call;
@@ -177,7 +179,7 @@ struct QueryRecord {
   }
 };
 
-/// How many of the launches in a kernel's records were started from graphs.
+/// How many of the launches in a kernel's records graphs made.
 struct GraphRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "graph", Often::Many};
   std::string Kernel;
@@ -190,13 +192,13 @@ struct GraphRecord {
 };
 
 enum class LaunchAttribute {
-  Programmatic, ///< It starts before its predecessor ends.
+  Programmatic, ///< The kernel may start before its predecessor ends.
 };
 template <> struct RecordWords<LaunchAttribute> {
   static constexpr std::string_view All[] = {"programmatic"};
 };
 
-/// A kernel is launched with an attribute by which it cannot be timed alone.
+/// Says that a kernel is launched with an attribute because of which it cannot be timed alone.
 struct AttributeRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "attribute", Often::Many};
   std::string Kernel;
@@ -208,7 +210,8 @@ struct AttributeRecord {
   }
 };
 
-/// Driver calls after which a program's memory is not its own alone, or not as it seems.
+/// The kinds of driver calls after which memory is no longer the program's alone, or is not what it
+/// seems.
 enum class HazardKind {
   Managed,
   HostMapped,
@@ -216,18 +219,18 @@ enum class HazardKind {
   Peer,
   Capture,
   Array,
-  Gpus, ///< Contexts on several GPUs. Of no single call.
+  Gpus, ///< The program has contexts on several GPUs. No single call says so.
 };
 template <> struct RecordWords<HazardKind> {
   static constexpr std::string_view All[] = {"managed", "host-mapped", "ipc", "peer",
                                              "capture", "array",       "gpus"};
 };
 
-/// The program makes such a call.
+/// Says that the program makes a call of such a kind.
 struct HazardRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "hazard", Often::Many};
   HazardKind Hazard = HazardKind::Managed;
-  std::string Call; ///< `-` if it is not a single one.
+  std::string Call; ///< `-` if it is not a single call.
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.word("hazard", Record.Hazard);
@@ -235,7 +238,7 @@ struct HazardRecord {
   }
 };
 
-/// Activity records were lost: the times do not count.
+/// Says that activity records were lost, so that the times are not valid.
 struct DroppedRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "dropped", Often::Many};
   uint64_t Records = 0;
@@ -245,7 +248,7 @@ struct DroppedRecord {
   }
 };
 
-/// The probe does nothing in this process.
+/// Says that the probe does nothing in this process, and why.
 struct AsideRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "aside", Often::Once};
   std::string Why;
@@ -255,7 +258,7 @@ struct AsideRecord {
   }
 };
 
-/// The file is complete.
+/// Says that the file is complete.
 struct EndRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "end", Often::Once};
 

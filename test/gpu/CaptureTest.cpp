@@ -1,4 +1,5 @@
-// Captures of launches: taken from a program, launched without it in other processes, tuned from.
+// Captures of launches: taken from a program, launched without it in other processes, and used for
+// tuning.
 #include "Captures/File/CaptureFile.h"
 #include "GpuTesting.h"
 #include "Store/StoreUpkeep.h"
@@ -18,8 +19,8 @@ protected:
     return Text.find(Part) != std::string::npos;
   }
 
-  /// Builds \p Source in \p P, captures what it launches and removes the program. The paths of the
-  /// captures.
+  /// Builds \p Source in \p P, captures what it launches and removes the program. Returns the paths
+  /// of the captures.
   static Words captured(Project &P, const std::string &Source, Words More = {}) {
     P.compile({"-O2", "-arch=" + TestArch, "-o", P.path("app"), Source});
     Words Arguments = {"capture", "-o", P.path("captures")};
@@ -43,11 +44,11 @@ protected:
 
 } // namespace
 
-TEST_F(CaptureGpuTest, LaunchedWithoutTheProgramInManyProcesses) {
+TEST_F(CaptureGpuTest, capture_isLaunchedWithoutTheProgramInManyProcesses) {
   Project P("captured");
   Words Paths = captured(P, Apps + "captured.cu");
   ASSERT_EQ(Paths.size(), 1u) << "and nothing half-written";
-  // The system places libraries elsewhere in every process.
+  // The system places libraries at other addresses in every process.
   for (int I = 0; I < 10; ++I) {
     CommandResult R = run({machine().tool("carve-launch"), Paths[0]});
     EXPECT_EQ(R.ExitStatus, 0) << R.Stderr;
@@ -66,7 +67,7 @@ TEST_F(CaptureGpuTest, LaunchedWithoutTheProgramInManyProcesses) {
   EXPECT_EQ(C.Units.size(), 1u);
 }
 
-TEST_F(CaptureGpuTest, SeveralKernelsAndLaunches) {
+TEST_F(CaptureGpuTest, severalKernelsAndLaunches_areCaptured) {
   Project P("basic_captures");
   Words Paths = captured(P, Apps + "basic.cu", {"--launches=2"});
   EXPECT_EQ(Paths.size(), 4u);
@@ -77,7 +78,7 @@ TEST_F(CaptureGpuTest, SeveralKernelsAndLaunches) {
   EXPECT_EQ(llvm::StringRef(R.Stdout).count("output equal\n"), 4u) << R.Stdout;
 }
 
-TEST_F(CaptureGpuTest, WhatCannotBeLaunchedAgainIsRefused) {
+TEST_F(CaptureGpuTest, launchThatCannotBeRepeated_isRefused) {
   Project P("refused");
   P.compile({"-O2", "-arch=" + TestArch, "-o", P.path("app"), Apps + "captured.cu"});
   CommandResult R = P.carve({"capture", "-o", P.path("c"), "--", P.path("app"), "pointer"});
@@ -88,7 +89,7 @@ TEST_F(CaptureGpuTest, WhatCannotBeLaunchedAgainIsRefused) {
   EXPECT_EQ(run({"/bin/ls", "-A", P.path("c")}).Stdout, "");
 }
 
-TEST_F(CaptureGpuTest, TheProgramComputesWhatItAlwaysDoes) {
+TEST_F(CaptureGpuTest, capturedProgram_computesTheSame) {
   Project P("undisturbed");
   CommandResult Plain = run({program("captured")});
   CommandResult R = P.carve({"capture", "--no-check", "-o", P.path("c"), "--", "/bin/sh", "-c",
@@ -97,12 +98,13 @@ TEST_F(CaptureGpuTest, TheProgramComputesWhatItAlwaysDoes) {
   EXPECT_EQ(valueOf(readFile(P.path("out"))), Plain.Stdout);
 }
 
-TEST_F(CaptureGpuTest, ADamagedOneIsNamed) {
+TEST_F(CaptureGpuTest, damagedCapture_isNamed) {
   Project P("damaged");
   Words Paths = captured(P, Apps + "captured.cu");
   ASSERT_EQ(Paths.size(), 1u);
   std::string Bytes = valueOf(readFile(Paths[0]));
-  // Behind the first line stands what the launch reads; a launch leaves out what tuning needs.
+  // What the launch reads comes after the first line. A launch does not read what only tuning
+  // needs.
   char &First = Bytes[Bytes.find('\n') + 1];
   First = char(~First);
   llvm::cantFail(writeFileAtomically(Paths[0], Bytes));
@@ -111,8 +113,8 @@ TEST_F(CaptureGpuTest, ADamagedOneIsNamed) {
   EXPECT_TRUE(has(R.Stderr, Paths[0] + ": damaged: ")) << R.Stderr;
 }
 
-/// With a store that has never seen the source, as on another machine.
-TEST_F(CaptureGpuTest, TunedFromWithoutSourceAndProgram) {
+/// Uses a store that has never seen the source, as on another machine.
+TEST_F(CaptureGpuTest, capture_isTunedWithoutSourceAndProgram) {
   Project Here("capture_here"), There("capture_there");
   Words Paths = captured(Here, Apps + "pressed.cu");
   ASSERT_EQ(Paths.size(), 1u);
@@ -122,7 +124,7 @@ TEST_F(CaptureGpuTest, TunedFromWithoutSourceAndProgram) {
   EXPECT_EQ(Report.Note, "") << There.log();
   ASSERT_EQ(Report.Kernels.size(), 1u);
   EXPECT_TRUE(Report.Kernels[0].Tuned) << Report.Kernels[0].Reason;
-  // What was decided there is what the source gets that is built with that store.
+  // A build of the source with that store gets what was decided there.
   EXPECT_EQ(storeStats(There.store()).Units, 1u);
   EXPECT_EQ(storeStats(There.store()).Decisions, 1u);
 }

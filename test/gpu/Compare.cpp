@@ -1,11 +1,11 @@
-// Two programs measured against each other under the probe:
+// Measures two programs against each other under the probe:
 //
 //   Compare [--pairs=N] [--timeout=S] [--prefix=TREE] A-COMMAND B-COMMAND
 //
-// Each command is one word, quoted. They run in alternating order; printed are tab-separated
+// Each command is one word, quoted. They run in alternating order. The program prints tab-separated
 // names and values: medians of GPU time, the ratio A/B (above 1: B is faster) with its 95 %
-// interval by order statistics, the same for wall time, and whether the outputs are equal apart
-// from lines that differ between two runs of A. Exits with 2 where they are not.
+// interval by order statistics, the same for wall time, and whether the outputs are equal except
+// for lines that differ between two runs of A. Exits with 2 if they are not.
 #include "Compile/DriverOptions.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
@@ -30,7 +30,7 @@ struct Settings {
   std::vector<std::string> Commands[2];
 };
 
-/// What was measured of one of the two.
+/// What was measured of one of the two programs.
 struct Series {
   std::vector<double> GpuMs, WallS;
 };
@@ -67,7 +67,7 @@ llvm::Expected<Settings> readSettings(llvm::ArrayRef<std::string> Args) {
   return S;
 }
 
-/// One run of \p Argv; a run that fails or lost records is an error.
+/// Runs \p Argv once. Fails if the run fails or lost records.
 llvm::Expected<RunRecord> runOnce(const Settings &S, const ProbeSetup &Probe, size_t Which) {
   WorkloadSpec Spec;
   Spec.Argv = S.Commands[Which];
@@ -85,12 +85,13 @@ llvm::Expected<RunRecord> runOnce(const Settings &S, const ProbeSetup &Probe, si
   return Run;
 }
 
-/// Alternates the two; returns what differs between their outputs, or nothing.
+/// Runs the two in alternation. Returns what differs between their outputs, or nothing.
 llvm::Expected<std::optional<std::string>> measure(const Settings &S, const ProbeSetup &Probe,
                                                    Series (&Measured)[2]) {
   OutputReference Reference;
   std::vector<ProgramOutput> Others;
-  // The first run of each warms caches and files up; its output counts, its time does not.
+  // The first run of each warms up caches and files: its output is compared, and its time is not
+  // counted.
   for (unsigned Pair = 0; Pair <= S.Pairs; ++Pair)
     for (size_t Turn : {0, 1}) {
       size_t Which = Pair % 2 ? 1 - Turn : Turn;
@@ -141,7 +142,7 @@ int main(int Argc, char **Argv) {
   if (llvm::Expected<Toolchain> T = findToolchain(environment, ""))
     Probe.Cupti = findCupti(T->BinDir).value_or("");
   else
-    llvm::consumeError(T.takeError()); // The probe looks for CUPTI itself.
+    llvm::consumeError(T.takeError()); // The probe then looks for CUPTI itself.
   Series Measured[2];
   std::optional<std::string> Difference = Exit(measure(S, Probe, Measured));
   print(S, Measured, Difference);

@@ -1,4 +1,5 @@
-// What `carve metrics --count` counts, of kernels whose loops run as often as data says.
+// What `carve metrics --count` counts for kernels whose data decides how many times their loops
+// run.
 #include "GpuTesting.h"
 
 #include "llvm/Support/JSON.h"
@@ -13,7 +14,7 @@ constexpr double Period = 37, Count = Period * 1024, Threads = 256, Launches = 1
 
 class CountRun : public GpuTest {
 protected:
-  /// Builds the program anew with \p Options, and counts it as it ends in the way \p How.
+  /// Builds the program anew with \p Options, and counts while it ends in the way \p How.
   json::Object count(const std::string &Name, Words Options, Words How) {
     Project P(Name);
     std::string App = P.path("app");
@@ -40,7 +41,7 @@ protected:
     return nullptr;
   }
 
-  /// Trips of the loops of \p Kernel, all of them counted.
+  /// Returns the trips of the loops of \p Kernel; all of them must have been counted.
   static std::vector<double> trips(const json::Object &Kernel) {
     std::vector<double> Trips;
     for (const json::Value &L : *Kernel.getObject("ptx")->getArray("loops")) {
@@ -50,21 +51,21 @@ protected:
     return Trips;
   }
 
-  /// What is the same of every report.
+  /// Checks what is the same in every report.
   static bool isSound(const json::Object &Report) {
     EXPECT_TRUE(Report.getArray("warnings") && Report.getArray("warnings")->empty())
         << "the program's output is what it was";
     return Report.getArray("kernels") && Report.getArray("left");
   }
 
-  /// \p Times of its launches were counted.
+  /// Checks that \p Times of its launches were counted.
   static void checkSteps(const json::Object &Report, double Times = Launches) {
     ASSERT_TRUE(isSound(Report));
     const json::Object *Steps = find(Report, "steps(");
     ASSERT_TRUE(Steps);
     double Started = Count + 2 * Threads;
     EXPECT_EQ(Steps->getNumber("counted_threads"), Times * Started);
-    // 1 to 36 steps, and those of 0 do not come to the loop.
+    // The loops have 1 to 36 steps. A thread with 0 steps does not reach its loop.
     EXPECT_EQ(trips(*Steps), std::vector<double>{18.5});
     const json::Object &Ptx = *Steps->getObject("ptx");
     EXPECT_DOUBLE_EQ(*Ptx.getNumber("global_loads"), Count * (Period - 1) / 2 / Started);
@@ -85,7 +86,7 @@ protected:
 
 } // namespace
 
-TEST_F(CountRun, HoweverTheProgramEnds) {
+TEST_F(CountRun, counts_areTheSameHoweverTheProgramEnds) {
   for (const char *How : {"returns", "_exit", "busy", "reset"}) {
     SCOPED_TRACE(How);
     json::Object Report = count(std::string("count-") + How, {}, {How});
@@ -94,10 +95,10 @@ TEST_F(CountRun, HoweverTheProgramEnds) {
   }
 }
 
-TEST_F(CountRun, LinkedDeviceCode) {
+TEST_F(CountRun, linkedDeviceCode_isCounted) {
   json::Object Report = count("count-rdc", {"-rdc=true"}, {});
   checkSteps(Report);
-  // Its function is everybody's in linked code, so that it is never edited.
+  // In linked code any file may use its function, so it is never edited.
   ASSERT_TRUE(isSound(Report));
   ASSERT_EQ(Report.getArray("left")->size(), 1u);
   EXPECT_EQ((*Report.getArray("left"))[0].getAsObject()->getString("reason"), "shared-callee");

@@ -1,4 +1,4 @@
-// Hardware counters of kernels of which they are known.
+// Hardware counters of kernels for which the right values are known.
 #include "GpuTesting.h"
 
 #include "Explain/HardwareCounters.h"
@@ -12,7 +12,7 @@ constexpr double CopiedBytes = 2.0 * 4 * (32 << 20);
 
 class HardwareCounters : public GpuTest {
 protected:
-  /// Once for all tests.
+  /// The counters are read once for all tests.
   static void count() {
     TuneRequest Request;
     Request.Workload.Argv = {program("counters")};
@@ -33,7 +33,7 @@ protected:
       return true;
     }();
     (void)Made;
-    // Whether they are permitted is the machine's affair.
+    // The machine decides whether they are permitted.
     if (!Counted.Refused.empty())
       GTEST_SKIP() << "no hardware counters: " << Counted.Refused;
   }
@@ -46,7 +46,7 @@ protected:
     return {};
   }
 
-  /// All that was counted, for a failure's message.
+  /// Returns everything that was counted, for a failure's message.
   static std::string text() {
     std::string All = std::to_string(Counted.Runs) + " runs\n";
     for (const auto &[Kernel, C] : Counted.Kernels) {
@@ -82,7 +82,7 @@ protected:
 
 } // namespace
 
-TEST_F(HardwareCounters, AreThoseOfTheKernels) {
+TEST_F(HardwareCounters, counters_haveTheKnownValues) {
   SCOPED_TRACE(text());
   EXPECT_LE(Counted.Runs, 5u + 5u) << "one for the output, four passes; more to compare outputs";
   KernelCounters Copies = of("copies");
@@ -99,7 +99,7 @@ TEST_F(HardwareCounters, AreThoseOfTheKernels) {
   EXPECT_GT(Multiplies.PipeShare.value_or(0), 0.4);
   EXPECT_EQ(Multiplies.Pipe, "fma");
   EXPECT_LT(Multiplies.DramShare.value_or(1), 0.1);
-  // 8 multiplications in each of 4096 rounds, of 132 * 8 blocks of 8 warps.
+  // The kernel does 8 multiplications in each of 4096 rounds, with 132 * 8 blocks of 8 warps.
   EXPECT_NEAR(Multiplies.Instructions.value_or(0), 8.0 * 4096 * 132 * 8 * 8,
               0.3 * 8 * 4096 * 132 * 64);
 
@@ -108,9 +108,9 @@ TEST_F(HardwareCounters, AreThoseOfTheKernels) {
   EXPECT_LT(Remembers.LocalInstructions.value_or(0), Remembers.Instructions.value_or(0));
 }
 
-TEST_F(HardwareCounters, AreOfTheKernelAlone) {
+TEST_F(HardwareCounters, counters_areOfTheKernelAlone) {
   SCOPED_TRACE(text());
-  // 0.1 ms of CUPTI's own would be seen in each.
+  // Otherwise each would contain 0.1 ms of CUPTI's own work.
   for (const char *Name : {"copies", "multiplies"}) {
     double Ns = of(Name).DurationNs.value_or(0);
     EXPECT_NEAR(Ns, tracedNs(Name), 0.3 * tracedNs(Name)) << Name;
@@ -119,7 +119,7 @@ TEST_F(HardwareCounters, AreOfTheKernelAlone) {
   EXPECT_GT(of("brief").Instructions.value_or(0), 0);
 }
 
-TEST_F(HardwareCounters, WhatAGraphLaunchesIsNotCounted) {
+TEST_F(HardwareCounters, launchOfAGraph_isNotCounted) {
   for (const auto &[Kernel, C] : Counted.Kernels)
     EXPECT_FALSE(llvm::StringRef(Kernel).contains("inGraph"));
 }

@@ -1,8 +1,8 @@
 // `carve explain` on programs whose limiter is known (share/carve-nvcc/examples/limits), with
-// hardware counters where the system permits them, and from counts and timing alone.
+// hardware counters if the system permits them, and from counts and timing alone.
 //
-// Each case prints a line of what it found. With CARVE_TEST_DUMP=DIR all that `carve explain` knew
-// is left there, as <program>-<way>.json.
+// Each case prints a line with what it found. With CARVE_TEST_DUMP=DIR everything that `carve
+// explain` knew is written to DIR, as <program>-<way>.json.
 #include "GpuTesting.h"
 
 #include "llvm/Support/JSON.h"
@@ -28,7 +28,7 @@ constexpr Known Programs[] = {
 
 class Explain : public GpuTest {
 protected:
-  /// One project with all of them; compiled once.
+  /// One project with all programs, which are compiled once.
   static Project &project() {
     static Project P("explain");
     return P;
@@ -59,7 +59,7 @@ protected:
     }
   }
 
-  /// Explains \p K with \p Options, and holds its limiter against what is known.
+  /// Explains \p K with \p Options, and compares its limiter with the known one.
   static void check(const Known &K, const std::string &Way, Words Options) {
     SCOPED_TRACE(std::string(K.Program) + ", " + Way);
     Words Arguments = {"explain", K.Program + std::string("("), "--format=json"};
@@ -91,17 +91,17 @@ protected:
 
 } // namespace
 
-TEST_F(Explain, WithCountersWherePermitted) {
+TEST_F(Explain, explainWithCounters_findsTheKnownLimiters) {
   for (const Known &K : Programs)
     check(K, "auto", {});
 }
 
-TEST_F(Explain, FromCountsAndTiming) {
+TEST_F(Explain, explainFromCountsAndTiming_findsTheKnownLimiters) {
   for (const Known &K : Programs)
     check(K, "off", {"--counters=off", "--modified=off"});
 }
 
-TEST_F(Explain, TextForAPerson) {
+TEST_F(Explain, text_namesTheLimiter) {
   CommandResult R = project().carve({"explain", "--", project().path("copy")});
   keep("copy.txt", R.Stdout + R.Stderr);
   ASSERT_EQ(R.ExitStatus, 0) << R.Stderr << project().log();

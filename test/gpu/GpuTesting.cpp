@@ -67,7 +67,7 @@ CommandResult carve::test::run(Words Argv, Words Environment) {
 }
 
 namespace {
-/// One call of nvcc. `@` stands for the directory of the sources.
+/// One call of nvcc. `@` is replaced by the directory of the sources.
 struct Recipe {
   std::string Name;
   Words Arguments;
@@ -121,7 +121,7 @@ std::string carve::test::program(const std::string &Name) {
   return workDir() + "/" + Name;
 }
 
-// Programs lie beside, some of the same name.
+// Programs lie in the same directory, and some have the same name.
 Project::Project(const std::string &Name) : Dir(workDir() + "/project-" + Name) {
   EXPECT_FALSE(llvm::sys::fs::create_directories(Dir));
 }

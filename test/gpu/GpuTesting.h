@@ -1,6 +1,6 @@
 /// \file
-/// What the GPU tests share: the installed tree under test, the real nvcc, programs compiled once,
-/// and runs with and without the probe.
+/// What the GPU tests share: the installed tree under test, the real nvcc, programs that are
+/// compiled once, and runs with and without the probe.
 #pragma once
 
 #include "Report/JsonReport.h"
@@ -20,10 +20,11 @@ namespace carve::test {
 
 using Words = std::vector<std::string>;
 
-/// The architecture that everything is compiled for.
+/// The architecture for which everything is compiled.
 inline const std::string TestArch = "sm_90";
 
-/// `EXPECT_EQ` for what a test cannot go on without: the value, or a failure and an empty one.
+/// `EXPECT_EQ` for a value without which a test cannot go on: the value, or a failure and an empty
+/// value.
 template <typename T> T valueOf(llvm::Expected<T> Value) {
   if (Value)
     return std::move(*Value);
@@ -31,13 +32,13 @@ template <typename T> T valueOf(llvm::Expected<T> Value) {
   return T();
 }
 
-/// Where the tests run.
+/// The machine on which the tests run.
 struct Machine {
-  std::string Prefix;  ///< Tree with bin, lib and share: `CARVE_TEST_PREFIX`, else the build's.
-  std::string Sources; ///< Directory of these tests: `CARVE_TEST_SOURCE`, else the checkout's.
+  std::string Prefix;  ///< The tree with bin, lib and share: `CARVE_TEST_PREFIX`, or the build's.
+  std::string Sources; ///< The directory of these tests: `CARVE_TEST_SOURCE`, or the checkout's.
   Toolchain T;
   ProbeSetup Probe;
-  std::string Missing; ///< Why no test can run; empty where all is there.
+  std::string Missing; ///< Why no test can run; empty if everything is there.
 
   std::string devicesDir() const { return Prefix + "/share/carve-nvcc/devices"; }
   std::string examplesDir() const { return Prefix + "/share/carve-nvcc/examples"; }
@@ -45,15 +46,15 @@ struct Machine {
 };
 const Machine &machine();
 
-/// Directory for everything that is made; removed when the tests end.
+/// The directory for everything that the tests make; it is removed when the tests end.
 const std::string &workDir();
 
-/// Runs \p Argv in workDir() with streams captured and \p Environment added to a clean one: no
-/// NVCC_*_FLAGS, no CARVE_*, no probe.
+/// Runs \p Argv in workDir() and captures its streams. \p Environment is added to a clean
+/// environment: no NVCC_*_FLAGS, no CARVE_*, no probe.
 CommandResult run(Words Argv, Words Environment = {});
 
-/// The program or image \p Name of the table in GpuTesting.cpp. The first call compiles them all,
-/// side by side.
+/// Returns the program or image \p Name of the table in GpuTesting.cpp. The first call compiles all
+/// of them in parallel.
 std::string program(const std::string &Name);
 
 /// A store of its own and the commands that use it.
@@ -62,14 +63,15 @@ public:
   explicit Project(const std::string &Name);
 
   std::string path(const std::string &Name) const { return Dir + "/" + Name; }
-  /// Runs `carve-nvcc` with \p Arguments; \p Run as CARVE_RUN, `none` unless it is to tune.
+  /// Runs `carve-nvcc` with \p Arguments. \p Run is the value of CARVE_RUN: `none` unless the build
+  /// is to tune.
   CommandResult compile(Words Arguments, const std::string &Run = "none");
   /// Runs `carve` with \p Arguments.
   CommandResult carve(Words Arguments);
   UnitStore store() const { return UnitStore(path("store")); }
-  /// The report of the last tuning.
+  /// Returns the report of the last tuning.
   TuningReport report() const;
-  /// What the last command with a log wrote; every command starts an empty one.
+  /// Returns what the last command with a log wrote. Every command starts with an empty log.
   std::string log() const;
 
 private:
@@ -77,17 +79,17 @@ private:
   std::string Dir;
 };
 
-/// Runs \p Argv under the probe; a failure of the test where that cannot be done.
+/// Runs \p Argv under the probe. Fails the test if that is impossible.
 RunRecord runProbed(Words Argv, const ImageMap &Images = {}, uint64_t LaunchDelayNs = 0);
 
-/// Launches by kernel, named as in the source, without parameters: `scale`.
+/// Returns the launches by kernel, named as in the source without parameters: `scale`.
 std::map<std::string, uint64_t> launchesByName(const ProbeRecord &Record);
 
-/// Registers that \p Kernel (mangled) ran with; a failure of the test where several counts were
-/// seen or none.
+/// Returns the registers with which \p Kernel (mangled) ran. Fails the test if there is none or
+/// more than one number.
 unsigned registersOf(const ProbeRecord &Record, const std::string &Kernel);
 
-/// Skips, with the reason printed, where something is missing; fails with CARVE_REQUIRE_GPU=1.
+/// Skips with the reason if something is missing; fails instead with CARVE_REQUIRE_GPU=1.
 class GpuTest : public testing::Test {
 protected:
   void SetUp() override;

@@ -1,6 +1,7 @@
-// Programs in situations that timing inside a run has to handle or to leave alone: `carve tune
-// --mode=auto` ends, every run of the program on its way does what the program does by itself, and
-// the report says how the kernel was timed and why. A line per program is printed.
+// Programs in situations that timing inside a run must handle or leave alone. `carve tune
+// --mode=auto` must end, every run of the program on its way must do what the program does by
+// itself, and the report must say how the kernel was timed and why. The test prints a line per
+// program.
 #include "GpuTesting.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -15,9 +16,10 @@ namespace {
 
 struct Hazard {
   std::string Program;
-  /// Modes that are right for it; empty: any, as it depends on what the machine has left.
+  /// The modes that are right for it. If empty, any mode is, because it depends on what the machine
+  /// has left.
   std::set<std::string> Modes;
-  std::string Reason = {}; ///< In the report's, where it was not replayed.
+  std::string Reason = {}; ///< Part of the report's reason, if the kernel was not replayed.
   Words Options = {};
   int Status = 0;
 };
@@ -73,14 +75,14 @@ std::vector<Hazard> hazards() {
 
 class Hazards : public GpuTest, public testing::WithParamInterface<Hazard> {};
 
-/// How a kernel was timed, as the report says.
+/// How a kernel was timed, according to the report.
 struct Timed {
   std::string Mode, Reason;
 };
 
 } // namespace
 
-/// A script that runs \p App and keeps each run's output and status in a file of its own.
+/// Writes a script that runs \p App and keeps each run's output and status in a file of its own.
 static std::string recordingScript(const Project &P, const std::string &App) {
   std::string Path = P.path("run.sh");
   EXPECT_FALSE(writeFileAtomically(Path, "Out=" + P.path("run-") + "$$\n" + App +
@@ -89,7 +91,7 @@ static std::string recordingScript(const Project &P, const std::string &App) {
   return Path;
 }
 
-/// What every run of recordingScript() has left.
+/// Returns what all runs of recordingScript() have left.
 static Words recordedRuns(const Project &P) {
   Words Runs;
   std::error_code Failed;
@@ -100,7 +102,7 @@ static Words recordedRuns(const Project &P) {
   return Runs;
 }
 
-/// Of the kernel `hot` with the largest share.
+/// Returns how the kernel `hot` with the largest share was timed.
 static Timed timingOfHot(const Project &P) {
   std::optional<std::string> Text = valueOf(P.store().lastReport());
   if (!Text) {
@@ -129,13 +131,14 @@ static Timed timingOfHot(const Project &P) {
   return {};
 }
 
-/// What a run prints, and its status, as recordingScript() keeps them.
+/// Returns what a run prints, and its status, in the form in which recordingScript() keeps them.
 static std::string outcomeOf(const CommandResult &R) {
   return R.Stdout + R.Stderr + "status " + std::to_string(R.ExitStatus) + "\n";
 }
 
-/// What \p App does by itself: all outcomes of one run, or of many where its end is left to chance.
-/// A driver that is shut down amid a launch crashes now and then, without anything of ours.
+/// Returns what \p App does by itself: all outcomes of one run, or of many runs if its end is left
+/// to chance. A driver that is shut down during a launch crashes now and then, without any code of
+/// carve-nvcc.
 static std::set<std::string> plainOutcomes(const std::string &App, unsigned Runs) {
   std::set<std::string> Outcomes;
   for (unsigned Run = 0; Run < Runs; ++Run)
@@ -143,7 +146,8 @@ static std::set<std::string> plainOutcomes(const std::string &App, unsigned Runs
   return Outcomes;
 }
 
-/// Every run that was not ended because of a variant is one of \p Plain; returns how many were.
+/// Checks that every run that was not ended because of a variant is one of \p Plain. Returns how
+/// many were ended.
 static unsigned checkRuns(const Words &Runs, const std::set<std::string> &Plain) {
   unsigned Ended = 0;
   for (const std::string &Run : Runs) {
@@ -155,7 +159,7 @@ static unsigned checkRuns(const Words &Runs, const std::set<std::string> &Plain)
   return Ended;
 }
 
-TEST_P(Hazards, ProgramIsWhatItIs) {
+TEST_P(Hazards, tunedProgram_doesWhatItDoesByItself) {
   const Hazard &H = GetParam();
   Project P("hazard-" + H.Program);
   std::string App = P.path("app");

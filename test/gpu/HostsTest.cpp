@@ -1,5 +1,6 @@
 // Hosts other than a main program, and several at once: Python with a shared object, ranks of a
-// launcher, programs that fork, shared objects loaded later, GPUs that others use too.
+// launcher, programs that fork, shared objects that are loaded later, and GPUs that others use as
+// well.
 #include "GpuTesting.h"
 #include "Store/StoreUpkeep.h"
 
@@ -29,7 +30,7 @@ protected:
     return {"CARVE_STORE=" + P.path("store"), "CARVE_RUN=none", "CARVE_LOG=" + P.path(Log),
             "CARVE_NVCC=" + machine().T.Nvcc};
   }
-  /// Tunes by \p Workload, which must come to a winner for the pressed kernel.
+  /// Tunes with \p Workload, which must find a winner for the pressed kernel.
   static TuningReport tune(Project &P, Words Workload) {
     Workload.insert(Workload.begin(), {"tune", "--"});
     CommandResult Tuned = P.carve(Workload);
@@ -39,8 +40,8 @@ protected:
     EXPECT_EQ(Report.tunedKernels(), 1u) << P.log();
     return Report;
   }
-  /// \p Argv runs the tuned kernel of \p Report in all its processes and prints \p Stdout, in any
-  /// order of its lines.
+  /// Checks that \p Argv runs the tuned kernel of \p Report in all its processes and prints
+  /// \p Stdout, with its lines in any order.
   static void checkRuns(const Words &Argv, const TuningReport &Report, const std::string &Stdout) {
     RunRecord Run = runProbed(Argv);
     EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
@@ -62,7 +63,7 @@ protected:
 
 } // namespace
 
-TEST_F(Hosts, PythonWithASharedObject) {
+TEST_F(Hosts, pythonWithASharedObject_isTuned) {
   if (!llvm::sys::findProgramByName("python3"))
     GTEST_SKIP() << "no python3 here";
   Project P("python");
@@ -82,7 +83,7 @@ TEST_F(Hosts, PythonWithASharedObject) {
   checkRuns(Host, Report, Plain.Stdout);
 }
 
-TEST_F(Hosts, PythonClosesItsLibraryAndLoadsItAgain) {
+TEST_F(Hosts, libraryClosedAndLoadedAgain_isTuned) {
   if (!llvm::sys::findProgramByName("python3"))
     GTEST_SKIP() << "no python3 here";
   std::string Script = "import ctypes, _ctypes\nfor i in range(2):\n    l = ctypes.CDLL('" +
@@ -99,7 +100,7 @@ TEST_F(Hosts, PythonClosesItsLibraryAndLoadsItAgain) {
   EXPECT_EQ(launchesByName(Run.Probe)["pressed"], 40u);
 }
 
-TEST_F(Hosts, RanksOfALauncher) {
+TEST_F(Hosts, ranksOfALauncher_areTuned) {
   Project P("ranks");
   const Words Build = {"-O2", Arch, "-o", P.path("app"), source("ranked.cu")};
   P.compile(Build);
@@ -115,7 +116,7 @@ TEST_F(Hosts, RanksOfALauncher) {
   checkRuns(Launch, Report, Plain.Stdout);
 }
 
-TEST_F(Hosts, SharedObjectLoadedLater) {
+TEST_F(Hosts, sharedObjectLoadedLater_isTuned) {
   Project P("later");
   const std::string Library = P.path("later.so");
   const Words Build = {"-O2",   Arch, "-shared", "-Xcompiler",
@@ -129,7 +130,7 @@ TEST_F(Hosts, SharedObjectLoadedLater) {
   checkRuns(Host, Report, Plain.Stdout);
 }
 
-TEST_F(Hosts, ForksBeforeAndAfterCuda) {
+TEST_F(Hosts, forksBeforeAndAfterCuda_areTuned) {
   struct Case {
     const char *How;
     unsigned Processes;
@@ -147,7 +148,7 @@ TEST_F(Hosts, ForksBeforeAndAfterCuda) {
   }
 }
 
-TEST_F(Hosts, AClearedEnvironmentIsNamed) {
+TEST_F(Hosts, clearedEnvironment_isNamed) {
   Project P("cleared");
   CommandResult Tuned = P.carve({"tune", "--", "env", "-i", program("basic")});
   EXPECT_EQ(Tuned.ExitStatus, 1);
@@ -156,7 +157,7 @@ TEST_F(Hosts, AClearedEnvironmentIsNamed) {
       << Tuned.Stderr;
 }
 
-TEST_F(Hosts, AnInterruptEndsAllRanks) {
+TEST_F(Hosts, interrupt_endsAllRanks) {
   Project P("interrupted");
   std::string App = P.path("app"), Mark = "CARVE_TEST_MARK=" + P.path("");
   P.compile({"-O2", Arch, "-o", App, source("ranked.cu")});
@@ -170,7 +171,7 @@ TEST_F(Hosts, AnInterruptEndsAllRanks) {
     ::_exit(127);
   }
   for (int I = 0; I < 3000 && processesWith(Mark).size() < 6; ++I)
-    ::usleep(10000); // carve, the launcher, four ranks
+    ::usleep(10000); // These are carve, the launcher and four ranks.
   EXPECT_EQ(processesWith(Mark).size(), 6u);
   ::usleep(1000000);
   ::kill(Pid, SIGINT);
@@ -182,7 +183,7 @@ TEST_F(Hosts, AnInterruptEndsAllRanks) {
   EXPECT_TRUE(processesWith(Mark).empty());
 }
 
-TEST_F(Hosts, AnotherProcessOnTheGpuIsReported) {
+TEST_F(Hosts, otherProcessOnTheGpu_isReported) {
   Project P("disturbed");
   P.compile({"-O2", Arch, "-o", P.path("app"), source("pressed.cu")});
   std::string Busy = program("forks");
@@ -210,7 +211,7 @@ TEST_F(Hosts, AnotherProcessOnTheGpuIsReported) {
       << Tuned.Stdout;
 }
 
-/// Two tunings, each with what \p Visible says of it; returns what they logged.
+/// Runs two tunings, each with the GPUs that its \p Visible names. Returns what they logged.
 static std::vector<std::string> tuneTwice(Project &P, const Words &Visible) {
   std::vector<CommandResult> Results(2);
   std::vector<std::thread> Threads;
@@ -234,14 +235,14 @@ static std::vector<std::string> tuneTwice(Project &P, const Words &Visible) {
   return Logs;
 }
 
-TEST_F(Hosts, OneGpuIsWaitedFor) {
+TEST_F(Hosts, tuningsOfOneGpu_waitForEachOther) {
   Project P("one-gpu");
   P.compile({"-O2", Arch, "-o", P.path("app"), source("pressed.cu")});
   std::vector<std::string> Logs = tuneTwice(P, {});
   EXPECT_NE((Logs[0] + Logs[1]).find("waiting for GPU "), std::string::npos);
 }
 
-TEST_F(Hosts, TwoGpusAreTimedAtOnce) {
+TEST_F(Hosts, tuningsOfTwoGpus_runAtOnce) {
   std::vector<SystemGpu> Gpus = systemGpus("/proc/driver/nvidia/gpus", "/dev");
   if (Gpus.size() < 2 || Gpus[0].Uuid.empty() || Gpus[1].Uuid.empty())
     GTEST_SKIP() << Gpus.size() << " GPU(s) here";

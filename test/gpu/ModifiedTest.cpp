@@ -1,4 +1,5 @@
-// Kernels without their arithmetic and without their memory traffic, timed beside themselves.
+// Kernels without their arithmetic and without their memory traffic, timed beside the unchanged
+// kernels.
 #include "GpuTesting.h"
 #include "Store/DecisionFiles.h"
 
@@ -26,7 +27,7 @@ class ModifiedRun : public GpuTest {
 protected:
   static std::string source() { return machine().Sources + "/apps/modified.cu"; }
 
-  /// All times, for who has to find out what went wrong.
+  /// Returns all times, for the message of a failure.
   static std::string printed(const std::map<std::string, ModifiedTimes> &Times) {
     std::string Text;
     for (const auto &[Kernel, T] : Times)
@@ -39,7 +40,7 @@ protected:
 
 } // namespace
 
-TEST_F(ModifiedRun, TimesAreThoseOfWhatIsLeft) {
+TEST_F(ModifiedRun, modifiedKernels_takeTheTimeOfWhatIsLeft) {
   Project P("modified");
   std::string App = P.path("app"), Log = P.path("times.log");
   P.compile({"-O2", "-arch=" + TestArch, "-o", App, source()});
@@ -50,7 +51,8 @@ TEST_F(ModifiedRun, TimesAreThoseOfWhatIsLeft) {
   Request.Options.DevicesDir = machine().devicesDir();
   Request.Gpus = gpuPlaces([](llvm::StringRef Name) { return llvm::sys::Process::GetEnv(Name); });
   UnitStore Store = P.store();
-  std::vector<std::optional<std::string>> Decided; // By the build, which tunes as well.
+  // The build decides these, because it tunes as well.
+  std::vector<std::optional<std::string>> Decided;
   for (const Unit &U : Store.units())
     Decided.push_back(valueOf(readDecisions(Store, U.Key)));
   ProcessRunner Runner;
@@ -90,8 +92,9 @@ TEST_F(ModifiedRun, TimesAreThoseOfWhatIsLeft) {
     EXPECT_EQ(valueOf(readDecisions(Store, U.Key)), Before) << "nothing is decided";
 }
 
-/// What keeps a version from having more blocks on a multiprocessor than its kernel.
-TEST_F(ModifiedRun, TheDriverTakesTheRegistersAllotted) {
+/// Registers are allotted so that a version does not have more blocks on a multiprocessor than its
+/// kernel.
+TEST_F(ModifiedRun, allottedRegisters_areTakenByTheDriver) {
   std::string Before = workDir() + "/allotted-before.cubin",
               After = workDir() + "/allotted-after.cubin";
   CommandResult Compiled =

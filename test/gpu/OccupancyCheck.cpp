@@ -1,10 +1,11 @@
-// What the driver itself says of kernels' occupancy, for comparison with `carve points`.
+// Prints what the driver itself says about the occupancy of kernels, for comparison with `carve
+// points`.
 //
 //   OccupancyCheck CUBIN KERNEL BLOCK DYNSMEM [KERNEL BLOCK DYNSMEM]...
 //
-// prints one line per triple, tab-separated with a heading: kernel, block, dynamic shared memory,
-// blocks per SM, and the function's attributes. KERNEL is the mangled name, BLOCK a number of
-// threads. Exits with 77 where there is no driver or no device, with 1 where anything else fails.
+// It prints one line per triple, tab-separated with a heading: kernel, block, dynamic shared
+// memory, blocks per SM, and the function's attributes. KERNEL is the mangled name, BLOCK a number
+// of threads. Exits with 77 if there is no driver or no device, and with 1 if anything else fails.
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -17,8 +18,8 @@ namespace {
 
 constexpr int NoDevice = 77;
 
-/// The driver's functions that are called here; it is opened at run time, so that the program can
-/// be built where there is none.
+/// The functions of the driver that are called here. The driver is opened at run time, so that the
+/// program can be built on a machine without one.
 struct Driver {
   decltype(&cuInit) Init = nullptr;
   decltype(&cuDeviceGet) DeviceGet = nullptr;
@@ -45,7 +46,7 @@ bool openDriver(Driver &D) {
     std::fprintf(stderr, "OccupancyCheck: %s\n", dlerror());
     return false;
   }
-  // Names with a version are those that cuda.h's macros stand for.
+  // Names with a version are those to which cuda.h's macros expand.
   return resolve(Library, "cuInit", D.Init) && resolve(Library, "cuDeviceGet", D.DeviceGet) &&
          resolve(Library, "cuDevicePrimaryCtxRetain", D.Retain) &&
          resolve(Library, "cuCtxSetCurrent", D.SetCurrent) &&
@@ -86,7 +87,7 @@ bool printKernel(const Driver &D, CUmodule Module, const char *Name, int Block, 
       CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
       CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK};
   constexpr int DefaultSmem = 48 * 1024;
-  // What exceeds the device stays refused, and the driver then answers 0 blocks.
+  // A size above the device's limit is refused, and the driver then answers 0 blocks.
   if (DynamicSmem > DefaultSmem)
     D.SetAttribute(Function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, DynamicSmem);
   int Blocks = 0;

@@ -1,5 +1,5 @@
-// The blocks per SM that `carve points` computes, against the driver's own word on the variants
-// that are really assembled.
+// Compares the blocks per SM that `carve points` computes with what the driver says about the
+// variants that are really assembled.
 #include "GpuTesting.h"
 
 #include "Cubin/Assembler.h"
@@ -18,11 +18,12 @@ namespace json = llvm::json;
 
 namespace {
 
-/// A cap of one kernel for one block size, and the level that it is to give.
+/// A cap of one kernel for one block size, and the level that the cap must give.
 struct Level {
   std::string Kernel, Clone;
   int64_t Threads = 0, Cap = 0, Blocks = 0;
-  int64_t CapBelow = 0; ///< The next lower point; with more registers than that it is this level.
+  /// The next lower point. With more registers than that, the kernel is at this level.
+  int64_t CapBelow = 0;
 };
 
 /// One line of OccupancyCheck.
@@ -46,7 +47,7 @@ void addLevels(const json::Object &Kernel, std::vector<Level> &Levels) {
   }
 }
 
-/// What `carve points` says of the tunable kernels of \p Source.
+/// Returns what `carve points` says about the tunable kernels of \p Source.
 std::vector<Level> levelsOf(Project &P, const std::string &Source) {
   Words Arguments = {"points", "--arch=" + TestArch, "--format=json"};
   for (int Threads : {32, 96, 128, 192, 256, 512, 1024})
@@ -66,7 +67,7 @@ std::vector<Level> levelsOf(Project &P, const std::string &Source) {
   return Levels;
 }
 
-/// One cubin with a clone at every cap of \p Levels, written to \p Path.
+/// Writes one cubin with a clone at every cap of \p Levels to \p Path.
 Assembled assembleLevels(Project &P, const std::string &Source, const std::vector<Level> &Levels,
                          const std::string &Path) {
   std::string PtxPath = P.path("example.ptx");
@@ -122,7 +123,7 @@ class OccupancyOf : public GpuTest, public testing::WithParamInterface<const cha
 
 } // namespace
 
-TEST_P(OccupancyOf, EveryLevelIsTheDrivers) {
+TEST_P(OccupancyOf, everyLevel_isTheDriversToo) {
   Project P(std::string("occupancy-") + GetParam());
   std::string Source = machine().examplesDir() + "/" + GetParam() + ".cu";
   std::vector<Level> Levels = levelsOf(P, Source);
@@ -144,7 +145,7 @@ TEST_P(OccupancyOf, EveryLevelIsTheDrivers) {
     EXPECT_EQ(D.Blocks, blocksPerSm(Model, {R->RegsPerThread, unsigned(L.Threads),
                                             R->StaticSmemBytes, 0, R->Barriers}))
         << What;
-    // The assembler may stay below the cap that it is given, even below the point before.
+    // The assembler may use fewer registers than its cap, even fewer than at the point before.
     if (R->RegsPerThread > L.CapBelow)
       EXPECT_EQ(D.Blocks, L.Blocks) << What;
     else

@@ -1,5 +1,5 @@
-// Images replaced under a running program: the clone's code runs under its kernel's own name, and
-// the output stays.
+// Images replaced in a running program: the clone's code runs under its kernel's own name, and the
+// output stays the same.
 #include "GpuTesting.h"
 
 #include "Cubin/Assembler.h"
@@ -36,7 +36,7 @@ std::string compileApp(Project &P, const Words &Sources) {
   return P.path("app");
 }
 
-/// The job with the critical points of every kernel in its modules.
+/// Returns the job with the critical points of every kernel in its modules.
 TuningJob wholeJob(const Project &P, const ProbeRecord &Trace, TuningOptions Options) {
   Options.Search = searchLimits(0);
   ProcessRunner Runner;
@@ -55,7 +55,7 @@ TuningJob jobOf(const Project &P, const ProbeRecord &Trace) {
   return wholeJob(P, Trace, Options);
 }
 
-/// One image per module with variant \p Chosen of every kernel under the kernel's own name.
+/// Makes one image per module with variant \p Chosen of every kernel under the kernel's own name.
 ImageMap imagesOf(const Project &P, const TuningJob &Job, const std::vector<size_t> &Chosen) {
   ImageMap Images;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
@@ -74,7 +74,7 @@ ImageMap imagesOf(const Project &P, const TuningJob &Job, const std::vector<size
 
 } // namespace
 
-TEST_P(Replacement, CloneRunsUnderItsKernelsName) {
+TEST_P(Replacement, clone_runsUnderItsKernelsName) {
   const ReplacementCase &Case = GetParam();
   Project P("replace-" + Case.Name);
   std::string App = compileApp(P, Case.Sources);
@@ -84,7 +84,8 @@ TEST_P(Replacement, CloneRunsUnderItsKernelsName) {
   ASSERT_EQ(Job.Modules.size(), Case.Modules);
   ASSERT_EQ(Job.Kernels.size(), Case.Kernels);
 
-  // The copy that must not differ, then each of the others in turn: all kernels at once.
+  // First comes the control copy, which must not differ, then each of the others in turn, for all
+  // kernels at once.
   size_t Most = 0;
   for (const JobKernel &K : Job.Kernels) {
     ASSERT_GT(K.Variants.size(), 2u) << K.Traced.Kernel;
@@ -118,9 +119,9 @@ INSTANTIATE_TEST_SUITE_P(
                     ReplacementCase{"Occupancy", {"occupancy.cu"}, 2}),
     [](const auto &Info) { return Info.param.Name; });
 
-/// Only one of the two kernels has static shared memory, so the image lacks the other's name for
-/// that section, and its table of names grows.
-TEST_F(ReplacementOf, GrownTableOfNamesIsLoaded) {
+/// Only one of the two kernels has static shared memory. The image therefore lacks the other
+/// kernel's name for that section, and its table of names grows.
+TEST_F(ReplacementOf, grownTableOfNames_isLoaded) {
   Project P("exchanged");
   std::string App = compileApp(P, {"exchanged.cu"});
   RunRecord Default = runProbed({App}), Turned = runProbed({App, "turned"});
@@ -141,9 +142,9 @@ TEST_F(ReplacementOf, GrownTableOfNamesIsLoaded) {
   EXPECT_EQ(Run.Output.Stdout, Turned.Output.Stdout);
 }
 
-/// -rdc=true: what is replaced is the container of the device link, whose wrapper also lists the
+/// With -rdc=true the container of the device link is replaced, whose wrapper also lists the
 /// containers that were linked. Variables of the other files stay in use.
-TEST_F(ReplacementOf, DeviceLinkOfThreeFiles) {
+TEST_F(ReplacementOf, deviceLinkOfThreeFiles_isReplaced) {
   Project P("linked");
   Words Build = {"-O2", "-arch=" + TestArch, "-rdc=true", "-o", P.path("app")};
   for (const char *Source : {"linked_main.cu", "linked_hot.cu", "linked_shared.cu"})
@@ -174,7 +175,7 @@ TEST_F(ReplacementOf, DeviceLinkOfThreeFiles) {
   }
 }
 
-TEST_F(ReplacementOf, DamagedImageLeavesTheDefault) {
+TEST_F(ReplacementOf, damagedImage_leavesTheDefault) {
   Project P("damaged");
   std::string App = compileApp(P, {"graph.cu"});
   RunRecord Default = runProbed({App});
@@ -192,9 +193,9 @@ TEST_F(ReplacementOf, DamagedImageLeavesTheDefault) {
   }
 }
 
-/// What the preserve domain forbids the traced one tries: blocks of 1024 threads, of which only
-/// 256 are ever launched, leave no more than 64 registers.
-TEST_F(ReplacementOf, LaunchDomainsLimitTheCaps) {
+/// The traced domain tries what the preserve domain forbids: blocks of 1024 threads leave no more
+/// than 64 registers, but only 256 threads are ever launched.
+TEST_F(ReplacementOf, launchDomain_limitsTheCaps) {
   Project P("domains");
   P.compile({"-O2", "-DWIDE", "-arch=" + TestArch, "-o", P.path("app"),
              machine().Sources + "/apps/pressed.cu"});

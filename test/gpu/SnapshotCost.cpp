@@ -1,12 +1,11 @@
-// What saving, comparing and restoring device memory costs against the device's own copy, and
-// whether the probe's kernels compute on this GPU what they compute on the host.
+// Measures what saving, comparing and restoring device memory costs compared with the device's own
+// copy, and checks whether the probe's kernels compute the same on this GPU as on the host.
 //
-//   SnapshotCost check [SEEDS]     the kernels, on random data of odd sizes and addresses
-//   SnapshotCost cost [GB...]      a table, tab-separated with a heading: milliseconds, the median
-//   of
-//                                  five; without sizes 1, 4 and 16
+//   SnapshotCost check [SEEDS]     checks the kernels, on random data of odd sizes and addresses
+//   SnapshotCost cost [GB...]      prints a table, tab-separated with a heading: milliseconds, the
+//                                  median of five; the default sizes are 1, 4 and 16
 //
-// Exits with 77 where there is no driver or no device, with 1 where anything is wrong.
+// Exits with 77 if there is no driver or no device, and with 1 if anything is wrong.
 #include "Probe/Memory/HelperKernels.h"
 #include "Probe/Memory/Snapshot.h"
 #include "Probe/Memory/device/HelperTypes.h"
@@ -30,7 +29,7 @@ namespace {
 
 constexpr int NoDevice = 77;
 
-/// What the driver is asked beside what a snapshot asks it.
+/// The driver's functions that are called in addition to those of a snapshot.
 struct Gpu {
   decltype(&cuInit) Init = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) Retain = nullptr;
@@ -42,7 +41,7 @@ struct Gpu {
   CUstream Stream = nullptr;
 };
 
-/// Ends the program where \p Reason is not empty.
+/// Ends the program if \p Reason is not empty.
 void require(const std::string &Reason, const char *What) {
   if (Reason.empty())
     return;
@@ -85,12 +84,12 @@ bool start(Gpu &G) {
   return true;
 }
 
-// The check: the same table on the device and on the host, where only the addresses' upper bits
-// differ, run by both.
+// The check: the device and the host run the same table, in which only the upper bits of the
+// addresses differ.
 
 constexpr size_t ArenaBytes = size_t(8) << 20;
 
-/// Live memory and shadow behind it, on one side.
+/// Live memory followed by the shadow, on one side.
 struct Side {
   uint64_t Base = 0;
   std::vector<helper::Piece> Table;
@@ -100,7 +99,7 @@ class KernelCheck {
 public:
   KernelCheck(Gpu &G, uint64_t Seed);
   ~KernelCheck();
-  /// Whether all kernels agree with the emulation.
+  /// Returns whether all kernels agree with the emulation.
   bool run();
 
 private:
@@ -118,7 +117,7 @@ private:
   uint64_t Seed;
   std::mt19937_64 Random;
   HelperKernels Kernels;
-  std::vector<unsigned char> Memory; ///< The host's side, with room to align.
+  std::vector<unsigned char> Memory; ///< The host's side, with room for alignment.
   CUdeviceptr Device = 0, Scratch = 0;
   Side Here, There;
   DeviceTable OnDevice, OnHost;
@@ -149,7 +148,7 @@ void KernelCheck::makePieces() {
   int Count = 1 + int(Random() % 80);
   for (int I = 0; I < Count; ++I) {
     size_t Bytes = Sizes[Random() % std::size(Sizes)];
-    // Mostly as programs allocate, and any address besides.
+    // Most addresses are like those of allocations; some are arbitrary.
     size_t Gap = Random() % 3 ? -Offset % 256 : Random() % 300;
     if (Offset + Gap + Bytes > ArenaBytes)
       break;
@@ -164,7 +163,7 @@ void KernelCheck::makePieces() {
   OnHost = {reinterpret_cast<CUdeviceptr>(Here.Table.data()), Size, Chunks};
 }
 
-/// Small numbers, any bits, and zeros; the shadow differs in few places, or in many.
+/// Small numbers, any bits, and zeros. The shadow differs in few places or in many.
 void KernelCheck::fill() {
   auto *Live = reinterpret_cast<unsigned char *>(Here.Base);
   for (size_t I = 0; I < ArenaBytes; I += 4) {
@@ -180,7 +179,7 @@ void KernelCheck::fill() {
   int Changes = Random() % 3 == 0 ? 0 : 1 << Random() % 16;
   for (int I = 0; I < Changes; ++I)
     Live[ArenaBytes + Random() % ArenaBytes] ^= 1 << Random() % 8;
-  if (!Here.Table.empty() && Changes) // The last byte of a piece, and the first.
+  if (!Here.Table.empty() && Changes) // The last byte of a piece, and the first one, are changed.
     for (size_t At : {size_t(0), size_t(Here.Table.back().Bytes - 1)})
       reinterpret_cast<unsigned char *>(Here.Table.back().Shadow)[At] ^= 0x10;
 }
@@ -257,7 +256,7 @@ bool KernelCheck::scan(bool Plant) {
   return agree(fetch<uint32_t>(DeviceFound) == Expected, "scan");
 }
 
-/// All of the memory is compared: nothing beside the pieces may be written.
+/// All of the memory is compared, because nothing beside the pieces may be written.
 bool KernelCheck::copy(bool ToLive) {
   uint32_t Direction = ToLive;
   void *Parameters[] = {&OnHost.Pieces, &OnHost.Count, &OnHost.Chunks, &Direction};
@@ -291,7 +290,7 @@ int check(Gpu &G, int Seeds) {
   return Bad ? 1 : 0;
 }
 
-// The cost.
+// The measurement of the cost.
 
 double medianMs(const std::function<void()> &Work) {
   std::vector<double> Times;
@@ -306,7 +305,7 @@ double medianMs(const std::function<void()> &Work) {
   return Times[2];
 }
 
-/// The program's memory: \p Count ranges of together \p Bytes.
+/// The program's memory: \p Count ranges of \p Bytes in total.
 class Ranges {
 public:
   Ranges(Gpu &G, size_t Bytes, size_t Count) : G(G) {

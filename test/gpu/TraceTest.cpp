@@ -1,4 +1,4 @@
-// The probe's records of real programs on a real GPU, and that the programs do not notice.
+// The probe's records of real programs on a real GPU. The programs must not notice the probe.
 #include "GpuTesting.h"
 
 #include "Device/DeviceModel.h"
@@ -15,10 +15,10 @@ using namespace carve::test;
 
 namespace {
 
-/// A program that ends well, and what its trace must say.
+/// A program that ends normally, and what its trace must say.
 struct TraceCase {
   std::string Name;
-  Words Argv; ///< The first word is a program of the table; `@NAME` later on a file of it.
+  Words Argv; ///< The first word is a program of the table; a later `@NAME` is a file of it.
   std::map<std::string, uint64_t> Launches;
   unsigned Processes = 1, Containers = 1;
   Words Environment = {};
@@ -41,7 +41,7 @@ const KernelLaunches &onlyKernel(const ProbeRecord &Record) {
   return Record.Kernels.empty() ? None : Record.Kernels.front();
 }
 
-/// \p Kernels named as in the source, without parameters.
+/// Returns \p Kernels with the names of the source, without parameters.
 std::set<std::string> sourceNames(const std::set<std::string> &Kernels) {
   std::set<std::string> Names;
   for (const std::string &Kernel : Kernels)
@@ -54,7 +54,7 @@ class TraceOf : public GpuTest {};
 
 } // namespace
 
-TEST_P(Trace, IsWholeAndTheProgramTheSame) {
+TEST_P(Trace, trace_isWholeAndTheProgramTheSame) {
   const TraceCase &Case = GetParam();
   Words Argv = commandOf(Case);
   CommandResult Plain = run(Argv);
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
         TraceCase{"Processes", {"processes"}, {{"work", 13}}, 3, 1}),
     [](const auto &Info) { return Info.param.Name; });
 
-TEST_F(TraceOf, DriverModules) {
+TEST_F(TraceOf, modulesOfTheDriver_areRecorded) {
   std::string Cubin = valueOf(readFile(program("driver.cubin")));
   for (const char *Image : {"driver.cubin", "driver.fatbin"})
     for (Words Mode : {Words{}, Words{"file"}}) {
@@ -122,7 +122,7 @@ TEST_F(TraceOf, DriverModules) {
     }
 }
 
-TEST_F(TraceOf, LaunchAttributes) {
+TEST_F(TraceOf, launchAttributes_areRecorded) {
   const KernelLaunches Cooperative = onlyKernel(runProbed({program("cooperative")}).Probe);
   EXPECT_TRUE(Cooperative.Cooperative);
   const KernelLaunches Cluster = onlyKernel(runProbed({program("cluster")}).Probe);
@@ -134,13 +134,13 @@ TEST_F(TraceOf, LaunchAttributes) {
   EXPECT_EQ(Dynamic.Shape.Block, (std::array<unsigned, 3>{1024, 1, 1}));
 }
 
-TEST_F(TraceOf, QueriedKernels) {
+TEST_F(TraceOf, queriedKernels_areRecorded) {
   EXPECT_EQ(sourceNames(runProbed({program("occupancy")}).Probe.Queried),
             (std::set<std::string>{"queried"}));
   EXPECT_EQ(sourceNames(runProbed({program("basic")}).Probe.Queried), std::set<std::string>());
 }
 
-TEST_F(TraceOf, GraphLaunches) {
+TEST_F(TraceOf, launchesOfGraphs_areCounted) {
   std::map<std::string, uint64_t> Launches;
   for (const auto &[Kernel, Count] : runProbed({program("graph")}).Probe.GraphLaunches)
     Launches[llvm::StringRef(profileName(Kernel)).split('(').first.str()] += Count;
@@ -148,7 +148,7 @@ TEST_F(TraceOf, GraphLaunches) {
   EXPECT_TRUE(runProbed({program("streams")}).Probe.GraphLaunches.empty());
 }
 
-TEST_F(TraceOf, WhatAReplayHasToKnow) {
+TEST_F(TraceOf, hazards_areRecorded) {
   // What the runtime does by itself is no hazard.
   ProbeRecord Plain = runProbed({program("sharing"), "plain"}).Probe;
   EXPECT_EQ(Plain.Hazards, (std::map<HazardKind, std::set<std::string>>()));
@@ -161,7 +161,7 @@ TEST_F(TraceOf, WhatAReplayHasToKnow) {
   EXPECT_EQ(All.Hazards.count(HazardKind::Peer) + All.Hazards.count(HazardKind::Gpus), 0u);
 }
 
-TEST_F(TraceOf, DelayedLaunchesChangeNothingElse) {
+TEST_F(TraceOf, delayedLaunches_changeNothingElse) {
   RunRecord First = runProbed({program("basic")});
   RunRecord Delayed = runProbed({program("basic")}, {}, revealingDelayNs(First));
   EXPECT_EQ(Delayed.Output.Stdout, First.Output.Stdout);
@@ -169,15 +169,15 @@ TEST_F(TraceOf, DelayedLaunchesChangeNothingElse) {
   EXPECT_GT(Delayed.WallS, First.WallS);
 }
 
-TEST_F(TraceOf, ProgramWithoutGpuLeavesNoRecord) {
+TEST_F(TraceOf, programWithoutGpu_leavesNoRecord) {
   RunRecord Run = runProbed({program("no_gpu")});
   EXPECT_EQ(Run.Output.Stdout, "no_gpu checksum=0\n");
   EXPECT_EQ(Run.Output.ExitStatus, 0);
   EXPECT_EQ(Run.Probe.Processes, 0u);
 }
 
-/// The device table is what the driver says.
-TEST_F(TraceOf, DeviceEqualsTheTable) {
+/// The device table must contain what the driver says.
+TEST_F(TraceOf, device_equalsTheTable) {
   ProbeRecord Record = runProbed({program("basic")}).Probe;
   ASSERT_EQ(Record.Devices.size(), 1u);
   const DeviceInfo &D = Record.Devices.front();
@@ -204,7 +204,7 @@ std::ostream &operator<<(std::ostream &OS, const Ending &E) { return OS << E.How
 class TraceEnding : public GpuTest, public testing::WithParamInterface<Ending> {};
 } // namespace
 
-TEST_P(TraceEnding, KeepsTheStatusAndTheRecords) {
+TEST_P(TraceEnding, ending_keepsTheStatusAndTheRecords) {
   const Ending &Wanted = GetParam();
   Words Argv = {program("endings"), Wanted.How};
   CommandResult Plain = run(Argv);
@@ -215,7 +215,7 @@ TEST_P(TraceEnding, KeepsTheStatusAndTheRecords) {
   EXPECT_EQ(Traced.Probe.Processes, 1u);
   EXPECT_EQ(Traced.Probe.Incomplete, Wanted.Whole ? 0u : 1u);
   EXPECT_EQ(Traced.Probe.Dropped, 0u);
-  // Killed at once, it may not have come to deliver anything.
+  // A program that is killed at once may not have delivered anything.
   uint64_t Launches = launchesByName(Traced.Probe)["work"];
   EXPECT_TRUE(Launches == 7 || (Wanted.How == "kill" && Launches == 0)) << Launches;
 }
@@ -229,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(All, TraceEnding,
                                          Ending{"kill", 128 + SIGKILL, false},
                                          Ending{"sleep-kill", 128 + SIGKILL, false}),
                          [](const auto &Info) {
-                           // Names of tests are made of letters.
+                           // Names of tests may only have letters.
                            std::string Name = Info.param.How[0] == '_' ? "Immediate" : "";
                            llvm::copy_if(Info.param.How, std::back_inserter(Name), llvm::isAlpha);
                            return Name;

@@ -1,8 +1,8 @@
-// Whole tunings on a GPU: what was decided is what the next build's program runs, and whatever
-// cannot be tuned stays nvcc's.
+// Whole tunings on a GPU: the program of the next build runs what was decided, and whatever cannot
+// be tuned stays as nvcc made it.
 //
-// Most use a kernel that is pressed into too few registers, so that a winner is certain and the
-// whole of the way from trace to emission is gone. Which variant wins is nowhere asserted.
+// Most tests use a kernel that is limited to too few registers, so that a winner is certain and all
+// steps from trace to emission run. No test asserts which variant wins.
 #include "GpuTesting.h"
 #include "Store/DecisionFiles.h"
 #include "Store/StoreUpkeep.h"
@@ -18,7 +18,7 @@ class Tune : public GpuTest {
 protected:
   const std::string Pressed = machine().Sources + "/apps/pressed.cu";
 
-  /// The words that compile \p Source into \p Output.
+  /// Returns the words that compile \p Source into \p Output.
   static Words building(const std::string &Source, const std::string &Output, Words More = {}) {
     Words Arguments = {"-O2", "-o", Output, Source};
     Arguments.insert(Arguments.begin(), More.begin(), More.end());
@@ -28,7 +28,7 @@ protected:
 
 const std::string Arch = "-arch=" + TestArch;
 
-/// What every report of a tuning must satisfy.
+/// Checks what every report of a tuning must satisfy.
 void checkReport(const TuningReport &Report, const std::string &Log) {
   EXPECT_EQ(Report.Note, "") << Log;
   EXPECT_GT(Report.Runs, 2u);
@@ -47,7 +47,7 @@ void checkReport(const TuningReport &Report, const std::string &Log) {
   }
 }
 
-/// \p Argv runs with the registers that \p Report decided, and prints \p Stdout.
+/// Checks that \p Argv runs with the registers that \p Report decided, and prints \p Stdout.
 void checkEmitted(const Words &Argv, const TuningReport &Report, const std::string &Stdout) {
   RunRecord Run = runProbed(Argv);
   EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
@@ -56,7 +56,7 @@ void checkEmitted(const Words &Argv, const TuningReport &Report, const std::stri
     EXPECT_EQ(registersOf(Run.Probe, K.Mangled), K.RegsAfter) << K.Kernel << ": " << K.Reason;
 }
 
-/// Builds again as \p Arguments say and checks that nothing was run for it.
+/// Builds again with \p Arguments and checks that nothing was run for it.
 void checkSecondBuild(Project &P, const Words &Arguments, const std::string &Output) {
   std::string First = valueOf(readFile(Output));
   uint64_t Reports = storeStats(P.store()).Reports;
@@ -67,7 +67,7 @@ void checkSecondBuild(Project &P, const Words &Arguments, const std::string &Out
 
 } // namespace
 
-TEST_F(Tune, OneStepExampleAndItsSecondBuild) {
+TEST_F(Tune, exampleBuiltInOneStep_isTunedOnce) {
   Project P("stencil3d");
   std::string Source = machine().examplesDir() + "/stencil3d.cu", App = P.path("app");
   P.compile({"-O2", Arch, "-o", P.path("plain"), Source});
@@ -81,8 +81,8 @@ TEST_F(Tune, OneStepExampleAndItsSecondBuild) {
   checkSecondBuild(P, Build, App);
 }
 
-/// One cap for the file, by -maxrregcount.
-TEST_F(Tune, FileScopeExample) {
+/// The whole file gets one cap, by -maxrregcount.
+TEST_F(Tune, fileScope_tunesTheWholeFile) {
   Project P("nbody");
   std::string Source = machine().examplesDir() + "/nbody.cu", App = P.path("app");
   P.compile({"-O2", Arch, "-o", P.path("plain"), Source});
@@ -96,11 +96,11 @@ TEST_F(Tune, FileScopeExample) {
   checkSecondBuild(P, Build, App);
 }
 
-/// nvcc's default architecture is older than the GPU: the driver compiles the PTX, and the tuned
-/// program carries an image beside it. With CUDA_DISABLE_PTX_JIT only such an image can run.
-TEST_F(Tune, ImageIsAddedWhereTheDriverWouldCompile) {
+/// nvcc's default architecture is older than the GPU, so the driver compiles the PTX, and the tuned
+/// program carries an image in addition. With CUDA_DISABLE_PTX_JIT only such an image can run.
+TEST_F(Tune, programThatTheDriverWouldCompile_getsAnImage) {
   Project P("jit");
-  // Without its cache too: what an earlier run compiled would be taken from there.
+  // The driver's cache is off, too; otherwise it would supply what an earlier run compiled.
   const Words NoJit = {"CUDA_DISABLE_PTX_JIT=1", "CUDA_CACHE_DISABLE=1"};
   P.compile(building(Pressed, P.path("plain")));
   CommandResult Plain = run({P.path("plain")});
@@ -118,8 +118,9 @@ TEST_F(Tune, ImageIsAddedWhereTheDriverWouldCompile) {
   checkSecondBuild(P, Build, P.path("app"));
 }
 
-/// The build system's way: build, tune a script that starts the program twice, build again.
-TEST_F(Tune, ThreeStepsWithAScriptOfTwoProcesses) {
+/// This is the way of a build system: build, tune with a script that starts the program twice,
+/// build again.
+TEST_F(Tune, scriptOfTwoProcesses_tunesTheNextBuild) {
   Project P("script");
   std::string App = P.path("app"), Object = P.path("app.o");
   auto Build = [&] {
@@ -136,7 +137,7 @@ TEST_F(Tune, ThreeStepsWithAScriptOfTwoProcesses) {
   checkReport(Report, P.log());
   ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
   EXPECT_EQ(Report.Kernels.front().Launches, 40u);
-  // The program is nvcc's until it is built again.
+  // The program stays nvcc's until it is built again.
   EXPECT_EQ(registersOf(runProbed({App}).Probe, Report.Kernels.front().Mangled),
             Report.Kernels.front().RegsBefore);
   Build();
@@ -146,8 +147,8 @@ TEST_F(Tune, ThreeStepsWithAScriptOfTwoProcesses) {
 
 namespace {
 
-/// What a tuning of apps/linked_*.cu must have come to: the kernel that is complete in its file is
-/// faster, and the other cannot be tuned.
+/// Checks the result of tuning apps/linked_*.cu: the kernel that is complete in its file is faster,
+/// and the other one cannot be tuned.
 void checkLinkedReport(const TuningReport &Report, const std::string &Log) {
   checkReport(Report, Log);
   ASSERT_EQ(Report.Kernels.size(), 2u);
@@ -159,7 +160,7 @@ void checkLinkedReport(const TuningReport &Report, const std::string &Log) {
 } // namespace
 
 /// -rdc=true: objects, one of them in a library, and a link by nvcc.
-TEST_F(Tune, RelocatableObjectsAndALibrary) {
+TEST_F(Tune, relocatableObjectsAndALibrary_areTuned) {
   Project P("relocatable");
   std::string App = P.path("app"), Library = P.path("libshared.a");
   auto Build = [&] {
@@ -183,7 +184,7 @@ TEST_F(Tune, RelocatableObjectsAndALibrary) {
   checkEmitted({App}, Report, Plain.Stdout);
 }
 
-TEST_F(Tune, RelocatableInOneStep) {
+TEST_F(Tune, relocatableInOneStep_isTuned) {
   Project P("relocatable-one");
   Words Build = {"-O2", Arch, "-rdc=true", "-o", P.path("app")};
   for (const char *Source : {"linked_main.cu", "linked_hot.cu", "linked_shared.cu"})
@@ -198,8 +199,9 @@ TEST_F(Tune, RelocatableInOneStep) {
   checkSecondBuild(P, Build, P.path("app"));
 }
 
-/// Only the traced domain may use what blocks of 1024 threads, never launched, would forbid.
-TEST_F(Tune, TracedDomainGainsMore) {
+/// Blocks of 1024 threads are never launched. Only the traced domain may use registers that such
+/// blocks would forbid.
+TEST_F(Tune, tracedDomain_gainsMore) {
   Project P("traced");
   Words Build = building(Pressed, P.path("app"), {Arch, "-DWIDE", "--carve-launch-domain=traced"});
   P.compile({"-O2", "-DWIDE", Arch, "-o", P.path("plain"), Pressed});
@@ -214,8 +216,8 @@ TEST_F(Tune, TracedDomainGainsMore) {
   checkSecondBuild(P, Build, P.path("app"));
 }
 
-/// The same samples lead to the same decision, without the GPU.
-TEST_F(Tune, RecordedSamplesGiveTheSameDecision) {
+/// The same samples lead to the same decision without the GPU.
+TEST_F(Tune, recordedSamples_giveTheSameDecision) {
   Project P("recorded");
   P.compile(building(Pressed, P.path("app"), {Arch}));
   CommandResult First = P.carve({"tune", "--record=" + P.path("samples"), "--", P.path("app")});
@@ -241,8 +243,8 @@ TEST_F(Tune, RecordedSamplesGiveTheSameDecision) {
   EXPECT_TRUE(Decided.has_value());
 }
 
-/// They share the store and the GPU; each waits for the other's runs.
-TEST_F(Tune, TwoAtOnce) {
+/// The two tunings share the store and the GPU; each waits for the other's runs.
+TEST_F(Tune, twoTuningsAtOnce_bothDecide) {
   Project P("shared");
   std::string Driver = machine().tool("carve-nvcc");
   CommandResult Results[2];
@@ -270,7 +272,7 @@ TEST_F(Tune, TwoAtOnce) {
 }
 
 namespace {
-/// A workload that cannot be tuned by, and what the log must say of it.
+/// A workload with which nothing can be tuned, and what the log must say about it.
 struct UntunableCase {
   std::string Name;
   std::string Source, Argument;
@@ -282,7 +284,7 @@ std::ostream &operator<<(std::ostream &OS, const UntunableCase &C) { return OS <
 class Untunable : public GpuTest, public testing::WithParamInterface<UntunableCase> {};
 } // namespace
 
-TEST_P(Untunable, DefaultIsKept) {
+TEST_P(Untunable, untunableWorkload_keepsTheDefault) {
   const UntunableCase &Case = GetParam();
   Project P("untunable-" + Case.Name);
   std::string Source = machine().Sources + "/apps/" + Case.Source;

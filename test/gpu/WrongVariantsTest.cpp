@@ -1,6 +1,5 @@
-// Variants that compute something else are caught by a replay, and right ones are not blamed. The
-// probe is driven directly: the program has the clones in its own module, and the plan is written
-// here.
+// A replay finds variants that compute something else, and does not blame right ones. The test uses
+// the probe directly: the program has the clones in its own module, and the plan is written here.
 #include "GpuTesting.h"
 
 #include "Protocol/Protocol.h"
@@ -25,13 +24,13 @@ std::string planText() {
     Text += "kernel\t" + Family + "Kernel\treplay\tnone";
     for (std::string Variant : Variants)
       Text += "\nvariant\t" + Family + "Kernel\t" + Variant + "\t" + Family + "Kernel__" + Variant;
-    // As the program launches it: 2^18 threads in blocks of 256, 20 times.
+    // The program launches the kernel like this: 2^18 threads in blocks of 256, 20 times.
     Text += "\nshape\t" + Family + "Kernel\t1024,1,1\t256,1,1\t0\t1,1,1\t20\t100000\n";
   }
   return Text;
 }
 
-/// The lines of all record files in \p Dir, without their ends.
+/// Returns the lines of all record files in \p Dir without their newlines.
 Words recordLines(const std::string &Dir) {
   Words Lines;
   std::error_code Failed;
@@ -46,13 +45,13 @@ Words recordLines(const std::string &Dir) {
   return Lines;
 }
 
-/// Every verdict on each variant of each kernel, by `<kernel> <variant>`.
+/// Returns every verdict on each variant of each kernel, by `<kernel> <variant>`.
 std::map<std::string, std::set<std::string>> verdicts(const Words &Lines) {
   std::map<std::string, std::set<std::string>> Found;
   for (const std::string &Line : Lines) {
     llvm::SmallVector<llvm::StringRef> Fields;
     llvm::StringRef(Line).split(Fields, '\t');
-    // verified, kernel, four fields of the shape, launch, variant, verdict.
+    // Fields: verified, kernel, four fields of the shape, launch, variant, verdict.
     if (Fields.size() >= 9 && Fields[0] == "verified")
       Found[(Fields[1] + " " + Fields[7]).str()].insert(Fields[8].str());
   }
@@ -61,7 +60,7 @@ std::map<std::string, std::set<std::string>> verdicts(const Words &Lines) {
 
 } // namespace
 
-TEST_F(WrongVariants, AreCaughtAndRightOnesAreNot) {
+TEST_F(WrongVariants, wrongVariants_areCaughtAndRightOnesAreNot) {
   std::string App = program("wrong_variants"), Dir = workDir() + "/wrong-records";
   ASSERT_FALSE(llvm::sys::fs::create_directories(Dir));
   ASSERT_FALSE(writeFileAtomically(Dir + "/plan", planText()));

@@ -7,9 +7,9 @@
 # PREFIX is an installed tree, SANITIZER the program compute-sanitizer (the Python package
 # nvidia-cuda-sanitizer-api has it, too), SOURCE a program to take instead of the examples. Prints a
 # line per program, tab-separated with a heading: runs under memcheck, errors found, launches that
-# were replayed and variants that were verified, or what became of it. The exit status is 1 where
-# memcheck found an error, 2 where CUPTI and the sanitizer do not run together: then nothing of the
-# probe was checked, and `memcheck SnapshotCost` and the address sanitizer are what there is.
+# were replayed and variants that were verified, or why there are none. The exit status is 1 if
+# memcheck found an error, and 2 if CUPTI and the sanitizer do not run together. Then nothing of
+# the probe was checked, and only `memcheck SnapshotCost` and the address sanitizer remain.
 set -eu
 if [ $# -lt 3 ]; then
   sed -n '2,15s/^# \{0,1\}//p' "$0" >&2

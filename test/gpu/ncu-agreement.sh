@@ -1,11 +1,11 @@
 #!/bin/sh
-# What `carve explain` says of the programs in share/carve-nvcc/examples/limits, beside what Nsight
-# Compute's speed-of-light, scheduler and warp-state sections say of them.
+# Compares what `carve explain` says about the programs in share/carve-nvcc/examples/limits with
+# what Nsight Compute's speed-of-light, scheduler and warp-state sections say about them.
 #
 # usage: ncu-agreement.sh PREFIX OUT [PROGRAM...]
 #   PREFIX  tree with bin/carve and share/carve-nvcc: a build or an install
-#   OUT     folder for all that either says: <program>.json, <program>.ncu.csv, <program>.ncu.txt
-# Leaves with 77 where there is no ncu or it may not count.
+#   OUT     folder for the output of both: <program>.json, <program>.ncu.csv, <program>.ncu.txt
+# Exits with 77 if there is no ncu or it may not count.
 set -u
 [ $# -ge 2 ] || { sed -n '5,8s/^# //p' "$0" >&2; exit 2; }
 Prefix=$1 Out=$2

@@ -22,7 +22,7 @@ CaptureFolder::~CaptureFolder() {
     ::close(Memory);
 }
 
-/// Of the call that has just failed for \p Path.
+/// Returns the failure of the system call that has just failed for \p Path.
 static Failure failureAt(const std::string &Path) {
   return Failure(Path + ": " + std::strerror(errno));
 }
@@ -75,7 +75,7 @@ Failure CaptureFolder::writeContainer(const void *Data, size_t Bytes) {
 
 Failure CaptureFolder::complete() {
   add(RawEnd());
-  // A hole at the end is no part of the file yet.
+  // A hole at the end does not extend the file, so its size must be set.
   if (::ftruncate(Memory, MemoryBytes) != 0)
     return failureAt(Path + "/memory");
   if (Failure Why = writeFile("launch.part", Text.data(), Text.size()))

@@ -1,6 +1,6 @@
 /// \file
-/// The folder of one captured launch (CaptureProtocol.h): its files as they grow, given their final
-/// name when they are whole, removed where the capture fails.
+/// Writes the folder of one captured launch (CaptureProtocol.h). Files get their final names when
+/// they are complete, and are removed if the capture fails.
 #pragma once
 
 #include "Probe/Process/Failure.h"
@@ -12,26 +12,28 @@
 
 namespace carve::probe {
 
+/// The folder of one capture.
 class CaptureFolder {
 public:
-  /// For capture \p Wish of this process, below \p Directory.
+  /// Names the folder for the capture \p Wish of this process, below \p Directory; create() makes
+  /// it.
   CaptureFolder(const std::string &Directory, size_t Wish);
   CaptureFolder(const CaptureFolder &) = delete;
   CaptureFolder &operator=(const CaptureFolder &) = delete;
   ~CaptureFolder();
 
-  // Each of these fails where the file system refuses.
+  // Each of these functions fails if the file system refuses.
 
   Failure create();
-  /// Adds to the memory file; bytes that are all 0 become a hole.
+  /// Appends to the memory file. Bytes that are all 0 become a hole.
   Failure addMemory(const void *Data, size_t Bytes);
   Failure writeContainer(const void *Data, size_t Bytes);
-  /// Everything is there: ends the text and gives it its name.
+  /// Ends the text and gives it its final name, which says that the folder is complete.
   Failure complete();
 
   /// Adds a record (Protocol/CaptureRecords.h) to the text.
   template <class T> void add(const T &Record) { Text += recordLine(Record); }
-  /// Removes all files, and leaves \p Reason in their place.
+  /// Removes all files, and writes a file with \p Reason instead.
   void refuse(const std::string &Reason);
 
 private:

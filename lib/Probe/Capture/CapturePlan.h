@@ -1,5 +1,5 @@
 /// \file
-/// Which launches of this process are to be captured: the file that CARVE_PROBE_CAPTURE names
+/// Reads which launches of this process are captured, from the file that CARVE_PROBE_CAPTURE names
 /// (Protocol/PlanRecords.h).
 #pragma once
 
@@ -10,11 +10,12 @@
 
 namespace carve::probe {
 
+/// The launches to capture, and the directory for the captures.
 struct CapturePlan {
   std::string Directory;
   std::vector<CaptureWish> Wishes;
 
-  /// As Plan::read.
+  /// Reads \p File as Plan::read does; returns false on the same conditions.
   bool read(const char *File);
 };
 

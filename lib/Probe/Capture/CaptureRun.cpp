@@ -9,10 +9,10 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// A capture is made once: it may wait longer than a measurement.
+/// A capture is made once, so it may wait longer than a measurement.
 static constexpr std::chrono::milliseconds CaptureGateLimit{2000};
 
-/// The captured launch that this thread is in, from its entry to its exit.
+/// The captured launch in which this thread is, from its entry to its exit.
 static thread_local std::unique_ptr<LaunchWriter> OwnWriter;
 
 Failure carve::probe::startCaptureRun(const char *Path, const DriverApi &Driver,
@@ -114,7 +114,7 @@ Failure CaptureRun::whyNot(const LaunchCall &Launch) const {
     return Failure("memory of one GPU can be reached from another");
   if (!Modules.Api.complete() || !Driver.CtxSynchronize)
     return Failure("the driver is too old");
-  // What came before has to have ended; the program would wait for it at its next copy, too.
+  // Work before the launch must have ended. The program would also wait for it at its next copy.
   if (Driver.CtxSynchronize() != CUDA_SUCCESS)
     return Failure("the context is broken");
   return Failure::none();
@@ -122,7 +122,7 @@ Failure CaptureRun::whyNot(const LaunchCall &Launch) const {
 
 Failure CaptureRun::capture(const CaptureWish &Wish, const LaunchCall &Launch,
                             const CUpti_CallbackData &Call, LaunchWriter &Writer) {
-  // Calls of other threads may have come in before the gate closed.
+  // Calls of other threads may have submitted work before the gate closed.
   if (Driver.CtxSynchronize() != CUDA_SUCCESS)
     return Failure("the context is broken");
   CapturedModules::Kernel Kernel;

@@ -1,6 +1,6 @@
 /// \file
-/// A run in which launches are captured (CARVE_PROBE_CAPTURE): at the entry of a wished launch all
-/// memory of the context is written to files, at its exit the digests of what the launch left.
+/// A run in which launches are captured (CARVE_PROBE_CAPTURE). At the entry of such a launch, all
+/// memory of the context is written to files; at its exit, the digests of what the launch left.
 #pragma once
 
 #include "Probe/Capture/CapturePlan.h"
@@ -37,9 +37,10 @@ private:
   void noteTextures(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onLaunched(const CUpti_CallbackData &Call);
-  /// The wish that this launch is, or the number of wishes.
+  /// Returns the number of the wish that this launch fulfils, or the number of wishes if there is
+  /// none.
   size_t wishOf(const LaunchCall &Launch);
-  /// Writes what is there before the launch.
+  /// Writes the state before the launch. Fails if the launch cannot be captured.
   Failure capture(const CaptureWish &Wish, const LaunchCall &Launch, const CUpti_CallbackData &Call,
                   LaunchWriter &Writer);
   Failure whyNot(const LaunchCall &Launch) const;
@@ -49,13 +50,14 @@ private:
   CapturePlan Wanted;
   DeviceMemory Memory;
   CapturedModules Modules;
-  std::atomic<int> Textures{0}; ///< Alive now.
+  std::atomic<int> Textures{0}; ///< The number of texture objects that exist.
 
-  std::mutex Lock;            ///< Of Seen.
-  std::vector<uint64_t> Seen; ///< Launches by wish.
+  std::mutex Lock;            ///< Protects Seen.
+  std::vector<uint64_t> Seen; ///< The number of launches of each wish.
 };
 
-/// Reads what the file \p Path wishes, and makes \p Mode of it.
+/// Reads the wishes in the file \p Path and makes \p Mode of them. Fails if the file cannot be
+/// used.
 Failure startCaptureRun(const char *Path, const DriverApi &Driver, Submissions &Submitted,
                         std::unique_ptr<ProbeMode> &Mode);
 

@@ -48,7 +48,7 @@ void CapturedModules::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) 
     New->Bytes = New->Copy.size();
   }
   std::lock_guard<std::mutex> Guard(Lock);
-  // A handle of an unloaded module may be given again.
+  // The driver may reuse the handle of an unloaded module.
   if (New->Data)
     Containers[Handle] = std::move(New);
   else
@@ -87,7 +87,7 @@ Failure CapturedModules::find(CUfunction Handle, Kernel &Found) {
   CUlibrary Library = nullptr;
   CUmodule Module = nullptr;
   int Registers = 0;
-  // A CUkernel is refused by the functions for a CUfunction, and known by its own.
+  // The functions for a CUfunction refuse a CUkernel, and the functions for a CUkernel know it.
   if (Driver.FuncGetAttribute(&Registers, CU_FUNC_ATTRIBUTE_NUM_REGS, Handle) == CUDA_SUCCESS &&
       Driver.FuncGetModule(&Module, Handle) == CUDA_SUCCESS) {
     Found.Function = Handle;
@@ -101,7 +101,7 @@ Failure CapturedModules::find(CUfunction Handle, Kernel &Found) {
   }
   Found.Container = containerOf(Library ? static_cast<const void *>(Library) : Module);
   if (!Found.Container && !Library && Api.LibraryGetModule) {
-    // The function of a library's kernel: its module is the library's.
+    // The handle is the function of a library's kernel, so its module is the library's.
     std::map<const void *, std::shared_ptr<const LoadedContainer>> All;
     {
       std::lock_guard<std::mutex> Guard(Lock);

@@ -1,6 +1,6 @@
 /// \file
-/// What a captured launch needs of its kernel's module: the container as the program passed it, the
-/// variables with their addresses, the parameters' places.
+/// Finds what a captured launch needs of its kernel's module: the container as the program passed
+/// it, the variables with their addresses, and the places of the parameters.
 #pragma once
 
 #include "Probe/Driver/Container.h"
@@ -23,7 +23,8 @@ struct LoadedContainer {
   const void *Data = nullptr;
   size_t Bytes = 0;
   std::string Call;
-  std::string Copy; ///< Of bytes that the program may free: those that lie in no loaded file.
+  /// A copy of the bytes if they lie in no loaded file, because the program may free them.
+  std::string Copy;
 };
 
 /// A part of the parameter buffer.
@@ -31,13 +32,14 @@ struct ParameterPlace {
   size_t Offset = 0, Bytes = 0;
 };
 
+/// A variable of the module and its address.
 struct VariablePlace {
   std::string Name;
   CUdeviceptr Base = 0;
   size_t Bytes = 0;
 };
 
-/// Functions of the driver that only captures need. Null where the driver has them not.
+/// The functions of the driver that only captures need. A function that the driver lacks is null.
 struct CaptureApi {
   decltype(&cuMemcpyDtoH) MemcpyDtoH = nullptr;
   decltype(&cuCtxGetLimit) CtxGetLimit = nullptr;
@@ -48,26 +50,28 @@ struct CaptureApi {
   bool complete() const;
 };
 
-/// Thread-safe. Its lock is not held across calls of the driver.
+/// The containers of all loaded modules. Thread-safe. Its lock is not held across calls of the
+/// driver.
 class CapturedModules {
 public:
   CapturedModules(const DriverApi &Driver) : Driver(Driver) { Api.load(); }
 
-  /// The driver calls that note() has to see.
+  /// The driver calls that note() must see.
   static constexpr Roles Calls = Role::LoadsImage | Role::LoadsFile;
-  /// Takes a call that loads into account, at its exit.
+  /// Takes a load call into account, at its exit.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  /// An image that the driver has loaded.
+  /// Takes note of an image of \p Bytes bytes that the driver has loaded.
   void noteImage(const void *Data, size_t Bytes);
 
-  /// The kernel of a launch, with all that belongs to it.
+  /// The kernel of a launch, with everything that belongs to it.
   struct Kernel {
-    CUfunction Function = nullptr; ///< Of this context.
+    CUfunction Function = nullptr; ///< The function of this context.
     std::shared_ptr<const LoadedContainer> Container;
     std::vector<VariablePlace> Variables;
     std::vector<ParameterPlace> Parameters;
   };
-  /// Fails where it cannot be told.
+  /// Finds the kernel of \p Handle. Fails if the driver or the loaded containers do not tell all of
+  /// it.
   Failure find(CUfunction Handle, Kernel &Found);
 
   CaptureApi Api;
@@ -78,8 +82,9 @@ private:
 
   const DriverApi &Driver;
   std::mutex Lock;
-  std::map<const void *, std::shared_ptr<const LoadedContainer>> Containers; ///< By handle.
-  std::set<std::string> Names; ///< Of variables, over all images.
+  /// The containers by the handle of their module.
+  std::map<const void *, std::shared_ptr<const LoadedContainer>> Containers;
+  std::set<std::string> Names; ///< The names of the variables of all images.
 };
 
 } // namespace carve::probe

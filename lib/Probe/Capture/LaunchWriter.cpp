@@ -29,7 +29,7 @@ LaunchWriter::LaunchWriter(const DriverApi &Driver, const CaptureApi &Api,
                            const std::string &Directory, size_t Wish)
     : Folder(Directory, Wish), Driver(Driver), Api(Api), Chunk(CapturedChunkBytes) {}
 
-/// The next chunk of \p From, whose \p Bytes it tells.
+/// Reads the next chunk of \p From into Chunk, and sets \p Bytes to its size.
 Failure LaunchWriter::read(const Part &From, size_t At, size_t &Bytes) {
   Bytes = std::min(Chunk.size(), From.Bytes - At);
   if (Api.MemcpyDtoH(Chunk.data(), From.Base + At, Bytes) == CUDA_SUCCESS)
@@ -63,7 +63,7 @@ void LaunchWriter::addAttributes(const LaunchCall &Launch, CUfunction Function) 
     int Value = 0, OfHandle = 0;
     if (Driver.FuncGetAttribute(&Value, Attribute, Function) != CUDA_SUCCESS)
       continue;
-    // What was set for the CUkernel need not show in its CUfunction.
+    // An attribute that was set for the CUkernel need not show in its CUfunction.
     if (Function != *Launch.Slot && HaveDevice && Driver.KernelGetAttribute &&
         Driver.KernelGetAttribute(&OfHandle, Attribute, reinterpret_cast<CUkernel>(*Launch.Slot),
                                   Device) == CUDA_SUCCESS)
@@ -85,7 +85,7 @@ static const char *kindName(MemoryKind Kind) {
   case MemoryKind::Mapped:
     return "mapped";
   default:
-    return nullptr; // Cannot be had again in another process.
+    return nullptr; // Another process cannot get such memory again.
   }
 }
 
@@ -99,7 +99,7 @@ void LaunchWriter::choose(const std::vector<MemoryRange> &Ranges, CUcontext Cont
                           const CapturedModules::Kernel &Kernel) {
   for (const MemoryRange &R : Ranges) {
     const char *Kind = kindName(R.Kind);
-    // Mapped memory is of no context.
+    // Mapped memory belongs to no context.
     if (!Kind || (R.Kind != MemoryKind::Mapped && R.Context != Context)) {
       Forbidden.forbid(R.Base, R.Bytes, whereIs(R.Kind));
       continue;
@@ -115,7 +115,7 @@ void LaunchWriter::choose(const std::vector<MemoryRange> &Ranges, CUcontext Cont
   Forbidden.prepare();
 }
 
-/// The bytes of the parameters, at their places.
+/// Reads the bytes of the parameters at their places.
 static Failure readParameters(const LaunchCall &Launch, const std::vector<ParameterPlace> &Places,
                               std::vector<std::string> &Out) {
   const char *Buffer = nullptr;

@@ -1,6 +1,7 @@
 /// \file
-/// Writes one captured launch into its folder: what stands before it, and the digests of what it
-/// leaves. The program is held meanwhile (SubmissionGate.h), and the context is current and idle.
+/// Writes one captured launch into its folder: the state before the launch, and the digests of what
+/// it leaves. In the meantime the program is held (SubmissionGate.h), and the context is current
+/// and idle.
 #pragma once
 
 #include "Probe/Capture/CaptureFolder.h"
@@ -14,7 +15,7 @@
 
 namespace carve::probe {
 
-/// A failure is why the launch cannot be captured.
+/// Writes one capture. A failure says why the launch cannot be captured.
 class LaunchWriter {
 public:
   LaunchWriter(const DriverApi &Driver, const CaptureApi &Api, const std::string &Directory,
@@ -23,18 +24,18 @@ public:
   CaptureFolder Folder;
 
   void addAttributes(const LaunchCall &Launch, CUfunction Function);
-  /// Which memory is written: all of \p Context and the kernel's variables. What lies elsewhere
-  /// must not be pointed to.
+  /// Chooses which memory is written: all memory of \p Context, and the kernel's variables. No
+  /// pointer may lead to any other memory.
   void choose(const std::vector<MemoryRange> &Ranges, CUcontext Context,
               const CapturedModules::Kernel &Kernel);
   Failure addParameters(const LaunchCall &Launch, const CapturedModules::Kernel &Kernel);
   Failure addMemory();
   Failure addContainer(const LoadedContainer &Container);
-  /// When the launch is done.
+  /// Writes the digests; called after the launch has ended.
   Failure addAfter();
 
 private:
-  /// Something whose bytes are captured.
+  /// A range of memory whose bytes are captured.
   struct Part {
     CUdeviceptr Base = 0;
     size_t Bytes = 0;

@@ -1,5 +1,5 @@
 /// \file
-/// Which metrics of which launches are to be counted in this process: the file that
+/// Reads which metrics of which launches are counted in this process, from the file that
 /// CARVE_PROBE_METRICS names (Protocol/PlanRecords.h).
 #pragma once
 
@@ -11,12 +11,14 @@
 
 namespace carve::probe {
 
+/// The metrics, the pass and the launches of a process.
 struct CountPlan {
-  std::vector<std::string> Metrics; ///< Most important first; the first is part of every pass.
+  /// The most important metric comes first, and is part of every pass.
+  std::vector<std::string> Metrics;
   size_t Pass = 0;
   std::vector<CountWish> Wishes;
 
-  /// As Plan::read.
+  /// Reads \p File as Plan::read does; returns false on the same conditions.
   bool read(const char *File);
 };
 

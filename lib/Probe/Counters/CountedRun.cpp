@@ -8,9 +8,9 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// The load call of the program's that this thread is in gets an image with counters.
+/// Set while this thread is in a load call of the program that gets an image with counters.
 static thread_local bool Replaced = false;
-/// This thread is in a call that ends contexts, at whose entry all counters were read.
+/// Set while this thread is in a call that ends contexts, at whose entry all counters were read.
 static thread_local bool Ending = false;
 
 Failure carve::probe::startCountedRun(const char *Names, const DriverApi &Driver, RecordFile &File,
@@ -39,7 +39,7 @@ void CountedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     return;
   Roles Means = rolesOf(Id);
   if (Means.any(Role::LoadsImage)) {
-    // The image is replaced behind this.
+    // The image is replaced after this point.
     if (Entry)
       Replaced = false;
     else if (std::exchange(Replaced, false))
@@ -88,7 +88,7 @@ void CountedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
     std::lock_guard<std::mutex> Guard(Lock);
     Contexts.insert(Context);
   } else if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-    // No call of the driver may be made here.
+    // No driver call may be made here.
     settle([&](const Place &Read) { return Read.Context == Context; });
     std::lock_guard<std::mutex> Guard(Lock);
     if (!Ending && !Owners.empty() && !Finishing)
@@ -137,7 +137,7 @@ void CountedRun::readVariable(CUcontext Context, const LoadedHandle &From,
   CUresult Found = From.Context
                        ? Driver.ModuleGetGlobal(&Base, &Bytes, From.module(), Name.c_str())
                        : Driver.LibraryGetGlobal(&Base, &Bytes, From.library(), Name.c_str());
-  // Each image has only its own.
+  // Each image has only its own variables.
   if (Found == CUDA_ERROR_NOT_FOUND)
     return;
   std::vector<uint64_t> Rows(Bytes / sizeof(uint64_t));

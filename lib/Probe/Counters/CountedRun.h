@@ -1,7 +1,7 @@
 /// \file
-/// A run in which kernels count how often their blocks run: the images in place have variables with
-/// counters (CARVE_PROBE_COUNTERS, Protocol.h), which are read before they go, with their module,
-/// their context or the process.
+/// A run in which kernels count how often their blocks run. The replacing images have variables
+/// with counters (CARVE_PROBE_COUNTERS, Protocol.h). The probe reads them before they disappear
+/// with their module, their context or the process.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -20,10 +20,10 @@
 
 namespace carve::probe {
 
-/// Thread-safe. Its lock is not held across calls of the driver.
+/// The mode of such a run. Thread-safe. Its lock is not held across calls of the driver.
 class CountedRun : public ProbeMode {
 public:
-  /// \p Variables: their names.
+  /// \p Variables are the names of the variables with counters.
   CountedRun(const DriverApi &Driver, RecordFile &File, std::vector<std::string> Variables)
       : Driver(Driver), File(File), Variables(std::move(Variables)) {}
 
@@ -33,17 +33,17 @@ public:
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;
   void onImageReplaced() override;
   void ending() override { Finishing = true; }
-  /// Reads what is there still, and writes the records.
+  /// Reads the variables that still exist, and writes the records.
   void finish() override;
 
 private:
-  /// A variable at an address. Addresses differ between contexts and modules that are there at a
-  /// time.
+  /// A variable at an address. Contexts and modules that exist at the same time have different
+  /// addresses.
   struct Place {
     CUcontext Context = nullptr;
     void *Handle = nullptr;
     std::string Variable;
-    std::vector<uint64_t> Sums; ///< By counter, as last read.
+    std::vector<uint64_t> Sums; ///< The counters' values when they were last read.
   };
 
   void read(CUcontext Context);
@@ -51,23 +51,25 @@ private:
   void loaded(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onUnload(void *Handle, const CUpti_CallbackData &Call);
   void readAll();
-  /// What was read of places that \p Gone says are gone stays counted.
+  /// Keeps the counts of the places for which \p Gone returns true, and forgets the places.
   template <class F> void settle(F Gone);
   void lose(const std::string &Why);
 
   const DriverApi &Driver;
   RecordFile &File;
   std::vector<std::string> Variables;
-  std::atomic<bool> Finishing{false}; ///< The runtime unloads its libraries when all has been read.
+  /// Set when the process ends: the runtime unloads its libraries after everything was read.
+  std::atomic<bool> Finishing{false};
 
-  std::mutex Lock; ///< Of what follows.
+  std::mutex Lock; ///< Protects the members below.
   std::set<CUcontext> Contexts;
   std::set<LoadedHandle> Owners;
   std::map<CUdeviceptr, Place> Places;
-  std::map<std::string, std::map<size_t, uint64_t>> Settled; ///< By variable and counter.
+  /// The counts of places that are gone, by variable and counter.
+  std::map<std::string, std::map<size_t, uint64_t>> Settled;
 };
 
-/// Makes \p Mode, with \p Names of the variables, parted by commas.
+/// Makes \p Mode. \p Names are the names of the variables, separated by commas.
 Failure startCountedRun(const char *Names, const DriverApi &Driver, RecordFile &File,
                         std::unique_ptr<ProbeMode> &Mode);
 

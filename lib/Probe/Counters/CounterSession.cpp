@@ -2,7 +2,7 @@
 
 using namespace carve::probe;
 
-/// Parameters of \p Object, as far as every call has them.
+/// Returns the parameters of \p Object that every call has.
 template <class Params> static Params paramsOf(size_t Bytes, CUpti_RangeProfiler_Object *Object) {
   Params P{};
   P.structSize = Bytes;
@@ -10,7 +10,7 @@ template <class Params> static Params paramsOf(size_t Bytes, CUpti_RangeProfiler
   return P;
 }
 
-/// The macros of CUPTI's headers name a structure's size by the call.
+/// The macros of CUPTI's headers name the size of a structure by the call.
 #define CARVE_RANGE_PARAMS(Call)                                                                   \
   paramsOf<CUpti_RangeProfiler_##Call##_Params>(CUpti_RangeProfiler_##Call##_Params_STRUCT_SIZE,   \
                                                 Object)
@@ -36,7 +36,7 @@ Failure CounterSession::configure(RangeKind Kind) {
   Size.maxNumRangeTreeNodes = 1;
   if (CUptiResult R = Api.GetCounterDataSize(&Size); R != CUPTI_SUCCESS)
     return profilerFailure("cuptiRangeProfilerGetCounterDataSize", R);
-  // Counts of the launch before must not stay.
+  // Counts of the previous launch must not remain.
   CounterData.assign(Size.counterDataSize, 0);
   auto Init = CARVE_RANGE_PARAMS(CounterDataImage_Initialize);
   Init.counterDataSize = CounterData.size();
@@ -49,7 +49,7 @@ Failure CounterSession::configure(RangeKind Kind) {
   Set.counterDataImageSize = CounterData.size();
   Set.pCounterDataImage = CounterData.data();
   Set.range = Kind == RangeKind::Kernel ? CUPTI_AutoRange : CUPTI_UserRange;
-  // The one pass is made by this one launch: with the other modes CUPTI would repeat it.
+  // This one launch makes the one pass. With the other modes CUPTI would repeat the launch.
   Set.replayMode = CUPTI_UserReplay;
   Set.maxRangesPerPass = 1;
   Set.numNestingLevels = 1;

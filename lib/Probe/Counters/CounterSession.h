@@ -1,6 +1,6 @@
 /// \file
-/// CUPTI's range profiler on one context: sets the counters up for one pass and counts one launch
-/// at a time.
+/// Uses CUPTI's range profiler on one context: sets the counters up for one pass, and counts one
+/// launch at a time.
 #pragma once
 
 #include "Probe/Counters/MetricPasses.h"
@@ -11,22 +11,25 @@
 
 namespace carve::probe {
 
-/// What a range is. CUPTI makes one of each kernel by itself, which holds the kernel alone; one
-/// that we open and close holds 0.1 ms of CUPTI's own beside it (a kernel WaitNs of 80 us).
+/// The kinds of ranges. CUPTI makes a Kernel range by itself, and it contains the kernel alone. A
+/// Span is opened and closed by the probe, and also contains 0.1 ms of CUPTI's own work (measured
+/// with a kernel WaitNs of 80 us).
 enum class RangeKind { Kernel, Span };
 
+/// The counters of one context.
 class CounterSession {
 public:
   CounterSession(const ProfilerApi &Api, CUcontext Context, const PassImages &Images)
       : Api(Api), Context(Context), Images(Images) {}
 
-  /// Before the launch; the context is idle.
+  /// Called before the launch; the context must be idle. Fails if CUPTI refuses.
   Failure begin(RangeKind Kind);
-  /// After it has ended. \p Values: of the pass's metrics, in their order.
+  /// Called after the launch has ended. Writes the values of the pass's metrics to \p Values, in
+  /// the order of metrics().
   Failure end(std::vector<double> &Values);
-  /// Ends a range whose launch did not come. Does nothing where there is none.
+  /// Ends a range whose launch was not made. Does nothing if no range is open.
   void abandon();
-  /// Gives the counters back. The context is alive.
+  /// Gives the counters back. The context must still exist.
   void disable();
   const std::vector<std::string> &metrics() const { return Images.metrics(); }
 

@@ -12,10 +12,10 @@ using namespace carve::probe;
 
 using std::chrono::milliseconds;
 
-/// A kernel that is counted may wait for what the program does next: after this it goes on
+/// A kernel that is counted may wait for what the program does next. After this time it goes on
 /// uncounted.
 static constexpr milliseconds EndLimit{10'000};
-/// Launches that may fail to be counted, of each wish.
+/// The number of launches of each wish that may fail to be counted.
 static constexpr uint64_t SpareLaunches = 4;
 
 Failure carve::probe::startHardwareCounters(const char *Path, const CuptiApi &Cupti,
@@ -44,7 +44,7 @@ std::set<CUpti_CallbackId> HardwareCounters::resources() const {
   return {CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
 }
 
-/// The launch that this thread is in and that is counted, from its entry to its exit.
+/// The counted launch in which this thread is, from its entry to its exit.
 std::unique_ptr<HardwareCounters::Measured> &HardwareCounters::mine() {
   static thread_local std::unique_ptr<Measured> Mine;
   return Mine;
@@ -62,7 +62,7 @@ void HardwareCounters::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Cal
 void HardwareCounters::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
   if (Id != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
     return;
-  // CUPTI must not be called about it any more.
+  // CUPTI must not be called for this context any more.
   std::lock_guard<std::mutex> Guard(Lock);
   Sessions.erase(Resource.context);
 }
@@ -77,7 +77,7 @@ void HardwareCounters::disableAll() {
 
 void HardwareCounters::finish() {
   Over = true;
-  // Where a launch is being counted still, the process ends with it.
+  // If a launch is still being counted, the counters are not given back; they end with the process.
   if (!Submitted.Gate.close(GateLimit))
     return;
   disableAll();
@@ -94,7 +94,7 @@ void HardwareCounters::unmeasured(const Measured &M, const Failure &Why) {
   File.add(UnmeasuredRecord{{W.Kernel, W.Shape, M.Launch}, Why.reason()});
 }
 
-/// Whether \p Launch is one of those to be counted.
+/// Returns whether \p Launch is one of those to be counted.
 bool HardwareCounters::wants(const LaunchCall &Launch, Measured &M) {
   const char *Name = *Launch.Slot ? kernelName(Driver, *Launch.Slot) : nullptr;
   if (!Name)
@@ -126,8 +126,8 @@ Failure HardwareCounters::whyNot(const LaunchCall &Launch, CUcontext Context) co
   return Failure::none();
 }
 
-/// Polls first: waiting for the whole context would never end where a kernel waits for what the
-/// program does next.
+/// Waits until \p Context is idle. It polls first, because a wait for the whole context would never
+/// end if a kernel waits for what the program does next.
 Failure HardwareCounters::waitIdle(CUcontext Context, milliseconds Limit) const {
   ContextEvent Event(Driver);
   auto Begin = std::chrono::steady_clock::now();
@@ -155,7 +155,7 @@ void HardwareCounters::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &C
   bool Closed = !Why && Submitted.Gate.close(GateLimit);
   if (!Why && !Closed)
     Why = Failure("other threads' calls were under way");
-  // One may have begun a capture before the gate closed.
+  // Another thread may have begun a capture before the gate closed.
   if (!Why)
     Why = whyNot(*Launch, Call.context);
   if (!Why)
@@ -171,7 +171,7 @@ void HardwareCounters::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &C
     Submitted.Gate.open();
 }
 
-/// The counters that \p Passes has, for the tuner.
+/// Records the counters of \p Passes for the tuner.
 void HardwareCounters::describe(const MetricPasses &Passes) {
   std::string Metrics;
   if (Wanted.Pass < Passes.passes().size())
@@ -183,8 +183,8 @@ void HardwareCounters::describe(const MetricPasses &Passes) {
     File.addOnce(NoMetricRecord{Passes.chip(), Metric, Reason});
 }
 
-/// What of the counters this process may have on the device of the current context. Without it
-/// CUPTI takes all that the chip has for available.
+/// Asks which counters this process may use on the device of the current context. Without that
+/// CUPTI takes all counters of the chip as available.
 static Failure availability(const ProfilerApi &Api, std::vector<uint8_t> &Image) {
   CUpti_Profiler_GetCounterAvailability_Params Available{};
   Available.structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE;
@@ -233,7 +233,7 @@ Failure HardwareCounters::setUp(uint32_t Device, DevicePass &Pass) {
   return Pass.Images->make(Pass.Passes->passes()[Wanted.Pass], Unknown);
 }
 
-/// The gate is closed, and the context idle.
+/// Begins to count. The gate must be closed and the context idle.
 Failure HardwareCounters::begin(Measured &M) {
   uint32_t Device = 0;
   if (Cupti.GetDeviceId(M.Context, &Device) != CUPTI_SUCCESS)
@@ -259,7 +259,7 @@ Failure HardwareCounters::begin(Measured &M) {
   Failure Why = M.Session->begin(Kind);
   if (!Why || KindWorks)
     return Why;
-  // This CUPTI may not make ranges of kernels by itself. Then the other kind tells, too.
+  // This CUPTI may be unable to make ranges of kernels by itself. Then the other kind is used.
   if (Kind == RangeKind::Kernel) {
     Kind = RangeKind::Span;
     M.Session->abandon();
@@ -270,7 +270,8 @@ Failure HardwareCounters::begin(Measured &M) {
   return Why;
 }
 
-/// What became of the launch: its counters are written, or the reason is returned.
+/// Ends the counting of a launch. Either writes its counters or returns the reason why there are
+/// none.
 Failure HardwareCounters::measure(const Measured &M, const CUpti_CallbackData &Call) {
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   if (Result && *Result != CUDA_SUCCESS) {
@@ -278,7 +279,7 @@ Failure HardwareCounters::measure(const Measured &M, const CUpti_CallbackData &C
     return Failure("the driver refused the launch");
   }
   if (Failure Why = waitIdle(M.Context, EndLimit)) {
-    // Neither may CUPTI wait for what does not end, nor be asked about a broken context.
+    // CUPTI must neither wait for a kernel that does not end nor be asked about a broken context.
     Stuck = true;
     giveUp(Failure("while " + Wanted.Wishes[M.Wish].Kernel + " was counted, " + Why.reason()));
     return Why;
@@ -304,8 +305,8 @@ Failure HardwareCounters::measure(const Measured &M, const CUpti_CallbackData &C
   return Failure::none();
 }
 
-/// Where that was the last launch wanted, the counters go back, and the rest of the program runs
-/// as ever.
+/// If that was the last launch wanted, gives the counters back; the rest of the program runs as
+/// usual.
 void HardwareCounters::settle(const Measured &M) {
   bool Done = true;
   {

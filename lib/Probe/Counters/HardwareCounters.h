@@ -1,6 +1,7 @@
 /// \file
-/// A run in which hardware counters are read at chosen launches (CARVE_PROBE_METRICS, Protocol.h):
-/// each runs alone and once, as the program asked for it. Nothing is traced or timed beside it.
+/// A run in which hardware counters are read at chosen launches (CARVE_PROBE_METRICS, Protocol.h).
+/// Each of these launches runs alone and once, as the program made it. Nothing is traced or timed
+/// in this run.
 #pragma once
 
 #include "Probe/Counters/CountPlan.h"
@@ -30,7 +31,7 @@ public:
     return Role::Gated | LaunchCall::Calls | StreamCaptures::Calls | Role::EndsContext;
   }
   std::set<CUpti_CallbackId> resources() const override;
-  /// Kernel records would have CUPTI's own kernels among them, and its times not be the program's.
+  /// Kernel records would contain CUPTI's own kernels, and the times would not be the program's.
   bool allowsActivity() const override { return false; }
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;
@@ -77,19 +78,20 @@ private:
   CountPlan Wanted;
   ProfilerApi Api;
   std::atomic<bool> Finishing{false};
-  std::atomic<bool> Over{false};            ///< Nothing more is to be counted.
-  std::atomic<bool> Stuck{false};           ///< A range is open that will not be closed.
-  RangeKind Kind = RangeKind::Kernel;       ///< While the gate is closed.
-  bool KindWorks = false;                   ///< As Kind.
-  bool Initialized = false;                 ///< As Kind.
-  std::map<uint32_t, DevicePass> PerDevice; ///< As Kind.
+  std::atomic<bool> Over{false};  ///< Set if nothing more is to be counted.
+  std::atomic<bool> Stuck{false}; ///< Set if a range is open that will not be closed.
+  /// Used only while the gate is closed, as are the next three members.
+  RangeKind Kind = RangeKind::Kernel;
+  bool KindWorks = false;                   ///< Set once a range of Kind has worked.
+  bool Initialized = false;                 ///< Set once CUPTI's profiler is initialised.
+  std::map<uint32_t, DevicePass> PerDevice; ///< The pass of each device.
 
-  std::mutex Lock; ///< Of what follows.
+  std::mutex Lock; ///< Protects the members below.
   std::vector<WishState> States;
   std::map<CUcontext, std::unique_ptr<CounterSession>> Sessions;
 };
 
-/// Reads what the file \p Path wants, and makes \p Mode of it.
+/// Reads what the file \p Path asks for and makes \p Mode of it. Fails if the file cannot be used.
 Failure startHardwareCounters(const char *Path, const CuptiApi &Cupti, const DriverApi &Driver,
                               RecordFile &File, Devices &Used, Submissions &Submitted,
                               std::unique_ptr<ProbeMode> &Mode);

@@ -30,7 +30,7 @@ Failure PassImages::make(std::vector<std::string> Wanted, bool &Unknown) {
   Add.pHostObject = Host;
   Add.ppMetricNames = Names.data();
   Add.numMetrics = Names.size();
-  // It says "invalid metric name" or, of some, "invalid parameter".
+  // CUPTI says "invalid metric name" or, for some metrics, "invalid parameter".
   Unknown = Api.AddMetrics(&Add) != CUPTI_SUCCESS;
   if (Unknown)
     return Failure::none();
@@ -83,7 +83,8 @@ Failure PassImages::evaluate(const std::vector<uint8_t> &CounterData,
   return Failure::none();
 }
 
-/// \p Number: how many passes \p Metrics take; 0 where the chip lacks one of them.
+/// Sets \p Number to the number of passes that \p Metrics take, or to 0 if the chip lacks one of
+/// them.
 Failure MetricPasses::passesOf(const std::vector<std::string> &Metrics, size_t &Number) const {
   PassImages Images(*this);
   bool Unknown = false;
@@ -92,7 +93,8 @@ Failure MetricPasses::passesOf(const std::vector<std::string> &Metrics, size_t &
   return !Why && !Unknown ? Images.passes(Number) : Why;
 }
 
-/// Puts \p Metric, which takes one pass, into the first that has room for it, or into a new one.
+/// Puts \p Metric, which takes one pass by itself, into the first pass with room for it, or into a
+/// new one.
 Failure MetricPasses::place(const std::string &Metric) {
   size_t Together = 0;
   for (std::vector<std::string> &Pass : Passes) {

@@ -1,7 +1,7 @@
 /// \file
-/// Parts the metrics that are wanted of a chip into passes that its counters can make, as CUPTI's
-/// host functions tell; they need no device. One process makes one of the passes: no launch is ever
-/// repeated, so that nothing has to be saved and restored.
+/// Divides the metrics that are wanted of a chip into passes that its counters can make in one run.
+/// CUPTI's host functions say what fits; they need no device. One process makes one of the passes.
+/// Thus no launch is ever repeated, and nothing has to be saved and restored.
 #pragma once
 
 #include "Probe/Counters/ProfilerApi.h"
@@ -16,17 +16,18 @@ namespace carve::probe {
 
 class MetricPasses {
 public:
-  /// \p Availability: what the device lets this process count; empty: all that the chip has.
+  /// \p Availability is what the device lets this process count; empty means everything that the
+  /// chip has.
   MetricPasses(const ProfilerApi &Api, std::string Chip, std::vector<uint8_t> Availability)
       : Api(Api), Chip(std::move(Chip)), Availability(std::move(Availability)) {}
 
-  /// Puts each of \p Wanted into the first pass that has room; the first is part of all. Fails
-  /// where that leaves no pass.
+  /// Puts each metric of \p Wanted into the first pass with room for it. The first metric is part
+  /// of every pass. Fails if no pass results.
   Failure part(const std::vector<std::string> &Wanted);
 
   const std::string &chip() const { return Chip; }
   const std::vector<std::vector<std::string>> &passes() const { return Passes; }
-  /// What is in no pass, with the reason.
+  /// Returns the metrics that are in no pass, with the reasons.
   const std::vector<std::pair<std::string, std::string>> &left() const { return Left; }
 
 private:
@@ -41,7 +42,7 @@ private:
   std::vector<std::pair<std::string, std::string>> Left;
 };
 
-/// CUPTI's object for some metrics of a chip, and the image that sets the counters up for them.
+/// CUPTI's object for some metrics of a chip, and the image that sets up the counters for them.
 class PassImages {
 public:
   explicit PassImages(const MetricPasses &Passes) : Passes(Passes) {}
@@ -49,10 +50,11 @@ public:
   PassImages &operator=(const PassImages &) = delete;
   ~PassImages();
 
-  /// \p Unknown: the chip lacks one of the metrics, which is no failure.
+  /// Makes the object for \p Metrics. \p Unknown is set if the chip lacks one of them, which is no
+  /// failure.
   Failure make(std::vector<std::string> Metrics, bool &Unknown);
   Failure passes(size_t &Number);
-  /// The values of the metrics in range 0 of \p CounterData.
+  /// Writes the values of the metrics in range 0 of \p CounterData to \p Values.
   Failure evaluate(const std::vector<uint8_t> &CounterData, std::vector<double> &Values) const;
 
   const std::vector<std::string> &metrics() const { return Metrics; }
@@ -64,7 +66,7 @@ private:
 
   const MetricPasses &Passes;
   std::vector<std::string> Metrics;
-  std::vector<const char *> Names; ///< Of Metrics.
+  std::vector<const char *> Names; ///< The names in Metrics as CUPTI takes them.
   std::vector<uint8_t> Config;
   CUpti_Profiler_Host_Object *Host = nullptr;
 };

@@ -1,6 +1,6 @@
 /// \file
-/// The functions of CUPTI's range profiler, found at run time beside those of CuptiApi: only a run
-/// with hardware counters needs them, and a CUPTI before 12.6 has none of them.
+/// The functions of CUPTI's range profiler, found at run time. They are not part of CuptiApi,
+/// because only a run with hardware counters needs them and a CUPTI before 12.6 lacks them.
 #pragma once
 
 #include "Probe/Process/Failure.h"
@@ -16,13 +16,14 @@
 
 namespace carve::probe {
 
+/// The functions of the range profiler.
 struct ProfilerApi {
   decltype(&cuptiProfilerInitialize) Initialize = nullptr;
   decltype(&cuptiProfilerDeviceSupported) DeviceSupported = nullptr;
   decltype(&cuptiProfilerGetCounterAvailability) GetCounterAvailability = nullptr;
   decltype(&cuptiDeviceGetChipName) GetChipName = nullptr;
 
-  // What needs no device: which metrics there are, and what they take.
+  // The functions that need no device: they say which metrics there are and what these take.
   decltype(&cuptiProfilerHostInitialize) HostInitialize = nullptr;
   decltype(&cuptiProfilerHostDeinitialize) HostDeinitialize = nullptr;
   decltype(&cuptiProfilerHostConfigAddMetrics) AddMetrics = nullptr;
@@ -43,12 +44,13 @@ struct ProfilerApi {
   decltype(&cuptiRangeProfilerDecodeData) DecodeData = nullptr;
   decltype(&cuptiRangeProfilerGetCounterDataInfo) GetCounterDataInfo = nullptr;
 
-  /// From \p Cupti, a library that CuptiApi has opened. False where one is missing.
+  /// Finds the functions in \p Cupti, a library that CuptiApi has opened. Returns false if one is
+  /// missing.
   bool load(void *Cupti);
 };
 
-/// CUPTI says no; why, in words for a person: what the permissions lack, or the number of \p Result
-/// and \p Call.
+/// Makes the failure for a refusal of CUPTI, in words for a person: which permission is missing, or
+/// the number of \p Result and the name of \p Call.
 Failure profilerFailure(const char *Call, CUptiResult Result);
 
 } // namespace carve::probe

@@ -11,7 +11,8 @@
 using namespace carve::probe;
 
 namespace {
-/// The header of a fatbinary; its body, a list of images each with a header of its own, follows.
+/// The header of a fatbinary. Its body follows: a list of images, each of which has a header of its
+/// own.
 struct FatbinHeader {
   uint32_t Magic;
   uint16_t Version;
@@ -19,8 +20,9 @@ struct FatbinHeader {
   uint64_t BodyBytes;
 };
 
-/// As __fatBinC_Wrapper_t. Of a device link (version 2) Data is the linked container, and Extra
-/// lists the relocatable ones that it was made of, as crt/link.stub fills it in.
+/// The layout of __fatBinC_Wrapper_t. In the wrapper of a device link (version 2) Data is the
+/// linked container, and Extra lists the relocatable containers that it was linked from, as
+/// crt/link.stub fills it in.
 struct Wrapper {
   uint32_t Magic;
   uint32_t Version;
@@ -31,10 +33,11 @@ struct Wrapper {
 
 static constexpr uint32_t FatbinMagic = 0xba55ed50;
 static constexpr uint32_t WrapperMagic = 0x466243b1;
-/// No toolkit makes containers of this size: such a number comes from something else.
+/// No toolkit makes containers of this size. A larger number is not the size of a container.
 static constexpr uint64_t MaxBytes = uint64_t(1) << 40;
 
-/// Byte by byte, because the pointer may be to PTX text that ends right before an unmapped page.
+/// Compares byte by byte, because the pointer may be to PTX text that ends right before an unmapped
+/// page.
 static bool startsWith(const void *Pointer, const void *Magic, size_t Bytes) {
   auto *Have = static_cast<const volatile unsigned char *>(Pointer);
   auto *Want = static_cast<const unsigned char *>(Magic);
@@ -64,7 +67,7 @@ static std::optional<uint64_t> sizeOfFatbin(const void *Data, uint64_t Limit) {
   return Header.HeaderBytes + Header.BodyBytes;
 }
 
-/// An ELF image ends where the last of its tables, sections and segments ends.
+/// Returns the size of an ELF image, which ends at the end of its last table, section or segment.
 static std::optional<uint64_t> sizeOfElf(const void *Data, uint64_t Limit) {
   if (!fits(0, sizeof(Elf64_Ehdr), Limit))
     return std::nullopt;
@@ -73,7 +76,7 @@ static std::optional<uint64_t> sizeOfElf(const void *Data, uint64_t Limit) {
       Header.e_shentsize != sizeof(Elf64_Shdr) || !fits(Header.e_shoff, sizeof(Elf64_Shdr), Limit))
     return std::nullopt;
   uint64_t Sections = Header.e_shnum;
-  if (Sections == 0) // 65280 sections and more: the number stands in the first one.
+  if (Sections == 0) // An image with 65280 or more sections has their number in the first one.
     Sections = readAs<Elf64_Shdr>(Data, Header.e_shoff).sh_size;
   uint64_t End = sizeof(Elf64_Ehdr);
   auto Cover = [&](uint64_t Offset, uint64_t Bytes) {
@@ -91,7 +94,7 @@ static std::optional<uint64_t> sizeOfElf(const void *Data, uint64_t Limit) {
         !Cover(Section.sh_offset, Section.sh_size))
       return std::nullopt;
   }
-  // The segments lie over the sections; only the table itself can be the end.
+  // The segments lie over the sections, so only their table can extend the image.
   if (Header.e_phnum && !Cover(Header.e_phoff, uint64_t(Header.e_phnum) * Header.e_phentsize))
     return std::nullopt;
   return End;

@@ -1,13 +1,14 @@
 /// \file
-/// Whether a context has run all that was submitted to it, asked without waiting: a wait would
-/// never end where a kernel waits for what the program does next.
+/// Asks, without waiting, whether a context has run everything that was submitted to it. A wait
+/// might never end, because a kernel may itself wait for what the program does next.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
 
 namespace carve::probe {
 
-/// Tells when everything in a context has run that was submitted before it was asked first.
+/// Tells when a context has run everything that was submitted to it before the first call of
+/// passed().
 class ContextEvent {
 public:
   explicit ContextEvent(const DriverApi &Driver) : Driver(Driver) {}
@@ -17,7 +18,8 @@ public:
     if (Event)
       (void)Driver.EventDestroy(Event);
   }
-  /// True as well where the driver has no such events.
+  /// Returns whether the work of \p Context is done. Also returns true if the driver has no such
+  /// events (before CUDA 12.5).
   bool passed(CUcontext Context) {
     if (!Begun && Driver.CtxRecordEvent && Driver.EventDestroy && Driver.EventQuery &&
         Driver.EventCreate(&Event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS)

@@ -5,9 +5,9 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// v19 is CUDA 12.0, the first whose kernel records have clusters and 64-bit local memory. The
-/// later records (CUpti_ActivityKernel9, and 10 in CUDA 13) only add fields behind the ones that
-/// we read, so one struct reads them all.
+/// Version 19 is CUDA 12.0, the first one whose kernel records have clusters and 64-bit local
+/// memory. Later records (CUpti_ActivityKernel9, and 10 in CUDA 13) only add fields after the ones
+/// that the probe reads, so one struct reads them all.
 static constexpr uint32_t OldestVersion = 19;
 
 static constexpr const char *Sonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
@@ -60,11 +60,11 @@ void DriverApi::load() {
   void *Handle = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (!Handle)
     return;
-  // Each that is missing stays null, and what needs it is not recorded.
+  // A function that is missing stays null, and what needs it is not recorded.
   (void)resolve(Handle, "cuDriverGetVersion", DriverGetVersion);
   (void)resolve(Handle, "cuDeviceGet", DeviceGet);
   (void)resolve(Handle, "cuDeviceGetName", DeviceGetName);
-  // cuda.h maps the plain names to these versions.
+  // cuda.h maps the names without a version to these versions.
   (void)resolve(Handle, "cuDeviceGetUuid_v2", DeviceGetUuid);
   (void)resolve(Handle, "cuDeviceTotalMem_v2", DeviceTotalMem);
   (void)resolve(Handle, "cuDeviceGetAttribute", DeviceGetAttribute);
@@ -100,7 +100,7 @@ void DriverApi::loadLaunches(void *Handle) {
   (void)resolve(Handle, "cuEventDestroy_v2", EventDestroy);
   (void)resolve(Handle, "cuEventQuery", EventQuery);
   (void)resolve(Handle, "cuEventRecord", EventRecord);
-  // Drivers before CUDA 12.8 have the first version alone, with the same parameters.
+  // Drivers before CUDA 12.8 have only the first version, which has the same parameters.
   if (!resolve(Handle, "cuEventElapsedTime_v2", EventElapsedTime))
     (void)resolve(Handle, "cuEventElapsedTime", EventElapsedTime);
   (void)resolve(Handle, "cuFuncGetAttribute", FuncGetAttribute);
@@ -153,7 +153,8 @@ void DriverApi::loadCopies(void *Handle) {
 }
 
 bool DriverApi::copies() const {
-  // All but what has a fall-back: cuCtxGetId, and the calls for mapping memory.
+  // These are all functions except those that have a fall-back: cuCtxGetId, and the calls that map
+  // memory.
   return CtxGetCurrent && CtxGetDevice && ThreadExchangeStreamCaptureMode && ModuleLoadData &&
          ModuleGetFunction && LaunchKernel && StreamQuery && MemGetInfo && MemGetAddressRange &&
          MemAlloc && MemFree && MemcpyHtoDAsync && MemcpyDtoHAsync && MemsetD8Async;

@@ -1,6 +1,7 @@
 /// \file
-/// The functions of CUPTI and of the driver that the probe calls, found at run time: neither may
-/// be linked, as the probe is built where there is no GPU and runs beside whatever is installed.
+/// The functions of CUPTI and of the driver that the probe calls, found at run time. Neither
+/// library can be linked, because the probe is built on machines without a GPU and runs with
+/// whatever version is installed.
 #pragma once
 
 #include "Probe/Process/Failure.h"
@@ -12,6 +13,7 @@
 
 namespace carve::probe {
 
+/// The functions of CUPTI.
 struct CuptiApi {
   decltype(&cuptiGetVersion) GetVersion = nullptr;
   decltype(&cuptiSubscribe) Subscribe = nullptr;
@@ -23,20 +25,23 @@ struct CuptiApi {
   decltype(&cuptiActivityFlushAll) FlushAll = nullptr;
   decltype(&cuptiActivityGetNextRecord) GetNextRecord = nullptr;
   decltype(&cuptiActivityGetNumDroppedRecords) GetNumDroppedRecords = nullptr;
-  // How records name contexts and streams. Null where this CUPTI has none: then nothing is
-  // replayed.
+  // Tell by which numbers records name contexts and streams. They are null if this CUPTI lacks
+  // them; then nothing is replayed.
   decltype(&cuptiGetContextId) GetContextId = nullptr;
   decltype(&cuptiGetStreamIdEx) GetStreamIdEx = nullptr;
-  /// Null where this CUPTI has none.
+  /// Null if this CUPTI lacks it.
   decltype(&cuptiGetCallbackName) GetCallbackName = nullptr;
-  void *Library = nullptr; ///< For what only some runs need (ProfilerApi).
+  /// The library's handle, for functions that only some runs need (ProfilerApi).
+  void *Library = nullptr;
 
-  /// Takes the CUPTI that the program already has loaded, then \p Path (may be null), then what the
-  /// loader finds by name.
+  /// Uses the CUPTI that the program has loaded; otherwise loads \p Path (may be null), and
+  /// otherwise what the loader finds by name. Fails if none can be loaded, if it is too old, or if
+  /// it lacks a function.
   Failure load(const char *Path);
 };
 
-/// Only of a driver that is already loaded. Every member is null where it is not.
+/// The functions of a driver that the program has already loaded. A member is null if the driver is
+/// not loaded or lacks the function.
 struct DriverApi {
   decltype(&cuDriverGetVersion) DriverGetVersion = nullptr;
   decltype(&cuDeviceGet) DeviceGet = nullptr;
@@ -47,7 +52,7 @@ struct DriverApi {
   decltype(&cuFuncGetName) FuncGetName = nullptr;
   decltype(&cuKernelGetName) KernelGetName = nullptr;
 
-  // Launches and streams, for Replay.
+  // Launches and streams, used by Replay.
   decltype(&cuLaunchKernelEx) LaunchKernelEx = nullptr;
   decltype(&cuStreamCreate) StreamCreate = nullptr;
   decltype(&cuStreamIsCapturing) StreamIsCapturing = nullptr;
@@ -73,10 +78,10 @@ struct DriverApi {
   decltype(&cuOccupancyMaxActiveBlocksPerMultiprocessor) OccupancyMaxActiveBlocks = nullptr;
   decltype(&cuOccupancyMaxActiveClusters) OccupancyMaxActiveClusters = nullptr;
   decltype(&cuGetErrorName) GetErrorName = nullptr;
-  /// Whether everything is there that rotating and replaying cannot do without.
+  /// Returns whether the driver has all functions that rotating and replaying need.
   bool canLaunch() const;
 
-  // Memory and copies, for Snapshot.
+  // Memory and copies, used by Snapshot.
   decltype(&cuCtxGetCurrent) CtxGetCurrent = nullptr;
   decltype(&cuCtxGetDevice) CtxGetDevice = nullptr;
   decltype(&cuCtxGetId) CtxGetId = nullptr;
@@ -102,16 +107,16 @@ struct DriverApi {
   decltype(&cuMemcpyDtoHAsync) MemcpyDtoHAsync = nullptr;
   decltype(&cuMemsetD8Async) MemsetD8Async = nullptr;
 
-  /// Whether a snapshot can be taken with this driver.
+  /// Returns whether a snapshot can be taken with this driver.
   bool copies() const;
 
-  // Variables of modules in any context, for CountedRun.
+  // Variables of modules in any context, used by CountedRun.
   decltype(&cuCtxPushCurrent) CtxPushCurrent = nullptr;
   decltype(&cuCtxPopCurrent) CtxPopCurrent = nullptr;
   decltype(&cuMemcpyDtoH) MemcpyDtoH = nullptr;
   decltype(&cuLibraryGetGlobal) LibraryGetGlobal = nullptr;
   decltype(&cuLibraryGetManaged) LibraryGetManaged = nullptr;
-  /// Whether these can be read with this driver.
+  /// Returns whether variables can be read with this driver.
   bool readsVariables() const;
 
   void load();

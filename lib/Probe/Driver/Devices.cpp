@@ -20,7 +20,7 @@ static std::string uuidText(const CUuuid &Uuid) {
   for (size_t I = 0; I < sizeof Uuid.bytes; ++I) {
     char Byte[3];
     std::snprintf(Byte, sizeof Byte, "%02x", static_cast<unsigned char>(Uuid.bytes[I]));
-    // As nvidia-smi prints it.
+    // This is the form in which nvidia-smi prints it.
     if (I == 0 || I == 4 || I == 6 || I == 8 || I == 10)
       Text += '-';
     Text += Byte;
@@ -28,7 +28,7 @@ static std::string uuidText(const CUuuid &Uuid) {
   return Text;
 }
 
-/// 0 if the driver does not say.
+/// Returns the attribute, or 0 if the driver does not tell it.
 static unsigned attributeOf(const DriverApi &Driver, CUdevice Device,
                             CUdevice_attribute Attribute) {
   int Value = 0;
@@ -82,7 +82,7 @@ static std::string describeDevice(const DriverApi &Driver, int Ordinal,
 
 std::string Devices::describe(const DriverApi &Driver) {
   uint64_t Wanted = Noted.load(std::memory_order_relaxed);
-  // Two threads may come here at once: whoever sets a bit first describes that device.
+  // Two threads may come here at once. The thread that sets a bit first describes that device.
   uint64_t New = Wanted & ~Described.fetch_or(Wanted, std::memory_order_relaxed);
   if (!New || !Driver.DeviceGet || !Driver.DeviceGetName || !Driver.DeviceGetUuid ||
       !Driver.DeviceTotalMem || !Driver.DeviceGetAttribute || !Driver.DriverGetVersion)

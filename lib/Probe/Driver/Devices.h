@@ -1,5 +1,5 @@
 /// \file
-/// The `device` records: which GPUs the program uses and what their limits are.
+/// Writes the `device` records: which GPUs the program uses and what their limits are.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -12,28 +12,30 @@
 
 namespace carve::probe {
 
-/// The version in the text of /proc/driver/nvidia/version or /sys/module/nvidia/version: its first
-/// word that is made of two or more numbers with dots between them. `-` if no word is one.
+/// Returns the version in \p Text, the content of /proc/driver/nvidia/version or
+/// /sys/module/nvidia/version: the first word that consists of two or more numbers with dots
+/// between them, or `-` if there is no such word.
 std::string parseKernelDriverVersion(std::string_view Text);
 
-/// The version of the loaded kernel driver, or `-`.
+/// Returns the version of the loaded kernel driver, or `-` if it cannot be read.
 std::string kernelDriverVersion();
 
-/// Notes devices inside callbacks, where the driver may hold its locks, and describes them later,
-/// from a thread of ours or before a load call begins.
+/// Remembers devices inside callbacks, in which the driver may hold its locks, and describes them
+/// later, from a thread of the probe or before a load call begins.
 class Devices {
 public:
-  /// Reads what is not asked of the driver: at the start, while files may be opened.
+  /// Reads the version of the kernel driver, which comes from a file. Must be called when the
+  /// process starts, while files may still be opened.
   void start() { KernelDriver = kernelDriverVersion(); }
 
   /// Remembers the device \p Ordinal. Lock-free.
   void note(uint32_t Ordinal);
 
-  /// Whether more than one was noted.
+  /// Returns whether more than one device was noted.
   bool several() const { return std::popcount(Noted.load(std::memory_order_relaxed)) > 1; }
 
-  /// The `device` lines of the devices noted since the last call; empty where there are none or
-  /// the driver does not answer.
+  /// Returns the `device` lines of the devices that were noted since the last call. The result is
+  /// empty if there are none or the driver does not answer.
   std::string describe(const DriverApi &Driver);
 
 private:

@@ -1,6 +1,6 @@
 /// \file
-/// What each call of the driver means to the probe, by CUPTI's number for it. DriverCalls.def is
-/// the one list of calls; everything that has to know calls asks here for their roles. Only the
+/// Says what each call of the driver means to the probe, by CUPTI's number of the call.
+/// DriverCalls.def is the only list of calls; all other code asks here for their roles. Only the
 /// code that reads a call's parameters names the call once more.
 #pragma once
 
@@ -12,47 +12,48 @@
 
 namespace carve::probe {
 
-/// One thing that a driver call can mean.
+/// One meaning that a driver call can have.
 enum class Role : uint32_t {
-  /// Waits at its entry while one launch is replayed, captured or counted (SubmissionGate.h): it
-  /// submits work, allocates, frees, maps or shares memory, asks how much is free, begins a
-  /// capture, or ends a stream or a context.
+  /// The call waits at its entry while a launch is replayed, captured or counted
+  /// (SubmissionGate.h), because it submits work, allocates, frees, maps or shares memory, asks how
+  /// much memory is free, begins a capture, or ends a stream or a context.
   Gated = 1u << 0,
-  /// Needs device memory, asks how much is free, or ends a context: memory that the probe holds is
-  /// given back before it (Snapshot.h).
+  /// The call needs device memory, asks how much is free, or ends a context. The probe gives back
+  /// the memory that it holds before the call runs (Snapshot.h).
   NeedsMemory = 1u << 1,
-  /// Changes what DeviceMemory knows.
+  /// The call changes what DeviceMemory knows.
   Memory = 1u << 2,
-  /// Does something to memory that the probe does not follow: after it nothing is replayed.
+  /// The call does something to memory that the probe does not follow. Nothing is replayed after
+  /// it.
   Unfollowed = 1u << 3,
   StartsKernels = 1u << 4,
-  /// Starts one kernel, in a way that LaunchCall can decode and repeat.
+  /// The call starts one kernel, in a way that LaunchCall can decode and repeat.
   Launch = 1u << 5,
-  /// Of these, a launch that may have attributes.
+  /// The call has the role Launch, and its launch may have attributes.
   LaunchAttributes = 1u << 6,
   BeginsCapture = 1u << 7,
   EndsCapture = 1u << 8,
-  /// Gets a device image in memory, which can be exchanged there.
+  /// The call gets a device image in memory, which the probe can exchange there.
   LoadsImage = 1u << 9,
   LoadsFile = 1u << 10,
-  /// Ends a module or a library.
+  /// The call ends a module or a library.
   Unloads = 1u << 11,
-  /// Asks a library for something, so that the driver has loaded it from then on.
+  /// The call asks a library for something. The driver has loaded the library from then on.
   UsesLibrary = 1u << 12,
-  /// Gives the address of a variable of a module.
+  /// The call returns the address of a variable of a module.
   GivesVariable = 1u << 13,
-  /// Sets an attribute of a kernel.
+  /// The call sets an attribute of a kernel.
   SetsAttribute = 1u << 14,
-  /// Asks something about a kernel that may depend on its registers.
+  /// The call asks for something about a kernel that may depend on the kernel's registers.
   AsksKernel = 1u << 15,
-  /// Waits for work, and returns the error of a kernel that failed.
+  /// The call waits for work, and returns the error of a kernel that failed.
   Waits = 1u << 16,
-  /// Ends a context, with all that is in it.
+  /// The call ends a context and everything in it.
   EndsContext = 1u << 17,
   BindsTexture = 1u << 18,
   UnbindsTexture = 1u << 19,
-  // The kinds of `hazard` records (Protocol.h); Hazards.h tells for which parameters. A call that
-  // begins a capture is one, too.
+  // The kinds of `hazard` records (Protocol.h). Hazards.h says for which parameters a call is one.
+  // A call that begins a capture is a hazard, too.
   HazardManaged = 1u << 20,
   HazardHost = 1u << 21,
   HazardIpc = 1u << 22,
@@ -66,7 +67,7 @@ public:
   constexpr Roles() = default;
   constexpr Roles(Role One) : Bits(static_cast<uint32_t>(One)) {}
 
-  /// Whether one of \p Others is among them.
+  /// Returns whether this set has one of \p Others.
   constexpr bool any(Roles Others) const { return Bits & Others.Bits; }
   constexpr bool empty() const { return Bits == 0; }
   constexpr Roles operator|(Roles Other) const {
@@ -84,15 +85,16 @@ constexpr Roles operator|(Role A, Role B) { return Roles(A) | Roles(B); }
 
 /// An entry of DriverCalls.def.
 struct DriverCall {
-  /// Of the call with the same parameters, its own number or that of the form without `_ptsz`.
+  /// The number of the form without `_ptsz` or `_ptds`, which has the same parameters; the call's
+  /// own number if it is that form.
   CUpti_CallbackId Plain = 0;
   Roles Means;
 };
 
-/// More than the largest number in DriverCalls.def.
+/// A bound above the largest number in DriverCalls.def.
 inline constexpr CUpti_CallbackId DriverCallLimit = 1024;
 
-/// DriverCalls.def by CUPTI's number. A call that is not in it means nothing.
+/// DriverCalls.def, indexed by CUPTI's number. A call that is not in the list has no role.
 inline constexpr std::array<DriverCall, DriverCallLimit> DriverCallTable = [] {
   using enum Role;
   std::array<DriverCall, DriverCallLimit> Table;
@@ -101,7 +103,8 @@ inline constexpr std::array<DriverCall, DriverCallLimit> DriverCallTable = [] {
       throw "this call is named twice";
     Table[Id] = Call;
   };
-  // A name is only ever pasted: cuda.h has macros of many of them.
+  // The macros only paste a name together with others and never expand it, because cuda.h defines
+  // macros with many of these names.
 #define CARVE_CALL_NUMBER(Number, Name, Means) Add(Number, {Number, Means});
 #define CARVE_CALL_ALSO(Number, Name, Plain) Add(Number, Table[CUPTI_DRIVER_TRACE_CBID_##Plain]);
 #define CARVE_CALL(Name, Means)                                                                    \
@@ -121,22 +124,23 @@ inline constexpr std::array<DriverCall, DriverCallLimit> DriverCallTable = [] {
   return Table;
 }();
 
-/// What the call \p Id means.
+/// Returns the roles of the call \p Id; none if DriverCalls.def does not have it.
 constexpr Roles rolesOf(CUpti_CallbackId Id) {
   return Id < DriverCallLimit ? DriverCallTable[Id].Means : Roles();
 }
 
-/// The call that has the parameters of \p Id: itself, or its form without `_ptsz` or `_ptds`. Those
-/// of DriverCalls.def alone; \p Id for any other.
+/// Returns the call that has the same parameters as \p Id: the form without `_ptsz` or `_ptds`, or
+/// \p Id itself. A call that DriverCalls.def does not have is returned unchanged.
 constexpr CUpti_CallbackId plainForm(CUpti_CallbackId Id) {
   return rolesOf(Id).empty() ? Id : DriverCallTable[Id].Plain;
 }
 
-/// Every call that has one of \p Any.
+/// Returns every call that has at least one of the roles \p Any.
 std::vector<CUpti_CallbackId> callsWith(Roles Any);
 
-/// \p Id, where it has the role \p R; otherwise this does not compile. For the labels of switches
-/// over the calls of one role, which DriverCalls.def must not lack.
+/// Returns \p Id if that call has the role \p R, and does not compile otherwise. The labels of
+/// switches over the calls of one role use it, so that no such call can be missing from
+/// DriverCalls.def.
 template <Role R> consteval CUpti_CallbackId callOf(CUpti_CallbackId Id) {
   if (!rolesOf(Id).any(R) || plainForm(Id) != Id)
     throw "DriverCalls.def gives this call no such role, or it is a form of another one";

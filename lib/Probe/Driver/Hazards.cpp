@@ -5,7 +5,7 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// Host memory of which kernels are meant to have the address.
+/// Returns whether the call makes the address of host memory known to kernels.
 template <class Params, unsigned Mapped> static bool maps(const void *Data) {
   return static_cast<const Params *>(Data)->Flags & Mapped;
 }
@@ -31,20 +31,22 @@ static bool poolsManaged(const void *Data) {
   return Properties && Properties->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
 }
 
-/// Mapped memory always names the device that is to use it; a second one makes them peers.
+/// Returns whether the call opens memory to more than one device. Mapped memory always names the
+/// device that uses it; a second one makes the devices peers.
 static bool opensToSeveral(const void *Data) {
   auto *Params = static_cast<const cuMemSetAccess_params *>(Data);
   return Params->desc && Params->count > 1;
 }
 
-/// What is registered with a network card by its kernel module alone needs this, and is seen by it:
-/// the card may write there at any time.
+/// Returns whether the call opens memory to network cards. Memory that only a card's kernel module
+/// registers needs this attribute, which is how the probe sees it. The card may write there at any
+/// time.
 static bool opensToCards(const void *Data) {
   auto *Params = static_cast<const cuPointerSetAttribute_params *>(Data);
   return Params->attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
 }
 
-/// Arrays that kernels can write.
+/// Returns whether \p Array is an array that kernels can write.
 static bool isSurface(const CUDA_ARRAY3D_DESCRIPTOR *Array) {
   return Array && Array->Flags & CUDA_ARRAY3D_SURFACE_LDST;
 }
@@ -57,8 +59,8 @@ static bool createsSurfaces(const void *Data) {
 
 #define CARVE_CALL(Call) CUPTI_DRIVER_TRACE_CBID_##Call
 
-/// Whether the parameters make a call a hazard of \p Kind, which it may be by its roles. Most calls
-/// always are one.
+/// Returns whether the parameters make the call a hazard of \p Kind, which its roles allow it to
+/// be. Most calls are hazards with any parameters.
 static bool isHazard(CUpti_CallbackId Plain, Role Kind, const void *Params) {
   switch (Plain) {
   case CARVE_CALL(cuMemHostAlloc):

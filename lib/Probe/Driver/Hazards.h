@@ -1,7 +1,8 @@
 /// \file
-/// What a trace notes beside kernels: driver calls after which a program's memory is not its own
-/// alone, and launches that start before what they follow has ended. The tuner chooses by it how
-/// kernels are timed. Pure, but for the record of what was seen already.
+/// Says what a trace records besides kernels: driver calls after which memory is no longer the
+/// program's alone, and launches that start before the kernels ahead of them have ended. From these
+/// records the tuner chooses how it times kernels. The functions are pure; only SeenHandles keeps
+/// state.
 #pragma once
 
 #include "Probe/Driver/DriverCalls.h"
@@ -13,29 +14,31 @@
 
 namespace carve::probe {
 
-/// The kind of `hazard` record (Protocol.h) that a call of \p Id with \p Params is; nothing if it
-/// is none. Page-locked host memory is everywhere and no hazard by itself: only what asks for a
-/// device address of it is.
+/// Returns which kind of `hazard` record (Protocol.h) a call of \p Id with \p Params is, or nothing
+/// if it is no hazard. Page-locked host memory is so common that it is no hazard by itself; only a
+/// call that asks for its device address is one.
 std::optional<HazardKind> hazardKind(CUpti_CallbackId Id, const void *Params);
 
-/// The calls for which hazardKind() may say something. None is made at every launch.
+/// The calls for which hazardKind() may return a kind. No program makes one of them at every
+/// launch.
 inline constexpr Roles HazardCalls = Role::HazardManaged | Role::HazardHost | Role::HazardIpc |
                                      Role::HazardPeer | Role::BeginsCapture | Role::HazardArray;
 
-/// The handle of the kernel that a call of \p Id launches with an attribute by which it overlaps
-/// with its neighbours; null for any other call.
+/// Returns the handle of the kernel if the call \p Id launches it with an attribute that lets it
+/// overlap with its neighbours; null for any other call.
 const void *programmaticKernel(CUpti_CallbackId Id, const void *Params);
 
-/// Which handles have been recorded, so that a loop of launches costs a look each. Forgets where
-/// two share a place. Lock-free.
+/// Remembers which handles have been recorded, so that a loop of launches costs one look-up per
+/// launch. A handle is forgotten if another one maps to the same place. Lock-free.
 class SeenHandles {
 public:
-  /// False where \p Handle was the last one in its place.
+  /// Returns true unless \p Handle is the last handle that was seen in its place.
   bool first(const void *Handle) {
     auto Place = (reinterpret_cast<uintptr_t>(Handle) >> 4) % Places.size();
     return Places[Place].exchange(Handle, std::memory_order_relaxed) != Handle;
   }
-  /// A module is loaded: another kernel may get the handle of one that is gone.
+  /// Forgets all handles. Called when a module is loaded, because a new kernel may get the handle
+  /// of an unloaded one.
   void clear() {
     for (auto &Place : Places)
       Place.store(nullptr, std::memory_order_relaxed);

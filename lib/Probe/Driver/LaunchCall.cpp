@@ -2,14 +2,15 @@
 
 using namespace carve::probe;
 
-/// The calls with `_ptsz` take the null stream for the thread's own.
+/// Returns the handle that names \p Stream. For the calls with `_ptsz` the null stream is the
+/// thread's own one.
 static CUstream streamOf(CUstream Stream, bool PerThread) {
   if (Stream)
     return Stream;
   return PerThread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
 }
 
-/// Of cuLaunchKernel and cuLaunchCooperativeKernel, whose first parameters are alike.
+/// Decodes cuLaunchKernel and cuLaunchCooperativeKernel, whose first parameters are alike.
 template <class Params> static LaunchCall decodePlain(Params *P, bool PerThread) {
   LaunchCall Call;
   Call.Slot = &P->f;

@@ -1,7 +1,6 @@
 /// \file
-/// A kernel launch as the program asks the driver for it, decoded from a callback's parameters:
-/// what it launches and how, where its kernel can be exchanged, and how to do the same launch
-/// again.
+/// Decodes a kernel launch of the program from a callback's parameters: what it launches and how,
+/// where its kernel can be exchanged, and how the same launch can be made again.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -13,29 +12,34 @@
 
 namespace carve::probe {
 
+/// A launch of one kernel. It points into the callback's parameters and is valid only during the
+/// callback.
 struct LaunchCall {
-  /// The handle in the driver's own copy of the parameters: writing it at the call's entry launches
-  /// another kernel. A CUfunction, or a CUkernel in its place.
+  /// The place of the kernel's handle in the driver's own copy of the parameters. Writing it at the
+  /// call's entry makes the call launch another kernel. The handle is a CUfunction or a CUkernel.
   CUfunction *Slot = nullptr;
-  LaunchShape Shape;           ///< The cluster is that of the launch's attribute.
-  CUstream Stream = nullptr;   ///< The default stream as the handle that names it.
-  void **Parameters = nullptr; ///< Null where Extra has them.
+  LaunchShape Shape;           ///< The cluster comes from the launch's attribute.
+  CUstream Stream = nullptr;   ///< If the call means a default stream, the handle that names it.
+  void **Parameters = nullptr; ///< Null if Extra has the parameters.
   void **Extra = nullptr;
   bool Cooperative = false;
   const CUlaunchAttribute *Attributes = nullptr;
   unsigned AttributeCount = 0;
 
-  /// Nothing where \p Id is no launch of one kernel. Only for the time of the callback.
+  /// Decodes the parameters of the call \p Id. Returns nothing if \p Id is not a launch of one
+  /// kernel.
   static std::optional<LaunchCall> decode(CUpti_CallbackId Id, const void *Params);
 
-  /// The calls that decode() knows.
+  /// The calls that decode() can decode.
   static constexpr Roles Calls = Role::Launch;
 
-  /// The attributes that decide how the kernel runs. Not those that tie the launch to others
-  /// (programmatic ones, events), nor those of streams: a replay stands alone.
+  /// Returns the attributes that decide how the kernel runs. It leaves out attributes that tie the
+  /// launch to other launches (programmatic ones, events) and attributes of streams, because a
+  /// replay runs alone.
   std::vector<CUlaunchAttribute> ownAttributes() const;
 
-  /// Launches \p Function on \p On as this call would.
+  /// Launches \p Function on the stream \p On in the same way as this call. Returns the driver's
+  /// result.
   CUresult launch(const DriverApi &Driver, CUfunction Function, CUstream On) const;
 };
 

@@ -81,7 +81,7 @@ const char *carve::probe::pathParameter(CUpti_CallbackId Id, const void *Params)
   }
 }
 
-/// The library of which the call \p Id asks for something; null where it is no such call.
+/// Returns the library of which the call \p Id asks for something, or null if it is no such call.
 static void *usedBy(CUpti_CallbackId Id, const void *Data) {
   switch (Id) {
   case CARVE_CALL(UsesLibrary, cuLibraryGetKernel):
@@ -99,7 +99,7 @@ static void *usedBy(CUpti_CallbackId Id, const void *Data) {
 
 bool LoadedHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   LoadedHandle New = loadedBy(Id, Call);
-  // From the entry of the call on it must not be asked any more.
+  // The handle must not be used any more from the entry of the unloading call on.
   void *Gone = Call.callbackSite == CUPTI_API_ENTER ? unloadedBy(Id, Call) : nullptr;
   void *Asked = Call.functionParams ? usedBy(Id, Call.functionParams) : nullptr;
   std::lock_guard<std::mutex> Guard(Lock);

@@ -14,7 +14,7 @@ static constexpr std::array<std::string_view, 16> Prefixes = {
     "cuCtxEnablePeer", "cuDeviceSet",  "cuDeviceGraphMem",  "cuCtxDisablePeer",
 };
 
-/// No driver has so many calls.
+/// A bound above the number of calls of any driver.
 static constexpr CUpti_CallbackId MostCalls = 10'000;
 
 bool carve::probe::isMemoryCall(std::string_view Name) {

@@ -1,6 +1,6 @@
 /// \file
-/// The driver calls that have to do with memory and that DriverCalls.def does not name: those of a
-/// newer driver. What they mean for a replay cannot be said.
+/// Finds driver calls that concern memory and that DriverCalls.def does not have, because the
+/// driver is newer than the list. What they mean for a replay is unknown.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -10,12 +10,12 @@
 
 namespace carve::probe {
 
-/// Whether the call \p Name, as CUPTI has it, may give, take, map, share or change memory, to judge
-/// by its name. Calls that only tell something do not count.
+/// Returns whether the call \p Name (CUPTI's name of it) may allocate, free, map, share or change
+/// memory, judged by its name. Calls that only return information do not count.
 bool isMemoryCall(std::string_view Name);
 
-/// All such calls of \p Cupti's that have not the role Gated. None where this CUPTI does not tell
-/// its calls' names.
+/// Returns all such calls of \p Cupti without the role Gated. The result is empty if this CUPTI
+/// does not tell the names of calls.
 std::vector<CUpti_CallbackId> unknownMemoryCalls(const CuptiApi &Cupti);
 
 } // namespace carve::probe

@@ -8,7 +8,8 @@ using namespace carve::probe;
 using namespace carve;
 
 namespace {
-/// Lines of one kernel may be in any order, so what names variants waits for the last line.
+/// What has been read of a plan. The lines of a kernel may be in any order, so the records that
+/// name variants wait until the last line is read.
 struct PlanReading {
   Plan &P;
   std::vector<ExcludeRecord> Excluded;
@@ -45,8 +46,8 @@ bool PlanReading::take(RecordReader &In) {
          takeKernelLine(In);
 }
 
-/// Puts the default and its control before the other variants of \p Kernel. False if names are
-/// missing or are there twice.
+/// Moves the default and its control copy before the other variants of \p Kernel. Returns false if
+/// names are missing or occur twice.
 static bool orderVariants(PlannedKernel &Kernel) {
   auto &Variants = Kernel.Variants;
   auto Control = std::find_if(Variants.begin(), Variants.end(),
@@ -62,6 +63,7 @@ static bool orderVariants(PlannedKernel &Kernel) {
 }
 
 /// Adds the number of the variant that each of \p Records names to the set \p Of of its kernel.
+/// Returns false if a kernel or variant is unknown.
 template <class T>
 static bool number(Plan &P, const std::vector<T> &Records, std::set<size_t> PlannedKernel::*Of) {
   for (const T &Record : Records) {
@@ -81,8 +83,8 @@ bool PlanReading::finish() {
   if (!number(P, Excluded, &PlannedKernel::Excluded) ||
       !number(P, Measured, &PlannedKernel::Measured))
     return false;
-  // A shape or a variant of a kernel without its own line leaves it without a name. What a measured
-  // variant computes must never be the program's.
+  // A kernel without a name has shapes or variants but no line of its own. A kernel with measured
+  // variants must not rotate, because the program must never get what such a variant computes.
   return std::all_of(P.Kernels.begin(), P.Kernels.end(), [](const auto &Entry) {
     const PlannedKernel &Kernel = Entry.second;
     return !Kernel.Name.empty() && Kernel.Mode != TimingMode::Fixed &&

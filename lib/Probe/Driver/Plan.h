@@ -1,6 +1,6 @@
 /// \file
-/// What the tuner wants timed in this run: the file that CARVE_PROBE_PLAN names
-/// (Protocol/PlanRecords.h).
+/// Reads which kernels the tuner wants to be timed in this run, from the file that CARVE_PROBE_PLAN
+/// names (Protocol/PlanRecords.h).
 #pragma once
 
 #include "Protocol/PlanRecords.h"
@@ -16,36 +16,42 @@
 
 namespace carve::probe {
 
-/// A kernel that is timed. Inside the probe variants are numbered; records have their names.
+/// A kernel that is timed. Inside the probe variants have numbers; in records they have names.
 struct PlannedKernel {
+  /// A variant of the kernel's code.
   struct Variant {
     std::string Name;
-    std::string Clone; ///< Its name in the module; the default's is the kernel's own.
+    /// The kernel's name in the module for this variant; for the default, the kernel's own name.
+    std::string Clone;
   };
   std::string Name;
   TimingMode Mode = TimingMode::Replay;
-  bool MayRotate = false;        ///< If it cannot be replayed.
-  std::vector<Variant> Variants; ///< 0 the default, 1 its control copy.
-  std::set<size_t> Excluded;     ///< Variants not to be run.
-  std::set<size_t> Measured;     ///< Variants that compute something else and are only timed.
+  /// Whether launches of the program may run variants if the kernel cannot be replayed.
+  bool MayRotate = false;
+  std::vector<Variant> Variants; ///< Number 0 is the default, number 1 its control copy.
+  std::set<size_t> Excluded;     ///< The variants that must not run.
+  std::set<size_t> Measured;     ///< The variants that compute something else and are only timed.
   std::vector<PlannedShape> Shapes;
 
   const PlannedShape *find(const LaunchShape &Shape) const;
-  /// The number of the variant \p Name, if there is one.
+  /// Returns the number of the variant \p Name, if there is one.
   std::optional<size_t> find(std::string_view Name) const;
-  /// Whether launches of the program's own may run variants.
+  /// Returns whether the program's own launches may run variants.
   bool mayBecomeVariants() const { return MayRotate || Mode != TimingMode::Replay; }
 };
 
+/// The whole plan of a process.
 struct Plan {
   uint64_t Seed = 1;
-  uint64_t ReplayMs = 0; ///< For all replays of this process; 0: no limit.
+  /// The time limit in ms for all replays of this process; 0 means no limit.
+  uint64_t ReplayMs = 0;
   uint64_t HangMs = 10'000;
   std::unordered_map<std::string, PlannedKernel> Kernels;
 
   const PlannedKernel *find(std::string_view Kernel) const;
-  /// Reads \p File. False if it cannot be read, is of another version, or has a line that is not
-  /// the protocol's: a plan that is half understood times the wrong thing.
+  /// Reads \p File. Returns false if it cannot be read, is of another version, or has a line that
+  /// the protocol does not have. A plan of which a part is not understood is refused, because it
+  /// would time the wrong thing.
   bool read(const char *File);
 };
 

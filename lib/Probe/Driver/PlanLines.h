@@ -1,6 +1,6 @@
 /// \file
-/// Reads the files in which the tools tell the probe what they want (Protocol/PlanRecords.h), a
-/// line at a time.
+/// Reads the files in which the tools tell the probe what to do (Protocol/PlanRecords.h), one line
+/// at a time.
 #pragma once
 
 #include "Protocol/RecordReader.h"
@@ -10,9 +10,10 @@
 
 namespace carve::probe {
 
-/// Hands the records of the file \p Path to \p Take, which says whether it knows a record. False if
-/// the file cannot be read, is of another kind or version than \p Kind, or has a line that is not
-/// known or not sound: a plan that is half understood has the wrong thing done.
+/// Passes the records of the file \p Path to \p Take, which returns whether it knows the record.
+/// Returns false if the file cannot be read, if it is of another kind or version than \p Kind, or
+/// if a line is unknown or malformed. A plan of which a part is not understood is refused, because
+/// the probe would do the wrong thing.
 template <class F> bool readPlanLines(const char *Path, const ProtocolFile &Kind, F Take) {
   std::ifstream In(Path);
   std::string Line;

@@ -1,7 +1,8 @@
 /// \file
-/// What a run of a program under the probe is for: a trace, timing variants, capturing launches,
-/// counting. Each is a mode, made at the start of the process (Probe.cpp). The callbacks, the
-/// activity buffers and the probe's own thread hand everything to the modes that there are.
+/// The interface of the purposes that a run under the probe can have: tracing, timing variants,
+/// capturing launches, counting. Each purpose is a mode, made when the process starts (Probe.cpp).
+/// The callbacks, the activity buffers and the probe's own thread pass everything to all modes of
+/// the run.
 #pragma once
 
 #include "Probe/Driver/DriverCalls.h"
@@ -15,6 +16,7 @@
 
 namespace carve::probe {
 
+/// One purpose of a run. The default of every function does nothing.
 class ProbeMode {
 public:
   ProbeMode() = default;
@@ -22,46 +24,49 @@ public:
   ProbeMode &operator=(const ProbeMode &) = delete;
   virtual ~ProbeMode() = default;
 
-  /// The driver calls that onCall() has to see. With Role::Gated among them the calls that have it
-  /// wait at the gate (Submissions.h).
+  /// The driver calls that onCall() must see. If the set has Role::Gated, calls with that role wait
+  /// at the gate (Submissions.h).
   virtual Roles calls() const = 0;
-  /// More of them, which have no roles; they wait at the gate, too.
+  /// Further calls that onCall() must see and that have no roles; they wait at the gate, too.
   virtual std::set<CUpti_CallbackId> unknownCalls() const { return {}; }
-  /// The events (CUpti_CallbackIdResource) that onResource() has to see.
+  /// The events (CUpti_CallbackIdResource) that onResource() must see.
   virtual std::set<CUpti_CallbackId> resources() const = 0;
-  /// Whether CUPTI may record the program's kernels meanwhile.
+  /// Whether CUPTI may record the program's kernels in the same run.
   virtual bool allowsActivity() const { return true; }
-  /// Whether the program's own kernels run, and they alone: then the times at which they begin and
-  /// end say something about the program.
+  /// Whether the program's own kernels, and no others, run. Only then do the times at which kernels
+  /// begin and end say something about the program.
   virtual bool runsProgramAsItIs() const { return true; }
 
-  /// A call of the program's, at entry and exit. Also of calls that only another mode wants.
+  /// Called at the entry and the exit of a call of the program. It is also called for calls that
+  /// only another mode asked for.
   virtual void onCall(CUpti_CallbackId, const CUpti_CallbackData &) {}
   virtual void onResource(CUpti_CallbackId, const CUpti_ResourceData &) {}
-  /// The driver has loaded a module, for the program or for us.
+  /// Called after the driver has loaded a module, for the program or for the probe.
   virtual void onModule(const CUpti_ModuleResourceData &) {}
-  /// The load call of the program's that this thread is in gets another image.
+  /// Called when the load call that this thread is in gets another image.
   virtual void onImageReplaced() {}
 
-  /// What a kernel record counts as.
+  /// The kernel as which a kernel record is counted.
   struct Counted {
-    bool IsOurs = false;   ///< Launched by the probe: not the program's.
-    std::string_view Name; ///< The kernel's own, where a clone ran in its place.
+    bool IsOurs = false;   ///< The probe launched the kernel, not the program.
+    std::string_view Name; ///< The name of the program's kernel, also if a clone ran instead of it.
   };
-  /// Called where CUPTI delivers records: takes no lock that is held across calls of the driver.
-  /// \p Lines gets the records of the protocol that follow from it.
+  /// Called when CUPTI delivers records. It must take no lock that is held across calls of the
+  /// driver. The records of the protocol that follow from it are appended to \p Lines.
   virtual Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &,
                            std::string & /*Lines*/) {
     return {false, Record.name};
   }
-  /// CUPTI has lost records: what waits for one may wait in vain.
+  /// Called when CUPTI has lost records. A mode that waits for a certain record may then wait in
+  /// vain.
   virtual void onLostRecords() {}
 
-  /// On the probe's own thread, every now and then.
+  /// Called at intervals on the probe's own thread.
   virtual void check() {}
-  /// The process ends: what is called from now on is the runtime's own way to end.
+  /// Called when the process begins to end. From then on the calls are the runtime's own calls for
+  /// its end.
   virtual void ending() {}
-  /// After that and the last kernel records, before the record file is sealed.
+  /// Called after ending() and after the last kernel records, before the record file is sealed.
   virtual void finish() {}
 };
 

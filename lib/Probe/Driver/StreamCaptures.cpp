@@ -10,15 +10,17 @@ void StreamCaptures::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   bool Success = *Result == CUDA_SUCCESS;
   if (Means.any(Role::BeginsCapture))
     UnderWay += Success;
-  // An invalidated capture ends with an error, and ends all the same. After any other error it may
-  // still be under way: CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, say, is a refusal to end it.
+  // Ending an invalidated capture returns an error, but the capture has ended. After any other
+  // error it may go on: CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, for example, is a refusal to end
+  // it.
   else if (UnderWay > 0 && (Success || *Result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED))
     --UnderWay;
 }
 
 bool carve::probe::isCapturing(const DriverApi &Driver, CUstream Stream) {
   CUstreamCaptureStatus Status = CU_STREAM_CAPTURE_STATUS_NONE;
-  // The legacy stream cannot be asked while another one captures: an error is an answer, too.
+  // The legacy stream cannot be asked while another stream is being captured, so an error means
+  // that a capture goes on.
   return Driver.StreamIsCapturing && (Driver.StreamIsCapturing(Stream, &Status) != CUDA_SUCCESS ||
                                       Status != CU_STREAM_CAPTURE_STATUS_NONE);
 }

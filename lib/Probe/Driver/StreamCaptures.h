@@ -1,6 +1,6 @@
 /// \file
-/// Captures of streams into graphs: how many the program has under way, and how calls of ours leave
-/// them alone.
+/// Captures of streams into graphs: counts those that the program has begun and not ended, and
+/// keeps the probe's own calls from breaking them.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -13,22 +13,22 @@ namespace carve::probe {
 /// Counts the captures of the whole process. Thread-safe.
 class StreamCaptures {
 public:
-  /// The calls that note() has to see, at exit.
+  /// The calls that note() must see, at exit.
   static constexpr Roles Calls = Role::BeginsCapture | Role::EndsCapture;
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
-  /// Whether a stream is being captured: then hardly any call is allowed.
+  /// Returns whether any stream is being captured. Hardly any call is allowed during a capture.
   bool any() const { return UnderWay > 0; }
 
 private:
   std::atomic<int> UnderWay{0};
 };
 
-/// Whether \p Stream is being captured, as far as this driver tells.
+/// Returns whether \p Stream is being captured; false if this driver cannot tell.
 bool isCapturing(const DriverApi &Driver, CUstream Stream);
 
-/// While it lives, a capture that this or another thread has begun does not forbid our calls, and
-/// is not broken by them.
+/// While it lives, a capture that this or another thread has begun neither forbids the probe's
+/// calls nor is broken by them.
 class CaptureRelaxed {
 public:
   explicit CaptureRelaxed(const DriverApi &Driver) : Driver(Driver) { exchange(); }

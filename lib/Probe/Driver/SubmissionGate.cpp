@@ -2,13 +2,13 @@
 
 using namespace carve::probe;
 
-/// Calls of this thread that are under way: more than one where a callback of the program's makes
-/// calls itself.
+/// The number of calls of this thread between entry and exit. It is more than one if a callback of
+/// the program makes calls itself.
 static thread_local int Mine = 0;
 
 void SubmissionGate::enter() {
   std::unique_lock<std::mutex> Guard(Lock);
-  // A nested call belongs to one that has been let in already.
+  // A nested call belongs to a call that has been let in already.
   if (Mine == 0)
     Changed.wait(Guard, [&] { return !Closed || Owner == std::this_thread::get_id(); });
   ++Mine;
@@ -17,7 +17,7 @@ void SubmissionGate::enter() {
 
 void SubmissionGate::leave() {
   std::lock_guard<std::mutex> Guard(Lock);
-  // The entry of a call may have come before the gate was there.
+  // The call may have begun before the gate was there.
   if (Mine == 0)
     return;
   --Mine;

@@ -1,6 +1,7 @@
 /// \file
 /// Holds the program's other threads back while one thread replays a launch: a driver call that
-/// submits work or changes memory waits at its entry until the replay is over. Knows threads only.
+/// submits work or changes memory waits at its entry until the replay is over. The gate knows
+/// threads and nothing else.
 #pragma once
 
 #include <chrono>
@@ -10,27 +11,29 @@
 
 namespace carve::probe {
 
-/// Longer than this the program is not held up for a measurement: another thread's copy may wait
-/// for a kernel; a program's queue may be long.
+/// How long the program is held up for a measurement at most: GateLimit while the gate is being
+/// closed, because a copy of another thread may be waiting for a kernel, and IdleLimit while the
+/// device becomes idle, because the program's queue may be long.
 constexpr std::chrono::milliseconds GateLimit{500}, IdleLimit{2000};
 
+/// The gate of a process. Thread-safe.
 class SubmissionGate {
 public:
-  /// At the entry of a call with Role::Gated: waits while another thread replays.
+  /// Called at the entry of a call with Role::Gated. Waits while another thread replays.
   void enter();
-  /// At its exit.
+  /// Called at the exit of such a call.
   void leave();
 
-  /// Closes the gate for the calling thread, whose own call does not count. False where calls of
-  /// other threads are still under way after \p Limit (a copy that waits for a kernel, say), or
-  /// another thread replays: then the gate stays open.
+  /// Closes the gate for the calling thread, whose own call does not count. Returns false, and
+  /// leaves the gate open, if calls of other threads are still running after \p Limit (for example
+  /// a copy that waits for a kernel) or if another thread replays.
   bool close(std::chrono::milliseconds Limit);
   void open();
 
 private:
   std::mutex Lock;
   std::condition_variable Changed;
-  int Inside = 0; ///< Calls between entry and exit, over all threads.
+  int Inside = 0; ///< The number of calls between entry and exit, over all threads.
   bool Closed = false;
   std::thread::id Owner;
 };

@@ -1,7 +1,7 @@
 /// \file
-/// What the program submits to the driver: the gate at which its calls wait while one of its
-/// launches is replayed, captured or counted, and its captures of streams. One for the process; the
-/// callbacks tell it of every call, the modes ask it.
+/// Follows what the program submits to the driver: the gate at which its calls wait while one of
+/// its launches is replayed, captured or counted, and its captures of streams. There is one object
+/// for the process. The callbacks tell it about every call, and the modes ask it.
 #pragma once
 
 #include "Probe/Driver/StreamCaptures.h"
@@ -11,19 +11,21 @@
 
 namespace carve::probe {
 
+/// The gate and the captures of the process.
 class Submissions {
 public:
-  /// Before any call is seen: calls with Role::Gated wait at the gate, and \p More.
+  /// Called before any call is seen. From then on calls with Role::Gated and the calls \p More wait
+  /// at the gate.
   void guard(std::set<CUpti_CallbackId> More);
 
-  /// At the entry of a call, before anything else is done about it: waits while the gate is closed
-  /// by another thread.
+  /// Called at the entry of a call, before anything else is done about it. Waits while another
+  /// thread holds the gate closed.
   void enter(CUpti_CallbackId Id);
-  /// At its exit, after everything else.
+  /// Called at the exit of a call, after everything else.
   void leave(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
   SubmissionGate Gate;
-  /// Counted only where a mode asks for the calls (StreamCaptures::Calls).
+  /// Counted only if a mode asks for the calls (StreamCaptures::Calls).
   StreamCaptures Captures;
 
 private:

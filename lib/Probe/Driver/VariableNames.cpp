@@ -8,7 +8,7 @@
 using namespace carve::probe;
 
 namespace {
-/// A cubin, of which only what lies within its bytes is read.
+/// A cubin. Nothing outside of its bytes is read.
 class Image {
 public:
   Image(const void *Data, size_t Bytes) : Data(static_cast<const char *>(Data)), Bytes(Bytes) {}
@@ -19,7 +19,7 @@ public:
     std::memcpy(&Out, Data + Offset, sizeof(T));
     return true;
   }
-  /// The text at \p Offset of the string table \p Table.
+  /// Returns the text at \p Offset of the string table \p Table.
   std::string_view text(const Elf64_Shdr &Table, uint64_t Offset) const {
     uint64_t End = Table.sh_offset + Table.sh_size;
     if (End < Table.sh_offset || End > Bytes || Offset >= Table.sh_size)
@@ -35,7 +35,7 @@ private:
 } // namespace
 
 static bool holdsVariables(std::string_view Section) {
-  // Constants of a kernel's own, in the banks of its parameters, are no variables.
+  // The constants in a kernel's own banks, which hold its parameters, are no variables.
   return Section.rfind(".nv.global", 0) == 0 || Section == ".nv.constant3";
 }
 

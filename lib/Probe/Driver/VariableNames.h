@@ -1,6 +1,7 @@
 /// \file
-/// The __device__ and __constant__ variables of the images that the driver has loaded: the driver
-/// gives a variable's address by its name, and tells no names. Pure: reads memory, calls nothing.
+/// Finds the names of the __device__ and __constant__ variables in the images that the driver has
+/// loaded. The driver returns the address of a variable by its name, but does not list the names.
+/// The function is pure: it reads memory and calls nothing.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,8 @@
 
 namespace carve::probe {
 
-/// Adds the names of the variables in the cubin \p Data to \p Names. What is no cubin has none.
+/// Adds the names of the variables in the cubin \p Data of \p Bytes bytes to \p Names. Adds nothing
+/// if \p Data is not a cubin.
 void addVariableNames(const void *Data, size_t Bytes, std::set<std::string> &Names);
 
 } // namespace carve::probe

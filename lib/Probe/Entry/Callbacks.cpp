@@ -12,7 +12,8 @@ using namespace carve;
 using namespace carve::probe;
 
 namespace {
-/// The probe itself calls the driver inside a callback; such a call is not the program's.
+/// Marks that the thread is inside a callback. The probe itself calls the driver there, and such a
+/// call is not the program's.
 struct CallbackScope {
   CallbackScope() { ++depth(); }
   ~CallbackScope() { --depth(); }
@@ -23,8 +24,8 @@ struct CallbackScope {
 };
 } // namespace
 
-/// Holds a launch back. Short delays spin: a sleep takes some 60 us at least, which a program of a
-/// million launches would feel.
+/// Holds a launch back. Short delays spin: a sleep takes about 60 us or more, which would slow down
+/// a program with a million launches.
 static void holdBack(uint64_t DelayNs) {
   using Clock = std::chrono::steady_clock;
   auto End = Clock::now() + std::chrono::nanoseconds(DelayNs);
@@ -34,7 +35,7 @@ static void holdBack(uint64_t DelayNs) {
   }
 }
 
-/// What is done in every mode at the entry of a call.
+/// Does what every mode needs at the entry of a call.
 static void onEntry(TracedProcess &P, CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (rolesOf(Id).any(Role::StartsKernels))
     return holdBack(P.LaunchDelayNs);
@@ -94,7 +95,7 @@ static void CUPTIAPI onCallback(void *User, CUpti_CallbackDomain Domain, CUpti_C
     return;
   CancellationOff Uncancelled;
   try {
-    // A call of ours may be what makes the driver load a module of the program's.
+    // A driver call of the probe may make the driver load a module of the program.
     if (Domain == CUPTI_CB_DOMAIN_RESOURCE && Id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
       onModule(P, *static_cast<const CUpti_ResourceData *>(Data));
     if (CallbackScope::depth() > 0)
@@ -105,13 +106,13 @@ static void CUPTIAPI onCallback(void *User, CUpti_CallbackDomain Domain, CUpti_C
     else if (Domain == CUPTI_CB_DOMAIN_RESOURCE)
       onResource(P, Id, *static_cast<const CUpti_ResourceData *>(Data));
   } catch (...) {
-    // Out of memory in a program that goes on: the tuner must not trust this file.
+    // There is no memory left, but the program goes on. The tuner must not trust this file.
     P.File.abandon();
   }
 }
 
-/// What the oldest CUPTI knows that we take. One that does not know a call of later cannot let the
-/// program make it, either.
+/// The roles whose calls the oldest supported CUPTI knows. If a CUPTI does not know a call that is
+/// newer, its driver does not let the program make it, either.
 static constexpr Roles KnownToAll =
     Role::LoadsImage | Role::LoadsFile | Role::StartsKernels | Role::AsksKernel;
 

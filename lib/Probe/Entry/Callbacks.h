@@ -1,6 +1,6 @@
 /// \file
-/// The CUPTI subscriber: what happens when the program makes a call of the driver that some mode
-/// has to see, loads device code, or creates a context.
+/// The CUPTI subscriber: handles the driver calls of the program that some mode must see, the
+/// loading of device code, and the creation of contexts.
 #pragma once
 
 #include "Probe/Process/Failure.h"
@@ -9,8 +9,8 @@ namespace carve::probe {
 
 struct TracedProcess;
 
-/// Subscribes and enables what the modes need. A failure is why the probe has to stand aside; then
-/// nothing is enabled.
+/// Subscribes to CUPTI and enables what the modes need. Fails with the reason why the probe can do
+/// nothing; in that case nothing is enabled.
 Failure startCallbacks(TracedProcess &P);
 
 } // namespace carve::probe

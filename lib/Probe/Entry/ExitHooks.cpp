@@ -14,7 +14,8 @@
 
 using namespace carve::probe;
 
-/// A program that ends by itself is worth a longer wait than one that somebody wants gone.
+/// A program that ends by itself may be waited for longer than a program that somebody wants to
+/// end.
 static constexpr unsigned ExitTimeoutMs = 10'000;
 static constexpr unsigned SignalTimeoutMs = 2'000;
 
@@ -23,16 +24,16 @@ static constexpr int FatalSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGABRT,
 
 static void onExit() { finishWithin(ExitTimeoutMs); }
 
-/// Stands in for _exit and _Exit in the program's and its libraries' calls. It may be called from
-/// a signal handler, so the short wait.
+/// Replaces _exit and _Exit in the calls of the program and its libraries. It may be called from a
+/// signal handler, so the wait is short.
 [[noreturn]] static void onImmediateExit(int Status) {
   finishWithin(SignalTimeoutMs);
   ::_exit(Status);
 }
 
-/// Runs where the program left the default action. The signal is raised again under that action
-/// and stays blocked until the handler returns, so that the parent sees the same wait status; a
-/// fault repeats by itself.
+/// Handles a signal for which the program left the default action. The signal is raised again under
+/// that action, and it stays blocked until the handler returns, so that the parent sees the same
+/// wait status. A fault repeats by itself.
 static void onFatalSignal(int Signal) {
   int Saved = errno;
   finishWithin(SignalTimeoutMs);
@@ -56,13 +57,13 @@ static bool isFatal(int Signal) {
          std::end(FatalSignals);
 }
 
-/// By signal: the action, always the default one, that ours has replaced. Without a lock, as
-/// programs set actions in handlers of others: two threads that set one signal at once may see the
-/// flags of either.
+/// The action of each signal, always the default one, that the probe's handler has replaced. It has
+/// no lock, because programs set actions inside handlers of other signals. If two threads set the
+/// same signal at once, they may see the flags of either.
 static struct sigaction Replaced[NSIG];
 static pid_t Owner = 0;
 
-/// Puts our handler in the place of the default action.
+/// Installs the probe's handler if \p Signal has the default action.
 static void takeOver(int Signal) {
   struct sigaction Current;
   if (::sigaction(Signal, nullptr, &Current) != 0 || !isDefault(Current))
@@ -80,7 +81,7 @@ static void takeOverAgain(int Signal) {
     takeOver(Signal);
 }
 
-/// Stands in for sigaction in the program's and its libraries' calls.
+/// Replaces sigaction in the calls of the program and its libraries.
 static int onSigaction(int Signal, const struct sigaction *New, struct sigaction *Old) {
   bool ToDefault = New && isDefault(*New);
   int Result = ::sigaction(Signal, New, Old);
@@ -91,7 +92,7 @@ static int onSigaction(int Signal, const struct sigaction *New, struct sigaction
   return Result;
 }
 
-/// Stands in for \p Real: signal and its kin.
+/// Replaces \p Real, which is signal or a similar function.
 template <sighandler_t (*Real)(int, sighandler_t) noexcept>
 static sighandler_t onSignal(int Signal, sighandler_t New) {
   sighandler_t Old = Real(Signal, New);
@@ -101,7 +102,8 @@ static sighandler_t onSignal(int Signal, sighandler_t New) {
 }
 
 static std::span<const ImportPatch> patches() {
-  // Never destroyed: the probe's thread may still patch while the program ends.
+  // The table is never destroyed, because the probe's thread may still patch while the program
+  // ends.
   static const auto &Patches = *new const std::array<ImportPatch, 8>{{
       {"_exit", reinterpret_cast<void *>(onImmediateExit)},
       {"_Exit", reinterpret_cast<void *>(onImmediateExit)},
@@ -115,7 +117,7 @@ static std::span<const ImportPatch> patches() {
   return Patches;
 }
 
-/// Objects loaded when they were last patched.
+/// The number of objects that were loaded when the imports were last patched.
 static std::atomic<unsigned long long> Patched{0};
 
 void carve::probe::refreshExitHooks() {

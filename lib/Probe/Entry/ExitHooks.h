@@ -1,16 +1,16 @@
 /// \file
-/// The ways in which a process ends, each made to finish the record file first: exit, quick_exit,
-/// _exit and the fatal signals. The exit status and the signal stay what they were, and a program
-/// that asks for the actions of signals is told what they would be without us.
+/// Makes every way in which a process ends finish the record file first: exit, quick_exit, _exit
+/// and the fatal signals. The exit status and the signal stay the same, and a program that asks for
+/// the actions of signals is told what they would be without the probe.
 #pragma once
 
 namespace carve::probe {
 
-/// Call once, after startFinisher.
+/// Installs the hooks. Must be called once, after startFinisher.
 void installExitHooks();
 
-/// Does the same in objects that the program has loaded since. Every now and then, from a thread of
-/// ours.
+/// Installs the hooks in objects that the program has loaded since the last call. Called at
+/// intervals from the probe's own thread.
 void refreshExitHooks();
 
 } // namespace carve::probe

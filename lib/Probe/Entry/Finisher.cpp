@@ -24,7 +24,7 @@ struct FinisherState {
 };
 } // namespace
 
-/// Read by signal handlers: set once the thread runs.
+/// Signal handlers read it. It is set once the thread runs.
 static std::atomic<FinisherState *> Running{nullptr};
 
 static void finish(TracedProcess &P) {
@@ -37,7 +37,7 @@ static void finish(TracedProcess &P) {
   P.File.seal();
 }
 
-/// True when the end was asked for, false when a period has passed.
+/// Waits for one period. Returns true if the end was requested before that.
 static bool waitForEnd(FinisherState &F) {
   timespec Until{};
   ::clock_gettime(CLOCK_REALTIME, &Until);
@@ -55,7 +55,7 @@ static bool waitForEnd(FinisherState &F) {
 static void *runFinisher(void *Arg) {
   auto &F = *static_cast<FinisherState *>(Arg);
   try {
-    // CUPTI's own periodic flush returns full buffers only, which most programs never have.
+    // CUPTI's own periodic flush returns only full buffers, and most programs never fill one.
     while (!waitForEnd(F)) {
       for (const auto &Mode : F.P.Modes)
         Mode->check();

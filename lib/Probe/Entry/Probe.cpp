@@ -1,7 +1,7 @@
 /// \file
-/// The entry of the injected library: the driver calls InitializeInjection from its cuInit, in a
-/// program run with CUDA_INJECTION64_PATH. Any failure ends here in an `aside` record, or in
-/// nothing where not even that can be written; the program goes on untouched.
+/// The entry of the injected library: the driver calls InitializeInjection from its cuInit if the
+/// program runs with CUDA_INJECTION64_PATH. Every failure ends here with an `aside` record, or with
+/// nothing if not even that can be written. The program goes on unchanged.
 
 #include "Probe/Capture/CaptureRun.h"
 #include "Probe/Counters/CountedRun.h"
@@ -25,8 +25,7 @@ using namespace carve;
 using namespace carve::probe;
 
 namespace {
-/// A mode that the tuner asks for by a variable of the environment, whose value says what is
-/// wanted.
+/// A mode that the tuner requests with an environment variable, whose value says what is wanted.
 struct WantedMode {
   const char *Variable;
   Failure (*Start)(TracedProcess &P, const char *Value, std::unique_ptr<ProbeMode> &Mode);
@@ -52,8 +51,8 @@ static constexpr WantedMode WantedModes[] = {
      }},
 };
 
-/// Without images that are replaced, and without hardware counters, the program is traced beside
-/// what else is wanted.
+/// Makes the modes. The program is traced in addition to what else is requested, unless images are
+/// replaced or hardware counters are read.
 static Failure startModes(TracedProcess &P) {
   for (const WantedMode &Wanted : WantedModes)
     if (const char *Value = std::getenv(Wanted.Variable)) {
@@ -72,7 +71,7 @@ static bool allowActivity(const ProbeModes &Modes) {
                      [](const auto &Mode) { return Mode->allowsActivity(); });
 }
 
-/// A failure is why the probe has to stand aside.
+/// Starts the probe. Fails with the reason why the probe can do nothing.
 static Failure start(TracedProcess &P) {
   if (const char *Images = std::getenv(ImagesVariable); Images && !P.Images.read(Images))
     return Failure("images-unreadable");
@@ -86,7 +85,8 @@ static Failure start(TracedProcess &P) {
     return Why;
   if (Failure Why = startCallbacks(P))
     return Why;
-  // Without times the images must still be replaced or left as a whole, never replaced unseen.
+  // If there are no times, the images must still be replaced or left together, and never be
+  // replaced without a record.
   bool Recorded = !allowActivity(P.Modes) || startActivity(P.Cupti, P.File, P.Used, P.Modes);
   if (!Recorded || !startFinisher(P)) {
     P.Cupti.Unsubscribe(P.Subscriber);
@@ -107,12 +107,13 @@ static void initialize() {
     P->File.add(AsideRecord{Why.reason()});
     P->File.abandon();
   }
-  // Once subscribed, CUPTI may be inside a callback of ours on another thread at any time.
+  // After the subscription CUPTI may at any time be inside a callback of the probe on another
+  // thread.
   if (P->Subscriber)
     P.release(); // NOLINT(bugprone-unused-return-value)
 }
 
-// The driver prescribes the name.
+// The driver prescribes this name.
 // NOLINTNEXTLINE(readability-identifier-naming)
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   static std::atomic_flag Started;
@@ -123,7 +124,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
     if (!Started.test_and_set())
       initialize();
   } catch (...) { // NOLINT(bugprone-empty-catch)
-    // The program must not see it; the tuner sees a file that says nothing, or no file.
+    // The program must not see the failure. The tuner sees an empty file, or no file.
   }
   return 1;
 }

@@ -5,7 +5,7 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// The handle of the kernel about which the call \p Id asks; null where it asks nothing.
+/// Returns the handle of the kernel about which the call \p Id asks, or null if it asks about none.
 static const void *askedKernel(CUpti_CallbackId Id, const void *Params) {
 #define CARVE_CASE(Call, Field)                                                                    \
   case callOf<Role::AsksKernel>(CUPTI_DRIVER_TRACE_CBID_##Call):                                   \
@@ -32,7 +32,8 @@ void TraceRun::onQuery(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     File.addOnce(QueryRecord{Name, Call.functionName});
 }
 
-/// The name is asked for at this kernel's first such launch alone: others cost a look.
+/// The driver is asked for the name only at the first such launch of this kernel. Other launches
+/// cost one look-up.
 void TraceRun::onProgrammaticLaunch(const void *Handle) {
   if (!Programmatic.first(Handle))
     return;
@@ -48,7 +49,7 @@ void TraceRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   else if (auto Kind = hazardKind(Id, Call.functionParams))
     File.addOnce(HazardRecord{*Kind, Call.functionName});
   Roles Means = rolesOf(Id);
-  // Another kernel may get the handle of one that is gone.
+  // A new kernel may get the handle of an unloaded one.
   if (Means.any(Role::LoadsImage))
     Programmatic.clear();
   if (Means.any(Role::AsksKernel))

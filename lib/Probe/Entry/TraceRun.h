@@ -1,5 +1,5 @@
 /// \file
-/// A run that traces the program as it is: hazards, launches that overlap, and questions about
+/// A run that traces the unchanged program: hazards, launches that overlap, and questions about
 /// kernels. Kernels and images are recorded in every mode.
 #pragma once
 
@@ -11,6 +11,7 @@ namespace carve::probe {
 
 struct DriverApi;
 
+/// The mode of such a run.
 class TraceRun : public ProbeMode {
 public:
   TraceRun(const DriverApi &Driver, RecordFile &File) : Driver(Driver), File(File) {}
@@ -19,7 +20,7 @@ public:
     return Role::LoadsImage | Role::LoadsFile | Role::AsksKernel | Role::LaunchAttributes |
            HazardCalls;
   }
-  /// What the callbacks note of these in every mode is all that there is to note.
+  /// A trace needs no more of these events than the callbacks record in every mode.
   std::set<CUpti_CallbackId> resources() const override {
     return {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED};
   }
@@ -31,7 +32,7 @@ private:
 
   const DriverApi &Driver;
   RecordFile &File;
-  SeenHandles Programmatic; ///< Kernels that were recorded as launched so.
+  SeenHandles Programmatic; ///< The kernels that were recorded as launched in this way.
 };
 
 } // namespace carve::probe

@@ -1,7 +1,7 @@
 /// \file
-/// What the probe holds in one traced process: for its start, its callbacks, and its own thread,
-/// which hand to everything else what that needs. Made once by InitializeInjection and never
-/// destroyed: the last user is the end of the process.
+/// Everything that the probe holds in one traced process. The start, the callbacks and the probe's
+/// own thread use it, and pass to other code only what that code needs. InitializeInjection makes
+/// it once; it is never destroyed, because the end of the process is its last user.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -13,6 +13,7 @@
 
 namespace carve::probe {
 
+/// The state of the probe in this process.
 struct TracedProcess {
   CuptiApi Cupti;
   DriverApi Driver;
@@ -22,7 +23,7 @@ struct TracedProcess {
   Submissions Submitted;
   ProbeModes Modes;
   CUpti_SubscriberHandle Subscriber = nullptr;
-  uint64_t LaunchDelayNs = 0; ///< Holds every launch back; 0: not at all.
+  uint64_t LaunchDelayNs = 0; ///< How long every launch is held back; 0 means not at all.
 
   void recordDevices() { File.append(Used.describe(Driver)); }
 };

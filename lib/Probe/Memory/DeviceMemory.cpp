@@ -6,7 +6,8 @@
 
 using namespace carve::probe;
 
-// The ranges. Entries never overlap: what is added replaces what it covers, whose end was missed.
+// The entries of DeviceMemory. Entries never overlap: a new entry replaces what it covers, because
+// the end of that memory was missed.
 
 void DeviceMemory::cut(CUdeviceptr At) {
   auto Next = Ranges.upper_bound(At);
@@ -35,7 +36,8 @@ void DeviceMemory::add(CUdeviceptr Base, const Entry &New) {
 }
 
 void DeviceMemory::addAsync(CUdeviceptr Base, size_t Bytes, MemoryKind Kind, CUcontext Context) {
-  // In a capture this is a node of a graph, and nothing is there until the graph runs.
+  // During a capture the call makes a node of a graph, and the memory does not exist until the
+  // graph runs.
   add(Base, {Bytes, Captures.any() ? MemoryKind::Imported : Kind, Context});
 }
 
@@ -102,7 +104,7 @@ bool DeviceMemory::peers() const {
   return Peers;
 }
 
-// What the driver calls mean that map memory, or let others reach it: exports, mappings and pools.
+// The effects of driver calls that map memory or let others reach it: exports, mappings and pools.
 
 void DeviceMemory::noteExport(CUpti_CallbackId Id, const void *Params) {
   switch (Id) {
@@ -125,7 +127,8 @@ void DeviceMemory::noteExport(CUpti_CallbackId Id, const void *Params) {
   }
   case CARVE_CALL(cuPointerSetAttribute): {
     CARVE_PARAMETERS(cuPointerSetAttribute);
-    // Asked for before a network card gets the address, of which no other call tells.
+    // A program sets this attribute before it gives the address to a network card. No other call
+    // tells of that.
     if (P.attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
       share(P.ptr);
     return;
@@ -157,7 +160,7 @@ void DeviceMemory::setAccess(CUdeviceptr Base, size_t Bytes, const CUmemAccessDe
        ++At) {
     Entry &Range = At->second;
     if (Access.location.type != CU_MEM_LOCATION_TYPE_DEVICE) {
-      // The host may touch it at any time.
+      // The host may touch the memory at any time.
       Range.Kind = Any && Range.Kind == MemoryKind::Mapped ? MemoryKind::Imported : Range.Kind;
     } else if (Range.Owner >= 0 && Range.Owner != Access.location.id) {
       Peers |= Any;

@@ -1,7 +1,7 @@
 /// \file
-/// Which memory a kernel of the program may read and write: everything that the program has
-/// allocated, mapped, registered or imported, as the driver calls said. What a replay has to save
-/// comes from here.
+/// Knows which memory the program's kernels may read and write: everything that the program has
+/// allocated, mapped, registered or imported, as its driver calls said. From this a replay learns
+/// what it must save.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -19,45 +19,50 @@
 
 namespace carve::probe {
 
+/// A range of addresses of one allocation or mapping.
 struct MemoryRange {
   CUdeviceptr Base = 0;
   size_t Bytes = 0;
   MemoryKind Kind = MemoryKind::Device;
-  /// Current when it was allocated. Of Mapped memory it says nothing: that belongs to a device, and
-  /// every context there reaches it.
+  /// The context that was current at the allocation. It means nothing for Mapped memory, which
+  /// belongs to a device and can be reached from every context there.
   CUcontext Context = nullptr;
-  int Device = -1; ///< Of Mapped memory, where known.
+  /// The device of Mapped memory; -1 if it is unknown or the memory is of another kind.
+  int Device = -1;
 
   bool holds(CUdeviceptr Address) const { return Address - Base < Bytes; }
 };
 
-/// Thread-safe. Its lock is never held across a call of the driver.
+/// The program's memory at the moment. Thread-safe. Its lock is never held across a call of the
+/// driver.
 class DeviceMemory {
 public:
-  /// \p Captures: what is allocated during one belongs to its graph. \p Driver, where given, tells
-  /// how large imported memory is, which the calls do not say.
+  /// Memory that is allocated while \p Captures counts a capture belongs to that capture's graph.
+  /// \p Driver, if given, tells the size of imported memory, which the calls do not say.
   explicit DeviceMemory(const StreamCaptures &Captures, const DriverApi *Driver = nullptr)
       : Captures(Captures), Driver(Driver) {}
 
-  /// The driver calls that note() has to see, at entry and exit.
+  /// The driver calls that note() must see, at entry and exit.
   static constexpr Roles Calls = Role::Memory;
 
-  /// Takes a call into account; any other call is passed over. What is freed is gone at the entry
-  /// of the call, what is allocated is there at its exit.
+  /// Takes a call into account; a call without the role Memory is ignored. Freed memory is removed
+  /// at the entry of the call, and allocated memory is added at its exit.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
-  /// \p Context ends (CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING): its memory ends with it. The
-  /// release of a device's primary context is seen in no other way.
+  /// Called when \p Context ends (CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING), with all its
+  /// memory. The release of a device's primary context can be seen in no other way.
   void dropContext(CUcontext Context);
 
-  /// What is allocated now, by address. Mapped memory is left out while no device may write it.
+  /// Returns what is allocated now, in the order of addresses. Mapped memory is left out while no
+  /// device may write it.
   std::vector<MemoryRange> ranges() const;
   std::optional<MemoryRange> find(CUdeviceptr Address) const;
 
-  /// Whether kernels may write arrays through surfaces now: an array cannot be saved.
+  /// Returns whether kernels may write arrays through surfaces now. The content of an array cannot
+  /// be saved.
   bool surfaces() const;
-  /// Whether memory of one device may be reached from another. Never false again: who was given
-  /// access by which call is not kept.
+  /// Returns whether one device may reach memory of another. Once true it stays true, because it is
+  /// not kept which call gave access to which device.
   bool peers() const;
 
 private:
@@ -65,9 +70,9 @@ private:
     size_t Bytes = 0;
     MemoryKind Kind = MemoryKind::Device;
     CUcontext Context = nullptr;
-    PhysicalHandle Handle = 0; ///< Of Mapped memory.
-    int Owner = -1;            ///< The device that Mapped memory is on, where known.
-    bool Writable = true;      ///< Mapped memory is not until cuMemSetAccess.
+    PhysicalHandle Handle = 0; ///< The handle of Mapped memory.
+    int Owner = -1;            ///< The device of Mapped memory, if known.
+    bool Writable = true;      ///< False for Mapped memory until cuMemSetAccess.
   };
   using Entries = std::map<CUdeviceptr, Entry>;
 
@@ -82,14 +87,15 @@ private:
   void setAccess(CUdeviceptr Base, size_t Bytes, const CUmemAccessDesc &Access);
 
   void add(CUdeviceptr Base, const Entry &New);
-  /// Takes the lock itself. 0 \p Bytes: as the driver says.
+  /// Adds memory of another owner; takes the lock itself. If \p Bytes is 0, the driver is asked for
+  /// the size.
   void addImported(CUdeviceptr Base, size_t Bytes, CUcontext Context);
   void addAsync(CUdeviceptr Base, size_t Bytes, MemoryKind Kind, CUcontext Context);
   void remove(CUdeviceptr Base) { Ranges.erase(Base); }
   void removeSpan(CUdeviceptr Base, size_t Bytes);
-  /// Makes two entries of the one that holds \p At and does not begin there.
+  /// Splits the entry that holds \p At, unless it begins there, into two at \p At.
   void cut(CUdeviceptr At);
-  /// The entry that holds \p Address is not the program's alone any more.
+  /// Marks the entry that holds \p Address as no longer the program's alone.
   void share(CUdeviceptr Address);
   void shareMappings(PhysicalHandle Handle);
   void drop(CUcontext Context);
@@ -102,7 +108,8 @@ private:
   Entries Ranges;
   PhysicalMemory Physical;
   std::unordered_map<CUdevice, CUcontext> Primaries;
-  std::unordered_map<CUgraphicsResource, CUdeviceptr> Graphics; ///< Mapped now.
+  /// The resources that are mapped now.
+  std::unordered_map<CUgraphicsResource, CUdeviceptr> Graphics;
   std::unordered_set<CUsurfObject> Surfaces;
   bool SurfaceReferences = false, Peers = false;
 };

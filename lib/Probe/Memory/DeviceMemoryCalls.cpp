@@ -1,5 +1,5 @@
-// What each driver call means for DeviceMemory. The names of the calls and of their parameters are
-// CUPTI's; Id is always the plain form of a call.
+// The effect of each driver call on DeviceMemory. The names of calls and parameters are CUPTI's. Id
+// is always the plain form of a call.
 
 #include "Probe/Memory/DeviceMemory.h"
 
@@ -32,7 +32,8 @@ void DeviceMemory::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   noteState(Id, Params);
 }
 
-/// From here on the memory may be another's: the driver gives it out again before the call returns.
+/// Freed memory is removed at the entry of the call: the driver may give it to another thread
+/// before the call returns.
 void DeviceMemory::noteEntry(CUpti_CallbackId Id, const void *Params) {
   switch (Id) {
   case CARVE_CALL(cuMemFree_v2): {
@@ -139,7 +140,7 @@ void DeviceMemory::noteHost(CUpti_CallbackId Id, const void *Params, CUcontext C
   case CARVE_CALL(cuMemHostRegister):
   case CARVE_CALL(cuMemHostRegister_v2): {
     CARVE_PARAMETERS(cuMemHostRegister_v2);
-    // What another device maps is not to be read without need.
+    // Memory that another device maps must not be read without need.
     bool IsDevice = P.Flags & CU_MEMHOSTREGISTER_IOMEMORY;
     return add(addressOf(P.p),
                {P.bytesize, IsDevice ? MemoryKind::Imported : MemoryKind::Host, Context});
@@ -149,7 +150,7 @@ void DeviceMemory::noteHost(CUpti_CallbackId Id, const void *Params, CUcontext C
   }
 }
 
-/// How much lies at an address that another process has allocated; unknown, at least a byte.
+/// Returns how many bytes another process has allocated at an address; 1 if that is unknown.
 static size_t importedBytes(const DriverApi *Driver, CUdeviceptr Address) {
   CUdeviceptr Base = 0;
   size_t Bytes = 0;
@@ -160,7 +161,7 @@ static size_t importedBytes(const DriverApi *Driver, CUdeviceptr Address) {
 }
 
 void DeviceMemory::addImported(CUdeviceptr Base, size_t Bytes, CUcontext Context) {
-  // Asked for without the lock: it is a call of the driver.
+  // The driver is asked without the lock, which must not be held across its calls.
   if (Bytes == 0)
     Bytes = importedBytes(Driver, Base);
   std::lock_guard<std::mutex> Guard(Lock);

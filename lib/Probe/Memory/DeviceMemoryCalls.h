@@ -1,5 +1,5 @@
 /// \file
-/// How the parts of DeviceMemory read a call's parameters. Included by them alone.
+/// Macros by which the parts of DeviceMemory read a call's parameters. Only these parts include it.
 #pragma once
 
 #include "Probe/Driver/DriverCalls.h"

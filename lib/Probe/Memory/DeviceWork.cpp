@@ -31,7 +31,7 @@ Failure DeviceWork::wait(uint64_t Bytes) {
     auto Waited = Clock::now() - Start;
     if (Waited > Limit)
       return Failure("hang");
-    // Most waits are short, and a sleep takes some 60 us.
+    // Most waits are short, and a sleep takes about 60 us.
     if (Waited > std::chrono::milliseconds(2))
       std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

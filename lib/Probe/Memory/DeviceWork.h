@@ -1,6 +1,6 @@
 /// \file
-/// What the parts of a snapshot share: one stream of ours, our kernels, our memory, and waits that
-/// end.
+/// What the parts of a snapshot share: a stream of the probe's own, its kernels, its memory, and
+/// waits with a time limit.
 #pragma once
 
 #include "Probe/Memory/HelperKernels.h"
@@ -13,21 +13,22 @@
 
 namespace carve::probe {
 
+/// The work of one snapshot on the device of the current context.
 struct DeviceWork {
   DeviceWork(const DriverApi &Driver, uint64_t WaitMs)
       : Driver(Driver), Kernels(Driver), Memory(Driver), WaitMs(WaitMs) {}
 
-  /// Gets device memory for \p Bytes more, and for what is needed where some of them have to go to
+  /// Gets device memory for \p Bytes more, and also the staging memory if some of them must go to
   /// the host.
   void expect(size_t Bytes);
-  /// Whether there is staging memory, as data on the host needs it.
+  /// Returns whether there is staging memory, which data on the host needs.
   bool stage();
-  /// Waits until the stream is idle: `hang` after WaitMs and a millisecond for every MB of
-  /// \p Bytes.
+  /// Waits until the stream is idle. Fails with `hang` after WaitMs, and one more millisecond for
+  /// every MB of \p Bytes.
   Failure wait(uint64_t Bytes = 0);
   Failure toDevice(CUdeviceptr To, const void *From, size_t Bytes);
-  /// Waits until the stream is idle, then copies: a copy to memory that is not page-locked waits
-  /// within the driver, without an end.
+  /// Waits until the stream is idle, then copies. The wait comes first because a copy to memory
+  /// that is not page-locked waits inside the driver, without a time limit.
   Failure toHost(void *To, CUdeviceptr From, size_t Bytes, uint64_t BytesBefore = 0);
   Failure zero(CUdeviceptr At, size_t Bytes);
 
@@ -36,25 +37,26 @@ struct DeviceWork {
   ShadowMemory Memory;
   uint64_t WaitMs;
   CUstream Stream = nullptr;
-  /// For data of the host that a kernel is to read: StagingBytes, and Alignment bytes more; 0 while
-  /// nothing of the snapshot is on the host.
+  /// The memory to which data of the host is copied for a kernel to read: StagingBytes, and
+  /// Alignment bytes more. 0 while no part of the snapshot is on the host.
   CUdeviceptr Staging = 0;
   static constexpr size_t StagingBytes = 64 * helper::ChunkBytes;
 };
 
-/// Pieces of memory for our kernels, on the host and, once uploaded, on the device.
+/// Pieces of memory for the probe's kernels, on the host and, after upload(), on the device.
 class PieceTable {
 public:
   void clear() { Pieces.clear(), Chunks = 0; }
-  /// Nothing is on the device any more: its memory has gone another way.
+  /// Forgets the pieces and the table on the device, whose memory has been given back in another
+  /// way.
   void reset() { clear(), Device = 0, Capacity = 0; }
   void add(CUdeviceptr Live, CUdeviceptr Shadow, uint64_t Bytes);
-  /// For a launch of this piece only.
+  /// Adds a piece for a launch of its own, in which its chunks begin at 0.
   void addAlone(CUdeviceptr Live, CUdeviceptr Shadow, uint64_t Bytes);
   Failure upload(DeviceWork &Work);
 
   DeviceTable all() const { return {Device, static_cast<uint32_t>(Pieces.size()), Chunks}; }
-  /// The piece at \p Index, of addAlone().
+  /// Returns the piece at \p Index as a table of its own; addAlone() must have added it.
   DeviceTable one(size_t Index) const;
   const helper::Piece &at(size_t Index) const { return Pieces[Index]; }
   size_t size() const { return Pieces.size(); }
@@ -64,7 +66,7 @@ private:
   std::vector<helper::Piece> Pieces;
   uint64_t Chunks = 0;
   CUdeviceptr Device = 0;
-  size_t Capacity = 0; ///< Pieces that fit there.
+  size_t Capacity = 0; ///< The number of pieces for which the memory on the device has room.
 };
 
 } // namespace carve::probe

@@ -1,6 +1,6 @@
 #include "Probe/Memory/HelperImage.h"
 
-// The build says where the image is, and builds this file again when the image changes.
+// The build passes the path of the image, and compiles this file again when the image changes.
 asm(".section .rodata\n"
     ".balign 64\n"
     ".hidden carve_probe_helper_image\n"

@@ -15,31 +15,33 @@ namespace carve::probe {
 struct DeviceTable {
   CUdeviceptr Pieces = 0;
   uint32_t Count = 0;
-  uint64_t Chunks = 0; ///< Of all pieces.
+  uint64_t Chunks = 0; ///< The chunks of all pieces.
 };
 
-/// A call of the driver failed: its name and the error's number.
+/// Makes the failure of a driver call, from its name and the number of the error.
 Failure driverFailure(const char *Call, CUresult Result);
 
-/// Every function but load() queues one kernel.
+/// The kernels in all contexts. Every function but load() queues one kernel on a stream and does
+/// not wait for it.
 class HelperKernels {
 public:
   explicit HelperKernels(const DriverApi &Driver) : Driver(Driver) {}
 
-  /// Chooses the current context, and loads the kernels where that has not been done there.
+  /// Chooses the current context, and loads the kernels there unless they are loaded.
   Failure load();
 
-  /// From live memory to the shadow, or the other way round.
+  /// Copies live memory to the shadow, or the shadow to live memory if \p ToLive is set.
   Failure copy(CUstream Stream, const DeviceTable &Table, bool ToLive);
-  /// A byte for every chunk at \p Flags: whether it differs.
+  /// Writes a byte for every chunk to \p Flags: whether live memory and shadow differ there.
   Failure compare(CUstream Stream, const DeviceTable &Table, CUdeviceptr Flags);
-  /// Adds to the helper::Tally at \p Total.
+  /// Adds the differences between live memory and shadow to the helper::Tally at \p Total.
   Failure difference(CUstream Stream, const DeviceTable &Table, CUdeviceptr Total);
-  /// Sets the 32-bit word at \p Found where a word of live memory is in one of the \p Count
-  /// helper::Intervals, which are sorted and apart.
+  /// Sets the 32-bit word at \p Found if a word of live memory lies in one of the \p Count
+  /// helper::Intervals at \p Intervals, which are sorted and do not touch.
   Failure scan(CUstream Stream, const DeviceTable &Table, CUdeviceptr Intervals, uint32_t Count,
                CUdeviceptr Found);
-  /// Reads \p Bytes, a multiple of 16; \p Sink is a 32-bit word to write to.
+  /// Reads \p Bytes, a multiple of 16, from \p Data on. \p Sink is a 32-bit word that the kernel
+  /// may write.
   Failure read(CUstream Stream, CUdeviceptr Data, uint64_t Bytes, CUdeviceptr Sink);
 
 private:
@@ -47,15 +49,15 @@ private:
     CUmodule Module = nullptr;
     CUfunction Copy = nullptr, Compare = nullptr, Difference = nullptr, Scan = nullptr,
                Read = nullptr;
-    uint32_t Blocks = 1; ///< That run at once, at most.
+    uint32_t Blocks = 1; ///< The number of blocks that run at once at most.
   };
 
   Failure resolve(Loaded &Kernels);
   Failure launch(CUstream Stream, CUfunction Function, uint64_t Work, void **Parameters);
 
   const DriverApi &Driver;
-  /// By the context's number, which no later context has, or its handle where the driver is too old
-  /// to number them.
+  /// The kernels by the number of the context, which no later context gets, or by its handle if the
+  /// driver is too old to number contexts.
   std::unordered_map<uint64_t, Loaded> Contexts;
   Loaded Now;
 };

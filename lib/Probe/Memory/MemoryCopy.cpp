@@ -84,7 +84,7 @@ template <class Function> Failure MemoryCopy::forEachStaged(Function Launch) {
 template <class Function>
 void MemoryCopy::forEachShared(const std::vector<Span> &Spans, Function Visit) const {
   for (const Span &S : Spans) {
-    // Parts are in the order of their ranges and offsets.
+    // Parts are sorted by range and offset.
     auto At = std::partition_point(Parts.begin(), Parts.end(), [&](const Part &P) {
       return P.Of.Range < S.Range ||
              (P.Of.Range == S.Range && P.Of.Offset + P.Of.Bytes <= S.Offset);

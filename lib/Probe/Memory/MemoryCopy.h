@@ -1,6 +1,6 @@
 /// \file
-/// A copy of parts of the program's memory: taken, compared with what is there now, and put back.
-/// What was saved is one, the reference output another.
+/// A copy of parts of the program's memory: taken, compared with the memory's present content, and
+/// put back. A snapshot has one copy for what it saves and another for the reference output.
 #pragma once
 
 #include "Probe/Memory/DeviceWork.h"
@@ -13,30 +13,31 @@
 
 namespace carve::probe {
 
-/// When a function returns, its work is done.
+/// One copy. When one of its functions returns, its work on the device is done.
 class MemoryCopy {
 public:
   explicit MemoryCopy(DeviceWork &Work) : Work(Work) {}
 
-  /// Finds room for \p Spans of \p Ranges, in order: on the device while there is some, then on the
-  /// host. \p Spans begin at multiples of a chunk.
+  /// Finds room for \p Spans of \p Ranges, in their order: on the device as long as it has room,
+  /// then on the host. Each span begins at a multiple of a chunk. Fails if there is no room.
   Failure place(const std::vector<MemoryRange> &Ranges, const std::vector<Span> &Spans);
-  /// No room is needed any more.
+  /// Forgets the spans; no room is needed any more.
   void forget();
 
-  /// Copies what stands there now.
+  /// Copies the present content of the spans.
   Failure take();
-  /// The chunks that are different now, neighbours joined.
+  /// Writes the chunks whose content differs from the copy now to \p Different, with neighbours
+  /// joined.
   Failure compare(std::vector<Span> &Different);
   Failure difference(OutputDifference &Difference);
-  /// Puts the copy of \p Spans back.
+  /// Copies the content of \p Spans back into the program's memory.
   Failure putBack(const std::vector<Span> &Spans);
 
   size_t bytes() const { return DeviceBytes + HostBytes; }
   size_t hostBytes() const { return HostBytes; }
 
 private:
-  /// Parts on the device come before those on the host.
+  /// A part of a span that is in one place. Parts on the device come before those on the host.
   struct Part {
     Span Of;
     CUdeviceptr Live = 0;
@@ -46,10 +47,10 @@ private:
 
   Failure placeSpan(const MemoryRange &Range, Span Left, bool &OnHost);
   Failure makeTables();
-  /// Brings every part on the host to the device, block by block, and calls \p Launch with a table
-  /// of that block and its first chunk.
+  /// Copies every part on the host to the device, block by block, and calls \p Launch with a table
+  /// of that block and the number of its first chunk.
   template <class Function> Failure forEachStaged(Function Launch);
-  /// Calls \p Visit with what each of \p Spans has in common with each part.
+  /// Calls \p Visit with the intersection of each of \p Spans with each part.
   template <class Function>
   void forEachShared(const std::vector<Span> &Spans, Function Visit) const;
   std::vector<Span> joined(const std::vector<uint8_t> &Differs) const;
@@ -58,13 +59,14 @@ private:
   DeviceWork &Work;
   std::vector<Part> Parts;
   size_t DeviceBytes = 0, HostBytes = 0;
-  uint64_t Chunks = 0; ///< Of all parts.
+  uint64_t Chunks = 0; ///< The chunks of all parts.
   PieceTable Device;   ///< The parts on the device.
-  PieceTable Staged;   ///< Those on the host, in blocks of the staging memory.
-  /// Where the blocks of Staged are on the host, and their first chunks.
+  PieceTable Staged;   ///< The parts on the host, in blocks of the size of the staging memory.
+  /// The addresses of the blocks of Staged on the host, and the numbers of their first chunks.
   std::vector<std::pair<const std::byte *, uint64_t>> Blocks;
   CUdeviceptr Flags = 0, Total = 0;
-  /// The last spans put back, and their table: a replay puts the same ones back again and again.
+  /// The spans that were put back last, and their table. They are kept because a replay puts the
+  /// same spans back again and again.
   std::vector<Span> LastSpans;
   PieceTable LastTable;
 };

@@ -9,7 +9,7 @@
 using namespace carve::probe;
 
 namespace {
-/// The sections of machine code, every access within bounds.
+/// The sections of machine code. Every access is checked against the bounds.
 class ElfSections {
 public:
   explicit ElfSections(std::string_view Bytes) : Bytes(Bytes) {
@@ -46,7 +46,7 @@ private:
 };
 } // namespace
 
-/// Of a symbol's st_other: the variable is in managed memory.
+/// The bit of a symbol's st_other which says that the variable is in managed memory.
 static constexpr unsigned char ManagedSymbol = 4;
 
 bool ModuleSymbols::read(std::string_view Elf) {
@@ -78,7 +78,7 @@ bool ModuleSymbols::read(std::string_view Elf) {
   return Sections.valid();
 }
 
-/// What the call gives the address of; the range's base is 0 where it does not.
+/// Returns the variable whose address the call returns. The base is 0 if the call returns none.
 static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   MemoryRange Range;
   Range.Context = Call.context;
@@ -100,7 +100,7 @@ static MemoryRange askedFor(CUpti_CallbackId Id, const CUpti_CallbackData &Call)
   case callOf<Role::GivesVariable>(CUPTI_DRIVER_TRACE_CBID_cuLibraryGetManaged): {
     auto *P = static_cast<const cuLibraryGetManaged_params *>(Call.functionParams);
     Take(P->dptr, P->bytes);
-    // One for all contexts.
+    // Managed memory has one address for all contexts.
     Range.Kind = MemoryKind::Managed;
     Range.Context = nullptr;
     break;
@@ -148,9 +148,11 @@ void ModuleGlobals::contextDestroyed(CUcontext Context) {
   std::erase_if(Asked, [&](const auto &Each) { return Each.second.Context == Context && Context; });
 }
 
-/// Of a module that is gone nothing is left to be saved. Which variables were its own is not kept:
-/// the driver knows what is there. A program that does not ask for the size may know it, so it is
-/// all that is there.
+/// Returns whether \p Range still exists, and sets its size. Variables of an unloaded module need
+/// not be saved. It is not kept which variables belonged to a module; instead the driver is asked
+/// what exists.
+/// If the program did not ask for the size, it may still know it, so the range goes to the end of
+/// what the driver finds there.
 static bool isThere(const DriverApi &Driver, MemoryRange &Range) {
   CUdeviceptr Base = 0;
   size_t Bytes = 0;
@@ -183,7 +185,8 @@ static bool findIn(const DriverApi &Driver, const LoadedHandle &In, const std::s
   return Gives(Driver.LibraryGetGlobal);
 }
 
-/// Each variable of each module is asked for by name. No call tells which module has which.
+/// Every module is asked for every variable by name, because no call tells which module has which
+/// variables.
 ModuleGlobals::Found ModuleGlobals::ofAllModules(const DriverApi &Driver, CUcontext Context) const {
   Names All, OfHost;
   uint64_t Then = 0;
@@ -239,7 +242,7 @@ Failure ModuleGlobals::addTo(std::vector<MemoryRange> &Ranges, const DriverApi &
     Range.Context = Where.Context;
     Range.Kind = OfHost.count(Name) ? MemoryKind::Managed : MemoryKind::Device;
     bool Known = findIn(Driver, {Where.Module, Where.Context}, Name, Range);
-    // Of several modules with this kernel, each has its own variables.
+    // If several modules have this kernel, each has variables of its own.
     if (Known && Range.Bytes)
       Variables[Range.Base] = Range;
     else if (Modules == 1)

@@ -1,7 +1,7 @@
 /// \file
-/// The __device__ variables of the modules that a program has loaded: memory that kernels write and
-/// no allocation call returns. Their names come from the images that CUPTI shows, their addresses
-/// from the driver.
+/// Finds the __device__ variables of the modules that a program has loaded: memory that kernels
+/// write and that no allocation call returns. Their names come from the images that CUPTI shows,
+/// and their addresses from the driver.
 #pragma once
 
 #include "Probe/Driver/LoadedHandles.h"
@@ -17,40 +17,42 @@
 
 namespace carve::probe {
 
-/// What a module's machine code defines, by name.
+/// The names that a module's machine code defines.
 struct ModuleSymbols {
   std::set<std::string, std::less<>> Kernels;
-  std::set<std::string, std::less<>> Variables; ///< That kernels may write.
-  std::set<std::string, std::less<>> Managed;   ///< Of these, `__managed__`.
+  std::set<std::string, std::less<>> Variables; ///< The variables that kernels may write.
+  std::set<std::string, std::less<>> Managed;   ///< Those of Variables that are `__managed__`.
   std::set<std::string, std::less<>> Constants;
 
-  /// False where \p Elf is not such code.
+  /// Reads the names from the cubin \p Elf. Returns false if it is not one.
   bool read(std::string_view Elf);
 };
 
-/// Thread-safe. Its lock is never held across a call of the driver.
+/// The modules of a process and their variables. Thread-safe. Its lock is never held across a call
+/// of the driver.
 class ModuleGlobals {
 public:
-  /// The driver calls that note() has to see, at entry and exit.
+  /// The driver calls that note() must see, at entry and exit.
   static constexpr Roles Calls = LoadedHandles::Calls | Role::GivesVariable;
-  /// The program loads or unloads a module, or asks for a variable's address.
+  /// Takes note of a call by which the program loads or unloads a module, or asks for a variable's
+  /// address.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
-  /// The driver has loaded this image.
+  /// Takes note of an image of \p Bytes bytes that the driver has loaded.
   void loaded(const char *Image, size_t Bytes);
-  /// \p Context ends, and with it what the program had asked for there.
+  /// Called when \p Context ends. The variables that the program had asked for there are gone.
   void contextDestroyed(CUcontext Context);
 
-  /// Where \p Kernel is.
+  /// Says which kernel is to be replayed, and in which module and context it is.
   struct Place {
     const std::string &Kernel;
     CUmodule Module;
     CUcontext Context;
   };
-  /// Adds the variables of the kernel's module and of all others that are loaded in its context, as
-  /// a kernel may have left their addresses in memory, to \p Ranges; with \p Constants also what no
-  /// kernel writes, for the addresses that may be there. Fails where a replay cannot know them
-  /// all.
+  /// Adds the variables of the kernel's module and of all other modules in its context to
+  /// \p Ranges. Those of other modules count because a kernel may find their addresses in memory.
+  /// With \p Constants it also adds variables that no kernel writes, for callers that look for
+  /// addresses. Fails if it cannot know all of them.
   Failure addTo(std::vector<MemoryRange> &Ranges, const DriverApi &Driver, const Place &Where,
                 bool Constants) const;
 
@@ -64,11 +66,12 @@ private:
 
   LoadedHandles Handles;
   mutable std::mutex Lock;
-  std::map<std::string, Image> Images; ///< By digest: a module may be loaded a million times.
-  Names Managed;                       ///< Over all images.
+  /// The images by their digest, because a module may be loaded a million times.
+  std::map<std::string, Image> Images;
+  Names Managed; ///< The managed variables of all images.
   Found Asked;
-  /// By context: what ofAllModules() has found since the last load or unload, of which Changes
-  /// tells.
+  /// What ofAllModules() has found in each context since the last load or unload. Changes counts
+  /// the loads and unloads.
   mutable std::map<CUcontext, Found> Known;
   uint64_t Changes = 0;
 };

@@ -35,7 +35,7 @@ PhysicalMemory::Origin PhysicalMemory::of(PhysicalHandle Handle) const {
 }
 
 void PhysicalMemory::pool(CUmemoryPool Pool, const CUmemLocation &Where, CUmemAllocationType Type) {
-  // What is known of a pool that was exported stays true.
+  // A pool that was exported stays exported.
   Origin &Known = Pools.try_emplace(Pool, Origin{MemoryKind::Pool}).first->second;
   if (Known.Kind != MemoryKind::Imported)
     Known.Kind = Type == CU_MEM_ALLOCATION_TYPE_MANAGED ? MemoryKind::Managed

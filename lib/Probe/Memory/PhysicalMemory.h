@@ -1,7 +1,7 @@
 /// \file
-/// What the program's own handles of memory stand for: physical memory (cuMemCreate) and pools.
-/// Where an address is mapped or allocated from one, the handle says what kind of memory it is and
-/// on which device.
+/// Says what memory the program's handles mean: physical memory (cuMemCreate) and pools. When
+/// memory is mapped or allocated from a handle, DeviceMemory learns here of what kind it is and on
+/// which device.
 #pragma once
 
 #include <cuda.h>
@@ -11,32 +11,36 @@
 
 namespace carve::probe {
 
+/// The kinds of memory, by what a replay may do with it.
 enum class MemoryKind {
-  Device,   ///< cuMemAlloc and its kin.
-  Pool,     ///< cuMemAllocAsync, cuMemAllocFromPoolAsync.
-  Mapped,   ///< cuMemMap: physical memory under reserved addresses.
-  Managed,  ///< cuMemAllocManaged: the host may touch it at any time.
-  Host,     ///< Page-locked host memory, allocated or registered, that kernels can reach.
-  Imported, ///< Not the program's alone: another process, API or device may write it, or a graph
-            ///< owns it, so that it need not be there now.
+  Device,  ///< Memory of cuMemAlloc and similar calls.
+  Pool,    ///< Memory of cuMemAllocAsync and cuMemAllocFromPoolAsync.
+  Mapped,  ///< Physical memory mapped to reserved addresses with cuMemMap.
+  Managed, ///< Memory of cuMemAllocManaged, which the host may touch at any time.
+  Host,    ///< Page-locked host memory, allocated or registered, that kernels can reach.
+  /// Memory that is not the program's alone: another process, API or device may write it, or a
+  /// graph owns it, in which case it may not exist now.
+  Imported,
 };
 
 using PhysicalHandle = CUmemGenericAllocationHandle;
 
-/// Not locked: DeviceMemory's lock guards it.
+/// All handles of the process. It has no lock of its own: DeviceMemory's lock protects it.
 class PhysicalMemory {
 public:
   struct Origin {
     MemoryKind Kind = MemoryKind::Mapped;
-    int Device = -1; ///< -1: not known, or the host.
+    int Device = -1; ///< -1 if the device is unknown or the memory is on the host.
     unsigned Uses = 1;
   };
 
   void created(PhysicalHandle Handle, const CUmemAllocationProp &Properties);
-  /// Once more; where it was released before, what is known of the memory is \p Known.
+  /// Counts one more use of \p Handle. If it was released before, \p Known is what is known of its
+  /// memory.
   void retained(PhysicalHandle Handle, const Origin &Known);
   void released(PhysicalHandle Handle);
-  /// Not the program's alone from now on: imported, exported, or of several devices.
+  /// Marks the memory as no longer the program's alone: it was imported, exported, or is used by
+  /// several devices.
   void shared(PhysicalHandle Handle);
   Origin of(PhysicalHandle Handle) const;
 

@@ -1,6 +1,6 @@
 /// \file
-/// Whether bytes hold addresses of what cannot be put at the same place in another process: host
-/// memory, managed memory, variables of modules. Pure.
+/// Looks in bytes for addresses of memory that cannot be at the same place in another process: host
+/// memory, managed memory, variables of modules. It is pure.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,23 @@
 
 namespace carve::probe {
 
+/// Searches for addresses in forbidden ranges.
 class PointerScan {
 public:
-  /// \p What is for a person: `host memory`, `the variable Table`.
+  /// Forbids the addresses of \p Bytes bytes from \p Base on. \p What names them for a person:
+  /// `host memory`, `the variable Table`.
   void forbid(uint64_t Base, size_t Bytes, std::string What);
-  /// Before the first find().
+  /// Sorts the ranges; must be called before the first find().
   void prepare();
 
+  /// A forbidden address and where it was found.
   struct Hit {
     size_t Offset = 0;
     uint64_t Address = 0;
     const std::string *What = nullptr;
   };
-  /// The first aligned word of \p Data that is a forbidden address; \p Data starts at a multiple
-  /// of 8 on the device.
+  /// Returns the first aligned word of \p Data that is a forbidden address. The address of \p Data
+  /// on the device must be a multiple of 8.
   std::optional<Hit> find(const void *Data, size_t Bytes) const;
 
 private:

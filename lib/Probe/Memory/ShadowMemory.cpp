@@ -7,9 +7,9 @@
 
 using namespace carve::probe;
 
-/// Smaller slabs are not worth their calls.
+/// Smaller slabs are not worth the calls that they need.
 static constexpr size_t LeastSlabBytes = size_t(1) << 20;
-/// Past these, one large slab is better than what has gathered.
+/// If there are more slabs than this, they are replaced by one large slab.
 static constexpr size_t MostSlabs = 8;
 
 void ShadowMemory::rewind() {
@@ -54,7 +54,7 @@ bool ShadowMemory::allocateMapped(size_t Bytes, Slab &New) {
     return false;
   bool Reserved = Driver.MemAddressReserve(&New.Base, Bytes, 0, 0, 0) == CUDA_SUCCESS;
   bool Mapped = Reserved && Driver.MemMap(New.Base, Bytes, 0, Handle, 0) == CUDA_SUCCESS;
-  // Once mapped, the memory goes with its mapping.
+  // Once mapped, the memory lives as long as its mapping.
   (void)Driver.MemRelease(Handle);
   New.Bytes = Bytes;
   New.Mapped = true;
@@ -89,7 +89,7 @@ bool ShadowMemory::freeSlab(const Slab &Old) {
 bool ShadowMemory::expect(size_t Bytes, size_t Chunk, size_t ReserveBytes) {
   size_t Room = 0;
   for (const Slab &S : Slabs) {
-    // What is taken in part leaves a rest that is less than a chunk.
+    // Taking a part of a slab leaves a rest of less than a chunk.
     size_t Left = S.Bytes - S.Used;
     Room += Left > Chunk + Alignment ? Left - Chunk - Alignment : 0;
   }
@@ -101,7 +101,7 @@ bool ShadowMemory::expect(size_t Bytes, size_t Chunk, size_t ReserveBytes) {
   size_t Reserve = std::min(ReserveBytes, Total / 16);
   size_t Budget = Free > Reserve ? Free - Reserve : 0;
   size_t Wanted = std::max(Bytes - Room + Chunk + Alignment, LeastSlabBytes);
-  // What is free may be in parts, or be taken meanwhile by another process.
+  // Free memory may be fragmented, and another process may take it at the same time.
   for (size_t Next = std::min(Wanted, Budget); Next > 0; Next /= 2) {
     if (allocate(Next))
       return Next == Wanted;
@@ -163,7 +163,8 @@ ShadowMemory::Part ShadowMemory::takeHost(size_t Bytes) {
 void ShadowMemory::release() {
   HostParts.clear();
   HostBytes = 0;
-  // What cannot be freed stays noted: the memory is not the program's, and is tried again.
+  // A slab that cannot be freed stays in the list and is tried again, because its memory is the
+  // probe's.
   std::erase_if(Slabs, [&](const Slab &S) { return freeSlab(S); });
 }
 

@@ -1,6 +1,6 @@
 /// \file
-/// The memory that a snapshot keeps its copies in: on the device as far as there is room, else on
-/// the host. What is held serves one snapshot after the other until it is released.
+/// The memory in which a snapshot keeps its copies: on the device as far as there is room,
+/// otherwise on the host. It serves one snapshot after the other until it is released.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -13,34 +13,39 @@
 
 namespace carve::probe {
 
+/// Memory in slabs, from which parts are taken in order.
 class ShadowMemory {
 public:
   explicit ShadowMemory(const DriverApi &Driver) : Driver(Driver) {}
 
   struct Part {
-    CUdeviceptr Device = 0; ///< 0: on the host.
+    CUdeviceptr Device = 0; ///< 0 if the part is on the host.
     std::byte *Host = nullptr;
-    size_t Bytes = 0; ///< 0: there is no room anywhere.
+    size_t Bytes = 0; ///< 0 if there is no room anywhere.
   };
 
-  /// Nothing taken is needed any more. What cannot be released later without waiting for the
-  /// program is released now.
+  /// Says that nothing that was taken is needed any more. Memory that cannot be released later
+  /// without waiting for the program is released now.
   void settle();
-  /// Begins anew on the device of the current context: all that is held is free to be taken. What
-  /// another device holds is released first.
+  /// Starts again on the device of the current context: all memory that is held can be taken again.
+  /// Memory on another device is released first.
   void rewind();
 
-  /// Gets device memory so that \p Bytes more can be taken, by takeSome() with \p Chunk, if that
-  /// leaves \p ReserveBytes free; else as much as can be had. Whether all of it can be taken now.
+  /// Gets device memory so that takeSome() with \p Chunk can take \p Bytes more, if \p ReserveBytes
+  /// then remain free; otherwise gets as much as possible. Returns whether all of it can be taken
+  /// now.
   bool expect(size_t Bytes, size_t Chunk, size_t ReserveBytes);
 
-  /// Memory on the device, with the same remainder by Alignment as \p Like; 0 where there is none.
+  /// Returns device memory whose address has the same remainder by Alignment as \p Like, or 0 if
+  /// there is none.
   CUdeviceptr take(size_t Bytes, CUdeviceptr Like = 0);
-  /// The same, for little: where nothing held has room, the reserve is used.
+  /// As take(), for small amounts: if the memory that is held has no room, it allocates more from
+  /// the reserve.
   CUdeviceptr takeLittle(size_t Bytes);
-  /// For the next of \p Bytes: all, or as many whole \p Chunk as fit, or none.
+  /// Returns memory for the next of \p Bytes: all of them, as many whole \p Chunk as fit, or none.
   Part takeSome(size_t Bytes, size_t Chunk, CUdeviceptr Like);
-  /// Memory on the host: of all that is free there at most half, and HostLimit in all.
+  /// Returns memory on the host. It takes at most half of what is free there, and at most HostLimit
+  /// in all.
   Part takeHost(size_t Bytes);
 
   void release();
@@ -50,8 +55,9 @@ public:
   size_t HostLimit = SIZE_MAX;
 
 private:
-  /// Mapped memory where the device can do that: unlike cuMemFree, unmapping does not wait for
-  /// kernels of the program, one of which may wait for the very call that we are in.
+  /// A block of device memory. It is mapped memory if the device supports that: unlike cuMemFree,
+  /// unmapping does not wait for kernels of the program, and one of these may be waiting for the
+  /// very call that the probe is in.
   struct Slab {
     CUdeviceptr Base = 0;
     size_t Bytes = 0, Used = 0;

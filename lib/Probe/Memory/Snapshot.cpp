@@ -24,7 +24,7 @@ struct Snapshot::Impl {
   bool isScarce() const;
   void release();
 
-  /// Of the functions here; what is held can be read without it.
+  /// Protects the functions here. The number of bytes held can be read without it.
   std::mutex Lock;
   DeviceWork Work;
   MemoryCopy Saved, Reference, Guarded;
@@ -32,11 +32,11 @@ struct Snapshot::Impl {
   std::vector<Span> ReferenceSpans;
   CUdeviceptr Flush = 0, Word = 0;
   size_t FlushBytes = 0;
-  bool InUse = false; ///< From save() to done().
+  bool InUse = false; ///< True from save() to done().
   std::atomic<size_t> HeldBytes{0};
 };
 
-/// Only what can be read may be saved: a kernel of ours that reads what is not there would break
+/// Only memory that exists may be saved: a kernel of the probe that reads other memory would break
 /// the program's context.
 Failure Snapshot::Impl::checkRanges() const {
   for (const MemoryRange &Range : Ranges) {
@@ -47,7 +47,7 @@ Failure Snapshot::Impl::checkRanges() const {
     CUresult Result = Work.Driver.MemGetAddressRange(&Base, &Bytes, Range.Base);
     if (Result != CUDA_SUCCESS)
       return driverFailure("cuMemGetAddressRange", Result);
-    // Of mapped memory the driver may tell a part: where it was mapped piece by piece.
+    // The driver may return only a part of mapped memory, if it was mapped piece by piece.
     bool Whole = Range.Base >= Base && Range.Base - Base <= Bytes &&
                  Range.Bytes <= Bytes - (Range.Base - Base);
     if (!Whole && Range.Kind != MemoryKind::Mapped)
@@ -56,7 +56,8 @@ Failure Snapshot::Impl::checkRanges() const {
   return Failure::none();
 }
 
-/// The flush buffer comes first: it is small, and without it no time is right.
+/// Gets the memory of a snapshot. The flush buffer comes first: it is small, and without it no time
+/// is valid.
 Failure Snapshot::Impl::makeRoom() {
   CUdevice Device = 0;
   int L2Bytes = 0;
@@ -64,7 +65,7 @@ Failure Snapshot::Impl::makeRoom() {
   (void)Work.Driver.DeviceGetAttribute(&L2Bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, Device);
   FlushBytes = 2 * size_t(std::max(L2Bytes, 0)) / 16 * 16;
   size_t Wanted = FlushBytes;
-  // Tables and flags besides: a byte for each chunk, and what aligning costs.
+  // Tables and flags need room as well: a byte for each chunk, and the cost of alignment.
   for (const MemoryRange &Range : Ranges)
     Wanted += Range.Bytes + helper::chunksOf(Range.Bytes) + 2 * ShadowMemory::Alignment +
               2 * sizeof(helper::Piece);
@@ -154,7 +155,7 @@ Failure Snapshot::restoreAll() {
   return Why ? Why : restore(Spans);
 }
 
-/// Finds room for \p Copy, \p Spans of \p Of.
+/// Finds room for \p Copy of \p Spans of \p Of.
 Failure Snapshot::Impl::place(MemoryCopy &Copy, const std::vector<MemoryRange> &Of,
                               const std::vector<Span> &Spans) {
   CaptureRelaxed Relaxed(Work.Driver);
@@ -216,7 +217,7 @@ Failure Snapshot::differenceFromReference(OutputDifference &Difference) {
   return State->Reference.difference(Difference);
 }
 
-/// Sorted, and joined where they touch.
+/// Returns the ranges in sorted order, joined if they touch.
 static std::vector<helper::Interval> intervalsOf(const std::vector<MemoryRange> &Pointed) {
   std::vector<helper::Interval> Sorted, Joined;
   for (const MemoryRange &Range : Pointed)

@@ -1,7 +1,7 @@
 /// \file
-/// The content of device memory at one moment: saved, compared with what is there now, and put
-/// back, as a replay needs it between two runs of a kernel. Everything runs on one stream of ours,
-/// in the current context, while the program is held (SubmissionGate.h).
+/// The content of device memory at one moment. A replay saves it, compares it with the present
+/// content, and puts it back between two runs of a kernel. All work runs on one stream of the
+/// probe's own, in the current context, while the program is held (SubmissionGate.h).
 #pragma once
 
 #include "Probe/Memory/DeviceMemory.h"
@@ -16,91 +16,98 @@ namespace carve::probe {
 
 /// A part of a range that was saved.
 struct Span {
-  size_t Range = 0; ///< Index into what was saved.
+  size_t Range = 0; ///< The index in the ranges that were saved.
   size_t Offset = 0, Bytes = 0;
 
   bool operator==(const Span &) const = default;
 };
 
-/// How one run's output differs from the reference output, over the spans that the default writes.
-/// Words are of 4 bytes; relative differences are |a-b| / max(|a|,|b|) under both readings of the
-/// bytes, 0 where the words are equal, infinity where one of the two is not a number.
+/// How the output of one run differs from the reference output, over the spans that the default
+/// writes. A word has 4 bytes. A relative difference is |a-b| / max(|a|,|b|), computed for both
+/// readings of the bytes. It is 0 if the words are equal and infinite if one of them is not a
+/// number.
 struct OutputDifference {
-  uint64_t Words = 0;     ///< That differ.
-  double RelativeF32 = 0; ///< Largest, words read as float.
-  double RelativeF64 = 0; ///< Largest, aligned pairs of words read as double.
-  uint64_t Multiset = 0;  ///< Order-independent sum of a hash of every word of this run.
+  uint64_t Words = 0;     ///< The number of words that differ.
+  double RelativeF32 = 0; ///< The largest difference, with words read as float.
+  double RelativeF64 = 0; ///< The largest difference, with aligned pairs of words read as double.
+  /// The sum of a hash of every word of this run, which does not depend on their order.
+  uint64_t Multiset = 0;
   bool equal() const { return Words == 0; }
 };
 
-/// Where a failure is one of the driver's that breaks the context, nothing can be put back, and the
-/// process has to end.
+/// A snapshot of one context at a time. If a function fails because an error of the driver has
+/// broken the context, nothing can be put back, and the process has to end.
 class Snapshot {
 public:
-  /// A wait on the device ends after \p WaitMs, and the more the more bytes are moved.
+  /// A wait on the device fails after \p WaitMs, and later if many bytes are moved
+  /// (DeviceWork::wait()).
   explicit Snapshot(const DriverApi &Driver, uint64_t WaitMs = 10'000);
   ~Snapshot();
   Snapshot(const Snapshot &) = delete;
   Snapshot &operator=(const Snapshot &) = delete;
 
-  /// Device memory that is left free: a launch may need some for its stack and local memory.
+  /// The device memory that is left free, because a launch may need some for its stack and local
+  /// memory.
   static constexpr size_t ReserveBytes = size_t(1) << 30;
 
-  /// Saves \p Ranges. Shadow memory is on the device as far as it fits beside ReserveBytes (or a
-  /// sixteenth of the device, where that is less) left free, else on the host; `memory` where
-  /// neither has room.
+  /// Saves \p Ranges. The copies are on the device as far as they fit there while ReserveBytes (or
+  /// a sixteenth of the device's memory, if that is less) stay free, and otherwise on the host.
+  /// Fails with `memory` if neither has room.
   Failure save(std::vector<MemoryRange> Ranges, CUstream Stream);
-  /// Of the next save(): how many bytes may be kept on the host, which is slow to copy to and from.
+  /// Limits the bytes that the next save() may keep on the host, from and to which copies are slow.
   void limitHost(size_t Bytes);
 
-  /// Copies \p Ranges as well, after save(): memory that the host may write at any time. It is no
-  /// part of what the functions below compare and put back, those of HostGuard.h alone do that.
+  /// Also copies \p Ranges, which the host may write at any time; called after save(). The
+  /// functions below neither compare nor put back this memory; only those of HostGuard.h do.
   Failure guard(std::vector<MemoryRange> Ranges);
-  /// Where it is different now, as changed() tells of the rest.
+  /// Writes to \p Spans where the memory of guard() is different now, in the form of changed().
   Failure guardChanged(std::vector<Span> &Spans);
-  /// Puts back what guard() has copied of \p Spans.
+  /// Puts back the copies of guard() for \p Spans.
   Failure guardPutBack(const std::vector<Span> &Spans);
-  /// Copies \p Spans of it as they are now, until the next call or keepReference(); and tells
-  /// where that is different now.
+  /// Copies the present content of \p Spans of the memory of guard(), until the next call or
+  /// keepReference(). laterChanged() tells where it is different from that copy.
   Failure keepLater(const std::vector<Span> &Spans);
   Failure laterChanged(std::vector<Span> &Spans);
 
-  /// What is different now from what was saved, as spans of whole chunks, neighbours joined.
+  /// Writes to \p Spans what is different now from what was saved, as spans of whole chunks, with
+  /// neighbours joined.
   Failure changed(std::vector<Span> &Spans);
 
-  /// Puts back what was saved: \p Spans as a whole, or everything that is different now, so that
-  /// nothing is written which a kernel has not written.
+  /// restore() puts back all of \p Spans. restoreAll() puts back everything that is different now,
+  /// and so writes nothing that no kernel has written.
   Failure restore(const std::vector<Span> &Spans);
   Failure restoreAll();
 
-  /// Takes what stands in \p Spans now as the reference output.
+  /// Takes the present content of \p Spans as the reference output.
   Failure keepReference(const std::vector<Span> &Spans);
-  /// How \p Spans, those of the reference, differ from it now.
+  /// Compares the present content of the reference's spans with the reference.
   Failure differenceFromReference(OutputDifference &Difference);
 
-  /// Whether a word of the saved memory, as it stands now, looks like an address of \p Pointed
-  /// (host or managed memory): then a kernel may reach it although no argument says so.
+  /// Sets \p Found if a word of the saved memory looks, in its present content, like an address in
+  /// \p Pointed (host or managed memory). A kernel may then reach that memory although no argument
+  /// points to it.
   Failure pointsInto(const std::vector<MemoryRange> &Pointed, bool &Found);
 
-  /// Reads through memory of ours of twice the size of L2, so that nothing of the program's is
-  /// left in it; reading leaves no write-back to the kernel that is timed next. Queued on the
-  /// stream and not waited for.
+  /// Reads through memory of the probe of twice the size of L2, so that no data of the program
+  /// stays in it. It reads rather than writes, so that the kernel that is timed next does not pay
+  /// for write-backs. The read is queued on the stream; the function does not wait for it.
   Failure flushL2();
 
-  /// What was saved is not needed any more. Its memory is kept for the next save(), until the
-  /// program needs it (releaseForProgram); where little else is free, it is given back at once: a
-  /// launch may need much for its stack, and that no call tells.
+  /// Says that what was saved is not needed any more. The memory is kept for the next save() until
+  /// the program needs it (releaseForProgram). If little other memory is free, it is given back at
+  /// once, because a launch may need much for its stack and no call says so.
   void done();
-  /// Gives all memory of ours back; what was saved is lost.
+  /// Gives all memory of the probe back. What was saved is lost.
   void release();
-  /// The same, where nothing is saved now; else does nothing and returns false. Never waits,
-  /// neither for a thread nor for work of the program.
+  /// As release() if nothing is saved now. Otherwise does nothing and returns false. It never
+  /// waits, neither for a thread nor for work of the program.
   bool releaseUnlessInUse();
-  /// Bytes of device memory that we hold now.
+  /// Returns the bytes of device memory that are held now.
   size_t heldBytes() const;
 
   size_t savedBytes() const;
-  /// Of these, what is kept on the host: restoring and comparing it is some 100 times slower.
+  /// Returns how many of the saved bytes are on the host. Restoring and comparing these is about
+  /// 100 times slower.
   size_t spilledBytes() const;
 
 private:
@@ -108,10 +115,10 @@ private:
   std::unique_ptr<Impl> State;
 };
 
-/// At the entry of a call of the program: what \p Held holds is given back where \p Id has the role
-/// NeedsMemory. From any thread; where nothing is held it costs one load. Does nothing
-/// from save() to done(): such calls have to wait while a replay is under way. Whether anything was
-/// given back.
+/// Called at the entry of a call of the program. If \p Id has the role NeedsMemory, gives back the
+/// memory that \p Held holds. It may be called from any thread, and costs one load if nothing is
+/// held. From save() to done() it does nothing, because such calls have to wait while a replay
+/// runs. Returns whether anything was given back.
 bool releaseForProgram(CUpti_CallbackId Id, Snapshot &Held);
 
 } // namespace carve::probe

@@ -9,13 +9,15 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// Higher numbers cost the kernel memory: a pointer for each one below.
+/// The largest descriptor numbers that are used above the limit (MostFiles) and below it
+/// (FewFiles). A descriptor with a high number costs the kernel memory: a pointer for each number
+/// below it.
 static constexpr rlim_t MostFiles = 65536, FewFiles = 4096;
-/// So many of ours find room.
+/// The size of the range of numbers in which the probe's descriptors are placed.
 static constexpr rlim_t Places = 64;
 
-/// \p Fd above the limit of open files, which no call of the program's gives out; -1 where the
-/// limit cannot be raised for that moment.
+/// Duplicates \p Fd to a number at or above the limit of open files, which no call of the program
+/// returns. Returns -1 if the limit cannot be raised for that moment.
 static int aboveLimit(int Fd, const rlimit &Limit) {
   if (Limit.rlim_cur > MostFiles || Limit.rlim_max < Limit.rlim_cur + Places)
     return -1;

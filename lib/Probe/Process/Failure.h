@@ -1,7 +1,7 @@
 /// \file
-/// Why the probe could not do something. It may neither throw into the program nor change what that
-/// does: a step that fails says why, and whoever asked for it stands aside with the reason in a
-/// record.
+/// The result type of a step that can fail. The probe may neither throw into the program nor change
+/// what the program does. A step that fails therefore says why, and its caller gives up its own
+/// work and writes the reason into a record.
 #pragma once
 
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace carve::probe {
 
-/// What became of a step: none(), or the reason for which it failed. True if it failed.
+/// The result of a step: none() if it succeeded, otherwise the reason why it failed. True if it
+/// failed.
 class [[nodiscard]] Failure {
 public:
   static Failure none() { return {}; }
-  /// \p Reason: a word or a sentence for a record; not empty.
+  /// \p Reason is a word or a sentence for a record. It is not empty.
   explicit Failure(std::string Reason) : Why(std::move(Reason)) {}
-  /// It failed for now: a later attempt may succeed.
+  /// Makes a failure after which a later attempt may succeed.
   static Failure forNow(std::string Reason) {
     Failure F(std::move(Reason));
     F.Passing = true;
@@ -23,9 +24,9 @@ public:
   }
 
   explicit operator bool() const { return !Why.empty(); }
-  /// Empty if nothing failed.
+  /// Returns the reason; empty if nothing failed.
   const std::string &reason() const { return Why; }
-  /// Whether a later attempt may succeed.
+  /// Returns whether a later attempt may succeed.
   bool isForNow() const { return Passing; }
 
 private:

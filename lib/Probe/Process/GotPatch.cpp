@@ -9,7 +9,7 @@
 
 using namespace carve::probe;
 
-// Addresses come from the objects' own tables, as numbers.
+// The addresses come from the objects' own tables, as numbers.
 // NOLINTBEGIN(performance-no-int-to-ptr)
 
 #if defined(__x86_64__)
@@ -21,13 +21,14 @@ static constexpr uint32_t JumpSlot = R_AARCH64_JUMP_SLOT, GlobalData = R_AARCH64
 #endif
 
 namespace {
-/// A loaded object, seen through its program headers. Every address is checked against them:
-/// what a broken or unusual object says of itself must not make us write anywhere else.
+/// A loaded object, seen through its program headers. Every address is checked against them, so
+/// that wrong tables of a broken or unusual object cannot make the probe write anywhere else.
 class LoadedObject {
 public:
   explicit LoadedObject(const dl_phdr_info &Info) : Info(Info) {}
 
-  /// Whether \p Bytes from \p Address lie in one loaded segment (a writable one, if \p Writable).
+  /// Returns whether \p Bytes from \p Address on lie in one loaded segment, which must be writable
+  /// if \p Writable is set.
   bool holds(uintptr_t Address, uint64_t Bytes, bool Writable) const;
   unsigned patch(std::span<const ImportPatch> Patches);
 
@@ -119,8 +120,8 @@ std::string_view LoadedObject::symbolName(uint64_t Index) const {
   return {Name, ::strnlen(Name, Strings.Bytes - Offset)};
 }
 
-/// The loader makes the whole pages of this range read-only after relocation, its begin and end
-/// rounded down.
+/// Returns whether \p Page lies in the range that the loader makes read-only after relocation. It
+/// protects whole pages: both ends of the range are rounded down.
 bool LoadedObject::isRelro(uintptr_t Page) const {
   uintptr_t Mask = ~(static_cast<uintptr_t>(::getpagesize()) - 1);
   for (unsigned I = 0; I < Info.dlpi_phnum; ++I) {

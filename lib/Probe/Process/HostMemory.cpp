@@ -29,7 +29,7 @@ std::optional<size_t> carve::probe::parseMemAvailable(std::string_view Text) {
   return *Kib * 1024;
 }
 
-/// The number in the line of \p Text that begins with \p Key and a space.
+/// Returns the number in the line of \p Text that begins with \p Key and a space.
 static std::optional<size_t> parseLine(std::string_view Text, std::string_view Key) {
   for (size_t At = Text.find(Key); At != Text.npos; At = Text.find(Key, At + 1))
     if ((At == 0 || Text[At - 1] == '\n') && Text.substr(At + Key.size()).starts_with(' '))
@@ -40,9 +40,9 @@ static std::optional<size_t> parseLine(std::string_view Text, std::string_view K
 std::optional<size_t> carve::probe::parseGroupRoom(std::string_view Limit, std::string_view Current,
                                                    std::string_view Stat) {
   std::optional<size_t> Most = parseNumber(Limit), Now = parseNumber(Current);
-  if (!Most || !Now) // `max`: no limit.
+  if (!Most || !Now) // The text `max` means that there is no limit.
     return std::nullopt;
-  // The first version of the interface has the sums over all groups below by this name.
+  // In version 1 of the interface this key has the sum over all groups below.
   std::optional<size_t> Files = parseLine(Stat, "total_inactive_file");
   if (!Files)
     Files = parseLine(Stat, "inactive_file");
@@ -53,7 +53,8 @@ std::optional<size_t> carve::probe::parseGroupRoom(std::string_view Limit, std::
 namespace {
 struct MemoryTexts {
   EarlyFile System{"/proc/meminfo"};
-  /// As a container sees its own group, in both versions of the interface.
+  /// The files of the process's own group, as a container sees them, in both versions of the
+  /// interface.
   struct {
     EarlyFile Limit, Current, Stat;
   } Groups[2] = {{EarlyFile("/sys/fs/cgroup/memory.max"),
@@ -66,7 +67,7 @@ struct MemoryTexts {
 } // namespace
 
 size_t carve::probe::availableHostBytes() {
-  // Never destroyed: replays may go on while the program ends.
+  // The texts are never destroyed, because replays may go on while the program ends.
   static const auto &Texts = *new MemoryTexts;
   size_t Available = parseMemAvailable(Texts.System.read()).value_or(0);
   for (const auto &Group : Texts.Groups)

@@ -1,6 +1,6 @@
 /// \file
-/// How much memory of the host a snapshot may take beside the program, which must not be killed
-/// for it.
+/// Says how much memory of the host a snapshot may take beside the program. A snapshot that took
+/// more could get the program killed.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,20 @@
 
 namespace carve::probe {
 
-/// `MemAvailable` in the text of /proc/meminfo.
+/// Returns `MemAvailable` from the text of /proc/meminfo in bytes, or nothing if the text has no
+/// such line.
 std::optional<size_t> parseMemAvailable(std::string_view Text);
 
-/// What a control group leaves: the texts of memory.max, memory.current and memory.stat. Pages of
-/// files that were not used lately are free, too: they fill a group after a large build, and the
-/// kernel takes them back when memory is needed. Nothing where there is no limit.
+/// Returns how many bytes a control group has left, from the texts of memory.max, memory.current
+/// and memory.stat. Pages of files that were not used lately count as free: they fill a group after
+/// a large build, and the kernel takes them back when memory is needed. Returns nothing if the
+/// group has no limit.
 std::optional<size_t> parseGroupRoom(std::string_view Limit, std::string_view Current,
                                      std::string_view Stat);
 
-/// What is free on this machine for this process's control group; 0 where it cannot be told. The
-/// first call opens the files that say so, and belongs to the start of the probe.
+/// Returns how many bytes this process can still allocate: the least of what the machine and its
+/// control groups leave. Returns 0 if the system does not tell. The first call opens the files that
+/// say so, and must therefore be made when the probe starts.
 size_t availableHostBytes();
 
 } // namespace carve::probe

@@ -40,7 +40,7 @@ RecordFile::~RecordFile() {
 
 bool RecordFile::owned() const { return ::getpid() == Owner; }
 
-/// May run in a signal handler.
+/// This function may run in a signal handler.
 bool RecordFile::writeWhole(std::string_view Lines) const {
   int Saved = errno;
   ssize_t Done = -1;

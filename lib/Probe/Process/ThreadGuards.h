@@ -1,7 +1,7 @@
 /// \file
-/// What keeps the probe's work on a thread from changing how the program ends or is interrupted:
-/// every entry from the program, the driver or CUPTI takes a CancellationOff, and threads that are
-/// made on our behalf are made under SignalsBlocked.
+/// Keeps the probe's work on a thread from changing how the program ends or is interrupted. Every
+/// entry from the program, the driver or CUPTI takes a CancellationOff, and threads that are made
+/// for the probe are made under SignalsBlocked.
 #pragma once
 
 #include <csignal>
@@ -9,10 +9,10 @@
 
 namespace carve::probe {
 
-/// While it lives, a request to cancel this thread waits. Otherwise the next write or sleep of ours
-/// would unwind the thread through our catch-all handlers, which the C library answers with abort.
-/// It belongs outside of them: a thread that may be cancelled at any instruction is unwound from
-/// the destructor.
+/// While it lives, a request to cancel this thread waits. Otherwise the next write or sleep of the
+/// probe would unwind the thread through the probe's catch-all handlers, and the C library would
+/// abort the process. It belongs outside of these handlers, because a thread that may be cancelled
+/// at any instruction is unwound from the destructor.
 class CancellationOff {
 public:
   CancellationOff() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &Before); }
@@ -24,8 +24,8 @@ private:
   int Before = PTHREAD_CANCEL_ENABLE;
 };
 
-/// While it lives, this thread takes no signal, and the threads that it makes never do: a handler
-/// of the program's must not run on a thread that the program does not know.
+/// While it lives, this thread takes no signal, and the threads that it makes never take one. A
+/// signal handler of the program must not run on a thread that the program does not know.
 class SignalsBlocked {
 public:
   SignalsBlocked() {

@@ -7,29 +7,30 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// One pass over the memory, through the bus, and how many a replay makes. A quarter of the time
-/// for the launch may go into them.
+/// The time of one pass over the memory through the bus, the number of passes of a replay, and the
+/// share of the launch's time that these may take.
 static constexpr double PassNsPerByte = 0.05, Passes = 6, ShareOfBudget = 0.25;
 
-/// How often memory that the host is writing is looked at until it is at rest.
+/// How often memory that the host is writing is examined until it is at rest.
 static constexpr unsigned MostLooks = 10;
 
-/// So many further runs have to change the memory before it is the kernel that does.
+/// The number of further runs that must change the memory before the change is attributed to the
+/// kernel.
 static constexpr unsigned ProvingRuns = 2;
 
-/// Longer than the default is watched, and than most threads of a program sleep between two words
-/// that they write.
+/// Pauses for longer than the default is watched, and for longer than most threads of a program
+/// sleep between two writes.
 void HostGuard::pause() const {
   double Ms = std::clamp(5 * double(Target.Shape.MeanNs) / 1e6, 20.0, 100.0);
   std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(Ms));
 }
 
-/// Memory of the program's is not what it was, and cannot be made so: nothing of it may go on.
+/// Memory of the program has changed and cannot be put back, so nothing of the program may go on.
 void HostGuard::broken(const Failure &Why) const {
   Dog.fail(Target.Kernel.Planned->Name, DefaultVariant, "host memory not put back " + Why.reason());
 }
 
-/// The host writes this memory now.
+/// Returns the failure for memory that the host is writing now.
 static Failure busy() { return Failure::forNow("host-busy"); }
 
 Failure HostGuard::tryDefault(std::vector<MemoryRange> Ranges) {
@@ -60,7 +61,8 @@ Failure HostGuard::runDefault(std::vector<Span> &Changed) {
   return Memory.guardChanged(Changed);
 }
 
-/// Waits until nothing is written any more. \p Changed is what has changed by then, and is copied.
+/// Waits until nothing is written any more. \p Changed gets what has changed by then, which is
+/// copied.
 Failure HostGuard::atRest(std::vector<Span> &Changed) {
   for (unsigned Look = 0; Look < MostLooks; ++Look) {
     std::vector<Span> Now, Since;
@@ -78,8 +80,8 @@ Failure HostGuard::atRest(std::vector<Span> &Changed) {
   return busy();
 }
 
-/// Nothing is put back before it is proved to be the kernel's: the host may have written it, and
-/// may read it at any moment.
+/// Nothing is put back before it is proved that the kernel wrote it: the host may have written it,
+/// and may read it at any moment.
 Failure HostGuard::attribute(std::vector<Span> Changed) {
   std::vector<Span> Now, Since;
   for (unsigned Run = 0; Run < ProvingRuns; ++Run) {

@@ -1,13 +1,14 @@
 /// \file
-/// Memory of the host that kernels can reach, and managed memory, during a replay. The program may
-/// write it at any time, so it cannot simply be put back; and a kernel that writes it cannot be
-/// replayed, whether or not its arguments say that it does. So the default runs once while all of
-/// it is watched, before anything else is run.
+/// Guards host memory that kernels can reach, and managed memory, during a replay. The program may
+/// write this memory at any time, so it cannot simply be put back. A kernel that writes it cannot
+/// be replayed, whether or not its arguments show that it does. Therefore the default runs once
+/// while all of this memory is watched, before anything else runs.
 ///
-/// What has changed then may be the program's work or the kernel's. It is the kernel's where
-/// further runs change it again, while it rests between them: then it is put back. Else it stays,
-/// as the program may have written it. A kernel that writes the same once more is taken for the
-/// program so, and does no harm: the launch itself writes that next.
+/// A change that is seen then may come from the program or from the kernel. It comes from the
+/// kernel if further runs change the memory again while it is at rest between them; then it is put
+/// back. Otherwise it stays, because the program may have written it. A kernel that writes the same
+/// values again is thus mistaken for the program. That does no harm, because the launch itself
+/// writes these values next.
 #pragma once
 
 #include "Probe/Process/Failure.h"
@@ -18,19 +19,20 @@
 
 namespace carve::probe {
 
-/// A failure is why the launch cannot be replayed; it is for now, where the host writes this
-/// memory. Memory that is saved is as it was saved when a function returns, and what the host has
-/// written stays, always: where that is impossible the process ends.
+/// The guard of one replay. A failure says why the launch cannot be replayed; it is a failure for
+/// now if the host is writing this memory. When a function returns, saved memory has its saved
+/// content, and what the host has written always stays. If that is impossible, the process ends.
 class HostGuard {
 public:
   HostGuard(Watchdog &Dog, ReplayRuns &Runs, Snapshot &Memory, const ReplayTarget &Target)
       : Dog(Dog), Runs(Runs), Memory(Memory), Target(Target) {}
 
-  /// Copies \p Ranges and runs the default on the memory that is saved; it must not write there.
+  /// Copies \p Ranges and runs the default on the memory that is saved. Fails if the default writes
+  /// to \p Ranges.
   Failure tryDefault(std::vector<MemoryRange> Ranges);
 
-  /// After more runs: whether \p Ranges are still what they were. What has changed stays, as the
-  /// default does not write there.
+  /// Called after more runs. Fails if \p Ranges have changed. Changes stay, because the default
+  /// does not write there.
   Failure check();
 
 private:

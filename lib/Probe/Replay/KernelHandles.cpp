@@ -35,7 +35,7 @@ void KernelHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   switch (Id) {
   case CUPTI_DRIVER_TRACE_CBID_cuFuncSetCacheConfig:
   case CUPTI_DRIVER_TRACE_CBID_cuKernelSetCacheConfig: {
-    // Both structs begin with the handle and the preference.
+    // The structures of both calls begin with the handle and the preference.
     auto *P = static_cast<const cuFuncSetCacheConfig_params *>(Call.functionParams);
     std::lock_guard<std::mutex> Guard(Lock);
     dropStale();
@@ -48,7 +48,7 @@ void KernelHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   ++Attributes;
 }
 
-/// Under the lock, before anything is looked up or added.
+/// Must be called under the lock, before anything is looked up or added.
 void KernelHandles::dropStale() {
   if (!Stale.exchange(false))
     return;
@@ -79,7 +79,7 @@ std::shared_ptr<ResolvedKernel> KernelHandles::resolve(CUfunction Handle) {
   Kernel->Handle = Handle;
   Kernel->Variants.assign(Planned->Variants.size(), nullptr);
   Kernel->Variants[0] = Handle;
-  // A CUkernel is refused by the functions for a CUfunction, and known by its own.
+  // The functions for a CUfunction refuse a CUkernel, and the functions for a CUkernel know it.
   int Registers = 0;
   bool IsFunction =
       Driver.FuncGetAttribute(&Registers, CU_FUNC_ATTRIBUTE_NUM_REGS, Handle) == CUDA_SUCCESS;
@@ -122,7 +122,8 @@ bool KernelHandles::resolveKernel(ResolvedKernel &Kernel) {
     return false;
   for (size_t V = 1; V < Kernel.Variants.size(); ++V) {
     CUkernel Clone = nullptr;
-    // The clone's CUfunction of this context: attributes are set for it alone.
+    // This is the clone's CUfunction of this context. Attributes are set for it and for no other
+    // context.
     if (Driver.LibraryGetKernel(&Clone, Library, Kernel.Planned->Variants[V].Clone.c_str()) !=
             CUDA_SUCCESS ||
         Driver.KernelGetFunction(&Kernel.Variants[V], Clone) != CUDA_SUCCESS)
@@ -139,7 +140,8 @@ void KernelHandles::readParameters(ResolvedKernel &Kernel) const {
   while ((Result = Driver.FuncGetParamInfo(Kernel.Function, Kernel.ParameterBytes.size(), &Offset,
                                            &Bytes)) == CUDA_SUCCESS)
     Kernel.ParameterBytes.push_back(Bytes);
-  // So the driver says that there are no more. Any other error does not mean that.
+  // With this error the driver says that there are no more parameters. Any other error does not say
+  // that.
   Kernel.ParametersKnown = Result == CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -153,7 +155,7 @@ void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {
       CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
       CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
       CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-      // Where the code does not demand one, the program may.
+      // The program may set a cluster if the code does not demand one.
       CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
       CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
       CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
@@ -164,7 +166,7 @@ void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {
     int Wanted = 0, OfKernel = 0;
     if (Driver.FuncGetAttribute(&Wanted, Attribute, Kernel.Function) != CUDA_SUCCESS)
       continue;
-    // What was set for the CUkernel need not show in its CUfunction.
+    // An attribute that was set for the CUkernel need not show in its CUfunction.
     if (Kernel.Function != Kernel.Handle && HaveDevice && Driver.KernelGetAttribute &&
         Driver.KernelGetAttribute(&OfKernel, Attribute, reinterpret_cast<CUkernel>(Kernel.Handle),
                                   Device) == CUDA_SUCCESS)
@@ -219,7 +221,7 @@ Failure KernelHandles::askRefusal(const ResolvedKernel &Kernel, size_t Variant,
     return Failure("no block fits");
   if (!Call.Cooperative)
     return Failure::none();
-  // All blocks of a cooperative launch have to be resident at once.
+  // All blocks of a cooperative launch must be resident at once.
   CUdevice Device = 0;
   int Multiprocessors = 0;
   const std::array<uint32_t, 3> &Grid = Call.Shape.Grid;

@@ -1,6 +1,6 @@
 /// \file
-/// From the handle of a launch to the planned kernel and its variants in the same module: clones
-/// found beside the kernel that the program launches, made ready to take its place.
+/// Finds the planned kernel for the handle of a launch, and its variants: clones in the same
+/// module, which it prepares to run in place of the kernel.
 #pragma once
 
 #include "Probe/Driver/LaunchCall.h"
@@ -15,46 +15,49 @@
 
 namespace carve::probe {
 
-/// A planned kernel of one module in one context. Its clones were found.
+/// A planned kernel of one module in one context, whose clones were found.
 struct ResolvedKernel {
   const PlannedKernel *Planned = nullptr;
-  CUfunction Handle = nullptr;              ///< As the program launches it.
-  CUfunction Function = nullptr;            ///< The same as CUfunction of this context.
-  std::vector<CUfunction> Variants;         ///< By variant; 0 is Handle. Null where there is none.
-  std::array<uint32_t, 3> Cluster{1, 1, 1}; ///< That the kernel itself demands.
-  /// Bytes of each parameter, in order; without Known the driver cannot say.
+  CUfunction Handle = nullptr;   ///< The handle with which the program launches the kernel.
+  CUfunction Function = nullptr; ///< The CUfunction of the kernel in this context.
+  /// The handles by number of the variant; number 0 is Handle. Null if the module lacks the clone.
+  std::vector<CUfunction> Variants;
+  std::array<uint32_t, 3> Cluster{1, 1, 1}; ///< The cluster that the kernel's code demands.
+  /// The size of each parameter in bytes, in order. It is valid only if ParametersKnown is set;
+  /// otherwise the driver cannot tell the sizes.
   std::vector<size_t> ParameterBytes;
   bool ParametersKnown = false;
 
-  /// The launch's shape as activity records have it.
+  /// Returns the launch's shape in the form that activity records have.
   LaunchShape shapeOf(const LaunchCall &Call) const;
 
 private:
   friend class KernelHandles;
-  uint64_t SyncedAt = UINT64_MAX; ///< The state of attributes that the clones have.
+  /// The state of the kernel's attributes that was copied to the clones.
+  uint64_t SyncedAt = UINT64_MAX;
   std::map<size_t, std::string> Unset;
   std::map<std::pair<LaunchShape, size_t>, Failure> Refusals;
 };
 
-/// Thread-safe. Its lock is held across calls of the driver, so it must not be taken where CUPTI
-/// delivers records.
+/// The planned kernels of a process. Thread-safe. Its lock is held across calls of the driver, so
+/// it must not be taken in a thread to which CUPTI delivers records.
 class KernelHandles {
 public:
   KernelHandles(const DriverApi &Driver, const Plan &Wanted) : Driver(Driver), Wanted(Wanted) {}
 
-  /// The driver calls that note() has to see, at entry and exit.
+  /// The driver calls that note() must see, at entry and exit.
   static constexpr Roles Calls = Role::Unloads | Role::SetsAttribute;
-  /// Takes a call into account that unloads modules or changes kernels' attributes.
+  /// Takes a call into account that unloads modules or changes attributes of kernels.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
-  /// Everything that was found may be gone: a context ends. Takes no lock, as the driver may hold
-  /// one of its own at that moment, for which a thread in find() waits.
+  /// Forgets everything that was found; called when a context ends. It takes no lock, because the
+  /// driver may hold one of its own at that moment, for which a thread in find() waits.
   void forget() { Stale = true; }
 
-  /// The planned kernel behind \p Handle, with what the program set for it copied to its clones.
-  /// Null where it is not planned, or its module has no clone of it.
+  /// Returns the planned kernel of \p Handle, after copying to its clones what the program has set
+  /// for it. Returns null if the kernel is not planned or its module has no clone of it.
   std::shared_ptr<ResolvedKernel> find(CUfunction Handle, CUcontext Context);
 
-  /// Fails if the driver would not launch \p Variant as \p Call says.
+  /// Fails if the driver would refuse to launch \p Variant as \p Call says.
   Failure refusal(ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call);
 
 private:
@@ -69,15 +72,17 @@ private:
 
   const DriverApi &Driver;
   const Plan &Wanted;
-  std::atomic<bool> Stale{false};      ///< What is known may be gone.
-  std::atomic<uint64_t> Attributes{0}; ///< Counts the calls that change them.
+  std::atomic<bool> Stale{false};      ///< Set if the entries of Known may be gone.
+  std::atomic<uint64_t> Attributes{0}; ///< The number of calls that have changed attributes.
   std::mutex Lock;
   std::map<std::pair<CUfunction, CUcontext>, std::shared_ptr<ResolvedKernel>> Known;
-  std::map<CUfunction, CUfunc_cache> CacheConfigs; ///< The driver does not tell them.
+  /// The cache preferences that the program has set, which the driver does not return.
+  std::map<CUfunction, CUfunc_cache> CacheConfigs;
 };
 
-/// The runtime passes a CUkernel where the driver's signature says CUfunction; cuFuncGetName takes
-/// both, older drivers' does not. Null where neither knows it.
+/// Returns the mangled name of a kernel, or null if the driver does not know \p Handle. The runtime
+/// passes a CUkernel where the driver's signature says CUfunction. cuFuncGetName takes both, but in
+/// older drivers only a CUfunction.
 const char *kernelName(const DriverApi &Driver, const void *Handle);
 
 } // namespace carve::probe

@@ -9,7 +9,7 @@ using namespace carve;
 using namespace carve::probe;
 
 namespace {
-/// The program's rotated launch that this thread is in.
+/// The program's rotated launch in which this thread is.
 struct RotatedCall {
   const PlannedShape *Shape = nullptr;
   Rotation::Turn Turn;
@@ -48,7 +48,7 @@ PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFil
 }
 
 Roles PlannedRun::calls() const {
-  // Where a program waits, it learns that a kernel has broken the context.
+  // When a program waits, it learns that a kernel has broken the context.
   Roles Own = LaunchCall::Calls | KernelHandles::Calls | Role::Waits;
   return Replaying ? Own | Replays::Calls : Own;
 }
@@ -83,7 +83,7 @@ void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
   if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     Handles.forget();
-    // What was under way there ends with it, with a record or without.
+    // The launches in progress there end with the context, with or without a record.
     forgetPending();
   }
   if (Replaying)
@@ -95,7 +95,8 @@ void PlannedRun::onModule(const CUpti_ModuleResourceData &Module) {
     Replaying->onModule(Module);
 }
 
-/// The first launch of a shape and, timed once more in the program's steady state, the middle one.
+/// The first launch of a shape is replayed. The middle one is replayed as well and timed once more,
+/// because the program is then in its steady state.
 bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
   const PlannedKernel &Kernel = *State.Kernel;
   if (Kernel.Mode == TimingMode::Rotate || State.Replaying || Kernels.at(&Kernel).StoodBack)
@@ -143,8 +144,8 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     rotate(State, *Kernel, *Launch, Index, Call.correlationId);
 }
 
-/// The variants that the launch may become, the default among them; those that the driver would
-/// refuse are recorded as such.
+/// Returns the variants that the launch may become, with the default among them. Variants that the
+/// driver would refuse are recorded as refused.
 std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
                                        const ShapeState &State, uint64_t Index) {
   std::set<size_t> Out;
@@ -188,7 +189,7 @@ bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
   return finishReplay(State, Replaying->replay(Target, Context));
 }
 
-/// How often a launch that could not be replayed then and there is tried again at a later one.
+/// How many later launches are tried if a launch could not be replayed at that moment.
 static constexpr unsigned MaxAttempts = 3;
 
 bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
@@ -203,7 +204,7 @@ bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
   if (Done.StoodBack.isForNow() && ++State.Attempts < MaxAttempts)
     return false;
   State.Attempts = 0;
-  // What a first replay has shown stays, whatever became of the second.
+  // The results of a first replay stay, whatever happens to the second one.
   bool IsFirst = State.Replayed++ == 0;
   if (Done.StoodBack && !Kernel.StoodBack && IsFirst) {
     Kernel.StoodBack = true;
@@ -226,7 +227,7 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
     std::lock_guard<std::mutex> Guard(Lock);
     Turn = State.Turns->next();
   }
-  // Of another module or context, the clone may be another one, or not there.
+  // In another module or context the clone may be another one, or missing.
   if (!Turn || Handles.refusal(Kernel, Turn->Variant, Launch))
     return;
   std::lock_guard<std::mutex> Guard(Lock);
@@ -242,7 +243,7 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
                                uint64_t Index) {
   std::vector<size_t> Active = usable(Kernel, Launch, State, Index);
   std::erase_if(Active, [&](size_t V) { return Kernel.Planned->Measured.count(V) > 0; });
-  // Each shape in an order of its own.
+  // Each shape gets an order of its own.
   RecordWriter Text(Kernel.Planned->Name);
   Text.shape(State.Shape->Shape);
   uint64_t Seed = Wanted.Seed + std::hash<std::string>()(std::move(Text).line());
@@ -259,17 +260,17 @@ void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
   std::lock_guard<std::mutex> Guard(Lock);
   ShapeState &State = Shapes.at(Shape);
   State.Turns->failed(Call.correlationId);
-  // The program would see an error that is not its own. One of a kernel before this launch comes
-  // out here, too; onBrokenContext() finds whose it is.
+  // Otherwise the program would see an error that is not its own. This call can also return the
+  // error of a kernel before this launch; onBrokenContext() finds which variant caused it.
   if (Rotated.Turn.Variant != 0 && !breaksContext(*Result))
     Dog.fail(State.Kernel->Name, State.Kernel->Variants[Rotated.Turn.Variant].Name,
              errorName(Driver, *Result));
 }
 
-/// The context broke while variants were under way in it: the first of them is blamed, as the
+/// The context broke while variants were running in it. The first of them is blamed, because the
 /// driver does not say which kernel it was.
 void PlannedRun::onBrokenContext(CUresult Error) {
-  // What has ended before is delivered first.
+  // The records of kernels that have ended must be delivered first.
   flushActivity(/*Last=*/false);
   std::lock_guard<std::mutex> Guard(Lock);
   for (const auto &[Shape, State] : Shapes)
@@ -289,9 +290,10 @@ void PlannedRun::onLostRecords() {
     forgetPending();
 }
 
-/// A launch may wait long in the program's own queue. So what counts is for how long no kernel at
-/// all has ended, and thrice the limit of a replay, in which nothing else runs. A kernel of another
-/// kind may be the one that runs.
+/// Returns whether \p Variant seems to hang. A launch may wait for a long time in the program's own
+/// queue. Therefore what counts is for how long no kernel at all has ended, and the limit is three
+/// times that of a replay, in which nothing else runs. The kernel that runs may also be of another
+/// kind.
 bool PlannedRun::seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
                            uint64_t &LimitMs) const {
   if (!State.Turns || !State.Turns->pending(Variant))
@@ -312,13 +314,14 @@ void PlannedRun::check() {
     if (!Any)
       return;
   }
-  // CUPTI keeps a buffer back while one of its kernels runs, so those of a program that never waits
-  // come late. This loses the record of what runs now, and shows all that have ended.
+  // CUPTI keeps a buffer back while one of its kernels runs, so the records of a program that never
+  // waits come late. This flush loses the record of the kernel that runs now, and delivers all
+  // kernels that have ended.
   Checking = true;
   flushActivity(/*Last=*/true);
   Checking = false;
   checkRotated();
-  // It was not: the records that were taken too early do not come again.
+  // It did not hang. The records that were taken too early do not come again.
   forgetPending();
 }
 
@@ -348,7 +351,7 @@ PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
   const Named &Found = It->second;
   Result.Name = Found.Kernel->Name;
   const PlannedShape *Planned = Found.Kernel->find(Shape);
-  // A graph's kernels were captured as they are.
+  // The kernels of a graph were captured unchanged.
   if (!Planned || Record.graphNodeId != 0)
     return Result;
   std::lock_guard<std::mutex> Guard(Lock);

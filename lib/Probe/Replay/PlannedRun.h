@@ -1,6 +1,6 @@
 /// \file
-/// A run with a plan (CARVE_PROBE_PLAN): what becomes of each launch of a planned kernel, and of
-/// each kernel record. It rotates, and has replayed.
+/// A run with a plan (CARVE_PROBE_PLAN): decides what happens with each launch of a planned kernel
+/// and with each kernel record. It does the rotation itself, and leaves replays to Replays.
 #pragma once
 
 #include "Probe/Driver/Plan.h"
@@ -41,27 +41,27 @@ public:
   Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
                    std::string &Lines) override;
   void onLostRecords() override;
-  /// Ends the process where a variant hangs.
+  /// Ends the process if a variant hangs.
   void check() override;
 
 private:
-  /// One planned shape of one planned kernel.
+  /// The state of one planned shape of one planned kernel.
   struct ShapeState {
     const PlannedKernel *Kernel = nullptr;
     const PlannedShape *Shape = nullptr;
     uint64_t Launches = 0;
-    unsigned Replayed = 0;  ///< Launches.
-    unsigned Attempts = 0;  ///< Since the last.
-    bool Replaying = false; ///< On some thread.
+    unsigned Replayed = 0;  ///< The number of launches that were replayed.
+    unsigned Attempts = 0;  ///< The number of attempts since the last replayed launch.
+    bool Replaying = false; ///< Set while a thread replays a launch of this shape.
     std::unique_ptr<Rotation> Turns;
-    uint64_t PendingSinceMs = 0; ///< The first of the rotated launches that have not ended.
+    uint64_t PendingSinceMs = 0; ///< The time of the first rotated launch that has not ended.
   };
-  /// A planned kernel in this process.
+  /// The state of a planned kernel in this process.
   struct KernelState {
-    std::set<size_t> Out;   ///< Variants not to be run any more.
-    bool StoodBack = false; ///< From replaying.
+    std::set<size_t> Out;   ///< The variants that must not run any more.
+    bool StoodBack = false; ///< Set if the kernel could not be replayed.
   };
-  /// The name in a record, and what runs under it.
+  /// The kernel and variant that run under a name in a record.
   struct Named {
     const PlannedKernel *Kernel = nullptr;
     size_t Variant = 0;
@@ -71,7 +71,8 @@ private:
   void onLaunched(const CUpti_CallbackData &Call);
   bool wantsReplay(const ShapeState &State, uint64_t Index) const;
   bool wantsRotation(const ShapeState &State) const;
-  /// Whether this launch is done with: replayed, or given up.
+  /// Returns whether nothing more is to be done for this launch, because it was replayed or given
+  /// up.
   bool replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
               CUcontext Context);
   bool finishReplay(ShapeState &State, const Replay::Result &Done);
@@ -92,19 +93,19 @@ private:
   Plan Wanted;
   Watchdog Dog;
   KernelHandles Handles;
-  std::unique_ptr<Replays> Replaying; ///< Null where nothing is to be replayed.
+  std::unique_ptr<Replays> Replaying; ///< Null if nothing is to be replayed.
   std::unordered_map<std::string_view, Named> Names;
 
-  std::atomic<uint64_t> LastRecordMs{0}; ///< When CUPTI delivered one.
-  std::atomic<bool> Checking{false};     ///< Records are taken that are not complete.
-  std::atomic<uint64_t> LongestNs{0};    ///< Of all kernels that have ended.
+  std::atomic<uint64_t> LastRecordMs{0}; ///< The time at which CUPTI last delivered a record.
+  std::atomic<bool> Checking{false};     ///< Set while incomplete records are taken.
+  std::atomic<uint64_t> LongestNs{0};    ///< The longest time of all kernels that have ended.
 
-  std::mutex Lock; ///< Of what follows; never held across a call of the driver.
+  std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
   std::map<const PlannedShape *, ShapeState> Shapes;
   std::map<const PlannedKernel *, KernelState> Kernels;
 };
 
-/// Reads the plan that \p Path names, and makes \p Mode of it.
+/// Reads the plan in the file \p Path and makes \p Mode of it. Fails if the plan cannot be used.
 Failure startPlannedRun(const char *Path, const CuptiApi &Cupti, const DriverApi &Driver,
                         RecordFile &File, Submissions &Submitted, std::unique_ptr<ProbeMode> &Mode);
 

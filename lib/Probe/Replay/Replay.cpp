@@ -7,7 +7,7 @@ using namespace carve::probe;
 
 using Clock = std::chrono::steady_clock;
 
-/// Copies of what did not fit after all end within this.
+/// The time limit for the copies of a save that did not fit after all.
 static constexpr uint64_t SaveWaitMs = 10'000;
 
 static uint64_t passedNs(Clock::time_point Since) {
@@ -32,7 +32,7 @@ const std::string &Replay::nameOf(size_t Variant) const {
 double Replay::leftNs() const { return Target.BudgetNs - double(passedNs(Begin)); }
 
 namespace {
-/// Puts back what was saved, whichever way the replay is left.
+/// Puts back what was saved, however the replay is left.
 class OnLeaving {
 public:
   explicit OnLeaving(std::function<void()> Action) : Action(std::move(Action)) {}
@@ -45,9 +45,9 @@ private:
 };
 } // namespace
 
-/// How much may be kept on the host so that copying it takes no more than half of the time for this
-/// launch: it is copied there once, and compared for the default and for every variant. Measured on
-/// an H200's host: 0.7 and 0.13 ns per byte.
+/// Returns how many bytes may be kept on the host. Copying them takes at most half of the time for
+/// this launch: they are copied to the host once, and compared for the default and for every
+/// variant. On the host of an H200, 0.7 and 0.13 ns per byte were measured.
 size_t Replay::hostLimit() const {
   constexpr double CopyNs = 0.7, CompareNs = 0.13;
   double Compares = 8 + double(Target.Variants.size());
@@ -61,8 +61,8 @@ Replay::Result Replay::run(Ranges Of) {
   Out.StoodBack = Memory.save(std::move(Of.Saved), Context.Stream);
   SaveNs = passedNs(SaveBegin);
   if (Out.StoodBack) {
-    // Nothing of ours may be under way when the program goes on, and where our reading has broken
-    // the context, it cannot go on.
+    // No work of the probe may be in progress when the program goes on. If reading the memory has
+    // broken the context, the program cannot go on.
     Dog.wait(Context.Stream, SaveWaitMs, Target.Kernel.Planned->Name, DefaultVariant);
     Memory.done();
     return Out;
@@ -74,7 +74,8 @@ Replay::Result Replay::run(Ranges Of) {
   return Out;
 }
 
-/// What a kernel of ours has changed must not stay: without that the program is not to go on.
+/// Changes by a kernel of the probe must not stay. If they cannot be put back, the program must not
+/// go on.
 void Replay::putBack() {
   std::vector<Span> Left;
   Failure Why = Memory.restoreAll();
@@ -114,7 +115,8 @@ Failure Replay::runSaved(Ranges &Of, Result &Out) {
   return Why;
 }
 
-/// What one comparison of everything and one restoring of what the kernel writes take.
+/// Measures the time of one comparison of all memory, and of putting back once what the kernel
+/// writes.
 void Replay::measureRestore() {
   std::vector<Span> Spans;
   auto Step = Clock::now();
@@ -156,10 +158,10 @@ Failure Replay::timeRounds(const Result &Out) {
       Allowed.push_back(V);
       Control |= V == 1;
     }
-  // Without its identical copy there is no telling noise from a gain.
+  // Without its identical copy, noise cannot be told from a gain.
   if (!Control)
     return Failure("control-rejected");
-  // The records of what ran until here belong to no round.
+  // The records of the runs before this point belong to no round.
   (void)Context.Clock->collect();
   ReplaySchedule Schedule(Allowed, Target.Seed, Target.Kernel.Planned->Measured);
   while (Schedule.phase() != ReplaySchedule::Phase::Done) {
@@ -177,7 +179,7 @@ Failure Replay::timeRounds(const Result &Out) {
 }
 
 Failure Replay::timeRound(const std::vector<size_t> &Order) {
-  // What a measured variant leaves is not what the next one is to start from.
+  // The next variant must not start from what a measured variant leaves.
   bool Restores = !Verified.idempotent() || !Target.Kernel.Planned->Measured.empty();
   for (size_t V : Order) {
     if (Restores)

@@ -1,6 +1,7 @@
 /// \file
-/// Replays one launch before the program makes it: memory saved, the default's output learnt, every
-/// variant compared with it and timed in interleaved rounds, memory put back.
+/// Replays one launch before the program makes it. It saves the memory, learns the output of the
+/// default, compares every variant's output with it, times the variants in interleaved rounds, and
+/// puts the memory back.
 #pragma once
 
 #include "Probe/Process/Failure.h"
@@ -19,23 +20,26 @@ namespace carve::probe {
 class Replay {
 public:
   struct Result {
-    /// Why this launch was not replayed, or not to its end; for now, where a later one may be.
+    /// Why this launch was not replayed, or not to the end. It is a failure for now if a later
+    /// launch may be replayed.
     Failure StoodBack = Failure::none();
-    std::set<size_t> Rejected; ///< Variants whose output is not the default's, or refused.
+    /// The variants that were refused or whose output is not the default's.
+    std::set<size_t> Rejected;
   };
 
   Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
          const ReplayTarget &Target);
 
-  /// The memory of the program, as a replay sees it.
+  /// The program's memory by what a replay does with it.
   struct Ranges {
     std::vector<MemoryRange> Saved;
-    std::vector<MemoryRange> Pointed; ///< No address may lead there.
-    std::vector<MemoryRange> Guarded; ///< That the host may write: see HostGuard.
+    std::vector<MemoryRange> Pointed; ///< Memory to which no address may lead.
+    std::vector<MemoryRange> Guarded; ///< Memory that the host may write; see HostGuard.
   };
 
-  /// The gate is closed and the context idle. Memory is as it was when this returns; where that
-  /// fails the process ends. The records of the protocol are noted in Dog.
+  /// Replays the launch. The gate must be closed and the context idle. When it returns, the memory
+  /// has its former content; if that is impossible, the process ends. The records of the protocol
+  /// are noted in the watchdog.
   Result run(Ranges Of);
 
 private:

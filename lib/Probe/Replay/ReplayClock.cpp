@@ -8,8 +8,8 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// A flush takes well below a millisecond and delivers before it returns; what another thread is
-/// delivering, or CUPTI has not seen yet, comes a little later.
+/// A flush takes well below a millisecond and delivers before it returns. Records that another
+/// thread is delivering, or that CUPTI has not seen yet, come a little later.
 static constexpr std::chrono::milliseconds FlushLimit{5};
 static constexpr unsigned MaxFlushes = 10;
 
@@ -47,7 +47,7 @@ bool ReplayClock::event(size_t Index, CUevent &Event) {
 }
 
 bool ReplayClock::begin(const std::string &Name, bool Timed) {
-  // An untimed run's events are the next run's, too.
+  // The events of an untimed run are used again for the next run.
   size_t Pair = 0;
   for (const Run &R : Runs)
     Pair += R.Timed;
@@ -76,7 +76,7 @@ std::vector<double> ReplayClock::collect() {
 }
 
 bool ReplayClock::byRecords(const std::vector<Run> &Done, std::vector<double> &Ns) {
-  // On the thread that is in CUPTI's callback, which CUPTI allows.
+  // CUPTI allows this flush on the thread that is in its callback.
   bool There = false;
   for (unsigned I = 0; I < MaxFlushes && !There; ++I) {
     flushActivity(/*Last=*/false);

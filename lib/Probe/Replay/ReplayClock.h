@@ -1,6 +1,6 @@
 /// \file
-/// How long the runs on one stream of ours took: by CUPTI's kernel records where they come in time,
-/// else by events around each run.
+/// Measures how long runs on one stream of the probe took: by CUPTI's kernel records if they come
+/// in time, otherwise by events around each run.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -14,8 +14,8 @@
 
 namespace carve::probe {
 
-/// The kernel records of one stream, between CUPTI, which delivers them on any thread, and the
-/// thread that waits for them.
+/// The kernel records of one stream. CUPTI adds them on any thread, and another thread waits for
+/// them.
 class StreamRecords {
 public:
   struct Run {
@@ -23,9 +23,9 @@ public:
     uint64_t StartNs = 0, EndNs = 0;
   };
   void add(Run R);
-  /// Whether \p Count records are there before \p Limit has passed.
+  /// Waits until \p Count records are there. Returns false if \p Limit passes before that.
   bool wait(size_t Count, std::chrono::milliseconds Limit);
-  /// Takes all that are there, by start.
+  /// Takes all records, in the order of their start times.
   std::vector<Run> take();
 
 private:
@@ -34,30 +34,32 @@ private:
   std::vector<Run> Runs;
 };
 
+/// The clock of one stream.
 class ReplayClock {
 public:
-  /// Events cannot tell a kernel shorter than this from its launch.
+  /// The shortest time that events can measure. For a shorter kernel they cannot tell the kernel
+  /// from its launch.
   static constexpr double LeastEventNs = 20'000;
 
   ReplayClock(const DriverApi &Driver, CUstream Stream, StreamRecords &Records)
       : Driver(Driver), Stream(Stream), Records(Records) {}
 
-  /// Around the launch of the kernel recorded as \p Name; \p Timed: collect() gives its time. False
-  /// where the driver gives no event.
+  /// Called before and after the launch of the kernel that records name \p Name. collect() returns
+  /// its time if \p Timed is set. Returns false if the driver gives no event.
   bool begin(const std::string &Name, bool Timed);
   bool end();
-  /// The launch was refused: there will be no record of it.
+  /// Called if the launch was refused, in which case no record of it comes.
   void cancel() { Runs.pop_back(); }
 
-  /// The times of the timed runs since the last call, all by the same clock; the stream is idle.
-  /// Empty where no clock can tell.
+  /// Returns the times in ns of the timed runs since the last call, all by the same clock. The
+  /// stream must be idle. The result is empty if no clock can tell.
   std::vector<double> collect();
 
 private:
   struct Run {
     std::string Name;
     bool Timed = false;
-    size_t Events = 0; ///< Index of the pair.
+    size_t Events = 0; ///< The index of the pair of events.
   };
 
   bool event(size_t Index, CUevent &Event);
@@ -67,7 +69,8 @@ private:
   const DriverApi &Driver;
   CUstream Stream;
   StreamRecords &Records;
-  bool RecordsCome = true; ///< Until they have failed once: what comes late fits no run.
+  /// Cleared after records have failed once, because a record that comes late fits no run.
+  bool RecordsCome = true;
   std::vector<Run> Runs;
   std::vector<CUevent> Events;
 };

@@ -24,7 +24,7 @@ void ReplayHazards::contextDestroyed(CUcontext Context) {
 }
 
 bool ReplayHazards::idle(CUcontext Context) const {
-  // None is destroyed meanwhile: that waits at the gate.
+  // No stream is destroyed in the meantime, because that call waits at the gate.
   std::set<CUstream> Asked = {CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
   {
     std::lock_guard<std::mutex> Guard(Lock);
@@ -97,7 +97,7 @@ Failure ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &K
                                  const DeviceMemory &Memory) const {
   std::vector<uint64_t> Words;
   if (!argumentWords(Call, Kernel, Words)) {
-    // It may reach anything that there is.
+    // The kernel may reach any memory that there is.
     for (const MemoryRange &Range : Memory.ranges())
       if (const char *Hazard = hazardOfKind(Range.Kind))
         return Failure(Hazard);
@@ -110,8 +110,8 @@ Failure ReplayHazards::arguments(const LaunchCall &Call, const ResolvedKernel &K
   return reachesPageable(Words, Memory) ? Failure("host-memory") : Failure::none();
 }
 
-/// Whether an argument looks like the address of the process's own writable memory, on a device
-/// whose kernels can reach that.
+/// Returns whether an argument looks like an address of the process's own writable memory, on a
+/// device whose kernels can reach that memory.
 bool ReplayHazards::reachesPageable(const std::vector<uint64_t> &Words,
                                     const DeviceMemory &Memory) const {
   CUdevice Device = 0;

@@ -1,6 +1,6 @@
 /// \file
-/// Whether a launch may be replayed at all: what the process does beside it, and what memory its
-/// arguments reach.
+/// Decides whether a launch may be replayed at all, by what the process does at the same time and
+/// what memory the arguments reach.
 #pragma once
 
 #include "Probe/Memory/DeviceMemory.h"
@@ -16,7 +16,7 @@
 
 namespace carve::probe {
 
-/// Thread-safe.
+/// Knows the streams of every context. Thread-safe.
 class ReplayHazards {
 public:
   explicit ReplayHazards(const DriverApi &Driver) : Driver(Driver) {}
@@ -24,10 +24,10 @@ public:
   void streamCreated(CUcontext Context, CUstream Stream);
   void streamDestroyed(CUcontext Context, CUstream Stream);
   void contextDestroyed(CUcontext Context);
-  /// Whether all streams of \p Context that are known here have nothing to do. The gate is closed.
+  /// Returns whether all known streams of \p Context are idle. The gate must be closed.
   bool idle(CUcontext Context) const;
 
-  /// Fails if \p Call must not be replayed because of what its arguments point to, in view of all
+  /// Fails if \p Call must not be replayed because of what its arguments point to, given all
   /// \p Memory of the process.
   Failure arguments(const LaunchCall &Call, const ResolvedKernel &Kernel,
                     const DeviceMemory &Memory) const;
@@ -41,15 +41,18 @@ private:
   std::map<CUcontext, std::set<CUstream>> Streams;
 };
 
-/// What a kernel may reach and a replay cannot save: the reason that goes with \p Kind, or null.
+/// Returns the reason why a replay cannot handle memory of \p Kind that a kernel may reach, or null
+/// if it can.
 const char *hazardOfKind(MemoryKind Kind);
 
-/// Whether an argument of \p Call looks like an address in \p Ranges, or cannot be looked at.
+/// Returns whether an argument of \p Call looks like an address in \p Ranges, or cannot be
+/// examined.
 bool reaches(const LaunchCall &Call, const ResolvedKernel &Kernel,
              const std::vector<MemoryRange> &Ranges);
 
-/// The 8-byte words of a launch's arguments at every 4 bytes, as an address may be packed in a
-/// structure; false where their sizes are not known.
+/// Writes the 8-byte words of a launch's arguments to \p Words, one from every 4th byte on, because
+/// an address may be packed in a structure. Returns false if the sizes of the arguments are
+/// unknown.
 bool argumentWords(const LaunchCall &Call, const ResolvedKernel &Kernel,
                    std::vector<uint64_t> &Words);
 

@@ -8,7 +8,7 @@ CUresult ReplayRuns::run(size_t Variant, bool Timed) {
   uint64_t LimitMs = hangLimitMs(Target.HangMs, Target.Shape.MeanNs);
   if (!Context.Clock->begin(Target.Kernel.Planned->Variants[Variant].Clone, Timed))
     return CUDA_ERROR_NOT_SUPPORTED;
-  // Some launches wait for the device themselves, to make room for local memory.
+  // Some launches wait for the device inside the driver, to make room for local memory.
   Dog.expect(LimitMs + 1000, Kernel, Name);
   CUresult Result = Target.Call.launch(Driver, Target.Kernel.Variants[Variant], Context.Stream);
   Dog.done();

@@ -1,6 +1,6 @@
 /// \file
-/// Runs of one launch's variants on a stream of ours, each waited for: what comes back has run
-/// through, what does not come back ends the process (Watchdog).
+/// Runs the variants of one launch on a stream of the probe, and waits for each run. A run that
+/// ends has succeeded or was refused; one that does not end ends the process (Watchdog).
 #pragma once
 
 #include "Probe/Memory/Snapshot.h"
@@ -12,16 +12,17 @@
 
 namespace carve::probe {
 
-/// What replays in one context share. Made in that context, and kept until it ends.
+/// What all replays in one context share. It is made in that context and kept until the context
+/// ends.
 struct ReplayContext {
   CUstream Stream = nullptr;
-  uint32_t ContextId = 0, StreamId = 0; ///< As kernel records have them.
+  uint32_t ContextId = 0, StreamId = 0; ///< The numbers that kernel records have.
   StreamRecords Records;
   std::unique_ptr<ReplayClock> Clock;
   std::unique_ptr<Snapshot> Memory;
 };
 
-/// The launch that is replayed.
+/// The launch that is replayed, and how.
 struct ReplayTarget {
   ReplayTarget(const LaunchCall &Call, ResolvedKernel &Kernel, const PlannedShape &Shape,
                uint64_t Index)
@@ -30,21 +31,23 @@ struct ReplayTarget {
   const LaunchCall &Call;
   ResolvedKernel &Kernel;
   const PlannedShape &Shape;
-  uint64_t Index = 0;           ///< Of the launch, in this process.
-  std::vector<size_t> Variants; ///< Beside the default: those that may run.
-  bool Timed = true;            ///< Otherwise outputs are compared and nothing is timed.
-  double BudgetNs = 0;          ///< By the clock.
+  uint64_t Index = 0;           ///< The number of the launch in this process.
+  std::vector<size_t> Variants; ///< The variants that may run, besides the default.
+  bool Timed = true;            ///< If false, outputs are compared and nothing is timed.
+  double BudgetNs = 0;          ///< The elapsed time in ns that the replay may take.
   uint64_t HangMs = 10'000;
   uint64_t Seed = 1;
 };
 
+/// Runs the variants of one target.
 class ReplayRuns {
 public:
   ReplayRuns(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
              const ReplayTarget &Target)
       : Driver(Driver), Dog(Dog), Context(Context), Target(Target) {}
 
-  /// Runs \p Variant. An error is the driver's refusal to launch it; the context is whole.
+  /// Runs \p Variant and waits for its end. An error means that the driver refused the launch; the
+  /// context is intact then.
   CUresult run(size_t Variant, bool Timed);
 
 private:

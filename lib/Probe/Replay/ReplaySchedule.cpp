@@ -7,13 +7,13 @@
 
 using namespace carve::probe;
 
-/// The default and the control, which no screening takes out.
+/// The number of the default and the control, which no screening removes.
 static constexpr size_t References = 2;
-/// Of the interval by which a variant is given up. Wrongly given up, a variant costs a gain and
-/// nothing else.
+/// The confidence of the interval by which a variant is given up. A variant that is wrongly given
+/// up costs a possible gain and nothing else.
 static constexpr double Confidence = 0.95;
-/// Ratios to the default: a winner's median is below the first, and one whose interval ends below
-/// the second wins whatever its copy's distance takes off.
+/// Ratios to the default. The median of a winner is below LeastWin. A variant whose interval ends
+/// below SureWin wins, however much the distance of the control copy takes off.
 static constexpr double LeastWin = 0.99, SureWin = 0.97;
 
 ReplaySchedule::ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
@@ -42,7 +42,7 @@ void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, dou
   for (size_t I = 0; I < Order.size(); ++I)
     if (Order[I] == 0)
       Default = Taken[I].sum();
-  // A time of 0 is below what the clock can tell, and every round has to leave a ratio.
+  // A time of 0 is below the resolution of the clock, and every round must give a ratio.
   Default = std::max(Default, 1.0);
   for (size_t I = 0; I < Order.size(); ++I)
     Ratios[Order[I]].push_back(Taken[I].sum() / Default);
@@ -82,7 +82,8 @@ void ReplaySchedule::rejectLosers() {
       Best = median(Ratios[V]);
       Bound = intervalOf(Ratios[V]).High;
     }
-  // A best one that is not surely below the default gives no reason to keep what is above it.
+  // If the best variant is not surely faster than the default, that is no reason to keep variants
+  // that are slower than the default.
   Bound = std::min(Bound, 1.0);
   std::erase_if(Active, [&](size_t V) {
     return V >= References && !Measured.count(V) && !Ratios[V].empty() &&
@@ -94,8 +95,8 @@ size_t ReplaySchedule::competing() const {
   return std::count_if(Active.begin(), Active.end(), [&](size_t V) { return !Measured.count(V); });
 }
 
-/// With two left there is nothing to choose. More rounds must leave time for the held-out ones,
-/// which have four variants at most.
+/// If only two variants are left, there is nothing to choose. More rounds must leave time for the
+/// held-out ones, which have at most four variants.
 bool ReplaySchedule::screened(double RoundNs, double LeftNs) const {
   if (competing() <= References + 2 || Round >= MaxScreenRounds)
     return true;
@@ -103,8 +104,9 @@ bool ReplaySchedule::screened(double RoundNs, double LeftNs) const {
   return LeftNs - RoundNs < PerRun * double(References + 2) * MaxConfirmRounds;
 }
 
-/// Where nothing beats the default the rounds say how far apart two identical copies are. Else they
-/// go on while the best lies on both sides of what a winner needs.
+/// If nothing is faster than the default, the rounds show how far two identical copies differ.
+/// Otherwise they go on while the interval of the best variant contains the ratio that a winner
+/// needs.
 unsigned ReplaySchedule::confirmTarget() const {
   if (Active.size() == References)
     return MinConfirmRounds;

@@ -1,7 +1,7 @@
 /// \file
-/// Which variants the next round of a replay runs, and when it has seen enough: screening rounds
-/// of all variants that may still win, then rounds held out from that choice of the default, the
-/// control and the best two. Pure: times in, orders out.
+/// Decides which variants the next round of a replay runs, and when there are enough rounds. First
+/// come screening rounds of all variants that may still win. Then come rounds of the default, the
+/// control and the best two, held out from that choice. It is pure: times go in, orders come out.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 
 namespace carve::probe {
 
+/// The rounds of one replay.
 class ReplaySchedule {
 public:
   enum class Phase { Screen, Confirm, Done };
@@ -20,35 +21,36 @@ public:
   static constexpr unsigned MaxScreenRounds = 15;
   static constexpr unsigned MinConfirmRounds = 5;
   static constexpr unsigned MaxConfirmRounds = 12;
-  /// Where the held-out rounds do not tell whether the best wins.
+  /// The limit if the held-out rounds do not show whether the best variant wins.
   static constexpr unsigned MaxUndecidedRounds = 36;
 
-  /// Times of one variant in one round, ns. WarmNs is 0 where it is not taken.
+  /// The times of one variant in one round in ns. WarmNs is 0 if it is not measured.
   struct Times {
     double ColdNs = 0, WarmNs = 0;
     double sum() const { return ColdNs + WarmNs; }
   };
 
-  /// Of the variants \p Allowed. 0, the default, and 1, its control, are always in; without any
-  /// other there is nothing to do.
-  /// Those in \p Measured compete with nothing: they are in every round to the end.
+  /// Schedules the variants \p Allowed. Number 0 (the default) and 1 (its control copy) always take
+  /// part; if there are no others, nothing is scheduled. Variants in \p Measured do not compete;
+  /// they are in every round to the end.
   ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
                  const std::set<size_t> &Measured = {});
 
   Phase phase() const { return Now; }
-  /// Within the phase, from 0.
+  /// Returns the number of the round within the phase, from 0.
   unsigned round() const { return Round; }
-  /// The variants of the next round, in the order of their runs.
+  /// Returns the variants of the next round, in the order in which they run.
   std::vector<size_t> order();
 
-  /// The round's times, in the order that order() gave. \p LeftNs is what remains of the time for
-  /// this launch, \p RoundNs what the round took by the clock: the screening ends early where it
-  /// would leave no time for the held-out rounds.
+  /// Takes the times of a round, in the order that order() returned. \p LeftNs is what remains of
+  /// the time for this launch; \p RoundNs is the elapsed time of the round. The screening ends
+  /// early if it would leave no time for the held-out rounds.
   void finish(const std::vector<Times> &Round, double RoundNs, double LeftNs);
 
-  /// Variants that may still win, the default and the control first.
+  /// Returns the variants that may still win, with the default and the control first.
   const std::vector<size_t> &active() const { return Active; }
-  /// Whether both phases had their least rounds: otherwise nothing can be decided from them.
+  /// Returns whether both phases had their minimum of rounds. If not, nothing can be decided from
+  /// them.
   bool complete() const { return Complete; }
 
 private:
@@ -56,7 +58,7 @@ private:
   bool screened(double RoundNs, double LeftNs) const;
   unsigned confirmTarget() const;
   void startConfirming();
-  /// Of those that compete, the references included.
+  /// Returns how many active variants compete, including the default and the control.
   size_t competing() const;
 
   Phase Now = Phase::Screen;
@@ -64,7 +66,8 @@ private:
   bool Complete = false;
   std::set<size_t> Measured;
   std::vector<size_t> Active, Order;
-  std::vector<std::vector<double>> Ratios; ///< By variant: to the default of the same round.
+  /// The ratios of each variant to the default of the same round.
+  std::vector<std::vector<double>> Ratios;
   std::mt19937_64 Random;
 };
 

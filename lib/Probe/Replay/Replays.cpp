@@ -12,7 +12,7 @@ using namespace carve::probe;
 
 using Clock = std::chrono::steady_clock;
 
-/// Beside each run: restoring, comparing, flushing the cache.
+/// The time besides each run: for restoring, comparing and flushing the cache.
 static constexpr double RunOverheadNs = 50'000;
 static constexpr double Unlimited = 1e18;
 
@@ -29,7 +29,7 @@ ReplayBudget::ReplayBudget(const Plan &Wanted)
 
 double ReplayBudget::leastNs(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed) {
   double Variants = double(Kernel.Variants.size());
-  double Runs = 4 + Variants; // The default's and one of each.
+  double Runs = 4 + Variants; // The runs of the default, and one run of each variant.
   if (Timed)
     Runs += 2 * (ReplaySchedule::MinScreenRounds * Variants + ReplaySchedule::MinConfirmRounds * 4);
   return Runs * (double(Shape.MeanNs) + RunOverheadNs);
@@ -40,7 +40,7 @@ double ReplayBudget::grant(const PlannedKernel &Kernel, const PlannedShape &Shap
   double Least = leastNs(Kernel, Shape, Timed);
   if (Least > LeftNs)
     return 0;
-  // What is expected may be too little; what others leave is for all.
+  // The expected time may be too short, and what other replays leave over is shared by all.
   return std::max(Least, WeightLeft > 0 ? LeftNs * Least / WeightLeft : LeftNs);
 }
 
@@ -59,7 +59,7 @@ Replays::Replays(const CuptiApi &Cupti, const DriverApi &Driver, Submissions &Su
     : Cupti(Cupti), Driver(Driver), Submitted(Submitted), Dog(Dog),
       UnknownCalls(asSet(unknownMemoryCalls(Cupti))), Memory(Submitted.Captures, &Driver),
       Hazards(Driver), Budget(Wanted) {
-  // Opens what it reads, while files may be opened.
+  // This call opens the files that it reads, while files may still be opened.
   (void)availableHostBytes();
 }
 
@@ -103,7 +103,7 @@ bool Replays::onKernel(const CUpti_ActivityKernel10 &Record, bool Planned) {
       if (Context->ContextId == Record.contextId && Context->StreamId == Record.streamId)
         Records = &Context->Records;
   }
-  // Kernels of Snapshot run there, too.
+  // Kernels of Snapshot run on this stream, too.
   if (Records && Planned)
     Records->add({Record.name, Record.start, Record.end});
   return Records != nullptr;
@@ -176,8 +176,8 @@ Replay::Result Replays::replay(ReplayTarget &Target, CUcontext Context) {
   return Result;
 }
 
-/// Polls first: waiting for the whole context would never end where a kernel waits for what the
-/// program does next.
+/// Waits until \p Context is idle. It polls first, because a wait for the whole context would never
+/// end if a kernel waits for what the program does next.
 Failure Replays::waitIdle(const ReplayTarget &Target, CUcontext Context) {
   ContextEvent Event(Driver);
   auto Begin = Clock::now();
@@ -187,8 +187,8 @@ Failure Replays::waitIdle(const ReplayTarget &Target, CUcontext Context) {
     timespec Pause{0, 20'000};
     ::nanosleep(&Pause, nullptr);
   }
-  // Drivers without such events leave the default streams of other threads, which have no handle
-  // that could be asked.
+  // A driver without such events cannot tell about the default streams of other threads, which have
+  // no handle.
   Dog.expect(Target.HangMs, Target.Kernel.Planned->Name, DefaultVariant);
   CUresult Result = Driver.CtxSynchronize();
   Dog.done();
@@ -206,7 +206,7 @@ Replay::Result Replays::replayGated(ReplayTarget &Target, CUcontext Context) {
   ReplayContext *Own = contextFor(Context);
   if (!Own)
     return {Failure("stream"), {}};
-  // Priority, persisting cache and the like. A default stream has none.
+  // These are the priority, the persisting cache and the like. A default stream has none.
   if (Driver.StreamCopyAttributes)
     (void)Driver.StreamCopyAttributes(Own->Stream, Target.Call.Stream);
   Replay One(Driver, Dog, *Own, Target);
@@ -215,15 +215,16 @@ Replay::Result Replays::replayGated(ReplayTarget &Target, CUcontext Context) {
   return Done;
 }
 
-/// Memory of other contexts and devices is not for our kernels to read. The program's reach it only
-/// where it shares addresses with this context, as that of green contexts does.
+/// Returns whether memory is saved. The probe's kernels must not read memory of other contexts and
+/// devices. The program's kernels reach it only if it shares addresses with this context, as the
+/// memory of green contexts does.
 static bool isSaved(const MemoryRange &Range, CUcontext Context, CUdevice Device) {
   if (Range.Kind == MemoryKind::Mapped)
     return Range.Device < 0 || Range.Device == Device;
   return !hazardOfKind(Range.Kind) && Range.Context == Context;
 }
 
-/// A reason that goes with the first of \p Pointed that an argument leads to.
+/// Fails with the reason that belongs to the first of \p Pointed to which an argument leads.
 static Failure reachedBy(const ReplayTarget &Target, const std::vector<MemoryRange> &Pointed) {
   for (const MemoryRange &Range : Pointed)
     if (reaches(Target.Call, Target.Kernel, {Range})) {
@@ -254,8 +255,8 @@ Failure Replays::ranges(const ReplayTarget &Target, CUcontext Context, Replay::R
   return reachedBy(Target, Of.Pointed);
 }
 
-/// Under which address kernels reach the host memory at \p Host, which may be another one where it
-/// is write-combined; 0 where they do not.
+/// Returns the address by which kernels reach the host memory at \p Host, or 0 if they do not. For
+/// write-combined memory it may be another address.
 static CUdeviceptr addressForKernels(const DriverApi &Driver, CUdeviceptr Host) {
   CUdeviceptr Address = 0, Base = 0;
   size_t Bytes = 0;
@@ -264,11 +265,11 @@ static CUdeviceptr addressForKernels(const DriverApi &Driver, CUdeviceptr Host) 
   if (Driver.MemHostGetDevicePointer &&
       Driver.MemHostGetDevicePointer(&Address, Pointer, 0) == CUDA_SUCCESS)
     return Address;
-  // Of a pool, or mapped.
+  // The memory comes from a pool or is mapped.
   return Driver.MemGetAddressRange(&Base, &Bytes, Host) == CUDA_SUCCESS ? Host : 0;
 }
 
-/// Host memory and managed memory, under the addresses that kernels have for it.
+/// Adds host memory and managed memory, with the addresses by which kernels reach them.
 Failure Replays::guarded(CUdevice Device, Replay::Ranges &Of) const {
   int Concurrent = 0;
   (void)Driver.DeviceGetAttribute(&Concurrent, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
@@ -276,7 +277,7 @@ Failure Replays::guarded(CUdevice Device, Replay::Ranges &Of) const {
   std::vector<MemoryRange> Others;
   for (MemoryRange Range : Of.Pointed) {
     if (Range.Kind == MemoryKind::Managed) {
-      // Elsewhere only the stream that it is attached to may touch it.
+      // On other devices only the stream to which it is attached may touch it.
       if (!Concurrent)
         return Failure("managed");
       Of.Guarded.push_back(Range);

@@ -1,6 +1,6 @@
 /// \file
-/// All replays of a process: whether and when a launch may be replayed, what it may cost, and what
-/// of it is kept from one replay to the next.
+/// All replays of a process: whether and when a launch may be replayed, how much time it may take,
+/// and what is kept from one replay to the next.
 #pragma once
 
 #include "Probe/Driver/Submissions.h"
@@ -20,46 +20,49 @@
 
 namespace carve::probe {
 
-/// How the time for all replays of a process is shared out: by what each is expected to take.
+/// Divides the time for all replays of a process, in proportion to the time that each is expected
+/// to take.
 class ReplayBudget {
 public:
   explicit ReplayBudget(const Plan &Wanted);
 
-  /// What the replay of a launch of \p Shape may take, ns; 0 where not even its least rounds fit
-  /// what is left.
+  /// Returns the time in ns that the replay of a launch of \p Shape may take; 0 if the remaining
+  /// time is too short even for its minimum of rounds.
   double grant(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed) const;
-  /// It took \p Ns, or was given up.
+  /// Takes note of a replay that took \p Ns or was given up.
   void spent(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed, double Ns);
 
-  /// The least rounds of a replay, ns.
+  /// Returns the time in ns of a replay's minimum of rounds.
   static double leastNs(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed);
 
 private:
   double LeftNs = 0, WeightLeft = 0;
 };
 
+/// The replays of a process.
 class Replays {
 public:
   Replays(const CuptiApi &Cupti, const DriverApi &Driver, Submissions &Submitted,
           const Plan &Wanted, Watchdog &Dog);
 
-  /// The driver calls that note() has to see.
+  /// The driver calls that note() must see.
   static constexpr Roles Calls = Role::Gated | Role::NeedsMemory | Role::Unfollowed |
                                  StreamCaptures::Calls | DeviceMemory::Calls | ModuleGlobals::Calls;
-  /// More of them, which have no roles: what they do to memory is not known.
+  /// Further calls that note() must see and that have no roles. Their effect on memory is unknown.
   const std::set<CUpti_CallbackId> &unknownCalls() const { return UnknownCalls; }
-  /// A call of the program's, at entry and exit.
+  /// Takes note of a call of the program, at entry and exit.
   void note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource);
-  /// Also of modules that are loaded by calls of ours.
+  /// Also called for modules that the probe loads.
   void onModule(const CUpti_ModuleResourceData &Module) {
     Globals.loaded(Module.pCubin, Module.cubinSize);
   }
-  /// Whether \p Record is of a launch of ours. \p Planned: of a kernel or clone of the plan.
+  /// Returns whether \p Record is of a launch of the probe. \p Planned says that its kernel is a
+  /// kernel or clone of the plan.
   bool onKernel(const CUpti_ActivityKernel10 &Record, bool Planned);
 
-  /// Replays the launch that \p Target describes; its budget is filled in. The calling thread is at
-  /// the entry of the launch.
+  /// Replays the launch that \p Target describes, and fills in its budget. The calling thread must
+  /// be at the entry of the launch.
   Replay::Result replay(ReplayTarget &Target, CUcontext Context);
 
 private:
@@ -80,11 +83,14 @@ private:
   ModuleGlobals Globals;
   ReplayHazards Hazards;
   ReplayBudget Budget;
-  std::atomic<bool> Unfollowed{false}; ///< A call was made that is not: what memory is there now?
+  /// Set after a call that the probe does not follow; from then on it is unknown what memory
+  /// exists.
+  std::atomic<bool> Unfollowed{false};
 
-  std::mutex Lock; ///< Of Contexts; never held across a call of the driver.
+  std::mutex Lock; ///< Protects Contexts. It is never held across a call of the driver.
   std::map<CUcontext, ReplayContext *> Contexts;
-  /// All that there ever were, never freed: records may come after the end of their context.
+  /// All contexts that there ever were. They are never freed, because records may come after the
+  /// end of their context.
   std::vector<ReplayContext *> All;
 };
 

@@ -54,7 +54,7 @@ std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correl
 
 void Rotation::drop(size_t Variant) {
   std::erase(Active, Variant);
-  // What is left of this cycle goes on without it.
+  // The rest of this cycle goes on without the variant.
   for (size_t I = At; I < Order.size();)
     if (Order[I] == Variant)
       Order.erase(Order.begin() + std::ptrdiff_t(I));

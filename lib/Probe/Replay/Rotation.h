@@ -1,6 +1,7 @@
 /// \file
-/// Which variant each of a kernel's own launches becomes, and which time belongs to it: launches
-/// in cycles, every variant once per cycle in an order of its own. Pure: knows no driver.
+/// Decides which variant each of a kernel's own launches becomes, and to which launch a time
+/// belongs. Launches form cycles, and each cycle has every variant once, in an order of its own. It
+/// is pure: it knows no driver.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace carve::probe {
 
-/// Launches of one kernel in one shape. Not synchronised: the caller locks.
+/// The rotated launches of one kernel in one shape. Not synchronised: the caller locks.
 class Rotation {
 public:
   static constexpr unsigned MaxCycles = 64;
@@ -22,33 +23,34 @@ public:
     size_t Variant = 0;
   };
 
-  /// Of the variants \p Active, the default among them.
+  /// Rotates the variants \p Active, among which the default must be.
   Rotation(std::vector<size_t> Active, uint64_t Seed);
 
-  /// What the next launch becomes; nothing once all cycles are through.
+  /// Returns what the next launch becomes, or nothing after the last cycle.
   std::optional<Turn> next();
-  /// Whether next() gives nothing any more.
+  /// Returns whether next() will return nothing.
   bool ended() const {
     return Active.size() < 2 || Cycle >= MaxCycles ||
            (Begun && Cycle + 1 == MaxCycles && At >= Order.size());
   }
-  /// The launch with \p Correlation has been submitted as \p T.
+  /// Takes note that the launch with \p Correlation has been submitted as \p T.
   void launched(const Turn &T, uint64_t Correlation);
-  /// It was not, after all.
+  /// Takes note that this launch was not submitted.
   void failed(uint64_t Correlation);
 
-  /// No record comes of those that are under way.
+  /// Forgets the launches without a record, because none will come.
   void forgetLaunches() { Launches.clear(); }
 
-  /// A record of a launch of \p Variant: the turn that it belongs to, by its correlation; where no
-  /// waiting launch has it, the records' order decides (the ids of the runtime's calls are not
-  /// those of the driver's). Nothing where none waits.
+  /// Returns the turn to which a record of a launch of \p Variant belongs. If a waiting launch has
+  /// its correlation, it is that one. Otherwise the order of the records decides, because the ids
+  /// of the runtime's calls are not those of the driver's calls. Returns nothing if no launch
+  /// waits.
   std::optional<Turn> recorded(size_t Variant, uint64_t Correlation);
 
-  /// Takes \p Variant out of what follows.
+  /// Takes \p Variant out of all further launches.
   void drop(size_t Variant);
-  /// Whether a variant other than the default has been launched and not been seen to end; then
-  /// \p Oldest is the first of them.
+  /// Returns whether a variant other than the default was launched and has not been seen to end;
+  /// \p Oldest is then the first such variant.
   bool pending(size_t &Oldest) const;
 
 private:
@@ -61,12 +63,12 @@ private:
   size_t At = 0;
   unsigned Cycle = 0;
   bool Begun = false;
-  bool Correlated = false; ///< Ids have matched once: then only they count.
+  bool Correlated = false; ///< Set once ids have matched; from then on only ids count.
   std::mt19937_64 Random;
   std::deque<Waiting> Launches;
 };
 
-/// \p Values in an order that \p Random decides: the same on every standard library.
+/// Shuffles \p Values with \p Random. The order is the same with every standard library.
 void permute(std::vector<size_t> &Values, std::mt19937_64 &Random);
 
 } // namespace carve::probe

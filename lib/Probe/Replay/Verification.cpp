@@ -7,11 +7,12 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// Runs of a nondeterministic default beyond the three that show that it is one.
+/// The number of runs of a nondeterministic default after the three runs that show that it is
+/// nondeterministic.
 static constexpr unsigned SpreadRuns = 5;
-/// A kernel that writes other places at each run is given up after so many.
+/// A kernel that writes to other places in each run is given up after this many runs.
 static constexpr unsigned MaxSettlingRuns = 3;
-/// Of a nondeterministic kernel's variant: so many of its runs have to be within the spread.
+/// Of so many runs of a nondeterministic kernel's variant, so many must be within the spread.
 static constexpr unsigned VariantRuns = 3, PassingRuns = 2;
 
 void OutputSpread::widen(const OutputDifference &D) {
@@ -36,7 +37,8 @@ static bool isBefore(const Span &A, const Span &B) {
 }
 
 bool carve::probe::cover(std::vector<Span> &Spans, const std::vector<Span> &More) {
-  // Both may have a million: only the last that begins before it can hold a span.
+  // Both lists may have a million spans. Only the last span that begins before a span can contain
+  // it.
   bool Covered = std::all_of(More.begin(), More.end(), [&](const Span &M) {
     auto After = std::upper_bound(Spans.begin(), Spans.end(), M, isBefore);
     return After != Spans.begin() && holds(*std::prev(After), M);
@@ -129,7 +131,8 @@ Failure Verification::learnSpread(bool &Settled) {
   return Failure::none();
 }
 
-/// \p Written is what a measured variant has changed, beyond what the default changes.
+/// Runs the default after a measured variant. \p Written is what the variant has changed beyond
+/// what the default changes.
 Failure Verification::compareBehindDefault(const std::vector<Span> &Written, bool &Stray) {
   std::vector<Span> Left, Known = Dirty;
   Failure Why = runDefault();

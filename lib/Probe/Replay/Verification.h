@@ -1,6 +1,6 @@
 /// \file
-/// Whether a variant computes what the default computes: the default's output learnt from several
-/// runs, and each variant's compared with it, on the same inputs.
+/// Checks whether a variant computes what the default computes: learns the output of the default
+/// from several runs, and compares each variant's output on the same inputs with it.
 #pragma once
 
 #include "Probe/Memory/Snapshot.h"
@@ -14,52 +14,58 @@
 
 namespace carve::probe {
 
-/// How far apart the default's own outputs are.
+/// How far the default's own outputs differ from each other.
 struct OutputSpread {
   uint64_t Words = 0;
   double RelativeF32 = 0, RelativeF64 = 0;
-  bool SameMultiset = true; ///< Every run left the same words, in whatever order.
+  bool SameMultiset = true; ///< Set while every run has left the same words, in any order.
   uint64_t Multiset = 0;
 
-  /// \p D is of one more run of the default.
+  /// Takes the difference of one more run of the default.
   void widen(const OutputDifference &D);
-  /// Whether an output may be one of the default's: as many words differ and by as much as they
-  /// do between its own runs, with room for the runs that were not made.
+  /// Returns whether an output may be one of the default's: the number of differing words and the
+  /// size of the differences are as between the default's own runs, with a margin for runs that
+  /// were not made.
   bool holds(const OutputDifference &D) const;
 };
 
-/// Adds \p More to \p Spans, which are sorted and apart. Whether it was all in there.
+/// Adds \p More to \p Spans, which are sorted and do not touch. Returns whether \p Spans contained
+/// all of it before.
 bool cover(std::vector<Span> &Spans, const std::vector<Span> &More);
 
+/// The result for one variant.
 struct Judgement {
   Verdict Output = Verdict::Differs;
-  std::string Detail; ///< Of the record.
+  std::string Detail; ///< The detail for the record.
 };
 
+/// The verification of one replayed launch.
 class Verification {
 public:
-  /// Variants in \p Measured compute something else.
+  /// The variants in \p Measured are expected to compute something else.
   Verification(ReplayRuns &Runs, Snapshot &Memory, const std::set<size_t> &Measured)
       : Runs(Runs), Memory(Memory), Measured(Measured) {}
 
-  /// Runs the default until its output is known.
+  /// Runs the default until its output is known. Fails if it cannot be determined.
   Failure learnDefault();
 
-  /// Runs \p Variant and compares. Where a measured variant has written what the default leaves as
-  /// it is, that may be because the default writes there what was there before: it is Stray where
-  /// the default, run behind it, does not put that right, and else counts to dirty().
+  /// Runs \p Variant and compares its output. A measured variant may have changed bytes that the
+  /// default does not change. The reason may be that the default writes there the value that was
+  /// there before. Therefore the default runs after the variant: if it restores these bytes, they
+  /// count as dirty(), otherwise the verdict is Stray.
   Failure verify(size_t Variant, const DriverApi &Driver, Judgement &Found);
 
   bool deterministic() const { return Deterministic; }
   bool idempotent() const { return Idempotent; }
-  /// Where the default writes, and measured variants that were verified.
+  /// Returns where the default, and the measured variants that were verified, write.
   const std::vector<Span> &dirty() const { return Dirty; }
 
 private:
   Failure runDefault();
   Failure learnOnce(bool &Settled);
   Failure learnSpread(bool &Settled);
-  /// One comparison; \p Stray: something was written where the default does not write.
+  /// Makes one comparison. \p Stray says that something was written where the default does not
+  /// write.
   Failure compare(size_t Variant, OutputDifference &Difference, bool &Stray);
   Failure compareBehindDefault(const std::vector<Span> &Written, bool &Stray);
 

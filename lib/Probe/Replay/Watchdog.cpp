@@ -63,7 +63,7 @@ void Watchdog::wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel
     auto Passed = Clock::now() - Begin;
     if (Passed > std::chrono::milliseconds(LimitMs))
       fail(Kernel, Variant, "hung after " + std::to_string(LimitMs) + " ms");
-    // Kernels of some microseconds are the rule; a long one must not cost the program a core.
+    // Most kernels take some microseconds. A long one must not cost the program a core.
     if (Passed > std::chrono::milliseconds(2)) {
       timespec Pause{0, 50'000};
       ::nanosleep(&Pause, nullptr);
@@ -87,13 +87,13 @@ void Watchdog::writeNotes() { File.append(takeNotes()); }
 
 void Watchdog::fail(const std::string &Kernel, const std::string &Variant,
                     const std::string &Reason) {
-  // The program ends by itself, and the driver before our call: that is no fault. This thread must
-  // not go on with memory that a replay has changed.
+  // If the program ends by itself and the driver is shut down before this call, that is no fault.
+  // This thread must not go on with memory that a replay has changed.
   CUcontext Context;
   while (Driver.CtxGetCurrent && Driver.CtxGetCurrent(&Context) == CUDA_ERROR_DEINITIALIZED)
     ::pause();
   File.append(takeNotes() + recordLine(VariantFault{Kernel, Variant, Reason}));
-  // Past every hook on the C library's _exit, ours included.
+  // The system call goes past every hook on the C library's _exit, including the probe's own.
   ::syscall(SYS_exit_group, FaultExitStatus);
   ::_exit(FaultExitStatus);
 }

@@ -1,7 +1,7 @@
 /// \file
-/// What happens when a run of a variant does not come back, or breaks the context: a `fault`
-/// record, and the end of the process. The program's data may be lost to it, so nothing of the
-/// program may run any more; the tuner starts the program anew without the variant.
+/// Handles a variant that hangs or breaks the context: writes a `fault` record and ends the
+/// process. The program's data may be lost then, so nothing of the program may run any more. The
+/// tuner starts the program again without the variant.
 #pragma once
 
 #include "Probe/Driver/CuptiApi.h"
@@ -15,27 +15,30 @@ namespace carve::probe {
 
 class RecordFile;
 
+/// The watchdog of a process.
 class Watchdog {
 public:
   Watchdog(const DriverApi &Driver, RecordFile &File) : Driver(Driver), File(File) {}
 
-  /// Waits until \p Stream is idle, and ends the process where that takes longer than \p LimitMs,
-  /// or the stream's context is broken. \p Kernel and \p Variant are what runs there.
+  /// Waits until \p Stream is idle. Ends the process if that takes longer than \p LimitMs or if the
+  /// stream's context is broken. \p Kernel and \p Variant say what runs there.
   void wait(CUstream Stream, uint64_t LimitMs, const std::string &Kernel,
             const std::string &Variant);
 
-  /// Writes what note() was given, and the fault, and ends the process. From any thread.
+  /// Writes what note() was given and the fault, and ends the process. It may be called from any
+  /// thread.
   [[noreturn]] void fail(const std::string &Kernel, const std::string &Variant,
                          const std::string &Reason);
-  /// The records of a replay under way, which must not be lost.
+  /// Keeps the records of a replay in progress, which must not be lost if the process ends.
   void note(const std::string &Lines);
-  /// The replay is over: writes them.
+  /// Writes the kept records; called after the replay.
   void writeNotes();
 
-  /// While a call of ours to the driver may block for ever: the probe's thread sees it by check().
+  /// Called before a driver call of the probe that may block for ever, and done() after it. If the
+  /// call takes longer than \p LimitMs, check() ends the process.
   void expect(uint64_t LimitMs, const std::string &Kernel, const std::string &Variant);
   void done() { DeadlineMs = 0; }
-  /// On the probe's own thread.
+  /// Called at intervals on the probe's own thread.
   void check();
 
 private:
@@ -45,22 +48,22 @@ private:
   RecordFile &File;
   std::mutex NotesLock;
   std::string Notes;
-  std::atomic<uint64_t> DeadlineMs{0}; ///< 0: nothing is expected.
+  std::atomic<uint64_t> DeadlineMs{0}; ///< 0 if no call is in progress.
   std::mutex Lock;
-  std::string Expected, ExpectedVariant; ///< The kernel, and which of its variants.
+  std::string Expected, ExpectedVariant; ///< The kernel and its variant.
 };
 
-/// How long a kernel that takes \p MeanNs by default may run before it counts as hung: fifty times
-/// as long, and \p LeastMs at least.
+/// Returns how many milliseconds a kernel may run before it counts as hung, if the default takes
+/// \p MeanNs: fifty times as long, and at least \p LeastMs.
 uint64_t hangLimitMs(uint64_t LeastMs, double MeanNs);
 
-/// Milliseconds of a clock that only goes on.
+/// Returns the milliseconds of a monotonic clock.
 uint64_t steadyMs();
 
-/// The name of \p Error, such as CUDA_ERROR_ILLEGAL_ADDRESS, or its number.
+/// Returns the name of \p Error, such as CUDA_ERROR_ILLEGAL_ADDRESS, or its number.
 std::string errorName(const DriverApi &Driver, CUresult Error);
 
-/// Whether \p Error is one after which the context does nothing any more.
+/// Returns whether the context can do nothing more after \p Error.
 bool breaksContext(CUresult Error);
 
 } // namespace carve::probe

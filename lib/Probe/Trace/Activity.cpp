@@ -14,15 +14,17 @@
 using namespace carve;
 using namespace carve::probe;
 
-/// A tight loop of launches fills 1 MB in some 10 ms; every full buffer wakes CUPTI's worker
-/// beside the program's threads.
+/// A tight loop of launches fills 1 MB in about 10 ms, and every full buffer wakes CUPTI's worker
+/// thread beside the program's threads.
 static constexpr size_t BufferBytes = 8 << 20;
-/// CUPTI keeps a buffer per thread that launches; more than these go back to the system.
+/// CUPTI keeps a buffer for each thread that launches. More spare buffers than these are given back
+/// to the system.
 static constexpr size_t MaxSpareBuffers = 4;
 
 namespace {
-/// Delivered buffers, kept because their pages are already there. Mapped, not allocated: freeing
-/// blocks of this size would move glibc's threshold for the program's own.
+/// Buffers that CUPTI has delivered. They are kept because their pages are already present. They
+/// are mapped rather than allocated, because freeing blocks of this size would raise glibc's mmap
+/// threshold for the program's own allocations.
 class SpareBuffers {
 public:
   uint8_t *take() {
@@ -60,24 +62,25 @@ struct ActivityState {
   RecordFile &File;
   Devices &Used;
   const ProbeModes &Modes;
-  bool AsItIs = true; ///< The program runs so, in every mode.
+  bool AsItIs = true; ///< Whether every mode runs the program's own kernels alone.
   SpareBuffers Buffers;
   std::atomic<bool> Requested{false}, Finishing{false};
 
-  std::mutex Lock; ///< Of what follows.
+  std::mutex Lock; ///< Protects the members below.
   KernelTable Kernels;
   BusySpan Busy;
 };
 } // namespace
 
-/// CUPTI's buffer callbacks carry no user data. Set once, before they are registered.
+/// CUPTI's buffer callbacks carry no user data. The pointer is set once, before they are
+/// registered.
 static ActivityState *State = nullptr;
 
 static void CUPTIAPI onBufferRequested(uint8_t **Buffer, size_t *Bytes, size_t *MaxRecords) {
   CancellationOff Uncancelled;
   *Buffer = State->Buffers.take();
   *Bytes = *Buffer ? BufferBytes : 0;
-  *MaxRecords = 0; // As many as fit.
+  *MaxRecords = 0; // Zero means as many records as fit.
   State->Requested = true;
 }
 
@@ -88,7 +91,7 @@ static KernelShape shapeOf(const CUpti_ActivityKernel10 &Record) {
   KernelShape Shape;
   Shape.Grid = Dim(Record.gridX, Record.gridY, Record.gridZ);
   Shape.Block = Dim(Record.blockX, Record.blockY, Record.blockZ);
-  // CUPTI says 0 where the launch has no cluster; the protocol says 1.
+  // CUPTI writes 0 if the launch has no cluster; the protocol writes 1.
   if (Record.clusterX && Record.clusterY && Record.clusterZ)
     Shape.Cluster = {Record.clusterX, Record.clusterY, Record.clusterZ};
   Shape.StaticSmemBytes = uint32_t(Record.staticSharedMemory);
@@ -109,11 +112,11 @@ static ProbeMode::Counted countedAs(const CUpti_ActivityKernel10 &Record, const 
   return As;
 }
 
-/// False where CUPTI has lost the times of this launch.
+/// Adds the kernel of \p Record. Returns false if CUPTI has lost the times of this launch.
 static bool addKernel(const CUpti_ActivityKernel10 &Record, std::string &Lines) {
   if (!Record.name || Record.end < Record.start || Record.end == 0)
-    // At the end of the process kernels may still run, or have been given up; before, only complete
-    // records are delivered, and one without times is a loss.
+    // At the end of the process kernels may still run, or may have been given up. Before the end
+    // only complete records are delivered, so one without times is a loss.
     return State->Finishing;
   State->Used.note(Record.deviceId);
   if (State->AsItIs)
@@ -162,7 +165,7 @@ static void CUPTIAPI onBufferCompleted(CUcontext Context, uint32_t Stream, uint8
     if (State->File.owned())
       readBuffer(Context, Stream, Buffer, ValidBytes);
   } catch (...) {
-    // Out of memory: this file must not pass for a whole one.
+    // There is no memory left. The file must not look complete.
     State->File.abandon();
   }
   State->Buffers.giveBack(Buffer);
@@ -178,7 +181,7 @@ bool carve::probe::startActivity(const CuptiApi &Cupti, RecordFile &File, Device
 }
 
 void carve::probe::flushActivity(bool Last) {
-  // Before the first buffer there is nothing, and the driver may still be in its cuInit.
+  // There is nothing to deliver before the first buffer, and the driver may still be in its cuInit.
   if (State && State->Requested)
     State->Cupti.FlushAll(Last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }

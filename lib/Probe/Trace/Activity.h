@@ -1,6 +1,6 @@
 /// \file
-/// CUPTI's activity buffers: hands them out, and turns the kernel records in the full ones into
-/// the kernel table and file.
+/// Manages CUPTI's activity buffers: hands out empty ones, and adds the kernel records in full ones
+/// to the kernel table and the record file.
 #pragma once
 
 #include "Probe/Driver/ProbeMode.h"
@@ -11,15 +11,15 @@ struct CuptiApi;
 class Devices;
 class RecordFile;
 
-/// Registers the buffers and switches kernel records on. What is passed lives until the process
-/// ends. False where CUPTI refuses.
+/// Registers the buffers and switches kernel records on. All arguments must live until the process
+/// ends. Returns false if CUPTI refuses.
 bool startActivity(const CuptiApi &Cupti, RecordFile &File, Devices &Used, const ProbeModes &Modes);
 
-/// Has CUPTI deliver its records now. \p Last: also those that are not complete.
+/// Makes CUPTI deliver its records now. If \p Last is set, it also delivers incomplete ones.
 void flushActivity(bool Last);
 
-/// The process ends: a kernel that has no end yet is not lost from now on. Flushes for the last
-/// time.
+/// Called when the process ends. From now on a kernel without an end time does not count as lost.
+/// Flushes for the last time.
 void finishActivity();
 
 } // namespace carve::probe

@@ -11,7 +11,7 @@ using namespace carve::probe;
 std::string BusySpan::drain() {
   if (New.empty())
     return "";
-  // Concurrent kernels are delivered as they end.
+  // Concurrent kernels are delivered in the order in which they end.
   std::sort(New.begin(), New.end());
   uint64_t FirstNs = New.front().first, LastNs = 0, BusyNs = 0;
   for (auto [StartNs, EndNs] : New) {

@@ -36,7 +36,7 @@ static std::optional<LoadedFile> loadOpenFile(int Fd) {
 }
 
 std::optional<LoadedFile> carve::probe::loadFile(const char *Path) {
-  // Without O_NONBLOCK the open of a named pipe would wait for a writer.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   int Fd = ::open(Path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (Fd < 0)
     return std::nullopt;
@@ -53,7 +53,7 @@ static void load(ImageMap::Image &Image) {
   auto File = loadFile(Image.Path.c_str());
   if (!File)
     Image.Reason = "image-unreadable";
-  // The driver believes the header's sizes, so a cut file would make it read beyond its end.
+  // The driver trusts the sizes in the header, so it would read beyond the end of a truncated file.
   else if (!findContainer(File->Data, File->Bytes))
     Image.Reason = "image-malformed";
   else

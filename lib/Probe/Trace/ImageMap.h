@@ -1,6 +1,6 @@
 /// \file
-/// Which device containers are to be replaced in this run, and by what: the tuner's file that
-/// CARVE_PROBE_IMAGES names. The load callback asks it.
+/// Says which device containers are replaced in this run, and by which images, from the tuner's
+/// file that CARVE_PROBE_IMAGES names. The load callback asks it.
 #pragma once
 
 #include "Probe/Driver/Container.h"
@@ -13,36 +13,38 @@
 
 namespace carve::probe {
 
+/// The replacements of a run, by the digest of the container.
 class ImageMap {
 public:
-  /// What stands in place of a container. Data is null where it could not be read; Reason says why.
+  /// The image that replaces a container. Data is null if the image could not be read; Reason then
+  /// says why.
   struct Image {
     std::string Path;
     const void *Data = nullptr;
     const char *Reason = nullptr;
   };
 
-  /// Reads the lines `<digest>\t<path>` of \p File, and the images that they name. False where the
-  /// file cannot be read or holds anything else; an image that cannot be read has a reason. All are
-  /// read here, because the program may open no file later, into memory that is never freed, as the
-  /// driver may read a lazily loaded image at any later time; a copy, so that nobody can truncate
-  /// it below us.
+  /// Reads the lines `<digest>\t<path>` of \p File, and the images that they name. Returns false if
+  /// the file cannot be read or has any other line. An image that cannot be read only gets a
+  /// reason. All images are read here, because the program may be unable to open files later. Their
+  /// memory is never freed, because the driver may read a lazily loaded image at any later time.
+  /// They are copied rather than mapped, so that nobody can truncate them while they are in use.
   bool read(const char *File);
 
-  /// The image for the container \p Digest, or null.
+  /// Returns the image that replaces the container \p Digest, or null.
   const Image *find(std::string_view Digest) const;
 
 private:
   std::unordered_map<std::string, Image> Images;
 };
 
-/// All bytes of the regular file \p Path in private memory, page-aligned and never freed.
+/// All bytes of a file in private, page-aligned memory.
 struct LoadedFile {
   const void *Data = nullptr;
   size_t Bytes = 0;
 };
 std::optional<LoadedFile> loadFile(const char *Path);
-/// Gives back what loadFile returned, where no one kept the address.
+/// Frees what loadFile() returned. Nobody may keep its address.
 void unloadFile(const LoadedFile &File);
 
 } // namespace carve::probe

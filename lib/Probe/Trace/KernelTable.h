@@ -1,6 +1,6 @@
 /// \file
-/// Sums kernel activity per kernel and launch shape, between the CUPTI buffers and the record
-/// file. Pure: knows neither CUPTI nor files.
+/// Sums kernel activity per kernel and launch shape, between the CUPTI buffers and the record file.
+/// It is pure: it knows neither CUPTI nor files.
 #pragma once
 
 #include "Protocol/LaunchShape.h"
@@ -15,8 +15,8 @@
 
 namespace carve::probe {
 
-/// Everything that keeps two launches of a kernel in separate records. Hashed and compared as
-/// bytes: 32-bit fields only, no padding.
+/// Everything by which two launches of a kernel belong to separate records. It is hashed and
+/// compared as bytes, and therefore has only 32-bit fields and no padding.
 struct KernelShape : LaunchShape {
   uint32_t StaticSmemBytes = 0;
   uint32_t Cooperative = 0;
@@ -26,18 +26,21 @@ struct KernelShape : LaunchShape {
   bool operator==(const KernelShape &) const = default;
 };
 
-/// Not synchronised: the caller locks.
+/// The sums since the process started. Not synchronised: the caller locks.
 class KernelTable {
 public:
-  /// Distinct shapes kept for one kernel. Beyond it, launches are merged into the shape with grid
-  /// 0,0,0, so that a program whose grids never repeat stays within bounded memory.
+  /// The number of distinct shapes that are kept for one kernel. Launches with further shapes are
+  /// merged into the shape with grid 0,0,0, so that a program whose grids never repeat uses bounded
+  /// memory.
   static constexpr size_t MaxShapesPerKernel = 4096;
 
-  /// Adds one launch of the kernel with the mangled \p Name.
+  /// Adds one launch of the kernel with the mangled \p Name that took \p TimeNs. \p LocalBytesTotal
+  /// is the local memory of the whole launch; \p FromGraph says that a graph launched it.
   void add(std::string_view Name, const KernelShape &Shape, uint64_t TimeNs,
            uint64_t LocalBytesTotal, bool FromGraph = false);
 
-  /// The `kernel` and `graph` lines of what came since the last drain; empty where nothing did.
+  /// Returns the `kernel` and `graph` lines of the launches that were added since the last call;
+  /// empty if there were none.
   std::string drain();
 
 private:
@@ -50,14 +53,14 @@ private:
   };
   struct Sum {
     uint64_t Launches = 0, TotalNs = 0, MinNs = UINT64_MAX, LocalBytesTotal = 0;
-    uint64_t FromGraphs = 0; ///< Of the launches.
+    uint64_t FromGraphs = 0; ///< How many of the launches graphs made.
   };
   using Shapes = std::unordered_map<KernelShape, Sum, ShapeHash>;
 
   Sum &sumOf(Shapes &Known, std::string_view Name, KernelShape Shape);
 
   std::unordered_map<std::string, Shapes, NameHash, std::equal_to<>> Kernels;
-  /// What add touched since the last drain; nodes of unordered_map stay where they are.
+  /// The entries that add() changed since the last drain(). Nodes of an unordered_map do not move.
   std::vector<std::pair<std::string_view, Shapes::value_type *>> Dirty;
 };
 

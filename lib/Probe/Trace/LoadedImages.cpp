@@ -22,10 +22,10 @@ const void *carve::probe::onImageLoad(const ImageMap &Images, RecordFile &File, 
   const ImageMap::Image *New = Images.find(Digest);
   if (!New)
     return Pointer;
-  // A wrapper of a device link (-rdc) also lists the fatbinaries that were linked. The driver reads
-  // them only where the linked container has no image for the device, to link their PTX itself. The
-  // replacement is an image for the device, handed over without its wrapper, and complete: nothing
-  // is left to be linked.
+  // The wrapper of a device link (-rdc) also lists the fatbinaries that were linked. The driver
+  // reads them only if the linked container has no image for the device, to link their PTX itself.
+  // The replacement is a complete image for the device and is passed without a wrapper, so nothing
+  // is left to link.
   if (New->Reason) {
     File.addOnce(UnswappedRecord{Digest, New->Reason});
     return Pointer;

@@ -1,5 +1,5 @@
 /// \file
-/// What the GPU test programs share: error checks and a checksum that the same run always gives.
+/// What the GPU test programs share: error checks, and a checksum that is the same in every run.
 #pragma once
 
 #include <cstdio>
@@ -37,8 +37,9 @@ inline void printChecksum(const char *Name, const float *Data, size_t Count) {
   std::fflush(stdout);
 }
 
-/// A value that needs some forty others on its way, so that the kernel that asks for it can do with
-/// fewer registers at the cost of spills. Bounded, however often it is applied.
+/// Returns a value that needs about forty other values on its way, so that the kernel that asks for
+/// it can use fewer registers at the cost of spills. The value stays bounded, however many times
+/// the function is applied.
 __device__ inline float churned(float Value) {
   constexpr int Width = 40;
   float Values[Width];

@@ -1,7 +1,8 @@
 /// \file
-/// A kernel that is pressed into fewer registers than it needs and spills: more are certain to be
-/// faster. By default into 32, with blocks of any size. With -DWIDE into the 64 that blocks of 1024
-/// threads allow, though 256 are launched: there only the traced launch domain can gain.
+/// A kernel that is limited to fewer registers than it needs, and spills, so that more registers
+/// are certain to be faster. By default the limit is 32 registers, with blocks of any size. With
+/// -DWIDE it is the 64 registers that blocks of 1024 threads allow, although only 256 are launched:
+/// there only the traced launch domain can gain.
 #include "App.cuh"
 
 #ifdef WIDE
@@ -12,7 +13,7 @@ constexpr int Width = 96;
 constexpr int Width = 48;
 #endif
 
-/// What presses: \p Rounds over Width values at once.
+/// The work that needs many registers: \p Rounds over Width values at once.
 __device__ __forceinline__ float mixed(float Value, int Rounds) {
   float Values[Width];
 #pragma unroll

@@ -1,4 +1,4 @@
-// Two kernels and nothing special. Build it with static and with shared cudart, run it with
+// Two simple kernels. Build it with static and with shared cudart, and run it with
 // CUDA_MODULE_LOADING=LAZY and EAGER.
 #include "App.cuh"
 
@@ -8,7 +8,7 @@ __global__ void scale(float *Data, int Count) {
     Data[I] = Data[I] * 1.5f + 0.25f;
 }
 
-// Enough live values that its register count can be lowered.
+// Has enough live values that its register count can be lowered.
 __global__ void mix(float *Data, int Count) {
   int I = blockIdx.x * blockDim.x + threadIdx.x;
   if (I >= Count)

@@ -1,12 +1,12 @@
-// A kernel that needs all that a capture has: memory of three kinds, variables of its module,
-// dynamic shared memory beyond the default. With the argument `pointer` it follows a pointer to a
-// variable that lies in memory, with `texture` a texture is alive: neither can be captured.
+// A kernel that needs everything that a capture contains: memory of three kinds, variables of its
+// module, and dynamic shared memory above the default. With the argument `pointer` it follows a
+// pointer in memory to a variable; with `texture` a texture object exists. Neither can be captured.
 #include "App.cuh"
 
 #include <cstring>
 
 __device__ float Table[512];
-__device__ float Seen[512]; // Each element of one thread alone.
+__device__ float Seen[512]; // Each element is used by one thread alone.
 __constant__ float Factors[4];
 
 struct Arguments {

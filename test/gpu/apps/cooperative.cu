@@ -1,4 +1,4 @@
-// A cooperative launch, its grid as large as the occupancy query allows.
+// A cooperative launch whose grid is as large as the occupancy query allows.
 #include "App.cuh"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
-// Kernels whose loops run as often as data says. The argument says how to end: `reset`, `_exit`,
-// `busy` (with work that nobody waits for), or anything else.
+// Kernels whose data decides how many times their loops run. The argument says how to end: `reset`,
+// `_exit`, `busy` (with work for which nobody waits), or anything else.
 #include "App.cuh"
 
 #include <cstring>
@@ -31,7 +31,7 @@ __global__ void steps(const int *Next, int *Out) {
   Out[I] = Steps;
 }
 
-/// Half of a warp goes twice as far as the other, by a function.
+/// Half of a warp goes twice as far as the other half, in a function.
 __global__ void walks(const int *Next, int *Out) {
   int I = blockIdx.x * blockDim.x + threadIdx.x;
   if (I < Count)
@@ -50,7 +50,7 @@ int main(int Argc, char **Argv) {
   cudaStream_t Streams[2];
   for (cudaStream_t &S : Streams)
     CHECK(cudaStreamCreateWithFlags(&S, cudaStreamNonBlocking));
-  // Two blocks more than there is work for.
+  // There are two blocks more than the work needs.
   for (int Launch = 0; Launch < 10; ++Launch)
     steps<<<Count / Threads + 2, Threads, 0, Streams[0]>>>(Next, Out);
   CHECK(cudaDeviceSynchronize());

@@ -1,5 +1,5 @@
-// Kernels of which hardware counters are known: one copies, one multiplies, one lives in local
-// memory, one is short; and one that only a graph launches.
+// Kernels whose hardware counters are known: one copies, one multiplies, one uses local memory, one
+// is short, and one is launched only by a graph.
 #include "App.cuh"
 
 __global__ void copies(float4 *Out, const float4 *In, size_t Count) {
@@ -25,7 +25,7 @@ __global__ void multiplies(float *Data, int Rounds, float Factor) {
   Data[I] = Sum;
 }
 
-/// Where an index is known only at run time, the array is no register.
+/// An array whose index is known only at run time cannot be in registers.
 __global__ void remembers(float *Data, int Rounds) {
   int I = blockIdx.x * blockDim.x + threadIdx.x;
   float Seen[64];

@@ -19,7 +19,7 @@ int main(int Argc, char **Argv) {
   if (Argc < 2)
     return 91;
   int Count = 1 << 16;
-  float *Data = deviceFloats(Count); // Also makes the context current.
+  float *Data = deviceFloats(Count); // This call also makes the context current.
   CUmodule Module;
   if (Argc > 2 && !std::strcmp(Argv[2], "file")) {
     CHECK_DRIVER(cuModuleLoad(&Module, Argv[1]));

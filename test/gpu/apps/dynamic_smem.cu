@@ -1,4 +1,4 @@
-// More dynamic shared memory than a kernel gets without asking.
+// Uses more dynamic shared memory than a kernel gets without asking.
 #include "App.cuh"
 
 __global__ void reverse(float *Data, int PerBlock) {

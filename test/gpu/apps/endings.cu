@@ -1,4 +1,5 @@
-// Ends in the way that its argument names, all kernels done. `hang-kernel` ends while one runs.
+// Ends in the way that its argument names, after all kernels. With `hang-kernel` it ends while one
+// runs.
 #include "App.cuh"
 
 #include <csignal>
@@ -29,7 +30,7 @@ int main(int Argc, char **Argv) {
     _exit(3);
   }
   if (Is("sleep-kill")) {
-    usleep(1'200'000); // Longer than the probe's period: the records must be there.
+    usleep(1'200'000); // This is longer than the probe's period, so the records must be there.
     raise(SIGKILL);
   }
   if (Is("exit"))

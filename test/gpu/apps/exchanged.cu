@@ -1,5 +1,6 @@
-// Two kernels of one signature, one with static shared memory and one without. With an argument it
-// calls each where the other stood: what a run without sees whose image has the names exchanged.
+// Two kernels with the same signature, one with static shared memory and one without. With an
+// argument it calls each instead of the other: that is what a run without an argument shows if the
+// image has the names exchanged.
 #include "App.cuh"
 
 __global__ void plain(float *Data) {

@@ -1,6 +1,6 @@
-// Forks as its argument says: `before` the first call of CUDA, so that three processes use it;
-// `after`, and the children do nothing with it; `daemon`, a child of a child that goes on after
-// everybody has waited; `busy SECONDS` does not fork and keeps the GPU at work.
+// Forks as its argument says. `before`: before the first call of CUDA, so that three processes use
+// it. `after`: the children do nothing with CUDA. `daemon`: a child of a child goes on after
+// everybody has waited. `busy SECONDS`: it does not fork and keeps the GPU at work.
 #include "App.cuh"
 
 #include <ctime>

@@ -1,4 +1,5 @@
-// Kernels in graphs: one captured from a stream, one built node by node; each launched many times.
+// Kernels in graphs: one graph is captured from a stream, one is built node by node, and each is
+// launched many times.
 #include "App.cuh"
 
 __global__ void captured(float *Data, int Count) {

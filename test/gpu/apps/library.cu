@@ -1,4 +1,4 @@
-// The pressed kernel in a shared object, for a host that is no CUDA program: Python, or
+// The pressed kernel in a shared object, for a host that is not a CUDA program: Python, or
 // plugin_main.
 #include "Pressed.cuh"
 

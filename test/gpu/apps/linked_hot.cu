@@ -1,5 +1,5 @@
-// A kernel as in pressed.cu, complete within this file but for variables of another: it can be
-// tuned.
+// A kernel as in pressed.cu. Except for variables of another file it is complete within this file,
+// so it can be tuned.
 #include "linked.cuh"
 
 constexpr int Width = 48;

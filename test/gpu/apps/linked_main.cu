@@ -1,4 +1,4 @@
-// The program of relocatable device code; link with linked_hot.cu and linked_shared.cu. Its own
+// The program of relocatable device code. Link it with linked_hot.cu and linked_shared.cu. Its own
 // kernel calls a function of another file and cannot be tuned.
 #include "linked.cuh"
 

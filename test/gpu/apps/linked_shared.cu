@@ -1,4 +1,4 @@
-// Variables and a function of the device that the other files refer to.
+// Device variables and a device function to which the other files refer.
 #include "linked.cuh"
 
 __device__ float Bias = 0.125f;

@@ -1,5 +1,5 @@
-// Kernels of which it is known what they wait for: memory alone, arithmetic alone, both; and one of
-// which no modified version can be made.
+// Kernels of which it is known for what they wait: memory alone, arithmetic alone, or both. Of one
+// more kernel no modified version can be made.
 #include "App.cuh"
 
 #include <vector>

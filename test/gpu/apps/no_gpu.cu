@@ -1,4 +1,4 @@
-// Has a kernel, never touches the GPU: the probe is not even loaded.
+// Has a kernel but never uses the GPU, so the probe is not even loaded.
 #include <cstdio>
 
 __global__ void never(float *Data) { Data[threadIdx.x] = 0; }

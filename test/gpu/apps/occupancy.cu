@@ -1,4 +1,5 @@
-// Asks for a kernel's attributes and occupancy, and launches a grid of the size that it is told.
+// Asks for a kernel's attributes and occupancy, and launches a grid of the size that the answer
+// gives.
 #include "App.cuh"
 
 __global__ void queried(float *Data, int Count) {

@@ -1,5 +1,5 @@
-// Opens the shared object that its argument names after the driver has been initialised: its
-// module is loaded late. The plugin: nvcc -shared -Xcompiler -fPIC plugin.cu. Link with -ldl.
+// Opens the shared object that its argument names after the driver has been initialised, so that
+// its module is loaded late. The plugin: nvcc -shared -Xcompiler -fPIC plugin.cu. Link with -ldl.
 #include "App.cuh"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// One rank of several, which the launcher (ranks.cpp) numbers: it takes the GPU of its number, and
-// prints when it has come to its end. With `hang` it stays there.
+// One of several ranks, which the launcher (ranks.cpp) numbers. It uses the GPU of its number, and
+// prints a line when it reaches its end. With `hang` it stays there.
 #include "Pressed.cuh"
 
 #include <cstring>

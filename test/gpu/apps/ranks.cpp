@@ -1,6 +1,6 @@
-// A launcher as mpirun is one, for tests: starts copies of a program, each in a process group of
-// its own with RANK and RANKS set, passes their output on line by line as it comes, and ends with
-// the worst of their states. `ranks COUNT PROGRAM [ARGUMENTS]`. It does not use CUDA.
+// A launcher like mpirun, for tests: starts copies of a program, each in a process group of its own
+// with RANK and RANKS set, passes on their output line by line as it comes, and ends with the worst
+// of their states. `ranks COUNT PROGRAM [ARGUMENTS]`. It does not use CUDA.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +44,7 @@ static Rank startRank(int Number, char **Argv) {
   return R;
 }
 
-/// Prints the whole lines that have come from \p R.
+/// Prints the complete lines that have come from \p R.
 static void forward(Rank &R) {
   char Buffer[4096];
   ssize_t Count = read(R.Output, Buffer, sizeof Buffer);
@@ -62,7 +62,7 @@ static void forward(Rank &R) {
 static bool forwardAll() {
   std::vector<pollfd> Polls;
   for (const Rank &R : Ranks)
-    Polls.push_back({R.Output, POLLIN, 0}); // Negative ones are passed over.
+    Polls.push_back({R.Output, POLLIN, 0}); // poll() ignores negative descriptors.
   bool Open = false;
   for (const Rank &R : Ranks)
     Open |= R.Output >= 0;

@@ -50,7 +50,7 @@ static void share(float *Data) {
   CHECK(cudaHostAlloc(&Mapped, 4096, cudaHostAllocMapped));
   CHECK(cudaHostGetDevicePointer(&Address, Mapped, 0));
   cudaIpcMemHandle_t Handle;
-  (void)cudaIpcGetMemHandle(&Handle, Data); // Containers may forbid it; it was asked for.
+  (void)cudaIpcGetMemHandle(&Handle, Data); // Containers may forbid it; the attempt counts.
   cudaStream_t Stream;
   cudaGraph_t Graph;
   CHECK(cudaStreamCreate(&Stream));

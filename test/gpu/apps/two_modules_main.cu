@@ -1,4 +1,5 @@
-// One program of two translation units, each a module of its own; link with two_modules_other.cu.
+// One program of two translation units, each of which is a module. Link it with
+// two_modules_other.cu.
 #include "App.cuh"
 
 void runOther(float *Data, int Count);

@@ -1,7 +1,7 @@
-// Kernels with clones of their own, as a multi-version module has them, some of which are wrong:
+// Kernels with clones of their own, as a multi-version module has them, some of which are wrong.
 // `<kernel>__control` and `__right` do what the kernel does, `__wrong` computes something else in a
-// few places, `__stray` also writes memory that the kernel never touches. Without the probe no clone
-// is ever launched.
+// few places, and `__stray` also writes memory that the kernel never uses. Without the probe no
+// clone is ever launched.
 #include "hazards/Hazard.cuh"
 
 enum class Kind { Right, Wrong, Stray };
@@ -11,7 +11,7 @@ template <Kind K> __device__ void writeAstray(float *Other) {
     Other[5] = 42;
 }
 
-/// The same in every run, and in place.
+/// Gives the same in every run, and works in place.
 template <Kind K> __device__ void update(float *Data, float *Other) {
   float Value = mixed(Data[globalThread()], Rounds);
   if (K == Kind::Wrong && globalThread() == 12345)
@@ -20,7 +20,7 @@ template <Kind K> __device__ void update(float *Data, float *Other) {
   writeAstray<K>(Other);
 }
 
-/// In the order in which threads come: the last digits differ from run to run.
+/// Adds in the order in which threads come, so the last digits differ from run to run.
 template <Kind K> __device__ void sum(float *Data, float *Other) {
   float Value = mixed(Data[globalThread()], Rounds);
   if (K == Kind::Wrong && globalThread() % 64 == 3)
@@ -29,7 +29,7 @@ template <Kind K> __device__ void sum(float *Data, float *Other) {
   writeAstray<K>(Other);
 }
 
-/// The same elements in any order; Data[Count] counts them.
+/// Writes the same elements in any order; Data[Count] counts them.
 template <Kind K> __device__ void append(float *Data, float *Other) {
   float Value = mixed(Data[globalThread()], Rounds);
   if (K == Kind::Wrong && globalThread() == 12345)

@@ -80,13 +80,13 @@ static void scan(void **Parameters) {
 }
 
 static void read(void **Parameters) {
-  // So that the address sanitizer sees a read that is too long.
+  // The copy lets the address sanitizer see a read that is too long.
   uint64_t Bytes = parameter<uint64_t>(Parameters, 1) * 16;
   volatile unsigned char Last = *(at(parameter<uint64_t>(Parameters, 0)) + Bytes - 1);
   (void)Last;
 }
 
-/// What the kernels rely on, as they read and write 16 bytes at a time.
+/// Returns what the kernels rely on, because they read and write 16 bytes at a time.
 static bool aligned(void **Parameters) {
   return std::ranges::all_of(Table(Parameters),
                              [](const Piece &P) { return (P.Live - P.Shadow) % 16 == 0; });

@@ -22,7 +22,7 @@ MemoryDriver::~MemoryDriver() {
 }
 
 CUdeviceptr MemoryDriver::programMemory(size_t Bytes, size_t Remainder) {
-  // Ends where the allocation ends.
+  // The block ends where the allocation ends.
   void *Memory = nullptr;
   if (posix_memalign(&Memory, 256, Remainder + Bytes) != 0)
     std::abort();
@@ -182,7 +182,7 @@ probe::DriverApi MemoryDriver::api() const {
   };
   Api.ThreadExchangeStreamCaptureMode = exchangeCaptureMode;
   Api.ModuleLoadData = [](CUmodule *, const void *Image) {
-    // The magic number of a fat binary.
+    // This is the magic number of a fat binary.
     uint32_t Magic;
     std::memcpy(&Magic, Image, sizeof Magic);
     ++Driver->ModulesLoaded;

@@ -10,7 +10,7 @@ static OwningBinary<ObjectFile> openProbe() {
   return llvm::cantFail(ObjectFile::createObjectFile(CARVE_TEST_PROBE));
 }
 
-TEST(ProbeLibrary, ExportsOnlyItsEntry) {
+TEST(ProbeLibrary, library_exportsOnlyItsEntry) {
   auto File = openProbe();
   std::vector<std::string> Names;
   for (const ELFSymbolRef &Symbol : llvm::cast<Elf>(File.getBinary())->getDynamicSymbolIterators())
@@ -20,7 +20,7 @@ TEST(ProbeLibrary, ExportsOnlyItsEntry) {
   EXPECT_EQ(Names, std::vector<std::string>{"InitializeInjection"});
 }
 
-TEST(ProbeLibrary, NeedsOnlyTheCLibrary) {
+TEST(ProbeLibrary, library_needsOnlyTheCLibrary) {
   if (CARVE_TEST_SANITIZED)
     GTEST_SKIP() << "the sanitizer's libraries are needed as well";
   auto File = openProbe();

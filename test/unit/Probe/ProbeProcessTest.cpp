@@ -22,12 +22,12 @@ struct Ending {
 
 class ProbeEnding : public testing::TestWithParam<std::tuple<Ending, const char *>> {};
 
-/// Seconds in which a process ends that waits for nothing; the probe would wait for two. A
-/// sanitizer may take longer to start the process than that.
+/// The seconds in which a process ends that waits for nothing; the probe would wait for two. With a
+/// sanitizer, starting the process may take longer than that.
 constexpr double Waited = CARVE_TEST_SANITIZED ? 30 : 1.5;
 
-/// \p Run returns the seconds that it took. On a machine with other work one run may take long by
-/// chance; a wait is there in all of them.
+/// Returns the least seconds of several runs. \p Run returns the seconds that it took. On a machine
+/// with other work one run may take long by chance, but a wait shows in all of them.
 template <class F> void expectNoWait(F Run) {
   double Least = Run();
   for (unsigned Try = 1; Try < 4 && Least >= Waited; ++Try)
@@ -43,7 +43,7 @@ std::string fatbin(const std::string &Body) {
 }
 } // namespace
 
-TEST_P(ProbeEnding, LeavesAWholeFileAndTheSameStatus) {
+TEST_P(ProbeEnding, process_leavesAWholeFileAndTheSameStatus) {
   auto [Wanted, Program] = GetParam();
   if (CARVE_TEST_SANITIZED && Wanted.Signal && Wanted.Signal != SIGTERM)
     GTEST_SKIP() << "the sanitizer handles this signal";
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(
                         Ending{"segv", 128 + SIGSEGV, SIGSEGV}),
         testing::Values(CARVE_TEST_PROGRAM_NOW, CARVE_TEST_PROGRAM_LAZY)));
 
-TEST(ProbeProcess, KernelRecordHasEveryField) {
+TEST(ProbeProcess, kernelRecord_hasEveryField) {
   ProbeRun Run;
   Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "kernel", "a"});
   Records File = Run.onlyFile();
@@ -91,7 +91,7 @@ TEST(ProbeProcess, KernelRecordHasEveryField) {
   EXPECT_EQ(First[3], Program.str());
 }
 
-TEST(ProbeProcess, DeviceIsDescribedOnce) {
+TEST(ProbeProcess, device_isDescribedOnce) {
   ProbeRun Run;
   Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "sleep-ms", "700", "kernel", "a"});
   auto Devices = Run.onlyFile().of("device");
@@ -108,7 +108,7 @@ TEST(ProbeProcess, DeviceIsDescribedOnce) {
   EXPECT_EQ(Device[20], "38") << "that of the second-level cache";
 }
 
-TEST(ProbeProcess, KilledProgramLeavesWhatWasPeriodicallyFlushed) {
+TEST(ProbeProcess, killedProgram_leavesWhatWasPeriodicallyFlushed) {
   ProbeRun Run;
   CommandResult Result = Run.run(
       CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "sleep-ms", "1500", "kernel", "b", "kill"});
@@ -118,7 +118,7 @@ TEST(ProbeProcess, KilledProgramLeavesWhatWasPeriodicallyFlushed) {
   EXPECT_EQ(File.launches("a"), 1u);
 }
 
-TEST(ProbeProcess, HangingFlushDoesNotKeepASignalledProgram) {
+TEST(ProbeProcess, hangingFlush_doesNotKeepASignalledProgram) {
   ProbeRun Run;
   Run.setEnvironment("STUB_CUPTI_HANG=1");
   CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "term"});
@@ -127,10 +127,10 @@ TEST(ProbeProcess, HangingFlushDoesNotKeepASignalledProgram) {
   EXPECT_FALSE(Run.onlyFile().whole());
 }
 
-TEST(ProbeProcess, ForkedChildWritesNothing) {
+TEST(ProbeProcess, forkedChild_writesNothing) {
   if (CARVE_TEST_SANITIZED)
     GTEST_SKIP() << "the sanitizer's allocator may hang in a child of a program with threads";
-  // Nor must the child wait for a thread that it does not have.
+  // The child must not wait for a thread that it does not have.
   for (std::string How : {"exit", "_exit", "term", "vfork"})
     expectNoWait([&] {
       ProbeRun Run;
@@ -146,7 +146,7 @@ TEST(ProbeProcess, ForkedChildWritesNothing) {
     });
 }
 
-TEST(ProbeProcess, ProgramsOwnSignalHandlingStays) {
+TEST(ProbeProcess, programsOwnSignalHandling_stays) {
   ProbeRun Handled;
   CommandResult Result =
       Handled.run(CARVE_TEST_PROGRAM_NOW, {"handle-term", "init", "kernel", "a", "term"});
@@ -159,7 +159,7 @@ TEST(ProbeProcess, ProgramsOwnSignalHandlingStays) {
   EXPECT_TRUE(Ignored.onlyFile().whole());
 }
 
-TEST(ProbeProcess, SignalActions_AfterTheProbeHasStarted_AreThoseOfTheProgram) {
+TEST(ProbeProcess, signalActionsAfterTheProbesStart_areThoseOfTheProgram) {
   for (const char *Program : {CARVE_TEST_PROGRAM_NOW, CARVE_TEST_PROGRAM_LAZY}) {
     ProbeRun Without, With;
     Without.setEnvironment("CARVE_PROBE_DIR");
@@ -170,7 +170,7 @@ TEST(ProbeProcess, SignalActions_AfterTheProbeHasStarted_AreThoseOfTheProgram) {
   }
 }
 
-TEST(ProbeProcess, DefaultAction_SetAgainByTheProgram_LeavesAWholeFile) {
+TEST(ProbeProcess, defaultActionSetAgain_leavesAWholeFile) {
   for (std::string Signal : {"term", "hup"}) {
     ProbeRun Run;
     CommandResult Result =
@@ -181,14 +181,14 @@ TEST(ProbeProcess, DefaultAction_SetAgainByTheProgram_LeavesAWholeFile) {
   }
 }
 
-TEST(ProbeProcess, Threads_OfTheProbeAndOfCupti_TakeNoSignal) {
+TEST(ProbeProcess, threadsOfTheProbeAndOfCupti_takeNoSignal) {
   ProbeRun Run;
   Run.setEnvironment("STUB_CUPTI_THREAD=1");
   CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "print-open-threads", "exit"});
   EXPECT_EQ(Result.Stdout, "open threads: 0\n");
 }
 
-TEST(ProbeProcess, PendingCancellation_DuringACall_EndsTheThreadAlone) {
+TEST(ProbeProcess, pendingCancellationDuringACall_endsTheThreadAlone) {
   if (CARVE_TEST_SANITIZED)
     GTEST_SKIP() << "the sanitizer intercepts what is a cancellation point";
   ProbeRun Run;
@@ -201,7 +201,7 @@ TEST(ProbeProcess, PendingCancellation_DuringACall_EndsTheThreadAlone) {
   EXPECT_EQ(Run.onlyFile().of("query").size(), 2u);
 }
 
-TEST(ProbeProcess, WhereDescriptorsWereClosedItsOwnIsNotAmongThem) {
+TEST(ProbeProcess, programThatClosesDescriptors_leavesTheProbesOwn) {
   ProbeRun Run;
   std::string Victim = Run.path("victim");
   Run.run(CARVE_TEST_PROGRAM_NOW,
@@ -211,7 +211,7 @@ TEST(ProbeProcess, WhereDescriptorsWereClosedItsOwnIsNotAmongThem) {
   EXPECT_EQ(Run.onlyFile().launches("a"), 1u);
 }
 
-TEST(ProbeProcess, WhereItsFileWasTakenToo) {
+TEST(ProbeProcess, replacedRecordFile_isNotWrittenThrough) {
   ProbeRun Run;
   std::string Victim = Run.path("victim");
   std::thread Enemy([&] {
@@ -228,11 +228,11 @@ TEST(ProbeProcess, WhereItsFileWasTakenToo) {
   EXPECT_EQ(llvm::cantFail(readFile(Victim)), "");
 }
 
-TEST(ProbeProcess, AChildOfBeforeCudaIsTracedByItself) {
+TEST(ProbeProcess, childForkedBeforeCuda_isTracedByItself) {
   for (std::string How : {"fork-both", "daemon"}) {
     ProbeRun Run;
     Run.run(CARVE_TEST_PROGRAM_NOW, {How, "init", "kernel", "a", "sleep-ms", "100", "kernel", "a"});
-    // A daemon ends when it likes.
+    // A daemon may end at any time.
     for (int I = 0; I < 2000 && Run.wholeFiles() < 2; ++I)
       ::usleep(10000);
     std::vector<Records> Files = Run.files();
@@ -244,7 +244,7 @@ TEST(ProbeProcess, AChildOfBeforeCudaIsTracedByItself) {
   }
 }
 
-TEST(ProbeProcess, AChildOfAfterCudaIsLeftAlone) {
+TEST(ProbeProcess, childForkedAfterCuda_isLeftAlone) {
   for (std::string How : {"fork-both", "daemon"}) {
     ProbeRun Run;
     CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", How, "kernel",
@@ -258,7 +258,7 @@ TEST(ProbeProcess, AChildOfAfterCudaIsLeftAlone) {
   }
 }
 
-TEST(ProbeProcess, AChildThatBecomesAnotherProgramIsTracedAnew) {
+TEST(ProbeProcess, childThatExecutesAProgram_isTracedAnew) {
   ProbeRun Run;
   CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a", "fork-and-become",
                                                           "init", "kernel", "b", "exit"});
@@ -271,7 +271,7 @@ TEST(ProbeProcess, AChildThatBecomesAnotherProgramIsTracedAnew) {
 }
 
 namespace {
-/// What is behind a launcher's name: a program that starts four ranks.
+/// Returns the words after a launcher's name: a program that starts four ranks.
 void expectFourRanks(ProbeRun &Run, const std::string &Launcher, std::vector<std::string> Words) {
   Words.insert(Words.end(), {CARVE_TEST_PROGRAM_NOW, "init", "kernel", "a", "sleep-ms", "50",
                              "kernel", "b", "kernel", "a"});
@@ -288,14 +288,14 @@ void expectFourRanks(ProbeRun &Run, const std::string &Launcher, std::vector<std
 }
 } // namespace
 
-TEST(ProbeProcess, RanksOfALauncherAreTracedAndItIsNot) {
+TEST(ProbeProcess, ranksOfALauncher_areTracedAndTheLauncherIsNot) {
   ProbeRun Run;
   expectFourRanks(Run, CARVE_TEST_RANKS, {"4"});
 }
 
-TEST(ProbeProcess, RanksThatTheLauncherEndsAreWhole) {
+TEST(ProbeProcess, ranksThatTheLauncherEnds_leaveWholeFiles) {
   ProbeRun Run;
-  // All have to have begun by then, on a machine with other work, too.
+  // All ranks must have begun by then, even on a machine with other work.
   CommandResult Result =
       Run.run("timeout", {"-s", "TERM", CARVE_TEST_SANITIZED ? "5" : "2", CARVE_TEST_RANKS, "4",
                           CARVE_TEST_PROGRAM_NOW, "init", "kernel", "a", "sleep-ms", "20000"});
@@ -308,12 +308,12 @@ TEST(ProbeProcess, RanksThatTheLauncherEndsAreWhole) {
   }
 }
 
-TEST(ProbeProcess, RanksOfMpirunAreTraced) {
+TEST(ProbeProcess, ranksOfMpirun_areTraced) {
   auto Mpirun = llvm::sys::findProgramByName("mpirun");
   if (!Mpirun)
     GTEST_SKIP() << "no mpirun here";
   ProbeRun Run;
-  // Open MPI's: it refuses root, and more ranks than processors.
+  // These are for Open MPI, which refuses root and more ranks than processors.
   for (const char *Entry : {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                             "OMPI_MCA_rmaps_base_oversubscribe=1",
                             "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"})
@@ -321,7 +321,7 @@ TEST(ProbeProcess, RanksOfMpirunAreTraced) {
   expectFourRanks(Run, *Mpirun, {"-n", "4"});
 }
 
-TEST(ProbeProcess, ThreadsAllCount) {
+TEST(ProbeProcess, launchesOfAllThreads_count) {
   ProbeRun Run;
   std::string Image = Run.writeFile("image", fatbin("some text"));
   CommandResult Result = Run.run(CARVE_TEST_PROGRAM_NOW, {"init", "threads", Image});
@@ -333,7 +333,7 @@ TEST(ProbeProcess, ThreadsAllCount) {
   EXPECT_EQ(File.of("container").size(), 1u);
 }
 
-TEST(ProbeProcess, SwapsTheNamedImageOnly) {
+TEST(ProbeProcess, namedImage_isSwappedAndNoOther) {
   ProbeRun Run;
   std::string Named = Run.writeFile("named", fatbin("aaaa named"));
   std::string Other = Run.writeFile("other", fatbin("bbbb other"));
@@ -359,7 +359,7 @@ TEST(ProbeProcess, SwapsTheNamedImageOnly) {
   EXPECT_EQ(File.of("unswapped"), (std::vector<Fields>{{CutDigest, "image-malformed"}}));
 }
 
-TEST(ProbeProcess, QueriesAndModulesAreTracedButCostAFixedRunNothing) {
+TEST(ProbeProcess, queriesAndModules_areTracedButNotInAFixedRun) {
   ProbeRun Run;
   std::string Module = Run.writeFile("module", "some cubin");
   std::vector<std::string> Args = {"init",  "module", Module,  "module", Module,        "query",
@@ -379,7 +379,7 @@ TEST(ProbeProcess, QueriesAndModulesAreTracedButCostAFixedRunNothing) {
   EXPECT_TRUE(Fixed.onlyFile().whole());
 }
 
-TEST(ProbeProcess, ATraceTellsHowKernelsAreLaunchedAndMemoryIsShared) {
+TEST(ProbeProcess, trace_hasLaunchAttributesAndHazards) {
   std::vector<std::string> Args = {"init",         "kernel",       "_Z1av", "graph-kernel",
                                    "_Z1av",        "graph-kernel", "_Z1av", "launch-ex",
                                    "_Z1bv",        "programmatic", "_Z1cv", "programmatic",
@@ -403,7 +403,7 @@ TEST(ProbeProcess, ATraceTellsHowKernelsAreLaunchedAndMemoryIsShared) {
   EXPECT_EQ(File.of("attribute").size() + File.of("hazard").size(), 0u);
 }
 
-TEST(ProbeProcess, LostRecordsAreSaid) {
+TEST(ProbeProcess, lostRecords_areReported) {
   ProbeRun Dropped;
   Dropped.setEnvironment("STUB_CUPTI_DROPPED=5");
   Dropped.run(CARVE_TEST_PROGRAM_NOW, {"init", "kernel", "a"});
@@ -417,7 +417,7 @@ TEST(ProbeProcess, LostRecordsAreSaid) {
       << "a kernel that still runs at exit is no loss";
 }
 
-TEST(ProbeProcess, StandsAsideWithAReason) {
+TEST(ProbeProcess, probeThatCannotWork_givesAReason) {
   struct Case {
     const char *Entry;
     std::string Reason;
@@ -437,7 +437,7 @@ TEST(ProbeProcess, StandsAsideWithAReason) {
   }
 }
 
-TEST(ProbeProcess, WithoutADirectoryDoesNothing) {
+TEST(ProbeProcess, missingDirectory_makesTheProbeDoNothing) {
   for (std::string Entry :
        {"CARVE_PROBE_DIR", "CARVE_PROBE_DIR=", "CARVE_PROBE_DIR=/dev/null/nonexistent"}) {
     ProbeRun Run;

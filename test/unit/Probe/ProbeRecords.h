@@ -1,5 +1,5 @@
 /// \file
-/// Runs the test program under the probe and gives the records that it left.
+/// Runs the test program under the probe and returns the records that it left.
 #pragma once
 
 #include "Support/CommandRunner.h"
@@ -12,18 +12,18 @@ namespace carve::probe::test {
 
 using Fields = std::vector<std::string>;
 
-/// One `.probe` file.
+/// The lines of one `.probe` file.
 struct Records {
   std::vector<Fields> Lines;
 
-  /// The lines of \p Kind, without it.
+  /// Returns the lines of \p Kind, without that word.
   std::vector<Fields> of(const std::string &Kind) const;
   bool whole() const { return !Lines.empty() && Lines.back() == Fields{"end"}; }
-  /// Launches of the kernel \p Name over all its lines.
+  /// Returns the launches of the kernel \p Name, summed over all its lines.
   uint64_t launches(const std::string &Name) const;
 };
 
-/// One run of a program with the probe injected, in a directory of its own.
+/// A run of a program with the probe injected, in a directory of its own.
 class ProbeRun {
 public:
   ProbeRun();
@@ -36,12 +36,12 @@ public:
 
   /// Runs \p Program with \p Args.
   CommandResult run(const std::string &Program, const std::vector<std::string> &Args);
-  /// The files that it left, ordered by name.
+  /// The files that the program left, ordered by name.
   std::vector<Records> files() const;
-  std::vector<std::string> paths() const; ///< Of these files.
-  /// How many of them are whole by now.
+  std::vector<std::string> paths() const; ///< The paths of these files.
+  /// Returns how many of the files are complete by now.
   size_t wholeFiles() const;
-  /// The only file; fails the test where there is none or more than one.
+  /// Returns the only file. Fails the test if there is none or more than one.
   Records onlyFile() const;
 
 private:

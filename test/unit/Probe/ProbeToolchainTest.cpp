@@ -19,7 +19,7 @@ static constexpr char Source[] = "__device__ int D;\n"
                                  "__global__ void k(float *P) { P[threadIdx.x] *= D; }\n"
                                  "int main() { k<<<1, 32>>>(nullptr); }\n";
 
-/// The content of section \p Name of the ELF file \p Path; empty where it has none.
+/// Returns the content of section \p Name of the ELF file \p Path; empty if it has none.
 static std::string section(const std::string &Path, llvm::StringRef Name) {
   auto File = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(Path));
   for (const llvm::object::SectionRef &Section : File.getBinary()->sections())
@@ -28,7 +28,7 @@ static std::string section(const std::string &Path, llvm::StringRef Name) {
   return "";
 }
 
-/// The containers that stand in \p Bytes one after the other, with nothing but zeros between.
+/// Returns the containers in \p Bytes, which lie one after the other with only zeros in between.
 static std::vector<std::string> containers(llvm::StringRef Bytes) {
   std::vector<std::string> Found;
   while (!Bytes.ltrim('\0').empty()) {
@@ -54,7 +54,7 @@ protected:
     Run.writeFile("a.cu", Source);
   }
 
-  /// Compiles a.cu with \p Options into \p Output, the temporaries kept beside it.
+  /// Compiles a.cu with \p Options into \p Output, and keeps the temporary files beside it.
   void compile(std::vector<std::string> Options, const std::string &Output) {
     Command C;
     C.Argv = {Nvcc, "--keep", "-o", Output, "a.cu"};
@@ -72,7 +72,7 @@ protected:
   ProbeRun Run;
 };
 
-TEST_F(ProbeToolchain, KeptFatbinIsTheContainerInTheObject) {
+TEST_F(ProbeToolchain, keptFatbin_isTheContainerInTheObject) {
   compile({"-c", "-arch=sm_90"}, "one.o");
   EXPECT_EQ(containers(section(Run.path("one.o"), ".nv_fatbin")),
             std::vector<std::string>{digestOfFile("a.fatbin")});
@@ -83,21 +83,21 @@ TEST_F(ProbeToolchain, KeptFatbinIsTheContainerInTheObject) {
             std::vector<std::string>{digestOfFile("a.fatbin")});
 }
 
-TEST_F(ProbeToolchain, RelocatableFatbinIsInItsOwnSection) {
+TEST_F(ProbeToolchain, relocatableFatbin_isInItsOwnSection) {
   compile({"-c", "-rdc=true", "-arch=sm_90"}, "rdc.o");
   EXPECT_EQ(containers(section(Run.path("rdc.o"), "__nv_relfatbin")),
             std::vector<std::string>{digestOfFile("a.fatbin")});
   EXPECT_EQ(section(Run.path("rdc.o"), ".nv_fatbin"), "");
 }
 
-TEST_F(ProbeToolchain, ExecutableHasNvlinksContainer) {
+TEST_F(ProbeToolchain, executable_hasNvlinksContainer) {
   compile({"-rdc=true", "-arch=sm_90"}, "app");
   auto Found = containers(section(Run.path("app"), ".nv_fatbin"));
   std::string Linked = digestOfFile("app_dlink.fatbin");
   EXPECT_NE(std::find(Found.begin(), Found.end(), Linked), Found.end());
 }
 
-TEST_F(ProbeToolchain, CubinEndsWhereItsFileEnds) {
+TEST_F(ProbeToolchain, cubin_endsWhereItsFileEnds) {
   compile({"-cubin", "-arch=sm_90"}, "a.cubin");
   std::string Bytes = llvm::cantFail(readFile(Run.path("a.cubin")));
   auto Found = findContainer(Bytes.data(), Bytes.size());
@@ -106,7 +106,7 @@ TEST_F(ProbeToolchain, CubinEndsWhereItsFileEnds) {
   EXPECT_FALSE(Found->Fatbin);
 }
 
-TEST_F(ProbeToolchain, VariablesOfACubin) {
+TEST_F(ProbeToolchain, cubin_givesTheNamesOfItsVariables) {
   Run.writeFile("a.cu", "__device__ float Table[512];\n"
                         "static __constant__ float Factors[4];\n"
                         "namespace n { __device__ int Set = 7; }\n"
@@ -120,7 +120,7 @@ TEST_F(ProbeToolchain, VariablesOfACubin) {
   std::set<std::string> Names;
   addVariableNames(Bytes.data(), Bytes.size(), Names);
   EXPECT_EQ(Names, (std::set<std::string>{"Factors", "Table", "_ZN1n3SetE"}));
-  // Whatever is cut off is not read.
+  // However much is cut off, nothing beyond the end is read.
   for (size_t Length = 0; Length < Bytes.size(); Length += 13) {
     std::string Part = Bytes.substr(0, Length);
     addVariableNames(Part.data(), Part.size(), Names);
@@ -128,7 +128,7 @@ TEST_F(ProbeToolchain, VariablesOfACubin) {
   EXPECT_EQ(Names.size(), 3u);
 }
 
-TEST_F(ProbeToolchain, RealCuptiWithoutADriverIsNoReasonToFail) {
+TEST_F(ProbeToolchain, realCuptiWithoutADriver_isNoReasonToFail) {
   std::string Cupti = Nvcc.substr(0, Nvcc.rfind("/bin/")) + "/lib64/libcupti.so";
   if (!llvm::sys::fs::exists(Cupti))
     Cupti = Nvcc.substr(0, Nvcc.rfind("/bin/")) + "/extras/CUPTI/lib64/libcupti.so";

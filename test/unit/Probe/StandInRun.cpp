@@ -9,7 +9,7 @@ using namespace carve;
 using namespace carve::probe::test;
 
 static const std::set<std::string> Kernels = {"scale", "step", "sum", "append", "count", "masked"};
-/// Variants, and what the names of their clones end with.
+/// The variants, and the endings of their clones' names.
 static const std::pair<const char *, const char *> Clones[] = {
     {"control", "__carve_control"}, {"fast", "__fast"}, {"odd", "__odd"}};
 
@@ -35,7 +35,8 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
     for (const std::string &Variant : Plan.Measured)
       Text += "measure\t" + Kernel + "\t" + Variant + "\n";
   }
-  // Name, grid, block, static and dynamic shared memory, cluster, ..., launches, total time.
+  // Fields: name, grid, block, static and dynamic shared memory, cluster, ..., launches, total
+  // time.
   for (const Fields &K : Traced.of("kernel"))
     if (Kernels.count(K[0]))
       Text += "shape\t" + K[0] + "\t" + K[1] + "\t" + K[2] + "\t" + K[4] + "\t" + K[5] + "\t" +
@@ -43,7 +44,7 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
   return Text;
 }
 
-/// The program's image with all clones beside the kernels.
+/// Returns the program's image with all clones in addition to the kernels.
 static std::string imageWithClones() {
   std::vector<std::string> All;
   for (const std::string &Kernel : Kernels) {

@@ -1,6 +1,6 @@
 /// \file
-/// The test program on the stand-in driver (StandIn/), run by itself, traced, and with a plan that
-/// is made of its trace as the tuner makes it.
+/// Runs the test program on the stand-in driver (StandIn/): by itself, traced, and with a plan that
+/// is made from its trace in the way of the tuner.
 #pragma once
 
 #include "unit/Probe/ProbeRecords.h"
@@ -10,15 +10,18 @@ namespace carve::probe::test {
 struct StandInPlan {
   std::string Mode = "replay", Fallback = "none";
   unsigned HangMs = 10'000;
-  std::vector<std::string> Excluded, Measured; ///< Variants of every kernel.
+  /// The variants of every kernel that are excluded or measured.
+  std::vector<std::string> Excluded, Measured;
 };
 
 class StandInRun {
 public:
-  /// Runs \p Scenario without the probe and traced; one clone of every kernel has the fault \p Bad.
+  /// Runs \p Scenario without the probe and then traced. One clone of every kernel has the fault
+  /// \p Bad.
   explicit StandInRun(const std::string &Scenario, const std::string &Bad = "");
 
-  /// Runs it with the clones in the place of its image and a plan for every traced kernel.
+  /// Runs the program with the clones in the image that replaces its own, and with a plan for every
+  /// traced kernel.
   CommandResult time(const StandInPlan &Plan);
 
   CommandResult Plain, Trace;

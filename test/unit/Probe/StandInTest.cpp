@@ -1,4 +1,4 @@
-// Programs on the stand-in driver do the same without the probe and with it.
+// Programs on the stand-in driver do the same with and without the probe.
 #include "unit/Probe/StandInRun.h"
 
 #include "Protocol/Protocol.h"
@@ -26,7 +26,7 @@ std::string nameOf(const testing::TestParamInfo<const char *> &Info) {
 }
 } // namespace
 
-/// \p With is what \p Without was, and no sanitizer has said anything.
+/// Expects that \p With is the same as \p Without, and that no sanitizer has reported anything.
 static void expectSame(const CommandResult &With, const CommandResult &Without) {
   EXPECT_EQ(With.Stdout, Without.Stdout);
   EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
@@ -34,7 +34,7 @@ static void expectSame(const CommandResult &With, const CommandResult &Without) 
   EXPECT_EQ(With.Stderr.substr(0, 4000), "") << "a sanitizer reports here";
 }
 
-/// Variants of \p Kernel that stand in the records of \p Kind at \p Field.
+/// Returns the variants of \p Kernel in the records of \p Kind, which have the name at \p Field.
 static std::set<std::string> variantsIn(const Records &File, const std::string &Kind,
                                         const std::string &Kernel, size_t Field) {
   std::set<std::string> Variants;
@@ -44,7 +44,7 @@ static std::set<std::string> variantsIn(const Records &File, const std::string &
   return Variants;
 }
 
-TEST_P(StandIn, TracedProgramDoesTheSame) {
+TEST_P(StandIn, tracedProgram_doesTheSame) {
   StandInRun Run(GetParam());
   EXPECT_EQ(Run.Plain.ExitStatus, GetParam() == std::string("early-exit") ? 5 : 0);
   EXPECT_EQ(Run.Plain.Stderr, "");
@@ -53,7 +53,7 @@ TEST_P(StandIn, TracedProgramDoesTheSame) {
   EXPECT_FALSE(Run.Traced.of("kernel").empty());
 }
 
-TEST_P(StandIn, RotatedProgramDoesTheSame) {
+TEST_P(StandIn, rotatedProgram_doesTheSame) {
   StandInRun Run(GetParam());
   StandInPlan Plan;
   Plan.Mode = Plan.Fallback = "rotate";
@@ -65,13 +65,13 @@ TEST_P(StandIn, RotatedProgramDoesTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(All, StandIn, testing::ValuesIn(Scenarios), nameOf);
 
-TEST(StandInRotation, EveryVariantRunsInEveryCycle) {
+TEST(StandInRotation, cycle_runsEveryVariant) {
   StandInRun Run("in-place");
   StandInPlan Plan;
   Plan.Mode = Plan.Fallback = "rotate";
   expectSame(Run.time(Plan), Run.Plain);
   std::map<std::string, std::multiset<std::string>> Cycles;
-  // Kernel, four fields of the shape, cycle, variant, time.
+  // Fields: kernel, four fields of the shape, cycle, variant, time.
   for (const Fields &Line : Run.Timed.of("rotated")) {
     Cycles[Line.at(5)].insert(Line.at(6));
     static const std::map<std::string, std::string> Times = {
@@ -83,7 +83,7 @@ TEST(StandInRotation, EveryVariantRunsInEveryCycle) {
     EXPECT_EQ(Variants, (std::multiset<std::string>{"default", "control", "fast", "odd"})) << Cycle;
 }
 
-TEST(StandInRotation, ExcludedVariantIsNeverRun) {
+TEST(StandInRotation, excludedVariant_isNeverRun) {
   StandInRun Run("in-place", "wrong");
   StandInPlan Plan;
   Plan.Mode = Plan.Fallback = "rotate";

@@ -1,15 +1,15 @@
 /// \file
-/// How the test program makes the stand-in for CUPTI act: as the real one does when the driver
-/// runs a kernel or enters a call.
+/// How the test program makes the stand-in for CUPTI act as the real one does when the driver runs
+/// a kernel or enters a call.
 #pragma once
 
 #include <cuda.h>
 #include <cupti.h>
 
 extern "C" {
-/// A kernel has run: a record goes into the current activity buffer.
+/// Says that a kernel has run: a record goes into the current activity buffer.
 __attribute__((visibility("default"))) void stubActivity(const CUpti_ActivityKernel10 *Record);
-/// A callback, delivered only if there is a subscriber that has enabled it.
+/// Makes a callback. It is delivered only if there is a subscriber that has enabled it.
 __attribute__((visibility("default"))) void stubCallback(CUpti_CallbackDomain Domain,
                                                          CUpti_CallbackId Id, const void *Data);
 }

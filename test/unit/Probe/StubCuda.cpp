@@ -1,6 +1,6 @@
 /// \file
-/// A stand-in for libcuda.so.1: one device, and functions whose handles are their names. Handles
-/// that begin with `K` are CUkernels, which cuFuncGetName of this driver refuses.
+/// A stand-in for libcuda.so.1 with one device, and with functions whose handles are their names.
+/// Handles that begin with `K` are CUkernels, which cuFuncGetName of this driver refuses.
 
 #include <cuda.h>
 

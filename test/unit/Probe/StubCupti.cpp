@@ -1,9 +1,9 @@
 /// \file
-/// A stand-in for libcupti: one subscriber, one activity buffer, and what the environment says:
-///   STUB_CUPTI_VERSION, STUB_CUPTI_SUBSCRIBE    what these calls answer
-///   STUB_CUPTI_DROPPED                          records said to be dropped
+/// A stand-in for libcupti with one subscriber and one activity buffer. The environment says:
+///   STUB_CUPTI_VERSION, STUB_CUPTI_SUBSCRIBE    what these calls return
+///   STUB_CUPTI_DROPPED                          how many records it says were dropped
 ///   STUB_CUPTI_HANG                             the forced flush never returns
-///   STUB_CUPTI_THREAD                           it has a thread of its own, from its subscriber on
+///   STUB_CUPTI_THREAD                           it starts a thread with its subscriber
 
 #include "StubControl.h"
 #include "StubProfiler.h"
@@ -26,7 +26,7 @@ static std::recursive_mutex Lock;
 static std::atomic<CUpti_CallbackFunc> Callback;
 static void *CallbackUser;
 static std::shared_mutex EnabledLock;
-/// Never destroyed: at the exit of the process other threads may still make calls.
+/// The state is never destroyed: at the exit of the process other threads may still make calls.
 static auto &Enabled = *new std::set<std::pair<int, unsigned>>;
 static CUpti_BuffersCallbackRequestFunc Request;
 static CUpti_BuffersCallbackCompleteFunc Complete;
@@ -75,7 +75,7 @@ STUB_API CUptiResult cuptiEnableCallback(uint32_t On, CUpti_SubscriberHandle,
   return CUPTI_SUCCESS;
 }
 
-/// Of the real calls the names do not matter here.
+/// The names of the real calls do not matter here.
 STUB_API CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain Domain, uint32_t Id,
                                           const char **Name) {
   if (Domain != CUPTI_CB_DOMAIN_DRIVER_API || Id > carve::standin::UnheardOfId)
@@ -89,7 +89,7 @@ STUB_API CUptiResult cuptiGetDeviceId(CUcontext, uint32_t *Device) {
   return CUPTI_SUCCESS;
 }
 
-/// A function of the stand-in driver, which is there before this library.
+/// Returns a function of the stand-in driver, which is loaded before this library.
 template <class F> static F driverCall(const char *Name) {
   void *Driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   return reinterpret_cast<F>(Driver ? ::dlsym(Driver, Name) : nullptr);

@@ -1,9 +1,9 @@
 /// \file
 /// The range profiler of the stand-in for CUPTI. A pass has room for three metrics; `wide.sum`
-/// takes two passes by itself, `bogus.sum` is unknown. `kernels.sum` is how many kernels ran in the
-/// range, `gpu__time_duration.sum` for how long, and all others are the length of their name. What
-/// the environment says:
-///   STUB_PROFILER_FAIL     call=number, separated by spaces: this call answers so
+/// takes two passes by itself, and `bogus.sum` is unknown. `kernels.sum` is the number of kernels
+/// that ran in the range, `gpu__time_duration.sum` is their time, and the value of any other metric
+/// is the length of its name. The environment controls it:
+///   STUB_PROFILER_FAIL     call=number, separated by spaces: this call returns this number
 ///   STUB_PROFILER_AUTO     0: kernels make no ranges by themselves
 ///   STUB_PROFILER_LOG      a file to which every call on a range is appended, as a letter
 

@@ -1,8 +1,8 @@
 /// \file
-/// Of the stand-in for CUPTI: what its range profiler is told.
+/// What the range profiler of the stand-in for CUPTI is told.
 #pragma once
 
 #include <cstdint>
 
-/// A kernel has run for \p Ns.
+/// Says that a kernel has run for \p Ns.
 void stubProfiledKernel(uint64_t Ns);

@@ -1,6 +1,6 @@
 /// \file
-/// A CUDA program without CUDA: does what its arguments say, one after the other, through the
-/// stand-ins. `init` stands for cuInit, in which the driver loads the injected library.
+/// A CUDA program without CUDA. It does what its arguments say, one after the other, through the
+/// stand-ins. `init` takes the role of cuInit, in which the driver loads the injected library.
 
 #include "StubControl.h"
 
@@ -82,7 +82,7 @@ static std::string loadLibrary(const char *Path, unsigned WrapperVersion) {
   const void *Before = Params.code;
   enterCall(CUPTI_DRIVER_TRACE_CBID_cuLibraryLoadData, "cuLibraryLoadData", &Params);
   auto *Read = static_cast<const char *>(Params.code == Before ? Bytes.data() : Params.code);
-  // The tests' fatbinaries have a text behind their header of 16 bytes.
+  // The tests' fatbinaries have a text after their header of 16 bytes.
   return Bytes.size() > 20 ? std::string(Read + 16, 4) : "-";
 }
 
@@ -108,7 +108,7 @@ static void queryKernel(char *Name) {
             &Clusters);
 }
 
-/// Launches \p Name by cuLaunchKernelEx, with the attribute of programmatic launches \p Allowed.
+/// Launches \p Name by cuLaunchKernelEx, with \p Allowed as its attribute of programmatic launches.
 static void launchEx(char *Name, int Allowed) {
   CUlaunchAttribute Attribute{};
   Attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
@@ -120,7 +120,8 @@ static void launchEx(char *Name, int Allowed) {
   enterCall(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, "cuLaunchKernelEx", &Params);
 }
 
-/// Calls after which memory is not the program's alone, and one that is as good as always there.
+/// Makes calls after which memory is not the program's alone, and one that nearly every program
+/// makes.
 static void shareMemory() {
   cuMemAllocManaged_params Managed{};
   cuIpcGetMemHandle_params Ipc{};
@@ -147,9 +148,10 @@ static void runThreads(const char *Path) {
     T.join();
 }
 
-/// A child that does not exec ends in the way of \p How, with a kernel's record inherited.
+/// Forks a child that does not exec and that ends in the way of \p How, with an inherited record of
+/// a kernel.
 static void forkChild(const std::string &How) {
-  std::fflush(stdout); // Or the child would print it once more.
+  std::fflush(stdout); // Otherwise the child would print it once more.
   pid_t Child = How == "vfork" ? ::vfork() : ::fork();
   if (Child == 0) {
     if (How == "exit")
@@ -163,14 +165,14 @@ static void forkChild(const std::string &How) {
   std::printf("child %d\n", Status);
 }
 
-/// Forks; parent and child go on with what the arguments say next.
+/// Forks. Parent and child go on with the next arguments.
 static void forkBoth() {
   std::fflush(stdout);
   if (::fork() < 0)
     std::exit(97);
 }
 
-/// A child of a child, in a session of its own, goes on beside us.
+/// Makes a child of a child, in a session of its own, that goes on while this process does.
 static void forkDaemon() {
   std::fflush(stdout);
   pid_t Child = ::fork();
@@ -183,7 +185,8 @@ static void forkDaemon() {
   ::waitpid(Child, nullptr, 0);
 }
 
-/// A child becomes this program anew and does what \p Rest says; we end with its status.
+/// Forks a child that executes this program again and does what \p Rest says. This process ends
+/// with its status.
 static void forkAndBecome(char *Program, char **Rest) {
   std::vector<char *> Argv = {Program};
   for (; *Rest; ++Rest)
@@ -199,8 +202,9 @@ static void forkAndBecome(char *Program, char **Rest) {
   std::exit(WEXITSTATUS(Status));
 }
 
-/// As a daemon does; the next file opened gets a number that was another's. A system may allow a
-/// thousand million files: nobody here has one beyond the first hundred thousand.
+/// Closes all descriptors, as a daemon does; the next file that is opened gets a number that was
+/// another's. A system may allow a thousand million files, but none here has a number above the
+/// first hundred thousand.
 static void closeDescriptors(const char *Victim) {
   long End = std::min(::sysconf(_SC_OPEN_MAX), 100'000L);
   for (long Fd = 3; Fd < End; ++Fd)
@@ -210,7 +214,7 @@ static void closeDescriptors(const char *Victim) {
       std::exit(98);
 }
 
-/// A thread with a request to be cancelled pending makes a call that is recorded, and ends at its
+/// Makes a recorded call on a thread with a pending request to be cancelled. The thread ends at its
 /// own next cancellation point.
 static void cancelDuringCall(char *Kernel) {
   auto Run = [](void *Name) -> void * {
@@ -231,7 +235,8 @@ static const char *describe(void (*Handler)(int)) {
   return Handler == SIG_DFL ? "default" : Handler == SIG_IGN ? "ignored" : "handled";
 }
 
-/// What the program finds for the signals that would end it, and after it has set one of them.
+/// Prints what the program finds for the signals that would end it, before and after it has set one
+/// of them.
 static void printSignals() {
   for (int Signal : {SIGTERM, SIGINT, SIGHUP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
     struct sigaction Found{};
@@ -249,7 +254,7 @@ static void printSignals() {
   std::printf("%s\n", describe(std::signal(SIGHUP, SIG_DFL)));
 }
 
-/// How many threads beside this one may handle a signal of the process.
+/// Prints how many threads besides this one may handle a signal of the process.
 static void printOpenThreads() {
   unsigned Open = 0;
   for (const auto &Task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -353,7 +358,7 @@ int main(int Argc, char **Argv) {
       endProcess(Action);
   }
   std::fflush(stdout);
-  while (::wait(nullptr) > 0) { // Of fork-both.
+  while (::wait(nullptr) > 0) { // These are the children of fork-both.
   }
   return 0;
 }

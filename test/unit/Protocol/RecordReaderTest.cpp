@@ -7,7 +7,7 @@
 
 using namespace carve;
 
-/// What is wrong with \p Line as a record of kind \p T; empty if nothing is.
+/// Returns what is wrong with \p Line as a record of kind \p T; empty if nothing is.
 template <class T> static std::string wrong(const std::string &Line) {
   RecordReader In(Line);
   EXPECT_EQ(In.kind(), T::Kind.Word);
@@ -28,7 +28,7 @@ TEST(RecordReader, soundRecord_isReadWhole) {
   EXPECT_EQ(R.Value, 12.5);
 }
 
-TEST(RecordReader, firstFieldThatDoesNotFit_isNamedWithWhatWasExpected) {
+TEST(RecordReader, malformedField_isNamedWithWhatWasExpected) {
   EXPECT_EQ(wrong<SeedRecord>("seed"), "field 1 is absent, expected a number");
   EXPECT_EQ(wrong<SeedRecord>("seed\t"), "field 1 is '', expected a number");
   EXPECT_EQ(wrong<SeedRecord>("seed\t-1"), "field 1 is '-1', expected a number");

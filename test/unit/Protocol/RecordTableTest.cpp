@@ -1,4 +1,4 @@
-// The documentation has every record of the protocol with its fields, and no other.
+// The documentation has every record of the protocol with its fields, and no others.
 #include "Protocol/RecordTable.h"
 
 #include "Protocol/RecordReader.h"
@@ -14,12 +14,13 @@ using namespace carve;
 
 namespace {
 
-/// What is said of one record: how often it may come, and its fields, separated by commas.
+/// What the documentation says of one record: how many times it may be in a file, and its fields,
+/// separated by commas.
 struct Row {
   std::string Times, Fields;
   auto operator<=>(const Row &) const = default;
 };
-/// By `<word of the file>/<word of the record>`.
+/// The rows by `<word of the file>/<word of the record>`.
 using Table = std::map<std::string, Row>;
 
 std::string joined(const std::vector<std::string> &Fields) {
@@ -42,7 +43,7 @@ Table definedRecords() {
   return Records;
 }
 
-/// The cells of a row of a table, without the spaces and the backquotes around them.
+/// Returns the cells of a row of a table, without the spaces and the backquotes around them.
 std::vector<std::string> cellsOf(const std::string &Line) {
   std::vector<std::string> Cells;
   std::istringstream In(Line.substr(1));
@@ -53,7 +54,8 @@ std::vector<std::string> cellsOf(const std::string &Line) {
   return Cells;
 }
 
-/// The tables of formats.md whose header is the word of a file, `times`, `fields` and `meaning`.
+/// Reads the tables of formats.md whose header has the word of a file, `times`, `fields` and
+/// `meaning`.
 Table documentedRecords() {
   Table Records;
   std::ifstream In(CARVE_SOURCE_DIR "/share/doc/formats.md");
@@ -78,7 +80,7 @@ Table documentedRecords() {
 
 } // namespace
 
-TEST(RecordTable, EveryRecord_inTheDocumentation_hasItsFieldsAndNoOthers) {
+TEST(RecordTable, everyRecord_isDocumentedWithItsFieldsAndNoOthers) {
   Table Defined = definedRecords(), Documented = documentedRecords();
   EXPECT_GT(Defined.size(), 40u);
   for (const auto &[Key, Its] : Defined) {
@@ -91,15 +93,15 @@ TEST(RecordTable, EveryRecord_inTheDocumentation_hasItsFieldsAndNoOthers) {
     EXPECT_TRUE(Defined.count(Key)) << "formats.md has " << Key << ", which is no record";
 }
 
-TEST(RecordTable, FieldsOfARecord_haveNamesOfTheirOwn) {
+TEST(RecordTable, fieldsOfARecord_haveDistinctNames) {
   AllRecords::each([](const auto &R) {
     std::vector<std::string> Names = fieldNames(R);
     EXPECT_EQ(std::set<std::string>(Names.begin(), Names.end()).size(), Names.size()) << keyOf(R);
   });
 }
 
-/// An empty record has no names. Everything else of it is read as it was written.
-TEST(RecordTable, EveryRecord_writtenAndRead_isTheSameLine) {
+/// An empty record has no names, so it is not read. All other text is read as it was written.
+TEST(RecordTable, everyRecordWrittenAndRead_isTheSameLine) {
   AllRecords::each([](const auto &R) {
     using Record = std::decay_t<decltype(R)>;
     std::string Line = recordLine(R);
@@ -112,7 +114,7 @@ TEST(RecordTable, EveryRecord_writtenAndRead_isTheSameLine) {
       EXPECT_NE(In.bad()->find("is '', expected a name"), std::string::npos) << *In.bad();
     else
       EXPECT_EQ(recordLine(Again), Line + "\n");
-    // One field more is too many, unless the record takes all that there are.
+    // One more field is too many, unless the record takes all fields that there are.
     std::string More = Line + "\tmore";
     RecordReader Longer(More);
     (void)readRecord<Record>(Longer);

@@ -1,12 +1,12 @@
-// The probe's own kernels. Each works through a table of pieces of memory, in chunks of 64 KiB: a
-// block takes neighbouring chunks, so that it looks its piece up once, and 16 bytes per access
-// wherever the addresses allow it. The names begin with HelperKernelPrefix (HelperKernels.h).
+// The probe's own kernels. Each works through a table of pieces of memory, in chunks of 64 KiB. A
+// block takes neighbouring chunks, so that it looks up its piece once, and accesses 16 bytes at a
+// time if the addresses allow it. The names begin with HelperKernelPrefix (HelperImage.h).
 
 #include "HelperTypes.h"
 
 using namespace carve::probe::helper;
 
-// Loads in flight per thread and stream.
+// The number of loads in flight per thread and stream of data.
 static constexpr int Unroll = 4;
 
 namespace {
@@ -14,10 +14,10 @@ namespace {
 struct Chunk {
   char *Live, *Shadow;
   uint64_t Bytes;  // At most ChunkBytes.
-  uint64_t Beyond; // Bytes of the piece from Live on.
+  uint64_t Beyond; // The bytes of the piece from Live on.
 };
 
-// The piece that holds chunk Index: the last whose first chunk is not behind it.
+// Returns the piece that holds chunk Index: the last one whose first chunk is not after it.
 __device__ uint32_t pieceOf(const Piece *Pieces, uint32_t Count, uint64_t Index) {
   uint32_t Low = 0, High = Count;
   while (High - Low > 1) {
@@ -51,7 +51,7 @@ __device__ void forEachChunk(const Piece *Pieces, uint32_t Count, uint64_t Chunk
   }
 }
 
-// Bytes before the first address that 16 divides.
+// Returns the number of bytes before the first address that is a multiple of 16.
 __device__ uint32_t headOf(const char *Address, uint64_t Bytes) {
   uint32_t Head = -reinterpret_cast<uint64_t>(Address) & 15;
   return Head < Bytes ? Head : Bytes;
@@ -88,7 +88,7 @@ __device__ uint32_t differ(uint4 A, uint4 B) {
   return (A.x ^ B.x) | (A.y ^ B.y) | (A.z ^ B.z) | (A.w ^ B.w);
 }
 
-// Not zero where this thread has seen a difference.
+// Returns a number other than zero if this thread has seen a difference.
 __device__ uint32_t compareChunk(const char *A, const char *B, uint32_t Bytes) {
   uint32_t Head = headOf(A, Bytes), Seen = 0;
   if (threadIdx.x < Head)
@@ -115,7 +115,7 @@ __device__ uint32_t compareChunk(const char *A, const char *B, uint32_t Bytes) {
   return Seen;
 }
 
-// A word of up to four bytes at any address; what is behind the end counts as zero.
+// Returns a word of up to four bytes at any address. Bytes after the end count as zero.
 __device__ uint32_t wordAt(const char *Address, uint32_t Bytes) {
   uint32_t Word = 0;
   for (uint32_t I = 0; I < Bytes && I < 4; ++I)
@@ -123,7 +123,7 @@ __device__ uint32_t wordAt(const char *Address, uint32_t Bytes) {
   return Word;
 }
 
-// The pairs of words from Offset on, one thread each.
+// Adds the pairs of words from Offset on, one pair per thread.
 __device__ void tallySlowly(Tally &Sum, const Chunk &C, uint32_t Offset) {
   for (uint32_t At = Offset + threadIdx.x * 8; At < C.Bytes; At += BlockThreads * 8) {
     uint32_t Left = C.Bytes - At;
@@ -172,7 +172,7 @@ __device__ void addUp(Tally &Sum, Tally *Total) {
             Atomic(__double_as_longlong(Sum.RelativeF64)));
 }
 
-// Whether Address is in one of the intervals, which are sorted and apart.
+// Returns whether Address is in one of the intervals, which are sorted and do not touch.
 __device__ bool isIn(const Interval *Intervals, uint32_t Count, uint64_t Address) {
   uint32_t Low = 0, High = Count;
   while (High - Low > 1) {
@@ -187,7 +187,7 @@ __device__ bool isIn(const Interval *Intervals, uint32_t Count, uint64_t Address
 
 } // namespace
 
-// Brings the shadow to live memory, or the other way round.
+// Copies live memory to the shadow, or the shadow to live memory if ToLive is set.
 extern "C" __global__ void __launch_bounds__(BlockThreads)
     __carve_probe_copy(const Piece *Pieces, uint32_t Count, uint64_t Chunks, uint32_t ToLive) {
   forEachChunk(Pieces, Count, Chunks, [&](const Chunk &C, uint64_t) {
@@ -195,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(BlockThreads)
   });
 }
 
-// Flags[i]: whether chunk i differs.
+// Sets Flags[i] to whether chunk i differs.
 extern "C" __global__ void __launch_bounds__(BlockThreads)
     __carve_probe_compare(const Piece *Pieces, uint32_t Count, uint64_t Chunks, uint8_t *Flags) {
   forEachChunk(Pieces, Count, Chunks, [&](const Chunk &C, uint64_t Index) {
@@ -213,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(BlockThreads)
   addUp(Sum, Total);
 }
 
-// Sets *Found where a word of live memory, at an address that 8 divides, is in an interval.
+// Sets *Found if a word of live memory, at an address that is a multiple of 8, is in an interval.
 extern "C" __global__ void __launch_bounds__(BlockThreads)
     __carve_probe_scan(const Piece *Pieces, uint32_t Count, uint64_t Chunks,
                        const Interval *Intervals, uint32_t IntervalCount, uint32_t *Found) {
@@ -222,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(BlockThreads)
     if (*static_cast<volatile uint32_t *>(Found))
       return;
     uint32_t Head = -reinterpret_cast<uint64_t>(C.Live) & 7;
-    // A word may begin in this chunk and end in the next.
+    // A word may begin in this chunk and end in the next one.
 #pragma unroll 8
     for (uint32_t At = Head + threadIdx.x * 8; At < C.Bytes; At += BlockThreads * 8) {
       if (At + 8 > C.Beyond)
@@ -234,8 +234,8 @@ extern "C" __global__ void __launch_bounds__(BlockThreads)
   });
 }
 
-// Reads all of Vectors * 16 bytes, past L1. Sink is written only where the sum is a number that it
-// hardly ever is: without that the compiler would read nothing.
+// Reads all Vectors * 16 bytes, bypassing L1. Sink is written only if the sum is a number that it
+// hardly ever is. Without that store the compiler would remove the reads.
 extern "C" __global__ void __launch_bounds__(BlockThreads)
     __carve_probe_read(const uint4 *Data, uint64_t Vectors, uint32_t *Sink) {
   uint64_t Threads = uint64_t(gridDim.x) * BlockThreads;

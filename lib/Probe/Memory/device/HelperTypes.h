@@ -1,7 +1,7 @@
 /// \file
-/// What the probe and its kernels on the device (Helper.cu) say to each other, and the arithmetic
-/// of comparing outputs, which the tests run on the host. No standard headers but these: nvcc reads
-/// it, too.
+/// The types that the probe and its kernels on the device (Helper.cu) exchange, and the arithmetic
+/// that compares outputs, which the tests run on the host. It may include no other standard
+/// headers, because nvcc reads it, too.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,28 @@
 
 namespace carve::probe::helper {
 
-/// Granularity of dirty tracking, and the work of one block at a time.
+/// The granularity in which changes are found, and the work of one block at a time.
 inline constexpr uint64_t ChunkBytes = 64 << 10;
 
-/// Threads of a block of every kernel here.
+/// The threads per block of every kernel here.
 inline constexpr uint32_t BlockThreads = 256;
 
-/// Memory of the program and our copy of it. Both addresses have the same remainder by 16.
+/// A piece of the program's memory (Live) and the probe's copy of it (Shadow). Both addresses have
+/// the same remainder by 16.
 struct Piece {
   uint64_t Live, Shadow, Bytes;
-  uint64_t FirstChunk; ///< Chunks of all pieces before it in the table.
+  uint64_t FirstChunk; ///< The number of chunks of all pieces before this one in the table.
 };
 
 CARVE_ANYWHERE uint64_t chunksOf(uint64_t Bytes) { return (Bytes + ChunkBytes - 1) / ChunkBytes; }
 
-/// Addresses from Begin up to End.
+/// The addresses from Begin up to, but not including, End.
 struct Interval {
   uint64_t Begin, End;
 };
 
-/// Of two words, as floating-point numbers whose bits they are: |a-b| / max(|a|,|b|), infinity
-/// where one is not a number or only one is infinite.
+/// Returns |a-b| / max(|a|,|b|) of two numbers. The result is infinite if one is not a number or
+/// only one is infinite.
 CARVE_ANYWHERE double relativeDifference(double A, double B) {
   constexpr double Infinity = __builtin_huge_val();
   double AbsA = A < 0 ? -A : A, AbsB = B < 0 ? -B : B;
@@ -47,7 +48,7 @@ CARVE_ANYWHERE double relativeDifference(double A, double B) {
   if (Larger == Infinity)
     return Infinity;
   double Apart = A < B ? B - A : A - B;
-  // Of opposite signs and next to the largest number.
+  // The difference overflows if both numbers are large and have opposite signs.
   if (Apart == Infinity)
     return (A / 2 < B / 2 ? B / 2 - A / 2 : A / 2 - B / 2) / (Larger / 2);
   return Apart / Larger;
@@ -67,20 +68,22 @@ CARVE_ANYWHERE double relativeF64(uint64_t A, uint64_t B) {
   return relativeDifference(DoubleA, DoubleB);
 }
 
-/// Spreads a word over 64 bits, so that sums of it tell multisets of words apart.
+/// Spreads a word over 64 bits, so that different multisets of words have different sums.
 CARVE_ANYWHERE uint64_t hashOfWord(uint32_t Word) {
   uint64_t Hash = (Word + uint64_t(0x9e3779b9)) * 0xbf58476d1ce4e5b9;
   Hash ^= Hash >> 32;
   return Hash * 0x94d049bb133111eb;
 }
 
-/// What the comparison of an output with the reference adds up to.
+/// The sums over a comparison of an output with the reference.
 struct Tally {
   uint64_t Words = 0;
-  double RelativeF32 = 0, RelativeF64 = 0; ///< As bits on the device: they order as integers.
+  /// On the device they are handled as bits: non-negative numbers are ordered like their bits as
+  /// integers.
+  double RelativeF32 = 0, RelativeF64 = 0;
   uint64_t Multiset = 0;
 
-  /// A word of the output and of the reference.
+  /// Adds a word of the output and the reference's word. Returns whether they differ.
   CARVE_ANYWHERE bool word(uint32_t Output, uint32_t Reference) {
     Multiset += hashOfWord(Output);
     if (Output == Reference)
@@ -90,7 +93,7 @@ struct Tally {
     RelativeF32 = RelativeF32 < Relative ? Relative : RelativeF32;
     return true;
   }
-  /// Two neighbours, which may be one double: the low word comes first.
+  /// Adds two neighbouring words, which may be one double. The low word comes first.
   CARVE_ANYWHERE void pair(uint32_t LowOutput, uint32_t HighOutput, uint32_t LowReference,
                            uint32_t HighReference) {
     bool Low = word(LowOutput, LowReference);

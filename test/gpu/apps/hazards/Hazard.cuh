@@ -1,7 +1,7 @@
 /// \file
-/// What the hazard programs share. Each has one hot kernel, `hot`, that is pressed into too few
-/// registers, in a situation that timing it inside the program has to handle or to leave alone, and
-/// prints what it has computed: the same in every run.
+/// What the hazard programs share. Each has one hot kernel, `hot`, that is limited to too few
+/// registers, in a situation that timing it inside the program must handle or leave alone. Each
+/// prints what it has computed, which is the same in every run.
 #include "../Pressed.cuh"
 
 constexpr int Count = 1 << 18;
@@ -16,7 +16,7 @@ inline cudaStream_t newStream(unsigned Flags = cudaStreamNonBlocking) {
 
 __device__ inline int globalThread() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-/// Host memory that kernels reach under the address that is returned.
+/// Allocates host memory that kernels reach under the returned address.
 template <class T> T *mappedHost(T *&Host, size_t Elements) {
   T *Device = nullptr;
   CHECK(cudaHostAlloc(&Host, Elements * sizeof(T), cudaHostAllocMapped));
@@ -26,7 +26,7 @@ template <class T> T *mappedHost(T *&Host, size_t Elements) {
   return Device;
 }
 
-/// As printChecksum, of memory that the host can read.
+/// As printChecksum, for memory that the host can read.
 inline void printHostChecksum(const char *Name, const void *Data, size_t Bytes) {
   unsigned long long Sum = 14695981039346656037ull;
   for (size_t I = 0; I < Bytes; ++I)

@@ -1,5 +1,5 @@
-// Threads are cancelled while they launch; the program ends as it would by itself, and says which
-// actions it finds for the signals that end a program.
+// Threads are cancelled while they launch. The program ends as it would by itself, and prints the
+// actions that it finds for the signals that end a program.
 #include "Hazard.cuh"
 
 #include <csignal>
@@ -15,7 +15,7 @@ struct Job {
   int Pipe[2];
 };
 
-/// Launches with a request to be cancelled pending, and ends at its own next cancellation point.
+/// Launches with a pending request to be cancelled, and ends at its own next cancellation point.
 static void *launch(void *Argument) {
   auto *J = static_cast<Job *>(Argument);
   ::pthread_cancel(::pthread_self());
@@ -29,7 +29,7 @@ int main() {
   Job J{deviceFloats(Count), {}};
   if (::pipe(J.Pipe) != 0)
     return 91;
-  hot<<<Count / 256, 256>>>(J.Data); // What loads code may be cancelled within the driver.
+  hot<<<Count / 256, 256>>>(J.Data); // A call that loads code may be cancelled inside the driver.
   CHECK(cudaDeviceSynchronize());
   for (int Turn = 0; Turn < 2; ++Turn) {
     pthread_t Thread;

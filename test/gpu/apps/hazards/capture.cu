@@ -1,4 +1,4 @@
-// The hot kernel runs from a graph that was captured from a stream, and beside it.
+// The hot kernel runs from a graph that was captured from a stream, and also without a graph.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Data) {

@@ -3,7 +3,8 @@
 
 #include <cooperative_groups.h>
 
-// Not pressed: more registers would take blocks from the SM, which these blocks may need.
+// It is not limited: more registers would leave room for fewer blocks on the SM, and these blocks
+// may need each other.
 __global__ void hot(float *Data) {
   __shared__ float Mine[256];
   auto Cluster = cooperative_groups::this_cluster();

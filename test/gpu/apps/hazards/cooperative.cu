@@ -5,7 +5,8 @@
 
 constexpr int Blocks = 64;
 
-// Not pressed: more registers would take blocks from the SM, which these blocks may need.
+// It is not limited: more registers would leave room for fewer blocks on the SM, and these blocks
+// may need each other.
 __global__ void hot(float *Data, float *Sums) {
   float Value = mixed(Data[globalThread()], Rounds);
   if (threadIdx.x == 0)

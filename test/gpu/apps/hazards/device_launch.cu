@@ -1,4 +1,4 @@
-// The hot kernel launches another from the device. Needs -rdc=true.
+// The hot kernel launches another kernel from the device. Needs -rdc=true.
 #include "Hazard.cuh"
 
 __global__ void child(float *Data) { Data[threadIdx.x] += 1; }

@@ -1,4 +1,4 @@
-// The hot kernel takes memory from the device's heap and frees it in the next launch.
+// The hot kernel allocates memory from the device's heap and frees it in the next launch.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Data, float **Kept) {

@@ -1,4 +1,4 @@
-// The hot kernel prints: every launch exactly once.
+// The hot kernel prints. Every launch must print exactly once.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Data, int Launch) {

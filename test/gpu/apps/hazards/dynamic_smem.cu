@@ -1,4 +1,4 @@
-// The hot kernel has more dynamic shared memory than a kernel gets without asking.
+// The hot kernel uses more dynamic shared memory than a kernel gets without asking.
 #include "Hazard.cuh"
 
 constexpr int SmemBytes = 96 << 10;

@@ -1,5 +1,5 @@
-// The hot kernel adds floats in the order in which its threads come: the last digits differ from run
-// to run, and only what is sure is printed.
+// The hot kernel adds floats in the order in which its threads come. The last digits differ from
+// run to run, so only the digits that do not are printed.
 #include "Hazard.cuh"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Runs with next to nothing left of the device's memory.
+// Runs with almost none of the device's memory left.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Data) {
@@ -8,7 +8,8 @@ __global__ void PRESS hot(float *Data) {
 int main() {
   float *Data = deviceFloats(Count);
   size_t Free = 0, Total = 0;
-  hot<<<Count / 256, 256>>>(Data); // Loads what it needs, then takes the rest.
+  // The launch loads what it needs; after it the program takes the rest.
+  hot<<<Count / 256, 256>>>(Data);
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaMemGetInfo(&Free, &Total));
   constexpr size_t Left = size_t(64) << 20;

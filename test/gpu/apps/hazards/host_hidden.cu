@@ -1,5 +1,5 @@
-// The hot kernel changes memory of the host whose address lies in device memory: no argument says
-// so.
+// The hot kernel changes memory of the host whose address is in device memory. No argument shows
+// it.
 #include "Hazard.cuh"
 
 struct Table {

@@ -1,5 +1,5 @@
-// The hot kernel changes memory of the host whose address it makes itself: no argument and no word
-// of device memory is that address.
+// The hot kernel changes memory of the host whose address it computes itself: no argument and no
+// word of device memory is that address.
 #include "Hazard.cuh"
 
 constexpr unsigned long long Mask = 0x5a5a000000000001ull;
@@ -7,7 +7,7 @@ constexpr unsigned long long Mask = 0x5a5a000000000001ull;
 __global__ void PRESS hot(float *Data, unsigned long long Masked) {
   auto *Row = reinterpret_cast<float *>(Masked ^ Mask);
   int I = globalThread();
-  Row[I] += 1; // Shows how often it ran.
+  Row[I] += 1; // The value shows how many times it ran.
   Data[I] = mixed(Data[I], Rounds);
 }
 

@@ -1,5 +1,5 @@
 // The hot kernel changes memory of the host whose address is in a packed structure in device
-// memory, and managed memory whose address is in one among the arguments.
+// memory, and managed memory whose address is in a packed structure among the arguments.
 #include "Hazard.cuh"
 
 #include <cstring>
@@ -18,7 +18,7 @@ __device__ float *addressIn(const char *Bytes, int Offset) {
 __global__ void PRESS hot(float *Data, const Packed *InMemory, Packed Argument) {
   float *Row = addressIn(InMemory->Bytes, 3), *Shared = addressIn(Argument.Bytes, 13);
   int I = globalThread();
-  Row[I] += 1; // Shows how often it ran.
+  Row[I] += 1; // The value shows how many times it ran.
   Shared[I] += 2;
   Data[I] = mixed(Data[I], Rounds);
 }

@@ -1,5 +1,5 @@
-// A thread of the host writes page-locked memory now and then, which the hot kernel never sees: all
-// that it writes has to stay.
+// A thread of the host writes page-locked memory now and then, which the hot kernel never sees.
+// Everything that it writes must stay.
 #include "Hazard.cuh"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The hot kernel updates its data in place: no run of it is like the one before.
+// The hot kernel updates its data in place, so no run of it is like the one before.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Data, unsigned *Runs) {

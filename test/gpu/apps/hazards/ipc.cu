@@ -1,4 +1,4 @@
-// Two processes and one memory: the first owns it, the second has it imported, and the hot kernel
+// Two processes share memory: the first owns it, the second has imported it, and the hot kernel
 // runs in both in turn.
 #include "Hazard.cuh"
 
@@ -19,7 +19,7 @@ template <class T> static void take(int From, T &Value) {
     std::exit(92);
 }
 
-/// Every turn is answered by one of the other process's.
+/// The other process answers every turn with one of its own.
 static void takeTurns(int Peer, float *Data, bool First) {
   char Token = 0;
   for (int Launch = 0; Launch < Launches; ++Launch) {
@@ -48,7 +48,7 @@ int main() {
   int Ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, Ends) != 0)
     return 93;
-  pid_t Child = fork(); // Before either has begun with CUDA.
+  pid_t Child = fork(); // The fork comes before either process uses CUDA.
   if (Child == 0)
     return import(Ends[1]);
   float *Data = deviceFloats(Count);

@@ -1,5 +1,5 @@
-// Takes 60 % of the device's memory, runs, and takes 30 % more: what was set aside to save the first
-// has to make room.
+// Takes 60 % of the device's memory, runs, and takes 30 % more. What was set aside to save the
+// first part must make room.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Data) {

@@ -1,5 +1,5 @@
-// The hot kernel changes a variable of a module that the program has linked at run time; a kernel
-// of that module has left its address in memory. Needs -lcuda.
+// The hot kernel changes a variable of a module that the program has linked at run time. A kernel
+// of that module has left the variable's address in memory. Needs -lcuda.
 #include "Hazard.cuh"
 
 #include <cstring>
@@ -26,7 +26,7 @@ static const char Ptx[] = R"(
 __global__ void PRESS hot(float *Data, const unsigned long long *Inverted) {
   auto *Table = reinterpret_cast<float *>(~*Inverted);
   int I = globalThread();
-  Table[I] += 1; // Shows how often it ran.
+  Table[I] += 1; // The value shows how many times it ran.
   Data[I] = mixed(Data[I], Rounds);
 }
 

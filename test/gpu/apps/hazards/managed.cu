@@ -1,4 +1,4 @@
-// Managed memory, which the host writes between the launches.
+// Uses managed memory, which the host writes between the launches.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Data) {

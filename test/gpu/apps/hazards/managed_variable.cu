@@ -1,5 +1,5 @@
-// The hot kernel changes a managed variable of another file, whose address a kernel of that file
-// has left in memory; in between the host changes it.
+// The hot kernel changes a managed variable of another file. A kernel of that file has left its
+// address in memory, and between launches the host changes it.
 #include "Hazard.cuh"
 
 #include "managed_variable.cuh"
@@ -7,7 +7,7 @@
 __global__ void PRESS hot(float *Data, Place *Where) {
   float *Shared = Where->address();
   int I = globalThread();
-  Shared[I] += 1; // Shows how often it ran.
+  Shared[I] += 1; // The value shows how many times it ran.
   Data[I] = mixed(Data[I], Rounds);
 }
 

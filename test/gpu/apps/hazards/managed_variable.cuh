@@ -4,7 +4,7 @@
 
 constexpr int SharedCount = 1 << 14;
 
-/// An address that no scan of memory finds.
+/// Makes an address that no scan of memory finds.
 struct Place {
   unsigned long long Inverted;
   __device__ float *address() const { return reinterpret_cast<float *>(~Inverted); }

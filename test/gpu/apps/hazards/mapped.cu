@@ -1,5 +1,5 @@
-// Physical memory mapped under a reserved address, unmapped and mapped elsewhere between launches.
-// Needs -lcuda.
+// Physical memory is mapped to a reserved address, and between launches it is unmapped and mapped
+// elsewhere. Needs -lcuda.
 #include "Hazard.cuh"
 
 #include <cuda.h>

@@ -1,5 +1,5 @@
-// Two GPUs: the hot kernel of the one reads and writes memory of the other. With one GPU there is
-// nothing to show.
+// Two GPUs: the hot kernel of one reads and writes memory of the other. With one GPU the program
+// shows nothing.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Data, float *Far) {

@@ -23,7 +23,7 @@ int main() {
   volatile int *Request = nullptr;
   volatile int *Answer = nullptr;
   float *Data = deviceFloats(Count);
-  hot<<<Count / 256, 256>>>(Data); // What loads code would wait for the kernel that stays.
+  hot<<<Count / 256, 256>>>(Data); // Loading code later would wait for the kernel that stays.
   CHECK(cudaDeviceSynchronize());
   int *Host = nullptr, *Mapped = mappedHost(Host, 2);
   Request = Host;

@@ -1,4 +1,4 @@
-// All memory comes from the stream-ordered pool and goes back between the launches.
+// All memory comes from the stream-ordered pool and is freed between the launches.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(float *Out, const float *In) {

@@ -1,5 +1,5 @@
-// The program forbids itself, once CUDA runs, to look files up, to make, rename or remove them: the
-// system kills it where it tries.
+// Once CUDA runs, the program forbids itself to look up, make, rename or remove files. The system
+// kills it if it tries.
 #include "Hazard.cuh"
 
 #include <cstddef>

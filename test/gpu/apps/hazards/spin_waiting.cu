@@ -15,13 +15,13 @@ __global__ void raise(volatile int *Flag, int Value) {
 }
 
 int main() {
-  constexpr int Blocks = 32; // All at once on any GPU, and room for the other.
+  constexpr int Blocks = 32; // All of them run at once on any GPU, with room for the other kernel.
   float *Data = deviceFloats(Blocks * 256);
   int *Flag = nullptr;
   CHECK(cudaMalloc(&Flag, sizeof(int)));
   CHECK(cudaMemset(Flag, 0, sizeof(int)));
   cudaStream_t Waiting = newStream(), Raising = newStream();
-  raise<<<1, 1, 0, Raising>>>(Flag, 0); // What loads code would wait for the kernel that waits.
+  raise<<<1, 1, 0, Raising>>>(Flag, 0); // Loading code later would wait for the kernel that waits.
   CHECK(cudaDeviceSynchronize());
   for (int Launch = 1; Launch <= 3 * Launches; ++Launch) {
     hot<<<Blocks, 256, 0, Waiting>>>(Data, Flag, Launch);

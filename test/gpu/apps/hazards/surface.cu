@@ -1,4 +1,4 @@
-// The hot kernel reads and writes an array through a surface: no address of it is in any memory.
+// The hot kernel reads and writes an array through a surface. The array's address is in no memory.
 #include "Hazard.cuh"
 
 constexpr int Side = 512;

@@ -1,4 +1,4 @@
-// Two launches of the hot kernel run at once and hand a word to and fro.
+// Two launches of the hot kernel run at once and pass a word back and forth.
 #include "Hazard.cuh"
 
 __global__ void PRESS hot(volatile float *Data, volatile int *Word, int Side, int Turns) {

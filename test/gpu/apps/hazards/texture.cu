@@ -1,4 +1,4 @@
-// The hot kernel reads an array through a texture and linear memory through another.
+// The hot kernel reads an array through one texture and linear memory through another.
 #include "Hazard.cuh"
 
 constexpr int Side = 512;

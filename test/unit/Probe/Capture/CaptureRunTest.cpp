@@ -1,4 +1,4 @@
-// What the probe leaves of a captured launch, on the stand-in driver.
+// The files that the probe leaves of a captured launch, on the stand-in driver.
 #include "Probe/Capture/CapturePlan.h"
 #include "Probe/Memory/PointerScan.h"
 #include "Support/Digest.h"
@@ -18,7 +18,7 @@ using namespace carve::probe::test;
 
 namespace {
 
-/// One run of a scenario with one wish.
+/// Runs a scenario once with one wish.
 class CaptureRunTest : public testing::Test {
 protected:
   void capture(const std::string &Scenario, const std::string &Kernel, unsigned Launch,
@@ -48,7 +48,7 @@ protected:
     return "(none)";
   }
 
-  /// The lines of `launch` that begin with \p Kind, without it.
+  /// Returns the lines of `launch` that begin with \p Kind, without that word.
   std::vector<Fields> lines(const std::string &Kind) const {
     std::vector<Fields> Result;
     std::string Text = file("/launch");
@@ -77,7 +77,7 @@ template <class T> T valueOf(const std::string &Hex) {
 
 } // namespace
 
-TEST_F(CaptureRunTest, MemoryBeforeAndDigestsAfter) {
+TEST_F(CaptureRunTest, capture_hasMemoryBeforeAndDigestsAfter) {
   capture("in-place", "step", 3);
   EXPECT_EQ(file(".refused"), "(none)");
   EXPECT_EQ(lines("kernel"),
@@ -119,18 +119,18 @@ TEST_F(CaptureRunTest, MemoryBeforeAndDigestsAfter) {
   EXPECT_EQ(Container[0][2], "cuLibraryLoadData");
 }
 
-TEST_F(CaptureRunTest, OneShapeOfAKernel) {
+TEST_F(CaptureRunTest, wishWithShape_capturesThatShape) {
   capture("deterministic", "scale", 1, "8,1,1");
   ASSERT_EQ(lines("kernel").size(), 1u);
   EXPECT_EQ(lines("kernel")[0][1], "8,1,1");
 }
 
-TEST_F(CaptureRunTest, BesideOtherThreads) {
+TEST_F(CaptureRunTest, otherThreads_doNotDisturbTheCapture) {
   capture("threads", "step", 5);
   EXPECT_EQ(lines("kernel").size(), 1u) << file(".refused");
 }
 
-TEST_F(CaptureRunTest, MappedMemory) {
+TEST_F(CaptureRunTest, mappedMemory_isCaptured) {
   capture("mapped", "step", 0);
   std::vector<Fields> Ranges = lines("range"), P = lines("parameter");
   ASSERT_EQ(Ranges.size(), 2u) << file(".refused");
@@ -139,33 +139,33 @@ TEST_F(CaptureRunTest, MappedMemory) {
   EXPECT_EQ(Ranges[Ranges[1][0] == Base][2], "mapped");
 }
 
-TEST_F(CaptureRunTest, MemoryThatTheHostSharesIsRefused) {
+TEST_F(CaptureRunTest, memoryThatTheHostShares_isRefused) {
   capture("managed", "step", 0);
   EXPECT_EQ(file(".refused").rfind("a parameter points into managed memory (0x", 0), 0u)
       << file(".refused");
   EXPECT_EQ(file("/memory"), "(none)");
 }
 
-TEST_F(CaptureRunTest, MemoryOfTheHostIsRefused) {
+TEST_F(CaptureRunTest, memoryOfTheHost_isRefused) {
   capture("host-mapped", "step", 0);
   EXPECT_EQ(file(".refused").rfind("a parameter points into host memory (0x", 0), 0u)
       << file(".refused");
 }
 
-TEST_F(CaptureRunTest, APointerInMemoryIsFound) {
+TEST_F(CaptureRunTest, pointerInMemory_isFound) {
   capture("host-hidden", "scale", 1);
   std::string Why = file(".refused");
   EXPECT_EQ(Why.rfind("the memory at 0x", 0), 0u) << Why;
   EXPECT_NE(Why.find(" points into host memory (0x"), std::string::npos) << Why;
 }
 
-TEST_F(CaptureRunTest, WhatDoesNotComeLeavesNothing) {
+TEST_F(CaptureRunTest, launchThatDoesNotCome_leavesNothing) {
   capture("in-place", "step", 100000);
   EXPECT_EQ(file("/launch"), "(none)");
   EXPECT_EQ(file(".refused"), "(none)");
 }
 
-TEST(CapturePlan, EveryLineIsChecked) {
+TEST(CapturePlan, read_wrongLine_fails) {
   ProbeRun Run;
   const std::string Head = "carve-capture-plan\t1\ndirectory\t/d\n",
                     Wish = "capture\tk\t4,1,1\t64,2,1\t16\t2,1,1\t5";
@@ -184,7 +184,7 @@ TEST(CapturePlan, EveryLineIsChecked) {
   EXPECT_FALSE(CapturePlan().read("/none"));
 }
 
-TEST(PointerScan, AlignedWordsWithinARange) {
+TEST(PointerScan, find_alignedWordWithinARange_isHit) {
   PointerScan S;
   uint64_t Words[] = {0, 999, 1000, 1099, 1100, 5000};
   EXPECT_FALSE(S.find(Words, sizeof Words));

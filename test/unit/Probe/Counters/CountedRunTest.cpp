@@ -1,4 +1,4 @@
-// Counters in a variable of the images in place, on the stand-in driver.
+// Counters in a variable of the replacing images, on the stand-in driver.
 #include "unit/Probe/ProbeRecords.h"
 #include "unit/Probe/StandIn/ImageFile.h"
 
@@ -10,7 +10,8 @@ using namespace carve::probe::test;
 
 namespace {
 
-/// The scenario `counted` with an image in which the variable Counter is two counters, 64 times.
+/// Runs the scenario `counted` with an image in which the variable Counter is two counters, 64
+/// times.
 class CountedRunTest : public testing::Test {
 protected:
   Records count(const std::string &Scenario, const std::string &Variables) {
@@ -40,13 +41,14 @@ protected:
 
 } // namespace
 
-TEST_F(CountedRunTest, AllModulesAndContexts) {
+TEST_F(CountedRunTest, counts_areSummedOverModulesAndContexts) {
   Records R = count("counted", "None,Counter");
   EXPECT_EQ(R.of("uncounted"), std::vector<Fields>());
   std::vector<Fields> Counted = R.of("counted");
   ASSERT_EQ(Counted.size(), 2u);
   EXPECT_EQ(Counted[0], (Fields{"Counter", "0", "12"})) << "3, 4 and 5 launches";
-  // The kernel's word 3 is the upper half of the second counter: 5 * itself + launches so far.
+  // The kernel's word 3 is the upper half of the second counter: 5 times that counter plus the
+  // launches so far.
   auto Word = [](unsigned Launches) {
     uint64_t Value = 0;
     for (unsigned L = 1; L <= Launches; ++L)
@@ -57,7 +59,7 @@ TEST_F(CountedRunTest, AllModulesAndContexts) {
             (Fields{"Counter", "1", std::to_string((Word(3) + Word(4) + Word(5)) << 32)}));
 }
 
-TEST_F(CountedRunTest, WhatWasNotAskedForIsNotRead) {
+TEST_F(CountedRunTest, variableNotAskedFor_isNotRead) {
   Records R = count("variables", "None");
   EXPECT_EQ(R.of("counted"), std::vector<Fields>());
   EXPECT_EQ(R.of("uncounted"), std::vector<Fields>());

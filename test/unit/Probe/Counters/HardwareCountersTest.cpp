@@ -23,7 +23,7 @@ std::string wish(const std::string &Kernel, unsigned First, unsigned Launches,
          std::to_string(Launches) + "\n";
 }
 
-/// One run of a scenario with counters.
+/// Runs a scenario once with counters.
 class HardwareCountersTest : public testing::Test {
 protected:
   void count(const std::string &Scenario, const std::string &Wishes,
@@ -44,7 +44,7 @@ protected:
     EXPECT_EQ(Only.of("kernel"), std::vector<Fields>()) << "nothing is timed beside it";
   }
 
-  /// The values of \p Metric by launch, which are all of ranges of \p Kind.
+  /// Returns the values of \p Metric by launch. All of them must be of ranges of \p Kind.
   std::map<std::string, std::string> values(const std::string &Metric,
                                             const std::string &Kind = "kernel") const {
     std::map<std::string, std::string> Result;
@@ -78,7 +78,7 @@ using Values = std::map<std::string, std::string>;
 
 } // namespace
 
-TEST_F(HardwareCountersTest, TheLaunchesThatAreWanted) {
+TEST_F(HardwareCountersTest, wantedLaunches_areCounted) {
   count("in-place", wish("step", 1, 3));
   EXPECT_EQ(values("kernels.sum"),
             (Values{{"1", "1.000000"}, {"2", "1.000000"}, {"3", "1.000000"}}));
@@ -93,14 +93,14 @@ TEST_F(HardwareCountersTest, TheLaunchesThatAreWanted) {
   EXPECT_EQ(log(), "e()()()d") << "the counters go back when all is counted";
 }
 
-TEST_F(HardwareCountersTest, OneShapeOfAKernel) {
+TEST_F(HardwareCountersTest, wishWithShape_countsThatShape) {
   count("deterministic", wish("scale", 0, 2, "8,1,1"));
   EXPECT_EQ(values("kernels.sum"), (Values{{"0", "1.000000"}, {"1", "1.000000"}}));
   for (const Fields &F : Only.of("measured"))
     EXPECT_EQ(F[1], "8,1,1");
 }
 
-TEST_F(HardwareCountersTest, SeveralKernels) {
+TEST_F(HardwareCountersTest, severalKernels_areCounted) {
   count("threads", wish("step", 5, 2) + wish("scale", 3, 2));
   std::map<std::string, unsigned> Counted;
   for (const Fields &F : Only.of("measured"))
@@ -112,13 +112,13 @@ TEST_F(HardwareCountersTest, SeveralKernels) {
       << *reasons("unmeasured").begin();
 }
 
-TEST_F(HardwareCountersTest, KernelsOfOtherStreamsEndBefore) {
+TEST_F(HardwareCountersTest, kernelsOfOtherStreams_endBefore) {
   count("streams", wish("step", 4, 4));
   EXPECT_EQ(values("kernels.sum"),
             (Values{{"4", "1.000000"}, {"5", "1.000000"}, {"6", "1.000000"}, {"7", "1.000000"}}));
 }
 
-TEST_F(HardwareCountersTest, CapturesAreLeftAlone) {
+TEST_F(HardwareCountersTest, captures_areLeftAlone) {
   count("capture", wish("step", 0, 1000));
   for (const auto &[Launch, Kernels] : values("kernels.sum"))
     EXPECT_EQ(Kernels, "1.000000") << Launch;
@@ -129,7 +129,7 @@ TEST_F(HardwareCountersTest, CapturesAreLeftAlone) {
         << Why;
 }
 
-TEST_F(HardwareCountersTest, EveryContextHasItsCounters) {
+TEST_F(HardwareCountersTest, everyContext_hasItsCounters) {
   count("contexts", wish("step", 0, 100000));
   EXPECT_GE(values("kernels.sum").size(), 2u);
   EXPECT_EQ(reasons("uncounted"), std::set<std::string>());
@@ -137,19 +137,19 @@ TEST_F(HardwareCountersTest, EveryContextHasItsCounters) {
   EXPECT_GE(std::count(Log.begin(), Log.end(), 'e'), 2) << Log;
 }
 
-TEST_F(HardwareCountersTest, CountersGoBackAtTheEnd) {
+TEST_F(HardwareCountersTest, counters_areGivenBackAtTheEnd) {
   count("in-place", wish("step", 1, 2) + wish("never", 0, 1));
   EXPECT_EQ(log(), "e()()d");
 }
 
-TEST_F(HardwareCountersTest, AnEndAmidLaunches) {
-  // The stand-in's own threads may be amid their work, too.
+TEST_F(HardwareCountersTest, endAmidLaunches_keepsWhatWasCounted) {
+  // The stand-in's own threads may be at work, too.
   Run.setEnvironment("TSAN_OPTIONS=report_thread_leaks=0");
   count("early-exit", wish("step", 0, 100000));
   EXPECT_GE(values("kernels.sum").size(), 1u);
 }
 
-TEST_F(HardwareCountersTest, AProcessMakesOnePass) {
+TEST_F(HardwareCountersTest, process_makesOnePass) {
   const std::string Wanted = std::string(Metrics) +
                              "metric\tb.sum\nmetric\tbogus.sum\nmetric\tc.sum\n"
                              "metric\twide.sum\nmetric\tdd.sum\nmetric\te.sum\n";
@@ -162,20 +162,20 @@ TEST_F(HardwareCountersTest, AProcessMakesOnePass) {
   EXPECT_EQ(values("b.sum"), Values());
 }
 
-TEST_F(HardwareCountersTest, APassThatThereIsNot) {
+TEST_F(HardwareCountersTest, missingPass_isReported) {
   count("in-place", wish("step", 1, 1), Metrics, 1);
   EXPECT_EQ(Only.of("metrics"), (std::vector<Fields>{{"STUB100", "1", "1", "-"}}));
   EXPECT_EQ(log(), "");
   EXPECT_EQ(Only.of("measured"), std::vector<Fields>());
 }
 
-TEST_F(HardwareCountersTest, WhatIsNoNumberIsNotThere) {
+TEST_F(HardwareCountersTest, valueThatIsNoNumber_isLeftOut) {
   count("in-place", wish("step", 1, 1), std::string(Metrics) + "metric\tnan.sum\n");
   EXPECT_EQ(values("nan.sum"), Values());
   EXPECT_EQ(values("kernels.sum").size(), 1u);
 }
 
-TEST_F(HardwareCountersTest, NotPermitted) {
+TEST_F(HardwareCountersTest, countersNotPermitted_areReported) {
   for (const char *Call : {"cuptiProfilerInitialize", "cuptiProfilerGetCounterAvailability",
                            "cuptiRangeProfilerEnable", "cuptiRangeProfilerStart"}) {
     Run = ProbeRun();
@@ -191,27 +191,27 @@ TEST_F(HardwareCountersTest, NotPermitted) {
   }
 }
 
-TEST_F(HardwareCountersTest, NotSupported) {
+TEST_F(HardwareCountersTest, countersNotSupported_areReported) {
   Run.setEnvironment("STUB_PROFILER_UNSUPPORTED=1");
   count("in-place", wish("step", 1, 3));
   EXPECT_EQ(reasons("uncounted"),
             (std::set<std::string>{"counters are not supported on this GPU or system"}));
 }
 
-TEST_F(HardwareCountersTest, AnErrorIsNamed) {
+TEST_F(HardwareCountersTest, otherError_isNamed) {
   Run.setEnvironment("STUB_PROFILER_FAIL=cuptiProfilerHostInitialize=999");
   count("in-place", wish("step", 1, 3));
   EXPECT_EQ(reasons("uncounted"),
             (std::set<std::string>{"cuptiProfilerHostInitialize failed with CUPTI's error 999"}));
 }
 
-TEST_F(HardwareCountersTest, NoneOfTheMetrics) {
+TEST_F(HardwareCountersTest, noKnownMetric_isReported) {
   count("in-place", wish("step", 1, 3), "metric\tbogus.sum\n");
   EXPECT_EQ(reasons("uncounted"),
             (std::set<std::string>{"this chip (STUB100) has none of the metrics"}));
 }
 
-TEST_F(HardwareCountersTest, RangesOfOurOwnWhereKernelsMakeNone) {
+TEST_F(HardwareCountersTest, kernelsWithoutRanges_getRangesOfTheProbe) {
   Run.setEnvironment("STUB_PROFILER_AUTO=0");
   count("in-place", wish("step", 1, 2));
   EXPECT_EQ(values("kernels.sum", "span"), (Values{{"2", "1.000000"}, {"3", "1.000000"}}));
@@ -220,14 +220,14 @@ TEST_F(HardwareCountersTest, RangesOfOurOwnWhereKernelsMakeNone) {
   EXPECT_EQ(log(), "e()(<>)(<>)d");
 }
 
-TEST_F(HardwareCountersTest, RangesOfOurOwnWhereTheyCannotBeAskedFor) {
+TEST_F(HardwareCountersTest, kernelRangesRefused_getRangesOfTheProbe) {
   Run.setEnvironment("STUB_PROFILER_FAIL=autoConfig=1");
   count("in-place", wish("step", 1, 2));
   EXPECT_EQ(values("kernels.sum", "span"), (Values{{"1", "1.000000"}, {"2", "1.000000"}}));
   EXPECT_EQ(reasons("unmeasured"), std::set<std::string>());
 }
 
-TEST_F(HardwareCountersTest, WhatFailsForEverIsNotTriedForEver) {
+TEST_F(HardwareCountersTest, repeatedFailure_endsTheAttempts) {
   Run.setEnvironment("STUB_PROFILER_FAIL=cuptiRangeProfilerDecodeData=5");
   count("in-place", wish("step", 1, 3));
   EXPECT_EQ(reasons("uncounted"),
@@ -236,7 +236,7 @@ TEST_F(HardwareCountersTest, WhatFailsForEverIsNotTriedForEver) {
   EXPECT_EQ(log().back(), 'd');
 }
 
-TEST(CountPlan, EveryLineIsChecked) {
+TEST(CountPlan, read_wrongLine_fails) {
   ProbeRun Run;
   const std::string Head = "carve-metrics\t1\npass\t2\nmetric\ta.sum\nmetric\tb.avg\n",
                     Kernel = "kernel\tk\t4,1,1\t64,2,1\t16\t2,1,1\t5\t3";
@@ -257,8 +257,8 @@ TEST(CountPlan, EveryLineIsChecked) {
   EXPECT_FALSE(CountPlan().read("/none"));
 }
 
-TEST(ProfilerApi, ALibraryWithoutAProfiler) {
+TEST(ProfilerApi, libraryWithoutAProfiler_isNotLoaded) {
   EXPECT_FALSE(ProfilerApi().load(nullptr));
-  // The program itself, which links the C library alone.
+  // This is the program itself, which links only the C library.
   EXPECT_FALSE(ProfilerApi().load(::dlopen(nullptr, RTLD_LAZY)));
 }

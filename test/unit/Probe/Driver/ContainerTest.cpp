@@ -32,7 +32,8 @@ std::string fatbin(uint64_t BodyBytes) {
   return bytesOf(Header) + std::string(BodyBytes, 'x');
 }
 
-/// One section of 10 bytes behind the header, then the section headers; \p Change edits both.
+/// Returns an ELF image with one section of 10 bytes after the header, then the section headers.
+/// \p Change edits both.
 template <class F> std::string elf(F Change) {
   Elf64_Ehdr Header{};
   std::memcpy(Header.e_ident, ELFMAG, SELFMAG);
@@ -57,7 +58,7 @@ static size_t sizeOf(const std::string &Bytes) {
   return Found ? Found->Bytes : 0;
 }
 
-TEST(Container, FatbinEndsWhereItsHeaderSays) {
+TEST(Container, fatbin_endsWhereItsHeaderSays) {
   std::string Bytes = fatbin(40);
   EXPECT_EQ(sizeOf(Bytes), 56u);
   EXPECT_EQ(sizeOf(Bytes + "padding"), 56u);
@@ -66,7 +67,7 @@ TEST(Container, FatbinEndsWhereItsHeaderSays) {
   EXPECT_TRUE(findContainer(Bytes.data(), Bytes.size())->Fatbin);
 }
 
-TEST(Container, FatbinSizesThatOverflowAreRefused) {
+TEST(Container, fatbinWithOverflowingSizes_isRefused) {
   FatbinHeader Header;
   for (uint64_t Body : {UINT64_MAX, UINT64_MAX - 15, uint64_t(1) << 63}) {
     Header.BodyBytes = Body;
@@ -77,7 +78,7 @@ TEST(Container, FatbinSizesThatOverflowAreRefused) {
   EXPECT_FALSE(findContainer(&Header, SIZE_MAX));
 }
 
-TEST(Container, ElfEndsAfterItsLastPart) {
+TEST(Container, elf_endsAfterItsLastPart) {
   EXPECT_EQ(sizeOf(elf([](auto &, auto *) {}) + "more"), ElfBytes);
   std::string LongSection = elf([](auto &, auto *S) { S[1].sh_size = 200; });
   LongSection.resize(300);
@@ -101,7 +102,7 @@ TEST(Container, ElfEndsAfterItsLastPart) {
   EXPECT_EQ(sizeOf(Many), ElfBytes);
 }
 
-TEST(Container, ElfThatPointsOutsideIsRefused) {
+TEST(Container, elfThatPointsOutside_isRefused) {
   EXPECT_EQ(sizeOf(elf([](auto &H, auto *) { H.e_shoff = UINT64_MAX - 8; })), 0u);
   EXPECT_EQ(sizeOf(elf([](auto &H, auto *) { H.e_shnum = 9; })), 0u);
   EXPECT_EQ(sizeOf(elf([](auto &, auto *S) { S[1].sh_size = UINT64_MAX; })), 0u);
@@ -113,7 +114,7 @@ TEST(Container, ElfThatPointsOutsideIsRefused) {
             0u);
 }
 
-TEST(Container, OtherInputsAreNoContainer) {
+TEST(Container, otherInput_isNoContainer) {
   EXPECT_FALSE(findLoadedContainer(nullptr));
   for (std::string Text : {"", "//\n.version 8.0\n", "\x7f",
                            "\x7f"
@@ -122,7 +123,7 @@ TEST(Container, OtherInputsAreNoContainer) {
     EXPECT_FALSE(findLoadedContainer(Text.c_str()));
 }
 
-TEST(Container, ReadsNoByteBehindAShortText) {
+TEST(Container, shortText_isNotReadBeyondItsEnd) {
   auto PageBytes = size_t(::getpagesize());
   auto *Pages = static_cast<char *>(
       ::mmap(nullptr, 2 * PageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -133,21 +134,21 @@ TEST(Container, ReadsNoByteBehindAShortText) {
   ::munmap(Pages, 2 * PageBytes);
 }
 
-TEST(Container, WrapperLeadsToTheFatbin) {
+TEST(Container, wrapper_leadsToItsFatbin) {
   std::string Image = fatbin(8);
   Wrapper Plain{0x466243b1, 1, Image.data(), nullptr};
   auto Found = findLoadedContainer(&Plain);
   ASSERT_TRUE(Found);
   EXPECT_EQ(Found->Data, Image.data());
   EXPECT_EQ(Found->Bytes, 24u);
-  // Of a device link: the list behind it is not read.
+  // The wrapper of a device link. The list after it is not read.
   Wrapper Linked{0x466243b1, 2, Image.data(), &Plain};
   EXPECT_EQ(findLoadedContainer(&Linked)->Data, Image.data());
   Plain.Data = nullptr;
   EXPECT_FALSE(findLoadedContainer(&Plain));
 }
 
-TEST(Container, DigestIsThatOfTheTuner) {
+TEST(Container, digest_equalsTheTunersDigest) {
   std::string Bytes;
   for (size_t Length : {0, 1, 3, 16, 17, 128, 129, 240, 241, 1024, 100'000}) {
     while (Bytes.size() < Length)

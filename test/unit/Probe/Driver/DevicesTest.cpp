@@ -4,7 +4,7 @@
 
 using namespace carve::probe;
 
-TEST(Devices, KernelDriverVersionIsFound) {
+TEST(Devices, kernelDriverVersion_isFoundInEveryFormOfTheText) {
   EXPECT_EQ(parseKernelDriverVersion("580.159.03\n"), "580.159.03");
   EXPECT_EQ(parseKernelDriverVersion("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  "
                                      "Tue Jun  6 22:20:39 UTC 2023\nGCC version:  gcc 12.2.0\n"),

@@ -1,4 +1,4 @@
-// Every call of the driver that CUDA's headers name is in lib/Probe/DriverCalls.def, or in the list
+// Every driver call that CUDA's headers name is in lib/Probe/Driver/DriverCalls.def, or in the list
 // of those that mean nothing.
 #include "Probe/Driver/DriverCalls.h"
 #include "Probe/Driver/Hazards.h"
@@ -19,10 +19,10 @@ using namespace carve::probe;
 
 using Numbers = std::map<std::string, CUpti_CallbackId>;
 
-/// The calls of DriverCalls.def that it names by the header's enumerators, with all their forms.
+/// The calls that DriverCalls.def names by the header's enumerators, with all their forms.
 static Numbers namedCalls() {
   return {
-// Names are only pasted and quoted: cuda.h has macros of many of them.
+// The macros only paste and quote names, because cuda.h defines macros with many of them.
 #define CARVE_CALL(Name, Means) {#Name, CUPTI_DRIVER_TRACE_CBID_##Name},
 #define CARVE_CALL_PTSZ(Name, Means)                                                               \
   {#Name, CUPTI_DRIVER_TRACE_CBID_##Name}, {#Name "_ptsz", CUPTI_DRIVER_TRACE_CBID_##Name##_ptsz},
@@ -39,7 +39,7 @@ static Numbers namedCalls() {
   };
 }
 
-/// Those that it names by a number.
+/// The calls that DriverCalls.def names by a number.
 static Numbers numberedCalls() {
   return {
 #define CARVE_CALL(Name, Means)
@@ -67,8 +67,7 @@ static void forEachLine(const char *File, llvm::StringRef Word, const char *Patt
       Visit(Match);
 }
 
-/// All calls that CUPTI's header has. Where it has a number without a name (`cuda25`), it has no
-/// call.
+/// All calls that CUPTI's header has. A number without a name (`cuda25`) has no call.
 static Numbers callsOfCupti() {
   Numbers Calls;
   forEachLine(CARVE_TEST_CALL_HEADER, "CBID_cu", "CBID_(cu[A-Z6]\\w+)\\s*=\\s*([0-9]+)",
@@ -92,7 +91,7 @@ static std::set<std::string> callsOfCuda() {
 }
 
 namespace {
-/// CallsWithoutRole.txt.
+/// The content of CallsWithoutRole.txt.
 class CallsWithoutRole {
 public:
   CallsWithoutRole() {
@@ -114,7 +113,7 @@ private:
 };
 } // namespace
 
-TEST(DriverCalls, CallsOfTheHeaders_AreInTheTableOrMeanNothing) {
+TEST(DriverCalls, callsOfTheHeaders_areInTheTableOrMeanNothing) {
   CallsWithoutRole Without;
   Numbers Named = namedCalls(), Numbered = numberedCalls(), OfCupti = callsOfCupti();
   std::set<std::string> All = callsOfCuda();
@@ -130,7 +129,7 @@ TEST(DriverCalls, CallsOfTheHeaders_AreInTheTableOrMeanNothing) {
   }
 }
 
-TEST(DriverCalls, CallsOfCuda_AreShownByCupti) {
+TEST(DriverCalls, callsOfCuda_areShownByCupti) {
   CallsWithoutRole Without;
   Numbers OfCupti = callsOfCupti();
   for (const std::string &Name : callsOfCuda())
@@ -138,7 +137,7 @@ TEST(DriverCalls, CallsOfCuda_AreShownByCupti) {
         << Name << " cannot be seen, so it must mean nothing";
 }
 
-TEST(DriverCalls, Numbers_AreThoseOfTheHeader) {
+TEST(DriverCalls, numbers_areThoseOfTheHeader) {
   CallsWithoutRole Without;
   Numbers OfCupti = callsOfCupti();
   std::map<CUpti_CallbackId, std::string> ByNumber;
@@ -148,13 +147,13 @@ TEST(DriverCalls, Numbers_AreThoseOfTheHeader) {
     if (OfCupti.count(Name)) {
       EXPECT_EQ(OfCupti[Name], Id) << Name;
     }
-    // In another header the number may have another name, or none.
+    // In another version of the header the number may have another name, or none.
     std::string Other = ByNumber.count(Id) ? ByNumber[Id] : Name;
     EXPECT_TRUE(Other == Name || Without.has(Other)) << Other << " has the number of " << Name;
   }
 }
 
-TEST(DriverCalls, EveryCallOfTheTable_HasARole) {
+TEST(DriverCalls, everyCallOfTheTable_hasARole) {
   Numbers All = namedCalls();
   All.merge(numberedCalls());
   for (const auto &[Name, Id] : All)
@@ -164,7 +163,7 @@ TEST(DriverCalls, EveryCallOfTheTable_HasARole) {
   EXPECT_TRUE(rolesOf(UINT32_MAX).empty());
 }
 
-TEST(DriverCalls, FormForTheThreadsOwnStream_HasThePlainFormsRolesAndParameters) {
+TEST(DriverCalls, formForTheThreadsOwnStream_hasThePlainFormsRolesAndParameters) {
   Numbers Named = namedCalls();
   unsigned Forms = 0;
   for (const auto &[Name, Id] : Named) {
@@ -183,7 +182,7 @@ TEST(DriverCalls, FormForTheThreadsOwnStream_HasThePlainFormsRolesAndParameters)
       EXPECT_TRUE(rolesOf(plainForm(Id)).any(R)) << Id;
 }
 
-TEST(DriverCalls, WhatSubmitsOrFrees_WaitsForReplays) {
+TEST(DriverCalls, callThatSubmitsOrFrees_waitsForReplays) {
   for (CUpti_CallbackId Id :
        {ID(cuLaunchKernel), ID(cuGraphLaunch_ptsz), ID(cuMemcpyDtoH_v2), ID(cuMemFreeAsync),
         ID(cuMemUnmap), ID(cuStreamBeginCapture_v2), ID(cuLaunchHostFunc), ID(cuMemGetInfo_v2)})
@@ -196,7 +195,7 @@ TEST(DriverCalls, WhatSubmitsOrFrees_WaitsForReplays) {
       EXPECT_TRUE(rolesOf(Id).any(Role::Gated)) << Id;
 }
 
-TEST(DriverCalls, WhatNeedsMemory_IsAllThatAllocatesLoadsOrMakesContexts) {
+TEST(DriverCalls, callThatAllocatesLoadsOrMakesContexts_needsMemory) {
   for (CUpti_CallbackId Id :
        {ID(cuMemAlloc_v2), ID(cuMemAllocAsync_ptsz), ID(cuMemCreate), ID(cuMemGetInfo_v2),
         ID(cuArray3DCreate_v2), ID(cuCtxCreate_v4), ID(cuDevicePrimaryCtxRetain),
@@ -209,7 +208,7 @@ TEST(DriverCalls, WhatNeedsMemory_IsAllThatAllocatesLoadsOrMakesContexts) {
     EXPECT_FALSE(rolesOf(Id).any(Role::NeedsMemory)) << Id;
 }
 
-TEST(DriverCalls, Launches_StartKernels) {
+TEST(DriverCalls, launches_startKernels) {
   for (CUpti_CallbackId Id : callsWith(Role::Launch | Role::LaunchAttributes))
     EXPECT_TRUE(rolesOf(Id).any(Role::StartsKernels) && rolesOf(Id).any(Role::Launch)) << Id;
   for (CUpti_CallbackId Id : {ID(cuGraphLaunch), ID(cuLaunchGridAsync)})

@@ -8,13 +8,13 @@ using namespace carve::probe;
 
 #define ID(Call) CUPTI_DRIVER_TRACE_CBID_##Call
 
-/// The kind as text; `-` for none.
+/// Returns the kind as text; `-` for none.
 static std::string kind(CUpti_CallbackId Id, const void *Params = nullptr) {
   std::optional<carve::HazardKind> Kind = hazardKind(Id, Params);
   return Kind ? std::string(carve::wordOf(*Kind)) : "-";
 }
 
-TEST(Hazards, CallsThatAlwaysAre) {
+TEST(Hazards, callsWithAnyParameters_areHazards) {
   EXPECT_EQ(kind(ID(cuMemAllocManaged)), "managed");
   EXPECT_EQ(kind(ID(cuMemHostGetDevicePointer_v2)), "host-mapped");
   EXPECT_EQ(kind(ID(cuIpcOpenMemHandle_v2)), "ipc");
@@ -25,7 +25,7 @@ TEST(Hazards, CallsThatAlwaysAre) {
   EXPECT_EQ(kind(ID(cuLaunchKernel)), "-");
 }
 
-TEST(Hazards, PageLockedMemoryOnlyWhereItIsMapped) {
+TEST(Hazards, pageLockedMemory_isAHazardOnlyIfMapped) {
   cuMemHostAlloc_params Alloc{nullptr, 64, CU_MEMHOSTALLOC_PORTABLE};
   EXPECT_EQ(kind(ID(cuMemHostAlloc), &Alloc), "-");
   Alloc.Flags |= CU_MEMHOSTALLOC_DEVICEMAP;
@@ -36,7 +36,7 @@ TEST(Hazards, PageLockedMemoryOnlyWhereItIsMapped) {
   EXPECT_EQ(kind(ID(cuMemHostRegister_v2), &Register), "host-mapped");
 }
 
-TEST(Hazards, MappedMemoryByWhereItIsAndWhoMayUseIt) {
+TEST(Hazards, mappedMemory_isJudgedByLocationAndUsers) {
   CUmemAllocationProp Properties{};
   Properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   cuMemCreate_params Create{nullptr, 64, &Properties, 0};
@@ -50,14 +50,14 @@ TEST(Hazards, MappedMemoryByWhereItIsAndWhoMayUseIt) {
   EXPECT_EQ(kind(ID(cuMemSetAccess), &SetAccess), "peer");
 }
 
-TEST(Hazards, MemoryThatNetworkCardsWrite) {
+TEST(Hazards, memoryForNetworkCards_isAHazard) {
   cuPointerSetAttribute_params Set{nullptr, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, 64};
   EXPECT_EQ(kind(ID(cuPointerSetAttribute), &Set), "ipc");
   Set.attribute = CU_POINTER_ATTRIBUTE_ACCESS_FLAGS;
   EXPECT_EQ(kind(ID(cuPointerSetAttribute), &Set), "-");
 }
 
-TEST(Hazards, PoolsByWhatTheyHold) {
+TEST(Hazards, pool_isJudgedByItsMemory) {
   CUmemPoolProps Properties{};
   Properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
   Properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -69,7 +69,7 @@ TEST(Hazards, PoolsByWhatTheyHold) {
   EXPECT_EQ(kind(ID(cuMemPoolCreate), &Create), "managed");
 }
 
-TEST(Hazards, ArraysThatKernelsCanWrite) {
+TEST(Hazards, array_isAHazardIfKernelsCanWriteIt) {
   CUDA_ARRAY3D_DESCRIPTOR Array{};
   cuArray3DCreate_v2_params Create{nullptr, &Array};
   cuMipmappedArrayCreate_params Mipmapped{nullptr, &Array, 2};
@@ -80,7 +80,7 @@ TEST(Hazards, ArraysThatKernelsCanWrite) {
   EXPECT_EQ(kind(ID(cuMipmappedArrayCreate), &Mipmapped), "array");
 }
 
-TEST(Hazards, DescriptionsThatAreAbsentAreNone) {
+TEST(Hazards, absentDescription_isNoHazard) {
   cuMemCreate_params Create{};
   cuMemPoolCreate_params Pool{};
   cuMemSetAccess_params Access{0, 64, nullptr, 3};
@@ -91,7 +91,7 @@ TEST(Hazards, DescriptionsThatAreAbsentAreNone) {
   EXPECT_EQ(kind(ID(cuArray3DCreate_v2), &Array), "-");
 }
 
-TEST(Hazards, NoCallThatIsMadeAtEveryLaunch) {
+TEST(Hazards, launchCalls_areNoHazards) {
   for (CUpti_CallbackId Id :
        {ID(cuLaunchKernel), ID(cuLaunchKernelEx), ID(cuGraphLaunch), ID(cuMemcpyHtoDAsync_v2),
         ID(cuEventRecord), ID(cuStreamSynchronize), ID(cuMemAllocAsync), ID(cuMemFreeAsync)})
@@ -103,7 +103,7 @@ struct Launch {
   std::vector<CUlaunchAttribute> Attributes;
   CUlaunchConfig Config{};
   cuLaunchKernelEx_params Params{};
-  int Kernel = 0; // Its address is the handle.
+  int Kernel = 0; // The address of this member is the handle.
 
   void add(CUlaunchAttributeID Id, int Value = 0) {
     CUlaunchAttribute A{};
@@ -123,7 +123,7 @@ struct Launch {
 };
 } // namespace
 
-TEST(Hazards, ProgrammaticLaunches) {
+TEST(Hazards, programmaticLaunch_givesItsKernel) {
   Launch L;
   EXPECT_FALSE(L.isProgrammatic());
   L.add(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
@@ -144,7 +144,7 @@ TEST(Hazards, ProgrammaticLaunches) {
   EXPECT_EQ(programmaticKernel(ID(cuLaunchKernelEx), &Empty), nullptr);
 }
 
-TEST(Hazards, HandlesAreSeenOnceUntilAModuleIsLoaded) {
+TEST(Hazards, handle_isNewOnceUntilAModuleIsLoaded) {
   SeenHandles Seen;
   int Kernels[2] = {};
   EXPECT_TRUE(Seen.first(&Kernels[0]));

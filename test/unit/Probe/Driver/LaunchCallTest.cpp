@@ -23,7 +23,7 @@ static CUresult launchKernelEx(const CUlaunchConfig *Config, CUfunction Function
   return CUDA_SUCCESS;
 }
 
-TEST(LaunchCall, PlainLaunch) {
+TEST(LaunchCall, plainLaunch_isDecoded) {
   void *Argument = nullptr;
   cuLaunchKernel_params P{handle<CUfunction>(5), 2,         3,      4, 5, 6, 7, 8,
                           handle<CUstream>(9),   &Argument, nullptr};
@@ -36,7 +36,7 @@ TEST(LaunchCall, PlainLaunch) {
   EXPECT_EQ(P.f, handle<CUfunction>(6)) << "what the driver launches";
 }
 
-TEST(LaunchCall, TheNullStreamIsTheOneThatTheCallMeans) {
+TEST(LaunchCall, nullStream_isTheOneThatTheCallMeans) {
   cuLaunchKernel_params P{};
   EXPECT_EQ(LaunchCall::decode(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &P)->Stream,
             CU_STREAM_LEGACY);
@@ -44,7 +44,7 @@ TEST(LaunchCall, TheNullStreamIsTheOneThatTheCallMeans) {
             CU_STREAM_PER_THREAD);
 }
 
-TEST(LaunchCall, OtherCallsAreNone) {
+TEST(LaunchCall, otherCall_isNotDecoded) {
   cuLaunchKernel_params P{};
   EXPECT_FALSE(LaunchCall::decode(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &P));
   cuLaunchKernelEx_params Empty{};
@@ -58,7 +58,7 @@ TEST(LaunchCall, OtherCallsAreNone) {
   }
 }
 
-TEST(LaunchCall, AReplayHasTheAttributesOfTheKernelAndNotThoseOfItsPlace) {
+TEST(LaunchCall, replay_keepsOnlyTheKernelsOwnAttributes) {
   CUlaunchAttribute Attributes[4] = {};
   Attributes[0].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   Attributes[1].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -95,7 +95,7 @@ TEST(LaunchCall, AReplayHasTheAttributesOfTheKernelAndNotThoseOfItsPlace) {
   EXPECT_EQ(Last.Attributes[1].id, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 }
 
-TEST(LaunchCall, ACooperativeCallIsReplayedAsOne) {
+TEST(LaunchCall, cooperativeCall_isReplayedAsCooperative) {
   cuLaunchCooperativeKernel_params P{handle<CUfunction>(5), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr};
   auto Call = LaunchCall::decode(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel, &P);
   ASSERT_TRUE(Call);

@@ -1,4 +1,4 @@
-// Every call of the driver about memory is held back while a launch is replayed, or stops replays.
+// Every driver call about memory waits while a launch is replayed, or ends replaying.
 #include "Probe/Driver/MemoryCalls.h"
 #include "Probe/Driver/DriverCalls.h"
 #include "Support/Files.h"
@@ -22,7 +22,7 @@ static std::map<std::string, CUpti_CallbackId> callsOfHeader() {
 
 static bool isGated(CUpti_CallbackId Id) { return rolesOf(Id).any(Role::Gated); }
 
-TEST(MemoryCalls, CallsOfTheHeader_AboutMemory_WaitForReplays) {
+TEST(MemoryCalls, memoryCallsOfTheHeader_waitForReplays) {
   std::map<std::string, CUpti_CallbackId> Calls = callsOfHeader();
   EXPECT_GT(Calls.size(), 700u);
   unsigned Checked = 0;
@@ -35,7 +35,7 @@ TEST(MemoryCalls, CallsOfTheHeader_AboutMemory_WaitForReplays) {
   EXPECT_GT(Checked, 150u);
 }
 
-TEST(MemoryCalls, CallThatOnlyTells_IsNone) {
+TEST(MemoryCalls, callThatOnlyInforms_isNoMemoryCall) {
   for (const char *Name : {"cuMemGetInfo_v2", "cuPointerGetAttribute", "cuMemHostGetFlags",
                            "cuLaunchKernel", "cuStreamSynchronize", "cuCtxSynchronize"})
     EXPECT_FALSE(isMemoryCall(Name)) << Name;
@@ -43,7 +43,7 @@ TEST(MemoryCalls, CallThatOnlyTells_IsNone) {
     EXPECT_TRUE(isMemoryCall(Name)) << Name;
 }
 
-TEST(MemoryCalls, CallThatChangesWhatThereIs_AndIsNamedAsAQuestion_WaitsToo) {
+TEST(MemoryCalls, changingCallNamedAsAQuestion_waitsToo) {
   for (CUpti_CallbackId Id : {CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle,
                               CUPTI_DRIVER_TRACE_CBID_cuMemGetHandleForAddressRange,
                               CUPTI_DRIVER_TRACE_CBID_cuExternalMemoryGetMappedBuffer,

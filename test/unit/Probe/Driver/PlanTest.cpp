@@ -23,7 +23,7 @@ static std::vector<std::string> namesOf(const PlannedKernel &K) {
   return Names;
 }
 
-TEST(Plan, ReadsWhatTheTunerWrites) {
+TEST(Plan, read_planOfTheTuner_givesItsKernels) {
   Plan P;
   ASSERT_TRUE(read(P, "carve-plan\t1\nseed\t9\nreplay-ms\t500\nhang-ms\t20\n"
                       "shape\tk\t1,2,3\t4,5,6\t7\t1,1,1\t12\t1500\n"
@@ -55,7 +55,7 @@ TEST(Plan, ReadsWhatTheTunerWrites) {
   EXPECT_FALSE(P.find("n"));
 }
 
-TEST(Plan, WhatIsOnlyMeasuredMayNotRotate) {
+TEST(Plan, kernelWithMeasuredVariants_mayNotRotate) {
   for (auto [Mode, IsSound] : {std::pair{"replay\tnone", true},
                                {"rotate\tnone", false},
                                {"verify-rotate\tnone", false},
@@ -68,7 +68,7 @@ TEST(Plan, WhatIsOnlyMeasuredMayNotRotate) {
   }
 }
 
-TEST(Plan, VariantsWithoutTheirNamesAreNotUsed) {
+TEST(Plan, variantsWithoutNames_areRefused) {
   const std::string Kernel = "carve-plan\t1\nkernel\tk\treplay\tnone\n";
   const std::string Control = "variant\tk\tcontrol\tk__a\n", Other = "variant\tk\tr40\tk__b\n";
   Plan Sound;
@@ -83,7 +83,7 @@ TEST(Plan, VariantsWithoutTheirNamesAreNotUsed) {
   }
 }
 
-TEST(Plan, WhatIsHalfUnderstoodIsNotUsed) {
+TEST(Plan, planWithAnUnknownLine_isRefused) {
   for (const char *Text :
        {"", "carve-plan\t2\n", "carve-plan\t1\nwhat\t1\n", "carve-plan\t1\nseed\tx\n",
         "carve-plan\t1\nkernel\tk\treplay\n", "carve-plan\t1\nkernel\tk\tsometimes\tnone\n",

@@ -9,7 +9,7 @@ using namespace carve::probe;
 namespace {
 class StreamCapturesTest : public testing::Test {
 protected:
-  /// Whether a capture is under way after the call.
+  /// Returns whether a capture goes on after the call.
   bool after(CUpti_CallbackId Id, CUresult Result = CUDA_SUCCESS) {
     CUpti_CallbackData Call{};
     Call.callbackSite = CUPTI_API_ENTER;
@@ -25,7 +25,7 @@ protected:
 };
 } // namespace
 
-TEST_F(StreamCapturesTest, EveryFormOfBeginningAndEnding_Counts) {
+TEST_F(StreamCapturesTest, everyFormOfBeginningAndEnding_counts) {
   for (CUpti_CallbackId Begin : callsWith(Role::BeginsCapture))
     for (CUpti_CallbackId End : callsWith(Role::EndsCapture)) {
       EXPECT_TRUE(after(Begin)) << Begin;
@@ -34,7 +34,7 @@ TEST_F(StreamCapturesTest, EveryFormOfBeginningAndEnding_Counts) {
   EXPECT_FALSE(after(ID(cuLaunchKernel)));
 }
 
-TEST_F(StreamCapturesTest, TwoCaptures_EndOneAfterTheOther) {
+TEST_F(StreamCapturesTest, twoCaptures_endOneAfterTheOther) {
   EXPECT_TRUE(after(ID(cuStreamBeginCapture_v2)));
   EXPECT_TRUE(after(ID(cuStreamBeginCapture_v2_ptsz)));
   EXPECT_TRUE(after(ID(cuStreamEndCapture)));
@@ -43,11 +43,11 @@ TEST_F(StreamCapturesTest, TwoCaptures_EndOneAfterTheOther) {
   EXPECT_TRUE(after(ID(cuStreamBeginCapture)));
 }
 
-TEST_F(StreamCapturesTest, BeginningThatFails_IsNone) {
+TEST_F(StreamCapturesTest, beginningThatFails_doesNotCount) {
   EXPECT_FALSE(after(ID(cuStreamBeginCapture_v2), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
 }
 
-TEST_F(StreamCapturesTest, InvalidatedCapture_EndsWithAnError) {
+TEST_F(StreamCapturesTest, invalidatedCapture_endsWithAnError) {
   EXPECT_TRUE(after(ID(cuStreamBeginCapture_v2)));
   EXPECT_TRUE(after(ID(cuStreamEndCapture), CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD))
       << "the driver has refused to end it";
@@ -61,7 +61,7 @@ static CUresult streamIsCapturing(CUstream, CUstreamCaptureStatus *Out) {
   return Answer;
 }
 
-TEST(IsCapturing, DriverThatRefusesToAnswer_SaysSo) {
+TEST(IsCapturing, driverThatRefusesToAnswer_countsAsCapturing) {
   DriverApi Driver;
   EXPECT_FALSE(isCapturing(Driver, nullptr)) << "the driver knows no captures";
   Driver.StreamIsCapturing = streamIsCapturing;

@@ -7,7 +7,7 @@
 using namespace carve::probe;
 using namespace std::chrono_literals;
 
-TEST(SubmissionGate, CallsWaitWhileAnotherThreadReplays) {
+TEST(SubmissionGate, closedGate_letsOtherThreadsWait) {
   SubmissionGate Gate;
   Gate.enter();
   ASSERT_TRUE(Gate.close(1000ms)) << "the replaying thread's own call does not count";
@@ -27,7 +27,7 @@ TEST(SubmissionGate, CallsWaitWhileAnotherThreadReplays) {
   Gate.leave();
 }
 
-TEST(SubmissionGate, ACallUnderWayKeepsItOpen) {
+TEST(SubmissionGate, callUnderWay_keepsTheGateOpen) {
   SubmissionGate Gate;
   std::atomic<int> Stage{0};
   std::thread Other([&] {
@@ -40,7 +40,7 @@ TEST(SubmissionGate, ACallUnderWayKeepsItOpen) {
   while (Stage != 1)
     std::this_thread::yield();
   EXPECT_FALSE(Gate.close(20ms));
-  Gate.enter(); // And no one waits for a replay that is not made.
+  Gate.enter(); // No call waits for a replay that is not made.
   Gate.leave();
   Stage = 2;
   Other.join();
@@ -48,7 +48,7 @@ TEST(SubmissionGate, ACallUnderWayKeepsItOpen) {
   Gate.open();
 }
 
-TEST(SubmissionGate, WaitsForCallsUnderWay) {
+TEST(SubmissionGate, close_waitsForCallsUnderWay) {
   SubmissionGate Gate;
   std::atomic<bool> Inside{false}, Left{false};
   std::thread Other([&] {
@@ -66,7 +66,7 @@ TEST(SubmissionGate, WaitsForCallsUnderWay) {
   Other.join();
 }
 
-TEST(SubmissionGate, NestedCallsOfOneThreadDoNotWaitForThemselves) {
+TEST(SubmissionGate, nestedCallsOfOneThread_doNotWaitForThemselves) {
   SubmissionGate Gate;
   std::atomic<int> Stage{0};
   std::thread Other([&] {
@@ -74,7 +74,7 @@ TEST(SubmissionGate, NestedCallsOfOneThreadDoNotWaitForThemselves) {
     Stage = 1;
     while (Stage != 2)
       std::this_thread::yield();
-    Gate.enter(); // The gate is being closed: this must not wait for it.
+    Gate.enter(); // The gate is being closed, and a nested call must not wait for that.
     Gate.leave();
     Gate.leave();
   });
@@ -90,7 +90,7 @@ TEST(SubmissionGate, NestedCallsOfOneThreadDoNotWaitForThemselves) {
   Replaying.join();
 }
 
-TEST(SubmissionGate, ManyThreadsAndReplaysNeverOverlap) {
+TEST(SubmissionGate, manyThreadsAndReplays_neverOverlap) {
   SubmissionGate Gate;
   std::atomic<int> Submitting{0}, Replays{0};
   std::atomic<bool> Replaying{false}, Wrong{false};

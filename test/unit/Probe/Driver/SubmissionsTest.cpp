@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 #define ID(Call) CUPTI_DRIVER_TRACE_CBID_##Call
 
-/// Whether a call of another thread waits while this one holds the gate closed.
+/// Returns whether a call of another thread waits while this thread holds the gate closed.
 static bool waits(Submissions &Submitted, CUpti_CallbackId Id) {
   EXPECT_TRUE(Submitted.Gate.close(1000ms));
   std::atomic<bool> Passed{false};
@@ -26,7 +26,7 @@ static bool waits(Submissions &Submitted, CUpti_CallbackId Id) {
   return Waited;
 }
 
-TEST(Submissions, CallsWithTheRoleGated_WaitAtAClosedGate) {
+TEST(Submissions, callsWithTheRoleGated_waitAtAClosedGate) {
   Submissions Submitted;
   Submitted.guard({950});
   EXPECT_TRUE(waits(Submitted, ID(cuMemcpyHtoD_v2)));
@@ -36,19 +36,19 @@ TEST(Submissions, CallsWithTheRoleGated_WaitAtAClosedGate) {
   EXPECT_FALSE(waits(Submitted, 951));
 }
 
-TEST(Submissions, WhereNoModeHoldsTheProgram_NothingWaits) {
+TEST(Submissions, runWithoutGuard_letsNothingWait) {
   Submissions Submitted;
   EXPECT_FALSE(waits(Submitted, ID(cuLaunchKernel)));
 }
 
-TEST(Submissions, CallUnderWay_KeepsTheGateOpen) {
+TEST(Submissions, callUnderWay_keepsTheGateOpen) {
   Submissions Submitted;
   Submitted.guard({});
   std::thread([&] { Submitted.enter(ID(cuMemAlloc_v2)); }).join();
   EXPECT_FALSE(Submitted.Gate.close(10ms));
 }
 
-TEST(Submissions, CapturesAreCountedAtTheExit) {
+TEST(Submissions, captures_areCountedAtTheExit) {
   Submissions Submitted;
   CUresult Result = CUDA_SUCCESS;
   CUpti_CallbackData Call{};

@@ -14,7 +14,7 @@ using namespace carve::probe;
 namespace {
 class DeviceMemoryTest : public testing::Test {
 protected:
-  /// A call as CUPTI shows it. \p Then is what the driver does in between.
+  /// Makes a call as CUPTI shows it. \p Then is what the driver does between entry and exit.
   template <class Params, class Function>
   void call(CUpti_CallbackId Id, Params &P, Function Then, CUresult Result = CUDA_SUCCESS) {
     CUpti_CallbackData Call{};
@@ -61,7 +61,7 @@ protected:
     call(CALL(cuMemSetAccess), cuMemSetAccess_params{Base, Bytes, &Access, 1});
   }
 
-  /// `base+bytes kind` of every range.
+  /// Returns `base+bytes kind` of every range.
   std::string ranges() const {
     static constexpr const char *Kinds[] = {"device",  "pool", "mapped",
                                             "managed", "host", "imported"};
@@ -81,7 +81,7 @@ protected:
 };
 } // namespace
 
-TEST_F(DeviceMemoryTest, WhatANetworkCardMayWriteIsNotTheProgramsAlone) {
+TEST_F(DeviceMemoryTest, memoryThatANetworkCardMayWrite_isImported) {
   alloc(0x1000, 0x100);
   alloc(0x2000, 0x100);
   call(CALL(cuPointerSetAttribute),
@@ -89,7 +89,7 @@ TEST_F(DeviceMemoryTest, WhatANetworkCardMayWriteIsNotTheProgramsAlone) {
   EXPECT_EQ(ranges(), "1000+100 device 2000+100 imported ");
 }
 
-TEST_F(DeviceMemoryTest, FollowsAllocationAndFree) {
+TEST_F(DeviceMemoryTest, allocationAndFree_areFollowed) {
   alloc(0x1000, 0x100);
   alloc(0x2000, 0x80);
   EXPECT_EQ(ranges(), "1000+100 device 2000+80 device ");
@@ -99,22 +99,23 @@ TEST_F(DeviceMemoryTest, FollowsAllocationAndFree) {
   EXPECT_FALSE(Memory.find(0xfff));
   free(0x1000);
   EXPECT_EQ(ranges(), "2000+80 device ");
-  free(0x2040); // Not where it begins: the driver refuses that.
+  // The address is not the beginning of an allocation, so the driver refuses the call.
+  free(0x2040);
   free(0);
   EXPECT_EQ(ranges(), "2000+80 device ");
 }
 
-TEST_F(DeviceMemoryTest, TakesNoFailedCallForOneThatGave) {
+TEST_F(DeviceMemoryTest, failedCall_addsNothing) {
   alloc(0x1000, 0x100, CUDA_ERROR_OUT_OF_MEMORY);
   alloc(0x1000, 0);
   alloc(0, 0x100);
   EXPECT_EQ(ranges(), "");
 }
 
-TEST_F(DeviceMemoryTest, FreesAtTheEntryAndAllocatesAtTheExit) {
+TEST_F(DeviceMemoryTest, free_actsAtTheEntryAndAllocationAtTheExit) {
   alloc(0x1000, 0x100);
   cuMemFree_v2_params Free{0x1000};
-  // Before the free returns, another thread gets the same memory.
+  // Another thread gets the same memory before the free returns.
   call(CALL(cuMemFree_v2), Free, [&] {
     EXPECT_EQ(ranges(), "");
     alloc(0x1000, 0x80);
@@ -129,7 +130,7 @@ TEST_F(DeviceMemoryTest, FreesAtTheEntryAndAllocatesAtTheExit) {
   EXPECT_EQ(ranges(), "1000+80 device 5000+40 device ");
 }
 
-TEST_F(DeviceMemoryTest, KnowsEveryKindOfAllocation) {
+TEST_F(DeviceMemoryTest, everyKindOfAllocation_isKnown) {
   CUdeviceptr At = 0x1000;
   size_t Pitch = 0x200;
   call(CALL(cuMemAllocPitch_v2), cuMemAllocPitch_v2_params{&At, &Pitch, 0x180, 3, 4});
@@ -158,13 +159,13 @@ TEST_F(DeviceMemoryTest, KnowsEveryKindOfAllocation) {
   EXPECT_EQ(ranges(), "1000+600 device 2000+10 managed ");
 }
 
-TEST_F(DeviceMemoryTest, ReplacesWhatItCoversAndKeepsTheRest) {
+TEST_F(DeviceMemoryTest, newRange_replacesWhatItCoversAndKeepsTheRest) {
   alloc(0x1000, 0x1000);
-  alloc(0x1800, 0x100); // The free of the first was missed.
+  alloc(0x1800, 0x100); // The free of the first allocation was missed.
   EXPECT_EQ(ranges(), "1000+800 device 1800+100 device 1900+700 device ");
 }
 
-TEST_F(DeviceMemoryTest, FollowsMappingsAndTheirParts) {
+TEST_F(DeviceMemoryTest, mappingsAndTheirParts_areFollowed) {
   create(7, CU_MEM_LOCATION_TYPE_DEVICE, 0);
   map(0x10000, 0x4000, 7);
   EXPECT_EQ(ranges(), "") << "nothing may reach it yet";
@@ -181,7 +182,7 @@ TEST_F(DeviceMemoryTest, FollowsMappingsAndTheirParts) {
   EXPECT_FALSE(Memory.peers());
 }
 
-TEST_F(DeviceMemoryTest, UnmapsSeveralMappingsAtOnce) {
+TEST_F(DeviceMemoryTest, severalMappings_areUnmappedAtOnce) {
   for (int I = 0; I < 4; ++I)
     map(0x10000 + I * 0x1000u, 0x1000, 7);
   setAccess(0x10000, 0x4000, access(0));
@@ -190,7 +191,7 @@ TEST_F(DeviceMemoryTest, UnmapsSeveralMappingsAtOnce) {
   EXPECT_EQ(ranges(), "13000+1000 mapped ");
 }
 
-TEST_F(DeviceMemoryTest, KnowsWhereMappedMemoryIs) {
+TEST_F(DeviceMemoryTest, mappedMemory_hasItsDevice) {
   create(1, CU_MEM_LOCATION_TYPE_HOST_NUMA, 0);
   map(0x10000, 0x1000, 1);
   setAccess(0x10000, 0x1000, access(0));
@@ -198,7 +199,7 @@ TEST_F(DeviceMemoryTest, KnowsWhereMappedMemoryIs) {
   EXPECT_FALSE(Memory.peers());
   create(2, CU_MEM_LOCATION_TYPE_DEVICE, 1);
   map(0x20000, 0x1000, 2);
-  // As most programs do: the handle goes once it is mapped.
+  // As in most programs, the handle is released after it is mapped.
   call(CALL(cuMemRelease), cuMemRelease_params{2});
   setAccess(0x20000, 0x1000, access(1));
   EXPECT_FALSE(Memory.peers());
@@ -209,7 +210,7 @@ TEST_F(DeviceMemoryTest, KnowsWhereMappedMemoryIs) {
   EXPECT_EQ(ranges(), "10000+1000 host 20000+1000 imported ");
 }
 
-TEST_F(DeviceMemoryTest, KnowsWhatIsSharedWithOthers) {
+TEST_F(DeviceMemoryTest, sharedMemory_isImported) {
   PhysicalHandle Imported = 5, Multicast = 6;
   call(CALL(cuMemImportFromShareableHandle),
        cuMemImportFromShareableHandle_params{&Imported, nullptr,
@@ -235,7 +236,7 @@ TEST_F(DeviceMemoryTest, KnowsWhatIsSharedWithOthers) {
   EXPECT_EQ(Memory.find(0x1000)->Kind, MemoryKind::Imported);
 }
 
-TEST_F(DeviceMemoryTest, AsksHowLargeImportedMemoryIs) {
+TEST_F(DeviceMemoryTest, importedMemory_hasTheSizeThatTheDriverTells) {
   DriverApi Driver;
   Driver.MemGetAddressRange = [](CUdeviceptr *Base, size_t *Bytes, CUdeviceptr) {
     *Base = 0x1000, *Bytes = 0x500;
@@ -252,14 +253,14 @@ TEST_F(DeviceMemoryTest, AsksHowLargeImportedMemoryIs) {
   ASSERT_EQ(Asking.ranges().size(), 1u);
   EXPECT_EQ(Asking.ranges()[0].Bytes, 0x400u);
   EXPECT_EQ(Asking.ranges()[0].Kind, MemoryKind::Imported);
-  // Without a driver it is at least known that something is there.
+  // Without a driver it is known only that some memory is there.
   call(CALL(cuIpcOpenMemHandle_v2), Open);
   EXPECT_EQ(ranges(), "1100+1 imported ");
   call(CALL(cuIpcCloseMemHandle), cuIpcCloseMemHandle_params{0x1100});
   EXPECT_EQ(ranges(), "");
 }
 
-TEST_F(DeviceMemoryTest, TakesMemoryOfOtherInterfacesAsImported) {
+TEST_F(DeviceMemoryTest, memoryOfOtherInterfaces_isImported) {
   CUdeviceptr At = 0x1000;
   CUDA_EXTERNAL_MEMORY_BUFFER_DESC Buffer{};
   Buffer.size = 0x200;
@@ -276,7 +277,7 @@ TEST_F(DeviceMemoryTest, TakesMemoryOfOtherInterfacesAsImported) {
   EXPECT_EQ(ranges(), "");
 }
 
-TEST_F(DeviceMemoryTest, KnowsWhatPoolsGive) {
+TEST_F(DeviceMemoryTest, memoryOfPools_isKnown) {
   CUmemPoolProps Properties{};
   Properties.location.type = CU_MEM_LOCATION_TYPE_HOST;
   auto Pool = reinterpret_cast<CUmemoryPool>(0x1), Other = reinterpret_cast<CUmemoryPool>(0x2);
@@ -295,7 +296,7 @@ TEST_F(DeviceMemoryTest, KnowsWhatPoolsGive) {
   EXPECT_EQ(ranges(), "1000+10 pool 2000+10 imported ");
 }
 
-TEST_F(DeviceMemoryTest, KnowsAPoolOfItsOwnDeviceFromOneThatOthersReach) {
+TEST_F(DeviceMemoryTest, poolThatOtherDevicesReach_isImported) {
   auto Pool = reinterpret_cast<CUmemoryPool>(0x1);
   CUmemAccessDesc Access = access(1);
   call(CALL(cuDeviceGetDefaultMemPool), cuDeviceGetDefaultMemPool_params{&Pool, 1});
@@ -309,7 +310,7 @@ TEST_F(DeviceMemoryTest, KnowsAPoolOfItsOwnDeviceFromOneThatOthersReach) {
   EXPECT_TRUE(Memory.peers());
 }
 
-TEST_F(DeviceMemoryTest, KnowsPeers) {
+TEST_F(DeviceMemoryTest, peers_areKnown) {
   call(CALL(cuCtxEnablePeerAccess), cuCtxEnablePeerAccess_params{nullptr, 0},
        CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   EXPECT_FALSE(Memory.peers());
@@ -317,7 +318,7 @@ TEST_F(DeviceMemoryTest, KnowsPeers) {
   EXPECT_TRUE(Memory.peers());
 }
 
-TEST_F(DeviceMemoryTest, KnowsSurfacesWhileTheyLive) {
+TEST_F(DeviceMemoryTest, surfaces_areKnownWhileTheyExist) {
   CUsurfObject Surface = 9;
   EXPECT_FALSE(Memory.surfaces());
   call(CALL(cuSurfObjectCreate), cuSurfObjectCreate_params{&Surface, nullptr});
@@ -326,7 +327,7 @@ TEST_F(DeviceMemoryTest, KnowsSurfacesWhileTheyLive) {
   EXPECT_FALSE(Memory.surfaces());
 }
 
-TEST_F(DeviceMemoryTest, SavesNothingThatAGraphOwns) {
+TEST_F(DeviceMemoryTest, memoryOfAGraph_isImported) {
   auto Stream = reinterpret_cast<CUstream>(0x5);
   CUdeviceptr At = 0x1000;
   call(CALL(cuStreamBeginCapture_v2),
@@ -349,7 +350,7 @@ TEST_F(DeviceMemoryTest, SavesNothingThatAGraphOwns) {
   EXPECT_EQ(ranges(), "1000+10 imported 2000+10 pool 3000+20 imported 4000+30 imported ");
 }
 
-TEST_F(DeviceMemoryTest, DropsWhatEndsWithItsContext) {
+TEST_F(DeviceMemoryTest, endedContext_dropsItsMemory) {
   auto First = Context, Second = reinterpret_cast<CUcontext>(0x20);
   alloc(0x1000, 0x10);
   map(0x10000, 0x1000, 1);
@@ -364,7 +365,7 @@ TEST_F(DeviceMemoryTest, DropsWhatEndsWithItsContext) {
   EXPECT_EQ(ranges(), "10000+1000 mapped ");
 }
 
-TEST_F(DeviceMemoryTest, DropsWhatAResetEnds) {
+TEST_F(DeviceMemoryTest, deviceReset_dropsItsMemory) {
   alloc(0x1000, 0x10);
   call(CALL(cuDevicePrimaryCtxReset_v2), cuDevicePrimaryCtxReset_v2_params{0});
   EXPECT_EQ(Memory.ranges().size(), 1u) << "of which context is not known";
@@ -373,14 +374,14 @@ TEST_F(DeviceMemoryTest, DropsWhatAResetEnds) {
   EXPECT_EQ(ranges(), "");
 }
 
-TEST_F(DeviceMemoryTest, PassesOverOtherCalls) {
+TEST_F(DeviceMemoryTest, otherCall_isIgnored) {
   CUpti_CallbackData Call{};
   for (CUpti_CallbackId Id = 1; Id < CUPTI_DRIVER_TRACE_CBID_SIZE; ++Id)
     Memory.note(Id, Call);
   EXPECT_EQ(ranges(), "");
 }
 
-TEST(HostMemory, PagesOfFiles_ThatFillTheGroup_AreFree) {
+TEST(HostMemory, pagesOfFilesThatFillTheGroup_areFree) {
   EXPECT_EQ(parseGroupRoom("1000\n", "1000\n", "anon 100\nfile 900\ninactive_file 700\n"), 700u);
   EXPECT_EQ(parseGroupRoom("1000\n", "1000\n", "active_file 700\nworkingset_inactive_file 9\n"), 0u)
       << "those in use are not";
@@ -390,7 +391,7 @@ TEST(HostMemory, PagesOfFiles_ThatFillTheGroup_AreFree) {
       << "the texts are of two moments";
 }
 
-TEST(HostMemory, ReadsWhatTheKernelSays) {
+TEST(HostMemory, availableMemory_isReadFromTheKernelsTexts) {
   EXPECT_EQ(parseMemAvailable("MemTotal:  9 kB\nMemAvailable:    1234 kB\n"), 1234u * 1024);
   EXPECT_FALSE(parseMemAvailable("MemTotal: 9 kB\n"));
   EXPECT_FALSE(parseMemAvailable("MemAvailable: none\n"));

@@ -34,7 +34,7 @@ protected:
     return *Shot;
   }
 
-  /// Memory of the program, filled with numbers.
+  /// Returns memory of the program, filled with numbers.
   size_t range(size_t Bytes, size_t Remainder = 0) {
     CUdeviceptr Base = Driver.programMemory(Bytes, Remainder);
     Ranges.push_back({Base, Bytes, MemoryKind::Device, nullptr});
@@ -85,7 +85,7 @@ static testing::AssertionResult spansAre(const std::vector<Span> &Spans,
   return Failure;
 }
 
-TEST_F(SnapshotTest, PutsBackEveryOddSizeAndAddress) {
+TEST_F(SnapshotTest, restore_oddSizesAndAddresses_putsBackEveryByte) {
   for (size_t Bytes : {1, 15, 16, 17, 4095, 65535, 65536, 65537, 200000})
     for (size_t Remainder : {0, 1, 4, 15, 255})
       range(Bytes, Remainder);
@@ -103,7 +103,7 @@ TEST_F(SnapshotTest, PutsBackEveryOddSizeAndAddress) {
   EXPECT_EQ(changed().size(), 0u);
 }
 
-TEST_F(SnapshotTest, JoinsNeighbouringChunksOfOneRangeOnly) {
+TEST_F(SnapshotTest, neighbouringChunks_areJoined) {
   size_t A = range(4 * Chunk + 10), B = range(2 * Chunk);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[Chunk] ^= 1;
@@ -113,15 +113,15 @@ TEST_F(SnapshotTest, JoinsNeighbouringChunksOfOneRangeOnly) {
   EXPECT_TRUE(spansAre(changed(), {{A, Chunk, 2 * Chunk}, {A, 4 * Chunk, 10}, {B, 0, Chunk}}));
 }
 
-TEST_F(SnapshotTest, JoinsNoChunksOfTwoRanges) {
+TEST_F(SnapshotTest, chunksOfTwoRanges_areNotJoined) {
   size_t A = range(Chunk), B = range(2 * Chunk);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[0] ^= 1;
-  bytes(B)[Chunk] ^= 1; // At the offset at which A ends.
+  bytes(B)[Chunk] ^= 1; // The chunk is at the offset at which A ends.
   EXPECT_TRUE(spansAre(changed(), {{A, 0, Chunk}, {B, Chunk, Chunk}}));
 }
 
-TEST_F(SnapshotTest, PutsBackTheSpansThatItIsGivenAndNoMore) {
+TEST_F(SnapshotTest, restore_putsBackTheGivenSpansOnly) {
   size_t A = range(3 * Chunk, 4);
   std::vector<unsigned char> Before = content(A);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -129,7 +129,7 @@ TEST_F(SnapshotTest, PutsBackTheSpansThatItIsGivenAndNoMore) {
     bytes(A)[At] ^= 1;
   EXPECT_EQ(shot().restore({{A, Chunk, Chunk}}).reason(), "");
   EXPECT_TRUE(spansAre(changed(), {{A, 0, Chunk}, {A, 2 * Chunk, Chunk}}));
-  // Other spans after the same ones twice.
+  // Other spans come after the same spans twice.
   EXPECT_EQ(shot().restore({{A, Chunk, Chunk}}).reason(), "");
   EXPECT_EQ(shot().restore({}).reason(), "");
   EXPECT_EQ(changed().size(), 2u);
@@ -137,7 +137,7 @@ TEST_F(SnapshotTest, PutsBackTheSpansThatItIsGivenAndNoMore) {
   EXPECT_EQ(content(A), Before);
 }
 
-TEST_F(SnapshotTest, WritesNothingThatIsEqual) {
+TEST_F(SnapshotTest, restoreAll_writesNothingThatIsEqual) {
   range(Chunk);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   Driver.Launches.clear();
@@ -145,7 +145,7 @@ TEST_F(SnapshotTest, WritesNothingThatIsEqual) {
   EXPECT_EQ(Driver.Launches, std::vector<std::string>{"compare"});
 }
 
-TEST_F(SnapshotTest, HoldsAThousandRanges) {
+TEST_F(SnapshotTest, thousandRanges_areRestored) {
   for (int I = 0; I < 1000; ++I)
     range(1 + Random() % 3000, Random() % 256);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -157,7 +157,7 @@ TEST_F(SnapshotTest, HoldsAThousandRanges) {
   EXPECT_TRUE(spansAre(changed(), {{777, 0, Ranges[777].Bytes}}));
 }
 
-TEST_F(SnapshotTest, PassesOverARangeOfNoBytes) {
+TEST_F(SnapshotTest, emptyRange_isIgnored) {
   Ranges.push_back({});
   size_t A = range(100);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -165,19 +165,19 @@ TEST_F(SnapshotTest, PassesOverARangeOfNoBytes) {
   EXPECT_TRUE(spansAre(changed(), {{A, 0, 100}}));
 }
 
-TEST_F(SnapshotTest, SavesAnewWhatIsThereNow) {
+TEST_F(SnapshotTest, secondSave_savesThePresentContent) {
   size_t A = range(1000);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[0] ^= 1;
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_EQ(changed().size(), 0u);
   EXPECT_EQ(Driver.ModulesLoaded, 1) << "the kernels are loaded once";
-  Driver.ContextNumber = 2; // At the same address as the one before.
+  Driver.ContextNumber = 2; // The new context has the same address as the one before.
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   EXPECT_EQ(Driver.ModulesLoaded, 2);
 }
 
-TEST_F(SnapshotTest, KeepsOnTheHostWhatDoesNotFit) {
+TEST_F(SnapshotTest, memoryThatDoesNotFit_isKeptOnTheHost) {
   // Two thirds of what is to be saved fit beside the staging memory.
   Driver.DeviceBytes = size_t(28) << 20;
   size_t A = range(5 * Chunk + 3, 3), B = range(size_t(30) << 20, 8), C = range(77, 1);
@@ -200,7 +200,7 @@ TEST_F(SnapshotTest, KeepsOnTheHostWhatDoesNotFit) {
   EXPECT_EQ(content(C), Before[2]);
 }
 
-TEST_F(SnapshotTest, ComparesAReferenceOnTheHostToo) {
+TEST_F(SnapshotTest, referenceOnTheHost_isCompared) {
   Driver.DeviceBytes = size_t(28) << 20;
   size_t A = range(size_t(20) << 20, 4);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -213,7 +213,7 @@ TEST_F(SnapshotTest, ComparesAReferenceOnTheHostToo) {
   EXPECT_NE(difference().Multiset, Multiset);
 }
 
-TEST_F(SnapshotTest, KeepsAReferenceOfAllOnTheDevice) {
+TEST_F(SnapshotTest, referenceOfAllMemory_isKeptOnTheDevice) {
   for (size_t Bytes : {size_t(10) << 20, Chunk, Chunk + 1, size_t(1), (size_t(3) << 20) + 77})
     range(Bytes, Bytes % 5);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -229,14 +229,14 @@ TEST_F(SnapshotTest, KeepsAReferenceOfAllOnTheDevice) {
   EXPECT_EQ(Driver.Launches, std::vector<std::string>{"difference"}) << "nothing is on the host";
 }
 
-TEST_F(SnapshotTest, SaysWhenThereIsNoRoomAtAll) {
+TEST_F(SnapshotTest, save_withoutRoom_fails) {
   size_t A = range(100);
   Ranges[A].Bytes = size_t(1) << 50;
   Driver.Known[Ranges[A].Base] = Ranges[A].Bytes;
   EXPECT_EQ(shot().save(Ranges, nullptr).reason(), "memory");
 }
 
-TEST_F(SnapshotTest, TouchesNothingThatTheDriverDoesNotKnow) {
+TEST_F(SnapshotTest, save_memoryUnknownToTheDriver_fails) {
   size_t A = range(100);
   Driver.Known.erase(Ranges[A].Base);
   EXPECT_EQ(shot().save(Ranges, nullptr).reason(), "cuMemGetAddressRange 500");
@@ -245,7 +245,7 @@ TEST_F(SnapshotTest, TouchesNothingThatTheDriverDoesNotKnow) {
   EXPECT_TRUE(Driver.Launches.empty());
 }
 
-TEST_F(SnapshotTest, TellsHowFloatsDiffer) {
+TEST_F(SnapshotTest, difference_ofFloats_isRelative) {
   size_t A = range(64);
   std::memset(bytes(A), 0, 64);
   put(A, 0, 1.0f), put(A, 4, 1e-40f), put(A, 8, 2.0), put(A, 16, -1.0f);
@@ -256,7 +256,7 @@ TEST_F(SnapshotTest, TellsHowFloatsDiffer) {
   put(A, 0, 1.25f);
   EXPECT_EQ(difference().Words, 1u);
   EXPECT_DOUBLE_EQ(difference().RelativeF32, 0.2);
-  put(A, 0, 1.0f), put(A, 4, 5e-41f); // Both below the normal numbers.
+  put(A, 0, 1.0f), put(A, 4, 5e-41f); // Both numbers are below the normal numbers.
   EXPECT_NEAR(difference().RelativeF32, 0.5, 1e-4);
   put(A, 4, 1e-40f), put(A, 16, 1.0f);
   EXPECT_DOUBLE_EQ(difference().RelativeF32, 2);
@@ -266,7 +266,7 @@ TEST_F(SnapshotTest, TellsHowFloatsDiffer) {
   EXPECT_EQ(difference().RelativeF32, INFINITY);
 }
 
-TEST_F(SnapshotTest, TellsHowDoublesDiffer) {
+TEST_F(SnapshotTest, difference_ofDoubles_isRelative) {
   size_t A = range(20);
   std::memset(bytes(A), 0, 20);
   put(A, 8, 2.0);
@@ -282,7 +282,7 @@ TEST_F(SnapshotTest, TellsHowDoublesDiffer) {
   EXPECT_EQ(difference().RelativeF32, 1);
 }
 
-TEST(RelativeDifference, HoldsAtTheEndsOfTheNumbers) {
+TEST(RelativeDifference, extremeNumbers_haveTheirRelativeDifference) {
   double Largest = std::numeric_limits<double>::max(), Least = 5e-324;
   EXPECT_DOUBLE_EQ(helper::relativeDifference(Largest, -Largest), 2);
   EXPECT_DOUBLE_EQ(helper::relativeDifference(Least, -Least), 2);
@@ -293,7 +293,7 @@ TEST(RelativeDifference, HoldsAtTheEndsOfTheNumbers) {
   EXPECT_EQ(helper::relativeDifference(NAN, NAN), INFINITY);
 }
 
-TEST_F(SnapshotTest, CountsTheBytesBehindTheLastWord) {
+TEST_F(SnapshotTest, bytesAfterTheLastWord_areCompared) {
   for (size_t Bytes : {1, 3, 5, 7, 65537}) {
     Ranges.clear();
     size_t A = range(Bytes, Bytes % 4);
@@ -304,7 +304,7 @@ TEST_F(SnapshotTest, CountsTheBytesBehindTheLastWord) {
   }
 }
 
-TEST_F(SnapshotTest, KnowsAPermutationByTheMultisetOfItsWords) {
+TEST_F(SnapshotTest, permutation_hasTheSameMultiset) {
   size_t A = range(4 * 10000);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   ASSERT_EQ(shot().keepReference({{A, 0, Ranges[A].Bytes}}).reason(), "");
@@ -313,12 +313,12 @@ TEST_F(SnapshotTest, KnowsAPermutationByTheMultisetOfItsWords) {
   std::shuffle(Words, Words + 10000, Random);
   EXPECT_GT(difference().Words, 9000u);
   EXPECT_EQ(difference().Multiset, Multiset);
-  // As many words, and the same sum.
+  // These are as many words, with the same sum.
   ++Words[0], --Words[1];
   EXPECT_NE(difference().Multiset, Multiset);
 }
 
-TEST_F(SnapshotTest, ComparesOnlyTheSpansOfTheReference) {
+TEST_F(SnapshotTest, comparison_coversTheSpansOfTheReferenceOnly) {
   size_t A = range(3 * Chunk);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
   bytes(A)[Chunk] ^= 1;
@@ -333,7 +333,7 @@ TEST_F(SnapshotTest, ComparesOnlyTheSpansOfTheReference) {
   EXPECT_TRUE(difference().equal());
 }
 
-TEST_F(SnapshotTest, FindsAddressesInWhatIsSaved) {
+TEST_F(SnapshotTest, addressesInSavedMemory_areFound) {
   size_t A = range(Chunk + 24, 4);
   std::memset(bytes(A), 0, Ranges[A].Bytes);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -350,18 +350,18 @@ TEST_F(SnapshotTest, FindsAddressesInWhatIsSaved) {
     EXPECT_TRUE(points(Pointed)) << Inside;
   }
   put<uint64_t>(A, 12, 0);
-  // Across two chunks, and the last whole word.
+  // The address lies across two chunks, and in the last whole word.
   put<uint64_t>(A, Chunk - 4, 0x7000);
   EXPECT_TRUE(points(Pointed));
   put<uint64_t>(A, Chunk - 4, 0);
   put<uint64_t>(A, Chunk + 12, 0x7000);
   EXPECT_TRUE(points(Pointed));
   put<uint64_t>(A, Chunk + 12, 0);
-  put<uint64_t>(A, Chunk + 16, 0x7000); // Not at a multiple of eight.
+  put<uint64_t>(A, Chunk + 16, 0x7000); // The address is not at a multiple of eight.
   EXPECT_FALSE(points(Pointed));
 }
 
-TEST_F(SnapshotTest, ReadsTwiceTheCache) {
+TEST_F(SnapshotTest, flushL2_readsTwiceTheCache) {
   range(100);
   EXPECT_EQ(shot().flushL2().reason(), "memory") << "nothing is saved yet";
   Driver.L2Bytes = 50'000'000;
@@ -371,7 +371,7 @@ TEST_F(SnapshotTest, ReadsTwiceTheCache) {
   EXPECT_EQ(Driver.ReadBytes, 100'000'000u);
 }
 
-TEST_F(SnapshotTest, EndsAWaitForWhatHangs) {
+TEST_F(SnapshotTest, waitForAHang_ends) {
   range(100);
   Driver.NotReady = 20;
   ASSERT_EQ(shot(30).save(Ranges, nullptr).reason(), "");
@@ -384,7 +384,7 @@ TEST_F(SnapshotTest, EndsAWaitForWhatHangs) {
   EXPECT_EQ(shot().restore({{0, 0, 100}}).reason(), "cuStreamQuery 700");
 }
 
-TEST_F(SnapshotTest, GivesItsMemoryBackWhenTheProgramNeedsIt) {
+TEST_F(SnapshotTest, heldMemory_isGivenBackWhenTheProgramNeedsIt) {
   auto Alloc = CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2;
   range(100'000);
   EXPECT_FALSE(releaseForProgram(Alloc, shot())) << "nothing is held";
@@ -403,7 +403,7 @@ TEST_F(SnapshotTest, GivesItsMemoryBackWhenTheProgramNeedsIt) {
   EXPECT_EQ(changed().size(), 0u);
 }
 
-TEST_F(SnapshotTest, IsNeverReleasedUnderAReplay) {
+TEST_F(SnapshotTest, memoryInUse_isNotReleased) {
   range(100'000);
   shot();
   std::atomic<bool> Ended{false};
@@ -423,7 +423,7 @@ TEST_F(SnapshotTest, IsNeverReleasedUnderAReplay) {
   Program.join();
 }
 
-TEST_F(SnapshotTest, KeepsNoMemoryThatCannotBeGivenBackWithoutWaiting) {
+TEST_F(SnapshotTest, memoryThatCannotBeGivenBackWithoutWaiting_isNotKept) {
   Driver.MapsMemory = false;
   range(100'000);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -433,7 +433,7 @@ TEST_F(SnapshotTest, KeepsNoMemoryThatCannotBeGivenBackWithoutWaiting) {
   EXPECT_EQ(Driver.UsedBytes, 0u);
 }
 
-TEST_F(SnapshotTest, UsesWhatItHoldsAgain) {
+TEST_F(SnapshotTest, heldMemory_isUsedAgain) {
   range(300'000);
   auto Replay = [&] {
     EXPECT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -448,7 +448,7 @@ TEST_F(SnapshotTest, UsesWhatItHoldsAgain) {
   for (int I = 0; I < 20; ++I)
     Replay();
   EXPECT_EQ(shot().heldBytes(), Held);
-  // A larger one beside it.
+  // This range is larger and lies beside the first one.
   range(10'000'000);
   std::vector<unsigned char> Before = content(1);
   ASSERT_EQ(shot().save(Ranges, nullptr).reason(), "");
@@ -457,7 +457,7 @@ TEST_F(SnapshotTest, UsesWhatItHoldsAgain) {
   EXPECT_EQ(content(1), Before);
 }
 
-TEST_F(SnapshotTest, StandsBackWithoutADriverThatCanCopy) {
+TEST_F(SnapshotTest, driverThatCannotCopy_fails) {
   Api = DriverApi();
   EXPECT_EQ(shot().save({}, nullptr).reason(), "driver-incomplete");
 }

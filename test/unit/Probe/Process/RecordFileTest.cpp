@@ -12,11 +12,11 @@
 using namespace carve;
 using namespace carve::probe;
 
-TEST(RecordFile, FieldsCannotBreakTheFormat) {
+TEST(RecordFile, fieldsWithTabsAndNewlines_areWrittenWithSpaces) {
   EXPECT_EQ(recordLine(SwappedRecord{"b\tc\nd", ""}), "swapped\tb c d\t\n");
 }
 
-TEST(RecordFile, NothingAfterTheEnd) {
+TEST(RecordFile, sealedFile_takesNoMoreLines) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-probe-test"));
   RecordFile File;
   File.append("before create\n");
@@ -31,7 +31,7 @@ TEST(RecordFile, NothingAfterTheEnd) {
   EXPECT_EQ(Text.substr(Text.find('\n') + 1), "one\nend\n");
 }
 
-TEST(RecordFile, ForkedChildIsKeptOut) {
+TEST(RecordFile, forkedChild_cannotWrite) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-probe-test"));
   RecordFile File;
   ASSERT_TRUE(File.create(Dir.path().c_str()));
@@ -49,14 +49,14 @@ TEST(RecordFile, ForkedChildIsKeptOut) {
   EXPECT_EQ(Text.substr(Text.find('\n') + 1), "parent\n");
 }
 
-TEST(RecordFile, NoDirectoryIsAFailure) {
+TEST(RecordFile, create_missingDirectory_fails) {
   RecordFile File;
   EXPECT_FALSE(File.create("/dev/null/nonexistent"));
   File.append("x\n");
   File.seal();
 }
 
-/// The limit on the file's size stands for the disk's.
+/// Uses a limit on the file's size in place of a full disk.
 static void fillTheDisk(const char *Dir) {
   RecordFile File;
   bool Created = File.create(Dir);
@@ -68,7 +68,7 @@ static void fillTheDisk(const char *Dir) {
   ::_exit(Created ? 0 : 1);
 }
 
-TEST(RecordFile, FullDiskLeavesNoEnd) {
+TEST(RecordFile, fullDisk_leavesFileWithoutEnd) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-probe-test"));
   EXPECT_EXIT(fillTheDisk(Dir.path().c_str()), testing::ExitedWithCode(0), "");
   std::error_code Failed;

@@ -4,7 +4,7 @@
 
 using namespace carve::probe;
 
-/// One replayed kernel of 10 variants in shapes of these mean times.
+/// Returns a plan with one replayed kernel of 10 variants in shapes of these mean times.
 static Plan planOf(uint64_t ReplayMs, std::vector<uint64_t> MeansNs, uint64_t Launches = 1) {
   Plan P;
   P.ReplayMs = ReplayMs;
@@ -16,7 +16,7 @@ static Plan planOf(uint64_t ReplayMs, std::vector<uint64_t> MeansNs, uint64_t La
   return P;
 }
 
-TEST(ReplayBudget, IsSharedByWhatEachTakes) {
+TEST(ReplayBudget, shapes_shareTheTimeByWhatEachTakes) {
   Plan P = planOf(1000, {100000, 900000});
   const PlannedKernel &K = P.Kernels["k"];
   ReplayBudget B(P);
@@ -24,19 +24,19 @@ TEST(ReplayBudget, IsSharedByWhatEachTakes) {
   EXPECT_NEAR(Short + Long, 1e9, 1);
   EXPECT_GT(Long, 5 * Short);
   EXPECT_GT(Short, ReplayBudget::leastNs(K, K.Shapes[0], true));
-  // What the first leaves, the second gets.
+  // The second shape gets what the first one leaves.
   B.spent(K, K.Shapes[0], true, 1e7);
   EXPECT_NEAR(B.grant(K, K.Shapes[1], true), 1e9 - 1e7, 1);
 }
 
-TEST(ReplayBudget, AShapeThatIsReplayedTwiceGetsHalfFirst) {
+TEST(ReplayBudget, shapeThatIsReplayedTwice_getsHalfFirst) {
   Plan P = planOf(1000, {100000}, 100);
   const PlannedKernel &K = P.Kernels["k"];
   ReplayBudget B(P);
   EXPECT_NEAR(B.grant(K, K.Shapes[0], true), 5e8, 1);
 }
 
-TEST(ReplayBudget, GrantsNothingThatIsTooLittle) {
+TEST(ReplayBudget, tooLittleTime_grantsNothing) {
   Plan P = planOf(20, {1000000});
   const PlannedKernel &K = P.Kernels["k"];
   ReplayBudget B(P);
@@ -44,7 +44,7 @@ TEST(ReplayBudget, GrantsNothingThatIsTooLittle) {
   EXPECT_GT(B.grant(K, K.Shapes[0], false), 0) << "comparing alone takes less";
 }
 
-TEST(ReplayBudget, WithoutALimitThereIsAlwaysEnough) {
+TEST(ReplayBudget, noLimit_alwaysGrantsEnough) {
   Plan P = planOf(0, {1000000000, 1000000000}, 10);
   const PlannedKernel &K = P.Kernels["k"];
   ReplayBudget B(P);

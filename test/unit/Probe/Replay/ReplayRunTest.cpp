@@ -1,4 +1,4 @@
-// What a replay leaves, on the stand-in driver.
+// The records and effects of replays on the stand-in driver.
 #include "unit/Probe/StandInRun.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ using namespace carve;
 using namespace carve::probe::test;
 
 namespace {
-/// The launch shape and number of a record.
+/// Returns the launch shape and the number of a record.
 std::string placeOf(const Fields &Line) {
   std::string Place;
   for (size_t I = 0; I < 6; ++I)
@@ -18,7 +18,7 @@ std::string placeOf(const Fields &Line) {
 }
 } // namespace
 
-/// Verdict by variant, of \p Kernel; of several launches the worst.
+/// Returns the verdict of each variant of \p Kernel; of several launches the worst one.
 static std::map<std::string, std::string> verdicts(const Records &File, const std::string &Kernel) {
   std::map<std::string, std::string> Found;
   for (const Fields &Line : File.of("verified"))
@@ -27,7 +27,7 @@ static std::map<std::string, std::string> verdicts(const Records &File, const st
   return Found;
 }
 
-TEST(ReplayRun, FirstAndMiddleLaunchAreVerifiedAndTimed) {
+TEST(ReplayRun, firstAndMiddleLaunch_areVerifiedAndTimed) {
   StandInRun Run("in-place");
   CommandResult Result = Run.time({});
   EXPECT_EQ(Result.Stdout, Run.Plain.Stdout);
@@ -46,7 +46,7 @@ TEST(ReplayRun, FirstAndMiddleLaunchAreVerifiedAndTimed) {
   EXPECT_EQ(verdicts(Run.Timed, "step"),
             (std::map<std::string, std::string>{
                 {"control", "equal"}, {"fast", "equal"}, {"odd", "equal"}}));
-  // The stand-in's times of the default, the control and the clones.
+  // These are the stand-in's times of the default, the control and the clones.
   static const std::map<std::string, std::string> Times = {
       {"default", "400000"}, {"control", "400000"}, {"fast", "300000"}, {"odd", "350000"}};
   std::map<std::string, std::set<std::string>> Rounds;
@@ -60,7 +60,7 @@ TEST(ReplayRun, FirstAndMiddleLaunchAreVerifiedAndTimed) {
     EXPECT_GE(Numbers.size(), Place.ends_with("confirm") ? 5u : 3u) << Place;
 }
 
-TEST(ReplayRun, ReplaysAreNotTheProgramsLaunches) {
+TEST(ReplayRun, replays_areNotLaunchesOfTheProgram) {
   for (const char *Scenario : {"in-place", "deterministic", "atomics"}) {
     StandInRun Run(Scenario);
     (void)Run.time({});
@@ -70,7 +70,7 @@ TEST(ReplayRun, ReplaysAreNotTheProgramsLaunches) {
   }
 }
 
-TEST(ReplayRun, AnIdempotentKernelIsTimedWarmToo) {
+TEST(ReplayRun, idempotentKernel_isTimedWarmToo) {
   StandInRun Run("deterministic");
   EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout);
   std::vector<Fields> Timed = Run.Timed.of("timed");
@@ -79,7 +79,7 @@ TEST(ReplayRun, AnIdempotentKernelIsTimedWarmToo) {
     EXPECT_NE(Line.at(10), "0");
 }
 
-TEST(ReplayRun, AVariantThatComputesSomethingElseIsFound) {
+TEST(ReplayRun, variantThatComputesSomethingElse_isFound) {
   for (const char *Bad : {"wrong", "stray"}) {
     StandInRun Run("in-place", Bad);
     EXPECT_EQ(Run.time({}).Stdout, Run.Plain.Stdout) << "it leaves nothing behind";
@@ -92,7 +92,7 @@ TEST(ReplayRun, AVariantThatComputesSomethingElseIsFound) {
   }
 }
 
-TEST(ReplayRun, VerifiedOnceAndThenRotated) {
+TEST(ReplayRun, verifyRotate_verifiesOnceAndThenRotates) {
   StandInRun Run("in-place", "wrong");
   StandInPlan Plan;
   Plan.Mode = "verify-rotate";
@@ -106,7 +106,7 @@ TEST(ReplayRun, VerifiedOnceAndThenRotated) {
       << "the wrong one is left out";
 }
 
-TEST(ReplayRun, WhatCannotBeReplayedIsRotatedWhereThePlanAllowsIt) {
+TEST(ReplayRun, kernelThatCannotBeReplayed_isRotatedIfThePlanAllows) {
   StandInRun Run("managed");
   StandInPlan Plan;
   EXPECT_EQ(Run.time(Plan).Stdout, Run.Plain.Stdout);

@@ -7,7 +7,7 @@
 using namespace carve::probe;
 using Phase = ReplaySchedule::Phase;
 
-/// Runs rounds in which variant v takes TimesNs[v] until the phase ends; returns how many.
+/// Runs rounds in which variant v takes TimesNs[v] until the phase ends. Returns their number.
 static unsigned runPhase(ReplaySchedule &S, const std::map<size_t, double> &TimesNs,
                          double LeftNs = 1e12, double NoiseNs = 0.5) {
   Phase Begin = S.phase();
@@ -22,7 +22,7 @@ static unsigned runPhase(ReplaySchedule &S, const std::map<size_t, double> &Time
   return Rounds;
 }
 
-TEST(ReplaySchedule, LosersLeaveAndTheBestTwoAreConfirmed) {
+TEST(ReplaySchedule, losers_leaveAndTheBestTwoAreConfirmed) {
   ReplaySchedule S({0, 1, 2, 3, 4, 5, 6}, 1);
   unsigned Screened =
       runPhase(S, {{0, 100}, {1, 100}, {2, 80}, {3, 150}, {4, 90}, {5, 130}, {6, 80.5}});
@@ -37,7 +37,7 @@ TEST(ReplaySchedule, LosersLeaveAndTheBestTwoAreConfirmed) {
   EXPECT_TRUE(S.complete());
 }
 
-TEST(ReplaySchedule, TimesOfZeroAreTimes) {
+TEST(ReplaySchedule, timesOfZero_areValid) {
   ReplaySchedule S({0, 1, 2, 3}, 1);
   std::map<size_t, double> None = {{0, 0}, {1, 0}, {2, 0}, {3, 0}};
   runPhase(S, None, 1e12, 0);
@@ -46,7 +46,7 @@ TEST(ReplaySchedule, TimesOfZeroAreTimes) {
   EXPECT_EQ(S.phase(), Phase::Done);
 }
 
-TEST(ReplaySchedule, WhereAllLoseTheReferencesAloneAreHeldOut) {
+TEST(ReplaySchedule, allVariantsLose_onlyTheReferencesAreHeldOut) {
   ReplaySchedule S({0, 1, 2, 3}, 1);
   EXPECT_EQ(runPhase(S, {{0, 100}, {1, 100}, {2, 120}, {3, 110}}), 3u);
   EXPECT_EQ(S.active(), (std::vector<size_t>{0, 1}));
@@ -55,7 +55,7 @@ TEST(ReplaySchedule, WhereAllLoseTheReferencesAloneAreHeldOut) {
   EXPECT_TRUE(S.complete()) << "that the default stays is decided";
 }
 
-TEST(ReplaySchedule, HeldOutRoundsGoOnWhileTheyDoNotTell) {
+TEST(ReplaySchedule, undecidedHeldOutRounds_goOn) {
   ReplaySchedule S({0, 1, 2}, 1);
   std::map<size_t, double> Close = {{0, 100}, {1, 100}, {2, 96}};
   runPhase(S, Close);
@@ -64,7 +64,7 @@ TEST(ReplaySchedule, HeldOutRoundsGoOnWhileTheyDoNotTell) {
   EXPECT_TRUE(S.complete());
 }
 
-TEST(ReplaySchedule, WhatCannotBeToldApartIsScreenedLonger) {
+TEST(ReplaySchedule, closeVariants_areScreenedLonger) {
   ReplaySchedule S({0, 1, 2, 3, 4, 5}, 1);
   std::map<size_t, double> Alike = {{0, 100}, {1, 100}, {2, 98}, {3, 98}, {4, 98}, {5, 98}};
   EXPECT_GT(runPhase(S, Alike, 1e12, 1), ReplaySchedule::MinScreenRounds);
@@ -72,7 +72,7 @@ TEST(ReplaySchedule, WhatCannotBeToldApartIsScreenedLonger) {
   EXPECT_EQ(S.active().size(), 4u);
 }
 
-TEST(ReplaySchedule, TheScreeningLeavesTimeForTheHeldOutRounds) {
+TEST(ReplaySchedule, screening_leavesTimeForTheHeldOutRounds) {
   ReplaySchedule S({0, 1, 2, 3, 4, 5}, 1);
   std::map<size_t, double> Alike = {{0, 100}, {1, 100}, {2, 98}, {3, 98}, {4, 98}, {5, 98}};
   EXPECT_EQ(runPhase(S, Alike, 11'500, 1), 3u);
@@ -83,7 +83,7 @@ TEST(ReplaySchedule, TheScreeningLeavesTimeForTheHeldOutRounds) {
   EXPECT_TRUE(S.complete());
 }
 
-TEST(ReplaySchedule, WithoutTimeNothingIsDecided) {
+TEST(ReplaySchedule, noTime_decidesNothing) {
   ReplaySchedule Screening({0, 1, 2, 3}, 1);
   runPhase(Screening, {{0, 100}, {1, 100}, {2, 50}, {3, 60}}, 2'000);
   EXPECT_EQ(Screening.phase(), Phase::Done);
@@ -95,7 +95,7 @@ TEST(ReplaySchedule, WithoutTimeNothingIsDecided) {
   EXPECT_FALSE(Confirming.complete());
 }
 
-TEST(ReplaySchedule, WhatIsMeasuredIsInEveryRound) {
+TEST(ReplaySchedule, measuredVariant_isInEveryRound) {
   ReplaySchedule S({0, 1, 2, 3}, 1, {2, 3});
   std::map<size_t, double> Times = {{0, 100}, {1, 100}, {2, 300}, {3, 20}};
   EXPECT_EQ(runPhase(S, Times), ReplaySchedule::MinScreenRounds);
@@ -105,7 +105,7 @@ TEST(ReplaySchedule, WhatIsMeasuredIsInEveryRound) {
   EXPECT_TRUE(S.complete());
 }
 
-TEST(ReplaySchedule, WhatIsMeasuredDoesNotCompete) {
+TEST(ReplaySchedule, measuredVariant_doesNotCompete) {
   ReplaySchedule S({0, 1, 2, 3, 4, 5, 6}, 1, {6});
   runPhase(S, {{0, 100}, {1, 100}, {2, 80}, {3, 80.5}, {4, 150}, {5, 150}, {6, 10}});
   ASSERT_EQ(S.phase(), Phase::Confirm);
@@ -113,11 +113,11 @@ TEST(ReplaySchedule, WhatIsMeasuredDoesNotCompete) {
   EXPECT_EQ(std::set<size_t>(Active.begin(), Active.end()), (std::set<size_t>{0, 1, 2, 3, 6}));
 }
 
-TEST(ReplaySchedule, TheReferencesAloneNeedNoRounds) {
+TEST(ReplaySchedule, referencesAlone_needNoRounds) {
   EXPECT_EQ(ReplaySchedule({0, 1}, 1).phase(), Phase::Done);
 }
 
-TEST(ReplaySchedule, EveryRoundHasAnOrderOfItsOwn) {
+TEST(ReplaySchedule, rounds_haveOrdersOfTheirOwn) {
   ReplaySchedule S({0, 1, 2, 3, 4, 5}, 1);
   std::set<std::vector<size_t>> Orders;
   for (int I = 0; I < 10; ++I)

@@ -6,7 +6,7 @@
 
 using namespace carve::probe;
 
-TEST(Rotation, EveryCycleHasEveryVariantOnceInAnOrderOfItsOwn) {
+TEST(Rotation, cycle_hasEveryVariantOnceInAnOrderOfItsOwn) {
   Rotation R({0, 1, 2, 3, 5}, 7);
   std::map<unsigned, std::vector<size_t>> Cycles;
   while (!R.ended()) {
@@ -25,7 +25,7 @@ TEST(Rotation, EveryCycleHasEveryVariantOnceInAnOrderOfItsOwn) {
   EXPECT_FALSE(R.next()) << "afterwards the default runs";
 }
 
-TEST(Rotation, TheSeedDecidesTheOrder) {
+TEST(Rotation, seed_decidesTheOrder) {
   auto FirstOf = [](uint64_t Seed) {
     Rotation R({0, 1, 2, 3, 4, 5, 6, 7}, Seed);
     std::vector<size_t> Order;
@@ -37,12 +37,12 @@ TEST(Rotation, TheSeedDecidesTheOrder) {
   EXPECT_NE(FirstOf(1), FirstOf(2));
 }
 
-TEST(Rotation, TheDefaultAloneIsNotRotated) {
+TEST(Rotation, defaultAlone_isNotRotated) {
   Rotation R({0}, 1);
   EXPECT_FALSE(R.next());
 }
 
-TEST(Rotation, RecordsFindTheirTurnByCorrelation) {
+TEST(Rotation, records_findTheirTurnByCorrelation) {
   Rotation R({0, 1}, 1);
   R.launched({0, 1}, 100);
   R.launched({1, 1}, 101);
@@ -54,7 +54,7 @@ TEST(Rotation, RecordsFindTheirTurnByCorrelation) {
   EXPECT_FALSE(R.recorded(1, 101));
 }
 
-TEST(Rotation, WithoutMatchingIdsTheOrderOfOneVariantsRecordsDecides) {
+TEST(Rotation, recordsWithoutMatchingIds_areAssignedByTheirOrder) {
   Rotation R({0, 1, 2}, 1);
   R.launched({0, 2}, 100);
   R.launched({0, 1}, 101);
@@ -67,7 +67,7 @@ TEST(Rotation, WithoutMatchingIdsTheOrderOfOneVariantsRecordsDecides) {
   EXPECT_FALSE(R.recorded(0, 11));
 }
 
-TEST(Rotation, AFailedLaunchWaitsForNoRecord) {
+TEST(Rotation, failedLaunch_waitsForNoRecord) {
   Rotation R({0, 1}, 1);
   R.launched({0, 1}, 100);
   R.launched({1, 1}, 101);
@@ -75,7 +75,7 @@ TEST(Rotation, AFailedLaunchWaitsForNoRecord) {
   EXPECT_EQ(R.recorded(1, 5)->Cycle, 1u);
 }
 
-TEST(Rotation, ADroppedVariantIsRotatedNoMore) {
+TEST(Rotation, droppedVariant_isRotatedNoMore) {
   Rotation R({0, 1, 2, 3}, 1);
   R.next();
   R.drop(2);
@@ -87,7 +87,7 @@ TEST(Rotation, ADroppedVariantIsRotatedNoMore) {
   EXPECT_GE(Turns, 3u * (Rotation::MaxCycles - 1));
 }
 
-TEST(Rotation, TheOldestVariantUnderWayIsBlamed) {
+TEST(Rotation, pending_namesTheOldestVariantUnderWay) {
   Rotation R({0, 1, 2}, 1);
   size_t Oldest = 99;
   R.launched({0, 0}, 100);

@@ -1,5 +1,5 @@
-// Launches replayed on the stand-in driver: the program does what it does by itself, wrong variants
-// are found, and what cannot be replayed is left alone.
+// Replays launches on the stand-in driver: the program does the same as without the probe, wrong
+// variants are found, and what cannot be replayed is left alone.
 #include "unit/Probe/StandInRun.h"
 
 #include "Protocol/Protocol.h"
@@ -16,7 +16,7 @@ namespace {
 
 struct ReplayCase {
   const char *Scenario;
-  const char *Kernel; ///< That has to be replayed; null: it may be.
+  const char *Kernel; ///< The kernel that must be replayed; null if none must, but some may.
   std::set<std::string> Verdicts = {"equal"};
 };
 std::ostream &operator<<(std::ostream &OS, const ReplayCase &C) { return OS << C.Scenario; }
@@ -46,7 +46,8 @@ void expectSame(const CommandResult &With, const CommandResult &Without) {
   EXPECT_EQ(With.Stderr.substr(0, 6000), "") << "a sanitizer reports here";
 }
 
-/// Verdicts on \p Variant of \p Kernel. Kernel, shape (4), launch, variant, verdict, detail.
+/// Returns the verdicts on \p Variant of \p Kernel. Fields: kernel, shape (4), launch, variant,
+/// verdict, detail.
 std::set<std::string> verdicts(const Records &File, const std::string &Kernel,
                                const std::string &Variant) {
   std::set<std::string> Found;
@@ -72,8 +73,8 @@ bool replayed(const Records &File, const std::string &Kernel) {
   return false;
 }
 
-/// Whether the program's other threads kept \p Kernel from being replayed, as they do by chance on
-/// a machine with other work.
+/// Returns whether the program's other threads kept \p Kernel from being replayed. That happens by
+/// chance on a machine that does other work.
 bool wasBusy(const Records &File, const std::string &Kernel) {
   for (const Fields &Line : File.of("stood-back"))
     if (Line.at(0) == Kernel && Line.at(1) == "busy")
@@ -83,7 +84,7 @@ bool wasBusy(const Records &File, const std::string &Kernel) {
 
 } // namespace
 
-TEST_P(StandInReplay, ProgramDoesTheSame) {
+TEST_P(StandInReplay, program_doesTheSameAsWithoutTheProbe) {
   const ReplayCase &Case = GetParam();
   for (const char *Mode : {"replay", "verify-rotate"}) {
     SCOPED_TRACE(Mode);
@@ -113,10 +114,10 @@ TEST_P(StandInReplay, ProgramDoesTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(All, StandInReplay, testing::ValuesIn(Cases), nameOf);
 
-TEST(StandInReplayed, TimesAreThoseOfTheirVariants) {
+TEST(StandInReplayed, times_areThoseOfTheirVariants) {
   StandInRun Run("in-place");
   expectSame(Run.time({}), Run.Plain);
-  // Kernel, shape (4), launch, phase, round, variant, cold, warm.
+  // Fields: kernel, shape (4), launch, phase, round, variant, cold, warm.
   std::set<std::string> Phases;
   for (const Fields &Line : Run.Timed.of("timed")) {
     static const std::map<std::string, std::string> Times = {
@@ -128,7 +129,7 @@ TEST(StandInReplayed, TimesAreThoseOfTheirVariants) {
   EXPECT_EQ(Phases, (std::set<std::string>{"confirm", "screen"})) << printed(Run.Timed);
 }
 
-TEST(StandInReplayed, HostMemoryIsNotReplayed) {
+TEST(StandInReplayed, kernelThatWritesHostMemory_isNotReplayed) {
   for (const char *Scenario : {"managed", "host-mapped", "host-hidden"}) {
     SCOPED_TRACE(Scenario);
     StandInRun Run(Scenario);
@@ -139,7 +140,7 @@ TEST(StandInReplayed, HostMemoryIsNotReplayed) {
   }
 }
 
-TEST(StandInReplayed, HiddenHostMemory_WrittenByTheKernel_IsPutBack) {
+TEST(StandInReplayed, hiddenHostMemoryWrittenByTheKernel_isPutBack) {
   for (const char *Scenario : {"host-masked", "managed-masked", "managed-variable"}) {
     SCOPED_TRACE(Scenario);
     StandInRun Run(Scenario);
@@ -151,7 +152,7 @@ TEST(StandInReplayed, HiddenHostMemory_WrittenByTheKernel_IsPutBack) {
   }
 }
 
-TEST(StandInReplayed, HostMemory_WrittenByTheProgramMeanwhile_KeepsWhatWasWritten) {
+TEST(StandInReplayed, hostMemoryWrittenByTheProgramMeanwhile_keepsWhatWasWritten) {
   StandInRun Run("host-written");
   expectSame(Run.time({}), Run.Plain);
   EXPECT_TRUE(Run.Timed.whole());
@@ -160,7 +161,7 @@ TEST(StandInReplayed, HostMemory_WrittenByTheProgramMeanwhile_KeepsWhatWasWritte
     EXPECT_EQ(Line, (Fields{"step", "host-busy"})) << printed(Run.Timed);
 }
 
-TEST(StandInReplayed, VariableOfAnotherModule_ThatNobodyAskedFor_IsSaved) {
+TEST(StandInReplayed, variableOfAnotherModule_isSavedThoughNobodyAskedForIt) {
   StandInRun Run("linked-variable");
   expectSame(Run.time({}), Run.Plain);
   EXPECT_TRUE(Run.Timed.whole());
@@ -169,14 +170,14 @@ TEST(StandInReplayed, VariableOfAnotherModule_ThatNobodyAskedFor_IsSaved) {
     EXPECT_EQ(verdicts(Run.Timed, "masked", Variant), std::set<std::string>{"equal"});
 }
 
-TEST(StandInReplayed, MemoryCall_ThatIsNotKnown_StopsReplays) {
+TEST(StandInReplayed, unknownMemoryCall_stopsReplays) {
   StandInRun Run("unknown-call");
   expectSame(Run.time({}), Run.Plain);
   EXPECT_EQ(Run.Timed.of("stood-back"), (std::vector<Fields>{{"step", "memory-call"}}));
   EXPECT_FALSE(replayed(Run.Timed, "step"));
 }
 
-TEST(StandInReplayed, Program_ThatMayOpenNoFile_IsNotKilled) {
+TEST(StandInReplayed, programThatMayOpenNoFile_isNotKilled) {
   if (CARVE_TEST_SANITIZED)
     GTEST_SKIP() << "a sanitizer opens files of its own";
   StandInRun Run("sandboxed");
@@ -188,7 +189,7 @@ TEST(StandInReplayed, Program_ThatMayOpenNoFile_IsNotKilled) {
   EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
 }
 
-TEST(StandInReplayed, WrongVariantIsFoundAndTheOthersAreNot) {
+TEST(StandInReplayed, wrongVariant_isFoundAndNoOther) {
   for (const char *Bad : {"wrong", "stray"}) {
     for (auto [Scenario, Kernel] :
          {std::pair{"deterministic", "scale"}, {"in-place", "step"}, {"atomics", "sum"}}) {
@@ -207,7 +208,7 @@ TEST(StandInReplayed, WrongVariantIsFoundAndTheOthersAreNot) {
   }
 }
 
-TEST(StandInReplayed, VerifiedRotationLeavesOutTheWrongVariant) {
+TEST(StandInReplayed, verifiedRotation_leavesOutTheWrongVariant) {
   StandInRun Run("in-place", "wrong");
   StandInPlan Plan;
   Plan.Mode = "verify-rotate";
@@ -218,7 +219,7 @@ TEST(StandInReplayed, VerifiedRotationLeavesOutTheWrongVariant) {
     EXPECT_NE(Line.at(6), "odd");
 }
 
-/// How often the variant `odd` of \p Kernel was timed, by number of the launch.
+/// Returns how often the variant `odd` of \p Kernel was timed, by number of the launch.
 static std::map<std::string, unsigned> timesOfOdd(const Records &File, const std::string &Kernel) {
   std::map<std::string, unsigned> Times;
   for (const Fields &Line : File.of("timed"))
@@ -227,7 +228,7 @@ static std::map<std::string, unsigned> timesOfOdd(const Records &File, const std
   return Times;
 }
 
-TEST(StandInMeasured, VariantThatComputesSomethingElseIsTimed) {
+TEST(StandInMeasured, variantThatComputesSomethingElse_isTimed) {
   for (auto [Scenario, Kernel] : {std::pair{"deterministic", "scale"},
                                   {"repeated", "scale"},
                                   {"in-place", "step"},
@@ -249,7 +250,7 @@ TEST(StandInMeasured, VariantThatComputesSomethingElseIsTimed) {
   }
 }
 
-TEST(StandInMeasured, ItsOutputIsNotWhatTheNextOneStartsFrom) {
+TEST(StandInMeasured, output_isNotWhatTheNextVariantStartsFrom) {
   StandInRun Run("repeated", "wrong");
   StandInPlan Plan;
   Plan.Measured = {"odd"};
@@ -260,7 +261,7 @@ TEST(StandInMeasured, ItsOutputIsNotWhatTheNextOneStartsFrom) {
     EXPECT_NE(Line.at(10), "0") << "idempotent: warm times are taken, too";
 }
 
-TEST(StandInMeasured, WhatWritesElsewhereIsNotTimed) {
+TEST(StandInMeasured, variantThatWritesElsewhere_isNotTimed) {
   for (auto [Scenario, Kernel] : {std::pair{"in-place", "step"}, {"repeated", "scale"}}) {
     SCOPED_TRACE(Scenario);
     StandInRun Run(Scenario, "stray");
@@ -273,7 +274,7 @@ TEST(StandInMeasured, WhatWritesElsewhereIsNotTimed) {
   }
 }
 
-/// `<kernel> <variant>` of all faults.
+/// Returns `<kernel> <variant>` of all faults.
 static std::set<std::string> blamed(const Records &File) {
   std::set<std::string> Blamed;
   for (const Fields &Line : File.of("fault"))
@@ -281,7 +282,7 @@ static std::set<std::string> blamed(const Records &File) {
   return Blamed;
 }
 
-TEST(StandInReplayed, VariantThatHangsOrBreaksTheContextEndsTheProcess) {
+TEST(StandInReplayed, variantThatHangsOrBreaksTheContext_endsTheProcess) {
   for (const char *Bad : {"hang", "break"}) {
     SCOPED_TRACE(Bad);
     StandInRun Run("in-place", Bad);
@@ -294,7 +295,7 @@ TEST(StandInReplayed, VariantThatHangsOrBreaksTheContextEndsTheProcess) {
   }
 }
 
-TEST(StandInReplayed, AnotherThreadsLongKernelIsNoHang) {
+TEST(StandInReplayed, longKernelOfAnotherThread_isNoHang) {
   StandInRun Run("thread-stream");
   StandInPlan Plan;
   Plan.HangMs = 100;
@@ -303,7 +304,7 @@ TEST(StandInReplayed, AnotherThreadsLongKernelIsNoHang) {
   EXPECT_TRUE(replayed(Run.Timed, "step")) << printed(Run.Timed);
 }
 
-TEST(StandInRotated, VariantThatBreaksTheContextEndsTheProcess) {
+TEST(StandInRotated, variantThatBreaksTheContext_endsTheProcess) {
   StandInRun Run("in-place", "break");
   StandInPlan Plan;
   Plan.Mode = Plan.Fallback = "rotate";
@@ -312,7 +313,7 @@ TEST(StandInRotated, VariantThatBreaksTheContextEndsTheProcess) {
   EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step odd"}) << printed(Run.Timed);
 }
 
-TEST(StandInRotated, VariantThatHangsEndsTheProcess) {
+TEST(StandInRotated, variantThatHangs_endsTheProcess) {
   StandInRun Run("in-place", "hang");
   StandInPlan Plan;
   Plan.Mode = Plan.Fallback = "rotate";
@@ -322,7 +323,7 @@ TEST(StandInRotated, VariantThatHangsEndsTheProcess) {
   EXPECT_EQ(blamed(Run.Timed), std::set<std::string>{"step odd"}) << printed(Run.Timed);
 }
 
-TEST(StandInReplayed, ExcludedVariantIsNotRun) {
+TEST(StandInReplayed, excludedVariant_isNotRun) {
   StandInRun Run("in-place", "hang");
   StandInPlan Plan;
   Plan.Excluded = {"odd"};

@@ -5,7 +5,7 @@
 
 using namespace carve::probe;
 
-TEST(OutputSpread, AVariantMayBeAsFarOffAsTheDefaultItself) {
+TEST(OutputSpread, variant_mayDifferAsMuchAsTheDefaultItself) {
   OutputSpread S;
   S.Multiset = 5;
   S.widen({100, 1e-6, 1e-9, 6});
@@ -17,7 +17,7 @@ TEST(OutputSpread, AVariantMayBeAsFarOffAsTheDefaultItself) {
   EXPECT_FALSE(S.holds({256, 4e-6, 9e-9, 8}));
 }
 
-TEST(OutputSpread, WhatOnlyChangesPlacesHasTheSameWords) {
+TEST(OutputSpread, permutedOutput_hasTheSameWords) {
   OutputSpread S;
   S.Multiset = 5;
   double Any = std::numeric_limits<double>::infinity();
@@ -27,7 +27,7 @@ TEST(OutputSpread, WhatOnlyChangesPlacesHasTheSameWords) {
   EXPECT_FALSE(S.holds({90, Any, 3, 6})) << "a word that the default never writes";
 }
 
-TEST(Cover, SaysWhatIsNewAndTakesItIn) {
+TEST(Cover, newSpans_areReportedAndAdded) {
   std::vector<Span> Spans = {{0, 100, 50}, {1, 0, 10}};
   EXPECT_TRUE(cover(Spans, {}));
   EXPECT_TRUE(cover(Spans, {{0, 110, 40}, {1, 0, 10}}));
@@ -43,7 +43,7 @@ TEST(Cover, SaysWhatIsNewAndTakesItIn) {
   EXPECT_EQ(Spans[0].Bytes, 61u);
 }
 
-TEST(Cover, ManySpansTakeNoLongerThanTheyMust) {
+TEST(Cover, manySpans_areCoveredQuickly) {
   std::vector<Span> Spans, Same;
   for (size_t I = 0; I < 300'000; ++I)
     Spans.push_back({0, I * 2, 1});

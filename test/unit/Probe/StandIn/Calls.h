@@ -1,6 +1,7 @@
 /// \file
-/// How a call of the driver is seen by CUPTI: a callback before and after, with the parameters in a
-/// struct that a callback may write to, and nested where a callback makes calls itself.
+/// How CUPTI sees a call of the driver: a callback before it and one after it, with the parameters
+/// in a structure to which a callback may write. Callbacks are nested if a callback makes calls
+/// itself.
 #pragma once
 
 #include "unit/Probe/StandIn/Model.h"

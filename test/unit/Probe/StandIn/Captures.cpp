@@ -1,6 +1,6 @@
 /// \file
-/// Stream capture and graphs of the stand-in: a list of what was submitted, run in order. A capture
-/// is as easily disturbed as the driver's: calls that may wait make it invalid.
+/// Stream capture and graphs of the stand-in. A graph is a list of what was submitted, and runs in
+/// that order. A capture is as easily disturbed as the driver's: calls that may wait invalidate it.
 
 #include "unit/Probe/StandIn/Calls.h"
 

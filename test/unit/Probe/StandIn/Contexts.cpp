@@ -104,7 +104,7 @@ STANDIN_API cuDeviceTotalMem(size_t *Bytes, CUdevice) {
 }
 
 STANDIN_API cuDeviceGetAttribute(int *Value, CUdevice_attribute Attribute, CUdevice) {
-  // Never destroyed: the probe's thread and the program's may ask while the process ends.
+  // Never destroyed, because threads of the probe and the program may ask while the process ends.
   static const auto &Known = *new const std::map<int, int>{
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
       {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},

@@ -1,5 +1,5 @@
 /// \file
-/// Copies and fills of the stand-in. Those from and to memory that is not page-locked are staged,
+/// Copies and fills of the stand-in. Copies from and to memory that is not page-locked are staged,
 /// or done when the call returns, as the driver's are.
 
 #include "unit/Probe/StandIn/Calls.h"
@@ -33,7 +33,7 @@ static CUresult queue(CUstream Handle, Wait Waiting, std::function<void(StreamSt
     if (CUresult Status = forbiddenInCapture())
       return Status;
   CompletionPtr Done = submit(Stream, [Run = std::move(Run)](StreamState &S) {
-    // After a fault nothing runs any more.
+    // Nothing runs any more after a fault.
     std::unique_lock<std::mutex> Guard(driver().Lock);
     bool Broken = S.Owner->Broken != CUDA_SUCCESS;
     Guard.unlock();

@@ -1,6 +1,6 @@
 /// \file
-/// What the test program can do with memory that a replay cannot put back without asking whose it
-/// is: the host's, managed memory, variables of other modules. And in a sandbox.
+/// Scenarios with memory that a replay cannot put back without knowing whose it is: memory of the
+/// host, managed memory, variables of other modules. One scenario runs in a sandbox.
 
 #include "unit/Probe/StandIn/ImageFile.h"
 #include "unit/Probe/StandIn/Program.h"
@@ -32,7 +32,7 @@ static void print(const char *Name, CUdeviceptr Base) {
   std::printf("%s %016llx\n", Name, static_cast<unsigned long long>(Sum));
 }
 
-/// Launches a kernel that changes what is at \p Hidden, of which no argument is the address.
+/// Launches a kernel that changes the memory at \p Hidden, although no argument has that address.
 static void changeHidden(Kernels &K, CUdeviceptr Hidden) {
   CUdeviceptr Inverted = ~Hidden;
   Buffer Data(Count, 1);
@@ -68,7 +68,7 @@ void carve::standin::hostWritten(Kernels &K) {
   unsigned Lost = 0;
   std::thread Writer([&] {
     for (unsigned Turn = 1; !Stop; ++Turn) {
-      // Also pauses that are longer than a replay watches.
+      // Some pauses are longer than a replay watches.
       Words[Turn % Count] = Turn;
       std::this_thread::sleep_for(std::chrono::milliseconds(Turn % 8 ? 3 : 30));
       Lost += Words[Turn % Count] != Turn;
@@ -127,7 +127,7 @@ void carve::standin::unknownCall(Kernels &K) {
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##Call, 0, 1),                                           \
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
-/// From here on the system kills the program where it opens a file or asks about one.
+/// From here on the system kills the program if it opens a file or asks about one.
 static bool forbidFiles() {
   sock_filter Filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -161,10 +161,10 @@ static bool forbidFiles() {
 
 void carve::standin::sandboxed(Kernels &K) {
   Buffer Data(Count, 1);
-  std::printf("before\n"); // Asks what kind of file it is.
+  std::printf("before\n"); // The first output asks what kind of file it goes to.
   std::fflush(stdout);
   std::printf(forbidFiles() ? "sandboxed\n" : "no filters here\n");
-  // More than the device has room for twice: the rest of the copy goes to the host's memory.
+  // The device has no room for this twice, so the rest of the copy goes to the host's memory.
   setDeviceMemory(size_t(16) << 20);
   CUdeviceptr Most = 0;
   CHECK(cuMemAlloc(&Most, size_t(9) << 20));

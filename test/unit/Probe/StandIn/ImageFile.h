@@ -1,6 +1,6 @@
 /// \file
 /// Machine code as the stand-in driver and the probe take it: an ELF file whose symbols are kernels
-/// and variables, with nothing behind them.
+/// and variables, without any code.
 #pragma once
 
 #include <cstring>
@@ -11,8 +11,8 @@
 
 namespace carve::standin {
 
-/// An image with \p Kernels and \p Variables, each of these a name and its bytes; all of them in
-/// managed memory if \p Managed.
+/// Returns an image with \p Kernels and \p Variables. Each variable has a name and its bytes; all
+/// of them are in managed memory if \p Managed is set.
 inline std::string imageFile(const std::vector<std::string> &Kernels,
                              const std::vector<std::pair<std::string, unsigned>> &Variables,
                              bool Managed = false) {

@@ -1,6 +1,6 @@
 /// \file
-/// Launches of the stand-in: arguments are copied at the call, the kernel's code runs on the
-/// stream's thread, and its activity record is left behind it.
+/// Launches of the stand-in. Arguments are copied at the call, the kernel's code runs on the
+/// stream's thread, and leaves its activity record after that.
 
 #include "unit/Probe/StandIn/Calls.h"
 

@@ -1,6 +1,7 @@
 /// \file
-/// Memory of the stand-in: blocks of the host's, counted against what the device has. Fresh memory
-/// holds a pattern, so that reading what was never written is the same in every run.
+/// Memory of the stand-in: blocks of host memory, counted against the size of the device. New
+/// memory holds a pattern, so that reading memory that was never written gives the same in every
+/// run.
 
 #include "unit/Probe/StandIn/Calls.h"
 
@@ -21,7 +22,8 @@ CUdeviceptr carve::standin::allocate(size_t Bytes, Kind What) {
   std::lock_guard<std::mutex> Guard(D.Lock);
   if (Bytes == 0 || (onDevice(What) && rounded(Bytes) > D.TotalBytes - D.UsedBytes))
     return 0;
-  // Exactly as large as asked for: the address sanitizer then sees what a kernel writes beside it.
+  // The block is exactly as large as requested, so that the address sanitizer sees what a kernel
+  // writes beside it.
   void *Block = nullptr;
   if (::posix_memalign(&Block, Alignment, Bytes) != 0)
     return 0;
@@ -151,7 +153,7 @@ void carve::standin::callUnheardOf() {
   traced(UnheardOfId, "cuMemUnheardOf", Parameters, [](auto &, unsigned) { return CUDA_SUCCESS; });
 }
 
-/// The allocation that \p Address is in; under the driver's lock.
+/// Returns the allocation that contains \p Address. The caller holds the driver's lock.
 static std::map<CUdeviceptr, Allocation>::iterator find(CUdeviceptr Address) {
   auto &Memory = driver().Memory;
   auto It = Memory.upper_bound(Address);
@@ -211,7 +213,7 @@ STANDIN_API cuPointerGetAttributes(unsigned Count, CUpointer_attribute *Which, v
   return CUDA_SUCCESS;
 }
 
-// Physical memory is a file in memory, and mapping it is mapping.
+// Physical memory is a file in memory, which is mapped.
 
 STANDIN_API cuMemGetAllocationGranularity(size_t *Bytes, const CUmemAllocationProp *,
                                           CUmemAllocationGranularity_flags) {
@@ -245,7 +247,7 @@ static CUresult create(CUmemGenericAllocationHandle *Out, size_t Bytes) {
   return CUDA_SUCCESS;
 }
 
-/// Gives the memory back with its last user; under the driver's lock.
+/// Frees the memory with its last user. The caller holds the driver's lock.
 static void leave(CUmemGenericAllocationHandle Handle) {
   Driver &D = driver();
   auto It = D.Physicals.find(Handle);

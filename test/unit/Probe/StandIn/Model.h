@@ -1,6 +1,6 @@
 /// \file
-/// The state of the stand-in driver: contexts, streams, what is queued in them, memory, modules,
-/// graphs. One lock for all of it, never held while a callback or a kernel runs.
+/// The state of the stand-in driver: contexts, streams with their queued work, memory, modules,
+/// graphs. One lock protects all of it; it is never held while a callback or a kernel runs.
 #pragma once
 
 #include "unit/Probe/StandIn/StandIn.h"
@@ -14,7 +14,7 @@
 
 namespace carve::standin {
 
-/// That one piece of work of a stream is done, for those who wait for it.
+/// Says that one piece of work of a stream is done, for those who wait for it.
 class Completion {
 public:
   void set(uint64_t AtNs);
@@ -35,7 +35,7 @@ struct Capture;
 struct StreamState;
 
 struct Work {
-  std::function<void(StreamState &)> Run; ///< Null: the stream's thread ends.
+  std::function<void(StreamState &)> Run; ///< If null, the stream's thread ends.
   std::vector<CompletionPtr> After;
   CompletionPtr Done;
 };
@@ -45,51 +45,53 @@ struct StreamState {
   bool Blocking = true; ///< Waits for the legacy default stream, which waits for it.
   bool Legacy = false;
   unsigned Id = 0;
-  uint64_t ClockNs = 0; ///< Of the device: when the last kernel ended. Its own thread's.
+  /// The device time at which the last kernel ended. Only the stream's own thread uses it.
+  uint64_t ClockNs = 0;
   std::mutex Lock;
   std::condition_variable Changed;
   std::deque<Work> Queue;
-  CompletionPtr Last;                ///< Under the driver's lock.
-  std::shared_ptr<Capture> Captured; ///< Likewise; null: not capturing.
+  CompletionPtr Last; ///< Protected by the driver's lock.
+  /// Also protected by the driver's lock; null if the stream is not being captured.
+  std::shared_ptr<Capture> Captured;
 };
 
 struct Context {
   unsigned Id = 0;
   CUdevice Device = 0;
   std::shared_ptr<StreamState> Legacy;
-  std::map<void *, std::shared_ptr<StreamState>> Streams; ///< Without the legacy one.
-  CUresult Broken = CUDA_SUCCESS;                         ///< Sticky, as on a GPU.
+  std::map<void *, std::shared_ptr<StreamState>> Streams; ///< All streams except the legacy one.
+  CUresult Broken = CUDA_SUCCESS;                         ///< The error stays, as on a GPU.
 };
 
 enum class Kind { Device, Managed, Host, Mapped, Global };
 
 struct Physical {
   size_t Bytes = 0;
-  unsigned Users = 1; ///< Its handle and its mappings.
+  unsigned Users = 1; ///< The handle and the mappings of the memory.
 };
 
 struct Allocation {
   size_t Bytes = 0;
   Kind What = Kind::Device;
   Context *Owner = nullptr;
-  CUmemGenericAllocationHandle Handle = 0; ///< What is mapped.
+  CUmemGenericAllocationHandle Handle = 0; ///< The handle of what is mapped.
 };
 
-/// A loaded image. The driver's CUmodule and CUlibrary are both this.
+/// A loaded image. The driver's CUmodule and CUlibrary are both of this type.
 struct Image {
-  std::string Text; ///< Names its kernels; `global:<name>:<bytes>` its variables.
+  std::string Text; ///< Names its kernels, and its variables as `global:<name>:<bytes>`.
   std::map<std::string, std::unique_ptr<struct Entry>> Entries;
   std::map<std::string, std::pair<CUdeviceptr, size_t>> Globals;
   bool Library = false;
 };
 
-/// A kernel of an image: a CUkernel where it is of a library, else a CUfunction. Launches take
-/// both.
+/// A kernel of an image: a CUkernel if the image is a library, otherwise a CUfunction. Launches
+/// take both.
 struct Entry {
   std::shared_ptr<const KernelCode> Code;
   Image *Owner = nullptr;
-  std::shared_ptr<std::map<int, int>> Attributes; ///< That the program set.
-  std::unique_ptr<Entry> Function;                ///< Of a CUkernel.
+  std::shared_ptr<std::map<int, int>> Attributes; ///< The attributes that the program has set.
+  std::unique_ptr<Entry> Function;                ///< The function of a CUkernel.
   bool isKernel() const { return Function != nullptr; }
 };
 
@@ -112,7 +114,7 @@ struct EventState {
   CompletionPtr Recorded;
 };
 
-/// Never destroyed: streams' threads use it to the end of the process.
+/// Never destroyed, because the streams' threads use it until the process ends.
 struct Driver {
   std::mutex Lock;
   size_t TotalBytes = size_t(32) << 20, UsedBytes = 0;
@@ -128,25 +130,26 @@ Driver &driver();
 
 uint64_t nowNs();
 
-/// The calling thread's context, or null.
+/// Returns the calling thread's context, or null.
 Context *currentContext();
-CUresult contextStatus(); ///< Why no call can succeed now, or CUDA_SUCCESS.
+CUresult contextStatus(); ///< Returns why no call can succeed now, or CUDA_SUCCESS.
 
-/// The stream of a handle in the current context; null, 1 and 2 are the driver's own.
+/// Returns the stream of a handle in the current context. The handles null, 1 and 2 are the
+/// driver's own.
 std::shared_ptr<StreamState> streamOf(CUstream Handle);
 std::shared_ptr<StreamState> makeStream(Context *Owner, bool Blocking);
 
-/// Queues \p Run behind all that it has to wait for. In a capture it becomes a node instead, and
-/// the result is null.
+/// Queues \p Run after everything for which it must wait. In a capture it becomes a node instead,
+/// and the result is null.
 CompletionPtr submit(const std::shared_ptr<StreamState> &Stream,
                      std::function<void(StreamState &)> Run);
 /// Waits for all work of \p C.
 void synchronize(Context *C);
 
-/// A call that a capture in the driver's strict mode forbids: it invalidates the capture.
+/// Handles a call that a capture in the driver's strict mode forbids: it invalidates the capture.
 CUresult forbiddenInCapture();
 
-/// Takes memory off the device's; 0 where it has no more.
+/// Allocates device memory. Returns 0 if the device has no more.
 CUdeviceptr allocate(size_t Bytes, Kind What);
 bool release(CUdeviceptr Base);
 
@@ -154,7 +157,7 @@ bool release(CUdeviceptr Base);
 CUresult runKernel(StreamState &Stream, const KernelCode &Code, const KernelCall &Call,
                    unsigned Graph, unsigned Correlation);
 
-/// Code of the probe's own device kernels, for the images that name them.
+/// Registers code of the probe's own device kernels, for the images that name them.
 void registerProbeKernels();
 
 } // namespace carve::standin

@@ -1,7 +1,7 @@
 /// \file
-/// Images, kernels and variables of the stand-in. An image is a fatbinary or a text; it contains
-/// the kernels that are registered and whose names stand in it as words, and the variables that it
-/// lists as `global:<name>:<bytes>`.
+/// Images, kernels and variables of the stand-in. An image is a fatbinary or a text. It contains
+/// the registered kernels whose names it has as words, and the variables that it lists as
+/// `global:<name>:<bytes>`.
 
 #include "unit/Probe/StandIn/Calls.h"
 
@@ -29,8 +29,8 @@ struct FatbinHeader {
 };
 } // namespace
 
-/// What stands at \p Code: behind a wrapper, a fatbinary, an ELF file (up to its table of sections)
-/// or a text.
+/// Returns the content of the image at \p Code: of a wrapper, a fatbinary, an ELF file (up to its
+/// table of sections) or a text.
 static std::string bytesOf(const void *Code) {
   unsigned Magic = 0;
   std::memcpy(&Magic, Code, sizeof Magic);
@@ -82,7 +82,7 @@ static void makeGlobals(Image &I) {
   }
 }
 
-/// All that are there, those of contexts that have gone included.
+/// All images that were ever loaded, including those of contexts that are gone.
 static std::set<Image *> &images() {
   static auto *All = new std::set<Image *>;
   return *All;
@@ -174,7 +174,7 @@ template <class Handle> static CUresult give(Handle *Out, Entry *Found) {
 
 STANDIN_API cuModuleGetFunction(CUfunction *Out, CUmodule Module, const char *Name) {
   return traced(CALL(cuModuleGetFunction){Out, Module, Name}, [](auto &P, unsigned) {
-    // Of a library it is the CUfunction behind the CUkernel.
+    // For a library it is the CUfunction of the CUkernel.
     Entry *Found = entryOf(imageOf(P.hmod), P.name);
     return give(P.hfunc, Found && Found->isKernel() ? Found->Function.get() : Found);
   });
@@ -203,7 +203,8 @@ STANDIN_API cuModuleGetGlobal(CUdeviceptr *Out, size_t *Bytes, CUmodule Module, 
                 [](auto &P, unsigned) { return global(P.dptr, P.bytes, P.hmod, P.name); });
 }
 
-/// A library's variables are others in each context. Kernels run with those of the primary one.
+/// A library has different variables in each context. Kernels run with those of the primary
+/// context.
 static CUdeviceptr inOtherContext(CUdeviceptr Base, size_t Bytes) {
   static std::mutex Lock;
   static auto &Known = *new std::map<std::pair<Context *, CUdeviceptr>, CUdeviceptr>;

@@ -1,6 +1,6 @@
 /// \file
-/// What the test program can do where something else of the process has to be known: other modules,
-/// other threads.
+/// Scenarios in which the probe must know something else of the process: other modules, other
+/// threads.
 
 #include "unit/Probe/StandIn/Program.h"
 
@@ -12,7 +12,7 @@ using namespace carve::standin;
 static constexpr unsigned Count = 4096;
 static constexpr int Launches = 40;
 
-/// A kernel gets another module's variable, and a third module goes.
+/// A kernel gets another module's variable, and a third module is unloaded.
 void carve::standin::otherVariables(Kernels &K) {
   CUmodule Other, Passing;
   Buffer Counter(16, 1);
@@ -45,8 +45,8 @@ void carve::standin::threadStream(Kernels &K) {
   Data.print("data");
 }
 
-/// A kernel that changes a variable runs in the library, in a module that goes, and in a context
-/// that goes: 3, 4 and 5 times.
+/// A kernel that changes a variable runs 3, 4 and 5 times: in the library, in a module that is
+/// unloaded, and in a context that is destroyed.
 void carve::standin::counted(Kernels &K) {
   auto Run = [](CUfunction Kernel, int Launches) {
     Buffer Data(Count, 1);

@@ -1,5 +1,5 @@
 /// \file
-/// The probe's device kernels (Probe/Memory/device/Helper.cu) as C++: they work through the same
+/// The probe's device kernels (Probe/Memory/device/Helper.cu) in C++. They work through the same
 /// tables.
 
 #include "unit/Probe/StandIn/Model.h"
@@ -47,7 +47,7 @@ static CUresult compare(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
-/// A word at any place; what is behind the end of its chunk counts as zero.
+/// Returns a word at any address. Bytes after the end of its chunk count as zero.
 static uint32_t wordAt(uint64_t Address, uint64_t Left) {
   uint32_t Word = 0;
   std::memcpy(&Word, at<char>(Address), std::min<uint64_t>(Left, 4));

@@ -1,7 +1,7 @@
 /// \file
 /// A CUDA program on the stand-in driver: `Program SCENARIO [BAD]` does what the scenario says and
-/// prints what it has computed. BAD is the fault of one clone of every kernel, which a run without
-/// the probe never launches (ProgramKernels.h).
+/// prints what it has computed. BAD is the fault of one clone of every kernel; a run without the
+/// probe never launches it (ProgramKernels.h).
 
 #include "unit/Probe/StandIn/Program.h"
 
@@ -16,8 +16,9 @@
 using namespace carve::standin;
 
 #ifdef __SANITIZE_THREAD__
-/// No second of waiting at the end for other threads to race. glibc frees the thread-local memory
-/// of threads that have ended when another one ends, with locks that the sanitizer does not see.
+/// The sanitizer must not wait a second at the end for other threads to race. When a thread ends,
+/// glibc frees the thread-local memory of threads that have ended before, with locks that the
+/// sanitizer does not see.
 extern "C" __attribute__((visibility("default"))) const char *__tsan_default_options() {
   return "atexit_sleep_ms=0";
 }
@@ -51,7 +52,7 @@ Kernels::Kernels() {
                             {"masked", &Masked}}) {
     CUkernel Kernel = nullptr;
     CHECK(cuLibraryGetKernel(&Kernel, Library, Name));
-    *Slot = reinterpret_cast<CUfunction>(Kernel); // As the runtime launches it.
+    *Slot = reinterpret_cast<CUfunction>(Kernel); // The runtime launches it in this way.
   }
 }
 

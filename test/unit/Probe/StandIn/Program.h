@@ -9,7 +9,7 @@
 
 namespace carve::standin {
 
-/// Ends the program with status 90 where \p Status is an error.
+/// Ends the program with status 90 if \p Status is an error.
 void checkCall(CUresult Status, const char *Call);
 #define CHECK(Call) ::carve::standin::checkCall((Call), #Call)
 
@@ -21,7 +21,7 @@ struct Kernels {
   static const void *image();
 };
 
-/// Floats on the device.
+/// An array of floats on the device.
 struct Buffer {
   CUdeviceptr Base = 0;
   unsigned Count = 0;

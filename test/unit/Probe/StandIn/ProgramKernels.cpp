@@ -20,7 +20,7 @@ template <class T> static T *pointer(const KernelCall &Call, size_t Index) {
   return at<T>(Call.argument<CUdeviceptr>(Index));
 }
 
-/// scale(out, in, count): deterministic, and as good when run twice.
+/// scale(out, in, count) is deterministic, and gives the same if it runs twice.
 static CUresult scale(const KernelCall &Call) {
   auto *Out = pointer<float>(Call, 0);
   const auto *In = pointer<const float>(Call, 1);
@@ -30,7 +30,7 @@ static CUresult scale(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
-/// step(data, count): in place, so that a second run gives something else.
+/// step(data, count) works in place, so that a second run gives something else.
 static CUresult step(const KernelCall &Call) {
   auto *Data = pointer<float>(Call, 0);
   auto Count = Call.argument<unsigned>(1);
@@ -39,13 +39,13 @@ static CUresult step(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
-/// Starts at another element in every run, as blocks come in another order.
+/// Starts at another element in every run, because blocks come in any order.
 static unsigned anyStart(unsigned Count) {
   static std::atomic<unsigned> Runs{0};
   return Runs++ * 977 % Count;
 }
 
-/// sum(out, in, count): adds in any order, as atomic additions of floats do.
+/// sum(out, in, count) adds in any order, as atomic additions of floats do.
 static CUresult sum(const KernelCall &Call) {
   auto *Out = pointer<float>(Call, 0);
   const auto *In = pointer<const float>(Call, 1);
@@ -54,13 +54,14 @@ static CUresult sum(const KernelCall &Call) {
   for (unsigned Sum = 0; Sum < 64; ++Sum) {
     float Total = 0;
     for (unsigned I = 0; I < Count; ++I)
-      Total += In[(Start + I * (2 * Sum + 1)) % Count]; // All, where Count is a power of two.
+      // This visits all elements if Count is a power of two.
+      Total += In[(Start + I * (2 * Sum + 1)) % Count];
     Out[Sum] += Total;
   }
   return CUDA_SUCCESS;
 }
 
-/// append(list, in, count): the same elements in any order.
+/// append(list, in, count) writes the same elements in any order.
 static CUresult append(const KernelCall &Call) {
   auto *List = pointer<unsigned>(Call, 0);
   const auto *In = pointer<const unsigned>(Call, 1);
@@ -71,7 +72,7 @@ static CUresult append(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
-/// count(data, count): a variable of the module goes into the data, and changes.
+/// count(data, count) adds a variable of the module to the data, and changes the variable.
 static CUresult count(const KernelCall &Call) {
   auto *Data = pointer<float>(Call, 0);
   auto Count = Call.argument<unsigned>(1);
@@ -83,19 +84,20 @@ static CUresult count(const KernelCall &Call) {
   return CUDA_SUCCESS;
 }
 
-/// masked(data, inverted, count): as step, and it changes what is at the inverted address.
+/// masked(data, inverted, count) does the same as step, and changes the memory at the inverted
+/// address.
 static CUresult masked(const KernelCall &Call) {
   auto *Data = pointer<float>(Call, 0);
   auto *Hidden = at<float>(~Call.argument<CUdeviceptr>(1));
   auto Count = Call.argument<unsigned>(2);
   for (unsigned I = 0; I < Count; ++I) {
     Data[I] = Data[I] * 0.75f + float(I % 7) * 0.125f;
-    Hidden[I] += 1; // Shows how often it ran.
+    Hidden[I] += 1; // The value shows how many times it ran.
   }
   return CUDA_SUCCESS;
 }
 
-/// tell(where): leaves the inverted address of the module's variable Table.
+/// tell(where) writes the inverted address of the module's variable Table.
 static CUresult tell(const KernelCall &Call) {
   *pointer<CUdeviceptr>(Call, 0) = ~Call.Variables->at("Table").first;
   return CUDA_SUCCESS;

@@ -9,15 +9,15 @@
 namespace carve::standin {
 
 /// Registers `scale`, `step`, `sum`, `append` and `count`, each with `<name>__carve_control`,
-/// `<name>__fast` (the same, sooner done) and `<name>__odd`, which is the same, too, unless \p Bad
-/// says otherwise:
+/// `<name>__fast` (which does the same in less time) and `<name>__odd` (which also does the same,
+/// unless \p Bad says otherwise):
 ///   wrong         its result is another one
-///   stray         it also writes where the kernel itself never does
+///   stray         it also writes where the kernel itself never writes
 ///   hang          it never ends
 ///   break         it breaks the context
 void registerProgramKernels(const std::string &Bad);
 
-/// Where a clone that writes astray writes.
+/// The place to which a clone that writes astray writes.
 void setStrayTarget(CUdeviceptr Target);
 
 } // namespace carve::standin

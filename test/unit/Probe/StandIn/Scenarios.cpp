@@ -1,6 +1,6 @@
 /// \file
-/// What the test program can do. Everything that is printed is the same in every run without the
-/// probe, and has to be with it.
+/// The scenarios of the test program. Everything that they print is the same in every run without
+/// the probe, and must be the same with it.
 
 #include "unit/Probe/StandIn/Program.h"
 #include "unit/Probe/StandIn/ProgramKernels.h"
@@ -51,7 +51,7 @@ static void repeated(Kernels &K) {
   Buffer In(Count, 1), Out(Count, 2), Other(64, 3);
   setStrayTarget(Other.Base);
   for (int L = 0; L < Launches; ++L)
-    scaleInto(K, nullptr, Out, In, 8); // Later ones write what is there already.
+    scaleInto(K, nullptr, Out, In, 8); // Later launches write what is there already.
   Out.print("out");
   Other.print("other");
 }
@@ -65,7 +65,7 @@ static void inPlace(Kernels &K) {
   Other.print("other");
 }
 
-/// Sums in any order agree but for their last digits.
+/// Sums in different orders agree except for their last digits.
 static void printRounded(const char *Name, const Buffer &Data) {
   double Sum = 0;
   for (unsigned Word : Data.words()) {
@@ -108,7 +108,7 @@ static void streams(Kernels &K) {
   for (int L = 0; L < Launches; ++L) {
     for (unsigned S = 0; S < 4; ++S)
       step(K.Step, Streams[S], Data[S]);
-    // One hands on to the next, so that streams wait for each other.
+    // Each stream hands on to the next, so that streams wait for each other.
     CHECK(cuEventRecord(Event, Streams[unsigned(L) % 4]));
     CHECK(cuStreamWaitEvent(Streams[unsigned(L + 1) % 4], Event, 0));
     scaleInto(K, Streams[unsigned(L + 1) % 4], Data[unsigned(L + 1) % 4], Data[unsigned(L) % 4]);
@@ -122,7 +122,7 @@ static void streams(Kernels &K) {
     B.print("stream");
 }
 
-/// One of many that allocate, copy, launch and free.
+/// One of many threads that allocate, copy, launch and free.
 static uint64_t busyThread(Kernels &K, CUcontext Context, unsigned Seed) {
   CHECK(cuCtxSetCurrent(Context));
   CUstream Stream = newStream();
@@ -189,7 +189,7 @@ static void capture(Kernels &K) {
   Buffer Data(Count, 1), Beside(Count, 2);
   CUstream Stream = newStream();
   std::atomic<bool> Stop{false};
-  // Launches beside the captures, which a replay of these must not disturb.
+  // These launches run beside the captures, and a replay of them must not disturb those.
   std::thread Other([&] {
     CHECK(cuCtxSetCurrent(Context));
     CUstream Own = newStream();
@@ -221,7 +221,7 @@ static void capture(Kernels &K) {
   Beside.print("beside");
 }
 
-/// Fills the device to the last block once a replay has taken its shadow memory.
+/// Fills the device to the last block after a replay has taken its shadow memory.
 static void fullMemory(Kernels &K) {
   setDeviceMemory(size_t(128) << 20);
   size_t Free = 0, Total = 0;
@@ -253,7 +253,7 @@ static void fullMemory(Kernels &K) {
     CHECK(cuMemFree(Block));
 }
 
-/// Memory that the host writes while kernels run; each of the two has words of its own.
+/// The host writes this memory while kernels run; each of the two has words of its own.
 static void sharedWithHost(Kernels &K, CUdeviceptr Base) {
   auto *Host = reinterpret_cast<std::atomic<unsigned> *>(Base + Count * sizeof(float));
   std::memset(reinterpret_cast<void *>(Base), 0, (Count + 1) * sizeof(float));
@@ -283,7 +283,7 @@ static void hostMapped(Kernels &K) {
   sharedWithHost(K, Base);
 }
 
-/// The kernel's memory is the host's, and no argument says so: its address lies in device memory.
+/// The kernel's memory is the host's, and no argument shows it: its address is in device memory.
 static void hostHidden(Kernels &K) {
   void *Host = nullptr;
   CHECK(cuMemHostAlloc(&Host, Count * sizeof(float), CU_MEMHOSTALLOC_DEVICEMAP));
@@ -295,7 +295,8 @@ static void hostHidden(Kernels &K) {
     scaleInto(K, nullptr, Out, Data);
     Out.free();
   }
-  CHECK(cuMemsetD8(Data.Base + 512, 0, sizeof Host)); // Another in every run.
+  // The address is a different one in every run.
+  CHECK(cuMemsetD8(Data.Base + 512, 0, sizeof Host));
   Data.print("data");
 }
 
@@ -339,7 +340,7 @@ static void mapped(Kernels &K) {
   After.print("after");
 }
 
-/// Ends while another thread is in the middle of its launches.
+/// The program ends while another thread is in the middle of its launches.
 static void earlyExit(Kernels &K) {
   CUcontext Context = nullptr;
   CHECK(cuCtxGetCurrent(&Context));

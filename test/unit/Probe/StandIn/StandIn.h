@@ -1,8 +1,9 @@
 /// \file
 /// A stand-in for the CUDA driver that runs without a GPU: device memory is host memory, streams
-/// are threads, kernels are C++ functions that a program registers under their names. Every call
-/// goes through the stand-in for CUPTI (StubCupti.cpp) as the driver's calls go through CUPTI, so
-/// that the probe runs on it as it is. This header is what programs use beside cuda.h.
+/// are threads, and kernels are C++ functions that a program registers under their names. Every
+/// call goes through the stand-in for CUPTI (StubCupti.cpp), as the driver's calls go through
+/// CUPTI, so that the unchanged probe runs on it. Programs include this header in addition to
+/// cuda.h.
 #pragma once
 
 #include <cuda.h>
@@ -23,7 +24,7 @@ struct KernelCall {
   unsigned DynamicSmemBytes = 0;
   bool Cooperative = false;
   std::vector<std::vector<char>> Arguments;
-  /// Of the kernel's module, by name.
+  /// The variables of the kernel's module, by name.
   const std::map<std::string, std::pair<CUdeviceptr, size_t>> *Variables = nullptr;
 
   template <class T> T argument(size_t Index) const {
@@ -36,26 +37,26 @@ struct KernelCall {
   }
 };
 
-/// Anything but CUDA_SUCCESS breaks the context, as a fault on a GPU does.
+/// Any result but CUDA_SUCCESS breaks the context, as a fault on a GPU does.
 using KernelBody = std::function<CUresult(const KernelCall &)>;
 
 struct KernelCode {
   std::string Name;
   std::vector<size_t> ArgumentBytes;
   KernelBody Body;
-  uint64_t TimeNs = 20'000; ///< What its record says that it took.
+  uint64_t TimeNs = 20'000; ///< The time that the kernel's record shows.
   int Registers = 32;
   int MaxThreadsPerBlock = 1024;
 };
 
-/// Makes \p Code what a module that names it contains. Later code of the same name replaces it.
+/// Makes \p Code part of every module that names it. Later code of the same name replaces it.
 __attribute__((visibility("default"))) void registerKernel(KernelCode Code);
 
-/// Bytes of memory that the device has.
+/// The bytes of memory that the device has.
 __attribute__((visibility("default"))) void setDeviceMemory(size_t Bytes);
 
-/// A call of the driver about memory that no CUPTI header of today has: cuMemUnheardOf, by the id
-/// that the stand-in for CUPTI has for it.
+/// A call of the driver about memory that no CUPTI header of today has: cuMemUnheardOf, with the id
+/// by which the stand-in for CUPTI knows it.
 __attribute__((visibility("default"))) void callUnheardOf();
 inline constexpr unsigned UnheardOfId = 900;
 

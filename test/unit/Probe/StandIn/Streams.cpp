@@ -1,6 +1,6 @@
 /// \file
-/// Streams of the stand-in: a thread each, in order within, at once among each other, with the
-/// legacy default stream between them.
+/// Streams of the stand-in. Each has a thread and runs its work in order. Streams run concurrently,
+/// except for the order that the legacy default stream imposes.
 
 #include "unit/Probe/StandIn/Calls.h"
 
@@ -87,7 +87,7 @@ std::shared_ptr<StreamState> carve::standin::streamOf(CUstream Handle) {
   return nullptr;
 }
 
-/// What work of \p Stream has to wait for beside its own stream's.
+/// Returns for what work of \p Stream must wait besides the work of its own stream.
 static std::vector<CompletionPtr> predecessors(const StreamState &Stream) {
   std::vector<CompletionPtr> After;
   if (Stream.Legacy) {
@@ -192,7 +192,8 @@ static bool capturing(const StreamState &Stream) {
   return Stream.Captured != nullptr;
 }
 
-/// The last work of \p Stream, and for the legacy one that of all that it waits for.
+/// Returns the last work of \p Stream and, for the legacy stream, the last work of all streams for
+/// which it waits.
 static std::vector<CompletionPtr> pending(const std::shared_ptr<StreamState> &Stream) {
   std::lock_guard<std::mutex> Guard(driver().Lock);
   std::vector<CompletionPtr> All;
@@ -233,8 +234,8 @@ STANDIN_API cuStreamQuery(CUstream Handle) {
       return CUDA_ERROR_INVALID_HANDLE;
     if (CUresult Status = forbiddenInCapture())
       return Status;
-    // That a question about the legacy stream is one about those that wait for it is promised
-    // nowhere.
+    // The driver's documentation does not promise that a question about the legacy stream is also
+    // one about the streams that wait for it.
     if (CompletionPtr Last = lastOwn(Stream); Last && !Last->done())
       return CUDA_ERROR_NOT_READY;
     return contextStatus();

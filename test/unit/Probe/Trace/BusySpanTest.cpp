@@ -4,7 +4,7 @@
 
 using carve::probe::BusySpan;
 
-TEST(BusySpan, GapsAreNotBusy) {
+TEST(BusySpan, gaps_areNotBusy) {
   BusySpan Span;
   EXPECT_EQ(Span.drain(), "");
   Span.add(100, 110);
@@ -13,14 +13,14 @@ TEST(BusySpan, GapsAreNotBusy) {
   EXPECT_EQ(Span.drain(), "") << "each line tells what is new";
 }
 
-TEST(BusySpan, ConcurrentKernelsCountOnce) {
+TEST(BusySpan, concurrentKernels_countOnce) {
   BusySpan Span;
-  // As they end, the one that began first last.
+  // Kernels come in the order of their ends; the one that began first comes last.
   Span.add(20, 50);
   Span.add(0, 100);
   Span.add(90, 120);
   EXPECT_EQ(Span.drain(), "span\t0\t120\t120\n");
-  // Delivered later: it ran while another did.
+  // This kernel is delivered later, although it ran at the same time as another one.
   Span.add(110, 130);
   Span.add(5, 60);
   EXPECT_EQ(Span.drain(), "span\t5\t130\t10\n");

@@ -13,7 +13,7 @@ static std::string write(const TempDir &Dir, const char *Name, const std::string
   return Path;
 }
 
-TEST(ImageMap, RefusesWhatIsNotAMap) {
+TEST(ImageMap, read_otherFile_isRefused) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-probe-test"));
   std::string Digest(32, 'a');
   auto Reads = [&](const std::string &Text) {
@@ -27,7 +27,7 @@ TEST(ImageMap, RefusesWhatIsNotAMap) {
   EXPECT_FALSE(ImageMap().read("/dev/null/nonexistent"));
 }
 
-TEST(ImageMap, UnreadableImagesHaveAReason) {
+TEST(ImageMap, unreadableImage_hasAReason) {
   TempDir Dir = llvm::cantFail(TempDir::create("carve-probe-test"));
   std::string Missing(32, 'a'), Text(32, 'b'), Pipe(32, 'c'), Empty(32, 'd');
   std::string PipePath = Dir.path() + "/pipe";

@@ -13,7 +13,7 @@ static KernelShape shape(uint32_t GridX, uint32_t Registers = 32) {
   return Shape;
 }
 
-TEST(KernelTable, SumsLaunchesOfOneShape) {
+TEST(KernelTable, launchesOfOneShape_areSummed) {
   KernelTable Table;
   Table.add("_Z1av", shape(7), 30, 100);
   Table.add("_Z1av", shape(7), 10, 200);
@@ -22,7 +22,7 @@ TEST(KernelTable, SumsLaunchesOfOneShape) {
             "kernel\t_Z1av\t7,1,1\t128,2,1\t0\t0\t1,1,1\t0\t32\t0\t3\t60\t10\t200\n");
 }
 
-TEST(KernelTable, KeepsWhatDiffersApart) {
+TEST(KernelTable, differentShapes_areKeptApart) {
   KernelTable Table;
   KernelShape Cluster = shape(1), Cooperative = shape(1), Smem = shape(1);
   Cluster.Cluster = {2, 1, 1};
@@ -35,7 +35,7 @@ TEST(KernelTable, KeepsWhatDiffersApart) {
   EXPECT_EQ(std::count(Lines.begin(), Lines.end(), '\n'), 7);
 }
 
-TEST(KernelTable, GraphLaunchesAreAlsoCountedByThemselves) {
+TEST(KernelTable, graphLaunches_areAlsoCountedByThemselves) {
   KernelTable Table;
   Table.add("k", shape(1), 5, 0);
   Table.add("k", shape(1), 5, 0, /*FromGraph=*/true);
@@ -46,7 +46,7 @@ TEST(KernelTable, GraphLaunchesAreAlsoCountedByThemselves) {
   EXPECT_EQ(Table.drain().find("graph"), std::string::npos);
 }
 
-TEST(KernelTable, DrainStartsAnew) {
+TEST(KernelTable, drain_startsAnew) {
   KernelTable Table;
   EXPECT_EQ(Table.drain(), "");
   Table.add("k", shape(1), 5, 0);
@@ -56,7 +56,7 @@ TEST(KernelTable, DrainStartsAnew) {
   EXPECT_EQ(Table.drain(), "kernel\tk\t1,1,1\t128,2,1\t0\t0\t1,1,1\t0\t32\t0\t1\t9\t9\t0\n");
 }
 
-TEST(KernelTable, MergesGridsBeyondTheBoundAndLosesNoLaunch) {
+TEST(KernelTable, gridsBeyondTheBound_areMergedWithoutLosingLaunches) {
   KernelTable Table;
   constexpr uint32_t Extra = 1000;
   for (uint32_t Grid = 1; Grid <= KernelTable::MaxShapesPerKernel + Extra; ++Grid)
@@ -67,7 +67,7 @@ TEST(KernelTable, MergesGridsBeyondTheBoundAndLosesNoLaunch) {
             KernelTable::MaxShapesPerKernel + 2);
   EXPECT_NE(Lines.find("kernel\tk\t0,0,0\t128,2,1\t0\t0\t1,1,1\t0\t32\t0\t1000\t1000\t1\t0\n"),
             std::string::npos);
-  // The bound is one of the process, not of a flush.
+  // The bound applies to the whole process, not to one flush.
   Table.add("k", shape(100'000), 1, 0);
   EXPECT_NE(Table.drain().find("0,0,0"), std::string::npos);
 }
