@@ -167,7 +167,8 @@ TEST_F(CMakeModule, package_givesToolsAndVersion) {
                           "  get_target_property(Path CarveNvcc::${Tool} IMPORTED_LOCATION)\n"
                           "  message(STATUS \"at ${Path}\")\n"
                           "endforeach()\n");
-  std::string Version = carve({"--version"}).Stdout; // Such as `carve 0.1.0`.
+  std::string Version = carve({"--version"}).Stdout; // It begins with `carve 0.1.0`.
+  Version = Version.substr(0, Version.find('\n') + 1);
   EXPECT_NE(R.Stdout.find("found 1 " + Version.substr(6)), std::string::npos) << R.Stdout;
   EXPECT_NE(R.Stdout.find(std::string("at ") + CARVE_PROGRAM + "\n"), std::string::npos);
   EXPECT_NE(R.Stdout.find(std::string("at ") + CARVE_NVCC_PROGRAM + "\n"), std::string::npos);
