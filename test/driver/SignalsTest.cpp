@@ -171,8 +171,10 @@ TEST_F(SignalsTest, keepDirectory_linkPlantedAtItsName_victimIsUntouched) {
 }
 
 TEST_F(SignalsTest, signal_outsideOfNvcc_childrenEndAndTemporariesGo) {
-  write("cuda/bin/ptxas",
-        "#!/bin/sh\necho $$ >" + path("cuda/bin/log/pid") + "\ntouch beside\nsleep 30\n");
+  // The file has its text from the moment at which it exists.
+  const std::string PidFile = path("cuda/bin/log/pid");
+  write("cuda/bin/ptxas", "#!/bin/sh\necho $$ >" + PidFile + ".new\nmv " + PidFile + ".new " +
+                              PidFile + "\ntouch beside\nsleep 30\n");
   std::filesystem::permissions(path("cuda/bin/ptxas"), std::filesystem::perms::owner_all);
   write("pin.yaml",
         "carve-profile: 1\nkernels:\n  - kernel: \"_Z2avPf\"\n    variant: {cap: 32}\n");
