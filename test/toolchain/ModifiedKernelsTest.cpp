@@ -254,8 +254,7 @@ TEST_F(ModifiedKernelsTest, unsoundVersions_haveNoTimes) {
   const ModifiedTimes &P = Printed->at("matmul");
   EXPECT_EQ(P.WholeNs, 0);
   EXPECT_EQ(P.MemoryNs, 0);
-  EXPECT_NE(P.Reason.find("the output of the timing run differs: "), std::string::npos)
-      << P.Reason;
+  EXPECT_NE(P.Reason.find("the output of the timing run differs: "), std::string::npos) << P.Reason;
 
   // The kernel cannot be replayed.
   llvm::sys::fs::remove(path("plan"));
