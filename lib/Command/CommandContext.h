@@ -1,7 +1,7 @@
 /// \file
 /// Declares what the commands of `carve` share. tools/carve picks the command. The command's body
 /// lives in its feature's folder, for example `TuneCommand` in Tune, and receives the words after
-/// the command's name. Only these bodies and tools/ print.
+/// the command's name. Only these bodies and tools/ print results.
 #pragma once
 
 #include "Command/Installation.h"

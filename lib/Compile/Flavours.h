@@ -1,6 +1,6 @@
 /// \file
-/// Provides front-end flavours for the emission in a compile, whether nvcc runs or the object is
-/// made from the store.
+/// Provides the PTX that cicc makes at other register caps (front-end flavours, Store/FlavourPtx.h)
+/// for the emission in a compile, whether nvcc runs or the object is made from the store.
 #pragma once
 
 #include "Compile/Emission.h"

@@ -1,6 +1,6 @@
 /// \file
 /// What the GPU driver and CUPTI say of themselves, for MachineLook. Their libraries are loaded
-/// into this process, because that is the way in which programs fail with them.
+/// into this process, so that they fail here as they would fail in a program.
 #pragma once
 
 #include "Doctor/Machine.h"

@@ -1,6 +1,6 @@
 /// \file
-/// What `carve doctor` has seen of a machine: values alone, so that findings can be made of
-/// machines that nobody has. MachineLook fills it, Findings judges it. Where something was not
+/// What `carve doctor` has seen of a machine. MachineLook fills it, Findings judges it. It holds
+/// values alone, so that a test can describe a machine that does not exist. Where something was not
 /// found, the reason is a text for a person.
 #pragma once
 

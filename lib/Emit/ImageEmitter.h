@@ -1,6 +1,7 @@
 /// \file
-/// Applies decisions to one image: edits the PTX and assembles it as it was when timed, and checks
-/// every kernel of the result against CodePromises.h. UnitEmitter calls it for each image.
+/// Applies decisions to one image: edits the PTX and assembles it in the same way as the tuning
+/// did, so that the code is the code that was timed, and checks every kernel of the result against
+/// CodePromises.h. UnitEmitter calls it for each image.
 #pragma once
 
 #include "Cubin/Assembler.h"

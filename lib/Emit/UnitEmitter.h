@@ -1,6 +1,6 @@
 /// \file
-/// Applies decisions to a unit: edits its PTX and assembles it as it was when timed, and has
-/// fatbinary rebuild the container. The caller splices the container into the object that nvcc made
+/// Applies decisions to a unit: has ImageEmitter make its images again, and has fatbinary rebuild
+/// the container. The caller splices the container into the object that nvcc made
 /// (ObjectSplicer.h).
 #pragma once
 

@@ -1,7 +1,7 @@
 /// \file
-/// The options of nvcc's steps that a record may pass to a tool. Anybody may have written a record,
-/// so it must not name a program, or a file that a tool reads, loads or writes, except the files of
-/// the step itself in their places.
+/// Checks the options of one of nvcc's steps before a record hands them to a tool. Anybody may have
+/// written the record. So it may name no program, and no file that the tool would read, load or
+/// write; the only exceptions are the files of the step itself, in their places.
 #pragma once
 
 #include "Nvcc/FrontEndStep.h"

@@ -1,8 +1,9 @@
 /// \file
-/// Finds out what the module-level names of one front-end flavour of a unit are called in the
-/// default PTX of the same source. cicc numbers strings over the whole file, and it may drop or
-/// change a declaration. ModuleEditor can therefore move a body to another module only if
-/// everything that the body refers to exists there and is the same.
+/// Finds what each name at module level of one PTX of a unit is called in another. Both PTX are of
+/// the same source, made by cicc at different register caps (front-end flavours). cicc numbers
+/// strings over the whole file, and it may drop or change a declaration. ModuleEditor can therefore
+/// move a body to another module only if everything that the body refers to exists there and is the
+/// same.
 #pragma once
 
 #include "Ptx/PtxScanner.h"

@@ -1,5 +1,6 @@
 /// \file
-/// Words and numbers of a tuning's report that the text and the page share.
+/// Words and numbers of a tuning's report that the text and the page share, among them the words
+/// for the reasons why a kernel is not tuned.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"

@@ -1,6 +1,7 @@
 /// \file
-/// Defines one setting of everything that a variant of a kernel may change, and its name. The
-/// search, tuning, emission and the profiles all name variants by it.
+/// Defines the setting of a variant, which has a value for each knob, that is, for each thing that
+/// a variant may change; and the name of a variant. The search, tuning, emission and the profiles
+/// all name variants by it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -1,6 +1,6 @@
 /// \file
-/// The JSON form of an entry of `flavours/`. It names the blob that holds the PTX. UnitStore writes
-/// and reads it.
+/// The JSON form of an entry of the store's folder `flavours/` (FlavourPtx.h): the name of the blob
+/// that holds the PTX. UnitStore writes and reads it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

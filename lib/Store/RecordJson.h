@@ -1,6 +1,7 @@
 /// \file
-/// Members of the store's records whose values become parts of paths, options or names. A record
-/// may have been written by anybody, so each is checked as it is read (Support/JsonRecord.h).
+/// Reads and writes those members of the store's records whose values become parts of paths,
+/// options or names. A record may have been written by anybody, so each is checked as it is read
+/// (Support/JsonRecord.h).
 #pragma once
 
 #include "Support/JsonRecord.h"

@@ -1,6 +1,7 @@
 /// \file
-/// The profile that a user's command or environment names. A compile reads it and notes it in the
-/// records of its units; commands that ask what a build would do now find it again there.
+/// The profile that a user's command or environment names. A compile reads it, and notes in the
+/// records of its units which one it was. Commands such as `carve touch`, which ask what the next
+/// build would do, learn it there.
 #pragma once
 
 #include "Store/Profile.h"

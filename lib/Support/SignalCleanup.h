@@ -1,6 +1,7 @@
 /// \file
 /// Cleans up when a signal ends the process: children are ended and temporaries are removed.
-/// carve-nvcc and carve both use it during all their work.
+/// carve-nvcc and carve both use it during all their work. While CommandRunner runs a command with
+/// our streams or with a timeout, it passes these signals on to the command instead.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -1,6 +1,7 @@
 /// \file
-/// One timing run of a tuning, which times variants inside one run of the program. The stage
-/// TuneRounds makes one in each round.
+/// One timing run of a tuning, from top to bottom: chooses modes (InRun/ModeChoice), writes the
+/// plan (InRun/ProbePlan), makes the run (InRun/TimingRun) or takes a recorded one, and judges its
+/// records (InRun/InRunTuning). The stage TuneRounds makes one in each round.
 #pragma once
 
 #include "Tune/TuneState.h"

@@ -1,6 +1,7 @@
 /// \file
-/// A run that traces the unchanged program: hazards, launches that overlap, and questions about
-/// kernels. Kernels and images are recorded in every mode.
+/// The mode of a run that traces the unchanged program. It records what affects how kernels may be
+/// timed: hazards, launches that overlap others, and the program's own questions about attributes
+/// and occupancy of kernels. Kernels and images are recorded in every mode.
 #pragma once
 
 #include "Probe/Driver/Hazards.h"

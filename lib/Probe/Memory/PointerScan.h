@@ -1,6 +1,7 @@
 /// \file
 /// Looks in bytes for addresses of memory that cannot be at the same place in another process: host
-/// memory, managed memory, variables of modules. It is pure.
+/// memory, managed memory, variables of modules. A launch that holds such an address cannot be
+/// captured (Capture/LaunchWriter). It is pure: it reads bytes and calls nothing.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 /// \file
-/// Opens the files that the probe reads later while the process starts, and keeps their
+/// Opens, while the process starts, the files that the probe reads later, and keeps their
 /// descriptors. The program may later forbid itself every call that names a file (seccomp); from
 /// then on only open descriptors can be read and written.
 #pragma once

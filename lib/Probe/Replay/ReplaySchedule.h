@@ -1,7 +1,8 @@
 /// \file
 /// Decides which variants the next round of a replay runs, and when there are enough rounds. First
 /// come screening rounds of all variants that may still win. Then come rounds of the default, the
-/// control and the best two, held out from that choice. It is pure: times go in, orders come out.
+/// control and the best two. Only these later rounds tell how fast the best is, because their times
+/// had no part in choosing it. It is pure: times go in, orders come out.
 #pragma once
 
 #include <cstddef>

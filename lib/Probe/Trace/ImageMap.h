@@ -1,6 +1,6 @@
 /// \file
-/// Says which device containers are replaced in this run, and by which images, from the tuner's
-/// file that CARVE_PROBE_IMAGES names. The load callback asks it.
+/// Says which device containers are replaced in this run, and by which images. It reads that from
+/// the file that CARVE_PROBE_IMAGES names, and LoadedImages asks it.
 #pragma once
 
 #include "Probe/Driver/Container.h"

@@ -1,6 +1,7 @@
 /// \file
 /// The steps by which prepareJob() (TuningJob.h) makes a job, in their order, and the rules that
-/// VariantRounds and FileVariants apply to caps and variants.
+/// VariantRounds and FileVariants apply to caps and variants. placeKernels() decides which kernels
+/// are not tuned, and why.
 #pragma once
 
 #include "Nvcc/Toolchain.h"

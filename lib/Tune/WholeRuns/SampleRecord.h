@@ -1,5 +1,7 @@
 /// \file
-/// Records the runs of a tuning, and replays them on a machine without a GPU (--record, --samples).
+/// Records the runs of a tuning for `--record`: the trace, the timing runs, and the times of the
+/// whole runs. With `--samples` the record takes the place of the program, so that a tuning can be
+/// made again on a machine without a GPU.
 #pragma once
 
 #include "Support/Files.h"
