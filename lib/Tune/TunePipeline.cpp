@@ -79,7 +79,7 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
                      [&](const Unit &U, const UnitImage &I, unsigned Cap) {
                        return flavourPtx(U, I.PtxDigest, Cap, Store, T, Runner);
                      },
-                     Request.Step};
+                     *Request.Progress};
   JobSources Sources;
   llvm::Expected<TuningJob> Job = prepareJob(*Trace, Context, State.recorded(), Sources);
   if (!Job)

@@ -42,9 +42,6 @@ llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const Tuni
   Limits.RunS = State.PlainWallS;
   Limits.RunsBefore = State.Runs + RunsBefore;
   Limits.ElapsedS = [&State] { return State.seconds(); };
-  auto Progress = [&](unsigned Done, unsigned Expected) {
-    Request.Progress(Limits.RunsBefore + Done, Limits.RunsBefore + Expected, State.seconds());
-  };
   auto Placed = [&](const Assignment &A) {
     return A.empty() && DefaultInPlace ? Assignment(Subjects.size(), 0) : A;
   };
@@ -53,7 +50,7 @@ llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const Tuni
     return selectVariants(
         Subjects, Limits,
         [&](const Assignment &A) { return State.Samples.run(Subjects, Names, Placed(A)); },
-        Progress);
+        *Request.Progress);
   }
   llvm::Expected<TempDir> Images = TempDir::create("carve-images");
   if (!Images)
@@ -64,7 +61,8 @@ llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const Tuni
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&State.Samples);
   auto Outcome = selectVariants(
-      Subjects, Limits, [&](const Assignment &A) { return Sampler.run(Placed(A)); }, Progress);
+      Subjects, Limits, [&](const Assignment &A) { return Sampler.run(Placed(A)); },
+      *Request.Progress);
   if (Outcome && !Request.RecordPath.empty())
     if (llvm::Error E = writeFileAtomically(Request.RecordPath, State.Samples.print()))
       return E;

@@ -88,7 +88,7 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
       Made.Probe.InRun = std::move(*Record);
       return Made;
     };
-    return timeInRun(Plan, Run, /*Check=*/nullptr, State.Request.Announce, Limits);
+    return timeInRun(Plan, Run, /*Check=*/nullptr, *State.Request.Progress, Limits);
   }
   llvm::Expected<TempDir> Dir = TempDir::create("carve-images");
   if (!Dir)
@@ -100,10 +100,10 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
   llvm::Expected<TimingRunResult> Result = timeInRun(
       Plan,
       [&](const std::string &Text) {
-        State.Request.Progress(State.Runs, 0, State.seconds());
+        State.Request.Progress->runs(State.Runs, 0, State.seconds());
         return runTiming(State, Text, ReplayS, *Images);
       },
-      &State.Check, State.Request.Announce, Limits);
+      &State.Check, *State.Request.Progress, Limits);
   if (Result)
     State.Runs += Result->Runs;
   return Result;

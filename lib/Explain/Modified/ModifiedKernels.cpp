@@ -101,7 +101,7 @@ llvm::Expected<TimingRunResult> ModifiedPipeline::time() {
     return Images.takeError();
   auto Run = [&](const std::string &Text) { return runTiming(State, Text, ReplayS, *Images); };
   auto Plan = [&](const PlanExclusions &Excluded) { return plan(Excluded); };
-  auto Timed = timeInRun(Plan, Run, &State.Check, State.Request.Announce);
+  auto Timed = timeInRun(Plan, Run, &State.Check, *State.Request.Progress);
   if (Timed)
     State.Runs += Timed->Runs;
   return Timed;

@@ -5,6 +5,7 @@
 
 #include "Nvcc/Toolchain.h"
 #include "Ptx/PtxModule.h"
+#include "Support/ProgressDisplay.h"
 #include "Tune/Job/TuningJob.h"
 
 #include <functional>
@@ -24,9 +25,7 @@ struct JobContext {
   CommandRunner &Runner;
   const TuningOptions &Options;
   FlavourFunction FlavourPtx = {}; ///< Empty if there are no front-end flavours.
-  /// Reports the progress of long steps: the work, how much of it is done, and how much there is.
-  std::function<void(llvm::StringRef What, size_t Done, size_t Of)> Step = [](llvm::StringRef,
-                                                                              size_t, size_t) {};
+  ProgressDisplay &Progress = silentProgress();
 };
 
 /// A unit that was loaded, with its PTX read.

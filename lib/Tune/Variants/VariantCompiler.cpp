@@ -202,11 +202,11 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
     std::vector<std::vector<Pending>> Pieces = split(New);
     std::mutex Telling;
     size_t Ready = 0;
-    Context.Step("compiling variants", Ready, All);
+    Context.Progress.step("compiling variants", Ready, All);
     runInParallel(Pieces.size(), [&](size_t I) {
       compilePiece(Pieces[I]);
       std::lock_guard<std::mutex> Guard(Telling);
-      Context.Step("compiling variants", Ready += Pieces[I].size(), All);
+      Context.Progress.step("compiling variants", Ready += Pieces[I].size(), All);
     });
   }
   std::vector<CompiledSetting> Results;

@@ -5,6 +5,7 @@
 
 #include "Cubin/Cubin.h"
 #include "Cubin/ExchangeNames.h"
+#include "unit/Support/ProgressTesting.h"
 #include "unit/Tune/TuneTesting.h"
 
 using namespace carve;
@@ -21,7 +22,7 @@ protected:
     Request.Gpus.ProcDir = Request.Gpus.DevDir = Dir.path() + "/none";
     Request.Gpus.LockDir = Dir.path();
     Request.Gpus.Nvml = Dir.path() + "/none";
-    Request.Announce = [this](llvm::StringRef Text) { Announced.push_back(Text.str()); };
+    Request.Progress = &Progress;
     Job.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
     // Other kernels of the recorded image are used as clones.
     Job.Kernels[0].Variants[1].CloneName = "_Z9recursivePi";
@@ -70,7 +71,8 @@ protected:
   std::string Tuned; ///< The image with variant 2 in place.
   ProbedProgram Runner;
   std::function<std::string(CommandResult &)> planned = [](CommandResult &) { return replayed(); };
-  std::vector<std::string> Plans, Announced;
+  std::vector<std::string> Plans;
+  RecordedProgress Progress;
 };
 
 } // namespace
@@ -132,7 +134,7 @@ TEST_F(TuneStagesTest, variant_withAFault_isExcludedFromTheNextPlan) {
   InRunTuning T = timed(State);
   ASSERT_EQ(Plans.size(), 2u);
   EXPECT_NE(Plans[1].find("exclude\t_Z2avPf\tr64\n"), std::string::npos) << Plans[1];
-  ASSERT_EQ(Announced.size(), 1u);
+  ASSERT_EQ(Progress.Notes.size(), 1u);
   EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
   EXPECT_EQ(T.Outcomes[0].Rejected.at(0).Why, "ran for 10 s");
   EXPECT_EQ(State.Runs, 3u);
@@ -199,7 +201,7 @@ TEST_F(TuneStagesTest, timingRun_runLimitReached_isNotRepeated) {
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
   EXPECT_EQ(Runner.Runs.size(), 2u);
-  EXPECT_TRUE(Announced.empty());
+  EXPECT_TRUE(Progress.Notes.empty());
   EXPECT_EQ(modeOf(T, 0), "fixed");
   EXPECT_NE(modeReasonOf(T, 0).find("the limit of 2 runs is reached"), std::string::npos)
       << modeReasonOf(T, 0);
