@@ -35,7 +35,7 @@ public:
 
 private:
   bool isWanted(const std::string &Kernel) const;
-  void leave(size_t Kernel, std::string Reason);
+  void leave(size_t Kernel, const StayReason &Reason);
   EntryEdit withinRegisters(const JobKernel &K) const;
   llvm::Error addCounters(size_t Module);
   void makeImages();
@@ -66,12 +66,12 @@ bool CountPipeline::isWanted(const std::string &Kernel) const {
          });
 }
 
-void CountPipeline::leave(size_t Kernel, std::string Reason) {
+void CountPipeline::leave(size_t Kernel, const StayReason &Reason) {
   JobKernel &K = Job.Kernels[Kernel];
   if (!K.LeftReason.empty())
     return;
   K.LeftReason = Reason;
-  Report.Left.push_back({K.Traced.Kernel, std::move(Reason)});
+  Report.Left.push_back({K.Traced.Kernel, Reason});
 }
 
 /// Returns the cap with which every launch that the kernel had is possible with its counters, too.
@@ -123,11 +123,11 @@ void CountPipeline::makeImages() {
       std::string Why =
           llvm::StringRef(llvm::toString(std::move(E))).ltrim().split('\n').first.str();
       for (size_t K : Job.Modules[M].Kernels)
-        leave(K, Why);
+        leave(K, StayReason(Why));
     }
   for (size_t M : linkKernelVariants(Sources, Job, Context))
     for (size_t K : Job.Modules[M].Kernels)
-      leave(K, "device-link-failed");
+      leave(K, KnownReason::DeviceLinkFailed);
 }
 
 /// Runs the program with counters and returns what the probe recorded.
@@ -235,7 +235,7 @@ llvm::Error CountPipeline::measure() {
     if (Found[K].CountedThreads)
       Report.Kernels.push_back(std::move(Found[K]));
     else
-      leave(K, "did not run with counters");
+      leave(K, StayReason("did not run with counters"));
   return llvm::Error::success();
 }
 
@@ -250,12 +250,12 @@ llvm::Error CountPipeline::prepare(const ProbeRecord &Trace) {
     return Made.takeError();
   Job = std::move(*Made);
   for (const LeftKernel &L : Job.Left)
-    if (isWanted(L.Traced.Kernel) && L.Reason != "below-share")
+    if (isWanted(L.Traced.Kernel) && L.Reason != KnownReason::BelowShare)
       Report.Left.push_back({L.Traced.Kernel, L.Reason});
   // Kernels that nobody asked for are in no list.
   for (JobKernel &K : Job.Kernels)
     if (!isWanted(K.Traced.Kernel))
-      K.LeftReason = "not asked for";
+      K.LeftReason = StayReason("not asked for");
   if (!Job.Modules.empty())
     Report.NvccVersion = Job.Modules.front().Source.NvccVersion;
   return llvm::Error::success();

@@ -130,7 +130,7 @@ std::vector<JobVariant> LevelMaker::make(std::vector<std::string> &Dropped) {
 void takeOutcome(const SubjectOutcome &O, const JobModule &M, LeveledUnit &Unit) {
   Unit.Report.Ratio = O.Ratio;
   Unit.Report.Pairs = O.Pairs;
-  Unit.Report.Reason = O.Reason;
+  Unit.Report.Reason = parseStayReason(O.Reason);
   for (const ScreenedVariant &S : O.Screened) {
     VariantReport V;
     V.Name = variantName(M.FileVariants[S.Variant].Setting);
@@ -228,7 +228,7 @@ void carve::decideLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job
       if (!D.Tuned) {
         D.Ratio = Unit.Report.Ratio;
         D.Pairs = Unit.Report.Pairs;
-        D.Reason.clear();
+        D.Reason = {};
       }
       D.Tuned = true;
       D.Setting.RegisterUsageLevel = Unit.Level;

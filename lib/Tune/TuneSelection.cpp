@@ -22,7 +22,7 @@ static void excludeAbsent(const TuneState &State, const TuningJob &Job,
       return std::nullopt;
     };
     if (!Kernel.LeftReason.empty())
-      S.Stays = Kernel.LeftReason;
+      S.Stays = Kernel.LeftReason.text();
     else if (auto Why = S.Nominee ? WhyAbsent(S.Nominee) : std::nullopt)
       S.Stays = *Why;
     if (!S.Stays.empty())

@@ -121,7 +121,7 @@ TuningReport DeviceLinkTest::tuneProgram() {
 std::string DeviceLinkTest::reasonOf(const TuningReport &Report, const std::string &Kernel) {
   for (const KernelReport &K : Report.Kernels)
     if (K.Mangled == Kernel)
-      return K.Tuned ? "tuned" : K.Reason;
+      return K.Tuned ? "tuned" : K.Reason.text();
   return "not in the report";
 }
 

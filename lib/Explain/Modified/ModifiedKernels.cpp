@@ -140,8 +140,8 @@ llvm::Expected<TimesByKernel> ModifiedPipeline::run() {
     return Prepared.takeError();
   Job = std::move(*Prepared);
   for (const LeftKernel &L : Job.Left)
-    if (Wanted.empty() ? L.Reason != "below-share" : Wanted.count(L.Traced.Kernel) > 0)
-      Result[L.Traced.Kernel].Reason = L.Reason;
+    if (Wanted.empty() ? L.Reason != KnownReason::BelowShare : Wanted.count(L.Traced.Kernel) > 0)
+      Result[L.Traced.Kernel].Reason = L.Reason.text();
   Made = makeModifiedVariants(Job, Sources, Context, Wanted);
   choose();
   bool Any = false;

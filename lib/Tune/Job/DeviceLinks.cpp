@@ -244,7 +244,7 @@ std::vector<ParsedLink> carve::parseLinks(std::vector<DeviceLink> Links,
                                           bool AnyLink) {
   for (ParsedModule &M : Parsed)
     if (M.Source.Relocatable)
-      M.NotLinked = "no-device-link";
+      M.NotLinked = KnownReason::NoDeviceLink;
   InputFinder Finder(Parsed);
   std::vector<ParsedLink> Sound;
   std::set<size_t> InSound, InChanged;
@@ -267,7 +267,7 @@ std::vector<ParsedLink> carve::parseLinks(std::vector<DeviceLink> Links,
     Parsed[M].NotLinked.reset();
   for (size_t M : InChanged)
     if (!AnyLink || !InSound.count(M))
-      Parsed[M].NotLinked = "changed-inputs";
+      Parsed[M].NotLinked = KnownReason::ChangedInputs;
   return Sound;
 }
 
@@ -302,7 +302,7 @@ void carve::leaveKernels(const std::set<size_t> &Modules, TuningJob &Job) {
   for (JobKernel &K : Job.Kernels) {
     if (llvm::none_of(K.Modules, [&](size_t M) { return Modules.count(M) != 0; }))
       continue;
-    K.LeftReason = "device-link-failed";
+    K.LeftReason = KnownReason::DeviceLinkFailed;
     for (JobVariant &V : K.Variants)
       V.InModule = false;
   }

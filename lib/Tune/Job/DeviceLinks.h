@@ -25,7 +25,7 @@ std::vector<ParsedLink> parseLinks(std::vector<DeviceLink> Links, std::vector<Pa
 std::set<size_t> linkKernelVariants(const JobSources &Sources, TuningJob &Job,
                                     const JobContext &Context);
 
-/// Marks the kernels of \p Modules as not tuned, with the reason `device-link-failed`.
+/// Marks the kernels of \p Modules as not tuned, with the reason DeviceLinkFailed.
 void leaveKernels(const std::set<size_t> &Modules, TuningJob &Job);
 
 } // namespace carve

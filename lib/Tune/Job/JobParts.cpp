@@ -53,7 +53,7 @@ struct Place {
   std::vector<size_t> Modules;
   std::string Digest;
   KernelHazards Hazards;
-  std::optional<std::string> Left; ///< Why it is not tuned.
+  StayReason Left; ///< Why it is not tuned; empty if it is.
 };
 
 Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Parsed,
@@ -70,24 +70,24 @@ Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Pars
       P.Left = *Reason;
     // Each choice of caps would need a separate run of nvlink.
     if (Parsed[M].Source.Relocatable && Scope == TuningScope::File)
-      P.Left = "relocatable-device-code";
+      P.Left = KnownReason::RelocatableDeviceCode;
     llvm::Expected<std::string> Digest = Parsed[M].Ptx.kernelDigest(Kernel);
     if (!Digest)
-      P.Left = llvm::toString(Digest.takeError());
+      P.Left = StayReason(llvm::toString(Digest.takeError()));
     else if (P.Digest.empty())
       P.Digest = *Digest;
     else if (P.Digest != *Digest)
-      P.Left = "ambiguous-name"; // Times are reported by name only.
+      P.Left = KnownReason::AmbiguousName; // Times are reported by name only.
   }
-  if (!P.Modules.empty() && !P.Left) {
+  if (!P.Modules.empty() && P.Left.empty()) {
     llvm::Expected<KernelHazards> Hazards = Parsed[P.Modules.front()].Ptx.kernelHazards(Kernel);
     if (Hazards)
       P.Hazards = *Hazards;
     else
-      P.Left = llvm::toString(Hazards.takeError());
+      P.Left = StayReason(llvm::toString(Hazards.takeError()));
   }
   if (P.Modules.empty())
-    P.Left = "in-no-unit";
+    P.Left = KnownReason::InNoUnit;
   return P;
 }
 
@@ -113,12 +113,12 @@ void carve::placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedMod
   for (TracedKernel &T : Traced) {
     unsigned Regs = tracedRegs(T);
     if (T.Share < Context.Options.LeastShare) {
-      Job.Left.push_back({std::move(T), "below-share", Regs});
+      Job.Left.push_back({std::move(T), KnownReason::BelowShare, Regs});
       continue;
     }
     Place P = findPlace(T.Kernel, Parsed, Context.Options.Scope);
-    if (P.Left) {
-      Job.Left.push_back({std::move(T), *P.Left, Regs});
+    if (!P.Left.empty()) {
+      Job.Left.push_back({std::move(T), std::move(P.Left), Regs});
       continue;
     }
     JobKernel K;

@@ -37,7 +37,7 @@ struct ParsedModule {
   PtxModule Ptx;
   std::optional<size_t> InJob; ///< Index of its JobModule, if one of its kernels is tuned.
   /// Why a relocatable unit cannot be tuned: no loaded image can be linked again with its variants.
-  std::optional<std::string> NotLinked;
+  std::optional<KnownReason> NotLinked;
 };
 
 /// An input of a device link that was found again.

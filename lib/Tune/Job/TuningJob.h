@@ -8,6 +8,7 @@
 #include "Ptx/KernelHazards.h"
 #include "Store/Profile.h"
 #include "Store/UnitStore.h"
+#include "Support/StayReason.h"
 #include "Tune/Job/TuningOptions.h"
 #include "Workload/ProbeRecords.h"
 
@@ -56,7 +57,7 @@ struct TracedKernel {
 /// A kernel that is not tuned, and why.
 struct LeftKernel {
   TracedKernel Traced;
-  std::string Reason;
+  StayReason Reason;
   unsigned DefaultRegs = 0;
 };
 
@@ -77,8 +78,7 @@ struct JobKernel {
   std::vector<std::string> Dropped; ///< Settings that are not tried, each with its reason.
   std::vector<CarvedJobVariant> Carved;
   unsigned Compiled = 0; ///< Settings that were compiled, without the default.
-  /// Why it is not tuned after all, such as `device-link-failed`; empty if it is tuned.
-  std::string LeftReason;
+  StayReason LeftReason; ///< Why it is not tuned after all; empty if it is tuned.
 
   /// The number of its clones in the modules as they are assembled now, with the default and the
   /// control. It is 0 if the kernel takes no part in the round.

@@ -115,7 +115,7 @@ DecidedKernel decidedBy(const SubjectOutcome &O, const TuningJob &Job, size_t In
   D.Default = Job.Kernels[Index].Region.Default;
   D.Ratio = O.Ratio;
   D.Pairs = O.Pairs;
-  D.Reason = O.Reason;
+  D.Reason = parseStayReason(O.Reason);
   return D;
 }
 
@@ -160,7 +160,7 @@ Evidence evidenceOf(const DecidedKernel &D, const TuningJob &Job, const JobModul
   E.RatioLow = D.Ratio.Low;
   E.RatioHigh = D.Ratio.High;
   E.Pairs = D.Pairs;
-  E.Reason = D.Reason;
+  E.Reason = D.Reason.text();
   E.DefaultOccupancy = D.DefaultOccupancy;
   E.TunedOccupancy = D.ChosenOccupancy;
   E.DefaultRegs = E.TunedRegs = D.Default.RegsPerThread;

@@ -4,6 +4,7 @@
 /// record.
 #pragma once
 
+#include "Support/StayReason.h"
 #include "Tune/InRun/InRunTuning.h"
 #include "Tune/Job/TuningJob.h"
 #include "Tune/Selection/Selection.h"
@@ -39,7 +40,7 @@ struct DecidedKernel {
   double DefaultOccupancy = 0, ChosenOccupancy = 0; ///< See heaviestOccupancy().
   RatioInterval Ratio;                              ///< Chosen time over the default's.
   unsigned Pairs = 0; ///< Pairs of runs in the confirmation; Ratio is valid if this is not 0.
-  std::string Reason; ///< Why the default stays.
+  StayReason Reason;  ///< Why the default stays.
   InRunFinding InRun;
 };
 

@@ -111,7 +111,7 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Decide
   if (!K.LeftReason.empty())
     R.Reason = K.LeftReason;
   else if (K.Variants.size() <= FirstPlace)
-    R.Reason = "no other setting gives other code that may be faster";
+    R.Reason = StayReason("no other setting gives other code that may be faster");
   return R;
 }
 

@@ -99,7 +99,8 @@ struct SelectionOutcome {
   bool OutOfRuns = false, OutOfTime = false;
 };
 
-/// SubjectOutcome::Reason of a subject that is undecided because the time budget was spent.
+/// SubjectOutcome::Reason of a subject that is undecided because the time budget was spent: the
+/// identifier of KnownReason::Budget.
 inline constexpr char BudgetReason[] = "budget";
 
 /// Selects a variant for every subject.

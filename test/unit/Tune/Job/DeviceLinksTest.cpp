@@ -144,18 +144,18 @@ TEST_F(DeviceLinksTest, unit_inNoLink_isLeft) {
   Link.Inputs.pop_back();
   parse();
   EXPECT_FALSE(Parsed[0].NotLinked);
-  EXPECT_EQ(Parsed[1].NotLinked, "no-device-link");
+  EXPECT_EQ(Parsed[1].NotLinked, KnownReason::NoDeviceLink);
   // A link for another device does not count.
   Link.Images[0].Arch = "sm_100";
   EXPECT_TRUE(parse().empty());
-  EXPECT_EQ(Parsed[0].NotLinked, "no-device-link");
+  EXPECT_EQ(Parsed[0].NotLinked, KnownReason::NoDeviceLink);
 }
 
 TEST_F(DeviceLinksTest, input_ofNoUnitAndGone_makesTheLinkUnsound) {
   Link.Inputs.push_back({"foreign.o", "", 0, {"container-of-another"}});
   EXPECT_TRUE(parse().empty());
   for (const ParsedModule &M : Parsed)
-    EXPECT_EQ(M.NotLinked, "changed-inputs");
+    EXPECT_EQ(M.NotLinked, KnownReason::ChangedInputs);
 }
 
 /// Recorded samples do not name containers, so one sound link in the store is enough. A program has
@@ -166,7 +166,7 @@ TEST_F(DeviceLinksTest, links_oneOfTwoSound_sufficesWithAnyLinkOnly) {
   EXPECT_EQ(parseLinks({Changed, Link}, Parsed, Job, /*AnyLink=*/true).size(), 1u);
   EXPECT_FALSE(Parsed[0].NotLinked);
   EXPECT_EQ(parseLinks({Changed, Link}, Parsed, Job, /*AnyLink=*/false).size(), 1u);
-  EXPECT_EQ(Parsed[0].NotLinked, "changed-inputs");
+  EXPECT_EQ(Parsed[0].NotLinked, KnownReason::ChangedInputs);
 }
 
 TEST_F(DeviceLinksTest, nvlink_someUnitsWithVariants_getsTheRestAsItWas) {
@@ -203,7 +203,7 @@ TEST_F(DeviceLinksTest, module_refusedByNvlink_isPutAside) {
   EXPECT_EQ(Nvlink.Calls.size(), 4u);
   EXPECT_EQ(left(), Words{"_Z2avPf"});
   EXPECT_EQ(Job.Kernels[0].Traced.Kernel, "init");
-  EXPECT_EQ(Job.Kernels[0].LeftReason, "device-link-failed");
+  EXPECT_EQ(Job.Kernels[0].LeftReason.text(), "device-link-failed");
   EXPECT_EQ(Job.Kernels[0].timedTogether(), 0u);
   EXPECT_EQ(Job.Kernels[1].timedTogether(), 2u);
   EXPECT_EQ(Job.Links.size(), 1u);

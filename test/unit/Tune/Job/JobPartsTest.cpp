@@ -39,7 +39,7 @@ protected:
   }
 
   /// Why the only kernel was left; empty if it was placed.
-  std::string leftReason() const { return Job.Left.empty() ? "" : Job.Left.front().Reason; }
+  std::string leftReason() const { return Job.Left.empty() ? "" : Job.Left.front().Reason.text(); }
 
   TempDir Dir;
   UnitStore Store;
@@ -69,8 +69,8 @@ TEST_F(PlaceKernelsTest, kernels_inAUnit_findTheirModule) {
   ASSERT_EQ(Job.Modules.size(), 1u);
   EXPECT_EQ(Job.Modules[0].Kernels, (std::vector<size_t>{0, 1}));
   ASSERT_EQ(Job.Left.size(), 2u);
-  EXPECT_EQ(Job.Left[0].Reason, "in-no-unit");
-  EXPECT_EQ(Job.Left[1].Reason, "below-share");
+  EXPECT_EQ(Job.Left[0].Reason.text(), "in-no-unit");
+  EXPECT_EQ(Job.Left[1].Reason.text(), "below-share");
 }
 
 TEST_F(PlaceKernelsTest, hazards_ofPlacedKernels_areKept) {

@@ -74,6 +74,16 @@ TEST(DecidedKernel, winnersAndWhatStays_areDecisions) {
   EXPECT_EQ(printProfile(Again), printProfile(P));
 }
 
+TEST(DecidedKernel, budgetSpent_isAKnownReason) {
+  TuningJob Job = sampleJob();
+  SelectionOutcome O = sampleOutcome();
+  O.Subjects[0].Chosen = 0;
+  O.Subjects[0].Reason = BudgetReason;
+  const DecidedKernel D = decideKernels(Job, TuningScope::Kernel, O)[0].Kernels[0];
+  EXPECT_TRUE(D.Reason == KnownReason::Budget);
+  EXPECT_EQ(decisionsIn(Job, TuningScope::Kernel, O).Kernels[0].Basis->Reason, "budget");
+}
+
 TEST(DecidedKernel, fileScope_decisionsHoldOneCap) {
   TuningJob Job = sampleJob();
   std::string Image = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");

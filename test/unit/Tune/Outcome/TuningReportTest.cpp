@@ -7,7 +7,7 @@ using namespace carve;
 
 TEST(TuningReport, winnersAndWhatStays_areDescribed) {
   TuningJob Job = sampleJob();
-  Job.Left.push_back({{"hidden", 0.1, 3, {launches("hidden", 32, 7)}}, "in-no-unit", 20});
+  Job.Left.push_back({{"hidden", 0.1, 3, {launches("hidden", 32, 7)}}, KnownReason::InNoUnit, 20});
   TuningReport R = reportOf(Job, TuningScope::Kernel, sampleOutcome());
   EXPECT_EQ(R.Device, "NVIDIA H200");
   EXPECT_EQ(R.Scope, "kernel");
@@ -36,8 +36,8 @@ TEST(TuningReport, winnersAndWhatStays_areDescribed) {
   EXPECT_FALSE(Stays.Tuned);
   EXPECT_EQ(Stays.Variant, "default");
   EXPECT_EQ(Stays.RegsAfter, 40u);
-  EXPECT_EQ(Stays.Reason, "no other setting gives other code that may be faster");
-  EXPECT_EQ(Left.Reason, "in-no-unit");
+  EXPECT_EQ(Stays.Reason.text(), "no other setting gives other code that may be faster");
+  EXPECT_EQ(Left.Reason.text(), "in-no-unit");
   EXPECT_EQ(Left.RegsBefore, 20u);
 }
 
