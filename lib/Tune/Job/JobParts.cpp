@@ -99,7 +99,7 @@ unsigned tracedRegs(const TracedKernel &T) {
 size_t jobModule(ParsedModule &M, TuningJob &Job) {
   if (!M.InJob) {
     M.InJob = Job.Modules.size();
-    Job.Modules.push_back({M.Source, M.Twins, M.Image, {}, {}, {}});
+    Job.Modules.push_back({M.Source, M.Twins, M.Image, {}});
   }
   return *M.InJob;
 }
@@ -159,8 +159,9 @@ llvm::Error carve::findRegions(const std::vector<ParsedModule> &Parsed, TuningJo
   return Failed;
 }
 
-std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
-                                       const TuningJob &Job, const TuningOptions &Options) {
+std::vector<unsigned> carve::capsToTry(const JobKernel &Kernel, const EntryDirectives &Directives,
+                                       const TuningJob &Job, const TuningOptions &Options,
+                                       KernelBuild &Built) {
   std::set<unsigned> Caps;
   unsigned Largest = 1;
   for (const KernelLaunches &L : Kernel.Traced.Shapes) {
@@ -176,7 +177,7 @@ std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives 
   }
   unsigned Limit =
       launchableRegisterLimit(Job.Model, Kernel.Region, Directives, Options.Domain, Largest);
-  Kernel.LaunchableRegs = Limit;
+  Built.LaunchableRegs = Limit;
   std::vector<unsigned> Allowed;
   for (unsigned Cap : Caps) {
     if (Cap <= Limit) {
@@ -184,16 +185,16 @@ std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives 
       continue;
     }
     // The limit itself is the cap closest to this level that the domain allows.
-    Kernel.Dropped.push_back("r" + std::to_string(Cap) + ": largest block would shrink");
+    Built.Dropped.push_back("r" + std::to_string(Cap) + ": largest block would shrink");
     if (Allowed.empty() || Allowed.back() != Limit)
       Allowed.push_back(Limit);
   }
   return Allowed;
 }
 
-std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVariant &Variant,
-                                            const TuningJob &Job) {
-  const KernelResources &Default = Kernel.Region.Default, &New = Variant.Resources;
+std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const KernelBuild &Built,
+                                            const JobVariant &Variant, const TuningJob &Job) {
+  const KernelResources &Default = Built.Default, &New = Variant.Resources;
   auto Blocks = [&](const KernelResources &R, const LaunchShape &Shape) {
     return blocksPerSm(Job.Model, {R.RegsPerThread, Shape.threadsPerBlock(), R.StaticSmemBytes,
                                    Shape.DynamicSmemBytes, R.Barriers});
@@ -215,7 +216,7 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
     return "more static shared memory";
   if (New.StackUnknown)
     return "stack of unknown size";
-  if (Kernel.LaunchableRegs && New.RegsPerThread > Kernel.LaunchableRegs)
+  if (Built.LaunchableRegs && New.RegsPerThread > Built.LaunchableRegs)
     return "largest block would shrink";
   // Local memory is counted over all threads that the device can hold. It may grow by 64 MB or by
   // 1 % of the device's memory, whichever is more (share/doc/manual.md).

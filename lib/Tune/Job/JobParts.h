@@ -6,7 +6,7 @@
 #include "Nvcc/Toolchain.h"
 #include "Ptx/PtxModule.h"
 #include "Support/ProgressDisplay.h"
-#include "Tune/Job/TuningJob.h"
+#include "Tune/Job/JobBuild.h"
 
 #include <functional>
 #include <set>
@@ -80,15 +80,16 @@ llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
 /// The register caps to try for \p Kernel, ascending: the points of all its shapes within the
-/// launch domain. Caps that the domain forbids are added to JobKernel::Dropped. Sets
-/// JobKernel::LaunchableRegs to the domain's limit.
-std::vector<unsigned> capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
-                                const TuningJob &Job, const TuningOptions &Options);
+/// launch domain. Caps that the domain forbids are added to KernelBuild::Dropped. Sets
+/// KernelBuild::LaunchableRegs to the domain's limit.
+std::vector<unsigned> capsToTry(const JobKernel &Kernel, const EntryDirectives &Directives,
+                                const TuningJob &Job, const TuningOptions &Options,
+                                KernelBuild &Built);
 
 /// Why \p Variant of \p Kernel may not be used although its cap is in the domain, or nothing if it
 /// may. For example, a kernel that needs its blocks resident would lose some, or its local memory
 /// would grow too much.
-std::optional<std::string> forbidden(const JobKernel &Kernel, const JobVariant &Variant,
-                                     const TuningJob &Job);
+std::optional<std::string> forbidden(const JobKernel &Kernel, const KernelBuild &Built,
+                                     const JobVariant &Variant, const TuningJob &Job);
 
 } // namespace carve

@@ -116,10 +116,10 @@ struct TuningReport {
   void take(const Circumstances &When);
 };
 
-/// The report of \p Job. \p Decided has one element per module of the job. \p InRun has the timing
-/// runs; it is null if there were none. The caller adds the runs of the trace and the timing, and
-/// their times.
-TuningReport describeTuning(const TuningJob &Job, TuningScope Scope,
+/// The report of \p Job and what was built from it. \p Decided has one element per module of the
+/// job. \p InRun has the timing runs; it is null if there were none. The caller adds the runs of
+/// the trace and the timing, and their times.
+TuningReport describeTuning(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
                             const SelectionOutcome &Outcome, const InRunTuning *InRun,
                             const std::vector<DecidedUnit> &Decided, const Circumstances &When);
 

@@ -43,7 +43,8 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
   const JobKernel &K = Job.Kernels[Kernel];
   CloneRequest Clone{K.Traced.Kernel, cloneName(K.Traced.Kernel, Setting), {}};
   llvm::Expected<EntryEdit> Edit = entryEdit(
-      Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel), K.SmemSpillingThreads,
+      Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
+      Built.Kernels[Kernel].SmemSpillingThreads,
       [&](unsigned Cap) { return Flavours.find(Module, Cap); },
       Sources.of(Module).Source.RegisterCap);
   if (!Edit)
