@@ -166,8 +166,6 @@ TuneRequest CompilePipeline::tuneRequest() const {
   R.ProfilePath = O.ProfilePath;
   R.Gpus = Request.Gpus;
   R.Progress = Request.Progress;
-  R.Step = Request.Step;
-  R.Waiting = Request.Waiting;
   return R;
 }
 

@@ -7,9 +7,9 @@
 #include "Compile/CommandStore.h"
 #include "Compile/DriverOptions.h"
 #include "Nvcc/CommandLine.h"
+#include "Support/ProgressDisplay.h"
 #include "Workload/TimedGpus.h"
 
-#include <functional>
 #include <string>
 
 namespace carve {
@@ -28,11 +28,7 @@ struct CompileRequest {
   bool ListDecisions = true; ///< True if the store outlives the compile.
   uint64_t StoreLimitBytes = 0;
   GpuPlaces Gpus;
-  /// These three report the progress of a tuning, as in TuneRequest.
-  std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
-  std::function<void(llvm::StringRef, size_t, size_t)> Step = [](llvm::StringRef, size_t, size_t) {
-  };
-  TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
+  ProgressDisplay *Progress = &silentProgress(); ///< Shows a tuning; never null.
 };
 
 /// Makes a request from the state of the process: TMPDIR, GPU, installed files, a compiler cache in

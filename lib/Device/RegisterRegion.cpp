@@ -222,16 +222,16 @@ std::optional<unsigned> carve::registerCapOf(llvm::ArrayRef<std::string> Options
   return Cap;
 }
 
-std::optional<std::string> carve::reasonNotTunable(const PtxEntry &Entry, bool Relocatable) {
+std::optional<KnownReason> carve::reasonNotTunable(const PtxEntry &Entry, bool Relocatable) {
   if (Entry.UsesSetMaxNReg)
-    return "setmaxnreg";
+    return KnownReason::SetMaxNReg;
   if (Entry.UnknownStack)
-    return "unknown-stack";
+    return KnownReason::UnknownStack;
   if (Relocatable && Entry.CallsExternal)
-    return "external-call";
+    return KnownReason::ExternalCall;
   // `ptxas -c` compiles a function once, for its tightest caller, so a cap would change its other
   // callers.
   if (Relocatable && Entry.CallsShared)
-    return "shared-callee";
+    return KnownReason::SharedCallee;
   return std::nullopt;
 }

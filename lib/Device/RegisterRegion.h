@@ -8,6 +8,7 @@
 #include "Nvcc/BuildPlan.h"
 #include "Nvcc/Toolchain.h"
 #include "Ptx/PtxModule.h"
+#include "Support/StayReason.h"
 
 #include <optional>
 #include <string>
@@ -55,9 +56,9 @@ findRegisterRegions(const Toolchain &T, CommandRunner &Runner,
 /// or 0.
 std::optional<unsigned> registerCapOf(llvm::ArrayRef<std::string> Options);
 
-/// Returns the reason why a kernel's registers are left alone (`setmaxnreg`, `unknown-stack`,
-/// `external-call`, `shared-callee`); nothing if it can be tuned. \p Relocatable tells whether it
-/// is compiled with -rdc=true.
-std::optional<std::string> reasonNotTunable(const PtxEntry &Entry, bool Relocatable);
+/// Returns the reason why a kernel's registers are left alone (SetMaxNReg, UnknownStack,
+/// ExternalCall or SharedCallee); nothing if it can be tuned. \p Relocatable tells whether it is
+/// compiled with -rdc=true.
+std::optional<KnownReason> reasonNotTunable(const PtxEntry &Entry, bool Relocatable);
 
 } // namespace carve

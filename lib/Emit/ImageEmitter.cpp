@@ -31,7 +31,7 @@ void ImageEmitter::leaveLevel(const std::string &Reason) {
 std::optional<std::string> ImageEmitter::refusal(const PtxEntry &Entry,
                                                  const VariantSetting &V) const {
   if (auto Reason = reasonNotTunable(Entry, Context.Relocatable))
-    return Reason;
+    return identifierOf(*Reason).str();
   for (auto [Cap, Name] : {std::pair(V.Cap, "cap "), std::pair(V.FrontEndCap, "frontend-cap ")})
     if (Cap && Context.Ceiling && *Cap > *Context.Ceiling)
       return Name + std::to_string(*Cap) +

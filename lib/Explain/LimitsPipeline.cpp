@@ -2,7 +2,6 @@
 
 #include "Metrics/CountedMetrics.h"
 #include "Ptx/ProfileName.h"
-#include "Report/ReportWords.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
 #include "Tune/TuneTrace.h"
@@ -142,7 +141,7 @@ llvm::Error LimitsPipeline::count() {
       takeCounts(M, *E);
   for (const MetricsReport::LeftOut &L : Counted->Left)
     if (KernelEvidence *E = find(L.Kernel))
-      E->CountsReason = reasonText(L.Reason);
+      E->CountsReason = L.Reason.words();
   llvm::append_range(Report.Notes, Counted->Warnings);
   return llvm::Error::success();
 }

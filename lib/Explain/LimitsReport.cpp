@@ -107,7 +107,7 @@ TriedVariants carve::triedVariants(const KernelReport &K) {
   T.Compiled = K.Compiled;
   T.Carved = K.Carved.size();
   T.Chosen = K.Tuned ? K.Variant : "default";
-  T.Reason = K.Reason;
+  T.Reason = K.Reason.text();
   T.LeastRegs = K.LeastRegs;
   T.MostRegs = K.MostRegs;
   for (const VariantReport &V : K.Variants) {

@@ -93,8 +93,8 @@ llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
     Item.Out.Mangled = Entry.Name;
     Item.Out.Arch = I.Record.Arch;
     Item.Out.Decided = Item.Chosen.Variant;
-    if (std::optional<std::string> Why = reasonNotTunable(Entry, U.Record.Relocatable))
-      Item.Out.Reason = "carve-nvcc itself keeps its default: " + *Why;
+    if (std::optional<KnownReason> Why = reasonNotTunable(Entry, U.Record.Relocatable))
+      Item.Out.Reason = "carve-nvcc itself keeps its default: " + identifierOf(*Why).str();
     Item.Out.Source = Job.relative(U.Source);
     Job.Items.push_back(std::move(Item));
   }

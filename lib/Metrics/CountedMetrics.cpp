@@ -35,7 +35,7 @@ public:
 
 private:
   bool isWanted(const std::string &Kernel) const;
-  void leave(size_t Kernel, std::string Reason);
+  void leave(size_t Kernel, const StayReason &Reason);
   EntryEdit withinRegisters(const JobKernel &K) const;
   llvm::Error addCounters(size_t Module);
   void makeImages();
@@ -53,6 +53,7 @@ private:
   const JobContext &Context;
   JobSources Sources;
   TuningJob Job;
+  JobBuild Built;
   std::map<size_t, CountingPtx> Counting; ///< By the index of the module in the job.
   std::map<size_t, KernelMetrics> Found;  ///< By the index of the kernel in the job.
   MetricsReport Report;
@@ -66,12 +67,12 @@ bool CountPipeline::isWanted(const std::string &Kernel) const {
          });
 }
 
-void CountPipeline::leave(size_t Kernel, std::string Reason) {
-  JobKernel &K = Job.Kernels[Kernel];
-  if (!K.LeftReason.empty())
+void CountPipeline::leave(size_t Kernel, const StayReason &Reason) {
+  StayReason &Left = Built.Kernels[Kernel].LeftReason;
+  if (!Left.empty())
     return;
-  K.LeftReason = Reason;
-  Report.Left.push_back({K.Traced.Kernel, std::move(Reason)});
+  Left = Reason;
+  Report.Left.push_back({Job.Kernels[Kernel].Traced.Kernel, Reason});
 }
 
 /// Returns the cap with which every launch that the kernel had is possible with its counters, too.
@@ -86,12 +87,12 @@ EntryEdit CountPipeline::withinRegisters(const JobKernel &K) const {
 
 /// Makes the module's image with counters in the wanted kernels.
 llvm::Error CountPipeline::addCounters(size_t Module) {
-  JobModule &M = Job.Modules[Module];
+  const JobModule &M = Job.Modules[Module];
   const PtxModule &Ptx = Sources.of(Module).Ptx;
   std::vector<std::string> Entries;
   llvm::StringMap<EntryEdit> Edits;
   for (size_t K : M.Kernels) {
-    if (!Job.Kernels[K].LeftReason.empty())
+    if (!Built.Kernels[K].LeftReason.empty())
       continue;
     Entries.push_back(Job.Kernels[K].Traced.Kernel);
     Edits[Entries.back()] = withinRegisters(Job.Kernels[K]);
@@ -111,7 +112,7 @@ llvm::Error CountPipeline::addCounters(size_t Module) {
       assemble(Context.T, Context.Runner, Made->Text, M.Image.PtxasOptions, M.Image.PtxName);
   if (!Image)
     return Image.takeError();
-  M.Cubin = std::move(Image->CubinBytes);
+  Built.Modules[Module].Cubin = std::move(Image->CubinBytes);
   Counting[Module] = std::move(*Made);
   return llvm::Error::success();
 }
@@ -123,11 +124,11 @@ void CountPipeline::makeImages() {
       std::string Why =
           llvm::StringRef(llvm::toString(std::move(E))).ltrim().split('\n').first.str();
       for (size_t K : Job.Modules[M].Kernels)
-        leave(K, Why);
+        leave(K, StayReason(Why));
     }
-  for (size_t M : linkKernelVariants(Sources, Job, Context))
+  for (size_t M : linkKernelVariants(Job, Sources, Context, Built))
     for (size_t K : Job.Modules[M].Kernels)
-      leave(K, "device-link-failed");
+      leave(K, KnownReason::DeviceLinkFailed);
 }
 
 /// Runs the program with counters and returns what the probe recorded.
@@ -137,7 +138,7 @@ llvm::Expected<ProbeRecord> CountPipeline::runCounting() {
   if (!Dir)
     return Dir.takeError();
   auto Images =
-      placeImages(Job, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
+      placeImages(Job, Built, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
   if (!Images)
     return Images.takeError();
   ProbeSetup Probe = State.Request.Probe;
@@ -211,7 +212,7 @@ llvm::Error CountPipeline::measure(size_t Module, const ProbeRecord &Counted) {
     uint64_t Threads = 0;
     if (auto Its = Runs.find(K.Traced.Kernel); Its != Runs.end())
       Threads = static_cast<uint64_t>(countedFlow(*Body, Its->second).Calls);
-    if (!K.LeftReason.empty() || Threads <= Found[Index].CountedThreads)
+    if (!Built.Kernels[Index].LeftReason.empty() || Threads <= Found[Index].CountedThreads)
       continue;
     TripCounts Trips = tripCountsFor(Options, K.Traced.Kernel);
     Trips.Runs = Runs;
@@ -235,12 +236,12 @@ llvm::Error CountPipeline::measure() {
     if (Found[K].CountedThreads)
       Report.Kernels.push_back(std::move(Found[K]));
     else
-      leave(K, "did not run with counters");
+      leave(K, StayReason("did not run with counters"));
   return llvm::Error::success();
 }
 
 bool CountPipeline::anyWanted() const {
-  return llvm::any_of(Job.Kernels, [](const JobKernel &K) { return K.LeftReason.empty(); });
+  return llvm::any_of(Built.Kernels, [](const KernelBuild &K) { return K.LeftReason.empty(); });
 }
 
 llvm::Error CountPipeline::prepare(const ProbeRecord &Trace) {
@@ -249,13 +250,14 @@ llvm::Error CountPipeline::prepare(const ProbeRecord &Trace) {
   if (!Made)
     return Made.takeError();
   Job = std::move(*Made);
+  Built = JobBuild(Job);
   for (const LeftKernel &L : Job.Left)
-    if (isWanted(L.Traced.Kernel) && L.Reason != "below-share")
+    if (isWanted(L.Traced.Kernel) && L.Reason != KnownReason::BelowShare)
       Report.Left.push_back({L.Traced.Kernel, L.Reason});
   // Kernels that nobody asked for are in no list.
-  for (JobKernel &K : Job.Kernels)
+  for (auto [K, Its] : llvm::zip_equal(Job.Kernels, Built.Kernels))
     if (!isWanted(K.Traced.Kernel))
-      K.LeftReason = "not asked for";
+      Its.LeftReason = StayReason("not asked for");
   if (!Job.Modules.empty())
     Report.NvccVersion = Job.Modules.front().Source.NvccVersion;
   return llvm::Error::success();
@@ -294,7 +296,7 @@ llvm::Expected<MetricsReport> CountPipeline::runOrAssume(const ProbeRecord &Trac
     return E;
   std::set<size_t> Unwanted;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
-    if (!Job.Kernels[K].LeftReason.empty())
+    if (!Built.Kernels[K].LeftReason.empty())
       Unwanted.insert(K);
   makeImages();
   llvm::Error Failed = anyWanted() ? measure() : llvm::Error::success();

@@ -104,7 +104,7 @@ void printRun(json::OStream &J, const MetricsReport &Report) {
       J.object([&] {
         J.attribute("name", L.Kernel);
         J.attribute("demangled", profileName(L.Kernel));
-        J.attribute("reason", L.Reason);
+        J.attribute("reason", L.Reason.text());
       });
   });
   J.attributeArray("warnings", [&] {
@@ -238,7 +238,7 @@ std::string carve::printMetricsText(const MetricsReport &Report) {
   for (const KernelMetrics &K : Report.Kernels)
     printKernel(OS, K);
   for (const MetricsReport::LeftOut &L : Report.Left)
-    OS << "\nnot counted: " << profileName(L.Kernel) << ": " << L.Reason;
+    OS << "\nnot counted: " << profileName(L.Kernel) << ": " << L.Reason.text();
   for (const std::string &Warning : Report.Warnings)
     OS << "\nwarning: " << Warning;
   if (!Report.Left.empty() || !Report.Warnings.empty())

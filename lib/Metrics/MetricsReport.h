@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Metrics/Counts/Counts.h"
+#include "Support/StayReason.h"
 
 #include <optional>
 #include <string>
@@ -32,7 +33,8 @@ struct MetricsReport {
   bool Counted = false; ///< Whether trips are from a run of the program.
   /// A kernel without metrics, and why.
   struct LeftOut {
-    std::string Kernel, Reason;
+    std::string Kernel;
+    StayReason Reason;
   };
   std::vector<LeftOut> Left;         ///< Kernels of the program that were not counted.
   std::vector<std::string> Warnings; ///< What was unusual about the run.

@@ -95,7 +95,8 @@ KernelPoints pointsOf(const PointsOptions &O, const DeviceModel &D, const Device
   KernelPoints K;
   K.Arch = Image.Arch;
   K.Directives = Entry.Directives;
-  K.Reason = reasonNotTunable(Entry, isRelocatable(Image));
+  if (auto Reason = reasonNotTunable(Entry, isRelocatable(Image)))
+    K.Reason = identifierOf(*Reason).str();
   auto Blocks = O.Blocks;
   if (Blocks.empty())
     Blocks.push_back(defaultBlock(Entry.Directives));

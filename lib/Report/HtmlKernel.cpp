@@ -63,7 +63,7 @@ void KernelSection::printHead() {
     OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
        << " pairs of runs" << levelWords();
   else if (!K.Reason.empty())
-    OS << markupText(reasonText(K.Reason));
+    OS << markupText(K.Reason.words());
   OS << "</p></header>\n";
 }
 

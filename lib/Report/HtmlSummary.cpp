@@ -205,8 +205,8 @@ void printKernelRow(const TuningReport &R, const KernelReport &K, size_t Number,
   std::string Link = hasVariants(K) ? "#k" + std::to_string(Number) : "";
   OS << "<tr" << (K.Tuned ? " class=\"tuned\"" : "") << "><th scope=\"row\">"
      << kernelNameHtml(K.Kernel, 160, Link);
-  if (!K.Tuned && !K.Reason.empty() && K.Reason != "below-share")
-    OS << "<span class=\"why\">" << markupText(reasonText(K.Reason)) << "</span>";
+  if (!K.Tuned && !K.Reason.empty() && K.Reason != KnownReason::BelowShare)
+    OS << "<span class=\"why\">" << markupText(K.Reason.words()) << "</span>";
   OS << "</th>";
   Cell(K.Share, llvm::formatv("<svg class=\"share\" width=\"48\" height=\"8\" aria-hidden=\"true\" "
                               "focusable=\"false\"><rect width=\"{0:F1}%\" "
@@ -256,7 +256,9 @@ std::string carve::printKernelTable(const TuningReport &R) {
     return "";
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  auto IsSmall = [](const KernelReport &K) { return K.Reason == "below-share" && !hasVariants(K); };
+  auto IsSmall = [](const KernelReport &K) {
+    return K.Reason == KnownReason::BelowShare && !hasVariants(K);
+  };
   OS << "<section class=\"table\" aria-labelledby=\"kernels-h\">\n<h2 "
         "id=\"kernels-h\">Kernels</h2>\n";
   openTable("kernels", "Kernels by GPU time", OS);
@@ -303,7 +305,7 @@ std::string carve::printUnitLevels(const TuningReport &R) {
       OS << markupText(speedupText(U.Ratio)) << " times as fast, confirmed over " << U.Pairs
          << " pairs of runs";
     else
-      OS << markupText(reasonText(U.Reason));
+      OS << markupText(U.Reason.words());
     OS << "</p>\n<ul>\n";
     for (const VariantReport &V : U.Variants) {
       RatioInterval Ratio{V.Ratio, V.RatioLow, V.RatioHigh};

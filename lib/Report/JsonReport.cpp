@@ -9,6 +9,15 @@ static constexpr RecordKind ReportRecord = {"report", "carve-report", 1};
 
 namespace carve {
 
+static llvm::json::Value toValue(const StayReason &R) { return llvm::json::fixUTF8(R.text()); }
+static bool readValue(const llvm::json::Value &V, StayReason &Out, llvm::json::Path P) {
+  std::string Text;
+  if (!readValue(V, Text, P))
+    return false;
+  Out = parseStayReason(Text);
+  return true;
+}
+
 template <class Fields> void describe(Fields &F, RatioInterval &R) {
   F("median", R.Median);
   F("low", R.Low);
@@ -78,7 +87,7 @@ template <class Fields> void describe(Fields &F, KernelReport &K) {
   F("variant", K.Variant);
   F("ratio", K.Ratio);
   F("pairs", K.Pairs);
-  F("reason", Readable{K.Reason});
+  F("reason", K.Reason);
   F("shapes", K.Shapes);
   F("compiled", K.Compiled);
   F("variants", K.Variants);
@@ -93,7 +102,7 @@ template <class Fields> void describe(Fields &F, UnitReport &U) {
   F("variant", U.Variant);
   F("ratio", U.Ratio);
   F("pairs", U.Pairs);
-  F("reason", Readable{U.Reason});
+  F("reason", U.Reason);
   F("variants", U.Variants);
   F("dropped", U.Dropped);
 }

@@ -5,8 +5,6 @@
 
 #include "Tune/Outcome/TuningReport.h"
 
-#include "llvm/ADT/StringRef.h"
-
 #include <string>
 
 namespace carve {
@@ -14,10 +12,6 @@ namespace carve {
 /// Returns `1.333 [1.316,1.351]`: the default's time over the tuned one, so that more is better.
 /// The ends of the interval therefore change sides.
 std::string speedupText(const RatioInterval &R);
-
-/// Returns words for a reason that may be an identifier such as `below-share`. Other reasons are
-/// returned as they are.
-std::string reasonText(llvm::StringRef Reason);
 
 /// Says how a kernel was timed within the program, and how its output was compared.
 std::string inRunText(const InRunFinding &R);

@@ -35,7 +35,7 @@ std::string carve::stepText(llvm::StringRef What, size_t Done, size_t Of, double
   return Text;
 }
 
-void TerminalProgress::show(unsigned Done, unsigned Expected, double Seconds) {
+void TerminalProgress::runs(unsigned Done, unsigned Expected, double Seconds) {
   print(progressText(Done, Expected, Seconds));
 }
 
@@ -52,7 +52,7 @@ void TerminalProgress::step(llvm::StringRef What, size_t Done, size_t Of) {
   print(stepText(What, Done, Of, Time - Began));
 }
 
-void TerminalProgress::say(llvm::StringRef Text) {
+void TerminalProgress::waiting(llvm::StringRef Text) {
   unsigned Columns = llvm::sys::Process::StandardErrColumns();
   if (Text.empty())
     clear();
@@ -60,10 +60,17 @@ void TerminalProgress::say(llvm::StringRef Text) {
     print(Text.take_front(Columns > 20 ? Columns - 14 : 66).str());
 }
 
-void TerminalProgress::print(const std::string &Line) {
-  if (!Enabled)
+void TerminalProgress::note(llvm::StringRef Text) {
+  if (!Parts.Notes)
     return;
-  llvm::errs() << "\r\033[K" << Program << ": " << Line;
+  clear();
+  llvm::errs() << Parts.Program << ": note: " << Text << "\n";
+}
+
+void TerminalProgress::print(const std::string &Line) {
+  if (!Parts.Line)
+    return;
+  llvm::errs() << "\r\033[K" << Parts.Program << ": " << Line;
   llvm::errs().flush();
   Shown = true;
 }

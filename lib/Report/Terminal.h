@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Support/Clock.h"
+#include "Support/ProgressDisplay.h"
 #include "Tune/Outcome/TuningReport.h"
 
 #include <functional>
@@ -11,32 +12,35 @@
 
 namespace carve {
 
-/// Shows progress on standard error. Shows nothing if it is constructed with \p Enabled = false.
-class TerminalProgress {
+/// What TerminalProgress shows.
+struct TerminalParts {
+  std::string Program = "carve-nvcc"; ///< Printed before each text.
+  bool Line = false;                  ///< The line of runs, steps and waits.
+  bool Notes = false;                 ///< Notes, each on a line that stays.
+};
+
+/// Shows progress on standard error.
+class TerminalProgress : public ProgressDisplay {
 public:
-  /// \p Program is printed before each text. \p Now returns seconds on a clock that never goes
-  /// back.
-  explicit TerminalProgress(bool Enabled, llvm::StringRef Program = "carve-nvcc",
-                            std::function<double()> Now = steadySeconds)
-      : Enabled(Enabled), Program(Program), Now(std::move(Now)) {}
-  ~TerminalProgress() { clear(); }
-  /// Shows the runs of a tuning. \p Expected is 0 if it is not known yet. \p Seconds is the time
-  /// since the start.
-  void show(unsigned Done, unsigned Expected, double Seconds);
-  /// Shows work that consists of \p Of equal pieces and began with the first call for \p What.
-  /// Updates the line at most ten times a second, and when all pieces are done.
-  void step(llvm::StringRef What, size_t Done, size_t Of);
-  /// Shows \p Text, cut to the terminal's width, instead of the present line. An empty \p Text
-  /// removes the line.
-  void say(llvm::StringRef Text);
+  /// \p Now returns seconds on a clock that never goes back.
+  explicit TerminalProgress(TerminalParts Parts, std::function<double()> Now = steadySeconds)
+      : Parts(std::move(Parts)), Now(std::move(Now)) {}
+  ~TerminalProgress() override { clear(); }
+  void runs(unsigned Done, unsigned Expected, double Seconds) override;
+  /// Updates the line at most ten times a second, and when all pieces are done. Takes the first
+  /// call for \p What as the beginning of the work.
+  void step(llvm::StringRef What, size_t Done, size_t Of) override;
+  /// Cuts \p Text to the terminal's width. If it is empty, removes the line.
+  void waiting(llvm::StringRef Text) override;
+  void note(llvm::StringRef Text) override;
   /// Removes the line.
   void clear();
 
 private:
   void print(const std::string &Line);
 
-  bool Enabled, Shown = false;
-  std::string Program;
+  TerminalParts Parts;
+  bool Shown = false;
   std::function<double()> Now;
   std::string Doing; ///< What step() currently shows.
   double Began = 0, LastShown = 0;

@@ -103,7 +103,7 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
   size_t Small = 0;
   double SmallShare = 0;
   for (const KernelReport &K : R.Kernels) {
-    if (K.Reason == "below-share") {
+    if (K.Reason == KnownReason::BelowShare) {
       ++Small;
       SmallShare += K.Share;
       continue;
@@ -116,7 +116,7 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
        << llvm::left_justify(change(K.SpillBefore, K.SpillAfter), 12) << " "
        << (K.Tuned ? speedupText(K.Ratio) : "stays") << "\n";
     if (!K.Tuned && !K.Reason.empty())
-      OS << "    " << reasonText(K.Reason) << "\n";
+      OS << "    " << K.Reason.words() << "\n";
     if (!K.InRun.Mode.empty())
       OS << "    " << inRunText(K.InRun) << "\n";
     if (K.Compiled)

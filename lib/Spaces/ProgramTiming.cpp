@@ -14,7 +14,7 @@ namespace {
 class Rounds {
 public:
   Rounds(std::vector<ConfigurationTimes> &Times, const TimingTask &Task, const TimingLimits &Limits,
-         RunConfiguration Run, llvm::function_ref<void(unsigned, unsigned)> Progress)
+         RunConfiguration Run, ProgressDisplay &Progress)
       : Times(Times), Task(Task), Limits(Limits), Run(Run), Progress(Progress),
         Random(Limits.Seed) {}
 
@@ -40,7 +40,7 @@ private:
   const TimingTask &Task;
   const TimingLimits &Limits;
   RunConfiguration Run;
-  llvm::function_ref<void(unsigned, unsigned)> Progress;
+  ProgressDisplay &Progress;
   std::mt19937_64 Random;
   TimingVerdict Verdict;
   unsigned Expected = 0;
@@ -63,7 +63,7 @@ llvm::Expected<double> Rounds::runOne(size_t Place) {
   if (!Done)
     return Done.takeError();
   ++Verdict.Runs;
-  Progress(Verdict.Runs, std::max(Verdict.Runs, Expected));
+  Progress.step("timing", Verdict.Runs, std::max(Verdict.Runs, Expected));
   ConfigurationTimes &T = Times[Place];
   if (T.Costs.empty())
     T.FirstWallS = Done->WallS;
@@ -203,10 +203,11 @@ TimingVerdict Rounds::verdict() {
 
 } // namespace
 
-llvm::Expected<TimingVerdict>
-carve::timeConfigurations(std::vector<ConfigurationTimes> &Times, const TimingTask &Task,
-                          const TimingLimits &Limits, RunConfiguration Run,
-                          llvm::function_ref<void(unsigned, unsigned)> Progress) {
+llvm::Expected<TimingVerdict> carve::timeConfigurations(std::vector<ConfigurationTimes> &Times,
+                                                        const TimingTask &Task,
+                                                        const TimingLimits &Limits,
+                                                        RunConfiguration Run,
+                                                        ProgressDisplay &Progress) {
   Rounds R(Times, Task, Limits, Run, Progress);
   if (llvm::Error E = R.screen())
     return E;

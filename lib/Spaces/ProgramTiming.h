@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Spaces/ProgramSearch.h"
+#include "Support/ProgressDisplay.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -61,10 +62,9 @@ struct TimingVerdict {
 /// blocks, each with a run of the reference. The winner has the least median in confirmation rounds
 /// of its own; if these were made already, nothing is run. If a run fails, \p Times has the blocks
 /// that were completed before, and another call continues from there. \p Progress is told how many
-/// runs are done and how many are expected.
-llvm::Expected<TimingVerdict>
-timeConfigurations(std::vector<ConfigurationTimes> &Times, const TimingTask &Task,
-                   const TimingLimits &Limits, RunConfiguration Run,
-                   llvm::function_ref<void(unsigned Done, unsigned Expected)> Progress);
+/// runs are done and how many are expected, as steps of `timing`.
+llvm::Expected<TimingVerdict> timeConfigurations(std::vector<ConfigurationTimes> &Times,
+                                                 const TimingTask &Task, const TimingLimits &Limits,
+                                                 RunConfiguration Run, ProgressDisplay &Progress);
 
 } // namespace carve

@@ -74,7 +74,7 @@ llvm::Error carve::buildPrograms(SearchState &S, llvm::ArrayRef<size_t> Places) 
   auto Build = [&](size_t I) {
     Failures[I].emplace(buildProgram(S, Missing[I], S.at(Missing[I]), Paths[I]));
     std::lock_guard Lock(Telling);
-    S.Request.Progress("building", ++Done, Missing.size());
+    S.Request.Progress->step("building", ++Done, Missing.size());
   };
   runInParallel(Missing.size(), Build, S.Request.Jobs);
   llvm::Error All = llvm::Error::success();

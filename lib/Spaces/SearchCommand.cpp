@@ -244,11 +244,8 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   if (!T)
     return T.takeError();
   takeEnvironment(Context, *T, R);
-  TerminalProgress Progress(::isatty(2) && !Words.Quiet, "carve");
-  R.Progress = [&](llvm::StringRef What, unsigned Done, unsigned Of) {
-    Progress.step(What, Done, Of);
-  };
-  R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
+  TerminalProgress Progress({.Program = "carve", .Line = ::isatty(2) && !Words.Quiet});
+  R.Progress = &Progress;
   UnitStore Store(*Root);
   ProcessRunner Runner;
   llvm::Expected<SearchRecord> Record = searchSpace(R, Store, *T, Runner);

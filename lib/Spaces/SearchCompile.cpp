@@ -290,7 +290,7 @@ llvm::Error carve::compileSpace(SearchState &S) {
   auto Compile = [&](size_t I) {
     Results[I].emplace(ConfigurationCompile(*C, Places[I]).run());
     std::lock_guard Lock(Telling);
-    S.Request.Progress("compiling", ++Done, Places.size());
+    S.Request.Progress->step("compiling", ++Done, Places.size());
   };
   runInParallel(Places.size(), Compile, S.Request.Jobs);
   llvm::Error Failure = llvm::Error::success();

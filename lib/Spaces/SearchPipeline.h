@@ -10,10 +10,10 @@
 #include "Spaces/ProgramTiming.h"
 #include "Spaces/TripExpression.h"
 #include "Store/UnitStore.h"
+#include "Support/ProgressDisplay.h"
 #include "Workload/TimedGpus.h"
 #include "Workload/Workload.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,11 +49,7 @@ struct SearchRequest {
   std::string DevicesDir;
   /// The directory in which the compiler is looked for if PATH does not have it.
   std::string ToolsDir;
-  /// Told what is being done, and how much of it is done.
-  std::function<void(llvm::StringRef What, unsigned Done, unsigned Of)> Progress =
-      [](llvm::StringRef, unsigned, unsigned) {};
-  /// Told who uses the GPU while the search waits for it.
-  TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
+  ProgressDisplay *Progress = &silentProgress(); ///< Never null.
 };
 
 /// Runs the search. If nothing could be timed, the record says so (NotTimed), and no output is

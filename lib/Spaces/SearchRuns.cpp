@@ -239,7 +239,7 @@ llvm::Error carve::traceReference(SearchState &S) {
   // are, the space is a mistake.
   constexpr size_t MostTried = 16;
   for (size_t I = 0; I < std::min(MostTried, S.Record.Configurations.size()); ++I) {
-    S.Request.Progress("building", 0, 1);
+    S.Request.Progress->step("building", 0, 1);
     if (llvm::Error E = buildPrograms(S, I))
       return E;
     if (!S.at(I).valid())
@@ -328,7 +328,7 @@ llvm::Error carve::timeSpace(SearchState &S) {
     Times.push_back(C.Times);
   auto Verdict = timeConfigurations(
       Times, Task, S.Request.Limits, [&](size_t P) { return runConfiguration(S, P); },
-      [&](unsigned Done, unsigned Of) { S.Request.Progress("timing", Done, Of); });
+      *S.Request.Progress);
   // This also keeps the times of a search that was interrupted.
   for (size_t I = 0; I < Times.size(); ++I) {
     if (Times[I].Costs.size() > S.at(I).Times.Costs.size())

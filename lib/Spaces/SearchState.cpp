@@ -14,5 +14,5 @@ SearchState::SearchState(const SearchRequest &Request, const Toolchain &T, Comma
         return Run;
       }) {
   if (!recorded())
-    Gpus.emplace(Request.Gpus, llvm::join(Request.Command, " "), Request.Waiting);
+    Gpus.emplace(Request.Gpus, llvm::join(Request.Command, " "), *Request.Progress);
 }

@@ -100,20 +100,6 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
   return llvm::Error::success();
 }
 
-/// Connects the request's progress functions to the terminal.
-static void tellProgress(TuneRequest &R, TerminalProgress &Progress, bool Quiet) {
-  R.Progress = [&](unsigned Done, unsigned Expected, double Seconds) {
-    Progress.show(Done, Expected, Seconds);
-  };
-  R.Step = [&](llvm::StringRef What, size_t Done, size_t Of) { Progress.step(What, Done, Of); };
-  R.Announce = [&Progress, Quiet](llvm::StringRef Text) {
-    Progress.clear();
-    if (!Quiet)
-      llvm::errs() << "carve: note: " << Text << "\n";
-  };
-  R.Waiting = [&](llvm::StringRef Text) { Progress.say(Text); };
-}
-
 llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
   TuneWords W;
   if (llvm::Error E = readTuneOptions(Args, Context.Env, W))
@@ -133,8 +119,9 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   if (!T)
     return T.takeError();
   placeRequest(R, *T, Context);
-  TerminalProgress Progress(::isatty(2) && !W.Quiet, "carve");
-  tellProgress(R, Progress, W.Quiet);
+  TerminalProgress Progress(
+      {.Program = "carve", .Line = ::isatty(2) && !W.Quiet, .Notes = !W.Quiet});
+  R.Progress = &Progress;
   ProcessRunner Runner;
   llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);
   Progress.clear();

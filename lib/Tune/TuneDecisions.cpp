@@ -55,11 +55,12 @@ static Profile rememberUnit(UnitStore &Store, const std::string &Key, const Prof
 }
 
 llvm::Error carve::rememberDecisions(const TuneRequest &Request, const TuningJob &Job,
-                                     llvm::ArrayRef<DecidedUnit> Decided, const Circumstances &When,
-                                     UnitStore &Store, std::map<std::string, Profile> &InForce) {
+                                     const JobBuild &Built, llvm::ArrayRef<DecidedUnit> Decided,
+                                     const Circumstances &When, UnitStore &Store,
+                                     std::map<std::string, Profile> &InForce) {
   Profile Tuned;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
-    Profile New = decisionsFor(Job, M, Request.Options.Scope, Decided[M], When);
+    Profile New = decisionsFor(Job, Built, M, Request.Options.Scope, Decided[M], When);
     if (New.Kernels.empty()) // The module could not be linked, so no kernel was tuned.
       continue;
     for (const Decision &D : New.Kernels)

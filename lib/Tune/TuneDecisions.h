@@ -11,7 +11,8 @@ namespace carve {
 /// \p InForce to the decisions that are then in force for each unit, by unit key. Fails if the
 /// profile cannot be read or written. Decisions that the store cannot take are logged.
 llvm::Error rememberDecisions(const TuneRequest &Request, const TuningJob &Job,
-                              llvm::ArrayRef<DecidedUnit> Decided, const Circumstances &When,
-                              UnitStore &Store, std::map<std::string, Profile> &InForce);
+                              const JobBuild &Built, llvm::ArrayRef<DecidedUnit> Decided,
+                              const Circumstances &When, UnitStore &Store,
+                              std::map<std::string, Profile> &InForce);
 
 } // namespace carve

@@ -23,9 +23,9 @@ namespace {
 /// Makes the images of one module at all levels.
 class LevelMaker {
 public:
-  LevelMaker(const TuningJob &Job, const VariantRounds &Rounds, size_t Module,
-             llvm::ArrayRef<size_t> Chosen)
-      : Job(Job), Rounds(Rounds), Module(Module), Chosen(Chosen) {}
+  LevelMaker(const TuningJob &Job, const JobBuild &Built, const VariantRounds &Rounds,
+             size_t Module, llvm::ArrayRef<size_t> Chosen)
+      : Job(Job), Built(Built), Rounds(Rounds), Module(Module), Chosen(Chosen) {}
 
   /// Returns the image at the command's level twice, as default and control, and then the images at
   /// the levels that may be tried. Returns nothing if the image at the command's level cannot be
@@ -38,6 +38,7 @@ private:
   std::optional<std::string> brokenByCold(const CubinKernel &New, const CubinKernel &Default) const;
 
   const TuningJob &Job;
+  const JobBuild &Built;
   const VariantRounds &Rounds;
   size_t Module;
   llvm::ArrayRef<size_t> Chosen;
@@ -66,9 +67,9 @@ std::optional<std::string> LevelMaker::brokenBy(const CubinKernel &New) const {
   if (K == Hot.end())
     return brokenByCold(New, Default->second);
   JobVariant V;
-  V.Setting = Job.Kernels[K->second].Variants[Chosen[K->second]].Setting;
+  V.Setting = Built.Kernels[K->second].Variants[Chosen[K->second]].Setting;
   V.Resources = New.Resources;
-  return forbidden(Job.Kernels[K->second], V, Job);
+  return forbidden(Job.Kernels[K->second], Built.Kernels[K->second], V, Job);
 }
 
 std::optional<std::string> LevelMaker::whyNot(const Cubin &Image) const {
@@ -127,10 +128,10 @@ std::vector<JobVariant> LevelMaker::make(std::vector<std::string> &Dropped) {
 }
 
 /// Sets \p Unit to the outcome \p O of the runs.
-void takeOutcome(const SubjectOutcome &O, const JobModule &M, LeveledUnit &Unit) {
+void takeOutcome(const SubjectOutcome &O, const ModuleBuild &M, LeveledUnit &Unit) {
   Unit.Report.Ratio = O.Ratio;
   Unit.Report.Pairs = O.Pairs;
-  Unit.Report.Reason = O.Reason;
+  Unit.Report.Reason = parseStayReason(O.Reason);
   for (const ScreenedVariant &S : O.Screened) {
     VariantReport V;
     V.Name = variantName(M.FileVariants[S.Variant].Setting);
@@ -154,8 +155,9 @@ void takeOutcome(const SubjectOutcome &O, const JobModule &M, LeveledUnit &Unit)
 
 /// The subjects of the runs. With recorded samples, subjects and variants that they lack are left
 /// out.
-std::vector<SubjectSpace> levelSubjects(const TuneState &State, const TuningJob &ByUnit) {
-  std::vector<SubjectSpace> Subjects = subjectsOf(ByUnit, TuningScope::File);
+std::vector<SubjectSpace> levelSubjects(const TuneState &State, const TuningJob &Job,
+                                        const JobBuild &ByUnit) {
+  std::vector<SubjectSpace> Subjects = subjectsOf(Job, ByUnit, TuningScope::File);
   std::vector<std::vector<std::string>> Names = variantNames(ByUnit, TuningScope::File);
   for (size_t S = 0; S < Subjects.size(); ++S)
     for (size_t V = 0; V < Names[S].size(); ++V)
@@ -171,6 +173,7 @@ std::vector<SubjectSpace> levelSubjects(const TuneState &State, const TuningJob 
 } // namespace
 
 llvm::Expected<std::vector<LeveledUnit>> carve::tuneLevels(TuneState &State, const TuningJob &Job,
+                                                           const JobBuild &Built,
                                                            const VariantRounds &Rounds,
                                                            SelectionOutcome &Outcome) {
   const TuningOptions &Options = State.Request.Options;
@@ -180,24 +183,23 @@ llvm::Expected<std::vector<LeveledUnit>> carve::tuneLevels(TuneState &State, con
   std::vector<size_t> Chosen;
   for (const SubjectOutcome &O : Outcome.Subjects)
     Chosen.push_back(O.Chosen);
-  TuningJob ByUnit = Job;
-  ByUnit.Links.clear();
+  JobBuild ByUnit(Job);
   bool Any = false;
   for (size_t M = 0; M < ByUnit.Modules.size(); ++M) {
     LeveledUnit &Unit = Units.emplace_back();
-    JobModule &Module = ByUnit.Modules[M];
-    Unit.Report.Output = Module.Source.Output;
-    Unit.Report.Source = Module.Source.Source;
-    Module.FileVariants = LevelMaker(Job, Rounds, M, Chosen).make(Unit.Report.Dropped);
+    ModuleBuild &Module = ByUnit.Modules[M];
+    Unit.Report.Output = Job.Modules[M].Source.Output;
+    Unit.Report.Source = Job.Modules[M].Source.Source;
+    Module.FileVariants = LevelMaker(Job, Built, Rounds, M, Chosen).make(Unit.Report.Dropped);
     Module.Cubin = Module.FileVariants.empty() ? "" : Module.FileVariants.front().Cubin;
     Module.FileVariants.resize(std::max<size_t>(2, Module.FileVariants.size()));
     Unit.Tried = Module.FileVariants.size() > FirstPlace;
     Any |= Unit.Tried;
   }
-  std::vector<SubjectSpace> Subjects = levelSubjects(State, ByUnit);
+  std::vector<SubjectSpace> Subjects = levelSubjects(State, Job, ByUnit);
   if (!Any || llvm::any_of(Subjects, [](const SubjectSpace &S) { return !S.Stays.empty(); }))
     return Units;
-  auto ByRuns = selectAmong(State, ByUnit, TuningScope::File, Subjects, Outcome.Runs,
+  auto ByRuns = selectAmong(State, Job, ByUnit, TuningScope::File, Subjects, Outcome.Runs,
                             /*DefaultInPlace=*/true);
   if (!ByRuns)
     return ByRuns.takeError();
@@ -228,7 +230,7 @@ void carve::decideLevels(llvm::ArrayRef<LeveledUnit> Units, const TuningJob &Job
       if (!D.Tuned) {
         D.Ratio = Unit.Report.Ratio;
         D.Pairs = Unit.Report.Pairs;
-        D.Reason.clear();
+        D.Reason = {};
       }
       D.Tuned = true;
       D.Setting.RegisterUsageLevel = Unit.Level;

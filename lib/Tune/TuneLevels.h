@@ -19,6 +19,7 @@ struct LeveledUnit {
 /// the variants that \p Outcome chose. Adds the runs to \p Outcome. Returns one element per module
 /// of the job, or none below the largest effort. Fails if tuning cannot go on (see RunFunction).
 llvm::Expected<std::vector<LeveledUnit>> tuneLevels(TuneState &State, const TuningJob &Job,
+                                                    const JobBuild &Built,
                                                     const VariantRounds &Rounds,
                                                     SelectionOutcome &Outcome);
 

@@ -5,6 +5,7 @@
 #include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Tune/Job/FileVariants.h"
 #include "Tune/TuneDecisions.h"
 #include "Tune/TuneLevels.h"
 #include "Tune/TuneRounds.h"
@@ -79,43 +80,50 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
                      [&](const Unit &U, const UnitImage &I, unsigned Cap) {
                        return flavourPtx(U, I.PtxDigest, Cap, Store, T, Runner);
                      },
-                     Request.Step};
+                     *Request.Progress};
   JobSources Sources;
   llvm::Expected<TuningJob> Job = prepareJob(*Trace, Context, State.recorded(), Sources);
   if (!Job)
     return Job.takeError();
+  JobBuild Built(*Job);
+  if (Request.Options.Scope == TuningScope::File)
+    if (llvm::Error E = makeFileVariants(*Job, Context, Built))
+      return E;
   // Time variants inside the program.
   std::optional<VariantRounds> Rounds;
   std::optional<InRunTuning> InRun;
   if (Request.Options.Scope == TuningScope::Kernel) {
-    Rounds.emplace(*Job, Sources, Context);
-    auto Made = timeRounds(State, *Job, *Rounds, *Trace);
+    Rounds.emplace(*Job, Sources, Context, Built);
+    auto Made = timeRounds(State, *Job, Built, *Rounds, *Trace);
     if (!Made)
       return Made.takeError();
     InRun = std::move(*Made);
   }
   const InRunTuning *Timed = InRun ? &*InRun : nullptr;
   // Decide the rest by whole runs, and confirm the winners.
-  llvm::Expected<SelectionOutcome> Outcome = selectByRuns(State, *Job, Timed);
+  llvm::Expected<SelectionOutcome> Outcome = selectByRuns(State, *Job, Built, Timed);
   if (!Outcome)
     return Outcome.takeError();
   // Time register-usage levels of whole units.
   std::vector<LeveledUnit> Levels;
   if (Rounds) {
-    auto Made = tuneLevels(State, *Job, *Rounds, *Outcome);
+    auto Made = tuneLevels(State, *Job, Built, *Rounds, *Outcome);
     if (!Made)
       return Made.takeError();
     Levels = std::move(*Made);
   }
   // Decide, store the decisions, and report them.
-  std::vector<DecidedUnit> Decided = decideKernels(*Job, Request.Options.Scope, *Outcome, Timed);
+  std::vector<DecidedUnit> Decided =
+      decideKernels(*Job, Built, Request.Options.Scope, *Outcome, Timed);
   decideLevels(Levels, *Job, Decided);
   Circumstances When = circumstancesOf(Request);
   When.Device = Job->Device.Name;
   When.Driver = Job->Device.driverVersion();
   TuneResult Result;
-  llvm::Error Kept = rememberDecisions(Request, *Job, Decided, When, Store, Result.Decisions);
-  Result.Report = describeTuning(*Job, Request.Options.Scope, *Outcome, Timed, Decided, When);
+  llvm::Error Kept =
+      rememberDecisions(Request, *Job, Built, Decided, When, Store, Result.Decisions);
+  Result.Report =
+      describeTuning(*Job, Built, Request.Options.Scope, *Outcome, Timed, Decided, When);
   for (const LeveledUnit &Unit : Levels)
     Result.Report.Units.push_back(Unit.Report);
   describeHost(State, *Trace, Result.Report);

@@ -5,18 +5,18 @@
 #pragma once
 
 #include "Store/Profile.h"
+#include "Support/ProgressDisplay.h"
 #include "Tune/InRun/ModeChoice.h"
 #include "Tune/Outcome/TuningReport.h"
 #include "Workload/TimedGpus.h"
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 namespace carve {
 
-/// What a tuning is asked to do, and how it reports progress.
+/// What a tuning is asked to do, and to whom it reports progress.
 struct TuneRequest {
   WorkloadSpec Workload;
   TuningOptions Options;
@@ -28,15 +28,7 @@ struct TuneRequest {
   std::string RecordPath;  ///< The file to record samples in; empty for none.
   std::string ProfilePath; ///< A profile that also gets the decisions; empty for none.
   GpuPlaces Gpus;
-  /// Reports progress: runs made, runs expected, seconds since the start.
-  std::function<void(unsigned, unsigned, double)> Progress = [](unsigned, unsigned, double) {};
-  /// Reports progress between the runs: the work, how much of it is done, and how much there is.
-  std::function<void(llvm::StringRef What, size_t Done, size_t Of)> Step = [](llvm::StringRef,
-                                                                              size_t, size_t) {};
-  /// Tells the user that a run is made again, and why.
-  std::function<void(llvm::StringRef)> Announce = [](llvm::StringRef) {};
-  /// Tells the user for whom a run waits. It gets an empty text when the run goes on.
-  TimedGpus::WaitingFunction Waiting = [](llvm::StringRef) {};
+  ProgressDisplay *Progress = &silentProgress(); ///< Never null.
 };
 
 /// The result of a tuning.

@@ -15,8 +15,9 @@ namespace {
 /// The rounds of one tuning.
 class RoundsStage {
 public:
-  RoundsStage(TuneState &State, TuningJob &Job, VariantRounds &Rounds, const ProbeRecord &Trace)
-      : State(State), Job(Job), Rounds(Rounds), Trace(Trace), All(untimed(Job)),
+  RoundsStage(TuneState &State, const TuningJob &Job, const JobBuild &Built, VariantRounds &Rounds,
+              const ProbeRecord &Trace)
+      : State(State), Job(Job), Built(Built), Rounds(Rounds), Trace(Trace), All(untimed(Job)),
         Barred(Job.Kernels.size()) {}
 
   llvm::Expected<std::optional<InRunTuning>> make();
@@ -30,7 +31,8 @@ private:
   void learn(InRunTuning Timed);
 
   TuneState &State;
-  TuningJob &Job;
+  const TuningJob &Job;
+  const JobBuild &Built;
   VariantRounds &Rounds;
   const ProbeRecord &Trace;
   InRunTuning All;
@@ -108,13 +110,13 @@ void RoundsStage::learn(InRunTuning Timed) {
     else if (Excluded != Timed.Run.Excluded.Kernels.end())
       Barred[K] = Excluded->second;
   }
-  addTimingRun(All, std::move(Timed), Job);
+  addTimingRun(All, std::move(Timed), Built);
 }
 
 llvm::Error RoundsStage::timeRound() {
   VariantSets Sets = contenders();
   Rounds.select(Sets);
-  std::vector<ModeChoice> Choices = chooseTiming(State, Job, Trace);
+  std::vector<ModeChoice> Choices = chooseTiming(State, Job, Built, Trace);
   if (!leaveFixed(Sets, Choices))
     return llvm::Error::success();
   if (auto Why = whyNoTimingRun(State)) {
@@ -123,7 +125,7 @@ llvm::Error RoundsStage::timeRound() {
   }
   Rounds.select(Sets);
   Rounds.assemble();
-  llvm::Expected<InRunTuning> Timed = timeInside(State, Job, std::move(Choices));
+  llvm::Expected<InRunTuning> Timed = timeInside(State, Job, Built, std::move(Choices));
   if (!Timed)
     return Timed.takeError();
   learn(std::move(*Timed));
@@ -143,7 +145,7 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
       return E;
   VariantSets Last;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
-    Last.push_back(variantsLeft(All, K, Job));
+    Last.push_back(variantsLeft(All, K, Built));
   Rounds.select(Last);
   Rounds.assemble();
   if (Job.Kernels.empty())
@@ -153,8 +155,9 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
 
 } // namespace
 
-llvm::Expected<std::optional<InRunTuning>> carve::timeRounds(TuneState &State, TuningJob &Job,
+llvm::Expected<std::optional<InRunTuning>> carve::timeRounds(TuneState &State, const TuningJob &Job,
+                                                             const JobBuild &Built,
                                                              VariantRounds &Rounds,
                                                              const ProbeRecord &Trace) {
-  return RoundsStage(State, Job, Rounds, Trace).make();
+  return RoundsStage(State, Job, Built, Rounds, Trace).make();
 }

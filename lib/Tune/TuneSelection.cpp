@@ -8,12 +8,12 @@ using namespace carve;
 
 /// Excludes variants that no run can have: clones that are not in the modules, and variants that
 /// the recorded samples lack.
-static void excludeAbsent(const TuneState &State, const TuningJob &Job,
+static void excludeAbsent(const TuneState &State, const JobBuild &Built,
                           std::vector<SubjectSpace> &Subjects) {
-  std::vector<std::vector<std::string>> Names = variantNames(Job, TuningScope::Kernel);
+  std::vector<std::vector<std::string>> Names = variantNames(Built, TuningScope::Kernel);
   for (size_t K = 0; K < Subjects.size(); ++K) {
     SubjectSpace &S = Subjects[K];
-    const JobKernel &Kernel = Job.Kernels[K];
+    const KernelBuild &Kernel = Built.Kernels[K];
     auto WhyAbsent = [&](size_t V) -> std::optional<std::string> {
       if (!Kernel.Variants[V].InModule)
         return "its clone could not be assembled";
@@ -22,7 +22,7 @@ static void excludeAbsent(const TuneState &State, const TuningJob &Job,
       return std::nullopt;
     };
     if (!Kernel.LeftReason.empty())
-      S.Stays = Kernel.LeftReason;
+      S.Stays = Kernel.LeftReason.text();
     else if (auto Why = S.Nominee ? WhyAbsent(S.Nominee) : std::nullopt)
       S.Stays = *Why;
     if (!S.Stays.empty())
@@ -34,7 +34,7 @@ static void excludeAbsent(const TuneState &State, const TuningJob &Job,
 }
 
 llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const TuningJob &Job,
-                                                    TuningScope Scope,
+                                                    const JobBuild &Built, TuningScope Scope,
                                                     const std::vector<SubjectSpace> &Subjects,
                                                     unsigned RunsBefore, bool DefaultInPlace) {
   const TuneRequest &Request = State.Request;
@@ -42,29 +42,27 @@ llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const Tuni
   Limits.RunS = State.PlainWallS;
   Limits.RunsBefore = State.Runs + RunsBefore;
   Limits.ElapsedS = [&State] { return State.seconds(); };
-  auto Progress = [&](unsigned Done, unsigned Expected) {
-    Request.Progress(Limits.RunsBefore + Done, Limits.RunsBefore + Expected, State.seconds());
-  };
   auto Placed = [&](const Assignment &A) {
     return A.empty() && DefaultInPlace ? Assignment(Subjects.size(), 0) : A;
   };
   if (State.recorded()) {
-    std::vector<std::vector<std::string>> Names = variantNames(Job, Scope);
+    std::vector<std::vector<std::string>> Names = variantNames(Built, Scope);
     return selectVariants(
         Subjects, Limits,
         [&](const Assignment &A) { return State.Samples.run(Subjects, Names, Placed(A)); },
-        Progress);
+        *Request.Progress);
   }
   llvm::Expected<TempDir> Images = TempDir::create("carve-images");
   if (!Images)
     return Images.takeError();
-  WorkloadSampler Sampler(Job, Scope, Request.Workload, Request.Probe, State.Runner, State.Check,
-                          Images->path());
+  WorkloadSampler Sampler(Job, Built, Scope, Request.Workload, Request.Probe, State.Runner,
+                          State.Check, Images->path());
   Sampler.timeOn(State.gpus());
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&State.Samples);
   auto Outcome = selectVariants(
-      Subjects, Limits, [&](const Assignment &A) { return Sampler.run(Placed(A)); }, Progress);
+      Subjects, Limits, [&](const Assignment &A) { return Sampler.run(Placed(A)); },
+      *Request.Progress);
   if (Outcome && !Request.RecordPath.empty())
     if (llvm::Error E = writeFileAtomically(Request.RecordPath, State.Samples.print()))
       return E;
@@ -72,12 +70,14 @@ llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const Tuni
 }
 
 llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const TuningJob &Job,
+                                                     const JobBuild &Built,
                                                      const InRunTuning *InRun) {
   TuningScope Scope = State.Request.Options.Scope;
-  std::vector<SubjectSpace> Subjects = subjectsOf(Job, Scope);
+  std::vector<SubjectSpace> Subjects = subjectsOf(Job, Built, Scope);
   if (InRun)
     applyInRun(*InRun, Subjects);
   if (Scope == TuningScope::Kernel)
-    excludeAbsent(State, Job, Subjects);
-  return selectAmong(State, Job, Scope, Subjects, /*RunsBefore=*/0, /*DefaultInPlace=*/false);
+    excludeAbsent(State, Built, Subjects);
+  return selectAmong(State, Job, Built, Scope, Subjects, /*RunsBefore=*/0,
+                     /*DefaultInPlace=*/false);
 }

@@ -7,18 +7,18 @@
 
 namespace carve {
 
-/// Screens the undecided kernels of \p Job by whole runs, and confirms all candidates. \p InRun is
-/// the result of the timing runs, or null if there were none. Fails if tuning cannot go on (see
-/// RunFunction), or if samples cannot be recorded.
+/// Screens the undecided kernels of \p Job with their variants in \p Built by whole runs, and
+/// confirms all candidates. \p InRun is the result of the timing runs, or null if there were none.
+/// Fails if tuning cannot go on (see RunFunction), or if samples cannot be recorded.
 llvm::Expected<SelectionOutcome> selectByRuns(TuneState &State, const TuningJob &Job,
-                                              const InRunTuning *InRun);
+                                              const JobBuild &Built, const InRunTuning *InRun);
 
 /// Screens and confirms the variants of \p Subjects by whole runs. \p RunsBefore runs were made by
 /// other selections and count towards the limit. With \p DefaultInPlace, they are not compared with
 /// the untouched program, but with the images of variant 0 of all subjects. Fails as
 /// selectByRuns().
 llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const TuningJob &Job,
-                                             TuningScope Scope,
+                                             const JobBuild &Built, TuningScope Scope,
                                              const std::vector<SubjectSpace> &Subjects,
                                              unsigned RunsBefore, bool DefaultInPlace);
 

@@ -13,7 +13,7 @@ TuneState::TuneState(const TuneRequest &Request, CommandRunner &Runner)
                            gpus());
       }) {
   if (!recorded())
-    Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), Request.Waiting);
+    Gpus.emplace(Request.Gpus, llvm::join(Request.Workload.Argv, " "), *Request.Progress);
 }
 
 double TuneState::seconds() const { return secondsSince(Start); }

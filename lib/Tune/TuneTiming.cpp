@@ -42,8 +42,10 @@ std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
 
 class TimingStage {
 public:
-  TimingStage(TuneState &State, const TuningJob &Job, std::vector<ModeChoice> Choices)
-      : State(State), Job(Job), ReplayS(replaySeconds(State)), Choices(std::move(Choices)) {}
+  TimingStage(TuneState &State, const TuningJob &Job, const JobBuild &Built,
+              std::vector<ModeChoice> Choices)
+      : State(State), Job(Job), Built(Built), ReplayS(replaySeconds(State)),
+        Choices(std::move(Choices)) {}
 
   llvm::Expected<InRunTuning> make();
 
@@ -53,6 +55,7 @@ private:
 
   TuneState &State;
   const TuningJob &Job;
+  const JobBuild &Built;
   double ReplayS;
   std::vector<ModeChoice> Choices;
 };
@@ -61,7 +64,8 @@ std::string TimingStage::plan(const PlanExclusions &Excluded) const {
   std::vector<ModeChoice> Left = Choices;
   bool Any = false;
   for (size_t K = 0; K < Left.size(); ++K) {
-    if (Excluded.Kernels.count(Job.Kernels[K].Traced.Kernel) || Job.Kernels[K].timedTogether() <= 2)
+    if (Excluded.Kernels.count(Job.Kernels[K].Traced.Kernel) ||
+        Built.Kernels[K].timedTogether() <= 2)
       Left[K].Mode = TimingMode::Fixed;
     Any |= Left[K].Mode != TimingMode::Fixed;
   }
@@ -70,7 +74,7 @@ std::string TimingStage::plan(const PlanExclusions &Excluded) const {
   PlanLimits Limits;
   Limits.Seed = State.Request.Limits.Seed;
   Limits.ReplayMs = std::max<uint64_t>(1, uint64_t(ReplayS * 1000)); // 0 would mean no limit.
-  return printPlan(Job, Left, Excluded.Faults, Limits);
+  return printPlan(Job, Built, Left, Excluded.Faults, Limits);
 }
 
 llvm::Expected<TimingRunResult> TimingStage::time() {
@@ -81,29 +85,29 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
     size_t Number = State.TimingRuns++;
     auto Run = [&](const std::string &) -> llvm::Expected<RunRecord> {
       llvm::Expected<InRunRecord> Record =
-          State.Samples.timing(Number, Job, State.Request.SamplesPath);
+          State.Samples.timing(Number, Job, Built, State.Request.SamplesPath);
       if (!Record)
         return Record.takeError();
       RunRecord Made;
       Made.Probe.InRun = std::move(*Record);
       return Made;
     };
-    return timeInRun(Plan, Run, /*Check=*/nullptr, State.Request.Announce, Limits);
+    return timeInRun(Plan, Run, /*Check=*/nullptr, *State.Request.Progress, Limits);
   }
   llvm::Expected<TempDir> Dir = TempDir::create("carve-images");
   if (!Dir)
     return Dir.takeError();
   llvm::Expected<ImageMap> Images =
-      placeImages(Job, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
+      placeImages(Job, Built, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
   if (!Images)
     return Images.takeError();
   llvm::Expected<TimingRunResult> Result = timeInRun(
       Plan,
       [&](const std::string &Text) {
-        State.Request.Progress(State.Runs, 0, State.seconds());
+        State.Request.Progress->runs(State.Runs, 0, State.seconds());
         return runTiming(State, Text, ReplayS, *Images);
       },
-      &State.Check, State.Request.Announce, Limits);
+      &State.Check, *State.Request.Progress, Limits);
   if (Result)
     State.Runs += Result->Runs;
   return Result;
@@ -111,7 +115,7 @@ llvm::Expected<TimingRunResult> TimingStage::time() {
 
 llvm::Expected<InRunTuning> TimingStage::make() {
   for (size_t K = 0; K < Choices.size(); ++K)
-    if (Job.Kernels[K].timedTogether() > 2)
+    if (Built.Kernels[K].timedTogether() > 2)
       logLine(Job.Kernels[K].Traced.Kernel + ": " + nameOf(Choices[K].Mode) + ": " +
               Choices[K].Reason);
   llvm::Expected<TimingRunResult> Run = time();
@@ -121,7 +125,7 @@ llvm::Expected<InRunTuning> TimingStage::make() {
     logLine("the timing run does not count: " + *Run->Failure);
   if (!State.Request.RecordPath.empty() && !Run->Failure)
     State.Samples.addTiming(Run->Record);
-  return judgeTimingRun(Job, std::move(Choices), std::move(*Run));
+  return judgeTimingRun(Job, Built, std::move(Choices), std::move(*Run));
 }
 
 } // namespace
@@ -136,11 +140,11 @@ llvm::Expected<RunRecord> carve::runTiming(TuneState &State, const std::string &
 }
 
 std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const TuningJob &Job,
-                                            const ProbeRecord &Trace) {
+                                            const JobBuild &Built, const ProbeRecord &Trace) {
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
   Limits.ReplayS = replaySeconds(State);
-  return chooseModes(Job, Trace, Limits);
+  return chooseModes(Job, Built, Trace, Limits);
 }
 
 std::optional<std::string> carve::whyNoTimingRun(const TuneState &State) {
@@ -152,6 +156,7 @@ std::optional<std::string> carve::whyNoTimingRun(const TuneState &State) {
 }
 
 llvm::Expected<InRunTuning> carve::timeInside(TuneState &State, const TuningJob &Job,
+                                              const JobBuild &Built,
                                               std::vector<ModeChoice> Choices) {
-  return TimingStage(State, Job, std::move(Choices)).make();
+  return TimingStage(State, Job, Built, std::move(Choices)).make();
 }

@@ -8,9 +8,10 @@
 
 namespace carve {
 
-/// Chooses how each kernel of \p Job is timed with its marked variants (JobVariant::InModule).
+/// Chooses how each kernel of \p Job is timed with its marked variants in \p Built
+/// (JobVariant::InModule).
 std::vector<ModeChoice> chooseTiming(const TuneState &State, const TuningJob &Job,
-                                     const ProbeRecord &Trace);
+                                     const JobBuild &Built, const ProbeRecord &Trace);
 
 /// Why no timing run can be made now, or nothing if one can. The budget or the limit on runs may be
 /// reached, or the recorded samples may have no further one.
@@ -28,10 +29,10 @@ constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
 llvm::Expected<RunRecord> runTiming(TuneState &State, const std::string &Plan, double ReplayS,
                                     const ImageMap &Images);
 
-/// Makes a timing run of \p Job with its modules as they are assembled now, and judges it. Each
-/// kernel is timed as its element of \p Choices says. Fails if tuning cannot go on: it was
+/// Makes a timing run of \p Job with its modules as they are assembled in \p Built now, and judges
+/// it. Each kernel is timed as its element of \p Choices says. Fails if tuning cannot go on: it was
 /// interrupted, the program cannot be started, or the samples cannot be read.
 llvm::Expected<InRunTuning> timeInside(TuneState &State, const TuningJob &Job,
-                                       std::vector<ModeChoice> Choices);
+                                       const JobBuild &Built, std::vector<ModeChoice> Choices);
 
 } // namespace carve

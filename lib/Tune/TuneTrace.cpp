@@ -26,7 +26,7 @@ static std::optional<std::string> whyUntraceable(const RunRecord &Run, double Ti
 /// Makes one run of the default, with \p DelayNs at every launch. Fails if it does not count.
 static llvm::Expected<RunRecord> runDefault(TuneState &State, uint64_t DelayNs) {
   const TuneRequest &Request = State.Request;
-  Request.Progress(State.Runs, 0, State.seconds());
+  Request.Progress->runs(State.Runs, 0, State.seconds());
   llvm::Expected<RunRecord> Run =
       runWorkload(Request.Workload, Request.Probe, {}, State.Runner, DelayNs, State.gpus());
   if (!Run)

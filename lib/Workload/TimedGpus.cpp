@@ -18,9 +18,8 @@ GpuPlaces carve::gpuPlaces(GetEnv Env) {
   return Places;
 }
 
-TimedGpus::TimedGpus(GpuPlaces Places, std::string Who, WaitingFunction Waiting)
-    : Places(std::move(Places)), Who(std::move(Who)), Waiting(std::move(Waiting)),
-      Users(this->Places.Nvml) {
+TimedGpus::TimedGpus(GpuPlaces Places, std::string Who, ProgressDisplay &Progress)
+    : Places(std::move(Places)), Who(std::move(Who)), Progress(Progress), Users(this->Places.Nvml) {
   lockAll(visibleGpus(systemGpus(this->Places.ProcDir, this->Places.DevDir), this->Places.Visible,
                       this->Places.Order));
 }
@@ -75,10 +74,10 @@ int TimedGpus::lock(const std::string &Name) const {
   if (::flock(Fd, LOCK_EX | LOCK_NB) != 0) {
     std::string Text = "waiting for GPU " + Name + ", on which " + holderOf(Fd) + " is being timed";
     logLine(Text);
-    Waiting(Text);
+    Progress.waiting(Text);
     while (::flock(Fd, LOCK_EX) != 0 && errno == EINTR) {
     }
-    Waiting("");
+    Progress.waiting("");
   }
   std::string Holder = "pid " + std::to_string(::getpid()) + " (" + Who + ")\n";
   if (::ftruncate(Fd, 0) == 0)

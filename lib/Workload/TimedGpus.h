@@ -5,10 +5,10 @@
 #pragma once
 
 #include "Nvcc/Toolchain.h"
+#include "Support/ProgressDisplay.h"
 #include "Workload/GpuUsers.h"
 #include "Workload/VisibleGpus.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,12 +29,10 @@ GpuPlaces gpuPlaces(GetEnv Env);
 /// The GPUs of one tuning.
 class TimedGpus {
 public:
-  /// Tells the user for whom a run waits. It gets an empty text when the wait is over.
-  using WaitingFunction = std::function<void(llvm::StringRef)>;
-
   /// Starts with all GPUs that \p Places show, because a program that has not run yet may use any
-  /// of them. \p Who is the command that is timed; it tells others who holds a lock.
-  TimedGpus(GpuPlaces Places, std::string Who, WaitingFunction Waiting);
+  /// of them. \p Who is the command that is timed; it tells others who holds a lock. \p Progress
+  /// is told for whom a run waits, and must live as long as this object.
+  TimedGpus(GpuPlaces Places, std::string Who, ProgressDisplay &Progress);
 
   /// Uses from now on only the GPUs with these UUIDs, which a trace has seen. If the system does
   /// not list one of them (it is a part of a GPU), nothing changes.
@@ -69,7 +67,7 @@ private:
 
   GpuPlaces Places;
   std::string Who;
-  WaitingFunction Waiting;
+  ProgressDisplay &Progress;
   std::vector<std::string> Locked, Uuids;
   GpuUsers Users;
 };

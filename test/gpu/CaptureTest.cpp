@@ -123,7 +123,7 @@ TEST_F(CaptureGpuTest, capture_isTunedWithoutSourceAndProgram) {
   TuningReport Report = There.report();
   EXPECT_EQ(Report.Note, "") << There.log();
   ASSERT_EQ(Report.Kernels.size(), 1u);
-  EXPECT_TRUE(Report.Kernels[0].Tuned) << Report.Kernels[0].Reason;
+  EXPECT_TRUE(Report.Kernels[0].Tuned) << Report.Kernels[0].Reason.text();
   // A build of the source with that store gets what was decided there.
   EXPECT_EQ(storeStats(There.store()).Units, 1u);
   EXPECT_EQ(storeStats(There.store()).Decisions, 1u);

@@ -36,19 +36,26 @@ std::string compileApp(Project &P, const Words &Sources) {
   return P.path("app");
 }
 
+/// A job with all that is built from it.
+struct BuiltJob {
+  TuningJob Job;
+  JobBuild Built;
+};
+
 /// Returns the job with the critical points of every kernel in its modules.
-TuningJob wholeJob(const Project &P, const ProbeRecord &Trace, TuningOptions Options) {
+BuiltJob wholeJob(const Project &P, const ProbeRecord &Trace, TuningOptions Options) {
   Options.Search = searchLimits(0);
   ProcessRunner Runner;
   UnitStore Store = P.store();
   JobContext Context{Store, machine().T, Runner, Options};
   JobSources Sources;
   TuningJob Job = valueOf(prepareJob(Trace, Context, /*AllUnits=*/false, Sources));
-  VariantRounds(Job, Sources, Context).makeAll();
-  return Job;
+  JobBuild Built(Job);
+  VariantRounds(Job, Sources, Context, Built).makeAll();
+  return {std::move(Job), std::move(Built)};
 }
 
-TuningJob jobOf(const Project &P, const ProbeRecord &Trace) {
+BuiltJob jobOf(const Project &P, const ProbeRecord &Trace) {
   TuningOptions Options;
   Options.LeastShare = 0;
   Options.DevicesDir = machine().devicesDir();
@@ -56,16 +63,18 @@ TuningJob jobOf(const Project &P, const ProbeRecord &Trace) {
 }
 
 /// Makes one image per module with variant \p Chosen of every kernel under the kernel's own name.
-ImageMap imagesOf(const Project &P, const TuningJob &Job, const std::vector<size_t> &Chosen) {
+ImageMap imagesOf(const Project &P, const BuiltJob &Whole, const std::vector<size_t> &Chosen) {
+  const auto &[Job, Built] = Whole;
   ImageMap Images;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
     const JobModule &Module = Job.Modules[M];
     std::vector<std::pair<std::string, std::string>> Pairs;
     for (size_t K : Module.Kernels)
       Pairs.emplace_back(Job.Kernels[K].Traced.Kernel,
-                         Job.Kernels[K].Variants[Chosen[K]].CloneName);
+                         Built.Kernels[K].Variants[Chosen[K]].CloneName);
     std::string Path = P.path(std::to_string(M) + ".cubin");
-    EXPECT_FALSE(writeFileAtomically(Path, valueOf(exchangeKernelNames(Module.Cubin, Pairs))));
+    EXPECT_FALSE(
+        writeFileAtomically(Path, valueOf(exchangeKernelNames(Built.Modules[M].Cubin, Pairs))));
     for (const std::string &Container : Module.Source.Containers)
       Images[Container] = Path;
   }
@@ -80,22 +89,23 @@ TEST_P(Replacement, clone_runsUnderItsKernelsName) {
   std::string App = compileApp(P, Case.Sources);
   RunRecord Default = runProbed({App});
   ASSERT_EQ(Default.Output.ExitStatus, 0) << Default.Stderr;
-  TuningJob Job = jobOf(P, Default.Probe);
+  const BuiltJob Whole = jobOf(P, Default.Probe);
+  const auto &[Job, Built] = Whole;
   ASSERT_EQ(Job.Modules.size(), Case.Modules);
   ASSERT_EQ(Job.Kernels.size(), Case.Kernels);
 
   // First comes the control copy, which must not differ, then each of the others in turn, for all
   // kernels at once.
   size_t Most = 0;
-  for (const JobKernel &K : Job.Kernels) {
-    ASSERT_GT(K.Variants.size(), 2u) << K.Traced.Kernel;
+  for (const KernelBuild &K : Built.Kernels) {
+    ASSERT_GT(K.Variants.size(), 2u) << K.Variants.front().CloneName;
     Most = std::max(Most, K.Variants.size());
   }
   for (size_t Variant = 1; Variant < Most; ++Variant) {
     std::vector<size_t> Chosen;
-    for (const JobKernel &K : Job.Kernels)
+    for (const KernelBuild &K : Built.Kernels)
       Chosen.push_back(std::min(Variant, K.Variants.size() - 1));
-    ImageMap Images = imagesOf(P, Job, Chosen);
+    ImageMap Images = imagesOf(P, Whole, Chosen);
     RunRecord Run = runProbed({App}, Images);
     EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
     EXPECT_EQ(Run.Output.Stdout, Default.Output.Stdout);
@@ -105,7 +115,7 @@ TEST_P(Replacement, clone_runsUnderItsKernelsName) {
     EXPECT_EQ(launchesByName(Run.Probe), launchesByName(Default.Probe));
     for (size_t K = 0; K < Job.Kernels.size(); ++K)
       EXPECT_EQ(registersOf(Run.Probe, Job.Kernels[K].Traced.Kernel),
-                Job.Kernels[K].Variants[Chosen[K]].Resources.RegsPerThread);
+                Built.Kernels[K].Variants[Chosen[K]].Resources.RegsPerThread);
   }
 }
 
@@ -152,18 +162,19 @@ TEST_F(ReplacementOf, deviceLinkOfThreeFiles_isReplaced) {
   P.compile(Build);
   RunRecord Default = runProbed({P.path("app")});
   ASSERT_EQ(Default.Output.ExitStatus, 0) << Default.Stderr;
-  TuningJob Job = jobOf(P, Default.Probe);
-  ASSERT_EQ(Job.Links.size(), 1u) << P.log();
+  const auto [Job, Built] = jobOf(P, Default.Probe);
+  ASSERT_EQ(Built.Links.size(), 1u) << P.log();
   ASSERT_EQ(Job.Kernels.size(), 1u);
   const JobKernel &Kernel = Job.Kernels.front();
-  ASSERT_GT(Kernel.Variants.size(), 2u);
-  for (const JobVariant &V : Kernel.Variants) {
+  const std::vector<JobVariant> &Variants = Built.Kernels.front().Variants;
+  ASSERT_GT(Variants.size(), 2u);
+  for (const JobVariant &V : Variants) {
     ASSERT_FALSE(
         writeFileAtomically(P.path("linked.cubin"),
-                            valueOf(exchangeKernelNames(Job.Links.front().Cubin,
+                            valueOf(exchangeKernelNames(Built.Links.front().Cubin,
                                                         {{Kernel.Traced.Kernel, V.CloneName}}))));
     ImageMap Images;
-    for (const std::string &Container : Job.Links.front().Source.Containers)
+    for (const std::string &Container : Built.Links.front().Source.Containers)
       Images[Container] = P.path("linked.cubin");
     RunRecord Run = runProbed({P.path("app")}, Images);
     EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
@@ -204,16 +215,16 @@ TEST_F(ReplacementOf, launchDomain_limitsTheCaps) {
     TuningOptions Options;
     Options.Domain = Domain;
     Options.DevicesDir = machine().devicesDir();
-    TuningJob Job = wholeJob(P, Run.Probe, Options);
+    const auto [Job, Built] = wholeJob(P, Run.Probe, Options);
     ASSERT_EQ(Job.Kernels.size(), 1u);
     unsigned Most = 0;
-    for (const JobVariant &V : Job.Kernels.front().Variants)
+    for (const JobVariant &V : Built.Kernels.front().Variants)
       Most = std::max(Most, V.Resources.RegsPerThread);
     if (Domain == LaunchDomain::Preserve)
       EXPECT_LE(Most, 64u);
     else
       EXPECT_GT(Most, 64u);
-    bool Shrinks = llvm::any_of(Job.Kernels.front().Dropped, [](llvm::StringRef Reason) {
+    bool Shrinks = llvm::any_of(Built.Kernels.front().Dropped, [](llvm::StringRef Reason) {
       return Reason.contains("largest block would shrink");
     });
     EXPECT_EQ(Shrinks, Domain == LaunchDomain::Preserve);

@@ -35,7 +35,7 @@ void checkReport(const TuningReport &Report, const std::string &Log) {
   EXPECT_FALSE(Report.Kernels.empty());
   for (const KernelReport &K : Report.Kernels) {
     EXPECT_EQ(K.Tuned, K.Variant != "default") << K.Kernel;
-    EXPECT_EQ(K.Tuned, K.Reason.empty()) << K.Kernel << ": " << K.Reason;
+    EXPECT_EQ(K.Tuned, K.Reason.empty()) << K.Kernel << ": " << K.Reason.text();
     if (!K.Tuned)
       continue;
     EXPECT_LE(K.Ratio.Median, 0.99) << K.Kernel;
@@ -53,7 +53,8 @@ void checkEmitted(const Words &Argv, const TuningReport &Report, const std::stri
   EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
   EXPECT_EQ(Run.Output.Stdout, Stdout);
   for (const KernelReport &K : Report.Kernels)
-    EXPECT_EQ(registersOf(Run.Probe, K.Mangled), K.RegsAfter) << K.Kernel << ": " << K.Reason;
+    EXPECT_EQ(registersOf(Run.Probe, K.Mangled), K.RegsAfter)
+        << K.Kernel << ": " << K.Reason.text();
 }
 
 /// Builds again with \p Arguments and checks that nothing was run for it.
@@ -154,7 +155,7 @@ void checkLinkedReport(const TuningReport &Report, const std::string &Log) {
   ASSERT_EQ(Report.Kernels.size(), 2u);
   EXPECT_TRUE(Report.Kernels[0].Tuned) << Log;
   EXPECT_NE(Report.Kernels[0].Kernel.find("pressedLinked"), std::string::npos);
-  EXPECT_EQ(Report.Kernels[1].Reason, "external-call");
+  EXPECT_EQ(Report.Kernels[1].Reason.text(), "external-call");
 }
 
 } // namespace

@@ -100,7 +100,7 @@ TEST_F(CountedMetricsTest, namedKernel_thatDidNotRun_isLeftOut) {
   EXPECT_TRUE(Report->Kernels.empty());
   ASSERT_EQ(Report->Left.size(), 1u);
   EXPECT_EQ(Report->Left[0].Kernel, Walks);
-  EXPECT_EQ(Report->Left[0].Reason, "did not run with counters");
+  EXPECT_EQ(Report->Left[0].Reason.text(), "did not run with counters");
   auto None = count({"--kernel=none"});
   ASSERT_FALSE(bool(None));
   EXPECT_EQ(llvm::toString(None.takeError()), "--kernel: the program launched no kernel `none`");

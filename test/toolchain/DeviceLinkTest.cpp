@@ -45,7 +45,7 @@ protected:
   unsigned hotRegs(const std::string &Output) {
     return kernelsOf(Output)[Hot].Resources.RegsPerThread;
   }
-  TuningJob job();
+  std::pair<TuningJob, JobBuild> job();
   std::string reasonOf(const TuningReport &Report, const std::string &Kernel);
 
   const Words Compile = {"-O2", "-arch=sm_90", "-rdc=true", "-c"};
@@ -121,7 +121,7 @@ TuningReport DeviceLinkTest::tuneProgram() {
 std::string DeviceLinkTest::reasonOf(const TuningReport &Report, const std::string &Kernel) {
   for (const KernelReport &K : Report.Kernels)
     if (K.Mangled == Kernel)
-      return K.Tuned ? "tuned" : K.Reason;
+      return K.Tuned ? "tuned" : K.Reason.text();
   return "not in the report";
 }
 
@@ -143,7 +143,7 @@ void DeviceLinkTest::expectTunedByTheSecond(Function Build, std::string Output) 
   EXPECT_EQ(reasonOf(tuneProgram(), Hot), "tuned") << log();
 }
 
-TuningJob DeviceLinkTest::job() {
+std::pair<TuningJob, JobBuild> DeviceLinkTest::job() {
   ProbeRecord Trace;
   std::string Lines;
   std::string Text = traceOfTheProgram();
@@ -162,8 +162,9 @@ TuningJob DeviceLinkTest::job() {
     ADD_FAILURE() << llvm::toString(Job.takeError());
     return {};
   }
-  VariantRounds(*Job, Sources, Context).makeAll();
-  return std::move(*Job);
+  JobBuild Built(*Job);
+  VariantRounds(*Job, Sources, Context, Built).makeAll();
+  return {std::move(*Job), std::move(Built)};
 }
 
 } // namespace
@@ -251,13 +252,13 @@ TEST_F(DeviceLinkTest, programInOneStep_isTuned) {
 TEST_F(DeviceLinkTest, multiVersionImage_isTheProgramsWithClones) {
   compileObjects();
   build(Words{"-arch=sm_90"} + Objects + Words{"-o", "app"});
-  TuningJob Job = job();
-  ASSERT_EQ(Job.Links.size(), 1u) << log();
+  const auto [Job, Built] = job();
+  ASSERT_EQ(Built.Links.size(), 1u) << log();
   ASSERT_EQ(Job.Kernels.size(), 1u);
   ImageKernels Default = kernelsOf("app");
-  const JobLink &Link = Job.Links.front();
+  const JobLink &Link = Built.Links.front();
   EXPECT_EQ(Link.Modules, std::vector<size_t>{0});
-  for (const JobVariant &V : Job.Kernels.front().Variants) {
+  for (const JobVariant &V : Built.Kernels.front().Variants) {
     std::string Exchanged = llvm::cantFail(exchangeKernelNames(Link.Cubin, {{Hot, V.CloneName}}));
     ImageKernels Image;
     for (CubinKernel &K : llvm::cantFail(parseCubin(Exchanged)).Kernels)

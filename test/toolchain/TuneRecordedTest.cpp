@@ -165,8 +165,8 @@ TEST_F(TuneRecorded, report_asTextAndJson_tellsTheSame) {
   ASSERT_EQ(Report.Kernels.size(), 5u);
   EXPECT_EQ(Report.Kernels[0].Mangled, Bulky);
   EXPECT_EQ(Report.Kernels[0].RegsAfter, 64u);
-  EXPECT_EQ(Report.Kernels[3].Reason, "in-no-unit");
-  EXPECT_EQ(Report.Kernels[4].Reason, "below-share");
+  EXPECT_EQ(Report.Kernels[3].Reason.text(), "in-no-unit");
+  EXPECT_EQ(Report.Kernels[4].Reason.text(), "below-share");
   EXPECT_LT(Report.Program.Median, 1);
   std::string Text = carve({"report"}).Stdout;
   for (const char *Part : {"1 kernel tuned", "88 > 64", "25% > 50%", "not confirmed",
@@ -337,7 +337,7 @@ TEST_F(TuneRecorded, timingRun_decidesWhatItCan) {
                           [&](const KernelReport &K) { return K.Mangled == Mangled; });
   };
   const KernelReport &B = KernelOf(Bulky), &S = KernelOf(Steady), &N = KernelOf(Noisy);
-  EXPECT_EQ(B.Variant, "r64") << B.Reason << log();
+  EXPECT_EQ(B.Variant, "r64") << B.Reason.text() << log();
   EXPECT_EQ(B.InRun.Mode, "replay");
   EXPECT_EQ(B.InRun.Verified, "bitwise");
   EXPECT_EQ(B.InRun.Rounds, 7u);
@@ -346,12 +346,12 @@ TEST_F(TuneRecorded, timingRun_decidesWhatItCan) {
             "its output differs from the default's: 8 words at 0x7f0010");
   EXPECT_FALSE(S.Tuned);
   EXPECT_EQ(S.InRun.Mode, "verify-rotate") << S.InRun.Reason;
-  EXPECT_NE(S.Reason.find("no variant was faster: the best took 1."), std::string::npos)
-      << S.Reason;
+  EXPECT_NE(S.Reason.text().find("no variant was faster: the best took 1."), std::string::npos)
+      << S.Reason.text();
   EXPECT_FALSE(N.Tuned);
   EXPECT_EQ(N.InRun.Mode, "fixed");
   EXPECT_NE(N.InRun.Reason.find("occupancy"), std::string::npos) << N.InRun.Reason;
-  EXPECT_NE(N.Reason.find("not confirmed"), std::string::npos) << N.Reason;
+  EXPECT_NE(N.Reason.text().find("not confirmed"), std::string::npos) << N.Reason.text();
 
   build(Object);
   EXPECT_EQ(bulkyRegs("three.o"), 64u) << log();
@@ -513,7 +513,7 @@ TEST_F(TuneRecorded, wideSpace_isSearchedInRounds) {
     }
     EXPECT_GT(Timed, 3u);
     EXPECT_GT(BeyondCaps, 0u);
-    ASSERT_TRUE(K.Tuned) << K.Reason;
+    ASSERT_TRUE(K.Tuned) << K.Reason.text();
     EXPECT_LT(Least, 0.9);
     EXPECT_NEAR(wideRatio(llvm::cantFail(parseVariantName(K.Variant))), Least, 0.01);
     for (const VariantReport &V : K.Carved)

@@ -59,17 +59,11 @@ llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandS
                                llvm::StringRef OwnPath, llvm::StringRef WorkDir,
                                const Toolchain &T) {
   const bool Tells = ::isatty(2) && !Options.Quiet;
-  TerminalProgress Progress(Tells);
+  TerminalProgress Progress({.Line = Tells});
   ProcessRunner Runner;
   CompileRequest Request = makeCompileRequest(std::move(Line), std::move(Options), OwnPath,
                                               WorkDir.str(), Store, T, environment, allVariables());
-  Request.Progress = [&Progress](unsigned Done, unsigned Expected, double Seconds) {
-    Progress.show(Done, Expected, Seconds);
-  };
-  Request.Step = [&Progress](llvm::StringRef What, size_t Done, size_t Of) {
-    Progress.step(What, Done, Of);
-  };
-  Request.Waiting = [&Progress](llvm::StringRef Text) { Progress.say(Text); };
+  Request.Progress = &Progress;
   llvm::Expected<CompileResult> Result = compile(Request, Store.store(), T, Runner);
   Progress.clear();
   Store.removeTemporary();

@@ -41,6 +41,7 @@ private:
   double ReplayS;
   JobSources Sources;
   TuningJob Job;
+  JobBuild Built;
   std::vector<ModifiedVariants> Made; ///< By kernel of the job.
   std::vector<ModeChoice> Choices;    ///< By kernel of the job.
   TimesByKernel Result;
@@ -60,11 +61,11 @@ void ModifiedPipeline::choose() {
   ModeLimits Limits;
   Limits.Request = ModeRequest::Replay;
   Limits.ReplayS = ReplayS;
-  Choices = chooseModes(Job, Trace, Limits);
+  Choices = chooseModes(Job, Built, Trace, Limits);
   for (size_t K = 0; K < Choices.size(); ++K) {
     ModeChoice &C = Choices[K];
     const std::string &Name = Job.Kernels[K].Traced.Kernel;
-    if (Job.Kernels[K].timedTogether() == 0)
+    if (Built.Kernels[K].timedTogether() == 0)
       C.Mode = TimingMode::Fixed; // It has no modified version.
     if (!Wanted.empty() && !Wanted.count(Name))
       continue;
@@ -88,7 +89,7 @@ std::string ModifiedPipeline::plan(const PlanExclusions &Excluded) const {
   PlanLimits Limits;
   Limits.Seed = State.Request.Limits.Seed;
   Limits.ReplayMs = uint64_t(ReplayS * 1000);
-  return printPlan(Job, Left, Excluded.Faults, Limits);
+  return printPlan(Job, Built, Left, Excluded.Faults, Limits);
 }
 
 llvm::Expected<TimingRunResult> ModifiedPipeline::time() {
@@ -96,12 +97,12 @@ llvm::Expected<TimingRunResult> ModifiedPipeline::time() {
   if (!Dir)
     return Dir.takeError();
   auto Images =
-      placeImages(Job, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
+      placeImages(Job, Built, TuningScope::Kernel, Assignment(Job.Kernels.size(), 0), Dir->path());
   if (!Images)
     return Images.takeError();
   auto Run = [&](const std::string &Text) { return runTiming(State, Text, ReplayS, *Images); };
   auto Plan = [&](const PlanExclusions &Excluded) { return plan(Excluded); };
-  auto Timed = timeInRun(Plan, Run, &State.Check, State.Request.Announce);
+  auto Timed = timeInRun(Plan, Run, &State.Check, *State.Request.Progress);
   if (Timed)
     State.Runs += Timed->Runs;
   return Timed;
@@ -124,11 +125,11 @@ void ModifiedPipeline::take(const TimingRunResult &Run) {
       continue;
     const JobKernel &Kernel = Job.Kernels[K];
     auto LeftOut = Run.Excluded.Kernels.find(Kernel.Traced.Kernel);
-    ModifiedTimes Times =
-        !Why.empty() ? untimed(K, Why)
-        : LeftOut != Run.Excluded.Kernels.end()
-            ? untimed(K, LeftOut->second)
-            : modifiedTimes(Kernel, Made[K], Choices[K].Shapes.front().Shape, Run.Record);
+    ModifiedTimes Times = !Why.empty() ? untimed(K, Why)
+                          : LeftOut != Run.Excluded.Kernels.end()
+                              ? untimed(K, LeftOut->second)
+                              : modifiedTimes(Kernel, Built.Kernels[K].Variants, Made[K],
+                                              Choices[K].Shapes.front().Shape, Run.Record);
     logLine(Kernel.Traced.Kernel + described(Times));
     Result[Kernel.Traced.Kernel] = std::move(Times);
   }
@@ -139,10 +140,11 @@ llvm::Expected<TimesByKernel> ModifiedPipeline::run() {
   if (!Prepared)
     return Prepared.takeError();
   Job = std::move(*Prepared);
+  Built = JobBuild(Job);
   for (const LeftKernel &L : Job.Left)
-    if (Wanted.empty() ? L.Reason != "below-share" : Wanted.count(L.Traced.Kernel) > 0)
-      Result[L.Traced.Kernel].Reason = L.Reason;
-  Made = makeModifiedVariants(Job, Sources, Context, Wanted);
+    if (Wanted.empty() ? L.Reason != KnownReason::BelowShare : Wanted.count(L.Traced.Kernel) > 0)
+      Result[L.Traced.Kernel].Reason = L.Reason.text();
+  Made = makeModifiedVariants(Job, Sources, Context, Wanted, Built);
   choose();
   bool Any = false;
   for (size_t K = 0; K < Choices.size(); ++K)

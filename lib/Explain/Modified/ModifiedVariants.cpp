@@ -19,11 +19,11 @@ static void addReason(std::string &Reason, const std::string &More) {
     Reason += (Reason.empty() ? "" : "; ") + More;
 }
 
-/// Adds the versions of \p Made to the job.
-static void takeVersions(const ModifiedModule &Made, TuningJob &Job,
+/// Adds the versions of \p Made to \p Built.
+static void takeVersions(const ModifiedModule &Made, JobBuild &Built,
                          std::vector<ModifiedVariants> &Result) {
   for (const ModifiedVersion &V : Made.Versions) {
-    JobKernel &K = Job.Kernels[V.Kernel];
+    KernelBuild &K = Built.Kernels[V.Kernel];
     ModifiedVariants &R = Result[V.Kernel];
     std::string Why = Made.Failure.empty() ? V.Failure : Made.Failure;
     size_t &Number = V.What == ModifiedPart::Memory ? R.Memory : R.Arithmetic;
@@ -47,16 +47,16 @@ static void takeVersions(const ModifiedModule &Made, TuningJob &Job,
 }
 
 /// Allots registers after linking, because the cubin that nvlink writes decides what the code gets.
-static void allotInLinks(TuningJob &Job) {
-  for (JobLink &L : Job.Links) {
+static void allotInLinks(const TuningJob &Job, JobBuild &Built) {
+  for (JobLink &L : Built.Links) {
     std::map<std::string, unsigned> Least;
     auto Read = parseCubin(L.Cubin);
     if (!Read) {
       logLine(llvm::toString(Read.takeError()));
       continue;
     }
-    for (const JobKernel &K : Job.Kernels)
-      for (const JobVariant &V : K.Variants)
+    for (auto [K, Its] : llvm::zip_equal(Job.Kernels, Built.Kernels))
+      for (const JobVariant &V : Its.Variants)
         for (const CubinKernel &Own : Read->Kernels)
           if (V.OnlyTimed && Own.Resources.Name == K.Traced.Kernel)
             Least[V.CloneName] = Own.Resources.RegsPerThread;
@@ -72,25 +72,28 @@ static void allotInLinks(TuningJob &Job) {
   }
 }
 
-std::vector<ModifiedVariants> carve::makeModifiedVariants(TuningJob &Job, const JobSources &Sources,
+std::vector<ModifiedVariants> carve::makeModifiedVariants(const TuningJob &Job,
+                                                          const JobSources &Sources,
                                                           const JobContext &Context,
-                                                          const std::set<std::string> &Wanted) {
+                                                          const std::set<std::string> &Wanted,
+                                                          JobBuild &Built) {
   std::vector<ModifiedVariants> Result(Job.Kernels.size());
   std::vector<std::vector<size_t>> OfModule(Job.Modules.size());
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
-    JobKernel &Kernel = Job.Kernels[K];
-    Kernel.Variants.clear();
+    const JobKernel &Kernel = Job.Kernels[K];
+    std::vector<JobVariant> &Variants = Built.Kernels[K].Variants;
+    Variants.clear();
     if (!Wanted.empty() && !Wanted.count(Kernel.Traced.Kernel))
       continue;
-    Kernel.Variants.resize(FirstPlace);
-    Kernel.Variants[DefaultPlace].CloneName = Kernel.Traced.Kernel;
-    Kernel.Variants[ControlPlace].CloneName = cloneName(Kernel.Traced.Kernel, {});
+    Variants.resize(FirstPlace);
+    Variants[DefaultPlace].CloneName = Kernel.Traced.Kernel;
+    Variants[ControlPlace].CloneName = cloneName(Kernel.Traced.Kernel, {});
     for (size_t M : Kernel.Modules)
       OfModule[M].push_back(K);
   }
   std::vector<ModifiedModule> Modules;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
-    Job.Modules[M].Cubin.clear();
+    Built.Modules[M].Cubin.clear();
     Modules.emplace_back(Job, M, Sources, Context);
   }
   runInParallel(Modules.size(), [&](size_t M) {
@@ -98,16 +101,16 @@ std::vector<ModifiedVariants> carve::makeModifiedVariants(TuningJob &Job, const 
       Modules[M].make(OfModule[M]);
   });
   for (size_t M = 0; M < Modules.size(); ++M) {
-    takeVersions(Modules[M], Job, Result);
-    Job.Modules[M].Cubin = std::move(Modules[M].Image.CubinBytes);
+    takeVersions(Modules[M], Built, Result);
+    Built.Modules[M].Cubin = std::move(Modules[M].Image.CubinBytes);
   }
-  for (size_t M : linkKernelVariants(Sources, Job, Context))
+  for (size_t M : linkKernelVariants(Job, Sources, Context, Built))
     for (size_t K : Job.Modules[M].Kernels) {
-      Job.Kernels[K].Variants.clear();
+      Built.Kernels[K].Variants.clear();
       Result[K] = {0, 0, "nvlink refuses the module with its modified versions"};
     }
-  allotInLinks(Job);
-  for (JobKernel &K : Job.Kernels)
+  allotInLinks(Job, Built);
+  for (KernelBuild &K : Built.Kernels)
     if (K.Variants.size() <= FirstPlace)
       K.Variants.clear();
   return Result;
@@ -135,13 +138,14 @@ static std::string whyUntimed(const JobKernel &K, llvm::StringRef Variant,
   return "it was not timed";
 }
 
-ModifiedTimes carve::modifiedTimes(const JobKernel &K, const ModifiedVariants &Made,
-                                   const LaunchShape &Shape, const InRunRecord &Record) {
+ModifiedTimes carve::modifiedTimes(const JobKernel &K, llvm::ArrayRef<JobVariant> Variants,
+                                   const ModifiedVariants &Made, const LaunchShape &Shape,
+                                   const InRunRecord &Record) {
   ModifiedTimes Times;
   Times.Reason = Made.Reason;
   InRunSubject Subject;
   Subject.Kernel = K.Traced.Kernel;
-  Subject.Variants = namesOf(K.Variants);
+  Subject.Variants = namesOf(Variants);
   InRunSubject::TracedShape Traced{Shape, 0, 0};
   for (const KernelLaunches &L : K.Traced.Shapes) {
     Traced.Launches += L.Shape == Shape ? L.Launches : 0;

@@ -4,23 +4,23 @@
 
 using namespace carve;
 
-static InRunSubject subjectOf(const JobKernel &K) {
+static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Variants) {
   InRunSubject S;
   S.Kernel = K.Traced.Kernel;
-  S.Variants = namesOf(K.Variants);
+  S.Variants = namesOf(Variants);
   for (const KernelLaunches &L : K.Traced.Shapes)
     S.Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
-  for (size_t V = 0; V < K.Variants.size(); ++V)
-    if (K.Variants[V].OnlyTimed)
+  for (size_t V = 0; V < Variants.size(); ++V)
+    if (Variants[V].OnlyTimed)
       S.OnlyTimed.insert(V);
   return S;
 }
 
-InRunTuning carve::judgeTimingRun(const TuningJob &Job, std::vector<ModeChoice> Choices,
-                                  TimingRunResult Run) {
+InRunTuning carve::judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
+                                  std::vector<ModeChoice> Choices, TimingRunResult Run) {
   std::vector<InRunSubject> Subjects;
-  for (const JobKernel &K : Job.Kernels)
-    Subjects.push_back(subjectOf(K));
+  for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels))
+    Subjects.push_back(subjectOf(K, Made.Variants));
   std::vector<InRunOutcome> Outcomes = selectInRun(Subjects, Run.Record);
   if (Run.Difference && !Run.Failure)
     distrustRotated(Outcomes, *Run.Difference);
@@ -99,10 +99,10 @@ static void addRun(TimingRunResult &All, TimingRunResult Next) {
   All.Failure = std::move(Next.Failure);
 }
 
-void carve::addTimingRun(InRunTuning &All, InRunTuning Next, const TuningJob &Job) {
-  for (size_t K = 0; K < Job.Kernels.size(); ++K) {
+void carve::addTimingRun(InRunTuning &All, InRunTuning Next, const JobBuild &Built) {
+  for (size_t K = 0; K < Built.Kernels.size(); ++K) {
     InRunOutcome &Old = All.Outcomes[K], &New = Next.Outcomes[K];
-    if (Job.Kernels[K].timedTogether() == 0)
+    if (Built.Kernels[K].timedTogether() == 0)
       continue;
     bool IsFirst = Old.Reason.empty() && Old.Verdict == InRunVerdict::Undecided;
     if (!IsFirst && stands(Old, New)) {
@@ -129,13 +129,13 @@ size_t carve::bestSoFar(const InRunTuning &All, size_t Kernel) {
 }
 
 std::vector<size_t> carve::variantsLeft(const InRunTuning &All, size_t Kernel,
-                                        const TuningJob &Job) {
+                                        const JobBuild &Built) {
   const InRunOutcome &O = All.Outcomes[Kernel];
   if (O.Verdict == InRunVerdict::Nominated)
     return {O.Nominee};
   std::vector<size_t> Left;
   if (O.Verdict == InRunVerdict::Undecided)
-    for (size_t V = FirstPlace; V < Job.Kernels[Kernel].Variants.size(); ++V)
+    for (size_t V = FirstPlace; V < Built.Kernels[Kernel].Variants.size(); ++V)
       if (!isRejected(O, V))
         Left.push_back(V);
   return Left;

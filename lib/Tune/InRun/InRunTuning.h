@@ -24,20 +24,20 @@ InRunTuning untimed(const TuningJob &Job);
 /// Adds the results of a further run, \p Next, to \p All. A kernel that took no part in that run
 /// keeps its outcome. An earlier nominee remains if the new run has none and has not rejected it. A
 /// kernel stays only if every run said so.
-void addTimingRun(InRunTuning &All, InRunTuning Next, const TuningJob &Job);
+void addTimingRun(InRunTuning &All, InRunTuning Next, const JobBuild &Built);
 
 /// The variants of kernel number \p Kernel that the final whole runs need: the nominee; all
 /// variants that are not rejected, if whole runs decide; none if the kernel stays.
-std::vector<size_t> variantsLeft(const InRunTuning &All, size_t Kernel, const TuningJob &Job);
+std::vector<size_t> variantsLeft(const InRunTuning &All, size_t Kernel, const JobBuild &Built);
 
 /// The nominee of kernel number \p Kernel, or else its fastest variant that is not rejected.
 /// Returns 0 if no variant was faster than the default.
 size_t bestSoFar(const InRunTuning &All, size_t Kernel);
 
-/// Judges the kernels of \p Job by \p Run, in which they were timed as \p Choices say. A kernel
-/// with TimingMode::Fixed is undecided for the choice's reason.
-InRunTuning judgeTimingRun(const TuningJob &Job, std::vector<ModeChoice> Choices,
-                           TimingRunResult Run);
+/// Judges the kernels of \p Job with the variants of \p Built by \p Run, in which they were timed
+/// as \p Choices say. A kernel with TimingMode::Fixed is undecided for the choice's reason.
+InRunTuning judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
+                           std::vector<ModeChoice> Choices, TimingRunResult Run);
 
 /// Sets in \p Subjects, one per kernel, what the timing runs decided: nominees, kernels that stay,
 /// and rejected variants.

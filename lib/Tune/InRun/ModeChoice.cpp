@@ -289,13 +289,13 @@ ModeChoice carve::chooseMode(const ModeQuestion &Question, const ModeLimits &Lim
   return Chooser(Question, Limits).choose();
 }
 
-std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const ProbeRecord &Trace,
-                                           const ModeLimits &Limits) {
+std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild &Built,
+                                           const ProbeRecord &Trace, const ModeLimits &Limits) {
   ModeLimits Left = Limits;
   std::vector<ModeChoice> Choices;
-  for (const JobKernel &K : Job.Kernels) {
+  for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
     Choices.push_back(
-        chooseMode({K.Traced, K.Hazards, K.timedTogether(), Trace, Job.DeviceHeap}, Left));
+        chooseMode({K.Traced, K.Hazards, Made.timedTogether(), Trace, Job.DeviceHeap}, Left));
     Left.ReplayS = std::max(0.0, Left.ReplayS - Choices.back().ReplayS);
   }
   return Choices;

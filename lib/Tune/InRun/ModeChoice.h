@@ -6,7 +6,7 @@
 #pragma once
 
 #include "Protocol/PlanRecords.h"
-#include "Tune/Job/TuningJob.h"
+#include "Tune/Job/JobBuild.h"
 
 #include <string>
 #include <vector>
@@ -66,9 +66,10 @@ std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 ModeChoice chooseMode(const ModeQuestion &Question, const ModeLimits &Limits);
 
 /// The choice for each kernel of \p Job, in the order of the job. \p Trace is the trace that the
-/// job was made from. Only variants that are in the modules (JobVariant::InModule) count. Each
-/// kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the job.
-std::vector<ModeChoice> chooseModes(const TuningJob &Job, const ProbeRecord &Trace,
-                                    const ModeLimits &Limits);
+/// job was made from. Only variants that are in the modules of \p Built (JobVariant::InModule)
+/// count. Each kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the
+/// job.
+std::vector<ModeChoice> chooseModes(const TuningJob &Job, const JobBuild &Built,
+                                    const ProbeRecord &Trace, const ModeLimits &Limits);
 
 } // namespace carve

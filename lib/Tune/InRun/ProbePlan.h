@@ -15,18 +15,19 @@ struct PlanLimits {
 };
 
 /// Prints the plan for \p Job, with one of \p Choices for each of its kernels. The plan has the
-/// variants that are in the modules now (JobVariant::InModule). Variants in \p Excluded had a fault
-/// in an earlier run and are not run again. The plan leaves out:
+/// variants that are in the modules of \p Built now (JobVariant::InModule). Variants in \p Excluded
+/// had a fault in an earlier run and are not run again. The plan leaves out:
 /// - kernels with TimingMode::Fixed;
 /// - kernels whose default had a fault;
 /// - kernels that have no variant left besides the default and its control copy;
 /// - kernels with variants that are only timed (JobVariant::OnlyTimed), unless they are replayed
 ///   and may not be rotated.
-std::string printPlan(const TuningJob &Job, llvm::ArrayRef<ModeChoice> Choices,
-                      llvm::ArrayRef<VariantFault> Excluded, const PlanLimits &Limits);
+std::string printPlan(const TuningJob &Job, const JobBuild &Built,
+                      llvm::ArrayRef<ModeChoice> Choices, llvm::ArrayRef<VariantFault> Excluded,
+                      const PlanLimits &Limits);
 
 /// Removes from \p Record, which an earlier tuning made, all records of variants that are not in
-/// the modules of \p Job now.
-void keepPlanned(InRunRecord &Record, const TuningJob &Job);
+/// the modules of \p Built now.
+void keepPlanned(InRunRecord &Record, const TuningJob &Job, const JobBuild &Built);
 
 } // namespace carve

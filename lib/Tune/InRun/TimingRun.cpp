@@ -13,8 +13,8 @@ namespace {
 
 class TimingRun {
 public:
-  TimingRun(AnnounceFunction Announce, const TimingRunLimits &Limits)
-      : Announce(Announce), Limits(Limits) {}
+  TimingRun(ProgressDisplay &Progress, const TimingRunLimits &Limits)
+      : Progress(Progress), Limits(Limits) {}
 
   llvm::Expected<TimingRunResult> make(PlanFunction Plan, PlannedRunFunction Run,
                                        OutputCheck *Check);
@@ -26,7 +26,7 @@ private:
   bool giveUp();
   llvm::Error judge(RunRecord Run, OutputCheck *Check);
 
-  AnnounceFunction Announce;
+  ProgressDisplay &Progress;
   const TimingRunLimits &Limits;
   TimingRunResult Result;
 };
@@ -126,14 +126,14 @@ llvm::Expected<TimingRunResult> TimingRun::make(PlanFunction Plan, PlannedRunFun
       exclude(F);
     if (giveUp())
       return std::move(Result);
-    Announce("timing again: " + Result.Reruns.back());
+    Progress.note("timing again: " + Result.Reruns.back());
   }
 }
 
 } // namespace
 
 llvm::Expected<TimingRunResult> carve::timeInRun(PlanFunction Plan, PlannedRunFunction Run,
-                                                 OutputCheck *Check, AnnounceFunction Announce,
+                                                 OutputCheck *Check, ProgressDisplay &Progress,
                                                  const TimingRunLimits &Limits) {
-  return TimingRun(Announce, Limits).make(Plan, Run, Check);
+  return TimingRun(Progress, Limits).make(Plan, Run, Check);
 }

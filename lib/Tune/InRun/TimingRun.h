@@ -5,6 +5,7 @@
 /// samples take the same path as a GPU.
 #pragma once
 
+#include "Support/ProgressDisplay.h"
 #include "Workload/OutputCheck.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -49,17 +50,15 @@ struct TimingRunResult {
 using PlanFunction = llvm::function_ref<std::string(const PlanExclusions &)>;
 /// Makes a run with a plan.
 using PlannedRunFunction = llvm::function_ref<llvm::Expected<RunRecord>(const std::string &Plan)>;
-/// Tells the user that a run is made again, and why.
-using AnnounceFunction = llvm::function_ref<void(llvm::StringRef)>;
 
-/// Makes the timing run. If a variant ends a run, this is announced, and the run is made again
-/// without that variant. It is made again without the whole kernel if the kernel's default or
+/// Makes the timing run. If a variant ends a run, \p Progress gets a note, and the run is made
+/// again without that variant. It is made again without the whole kernel if the kernel's default or
 /// control ended it, or several of its variants did. If the last rerun fails, too, or no other run
 /// is allowed, the result has a Failure; that is not an error. \p Check compares the output; it is
 /// null for recorded samples, which have no output. Fails if tuning cannot go on: it was
 /// interrupted, or the program cannot be started.
 llvm::Expected<TimingRunResult> timeInRun(PlanFunction Plan, PlannedRunFunction Run,
-                                          OutputCheck *Check, AnnounceFunction Announce,
+                                          OutputCheck *Check, ProgressDisplay &Progress,
                                           const TimingRunLimits &Limits = {});
 
 } // namespace carve

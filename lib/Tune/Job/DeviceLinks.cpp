@@ -114,9 +114,9 @@ bool findInputs(const DeviceLink &L, InputFinder &Finder, ParsedLink &Found,
 /// Links one image, with or without the variants of its modules.
 class ImageLinker {
 public:
-  ImageLinker(const ParsedLink &Link, const std::vector<ParsedModule> &Parsed, const TuningJob &Job,
-              const JobContext &Context, std::string Dir)
-      : Link(Link), Parsed(Parsed), Job(Job), Context(Context), Dir(std::move(Dir)) {}
+  ImageLinker(const ParsedLink &Link, const std::vector<ParsedModule> &Parsed,
+              const JobBuild &Built, const JobContext &Context, std::string Dir)
+      : Link(Link), Parsed(Parsed), Built(Built), Context(Context), Dir(std::move(Dir)) {}
   /// Makes the cubin with the variants of the job's \p Modules. Fails if an input cannot be read or
   /// nvlink fails.
   llvm::Expected<std::string> link(const std::set<size_t> &Modules) const;
@@ -127,7 +127,7 @@ private:
 
   const ParsedLink &Link;
   const std::vector<ParsedModule> &Parsed;
-  const TuningJob &Job;
+  const JobBuild &Built;
   const JobContext &Context;
   std::string Dir;
 };
@@ -143,7 +143,7 @@ llvm::Expected<std::string> ImageLinker::fileOf(size_t Input,
     return Found.Path;
   bool IsCubin = Replaced || Found.Path.empty();
   llvm::Expected<std::string> Bytes =
-      Replaced       ? llvm::Expected<std::string>(Job.Modules[*M->InJob].Cubin)
+      Replaced       ? llvm::Expected<std::string>(Built.Modules[*M->InJob].Cubin)
       : IsCubin && M ? Context.Store.blob(M->Image.CubinDigest)
                      : readRelocatableObject(Found.Path, Recorded.Index);
   if (!Bytes)
@@ -184,7 +184,7 @@ llvm::Expected<std::string> ImageLinker::link(const std::set<size_t> &Modules) c
 /// Sets the registers of the kernels of \p Modules as in the linked image \p Bytes. Only there do
 /// they include the system functions that a kernel calls. Fails if a clone is missing.
 llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &Modules,
-                                TuningJob &Job) {
+                                const TuningJob &Job, JobBuild &Built) {
   llvm::Expected<Cubin> Image = parseCubin(Bytes);
   if (!Image)
     return Image.takeError();
@@ -193,7 +193,7 @@ llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &M
     Regs[K.Resources.Name] = K.Resources.RegsPerThread;
   for (size_t M : Modules)
     for (size_t K : Job.Modules[M].Kernels) {
-      JobKernel &Kernel = Job.Kernels[K];
+      KernelBuild &Kernel = Built.Kernels[K];
       for (JobVariant &V : Kernel.Variants) {
         if (!V.InModule)
           continue;
@@ -203,7 +203,7 @@ llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &M
         V.Resources.RegsPerThread = Linked->second;
       }
       if (Kernel.timedTogether())
-        Kernel.Region.Default.RegsPerThread = Kernel.Variants.front().Resources.RegsPerThread;
+        Kernel.Default.RegsPerThread = Kernel.Variants.front().Resources.RegsPerThread;
     }
   return llvm::Error::success();
 }
@@ -211,11 +211,11 @@ llvm::Error takeLinkedRegisters(llvm::StringRef Bytes, const std::set<size_t> &M
 /// Links with all of \p Modules that nvlink accepts, and adds the others to \p Refused. Returns the
 /// image, or nothing if there is none.
 std::optional<std::string> linkAccepted(const ImageLinker &Linker, const std::set<size_t> &Modules,
-                                        TuningJob &Job, llvm::StringRef Name,
+                                        const TuningJob &Job, JobBuild &Built, llvm::StringRef Name,
                                         std::set<size_t> &Refused) {
   auto Try = [&](const std::set<size_t> &Some) -> std::optional<std::string> {
     llvm::Expected<std::string> Bytes = Linker.link(Some);
-    llvm::Error Failed = Bytes ? takeLinkedRegisters(*Bytes, Some, Job) : Bytes.takeError();
+    llvm::Error Failed = Bytes ? takeLinkedRegisters(*Bytes, Some, Job, Built) : Bytes.takeError();
     if (!Failed)
       return std::move(*Bytes);
     logLine(Name + ": " + llvm::toString(std::move(Failed)));
@@ -244,7 +244,7 @@ std::vector<ParsedLink> carve::parseLinks(std::vector<DeviceLink> Links,
                                           bool AnyLink) {
   for (ParsedModule &M : Parsed)
     if (M.Source.Relocatable)
-      M.NotLinked = "no-device-link";
+      M.NotLinked = KnownReason::NoDeviceLink;
   InputFinder Finder(Parsed);
   std::vector<ParsedLink> Sound;
   std::set<size_t> InSound, InChanged;
@@ -267,20 +267,20 @@ std::vector<ParsedLink> carve::parseLinks(std::vector<DeviceLink> Links,
     Parsed[M].NotLinked.reset();
   for (size_t M : InChanged)
     if (!AnyLink || !InSound.count(M))
-      Parsed[M].NotLinked = "changed-inputs";
+      Parsed[M].NotLinked = KnownReason::ChangedInputs;
   return Sound;
 }
 
-std::set<size_t> carve::linkKernelVariants(const JobSources &Sources, TuningJob &Job,
-                                           const JobContext &Context) {
+std::set<size_t> carve::linkKernelVariants(const TuningJob &Job, const JobSources &Sources,
+                                           const JobContext &Context, JobBuild &Built) {
   const std::vector<ParsedModule> &Parsed = Sources.Modules;
   std::set<size_t> Refused;
-  Job.Links.clear();
+  Built.Links.clear();
   for (const ParsedLink &Link : Sources.Links) {
     std::set<size_t> Modules;
     for (const FoundInput &Input : Link.Inputs)
       if (Input.Module && Parsed[*Input.Module].InJob &&
-          !Job.Modules[*Parsed[*Input.Module].InJob].Cubin.empty())
+          !Built.Modules[*Parsed[*Input.Module].InJob].Cubin.empty())
         Modules.insert(*Parsed[*Input.Module].InJob);
     if (Modules.empty())
       continue;
@@ -290,20 +290,21 @@ std::set<size_t> carve::linkKernelVariants(const JobSources &Sources, TuningJob 
       Refused.insert(Modules.begin(), Modules.end());
       continue;
     }
-    ImageLinker Linker(Link, Parsed, Job, Context, Dir->path());
-    if (auto Cubin = linkAccepted(Linker, Modules, Job, Link.Source.Output, Refused))
-      Job.Links.push_back({Link.Source, Link.Image,
-                           std::vector<size_t>(Modules.begin(), Modules.end()), std::move(*Cubin)});
+    ImageLinker Linker(Link, Parsed, Built, Context, Dir->path());
+    if (auto Cubin = linkAccepted(Linker, Modules, Job, Built, Link.Source.Output, Refused))
+      Built.Links.push_back({Link.Source, Link.Image,
+                             std::vector<size_t>(Modules.begin(), Modules.end()),
+                             std::move(*Cubin)});
   }
   return Refused;
 }
 
-void carve::leaveKernels(const std::set<size_t> &Modules, TuningJob &Job) {
-  for (JobKernel &K : Job.Kernels) {
+void carve::leaveKernels(const std::set<size_t> &Modules, const TuningJob &Job, JobBuild &Built) {
+  for (auto [K, Kernel] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
     if (llvm::none_of(K.Modules, [&](size_t M) { return Modules.count(M) != 0; }))
       continue;
-    K.LeftReason = "device-link-failed";
-    for (JobVariant &V : K.Variants)
+    Kernel.LeftReason = KnownReason::DeviceLinkFailed;
+    for (JobVariant &V : Kernel.Variants)
       V.InModule = false;
   }
 }

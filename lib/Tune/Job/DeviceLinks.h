@@ -20,12 +20,12 @@ std::vector<ParsedLink> parseLinks(std::vector<DeviceLink> Links, std::vector<Pa
 
 /// Links the modules of relocatable units, which have their variants, into the images that the
 /// program loads. Runs nvlink with the recorded options over these modules and all other inputs as
-/// they were. Replaces Job.Links, and sets the registers of variants as in the linked images.
+/// they were. Replaces Built.Links, and sets the registers of variants as in the linked images.
 /// Returns the modules of the job that could not be linked.
-std::set<size_t> linkKernelVariants(const JobSources &Sources, TuningJob &Job,
-                                    const JobContext &Context);
+std::set<size_t> linkKernelVariants(const TuningJob &Job, const JobSources &Sources,
+                                    const JobContext &Context, JobBuild &Built);
 
-/// Marks the kernels of \p Modules as not tuned, with the reason `device-link-failed`.
-void leaveKernels(const std::set<size_t> &Modules, TuningJob &Job);
+/// Marks the kernels of \p Modules as not tuned, with the reason DeviceLinkFailed.
+void leaveKernels(const std::set<size_t> &Modules, const TuningJob &Job, JobBuild &Built);
 
 } // namespace carve

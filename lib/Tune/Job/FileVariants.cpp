@@ -54,7 +54,8 @@ llvm::Expected<std::string> compileAtCap(const JobModule &Module, unsigned Cap,
                                          " at cap " + llvm::Twine(Cap));
 }
 
-std::set<unsigned> fileCaps(const JobModule &Module, TuningJob &Job, const JobContext &Context) {
+std::set<unsigned> fileCaps(const JobModule &Module, const TuningJob &Job,
+                            const JobContext &Context, JobBuild &Built) {
   std::set<unsigned> Caps;
   llvm::Expected<std::string> Text = Context.Store.blob(Module.Image.PtxDigest);
   llvm::Expected<PtxModule> Ptx = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
@@ -63,9 +64,10 @@ std::set<unsigned> fileCaps(const JobModule &Module, TuningJob &Job, const JobCo
     return Caps;
   }
   for (size_t K : Module.Kernels) {
-    JobKernel &Kernel = Job.Kernels[K];
+    const JobKernel &Kernel = Job.Kernels[K];
     if (const PtxEntry *Entry = Ptx->find(Kernel.Traced.Kernel))
-      for (unsigned Cap : capsToTry(Kernel, Entry->Directives, Job, Context.Options))
+      for (unsigned Cap :
+           capsToTry(Kernel, Entry->Directives, Job, Context.Options, Built.Kernels[K]))
         Caps.insert(Cap);
   }
   return Caps;
@@ -74,19 +76,21 @@ std::set<unsigned> fileCaps(const JobModule &Module, TuningJob &Job, const JobCo
 /// Why the unit's image \p Image may not be used, or nothing if it may: the reason of its first
 /// forbidden kernel.
 std::optional<std::string> forbiddenFile(const Cubin &Image, const JobModule &Module,
-                                         const TuningJob &Job) {
+                                         const TuningJob &Job, const JobBuild &Built) {
   for (size_t K : Module.Kernels)
     for (const CubinKernel &C : Image.Kernels)
       if (C.Resources.Name == Job.Kernels[K].Traced.Kernel)
-        if (auto Reason = forbidden(Job.Kernels[K], {{}, "", C.Resources, "", ""}, Job))
+        if (auto Reason =
+                forbidden(Job.Kernels[K], Built.Kernels[K], {{}, "", C.Resources, "", ""}, Job))
           return C.Resources.Name + ": " + *Reason;
   return std::nullopt;
 }
 
 } // namespace
 
-llvm::Error carve::makeFileVariants(TuningJob &Job, const JobContext &Context) {
-  for (JobModule &Module : Job.Modules) {
+llvm::Error carve::makeFileVariants(const TuningJob &Job, const JobContext &Context,
+                                    JobBuild &Built) {
+  for (auto [Module, Made] : llvm::zip_equal(Job.Modules, Built.Modules)) {
     if (Module.Image.CubinDigest.empty())
       return unsupported("no-image", Module.Source.Output + " has no image for " +
                                          Module.Image.Arch +
@@ -94,13 +98,13 @@ llvm::Error carve::makeFileVariants(TuningJob &Job, const JobContext &Context) {
     llvm::Expected<std::string> Default = Context.Store.blob(Module.Image.CubinDigest);
     if (!Default)
       return Default.takeError();
-    Module.Cubin = *Default;
+    Made.Cubin = *Default;
     // The control of a whole file is the same image again. Nothing else could differ.
-    Module.FileVariants = {{{}, "", {}, "", *Default}, {{}, "", {}, "", *Default}};
-    std::set<unsigned> Caps = fileCaps(Module, Job, Context);
+    Made.FileVariants = {{{}, "", {}, "", *Default}, {{}, "", {}, "", *Default}};
+    std::set<unsigned> Caps = fileCaps(Module, Job, Context, Built);
     std::vector<unsigned> List(Caps.begin(), Caps.end());
     std::vector<std::string> Cubins(List.size());
-    runInParallel(List.size(), [&](size_t I) {
+    runInParallel(List.size(), [&, &Module = Module](size_t I) {
       llvm::Expected<std::string> Bytes = compileAtCap(Module, List[I], Context);
       if (Bytes)
         Cubins[I] = std::move(*Bytes);
@@ -109,18 +113,18 @@ llvm::Error carve::makeFileVariants(TuningJob &Job, const JobContext &Context) {
                 llvm::toString(Bytes.takeError()));
     });
     for (size_t I = 0; I < List.size(); ++I) {
-      if (Cubins[I].empty() || llvm::any_of(Module.FileVariants, [&](const JobVariant &V) {
+      if (Cubins[I].empty() || llvm::any_of(Made.FileVariants, [&](const JobVariant &V) {
             return V.Cubin == Cubins[I];
           }))
         continue;
       llvm::Expected<Cubin> Image = parseCubin(Cubins[I]);
       if (!Image)
         return Image.takeError();
-      if (auto Reason = forbiddenFile(*Image, Module, Job)) {
+      if (auto Reason = forbiddenFile(*Image, Module, Job, Built)) {
         logLine("cap " + llvm::Twine(List[I]) + ": " + *Reason);
         continue;
       }
-      Module.FileVariants.push_back({{List[I]}, "", {}, "", std::move(Cubins[I])});
+      Made.FileVariants.push_back({{List[I]}, "", {}, "", std::move(Cubins[I])});
     }
   }
   return llvm::Error::success();

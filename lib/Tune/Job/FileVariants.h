@@ -1,6 +1,6 @@
 /// \file
 /// Makes the variants of whole files (TuningScope::File): nvcc compiles each file with one register
-/// cap for all its kernels. It is the last step of prepareJob() in that scope.
+/// cap for all its kernels. It follows prepareJob() in that scope.
 #pragma once
 
 #include "Tune/Job/JobParts.h"
@@ -10,8 +10,8 @@
 namespace carve {
 
 /// Compiles every unit of \p Job at each cap that its kernels propose, and sets
-/// JobModule::FileVariants. A cap that does not compile or is forbidden is logged and left out.
+/// ModuleBuild::FileVariants. A cap that does not compile or is forbidden is logged and left out.
 /// Fails if a unit has no image for the device, or if its default image cannot be read.
-llvm::Error makeFileVariants(TuningJob &Job, const JobContext &Context);
+llvm::Error makeFileVariants(const TuningJob &Job, const JobContext &Context, JobBuild &Built);
 
 } // namespace carve

@@ -53,7 +53,7 @@ struct Place {
   std::vector<size_t> Modules;
   std::string Digest;
   KernelHazards Hazards;
-  std::optional<std::string> Left; ///< Why it is not tuned.
+  StayReason Left; ///< Why it is not tuned; empty if it is.
 };
 
 Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Parsed,
@@ -70,24 +70,24 @@ Place findPlace(const std::string &Kernel, const std::vector<ParsedModule> &Pars
       P.Left = *Reason;
     // Each choice of caps would need a separate run of nvlink.
     if (Parsed[M].Source.Relocatable && Scope == TuningScope::File)
-      P.Left = "relocatable-device-code";
+      P.Left = KnownReason::RelocatableDeviceCode;
     llvm::Expected<std::string> Digest = Parsed[M].Ptx.kernelDigest(Kernel);
     if (!Digest)
-      P.Left = llvm::toString(Digest.takeError());
+      P.Left = StayReason(llvm::toString(Digest.takeError()));
     else if (P.Digest.empty())
       P.Digest = *Digest;
     else if (P.Digest != *Digest)
-      P.Left = "ambiguous-name"; // Times are reported by name only.
+      P.Left = KnownReason::AmbiguousName; // Times are reported by name only.
   }
-  if (!P.Modules.empty() && !P.Left) {
+  if (!P.Modules.empty() && P.Left.empty()) {
     llvm::Expected<KernelHazards> Hazards = Parsed[P.Modules.front()].Ptx.kernelHazards(Kernel);
     if (Hazards)
       P.Hazards = *Hazards;
     else
-      P.Left = llvm::toString(Hazards.takeError());
+      P.Left = StayReason(llvm::toString(Hazards.takeError()));
   }
   if (P.Modules.empty())
-    P.Left = "in-no-unit";
+    P.Left = KnownReason::InNoUnit;
   return P;
 }
 
@@ -99,7 +99,7 @@ unsigned tracedRegs(const TracedKernel &T) {
 size_t jobModule(ParsedModule &M, TuningJob &Job) {
   if (!M.InJob) {
     M.InJob = Job.Modules.size();
-    Job.Modules.push_back({M.Source, M.Twins, M.Image, {}, {}, {}});
+    Job.Modules.push_back({M.Source, M.Twins, M.Image, {}});
   }
   return *M.InJob;
 }
@@ -113,12 +113,12 @@ void carve::placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedMod
   for (TracedKernel &T : Traced) {
     unsigned Regs = tracedRegs(T);
     if (T.Share < Context.Options.LeastShare) {
-      Job.Left.push_back({std::move(T), "below-share", Regs});
+      Job.Left.push_back({std::move(T), KnownReason::BelowShare, Regs});
       continue;
     }
     Place P = findPlace(T.Kernel, Parsed, Context.Options.Scope);
-    if (P.Left) {
-      Job.Left.push_back({std::move(T), *P.Left, Regs});
+    if (!P.Left.empty()) {
+      Job.Left.push_back({std::move(T), std::move(P.Left), Regs});
       continue;
     }
     JobKernel K;
@@ -159,8 +159,9 @@ llvm::Error carve::findRegions(const std::vector<ParsedModule> &Parsed, TuningJo
   return Failed;
 }
 
-std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
-                                       const TuningJob &Job, const TuningOptions &Options) {
+std::vector<unsigned> carve::capsToTry(const JobKernel &Kernel, const EntryDirectives &Directives,
+                                       const TuningJob &Job, const TuningOptions &Options,
+                                       KernelBuild &Built) {
   std::set<unsigned> Caps;
   unsigned Largest = 1;
   for (const KernelLaunches &L : Kernel.Traced.Shapes) {
@@ -176,7 +177,7 @@ std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives 
   }
   unsigned Limit =
       launchableRegisterLimit(Job.Model, Kernel.Region, Directives, Options.Domain, Largest);
-  Kernel.LaunchableRegs = Limit;
+  Built.LaunchableRegs = Limit;
   std::vector<unsigned> Allowed;
   for (unsigned Cap : Caps) {
     if (Cap <= Limit) {
@@ -184,16 +185,16 @@ std::vector<unsigned> carve::capsToTry(JobKernel &Kernel, const EntryDirectives 
       continue;
     }
     // The limit itself is the cap closest to this level that the domain allows.
-    Kernel.Dropped.push_back("r" + std::to_string(Cap) + ": largest block would shrink");
+    Built.Dropped.push_back("r" + std::to_string(Cap) + ": largest block would shrink");
     if (Allowed.empty() || Allowed.back() != Limit)
       Allowed.push_back(Limit);
   }
   return Allowed;
 }
 
-std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVariant &Variant,
-                                            const TuningJob &Job) {
-  const KernelResources &Default = Kernel.Region.Default, &New = Variant.Resources;
+std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const KernelBuild &Built,
+                                            const JobVariant &Variant, const TuningJob &Job) {
+  const KernelResources &Default = Built.Default, &New = Variant.Resources;
   auto Blocks = [&](const KernelResources &R, const LaunchShape &Shape) {
     return blocksPerSm(Job.Model, {R.RegsPerThread, Shape.threadsPerBlock(), R.StaticSmemBytes,
                                    Shape.DynamicSmemBytes, R.Barriers});
@@ -215,7 +216,7 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const JobVa
     return "more static shared memory";
   if (New.StackUnknown)
     return "stack of unknown size";
-  if (Kernel.LaunchableRegs && New.RegsPerThread > Kernel.LaunchableRegs)
+  if (Built.LaunchableRegs && New.RegsPerThread > Built.LaunchableRegs)
     return "largest block would shrink";
   // Local memory is counted over all threads that the device can hold. It may grow by 64 MB or by
   // 1 % of the device's memory, whichever is more (share/doc/manual.md).

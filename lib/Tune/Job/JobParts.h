@@ -6,7 +6,8 @@
 
 #include "Nvcc/Toolchain.h"
 #include "Ptx/PtxModule.h"
-#include "Tune/Job/TuningJob.h"
+#include "Support/ProgressDisplay.h"
+#include "Tune/Job/JobBuild.h"
 
 #include <functional>
 #include <set>
@@ -25,9 +26,7 @@ struct JobContext {
   CommandRunner &Runner;
   const TuningOptions &Options;
   FlavourFunction FlavourPtx = {}; ///< Empty if there are no front-end flavours.
-  /// Reports the progress of long steps: the work, how much of it is done, and how much there is.
-  std::function<void(llvm::StringRef What, size_t Done, size_t Of)> Step = [](llvm::StringRef,
-                                                                              size_t, size_t) {};
+  ProgressDisplay &Progress = silentProgress();
 };
 
 /// A unit that was loaded, with its PTX read.
@@ -39,7 +38,7 @@ struct ParsedModule {
   PtxModule Ptx;
   std::optional<size_t> InJob; ///< Index of its JobModule, if one of its kernels is tuned.
   /// Why a relocatable unit cannot be tuned: no loaded image can be linked again with its variants.
-  std::optional<std::string> NotLinked;
+  std::optional<KnownReason> NotLinked;
 };
 
 /// An input of a device link that was found again.
@@ -82,15 +81,16 @@ llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
 /// The register caps to try for \p Kernel, ascending: the points of all its shapes within the
-/// launch domain. Caps that the domain forbids are added to JobKernel::Dropped. Sets
-/// JobKernel::LaunchableRegs to the domain's limit.
-std::vector<unsigned> capsToTry(JobKernel &Kernel, const EntryDirectives &Directives,
-                                const TuningJob &Job, const TuningOptions &Options);
+/// launch domain. Caps that the domain forbids are added to KernelBuild::Dropped. Sets
+/// KernelBuild::LaunchableRegs to the domain's limit.
+std::vector<unsigned> capsToTry(const JobKernel &Kernel, const EntryDirectives &Directives,
+                                const TuningJob &Job, const TuningOptions &Options,
+                                KernelBuild &Built);
 
 /// Why \p Variant of \p Kernel may not be used although its cap is in the domain, or nothing if it
 /// may. For example, a kernel that needs its blocks resident would lose some, or its local memory
 /// would grow too much.
-std::optional<std::string> forbidden(const JobKernel &Kernel, const JobVariant &Variant,
-                                     const TuningJob &Job);
+std::optional<std::string> forbidden(const JobKernel &Kernel, const KernelBuild &Built,
+                                     const JobVariant &Variant, const TuningJob &Job);
 
 } // namespace carve

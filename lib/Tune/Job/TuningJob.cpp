@@ -5,7 +5,6 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Tune/Job/DeviceLinks.h"
-#include "Tune/Job/FileVariants.h"
 #include "Tune/Job/JobParts.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -122,20 +121,6 @@ static std::vector<Unit> loadedUnits(const ProbeRecord &Trace, const UnitStore &
   return Units;
 }
 
-std::vector<std::string> carve::namesOf(llvm::ArrayRef<JobVariant> Variants) {
-  std::vector<std::string> Names;
-  for (const JobVariant &V : Variants)
-    Names.push_back(Names.empty()       ? DefaultVariant
-                    : Names.size() == 1 ? ControlVariant
-                    : V.Purpose.empty() ? variantName(V.Setting)
-                                        : V.Purpose);
-  return Names;
-}
-
-size_t JobKernel::timedTogether() const {
-  return llvm::count_if(Variants, [](const JobVariant &V) { return V.InModule; });
-}
-
 const LaunchShape &carve::heaviestShape(const TracedKernel &Kernel) {
   return llvm::max_element(
              Kernel.Shapes,
@@ -164,9 +149,6 @@ llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const JobC
   placeKernels(tracedKernels(Trace), Sources.Modules, Job, Context);
   if (llvm::Error E = findRegions(Sources.Modules, Job, Context))
     return E;
-  if (Context.Options.Scope == TuningScope::File)
-    if (llvm::Error E = makeFileVariants(Job, Context))
-      return E;
   llvm::stable_sort(Job.Left, [](const LeftKernel &A, const LeftKernel &B) {
     return A.Traced.Share > B.Traced.Share;
   });

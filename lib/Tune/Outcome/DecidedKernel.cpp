@@ -108,22 +108,21 @@ InRunFinding findingOf(const InRunTuning &InRun, size_t Kernel) {
 }
 
 /// The decision of \p O on kernel number \p Index. The caller adds the code that the kernel gets.
-DecidedKernel decidedBy(const SubjectOutcome &O, const TuningJob &Job, size_t Index) {
+DecidedKernel decidedBy(const SubjectOutcome &O, const JobBuild &Built, size_t Index) {
   DecidedKernel D;
   D.Kernel = Index;
   D.Tuned = O.Chosen != 0;
-  D.Default = Job.Kernels[Index].Region.Default;
+  D.Default = Built.Kernels[Index].Default;
   D.Ratio = O.Ratio;
   D.Pairs = O.Pairs;
-  D.Reason = O.Reason;
+  D.Reason = parseStayReason(O.Reason);
   return D;
 }
 
-DecidedKernel decideKernel(const TuningJob &Job, size_t Index, const SubjectOutcome &O,
+DecidedKernel decideKernel(const JobBuild &Built, size_t Index, const SubjectOutcome &O,
                            const InRunTuning *InRun) {
-  const JobKernel &K = Job.Kernels[Index];
-  const JobVariant &Variant = K.Variants[O.Chosen];
-  DecidedKernel D = decidedBy(O, Job, Index);
+  const JobVariant &Variant = Built.Kernels[Index].Variants[O.Chosen];
+  DecidedKernel D = decidedBy(O, Built, Index);
   D.Setting = Variant.Setting;
   D.Chosen = D.Tuned ? Variant.Resources : D.Default;
   if (D.Tuned)
@@ -134,17 +133,16 @@ DecidedKernel decideKernel(const TuningJob &Job, size_t Index, const SubjectOutc
 }
 
 /// The decision on kernel number \p Index of a unit whose kernels all get one cap.
-DecidedKernel decideFileKernel(const TuningJob &Job, size_t Index, const JobModule &M,
-                               const SubjectOutcome &O) {
-  const JobVariant &Variant = M.FileVariants[O.Chosen];
-  DecidedKernel D = decidedBy(O, Job, Index);
-  D.Setting = Variant.Setting;
-  D.Chosen = resourcesIn(Variant.Cubin, Job.Kernels[Index].Traced.Kernel);
+DecidedKernel decideFileKernel(const TuningJob &Job, const JobBuild &Built, size_t Index,
+                               const JobVariant &OfFile, const SubjectOutcome &O) {
+  DecidedKernel D = decidedBy(O, Built, Index);
+  D.Setting = OfFile.Setting;
+  D.Chosen = resourcesIn(OfFile.Cubin, Job.Kernels[Index].Traced.Kernel);
   return D;
 }
 
-Evidence evidenceOf(const DecidedKernel &D, const TuningJob &Job, const JobModule &M,
-                    TuningScope Scope, const Circumstances &When) {
+Evidence evidenceOf(const DecidedKernel &D, const TuningJob &Job, const JobBuild &Built,
+                    const JobModule &M, TuningScope Scope, const Circumstances &When) {
   const JobKernel &K = Job.Kernels[D.Kernel];
   Evidence E;
   E.Device = When.Device;
@@ -160,7 +158,7 @@ Evidence evidenceOf(const DecidedKernel &D, const TuningJob &Job, const JobModul
   E.RatioLow = D.Ratio.Low;
   E.RatioHigh = D.Ratio.High;
   E.Pairs = D.Pairs;
-  E.Reason = D.Reason;
+  E.Reason = D.Reason.text();
   E.DefaultOccupancy = D.DefaultOccupancy;
   E.TunedOccupancy = D.ChosenOccupancy;
   E.DefaultRegs = E.TunedRegs = D.Default.RegsPerThread;
@@ -181,48 +179,50 @@ Evidence evidenceOf(const DecidedKernel &D, const TuningJob &Job, const JobModul
   E.TunedSpillBytes = D.Chosen.spillBytes();
   E.CodeDigest = D.CodeDigest;
   if (D.Setting.SmemSpilling && When.Domain == LaunchDomain::Traced)
-    E.SmemSpillingThreads = K.SmemSpillingThreads;
+    E.SmemSpillingThreads = Built.Kernels[D.Kernel].SmemSpillingThreads;
   return E;
 }
 
 } // namespace
 
-std::vector<DecidedUnit> carve::decideKernels(const TuningJob &Job, TuningScope Scope,
-                                              const SelectionOutcome &Outcome,
+std::vector<DecidedUnit> carve::decideKernels(const TuningJob &Job, const JobBuild &Built,
+                                              TuningScope Scope, const SelectionOutcome &Outcome,
                                               const InRunTuning *InRun) {
   std::vector<DecidedUnit> Units(Job.Modules.size());
   for (size_t M = 0; M < Units.size(); ++M) {
-    const JobModule &Module = Job.Modules[M];
-    for (size_t Index : Module.Kernels) {
-      DecidedKernel D = Scope == TuningScope::File
-                            ? decideFileKernel(Job, Index, Module, Outcome.Subjects[M])
-                            : decideKernel(Job, Index, Outcome.Subjects[Index], InRun);
+    const JobVariant *OfFile = Scope == TuningScope::File
+                                   ? &Built.Modules[M].FileVariants[Outcome.Subjects[M].Chosen]
+                                   : nullptr;
+    for (size_t Index : Job.Modules[M].Kernels) {
+      DecidedKernel D = OfFile ? decideFileKernel(Job, Built, Index, *OfFile, Outcome.Subjects[M])
+                               : decideKernel(Built, Index, Outcome.Subjects[Index], InRun);
       D.DefaultOccupancy = heaviestOccupancy(Job, Job.Kernels[Index], D.Default);
       D.ChosenOccupancy = heaviestOccupancy(Job, Job.Kernels[Index], D.Chosen);
       Units[M].Kernels.push_back(std::move(D));
     }
-    if (Scope == TuningScope::File)
-      Units[M].FileCap = Module.FileVariants[Outcome.Subjects[M].Chosen].Setting.Cap;
+    if (OfFile)
+      Units[M].FileCap = OfFile->Setting.Cap;
   }
   return Units;
 }
 
-Profile carve::decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
-                            const DecidedUnit &Decided, const Circumstances &When) {
+Profile carve::decisionsFor(const TuningJob &Job, const JobBuild &Built, size_t Module,
+                            TuningScope Scope, const DecidedUnit &Decided,
+                            const Circumstances &When) {
   const JobModule &M = Job.Modules[Module];
   ImageOrigin Origin = M.Image.CubinDigest.empty() ? ImageOrigin::FromPtx : ImageOrigin::Compiled;
   Profile P;
   P.FileCap = Decided.FileCap;
   for (const DecidedKernel &D : Decided.Kernels) {
     const JobKernel &K = Job.Kernels[D.Kernel];
-    if (!K.LeftReason.empty()) // Another tuning may try it again.
+    if (!Built.Kernels[D.Kernel].LeftReason.empty()) // Another tuning may try it again.
       continue;
     Decision Made;
     Made.Kernel = profileName(K.Traced.Kernel);
     Made.Arch = M.Image.Arch;
     Made.Digest = decisionDigest(K.KernelDigest, M.Image.Arch, M.Source.NvccVersion,
                                  M.Image.PtxasOptions, Origin);
-    Made.Basis = evidenceOf(D, Job, M, Scope, When);
+    Made.Basis = evidenceOf(D, Job, Built, M, Scope, When);
     if (Scope == TuningScope::Kernel && D.Tuned)
       Made.Variant = D.Setting;
     P.put(std::move(Made));

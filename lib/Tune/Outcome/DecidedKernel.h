@@ -4,8 +4,9 @@
 /// record.
 #pragma once
 
+#include "Support/StayReason.h"
 #include "Tune/InRun/InRunTuning.h"
-#include "Tune/Job/TuningJob.h"
+#include "Tune/Job/JobBuild.h"
 #include "Tune/Selection/Selection.h"
 
 #include <optional>
@@ -39,7 +40,7 @@ struct DecidedKernel {
   double DefaultOccupancy = 0, ChosenOccupancy = 0; ///< See heaviestOccupancy().
   RatioInterval Ratio;                              ///< Chosen time over the default's.
   unsigned Pairs = 0; ///< Pairs of runs in the confirmation; Ratio is valid if this is not 0.
-  std::string Reason; ///< Why the default stays.
+  StayReason Reason;  ///< Why the default stays.
   InRunFinding InRun;
 };
 
@@ -79,15 +80,15 @@ KernelResources resourcesIn(const std::string &CubinBytes, const std::string &Ke
 
 /// The decisions, by module of \p Job, of the selection by whole runs (\p Outcome) and the timing
 /// runs
-/// (\p InRun; null if there were none).
-std::vector<DecidedUnit> decideKernels(const TuningJob &Job, TuningScope Scope,
-                                       const SelectionOutcome &Outcome,
+/// (\p InRun; null if there were none), which chose among the variants of \p Built.
+std::vector<DecidedUnit> decideKernels(const TuningJob &Job, const JobBuild &Built,
+                                       TuningScope Scope, const SelectionOutcome &Outcome,
                                        const InRunTuning *InRun = nullptr);
 
 /// The profile with the decisions on module number \p Module of \p Job. It has both winners and
 /// kernels that keep their default, so that neither is timed again. A kernel that was left out of
 /// the tuning has no decision.
-Profile decisionsFor(const TuningJob &Job, size_t Module, TuningScope Scope,
+Profile decisionsFor(const TuningJob &Job, const JobBuild &Built, size_t Module, TuningScope Scope,
                      const DecidedUnit &Decided, const Circumstances &When);
 
 } // namespace carve

@@ -48,24 +48,24 @@ VariantReport reportVariant(const VariantSetting &Setting, const StaticMetrics &
 
 /// Adds the register region with its concurrency levels in \p Shape, and the default's metrics.
 void reportRegion(KernelReport &R, const TuningJob &Job, const JobKernel &K,
-                  const LaunchShape &Shape) {
+                  const KernelBuild &Built, const LaunchShape &Shape) {
   R.LeastRegs = K.Region.rMin();
   R.MostRegs = K.Region.rMax();
   std::vector<CriticalPoint> Points = criticalPoints(Job.Model, K.Region, Shape);
   for (const CriticalPoint &P : llvm::reverse(Points))
     R.Levels.push_back({P.Regs, P.BlocksPerSm, P.Occupancy});
-  if (K.Variants.empty())
+  if (Built.Variants.empty())
     return;
-  const StaticMetrics &Default = K.Variants.front().Metrics;
+  const StaticMetrics &Default = Built.Variants.front().Metrics;
   R.EfficiencyBefore = Default.Efficiency.value_or(0);
   R.UtilizationBefore = Default.Utilization.value_or(0);
   R.LocalBytesBefore = localBytesOf(Default);
 }
 
 void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
-                    const SubjectOutcome &O) {
+                    const KernelBuild &Built, const SubjectOutcome &O) {
   for (const ScreenedVariant &S : O.Screened) {
-    const JobVariant &V = K.Variants[S.Variant];
+    const JobVariant &V = Built.Variants[S.Variant];
     VariantReport Timed = reportVariant(V.Setting, V.Metrics);
     Timed.Regs = V.Resources.RegsPerThread;
     Timed.SpillBytes = V.Resources.spillBytes();
@@ -75,14 +75,15 @@ void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
     Timed.Fault = S.Fault.value_or("");
     R.Variants.push_back(std::move(Timed));
   }
-  for (const CarvedJobVariant &C : K.Carved) {
+  for (const CarvedJobVariant &C : Built.Carved) {
     R.Carved.push_back(reportVariant(C.Setting, C.Metrics));
     R.Carved.back().Carved = C.Reason;
   }
 }
 
 /// The report of \p K with the decision \p D, without its variants.
-KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const DecidedKernel &D) {
+KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const KernelBuild &Built,
+                           const DecidedKernel &D) {
   KernelReport R = reportTraced(K.Traced);
   R.Source = sourceOf(Job, K);
   R.RegsBefore = D.Default.RegsPerThread;
@@ -95,23 +96,23 @@ KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const Decid
   R.Pairs = D.Pairs;
   R.Reason = D.Reason;
   R.InRun = D.InRun;
-  reportRegion(R, Job, K, heaviestShape(K.Traced));
+  reportRegion(R, Job, K, Built, heaviestShape(K.Traced));
   return R;
 }
 
-KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const DecidedKernel &D,
-                          const SubjectOutcome &O) {
-  KernelReport R = reportDecided(Job, K, D);
+KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const KernelBuild &Built,
+                          const DecidedKernel &D, const SubjectOutcome &O) {
+  KernelReport R = reportDecided(Job, K, Built, D);
   R.Output = Job.Modules[K.Modules.front()].Source.Output;
   R.SpillBefore = D.Default.spillBytes();
   R.SpillAfter = D.Chosen.spillBytes();
-  R.Dropped = K.Dropped;
-  R.Compiled = K.Compiled;
-  reportVariants(R, Job, K, O);
-  if (!K.LeftReason.empty())
-    R.Reason = K.LeftReason;
-  else if (K.Variants.size() <= FirstPlace)
-    R.Reason = "no other setting gives other code that may be faster";
+  R.Dropped = Built.Dropped;
+  R.Compiled = Built.Compiled;
+  reportVariants(R, Job, K, Built, O);
+  if (!Built.LeftReason.empty())
+    R.Reason = Built.LeftReason;
+  else if (Built.Variants.size() <= FirstPlace)
+    R.Reason = StayReason("no other setting gives other code that may be faster");
   return R;
 }
 
@@ -127,13 +128,13 @@ void reportTimedInRun(KernelReport &R, const InRunOutcome &O) {
       R.Variants[Out.Variant - FirstPlace].Fault = Out.Why;
 }
 
-KernelReport reportFileKernel(const TuningJob &Job, const JobModule &M, const DecidedKernel &D,
-                              const SubjectOutcome &O) {
+KernelReport reportFileKernel(const TuningJob &Job, const JobBuild &Built, size_t Module,
+                              const DecidedKernel &D, const SubjectOutcome &O) {
   const JobKernel &K = Job.Kernels[D.Kernel];
-  KernelReport R = reportDecided(Job, K, D);
-  R.Output = M.Source.Output;
+  KernelReport R = reportDecided(Job, K, Built.Kernels[D.Kernel], D);
+  R.Output = Job.Modules[Module].Source.Output;
   for (const ScreenedVariant &S : O.Screened) {
-    const JobVariant &V = M.FileVariants[S.Variant];
+    const JobVariant &V = Built.Modules[Module].FileVariants[S.Variant];
     KernelResources Used = resourcesIn(V.Cubin, K.Traced.Kernel);
     VariantReport Timed;
     Timed.Name = variantName(V.Setting);
@@ -157,7 +158,7 @@ void TuningReport::take(const Circumstances &When) {
   Domain = nameOf(When.Domain);
 }
 
-TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
+TuningReport carve::describeTuning(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
                                    const SelectionOutcome &Outcome, const InRunTuning *InRun,
                                    const std::vector<DecidedUnit> &Decided,
                                    const Circumstances &When) {
@@ -178,16 +179,17 @@ TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
   Report.Pairs = Outcome.Pairs;
   for (const SubjectOutcome &O : Outcome.Subjects)
     Report.VariantsTimed += O.Screened.size();
-  for (const JobKernel &K : Job.Kernels)
+  for (const KernelBuild &K : Built.Kernels)
     Report.VariantsCompiled += K.Compiled;
   if (Scope == TuningScope::File)
     for (size_t M = 0; M < Job.Modules.size(); ++M)
       for (const DecidedKernel &D : Decided[M].Kernels)
-        Report.Kernels.push_back(reportFileKernel(Job, Job.Modules[M], D, Outcome.Subjects[M]));
+        Report.Kernels.push_back(reportFileKernel(Job, Built, M, D, Outcome.Subjects[M]));
   else
     for (size_t K = 0; K < Job.Kernels.size(); ++K) {
       const DecidedKernel &D = *Decided[Job.Kernels[K].Modules.front()].find(K);
-      Report.Kernels.push_back(reportKernel(Job, Job.Kernels[K], D, Outcome.Subjects[K]));
+      Report.Kernels.push_back(
+          reportKernel(Job, Job.Kernels[K], Built.Kernels[K], D, Outcome.Subjects[K]));
       if (InRun)
         reportTimedInRun(Report.Kernels.back(), InRun->Outcomes[K]);
     }

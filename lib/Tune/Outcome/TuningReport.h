@@ -3,6 +3,7 @@
 /// it, after the decisions are made.
 #pragma once
 
+#include "Support/StayReason.h"
 #include "Tune/Outcome/DecidedKernel.h"
 #include "Workload/GpuUsers.h"
 
@@ -63,7 +64,7 @@ struct KernelReport {
   std::string Variant; ///< The chosen variant: `default`, or for example `r40-f255`.
   RatioInterval Ratio; ///< Its time over the default's in the confirmation; valid if Pairs > 0.
   unsigned Pairs = 0;  ///< Pairs of runs in the confirmation.
-  std::string Reason;  ///< Why the default stays.
+  StayReason Reason;   ///< Why the default stays.
   InRunFinding InRun;
   std::vector<std::string> Shapes;
   std::vector<VariantReport> Variants; ///< Variants that were timed.
@@ -79,7 +80,7 @@ struct UnitReport {
   std::string Variant = "default"; ///< The chosen level, such as `l10`, or `default`.
   RatioInterval Ratio; ///< Time of its tuned kernels together over that at the command's level.
   unsigned Pairs = 0;  ///< Pairs of runs in the confirmation.
-  std::string Reason;  ///< Why the command's level stays.
+  StayReason Reason;   ///< Why the command's level stays.
   std::vector<VariantReport> Variants; ///< Levels that were timed, with names and ratios only.
   std::vector<std::string> Dropped;    ///< Levels that were left out, with the reason.
 };
@@ -115,10 +116,10 @@ struct TuningReport {
   void take(const Circumstances &When);
 };
 
-/// The report of \p Job. \p Decided has one element per module of the job. \p InRun has the timing
-/// runs; it is null if there were none. The caller adds the runs of the trace and the timing, and
-/// their times.
-TuningReport describeTuning(const TuningJob &Job, TuningScope Scope,
+/// The report of \p Job and what was built from it. \p Decided has one element per module of the
+/// job. \p InRun has the timing runs; it is null if there were none. The caller adds the runs of
+/// the trace and the timing, and their times.
+TuningReport describeTuning(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
                             const SelectionOutcome &Outcome, const InRunTuning *InRun,
                             const std::vector<DecidedUnit> &Decided, const Circumstances &When);
 

@@ -8,7 +8,7 @@ using namespace carve;
 
 llvm::Expected<SelectionOutcome> carve::selectVariants(const std::vector<SubjectSpace> &Subjects,
                                                        const SelectionLimits &Limits,
-                                                       RunFunction Run, ProgressFunction Progress) {
+                                                       RunFunction Run, ProgressDisplay &Progress) {
   SelectionRuns Runs(Subjects, Limits, Run, Progress);
   if (llvm::Error E = screenVariants(Runs))
     return E;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "Protocol/TimingRecords.h"
+#include "Support/ProgressDisplay.h"
 #include "Tune/Selection/Statistics.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -98,11 +99,9 @@ struct SelectionOutcome {
   bool OutOfRuns = false, OutOfTime = false;
 };
 
-/// SubjectOutcome::Reason of a subject that is undecided because the time budget was spent.
+/// SubjectOutcome::Reason of a subject that is undecided because the time budget was spent: the
+/// identifier of KnownReason::Budget.
 inline constexpr char BudgetReason[] = "budget";
-
-/// Reports progress: the runs made, and the runs expected in all.
-using ProgressFunction = llvm::function_ref<void(unsigned Done, unsigned Expected)>;
 
 /// Selects a variant for every subject.
 ///
@@ -126,9 +125,9 @@ using ProgressFunction = llvm::function_ref<void(unsigned Done, unsigned Expecte
 /// if any time is left, and makes at least the pairs that can decide. Subjects that are undecided
 /// after that keep their default with BudgetReason.
 ///
-/// Fails only if \p Run fails.
+/// \p Progress is told how many runs the whole tuning has made. Fails only if \p Run fails.
 llvm::Expected<SelectionOutcome> selectVariants(const std::vector<SubjectSpace> &Subjects,
                                                 const SelectionLimits &Limits, RunFunction Run,
-                                                ProgressFunction Progress);
+                                                ProgressDisplay &Progress);
 
 } // namespace carve

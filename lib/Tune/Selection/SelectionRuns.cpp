@@ -21,7 +21,7 @@ unsigned carve::leastPairs(const SelectionLimits &Limits) {
 
 SelectionRuns::SelectionRuns(const std::vector<SubjectSpace> &Subjects,
                              const SelectionLimits &Limits, RunFunction Run,
-                             ProgressFunction Progress)
+                             ProgressDisplay &Progress)
     : Subjects(Subjects), Limits(Limits), Active(Subjects.size()), Run(Run), Progress(Progress),
       StartS(Limits.ElapsedS()) {
   Outcome.Subjects.resize(Subjects.size());
@@ -50,9 +50,14 @@ bool SelectionRuns::timeFor(unsigned More) const {
   return Now + More * RunS <= Limits.BudgetS;
 }
 
+/// Tells the display that this selection will have made \p InAll runs.
+void SelectionRuns::tell(unsigned InAll) const {
+  Progress.runs(Limits.RunsBefore + Outcome.Runs, Limits.RunsBefore + InAll, Limits.ElapsedS());
+}
+
 llvm::Expected<RunSample> SelectionRuns::runOnce(const Assignment &A) {
   Expected = std::max(Expected, Outcome.Runs + 1);
-  Progress(Outcome.Runs, Expected);
+  tell(Expected);
   ++Outcome.Runs;
   return Run(A);
 }

@@ -15,7 +15,7 @@ class SelectionRuns {
 public:
   /// Keeps references to \p Subjects and \p Limits; both must outlive it.
   SelectionRuns(const std::vector<SubjectSpace> &Subjects, const SelectionLimits &Limits,
-                RunFunction Run, ProgressFunction Progress);
+                RunFunction Run, ProgressDisplay &Progress);
 
   /// Runs \p A. If the run has a fault, finds and excludes the variants that cause it, replaces
   /// them by their default in \p A, and runs again. Returns nothing if the run has a fault three
@@ -31,7 +31,7 @@ public:
   /// Whether the budget has time for \p Runs more runs, judged by the mean time of those made.
   bool timeFor(unsigned Runs) const;
   /// Reports that all runs are made.
-  void finish() { Progress(Outcome.Runs, Outcome.Runs); }
+  void finish() { tell(Outcome.Runs); }
 
   /// The entry of \p C, which must not be the default or the control.
   ScreenedVariant &screened(Choice C) {
@@ -45,12 +45,13 @@ public:
   SelectionOutcome Outcome;
 
 private:
+  void tell(unsigned InAll) const;
   llvm::Expected<RunSample> runOnce(const Assignment &A);
   llvm::Expected<std::vector<Choice>> findFaults(const Assignment &A, std::vector<size_t> Suspects);
   void exclude(Choice C, const std::string &Fault);
 
   RunFunction Run;
-  ProgressFunction Progress;
+  ProgressDisplay &Progress;
   unsigned Expected = 0;
   double StartS;
 };

@@ -29,10 +29,11 @@ struct AssembledModule {
 };
 
 std::vector<CloneRequest> clonesOf(size_t Module, const VariantCompiler &Compiler,
-                                   const TuningJob &Job, CloneFailures &Failures) {
+                                   const TuningJob &Job, const JobBuild &Built,
+                                   CloneFailures &Failures) {
   std::vector<CloneRequest> Clones;
   for (size_t K : Job.Modules[Module].Kernels)
-    for (const JobVariant &V : llvm::drop_begin(Job.Kernels[K].Variants)) {
+    for (const JobVariant &V : llvm::drop_begin(Built.Kernels[K].Variants)) {
       if (!V.InModule)
         continue;
       llvm::Expected<CloneRequest> Clone = Compiler.clone(Module, K, V.Setting);
@@ -86,7 +87,7 @@ AssembledModule assembleModule(const ParsedModule &M, std::vector<CloneRequest> 
 }
 
 /// Sets the resources and code digests of the variants of \p Module 's kernels from \p Made.
-void takeResources(const AssembledModule &Made, const JobModule &Module, TuningJob &Job) {
+void takeResources(const AssembledModule &Made, const JobModule &Module, JobBuild &Built) {
   llvm::StringMap<const KernelResources *> Reported;
   for (const KernelResources &R : Made.Image.Kernels)
     Reported[R.Name] = &R;
@@ -94,7 +95,7 @@ void takeResources(const AssembledModule &Made, const JobModule &Module, TuningJ
   for (const CubinKernel &K : Made.Read.Kernels)
     Compiled[K.Resources.Name] = &K;
   for (size_t K : Module.Kernels)
-    for (JobVariant &V : Job.Kernels[K].Variants) {
+    for (JobVariant &V : Built.Kernels[K].Variants) {
       auto C = Compiled.find(V.CloneName);
       if (!V.InModule || C == Compiled.end())
         continue;
@@ -106,7 +107,7 @@ void takeResources(const AssembledModule &Made, const JobModule &Module, TuningJ
     }
 }
 
-void unmark(JobKernel &K, JobVariant &V, const std::string &Why) {
+void unmark(KernelBuild &K, JobVariant &V, const std::string &Why) {
   V.InModule = false;
   if (!V.Setting.isDefault())
     K.Dropped.push_back(variantName(V.Setting) + ": " + Why);
@@ -114,9 +115,9 @@ void unmark(JobKernel &K, JobVariant &V, const std::string &Why) {
 
 /// Removes the marks of variants that are not in the module. If a kernel's control copy is missing,
 /// all its variants lose their marks.
-void unmarkFailed(const AssembledModule &Made, const JobModule &Module, TuningJob &Job) {
+void unmarkFailed(const AssembledModule &Made, const JobModule &Module, JobBuild &Built) {
   for (size_t Index : Module.Kernels) {
-    JobKernel &K = Job.Kernels[Index];
+    KernelBuild &K = Built.Kernels[Index];
     for (JobVariant &V : K.Variants) {
       auto Failure = Made.Failures.find(V.CloneName);
       bool Failed = !Made.Failure.empty() || Failure != Made.Failures.end();
@@ -132,34 +133,35 @@ void unmarkFailed(const AssembledModule &Made, const JobModule &Module, TuningJo
 
 } // namespace
 
-void carve::assembleVariants(VariantCompiler &Compiler, const JobSources &Sources,
-                             const JobContext &Context, TuningJob &Job) {
+void carve::assembleVariants(const TuningJob &Job, VariantCompiler &Compiler,
+                             const JobSources &Sources, const JobContext &Context,
+                             JobBuild &Built) {
   std::vector<SettingRequest> Marked;
-  for (size_t K = 0; K < Job.Kernels.size(); ++K)
-    for (const JobVariant &V : Job.Kernels[K].Variants)
+  for (size_t K = 0; K < Built.Kernels.size(); ++K)
+    for (const JobVariant &V : Built.Kernels[K].Variants)
       if (V.InModule)
         Marked.push_back({K, V.Setting});
   Compiler.prepareFlavours(Marked, /*AllModules=*/true);
   std::vector<size_t> Wanted;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
-    Job.Modules[M].Cubin.clear();
+    Built.Modules[M].Cubin.clear();
     if (llvm::any_of(Job.Modules[M].Kernels,
-                     [&](size_t K) { return Job.Kernels[K].timedTogether() > 0; }))
+                     [&](size_t K) { return Built.Kernels[K].timedTogether() > 0; }))
       Wanted.push_back(M);
   }
   std::vector<AssembledModule> Made(Wanted.size());
   runInParallel(Wanted.size(), [&](size_t I) {
     CloneFailures Failures;
-    std::vector<CloneRequest> Clones = clonesOf(Wanted[I], Compiler, Job, Failures);
+    std::vector<CloneRequest> Clones = clonesOf(Wanted[I], Compiler, Job, Built, Failures);
     Made[I] =
         assembleModule(Sources.of(Wanted[I]), std::move(Clones), Context, std::move(Failures));
   });
   for (size_t I = 0; I < Wanted.size(); ++I) {
-    JobModule &M = Job.Modules[Wanted[I]];
+    const JobModule &M = Job.Modules[Wanted[I]];
     if (!Made[I].Failure.empty())
       logLine(M.Source.Output + ": " + Made[I].Failure);
-    takeResources(Made[I], M, Job);
-    unmarkFailed(Made[I], M, Job);
-    M.Cubin = std::move(Made[I].Image.CubinBytes);
+    takeResources(Made[I], M, Built);
+    unmarkFailed(Made[I], M, Built);
+    Built.Modules[Wanted[I]].Cubin = std::move(Made[I].Image.CubinBytes);
   }
 }

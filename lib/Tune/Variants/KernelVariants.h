@@ -8,10 +8,10 @@
 namespace carve {
 
 /// Assembles every module of \p Job that has marked variants (JobVariant::InModule), several in
-/// parallel. Sets JobModule::Cubin, and the resources and code digests of the variants. The image
+/// parallel. Sets ModuleBuild::Cubin, and the resources and code digests of the variants. The image
 /// of a module without marked variants is cleared. Clones that ptxas refuses lose their mark, and
-/// the reason is added to JobKernel::Dropped.
-void assembleVariants(VariantCompiler &Compiler, const JobSources &Sources,
-                      const JobContext &Context, TuningJob &Job);
+/// the reason is added to KernelBuild::Dropped.
+void assembleVariants(const TuningJob &Job, VariantCompiler &Compiler, const JobSources &Sources,
+                      const JobContext &Context, JobBuild &Built);
 
 } // namespace carve

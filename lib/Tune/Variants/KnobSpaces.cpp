@@ -27,16 +27,16 @@ static unsigned smemSpillingThreads(const JobKernel &Kernel, const PtxEntry &Ent
   return Largest;
 }
 
-KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
-                             const JobContext &Context) {
+KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
+                             const JobContext &Context, KernelBuild &Built) {
   const PtxEntry &Entry = *M.Ptx.find(Kernel.Traced.Kernel);
   KnobSpace Space;
-  Space.Caps = capsToTry(Kernel, Entry.Directives, Job, Context.Options);
+  Space.Caps = capsToTry(Kernel, Entry.Directives, Job, Context.Options, Built);
   Space.DefaultRegs = Kernel.Region.Default.RegsPerThread;
   Space.MinRegs = Kernel.Region.rMin();
-  Space.MaxRegs = std::min(Kernel.Region.rMax(), Kernel.LaunchableRegs);
+  Space.MaxRegs = std::min(Kernel.Region.rMax(), Built.LaunchableRegs);
   Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
-  Kernel.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
+  Built.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
   Space.LoadCaching = Entry.HasPlainGlobalLoads;
   return Space;

@@ -8,12 +8,12 @@
 
 namespace carve {
 
-/// The space of \p Kernel, whose entry is in \p M. Sets JobKernel::LaunchableRegs and
+/// The space of \p Kernel, whose entry is in \p M. Sets KernelBuild::LaunchableRegs and
 /// SmemSpillingThreads to the limits of the launch domain, and adds caps that the domain forbids to
-/// JobKernel::Dropped. The space has no register-usage levels, because these belong to the whole
+/// KernelBuild::Dropped. The space has no register-usage levels, because these belong to the whole
 /// unit.
-KnobSpace knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
-                      const JobContext &Context);
+KnobSpace knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
+                      const JobContext &Context, KernelBuild &Built);
 
 /// All settings of \p Space that one module can hold, without the default: each cap and no cap,
 /// combined with each front-end cap (none, the same, 255), load caching, and spilling to shared

@@ -43,7 +43,8 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
   const JobKernel &K = Job.Kernels[Kernel];
   CloneRequest Clone{K.Traced.Kernel, cloneName(K.Traced.Kernel, Setting), {}};
   llvm::Expected<EntryEdit> Edit = entryEdit(
-      Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel), K.SmemSpillingThreads,
+      Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
+      Built.Kernels[Kernel].SmemSpillingThreads,
       [&](unsigned Cap) { return Flavours.find(Module, Cap); },
       Sources.of(Module).Source.RegisterCap);
   if (!Edit)
@@ -202,11 +203,11 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
     std::vector<std::vector<Pending>> Pieces = split(New);
     std::mutex Telling;
     size_t Ready = 0;
-    Context.Step("compiling variants", Ready, All);
+    Context.Progress.step("compiling variants", Ready, All);
     runInParallel(Pieces.size(), [&](size_t I) {
       compilePiece(Pieces[I]);
       std::lock_guard<std::mutex> Guard(Telling);
-      Context.Step("compiling variants", Ready += Pieces[I].size(), All);
+      Context.Progress.step("compiling variants", Ready += Pieces[I].size(), All);
     });
   }
   std::vector<CompiledSetting> Results;

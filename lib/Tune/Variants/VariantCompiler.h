@@ -36,8 +36,9 @@ std::string firstLine(llvm::Error Failed);
 class VariantCompiler {
 public:
   /// Keeps references to all; they must outlive it.
-  VariantCompiler(const TuningJob &Job, const JobSources &Sources, const JobContext &Context)
-      : Job(Job), Sources(Sources), Context(Context), Flavours(Sources, Context) {}
+  VariantCompiler(const TuningJob &Job, const JobSources &Sources, const JobContext &Context,
+                  const JobBuild &Built)
+      : Job(Job), Sources(Sources), Context(Context), Built(Built), Flavours(Sources, Context) {}
 
   /// Compiles each of \p Requests in the first module of its kernel. The result has one element per
   /// request, in that order. A setting that was compiled before is not compiled again. The same
@@ -68,6 +69,7 @@ private:
   const TuningJob &Job;
   const JobSources &Sources;
   const JobContext &Context;
+  const JobBuild &Built; ///< Tells the block sizes for spilling to shared memory.
   FlavourModules Flavours;
   std::map<Key, CompiledSetting> Done;
 };

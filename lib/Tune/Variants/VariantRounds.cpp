@@ -49,16 +49,17 @@ private:
   std::vector<VariantSetting> List;
 };
 
-VariantRounds::VariantRounds(TuningJob &Job, const JobSources &Sources, const JobContext &Context)
-    : Job(Job), Sources(Sources), Context(Context), Compiler(Job, Sources, Context),
-      Added(Job.Kernels.size()) {
-  for (JobKernel &K : Job.Kernels) {
-    K.Variants.resize(FirstPlace);
-    for (JobVariant &V : K.Variants)
+VariantRounds::VariantRounds(const TuningJob &Job, const JobSources &Sources,
+                             const JobContext &Context, JobBuild &Built)
+    : Job(Job), Sources(Sources), Context(Context), Built(Built),
+      Compiler(Job, Sources, Context, Built), Added(Job.Kernels.size()) {
+  for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
+    Made.Variants.resize(FirstPlace);
+    for (JobVariant &V : Made.Variants)
       V.InModule = false;
-    K.Variants[DefaultPlace].CloneName = K.Traced.Kernel;
-    K.Variants[ControlPlace].CloneName = cloneName(K.Traced.Kernel, {});
-    KnobSpace Space = knobSpaceOf(K, Sources.of(K.Modules.front()), Job, Context);
+    Made.Variants[DefaultPlace].CloneName = K.Traced.Kernel;
+    Made.Variants[ControlPlace].CloneName = cloneName(K.Traced.Kernel, {});
+    KnobSpace Space = knobSpaceOf(K, Sources.of(K.Modules.front()), Job, Context, Made);
     Searches.push_back(std::make_unique<Source>(std::move(Space), Context.Options));
   }
 }
@@ -75,14 +76,13 @@ void VariantRounds::endSearch(size_t Kernel) {
 
 /// The settings of \p Kernel to compile now; none if its search is over.
 std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel) {
-  JobKernel &K = Job.Kernels[Kernel];
-  const ParsedModule &M = Sources.of(K.Modules.front());
+  const ParsedModule &M = Sources.of(Job.Kernels[Kernel].Modules.front());
   while (Searches[Kernel]) {
     Source &S = *Searches[Kernel];
     std::vector<VariantSetting> Wanted = S.propose(), Allowed;
     for (const VariantSetting &V : Wanted)
       if (auto Why = forbiddenSetting(V, M))
-        K.Dropped.push_back(variantName(V) + ": " + *Why);
+        Built.Kernels[Kernel].Dropped.push_back(variantName(V) + ": " + *Why);
       else
         Allowed.push_back(V);
     if (!Allowed.empty())
@@ -96,7 +96,7 @@ std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel) {
 }
 
 void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
-  JobKernel &K = Job.Kernels[Kernel];
+  KernelBuild &K = Built.Kernels[Kernel];
   auto Same = llvm::find_if(K.Variants,
                             [&](const JobVariant &Old) { return Old.CodeDigest == V.CodeDigest; });
   if (Same != K.Variants.end()) {
@@ -105,7 +105,7 @@ void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
         (Same->Setting.isDefault() ? std::string("the default") : variantName(Same->Setting)));
     return;
   }
-  V.CloneName = cloneName(K.Traced.Kernel, V.Setting);
+  V.CloneName = cloneName(Job.Kernels[Kernel].Traced.Kernel, V.Setting);
   V.InModule = false;
   Added[Kernel].push_back(K.Variants.size());
   K.Variants.push_back(std::move(V));
@@ -114,9 +114,9 @@ void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
 /// Gives the compiled proposals of \p Kernel to its search, and adds the variants that it chooses.
 void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Requests,
                            llvm::ArrayRef<CompiledSetting> Made) {
-  JobKernel &K = Job.Kernels[Kernel];
+  KernelBuild &K = Built.Kernels[Kernel];
   Source &S = *Searches[Kernel];
-  const LaunchShape &Shape = heaviestShape(K.Traced);
+  const LaunchShape &Shape = heaviestShape(Job.Kernels[Kernel].Traced);
   std::vector<Candidate> Candidates;
   std::map<VariantSetting, JobVariant> Sound;
   for (size_t I = 0; I < Requests.size(); ++I) {
@@ -129,7 +129,7 @@ void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Request
     if (!Made[I].Failure.empty())
       Why = Made[I].Failure;
     else if (!Setting.isDefault())
-      Why = forbidden(K, V, Job);
+      Why = forbidden(Job.Kernels[Kernel], K, V, Job);
     S.Metrics[Setting] = V.Metrics;
     if (Why) {
       K.Dropped.push_back(variantName(Setting) + ": " + *Why);
@@ -155,7 +155,7 @@ void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Request
 
 void VariantRounds::describeCarved(size_t Kernel) {
   const Source &S = *Searches[Kernel];
-  std::vector<CarvedJobVariant> &Carved = Job.Kernels[Kernel].Carved;
+  std::vector<CarvedJobVariant> &Carved = Built.Kernels[Kernel].Carved;
   Carved.clear();
   for (const CarvedVariant &C : S.carved()) {
     auto Metrics = S.Metrics.find(C.Setting);
@@ -194,7 +194,7 @@ void VariantRounds::makeAll() {
   while (next()) {
   }
   VariantSets All;
-  for (const JobKernel &K : Job.Kernels) {
+  for (const KernelBuild &K : Built.Kernels) {
     All.emplace_back();
     for (size_t V = FirstPlace; V < K.Variants.size(); ++V)
       All.back().push_back(V);
@@ -204,7 +204,7 @@ void VariantRounds::makeAll() {
 }
 
 void VariantRounds::withdraw(size_t Kernel, const std::string &Reason) {
-  JobKernel &K = Job.Kernels[Kernel];
+  KernelBuild &K = Built.Kernels[Kernel];
   for (size_t V : Added[Kernel])
     K.Dropped.push_back(variantName(K.Variants[V].Setting) + ": " + Reason);
   if (!Added[Kernel].empty())
@@ -218,13 +218,13 @@ void VariantRounds::learn(size_t Kernel, const std::map<size_t, double> &Ratios)
     return;
   std::map<VariantSetting, double> BySetting;
   for (const auto &[V, Ratio] : Ratios)
-    BySetting[Job.Kernels[Kernel].Variants[V].Setting] = Ratio;
+    BySetting[Built.Kernels[Kernel].Variants[V].Setting] = Ratio;
   Searches[Kernel]->learn(BySetting);
 }
 
 void VariantRounds::select(const VariantSets &Sets) {
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
-    std::vector<JobVariant> &Variants = Job.Kernels[K].Variants;
+    std::vector<JobVariant> &Variants = Built.Kernels[K].Variants;
     for (size_t V = 0; V < Variants.size(); ++V)
       Variants[V].InModule = !Sets[K].empty() && (V < 2 || llvm::is_contained(Sets[K], V));
   }
@@ -236,7 +236,7 @@ bool VariantRounds::dropBeyondCaps(const std::set<size_t> &Modules) {
   bool Any = false;
   for (size_t M : Modules)
     for (size_t Index : Job.Modules[M].Kernels) {
-      JobKernel &K = Job.Kernels[Index];
+      KernelBuild &K = Built.Kernels[Index];
       for (JobVariant &V : llvm::drop_begin(K.Variants, 2)) {
         VariantSetting CapAlone;
         CapAlone.Cap = V.Setting.Cap;
@@ -251,15 +251,15 @@ bool VariantRounds::dropBeyondCaps(const std::set<size_t> &Modules) {
 }
 
 void VariantRounds::assemble() {
-  assembleVariants(Compiler, Sources, Context, Job);
-  std::set<size_t> Refused = linkKernelVariants(Sources, Job, Context);
+  assembleVariants(Job, Compiler, Sources, Context, Built);
+  std::set<size_t> Refused = linkKernelVariants(Job, Sources, Context, Built);
   if (!Refused.empty() && dropBeyondCaps(Refused)) {
-    assembleVariants(Compiler, Sources, Context, Job);
-    Refused = linkKernelVariants(Sources, Job, Context);
+    assembleVariants(Job, Compiler, Sources, Context, Built);
+    Refused = linkKernelVariants(Job, Sources, Context, Built);
   }
-  leaveKernels(Refused, Job);
+  leaveKernels(Refused, Job, Built);
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
-    if (!Job.Kernels[K].LeftReason.empty())
+    if (!Built.Kernels[K].LeftReason.empty())
       endSearch(K);
 }
 
@@ -271,7 +271,7 @@ llvm::Expected<Assembled> VariantRounds::assembleChosen(size_t Module,
     if (Chosen[K] < 2)
       continue;
     llvm::Expected<CloneRequest> Clone =
-        Compiler.clone(Module, K, Job.Kernels[K].Variants[Chosen[K]].Setting);
+        Compiler.clone(Module, K, Built.Kernels[K].Variants[Chosen[K]].Setting);
     if (!Clone)
       return Clone.takeError();
     Edits[Clone->Entry] = Clone->Edit;

@@ -12,19 +12,20 @@
 
 namespace carve {
 
-/// Variants by kernel of the job: indices into JobKernel::Variants, from 2 on.
+/// Variants by kernel of the job: indices into KernelBuild::Variants, from 2 on.
 using VariantSets = std::vector<std::vector<size_t>>;
 
 /// The rounds of one job.
 class VariantRounds {
 public:
   /// Keeps references to all; they must outlive it. \p Job comes from prepareJob() with
-  /// TuningScope::Kernel.
-  VariantRounds(TuningJob &Job, const JobSources &Sources, const JobContext &Context);
+  /// TuningScope::Kernel. \p Built has nothing yet; the rounds fill it in.
+  VariantRounds(const TuningJob &Job, const JobSources &Sources, const JobContext &Context,
+                JobBuild &Built);
   ~VariantRounds();
 
-  /// Compiles the next round's settings, and adds the variants to be timed to JobKernel::Variants.
-  /// Returns false if no search proposes any more.
+  /// Compiles the next round's settings, and adds the variants to be timed to
+  /// KernelBuild::Variants. Returns false if no search proposes any more.
   bool next();
   /// Makes all remaining rounds without times, and assembles all variants.
   void makeAll();
@@ -63,9 +64,10 @@ private:
   void endSearch(size_t Kernel);
   bool dropBeyondCaps(const std::set<size_t> &Modules);
 
-  TuningJob &Job;
+  const TuningJob &Job;
   const JobSources &Sources;
   const JobContext &Context;
+  JobBuild &Built;
   VariantCompiler Compiler;
   std::vector<std::unique_ptr<Source>> Searches; ///< By kernel; null if the search is over.
   VariantSets Added;

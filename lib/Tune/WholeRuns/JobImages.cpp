@@ -13,14 +13,15 @@ using namespace carve;
 
 /// Returns \p Cubin with the variants of \p A under their kernels' own names, for the kernels of
 /// \p Modules.
-static llvm::Expected<std::string> withVariants(const TuningJob &Job, llvm::StringRef Cubin,
+static llvm::Expected<std::string> withVariants(const TuningJob &Job, const JobBuild &Built,
+                                                llvm::StringRef Cubin,
                                                 llvm::ArrayRef<size_t> Modules,
                                                 const Assignment &A) {
   std::map<std::string, std::string> Pairs; // Several modules of a link may have the same template.
   for (size_t M : Modules)
     for (size_t K : Job.Modules[M].Kernels)
-      if (A[K] != 0 && !Job.Modules[M].Cubin.empty()) {
-        const JobVariant &V = Job.Kernels[K].Variants[A[K]];
+      if (A[K] != 0 && !Built.Modules[M].Cubin.empty()) {
+        const JobVariant &V = Built.Kernels[K].Variants[A[K]];
         if (V.OnlyTimed)
           return malformed(V.CloneName + " computes something else than its kernel");
         Pairs[Job.Kernels[K].Traced.Kernel] = V.CloneName;
@@ -30,16 +31,17 @@ static llvm::Expected<std::string> withVariants(const TuningJob &Job, llvm::Stri
 }
 
 /// The image of module number \p Module with the variants of \p A.
-static llvm::Expected<std::string> imageOf(const TuningJob &Job, TuningScope Scope, size_t Module,
-                                           const Assignment &A) {
-  const JobModule &M = Job.Modules[Module];
+static llvm::Expected<std::string> imageOf(const TuningJob &Job, const JobBuild &Built,
+                                           TuningScope Scope, size_t Module, const Assignment &A) {
+  const ModuleBuild &M = Built.Modules[Module];
   if (Scope == TuningScope::File)
     return M.FileVariants[A[Module]].Cubin;
-  return withVariants(Job, M.Cubin, Module, A);
+  return withVariants(Job, Built, M.Cubin, Module, A);
 }
 
-llvm::Expected<ImageMap> carve::placeImages(const TuningJob &Job, TuningScope Scope,
-                                            const Assignment &A, const std::string &Dir) {
+llvm::Expected<ImageMap> carve::placeImages(const TuningJob &Job, const JobBuild &Built,
+                                            TuningScope Scope, const Assignment &A,
+                                            const std::string &Dir) {
   ImageMap Images;
   if (A.empty())
     return Images;
@@ -54,17 +56,17 @@ llvm::Expected<ImageMap> carve::placeImages(const TuningJob &Job, TuningScope Sc
   };
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
     const JobModule &Module = Job.Modules[M];
-    if (Module.Cubin.empty() || Module.Source.Relocatable)
+    if (Built.Modules[M].Cubin.empty() || Module.Source.Relocatable)
       continue;
     std::vector<std::string> Containers = Module.Source.Containers;
     for (const Unit &Twin : Module.Twins)
       llvm::append_range(Containers, Twin.Containers);
-    if (llvm::Error E = Place(imageOf(Job, Scope, M, A), std::to_string(M), Containers))
+    if (llvm::Error E = Place(imageOf(Job, Built, Scope, M, A), std::to_string(M), Containers))
       return E;
   }
-  for (size_t L = 0; L < Job.Links.size(); ++L) {
-    const JobLink &Link = Job.Links[L];
-    if (llvm::Error E = Place(withVariants(Job, Link.Cubin, Link.Modules, A),
+  for (size_t L = 0; L < Built.Links.size(); ++L) {
+    const JobLink &Link = Built.Links[L];
+    if (llvm::Error E = Place(withVariants(Job, Built, Link.Cubin, Link.Modules, A),
                               "link-" + std::to_string(L), Link.Source.Containers))
       return E;
   }

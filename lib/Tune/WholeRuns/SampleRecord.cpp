@@ -90,10 +90,11 @@ llvm::Expected<ProbeRecord> SampleRecord::trace(llvm::StringRef Name) const {
 }
 
 llvm::Expected<InRunRecord> SampleRecord::timing(size_t Run, const TuningJob &Job,
+                                                 const JobBuild &Built,
                                                  llvm::StringRef Name) const {
   llvm::Expected<InRunRecord> Record = readInRun(Timings[Run], Name);
   if (Record)
-    keepPlanned(*Record, Job);
+    keepPlanned(*Record, Job, Built);
   return Record;
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "Support/Files.h"
-#include "Tune/Job/TuningJob.h"
+#include "Tune/Job/JobBuild.h"
 #include "Tune/Selection/Selection.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -45,9 +45,10 @@ public:
   /// The record of the traced run. An error names \p Name and the line.
   llvm::Expected<ProbeRecord> trace(llvm::StringRef Name) const;
   size_t timingRuns() const { return Timings.size(); }
-  /// The record of timing run number \p Run, without variants that are not in the modules of \p Job
-  /// now. An error names \p Name and the line.
-  llvm::Expected<InRunRecord> timing(size_t Run, const TuningJob &Job, llvm::StringRef Name) const;
+  /// The record of timing run number \p Run, without variants that are not in the modules of
+  /// \p Built now. An error names \p Name and the line.
+  llvm::Expected<InRunRecord> timing(size_t Run, const TuningJob &Job, const JobBuild &Built,
+                                     llvm::StringRef Name) const;
   /// Whether there is a sample of \p Subject with \p Variant.
   bool has(const std::string &Subject, const std::string &Variant) const;
   /// Makes a run of \p A from the samples. Each variant's samples are used in turn, from the first

@@ -9,34 +9,36 @@
 
 using namespace carve;
 
-std::vector<SubjectSpace> carve::subjectsOf(const TuningJob &Job, TuningScope Scope) {
+std::vector<SubjectSpace> carve::subjectsOf(const TuningJob &Job, const JobBuild &Built,
+                                            TuningScope Scope) {
   std::vector<SubjectSpace> Subjects;
   if (Scope == TuningScope::File)
-    for (const JobModule &M : Job.Modules)
-      Subjects.push_back({M.Source.Source, M.FileVariants.size()});
+    for (auto [M, Made] : llvm::zip_equal(Job.Modules, Built.Modules))
+      Subjects.push_back({M.Source.Source, Made.FileVariants.size()});
   else
-    for (const JobKernel &K : Job.Kernels)
-      Subjects.push_back({K.Traced.Kernel, K.Variants.size()});
+    for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels))
+      Subjects.push_back({K.Traced.Kernel, Made.Variants.size()});
   return Subjects;
 }
 
-std::vector<std::vector<std::string>> carve::variantNames(const TuningJob &Job, TuningScope Scope) {
+std::vector<std::vector<std::string>> carve::variantNames(const JobBuild &Built,
+                                                          TuningScope Scope) {
   std::vector<std::vector<std::string>> Names;
   if (Scope == TuningScope::File)
-    for (const JobModule &M : Job.Modules)
+    for (const ModuleBuild &M : Built.Modules)
       Names.push_back(namesOf(M.FileVariants));
   else
-    for (const JobKernel &K : Job.Kernels)
+    for (const KernelBuild &K : Built.Kernels)
       Names.push_back(namesOf(K.Variants));
   return Names;
 }
 
-WorkloadSampler::WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
-                                 const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
-                                 std::string ImagesDir)
-    : Job(Job), Scope(Scope), Spec(Spec), Probe(Probe), Runner(Runner), Check(Check),
-      ImagesDir(std::move(ImagesDir)), Subjects(subjectsOf(Job, Scope)),
-      Names(variantNames(Job, Scope)) {}
+WorkloadSampler::WorkloadSampler(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
+                                 const WorkloadSpec &Spec, const ProbeSetup &Probe,
+                                 CommandRunner &Runner, OutputCheck &Check, std::string ImagesDir)
+    : Job(Job), Built(Built), Scope(Scope), Spec(Spec), Probe(Probe), Runner(Runner), Check(Check),
+      ImagesDir(std::move(ImagesDir)), Subjects(subjectsOf(Job, Built, Scope)),
+      Names(variantNames(Built, Scope)) {}
 
 llvm::Expected<std::optional<std::string>> WorkloadSampler::faultOf(const RunRecord &Run,
                                                                     const Assignment &A) {
@@ -63,7 +65,7 @@ void WorkloadSampler::note(const Assignment &A, const RunSample &Sample) {
 }
 
 llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
-  llvm::Expected<ImageMap> Images = placeImages(Job, Scope, A, ImagesDir);
+  llvm::Expected<ImageMap> Images = placeImages(Job, Built, Scope, A, ImagesDir);
   if (!Images)
     return Images.takeError();
   llvm::Expected<RunRecord> Run =

@@ -12,18 +12,19 @@
 namespace carve {
 
 /// The subjects of a selection: the job's kernels, or its modules with TuningScope::File.
-std::vector<SubjectSpace> subjectsOf(const TuningJob &Job, TuningScope Scope);
+std::vector<SubjectSpace> subjectsOf(const TuningJob &Job, const JobBuild &Built,
+                                     TuningScope Scope);
 
 /// The names of a job's variants by subject, such as `default`, `control`, `r40-f255`.
-std::vector<std::vector<std::string>> variantNames(const TuningJob &Job, TuningScope Scope);
+std::vector<std::vector<std::string>> variantNames(const JobBuild &Built, TuningScope Scope);
 
 /// Runs the workload with a job's variants in place.
 class WorkloadSampler {
 public:
   /// \p ImagesDir is a directory for the images of the current run. All references must outlive it.
-  WorkloadSampler(const TuningJob &Job, TuningScope Scope, const WorkloadSpec &Spec,
-                  const ProbeSetup &Probe, CommandRunner &Runner, OutputCheck &Check,
-                  std::string ImagesDir);
+  WorkloadSampler(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
+                  const WorkloadSpec &Spec, const ProbeSetup &Probe, CommandRunner &Runner,
+                  OutputCheck &Check, std::string ImagesDir);
 
   /// Makes one run with the variants of \p A in place, or of the untouched program if \p A is
   /// empty. Fails if tuning cannot go on: it was interrupted, or the untouched program itself
@@ -40,6 +41,7 @@ private:
   void note(const Assignment &A, const RunSample &Sample);
 
   const TuningJob &Job;
+  const JobBuild &Built;
   TuningScope Scope;
   const WorkloadSpec &Spec;
   const ProbeSetup &Probe;

@@ -254,11 +254,11 @@ TEST(NotTunable, reasonNotTunable_namesTheReason) {
   EXPECT_EQ(reasonNotTunable(Entry, true), std::nullopt);
   Entry.CallsExternal = true;
   EXPECT_EQ(reasonNotTunable(Entry, false), std::nullopt);
-  EXPECT_EQ(reasonNotTunable(Entry, true), "external-call");
+  EXPECT_EQ(reasonNotTunable(Entry, true), KnownReason::ExternalCall);
   Entry.UnknownStack = true;
-  EXPECT_EQ(reasonNotTunable(Entry, false), "unknown-stack");
+  EXPECT_EQ(reasonNotTunable(Entry, false), KnownReason::UnknownStack);
   Entry.UsesSetMaxNReg = true;
-  EXPECT_EQ(reasonNotTunable(Entry, false), "setmaxnreg");
+  EXPECT_EQ(reasonNotTunable(Entry, false), KnownReason::SetMaxNReg);
 }
 
 } // namespace

@@ -129,7 +129,8 @@ TEST(HtmlReport, names_withMarkup_stayText) {
   R.OtherUsers = {{1, Evil, std::nullopt}};
   for (KernelReport &K : R.Kernels) {
     K.Kernel = "void ns::k<Op<int>, '\"'>(" + Evil + ")";
-    K.Mangled = K.Output = K.Source = K.Reason = K.InRun.Reason = Evil;
+    K.Mangled = K.Output = K.Source = K.InRun.Reason = Evil;
+    K.Reason = StayReason(Evil);
     K.Shapes = {Evil, Evil};
     K.Dropped = {Evil};
     for (VariantReport &V : K.Variants)
@@ -138,7 +139,8 @@ TEST(HtmlReport, names_withMarkup_stayText) {
     K.Carved[0].Name = K.Carved[0].Carved = Evil;
   }
   R.Units.emplace_back();
-  R.Units[0].Source = R.Units[0].Reason = Evil;
+  R.Units[0].Source = Evil;
+  R.Units[0].Reason = StayReason(Evil);
   R.Units[0].Dropped = {Evil};
   Page P(R);
   EXPECT_EQ(P.Fault, "");

@@ -66,14 +66,14 @@ inline TuningReport sampleReport() {
   R.Pairs = 9;
   KernelReport Refuted = reportedKernel("gather(float*)", 0.25);
   Refuted.Reason =
-      "not confirmed: 0.995 of the default's time, upper end 1.002, needed below 0.990";
+      StayReason("not confirmed: 0.995 of the default's time, upper end 1.002, needed below 0.990");
   Refuted.InRun.Mode = "fixed";
   Refuted.InRun.Reason = "its grid is sized by occupancy";
   KernelReport Foreign = reportedKernel("cub::scan(int*)", 0.11);
   Foreign.OccupancyBefore = Foreign.OccupancyAfter = 0;
-  Foreign.Reason = "in-no-unit";
+  Foreign.Reason = KnownReason::InNoUnit;
   KernelReport Small = reportedKernel("init()", 0.006);
-  Small.Reason = "below-share";
+  Small.Reason = KnownReason::BelowShare;
   R.Kernels = {tunedKernel(), Refuted, Foreign, Small, Small};
   return R;
 }

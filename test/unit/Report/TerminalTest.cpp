@@ -23,9 +23,11 @@ TEST(Terminal, summary_ofUntunedProgram_isOneLine) {
 TEST(Terminal, disabledProgress_printsNothing) {
   testing::internal::CaptureStderr();
   {
-    TerminalProgress Off(false), On(true);
-    Off.show(1, 2, 1);
-    On.show(1, 2, 1);
+    TerminalProgress Off({}), On({.Line = true});
+    for (ProgressDisplay *P : {&Off, &On}) {
+      P->runs(1, 2, 1);
+      P->note("timing again");
+    }
     On.clear();
     On.clear();
   }
@@ -44,7 +46,7 @@ TEST(Terminal, steps_areShownTenTimesASecondAndTimedFromTheFirst) {
   double Time = 100;
   testing::internal::CaptureStderr();
   {
-    TerminalProgress P(true, "carve", [&] { return Time; });
+    TerminalProgress P({.Program = "carve", .Line = true}, [&] { return Time; });
     P.step("compiling", 0, 4);
     P.step("compiling", 1, 4); // This comes too soon to be shown.
     Time = 102;
@@ -58,4 +60,40 @@ TEST(Terminal, steps_areShownTenTimesASecondAndTimedFromTheFirst) {
             "\r\033[Kcarve: compiling, 0 of 4\r\033[Kcarve: compiling, 2 of 4, 0:02 left"
             "\r\033[Kcarve: compiling, 4 of 4\r\033[Kcarve: timing, 0 of 2"
             "\r\033[Kcarve: timing, 1 of 2, 0:01 left\r\033[K");
+}
+
+TEST(Terminal, note_lineShown_replacesItAndStays) {
+  testing::internal::CaptureStderr();
+  {
+    TerminalProgress P({.Program = "carve", .Line = true, .Notes = true});
+    P.runs(0, 0, 0);
+    P.note("timing again: r32 of k ended the timing run");
+    P.runs(1, 0, 0);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "\r\033[Kcarve: tuning, run 1\r\033[K"
+            "carve: note: timing again: r32 of k ended the timing run\n"
+            "\r\033[Kcarve: tuning, run 2\r\033[K");
+}
+
+TEST(Terminal, note_withoutLine_isPrinted) {
+  testing::internal::CaptureStderr();
+  {
+    TerminalProgress P({.Program = "carve", .Notes = true});
+    P.runs(0, 0, 0);
+    P.step("compiling", 0, 1);
+    P.waiting("waiting for GPU 0");
+    P.note("timing again");
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "carve: note: timing again\n");
+}
+
+TEST(Terminal, waiting_over_removesTheLine) {
+  testing::internal::CaptureStderr();
+  TerminalProgress P({.Line = true});
+  P.waiting("waiting for GPU 0");
+  P.waiting("");
+  P.waiting("");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "\r\033[Kcarve-nvcc: waiting for GPU 0\r\033[K");
 }

@@ -77,8 +77,9 @@ TEST(TextReport, everyReason_hasWords) {
                          "no-device-link", "changed-inputs", "device-link-failed"}) {
     TuningReport R;
     R.Kernels = {reportedKernel("k()", 1)};
-    R.Kernels[0].Reason = Id;
+    R.Kernels[0].Reason = parseStayReason(Id);
     std::string Text = printTextReport(R);
     EXPECT_EQ(Text.find("    " + std::string(Id) + "\n"), std::string::npos) << Text;
+    EXPECT_NE(Text.find("    " + R.Kernels[0].Reason.words() + "\n"), std::string::npos) << Text;
   }
 }

@@ -1,5 +1,7 @@
 #include "Spaces/ProgramTiming.h"
 
+#include "unit/Support/ProgressTesting.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 
@@ -22,7 +24,7 @@ protected:
           double Drift = 1 + 0.01 * Order.size();
           return ConfigurationRun{Costs[Place] * Drift, 0.5, Faults[Place]};
         },
-        [](unsigned, unsigned) {}));
+        Progress));
   }
   size_t runsOf(size_t Place) { return llvm::count(Order, Place); }
 
@@ -31,6 +33,7 @@ protected:
   std::vector<ConfigurationTimes> Times;
   TimingLimits Limits;
   std::vector<size_t> Order;
+  RecordedProgress Progress;
 };
 
 } // namespace
@@ -44,6 +47,8 @@ TEST_F(ProgramTimingTest, fastest_isConfirmedInRoundsOfItsOwn) {
   EXPECT_LT(V.Ratio.High, 1);
   EXPECT_EQ(V.Timed, 5u);
   EXPECT_EQ(V.Runs, Order.size());
+  EXPECT_EQ(Progress.Steps.size(), V.Runs);
+  EXPECT_EQ(Progress.Steps.front().rfind("timing 1/", 0), 0u) << Progress.Steps.front();
   EXPECT_EQ(Times[2].Confirmed.size(), Limits.ConfirmationRounds);
   // A clearly slower configuration is run once.
   EXPECT_EQ(runsOf(3), 1u);
@@ -99,11 +104,10 @@ TEST_F(ProgramTimingTest, worseConfirmation_movesNobodyUpWhenRepeated) {
     bool Lucky = Seen[Place]++ == 0;
     return ConfigurationRun{Costs[Place] * (Lucky || Place == 0 ? 1 : 1.1), 0.5, Faults[Place]};
   };
-  auto Quiet = [](unsigned, unsigned) {};
-  TimingVerdict First = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  TimingVerdict First = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Progress));
   EXPECT_EQ(First.Timed, 6u);
   EXPECT_EQ(First.Winner, 1u);
-  TimingVerdict Again = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  TimingVerdict Again = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Progress));
   EXPECT_EQ(Again.Runs, 0u);
   EXPECT_EQ(Again.Winner, 1u);
 }
@@ -116,11 +120,10 @@ TEST_F(ProgramTimingTest, failureInConfirmation_makesRoomForTheNext) {
     bool Fails = Place == 1 && !Times[1].Confirmed.empty();
     return ConfigurationRun{Costs[Place], 0.5, Fails ? "differs" : ""};
   };
-  auto Quiet = [](unsigned, unsigned) {};
-  TimingVerdict V = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet));
+  TimingVerdict V = llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Progress));
   EXPECT_EQ(V.Winner, 2u);
   EXPECT_EQ(Times[4].Confirmed.size(), Limits.ConfirmationRounds);
-  EXPECT_EQ(llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Quiet)).Runs, 0u);
+  EXPECT_EQ(llvm::cantFail(timeConfigurations(Times, Task, Limits, Run, Progress)).Runs, 0u);
 }
 
 TEST_F(ProgramTimingTest, bestFavoured_isConfirmedToo) {
@@ -141,7 +144,7 @@ TEST_F(ProgramTimingTest, failingReference_endsTiming) {
       [&](size_t Place) -> llvm::Expected<ConfigurationRun> {
         return ConfigurationRun{Costs[Place], 1, Faults[Place]};
       },
-      [](unsigned, unsigned) {});
+      Progress);
   ASSERT_FALSE(bool(V));
   EXPECT_EQ(llvm::toString(V.takeError()),
             "workload-failed: the first configuration: ended with exit status 1");
@@ -180,7 +183,7 @@ TEST_F(ProgramTimingTest, interruptedTiming_continues) {
           return llvm::createStringError("interrupted");
         return ConfigurationRun{Costs[Place], 1, ""};
       },
-      [](unsigned, unsigned) {});
+      Progress);
   ASSERT_FALSE(bool(Interrupted));
   llvm::consumeError(Interrupted.takeError());
   auto Measured = [](const ConfigurationTimes &T) { return T.measured(); };

@@ -5,6 +5,7 @@
 
 #include "Cubin/Cubin.h"
 #include "Cubin/ExchangeNames.h"
+#include "unit/Support/ProgressTesting.h"
 #include "unit/Tune/TuneTesting.h"
 
 using namespace carve;
@@ -21,13 +22,13 @@ protected:
     Request.Gpus.ProcDir = Request.Gpus.DevDir = Dir.path() + "/none";
     Request.Gpus.LockDir = Dir.path();
     Request.Gpus.Nvml = Dir.path() + "/none";
-    Request.Announce = [this](llvm::StringRef Text) { Announced.push_back(Text.str()); };
-    Job.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
+    Request.Progress = &Progress;
+    Built.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
     // Other kernels of the recorded image are used as clones.
-    Job.Kernels[0].Variants[1].CloneName = "_Z9recursivePi";
-    Job.Kernels[0].Variants[2].CloneName = "x_Z2avPf";
-    Job.Kernels[0].Variants[3].CloneName = "_Z5bulkyPdi";
-    Tuned = valueOf(exchangeKernelNames(Job.Modules[0].Cubin, {{"_Z2avPf", "x_Z2avPf"}}));
+    Built.Kernels[0].Variants[1].CloneName = "_Z9recursivePi";
+    Built.Kernels[0].Variants[2].CloneName = "x_Z2avPf";
+    Built.Kernels[0].Variants[3].CloneName = "_Z5bulkyPdi";
+    Tuned = valueOf(exchangeKernelNames(Built.Modules[0].Cubin, {{"_Z2avPf", "x_Z2avPf"}}));
     Runner.Program = [this](const ProbedProgram::Run &R, CommandResult &Result) {
       Result.Stdout = "sum 1\n";
       std::string Plan;
@@ -61,16 +62,18 @@ protected:
   /// Runs the stages up to the timing run.
   InRunTuning timed(TuneState &State) {
     ProbeRecord Trace = valueOf(traceProgram(State));
-    return valueOf(timeInside(State, Job, chooseTiming(State, Job, Trace)));
+    return valueOf(timeInside(State, Job, Built, chooseTiming(State, Job, Built, Trace)));
   }
 
   TempDir Dir;
   TuneRequest Request;
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   std::string Tuned; ///< The image with variant 2 in place.
   ProbedProgram Runner;
   std::function<std::string(CommandResult &)> planned = [](CommandResult &) { return replayed(); };
-  std::vector<std::string> Plans, Announced;
+  std::vector<std::string> Plans;
+  RecordedProgress Progress;
 };
 
 } // namespace
@@ -103,7 +106,7 @@ TEST_F(TuneStagesTest, timingRun_hasThePlanAndUnchangedImages) {
   ASSERT_EQ(Plans.size(), 1u);
   EXPECT_NE(Plans[0].find("kernel\t_Z2avPf\treplay\t"), std::string::npos) << Plans[0];
   EXPECT_EQ(Plans[0].find("kernel\tinit"), std::string::npos) << "it has no variants";
-  EXPECT_EQ(Runner.Runs[1].Images.at("c1"), Job.Modules[0].Cubin);
+  EXPECT_EQ(Runner.Runs[1].Images.at("c1"), Built.Modules[0].Cubin);
   EXPECT_GT(Runner.Runs[1].Asked.TimeoutS, 9);
   EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
   EXPECT_EQ(modeOf(T, 0), "replay");
@@ -113,7 +116,7 @@ TEST_F(TuneStagesTest, timingRun_hasThePlanAndUnchangedImages) {
 TEST_F(TuneStagesTest, confirmation_afterATimingRun_isPrecededByTwoRuns) {
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
-  SelectionOutcome O = valueOf(selectByRuns(State, Job, &T));
+  SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, &T));
   EXPECT_EQ(O.ScreeningRuns, 0u);
   EXPECT_EQ(O.Subjects[0].Chosen, 2u) << O.Subjects[0].Reason;
   EXPECT_EQ(Runner.Runs.size(), 2 + 18u);
@@ -132,7 +135,7 @@ TEST_F(TuneStagesTest, variant_withAFault_isExcludedFromTheNextPlan) {
   InRunTuning T = timed(State);
   ASSERT_EQ(Plans.size(), 2u);
   EXPECT_NE(Plans[1].find("exclude\t_Z2avPf\tr64\n"), std::string::npos) << Plans[1];
-  ASSERT_EQ(Announced.size(), 1u);
+  ASSERT_EQ(Progress.Notes.size(), 1u);
   EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
   EXPECT_EQ(T.Outcomes[0].Rejected.at(0).Why, "ran for 10 s");
   EXPECT_EQ(State.Runs, 3u);
@@ -183,7 +186,7 @@ TEST_F(TuneStagesTest, runs_limitReached_areNotMade) {
     TuneState State(Request, Runner);
     valueOf(traceProgram(State));
     EXPECT_NE(whyNoTimingRun(State), std::nullopt);
-    SelectionOutcome O = valueOf(selectByRuns(State, Job, nullptr));
+    SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, nullptr));
     EXPECT_EQ(O.Subjects[0].Reason,
               ByTime ? BudgetReason : "not all variants were tried within 1 runs");
     EXPECT_EQ(Runner.Runs.size(), 1u);
@@ -199,7 +202,7 @@ TEST_F(TuneStagesTest, timingRun_runLimitReached_isNotRepeated) {
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
   EXPECT_EQ(Runner.Runs.size(), 2u);
-  EXPECT_TRUE(Announced.empty());
+  EXPECT_TRUE(Progress.Notes.empty());
   EXPECT_EQ(modeOf(T, 0), "fixed");
   EXPECT_NE(modeReasonOf(T, 0).find("the limit of 2 runs is reached"), std::string::npos)
       << modeReasonOf(T, 0);
@@ -210,13 +213,13 @@ TEST_F(TuneStagesTest, recordedRuns_areReplayedWithoutTheProgram) {
   {
     TuneState State(Request, Runner);
     InRunTuning T = timed(State);
-    valueOf(selectByRuns(State, Job, &T));
+    valueOf(selectByRuns(State, Job, Built, &T));
   }
   Request.SamplesPath = std::exchange(Request.RecordPath, "");
   Runner.Runs.clear();
   TuneState State(Request, Runner);
   InRunTuning T = timed(State);
   EXPECT_EQ(T.Outcomes[0].Nominee, 2u) << T.Outcomes[0].Reason;
-  EXPECT_EQ(valueOf(selectByRuns(State, Job, &T)).Subjects[0].Chosen, 2u);
+  EXPECT_EQ(valueOf(selectByRuns(State, Job, Built, &T)).Subjects[0].Chosen, 2u);
   EXPECT_TRUE(Runner.Runs.empty());
 }

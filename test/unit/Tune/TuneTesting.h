@@ -2,7 +2,7 @@
 /// Sample kernels and a sample job for the tests of a tuning.
 #pragma once
 
-#include "Tune/Job/TuningJob.h"
+#include "Tune/Job/JobBuild.h"
 #include "unit/Workload/WorkloadTesting.h"
 
 namespace carve {
@@ -19,23 +19,39 @@ inline JobKernel sampleKernel(const std::string &Name, double Share) {
   K.Region.AtMin.RegsPerThread = 24;
   K.Region.AtMax.RegsPerThread = 72;
   K.KernelDigest = "digest-of-" + Name;
-  K.Variants = {{{}, Name, K.Region.Default, "code", ""},
-                {{}, Name + "__carve_control", K.Region.Default, "code", ""}};
   return K;
 }
 
+/// What is built from \p K first: its default and its control copy.
+inline KernelBuild sampleBuild(const JobKernel &K) {
+  const std::string &Name = K.Traced.Kernel;
+  KernelBuild Built;
+  Built.Default = K.Region.Default;
+  Built.Variants = {{{}, Name, Built.Default, "code", ""},
+                    {{}, Name + "__carve_control", Built.Default, "code", ""}};
+  return Built;
+}
+
+/// The same for all kernels of \p Job.
+inline JobBuild defaultsOf(const TuningJob &Job) {
+  JobBuild Built(Job);
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    Built.Kernels[K] = sampleBuild(Job.Kernels[K]);
+  return Built;
+}
+
 /// Adds the variant with register cap \p Cap to \p K.
-inline void addVariant(JobKernel &K, unsigned Cap, unsigned SpillBytes = 0) {
+inline void addVariant(KernelBuild &K, unsigned Cap, unsigned SpillBytes = 0) {
   JobVariant V;
   V.Setting.Cap = Cap;
-  V.CloneName = K.Traced.Kernel + "__carve_r" + std::to_string(Cap);
+  V.CloneName = K.Variants[DefaultPlace].CloneName + "__carve_r" + std::to_string(Cap);
   V.Resources.RegsPerThread = Cap;
   V.Resources.SpillStoreBytes = SpillBytes;
   V.CodeDigest = "code" + std::to_string(Cap);
   K.Variants.push_back(V);
 }
 
-/// A job on an H200: one module with the kernels `_Z2avPf` (r32, r64) and `init` (nothing to try).
+/// A job on an H200: one module with the kernels `_Z2avPf` and `init`.
 inline TuningJob sampleJob() {
   TuningJob Job;
   Job.Device.Name = "NVIDIA H200";
@@ -58,9 +74,15 @@ inline TuningJob sampleJob() {
   Job.Kernels = {sampleKernel("_Z2avPf", 0.7), sampleKernel("init", 0.2)};
   for (JobKernel &K : Job.Kernels)
     K.Modules = {0};
-  addVariant(Job.Kernels[0], 32, 16);
-  addVariant(Job.Kernels[0], 64);
   return Job;
+}
+
+/// What is built from sampleJob(): `_Z2avPf` has r32 and r64, and `init` has nothing to try.
+inline JobBuild sampleBuild(const TuningJob &Job) {
+  JobBuild Built = defaultsOf(Job);
+  addVariant(Built.Kernels[0], 32, 16);
+  addVariant(Built.Kernels[0], 64);
+  return Built;
 }
 
 } // namespace carve

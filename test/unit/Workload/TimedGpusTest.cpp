@@ -1,5 +1,6 @@
 #include "Workload/TimedGpus.h"
 
+#include "unit/Support/ProgressTesting.h"
 #include "unit/Workload/WorkloadTesting.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -50,13 +51,11 @@ protected:
     Places.Order = Order;
     return timed().locked();
   }
-  TimedGpus timed(const std::string &Who = "./app") {
-    return TimedGpus(Places, Who, [this](llvm::StringRef Text) { Waited.push_back(Text.str()); });
-  }
+  TimedGpus timed(const std::string &Who = "./app") { return TimedGpus(Places, Who, Progress); }
 
   TempDir Dir;
   GpuPlaces Places;
-  Names Waited;
+  RecordedProgress Progress;
 };
 
 } // namespace
@@ -117,7 +116,7 @@ TEST_F(TimedGpusTest, take_differentGpus_doesNotWait) {
   One.use({"GPU-a7"});
   Other.use({"GPU-b3"});
   TimedGpus::Turn A = One.take(), B = Other.take();
-  EXPECT_TRUE(Waited.empty());
+  EXPECT_TRUE(Progress.Waits.empty());
 }
 
 TEST_F(TimedGpusTest, take_sameGpu_waitsAndNamesTheHolder) {
@@ -134,9 +133,10 @@ TEST_F(TimedGpusTest, take_sameGpu_waitsAndNamesTheHolder) {
   Released = true;
   Mine.reset();
   Second.join();
-  EXPECT_EQ(Waited, (Names{"waiting for GPU GPU-b3, on which pid " + std::to_string(::getpid()) +
-                               " (./first -n 3) is being timed",
-                           ""}));
+  EXPECT_EQ(Progress.Waits,
+            (Names{"waiting for GPU GPU-b3, on which pid " + std::to_string(::getpid()) +
+                       " (./first -n 3) is being timed",
+                   ""}));
 }
 
 TEST_F(TimedGpusTest, take_overlappingGpus_neverDeadlocks) {
@@ -147,7 +147,7 @@ TEST_F(TimedGpusTest, take_overlappingGpus_neverDeadlocks) {
   std::vector<std::thread> Threads;
   for (const Names &Uuids : Wanted)
     Threads.emplace_back([&, Uuids] {
-      TimedGpus Gpus(Places, "app", [](llvm::StringRef) {});
+      TimedGpus Gpus(Places, "app", silentProgress());
       Gpus.use(Uuids);
       for (int I = 0; I < 50; ++I, ++Turns) {
         TimedGpus::Turn Mine = Gpus.take();
@@ -166,5 +166,5 @@ TEST_F(TimedGpusTest, take_noLockFile_goesOn) {
   addFour();
   Places.LockDir = "/dev/null/nonexistent";
   (void)timed().take();
-  EXPECT_TRUE(Waited.empty());
+  EXPECT_TRUE(Progress.Waits.empty());
 }

@@ -12,10 +12,11 @@ protected:
   InRunTuningTest() {
     for (const char *Name : {"k0", "k1", "k2"}) {
       JobKernel K = sampleKernel(Name, 0.3);
-      addVariant(K, 32);
-      addVariant(K, 64);
       K.Traced.Shapes[0].Shape = SimulatedRun::place(0, 0).Shape;
       Job.Kernels.push_back(K);
+      Built.Kernels.push_back(sampleBuild(K));
+      addVariant(Built.Kernels.back(), 32);
+      addVariant(Built.Kernels.back(), 64);
       Choices.emplace_back();
       Choices.back().Mode = TimingMode::Replay;
       Choices.back().Reason = "10 launches of 1 ms";
@@ -29,12 +30,13 @@ protected:
   }
 
   InRunTuning judged() {
-    InRunTuning T = judgeTimingRun(Job, Choices, Result);
+    InRunTuning T = judgeTimingRun(Job, Built, Choices, Result);
     applyInRun(T, Subjects);
     return T;
   }
 
   TuningJob Job;
+  JobBuild Built;
   std::vector<ModeChoice> Choices;
   SimulatedRun Run;
   TimingRunResult Result;
@@ -132,8 +134,9 @@ class RoundsOfOneKernel : public testing::Test {
 protected:
   RoundsOfOneKernel() {
     Job.Kernels = {sampleKernel("k", 1)};
+    Built = defaultsOf(Job);
     for (unsigned Cap : {32, 48, 64})
-      addVariant(Job.Kernels[0], Cap);
+      addVariant(Built.Kernels[0], Cap);
     All = untimed(Job);
   }
   static InRunOutcome outcome(InRunVerdict Verdict, std::vector<double> Ratios,
@@ -152,11 +155,12 @@ protected:
     Next.Outcomes[0] = std::move(O);
     Next.Choices[0].Mode = TimingMode::Replay;
     Next.Choices[0].Reason = Choice;
-    addTimingRun(All, std::move(Next), Job);
+    addTimingRun(All, std::move(Next), Built);
     return All.Outcomes[0];
   }
 
   TuningJob Job;
+  JobBuild Built;
   InRunTuning All;
 };
 
@@ -175,7 +179,7 @@ TEST_F(RoundsOfOneKernel, nominee_inTwoRounds_theLastCounts) {
   for (size_t V = 0; V < 5; ++V)
     EXPECT_EQ(O.Intervals[V].Median, O.Ratios[V]) << V;
   EXPECT_EQ(All.Choices[0].Reason, "rotated");
-  EXPECT_EQ(variantsLeft(All, 0, Job), std::vector<size_t>{4});
+  EXPECT_EQ(variantsLeft(All, 0, Built), std::vector<size_t>{4});
 }
 
 TEST_F(RoundsOfOneKernel, nominee_nextRoundHasNone_remains) {
@@ -196,7 +200,7 @@ TEST_F(RoundsOfOneKernel, nominee_rejectedLater_isDropped) {
   Next.Rejected = {{2, "its output differs"}};
   EXPECT_EQ(add(std::move(Next)).Verdict, Stays);
   EXPECT_EQ(bestSoFar(All, 0), 0u);
-  EXPECT_TRUE(variantsLeft(All, 0, Job).empty());
+  EXPECT_TRUE(variantsLeft(All, 0, Built).empty());
 }
 
 TEST_F(RoundsOfOneKernel, verdict_oneRoundUndecided_isUndecided) {
@@ -205,7 +209,7 @@ TEST_F(RoundsOfOneKernel, verdict_oneRoundUndecided_isUndecided) {
   InRunOutcome Next = outcome(Stays, {1, 1, 0, 0, 1.2});
   Next.Rejected = {{3, "wrote elsewhere"}};
   EXPECT_EQ(add(std::move(Next)).Verdict, Undecided);
-  EXPECT_EQ(variantsLeft(All, 0, Job), (std::vector<size_t>{2, 4}));
+  EXPECT_EQ(variantsLeft(All, 0, Built), (std::vector<size_t>{2, 4}));
   All = untimed(Job);
   add(outcome(Stays, {1, 1, 1.2, 1.1, 0}));
   EXPECT_EQ(add(outcome(Undecided, {1, 1, 0, 0, 0.98})).Verdict, Undecided);
@@ -213,7 +217,7 @@ TEST_F(RoundsOfOneKernel, verdict_oneRoundUndecided_isUndecided) {
 
 TEST_F(RoundsOfOneKernel, kernel_notInTheRound_keepsItsOutcome) {
   add(outcome(Stays, {1, 1, 1.2, 1.1, 0}));
-  for (JobVariant &V : Job.Kernels[0].Variants)
+  for (JobVariant &V : Built.Kernels[0].Variants)
     V.InModule = false;
   EXPECT_EQ(add(outcome(Undecided, {})).Verdict, Stays);
 }

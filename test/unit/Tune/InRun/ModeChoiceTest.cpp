@@ -243,17 +243,18 @@ TEST(ModeChoice, rotation_shapesWithTooFewCycles_areLeftOut) {
 
 TEST(ModeChoice, chooseModes_severalKernels_shareTheReplayTime) {
   TuningJob Job = sampleJob();
-  addVariant(Job.Kernels[1], 48);
+  JobBuild Built = sampleBuild(Job);
+  addVariant(Built.Kernels[1], 48);
   for (JobKernel &K : Job.Kernels)
     for (KernelLaunches &L : K.Traced.Shapes) {
       L.Launches = 3;
       L.TotalNs = 3'000'000'000;
     }
   ModeLimits Limits;
-  std::vector<ModeChoice> Alone = chooseModes(Job, {}, Limits);
+  std::vector<ModeChoice> Alone = chooseModes(Job, Built, {}, Limits);
   ASSERT_EQ(Alone.size(), 2u);
   EXPECT_EQ(Alone[0].Mode, TimingMode::Replay);
   EXPECT_EQ(Alone[1].Mode, TimingMode::Fixed);
   Limits.ReplayS = 120;
-  EXPECT_EQ(chooseModes(Job, {}, Limits)[1].Mode, TimingMode::Replay);
+  EXPECT_EQ(chooseModes(Job, Built, {}, Limits)[1].Mode, TimingMode::Replay);
 }

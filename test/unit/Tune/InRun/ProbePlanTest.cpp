@@ -27,10 +27,11 @@ static probe::Plan readBack(const std::string &Text) {
 /// The sample job with choices that plan both kernels.
 struct Planned {
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   std::vector<ModeChoice> Choices{2};
 
   Planned() {
-    addVariant(Job.Kernels[1], 48);
+    addVariant(Built.Kernels[1], 48);
     LaunchShape Shape;
     Shape.Grid = {10, 20, 30};
     Shape.Block = {256, 2, 1};
@@ -46,7 +47,7 @@ struct Planned {
 
 TEST(ProbePlan, plan_readByTheProbe_isTheSame) {
   Planned P;
-  probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {77, 60'000, 9'000}));
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {77, 60'000, 9'000}));
   EXPECT_EQ(Plan.Seed, 77u);
   EXPECT_EQ(Plan.ReplayMs, 60'000u);
   EXPECT_EQ(Plan.HangMs, 9'000u);
@@ -55,7 +56,7 @@ TEST(ProbePlan, plan_readByTheProbe_isTheSame) {
   ASSERT_TRUE(K);
   EXPECT_EQ(K->Mode, TimingMode::Replay);
   EXPECT_TRUE(K->MayRotate);
-  const std::vector<JobVariant> &Variants = P.Job.Kernels[0].Variants;
+  const std::vector<JobVariant> &Variants = P.Built.Kernels[0].Variants;
   EXPECT_EQ(variantsOf(*K), (std::vector<std::string>{
                                 "default _Z2avPf", "control " + Variants[1].CloneName,
                                 "r32 " + Variants[2].CloneName, "r64 " + Variants[3].CloneName}));
@@ -74,7 +75,7 @@ TEST(ProbePlan, plan_readByTheProbe_isTheSame) {
 
 TEST(ProbePlan, launches_severalProcesses_areThoseOfOne) {
   Planned P;
-  probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {}));
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
   EXPECT_EQ(Plan.find("_Z2avPf")->Shapes[1].Launches, 4u); // There are 9 in two processes.
   EXPECT_EQ(Plan.find("init")->Shapes[0].Launches, 1u);
 }
@@ -85,18 +86,18 @@ TEST(ProbePlan, modes_areWrittenAsWords) {
        {std::pair{TimingMode::Rotate, "rotate"}, std::pair{TimingMode::Replay, "replay"},
         std::pair{TimingMode::VerifyRotate, "verify-rotate"}}) {
     P.Choices[0].Mode = Mode;
-    std::string Text = printPlan(P.Job, P.Choices, {}, {});
+    std::string Text = printPlan(P.Job, P.Built, P.Choices, {}, {});
     EXPECT_NE(Text.find(std::string("kernel\t_Z2avPf\t") + Word + "\t"), std::string::npos) << Text;
     EXPECT_EQ(readBack(Text).find("_Z2avPf")->Mode, Mode);
   }
   P.Choices[0].Mode = TimingMode::Fixed;
-  EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"));
+  EXPECT_FALSE(readBack(printPlan(P.Job, P.Built, P.Choices, {}, {})).find("_Z2avPf"));
 }
 
 TEST(ProbePlan, variant_withAFault_isExcluded) {
   Planned P;
   auto Plan = [&](std::vector<VariantFault> Faults) {
-    return readBack(printPlan(P.Job, P.Choices, Faults, {}));
+    return readBack(printPlan(P.Job, P.Built, P.Choices, Faults, {}));
   };
   EXPECT_EQ(
       Plan({{"_Z2avPf", "r32", "hung"}, {"_Z2avPf", "r32", "hung"}}).find("_Z2avPf")->Excluded,
@@ -112,11 +113,11 @@ TEST(ProbePlan, variant_withAFault_isExcluded) {
 /// A round times only some of the job's variants.
 TEST(ProbePlan, plan_hasOnlyVariantsInTheModule) {
   Planned P;
-  JobKernel &K = P.Job.Kernels[0]; // r32, r64
+  KernelBuild &K = P.Built.Kernels[0]; // r32, r64
   addVariant(K, 48);
   K.Variants[2].InModule = false;
   probe::Plan Plan = readBack(printPlan(
-      P.Job, P.Choices, {{K.Traced.Kernel, "r48", "hung"}, {K.Traced.Kernel, "r32", "hung"}}, {}));
+      P.Job, P.Built, P.Choices, {{"_Z2avPf", "r48", "hung"}, {"_Z2avPf", "r32", "hung"}}, {}));
   const probe::PlannedKernel *Read = Plan.find("_Z2avPf");
   ASSERT_TRUE(Read);
   EXPECT_EQ(variantsOf(*Read),
@@ -128,7 +129,7 @@ TEST(ProbePlan, plan_hasOnlyVariantsInTheModule) {
 
 TEST(ProbePlan, keepPlanned_oldRecord_keepsVariantsInTheModule) {
   Planned P;
-  JobKernel &K = P.Job.Kernels[0];
+  KernelBuild &K = P.Built.Kernels[0];
   K.Variants[2].InModule = false;
   InRunRecord Record;
   LaunchPlace Place{"_Z2avPf", {}, 0};
@@ -139,7 +140,7 @@ TEST(ProbePlan, keepPlanned_oldRecord_keepsVariantsInTheModule) {
   Record.Verified = {{Place, "r32", Verdict::Equal, ""}, {Place, "control", Verdict::Equal, ""}};
   Record.Rotated = {{"gone", {}, 0, "r64", 5}, {"init", {}, 0, "control", 6}};
   Record.Faults = {{"_Z2avPf", "r64", "hung"}, {"gone", "r64", "hung"}};
-  keepPlanned(Record, P.Job);
+  keepPlanned(Record, P.Job, P.Built);
   ASSERT_EQ(Record.Timed.size(), 2u);
   EXPECT_EQ(Record.Timed[0].Variant, "default");
   EXPECT_EQ(Record.Timed[1].Variant, "r64");
@@ -153,28 +154,29 @@ TEST(ProbePlan, keepPlanned_oldRecord_keepsVariantsInTheModule) {
 
 TEST(ProbePlan, variant_onlyTimed_isReplayedOrLeftOut) {
   Planned P;
-  P.Job.Kernels[0].Variants[2].InModule = false;
-  P.Job.Kernels[0].Variants[3].OnlyTimed = true;
-  P.Job.Kernels[0].Variants[3].Purpose = "memory-only";
-  EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"))
+  P.Built.Kernels[0].Variants[2].InModule = false;
+  P.Built.Kernels[0].Variants[3].OnlyTimed = true;
+  P.Built.Kernels[0].Variants[3].Purpose = "memory-only";
+  EXPECT_FALSE(readBack(printPlan(P.Job, P.Built, P.Choices, {}, {})).find("_Z2avPf"))
       << "where it cannot be replayed it would be rotated";
-  addVariant(P.Job.Kernels[0], 40);
+  addVariant(P.Built.Kernels[0], 40);
   P.Choices[0].MayRotate = false;
-  const probe::Plan Plan = readBack(printPlan(P.Job, P.Choices, {}, {}));
+  const probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
   ASSERT_TRUE(Plan.find("_Z2avPf"));
   EXPECT_EQ(Plan.find("_Z2avPf")->Measured, (std::set<size_t>{2}));
   EXPECT_EQ(variantsOf(*Plan.find("_Z2avPf")).at(2),
-            "memory-only " + P.Job.Kernels[0].Variants[3].CloneName);
+            "memory-only " + P.Built.Kernels[0].Variants[3].CloneName);
   EXPECT_TRUE(Plan.find("init")->Measured.empty());
   P.Choices[0].Mode = TimingMode::VerifyRotate;
-  EXPECT_FALSE(readBack(printPlan(P.Job, P.Choices, {}, {})).find("_Z2avPf"));
+  EXPECT_FALSE(readBack(printPlan(P.Job, P.Built, P.Choices, {}, {})).find("_Z2avPf"));
 }
 
 TEST(JobImages, variant_onlyTimed_isNeverPlaced) {
   TuningJob Job = sampleJob();
-  Job.Modules[0].Cubin = "anything";
-  Job.Kernels[0].Variants[2].OnlyTimed = true;
+  JobBuild Built = sampleBuild(Job);
+  Built.Modules[0].Cubin = "anything";
+  Built.Kernels[0].Variants[2].OnlyTimed = true;
   TempDir Dir = llvm::cantFail(TempDir::create("carve-images-test"));
-  EXPECT_EQ(messageOf(placeImages(Job, TuningScope::Kernel, {2, 0}, Dir.path())),
+  EXPECT_EQ(messageOf(placeImages(Job, Built, TuningScope::Kernel, {2, 0}, Dir.path())),
             "_Z2avPf__carve_r32 computes something else than its kernel");
 }

@@ -1,4 +1,5 @@
 #include "Tune/InRun/TimingRun.h"
+#include "unit/Support/ProgressTesting.h"
 #include "unit/Tune/TuneTesting.h"
 
 using namespace carve;
@@ -33,13 +34,14 @@ protected:
             Twist(Run);
           return Run;
         },
-        &Check, [&](llvm::StringRef Text) { Announced.push_back(Text.str()); }, Limits);
+        &Check, Progress, Limits);
   }
 
   std::vector<VariantFault> Faults;       ///< One per run; an empty kernel means no fault.
   std::function<void(RunRecord &)> Twist; ///< Changes runs without a fault.
   bool NothingLeft = false;
-  std::vector<std::string> Plans, Announced, Defaults;
+  std::vector<std::string> Plans, Defaults;
+  RecordedProgress Progress;
   OutputCheck Check{[this](uint64_t DelayNs) -> llvm::Expected<RunRecord> {
     Defaults.push_back(std::to_string(DelayNs));
     RunRecord Run = DefaultEnd;
@@ -58,7 +60,7 @@ TEST_F(TimingRunTest, run_withoutFaults_isMadeOnce) {
   EXPECT_EQ(R.Runs, 1u);
   EXPECT_EQ(R.Record.Replays.size(), 1u);
   EXPECT_FALSE(R.Difference || R.Failure);
-  EXPECT_TRUE(Announced.empty() && Defaults.empty());
+  EXPECT_TRUE(Progress.Notes.empty() && Defaults.empty());
 }
 
 TEST_F(TimingRunTest, variant_withAFault_isLeftOutOfTheNextRun) {
@@ -69,8 +71,9 @@ TEST_F(TimingRunTest, variant_withAFault_isLeftOutOfTheNextRun) {
   EXPECT_EQ(R.Record.Replays.size(), 3u) << "of the run that counts";
   ASSERT_EQ(R.Record.Faults.size(), 2u) << "for the selection";
   EXPECT_EQ(R.Record.Faults[0].Why, "illegal address");
-  ASSERT_EQ(Announced.size(), 2u);
-  EXPECT_EQ(Announced[0], "timing again: variant r3 of k ended the timing run: illegal address");
+  ASSERT_EQ(Progress.Notes.size(), 2u);
+  EXPECT_EQ(Progress.Notes[0],
+            "timing again: variant r3 of k ended the timing run: illegal address");
   EXPECT_EQ(R.Reruns.size(), 2u);
 }
 
@@ -98,7 +101,7 @@ TEST_F(TimingRunTest, reruns_moreThanFive_fail) {
     Faults.push_back({std::string(1, Kernel), "r2", "hung"});
   TimingRunResult R = time();
   EXPECT_EQ(R.Runs, 6u);
-  EXPECT_EQ(Announced.size(), 5u);
+  EXPECT_EQ(Progress.Notes.size(), 5u);
   ASSERT_TRUE(R.Failure);
   EXPECT_EQ(*R.Failure,
             "variant r2 of f ended the timing run: hung; not repeated: this happened 6 times");
@@ -113,7 +116,7 @@ TEST_F(TimingRunTest, rerun_budgetSpent_isNotMade) {
   };
   TimingRunResult R = time(Limits);
   EXPECT_EQ(R.Runs, 2u);
-  EXPECT_EQ(Announced.size(), 1u);
+  EXPECT_EQ(Progress.Notes.size(), 1u);
   EXPECT_EQ(R.Failure, "variant r2 of k ended the timing run: hung; not repeated: the budget is "
                        "used up");
   EXPECT_EQ(R.Record.Faults.size(), 2u) << "whole runs leave them out, too";

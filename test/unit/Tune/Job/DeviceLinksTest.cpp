@@ -79,13 +79,16 @@ protected:
   void addKernels() {
     for (size_t M = 0; M < 2; ++M) {
       Parsed[M].InJob = M;
-      Job.Modules.push_back({Parsed[M].Source, {}, Parsed[M].Image, {}, {M}, {}});
-      Job.Modules[M].Cubin = "variants of " + Parsed[M].Source.Key;
+      Job.Modules.push_back({Parsed[M].Source, {}, Parsed[M].Image, {M}});
       JobKernel K = sampleKernel(M ? "_Z2avPf" : "init", 0.5);
       K.Modules = {M};
-      for (JobVariant &V : K.Variants)
-        V.CloneName = Names[M];
       Job.Kernels.push_back(std::move(K));
+    }
+    Built = defaultsOf(Job);
+    for (size_t M = 0; M < 2; ++M) {
+      Built.Modules[M].Cubin = "variants of " + Parsed[M].Source.Key;
+      for (JobVariant &V : Built.Kernels[M].Variants)
+        V.CloneName = Names[M];
     }
   }
 
@@ -97,14 +100,14 @@ protected:
     JobSources Sources;
     Sources.Links = parse();
     Sources.Modules = Parsed;
-    leaveKernels(linkKernelVariants(Sources, Job, Context), Job);
+    leaveKernels(linkKernelVariants(Job, Sources, Context, Built), Job, Built);
   }
   /// The kernels that are still tuned.
   Words left() const {
     Words Names;
-    for (const JobKernel &K : Job.Kernels)
-      if (K.LeftReason.empty())
-        Names.push_back(K.Traced.Kernel);
+    for (size_t K = 0; K < Job.Kernels.size(); ++K)
+      if (Built.Kernels[K].LeftReason.empty())
+        Names.push_back(Job.Kernels[K].Traced.Kernel);
     return Names;
   }
 
@@ -113,6 +116,7 @@ protected:
   Linker Nvlink;
   TuningOptions Options;
   TuningJob Job = sampleJob();
+  JobBuild Built;
   std::vector<ParsedModule> Parsed;
   DeviceLink Link;
   Words Names = kernelNames();
@@ -144,18 +148,18 @@ TEST_F(DeviceLinksTest, unit_inNoLink_isLeft) {
   Link.Inputs.pop_back();
   parse();
   EXPECT_FALSE(Parsed[0].NotLinked);
-  EXPECT_EQ(Parsed[1].NotLinked, "no-device-link");
+  EXPECT_EQ(Parsed[1].NotLinked, KnownReason::NoDeviceLink);
   // A link for another device does not count.
   Link.Images[0].Arch = "sm_100";
   EXPECT_TRUE(parse().empty());
-  EXPECT_EQ(Parsed[0].NotLinked, "no-device-link");
+  EXPECT_EQ(Parsed[0].NotLinked, KnownReason::NoDeviceLink);
 }
 
 TEST_F(DeviceLinksTest, input_ofNoUnitAndGone_makesTheLinkUnsound) {
   Link.Inputs.push_back({"foreign.o", "", 0, {"container-of-another"}});
   EXPECT_TRUE(parse().empty());
   for (const ParsedModule &M : Parsed)
-    EXPECT_EQ(M.NotLinked, "changed-inputs");
+    EXPECT_EQ(M.NotLinked, KnownReason::ChangedInputs);
 }
 
 /// Recorded samples do not name containers, so one sound link in the store is enough. A program has
@@ -166,33 +170,33 @@ TEST_F(DeviceLinksTest, links_oneOfTwoSound_sufficesWithAnyLinkOnly) {
   EXPECT_EQ(parseLinks({Changed, Link}, Parsed, Job, /*AnyLink=*/true).size(), 1u);
   EXPECT_FALSE(Parsed[0].NotLinked);
   EXPECT_EQ(parseLinks({Changed, Link}, Parsed, Job, /*AnyLink=*/false).size(), 1u);
-  EXPECT_EQ(Parsed[0].NotLinked, "changed-inputs");
+  EXPECT_EQ(Parsed[0].NotLinked, KnownReason::ChangedInputs);
 }
 
 TEST_F(DeviceLinksTest, nvlink_someUnitsWithVariants_getsTheRestAsItWas) {
   addKernels();
-  Job.Modules[1].Cubin.clear(); // Its variants could not be assembled.
+  Built.Modules[1].Cubin.clear(); // Its variants could not be assembled.
   linkVariants();
   ASSERT_EQ(Nvlink.Calls.size(), 1u);
   const Words &Call = Nvlink.Calls[0];
   EXPECT_EQ(Words(Call.begin() + 1, Call.begin() + 5),
             (Words{"-m64", "--arch=sm_90", "-lcudadevrt", "-ignore-host-info"}));
   ASSERT_EQ(Call.size(), 9u);
-  ASSERT_EQ(Job.Links.size(), 1u);
-  EXPECT_EQ(Job.Links[0].Modules, std::vector<size_t>{0});
-  EXPECT_EQ(Job.Links[0].Cubin, Nvlink.Made);
+  ASSERT_EQ(Built.Links.size(), 1u);
+  EXPECT_EQ(Built.Links[0].Modules, std::vector<size_t>{0});
+  EXPECT_EQ(Built.Links[0].Cubin, Nvlink.Made);
   EXPECT_EQ(Job.Kernels.size(), 2u);
 }
 
 TEST_F(DeviceLinksTest, registers_afterLinking_areThoseOfTheLinkedImage) {
   addKernels();
-  Job.Kernels[0].Variants[0].Resources.RegsPerThread = 999;
+  Built.Kernels[0].Variants[0].Resources.RegsPerThread = 999;
   linkVariants();
   std::map<std::string, unsigned> Regs;
   for (const CubinKernel &K : valueOf(parseCubin(Nvlink.Made)).Kernels)
     Regs[K.Resources.Name] = K.Resources.RegsPerThread;
-  EXPECT_EQ(Job.Kernels[0].Variants[0].Resources.RegsPerThread, Regs[Names[0]]);
-  EXPECT_EQ(Job.Kernels[0].Region.Default.RegsPerThread, Regs[Names[0]]);
+  EXPECT_EQ(Built.Kernels[0].Variants[0].Resources.RegsPerThread, Regs[Names[0]]);
+  EXPECT_EQ(Built.Kernels[0].Default.RegsPerThread, Regs[Names[0]]);
 }
 
 TEST_F(DeviceLinksTest, module_refusedByNvlink_isPutAside) {
@@ -203,15 +207,15 @@ TEST_F(DeviceLinksTest, module_refusedByNvlink_isPutAside) {
   EXPECT_EQ(Nvlink.Calls.size(), 4u);
   EXPECT_EQ(left(), Words{"_Z2avPf"});
   EXPECT_EQ(Job.Kernels[0].Traced.Kernel, "init");
-  EXPECT_EQ(Job.Kernels[0].LeftReason, "device-link-failed");
-  EXPECT_EQ(Job.Kernels[0].timedTogether(), 0u);
-  EXPECT_EQ(Job.Kernels[1].timedTogether(), 2u);
-  EXPECT_EQ(Job.Links.size(), 1u);
+  EXPECT_EQ(Built.Kernels[0].LeftReason.text(), "device-link-failed");
+  EXPECT_EQ(Built.Kernels[0].timedTogether(), 0u);
+  EXPECT_EQ(Built.Kernels[1].timedTogether(), 2u);
+  EXPECT_EQ(Built.Links.size(), 1u);
 }
 
 TEST_F(DeviceLinksTest, module_cloneMissingAfterLinking_isPutAside) {
   addKernels();
-  Job.Kernels[1].Variants.back().CloneName = "dropped";
+  Built.Kernels[1].Variants.back().CloneName = "dropped";
   linkVariants();
   EXPECT_EQ(left(), Words{"init"});
 }
@@ -221,5 +225,5 @@ TEST_F(DeviceLinksTest, kernels_nothingCanBeLinked_areAllLeft) {
   Nvlink.Refuses = "variants of";
   linkVariants();
   EXPECT_TRUE(left().empty());
-  EXPECT_TRUE(Job.Links.empty());
+  EXPECT_TRUE(Built.Links.empty());
 }

@@ -39,7 +39,7 @@ protected:
   }
 
   /// Why the only kernel was left; empty if it was placed.
-  std::string leftReason() const { return Job.Left.empty() ? "" : Job.Left.front().Reason; }
+  std::string leftReason() const { return Job.Left.empty() ? "" : Job.Left.front().Reason.text(); }
 
   TempDir Dir;
   UnitStore Store;
@@ -52,9 +52,12 @@ protected:
 
 TracedKernel traced(const std::string &Name, double Share) { return {Name, Share, 1, {}}; }
 
-Caps caps(JobKernel &K, const TuningJob &Job, TuningOptions Options = {},
+Caps caps(const JobKernel &K, const TuningJob &Job, TuningOptions Options = {},
           const EntryDirectives &Directives = {}) {
-  return capsToTry(K, Directives, Job, Options);
+  KernelBuild Built;
+  Caps Found = capsToTry(K, Directives, Job, Options, Built);
+  EXPECT_GE(Built.LaunchableRegs, Found.back());
+  return Found;
 }
 
 } // namespace
@@ -69,8 +72,8 @@ TEST_F(PlaceKernelsTest, kernels_inAUnit_findTheirModule) {
   ASSERT_EQ(Job.Modules.size(), 1u);
   EXPECT_EQ(Job.Modules[0].Kernels, (std::vector<size_t>{0, 1}));
   ASSERT_EQ(Job.Left.size(), 2u);
-  EXPECT_EQ(Job.Left[0].Reason, "in-no-unit");
-  EXPECT_EQ(Job.Left[1].Reason, "below-share");
+  EXPECT_EQ(Job.Left[0].Reason.text(), "in-no-unit");
+  EXPECT_EQ(Job.Left[1].Reason.text(), "below-share");
 }
 
 TEST_F(PlaceKernelsTest, hazards_ofPlacedKernels_areKept) {
@@ -140,8 +143,10 @@ TEST(CapsToTry, caps_severalShapes_areTheCriticalPointsOfEach) {
   TuningJob Job = sampleJob();
   JobKernel K = sampleKernel("k", 1);
   // 24 to 72 registers at 256 threads on sm_90: 72:3, 64:4, 48:5, 40:6, 32:8.
-  EXPECT_EQ(caps(K, Job), (Caps{32, 40, 48, 64}));
-  EXPECT_EQ(K.Dropped, std::vector<std::string>{"r72: largest block would shrink"});
+  KernelBuild Built;
+  EXPECT_EQ(capsToTry(K, {}, Job, {}, Built), (Caps{32, 40, 48, 64}));
+  EXPECT_EQ(Built.LaunchableRegs, 64u);
+  EXPECT_EQ(Built.Dropped, std::vector<std::string>{"r72: largest block would shrink"});
   K.Traced.Shapes.push_back(launches("k", 1024, 5));
   EXPECT_EQ(caps(K, Job), (Caps{32, 40, 48, 64})); // 1024 threads step at 64 and 32 only.
 }
@@ -167,9 +172,9 @@ TEST(CapsToTry, caps_aboveTheLimit_becomeTheLimit) {
   JobKernel K = sampleKernel("k", 1);
   K.Region.AtMin.RegsPerThread = K.Region.Default.RegsPerThread = 50;
   K.Region.AtMax.RegsPerThread = 255;
-  Caps Allowed = caps(K, Job);
-  EXPECT_EQ(Allowed, Caps{64});
-  EXPECT_GT(K.Dropped.size(), 1u);
+  KernelBuild Built;
+  EXPECT_EQ(capsToTry(K, {}, Job, {}, Built), Caps{64});
+  EXPECT_GT(Built.Dropped.size(), 1u);
 }
 
 TEST(CapsToTry, caps_everyEight_areMultiplesOfEightInTheRegion) {
@@ -185,21 +190,23 @@ TEST(CapsToTry, caps_everyEight_areMultiplesOfEightInTheRegion) {
 TEST(Forbidden, fewerBlocks_ordinaryLaunch_isAllowed) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
-  EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt);
-  EXPECT_EQ(forbidden(K, K.Variants[3], Job), std::nullopt);
+  KernelBuild Built = sampleBuild(Job).Kernels[0];
+  EXPECT_EQ(forbidden(K, Built, Built.Variants[2], Job), std::nullopt);
+  EXPECT_EQ(forbidden(K, Built, Built.Variants[3], Job), std::nullopt);
 }
 
 TEST(Forbidden, fewerBlocks_cooperativeOrCluster_isForbidden) {
   for (bool Cooperative : {true, false}) {
     TuningJob Job = sampleJob();
     JobKernel K = Job.Kernels[0];
+    KernelBuild Built = sampleBuild(Job).Kernels[0];
     K.Traced.Shapes.push_back(launches("_Z2avPf", 256, 1));
     if (Cooperative)
       K.Traced.Shapes.back().Cooperative = true;
     else
       K.Traced.Shapes.back().Shape.Cluster = {2, 1, 1};
-    EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt); // r32: more blocks.
-    EXPECT_EQ(forbidden(K, K.Variants[3], Job),
+    EXPECT_EQ(forbidden(K, Built, Built.Variants[2], Job), std::nullopt); // r32: more blocks.
+    EXPECT_EQ(forbidden(K, Built, Built.Variants[3], Job),
               "fewer blocks per SM under a cooperative or cluster launch");
   }
 }
@@ -207,35 +214,39 @@ TEST(Forbidden, fewerBlocks_cooperativeOrCluster_isForbidden) {
 TEST(Forbidden, fewerBlocks_waitInALoop_isForbidden) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
+  KernelBuild Built = sampleBuild(Job).Kernels[0];
   K.Hazards.SpinWait = true;
-  EXPECT_EQ(forbidden(K, K.Variants[2], Job), std::nullopt); // r32: more blocks.
-  EXPECT_EQ(forbidden(K, K.Variants[3], Job), "fewer blocks per SM, and it waits in a loop");
+  EXPECT_EQ(forbidden(K, Built, Built.Variants[2], Job), std::nullopt); // r32: more blocks.
+  EXPECT_EQ(forbidden(K, Built, Built.Variants[3], Job),
+            "fewer blocks per SM, and it waits in a loop");
 }
 
 TEST(Forbidden, localMemory_moreThanOnePercent_isForbidden) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
-  JobVariant V = K.Variants[2];
+  KernelBuild Built = sampleBuild(Job).Kernels[0];
+  JobVariant V = Built.Variants[2];
   // 132 SMs of 2048 threads: 1 % of 150 GB is 5548 bytes a thread.
   V.Resources.StackBytes = 5548;
-  EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
+  EXPECT_EQ(forbidden(K, Built, V, Job), std::nullopt);
   V.Resources.StackBytes = 5552;
-  EXPECT_EQ(forbidden(K, V, Job), "local memory grows by more than 1430 MB");
-  K.Region.Default.StackBytes = 16;
-  EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
+  EXPECT_EQ(forbidden(K, Built, V, Job), "local memory grows by more than 1430 MB");
+  Built.Default.StackBytes = 16;
+  EXPECT_EQ(forbidden(K, Built, V, Job), std::nullopt);
   // On a small device, 64 MB are allowed: 248 bytes a thread.
   Job.Device.MemoryBytes = 1 << 30;
-  EXPECT_EQ(forbidden(K, V, Job), "local memory grows by more than 64 MB");
+  EXPECT_EQ(forbidden(K, Built, V, Job), "local memory grows by more than 64 MB");
   V.Resources.StackBytes = 16 + 248;
-  EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
+  EXPECT_EQ(forbidden(K, Built, V, Job), std::nullopt);
 }
 
 TEST(Forbidden, moreSharedMemoryOrUnknownStack_isForbidden) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];
-  JobVariant Shared = K.Variants[2], Stack = K.Variants[2];
+  KernelBuild Built = sampleBuild(Job).Kernels[0];
+  JobVariant Shared = Built.Variants[2], Stack = Built.Variants[2];
   Shared.Resources.StaticSmemBytes = 1024;
   Stack.Resources.StackUnknown = true;
-  EXPECT_EQ(forbidden(K, Shared, Job), "more static shared memory");
-  EXPECT_EQ(forbidden(K, Stack, Job), "stack of unknown size");
+  EXPECT_EQ(forbidden(K, Built, Shared, Job), "more static shared memory");
+  EXPECT_EQ(forbidden(K, Built, Stack, Job), "stack of unknown size");
 }

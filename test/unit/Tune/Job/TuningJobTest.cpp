@@ -119,7 +119,7 @@ TEST(TuningJob, prepareJob_noUnits_leavesEveryKernel) {
   EXPECT_TRUE(Job.Kernels.empty());
   ASSERT_EQ(Job.Left.size(), 2u);
   EXPECT_EQ(Job.Left[0].Traced.Kernel, "hot");
-  EXPECT_EQ(Job.Left[0].Reason, "in-no-unit");
+  EXPECT_EQ(Job.Left[0].Reason.text(), "in-no-unit");
   EXPECT_EQ(Job.Left[0].DefaultRegs, 40u);
-  EXPECT_EQ(Job.Left[1].Reason, "below-share");
+  EXPECT_EQ(Job.Left[1].Reason.text(), "below-share");
 }

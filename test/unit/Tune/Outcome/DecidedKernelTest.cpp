@@ -19,6 +19,7 @@ TEST(DecidedKernel, shape_asText_namesClusterAndCooperation) {
 
 TEST(DecidedKernel, roundsOfAnotherVariant_areNoEvidence) {
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   InRunTuning InRun;
   InRun.Choices.resize(2);
   InRun.Outcomes.resize(2);
@@ -28,18 +29,19 @@ TEST(DecidedKernel, roundsOfAnotherVariant_areNoEvidence) {
   O.HeldOutRounds = 7;
   O.Ratio = {0.97, 0.9, 1.1};
   SelectionOutcome Outcome = sampleOutcome();
-  TuningReport R = reportOf(Job, TuningScope::Kernel, Outcome, &InRun);
+  TuningReport R = reportOf(Job, Built, TuningScope::Kernel, Outcome, &InRun);
   EXPECT_EQ(R.Kernels[0].InRun.Rounds, 7u);
   EXPECT_EQ(R.Kernels[1].InRun.Mode, "") << "it has no variants";
-  for (const Decision &D : decisionsIn(Job, TuningScope::Kernel, Outcome, &InRun).Kernels)
+  for (const Decision &D : decisionsIn(Job, Built, TuningScope::Kernel, Outcome, &InRun).Kernels)
     EXPECT_EQ(D.Basis->Rounds, 0u);
 }
 
 TEST(DecidedKernel, winnersAndWhatStays_areDecisions) {
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   SelectionOutcome O = sampleOutcome();
   O.Subjects[1].Reason = "no variant was faster";
-  Profile P = decisionsIn(Job, TuningScope::Kernel, O);
+  Profile P = decisionsIn(Job, Built, TuningScope::Kernel, O);
   EXPECT_FALSE(P.FileCap);
   ASSERT_EQ(P.Kernels.size(), 2u);
   ASSERT_EQ(P.candidates("av(float*)", "_Z2avPf", "sm_90").size(), 1u);
@@ -74,32 +76,47 @@ TEST(DecidedKernel, winnersAndWhatStays_areDecisions) {
   EXPECT_EQ(printProfile(Again), printProfile(P));
 }
 
+TEST(DecidedKernel, budgetSpent_isAKnownReason) {
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
+  SelectionOutcome O = sampleOutcome();
+  O.Subjects[0].Chosen = 0;
+  O.Subjects[0].Reason = BudgetReason;
+  const DecidedKernel D = decideKernels(Job, Built, TuningScope::Kernel, O)[0].Kernels[0];
+  EXPECT_TRUE(D.Reason == KnownReason::Budget);
+  EXPECT_EQ(decisionsIn(Job, Built, TuningScope::Kernel, O).Kernels[0].Basis->Reason, "budget");
+}
+
 TEST(DecidedKernel, fileScope_decisionsHoldOneCap) {
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   std::string Image = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
-  Job.Modules[0].FileVariants = {
+  Built.Modules[0].FileVariants = {
       {{}, "", {}, "", Image}, {{}, "", {}, "", Image}, {{48}, "", {}, "", Image}};
   SelectionOutcome O;
   O.Subjects.resize(1);
   O.Subjects[0].Chosen = O.Subjects[0].Candidate = 2;
   O.Subjects[0].Screened = {{2, {0.9}, std::nullopt}};
-  TuningReport R = reportOf(Job, TuningScope::File, O);
+  TuningReport R = reportOf(Job, Built, TuningScope::File, O);
   EXPECT_EQ(R.Scope, "file");
   ASSERT_EQ(R.Kernels.size(), 2u);
   EXPECT_EQ(R.Kernels[0].Variant, "r48");
   EXPECT_EQ(R.tunedKernels(), 2u);
-  Profile P = decisionsIn(Job, TuningScope::File, O);
+  Profile P = decisionsIn(Job, Built, TuningScope::File, O);
   EXPECT_EQ(P.FileCap, 48u);
   ASSERT_EQ(P.Kernels.size(), 2u);
   EXPECT_TRUE(P.Kernels[0].Variant.isDefault());
   O.Subjects[0].Chosen = 0;
-  EXPECT_FALSE(decisionsIn(Job, TuningScope::File, O).FileCap);
+  EXPECT_FALSE(decisionsIn(Job, Built, TuningScope::File, O).FileCap);
 }
 
 TEST(DecidedKernel, source_isNamedBelowItsProject) {
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   SelectionOutcome O = sampleOutcome();
-  auto SourceOf = [&] { return decisionsIn(Job, TuningScope::Kernel, O).Kernels[0].Basis->Source; };
+  auto SourceOf = [&] {
+    return decisionsIn(Job, Built, TuningScope::Kernel, O).Kernels[0].Basis->Source;
+  };
   Unit &U = Job.Modules[0].Source;
   U.Project = "/home/dev/p";
   U.Directory = "/home/dev/p/build";
@@ -120,10 +137,11 @@ TEST(DecidedKernel, source_isNamedBelowItsProject) {
 
 TEST(DecidedKernel, imageMadeOfPtx_hasADigestOfItsOwn) {
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   SelectionOutcome O = sampleOutcome();
-  Profile Compiled = decisionsIn(Job, TuningScope::Kernel, O);
+  Profile Compiled = decisionsIn(Job, Built, TuningScope::Kernel, O);
   Job.Modules[0].Image.CubinDigest.clear(); // imageForDevice() derives such an image.
-  Profile FromPtx = decisionsIn(Job, TuningScope::Kernel, O);
+  Profile FromPtx = decisionsIn(Job, Built, TuningScope::Kernel, O);
   EXPECT_NE(Compiled.Kernels[0].Digest, FromPtx.Kernels[0].Digest);
   EXPECT_EQ(FromPtx.Kernels[0].Digest,
             decisionDigest("digest-of-_Z2avPf", "sm_90", "13.0.88",

@@ -27,15 +27,17 @@ inline SelectionOutcome sampleOutcome() {
 
 inline const Circumstances When = {"2026-11-20T12:00:00Z", "./app 4096", "NVIDIA H200", "580.159"};
 
-inline TuningReport reportOf(const TuningJob &Job, TuningScope Scope, const SelectionOutcome &O,
-                             const InRunTuning *InRun = nullptr) {
-  return describeTuning(Job, Scope, O, InRun, decideKernels(Job, Scope, O, InRun), When);
+inline TuningReport reportOf(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
+                             const SelectionOutcome &O, const InRunTuning *InRun = nullptr) {
+  return describeTuning(Job, Built, Scope, O, InRun, decideKernels(Job, Built, Scope, O, InRun),
+                        When);
 }
 
 /// The decisions on the job's first module.
-inline Profile decisionsIn(const TuningJob &Job, TuningScope Scope, const SelectionOutcome &O,
-                           const InRunTuning *InRun = nullptr) {
-  return decisionsFor(Job, 0, Scope, decideKernels(Job, Scope, O, InRun).front(), When);
+inline Profile decisionsIn(const TuningJob &Job, const JobBuild &Built, TuningScope Scope,
+                           const SelectionOutcome &O, const InRunTuning *InRun = nullptr) {
+  return decisionsFor(Job, Built, 0, Scope, decideKernels(Job, Built, Scope, O, InRun).front(),
+                      When);
 }
 
 } // namespace carve

@@ -7,8 +7,9 @@ using namespace carve;
 
 TEST(TuningReport, winnersAndWhatStays_areDescribed) {
   TuningJob Job = sampleJob();
-  Job.Left.push_back({{"hidden", 0.1, 3, {launches("hidden", 32, 7)}}, "in-no-unit", 20});
-  TuningReport R = reportOf(Job, TuningScope::Kernel, sampleOutcome());
+  JobBuild Built = sampleBuild(Job);
+  Job.Left.push_back({{"hidden", 0.1, 3, {launches("hidden", 32, 7)}}, KnownReason::InNoUnit, 20});
+  TuningReport R = reportOf(Job, Built, TuningScope::Kernel, sampleOutcome());
   EXPECT_EQ(R.Device, "NVIDIA H200");
   EXPECT_EQ(R.Scope, "kernel");
   EXPECT_EQ(R.Runs, 30u);
@@ -36,15 +37,16 @@ TEST(TuningReport, winnersAndWhatStays_areDescribed) {
   EXPECT_FALSE(Stays.Tuned);
   EXPECT_EQ(Stays.Variant, "default");
   EXPECT_EQ(Stays.RegsAfter, 40u);
-  EXPECT_EQ(Stays.Reason, "no other setting gives other code that may be faster");
-  EXPECT_EQ(Left.Reason, "in-no-unit");
+  EXPECT_EQ(Stays.Reason.text(), "no other setting gives other code that may be faster");
+  EXPECT_EQ(Left.Reason.text(), "in-no-unit");
   EXPECT_EQ(Left.RegsBefore, 20u);
 }
 
 TEST(TuningReport, timingRun_isDescribed) {
   TuningJob Job = sampleJob();
-  Job.Kernels[1].Variants.resize(2);
-  addVariant(Job.Kernels[1], 48);
+  JobBuild Built = sampleBuild(Job);
+  Built.Kernels[1].Variants.resize(2);
+  addVariant(Built.Kernels[1], 48);
   InRunTuning InRun;
   InRun.Choices.resize(2);
   InRun.Choices[0].Mode = TimingMode::Replay;
@@ -66,7 +68,7 @@ TEST(TuningReport, timingRun_isDescribed) {
   SelectionOutcome Outcome = sampleOutcome();
   Outcome.Subjects[0].Screened = {{2, {}, std::nullopt}, {3, {}, std::nullopt}};
   Outcome.Subjects[1].Screened = {{2, {}, std::nullopt}};
-  TuningReport R = reportOf(Job, TuningScope::Kernel, Outcome, &InRun);
+  TuningReport R = reportOf(Job, Built, TuningScope::Kernel, Outcome, &InRun);
   EXPECT_EQ(R.Reruns, InRun.Run.Reruns);
   const KernelReport &Won = R.Kernels[0], &Fixed = R.Kernels[1];
   EXPECT_EQ(Won.InRun.Mode, "replay");
@@ -84,7 +86,7 @@ TEST(TuningReport, timingRun_isDescribed) {
   EXPECT_EQ(Fixed.InRun.Reason, "started from graphs");
   EXPECT_EQ(Fixed.InRun.Rounds, 0u);
 
-  Profile P = decisionsIn(Job, TuningScope::Kernel, Outcome, &InRun);
+  Profile P = decisionsIn(Job, Built, TuningScope::Kernel, Outcome, &InRun);
   for (const Decision &D : P.Kernels) {
     bool IsWon = D.Kernel == "av(float*)";
     EXPECT_EQ(D.Basis->Mode, IsWon ? "replay" : "fixed");
@@ -99,9 +101,10 @@ TEST(TuningReport, timingRun_isDescribed) {
 
 TEST(TuningReport, manyShapes_eightAreListedAndTheRestCounted) {
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   for (unsigned I = 1; I <= 10; ++I)
     Job.Kernels[0].Traced.Shapes.push_back(launches("_Z2avPf", 32 * I, 1));
-  TuningReport R = reportOf(Job, TuningScope::Kernel, sampleOutcome());
+  TuningReport R = reportOf(Job, Built, TuningScope::Kernel, sampleOutcome());
   ASSERT_EQ(R.Kernels[0].Shapes.size(), 9u);
   EXPECT_EQ(R.Kernels[0].Shapes.back(), "and 3 more");
 }

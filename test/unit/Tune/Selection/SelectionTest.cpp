@@ -1,6 +1,7 @@
 #include "Tune/Selection/Selection.h"
 
 #include "SimulatedWorld.h"
+#include "unit/Support/ProgressTesting.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -320,7 +321,7 @@ TEST(Selection, selection_failureToRun_endsIt) {
           return llvm::createStringError("interrupted");
         return RunSample{{1e6}, 1e6, 1, std::nullopt};
       },
-      [](unsigned, unsigned) {});
+      silentProgress());
   ASSERT_FALSE(Outcome);
   EXPECT_EQ(llvm::toString(Outcome.takeError()), "interrupted");
   EXPECT_EQ(Runs, 5u);
@@ -328,17 +329,31 @@ TEST(Selection, selection_failureToRun_endsIt) {
 
 TEST(Selection, progress_risesAndEndsAtTheTotal) {
   SimulatedWorld W = manySubjects(3);
-  std::vector<std::pair<unsigned, unsigned>> Seen;
+  RecordedProgress Progress;
   llvm::cantFail(selectVariants(
       {{"a", 7}, {"b", 7}, {"c", 7}}, {},
-      [&](const Assignment &A) -> llvm::Expected<RunSample> { return W.run(A); },
-      [&](unsigned Done, unsigned Expected) { Seen.emplace_back(Done, Expected); }));
+      [&](const Assignment &A) -> llvm::Expected<RunSample> { return W.run(A); }, Progress));
+  const auto &Seen = Progress.Runs;
   ASSERT_GT(Seen.size(), 2u);
   for (size_t I = 0; I + 1 < Seen.size(); ++I) {
     EXPECT_EQ(Seen[I].first, I);
     EXPECT_GT(Seen[I].second, Seen[I].first);
   }
   EXPECT_EQ(Seen.back(), std::make_pair(39u, 39u));
+}
+
+TEST(Selection, progress_runsBefore_areCounted) {
+  SimulatedWorld W = manySubjects(1);
+  SelectionLimits Limits;
+  Limits.RunsBefore = 5;
+  RecordedProgress Progress;
+  llvm::cantFail(selectVariants(
+      {{"a", 7}}, Limits,
+      [&](const Assignment &A) -> llvm::Expected<RunSample> { return W.run(A); }, Progress));
+  ASSERT_FALSE(Progress.Runs.empty());
+  EXPECT_EQ(Progress.Runs.front().first, 5u);
+  EXPECT_EQ(Progress.Runs.back(),
+            std::make_pair(5 + unsigned(W.Log.size()), 5 + unsigned(W.Log.size())));
 }
 
 /// Limits with a budget of \p Seconds. Each run of \p W takes one second of the simulated clock.

@@ -70,7 +70,7 @@ public:
   SelectionOutcome select(const SelectionLimits &Limits, const std::vector<SubjectSpace> &Spaces) {
     auto Outcome = selectVariants(
         Spaces, Limits, [this](const Assignment &A) -> llvm::Expected<RunSample> { return run(A); },
-        [](unsigned, unsigned) {});
+        silentProgress());
     if (Outcome)
       return std::move(*Outcome);
     ADD_FAILURE() << llvm::toString(Outcome.takeError());

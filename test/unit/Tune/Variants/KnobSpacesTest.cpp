@@ -27,11 +27,12 @@ protected:
     JobContext Context{Store, {}, Runner, Options, [](const Unit &, const UnitImage &, unsigned) {
                          return std::string();
                        }};
-    return knobSpaceOf(Kernel, M, Job, Context);
+    return knobSpaceOf(Kernel, M, Job, Context, Built);
   }
 
   TuningJob Job = sampleJob();
   JobKernel Kernel = sampleKernel("k", 1);
+  KernelBuild Built;
   ParsedModule M{{}, {}, {}, valueOf(PtxModule::parse(".version 9.0\n.target sm_90\n")), {}, {}};
   UnitStore Store{"/dev/null/nonexistent"};
   ProbedProgram Runner;
@@ -48,12 +49,12 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_EQ(S.DefaultRegs, 40u);
   EXPECT_EQ(S.MinRegs, 24u);
   EXPECT_EQ(S.MaxRegs, 64u) << "72 registers would shrink the largest block";
-  EXPECT_EQ(Kernel.LaunchableRegs, 64u);
+  EXPECT_EQ(Built.LaunchableRegs, 64u);
   EXPECT_TRUE(S.FrontEndCaps);
   EXPECT_TRUE(S.SmemSpilling);
   EXPECT_TRUE(S.LoadCaching);
   EXPECT_TRUE(S.RegisterUsageLevels.empty());
-  EXPECT_EQ(Kernel.SmemSpillingThreads, 1024u);
+  EXPECT_EQ(Built.SmemSpillingThreads, 1024u);
 }
 
 TEST_F(KnobSpacesTest, frontEndCaps_noRecordOfTheFrontEnd_areOff) {
@@ -78,7 +79,7 @@ TEST_F(KnobSpacesTest, smemSpilling_notSupported_isOff) {
 TEST_F(KnobSpacesTest, smemSpillingThreads_tracedDomain_isTheLargestTracedBlock) {
   Options.Domain = LaunchDomain::Traced;
   space();
-  EXPECT_EQ(Kernel.SmemSpillingThreads, 256u);
+  EXPECT_EQ(Built.SmemSpillingThreads, 256u);
 }
 
 TEST_F(KnobSpacesTest, loadCaching_loadsWithCacheOperators_isOff) {

@@ -36,8 +36,9 @@ TEST(SampleRecord, timingRun_printedAndParsed_isTheSame) {
   EXPECT_EQ(R.timingRuns(), 0u);
   TuningJob Job = sampleJob();
   Job.Kernels = {sampleKernel("j", 0.5), sampleKernel("k", 0.5)};
+  JobBuild Built = defaultsOf(Job);
   for (unsigned Cap : {32, 40})
-    addVariant(Job.Kernels[1], Cap);
+    addVariant(Built.Kernels[1], Cap);
   InRunRecord Run;
   LaunchPlace Place{"k", {}, 3};
   Run.Verified = {{Place, "r32", Verdict::Differs, "8 words"}};
@@ -49,19 +50,21 @@ TEST(SampleRecord, timingRun_printedAndParsed_isTheSame) {
   SampleRecord Again = parsed(R.print());
   EXPECT_EQ(Again.timingRuns(), 1u);
   EXPECT_EQ(Again.print(), R.print());
-  InRunRecord Read = valueOf(Again.timing(0, Job, "s"));
+  InRunRecord Read = valueOf(Again.timing(0, Job, Built, "s"));
   ASSERT_EQ(Read.Verified.size(), 1u);
   EXPECT_EQ(Read.Verified[0].Detail, "8 words");
   EXPECT_TRUE(Read.Timed.at(0).Confirming);
   EXPECT_EQ(Read.Timed[0].WarmNs, 1200);
   EXPECT_EQ(Read.Rotated.at(0).Ns, 900);
   EXPECT_EQ(Read.Faults.at(0).Why, "hung");
-  EXPECT_NE(messageOf(parsed("carve-samples\t1\ntiming\ttimed\tk\n").timing(0, Job, "s")), "");
+  EXPECT_NE(messageOf(parsed("carve-samples\t1\ntiming\ttimed\tk\n").timing(0, Job, Built, "s")),
+            "");
 }
 
 /// Another search has other variants, in another order. Records name variants, so they still fit.
 TEST(SampleRecord, timingRuns_otherVariantsInTheJob_areFoundByName) {
-  TuningJob Job = sampleJob(); // _Z2avPf has r32 and r64.
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job); // _Z2avPf has r32 and r64.
   const std::string Line = "timing\trotated\t_Z2avPf\t1,1,1\t32,1,1\t0\t1,1,1\t0\t";
   const std::string Text = "carve-samples\t1\n" + Line + "r64\t700\n" + "timing-run\t2\n" + Line +
                            "r64\t500\n" + Line + "r40-f255\t400\n";
@@ -70,16 +73,16 @@ TEST(SampleRecord, timingRuns_otherVariantsInTheJob_areFoundByName) {
   using Times = std::vector<std::pair<std::string, double>>;
   auto Variant = [&](size_t Run) {
     Times Seen;
-    for (const RotatedSample &S : valueOf(R.timing(Run, Job, "s")).Rotated)
+    for (const RotatedSample &S : valueOf(R.timing(Run, Job, Built, "s")).Rotated)
       Seen.emplace_back(S.Variant, S.Ns);
     return Seen;
   };
   EXPECT_EQ(Variant(0), (Times{{"r64", 700}}));
   EXPECT_EQ(Variant(1), (Times{{"r64", 500}}));
-  addVariant(Job.Kernels[0], 40);
-  Job.Kernels[0].Variants[4].Setting.FrontEndCap = 255;
+  addVariant(Built.Kernels[0], 40);
+  Built.Kernels[0].Variants[4].Setting.FrontEndCap = 255;
   EXPECT_EQ(Variant(1), (Times{{"r64", 500}, {"r40-f255", 400}}));
-  Job.Kernels[0].Variants[3].InModule = false;
+  Built.Kernels[0].Variants[3].InModule = false;
   EXPECT_EQ(Variant(1), (Times{{"r40-f255", 400}}));
   EXPECT_EQ(failure("carve-samples\t1\ntiming-run\t2\n"),
             "s:2: expected a probe, timing, sample or program line, not 'timing-run\t2'");

@@ -16,8 +16,8 @@ protected:
     Spec.Argv = {"./app"};
     Spec.TimeoutS = 9;
     // In the recorded image, `x_Z2avPf` is used as a clone of `_Z2avPf`.
-    Job.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
-    Job.Kernels[0].Variants[2].CloneName = "x_Z2avPf";
+    Built.Modules[0].Cubin = recordedPtx("kernels.sm_90.cuda-13.0.88.cubin");
+    Built.Kernels[0].Variants[2].CloneName = "x_Z2avPf";
     Runner.Program = [this](const ProbedProgram::Run &R, CommandResult &Result) {
       return behave(R, Result);
     };
@@ -34,10 +34,11 @@ protected:
   }
 
   WorkloadSampler sampler(TuningScope Scope = TuningScope::Kernel) {
-    return WorkloadSampler(Job, Scope, Spec, Probe, Runner, Check, Images.path());
+    return WorkloadSampler(Job, Built, Scope, Spec, Probe, Runner, Check, Images.path());
   }
 
   TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
   WorkloadSpec Spec;
   ProbeSetup Probe{"probe.so", ""};
   ProbedProgram Runner;
@@ -52,20 +53,20 @@ protected:
 } // namespace
 
 TEST_F(WorkloadSamplerTest, subjects_byScope_areKernelsOrFiles) {
-  std::vector<SubjectSpace> Kernels = subjectsOf(Job, TuningScope::Kernel);
+  std::vector<SubjectSpace> Kernels = subjectsOf(Job, Built, TuningScope::Kernel);
   ASSERT_EQ(Kernels.size(), 2u);
   EXPECT_EQ(Kernels[0].Name, "_Z2avPf");
   EXPECT_EQ(Kernels[0].Variants, 4u);
   EXPECT_EQ(Kernels[1].Variants, 2u);
-  auto Names = variantNames(Job, TuningScope::Kernel);
+  auto Names = variantNames(Built, TuningScope::Kernel);
   EXPECT_EQ(Names[0], (std::vector<std::string>{"default", "control", "r32", "r64"}));
 
-  Job.Modules[0].FileVariants = {{}, {}, {{48}, "", {}, "", "image"}};
-  std::vector<SubjectSpace> Files = subjectsOf(Job, TuningScope::File);
+  Built.Modules[0].FileVariants = {{}, {}, {{48}, "", {}, "", "image"}};
+  std::vector<SubjectSpace> Files = subjectsOf(Job, Built, TuningScope::File);
   ASSERT_EQ(Files.size(), 1u);
   EXPECT_EQ(Files[0].Name, "k.cu");
   EXPECT_EQ(Files[0].Variants, 3u);
-  EXPECT_EQ(variantNames(Job, TuningScope::File)[0].back(), "r48");
+  EXPECT_EQ(variantNames(Built, TuningScope::File)[0].back(), "r48");
 }
 
 TEST_F(WorkloadSamplerTest, run_emptyAssignment_swapsNothing) {
@@ -92,10 +93,10 @@ TEST_F(WorkloadSamplerTest, run_variant_hasTheKernelsName) {
         return K.CodeDigest;
     return std::string();
   };
-  EXPECT_EQ(CodeOf(Placed.at("c1"), "_Z2avPf"), CodeOf(Job.Modules[0].Cubin, "x_Z2avPf"));
+  EXPECT_EQ(CodeOf(Placed.at("c1"), "_Z2avPf"), CodeOf(Built.Modules[0].Cubin, "x_Z2avPf"));
   // Another assignment starts from the module again.
   valueOf(Sampler.run({0, 0}));
-  EXPECT_EQ(Runner.Runs.back().Images.at("c1"), Job.Modules[0].Cubin);
+  EXPECT_EQ(Runner.Runs.back().Images.at("c1"), Built.Modules[0].Cubin);
 }
 
 TEST_F(WorkloadSamplerTest, twins_getTheSameImage) {
@@ -107,7 +108,7 @@ TEST_F(WorkloadSamplerTest, twins_getTheSameImage) {
 }
 
 TEST_F(WorkloadSamplerTest, fileVariants_areWholeImages) {
-  Job.Modules[0].FileVariants = {
+  Built.Modules[0].FileVariants = {
       {{}, "", {}, "", "plain"}, {{}, "", {}, "", "plain"}, {{48}, "", {}, "", "capped"}};
   WorkloadSampler Sampler = sampler(TuningScope::File);
   RunSample S = valueOf(Sampler.run({2}));
@@ -193,12 +194,13 @@ TEST_F(WorkloadSamplerTest, deviceLink_linkedImage_isReplaced) {
   Second.Source.Key = "second";
   Second.Source.Containers = {"c3"};
   Job.Modules.push_back(Second); // A template puts the same kernels into a second module.
+  Built.Modules.resize(2);
   JobLink Link;
   Link.Source.Containers = {"linked"};
   Link.Modules = {0, 1};
-  Link.Cubin = Job.Modules[0].Cubin;
-  Job.Modules[0].Cubin = Job.Modules[1].Cubin = "for nvlink";
-  Job.Links = {Link};
+  Link.Cubin = Built.Modules[0].Cubin;
+  Built.Modules[0].Cubin = Built.Modules[1].Cubin = "for nvlink";
+  Built.Links = {Link};
   WorkloadSampler Sampler = sampler();
   valueOf(Sampler.run({}));
   valueOf(Sampler.run({2, 0}));
@@ -208,8 +210,8 @@ TEST_F(WorkloadSamplerTest, deviceLink_linkedImage_isReplaced) {
   EXPECT_EQ(Placed.at("linked"),
             valueOf(exchangeKernelNames(Link.Cubin, {{"_Z2avPf", "x_Z2avPf"}})));
   // If a module could not be assembled, the link has it as it was.
-  Job.Modules[0].Cubin.clear();
-  Job.Modules[1].Cubin.clear();
+  Built.Modules[0].Cubin.clear();
+  Built.Modules[1].Cubin.clear();
   valueOf(Sampler.run({2, 0}));
   EXPECT_EQ(Runner.Runs[2].Images.at("linked"), Link.Cubin);
 }

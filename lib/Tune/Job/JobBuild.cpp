@@ -1,0 +1,25 @@
+#include "Tune/Job/JobBuild.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+
+JobBuild::JobBuild(const TuningJob &Job)
+    : Kernels(Job.Kernels.size()), Modules(Job.Modules.size()) {
+  for (size_t K = 0; K < Kernels.size(); ++K)
+    Kernels[K].Default = Job.Kernels[K].Region.Default;
+}
+
+std::vector<std::string> carve::namesOf(llvm::ArrayRef<JobVariant> Variants) {
+  std::vector<std::string> Names;
+  for (const JobVariant &V : Variants)
+    Names.push_back(Names.empty()       ? DefaultVariant
+                    : Names.size() == 1 ? ControlVariant
+                    : V.Purpose.empty() ? variantName(V.Setting)
+                                        : V.Purpose);
+  return Names;
+}
+
+size_t KernelBuild::timedTogether() const {
+  return llvm::count_if(Variants, [](const JobVariant &V) { return V.InModule; });
+}

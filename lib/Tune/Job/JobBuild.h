@@ -1,0 +1,95 @@
+/// \file
+/// What is built from a TuningJob: the variants of its kernels, and the images with them. One
+/// module per unit holds the variants that are timed together. The rounds (VariantRounds.h) build
+/// it, and the timing, the selection and the report read it.
+#pragma once
+
+#include "Metrics/Counts/Metrics.h"
+#include "Search/Variant.h"
+#include "Support/StayReason.h"
+#include "Tune/Job/TuningJob.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// One version of a kernel, or of a unit with TuningScope::File.
+struct JobVariant {
+  VariantSetting Setting;
+  std::string CloneName;     ///< Name in the module; the default keeps the kernel's name.
+  KernelResources Resources; ///< The resources that ptxas reported.
+  std::string CodeDigest;
+  std::string Cubin; ///< With TuningScope::File, the unit's whole image at this cap.
+  /// Whether its clone is in the modules as they are assembled now.
+  bool InModule = true;
+  StaticMetrics Metrics = {}; ///< Metrics in the launch shape that takes most of the time.
+  /// Whether it computes something else than the kernel (Explain/Modified/ModifiedKernel.h). Then
+  /// it is never chosen or emitted.
+  bool OnlyTimed = false;
+  std::string Purpose = {}; ///< What it is timed for, if it is only timed. This is then its name.
+};
+
+/// The names of \p Variants in plans, records and samples: `default`, `control`, and then each
+/// variant's setting, such as `r40`, or its purpose.
+std::vector<std::string> namesOf(llvm::ArrayRef<JobVariant> Variants);
+
+/// A setting that was compiled but is not timed.
+struct CarvedJobVariant {
+  VariantSetting Setting;
+  std::string Reason;
+  StaticMetrics Metrics;
+};
+
+/// The variants of one kernel of the job.
+struct KernelBuild {
+  /// The resources of nvcc's code. In a device link, nvlink decides on the registers.
+  KernelResources Default;
+  /// The most registers that the launch domain allows; 0 if this is not known yet.
+  unsigned LaunchableRegs = 0;
+  /// The block size, in threads, that the kernel is bound to with spilling to shared memory if it
+  /// has no bound of its own.
+  unsigned SmemSpillingThreads = 0;
+  /// Variant 0 is the default and 1 its control copy. Only used with TuningScope::Kernel.
+  std::vector<JobVariant> Variants;
+  std::vector<std::string> Dropped; ///< Settings that are not tried, each with its reason.
+  std::vector<CarvedJobVariant> Carved;
+  unsigned Compiled = 0; ///< Settings that were compiled, without the default.
+  StayReason LeftReason; ///< Why the kernel is not tuned after all; empty if it is tuned.
+
+  /// The number of its clones in the modules as they are assembled now, with the default and the
+  /// control. It is 0 if the kernel takes no part in the round.
+  size_t timedTogether() const;
+};
+
+/// The images of one module of the job.
+struct ModuleBuild {
+  /// The multi-version image with TuningScope::Kernel, else the default image. For a relocatable
+  /// unit, it is an input of nvlink and not an image that the program loads.
+  std::string Cubin;
+  /// Only used with TuningScope::File: 0 is the default and 1 the same image again.
+  std::vector<JobVariant> FileVariants;
+};
+
+/// One image of one device link (-rdc=true), with the clones of all its units.
+struct JobLink {
+  DeviceLink Source;
+  LinkedImage Image;
+  std::vector<size_t> Modules; ///< The job's modules that are linked into it.
+  std::string Cubin;           ///< The linked multi-version image.
+};
+
+/// Everything that is built from one job.
+struct JobBuild {
+  JobBuild() = default;
+  /// Nothing of \p Job is built yet.
+  explicit JobBuild(const TuningJob &Job);
+
+  std::vector<KernelBuild> Kernels; ///< In the order of TuningJob::Kernels.
+  std::vector<ModuleBuild> Modules; ///< In the order of TuningJob::Modules.
+  std::vector<JobLink> Links;
+};
+
+} // namespace carve
