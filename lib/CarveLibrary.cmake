@@ -1,7 +1,8 @@
 set(CARVE_WARNINGS -Wall -Wextra -Wpedantic $<$<BOOL:${CARVE_WERROR}>:-Werror>)
 # These report the inside of std::string where a literal is joined to one (GCC's bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
-  list(APPEND CARVE_WARNINGS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+  list(APPEND CARVE_WARNINGS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+       -Wno-stringop-overread)
 endif()
 
 # The two kinds of sanitizers exclude each other. ON is the kind that was there first.
