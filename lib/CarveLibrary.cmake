@@ -14,9 +14,13 @@ elseif(CARVE_SANITIZE)
   message(FATAL_ERROR "CARVE_SANITIZE is address, thread or OFF, not ${CARVE_SANITIZE}")
 endif()
 
-# Most of a compile is headers. These are compiled once, for all sources that include LLVM's. What is
-# compiled so need not include all that it uses; with OFF, a missing include is an error.
-option(CARVE_PRECOMPILE "Precompile the headers that most sources include" ON)
+# Most of a compile is headers, so the sources of a target in one go take a third of the time: for
+# .ci/check and whoever builds everything from nothing. What is compiled so need not include all that
+# it uses.
+option(CARVE_TOGETHER "Compile the sources of each target in one go" OFF)
+set(CMAKE_UNITY_BUILD ${CARVE_TOGETHER})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
+# The headers that nearly every source of ours includes, precompiled once for such a build.
 set(CARVE_COMMON_HEADERS <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h> <llvm/ADT/StringMap.h>
   <llvm/Support/Error.h> <llvm/Support/FileSystem.h> <llvm/Support/FormatVariadic.h>
   <llvm/Support/JSON.h> <llvm/Support/Path.h> <llvm/Support/raw_ostream.h> <map> <optional> <set>)
@@ -24,12 +28,53 @@ set(CARVE_COMMON_HEADERS <llvm/ADT/STLExtras.h> <llvm/ADT/StringExtras.h> <llvm/
 if(CARVE_SANITIZE)
   find_program(CARVE_GOLD ld.gold)
 endif()
+# Sources that define names which others beside them define as well.
+set(CARVE_ALONE
+  lib/Explain/LimitsReport.cpp
+  lib/Captures/File/RawCapture.cpp
+  lib/Search/Carver.cpp
+  lib/Explain/LimitFindings.cpp
+  lib/Metrics/Counts/ThreadStride.cpp
+  lib/Spaces/SearchMemory.cpp
+  lib/Probe/Capture/CapturedModules.cpp
+  lib/Probe/Entry/ExitHooks.cpp
+  lib/Probe/Driver/Hazards.cpp
+  lib/Probe/Driver/LoadedHandles.cpp
+  lib/Profiles/ProfileDiff.cpp
+  test/gpu/TuneTest.cpp
+  test/unit/Explain/LimitFindingsTest.cpp
+  test/unit/Explain/Modified/ModifiedKernelTest.cpp
+  test/unit/Device/OccupancyTest.cpp
+  test/unit/Search/VariantEditTest.cpp
+  test/unit/Search/VariantModelTest.cpp
+  test/unit/Explain/HardwareCountersTest.cpp
+  test/unit/Probe/Driver/HazardsTest.cpp
+  test/unit/Probe/MemoryDriver.cpp
+  test/unit/Probe/ProbeLibraryTest.cpp
+  test/unit/Probe/StandIn/NeighbourScenarios.cpp
+  test/unit/Probe/StandIn/ProbeKernels.cpp
+  test/unit/Probe/StandIn/Scenarios.cpp
+  test/unit/Probe/StandInTest.cpp
+  test/unit/Probe/StubProfiler.cpp
+  test/unit/Ptx/KernelHazardsTest.cpp
+  test/unit/Explain/LimitsReportTest.cpp
+  test/unit/Profiles/ProfileMergeTest.cpp
+  test/unit/Workload/ProbeRecordsTest.cpp
+  test/unit/Tune/WholeRuns/SampleRecordTest.cpp
+  test/unit/Evaluate/SweepTableTest.cpp)
+list(TRANSFORM CARVE_ALONE PREPEND ${PROJECT_SOURCE_DIR}/)
 
 # Flags that every target of ours shares.
 function(carve_target Name)
   target_include_directories(${Name} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
   target_compile_options(${Name} PRIVATE ${CARVE_WARNINGS} -fvisibility=hidden
                          -ffunction-sections -fdata-sections)
+  get_target_property(Together ${Name} UNITY_BUILD)
+  if(Together)
+    # Every source is a header there, and the types of its unnamed namespace its own.
+    target_compile_options(${Name} PRIVATE -Wno-subobject-linkage)
+    set_source_files_properties(${CARVE_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   if(CARVE_SANITIZE)
     target_compile_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} -fno-sanitize-recover=all -g1)
     target_link_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} $<$<BOOL:${CARVE_GOLD}>:-fuse-ld=gold>)
@@ -54,7 +99,7 @@ function(carve_library Name)
   carve_target(carve${Name})
   target_link_libraries(carve${Name} PUBLIC ${ARG_DEPS})
   # The probe knows nothing of LLVM.
-  if(CARVE_PRECOMPILE AND NOT Name MATCHES "^(Probe|Protocol)")
+  if(CARVE_TOGETHER AND NOT Name MATCHES "^(Probe|Protocol)")
     target_precompile_headers(carve${Name} REUSE_FROM carve-common-headers)
   endif()
 endfunction()
