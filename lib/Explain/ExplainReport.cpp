@@ -79,7 +79,7 @@ void printKernel(const KernelReport &K, llvm::raw_ostream &OS) {
        << llvm::formatv(", {0:f3} [{1:f3},{2:f3}] times as fast\n", 1 / K.Ratio.Median,
                         1 / K.Ratio.High, 1 / K.Ratio.Low);
   else
-    OS << "stays as it is" << (K.Reason.empty() ? "" : ": " + K.Reason) << "\n";
+    OS << "stays as it is" << (K.Reason.empty() ? "" : ": " + K.Reason.text()) << "\n";
   OS << "  " << K.Compiled << " variants compiled, " << K.Variants.size() << " timed, "
      << K.Carved.size() << " carved away\n";
   std::vector<Line> Lines{
@@ -147,7 +147,7 @@ llvm::json::Value toJson(const KernelReport &K) {
                             {"dropped", std::move(Dropped)},
                             {"chosen", K.Tuned ? K.Variant : "default"},
                             {"ratio", K.Tuned ? llvm::json::Value(K.Ratio.Median) : nullptr},
-                            {"reason", llvm::json::fixUTF8(K.Reason)}};
+                            {"reason", llvm::json::fixUTF8(K.Reason.text())}};
 }
 
 } // namespace

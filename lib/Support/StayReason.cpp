@@ -14,7 +14,7 @@ struct Row {
 
 } // namespace
 
-static constexpr Row Table[] = {
+static constexpr Row Reasons[] = {
     {KnownReason::Budget, "budget", "the time budget (--budget) ended before it was decided"},
     {KnownReason::BelowShare, "below-share", "less than 1 % of GPU time"},
     {KnownReason::InNoUnit, "in-no-unit",
@@ -39,21 +39,25 @@ static constexpr Row Table[] = {
 
 /// Whether the table can be indexed by the reason.
 static constexpr bool isInOrder() {
-  for (size_t I = 0; I < std::size(Table); ++I)
-    if (Table[I].Reason != KnownReason(I))
+  for (size_t I = 0; I < std::size(Reasons); ++I)
+    if (Reasons[I].Reason != KnownReason(I))
       return false;
-  return std::size(Table) == size_t(KnownReason::SharedCallee) + 1;
+  return std::size(Reasons) == size_t(KnownReason::SharedCallee) + 1;
 }
 static_assert(isInOrder());
 
-llvm::StringRef carve::identifierOf(KnownReason Reason) { return Table[size_t(Reason)].Identifier; }
+llvm::StringRef carve::identifierOf(KnownReason Reason) {
+  return Reasons[size_t(Reason)].Identifier;
+}
 
 std::string StayReason::text() const { return Known ? identifierOf(*Known).str() : Detail; }
 
-std::string StayReason::words() const { return Known ? Table[size_t(*Known)].Words.str() : Detail; }
+std::string StayReason::words() const {
+  return Known ? Reasons[size_t(*Known)].Words.str() : Detail;
+}
 
 StayReason carve::parseStayReason(llvm::StringRef Text) {
-  const Row *Found = std::find_if(std::begin(Table), std::end(Table),
+  const Row *Found = std::find_if(std::begin(Reasons), std::end(Reasons),
                                   [&](const Row &R) { return R.Identifier == Text; });
-  return Found == std::end(Table) ? StayReason(Text.str()) : StayReason(Found->Reason);
+  return Found == std::end(Reasons) ? StayReason(Text.str()) : StayReason(Found->Reason);
 }
