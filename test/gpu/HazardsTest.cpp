@@ -82,22 +82,24 @@ struct Timed {
 
 } // namespace
 
-/// Writes a script that runs \p App and keeps each run's output and status in a file of its own.
-static std::string recordingScript(const Project &P, const std::string &App) {
-  std::string Path = P.path("run.sh");
-  EXPECT_FALSE(writeFileAtomically(Path, "Out=" + P.path("run-") + "$$\n" + App +
+/// Writes a script that runs \p App and keeps each run's output and status in a file of its own,
+/// whose name begins with \p Kind. The output has what the shell says of a signal.
+static std::string recordingScript(const Project &P, const std::string &App,
+                                   const std::string &Kind) {
+  std::string Path = P.path(Kind + ".sh");
+  EXPECT_FALSE(writeFileAtomically(Path, "Out=" + P.path(Kind + "-") + "$$\n" + App +
                                              " > $Out 2>&1\nStatus=$?\ncat $Out\n"
                                              "echo \"status $Status\" >> $Out\nexit $Status\n"));
   return Path;
 }
 
-/// Returns what all runs of recordingScript() have left.
-static Words recordedRuns(const Project &P) {
+/// Returns what all runs of recordingScript() with \p Kind have left.
+static Words recordedRuns(const Project &P, const std::string &Kind) {
   Words Runs;
   std::error_code Failed;
   for (llvm::sys::fs::directory_iterator I(P.path(""), Failed), E; I != E && !Failed;
        I.increment(Failed))
-    if (llvm::StringRef(I->path()).contains("/run-"))
+    if (llvm::StringRef(I->path()).contains("/" + Kind + "-"))
       Runs.push_back(valueOf(readFile(I->path())));
   return Runs;
 }
@@ -131,19 +133,16 @@ static Timed timingOfHot(const Project &P) {
   return {};
 }
 
-/// Returns what a run prints, and its status, in the form in which recordingScript() keeps them.
-static std::string outcomeOf(const CommandResult &R) {
-  return R.Stdout + R.Stderr + "status " + std::to_string(R.ExitStatus) + "\n";
-}
-
 /// Returns what \p App does by itself: all outcomes of one run, or of many runs if its end is left
 /// to chance. A driver that is shut down during a launch crashes now and then, without any code of
 /// carve-nvcc.
-static std::set<std::string> plainOutcomes(const std::string &App, unsigned Runs) {
-  std::set<std::string> Outcomes;
+static std::set<std::string> plainOutcomes(const Project &P, const std::string &App,
+                                           unsigned Runs) {
+  std::string Script = recordingScript(P, App, "plain");
   for (unsigned Run = 0; Run < Runs; ++Run)
-    Outcomes.insert(outcomeOf(run({App})));
-  return Outcomes;
+    run({"/bin/sh", Script});
+  Words Outcomes = recordedRuns(P, "plain");
+  return {Outcomes.begin(), Outcomes.end()};
 }
 
 /// Checks that every run that was not ended because of a variant is one of \p Plain. Returns how
@@ -176,7 +175,7 @@ TEST_P(Hazards, tunedProgram_doesWhatItDoesByItself) {
                                             Option.substr(At + 1));
   }
   P.compile(Build);
-  std::set<std::string> Plain = plainOutcomes(App, H.Status != 0 ? 30 : 1);
+  std::set<std::string> Plain = plainOutcomes(P, App, H.Status != 0 ? 30 : 1);
   const std::string End = "status " + std::to_string(H.Status) + "\n";
   ASSERT_TRUE(llvm::any_of(Plain, [&](const std::string &Outcome) {
     return llvm::StringRef(Outcome).ends_with(End);
@@ -189,7 +188,7 @@ TEST_P(Hazards, tunedProgram_doesWhatItDoesByItself) {
 
   auto Begin = std::chrono::steady_clock::now();
   // The program's own status must not end the tuning.
-  std::string Script = recordingScript(P, App);
+  std::string Script = recordingScript(P, App, "run");
   if (H.Status != 0) {
     ASSERT_FALSE(writeFileAtomically(P.path("any.sh"), "/bin/sh " + Script + " || true\n"));
   }
@@ -204,7 +203,7 @@ TEST_P(Hazards, tunedProgram_doesWhatItDoesByItself) {
   double Seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin).count();
 
   EXPECT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
-  Words Runs = recordedRuns(P);
+  Words Runs = recordedRuns(P, "run");
   EXPECT_GE(Runs.size(), H.Modes.count("left") ? 1u : 2u);
   bool Failed = testing::Test::HasFailure();
   unsigned Ended = checkRuns(Runs, Plain);
