@@ -176,6 +176,8 @@ TuningReport carve::describeTuning(const TuningJob &Job, TuningScope Scope,
   Report.Program = Outcome.Program;
   Report.ProgramWall = Outcome.Wall;
   Report.Pairs = Outcome.Pairs;
+  Report.PairsMade = Outcome.PairsMade;
+  Report.Ended = nameOf(Outcome.End);
   for (const SubjectOutcome &O : Outcome.Subjects)
     Report.VariantsTimed += O.Screened.size();
   for (const JobKernel &K : Job.Kernels)
