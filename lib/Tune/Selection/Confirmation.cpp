@@ -16,6 +16,9 @@ using namespace carve;
 
 namespace {
 
+/// The probability that all winners are lost because the wall time seems to have grown by chance.
+constexpr double WallLevel = 0.005;
+
 class Confirmation {
 public:
   explicit Confirmation(SelectionRuns &Runs)
@@ -338,7 +341,7 @@ void Confirmation::judgeProgram(std::vector<size_t> &Standing) {
     Wall.Default.push_back(P.WallDefault);
   }
   Outcome.Program = pairedInterval(programTimes(), LastLevel);
-  Outcome.Wall = pairedInterval(Wall, 0.025);
+  Outcome.Wall = pairedInterval(Wall, WallLevel);
   Outcome.Pairs = Pairs.size();
   if (Outcome.Program.Median <= 1 && Outcome.Wall.Low <= 1)
     return;

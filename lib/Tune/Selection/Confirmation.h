@@ -26,7 +26,7 @@ namespace carve {
 ///
 /// If a subject loses, the others are confirmed again without it, because it may have changed their
 /// times. If the program's own GPU time has a median above 1, or its wall time is measurably above
-/// 1 (2.5 %), all subjects keep their defaults.
+/// 1 (0.5 %), all subjects keep their defaults.
 ///
 /// With a budget, a confirmation starts if any time is left, and makes at least the pairs that can
 /// decide. Subjects that are undecided after that keep their default with BudgetReason. Those that

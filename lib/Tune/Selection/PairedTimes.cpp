@@ -71,8 +71,9 @@ static bool isHopeless(const PairedTimes &Times, const WinningBounds &Bounds, un
   Certainty C = certaintyOf(Times);
   double Lowest = std::log(median(Times.ratios())) - studentQuantile(0.1, C.Dof) * C.Error;
   double LastError = C.Error * std::sqrt(double(Times.count()) / std::max(MostPairs, 1u));
-  double Needed =
-      std::log(Bounds.LeastHigh) - studentQuantile(Last.Level, 2 * Last.Pairs - 2) * LastError;
+  // With few pairs the control's distance is little more than scatter.
+  double High = Times.count() < RankedPairs ? Bounds.LeastHigh : Bounds.High;
+  double Needed = std::log(High) - studentQuantile(Last.Level, 2 * Last.Pairs - 2) * LastError;
   return Lowest > std::min(std::log(Bounds.Ratio), Needed);
 }
 

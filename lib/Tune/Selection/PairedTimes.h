@@ -89,8 +89,8 @@ enum class PairedVerdict {
 ///
 /// A variant loses by stochastic curtailment (Lan, Simon and Halperin, Stochastically curtailed
 /// tests in long-term clinical trials, 1982): even if its ratio is as low as these times allow (10
-/// % error), it would be above Bounds.Ratio, or its interval would not get below Bounds.LeastHigh
-/// with all pairs. That can lose a winner, and adds no false one.
+/// % error), it would be above Bounds.Ratio, or with all pairs its interval would not get below the
+/// bound. That can lose a winner, and adds no false one.
 PairedVerdict judgePairs(const PairedTimes &Times, double Level, const WinningBounds &Bounds,
                          unsigned MostPairs);
 
