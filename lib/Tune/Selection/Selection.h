@@ -31,9 +31,8 @@ struct SubjectSpace {
   size_t Nominee = 0;     ///< This variant goes straight to the confirmation; 0 if there is none.
   std::string Stays = {}; ///< Why the subject keeps its default and is not run; empty if it is.
   std::map<size_t, std::string> Excluded = {}; ///< Variants that are not run, with the reason.
-  /// The ratio to the default's time that the timing run measured for the nominee; 0 if not known.
-  double Predicted = 0;
-  /// GPU times of the subject in earlier runs of the untouched program, such as the traced run.
+  double Predicted = 0; ///< The nominee's ratio in the timing run; 0 if not known.
+  /// GPU times of the subject in earlier runs of the untouched program.
   std::vector<double> EarlierNs = {};
 };
 
@@ -63,15 +62,13 @@ struct SelectionLimits {
   double WinningRatio = 0.995;        ///< The median of the confirmation must be at most this.
   /// The interval must stay below 1 by this, or by twice the control's distance if that is more.
   double LeastMargin = 0.003;
-  /// The winners together are confirmed if the logarithm of the program's ratio is off the
-  /// predicted one by at most this part of it.
+  /// The logarithm of the program's ratio may be off the predicted one by this part of it.
   double SumTolerance = 0.25;
   unsigned MaxRuns = 400;  ///< The whole tuning makes no more runs than this.
   unsigned RunsBefore = 0; ///< Runs that the tuning made before the selection; they count too.
   double BudgetS = 0;      ///< Time for the whole tuning, in seconds; 0 if it is not limited.
   double RunS = 0;         ///< Estimated seconds per run, used until a run has been made.
-  /// GPU time of the whole program in earlier runs of it, untouched.
-  std::vector<double> EarlierProgramNs = {};
+  std::vector<double> EarlierProgramNs = {}; ///< GPU time of the program in earlier runs.
   /// Returns the seconds since the tuning began. It must be set if there is a budget.
   std::function<double()> ElapsedS = [] { return 0.0; };
   uint64_t Seed = 1;
@@ -89,10 +86,8 @@ struct SubjectOutcome {
   size_t Chosen = 0;                     ///< The variant to use; 0 if the default stays.
   std::vector<ScreenedVariant> Screened; ///< Variants 2, 3, ...; element 0 is variant 2.
   size_t Candidate = 0; ///< The nominee, or the best variant of screening; 0 if there is none.
-  /// The candidate's time over the default's, in its last confirmation. The interval is the one
-  /// that decided (see pairedInterval()).
-  RatioInterval Ratio;
-  unsigned Pairs = 0; ///< Pairs of runs that Ratio is computed from.
+  RatioInterval Ratio;  ///< The candidate's time over the default's, in its last confirmation.
+  unsigned Pairs = 0;   ///< Pairs of runs that Ratio is computed from.
   /// |median time with the control copy / median time with the default - 1|.
   double ControlDistance = 0;
   std::string Reason; ///< Why the default stays.
