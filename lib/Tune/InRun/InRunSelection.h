@@ -42,8 +42,8 @@ struct InRunSubject {
 struct InRunLimits {
   /// A candidate's median ratio in the choosing rounds must be below this.
   double ScreeningRatio = 0.995;
-  double WinningRatio = 0.99; ///< Its median in the held-out rounds must be at most this.
-  double LeastMargin = 0.003; ///< See SelectionLimits::LeastMargin.
+  double WinningRatio = 0.995; ///< Its median in the held-out rounds must be at most this.
+  double LeastMargin = 0.003;  ///< See SelectionLimits::LeastMargin.
   /// The probability, per kernel, that a variant that gains nothing is nominated.
   double Alpha = 0.05;
   /// A shape needs at least so many choosing rounds, and as many held-out rounds as Alpha needs.

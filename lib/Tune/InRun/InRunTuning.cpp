@@ -145,6 +145,8 @@ void carve::applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subj
   for (size_t K = 0; K < InRun.Outcomes.size(); ++K) {
     const InRunOutcome &O = InRun.Outcomes[K];
     Subjects[K].Nominee = O.Nominee;
+    if (O.Nominee)
+      Subjects[K].Predicted = O.Ratio.Median;
     if (O.Verdict == InRunVerdict::Stays)
       Subjects[K].Stays = O.Reason;
     for (const InRunOutcome::Rejection &R : O.Rejected)

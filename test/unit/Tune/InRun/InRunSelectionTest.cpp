@@ -52,7 +52,7 @@ TEST(InRunSelection, intervals_areOfTheChoosingRounds) {
 TEST(InRunSelection, kernel_gainsNothing_stays) {
   SimulatedRun Run;
   Run.replay({shapeOf({1.1, 1.02, 1.2})});
-  Run.replay({shapeOf({0.993, 1.0})});
+  Run.replay({shapeOf({0.997, 1.0})});
   std::vector<InRunOutcome> O = Run.select();
   EXPECT_EQ(O[0].Verdict, InRunVerdict::Stays);
   EXPECT_TRUE(startsWith(O[0].Reason, "no variant was faster: the best took 1.0")) << O[0].Reason;
@@ -313,7 +313,7 @@ TEST(InRunSelection, kernel_notTimed_isUndecided) {
 
 /// Whole runs see all shapes and may find the gain.
 TEST(InRunSelection, gain_hiddenByShapesNotTimed_isUndecided) {
-  for (double Ratio : {0.984, 0.998}) {
+  for (double Ratio : {0.991, 0.998}) {
     SimulatedRun Run;
     Run.Noise = 0.0003;
     SimulatedShape Missing = shapeOf({Ratio});
@@ -321,7 +321,7 @@ TEST(InRunSelection, gain_hiddenByShapesNotTimed_isUndecided) {
     std::erase_if(Run.Record.Timed,
                   [](const TimedSample &T) { return T.Place.Shape.Grid[0] == 2; });
     InRunOutcome O = Run.selectOne();
-    EXPECT_EQ(O.Verdict, Ratio < 0.99 ? InRunVerdict::Undecided : InRunVerdict::Stays) << O.Reason;
+    EXPECT_EQ(O.Verdict, Ratio < 0.995 ? InRunVerdict::Undecided : InRunVerdict::Stays) << O.Reason;
     EXPECT_EQ(O.Nominee, 0u);
   }
 }
