@@ -27,6 +27,13 @@ std::vector<std::string> beyondAttributes(const VariantSetting &V) {
   if (V.Loads == LoadCaching::L2Only)
     Lost.push_back(
         "load-cache cg: -Xptxas -dlcm=cg sets it for a whole file, __ldcg() for one load");
+  if (V.Loads == LoadCaching::EvictFirst)
+    Lost.push_back(
+        "load-cache cs: -Xptxas -dlcm=cs sets it for a whole file, __ldcs() for one load");
+  if (V.Loads == LoadCaching::NoAllocate)
+    Lost.push_back(
+        "load-cache noalloc: only asm(\"ld.global.L1::no_allocate...\") sets it, for one "
+        "load");
   if (V.RegisterUsageLevel)
     Lost.push_back("register-usage-level " + std::to_string(*V.RegisterUsageLevel) +
                    ": only -Xptxas --register-usage-level sets it, for a whole file");

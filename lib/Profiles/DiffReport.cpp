@@ -128,8 +128,9 @@ json::Object entryJson(const Decision &D) {
   O["cap"] = D.Variant.Cap;
   O["frontend-cap"] = D.Variant.FrontEndCap;
   O["smem-spilling"] = D.Variant.SmemSpilling;
-  O["load-cache"] =
-      D.Variant.Loads == LoadCaching::L2Only ? json::Value("cg") : json::Value(nullptr);
+  O["load-cache"] = D.Variant.Loads == LoadCaching::AsCompiled
+                        ? json::Value(nullptr)
+                        : json::Value(nameOf(D.Variant.Loads));
   O["register-usage-level"] = D.Variant.RegisterUsageLevel;
   O["digest"] = D.Digest;
   if (!D.Basis)

@@ -91,8 +91,9 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
           Settings.push_back(V);
         }
     }
-  if (Effort >= 2 && Space.LoadCaching)
-    Settings.push_back({.Cap = {}, .Loads = LoadCaching::L2Only});
+  if (Effort >= 2)
+    for (LoadCaching Loads : Space.LoadCachings)
+      Settings.push_back({.Cap = {}, .Loads = Loads});
   if (Effort >= 2 && Space.SmemSpilling)
     Settings.push_back({.Cap = {}, .SmemSpilling = true});
   return possible(std::move(Settings), Space);
@@ -111,10 +112,11 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
     Append([&](VariantSetting &W) { W.FrontEndCap = FrontEnd; });
   if (Effort >= 2 && Space.SmemSpilling)
     Append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
-  if (Effort >= 2 && Space.LoadCaching)
-    Append([](VariantSetting &W) {
-      W.Loads = W.Loads == LoadCaching::L2Only ? LoadCaching::AsCompiled : LoadCaching::L2Only;
-    });
+  if (Effort >= 2 && !Space.LoadCachings.empty()) {
+    Append([](VariantSetting &W) { W.Loads = LoadCaching::AsCompiled; });
+    for (LoadCaching Loads : Space.LoadCachings)
+      Append([&](VariantSetting &W) { W.Loads = Loads; });
+  }
   if (Effort >= 3)
     for (unsigned Level : Space.RegisterUsageLevels)
       Append([&](VariantSetting &W) { W.RegisterUsageLevel = Level; });

@@ -18,7 +18,8 @@ struct KnobSpace {
   unsigned MaxRegs = 255;     ///< Registers per thread without any cap.
   bool FrontEndCaps = false;  ///< The unit's PTX can be made with other front-end caps.
   bool SmemSpilling = false;  ///< Spilling to shared memory is possible.
-  bool LoadCaching = false;   ///< The kernel has loads that the knob would change.
+  /// The values of load caching, other than the default, that would change loads of the kernel.
+  std::vector<LoadCaching> LoadCachings;
   /// Levels of the unit other than the default; may be empty.
   std::vector<unsigned> RegisterUsageLevels;
   /// The share of the device's memory bandwidth that the default takes, 0 to 1, if it is known.
@@ -39,9 +40,9 @@ std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 
 /// Returns the settings that differ from \p V in one knob, as far as \p Effort allows. The
 /// front-end cap can be free, equal to the register cap, or as compiled. Spilling to shared memory
-/// and load caching are switched, and each register-usage level is set. The register cap takes the
-/// nearest critical points and the nearest other caps on both sides; a front-end cap that equals
-/// the register cap changes with it. The default is left out.
+/// is switched, and load caching and the register-usage level get each of their values. The
+/// register cap takes the nearest critical points and the nearest other caps on both sides; a
+/// front-end cap that equals the register cap changes with it. The default is left out.
 std::vector<VariantSetting> neighboursOf(const KnobSpace &Space, unsigned Effort,
                                          const VariantSetting &V);
 

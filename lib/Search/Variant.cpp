@@ -6,6 +6,26 @@
 
 using namespace carve;
 
+/// The values of LoadCaching that change loads, with their names.
+static constexpr std::pair<LoadCaching, llvm::StringLiteral> LoadCachings[] = {
+    {LoadCaching::L2Only, "cg"},
+    {LoadCaching::EvictFirst, "cs"},
+    {LoadCaching::NoAllocate, "noalloc"}};
+
+llvm::StringRef carve::nameOf(LoadCaching Caching) {
+  for (const auto &[Value, Name] : LoadCachings)
+    if (Value == Caching)
+      return Name;
+  return "";
+}
+
+std::optional<LoadCaching> carve::loadCachingNamed(llvm::StringRef Name) {
+  for (const auto &[Value, Known] : LoadCachings)
+    if (Known == Name)
+      return Value;
+  return std::nullopt;
+}
+
 std::string carve::variantName(const VariantSetting &V) {
   std::string Name;
   auto Add = [&](const std::string &Part) { Name += (Name.empty() ? "" : "-") + Part; };
@@ -15,8 +35,8 @@ std::string carve::variantName(const VariantSetting &V) {
     Add("f" + std::to_string(*V.FrontEndCap));
   if (V.SmemSpilling)
     Add("smem");
-  if (V.Loads == LoadCaching::L2Only)
-    Add("cg");
+  if (V.Loads != LoadCaching::AsCompiled)
+    Add(nameOf(V.Loads).str());
   if (V.RegisterUsageLevel)
     Add("l" + std::to_string(*V.RegisterUsageLevel));
   return Name.empty() ? "default" : Name;
@@ -28,8 +48,8 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
   bool Numbered = !Part.drop_front().getAsInteger(10, Number);
   if (Part == "smem")
     V.SmemSpilling = true;
-  else if (Part == "cg")
-    V.Loads = LoadCaching::L2Only;
+  else if (std::optional<LoadCaching> Loads = loadCachingNamed(Part))
+    V.Loads = *Loads;
   else if (Numbered && Part.front() == 'r')
     V.Cap = Number;
   else if (Numbered && Part.front() == 'f')
@@ -49,7 +69,7 @@ llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
                llvm::all_of(Parts, [&](llvm::StringRef P) { return !P.empty() && setPart(P, V); });
   if (!Sound || variantName(V) != Name)
     return malformed("variant '" + Name +
-                     "', expected default or r<cap>-f<front-end cap>-smem-cg-l<level>, with only "
-                     "the parts that are set");
+                     "', expected default or r<cap>-f<front-end cap>-smem-<cg, cs or "
+                     "noalloc>-l<level>, with only the parts that are set");
   return V;
 }

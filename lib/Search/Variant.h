@@ -3,6 +3,8 @@
 /// search, tuning, emission and the profiles all name variants by it.
 #pragma once
 
+#include "Ptx/LoadCaching.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -11,12 +13,6 @@
 #include <string>
 
 namespace carve {
-
-/// Where global loads look first.
-enum class LoadCaching {
-  AsCompiled,
-  L2Only, ///< Loads without a cache operator become `ld.global.cg`, as with `-dlcm=cg`.
-};
 
 /// One value for each knob. If every field has its default, the setting is nvcc's own code.
 struct VariantSetting {
@@ -33,6 +29,13 @@ struct VariantSetting {
   bool isDefault() const { return *this == VariantSetting(); }
   auto operator<=>(const VariantSetting &) const = default;
 };
+
+/// Returns the name of \p Caching in variants and profiles: `cg`, `cs`, `noalloc`, or an empty text
+/// for AsCompiled.
+llvm::StringRef nameOf(LoadCaching Caching);
+
+/// Returns the value with the name \p Name, or nothing if none of those that change loads has it.
+std::optional<LoadCaching> loadCachingNamed(llvm::StringRef Name);
 
 /// Returns `default` if nothing is set, else the parts that are set, such as `r40`, `f255` or
 /// `r40-f40-smem-cg-l10`. The parts are register cap, front-end cap, spilling to shared memory,

@@ -23,10 +23,12 @@ struct ModelScale {
   double Level = 0.02;       ///< Of a register-usage level, likewise.
   double Smem = 0.04;        ///< Of spilling to shared memory, likewise.
   double Loads = 0.01;       ///< Of load caching, likewise.
+  double LoadHints = 0.025;  ///< Of loads that evict first or allocate no line, in addition.
   double Own = 0.01;         ///< Of each variant alone, from scheduling and noise.
   double FewerRegs = 0.06;   ///< Expected loss if the registers are half the default's.
   double MoreBlocks = 0.03;  ///< Expected gain if twice as many blocks fit on an SM.
   double OffPoint = 0.01;    ///< Expected loss of a cap that is not a critical point.
+  double HintLoss = 0.008;   ///< Expected loss with LoadHints; what it gains, it gains rarely.
   double UncappedLike = 0.8; ///< Correlation of no cap with a cap that changes nothing.
   double MoreWork = 0.5;     ///< How much of an increase in instructions or bytes shows in time.
 };

@@ -207,7 +207,7 @@ TEST_F(EntryEdits, loadsFromL2_giveTheCodeOfDlcm) {
   Cubin Default = assembled(Base.text()), Wanted = assembled(Base.text(), {"-dlcm=cg"});
   StringMap<EntryEdit> Edits, OfFlavour;
   for (const PtxEntry &E : Base.entries()) {
-    EXPECT_TRUE(E.HasPlainGlobalLoads) << E.Name;
+    EXPECT_TRUE(E.Loads.by(LoadCaching::L2Only)) << E.Name;
     EXPECT_NE(digestOf(Wanted, E.Name), digestOf(Default, E.Name)) << E.Name;
     Edits[E.Name] = editFor(V, E);
     VariantSetting Both = V;

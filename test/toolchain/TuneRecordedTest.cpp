@@ -386,15 +386,15 @@ TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {
 namespace {
 
 /// Returns the time of any setting that a search may propose, divided by the default's. It is least
-/// at 64 registers, and a little less with loads from L2.
+/// at 64 registers, and a little less with other load caching, least with loads from L2.
 double wideRatio(const VariantSetting &V) {
   double Ratio = V.Cap ? 0.8 + 0.3 * std::abs(std::log2(*V.Cap / 64.0)) : 1;
   if (V.FrontEndCap)
     Ratio *= 1.02;
   if (V.SmemSpilling)
     Ratio *= 1.05;
-  if (V.Loads == LoadCaching::L2Only)
-    Ratio *= 0.96;
+  if (V.Loads != LoadCaching::AsCompiled)
+    Ratio *= V.Loads == LoadCaching::L2Only ? 0.96 : 0.98;
   return Ratio;
 }
 
@@ -402,7 +402,8 @@ std::vector<VariantSetting> wideSettings() {
   KnobSpace Space;
   for (unsigned Cap = 24; Cap <= 128; Cap += 2)
     Space.Caps.push_back(Cap);
-  Space.FrontEndCaps = Space.SmemSpilling = Space.LoadCaching = true;
+  Space.FrontEndCaps = Space.SmemSpilling = true;
+  Space.LoadCachings = {LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate};
   return allSettings(Space);
 }
 

@@ -38,7 +38,9 @@ KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const Tun
   Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
   Kernel.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
-  Space.LoadCaching = Entry.HasPlainGlobalLoads;
+  for (LoadCaching Loads : {LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate})
+    if (Entry.Loads.by(Loads))
+      Space.LoadCachings.push_back(Loads);
   return Space;
 }
 
@@ -53,6 +55,8 @@ std::optional<std::string> carve::forbiddenSetting(const VariantSetting &Setting
 std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
   std::vector<std::optional<unsigned>> Caps{std::nullopt};
   Caps.insert(Caps.end(), Space.Caps.begin(), Space.Caps.end());
+  std::vector<LoadCaching> Cachings{LoadCaching::AsCompiled};
+  llvm::append_range(Cachings, Space.LoadCachings);
   std::vector<VariantSetting> All;
   for (std::optional<unsigned> Cap : Caps) {
     std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
@@ -63,11 +67,9 @@ std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
     }
     for (std::optional<unsigned> FrontEnd : FrontEnds)
       for (bool Smem : {false, true})
-        for (LoadCaching Loads : {LoadCaching::AsCompiled, LoadCaching::L2Only}) {
+        for (LoadCaching Loads : Cachings) {
           VariantSetting V{Cap, FrontEnd, Smem, Loads, {}};
-          bool Has = (!Smem || Space.SmemSpilling) &&
-                     (Loads == LoadCaching::AsCompiled || Space.LoadCaching);
-          if (Has && !V.isDefault())
+          if ((!Smem || Space.SmemSpilling) && !V.isDefault())
             All.push_back(V);
         }
   }

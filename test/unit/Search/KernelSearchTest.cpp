@@ -15,7 +15,7 @@ KnobSpace space() {
   S.MinRegs = 24;
   S.MaxRegs = 80;
   S.FrontEndCaps = true;
-  S.LoadCaching = true;
+  S.LoadCachings = {LoadCaching::L2Only, LoadCaching::EvictFirst};
   S.RegisterUsageLevels = {0, 10};
   return S;
 }
@@ -168,11 +168,11 @@ TEST(KernelSearch, knobs_areTriedAtTheBestAndNotFarFromIt) {
   W.Ratio = [](const VariantSetting &V) { return V.Cap == 64u ? 0.97 : 1.05; };
   W.run(S);
   ASSERT_EQ(W.Timed.size(), 2u);
-  for (llvm::StringRef Name : {"r64-smem", "r64-cg", "r64-f64", "r64-f255"})
+  for (llvm::StringRef Name : {"r64-smem", "r64-cg", "r64-cs", "r64-f64", "r64-f255"})
     EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed(Name))) << Name.str();
   for (const auto &Round : W.Proposed)
     for (const VariantSetting &V : Round)
-      if (V.SmemSpilling || V.Loads == LoadCaching::L2Only) {
+      if (V.SmemSpilling || V.Loads != LoadCaching::AsCompiled) {
         EXPECT_TRUE(!V.Cap || V.Cap == 64u) << variantName(V);
       }
 }
@@ -305,13 +305,16 @@ TEST(KnobSpace, neighbours_differInOneKnob) {
   };
   using Expected = std::set<std::string>;
   // 38 and 42 are the nearest caps, and 32 and 48 are the nearest critical points.
-  EXPECT_EQ(names(2, "r40-f40"), (Expected{"r40", "r40-f255", "r40-f40-smem", "r40-f40-cg",
-                                           "r38-f38", "r42-f42", "r32-f32", "r48-f48"}));
+  EXPECT_EQ(names(2, "r40-f40"),
+            (Expected{"r40", "r40-f255", "r40-f40-smem", "r40-f40-cg", "r40-f40-cs", "r38-f38",
+                      "r42-f42", "r32-f32", "r48-f48"}));
   EXPECT_EQ(names(1, "r80"), (Expected{"r64", "r80-f80", "r80-f255"}));
   EXPECT_EQ(names(3, "smem-l10"),
-            (Expected{"f255-smem-l10", "l10", "smem-cg-l10", "smem-l0", "r46-smem-l10",
-                      "r50-smem-l10", "r40-smem-l10", "r64-smem-l10"}));
+            (Expected{"f255-smem-l10", "l10", "smem-cg-l10", "smem-cs-l10", "smem-l0",
+                      "r46-smem-l10", "r50-smem-l10", "r40-smem-l10", "r64-smem-l10"}));
   EXPECT_EQ(names(1, "default"), (Expected{"f255", "r40", "r64"}));
+  EXPECT_TRUE(names(2, "r40-cg").count("r40")) << "back to the loads as compiled";
+  EXPECT_TRUE(names(2, "r40-cg").count("r40-cs"));
   Space.Only = {parsed("r40-cg"), parsed("cg")};
   EXPECT_EQ(names(2, "r40"), Expected{"r40-cg"});
 }

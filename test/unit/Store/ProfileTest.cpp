@@ -128,6 +128,21 @@ TEST(Profile, profile_writtenAndRead_isUnchanged) {
   EXPECT_EQ(D.Basis->Reason, E.Reason);
 }
 
+TEST(Profile, eachLoadCaching_isReadBackAsWritten) {
+  for (auto [Loads, Name] : {std::pair(LoadCaching::L2Only, "cg"),
+                             {LoadCaching::EvictFirst, "cs"},
+                             {LoadCaching::NoAllocate, "noalloc"}}) {
+    Profile P;
+    P.Kernels.resize(1);
+    P.Kernels[0].Kernel = "k";
+    P.Kernels[0].Variant.Loads = Loads;
+    std::string Text = printProfile(P);
+    EXPECT_NE(Text.find(std::string("variant: {load-cache: ") + Name + "}"), std::string::npos)
+        << Text;
+    EXPECT_EQ(valueOf(parseProfile(Text, "p.yaml")).Kernels.at(0).Variant, P.Kernels[0].Variant);
+  }
+}
+
 TEST(Profile, everyKnob_set_isWrittenReadAndNamed) {
   Profile P;
   VariantSetting All;
@@ -333,9 +348,10 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
        "p.yaml:4: frontend-cap: '0', expected a number in 1..255"},
       {withKernel("    variant: {register-usage-level: 11}\n"),
        "p.yaml:4: register-usage-level: '11', expected a number in 0..10"},
-      {withKernel("    variant: {load-cache: ca}\n"), "p.yaml:4: load-cache: 'ca', expected cg"},
+      {withKernel("    variant: {load-cache: ca}\n"),
+       "p.yaml:4: load-cache: 'ca', expected cg, cs or noalloc"},
       {withKernel("    variant: {load-cache: [cg]}\n"),
-       "p.yaml:4: load-cache: a list, expected cg"},
+       "p.yaml:4: load-cache: a list, expected cg, cs or noalloc"},
       {withKernel("    variant: {smem-spilling: false}\n"),
        "p.yaml:4: smem-spilling: 'false', expected true"},
       {withKernel("    variant: {smem-spilling: }\n"),

@@ -51,7 +51,8 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_EQ(Kernel.LaunchableRegs, 64u);
   EXPECT_TRUE(S.FrontEndCaps);
   EXPECT_TRUE(S.SmemSpilling);
-  EXPECT_TRUE(S.LoadCaching);
+  EXPECT_EQ(S.LoadCachings,
+            (std::vector{LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
   EXPECT_TRUE(S.RegisterUsageLevels.empty());
   EXPECT_EQ(Kernel.SmemSpillingThreads, 1024u);
 }
@@ -81,9 +82,13 @@ TEST_F(KnobSpacesTest, smemSpillingThreads_tracedDomain_isTheLargestTracedBlock)
   EXPECT_EQ(Kernel.SmemSpillingThreads, 256u);
 }
 
-TEST_F(KnobSpacesTest, loadCaching_loadsWithCacheOperators_isOff) {
+TEST_F(KnobSpacesTest, loadCaching_hasTheValuesThatChangeALoad) {
   setBody("ld.global.nc.f32 %f1, [%rd1]; ret;");
-  EXPECT_FALSE(space().LoadCaching);
+  EXPECT_EQ(space().LoadCachings, (std::vector{LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
+  setBody("ld.f32 %f1, [%rd1]; ret;");
+  EXPECT_EQ(space().LoadCachings, std::vector{LoadCaching::L2Only});
+  setBody("ld.global.cv.f32 %f1, [%rd1]; ret;");
+  EXPECT_TRUE(space().LoadCachings.empty());
 }
 
 TEST_F(KnobSpacesTest, forbiddenSetting_aboveTheUsersCap_isForbidden) {
@@ -108,7 +113,8 @@ TEST(AllSettings, settings_severalKnobs_areTheirProduct) {
   S.FrontEndCaps = true;
   EXPECT_EQ(Names(),
             (std::vector<std::string>{"f255", "r32", "r32-f32", "r32-f255", "r255", "r255-f255"}));
-  S.LoadCaching = true;
+  S.LoadCachings = {LoadCaching::L2Only, LoadCaching::NoAllocate};
   S.SmemSpilling = true;
-  EXPECT_EQ(Names().size(), 4 * 7u - 1);
+  EXPECT_EQ(Names().size(), 2 * 3 * 7u - 1);
+  EXPECT_TRUE(llvm::is_contained(Names(), "r32-f255-smem-noalloc"));
 }
