@@ -127,6 +127,9 @@ json::Object entryJson(const Decision &D) {
   json::Object O{{"kernel", json::fixUTF8(D.Kernel)}, {"arch", D.Arch}, {"pinned", !D.Digest}};
   O["cap"] = D.Variant.Cap;
   O["frontend-cap"] = D.Variant.FrontEndCap;
+  O["frontend-knob"] = D.Variant.FrontEnd == FrontEndKnob::None
+                           ? json::Value(nullptr)
+                           : json::Value(nameOf(D.Variant.FrontEnd));
   O["smem-spilling"] = D.Variant.SmemSpilling;
   O["load-cache"] = D.Variant.Loads == LoadCaching::AsCompiled
                         ? json::Value(nullptr)

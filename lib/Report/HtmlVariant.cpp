@@ -39,7 +39,7 @@ static ShownVariant shown(const VariantReport &V) {
            : V.Ratio > 0      ? VariantFate::Timed
                               : VariantFate::NotTimed;
   if (llvm::Expected<VariantSetting> Setting = parseVariantName(V.Name)) {
-    S.FrontEnd = Setting->FrontEndCap.has_value();
+    S.FrontEnd = !Setting->frontEnd().isDefault();
     S.SmemSpilling = Setting->SmemSpilling;
     S.OtherCaching = Setting->Loads != LoadCaching::AsCompiled;
     S.Level = Setting->RegisterUsageLevel.has_value();
@@ -139,7 +139,7 @@ std::string carve::describeVariant(const ShownVariant &V, SpillMeasure Measure) 
 
 namespace {
 
-/// Returns the name of a shape. The outline tells the front-end cap or the level, the inside tells
+/// Returns the name of a shape. The outline tells the front end or the level, the inside tells
 /// the other knobs.
 std::string shapeOf(const ShownVariant &V) {
   if (V.Fate == VariantFate::Default)
@@ -230,7 +230,7 @@ std::string carve::printLegend(llvm::ArrayRef<ShownVariant> Variants) {
         return Told(V) && !V.FrontEnd && !V.Level && !V.SmemSpilling && !V.OtherCaching;
       });
   Entry(
-      "front-end cap, too", [](auto &V) { V.FrontEnd = true; },
+      "front end set, too", [](auto &V) { V.FrontEnd = true; },
       [&](const auto &V) { return Told(V) && V.FrontEnd; });
   Entry(
       "spills to shared memory", [](auto &V) { V.SmemSpilling = true; },

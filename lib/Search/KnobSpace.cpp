@@ -92,6 +92,9 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
         }
     }
   if (Effort >= 2)
+    for (FrontEndKnob Knob : Space.FrontEndKnobs)
+      Settings.push_back({.Cap = {}, .FrontEnd = Knob});
+  if (Effort >= 2)
     for (LoadCaching Loads : Space.LoadCachings)
       Settings.push_back({.Cap = {}, .Loads = Loads});
   if (Effort >= 2 && Space.SmemSpilling)
@@ -110,6 +113,11 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
   };
   for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, V.Cap))
     Append([&](VariantSetting &W) { W.FrontEndCap = FrontEnd; });
+  if (Effort >= 2 && !Space.FrontEndKnobs.empty()) {
+    Append([](VariantSetting &W) { W.FrontEnd = FrontEndKnob::None; });
+    for (FrontEndKnob Knob : Space.FrontEndKnobs)
+      Append([&](VariantSetting &W) { W.FrontEnd = Knob; });
+  }
   if (Effort >= 2 && Space.SmemSpilling)
     Append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
   if (Effort >= 2 && !Space.LoadCachings.empty()) {

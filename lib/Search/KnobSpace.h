@@ -17,7 +17,9 @@ struct KnobSpace {
   unsigned MinRegs = 24;      ///< Registers per thread if the compiler is pressed hardest.
   unsigned MaxRegs = 255;     ///< Registers per thread without any cap.
   bool FrontEndCaps = false;  ///< The unit's PTX can be made with other front-end caps.
-  bool SmemSpilling = false;  ///< Spilling to shared memory is possible.
+  /// What else cicc may be told when it makes that PTX.
+  std::vector<FrontEndKnob> FrontEndKnobs;
+  bool SmemSpilling = false; ///< Spilling to shared memory is possible.
   /// The values of load caching, other than the default, that would change loads of the kernel.
   std::vector<LoadCaching> LoadCachings;
   /// Levels of the unit other than the default; may be empty.
@@ -33,14 +35,15 @@ constexpr unsigned FreeFrontEndCap = 255;
 
 /// Returns the settings of \p Space that \p Effort (SearchLimits) allows before the best variant is
 /// known. Each occurs once, and the default is left out. A front-end cap is either FreeFrontEndCap
-/// or equal to the register cap, the latter only at critical points. Load caching and spilling to
-/// shared memory are not combined with other knobs. Register-usage levels are combined with both
-/// kinds of caps.
+/// or equal to the register cap, the latter only at critical points. Front-end
+/// knobs, load caching and spilling to shared memory are not combined with other knobs.
+/// Register-usage levels are combined with both kinds of caps.
 std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 
 /// Returns the settings that differ from \p V in one knob, as far as \p Effort allows. The
 /// front-end cap can be free, equal to the register cap, or as compiled. Spilling to shared memory
-/// is switched, and load caching and the register-usage level get each of their values. The
+/// is switched. The front-end knob, load caching and the register-usage level get each of their
+/// values. The
 /// register cap takes the nearest critical points and the nearest other caps on both sides; a
 /// front-end cap that equals the register cap changes with it. The default is left out.
 std::vector<VariantSetting> neighboursOf(const KnobSpace &Space, unsigned Effort,

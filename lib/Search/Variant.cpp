@@ -31,8 +31,8 @@ std::string carve::variantName(const VariantSetting &V) {
   auto Add = [&](const std::string &Part) { Name += (Name.empty() ? "" : "-") + Part; };
   if (V.Cap)
     Add("r" + std::to_string(*V.Cap));
-  if (V.FrontEndCap)
-    Add("f" + std::to_string(*V.FrontEndCap));
+  if (!V.frontEnd().isDefault())
+    Add(nameOf(V.frontEnd()));
   if (V.SmemSpilling)
     Add("smem");
   if (V.Loads != LoadCaching::AsCompiled)
@@ -48,6 +48,8 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
   bool Numbered = !Part.drop_front().getAsInteger(10, Number);
   if (Part == "smem")
     V.SmemSpilling = true;
+  else if (std::optional<FrontEndKnob> Knob = frontEndKnobNamed(Part))
+    V.FrontEnd = *Knob;
   else if (std::optional<LoadCaching> Loads = loadCachingNamed(Part))
     V.Loads = *Loads;
   else if (Numbered && Part.front() == 'r')
@@ -63,13 +65,14 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
 
 llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
   VariantSetting V;
-  llvm::SmallVector<llvm::StringRef, 5> Parts;
+  llvm::SmallVector<llvm::StringRef, 6> Parts;
   Name.split(Parts, '-');
   bool Sound = Name == "default" ||
                llvm::all_of(Parts, [&](llvm::StringRef P) { return !P.empty() && setPart(P, V); });
   if (!Sound || variantName(V) != Name)
-    return malformed("variant '" + Name +
-                     "', expected default or r<cap>-f<front-end cap>-smem-<cg, cs or "
-                     "noalloc>-l<level>, with only the parts that are set");
+    return malformed(
+        "variant '" + Name +
+        "', expected default or r<cap>-f<front-end cap>-<unroll, unroll2 or "
+        "noremat>-smem-<cg, cs or noalloc>-l<level>, with only the parts that are set");
   return V;
 }

@@ -12,6 +12,8 @@ static std::string calleeSuffix(const VariantSetting &V) {
   std::string Suffix = "__carve";
   if (V.FrontEndCap)
     Suffix += "_f" + std::to_string(*V.FrontEndCap);
+  if (V.FrontEnd != FrontEndKnob::None)
+    Suffix += ("_" + nameOf(V.FrontEnd)).str();
   if (V.Loads != LoadCaching::AsCompiled)
     Suffix += ("_" + nameOf(V.Loads)).str();
   return Suffix;
@@ -67,8 +69,8 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
   EntryEdit Edit;
   Edit.RegisterCap = V.Cap;
   const PtxEntry *Body = &Entry;
-  if (V.FrontEndCap) {
-    llvm::Expected<const PtxModule *> Flavour = Flavours(*V.FrontEndCap);
+  if (!V.frontEnd().isDefault()) {
+    llvm::Expected<const PtxModule *> Flavour = Flavours(V.frontEnd());
     if (!Flavour)
       return Flavour.takeError();
     Edit.FrontEnd = *Flavour;

@@ -54,8 +54,24 @@ ModelPoint VariantModel::point(const VariantSetting &V, const StaticMetrics *Mad
   if (V.Cap && !std::binary_search(Space.Caps.begin(), Space.Caps.end(), *V.Cap))
     P.Prior += Scale.OffPoint;
   if (hintsLoads(V))
-    P.Prior += Scale.HintLoss;
+    P.Prior += Scale.LoadHints.Loss;
+  P.Prior += scaleOf(V.FrontEnd).Loss;
   return P;
+}
+
+/// Returns what is expected of \p Knob.
+KnobScale VariantModel::scaleOf(FrontEndKnob Knob) const {
+  switch (Knob) {
+  case FrontEndKnob::None:
+    return {};
+  case FrontEndKnob::UnrollMore:
+    return Scale.UnrollMore;
+  case FrontEndKnob::UnrollByTwo:
+    return Scale.UnrollByTwo;
+  case FrontEndKnob::NoRematerialization:
+    return Scale.NoRematerialization;
+  }
+  return {};
 }
 
 double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
@@ -73,7 +89,8 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
   AddKnob(X.Loads == Y.Loads, Scale.Loads);
   // Both hints keep loads from displacing other lines, so one resembles the other.
-  AddKnob(hintsLoads(X) && hintsLoads(Y), Scale.LoadHints);
+  AddKnob(hintsLoads(X) && hintsLoads(Y), Scale.LoadHints.Spread);
+  AddKnob(X.FrontEnd == Y.FrontEnd, scaleOf(X.FrontEnd).Spread);
   if (X == Y)
     Sum += square(Scale.Own);
   return Sum;

@@ -176,6 +176,8 @@ static std::vector<std::pair<llvm::StringRef, std::string>> knobsOf(const Varian
     Knobs.emplace_back("cap", std::to_string(*V.Cap));
   if (V.FrontEndCap)
     Knobs.emplace_back("frontend-cap", std::to_string(*V.FrontEndCap));
+  if (V.FrontEnd != FrontEndKnob::None)
+    Knobs.emplace_back("frontend-knob", nameOf(V.FrontEnd).str());
   if (V.SmemSpilling)
     Knobs.emplace_back("smem-spilling", "true");
   if (V.Loads != LoadCaching::AsCompiled)

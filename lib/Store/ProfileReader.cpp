@@ -258,6 +258,11 @@ llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
   return readMapping(N, "variant",
                      {{"cap", Number(Out.Cap, MinCap, MaxCap)},
                       {"frontend-cap", Number(Out.FrontEndCap, MinCap, MaxCap)},
+                      {"frontend-knob",
+                       [&](yaml::Node &V) {
+                         return readNamed(V, Out.FrontEnd, frontEndKnobNamed,
+                                          "unroll, unroll2 or noremat");
+                       }},
                       {"smem-spilling",
                        [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},
                       {"load-cache",

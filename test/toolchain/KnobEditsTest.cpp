@@ -62,8 +62,9 @@ protected:
   }
 
   static Expected<EntryEdit> editOf(const char *Variant, const PtxEntry &Entry) {
-    return entryEdit(cantFail(parseVariantName(Variant)), Entry, 256,
-                     [](unsigned) -> Expected<const PtxModule *> { return nullptr; });
+    return entryEdit(
+        cantFail(parseVariantName(Variant)), Entry, 256,
+        [](const FrontEndSetting &) -> Expected<const PtxModule *> { return nullptr; });
   }
 };
 

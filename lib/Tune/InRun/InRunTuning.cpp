@@ -10,9 +10,12 @@ static InRunSubject subjectOf(const JobKernel &K) {
   S.Variants = namesOf(K.Variants);
   for (const KernelLaunches &L : K.Traced.Shapes)
     S.Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
-  for (size_t V = 0; V < K.Variants.size(); ++V)
+  for (size_t V = 0; V < K.Variants.size(); ++V) {
     if (K.Variants[V].OnlyTimed)
       S.OnlyTimed.insert(V);
+    if (K.Variants[V].Setting.needsComparedOutput())
+      S.NeedProof.insert(V);
+  }
   return S;
 }
 

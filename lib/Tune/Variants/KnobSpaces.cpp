@@ -36,6 +36,8 @@ KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const Tun
   Space.MinRegs = Kernel.Region.rMin();
   Space.MaxRegs = std::min(Kernel.Region.rMax(), Kernel.LaunchableRegs);
   Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
+  if (Space.FrontEndCaps)
+    Space.FrontEndKnobs = frontEndKnobs();
   Kernel.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
   for (LoadCaching Loads : {LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate})
@@ -59,16 +61,18 @@ std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
   llvm::append_range(Cachings, Space.LoadCachings);
   std::vector<VariantSetting> All;
   for (std::optional<unsigned> Cap : Caps) {
-    std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
+    std::vector<FrontEndSetting> FrontEnds{{}};
     if (Space.FrontEndCaps) {
-      if (Cap && *Cap != 255)
-        FrontEnds.push_back(Cap);
-      FrontEnds.push_back(255);
+      if (Cap && *Cap != FreeFrontEndCap)
+        FrontEnds.push_back({Cap});
+      FrontEnds.push_back({FreeFrontEndCap});
     }
-    for (std::optional<unsigned> FrontEnd : FrontEnds)
+    for (FrontEndKnob Knob : Space.FrontEndKnobs)
+      FrontEnds.push_back({std::nullopt, Knob});
+    for (const FrontEndSetting &FrontEnd : FrontEnds)
       for (bool Smem : {false, true})
         for (LoadCaching Loads : Cachings) {
-          VariantSetting V{Cap, FrontEnd, Smem, Loads, {}};
+          VariantSetting V{Cap, FrontEnd.Cap, FrontEnd.Knob, Smem, Loads, {}};
           if ((!Smem || Space.SmemSpilling) && !V.isDefault())
             All.push_back(V);
         }

@@ -177,6 +177,53 @@ TEST(KernelSearch, knobs_areTriedAtTheBestAndNotFarFromIt) {
       }
 }
 
+TEST(KernelSearch, frontEndKnobs_areTriedAtTheBestToo) {
+  KnobSpace Space = space();
+  Space.FrontEndKnobs = frontEndKnobs();
+  KernelSearch S(Space, {2, 24});
+  World W;
+  W.Ratio = [](const VariantSetting &V) {
+    double Ratio = V.Cap == 64u ? 0.9 : V.Cap ? 1.05 : 1;
+    return V.FrontEnd == FrontEndKnob::UnrollMore ? Ratio - 0.02 : Ratio;
+  };
+  W.run(S);
+  std::vector<VariantSetting> All = W.allTimed();
+  EXPECT_TRUE(llvm::is_contained(All, parsed("r64-unroll")));
+  for (const VariantSetting &V : All)
+    if (V.FrontEnd != FrontEndKnob::None) {
+      EXPECT_TRUE(!V.Cap || V.Cap >= 60u) << variantName(V);
+    }
+}
+
+TEST(KernelSearch, frontEndKnobThatDoesNothing_isNotCombined) {
+  for (bool Refused : {true, false}) {
+    KnobSpace Space = space();
+    Space.FrontEndKnobs = {FrontEndKnob::UnrollMore, FrontEndKnob::NoRematerialization};
+    KernelSearch S(Space, {2, 24});
+    World W;
+    W.CanBeMade = [&](const VariantSetting &V) {
+      return !Refused || V.FrontEnd != FrontEndKnob::UnrollMore;
+    };
+    W.Code = [&](Candidate &C) {
+      VariantSetting Same = C.Setting;
+      if (Same.FrontEnd == FrontEndKnob::UnrollMore)
+        Same.FrontEnd = FrontEndKnob::None;
+      C.CodeDigest = variantName(Same);
+    };
+    W.Ratio = [](const VariantSetting &V) { return V.Cap == 64u ? 0.9 : V.Cap ? 1.05 : 1; };
+    W.run(S);
+    unsigned Asked = 0;
+    bool Other = false;
+    for (const auto &Round : W.Proposed)
+      for (const VariantSetting &V : Round) {
+        Asked += V.FrontEnd == FrontEndKnob::UnrollMore;
+        Other |= V.FrontEnd == FrontEndKnob::NoRematerialization && V.Cap;
+      }
+    EXPECT_EQ(Asked, 1u) << "alone, in the first round";
+    EXPECT_TRUE(Other) << "the other knob is";
+  }
+}
+
 TEST(KernelSearch, variantCloseToTheBest_hasItsKnobsTriedToo) {
   for (double Second : {0.98, 1.1}) {
     KernelSearch S(space(), {2, 24});
@@ -313,6 +360,11 @@ TEST(KnobSpace, neighbours_differInOneKnob) {
             (Expected{"f255-smem-l10", "l10", "smem-cg-l10", "smem-cs-l10", "smem-l0",
                       "r46-smem-l10", "r50-smem-l10", "r40-smem-l10", "r64-smem-l10"}));
   EXPECT_EQ(names(1, "default"), (Expected{"f255", "r40", "r64"}));
+  Space.FrontEndKnobs = {FrontEndKnob::UnrollByTwo, FrontEndKnob::NoRematerialization};
+  EXPECT_EQ(names(1, "default"), (Expected{"f255", "r40", "r64"}));
+  EXPECT_TRUE(names(2, "r40-unroll2").count("r40"));
+  EXPECT_TRUE(names(2, "r40-unroll2").count("r40-noremat"));
+  EXPECT_TRUE(names(2, "r40-f255").count("r40-f255-unroll2"));
   EXPECT_TRUE(names(2, "r40-cg").count("r40")) << "back to the loads as compiled";
   EXPECT_TRUE(names(2, "r40-cg").count("r40-cs"));
   Space.Only = {parsed("r40-cg"), parsed("cg")};

@@ -24,11 +24,12 @@ const PtxModule Flavour = moduleOf(".global .u32 g;\n"
                                    ".entry prints() { ld.global.u32 %r1, [g]; ret; }\n");
 
 Expected<EntryEdit> edit(const VariantSetting &V, StringRef Entry) {
-  return entryEdit(V, *Base.find(Entry), 640, [](unsigned Cap) -> Expected<const PtxModule *> {
-    if (Cap == 32)
-      return &Flavour;
-    return unsupported("no-front-end", "cap " + Twine(Cap));
-  });
+  return entryEdit(V, *Base.find(Entry), 640,
+                   [](const FrontEndSetting &S) -> Expected<const PtxModule *> {
+                     if (S.Cap == 32u || S.Knob == FrontEndKnob::UnrollMore)
+                       return &Flavour;
+                     return unsupported("no-front-end", nameOf(S));
+                   });
 }
 
 std::string reasonOf(Expected<EntryEdit> Edit) {
@@ -63,6 +64,11 @@ TEST(VariantEdit, eachSetting_becomesItsEdit) {
   EntryEdit FrontEnd = cantFail(edit(variant("f32"), "loads"));
   EXPECT_EQ(FrontEnd.FrontEnd, &Flavour);
   EXPECT_EQ(FrontEnd.CalleeSuffix, "__carve_f32");
+  EntryEdit Unrolled = cantFail(edit(variant("unroll"), "loads"));
+  EXPECT_EQ(Unrolled.FrontEnd, &Flavour);
+  EXPECT_EQ(Unrolled.CalleeSuffix, "__carve_unroll");
+  EXPECT_EQ(cantFail(edit(variant("f32-unroll"), "loads")).CalleeSuffix, "__carve_f32_unroll")
+      << "its functions are neither those of f32 nor those of unroll";
   EntryEdit Loads = cantFail(edit(variant("cg"), "loads"));
   EXPECT_EQ(Loads.Loads, LoadCaching::L2Only);
   EXPECT_EQ(Loads.CalleeSuffix, "__carve_cg");
@@ -83,7 +89,7 @@ TEST(VariantEdit, userCapThatPtxasWouldIgnore_isKeptAsRegisterCap) {
   const PtxModule Bounded = moduleOf(".entry bounded() .maxntid 256, 1, 1 { ret; }\n"
                                      ".entry capped() .maxnreg 40 { ret; }\n");
   auto capOf = [](const PtxModule &M, StringRef Entry, StringRef Name) {
-    auto None = [](unsigned) -> Expected<const PtxModule *> { return nullptr; };
+    auto None = [](const FrontEndSetting &) -> Expected<const PtxModule *> { return nullptr; };
     return cantFail(entryEdit(variant(Name), *M.find(Entry), 640, None, /*Ceiling=*/32))
         .RegisterCap;
   };
@@ -96,6 +102,7 @@ TEST(VariantEdit, userCapThatPtxasWouldIgnore_isKeptAsRegisterCap) {
 
 TEST(VariantEdit, impossibleSetting_isRefused) {
   EXPECT_EQ(reasonOf(edit(variant("f48"), "loads")), "no-front-end");
+  EXPECT_EQ(reasonOf(edit(variant("noremat"), "loads")), "no-front-end");
   EXPECT_EQ(reasonOf(edit(variant("f32"), "shares")), "front-end-declarations");
   EXPECT_EQ(reasonOf(edit(variant("cg"), "prints")), "no-plain-global-loads");
   EXPECT_EQ(reasonOf(edit(variant("cg"), "constants")), "no-plain-global-loads");

@@ -24,9 +24,10 @@ protected:
                                      Body + "\n}\n"));
   }
   KnobSpace space() {
-    JobContext Context{Store, {}, Runner, Options, [](const Unit &, const UnitImage &, unsigned) {
-                         return std::string();
-                       }};
+    JobContext Context{
+        Store, {}, Runner, Options, [](const Unit &, const UnitImage &, const FrontEndSetting &) {
+          return std::string();
+        }};
     return knobSpaceOf(Kernel, M, Job, Context);
   }
 
@@ -50,6 +51,7 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_EQ(S.MaxRegs, 64u) << "72 registers would shrink the largest block";
   EXPECT_EQ(Kernel.LaunchableRegs, 64u);
   EXPECT_TRUE(S.FrontEndCaps);
+  EXPECT_EQ(S.FrontEndKnobs, frontEndKnobs().vec());
   EXPECT_TRUE(S.SmemSpilling);
   EXPECT_EQ(S.LoadCachings,
             (std::vector{LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
@@ -60,6 +62,7 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
 TEST_F(KnobSpacesTest, frontEndCaps_noRecordOfTheFrontEnd_areOff) {
   M.Source.FrontEnds[0].PtxDigest = "of another image";
   EXPECT_FALSE(space().FrontEndCaps);
+  EXPECT_TRUE(space().FrontEndKnobs.empty());
 }
 
 TEST_F(KnobSpacesTest, smemSpilling_notSupported_isOff) {
@@ -117,4 +120,8 @@ TEST(AllSettings, settings_severalKnobs_areTheirProduct) {
   S.SmemSpilling = true;
   EXPECT_EQ(Names().size(), 2 * 3 * 7u - 1);
   EXPECT_TRUE(llvm::is_contained(Names(), "r32-f255-smem-noalloc"));
+  S.FrontEndKnobs = {FrontEndKnob::UnrollMore, FrontEndKnob::NoRematerialization};
+  EXPECT_EQ(Names().size(), 2 * 3 * (7u + 3 * 2) - 1);
+  EXPECT_TRUE(llvm::is_contained(Names(), "r32-unroll-smem"));
+  EXPECT_FALSE(llvm::is_contained(Names(), "r32-f255-noremat"));
 }
