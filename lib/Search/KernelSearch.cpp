@@ -88,6 +88,14 @@ bool KernelSearch::worthwhile(const VariantSetting &V) const {
   });
 }
 
+/// Returns true if \p V spills to shared memory beside a register cap that was not compiled alone.
+/// What spills there shows in that code, and caps themselves promise more.
+bool KernelSearch::early(const VariantSetting &V) const {
+  VariantSetting CapAlone;
+  CapAlone.Cap = V.Cap;
+  return V.SmemSpilling && V.Cap && !made(CapAlone);
+}
+
 /// Returns the settings that are one knob away from the best variant, or from one so close to it
 /// that a single knob may reverse their order.
 std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
@@ -199,7 +207,7 @@ std::vector<VariantSetting> KernelSearch::propose() {
   }
   std::vector<VariantSetting> Among = aroundTheBest();
   for (const VariantSetting &V : settingsOf(Space, Limits.Effort))
-    if (worthwhile(V) && !Outdone.count(V) && !llvm::is_contained(Among, V))
+    if (worthwhile(V) && !early(V) && !Outdone.count(V) && !llvm::is_contained(Among, V))
       Among.push_back(V);
   // Half as many again as will be timed are proposed, because some turn out to have the same code,
   // to be forbidden, or to be carved.

@@ -52,6 +52,7 @@ private:
   unsigned roundSize() const;
   bool worthwhile(const VariantSetting &V) const;
   bool frontEndKnobIdle(FrontEndKnob Knob) const;
+  bool early(const VariantSetting &V) const;
   const Candidate *made(const VariantSetting &V) const;
   ModelPoint point(const VariantSetting &V) const;
   std::vector<VariantSetting> nearestPoints(llvm::ArrayRef<VariantSetting> Among) const;

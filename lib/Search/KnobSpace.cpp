@@ -74,7 +74,7 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
   for (unsigned Cap : capsOf(Space, Effort))
     Caps.push_back(Cap);
   std::vector<VariantSetting> Settings;
-  for (std::optional<unsigned> Cap : Caps)
+  for (std::optional<unsigned> Cap : Caps) {
     for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, Cap)) {
       // Each further front-end cap costs a run of the front end. Caps at critical points are worth
       // it, because several kernels of a unit share them.
@@ -91,14 +91,15 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
           Settings.push_back(V);
         }
     }
+    if (Effort >= 2 && Space.maySpillBeside({.Cap = Cap}))
+      Settings.push_back({.Cap = Cap, .SmemSpilling = true});
+  }
   if (Effort >= 2)
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       Settings.push_back({.Cap = {}, .FrontEnd = Knob});
   if (Effort >= 2)
     for (LoadCaching Loads : Space.LoadCachings)
       Settings.push_back({.Cap = {}, .Loads = Loads});
-  if (Effort >= 2 && Space.SmemSpilling)
-    Settings.push_back({.Cap = {}, .SmemSpilling = true});
   return possible(std::move(Settings), Space);
 }
 
@@ -118,7 +119,7 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       Append([&](VariantSetting &W) { W.FrontEnd = Knob; });
   }
-  if (Effort >= 2 && Space.SmemSpilling)
+  if (Effort >= 2 && (V.SmemSpilling || Space.maySpillBeside(V)))
     Append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
   if (Effort >= 2 && !Space.LoadCachings.empty()) {
     Append([](VariantSetting &W) { W.Loads = LoadCaching::AsCompiled; });

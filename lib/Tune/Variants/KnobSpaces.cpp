@@ -7,12 +7,28 @@
 
 using namespace carve;
 
-/// Whether \p Kernel may spill to shared memory. With dynamic shared memory it may not: ptxas
-/// refuses the whole module then.
-static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const ParsedModule &M) {
+/// Whether \p Kernel may spill to shared memory. ptxas refuses the whole module if it may not,
+/// which is so for a kernel that uses dynamic shared memory. A kernel that is launched with dynamic
+/// shared memory but does not use it may, unless all launches that its default accepts must stay
+/// possible: with what is spilled, less dynamic memory is left, and nobody knows how much the
+/// program takes at other launches.
+static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const ParsedModule &M,
+                           LaunchDomain Domain) {
   return !reasonNotSmemSpilling(Entry, M.Source.Relocatable, M.Source.NvccVersion) &&
-         llvm::none_of(Kernel.Traced.Shapes,
-                       [](const KernelLaunches &L) { return L.Shape.DynamicSmemBytes > 0; });
+         (Domain == LaunchDomain::Traced ||
+          llvm::none_of(Kernel.Traced.Shapes,
+                        [](const KernelLaunches &L) { return L.Shape.DynamicSmemBytes > 0; }));
+}
+
+/// The register count from which on the kernel of \p Region spills nothing. More registers never
+/// spill more, so its ends and its default tell. What functions spill that the entry \p Entry calls
+/// is not in the report.
+static unsigned spillsBelow(const RegisterRegion &Region, const PtxEntry &Entry) {
+  if (!Entry.Callees.empty() || Region.AtMax.spillBytes() > 0)
+    return KnobSpace().SpillsBelow;
+  if (Region.Default.spillBytes() > 0)
+    return Region.rMax();
+  return Region.AtMin.spillBytes() > 0 ? Region.Default.RegsPerThread : 0;
 }
 
 /// The block size, in threads, that spilling to shared memory must allow: the largest that the
@@ -39,7 +55,8 @@ KnobSpace carve::knobSpaceOf(JobKernel &Kernel, const ParsedModule &M, const Tun
   if (Space.FrontEndCaps)
     Space.FrontEndKnobs = frontEndKnobs();
   Kernel.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
-  Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
+  Space.SpillsBelow = spillsBelow(Kernel.Region, Entry);
+  Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M, Context.Options.Domain);
   for (LoadCaching Loads : {LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate})
     if (Entry.Loads.by(Loads))
       Space.LoadCachings.push_back(Loads);
@@ -73,7 +90,7 @@ std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
       for (bool Smem : {false, true})
         for (LoadCaching Loads : Cachings) {
           VariantSetting V{Cap, FrontEnd.Cap, FrontEnd.Knob, Smem, Loads, {}};
-          if ((!Smem || Space.SmemSpilling) && !V.isDefault())
+          if ((!Smem || Space.maySpillBeside(V)) && !V.isDefault())
             All.push_back(V);
         }
   }

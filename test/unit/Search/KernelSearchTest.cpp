@@ -172,9 +172,38 @@ TEST(KernelSearch, knobs_areTriedAtTheBestAndNotFarFromIt) {
     EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed(Name))) << Name.str();
   for (const auto &Round : W.Proposed)
     for (const VariantSetting &V : Round)
-      if (V.SmemSpilling || V.Loads != LoadCaching::AsCompiled) {
+      if (V.Loads != LoadCaching::AsCompiled) {
         EXPECT_TRUE(!V.Cap || V.Cap == 64u) << variantName(V);
       }
+}
+
+TEST(KernelSearch, smemSpilling_comesBesideEveryCapThatWasCompiled) {
+  KnobSpace Space = space();
+  Space.SmemSpilling = true;
+  Space.SpillsBelow = 64;
+  KernelSearch S(Space, {3, 60});
+  World W;
+  // Spilling makes caps slow, and shared memory makes up for it.
+  W.Ratio = [](const VariantSetting &V) {
+    return V.Cap == 40u && V.SmemSpilling ? 0.85 : V.Cap.value_or(48) < 48 ? 1.02 : 1.0;
+  };
+  W.run(S);
+  EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r40-smem")))
+      << "neither alone gains anything";
+  std::set<VariantSetting> Compiled;
+  for (const auto &Round : W.Proposed) {
+    for (const VariantSetting &V : Round) {
+      VariantSetting CapAlone;
+      CapAlone.Cap = V.Cap;
+      VariantSetting WithSmem = CapAlone;
+      WithSmem.SmemSpilling = true;
+      if (V == WithSmem && V.Cap) {
+        EXPECT_LT(*V.Cap, 64u) << "nothing is spilled there";
+        EXPECT_TRUE(Compiled.count(CapAlone)) << variantName(V);
+      }
+    }
+    Compiled.insert(Round.begin(), Round.end());
+  }
 }
 
 TEST(KernelSearch, frontEndKnobs_areTriedAtTheBestToo) {
@@ -339,6 +368,33 @@ TEST(KnobSpace, frontEndCaps_areFreeOrOfACriticalPoint) {
   EXPECT_TRUE(has("r50"));
   EXPECT_FALSE(has("r50-f50"));
   EXPECT_FALSE(has("r48-f64"));
+}
+
+TEST(KnobSpace, smemSpilling_isBesideEveryCapThatSpills) {
+  KnobSpace Space = space();
+  auto Has = [&](llvm::StringRef Name, unsigned Effort = 2) {
+    return llvm::is_contained(settingsOf(Space, Effort), parsed(Name));
+  };
+  EXPECT_FALSE(Has("r40-smem"));
+  Space.SmemSpilling = true;
+  for (const VariantSetting &V : settingsOf(Space, 2))
+    if (V.Cap && !V.FrontEndCap) {
+      VariantSetting Beside = V;
+      Beside.SmemSpilling = true;
+      EXPECT_TRUE(llvm::is_contained(settingsOf(Space, 2), Beside)) << variantName(Beside);
+    }
+  EXPECT_TRUE(Has("smem"));
+  EXPECT_FALSE(Has("r40-smem", 1));
+  EXPECT_FALSE(Has("r40-f40-smem"));
+  Space.SpillsBelow = 48; // The default has 48 registers.
+  EXPECT_TRUE(Has("r40-smem"));
+  EXPECT_FALSE(Has("smem"));
+  EXPECT_FALSE(Has("r48-smem"));
+  for (const VariantSetting &V : neighboursOf(Space, 2, parsed("r48")))
+    EXPECT_FALSE(V.SmemSpilling && V.Cap == 48u) << variantName(V);
+  EXPECT_TRUE(
+      llvm::is_contained(neighboursOf(Space, 2, parsed("r48-f255")), parsed("r48-f255-smem")))
+      << "other PTX may spill more";
 }
 
 TEST(KnobSpace, neighbours_differInOneKnob) {

@@ -230,6 +230,19 @@ TEST(Forbidden, localMemory_moreThanOnePercent_isForbidden) {
   EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
 }
 
+TEST(Forbidden, spillingToSharedMemory_leavesRoomForDynamicMemory) {
+  TuningJob Job = sampleJob();
+  JobKernel K = Job.Kernels[0];
+  JobVariant V = K.Variants[2];
+  V.Setting.SmemSpilling = true;
+  V.Resources.StaticSmemBytes = 40 * 1024;
+  EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
+  K.Traced.Shapes[0].Shape.DynamicSmemBytes = 8 * 1024;
+  EXPECT_EQ(forbidden(K, V, Job), std::nullopt);
+  K.Traced.Shapes[0].Shape.DynamicSmemBytes += 1;
+  EXPECT_EQ(forbidden(K, V, Job), "more static shared memory");
+}
+
 TEST(Forbidden, moreSharedMemoryOrUnknownStack_isForbidden) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];

@@ -16,6 +16,7 @@ protected:
     M.Source.FrontEnds.resize(1);
     M.Source.FrontEnds[0].PtxDigest = "ptx";
     setBody("ld.global.f32 %f1, [%rd1]; ret;");
+    Kernel.Region.AtMin.SpillStoreBytes = 8;
   }
   void setBody(const std::string &Body, const std::string &Before = "") {
     M.Ptx = valueOf(PtxModule::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + Before +
@@ -65,10 +66,29 @@ TEST_F(KnobSpacesTest, frontEndCaps_noRecordOfTheFrontEnd_areOff) {
   EXPECT_TRUE(space().FrontEndKnobs.empty());
 }
 
-TEST_F(KnobSpacesTest, smemSpilling_notSupported_isOff) {
+TEST_F(KnobSpacesTest, smemSpilling_endsOfTheRegion_tellWhereNothingIsSpilled) {
+  EXPECT_EQ(space().SpillsBelow, 40u) << "the default spills nothing";
+  Kernel.Region.AtMin.SpillStoreBytes = 0;
+  EXPECT_EQ(space().SpillsBelow, 0u);
+  setBody("call f; ret;", ".func f() { ret; }\n");
+  EXPECT_EQ(space().SpillsBelow, 256u) << "what a function spills is not known";
+  setBody("ret;");
+  Kernel.Region.AtMin.SpillStoreBytes = Kernel.Region.Default.SpillLoadBytes = 8;
+  EXPECT_EQ(space().SpillsBelow, 72u);
+  Kernel.Region.AtMax.SpillLoadBytes = 8;
+  EXPECT_EQ(space().SpillsBelow, 256u);
+}
+
+TEST_F(KnobSpacesTest, smemSpilling_launchedWithUnusedDynamicMemory_isOnlyForTracedLaunches) {
   Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 8;
   EXPECT_FALSE(space().SmemSpilling);
-  Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 0;
+  Options.Domain = LaunchDomain::Traced;
+  EXPECT_TRUE(space().SmemSpilling);
+  setBody("mov.u64 %rd1, s; ret;", ".extern .shared .align 4 .b8 s[];\n");
+  EXPECT_FALSE(space().SmemSpilling) << "ptxas refuses it";
+}
+
+TEST_F(KnobSpacesTest, smemSpilling_notSupported_isOff) {
   M.Source.NvccVersion = "12.9.80";
   EXPECT_FALSE(space().SmemSpilling);
   M.Source.NvccVersion = "13.0.88";
@@ -120,6 +140,12 @@ TEST(AllSettings, settings_severalKnobs_areTheirProduct) {
   S.SmemSpilling = true;
   EXPECT_EQ(Names().size(), 2 * 3 * 7u - 1);
   EXPECT_TRUE(llvm::is_contained(Names(), "r32-f255-smem-noalloc"));
+  S.SpillsBelow = 48;
+  S.DefaultRegs = 40;
+  EXPECT_TRUE(llvm::is_contained(Names(), "r32-smem"));
+  EXPECT_TRUE(llvm::is_contained(Names(), "smem"));
+  EXPECT_FALSE(llvm::is_contained(Names(), "r255-smem")) << "nothing is spilled there";
+  S.SpillsBelow = 256;
   S.FrontEndKnobs = {FrontEndKnob::UnrollMore, FrontEndKnob::NoRematerialization};
   EXPECT_EQ(Names().size(), 2 * 3 * (7u + 3 * 2) - 1);
   EXPECT_TRUE(llvm::is_contained(Names(), "r32-unroll-smem"));
