@@ -192,6 +192,27 @@ TEST_F(EmitKnobs, everyKnob_inOneImage_isEmitted) {
   EXPECT_GT(New["spills"].Resources.StaticSmemBytes, Default["spills"].Resources.StaticSmemBytes);
 }
 
+TEST_F(EmitKnobs, frontEndKnobsAndLoadHints_areEmitted) {
+  compileUnit(Kernels);
+  pin("spills", "r40-unroll2");
+  pin("sines", "noremat");
+  pin("loads", "noalloc");
+  pin("other", "cs");
+  Kernel New = emit();
+  for (const Decision &D : Decisions.Kernels)
+    EXPECT_EQ(Reasons[D.Kernel], variantName(D.Variant));
+  expectSame(New, Default, {"prints"});
+  for (const char *Changed : {"spills", "loads", "other"})
+    EXPECT_NE(New[Changed].CodeDigest, Default[Changed].CodeDigest) << Changed;
+  PtxModule Unrolled =
+      llvm::cantFail(PtxModule::parse(llvm::cantFail(flavour({{}, FrontEndKnob::UnrollByTwo}))));
+  llvm::StringMap<unsigned> Cap;
+  Cap["spills"] = 40;
+  expectSame(New, assembledWith(llvm::cantFail(Unrolled.withRegisterCaps(Cap))), {"spills"});
+  expectSame(New, assembledWith(llvm::cantFail(flavour({{}, FrontEndKnob::NoRematerialization}))),
+             {"sines"});
+}
+
 TEST_F(EmitKnobs, decisionThatCannotBeApplied_leavesTheOthers) {
   compileUnit(Kernels);
   pin("prints", "r24-smem");
