@@ -6,8 +6,9 @@
 
 using namespace carve;
 
-/// Excludes variants that no run can have: clones that are not in the modules, and variants that
-/// the recorded samples lack.
+/// Excludes variants that no run may have: clones that are not in the modules, variants that the
+/// recorded samples lack, and variants that need more proof than the program's output. Whole runs
+/// compare only that.
 static void excludeAbsent(const TuneState &State, const JobBuild &Built,
                           std::vector<SubjectSpace> &Subjects) {
   std::vector<std::vector<std::string>> Names = variantNames(Built, TuningScope::Kernel);
@@ -19,6 +20,8 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
         return "its clone could not be assembled";
       if (State.recorded() && !State.Samples.has(S.Name, Names[K][V]))
         return "the recorded samples lack it";
+      if (V != S.Nominee && Kernel.Variants[V].Setting.needsComparedOutput())
+        return NotCompared;
       return std::nullopt;
     };
     if (!Kernel.LeftReason.empty())

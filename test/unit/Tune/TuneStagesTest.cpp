@@ -158,6 +158,16 @@ TEST_F(TuneStagesTest, output_differs_isCheckedByASlowedDefault) {
   EXPECT_NE(modeReasonOf(T, 0).find("'sum 2' instead of 'sum 1'"), std::string::npos);
 }
 
+TEST_F(TuneStagesTest, frontEndKnob_onlyWholeRuns_isExcluded) {
+  Built.Kernels[0].Variants[2].Setting.FrontEnd = FrontEndKnob::UnrollMore;
+  TuneState State(Request, Runner);
+  valueOf(traceProgram(State));
+  SelectionOutcome O = valueOf(selectByRuns(State, Job, Built, nullptr));
+  EXPECT_EQ(O.Subjects[0].Chosen, 0u) << "it is the faster one";
+  EXPECT_EQ(O.Subjects[0].Screened.at(0).Fault, NotCompared);
+  EXPECT_EQ(O.Subjects[0].Screened.at(1).Fault, std::nullopt);
+}
+
 static unsigned replayMsOf(llvm::StringRef Plan) {
   unsigned Ms = 0;
   Plan.split("replay-ms\t").second.split('\n').first.getAsInteger(10, Ms);

@@ -292,6 +292,24 @@ TEST(InRunSelection, cycles_eight_decideOneVariant) {
   EXPECT_EQ(O.HeldOutRounds, 5u);
 }
 
+TEST(InRunSelection, variantThatNeedsProof_isNominatedOnlyIfCompared) {
+  for (bool Compared : {true, false}) {
+    SimulatedRun Run;
+    if (Compared)
+      Run.replay({shapeOf({0.5, 0.8})});
+    else
+      Run.rotate({shapeOf({0.5, 0.8})});
+    Run.Subjects[0].NeedProof = {2};
+    InRunOutcome O = Run.selectOne();
+    EXPECT_EQ(O.Nominee, Compared ? 2u : 3u) << O.Reason;
+    ASSERT_EQ(O.Rejected.size(), Compared ? 0u : 1u);
+    if (!Compared) {
+      EXPECT_EQ(O.Rejected[0].Variant, 2u);
+      EXPECT_EQ(O.Rejected[0].Why, NotCompared);
+    }
+  }
+}
+
 TEST(InRunSelection, rotation_comparedOutput_isProofBitwise) {
   SimulatedRun Run;
   Run.rotate({shapeOf({0.85})});
