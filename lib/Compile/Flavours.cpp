@@ -12,9 +12,9 @@ using namespace carve;
 
 /// Makes the flavour from the files that nvcc kept.
 static llvm::Expected<std::string> fromKeptFiles(const FrontEndStep &Step, llvm::StringRef Original,
-                                                 const Unit &U, unsigned Cap, const Toolchain &T,
-                                                 CommandRunner &Runner) {
-  if (llvm::Error E = checkFrontEndCap(Step, U.RegisterCap, Cap))
+                                                 const Unit &U, const FrontEndSetting &Setting,
+                                                 const Toolchain &T, CommandRunner &Runner) {
+  if (llvm::Error E = checkFrontEndCap(Step, U.RegisterCap, Setting.Cap))
     return E;
   llvm::Expected<std::string> Input = readFile(Step.KeepDir + "/" + Step.InputName);
   if (!Input)
@@ -26,12 +26,12 @@ static llvm::Expected<std::string> fromKeptFiles(const FrontEndStep &Step, llvm:
       return Text.takeError();
     ModuleId = std::move(*Text);
   }
-  return compileFlavour({Step, *Input, ModuleId, Original, U.Directory, Cap}, T, Runner);
+  return compileFlavour({Step, *Input, ModuleId, Original, U.Directory, Setting}, T, Runner);
 }
 
 static llvm::Expected<std::string> flavourOf(const CompiledUnit &U, const std::string &PtxPath,
-                                             unsigned Cap, UnitStore &Store, const Toolchain &T,
-                                             CommandRunner &Runner) {
+                                             const FrontEndSetting &Setting, UnitStore &Store,
+                                             const Toolchain &T, CommandRunner &Runner) {
   llvm::Expected<std::string> Original = readFile(PtxPath);
   if (!Original)
     return Original.takeError();
@@ -39,8 +39,8 @@ static llvm::Expected<std::string> flavourOf(const CompiledUnit &U, const std::s
   if (!frontEndOf(U.Record, Digest))
     for (const FrontEndStep &Step : U.Planned.FrontEnds)
       if (Step.ptxPath() == PtxPath)
-        return fromKeptFiles(Step, *Original, U.Record, Cap, T, Runner);
-  return flavourPtx(U.Record, Digest, Cap, Store, T, Runner);
+        return fromKeptFiles(Step, *Original, U.Record, Setting, T, Runner);
+  return flavourPtx(U.Record, Digest, Setting, Store, T, Runner);
 }
 
 /// Returns true if the PTX \p PtxPath of an image belongs to \p U.
@@ -52,14 +52,14 @@ static bool hasPtx(const DeviceUnit &U, const std::string &PtxPath) {
          });
 }
 
-std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned)>
+std::function<llvm::Expected<std::string>(const DeviceImage &, const FrontEndSetting &)>
 carve::flavoursOf(const std::vector<CompiledUnit> &Units, UnitStore &Store, const Toolchain &T,
                   CommandRunner &Runner, bool &Missing) {
-  return [&](const DeviceImage &I, unsigned Cap) -> llvm::Expected<std::string> {
+  return [&](const DeviceImage &I, const FrontEndSetting &Setting) -> llvm::Expected<std::string> {
     for (const CompiledUnit &U : Units) {
       if (!hasPtx(U.Planned, I.PtxPath))
         continue;
-      llvm::Expected<std::string> Ptx = flavourOf(U, I.PtxPath, Cap, Store, T, Runner);
+      llvm::Expected<std::string> Ptx = flavourOf(U, I.PtxPath, Setting, Store, T, Runner);
       Missing |= !Ptx;
       return Ptx;
     }

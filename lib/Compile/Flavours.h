@@ -13,7 +13,7 @@ namespace carve {
 /// (FlavourPtx.h), or makes them from the files in the keep directory if the unit's record lacks
 /// what is needed. \p Missing is set if a requested flavour could not be made. All references must
 /// outlive the result.
-std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned)>
+std::function<llvm::Expected<std::string>(const DeviceImage &, const FrontEndSetting &)>
 flavoursOf(const std::vector<CompiledUnit> &Units, UnitStore &Store, const Toolchain &T,
            CommandRunner &Runner, bool &Missing);
 

@@ -116,21 +116,21 @@ llvm::Error ImageEmitter::readOriginal() {
   return llvm::Error::success();
 }
 
-/// Returns the unit's PTX with \p FrontEndCap. It is made once for each cap.
-llvm::Expected<const PtxModule *> ImageEmitter::flavour(unsigned FrontEndCap) {
-  if (auto It = Flavours.find(FrontEndCap); It != Flavours.end())
+/// Returns the unit's PTX with \p Setting. It is made once for each setting.
+llvm::Expected<const PtxModule *> ImageEmitter::flavour(const FrontEndSetting &Setting) {
+  if (auto It = Flavours.find(Setting); It != Flavours.end())
     return &It->second;
-  if (auto It = FlavourFaults.find(FrontEndCap); It != FlavourFaults.end())
+  if (auto It = FlavourFaults.find(Setting); It != FlavourFaults.end())
     return unsupported("no-flavour", It->second);
   if (!Context.FlavourPtx)
     return unsupported("no-front-end", "cicc cannot be run again here");
-  llvm::Expected<std::string> Text = Context.FlavourPtx(Image, FrontEndCap);
+  llvm::Expected<std::string> Text = Context.FlavourPtx(Image, Setting);
   llvm::Expected<PtxModule> Parsed = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
   if (Parsed)
-    return &Flavours.emplace(FrontEndCap, std::move(*Parsed)).first->second;
-  // Other kernels with this cap would only run cicc in vain again.
+    return &Flavours.emplace(Setting, std::move(*Parsed)).first->second;
+  // Other kernels with this setting would only run cicc in vain again.
   std::string Why = llvm::toString(Parsed.takeError());
-  FlavourFaults.emplace(FrontEndCap, Why);
+  FlavourFaults.emplace(Setting, Why);
   return unsupported("no-flavour", Why);
 }
 
@@ -147,7 +147,8 @@ llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Dec
       MaxThreads = D.Basis->SmemSpillingThreads;
   }
   llvm::Expected<EntryEdit> Edit = entryEdit(
-      D.Variant, Entry, MaxThreads, [&](unsigned Cap) { return flavour(Cap); }, Context.Ceiling);
+      D.Variant, Entry, MaxThreads, [&](const FrontEndSetting &S) { return flavour(S); },
+      Context.Ceiling);
   if (!Edit)
     return Edit;
   // The edit is first tried alone, so that if its front-end PTX lacks something, only this decision

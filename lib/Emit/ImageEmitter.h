@@ -54,7 +54,7 @@ private:
   llvm::Error readOriginal();
   void makeEdits();
   llvm::Expected<EntryEdit> editFor(const PtxEntry &Entry, const Decision &D);
-  llvm::Expected<const PtxModule *> flavour(unsigned FrontEndCap);
+  llvm::Expected<const PtxModule *> flavour(const FrontEndSetting &Setting);
   std::optional<unsigned> commonLevel();
   llvm::Expected<Assembled> assembleWith(const llvm::StringMap<EntryEdit> &Edits,
                                          std::optional<unsigned> Level) const;
@@ -75,9 +75,9 @@ private:
   Cubin Original;
   llvm::StringMap<const CubinKernel *> OriginalOf; ///< By mangled kernel name.
   std::map<std::string, Taken> Decisions; ///< By mangled kernel name. Refused decisions are erased.
-  std::map<unsigned, PtxModule> Flavours; ///< By front-end cap.
-  /// By front-end cap: why its PTX could not be made.
-  std::map<unsigned, std::string> FlavourFaults;
+  std::map<FrontEndSetting, PtxModule> Flavours;
+  /// Why the PTX of a setting could not be made.
+  std::map<FrontEndSetting, std::string> FlavourFaults;
   std::vector<EmittedKernel> Kernels;
   std::vector<KernelResources> Resources;
 };

@@ -6,6 +6,7 @@
 
 #include "Device/CriticalPoints.h"
 #include "Nvcc/BuildPlan.h"
+#include "Nvcc/FrontEndSetting.h"
 #include "Nvcc/Toolchain.h"
 #include "Store/Profile.h"
 
@@ -38,9 +39,10 @@ struct EmitContext {
   bool Relocatable = false;             ///< Compiled with -rdc=true.
   std::optional<unsigned> Ceiling = {}; ///< The user's own -maxrregcount.
   LaunchDomain Domain = LaunchDomain::Preserve;
-  /// Returns the PTX that cicc makes for an image with `-maxreg Cap`. Fails with Unsupported if
-  /// cicc cannot be run again. If absent, it never can.
-  std::function<llvm::Expected<std::string>(const DeviceImage &, unsigned Cap)> FlavourPtx = {};
+  /// Returns the PTX that cicc makes for an image with another setting. Fails with Unsupported if
+  /// cicc cannot be run again or refuses the setting. If absent, cicc never can be run.
+  std::function<llvm::Expected<std::string>(const DeviceImage &, const FrontEndSetting &)>
+      FlavourPtx = {};
 };
 
 /// Builds the container of \p U with the decisions of \p Profiles applied, chosen as

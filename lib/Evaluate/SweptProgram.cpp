@@ -194,7 +194,8 @@ SweptSpace carve::sweptSpace(const SweptKernel &K, const DeviceModel &D) {
   Space.DefaultRegs = Region.Default.RegsPerThread;
   Space.MinRegs = Region.rMin();
   Space.MaxRegs = Region.rMax();
-  Space.FrontEndCaps = Space.LoadCaching = Space.SmemSpilling = true;
+  Space.FrontEndCaps = Space.SmemSpilling = true;
+  Space.LoadCachings = {LoadCaching::L2Only}; // The table knows no other.
   for (unsigned Level : Levels) {
     VariantSetting V;
     SweepSetting Knobs;

@@ -21,12 +21,22 @@ std::vector<std::string> beyondAttributes(const VariantSetting &V) {
   if (V.FrontEndCap)
     Lost.push_back("frontend-cap " + std::to_string(*V.FrontEndCap) +
                    ": no attribute gives the front end a cap");
+  if (V.FrontEnd != FrontEndKnob::None)
+    Lost.push_back("frontend-knob " + nameOf(V.FrontEnd).str() + ": only -Xcicc=" +
+                   llvm::join(ciccArguments(V.FrontEnd), ",") + " sets it, for a whole file");
   if (V.SmemSpilling)
     Lost.push_back("smem-spilling: only asm volatile(\".pragma \\\"enable_smem_spilling\\\";\") in "
                    "the kernel sets it");
   if (V.Loads == LoadCaching::L2Only)
     Lost.push_back(
         "load-cache cg: -Xptxas -dlcm=cg sets it for a whole file, __ldcg() for one load");
+  if (V.Loads == LoadCaching::EvictFirst)
+    Lost.push_back(
+        "load-cache cs: -Xptxas -dlcm=cs sets it for a whole file, __ldcs() for one load");
+  if (V.Loads == LoadCaching::NoAllocate)
+    Lost.push_back(
+        "load-cache noalloc: only asm(\"ld.global.L1::no_allocate...\") sets it, for one "
+        "load");
   if (V.RegisterUsageLevel)
     Lost.push_back("register-usage-level " + std::to_string(*V.RegisterUsageLevel) +
                    ": only -Xptxas --register-usage-level sets it, for a whole file");

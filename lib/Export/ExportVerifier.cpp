@@ -234,8 +234,8 @@ llvm::Expected<ExportVerifier::ImageCode> ExportVerifier::tunedImage(const Expor
   EmitContext Context{T, Runner, U.Record.NvccVersion, Job.DevicesDir};
   Context.Relocatable = U.Record.Relocatable;
   Context.Ceiling = U.Record.RegisterCap;
-  Context.FlavourPtx = [&](const DeviceImage &, unsigned Cap) {
-    return flavourPtx(U.Record, I.Record.PtxDigest, Cap, Job.Store, T, Runner);
+  Context.FlavourPtx = [&](const DeviceImage &, const FrontEndSetting &Setting) {
+    return flavourPtx(U.Record, I.Record.PtxDigest, Setting, Job.Store, T, Runner);
   };
   // A cap for the file is an option of nvcc, which the emitter does not know. Here it becomes a
   // decision for each kernel.

@@ -39,7 +39,9 @@ static Command ciccCommand(const FlavourRequest &Request, const std::string &Cic
   C.Argv = {Cicc};
   for (const std::string &Argument : Request.Step.Arguments)
     C.Argv.push_back(moved(Argument, Request.Step.KeepDir, Dir));
-  if (std::optional<unsigned> Cap = Request.Cap ? Request.Cap : Request.Step.Cap) {
+  for (llvm::StringRef Argument : ciccArguments(Request.Setting.Knob))
+    C.Argv.push_back(Argument.str());
+  if (std::optional<unsigned> Cap = Request.Setting.Cap ? Request.Setting.Cap : Request.Step.Cap) {
     C.Argv.push_back("-maxreg");
     C.Argv.push_back(std::to_string(*Cap));
   }
@@ -60,14 +62,28 @@ static llvm::StringRef headOf(llvm::StringRef Ptx) {
 }
 
 llvm::Error carve::checkFrontEndCap(const FrontEndStep &Step, std::optional<unsigned> Ceiling,
-                                    unsigned Cap) {
-  if (Cap < 1 || Cap > 255)
-    return unsupported("front-end-cap", llvm::Twine(Cap) + ", expected 1..255");
+                                    std::optional<unsigned> Cap) {
+  if (!Cap)
+    return llvm::Error::success();
+  if (*Cap < 1 || *Cap > 255)
+    return unsupported("front-end-cap", llvm::Twine(*Cap) + ", expected 1..255");
   for (std::optional<unsigned> Most : {Ceiling, Step.Cap})
-    if (Most && Cap > *Most)
-      return unsupported("above-register-cap", "front-end cap " + llvm::Twine(Cap) +
+    if (Most && *Cap > *Most)
+      return unsupported("above-register-cap", "front-end cap " + llvm::Twine(*Cap) +
                                                    ", the command's own is " + llvm::Twine(*Most));
   return llvm::Error::success();
+}
+
+/// Returns \p Failed, the failure of a cicc that was told \p Knob. A cicc that does not know an
+/// option says so and fails. No tuning depends on it, so the failure becomes a reason.
+static llvm::Error withoutKnob(llvm::Error Failed, FrontEndKnob Knob) {
+  if (Knob == FrontEndKnob::None)
+    return Failed;
+  return llvm::handleErrors(std::move(Failed), [&](const ToolFailure &F) {
+    return unsupported("front-end-option", "cicc does not take " +
+                                               llvm::join(ciccArguments(Knob), " ") + ": " +
+                                               llvm::StringRef(F.standardError()).trim());
+  });
 }
 
 llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request, const Toolchain &T,
@@ -87,7 +103,7 @@ llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request,
       return E;
   llvm::Expected<CommandResult> Done = runChecked(Runner, ciccCommand(Request, *Cicc, Dir->path()));
   if (!Done)
-    return Done.takeError();
+    return withoutKnob(Done.takeError(), Request.Setting.Knob);
   llvm::Expected<std::string> Ptx = readFile(Dir->path() + "/" + Step.PtxName);
   if (Ptx && headOf(*Ptx) != headOf(Request.Original))
     return unsupported("other-front-end", *Cicc + " is not the cicc that made " + Step.PtxName);

@@ -1,8 +1,9 @@
 /// \file
-/// Runs cicc again, at another register cap, on text that was preprocessed before. The result is a
+/// Runs cicc again, with another setting, on text that was preprocessed before. The result is a
 /// "flavour" of a unit's PTX (Store/FlavourPtx.h). No source is read.
 #pragma once
 
+#include "Nvcc/FrontEndSetting.h"
 #include "Nvcc/FrontEndStep.h"
 #include "Nvcc/Toolchain.h"
 
@@ -23,20 +24,22 @@ struct FlavourRequest {
   /// The directory in which the compile ran. Relative names of sources in line tables start from
   /// it.
   llvm::StringRef Directory;
-  /// `-maxreg`, in 1..255. If it is absent, the compile's own cap applies, which gives Original
-  /// again.
-  std::optional<unsigned> Cap;
+  /// What is different from the compile. Without a cap, the compile's own applies; the default
+  /// setting gives Original again.
+  FrontEndSetting Setting;
 };
 
 /// Fails with Unsupported `front-end-cap` if \p Cap is not in 1..255, and with `above-register-cap`
-/// if it is larger than \p Ceiling, the user's own cap, or than the cap that the user gave cicc.
+/// if it is larger than \p Ceiling, the user's own cap, or than the cap that the user gave cicc. No
+/// cap is always allowed.
 llvm::Error checkFrontEndCap(const FrontEndStep &Step, std::optional<unsigned> Ceiling,
-                             unsigned Cap);
+                             std::optional<unsigned> Cap);
 
-/// Returns the PTX text that the step makes at the cap. All of cicc's files go to a temporary
-/// directory. Fails with Unsupported `no-front-end` if no cicc is found, with `other-front-end` if
-/// it does not belong to the release that made Original, and with ToolFailure if cicc fails.
-/// Several threads may call it at once.
+/// Returns the PTX text that the step makes with the setting. All of cicc's files go to a temporary
+/// directory. Fails with Unsupported `no-front-end` if no cicc is found, and with `other-front-end`
+/// if it does not belong to the release that made Original. If cicc fails, fails with Unsupported
+/// `front-end-option` if the setting has a knob, which this cicc may not know, and otherwise with
+/// ToolFailure. Several threads may call it at once.
 llvm::Expected<std::string> compileFlavour(const FlavourRequest &Request, const Toolchain &T,
                                            CommandRunner &Runner);
 

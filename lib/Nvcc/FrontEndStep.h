@@ -1,6 +1,6 @@
 /// \file
 /// The step in which cicc compiles preprocessed text to PTX. BuildPlan reads it from the dryrun,
-/// the unit's record keeps it, and FrontEnd repeats it at another register cap.
+/// the unit's record keeps it, and FrontEnd repeats it with another setting.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

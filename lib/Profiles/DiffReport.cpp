@@ -127,9 +127,13 @@ json::Object entryJson(const Decision &D) {
   json::Object O{{"kernel", json::fixUTF8(D.Kernel)}, {"arch", D.Arch}, {"pinned", !D.Digest}};
   O["cap"] = D.Variant.Cap;
   O["frontend-cap"] = D.Variant.FrontEndCap;
+  O["frontend-knob"] = D.Variant.FrontEnd == FrontEndKnob::None
+                           ? json::Value(nullptr)
+                           : json::Value(nameOf(D.Variant.FrontEnd));
   O["smem-spilling"] = D.Variant.SmemSpilling;
-  O["load-cache"] =
-      D.Variant.Loads == LoadCaching::L2Only ? json::Value("cg") : json::Value(nullptr);
+  O["load-cache"] = D.Variant.Loads == LoadCaching::AsCompiled
+                        ? json::Value(nullptr)
+                        : json::Value(nameOf(D.Variant.Loads));
   O["register-usage-level"] = D.Variant.RegisterUsageLevel;
   O["digest"] = D.Digest;
   if (!D.Basis)

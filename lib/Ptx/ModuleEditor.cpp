@@ -88,9 +88,9 @@ Expected<std::string> ModuleEditor::nameOf(const PtxItem &Mentioned, Job &J) {
   if (Mentioned.Kind != PtxItem::Function || !Mentioned.HasBody)
     return J.Edit.FrontEnd ? matchWith(J.Source).nameInBase(Mentioned) : Mentioned.Name;
   std::string Name = Mentioned.Name + J.Edit.CalleeSuffix;
-  auto [At, New] = Copies.try_emplace(Name, Copy{J.Source, &Mentioned, J.Edit.LoadsFromL2, "", ""});
+  auto [At, New] = Copies.try_emplace(Name, Copy{J.Source, &Mentioned, J.Edit.Loads, "", ""});
   const Copy &Known = At->second;
-  if (Known.Original != &Mentioned || Known.LoadsFromL2 != J.Edit.LoadsFromL2 ||
+  if (Known.Original != &Mentioned || Known.Loads != J.Edit.Loads ||
       Base.Scan.Symbols.contains(Name) || Base.Scan.Aliases.contains(Name))
     return nameTaken(Name);
   if (New)
@@ -143,10 +143,10 @@ Expected<std::string> ModuleEditor::writeBody(const PtxItem &Item, StringRef New
     for (const PtxToken &T : Body)
       if (T.Kind == PtxToken::Line && textOf(Text, T).starts_with(".loc"))
         E.replace(T.Begin, T.End, matchWith(J.Source).locInBase(textOf(Text, T)));
-  if (J.Edit.LoadsFromL2)
+  if (J.Edit.Loads != LoadCaching::AsCompiled)
     forEachInstruction(Text, Body, [&](ArrayRef<PtxToken> Instruction) {
-      if (auto Place = placeOfCacheOperator(Text, Instruction))
-        E.insert(*Place, ".cg");
+      if (auto Added = loadModifier(Text, Instruction, J.Edit.Loads))
+        E.insert(Added->Place, Added->Modifier.str());
     });
   return E.apply(Text);
 }
@@ -199,13 +199,13 @@ FrontEndMatch &ModuleEditor::matchWith(PtxSource Flavour) {
   return Flavours.try_emplace(&Flavour.Scan, Base, Flavour).first->second;
 }
 
-/// Whether \p Entry calls functions whose loads LoadsFromL2 changes.
-static bool callsLoads(const ScannedPtx &Module, const PtxItem &Entry) {
+/// Whether \p Entry calls functions whose loads \p Caching changes.
+static bool callsLoads(const ScannedPtx &Module, const PtxItem &Entry, LoadCaching Caching) {
   std::vector<const PtxItem *> Reached = {&Entry};
   for (size_t I = 0; I < Reached.size(); ++I)
     for (const std::string &Name : Reached[I]->Calls) {
       const PtxItem *Callee = Module.find(Name);
-      if (Callee->HasPlainGlobalLoads)
+      if (Callee->Loads.by(Caching))
         return true;
       if (!is_contained(Reached, Callee))
         Reached.push_back(Callee);
@@ -226,7 +226,7 @@ Expected<std::string> ModuleEditor::write(const PtxItem &Entry, StringRef NewNam
     if (Error E = Match.checkParameters(Entry, *BodyOf))
       return E;
   }
-  bool CopiesFunctions = Edit.FrontEnd || (Edit.LoadsFromL2 && callsLoads(Source.Scan, *BodyOf));
+  bool CopiesFunctions = Edit.FrontEnd || callsLoads(Source.Scan, *BodyOf, Edit.Loads);
   Job J{Source, Edit, CopiesFunctions, {}};
   auto Header = writeHeader(Entry, NewName, Edit);
   if (!Header)

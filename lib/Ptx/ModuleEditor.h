@@ -1,7 +1,7 @@
 /// \file
 /// Writes entries of a module with changes, under their own name or under a clone's: with a
-/// register cap, with loads from L2, or with the body from another front-end flavour. It implements
-/// withEdits() and withClones() of PtxModule.
+/// register cap, with other caching of loads, or with the body from another front-end flavour. It
+/// implements withEdits() and withClones() of PtxModule.
 #pragma once
 
 #include "Ptx/FrontEndMatch.h"
@@ -44,7 +44,7 @@ private:
   struct Copy {
     PtxSource Source;
     const PtxItem *Original;
-    bool LoadsFromL2;
+    LoadCaching Loads;
     std::string Header, Body;
   };
 

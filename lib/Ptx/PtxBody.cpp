@@ -34,7 +34,8 @@ void carve::scanBody(StringRef Text, ArrayRef<PtxToken> Body, const ScannedPtx &
     StringRef Opcode = textOf(Text, Instruction[0]);
     if (Opcode == "setmaxnreg")
       Item.SetsMaxNReg = true;
-    Item.HasPlainGlobalLoads |= placeOfCacheOperator(Text, Instruction).has_value();
+    Item.Loads.ByL2Only |= loadModifier(Text, Instruction, LoadCaching::L2Only).has_value();
+    Item.Loads.ByHints |= loadModifier(Text, Instruction, LoadCaching::EvictFirst).has_value();
     if (Opcode != "call")
       return;
     const PtxToken *Target = callTarget(Text, Instruction);

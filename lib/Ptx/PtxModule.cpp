@@ -44,7 +44,7 @@ void CallWalk::enter(const PtxItem &Item) {
   Result.UsesSetMaxNReg |= Item.SetsMaxNReg;
   Result.UnknownStack |= Item.CallsIndirectly;
   Result.UsesDynamicSmem |= Item.MentionsDynamicSmem;
-  Result.HasPlainGlobalLoads |= Item.HasPlainGlobalLoads;
+  Result.Loads |= Item.Loads;
   OnStack[&Item] = true;
   Stack.push_back({&Item, 0});
 }

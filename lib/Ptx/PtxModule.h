@@ -4,6 +4,8 @@
 /// everything that is not edited stays byte for byte.
 #pragma once
 
+#include "Ptx/LoadCaching.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -44,8 +46,8 @@ struct PtxEntry {
   /// It calls a function without a body in this module, system functions included.
   bool CallsBodiless = false;
   // The fields below include what the callees do.
-  bool UsesDynamicSmem = false;     ///< It refers to an `.extern .shared` variable.
-  bool HasPlainGlobalLoads = false; ///< It has loads that LoadsFromL2 changes (GlobalLoads.h).
+  bool UsesDynamicSmem = false; ///< It refers to an `.extern .shared` variable.
+  ChangeableLoads Loads;        ///< The loads that load caching would change (GlobalLoads.h).
   /// All functions that it reaches, in order of first call.
   std::vector<std::string> Callees;
 };
@@ -60,12 +62,12 @@ struct EntryEdit {
   const PtxModule *FrontEnd = nullptr;
   /// The suffix for the names of the functions that are copied with the body. These are all
   /// functions with a body that the entry reaches. They are copied if the body comes from another
-  /// flavour, or if LoadsFromL2 changes loads of theirs.
+  /// flavour, or if Loads changes loads of theirs.
   std::string CalleeSuffix = {};
   /// Asks for `.pragma "enable_smem_spilling"`, which requires `.maxntid`. If the entry does not
   /// limit its block, it gets this limit, in threads.
   std::optional<unsigned> SmemSpillingMaxThreads = {};
-  bool LoadsFromL2 = false; ///< Turns `ld.global` without a cache operator into `ld.global.cg`.
+  LoadCaching Loads = LoadCaching::AsCompiled; ///< How global loads use the caches.
 };
 
 /// A request for a copy of an entry under another name.

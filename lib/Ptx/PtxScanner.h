@@ -32,7 +32,7 @@ struct PtxItem {
   std::vector<std::string> Calls; ///< Functions that are called directly, in order of first call.
   bool CallsIndirectly = false;
   bool SetsMaxNReg = false;
-  bool HasPlainGlobalLoads = false; ///< See GlobalLoads.h.
+  ChangeableLoads Loads; ///< See GlobalLoads.h.
   bool MentionsDynamicSmem = false;
 
   bool DynamicSmem = false; ///< For a variable: it is `.extern .shared`.

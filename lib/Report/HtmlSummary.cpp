@@ -146,6 +146,7 @@ std::string carve::printResult(const TuningReport &R) {
     F.add("Wall time of the program", wallText(R));
     F.add("Confirmed over", amountText(R.Pairs, "pair") + " of runs");
   }
+  F.add("Confirmation", markupText(confirmationText(R)));
   if (R.Note.empty())
     F.add("Kernels tuned", llvm::formatv("{0} of {1}", R.tunedKernels(), R.Kernels.size()).str());
   std::string Variants;

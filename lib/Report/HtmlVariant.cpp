@@ -39,9 +39,9 @@ static ShownVariant shown(const VariantReport &V) {
            : V.Ratio > 0      ? VariantFate::Timed
                               : VariantFate::NotTimed;
   if (llvm::Expected<VariantSetting> Setting = parseVariantName(V.Name)) {
-    S.FrontEnd = Setting->FrontEndCap.has_value();
+    S.FrontEnd = !Setting->frontEnd().isDefault();
     S.SmemSpilling = Setting->SmemSpilling;
-    S.CachedInL2 = Setting->Loads == LoadCaching::L2Only;
+    S.OtherCaching = Setting->Loads != LoadCaching::AsCompiled;
     S.Level = Setting->RegisterUsageLevel.has_value();
   } else {
     // A newer carve may know other knobs. The mark then shows none.
@@ -139,21 +139,21 @@ std::string carve::describeVariant(const ShownVariant &V, SpillMeasure Measure) 
 
 namespace {
 
-/// Returns the name of a shape. The outline tells the front-end cap or the level, the inside tells
+/// Returns the name of a shape. The outline tells the front end or the level, the inside tells
 /// the other knobs.
 std::string shapeOf(const ShownVariant &V) {
   if (V.Fate == VariantFate::Default)
     return "default";
-  std::string Inside = V.SmemSpilling ? V.CachedInL2 ? "-both" : "-smem"
-                       : V.CachedInL2 ? "-cg"
-                                      : "";
+  std::string Inside = V.SmemSpilling   ? V.OtherCaching ? "-both" : "-smem"
+                       : V.OtherCaching ? "-cg"
+                                        : "";
   return (V.Level ? "level" : V.FrontEnd ? "front" : "cap") + Inside;
 }
 
 std::string hueOf(const ShownVariant &V) {
   if (V.SmemSpilling)
-    return V.CachedInL2 ? "both" : "smem";
-  return V.CachedInL2 ? "cg" : "cap";
+    return V.OtherCaching ? "both" : "smem";
+  return V.OtherCaching ? "cg" : "cap";
 }
 
 constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Outlines[] = {
@@ -227,20 +227,20 @@ std::string carve::printLegend(llvm::ArrayRef<ShownVariant> Variants) {
   Entry(
       "register cap alone", [](auto &) {},
       [&](const auto &V) {
-        return Told(V) && !V.FrontEnd && !V.Level && !V.SmemSpilling && !V.CachedInL2;
+        return Told(V) && !V.FrontEnd && !V.Level && !V.SmemSpilling && !V.OtherCaching;
       });
   Entry(
-      "front-end cap, too", [](auto &V) { V.FrontEnd = true; },
+      "front end set, too", [](auto &V) { V.FrontEnd = true; },
       [&](const auto &V) { return Told(V) && V.FrontEnd; });
   Entry(
       "spills to shared memory", [](auto &V) { V.SmemSpilling = true; },
-      [&](const auto &V) { return Told(V) && V.SmemSpilling && !V.CachedInL2; });
+      [&](const auto &V) { return Told(V) && V.SmemSpilling && !V.OtherCaching; });
   Entry(
-      "loads from L2 (cg)", [](auto &V) { V.CachedInL2 = true; },
-      [&](const auto &V) { return Told(V) && V.CachedInL2 && !V.SmemSpilling; });
+      "other load caching", [](auto &V) { V.OtherCaching = true; },
+      [&](const auto &V) { return Told(V) && V.OtherCaching && !V.SmemSpilling; });
   Entry(
-      "both of these", [](auto &V) { V.CachedInL2 = V.SmemSpilling = true; },
-      [&](const auto &V) { return Told(V) && V.CachedInL2 && V.SmemSpilling; });
+      "both of these", [](auto &V) { V.OtherCaching = V.SmemSpilling = true; },
+      [&](const auto &V) { return Told(V) && V.OtherCaching && V.SmemSpilling; });
   Entry(
       "register-usage level", [](auto &V) { V.Level = true; },
       [&](const auto &V) { return Told(V) && V.Level; });

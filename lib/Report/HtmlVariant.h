@@ -27,7 +27,7 @@ struct ShownVariant {
   double Occupancy = 0, LocalBytes = 0;
   double Efficiency = 0, Utilization = 0;
   /// The knobs besides the register cap. They determine the shape of the mark.
-  bool FrontEnd = false, SmemSpilling = false, CachedInL2 = false, Level = false;
+  bool FrontEnd = false, SmemSpilling = false, OtherCaching = false, Level = false;
 
   bool hasTime() const { return Ratio.Median > 0; }
   bool hasMetrics() const { return Efficiency > 0 && Utilization > 0; }

@@ -127,6 +127,8 @@ template <class Fields> void describe(Fields &F, TuningReport &R) {
   F("program", R.Program);
   F("program-wall", R.ProgramWall);
   F("pairs", R.Pairs);
+  F.ifSet("pairs-made", R.PairsMade);
+  F.ifSet("confirmation-end", R.Ended);
   F("unstable-lines", R.UnstableLines);
   F("unordered-lines", R.Unordered);
   F("processes", R.Processes);

@@ -31,3 +31,24 @@ std::string carve::inRunText(const InRunFinding &R) {
     Text += ", " + speedupText(R.Ratio) + " over " + std::to_string(R.Rounds) + " rounds";
   return Text;
 }
+
+std::string carve::confirmationText(const TuningReport &R) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
+      {"decided", "the times of each candidate decided"},
+      {"sum", "the program gained what was predicted for all candidates together"},
+      {"pair-limit", "some candidates were undecided after the most that are made"},
+      {"run-limit", "the limit on runs (--max-runs) allowed no more"},
+      {"budget", "the time budget (--budget) allowed no more"},
+      {"fault", "a run failed, or its output was wrong"},
+  };
+  for (const auto &[Id, Text] : Words) {
+    if (R.Ended != Id)
+      continue;
+    std::string All = std::to_string(R.PairsMade) + (R.PairsMade == 1 ? " pair" : " pairs") +
+                      " of runs, " + Text.str();
+    if (R.Pairs && R.Pairs < R.PairsMade)
+      All += " (the last " + std::to_string(R.Pairs) + " without those that had failed before)";
+    return All;
+  }
+  return "";
+}

@@ -16,4 +16,8 @@ std::string speedupText(const RatioInterval &R);
 /// Says how a kernel was timed within the program, and how its output was compared.
 std::string inRunText(const InRunFinding &R);
 
+/// Says how many pairs of runs the confirmation made and why it made no more. Empty if there was
+/// none, or if the report does not tell.
+std::string confirmationText(const TuningReport &R);
+
 } // namespace carve

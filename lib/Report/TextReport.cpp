@@ -66,6 +66,8 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
   if (R.RunsBeforeConfirmation)
     OS << "; " << R.RunsBeforeConfirmation << " before the confirmation";
   OS << ")\n";
+  if (std::string Confirmed = confirmationText(R); !Confirmed.empty())
+    OS << "confirmation: " << Confirmed << "\n";
   if (R.TimingWallS > 0)
     OS << "timing within the program: " << formatted("%.2f", R.TimingWallS) << " s, "
        << R.VariantsCompared << " output(s) of variants compared with the default's\n";
@@ -99,7 +101,7 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
   OS << "\n"
      << llvm::left_justify("kernel", NameWidth) << "  share  "
      << llvm::left_justify("variant", VariantWidth)
-     << " registers  occupancy   spill bytes  speedup [96% interval]\n";
+     << " registers  occupancy   spill bytes  speedup [interval]\n";
   size_t Small = 0;
   double SmallShare = 0;
   for (const KernelReport &K : R.Kernels) {

@@ -86,8 +86,8 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
       continue;
     std::vector<double> Point = coordinates(C.Metrics);
     std::vector<double> All = Point;
-    // No metric shows in which cache loads look first.
-    All.push_back(C.Setting.Loads == LoadCaching::L2Only);
+    // No metric shows how loads use the caches.
+    All.push_back(double(C.Setting.Loads));
     const KernelCounts &N = *C.Metrics.Counts;
     All.insert(All.end(), {N.Instructions, N.Regions, N.GlobalLoads, N.GlobalStores,
                            N.SharedAccesses, N.globalBytes(), double(C.Metrics.StaticSmemBytes)});

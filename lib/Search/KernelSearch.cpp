@@ -65,16 +65,35 @@ ModelPoint KernelSearch::point(const VariantSetting &V) const {
   return Model.point(V, Made ? &Made->Metrics : nullptr, Default ? &Default->Metrics : nullptr);
 }
 
+/// Returns true if \p Knob alone could not be compiled or gave the default's code. A cicc that does
+/// not take its option never does, and a loop that it leaves alone it leaves alone at all caps.
+bool KernelSearch::frontEndKnobIdle(FrontEndKnob Knob) const {
+  VariantSetting Alone;
+  Alone.FrontEnd = Knob;
+  if (Knob == FrontEndKnob::None || !Gone.count(Alone))
+    return false;
+  const Candidate *Made = made(Alone), *Default = made({});
+  return !Made || (Default && !Made->CodeDigest.empty() && Made->CodeDigest == Default->CodeDigest);
+}
+
 /// Returns true if a setting may be tried now. A register-usage level must have been timed alone
 /// before it is combined with other knobs.
 bool KernelSearch::worthwhile(const VariantSetting &V) const {
-  if (Gone.count(V))
+  if (Gone.count(V) || frontEndKnobIdle(V.FrontEnd))
     return false;
   VariantSetting Alone;
   Alone.RegisterUsageLevel = V.RegisterUsageLevel;
   return !V.RegisterUsageLevel || V == Alone || llvm::any_of(Chosen, [&](const VariantSetting &W) {
     return W.RegisterUsageLevel == V.RegisterUsageLevel;
   });
+}
+
+/// Returns true if \p V spills to shared memory beside a register cap that was not compiled alone.
+/// What spills there shows in that code, and caps themselves promise more.
+bool KernelSearch::early(const VariantSetting &V) const {
+  VariantSetting CapAlone;
+  CapAlone.Cap = V.Cap;
+  return V.SmemSpilling && V.Cap && !made(CapAlone);
 }
 
 /// Returns the settings that are one knob away from the best variant, or from one so close to it
@@ -188,7 +207,7 @@ std::vector<VariantSetting> KernelSearch::propose() {
   }
   std::vector<VariantSetting> Among = aroundTheBest();
   for (const VariantSetting &V : settingsOf(Space, Limits.Effort))
-    if (worthwhile(V) && !Outdone.count(V) && !llvm::is_contained(Among, V))
+    if (worthwhile(V) && !early(V) && !Outdone.count(V) && !llvm::is_contained(Among, V))
       Among.push_back(V);
   // Half as many again as will be timed are proposed, because some turn out to have the same code,
   // to be forbidden, or to be carved.

@@ -51,6 +51,8 @@ private:
   unsigned rounds() const;
   unsigned roundSize() const;
   bool worthwhile(const VariantSetting &V) const;
+  bool frontEndKnobIdle(FrontEndKnob Knob) const;
+  bool early(const VariantSetting &V) const;
   const Candidate *made(const VariantSetting &V) const;
   ModelPoint point(const VariantSetting &V) const;
   std::vector<VariantSetting> nearestPoints(llvm::ArrayRef<VariantSetting> Among) const;

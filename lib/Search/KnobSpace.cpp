@@ -74,7 +74,7 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
   for (unsigned Cap : capsOf(Space, Effort))
     Caps.push_back(Cap);
   std::vector<VariantSetting> Settings;
-  for (std::optional<unsigned> Cap : Caps)
+  for (std::optional<unsigned> Cap : Caps) {
     for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, Cap)) {
       // Each further front-end cap costs a run of the front end. Caps at critical points are worth
       // it, because several kernels of a unit share them.
@@ -91,10 +91,15 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
           Settings.push_back(V);
         }
     }
-  if (Effort >= 2 && Space.LoadCaching)
-    Settings.push_back({.Cap = {}, .Loads = LoadCaching::L2Only});
-  if (Effort >= 2 && Space.SmemSpilling)
-    Settings.push_back({.Cap = {}, .SmemSpilling = true});
+    if (Effort >= 2 && Space.maySpillBeside({.Cap = Cap}))
+      Settings.push_back({.Cap = Cap, .SmemSpilling = true});
+  }
+  if (Effort >= 2)
+    for (FrontEndKnob Knob : Space.FrontEndKnobs)
+      Settings.push_back({.Cap = {}, .FrontEnd = Knob});
+  if (Effort >= 2)
+    for (LoadCaching Loads : Space.LoadCachings)
+      Settings.push_back({.Cap = {}, .Loads = Loads});
   return possible(std::move(Settings), Space);
 }
 
@@ -109,12 +114,18 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
   };
   for (std::optional<unsigned> FrontEnd : frontEndCapsWith(Space, Effort, V.Cap))
     Append([&](VariantSetting &W) { W.FrontEndCap = FrontEnd; });
-  if (Effort >= 2 && Space.SmemSpilling)
+  if (Effort >= 2 && !Space.FrontEndKnobs.empty()) {
+    Append([](VariantSetting &W) { W.FrontEnd = FrontEndKnob::None; });
+    for (FrontEndKnob Knob : Space.FrontEndKnobs)
+      Append([&](VariantSetting &W) { W.FrontEnd = Knob; });
+  }
+  if (Effort >= 2 && (V.SmemSpilling || Space.maySpillBeside(V)))
     Append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
-  if (Effort >= 2 && Space.LoadCaching)
-    Append([](VariantSetting &W) {
-      W.Loads = W.Loads == LoadCaching::L2Only ? LoadCaching::AsCompiled : LoadCaching::L2Only;
-    });
+  if (Effort >= 2 && !Space.LoadCachings.empty()) {
+    Append([](VariantSetting &W) { W.Loads = LoadCaching::AsCompiled; });
+    for (LoadCaching Loads : Space.LoadCachings)
+      Append([&](VariantSetting &W) { W.Loads = Loads; });
+  }
   if (Effort >= 3)
     for (unsigned Level : Space.RegisterUsageLevels)
       Append([&](VariantSetting &W) { W.RegisterUsageLevel = Level; });

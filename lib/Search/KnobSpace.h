@@ -17,14 +17,26 @@ struct KnobSpace {
   unsigned MinRegs = 24;      ///< Registers per thread if the compiler is pressed hardest.
   unsigned MaxRegs = 255;     ///< Registers per thread without any cap.
   bool FrontEndCaps = false;  ///< The unit's PTX can be made with other front-end caps.
-  bool SmemSpilling = false;  ///< Spilling to shared memory is possible.
-  bool LoadCaching = false;   ///< The kernel has loads that the knob would change.
+  /// What else cicc may be told when it makes that PTX.
+  std::vector<FrontEndKnob> FrontEndKnobs;
+  bool SmemSpilling = false; ///< Spilling to shared memory is possible.
+  /// With this many registers or more the PTX as compiled spills nothing, so there is nothing to
+  /// spill to shared memory. By default it is more than any kernel has.
+  unsigned SpillsBelow = 256;
+  /// The values of load caching, other than the default, that would change loads of the kernel.
+  std::vector<LoadCaching> LoadCachings;
   /// Levels of the unit other than the default; may be empty.
   std::vector<unsigned> RegisterUsageLevels;
   /// The share of the device's memory bandwidth that the default takes, 0 to 1, if it is known.
   std::optional<double> BandwidthShare;
   /// If not empty, only these settings exist: the rows of a table of measurements.
   std::vector<VariantSetting> Only;
+
+  /// Whether something may be spilled to shared memory beside \p V. SpillsBelow says nothing of PTX
+  /// that the front end made in another way.
+  bool maySpillBeside(const VariantSetting &V) const {
+    return SmemSpilling && (!V.frontEnd().isDefault() || V.Cap.value_or(DefaultRegs) < SpillsBelow);
+  }
 };
 
 /// The front-end cap that lets cicc use all registers. It makes other code than no cap.
@@ -32,16 +44,18 @@ constexpr unsigned FreeFrontEndCap = 255;
 
 /// Returns the settings of \p Space that \p Effort (SearchLimits) allows before the best variant is
 /// known. Each occurs once, and the default is left out. A front-end cap is either FreeFrontEndCap
-/// or equal to the register cap, the latter only at critical points. Load caching and spilling to
-/// shared memory are not combined with other knobs. Register-usage levels are combined with both
-/// kinds of caps.
+/// or equal to the register cap, the latter only at critical points. Spilling to
+/// shared memory is combined with register caps at which something is spilled. Front-end knobs and
+/// load caching are not combined with other knobs.
+/// Register-usage levels are combined with both kinds of caps.
 std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 
 /// Returns the settings that differ from \p V in one knob, as far as \p Effort allows. The
 /// front-end cap can be free, equal to the register cap, or as compiled. Spilling to shared memory
-/// and load caching are switched, and each register-usage level is set. The register cap takes the
-/// nearest critical points and the nearest other caps on both sides; a front-end cap that equals
-/// the register cap changes with it. The default is left out.
+/// is switched if something is spilled. The front-end knob, load caching and the register-usage
+/// level get each of their values. The register cap takes the nearest critical points and the
+/// nearest other caps on both sides; a front-end cap that equals the register cap changes with it.
+/// The default is left out.
 std::vector<VariantSetting> neighboursOf(const KnobSpace &Space, unsigned Effort,
                                          const VariantSetting &V);
 

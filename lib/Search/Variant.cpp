@@ -6,17 +6,37 @@
 
 using namespace carve;
 
+/// The values of LoadCaching that change loads, with their names.
+static constexpr std::pair<LoadCaching, llvm::StringLiteral> LoadCachings[] = {
+    {LoadCaching::L2Only, "cg"},
+    {LoadCaching::EvictFirst, "cs"},
+    {LoadCaching::NoAllocate, "noalloc"}};
+
+llvm::StringRef carve::nameOf(LoadCaching Caching) {
+  for (const auto &[Value, Name] : LoadCachings)
+    if (Value == Caching)
+      return Name;
+  return "";
+}
+
+std::optional<LoadCaching> carve::loadCachingNamed(llvm::StringRef Name) {
+  for (const auto &[Value, Known] : LoadCachings)
+    if (Known == Name)
+      return Value;
+  return std::nullopt;
+}
+
 std::string carve::variantName(const VariantSetting &V) {
   std::string Name;
   auto Add = [&](const std::string &Part) { Name += (Name.empty() ? "" : "-") + Part; };
   if (V.Cap)
     Add("r" + std::to_string(*V.Cap));
-  if (V.FrontEndCap)
-    Add("f" + std::to_string(*V.FrontEndCap));
+  if (!V.frontEnd().isDefault())
+    Add(nameOf(V.frontEnd()));
   if (V.SmemSpilling)
     Add("smem");
-  if (V.Loads == LoadCaching::L2Only)
-    Add("cg");
+  if (V.Loads != LoadCaching::AsCompiled)
+    Add(nameOf(V.Loads).str());
   if (V.RegisterUsageLevel)
     Add("l" + std::to_string(*V.RegisterUsageLevel));
   return Name.empty() ? "default" : Name;
@@ -28,8 +48,10 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
   bool Numbered = !Part.drop_front().getAsInteger(10, Number);
   if (Part == "smem")
     V.SmemSpilling = true;
-  else if (Part == "cg")
-    V.Loads = LoadCaching::L2Only;
+  else if (std::optional<FrontEndKnob> Knob = frontEndKnobNamed(Part))
+    V.FrontEnd = *Knob;
+  else if (std::optional<LoadCaching> Loads = loadCachingNamed(Part))
+    V.Loads = *Loads;
   else if (Numbered && Part.front() == 'r')
     V.Cap = Number;
   else if (Numbered && Part.front() == 'f')
@@ -43,13 +65,14 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
 
 llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
   VariantSetting V;
-  llvm::SmallVector<llvm::StringRef, 5> Parts;
+  llvm::SmallVector<llvm::StringRef, 6> Parts;
   Name.split(Parts, '-');
   bool Sound = Name == "default" ||
                llvm::all_of(Parts, [&](llvm::StringRef P) { return !P.empty() && setPart(P, V); });
   if (!Sound || variantName(V) != Name)
-    return malformed("variant '" + Name +
-                     "', expected default or r<cap>-f<front-end cap>-smem-cg-l<level>, with only "
-                     "the parts that are set");
+    return malformed(
+        "variant '" + Name +
+        "', expected default or r<cap>-f<front-end cap>-<unroll, unroll2 or "
+        "noremat>-smem-<cg, cs or noalloc>-l<level>, with only the parts that are set");
   return V;
 }

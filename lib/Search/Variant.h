@@ -4,6 +4,9 @@
 /// all name variants by it.
 #pragma once
 
+#include "Nvcc/FrontEndSetting.h"
+#include "Ptx/LoadCaching.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -13,18 +16,14 @@
 
 namespace carve {
 
-/// Where global loads look first.
-enum class LoadCaching {
-  AsCompiled,
-  L2Only, ///< Loads without a cache operator become `ld.global.cg`, as with `-dlcm=cg`.
-};
-
 /// One value for each knob. If every field has its default, the setting is nvcc's own code.
 struct VariantSetting {
   std::optional<unsigned> Cap; ///< The register cap, `.maxnreg` of the entry.
   /// The `-maxreg` that cicc is given when it makes the kernel's PTX. If it is absent, the command
   /// decides.
   std::optional<unsigned> FrontEndCap = {};
+  /// What cicc is told beside it, when it makes the kernel's PTX.
+  FrontEndKnob FrontEnd = FrontEndKnob::None;
   bool SmemSpilling = false; ///< The entry gets `.pragma "enable_smem_spilling"`.
   LoadCaching Loads = LoadCaching::AsCompiled;
   /// The `--register-usage-level` of ptxas, which holds for the whole unit. If it is absent, the
@@ -32,12 +31,29 @@ struct VariantSetting {
   std::optional<unsigned> RegisterUsageLevel = {};
 
   bool isDefault() const { return *this == VariantSetting(); }
+  /// The setting of cicc, which names the flavour of the unit that has the kernel's PTX.
+  FrontEndSetting frontEnd() const { return {FrontEndCap, FrontEnd}; }
+  /// Whether the variant may be used only if its output was compared with the default's. A
+  /// front-end knob moves operations to other places. There, a multiplication and an addition may
+  /// become one instruction that were two before, which rounds once instead of twice.
+  bool needsComparedOutput() const { return FrontEnd != FrontEndKnob::None; }
+  void setFrontEnd(const FrontEndSetting &Setting) {
+    FrontEndCap = Setting.Cap;
+    FrontEnd = Setting.Knob;
+  }
   auto operator<=>(const VariantSetting &) const = default;
 };
 
+/// Returns the name of \p Caching in variants and profiles: `cg`, `cs`, `noalloc`, or an empty text
+/// for AsCompiled.
+llvm::StringRef nameOf(LoadCaching Caching);
+
+/// Returns the value with the name \p Name, or nothing if none of those that change loads has it.
+std::optional<LoadCaching> loadCachingNamed(llvm::StringRef Name);
+
 /// Returns `default` if nothing is set, else the parts that are set, such as `r40`, `f255` or
-/// `r40-f40-smem-cg-l10`. The parts are register cap, front-end cap, spilling to shared memory,
-/// load caching, and register-usage level, in this order.
+/// `r40-f40-unroll-smem-cg-l10`. The parts are register cap, front-end cap, front-end knob,
+/// spilling to shared memory, load caching, and register-usage level, in this order.
 std::string variantName(const VariantSetting &V);
 
 /// Returns the setting whose variantName() is \p Name. Fails if \p Name is not such a name; the

@@ -12,8 +12,10 @@ static std::string calleeSuffix(const VariantSetting &V) {
   std::string Suffix = "__carve";
   if (V.FrontEndCap)
     Suffix += "_f" + std::to_string(*V.FrontEndCap);
-  if (V.Loads == LoadCaching::L2Only)
-    Suffix += "_cg";
+  if (V.FrontEnd != FrontEndKnob::None)
+    Suffix += ("_" + nameOf(V.FrontEnd)).str();
+  if (V.Loads != LoadCaching::AsCompiled)
+    Suffix += ("_" + nameOf(V.Loads)).str();
   return Suffix;
 }
 
@@ -67,8 +69,8 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
   EntryEdit Edit;
   Edit.RegisterCap = V.Cap;
   const PtxEntry *Body = &Entry;
-  if (V.FrontEndCap) {
-    llvm::Expected<const PtxModule *> Flavour = Flavours(*V.FrontEndCap);
+  if (!V.frontEnd().isDefault()) {
+    llvm::Expected<const PtxModule *> Flavour = Flavours(V.frontEnd());
     if (!Flavour)
       return Flavour.takeError();
     Edit.FrontEnd = *Flavour;
@@ -85,12 +87,10 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
     if (!V.Cap && !D.MaxNReg && !D.MaxNTid && !D.ReqNTid)
       Edit.RegisterCap = Ceiling;
   }
-  if (V.Loads == LoadCaching::L2Only) {
-    if (!Body->HasPlainGlobalLoads)
-      return unsupported("no-plain-global-loads", Entry.Name + " has no load to change");
-    Edit.LoadsFromL2 = true;
-  }
-  if (Edit.FrontEnd || Edit.LoadsFromL2)
+  if (V.Loads != LoadCaching::AsCompiled && !Body->Loads.by(V.Loads))
+    return unsupported("no-plain-global-loads", Entry.Name + " has no load to change");
+  Edit.Loads = V.Loads;
+  if (Edit.FrontEnd || Edit.Loads != LoadCaching::AsCompiled)
     Edit.CalleeSuffix = calleeSuffix(V);
   return Edit;
 }

@@ -16,18 +16,19 @@
 
 namespace carve {
 
-/// Returns the PTX of the same unit that cicc made with another `-maxreg`. Fails with Unsupported
-/// if that PTX cannot be made. The module must live as long as the edits that use it.
-using FlavourSource = llvm::function_ref<llvm::Expected<const PtxModule *>(unsigned FrontEndCap)>;
+/// Returns the PTX of the same unit that cicc made with another setting. Fails with Unsupported if
+/// that PTX cannot be made. The module must live as long as the edits that use it.
+using FlavourSource =
+    llvm::function_ref<llvm::Expected<const PtxModule *>(const FrontEndSetting &)>;
 
 /// Returns the changes of \p V to \p Entry. The register-usage level is not among them, because it
 /// is an option of ptxas and not part of the PTX.
 /// \p SmemSpillingMaxThreads is the result of smemSpillingMaxThreads(), used only if \p V has that
-/// knob. \p Flavours is called only if \p V has a front-end cap. \p Ceiling is the user's own
-/// -maxrregcount: an entry that obeyed it without the edit obeys it with the edit, too.
-/// Fails with Unsupported if \p V is not possible for the entry: if ptxas would refuse to spill its
+/// knob. \p Flavours is called only if \p V has a front-end cap or knob. \p Ceiling is the user's
+/// own -maxrregcount: an entry that obeyed it without the edit obeys it with the edit, too. Fails
+/// with Unsupported if \p V is not possible for the entry: if ptxas would refuse to spill its
 /// registers to shared memory, if it has no load to change (`no-plain-global-loads`), if the module
-/// of the front-end cap lacks the entry (`front-end-declarations`), or if \p Flavours fails.
+/// of the front-end setting lacks the entry (`front-end-declarations`), or if \p Flavours fails.
 llvm::Expected<EntryEdit> entryEdit(const VariantSetting &V, const PtxEntry &Entry,
                                     unsigned SmemSpillingMaxThreads, FlavourSource Flavours,
                                     std::optional<unsigned> Ceiling = std::nullopt);

@@ -23,6 +23,11 @@ FrontEndKind carve::frontEndKind(const VariantSetting &V) {
   return *V.FrontEndCap == FreeFrontEndCap ? FrontEndKind::Free : FrontEndKind::Other;
 }
 
+/// Returns true if the loads of \p V carry a hint that they displace no other lines.
+static bool hintsLoads(const VariantSetting &V) {
+  return V.Loads == LoadCaching::EvictFirst || V.Loads == LoadCaching::NoAllocate;
+}
+
 /// Returns the logarithm of how much more work the code of \p Made does than that of \p Default, in
 /// instructions or in bytes moved, whichever grew more. The result is limited to -0.5 to 1.5.
 static double logMoreWork(const KernelCounts &Made, const KernelCounts &Default) {
@@ -48,7 +53,25 @@ ModelPoint VariantModel::point(const VariantSetting &V, const StaticMetrics *Mad
   P.Prior -= Scale.MoreBlocks * BlockDoublings;
   if (V.Cap && !std::binary_search(Space.Caps.begin(), Space.Caps.end(), *V.Cap))
     P.Prior += Scale.OffPoint;
+  if (hintsLoads(V))
+    P.Prior += Scale.LoadHints.Loss;
+  P.Prior += scaleOf(V.FrontEnd).Loss;
   return P;
+}
+
+/// Returns what is expected of \p Knob.
+KnobScale VariantModel::scaleOf(FrontEndKnob Knob) const {
+  switch (Knob) {
+  case FrontEndKnob::None:
+    return {};
+  case FrontEndKnob::UnrollMore:
+    return Scale.UnrollMore;
+  case FrontEndKnob::UnrollByTwo:
+    return Scale.UnrollByTwo;
+  case FrontEndKnob::NoRematerialization:
+    return Scale.NoRematerialization;
+  }
+  return {};
 }
 
 double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
@@ -65,6 +88,9 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   AddKnob(X.RegisterUsageLevel == Y.RegisterUsageLevel, Scale.Level);
   AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
   AddKnob(X.Loads == Y.Loads, Scale.Loads);
+  // Both hints keep loads from displacing other lines, so one resembles the other.
+  AddKnob(hintsLoads(X) && hintsLoads(Y), Scale.LoadHints.Spread);
+  AddKnob(X.FrontEnd == Y.FrontEnd, scaleOf(X.FrontEnd).Spread);
   if (X == Y)
     Sum += square(Scale.Own);
   return Sum;

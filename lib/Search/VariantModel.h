@@ -13,6 +13,13 @@
 
 namespace carve {
 
+/// What is expected of one value of a knob, before anything is timed, in the natural logarithm of
+/// time.
+struct KnobScale {
+  double Loss = 0;   ///< The mean; a gain is negative.
+  double Spread = 0; ///< How much kernels differ in it, once at all caps and once at one cap.
+};
+
 /// How far variants are expected to differ in the natural logarithm of their time over the
 /// default's: 0.10 is about a tenth. The values are orders of magnitude and need to be right only
 /// within a factor of 2, because measured times correct them.
@@ -29,6 +36,11 @@ struct ModelScale {
   double OffPoint = 0.01;    ///< Expected loss of a cap that is not a critical point.
   double UncappedLike = 0.8; ///< Correlation of no cap with a cap that changes nothing.
   double MoreWork = 0.5;     ///< How much of an increase in instructions or bytes shows in time.
+  // What loses on average gains much in some kernels, and is tried for these.
+  KnobScale LoadHints = {0.008, 0.025}; ///< Loads that evict first or allocate no line.
+  KnobScale UnrollMore = {-0.013, 0.015};
+  KnobScale UnrollByTwo = {0.024, 0.035};
+  KnobScale NoRematerialization = {-0.013, 0.015};
 };
 
 /// The predicted mean and standard deviation of the natural logarithm of a variant's time over the
@@ -75,6 +87,7 @@ public:
 
 private:
   void append(const ModelPoint &P, double LogRatio);
+  KnobScale scaleOf(FrontEndKnob Knob) const;
   double likeness(const ModelPoint &A, const ModelPoint &B) const;
   std::vector<double> solveLower(std::vector<double> Right) const;
 

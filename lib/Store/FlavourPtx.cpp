@@ -18,29 +18,32 @@ const UnitFrontEnd *carve::frontEndOf(const Unit &U, llvm::StringRef PtxDigest) 
 
 /// Returns a key made of everything that the text of a flavour depends on. The digest of the
 /// original PTX represents the toolkit.
-static std::string flavourKey(const UnitFrontEnd &F, llvm::StringRef Directory, unsigned Cap) {
-  std::string CapText = std::to_string(Cap);
-  std::vector<llvm::StringRef> Fields = {F.PtxDigest, F.InputDigest, F.ModuleId, Directory,
-                                         CapText};
+static std::string flavourKey(const UnitFrontEnd &F, llvm::StringRef Directory,
+                              const FrontEndSetting &Setting) {
+  std::string Name = nameOf(Setting);
+  std::vector<llvm::StringRef> Fields = {F.PtxDigest, F.InputDigest, F.ModuleId, Directory, Name};
+  // Another release may write a knob in another way.
+  for (llvm::StringRef Argument : ciccArguments(Setting.Knob))
+    Fields.push_back(Argument);
   for (const std::string &Argument : F.Step.Arguments)
     Fields.push_back(Argument);
   return digestOfFields(Fields);
 }
 
 llvm::Expected<std::string> carve::flavourPtx(const Unit &U, llvm::StringRef PtxDigest,
-                                              unsigned Cap, UnitStore &Store, const Toolchain &T,
-                                              CommandRunner &Runner) {
+                                              const FrontEndSetting &Setting, UnitStore &Store,
+                                              const Toolchain &T, CommandRunner &Runner) {
   const UnitFrontEnd *F = frontEndOf(U, PtxDigest);
   if (!F)
     return unsupported("no-front-end", "how the PTX of " + U.Output + " was made is not known");
-  if (llvm::Error E = checkFrontEndCap(F->Step, U.RegisterCap, Cap))
+  if (llvm::Error E = checkFrontEndCap(F->Step, U.RegisterCap, Setting.Cap))
     return E;
   // The directory may be gone, as after a capture on another machine. Line tables then name other
   // places.
   llvm::StringRef Directory = U.Directory;
   if (!llvm::sys::fs::is_directory(Directory))
     Directory = "";
-  std::string Key = flavourKey(*F, Directory, Cap);
+  std::string Key = flavourKey(*F, Directory, Setting);
   llvm::Expected<std::optional<std::string>> Known = Store.flavour(Key);
   if (!Known)
     llvm::consumeError(Known.takeError()); // The entry is damaged, so the PTX is made again.
@@ -53,7 +56,7 @@ llvm::Expected<std::string> carve::flavourPtx(const Unit &U, llvm::StringRef Ptx
   if (!Original)
     return Original.takeError();
   llvm::Expected<std::string> Ptx =
-      compileFlavour({F->Step, *Input, F->ModuleId, *Original, Directory, Cap}, T, Runner);
+      compileFlavour({F->Step, *Input, F->ModuleId, *Original, Directory, Setting}, T, Runner);
   if (Ptx)
     if (llvm::Error E = Store.putFlavour(Key, *Ptx))
       logLine(llvm::toString(std::move(E)));

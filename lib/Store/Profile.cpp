@@ -176,10 +176,12 @@ static std::vector<std::pair<llvm::StringRef, std::string>> knobsOf(const Varian
     Knobs.emplace_back("cap", std::to_string(*V.Cap));
   if (V.FrontEndCap)
     Knobs.emplace_back("frontend-cap", std::to_string(*V.FrontEndCap));
+  if (V.FrontEnd != FrontEndKnob::None)
+    Knobs.emplace_back("frontend-knob", nameOf(V.FrontEnd).str());
   if (V.SmemSpilling)
     Knobs.emplace_back("smem-spilling", "true");
-  if (V.Loads == LoadCaching::L2Only)
-    Knobs.emplace_back("load-cache", "cg");
+  if (V.Loads != LoadCaching::AsCompiled)
+    Knobs.emplace_back("load-cache", nameOf(V.Loads).str());
   if (V.RegisterUsageLevel)
     Knobs.emplace_back("register-usage-level", std::to_string(*V.RegisterUsageLevel));
   return Knobs;

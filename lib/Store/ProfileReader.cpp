@@ -61,6 +61,9 @@ private:
   llvm::Error readText(yaml::Node &N, std::string &Out, bool MayBeEmpty = false);
   llvm::Error readNumber(yaml::Node &N, unsigned &Out, unsigned Min, unsigned Max);
   llvm::Error readOnly(yaml::Node &N, llvm::StringRef Expected);
+  template <class Value>
+  llvm::Error readNamed(yaml::Node &N, Value &Out, std::optional<Value> (*Named)(llvm::StringRef),
+                        llvm::StringRef Expected);
   llvm::Error readRatio(yaml::Node &N, double &Out);
   llvm::Error readFormat(yaml::Node &N);
   llvm::Error readArch(yaml::Node &N, std::string &Out);
@@ -200,6 +203,19 @@ llvm::Error ProfileReader::readOnly(yaml::Node &N, llvm::StringRef Expected) {
   return llvm::Error::success();
 }
 
+/// Reads a knob whose values have names. \p Named finds a value, and \p Expected lists the names.
+template <class Value>
+llvm::Error ProfileReader::readNamed(yaml::Node &N, Value &Out,
+                                     std::optional<Value> (*Named)(llvm::StringRef),
+                                     llvm::StringRef Expected) {
+  auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
+  std::optional<Value> Found = Scalar ? Named(Scalar->getRawValue()) : std::nullopt;
+  if (!Found)
+    return mismatch(N, Expected);
+  Out = *Found;
+  return llvm::Error::success();
+}
+
 llvm::Error ProfileReader::readRatio(yaml::Node &N, double &Out) {
   auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
   if (!Scalar || Scalar->getRawValue().getAsDouble(Out) || !std::isfinite(Out) || Out < 0)
@@ -239,15 +255,21 @@ llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
       return readNumber(V, Field.emplace(), Min, Max);
     };
   };
-  return readMapping(
-      N, "variant",
-      {{"cap", Number(Out.Cap, MinCap, MaxCap)},
-       {"frontend-cap", Number(Out.FrontEndCap, MinCap, MaxCap)},
-       {"smem-spilling",
-        [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},
-       {"load-cache",
-        [&](yaml::Node &V) { return Out.Loads = LoadCaching::L2Only, readOnly(V, "cg"); }},
-       {"register-usage-level", Number(Out.RegisterUsageLevel, 0, MaxLevel)}});
+  return readMapping(N, "variant",
+                     {{"cap", Number(Out.Cap, MinCap, MaxCap)},
+                      {"frontend-cap", Number(Out.FrontEndCap, MinCap, MaxCap)},
+                      {"frontend-knob",
+                       [&](yaml::Node &V) {
+                         return readNamed(V, Out.FrontEnd, frontEndKnobNamed,
+                                          "unroll, unroll2 or noremat");
+                       }},
+                      {"smem-spilling",
+                       [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},
+                      {"load-cache",
+                       [&](yaml::Node &V) {
+                         return readNamed(V, Out.Loads, loadCachingNamed, "cg, cs or noalloc");
+                       }},
+                      {"register-usage-level", Number(Out.RegisterUsageLevel, 0, MaxLevel)}});
 }
 
 llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {

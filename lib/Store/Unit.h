@@ -33,7 +33,7 @@ struct EmbeddedPtx {
   std::vector<std::string> PtxasOptions;
 };
 
-/// How PTX of the unit was made. With this it can be made at another register cap (FlavourPtx.h).
+/// How PTX of the unit was made. With this it can be made with another setting (FlavourPtx.h).
 /// It is kept only for PTX that has a kernel.
 struct UnitFrontEnd {
   std::string PtxDigest; ///< Digest of the PTX of an image or of embedded PTX.

@@ -8,7 +8,7 @@
 ///   units/<key>.json          one record per unit
 ///   links/<key>.json          one record per device link (-rdc=true)
 ///   blobs/<xx>/<digest>       PTX, cubins, preprocessed text; zstd-compressed, checked on reading
-///   flavours/<key>.json       which blob the PTX is that cicc made at another cap (FlavourPtx.h)
+///   flavours/<key>.json       which blob the PTX of another front-end setting is (FlavourPtx.h)
 ///   containers/<digest>/<key> empty: the unit or link <key>, one of several, loads this container
 ///   decisions/<key>.yaml      a unit's decisions (DecisionFiles.h)
 ///   attempts/<key>.json       the outcome of the last tuning of a unit

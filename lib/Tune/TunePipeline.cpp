@@ -77,8 +77,8 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
                      T,
                      Runner,
                      Request.Options,
-                     [&](const Unit &U, const UnitImage &I, unsigned Cap) {
-                       return flavourPtx(U, I.PtxDigest, Cap, Store, T, Runner);
+                     [&](const Unit &U, const UnitImage &I, const FrontEndSetting &S) {
+                       return flavourPtx(U, I.PtxDigest, S, Store, T, Runner);
                      },
                      *Request.Progress};
   JobSources Sources;

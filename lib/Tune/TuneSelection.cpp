@@ -6,8 +6,9 @@
 
 using namespace carve;
 
-/// Excludes variants that no run can have: clones that are not in the modules, and variants that
-/// the recorded samples lack.
+/// Excludes variants that no run may have: clones that are not in the modules, variants that the
+/// recorded samples lack, and variants that need more proof than the program's output. Whole runs
+/// compare only that.
 static void excludeAbsent(const TuneState &State, const JobBuild &Built,
                           std::vector<SubjectSpace> &Subjects) {
   std::vector<std::vector<std::string>> Names = variantNames(Built, TuningScope::Kernel);
@@ -19,6 +20,8 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
         return "its clone could not be assembled";
       if (State.recorded() && !State.Samples.has(S.Name, Names[K][V]))
         return "the recorded samples lack it";
+      if (V != S.Nominee && Kernel.Variants[V].Setting.needsComparedOutput())
+        return NotCompared;
       return std::nullopt;
     };
     if (!Kernel.LeftReason.empty())
@@ -33,6 +36,41 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
   }
 }
 
+/// The GPU time of \p T in the traced run, in ns.
+static double tracedNs(const TracedKernel &T) {
+  double Ns = 0;
+  for (const KernelLaunches &L : T.Shapes)
+    Ns += double(L.TotalNs);
+  return Ns;
+}
+
+/// The GPU time of the whole program in the traced run, in ns.
+static double tracedNs(const TuningJob &Job) {
+  double Ns = 0;
+  for (const JobKernel &K : Job.Kernels)
+    Ns += tracedNs(K.Traced);
+  for (const LeftKernel &L : Job.Left)
+    Ns += tracedNs(L.Traced);
+  return Ns;
+}
+
+/// Adds the times of the traced run to \p Subjects. It is the only earlier run that has the
+/// default's whole time: a timing run replays kernels, which changes what is in the caches, or
+/// rotates their variants.
+static void addTraced(const TuningJob &Job, TuningScope Scope,
+                      std::vector<SubjectSpace> &Subjects) {
+  for (size_t S = 0; S < Subjects.size(); ++S) {
+    double Ns = 0;
+    if (Scope == TuningScope::Kernel)
+      Ns = tracedNs(Job.Kernels[S].Traced);
+    else
+      for (size_t K : Job.Modules[S].Kernels)
+        Ns += tracedNs(Job.Kernels[K].Traced);
+    if (Ns > 0)
+      Subjects[S].EarlierNs = {Ns};
+  }
+}
+
 llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const TuningJob &Job,
                                                     const JobBuild &Built, TuningScope Scope,
                                                     const std::vector<SubjectSpace> &Subjects,
@@ -41,6 +79,8 @@ llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const Tuni
   SelectionLimits Limits = Request.Limits;
   Limits.RunS = State.PlainWallS;
   Limits.RunsBefore = State.Runs + RunsBefore;
+  if (double Ns = tracedNs(Job); Ns > 0 && !DefaultInPlace)
+    Limits.EarlierProgramNs = {Ns};
   Limits.ElapsedS = [&State] { return State.seconds(); };
   auto Placed = [&](const Assignment &A) {
     return A.empty() && DefaultInPlace ? Assignment(Subjects.size(), 0) : A;
@@ -78,6 +118,7 @@ llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const Tun
     applyInRun(*InRun, Subjects);
   if (Scope == TuningScope::Kernel)
     excludeAbsent(State, Built, Subjects);
+  addTraced(Job, Scope, Subjects);
   return selectAmong(State, Job, Built, Scope, Subjects, /*RunsBefore=*/0,
                      /*DefaultInPlace=*/false);
 }

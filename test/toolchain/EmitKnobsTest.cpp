@@ -91,16 +91,24 @@ protected:
     Default = kernelsOf(llvm::cantFail(readFile(image().CubinPath)));
     Context.emplace(
         EmitContext{Tools, Runner, "13.0.88", CARVE_SOURCE_DIR "/share/carve-nvcc/devices"});
-    Context->FlavourPtx = [this](const DeviceImage &, unsigned Cap) { return flavour(Cap); };
+    Context->FlavourPtx = [this](const DeviceImage &, const FrontEndSetting &S) {
+      return flavour(S);
+    };
     Decisions = Profile();
   }
 
   const DeviceImage &image() const { return Unit.Images.front(); }
 
-  llvm::Expected<std::string> flavour(unsigned Cap) {
+  llvm::Expected<std::string> flavour(const FrontEndSetting &Setting) {
     write("flavour/there", "");
-    compile({"-O3", "-arch=sm_90", "-c", "u.cu", "-o", "flavour/u.o", "--keep", "--keep-dir",
-             "flavour", "-Xcicc", "-maxreg", "-Xcicc", std::to_string(Cap)});
+    Words Arguments = {"-O3",         "-arch=sm_90", "-c",         "u.cu",   "-o",
+                       "flavour/u.o", "--keep",      "--keep-dir", "flavour"};
+    if (Setting.Cap)
+      Arguments.insert(Arguments.end(),
+                       {"-Xcicc", "-maxreg", "-Xcicc", std::to_string(*Setting.Cap)});
+    for (llvm::StringRef Argument : ciccArguments(Setting.Knob))
+      Arguments.insert(Arguments.end(), {"-Xcicc", Argument.str()});
+    compile(Arguments);
     return readFile(path("flavour/u.ptx"));
   }
 
@@ -172,7 +180,7 @@ TEST_F(EmitKnobs, everyKnob_inOneImage_isEmitted) {
   expectSaid("spills", "r40-smem");
   expectSame(New, Default, {"prints", "other"});
 
-  PtxModule Flavour = llvm::cantFail(PtxModule::parse(llvm::cantFail(flavour(32))));
+  PtxModule Flavour = llvm::cantFail(PtxModule::parse(llvm::cantFail(flavour({32}))));
   llvm::StringMap<unsigned> Cap;
   Cap["sines"] = 64;
   expectSame(New, assembledWith(llvm::cantFail(Flavour.withRegisterCaps(Cap))), {"sines"});
@@ -182,6 +190,27 @@ TEST_F(EmitKnobs, everyKnob_inOneImage_isEmitted) {
   Spilling["spills"].SmemSpillingMaxThreads = 1024;
   expectSame(New, assembledWith(llvm::cantFail(Ptx->withEdits(Spilling))), {"spills"});
   EXPECT_GT(New["spills"].Resources.StaticSmemBytes, Default["spills"].Resources.StaticSmemBytes);
+}
+
+TEST_F(EmitKnobs, frontEndKnobsAndLoadHints_areEmitted) {
+  compileUnit(Kernels);
+  pin("spills", "r40-unroll2");
+  pin("sines", "noremat");
+  pin("loads", "noalloc");
+  pin("other", "cs");
+  Kernel New = emit();
+  for (const Decision &D : Decisions.Kernels)
+    EXPECT_EQ(Reasons[D.Kernel], variantName(D.Variant));
+  expectSame(New, Default, {"prints"});
+  for (const char *Changed : {"spills", "loads", "other"})
+    EXPECT_NE(New[Changed].CodeDigest, Default[Changed].CodeDigest) << Changed;
+  PtxModule Unrolled =
+      llvm::cantFail(PtxModule::parse(llvm::cantFail(flavour({{}, FrontEndKnob::UnrollByTwo}))));
+  llvm::StringMap<unsigned> Cap;
+  Cap["spills"] = 40;
+  expectSame(New, assembledWith(llvm::cantFail(Unrolled.withRegisterCaps(Cap))), {"spills"});
+  expectSame(New, assembledWith(llvm::cantFail(flavour({{}, FrontEndKnob::NoRematerialization}))),
+             {"sines"});
 }
 
 TEST_F(EmitKnobs, decisionThatCannotBeApplied_leavesTheOthers) {
@@ -208,9 +237,10 @@ TEST_F(EmitKnobs, flavour_thatDoesNotMatchOrAssemble_isLeft) {
   pin("sines", "f32");
   pin("loads", "f40");
   pin("spills", "r40");
-  Context->FlavourPtx = [this](const DeviceImage &, unsigned Cap) -> llvm::Expected<std::string> {
+  Context->FlavourPtx = [this](const DeviceImage &,
+                               const FrontEndSetting &S) -> llvm::Expected<std::string> {
     std::string Text = Ptx->text();
-    if (Cap == 32) // As if it came from another source.
+    if (S.Cap == 32u) // As if it came from another source.
       return Text.replace(Text.find(".entry sines"), 12, ".entry cosines");
     size_t Body = Text.find("{", Text.find(".entry loads"));
     return Text.insert(Body + 1, "\n\tno.such.instruction %r1;\n");

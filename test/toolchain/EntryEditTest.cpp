@@ -113,9 +113,10 @@ protected:
 
   static EntryEdit editFor(const VariantSetting &V, const PtxEntry &Entry,
                            const std::map<unsigned, const PtxModule *> &Flavours = {}) {
-    return cantFail(entryEdit(V, Entry, 256, [&](unsigned Cap) -> Expected<const PtxModule *> {
-      return Flavours.at(Cap);
-    }));
+    return cantFail(
+        entryEdit(V, Entry, 256, [&](const FrontEndSetting &S) -> Expected<const PtxModule *> {
+          return Flavours.at(S.Cap.value());
+        }));
   }
 
   /// Assembles \p Base with \p Edits, first made in place and then as clones. The edited code must
@@ -207,7 +208,7 @@ TEST_F(EntryEdits, loadsFromL2_giveTheCodeOfDlcm) {
   Cubin Default = assembled(Base.text()), Wanted = assembled(Base.text(), {"-dlcm=cg"});
   StringMap<EntryEdit> Edits, OfFlavour;
   for (const PtxEntry &E : Base.entries()) {
-    EXPECT_TRUE(E.HasPlainGlobalLoads) << E.Name;
+    EXPECT_TRUE(E.Loads.by(LoadCaching::L2Only)) << E.Name;
     EXPECT_NE(digestOf(Wanted, E.Name), digestOf(Default, E.Name)) << E.Name;
     Edits[E.Name] = editFor(V, E);
     VariantSetting Both = V;
@@ -250,9 +251,10 @@ TEST_F(EntryEdits, smemSpilling_ptxasRefuses_isRefusedBefore) {
   for (auto [Part, Reason] :
        {std::pair("dynamic", "dynamic-shared-memory"), std::pair("heavyILi40E", "abi-calls")}) {
     const PtxEntry &E = *Base.find(nameOf(Base, Part));
-    Error Refused = entryEdit(V, E, 256, [](unsigned) -> Expected<const PtxModule *> {
-                      return nullptr;
-                    }).takeError();
+    Error Refused =
+        entryEdit(V, E, 256, [](const FrontEndSetting &) -> Expected<const PtxModule *> {
+          return nullptr;
+        }).takeError();
     ASSERT_TRUE(Refused.isA<Unsupported>());
     EXPECT_TRUE(StringRef(toString(std::move(Refused))).starts_with(Reason));
     // ptxas itself refuses the whole module.

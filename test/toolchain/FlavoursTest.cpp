@@ -73,7 +73,7 @@ void run(float *Y) {
     std::string Text = llvm::cantFail(store().blob(F.InputDigest));
     std::string Original = llvm::cantFail(store().blob(F.PtxDigest));
     llvm::Expected<std::string> Ptx =
-        compileFlavour({F.Step, Text, F.ModuleId, Original, Work.path(), Cap}, Tools, Runner);
+        compileFlavour({F.Step, Text, F.ModuleId, Original, Work.path(), {Cap}}, Tools, Runner);
     if (Ptx)
       return *Ptx;
     ADD_FAILURE() << llvm::toString(Ptx.takeError());
@@ -82,7 +82,7 @@ void run(float *Y) {
 
   std::string flavour(const Unit &U, const UnitFrontEnd &F, unsigned Cap) {
     UnitStore Store = store();
-    llvm::Expected<std::string> Ptx = flavourPtx(U, F.PtxDigest, Cap, Store, Tools, Runner);
+    llvm::Expected<std::string> Ptx = flavourPtx(U, F.PtxDigest, {Cap}, Store, Tools, Runner);
     if (Ptx)
       return *Ptx;
     ADD_FAILURE() << llvm::toString(Ptx.takeError());
@@ -154,7 +154,7 @@ TEST_F(Flavours, flavours_userHasACap_areBelowIt) {
   EXPECT_TRUE(madeAgain(F, std::nullopt) == llvm::cantFail(store().blob(F.PtxDigest)));
   EXPECT_TRUE(flavour(U, F, 24) == nvccsPtx({"-arch=sm_90", "-maxrregcount=24"}, "f.ptx"));
   UnitStore Store = store();
-  llvm::Expected<std::string> Above = flavourPtx(U, F.PtxDigest, 48, Store, Tools, Runner);
+  llvm::Expected<std::string> Above = flavourPtx(U, F.PtxDigest, {48}, Store, Tools, Runner);
   EXPECT_EQ(llvm::toString(Above.takeError()),
             "above-register-cap: front-end cap 48, the command's own is 40");
 }
@@ -176,10 +176,10 @@ TEST_F(Flavours, flavours_fromTheKeepDirectory_areMade) {
   removeSources();
   bool Missing = false;
   auto FlavourPtx = flavoursOf(Units, Store, Tools, Runner, Missing);
-  EXPECT_TRUE(llvm::cantFail(FlavourPtx(Kept.Plan.Units[0].Images[0], 32)) == Expected);
+  EXPECT_TRUE(llvm::cantFail(FlavourPtx(Kept.Plan.Units[0].Images[0], {32})) == Expected);
   EXPECT_FALSE(Missing);
   ASSERT_FALSE(llvm::sys::fs::remove(path("kept/f.cpp1.ii")));
-  EXPECT_NE(llvm::toString(FlavourPtx(Kept.Plan.Units[0].Images[0], 32).takeError()), "");
+  EXPECT_NE(llvm::toString(FlavourPtx(Kept.Plan.Units[0].Images[0], {32}).takeError()), "");
   EXPECT_TRUE(Missing);
   // A compile does not fail because of this.
   EXPECT_TRUE(llvm::cantFail(recordUnit(Kept.Plan.Units[0], parsed(Arguments), Tools, "13.0",

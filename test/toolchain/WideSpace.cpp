@@ -136,7 +136,8 @@ void WideSpace::makeFlavours() {
   std::vector<unsigned> List(Caps.begin(), Caps.end());
   std::vector<std::string> Made(List.size());
   inParallel(List.size(), [&](size_t I) {
-    Made[I] = OrFail(compileFlavour({Step, Text, Id, Flavours[0].text(), "", List[I]}, T, Runner));
+    Made[I] =
+        OrFail(compileFlavour({Step, Text, Id, Flavours[0].text(), "", {List[I]}}, T, Runner));
   });
   std::set<std::string> Known = {Flavours[0].text()};
   for (std::string &Ptx : Made)
@@ -155,7 +156,7 @@ void WideSpace::addClones(const PtxModule &Ptx, const VariantSetting &Knobs) {
       if (!Entry || (V.SmemSpilling && reasonNotSmemSpilling(*Entry, false, "13.0")))
         continue;
       llvm::Expected<EntryEdit> Edit =
-          entryEdit(V, *Entry, BlockThreads, [&](unsigned) { return &Ptx; });
+          entryEdit(V, *Entry, BlockThreads, [&](const FrontEndSetting &) { return &Ptx; });
       if (Edit)
         Requests.push_back({Kernel, Kernel + "__wide" + std::to_string(Cap), *Edit});
       else

@@ -333,6 +333,9 @@ InRunOutcome SubjectJudge::judge() {
   for (size_t V = 0; V < Subject.Variants.size(); ++V) {
     Outcome.Intervals[V] = choosingRatio(V);
     Outcome.Ratios[V] = Outcome.Intervals[V].Median;
+    if (Outcome.Ratios[V] > 0 && Subject.NeedProof.count(V) &&
+        proofOf(V) == OutputProof::ProgramOutput)
+      reject(V, NotCompared);
     if (V >= FirstPlace && Outcome.Ratios[V] > 0 && !rejected(V))
       Least = std::min(Least, Outcome.Ratios[V]);
   }

@@ -30,6 +30,8 @@ struct InRunSubject {
   std::vector<TracedShape> Shapes;
   /// Variants that compute something else than the kernel. They are never nominated.
   std::set<size_t> OnlyTimed = {};
+  /// Variants that are nominated only if their output was compared with the default's.
+  std::set<size_t> NeedProof = {};
 
   /// The index of the variant \p Name, or Variants.size() if there is none. Records come from a
   /// file and may have any name.
@@ -42,8 +44,8 @@ struct InRunSubject {
 struct InRunLimits {
   /// A candidate's median ratio in the choosing rounds must be below this.
   double ScreeningRatio = 0.995;
-  double WinningRatio = 0.99; ///< Its median in the held-out rounds must be at most this.
-  double LeastMargin = 0.003; ///< See SelectionLimits::LeastMargin.
+  double WinningRatio = 0.995; ///< Its median in the held-out rounds must be at most this.
+  double LeastMargin = 0.003;  ///< See SelectionLimits::LeastMargin.
   /// The probability, per kernel, that a variant that gains nothing is nominated.
   double Alpha = 0.05;
   /// A shape needs at least so many choosing rounds, and as many held-out rounds as Alpha needs.
@@ -62,6 +64,10 @@ enum class OutputProof {
   WithinSpread,  ///< The default differs from run to run, and the variant differs no more.
   ProgramOutput, ///< The program's output is the same; the kernel's memory was not compared.
 };
+
+/// Why a variant that needs its output compared is out.
+inline constexpr char NotCompared[] =
+    "nothing compared its output with the default's, and its front-end knob may move last bits";
 
 /// How the launches of a shape were timed.
 enum class InRunTiming { None, Replay, Rotate };
@@ -110,7 +116,8 @@ struct InRunOutcome {
 /// were not timed count as if no variant changed them; if only that makes a gain too small, whole
 /// runs decide. Of every eight cycles of rotation, five are held out.
 ///
-/// A variant is rejected if it has a fault or any verdict but Equal or WithinSpread. The best of
+/// A variant is rejected if it has a fault or any verdict but Equal or WithinSpread, or if it needs
+/// proof and was timed at a shape at which its output was not compared. The best of
 /// the others in the choosing rounds are judged on the held-out rounds. The nominee is the variant
 /// with the least median, if the median is at most WinningRatio and its interval (by order
 /// statistics; the judged variants share Alpha) is below 1 - max(LeastMargin, twice the control's

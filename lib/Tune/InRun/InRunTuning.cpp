@@ -10,9 +10,12 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
   S.Variants = namesOf(Variants);
   for (const KernelLaunches &L : K.Traced.Shapes)
     S.Shapes.push_back({L.Shape, L.Launches, double(L.TotalNs)});
-  for (size_t V = 0; V < Variants.size(); ++V)
+  for (size_t V = 0; V < Variants.size(); ++V) {
     if (Variants[V].OnlyTimed)
       S.OnlyTimed.insert(V);
+    if (Variants[V].Setting.needsComparedOutput())
+      S.NeedProof.insert(V);
+  }
   return S;
 }
 
@@ -145,6 +148,8 @@ void carve::applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subj
   for (size_t K = 0; K < InRun.Outcomes.size(); ++K) {
     const InRunOutcome &O = InRun.Outcomes[K];
     Subjects[K].Nominee = O.Nominee;
+    if (O.Nominee)
+      Subjects[K].Predicted = O.Ratio.Median;
     if (O.Verdict == InRunVerdict::Stays)
       Subjects[K].Stays = O.Reason;
     for (const InRunOutcome::Rejection &R : O.Rejected)

@@ -39,8 +39,8 @@ size_t bestSoFar(const InRunTuning &All, size_t Kernel);
 InRunTuning judgeTimingRun(const TuningJob &Job, const JobBuild &Built,
                            std::vector<ModeChoice> Choices, TimingRunResult Run);
 
-/// Sets in \p Subjects, one per kernel, what the timing runs decided: nominees, kernels that stay,
-/// and rejected variants.
+/// Sets in \p Subjects, one per kernel, what the timing runs decided: nominees with their ratios,
+/// kernels that stay, and rejected variants.
 void applyInRun(const InRunTuning &InRun, std::vector<SubjectSpace> &Subjects);
 
 /// How kernel number \p Kernel was decided: `replay`, `rotate`, `verify-rotate`, or `fixed` if

@@ -210,9 +210,12 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const Kerne
       return "fewer blocks per SM, and it waits in a loop";
   }
   // The knob SmemSpilling spills to shared memory, so more is expected then. Every launch may have
-  // as much as needs no opt-in.
+  // as much as needs no opt-in, dynamic shared memory included.
+  unsigned Dynamic = 0;
+  for (const KernelLaunches &L : Kernel.Traced.Shapes)
+    Dynamic = std::max(Dynamic, L.Shape.DynamicSmemBytes);
   if (New.StaticSmemBytes > Default.StaticSmemBytes &&
-      !(Variant.Setting.SmemSpilling && New.StaticSmemBytes <= SmemSpillingLimitBytes))
+      !(Variant.Setting.SmemSpilling && New.StaticSmemBytes + Dynamic <= SmemSpillingLimitBytes))
     return "more static shared memory";
   if (New.StackUnknown)
     return "stack of unknown size";

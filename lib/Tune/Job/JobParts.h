@@ -4,6 +4,7 @@
 /// are not tuned, and why.
 #pragma once
 
+#include "Nvcc/FrontEndSetting.h"
 #include "Nvcc/Toolchain.h"
 #include "Ptx/PtxModule.h"
 #include "Support/ProgressDisplay.h"
@@ -14,10 +15,10 @@
 
 namespace carve {
 
-/// Makes the PTX of a unit's image as cicc makes it with another `-maxreg`, \p Cap. Fails if cicc
-/// cannot make it. It is called from several threads.
-using FlavourFunction =
-    std::function<llvm::Expected<std::string>(const Unit &, const UnitImage &, unsigned Cap)>;
+/// Makes the PTX of a unit's image as cicc makes it with another setting. Fails if cicc cannot make
+/// it. It is called from several threads.
+using FlavourFunction = std::function<llvm::Expected<std::string>(const Unit &, const UnitImage &,
+                                                                  const FrontEndSetting &)>;
 
 /// What every step needs.
 struct JobContext {

@@ -177,6 +177,8 @@ TuningReport carve::describeTuning(const TuningJob &Job, const JobBuild &Built, 
   Report.Program = Outcome.Program;
   Report.ProgramWall = Outcome.Wall;
   Report.Pairs = Outcome.Pairs;
+  Report.PairsMade = Outcome.PairsMade;
+  Report.Ended = nameOf(Outcome.End);
   for (const SubjectOutcome &O : Outcome.Subjects)
     Report.VariantsTimed += O.Screened.size();
   for (const KernelBuild &K : Built.Kernels)

@@ -100,7 +100,11 @@ struct TuningReport {
   double PlainWallS = 0; ///< Wall time of one traced run of the program.
   unsigned VariantsTimed = 0;
   RatioInterval Program, ProgramWall;
-  unsigned Pairs = 0;
+  unsigned Pairs = 0;     ///< Pairs of runs that Program and ProgramWall are computed from.
+  unsigned PairsMade = 0; ///< Pairs of runs in all confirmations.
+  /// Why the last confirmation made no more pairs: see nameOf(ConfirmationEnd). Empty if there was
+  /// no confirmation.
+  std::string Ended;
   size_t UnstableLines = 0;
   bool Unordered = false;          ///< Whether output lines were compared without their order.
   unsigned Processes = 1;          ///< Processes of the program that used CUDA.

@@ -3,14 +3,21 @@
 
 #include "Tune/Selection/Confirmation.h"
 
+#include "Tune/Selection/PairedTimes.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 using namespace carve;
 
 namespace {
+
+/// The probability that all winners are lost because the wall time seems to have grown by chance.
+constexpr double WallLevel = 0.005;
 
 class Confirmation {
 public:
@@ -21,11 +28,24 @@ public:
 
 private:
   llvm::Expected<bool> confirm(std::vector<size_t> &Standing);
+  bool mayBegin(std::vector<size_t> &Standing);
   llvm::Expected<bool> addPairs(std::vector<size_t> &Standing, unsigned Target);
   llvm::Expected<bool> addPair(const std::vector<size_t> &Standing, size_t Pair);
   void dropFaulty(std::vector<size_t> &Standing);
   void dropAll(std::vector<size_t> &Standing, const std::string &Reason);
-  bool judge(std::vector<size_t> &Standing, bool Last, bool OutOfTime);
+  bool look(std::vector<size_t> &Standing, const ConfirmationLook &Look);
+  PairedVerdict judge(size_t S, double Level);
+  std::optional<ConfirmationEnd> limitReached(unsigned MorePairs) const;
+  void giveUp(size_t S, ConfirmationEnd Limit);
+  bool isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
+                      double Level) const;
+  double predictedSum(llvm::ArrayRef<size_t> Standing) const;
+  PairedTimes timesOf(size_t S) const;
+  PairedTimes programTimes() const;
+  double controlDistance(size_t S) const;
+  double highBound(size_t S) const {
+    return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
+  }
   void judgeProgram(std::vector<size_t> &Standing);
 
   SelectionRuns &Runs;
@@ -38,8 +58,15 @@ private:
     std::vector<double> Tuned, Default; ///< GPU time of each subject.
     bool WithControl = false;
     double ProgramTuned = 0, ProgramDefault = 0, WallTuned = 0, WallDefault = 0;
+
+    /// Whether subject \p S was launched in both runs.
+    bool has(size_t S) const { return Tuned[S] > 0 && Default[S] > 0; }
   };
   std::vector<PairTimes> Pairs;
+  double LastLevel = 0; ///< The level of the last look.
+  bool SomeWon =
+      false; ///< Whether some had won at the last look, so that they are confirmed again.
+  bool Overtime = false; ///< Whether a confirmation was begun after the budget was spent.
 };
 
 /// Makes one pair: a run with all candidates and a run of the default. The order alternates, and
@@ -68,56 +95,167 @@ llvm::Expected<bool> Confirmation::addPair(const std::vector<size_t> &Standing, 
     (RunTuned ? Times.WallTuned : Times.WallDefault) = (*Sample)->WallS;
   }
   Pairs.push_back(std::move(Times));
+  ++Outcome.PairsMade;
   return true;
 }
 
-/// Judges the pairs so far. Removes from \p Standing the subjects that cannot win any more. If this
-/// is the \p Last look (\p OutOfTime: because the budget is spent), also removes those that have
-/// not won. Returns whether all that remain have won.
-bool Confirmation::judge(std::vector<size_t> &Standing, bool Last, bool OutOfTime) {
-  bool Decided = true;
-  llvm::erase_if(Standing, [&](size_t S) {
-    SubjectOutcome &O = Outcome.Subjects[S];
-    std::vector<double> Ratios, Control, Untouched;
-    for (const PairTimes &P : Pairs) {
-      if (P.Tuned[S] <= 0 || P.Default[S] <= 0)
-        continue;
-      Ratios.push_back(P.Tuned[S] / P.Default[S]);
+PairedTimes Confirmation::timesOf(size_t S) const {
+  PairedTimes Times;
+  Times.Earlier = Subjects[S].EarlierNs;
+  for (const PairTimes &P : Pairs) {
+    if (!P.has(S))
+      continue;
+    Times.Tuned.push_back(P.Tuned[S]);
+    Times.Default.push_back(P.Default[S]);
+  }
+  return Times;
+}
+
+PairedTimes Confirmation::programTimes() const {
+  PairedTimes Times;
+  Times.Earlier = Limits.EarlierProgramNs;
+  for (const PairTimes &P : Pairs) {
+    Times.Tuned.push_back(P.ProgramTuned);
+    Times.Default.push_back(P.ProgramDefault);
+  }
+  return Times;
+}
+
+/// |median time with the control copy / median time with the default - 1|. Subject \p S was
+/// launched in runs of both kinds, or the distance is 0.
+double Confirmation::controlDistance(size_t S) const {
+  std::vector<double> Control, Untouched;
+  for (const PairTimes &P : Pairs)
+    if (P.has(S))
       (P.WithControl ? Control : Untouched).push_back(P.Default[S]);
+  if (Control.empty() || Untouched.empty())
+    return 0;
+  return std::abs(median(Control) / median(Untouched) - 1);
+}
+
+/// Judges subject \p S by the pairs so far, and gives it a reason if it loses.
+PairedVerdict Confirmation::judge(size_t S, double Level) {
+  SubjectOutcome &O = Outcome.Subjects[S];
+  PairedTimes Times = timesOf(S);
+  if (Times.count() < ConfirmationLooks[0].Pairs) {
+    O.Reason = "it was not launched in every run";
+    return PairedVerdict::Loses;
+  }
+  O.Ratio = pairedInterval(Times, Level);
+  O.Pairs = Times.count();
+  O.ControlDistance = controlDistance(S);
+  PairedVerdict Verdict =
+      judgePairs(Times, Level, {Limits.WinningRatio, highBound(S), 1 - Limits.LeastMargin},
+                 Limits.MaxConfirmationPairs);
+  if (Verdict != PairedVerdict::Loses)
+    return Verdict;
+  if (O.Ratio.Median > Limits.WinningRatio)
+    O.Reason = numbersText("not confirmed: %.4f of the default's time, needed at most %.3f",
+                           O.Ratio.Median, Limits.WinningRatio);
+  else
+    O.Reason = numbersText("not confirmed: %.4f of the default's time, which varies too much for "
+                           "%.0f pairs of runs",
+                           O.Ratio.Median, Limits.MaxConfirmationPairs);
+  return Verdict;
+}
+
+/// Gives subject \p S, which is undecided at the \p Limit, a reason.
+void Confirmation::giveUp(size_t S, ConfirmationEnd Limit) {
+  SubjectOutcome &O = Outcome.Subjects[S];
+  if (Limit == ConfirmationEnd::Budget)
+    O.Reason = BudgetReason;
+  else if (O.Ratio.Median > Limits.WinningRatio)
+    O.Reason = numbersText("not confirmed: %.4f of the default's time, needed at most %.3f",
+                           O.Ratio.Median, Limits.WinningRatio);
+  else
+    O.Reason = numbersText("not confirmed: %.4f of the default's time, upper end %.4f, needed "
+                           "below %.4f",
+                           O.Ratio.Median, O.Ratio.High, highBound(S));
+}
+
+/// The program's ratio if every subject of \p Standing has its predicted ratio, or its measured one
+/// if there is no prediction: the median over the pairs.
+double Confirmation::predictedSum(llvm::ArrayRef<size_t> Standing) const {
+  std::vector<double> Ratios;
+  for (const PairTimes &P : Pairs) {
+    double Ns = P.ProgramDefault;
+    for (size_t S : Standing) {
+      double Predicted = Subjects[S].Predicted;
+      Ns -= P.Default[S] * (1 - (Predicted > 0 ? Predicted : Outcome.Subjects[S].Ratio.Median));
     }
-    if (Ratios.empty() || Control.empty() || Untouched.empty()) {
-      O.Reason = "it was not launched in every run";
-      return true;
-    }
-    O.Ratio = ratioInterval(Ratios);
-    O.Pairs = Ratios.size();
-    O.ControlDistance = std::abs(median(Control) / median(Untouched) - 1);
-    double Bound = 1 - std::max(Limits.LeastMargin, 2 * O.ControlDistance);
-    if (O.Ratio.Median <= Limits.WinningRatio && O.Ratio.High < Bound)
+    Ratios.push_back(Ns / P.ProgramDefault);
+  }
+  return median(Ratios);
+}
+
+/// Whether the program's times confirm the subjects \p Standing together, so that those which are
+/// \p Open need not be confirmed one by one.
+///
+/// An open subject has been nominated by a timing run, which names a variant without gain for at
+/// most one kernel of twenty. The weaker test of its own times (supports()) makes that rare enough.
+bool Confirmation::isSumConfirmed(llvm::ArrayRef<size_t> Standing, llvm::ArrayRef<size_t> Open,
+                                  double Level) const {
+  PairedTimes Program = programTimes();
+  if (Program.Default.size() + Program.Earlier.size() < LeastDefaultRuns)
+    return false;
+  for (size_t S : Open)
+    if (Subjects[S].Predicted <= 0 || Outcome.Subjects[S].Ratio.Median > Limits.WinningRatio ||
+        !supports(timesOf(S), Subjects[S].Predicted))
       return false;
-    bool Hopeless = O.Ratio.Median > Limits.WinningRatio;
-    if (!Hopeless && !Last) {
-      Decided = false;
-      return false;
-    }
-    Outcome.OutOfTime |= OutOfTime && !Hopeless;
-    if (Hopeless)
-      O.Reason = numbersText("not confirmed: %.4f of the default's time, needed at most %.3f",
-                             O.Ratio.Median, Limits.WinningRatio);
-    else if (OutOfTime)
-      O.Reason = BudgetReason;
-    else
-      O.Reason = numbersText("not confirmed: %.4f of the default's time, upper end %.4f, needed "
-                             "below %.4f",
-                             O.Ratio.Median, O.Ratio.High, Bound);
-    return true;
+  RatioInterval Measured = pairedInterval(Program, Level);
+  double Predicted = std::log(predictedSum(Standing));
+  return Measured.High < 1 && std::abs(std::log(Measured.Median) - Predicted) <=
+                                  Limits.SumTolerance * std::abs(Predicted);
+}
+
+/// Why \p MorePairs cannot be made, if something prevents it.
+std::optional<ConfirmationEnd> Confirmation::limitReached(unsigned MorePairs) const {
+  if (!Runs.timeFor(2 * MorePairs))
+    return ConfirmationEnd::Budget;
+  if (!Runs.mayRun(2 * MorePairs))
+    return ConfirmationEnd::RunLimit;
+  return std::nullopt;
+}
+
+/// Looks at the pairs so far. Removes from \p Standing the subjects that cannot win any more, and
+/// at a limit also those that have not won. Returns whether all that remain have won.
+bool Confirmation::look(std::vector<size_t> &Standing, const ConfirmationLook &Look) {
+  std::vector<size_t> Open;
+  size_t Before = Standing.size();
+  llvm::erase_if(Standing, [&](size_t S) {
+    PairedVerdict Verdict = judge(S, Look.Level);
+    if (Verdict == PairedVerdict::Open)
+      Open.push_back(S);
+    return Verdict == PairedVerdict::Loses;
   });
-  return Decided;
+  LastLevel = Look.Level;
+  SomeWon = Open.size() < Standing.size();
+  Outcome.End = ConfirmationEnd::Decided;
+  if (Open.empty() || Standing.size() != Before)
+    return Open.empty();
+  if (isSumConfirmed(Standing, Open, Look.Level)) {
+    Outcome.End = ConfirmationEnd::Sum;
+    return true;
+  }
+  // If the undecided are given up, the others have to be confirmed without them.
+  std::optional<ConfirmationEnd> Limit = limitReached(1 + (SomeWon ? leastPairs(Subjects) : 0));
+  if (!Limit && Pairs.size() >= Limits.MaxConfirmationPairs)
+    Limit = ConfirmationEnd::PairLimit;
+  if (!Limit)
+    return false;
+  Outcome.End = *Limit;
+  Outcome.OutOfTime |= Limit == ConfirmationEnd::Budget;
+  Outcome.OutOfRuns |= Limit == ConfirmationEnd::RunLimit;
+  for (size_t S : Open)
+    giveUp(S, *Limit);
+  llvm::erase_if(Standing, [&](size_t S) { return llvm::is_contained(Open, S); });
+  return true;
 }
 
 /// Removes the subjects whose candidate caused a fault from \p Standing. If none of them did, all
 /// are removed, because the runs themselves cannot be trusted.
 void Confirmation::dropFaulty(std::vector<size_t> &Standing) {
+  Outcome.End = ConfirmationEnd::Fault;
   size_t Count = Standing.size();
   llvm::erase_if(Standing, [&](size_t S) {
     SubjectOutcome &O = Outcome.Subjects[S];
@@ -136,14 +274,15 @@ void Confirmation::dropAll(std::vector<size_t> &Standing, const std::string &Rea
   Standing.clear();
 }
 
-/// Adds pairs up to \p Target, or fewer if the budget is spent and the least number is made.
-/// Returns false if a subject had to be removed from \p Standing.
+/// Adds pairs up to \p Target, or fewer if a limit is reached and the least number is made. Returns
+/// false if a subject had to be removed from \p Standing.
 llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsigned Target) {
   while (Pairs.size() < Target) {
-    if (Pairs.size() >= leastPairs(Limits) && !Runs.timeFor(2))
+    if (Pairs.size() >= leastPairs(Subjects) && limitReached(1))
       return true;
     if (!Runs.mayRun(2)) {
       Outcome.OutOfRuns = true;
+      Outcome.End = ConfirmationEnd::RunLimit;
       dropAll(Standing, "not confirmed within " + std::to_string(Limits.MaxRuns) + " runs");
       return false;
     }
@@ -158,43 +297,51 @@ llvm::Expected<bool> Confirmation::addPairs(std::vector<size_t> &Standing, unsig
   return true;
 }
 
+/// Whether there is time to confirm \p Standing. Gives all of them the reason if there is not. If
+/// some have won beside others that have not, there is time for that once.
+bool Confirmation::mayBegin(std::vector<size_t> &Standing) {
+  if (Runs.timeFor(0))
+    return true;
+  if (SomeWon && !std::exchange(Overtime, true))
+    return true;
+  Outcome.OutOfTime = true;
+  Outcome.End = ConfirmationEnd::Budget;
+  dropAll(Standing, BudgetReason);
+  return false;
+}
+
 /// Confirms the candidates of \p Standing on fresh pairs. Returns whether all of them won. If not,
 /// \p Standing holds the subjects to confirm again.
 llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
+  if (!mayBegin(Standing))
+    return false;
   Pairs.clear();
   size_t Before = Standing.size();
-  if (!Runs.timeFor(0)) {
-    Outcome.OutOfTime = true;
-    dropAll(Standing, BudgetReason);
-    return false;
-  }
-  unsigned Target = Limits.ConfirmationPairs;
-  if (!Runs.timeFor(2 * Target))
-    Target = leastPairs(Limits);
-  Runs.expect(2 * Target);
-  while (true) {
+  bool Won = false;
+  for (const ConfirmationLook &Look : ConfirmationLooks) {
+    if (Look.Pairs < leastPairs(Subjects))
+      continue;
+    unsigned Target = std::min(Look.Pairs, Limits.MaxConfirmationPairs);
+    Runs.expect(2 * (Target - Pairs.size()));
     llvm::Expected<bool> Sound = addPairs(Standing, Target);
     if (!Sound || !*Sound)
       return Sound;
-    bool OutOfTime = !Runs.timeFor(2);
-    bool Last = OutOfTime || Target >= Limits.MaxConfirmationPairs || !Runs.mayRun(1);
-    bool Decided = judge(Standing, Last, OutOfTime);
-    if (Standing.size() != Before)
-      return false; // The times so far belong to another set of candidates.
-    if (Decided)
-      return true;
-    Target = std::min(Target + 4, Limits.MaxConfirmationPairs);
+    Won = look(Standing, Look);
+    if (Won || Standing.size() != Before)
+      break;
   }
+  return Won && Standing.size() == Before; // The times belong to all that were confirmed together.
 }
 
+/// Computes the ratios of the program, and drops all subjects if it was slower as a whole.
 void Confirmation::judgeProgram(std::vector<size_t> &Standing) {
-  std::vector<double> Gpu, Wall;
+  PairedTimes Wall;
   for (const PairTimes &P : Pairs) {
-    Gpu.push_back(P.ProgramTuned / P.ProgramDefault);
-    Wall.push_back(P.WallTuned / P.WallDefault);
+    Wall.Tuned.push_back(P.WallTuned);
+    Wall.Default.push_back(P.WallDefault);
   }
-  Outcome.Program = ratioInterval(Gpu);
-  Outcome.Wall = ratioInterval(Wall);
+  Outcome.Program = pairedInterval(programTimes(), LastLevel);
+  Outcome.Wall = pairedInterval(Wall, WallLevel);
   Outcome.Pairs = Pairs.size();
   if (Outcome.Program.Median <= 1 && Outcome.Wall.Low <= 1)
     return;

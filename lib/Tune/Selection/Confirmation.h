@@ -12,6 +12,26 @@ namespace carve {
 
 /// Confirms the candidates in \p Runs.Outcome and sets SubjectOutcome::Chosen of those that win.
 /// The other subjects get a reason. Fails only if a run cannot be made at all (see RunFunction).
+///
+/// Each pair compares a run with all candidates with a run of the untouched program, in alternating
+/// order. Every second default run has the control copies in place. Pairs are added while some
+/// subject is undecided (PairedTimes.h): three at least, and the clearer the gains the fewer. A
+/// subject wins if its median is at most WinningRatio and the upper end of its interval is below
+/// the bound 1 - max(LeastMargin, twice the control's distance).
+///
+/// Subjects that are undecided win, too, if the sum is confirmed: the program as a whole is surely
+/// faster, its ratio agrees with what the timing runs predict for all candidates together, and the
+/// subjects' own times support the predicted ratios. So winners with a good prediction are not
+/// confirmed one by one.
+///
+/// If a subject loses, the others are confirmed again without it, because it may have changed their
+/// times. If the program's own GPU time has a median above 1, or its wall time is measurably above
+/// 1 (0.5 %), all subjects keep their defaults.
+///
+/// With a budget, a confirmation starts if any time is left, and makes at least the pairs that can
+/// decide. Subjects that are undecided after that keep their default with BudgetReason. Those that
+/// have won beside them are confirmed again, once even beyond the budget. Undecided subjects do not
+/// use up the time for that.
 llvm::Error confirmCandidates(SelectionRuns &Runs);
 
 } // namespace carve

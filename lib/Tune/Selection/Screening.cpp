@@ -69,7 +69,7 @@ llvm::Error Screening::screenOnce() {
       Runs.Outcome.OutOfRuns = true;
       break;
     }
-    if (!Runs.timeFor(1 + 2 * leastPairs(Limits))) {
+    if (!Runs.timeFor(1 + 2 * leastPairs(Subjects))) {
       Runs.Outcome.OutOfTime = true;
       break;
     }
@@ -137,7 +137,7 @@ void Screening::nameCandidates() {
 }
 
 llvm::Error Screening::screen() {
-  Runs.expect(roundLength() * 2 + size_t(2) * Limits.ConfirmationPairs);
+  Runs.expect(roundLength() * 2 + size_t(2) * leastPairs(Subjects));
   for (unsigned Round = 0; Round < Limits.ScreeningRounds && roundLength() > 0; ++Round) {
     if (llvm::Error E = screenOnce())
       return E;

@@ -10,6 +10,7 @@
 #include "Tune/Selection/Statistics.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
@@ -31,6 +32,9 @@ struct SubjectSpace {
   size_t Nominee = 0;     ///< This variant goes straight to the confirmation; 0 if there is none.
   std::string Stays = {}; ///< Why the subject keeps its default and is not run; empty if it is.
   std::map<size_t, std::string> Excluded = {}; ///< Variants that are not run, with the reason.
+  double Predicted = 0; ///< The nominee's ratio in the timing run; 0 if not known.
+  /// GPU times of the subject in earlier runs of the untouched program.
+  std::vector<double> EarlierNs = {};
 };
 
 /// The variant of every subject in one run. If it is empty, the program runs untouched and no image
@@ -53,17 +57,19 @@ using RunFunction = llvm::function_ref<llvm::Expected<RunSample>(const Assignmen
 /// The limits of a selection, and the thresholds of its decisions.
 struct SelectionLimits {
   unsigned ScreeningRounds = 3;
-  double ScreeningRatio = 0.995; ///< A candidate's median ratio must be below this.
-  double ClearlyWorse = 1.03;    ///< Variants above this are dropped before the next round.
-  unsigned ConfirmationPairs = 9;
-  unsigned MaxConfirmationPairs = 27;
-  double WinningRatio = 0.99; ///< The median of the confirmation must be at most this.
+  double ScreeningRatio = 0.995;      ///< A candidate's median ratio must be below this.
+  double ClearlyWorse = 1.03;         ///< Variants above this are dropped before the next round.
+  unsigned MaxConfirmationPairs = 27; ///< A confirmation makes no more pairs than this.
+  double WinningRatio = 0.995;        ///< The median of the confirmation must be at most this.
   /// The interval must stay below 1 by this, or by twice the control's distance if that is more.
   double LeastMargin = 0.003;
+  /// The logarithm of the program's ratio may be off the predicted one by this part of it.
+  double SumTolerance = 0.25;
   unsigned MaxRuns = 400;  ///< The whole tuning makes no more runs than this.
   unsigned RunsBefore = 0; ///< Runs that the tuning made before the selection; they count too.
   double BudgetS = 0;      ///< Time for the whole tuning, in seconds; 0 if it is not limited.
   double RunS = 0;         ///< Estimated seconds per run, used until a run has been made.
+  std::vector<double> EarlierProgramNs = {}; ///< GPU time of the program in earlier runs.
   /// Returns the seconds since the tuning began. It must be set if there is a budget.
   std::function<double()> ElapsedS = [] { return 0.0; };
   uint64_t Seed = 1;
@@ -88,6 +94,20 @@ struct SubjectOutcome {
   std::string Reason; ///< Why the default stays.
 };
 
+/// Why the last confirmation made no more pairs.
+enum class ConfirmationEnd {
+  None,      ///< There was no confirmation.
+  Decided,   ///< The times of each candidate decided.
+  Sum,       ///< The program gained what was predicted for all candidates together.
+  PairLimit, ///< SelectionLimits::MaxConfirmationPairs were made.
+  RunLimit,  ///< SelectionLimits::MaxRuns allowed no more.
+  Budget,    ///< The time budget was spent.
+  Fault,     ///< Runs had faults.
+};
+
+/// `decided`, `sum`, `pair-limit`, `run-limit`, `budget` or `fault`; empty for None.
+llvm::StringRef nameOf(ConfirmationEnd End);
+
 /// The result of a selection.
 struct SelectionOutcome {
   std::vector<SubjectOutcome> Subjects;
@@ -96,6 +116,8 @@ struct SelectionOutcome {
   unsigned Runs = 0;
   unsigned ScreeningRuns = 0; ///< How many of these runs were made before the confirmation.
   unsigned Pairs = 0;         ///< Pairs of runs that Program and Wall are computed from.
+  unsigned PairsMade = 0;     ///< Pairs of runs in all confirmations.
+  ConfirmationEnd End = ConfirmationEnd::None;
   bool OutOfRuns = false, OutOfTime = false;
 };
 
@@ -113,17 +135,10 @@ inline constexpr char BudgetReason[] = "budget";
 /// fault, it is repeated with halves of the subjects until the variants at fault are found; these
 /// are excluded. Subjects with a nominee run their default.
 ///
-/// Confirmation: each pair compares a run with all candidates with a run of the untouched program,
-/// in alternating order. Every second default run has the control copies in place. A subject wins
-/// if its median is at most WinningRatio and the upper end of its interval is below the bound
-/// 1 - max(LeastMargin, twice the control's distance). Pairs are added while some subject is
-/// undecided. If a subject loses, the others are confirmed again without it, because it may have
-/// changed their times. If the program's own GPU time has a median above 1, or its wall time is
-/// measurably above 1, all subjects keep their defaults.
+/// Confirmation: pairs of runs compare all candidates together with the untouched program; see
+/// confirmCandidates().
 ///
-/// With a budget, screening ends early enough for the shortest confirmation. A confirmation starts
-/// if any time is left, and makes at least the pairs that can decide. Subjects that are undecided
-/// after that keep their default with BudgetReason.
+/// With a budget, screening ends early enough for the shortest confirmation.
 ///
 /// \p Progress is told how many runs the whole tuning has made. Fails only if \p Run fails.
 llvm::Expected<SelectionOutcome> selectVariants(const std::vector<SubjectSpace> &Subjects,

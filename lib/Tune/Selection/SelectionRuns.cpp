@@ -1,6 +1,7 @@
 #include "Tune/Selection/SelectionRuns.h"
 
 #include "Support/Log.h"
+#include "Tune/Selection/PairedTimes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -15,8 +16,12 @@ std::string carve::numbersText(const char *Format, double A, double B, double C)
   return Buffer;
 }
 
-unsigned carve::leastPairs(const SelectionLimits &Limits) {
-  return std::min<unsigned>(Limits.ConfirmationPairs, leastCount(0.95));
+unsigned carve::leastPairs(const std::vector<SubjectSpace> &Subjects) {
+  unsigned Least = ConfirmationLooks[0].Pairs;
+  for (const SubjectSpace &S : Subjects)
+    if (S.EarlierNs.size() < LeastDefaultRuns && S.Stays.empty())
+      Least = std::max<unsigned>(Least, LeastDefaultRuns - S.EarlierNs.size());
+  return Least;
 }
 
 SelectionRuns::SelectionRuns(const std::vector<SubjectSpace> &Subjects,

@@ -59,7 +59,7 @@ private:
 /// Prints up to three numbers with the printf format \p Format.
 std::string numbersText(const char *Format, double A, double B = 0, double C = 0);
 
-/// The pairs that a confirmation needs at least. With fewer, a 95 % interval cannot be computed.
-unsigned leastPairs(const SelectionLimits &Limits);
+/// The pairs after which a confirmation of \p Subjects can decide at the earliest.
+unsigned leastPairs(const std::vector<SubjectSpace> &Subjects);
 
 } // namespace carve

@@ -13,7 +13,7 @@ FlavourModules::Flavour FlavourModules::make(const Key &K) const {
   if (Ptx)
     return {std::move(*Ptx), {}};
   std::string Why = llvm::toString(Ptx.takeError());
-  logLine(M.Source.Output + " with front-end cap " + llvm::Twine(K.second) + ": " + Why);
+  logLine(M.Source.Output + " with " + nameOf(K.second) + ": " + Why);
   return {std::nullopt, Why};
 }
 
@@ -26,10 +26,11 @@ void FlavourModules::prepare(const std::set<Key> &Wanted) {
     runInParallel(New.size(), [&](size_t I) { *New[I].second = make(New[I].first); });
 }
 
-llvm::Expected<const PtxModule *> FlavourModules::find(size_t Module, unsigned Cap) const {
-  auto It = Made.find({Module, Cap});
+llvm::Expected<const PtxModule *> FlavourModules::find(size_t Module,
+                                                       const FrontEndSetting &Setting) const {
+  auto It = Made.find({Module, Setting});
   if (It == Made.end())
-    return unsupported("no-flavour", "front-end cap " + llvm::Twine(Cap) + " was not made");
+    return unsupported("no-flavour", nameOf(Setting) + " was not made");
   if (!It->second.Ptx)
     return unsupported("no-flavour", It->second.Failure);
   return &*It->second.Ptx;

@@ -1,6 +1,6 @@
 /// \file
-/// Makes the PTX of a job's modules as cicc makes it with other register caps. Clones with a
-/// front-end cap take their bodies from it. Each pair of module and cap is made once, and several
+/// Makes the PTX of a job's modules as cicc makes it with other settings. Clones with a front-end
+/// cap or knob take their bodies from it. Each pair of module and setting is made once, and several
 /// are made in parallel.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace carve {
 
-/// The PTX modules with front-end caps that are made so far.
+/// The PTX modules with other front-end settings that are made so far.
 class FlavourModules {
 public:
-  /// The index of a module of the job, and the register cap that cicc gets.
-  using Key = std::pair<size_t, unsigned>;
+  /// The index of a module of the job, and what cicc is told.
+  using Key = std::pair<size_t, FrontEndSetting>;
 
   /// Keeps references to both; they must outlive it.
   FlavourModules(const JobSources &Sources, const JobContext &Context)
@@ -24,7 +24,7 @@ public:
   void prepare(const std::set<Key> &Wanted);
   /// The module that prepare() made. Fails with cicc's message if cicc failed, and also if
   /// prepare() was not asked for it.
-  llvm::Expected<const PtxModule *> find(size_t Module, unsigned Cap) const;
+  llvm::Expected<const PtxModule *> find(size_t Module, const FrontEndSetting &Setting) const;
 
 private:
   struct Flavour {

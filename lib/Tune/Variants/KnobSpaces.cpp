@@ -7,12 +7,28 @@
 
 using namespace carve;
 
-/// Whether \p Kernel may spill to shared memory. With dynamic shared memory it may not: ptxas
-/// refuses the whole module then.
-static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const ParsedModule &M) {
+/// Whether \p Kernel may spill to shared memory. ptxas refuses the whole module if it may not,
+/// which is so for a kernel that uses dynamic shared memory. A kernel that is launched with dynamic
+/// shared memory but does not use it may, unless all launches that its default accepts must stay
+/// possible: with what is spilled, less dynamic memory is left, and nobody knows how much the
+/// program takes at other launches.
+static bool maySpillToSmem(const JobKernel &Kernel, const PtxEntry &Entry, const ParsedModule &M,
+                           LaunchDomain Domain) {
   return !reasonNotSmemSpilling(Entry, M.Source.Relocatable, M.Source.NvccVersion) &&
-         llvm::none_of(Kernel.Traced.Shapes,
-                       [](const KernelLaunches &L) { return L.Shape.DynamicSmemBytes > 0; });
+         (Domain == LaunchDomain::Traced ||
+          llvm::none_of(Kernel.Traced.Shapes,
+                        [](const KernelLaunches &L) { return L.Shape.DynamicSmemBytes > 0; }));
+}
+
+/// The register count from which on the kernel of \p Region spills nothing. More registers never
+/// spill more, so its ends and its default tell. What functions spill that the entry \p Entry calls
+/// is not in the report.
+static unsigned spillsBelow(const RegisterRegion &Region, const PtxEntry &Entry) {
+  if (!Entry.Callees.empty() || Region.AtMax.spillBytes() > 0)
+    return KnobSpace().SpillsBelow;
+  if (Region.Default.spillBytes() > 0)
+    return Region.rMax();
+  return Region.AtMin.spillBytes() > 0 ? Region.Default.RegsPerThread : 0;
 }
 
 /// The block size, in threads, that spilling to shared memory must allow: the largest that the
@@ -36,9 +52,14 @@ KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, con
   Space.MinRegs = Kernel.Region.rMin();
   Space.MaxRegs = std::min(Kernel.Region.rMax(), Built.LaunchableRegs);
   Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
+  if (Space.FrontEndCaps)
+    Space.FrontEndKnobs = frontEndKnobs();
   Built.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
-  Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M);
-  Space.LoadCaching = Entry.HasPlainGlobalLoads;
+  Space.SpillsBelow = spillsBelow(Kernel.Region, Entry);
+  Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M, Context.Options.Domain);
+  for (LoadCaching Loads : {LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate})
+    if (Entry.Loads.by(Loads))
+      Space.LoadCachings.push_back(Loads);
   return Space;
 }
 
@@ -53,21 +74,23 @@ std::optional<std::string> carve::forbiddenSetting(const VariantSetting &Setting
 std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
   std::vector<std::optional<unsigned>> Caps{std::nullopt};
   Caps.insert(Caps.end(), Space.Caps.begin(), Space.Caps.end());
+  std::vector<LoadCaching> Cachings{LoadCaching::AsCompiled};
+  llvm::append_range(Cachings, Space.LoadCachings);
   std::vector<VariantSetting> All;
   for (std::optional<unsigned> Cap : Caps) {
-    std::vector<std::optional<unsigned>> FrontEnds{std::nullopt};
+    std::vector<FrontEndSetting> FrontEnds{{}};
     if (Space.FrontEndCaps) {
-      if (Cap && *Cap != 255)
-        FrontEnds.push_back(Cap);
-      FrontEnds.push_back(255);
+      if (Cap && *Cap != FreeFrontEndCap)
+        FrontEnds.push_back({Cap});
+      FrontEnds.push_back({FreeFrontEndCap});
     }
-    for (std::optional<unsigned> FrontEnd : FrontEnds)
+    for (FrontEndKnob Knob : Space.FrontEndKnobs)
+      FrontEnds.push_back({std::nullopt, Knob});
+    for (const FrontEndSetting &FrontEnd : FrontEnds)
       for (bool Smem : {false, true})
-        for (LoadCaching Loads : {LoadCaching::AsCompiled, LoadCaching::L2Only}) {
-          VariantSetting V{Cap, FrontEnd, Smem, Loads, {}};
-          bool Has = (!Smem || Space.SmemSpilling) &&
-                     (Loads == LoadCaching::AsCompiled || Space.LoadCaching);
-          if (Has && !V.isDefault())
+        for (LoadCaching Loads : Cachings) {
+          VariantSetting V{Cap, FrontEnd.Cap, FrontEnd.Knob, Smem, Loads, {}};
+          if ((!Smem || Space.maySpillBeside(V)) && !V.isDefault())
             All.push_back(V);
         }
   }

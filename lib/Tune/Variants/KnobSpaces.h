@@ -16,8 +16,8 @@ KnobSpace knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, const Tuni
                       const JobContext &Context, KernelBuild &Built);
 
 /// All settings of \p Space that one module can hold, without the default: each cap and no cap,
-/// combined with each front-end cap (none, the same, 255), load caching, and spilling to shared
-/// memory.
+/// combined with each front end (as compiled, cap the same, cap 255, each knob alone), load
+/// caching, and spilling to shared memory.
 std::vector<VariantSetting> allSettings(const KnobSpace &Space);
 
 /// Why \p Setting may not be compiled in \p M, or nothing if it may. The reason is a cap above the

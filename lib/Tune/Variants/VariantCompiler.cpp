@@ -29,11 +29,11 @@ std::string carve::cloneName(llvm::StringRef Kernel, const VariantSetting &Setti
 void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules) {
   std::set<FlavourModules::Key> Wanted;
   for (const SettingRequest &R : Requests) {
-    if (!R.Setting.FrontEndCap)
+    if (R.Setting.frontEnd().isDefault())
       continue;
     llvm::ArrayRef<size_t> Modules = Job.Kernels[R.Kernel].Modules;
     for (size_t M : AllModules ? Modules : Modules.take_front())
-      Wanted.insert({M, *R.Setting.FrontEndCap});
+      Wanted.insert({M, R.Setting.frontEnd()});
   }
   Flavours.prepare(Wanted);
 }
@@ -45,7 +45,7 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
   llvm::Expected<EntryEdit> Edit = entryEdit(
       Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
       Built.Kernels[Kernel].SmemSpillingThreads,
-      [&](unsigned Cap) { return Flavours.find(Module, Cap); },
+      [&](const FrontEndSetting &S) { return Flavours.find(Module, S); },
       Sources.of(Module).Source.RegisterCap);
   if (!Edit)
     return Edit.takeError();
@@ -53,14 +53,13 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
   return Clone;
 }
 
-/// The setting of \p R, without its front-end cap if that cap does not change the kernel's PTX.
+/// The setting of \p R, without its front-end cap and knob if they do not change the kernel's PTX.
 VariantSetting VariantCompiler::withoutEmptyFlavour(const SettingRequest &R) const {
   VariantSetting Setting = R.Setting;
-  if (!Setting.FrontEndCap)
+  if (Setting.frontEnd().isDefault())
     return Setting;
   const JobKernel &K = Job.Kernels[R.Kernel];
-  llvm::Expected<const PtxModule *> Flavour =
-      Flavours.find(K.Modules.front(), *Setting.FrontEndCap);
+  llvm::Expected<const PtxModule *> Flavour = Flavours.find(K.Modules.front(), Setting.frontEnd());
   llvm::Expected<std::string> Digest =
       Flavour ? (*Flavour)->kernelDigest(K.Traced.Kernel) : Flavour.takeError();
   if (!Digest) {
@@ -68,7 +67,7 @@ VariantSetting VariantCompiler::withoutEmptyFlavour(const SettingRequest &R) con
     return Setting;
   }
   if (*Digest == K.KernelDigest)
-    Setting.FrontEndCap.reset();
+    Setting.setFrontEnd({});
   return Setting;
 }
 
@@ -93,19 +92,19 @@ VariantCompiler::split(const std::vector<Pending> &All) const {
 }
 
 /// The counts of the machine code \p Name in \p CubinBytes. Only the PTX tells how often its loops
-/// run and what is coalesced; \p OfPtx keeps these counts by kernel and front-end cap. Returns
+/// run and what is coalesced; \p OfPtx keeps these counts by kernel and front-end setting. Returns
 /// nothing if the code cannot be counted, which is logged.
 std::optional<KernelCounts> VariantCompiler::countsOf(const Key &K, llvm::StringRef CubinBytes,
                                                       llvm::StringRef Name,
                                                       std::map<Key, CountedKernel> &OfPtx) const {
   const JobKernel &Kernel = Job.Kernels[K.first];
   VariantSetting Flavour;
-  Flavour.FrontEndCap = K.second.FrontEndCap;
+  Flavour.setFrontEnd(K.second.frontEnd());
   auto [Known, New] = OfPtx.try_emplace({K.first, Flavour});
   if (New) {
     const PtxModule *Ptx = &Sources.of(Kernel.Modules.front()).Ptx;
-    if (Flavour.FrontEndCap)
-      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), *Flavour.FrontEndCap));
+    if (!Flavour.isDefault())
+      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), Flavour.frontEnd()));
     llvm::Expected<CountedKernel> Counted =
         countPtxKernel(*Ptx, Kernel.Traced.Kernel, {}, heaviestShape(Kernel.Traced).Block[0]);
     if (Counted)

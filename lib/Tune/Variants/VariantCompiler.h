@@ -42,15 +42,15 @@ public:
 
   /// Compiles each of \p Requests in the first module of its kernel. The result has one element per
   /// request, in that order. A setting that was compiled before is not compiled again. The same
-  /// holds if its front-end cap does not change the kernel's PTX and the setting without that cap
-  /// was compiled. A setting that fails does not affect the others.
+  /// holds if its front-end cap and knob do not change the kernel's PTX and the setting without
+  /// them was compiled. A setting that fails does not affect the others.
   std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests);
 
-  /// Makes the PTX that the front-end caps of \p Requests need, for all modules of their kernels or
-  /// only for the first.
+  /// Makes the PTX that the front-end settings of \p Requests need, for all modules of their
+  /// kernels or only for the first.
   void prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules);
-  /// The clone of \p Kernel in \p Module with \p Setting, whose front-end cap prepareFlavours() has
-  /// handled. Fails if that PTX could not be made or does not have the kernel.
+  /// The clone of \p Kernel in \p Module with \p Setting, whose front-end setting prepareFlavours()
+  /// has handled. Fails if that PTX could not be made or does not have the kernel.
   llvm::Expected<CloneRequest> clone(size_t Module, size_t Kernel,
                                      const VariantSetting &Setting) const;
 

@@ -20,7 +20,7 @@ public:
       List = allSettings(Space);
     else
       for (unsigned Cap : Space.Caps)
-        List.push_back({Cap, {}, false, LoadCaching::AsCompiled, {}});
+        List.push_back({.Cap = Cap});
   }
 
   std::vector<VariantSetting> propose() {

@@ -62,9 +62,10 @@ struct FrontEndTest : testing::Test {
     llvm::cantFail(writeFileAtomically(Path, ""));
     ASSERT_FALSE(llvm::sys::fs::setPermissions(Path, llvm::sys::fs::all_all));
   }
-  llvm::Expected<std::string> make(std::optional<unsigned> Cap) {
-    return compileFlavour({Step, "text", "id", std::string(Head) + "kept", Dir.path(), Cap}, Tools,
-                          Runner);
+  llvm::Expected<std::string> make(std::optional<unsigned> Cap,
+                                   FrontEndKnob Knob = FrontEndKnob::None) {
+    return compileFlavour({Step, "text", "id", std::string(Head) + "kept", Dir.path(), {Cap, Knob}},
+                          Tools, Runner);
   }
 };
 
@@ -185,6 +186,49 @@ TEST_F(FrontEndTest, usersCap_lowerCapAsked_isReplacedAndNeverExceeded) {
   EXPECT_EQ(reasonOf(checkFrontEndCap(Step, std::nullopt, 255)), "");
   EXPECT_EQ(reasonOf(checkFrontEndCap(Step, std::nullopt, 256)), "front-end-cap");
   EXPECT_EQ(reasonOf(checkFrontEndCap(Step, std::nullopt, 0)), "front-end-cap");
+  EXPECT_EQ(reasonOf(checkFrontEndCap(Step, 40, std::nullopt)), "");
+}
+
+TEST_F(FrontEndTest, knob_isHandedToLlvmBehindTheArguments) {
+  const size_t Own = 1 + Step.Arguments.size();
+  llvm::cantFail(make(std::nullopt, FrontEndKnob::UnrollMore));
+  EXPECT_EQ(
+      Words(Runner.Seen.Argv.begin() + Own, Runner.Seen.Argv.end()),
+      (Words{"--Xopt", "-unroll-partial-threshold=1000", "--Xopt", "-unroll-threshold=2000"}));
+  llvm::cantFail(make(40, FrontEndKnob::UnrollByTwo));
+  EXPECT_EQ(Words(Runner.Seen.Argv.begin() + Own, Runner.Seen.Argv.end()),
+            (Words{"--Xopt", "-unroll-count=2", "-maxreg", "40"}));
+  llvm::cantFail(make(std::nullopt, FrontEndKnob::NoRematerialization));
+  EXPECT_EQ(Words(Runner.Seen.Argv.begin() + Own, Runner.Seen.Argv.end()),
+            (Words{"--Xopt", "-nv-disable-remat"}));
+}
+
+TEST_F(FrontEndTest, knob_refusedByCicc_isAReason) {
+  Runner.Status = 1;
+  EXPECT_EQ(reasonOf(make(std::nullopt, FrontEndKnob::UnrollByTwo).takeError()),
+            "front-end-option");
+  EXPECT_NE(reasonOf(make(40).takeError()), "front-end-option") << "cicc itself fails";
+}
+
+TEST(FrontEndSetting, names_areReadBackAndDiffer) {
+  std::set<std::string> Names;
+  for (FrontEndKnob Knob : frontEndKnobs()) {
+    EXPECT_NE(Knob, FrontEndKnob::None);
+    EXPECT_EQ(frontEndKnobNamed(nameOf(Knob)), Knob);
+    EXPECT_FALSE(ciccArguments(Knob).empty());
+    for (std::optional<unsigned> Cap : {std::optional<unsigned>(), std::optional(40u)})
+      Names.insert(nameOf(FrontEndSetting{Cap, Knob}));
+  }
+  EXPECT_EQ(Names.size(), 6u);
+  EXPECT_EQ(nameOf(FrontEndSetting{40, FrontEndKnob::UnrollByTwo}), "f40-unroll2");
+  EXPECT_EQ(nameOf(FrontEndSetting{255}), "f255");
+  EXPECT_EQ(nameOf(FrontEndSetting{}), "");
+  EXPECT_EQ(nameOf(FrontEndKnob::None), "");
+  EXPECT_EQ(frontEndKnobNamed(""), std::nullopt);
+  EXPECT_EQ(frontEndKnobNamed("unroll3"), std::nullopt);
+  EXPECT_TRUE(ciccArguments(FrontEndKnob::None).empty());
+  EXPECT_TRUE(FrontEndSetting{}.isDefault());
+  EXPECT_FALSE((FrontEndSetting{{}, FrontEndKnob::UnrollMore}).isDefault());
 }
 
 TEST_F(FrontEndTest, cicc_inEitherPlace_isTheToolkits) {
@@ -209,6 +253,6 @@ TEST_F(FrontEndTest, cicc_ofAnotherRelease_isRefused) {
 }
 
 TEST_F(FrontEndTest, compileDirectory_missing_ciccRunsElsewhere) {
-  llvm::cantFail(compileFlavour({Step, "text", "id", Head, "/no/such/place", 40}, Tools, Runner));
+  llvm::cantFail(compileFlavour({Step, "text", "id", Head, "/no/such/place", {40}}, Tools, Runner));
   EXPECT_EQ(Runner.Seen.Dir, path::parent_path(Runner.Seen.Argv[Runner.Seen.Argv.size() - 3]));
 }

@@ -88,12 +88,14 @@ TEST(DiffReport, everyKnob_isShown) {
   VariantSetting &V = B.Kernels[0].Variant;
   V.Cap.reset();
   V.FrontEndCap = 32;
+  V.FrontEnd = FrontEndKnob::UnrollMore;
   V.SmemSpilling = true;
   V.Loads = LoadCaching::L2Only;
   V.RegisterUsageLevel = 10;
   ProfileDiff Diff = diffProfiles(A, B);
-  EXPECT_NE(printDiffText(Diff).find("    setting      cap 64 -> frontend-cap 32, smem-spilling "
-                                     "true, load-cache cg, register-usage-level 10\n"),
+  EXPECT_NE(printDiffText(Diff).find(
+                "    setting      cap 64 -> frontend-cap 32, frontend-knob "
+                "unroll, smem-spilling true, load-cache cg, register-usage-level 10\n"),
             std::string::npos)
       << printDiffText(Diff);
   llvm::json::Value Value = llvm::cantFail(llvm::json::parse(printDiffJson(Diff)));
@@ -105,6 +107,8 @@ TEST(DiffReport, everyKnob_isShown) {
   EXPECT_EQ(After.getInteger("frontend-cap"), 32);
   EXPECT_EQ(After.getBoolean("smem-spilling"), true);
   EXPECT_EQ(After.getString("load-cache"), "cg");
+  EXPECT_EQ(After.getString("frontend-knob"), "unroll");
+  EXPECT_EQ(Before.get("frontend-knob")->kind(), llvm::json::Value::Null);
   EXPECT_EQ(After.getInteger("register-usage-level"), 10);
   EXPECT_EQ(Before.get("load-cache")->kind(), llvm::json::Value::Null);
   EXPECT_EQ(Before.getBoolean("smem-spilling"), false);

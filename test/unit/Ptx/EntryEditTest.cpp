@@ -15,9 +15,9 @@ std::string edited(const PtxModule &Base, StringRef Entry, const EntryEdit &Edit
   return Text ? *Text : toString(Text.takeError());
 }
 
-std::string cached(const std::string &Instruction) {
+std::string cached(const std::string &Instruction, LoadCaching Loads = LoadCaching::L2Only) {
   EntryEdit Edit;
-  Edit.LoadsFromL2 = true;
+  Edit.Loads = Loads;
   std::string Text = edited(parsed(ptx(".entry k() { " + Instruction + "; ret; }")), "k", Edit);
   return StringRef(Text).split("{ ").second.split("; ret").first.str();
 }
@@ -47,7 +47,7 @@ const std::string Declarations = "front-end-declarations";
 
 } // namespace
 
-TEST(EntryEdit, loadsFromL2_plainLoads_getCacheOperator) {
+TEST(EntryEdit, l2Only_plainLoads_getCacheOperator) {
   EXPECT_EQ(cached("ld.global.f32 %f1, [%rd1]"), "ld.global.cg.f32 %f1, [%rd1]");
   EXPECT_EQ(cached("@!%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]"),
             "@!%p1 ld.global.cg.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]");
@@ -57,13 +57,61 @@ TEST(EntryEdit, loadsFromL2_plainLoads_getCacheOperator) {
   EXPECT_EQ(cached("ld.f64 %fd1, [%rd1]"), "ld.cg.f64 %fd1, [%rd1]");
 }
 
-TEST(EntryEdit, loadsFromL2_otherInstructions_stay) {
+TEST(EntryEdit, evictFirst_globalLoads_getCacheOperator) {
+  auto First = [](const std::string &Load) { return cached(Load, LoadCaching::EvictFirst); };
+  EXPECT_EQ(First("ld.global.f32 %f1, [%rd1]"), "ld.global.cs.f32 %f1, [%rd1]");
+  EXPECT_EQ(First("ld.global.b8 %rs1, [%rd1+-4]"), "ld.global.cs.b8 %rs1, [%rd1+-4]");
+  EXPECT_EQ(First("ld.global.b128 %q1, [%rd1]"), "ld.global.cs.b128 %q1, [%rd1]");
+  EXPECT_EQ(First("@%p1 ld.weak.global.u16 %rs1, [g+8]"), "@%p1 ld.weak.global.cs.u16 %rs1, [g+8]");
+  EXPECT_EQ(First("@!%p1 ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]"),
+            "@!%p1 ld.global.cs.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]");
+  EXPECT_EQ(First("ld.global.v8.b32 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%rd1]"),
+            "ld.global.cs.v8.b32 {%r1,%r2,%r3,%r4,%r5,%r6,%r7,%r8}, [%rd1]");
+  EXPECT_EQ(First("ld.global.L2::128B.b64 %rd2, [%rd1]"), "ld.global.cs.L2::128B.b64 %rd2, [%rd1]");
+  EXPECT_EQ(First("ld.global.nc.f32 %f1, [%rd1]"), "ld.global.cs.nc.f32 %f1, [%rd1]");
+  EXPECT_EQ(First("ld.global.nc.v2.f64 {%fd1, %fd2}, [%rd1+16]"),
+            "ld.global.cs.nc.v2.f64 {%fd1, %fd2}, [%rd1+16]");
+  EXPECT_EQ(First("ld.global.nc.L2::256B.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1]"),
+            "ld.global.cs.nc.L2::256B.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1]");
+}
+
+TEST(EntryEdit, noAllocate_globalLoads_getEvictionPriority) {
+  auto None = [](const std::string &Load) { return cached(Load, LoadCaching::NoAllocate); };
+  EXPECT_EQ(None("ld.global.f32 %f1, [%rd1]"), "ld.global.L1::no_allocate.f32 %f1, [%rd1]");
+  EXPECT_EQ(None("ld.weak.global.s8 %r1, [%rd1]"), "ld.weak.global.L1::no_allocate.s8 %r1, [%rd1]");
+  EXPECT_EQ(None("@%p2 ld.global.v2.b64 {%rd2, %rd3}, [%rd1+32]"),
+            "@%p2 ld.global.L1::no_allocate.v2.b64 {%rd2, %rd3}, [%rd1+32]");
+  EXPECT_EQ(None("ld.global.L2::64B.b64 %rd2, [%rd1]"),
+            "ld.global.L1::no_allocate.L2::64B.b64 %rd2, [%rd1]");
+  EXPECT_EQ(None("ld.global.nc.f32 %f1, [%rd1]"), "ld.global.nc.L1::no_allocate.f32 %f1, [%rd1]");
+  EXPECT_EQ(None("ld.global.nc.L2::128B.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]"),
+            "ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]");
+}
+
+TEST(EntryEdit, hints_genericLoads_stay) {
+  // They may read local memory, whose content `.cs` lets go.
+  for (LoadCaching Loads : {LoadCaching::EvictFirst, LoadCaching::NoAllocate})
+    for (const char *Load : {"ld.f32 %f1, [%rd1]", "ld.weak.b64 %rd2, [%rd1]",
+                             "ld.L2::128B.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1]"})
+      EXPECT_EQ(cached(Load, Loads), Load);
+  const PtxModule Generic = parsed(ptx(".entry k() { ld.f32 %f1, [%rd1]; }"));
+  EXPECT_TRUE(Generic.find("k")->Loads.by(LoadCaching::L2Only));
+  EXPECT_FALSE(Generic.find("k")->Loads.by(LoadCaching::EvictFirst));
+  const PtxModule Constant = parsed(ptx(".entry k() { ld.global.nc.f32 %f1, [%rd1]; }"));
+  EXPECT_FALSE(Constant.find("k")->Loads.by(LoadCaching::L2Only));
+  EXPECT_TRUE(Constant.find("k")->Loads.by(LoadCaching::NoAllocate));
+}
+
+TEST(EntryEdit, loadCaching_otherInstructions_stay) {
   for (const char *Load : {"ld.global.ca.f32 %f1, [%rd1]",
                            "ld.global.cg.f32 %f1, [%rd1]",
                            "ld.global.cs.f32 %f1, [%rd1]",
                            "ld.global.lu.f32 %f1, [%rd1]",
                            "ld.global.cv.f32 %f1, [%rd1]",
-                           "ld.global.nc.f32 %f1, [%rd1]",
+                           "ld.global.ca.nc.f32 %f1, [%rd1]",
+                           "ld.global.nc.L1::evict_last.f32 %f1, [%rd1]",
+                           "ld.global.nc.L2::cache_hint.f32 %f1, [%rd1], %rd2",
+                           "ld.global.L1::evict_first.L2::cache_hint.f32 %f1, [%rd1], %rd2",
                            "ld.volatile.global.f32 %f1, [%rd1]",
                            "ld.relaxed.gpu.global.f32 %f1, [%rd1]",
                            "ld.acquire.sys.global.u32 %r1, [%rd1]",
@@ -71,6 +119,8 @@ TEST(EntryEdit, loadsFromL2_otherInstructions_stay) {
                            "ld.global.L1::no_allocate.f32 %f1, [%rd1]",
                            "ld.global.L2::cache_hint.f32 %f1, [%rd1], %rd2",
                            "ld.param.u64 %rd1, [k_param_0]",
+                           "ld.param::entry.u64 %rd1, [k_param_0]",
+                           "ld.param.v2.b32 {%r1, %r2}, [retval0]",
                            "ld.shared.f32 %f1, [%rd1]",
                            "ld.shared::cluster.f32 %f1, [%rd1]",
                            "ld.local.f32 %f1, [%rd1]",
@@ -78,20 +128,24 @@ TEST(EntryEdit, loadsFromL2_otherInstructions_stay) {
                            "ldu.global.f32 %f1, [%rd1]",
                            "st.global.f32 [%rd1], %f1",
                            "/* ld.global.f32 %f1, [%rd1]; */ membar.gl"})
-    EXPECT_EQ(cached(Load), Load);
-  EXPECT_FALSE(
-      parsed(ptx(".entry k() { ld.shared.f32 %f1, [%rd1]; }")).find("k")->HasPlainGlobalLoads);
+    for (LoadCaching Loads :
+         {LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate})
+      EXPECT_EQ(cached(Load, Loads), Load);
+  EXPECT_EQ(cached("ld.global.nc.f32 %f1, [%rd1]"), "ld.global.nc.f32 %f1, [%rd1]");
+  const PtxModule Shared = parsed(ptx(".entry k() { ld.shared.f32 %f1, [%rd1]; }"));
+  EXPECT_FALSE(Shared.find("k")->Loads.by(LoadCaching::L2Only));
+  EXPECT_FALSE(Shared.find("k")->Loads.by(LoadCaching::EvictFirst));
 }
 
-TEST(EntryEdit, loadsFromL2_calleesWithLoads_areCopied) {
+TEST(EntryEdit, loadCaching_calleesWithLoads_areCopied) {
   PtxModule Base = parsed(ptx(".global .u32 g;\n"
                               ".func f() { ld.global.u32 %r1, [g]; call h; ret; }\n"
                               ".func h() { ret; }\n"
                               ".entry k() { call f; ret; }\n.entry l() { call f; ret; }\n"
                               ".entry m() { ld.global.u32 %r1, [g]; call h; ret; }\n"));
-  EXPECT_TRUE(Base.find("k")->HasPlainGlobalLoads);
+  EXPECT_TRUE(Base.find("k")->Loads.by(LoadCaching::L2Only));
   EntryEdit Edit;
-  Edit.LoadsFromL2 = true;
+  Edit.Loads = LoadCaching::L2Only;
   Edit.CalleeSuffix = "__cg";
   std::string Text = edited(Base, "k", Edit);
   EXPECT_NE(Text.find(".func f__cg();\n.func h__cg();\n"
@@ -100,6 +154,12 @@ TEST(EntryEdit, loadsFromL2_calleesWithLoads_areCopied) {
                       ".entry k() { call f__cg; ret; }\n.entry l() { call f; ret; }"),
             std::string::npos)
       << Text;
+  Edit.Loads = LoadCaching::NoAllocate;
+  Edit.CalleeSuffix = "__na";
+  EXPECT_NE(edited(Base, "k", Edit)
+                .find(".func f__na() { ld.global.L1::no_allocate.u32 %r1, [g]; call h__na; ret; }"),
+            std::string::npos);
+  Edit.Loads = LoadCaching::L2Only;
   // Functions without loads are not copied.
   EXPECT_NE(edited(Base, "m", Edit).find("ld.global.cg.u32 %r1, [g]; call h; ret; }"),
             std::string::npos);

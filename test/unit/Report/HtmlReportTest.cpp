@@ -42,6 +42,7 @@ TEST(HtmlReport, page_hasWhatTheTextReportHas) {
         "0.900 [0.890, 0.905] of the default",
         "0.970 [0.950, 1.010]",
         "9 pairs of runs",
+        "13 pairs of runs, the times of each candidate decided",
         "1 of 5",
         "42 runs, 2 before the confirmation",
         "63.2\u00A0s",

@@ -58,6 +58,8 @@ TEST(JsonReport, report_printedAndRead_isTheSame) {
   EXPECT_EQ(Again->Runs, 42u);
   EXPECT_EQ(Again->RunsBeforeConfirmation, 2u);
   EXPECT_EQ(Again->Reruns, R.Reruns);
+  EXPECT_EQ(Again->PairsMade, 13u);
+  EXPECT_EQ(Again->Ended, "decided");
   EXPECT_EQ(Again->UnstableLines, 3u);
   EXPECT_TRUE(Again->Unordered);
   EXPECT_EQ(Again->Processes, 4u);

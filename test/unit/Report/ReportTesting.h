@@ -64,6 +64,8 @@ inline TuningReport sampleReport() {
   R.Program = {0.9, 0.89, 0.905};
   R.ProgramWall = {0.97, 0.95, 1.01};
   R.Pairs = 9;
+  R.PairsMade = 13;
+  R.Ended = "decided";
   KernelReport Refuted = reportedKernel("gather(float*)", 0.25);
   Refuted.Reason =
       StayReason("not confirmed: 0.995 of the default's time, upper end 1.002, needed below 0.990");

@@ -83,3 +83,21 @@ TEST(TextReport, everyReason_hasWords) {
     EXPECT_NE(Text.find("    " + R.Kernels[0].Reason.words() + "\n"), std::string::npos) << Text;
   }
 }
+
+TEST(TextReport, confirmation_everyEnd_saysPairsAndWhy) {
+  const std::pair<const char *, const char *> Words[] = {
+      {"decided", "confirmation: 3 pairs of runs, the times of each candidate decided\n"},
+      {"sum", "3 pairs of runs, the program gained what was predicted"},
+      {"pair-limit", "3 pairs of runs, some candidates were undecided"},
+      {"run-limit", "(--max-runs)"},
+      {"budget", "(--budget)"},
+      {"fault", "a run failed"}};
+  TuningReport R = sampleReport();
+  R.Pairs = R.PairsMade = 3;
+  for (const auto &[Id, Text] : Words) {
+    R.Ended = Id;
+    EXPECT_NE(printTextReport(R).find(Text), std::string::npos) << Id;
+  }
+  R.Ended = "";
+  EXPECT_EQ(printTextReport(R).find("pairs of runs"), std::string::npos);
+}

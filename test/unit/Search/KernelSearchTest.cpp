@@ -15,7 +15,7 @@ KnobSpace space() {
   S.MinRegs = 24;
   S.MaxRegs = 80;
   S.FrontEndCaps = true;
-  S.LoadCaching = true;
+  S.LoadCachings = {LoadCaching::L2Only, LoadCaching::EvictFirst};
   S.RegisterUsageLevels = {0, 10};
   return S;
 }
@@ -168,13 +168,89 @@ TEST(KernelSearch, knobs_areTriedAtTheBestAndNotFarFromIt) {
   W.Ratio = [](const VariantSetting &V) { return V.Cap == 64u ? 0.97 : 1.05; };
   W.run(S);
   ASSERT_EQ(W.Timed.size(), 2u);
-  for (llvm::StringRef Name : {"r64-smem", "r64-cg", "r64-f64", "r64-f255"})
+  for (llvm::StringRef Name : {"r64-smem", "r64-cg", "r64-cs", "r64-f64", "r64-f255"})
     EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed(Name))) << Name.str();
   for (const auto &Round : W.Proposed)
     for (const VariantSetting &V : Round)
-      if (V.SmemSpilling || V.Loads == LoadCaching::L2Only) {
+      if (V.Loads != LoadCaching::AsCompiled) {
         EXPECT_TRUE(!V.Cap || V.Cap == 64u) << variantName(V);
       }
+}
+
+TEST(KernelSearch, smemSpilling_comesBesideEveryCapThatWasCompiled) {
+  KnobSpace Space = space();
+  Space.SmemSpilling = true;
+  Space.SpillsBelow = 64;
+  KernelSearch S(Space, {3, 60});
+  World W;
+  // Spilling makes caps slow, and shared memory makes up for it.
+  W.Ratio = [](const VariantSetting &V) {
+    return V.Cap == 40u && V.SmemSpilling ? 0.85 : V.Cap.value_or(48) < 48 ? 1.02 : 1.0;
+  };
+  W.run(S);
+  EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r40-smem")))
+      << "neither alone gains anything";
+  std::set<VariantSetting> Compiled;
+  for (const auto &Round : W.Proposed) {
+    for (const VariantSetting &V : Round) {
+      VariantSetting CapAlone;
+      CapAlone.Cap = V.Cap;
+      VariantSetting WithSmem = CapAlone;
+      WithSmem.SmemSpilling = true;
+      if (V == WithSmem && V.Cap) {
+        EXPECT_LT(*V.Cap, 64u) << "nothing is spilled there";
+        EXPECT_TRUE(Compiled.count(CapAlone)) << variantName(V);
+      }
+    }
+    Compiled.insert(Round.begin(), Round.end());
+  }
+}
+
+TEST(KernelSearch, frontEndKnobs_areTriedAtTheBestToo) {
+  KnobSpace Space = space();
+  Space.FrontEndKnobs = frontEndKnobs();
+  KernelSearch S(Space, {2, 24});
+  World W;
+  W.Ratio = [](const VariantSetting &V) {
+    double Ratio = V.Cap == 64u ? 0.9 : V.Cap ? 1.05 : 1;
+    return V.FrontEnd == FrontEndKnob::UnrollMore ? Ratio - 0.02 : Ratio;
+  };
+  W.run(S);
+  std::vector<VariantSetting> All = W.allTimed();
+  EXPECT_TRUE(llvm::is_contained(All, parsed("r64-unroll")));
+  for (const VariantSetting &V : All)
+    if (V.FrontEnd != FrontEndKnob::None) {
+      EXPECT_TRUE(!V.Cap || V.Cap >= 60u) << variantName(V);
+    }
+}
+
+TEST(KernelSearch, frontEndKnobThatDoesNothing_isNotCombined) {
+  for (bool Refused : {true, false}) {
+    KnobSpace Space = space();
+    Space.FrontEndKnobs = {FrontEndKnob::UnrollMore, FrontEndKnob::NoRematerialization};
+    KernelSearch S(Space, {2, 24});
+    World W;
+    W.CanBeMade = [&](const VariantSetting &V) {
+      return !Refused || V.FrontEnd != FrontEndKnob::UnrollMore;
+    };
+    W.Code = [&](Candidate &C) {
+      VariantSetting Same = C.Setting;
+      if (Same.FrontEnd == FrontEndKnob::UnrollMore)
+        Same.FrontEnd = FrontEndKnob::None;
+      C.CodeDigest = variantName(Same);
+    };
+    W.Ratio = [](const VariantSetting &V) { return V.Cap == 64u ? 0.9 : V.Cap ? 1.05 : 1; };
+    W.run(S);
+    unsigned Asked = 0;
+    bool Other = false;
+    for (const auto &Round : W.Proposed)
+      for (const VariantSetting &V : Round) {
+        Asked += V.FrontEnd == FrontEndKnob::UnrollMore;
+        Other |= V.FrontEnd == FrontEndKnob::NoRematerialization && V.Cap;
+      }
+    EXPECT_EQ(Asked, 1u) << "alone, in the first round";
+    EXPECT_TRUE(Other) << "the other knob is";
+  }
 }
 
 TEST(KernelSearch, variantCloseToTheBest_hasItsKnobsTriedToo) {
@@ -294,6 +370,33 @@ TEST(KnobSpace, frontEndCaps_areFreeOrOfACriticalPoint) {
   EXPECT_FALSE(has("r48-f64"));
 }
 
+TEST(KnobSpace, smemSpilling_isBesideEveryCapThatSpills) {
+  KnobSpace Space = space();
+  auto Has = [&](llvm::StringRef Name, unsigned Effort = 2) {
+    return llvm::is_contained(settingsOf(Space, Effort), parsed(Name));
+  };
+  EXPECT_FALSE(Has("r40-smem"));
+  Space.SmemSpilling = true;
+  for (const VariantSetting &V : settingsOf(Space, 2))
+    if (V.Cap && !V.FrontEndCap) {
+      VariantSetting Beside = V;
+      Beside.SmemSpilling = true;
+      EXPECT_TRUE(llvm::is_contained(settingsOf(Space, 2), Beside)) << variantName(Beside);
+    }
+  EXPECT_TRUE(Has("smem"));
+  EXPECT_FALSE(Has("r40-smem", 1));
+  EXPECT_FALSE(Has("r40-f40-smem"));
+  Space.SpillsBelow = 48; // The default has 48 registers.
+  EXPECT_TRUE(Has("r40-smem"));
+  EXPECT_FALSE(Has("smem"));
+  EXPECT_FALSE(Has("r48-smem"));
+  for (const VariantSetting &V : neighboursOf(Space, 2, parsed("r48")))
+    EXPECT_FALSE(V.SmemSpilling && V.Cap == 48u) << variantName(V);
+  EXPECT_TRUE(
+      llvm::is_contained(neighboursOf(Space, 2, parsed("r48-f255")), parsed("r48-f255-smem")))
+      << "other PTX may spill more";
+}
+
 TEST(KnobSpace, neighbours_differInOneKnob) {
   KnobSpace Space = space();
   Space.SmemSpilling = true;
@@ -305,13 +408,21 @@ TEST(KnobSpace, neighbours_differInOneKnob) {
   };
   using Expected = std::set<std::string>;
   // 38 and 42 are the nearest caps, and 32 and 48 are the nearest critical points.
-  EXPECT_EQ(names(2, "r40-f40"), (Expected{"r40", "r40-f255", "r40-f40-smem", "r40-f40-cg",
-                                           "r38-f38", "r42-f42", "r32-f32", "r48-f48"}));
+  EXPECT_EQ(names(2, "r40-f40"),
+            (Expected{"r40", "r40-f255", "r40-f40-smem", "r40-f40-cg", "r40-f40-cs", "r38-f38",
+                      "r42-f42", "r32-f32", "r48-f48"}));
   EXPECT_EQ(names(1, "r80"), (Expected{"r64", "r80-f80", "r80-f255"}));
   EXPECT_EQ(names(3, "smem-l10"),
-            (Expected{"f255-smem-l10", "l10", "smem-cg-l10", "smem-l0", "r46-smem-l10",
-                      "r50-smem-l10", "r40-smem-l10", "r64-smem-l10"}));
+            (Expected{"f255-smem-l10", "l10", "smem-cg-l10", "smem-cs-l10", "smem-l0",
+                      "r46-smem-l10", "r50-smem-l10", "r40-smem-l10", "r64-smem-l10"}));
   EXPECT_EQ(names(1, "default"), (Expected{"f255", "r40", "r64"}));
+  Space.FrontEndKnobs = {FrontEndKnob::UnrollByTwo, FrontEndKnob::NoRematerialization};
+  EXPECT_EQ(names(1, "default"), (Expected{"f255", "r40", "r64"}));
+  EXPECT_TRUE(names(2, "r40-unroll2").count("r40"));
+  EXPECT_TRUE(names(2, "r40-unroll2").count("r40-noremat"));
+  EXPECT_TRUE(names(2, "r40-f255").count("r40-f255-unroll2"));
+  EXPECT_TRUE(names(2, "r40-cg").count("r40")) << "back to the loads as compiled";
+  EXPECT_TRUE(names(2, "r40-cg").count("r40-cs"));
   Space.Only = {parsed("r40-cg"), parsed("cg")};
   EXPECT_EQ(names(2, "r40"), Expected{"r40-cg"});
 }

@@ -16,6 +16,7 @@ PtxModule moduleOf(StringRef Statements) {
 const PtxModule Base = moduleOf(".extern .func vprintf(); .extern .shared .b8 s[];\n"
                                 ".global .u32 g;\n"
                                 ".entry loads() { ld.global.u32 %r1, [g]; ret; }\n"
+                                ".entry constants() { ld.global.nc.u32 %r1, [g]; ret; }\n"
                                 ".entry prints() { call vprintf; ret; }\n"
                                 ".entry shares() { mov.u32 %r1, s; ret; }\n");
 const PtxModule Flavour = moduleOf(".global .u32 g;\n"
@@ -23,11 +24,12 @@ const PtxModule Flavour = moduleOf(".global .u32 g;\n"
                                    ".entry prints() { ld.global.u32 %r1, [g]; ret; }\n");
 
 Expected<EntryEdit> edit(const VariantSetting &V, StringRef Entry) {
-  return entryEdit(V, *Base.find(Entry), 640, [](unsigned Cap) -> Expected<const PtxModule *> {
-    if (Cap == 32)
-      return &Flavour;
-    return unsupported("no-front-end", "cap " + Twine(Cap));
-  });
+  return entryEdit(V, *Base.find(Entry), 640,
+                   [](const FrontEndSetting &S) -> Expected<const PtxModule *> {
+                     if (S.Cap == 32u || S.Knob == FrontEndKnob::UnrollMore)
+                       return &Flavour;
+                     return unsupported("no-front-end", nameOf(S));
+                   });
 }
 
 std::string reasonOf(Expected<EntryEdit> Edit) {
@@ -56,15 +58,26 @@ TEST(VariantEdit, eachSetting_becomesItsEdit) {
   EXPECT_EQ(Cap.FrontEnd, nullptr);
   EXPECT_EQ(Cap.CalleeSuffix, "");
   EXPECT_EQ(Cap.SmemSpillingMaxThreads, std::nullopt);
-  EXPECT_FALSE(Cap.LoadsFromL2);
+  EXPECT_EQ(Cap.Loads, LoadCaching::AsCompiled);
   EntryEdit Level = cantFail(edit(variant("l10"), "prints"));
   EXPECT_EQ(Level.RegisterCap, std::nullopt) << "the level is not part of the PTX";
   EntryEdit FrontEnd = cantFail(edit(variant("f32"), "loads"));
   EXPECT_EQ(FrontEnd.FrontEnd, &Flavour);
   EXPECT_EQ(FrontEnd.CalleeSuffix, "__carve_f32");
+  EntryEdit Unrolled = cantFail(edit(variant("unroll"), "loads"));
+  EXPECT_EQ(Unrolled.FrontEnd, &Flavour);
+  EXPECT_EQ(Unrolled.CalleeSuffix, "__carve_unroll");
+  EXPECT_EQ(cantFail(edit(variant("f32-unroll"), "loads")).CalleeSuffix, "__carve_f32_unroll")
+      << "its functions are neither those of f32 nor those of unroll";
   EntryEdit Loads = cantFail(edit(variant("cg"), "loads"));
-  EXPECT_TRUE(Loads.LoadsFromL2);
+  EXPECT_EQ(Loads.Loads, LoadCaching::L2Only);
   EXPECT_EQ(Loads.CalleeSuffix, "__carve_cg");
+  EntryEdit First = cantFail(edit(variant("cs"), "loads"));
+  EXPECT_EQ(First.Loads, LoadCaching::EvictFirst);
+  EXPECT_EQ(First.CalleeSuffix, "__carve_cs");
+  EntryEdit NoLine = cantFail(edit(variant("noalloc"), "constants"));
+  EXPECT_EQ(NoLine.Loads, LoadCaching::NoAllocate);
+  EXPECT_EQ(NoLine.CalleeSuffix, "__carve_noalloc");
   EntryEdit Both = cantFail(edit(variant("f32-cg"), "prints"));
   EXPECT_EQ(Both.CalleeSuffix, "__carve_f32_cg")
       << "its text differs from that of either knob alone";
@@ -76,7 +89,7 @@ TEST(VariantEdit, userCapThatPtxasWouldIgnore_isKeptAsRegisterCap) {
   const PtxModule Bounded = moduleOf(".entry bounded() .maxntid 256, 1, 1 { ret; }\n"
                                      ".entry capped() .maxnreg 40 { ret; }\n");
   auto capOf = [](const PtxModule &M, StringRef Entry, StringRef Name) {
-    auto None = [](unsigned) -> Expected<const PtxModule *> { return nullptr; };
+    auto None = [](const FrontEndSetting &) -> Expected<const PtxModule *> { return nullptr; };
     return cantFail(entryEdit(variant(Name), *M.find(Entry), 640, None, /*Ceiling=*/32))
         .RegisterCap;
   };
@@ -89,8 +102,11 @@ TEST(VariantEdit, userCapThatPtxasWouldIgnore_isKeptAsRegisterCap) {
 
 TEST(VariantEdit, impossibleSetting_isRefused) {
   EXPECT_EQ(reasonOf(edit(variant("f48"), "loads")), "no-front-end");
+  EXPECT_EQ(reasonOf(edit(variant("noremat"), "loads")), "no-front-end");
   EXPECT_EQ(reasonOf(edit(variant("f32"), "shares")), "front-end-declarations");
   EXPECT_EQ(reasonOf(edit(variant("cg"), "prints")), "no-plain-global-loads");
+  EXPECT_EQ(reasonOf(edit(variant("cg"), "constants")), "no-plain-global-loads");
+  EXPECT_EQ(reasonOf(edit(variant("cs"), "prints")), "no-plain-global-loads");
   EXPECT_EQ(reasonOf(edit(variant("f32-cg"), "loads")), "no-plain-global-loads")
       << "the flavour's body counts";
   EXPECT_EQ(reasonOf(edit(variant("smem"), "shares")), "dynamic-shared-memory");

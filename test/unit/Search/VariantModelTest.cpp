@@ -103,3 +103,43 @@ TEST(VariantModel, frontEndKind_comesFromTheCaps) {
   EXPECT_EQ(frontEndKind(capped(40, 255)), FrontEndKind::Free);
   EXPECT_EQ(frontEndKind(capped(40, 48)), FrontEndKind::Other);
 }
+
+TEST(VariantModel, frontEndKnobs_beforeAnythingIsTimed_promiseLessThanCaps) {
+  VariantModel M(space());
+  auto at = [&](VariantSetting V) { return M.point(V, nullptr, nullptr); };
+  M.learn(Measured{at({}), 0});
+  for (FrontEndKnob Knob : frontEndKnobs()) {
+    VariantSetting V;
+    V.FrontEnd = Knob;
+    EXPECT_GT(M.expectedGain(at(V)), 0.01) << nameOf(Knob).str();
+    EXPECT_LT(M.expectedGain(at(V)), 0.02) << nameOf(Knob).str();
+    for (unsigned Cap : space().Caps)
+      EXPECT_LT(M.expectedGain(at(V)), M.expectedGain(at(capped(Cap))))
+          << nameOf(Knob).str() << " " << Cap;
+    // A knob that gains at no cap promises to gain at a cap, too.
+    VariantSetting Beside = capped(64);
+    Beside.FrontEnd = Knob;
+    VariantModel Knows = M;
+    Knows.learn({{at(V), -0.1}, {at(capped(64)), 0}});
+    EXPECT_LT(Knows.predict(at(Beside)).Mean, M.predict(at(Beside)).Mean - 0.02);
+  }
+}
+
+TEST(VariantModel, loadHints_beforeAnythingIsTimed_promiseLessThanCaps) {
+  VariantModel M(space());
+  auto at = [&](VariantSetting V) { return M.point(V, nullptr, nullptr); };
+  M.learn(Measured{at({}), 0});
+  VariantSetting First, NoLine, L2;
+  First.Loads = LoadCaching::EvictFirst;
+  NoLine.Loads = LoadCaching::NoAllocate;
+  L2.Loads = LoadCaching::L2Only;
+  for (unsigned Cap : space().Caps)
+    EXPECT_LT(M.expectedGain(at(First)), M.expectedGain(at(capped(Cap)))) << Cap;
+  // A hint gains more than 1 % only in some kernels, so its mean is a loss and its spread large.
+  EXPECT_GT(M.expectedGain(at(First)), 0.01);
+  EXPECT_GT(M.predict(at(First)).Mean, 0);
+  EXPECT_GT(M.predict(at(First)).Deviation, 1.5 * M.predict(at(L2)).Deviation);
+  M.learn(Measured{at(First), 0.2});
+  EXPECT_GT(M.predict(at(NoLine)).Mean, 0.1) << "one hint tells about the other";
+  EXPECT_LT(M.predict(at(L2)).Mean, 0.05);
+}

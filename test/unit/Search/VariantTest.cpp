@@ -7,9 +7,9 @@
 using namespace carve;
 
 TEST(VariantName, name_isReadBackAsTheSameSetting) {
-  VariantSetting All{40, 255, true, LoadCaching::L2Only, 10};
-  EXPECT_EQ(variantName(All), "r40-f255-smem-cg-l10");
-  EXPECT_EQ(llvm::cantFail(parseVariantName("r40-f255-smem-cg-l10")), All);
+  VariantSetting All{40, 255, FrontEndKnob::UnrollByTwo, true, LoadCaching::L2Only, 10};
+  EXPECT_EQ(variantName(All), "r40-f255-unroll2-smem-cg-l10");
+  EXPECT_EQ(llvm::cantFail(parseVariantName("r40-f255-unroll2-smem-cg-l10")), All);
   EXPECT_EQ(variantName({}), "default");
   EXPECT_TRUE(llvm::cantFail(parseVariantName("default")).isDefault());
   VariantSetting LevelOnly;
@@ -17,8 +17,46 @@ TEST(VariantName, name_isReadBackAsTheSameSetting) {
   EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(LevelOnly))), LevelOnly);
 }
 
+TEST(VariantName, eachLoadCaching_hasANameOfItsOwn) {
+  for (auto [Loads, Name] : {std::pair(LoadCaching::L2Only, "cg"),
+                             {LoadCaching::EvictFirst, "cs"},
+                             {LoadCaching::NoAllocate, "noalloc"}}) {
+    EXPECT_EQ(nameOf(Loads), Name);
+    EXPECT_EQ(loadCachingNamed(Name), Loads);
+    VariantSetting V{40, 255, {}, true, Loads, 10};
+    EXPECT_EQ(variantName(V), std::string("r40-f255-smem-") + Name + "-l10");
+    EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(V))), V);
+  }
+  EXPECT_EQ(loadCachingNamed(""), std::nullopt) << "loads as compiled have no name";
+  EXPECT_EQ(loadCachingNamed("ca"), std::nullopt);
+}
+
+TEST(VariantName, eachFrontEndKnob_isReadBackAsTheSameSetting) {
+  for (FrontEndKnob Knob : frontEndKnobs()) {
+    VariantSetting Alone, Beside;
+    Alone.FrontEnd = Knob;
+    EXPECT_EQ(variantName(Alone), nameOf(Knob));
+    EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(Alone))), Alone);
+    EXPECT_TRUE(Alone.needsComparedOutput());
+    Beside = {40, 40, Knob, true, LoadCaching::NoAllocate, 0};
+    EXPECT_EQ(variantName(Beside), ("r40-f40-" + nameOf(Knob) + "-smem-noalloc-l0").str());
+    EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(Beside))), Beside);
+  }
+}
+
+TEST(VariantName, frontEnd_isThePartThatNamesTheFlavour) {
+  VariantSetting V = llvm::cantFail(parseVariantName("r40-f255-noremat-smem"));
+  FrontEndSetting Of255{255, FrontEndKnob::NoRematerialization};
+  EXPECT_EQ(V.frontEnd(), Of255);
+  V.setFrontEnd({});
+  EXPECT_EQ(variantName(V), "r40-smem");
+  EXPECT_FALSE(V.needsComparedOutput());
+}
+
 TEST(VariantName, malformedName_isRefused) {
-  for (const char *Name : {"", "r", "x40", "f255-r40", "r40-", "r040", "r40-r48", "default-r40"}) {
+  for (const char *Name :
+       {"", "r", "x40", "f255-r40", "r40-", "r040", "r40-r48", "default-r40", "cg-cs", "cs-smem",
+        "noalloc2", "unroll-f255", "unroll3", "unroll-unroll2", "smem-noremat"}) {
     auto V = parseVariantName(Name);
     ASSERT_FALSE(V) << Name;
     EXPECT_NE(llvm::toString(V.takeError()).find(std::string("variant '") + Name),

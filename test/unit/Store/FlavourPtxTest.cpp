@@ -53,7 +53,7 @@ protected:
   }
 
   llvm::Expected<std::string> flavour(unsigned Cap) {
-    return flavourPtx(U, Kept, Cap, *Store, Tools, Runner);
+    return flavourPtx(U, Kept, {Cap}, *Store, Tools, Runner);
   }
   std::string reason(unsigned Cap) {
     std::string Reason = "none";
@@ -92,8 +92,24 @@ TEST_F(FlavourPtxTest, flavour_askedAgain_isMadeOnce) {
   // Another process asks after the preprocessed text has been evicted.
   UnitStore Later(Root);
   stdfs::remove(blobFile(U.FrontEnds[0].InputDigest));
-  EXPECT_EQ(valueOf(flavourPtx(U, Kept, 48, Later, Tools, Runner)), std::string(Head) + "text48");
+  EXPECT_EQ(valueOf(flavourPtx(U, Kept, {48}, Later, Tools, Runner)), std::string(Head) + "text48");
   EXPECT_EQ(Runner.Runs, 2u);
+}
+
+TEST_F(FlavourPtxTest, flavour_eachSetting_isOneOfItsOwn) {
+  const FrontEndSetting Settings[] = {{40},
+                                      {{}, FrontEndKnob::UnrollMore},
+                                      {{}, FrontEndKnob::UnrollByTwo},
+                                      {40, FrontEndKnob::UnrollByTwo},
+                                      {{}, FrontEndKnob::NoRematerialization}};
+  for (unsigned Round : {1, 2})
+    for (const FrontEndSetting &S : Settings) {
+      llvm::Expected<std::string> Ptx = flavourPtx(U, Kept, S, *Store, Tools, Runner);
+      std::string Last = S.Cap ? "40" : ciccArguments(S.Knob).back().str();
+      EXPECT_EQ(valueOf(std::move(Ptx)), std::string(Head) + "text" + Last) << Round;
+    }
+  EXPECT_EQ(Runner.Runs, std::size(Settings)) << "in the second round none is made";
+  EXPECT_EQ(flavourFiles().size(), std::size(Settings));
 }
 
 TEST_F(FlavourPtxTest, flavour_inputChanged_isMadeAgain) {

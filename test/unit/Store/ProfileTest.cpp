@@ -128,11 +128,41 @@ TEST(Profile, profile_writtenAndRead_isUnchanged) {
   EXPECT_EQ(D.Basis->Reason, E.Reason);
 }
 
+TEST(Profile, eachLoadCaching_isReadBackAsWritten) {
+  for (auto [Loads, Name] : {std::pair(LoadCaching::L2Only, "cg"),
+                             {LoadCaching::EvictFirst, "cs"},
+                             {LoadCaching::NoAllocate, "noalloc"}}) {
+    Profile P;
+    P.Kernels.resize(1);
+    P.Kernels[0].Kernel = "k";
+    P.Kernels[0].Variant.Loads = Loads;
+    std::string Text = printProfile(P);
+    EXPECT_NE(Text.find(std::string("variant: {load-cache: ") + Name + "}"), std::string::npos)
+        << Text;
+    EXPECT_EQ(valueOf(parseProfile(Text, "p.yaml")).Kernels.at(0).Variant, P.Kernels[0].Variant);
+  }
+}
+
+TEST(Profile, eachFrontEndKnob_isReadBackAsWritten) {
+  for (FrontEndKnob Knob : frontEndKnobs()) {
+    Profile P;
+    P.Kernels.resize(1);
+    P.Kernels[0].Kernel = "k";
+    P.Kernels[0].Variant.FrontEnd = Knob;
+    std::string Text = printProfile(P);
+    EXPECT_NE(Text.find(("variant: {frontend-knob: " + nameOf(Knob) + "}").str()),
+              std::string::npos)
+        << Text;
+    EXPECT_EQ(valueOf(parseProfile(Text, "p.yaml")).Kernels.at(0).Variant, P.Kernels[0].Variant);
+  }
+}
+
 TEST(Profile, everyKnob_set_isWrittenReadAndNamed) {
   Profile P;
   VariantSetting All;
   All.Cap = 40;
   All.FrontEndCap = 255;
+  All.FrontEnd = FrontEndKnob::NoRematerialization;
   All.SmemSpilling = true;
   All.Loads = LoadCaching::L2Only;
   All.RegisterUsageLevel = 0;
@@ -147,8 +177,8 @@ TEST(Profile, everyKnob_set_isWrittenReadAndNamed) {
     P.put(std::move(D));
   }
   std::string Text = printProfile(P);
-  EXPECT_NE(Text.find("    variant: {cap: 40, frontend-cap: 255, smem-spilling: true, "
-                      "load-cache: cg, register-usage-level: 0}\n"),
+  EXPECT_NE(Text.find("    variant: {cap: 40, frontend-cap: 255, frontend-knob: noremat, "
+                      "smem-spilling: true, load-cache: cg, register-usage-level: 0}\n"),
             std::string::npos)
       << Text;
   EXPECT_NE(Text.find("    variant: {register-usage-level: 10}\n"), std::string::npos);
@@ -158,8 +188,8 @@ TEST(Profile, everyKnob_set_isWrittenReadAndNamed) {
   EXPECT_EQ(Back.Kernels[1].Variant, LevelAlone);
   EXPECT_EQ(Back.Kernels[0].Basis->SmemSpillingThreads, 256u);
   EXPECT_EQ(printProfile(Back), Text);
-  EXPECT_EQ(settingText(All),
-            "cap 40, frontend-cap 255, smem-spilling true, load-cache cg, register-usage-level 0");
+  EXPECT_EQ(settingText(All), "cap 40, frontend-cap 255, frontend-knob noremat, smem-spilling "
+                              "true, load-cache cg, register-usage-level 0");
   EXPECT_EQ(settingText({}), "default");
   // A compile acts on the settings and on the bound.
   std::string Choices = choicesOf(P);
@@ -325,17 +355,20 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
        "p.yaml:3: kernel: an alias, expected a text"},
       {withKernel("    arch: sm_90\n"), "p.yaml:3: no 'variant' in kernel entry"},
       {withKernel("    variant: {cpa: 40}\n"),
-       "p.yaml:4: unknown key 'cpa' in variant, expected cap, frontend-cap, smem-spilling, "
-       "load-cache, register-usage-level"},
+       "p.yaml:4: unknown key 'cpa' in variant, expected cap, frontend-cap, "
+       "frontend-knob, smem-spilling, load-cache, register-usage-level"},
       {withKernel("    variant: {frontend-cap: 256}\n"),
        "p.yaml:4: frontend-cap: '256', expected a number in 1..255"},
       {withKernel("    variant: {frontend-cap: 0}\n"),
        "p.yaml:4: frontend-cap: '0', expected a number in 1..255"},
       {withKernel("    variant: {register-usage-level: 11}\n"),
        "p.yaml:4: register-usage-level: '11', expected a number in 0..10"},
-      {withKernel("    variant: {load-cache: ca}\n"), "p.yaml:4: load-cache: 'ca', expected cg"},
+      {withKernel("    variant: {frontend-knob: unroll4}\n"),
+       "p.yaml:4: frontend-knob: 'unroll4', expected unroll, unroll2 or noremat"},
+      {withKernel("    variant: {load-cache: ca}\n"),
+       "p.yaml:4: load-cache: 'ca', expected cg, cs or noalloc"},
       {withKernel("    variant: {load-cache: [cg]}\n"),
-       "p.yaml:4: load-cache: a list, expected cg"},
+       "p.yaml:4: load-cache: a list, expected cg, cs or noalloc"},
       {withKernel("    variant: {smem-spilling: false}\n"),
        "p.yaml:4: smem-spilling: 'false', expected true"},
       {withKernel("    variant: {smem-spilling: }\n"),

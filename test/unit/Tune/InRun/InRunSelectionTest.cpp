@@ -52,7 +52,7 @@ TEST(InRunSelection, intervals_areOfTheChoosingRounds) {
 TEST(InRunSelection, kernel_gainsNothing_stays) {
   SimulatedRun Run;
   Run.replay({shapeOf({1.1, 1.02, 1.2})});
-  Run.replay({shapeOf({0.993, 1.0})});
+  Run.replay({shapeOf({0.997, 1.0})});
   std::vector<InRunOutcome> O = Run.select();
   EXPECT_EQ(O[0].Verdict, InRunVerdict::Stays);
   EXPECT_TRUE(startsWith(O[0].Reason, "no variant was faster: the best took 1.0")) << O[0].Reason;
@@ -292,6 +292,24 @@ TEST(InRunSelection, cycles_eight_decideOneVariant) {
   EXPECT_EQ(O.HeldOutRounds, 5u);
 }
 
+TEST(InRunSelection, variantThatNeedsProof_isNominatedOnlyIfCompared) {
+  for (bool Compared : {true, false}) {
+    SimulatedRun Run;
+    if (Compared)
+      Run.replay({shapeOf({0.5, 0.8})});
+    else
+      Run.rotate({shapeOf({0.5, 0.8})});
+    Run.Subjects[0].NeedProof = {2};
+    InRunOutcome O = Run.selectOne();
+    EXPECT_EQ(O.Nominee, Compared ? 2u : 3u) << O.Reason;
+    ASSERT_EQ(O.Rejected.size(), Compared ? 0u : 1u);
+    if (!Compared) {
+      EXPECT_EQ(O.Rejected[0].Variant, 2u);
+      EXPECT_EQ(O.Rejected[0].Why, NotCompared);
+    }
+  }
+}
+
 TEST(InRunSelection, rotation_comparedOutput_isProofBitwise) {
   SimulatedRun Run;
   Run.rotate({shapeOf({0.85})});
@@ -313,7 +331,7 @@ TEST(InRunSelection, kernel_notTimed_isUndecided) {
 
 /// Whole runs see all shapes and may find the gain.
 TEST(InRunSelection, gain_hiddenByShapesNotTimed_isUndecided) {
-  for (double Ratio : {0.984, 0.998}) {
+  for (double Ratio : {0.991, 0.998}) {
     SimulatedRun Run;
     Run.Noise = 0.0003;
     SimulatedShape Missing = shapeOf({Ratio});
@@ -321,7 +339,7 @@ TEST(InRunSelection, gain_hiddenByShapesNotTimed_isUndecided) {
     std::erase_if(Run.Record.Timed,
                   [](const TimedSample &T) { return T.Place.Shape.Grid[0] == 2; });
     InRunOutcome O = Run.selectOne();
-    EXPECT_EQ(O.Verdict, Ratio < 0.99 ? InRunVerdict::Undecided : InRunVerdict::Stays) << O.Reason;
+    EXPECT_EQ(O.Verdict, Ratio < 0.995 ? InRunVerdict::Undecided : InRunVerdict::Stays) << O.Reason;
     EXPECT_EQ(O.Nominee, 0u);
   }
 }

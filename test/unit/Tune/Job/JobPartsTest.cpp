@@ -240,6 +240,20 @@ TEST(Forbidden, localMemory_moreThanOnePercent_isForbidden) {
   EXPECT_EQ(forbidden(K, Built, V, Job), std::nullopt);
 }
 
+TEST(Forbidden, spillingToSharedMemory_leavesRoomForDynamicMemory) {
+  TuningJob Job = sampleJob();
+  JobKernel K = Job.Kernels[0];
+  KernelBuild Built = sampleBuild(Job).Kernels[0];
+  JobVariant V = Built.Variants[2];
+  V.Setting.SmemSpilling = true;
+  V.Resources.StaticSmemBytes = 40 * 1024;
+  EXPECT_EQ(forbidden(K, Built, V, Job), std::nullopt);
+  K.Traced.Shapes[0].Shape.DynamicSmemBytes = 8 * 1024;
+  EXPECT_EQ(forbidden(K, Built, V, Job), std::nullopt);
+  K.Traced.Shapes[0].Shape.DynamicSmemBytes += 1;
+  EXPECT_EQ(forbidden(K, Built, V, Job), "more static shared memory");
+}
+
 TEST(Forbidden, moreSharedMemoryOrUnknownStack_isForbidden) {
   TuningJob Job = sampleJob();
   JobKernel K = Job.Kernels[0];

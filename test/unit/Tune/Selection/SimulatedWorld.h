@@ -26,6 +26,9 @@ public:
   std::vector<SimulatedSubject> Subjects;
   double Noise = 0.001; ///< Standard deviation of a time, relative.
   double OtherNs = 1e6; ///< GPU time of kernels that are not subjects.
+  /// Draws a time's relative deviation. If it is not set, they are normally distributed with Noise.
+  std::function<double()> Scatter;
+  bool Traced = true; ///< Whether the times of an earlier run are known.
   /// By {subject, variant}: the factors by which it multiplies the times of other subjects.
   std::map<std::pair<size_t, size_t>, std::map<size_t, double>> Disturbs;
   std::map<std::pair<size_t, size_t>, std::string> Faults;
@@ -33,6 +36,11 @@ public:
   std::function<void(size_t, const Assignment &, RunSample &)> Twist;
   std::vector<Assignment> Log; ///< Every run made.
 
+  /// Begins all random numbers anew.
+  void seed(uint64_t Seed) {
+    Random.seed(Seed);
+    Normal.reset();
+  }
   /// Adds a subject whose variants 2, 3, ... have \p Ratios.
   void add(std::vector<double> Ratios, double Ns = 1e6) {
     Ratios.insert(Ratios.begin(), {1.0, 1.0});
@@ -45,7 +53,7 @@ public:
     RunSample Sample;
     Sample.ProgramNs = OtherNs;
     for (size_t S = 0; S < Subjects.size(); ++S) {
-      double Ns = Subjects[S].Ns * Subjects[S].Ratios[A[S]] * (1 + Noise * Normal(Random));
+      double Ns = Subjects[S].Ratios[A[S]] * defaultNs(S);
       for (size_t Other = 0; Other < A.size(); ++Other)
         if (auto D = Disturbs.find({Other, A[Other]}); D != Disturbs.end())
           if (auto F = D->second.find(S); F != D->second.end())
@@ -67,7 +75,13 @@ public:
       Spaces.push_back({"s" + std::to_string(S), Subjects[S].Ratios.size()});
     return select(Limits, Spaces);
   }
-  SelectionOutcome select(const SelectionLimits &Limits, const std::vector<SubjectSpace> &Spaces) {
+  SelectionOutcome select(SelectionLimits Limits, std::vector<SubjectSpace> Spaces) {
+    if (Traced) {
+      double ProgramNs = OtherNs;
+      for (size_t S = 0; S < Spaces.size(); ++S)
+        ProgramNs += Spaces[S].EarlierNs.emplace_back(defaultNs(S));
+      Limits.EarlierProgramNs = {ProgramNs};
+    }
     auto Outcome = selectVariants(
         Spaces, Limits, [this](const Assignment &A) -> llvm::Expected<RunSample> { return run(A); },
         silentProgress());
@@ -86,6 +100,10 @@ public:
   }
 
 private:
+  double defaultNs(size_t S) {
+    return Subjects[S].Ns * (1 + (Scatter ? Scatter() : Noise * Normal(Random)));
+  }
+
   std::mt19937_64 Random{12345};
   std::normal_distribution<double> Normal;
 };

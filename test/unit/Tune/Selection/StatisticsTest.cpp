@@ -2,6 +2,8 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 using namespace carve;
@@ -72,4 +74,44 @@ TEST(Statistics, leastCount_byConfidence_isWhatEnclosesTheMedian) {
   EXPECT_EQ(leastCount(0.95), 6u);
   EXPECT_EQ(leastCount(0.975), 7u);
   EXPECT_EQ(leastCount(0.996), 9u);
+}
+
+TEST(Statistics, studentQuantile_agreesWithTables) {
+  EXPECT_NEAR(studentQuantile(0.05, 1), 6.3138, 1e-3);
+  EXPECT_NEAR(studentQuantile(0.0005, 2), 31.599, 1e-2);
+  EXPECT_NEAR(studentQuantile(0.001, 5), 5.8934, 1e-3);
+  EXPECT_NEAR(studentQuantile(0.001, 6), 5.2076, 1e-3);
+  EXPECT_NEAR(studentQuantile(0.025, 10), 2.2281, 1e-3);
+  EXPECT_NEAR(studentQuantile(0.001, 1000), 3.0984, 1e-3);
+  EXPECT_NEAR(studentQuantile(0.5, 7), 0, 1e-6);
+}
+
+/// Critical values of Wilcoxon's signed-rank test: the largest sums of ranks that are significant.
+TEST(Statistics, signedRankInterval_agreesWithTables) {
+  // So many means of pairs are left out at each end. Powers of two make all means differ.
+  auto Trimmed = [](size_t Count, double Level) {
+    std::vector<double> Values, Means;
+    for (size_t I = 0; I < Count; ++I)
+      Values.push_back(std::exp2(double(I)));
+    for (size_t I = 0; I < Count; ++I)
+      for (size_t J = 0; J <= I; ++J)
+        Means.push_back((Values[I] + Values[J]) / 2);
+    std::sort(Means.begin(), Means.end());
+    Interval R = signedRankInterval(Values, Level);
+    size_t Trim = std::find(Means.begin(), Means.end(), R.Low) - Means.begin();
+    EXPECT_EQ(R.High, Means[Means.size() - 1 - Trim]);
+    return Trim;
+  };
+  EXPECT_EQ(Trimmed(9, 0.002), 0u);
+  EXPECT_EQ(Trimmed(10, 0.025), 8u);
+  EXPECT_EQ(Trimmed(10, 0.005), 3u);
+  EXPECT_EQ(Trimmed(15, 0.025), 25u);
+  EXPECT_EQ(Trimmed(20, 0.005), 37u);
+  EXPECT_EQ(Trimmed(12, 0.0005), 1u);
+}
+
+TEST(Statistics, signedRankInterval_tooFewValues_isInfinite) {
+  Interval R = signedRankInterval({1, 2, 3}, 0.01);
+  EXPECT_EQ(R.Low, -HUGE_VAL);
+  EXPECT_EQ(R.High, HUGE_VAL);
 }

@@ -16,6 +16,7 @@ protected:
     M.Source.FrontEnds.resize(1);
     M.Source.FrontEnds[0].PtxDigest = "ptx";
     setBody("ld.global.f32 %f1, [%rd1]; ret;");
+    Kernel.Region.AtMin.SpillStoreBytes = 8;
   }
   void setBody(const std::string &Body, const std::string &Before = "") {
     M.Ptx = valueOf(PtxModule::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + Before +
@@ -24,9 +25,10 @@ protected:
                                      Body + "\n}\n"));
   }
   KnobSpace space() {
-    JobContext Context{Store, {}, Runner, Options, [](const Unit &, const UnitImage &, unsigned) {
-                         return std::string();
-                       }};
+    JobContext Context{
+        Store, {}, Runner, Options, [](const Unit &, const UnitImage &, const FrontEndSetting &) {
+          return std::string();
+        }};
     return knobSpaceOf(Kernel, M, Job, Context, Built);
   }
 
@@ -51,8 +53,10 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_EQ(S.MaxRegs, 64u) << "72 registers would shrink the largest block";
   EXPECT_EQ(Built.LaunchableRegs, 64u);
   EXPECT_TRUE(S.FrontEndCaps);
+  EXPECT_EQ(S.FrontEndKnobs, frontEndKnobs().vec());
   EXPECT_TRUE(S.SmemSpilling);
-  EXPECT_TRUE(S.LoadCaching);
+  EXPECT_EQ(S.LoadCachings,
+            (std::vector{LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
   EXPECT_TRUE(S.RegisterUsageLevels.empty());
   EXPECT_EQ(Built.SmemSpillingThreads, 1024u);
 }
@@ -60,12 +64,32 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
 TEST_F(KnobSpacesTest, frontEndCaps_noRecordOfTheFrontEnd_areOff) {
   M.Source.FrontEnds[0].PtxDigest = "of another image";
   EXPECT_FALSE(space().FrontEndCaps);
+  EXPECT_TRUE(space().FrontEndKnobs.empty());
+}
+
+TEST_F(KnobSpacesTest, smemSpilling_endsOfTheRegion_tellWhereNothingIsSpilled) {
+  EXPECT_EQ(space().SpillsBelow, 40u) << "the default spills nothing";
+  Kernel.Region.AtMin.SpillStoreBytes = 0;
+  EXPECT_EQ(space().SpillsBelow, 0u);
+  setBody("call f; ret;", ".func f() { ret; }\n");
+  EXPECT_EQ(space().SpillsBelow, 256u) << "what a function spills is not known";
+  setBody("ret;");
+  Kernel.Region.AtMin.SpillStoreBytes = Kernel.Region.Default.SpillLoadBytes = 8;
+  EXPECT_EQ(space().SpillsBelow, 72u);
+  Kernel.Region.AtMax.SpillLoadBytes = 8;
+  EXPECT_EQ(space().SpillsBelow, 256u);
+}
+
+TEST_F(KnobSpacesTest, smemSpilling_launchedWithUnusedDynamicMemory_isOnlyForTracedLaunches) {
+  Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 8;
+  EXPECT_FALSE(space().SmemSpilling);
+  Options.Domain = LaunchDomain::Traced;
+  EXPECT_TRUE(space().SmemSpilling);
+  setBody("mov.u64 %rd1, s; ret;", ".extern .shared .align 4 .b8 s[];\n");
+  EXPECT_FALSE(space().SmemSpilling) << "ptxas refuses it";
 }
 
 TEST_F(KnobSpacesTest, smemSpilling_notSupported_isOff) {
-  Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 8;
-  EXPECT_FALSE(space().SmemSpilling);
-  Kernel.Traced.Shapes[0].Shape.DynamicSmemBytes = 0;
   M.Source.NvccVersion = "12.9.80";
   EXPECT_FALSE(space().SmemSpilling);
   M.Source.NvccVersion = "13.0.88";
@@ -82,9 +106,13 @@ TEST_F(KnobSpacesTest, smemSpillingThreads_tracedDomain_isTheLargestTracedBlock)
   EXPECT_EQ(Built.SmemSpillingThreads, 256u);
 }
 
-TEST_F(KnobSpacesTest, loadCaching_loadsWithCacheOperators_isOff) {
+TEST_F(KnobSpacesTest, loadCaching_hasTheValuesThatChangeALoad) {
   setBody("ld.global.nc.f32 %f1, [%rd1]; ret;");
-  EXPECT_FALSE(space().LoadCaching);
+  EXPECT_EQ(space().LoadCachings, (std::vector{LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
+  setBody("ld.f32 %f1, [%rd1]; ret;");
+  EXPECT_EQ(space().LoadCachings, std::vector{LoadCaching::L2Only});
+  setBody("ld.global.cv.f32 %f1, [%rd1]; ret;");
+  EXPECT_TRUE(space().LoadCachings.empty());
 }
 
 TEST_F(KnobSpacesTest, forbiddenSetting_aboveTheUsersCap_isForbidden) {
@@ -109,7 +137,18 @@ TEST(AllSettings, settings_severalKnobs_areTheirProduct) {
   S.FrontEndCaps = true;
   EXPECT_EQ(Names(),
             (std::vector<std::string>{"f255", "r32", "r32-f32", "r32-f255", "r255", "r255-f255"}));
-  S.LoadCaching = true;
+  S.LoadCachings = {LoadCaching::L2Only, LoadCaching::NoAllocate};
   S.SmemSpilling = true;
-  EXPECT_EQ(Names().size(), 4 * 7u - 1);
+  EXPECT_EQ(Names().size(), 2 * 3 * 7u - 1);
+  EXPECT_TRUE(llvm::is_contained(Names(), "r32-f255-smem-noalloc"));
+  S.SpillsBelow = 48;
+  S.DefaultRegs = 40;
+  EXPECT_TRUE(llvm::is_contained(Names(), "r32-smem"));
+  EXPECT_TRUE(llvm::is_contained(Names(), "smem"));
+  EXPECT_FALSE(llvm::is_contained(Names(), "r255-smem")) << "nothing is spilled there";
+  S.SpillsBelow = 256;
+  S.FrontEndKnobs = {FrontEndKnob::UnrollMore, FrontEndKnob::NoRematerialization};
+  EXPECT_EQ(Names().size(), 2 * 3 * (7u + 3 * 2) - 1);
+  EXPECT_TRUE(llvm::is_contained(Names(), "r32-unroll-smem"));
+  EXPECT_FALSE(llvm::is_contained(Names(), "r32-f255-noremat"));
 }

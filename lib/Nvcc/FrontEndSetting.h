@@ -1,0 +1,52 @@
+/// \file
+/// Defines what may be different when cicc makes a unit's PTX again. A setting other than the
+/// default names a flavour of the unit: FrontEnd makes it, the store keeps it (FlavourPtx.h), and
+/// variants name it.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <compare>
+#include <optional>
+#include <string>
+
+namespace carve {
+
+/// What cicc may be told beside the register cap. cicc's own LLVM takes these options; NVIDIA does
+/// not document them, so another release may refuse one.
+enum class FrontEndKnob {
+  None,
+  UnrollMore,          ///< Larger thresholds, up to which loops are unrolled in full or in part.
+  UnrollByTwo,         ///< Every loop that can be is unrolled twice.
+  NoRematerialization, ///< Values are kept in registers instead of being computed again.
+};
+
+/// The knobs other than None, in the order in which they are tried.
+llvm::ArrayRef<FrontEndKnob> frontEndKnobs();
+
+/// Returns the name of \p Knob in variants, profiles and keys: `unroll`, `unroll2`, `noremat`, or
+/// an empty text for None.
+llvm::StringRef nameOf(FrontEndKnob Knob);
+
+/// Returns the knob other than None that is named \p Name, or nothing.
+std::optional<FrontEndKnob> frontEndKnobNamed(llvm::StringRef Name);
+
+/// Returns the arguments by which cicc is told \p Knob.
+llvm::ArrayRef<llvm::StringLiteral> ciccArguments(FrontEndKnob Knob);
+
+/// One way to make the PTX of a unit.
+struct FrontEndSetting {
+  /// `-maxreg`, in 1..255. If it is absent, the command decides.
+  std::optional<unsigned> Cap = {};
+  FrontEndKnob Knob = FrontEndKnob::None;
+
+  bool isDefault() const { return *this == FrontEndSetting(); }
+  auto operator<=>(const FrontEndSetting &) const = default;
+};
+
+/// Returns what \p Setting sets, such as `f255`, `noremat` or `f255-noremat`; an empty text for the
+/// default.
+std::string nameOf(const FrontEndSetting &Setting);
+
+} // namespace carve

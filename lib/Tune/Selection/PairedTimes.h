@@ -1,0 +1,102 @@
+/// \file
+/// The sequential test of the confirmation: after how many pairs of runs it looks at the times, and
+/// what the times say then. Confirmation makes the pairs and asks here whether they are enough.
+///
+/// It is a group-sequential test with repeated confidence intervals (Jennison and Turnbull, Group
+/// Sequential Methods, 2000, chapter 9). The probability of error is spent over the looks (Lan and
+/// DeMets, Discrete sequential boundaries for clinical trials, 1983). No look counts on the looks
+/// before: by Bonferroni's inequality all of them together err with at most the sum of their
+/// levels, which is 0.8 %, however their times depend on each other.
+///
+/// Three pairs tell little by ranks: the most extreme order of their signs comes up once in eight
+/// by chance. So the first looks use Student's t. But times of GPUs have heavy tails, and some
+/// programs run at two speeds, so that three pairs may agree by chance. Therefore the scatter is
+/// not computed from the pairs alone, but from all runs of either version, also those before the
+/// confirmation, and from what is usual. A gain that is not clear from that goes on to the ranks,
+/// whose test holds for every distribution: if both versions are equally fast, the logarithm of a
+/// pair's ratio is as likely d as -d.
+#pragma once
+
+#include "Tune/Selection/Statistics.h"
+
+#include <vector>
+
+namespace carve {
+
+/// The times of one kernel, or of the whole program, in the pairs of one confirmation.
+struct PairedTimes {
+  std::vector<double> Tuned, Default; ///< As many of each as there are pairs; above 0.
+  /// Times of the default in runs before the confirmation. They only tell how much it scatters.
+  std::vector<double> Earlier;
+
+  size_t count() const { return Tuned.size(); }
+  /// The ratio tuned over default of each pair.
+  std::vector<double> ratios() const;
+};
+
+/// One look at the times.
+struct ConfirmationLook {
+  unsigned Pairs = 0; ///< It is made when there are so many pairs.
+  double Level = 0;   ///< The probability that it takes a variant without gain for a faster one.
+};
+
+/// All looks. The levels sum up to 0.8 %. With nine pairs, ranks have no level below 2^-9.
+inline constexpr ConfirmationLook ConfirmationLooks[] = {
+    {3, 0.001},   {4, 0.0003},  {5, 0.0003},  {6, 0.0003},  {7, 0.0003},  {8, 0.0003}, {9, 0.002},
+    {12, 0.0005}, {15, 0.0005}, {18, 0.0005}, {21, 0.0005}, {24, 0.0005}, {27, 0.001}};
+
+/// From so many pairs on, signed ranks take the place of Student's t.
+inline constexpr unsigned RankedPairs = 9;
+
+/// So often the default must have run before a look decides. If a program runs at two speeds, all
+/// of three runs of the tuned version are fast and all of four of the default slow with a
+/// probability of at most 0.84 %. With three runs of the default it would be 1.6 %.
+inline constexpr unsigned LeastDefaultRuns = 4;
+
+/// The scatter of a run's time, relative, that is expected before there is any run. It counts as
+/// much as one degree of freedom of the runs, as in the moderated t statistic (Smyth, Linear models
+/// and empirical Bayes methods, 2004). Nine of ten programs scattered by less than 0.6 % on an
+/// NVIDIA H200.
+inline constexpr double UsualScatter = 0.005;
+
+/// The median ratio of \p Times, which need two pairs or more, and the interval of the ratio. Each
+/// of its ends is wrong with a probability of at most \p Level.
+///
+/// From RankedPairs on, if they are enough for \p Level, it is signedRankInterval() of the
+/// logarithms. Otherwise it is the t interval of the mean logarithm. Its standard error is the
+/// larger of two: the one that the pairs' ratios show, and the one that follows if all runs are
+/// independent, with the scatter of all times of both versions and the usual scatter. The degrees
+/// of freedom are those of the latter.
+RatioInterval pairedInterval(const PairedTimes &Times, double Level);
+
+/// What a variant needs to win.
+struct WinningBounds {
+  double Ratio = 0.995; ///< The median ratio must be at most this.
+  double High = 0.997;  ///< The interval must be below this.
+  /// The same as High, but without what the control's distance adds to it at this look.
+  double LeastHigh = 0.997;
+};
+
+/// What a look concludes.
+enum class PairedVerdict {
+  Wins,
+  Loses, ///< More pairs would hardly change that it does not win.
+  Open,  ///< More pairs may decide.
+};
+
+/// Judges \p Times, of at least two pairs, at a look with \p Level. At most \p MostPairs may be
+/// made.
+///
+/// A variant loses by stochastic curtailment (Lan, Simon and Halperin, Stochastically curtailed
+/// tests in long-term clinical trials, 1982): even if its ratio is as low as these times allow (10
+/// % error), it would be above Bounds.Ratio, or with all pairs its interval would not get below the
+/// bound. That can lose a winner, and adds no false one.
+PairedVerdict judgePairs(const PairedTimes &Times, double Level, const WinningBounds &Bounds,
+                         unsigned MostPairs);
+
+/// Whether \p Times support that the ratio is \p Predicted, as was measured in another way before:
+/// their median is nearer to it than to 1, and a ratio of 1 is unlikely (2 %). This alone proves no
+/// gain.
+bool supports(const PairedTimes &Times, double Predicted);
+
+} // namespace carve

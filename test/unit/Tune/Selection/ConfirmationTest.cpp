@@ -1,0 +1,246 @@
+// Simulates confirmations with scatter that was recorded on a GPU. Seeds are fixed, so the numbers
+// are the same in every run.
+#include "RecordedScatter.h"
+#include "SimulatedWorld.h"
+
+#include "Tune/InRun/InRunSelection.h"
+
+#include <cstdio>
+
+using namespace carve;
+using Chosen = std::vector<size_t>;
+
+namespace {
+
+/// How many simulated confirmations of one nominee ended with it, and after how many pairs.
+struct Trials {
+  double Wins = 0; ///< Share, 0 to 1.
+  double MeanPairs = 0;
+};
+
+/// Confirms \p Count times a nominee that takes \p Ratio of the default's time.
+Trials confirmNominee(const RecordedScatter &Scatter, double Ratio, unsigned Count, uint64_t Seed) {
+  std::mt19937_64 Random(Seed);
+  Trials T;
+  for (unsigned I = 0; I < Count; ++I) {
+    SimulatedWorld W;
+    W.add({Ratio});
+    W.Scatter = [&] { return Scatter.draw(Random); };
+    W.Noise = 0.002; // Of the wall time.
+    SelectionOutcome O = W.select({}, {{"s", 3, 2}});
+    T.Wins += W.chosen(O)[0] == 2;
+    T.MeanPairs += O.PairsMade;
+  }
+  return {T.Wins / Count, T.MeanPairs / Count};
+}
+
+} // namespace
+
+TEST(Confirmation, falseWinners_recordedScatter_areBelowOnePercent) {
+  for (const RecordedScatter &Scatter : recordedScatter()) {
+    ASSERT_GE(Scatter.Deviations.size(), 6u) << Scatter.Name;
+    Trials Null = confirmNominee(Scatter, 1.0, 4000, 1);
+    EXPECT_LT(Null.Wins, 0.01) << Scatter.Name;
+    EXPECT_LT(Null.MeanPairs, 6) << Scatter.Name;
+  }
+}
+
+/// A gain below half a percent does not win, whatever its scatter.
+TEST(Confirmation, gainBelowHalfAPercent_recordedScatter_doesNotWin) {
+  for (const RecordedScatter &Scatter : recordedScatter())
+    EXPECT_LT(confirmNominee(Scatter, 0.997, 1000, 2).Wins, 0.01) << Scatter.Name;
+}
+
+/// Prints the power of the confirmation and the mean number of its pairs: a table in
+/// share/doc/timing.md.
+TEST(Confirmation, power_growsWithTheGain_pairsBecomeFew) {
+  constexpr double Gains[] = {0.005, 0.0075, 0.01, 0.02, 0.05, 0.20};
+  std::printf("share of winners that are found, and mean pairs, by gain\n%-20s", "");
+  for (double Gain : Gains)
+    std::printf("%10.2f %%", 100 * Gain);
+  for (const RecordedScatter &Scatter : recordedScatter()) {
+    std::printf("\n%-20s", Scatter.Name.c_str());
+    double Before = 0;
+    for (double Gain : Gains) {
+      Trials T = confirmNominee(Scatter, 1 - Gain, 150, 3);
+      std::printf("%5.0f %% %4.1f", 100 * T.Wins, T.MeanPairs);
+      EXPECT_GE(T.Wins, Before - 0.05) << Scatter.Name << " " << Gain;
+      Before = T.Wins;
+      bool Quiet = Scatter.Name == "quantization" || Scatter.Name == "dilate";
+      EXPECT_TRUE(!Quiet || Gain < 0.0075 || T.Wins >= 0.98) << Scatter.Name << " " << Gain;
+      EXPECT_TRUE(!Quiet || Gain < 0.02 || T.MeanPairs <= 3.1) << Scatter.Name << " " << Gain;
+      if (Gain >= 0.20) {
+        EXPECT_GE(T.Wins, 0.98) << Scatter.Name;
+        EXPECT_LE(T.MeanPairs, 4) << Scatter.Name;
+      }
+    }
+  }
+  std::printf("\n");
+}
+
+namespace {
+
+/// Five kernels with nominees. Times scatter by 0.3 %. The first has half of the time and gains 20
+/// %, the others have a twentieth each and gain \p SmallRatio says.
+SimulatedWorld fiveKernels(double SmallRatio) {
+  SimulatedWorld W;
+  W.Noise = 0.003;
+  W.OtherNs = 3e6;
+  W.add({0.8}, 5e6);
+  for (int I = 0; I < 4; ++I)
+    W.add({SmallRatio}, 5e5);
+  return W;
+}
+
+std::vector<SubjectSpace> predicted(const std::vector<double> &Ratios) {
+  std::vector<SubjectSpace> Spaces;
+  for (size_t S = 0; S < Ratios.size(); ++S) {
+    Spaces.push_back({"s" + std::to_string(S), 3, 2});
+    Spaces.back().Predicted = Ratios[S];
+  }
+  return Spaces;
+}
+
+} // namespace
+
+TEST(Confirmation, sumAgreesWithThePrediction_smallWinnersNeedFewerPairs) {
+  unsigned BySum = 0, Pairs[2] = {0, 0};
+  for (uint64_t Seed = 1; Seed <= 40; ++Seed)
+    for (bool WithPrediction : {true, false}) {
+      SimulatedWorld W = fiveKernels(0.985);
+      W.seed(Seed);
+      std::vector<SubjectSpace> Spaces = predicted({0.8, 0.985, 0.985, 0.985, 0.985});
+      if (!WithPrediction)
+        for (SubjectSpace &S : Spaces)
+          S.Predicted = 0;
+      SelectionOutcome O = W.select({}, Spaces);
+      Pairs[WithPrediction] += O.PairsMade;
+      BySum += O.End == ConfirmationEnd::Sum;
+      if (!WithPrediction) {
+        EXPECT_NE(O.End, ConfirmationEnd::Sum);
+        continue;
+      }
+      EXPECT_TRUE(O.End != ConfirmationEnd::Sum || O.Pairs > 0);
+      EXPECT_EQ(W.chosen(O)[0], 2u);
+    }
+  EXPECT_GT(BySum, 25u);
+  EXPECT_LT(Pairs[true], 0.75 * Pairs[false]);
+}
+
+TEST(Confirmation, sumIsNotThePrediction_undecidedWinnersAreConfirmedAlone) {
+  for (uint64_t Seed = 1; Seed <= 10; ++Seed) {
+    SimulatedWorld W = fiveKernels(0.985);
+    W.seed(Seed);
+    // The timing run promised much more of the first kernel.
+    SelectionOutcome O = W.select({}, predicted({0.5, 0.985, 0.985, 0.985, 0.985}));
+    EXPECT_NE(O.End, ConfirmationEnd::Sum);
+    EXPECT_EQ(W.chosen(O)[0], 2u);
+  }
+}
+
+/// A timing run nominates a variant without gain for at most one kernel of twenty
+/// (InRunLimits::Alpha). Even beside true winners, few of these are accepted.
+TEST(Confirmation, falseNominee_besideTrueWinners_isRarelyAccepted) {
+  constexpr unsigned Worlds = 2000;
+  for (double Noise : {0.001, 0.003, 0.01}) {
+    unsigned Accepted = 0;
+    for (uint64_t Seed = 1; Seed <= Worlds; ++Seed) {
+      SimulatedWorld W = fiveKernels(0.97);
+      W.Noise = Noise;
+      W.seed(Seed);
+      W.Subjects.back().Ratios[2] = 1.0;
+      SelectionOutcome O = W.select({}, predicted({0.8, 0.97, 0.97, 0.97, 0.97}));
+      Accepted += W.chosen(O).back() == 2;
+    }
+    double Share = double(Accepted) / Worlds;
+    EXPECT_LT(Share * InRunLimits().Alpha, 0.002) << Noise;
+    EXPECT_LT(Share, 0.04) << Noise;
+  }
+}
+
+TEST(Confirmation, noEarlierRun_takesFourPairs) {
+  SimulatedWorld W;
+  W.add({0.8});
+  W.Traced = false;
+  SelectionOutcome O = W.select({}, {{"s", 3, 2}});
+  EXPECT_EQ(W.chosen(O), Chosen{2});
+  EXPECT_EQ(O.Pairs, 4u);
+}
+
+TEST(Confirmation, earlierRunWasSlower_takesMorePairs) {
+  for (bool Slower : {false, true}) {
+    SimulatedWorld W;
+    W.add({0.96});
+    W.Traced = false;
+    std::vector<SubjectSpace> Spaces = {{"s", 3, 2}};
+    Spaces[0].EarlierNs = {Slower ? 1.05e6 : 1.0005e6};
+    SelectionOutcome O = W.select({}, Spaces);
+    EXPECT_EQ(W.chosen(O), Chosen{2});
+    if (Slower)
+      EXPECT_GT(O.Pairs, 3u);
+    else
+      EXPECT_EQ(O.Pairs, 3u);
+  }
+}
+
+TEST(Confirmation, undecidedAtThePairLimit_keepsTheDefaultAndOthersWin) {
+  SimulatedWorld W;
+  W.Noise = 0.0005;
+  W.add({0.8});
+  W.add({0.97});
+  // The second kernel's times vary by the pair, by more than it gains.
+  W.Twist = [&](size_t Run, const Assignment &A, RunSample &Sample) {
+    if (!A.empty() && A[1] == 2)
+      Sample.SubjectNs[1] *= Run % 8 < 4 ? 1.06 : 0.97;
+  };
+  SelectionLimits Limits;
+  Limits.MaxConfirmationPairs = 9;
+  SelectionOutcome O = W.select(Limits, {{"a", 3, 2}, {"b", 3, 2}});
+  EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
+  EXPECT_TRUE(llvm::StringRef(O.Subjects[1].Reason).starts_with("not confirmed: "))
+      << O.Subjects[1].Reason;
+  EXPECT_EQ(O.Pairs, 3u);
+  EXPECT_GT(O.PairsMade, 3u + 3u);
+  EXPECT_LE(O.PairsMade, 9u + 3u);
+}
+
+/// Winners are not lost because another candidate is undecided when the time is up.
+TEST(Confirmation, budgetEndsBesideUndecided_winnersAreConfirmedAgain) {
+  SimulatedWorld W;
+  W.add({0.8});
+  W.add({0.985});
+  W.Noise = 0.004;
+  SelectionLimits Limits;
+  Limits.BudgetS = 7;
+  Limits.RunS = 1;
+  Limits.ElapsedS = [&] { return double(W.Log.size()); };
+  SelectionOutcome O = W.select(Limits, {{"a", 3, 2}, {"b", 3, 2}});
+  EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
+  EXPECT_EQ(O.Subjects[1].Reason, BudgetReason);
+  EXPECT_EQ(O.Runs, 12u);
+  EXPECT_EQ(O.PairsMade, 6u);
+  EXPECT_TRUE(O.OutOfTime);
+}
+
+TEST(Confirmation, runLimit_keepsRunsForTheWinners) {
+  SimulatedWorld W;
+  W.add({0.8});
+  W.add({0.985});
+  W.Noise = 0.004;
+  SelectionLimits Limits;
+  Limits.MaxRuns = 12;
+  SelectionOutcome O = W.select(Limits, {{"a", 3, 2}, {"b", 3, 2}});
+  EXPECT_EQ(W.chosen(O), (Chosen{2, 0}));
+  EXPECT_EQ(O.Runs, 12u);
+  EXPECT_TRUE(O.OutOfRuns);
+}
+
+TEST(Confirmation, end_isNamed) {
+  SimulatedWorld W;
+  EXPECT_EQ(nameOf(W.select().End), "");
+  W.add({0.8});
+  EXPECT_EQ(nameOf(W.select({}, {{"a", 3, 2}}).End), "decided");
+  SelectionLimits Limits;
+  Limits.MaxRuns = 3;
+  EXPECT_EQ(nameOf(W.select(Limits, {{"a", 3, 2}}).End), "run-limit");
+}
