@@ -30,11 +30,11 @@ struct KnobSpace {
 /// The front-end cap that lets cicc use all registers. It makes other code than no cap.
 constexpr unsigned FreeFrontEndCap = 255;
 
-/// Returns the settings of \p Space that \p Effort (SearchLimits) allows before the best variant is
-/// known. Each occurs once, and the default is left out. A front-end cap is either FreeFrontEndCap
-/// or equal to the register cap, the latter only at critical points. Load caching and spilling to
-/// shared memory are not combined with other knobs. Register-usage levels are combined with both
-/// kinds of caps.
+/// Returns the settings of \p Space that \p Effort (TuningOptions) allows before the best variant
+/// is known. Each occurs once, and the default is left out. A front-end cap is either
+/// FreeFrontEndCap or equal to the register cap, the latter only at critical points. Load caching
+/// and spilling to shared memory are not combined with other knobs. Register-usage levels are
+/// combined with both kinds of caps.
 std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 
 /// Returns the settings that differ from \p V in one knob, as far as \p Effort allows. The

@@ -38,7 +38,7 @@ std::string compileApp(Project &P, const Words &Sources) {
 
 /// Returns the job with the critical points of every kernel in its modules.
 TuningJob wholeJob(const Project &P, const ProbeRecord &Trace, TuningOptions Options) {
-  Options.Search = searchLimits(0);
+  Options.Effort = 0;
   ProcessRunner Runner;
   UnitStore Store = P.store();
   JobContext Context{Store, machine().T, Runner, Options};

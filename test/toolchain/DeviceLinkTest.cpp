@@ -153,7 +153,7 @@ TuningJob DeviceLinkTest::job() {
   EXPECT_EQ(llvm::toString(readProbeFile(Lines, "trace", Trace)), "");
   TuningOptions Options;
   Options.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
-  Options.Search = searchLimits(0);
+  Options.Effort = 0;
   UnitStore Store = store();
   JobContext Context{Store, Tools, Runner, Options};
   JobSources Sources;
