@@ -48,6 +48,7 @@ private:
   bool mayBeTimed(size_t Variant, Verdict Output) const;
   Failure timeRounds(const Result &Out);
   Failure timeRound(const std::vector<size_t> &Order);
+  Failure timeWarm(size_t Variant);
   Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
                     std::vector<ReplaySchedule::Times> &Times);
   void measureRestore();

@@ -28,6 +28,8 @@ static constexpr uint64_t ManyCycles = 16;
 static constexpr unsigned FurtherRounds = 2, ConfirmRounds = 5, ConfirmedVariants = 4,
                           DefaultRuns = 4;
 static constexpr size_t WithinReach = 14;
+/// A round runs a variant cold, the default, and the variant warm.
+static constexpr double RunsOfVariant = 3;
 /// Before each run, memory is restored and L2 is flushed. After the first run of a variant, all
 /// memory is compared, which takes about 0.5 ms for each GB (share/doc/timing.md).
 static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
@@ -214,7 +216,7 @@ double Chooser::replayS() const {
   double Ns = 0, Runs = double(Q.Variants + std::min(Q.Variants, WithinReach) * FurtherRounds +
                                size_t(ConfirmedVariants) * ConfirmRounds);
   for (const TimedShape &S : Shapes)
-    Ns += Runs * (S.MeanNs + RestoreNs);
+    Ns += Runs * RunsOfVariant * (S.MeanNs + RestoreNs);
   return verifyS() + Ns / 1e9;
 }
 
