@@ -11,7 +11,7 @@ std::string carve::speedupText(const RatioInterval &R) {
 std::string carve::reasonText(llvm::StringRef Reason) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
       {"budget", "the time budget (--budget) ended before it was decided"},
-      {"below-share", "less than 1 % of GPU time"},
+      {"below-share", "less than 0.1 % of GPU time"},
       {"in-no-unit", "not compiled by carve-nvcc, or its unit is no longer in the store"},
       {"relocatable-device-code", "-rdc=true: cannot be tuned with scope 'file'"},
       {"no-device-link", "-rdc=true: the device link was not made by carve-nvcc"},
