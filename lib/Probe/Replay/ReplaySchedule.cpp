@@ -59,9 +59,10 @@ void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, dou
   race();
   if (Round >= MinScreenRounds)
     rejectLosers();
-  if (Round >= MinScreenRounds && screened(RoundNs, LeftNs)) {
+  double NextNs = RoundNs / double(Order.size()) * double(Active.size());
+  if (Round >= MinScreenRounds && screened(NextNs, LeftNs)) {
     startConfirming();
-  } else if (LeftNs < RoundNs) {
+  } else if (LeftNs < NextNs) {
     Now = Phase::Done;
   }
 }
@@ -124,11 +125,11 @@ size_t ReplaySchedule::competing() const {
 
 /// If only two variants are left, there is nothing to choose. More rounds must leave time for the
 /// held-out ones, which have at most four variants.
-bool ReplaySchedule::screened(double RoundNs, double LeftNs) const {
+bool ReplaySchedule::screened(double NextNs, double LeftNs) const {
   if (competing() <= References + 2 || Round >= MaxScreenRounds)
     return true;
-  double PerRun = RoundNs / double(Order.size());
-  return LeftNs - RoundNs < PerRun * double(References + 2) * MaxConfirmRounds;
+  double PerRun = NextNs / double(Active.size());
+  return LeftNs - NextNs < PerRun * double(References + 2) * MaxConfirmRounds;
 }
 
 /// If nothing is faster than the default, the rounds show how far two identical copies differ.

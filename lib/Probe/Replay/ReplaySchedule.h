@@ -66,7 +66,7 @@ public:
 private:
   void race();
   void rejectLosers();
-  bool screened(double RoundNs, double LeftNs) const;
+  bool screened(double NextNs, double LeftNs) const;
   unsigned confirmTarget() const;
   void startConfirming();
   /// Returns how many active variants compete, including the default and the control.
