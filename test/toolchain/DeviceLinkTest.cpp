@@ -162,7 +162,7 @@ TuningJob DeviceLinkTest::job() {
     ADD_FAILURE() << llvm::toString(Job.takeError());
     return {};
   }
-  VariantRounds(*Job, Sources, Context).makeAll();
+  VariantRounds(*Job, Sources, Context).makeAll(12);
   return std::move(*Job);
 }
 
