@@ -24,9 +24,9 @@ public:
     /// launch may be replayed.
     Failure StoodBack = Failure::none();
     /// The variants that were refused or whose output is not the default's.
-    std::set<size_t> Rejected;
+    std::set<size_t> Rejected = {};
     /// The variants that this launch left no time to verify. They are not timed either.
-    std::set<size_t> Skipped;
+    std::set<size_t> Skipped = {};
   };
 
   Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
