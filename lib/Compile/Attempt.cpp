@@ -33,7 +33,7 @@ bool carve::alreadyAttempted(const Unit &U, llvm::StringRef Workload, const Tuni
   const json::Object *O = Value->getAsObject();
   if (!O || O->getInteger("attempt") != 1 || O->getString("workload") != Workload ||
       O->getString("mode") != modeName(Options) ||
-      O->getInteger("effort").value_or(0) < Options.Search.Effort)
+      O->getInteger("effort").value_or(0) < Options.Effort)
     return false;
   std::vector<std::string> Seen;
   json::Path::Root Root;
@@ -57,7 +57,7 @@ void carve::rememberAttempt(const Unit &U, llvm::StringRef Workload, const Tunin
   json::Object O{{"attempt", 1},
                  {"workload", json::fixUTF8(Workload)},
                  {"mode", modeName(Options)},
-                 {"effort", Options.Search.Effort},
+                 {"effort", Options.Effort},
                  {"note", json::fixUTF8(Note)},
                  {"kernels", json::Array(*Digests)}};
   std::string Text;

@@ -156,7 +156,8 @@ TuneRequest CompilePipeline::tuneRequest() const {
   R.Workload.OutputFiles = O.OutputFiles;
   R.Options.Scope = O.Scope;
   R.Options.Domain = O.Domain;
-  R.Options.Search = searchLimits(O.Effort);
+  R.Options.Effort = O.Effort;
+  R.Options.LeastShare = LeastTunedShare;
   R.Options.DevicesDir = Request.Install.DevicesDir;
   R.Limits.MaxRuns = O.MaxRuns;
   R.Limits.BudgetS = O.BudgetS;

@@ -29,7 +29,7 @@ struct DriverOptions {
   double BudgetS = 0; ///< The limit for a tuning; 0 means none.
   ModeRequest Mode = ModeRequest::Auto;
   TuningScope Scope = TuningScope::Kernel;
-  unsigned Effort = 2; ///< The value of SearchLimits::Effort.
+  unsigned Effort = 2; ///< The value of TuningOptions::Effort.
   LaunchDomain Domain = LaunchDomain::Preserve;
   std::string ProfilePath, LogPath;
   bool ProfileByOption = false; ///< True for `--carve-profile`, false for CARVE_PROFILE.

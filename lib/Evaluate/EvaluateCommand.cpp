@@ -16,8 +16,7 @@ namespace {
 struct EvaluateOptions {
   std::vector<std::string> Files;
   std::string Arch = "sm_90";
-  /// All knobs are tried, since the table has them, but with no more than the usual budget.
-  SearchLimits Limits{/*Effort=*/3, /*MaxTimed=*/12};
+  EvaluationLimits Limits;
   bool Json = false;
 };
 

@@ -19,16 +19,18 @@ constexpr double Never = std::numeric_limits<double>::infinity();
 using Looked = std::set<SweepSetting>;
 
 /// Runs the search on the rows of \p K and returns those that it times, without the default.
-Looked search(const SweptKernel &K, const DeviceModel &D, const SearchLimits &Limits,
+Looked search(const SweptKernel &K, const DeviceModel &D, const EvaluationLimits &Limits,
               const ModelScale &Scale) {
   SweptSpace Swept = sweptSpace(K, D);
   if (Swept.Rows.empty())
     return {};
   Looked Rows;
-  KernelSearch Search(Swept.Space, Limits, Scale);
+  KernelSearch Search(Swept.Space, Limits.Effort, Scale);
   bool First = true;
-  for (std::vector<VariantSetting> Wanted = Search.propose(); !Wanted.empty();
-       Wanted = Search.propose()) {
+  // Half of the rows that are left are timed in each round, but one row at least.
+  auto RoundSize = [&] { return (Limits.MaxTimed - Rows.size() + 1) / 2; };
+  for (std::vector<VariantSetting> Wanted = Search.propose(RoundSize()); !Wanted.empty();
+       Wanted = Search.propose(RoundSize())) {
     std::vector<Candidate> Made;
     if (std::exchange(First, false))
       Made.push_back({{}, sweptMetrics(K, K.Variants.at({}), D), {}});
@@ -40,7 +42,7 @@ Looked search(const SweptKernel &K, const DeviceModel &D, const SearchLimits &Li
       Made.push_back({V, sweptMetrics(K, K.Variants.at(Row), D), std::to_string(Place)});
     }
     std::map<VariantSetting, double> Ratios;
-    for (const VariantSetting &V : Search.carve(std::move(Made))) {
+    for (const VariantSetting &V : Search.admit(Wanted, std::move(Made), RoundSize())) {
       const SweepSetting &Row = Swept.Rows.at(V);
       Rows.insert(Row);
       Ratios[V] = K.Variants.at(Row).TimeNs / K.defaultNs();
@@ -53,7 +55,7 @@ Looked search(const SweptKernel &K, const DeviceModel &D, const SearchLimits &Li
 /// Evaluates one program from its hot kernels and the rows that the search times of each.
 class Evaluation {
 public:
-  Evaluation(const SweptProgram &P, const DeviceModel &D, const SearchLimits &Limits,
+  Evaluation(const SweptProgram &P, const DeviceModel &D, const EvaluationLimits &Limits,
              const ModelScale &Scale)
       : P(P), D(D) {
     for (const SweptKernel &K : P.Kernels) {
@@ -206,7 +208,7 @@ double carve::expectedMinimum(std::vector<double> Values, size_t Count) {
 
 llvm::Expected<SweepEvaluation> carve::evaluateSweep(llvm::ArrayRef<SweepRow> Rows,
                                                      const DeviceModel &D,
-                                                     const SearchLimits &Limits,
+                                                     const EvaluationLimits &Limits,
                                                      const ModelScale &Scale) {
   SweepEvaluation E;
   for (const SweptProgram &P : sweptPrograms(Rows, E.LeftOut))

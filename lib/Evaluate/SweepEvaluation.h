@@ -22,6 +22,12 @@ struct Speedups {
   double Random = 1;
 };
 
+/// What the evaluated search may do.
+struct EvaluationLimits {
+  unsigned Effort = 3;    ///< As of KernelSearch: all knobs, since the table has them.
+  unsigned MaxTimed = 12; ///< Rows of a kernel that are timed at most, without the default.
+};
+
 /// The evaluation of one program.
 struct ProgramEvaluation {
   std::string Name;
@@ -46,7 +52,7 @@ struct SweepEvaluation {
 /// those at which the search timed a row of every hot kernel. `Everything` and `Random` may mix
 /// levels. Fails if no program has a time of the default.
 llvm::Expected<SweepEvaluation> evaluateSweep(llvm::ArrayRef<SweepRow> Rows, const DeviceModel &D,
-                                              const SearchLimits &Limits,
+                                              const EvaluationLimits &Limits,
                                               const ModelScale &Scale = {});
 
 /// Returns the expected smallest of \p Count values drawn from \p Values without replacement. The

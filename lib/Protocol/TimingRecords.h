@@ -101,7 +101,9 @@ struct TimedSample {
   unsigned Round = 0;
   std::string Variant;
   double ColdNs = 0; ///< The time after L2 was flushed.
-  double WarmNs = 0; ///< The time right after a run of the same variant; 0 if it was not measured.
+  /// The time right after a run of the same variant, or of the default and a restore if the kernel
+  /// cannot run twice without one; 0 if it was not measured.
+  double WarmNs = 0;
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     LaunchPlace::fields(Record.Place, Visit);

@@ -14,12 +14,13 @@ using namespace carve;
 
 namespace {
 
-/// A variant whose expected gain, in the logarithm of time, is below this is not worth a run. It is
-/// a hundredth of the gain that selection requires of a winner.
-constexpr double LeastExpectedGain = 1e-4;
-
 /// A ratio outside these bounds says only "far away". Its exact value would distort the model.
 constexpr double LeastRatio = 0.1, LargestRatio = 3;
+
+/// Beyond so many points, a batch is ordered by what each point promises alone: to choose each as
+/// if the ones before had turned out as predicted takes time that grows with the cube of their
+/// number.
+constexpr size_t MostBelieved = 64;
 
 bool isCriticalPoint(const VariantSetting &V) {
   VariantSetting CapAlone;
@@ -29,30 +30,10 @@ bool isCriticalPoint(const VariantSetting &V) {
 
 } // namespace
 
-KernelSearch::KernelSearch(const KnobSpace &Space, SearchLimits Limits, const ModelScale &Scale)
-    : Space(Space), Limits(Limits), Scale(Scale), Model(Space, Scale) {
-  // Each level is timed once alone before it can be combined, which uses up variants of the budget.
-  constexpr unsigned LeastForLevels = 9;
-  if (Limits.MaxTimed < LeastForLevels)
-    this->Limits.Effort = std::min(Limits.Effort, 2u);
-}
-
-unsigned KernelSearch::rounds() const {
-  return Limits.Effort == 0 ? 1 : Limits.Effort >= 3 ? 3 : 2;
-}
-
-/// Returns how many variants the current round times. Earlier rounds are larger: 7 and 5 of 12, or
-/// 5, 4 and 3.
-unsigned KernelSearch::roundSize() const {
-  unsigned Left = Limits.MaxTimed - Timed;
-  switch (rounds() - Round) {
-  case 1:
-    return Left;
-  case 2:
-    return (Left * 4 + 6) / 7;
-  default:
-    return (Left * 5 + 11) / 12;
-  }
+KernelSearch::KernelSearch(const KnobSpace &Space, unsigned Effort, const ModelScale &Scale)
+    : Space(Space), Effort(Effort), Scale(Scale), Model(Space, Scale) {
+  // So that a setting can be judged before anything is timed.
+  Model.learn(Measured{point({}), 0});
 }
 
 const Candidate *KernelSearch::made(const VariantSetting &V) const {
@@ -104,7 +85,7 @@ std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
     return Around;
   double Close = BestRatio * std::exp(Scale.FrontEnd);
   auto AppendBeside = [&](const VariantSetting &Middle) {
-    for (const VariantSetting &V : neighboursOf(Space, Limits.Effort, Middle))
+    for (const VariantSetting &V : neighboursOf(Space, Effort, Middle))
       if (worthwhile(V) && !llvm::is_contained(Around, V))
         Around.push_back(V);
   };
@@ -116,10 +97,10 @@ std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
   return Around;
 }
 
-/// Returns the critical points of \p Among, those first whose occupancy is nearest to the
-/// default's. With effort 0 it returns all of them, else as many as a third of the budget.
-std::vector<VariantSetting>
-KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
+/// Returns at most \p Most critical points of \p Among, those first whose occupancy is nearest to
+/// the default's.
+std::vector<VariantSetting> KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among,
+                                                        size_t Most) const {
   std::vector<std::pair<double, VariantSetting>> Points;
   const Candidate *Default = made({});
   for (const VariantSetting &V : Among) {
@@ -135,7 +116,6 @@ KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
     Points.push_back({Levels + OfRegs * std::abs(double(*V.Cap) - Space.DefaultRegs), V});
   }
   llvm::stable_sort(Points, llvm::less_first());
-  size_t Most = Limits.Effort == 0 ? Points.size() : std::max(1u, Limits.MaxTimed / 3);
   std::vector<VariantSetting> Nearest;
   for (const auto &[Distance, V] : Points)
     if (Nearest.size() < Most)
@@ -143,17 +123,18 @@ KernelSearch::nearestPoints(llvm::ArrayRef<VariantSetting> Among) const {
   return Nearest;
 }
 
-/// Returns the settings that a round contains whatever the model predicts: critical points in the
-/// first round, later each register-usage level alone. A level can be chosen only if it was timed
-/// with all kernels of its unit.
-std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among) const {
+/// Returns the settings that a round of \p Count contains whatever the model predicts: critical
+/// points in the first round, later each register-usage level alone. A level can be chosen only if
+/// it was timed with all kernels of its unit.
+std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among,
+                                                    size_t Count) const {
   if (Round == 0)
-    return nearestPoints(Among);
+    return nearestPoints(Among, Effort == 0 ? Count : (Count + 2) / 3);
   std::vector<VariantSetting> Levels;
   for (const VariantSetting &V : Among) {
     VariantSetting LevelAlone;
     LevelAlone.RegisterUsageLevel = V.RegisterUsageLevel;
-    if (V == LevelAlone && 2 * Levels.size() < roundSize())
+    if (V == LevelAlone && 2 * Levels.size() < Count)
       Levels.push_back(V);
   }
   return Levels;
@@ -165,57 +146,72 @@ std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSettin
 std::vector<VariantSetting> KernelSearch::pick(llvm::ArrayRef<VariantSetting> Among,
                                                size_t Count) const {
   VariantModel Believer = Model;
-  if (Round == 0)
-    Believer.learn(Measured{point({}), 0});
   std::vector<VariantSetting> Picked;
+  std::vector<VariantSetting> Landmarks = landmarks(Among, Count);
+  std::vector<VariantSetting> Around = aroundTheBest();
   auto Take = [&](const VariantSetting &V) {
-    Believer.believe(point(V));
+    if (Believer.points() < MostBelieved)
+      Believer.believe(point(V));
     Picked.push_back(V);
   };
-  for (const VariantSetting &V : landmarks(Among))
+  for (const VariantSetting &V : Landmarks)
     if (Picked.size() < Count)
       Take(V);
-  auto MostPromising = [&](auto MayBe) {
-    double Most = LeastExpectedGain;
-    const VariantSetting *Next = nullptr;
+  for (bool Beside : {true, false}) {
+    std::vector<VariantSetting> Pool;
     for (const VariantSetting &V : Among)
-      if (double Gain = MayBe(V) ? Believer.expectedGain(point(V)) : 0;
-          Gain > Most && !llvm::is_contained(Picked, V)) {
-        Most = Gain;
-        Next = &V;
-      }
-    return Next;
-  };
-  std::vector<VariantSetting> Around = aroundTheBest();
-  while (Picked.size() < Count) {
-    const VariantSetting *Next =
-        MostPromising([&](const VariantSetting &V) { return llvm::is_contained(Around, V); });
-    if (!Next)
-      Next = MostPromising([](const VariantSetting &) { return true; });
-    if (!Next)
-      break;
-    Take(*Next);
+      if (!llvm::is_contained(Picked, V) && (!Beside || llvm::is_contained(Around, V)))
+        Pool.push_back(V);
+    while (Picked.size() < Count && !Pool.empty()) {
+      std::vector<std::pair<double, size_t>> Gains;
+      for (size_t I = 0; I < Pool.size(); ++I)
+        if (double Gain = Believer.expectedGain(point(Pool[I])); Gain >= LeastPromise)
+          Gains.push_back({-Gain, I});
+      llvm::sort(Gains);
+      if (Gains.empty())
+        break;
+      bool Believes = Believer.points() < MostBelieved;
+      if (Believes)
+        Gains.resize(1);
+      std::set<size_t> Taken;
+      for (const auto &[Gain, I] : Gains)
+        if (Picked.size() < Count) {
+          Take(Pool[I]);
+          Taken.insert(I);
+        }
+      if (!Believes)
+        break;
+      Pool.erase(Pool.begin() + long(*Taken.begin()));
+    }
   }
   return Picked;
 }
 
-std::vector<VariantSetting> KernelSearch::propose() {
-  Proposed.clear();
-  if (Round >= rounds() || Timed >= Limits.MaxTimed) {
-    finish();
-    return {};
-  }
+/// Returns all settings that may be tried now: those around the best variant first.
+std::vector<VariantSetting> KernelSearch::left() const {
   std::vector<VariantSetting> Among = aroundTheBest();
-  for (const VariantSetting &V : settingsOf(Space, Limits.Effort))
-    if (worthwhile(V) && !early(V) && !Outdone.count(V) && !llvm::is_contained(Among, V))
+  for (const VariantSetting &V : settingsOf(Space, Effort))
+    if (worthwhile(V) && !early(V) && !llvm::is_contained(Among, V))
       Among.push_back(V);
-  // Half as many again as will be timed are proposed, because some turn out to have the same code,
-  // to be forbidden, or to be carved.
-  size_t Size = roundSize();
-  Proposed = pick(Among, Size + (Size + 1) / 2);
-  if (Proposed.empty())
-    finish();
-  return Proposed;
+  return Among;
+}
+
+std::vector<VariantSetting> KernelSearch::propose(size_t Most) {
+  if (Effort == 0 && Round > 0)
+    return {};
+  return pick(left(), Most);
+}
+
+KernelSearch::Rest KernelSearch::rest() const {
+  Rest Left;
+  if (Effort == 0 && Round > 0)
+    return Left;
+  for (const VariantSetting &V : left())
+    if (double Gain = Model.expectedGain(point(V)); Gain >= LeastPromise) {
+      ++Left.Settings;
+      Left.Promise = std::max(Left.Promise, Gain);
+    }
+  return Left;
 }
 
 void KernelSearch::cut(const VariantSetting &V, std::string Reason) {
@@ -223,56 +219,67 @@ void KernelSearch::cut(const VariantSetting &V, std::string Reason) {
     Carved.push_back({V, std::move(Reason), /*SameCode=*/false});
 }
 
-std::vector<VariantSetting> KernelSearch::carve(std::vector<Candidate> Made) {
+/// Returns those of \p Made that metrics put behind the default, another one, or a timed variant.
+std::set<VariantSetting> KernelSearch::outdone(llvm::ArrayRef<Candidate> Made) const {
+  std::vector<Candidate> All;
+  const Candidate *Default = made({});
+  if (Default)
+    All.push_back(*Default);
+  for (const VariantSetting &V : Chosen)
+    All.push_back(*made(V));
+  size_t Known = All.size();
+  All.insert(All.end(), Made.begin(), Made.end());
+  std::set<VariantSetting> Behind;
+  for (const CarvedVariant &C : superfluous(All, Known))
+    Behind.insert(C.Setting);
+  for (const Candidate &C : Made)
+    if (Default && thresholdReason(C, *Default, Space.BandwidthShare))
+      Behind.insert(C.Setting);
+  return Behind;
+}
+
+std::vector<VariantSetting> KernelSearch::admit(llvm::ArrayRef<VariantSetting> Tried,
+                                                std::vector<Candidate> Made, size_t Most) {
   std::set<VariantSetting> Came;
+  std::map<std::string, VariantSetting> ByCode;
+  auto Note = [&](const Candidate &C) {
+    return C.CodeDigest.empty() || ByCode.try_emplace(C.CodeDigest, C.Setting).second;
+  };
   for (Candidate &C : Made) {
     Came.insert(C.Setting);
     if (Candidates.emplace(C.Setting, C).second && !C.Setting.isDefault())
       InOrder.push_back(C.Setting);
   }
-  for (const VariantSetting &V : Proposed)
+  for (const VariantSetting &V : Tried)
     if (!Came.count(V))
       Gone.insert(V);
-  // Timed variants come first, because they are never cut and cut what equals them.
-  std::vector<Candidate> All;
   if (const Candidate *Default = made({}))
-    All.push_back(*Default);
+    Note(*Default);
   for (const VariantSetting &V : Chosen)
-    All.push_back(*made(V));
-  size_t Known = All.size();
-  std::vector<VariantSetting> Around = aroundTheBest();
-  for (const Candidate &C : Made) {
+    Note(*made(V));
+  std::vector<Candidate> Different;
+  for (Candidate &C : Made) {
     if (C.Setting.isDefault() || Gone.count(C.Setting))
       continue;
-    const Candidate *Default = made({});
-    if (std::optional<std::string> Reason =
-            Default ? thresholdReason(C, *Default, Space.BandwidthShare) : std::nullopt) {
-      cut(C.Setting, *Reason);
+    if (Note(C)) {
+      Different.push_back(std::move(C));
       continue;
     }
-    All.push_back(C);
-    // Beside the best variant only equal code cuts. There, the variants of interest differ in ways
-    // that metrics do not show.
-    if (llvm::is_contained(Around, C.Setting))
-      All.back().Metrics.Counts.reset();
+    if (Gone.insert(C.Setting).second)
+      Carved.push_back({C.Setting, "same code as " + variantName(ByCode.at(C.CodeDigest)),
+                        /*SameCode=*/true});
   }
-  for (const VariantSetting &V : Came)
-    Outdone.erase(V);
-  for (CarvedVariant &C : superfluous(All, Known))
-    if (C.SameCode)
-      cut(C.Setting, std::move(C.Reason));
-    else
-      Outdone[C.Setting] = std::move(C.Reason);
-  std::vector<VariantSetting> Among;
-  for (const Candidate &C : llvm::ArrayRef(All).drop_front(Known))
-    if (!Gone.count(C.Setting) && !Outdone.count(C.Setting))
-      Among.push_back(C.Setting);
-
-  std::vector<VariantSetting> Now = pick(Among, roundSize());
-  if (Round == 0)
-    Model.learn(Measured{point({}), 0});
+  if (Different.size() > Most) {
+    std::set<VariantSetting> Behind = outdone(Different);
+    llvm::stable_sort(Different, [&](const Candidate &A, const Candidate &B) {
+      return Behind.count(A.Setting) < Behind.count(B.Setting);
+    });
+    Different.resize(Most);
+  }
+  std::vector<VariantSetting> Now;
+  for (const Candidate &C : Different)
+    Now.push_back(C.Setting);
   ++Round;
-  Timed += Now.size();
   Gone.insert(Now.begin(), Now.end());
   Chosen.insert(Chosen.end(), Now.begin(), Now.end());
   return Now;
@@ -290,15 +297,10 @@ void KernelSearch::learn(const std::map<VariantSetting, double> &New) {
   Model.learn(Seen);
 }
 
-/// Cuts every setting that was compiled but not timed, and says what the model expected of it.
 void KernelSearch::finish() {
   for (const VariantSetting &V : InOrder) {
     if (Gone.count(V))
       continue;
-    if (auto Reason = Outdone.find(V); Reason != Outdone.end()) {
-      cut(V, Reason->second);
-      continue;
-    }
     auto [Mean, Deviation] = Model.predict(point(V));
     cut(V,
         llvm::formatv("not timed: expected at {0:F3} of the default's time (+- {1:F3}), the best "

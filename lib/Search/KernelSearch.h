@@ -1,8 +1,8 @@
 /// \file
-/// Searches the variants of one kernel under a budget. It chooses which settings are compiled,
-/// which of the compiled ones are carved away, which are timed, and what is tried around the best
-/// of them. It knows neither compilers nor GPUs: tuning feeds it, and so does a table of
-/// measurements.
+/// Searches the variants of one kernel. It says which settings to compile next, the most promising
+/// first, which of the compiled ones to time, and what to try around the best of them. How many is
+/// the caller's matter: time is its budget. It knows neither compilers nor GPUs: tuning feeds it,
+/// and so does a table of measurements.
 #pragma once
 
 #include "Search/Carver.h"
@@ -13,71 +13,79 @@
 
 namespace carve {
 
-/// The bounds of one search.
-struct SearchLimits {
-  /// How much is tried. 0: only critical points, in one round. 1: front-end caps, too, in two
-  /// rounds. 2: also knobs around the best variant. 3: also register-usage levels, in three rounds,
-  /// if MaxTimed is 9 or more. Callers double MaxTimed for 3.
-  unsigned Effort = 2;
-  unsigned MaxTimed = 12; ///< Variants of the kernel that may be timed, without the default.
-};
+/// Which knobs a search tries. 0: register caps at critical points alone, in one round. 1: also
+/// front-end caps. 2: also other caps and knobs. 3: also register-usage levels.
+inline constexpr unsigned DefaultEffort = 2;
 
-/// The caller repeats propose(), compiling, carve(), timing and learn() until propose() returns
-/// nothing. Each repetition is one round: one run of the user's program.
+/// A setting whose expected gain is below this share of the kernel's time is not worth timing.
+inline constexpr double LeastPromise = 0.002;
+
+/// The caller repeats propose(), compiling, admit(), timing and learn() until propose() returns
+/// nothing, or until its time is used up. Each repetition is one round: one run of the user's
+/// program.
 class KernelSearch {
 public:
-  KernelSearch(const KnobSpace &Space, SearchLimits Limits, const ModelScale &Scale = {});
+  KernelSearch(const KnobSpace &Space, unsigned Effort = DefaultEffort,
+               const ModelScale &Scale = {});
 
-  /// Returns the settings to compile now, the most promising first; there are more of them than
-  /// will be timed. If there are none, the search is over. A setting that was compiled in an
-  /// earlier round but not timed may be returned again, so the caller can keep its code.
-  std::vector<VariantSetting> propose();
-  /// Takes the compiled candidates \p Made, in the first round with the default. Settings that
-  /// failed to compile or are forbidden are simply missing. Returns the settings of \p Made to time
-  /// now. If there are none, the next propose() can still return some.
-  std::vector<VariantSetting> carve(std::vector<Candidate> Made);
+  /// Returns at most \p Most settings to compile now, the most promising first. If there are none,
+  /// nothing is worth trying any more. A setting that was proposed before and not compiled, or
+  /// compiled and not admitted, may be returned again, so the caller can keep its code.
+  std::vector<VariantSetting> propose(size_t Most);
+  /// Takes what became of the settings \p Tried, which propose() returned: \p Made are those that
+  /// were compiled, in the first round with the default. The others of \p Tried failed to compile
+  /// or are forbidden. Returns at most \p Most settings of \p Made to time now. Only equal code is
+  /// cut. If there are more than \p Most, those come last that metrics put behind another.
+  std::vector<VariantSetting> admit(llvm::ArrayRef<VariantSetting> Tried,
+                                    std::vector<Candidate> Made, size_t Most);
+  /// Takes settings of propose() that may not be compiled. They are not proposed again.
+  void forbid(llvm::ArrayRef<VariantSetting> Settings) {
+    Gone.insert(Settings.begin(), Settings.end());
+  }
   /// Takes the times of variants as ratios to the default's time. If it is not called, the next
   /// round relies on the model alone.
   void learn(const std::map<VariantSetting, double> &New);
+  /// Ends the search: cuts what was compiled but not timed, and says what was expected of it.
+  void finish();
 
-  /// Returns how many variants carve() has chosen for timing so far.
-  unsigned timed() const { return Timed; }
+  /// Returns how many variants admit() has chosen for timing so far.
+  size_t timed() const { return Chosen.size(); }
+  /// What is left to try.
+  struct Rest {
+    size_t Settings = 0; ///< Settings that promise LeastPromise or more.
+    double Promise = 0;  ///< The largest of their expected gains, as a share of the kernel's time.
+  };
+  Rest rest() const;
   /// Returns the settings that are not timed, in the order in which they were cut. The list is
-  /// complete after propose() has returned nothing: only then does it contain those that promised
-  /// too little or exceeded the budget.
+  /// complete after finish().
   const std::vector<CarvedVariant> &carved() const { return Carved; }
 
 private:
-  unsigned rounds() const;
-  unsigned roundSize() const;
   bool worthwhile(const VariantSetting &V) const;
   bool frontEndKnobIdle(FrontEndKnob Knob) const;
   bool early(const VariantSetting &V) const;
   const Candidate *made(const VariantSetting &V) const;
   ModelPoint point(const VariantSetting &V) const;
-  std::vector<VariantSetting> nearestPoints(llvm::ArrayRef<VariantSetting> Among) const;
-  std::vector<VariantSetting> landmarks(llvm::ArrayRef<VariantSetting> Among) const;
+  std::vector<VariantSetting> left() const;
+  std::vector<VariantSetting> nearestPoints(llvm::ArrayRef<VariantSetting> Among,
+                                            size_t Most) const;
+  std::vector<VariantSetting> landmarks(llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
   std::vector<VariantSetting> aroundTheBest() const;
   std::vector<VariantSetting> pick(llvm::ArrayRef<VariantSetting> Among, size_t Count) const;
+  std::set<VariantSetting> outdone(llvm::ArrayRef<Candidate> Made) const;
   void cut(const VariantSetting &V, std::string Reason);
-  void finish();
 
   KnobSpace Space;
-  SearchLimits Limits;
+  unsigned Effort;
   ModelScale Scale;
   VariantModel Model;
-  unsigned Timed = 0;
-  unsigned Round = 0;                      ///< Rounds that were carved.
+  unsigned Round = 0;                      ///< Rounds that were admitted.
   std::map<VariantSetting, double> Ratios; ///< Times of the timed variants over the default's.
   double BestRatio = 1;
   std::map<VariantSetting, Candidate> Candidates; ///< All that were compiled, with the default.
-  std::vector<VariantSetting> InOrder;  ///< Their settings as they came, without the default.
-  std::vector<VariantSetting> Proposed; ///< In the current round.
-  std::set<VariantSetting> Gone;        ///< Settings that were timed, cut, or failed to compile.
-  /// Settings that were cut by metrics, with the reason. They come back only beside the best
-  /// variant.
-  std::map<VariantSetting, std::string> Outdone;
-  std::vector<VariantSetting> Chosen; ///< Settings chosen for timing, in the order of choice.
+  std::vector<VariantSetting> InOrder; ///< Their settings as they came, without the default.
+  std::set<VariantSetting> Gone;       ///< Settings that were timed, cut, or failed to compile.
+  std::vector<VariantSetting> Chosen;  ///< Settings chosen for timing, in the order of choice.
   std::vector<CarvedVariant> Carved;
 };
 

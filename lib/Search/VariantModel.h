@@ -79,6 +79,8 @@ public:
   /// Adds \p P as if its time had been the predicted one, so that the rest of a batch is chosen
   /// with \p P in it.
   void believe(const ModelPoint &P);
+  /// Returns how many points were added.
+  size_t points() const { return Points.size(); }
   /// Returns the prediction for \p P from all points that were added.
   Prediction predict(const ModelPoint &P) const;
   /// Returns by how much \p P is expected to fall below the smallest logarithm added so far

@@ -16,7 +16,7 @@ struct Row {
 
 static constexpr Row Reasons[] = {
     {KnownReason::Budget, "budget", "the time budget (--budget) ended before it was decided"},
-    {KnownReason::BelowShare, "below-share", "less than 1 % of GPU time"},
+    {KnownReason::BelowShare, "below-share", "less than 0.1 % of GPU time"},
     {KnownReason::InNoUnit, "in-no-unit",
      "not compiled by carve-nvcc, or its unit is no longer in the store"},
     {KnownReason::RelocatableDeviceCode, "relocatable-device-code",

@@ -50,7 +50,6 @@ static llvm::Error openCaptures(const CommandContext &Context, std::vector<std::
 /// The command line of `carve tune`.
 struct TuneWords {
   TuneRequest Request;
-  unsigned Effort = SearchLimits().Effort;
   std::vector<std::string> Captures, Words;
   bool Json = false;
   bool Quiet = false; ///< Print only errors, and the JSON report if it is asked for.
@@ -65,7 +64,7 @@ static Flags tuneFlags(TuneWords &W) {
   F.arguments("CAPTURE...", W.Words, "more captures, after --from");
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
   registerTuning(F, "--",
-                 {R.Workload.TimeoutS, R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode, W.Effort,
+                 {R.Workload.TimeoutS, R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode, R.Options.Effort,
                   R.Options.Scope, R.Options.Domain, R.Workload.OutputFiles, R.SamplesPath});
   F.choice("--points", {"critical", "every-8", "all"}, R.Options.Points,
            "other sets of variants, to compare the search with");
@@ -94,9 +93,9 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
                       "', expected the command after '--'");
   if (R.Workload.Argv.empty())
     return usageError("carve tune: no command, expected: carve tune -- COMMAND...");
+  R.Options.LeastShare = LeastTunedShare;
   if (!R.SamplesPath.empty() && !R.RecordPath.empty())
     return usageError("carve tune: --samples and --record exclude each other");
-  R.Options.Search = searchLimits(W.Effort);
   return llvm::Error::success();
 }
 

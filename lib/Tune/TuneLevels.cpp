@@ -178,7 +178,7 @@ llvm::Expected<std::vector<LeveledUnit>> carve::tuneLevels(TuneState &State, con
                                                            SelectionOutcome &Outcome) {
   const TuningOptions &Options = State.Request.Options;
   std::vector<LeveledUnit> Units;
-  if (Options.Search.Effort < MaxEffort || Options.Points != PointSet::Critical)
+  if (Options.Effort < MaxEffort || Options.Points != PointSet::Critical)
     return Units;
   std::vector<size_t> Chosen;
   for (const SubjectOutcome &O : Outcome.Subjects)

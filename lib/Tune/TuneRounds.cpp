@@ -135,14 +135,16 @@ llvm::Error RoundsStage::timeRound() {
 llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
   // Recorded samples of a tuning by whole runs have no timing run.
   if (!State.timesInside() || (State.recorded() && State.Samples.timingRuns() == 0)) {
-    Rounds.makeAll();
+    Rounds.makeAll(MostByRuns);
     return std::optional<InRunTuning>();
   }
   // If no other run is allowed, its variants need not be compiled.
-  for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) && Rounds.next();
+  for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) &&
+                          Rounds.next(limitsOfRound(State, Job, Built, Trace));
        First = false)
     if (llvm::Error E = timeRound())
       return E;
+  Rounds.finish();
   VariantSets Last;
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     Last.push_back(variantsLeft(All, K, Built));

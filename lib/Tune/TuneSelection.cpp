@@ -77,6 +77,7 @@ llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const Tuni
                                                     unsigned RunsBefore, bool DefaultInPlace) {
   const TuneRequest &Request = State.Request;
   SelectionLimits Limits = Request.Limits;
+  Limits.BudgetS = State.BudgetS;
   Limits.RunS = State.PlainWallS;
   Limits.RunsBefore = State.Runs + RunsBefore;
   if (double Ns = tracedNs(Job); Ns > 0 && !DefaultInPlace)

@@ -28,13 +28,21 @@ struct TuneState {
   size_t TimingRuns = 0; ///< Timing runs taken from recorded samples so far.
   unsigned Runs = 0;     ///< Runs made for the trace and the timing.
   double PlainWallS = 0; ///< Wall time of the traced run; 0 with recorded samples.
+  double BudgetS = 0;    ///< Seconds that the tuning may take; 0 if they are not limited.
 
   /// Whether recorded samples are used instead of the program.
   bool recorded() const { return !Request.SamplesPath.empty(); }
   /// Seconds since the tuning began.
   double seconds() const;
+  /// Sets BudgetS from the request, or else from PlainWallS and the effort. Recorded samples, and
+  /// sets of variants that a search is compared with, have no limit but the request's.
+  void setBudget();
   /// Seconds of the budget that are left, at least 0; nothing without a budget.
   std::optional<double> secondsLeft() const;
+  /// Seconds that the next timing run may take beyond a plain run, with compiling for it: half of
+  /// what the shortest confirmation leaves. It is 0 if nothing is left, and nothing without a
+  /// budget. The first timing run always has some.
+  std::optional<double> secondsForRound() const;
   /// The GPUs to lock and watch; null with recorded samples.
   TimedGpus *gpus() { return Gpus ? &*Gpus : nullptr; }
   /// Whether variants are timed inside the program.

@@ -18,15 +18,28 @@ namespace {
 /// time.
 constexpr double ExhaustiveReplayS = 400;
 
+/// The shares of a round's time: what is compiled is then assembled once more, all in one module.
+constexpr double CompileShare = 0.3, ReplayShare = 0.4;
+/// The most variants of a kernel in one round, and how many there are if time is no limit.
+constexpr size_t MostTimable = 400, RecordedTimable = 24;
 double replaySeconds(const TuneState &State) {
   if (State.Request.Options.Points == PointSet::All)
     return std::min(ExhaustiveReplayS, State.secondsLeft().value_or(ExhaustiveReplayS) / 2);
   // Recorded runs take no time now, so the program's length does not limit them.
-  double Worth =
-      State.recorded() ? MostReplayS : std::max(LeastReplayS, PlainRunsWorth * State.PlainWallS);
+  if (State.recorded())
+    return MostReplayS;
+  if (std::optional<double> Round = State.secondsForRound())
+    return std::min(MostReplayS, ReplayShare * *Round);
+  return std::clamp(PlainRunsWorth * State.PlainWallS, LeastReplayS, MostReplayS);
+}
+
+/// How many variants of a kernel are timed by whole runs: as many as half of the time that is left
+/// has runs, and 2 at least.
+size_t timableByRuns(const TuneState &State) {
   std::optional<double> Left = State.secondsLeft();
-  // The confirmation needs most of what is left.
-  return std::min({MostReplayS, Worth, Left ? *Left / 3 : MostReplayS});
+  if (!Left || State.PlainWallS <= 0)
+    return MostByRuns;
+  return std::clamp<size_t>(size_t(*Left / State.PlainWallS / 2), 2, MostByRuns);
 }
 
 /// Why the request allows no run after the trace and \p Timing timing runs, or nothing if it does.
@@ -34,7 +47,10 @@ std::optional<std::string> whyNoRun(const TuneState &State, unsigned Timing) {
   const SelectionLimits &Limits = State.Request.Limits;
   std::optional<double> Left = State.secondsLeft();
   if (Left && *Left <= State.PlainWallS)
-    return "the budget of " + llvm::formatv("{0:f1}", Limits.BudgetS).str() + " s is used up";
+    return "the budget of " + llvm::formatv("{0:f1}", State.BudgetS).str() + " s is used up";
+  if (Timing == 0 && State.secondsForRound() == 0.0)
+    return "what is left of the budget of " + llvm::formatv("{0:f1}", State.BudgetS).str() +
+           " s is needed to confirm";
   if (State.Runs + Timing >= Limits.MaxRuns)
     return "the limit of " + std::to_string(Limits.MaxRuns) + " runs is reached";
   return std::nullopt;
@@ -145,6 +161,26 @@ std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const Tuning
   Limits.Request = State.Request.Mode;
   Limits.ReplayS = replaySeconds(State);
   return chooseModes(Job, Built, Trace, Limits);
+}
+
+RoundLimits carve::limitsOfRound(const TuneState &State, const TuningJob &Job,
+                                 const JobBuild &Built, const ProbeRecord &Trace) {
+  RoundLimits Round;
+  if (std::optional<double> Seconds = State.secondsForRound())
+    Round.CompileS = CompileShare * *Seconds;
+  double Sum = 0;
+  for (const JobKernel &K : Job.Kernels)
+    Sum += K.Traced.Share;
+  ModeLimits Limits;
+  Limits.Request = State.Request.Mode;
+  for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
+    Limits.ReplayS = replaySeconds(State) * K.Traced.Share / Sum;
+    size_t Timable = timableVariants({K.Traced, K.Hazards, 0, Trace, Job.DeviceHeap}, Limits,
+                                     State.recorded() ? RecordedTimable : MostTimable);
+    bool New = Made.Variants.size() <= FirstPlace;
+    Round.Timable.push_back(Timable || !New ? Timable : timableByRuns(State));
+  }
+  return Round;
 }
 
 std::optional<std::string> carve::whyNoTimingRun(const TuneState &State) {

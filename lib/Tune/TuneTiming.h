@@ -13,15 +13,23 @@ namespace carve {
 std::vector<ModeChoice> chooseTiming(const TuneState &State, const TuningJob &Job,
                                      const JobBuild &Built, const ProbeRecord &Trace);
 
+/// What the next round of variants of \p Job may take: its time is shared out by the kernels'
+/// shares of GPU time. A kernel that only whole runs can time gets few variants, and those at once.
+RoundLimits limitsOfRound(const TuneState &State, const TuningJob &Job, const JobBuild &Built,
+                          const ProbeRecord &Trace);
+
 /// Why no timing run can be made now, or nothing if one can. The budget or the limit on runs may be
 /// reached, or the recorded samples may have no further one.
 std::optional<std::string> whyNoTimingRun(const TuneState &State);
 
-/// The seconds for all replays of one process, if the budget does not allow less: as long as
-/// PlainRunsWorth runs of the program, but between the other two limits. If replaying took much
-/// longer, a few whole runs would tell as much in less time: the time of a kernel that runs for
-/// seconds and is launched once has as little noise in whole runs.
+/// The seconds for all replays of one process if there is no budget: as long as PlainRunsWorth runs
+/// of the program, but between the other two limits. If replaying took much longer, a few whole
+/// runs would tell as much in less time: the time of a kernel that runs for seconds and is launched
+/// once has as little noise in whole runs.
 constexpr double LeastReplayS = 4, MostReplayS = 60, PlainRunsWorth = 4;
+
+/// The most variants of a kernel that only whole runs can time.
+constexpr size_t MostByRuns = 12;
 
 /// Makes one run of the program with \p Images in place, in which the probe replays and rotates as
 /// \p Plan says. The run may take \p ReplayS seconds longer than a plain run. Fails if the program

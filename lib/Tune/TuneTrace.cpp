@@ -46,6 +46,7 @@ static llvm::Expected<ProbeRecord> recordedTrace(TuneState &State) {
   if (!Read)
     return Read.takeError();
   State.Samples = std::move(*Read);
+  State.setBudget();
   return State.Samples.trace(Path);
 }
 
@@ -56,6 +57,7 @@ llvm::Expected<ProbeRecord> carve::traceProgram(TuneState &State) {
   if (!First)
     return First.takeError();
   State.PlainWallS = First->WallS;
+  State.setBudget();
   std::vector<std::string> Uuids;
   for (const DeviceInfo &D : First->Probe.Devices)
     Uuids.push_back(D.Uuid);

@@ -44,14 +44,14 @@ struct BuiltJob {
 
 /// Returns the job with the critical points of every kernel in its modules.
 BuiltJob wholeJob(const Project &P, const ProbeRecord &Trace, TuningOptions Options) {
-  Options.Search = searchLimits(0);
+  Options.Effort = 0;
   ProcessRunner Runner;
   UnitStore Store = P.store();
   JobContext Context{Store, machine().T, Runner, Options};
   JobSources Sources;
   TuningJob Job = valueOf(prepareJob(Trace, Context, /*AllUnits=*/false, Sources));
   JobBuild Built(Job);
-  VariantRounds(Job, Sources, Context, Built).makeAll();
+  VariantRounds(Job, Sources, Context, Built).makeAll(12);
   return {std::move(Job), std::move(Built)};
 }
 

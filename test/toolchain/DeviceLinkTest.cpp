@@ -153,7 +153,7 @@ std::pair<TuningJob, JobBuild> DeviceLinkTest::job() {
   EXPECT_EQ(llvm::toString(readProbeFile(Lines, "trace", Trace)), "");
   TuningOptions Options;
   Options.DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
-  Options.Search = searchLimits(0);
+  Options.Effort = 0;
   UnitStore Store = store();
   JobContext Context{Store, Tools, Runner, Options};
   JobSources Sources;
@@ -163,7 +163,7 @@ std::pair<TuningJob, JobBuild> DeviceLinkTest::job() {
     return {};
   }
   JobBuild Built(*Job);
-  VariantRounds(*Job, Sources, Context, Built).makeAll();
+  VariantRounds(*Job, Sources, Context, Built).makeAll(12);
   return {std::move(*Job), std::move(Built)};
 }
 

@@ -136,8 +136,14 @@ bool Replay::mayBeTimed(size_t Variant, Verdict Output) const {
          (Output == Verdict::Differs && Target.Kernel.Planned->Measured.count(Variant) > 0);
 }
 
+/// Verifies the variants in the order of their numbers, the more promising first. If that takes
+/// more than half of the time for this launch, the others are skipped, so that some can be timed.
 Failure Replay::verifyAll(Result &Out) {
   for (size_t V : Target.Variants) {
+    if (V >= FirstPlace && leftNs() < Target.BudgetNs / 2) {
+      Out.Skipped.insert(V);
+      continue;
+    }
     if (leftNs() < 0)
       return Failure("budget");
     Judgement Found;
@@ -154,7 +160,7 @@ Failure Replay::timeRounds(const Result &Out) {
   std::vector<size_t> Allowed;
   bool Control = false;
   for (size_t V : Target.Variants)
-    if (!Out.Rejected.count(V)) {
+    if (!Out.Rejected.count(V) && !Out.Skipped.count(V)) {
       Allowed.push_back(V);
       Control |= V == 1;
     }
@@ -189,21 +195,35 @@ Failure Replay::timeRound(const std::vector<size_t> &Order) {
       return Why;
     if (Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
       return Failure("launch-refused");
-    if (Verified.idempotent() && Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
-      return Failure("launch-refused");
+    if (Failure Why = timeWarm(V))
+      return Why;
   }
   return Failure::none();
+}
+
+/// Times \p Variant with what its kernel used last in L2. If it can run twice, that is its own cold
+/// run. Otherwise the default runs, what it changed is put back, and then comes the variant.
+Failure Replay::timeWarm(size_t Variant) {
+  if (!Verified.idempotent()) {
+    if (Failure Why = Memory.restore(Verified.dirty()))
+      return Why;
+    if (Runs.run(DefaultPlace, /*Timed=*/false) != CUDA_SUCCESS)
+      return Failure("launch-refused");
+    if (Failure Why = Memory.restore(Verified.dirty()))
+      return Why;
+  }
+  return Runs.run(Variant, /*Timed=*/true) == CUDA_SUCCESS ? Failure::none()
+                                                           : Failure("launch-refused");
 }
 
 Failure Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
                           std::vector<ReplaySchedule::Times> &Times) {
   std::vector<double> Ns = Context.Clock->collect();
-  size_t PerVariant = Verified.idempotent() ? 2 : 1;
-  if (Ns.size() != Order.size() * PerVariant)
+  if (Ns.size() != Order.size() * 2)
     return Failure("clock");
   bool Confirming = Schedule.phase() == ReplaySchedule::Phase::Confirm;
   for (size_t I = 0; I < Order.size(); ++I) {
-    ReplaySchedule::Times T{Ns[I * PerVariant], PerVariant == 2 ? Ns[2 * I + 1] : 0};
+    ReplaySchedule::Times T{Ns[2 * I], Ns[2 * I + 1]};
     note(TimedSample{place(), Confirming, unsigned(Schedule.round()), nameOf(Order[I]),
                      double(uint64_t(T.ColdNs)), double(uint64_t(T.WarmNs))});
     Times.push_back(T);

@@ -24,7 +24,9 @@ public:
     /// launch may be replayed.
     Failure StoodBack = Failure::none();
     /// The variants that were refused or whose output is not the default's.
-    std::set<size_t> Rejected;
+    std::set<size_t> Rejected = {};
+    /// The variants that this launch left no time to verify. They are not timed either.
+    std::set<size_t> Skipped = {};
   };
 
   Replay(const DriverApi &Driver, Watchdog &Dog, ReplayContext &Context,
@@ -48,6 +50,7 @@ private:
   bool mayBeTimed(size_t Variant, Verdict Output) const;
   Failure timeRounds(const Result &Out);
   Failure timeRound(const std::vector<size_t> &Order);
+  Failure timeWarm(size_t Variant);
   Failure takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
                     std::vector<ReplaySchedule::Times> &Times);
   void measureRestore();

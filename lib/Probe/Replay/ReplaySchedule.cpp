@@ -4,6 +4,9 @@
 #include "Protocol/OrderStatistics.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
 
 using namespace carve::probe;
 
@@ -53,11 +56,13 @@ void ReplaySchedule::finish(const std::vector<Times> &Taken, double RoundNs, dou
       Now = Phase::Done;
     return;
   }
+  race();
   if (Round >= MinScreenRounds)
     rejectLosers();
-  if (Round >= MinScreenRounds && screened(RoundNs, LeftNs)) {
+  double NextNs = RoundNs / double(Order.size()) * double(Active.size());
+  if (Round >= MinScreenRounds && screened(NextNs, LeftNs)) {
     startConfirming();
-  } else if (LeftNs < RoundNs) {
+  } else if (LeftNs < NextNs) {
     Now = Phase::Done;
   }
 }
@@ -72,6 +77,29 @@ static Interval intervalOf(std::vector<double> Values) {
   std::sort(Values.begin(), Values.end());
   size_t Trim = carve::orderStatisticTrim(Values.size(), Confidence);
   return {Values[Trim], Values[Values.size() - 1 - Trim]};
+}
+
+/// Gives up what the rounds so far show to be out of reach of the best, so that hundreds of
+/// variants take little more than one round.
+void ReplaySchedule::race() {
+  auto Mean = [&](size_t V) {
+    return std::accumulate(Ratios[V].begin(), Ratios[V].end(), 0.0) / double(Ratios[V].size());
+  };
+  double Best = 1;
+  for (size_t V : Active)
+    if (V >= References && !Measured.count(V))
+      Best = std::min(Best, Mean(V));
+  double Limit = Round <= std::size(Reach) ? Best * Reach[Round - 1] : HUGE_VAL;
+  std::vector<double> Means;
+  for (size_t V : Active)
+    if (V >= References && !Measured.count(V))
+      Means.push_back(Mean(V));
+  std::sort(Means.begin(), Means.end());
+  for (const Cut &C : Cuts)
+    if (Round >= C.Rounds && Means.size() > C.Stay)
+      Limit = std::min(Limit, Means[C.Stay - 1]);
+  std::erase_if(Active,
+                [&](size_t V) { return V >= References && !Measured.count(V) && Mean(V) > Limit; });
 }
 
 void ReplaySchedule::rejectLosers() {
@@ -97,11 +125,11 @@ size_t ReplaySchedule::competing() const {
 
 /// If only two variants are left, there is nothing to choose. More rounds must leave time for the
 /// held-out ones, which have at most four variants.
-bool ReplaySchedule::screened(double RoundNs, double LeftNs) const {
+bool ReplaySchedule::screened(double NextNs, double LeftNs) const {
   if (competing() <= References + 2 || Round >= MaxScreenRounds)
     return true;
-  double PerRun = RoundNs / double(Order.size());
-  return LeftNs - RoundNs < PerRun * double(References + 2) * MaxConfirmRounds;
+  double PerRun = NextNs / double(Active.size());
+  return LeftNs - NextNs < PerRun * double(References + 2) * MaxConfirmRounds;
 }
 
 /// If nothing is faster than the default, the rounds show how far two identical copies differ.

@@ -18,6 +18,16 @@ class ReplaySchedule {
 public:
   enum class Phase { Screen, Confirm, Done };
 
+  /// In the first rounds, a variant leaves if its mean ratio is beyond this multiple of the best
+  /// one's, or of the default's if nothing is faster: by so much, one or two runs do not err.
+  static constexpr double Reach[] = {1.10, 1.04};
+  /// How many may stay after so many rounds, the best by their mean ratios: successive halving
+  /// (Jamieson and Talwalkar, AISTATS 2016).
+  struct Cut {
+    unsigned Rounds;
+    size_t Stay;
+  };
+  static constexpr Cut Cuts[] = {{2, 24}, {4, 12}};
   static constexpr unsigned MinScreenRounds = 3;
   static constexpr unsigned MaxScreenRounds = 15;
   static constexpr unsigned MinConfirmRounds = 5;
@@ -55,8 +65,9 @@ public:
   bool complete() const { return Complete; }
 
 private:
+  void race();
   void rejectLosers();
-  bool screened(double RoundNs, double LeftNs) const;
+  bool screened(double NextNs, double LeftNs) const;
   unsigned confirmTarget() const;
   void startConfirming();
   /// Returns how many active variants compete, including the default and the control.

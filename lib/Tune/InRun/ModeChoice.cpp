@@ -22,11 +22,14 @@ static constexpr double RotatedShare = 0.8;
 static constexpr double ShortNs = 30e3;
 static constexpr uint64_t ManyCycles = 16;
 
-/// The least that a replay in the probe needs: a comparison and three rounds of all variants, five
-/// more rounds of the best variants, and runs of the default that show how it differs from run to
-/// run.
-static constexpr unsigned ScreenRounds = 3, ConfirmRounds = 5, ConfirmedVariants = 4,
+/// The least that a replay in the probe needs: a comparison and a round of all variants, two more
+/// of those within reach of the best, five of the best variants, and runs of the default that show
+/// how it differs from run to run.
+static constexpr unsigned FurtherRounds = 2, ConfirmRounds = 5, ConfirmedVariants = 4,
                           DefaultRuns = 4;
+static constexpr size_t WithinReach = 14;
+/// A round runs a variant cold, the default, and the variant warm.
+static constexpr double RunsOfVariant = 3;
 /// Before each run, memory is restored and L2 is flushed. After the first run of a variant, all
 /// memory is compared, which takes about 0.5 ms for each GB (share/doc/timing.md).
 static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
@@ -210,10 +213,10 @@ double Chooser::verifyS() const {
 }
 
 double Chooser::replayS() const {
-  double Ns = 0,
-         Runs = double(Q.Variants * ScreenRounds + size_t(ConfirmedVariants) * ConfirmRounds);
+  double Ns = 0, Runs = double(Q.Variants + std::min(Q.Variants, WithinReach) * FurtherRounds +
+                               size_t(ConfirmedVariants) * ConfirmRounds);
   for (const TimedShape &S : Shapes)
-    Ns += Runs * (S.MeanNs + RestoreNs);
+    Ns += Runs * RunsOfVariant * (S.MeanNs + RestoreNs);
   return verifyS() + Ns / 1e9;
 }
 
@@ -287,6 +290,15 @@ ModeChoice Chooser::choose() const {
 
 ModeChoice carve::chooseMode(const ModeQuestion &Question, const ModeLimits &Limits) {
   return Chooser(Question, Limits).choose();
+}
+
+size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most) {
+  for (size_t Count = Most; Count > 0; Count = Count * 3 / 4) {
+    Question.Variants = FirstPlace + Count;
+    if (chooseMode(Question, Limits).Mode != TimingMode::Fixed)
+      return Count;
+  }
+  return 0;
 }
 
 std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild &Built,

@@ -65,6 +65,11 @@ std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 /// The choice for one kernel.
 ModeChoice chooseMode(const ModeQuestion &Question, const ModeLimits &Limits);
 
+/// How many variants of a kernel, at most \p Most and without the default and its control copy, a
+/// timing run can time within \p Limits. Question.Variants is not used. Returns 0 if only whole
+/// runs can time them.
+size_t timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most);
+
 /// The choice for each kernel of \p Job, in the order of the job. \p Trace is the trace that the
 /// job was made from. Only variants that are in the modules of \p Built (JobVariant::InModule)
 /// count. Each kernel that is replayed takes its time from ModeLimits::ReplayS, in the order of the

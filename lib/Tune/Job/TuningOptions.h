@@ -23,21 +23,21 @@ enum class PointSet {
   All, ///< The same with every other knob that a module can hold. It is a reference for a search.
 };
 
-/// The largest SearchLimits::Effort.
+/// The largest TuningOptions::Effort.
 inline constexpr unsigned MaxEffort = 3;
 
-/// The limits of a search with \p Effort, 0 to MaxEffort. At most 12 variants of a kernel are
-/// timed, or twice as many with the largest effort.
-SearchLimits searchLimits(unsigned Effort);
+/// TuningOptions::LeastShare of a tuning. A kernel of a thousandth can still gain what many of them
+/// gain together. Where kernels are only shown, a hundredth is enough.
+inline constexpr double LeastTunedShare = 0.001;
 
 /// What the user may set for a tuning.
 struct TuningOptions {
   TuningScope Scope = TuningScope::Kernel;
   LaunchDomain Domain = LaunchDomain::Preserve;
   PointSet Points =
-      PointSet::Critical;   ///< With any other set, all points are timed without search.
-  SearchLimits Search;      ///< The limits of the search for each kernel.
-  double LeastShare = 0.01; ///< A kernel with a smaller share of GPU time, 0 to 1, is not tuned.
+      PointSet::Critical;          ///< With any other set, all points are timed without search.
+  unsigned Effort = DefaultEffort; ///< Which knobs are tried (KernelSearch), and for how long.
+  double LeastShare = 0.01; ///< A kernel with a smaller share of GPU time, 0 to 1, is left alone.
   std::string DevicesDir;
 };
 

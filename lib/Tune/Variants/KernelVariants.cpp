@@ -50,7 +50,10 @@ llvm::Expected<Assembled> assembleClones(const ParsedModule &M, llvm::ArrayRef<C
   llvm::Expected<std::string> Text = M.Ptx.withClones(Clones);
   if (!Text)
     return Text.takeError();
-  return assemble(Context.T, Context.Runner, *Text, M.Image.PtxasOptions, M.Image.PtxName);
+  // The entries are compiled on all cores. The code is the same as on one.
+  std::vector<std::string> Options = M.Image.PtxasOptions;
+  Options.push_back("--split-compile=0");
+  return assemble(Context.T, Context.Runner, *Text, Options, M.Image.PtxName);
 }
 
 /// Assembles the module with all \p Clones that ptxas accepts, and adds the others to \p Failures.

@@ -1,12 +1,16 @@
 #include "Tune/Variants/VariantRounds.h"
 
 #include "Search/VariantEdit.h"
+#include "Support/Clock.h"
 #include "Support/Log.h"
 #include "Tune/Job/DeviceLinks.h"
 #include "Tune/Variants/KernelVariants.h"
 #include "Tune/Variants/KnobSpaces.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Threading.h"
+
+#include <chrono>
 
 using namespace carve;
 
@@ -15,7 +19,7 @@ class VariantRounds::Source {
 public:
   Source(const KnobSpace &Space, const TuningOptions &Options) {
     if (Options.Points == PointSet::Critical)
-      Search.emplace(Space, Options.Search);
+      Search.emplace(Space, Options.Effort);
     else if (Options.Points == PointSet::All)
       List = allSettings(Space);
     else
@@ -23,23 +27,33 @@ public:
         List.push_back({.Cap = Cap});
   }
 
-  std::vector<VariantSetting> propose() {
-    return Search ? Search->propose() : std::exchange(List, {});
+  std::vector<VariantSetting> propose(size_t Most) {
+    return Search ? Search->propose(Most) : std::exchange(List, {});
   }
-  std::vector<VariantSetting> carve(std::vector<Candidate> Made) {
+  std::vector<VariantSetting> admit(llvm::ArrayRef<VariantSetting> Tried,
+                                    std::vector<Candidate> Made, size_t Most) {
     if (Search)
-      return Search->carve(std::move(Made));
+      return Search->admit(Tried, std::move(Made), Most);
     std::vector<VariantSetting> All;
     for (const Candidate &C : Made)
       All.push_back(C.Setting);
     return All;
   }
+  /// Takes settings that may not be compiled.
+  void forbid(llvm::ArrayRef<VariantSetting> Settings) {
+    if (Search)
+      Search->forbid(Settings);
+  }
   void learn(const std::map<VariantSetting, double> &Ratios) {
     if (Search)
       Search->learn(Ratios);
   }
-  llvm::ArrayRef<CarvedVariant> carved() const {
-    return Search ? llvm::ArrayRef(Search->carved()) : llvm::ArrayRef<CarvedVariant>();
+  /// Ends the search, and returns what is not timed.
+  llvm::ArrayRef<CarvedVariant> finish() {
+    if (!Search)
+      return {};
+    Search->finish();
+    return Search->carved();
   }
 
   std::map<VariantSetting, StaticMetrics> Metrics; ///< For all compiled settings and the default.
@@ -74,23 +88,23 @@ void VariantRounds::endSearch(size_t Kernel) {
   Searches[Kernel].reset();
 }
 
-/// The settings of \p Kernel to compile now; none if its search is over.
-std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel) {
+/// At most \p Most settings of \p Kernel to compile now; none if nothing is worth trying.
+std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel, size_t Most) {
   const ParsedModule &M = Sources.of(Job.Kernels[Kernel].Modules.front());
   while (Searches[Kernel]) {
     Source &S = *Searches[Kernel];
-    std::vector<VariantSetting> Wanted = S.propose(), Allowed;
-    for (const VariantSetting &V : Wanted)
-      if (auto Why = forbiddenSetting(V, M))
+    std::vector<VariantSetting> Forbidden, Allowed;
+    for (const VariantSetting &V : S.propose(Most))
+      if (auto Why = forbiddenSetting(V, M)) {
         Built.Kernels[Kernel].Dropped.push_back(variantName(V) + ": " + *Why);
-      else
+        Forbidden.push_back(V);
+      } else {
         Allowed.push_back(V);
-    if (!Allowed.empty())
+      }
+    if (!Forbidden.empty())
+      S.forbid(Forbidden);
+    if (!Allowed.empty() || Forbidden.empty())
       return Allowed;
-    if (Wanted.empty())
-      endSearch(Kernel);
-    else
-      S.carve({});
   }
   return {};
 }
@@ -113,14 +127,16 @@ void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
 
 /// Gives the compiled proposals of \p Kernel to its search, and adds the variants that it chooses.
 void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Requests,
-                           llvm::ArrayRef<CompiledSetting> Made) {
+                           llvm::ArrayRef<CompiledSetting> Made, size_t Most) {
   KernelBuild &K = Built.Kernels[Kernel];
   Source &S = *Searches[Kernel];
   const LaunchShape &Shape = heaviestShape(Job.Kernels[Kernel].Traced);
   std::vector<Candidate> Candidates;
   std::map<VariantSetting, JobVariant> Sound;
+  std::vector<VariantSetting> Tried;
   for (size_t I = 0; I < Requests.size(); ++I) {
     const VariantSetting &Setting = Requests[I].Setting;
+    Tried.push_back(Setting);
     JobVariant V{Setting, "", Made[I].Resources, Made[I].CodeDigest, ""};
     V.Metrics = staticMetrics(Job.Model, V.Resources, Shape, Made[I].Counts);
     bool IsNew = !Setting.isDefault() && !S.Metrics.count(Setting);
@@ -146,7 +162,7 @@ void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Request
       Default.Metrics = V.Metrics;
     }
   }
-  for (const VariantSetting &Chosen : S.carve(std::move(Candidates)))
+  for (const VariantSetting &Chosen : S.admit(Tried, std::move(Candidates), Most))
     if (auto V = Sound.find(Chosen); V != Sound.end()) {
       addVariant(Kernel, std::move(V->second));
       Sound.erase(V);
@@ -154,45 +170,82 @@ void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Request
 }
 
 void VariantRounds::describeCarved(size_t Kernel) {
-  const Source &S = *Searches[Kernel];
+  Source &S = *Searches[Kernel];
   std::vector<CarvedJobVariant> &Carved = Built.Kernels[Kernel].Carved;
   Carved.clear();
-  for (const CarvedVariant &C : S.carved()) {
+  for (const CarvedVariant &C : S.finish()) {
     auto Metrics = S.Metrics.find(C.Setting);
     Carved.push_back(
         {C.Setting, C.Reason, Metrics == S.Metrics.end() ? StaticMetrics() : Metrics->second});
   }
 }
 
-bool VariantRounds::next() {
+/// What all searches propose, those requests first that promise most for the program: the settings
+/// of a kernel come in the order of their promise, and count by the kernel's share of GPU time. The
+/// default of a kernel that is new comes before its first setting.
+std::vector<SettingRequest> VariantRounds::wishes(const RoundLimits &Limits) {
+  struct Wish {
+    double Weight;
+    SettingRequest Request;
+  };
+  std::vector<Wish> All;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K) {
+    std::vector<VariantSetting> Wanted = proposals(K, Limits.Timable[K]);
+    double Share = Job.Kernels[K].Traced.Share;
+    if (!Wanted.empty() && Searches[K]->Metrics.empty())
+      All.push_back({Share, {K, {}}});
+    for (size_t Rank = 0; Rank < Wanted.size(); ++Rank)
+      All.push_back({Share / double(1 + Rank), {K, Wanted[Rank]}});
+  }
+  llvm::stable_sort(All, [](const Wish &A, const Wish &B) { return A.Weight > B.Weight; });
+  std::vector<SettingRequest> Requests;
+  for (Wish &W : All)
+    Requests.push_back(std::move(W.Request));
+  return Requests;
+}
+
+/// As many settings are compiled before the clock is looked at again as keep all cores busy.
+static size_t settingsAtATime() {
+  return 4 * std::max<size_t>(4, llvm::hardware_concurrency().compute_thread_count());
+}
+
+bool VariantRounds::next(const RoundLimits &Limits) {
   Added.assign(Job.Kernels.size(), {});
-  while (true) {
-    std::vector<SettingRequest> Requests;
-    std::vector<std::pair<size_t, size_t>> Ranges; ///< First request and count, by kernel.
-    for (size_t K = 0; K < Job.Kernels.size(); ++K) {
-      size_t First = Requests.size();
-      std::vector<VariantSetting> Wanted = proposals(K);
-      if (!Wanted.empty() && Searches[K]->Metrics.empty())
-        Requests.push_back({K, {}});
-      for (const VariantSetting &V : Wanted)
-        Requests.push_back({K, V});
-      Ranges.emplace_back(First, Requests.size() - First);
-    }
-    if (Requests.empty())
+  auto Begin = std::chrono::steady_clock::now();
+  auto InTime = [&] { return !Limits.CompileS || secondsSince(Begin) < *Limits.CompileS; };
+  while (InTime()) {
+    std::vector<SettingRequest> Wanted = wishes(Limits);
+    if (Wanted.empty())
       return false;
-    std::vector<CompiledSetting> Made = Compiler.compile(Requests);
-    for (size_t K = 0; K < Ranges.size(); ++K)
-      if (auto [First, Count] = Ranges[K]; Count)
-        settle(K, llvm::ArrayRef(Requests).slice(First, Count),
-               llvm::ArrayRef(Made).slice(First, Count));
+    std::map<size_t, std::vector<SettingRequest>> Requests; // By kernel.
+    std::map<size_t, std::vector<CompiledSetting>> Made;
+    for (size_t First = 0; First < Wanted.size() && (First == 0 || InTime());) {
+      size_t Count =
+          Limits.CompileS ? std::min(settingsAtATime(), Wanted.size() - First) : Wanted.size();
+      auto Slice = llvm::ArrayRef(Wanted).slice(First, Count);
+      std::vector<CompiledSetting> Compiled = Compiler.compile(Slice);
+      for (size_t I = 0; I < Count; ++I) {
+        Requests[Slice[I].Kernel].push_back(Slice[I]);
+        Made[Slice[I].Kernel].push_back(std::move(Compiled[I]));
+      }
+      First += Count;
+    }
+    for (const auto &[K, Asked] : Requests)
+      settle(K, Asked, Made[K], Limits.Timable[K]);
     if (llvm::any_of(Added, [](const std::vector<size_t> &V) { return !V.empty(); }))
       return true;
   }
+  return false;
 }
 
-void VariantRounds::makeAll() {
-  while (next()) {
-  }
+void VariantRounds::finish() {
+  for (size_t K = 0; K < Job.Kernels.size(); ++K)
+    endSearch(K);
+}
+
+void VariantRounds::makeAll(size_t Most) {
+  next({std::vector<size_t>(Job.Kernels.size(), Most), std::nullopt});
+  finish();
   VariantSets All;
   for (const KernelBuild &K : Built.Kernels) {
     All.emplace_back();

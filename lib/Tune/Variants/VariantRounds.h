@@ -1,8 +1,8 @@
 /// \file
 /// Makes the variants of a job's kernels in rounds. In each round, every kernel's search proposes
-/// settings, which are compiled. Settings with the same code, forbidden ones and those that the
-/// search carves away are dropped. The modules are assembled with the variants that are timed
-/// together. The searches then learn the times for the next round.
+/// settings, and those that promise most are compiled until the round's time is used up. Settings
+/// with the same code and forbidden ones are dropped. The modules are assembled with the variants
+/// that are timed together. The searches then learn the times for the next round.
 #pragma once
 
 #include "Cubin/Assembler.h"
@@ -15,6 +15,13 @@ namespace carve {
 /// Variants by kernel of the job: indices into KernelBuild::Variants, from 2 on.
 using VariantSets = std::vector<std::vector<size_t>>;
 
+/// What one round may take.
+struct RoundLimits {
+  std::vector<size_t> Timable; ///< By kernel of the job: how many new variants can be timed.
+  /// Seconds after which no more settings are compiled. Without it, all that are proposed are.
+  std::optional<double> CompileS;
+};
+
 /// The rounds of one job.
 class VariantRounds {
 public:
@@ -24,11 +31,13 @@ public:
                 JobBuild &Built);
   ~VariantRounds();
 
-  /// Compiles the next round's settings, and adds the variants to be timed to
-  /// KernelBuild::Variants. Returns false if no search proposes any more.
-  bool next();
-  /// Makes all remaining rounds without times, and assembles all variants.
-  void makeAll();
+  /// Compiles the next round's settings, those first that promise most for the program, and adds
+  /// the variants to be timed to KernelBuild::Variants. Returns false if there are none.
+  bool next(const RoundLimits &Limits);
+  /// Ends all searches, and notes what was compiled and not timed.
+  void finish();
+  /// Assembles all variants of a round of at most \p Most for each kernel, without times.
+  void makeAll(size_t Most);
   /// The variants that the last next() added.
   const VariantSets &added() const { return Added; }
   /// Removes the variants that the last next() added to kernel number \p Kernel, notes \p Reason
@@ -56,9 +65,10 @@ public:
 
 private:
   class Source; ///< Proposes the settings of one kernel.
-  std::vector<VariantSetting> proposals(size_t Kernel);
+  std::vector<VariantSetting> proposals(size_t Kernel, size_t Most);
+  std::vector<SettingRequest> wishes(const RoundLimits &Limits);
   void settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Requests,
-              llvm::ArrayRef<CompiledSetting> Made);
+              llvm::ArrayRef<CompiledSetting> Made, size_t Most);
   void addVariant(size_t Kernel, JobVariant V);
   void describeCarved(size_t Kernel);
   void endSearch(size_t Kernel);

@@ -38,7 +38,7 @@ protected:
   }
   void remember(unsigned Effort = 2) {
     TuningOptions Options;
-    Options.Search.Effort = Effort;
+    Options.Effort = Effort;
     rememberAttempt(U, "./app 1", Options, "no gain", Store);
   }
 

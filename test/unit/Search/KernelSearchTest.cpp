@@ -28,10 +28,15 @@ struct World {
     return true;
   };
   std::function<void(Candidate &)> Code = [](Candidate &) {};
+  size_t Spare = 0; ///< So many more are compiled in a round than can be timed.
   std::vector<std::vector<VariantSetting>> Proposed, Timed; ///< One element for each round.
 
-  void run(KernelSearch &Search) {
-    for (auto Wanted = Search.propose(); !Wanted.empty(); Wanted = Search.propose()) {
+  /// Makes rounds of at most the sizes \p Rounds.
+  void run(KernelSearch &Search, const std::vector<size_t> &Rounds) {
+    for (size_t Most : Rounds) {
+      std::vector<VariantSetting> Wanted = Search.propose(Most + Spare);
+      if (Wanted.empty())
+        break;
       Proposed.push_back(Wanted);
       std::vector<Candidate> Made;
       if (Proposed.size() == 1)
@@ -39,12 +44,13 @@ struct World {
       for (const VariantSetting &V : Wanted)
         if (CanBeMade(V))
           Made.push_back(candidate(V));
-      Timed.push_back(Search.carve(Made));
+      Timed.push_back(Search.admit(Wanted, Made, Most));
       std::map<VariantSetting, double> Ratios;
       for (const VariantSetting &V : Timed.back())
         Ratios[V] = Ratio(V);
       Search.learn(Ratios);
     }
+    Search.finish();
   }
 
   Candidate candidate(const VariantSetting &V) {
@@ -76,22 +82,21 @@ std::string reasonOf(const KernelSearch &S, llvm::StringRef Name) {
 } // namespace
 
 TEST(KernelSearch, effort0_timesOnlyCriticalPoints) {
-  KernelSearch S(space(), {/*Effort=*/0, /*MaxTimed=*/12});
+  KernelSearch S(space(), /*Effort=*/0);
   World W;
-  W.run(S);
+  W.run(S, {7, 5});
   ASSERT_EQ(W.Timed.size(), 1u);
   EXPECT_EQ(W.Timed[0].size(), 5u);
   for (unsigned Cap : space().Caps)
     EXPECT_TRUE(llvm::is_contained(W.Timed[0], parsed("r" + std::to_string(Cap)))) << Cap;
 }
 
-TEST(KernelSearch, effort_decidesKnobsAndRounds) {
+TEST(KernelSearch, effort_decidesKnobs) {
   for (unsigned Effort : {1u, 2u, 3u}) {
-    KernelSearch S(space(), {Effort, 12});
+    KernelSearch S(space(), Effort);
     World W;
     W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
-    W.run(S);
-    EXPECT_LE(W.Timed.size(), Effort == 3 ? 3u : 2u);
+    W.run(S, {7, 5, 5});
     auto any = [&](auto Has) { return llvm::any_of(W.allTimed(), Has); };
     EXPECT_TRUE(any([](const VariantSetting &V) { return V.FrontEndCap; }));
     EXPECT_EQ(any([](const VariantSetting &V) { return V.RegisterUsageLevel; }), Effort == 3);
@@ -102,37 +107,81 @@ TEST(KernelSearch, effort_decidesKnobsAndRounds) {
   }
 }
 
-TEST(KernelSearch, everyBudget_isKeptWithoutRepeats) {
-  for (unsigned Budget : {1u, 2u, 3u, 5u, 8u, 12u, 24u})
+TEST(KernelSearch, roundsOfAnySize_areKeptWithoutRepeats) {
+  for (size_t Size : {1, 2, 3, 5, 8, 12, 24, 1000})
     for (unsigned Effort : {0u, 1u, 2u, 3u}) {
-      KernelSearch S(space(), {Effort, Budget});
+      KernelSearch S(space(), Effort);
       World W;
       W.Ratio = [](const VariantSetting &V) { return 1 - 0.001 * V.Cap.value_or(48); };
-      W.run(S);
+      W.run(S, {Size, Size, Size});
+      for (const std::vector<VariantSetting> &Round : W.Timed)
+        EXPECT_LE(Round.size(), Size);
       std::vector<VariantSetting> All = W.allTimed();
-      EXPECT_LE(All.size(), Budget);
       EXPECT_EQ(All.size(), S.timed());
       EXPECT_EQ(std::set<VariantSetting>(All.begin(), All.end()).size(), All.size());
       EXPECT_FALSE(llvm::is_contained(All, VariantSetting()));
     }
 }
 
-TEST(KernelSearch, firstRound_hasPointsNearestToDefault) {
-  KernelSearch S(space(), {2, 12});
+TEST(KernelSearch, roundWithoutLimit_timesAllThatIsWorthIt) {
+  KernelSearch S(space(), 2);
   World W;
-  W.run(S);
+  size_t Whole = settingsOf(space(), 2).size();
+  W.run(S, {1000});
+  EXPECT_GT(W.Timed[0].size(), Whole * 3 / 4);
+}
+
+TEST(KernelSearch, rest_fallsToNothingAsTimesAreLearned) {
+  KernelSearch S(space(), 2);
+  KernelSearch::Rest Before = S.rest();
+  EXPECT_GT(Before.Settings, 20u);
+  EXPECT_GT(Before.Promise, 0.02);
+  World W;
+  W.run(S, {10});
+  KernelSearch::Rest After = S.rest();
+  EXPECT_LT(After.Settings, Before.Settings);
+  EXPECT_LT(After.Promise, Before.Promise);
+  World More;
+  More.run(S, std::vector<size_t>(20, 10));
+  EXPECT_EQ(S.rest().Settings, 0u);
+  EXPECT_EQ(S.rest().Promise, 0);
+}
+
+TEST(KernelSearch, settingNotTried_isProposedAgain) {
+  KernelSearch S(space(), 2);
+  std::vector<VariantSetting> Wanted = S.propose(6), Tried(Wanted.begin(), Wanted.begin() + 2);
+  World W;
+  ASSERT_EQ(
+      S.admit(Tried, {W.candidate({}), W.candidate(Tried[0]), W.candidate(Tried[1])}, 6).size(),
+      2u);
+  std::vector<VariantSetting> Again = S.propose(1000);
+  for (const VariantSetting &V : Wanted)
+    EXPECT_EQ(llvm::is_contained(Again, V), !llvm::is_contained(Tried, V)) << variantName(V);
+}
+
+TEST(KernelSearch, forbiddenSetting_isNotProposedAgain) {
+  KernelSearch S(space(), 2);
+  VariantSetting First = S.propose(1).front();
+  S.forbid(First);
+  EXPECT_FALSE(llvm::is_contained(S.propose(1000), First));
+}
+
+TEST(KernelSearch, firstRound_hasPointsNearestToDefault) {
+  KernelSearch S(space(), 2);
+  World W;
+  W.run(S, {7, 5});
   for (llvm::StringRef Near : {"r40", "r48", "r64"})
     EXPECT_TRUE(llvm::is_contained(W.Timed[0], parsed(Near))) << Near.str();
 }
 
 TEST(KernelSearch, laterRounds_gatherAroundTheBest) {
-  KernelSearch S(space(), {2, 12});
+  KernelSearch S(space(), 2);
   World W;
   W.Ratio = [](const VariantSetting &V) {
     double Ratio = V.Cap && *V.Cap <= 40 && *V.Cap >= 36 ? 0.7 : 1.05;
     return V.FrontEndCap == V.Cap && V.Cap ? Ratio - 0.02 : Ratio;
   };
-  W.run(S);
+  W.run(S, {7, 5});
   ASSERT_EQ(W.Timed.size(), 2u);
   EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r40-f40")));
   EXPECT_GE(llvm::count_if(W.Timed[1],
@@ -141,10 +190,10 @@ TEST(KernelSearch, laterRounds_gatherAroundTheBest) {
 }
 
 TEST(KernelSearch, registerUsageLevel_isTimedAloneBeforeCombined) {
-  KernelSearch S(space(), {3, 24});
+  KernelSearch S(space(), 3);
   World W;
   W.Ratio = [](const VariantSetting &V) { return V.RegisterUsageLevel == 10u ? 0.9 : 1.0; };
-  W.run(S);
+  W.run(S, {10, 8, 6});
   std::set<unsigned> Levels;
   bool Combined = false;
   for (const auto &Round : W.Timed) {
@@ -163,10 +212,10 @@ TEST(KernelSearch, registerUsageLevel_isTimedAloneBeforeCombined) {
 TEST(KernelSearch, knobs_areTriedAtTheBestAndNotFarFromIt) {
   KnobSpace Space = space();
   Space.SmemSpilling = true;
-  KernelSearch S(Space, {2, 24});
+  KernelSearch S(Space, 2);
   World W;
   W.Ratio = [](const VariantSetting &V) { return V.Cap == 64u ? 0.97 : 1.05; };
-  W.run(S);
+  W.run(S, {14, 10});
   ASSERT_EQ(W.Timed.size(), 2u);
   for (llvm::StringRef Name : {"r64-smem", "r64-cg", "r64-cs", "r64-f64", "r64-f255"})
     EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed(Name))) << Name.str();
@@ -255,37 +304,41 @@ TEST(KernelSearch, frontEndKnobThatDoesNothing_isNotCombined) {
 
 TEST(KernelSearch, variantCloseToTheBest_hasItsKnobsTriedToo) {
   for (double Second : {0.98, 1.1}) {
-    KernelSearch S(space(), {2, 24});
+    KernelSearch S(space(), 2);
     World W;
     W.Ratio = [&](const VariantSetting &V) {
       return V.Cap == 64u ? 0.97 : V.Cap == 40u ? Second : 1.1;
     };
-    W.run(S);
+    W.run(S, {14, 10});
     EXPECT_TRUE(llvm::is_contained(W.allTimed(), parsed("r64-f64")));
     EXPECT_EQ(llvm::is_contained(W.allTimed(), parsed("r40-f40")), Second < 1);
   }
 }
 
-TEST(KernelSearch, variantBesideTheBest_isNotCutByMetrics) {
-  KernelSearch S(space(), {2, 12});
-  World W;
-  W.Code = [](Candidate &C) {
-    C.Metrics.Counts.emplace().Instructions = 100;
-    C.Metrics.Occupancy = C.Metrics.BlocksPerSm / 10.0;
-  };
-  W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
-  W.run(S);
-  // Their metrics are equal to those of r40.
-  auto alike = [](const VariantSetting &V) { return V.Cap == 40u && V.FrontEndCap; };
-  EXPECT_FALSE(llvm::any_of(W.Timed[0], alike));
-  EXPECT_TRUE(llvm::any_of(W.Timed[1], alike));
+TEST(KernelSearch, variantEqualInMetrics_isTimedWhereThereIsTime) {
+  for (size_t Spare : {0, 8}) {
+    KernelSearch S(space(), 2);
+    World W;
+    W.Spare = Spare;
+    W.Code = [](Candidate &C) {
+      C.Metrics.Counts.emplace().Instructions = 100;
+      C.Metrics.Occupancy = C.Metrics.BlocksPerSm / 10.0;
+    };
+    W.run(S, {30 - 2 * Spare});
+    // Their metrics are equal to those of the cap alone, which comes first.
+    EXPECT_EQ(
+        llvm::any_of(W.Timed[0], [](const VariantSetting &V) { return V.Cap && V.FrontEndCap; }),
+        Spare == 0);
+    EXPECT_TRUE(llvm::any_of(W.Proposed[0],
+                             [](const VariantSetting &V) { return V.Cap && V.FrontEndCap; }));
+  }
 }
 
 TEST(KernelSearch, settingThatFailsToCompile_isNotProposedAgain) {
-  KernelSearch S(space(), {2, 12});
+  KernelSearch S(space(), 2);
   World W;
   W.CanBeMade = [](const VariantSetting &V) { return V.Cap != 40u; };
-  W.run(S);
+  W.run(S, {7, 5});
   std::set<VariantSetting> Asked;
   for (const auto &Round : W.Proposed)
     for (const VariantSetting &V : Round)
@@ -297,15 +350,16 @@ TEST(KernelSearch, settingThatFailsToCompile_isNotProposedAgain) {
 }
 
 TEST(KernelSearch, compiledSetting_isTimedOrHasAReason) {
-  KernelSearch S(space(), {2, 12});
+  KernelSearch S(space(), 2);
   World W;
+  W.Spare = 4;
   W.Code = [](Candidate &C) {
     if (C.Setting.Cap == 48u && !C.Setting.FrontEndCap)
       C.CodeDigest = "the default's";
     if (C.Setting.isDefault())
       C.CodeDigest = "the default's";
   };
-  W.run(S);
+  W.run(S, {7, 5});
   EXPECT_EQ(reasonOf(S, "r48"), "same code as default");
   std::vector<VariantSetting> Timed = W.allTimed();
   bool Left = false;
@@ -318,43 +372,44 @@ TEST(KernelSearch, compiledSetting_isTimedOrHasAReason) {
   EXPECT_TRUE(Left);
 }
 
-TEST(KernelSearch, settingCutByThreshold_isNotTimed) {
+TEST(KernelSearch, settingBeyondAThreshold_isTimedLast) {
   KnobSpace Space = space();
   Space.BandwidthShare = 0.95;
-  KernelSearch S(Space, {2, 12});
-  World W;
-  W.Code = [](Candidate &C) {
-    KernelCounts &N = C.Metrics.Counts.emplace();
-    N.Instructions = 1000 - C.Metrics.RegsPerThread;
-    N.GlobalLoadBytes = C.Setting.Cap == 40u ? 1200 : 1000;
-  };
-  W.run(S);
-  for (const VariantSetting &V : W.allTimed())
-    EXPECT_NE(V.Cap, 40u) << variantName(V);
-  EXPECT_EQ(reasonOf(S, "r40"),
-            "moves 1.20 times the bytes of the default, which takes 95 % of the memory bandwidth");
+  for (size_t Spare : {0, 6}) {
+    KernelSearch S(Space, 2);
+    World W;
+    W.Spare = Spare;
+    W.Code = [](Candidate &C) {
+      KernelCounts &N = C.Metrics.Counts.emplace();
+      N.Instructions = 1000 - C.Metrics.RegsPerThread;
+      N.GlobalLoadBytes = C.Setting.Cap == 40u ? 1200 : 1000;
+    };
+    W.run(S, {20 - Spare});
+    EXPECT_TRUE(llvm::is_contained(W.Proposed[0], parsed("r40")));
+    EXPECT_EQ(llvm::is_contained(W.Timed[0], parsed("r40")), Spare == 0);
+  }
 }
 
 TEST(KernelSearch, roundWithoutTimes_isFollowedByModelAlone) {
-  KernelSearch S(space(), {2, 12});
+  KernelSearch S(space(), 2);
   World W;
-  std::vector<Candidate> Made{W.candidate({})};
-  for (const VariantSetting &V : S.propose())
-    Made.push_back(W.candidate(V));
-  EXPECT_EQ(S.carve(Made).size(), 7u);
-  Made.clear();
-  for (const VariantSetting &V : S.propose())
-    Made.push_back(W.candidate(V));
-  EXPECT_EQ(S.carve(Made).size(), 5u);
-  EXPECT_TRUE(S.propose().empty());
+  for (size_t Most : {7, 5}) {
+    std::vector<Candidate> Made;
+    if (Most == 7)
+      Made.push_back(W.candidate({}));
+    std::vector<VariantSetting> Wanted = S.propose(Most);
+    for (const VariantSetting &V : Wanted)
+      Made.push_back(W.candidate(V));
+    EXPECT_EQ(S.admit(Wanted, Made, Most).size(), Most);
+  }
 }
 
 TEST(KernelSearch, spaceOfATable_proposesOnlyItsRows) {
   KnobSpace Space = space();
   Space.Only = {parsed("r40"), parsed("r40-f40"), parsed("l10")};
-  KernelSearch S(Space, {3, 12});
+  KernelSearch S(Space, 3);
   World W;
-  W.run(S);
+  W.run(S, {7, 5});
   EXPECT_EQ(W.allTimed().size(), 3u);
 }
 

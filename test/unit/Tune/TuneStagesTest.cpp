@@ -174,19 +174,55 @@ static unsigned replayMsOf(llvm::StringRef Plan) {
   return Ms;
 }
 
-TEST_F(TuneStagesTest, replays_budget_areLimitedToAThird) {
+TEST_F(TuneStagesTest, replays_budget_areLimitedToAShareOfARound) {
   Request.Limits.BudgetS = 11;
   TuneState State(Request, Runner);
   timed(State);
-  EXPECT_GT(replayMsOf(Plans.at(0)), 2500u);
-  EXPECT_LE(replayMsOf(Plans.at(0)), 3667u) << "a third, as the confirmation needs the most";
+  EXPECT_GT(replayMsOf(Plans.at(0)), 1500u);
+  EXPECT_LE(replayMsOf(Plans.at(0)), 2200u) << "four tenths of half of the budget";
 }
 
-TEST_F(TuneStagesTest, replays_shortProgram_areShort) {
+TEST_F(TuneStagesTest, replays_largeBudget_areLimitedToAMinute) {
   Request.Limits.BudgetS = 1000;
   TuneState State(Request, Runner);
   timed(State);
-  EXPECT_EQ(replayMsOf(Plans.at(0)), 4000u);
+  EXPECT_EQ(replayMsOf(Plans.at(0)), 60000u);
+}
+
+TEST_F(TuneStagesTest, budget_followsTheProgramAndTheEffort) {
+  struct {
+    double PlainS;
+    unsigned Effort;
+    double BudgetS;
+  } Cases[] = {{1, 2, 20}, {5, 2, 40}, {5, 0, 20}, {5, 1, 30}, {5, 3, 120}, {0.1, 3, 60}};
+  for (const auto &C : Cases) {
+    Request.Options.Effort = C.Effort;
+    TuneState State(Request, Runner);
+    State.PlainWallS = C.PlainS;
+    State.setBudget();
+    EXPECT_EQ(State.BudgetS, C.BudgetS) << C.PlainS << " s at effort " << C.Effort;
+  }
+  TuneState Program(Request, Runner);
+  Request.Options.Scope = TuningScope::File;
+  Program.setBudget();
+  EXPECT_EQ(Program.BudgetS, 0) << "whole files have no limit of their own";
+  Request.Limits.BudgetS = 7;
+  Program.setBudget();
+  EXPECT_EQ(Program.BudgetS, 7);
+}
+
+TEST_F(TuneStagesTest, rounds_timeForTheConfirmationIsSetAside) {
+  Request.Limits.BudgetS = 100;
+  TuneState State(Request, Runner);
+  State.setBudget();
+  State.PlainWallS = 10;
+  State.Runs = 2;
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), 15, 0.5);
+  State.PlainWallS = 20;
+  EXPECT_EQ(State.secondsForRound(), 0.0);
+  EXPECT_NE(whyNoTimingRun(State), std::nullopt);
+  State.Runs = 1;
+  EXPECT_EQ(State.secondsForRound(), 10.0) << "the first round has some time in any case";
 }
 
 TEST_F(TuneStagesTest, runs_limitReached_areNotMade) {

@@ -124,3 +124,28 @@ TEST(ReplaySchedule, rounds_haveOrdersOfTheirOwn) {
     Orders.insert(S.order());
   EXPECT_GT(Orders.size(), 5u);
 }
+
+TEST(ReplaySchedule, hundredsOfVariants_takeLittleMoreThanOneRoundOfAll) {
+  std::vector<size_t> All;
+  std::map<size_t, double> Times;
+  for (size_t V = 0; V < 302; ++V) {
+    All.push_back(V);
+    Times[V] = V < 2 ? 100 : 80 + 0.2 * double(V);
+  }
+  ReplaySchedule S(All, 1);
+  std::vector<size_t> Sizes;
+  while (S.phase() == Phase::Screen) {
+    std::vector<ReplaySchedule::Times> Round;
+    Sizes.push_back(0);
+    for (size_t V : S.order()) {
+      Round.push_back({Times[V], 0});
+      ++Sizes.back();
+    }
+    S.finish(Round, 1, 1e12);
+  }
+  ASSERT_GE(Sizes.size(), 3u);
+  EXPECT_EQ(Sizes[0], 302u);
+  EXPECT_LT(Sizes[1], 50u) << "what is a tenth slower than the best has left";
+  EXPECT_LE(Sizes[2], 26u);
+  EXPECT_TRUE(std::count(S.active().begin(), S.active().end(), 2)) << "the best has stayed";
+}
