@@ -1,6 +1,6 @@
 /// \file
-/// Words and numbers of a tuning's report that the text and the page share, among them the words
-/// for the reasons why a kernel is not tuned.
+/// Words and numbers of a tuning's report that the text and the page share. The words for the
+/// reasons why a kernel is not tuned are in Support/StayReason.
 #pragma once
 
 #include "Tune/Outcome/TuningReport.h"

@@ -12,7 +12,8 @@
 
 namespace carve {
 
-/// The indices of the modified versions in KernelBuild::Variants; 0 if there is none.
+/// The indices of the modified versions in KernelBuild::Variants. An index is 0 if the kernel has
+/// no such version.
 struct ModifiedVariants {
   size_t Memory = 0, Arithmetic = 0;
   std::string Reason; ///< Why one or both are missing.

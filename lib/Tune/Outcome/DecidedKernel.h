@@ -79,8 +79,7 @@ std::string sourceOf(const TuningJob &Job, const JobKernel &K);
 KernelResources resourcesIn(const std::string &CubinBytes, const std::string &Kernel);
 
 /// The decisions, by module of \p Job, of the selection by whole runs (\p Outcome) and the timing
-/// runs
-/// (\p InRun; null if there were none), which chose among the variants of \p Built.
+/// runs (\p InRun; null if there were none), which chose among the variants of \p Built.
 std::vector<DecidedUnit> decideKernels(const TuningJob &Job, const JobBuild &Built,
                                        TuningScope Scope, const SelectionOutcome &Outcome,
                                        const InRunTuning *InRun = nullptr);
