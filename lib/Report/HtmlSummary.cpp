@@ -276,9 +276,9 @@ std::string carve::printKernelTable(const TuningReport &R) {
   OS << "</tbody></table></div>\n";
   if (Small) {
     OS << "<details><summary>" << amountText(Small, "more kernel")
-       << ", each less than 1&#160;% of "
+       << ", each less than 0.1&#160;% of "
        << "GPU time, together " << percentHtml(SmallShare, 1) << "</summary>\n";
-    openTable("small", "Kernels of less than 1&#160;% of GPU time each", OS);
+    openTable("small", "Kernels of less than 0.1&#160;% of GPU time each", OS);
     for (size_t I = 0; I < R.Kernels.size(); ++I)
       if (IsSmall(R.Kernels[I]))
         printKernelRow(R, R.Kernels[I], I, OS);

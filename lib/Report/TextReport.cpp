@@ -130,6 +130,6 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
          << speedupText(U.Ratio) << " times as fast over its tuned kernels\n";
   if (Small)
     OS << Small << " other kernel(s), " << formatted("%.1f%%", SmallShare * 100)
-       << " of GPU time together, each less than 1 %\n";
+       << " of GPU time together, each less than 0.1 %\n";
   return Text;
 }

@@ -69,12 +69,15 @@ bool KernelSearch::worthwhile(const VariantSetting &V) const {
   });
 }
 
-/// Returns true if \p V spills to shared memory beside a register cap that was not compiled alone.
-/// What spills there shows in that code, and caps themselves promise more.
+/// Returns true if \p V spills to shared memory beside a register cap that was not compiled alone,
+/// or has a front-end knob that was not tried alone. What spills there shows in the cap's code, and
+/// a front-end knob often does nothing.
 bool KernelSearch::early(const VariantSetting &V) const {
-  VariantSetting CapAlone;
+  VariantSetting CapAlone, KnobAlone;
   CapAlone.Cap = V.Cap;
-  return V.SmemSpilling && V.Cap && !made(CapAlone);
+  KnobAlone.FrontEnd = V.FrontEnd;
+  return (V.SmemSpilling && V.Cap && !made(CapAlone)) ||
+         (V.FrontEnd != FrontEndKnob::None && V != KnobAlone && !Gone.count(KnobAlone));
 }
 
 /// Returns the settings that are one knob away from the best variant, or from one so close to it
@@ -86,7 +89,7 @@ std::vector<VariantSetting> KernelSearch::aroundTheBest() const {
   double Close = BestRatio * std::exp(Scale.FrontEnd);
   auto AppendBeside = [&](const VariantSetting &Middle) {
     for (const VariantSetting &V : neighboursOf(Space, Effort, Middle))
-      if (worthwhile(V) && !llvm::is_contained(Around, V))
+      if (worthwhile(V) && !early(V) && !llvm::is_contained(Around, V))
         Around.push_back(V);
   };
   if (Close >= 1)
@@ -124,20 +127,34 @@ std::vector<VariantSetting> KernelSearch::nearestPoints(llvm::ArrayRef<VariantSe
 }
 
 /// Returns the settings that a round of \p Count contains whatever the model predicts: critical
-/// points in the first round, later each register-usage level alone. A level can be chosen only if
-/// it was timed with all kernels of its unit.
+/// points and each front-end knob alone in the first round, later each register-usage level alone,
+/// and shared memory for what spills at a cap. A level can be chosen only if it was timed with all
+/// kernels of its unit. What spilling costs in either memory shows neither in the cap's time nor in
+/// that of other caps.
 std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among,
                                                     size_t Count) const {
-  if (Round == 0)
-    return nearestPoints(Among, Effort == 0 ? Count : (Count + 2) / 3);
-  std::vector<VariantSetting> Levels;
-  for (const VariantSetting &V : Among) {
-    VariantSetting LevelAlone;
-    LevelAlone.RegisterUsageLevel = V.RegisterUsageLevel;
-    if (V == LevelAlone && 2 * Levels.size() < Count)
-      Levels.push_back(V);
+  if (Round == 0) {
+    std::vector<VariantSetting> First = nearestPoints(Among, Effort == 0 ? Count : (Count + 2) / 3);
+    for (const VariantSetting &V : Among) {
+      VariantSetting KnobAlone;
+      KnobAlone.FrontEnd = V.FrontEnd;
+      if (V == KnobAlone && 2 * First.size() < Count)
+        First.push_back(V);
+    }
+    return First;
   }
-  return Levels;
+  std::vector<VariantSetting> Alone;
+  for (const VariantSetting &V : Among) {
+    VariantSetting Landmark;
+    Landmark.RegisterUsageLevel = V.RegisterUsageLevel;
+    if (V.SmemSpilling) {
+      Landmark.SmemSpilling = true;
+      Landmark.Cap = V.Cap;
+    }
+    if (V == Landmark && 2 * Alone.size() < Count)
+      Alone.push_back(V);
+  }
+  return Alone;
 }
 
 /// Returns up to \p Count settings of \p Among: the landmarks, then the most promising settings

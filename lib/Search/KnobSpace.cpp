@@ -138,6 +138,7 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
       if (V.FrontEndCap && V.FrontEndCap == V.Cap)
         W.FrontEndCap = Other;
       W.Cap = Other;
+      W.SmemSpilling = W.SmemSpilling && Space.maySpillBeside(W);
     });
   return possible(std::move(Neighbours), Space);
 }

@@ -175,7 +175,7 @@ TEST_F(TuneRecorded, report_asTextAndJson_tellsTheSame) {
   std::string Text = carve({"report"}).Stdout;
   for (const char *Part :
        {"1 kernel tuned", "the times of each candidate decided", "88 > 64", "25% > 50%",
-        "not confirmed", "no variant was faster", "foreign(float*)", "less than 1 %"})
+        "not confirmed", "no variant was faster", "foreign(float*)", "less than 0.1 %"})
     EXPECT_NE(Text.find(Part), std::string::npos) << Part << " is not in:\n" << Text;
 }
 

@@ -195,8 +195,9 @@ Failure Replay::timeRound(const std::vector<size_t> &Order) {
       return Why;
     if (Runs.run(V, /*Timed=*/true) != CUDA_SUCCESS)
       return Failure("launch-refused");
-    if (Failure Why = timeWarm(V))
-      return Why;
+    if (Target.Shape.hasWarmTimes())
+      if (Failure Why = timeWarm(V))
+        return Why;
   }
   return Failure::none();
 }
@@ -219,11 +220,12 @@ Failure Replay::timeWarm(size_t Variant) {
 Failure Replay::takeTimes(const ReplaySchedule &Schedule, const std::vector<size_t> &Order,
                           std::vector<ReplaySchedule::Times> &Times) {
   std::vector<double> Ns = Context.Clock->collect();
-  if (Ns.size() != Order.size() * 2)
+  size_t Each = Target.Shape.hasWarmTimes() ? 2 : 1;
+  if (Ns.size() != Order.size() * Each)
     return Failure("clock");
   bool Confirming = Schedule.phase() == ReplaySchedule::Phase::Confirm;
   for (size_t I = 0; I < Order.size(); ++I) {
-    ReplaySchedule::Times T{Ns[2 * I], Ns[2 * I + 1]};
+    ReplaySchedule::Times T{Ns[Each * I], Each == 2 ? Ns[2 * I + 1] : 0};
     note(TimedSample{place(), Confirming, unsigned(Schedule.round()), nameOf(Order[I]),
                      double(uint64_t(T.ColdNs)), double(uint64_t(T.WarmNs))});
     Times.push_back(T);

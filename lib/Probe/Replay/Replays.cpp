@@ -30,8 +30,12 @@ ReplayBudget::ReplayBudget(const Plan &Wanted)
 double ReplayBudget::leastNs(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed) {
   double Variants = double(Kernel.Variants.size());
   double Runs = 4 + Variants; // The runs of the default, and one run of each variant.
+  // One round of all, further ones of those within reach, and a round of the best. A warm time
+  // takes up to two more runs.
   if (Timed)
-    Runs += 2 * (ReplaySchedule::MinScreenRounds * Variants + ReplaySchedule::MinConfirmRounds * 4);
+    Runs += (Shape.hasWarmTimes() ? 3 : 1) *
+            (Variants + (ReplaySchedule::MinScreenRounds - 1) * std::min(Variants, 14.0) +
+             ReplaySchedule::MinConfirmRounds * 4);
   return Runs * (double(Shape.MeanNs) + RunOverheadNs);
 }
 

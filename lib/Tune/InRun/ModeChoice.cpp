@@ -28,8 +28,6 @@ static constexpr uint64_t ManyCycles = 16;
 static constexpr unsigned FurtherRounds = 2, ConfirmRounds = 5, ConfirmedVariants = 4,
                           DefaultRuns = 4;
 static constexpr size_t WithinReach = 14;
-/// A round runs a variant cold, the default, and the variant warm.
-static constexpr double RunsOfVariant = 3;
 /// Before each run, memory is restored and L2 is flushed. After the first run of a variant, all
 /// memory is compared, which takes about 0.5 ms for each GB (share/doc/timing.md).
 static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
@@ -215,8 +213,12 @@ double Chooser::verifyS() const {
 double Chooser::replayS() const {
   double Ns = 0, Runs = double(Q.Variants + std::min(Q.Variants, WithinReach) * FurtherRounds +
                                size_t(ConfirmedVariants) * ConfirmRounds);
-  for (const TimedShape &S : Shapes)
-    Ns += Runs * RunsOfVariant * (S.MeanNs + RestoreNs);
+  // A round runs a variant cold, and where it is timed warm, the default and the variant again.
+  for (const TimedShape &S : Shapes) {
+    PlannedShape Planned;
+    Planned.MeanNs = uint64_t(S.MeanNs);
+    Ns += Runs * (Planned.hasWarmTimes() ? 3 : 1) * (S.MeanNs + RestoreNs);
+  }
   return verifyS() + Ns / 1e9;
 }
 

@@ -165,7 +165,7 @@ TEST(DriverOptions, help_forAPersonOrForCompletion_isMadeOfTheTable) {
   std::string Help = driverHelp(/*ForCompletion=*/false);
   EXPECT_NE(Help.find("\n  --carve-run[=COMMAND]"), std::string::npos) << Help;
   EXPECT_NE(Help.find("(default: 2; also: CARVE_EFFORT)"), std::string::npos) << Help;
-  EXPECT_NE(Help.find("(default: none)"), std::string::npos) << Help;
+  EXPECT_NE(Help.find("(default: 8 plain runs"), std::string::npos) << Help;
   std::string Words = driverHelp(/*ForCompletion=*/true);
   EXPECT_NE(Words.find("--carve-scope= kernel file\n"), std::string::npos) << Words;
   EXPECT_NE(Words.find("--carve-quiet\n"), std::string::npos) << Words;

@@ -38,7 +38,7 @@ SweepRow row(const char *Kernel, SweepSetting S, unsigned Regs, double Ns, uint6
   return R;
 }
 
-ProgramEvaluation evaluated(const std::vector<SweepRow> &Rows, SearchLimits Limits = {3, 12}) {
+ProgramEvaluation evaluated(const std::vector<SweepRow> &Rows, EvaluationLimits Limits = {3, 12}) {
   auto E = evaluateSweep(Rows, device(), Limits);
   EXPECT_TRUE(bool(E)) << llvm::toString(E.takeError());
   return E ? E->Programs.at(0) : ProgramEvaluation();

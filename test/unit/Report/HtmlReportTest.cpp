@@ -60,7 +60,7 @@ TEST(HtmlReport, page_hasWhatTheTextReportHas) {
         "replayed (932 launches of 410 us)",
         "rejected: exit status 139",
         "r255: largest block would shrink",
-        "2 more kernels, each less than 1&#160;% of GPU time, together 1.2\u00A0%"})
+        "2 more kernels, each less than 0.1&#160;% of GPU time, together 1.2\u00A0%"})
     EXPECT_TRUE(P.says(Part)) << Part;
   EXPECT_EQ(P.count("section", "kernel"), 1u) << "the others had nothing to try";
   EXPECT_TRUE(P.says("<a href=\"#k0\">CalcFBHourglassForce</a>"));

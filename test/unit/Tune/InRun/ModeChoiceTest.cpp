@@ -181,6 +181,7 @@ TEST(ModeChoice, mode_userRequest_isFollowedIfPossible) {
 
 TEST(ModeChoice, mode_replayTakesTooLong_isRotateOrFixed) {
   // 10 variants run three times, four of them five more times, and 14 runs are compared: 64 s.
+  // Of such long launches no warm times are taken.
   expectChoice(Case().launched(3, 1e9), TimingMode::Fixed,
                "a replay would take 64.1 s, and too few launches to rotate (3)");
   expectChoice(Case().launched(80, 1e9), TimingMode::Rotate,
