@@ -13,7 +13,7 @@ import sys
 import time
 
 from campaign import (Outcome, Slots, base_environment, crashed, empty, group_alive, kill_group,
-                      option_parser, parse_options, run, run_campaign, snapshot, strip, write)
+                      option_parser, parse_options, run, run_campaign, snapshot, source_of_bulky, strip, write)
 
 INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Inputs", "samples")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL)
@@ -99,9 +99,9 @@ class Kills:
     def clean(self, slot):
         """The state before a command: sources, an empty store, nothing made."""
         empty(slot)
-        for name in ("three.cu", "three.samples"):
-            with open(os.path.join(INPUTS, name), "rb") as file:
-                write(os.path.join(slot, name), file.read())
+        write(os.path.join(slot, "three.cu"), source_of_bulky())
+        with open(os.path.join(INPUTS, "three.samples"), "rb") as file:
+            write(os.path.join(slot, "three.samples"), file.read())
         entry = "carve-profile: 1\nkernels:\n  - kernel: \"bulky(double*, double const*, int)\"\n    variant: {"
         write(os.path.join(slot, "profile.yaml"), entry + "cap: 64}\n")
         write(os.path.join(slot, "frontend.yaml"), entry + "cap: 64, frontend-cap: 64}\n")

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from campaign import (Outcome, Slots, base_environment, crashed, empty, option_parser, parse_options,
-                      run, run_campaign, snapshot, strip, write)
+                      run, run_campaign, snapshot, source_of_bulky, strip, write)
 
 INPUTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Inputs", "samples")
 COMPILE = ["-O3", "-arch=sm_90", "--no-compress", "-MD", "-c", "three.cu", "-o", "out/three.o"]
@@ -255,8 +255,8 @@ class Stores:
 
     def prepare(self, slot):
         """A store with units, flavours, decisions, an attempt and a report; the right objects."""
-        for name in ("three.cu", "three.samples"):
-            shutil.copy(os.path.join(INPUTS, name), slot)
+        write(os.path.join(slot, "three.cu"), source_of_bulky())
+        shutil.copy(os.path.join(INPUTS, "three.samples"), slot)
         for name, text in PROFILES.items():
             write(os.path.join(slot, name), text)
         for name in ("tmp", "home", "out"):

@@ -67,6 +67,11 @@ protected:
                      "three.cu",
                      "-o",
                      "three.o"};
+  void SetUp() override {
+    BuiltToolsTest::SetUp();
+    if (!IsSkipped())
+      keepKernels({"bulky", "steady"});
+  }
   static Words object(const Words &Architecture) {
     Words Arguments = {"-O3", "--no-compress", "-c", "three.cu", "-o", "three.o"};
     Arguments.insert(Arguments.begin(), Architecture.begin(), Architecture.end());

@@ -66,6 +66,22 @@ void BuiltToolsTest::SetUp() {
   ASSERT_FALSE(llvm::sys::fs::create_directory(path("tmp")));
 }
 
+void BuiltToolsTest::keepKernels(const std::vector<std::string> &Names) {
+  std::string Text = read("three.cu");
+  for (const std::string Name : {"bulky", "steady", "noisy", "bounded", "hidden"}) {
+    if (llvm::is_contained(Names, Name))
+      continue;
+    size_t At = Text.find(" " + Name + "(double");
+    ASSERT_NE(At, std::string::npos) << Name;
+    size_t From = Text.rfind("__global__", At);
+    Text.erase(From, Text.find("}\n", At) + 2 - From);
+    At = Text.find("  " + Name + "<<<");
+    ASSERT_NE(At, std::string::npos) << Name;
+    Text.erase(At, Text.find('\n', At) + 1 - At);
+  }
+  write("three.cu", Text);
+}
+
 BuiltToolsTest::Words BuiltToolsTest::environment(const Words &More) const {
   Words Environment = {"TMPDIR=" + path("tmp"), "CARVE_STORE=" + path("store"),
                        "CARVE_LOG=" + path("carve.log"), "CARVE_PROFILE", "CARVE_RUN",

@@ -26,7 +26,8 @@ protected:
     Arguments.push_back("--profile=profile.yaml");
     return Arguments;
   }
-  /// Returns what `code` says of each kernel of an export, by the name before its parameters.
+  /// Exports, and returns what `code` says of each kernel by the name before its parameters. Keeps
+  /// the rest of the export in Written, Patch and Notes.
   std::map<std::string, std::string> codes(const Words &Arguments) {
     Words Json = withProfile(Arguments);
     Json.push_back("--format=json");
@@ -37,7 +38,12 @@ protected:
       ADD_FAILURE() << llvm::toString(Parsed.takeError()) << R.Stdout << R.Stderr << log();
       return Codes;
     }
-    for (const llvm::json::Value &K : *Parsed->getAsObject()->getArray("kernels")) {
+    const llvm::json::Object &Root = *Parsed->getAsObject();
+    Patch = Root.getString("patch")->str();
+    Notes.clear();
+    for (const llvm::json::Value &Note : *Root.getArray("notes"))
+      Notes += Note.getAsString()->str() + "\n";
+    for (const llvm::json::Value &K : *Root.getArray("kernels")) {
       const llvm::json::Object &O = *K.getAsObject();
       std::string Reason = O.getString("reason")->str();
       Codes[O.getString("kernel")->split('(').first.str()] =
@@ -46,22 +52,20 @@ protected:
     }
     return Codes;
   }
-  /// Exports and applies the patch, with git and with patch.
-  void apply(const Words &Arguments) {
-    Words All = withProfile(Arguments);
-    All.push_back("-o");
-    All.push_back("export.patch");
-    CommandResult R = carve(All);
-    ASSERT_TRUE(R.succeeded()) << R.Stdout << R.Stderr << log();
+  /// Applies the patch of the last export, with git and with patch.
+  void applyPatch() {
+    write("export.patch", Patch);
     CommandResult Check = run({"git", "apply", "--check", "export.patch"});
-    EXPECT_TRUE(Check.succeeded()) << Check.Stderr << read("export.patch");
+    EXPECT_TRUE(Check.succeeded()) << Check.Stderr << Patch;
+    CommandResult R;
     if (llvm::sys::findProgramByName("patch"))
       R = run({"patch", "-p1", "--binary", "-i", "export.patch"});
     else
       R = run({"git", "apply", "export.patch"});
-    EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr << read("export.patch");
+    EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr << Patch;
   }
 
+  std::string Patch, Notes;
   std::map<std::string, std::string> Written;
   const Words Archs = {"-arch=sm_90", "--no-compress"};
 };
@@ -146,7 +150,7 @@ TEST_F(Export, patch_appliedSource_givesTheTunedCode) {
   EXPECT_EQ(Codes["made"],
             "no definition of it is written at src/k.cu:3: a macro makes it, or the source "
             "has changed since it was compiled");
-  apply({"--as=patch"});
+  applyPatch();
   EXPECT_EQ(read("include/app/kernels.cuh").size(), sizeof(Header) - 1 + 16);
   EXPECT_NE(read("include/app/kernels.cuh")
                 .find("void\t__maxnreg__(48) inHeader(double *Y, const "
@@ -168,7 +172,7 @@ TEST_F(Export, patch_appliedSource_givesTheTunedCode) {
 }
 
 TEST_F(Export, launchBounds_appliedSource_hasTheDecisionsRegisters) {
-  write("three.cu", read("three.cu"));
+  keepKernels({"bulky", "steady", "bounded"});
   pin({{"bulky(double*, double const*, int)", "cap: 64"},
        {"bounded(double*, double const*, int)", "cap: 32"},
        {"steady(double*, double const*, int)", "frontend-cap: 32"}});
@@ -181,7 +185,7 @@ TEST_F(Export, launchBounds_appliedSource_hasTheDecisionsRegisters) {
   EXPECT_EQ(Codes["bounded"], "same code");
   EXPECT_EQ(Codes["steady"], "no attribute can express frontend-cap 32");
   // What is written can be applied, and the registers are those of the decision.
-  apply({"--as=launch-bounds", "--max-threads=128"});
+  applyPatch();
   EXPECT_NE(read("three.cu").find("__launch_bounds__(1024, 2) bounded("), std::string::npos);
   buildPlain(Compile);
   ImageKernels Plain = kernelsOf("three.o");
@@ -220,27 +224,27 @@ TEST_F(Export, attribute_refusedByNvcc_isLeft) {
   EXPECT_EQ(Codes["open"], "same code") << log();
   EXPECT_TRUE(llvm::StringRef(Codes["hidden"]).starts_with("nvcc refuses __maxnreg__(64): k.cu(3"))
       << Codes["hidden"];
-  apply({"--as=maxnreg"});
-  buildPlain(Compile);
-  EXPECT_EQ(kernelsOf("k.o")["_Z4openPdPKdi"].Resources.RegsPerThread, 64u);
 
   // If nothing else can be exported, no file is written.
-  write("k.cu", Head + Hidden);
-  build(Compile, {"CARVE_PROFILE=profile.yaml"});
-  CommandResult R = carve(withProfile({"--as=maxnreg", "-o", "none.patch"}));
+  CommandResult R = carve(withProfile({"--as=maxnreg", "-o", "none.patch", "hidden"}));
   EXPECT_EQ(R.ExitStatus, 1);
   EXPECT_NE(R.Stderr.find("none of the 1 tuned kernel(s) can be exported in this form"),
             std::string::npos)
       << R.Stderr;
   EXPECT_FALSE(exists("none.patch"));
 
+  applyPatch();
+  buildPlain(Compile);
+  EXPECT_EQ(kernelsOf("k.o")["_Z4openPdPKdi"].Resources.RegsPerThread, 64u);
+
   // Nothing can be verified for a source that does not compile.
-  write("k.cu", Head + Hidden + "#error changed\n");
-  EXPECT_EQ(codes({"--as=maxnreg"})["hidden"], "not verified");
+  write("k.cu", Head + Hidden + Open + "#error changed\n");
+  EXPECT_EQ(codes({"--as=maxnreg", "hidden"})["hidden"], "not verified");
 }
 
 /// A build and a shell may see different paths to the project because of a symbolic link.
 TEST_F(Export, project_reachedByALink_isFound) {
+  keepKernels({"bulky"});
   write("real/three.cu", read("three.cu"));
   ASSERT_FALSE(llvm::sys::fs::create_link("real", path("linked")));
   pin({{"bulky(double*, double const*, int)", "cap: 64"}});
@@ -260,6 +264,7 @@ TEST_F(Export, project_reachedByALink_isFound) {
 }
 
 TEST_F(Export, flags_forAFile_areWritten) {
+  keepKernels({"bulky"});
   pin({{"bulky(double*, double const*, int)", "cap: 64"}});
   Words Compile = Archs;
   Compile.insert(Compile.end(), {"-O3", "-c", "three.cu", "-o", "three.o"});
@@ -289,13 +294,13 @@ TEST_F(Export, relocatableCode_callingKernelIsLeft) {
   std::map<std::string, std::string> Codes = codes({"--as=maxnreg"});
   EXPECT_EQ(Codes["own"], "same code") << log();
   EXPECT_EQ(Codes["calls"], Left);
-  CommandResult R = carve(withProfile({"--as=maxnreg"}));
-  EXPECT_EQ(R.Stdout.find(Others), std::string::npos) << R.Stdout;
-  R = carve(withProfile({"--as=flags"}));
+  EXPECT_EQ(Notes.find(Others), std::string::npos) << Notes;
+  CommandResult R = carve(withProfile({"--as=flags"}));
   EXPECT_NE(R.Stdout.find(Others + ": calls("), std::string::npos) << R.Stdout;
 }
 
 TEST_F(Export, export_withoutADecision_fails) {
+  keepKernels({"bulky"});
   Words Compile = Archs;
   Compile.insert(Compile.end(), {"-O3", "-c", "three.cu", "-o", "three.o"});
   build(Compile);
@@ -315,6 +320,7 @@ TEST_F(Export, export_withoutADecision_fails) {
 }
 
 TEST_F(Export, check_plantedSpill_isARegression) {
+  keepKernels({"bulky"});
   auto Tune = [&](const std::string &Profile) {
     build({"-O3", "-arch=sm_90", "three.cu", "-o", "app"});
     const std::string Samples = CARVE_TEST_INPUTS "/samples/three.samples";
@@ -324,12 +330,20 @@ TEST_F(Export, check_plantedSpill_isARegression) {
   };
   Tune("base.yaml");
   // These are the store's own decisions. The last report tells what the export loses.
-  CommandResult Exported = carve({"export", "--as=patch"});
-  EXPECT_TRUE(Exported.succeeded()) << Exported.Stderr;
-  EXPECT_NE(Exported.Stdout.find("+__global__ void __maxnreg__(64) bulky("), std::string::npos)
-      << Exported.Stdout << log();
+  CommandResult Exported = carve({"export", "--as=patch", "-o", "export.patch"});
+  ASSERT_TRUE(Exported.succeeded()) << Exported.Stderr;
+  const std::string Text = read("export.patch");
+  EXPECT_NE(Text.find("+__global__ void __maxnreg__(64) bulky("), std::string::npos)
+      << Text << log();
   for (const char *Line : {"code     same code\n", "loses    nothing: 1."})
-    EXPECT_NE(Exported.Stdout.find(Line), std::string::npos) << Exported.Stdout;
+    EXPECT_NE(Text.find(Line), std::string::npos) << Text;
+  // The summary before the patch is no part of it.
+  CommandResult Fits = run({"git", "apply", "--check", "export.patch"});
+  EXPECT_TRUE(Fits.succeeded()) << Fits.Stderr << Text;
+  if (llvm::sys::findProgramByName("patch")) {
+    Fits = run({"patch", "-p1", "--binary", "--dry-run", "-i", "export.patch"});
+    EXPECT_TRUE(Fits.succeeded()) << Fits.Stdout << Fits.Stderr;
+  }
   Tune("again.yaml");
   CommandResult R = carve({"check", "base.yaml", "again.yaml"});
   EXPECT_EQ(R.ExitStatus, 0) << R.Stdout << R.Stderr;

@@ -14,10 +14,15 @@ namespace {
 
 class Many : public BuiltToolsTest {
 protected:
-  static constexpr size_t Count = 12;
+  static constexpr size_t Count = 8;
   const std::string Samples =
       std::string("--samples=") + CARVE_TEST_INPUTS "/samples/three.samples";
 
+  void SetUp() override {
+    BuiltToolsTest::SetUp();
+    if (!IsSkipped())
+      keepKernels({"bulky"});
+  }
   Words compileOf(size_t I) const {
     return {CARVE_NVCC_PROGRAM, "-arch=sm_90", "-c", "main.cu", "-o", std::to_string(I) + ".o"};
   }

@@ -32,10 +32,11 @@ protected:
 
   void SetUp() override {
     BuiltToolsTest::SetUp();
-    if (!IsSkipped())
-      write("api.cpp",
-            "extern \"C\" __attribute__((visibility(\"default\"))) int api() { return 7; "
-            "}\nextern \"C\" int hidden() { return 8; }\n");
+    if (IsSkipped())
+      return;
+    keepKernels({"bulky", "steady"});
+    write("api.cpp", "extern \"C\" __attribute__((visibility(\"default\"))) int api() { return 7; "
+                     "}\nextern \"C\" int hidden() { return 8; }\n");
   }
 
   /// Returns its dynamic symbols: name, type, binding and visibility.

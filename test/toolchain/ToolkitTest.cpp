@@ -30,6 +30,7 @@ const Style Styles[] = {
 } // namespace
 
 TEST_F(Toolkit, commands_withoutADecision_leaveWhatNvccLeaves) {
+  keepKernels({"bulky", "hidden"});
   for (const Style &S : Styles) {
     EXPECT_TRUE(expectSame(Tools.Nvcc, S)) << S.Name;
     std::vector<Unit> Units = store().units();
