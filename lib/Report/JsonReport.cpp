@@ -90,6 +90,10 @@ template <class Fields> void describe(Fields &F, KernelReport &K) {
   F("reason", K.Reason);
   F("shapes", K.Shapes);
   F("compiled", K.Compiled);
+  F.ifSet("untried", K.End.Untried);
+  F.ifSet("promise", K.End.Promise);
+  F.ifSet("forbidden-cap", K.End.ForbiddenCap);
+  F.ifSet("forbidden-promise", K.End.ForbiddenPromise);
   F("variants", K.Variants);
   F("carved", K.Carved);
   F("dropped", K.Dropped);

@@ -39,10 +39,22 @@ std::string shortened(llvm::StringRef Name, size_t Width) {
   return (Name.take_front(Width - 3) + "...").str();
 }
 
-/// `40 variants compiled, 28 carved away, 12 timed`
+/// `40 variants compiled, 28 carved away, 12 timed; 9 more promise up to 0.7 %`
 std::string countsText(const KernelReport &K) {
-  return std::to_string(K.Compiled) + " variants compiled, " + std::to_string(K.Carved.size()) +
-         " carved away, " + std::to_string(K.Variants.size()) + " timed";
+  std::string Text = std::to_string(K.Compiled) + " variants compiled, " +
+                     std::to_string(K.Carved.size()) + " carved away, " +
+                     std::to_string(K.Variants.size()) + " timed";
+  if (K.End.Untried)
+    Text += "; " + std::to_string(K.End.Untried) + " more promise up to " +
+            formatted("%.1f %%", 100 * K.End.Promise);
+  return Text;
+}
+
+/// `80 registers promise 2.1 %, but the launch domain forbids them`
+std::string forbiddenText(const KernelReport &K) {
+  return std::to_string(K.End.ForbiddenCap) + " registers promise " +
+         formatted("%.1f %%", 100 * K.End.ForbiddenPromise) +
+         ", but the largest block could not be launched (--launch-domain)";
 }
 
 void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
@@ -123,6 +135,8 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
       OS << "    " << inRunText(K.InRun) << "\n";
     if (K.Compiled)
       OS << "    " << countsText(K) << "\n";
+    if (K.End.ForbiddenCap)
+      OS << "    " << forbiddenText(K) << "\n";
   }
   for (const UnitReport &U : R.Units)
     if (U.Variant != "default")

@@ -56,6 +56,9 @@ public:
     double Promise = 0;  ///< The largest of their expected gains, as a share of the kernel's time.
   };
   Rest rest() const;
+  /// By how much \p V is expected to be faster than the best so far, as a share of the kernel's
+  /// time. It need not be a setting that may be tried.
+  double promiseOf(const VariantSetting &V) const { return Model.expectedGain(point(V)); }
   /// Returns the settings that are not timed, in the order in which they were cut. The list is
   /// complete after finish().
   const std::vector<CarvedVariant> &carved() const { return Carved; }

@@ -2,7 +2,10 @@
 
 #include "Tune/TuneSelection.h"
 
+#include "Tune/Selection/SelectionRuns.h"
 #include "Tune/WholeRuns/WorkloadSampler.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace carve;
 
@@ -33,6 +36,41 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
     for (size_t V = FirstPlace; V < S.Variants && S.Stays.empty() && !S.Nominee; ++V)
       if (auto Why = WhyAbsent(V))
         S.Excluded.try_emplace(V, *Why);
+  }
+}
+
+/// The runs of the screening that the time which is left has room for, beside the shortest
+/// confirmation. A tenth of it is kept for what is not a run.
+static size_t screeningRuns(double LeftS, double RunS, const std::vector<SubjectSpace> &Subjects) {
+  double Runs = 0.9 * LeftS / RunS - 2.0 * leastPairs(Subjects);
+  return Runs > 0 ? size_t(Runs) : 0;
+}
+
+/// Excludes the variants for which whole runs have no time, so that those which promise most are
+/// tried: what was faster in timing runs, then what was not timed, in the order in which the search
+/// proposed it.
+static void excludeUnpromising(const TuneState &State, const InRunTuning *InRun,
+                               std::vector<SubjectSpace> &Subjects) {
+  std::optional<double> Left = State.secondsLeft();
+  if (!Left || State.PlainWallS <= 0)
+    return;
+  size_t Runs = screeningRuns(*Left, State.PlainWallS, Subjects);
+  size_t Most = Runs > FirstPlace ? Runs - FirstPlace : 1; // The default and its copy run as well.
+  for (size_t K = 0; K < Subjects.size(); ++K) {
+    SubjectSpace &S = Subjects[K];
+    if (S.Nominee || !S.Stays.empty())
+      continue;
+    std::vector<std::pair<double, size_t>> Order;
+    for (size_t V = FirstPlace; V < S.Variants; ++V) {
+      double Ratio = 0;
+      if (InRun && V < InRun->Outcomes[K].Ratios.size())
+        Ratio = InRun->Outcomes[K].Ratios[V];
+      if (!S.Excluded.count(V))
+        Order.push_back({Ratio > 0 ? Ratio : 1.0, V});
+    }
+    llvm::sort(Order);
+    for (size_t I = Most; I < Order.size(); ++I)
+      S.Excluded.try_emplace(Order[I].second, "there was no time left for a whole run with it");
   }
 }
 
@@ -120,6 +158,8 @@ llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const Tun
   if (Scope == TuningScope::Kernel)
     excludeAbsent(State, Built, Subjects);
   addTraced(Job, Scope, Subjects);
+  if (Scope == TuningScope::Kernel)
+    excludeUnpromising(State, InRun, Subjects);
   return selectAmong(State, Job, Built, Scope, Subjects, /*RunsBefore=*/0,
                      /*DefaultInPlace=*/false);
 }

@@ -26,6 +26,9 @@ static constexpr double BudgetRuns = 8, LeastBudgetS = 20;
 static constexpr double EffortShare[MaxEffort + 1] = {0.5, 0.75, 1, 3};
 /// Three pairs of runs confirm, if the gain is clear.
 static constexpr double ConfirmingRuns = 6;
+/// The share of the budget that is kept for what neither times nor confirms: the last module is
+/// assembled, and decisions are stored.
+static constexpr double MarginShare = 0.1;
 /// The least that the first timing run may take beyond a plain run: so many seconds, or this share
 /// of a plain run.
 static constexpr double FirstRoundS = 1, FirstRoundShare = 0.5;
@@ -49,7 +52,8 @@ std::optional<double> TuneState::secondsForRound() const {
   std::optional<double> Left = secondsLeft();
   if (!Left)
     return std::nullopt;
-  double Spare = std::max(0.0, (*Left - (ConfirmingRuns + 1) * PlainWallS) / 2);
+  double Kept = MarginShare * BudgetS + (ConfirmingRuns + 1) * PlainWallS;
+  double Spare = std::max(0.0, (*Left - Kept) / 2);
   bool First = Runs <= 1;
   return First ? std::max({Spare, FirstRoundS, FirstRoundShare * PlainWallS}) : Spare;
 }

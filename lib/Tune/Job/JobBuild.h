@@ -43,6 +43,19 @@ struct CarvedJobVariant {
   StaticMetrics Metrics;
 };
 
+/// What the search of one kernel leaves, as its model expects it.
+struct SearchEnd {
+  size_t Untried = 0; ///< Settings that promise LeastPromise or more.
+  double Promise = 0; ///< The largest of their expected gains, as a share of the kernel's time.
+  /// The cap beyond the launch domain that promises most, and its expected gain; 0 if none promises
+  /// LeastForbiddenPromise.
+  unsigned ForbiddenCap = 0;
+  double ForbiddenPromise = 0;
+};
+
+/// Less than this is not worth a word: the model knows little of caps that were not timed.
+inline constexpr double LeastForbiddenPromise = 0.005;
+
 /// The variants of one kernel of the job.
 struct KernelBuild {
   /// The resources of nvcc's code. In a device link, nvlink decides on the registers.
@@ -57,6 +70,9 @@ struct KernelBuild {
   std::vector<std::string> Dropped; ///< Settings that are not tried, each with its reason.
   std::vector<CarvedJobVariant> Carved;
   unsigned Compiled = 0; ///< Settings that were compiled, without the default.
+  /// Critical points that the launch domain forbids.
+  std::vector<unsigned> BeyondDomain;
+  SearchEnd End;
   StayReason LeftReason; ///< Why the kernel is not tuned after all; empty if it is tuned.
 
   /// The number of its clones in the modules as they are assembled now, with the default and the

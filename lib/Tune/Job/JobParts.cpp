@@ -186,6 +186,7 @@ std::vector<unsigned> carve::capsToTry(const JobKernel &Kernel, const EntryDirec
     }
     // The limit itself is the cap closest to this level that the domain allows.
     Built.Dropped.push_back("r" + std::to_string(Cap) + ": largest block would shrink");
+    Built.BeyondDomain.push_back(Cap);
     if (Allowed.empty() || Allowed.back() != Limit)
       Allowed.push_back(Limit);
   }

@@ -108,6 +108,7 @@ KernelReport reportKernel(const TuningJob &Job, const JobKernel &K, const Kernel
   R.SpillAfter = D.Chosen.spillBytes();
   R.Dropped = Built.Dropped;
   R.Compiled = Built.Compiled;
+  R.End = Built.End;
   reportVariants(R, Job, K, Built, O);
   if (!Built.LeftReason.empty())
     R.Reason = Built.LeftReason;

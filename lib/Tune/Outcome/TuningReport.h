@@ -71,6 +71,7 @@ struct KernelReport {
   std::vector<VariantReport> Carved;   ///< Variants that were carved away.
   std::vector<std::string> Dropped;    ///< Settings that failed or are forbidden, with the reason.
   unsigned Compiled = 0;               ///< Settings that were compiled, without the default.
+  SearchEnd End;                       ///< What the search left.
 };
 
 /// What is reported about a unit that was timed at other register-usage levels, with its kernels'

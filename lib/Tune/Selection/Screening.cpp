@@ -2,7 +2,10 @@
 
 #include "Tune/Selection/Screening.h"
 
+#include "Support/Log.h"
+
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
 #include <map>
@@ -70,6 +73,10 @@ llvm::Error Screening::screenOnce() {
       break;
     }
     if (!Runs.timeFor(1 + 2 * leastPairs(Subjects))) {
+      logLine(llvm::formatv("the screening ends: {0:f1} of {1:f1} s are used, and the confirmation "
+                            "needs {2} runs",
+                            Limits.ElapsedS(), Limits.BudgetS, 2 * leastPairs(Subjects))
+                  .str());
       Runs.Outcome.OutOfTime = true;
       break;
     }

@@ -48,6 +48,22 @@ public:
     if (Search)
       Search->learn(Ratios);
   }
+  /// What is left to try. \p Beyond are caps that may not be tried.
+  SearchEnd end(llvm::ArrayRef<unsigned> Beyond) const {
+    SearchEnd End;
+    if (!Search)
+      return End;
+    KernelSearch::Rest Left = Search->rest();
+    End.Untried = Left.Settings;
+    End.Promise = Left.Promise;
+    for (unsigned Cap : Beyond)
+      if (double Gain = Search->promiseOf({.Cap = Cap});
+          Gain >= std::max(LeastForbiddenPromise, End.ForbiddenPromise)) {
+        End.ForbiddenPromise = Gain;
+        End.ForbiddenCap = Cap;
+      }
+    return End;
+  }
   /// Ends the search, and returns what is not timed.
   llvm::ArrayRef<CarvedVariant> finish() {
     if (!Search)
@@ -83,8 +99,11 @@ VariantRounds::~VariantRounds() = default;
 /// Ends the search of \p Kernel. Only now are all carved settings known, so they are described
 /// here.
 void VariantRounds::endSearch(size_t Kernel) {
-  if (Searches[Kernel])
+  if (Searches[Kernel]) {
+    KernelBuild &K = Built.Kernels[Kernel];
+    K.End = Searches[Kernel]->end(K.BeyondDomain);
     describeCarved(Kernel);
+  }
   Searches[Kernel].reset();
 }
 

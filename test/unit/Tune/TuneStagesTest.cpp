@@ -222,7 +222,7 @@ TEST_F(TuneStagesTest, rounds_timeForTheConfirmationIsSetAside) {
   State.setBudget();
   State.PlainWallS = 10;
   State.Runs = 2;
-  EXPECT_NEAR(State.secondsForRound().value_or(-1), 15, 0.5);
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), 10, 0.5);
   State.PlainWallS = 20;
   EXPECT_EQ(State.secondsForRound(), 0.0);
   EXPECT_NE(whyNoTimingRun(State), std::nullopt);
