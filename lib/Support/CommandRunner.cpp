@@ -234,15 +234,15 @@ private:
   Clock::time_point Told; ///< When a signal was passed on; until then the time of the last check.
 };
 
-/// Reads both pipes until they close, the child ends or the deadline passes. Returns false if the
-/// deadline passed.
-bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Deadline &End,
+/// Reads both pipes until they close, the child ends, the deadline passes or the run is abandoned.
+/// Returns false in the latter two cases.
+bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, const Command &C, Deadline &End,
            pid_t Child) {
-  bool Watch = TimeoutS > 0 || Out.PassOn >= 0 || Err.PassOn >= 0;
+  bool Watch = C.TimeoutS > 0 || C.Abandoned || Out.PassOn >= 0 || Err.PassOn >= 0;
   while (Out.Read >= 0 || Err.Read >= 0) {
     pollfd Polls[2] = {{Out.Read, POLLIN, 0}, {Err.Read, POLLIN, 0}};
     int Ready = ::poll(Polls, 2, Watch ? 100 : -1);
-    if (TimeoutS > 0 && End.passed())
+    if ((C.TimeoutS > 0 && End.passed()) || (C.Abandoned && *C.Abandoned))
       return false;
     if (Ready == 0 && Watch) {
       // A daemon that the program left behind may hold the pipes open for ever.
@@ -262,7 +262,7 @@ bool drain(Pipe &Out, Pipe &Err, CommandResult &Result, double TimeoutS, Deadlin
 }
 
 /// Waits for the child and returns its wait status. On the deadline it kills the child's group
-/// first.
+/// first, and the child if the run was abandoned.
 int await(pid_t Child, const Command &C, CommandResult &Result, Deadline &End) {
   int Status = 0;
   while (!Result.TimedOut && C.TimeoutS > 0) {
@@ -275,7 +275,7 @@ int await(pid_t Child, const Command &C, CommandResult &Result, Deadline &End) {
       ::usleep(1000);
   }
   if (Result.TimedOut)
-    ::kill(-Child, SIGKILL);
+    ::kill(C.TimeoutS > 0 ? -Child : Child, SIGKILL);
   while (::waitpid(Child, &Status, 0) < 0 && errno == EINTR) {
   }
   return Status;
@@ -351,7 +351,7 @@ llvm::Expected<CommandResult> ProcessRunner::run(const Command &C) {
   }
   CommandResult Result;
   Result.Remembered = Remembered;
-  Result.TimedOut = !drain(Out, Err, Result, C.TimeoutS, End, Child);
+  Result.TimedOut = !drain(Out, Err, Result, C, End, Child);
   int Status = await(Child, C, Result, End);
   Result.WallS = secondsSince(Start);
   Result.Interrupted = Forwarding ? LastSignal : 0;

@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct Command {
   bool Tee = false;
   double TimeoutS = 0; ///< 0 means none. Otherwise the child gets its own process group, which is
                        ///< killed as a whole.
+  /// Once it is true, the process is killed, and the result says TimedOut. Only for runs without a
+  /// timeout whose output is captured.
+  const std::atomic<bool> *Abandoned = nullptr;
 };
 
 /// The result of one process.
@@ -71,6 +75,25 @@ public:
 class ProcessRunner final : public CommandRunner {
 public:
   llvm::Expected<CommandResult> run(const Command &C) override;
+};
+
+/// Runs processes that can be abandoned while they run, from another thread.
+class AbandonableRunner final : public CommandRunner {
+public:
+  /// Keeps a reference to \p Inner; it must outlive this.
+  explicit AbandonableRunner(CommandRunner &Inner) : Inner(Inner) {}
+
+  llvm::Expected<CommandResult> run(const Command &C) override {
+    Command Watched = C;
+    Watched.Abandoned = &Abandoned;
+    return Inner.run(Watched);
+  }
+  /// Kills the processes that run, and, while it is \p On, those that are started.
+  void abandon(bool On) { Abandoned = On; }
+
+private:
+  CommandRunner &Inner;
+  std::atomic<bool> Abandoned = false;
 };
 
 /// Runs \p C with captured streams. A non-zero exit status or a timeout becomes a ToolFailure.

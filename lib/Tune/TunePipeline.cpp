@@ -73,14 +73,16 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   if (!Trace)
     return withoutTrace(Trace.takeError(), State, Store);
   // Find what is to be timed.
+  AbandonableRunner FlavourRunner(Runner);
   JobContext Context{Store,
                      T,
                      Runner,
                      Request.Options,
                      [&](const Unit &U, const UnitImage &I, const FrontEndSetting &S) {
-                       return flavourPtx(U, I.PtxDigest, S, Store, T, Runner);
+                       return flavourPtx(U, I.PtxDigest, S, Store, T, FlavourRunner);
                      },
-                     *Request.Progress};
+                     *Request.Progress,
+                     &FlavourRunner};
   JobSources Sources;
   llvm::Expected<TuningJob> Job = prepareJob(*Trace, Context, State.recorded(), Sources);
   if (!Job)

@@ -28,6 +28,8 @@ struct JobContext {
   const TuningOptions &Options;
   FlavourFunction FlavourPtx = {}; ///< Empty if there are no front-end flavours.
   ProgressDisplay &Progress = silentProgress();
+  /// What FlavourPtx runs its processes with, if they may be abandoned.
+  AbandonableRunner *FlavourRunner = nullptr;
 };
 
 /// A unit that was loaded, with its PTX read.

@@ -51,7 +51,9 @@ bool SelectionRuns::timeFor(unsigned More) const {
   if (Limits.BudgetS <= 0)
     return true;
   double Now = Limits.ElapsedS();
-  double RunS = Outcome.Runs ? (Now - StartS) / Outcome.Runs : Limits.RunS;
+  // The estimate counts as three runs: a single one may have needed a second to check its output.
+  constexpr double EstimateRuns = 3;
+  double RunS = (Now - StartS + EstimateRuns * Limits.RunS) / (Outcome.Runs + EstimateRuns);
   return Now + More * RunS <= Limits.BudgetS;
 }
 

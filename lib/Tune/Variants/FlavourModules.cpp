@@ -2,7 +2,8 @@
 
 #include "Support/Error.h"
 #include "Support/Log.h"
-#include "Support/Parallel.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace carve;
 
@@ -11,27 +12,67 @@ FlavourModules::Flavour FlavourModules::make(const Key &K) const {
   llvm::Expected<std::string> Text = Context.FlavourPtx(M.Source, M.Image, K.second);
   llvm::Expected<PtxModule> Ptx = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
   if (Ptx)
-    return {std::move(*Ptx), {}};
+    return {true, std::move(*Ptx), {}};
   std::string Why = llvm::toString(Ptx.takeError());
-  logLine(M.Source.Output + " with " + nameOf(K.second) + ": " + Why);
-  return {std::nullopt, Why};
+  if (!Abandoned)
+    logLine(M.Source.Output + " with " + nameOf(K.second) + ": " + Why);
+  return {true, std::nullopt, Why};
 }
 
-void FlavourModules::prepare(const std::set<Key> &Wanted) {
-  std::vector<std::pair<Key, Flavour *>> New;
-  for (const Key &K : Wanted)
-    if (auto [It, Inserted] = Made.try_emplace(K); Inserted)
-      New.emplace_back(K, &It->second);
-  if (!New.empty())
-    runInParallel(New.size(), [&](size_t I) { *New[I].second = make(New[I].first); });
+/// What is abandoned stays unready: its failure says nothing of the setting.
+void FlavourModules::makeOne(const Key &K) {
+  if (Abandoned)
+    return;
+  Flavour F = make(K);
+  std::lock_guard<std::mutex> Lock(Guard);
+  if (F.Ptx || !Abandoned)
+    Made[K] = std::move(F);
+  Changed.notify_all();
+}
+
+void FlavourModules::prepare(const std::set<Key> &Wanted, Until End) {
+  std::unique_lock<std::mutex> Lock(Guard);
+  for (const Key &K : Wanted) {
+    if (!Made.try_emplace(K).second)
+      continue;
+    if (!Threads)
+      Threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency());
+    Threads->async([this, K] { makeOne(K); });
+  }
+  auto AllReady = [&] { return llvm::all_of(Wanted, [&](const Key &K) { return Made[K].Ready; }); };
+  if (End)
+    Changed.wait_until(Lock, *End, AllReady);
+  else
+    Changed.wait(Lock, AllReady);
+}
+
+bool FlavourModules::isReady(const Key &K) const {
+  std::lock_guard<std::mutex> Lock(Guard);
+  auto It = Made.find(K);
+  return It != Made.end() && It->second.Ready;
 }
 
 llvm::Expected<const PtxModule *> FlavourModules::find(size_t Module,
                                                        const FrontEndSetting &Setting) const {
+  std::lock_guard<std::mutex> Lock(Guard);
   auto It = Made.find({Module, Setting});
-  if (It == Made.end())
+  if (It == Made.end() || !It->second.Ready)
     return unsupported("no-flavour", nameOf(Setting) + " was not made");
   if (!It->second.Ptx)
     return unsupported("no-flavour", It->second.Failure);
   return &*It->second.Ptx;
+}
+
+void FlavourModules::abandon() {
+  if (!Threads)
+    return;
+  Abandoned = true;
+  if (Context.FlavourRunner)
+    Context.FlavourRunner->abandon(true);
+  Threads->wait();
+  if (Context.FlavourRunner)
+    Context.FlavourRunner->abandon(false);
+  Abandoned = false;
+  std::lock_guard<std::mutex> Lock(Guard);
+  std::erase_if(Made, [](const auto &Entry) { return !Entry.second.Ready; });
 }

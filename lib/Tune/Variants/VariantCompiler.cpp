@@ -26,7 +26,8 @@ std::string carve::cloneName(llvm::StringRef Kernel, const VariantSetting &Setti
   return (Kernel + "__carve_" + Name).str();
 }
 
-void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules) {
+void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules,
+                                      FlavourModules::Until End) {
   std::set<FlavourModules::Key> Wanted;
   for (const SettingRequest &R : Requests) {
     if (R.Setting.frontEnd().isDefault())
@@ -35,7 +36,7 @@ void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, b
     for (size_t M : AllModules ? Modules : Modules.take_front())
       Wanted.insert({M, R.Setting.frontEnd()});
   }
-  Flavours.prepare(Wanted);
+  Flavours.prepare(Wanted, End);
 }
 
 llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel,
@@ -188,13 +189,18 @@ void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece) const {
     compilePiece(P);
 }
 
-std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequest> Requests) {
-  prepareFlavours(Requests, /*AllModules=*/false);
-  std::vector<Key> Keys;
+std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequest> Requests,
+                                                      FlavourModules::Until End) {
+  prepareFlavours(Requests, /*AllModules=*/false, End);
+  std::vector<std::optional<Key>> Keys; // Nothing for what is pending.
   std::vector<Pending> New;
   for (const SettingRequest &R : Requests) {
-    Keys.emplace_back(R.Kernel, withoutEmptyFlavour(R));
-    if (auto [It, Inserted] = Done.try_emplace(Keys.back()); Inserted)
+    Keys.emplace_back();
+    if (!R.Setting.frontEnd().isDefault() &&
+        !Flavours.isReady({Job.Kernels[R.Kernel].Modules.front(), R.Setting.frontEnd()}))
+      continue;
+    Keys.back() = Key(R.Kernel, withoutEmptyFlavour(R));
+    if (auto [It, Inserted] = Done.try_emplace(*Keys.back()); Inserted)
       New.emplace_back(It->first, &It->second);
   }
   if (!New.empty()) {
@@ -210,7 +216,9 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
     });
   }
   std::vector<CompiledSetting> Results;
-  for (const Key &K : Keys)
-    Results.push_back(Done.at(K));
+  for (const std::optional<Key> &K : Keys) {
+    Results.push_back(K ? Done.at(*K) : CompiledSetting());
+    Results.back().Pending = !K;
+  }
   return Results;
 }

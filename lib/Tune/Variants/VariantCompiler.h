@@ -23,6 +23,7 @@ struct CompiledSetting {
   std::string CodeDigest;
   std::optional<KernelCounts> Counts; ///< Absent if the code could not be counted.
   std::string Failure;                ///< Why it could not be compiled; empty if it was.
+  bool Pending = false; ///< It is not compiled yet: cicc has not made its PTX. Nothing else is set.
 };
 
 /// The name of the clone of \p Kernel with \p Setting, such as `_Z1kPf__carve_r40_f255`. With the
@@ -43,12 +44,17 @@ public:
   /// Compiles each of \p Requests in the first module of its kernel. The result has one element per
   /// request, in that order. A setting that was compiled before is not compiled again. The same
   /// holds if its front-end cap and knob do not change the kernel's PTX and the setting without
-  /// them was compiled. A setting that fails does not affect the others.
-  std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests);
+  /// them was compiled. A setting that fails does not affect the others. Until \p End, PTX of other
+  /// front ends is awaited; what then has none is pending.
+  std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests,
+                                       FlavourModules::Until End);
 
   /// Makes the PTX that the front-end settings of \p Requests need, for all modules of their
-  /// kernels or only for the first.
-  void prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules);
+  /// kernels or only for the first, and waits for it until \p End.
+  void prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules,
+                       FlavourModules::Until End = std::nullopt);
+  /// Gives up PTX that is not made yet.
+  void abandonFlavours() { Flavours.abandon(); }
   /// The clone of \p Kernel in \p Module with \p Setting, whose front-end setting prepareFlavours()
   /// has handled. Fails if that PTX could not be made or does not have the kernel.
   llvm::Expected<CloneRequest> clone(size_t Module, size_t Kernel,

@@ -223,41 +223,74 @@ std::vector<SettingRequest> VariantRounds::wishes(const RoundLimits &Limits) {
   return Requests;
 }
 
-/// As many settings are compiled before the clock is looked at again as keep all cores busy.
-static size_t settingsAtATime() {
-  return 4 * std::max<size_t>(4, llvm::hardware_concurrency().compute_thread_count());
+/// The settings that are compiled before the clock is looked at again: one for each core at first,
+/// and then as many as \p LeftS has time for if \p Done have taken \p Seconds.
+static size_t settingsAtATime(size_t Done, double Seconds, double LeftS) {
+  size_t Cores = std::max<size_t>(4, llvm::hardware_concurrency().compute_thread_count());
+  if (Done == 0 || Seconds <= 0)
+    return Cores;
+  return std::max(Cores, size_t(std::min(1e6, double(Done) / Seconds * LeftS)));
+}
+
+/// Compiles \p Wanted from the first on, as long as there is time, and returns what was compiled.
+/// PTX of other front ends is made meanwhile, and awaited last.
+std::vector<std::pair<SettingRequest, CompiledSetting>>
+VariantRounds::compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS) {
+  auto Begin = std::chrono::steady_clock::now();
+  std::vector<std::pair<SettingRequest, CompiledSetting>> Made;
+  std::vector<SettingRequest> Pending;
+  auto Compile = [&](llvm::ArrayRef<SettingRequest> Slice, FlavourModules::Until End) {
+    std::vector<CompiledSetting> Compiled = Compiler.compile(Slice, End);
+    for (size_t I = 0; I < Slice.size(); ++I)
+      if (Compiled[I].Pending)
+        Pending.push_back(Slice[I]);
+      else
+        Made.push_back({Slice[I], std::move(Compiled[I])});
+  };
+  if (!LimitS) {
+    Compile(Wanted, std::nullopt);
+    return Made;
+  }
+  for (size_t First = 0; First < Wanted.size();) {
+    double Seconds = secondsSince(Begin), Left = *LimitS - Seconds;
+    if (First > 0 && Left <= 0)
+      break;
+    size_t Count = std::min(settingsAtATime(First, Seconds, Left), Wanted.size() - First);
+    Compile(Wanted.slice(First, Count), Begin);
+    First += Count;
+  }
+  std::vector<SettingRequest> Awaited = std::exchange(Pending, {});
+  if (!Awaited.empty())
+    Compile(Awaited, Begin + std::chrono::microseconds(int64_t(*LimitS * 1e6)));
+  return Made;
 }
 
 bool VariantRounds::next(const RoundLimits &Limits) {
   Added.assign(Job.Kernels.size(), {});
   auto Begin = std::chrono::steady_clock::now();
-  auto InTime = [&] { return !Limits.CompileS || secondsSince(Begin) < *Limits.CompileS; };
-  while (InTime()) {
+  std::optional<double> Left = Limits.CompileS;
+  while (!Left || *Left > 0) {
     std::vector<SettingRequest> Wanted = wishes(Limits);
     if (Wanted.empty())
       return false;
     std::map<size_t, std::vector<SettingRequest>> Requests; // By kernel.
     std::map<size_t, std::vector<CompiledSetting>> Made;
-    for (size_t First = 0; First < Wanted.size() && (First == 0 || InTime());) {
-      size_t Count =
-          Limits.CompileS ? std::min(settingsAtATime(), Wanted.size() - First) : Wanted.size();
-      auto Slice = llvm::ArrayRef(Wanted).slice(First, Count);
-      std::vector<CompiledSetting> Compiled = Compiler.compile(Slice);
-      for (size_t I = 0; I < Count; ++I) {
-        Requests[Slice[I].Kernel].push_back(Slice[I]);
-        Made[Slice[I].Kernel].push_back(std::move(Compiled[I]));
-      }
-      First += Count;
+    for (auto &[Request, Compiled] : compileInTime(Wanted, Left)) {
+      Requests[Request.Kernel].push_back(Request);
+      Made[Request.Kernel].push_back(std::move(Compiled));
     }
     for (const auto &[K, Asked] : Requests)
       settle(K, Asked, Made[K], Limits.Timable[K]);
     if (llvm::any_of(Added, [](const std::vector<size_t> &V) { return !V.empty(); }))
       return true;
+    if (Left)
+      Left = *Limits.CompileS - secondsSince(Begin);
   }
   return false;
 }
 
 void VariantRounds::finish() {
+  Compiler.abandonFlavours();
   for (size_t K = 0; K < Job.Kernels.size(); ++K)
     endSearch(K);
 }

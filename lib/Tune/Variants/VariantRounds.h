@@ -64,6 +64,8 @@ public:
   }
 
 private:
+  std::vector<std::pair<SettingRequest, CompiledSetting>>
+  compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS);
   class Source; ///< Proposes the settings of one kernel.
   std::vector<VariantSetting> proposals(size_t Kernel, size_t Most);
   std::vector<SettingRequest> wishes(const RoundLimits &Limits);
