@@ -74,15 +74,19 @@ llvm::Error carve::checkFrontEndCap(const FrontEndStep &Step, std::optional<unsi
   return llvm::Error::success();
 }
 
-/// Returns \p Failed, the failure of a cicc that was told \p Knob. A cicc that does not know an
-/// option says so and fails. No tuning depends on it, so the failure becomes a reason.
+static llvm::Error refusedKnob(FrontEndKnob Knob, llvm::StringRef StandardError) {
+  return unsupported("front-end-option", "cicc does not take " +
+                                             llvm::join(ciccArguments(Knob), " ") + ": " +
+                                             StandardError.trim());
+}
+
+/// Returns \p Failed, the failure of a cicc that was told \p Knob. No tuning depends on it, so the
+/// failure becomes a reason.
 static llvm::Error withoutKnob(llvm::Error Failed, FrontEndKnob Knob) {
   if (Knob == FrontEndKnob::None)
     return Failed;
   return llvm::handleErrors(std::move(Failed), [&](const ToolFailure &F) {
-    return unsupported("front-end-option", "cicc does not take " +
-                                               llvm::join(ciccArguments(Knob), " ") + ": " +
-                                               llvm::StringRef(F.standardError()).trim());
+    return refusedKnob(Knob, F.standardError());
   });
 }
 
@@ -104,6 +108,10 @@ llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request,
   llvm::Expected<CommandResult> Done = runChecked(Runner, ciccCommand(Request, *Cicc, Dir->path()));
   if (!Done)
     return withoutKnob(Done.takeError(), Request.Setting.Knob);
+  // A cicc whose LLVM does not know an option says so and goes on without it.
+  if (Request.Setting.Knob != FrontEndKnob::None &&
+      llvm::StringRef(Done->Stderr).contains("command line argument"))
+    return refusedKnob(Request.Setting.Knob, Done->Stderr);
   llvm::Expected<std::string> Ptx = readFile(Dir->path() + "/" + Step.PtxName);
   if (Ptx && headOf(*Ptx) != headOf(Request.Original))
     return unsupported("other-front-end", *Cicc + " is not the cicc that made " + Step.PtxName);
