@@ -5,6 +5,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
        -Wno-stringop-overread)
 endif()
 
+# std::stable_sort of GCC 12's library calls what C++17 deprecates, and clang says so to its caller.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND CARVE_WARNINGS -Wno-deprecated-declarations)
+endif()
+
 # The two kinds of sanitizers exclude each other. ON is the kind that was there first.
 if(CARVE_SANITIZE STREQUAL "thread")
   set(CARVE_SANITIZE_OPTIONS -O1 -fsanitize=thread)
@@ -12,6 +17,18 @@ elseif(CARVE_SANITIZE STREQUAL "address" OR CARVE_SANITIZE STREQUAL "ON")
   set(CARVE_SANITIZE_OPTIONS -O0 -fsanitize=address,undefined)
 elseif(CARVE_SANITIZE)
   message(FATAL_ERROR "CARVE_SANITIZE is address, thread or OFF, not ${CARVE_SANITIZE}")
+endif()
+
+# As g++ does: the runtime is one library for the program and the probe, and pointers to functions
+# of other libraries need not have been declared with the same types.
+if(CARVE_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND CARVE_SANITIZE_OPTIONS -fno-sanitize=function)
+  if(NOT CARVE_SANITIZE STREQUAL "thread")
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
+                    OUTPUT_VARIABLE CARVE_ASAN OUTPUT_STRIP_TRAILING_WHITESPACE)
+    cmake_path(GET CARVE_ASAN PARENT_PATH CARVE_ASAN_FOLDER)
+    set(CARVE_SANITIZE_LINK_OPTIONS -shared-libasan -Wl,-rpath,${CARVE_ASAN_FOLDER})
+  endif()
 endif()
 
 # Most of a compile is headers, so the sources of a target in one go take a third of the time: for
@@ -72,12 +89,13 @@ function(carve_target Name)
   get_target_property(Together ${Name} UNITY_BUILD)
   if(Together)
     # Every source is a header there, and the types of its unnamed namespace its own.
-    target_compile_options(${Name} PRIVATE -Wno-subobject-linkage)
+    target_compile_options(${Name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     set_source_files_properties(${CARVE_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
   if(CARVE_SANITIZE)
     target_compile_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} -fno-sanitize-recover=all -g1)
-    target_link_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} $<$<BOOL:${CARVE_GOLD}>:-fuse-ld=gold>)
+    target_link_options(${Name} PRIVATE ${CARVE_SANITIZE_OPTIONS} ${CARVE_SANITIZE_LINK_OPTIONS}
+                        $<$<BOOL:${CARVE_GOLD}>:-fuse-ld=gold>)
   endif()
 endfunction()
 

@@ -28,7 +28,7 @@ namespace {
 class KernelSection {
 public:
   KernelSection(const TuningReport &R, const KernelReport &K, size_t Number)
-      : R(R), K(K), Id("k" + std::to_string(Number)), Variants(shownVariants(K)),
+      : K(K), Id("k" + std::to_string(Number)), Variants(shownVariants(K)),
         Measure(spillMeasure(Variants, R.Scope)) {}
 
   std::string print();
@@ -46,7 +46,6 @@ private:
   void printLevels();
   void printDropped();
 
-  const TuningReport &R;
   const KernelReport &K;
   std::string Id;
   std::vector<ShownVariant> Variants;

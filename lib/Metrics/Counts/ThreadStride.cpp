@@ -14,7 +14,7 @@ static constexpr unsigned WarpSize = 32;
 
 ThreadStrides::ThreadStrides(const PtxFunction &F, unsigned ThreadsPerBlockX,
                              bool ParametersUniform)
-    : F(F), ThreadsPerBlockX(ThreadsPerBlockX), ParametersUniform(ParametersUniform) {
+    : ThreadsPerBlockX(ThreadsPerBlockX), ParametersUniform(ParametersUniform) {
   for (const PtxInstruction &I : F.Code)
     if (I.hasResult())
       for (const std::string &Name : I.Operands.front().Names)

@@ -42,7 +42,6 @@ private:
   /// Returns the value of a special register; nothing if it is unknown.
   Value special(llvm::StringRef Name) const;
 
-  const PtxFunction &F;
   unsigned ThreadsPerBlockX;
   bool ParametersUniform;
   llvm::StringMap<llvm::SmallVector<const PtxInstruction *, 2>> Definitions;

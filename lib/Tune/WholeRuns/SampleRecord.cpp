@@ -45,6 +45,17 @@ std::string SampleRecord::print() const {
   return Text;
 }
 
+/// \p Line for a message: its first characters, and dots for bytes that are neither printable ASCII
+/// nor tabs.
+static std::string shownLine(llvm::StringRef Line) {
+  constexpr size_t Most = 60;
+  std::string Shown = Line.take_front(Most).str();
+  for (char &C : Shown)
+    if (!llvm::isPrint(C) && C != '\t')
+      C = '.';
+  return Shown + (Line.size() > Most ? "..." : "");
+}
+
 llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::StringRef Name) {
   SampleRecord Record;
   unsigned Number = 0;
@@ -75,7 +86,7 @@ llvm::Expected<SampleRecord> SampleRecord::parse(llvm::StringRef Text, llvm::Str
       return malformed(
           Name + ":" + llvm::Twine(Number) + ": expected " +
           (Number == 1 ? "'carve-samples 1'" : "a probe, timing, sample or program line") +
-          ", not '" + Line + "'");
+          ", not '" + shownLine(Line) + "'");
   }
   if (Number == 0)
     return malformed(Name + ": is empty, expected recorded samples");

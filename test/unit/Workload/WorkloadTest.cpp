@@ -278,7 +278,7 @@ TEST_F(WorkloadProcessesTest, daemon_stillRunning_isReported) {
 TEST_F(WorkloadProcessesTest, timeout_processesInOtherSessions_areEnded) {
   RunRecord Run = run("sh -c 'echo $$ >shell; exec sleep 30' & setsid sh -c "
                       "'trap \"\" TERM; echo $$ >session; while :; do sleep 0.1; done' & wait",
-                      /*TimeoutS=*/0.5);
+                      /*TimeoutS=*/2);
   EXPECT_TRUE(Run.TimedOut);
   EXPECT_TRUE(ends(pidIn("shell")));
   EXPECT_TRUE(ends(pidIn("session")));

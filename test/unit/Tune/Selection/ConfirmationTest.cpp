@@ -37,6 +37,8 @@ Trials confirmNominee(const RecordedScatter &Scatter, double Ratio, unsigned Cou
 } // namespace
 
 TEST(Confirmation, falseWinners_recordedScatter_areBelowOnePercent) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
   for (const RecordedScatter &Scatter : recordedScatter()) {
     ASSERT_GE(Scatter.Deviations.size(), 6u) << Scatter.Name;
     Trials Null = confirmNominee(Scatter, 1.0, 4000, 1);
@@ -48,6 +50,8 @@ TEST(Confirmation, falseWinners_recordedScatter_areBelowOnePercent) {
 /// A gain below half a percent hardly ever wins, whatever its scatter. It is a gain all the same,
 /// so that such a winner is not a false one.
 TEST(Confirmation, gainBelowHalfAPercent_recordedScatter_doesNotWin) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
   for (const RecordedScatter &Scatter : recordedScatter())
     EXPECT_LT(confirmNominee(Scatter, 0.997, 1000, 2).Wins, 0.02) << Scatter.Name;
 }
@@ -55,6 +59,8 @@ TEST(Confirmation, gainBelowHalfAPercent_recordedScatter_doesNotWin) {
 /// Prints the power of the confirmation and the mean number of its pairs: a table in
 /// share/doc/timing.md.
 TEST(Confirmation, power_growsWithTheGain_pairsBecomeFew) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
   constexpr double Gains[] = {0.005, 0.0075, 0.01, 0.02, 0.05, 0.20};
   std::printf("share of winners that are found, and mean pairs, by gain\n%-20s", "");
   for (double Gain : Gains)
@@ -142,6 +148,8 @@ TEST(Confirmation, sumIsNotThePrediction_undecidedWinnersAreConfirmedAlone) {
 /// A timing run nominates a variant without gain for at most one kernel of twenty
 /// (InRunLimits::Alpha). Even beside true winners, few of these are accepted.
 TEST(Confirmation, falseNominee_besideTrueWinners_isRarelyAccepted) {
+  if (CARVE_TEST_SANITIZED)
+    GTEST_SKIP() << "a simulation, for the optimised build";
   constexpr unsigned Worlds = 2000;
   for (double Noise : {0.001, 0.003, 0.01}) {
     unsigned Accepted = 0;
