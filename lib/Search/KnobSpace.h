@@ -42,9 +42,9 @@ struct KnobSpace {
 /// The front-end cap that lets cicc use all registers. It makes other code than no cap.
 constexpr unsigned FreeFrontEndCap = 255;
 
-/// Returns the settings of \p Space that \p Effort (TuningOptions) allows before the best variant is
-/// known. Each occurs once, and the default is left out. A front-end cap is either FreeFrontEndCap
-/// or equal to the register cap, the latter only at critical points. Spilling to
+/// Returns the settings of \p Space that \p Effort (TuningOptions) allows before the best variant
+/// is known. Each occurs once, and the default is left out. A front-end cap is either
+/// FreeFrontEndCap or equal to the register cap, the latter only at critical points. Spilling to
 /// shared memory is combined with register caps at which something is spilled. Front-end knobs and
 /// load caching are not combined with other knobs.
 /// Register-usage levels are combined with both kinds of caps.
