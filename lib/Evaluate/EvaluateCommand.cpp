@@ -24,7 +24,8 @@ Flags evaluateFlags(EvaluateOptions &O) {
   Flags F("carve evaluate");
   F.form("[options] SWEEP.tsv", "what the search finds on a table of measurements; needs no GPU");
   F.arguments("SWEEP.tsv", O.Files, "the table");
-  F.number("--budget", "N", O.Limits.MaxTimed, 1, 10000, "rows of a kernel that are timed at most");
+  F.seconds("--budget", "SECONDS", O.Limits.BudgetS, "time for a program's tuning").Default =
+      "as for carve tune";
   F.number("--effort", "0|1|2|3", O.Limits.Effort, 0, 3, "what is tried, as for carve tune");
   F.text("--arch", "ARCH", O.Arch, "the architecture that was measured");
   F.choice("--format", {"text", "json"}, O.Json, "how the result is printed");

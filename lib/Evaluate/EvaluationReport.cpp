@@ -58,9 +58,18 @@ std::string carve::printEvaluationJson(const SweepEvaluation &E) {
           J.attribute("name", json::fixUTF8(P.Name));
           printSpeedups(J, P.Found);
           J.attribute("max_timed", P.MaxTimed);
+          J.attribute("seconds", P.Seconds);
         });
     });
     J.attributeObject("geomean", [&] { printSpeedups(J, E.Geomean); });
+    J.attributeArray("curve", [&] {
+      for (const CurvePoint &P : E.Curve)
+        J.object([&] {
+          J.attribute("part", P.Part);
+          J.attribute("seconds", P.Seconds);
+          J.attribute("carved", P.Carved);
+        });
+    });
   });
   OS << "\n";
   return Text;
@@ -81,21 +90,26 @@ std::string carve::printEvaluationText(const SweepEvaluation &E) {
   OS << llvm::left_justify(First, Width);
   for (const Way &W : Ways)
     OS << "  " << llvm::right_justify(W.Title, 8);
-  OS << "  kernels  timed  at most\n";
+  OS << "  kernels  timed  at most  seconds\n";
   for (const ProgramEvaluation &P : E.Programs) {
     printLine(OS, P.Name, Width, P.Found);
-    OS << llvm::format("  %7u  %5u  %7u\n", P.HotKernels, P.Timed, P.MaxTimed);
+    OS << llvm::format("  %7u  %5u  %7u  %7.1f\n", P.HotKernels, P.Timed, P.MaxTimed, P.Seconds);
   }
   printLine(OS, Last, Width, E.Geomean);
   OS << llvm::format("  %7u  %5u  %7u\n", Kernels, Timed, MaxTimed);
   OS << "\nspeedups over nvcc's default\n"
-        "kernels: with at least 1 % of the program's GPU time\n"
-        "timed: rows of all these kernels; at most: rows of one kernel\n";
+        "kernels: with at least 0.1 % of the program's GPU time\n"
+        "timed: rows of all these kernels; at most: rows of one kernel\n"
+        "seconds: of the tuning, if runs took as long as their kernels\n";
   if (E.Geomean.Everything > 1) {
     OS << "share of the gain of everything, in logarithm of time:\n";
     for (const Way &W : Ways)
       if (W.Value != &Speedups::Everything)
         printShare(OS, E, W);
+    OS << "the same of carved in parts of the budget, with the mean of the seconds:\n";
+    for (const CurvePoint &P : E.Curve)
+      OS << llvm::formatv("  1/{0,-8} {1,6:F1} %  {2,6:F1} s\n", std::lround(1 / P.Part),
+                          100 * std::log(P.Carved) / std::log(E.Geomean.Everything), P.Seconds);
   }
   for (const std::string &Name : E.LeftOut)
     OS << "left out, no time of the default: " << Name << "\n";

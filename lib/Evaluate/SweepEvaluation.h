@@ -24,8 +24,10 @@ struct Speedups {
 
 /// What the evaluated search may do.
 struct EvaluationLimits {
-  unsigned Effort = 3;    ///< As of KernelSearch: all knobs, since the table has them.
-  unsigned MaxTimed = 12; ///< Rows of a kernel that are timed at most, without the default.
+  unsigned Effort = 3; ///< As of KernelSearch: all knobs, since the table has them.
+  /// Seconds for the tuning of one program; 0 for what tuning takes by default. A plain run counts
+  /// with the GPU time of the default, since a table knows no other.
+  double BudgetS = 0;
 };
 
 /// The evaluation of one program.
@@ -35,18 +37,29 @@ struct ProgramEvaluation {
   /// Rows that the search timed of the kernel of which it timed most, without the default.
   unsigned MaxTimed = 0;
   unsigned Timed = 0;      ///< Rows that it timed of all kernels.
-  unsigned HotKernels = 0; ///< Kernels with at least 1 % of the program's time.
+  unsigned HotKernels = 0; ///< Kernels with at least 0.1 % of the program's time.
+  double Seconds = 0; ///< What the tuning would take, with three pairs of runs that confirm it.
+};
+
+/// What the search finds in a part of its budget.
+struct CurvePoint {
+  double Part = 0;    ///< Of the budget, 0 to 1.
+  double Seconds = 0; ///< Mean of ProgramEvaluation::Seconds.
+  double Carved = 0;  ///< Geometric mean of Speedups::Carved.
 };
 
 /// The evaluation of a table.
 struct SweepEvaluation {
   std::vector<ProgramEvaluation> Programs; ///< In the order of the table.
   Speedups Geomean;                        ///< Geometric means over the programs.
+  std::vector<CurvePoint> Curve;           ///< By growing part; the whole budget is the last.
   std::vector<std::string> LeftOut;        ///< Programs without a time of the default.
 };
 
-/// Evaluates all programs of \p Rows for device \p D. Kernels below 1 % of a program's time keep
-/// the default.
+/// Evaluates all programs of \p Rows for device \p D. Kernels below 0.1 % of a program's time keep
+/// the default. Rounds have the time that tuning gives them (Tune/InRun/RoundBudget.h), compiling
+/// takes what it takes on 16 cores, and a replay what it takes at least.
+///
 /// A register-usage level holds for a whole unit, and the table does not know units. `Carved`
 /// therefore uses one level for the whole program. It is the level with the least total time among
 /// those at which the search timed a row of every hot kernel. `Everything` and `Random` may mix

@@ -11,8 +11,9 @@ using namespace carve;
 
 namespace {
 
-/// A kernel with at least this share of the program's time is tuned. A setting may lack shapes with
-/// at most this share of a kernel's time.
+/// A kernel with at least this share of the program's time is tuned.
+constexpr double HotShare = 0.001;
+/// A setting may lack shapes with at most this share of a kernel's time.
 constexpr double SmallShare = 0.01;
 
 /// The rows of one kernel: for each setting and shape the time of one launch.
@@ -72,6 +73,7 @@ std::optional<SweptKernel> sweptKernel(const std::string &Name, const KernelRows
               return A.second.NsPerLaunch * double(A.second.Count) <
                      B.second.NsPerLaunch * double(B.second.Count);
             })->first;
+  K.MeanNs = Default->second.Shapes.at(K.Shape).NsPerLaunch;
   for (const auto &[Setting, S] : Rows.Settings)
     if (std::optional<double> Ns = comparableNs(S, Default->second))
       K.Variants[Setting] = {*Ns, S.RegsPerThread,
@@ -138,7 +140,7 @@ double SweptProgram::defaultNs() const {
 }
 
 bool SweptProgram::isHot(const SweptKernel &K) const {
-  return K.defaultNs() >= SmallShare * defaultNs();
+  return K.defaultNs() >= HotShare * defaultNs();
 }
 
 std::vector<SweptProgram> carve::sweptPrograms(llvm::ArrayRef<SweepRow> Rows,

@@ -26,6 +26,7 @@ struct SweptKernel {
   std::string Name;  ///< Mangled name.
   LaunchShape Shape; ///< The shape that takes most of the default's time.
   unsigned StaticSmemBytes = 0;
+  double MeanNs = 0; ///< Of one launch of the default in that shape.
   /// The settings that can be compared with the default, which is among them. Times are computed
   /// from the time of one launch of each shape, since runs can differ in their launches. A setting
   /// is left out if it lacks times for shapes with more than 1 % of the default's time. Smaller
@@ -43,8 +44,8 @@ struct SweptProgram {
 
   /// Returns the time of the default, summed over the kernels, in nanoseconds.
   double defaultNs() const;
-  /// Returns true if the kernel takes at least 1 % of the program's GPU time, which is also what
-  /// tuning requires of a hot kernel.
+  /// Returns true if the kernel takes at least 0.1 % of the program's GPU time, which is also
+  /// what tuning requires of a kernel.
   bool isHot(const SweptKernel &K) const;
 };
 

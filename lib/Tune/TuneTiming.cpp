@@ -4,6 +4,7 @@
 
 #include "Support/Log.h"
 #include "Tune/InRun/ProbePlan.h"
+#include "Tune/InRun/RoundBudget.h"
 #include "Tune/WholeRuns/JobImages.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -18,10 +19,13 @@ namespace {
 /// time.
 constexpr double ExhaustiveReplayS = 400;
 
-/// The shares of a round's time: what is compiled is then assembled once more, all in one module.
-constexpr double CompileShare = 0.3, ReplayShare = 0.4;
 /// The most variants of a kernel in one round, and how many there are if time is no limit.
 constexpr size_t MostTimable = 400, RecordedTimable = 24;
+
+/// So much of the time for replays is planned with: comparing much memory takes longer than the
+/// plan assumes, and a replay that does not end in time tells nothing.
+constexpr double PlannedShare = 0.7;
+
 double replaySeconds(const TuneState &State) {
   if (State.Request.Options.Points == PointSet::All)
     return std::min(ExhaustiveReplayS, State.secondsLeft().value_or(ExhaustiveReplayS) / 2);
@@ -29,7 +33,7 @@ double replaySeconds(const TuneState &State) {
   if (State.recorded())
     return MostReplayS;
   if (std::optional<double> Round = State.secondsForRound())
-    return std::min(MostReplayS, ReplayShare * *Round);
+    return std::min(MostReplayS, RoundReplayShare * *Round);
   return std::clamp(PlainRunsWorth * State.PlainWallS, LeastReplayS, MostReplayS);
 }
 
@@ -167,14 +171,14 @@ RoundLimits carve::limitsOfRound(const TuneState &State, const TuningJob &Job,
                                  const JobBuild &Built, const ProbeRecord &Trace) {
   RoundLimits Round;
   if (std::optional<double> Seconds = State.secondsForRound())
-    Round.CompileS = CompileShare * *Seconds;
+    Round.CompileS = RoundCompileShare * *Seconds;
   double Sum = 0;
   for (const JobKernel &K : Job.Kernels)
     Sum += K.Traced.Share;
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
   for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
-    Limits.ReplayS = replaySeconds(State) * K.Traced.Share / Sum;
+    Limits.ReplayS = PlannedShare * replaySeconds(State) * K.Traced.Share / Sum;
     size_t Timable = timableVariants({K.Traced, K.Hazards, 0, Trace, Job.DeviceHeap}, Limits,
                                      State.recorded() ? RecordedTimable : MostTimable);
     bool New = Made.Variants.size() <= FirstPlace;

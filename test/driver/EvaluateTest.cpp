@@ -20,8 +20,8 @@ TEST_F(EvaluateTest, evaluate_printsATableOrJson) {
   EXPECT_NE(E.Stdout.find("geometric mean"), std::string::npos) << E.Stdout;
   E = carve({"evaluate", "--format=json", "--budget=2", "--effort=1", "--arch=sm_80", Table});
   EXPECT_EQ(E.Status, 0) << E.Stderr;
-  EXPECT_NE(E.Stdout.find("\"max_timed\": 2"), std::string::npos) << E.Stdout;
-  EXPECT_EQ(E.Stdout.find("\"max_timed\": 3"), std::string::npos) << E.Stdout;
+  EXPECT_NE(E.Stdout.find("\"max_timed\": "), std::string::npos) << E.Stdout;
+  EXPECT_NE(E.Stdout.find("\"curve\": ["), std::string::npos) << E.Stdout;
 }
 
 TEST_F(EvaluateTest, unreadableTable_failsWithThePlace) {
@@ -33,7 +33,7 @@ TEST_F(EvaluateTest, unreadableTable_failsWithThePlace) {
 TEST_F(EvaluateTest, wrongWords_areErrors) {
   expectError({"evaluate"}, "carve evaluate: no table, expected SWEEP.tsv");
   expectError({"evaluate", "--budget=0", Table},
-              "carve evaluate: --budget is '0', expected a whole number from 1 to 10000");
+              "carve evaluate: --budget is '0', expected a number of seconds above 0");
   expectError({"evaluate", "--effort=4", Table},
               "carve evaluate: --effort is '4', expected a whole number from 0 to 3");
   expectError({"evaluate", "--format=xml", Table},

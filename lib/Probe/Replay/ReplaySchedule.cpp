@@ -18,6 +18,8 @@ static constexpr double Confidence = 0.95;
 /// Ratios to the default. The median of a winner is below LeastWin. A variant whose interval ends
 /// below SureWin wins, however much the distance of the control copy takes off.
 static constexpr double LeastWin = 0.99, SureWin = 0.97;
+/// If the control copy's median ratio is further from 1 than this, more rounds are needed.
+static constexpr double MostControlDistance = 0.01;
 
 ReplaySchedule::ReplaySchedule(const std::vector<size_t> &Allowed, uint64_t Seed,
                                const std::set<size_t> &Measured)
@@ -134,12 +136,14 @@ bool ReplaySchedule::screened(double NextNs, double LeftNs) const {
 
 /// If nothing is faster than the default, the rounds show how far two identical copies differ.
 /// Otherwise they go on while the interval of the best variant contains the ratio that a winner
-/// needs.
+/// needs, or while the two copies differ too much to tell a gain.
 unsigned ReplaySchedule::confirmTarget() const {
   if (Active.size() == References)
     return MinConfirmRounds;
   if (Round < MaxConfirmRounds)
     return MaxConfirmRounds;
+  if (std::abs(median(Ratios[1]) - 1) > MostControlDistance)
+    return MaxUndecidedRounds;
   for (size_t I = References; I < Active.size(); ++I) {
     Interval R = intervalOf(Ratios[Active[I]]);
     if (!Measured.count(Active[I]) && R.Low < LeastWin && R.High > SureWin)

@@ -1,5 +1,7 @@
 #include "Tune/InRun/ModeChoice.h"
 
+#include "Tune/InRun/RoundBudget.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -21,16 +23,6 @@ static constexpr double RotatedShare = 0.8;
 /// cycles, rotating costs nothing.
 static constexpr double ShortNs = 30e3;
 static constexpr uint64_t ManyCycles = 16;
-
-/// The least that a replay in the probe needs: a comparison and a round of all variants, two more
-/// of those within reach of the best, five of the best variants, and runs of the default that show
-/// how it differs from run to run.
-static constexpr unsigned FurtherRounds = 2, ConfirmRounds = 5, ConfirmedVariants = 4,
-                          DefaultRuns = 4;
-static constexpr size_t WithinReach = 14;
-/// Before each run, memory is restored and L2 is flushed. After the first run of a variant, all
-/// memory is compared, which takes about 0.5 ms for each GB (share/doc/timing.md).
-static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
 
 static double timeOf(llvm::ArrayRef<TimedShape> Shapes) {
   double Ns = 0;
@@ -204,22 +196,17 @@ bool Chooser::isShort() const {
 
 /// Seconds that it takes to compare all variants once per shape.
 double Chooser::verifyS() const {
-  double Ns = 0;
+  double Seconds = 0;
   for (const TimedShape &S : Shapes)
-    Ns += double(Q.Variants + DefaultRuns) * (S.MeanNs + CompareNs);
-  return Ns / 1e9;
+    Seconds += comparisonS(Q.Variants, S.MeanNs);
+  return Seconds;
 }
 
 double Chooser::replayS() const {
-  double Ns = 0, Runs = double(Q.Variants + std::min(Q.Variants, WithinReach) * FurtherRounds +
-                               size_t(ConfirmedVariants) * ConfirmRounds);
-  // A round runs a variant cold, and where it is timed warm, the default and the variant again.
-  for (const TimedShape &S : Shapes) {
-    PlannedShape Planned;
-    Planned.MeanNs = uint64_t(S.MeanNs);
-    Ns += Runs * (Planned.hasWarmTimes() ? 3 : 1) * (S.MeanNs + RestoreNs);
-  }
-  return verifyS() + Ns / 1e9;
+  double Seconds = 0;
+  for (const TimedShape &S : Shapes)
+    Seconds += shortestReplayS(Q.Variants, S.MeanNs);
+  return Seconds;
 }
 
 /// The kernel's launches as text, such as `12000 launches of 4.0 us`.

@@ -219,7 +219,7 @@ std::vector<SettingRequest> VariantRounds::wishes(const RoundLimits &Limits) {
   llvm::stable_sort(All, [](const Wish &A, const Wish &B) { return A.Weight > B.Weight; });
   std::vector<SettingRequest> Requests;
   for (Wish &W : All)
-    Requests.push_back(std::move(W.Request));
+    Requests.push_back(W.Request);
   return Requests;
 }
 

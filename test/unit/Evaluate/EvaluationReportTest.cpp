@@ -12,7 +12,7 @@ static SweepEvaluation evaluation() {
   EXPECT_TRUE(bool(D) && bool(Text));
   auto Rows = parseSweepTable(*Text, "two-programs.tsv");
   EXPECT_TRUE(bool(Rows));
-  auto E = evaluateSweep(*Rows, *D, {/*Effort=*/3, /*MaxTimed=*/12});
+  auto E = evaluateSweep(*Rows, *D, {/*Effort=*/3, /*BudgetS=*/2});
   EXPECT_TRUE(bool(E));
   return *E;
 }
@@ -25,7 +25,7 @@ TEST(EvaluationReport, text_isGolden) {
 
 TEST(EvaluationReport, noGain_printsNoShares) {
   SweepEvaluation E;
-  E.Programs.push_back({"flat", {}, 0, 0, 1});
+  E.Programs.push_back({"flat", {}, 0, 0, 1, 0});
   EXPECT_EQ(printEvaluationText(E).find("share"), std::string::npos);
 }
 
@@ -43,7 +43,9 @@ TEST(EvaluationReport, json_hasSpeedupsOfEveryProgram) {
   EXPECT_EQ(P->getNumber("carved"), E.Programs[0].Found.Carved);
   EXPECT_EQ(P->getNumber("everything"), E.Programs[0].Found.Everything);
   EXPECT_EQ(P->getNumber("random"), E.Programs[0].Found.Random);
-  EXPECT_EQ(P->size(), 7u);
+  EXPECT_EQ(P->getNumber("seconds"), E.Programs[0].Seconds);
+  EXPECT_EQ(P->size(), 8u);
+  EXPECT_EQ(J->getAsObject()->getArray("curve")->size(), 5u);
   const llvm::json::Object *G = J->getAsObject()->getObject("geomean");
   EXPECT_EQ(G->getNumber("carved"), E.Geomean.Carved);
   EXPECT_EQ(G->size(), 5u);

@@ -38,7 +38,7 @@ SweepRow row(const char *Kernel, SweepSetting S, unsigned Regs, double Ns, uint6
   return R;
 }
 
-ProgramEvaluation evaluated(const std::vector<SweepRow> &Rows, EvaluationLimits Limits = {3, 12}) {
+ProgramEvaluation evaluated(const std::vector<SweepRow> &Rows, EvaluationLimits Limits = {3}) {
   auto E = evaluateSweep(Rows, device(), Limits);
   EXPECT_TRUE(bool(E)) << llvm::toString(E.takeError());
   return E ? E->Programs.at(0) : ProgramEvaluation();
@@ -189,10 +189,10 @@ TEST(SweepEvaluation, registerUsageLevel_isOneForTheProgram) {
 
 TEST(SweepEvaluation, smallKernels_keepTheDefault) {
   ProgramEvaluation E = evaluated({row("a", setting({}), 40, 1000), row("a", setting(32), 32, 800),
-                                   row("b", setting({}), 40, 9), row("b", setting(32), 32, 1)});
+                                   row("b", setting({}), 40, 0.9), row("b", setting(32), 32, 0.1)});
   EXPECT_EQ(E.HotKernels, 1u);
-  EXPECT_DOUBLE_EQ(E.Found.Carved, 1009.0 / 809);
-  EXPECT_DOUBLE_EQ(E.Found.Everything, 1009.0 / 801);
+  EXPECT_DOUBLE_EQ(E.Found.Carved, 1000.9 / 800.9);
+  EXPECT_DOUBLE_EQ(E.Found.Everything, 1000.9 / 800.1);
 }
 
 TEST(SweepEvaluation, defaultAlone_isNoGain) {
@@ -217,11 +217,15 @@ TEST(SweepEvaluation, recordedTable_keepsBudgetAndBestRowsBound) {
   auto Rows = parseSweepTable(*Text, "two-programs.tsv");
   ASSERT_TRUE(bool(Rows)) << llvm::toString(Rows.takeError());
   for (unsigned Effort : {0u, 1u, 2u, 3u})
-    for (unsigned Budget : {1u, 3u, 6u, 12u, 100u}) {
-      auto E = evaluateSweep(*Rows, device(), {Effort, Budget});
+    for (double BudgetS : {0.5, 4.0, 20.0}) {
+      auto E = evaluateSweep(*Rows, device(), {Effort, BudgetS});
       ASSERT_TRUE(bool(E));
+      EXPECT_EQ(E->Curve.size(), 5u);
+      EXPECT_EQ(E->Curve.back().Carved, E->Geomean.Carved);
+      for (size_t I = 1; I < E->Curve.size(); ++I)
+        EXPECT_GT(E->Curve[I].Part, E->Curve[I - 1].Part) << I;
       for (const ProgramEvaluation &P : E->Programs) {
-        EXPECT_LE(P.MaxTimed, Budget);
+        EXPECT_LT(P.Seconds, std::max(BudgetS, 4.0)) << "the first round has a second in any case";
         EXPECT_GE(P.Found.Carved, 1);
         for (double Speedup :
              {P.Found.PerFile, P.Found.CriticalPoints, P.Found.Carved, P.Found.Random})

@@ -64,6 +64,17 @@ TEST(ReplaySchedule, undecidedHeldOutRounds_goOn) {
   EXPECT_TRUE(S.complete());
 }
 
+TEST(ReplaySchedule, controlFarFromTheDefault_heldOutRoundsGoOn) {
+  for (double Control : {100.5, 102.0}) {
+    ReplaySchedule S({0, 1, 2}, 1);
+    std::map<size_t, double> Ns = {{0, 100}, {1, Control}, {2, 80}};
+    runPhase(S, Ns, 1e12, 0.1);
+    ASSERT_EQ(S.phase(), Phase::Confirm);
+    EXPECT_EQ(runPhase(S, Ns, 1e12, 0.1), Control < 101 ? ReplaySchedule::MaxConfirmRounds
+                                                        : ReplaySchedule::MaxUndecidedRounds);
+  }
+}
+
 TEST(ReplaySchedule, closeVariants_areScreenedLonger) {
   ReplaySchedule S({0, 1, 2, 3, 4, 5}, 1);
   std::map<size_t, double> Alike = {{0, 100}, {1, 100}, {2, 98}, {3, 98}, {4, 98}, {5, 98}};

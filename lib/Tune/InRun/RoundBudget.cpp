@@ -1,0 +1,53 @@
+#include "Tune/InRun/RoundBudget.h"
+
+#include "Protocol/PlanRecords.h"
+
+#include <algorithm>
+#include <iterator>
+
+using namespace carve;
+
+/// The budget of a default tuning: as long as so many plain runs, but at least so many seconds.
+static constexpr double BudgetRuns = 8, LeastBudgetS = 20;
+/// By effort, the share of it that is used.
+static constexpr double EffortShare[] = {0.5, 0.75, 1, 3};
+/// Three pairs of runs confirm, if the gain is clear.
+static constexpr double ConfirmingRuns = 6;
+/// The share of the budget that is kept for what neither times nor confirms: the last module is
+/// assembled, and decisions are stored.
+static constexpr double MarginShare = 0.1;
+/// The least that the first round may take: so many seconds, or this share of a plain run.
+static constexpr double FirstRoundS = 1, FirstRoundShare = 0.5;
+
+/// The rounds of the shortest replay, and how many variants take part in them.
+static constexpr unsigned FurtherRounds = 2, ConfirmRounds = 5, ConfirmedVariants = 4,
+                          DefaultRuns = 4;
+static constexpr size_t WithinReach = 14;
+/// Before each run, memory is restored and L2 is flushed. After the first run of a variant, all
+/// memory is compared, which takes about 0.5 ms for each GB (share/doc/timing.md).
+static constexpr double RestoreNs = 0.3e6, CompareNs = 5e6;
+
+double RoundBudget::defaultS(double PlainS, unsigned Effort) {
+  size_t Place = std::min<size_t>(Effort, std::size(EffortShare) - 1);
+  return EffortShare[Place] * std::max(LeastBudgetS, BudgetRuns * PlainS);
+}
+
+double RoundBudget::forRound(double SpentS, bool First) const {
+  double Kept = MarginShare * BudgetS + (ConfirmingRuns + 1) * PlainS;
+  double Spare = std::max(0.0, (std::max(0.0, BudgetS - SpentS) - Kept) / 2);
+  return First ? std::max({Spare, FirstRoundS, FirstRoundShare * PlainS}) : Spare;
+}
+
+double carve::comparisonS(size_t Variants, double MeanNs) {
+  return double(Variants + DefaultRuns) * (MeanNs + CompareNs) / 1e9;
+}
+
+double carve::shortestReplayS(size_t Variants, double MeanNs) {
+  PlannedShape Planned;
+  Planned.MeanNs = uint64_t(MeanNs);
+  double Runs = double(Variants + std::min(Variants, WithinReach) * FurtherRounds +
+                       size_t(ConfirmedVariants) * ConfirmRounds);
+  // A round runs a variant cold, and where it is timed warm, the default and the variant again.
+  double Each = Planned.hasWarmTimes() ? 3 : 1;
+  return comparisonS(Variants, MeanNs) + Runs * Each * (MeanNs + RestoreNs) / 1e9;
+}

@@ -1,0 +1,37 @@
+/// \file
+/// How the time of a tuning is shared out: what a default tuning may take, what is set aside for
+/// the confirmation, and what one round may take. It is pure: seconds go in, seconds come out, so
+/// that `carve evaluate` can follow the same rules on a table of measurements.
+#pragma once
+
+#include <cstddef>
+
+namespace carve {
+
+/// The time of one tuning.
+struct RoundBudget {
+  double BudgetS = 0; ///< Seconds for the whole tuning.
+  double PlainS = 0;  ///< Seconds of one run of the program.
+
+  /// The budget of a tuning without `--budget`, in seconds: eight plain runs, but at least 20 s,
+  /// scaled by \p Effort, 0 to 3 (KernelSearch).
+  static double defaultS(double PlainS, unsigned Effort);
+
+  /// Seconds that the next round may take beyond a plain run, with compiling for it, if \p SpentS
+  /// seconds of the budget are used: half of what is left without the shortest confirmation, and
+  /// without a tenth of the budget for what neither times nor confirms. It is 0 if nothing is left.
+  /// The \p First round always has some.
+  double forRound(double SpentS, bool First) const;
+};
+
+/// The shares of a round's time: what is compiled is then assembled once more, all in one module.
+inline constexpr double RoundCompileShare = 0.3, RoundReplayShare = 0.4;
+
+/// Seconds of the shortest useful replay of \p Variants, the default and its control among them, of
+/// a launch that takes \p MeanNs: one comparison and one round of all, further rounds of those
+/// within reach of the best and of the best alone.
+double shortestReplayS(size_t Variants, double MeanNs);
+/// The part of shortestReplayS() that compares outputs.
+double comparisonS(size_t Variants, double MeanNs);
+
+} // namespace carve
