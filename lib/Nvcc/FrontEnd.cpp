@@ -37,10 +37,8 @@ static Command ciccCommand(const FlavourRequest &Request, const std::string &Cic
                            const std::string &Dir) {
   Command C;
   C.Argv = {Cicc};
-  for (const std::string &Argument : Request.Step.Arguments)
+  for (const std::string &Argument : argumentsWith(Request.Setting.Knob, Request.Step.Arguments))
     C.Argv.push_back(moved(Argument, Request.Step.KeepDir, Dir));
-  for (llvm::StringRef Argument : ciccArguments(Request.Setting.Knob))
-    C.Argv.push_back(Argument.str());
   if (std::optional<unsigned> Cap = Request.Setting.Cap ? Request.Setting.Cap : Request.Step.Cap) {
     C.Argv.push_back("-maxreg");
     C.Argv.push_back(std::to_string(*Cap));
@@ -59,6 +57,27 @@ static Command ciccCommand(const FlavourRequest &Request, const std::string &Cic
 /// version of PTX, and the target.
 static llvm::StringRef headOf(llvm::StringRef Ptx) {
   return Ptx.take_front(Ptx.find(".address_size"));
+}
+
+/// Returns \p Head without what depends on the LLVM that made the PTX: its release, and the target.
+static std::string withoutLlvm(llvm::StringRef Head) {
+  std::string Rest;
+  for (llvm::StringRef Line : llvm::split(Head, '\n'))
+    if (!Line.starts_with("// Based on ") && !Line.starts_with(".target "))
+      (Rest += Line) += '\n';
+  return Rest;
+}
+
+/// Gives \p Ptx, which \p Cicc made, the head of the PTX that the compile made.
+static llvm::Expected<std::string> withOwnHead(std::string Ptx, const FlavourRequest &Request,
+                                               llvm::StringRef Cicc) {
+  llvm::StringRef Own = headOf(Request.Original), Made = headOf(Ptx);
+  bool Same =
+      usesNewerLlvm(Request.Setting.Knob) ? withoutLlvm(Made) == withoutLlvm(Own) : Made == Own;
+  if (!Same)
+    return unsupported("other-front-end",
+                       Cicc + " is not the cicc that made " + Request.Step.PtxName);
+  return Own.str() + Ptx.substr(Made.size());
 }
 
 llvm::Error carve::checkFrontEndCap(const FrontEndStep &Step, std::optional<unsigned> Ceiling,
@@ -93,6 +112,9 @@ static llvm::Error withoutKnob(llvm::Error Failed, FrontEndKnob Knob) {
 llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request, const Toolchain &T,
                                                   CommandRunner &Runner) {
   const FrontEndStep &Step = Request.Step;
+  if (!appliesTo(Request.Setting.Knob, Step.Arguments))
+    return unsupported("front-end-option", nameOf(Request.Setting.Knob) +
+                                               " does not apply to the command's architecture");
   llvm::Expected<std::string> Cicc = findCicc(T);
   if (!Cicc)
     return Cicc.takeError();
@@ -113,7 +135,5 @@ llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request,
       llvm::StringRef(Done->Stderr).contains("command line argument"))
     return refusedKnob(Request.Setting.Knob, Done->Stderr);
   llvm::Expected<std::string> Ptx = readFile(Dir->path() + "/" + Step.PtxName);
-  if (Ptx && headOf(*Ptx) != headOf(Request.Original))
-    return unsupported("other-front-end", *Cicc + " is not the cicc that made " + Step.PtxName);
-  return Ptx;
+  return Ptx ? withOwnHead(std::move(*Ptx), Request, *Cicc) : std::move(Ptx);
 }

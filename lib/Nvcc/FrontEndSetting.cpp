@@ -1,5 +1,7 @@
 #include "Nvcc/FrontEndSetting.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace carve;
 using llvm::StringLiteral;
 
@@ -11,7 +13,9 @@ struct NamedKnob {
   StringLiteral Name;
 };
 
-constexpr NamedKnob Names[] = {{FrontEndKnob::UnrollMore, "unroll"},
+constexpr NamedKnob Names[] = {{FrontEndKnob::NewerLlvm, "newllvm"},
+                               {FrontEndKnob::NewerLlvmRolled, "newrolled"},
+                               {FrontEndKnob::UnrollMore, "unroll"},
                                {FrontEndKnob::UnrollByTwo, "unroll2"},
                                {FrontEndKnob::NoRematerialization, "noremat"}};
 
@@ -20,12 +24,18 @@ constexpr StringLiteral UnrollMore[] = {"--Xopt", "-unroll-partial-threshold=100
                                         "-unroll-threshold=2000"};
 constexpr StringLiteral UnrollByTwo[] = {"--Xopt", "-unroll-count=2"};
 constexpr StringLiteral NoRematerialization[] = {"--Xopt", "-nv-disable-remat"};
+// cicc chooses its LLVM by the architecture.
+constexpr unsigned NewerFrom = 100;
+constexpr StringLiteral NewerLlvm[] = {"-arch", "compute_100"};
+constexpr StringLiteral NewerLlvmRolled[] = {"-arch", "compute_100", "--Xopt",
+                                             "-unroll-max-count=1"};
 
 } // namespace
 
 llvm::ArrayRef<FrontEndKnob> carve::frontEndKnobs() {
   static constexpr FrontEndKnob All[] = {
-      FrontEndKnob::UnrollMore, FrontEndKnob::NoRematerialization, FrontEndKnob::UnrollByTwo};
+      FrontEndKnob::NewerLlvmRolled, FrontEndKnob::NewerLlvm, FrontEndKnob::UnrollMore,
+      FrontEndKnob::NoRematerialization, FrontEndKnob::UnrollByTwo};
   static_assert(std::size(All) == std::size(Names));
   return All;
 }
@@ -48,6 +58,10 @@ llvm::ArrayRef<StringLiteral> carve::ciccArguments(FrontEndKnob Knob) {
   switch (Knob) {
   case FrontEndKnob::None:
     return {};
+  case FrontEndKnob::NewerLlvm:
+    return NewerLlvm;
+  case FrontEndKnob::NewerLlvmRolled:
+    return NewerLlvmRolled;
   case FrontEndKnob::UnrollMore:
     return UnrollMore;
   case FrontEndKnob::UnrollByTwo:
@@ -56,6 +70,36 @@ llvm::ArrayRef<StringLiteral> carve::ciccArguments(FrontEndKnob Knob) {
     return NoRematerialization;
   }
   return {};
+}
+
+const StringLiteral carve::FrontEndKnobNames = "newllvm, newrolled, unroll, unroll2 or noremat";
+
+bool carve::usesNewerLlvm(FrontEndKnob Knob) {
+  return Knob == FrontEndKnob::NewerLlvm || Knob == FrontEndKnob::NewerLlvmRolled;
+}
+
+bool carve::appliesTo(FrontEndKnob Knob, llvm::ArrayRef<std::string> Arguments) {
+  if (!usesNewerLlvm(Knob))
+    return true;
+  auto Option = llvm::find(Arguments, "-arch");
+  if (Option == Arguments.end() || std::next(Option) == Arguments.end())
+    return false;
+  llvm::StringRef Name = *std::next(Option);
+  unsigned Number = 0;
+  return Name.consume_front("compute_") && !Name.consumeInteger(10, Number) && Number < NewerFrom;
+}
+
+std::vector<std::string> carve::argumentsWith(FrontEndKnob Knob,
+                                              llvm::ArrayRef<std::string> Arguments) {
+  std::vector<std::string> All;
+  for (size_t I = 0; I < Arguments.size(); ++I)
+    if (usesNewerLlvm(Knob) && Arguments[I] == "-arch")
+      ++I; // The architecture follows, and the knob has another.
+    else
+      All.push_back(Arguments[I]);
+  for (llvm::StringRef Argument : ciccArguments(Knob))
+    All.push_back(Argument.str());
+  return All;
 }
 
 std::string carve::nameOf(const FrontEndSetting &Setting) {

@@ -10,13 +10,18 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace carve {
 
-/// What cicc may be told beside the register cap. cicc's own LLVM takes these options; NVIDIA does
-/// not document them, so another release may refuse one.
+/// What cicc may be told beside the register cap. NVIDIA does not document these options, so
+/// another release may refuse one.
 enum class FrontEndKnob {
   None,
+  /// The LLVM that cicc has for Blackwell (`compute_100`) and later. Its PTX gets the target of the
+  /// unit again, which works as long as no instruction of the later architecture is in it.
+  NewerLlvm,
+  NewerLlvmRolled,     ///< That LLVM, which unrolls no loop in part.
   UnrollMore,          ///< Larger thresholds, up to which loops are unrolled in full or in part.
   UnrollByTwo,         ///< Every loop that can be is unrolled twice.
   NoRematerialization, ///< Values are kept in registers instead of being computed again.
@@ -25,15 +30,28 @@ enum class FrontEndKnob {
 /// The knobs other than None, in the order in which they are tried.
 llvm::ArrayRef<FrontEndKnob> frontEndKnobs();
 
-/// Returns the name of \p Knob in variants, profiles and keys: `unroll`, `unroll2`, `noremat`, or
-/// an empty text for None.
+/// Returns the name of \p Knob in variants, profiles and keys: `newllvm`, `newrolled`, `unroll`,
+/// `unroll2`, `noremat`, or an empty text for None.
 llvm::StringRef nameOf(FrontEndKnob Knob);
 
 /// Returns the knob other than None that is named \p Name, or nothing.
 std::optional<FrontEndKnob> frontEndKnobNamed(llvm::StringRef Name);
 
+/// The names of all knobs, for messages: `newllvm, newrolled, unroll, unroll2 or noremat`.
+extern const llvm::StringLiteral FrontEndKnobNames;
+
 /// Returns the arguments by which cicc is told \p Knob.
 llvm::ArrayRef<llvm::StringLiteral> ciccArguments(FrontEndKnob Knob);
+
+/// Whether \p Knob makes cicc use its newer LLVM.
+bool usesNewerLlvm(FrontEndKnob Knob);
+
+/// Whether \p Knob can change what cicc makes with \p Arguments, those of the unit's compile. The
+/// newer LLVM is already used for later architectures, and link-time code keeps none.
+bool appliesTo(FrontEndKnob Knob, llvm::ArrayRef<std::string> Arguments);
+
+/// Returns \p Arguments with \p Knob in them.
+std::vector<std::string> argumentsWith(FrontEndKnob Knob, llvm::ArrayRef<std::string> Arguments);
 
 /// One way to make the PTX of a unit.
 struct FrontEndSetting {

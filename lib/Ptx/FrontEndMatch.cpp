@@ -92,6 +92,25 @@ std::string FrontEndMatch::locInBase(StringRef Loc) {
   return Line;
 }
 
+/// Returns \p Parameters, tokens with one space after each, without what says where a pointer
+/// points to: `.ptr`, a state space, and an alignment. Some releases of LLVM write it.
+static std::string withoutPointees(StringRef Parameters) {
+  std::string Rest;
+  while (!Parameters.empty()) {
+    auto [Token, Left] = Parameters.split(' ');
+    Parameters = Left;
+    if (Token != ".ptr") {
+      (Rest += Token) += ' ';
+      continue;
+    }
+    for (StringRef Space : {".global ", ".const ", ".shared ", ".local "})
+      Parameters.consume_front(Space);
+    if (Parameters.consume_front(".align "))
+      Parameters = Parameters.split(' ').second;
+  }
+  return Rest;
+}
+
 Error FrontEndMatch::checkParameters(const PtxItem &BaseEntry, const PtxItem &Entry) const {
   auto Parameters = [](PtxSource Module, const PtxItem &Item) {
     StringRef Header = Module.Text.slice(Item.Begin, Item.HeaderEnd);
@@ -100,7 +119,7 @@ Error FrontEndMatch::checkParameters(const PtxItem &BaseEntry, const PtxItem &En
   auto Ours = Parameters(Base, BaseEntry), Theirs = Parameters(Flavour, Entry);
   if (!Ours || !Theirs)
     return joinErrors(Ours.takeError(), Theirs.takeError());
-  if (*Ours == *Theirs)
+  if (withoutPointees(*Ours) == withoutPointees(*Theirs))
     return Error::success();
   return differs(Entry.Name + " takes other parameters in the flavour than in the default");
 }

@@ -39,7 +39,7 @@ public:
   llvm::Error checkDebugSections();
 
   /// Fails with the same reason if \p Entry of the flavour takes other parameters than
-  /// \p BaseEntry.
+  /// \p BaseEntry. What a parameter points to (`.ptr`) may be said in one of them alone.
   llvm::Error checkParameters(const PtxItem &BaseEntry, const PtxItem &Entry) const;
 
   /// Returns the base's name for \p Item of the flavour: a variable, an entry, or a function

@@ -127,23 +127,23 @@ std::vector<VariantSetting> KernelSearch::nearestPoints(llvm::ArrayRef<VariantSe
 }
 
 /// Returns the settings that a round of \p Count contains whatever the model predicts: critical
-/// points and each front-end knob alone in the first round, later each register-usage level alone,
-/// and shared memory for what spills at a cap. A level can be chosen only if it was timed with all
-/// kernels of its unit. What spilling costs in either memory shows neither in the cap's time nor in
-/// that of other caps.
+/// points in the first round, each front-end knob alone as early as there is room, later each
+/// register-usage level alone, and shared memory for what spills at a cap. A level can be chosen
+/// only if it was timed with all kernels of its unit. What spilling costs in either memory shows
+/// neither in the cap's time nor in that of other caps.
 std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among,
                                                     size_t Count) const {
-  if (Round == 0) {
-    std::vector<VariantSetting> First = nearestPoints(Among, Effort == 0 ? Count : (Count + 2) / 3);
-    for (const VariantSetting &V : Among) {
-      VariantSetting KnobAlone;
-      KnobAlone.FrontEnd = V.FrontEnd;
-      if (V == KnobAlone && 2 * First.size() < Count)
-        First.push_back(V);
-    }
-    return First;
-  }
   std::vector<VariantSetting> Alone;
+  if (Round == 0)
+    Alone = nearestPoints(Among, Effort == 0 ? Count : (Count + 2) / 3);
+  for (const VariantSetting &V : Among) {
+    VariantSetting Landmark;
+    Landmark.FrontEnd = V.FrontEnd;
+    if (V == Landmark && 2 * Alone.size() < Count)
+      Alone.push_back(V);
+  }
+  if (Round == 0)
+    return Alone;
   for (const VariantSetting &V : Among) {
     VariantSetting Landmark;
     Landmark.RegisterUsageLevel = V.RegisterUsageLevel;

@@ -70,9 +70,8 @@ llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
   bool Sound = Name == "default" ||
                llvm::all_of(Parts, [&](llvm::StringRef P) { return !P.empty() && setPart(P, V); });
   if (!Sound || variantName(V) != Name)
-    return malformed(
-        "variant '" + Name +
-        "', expected default or r<cap>-f<front-end cap>-<unroll, unroll2 or "
-        "noremat>-smem-<cg, cs or noalloc>-l<level>, with only the parts that are set");
+    return malformed("variant '" + Name + "', expected default or r<cap>-f<front-end cap>-<" +
+                     FrontEndKnobNames +
+                     ">-smem-<cg, cs or noalloc>-l<level>, with only the parts that are set");
   return V;
 }

@@ -64,6 +64,9 @@ KnobScale VariantModel::scaleOf(FrontEndKnob Knob) const {
   switch (Knob) {
   case FrontEndKnob::None:
     return {};
+  case FrontEndKnob::NewerLlvm:
+  case FrontEndKnob::NewerLlvmRolled:
+    return Scale.NewerLlvm;
   case FrontEndKnob::UnrollMore:
     return Scale.UnrollMore;
   case FrontEndKnob::UnrollByTwo:
@@ -91,6 +94,7 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   // Both hints keep loads from displacing other lines, so one resembles the other.
   AddKnob(hintsLoads(X) && hintsLoads(Y), Scale.LoadHints.Spread);
   AddKnob(X.FrontEnd == Y.FrontEnd, scaleOf(X.FrontEnd).Spread);
+  AddKnob(usesNewerLlvm(X.FrontEnd) && usesNewerLlvm(Y.FrontEnd), Scale.NewerLlvm.Spread);
   if (X == Y)
     Sum += square(Scale.Own);
   return Sum;

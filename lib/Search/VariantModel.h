@@ -37,7 +37,8 @@ struct ModelScale {
   double UncappedLike = 0.8; ///< Correlation of no cap with a cap that changes nothing.
   double MoreWork = 0.5;     ///< How much of an increase in instructions or bytes shows in time.
   // What loses on average gains much in some kernels, and is tried for these.
-  KnobScale LoadHints = {0.008, 0.025}; ///< Loads that evict first or allocate no line.
+  KnobScale LoadHints = {0.008, 0.025};  ///< Loads that evict first or allocate no line.
+  KnobScale NewerLlvm = {-0.012, 0.012}; ///< Once for both knobs, and once for each.
   KnobScale UnrollMore = {-0.013, 0.015};
   KnobScale UnrollByTwo = {0.024, 0.035};
   KnobScale NoRematerialization = {-0.013, 0.015};

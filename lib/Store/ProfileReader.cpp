@@ -260,8 +260,7 @@ llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
                       {"frontend-cap", Number(Out.FrontEndCap, MinCap, MaxCap)},
                       {"frontend-knob",
                        [&](yaml::Node &V) {
-                         return readNamed(V, Out.FrontEnd, frontEndKnobNamed,
-                                          "unroll, unroll2 or noremat");
+                         return readNamed(V, Out.FrontEnd, frontEndKnobNamed, FrontEndKnobNames);
                        }},
                       {"smem-spilling",
                        [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},

@@ -51,9 +51,12 @@ KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, con
   Space.DefaultRegs = Kernel.Region.Default.RegsPerThread;
   Space.MinRegs = Kernel.Region.rMin();
   Space.MaxRegs = std::min(Kernel.Region.rMax(), Built.LaunchableRegs);
-  Space.FrontEndCaps = Context.FlavourPtx && frontEndOf(M.Source, M.Image.PtxDigest);
+  const UnitFrontEnd *FrontEnd = frontEndOf(M.Source, M.Image.PtxDigest);
+  Space.FrontEndCaps = Context.FlavourPtx && FrontEnd;
   if (Space.FrontEndCaps)
-    Space.FrontEndKnobs = frontEndKnobs();
+    for (FrontEndKnob Knob : frontEndKnobs())
+      if (appliesTo(Knob, FrontEnd->Step.Arguments))
+        Space.FrontEndKnobs.push_back(Knob);
   Built.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SpillsBelow = spillsBelow(Kernel.Region, Entry);
   Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M, Context.Options.Domain);

@@ -203,6 +203,49 @@ TEST_F(FrontEndTest, knob_isHandedToLlvmBehindTheArguments) {
             (Words{"--Xopt", "-nv-disable-remat"}));
 }
 
+TEST_F(FrontEndTest, newerLlvm_takesTheArchitecturesPlace_ptxGetsTheUnitsHead) {
+  const std::string Body = "made\n";
+  Runner.Made = "// Compilation tools, release 13.0\n// Based on NVVM 20.0.0\n.version 9.0\n"
+                ".target sm_100\n.address_size 64\n" +
+                Body;
+  const std::string Own = "// Compilation tools, release 13.0\n// Based on NVVM 7.0.1\n"
+                          ".version 9.0\n.target sm_90\n.address_size 64\n";
+  Step.Arguments.insert(Step.Arguments.begin(), {"-arch", "compute_90"});
+  auto Made = [&](FrontEndKnob Knob, llvm::StringRef Original) {
+    return compileFlavour({Step, "text", "id", Original, Dir.path(), {{}, Knob}}, Tools, Runner);
+  };
+  for (FrontEndKnob Knob : {FrontEndKnob::NewerLlvm, FrontEndKnob::NewerLlvmRolled}) {
+    EXPECT_EQ(llvm::cantFail(Made(Knob, Own)), Own + Body);
+    const Words &Argv = Runner.Seen.Argv;
+    EXPECT_EQ(llvm::count(Argv, "-arch"), 1);
+    EXPECT_FALSE(llvm::is_contained(Argv, "compute_90"));
+    EXPECT_TRUE(llvm::is_contained(Argv, "compute_100"));
+    EXPECT_EQ(llvm::is_contained(Argv, "-unroll-max-count=1"),
+              Knob == FrontEndKnob::NewerLlvmRolled);
+  }
+  EXPECT_EQ(reasonOf(Made(FrontEndKnob::UnrollMore, Own).takeError()), "other-front-end");
+  std::string OtherRelease = Own;
+  OtherRelease.replace(OtherRelease.find("13.0"), 4, "12.9");
+  EXPECT_EQ(reasonOf(Made(FrontEndKnob::NewerLlvm, OtherRelease).takeError()), "other-front-end");
+}
+
+TEST_F(FrontEndTest, newerLlvm_ofLaterArchitectures_doesNotApply) {
+  for (const char *Has : {"compute_100", "compute_100a", "compute_120", "lto_90", ""}) {
+    Words Arguments = {"-m64", "-arch", Has, "-ftz=0"};
+    EXPECT_FALSE(appliesTo(FrontEndKnob::NewerLlvm, Arguments)) << Has;
+    EXPECT_FALSE(appliesTo(FrontEndKnob::NewerLlvmRolled, Arguments)) << Has;
+    EXPECT_TRUE(appliesTo(FrontEndKnob::UnrollMore, Arguments)) << Has;
+  }
+  EXPECT_FALSE(appliesTo(FrontEndKnob::NewerLlvm, Words{"-m64"}));
+  EXPECT_FALSE(appliesTo(FrontEndKnob::NewerLlvm, Words{"-arch"}));
+  EXPECT_TRUE(appliesTo(FrontEndKnob::NewerLlvm, Words{"-arch", "compute_75"}));
+  EXPECT_TRUE(appliesTo(FrontEndKnob::NewerLlvm, Words{"-arch", "compute_90a"}));
+  Runner.Seen = {};
+  Step.Arguments = {"-arch", "compute_120"};
+  EXPECT_EQ(reasonOf(make(std::nullopt, FrontEndKnob::NewerLlvm).takeError()), "front-end-option");
+  EXPECT_TRUE(Runner.Seen.Argv.empty()) << "cicc is not asked";
+}
+
 TEST_F(FrontEndTest, knob_refusedByCicc_isAReason) {
   Runner.Status = 1;
   EXPECT_EQ(reasonOf(make(std::nullopt, FrontEndKnob::UnrollByTwo).takeError()),
@@ -219,7 +262,9 @@ TEST(FrontEndSetting, names_areReadBackAndDiffer) {
     for (std::optional<unsigned> Cap : {std::optional<unsigned>(), std::optional(40u)})
       Names.insert(nameOf(FrontEndSetting{Cap, Knob}));
   }
-  EXPECT_EQ(Names.size(), 6u);
+  EXPECT_EQ(Names.size(), 2 * frontEndKnobs().size());
+  for (FrontEndKnob Knob : frontEndKnobs())
+    EXPECT_NE(FrontEndKnobNames.find(nameOf(Knob)), llvm::StringRef::npos);
   EXPECT_EQ(nameOf(FrontEndSetting{40, FrontEndKnob::UnrollByTwo}), "f40-unroll2");
   EXPECT_EQ(nameOf(FrontEndSetting{255}), "f255");
   EXPECT_EQ(nameOf(FrontEndSetting{}), "");

@@ -296,7 +296,14 @@ TEST(EntryEdit, flavour_ofAnotherSource_isRefused) {
       parsed(ptx(".func f() { ret; }\n.entry k(.param .u32 k_param_0) { ret; }\n" + Debug));
   auto Refusal = [&](const std::string &Text) { return refusal(Base, parsed(ptx(Text))); };
   EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n" + Debug), "");
+  for (const char *Pointee : {".ptr", ".ptr .align 1", ".ptr .global", ".ptr .shared .align 16"})
+    EXPECT_EQ(
+        Refusal(".entry k(.param .u32 " + std::string(Pointee) + " k_param_0) { ret; }\n" + Debug),
+        "");
   EXPECT_EQ(Refusal(".entry k(.param .u64 k_param_0) { ret; }\n" + Debug), Declarations);
+  EXPECT_EQ(Refusal(".entry k(.param .u64 .ptr .align 1 k_param_0) { ret; }\n" + Debug),
+            Declarations);
+  EXPECT_EQ(Refusal(".entry k(.param .align 8 .u32 k_param_0) { ret; }\n" + Debug), Declarations);
   EXPECT_EQ(Refusal(".entry other(.param .u32 k_param_0) { ret; }\n" + Debug), Declarations);
   EXPECT_EQ(Refusal(".entry k(.param .u32 k_param_0) { ret; }\n"), Declarations);
   // Here inline assembly declares a register with a function's name.

@@ -263,7 +263,7 @@ TEST(KernelSearch, frontEndKnobs_areTriedAtTheBestToo) {
     double Ratio = V.Cap == 64u ? 0.9 : V.Cap ? 1.05 : 1;
     return V.FrontEnd == FrontEndKnob::UnrollMore ? Ratio - 0.02 : Ratio;
   };
-  W.run(S, {12, 6, 6});
+  W.run(S, {12, 8, 8});
   std::vector<VariantSetting> All = W.allTimed();
   EXPECT_TRUE(llvm::is_contained(All, parsed("r64-unroll")));
   for (const VariantSetting &V : All)

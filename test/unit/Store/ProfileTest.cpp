@@ -364,7 +364,8 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
       {withKernel("    variant: {register-usage-level: 11}\n"),
        "p.yaml:4: register-usage-level: '11', expected a number in 0..10"},
       {withKernel("    variant: {frontend-knob: unroll4}\n"),
-       "p.yaml:4: frontend-knob: 'unroll4', expected unroll, unroll2 or noremat"},
+       "p.yaml:4: frontend-knob: 'unroll4', expected newllvm, "
+       "newrolled, unroll, unroll2 or noremat"},
       {withKernel("    variant: {load-cache: ca}\n"),
        "p.yaml:4: load-cache: 'ca', expected cg, cs or noalloc"},
       {withKernel("    variant: {load-cache: [cg]}\n"),

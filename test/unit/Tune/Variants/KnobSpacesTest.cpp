@@ -15,6 +15,7 @@ protected:
     M.Image.PtxDigest = "ptx";
     M.Source.FrontEnds.resize(1);
     M.Source.FrontEnds[0].PtxDigest = "ptx";
+    M.Source.FrontEnds[0].Step.Arguments = {"-arch", "compute_90"};
     setBody("ld.global.f32 %f1, [%rd1]; ret;");
     Kernel.Region.AtMin.SpillStoreBytes = 8;
   }
@@ -65,6 +66,13 @@ TEST_F(KnobSpacesTest, frontEndCaps_noRecordOfTheFrontEnd_areOff) {
   M.Source.FrontEnds[0].PtxDigest = "of another image";
   EXPECT_FALSE(space().FrontEndCaps);
   EXPECT_TRUE(space().FrontEndKnobs.empty());
+}
+
+TEST_F(KnobSpacesTest, laterArchitecture_hasTheNewerLlvmAlready) {
+  M.Source.FrontEnds[0].Step.Arguments = {"-arch", "compute_100"};
+  EXPECT_EQ(space().FrontEndKnobs,
+            (std::vector{FrontEndKnob::UnrollMore, FrontEndKnob::NoRematerialization,
+                         FrontEndKnob::UnrollByTwo}));
 }
 
 TEST_F(KnobSpacesTest, smemSpilling_endsOfTheRegion_tellWhereNothingIsSpilled) {
