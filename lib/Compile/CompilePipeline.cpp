@@ -212,6 +212,7 @@ llvm::Error CompilePipeline::emit() {
                       Line.Relocatable,
                       Line.RegisterCap,
                       Request.Options.Domain,
+                      Request.Options.Entries,
                       flavoursOf(Units, Store, T, Runner, FlavourMissing)};
   EmissionRequest Emission{Line, Context, Request.WorkDir, KeepDir,
                            User.Read ? &*User.Read : nullptr};
@@ -228,7 +229,8 @@ bool CompilePipeline::mayRestore() const {
 
 CompileConditions CompilePipeline::conditions(const Profile &Decisions) const {
   return {digestOfFields({Request.CommandDigest, T.Wrapped}), Request.WorkDir, KeepDir,
-          digestOfFields({choicesOf(Decisions), User.Text, nameOf(Request.Options.Domain)})};
+          digestOfFields({choicesOf(Decisions), User.Text, nameOf(Request.Options.Domain),
+                          Request.Options.Entries == FurtherEntries::Off ? "no entries" : ""})};
 }
 
 /// Adds to the unit's record what a later compile with changed decisions needs.
@@ -259,9 +261,11 @@ llvm::Error CompilePipeline::reemit(const Unit &Record, Profile Decisions,
   New.Containers.resize(1); // This is nvcc's own container.
   New.Object->Decisions = conditions(Units.front().Decisions).Decisions;
   llvm::Error Emitted = emit();
-  if (FlavourMissing) {
+  if (FlavourMissing || Units.front().NeedsHostCommand) {
     llvm::consumeError(std::move(Emitted));
-    return unsupported("not-stored", "a front-end flavour could not be made");
+    return unsupported("not-stored", FlavourMissing ? "a front-end flavour could not be made"
+                                                    : "the host compiler has to make further "
+                                                      "entries");
   }
   countUntuned(Store, std::move(Emitted), "nvcc's output kept");
   if (llvm::Error E = Output.place())

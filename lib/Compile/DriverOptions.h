@@ -3,6 +3,7 @@
 /// nvcc's part is read.
 #pragma once
 
+#include "Emit/UnitEmitter.h"
 #include "Nvcc/Toolchain.h"
 #include "Tune/InRun/ModeChoice.h"
 
@@ -31,6 +32,7 @@ struct DriverOptions {
   TuningScope Scope = TuningScope::Kernel;
   unsigned Effort = 2; ///< The value of TuningOptions::Effort.
   LaunchDomain Domain = LaunchDomain::Preserve;
+  FurtherEntries Entries = FurtherEntries::Blocks;
   std::string ProfilePath, LogPath;
   bool ProfileByOption = false; ///< True for `--carve-profile`, false for CARVE_PROFILE.
   std::string Samples;          ///< A file of recorded samples that replace the GPU.

@@ -30,6 +30,8 @@ private:
   llvm::Error emitFileCap(unsigned Cap);
   bool fileCapHolds(const CompiledUnit &U) const;
   std::optional<unsigned> commonFileCap() const;
+  llvm::Expected<EmittedUnit> emitted(CompiledUnit &U, FurtherEntries Entries) const;
+  llvm::Expected<std::string> objectWith(const CompiledUnit &U, const EmittedUnit &Emitted) const;
   llvm::Expected<std::optional<std::string>> spliced(CompiledUnit &U);
   llvm::Expected<std::string> newOutput(llvm::StringRef Folder, llvm::StringRef Output) const;
   llvm::Error emitObjects();
@@ -61,26 +63,53 @@ void Emission::rememberContainer(CompiledUnit &U, llvm::StringRef Container) {
     U.Record.Containers.push_back(Digest);
 }
 
-/// Returns the unit's object with its decisions, or nothing if they change nothing.
-llvm::Expected<std::optional<std::string>> Emission::spliced(CompiledUnit &U) {
+/// Applies the decisions to the unit's images.
+llvm::Expected<EmittedUnit> Emission::emitted(CompiledUnit &U, FurtherEntries Entries) const {
   std::vector<const Profile *> Profiles;
   if (Request.UserProfile)
     Profiles.push_back(Request.UserProfile);
   Profiles.push_back(&U.Decisions);
   if (std::error_code E = llvm::sys::fs::create_directory(folderOf(U)))
     return llvm::createFileError(folderOf(U), E);
-  llvm::Expected<EmittedUnit> Emitted = emitUnit(U.Planned, Profiles, Context, folderOf(U));
-  if (!Emitted)
-    return Emitted.takeError();
-  if (Emitted->Container.empty())
-    return std::nullopt;
+  EmitContext Own = Context;
+  Own.Entries = Entries;
+  return emitUnit(U.Planned, Profiles, Own, folderOf(U));
+}
+
+/// Returns the unit's object with the new container, made to choose among the further entries.
+llvm::Expected<std::string> Emission::objectWith(const CompiledUnit &U,
+                                                 const EmittedUnit &Emitted) const {
   llvm::Expected<std::string> Object = readFile(objectOf(U));
   if (!Object)
     return Object.takeError();
   llvm::Expected<std::string> Old = readFile(U.Planned.FatbinPath);
   if (!Old)
     return Old.takeError();
-  llvm::Expected<std::string> New = spliceContainer(*Object, *Old, Emitted->Container);
+  llvm::Expected<std::string> New = spliceContainer(*Object, *Old, Emitted.Container);
+  if (!New || Emitted.Entries.empty())
+    return New;
+  return withDispatch(*New, Emitted.Entries, U.Planned.HostCommand, Context.Runner, folderOf(U));
+}
+
+/// Returns the unit's object with its decisions, or nothing if they change nothing.
+llvm::Expected<std::optional<std::string>> Emission::spliced(CompiledUnit &U) {
+  llvm::Expected<EmittedUnit> Emitted = emitted(U, Context.Entries);
+  if (!Emitted)
+    return Emitted.takeError();
+  if (Emitted->Container.empty())
+    return std::nullopt;
+  llvm::Expected<std::string> New = objectWith(U, *Emitted);
+  if (!New && !Emitted->Entries.empty()) {
+    U.NeedsHostCommand = U.Planned.HostCommand.empty();
+    logLine("no further entries in " + U.Planned.ObjectPath + ": " +
+            llvm::toString(New.takeError()));
+    Emitted = emitted(U, FurtherEntries::Off);
+    if (!Emitted)
+      return Emitted.takeError();
+    if (Emitted->Container.empty())
+      return std::nullopt;
+    New = objectWith(U, *Emitted);
+  }
   if (!New)
     return New.takeError();
   rememberContainer(U, Emitted->Container);

@@ -17,6 +17,9 @@ struct CompiledUnit {
   DeviceUnit Planned;
   Unit Record;
   Profile Decisions;
+  /// Further entries were left out because HostCommand is not known, as in a compile from the
+  /// store.
+  bool NeedsHostCommand = false;
 };
 
 struct EmissionRequest {

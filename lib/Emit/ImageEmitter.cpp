@@ -13,7 +13,7 @@ using namespace carve;
 
 void ImageEmitter::leave(llvm::StringRef Kernel, std::string Reason) {
   logLine("default kept for " + Kernel + " on " + Image.Arch + ": " + Reason);
-  Kernels.push_back({Kernel.str(), Image.Arch, {}, std::move(Reason)});
+  Kernels.push_back({Kernel.str(), Image.Arch, {}, std::move(Reason), {}});
 }
 
 /// Drops all decisions that set a register-usage level.
@@ -65,24 +65,27 @@ llvm::Expected<DecisionChoice> ImageEmitter::choose(llvm::ArrayRef<const Profile
 /// image that was likewise made from the PTX. Without such a decision, nobody knows what the image
 /// would do, since this unit is not compiled for that architecture.
 llvm::Error ImageEmitter::takeDecisions(llvm::ArrayRef<const Profile *> Profiles) {
-  std::vector<std::pair<const PtxEntry *, DecisionChoice>> Choices;
+  std::vector<std::pair<const PtxEntry *, DecisionChoice>> All;
   for (const PtxEntry &Entry : Ptx.entries()) {
     llvm::Expected<DecisionChoice> Choice = choose(Profiles, Entry);
     if (!Choice)
       return Choice.takeError();
-    Choices.emplace_back(&Entry, std::move(*Choice));
+    All.emplace_back(&Entry, std::move(*Choice));
   }
-  if (Origin == ImageOrigin::FromPtx && llvm::none_of(Choices, [](const auto &C) {
-        return C.second.Chosen && C.second.Chosen->Digest && !C.second.Chosen->Variant.isDefault();
+  if (Origin == ImageOrigin::FromPtx && llvm::none_of(All, [](const auto &C) {
+        return C.second.Chosen && C.second.Chosen->Digest && !C.second.Chosen->isDefault();
       }))
     return llvm::Error::success();
-  for (const auto &[Entry, Choice] : Choices) {
+  for (const auto &[Entry, Choice] : All) {
     for (const IgnoredDecision &Ignored : Choice.Ignored)
       logLine(ignoredText(Ignored));
     if (!Choice.Chosen && !Choice.Ignored.empty())
       leave(Entry->Name, Choice.Ignored.front().Reason);
     const Decision *D = Choice.Chosen;
-    if (!D || D->Variant.isDefault())
+    if (!D || D->isDefault())
+      continue;
+    Choices[Entry->Name] = D;
+    if (D->Variant.isDefault())
       continue;
     if (auto Reason = refusal(*Entry, D->Variant))
       leave(Entry->Name, *Reason);
@@ -90,6 +93,24 @@ llvm::Error ImageEmitter::takeDecisions(llvm::ArrayRef<const Profile *> Profiles
       Decisions.try_emplace(Entry->Name, Taken{D});
   }
   return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<UnitEntry>>
+ImageEmitter::wantedEntries(llvm::ArrayRef<const Profile *> Profiles) {
+  std::vector<UnitEntry> Wanted;
+  if (Context.Entries == FurtherEntries::Off || llvm::none_of(Profiles, [](const Profile *P) {
+        return llvm::any_of(P->Kernels, [](const Decision &D) { return !D.Entries.empty(); });
+      }))
+    return Wanted;
+  for (const PtxEntry &Entry : Ptx.entries()) {
+    llvm::Expected<DecisionChoice> Choice = choose(Profiles, Entry);
+    if (!Choice)
+      return Choice.takeError();
+    if (Choice->Chosen)
+      for (const FurtherEntry &E : Choice->Chosen->Entries)
+        Wanted.push_back({Entry.Name, "", E.When});
+  }
+  return Wanted;
 }
 
 /// Reads the image without decisions: nvcc's own, or, for an added image, what ptxas makes of the
@@ -102,7 +123,7 @@ llvm::Error ImageEmitter::readOriginal() {
       return File.takeError();
     Bytes = std::move(*File);
   } else {
-    llvm::Expected<Assembled> A = assembleWith({}, std::nullopt);
+    llvm::Expected<Assembled> A = assembleWith({}, {}, std::nullopt);
     if (!A)
       return A.takeError();
     Bytes = std::move(A->CubinBytes);
@@ -149,16 +170,71 @@ llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Dec
   llvm::Expected<EntryEdit> Edit = entryEdit(
       D.Variant, Entry, MaxThreads, [&](const FrontEndSetting &S) { return flavour(S); },
       Context.Ceiling);
+  return triedAlone(Entry, std::move(Edit));
+}
+
+/// Returns \p Edit if it can be made alone, so that if its front-end PTX lacks something, only this
+/// decision is dropped.
+llvm::Expected<EntryEdit> ImageEmitter::triedAlone(const PtxEntry &Entry,
+                                                   llvm::Expected<EntryEdit> Edit) const {
   if (!Edit)
     return Edit;
-  // The edit is first tried alone, so that if its front-end PTX lacks something, only this decision
-  // is dropped.
   llvm::StringMap<EntryEdit> Alone;
   Alone[Entry.Name] = *Edit;
   llvm::Expected<std::string> Text = Ptx.withEdits(Alone);
   if (!Text)
     return Text.takeError();
   return Edit;
+}
+
+/// Makes \p T a copy of its kernel's own code.
+void ImageEmitter::leaveEntry(TakenEntry &T, std::string Reason) {
+  logLine("no further entry of " + T.Entry->Kernel + " when " + guardText(T.Entry->When) + " on " +
+          Image.Arch + ": " + Reason);
+  Kernels.push_back({T.Entry->Kernel, Image.Arch, {}, std::move(Reason), T.Entry->When});
+  T.Chosen = nullptr;
+}
+
+/// Makes the edits of the image's further entries.
+void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
+  for (UnitEntry &E : Wanted) {
+    TakenEntry &T = Entries.emplace_back(TakenEntry{&E});
+    auto D = Choices.find(E.Kernel);
+    if (D == Choices.end())
+      continue;
+    auto Own =
+        llvm::find_if(D->second->Entries, [&](const FurtherEntry &F) { return F.When == E.When; });
+    if (Own == D->second->Entries.end())
+      continue;
+    T.Chosen = &*Own;
+    const PtxEntry &Entry = *Ptx.find(E.Kernel);
+    std::optional<std::string> Reason = refusal(Entry, Own->Variant);
+    if (!Reason) {
+      llvm::Expected<EntryEdit> Edit = triedAlone(
+          Entry, entryEdit(
+                     Own->Variant, Entry, Own->When.mostThreads(),
+                     [&](const FrontEndSetting &S) { return flavour(S); }, Context.Ceiling));
+      if (Edit)
+        T.Edit = *Edit;
+      else
+        Reason = llvm::toString(Edit.takeError());
+    }
+    if (Reason)
+      leaveEntry(T, *Reason);
+  }
+}
+
+/// Returns the clones that are the further entries. What is no variant of its own is as the kernel.
+std::vector<CloneRequest> ImageEmitter::clones() const {
+  std::vector<CloneRequest> Clones;
+  for (const TakenEntry &T : Entries) {
+    auto Own = Decisions.find(T.Entry->Kernel);
+    Clones.push_back({T.Entry->Kernel, T.Entry->Name,
+                      T.Chosen                 ? T.Edit
+                      : Own != Decisions.end() ? Own->second.Edit
+                                               : EntryEdit()});
+  }
+  return Clones;
 }
 
 /// Makes the edits, and drops the decisions for which that fails.
@@ -191,10 +267,11 @@ std::optional<unsigned> ImageEmitter::commonLevel() {
   return Level;
 }
 
-/// Returns the image with \p Edits at register-usage level \p Level.
+/// Returns the image with \p Edits and \p Clones at register-usage level \p Level.
 llvm::Expected<Assembled> ImageEmitter::assembleWith(const llvm::StringMap<EntryEdit> &Edits,
+                                                     llvm::ArrayRef<CloneRequest> Clones,
                                                      std::optional<unsigned> Level) const {
-  llvm::Expected<std::string> Text = Ptx.withEdits(Edits);
+  llvm::Expected<std::string> Text = Ptx.changed(Edits, Clones);
   if (!Text)
     return Text.takeError();
   VariantSetting OfImage;
@@ -207,17 +284,28 @@ llvm::Expected<Assembled> ImageEmitter::assembleTaken(std::optional<unsigned> Le
   llvm::StringMap<EntryEdit> Edits;
   for (const auto &[Kernel, T] : Decisions)
     Edits[Kernel] = T.Edit;
-  return assembleWith(Edits, Level);
+  return assembleWith(Edits, clones(), Level);
 }
 
-/// Tries each decision alone and drops those with which ptxas fails. Returns true if there were
-/// any.
+/// Tries each decision and each further entry alone and drops those with which ptxas fails. Returns
+/// true if there were any.
 bool ImageEmitter::leaveWhatPtxasRefuses(std::optional<unsigned> Level) {
   size_t Before = Decisions.size();
+  bool Left = false;
+  for (TakenEntry &T : Entries) {
+    if (!T.Chosen)
+      continue;
+    llvm::Expected<Assembled> A =
+        assembleWith({}, CloneRequest{T.Entry->Kernel, T.Entry->Name, T.Edit}, Level);
+    if (A)
+      continue;
+    leaveEntry(T, llvm::toString(A.takeError()));
+    Left = true;
+  }
   for (auto It = Decisions.begin(); It != Decisions.end();) {
     llvm::StringMap<EntryEdit> Alone;
     Alone[It->first] = It->second.Edit;
-    llvm::Expected<Assembled> A = assembleWith(Alone, Level);
+    llvm::Expected<Assembled> A = assembleWith(Alone, {}, Level);
     if (A) {
       ++It;
       continue;
@@ -225,7 +313,7 @@ bool ImageEmitter::leaveWhatPtxasRefuses(std::optional<unsigned> Level) {
     leave(It->first, llvm::toString(A.takeError()));
     It = Decisions.erase(It);
   }
-  return Decisions.size() < Before;
+  return Left || Decisions.size() < Before;
 }
 
 /// Returns the resources of \p New and of the default's code, with the block bounds of both.
@@ -252,6 +340,27 @@ std::optional<std::string> ImageEmitter::refusalOfCode(const CubinKernel &New,
   return brokenPromise(*Model, changeOf(New, T.Edit), Context.Domain);
 }
 
+/// Returns why a further entry must not get its code, or nothing. It must accept every launch that
+/// its guard lets through and that the kernel accepts, at least as many blocks must be resident if
+/// they wait for each other, and local memory must not grow much: no attribute that the program
+/// sets for the kernel holds for the entry.
+std::optional<std::string> ImageEmitter::refusalOfEntry(const CubinKernel &New,
+                                                        const TakenEntry &T) const {
+  auto Default = OriginalOf.find(T.Entry->Kernel);
+  if (!Model || Default == OriginalOf.end())
+    return "the limits of " + Image.Arch + " are not known";
+  llvm::Expected<KernelHazards> Hazards = Ptx.kernelHazards(T.Entry->Kernel);
+  if (!Hazards)
+    return llvm::toString(Hazards.takeError());
+  const EntryDirectives &D = Ptx.find(T.Entry->Kernel)->Directives;
+  CodeChange Change{Default->second->Resources, New.Resources};
+  Change.DefaultMaxThreads = Change.NewMaxThreads =
+      std::min(D.maxThreadsPerBlock(), T.Entry->When.mostThreads());
+  Change.SpillsToSmem = T.Edit.SmemSpillingMaxThreads.has_value();
+  bool BlocksMeet = Hazards->SpinWait || D.ReqNCtaPerCluster || D.ExplicitCluster;
+  return brokenPromiseUntimed(*Model, Change, BlocksMeet);
+}
+
 /// Returns why a kernel without a decision must not get the code that the image's register-usage
 /// level makes of it, or nothing.
 std::optional<std::string> ImageEmitter::refusalOfNeighbour(const CubinKernel &New) const {
@@ -274,8 +383,26 @@ llvm::Expected<bool> ImageEmitter::acceptable(llvm::StringRef CubinBytes,
   if (!New)
     return New.takeError();
   size_t Before = Decisions.size();
+  bool EntriesStay = true;
+  llvm::StringMap<std::string> CodeOf; // Of all kernels of the image.
+  for (const CubinKernel &K : New->Kernels)
+    CodeOf[K.Resources.Name] = K.CodeDigest;
   for (const CubinKernel &K : New->Kernels) {
     const std::string &Name = K.Resources.Name;
+    auto Further =
+        llvm::find_if(Entries, [&](const TakenEntry &T) { return T.Entry->Name == Name; });
+    if (Further != Entries.end()) {
+      if (!Further->Chosen)
+        continue;
+      std::optional<std::string> Reason = refusalOfEntry(K, *Further);
+      if (!Reason && K.CodeDigest == CodeOf.lookup(Further->Entry->Kernel))
+        Reason = "it would have the code of its kernel";
+      if (Reason) {
+        leaveEntry(*Further, *Reason);
+        EntriesStay = false;
+      }
+      continue;
+    }
     auto Default = OriginalOf.find(Name);
     if (auto It = Decisions.find(Name); It != Decisions.end()) {
       if (auto Reason = refusalOfCode(K, It->second)) {
@@ -292,13 +419,16 @@ llvm::Expected<bool> ImageEmitter::acceptable(llvm::StringRef CubinBytes,
       }
     }
   }
-  return Decisions.size() == Before;
+  return EntriesStay && Decisions.size() == Before;
 }
 
-llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> Profiles) {
+llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> Profiles,
+                                               llvm::MutableArrayRef<UnitEntry> Wanted) {
   if (llvm::Error E = takeDecisions(Profiles))
     return E;
-  if (Decisions.empty())
+  // An image that no decision asks for is not added for further entries alone.
+  bool NotAdded = Origin == ImageOrigin::FromPtx && Choices.empty();
+  if (Decisions.empty() && (Wanted.empty() || NotAdded))
     return std::string();
   if (llvm::Error E = readOriginal())
     return E;
@@ -307,8 +437,9 @@ llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> P
   else
     logLine(llvm::toString(M.takeError()));
   makeEdits();
-  // Every iteration but the last drops a decision, so the loop ends.
-  while (!Decisions.empty()) {
+  takeEntries(Wanted);
+  // Every iteration but the last drops a decision or a further entry, so the loop ends.
+  while (!Decisions.empty() || !Wanted.empty()) {
     std::optional<unsigned> Level = commonLevel();
     llvm::Expected<Assembled> A = assembleTaken(Level);
     if (!A && leaveWhatPtxasRefuses(Level)) {
@@ -323,7 +454,16 @@ llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> P
     if (!*Sound)
       continue;
     for (const auto &[Kernel, T] : Decisions)
-      Kernels.push_back({Kernel, Image.Arch, T.Chosen->Variant, ""});
+      Kernels.push_back({Kernel, Image.Arch, T.Chosen->Variant, "", {}});
+    for (const TakenEntry &T : Entries) {
+      if (T.Chosen) {
+        Kernels.push_back({T.Entry->Kernel, Image.Arch, T.Chosen->Variant, "", T.Entry->When});
+        T.Entry->Applied = true;
+      }
+      for (const KernelResources &R : A->Kernels)
+        if (R.Name == T.Entry->Name)
+          T.Entry->StaticSmemBytes = std::max(T.Entry->StaticSmemBytes, R.StaticSmemBytes);
+    }
     Resources = std::move(A->Kernels);
     return std::move(A->CubinBytes);
   }

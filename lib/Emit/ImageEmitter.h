@@ -20,6 +20,15 @@
 
 namespace carve {
 
+/// A further entry of a unit. Every image and every PTX of the unit has it, because the host code
+/// asks for it on every device.
+struct UnitEntry {
+  std::string Kernel, Name; ///< The kernel's mangled name, and the entry's.
+  EntryGuard When;
+  bool Applied = false;         ///< A decision for some image asked for it and could be applied.
+  unsigned StaticSmemBytes = 0; ///< The most that it takes in an image so far.
+};
+
 /// Makes one image. It is used once.
 class ImageEmitter {
 public:
@@ -29,9 +38,15 @@ public:
                const EmitContext &Context)
       : Image(Image), Origin(Origin), Ptx(Ptx), Context(Context) {}
 
-  /// Returns the bytes of the image with the decisions of \p Profiles applied, or an empty string
-  /// if no decision remains. Fails as emitUnit() does.
-  llvm::Expected<std::string> emit(llvm::ArrayRef<const Profile *> Profiles);
+  /// Returns the further entries for which \p Profiles ask in this image, or fails.
+  llvm::Expected<std::vector<UnitEntry>> wantedEntries(llvm::ArrayRef<const Profile *> Profiles);
+
+  /// Returns the bytes of the image with the decisions of \p Profiles applied and with \p Entries,
+  /// or an empty string if no decision remains and there are no entries. An entry for which no
+  /// decision for this image asks, or that is refused here, gets its kernel's own code. Fails as
+  /// emitUnit() does.
+  llvm::Expected<std::string> emit(llvm::ArrayRef<const Profile *> Profiles,
+                                   llvm::MutableArrayRef<UnitEntry> Entries);
 
   /// Returns what was done with each kernel for which a profile has a decision.
   std::vector<EmittedKernel> takeKernels() { return std::move(Kernels); }
@@ -46,6 +61,12 @@ private:
     const Decision *Chosen;
     EntryEdit Edit = {};
   };
+  /// A further entry of this image.
+  struct TakenEntry {
+    UnitEntry *Entry;
+    const FurtherEntry *Chosen = nullptr; ///< Null if it is a copy of its kernel.
+    EntryEdit Edit = {};
+  };
 
   llvm::Expected<DecisionChoice> choose(llvm::ArrayRef<const Profile *> Profiles,
                                         const PtxEntry &Entry) const;
@@ -54,9 +75,15 @@ private:
   llvm::Error readOriginal();
   void makeEdits();
   llvm::Expected<EntryEdit> editFor(const PtxEntry &Entry, const Decision &D);
+  llvm::Expected<EntryEdit> triedAlone(const PtxEntry &Entry, llvm::Expected<EntryEdit> Edit) const;
+  void takeEntries(llvm::MutableArrayRef<UnitEntry> Entries);
+  void leaveEntry(TakenEntry &T, std::string Reason);
+  std::vector<CloneRequest> clones() const;
+  std::optional<std::string> refusalOfEntry(const CubinKernel &New, const TakenEntry &T) const;
   llvm::Expected<const PtxModule *> flavour(const FrontEndSetting &Setting);
   std::optional<unsigned> commonLevel();
   llvm::Expected<Assembled> assembleWith(const llvm::StringMap<EntryEdit> &Edits,
+                                         llvm::ArrayRef<CloneRequest> Clones,
                                          std::optional<unsigned> Level) const;
   llvm::Expected<Assembled> assembleTaken(std::optional<unsigned> Level) const;
   bool leaveWhatPtxasRefuses(std::optional<unsigned> Level);
@@ -75,6 +102,10 @@ private:
   Cubin Original;
   llvm::StringMap<const CubinKernel *> OriginalOf; ///< By mangled kernel name.
   std::map<std::string, Taken> Decisions; ///< By mangled kernel name. Refused decisions are erased.
+  std::vector<TakenEntry> Entries;
+  /// The decisions that were chosen, by mangled kernel name: those above, and defaults that have
+  /// further entries.
+  std::map<std::string, const Decision *> Choices;
   std::map<FrontEndSetting, PtxModule> Flavours;
   /// Why the PTX of a setting could not be made.
   std::map<FrontEndSetting, std::string> FlavourFaults;

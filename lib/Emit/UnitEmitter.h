@@ -5,6 +5,7 @@
 #pragma once
 
 #include "Device/CriticalPoints.h"
+#include "Emit/EntryDispatch.h"
 #include "Nvcc/BuildPlan.h"
 #include "Nvcc/FrontEndSetting.h"
 #include "Nvcc/Toolchain.h"
@@ -22,12 +23,23 @@ struct EmittedKernel {
   std::string Kernel, Arch;
   VariantSetting Variant; ///< The variant that was emitted.
   std::string Reason;     ///< Why the default stays; empty if a variant was emitted.
+  /// If it concerns a further entry of the kernel, its guard.
+  std::optional<EntryGuard> When = {};
 };
 
 /// The result of emitUnit().
 struct EmittedUnit {
   std::string Container; ///< The new container; empty if nothing changed.
   std::vector<EmittedKernel> Kernels;
+  /// The further entries in the container. Launches take them only if the object is made to choose
+  /// (withDispatch()).
+  std::vector<DispatchedEntry> Entries;
+};
+
+/// Which further entries objects may have (`--carve-entries`).
+enum class FurtherEntries {
+  Off,
+  Blocks, ///< Entries that are chosen by the dimensions of the launch.
 };
 
 /// What emission needs to know of the compile and the machine.
@@ -39,6 +51,7 @@ struct EmitContext {
   bool Relocatable = false;             ///< Compiled with -rdc=true.
   std::optional<unsigned> Ceiling = {}; ///< The user's own -maxrregcount.
   LaunchDomain Domain = LaunchDomain::Preserve;
+  FurtherEntries Entries = FurtherEntries::Blocks;
   /// Returns the PTX that cicc makes for an image with another setting. Fails with Unsupported if
   /// cicc cannot be run again or refuses the setting. If absent, cicc never can be run.
   std::function<llvm::Expected<std::string>(const DeviceImage &, const FrontEndSetting &)>
@@ -52,6 +65,8 @@ struct EmitContext {
 /// kernel, or if its code would not be the code that was timed.
 /// A register-usage level is an option of the whole image. It is applied if all decisions that set
 /// one agree and each kernel without a decision still accepts every launch.
+/// Further entries are in every image and every PTX of the container; where a decision does not ask
+/// for one, or its variant is refused, it has the kernel's own code. With -rdc there are none.
 /// If the unit has PTX but no image for an architecture, an image is added if a decision was timed
 /// in such an image (ImageOrigin::FromPtx).
 /// Fails if a tool fails, or if the code of a kernel without a decision would change for another

@@ -21,7 +21,9 @@ std::vector<std::string> beyondAttributes(const VariantSetting &V) {
   if (V.FrontEndCap)
     Lost.push_back("frontend-cap " + std::to_string(*V.FrontEndCap) +
                    ": no attribute gives the front end a cap");
-  if (V.FrontEnd != FrontEndKnob::None)
+  if (usesNewerLlvm(V.FrontEnd))
+    Lost.push_back("frontend-knob " + nameOf(V.FrontEnd).str() + ": no option of nvcc sets it");
+  else if (V.FrontEnd != FrontEndKnob::None)
     Lost.push_back("frontend-knob " + nameOf(V.FrontEnd).str() + ": only -Xcicc=" +
                    llvm::join(ciccArguments(V.FrontEnd), ",") + " sets it, for a whole file");
   if (V.SmemSpilling)

@@ -80,6 +80,9 @@ llvm::Error collectImage(ExportJob &Job, size_t UnitIndex, size_t ImageIndex) {
     D.Kernel = Name;
     if (Choice.Chosen)
       D = *Choice.Chosen;
+    if (!D.Entries.empty())
+      Job.Notes.push_back(Name + ": its further entries are not exported, because a source has one "
+                                 "kernel for all launches");
     if (D.Variant.isDefault() && U.Decisions.FileCap)
       D.Variant.Cap = D.Variant.FrontEndCap = U.Decisions.FileCap;
     if (D.Variant.isDefault())

@@ -245,7 +245,7 @@ llvm::Expected<ExportVerifier::ImageCode> ExportVerifier::tunedImage(const Expor
       if (&Job.Units[Item.Unit] == &U && !Item.Chosen.Digest)
         Decisions.put(Item.Chosen);
   ImageEmitter Emitter(Image, ImageOrigin::Compiled, I.Ptx, Context);
-  llvm::Expected<std::string> Bytes = Emitter.emit({&Decisions});
+  llvm::Expected<std::string> Bytes = Emitter.emit({&Decisions}, {});
   if (!Bytes)
     return Bytes.takeError();
   ImageCode Code;

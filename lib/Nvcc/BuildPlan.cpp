@@ -296,6 +296,9 @@ static Error findFiles(StringRef Ptx, const Steps &S, DeviceUnit &Unit) {
   Unit.ObjectPath = S.ObjectOfHostCode.lookup(S.HostCodeOfSource.lookup(Unit.Source));
   if (Unit.Source.empty() || Unit.ObjectPath.empty() || Unit.FatbinPath.empty())
     return unsupported("unknown-plan", "no source, object or container for " + Ptx);
+  for (const std::vector<std::string> &Words : S.HostCommands)
+    if (is_contained(Words, "-c") && valueOf(Words, "-o") == Unit.ObjectPath)
+      Unit.HostCommand = Words;
   return Error::success();
 }
 

@@ -34,6 +34,8 @@ struct DeviceUnit {
   /// and the PTX above.
   std::vector<std::string> FatbinaryArguments;
   std::string ObjectPath; ///< The host object that holds the container.
+  /// The call of the host compiler that made the object, including argv[0].
+  std::vector<std::string> HostCommand = {};
   /// How each PTX was made, whether for an image or embedded. Steps of an unexpected shape are left
   /// out.
   std::vector<FrontEndStep> FrontEnds;

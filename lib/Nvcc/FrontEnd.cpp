@@ -69,7 +69,7 @@ static std::string withoutLlvm(llvm::StringRef Head) {
 }
 
 /// Gives \p Ptx, which \p Cicc made, the head of the PTX that the compile made.
-static llvm::Expected<std::string> withOwnHead(std::string Ptx, const FlavourRequest &Request,
+static llvm::Expected<std::string> withOwnHead(llvm::StringRef Ptx, const FlavourRequest &Request,
                                                llvm::StringRef Cicc) {
   llvm::StringRef Own = headOf(Request.Original), Made = headOf(Ptx);
   bool Same =
@@ -77,7 +77,7 @@ static llvm::Expected<std::string> withOwnHead(std::string Ptx, const FlavourReq
   if (!Same)
     return unsupported("other-front-end",
                        Cicc + " is not the cicc that made " + Request.Step.PtxName);
-  return Own.str() + Ptx.substr(Made.size());
+  return (Own + Ptx.substr(Made.size())).str();
 }
 
 llvm::Error carve::checkFrontEndCap(const FrontEndStep &Step, std::optional<unsigned> Ceiling,
@@ -135,5 +135,5 @@ llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request,
       llvm::StringRef(Done->Stderr).contains("command line argument"))
     return refusedKnob(Request.Setting.Knob, Done->Stderr);
   llvm::Expected<std::string> Ptx = readFile(Dir->path() + "/" + Step.PtxName);
-  return Ptx ? withOwnHead(std::move(*Ptx), Request, *Cicc) : std::move(Ptx);
+  return Ptx ? withOwnHead(*Ptx, Request, *Cicc) : std::move(Ptx);
 }

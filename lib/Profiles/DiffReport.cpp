@@ -69,7 +69,7 @@ std::string launchText(const Decision &D) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   OS << llvm::format("%.4g", *E.LaunchNs / 1e3);
-  if (!D.Variant.isDefault() && E.Pairs)
+  if (!D.isDefault() && E.Pairs)
     OS << llvm::format(" > %.4g", *E.LaunchNs * E.Ratio / 1e3);
   OS << " us";
   return Text;
@@ -79,7 +79,7 @@ std::string launchText(const Decision &D) {
 /// is empty.
 std::vector<std::pair<llvm::StringLiteral, std::string>> propertiesOf(const Decision &D) {
   std::vector<std::pair<llvm::StringLiteral, std::string>> Properties = {
-      {"setting", settingText(D.Variant) + (D.Digest ? "" : ", pinned by hand")}};
+      {"setting", decisionText(D) + (D.Digest ? "" : ", pinned by hand")}};
   const Evidence E = D.Basis.value_or(Evidence());
   unsigned Known = E.DefaultRegs + E.TunedRegs;
   Properties.insert(Properties.end(),
@@ -135,6 +135,11 @@ json::Object entryJson(const Decision &D) {
                         ? json::Value(nullptr)
                         : json::Value(nameOf(D.Variant.Loads));
   O["register-usage-level"] = D.Variant.RegisterUsageLevel;
+  json::Array Entries;
+  for (const FurtherEntry &E : D.Entries)
+    Entries.push_back(
+        json::Object{{"when", guardText(E.When)}, {"variant", variantName(E.Variant)}});
+  O["entries"] = std::move(Entries);
   O["digest"] = D.Digest;
   if (!D.Basis)
     return O;

@@ -270,8 +270,8 @@ void keepEntry(std::vector<CheckedKernel> &Kernels, const Decision &D) {
   K.Kernel = D.Kernel;
   K.Arch = D.Arch;
   K.Digest = D.Digest;
-  K.Tuned = !D.Variant.isDefault();
-  K.Setting = settingText(D.Variant);
+  K.Tuned = !D.isDefault();
+  K.Setting = decisionText(D);
   if (D.Basis) {
     const Evidence &E = *D.Basis;
     K.Device = E.Device;

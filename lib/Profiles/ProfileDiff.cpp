@@ -41,7 +41,8 @@ void compare(const Decision &Before, const Decision &After, ProfileDiff &Diff) {
     ++Diff.Same;
     return;
   }
-  bool Decides = Before.Variant == After.Variant && Before.Digest == After.Digest;
+  bool Decides = Before.Variant == After.Variant && Before.Entries == After.Entries &&
+                 Before.Digest == After.Digest;
   Diff.Differences.push_back(
       {Decides ? ProfileChange::Remeasured : ProfileChange::Changed, Before, After});
 }

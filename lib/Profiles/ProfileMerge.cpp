@@ -36,8 +36,7 @@ bool better(const Decision &A, const Decision &B) {
 }
 
 bool decidesKernels(const Profile &P) {
-  return !P.FileCap &&
-         llvm::any_of(P.Kernels, [](const Decision &D) { return !D.Variant.isDefault(); });
+  return !P.FileCap && llvm::any_of(P.Kernels, [](const Decision &D) { return !D.isDefault(); });
 }
 
 llvm::Error checkFileCaps(llvm::ArrayRef<Profile> Profiles) {

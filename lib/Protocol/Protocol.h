@@ -16,6 +16,9 @@ inline constexpr char ImagesVariable[] = "CARVE_PROBE_IMAGES";
 inline constexpr char CuptiVariable[] = "CARVE_PROBE_CUPTI";
 /// The path of the library that the driver loads.
 inline constexpr char InjectionVariable[] = "CUDA_INJECTION64_PATH";
+/// The variable with which a program is run without its further entries, by the value `off`
+/// (Emit/EntryDispatch.h). Every launch then takes the kernel's first entry.
+inline constexpr char EntriesVariable[] = "CARVE_ENTRIES";
 
 /// The time in nanoseconds for which every launch is held back on the host. If the unchanged
 /// program's output changes in such a run, what changes depends on time and not on the kernels'

@@ -254,55 +254,71 @@ Expected<std::string> PtxModule::withRegisterCaps(const StringMap<unsigned> &Cap
 }
 
 Expected<std::string> PtxModule::withEdits(const StringMap<EntryEdit> &Edits) const {
-  std::map<size_t, std::pair<const PtxItem *, const EntryEdit *>> InOrder;
-  for (const auto &Edit : Edits) {
-    auto Entry = findEntry(*Scan, Edit.first());
-    if (!Entry)
-      return Entry.takeError();
-    InOrder[(*Entry)->Begin] = {*Entry, &Edit.second};
-  }
-  ModuleEditor Editor({Text, *Scan});
-  std::vector<std::pair<const PtxItem *, std::string>> Written;
-  for (const auto &[Begin, Both] : InOrder) {
-    const auto &[Entry, Edit] = Both;
-    const PtxModule &Source = Edit->FrontEnd ? *Edit->FrontEnd : *this;
-    auto New = Editor.write(*Entry, Entry->Name, *Edit, {Source.Text, *Source.Scan});
-    if (!New)
-      return New.takeError();
-    Written.emplace_back(Entry, std::move(*New));
-  }
-  TextEdits E;
-  if (!Written.empty())
-    E.insert(Written.front().first->Begin, Editor.functions());
-  for (auto &[Entry, New] : Written)
-    E.replace(Entry->Begin, Entry->End, std::move(New));
-  return E.apply(Text);
+  return changed(Edits, {});
 }
 
 Expected<std::string> PtxModule::withClones(ArrayRef<CloneRequest> Clones) const {
-  std::vector<std::pair<const PtxItem *, const CloneRequest *>> InOrder;
-  StringSet<> Taken;
-  for (const CloneRequest &Clone : Clones) {
-    auto Entry = findEntry(*Scan, Clone.Entry);
+  return changed({}, Clones);
+}
+
+Expected<std::string> PtxModule::changed(const StringMap<EntryEdit> &Edits,
+                                         ArrayRef<CloneRequest> Clones) const {
+  /// What becomes of one entry of the text.
+  struct Change {
+    const PtxItem *Entry;
+    const EntryEdit *Edit = nullptr;
+    std::vector<const CloneRequest *> Clones = {};
+  };
+  std::map<size_t, Change> InOrder;
+  auto ChangeOf = [&](StringRef Name) -> Expected<Change *> {
+    auto Entry = findEntry(*Scan, Name);
     if (!Entry)
       return Entry.takeError();
+    return &InOrder.try_emplace((*Entry)->Begin, Change{*Entry}).first->second;
+  };
+  for (const auto &Edit : Edits) {
+    auto Of = ChangeOf(Edit.first());
+    if (!Of)
+      return Of.takeError();
+    (*Of)->Edit = &Edit.second;
+  }
+  StringSet<> Taken;
+  for (const CloneRequest &Clone : Clones) {
+    auto Of = ChangeOf(Clone.Entry);
+    if (!Of)
+      return Of.takeError();
     if (Scan->Symbols.contains(Clone.CloneName) || Scan->Aliases.contains(Clone.CloneName) ||
         !Taken.insert(Clone.CloneName).second)
       return nameTaken(Clone.CloneName);
-    InOrder.emplace_back(*Entry, &Clone);
+    (*Of)->Clones.push_back(&Clone);
   }
-  stable_sort(InOrder,
-              [](const auto &A, const auto &B) { return A.first->Begin < B.first->Begin; });
   ModuleEditor Editor({Text, *Scan});
   TextEdits E;
-  for (const auto &[Entry, Clone] : InOrder) {
-    const PtxModule &Source = Clone->Edit.FrontEnd ? *Clone->Edit.FrontEnd : *this;
-    auto Copy = Editor.write(*Entry, Clone->CloneName, Clone->Edit, {Source.Text, *Source.Scan});
-    if (!Copy)
-      return Copy.takeError();
-    E.insert(Entry->End, "\n" + *Copy);
+  auto Write = [&](const Change &C, StringRef Name, const EntryEdit &Edit) {
+    const PtxModule &Source = Edit.FrontEnd ? *Edit.FrontEnd : *this;
+    return Editor.write(*C.Entry, Name, Edit, {Source.Text, *Source.Scan});
+  };
+  std::vector<std::pair<const Change *, std::string>> Written;
+  for (const auto &[Begin, C] : InOrder) {
+    auto &[Of, New] = Written.emplace_back(&C, "");
+    if (C.Edit) {
+      auto Own = Write(C, C.Entry->Name, *C.Edit);
+      if (!Own)
+        return Own.takeError();
+      New = std::move(*Own);
+    } else {
+      New = Text.substr(C.Entry->Begin, C.Entry->End - C.Entry->Begin);
+    }
+    for (const CloneRequest *Clone : C.Clones) {
+      auto Copy = Write(C, Clone->CloneName, Clone->Edit);
+      if (!Copy)
+        return Copy.takeError();
+      (New += '\n') += *Copy;
+    }
   }
-  if (!InOrder.empty())
-    E.insert(InOrder.front().first->Begin, Editor.functions());
+  if (!Written.empty())
+    E.insert(Written.front().first->Entry->Begin, Editor.functions());
+  for (auto &[C, New] : Written)
+    E.replace(C->Entry->Begin, C->Entry->End, std::move(New));
   return E.apply(Text);
 }

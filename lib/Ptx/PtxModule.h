@@ -118,6 +118,11 @@ public:
   /// something that this module lacks or declares differently.
   llvm::Expected<std::string> withClones(llvm::ArrayRef<CloneRequest> Clones) const;
 
+  /// Returns the text with \p Edits and \p Clones, as the two functions above. A clone comes from
+  /// the entry before its edit. Edited entries and clones share the functions that are copied.
+  llvm::Expected<std::string> changed(const llvm::StringMap<EntryEdit> &Edits,
+                                      llvm::ArrayRef<CloneRequest> Clones) const;
+
   /// Returns the digest of an entry and of everything that it calls or refers to (functions,
   /// constant initialisers). The text is normalised first, so that edits elsewhere in the file do
   /// not change the digest: comments, `.loc`, `.file` and debug sections are left out; labels,

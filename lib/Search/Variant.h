@@ -18,7 +18,7 @@ namespace carve {
 
 /// One value for each knob. If every field has its default, the setting is nvcc's own code.
 struct VariantSetting {
-  std::optional<unsigned> Cap; ///< The register cap, `.maxnreg` of the entry.
+  std::optional<unsigned> Cap = {}; ///< The register cap, `.maxnreg` of the entry.
   /// The `-maxreg` that cicc is given when it makes the kernel's PTX. If it is absent, the command
   /// decides.
   std::optional<unsigned> FrontEndCap = {};

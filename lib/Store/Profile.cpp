@@ -74,7 +74,7 @@ void Profile::put(Decision D) {
 /// Returns true if \p New need not replace \p Old, which has the same key: both have the same
 /// setting and the same code digest.
 static bool decidesTheSame(const Decision &Old, const Decision &New) {
-  if (Old.Variant != New.Variant || !Old.Basis || !New.Basis)
+  if (Old.Variant != New.Variant || Old.Entries != New.Entries || !Old.Basis || !New.Basis)
     return false;
   return Old.Basis->CodeDigest == New.Basis->CodeDigest;
 }
@@ -198,16 +198,40 @@ std::string carve::settingText(const VariantSetting &V) {
   return V.isDefault() ? "default" : joinedKnobs(V, " ");
 }
 
+std::string carve::decisionText(const Decision &D) {
+  std::string Text = settingText(D.Variant);
+  for (const FurtherEntry &E : D.Entries)
+    Text += "; " + settingText(E.Variant) + " when " + guardText(E.When);
+  return Text;
+}
+
+/// Returns the guard as the keys of a profile.
+static std::string printGuard(const EntryGuard &Guard) {
+  std::vector<std::string> Keys;
+  if (Guard.MaxThreads)
+    Keys.push_back("threads: " + std::to_string(*Guard.MaxThreads));
+  if (Guard.Block)
+    Keys.push_back("block: " + dimensionsText(*Guard.Block));
+  if (Guard.Grid)
+    Keys.push_back("grid: " + dimensionsText(*Guard.Grid));
+  return llvm::join(Keys, ", ");
+}
+
 std::string carve::printDecision(const Decision &D) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   OS << "  - kernel: " << quoted(D.Kernel) << "\n";
   if (!D.Arch.empty())
     OS << "    arch: " << D.Arch << "\n";
-  if (D.Variant.isDefault())
-    OS << "    variant: default\n";
-  else
-    OS << "    variant: {" << joinedKnobs(D.Variant, ": ") << "}\n";
+  auto Print = [](const VariantSetting &V) {
+    return V.isDefault() ? "default" : "{" + joinedKnobs(V, ": ") + "}";
+  };
+  OS << "    variant: " << Print(D.Variant) << "\n";
+  if (!D.Entries.empty())
+    OS << "    entries:\n";
+  for (const FurtherEntry &E : D.Entries)
+    OS << "      - when: {" << printGuard(E.When) << "}\n"
+       << "        variant: " << Print(E.Variant) << "\n";
   if (D.Digest)
     OS << "    digest: " << quoted(*D.Digest) << "\n";
   if (D.Basis)
@@ -244,10 +268,10 @@ std::string carve::choicesOf(const Profile &P) {
     // A default counts if it is tried before an entry that is not the default. A pin may be such an
     // entry under another name.
     if (llvm::none_of(P.Kernels, [&](const Decision &Other) {
-          return (Other.Kernel == D.Kernel || !Other.Digest) && !Other.Variant.isDefault();
+          return (Other.Kernel == D.Kernel || !Other.Digest) && !Other.isDefault();
         }))
       continue;
-    Decision Choice{D.Kernel, D.Arch, D.Variant, D.Digest, std::nullopt};
+    Decision Choice{D.Kernel, D.Arch, D.Variant, D.Digest, std::nullopt, D.Entries};
     // Emission uses no other evidence.
     if (D.Basis && (!D.Basis->CodeDigest.empty() || D.Basis->SmemSpillingThreads)) {
       Choice.Basis.emplace().CodeDigest = D.Basis->CodeDigest;

@@ -3,7 +3,7 @@
 /// reviewed. Tuning produces it, and compiles act on it.
 #pragma once
 
-#include "Search/Variant.h"
+#include "Search/EntryGuard.h"
 #include "Store/KernelSpelling.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -56,8 +56,14 @@ struct Decision {
   std::string Arch; ///< `sm_90`; empty means any architecture.
   VariantSetting Variant;
   /// The decisionDigest() of what was timed. Absent means that the entry is pinned by hand.
-  std::optional<std::string> Digest;
-  std::optional<Evidence> Basis;
+  std::optional<std::string> Digest = {};
+  std::optional<Evidence> Basis = {};
+  /// Further entries, of which a launch takes the first whose guard holds; if none does, it takes
+  /// Variant. At most MostFurtherEntries, with different guards.
+  std::vector<FurtherEntry> Entries = {};
+
+  /// Whether it leaves nvcc's code as it is.
+  bool isDefault() const { return Variant.isDefault() && Entries.empty(); }
 };
 
 /// The origin of the image whose code was timed.
@@ -108,6 +114,10 @@ Profile concerning(const Profile &P, llvm::ArrayRef<KernelIdentity> Kernels);
 /// Returns a setting as people read it, e.g. `cap 40, frontend-cap 32`, or `default` if nothing is
 /// set.
 std::string settingText(const VariantSetting &V);
+
+/// Returns what \p D decides: the setting, and each further entry with its guard, e.g. `default;
+/// cap 96 when threads <= 256`.
+std::string decisionText(const Decision &D);
 
 /// Returns one entry as printProfile() writes it.
 std::string printDecision(const Decision &D);

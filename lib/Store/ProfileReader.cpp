@@ -68,6 +68,8 @@ private:
   llvm::Error readFormat(yaml::Node &N);
   llvm::Error readArch(yaml::Node &N, std::string &Out);
   llvm::Error readVariant(yaml::Node &N, VariantSetting &Out);
+  llvm::Error readGuard(yaml::Node &N, EntryGuard &Out);
+  llvm::Error readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out);
   llvm::Error readEvidence(yaml::Node &N, Evidence &Out);
   llvm::Error readDecision(yaml::Node &N);
 
@@ -324,6 +326,44 @@ llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
                       {"reason", Text(Out.Reason)}});
 }
 
+llvm::Error ProfileReader::readGuard(yaml::Node &N, EntryGuard &Out) {
+  auto Dimensions = [this](std::optional<std::array<unsigned, 3>> &Field) {
+    return [this, &Field](yaml::Node &V) {
+      auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&V);
+      Field = Scalar ? parseDimensions(Scalar->getRawValue()) : std::nullopt;
+      return Field ? llvm::Error::success() : mismatch(V, "dimensions such as 16x16x1");
+    };
+  };
+  if (llvm::Error Failed = readMapping(N, "when",
+                                       {{"threads",
+                                         [&](yaml::Node &V) {
+                                           return readNumber(V, Out.MaxThreads.emplace(), 1,
+                                                             MaxLaunchThreads);
+                                         }},
+                                        {"block", Dimensions(Out.Block)},
+                                        {"grid", Dimensions(Out.Grid)}}))
+    return Failed;
+  return Out == EntryGuard() ? fail("when: nothing, expected threads, block or grid")
+                             : llvm::Error::success();
+}
+
+llvm::Error ProfileReader::readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out) {
+  FurtherEntry E;
+  if (llvm::Error Failed = readMapping(
+          N, "further entry",
+          {{"when", [&](yaml::Node &V) { return readGuard(V, E.When); }, true},
+           {"variant", [&](yaml::Node &V) { return readVariant(V, E.Variant); }, true}}))
+    return Failed;
+  if (llvm::any_of(Out, [&](const FurtherEntry &Other) { return Other.When == E.When; }))
+    return fail("two further entries when " + guardText(E.When) + ", expected one");
+  if (E.Variant.RegisterUsageLevel)
+    return fail("register-usage-level in a further entry, expected none: it holds for the image");
+  if (Out.size() == MostFurtherEntries)
+    return fail("more than " + llvm::Twine(MostFurtherEntries) + " further entries of a kernel");
+  Out.push_back(E);
+  return llvm::Error::success();
+}
+
 llvm::Error ProfileReader::readDecision(yaml::Node &N) {
   Decision D;
   llvm::Error Failed = readMapping(
@@ -331,6 +371,10 @@ llvm::Error ProfileReader::readDecision(yaml::Node &N) {
       {{"kernel", [&](yaml::Node &V) { return readText(V, D.Kernel); }, true},
        {"arch", [&](yaml::Node &V) { return readArch(V, D.Arch); }},
        {"variant", [&](yaml::Node &V) { return readVariant(V, D.Variant); }, true},
+       {"entries",
+        [&](yaml::Node &V) {
+          return readList(V, [&](yaml::Node &Item) { return readEntry(Item, D.Entries); });
+        }},
        {"digest", [&](yaml::Node &V) { return readText(V, D.Digest.emplace()); }},
        {"evidence", [&](yaml::Node &V) { return readEvidence(V, D.Basis.emplace()); }}});
   if (Failed)

@@ -68,7 +68,9 @@ Command probedCommand(const WorkloadSpec &Spec, const ProbeSetup &Probe, const s
                    // A compile inside the workload must not start another tuning.
                    "CARVE_RUN=none",
                    // Such a compile must find nvcc as a compile outside the workload does.
-                   CallersVariable};
+                   CallersVariable,
+                   // A kernel is timed as a whole, and further entries would take launches from it.
+                   std::string(probe::EntriesVariable) + "=off"};
   C.Environment.insert(C.Environment.end(), Spec.Environment.begin(), Spec.Environment.end());
   if (!Probe.Cupti.empty())
     C.Environment.push_back(std::string(probe::CuptiVariable) + "=" + Probe.Cupti);

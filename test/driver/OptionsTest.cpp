@@ -56,8 +56,8 @@ TEST_F(OptionsTest, helpAndVersion_needNoNvcc) {
   for (const char *Option :
        {"--carve-run[=", "--carve-output=", "--carve-timeout=", "--carve-max-runs=",
         "--carve-budget=", "--carve-mode=", "--carve-scope=", "--carve-launch-domain=",
-        "--carve-profile=", "--carve-samples=", "--carve-log=", "--carve-cache-key",
-        "--carve-version", "--carve-help"})
+        "--carve-entries=", "--carve-profile=", "--carve-samples=", "--carve-log=",
+        "--carve-cache-key", "--carve-version", "--carve-help"})
     EXPECT_NE(Help.Stdout.find(Option), std::string::npos) << Option;
   EXPECT_EQ(Version.Status, 0);
   EXPECT_EQ(Version.Stdout.find("carve-nvcc "), 0u);

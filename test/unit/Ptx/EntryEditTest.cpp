@@ -341,3 +341,26 @@ TEST(EntryEdit, emptyEdit_changesNothing) {
   Edits["nosuch"] = {};
   EXPECT_EQ(messageOf(Base.withEdits(Edits)), "PTX: no entry named nosuch");
 }
+
+TEST(EntryEdit, editsAndClones_inOneText_shareCopiedFunctions) {
+  PtxModule Base = parsed(ptx(".func f() { ld.global.u32 %r1, [%rd1]; ret; }\n"
+                              ".entry k() { call f; ret; }\n.entry other() { ret; }\n"));
+  EntryEdit Cached;
+  Cached.Loads = LoadCaching::L2Only;
+  Cached.CalleeSuffix = "__carve_cg";
+  EntryEdit Capped = Cached;
+  Capped.RegisterCap = 40;
+  llvm::StringMap<EntryEdit> Edits;
+  Edits["k"] = Cached;
+  llvm::Expected<std::string> Text = Base.changed(
+      Edits, {{"k", "k__carve_e1", Capped}, {"k", "k__carve_e2", {}}, {"other", "new", {}}});
+  ASSERT_TRUE(bool(Text)) << llvm::toString(Text.takeError());
+  EXPECT_EQ(llvm::StringRef(*Text).count("ld.global.cg.u32"), 1u);
+  EXPECT_EQ(llvm::StringRef(*Text).count("call f__carve_cg;"), 2u);
+  PtxModule New = parsed(*Text);
+  EXPECT_EQ(New.entries().size(), 5u);
+  EXPECT_EQ(New.find("k__carve_e1")->Directives.MaxNReg, 40u);
+  EXPECT_NE(New.definitionOf("k__carve_e2").find("call f;"), llvm::StringRef::npos)
+      << "a clone comes from the entry before its edit";
+  EXPECT_FALSE(bool(Base.changed(Edits, {{"k", "other", {}}})) && "the name is taken");
+}

@@ -370,6 +370,34 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
        "p.yaml:4: load-cache: 'ca', expected cg, cs or noalloc"},
       {withKernel("    variant: {load-cache: [cg]}\n"),
        "p.yaml:4: load-cache: a list, expected cg, cs or noalloc"},
+      {withKernel("    variant: default\n    entries: 3\n"),
+       "p.yaml:5: entries: '3', expected a list"},
+      {withKernel("    variant: default\n    entries:\n      - variant: default\n"),
+       "p.yaml:6: no 'when' in further entry"},
+      {withKernel("    variant: default\n    entries:\n      - when: {threads: 64}\n"),
+       "p.yaml:6: no 'variant' in further entry"},
+      {withKernel(
+           "    variant: default\n    entries:\n      - when: {}\n        variant: default\n"),
+       "p.yaml:6: when: nothing, expected threads, block or grid"},
+      {withKernel("    variant: default\n    entries:\n      - when: {threads: 1025}\n"),
+       "p.yaml:6: threads: '1025', expected a number in 1..1024"},
+      {withKernel("    variant: default\n    entries:\n      - when: {block: 16}\n"),
+       "p.yaml:6: block: '16', expected dimensions such as 16x16x1"},
+      {withKernel("    variant: default\n    entries:\n      - when: {smem: 0}\n"),
+       "p.yaml:6: unknown key 'smem' in when, expected threads, block, grid"},
+      {withKernel("    variant: default\n    entries:\n"
+                  "      - {when: {grid: 1x1x1}, variant: {cap: 40}}\n"
+                  "      - {when: {grid: 1x1x1}, variant: {cap: 48}}\n"),
+       "p.yaml:7: two further entries when grid 1x1x1, expected one"},
+      {withKernel("    variant: default\n    entries:\n"
+                  "      - {when: {grid: 1x1x1}, variant: {register-usage-level: 3}}\n"),
+       "p.yaml:6: register-usage-level in a further entry, expected none: it holds for the image"},
+      {withKernel("    variant: default\n    entries:\n"
+                  "      - {when: {grid: 1x1x1}, variant: default}\n"
+                  "      - {when: {grid: 2x1x1}, variant: default}\n"
+                  "      - {when: {grid: 3x1x1}, variant: default}\n"
+                  "      - {when: {grid: 4x1x1}, variant: default}\n"),
+       "p.yaml:9: more than 3 further entries of a kernel"},
       {withKernel("    variant: {smem-spilling: false}\n"),
        "p.yaml:4: smem-spilling: 'false', expected true"},
       {withKernel("    variant: {smem-spilling: }\n"),
@@ -465,4 +493,28 @@ TEST(DecisionDigest, digest_anyInputChanged_differs) {
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", {"-O3-m64"}), Base);
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", {"-O3 -m64"}), Base);
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", Options, ImageOrigin::FromPtx), Base);
+}
+
+TEST(Profile, furtherEntries_areReadBackAndCompiledAgain) {
+  Profile P;
+  Decision D;
+  D.Kernel = "k(int)";
+  P.put(D);
+  EXPECT_EQ(choicesOf(P), "") << "a default alone changes nothing";
+  D.Entries = {{{.MaxThreads = 256}, {.Cap = 96}},
+               {{.Block = {{16, 16, 1}}, .Grid = {{7, 1, 1}}}, {}}};
+  P.put(D);
+  std::string Text = printProfile(P);
+  EXPECT_NE(Text.find("    variant: default\n    entries:\n      - when: {threads: 256}\n"
+                      "        variant: {cap: 96}\n      - when: {block: 16x16x1, grid: 7x1x1}\n"
+                      "        variant: default\n"),
+            std::string::npos)
+      << Text;
+  llvm::Expected<Profile> Back = parseProfile(Text, "p.yaml");
+  ASSERT_TRUE(bool(Back)) << llvm::toString(Back.takeError());
+  EXPECT_EQ(Back->Kernels[0].Entries, D.Entries);
+  EXPECT_EQ(printProfile(*Back), Text);
+  EXPECT_NE(choicesOf(P), "");
+  EXPECT_EQ(decisionText(D),
+            "default; cap 96 when threads <= 256; default when block 16x16x1, grid 7x1x1");
 }

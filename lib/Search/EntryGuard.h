@@ -1,0 +1,50 @@
+/// \file
+/// Defines further entries of a kernel: variants that only some launches use. A guard says which
+/// launches these are, by what is known when the program launches. Profiles hold them,
+/// Emit/EntryDispatch.h makes the code that chooses.
+#pragma once
+
+#include "Search/Variant.h"
+
+#include <array>
+
+namespace carve {
+
+/// The largest block that CUDA launches, in threads.
+constexpr unsigned MaxLaunchThreads = 1024;
+
+/// The launches that a further entry is for. All that is set must hold.
+struct EntryGuard {
+  std::optional<unsigned> MaxThreads = {}; ///< Threads per block, at most; 1 to MaxLaunchThreads.
+  std::optional<std::array<unsigned, 3>> Block = {}, Grid = {}; ///< Exactly these.
+
+  /// Returns the most threads per block that a launch within the guard has.
+  unsigned mostThreads() const;
+  auto operator<=>(const EntryGuard &) const = default;
+};
+
+/// A further entry: which launches take it, and what it is compiled as.
+struct FurtherEntry {
+  EntryGuard When = {};
+  VariantSetting Variant = {};
+
+  bool operator==(const FurtherEntry &) const = default;
+};
+
+/// A kernel has no more further entries than this.
+constexpr size_t MostFurtherEntries = 3;
+
+/// Returns the name of a kernel's further entry with the number \p Index, counted from 0, such as
+/// `_Z1kPf__carve_e1`.
+std::string furtherEntryName(llvm::StringRef Kernel, size_t Index);
+
+/// Returns the guard as a condition that people read: `threads <= 256, block 16x16x1`.
+std::string guardText(const EntryGuard &Guard);
+
+/// Returns `16x16x1`.
+std::string dimensionsText(const std::array<unsigned, 3> &Dimensions);
+
+/// Returns the dimensions that \p Text gives in that form, each at least 1, or nothing.
+std::optional<std::array<unsigned, 3>> parseDimensions(llvm::StringRef Text);
+
+} // namespace carve

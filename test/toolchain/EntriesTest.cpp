@@ -1,0 +1,368 @@
+// Further entries in objects of the real nvcc. A stand-in for the CUDA runtime is linked in its
+// place; it writes which device function each launch takes. So the host code that nvcc and we made
+// runs, without a GPU.
+#include "BuiltTools.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Program.h"
+
+#include <random>
+
+using namespace carve;
+
+namespace {
+
+/// Registers, asks and launches as the runtime does. Each launch is a line: the device function,
+/// threads per block, the first argument.
+constexpr const char *Runtime = R"(
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { unsigned x, y, z; } Dim;
+struct Function { const void *Host; const char *Name; } Functions[64];
+static int Count; int Capture, Refuse;
+static Dim Grid, Block; static size_t Smem; static void *Stream;
+void **__cudaRegisterFatBinary(void *F) { static void *H; return H = F, &H; }
+void __cudaRegisterFatBinaryEnd(void **H) {}
+void __cudaUnregisterFatBinary(void **H) {}
+char __cudaInitModule(void **H) { return 1; }
+void __cudaRegisterVar(void **H, char *a, char *b, const char *c, int d, size_t e, int f, int g) {}
+void __cudaRegisterFunction(void **H, const char *Host, char *D, const char *Name, int L, void *a,
+                            void *b, void *c, void *d, int *e) {
+  Functions[Count].Host = Host;
+  Functions[Count++].Name = Name;
+}
+static struct Function *find(const void *Host) {
+  for (int I = 0; I < Count; ++I)
+    if (Functions[I].Host == Host)
+      return &Functions[I];
+  abort();
+}
+int __cudaGetKernel(struct Function **K, const void *Host) {
+  *K = find(Host);
+  return Refuse && *K != Functions;
+}
+unsigned __cudaPushCallConfiguration(Dim G, Dim B, size_t M, void *S) {
+  Grid = G, Block = B, Smem = M, Stream = S;
+  return 0;
+}
+int __cudaPopCallConfiguration(Dim *G, Dim *B, size_t *M, void *S) {
+  *G = Grid, *B = Block, *M = Smem, *(void **)S = Stream;
+  return 0;
+}
+static int launched(const char *Name, Dim G, Dim B, void **A, size_t M) {
+  printf("%s %ux%ux%u %ux%ux%u %zu %d\n", Name, G.x, G.y, G.z, B.x, B.y, B.z, M, *(int *)A[1]);
+  return 0;
+}
+int __cudaLaunchKernel(struct Function *K, Dim G, Dim B, void **A, size_t M, void *S) {
+  return launched(K->Name, G, B, A, M);
+}
+int __cudaLaunchKernel_ptsz(struct Function *K, Dim G, Dim B, void **A, size_t M, void *S) {
+  return launched(K->Name, G, B, A, M);
+}
+int cudaLaunchKernel(const void *F, Dim G, Dim B, void **A, size_t M, void *S) {
+  return launched(find(F)->Name, G, B, A, M);
+}
+int cudaLaunchKernel_ptsz(const void *F, Dim G, Dim B, void **A, size_t M, void *S) {
+  return launched(find(F)->Name, G, B, A, M);
+}
+int cudaStreamIsCapturing(void *S, int *Status) { return *Status = Capture == 1, Capture == 2; }
+int cudaStreamIsCapturing_ptsz(void *S, int *Status) { return cudaStreamIsCapturing(S, Status); }
+)";
+
+constexpr const char *Source = R"(
+#include <cstdlib>
+__constant__ float Table[16];
+extern "C" __global__ void chosen(float *P, int N) {
+  __shared__ float S[256];
+  float A[40];
+  for (int I = 0; I < 40; ++I)
+    A[I] = P[I * threadIdx.x];
+  for (int J = 0; J < N; ++J)
+    for (int I = 0; I < 40; ++I)
+      A[I] = A[(I + 3) % 40] * Table[J & 15] + A[I];
+  S[threadIdx.x & 255] = A[N % 40];
+  __syncthreads();
+  for (int I = 0; I < 40; ++I)
+    P[I * 32 + threadIdx.x] = A[I] + S[I];
+}
+extern "C" __global__ void same(float *P, int N) { P[threadIdx.x] *= Table[N & 15]; }
+#ifdef ALL
+namespace {
+__global__ void hidden(float *P, int N) { P[threadIdx.x] += N; }
+}
+static __global__ void local(float *P, int N) { P[threadIdx.x] -= N; }
+template <class T> __global__ void generic(T *P, int N) { P[threadIdx.x] /= N; }
+struct Class {
+  static void run(float *P) { generic<float><<<1, 64>>>(P, 5); }
+};
+#endif
+extern "C" int Capture, Refuse;
+int main(int Count, char **Values) {
+  // Each launch is eight numbers: grid, block, dynamic shared memory, whether the stream is captured.
+  for (int I = 1; I + 7 < Count; I += 8) {
+    auto V = [&](int J) { return unsigned(std::atoi(Values[I + J])); };
+    Capture = V(7);
+    chosen<<<dim3(V(0), V(1), V(2)), dim3(V(3), V(4), V(5)), V(6)>>>(nullptr, I);
+    same<<<dim3(V(0), V(1), V(2)), dim3(V(3), V(4), V(5)), V(6)>>>(nullptr, I);
+  }
+#ifdef ALL
+  hidden<<<1, 64>>>(nullptr, 1);
+  hidden<<<1, 65>>>(nullptr, 2);
+  local<<<1, 64>>>(nullptr, 3);
+  generic<double><<<1, 64>>>(nullptr, 4);
+  Class::run(nullptr);
+#endif
+}
+)";
+
+/// The static shared memory of `chosen`.
+constexpr unsigned StaticSmem = 1024;
+
+class Entries : public BuiltToolsTest {
+protected:
+  void SetUp() override {
+    BuiltToolsTest::SetUp();
+    if (IsSkipped())
+      return;
+    write("k.cu", Source);
+    write("runtime.c", Runtime);
+    ASSERT_TRUE(run({"cc", "-w", "-c", "runtime.c", "-o", "runtime.o"}).succeeded());
+  }
+
+  /// Writes a profile with the lines \p Entries of `chosen`'s further entries.
+  void pin(const std::string &Entries, const std::string &Variant = "default") {
+    write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: chosen\n    variant: " + Variant +
+                        "\n    entries:\n" + Entries);
+  }
+  static std::string entry(const std::string &When, const std::string &Variant) {
+    return "      - when: {" + When + "}\n        variant: {" + Variant + "}\n";
+  }
+  void buildWithProfile(Words Arguments) {
+    Arguments.insert(Arguments.begin(), {"-O3", "--no-compress"});
+    build(Arguments, {"CARVE_PROFILE=p.yaml"});
+  }
+
+  /// Links \p Object with the stand-in and returns what the program \p Arguments prints.
+  std::string launched(const std::string &Object, Words Arguments, const Words &Environment = {}) {
+    CommandResult Linked = run({"c++", Object, "runtime.o", "-o", "program"});
+    EXPECT_TRUE(Linked.succeeded()) << Linked.Stderr;
+    Arguments.insert(Arguments.begin(), path("program"));
+    CommandResult R = run(Arguments, Environment);
+    EXPECT_EQ(R.ExitStatus, 0) << R.Stderr;
+    return R.Stdout;
+  }
+
+  /// Returns the device functions that launches with the blocks \p Threads take.
+  Words taken(const std::string &Object, const std::vector<unsigned> &Threads) {
+    Words Arguments;
+    for (unsigned T : Threads)
+      for (unsigned V : {1u, 1u, 1u, T, 1u, 1u, 0u, 0u})
+        Arguments.push_back(std::to_string(V));
+    Words Names;
+    std::string Printed = launched(Object, Arguments);
+    for (llvm::StringRef Line : llvm::split(llvm::StringRef(Printed).trim(), '\n'))
+      if (!Line.starts_with("same "))
+        Names.push_back(Line.split(' ').first.str());
+    return Names;
+  }
+};
+
+} // namespace
+
+TEST_F(Entries, launches_takeTheFirstEntryWhoseGuardHolds) {
+  pin(entry("block: 64x2x1, grid: 3x1x1", "cap: 40") + entry("threads: 256", "cap: 72") +
+      entry("threads: 512", "load-cache: cg"));
+  buildWithProfile({"-arch=sm_90", "-c", "k.cu", "-o", "k.o"});
+  EXPECT_TRUE(logSays("chosen on sm_90 is emitted as r72 when threads <= 256")) << log();
+  std::mt19937 Random(17);
+  Words Arguments;
+  std::string Expected, First;
+  for (int I = 0; I < 400; ++I) {
+    auto Pick = [&](std::initializer_list<unsigned> Values) {
+      return *(Values.begin() + Random() % Values.size());
+    };
+    unsigned G[3] = {Pick({1, 3, 65535}), Pick({1, 1, 2}), Pick({1, 1, 7})};
+    unsigned B[3] = {Pick({1, 31, 64, 255, 256, 257, 512, 1024}), Pick({1, 1, 2, 4}),
+                     Pick({1, 1, 1, 3, 64})};
+    unsigned Smem = Pick({0, 0, 16, 48 * 1024 - StaticSmem, 48 * 1024 - StaticSmem + 1, 200000});
+    unsigned Capture = Pick({0, 0, 0, 1, 2});
+    std::string Name = "chosen";
+    unsigned Threads = B[0] * B[1] * B[2];
+    if (!Capture && Smem <= 48 * 1024 - StaticSmem) {
+      if (B[0] == 64 && B[1] == 2 && B[2] == 1 && G[0] == 3 && G[1] == 1 && G[2] == 1)
+        Name += "__carve_e1";
+      else if (Threads <= 256)
+        Name += "__carve_e2";
+      else if (Threads <= 512)
+        Name += "__carve_e3";
+    }
+    std::string Launch;
+    for (unsigned V : {G[0], G[1], G[2], B[0], B[1], B[2], Smem, Capture})
+      Arguments.push_back(std::to_string(V));
+    Launch = " " + std::to_string(G[0]) + "x" + std::to_string(G[1]) + "x" + std::to_string(G[2]) +
+             " " + std::to_string(B[0]) + "x" + std::to_string(B[1]) + "x" + std::to_string(B[2]) +
+             " " + std::to_string(Smem) + " " + std::to_string(1 + 8 * I) + "\n";
+    Expected += Name + Launch + "same" + Launch;
+    First += "chosen" + Launch + "same" + Launch;
+  }
+  EXPECT_EQ(launched("k.o", Arguments), Expected);
+  EXPECT_EQ(launched("k.o", Arguments, {"CARVE_ENTRIES=off"}), First);
+  EXPECT_EQ(launched("k.o", Arguments, {"CARVE_ENTRIES=on"}), Expected);
+}
+
+TEST_F(Entries, everythingElse_isAsNvccMadeIt) {
+  const Words Arguments = {"-O3", "-g",   "-lineinfo", "-arch=sm_90", "--no-compress",
+                           "-c",  "k.cu", "-o",        "k.o"};
+  write("p.yaml", "carve-profile: 1\n");
+  build(Arguments);
+  std::string Plain = read("k.o");
+  ImageKernels Default = kernelsOf("k.o");
+  std::string Symbols = run({"nm", "-g", "k.o"}).Stdout;
+  pin(entry("threads: 256", "cap: 72"));
+  build(Arguments, {"CARVE_PROFILE=p.yaml"});
+  std::string Tuned = read("k.o");
+  ImageKernels New = kernelsOf("k.o");
+  ASSERT_TRUE(New.count("chosen__carve_e1")) << log();
+  EXPECT_EQ(New["chosen__carve_e1"].Resources.RegsPerThread, 72u);
+  New.erase("chosen__carve_e1");
+  expectSameCode(Default, New, {});
+  for (const char *Section : {".text", ".text.startup", ".text.unlikely", ".data", ".init_array"}) {
+    std::optional<std::string> Before = sectionOf(Plain, Section),
+                               After = sectionOf(Tuned, Section);
+    ASSERT_EQ(Before.has_value(), After.has_value()) << Section;
+    if (Before) {
+      EXPECT_EQ(After->substr(0, Before->size()), *Before) << Section;
+    }
+  }
+  // The program sees the same names; ours are hidden.
+  std::string Visible;
+  for (llvm::StringRef Line : llvm::split(run({"nm", "-g", "k.o"}).Stdout, '\n'))
+    if (!Line.empty() && !Line.contains(" carve_") && !Line.contains("cudaStreamIsCapturing") &&
+        !Line.contains(" getenv") && !Line.contains(" strcmp"))
+      Visible += Line.ltrim("0123456789abcdef ").str() + "\n";
+  std::string Wanted;
+  for (llvm::StringRef Line : llvm::split(Symbols, '\n'))
+    if (!Line.empty())
+      Wanted += Line.ltrim("0123456789abcdef ").str() + "\n";
+  EXPECT_EQ(Visible, Wanted);
+  EXPECT_EQ(run({"readelf", "-gW", "k.o"}).Stdout.empty(), false);
+  build(Arguments, {"CARVE_PROFILE=p.yaml"});
+  EXPECT_TRUE(read("k.o") == Tuned) << "a second build differs";
+  build(Arguments);
+  EXPECT_TRUE(read("k.o") == Plain) << "without the profile it is nvcc's object again";
+}
+
+TEST_F(Entries, everyKindOfKernel_hasEntries) {
+  write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: /./\n    variant: default\n"
+                  "    entries:\n" +
+                      entry("threads: 64", "load-cache: cs"));
+  const Words Launches = {"1", "1", "1", "64", "1", "1", "0", "0"};
+  std::vector<Words> Ways = {{},
+                             {"-default-stream=per-thread"},
+                             {"-Xcompiler=-fPIC", "-g"},
+                             {"-Xcompiler=-ffunction-sections,-fdata-sections"}};
+  if (llvm::sys::findProgramByName("clang++-19"))
+    Ways.push_back({"-ccbin=clang++-19", "-allow-unsupported-compiler"});
+  for (const Words &Way : Ways) {
+    SCOPED_TRACE(testing::PrintToString(Way));
+    Words Arguments = {"-arch=sm_90", "-DALL", "-c", "k.cu", "-o", "k.o"};
+    Arguments.insert(Arguments.end(), Way.begin(), Way.end());
+    buildWithProfile(Arguments);
+    std::string Printed = launched("k.o", Launches);
+    llvm::SmallVector<llvm::StringRef, 8> Lines;
+    llvm::StringRef(Printed).trim().split(Lines, '\n');
+    ASSERT_EQ(Lines.size(), 7u) << Printed;
+    for (size_t I = 0; I < Lines.size(); ++I)
+      EXPECT_EQ(Lines[I].split(' ').first.ends_with("__carve_e1"), I != 3) << Lines[I].str();
+  }
+}
+
+TEST_F(Entries, everyImageAndThePtx_haveTheEntry) {
+  write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: chosen\n    arch: sm_90\n    variant: "
+                  "default\n    entries:\n" +
+                      entry("threads: 256", "cap: 72"));
+  buildWithProfile({"-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90",
+                    "-gencode=arch=compute_90,code=compute_90", "-c", "k.cu", "-o", "k.o"});
+  std::map<unsigned, ImageKernels> Images = deviceImages(read("k.o"));
+  ASSERT_EQ(Images.size(), 2u);
+  EXPECT_EQ(Images[90]["chosen__carve_e1"].Resources.RegsPerThread, 72u) << log();
+  ASSERT_TRUE(Images[80].count("chosen__carve_e1"));
+  EXPECT_EQ(Images[80]["chosen__carve_e1"].CodeDigest, Images[80]["chosen"].CodeDigest)
+      << "no decision is for it, so it is the kernel's own code";
+  EXPECT_NE(read("k.o").find(".entry chosen__carve_e1("), std::string::npos);
+  EXPECT_EQ(taken("k.o", {256, 257}), (Words{"chosen__carve_e1", "chosen"}));
+}
+
+TEST_F(Entries, entryBesideAVariant_bothAreEmitted) {
+  pin(entry("threads: 128", "cap: 72, load-cache: cg"), "{cap: 48}");
+  buildWithProfile({"-arch=sm_90", "-c", "k.cu", "-o", "k.o"});
+  ImageKernels New = kernelsOf("k.o");
+  EXPECT_EQ(New["chosen"].Resources.RegsPerThread, 48u) << log();
+  EXPECT_EQ(New["chosen__carve_e1"].Resources.RegsPerThread, 72u);
+  EXPECT_EQ(taken("k.o", {128, 129}), (Words{"chosen__carve_e1", "chosen"}));
+}
+
+TEST_F(Entries, entryThatMayNotBe_isLeft) {
+  pin("      - when: {block: 8x8x1}\n        variant: default\n" +
+      entry("threads: 640", "cap: 72"));
+  buildWithProfile({"-arch=sm_90", "-c", "k.cu", "-o", "k.o"});
+  EXPECT_TRUE(logSays("no further entry of chosen when block 8x8x1 on sm_90: it would have the "
+                      "code of its kernel"))
+      << log();
+  EXPECT_EQ(taken("k.o", {64, 640, 641}), (Words{"chosen__carve_e2", "chosen__carve_e2", "chosen"}))
+      << "the other one keeps its number";
+  EXPECT_FALSE(kernelsOf("k.o").count("chosen__carve_e1"));
+  pin(entry("threads: 640", "cap: 90"));
+  buildWithProfile({"-arch=sm_90", "-maxrregcount=80", "-c", "k.cu", "-o", "k.o"});
+  EXPECT_TRUE(logSays("cap 90 is above the command's own -maxrregcount=80")) << log();
+  EXPECT_EQ(taken("k.o", {1}), Words{"chosen"});
+}
+
+TEST_F(Entries, entryThatRefusesLaunchesOfItsGuard_isLeft) {
+  keepKernels({"bounded"});
+  auto Pin = [&](unsigned Threads) {
+    write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: " + std::string(BoundedName) +
+                        "\n    variant: default\n    entries:\n" +
+                        entry("threads: " + std::to_string(Threads), "cap: 128"));
+    buildWithProfile({"-arch=sm_90", "-c", "three.cu", "-o", "three.o"});
+    return kernelsOf("three.o");
+  };
+  ImageKernels New = Pin(512);
+  const std::string Name = std::string(Bounded) + "__carve_e1";
+  EXPECT_EQ(New[Name].Resources.RegsPerThread, 128u) << log();
+  EXPECT_EQ(New[Bounded].Resources.RegsPerThread, 64u) << "all blocks stay possible";
+  EXPECT_FALSE(Pin(513).count(Name));
+  EXPECT_TRUE(logSays("its 128 registers would shrink the largest block from 513 to 512 threads"))
+      << log();
+}
+
+TEST_F(Entries, objectThatCannotChoose_keepsItsKernelsVariant) {
+  pin(entry("threads: 128", "cap: 72"), "{cap: 48}");
+  for (const Words &Way : {Words{"-Xcompiler=-flto"}, Words{"-Xcompiler=-flto,-ffat-lto-objects"},
+                           Words{"-rdc=true"}, Words{"--carve-entries=off"}}) {
+    SCOPED_TRACE(Way.front());
+    Words Arguments = {"-arch=sm_90", "-c", "k.cu", "-o", "k.o"};
+    Arguments.insert(Arguments.end(), Way.begin(), Way.end());
+    write("k.o", "");
+    Words All = {"-O3", "--no-compress"};
+    All.insert(All.end(), Arguments.begin(), Arguments.end());
+    CommandResult R = carveNvcc(All, {"CARVE_PROFILE=p.yaml"});
+    ASSERT_TRUE(R.succeeded()) << R.Stderr;
+    if (Way.front() == "-Xcompiler=-flto")
+      continue; // The container is in no section that anybody could read.
+    ImageKernels New = kernelsOf("k.o");
+    EXPECT_EQ(New["chosen"].Resources.RegsPerThread, 48u) << log();
+    EXPECT_FALSE(New.count("chosen__carve_e1"));
+  }
+}
+
+TEST_F(Entries, executableAndSharedObject_areLinked) {
+  pin(entry("threads: 128", "cap: 72"));
+  buildWithProfile(
+      {"-arch=sm_90", "k.cu", "-Xlinker=--defsym=Capture=0,--defsym=Refuse=0", "-o", "app"});
+  EXPECT_TRUE(kernelsOf("app").count("chosen__carve_e1")) << log();
+  buildWithProfile({"-arch=sm_90", "-Xcompiler=-fPIC", "-shared", "k.cu",
+                    "-Xlinker=--defsym=Capture=0,--defsym=Refuse=0", "-o", "lib.so"});
+  EXPECT_TRUE(kernelsOf("lib.so").count("chosen__carve_e1")) << log();
+  EXPECT_EQ(run({"nm", "-D", "lib.so"}).Stdout.find("carve_"), std::string::npos);
+}

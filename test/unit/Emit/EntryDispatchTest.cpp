@@ -1,0 +1,53 @@
+// What needs no object of a compiler. test/toolchain/EntriesTest.cpp runs what nvcc and we make.
+#include "Emit/EntryDispatch.h"
+
+#include "Support/Error.h"
+
+#include "gtest/gtest.h"
+
+using namespace carve;
+
+namespace {
+
+/// Returns how often \p Text has \p Part.
+size_t count(llvm::StringRef Text, llvm::StringRef Part) { return Text.count(Part); }
+
+std::vector<DispatchedEntry> entries() {
+  return {{"a", "a__carve_e1", {.MaxThreads = 128}, 1024},
+          {"a", "a__carve_e2", {.Grid = {{7, 1, 1}}}, 0},
+          {"b", "b__carve_e1", {.Block = {{32, 2, 1}}}, 60000}};
+}
+
+} // namespace
+
+TEST(EntryDispatch, source_asksForHandlesOnlyIfTheObjectDoes) {
+  std::string ByHandle = dispatchSource(
+      entries(), {"__cudaRegisterFunction", "__cudaGetKernel", "__cudaLaunchKernel"}, "tag");
+  EXPECT_EQ(count(ByHandle, "carve_tag_cudaGetKernel("), 1u);
+  EXPECT_EQ(count(ByHandle, "carve_tag_cudaLaunchKernel("), 1u);
+  EXPECT_EQ(count(ByHandle, "cudaStreamIsCapturing_ptsz"), 0u);
+  std::string ByPointer = dispatchSource(
+      entries(), {"__cudaRegisterFunction", "cudaLaunchKernel", "cudaLaunchKernel_ptsz"}, "tag");
+  EXPECT_EQ(count(ByPointer, "GetKernel"), 0u);
+  EXPECT_EQ(count(ByPointer, "carve_tag_cudaLaunchKernel("), 1u);
+  EXPECT_EQ(count(ByPointer, "carve_tag_cudaLaunchKernel_ptsz("), 1u);
+  EXPECT_EQ(count(ByPointer, "cudaStreamIsCapturing_ptsz(Stream"), 1u);
+}
+
+TEST(EntryDispatch, source_asksForTheSharedMemoryThatIsLeft) {
+  std::string Text = dispatchSource(entries(), {"__cudaRegisterFunction", "cudaLaunchKernel"}, "t");
+  EXPECT_EQ(count(Text, "Smem <= 48128u"), 1u);
+  EXPECT_EQ(count(Text, "Smem <= 49152u"), 1u);
+  EXPECT_EQ(count(Text, "Smem <= 0u"), 1u);
+  EXPECT_EQ(count(Text, "Grid.x == 7u && Grid.y == 1u && Grid.z == 1u"), 1u);
+  EXPECT_EQ(count(Text, "Block.x == 32u && Block.y == 2u && Block.z == 1u"), 1u);
+}
+
+TEST(EntryDispatch, whatIsNoObject_fails) {
+  for (const char *Bad : {"", "text",
+                          "\x7f"
+                          "ELF"}) {
+    EXPECT_NE(llvm::toString(dispatchedCalls(Bad).takeError()), "");
+    EXPECT_NE(llvm::toString(withRenamedCalls(Bad, {}, "t").takeError()), "");
+  }
+}
