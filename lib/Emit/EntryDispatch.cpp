@@ -196,10 +196,10 @@ static llvm::Error brokenElf(llvm::Error Cause) {
                    ", expected a whole 64-bit little-endian ELF");
 }
 
-/// Calls \p See with each undefined symbol of \p Object and its name.
+/// Calls \p See with each symbol of \p Object and its name.
 static llvm::Error
-forEachUndefined(llvm::StringRef Object,
-                 llvm::function_ref<void(const ELF64LE::Sym &, llvm::StringRef)> See) {
+forEachSymbol(llvm::StringRef Object,
+              llvm::function_ref<void(const ELF64LE::Sym &, llvm::StringRef)> See) {
   llvm::Expected<ElfFile> Elf = ElfFile::create(Object);
   if (!Elf)
     return brokenElf(Elf.takeError());
@@ -217,8 +217,7 @@ forEachUndefined(llvm::StringRef Object,
       llvm::Expected<llvm::StringRef> Name = Symbol.getName(*Names);
       if (!Name)
         return brokenElf(Name.takeError());
-      if (Symbol.isUndefined())
-        See(Symbol, *Name);
+      See(Symbol, *Name);
     }
   }
   return llvm::Error::success();
@@ -226,8 +225,10 @@ forEachUndefined(llvm::StringRef Object,
 
 llvm::Expected<std::vector<std::string>> carve::dispatchedCalls(llvm::StringRef Object) {
   llvm::StringSet<> Called;
-  if (llvm::Error E = forEachUndefined(
-          Object, [&](const ELF64LE::Sym &, llvm::StringRef Name) { Called.insert(Name); }))
+  if (llvm::Error E = forEachSymbol(Object, [&](const ELF64LE::Sym &Symbol, llvm::StringRef Name) {
+        if (Symbol.isUndefined())
+          Called.insert(Name);
+      }))
     return E;
   ElfFile Elf = llvm::cantFail(ElfFile::create(Object));
   for (const ELF64LE::Shdr &Section : llvm::cantFail(Elf.sections()))
@@ -252,12 +253,11 @@ llvm::Expected<std::string> carve::withRenamedCalls(llvm::StringRef Object,
                                                     llvm::ArrayRef<std::string> Calls,
                                                     llvm::StringRef Tag) {
   std::vector<std::pair<size_t, std::string>> Renamed; // Places of symbols, and their new names.
-  if (llvm::Error E =
-          forEachUndefined(Object, [&](const ELF64LE::Sym &Symbol, llvm::StringRef Name) {
-            if (llvm::is_contained(Calls, Name))
-              Renamed.emplace_back(reinterpret_cast<const char *>(&Symbol) - Object.data(),
-                                   replacement(Name, Tag));
-          }))
+  if (llvm::Error E = forEachSymbol(Object, [&](const ELF64LE::Sym &Symbol, llvm::StringRef Name) {
+        if (Symbol.isUndefined() && llvm::is_contained(Calls, Name))
+          Renamed.emplace_back(reinterpret_cast<const char *>(&Symbol) - Object.data(),
+                               replacement(Name, Tag));
+      }))
     return E;
   ElfFile Elf = llvm::cantFail(ElfFile::create(Object));
   auto Sections = llvm::cantFail(Elf.sections());
@@ -322,6 +322,20 @@ static llvm::Error checkMerged(llvm::StringRef Object, llvm::StringRef Merged) {
   return llvm::Error::success();
 }
 
+/// Fails if a kernel of \p Entries has a host function that several objects may define.
+static llvm::Error checkStubs(llvm::StringRef Object, llvm::ArrayRef<DispatchedEntry> Entries) {
+  std::string Shared;
+  if (llvm::Error E = forEachSymbol(Object, [&](const ELF64LE::Sym &Symbol, llvm::StringRef Name) {
+        if (Symbol.getBinding() == llvm::ELF::STB_WEAK &&
+            llvm::any_of(Entries, [&](const DispatchedEntry &D) { return D.Kernel == Name; }))
+          Shared = Name;
+      }))
+    return E;
+  if (Shared.empty())
+    return llvm::Error::success();
+  return unsupported("shared-stub", "other objects may have the host function of " + Shared);
+}
+
 /// Returns the words of \p HostCommand that say for which machine, and with which tools, the
 /// compiler works.
 static std::vector<std::string> machineOptions(llvm::ArrayRef<std::string> HostCommand) {
@@ -347,6 +361,8 @@ llvm::Expected<std::string> carve::withDispatch(llvm::StringRef Object,
   llvm::Expected<std::vector<std::string>> Calls = dispatchedCalls(Object);
   if (!Calls)
     return Calls.takeError();
+  if (llvm::Error E = checkStubs(Object, Entries))
+    return E;
   // Hidden symbols of two objects must differ if one link takes both.
   std::string Tag = digestOf(Object).substr(0, 16);
   llvm::Expected<std::string> Renamed = withRenamedCalls(Object, *Calls, Tag);

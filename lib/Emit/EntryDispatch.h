@@ -44,7 +44,8 @@ withRenamedCalls(llvm::StringRef Object, llvm::ArrayRef<std::string> Calls, llvm
 /// Returns \p Object with the code that chooses among \p Entries. \p HostCommand is the command by
 /// which the host compiler made the object. Files are written to \p WorkDir. Fails as
 /// dispatchedCalls() does, with ToolFailure if the host compiler fails, and with Unsupported
-/// `object-changed` if anything else of the object would be different.
+/// `shared-stub` if the linker may take a kernel's host function from another object, which knows
+/// nothing of the entries, or `object-changed` if anything else of the object would be different.
 llvm::Expected<std::string> withDispatch(llvm::StringRef Object,
                                          llvm::ArrayRef<DispatchedEntry> Entries,
                                          llvm::ArrayRef<std::string> HostCommand,

@@ -356,6 +356,24 @@ TEST_F(Entries, objectThatCannotChoose_keepsItsKernelsVariant) {
   }
 }
 
+TEST_F(Entries, hostFunctionThatObjectsShare_keepsItsKernel) {
+  write("t.cu", "template <class T> __global__ void generic(T *P) { P[threadIdx.x] += 1; }\n"
+                "void run(float *P) { generic<<<1, 32>>>(P); }\n");
+  write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: /generic/\n    variant: default\n"
+                  "    entries:\n" +
+                      entry("threads: 64", "load-cache: cs"));
+  const Words Arguments = {"-arch=sm_90", "-c", "t.cu", "-o", "t.o"};
+  buildWithProfile(Arguments);
+  EXPECT_TRUE(kernelsOf("t.o").count("_Z7genericIfEvPT___carve_e1")) << log();
+  Words Shared = Arguments;
+  Shared.push_back("-static-global-template-stub=false");
+  buildWithProfile(Shared);
+  EXPECT_FALSE(kernelsOf("t.o").count("_Z7genericIfEvPT___carve_e1"));
+  EXPECT_TRUE(logSays("shared-stub: other objects may have the host function of "
+                      "_Z7genericIfEvPT_"))
+      << log();
+}
+
 TEST_F(Entries, executableAndSharedObject_areLinked) {
   pin(entry("threads: 128", "cap: 72"));
   buildWithProfile(
