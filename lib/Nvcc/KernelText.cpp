@@ -1,0 +1,514 @@
+#include "Nvcc/KernelText.h"
+
+#include "Support/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
+
+using namespace carve;
+using llvm::StringRef;
+
+namespace {
+
+/// A token of C++: a word, a number, a literal, or one character.
+struct Token {
+  enum Kinds { Word, Number, Literal, Punctuation } Kind;
+  StringRef Text;
+
+  bool is(StringRef Wanted) const { return Text == Wanted; }
+};
+
+llvm::Error unknown(const llvm::Twine &What) { return unsupported("unknown-text", What); }
+
+/// Splits preprocessed C++ into tokens. Comments, and lines of the preprocessor, are left out.
+class Lexer {
+public:
+  explicit Lexer(StringRef Text) : Text(Text) {}
+  llvm::Expected<std::vector<Token>> run();
+
+private:
+  llvm::Error skipTo(StringRef End, size_t From, StringRef What);
+  llvm::Error quoted(size_t Begin);
+  llvm::Error raw(size_t Begin);
+  void add(Token::Kinds Kind, size_t Begin) { All.push_back({Kind, Text.slice(Begin, At)}); }
+
+  StringRef Text;
+  size_t At = 0;
+  bool LineStart = true;
+  std::vector<Token> All;
+};
+
+bool isWordChar(char C) { return llvm::isAlnum(C) || C == '_' || C == '$' || (C & 0x80); }
+
+/// Goes behind the next \p End after \p From.
+llvm::Error Lexer::skipTo(StringRef End, size_t From, StringRef What) {
+  size_t Found = Text.find(End, From);
+  if (Found == StringRef::npos)
+    return unknown(What + " does not end");
+  At = Found + End.size();
+  return llvm::Error::success();
+}
+
+/// Reads the string or character whose quote is at the current place.
+llvm::Error Lexer::quoted(size_t Begin) {
+  char Quote = Text[At++];
+  for (; At < Text.size() && Text[At] != Quote; ++At) {
+    if (Text[At] == '\n')
+      return unknown("a literal does not end in its line");
+    if (Text[At] == '\\')
+      ++At;
+  }
+  if (At >= Text.size())
+    return unknown("a literal does not end");
+  ++At;
+  add(Token::Literal, Begin);
+  return llvm::Error::success();
+}
+
+/// Reads the raw string whose quote is at the current place: `"delimiter(text)delimiter"`.
+llvm::Error Lexer::raw(size_t Begin) {
+  size_t Open = Text.find('(', At);
+  if (Open == StringRef::npos)
+    return unknown("a raw string does not begin");
+  std::string End = (")" + Text.slice(At + 1, Open) + "\"").str();
+  if (llvm::Error E = skipTo(End, Open, "a raw string"))
+    return E;
+  add(Token::Literal, Begin);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<Token>> Lexer::run() {
+  while (At < Text.size()) {
+    char C = Text[At];
+    size_t Begin = At;
+    if (C == '\n') {
+      LineStart = true;
+      ++At;
+      continue;
+    }
+    if (llvm::isSpace(C)) {
+      ++At;
+      continue;
+    }
+    if (C == '#' && LineStart) { // A line marker, or a pragma, which may go on in the next line.
+      do {
+        At = std::min(Text.find('\n', At + 1), Text.size());
+      } while (At < Text.size() && Text[At - 1] == '\\');
+      continue;
+    }
+    LineStart = false;
+    llvm::Error Failed = llvm::Error::success();
+    if (Text.substr(At).starts_with("//")) {
+      At = std::min(Text.find('\n', At), Text.size());
+    } else if (Text.substr(At).starts_with("/*")) {
+      Failed = skipTo("*/", At + 2, "a comment");
+    } else if (C == '"' || C == '\'') {
+      Failed = quoted(Begin);
+    } else if (llvm::isDigit(C) ||
+               (C == '.' && llvm::isDigit(At + 1 < Text.size() ? Text[At + 1] : 0))) {
+      // Digits, suffixes, exponents and separators, as the preprocessor sees numbers.
+      for (++At; At < Text.size(); ++At)
+        if (!isWordChar(Text[At]) && Text[At] != '.' && Text[At] != '\'' &&
+            !((Text[At] == '+' || Text[At] == '-') && StringRef("eEpP").contains(Text[At - 1])))
+          break;
+      add(Token::Number, Begin);
+    } else if (isWordChar(C)) {
+      while (At < Text.size() && isWordChar(Text[At]))
+        ++At;
+      StringRef Word = Text.slice(Begin, At);
+      bool Prefix = llvm::is_contained({"u8", "u", "U", "L"}, Word);
+      bool RawPrefix = llvm::is_contained({"R", "u8R", "uR", "UR", "LR"}, Word);
+      bool Quote = At < Text.size() && (Text[At] == '"' || Text[At] == '\'');
+      if (RawPrefix && Quote && Text[At] == '"')
+        Failed = raw(Begin);
+      else if (Prefix && Quote)
+        Failed = quoted(Begin);
+      else
+        add(Token::Word, Begin);
+    } else {
+      ++At;
+      add(Token::Punctuation, Begin);
+    }
+    if (Failed)
+      return Failed;
+  }
+  return std::move(All);
+}
+
+/// Finds definitions of kernels among tokens.
+class Finder {
+public:
+  Finder(StringRef Text, llvm::ArrayRef<Token> Tokens) : Text(Text), Tokens(Tokens) {}
+  llvm::Expected<std::vector<KernelDefinition>> run();
+
+private:
+  llvm::Expected<size_t> behind(size_t Open) const;
+  bool isGlobal(size_t From, size_t To) const;
+  std::optional<std::vector<std::string>> scopeOf(size_t Begin, size_t Brace) const;
+  void readKernel(size_t Begin, size_t Brace);
+  std::vector<KernelParameter> parameters(size_t Open, size_t Close) const;
+  KernelParameter parameter(llvm::ArrayRef<Token> Words) const;
+
+  StringRef Text;
+  llvm::ArrayRef<Token> Tokens;
+  /// The names that each open brace of a scope adds.
+  std::vector<std::vector<std::string>> Open;
+  std::vector<KernelDefinition> Found;
+};
+
+/// Returns the place behind the bracket that closes the one at \p Open.
+llvm::Expected<size_t> Finder::behind(size_t Begin) const {
+  size_t Depth = 0;
+  for (size_t I = Begin; I < Tokens.size(); ++I) {
+    if (Tokens[I].Kind != Token::Punctuation)
+      continue;
+    char C = Tokens[I].Text.front();
+    if (C == '(' || C == '[' || C == '{')
+      ++Depth;
+    else if ((C == ')' || C == ']' || C == '}') && --Depth == 0)
+      return I + 1;
+  }
+  return unknown("a bracket does not close");
+}
+
+/// Whether the tokens from \p From to \p To contain `__attribute__((global))`, alone or among
+/// others.
+bool Finder::isGlobal(size_t From, size_t To) const {
+  for (size_t I = From; I + 3 < To; ++I)
+    if (Tokens[I].is("__attribute__") && Tokens[I + 1].is("(") && Tokens[I + 2].is("("))
+      for (size_t J = I + 3; J < To && !Tokens[J].is(")"); ++J)
+        if (Tokens[J].is("global") || Tokens[J].is("__global__"))
+          return true;
+  return false;
+}
+
+/// Returns the names that the brace at \p Brace adds if it opens a namespace, a class or a linkage,
+/// whose declaration begins at \p Begin; nothing if it opens anything else.
+std::optional<std::vector<std::string>> Finder::scopeOf(size_t Begin, size_t Brace) const {
+  std::vector<std::string> Names;
+  for (size_t I = Begin; I < Brace; ++I) {
+    if (Tokens[I].is("extern") && I + 2 == Brace && Tokens[I + 1].Kind == Token::Literal)
+      return Names;
+    if (Tokens[I].is("namespace")) {
+      for (size_t J = I + 1; J < Brace; ++J) {
+        if (Tokens[J].is("__attribute__") || Tokens[J].is("[")) {
+          J = llvm::cantFail(behind(Tokens[J].is("[") ? J : J + 1)) - 1;
+        } else if (Tokens[J].Kind == Token::Word && !Tokens[J].is("inline")) {
+          Names.push_back(Tokens[J].Text.str());
+        }
+      }
+      if (Names.empty())
+        Names.push_back("");
+      return Names;
+    }
+  }
+  // A class: the last of these words that no bracket encloses, its name behind it, and no function.
+  for (size_t I = Begin; I < Brace; ++I) {
+    if (Tokens[I].is("(") || Tokens[I].is("="))
+      return std::nullopt;
+    if (Tokens[I].is("enum"))
+      return std::nullopt;
+    if (Tokens[I].is("__attribute__")) {
+      I = llvm::cantFail(behind(I + 1)) - 1;
+      continue;
+    }
+    if (!Tokens[I].is("struct") && !Tokens[I].is("class") && !Tokens[I].is("union"))
+      continue;
+    size_t Name = I + 1;
+    while (Name < Brace && (Tokens[Name].is("__attribute__") || Tokens[Name].is("alignas")))
+      Name = llvm::cantFail(behind(Name + 1));
+    // `template <class T> struct S`: the parameter's own name is followed by `>` or `,`.
+    bool OfTemplate = Name + 1 < Brace && (Tokens[Name + 1].is(">") || Tokens[Name + 1].is(",") ||
+                                           Tokens[Name + 1].is("="));
+    if (Name < Brace && Tokens[Name].Kind == Token::Word && !OfTemplate) {
+      Names.push_back(Tokens[Name].Text.str());
+      return Names;
+    }
+    if (Name == Brace)
+      return std::vector<std::string>{""};
+  }
+  return std::nullopt;
+}
+
+KernelParameter Finder::parameter(llvm::ArrayRef<Token> Words) const {
+  KernelParameter P;
+  std::vector<StringRef> Kept;
+  for (size_t I = 0; I < Words.size(); ++I) {
+    if (Words[I].is("="))
+      break;
+    if (Words[I].is("__attribute__")) {
+      // `__attribute__((grid_constant))`
+      size_t Depth = 0;
+      for (++I; I < Words.size(); ++I) {
+        Depth += Words[I].is("(");
+        if (Words[I].is(")") && --Depth == 0)
+          break;
+      }
+      continue;
+    }
+    // A declarator with brackets is a pointer to a function or an array.
+    if (Words[I].is("(") || Words[I].is("["))
+      return P;
+    Kept.push_back(Words[I].Text);
+  }
+  static constexpr llvm::StringLiteral Types[] = {
+      "const", "volatile", "int",   "unsigned", "signed", "long",     "short",
+      "char",  "bool",     "float", "double",   "auto",   "typename", "struct"};
+  if (Kept.size() < 2 || !isWordChar(Kept.back().front()) || llvm::isDigit(Kept.back().front()) ||
+      llvm::is_contained(Types, Kept.back()))
+    return P;
+  // `const T` and `ns::T` have no name either.
+  StringRef Before = Kept[Kept.size() - 2];
+  bool OnlyQualifiers = llvm::all_of(llvm::ArrayRef(Kept).drop_back(), [](StringRef W) {
+    return W == "const" || W == "volatile" || W == "typename" || W == "struct";
+  });
+  if (Before == ":" || OnlyQualifiers)
+    return P;
+  P.Name = Kept.back().str();
+  P.Type = llvm::join(llvm::ArrayRef(Kept).drop_back(), " ");
+  return P;
+}
+
+/// Reads the parameters between the brackets at \p Open and \p Close.
+std::vector<KernelParameter> Finder::parameters(size_t OpenAt, size_t Close) const {
+  std::vector<KernelParameter> All;
+  int Depth = 0;
+  size_t Begin = OpenAt + 1;
+  for (size_t I = Begin; I <= Close; ++I) {
+    StringRef T = Tokens[I].Text;
+    bool End = I == Close || (T == "," && Depth == 0);
+    if (End) {
+      llvm::ArrayRef<Token> Words = Tokens.slice(Begin, I - Begin);
+      bool Nothing = Words.empty() || (Words.size() == 1 && Words[0].is("void"));
+      if (!Nothing || I != Close || !All.empty())
+        All.push_back(parameter(Words));
+      Begin = I + 1;
+    } else if (T == "(" || T == "[" || T == "{" || T == "<") {
+      ++Depth;
+    } else if (T == ")" || T == "]" || T == "}" || T == ">") {
+      --Depth;
+    }
+  }
+  return All;
+}
+
+/// Reads the definition whose declaration begins at \p Begin and whose body opens at \p Brace.
+void Finder::readKernel(size_t Begin, size_t Brace) {
+  KernelDefinition K;
+  size_t I = Begin;
+  if (Tokens[I].is("template")) {
+    K.Template = true;
+    int Depth = 0;
+    for (++I; I < Brace; ++I) {
+      Depth += Tokens[I].is("<");
+      if (Tokens[I].is(">") && --Depth == 0)
+        break;
+    }
+  }
+  // The name is the word before the first bracket that is not an attribute's or a specifier's.
+  for (; I < Brace; ++I) {
+    if (Tokens[I].is("__attribute__") || Tokens[I].is("alignas") || Tokens[I].is("decltype")) {
+      llvm::Expected<size_t> Next = behind(I + 1);
+      if (!Next) {
+        llvm::consumeError(Next.takeError());
+        return;
+      }
+      I = *Next - 1;
+      continue;
+    }
+    if (!Tokens[I].is("("))
+      continue;
+    if (I == Begin || Tokens[I - 1].Kind != Token::Word)
+      return; // A specialisation, an operator, or something else.
+    llvm::Expected<size_t> Close = behind(I);
+    if (!Close) {
+      llvm::consumeError(Close.takeError());
+      return;
+    }
+    // Behind the parameters there may be attributes and noexcept, nothing else.
+    for (size_t J = *Close; J < Brace; ++J) {
+      if (Tokens[J].is("__attribute__") && J + 1 < Brace)
+        J = llvm::cantFail(behind(J + 1)) - 1;
+      else if (!Tokens[J].is("noexcept"))
+        return;
+    }
+    K.Name = Tokens[I - 1].Text.str();
+    K.Parameters = parameters(I, *Close - 1);
+    for (const std::vector<std::string> &Names : Open)
+      K.Scopes.insert(K.Scopes.end(), Names.begin(), Names.end());
+    K.Body = Tokens[Brace].Text.end() - Text.begin();
+    Found.push_back(std::move(K));
+    return;
+  }
+}
+
+llvm::Expected<std::vector<KernelDefinition>> Finder::run() {
+  size_t Begin = 0; // Of the current declaration.
+  for (size_t I = 0; I < Tokens.size(); ++I) {
+    const Token &T = Tokens[I];
+    if (T.Kind != Token::Punctuation)
+      continue;
+    char C = T.Text.front();
+    if (C == ';' || (C == ':' && I > Begin && I - Begin == 1)) { // Also `public:`.
+      Begin = I + 1;
+    } else if (C == '(' || C == '[') {
+      llvm::Expected<size_t> Next = behind(I);
+      if (!Next)
+        return Next.takeError();
+      I = *Next - 1;
+    } else if (C == '}') {
+      if (Open.empty())
+        return unknown("a brace closes nothing");
+      Open.pop_back();
+      Begin = I + 1;
+    } else if (C == '{') {
+      if (auto Names = scopeOf(Begin, I)) {
+        Open.push_back(std::move(*Names));
+        Begin = I + 1;
+        continue;
+      }
+      if (isGlobal(Begin, I))
+        readKernel(Begin, I);
+      llvm::Expected<size_t> Next = behind(I);
+      if (!Next)
+        return Next.takeError();
+      I = *Next - 1;
+      // A function's body ends a declaration; braces of an initialiser are followed by `;`.
+      bool GoesOn = I + 1 < Tokens.size() && (Tokens[I + 1].is(";") || Tokens[I + 1].is(","));
+      if (!GoesOn)
+        Begin = I + 1;
+    }
+  }
+  if (!Open.empty())
+    return unknown("a brace does not close");
+  return std::move(Found);
+}
+
+/// The scopes, the name and the types of the parameters of a mangled function.
+struct Demangled {
+  std::vector<std::string> Scopes;
+  std::string Name;
+  std::vector<std::string> Types; ///< Empty for a function of C.
+  bool Mangled = false;
+};
+
+/// Splits \p Text at \p Separator where no bracket is open.
+std::vector<std::string> splitOutside(StringRef Text, StringRef Separator) {
+  std::vector<std::string> Parts(1);
+  int Depth = 0;
+  for (size_t I = 0; I < Text.size(); ++I) {
+    Depth += StringRef("(<[{").contains(Text[I]);
+    Depth -= StringRef(")>]}").contains(Text[I]);
+    if (Depth == 0 && Text.substr(I).starts_with(Separator)) {
+      Parts.emplace_back();
+      I += Separator.size() - 1;
+    } else {
+      Parts.back() += Text[I];
+    }
+  }
+  return Parts;
+}
+
+std::optional<Demangled> demangled(StringRef Name) {
+  Demangled D;
+  if (!Name.starts_with("_Z")) {
+    D.Name = Name.str();
+    return D;
+  }
+  llvm::ItaniumPartialDemangler P;
+  const std::string Kept = Name.str(); // The demangler refers to it.
+  if (P.partialDemangle(Kept.c_str()) || !P.isFunction())
+    return std::nullopt;
+  auto Take = [](char *Text) {
+    std::string Result = Text ? Text : "";
+    std::free(Text);
+    return Result;
+  };
+  D.Mangled = true;
+  D.Name = Take(P.getFunctionBaseName(nullptr, nullptr));
+  std::string Context = Take(P.getFunctionDeclContextName(nullptr, nullptr));
+  if (!Context.empty())
+    for (std::string &Scope : splitOutside(Context, "::"))
+      D.Scopes.push_back(
+          Scope == "(anonymous namespace)" ? "" : StringRef(Scope).split('<').first.str());
+  std::string Types = Take(P.getFunctionParameters(nullptr, nullptr));
+  StringRef Inner = Types;
+  if (Inner.consume_front("(") && Inner.consume_back(")") && !Inner.empty())
+    for (std::string &Type : splitOutside(Inner, ","))
+      D.Types.push_back(StringRef(Type).trim().str());
+  return D;
+}
+
+/// The assumptions of \p Known for the kernel \p K, whose parameters have the types \p Types, or,
+/// if these are empty, those that the text says.
+std::string assumptions(const KernelDefinition &K, llvm::ArrayRef<std::string> Types,
+                        const KnownLaunch &Known) {
+  std::string Text;
+  auto Add = [&](const std::string &Condition) { Text += " __builtin_assume(" + Condition + ");"; };
+  for (const ArgumentValue &V : Known.Values) {
+    if (V.Parameter >= K.Parameters.size())
+      continue;
+    const KernelParameter &P = K.Parameters[V.Parameter];
+    if (!P.Name.empty() && isIntegerType(Types.empty() ? P.Type : Types[V.Parameter]))
+      // The conversion keeps the low bits, so that a negative value is the same number, too.
+      Add(P.Name + " == (decltype(" + P.Name + "))" + std::to_string(V.Bits) + "ull");
+  }
+  auto AddDimensions = [&](StringRef Variable,
+                           const std::optional<std::array<unsigned, 3>> &Exact) {
+    bool Hidden =
+        llvm::any_of(K.Parameters, [&](const KernelParameter &P) { return P.Name == Variable; });
+    for (size_t I = 0; Exact && !Hidden && I < 3; ++I)
+      Add((Variable + "." + llvm::Twine("xyz"[I]) + " == " + llvm::Twine((*Exact)[I]) + "u").str());
+  };
+  AddDimensions("blockDim", Known.Block);
+  AddDimensions("gridDim", Known.Grid);
+  return Text;
+}
+
+} // namespace
+
+llvm::Expected<std::vector<KernelDefinition>> carve::kernelDefinitions(StringRef Text) {
+  llvm::Expected<std::vector<Token>> Tokens = Lexer(Text).run();
+  if (!Tokens)
+    return Tokens.takeError();
+  return Finder(Text, *Tokens).run();
+}
+
+bool carve::isIntegerType(StringRef Type) {
+  llvm::SmallVector<StringRef, 6> Words;
+  llvm::SplitString(Type, Words);
+  static constexpr llvm::StringLiteral Known[] = {"int",   "unsigned", "signed", "long",
+                                                  "short", "char",     "bool"};
+  bool Any = false;
+  for (StringRef Word : Words) {
+    if (Word == "const" || Word == "volatile")
+      continue;
+    if (!llvm::is_contained(Known, Word))
+      return false;
+    Any = true;
+  }
+  return Any;
+}
+
+llvm::Expected<std::string> carve::withAssumptions(StringRef Text, StringRef Mangled,
+                                                   const KnownLaunch &Known) {
+  std::optional<Demangled> Wanted = demangled(Mangled);
+  if (!Wanted)
+    return unknown(Mangled + " is no name of a function");
+  llvm::Expected<std::vector<KernelDefinition>> All = kernelDefinitions(Text);
+  if (!All)
+    return All.takeError();
+  std::vector<const KernelDefinition *> Same;
+  for (const KernelDefinition &K : *All)
+    if (K.Name == Wanted->Name && (!Wanted->Mangled || K.Scopes == Wanted->Scopes) &&
+        (!Wanted->Mangled || K.Parameters.size() == Wanted->Types.size()))
+      Same.push_back(&K);
+  if (Same.size() != 1)
+    return unknown(llvm::Twine(Same.size()) + " definitions of " + Mangled + ", expected one");
+  std::string Assumed = assumptions(*Same.front(), Wanted->Types, Known);
+  if (Assumed.empty())
+    return unknown("nothing that is known of " + Mangled + " can be assumed");
+  return (Text.take_front(Same.front()->Body) + Assumed + Text.drop_front(Same.front()->Body))
+      .str();
+}

@@ -1,0 +1,68 @@
+/// \file
+/// Finds kernels in the text that cicc reads, which is preprocessed C++, and writes into them what
+/// is known of a launch. Only what is understood is changed: a scanner that knows comments,
+/// strings, raw strings, attributes and scopes finds the definition, and if several could be meant,
+/// or one has a form that it does not know, the text is refused.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve {
+
+/// A value of an integer argument that a launch has.
+struct ArgumentValue {
+  unsigned Parameter = 0; ///< Counted from 0.
+  unsigned Bytes = 0;     ///< The size of the argument: 1, 2, 4 or 8.
+  uint64_t Bits = 0;      ///< The value, zero-extended.
+
+  auto operator<=>(const ArgumentValue &) const = default;
+};
+
+/// What is known of a launch when a kernel is compiled.
+struct KnownLaunch {
+  std::vector<ArgumentValue> Values;
+  std::optional<std::array<unsigned, 3>> Block, Grid;
+
+  bool empty() const { return Values.empty() && !Block && !Grid; }
+};
+
+/// A parameter of a kernel, as its definition has it.
+struct KernelParameter {
+  std::string Name; ///< Empty if it has none, or if its declarator is not a plain one.
+  std::string Type; ///< The words before the name, with single spaces.
+};
+
+/// The definition of a kernel in a text.
+struct KernelDefinition {
+  std::string Name;                ///< Without scopes and template arguments.
+  std::vector<std::string> Scopes; ///< Namespaces and classes; empty names are anonymous ones.
+  std::vector<KernelParameter> Parameters;
+  size_t Body = 0;       ///< The place behind the opening brace of its body.
+  bool Template = false; ///< One body for all instantiations.
+};
+
+/// Returns the kernels that \p Text defines, in its order. Fails with Unsupported `unknown-text` if
+/// a string, a comment or a bracket does not end.
+llvm::Expected<std::vector<KernelDefinition>> kernelDefinitions(llvm::StringRef Text);
+
+/// Returns whether values of a parameter with the type \p Type, as the demangler or a source writes
+/// it, are integers or booleans.
+bool isIntegerType(llvm::StringRef Type);
+
+/// Returns \p Text with assumptions at the head of the body of the kernel \p Mangled, so that the
+/// compiler may rely on \p Known. The assumptions make no line. Values of parameters without a
+/// name, and of those that are no integers, are left out. Fails with Unsupported `unknown-text` if
+/// the kernel's definition is not found, if several could be meant, and if nothing is left to
+/// assume.
+llvm::Expected<std::string> withAssumptions(llvm::StringRef Text, llvm::StringRef Mangled,
+                                            const KnownLaunch &Known);
+
+} // namespace carve

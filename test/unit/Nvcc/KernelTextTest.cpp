@@ -1,0 +1,122 @@
+#include "Nvcc/KernelText.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include "gtest/gtest.h"
+
+using namespace carve;
+
+namespace {
+
+#define GLOBAL "__attribute__((global))"
+
+/// Returns the kernels of \p Text, each as `scope::name(type name, ...)`.
+std::vector<std::string> kernels(llvm::StringRef Text) {
+  std::vector<std::string> List;
+  for (const KernelDefinition &K : llvm::cantFail(kernelDefinitions(Text))) {
+    std::string Line;
+    for (const std::string &Scope : K.Scopes)
+      Line += (Scope.empty() ? "(anonymous)" : Scope) + "::";
+    Line += K.Name + (K.Template ? "<>" : "") + "(";
+    for (size_t I = 0; I < K.Parameters.size(); ++I)
+      Line += (I ? ", " : "") + K.Parameters[I].Type + " " + K.Parameters[I].Name;
+    List.push_back(Line + ")");
+    EXPECT_EQ(Text[K.Body - 1], '{') << Line;
+  }
+  return List;
+}
+
+using Lines = std::vector<std::string>;
+
+std::string assumed(llvm::StringRef Text, llvm::StringRef Mangled, const KnownLaunch &Known) {
+  llvm::Expected<std::string> New = withAssumptions(Text, Mangled, Known);
+  return New ? *New : llvm::toString(New.takeError());
+}
+
+} // namespace
+
+TEST(KernelText, kernels_inScopes_areFound) {
+  EXPECT_EQ(kernels(GLOBAL " void k(float *p, const int n) { }"),
+            Lines{"k(float * p, const int n)"});
+  EXPECT_EQ(kernels("namespace a { namespace { struct S { int f() { return 1; } }; static " GLOBAL
+                    " void k(int n) {} } namespace b::c { " GLOBAL " void l() {} } }\n"
+                    "extern \"C\" { " GLOBAL " void m(void) { if (1) { } } }\n"
+                    "inline namespace v __attribute__((abi_tag(\"x\"))) { " GLOBAL
+                    " void o(unsigned long x, ns::T<int, 3> t) {} }"),
+            (Lines{"a::(anonymous)::k(int n)", "a::b::c::l()", "m()",
+                   "v::o(unsigned long x, ns : : T < int , 3 > t)"}));
+  EXPECT_EQ(kernels("template <class T, int N = (1 > 0)> " GLOBAL
+                    " void __attribute__((launch_bounds(128))) k(T *p, T x) noexcept {}"),
+            Lines{"k<>(T * p, T x)"});
+  EXPECT_EQ(kernels("__attribute__((global, launch_bounds(64))) void k(int a, int b) {}"),
+            Lines{"k(int a, int b)"});
+}
+
+TEST(KernelText, whatIsNoDefinition_isLeftOut) {
+  for (const char *Text :
+       {GLOBAL " void k(int n);",
+        "void f() { const char *s = \""
+        "{\"; char c = '}'; }",
+        "/* " GLOBAL " void k() { */ // {\n", "const char *s = R\"x(" GLOBAL " void k() {})x\";",
+        "# 1 \"" GLOBAL " {\"\n#pragma unroll {\n", "int x = 1'000'000; enum E { A = '{' };",
+        "template <> " GLOBAL " void k<int>(int n) {}", "int a[] = {1, 2}; struct S s = {3};",
+        "__attribute__((device)) void f(int n) {}", "auto l = [](int i) { return i; };"})
+    EXPECT_EQ(kernels(Text), Lines()) << Text;
+}
+
+TEST(KernelText, parameters_withoutAPlainName_haveNone) {
+  EXPECT_EQ(kernels(GLOBAL " void k(int, const int, T, ns::T, int (*f)(int), int a[4], int n = 3, "
+                           "const T x = T{1, 2}, __attribute__((grid_constant)) const S s) {}"),
+            Lines{"k( ,  ,  ,  ,  ,  , int n, const T x, const S s)"});
+}
+
+TEST(KernelText, brokenText_isRefused) {
+  for (const char *Text : {"void f() {", "}", "char c = 'x", "/* ", "R\"a(b", "f(", "\"a\nb\""}) {
+    llvm::Expected<std::vector<KernelDefinition>> All = kernelDefinitions(Text);
+    EXPECT_FALSE(bool(All)) << Text;
+    EXPECT_TRUE(llvm::StringRef(llvm::toString(All.takeError())).starts_with("unknown-text"));
+  }
+}
+
+TEST(KernelText, integerTypes_areNoPointersAndNoFloats) {
+  for (const char *Type : {"int", "const int", "unsigned long", "long long unsigned int", "bool",
+                           "signed char", "short"})
+    EXPECT_TRUE(isIntegerType(Type)) << Type;
+  for (const char *Type : {"float", "double", "int*", "int *", "T", "size_t", "const", "", "int&"})
+    EXPECT_FALSE(isIntegerType(Type)) << Type;
+}
+
+TEST(KernelText, assumptions_standAtTheHeadOfTheBody) {
+  const std::string Text =
+      "namespace {\n" GLOBAL " void k(float *p, float f, int n, bool b)\n{ p[n] "
+      "= f; }\n}\n" GLOBAL " void other() {}\n";
+  KnownLaunch Known;
+  Known.Values = {{0, 8, 4096}, {1, 4, 7}, {2, 4, 0xffffffff}, {3, 1, 1}, {9, 4, 1}};
+  Known.Block = {{256, 1, 1}};
+  std::string Wanted = Text;
+  Wanted.insert(Wanted.find(" p[n]"),
+                " __builtin_assume(n == (decltype(n))4294967295ull);"
+                " __builtin_assume(b == (decltype(b))1ull); __builtin_assume(blockDim.x == 256u);"
+                " __builtin_assume(blockDim.y == 1u); __builtin_assume(blockDim.z == 1u);");
+  const char *Name = "_ZN36_GLOBAL__N__ac9cb946_4_k_cu_20d782b51kEPffib";
+  EXPECT_EQ(assumed(Text, Name, Known), Wanted);
+  EXPECT_EQ(llvm::StringRef(Wanted).count('\n'), llvm::StringRef(Text).count('\n'));
+}
+
+TEST(KernelText, whatCouldBeMeantTwice_isRefused) {
+  KnownLaunch Known;
+  Known.Values = {{0, 4, 1}};
+  const std::string Two = GLOBAL " void k(int n) {} " GLOBAL " void k(long n) {}";
+  EXPECT_EQ(assumed(Two, "_Z1ki", Known), "unknown-text: 2 definitions of _Z1ki, expected one");
+  // The number of parameters tells overloads apart.
+  const std::string ByCount = GLOBAL " void k(int n) {} " GLOBAL " void k(int n, int m) {}";
+  EXPECT_NE(assumed(ByCount, "_Z1kii", Known).find("int m) { __builtin_assume(n =="),
+            std::string::npos);
+  EXPECT_EQ(assumed(Two, "_Z1li", Known), "unknown-text: 0 definitions of _Z1li, expected one");
+  EXPECT_EQ(assumed(GLOBAL " void k(float n) {}", "_Z1kf", Known),
+            "unknown-text: nothing that is known of _Z1kf can be assumed");
+  // C has no types in its names, so those of the text count.
+  EXPECT_NE(assumed(GLOBAL " void k(int n) {}", "k", Known).find("assume"), std::string::npos);
+  EXPECT_EQ(assumed(GLOBAL " void k(size n) {}", "k", Known),
+            "unknown-text: nothing that is known of k can be assumed");
+}
