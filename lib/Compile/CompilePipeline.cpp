@@ -156,6 +156,7 @@ TuneRequest CompilePipeline::tuneRequest() const {
   R.Workload.OutputFiles = O.OutputFiles;
   R.Options.Scope = O.Scope;
   R.Options.Domain = O.Domain;
+  R.Options.Entries = O.Entries;
   R.Options.Effort = O.Effort;
   R.Options.LeastShare = LeastTunedShare;
   R.Options.DevicesDir = Request.Install.DevicesDir;

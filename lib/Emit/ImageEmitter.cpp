@@ -357,7 +357,12 @@ std::optional<std::string> ImageEmitter::refusalOfEntry(const CubinKernel &New,
   Change.DefaultMaxThreads = Change.NewMaxThreads =
       std::min(D.maxThreadsPerBlock(), T.Entry->When.mostThreads());
   Change.SpillsToSmem = T.Edit.SmemSpillingMaxThreads.has_value();
+  if (!T.Chosen->CodeDigest.empty() && T.Chosen->CodeDigest != New.CodeDigest)
+    return std::string("the code would not be the code that was timed");
   bool BlocksMeet = Hazards->SpinWait || D.ReqNCtaPerCluster || D.ExplicitCluster;
+  // A tuning has bounded the local memory of what it timed, by the memory of its device.
+  if (!T.Chosen->CodeDigest.empty() && !BlocksMeet)
+    return brokenPromise(*Model, Change, LaunchDomain::Preserve);
   return brokenPromiseUntimed(*Model, Change, BlocksMeet);
 }
 

@@ -36,12 +36,6 @@ struct EmittedUnit {
   std::vector<DispatchedEntry> Entries;
 };
 
-/// Which further entries objects may have (`--carve-entries`).
-enum class FurtherEntries {
-  Off,
-  Blocks, ///< Entries that are chosen by the dimensions of the launch.
-};
-
 /// What emission needs to know of the compile and the machine.
 struct EmitContext {
   const Toolchain &T;

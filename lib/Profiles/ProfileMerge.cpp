@@ -74,11 +74,11 @@ llvm::Expected<Profile> carve::mergeProfiles(llvm::ArrayRef<Profile> Profiles) {
       if (New)
         continue;
       const auto &[Known, From] = At->second;
-      if (!D.Digest && Known->Variant != D.Variant)
+      if (!D.Digest && (Known->Variant != D.Variant || Known->Entries != D.Entries))
         return contradiction("kernel '" + D.Kernel + "' for " +
                                  (D.Arch.empty() ? "any architecture" : llvm::StringRef(D.Arch)) +
                                  " is pinned by hand",
-                             *From, settingText(Known->Variant), P, settingText(D.Variant));
+                             *From, decisionText(*Known), P, decisionText(D));
       if (better(D, *Known))
         At->second = {&D, &P};
     }

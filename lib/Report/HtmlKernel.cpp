@@ -58,6 +58,8 @@ void KernelSection::printHead() {
   OS << "<header><h3 id=\"" << Id << "-h\">" << kernelNameHtml(K.Kernel, 240) << "</h3>\n";
   OS << "<p class=\"verdict\"><strong class=\"chip " << (K.Tuned ? "tuned" : "stays") << "\">"
      << (K.Tuned ? markupText(K.Variant) : "stays") << "</strong> ";
+  if (!K.When.empty())
+    OS << "as a further entry, for launches with " << markupText(K.When) << ": ";
   if (K.Tuned && K.Pairs)
     OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
        << " pairs of runs" << levelWords();

@@ -85,6 +85,7 @@ template <class Fields> void describe(Fields &F, KernelReport &K) {
   F("spill-bytes-after", K.SpillAfter);
   F("tuned", K.Tuned);
   F("variant", K.Variant);
+  F.ifSet("when", K.When);
   F("ratio", K.Ratio);
   F("pairs", K.Pairs);
   F("reason", K.Reason);

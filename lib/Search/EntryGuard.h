@@ -10,6 +10,12 @@
 
 namespace carve {
 
+/// Which further entries kernels may have (`--carve-entries`).
+enum class FurtherEntries {
+  Off,
+  Blocks, ///< Entries that are chosen by the dimensions of the launch.
+};
+
 /// The largest block that CUDA launches, in threads.
 constexpr unsigned MaxLaunchThreads = 1024;
 
@@ -27,6 +33,8 @@ struct EntryGuard {
 struct FurtherEntry {
   EntryGuard When = {};
   VariantSetting Variant = {};
+  /// CubinKernel::CodeDigest of what was timed; empty if it is pinned by hand.
+  std::string CodeDigest = {};
 
   bool operator==(const FurtherEntry &) const = default;
 };

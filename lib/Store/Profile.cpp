@@ -231,7 +231,8 @@ std::string carve::printDecision(const Decision &D) {
     OS << "    entries:\n";
   for (const FurtherEntry &E : D.Entries)
     OS << "      - when: {" << printGuard(E.When) << "}\n"
-       << "        variant: " << Print(E.Variant) << "\n";
+       << "        variant: " << Print(E.Variant) << "\n"
+       << (E.CodeDigest.empty() ? "" : "        code-digest: " + quoted(E.CodeDigest) + "\n");
   if (D.Digest)
     OS << "    digest: " << quoted(*D.Digest) << "\n";
   if (D.Basis)

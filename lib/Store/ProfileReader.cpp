@@ -349,10 +349,11 @@ llvm::Error ProfileReader::readGuard(yaml::Node &N, EntryGuard &Out) {
 
 llvm::Error ProfileReader::readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out) {
   FurtherEntry E;
-  if (llvm::Error Failed = readMapping(
-          N, "further entry",
-          {{"when", [&](yaml::Node &V) { return readGuard(V, E.When); }, true},
-           {"variant", [&](yaml::Node &V) { return readVariant(V, E.Variant); }, true}}))
+  if (llvm::Error Failed =
+          readMapping(N, "further entry",
+                      {{"when", [&](yaml::Node &V) { return readGuard(V, E.When); }, true},
+                       {"variant", [&](yaml::Node &V) { return readVariant(V, E.Variant); }, true},
+                       {"code-digest", [&](yaml::Node &V) { return readText(V, E.CodeDigest); }}}))
     return Failed;
   if (llvm::any_of(Out, [&](const FurtherEntry &Other) { return Other.When == E.When; }))
     return fail("two further entries when " + guardText(E.When) + ", expected one");

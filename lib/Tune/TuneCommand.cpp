@@ -57,6 +57,7 @@ struct TuneWords {
 
 static Flags tuneFlags(TuneWords &W) {
   TuneRequest &R = W.Request;
+  R.Options.Entries = FurtherEntries::Blocks;
   Flags F("carve tune");
   F.form("[options] -- COMMAND...",
          "time variants in COMMAND's kernels; the next build emits the winners");
@@ -65,7 +66,8 @@ static Flags tuneFlags(TuneWords &W) {
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
   registerTuning(F, "--",
                  {R.Workload.TimeoutS, R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode, R.Options.Effort,
-                  R.Options.Scope, R.Options.Domain, R.Workload.OutputFiles, R.SamplesPath});
+                  R.Options.Scope, R.Options.Domain, R.Options.Entries, R.Workload.OutputFiles,
+                  R.SamplesPath});
   F.choice("--points", {"critical", "every-8", "all"}, R.Options.Points,
            "other sets of variants, to compare the search with");
   F.text("--record", "FILE", R.RecordPath,

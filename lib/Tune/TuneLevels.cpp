@@ -91,8 +91,15 @@ std::vector<JobVariant> LevelMaker::make(std::vector<std::string> &Dropped) {
     Dropped.push_back("relocatable device code: functions of other files would change");
     return {};
   }
-  for (size_t K : Job.Modules[Module].Kernels)
+  for (size_t K : Job.Modules[Module].Kernels) {
     Hot[Job.Kernels[K].Traced.Kernel] = K;
+    const KernelBuild &B = Built.Kernels[K];
+    if (Chosen[K] && B.FirstEntryRegs &&
+        B.Variants[Chosen[K]].Resources.RegsPerThread > B.FirstEntryRegs) {
+      Dropped.push_back("a kernel has a further entry, for which a level would hold, too");
+      return {};
+    }
+  }
   std::vector<std::optional<unsigned>> Levels{std::nullopt};
   Levels.insert(Levels.end(), std::begin(LevelsTried), std::end(LevelsTried));
   std::vector<std::pair<std::string, Cubin>> Images(Levels.size());

@@ -18,6 +18,7 @@ struct TuningValues {
   unsigned &Effort;
   TuningScope &Scope;
   LaunchDomain &Domain;
+  FurtherEntries &Entries;
   std::vector<std::string> &OutputFiles;
   std::string &SamplesPath;
 };

@@ -60,8 +60,11 @@ inline constexpr double LeastForbiddenPromise = 0.005;
 struct KernelBuild {
   /// The resources of nvcc's code. In a device link, nvlink decides on the registers.
   KernelResources Default;
-  /// The most registers that the launch domain allows; 0 if this is not known yet.
+  /// The most registers that a variant may have; 0 if this is not known yet.
   unsigned LaunchableRegs = 0;
+  /// The most registers that the launch domain allows the kernel's first entry. A variant with more
+  /// of them becomes a further entry.
+  unsigned FirstEntryRegs = 0;
   /// The block size, in threads, that the kernel is bound to with spilling to shared memory if it
   /// has no bound of its own.
   unsigned SmemSpillingThreads = 0;

@@ -175,8 +175,12 @@ std::vector<unsigned> carve::capsToTry(const JobKernel &Kernel, const EntryDirec
       Caps.insert(Regs);
     Caps.insert(Kernel.Region.rMax());
   }
-  unsigned Limit =
-      launchableRegisterLimit(Job.Model, Kernel.Region, Directives, Options.Domain, Largest);
+  auto LimitOf = [&](LaunchDomain Domain) {
+    return launchableRegisterLimit(Job.Model, Kernel.Region, Directives, Domain, Largest);
+  };
+  Built.FirstEntryRegs = LimitOf(Options.Domain);
+  unsigned Limit = mayHaveFurtherEntry(Kernel, Job, Options) ? LimitOf(LaunchDomain::Traced)
+                                                             : Built.FirstEntryRegs;
   Built.LaunchableRegs = Limit;
   std::vector<unsigned> Allowed;
   for (unsigned Cap : Caps) {
@@ -191,6 +195,24 @@ std::vector<unsigned> carve::capsToTry(const JobKernel &Kernel, const EntryDirec
       Allowed.push_back(Limit);
   }
   return Allowed;
+}
+
+bool carve::mayHaveFurtherEntry(const JobKernel &Kernel, const TuningJob &Job,
+                                const TuningOptions &Options) {
+  if (Options.Entries == FurtherEntries::Off || Options.Scope != TuningScope::Kernel ||
+      Kernel.Hazards.SpinWait || Kernel.Traced.GraphLaunches)
+    return false;
+  bool Relocatable =
+      llvm::any_of(Kernel.Modules, [&](size_t M) { return Job.Modules[M].Source.Relocatable; });
+  return !Relocatable && llvm::none_of(Kernel.Traced.Shapes, [&](const KernelLaunches &L) {
+    return L.Cooperative || L.Shape.hasCluster() ||
+           L.Shape.DynamicSmemBytes + L.StaticSmemBytes > SmemSpillingLimitBytes;
+  });
+}
+
+EntryGuard carve::guardOf(const JobVariant &Variant, const TuningJob &Job) {
+  return {.MaxThreads = std::min(maxThreadsForRegisters(Job.Model, Variant.Resources.RegsPerThread),
+                                 MaxLaunchThreads)};
 }
 
 std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const KernelBuild &Built,

@@ -84,11 +84,20 @@ llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
 /// The register caps to try for \p Kernel, ascending: the points of all its shapes within the
-/// launch domain. Caps that the domain forbids are added to KernelBuild::Dropped. Sets
-/// KernelBuild::LaunchableRegs to the domain's limit.
+/// launch domain, or, if the kernel may have further entries, within the blocks that were traced.
+/// Caps that are forbidden are added to KernelBuild::Dropped. Sets KernelBuild::LaunchableRegs and
+/// FirstEntryRegs.
 std::vector<unsigned> capsToTry(const JobKernel &Kernel, const EntryDirectives &Directives,
                                 const TuningJob &Job, const TuningOptions &Options,
                                 KernelBuild &Built);
+
+/// Whether all traced launches of \p Kernel would take a further entry that is large enough for
+/// their blocks, so that such an entry can be timed in the kernel's place.
+bool mayHaveFurtherEntry(const JobKernel &Kernel, const TuningJob &Job,
+                         const TuningOptions &Options);
+
+/// The launches that a further entry with \p Variant is for: all that its registers allow.
+EntryGuard guardOf(const JobVariant &Variant, const TuningJob &Job);
 
 /// Why \p Variant of \p Kernel may not be used although its cap is in the domain, or nothing if it
 /// may. For example, a kernel that needs its blocks resident would lose some, or its local memory

@@ -27,6 +27,8 @@ std::vector<TracedKernel> carve::tracedKernels(const ProbeRecord &Record) {
   std::vector<TracedKernel> All;
   for (auto &[Name, T] : ByName) {
     T.Share = Ns[Name] / Total;
+    if (auto InGraphs = Record.GraphLaunches.find(Name); InGraphs != Record.GraphLaunches.end())
+      T.GraphLaunches = InGraphs->second;
     All.push_back(std::move(T));
   }
   llvm::stable_sort(All, [](const auto &A, const auto &B) { return A.Share > B.Share; });

@@ -24,6 +24,7 @@ struct TracedKernel {
   double Share = 0;   ///< Share of the traced run's GPU time, 0 to 1.
   uint64_t Launches = 0;
   std::vector<KernelLaunches> Shapes;
+  uint64_t GraphLaunches = 0; ///< Launches by graphs.
 };
 
 /// A kernel that is not tuned, and why.

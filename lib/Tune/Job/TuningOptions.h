@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Device/CriticalPoints.h"
+#include "Search/EntryGuard.h"
 #include "Search/KernelSearch.h"
 
 #include <string>
@@ -34,6 +35,8 @@ inline constexpr double LeastTunedShare = 0.001;
 struct TuningOptions {
   TuningScope Scope = TuningScope::Kernel;
   LaunchDomain Domain = LaunchDomain::Preserve;
+  /// Whether what the domain forbids may be a further entry, for blocks that can be launched.
+  FurtherEntries Entries = FurtherEntries::Off;
   PointSet Points =
       PointSet::Critical;          ///< With any other set, all points are timed without search.
   unsigned Effort = DefaultEffort; ///< Which knobs are tried (KernelSearch), and for how long.

@@ -1,5 +1,7 @@
 #include "Tune/Outcome/DecidedKernel.h"
 
+#include "Tune/Job/JobParts.h"
+
 #include "Cubin/Cubin.h"
 #include "Ptx/ProfileName.h"
 
@@ -119,14 +121,17 @@ DecidedKernel decidedBy(const SubjectOutcome &O, const JobBuild &Built, size_t I
   return D;
 }
 
-DecidedKernel decideKernel(const JobBuild &Built, size_t Index, const SubjectOutcome &O,
-                           const InRunTuning *InRun) {
+DecidedKernel decideKernel(const TuningJob &Job, const JobBuild &Built, size_t Index,
+                           const SubjectOutcome &O, const InRunTuning *InRun) {
   const JobVariant &Variant = Built.Kernels[Index].Variants[O.Chosen];
   DecidedKernel D = decidedBy(O, Built, Index);
   D.Setting = Variant.Setting;
   D.Chosen = D.Tuned ? Variant.Resources : D.Default;
   if (D.Tuned)
     D.CodeDigest = Variant.CodeDigest;
+  unsigned Most = Built.Kernels[Index].FirstEntryRegs;
+  if (D.Tuned && Most && Variant.Resources.RegsPerThread > Most)
+    D.When = guardOf(Variant, Job);
   if (InRun && !O.Screened.empty())
     D.InRun = findingOf(*InRun, Index);
   return D;
@@ -195,7 +200,7 @@ std::vector<DecidedUnit> carve::decideKernels(const TuningJob &Job, const JobBui
                                    : nullptr;
     for (size_t Index : Job.Modules[M].Kernels) {
       DecidedKernel D = OfFile ? decideFileKernel(Job, Built, Index, *OfFile, Outcome.Subjects[M])
-                               : decideKernel(Built, Index, Outcome.Subjects[Index], InRun);
+                               : decideKernel(Job, Built, Index, Outcome.Subjects[Index], InRun);
       D.DefaultOccupancy = heaviestOccupancy(Job, Job.Kernels[Index], D.Default);
       D.ChosenOccupancy = heaviestOccupancy(Job, Job.Kernels[Index], D.Chosen);
       Units[M].Kernels.push_back(std::move(D));
@@ -223,8 +228,12 @@ Profile carve::decisionsFor(const TuningJob &Job, const JobBuild &Built, size_t 
     Made.Digest = decisionDigest(K.KernelDigest, M.Image.Arch, M.Source.NvccVersion,
                                  M.Image.PtxasOptions, Origin);
     Made.Basis = evidenceOf(D, Job, Built, M, Scope, When);
-    if (Scope == TuningScope::Kernel && D.Tuned)
+    if (Scope == TuningScope::Kernel && D.When) {
+      Made.Entries.push_back({*D.When, D.Setting, D.CodeDigest});
+      Made.Basis->CodeDigest.clear(); // It would be that of the first entry.
+    } else if (Scope == TuningScope::Kernel && D.Tuned) {
       Made.Variant = D.Setting;
+    }
     P.put(std::move(Made));
   }
   return P;

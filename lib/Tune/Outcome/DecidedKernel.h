@@ -34,6 +34,8 @@ struct DecidedKernel {
   bool Tuned = false;     ///< Whether it gets another variant than nvcc's.
   VariantSetting Setting; ///< Its setting; with TuningScope::File, the setting of the unit.
   std::string CodeDigest; ///< The digest of the code that it gets; empty for the default.
+  /// If it is a further entry, the launches that take it; the first entry is nvcc's code then.
+  std::optional<EntryGuard> When;
   /// The resources of nvcc's code and of the code that it gets. Spills are 0 if only a cubin is
   /// known, because cubins do not tell them.
   KernelResources Default, Chosen;

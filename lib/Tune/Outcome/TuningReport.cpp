@@ -92,6 +92,7 @@ KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const Kerne
   R.OccupancyAfter = D.ChosenOccupancy;
   R.Tuned = D.Tuned;
   R.Variant = variantName(D.Setting);
+  R.When = D.When ? guardText(*D.When) : "";
   R.Ratio = D.Ratio;
   R.Pairs = D.Pairs;
   R.Reason = D.Reason;

@@ -62,6 +62,7 @@ struct KernelReport {
   unsigned SpillBefore = 0, SpillAfter = 0;
   bool Tuned = false;
   std::string Variant; ///< The chosen variant: `default`, or for example `r40-f255`.
+  std::string When;    ///< If it is a further entry, the launches that take it (guardText()).
   RatioInterval Ratio; ///< Its time over the default's in the confirmation; valid if Pairs > 0.
   unsigned Pairs = 0;  ///< Pairs of runs in the confirmation.
   StayReason Reason;   ///< Why the default stays.

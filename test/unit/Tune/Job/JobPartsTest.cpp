@@ -167,6 +167,40 @@ TEST(CapsToTry, caps_byDomain_keepTheLargestBlockOrTheLargestTraced) {
   EXPECT_EQ(caps(K, Job).back(), 128u);
 }
 
+TEST(CapsToTry, furtherEntries_mayHaveWhatTheTracedBlocksAllow) {
+  TuningJob Job = sampleJob();
+  JobKernel K = sampleKernel("k", 1);
+  K.Modules = {0};
+  K.Region.AtMax.RegsPerThread = 168;
+  TuningOptions Options;
+  Options.Entries = FurtherEntries::Blocks;
+  KernelBuild Built;
+  EXPECT_EQ(capsToTry(K, {}, Job, Options, Built).back(), 168u);
+  EXPECT_EQ(Built.FirstEntryRegs, 64u);
+  EXPECT_EQ(Built.LaunchableRegs, 255u) << "256 threads can be launched with all registers";
+  EXPECT_TRUE(Built.Dropped.empty());
+  auto Changed = [&](auto Change) {
+    JobKernel Other = K;
+    TuningJob In = Job;
+    TuningOptions With = Options;
+    Change(Other, In, With);
+    EXPECT_FALSE(mayHaveFurtherEntry(Other, In, With));
+    return capsToTry(Other, {}, In, With, Built).back();
+  };
+  EXPECT_TRUE(mayHaveFurtherEntry(K, Job, Options));
+  EXPECT_EQ(Changed([](auto &, auto &, auto &O) { O.Entries = FurtherEntries::Off; }), 64u);
+  EXPECT_EQ(Changed([](auto &, auto &, auto &O) { O.Scope = TuningScope::File; }), 64u);
+  EXPECT_EQ(Changed([](auto &Of, auto &, auto &) { Of.Hazards.SpinWait = true; }), 64u);
+  EXPECT_EQ(Changed([](auto &Of, auto &, auto &) { Of.Traced.GraphLaunches = 1; }), 64u);
+  EXPECT_EQ(Changed([](auto &Of, auto &, auto &) { Of.Traced.Shapes[0].Cooperative = true; }), 64u);
+  EXPECT_EQ(Changed([](auto &, auto &In, auto &) { In.Modules[0].Source.Relocatable = true; }),
+            64u);
+  EXPECT_EQ(
+      Changed([](auto &Of, auto &, auto &) { Of.Traced.Shapes[0].Shape.DynamicSmemBytes = 49153; }),
+      64u)
+      << "such a launch needs an attribute, which the entry has not";
+}
+
 TEST(CapsToTry, caps_aboveTheLimit_becomeTheLimit) {
   TuningJob Job = sampleJob();
   JobKernel K = sampleKernel("k", 1);

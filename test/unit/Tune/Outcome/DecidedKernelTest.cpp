@@ -76,6 +76,33 @@ TEST(DecidedKernel, winnersAndWhatStays_areDecisions) {
   EXPECT_EQ(printProfile(Again), printProfile(P));
 }
 
+TEST(DecidedKernel, winnerBeyondTheFirstEntry_isAFurtherEntry) {
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
+  SelectionOutcome O = sampleOutcome();
+  ASSERT_NE(O.Subjects[0].Chosen, 0u);
+  JobVariant &Winner = Built.Kernels[0].Variants[O.Subjects[0].Chosen];
+  Winner.Resources.RegsPerThread = 96;
+  Winner.CodeDigest = "code of the winner";
+  Built.Kernels[0].FirstEntryRegs = 96;
+  EXPECT_TRUE(decisionsIn(Job, Built, TuningScope::Kernel, O).Kernels[0].Entries.empty());
+  Built.Kernels[0].FirstEntryRegs = 64;
+  Profile P = decisionsIn(Job, Built, TuningScope::Kernel, O);
+  const Decision *Won = P.candidates("av(float*)", "_Z2avPf", "sm_90").at(0);
+  EXPECT_TRUE(Won->Variant.isDefault());
+  EXPECT_FALSE(Won->isDefault());
+  EXPECT_EQ(Won->Basis->CodeDigest, "") << "nothing is known of the first entry";
+  ASSERT_EQ(Won->Entries.size(), 1u);
+  EXPECT_EQ(Won->Entries[0].When, (EntryGuard{.MaxThreads = 640}));
+  EXPECT_EQ(Won->Entries[0].Variant, Winner.Setting);
+  EXPECT_EQ(Won->Entries[0].CodeDigest, "code of the winner");
+  Profile Again = valueOf(parseProfile(printProfile(P), "p"));
+  EXPECT_EQ(printProfile(Again), printProfile(P));
+  TuningReport R = reportOf(Job, Built, TuningScope::Kernel, O);
+  EXPECT_EQ(R.Kernels[0].When, "threads <= 640");
+  EXPECT_EQ(R.Kernels[0].Variant, variantName(Winner.Setting));
+}
+
 TEST(DecidedKernel, budgetSpent_isAKnownReason) {
   TuningJob Job = sampleJob();
   JobBuild Built = sampleBuild(Job);
