@@ -32,7 +32,7 @@ struct DriverOptions {
   TuningScope Scope = TuningScope::Kernel;
   unsigned Effort = 2; ///< The value of TuningOptions::Effort.
   LaunchDomain Domain = LaunchDomain::Preserve;
-  FurtherEntries Entries = FurtherEntries::Blocks;
+  FurtherEntries Entries = FurtherEntries::Values;
   std::string ProfilePath, LogPath;
   bool ProfileByOption = false; ///< True for `--carve-profile`, false for CARVE_PROFILE.
   std::string Samples;          ///< A file of recorded samples that replace the GPU.

@@ -39,6 +39,10 @@ static std::string replacement(llvm::StringRef Call, llvm::StringRef Tag) {
 static constexpr llvm::StringLiteral SourceHead = R"(/* Written by carve-nvcc. */
 typedef __SIZE_TYPE__ Size;
 typedef struct { unsigned x, y, z; } Dim;
+typedef unsigned char U1;
+typedef unsigned short __attribute__((may_alias)) U2;
+typedef unsigned __attribute__((may_alias)) U4;
+typedef unsigned long long __attribute__((may_alias)) U8;
 #define HIDDEN __attribute__((visibility("hidden")))
 extern char *getenv(const char *);
 extern int strcmp(const char *, const char *);
@@ -58,6 +62,10 @@ static std::string conditionOf(const DispatchedEntry &E) {
        {std::pair(std::string("Block"), E.When.Block), {"Grid", E.When.Grid}})
     for (size_t I = 0; Exact && I < 3; ++I)
       Add(Name + "." + "xyz"[I] + " == " + std::to_string((*Exact)[I]) + "u");
+  // The size is the parameter's, so that nothing beside the argument is read.
+  for (const ArgumentValue &V : E.When.Arguments)
+    Add("*(const U" + std::to_string(V.Bytes) + " *)Args[" + std::to_string(V.Parameter) +
+        "] == " + std::to_string(V.Bits) + "ull");
   Add("Smem <= " + std::to_string(SmemBytes - std::min(SmemBytes, E.StaticSmemBytes)) + "u");
   return Text;
 }
@@ -170,9 +178,12 @@ static std::string launch(llvm::ArrayRef<DispatchedEntry> Entries,
               ")\n      Entry = Other[" + std::to_string(I) + "];\n";
     }
   }
-  // Who changes a node of a graph later changes the first entry, whose name the program knows.
-  return Text + "  }\n  if (Entry && !" + Capturing + "(Stream, &Captured) && !Captured)\n" +
-         "    Fun = Entry;\n  return " + Call.str() +
+  // Who changes a node of a graph later changes the first entry, whose name the program knows. The
+  // legacy stream, which is 0 or 1, is never captured. Where each thread has a default stream of
+  // its own, that is 0, and may be.
+  std::string Legacy = Call.ends_with("_ptsz") ? "Stream == (void *)1" : "(Size)Stream <= 1";
+  return Text + "  }\n  if (Entry && (" + Legacy + " || (!" + Capturing +
+         "(Stream, &Captured) && !Captured)))\n" + "    Fun = Entry;\n  return " + Call.str() +
          "(Fun, Grid, Block, Args, Smem, Stream);\n}\n";
 }
 

@@ -195,6 +195,23 @@ void ImageEmitter::leaveEntry(TakenEntry &T, std::string Reason) {
   T.Chosen = nullptr;
 }
 
+/// Returns why \p E cannot be a further entry of \p Entry, as far as its guard tells, or nothing.
+std::optional<std::string> ImageEmitter::refusalOfGuard(const PtxEntry &Entry,
+                                                        const FurtherEntry &E) const {
+  if (Context.Entries != FurtherEntries::Values &&
+      (!E.When.Arguments.empty() || E.Variant.FrontEnd == FrontEndKnob::KnownLaunch))
+    return std::string("entries for values are not wanted");
+  // The guard reads the arguments of every launch.
+  for (const ArgumentValue &V : E.When.Arguments) {
+    unsigned Bytes =
+        V.Parameter < Entry.ParameterBytes.size() ? Entry.ParameterBytes[V.Parameter] : 0;
+    if (Bytes != V.Bytes)
+      return "parameter " + std::to_string(V.Parameter) + " has no number of " +
+             std::to_string(V.Bytes) + " bytes";
+  }
+  return std::nullopt;
+}
+
 /// Makes the edits of the image's further entries.
 void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
   for (UnitEntry &E : Wanted) {
@@ -209,11 +226,16 @@ void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
     T.Chosen = &*Own;
     const PtxEntry &Entry = *Ptx.find(E.Kernel);
     std::optional<std::string> Reason = refusal(Entry, Own->Variant);
+    if (!Reason)
+      Reason = refusalOfGuard(Entry, *Own);
     if (!Reason) {
+      auto Flavour = [&](FrontEndSetting S) {
+        if (S.Knob == FrontEndKnob::KnownLaunch)
+          S.Known = {E.Kernel, Own->When.known()};
+        return flavour(S);
+      };
       llvm::Expected<EntryEdit> Edit = triedAlone(
-          Entry, entryEdit(
-                     Own->Variant, Entry, Own->When.mostThreads(),
-                     [&](const FrontEndSetting &S) { return flavour(S); }, Context.Ceiling));
+          Entry, entryEdit(Own->Variant, Entry, Own->When.mostThreads(), Flavour, Context.Ceiling));
       if (Edit)
         T.Edit = *Edit;
       else

@@ -76,6 +76,7 @@ private:
   void makeEdits();
   llvm::Expected<EntryEdit> editFor(const PtxEntry &Entry, const Decision &D);
   llvm::Expected<EntryEdit> triedAlone(const PtxEntry &Entry, llvm::Expected<EntryEdit> Edit) const;
+  std::optional<std::string> refusalOfGuard(const PtxEntry &Entry, const FurtherEntry &E) const;
   void takeEntries(llvm::MutableArrayRef<UnitEntry> Entries);
   void leaveEntry(TakenEntry &T, std::string Reason);
   std::vector<CloneRequest> clones() const;

@@ -45,7 +45,7 @@ struct EmitContext {
   bool Relocatable = false;             ///< Compiled with -rdc=true.
   std::optional<unsigned> Ceiling = {}; ///< The user's own -maxrregcount.
   LaunchDomain Domain = LaunchDomain::Preserve;
-  FurtherEntries Entries = FurtherEntries::Blocks;
+  FurtherEntries Entries = FurtherEntries::Values;
   /// Returns the PTX that cicc makes for an image with another setting. Fails with Unsupported if
   /// cicc cannot be run again or refuses the setting. If absent, cicc never can be run.
   std::function<llvm::Expected<std::string>(const DeviceImage &, const FrontEndSetting &)>

@@ -21,7 +21,9 @@ std::vector<std::string> beyondAttributes(const VariantSetting &V) {
   if (V.FrontEndCap)
     Lost.push_back("frontend-cap " + std::to_string(*V.FrontEndCap) +
                    ": no attribute gives the front end a cap");
-  if (usesNewerLlvm(V.FrontEnd))
+  if (V.FrontEnd == FrontEndKnob::KnownLaunch)
+    Lost.push_back("frontend-knob known: only a template or a copy of the kernel knows the values");
+  else if (usesNewerLlvm(V.FrontEnd))
     Lost.push_back("frontend-knob " + nameOf(V.FrontEnd).str() + ": no option of nvcc sets it");
   else if (V.FrontEnd != FrontEndKnob::None)
     Lost.push_back("frontend-knob " + nameOf(V.FrontEnd).str() + ": only -Xcicc=" +

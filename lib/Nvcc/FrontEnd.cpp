@@ -1,5 +1,6 @@
 #include "Nvcc/FrontEnd.h"
 
+#include "Nvcc/KernelText.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 
@@ -94,6 +95,9 @@ llvm::Error carve::checkFrontEndCap(const FrontEndStep &Step, std::optional<unsi
 }
 
 static llvm::Error refusedKnob(FrontEndKnob Knob, llvm::StringRef StandardError) {
+  if (Knob == FrontEndKnob::KnownLaunch)
+    return unsupported("front-end-text", "cicc does not take a kernel's text with assumptions: " +
+                                             StandardError.trim());
   return unsupported("front-end-option", "cicc does not take " +
                                              llvm::join(ciccArguments(Knob), " ") + ": " +
                                              StandardError.trim());
@@ -109,6 +113,16 @@ static llvm::Error withoutKnob(llvm::Error Failed, FrontEndKnob Knob) {
   });
 }
 
+/// The text that cicc reads.
+static llvm::Expected<std::string> inputOf(const FlavourRequest &Request) {
+  if (Request.Setting.Knob != FrontEndKnob::KnownLaunch)
+    return Request.Preprocessed.str();
+  const std::optional<KnownKernel> &Known = Request.Setting.Known;
+  if (!Known)
+    return unsupported("front-end-text", "nothing is known of the launches of a kernel");
+  return withAssumptions(Request.Preprocessed, Known->Kernel, Known->Launch);
+}
+
 llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request, const Toolchain &T,
                                                   CommandRunner &Runner) {
   const FrontEndStep &Step = Request.Step;
@@ -118,10 +132,13 @@ llvm::Expected<std::string> carve::compileFlavour(const FlavourRequest &Request,
   llvm::Expected<std::string> Cicc = findCicc(T);
   if (!Cicc)
     return Cicc.takeError();
+  llvm::Expected<std::string> Input = inputOf(Request);
+  if (!Input)
+    return Input.takeError();
   llvm::Expected<TempDir> Dir = TempDir::create("carve-cicc");
   if (!Dir)
     return Dir.takeError();
-  if (llvm::Error E = writeFileAtomically(Dir->path() + "/" + Step.InputName, Request.Preprocessed))
+  if (llvm::Error E = writeFileAtomically(Dir->path() + "/" + Step.InputName, *Input))
     return E;
   if (!Step.ModuleIdName.empty())
     if (llvm::Error E =

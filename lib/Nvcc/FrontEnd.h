@@ -38,8 +38,9 @@ llvm::Error checkFrontEndCap(const FrontEndStep &Step, std::optional<unsigned> C
 /// Returns the PTX text that the step makes with the setting. All of cicc's files go to a temporary
 /// directory. Fails with Unsupported `no-front-end` if no cicc is found, and with `other-front-end`
 /// if it does not belong to the release that made Original. If cicc fails, fails with Unsupported
-/// `front-end-option` if the setting has a knob, which this cicc may not know, and otherwise with
-/// ToolFailure. Several threads may call it at once.
+/// `front-end-option` or `front-end-text` if the setting has a knob, which this cicc may not know,
+/// and otherwise with ToolFailure. Fails as withAssumptions() does. Several threads may call it at
+/// once.
 llvm::Expected<std::string> compileFlavour(const FlavourRequest &Request, const Toolchain &T,
                                            CommandRunner &Runner);
 

@@ -13,11 +13,10 @@ struct NamedKnob {
   StringLiteral Name;
 };
 
-constexpr NamedKnob Names[] = {{FrontEndKnob::NewerLlvm, "newllvm"},
-                               {FrontEndKnob::NewerLlvmRolled, "newrolled"},
-                               {FrontEndKnob::UnrollMore, "unroll"},
-                               {FrontEndKnob::UnrollByTwo, "unroll2"},
-                               {FrontEndKnob::NoRematerialization, "noremat"}};
+constexpr NamedKnob Names[] = {
+    {FrontEndKnob::NewerLlvm, "newllvm"},           {FrontEndKnob::NewerLlvmRolled, "newrolled"},
+    {FrontEndKnob::UnrollMore, "unroll"},           {FrontEndKnob::UnrollByTwo, "unroll2"},
+    {FrontEndKnob::NoRematerialization, "noremat"}, {FrontEndKnob::KnownLaunch, "known"}};
 
 // cicc hands what follows `--Xopt` to its LLVM. The thresholds are several times LLVM's own.
 constexpr StringLiteral UnrollMore[] = {"--Xopt", "-unroll-partial-threshold=1000", "--Xopt",
@@ -34,8 +33,8 @@ constexpr StringLiteral NewerLlvmRolled[] = {"-arch", "compute_100", "--Xopt",
 
 llvm::ArrayRef<FrontEndKnob> carve::frontEndKnobs() {
   static constexpr FrontEndKnob All[] = {
-      FrontEndKnob::NewerLlvmRolled, FrontEndKnob::NewerLlvm, FrontEndKnob::UnrollMore,
-      FrontEndKnob::NoRematerialization, FrontEndKnob::UnrollByTwo};
+      FrontEndKnob::KnownLaunch, FrontEndKnob::NewerLlvmRolled,     FrontEndKnob::NewerLlvm,
+      FrontEndKnob::UnrollMore,  FrontEndKnob::NoRematerialization, FrontEndKnob::UnrollByTwo};
   static_assert(std::size(All) == std::size(Names));
   return All;
 }
@@ -57,6 +56,7 @@ std::optional<FrontEndKnob> carve::frontEndKnobNamed(llvm::StringRef Name) {
 llvm::ArrayRef<StringLiteral> carve::ciccArguments(FrontEndKnob Knob) {
   switch (Knob) {
   case FrontEndKnob::None:
+  case FrontEndKnob::KnownLaunch:
     return {};
   case FrontEndKnob::NewerLlvm:
     return NewerLlvm;
@@ -72,7 +72,8 @@ llvm::ArrayRef<StringLiteral> carve::ciccArguments(FrontEndKnob Knob) {
   return {};
 }
 
-const StringLiteral carve::FrontEndKnobNames = "newllvm, newrolled, unroll, unroll2 or noremat";
+const StringLiteral carve::FrontEndKnobNames =
+    "newllvm, newrolled, unroll, unroll2, noremat or known";
 
 bool carve::usesNewerLlvm(FrontEndKnob Knob) {
   return Knob == FrontEndKnob::NewerLlvm || Knob == FrontEndKnob::NewerLlvmRolled;

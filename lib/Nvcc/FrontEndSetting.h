@@ -4,6 +4,8 @@
 /// variants name it.
 #pragma once
 
+#include "Nvcc/KnownLaunch.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -25,19 +27,22 @@ enum class FrontEndKnob {
   UnrollMore,          ///< Larger thresholds, up to which loops are unrolled in full or in part.
   UnrollByTwo,         ///< Every loop that can be is unrolled twice.
   NoRematerialization, ///< Values are kept in registers instead of being computed again.
+  /// Nothing is told to cicc, but its text: the head of a kernel's body says what is known of the
+  /// kernel's launches (KernelText.h). Only a further entry with a guard may have such code.
+  KnownLaunch,
 };
 
 /// The knobs other than None, in the order in which they are tried.
 llvm::ArrayRef<FrontEndKnob> frontEndKnobs();
 
 /// Returns the name of \p Knob in variants, profiles and keys: `newllvm`, `newrolled`, `unroll`,
-/// `unroll2`, `noremat`, or an empty text for None.
+/// `unroll2`, `noremat`, `known`, or an empty text for None.
 llvm::StringRef nameOf(FrontEndKnob Knob);
 
 /// Returns the knob other than None that is named \p Name, or nothing.
 std::optional<FrontEndKnob> frontEndKnobNamed(llvm::StringRef Name);
 
-/// The names of all knobs, for messages: `newllvm, newrolled, unroll, unroll2 or noremat`.
+/// The names of all knobs, for messages: `newllvm, newrolled, unroll, unroll2, noremat or known`.
 extern const llvm::StringLiteral FrontEndKnobNames;
 
 /// Returns the arguments by which cicc is told \p Knob.
@@ -58,6 +63,8 @@ struct FrontEndSetting {
   /// `-maxreg`, in 1..255. If it is absent, the command decides.
   std::optional<unsigned> Cap = {};
   FrontEndKnob Knob = FrontEndKnob::None;
+  /// With FrontEndKnob::KnownLaunch, for which kernel the PTX is made, and what it may rely on.
+  std::optional<KnownKernel> Known = {};
 
   bool isDefault() const { return *this == FrontEndSetting(); }
   auto operator<=>(const FrontEndSetting &) const = default;

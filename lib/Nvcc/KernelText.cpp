@@ -440,29 +440,64 @@ std::optional<Demangled> demangled(StringRef Name) {
   return D;
 }
 
-/// The assumptions of \p Known for the kernel \p K, whose parameters have the types \p Types, or,
-/// if these are empty, those that the text says.
-std::string assumptions(const KernelDefinition &K, llvm::ArrayRef<std::string> Types,
-                        const KnownLaunch &Known) {
+/// The definition of a kernel, and the types of its parameters.
+struct KernelPlace {
+  KernelDefinition Definition;
+  std::vector<std::string> Types;
+};
+
+/// Returns the one definition in \p Text that \p Mangled can mean.
+llvm::Expected<KernelPlace> placeOf(StringRef Text, StringRef Mangled) {
+  std::optional<Demangled> Wanted = demangled(Mangled);
+  if (!Wanted)
+    return unknown(Mangled + " is no name of a function");
+  llvm::Expected<std::vector<KernelDefinition>> All = kernelDefinitions(Text);
+  if (!All)
+    return All.takeError();
+  std::vector<KernelDefinition *> Same;
+  for (KernelDefinition &K : *All)
+    if (K.Name == Wanted->Name && (!Wanted->Mangled || K.Scopes == Wanted->Scopes) &&
+        (!Wanted->Mangled || K.Parameters.size() == Wanted->Types.size()))
+      Same.push_back(&K);
+  if (Same.size() != 1)
+    return unknown(llvm::Twine(Same.size()) + " definitions of " + Mangled + ", expected one");
+  KernelPlace Place{std::move(*Same.front()), std::move(Wanted->Types)};
+  if (!Wanted->Mangled) // The name of a function of C does not have them.
+    for (const KernelParameter &P : Place.Definition.Parameters)
+      Place.Types.push_back(P.Type);
+  return Place;
+}
+
+KnownLaunch assumableAt(const KernelPlace &Place, const KnownLaunch &Known) {
+  KnownLaunch Result;
+  const std::vector<KernelParameter> &Parameters = Place.Definition.Parameters;
+  for (const ArgumentValue &V : Known.Values)
+    if (V.Parameter < Parameters.size() && !Parameters[V.Parameter].Name.empty() &&
+        isIntegerType(Place.Types[V.Parameter]))
+      Result.Values.push_back(V);
+  auto IsHidden = [&](StringRef Variable) {
+    return llvm::any_of(Parameters, [&](const KernelParameter &P) { return P.Name == Variable; });
+  };
+  if (!IsHidden("blockDim"))
+    Result.Block = Known.Block;
+  if (!IsHidden("gridDim"))
+    Result.Grid = Known.Grid;
+  return Result;
+}
+
+/// The assumptions that say \p Known, which is assumable at \p K.
+std::string assumptions(const KernelDefinition &K, const KnownLaunch &Known) {
   std::string Text;
   auto Add = [&](const std::string &Condition) { Text += " __builtin_assume(" + Condition + ");"; };
   for (const ArgumentValue &V : Known.Values) {
-    if (V.Parameter >= K.Parameters.size())
-      continue;
-    const KernelParameter &P = K.Parameters[V.Parameter];
-    if (!P.Name.empty() && isIntegerType(Types.empty() ? P.Type : Types[V.Parameter]))
-      // The conversion keeps the low bits, so that a negative value is the same number, too.
-      Add(P.Name + " == (decltype(" + P.Name + "))" + std::to_string(V.Bits) + "ull");
+    const std::string &Name = K.Parameters[V.Parameter].Name;
+    // The conversion keeps the low bits, so that a negative value is the same number, too.
+    Add(Name + " == (decltype(" + Name + "))" + std::to_string(V.Bits) + "ull");
   }
-  auto AddDimensions = [&](StringRef Variable,
-                           const std::optional<std::array<unsigned, 3>> &Exact) {
-    bool Hidden =
-        llvm::any_of(K.Parameters, [&](const KernelParameter &P) { return P.Name == Variable; });
-    for (size_t I = 0; Exact && !Hidden && I < 3; ++I)
-      Add((Variable + "." + llvm::Twine("xyz"[I]) + " == " + llvm::Twine((*Exact)[I]) + "u").str());
-  };
-  AddDimensions("blockDim", Known.Block);
-  AddDimensions("gridDim", Known.Grid);
+  for (const auto &[Variable, Exact] :
+       {std::pair(std::string("blockDim."), Known.Block), {"gridDim.", Known.Grid}})
+    for (size_t I = 0; Exact && I < 3; ++I)
+      Add(Variable + "xyz"[I] + " == " + std::to_string((*Exact)[I]) + "u");
   return Text;
 }
 
@@ -491,24 +526,33 @@ bool carve::isIntegerType(StringRef Type) {
   return Any;
 }
 
+/// Fails if nothing of \p Launch is known.
+static llvm::Error checkKnown(const KnownLaunch &Launch, StringRef Mangled) {
+  if (Launch.empty())
+    return unknown("nothing that is known of " + Mangled + " can be assumed");
+  return llvm::Error::success();
+}
+
+llvm::Expected<KnownLaunch> carve::assumable(StringRef Text, StringRef Mangled,
+                                             const KnownLaunch &Known) {
+  llvm::Expected<KernelPlace> Place = placeOf(Text, Mangled);
+  if (!Place)
+    return Place.takeError();
+  KnownLaunch Launch = assumableAt(*Place, Known);
+  if (llvm::Error E = checkKnown(Launch, Mangled))
+    return E;
+  return Launch;
+}
+
 llvm::Expected<std::string> carve::withAssumptions(StringRef Text, StringRef Mangled,
                                                    const KnownLaunch &Known) {
-  std::optional<Demangled> Wanted = demangled(Mangled);
-  if (!Wanted)
-    return unknown(Mangled + " is no name of a function");
-  llvm::Expected<std::vector<KernelDefinition>> All = kernelDefinitions(Text);
-  if (!All)
-    return All.takeError();
-  std::vector<const KernelDefinition *> Same;
-  for (const KernelDefinition &K : *All)
-    if (K.Name == Wanted->Name && (!Wanted->Mangled || K.Scopes == Wanted->Scopes) &&
-        (!Wanted->Mangled || K.Parameters.size() == Wanted->Types.size()))
-      Same.push_back(&K);
-  if (Same.size() != 1)
-    return unknown(llvm::Twine(Same.size()) + " definitions of " + Mangled + ", expected one");
-  std::string Assumed = assumptions(*Same.front(), Wanted->Types, Known);
-  if (Assumed.empty())
-    return unknown("nothing that is known of " + Mangled + " can be assumed");
-  return (Text.take_front(Same.front()->Body) + Assumed + Text.drop_front(Same.front()->Body))
+  llvm::Expected<KernelPlace> Place = placeOf(Text, Mangled);
+  if (!Place)
+    return Place.takeError();
+  KnownLaunch Launch = assumableAt(*Place, Known);
+  if (llvm::Error E = checkKnown(Launch, Mangled))
+    return E;
+  size_t Body = Place->Definition.Body;
+  return (Text.take_front(Body) + assumptions(Place->Definition, Launch) + Text.drop_front(Body))
       .str();
 }

@@ -5,34 +5,16 @@
 /// or one has a form that it does not know, the text is refused.
 #pragma once
 
+#include "Nvcc/KnownLaunch.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
-#include <array>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace carve {
-
-/// A value of an integer argument that a launch has.
-struct ArgumentValue {
-  unsigned Parameter = 0; ///< Counted from 0.
-  unsigned Bytes = 0;     ///< The size of the argument: 1, 2, 4 or 8.
-  uint64_t Bits = 0;      ///< The value, zero-extended.
-
-  auto operator<=>(const ArgumentValue &) const = default;
-};
-
-/// What is known of a launch when a kernel is compiled.
-struct KnownLaunch {
-  std::vector<ArgumentValue> Values;
-  std::optional<std::array<unsigned, 3>> Block, Grid;
-
-  bool empty() const { return Values.empty() && !Block && !Grid; }
-};
 
 /// A parameter of a kernel, as its definition has it.
 struct KernelParameter {
@@ -57,11 +39,16 @@ llvm::Expected<std::vector<KernelDefinition>> kernelDefinitions(llvm::StringRef 
 /// it, are integers or booleans.
 bool isIntegerType(llvm::StringRef Type);
 
+/// Returns the part of \p Known that withAssumptions() would write into the kernel \p Mangled of
+/// \p Text: values of parameters without a name, and of those that are no integers, are left out.
+/// Fails with Unsupported `unknown-text` if the kernel's definition is not found, if several could
+/// be meant, and if nothing is left.
+llvm::Expected<KnownLaunch> assumable(llvm::StringRef Text, llvm::StringRef Mangled,
+                                      const KnownLaunch &Known);
+
 /// Returns \p Text with assumptions at the head of the body of the kernel \p Mangled, so that the
-/// compiler may rely on \p Known. The assumptions make no line. Values of parameters without a
-/// name, and of those that are no integers, are left out. Fails with Unsupported `unknown-text` if
-/// the kernel's definition is not found, if several could be meant, and if nothing is left to
-/// assume.
+/// compiler may rely on \p Known, as far as it is assumable(). The assumptions make no line. Fails
+/// as assumable() does.
 llvm::Expected<std::string> withAssumptions(llvm::StringRef Text, llvm::StringRef Mangled,
                                             const KnownLaunch &Known);
 

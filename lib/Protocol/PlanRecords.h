@@ -41,13 +41,17 @@ struct HangLimitRecord {
 
 /// How a kernel's variants are timed.
 enum class TimingMode {
-  Fixed,       ///< One variant runs for a whole run of the program. It is in no plan.
-  Rotate,      ///< Each launch of the program takes the next variant.
-  Replay,      ///< A launch is repeated with every variant on the same inputs.
-  VerifyRotate ///< Outputs are compared by replaying once per shape; times come from rotating.
+  Fixed,        ///< One variant runs for a whole run of the program. It is in no plan.
+  Rotate,       ///< Each launch of the program takes the next variant.
+  Replay,       ///< A launch is repeated with every variant on the same inputs.
+  VerifyRotate, ///< Outputs are compared by replaying once per shape; times come from rotating.
+  /// A choice is confirmed in a whole run: each launch that may run the kernel's only variant
+  /// besides the default and the control runs it.
+  Dispatch
 };
 template <> struct RecordWords<TimingMode> {
-  static constexpr std::string_view All[] = {"fixed", "rotate", "replay", "verify-rotate"};
+  static constexpr std::string_view All[] = {"fixed", "rotate", "replay", "verify-rotate",
+                                             "dispatch"};
 };
 
 /// A kernel that is timed.
@@ -69,11 +73,30 @@ struct VariantRecord {
   static constexpr ProtocolKind Kind{PlanFile, "variant", Often::Many};
   std::string Kernel, Variant;
   std::string Clone; ///< The name of its kernel in the module.
+  /// Whether it runs only at launches whose arguments have the values of the kernel's GuardRecords.
+  bool Guarded = false;
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
     Visit.name("VARIANT", Record.Variant);
     Visit.name("clone", Record.Clone);
+    Visit.flag("guarded", Record.Guarded);
+  }
+};
+
+/// A value that an argument must have at launches that run a guarded variant of the kernel. The
+/// fields are those of an ArgumentRecord.
+struct GuardRecord {
+  static constexpr ProtocolKind Kind{PlanFile, "guard", Often::Many};
+  std::string Kernel;
+  unsigned Parameter = 0, Bytes = 0;
+  uint64_t Bits = 0;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.number("parameter", Record.Parameter);
+    Visit.number("bytes", Record.Bytes);
+    Visit.number("bits", Record.Bits);
   }
 };
 

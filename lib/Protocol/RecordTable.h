@@ -22,16 +22,17 @@ template <class... Record> struct RecordList {
 using AllRecords = RecordList<
     // What a traced process writes.
     ProcessRecord, DeviceInfo, ContainerRecord, SwappedRecord, UnswappedRecord, ModuleRecord,
-    KernelLaunches, SpanRecord, QueryRecord, GraphRecord, AttributeRecord, HazardRecord,
-    DroppedRecord, AsideRecord, EndRecord,
+    KernelLaunches, SpanRecord, QueryRecord, GraphRecord, AttributeRecord, ArgumentRecord,
+    HazardRecord, DroppedRecord, AsideRecord, EndRecord,
     // What it writes in a run with a plan.
     ReplayedLaunch, VerifiedVariant, TimedSample, RotatedSample, StoodBackKernel, VariantFault,
     // What it writes in a run with counters.
     CountedVariable, UncountedRecord, MetricsRecord, NoMetricRecord, CountedMetric,
     UnmeasuredRecord,
     // What the tools ask of the probe.
-    SeedRecord, ReplayLimitRecord, HangLimitRecord, KernelRecord, VariantRecord, PlannedShape,
-    ExcludeRecord, MeasureRecord, PassRecord, MetricRecord, CountWish, DirectoryRecord, CaptureWish,
+    SeedRecord, ReplayLimitRecord, HangLimitRecord, KernelRecord, VariantRecord, GuardRecord,
+    PlannedShape, ExcludeRecord, MeasureRecord, PassRecord, MetricRecord, CountWish,
+    DirectoryRecord, CaptureWish,
     // What the probe writes about a captured launch.
     RawKernel, RawAttribute, RawParameter, RawRange, RawVariable, RawAfter, RawContainer, RawEnd>;
 

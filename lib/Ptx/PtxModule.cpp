@@ -4,6 +4,7 @@
 #include "Ptx/PtxScanner.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace carve;
 using namespace llvm;
@@ -76,6 +77,27 @@ void CallWalk::run(const PtxItem &Entry) {
   }
 }
 
+/// Returns PtxEntry::ParameterBytes of the entry that begins with \p Header.
+std::vector<unsigned> parameterBytes(StringRef Header) {
+  std::vector<unsigned> Sizes;
+  StringRef List = Header.slice(Header.find('(') + 1, Header.find(')'));
+  if (!Header.contains('(') || List.trim().empty())
+    return Sizes;
+  for (StringRef Parameter : split(List, ',')) {
+    Sizes.push_back(0);
+    // Such as `.param .u64 .ptr .align 1 k_param_0`; a struct is `.param .align 8 .b8
+    // k_param_1[24]`.
+    SmallVector<StringRef, 8> Words;
+    SplitString(Parameter, Words);
+    for (StringRef Word : Words)
+      if (unsigned Bits = 0; !Parameter.contains('[') && Word.size() > 2 && Word[0] == '.' &&
+                             StringRef("usbf").contains(Word[1]) &&
+                             !Word.drop_front(2).getAsInteger(10, Bits))
+        Sizes.back() = Bits / 8;
+  }
+  return Sizes;
+}
+
 } // namespace
 
 Expected<PtxModule> PtxModule::parse(std::string Text) {
@@ -92,6 +114,7 @@ Expected<PtxModule> PtxModule::parse(std::string Text) {
     PtxEntry Entry;
     Entry.Name = Item.Name;
     Entry.Directives = Item.Directives;
+    Entry.ParameterBytes = parameterBytes(StringRef(Module.Text).slice(Item.Begin, Item.HeaderEnd));
     CallWalk(*Scan, Entry).run(Item);
     Module.Entries.push_back(std::move(Entry));
   }

@@ -36,6 +36,8 @@ struct EntryDirectives {
 struct PtxEntry {
   std::string Name; ///< The mangled name.
   EntryDirectives Directives;
+  /// The size of each parameter in bytes, if it is a number or a pointer; 0 for a struct.
+  std::vector<unsigned> ParameterBytes;
   bool UsesSetMaxNReg = false; ///< By `setmaxnreg` the kernel moves registers between warps itself.
   bool UnknownStack = false;   ///< It reaches recursion or an indirect call.
   /// It calls a function without a body in this module, other than a system function

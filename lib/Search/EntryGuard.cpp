@@ -31,6 +31,8 @@ std::string carve::guardText(const EntryGuard &Guard) {
     Add("block " + dimensionsText(*Guard.Block));
   if (Guard.Grid)
     Add("grid " + dimensionsText(*Guard.Grid));
+  for (const ArgumentValue &V : Guard.Arguments)
+    Add("parameter " + std::to_string(V.Parameter) + " = " + std::to_string(V.Bits));
   return Text.empty() ? "always" : Text;
 }
 

@@ -14,6 +14,7 @@ namespace carve {
 enum class FurtherEntries {
   Off,
   Blocks, ///< Entries that are chosen by the dimensions of the launch.
+  Values, ///< Also entries that are compiled for the values of integer arguments.
 };
 
 /// The largest block that CUDA launches, in threads.
@@ -23,9 +24,12 @@ constexpr unsigned MaxLaunchThreads = 1024;
 struct EntryGuard {
   std::optional<unsigned> MaxThreads = {}; ///< Threads per block, at most; 1 to MaxLaunchThreads.
   std::optional<std::array<unsigned, 3>> Block = {}, Grid = {}; ///< Exactly these.
+  std::vector<ArgumentValue> Arguments = {}; ///< Exactly these, by rising parameter.
 
   /// Returns the most threads per block that a launch within the guard has.
   unsigned mostThreads() const;
+  /// What is known of a launch within the guard.
+  KnownLaunch known() const { return {Arguments, Block, Grid}; }
   auto operator<=>(const EntryGuard &) const = default;
 };
 

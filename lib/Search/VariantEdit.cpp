@@ -1,6 +1,7 @@
 #include "Search/VariantEdit.h"
 
 #include "Device/Occupancy.h"
+#include "Support/Digest.h"
 #include "Support/Error.h"
 
 using namespace carve;
@@ -8,12 +9,15 @@ using namespace carve;
 /// Returns the suffix for the names of functions that are copied with the kernel. It must be the
 /// same in tuning and in emission, and must differ between settings whose copies may differ in
 /// text.
-static std::string calleeSuffix(const VariantSetting &V) {
+static std::string calleeSuffix(const VariantSetting &V, const PtxModule *Flavour) {
   std::string Suffix = "__carve";
   if (V.FrontEndCap)
     Suffix += "_f" + std::to_string(*V.FrontEndCap);
   if (V.FrontEnd != FrontEndKnob::None)
     Suffix += ("_" + nameOf(V.FrontEnd)).str();
+  // Each kernel has PTX of its own then.
+  if (V.FrontEnd == FrontEndKnob::KnownLaunch)
+    Suffix += "_" + digestOf(Flavour->text()).substr(0, 8);
   if (V.Loads != LoadCaching::AsCompiled)
     Suffix += ("_" + nameOf(V.Loads)).str();
   return Suffix;
@@ -91,6 +95,6 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
     return unsupported("no-plain-global-loads", Entry.Name + " has no load to change");
   Edit.Loads = V.Loads;
   if (Edit.FrontEnd || Edit.Loads != LoadCaching::AsCompiled)
-    Edit.CalleeSuffix = calleeSuffix(V);
+    Edit.CalleeSuffix = calleeSuffix(V, Edit.FrontEnd);
   return Edit;
 }

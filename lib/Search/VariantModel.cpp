@@ -73,6 +73,8 @@ KnobScale VariantModel::scaleOf(FrontEndKnob Knob) const {
     return Scale.UnrollByTwo;
   case FrontEndKnob::NoRematerialization:
     return Scale.NoRematerialization;
+  case FrontEndKnob::KnownLaunch:
+    return Scale.KnownLaunch;
   }
   return {};
 }

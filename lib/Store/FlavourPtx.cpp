@@ -16,6 +16,20 @@ const UnitFrontEnd *carve::frontEndOf(const Unit &U, llvm::StringRef PtxDigest) 
   return Found == U.FrontEnds.end() ? nullptr : &*Found;
 }
 
+/// Returns what \p Known says as a text of its own.
+static std::string knownText(const KnownKernel &Known) {
+  std::string Text = Known.Kernel;
+  for (const ArgumentValue &V : Known.Launch.Values)
+    Text += " " + std::to_string(V.Parameter) + ":" + std::to_string(V.Bytes) + "=" +
+            std::to_string(V.Bits);
+  for (const auto &Dimensions : {Known.Launch.Block, Known.Launch.Grid}) {
+    Text += " ,";
+    for (size_t I = 0; Dimensions && I < 3; ++I)
+      Text += " " + std::to_string((*Dimensions)[I]);
+  }
+  return Text;
+}
+
 /// Returns a key made of everything that the text of a flavour depends on. The digest of the
 /// original PTX represents the toolkit.
 static std::string flavourKey(const UnitFrontEnd &F, llvm::StringRef Directory,
@@ -27,6 +41,9 @@ static std::string flavourKey(const UnitFrontEnd &F, llvm::StringRef Directory,
     Fields.push_back(Argument);
   for (const std::string &Argument : F.Step.Arguments)
     Fields.push_back(Argument);
+  std::string Known = Setting.Known ? knownText(*Setting.Known) : std::string();
+  if (!Known.empty())
+    Fields.push_back(Known);
   return digestOfFields(Fields);
 }
 

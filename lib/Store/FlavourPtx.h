@@ -28,6 +28,8 @@ const UnitFrontEnd *frontEndOf(const Unit &U, llvm::StringRef PtxDigest);
 ///   `above-register-cap`  the cap is above the user's own cap
 ///   `front-end-cap`       the cap is not in 1..255
 ///   `front-end-option`    this cicc fails with the setting's knob
+///   `front-end-text`      this cicc fails with the text that says what is known
+///   `unknown-text`        what is known of a kernel cannot be written into its text
 /// It also fails if cicc fails or the preprocessed text is not in the store. Several threads may
 /// call it at once.
 llvm::Expected<std::string> flavourPtx(const Unit &U, llvm::StringRef PtxDigest,

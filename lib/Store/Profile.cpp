@@ -214,6 +214,12 @@ static std::string printGuard(const EntryGuard &Guard) {
     Keys.push_back("block: " + dimensionsText(*Guard.Block));
   if (Guard.Grid)
     Keys.push_back("grid: " + dimensionsText(*Guard.Grid));
+  std::vector<std::string> Values;
+  for (const ArgumentValue &V : Guard.Arguments)
+    Values.push_back("{parameter: " + std::to_string(V.Parameter) + ", bytes: " +
+                     std::to_string(V.Bytes) + ", value: " + std::to_string(V.Bits) + "}");
+  if (!Values.empty())
+    Keys.push_back("arguments: [" + llvm::join(Values, ", ") + "]");
   return llvm::join(Keys, ", ");
 }
 

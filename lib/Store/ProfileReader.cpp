@@ -27,6 +27,8 @@ static constexpr unsigned MinCap = 1, MaxCap = 255;
 /// The largest `--register-usage-level` that ptxas accepts.
 static constexpr unsigned MaxLevel = 10;
 static constexpr unsigned AnyNumber = 1u << 30;
+/// More parameters than a kernel can have: they take 32,764 bytes at most.
+static constexpr unsigned MostParameters = 1u << 15;
 
 namespace {
 
@@ -69,6 +71,7 @@ private:
   llvm::Error readArch(yaml::Node &N, std::string &Out);
   llvm::Error readVariant(yaml::Node &N, VariantSetting &Out);
   llvm::Error readGuard(yaml::Node &N, EntryGuard &Out);
+  llvm::Error readArgument(yaml::Node &N, std::vector<ArgumentValue> &Out);
   llvm::Error readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out);
   llvm::Error readEvidence(yaml::Node &N, Evidence &Out);
   llvm::Error readDecision(yaml::Node &N);
@@ -341,10 +344,42 @@ llvm::Error ProfileReader::readGuard(yaml::Node &N, EntryGuard &Out) {
                                                              MaxLaunchThreads);
                                          }},
                                         {"block", Dimensions(Out.Block)},
-                                        {"grid", Dimensions(Out.Grid)}}))
+                                        {"grid", Dimensions(Out.Grid)},
+                                        {"arguments", [&](yaml::Node &V) {
+                                           return readList(V, [&](yaml::Node &Item) {
+                                             return readArgument(Item, Out.Arguments);
+                                           });
+                                         }}}))
     return Failed;
-  return Out == EntryGuard() ? fail("when: nothing, expected threads, block or grid")
+  return Out == EntryGuard() ? fail("when: nothing, expected threads, block, grid or arguments")
                              : llvm::Error::success();
+}
+
+/// Reads a value that an argument must have. They come by rising parameter.
+llvm::Error ProfileReader::readArgument(yaml::Node &N, std::vector<ArgumentValue> &Out) {
+  ArgumentValue Value;
+  auto ReadBits = [&](yaml::Node &V) {
+    auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&V);
+    bool Bad = !Scalar || Scalar->getRawValue().getAsInteger(10, Value.Bits);
+    return Bad ? mismatch(V, "a whole number from 0 on") : llvm::Error::success();
+  };
+  if (llvm::Error Failed = readMapping(
+          N, "argument",
+          {{"parameter",
+            [&](yaml::Node &V) { return readNumber(V, Value.Parameter, 0, MostParameters); }, true},
+           {"bytes", [&](yaml::Node &V) { return readNumber(V, Value.Bytes, 1, 8); }, true},
+           {"value", ReadBits, true}}))
+    return Failed;
+  if (!llvm::isPowerOf2_32(Value.Bytes))
+    return fail("bytes: " + llvm::Twine(Value.Bytes) + ", expected 1, 2, 4 or 8");
+  if (Value.Bytes < 8 && Value.Bits >> 8 * Value.Bytes)
+    return fail("value: " + llvm::Twine(Value.Bits) + ", expected one that " +
+                llvm::Twine(Value.Bytes) + " bytes hold");
+  if (!Out.empty() && Out.back().Parameter >= Value.Parameter)
+    return fail("parameter: " + llvm::Twine(Value.Parameter) + ", expected one after " +
+                llvm::Twine(Out.back().Parameter));
+  Out.push_back(Value);
+  return llvm::Error::success();
 }
 
 llvm::Error ProfileReader::readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out) {
@@ -359,6 +394,9 @@ llvm::Error ProfileReader::readEntry(yaml::Node &N, std::vector<FurtherEntry> &O
     return fail("two further entries when " + guardText(E.When) + ", expected one");
   if (E.Variant.RegisterUsageLevel)
     return fail("register-usage-level in a further entry, expected none: it holds for the image");
+  if (E.Variant.FrontEnd == FrontEndKnob::KnownLaunch && E.When.known().empty())
+    return fail("frontend-knob known when " + guardText(E.When) +
+                ", expected a guard with block, grid or arguments");
   if (Out.size() == MostFurtherEntries)
     return fail("more than " + llvm::Twine(MostFurtherEntries) + " further entries of a kernel");
   Out.push_back(E);
@@ -380,6 +418,8 @@ llvm::Error ProfileReader::readDecision(yaml::Node &N) {
        {"evidence", [&](yaml::Node &V) { return readEvidence(V, D.Basis.emplace()); }}});
   if (Failed)
     return Failed;
+  if (D.Variant.FrontEnd == FrontEndKnob::KnownLaunch)
+    return fail("frontend-knob known in the variant of a kernel, expected it only in entries");
   if (llvm::Error Bad = checkKernelPattern(D.Kernel))
     return fail(llvm::toString(std::move(Bad)));
   unsigned Line = Sources.getLineAndColumn(Here).first;

@@ -57,7 +57,7 @@ struct TuneWords {
 
 static Flags tuneFlags(TuneWords &W) {
   TuneRequest &R = W.Request;
-  R.Options.Entries = FurtherEntries::Blocks;
+  R.Options.Entries = FurtherEntries::Values;
   Flags F("carve tune");
   F.form("[options] -- COMMAND...",
          "time variants in COMMAND's kernels; the next build emits the winners");

@@ -94,8 +94,7 @@ std::vector<JobVariant> LevelMaker::make(std::vector<std::string> &Dropped) {
   for (size_t K : Job.Modules[Module].Kernels) {
     Hot[Job.Kernels[K].Traced.Kernel] = K;
     const KernelBuild &B = Built.Kernels[K];
-    if (Chosen[K] && B.FirstEntryRegs &&
-        B.Variants[Chosen[K]].Resources.RegsPerThread > B.FirstEntryRegs) {
+    if (Chosen[K] && needsGuard(B.Variants[Chosen[K]], B)) {
       Dropped.push_back("a kernel has a further entry, for which a level would hold, too");
       return {};
     }

@@ -52,6 +52,11 @@ uint64_t ProbeRecord::totalNs(const std::set<std::string> &Names) const {
   return Sum;
 }
 
+std::vector<ArgumentValue> ProbeRecord::sameArguments(const std::string &Kernel) const {
+  auto Found = Arguments.find(Kernel);
+  return Found == Arguments.end() ? std::vector<ArgumentValue>() : Found->second.same();
+}
+
 namespace {
 
 /// Adds \p K to the launches of the same kernel, shape and code in \p All. With \p OtherProcess, \p
@@ -81,6 +86,7 @@ struct ProcessState {
   bool Loaded = false; ///< Whether it loaded device code, without which there are no kernels.
   bool Ended = false;  ///< Whether the end of its record was read.
   std::vector<KernelLaunches> Kernels;
+  std::map<std::string, KernelArguments> Arguments;
   uint64_t FirstNs = UINT64_MAX, LastNs = 0; ///< First start and last end of its kernels.
   InRunRecord InRun;
 };
@@ -123,8 +129,8 @@ bool takeImage(RecordReader &In, ProbeRecord &Record) {
                                   [&](const ModuleRecord &R) { Record.Modules.insert(R.Digest); });
 }
 
-/// Takes a record of devices, kernels, or the end of the process. Returns false if \p In is another
-/// record.
+/// Takes a record of devices, kernels and their arguments, or the end of the process. Returns false
+/// if \p In is another record.
 bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State) {
   return takeRecord<DeviceInfo>(In,
                                 [&](DeviceInfo D) { addDevice(Record.Devices, std::move(D)); }) ||
@@ -133,6 +139,8 @@ bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State)
                                       addLaunches(State.Kernels, std::move(K),
                                                   /*OtherProcess=*/false);
                                     }) ||
+         takeRecord<ArgumentRecord>(
+             In, [&](const ArgumentRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
          takeRecord<SpanRecord>(In,
                                 [&](const SpanRecord &R) {
                                   State.FirstNs = std::min(State.FirstNs, R.FirstNs);
@@ -216,6 +224,9 @@ llvm::Error carve::readProbeFile(llvm::StringRef Text, llvm::StringRef Name, Pro
     Record.SpanNs += State.LastNs - State.FirstNs;
   for (KernelLaunches &K : State.Kernels)
     addLaunches(Record.Kernels, std::move(K), /*OtherProcess=*/true);
+  for (const auto &[Kernel, Its] : State.Arguments)
+    if (auto [Known, New] = Record.Arguments.try_emplace(Kernel, Its); !New)
+      Known->second.merge(Its);
   // The probe itself ends a process with a fault, and then writes no end record.
   bool Faulted = !State.InRun.Faults.empty();
   Record.Faulted += Faulted;
@@ -245,6 +256,8 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
   for (const auto &[Kind, Calls] : Record.Hazards)
     for (const std::string &Call : Calls)
       Text += recordLine(HazardRecord{Kind, Call});
+  for (const auto &[Kernel, Its] : Record.Arguments)
+    Text += Its.print(Kernel);
   Text += printInRun(Record.InRun);
   if (!Record.Faulted)
     Text += recordLine(EndRecord());

@@ -8,6 +8,7 @@
 #include "Workload/CounterRecords.h"
 #include "Workload/InRunRecord.h"
 #include "Workload/InRunRecords.h"
+#include "Workload/KernelArguments.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -36,6 +37,9 @@ struct ProbeRecord {
   std::set<std::string> SizedByOccupancy;
   std::map<std::string, uint64_t> GraphLaunches; ///< Launches from graphs, by kernel.
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
+  /// What calls that launch kernels passed as arguments, by kernel. Kernels that the program itself
+  /// adds to a graph are launched by no such call.
+  std::map<std::string, KernelArguments> Arguments;
   std::map<HazardKind, std::set<std::string>> Hazards; ///< Driver calls that the program makes.
   InRunRecord InRun;                                   ///< The records of a timing run.
   /// The counters of a run with counted images that are not 0: by variable, and then by index.
@@ -65,6 +69,9 @@ struct ProbeRecord {
   uint64_t totalNs() const;
   /// GPU time of the kernels in \p Names, in ns.
   uint64_t totalNs(const std::set<std::string> &Names) const;
+  /// The arguments of \p Kernel that had the same value at every launch in every process, by rising
+  /// parameter. Empty if there are none, or if they are not known.
+  std::vector<ArgumentValue> sameArguments(const std::string &Kernel) const;
 };
 
 /// Adds the records of one process (Protocol/TraceRecords.h), which are in \p Text, to \p Record. A

@@ -57,9 +57,9 @@ CommandResult carve::test::run(Words Argv, Words Environment) {
   Command C;
   C.Argv = std::move(Argv);
   C.Dir = workDir();
-  C.Environment = {
-      "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CARVE_LOG",           "CARVE_PROFILE",
-      "CARVE_RUN",          "CARVE_STORE",       "CUDA_MODULE_LOADING", "CUDA_INJECTION64_PATH"};
+  C.Environment = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS",   "CARVE_LOG",
+                   "CARVE_PROFILE",      "CARVE_RUN",           "CARVE_STORE",
+                   "CARVE_ENTRIES",      "CUDA_MODULE_LOADING", "CUDA_INJECTION64_PATH"};
   llvm::append_range(C.Environment, Environment);
   C.StdinPath = "/dev/null";
   C.CaptureStdout = C.CaptureStderr = true;

@@ -23,7 +23,8 @@ std::string planText() {
   for (std::string Family : Families) {
     Text += "kernel\t" + Family + "Kernel\treplay\tnone";
     for (std::string Variant : Variants)
-      Text += "\nvariant\t" + Family + "Kernel\t" + Variant + "\t" + Family + "Kernel__" + Variant;
+      Text += "\nvariant\t" + Family + "Kernel\t" + Variant + "\t" + Family + "Kernel__" + Variant +
+              "\t0";
     // The program launches the kernel like this: 2^18 threads in blocks of 256, 20 times.
     Text += "\nshape\t" + Family + "Kernel\t1024,1,1\t256,1,1\t0\t1,1,1\t20\t100000\n";
   }

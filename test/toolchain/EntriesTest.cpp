@@ -65,7 +65,7 @@ int cudaLaunchKernel(const void *F, Dim G, Dim B, void **A, size_t M, void *S) {
 int cudaLaunchKernel_ptsz(const void *F, Dim G, Dim B, void **A, size_t M, void *S) {
   return launched(find(F)->Name, G, B, A, M);
 }
-int cudaStreamIsCapturing(void *S, int *Status) { return *Status = Capture == 1, Capture == 2; }
+int cudaStreamIsCapturing(void *S, int *Status) { return *Status = Capture & 1, Capture == 2; }
 int cudaStreamIsCapturing_ptsz(void *S, int *Status) { return cudaStreamIsCapturing(S, Status); }
 )";
 
@@ -98,12 +98,14 @@ struct Class {
 #endif
 extern "C" int Capture, Refuse;
 int main(int Count, char **Values) {
-  // Each launch is eight numbers: grid, block, dynamic shared memory, whether the stream is captured.
+  // Each launch is eight numbers: grid, block, dynamic shared memory, and whether the stream is
+  // captured: 1 that it is, 2 that asking fails, 3 that it is and that it is the default stream.
   for (int I = 1; I + 7 < Count; I += 8) {
     auto V = [&](int J) { return unsigned(std::atoi(Values[I + J])); };
     Capture = V(7);
-    chosen<<<dim3(V(0), V(1), V(2)), dim3(V(3), V(4), V(5)), V(6)>>>(nullptr, I);
-    same<<<dim3(V(0), V(1), V(2)), dim3(V(3), V(4), V(5)), V(6)>>>(nullptr, I);
+    auto S = cudaStream_t(Capture == 1 || Capture == 2 ? 0x10 : 0);
+    chosen<<<dim3(V(0), V(1), V(2)), dim3(V(3), V(4), V(5)), V(6), S>>>(nullptr, I);
+    same<<<dim3(V(0), V(1), V(2)), dim3(V(3), V(4), V(5)), V(6), S>>>(nullptr, I);
   }
 #ifdef ALL
   hidden<<<1, 64>>>(nullptr, 1);
@@ -208,6 +210,44 @@ TEST_F(Entries, launches_takeTheFirstEntryWhoseGuardHolds) {
   EXPECT_EQ(launched("k.o", Arguments), Expected);
   EXPECT_EQ(launched("k.o", Arguments, {"CARVE_ENTRIES=off"}), First);
   EXPECT_EQ(launched("k.o", Arguments, {"CARVE_ENTRIES=on"}), Expected);
+}
+
+TEST_F(Entries, defaultStream_isCapturedOnlyIfEachThreadHasOne) {
+  const Words Launch = {"1", "1", "1", "64", "1", "1", "0", "3"};
+  pin(entry("threads: 64", "cap: 72"));
+  buildWithProfile({"-arch=sm_90", "-c", "k.cu", "-o", "k.o"});
+  EXPECT_TRUE(llvm::StringRef(launched("k.o", Launch)).starts_with("chosen__carve_e1 "));
+  buildWithProfile({"-arch=sm_90", "-default-stream=per-thread", "-c", "k.cu", "-o", "k.o"});
+  EXPECT_TRUE(llvm::StringRef(launched("k.o", Launch)).starts_with("chosen "));
+}
+
+TEST_F(Entries, valuesOfArguments_chooseCodeThatIsCompiledForThem) {
+  auto Argument = [](unsigned Parameter, unsigned Bytes, unsigned Value) {
+    return "{parameter: " + std::to_string(Parameter) + ", bytes: " + std::to_string(Bytes) +
+           ", value: " + std::to_string(Value) + "}";
+  };
+  // Launch number I of the program has the argument 8 I + 1.
+  pin(entry("arguments: [" + Argument(1, 4, 9) + "]", "frontend-knob: known") +
+      entry("block: 64x1x1, arguments: [" + Argument(0, 8, 0) + ", " + Argument(1, 4, 17) + "]",
+            "cap: 56, frontend-knob: known") +
+      entry("arguments: [" + Argument(1, 8, 25) + "]", "load-cache: cg"));
+  const Words Command = {"-arch=sm_90", "-c", "k.cu", "-o", "k.o"};
+  buildWithProfile(Command);
+  ImageKernels New = kernelsOf("k.o");
+  ASSERT_TRUE(New.count("chosen__carve_e1")) << log();
+  EXPECT_NE(New["chosen__carve_e1"].CodeDigest, New["chosen"].CodeDigest);
+  EXPECT_EQ(New["chosen__carve_e2"].Resources.RegsPerThread, 56u);
+  EXPECT_TRUE(logSays("no further entry of chosen when parameter 1 = 25 on sm_90: parameter 1 has "
+                      "no number of 8 bytes"))
+      << log();
+  EXPECT_EQ(taken("k.o", {64, 64, 64, 64, 65}),
+            (Words{"chosen", "chosen__carve_e1", "chosen__carve_e2", "chosen", "chosen"}));
+  EXPECT_EQ(taken("k.o", {64, 64, 65}), (Words{"chosen", "chosen__carve_e1", "chosen"}));
+  Words Blocks = Command;
+  Blocks.push_back("--carve-entries=blocks");
+  buildWithProfile(Blocks);
+  EXPECT_FALSE(kernelsOf("k.o").count("chosen__carve_e1"));
+  EXPECT_TRUE(logSays("entries for values are not wanted")) << log();
 }
 
 TEST_F(Entries, everythingElse_isAsNvccMadeIt) {

@@ -210,9 +210,9 @@ TEST_F(ModifiedKernelsTest, modifiedVersions_areTimedWithTheKernels) {
 
   std::string Plan = read("plan");
   EXPECT_NE(Plan.find("\nkernel\tnbody\treplay\tnone\n"
-                      "variant\tnbody\tcontrol\tnbody__carve_control\n"
-                      "variant\tnbody\tmemory-only\tnbody__carve_memory_rolled\n"
-                      "variant\tnbody\tarithmetic-only\tnbody__carve_arithmetic\n"
+                      "variant\tnbody\tcontrol\tnbody__carve_control\t0\n"
+                      "variant\tnbody\tmemory-only\tnbody__carve_memory_rolled\t0\n"
+                      "variant\tnbody\tarithmetic-only\tnbody__carve_arithmetic\t0\n"
                       "shape\tnbody\t"),
             std::string::npos)
       << Plan;

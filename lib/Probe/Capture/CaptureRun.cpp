@@ -1,7 +1,7 @@
 #include "Probe/Capture/CaptureRun.h"
 
 #include "Probe/Capture/LaunchWriter.h"
-#include "Probe/Replay/KernelHandles.h"
+#include "Probe/Driver/KernelSignature.h"
 #include "Protocol/CaptureRecords.h"
 
 #include <algorithm>

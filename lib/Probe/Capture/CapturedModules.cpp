@@ -1,5 +1,6 @@
 #include "Probe/Capture/CapturedModules.h"
 
+#include "Probe/Driver/KernelSignature.h"
 #include "Probe/Driver/LoadedHandles.h"
 #include "Probe/Driver/VariableNames.h"
 #include "Probe/Trace/ImageMap.h"
@@ -85,15 +86,11 @@ void CapturedModules::findVariables(CUlibrary Library, CUmodule Module, Kernel &
 
 Failure CapturedModules::find(CUfunction Handle, Kernel &Found) {
   CUlibrary Library = nullptr;
-  CUmodule Module = nullptr;
-  int Registers = 0;
-  // The functions for a CUfunction refuse a CUkernel, and the functions for a CUkernel know it.
-  if (Driver.FuncGetAttribute(&Registers, CU_FUNC_ATTRIBUTE_NUM_REGS, Handle) == CUDA_SUCCESS &&
-      Driver.FuncGetModule(&Module, Handle) == CUDA_SUCCESS) {
+  CUmodule Module = moduleOfFunction(Driver, Handle);
+  if (Module) {
     Found.Function = Handle;
   } else {
     auto Kernel = reinterpret_cast<CUkernel>(Handle);
-    Module = nullptr;
     if (!Driver.KernelGetFunction || !Driver.KernelGetLibrary ||
         Driver.KernelGetFunction(&Found.Function, Kernel) != CUDA_SUCCESS ||
         Driver.KernelGetLibrary(&Library, Kernel) != CUDA_SUCCESS)

@@ -1,7 +1,7 @@
 #include "Probe/Counters/HardwareCounters.h"
 
 #include "Probe/Driver/ContextEvent.h"
-#include "Probe/Replay/KernelHandles.h"
+#include "Probe/Driver/KernelSignature.h"
 #include "Protocol/CountRecords.h"
 
 #include <algorithm>

@@ -7,10 +7,21 @@
 #include "Probe/Driver/DriverCalls.h"
 #include "Protocol/LaunchShape.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <vector>
 
 namespace carve::probe {
+
+/// Returns the value of the argument of \p Bytes bytes at \p Argument, zero-extended. \p Bytes is
+/// at most 8.
+inline uint64_t argumentBits(const void *Argument, size_t Bytes) {
+  uint64_t Bits = 0; // The machine is little-endian, as the device is.
+  std::memcpy(&Bits, Argument, Bytes);
+  return Bits;
+}
 
 /// A launch of one kernel. It points into the callback's parameters and is valid only during the
 /// callback.

@@ -1,6 +1,7 @@
 #include "Probe/Driver/Plan.h"
 
 #include "Probe/Driver/PlanLines.h"
+#include "Protocol/TraceRecords.h"
 
 #include <algorithm>
 
@@ -31,8 +32,11 @@ bool PlanReading::takeKernelLine(RecordReader &In) {
                                   }) ||
          takeRecord<VariantRecord>(In,
                                    [&](const VariantRecord &R) {
-                                     P.Kernels[R.Kernel].Variants.push_back({R.Variant, R.Clone});
+                                     P.Kernels[R.Kernel].Variants.push_back(
+                                         {R.Variant, R.Clone, R.Guarded});
                                    }) ||
+         takeRecord<GuardRecord>(
+             In, [&](const GuardRecord &R) { P.Kernels[R.Kernel].Guards.push_back(R); }) ||
          takeRecord<PlannedShape>(
              In, [&](const PlannedShape &R) { P.Kernels[R.Kernel].Shapes.push_back(R); }) ||
          takeRecord<ExcludeRecord>(In, [&](const ExcludeRecord &R) { Excluded.push_back(R); }) ||
@@ -76,6 +80,20 @@ static bool number(Plan &P, const std::vector<T> &Records, std::set<size_t> Plan
   return true;
 }
 
+/// Returns whether the probe can do what the plan says of \p Kernel.
+static bool isSound(const PlannedKernel &Kernel) {
+  // A kernel without a name has shapes or variants but no line of its own.
+  if (Kernel.Name.empty() || Kernel.Mode == TimingMode::Fixed)
+    return false;
+  // The program must never get what a measured variant computes.
+  if (!Kernel.Measured.empty() && Kernel.mayBecomeVariants())
+    return false;
+  if (Kernel.Mode == TimingMode::Dispatch && Kernel.Variants.size() != FirstPlace + 1)
+    return false;
+  return std::all_of(Kernel.Guards.begin(), Kernel.Guards.end(),
+                     [](const GuardRecord &R) { return ArgumentRecord::isRecorded(R.Bytes); });
+}
+
 bool PlanReading::finish() {
   for (auto &[Name, Kernel] : P.Kernels)
     if (!orderVariants(Kernel))
@@ -83,13 +101,8 @@ bool PlanReading::finish() {
   if (!number(P, Excluded, &PlannedKernel::Excluded) ||
       !number(P, Measured, &PlannedKernel::Measured))
     return false;
-  // A kernel without a name has shapes or variants but no line of its own. A kernel with measured
-  // variants must not rotate, because the program must never get what such a variant computes.
-  return std::all_of(P.Kernels.begin(), P.Kernels.end(), [](const auto &Entry) {
-    const PlannedKernel &Kernel = Entry.second;
-    return !Kernel.Name.empty() && Kernel.Mode != TimingMode::Fixed &&
-           (Kernel.Measured.empty() || !Kernel.mayBecomeVariants());
-  });
+  return std::all_of(P.Kernels.begin(), P.Kernels.end(),
+                     [](const auto &Entry) { return isSound(Entry.second); });
 }
 
 bool Plan::read(const char *File) {

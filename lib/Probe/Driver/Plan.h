@@ -23,6 +23,8 @@ struct PlannedKernel {
     std::string Name;
     /// The kernel's name in the module for this variant; for the default, the kernel's own name.
     std::string Clone;
+    /// Whether it runs only at launches whose arguments have the values of Guards.
+    bool Guarded = false;
   };
   std::string Name;
   TimingMode Mode = TimingMode::Replay;
@@ -31,6 +33,7 @@ struct PlannedKernel {
   std::vector<Variant> Variants; ///< Number 0 is the default, number 1 its control copy.
   std::set<size_t> Excluded;     ///< The variants that must not run.
   std::set<size_t> Measured;     ///< The variants that compute something else and are only timed.
+  std::vector<GuardRecord> Guards;
   std::vector<PlannedShape> Shapes;
 
   const PlannedShape *find(const LaunchShape &Shape) const;
@@ -38,6 +41,7 @@ struct PlannedKernel {
   std::optional<size_t> find(std::string_view Name) const;
   /// Returns whether the program's own launches may run variants.
   bool mayBecomeVariants() const { return MayRotate || Mode != TimingMode::Replay; }
+  bool isReplayed() const { return Mode == TimingMode::Replay || Mode == TimingMode::VerifyRotate; }
 };
 
 /// The whole plan of a process.

@@ -1,6 +1,7 @@
 #include "Probe/Entry/TraceRun.h"
 
-#include "Probe/Replay/KernelHandles.h"
+#include "Probe/Driver/KernelSignature.h"
+#include "Probe/Driver/LaunchCall.h"
 
 using namespace carve;
 using namespace carve::probe;
@@ -41,14 +42,39 @@ void TraceRun::onProgrammaticLaunch(const void *Handle) {
     File.addOnce(AttributeRecord{Name, LaunchAttribute::Programmatic});
 }
 
-void TraceRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
+/// Called at the exit of a launch, when the driver has loaded the kernel's module. If the probe
+/// made it do so, the module would not be recorded as the program's.
+void TraceRun::onLaunched(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  std::optional<LaunchCall> Launch = LaunchCall::decode(Id, Call.functionParams);
+  if (!Launch || !Result || *Result != CUDA_SUCCESS)
     return;
+  CUfunction Handle = *Launch->Slot;
+  // The parameters in an `extra` buffer are not read.
+  void **Values = Launch->Extra ? nullptr : Launch->Parameters;
+  std::string Lines;
+  if (!Arguments.compare(Handle, Values, Lines))
+    if (const char *Name = kernelName(Driver, Handle))
+      Arguments.add(Handle, Name, parameterBytesOfHandle(Driver, Handle), Values, Lines);
+  if (!Lines.empty())
+    File.append(Lines);
+}
+
+void TraceRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  Roles Means = rolesOf(Id);
+  if (Means.any(ChangesHandles))
+    Arguments.forgetHandles();
+  if (!Call.functionParams)
+    return;
+  if (Call.callbackSite == CUPTI_API_EXIT) {
+    if (Means.any(Role::Launch))
+      onLaunched(Id, Call);
+    return;
+  }
   if (const void *Handle = programmaticKernel(Id, Call.functionParams))
     onProgrammaticLaunch(Handle);
   else if (auto Kind = hazardKind(Id, Call.functionParams))
     File.addOnce(HazardRecord{*Kind, Call.functionName});
-  Roles Means = rolesOf(Id);
   // A new kernel may get the handle of an unloaded one.
   if (Means.any(Role::LoadsImage))
     Programmatic.clear();

@@ -1,12 +1,14 @@
 /// \file
 /// The mode of a run that traces the unchanged program. It records what affects how kernels may be
 /// timed: hazards, launches that overlap others, and the program's own questions about attributes
-/// and occupancy of kernels. Kernels and images are recorded in every mode.
+/// and occupancy of kernels. It also records which arguments have the same value at every launch.
+/// Kernels and images are recorded in every mode.
 #pragma once
 
 #include "Probe/Driver/Hazards.h"
 #include "Probe/Driver/ProbeMode.h"
 #include "Probe/Process/RecordFile.h"
+#include "Probe/Trace/LaunchArguments.h"
 
 namespace carve::probe {
 
@@ -18,8 +20,7 @@ public:
   TraceRun(const DriverApi &Driver, RecordFile &File) : Driver(Driver), File(File) {}
 
   Roles calls() const override {
-    return Role::LoadsImage | Role::LoadsFile | Role::AsksKernel | Role::LaunchAttributes |
-           HazardCalls;
+    return ChangesHandles | Role::AsksKernel | Role::Launch | HazardCalls;
   }
   /// A trace needs no more of these events than the callbacks record in every mode.
   std::set<CUpti_CallbackId> resources() const override {
@@ -28,12 +29,18 @@ public:
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
 
 private:
+  /// The calls after which a kernel may have the handle of another one that is gone.
+  static constexpr Roles ChangesHandles =
+      Role::LoadsImage | Role::LoadsFile | Role::Unloads | Role::EndsContext;
+
+  void onLaunched(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onProgrammaticLaunch(const void *Handle);
   void onQuery(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
   const DriverApi &Driver;
   RecordFile &File;
   SeenHandles Programmatic; ///< The kernels that were recorded as launched in this way.
+  LaunchArguments Arguments;
 };
 
 } // namespace carve::probe

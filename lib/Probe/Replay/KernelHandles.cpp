@@ -1,5 +1,6 @@
 #include "Probe/Replay/KernelHandles.h"
 
+#include "Probe/Driver/KernelSignature.h"
 #include "Probe/Driver/StreamCaptures.h"
 
 #include <algorithm>
@@ -7,23 +8,22 @@
 using namespace carve;
 using namespace carve::probe;
 
-const char *carve::probe::kernelName(const DriverApi &Driver, const void *Handle) {
-  const char *Name = nullptr;
-  void *Function = const_cast<void *>(Handle);
-  if (Driver.FuncGetName &&
-      Driver.FuncGetName(&Name, static_cast<CUfunction>(Function)) == CUDA_SUCCESS && Name)
-    return Name;
-  if (Driver.KernelGetName &&
-      Driver.KernelGetName(&Name, static_cast<CUkernel>(Function)) == CUDA_SUCCESS && Name)
-    return Name;
-  return nullptr;
-}
-
 LaunchShape ResolvedKernel::shapeOf(const LaunchCall &Call) const {
   LaunchShape Shape = Call.Shape;
   if (Shape.Cluster == std::array<uint32_t, 3>{1, 1, 1})
     Shape.Cluster = Cluster;
   return Shape;
+}
+
+bool ResolvedKernel::mayRun(size_t Variant, const LaunchCall &Call) const {
+  if (!Planned->Variants[Variant].Guarded)
+    return true;
+  return std::all_of(Planned->Guards.begin(), Planned->Guards.end(), [&](const GuardRecord &Guard) {
+    return ParameterBytes && Call.Parameters && !Call.Extra &&
+           Guard.Parameter < ParameterBytes->size() &&
+           (*ParameterBytes)[Guard.Parameter] == Guard.Bytes &&
+           argumentBits(Call.Parameters[Guard.Parameter], Guard.Bytes) == Guard.Bits;
+  });
 }
 
 void KernelHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -79,11 +79,7 @@ std::shared_ptr<ResolvedKernel> KernelHandles::resolve(CUfunction Handle) {
   Kernel->Handle = Handle;
   Kernel->Variants.assign(Planned->Variants.size(), nullptr);
   Kernel->Variants[0] = Handle;
-  // The functions for a CUfunction refuse a CUkernel, and the functions for a CUkernel know it.
-  int Registers = 0;
-  bool IsFunction =
-      Driver.FuncGetAttribute(&Registers, CU_FUNC_ATTRIBUTE_NUM_REGS, Handle) == CUDA_SUCCESS;
-  if (!(IsFunction && resolveFunction(*Kernel)) && !resolveKernel(*Kernel))
+  if (!resolveFunction(*Kernel) && !resolveKernel(*Kernel))
     return nullptr;
   bool AnyClone = std::any_of(Kernel->Variants.begin() + 1, Kernel->Variants.end(),
                               [](CUfunction F) { return F != nullptr; });
@@ -97,13 +93,13 @@ std::shared_ptr<ResolvedKernel> KernelHandles::resolve(CUfunction Handle) {
     if (Driver.FuncGetAttribute(&Width, Widths[I], Kernel->Function) == CUDA_SUCCESS && Width > 0)
       Kernel->Cluster[I] = uint32_t(Width);
   }
-  readParameters(*Kernel);
+  Kernel->ParameterBytes = parameterBytes(Driver, Kernel->Function);
   return Kernel;
 }
 
 bool KernelHandles::resolveFunction(ResolvedKernel &Kernel) {
-  CUmodule Module = nullptr;
-  if (Driver.FuncGetModule(&Module, Kernel.Handle) != CUDA_SUCCESS || !Module)
+  CUmodule Module = moduleOfFunction(Driver, Kernel.Handle);
+  if (!Module)
     return false;
   Kernel.Function = Kernel.Handle;
   for (size_t V = 1; V < Kernel.Variants.size(); ++V)
@@ -130,19 +126,6 @@ bool KernelHandles::resolveKernel(ResolvedKernel &Kernel) {
       Kernel.Variants[V] = nullptr;
   }
   return true;
-}
-
-void KernelHandles::readParameters(ResolvedKernel &Kernel) const {
-  if (!Driver.FuncGetParamInfo)
-    return;
-  size_t Offset = 0, Bytes = 0;
-  CUresult Result;
-  while ((Result = Driver.FuncGetParamInfo(Kernel.Function, Kernel.ParameterBytes.size(), &Offset,
-                                           &Bytes)) == CUDA_SUCCESS)
-    Kernel.ParameterBytes.push_back(Bytes);
-  // With this error the driver says that there are no more parameters. Any other error does not say
-  // that.
-  Kernel.ParametersKnown = Result == CUDA_ERROR_INVALID_VALUE;
 }
 
 void KernelHandles::copyAttributes(ResolvedKernel &Kernel) {

@@ -11,7 +11,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace carve::probe {
 
@@ -23,13 +25,14 @@ struct ResolvedKernel {
   /// The handles by number of the variant; number 0 is Handle. Null if the module lacks the clone.
   std::vector<CUfunction> Variants;
   std::array<uint32_t, 3> Cluster{1, 1, 1}; ///< The cluster that the kernel's code demands.
-  /// The size of each parameter in bytes, in order. It is valid only if ParametersKnown is set;
-  /// otherwise the driver cannot tell the sizes.
-  std::vector<size_t> ParameterBytes;
-  bool ParametersKnown = false;
+  /// The size of each parameter in bytes, in order; nothing if the driver cannot tell the sizes.
+  std::optional<std::vector<size_t>> ParameterBytes;
 
   /// Returns the launch's shape in the form that activity records have.
   LaunchShape shapeOf(const LaunchCall &Call) const;
+  /// Returns whether the arguments of \p Call are those for which \p Variant was compiled. If they
+  /// cannot be read, only variants that rely on no argument may run.
+  bool mayRun(size_t Variant, const LaunchCall &Call) const;
 
 private:
   friend class KernelHandles;
@@ -65,7 +68,6 @@ private:
   std::shared_ptr<ResolvedKernel> resolve(CUfunction Handle);
   bool resolveFunction(ResolvedKernel &Kernel);
   bool resolveKernel(ResolvedKernel &Kernel);
-  void readParameters(ResolvedKernel &Kernel) const;
   void copyAttributes(ResolvedKernel &Kernel);
   void copyCacheConfig(const ResolvedKernel &Kernel) const;
   Failure askRefusal(const ResolvedKernel &Kernel, size_t Variant, const LaunchCall &Call) const;
@@ -79,10 +81,5 @@ private:
   /// The cache preferences that the program has set, which the driver does not return.
   std::map<CUfunction, CUfunc_cache> CacheConfigs;
 };
-
-/// Returns the mangled name of a kernel, or null if the driver does not know \p Handle. The runtime
-/// passes a CUkernel where the driver's signature says CUfunction. cuFuncGetName takes both, but in
-/// older drivers only a CUfunction.
-const char *kernelName(const DriverApi &Driver, const void *Handle);
 
 } // namespace carve::probe

@@ -9,14 +9,14 @@ using namespace carve;
 using namespace carve::probe;
 
 namespace {
-/// The program's rotated launch in which this thread is.
-struct RotatedCall {
+/// The program's rotated or dispatched launch in which this thread is.
+struct ChangedLaunch {
   const PlannedShape *Shape = nullptr;
-  Rotation::Turn Turn;
+  size_t Variant = 0;
 };
 } // namespace
 
-static thread_local RotatedCall Rotated;
+static thread_local ChangedLaunch ThisLaunch;
 
 Failure carve::probe::startPlannedRun(const char *Path, const CuptiApi &Cupti,
                                       const DriverApi &Driver, RecordFile &File,
@@ -43,7 +43,7 @@ PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFil
     }
   }
   for (const auto &[Name, Kernel] : Wanted.Kernels)
-    if (Kernel.Mode != TimingMode::Rotate && !Replaying)
+    if (Kernel.isReplayed() && !Replaying)
       Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
 }
 
@@ -99,7 +99,7 @@ void PlannedRun::onModule(const CUpti_ModuleResourceData &Module) {
 /// because the program is then in its steady state.
 bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
   const PlannedKernel &Kernel = *State.Kernel;
-  if (Kernel.Mode == TimingMode::Rotate || State.Replaying || Kernels.at(&Kernel).StoodBack)
+  if (!Kernel.isReplayed() || State.Replaying || Kernels.at(&Kernel).StoodBack)
     return false;
   if (State.Replayed == 0)
     return true;
@@ -118,7 +118,7 @@ bool PlannedRun::wantsRotation(const ShapeState &State) const {
 }
 
 void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
-  Rotated = {};
+  ThisLaunch = {};
   std::optional<LaunchCall> Launch = LaunchCall::decode(Id, Call.functionParams);
   if (!Launch)
     return;
@@ -127,6 +127,8 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   if (!Shape)
     return;
   ShapeState &State = Shapes.at(Shape);
+  if (State.Kernel->Mode == TimingMode::Dispatch)
+    return dispatch(State, *Kernel, *Launch);
   uint64_t Index = 0;
   bool Replay = false, Rotate = false;
   {
@@ -144,8 +146,9 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     rotate(State, *Kernel, *Launch, Index, Call.correlationId);
 }
 
-/// Returns the variants that the launch may become, with the default among them. Variants that the
-/// driver would refuse are recorded as refused.
+/// Returns the variants that launches of this shape may become, with the default among them.
+/// Variants that the driver would refuse are recorded as refused. Whether the arguments are those
+/// of a guarded variant is left to the caller, because a rotation goes on with other launches.
 std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
                                        const ShapeState &State, uint64_t Index) {
   std::set<size_t> Out;
@@ -181,8 +184,16 @@ bool PlannedRun::replay(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
     State.Replaying = true;
   }
   ReplayTarget Target(Launch, Kernel, *State.Shape, Index);
-  Target.Variants = usable(Kernel, Launch, State, Index);
-  std::erase(Target.Variants, size_t(0));
+  std::vector<size_t> Usable = usable(Kernel, Launch, State, Index);
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    State.Uncompared.clear();
+    for (size_t V : Usable)
+      if (!Kernel.mayRun(V, Launch))
+        State.Uncompared.insert(V);
+      else if (V != DefaultPlace)
+        Target.Variants.push_back(V);
+  }
   Target.Timed = State.Kernel->Mode == TimingMode::Replay;
   Target.HangMs = Wanted.HangMs;
   Target.Seed = Wanted.Seed + Index + std::hash<std::string>()(Kernel.Planned->Name);
@@ -227,16 +238,31 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
     std::lock_guard<std::mutex> Guard(Lock);
     Turn = State.Turns->next();
   }
+  if (!Turn)
+    return;
   // In another module or context the clone may be another one, or missing.
-  if (!Turn || Handles.refusal(Kernel, Turn->Variant, Launch))
+  if (!Kernel.mayRun(Turn->Variant, Launch) || Handles.refusal(Kernel, Turn->Variant, Launch))
+    Turn = {Turn->Cycle, DefaultPlace, /*Counts=*/false};
+  std::lock_guard<std::mutex> Guard(Lock);
+  State.notePending();
+  State.Turns->launched(*Turn, Correlation);
+  ThisLaunch = {State.Shape, Turn->Variant};
+  if (Turn->Variant != DefaultPlace)
+    *Launch.Slot = Kernel.Variants[Turn->Variant];
+}
+
+/// Makes the launch the kernel's only variant, if that may run there.
+void PlannedRun::dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch) {
+  constexpr size_t Variant = FirstPlace;
+  // A variant in a captured launch would stay in the graph.
+  if (Kernel.Planned->Excluded.count(Variant) || !Kernel.mayRun(Variant, Launch) ||
+      isCapturing(Driver, Launch.Stream) || Handles.refusal(Kernel, Variant, Launch))
     return;
   std::lock_guard<std::mutex> Guard(Lock);
-  if (size_t Oldest = 0; !State.Turns->pending(Oldest))
-    State.PendingSinceMs = steadyMs();
-  State.Turns->launched(*Turn, Correlation);
-  Rotated = {State.Shape, *Turn};
-  if (Turn->Variant != 0)
-    *Launch.Slot = Kernel.Variants[Turn->Variant];
+  State.notePending();
+  ++State.Dispatched;
+  ThisLaunch = {State.Shape, Variant};
+  *Launch.Slot = Kernel.Variants[Variant];
 }
 
 void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
@@ -248,22 +274,26 @@ void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const 
   Text.shape(State.Shape->Shape);
   uint64_t Seed = Wanted.Seed + std::hash<std::string>()(std::move(Text).line());
   std::lock_guard<std::mutex> Guard(Lock);
+  std::erase_if(Active, [&](size_t V) { return State.Uncompared.count(V) > 0; });
   if (!State.Turns)
     State.Turns = std::make_unique<Rotation>(std::move(Active), Seed);
 }
 
 void PlannedRun::onLaunched(const CUpti_CallbackData &Call) {
-  const PlannedShape *Shape = std::exchange(Rotated.Shape, nullptr);
+  const PlannedShape *Shape = std::exchange(ThisLaunch.Shape, nullptr);
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   if (!Shape || !Result || *Result == CUDA_SUCCESS)
     return;
   std::lock_guard<std::mutex> Guard(Lock);
   ShapeState &State = Shapes.at(Shape);
-  State.Turns->failed(Call.correlationId);
+  if (State.Turns)
+    State.Turns->failed(Call.correlationId);
+  else if (State.Dispatched > 0)
+    --State.Dispatched;
   // Otherwise the program would see an error that is not its own. This call can also return the
   // error of a kernel before this launch; onBrokenContext() finds which variant caused it.
-  if (Rotated.Turn.Variant != 0 && !breaksContext(*Result))
-    Dog.fail(State.Kernel->Name, State.Kernel->Variants[Rotated.Turn.Variant].Name,
+  if (ThisLaunch.Variant != DefaultPlace && !breaksContext(*Result))
+    Dog.fail(State.Kernel->Name, State.Kernel->Variants[ThisLaunch.Variant].Name,
              errorName(Driver, *Result));
 }
 
@@ -274,15 +304,17 @@ void PlannedRun::onBrokenContext(CUresult Error) {
   flushActivity(/*Last=*/false);
   std::lock_guard<std::mutex> Guard(Lock);
   for (const auto &[Shape, State] : Shapes)
-    if (size_t Variant = 0; State.Turns && State.Turns->pending(Variant))
+    if (size_t Variant = 0; State.pending(Variant))
       Dog.fail(State.Kernel->Name, State.Kernel->Variants[Variant].Name, errorName(Driver, Error));
 }
 
 void PlannedRun::forgetPending() {
   std::lock_guard<std::mutex> Guard(Lock);
-  for (auto &[Shape, State] : Shapes)
+  for (auto &[Shape, State] : Shapes) {
+    State.Dispatched = 0;
     if (State.Turns)
       State.Turns->forgetLaunches();
+  }
 }
 
 void PlannedRun::onLostRecords() {
@@ -296,7 +328,7 @@ void PlannedRun::onLostRecords() {
 /// kind.
 bool PlannedRun::seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
                            uint64_t &LimitMs) const {
-  if (!State.Turns || !State.Turns->pending(Variant))
+  if (!State.pending(Variant))
     return false;
   LimitMs = 3 * std::max(hangLimitMs(Wanted.HangMs, Planned.MeanNs), LongestNs / 1'000'000);
   return steadyMs() > std::max(State.PendingSinceMs, LastRecordMs.load()) + LimitMs;
@@ -356,9 +388,11 @@ PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
     return Result;
   std::lock_guard<std::mutex> Guard(Lock);
   ShapeState &State = Shapes.at(Planned);
+  if (Found.Variant != DefaultPlace && State.Dispatched > 0)
+    --State.Dispatched;
   if (!State.Turns)
     return Result;
-  if (auto Turn = State.Turns->recorded(Found.Variant, Record.correlationId))
+  if (auto Turn = State.Turns->recorded(Found.Variant, Record.correlationId); Turn && Turn->Counts)
     Lines += recordLine(RotatedSample{Found.Kernel->Name, Shape, unsigned(Turn->Cycle),
                                       Found.Kernel->Variants[Found.Variant].Name,
                                       double(Record.end - Record.start)});

@@ -1,6 +1,6 @@
 /// \file
 /// A run with a plan (CARVE_PROBE_PLAN): decides what happens with each launch of a planned kernel
-/// and with each kernel record. It does the rotation itself, and leaves replays to Replays.
+/// and with each kernel record. It rotates and dispatches itself, and leaves replays to Replays.
 #pragma once
 
 #include "Probe/Driver/Plan.h"
@@ -53,8 +53,27 @@ private:
     unsigned Replayed = 0;  ///< The number of launches that were replayed.
     unsigned Attempts = 0;  ///< The number of attempts since the last replayed launch.
     bool Replaying = false; ///< Set while a thread replays a launch of this shape.
+    /// The guarded variants that the last replay did not compare, because its launch had other
+    /// arguments. They are not rotated.
+    std::set<size_t> Uncompared;
     std::unique_ptr<Rotation> Turns;
-    uint64_t PendingSinceMs = 0; ///< The time of the first rotated launch that has not ended.
+    unsigned Dispatched = 0; ///< The number of dispatched launches that have not ended.
+    /// The time of the first launch that became a variant and has not ended.
+    uint64_t PendingSinceMs = 0;
+
+    /// Returns whether a launch became a variant and has not been seen to end; \p Oldest is then
+    /// the variant of the first such launch.
+    bool pending(size_t &Oldest) const {
+      if (Dispatched == 0)
+        return Turns && Turns->pending(Oldest);
+      Oldest = FirstPlace;
+      return true;
+    }
+    /// Called before a launch becomes a variant.
+    void notePending() {
+      if (size_t Oldest = 0; !pending(Oldest))
+        PendingSinceMs = steadyMs();
+    }
   };
   /// The state of a planned kernel in this process.
   struct KernelState {
@@ -82,6 +101,7 @@ private:
               uint64_t Correlation);
   void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                      uint64_t Index);
+  void dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch);
   void onBrokenContext(CUresult Error);
   void forgetPending();
   void checkRotated();

@@ -59,10 +59,10 @@ static void takeWords(const void *Data, size_t Bytes, std::vector<uint64_t> &Wor
 bool carve::probe::argumentWords(const LaunchCall &Call, const ResolvedKernel &Kernel,
                                  std::vector<uint64_t> &Words) {
   if (Call.Parameters) {
-    if (!Kernel.ParametersKnown)
+    if (!Kernel.ParameterBytes)
       return false;
-    for (size_t I = 0; I < Kernel.ParameterBytes.size(); ++I)
-      takeWords(Call.Parameters[I], Kernel.ParameterBytes[I], Words);
+    for (size_t I = 0; I < Kernel.ParameterBytes->size(); ++I)
+      takeWords(Call.Parameters[I], (*Kernel.ParameterBytes)[I], Words);
     return true;
   }
   const void *Buffer = nullptr;

@@ -21,6 +21,9 @@ public:
   struct Turn {
     unsigned Cycle = 0;
     size_t Variant = 0;
+    /// False if the launch could not run the variant whose turn it was. It runs the default then,
+    /// outside of all cycles, and waits for its record so that no other launch gets it.
+    bool Counts = true;
   };
 
   /// Rotates the variants \p Active, among which the default must be.

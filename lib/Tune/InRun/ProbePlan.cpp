@@ -21,13 +21,32 @@ static std::set<std::string> excludedOf(llvm::StringRef Kernel, llvm::ArrayRef<J
   return Excluded;
 }
 
-static std::string printKernel(const std::string &Kernel, llvm::ArrayRef<JobVariant> Variants,
-                               const ModeChoice &Choice, const std::set<std::string> &Excluded) {
-  std::string Text = recordLine(KernelRecord{Kernel, Choice.Mode, Choice.MayRotate});
+/// Prints the kernel's variants that are in the module, apart from the default, and the values for
+/// which some of them are compiled.
+static std::string printVariants(const JobKernel &Kernel, llvm::ArrayRef<JobVariant> Variants,
+                                 llvm::function_ref<bool(size_t)> IsWanted) {
+  const std::string &Name = Kernel.Traced.Kernel;
+  std::string Text;
   std::vector<std::string> Names = namesOf(Variants);
+  bool Guarded = false;
   for (size_t V = 1; V < Names.size(); ++V)
-    if (Variants[V].InModule)
-      Text += recordLine(VariantRecord{Kernel, Names[V], Variants[V].CloneName});
+    if (Variants[V].InModule && IsWanted(V)) {
+      Text += recordLine(
+          VariantRecord{Name, Names[V], Variants[V].CloneName, isDispatched(Variants[V])});
+      Guarded |= isDispatched(Variants[V]);
+    }
+  if (Guarded)
+    for (const ArgumentValue &V : Kernel.Known.Values)
+      Text += recordLine(GuardRecord{Name, V.Parameter, V.Bytes, V.Bits});
+  return Text;
+}
+
+static std::string printKernel(const JobKernel &Job, llvm::ArrayRef<JobVariant> Variants,
+                               const ModeChoice &Choice, const std::set<std::string> &Excluded) {
+  const std::string &Kernel = Job.Traced.Kernel;
+  std::string Text = recordLine(KernelRecord{Kernel, Choice.Mode, Choice.MayRotate}) +
+                     printVariants(Job, Variants, [](size_t) { return true; });
+  std::vector<std::string> Names = namesOf(Variants);
   // The probe counts the launches of one process, so the plan has the mean per process.
   for (const TimedShape &S : Choice.Shapes)
     Text += recordLine(PlannedShape{Kernel, S.Shape,
@@ -58,9 +77,32 @@ std::string carve::printPlan(const TuningJob &Job, const JobBuild &Built,
     bool OnlyTimed = llvm::any_of(Made.Variants, [](const JobVariant &V) { return V.OnlyTimed; });
     if (OnlyTimed && (Choices[K].Mode != TimingMode::Replay || Choices[K].MayRotate))
       continue;
-    Text += printKernel(Kernel, Made.Variants, Choices[K], Faulty);
+    Text += printKernel(Job.Kernels[K], Made.Variants, Choices[K], Faulty);
   }
   return Text;
+}
+
+std::string carve::printDispatchPlan(const TuningJob &Job, const JobBuild &Built,
+                                     const Assignment &A) {
+  std::string Kernels;
+  for (size_t K = 0; K < A.size(); ++K) {
+    const std::vector<JobVariant> &Variants = Built.Kernels[K].Variants;
+    if (!A[K] || !isDispatched(Variants[A[K]]))
+      continue;
+    const JobKernel &Kernel = Job.Kernels[K];
+    const std::string &Name = Kernel.Traced.Kernel;
+    Kernels += recordLine(KernelRecord{Name, TimingMode::Dispatch, false}) +
+               printVariants(Kernel, Variants,
+                             [&](size_t V) { return V == ControlPlace || V == A[K]; });
+    // The same shape can be there with other registers or local memory.
+    std::set<LaunchShape> Seen;
+    for (const KernelLaunches &L : Kernel.Traced.Shapes)
+      if (Seen.insert(L.Shape).second)
+        Kernels += recordLine(PlannedShape{Name, L.Shape, L.Launches,
+                                           L.Launches ? L.TotalNs / L.Launches : 0});
+  }
+  return Kernels.empty() ? Kernels
+                         : headOf(PlanFile) + "\n" + recordLine(SeedRecord()) + Kernels;
 }
 
 void carve::keepPlanned(InRunRecord &Record, const TuningJob &Job, const JobBuild &Built) {

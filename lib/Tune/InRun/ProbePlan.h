@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Tune/InRun/ModeChoice.h"
+#include "Tune/Selection/Selection.h"
 
 namespace carve {
 
@@ -25,6 +26,10 @@ struct PlanLimits {
 std::string printPlan(const TuningJob &Job, const JobBuild &Built,
                       llvm::ArrayRef<ModeChoice> Choices, llvm::ArrayRef<VariantFault> Excluded,
                       const PlanLimits &Limits);
+
+/// Prints the plan of a whole run with the variants \p A, or an empty text if none of them depends
+/// on the launch (isDispatched()). At each launch the probe then runs the variant or the default.
+std::string printDispatchPlan(const TuningJob &Job, const JobBuild &Built, const Assignment &A);
 
 /// Removes from \p Record, which an earlier tuning made, all records of variants that are not in
 /// the modules of \p Built now.

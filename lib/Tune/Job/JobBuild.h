@@ -32,6 +32,12 @@ struct JobVariant {
   std::string Purpose = {}; ///< What it is timed for, if it is only timed. This is then its name.
 };
 
+/// Whether \p Variant may run only at the launches for which it is compiled. In whole runs, the
+/// probe then decides at each launch.
+inline bool isDispatched(const JobVariant &Variant) {
+  return Variant.Setting.FrontEnd == FrontEndKnob::KnownLaunch;
+}
+
 /// The names of \p Variants in plans, records and samples: `default`, `control`, and then each
 /// variant's setting, such as `r40`, or its purpose.
 std::vector<std::string> namesOf(llvm::ArrayRef<JobVariant> Variants);

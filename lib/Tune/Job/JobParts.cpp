@@ -1,6 +1,8 @@
 #include "Tune/Job/JobParts.h"
 
+#include "Nvcc/KernelText.h"
 #include "Search/VariantEdit.h"
+#include "Store/FlavourPtx.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
@@ -210,9 +212,75 @@ bool carve::mayHaveFurtherEntry(const JobKernel &Kernel, const TuningJob &Job,
   });
 }
 
-EntryGuard carve::guardOf(const JobVariant &Variant, const TuningJob &Job) {
-  return {.MaxThreads = std::min(maxThreadsForRegisters(Job.Model, Variant.Resources.RegsPerThread),
-                                 MaxLaunchThreads)};
+bool carve::needsGuard(const JobVariant &Variant, const KernelBuild &Built) {
+  return Variant.Setting.FrontEnd == FrontEndKnob::KnownLaunch ||
+         (Built.FirstEntryRegs && Variant.Resources.RegsPerThread > Built.FirstEntryRegs);
+}
+
+EntryGuard carve::guardOf(const JobKernel &Kernel, const JobVariant &Variant,
+                          const TuningJob &Job) {
+  EntryGuard Guard;
+  if (Variant.Setting.FrontEnd == FrontEndKnob::KnownLaunch)
+    Guard = {
+        .Block = Kernel.Known.Block, .Grid = Kernel.Known.Grid, .Arguments = Kernel.Known.Values};
+  unsigned Most = maxThreadsForRegisters(Job.Model, Variant.Resources.RegsPerThread);
+  if (!Guard.Block && (Guard == EntryGuard() || Most < MaxLaunchThreads))
+    Guard.MaxThreads = std::min(Most, MaxLaunchThreads);
+  return Guard;
+}
+
+/// Returns what is the same in all launches that \p Trace has of \p Kernel, and that its code
+/// reads.
+static KnownLaunch sameInAllLaunches(const ProbeRecord &Trace, const TracedKernel &Kernel,
+                                     const PtxModule &Ptx) {
+  KnownLaunch Known;
+  Known.Values = Trace.sameArguments(Kernel.Kernel);
+  auto Same = [&](auto DimensionsOf) {
+    std::optional<std::array<unsigned, 3>> Exact;
+    for (const KernelLaunches &L : Kernel.Shapes) {
+      std::array<unsigned, 3> Own = DimensionsOf(L.Shape);
+      if ((Exact && *Exact != Own) || Own[0] == 0) // Launches of many shapes have none in common.
+        return std::optional<std::array<unsigned, 3>>();
+      Exact = Own;
+    }
+    return Exact;
+  };
+  auto Reads = [&](llvm::StringRef Register) {
+    auto ReadBy = [&](llvm::StringRef Function) {
+      return Ptx.definitionOf(Function).contains(Register);
+    };
+    return ReadBy(Kernel.Kernel) || llvm::any_of(Ptx.find(Kernel.Kernel)->Callees, ReadBy);
+  };
+  if (Reads("%ntid"))
+    Known.Block = Same([](const LaunchShape &S) { return S.Block; });
+  if (Reads("%nctaid"))
+    Known.Grid = Same([](const LaunchShape &S) { return S.Grid; });
+  return Known;
+}
+
+void carve::findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
+                              TuningJob &Job, const JobContext &Context) {
+  if (Context.Options.Entries != FurtherEntries::Values || !Context.FlavourPtx)
+    return;
+  runInParallel(Job.Kernels.size(), [&](size_t I) {
+    JobKernel &K = Job.Kernels[I];
+    if (!mayHaveFurtherEntry(K, Job, Context.Options))
+      return;
+    const ParsedModule &M =
+        *llvm::find_if(Parsed, [&](const ParsedModule &P) { return P.InJob == K.Modules.front(); });
+    KnownLaunch Known = sameInAllLaunches(Trace, K.Traced, M.Ptx);
+    const UnitFrontEnd *FrontEnd = frontEndOf(M.Source, M.Image.PtxDigest);
+    if (!FrontEnd || Known.empty())
+      return;
+    llvm::Expected<std::string> Text = Context.Store.blob(FrontEnd->InputDigest);
+    llvm::Expected<KnownLaunch> Assumable =
+        Text ? assumable(*Text, K.Traced.Kernel, Known) : Text.takeError();
+    if (Assumable)
+      K.Known = std::move(*Assumable);
+    else
+      logLine(K.Traced.Kernel +
+              ": not compiled for its arguments: " + llvm::toString(Assumable.takeError()));
+  });
 }
 
 std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const KernelBuild &Built,

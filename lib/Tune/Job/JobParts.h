@@ -83,6 +83,12 @@ void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &P
 llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
+/// Sets JobKernel::Known of the kernels that may have further entries for the values of their
+/// arguments, which \p Trace has seen. What cannot be written into a kernel's text is logged and
+/// left out.
+void findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
+                       TuningJob &Job, const JobContext &Context);
+
 /// The register caps to try for \p Kernel, ascending: the points of all its shapes within the
 /// launch domain, or, if the kernel may have further entries, within the blocks that were traced.
 /// Caps that are forbidden are added to KernelBuild::Dropped. Sets KernelBuild::LaunchableRegs and
@@ -96,8 +102,12 @@ std::vector<unsigned> capsToTry(const JobKernel &Kernel, const EntryDirectives &
 bool mayHaveFurtherEntry(const JobKernel &Kernel, const TuningJob &Job,
                          const TuningOptions &Options);
 
-/// The launches that a further entry with \p Variant is for: all that its registers allow.
-EntryGuard guardOf(const JobVariant &Variant, const TuningJob &Job);
+/// Whether \p Variant of a kernel may only be a further entry of it.
+bool needsGuard(const JobVariant &Variant, const KernelBuild &Built);
+
+/// The launches that a further entry of \p Kernel with \p Variant is for: all that its registers
+/// allow, and that have what its code relies on.
+EntryGuard guardOf(const JobKernel &Kernel, const JobVariant &Variant, const TuningJob &Job);
 
 /// Why \p Variant of \p Kernel may not be used although its cap is in the domain, or nothing if it
 /// may. For example, a kernel that needs its blocks resident would lose some, or its local memory

@@ -151,6 +151,7 @@ llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const JobC
   placeKernels(tracedKernels(Trace), Sources.Modules, Job, Context);
   if (llvm::Error E = findRegions(Sources.Modules, Job, Context))
     return E;
+  findKnownLaunches(Trace, Sources.Modules, Job, Context);
   llvm::stable_sort(Job.Left, [](const LeftKernel &A, const LeftKernel &B) {
     return A.Traced.Share > B.Traced.Share;
   });

@@ -4,6 +4,7 @@
 /// later, variants and images, is in JobBuild.h.
 #pragma once
 
+#include "Nvcc/KnownLaunch.h"
 #include "Ptx/KernelHazards.h"
 #include "Store/Profile.h"
 #include "Store/UnitStore.h"
@@ -41,6 +42,10 @@ struct JobKernel {
   RegisterRegion Region;
   std::string KernelDigest; ///< See PtxModule::kernelDigest.
   KernelHazards Hazards;
+  /// What a further entry may be compiled for: what is the same in all traced launches, as far as
+  /// it can be written into the kernel's text. Empty if there is nothing, or if there are to be no
+  /// such entries.
+  KnownLaunch Known;
 };
 
 /// The launch shape of \p Kernel with the most GPU time. The kernel must have a shape.

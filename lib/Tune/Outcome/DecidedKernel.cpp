@@ -129,9 +129,8 @@ DecidedKernel decideKernel(const TuningJob &Job, const JobBuild &Built, size_t I
   D.Chosen = D.Tuned ? Variant.Resources : D.Default;
   if (D.Tuned)
     D.CodeDigest = Variant.CodeDigest;
-  unsigned Most = Built.Kernels[Index].FirstEntryRegs;
-  if (D.Tuned && Most && Variant.Resources.RegsPerThread > Most)
-    D.When = guardOf(Variant, Job);
+  if (D.Tuned && needsGuard(Variant, Built.Kernels[Index]))
+    D.When = guardOf(Job.Kernels[Index], Variant, Job);
   if (InRun && !O.Screened.empty())
     D.InRun = findingOf(*InRun, Index);
   return D;

@@ -55,7 +55,8 @@ KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, con
   Space.FrontEndCaps = Context.FlavourPtx && FrontEnd;
   if (Space.FrontEndCaps)
     for (FrontEndKnob Knob : frontEndKnobs())
-      if (appliesTo(Knob, FrontEnd->Step.Arguments))
+      if (appliesTo(Knob, FrontEnd->Step.Arguments) &&
+          (Knob != FrontEndKnob::KnownLaunch || !Kernel.Known.empty()))
         Space.FrontEndKnobs.push_back(Knob);
   Built.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SpillsBelow = spillsBelow(Kernel.Region, Entry);

@@ -24,7 +24,9 @@ static llvm::Expected<std::string> withVariants(const TuningJob &Job, const JobB
         const JobVariant &V = Built.Kernels[K].Variants[A[K]];
         if (V.OnlyTimed)
           return malformed(V.CloneName + " computes something else than its kernel");
-        Pairs[Job.Kernels[K].Traced.Kernel] = V.CloneName;
+        // The probe launches such a clone itself, where its guard holds.
+        if (!isDispatched(V))
+          Pairs[Job.Kernels[K].Traced.Kernel] = V.CloneName;
       }
   std::vector<std::pair<std::string, std::string>> List(Pairs.begin(), Pairs.end());
   return exchangeKernelNames(Cubin, List);

@@ -10,7 +10,8 @@
 namespace carve {
 
 /// Writes into \p Dir an image for every module and device link of \p Built, in which the variants
-/// of \p A have their kernels' own names. Returns the images by the containers that they replace.
+/// of \p A have their kernels' own names, other than those that depend on the launch
+/// (isDispatched()). Returns the images by the containers that they replace.
 /// If \p A is empty, the program stays untouched and there is no image. If all elements are 0, the
 /// multi-version images are written unchanged: the default runs, and the variants are there to be
 /// launched. Fails if a variant is only timed, or if an image cannot be written.

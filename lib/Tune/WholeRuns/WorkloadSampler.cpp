@@ -2,6 +2,7 @@
 
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Tune/InRun/ProbePlan.h"
 #include "Tune/WholeRuns/JobImages.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -68,8 +69,11 @@ llvm::Expected<RunSample> WorkloadSampler::run(const Assignment &A) {
   llvm::Expected<ImageMap> Images = placeImages(Job, Built, Scope, A, ImagesDir);
   if (!Images)
     return Images.takeError();
+  ProbeSetup Setup = Probe;
+  if (Scope == TuningScope::Kernel)
+    Setup.Plan = printDispatchPlan(Job, Built, A);
   llvm::Expected<RunRecord> Run =
-      runWorkload(Spec, Probe, *Images, Runner, /*LaunchDelayNs=*/0, Gpus);
+      runWorkload(Spec, Setup, *Images, Runner, /*LaunchDelayNs=*/0, Gpus);
   if (!Run)
     return Run.takeError();
   if (Run->Interrupted)

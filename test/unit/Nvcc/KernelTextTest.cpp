@@ -101,6 +101,18 @@ TEST(KernelText, assumptions_standAtTheHeadOfTheBody) {
   const char *Name = "_ZN36_GLOBAL__N__ac9cb946_4_k_cu_20d782b51kEPffib";
   EXPECT_EQ(assumed(Text, Name, Known), Wanted);
   EXPECT_EQ(llvm::StringRef(Wanted).count('\n'), llvm::StringRef(Text).count('\n'));
+  KnownLaunch Written = llvm::cantFail(assumable(Text, Name, Known));
+  EXPECT_EQ(Written.Values, (std::vector<ArgumentValue>{{2, 4, 0xffffffff}, {3, 1, 1}}));
+  EXPECT_EQ(Written.Block, Known.Block);
+  EXPECT_EQ(assumed(Text, Name, Written), Wanted);
+}
+
+TEST(KernelText, parameterNamedAsADimension_hidesIt) {
+  KnownLaunch Known{{}, {{64, 1, 1}}, {{2, 1, 1}}};
+  KnownLaunch Written =
+      llvm::cantFail(assumable(GLOBAL " void k(int blockDim) {}", "_Z1ki", Known));
+  EXPECT_FALSE(Written.Block);
+  EXPECT_EQ(Written.Grid, Known.Grid);
 }
 
 TEST(KernelText, whatCouldBeMeantTwice_isRefused) {

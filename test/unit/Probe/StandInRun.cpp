@@ -13,6 +13,11 @@ static const std::set<std::string> Kernels = {"scale", "step", "sum", "append", 
 static const std::pair<const char *, const char *> Clones[] = {
     {"control", "__carve_control"}, {"fast", "__fast"}, {"odd", "__odd"}};
 
+/// Returns the number of the last parameter of \p Kernel, which counts its elements.
+static unsigned placeOfCount(const std::string &Kernel) {
+  return Kernel == "step" || Kernel == "count" ? 1 : 2;
+}
+
 StandInRun::StandInRun(const std::string &Scenario, const std::string &Bad)
     : Arguments{Scenario, Bad} {
   ProbeRun Without;
@@ -29,7 +34,12 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
   for (const std::string &Kernel : Kernels) {
     Text += "kernel\t" + Kernel + "\t" + Plan.Mode + "\t" + Plan.Fallback + "\n";
     for (auto [Variant, Suffix] : Clones)
-      Text += "variant\t" + Kernel + "\t" + Variant + "\t" + Kernel + Suffix + "\n";
+      if (!Plan.Omitted.count(Variant))
+        Text += "variant\t" + Kernel + "\t" + Variant + "\t" + Kernel + Suffix +
+                (Plan.Guarded.count(Variant) ? "\t1\n" : "\t0\n");
+    if (!Plan.Guarded.empty())
+      Text += "guard\t" + Kernel + "\t" + std::to_string(placeOfCount(Kernel)) + "\t4\t" +
+              std::to_string(Plan.GuardedCount) + "\n";
     for (const std::string &Variant : Plan.Excluded)
       Text += "exclude\t" + Kernel + "\t" + Variant + "\n";
     for (const std::string &Variant : Plan.Measured)

@@ -5,6 +5,10 @@
 
 #include "unit/Probe/ProbeRecords.h"
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace carve::probe::test {
 
 struct StandInPlan {
@@ -12,6 +16,11 @@ struct StandInPlan {
   unsigned HangMs = 10'000;
   /// The variants of every kernel that are excluded or measured.
   std::vector<std::string> Excluded, Measured;
+  /// The variants of every kernel that are not in the plan.
+  std::set<std::string> Omitted = {};
+  /// The variants of every kernel that may run only if the kernel's count is GuardedCount.
+  std::set<std::string> Guarded = {};
+  unsigned GuardedCount = 0;
 };
 
 class StandInRun {

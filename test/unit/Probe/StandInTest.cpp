@@ -92,3 +92,40 @@ TEST(StandInRotation, excludedVariant_isNeverRun) {
   EXPECT_EQ(variantsIn(Run.Timed, "rotated", "step", 6),
             (std::set<std::string>{"default", "control", "fast"}));
 }
+
+/// Returns the parameters of the `argument` records of \p Kernel, with how many values each has.
+static std::map<std::string, unsigned> argumentValues(const Records &File,
+                                                      const std::string &Kernel) {
+  std::map<std::string, unsigned> Values;
+  for (const Fields &Line : File.of("argument"))
+    if (Line.at(0) == Kernel)
+      ++Values[Line.at(1)];
+  return Values;
+}
+
+TEST(StandInArguments, parametersThatVary_haveTwoValues) {
+  using Counts = std::map<std::string, unsigned>;
+  StandInRun Swapped("deterministic");
+  EXPECT_EQ(argumentValues(Swapped.Traced, "scale"), (Counts{{"0", 2}, {"1", 2}, {"2", 1}}));
+  StandInRun Loaded("contexts");
+  EXPECT_EQ(argumentValues(Loaded.Traced, "step"), (Counts{{"0", 2}, {"1", 1}}))
+      << "a kernel of two modules";
+  StandInRun Threads("threads");
+  EXPECT_EQ(argumentValues(Threads.Traced, "step"), (Counts{{"0", 2}, {"1", 1}}));
+  StandInRun Lengths("lengths");
+  std::vector<Fields> Lines = Lengths.Traced.of("argument");
+  ASSERT_EQ(Lines.size(), 3u);
+  EXPECT_EQ(Lines[1], (Fields{"step", "1", "4", "4096"}));
+  EXPECT_EQ(Lines[2], (Fields{"step", "1", "4", "2048"}));
+}
+
+TEST(StandInArguments, argumentsInABuffer_areUnknown) {
+  StandInRun Run("packed");
+  EXPECT_EQ(Run.Traced.of("argument"), (std::vector<Fields>{{"step", "0", "0", "0"}}));
+}
+
+TEST(StandInArguments, timingRun_recordsNone) {
+  StandInRun Run("in-place");
+  (void)Run.time({});
+  EXPECT_TRUE(Run.Timed.of("argument").empty());
+}

@@ -39,7 +39,7 @@ TEST(RecordReader, malformedField_isNamedWithWhatWasExpected) {
   EXPECT_EQ(wrong<SeedRecord>("seed\t1\t"), "field 2 is '', expected none");
   EXPECT_EQ(wrong<KernelRecord>("kernel\t\tx\ty"), "field 1 is '', expected a name");
   EXPECT_EQ(wrong<KernelRecord>("kernel\tk\tx\ty"),
-            "field 2 is 'x', expected fixed|rotate|replay|verify-rotate");
+            "field 2 is 'x', expected fixed|rotate|replay|verify-rotate|dispatch");
   EXPECT_EQ(wrong<KernelRecord>("kernel\tk\treplay\ty"), "field 3 is 'y', expected none|rotate");
   for (const char *Bad : {"", "1", "1,2", "1,2,3,4", "1,2,", "1,,2", "1,2,x", "1,2,4294967296"})
     EXPECT_EQ(wrong<PlannedShape>(std::string("shape\tk\t") + Bad + "\t1,1,1\t0\t1,1,1\t1\t5"),

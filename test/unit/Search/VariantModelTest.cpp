@@ -111,6 +111,12 @@ TEST(VariantModel, frontEndKnobs_beforeAnythingIsTimed_promiseLessThanCaps) {
   for (FrontEndKnob Knob : frontEndKnobs()) {
     VariantSetting V;
     V.FrontEnd = Knob;
+    if (Knob == FrontEndKnob::KnownLaunch) {
+      for (unsigned Cap : space().Caps)
+        EXPECT_GT(M.expectedGain(at(V)), M.expectedGain(at(capped(Cap))))
+            << "some kernels gain half of their time";
+      continue;
+    }
     EXPECT_GT(M.expectedGain(at(V)), 0.01) << nameOf(Knob).str();
     EXPECT_LT(M.expectedGain(at(V)), 0.02) << nameOf(Knob).str();
     for (unsigned Cap : space().Caps)

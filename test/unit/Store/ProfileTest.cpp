@@ -145,6 +145,8 @@ TEST(Profile, eachLoadCaching_isReadBackAsWritten) {
 
 TEST(Profile, eachFrontEndKnob_isReadBackAsWritten) {
   for (FrontEndKnob Knob : frontEndKnobs()) {
+    if (Knob == FrontEndKnob::KnownLaunch) // Only further entries have it.
+      continue;
     Profile P;
     P.Kernels.resize(1);
     P.Kernels[0].Kernel = "k";
@@ -328,6 +330,12 @@ static std::string withKernel(const std::string &Rest) {
   return "carve-profile: 1\nkernels:\n  - kernel: k\n" + Rest;
 }
 
+/// The same with an entry whose guard has the arguments \p List.
+std::string withArgument(const std::string &List) {
+  return withKernel("    variant: default\n    entries:\n      - {when: {arguments: [" + List +
+                    "]}, variant: default}\n");
+}
+
 TEST(Profile, badProfile_read_errorNamesLineAndValue) {
   struct {
     std::string Text, Message;
@@ -365,7 +373,7 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
        "p.yaml:4: register-usage-level: '11', expected a number in 0..10"},
       {withKernel("    variant: {frontend-knob: unroll4}\n"),
        "p.yaml:4: frontend-knob: 'unroll4', expected newllvm, "
-       "newrolled, unroll, unroll2 or noremat"},
+       "newrolled, unroll, unroll2, noremat or known"},
       {withKernel("    variant: {load-cache: ca}\n"),
        "p.yaml:4: load-cache: 'ca', expected cg, cs or noalloc"},
       {withKernel("    variant: {load-cache: [cg]}\n"),
@@ -378,13 +386,13 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
        "p.yaml:6: no 'variant' in further entry"},
       {withKernel(
            "    variant: default\n    entries:\n      - when: {}\n        variant: default\n"),
-       "p.yaml:6: when: nothing, expected threads, block or grid"},
+       "p.yaml:6: when: nothing, expected threads, block, grid or arguments"},
       {withKernel("    variant: default\n    entries:\n      - when: {threads: 1025}\n"),
        "p.yaml:6: threads: '1025', expected a number in 1..1024"},
       {withKernel("    variant: default\n    entries:\n      - when: {block: 16}\n"),
        "p.yaml:6: block: '16', expected dimensions such as 16x16x1"},
       {withKernel("    variant: default\n    entries:\n      - when: {smem: 0}\n"),
-       "p.yaml:6: unknown key 'smem' in when, expected threads, block, grid"},
+       "p.yaml:6: unknown key 'smem' in when, expected threads, block, grid, arguments"},
       {withKernel("    variant: default\n    entries:\n"
                   "      - {when: {grid: 1x1x1}, variant: {cap: 40}}\n"
                   "      - {when: {grid: 1x1x1}, variant: {cap: 48}}\n"),
@@ -398,6 +406,21 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
                   "      - {when: {grid: 3x1x1}, variant: default}\n"
                   "      - {when: {grid: 4x1x1}, variant: default}\n"),
        "p.yaml:9: more than 3 further entries of a kernel"},
+      {withKernel("    variant: {frontend-knob: known}\n"),
+       "p.yaml:3: frontend-knob known in the variant of a kernel, expected it only in entries"},
+      {withKernel("    variant: default\n    entries:\n"
+                  "      - {when: {threads: 64}, variant: {frontend-knob: known}}\n"),
+       "p.yaml:6: frontend-knob known when threads <= 64, expected a guard with block, grid or "
+       "arguments"},
+      {withArgument("{parameter: 1, bytes: 4}"), "p.yaml:6: no 'value' in argument"},
+      {withArgument("{parameter: 1, bytes: 3, value: 0}"),
+       "p.yaml:6: bytes: 3, expected 1, 2, 4 or 8"},
+      {withArgument("{parameter: 1, bytes: 2, value: 65536}"),
+       "p.yaml:6: value: 65536, expected one that 2 bytes hold"},
+      {withArgument("{parameter: 1, bytes: 4, value: -1}"),
+       "p.yaml:6: value: '-1', expected a whole number from 0 on"},
+      {withArgument("{parameter: 1, bytes: 1, value: 0}, {parameter: 1, bytes: 1, value: 1}"),
+       "p.yaml:6: parameter: 1, expected one after 1"},
       {withKernel("    variant: {smem-spilling: false}\n"),
        "p.yaml:4: smem-spilling: 'false', expected true"},
       {withKernel("    variant: {smem-spilling: }\n"),
@@ -501,13 +524,18 @@ TEST(Profile, furtherEntries_areReadBackAndCompiledAgain) {
   D.Kernel = "k(int)";
   P.put(D);
   EXPECT_EQ(choicesOf(P), "") << "a default alone changes nothing";
-  D.Entries = {{{.MaxThreads = 256}, {.Cap = 96}},
-               {{.Block = {{16, 16, 1}}, .Grid = {{7, 1, 1}}}, {}}};
+  D.Entries = {
+      {{.MaxThreads = 256}, {.Cap = 96}},
+      {{.Block = {{16, 16, 1}}, .Grid = {{7, 1, 1}}}, {}},
+      {{.Arguments = {{1, 4, 4096}, {3, 8, UINT64_MAX}}}, {.FrontEnd = FrontEndKnob::KnownLaunch}}};
   P.put(D);
   std::string Text = printProfile(P);
   EXPECT_NE(Text.find("    variant: default\n    entries:\n      - when: {threads: 256}\n"
                       "        variant: {cap: 96}\n      - when: {block: 16x16x1, grid: 7x1x1}\n"
-                      "        variant: default\n"),
+                      "        variant: default\n"
+                      "      - when: {arguments: [{parameter: 1, bytes: 4, value: 4096}, "
+                      "{parameter: 3, bytes: 8, value: 18446744073709551615}]}\n"
+                      "        variant: {frontend-knob: known}\n"),
             std::string::npos)
       << Text;
   llvm::Expected<Profile> Back = parseProfile(Text, "p.yaml");
@@ -516,5 +544,6 @@ TEST(Profile, furtherEntries_areReadBackAndCompiledAgain) {
   EXPECT_EQ(printProfile(*Back), Text);
   EXPECT_NE(choicesOf(P), "");
   EXPECT_EQ(decisionText(D),
-            "default; cap 96 when threads <= 256; default when block 16x16x1, grid 7x1x1");
+            "default; cap 96 when threads <= 256; default when block 16x16x1, grid 7x1x1; "
+            "frontend-knob known when parameter 1 = 4096, parameter 3 = 18446744073709551615");
 }

@@ -27,11 +27,11 @@ TEST(Plan, read_planOfTheTuner_givesItsKernels) {
   Plan P;
   ASSERT_TRUE(read(P, "carve-plan\t1\nseed\t9\nreplay-ms\t500\nhang-ms\t20\n"
                       "shape\tk\t1,2,3\t4,5,6\t7\t1,1,1\t12\t1500\n"
-                      "exclude\tk\tr40\nvariant\tk\tr40\tk__b\nvariant\tk\tcontrol\tk__a\n"
+                      "exclude\tk\tr40\nvariant\tk\tr40\tk__b\t0\nvariant\tk\tcontrol\tk__a\t0\n"
                       "kernel\tk\tverify-rotate\tnone\n"
                       "kernel\tl\trotate\trotate\nmeasure\tm\tmemory-only\n"
-                      "kernel\tm\treplay\tnone\nvariant\tm\tcontrol\tm__control\n"
-                      "variant\tm\tmemory-only\tm__memory\n"));
+                      "kernel\tm\treplay\tnone\nvariant\tm\tcontrol\tm__control\t0\n"
+                      "variant\tm\tmemory-only\tm__memory\t0\n"));
   EXPECT_EQ(P.Seed, 9u);
   EXPECT_EQ(P.ReplayMs, 500u);
   EXPECT_EQ(P.HangMs, 20u);
@@ -61,21 +61,23 @@ TEST(Plan, kernelWithMeasuredVariants_mayNotRotate) {
                                {"verify-rotate\tnone", false},
                                {"replay\trotate", false}}) {
     Plan P;
-    EXPECT_EQ(read(P, std::string("carve-plan\t1\nkernel\tk\t") + Mode +
-                          "\nvariant\tk\tcontrol\tk__a\nvariant\tk\tr40\tk__b\nmeasure\tk\tr40\n"),
-              IsSound)
+    EXPECT_EQ(
+        read(P, std::string("carve-plan\t1\nkernel\tk\t") + Mode +
+                    "\nvariant\tk\tcontrol\tk__a\t0\nvariant\tk\tr40\tk__b\t0\nmeasure\tk\tr40\n"),
+        IsSound)
         << Mode;
   }
 }
 
 TEST(Plan, variantsWithoutNames_areRefused) {
   const std::string Kernel = "carve-plan\t1\nkernel\tk\treplay\tnone\n";
-  const std::string Control = "variant\tk\tcontrol\tk__a\n", Other = "variant\tk\tr40\tk__b\n";
+  const std::string Control = "variant\tk\tcontrol\tk__a\t0\n",
+                    Other = "variant\tk\tr40\tk__b\t0\n";
   Plan Sound;
   EXPECT_TRUE(read(Sound, Kernel + Control + Other + "exclude\tk\tr40\n"));
   for (const std::string &Lines :
        std::vector<std::string>{Other, Control + Control, Control + Other + Other,
-                                Control + "variant\tk\tdefault\tk__b\n",
+                                Control + "variant\tk\tdefault\tk__b\t0\n",
                                 Control + "exclude\tk\tr40\n", Control + "measure\tk\t2\n",
                                 "exclude\tk\tcontrol\n", Control + Other + "exclude\tj\tr40\n"}) {
     Plan P;
@@ -88,7 +90,7 @@ TEST(Plan, planWithAnUnknownLine_isRefused) {
        {"", "carve-plan\t2\n", "carve-plan\t1\nwhat\t1\n", "carve-plan\t1\nseed\tx\n",
         "carve-plan\t1\nkernel\tk\treplay\n", "carve-plan\t1\nkernel\tk\tsometimes\tnone\n",
         "carve-plan\t1\nkernel\tk\tfixed\tnone\n", "carve-plan\t1\nkernel\tk\treplay\tnone\tk__a\n",
-        "carve-plan\t1\nvariant\tk\tcontrol\ta\n",
+        "carve-plan\t1\nvariant\tk\tcontrol\ta\t0\n",
         "carve-plan\t1\nshape\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t5\n",
         "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1\t1,1,1\t0\t1,1,1\t1\t5\n",
         "carve-plan\t1\nkernel\tk\treplay\tnone\nshape\tk\t1,1,1\t1,1,1\t0\t1,1,1\t1\t5.\n",
@@ -98,4 +100,47 @@ TEST(Plan, planWithAnUnknownLine_isRefused) {
     EXPECT_FALSE(read(P, Text)) << Text;
   }
   EXPECT_FALSE(Plan().read("/dev/null/nonexistent"));
+}
+
+TEST(Plan, guardedVariants_haveTheGuardsOfTheirKernel) {
+  Plan P;
+  ASSERT_TRUE(read(P, "carve-plan\t1\nguard\tk\t2\t4\t4096\nguard\tl\t0\t1\t1\n"
+                      "variant\tk\tknown\tk__b\t1\nvariant\tk\tcontrol\tk__a\t0\n"
+                      "kernel\tk\treplay\tnone\nguard\tk\t3\t8\t18446744073709551615\n"
+                      "kernel\tl\treplay\tnone\n"));
+  const PlannedKernel *K = P.find("k");
+  ASSERT_TRUE(K);
+  ASSERT_EQ(K->Variants.size(), 3u);
+  EXPECT_FALSE(K->Variants[0].Guarded);
+  EXPECT_FALSE(K->Variants[1].Guarded);
+  EXPECT_TRUE(K->Variants[2].Guarded);
+  ASSERT_EQ(K->Guards.size(), 2u);
+  EXPECT_EQ(K->Guards[0].Parameter, 2u);
+  EXPECT_EQ(K->Guards[0].Bytes, 4u);
+  EXPECT_EQ(K->Guards[0].Bits, 4096u);
+  EXPECT_EQ(K->Guards[1].Bits, UINT64_MAX);
+  EXPECT_EQ(P.find("l")->Guards.size(), 1u);
+}
+
+TEST(Plan, guardThatCannotBeChecked_isRefused) {
+  for (const char *Guard : {"guard\tk\t2\t3\t0\n", "guard\tk\t2\t0\t0\n", "guard\tk\t2\t16\t0\n",
+                            "guard\tk\t2\t4\n", "guard\tj\t2\t4\t0\n"}) {
+    Plan P;
+    EXPECT_FALSE(read(P, std::string("carve-plan\t1\nkernel\tk\treplay\tnone\n") + Guard)) << Guard;
+  }
+}
+
+TEST(Plan, dispatchedKernel_hasOneVariantBesidesTheControl) {
+  const std::string Kernel = "carve-plan\t1\nkernel\tk\tdispatch\tnone\n";
+  const std::string Control = "variant\tk\tcontrol\tk__a\t0\n", One = "variant\tk\tr40\tk__b\t0\n",
+                    Two = "variant\tk\tr48\tk__c\t0\n";
+  Plan Sound;
+  ASSERT_TRUE(read(Sound, Kernel + One + Control));
+  EXPECT_EQ(Sound.find("k")->Mode, TimingMode::Dispatch);
+  EXPECT_FALSE(Sound.find("k")->isReplayed());
+  for (const std::string &Lines :
+       {std::string(), Control, Control + One + Two, Control + One + "measure\tk\tr40\n"}) {
+    Plan P;
+    EXPECT_FALSE(read(P, Kernel + Lines)) << Lines;
+  }
 }

@@ -100,3 +100,16 @@ TEST(Rotation, pending_namesTheOldestVariantUnderWay) {
   EXPECT_TRUE(R.pending(Oldest));
   EXPECT_EQ(Oldest, 1u);
 }
+
+TEST(Rotation, turnThatDoesNotCount_takesItsOwnRecordAndNoOther) {
+  Rotation R({0, 1}, 1);
+  R.launched({3, 0, /*Counts=*/false}, 100);
+  R.launched({4, 0}, 101);
+  size_t Oldest = 99;
+  EXPECT_FALSE(R.pending(Oldest)) << "it runs the default";
+  auto First = R.recorded(0, 7), Second = R.recorded(0, 8);
+  ASSERT_TRUE(First && Second);
+  EXPECT_FALSE(First->Counts);
+  EXPECT_TRUE(Second->Counts);
+  EXPECT_EQ(Second->Cycle, 4u);
+}

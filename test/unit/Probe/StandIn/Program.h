@@ -52,5 +52,7 @@ void linkedVariable(Kernels &K);
 void managedVariable(Kernels &K);
 void unknownCall(Kernels &K);
 void sandboxed(Kernels &K);
+void lengths(Kernels &K);
+void packed(Kernels &K);
 
 } // namespace carve::standin

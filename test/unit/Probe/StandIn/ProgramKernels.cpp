@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 using namespace carve::standin;
@@ -126,6 +127,12 @@ static KernelBody badly(const std::string &Bad, KernelBody Body) {
     };
   if (Bad == "break")
     return [](const KernelCall &) { return CUDA_ERROR_ILLEGAL_ADDRESS; };
+  if (Bad == "known")
+    return [Body](const KernelCall &Call) {
+      KernelCall Known = Call;
+      std::memcpy(Known.Arguments.back().data(), &KnownCount, sizeof KnownCount);
+      return Body(Known);
+    };
   return Body;
 }
 

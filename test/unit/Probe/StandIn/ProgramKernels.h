@@ -8,6 +8,9 @@
 
 namespace carve::standin {
 
+/// The only count for which a clone that takes it as known is right.
+inline constexpr unsigned KnownCount = 4096;
+
 /// Registers `scale`, `step`, `sum`, `append` and `count`, each with `<name>__carve_control`,
 /// `<name>__fast` (which does the same in less time) and `<name>__odd` (which also does the same,
 /// unless \p Bad says otherwise):
@@ -15,6 +18,7 @@ namespace carve::standin {
 ///   stray         it also writes where the kernel itself never writes
 ///   hang          it never ends
 ///   break         it breaks the context
+///   known         it takes its count for KnownCount, as code that is compiled for that value
 void registerProgramKernels(const std::string &Bad);
 
 /// The place to which a clone that writes astray writes.

@@ -403,6 +403,8 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"managed-variable", managedVariable},
       {"unknown-call", unknownCall},
       {"sandboxed", sandboxed},
+      {"lengths", lengths},
+      {"packed", packed},
   };
   return All;
 }

@@ -171,6 +171,40 @@ TEST(ProbePlan, variant_onlyTimed_isReplayedOrLeftOut) {
   EXPECT_FALSE(readBack(printPlan(P.Job, P.Built, P.Choices, {}, {})).find("_Z2avPf"));
 }
 
+TEST(ProbePlan, variantForKnownLaunches_isGuarded) {
+  Planned P;
+  P.Job.Kernels[0].Known.Values = {{1, 4, 4096}, {2, 1, 1}};
+  P.Built.Kernels[0].Variants[2].Setting.FrontEnd = FrontEndKnob::KnownLaunch;
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  EXPECT_FALSE(K.Variants[1].Guarded);
+  EXPECT_TRUE(K.Variants[2].Guarded);
+  EXPECT_FALSE(K.Variants[3].Guarded);
+  ASSERT_EQ(K.Guards.size(), 2u);
+  EXPECT_EQ(K.Guards[0].Parameter, 1u);
+  EXPECT_EQ(K.Guards[0].Bytes, 4u);
+  EXPECT_EQ(K.Guards[0].Bits, 4096u);
+  EXPECT_TRUE(Plan.find("init")->Guards.empty());
+}
+
+TEST(ProbePlan, wholeRunWithAKnownLaunch_isDispatchedByTheProbe) {
+  Planned P;
+  P.Job.Kernels[0].Known.Values = {{1, 4, 4096}};
+  P.Built.Kernels[0].Variants[2].Setting.FrontEnd = FrontEndKnob::KnownLaunch;
+  for (const Assignment &A : {Assignment{}, Assignment{0, 0}, Assignment{1, 1}, Assignment{3, 2}})
+    EXPECT_EQ(printDispatchPlan(P.Job, P.Built, A), "");
+  probe::Plan Plan = readBack(printDispatchPlan(P.Job, P.Built, {2, 2}));
+  ASSERT_EQ(Plan.Kernels.size(), 1u);
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  EXPECT_EQ(K.Mode, TimingMode::Dispatch);
+  ASSERT_EQ(K.Variants.size(), 3u);
+  EXPECT_EQ(K.Variants[2].Clone, P.Built.Kernels[0].Variants[2].CloneName);
+  EXPECT_TRUE(K.Variants[2].Guarded);
+  EXPECT_EQ(K.Guards.size(), 1u);
+  for (const KernelLaunches &L : P.Job.Kernels[0].Traced.Shapes)
+    EXPECT_TRUE(K.find(L.Shape));
+}
+
 TEST(JobImages, variant_onlyTimed_isNeverPlaced) {
   TuningJob Job = sampleJob();
   JobBuild Built = sampleBuild(Job);

@@ -139,6 +139,41 @@ TEST_F(PlaceKernelsTest, units_unreadable_areLeftOut) {
   EXPECT_EQ(leftReason(), "in-no-unit");
 }
 
+TEST_F(PlaceKernelsTest, whatAllLaunchesShare_isKnown) {
+  const std::string Kernel = "_Z5bulkyPdi";
+  Unit U = unit("a");
+  U.FrontEnds.resize(1);
+  U.FrontEnds[0].PtxDigest = Digest;
+  U.FrontEnds[0].InputDigest =
+      valueOf(Store.putBlob("__attribute__((global)) void bulky(double *p, int n) {}"));
+  Options.Entries = FurtherEntries::Values;
+  TracedKernel Traced = sampleKernel(Kernel, 1).Traced;
+  place({U}, {Traced});
+  ASSERT_EQ(Job.Kernels.size(), 1u);
+  auto KnownIn = [&](const ProbeRecord &Trace) {
+    Job.Kernels[0].Known = {};
+    JobContext Context{Store, {}, Runner, Options};
+    Context.FlavourPtx = [](auto &&...) { return std::string(); };
+    findKnownLaunches(Trace, Parsed, Job, Context);
+    return Job.Kernels[0].Known;
+  };
+  ProbeRecord Trace;
+  EXPECT_TRUE(KnownIn(Trace).empty());
+  Trace.Arguments[Kernel].add({Kernel, 0, 8, 4096});
+  EXPECT_TRUE(KnownIn(Trace).empty()) << "a pointer is no value";
+  Trace.Arguments[Kernel].add({Kernel, 1, 4, 50});
+  EXPECT_EQ(KnownIn(Trace), (KnownLaunch{{{1, 4, 50}}, {}, {}}))
+      << "the kernel reads neither block nor grid";
+  Job.Kernels[0].Traced.GraphLaunches = 1;
+  EXPECT_TRUE(KnownIn(Trace).empty());
+  Job.Kernels[0].Traced.GraphLaunches = 0;
+  Options.Entries = FurtherEntries::Blocks;
+  EXPECT_TRUE(KnownIn(Trace).empty());
+  Options.Entries = FurtherEntries::Values;
+  Trace.Arguments[Kernel].add({Kernel, 1, 4, 51});
+  EXPECT_TRUE(KnownIn(Trace).empty());
+}
+
 TEST(CapsToTry, caps_severalShapes_areTheCriticalPointsOfEach) {
   TuningJob Job = sampleJob();
   JobKernel K = sampleKernel("k", 1);
@@ -199,6 +234,27 @@ TEST(CapsToTry, furtherEntries_mayHaveWhatTheTracedBlocksAllow) {
       Changed([](auto &Of, auto &, auto &) { Of.Traced.Shapes[0].Shape.DynamicSmemBytes = 49153; }),
       64u)
       << "such a launch needs an attribute, which the entry has not";
+}
+
+TEST(Guard, variant_knownLaunchOrManyRegisters_needsOne) {
+  TuningJob Job = sampleJob();
+  JobKernel K = sampleKernel("k", 1);
+  K.Known = {{{1, 4, 4096}}, {}, {{7, 1, 1}}};
+  KernelBuild Built;
+  Built.FirstEntryRegs = 64;
+  JobVariant V;
+  V.Resources.RegsPerThread = 64;
+  EXPECT_FALSE(needsGuard(V, Built));
+  V.Resources.RegsPerThread = 128;
+  EXPECT_TRUE(needsGuard(V, Built));
+  EXPECT_EQ(guardText(guardOf(K, V, Job)), "threads <= 512");
+  V.Setting.FrontEnd = FrontEndKnob::KnownLaunch;
+  EXPECT_EQ(guardText(guardOf(K, V, Job)), "threads <= 512, grid 7x1x1, parameter 1 = 4096");
+  V.Resources.RegsPerThread = 40;
+  EXPECT_TRUE(needsGuard(V, Built));
+  EXPECT_EQ(guardText(guardOf(K, V, Job)), "grid 7x1x1, parameter 1 = 4096");
+  K.Known.Block = {{32, 2, 1}};
+  EXPECT_EQ(guardText(guardOf(K, V, Job)), "block 32x2x1, grid 7x1x1, parameter 1 = 4096");
 }
 
 TEST(CapsToTry, caps_aboveTheLimit_becomeTheLimit) {

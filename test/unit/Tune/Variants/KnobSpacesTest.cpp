@@ -54,7 +54,11 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_EQ(S.MaxRegs, 64u) << "72 registers would shrink the largest block";
   EXPECT_EQ(Built.LaunchableRegs, 64u);
   EXPECT_TRUE(S.FrontEndCaps);
-  EXPECT_EQ(S.FrontEndKnobs, frontEndKnobs().vec());
+  std::vector<FrontEndKnob> Knobs = frontEndKnobs().vec();
+  llvm::erase(Knobs, FrontEndKnob::KnownLaunch);
+  EXPECT_EQ(S.FrontEndKnobs, Knobs) << "nothing is known of the launches";
+  Kernel.Known.Values = {{1, 4, 7}};
+  EXPECT_EQ(space().FrontEndKnobs, frontEndKnobs().vec());
   EXPECT_TRUE(S.SmemSpilling);
   EXPECT_EQ(S.LoadCachings,
             (std::vector{LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate}));

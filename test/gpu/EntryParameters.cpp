@@ -1,0 +1,141 @@
+#include "EntryParameters.h"
+
+using namespace carve::test;
+
+using Random = std::mt19937;
+
+unsigned carve::test::bytesOf(ParameterKind Kind) {
+  switch (Kind) {
+  case ParameterKind::Bool:
+  case ParameterKind::Char:
+  case ParameterKind::Level:
+    return 1;
+  case ParameterKind::Short:
+    return 2;
+  case ParameterKind::Int:
+  case ParameterKind::Unsigned:
+  case ParameterKind::Mode:
+  case ParameterKind::Float:
+    return 4;
+  case ParameterKind::LongLong:
+  case ParameterKind::Size:
+  case ParameterKind::Double:
+    return 8;
+  default:
+    return 0;
+  }
+}
+
+bool carve::test::isInteger(ParameterKind Kind) {
+  return Kind >= ParameterKind::Int && Kind <= ParameterKind::Short;
+}
+
+static bool isSigned(ParameterKind Kind) {
+  return Kind == ParameterKind::Int || Kind == ParameterKind::LongLong ||
+         Kind == ParameterKind::Char || Kind == ParameterKind::Short;
+}
+
+/// Returns the low bytes of \p Value that a parameter has.
+static uint64_t bitsOf(ParameterKind Kind, int64_t Value) {
+  unsigned Bytes = bytesOf(Kind);
+  return Bytes == 8 || !Bytes ? uint64_t(Value) : uint64_t(Value) & ((1ull << 8 * Bytes) - 1);
+}
+
+/// Returns the number whose bits are \p Bits. Large values of unsigned types become negative.
+static int64_t numberOf(ParameterKind Kind, uint64_t Bits) {
+  unsigned Unused = 64 - 8 * bytesOf(Kind);
+  return isSigned(Kind) ? int64_t(Bits << Unused) >> Unused : int64_t(Bits);
+}
+
+/// Whether a kernel may get the value with the bits \p Bits: no loop must take forever, and nothing
+/// is divided by 0.
+static bool allowed(const RandomParameter &P, uint64_t Bits) {
+  int64_t Number = numberOf(P.Kind, Bits);
+  switch (P.Role) {
+  case ParameterRole::Any:
+    return true;
+  case ParameterRole::Count:
+    return Number >= (isSigned(P.Kind) ? -1 : 0) && Number <= 64;
+  case ParameterRole::Divisor:
+    return Number != 0;
+  case ParameterRole::Words:
+    return Number >= 0 && Number <= 16000;
+  }
+  return false;
+}
+
+static std::vector<uint64_t> floatPool() {
+  return {0, 0x80000000, 0x3f800000, 0x3f000000, 0xc0200000, 0x7fc00000, 0x7f800000, 1, 0x4048f5c3};
+}
+static std::vector<uint64_t> doublePool() {
+  return {0, 1ull << 63, 0x3ff0000000000000, 0x3fe0000000000000, 0x7ff8000000000000, 1ull << 62, 1};
+}
+
+/// Returns values of an integer that are worth trying.
+static std::vector<uint64_t> integerPool(const RandomParameter &P, unsigned FreeWords) {
+  int64_t Most = isSigned(P.Kind) ? int64_t(~0ull >> (65 - 8 * bytesOf(P.Kind))) : -1;
+  std::vector<int64_t> Numbers;
+  switch (P.Role) {
+  case ParameterRole::Any:
+    Numbers = {0, 1, 2, 5, 64, 100, -1, -2, Most, Most + 1, Most - 1, 4096};
+    if (bytesOf(P.Kind) == 8)
+      Numbers.insert(Numbers.end(), {1ll << 32, (1ll << 32) + 5, (1ll << 32) + 100, 1ll << 40});
+    break;
+  case ParameterRole::Count:
+    Numbers = {-1, 0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 60};
+    break;
+  case ParameterRole::Divisor:
+    Numbers = {1, 2, 3, 5, 7, 8, 64, 100, 127, -1, -3, -8, Most};
+    break;
+  case ParameterRole::Words: {
+    int64_t Free = FreeWords;
+    Numbers = {0, 1, 33, 100, 256, 256, 1000, Free, Free + 1, 15000};
+  }
+  }
+  std::vector<uint64_t> Values;
+  for (int64_t Number : Numbers)
+    if (uint64_t Bits = bitsOf(P.Kind, Number); allowed(P, Bits))
+      Values.push_back(Bits);
+  return Values;
+}
+
+uint64_t carve::test::someValue(const RandomParameter &P, unsigned FreeWords, Random &R) {
+  switch (P.Kind) {
+  case ParameterKind::Output:
+  case ParameterKind::Input:
+    return 0;
+  case ParameterKind::Bool:
+    return R() % 2;
+  case ParameterKind::Mode:
+    return R() % 4;
+  case ParameterKind::Level:
+    return R() % 3;
+  case ParameterKind::Float:
+    return oneOf(R, floatPool());
+  case ParameterKind::Double:
+    return oneOf(R, doublePool());
+  case ParameterKind::Pair:
+    return R();
+  default:
+    return oneOf(R, integerPool(P, FreeWords));
+  }
+}
+
+uint64_t carve::test::neighbour(const RandomParameter &P, uint64_t Bits, Random &R) {
+  switch (P.Kind) {
+  case ParameterKind::Bool:
+    return Bits ^ 1;
+  case ParameterKind::Mode:
+    return (Bits + 1) % 4;
+  case ParameterKind::Level:
+    return (Bits + 1) % 3;
+  default:
+    break;
+  }
+  uint64_t Top = 1ull << (8 * bytesOf(P.Kind) - 1);
+  std::vector<uint64_t> Near;
+  for (uint64_t Value : {Bits + 1, Bits - 1, Bits ^ Top, Bits ^ uint64_t(1) << 32})
+    if (uint64_t Kept = bitsOf(P.Kind, int64_t(Value)); Kept != Bits && allowed(P, Kept))
+      Near.push_back(Kept);
+  return Near.empty() ? Bits : oneOf(R, Near);
+}

@@ -1,0 +1,389 @@
+// Random programs whose kernels have further entries. They must do what nvcc's do, each launch must
+// take the entry that its guard says, and if a guard were wrong, the programs would show it.
+// CARVE_ENTRY_PROGRAMS says how many there are, and CARVE_ENTRY_SEED the seed of the first one.
+#include "GpuTesting.h"
+
+#include "EntryProgramText.h"
+
+#include "Emit/EntryDispatch.h"
+#include "Emit/ObjectSplicer.h"
+#include "Support/Parallel.h"
+#include "Support/TempDir.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/ELF.h"
+#include "llvm/Support/Process.h"
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <set>
+
+using namespace carve;
+using namespace carve::test;
+
+namespace {
+
+/// So many programs run at once on the GPU.
+constexpr unsigned RunsAtOnce = 8;
+/// How many programs get wrong guards.
+constexpr unsigned MutatedPrograms = 12;
+
+unsigned numberFrom(const char *Variable, unsigned Default) {
+  std::optional<std::string> Text = llvm::sys::Process::GetEnv(Variable);
+  unsigned Number;
+  return Text && !llvm::StringRef(*Text).getAsInteger(10, Number) ? Number : Default;
+}
+
+/// Which entries an object has, by kernel and entry.
+using EmittedEntries = std::vector<std::vector<bool>>;
+
+/// A random program in a directory of its own, beside what is compiled from it.
+class BuiltProgram {
+public:
+  explicit BuiltProgram(unsigned Seed)
+      : Random(randomProgram(Seed)), Place("entries-" + std::to_string(Seed)) {
+    EXPECT_FALSE(writeFileAtomically(path("p.cu"), programText(Random)));
+    EXPECT_FALSE(writeFileAtomically(path("p.yaml"), printProfile(Random.profile())));
+  }
+
+  std::string path(const std::string &Name) const { return Place.path(Name); }
+  std::string log() const { return Place.log(); }
+  /// Compiles the program with nvcc and with the profile. \p More are further options.
+  void build(const std::string &Plain, const std::string &Tuned, const Words &More = {});
+  /// Finds the entries that \p File has, an object or a program.
+  void findEntries(const std::string &File);
+
+  RandomProgram Random;
+  EmittedEntries Emitted;
+  std::vector<std::string> Names; ///< The mangled names of the entries, sorted.
+
+private:
+  Project Place;
+};
+
+class EntryPrograms : public GpuTest {
+protected:
+  unsigned First = numberFrom("CARVE_ENTRY_SEED", 1);
+
+  /// Makes \p Count programs and compiles them in parallel.
+  std::vector<std::unique_ptr<BuiltProgram>> built(unsigned Count, const std::string &Plain,
+                                                   const std::string &Tuned,
+                                                   const Words &More = {}) const {
+    std::vector<std::unique_ptr<BuiltProgram>> All(Count);
+    runInParallel(Count, [&](size_t I) {
+      All[I] = std::make_unique<BuiltProgram>(First + unsigned(I));
+      All[I]->build(Plain, Tuned, More);
+    });
+    return All;
+  }
+};
+
+void BuiltProgram::build(const std::string &Plain, const std::string &Tuned, const Words &More) {
+  Words Arguments = {"-O3", "-arch=" + TestArch, "-I" + machine().Sources + "/apps", path("p.cu")};
+  llvm::append_range(Arguments, Random.Options);
+  llvm::append_range(Arguments, More);
+  Words Nvcc = Arguments;
+  Nvcc.insert(Nvcc.begin(), machine().T.Nvcc);
+  Nvcc.insert(Nvcc.end(), {"-o", path(Plain)});
+  CommandResult Result = run(Nvcc);
+  EXPECT_EQ(Result.ExitStatus, 0) << "seed " << Random.Seed << ": " << Result.Stderr;
+  EXPECT_EQ(Result.Stdout + Result.Stderr, "") << "seed " << Random.Seed;
+  Arguments.insert(Arguments.end(), {"--carve-profile=" + path("p.yaml"), "-o", path(Tuned)});
+  Place.compile(Arguments);
+  findEntries(Tuned);
+}
+
+/// Returns the names of further entries that \p Content has as whole words.
+std::set<std::string> entryNames(llvm::StringRef Content) {
+  auto IsWord = [](char C) { return llvm::isAlnum(C) || C == '_' || C == '$'; };
+  constexpr llvm::StringLiteral Mark = "__carve_e";
+  std::set<std::string> Names;
+  for (size_t At = Content.find(Mark); At != llvm::StringRef::npos;
+       At = Content.find(Mark, At + 1)) {
+    size_t Begin = At, End = At + Mark.size();
+    while (Begin > 0 && IsWord(Content[Begin - 1]))
+      --Begin;
+    while (End < Content.size() && llvm::isDigit(Content[End]))
+      ++End;
+    if (Begin < At && End > At + Mark.size() && (End == Content.size() || !IsWord(Content[End])))
+      Names.insert(Content.slice(Begin, End).str());
+  }
+  return Names;
+}
+
+/// Returns whether \p Name is that of the entry \p Index of \p K.
+bool isEntry(llvm::StringRef Name, const RandomKernel &K, size_t Index) {
+  return Name.contains(K.mangledPart()) && Name.ends_with("__carve_e" + std::to_string(Index + 1));
+}
+
+void BuiltProgram::findEntries(const std::string &File) {
+  for (const std::string &Name : entryNames(valueOf(readFile(path(File)))))
+    Names.push_back(Name);
+  for (const RandomKernel &K : Random.Kernels) {
+    std::vector<bool> &Has = Emitted.emplace_back();
+    for (size_t I = 0; I < K.Entries.size(); ++I)
+      Has.push_back(llvm::any_of(Names, [&](const std::string &N) { return isEntry(N, K, I); }));
+  }
+}
+
+/// Describes the first line in which two outputs differ; empty if there is none.
+std::string firstDifference(llvm::StringRef Expected, llvm::StringRef Actual) {
+  for (unsigned Line = 1; !Expected.empty() || !Actual.empty(); ++Line) {
+    auto [Wanted, MoreWanted] = Expected.split('\n');
+    auto [Found, MoreFound] = Actual.split('\n');
+    if (Wanted != Found)
+      return ("line " + llvm::Twine(Line) + " is '" + Found + "', expected '" + Wanted + "'").str();
+    Expected = MoreWanted;
+    Actual = MoreFound;
+  }
+  return "";
+}
+
+/// A launch that the program made and that succeeded.
+struct MadeLaunch {
+  const ProgramStep *Step;
+  const RandomLaunch *Launch;
+};
+
+/// Reads the launches from what the program \p P printed.
+std::vector<MadeLaunch> launchesOf(const RandomProgram &P, llvm::StringRef Stdout) {
+  std::vector<MadeLaunch> Made;
+  for (llvm::StringRef Line : llvm::split(Stdout, '\n')) {
+    llvm::SmallVector<llvm::StringRef, 4> Fields;
+    Line.split(Fields, ' ');
+    unsigned Step, Part;
+    auto [Number, Of] = Fields[0].split('.');
+    if (Fields.size() != 4 || Fields[2] != "cudaSuccess" || Number.getAsInteger(10, Step) ||
+        Of.getAsInteger(10, Part) || Step >= P.Steps.size() || Part > 1)
+      continue;
+    Made.push_back({&P.Steps[Step], &P.Steps[Step].Launches[Part]});
+  }
+  return Made;
+}
+
+/// Whether objects choose at calls of cudaLaunchKernel, too (EntryDispatch.cpp).
+bool choosesByPointer() {
+  static const bool Old = [] {
+    ProcessRunner Runner;
+    unsigned Major = 0;
+    std::string Version = valueOf(nvccVersion(machine().T, Runner));
+    return !llvm::StringRef(Version).split('.').first.getAsInteger(10, Major) && Major < 13;
+  }();
+  return Old;
+}
+
+/// Launches by kernel and entry.
+using EntryCounts = std::map<std::pair<size_t, size_t>, uint64_t>;
+
+EntryCounts expectedCounts(const BuiltProgram &B, llvm::StringRef Stdout) {
+  EntryCounts Counts;
+  for (const MadeLaunch &M : launchesOf(B.Random, Stdout)) {
+    size_t K = M.Step->Kernel;
+    if (auto Entry =
+            entryOf(B.Random.Kernels[K], M.Step->Way, *M.Launch, B.Emitted[K], choosesByPointer()))
+      ++Counts[{K, *Entry}];
+  }
+  return Counts;
+}
+
+EntryCounts tracedCounts(const BuiltProgram &B) {
+  // The probe itself turns further entries off.
+  RunRecord Run = runProbed({"env", "CARVE_ENTRIES=on", B.path("tuned")});
+  EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+  EXPECT_EQ(Run.Probe.whyIncomplete(), std::nullopt);
+  EntryCounts Counts;
+  for (const KernelLaunches &L : Run.Probe.Kernels)
+    for (size_t K = 0; K < B.Random.Kernels.size(); ++K)
+      for (size_t I = 0; I < B.Random.Kernels[K].Entries.size(); ++I)
+        if (isEntry(L.Kernel, B.Random.Kernels[K], I))
+          Counts[{K, I}] += L.Launches;
+  return Counts;
+}
+
+} // namespace
+
+TEST_F(EntryPrograms, outputs_areThoseOfNvcc) {
+  const unsigned Count = numberFrom("CARVE_ENTRY_PROGRAMS", 40);
+  auto Programs = built(Count, "plain", "tuned");
+  std::vector<CommandResult> Plain(Count), Tuned(Count), Off(Count);
+  runInParallel(
+      Count,
+      [&](size_t I) {
+        const BuiltProgram &B = *Programs[I];
+        Plain[I] = run({B.path("plain")});
+        Tuned[I] = run({B.path("tuned")});
+        Off[I] = run({B.path("tuned")}, {"CARVE_ENTRIES=off"});
+      },
+      RunsAtOnce);
+  uint64_t Emitted = 0, Launches = 0, Taken = 0;
+  for (unsigned I = 0; I < Count; ++I) {
+    const BuiltProgram &B = *Programs[I];
+    SCOPED_TRACE("seed " + std::to_string(B.Random.Seed));
+    EXPECT_EQ(Plain[I].ExitStatus, 0) << Plain[I].Stderr;
+    for (const CommandResult *Other : {&Tuned[I], &Off[I]}) {
+      EXPECT_EQ(Other->ExitStatus, 0) << Other->Stderr;
+      EXPECT_EQ(firstDifference(Plain[I].Stdout, Other->Stdout), "") << B.log();
+    }
+    Emitted += B.Names.size();
+    Launches += launchesOf(B.Random, Plain[I].Stdout).size();
+    if (B.Random.resetsDevice())
+      continue; // The records of what ran before are lost.
+    EntryCounts Counts = tracedCounts(B);
+    EXPECT_EQ(Counts, expectedCounts(B, Plain[I].Stdout)) << B.log();
+    for (const auto &[Entry, Times] : Counts)
+      Taken += Times;
+  }
+  std::printf("%u programs with %llu entries; %llu of %llu launches took one\n", Count,
+              (unsigned long long)Emitted, (unsigned long long)Taken, (unsigned long long)Launches);
+  EXPECT_GT(Emitted, Count);
+  EXPECT_GT(Taken, Count);
+}
+
+namespace {
+
+/// Returns the device section of the object \p Path.
+std::string deviceSection(const std::string &Path) {
+  std::string Object = valueOf(readFile(Path));
+  auto Elf = llvm::object::ELF64LEFile::create(Object);
+  if (!Elf) {
+    ADD_FAILURE() << Path << ": " << llvm::toString(Elf.takeError());
+    return "";
+  }
+  for (const auto &Section : llvm::cantFail(Elf->sections()))
+    if (llvm::cantFail(Elf->getSectionName(Section)) == ".nv_fatbin")
+      return llvm::toStringRef(llvm::cantFail(Elf->getSectionContents(Section))).str();
+  ADD_FAILURE() << Path << " has no device section";
+  return "";
+}
+
+/// An entry of a program: its kernel and its place.
+using EntryPlace = std::pair<size_t, size_t>;
+
+/// Returns \p When without what its code relies on.
+EntryGuard unguarded(const EntryGuard &When) { return {.MaxThreads = When.MaxThreads}; }
+
+/// Makes the program \p Name from the objects `plain.o` and `tuned.o`: nvcc's host code with the
+/// entries, which are chosen by their guards, but that of \p Wrong without what it relies on.
+bool linkWithGuards(const BuiltProgram &B, const std::string &Name,
+                    std::optional<EntryPlace> Wrong) {
+  std::vector<DispatchedEntry> Entries;
+  for (const std::string &Entry : B.Names)
+    for (size_t K = 0; K < B.Random.Kernels.size(); ++K)
+      for (size_t I = 0; I < B.Random.Kernels[K].Entries.size(); ++I) {
+        const RandomKernel &Kernel = B.Random.Kernels[K];
+        if (!isEntry(Entry, Kernel, I))
+          continue;
+        const EntryGuard &When = Kernel.Entries[I].When;
+        Entries.push_back({llvm::StringRef(Entry).rsplit("__carve_e").first.str(), Entry,
+                           Wrong == EntryPlace(K, I) ? unguarded(When) : When,
+                           4 * Kernel.StaticWords});
+      }
+  ProcessRunner Runner;
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-guards"));
+  std::string Object =
+      valueOf(spliceContainer(valueOf(readFile(B.path("plain.o"))),
+                              deviceSection(B.path("plain.o")), deviceSection(B.path("tuned.o"))));
+  Object = valueOf(withDispatch(Object, Entries, {"gcc"}, Runner, Dir.path()));
+  EXPECT_FALSE(writeFileAtomically(B.path(Name + ".o"), Object));
+  CommandResult Linked =
+      run({machine().T.Nvcc, "-arch=" + TestArch, B.path(Name + ".o"), "-o", B.path(Name)});
+  EXPECT_EQ(Linked.ExitStatus, 0) << Linked.Stderr;
+  return Linked.succeeded();
+}
+
+/// Whether the program makes a launch that would take the entry \p Wrong only without its guard and
+/// whose integer arguments or dimensions are others than those that the entry's code relies on.
+bool wouldBeWrong(const BuiltProgram &B, EntryPlace Wrong, llvm::StringRef Stdout) {
+  RandomKernel Kernel = B.Random.Kernels[Wrong.first];
+  EntryGuard Relied = Kernel.Entries[Wrong.second].When;
+  llvm::erase_if(Relied.Arguments, [&](const ArgumentValue &V) {
+    ParameterKind Kind = Kernel.Parameters[V.Parameter].Kind;
+    return !isInteger(Kind) || Kind == ParameterKind::Bool;
+  });
+  Kernel.Entries[Wrong.second].When = unguarded(Relied);
+  Relied.MaxThreads.reset();
+  return llvm::any_of(launchesOf(B.Random, Stdout), [&](const MadeLaunch &M) {
+    return M.Step->Kernel == Wrong.first && !holds(Relied, *M.Launch) &&
+           entryOf(Kernel, M.Step->Way, *M.Launch, B.Emitted[Wrong.first], choosesByPointer()) ==
+               Wrong.second;
+  });
+}
+
+/// Returns the entries of \p B whose code relies on their guards.
+std::vector<EntryPlace> reliantEntries(const BuiltProgram &B) {
+  std::vector<EntryPlace> Found;
+  for (size_t K = 0; K < B.Random.Kernels.size(); ++K)
+    for (size_t I = 0; I < B.Random.Kernels[K].Entries.size(); ++I)
+      if (B.Emitted[K][I] &&
+          B.Random.Kernels[K].Entries[I].Variant.FrontEnd == FrontEndKnob::KnownLaunch)
+        Found.emplace_back(K, I);
+  return Found;
+}
+
+/// What became of the wrong guards of one program.
+struct Mutations {
+  unsigned Tried = 0, Caught = 0;
+  std::string Missed; ///< Those that changed nothing.
+};
+
+Mutations mutate(const BuiltProgram &B) {
+  Mutations Result;
+  if (B.Names.empty() || !linkWithGuards(B, "right", std::nullopt))
+    return Result;
+  CommandResult Right = run({B.path("right")}),
+                Plain = run({B.path("right")}, {"CARVE_ENTRIES=off"});
+  EXPECT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+  EXPECT_EQ(firstDifference(Plain.Stdout, Right.Stdout), "") << "seed " << B.Random.Seed;
+  for (EntryPlace Wrong : reliantEntries(B)) {
+    if (!wouldBeWrong(B, Wrong, Plain.Stdout) || !linkWithGuards(B, "wrong", Wrong))
+      continue;
+    CommandResult Run = run({B.path("wrong")});
+    ++Result.Tried;
+    if (Run.ExitStatus != 0 || Run.Stdout != Plain.Stdout)
+      ++Result.Caught;
+    else
+      Result.Missed += "seed " + std::to_string(B.Random.Seed) + ", " +
+                       B.Random.Kernels[Wrong.first].Name + ", entry " +
+                       std::to_string(Wrong.second + 1) + "\n";
+  }
+  return Result;
+}
+
+} // namespace
+
+/// Without this test, programs that show nothing would pass the one before.
+TEST_F(EntryPrograms, wrongGuards_areCaught) {
+  auto Programs = built(MutatedPrograms, "plain.o", "tuned.o", {"-c"});
+  std::vector<Mutations> Results(Programs.size());
+  runInParallel(Programs.size(), [&](size_t I) { Results[I] = mutate(*Programs[I]); }, RunsAtOnce);
+  Mutations All;
+  for (const Mutations &M : Results) {
+    All.Tried += M.Tried;
+    All.Caught += M.Caught;
+    All.Missed += M.Missed;
+  }
+  std::printf("%u of %u wrong guards were caught\n", All.Caught, All.Tried);
+  EXPECT_GE(All.Tried, MutatedPrograms / 2);
+  EXPECT_EQ(All.Caught, All.Tried) << All.Missed;
+}
+
+/// An entry that is launched for the first time while another kernel waits for it, although the
+/// program has launched the kernel before, so that CUDA need not load it.
+TEST_F(EntryPrograms, entryBesideAWaitingKernel_starts) {
+  Project P("entry-waiting");
+  const std::string Source = machine().Sources + "/apps/entry_waiting.cu";
+  ASSERT_FALSE(writeFileAtomically(P.path("p.yaml"),
+                                   "carve-profile: 1\nkernels:\n  - kernel: awaited\n"
+                                   "    variant: default\n    entries:\n"
+                                   "      - when: {threads: 64}\n        variant: {cap: 32}\n"));
+  P.compile({"-O3", "-arch=" + TestArch, Source, "--carve-profile=" + P.path("p.yaml"), "-o",
+             P.path("app")});
+  ASSERT_EQ(entryNames(valueOf(readFile(P.path("app")))),
+            std::set<std::string>{"awaited__carve_e1"})
+      << P.log();
+  CommandResult Off = run({P.path("app")}, {"CARVE_ENTRIES=off"}), On = run({P.path("app")});
+  ASSERT_EQ(Off.ExitStatus, 0) << Off.Stderr;
+  EXPECT_EQ(On.Stdout, Off.Stdout);
+}

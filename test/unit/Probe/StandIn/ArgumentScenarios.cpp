@@ -1,0 +1,35 @@
+/// \file
+/// Scenarios in which the arguments of a kernel's launches are of interest, and not only its
+/// memory.
+
+#include "unit/Probe/StandIn/Program.h"
+#include "unit/Probe/StandIn/ProgramKernels.h"
+
+#include <cstddef>
+
+using namespace carve::standin;
+
+/// Launches of one shape work on all elements and on half of them in turn.
+void carve::standin::lengths(Kernels &K) {
+  Buffer Data(KnownCount, 1);
+  for (unsigned L = 0; L < 40; ++L) {
+    unsigned Length = L % 2 ? KnownCount / 2 : KnownCount;
+    launch(K.Step, nullptr, {&Data.Base, &Length});
+  }
+  Data.print("data");
+}
+
+/// The launches pass their arguments in a buffer.
+void carve::standin::packed(Kernels &K) {
+  Buffer Data(KnownCount, 1);
+  struct {
+    CUdeviceptr Base;
+    unsigned Count;
+  } Arguments{Data.Base, Data.Count};
+  size_t Bytes = sizeof Arguments;
+  void *Extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &Arguments, CU_LAUNCH_PARAM_BUFFER_SIZE, &Bytes,
+                   CU_LAUNCH_PARAM_END};
+  for (unsigned L = 0; L < 40; ++L)
+    CHECK(cuLaunchKernel(K.Step, 16, 1, 1, 64, 1, 1, 0, nullptr, nullptr, Extra));
+  Data.print("data");
+}

@@ -1,0 +1,129 @@
+#include "Probe/Trace/LaunchArguments.h"
+
+#include <cstdint>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace carve::probe;
+
+namespace {
+/// The parameters of a kernel: an address, a structure, a number and a flag.
+struct LaunchedValues {
+  uint64_t Address = 0x7f0000001000;
+  char Structure[16] = {};
+  unsigned Count = 4096;
+  bool Flag = true;
+
+  std::vector<const void *> places() const { return {&Address, Structure, &Count, &Flag}; }
+};
+const std::vector<size_t> SizesOfValues = {8, 16, 4, 1};
+
+/// Handles are never dereferenced.
+const void *kernelHandle(uintptr_t Number) { return reinterpret_cast<const void *>(Number); }
+} // namespace
+
+/// Returns the lines of a launch of \p Handle; `unknown` if the handle is not known.
+static std::string compared(LaunchArguments &All, const void *Handle,
+                            const LaunchedValues &Values) {
+  std::string Lines;
+  bool Known = All.compare(Handle, Values.places().data(), Lines);
+  return Known ? Lines : "unknown";
+}
+
+/// Returns the lines of the first launch of \p Handle, a kernel `k`.
+static std::string added(LaunchArguments &All, const void *Handle, const LaunchedValues &Values) {
+  std::string Lines;
+  All.add(Handle, "k", SizesOfValues, Values.places().data(), Lines);
+  return Lines;
+}
+
+static const char FirstLines[] = "argument\tk\t0\t8\t139637976731648\n"
+                                 "argument\tk\t2\t4\t4096\nargument\tk\t3\t1\t1\n";
+static const char UnknownLine[] = "argument\tk\t0\t0\t0\n";
+
+TEST(LaunchArguments, firstLaunch_recordsParametersOfNumberSizes) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "unknown");
+  EXPECT_EQ(added(All, kernelHandle(1), Values), FirstLines);
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "") << "nothing is new";
+}
+
+TEST(LaunchArguments, otherValue_isRecordedOnce) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  Values.Count = 0xffffffff;
+  std::memset(Values.Structure, 1, sizeof Values.Structure);
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t2\t4\t4294967295\n");
+  Values.Count = 7;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
+  Values.Flag = false;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t3\t1\t0\n");
+}
+
+TEST(LaunchArguments, kernelWithTwoHandles_hasOneFirstLaunch) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  EXPECT_EQ(added(All, kernelHandle(2), Values), "");
+  Values.Count = 1;
+  EXPECT_EQ(compared(All, kernelHandle(2), Values), "argument\tk\t2\t4\t1\n");
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
+}
+
+TEST(LaunchArguments, forgottenHandles_leaveTheValues) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  All.forgetHandles();
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "unknown");
+  std::string Lines;
+  unsigned Count = 1;
+  const void *Other[] = {&Count};
+  All.add(kernelHandle(1), "l", std::vector<size_t>{4}, Other, Lines);
+  EXPECT_EQ(Lines, "argument\tl\t0\t4\t1\n") << "the handle is another kernel's";
+  Values.Count = 2;
+  EXPECT_EQ(added(All, kernelHandle(2), Values), "argument\tk\t2\t4\t2\n");
+}
+
+TEST(LaunchArguments, launchWithoutReadableArguments_makesTheKernelUnknown) {
+  LaunchArguments First, Later, Sizeless;
+  LaunchedValues Values;
+  std::string Lines;
+  First.add(kernelHandle(1), "k", SizesOfValues, nullptr, Lines);
+  EXPECT_EQ(Lines, UnknownLine);
+  EXPECT_EQ(compared(First, kernelHandle(1), Values), "");
+  added(Later, kernelHandle(1), Values);
+  Lines.clear();
+  EXPECT_TRUE(Later.compare(kernelHandle(1), nullptr, Lines));
+  EXPECT_TRUE(Later.compare(kernelHandle(1), nullptr, Lines));
+  EXPECT_EQ(Lines, UnknownLine);
+  Values.Count = 1;
+  EXPECT_EQ(compared(Later, kernelHandle(1), Values), "") << "no value counts any more";
+  Lines.clear();
+  Sizeless.add(kernelHandle(1), "k", std::nullopt, Values.places().data(), Lines);
+  EXPECT_EQ(Lines, UnknownLine);
+  EXPECT_EQ(compared(Sizeless, kernelHandle(1), Values), "");
+}
+
+TEST(LaunchArguments, kernelsOfOneNameWithOtherParameters_areUnknown) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  std::string Lines;
+  unsigned Count = 1;
+  const void *Other[] = {&Count};
+  All.add(kernelHandle(2), "k", std::vector<size_t>{4}, Other, Lines);
+  EXPECT_EQ(Lines, UnknownLine);
+  EXPECT_TRUE(All.compare(kernelHandle(2), Other, Lines));
+  EXPECT_EQ(Lines, UnknownLine) << "it is said once";
+}
+
+TEST(LaunchArguments, kernelWithoutParameters_needsNoArguments) {
+  LaunchArguments All;
+  std::string Lines;
+  All.add(kernelHandle(1), "k", std::vector<size_t>(), nullptr, Lines);
+  EXPECT_TRUE(All.compare(kernelHandle(1), nullptr, Lines));
+  EXPECT_EQ(Lines, "");
+}
