@@ -103,7 +103,7 @@ int main(int Count, char **Values) {
   for (int I = 1; I + 7 < Count; I += 8) {
     auto V = [&](int J) { return unsigned(std::atoi(Values[I + J])); };
     Capture = V(7);
-    auto S = cudaStream_t(Capture == 1 || Capture == 2 ? 0x10 : 0);
+    auto S = cudaStream_t(Capture == 1 || Capture == 2 ? 0x10ul : 0ul);
     chosen<<<dim3(V(0), V(1), V(2)), dim3(V(3), V(4), V(5)), V(6), S>>>(nullptr, I);
     same<<<dim3(V(0), V(1), V(2)), dim3(V(3), V(4), V(5)), V(6), S>>>(nullptr, I);
   }

@@ -243,10 +243,10 @@ template <class... P>
 std::string once(unsigned Number, unsigned Part, Way How, const Kernel<P...> &K, const Shape &S,
                  const std::tuple<P...> &Arguments, unsigned *Out) {
   clear(Out, S.Stream);
-  cudaError_t Launched = launchAs(
-      How, K, S,
-      std::apply([&](const P &...Each) { return std::tuple<P...>(placed(Each, Out)...); },
-                 Arguments));
+  cudaError_t Launched =
+      launchAs(How, K, S,
+               std::apply([&](const P &...Each) { return std::tuple<P...>(placed(Each, Out)...); },
+                          Arguments));
   cudaError_t Ended = cudaStreamSynchronize(S.Stream);
   return line(Number, Part, K.Name, Launched != cudaSuccess ? Launched : Ended, Out);
 }
@@ -264,8 +264,8 @@ void byThreads(unsigned Number, const Kernel<P...> &K, const Shape (&Shapes)[2],
       S[1].Stream = S[0].Stream;
       for (unsigned Round = 0; Round < ThreadRounds; ++Round) {
         unsigned Part = (T + Round) % 2;
-        Lines[T] += once(Number, Part, Way::Threads, K, S[Part], Arguments[Part],
-                         Outputs + T * OutWords);
+        Lines[T] +=
+            once(Number, Part, Way::Threads, K, S[Part], Arguments[Part], Outputs + T * OutWords);
       }
       CHECK(cudaStreamDestroy(S[0].Stream));
     });
@@ -405,8 +405,8 @@ template <class... P> void occupancy(const Kernel<P...> &K, int Threads, size_t 
 }
 
 template <class... P> void permitSmem(const Kernel<P...> &K) {
-  cudaError_t Set = cudaFuncSetAttribute(K.Function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         PermittedSmem);
+  cudaError_t Set =
+      cudaFuncSetAttribute(K.Function, cudaFuncAttributeMaxDynamicSharedMemorySize, PermittedSmem);
   std::printf("permit %s %s\n", K.Name, cudaGetErrorName(Set));
   cudaGetLastError();
 }

@@ -1,6 +1,6 @@
 // A kernel waits for the host, which waits for a second kernel. This works because CUDA has loaded
-// both kernels before: loading one may wait for all that run. The waiting kernel gives up after some
-// seconds, so that the program ends in any case.
+// both kernels before: loading one may wait for all that run. The waiting kernel gives up after
+// some seconds, so that the program ends in any case.
 #include "App.cuh"
 
 extern "C" __global__ void awaited(float *Data, int Rounds) {
