@@ -48,6 +48,20 @@ extern char *getenv(const char *);
 extern int strcmp(const char *, const char *);
 )";
 
+/// Loads the entries of a kernel when it is launched for the first time, as the driver loads the
+/// kernel then. Loading may wait for kernels that run, and later in the program these may wait for
+/// the launch. It is allowed while streams are captured.
+static constexpr llvm::StringLiteral Loading =
+    R"(extern int cudaFuncGetAttributes(void *, const void *);
+static void load(int Kernel, int First, int Last) {
+  long long Attributes[128]; /* The runtime's struct is smaller. */
+  Loaded[Kernel] = 1;
+  for (; First <= Last; ++First)
+    if (cudaFuncGetAttributes(Attributes, &Function[First]))
+      Other[First] = 0;
+}
+)";
+
 /// The C condition for a launch of \p E.
 static std::string conditionOf(const DispatchedEntry &E) {
   std::string Text;
@@ -171,7 +185,10 @@ static std::string launch(llvm::ArrayRef<DispatchedEntry> Entries,
                      "  const void *Entry = 0;\n  int Captured = 1;\n";
   for (size_t K = 0; K < Kernels.size(); ++K) {
     Text += std::string(K ? "  } else " : "  ") + "if (Fun && Fun == __atomic_load_n(&First[" +
-            std::to_string(K) + "], __ATOMIC_ACQUIRE)) {\n";
+            std::to_string(K) + "], __ATOMIC_ACQUIRE)) {\n    if (!Loaded[" + std::to_string(K) +
+            "])\n      load(" + std::to_string(K) + ", " +
+            std::to_string(Kernels[K].Entries.front()) + ", " +
+            std::to_string(Kernels[K].Entries.back()) + ");\n";
     for (size_t N = 0; N < Kernels[K].Entries.size(); ++N) {
       size_t I = Kernels[K].Entries[N];
       Text += std::string(N ? "    else if (" : "    if (") + conditionOf(Entries[I]) +
@@ -191,7 +208,9 @@ std::string carve::dispatchSource(llvm::ArrayRef<DispatchedEntry> Entries,
                                   llvm::ArrayRef<std::string> Calls, llvm::StringRef Tag) {
   std::vector<KernelEntries> Kernels = byKernel(Entries);
   bool ByHandle = llvm::is_contained(Calls, HandleCall);
-  std::string Text = SourceHead.str() + registration(Entries, Kernels, ByHandle, Tag);
+  std::string Text = SourceHead.str() + registration(Entries, Kernels, ByHandle, Tag) +
+                     "static char Loaded[" + std::to_string(Kernels.size()) + "];\n" +
+                     Loading.str();
   for (llvm::StringRef Call : Calls)
     if (Call != RegisterCall && Call != HandleCall)
       Text += launch(Entries, Kernels, Call, Tag);

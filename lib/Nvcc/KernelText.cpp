@@ -106,7 +106,7 @@ llvm::Expected<std::vector<Token>> Lexer::run() {
     } else if (C == '"' || C == '\'') {
       Failed = quoted(Begin);
     } else if (llvm::isDigit(C) ||
-               (C == '.' && llvm::isDigit(At + 1 < Text.size() ? Text[At + 1] : 0))) {
+               (C == '.' && At + 1 < Text.size() && llvm::isDigit(Text[At + 1]))) {
       // Digits, suffixes, exponents and separators, as the preprocessor sees numbers.
       for (++At; At < Text.size(); ++At)
         if (!isWordChar(Text[At]) && Text[At] != '.' && Text[At] != '\'' &&

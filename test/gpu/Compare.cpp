@@ -7,6 +7,7 @@
 // interval by order statistics, the same for wall time, and whether the outputs are equal except
 // for lines that differ between two runs of A. Exits with 2 if they are not.
 #include "Compile/DriverOptions.h"
+#include "Protocol/Protocol.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
 #include "Tune/Selection/Statistics.h"
@@ -72,6 +73,8 @@ llvm::Expected<RunRecord> runOnce(const Settings &S, const ProbeSetup &Probe, si
   WorkloadSpec Spec;
   Spec.Argv = S.Commands[Which];
   Spec.TimeoutS = S.TimeoutS;
+  // The programs are compared as users run them.
+  Spec.Environment = {std::string(probe::EntriesVariable) + "=on"};
   ProcessRunner Runner;
   llvm::Expected<RunRecord> Run = runWorkload(Spec, Probe, {}, Runner);
   if (!Run)

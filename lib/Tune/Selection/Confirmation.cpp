@@ -19,6 +19,9 @@ namespace {
 /// The probability that all winners are lost because the wall time seems to have grown by chance.
 constexpr double WallLevel = 0.005;
 
+/// So many pairs are made at most because the wall time alone is against the winners.
+constexpr unsigned MorePairsForWallTime = 4;
+
 class Confirmation {
 public:
   explicit Confirmation(SelectionRuns &Runs)
@@ -46,7 +49,8 @@ private:
   double highBound(size_t S) const {
     return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
   }
-  void judgeProgram(std::vector<size_t> &Standing);
+  bool isWallTimeAgainst();
+  llvm::Error judgeProgram(std::vector<size_t> &Standing);
 
   SelectionRuns &Runs;
   const std::vector<SubjectSpace> &Subjects;
@@ -333,8 +337,9 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   return Won && Standing.size() == Before; // The times belong to all that were confirmed together.
 }
 
-/// Computes the ratios of the program, and drops all subjects if it was slower as a whole.
-void Confirmation::judgeProgram(std::vector<size_t> &Standing) {
+/// Computes the ratios of the program. Returns whether its wall time, and that alone, is against
+/// the winners.
+bool Confirmation::isWallTimeAgainst() {
   PairedTimes Wall;
   for (const PairTimes &P : Pairs) {
     Wall.Tuned.push_back(P.WallTuned);
@@ -343,10 +348,28 @@ void Confirmation::judgeProgram(std::vector<size_t> &Standing) {
   Outcome.Program = pairedInterval(programTimes(), LastLevel);
   Outcome.Wall = pairedInterval(Wall, WallLevel);
   Outcome.Pairs = Pairs.size();
-  if (Outcome.Program.Median <= 1 && Outcome.Wall.Low <= 1)
-    return;
-  dropAll(Standing, numbersText("the program as a whole was slower: GPU time %.3f, wall time %.3f",
-                                Outcome.Program.Median, Outcome.Wall.Median));
+  return Outcome.Program.Median <= 1 && Outcome.Wall.Low > 1;
+}
+
+/// Drops all subjects if the program was slower as a whole. The start of a program may take several
+/// times as long in some runs as in others, so where only the wall time says so, more pairs are
+/// asked.
+llvm::Error Confirmation::judgeProgram(std::vector<size_t> &Standing) {
+  const size_t Most = Pairs.size() + MorePairsForWallTime;
+  while (isWallTimeAgainst() && Pairs.size() < Most && !limitReached(1)) {
+    llvm::Expected<bool> Sound = addPairs(Standing, Pairs.size() + 1);
+    if (!Sound)
+      return Sound.takeError();
+    if (!*Sound) { // They were right in all runs before, and are not trusted any more.
+      dropAll(Standing, "a run that was to tell the wall time was not sound");
+      return llvm::Error::success();
+    }
+  }
+  if (Outcome.Program.Median > 1 || Outcome.Wall.Low > 1)
+    dropAll(Standing,
+            numbersText("the program as a whole was slower: GPU time %.3f, wall time %.3f",
+                        Outcome.Program.Median, Outcome.Wall.Median));
+  return llvm::Error::success();
 }
 
 llvm::Error Confirmation::confirmAll() {
@@ -360,7 +383,8 @@ llvm::Error Confirmation::confirmAll() {
       return Won.takeError();
     if (!*Won)
       continue;
-    judgeProgram(Standing);
+    if (llvm::Error E = judgeProgram(Standing))
+      return E;
     for (size_t S : Standing)
       Outcome.Subjects[S].Chosen = Outcome.Subjects[S].Candidate;
     break;

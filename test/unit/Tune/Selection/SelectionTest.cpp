@@ -140,6 +140,23 @@ TEST(Selection, program_slowerInWallTime_keepsTheDefault) {
   EXPECT_EQ(W.chosen(W.select()), Chosen{0});
 }
 
+TEST(Selection, wallTimeOfSomeRunsIsLong_morePairsTell) {
+  SimulatedWorld W;
+  W.add({0.9});
+  unsigned Tuned = 0, Slow = 0;
+  W.Twist = [&](size_t, const Assignment &A, RunSample &Sample) {
+    if (!A.empty() && A[0] == 2 && ++Tuned <= Slow)
+      Sample.WallS *= 1.1;
+  };
+  SelectionOutcome O = W.select();
+  EXPECT_EQ(O.Pairs, 3u);
+  Slow = std::exchange(Tuned, 0); // All runs of the variant, with the screening.
+  O = W.select();
+  EXPECT_EQ(W.chosen(O), Chosen{2});
+  EXPECT_GT(O.Pairs, 3u);
+  EXPECT_LE(O.Wall.Low, 1);
+}
+
 TEST(Selection, variants_thatBreakTheProgram_areFoundAndExcluded) {
   SimulatedWorld W;
   W.add({0.8, 0.9});
