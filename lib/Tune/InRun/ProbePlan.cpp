@@ -91,18 +91,17 @@ std::string carve::printDispatchPlan(const TuningJob &Job, const JobBuild &Built
       continue;
     const JobKernel &Kernel = Job.Kernels[K];
     const std::string &Name = Kernel.Traced.Kernel;
-    Kernels += recordLine(KernelRecord{Name, TimingMode::Dispatch, false}) +
-               printVariants(Kernel, Variants,
-                             [&](size_t V) { return V == ControlPlace || V == A[K]; });
+    Kernels +=
+        recordLine(KernelRecord{Name, TimingMode::Dispatch, false}) +
+        printVariants(Kernel, Variants, [&](size_t V) { return V == ControlPlace || V == A[K]; });
     // The same shape can be there with other registers or local memory.
     std::set<LaunchShape> Seen;
     for (const KernelLaunches &L : Kernel.Traced.Shapes)
       if (Seen.insert(L.Shape).second)
-        Kernels += recordLine(PlannedShape{Name, L.Shape, L.Launches,
-                                           L.Launches ? L.TotalNs / L.Launches : 0});
+        Kernels += recordLine(
+            PlannedShape{Name, L.Shape, L.Launches, L.Launches ? L.TotalNs / L.Launches : 0});
   }
-  return Kernels.empty() ? Kernels
-                         : headOf(PlanFile) + "\n" + recordLine(SeedRecord()) + Kernels;
+  return Kernels.empty() ? Kernels : headOf(PlanFile) + "\n" + recordLine(SeedRecord()) + Kernels;
 }
 
 void carve::keepPlanned(InRunRecord &Record, const TuningJob &Job, const JobBuild &Built) {
