@@ -371,6 +371,54 @@ TEST_F(TuneRecorded, timingRun_decidesWhatItCan) {
   EXPECT_EQ(Winner->Basis->Rounds, 7u);
 }
 
+TEST_F(TuneRecorded, valuesThatAllLaunchesHave_becomeAnEntry) {
+  keepKernels({"bulky"});
+  build(Object);
+  TimingText Run(Bulky, {"known", "r64"});
+  Run.Ratios[2] = 0.6;
+  Run.Ratios[3] = 0.8;
+  std::string Text = llvm::cantFail(readFile(Samples));
+  auto WithArguments = [&](const std::string &Lines) {
+    std::string Own = Text;
+    Own.replace(Own.find("probe\tend\n"), strlen("probe\tend\n"),
+                Lines + "probe\tend\n" + Run.replayed({2, 3}));
+    for (int I = 0; I < 9; ++I)
+      Own += "sample\t" + std::string(Bulky) + "\tknown\t" + std::to_string(3600000 + 1000 * I) +
+             "\n";
+    write("values.samples", Own);
+  };
+  const std::string First = "probe\targument\t" + std::string(Bulky) + "\t2\t4\t256\n";
+  auto Tune = [&](const Words &Options) {
+    Words Command = {"tune", "--samples=values.samples", "--format=json"};
+    llvm::append_range(Command, Options);
+    llvm::append_range(Command, Words{"--", "./app"});
+    CommandResult R = carve(Command);
+    EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+    llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+    return Report ? Report->Kernels.front() : KernelReport();
+  };
+  WithArguments(First);
+  KernelReport Tuned = Tune({});
+  EXPECT_EQ(Tuned.Variant, "known") << Tuned.Reason.text() << log();
+  EXPECT_NE(Tuned.When.find("parameter 2 = 256"), std::string::npos) << Tuned.When;
+  Profile Kept = decisions();
+  const Decision *D = decisionOf(Kept, BulkyName);
+  ASSERT_TRUE(D);
+  EXPECT_TRUE(D->Variant.isDefault());
+  ASSERT_EQ(D->Entries.size(), 1u);
+  EXPECT_EQ(D->Entries[0].When.Arguments, (std::vector<ArgumentValue>{{2, 4, 256}}));
+  const std::string Entry = std::string(Bulky) + "__carve_e1";
+  build(Object);
+  EXPECT_EQ(kernelsOf("three.o")[Entry].CodeDigest, D->Entries[0].CodeDigest) << log();
+  EXPECT_EQ(Tune({"--entries=blocks"}).Variant, "r64") << log();
+  build(Object);
+  EXPECT_FALSE(kernelsOf("three.o").count(Entry)) << log();
+  EXPECT_EQ(bulkyRegs("three.o"), 64u);
+  // A value that was another one in one launch.
+  WithArguments(First + "probe\targument\t" + std::string(Bulky) + "\t2\t4\t128\n");
+  EXPECT_EQ(Tune({}).Variant, "r64") << log();
+}
+
 TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {
   keepKernels({"bulky", "steady", "noisy"});
   build(Object);

@@ -282,12 +282,21 @@ ModeChoice carve::chooseMode(const ModeQuestion &Question, const ModeLimits &Lim
 }
 
 size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, size_t Most) {
-  for (size_t Count = Most; Count > 0; Count = Count * 3 / 4) {
-    Question.Variants = FirstPlace + Count;
-    if (chooseMode(Question, Limits).Mode != TimingMode::Fixed)
-      return Count;
-  }
-  return 0;
+  auto MostIn = [&](auto MayHaveMode) -> size_t {
+    for (size_t Count = Most; Count > 0; Count = Count * 3 / 4) {
+      Question.Variants = FirstPlace + Count;
+      if (MayHaveMode(chooseMode(Question, Limits).Mode))
+        return Count;
+    }
+    return 0;
+  };
+  // A kernel that only rotates because there is no time to compare outputs could time more
+  // variants, but none with a front-end knob would win.
+  if (size_t Compared = MostIn([](TimingMode Mode) {
+        return Mode == TimingMode::Replay || Mode == TimingMode::VerifyRotate;
+      }))
+    return Compared;
+  return MostIn([](TimingMode Mode) { return Mode != TimingMode::Fixed; });
 }
 
 std::vector<ModeChoice> carve::chooseModes(const TuningJob &Job, const JobBuild &Built,

@@ -195,6 +195,22 @@ TEST(ModeChoice, mode_replayTakesTooLong_isRotateOrFixed) {
   EXPECT_EQ(C.choose().Mode, TimingMode::Rotate);
 }
 
+TEST(ModeChoice, timable_littleTime_asManyAsCanBeCompared) {
+  auto Timable = [](const Case &C) {
+    return timableVariants({C.Kernel, C.Hazards, 0, C.Trace, C.DeviceHeap}, C.Limits, 400);
+  };
+  Case C = shortKernel();
+  EXPECT_EQ(Timable(C), 400u);
+  // Three variants, the default, the control and four more runs of the default, of 5 ms each.
+  C.Limits.ReplayS = 0.05;
+  EXPECT_EQ(Timable(C), 3u);
+  C.Limits.ReplayS = 0;
+  EXPECT_EQ(Timable(C), 400u) << "they are rotated, and not compared";
+  C.Limits.ReplayS = 0.05;
+  C.Hazards.Printf = true;
+  EXPECT_EQ(Timable(C), 400u) << "its outputs are never compared";
+}
+
 TEST(ModeChoice, timedShapes_manyShapes_areThoseThatMakeUpTheTime) {
   Case C;
   for (unsigned I = 1; I <= 20; ++I)
