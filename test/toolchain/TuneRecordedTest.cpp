@@ -383,8 +383,8 @@ TEST_F(TuneRecorded, valuesThatAllLaunchesHave_becomeAnEntry) {
     Own.replace(Own.find("probe\tend\n"), strlen("probe\tend\n"),
                 Lines + "probe\tend\n" + Run.replayed({2, 3}));
     for (int I = 0; I < 9; ++I)
-      Own += "sample\t" + std::string(Bulky) + "\tknown\t" + std::to_string(3600000 + 1000 * I) +
-             "\n";
+      Own +=
+          "sample\t" + std::string(Bulky) + "\tknown\t" + std::to_string(3600000 + 1000 * I) + "\n";
     write("values.samples", Own);
   };
   const std::string First = "probe\targument\t" + std::string(Bulky) + "\t2\t4\t256\n";
