@@ -389,7 +389,7 @@ TEST_F(TuneRecorded, valuesThatAllLaunchesHave_becomeAnEntry) {
   };
   const std::string First = "probe\targument\t" + std::string(Bulky) + "\t2\t4\t256\n";
   auto Tune = [&](const Words &Options) {
-    Words Command = {"tune", "--samples=values.samples", "--format=json"};
+    Words Command = {"tune", "--samples=values.samples", "--effort=2", "--format=json"};
     llvm::append_range(Command, Options);
     llvm::append_range(Command, Words{"--", "./app"});
     CommandResult R = carve(Command);
