@@ -176,7 +176,7 @@ TEST(PtxModule, module_withoutEdits_staysByteForByte) {
 
 TEST(PtxModule, parse_largeModule_takesLinearTime) {
   // The text has 3 MB and 600 entries. Quadratic scanning takes minutes, and the bound leaves room
-  // for sanitizers on a busy machine.
+  // for sanitizers.
   std::string Body(5000, ' ');
   for (size_t I = 0; I + 25 < Body.size(); I += 25)
     Body.replace(I, 25, "add.s32 %r1, %r2, %r345;\n");
@@ -185,5 +185,5 @@ TEST(PtxModule, parse_largeModule_takesLinearTime) {
     Text += ".entry k" + std::to_string(I) + "() { call f; " + Body + "ret; }\n";
   auto Start = std::chrono::steady_clock::now();
   EXPECT_EQ(parsed(std::move(Text)).entries().size(), 600u);
-  EXPECT_LT(std::chrono::steady_clock::now() - Start, std::chrono::seconds(30));
+  EXPECT_LT(std::chrono::steady_clock::now() - Start, std::chrono::seconds(5));
 }
