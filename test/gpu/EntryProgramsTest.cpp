@@ -137,7 +137,7 @@ void BuiltProgram::findEntries(const std::string &File) {
   }
 }
 
-/// Describes the first line in which two outputs differ; empty if there is none.
+/// Describes the first line in which two outputs differ; an empty text if they are equal.
 std::string firstDifference(llvm::StringRef Expected, llvm::StringRef Actual) {
   for (unsigned Line = 1; !Expected.empty() || !Actual.empty(); ++Line) {
     auto [Wanted, MoreWanted] = Expected.split('\n');

@@ -1,7 +1,7 @@
 // Variants that may run only at launches with certain arguments, and launches that are dispatched
-// to one variant, on the stand-in driver. A variant of the scenario `lengths` that takes the count
-// for known computes something else at every other launch, so the program's output shows whether it
-// ran there.
+// to one variant. The stand-in driver runs them. In the scenario `lengths` one variant is compiled
+// for one value of the argument Count. At launches with another value it computes something else,
+// so the program's output shows whether it ran there.
 #include "unit/Probe/StandIn/ProgramKernels.h"
 #include "unit/Probe/StandInRun.h"
 
