@@ -144,6 +144,7 @@ public:
 
 private:
   llvm::Expected<size_t> behind(size_t Open) const;
+  size_t closing(size_t Open) const;
   bool isGlobal(size_t From, size_t To) const;
   std::optional<std::vector<std::string>> scopeOf(size_t Begin, size_t Brace) const;
   void readKernel(size_t Begin, size_t Brace);
@@ -172,6 +173,16 @@ llvm::Expected<size_t> Finder::behind(size_t Begin) const {
   return unknown("a bracket does not close");
 }
 
+/// Returns the place of the bracket that closes the one at \p Begin, or the end of all tokens if
+/// there is no such bracket.
+size_t Finder::closing(size_t Begin) const {
+  llvm::Expected<size_t> Next = behind(Begin);
+  if (Next)
+    return *Next - 1;
+  llvm::consumeError(Next.takeError());
+  return Tokens.size();
+}
+
 /// Whether the tokens from \p From to \p To contain `__attribute__((global))`, alone or among
 /// others.
 bool Finder::isGlobal(size_t From, size_t To) const {
@@ -193,7 +204,7 @@ std::optional<std::vector<std::string>> Finder::scopeOf(size_t Begin, size_t Bra
     if (Tokens[I].is("namespace")) {
       for (size_t J = I + 1; J < Brace; ++J) {
         if (Tokens[J].is("__attribute__") || Tokens[J].is("[")) {
-          J = llvm::cantFail(behind(Tokens[J].is("[") ? J : J + 1)) - 1;
+          J = closing(Tokens[J].is("[") ? J : J + 1);
         } else if (Tokens[J].Kind == Token::Word && !Tokens[J].is("inline")) {
           Names.push_back(Tokens[J].Text.str());
         }
@@ -210,14 +221,14 @@ std::optional<std::vector<std::string>> Finder::scopeOf(size_t Begin, size_t Bra
     if (Tokens[I].is("enum"))
       return std::nullopt;
     if (Tokens[I].is("__attribute__")) {
-      I = llvm::cantFail(behind(I + 1)) - 1;
+      I = closing(I + 1);
       continue;
     }
     if (!Tokens[I].is("struct") && !Tokens[I].is("class") && !Tokens[I].is("union"))
       continue;
     size_t Name = I + 1;
     while (Name < Brace && (Tokens[Name].is("__attribute__") || Tokens[Name].is("alignas")))
-      Name = llvm::cantFail(behind(Name + 1));
+      Name = closing(Name + 1) + 1;
     // `template <class T> struct S`: the parameter's own name is followed by `>` or `,`.
     bool OfTemplate = Name + 1 < Brace && (Tokens[Name + 1].is(">") || Tokens[Name + 1].is(",") ||
                                            Tokens[Name + 1].is("="));
@@ -309,32 +320,23 @@ void Finder::readKernel(size_t Begin, size_t Brace) {
   // The name is the word before the first bracket that is not an attribute's or a specifier's.
   for (; I < Brace; ++I) {
     if (Tokens[I].is("__attribute__") || Tokens[I].is("alignas") || Tokens[I].is("decltype")) {
-      llvm::Expected<size_t> Next = behind(I + 1);
-      if (!Next) {
-        llvm::consumeError(Next.takeError());
-        return;
-      }
-      I = *Next - 1;
+      I = closing(I + 1);
       continue;
     }
     if (!Tokens[I].is("("))
       continue;
-    if (I == Begin || Tokens[I - 1].Kind != Token::Word)
+    const size_t Close = closing(I);
+    if (I == Begin || Tokens[I - 1].Kind != Token::Word || Close >= Brace)
       return; // A specialisation, an operator, or something else.
-    llvm::Expected<size_t> Close = behind(I);
-    if (!Close) {
-      llvm::consumeError(Close.takeError());
-      return;
-    }
     // Behind the parameters there may be attributes and noexcept, nothing else.
-    for (size_t J = *Close; J < Brace; ++J) {
+    for (size_t J = Close + 1; J < Brace; ++J) {
       if (Tokens[J].is("__attribute__") && J + 1 < Brace)
-        J = llvm::cantFail(behind(J + 1)) - 1;
+        J = closing(J + 1);
       else if (!Tokens[J].is("noexcept"))
         return;
     }
     K.Name = Tokens[I - 1].Text.str();
-    K.Parameters = parameters(I, *Close - 1);
+    K.Parameters = parameters(I, Close);
     for (const std::vector<std::string> &Names : Open)
       K.Scopes.insert(K.Scopes.end(), Names.begin(), Names.end());
     K.Body = Tokens[Brace].Text.end() - Text.begin();
@@ -442,35 +444,32 @@ std::optional<Demangled> demangled(StringRef Name) {
 
 /// The definition of a kernel, and the types of its parameters.
 struct KernelPlace {
-  KernelDefinition Definition;
+  const KernelDefinition *Definition;
   std::vector<std::string> Types;
 };
 
-/// Returns the one definition in \p Text that \p Mangled can mean.
-llvm::Expected<KernelPlace> placeOf(StringRef Text, StringRef Mangled) {
+/// Returns the one definition of \p All that \p Mangled can mean.
+llvm::Expected<KernelPlace> placeOf(llvm::ArrayRef<KernelDefinition> All, StringRef Mangled) {
   std::optional<Demangled> Wanted = demangled(Mangled);
   if (!Wanted)
     return unknown(Mangled + " is no name of a function");
-  llvm::Expected<std::vector<KernelDefinition>> All = kernelDefinitions(Text);
-  if (!All)
-    return All.takeError();
-  std::vector<KernelDefinition *> Same;
-  for (KernelDefinition &K : *All)
+  std::vector<const KernelDefinition *> Same;
+  for (const KernelDefinition &K : All)
     if (K.Name == Wanted->Name && (!Wanted->Mangled || K.Scopes == Wanted->Scopes) &&
         (!Wanted->Mangled || K.Parameters.size() == Wanted->Types.size()))
       Same.push_back(&K);
   if (Same.size() != 1)
     return unknown(llvm::Twine(Same.size()) + " definitions of " + Mangled + ", expected one");
-  KernelPlace Place{std::move(*Same.front()), std::move(Wanted->Types)};
+  KernelPlace Place{Same.front(), std::move(Wanted->Types)};
   if (!Wanted->Mangled) // The name of a function of C does not have them.
-    for (const KernelParameter &P : Place.Definition.Parameters)
+    for (const KernelParameter &P : Place.Definition->Parameters)
       Place.Types.push_back(P.Type);
   return Place;
 }
 
 KnownLaunch assumableAt(const KernelPlace &Place, const KnownLaunch &Known) {
   KnownLaunch Result;
-  const std::vector<KernelParameter> &Parameters = Place.Definition.Parameters;
+  const std::vector<KernelParameter> &Parameters = Place.Definition->Parameters;
   for (const ArgumentValue &V : Known.Values)
     if (V.Parameter < Parameters.size() && !Parameters[V.Parameter].Name.empty() &&
         isIntegerType(Place.Types[V.Parameter]))
@@ -526,33 +525,27 @@ bool carve::isIntegerType(StringRef Type) {
   return Any;
 }
 
-/// Fails if nothing of \p Launch is known.
-static llvm::Error checkKnown(const KnownLaunch &Launch, StringRef Mangled) {
-  if (Launch.empty())
-    return unknown("nothing that is known of " + Mangled + " can be assumed");
-  return llvm::Error::success();
-}
-
-llvm::Expected<KnownLaunch> carve::assumable(StringRef Text, StringRef Mangled,
-                                             const KnownLaunch &Known) {
-  llvm::Expected<KernelPlace> Place = placeOf(Text, Mangled);
+llvm::Expected<AssumedLaunch> carve::assumable(llvm::ArrayRef<KernelDefinition> Kernels,
+                                               StringRef Mangled, const KnownLaunch &Known) {
+  llvm::Expected<KernelPlace> Place = placeOf(Kernels, Mangled);
   if (!Place)
     return Place.takeError();
-  KnownLaunch Launch = assumableAt(*Place, Known);
-  if (llvm::Error E = checkKnown(Launch, Mangled))
-    return E;
-  return Launch;
+  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known)};
+  if (Assumed.Launch.empty())
+    return unknown("nothing that is known of " + Mangled + " can be assumed");
+  return Assumed;
 }
 
 llvm::Expected<std::string> carve::withAssumptions(StringRef Text, StringRef Mangled,
                                                    const KnownLaunch &Known) {
-  llvm::Expected<KernelPlace> Place = placeOf(Text, Mangled);
-  if (!Place)
-    return Place.takeError();
-  KnownLaunch Launch = assumableAt(*Place, Known);
-  if (llvm::Error E = checkKnown(Launch, Mangled))
-    return E;
-  size_t Body = Place->Definition.Body;
-  return (Text.take_front(Body) + assumptions(Place->Definition, Launch) + Text.drop_front(Body))
+  llvm::Expected<std::vector<KernelDefinition>> Kernels = kernelDefinitions(Text);
+  if (!Kernels)
+    return Kernels.takeError();
+  llvm::Expected<AssumedLaunch> Assumed = assumable(*Kernels, Mangled, Known);
+  if (!Assumed)
+    return Assumed.takeError();
+  size_t Body = Assumed->Kernel->Body;
+  return (Text.take_front(Body) + assumptions(*Assumed->Kernel, Assumed->Launch) +
+          Text.drop_front(Body))
       .str();
 }

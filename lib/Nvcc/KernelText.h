@@ -39,16 +39,22 @@ llvm::Expected<std::vector<KernelDefinition>> kernelDefinitions(llvm::StringRef 
 /// it, are integers or booleans.
 bool isIntegerType(llvm::StringRef Type);
 
-/// Returns the part of \p Known that withAssumptions() would write into the kernel \p Mangled of
-/// \p Text: values of parameters without a name, and of those that are no integers, are left out.
-/// Fails with Unsupported `unknown-text` if the kernel's definition is not found, if several could
-/// be meant, and if nothing is left.
-llvm::Expected<KnownLaunch> assumable(llvm::StringRef Text, llvm::StringRef Mangled,
-                                      const KnownLaunch &Known);
+/// What can be written into the text of a kernel.
+struct AssumedLaunch {
+  const KernelDefinition *Kernel = nullptr;
+  KnownLaunch Launch;
+};
+
+/// Returns the part of \p Known that withAssumptions() would write into the kernel \p Mangled of a
+/// text with the definitions \p Kernels: values of parameters without a name, and of those that are
+/// no integers, are left out. Fails with Unsupported `unknown-text` if the kernel's definition is
+/// not found, if several could be meant, and if nothing is left.
+llvm::Expected<AssumedLaunch> assumable(llvm::ArrayRef<KernelDefinition> Kernels,
+                                        llvm::StringRef Mangled, const KnownLaunch &Known);
 
 /// Returns \p Text with assumptions at the head of the body of the kernel \p Mangled, so that the
 /// compiler may rely on \p Known, as far as it is assumable(). The assumptions make no line. Fails
-/// as assumable() does.
+/// as kernelDefinitions() and assumable() do.
 llvm::Expected<std::string> withAssumptions(llvm::StringRef Text, llvm::StringRef Mangled,
                                             const KnownLaunch &Known);
 

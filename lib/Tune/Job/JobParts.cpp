@@ -213,14 +213,14 @@ bool carve::mayHaveFurtherEntry(const JobKernel &Kernel, const TuningJob &Job,
 }
 
 bool carve::needsGuard(const JobVariant &Variant, const KernelBuild &Built) {
-  return Variant.Setting.FrontEnd == FrontEndKnob::KnownLaunch ||
+  return isDispatched(Variant) ||
          (Built.FirstEntryRegs && Variant.Resources.RegsPerThread > Built.FirstEntryRegs);
 }
 
 EntryGuard carve::guardOf(const JobKernel &Kernel, const JobVariant &Variant,
                           const TuningJob &Job) {
   EntryGuard Guard;
-  if (Variant.Setting.FrontEnd == FrontEndKnob::KnownLaunch)
+  if (isDispatched(Variant))
     Guard = {
         .Block = Kernel.Known.Block, .Grid = Kernel.Known.Grid, .Arguments = Kernel.Known.Values};
   unsigned Most = maxThreadsForRegisters(Job.Model, Variant.Resources.RegsPerThread);
@@ -258,28 +258,46 @@ static KnownLaunch sameInAllLaunches(const ProbeRecord &Trace, const TracedKerne
   return Known;
 }
 
+/// Sets JobKernel::Known of the kernels of \p Job whose first module is number \p Index, which was
+/// made from \p M.
+static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const ProbeRecord &Trace,
+                                TuningJob &Job, const JobContext &Context) {
+  std::vector<std::pair<JobKernel *, KnownLaunch>> Wanted;
+  for (size_t I : Job.Modules[Index].Kernels) {
+    JobKernel &K = Job.Kernels[I];
+    if (K.Modules.front() != Index || !mayHaveFurtherEntry(K, Job, Context.Options))
+      continue;
+    if (KnownLaunch Known = sameInAllLaunches(Trace, K.Traced, M.Ptx); !Known.empty())
+      Wanted.emplace_back(&K, std::move(Known));
+  }
+  const UnitFrontEnd *FrontEnd = frontEndOf(M.Source, M.Image.PtxDigest);
+  if (Wanted.empty() || !FrontEnd)
+    return;
+  llvm::Expected<std::string> Text = Context.Store.blob(FrontEnd->InputDigest);
+  llvm::Expected<std::vector<KernelDefinition>> Kernels =
+      Text ? kernelDefinitions(*Text) : Text.takeError();
+  if (!Kernels) {
+    logLine(M.Source.Output + ": its kernels are not compiled for their arguments: " +
+            llvm::toString(Kernels.takeError()));
+    return;
+  }
+  for (auto &[K, Known] : Wanted) {
+    llvm::Expected<AssumedLaunch> Assumed = assumable(*Kernels, K->Traced.Kernel, Known);
+    if (Assumed)
+      K->Known = std::move(Assumed->Launch);
+    else
+      logLine(K->Traced.Kernel +
+              ": not compiled for its arguments: " + llvm::toString(Assumed.takeError()));
+  }
+}
+
 void carve::findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
                               TuningJob &Job, const JobContext &Context) {
   if (Context.Options.Entries != FurtherEntries::Values || !Context.FlavourPtx)
     return;
-  runInParallel(Job.Kernels.size(), [&](size_t I) {
-    JobKernel &K = Job.Kernels[I];
-    if (!mayHaveFurtherEntry(K, Job, Context.Options))
-      return;
-    const ParsedModule &M =
-        *llvm::find_if(Parsed, [&](const ParsedModule &P) { return P.InJob == K.Modules.front(); });
-    KnownLaunch Known = sameInAllLaunches(Trace, K.Traced, M.Ptx);
-    const UnitFrontEnd *FrontEnd = frontEndOf(M.Source, M.Image.PtxDigest);
-    if (!FrontEnd || Known.empty())
-      return;
-    llvm::Expected<std::string> Text = Context.Store.blob(FrontEnd->InputDigest);
-    llvm::Expected<KnownLaunch> Assumable =
-        Text ? assumable(*Text, K.Traced.Kernel, Known) : Text.takeError();
-    if (Assumable)
-      K.Known = std::move(*Assumable);
-    else
-      logLine(K.Traced.Kernel +
-              ": not compiled for its arguments: " + llvm::toString(Assumable.takeError()));
+  runInParallel(Parsed.size(), [&](size_t I) {
+    if (Parsed[I].InJob)
+      findKnownLaunchesIn(Parsed[I], *Parsed[I].InJob, Trace, Job, Context);
   });
 }
 

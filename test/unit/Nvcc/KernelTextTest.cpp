@@ -33,6 +33,11 @@ std::string assumed(llvm::StringRef Text, llvm::StringRef Mangled, const KnownLa
   return New ? *New : llvm::toString(New.takeError());
 }
 
+KnownLaunch writtenOf(llvm::StringRef Text, llvm::StringRef Mangled, const KnownLaunch &Known) {
+  std::vector<KernelDefinition> Kernels = llvm::cantFail(kernelDefinitions(Text));
+  return llvm::cantFail(assumable(Kernels, Mangled, Known)).Launch;
+}
+
 } // namespace
 
 TEST(KernelText, kernels_inScopes_areFound) {
@@ -101,7 +106,7 @@ TEST(KernelText, assumptions_standAtTheHeadOfTheBody) {
   const char *Name = "_ZN36_GLOBAL__N__ac9cb946_4_k_cu_20d782b51kEPffib";
   EXPECT_EQ(assumed(Text, Name, Known), Wanted);
   EXPECT_EQ(llvm::StringRef(Wanted).count('\n'), llvm::StringRef(Text).count('\n'));
-  KnownLaunch Written = llvm::cantFail(assumable(Text, Name, Known));
+  KnownLaunch Written = writtenOf(Text, Name, Known);
   EXPECT_EQ(Written.Values, (std::vector<ArgumentValue>{{2, 4, 0xffffffff}, {3, 1, 1}}));
   EXPECT_EQ(Written.Block, Known.Block);
   EXPECT_EQ(assumed(Text, Name, Written), Wanted);
@@ -109,8 +114,7 @@ TEST(KernelText, assumptions_standAtTheHeadOfTheBody) {
 
 TEST(KernelText, parameterNamedAsADimension_hidesIt) {
   KnownLaunch Known{{}, {{64, 1, 1}}, {{2, 1, 1}}};
-  KnownLaunch Written =
-      llvm::cantFail(assumable(GLOBAL " void k(int blockDim) {}", "_Z1ki", Known));
+  KnownLaunch Written = writtenOf(GLOBAL " void k(int blockDim) {}", "_Z1ki", Known);
   EXPECT_FALSE(Written.Block);
   EXPECT_EQ(Written.Grid, Known.Grid);
 }
