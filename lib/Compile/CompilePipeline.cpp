@@ -228,22 +228,10 @@ bool CompilePipeline::mayRestore() const {
          !(User.Read && User.Read->FileCap);
 }
 
-static llvm::StringRef entriesKey(FurtherEntries Entries) {
-  switch (Entries) {
-  case FurtherEntries::Off:
-    return "no entries";
-  case FurtherEntries::Blocks:
-    return "no entries for values";
-  case FurtherEntries::Values:
-    return "";
-  }
-  return "";
-}
-
 CompileConditions CompilePipeline::conditions(const Profile &Decisions) const {
   return {digestOfFields({Request.CommandDigest, T.Wrapped}), Request.WorkDir, KeepDir,
           digestOfFields({choicesOf(Decisions), User.Text, nameOf(Request.Options.Domain),
-                          entriesKey(Request.Options.Entries)})};
+                          std::to_string(unsigned(Request.Options.Entries))})};
 }
 
 /// Adds to the unit's record what a later compile with changed decisions needs.

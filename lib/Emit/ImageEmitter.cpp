@@ -229,10 +229,8 @@ void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
     if (!Reason)
       Reason = refusalOfGuard(Entry, *Own);
     if (!Reason) {
-      auto Flavour = [&](FrontEndSetting S) {
-        if (S.Knob == FrontEndKnob::KnownLaunch)
-          S.Known = {E.Kernel, Own->When.known()};
-        return flavour(S);
+      auto Flavour = [&](const FrontEndSetting &S) {
+        return flavour(S.forKernel({E.Kernel, Own->When.known()}));
       };
       llvm::Expected<EntryEdit> Edit = triedAlone(
           Entry, entryEdit(Own->Variant, Entry, Own->When.mostThreads(), Flavour, Context.Ceiling));

@@ -103,6 +103,13 @@ std::vector<std::string> carve::argumentsWith(FrontEndKnob Knob,
   return All;
 }
 
+FrontEndSetting FrontEndSetting::forKernel(KnownKernel Kernel) const {
+  FrontEndSetting Setting = *this;
+  if (Knob == FrontEndKnob::KnownLaunch)
+    Setting.Known = std::move(Kernel);
+  return Setting;
+}
+
 std::string carve::nameOf(const FrontEndSetting &Setting) {
   std::string Name = Setting.Cap ? "f" + std::to_string(*Setting.Cap) : std::string();
   llvm::StringRef Knob = nameOf(Setting.Knob);

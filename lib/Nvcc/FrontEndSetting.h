@@ -66,6 +66,8 @@ struct FrontEndSetting {
   /// With FrontEndKnob::KnownLaunch, for which kernel the PTX is made, and what it may rely on.
   std::optional<KnownKernel> Known = {};
 
+  /// The same for \p Kernel: with what is known of its launches, if the knob asks for that.
+  FrontEndSetting forKernel(KnownKernel Kernel) const;
   bool isDefault() const { return *this == FrontEndSetting(); }
   auto operator<=>(const FrontEndSetting &) const = default;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "Protocol/TimingRecords.h"
+#include "Protocol/TraceRecords.h"
 
 namespace carve {
 
@@ -54,6 +55,11 @@ template <> struct RecordWords<TimingMode> {
                                              "dispatch"};
 };
 
+/// Whether launches are repeated in \p Mode, and outputs compared.
+constexpr bool isReplayed(TimingMode Mode) {
+  return Mode == TimingMode::Replay || Mode == TimingMode::VerifyRotate;
+}
+
 /// A kernel that is timed.
 struct KernelRecord {
   static constexpr ProtocolKind Kind{PlanFile, "kernel", Often::Many};
@@ -84,20 +90,9 @@ struct VariantRecord {
   }
 };
 
-/// A value that an argument must have at launches that run a guarded variant of the kernel. The
-/// fields are those of an ArgumentRecord.
-struct GuardRecord {
+/// A value that an argument must have at launches that run a guarded variant of the kernel.
+struct GuardRecord : KernelArgument {
   static constexpr ProtocolKind Kind{PlanFile, "guard", Often::Many};
-  std::string Kernel;
-  unsigned Parameter = 0, Bytes = 0;
-  uint64_t Bits = 0;
-
-  template <class R, class V> static void fields(R &Record, V &Visit) {
-    Visit.name("kernel", Record.Kernel);
-    Visit.number("parameter", Record.Parameter);
-    Visit.number("bytes", Record.Bytes);
-    Visit.number("bits", Record.Bits);
-  }
 };
 
 /// A shape in which a kernel is timed. Launches with other shapes run the default.

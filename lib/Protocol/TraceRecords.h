@@ -211,26 +211,30 @@ struct AttributeRecord {
   }
 };
 
-/// A value that a parameter of a kernel had at a launch: the first one, and the first one that was
-/// different from it. Only parameters of 1, 2, 4 or 8 bytes are recorded.
-struct ArgumentRecord {
-  static constexpr ProtocolKind Kind{ProbeFile, "argument", Often::Many};
+/// A value of an argument of a kernel.
+struct KernelArgument {
   std::string Kernel;
   unsigned Parameter = 0; ///< Its number, from 0.
-  /// 0 if the arguments of a launch could not be read. Then nothing is known of the kernel's.
   unsigned Bytes = 0;
   uint64_t Bits = 0; ///< The value, zero-extended.
-
-  /// Returns whether values of parameters of \p Bytes bytes are recorded.
-  static constexpr bool isRecorded(size_t Bytes) {
-    return Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8;
-  }
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
     Visit.number("parameter", Record.Parameter);
     Visit.number("bytes", Record.Bytes);
     Visit.number("bits", Record.Bits);
+  }
+};
+
+/// A value that a parameter of a kernel had at a launch: the first one, and the first one that was
+/// different from it. Only parameters of 1, 2, 4 or 8 bytes are recorded. Bytes is 0 if the
+/// arguments of a launch could not be read. Then nothing is known of the kernel's.
+struct ArgumentRecord : KernelArgument {
+  static constexpr ProtocolKind Kind{ProbeFile, "argument", Often::Many};
+
+  /// Returns whether values of parameters of \p Bytes bytes are recorded.
+  static constexpr bool isRecorded(size_t Bytes) {
+    return Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8;
   }
 };
 

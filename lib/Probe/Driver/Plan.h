@@ -41,7 +41,6 @@ struct PlannedKernel {
   std::optional<size_t> find(std::string_view Name) const;
   /// Returns whether the program's own launches may run variants.
   bool mayBecomeVariants() const { return MayRotate || Mode != TimingMode::Replay; }
-  bool isReplayed() const { return Mode == TimingMode::Replay || Mode == TimingMode::VerifyRotate; }
 };
 
 /// The whole plan of a process.

@@ -43,7 +43,7 @@ PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFil
     }
   }
   for (const auto &[Name, Kernel] : Wanted.Kernels)
-    if (Kernel.isReplayed() && !Replaying)
+    if (isReplayed(Kernel.Mode) && !Replaying)
       Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
 }
 
@@ -99,7 +99,7 @@ void PlannedRun::onModule(const CUpti_ModuleResourceData &Module) {
 /// because the program is then in its steady state.
 bool PlannedRun::wantsReplay(const ShapeState &State, uint64_t Index) const {
   const PlannedKernel &Kernel = *State.Kernel;
-  if (!Kernel.isReplayed() || State.Replaying || Kernels.at(&Kernel).StoodBack)
+  if (!isReplayed(Kernel.Mode) || State.Replaying || Kernels.at(&Kernel).StoodBack)
     return false;
   if (State.Replayed == 0)
     return true;

@@ -19,7 +19,7 @@ static constexpr double Unlimited = 1e18;
 ReplayBudget::ReplayBudget(const Plan &Wanted)
     : LeftNs(Wanted.ReplayMs ? double(Wanted.ReplayMs) * 1e6 : Unlimited) {
   for (const auto &[Name, Kernel] : Wanted.Kernels) {
-    if (!Kernel.isReplayed())
+    if (!isReplayed(Kernel.Mode))
       continue;
     bool Timed = Kernel.Mode == TimingMode::Replay;
     for (const PlannedShape &Shape : Kernel.Shapes)

@@ -38,7 +38,7 @@ static double timeOf(const TracedKernel &Kernel) {
   return Ns;
 }
 
-std::vector<TimedShape> carve::timedShapes(const TracedKernel &Kernel) {
+std::vector<TimedShape> carve::launchedShapes(const TracedKernel &Kernel) {
   std::map<LaunchShape, TimedShape> ByShape;
   for (const KernelLaunches &L : Kernel.Shapes) {
     if (L.Shape.Grid[0] == 0 || L.Launches == 0)
@@ -54,6 +54,11 @@ std::vector<TimedShape> carve::timedShapes(const TracedKernel &Kernel) {
     Shapes.push_back(T);
   llvm::stable_sort(
       Shapes, [](const TimedShape &A, const TimedShape &B) { return A.totalNs() > B.totalNs(); });
+  return Shapes;
+}
+
+std::vector<TimedShape> carve::timedShapes(const TracedKernel &Kernel) {
+  std::vector<TimedShape> Shapes = launchedShapes(Kernel);
   double Wanted = ShareTimed * timeOf(Kernel), Taken = 0;
   size_t Count = 0;
   while (Count < std::min(Shapes.size(), MostShapes) && (Count == 0 || Taken < Wanted))
@@ -292,9 +297,7 @@ size_t carve::timableVariants(ModeQuestion Question, const ModeLimits &Limits, s
   };
   // A kernel that only rotates because there is no time to compare outputs could time more
   // variants, but none with a front-end knob would win.
-  if (size_t Compared = MostIn([](TimingMode Mode) {
-        return Mode == TimingMode::Replay || Mode == TimingMode::VerifyRotate;
-      }))
+  if (size_t Compared = MostIn(isReplayed))
     return Compared;
   return MostIn([](TimingMode Mode) { return Mode != TimingMode::Fixed; });
 }

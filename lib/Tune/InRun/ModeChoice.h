@@ -58,8 +58,11 @@ struct ModeQuestion {
   bool DeviceHeap = false; ///< Whether some kernel of the program allocates on the device.
 };
 
-/// The shapes of \p Kernel that make up 95 % of its time, but at most eight, by falling time.
-/// Launches whose shapes the probe could not tell apart (grid 0,0,0) belong to no shape.
+/// The shapes of \p Kernel, by falling time. Launches whose shapes the probe could not tell apart
+/// (grid 0,0,0) belong to no shape.
+std::vector<TimedShape> launchedShapes(const TracedKernel &Kernel);
+
+/// Those of launchedShapes() that make up 95 % of the kernel's time, but at most eight.
 std::vector<TimedShape> timedShapes(const TracedKernel &Kernel);
 
 /// The choice for one kernel.

@@ -41,17 +41,23 @@ static std::string printVariants(const JobKernel &Kernel, llvm::ArrayRef<JobVari
   return Text;
 }
 
+static std::string printShapes(const std::string &Kernel, llvm::ArrayRef<TimedShape> Shapes) {
+  std::string Text;
+  // The probe counts the launches of one process, so the plan has the mean per process.
+  for (const TimedShape &S : Shapes)
+    Text += recordLine(PlannedShape{Kernel, S.Shape,
+                                    std::max<uint64_t>(1, S.Launches / std::max(1u, S.Processes)),
+                                    uint64_t(std::llround(S.MeanNs))});
+  return Text;
+}
+
 static std::string printKernel(const JobKernel &Job, llvm::ArrayRef<JobVariant> Variants,
                                const ModeChoice &Choice, const std::set<std::string> &Excluded) {
   const std::string &Kernel = Job.Traced.Kernel;
   std::string Text = recordLine(KernelRecord{Kernel, Choice.Mode, Choice.MayRotate}) +
                      printVariants(Job, Variants, [](size_t) { return true; });
   std::vector<std::string> Names = namesOf(Variants);
-  // The probe counts the launches of one process, so the plan has the mean per process.
-  for (const TimedShape &S : Choice.Shapes)
-    Text += recordLine(PlannedShape{Kernel, S.Shape,
-                                    std::max<uint64_t>(1, S.Launches / std::max(1u, S.Processes)),
-                                    uint64_t(std::llround(S.MeanNs))});
+  Text += printShapes(Kernel, Choice.Shapes);
   for (const std::string &Variant : Excluded)
     Text += recordLine(ExcludeRecord{Kernel, Variant});
   for (size_t V = 0; V < Names.size(); ++V)
@@ -93,13 +99,8 @@ std::string carve::printDispatchPlan(const TuningJob &Job, const JobBuild &Built
     const std::string &Name = Kernel.Traced.Kernel;
     Kernels +=
         recordLine(KernelRecord{Name, TimingMode::Dispatch, false}) +
-        printVariants(Kernel, Variants, [&](size_t V) { return V == ControlPlace || V == A[K]; });
-    // The same shape can be there with other registers or local memory.
-    std::set<LaunchShape> Seen;
-    for (const KernelLaunches &L : Kernel.Traced.Shapes)
-      if (Seen.insert(L.Shape).second)
-        Kernels += recordLine(
-            PlannedShape{Name, L.Shape, L.Launches, L.Launches ? L.TotalNs / L.Launches : 0});
+        printVariants(Kernel, Variants, [&](size_t V) { return V == ControlPlace || V == A[K]; }) +
+        printShapes(Name, launchedShapes(Kernel.Traced));
   }
   return Kernels.empty() ? Kernels : headOf(PlanFile) + "\n" + recordLine(SeedRecord()) + Kernels;
 }

@@ -49,7 +49,7 @@ private:
   double highBound(size_t S) const {
     return 1 - std::max(Limits.LeastMargin, 2 * Outcome.Subjects[S].ControlDistance);
   }
-  bool isWallTimeAgainst();
+  void compareProgram();
   llvm::Error judgeProgram(std::vector<size_t> &Standing);
 
   SelectionRuns &Runs;
@@ -337,9 +337,8 @@ llvm::Expected<bool> Confirmation::confirm(std::vector<size_t> &Standing) {
   return Won && Standing.size() == Before; // The times belong to all that were confirmed together.
 }
 
-/// Computes the ratios of the program. Returns whether its wall time, and that alone, is against
-/// the winners.
-bool Confirmation::isWallTimeAgainst() {
+/// Computes the ratios of the program from all pairs.
+void Confirmation::compareProgram() {
   PairedTimes Wall;
   for (const PairTimes &P : Pairs) {
     Wall.Tuned.push_back(P.WallTuned);
@@ -348,7 +347,6 @@ bool Confirmation::isWallTimeAgainst() {
   Outcome.Program = pairedInterval(programTimes(), LastLevel);
   Outcome.Wall = pairedInterval(Wall, WallLevel);
   Outcome.Pairs = Pairs.size();
-  return Outcome.Program.Median <= 1 && Outcome.Wall.Low > 1;
 }
 
 /// Drops all subjects if the program was slower as a whole. The start of a program may take several
@@ -356,7 +354,10 @@ bool Confirmation::isWallTimeAgainst() {
 /// asked.
 llvm::Error Confirmation::judgeProgram(std::vector<size_t> &Standing) {
   const size_t Most = Pairs.size() + MorePairsForWallTime;
-  while (isWallTimeAgainst() && Pairs.size() < Most && !limitReached(1)) {
+
+  compareProgram();
+  while (Outcome.Program.Median <= 1 && Outcome.Wall.Low > 1 && Pairs.size() < Most &&
+         !limitReached(1)) {
     llvm::Expected<bool> Sound = addPairs(Standing, Pairs.size() + 1);
     if (!Sound)
       return Sound.takeError();
@@ -364,6 +365,7 @@ llvm::Error Confirmation::judgeProgram(std::vector<size_t> &Standing) {
       dropAll(Standing, "a run that was to tell the wall time was not sound");
       return llvm::Error::success();
     }
+    compareProgram();
   }
   if (Outcome.Program.Median > 1 || Outcome.Wall.Low > 1)
     dropAll(Standing,

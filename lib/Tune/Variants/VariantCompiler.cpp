@@ -27,12 +27,9 @@ std::string carve::cloneName(llvm::StringRef Kernel, const VariantSetting &Setti
 }
 
 /// What cicc is told for \p Setting of kernel number \p Kernel.
-FrontEndSetting VariantCompiler::frontEndOf(size_t Kernel, const VariantSetting &Setting) const {
-  FrontEndSetting FrontEnd = Setting.frontEnd();
+FrontEndSetting VariantCompiler::flavourOf(size_t Kernel, const VariantSetting &Setting) const {
   const JobKernel &K = Job.Kernels[Kernel];
-  if (FrontEnd.Knob == FrontEndKnob::KnownLaunch)
-    FrontEnd.Known = {K.Traced.Kernel, K.Known};
-  return FrontEnd;
+  return Setting.frontEnd().forKernel({K.Traced.Kernel, K.Known});
 }
 
 void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules,
@@ -43,7 +40,7 @@ void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, b
       continue;
     llvm::ArrayRef<size_t> Modules = Job.Kernels[R.Kernel].Modules;
     for (size_t M : AllModules ? Modules : Modules.take_front())
-      Wanted.insert({M, frontEndOf(R.Kernel, R.Setting)});
+      Wanted.insert({M, flavourOf(R.Kernel, R.Setting)});
   }
   Flavours.prepare(Wanted, End);
 }
@@ -55,7 +52,7 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
   llvm::Expected<EntryEdit> Edit = entryEdit(
       Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
       Built.Kernels[Kernel].SmemSpillingThreads,
-      [&](const FrontEndSetting &) { return Flavours.find(Module, frontEndOf(Kernel, Setting)); },
+      [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(Kernel, Setting)); },
       Sources.of(Module).Source.RegisterCap);
   if (!Edit)
     return Edit.takeError();
@@ -70,7 +67,7 @@ VariantSetting VariantCompiler::withoutEmptyFlavour(const SettingRequest &R) con
     return Setting;
   const JobKernel &K = Job.Kernels[R.Kernel];
   llvm::Expected<const PtxModule *> Flavour =
-      Flavours.find(K.Modules.front(), frontEndOf(R.Kernel, Setting));
+      Flavours.find(K.Modules.front(), flavourOf(R.Kernel, Setting));
   llvm::Expected<std::string> Digest =
       Flavour ? (*Flavour)->kernelDigest(K.Traced.Kernel) : Flavour.takeError();
   if (!Digest) {
@@ -115,7 +112,7 @@ std::optional<KernelCounts> VariantCompiler::countsOf(const Key &K, llvm::String
   if (New) {
     const PtxModule *Ptx = &Sources.of(Kernel.Modules.front()).Ptx;
     if (!Flavour.isDefault())
-      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), frontEndOf(K.first, Flavour)));
+      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), flavourOf(K.first, Flavour)));
     llvm::Expected<CountedKernel> Counted =
         countPtxKernel(*Ptx, Kernel.Traced.Kernel, {}, heaviestShape(Kernel.Traced).Block[0]);
     if (Counted)
@@ -207,7 +204,7 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
   for (const SettingRequest &R : Requests) {
     Keys.emplace_back();
     if (!R.Setting.frontEnd().isDefault() &&
-        !Flavours.isReady({Job.Kernels[R.Kernel].Modules.front(), frontEndOf(R.Kernel, R.Setting)}))
+        !Flavours.isReady({Job.Kernels[R.Kernel].Modules.front(), flavourOf(R.Kernel, R.Setting)}))
       continue;
     Keys.back() = Key(R.Kernel, withoutEmptyFlavour(R));
     if (auto [It, Inserted] = Done.try_emplace(*Keys.back()); Inserted)

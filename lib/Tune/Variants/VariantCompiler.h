@@ -64,7 +64,7 @@ private:
   using Key = std::pair<size_t, VariantSetting>;
   /// A setting to compile, and the place for its result.
   using Pending = std::pair<Key, CompiledSetting *>;
-  FrontEndSetting frontEndOf(size_t Kernel, const VariantSetting &Setting) const;
+  FrontEndSetting flavourOf(size_t Kernel, const VariantSetting &Setting) const;
   VariantSetting withoutEmptyFlavour(const SettingRequest &R) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
   void compilePiece(llvm::ArrayRef<Pending> Piece) const;

@@ -137,7 +137,7 @@ TEST(Plan, dispatchedKernel_hasOneVariantBesidesTheControl) {
   Plan Sound;
   ASSERT_TRUE(read(Sound, Kernel + One + Control));
   EXPECT_EQ(Sound.find("k")->Mode, TimingMode::Dispatch);
-  EXPECT_FALSE(Sound.find("k")->isReplayed());
+  EXPECT_FALSE(isReplayed(Sound.find("k")->Mode));
   for (const std::string &Lines :
        {std::string(), Control, Control + One + Two, Control + One + "measure\tk\tr40\n"}) {
     Plan P;
