@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+using namespace carve;
 using namespace carve::probe;
 
 template <class T> static T handle(uintptr_t Value) { return reinterpret_cast<T>(Value); }
