@@ -33,12 +33,21 @@ Expected<std::string> withPrerequisites(StringRef Depfile, ArrayRef<std::string>
     End = Depfile.find(" :", End + 2);
   if (End == StringRef::npos || End == 0)
     return unsupported("unknown-depfile", "no target in '" + Depfile.substr(0, 60) + "'");
-  StringRef Target = Depfile.substr(0, End);
-  std::string Text = Depfile.str();
-  if (!Depfile.ends_with("\n"))
+  // The makefiles that CMake generates read the first rule alone. So the paths get lines of their
+  // own in it, behind the line with the source, which has to stay first.
+  StringRef FirstLine = Depfile.take_until([](char C) { return C == '\n'; });
+  StringRef Rest = Depfile.drop_front(FirstLine.size());
+  Rest.consume_front("\n");
+  const bool GoesOn = FirstLine.consume_back("\\");
+  std::string Text = FirstLine.rtrim(' ').str();
+  for (const std::string &Path : Paths)
+    Text += " \\\n    " + quoted(Path);
+  Text += GoesOn ? " \\\n" : "\n";
+  Text += Rest;
+  if (!StringRef(Text).ends_with("\n"))
     Text += '\n';
   for (const std::string &Path : Paths)
-    Text += Target.str() + " : " + quoted(Path) + "\n" + quoted(Path) + " :\n";
+    Text += quoted(Path) + " :\n";
   return Text;
 }
 

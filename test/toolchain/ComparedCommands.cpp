@@ -32,7 +32,7 @@ static std::string withoutMadeUpNames(llvm::StringRef Text) {
   return Result;
 }
 
-/// Returns a depfile without the rules for carve-nvcc's own files, which come after nvcc's.
+/// Returns a depfile without the lines that name carve-nvcc's own files.
 static std::string withoutStore(llvm::StringRef Depfile, llvm::StringRef Store) {
   std::string Result;
   llvm::SmallVector<llvm::StringRef> Lines;

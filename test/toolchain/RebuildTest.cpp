@@ -306,17 +306,18 @@ protected:
   }
   /// Returns the objects that the build makes again.
   std::string built(const Words &Argv, const Words &More = {}) {
-    auto Date = [&](const char *Name) {
+    auto Date = [&](const std::string &Name) {
       struct stat S = {};
-      ::stat(path(Name).c_str(), &S);
+      ::stat(path(Objects + Name).c_str(), &S);
       return S.st_mtim.tv_sec * 1000000000 + S.st_mtim.tv_nsec;
     };
-    auto Three = Date("three.o"), Main = Date("main.o");
+    const std::string Ending = Objects.empty() ? ".o" : ".cu.o";
+    auto Three = Date("three" + Ending), Main = Date("main" + Ending);
     settle();
     CommandResult R = run(Argv, environment(More));
     EXPECT_TRUE(R.succeeded()) << R.Stdout << R.Stderr;
-    return std::string(Date("three.o") != Three ? "three" : "") +
-           (Date("main.o") != Main ? " main" : "");
+    return std::string(Date("three" + Ending) != Three ? "three" : "") +
+           (Date("main" + Ending) != Main ? " main" : "");
   }
   /// Records, tunes, rebuilds, deletes the store, and rebuilds. A build after each of these does
   /// nothing.
@@ -362,6 +363,9 @@ protected:
     Expect("set again", true, All, 80, With);
     Expect("unset", true, "three", Default, {});
   }
+
+  /// Where CMake puts the objects; empty for the build systems that put them beside the sources.
+  std::string Objects;
 };
 
 } // namespace
@@ -378,6 +382,22 @@ TEST_F(BuildSystem, newDecision_makeMakesItsOutput) {
   if (!Make)
     GTEST_SKIP() << "no make";
   expectCycle({*Make});
+}
+
+/// The makefiles of CMake read the depfiles in a way of their own.
+TEST_F(BuildSystem, newDecision_makefilesOfCMakeMakeItsOutput) {
+  auto CMake = llvm::sys::findProgramByName("cmake"), Make = llvm::sys::findProgramByName("make");
+  if (!CMake || !Make)
+    GTEST_SKIP() << "no cmake or no make";
+  write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(three LANGUAGES CUDA)\n"
+                          "add_library(three OBJECT three.cu main.cu)\n");
+  CommandResult Configured =
+      run({*CMake, "-G", "Unix Makefiles", "-S", ".", "-B", "build",
+           "-DCMAKE_CUDA_ARCHITECTURES=90", "-DCMAKE_CUDA_COMPILER=" CARVE_NVCC_PROGRAM},
+          environment({}));
+  ASSERT_TRUE(Configured.succeeded()) << Configured.Stdout << Configured.Stderr;
+  Objects = "build/CMakeFiles/three.dir/";
+  expectCycle({*CMake, "--build", "build"});
 }
 
 TEST_F(BuildSystem, newDecision_makeWithPhonyHeadersMakesItsOutput) {

@@ -4,18 +4,26 @@
 
 using namespace carve;
 
-TEST(Depfile, prerequisite_added_getsARuleAndAnEmptyRule) {
-  EXPECT_EQ(llvm::cantFail(withPrerequisites("k.o : k.cu \\\n    h.h\n", {"/s/a b#$.yaml", "/t"})),
-            "k.o : k.cu \\\n    h.h\n"
-            "k.o : /s/a\\ b\\#$$.yaml\n"
-            "/s/a\\ b\\#$$.yaml :\n"
-            "k.o : /t\n"
-            "/t :\n");
+TEST(Depfile, prerequisites_added_areInTheFirstRuleAndHaveEmptyRules) {
+  EXPECT_EQ(
+      llvm::cantFail(withPrerequisites("k.o : k.cu \\\n    h.h\nh.h :\n", {"/s/a b#$.yaml", "/t"})),
+      "k.o : k.cu \\\n"
+      "    /s/a\\ b\\#$$.yaml \\\n"
+      "    /t \\\n"
+      "    h.h\n"
+      "h.h :\n"
+      "/s/a\\ b\\#$$.yaml :\n"
+      "/t :\n");
+}
+
+TEST(Depfile, prerequisite_addedToOneLine_continuesIt) {
+  EXPECT_EQ(llvm::cantFail(withPrerequisites("k.o : k.cu\n", {"/p", "/q"})),
+            "k.o : k.cu \\\n    /p \\\n    /q\n/p :\n/q :\n");
 }
 
 TEST(Depfile, target_withQuotedNames_isCopiedUnchanged) {
   EXPECT_EQ(llvm::cantFail(withPrerequisites("dir/a\\ b c:d : x", {"/p"})),
-            "dir/a\\ b c:d : x\ndir/a\\ b c:d : /p\n/p :\n");
+            "dir/a\\ b c:d : x \\\n    /p\n/p :\n");
 }
 
 TEST(Depfile, depfile_withoutTarget_isRefused) {
