@@ -374,6 +374,9 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
       {withKernel("    variant: {frontend-knob: unroll4}\n"),
        "p.yaml:4: frontend-knob: 'unroll4', expected newllvm, "
        "newrolled, unroll, unroll2, noremat or known"},
+      {withKernel("    variant: {frontend-knob: shapes}\n"),
+       "p.yaml:4: frontend-knob: 'shapes', expected newllvm, "
+       "newrolled, unroll, unroll2, noremat or known"},
       {withKernel("    variant: {load-cache: ca}\n"),
        "p.yaml:4: load-cache: 'ca', expected cg, cs or noalloc"},
       {withKernel("    variant: {load-cache: [cg]}\n"),
