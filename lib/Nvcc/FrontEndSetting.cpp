@@ -16,7 +16,8 @@ struct NamedKnob {
 constexpr NamedKnob Names[] = {
     {FrontEndKnob::NewerLlvm, "newllvm"},           {FrontEndKnob::NewerLlvmRolled, "newrolled"},
     {FrontEndKnob::UnrollMore, "unroll"},           {FrontEndKnob::UnrollByTwo, "unroll2"},
-    {FrontEndKnob::NoRematerialization, "noremat"}, {FrontEndKnob::KnownLaunch, "known"}};
+    {FrontEndKnob::NoRematerialization, "noremat"}, {FrontEndKnob::KnownLaunch, "known"},
+    {FrontEndKnob::KnownShapes, "shapes"}};
 
 // cicc hands what follows `--Xopt` to its LLVM. The thresholds are several times LLVM's own.
 constexpr StringLiteral UnrollMore[] = {"--Xopt", "-unroll-partial-threshold=1000", "--Xopt",
@@ -33,8 +34,9 @@ constexpr StringLiteral NewerLlvmRolled[] = {"-arch", "compute_100", "--Xopt",
 
 llvm::ArrayRef<FrontEndKnob> carve::frontEndKnobs() {
   static constexpr FrontEndKnob All[] = {
-      FrontEndKnob::KnownLaunch, FrontEndKnob::NewerLlvmRolled,     FrontEndKnob::NewerLlvm,
-      FrontEndKnob::UnrollMore,  FrontEndKnob::NoRematerialization, FrontEndKnob::UnrollByTwo};
+      FrontEndKnob::KnownLaunch, FrontEndKnob::KnownShapes, FrontEndKnob::NewerLlvmRolled,
+      FrontEndKnob::NewerLlvm,   FrontEndKnob::UnrollMore,  FrontEndKnob::NoRematerialization,
+      FrontEndKnob::UnrollByTwo};
   static_assert(std::size(All) == std::size(Names));
   return All;
 }
@@ -57,6 +59,7 @@ llvm::ArrayRef<StringLiteral> carve::ciccArguments(FrontEndKnob Knob) {
   switch (Knob) {
   case FrontEndKnob::None:
   case FrontEndKnob::KnownLaunch:
+  case FrontEndKnob::KnownShapes:
     return {};
   case FrontEndKnob::NewerLlvm:
     return NewerLlvm;
@@ -73,7 +76,7 @@ llvm::ArrayRef<StringLiteral> carve::ciccArguments(FrontEndKnob Knob) {
 }
 
 const StringLiteral carve::FrontEndKnobNames =
-    "newllvm, newrolled, unroll, unroll2, noremat or known";
+    "newllvm, newrolled, unroll, unroll2, noremat, known or shapes";
 
 bool carve::usesNewerLlvm(FrontEndKnob Knob) {
   return Knob == FrontEndKnob::NewerLlvm || Knob == FrontEndKnob::NewerLlvmRolled;

@@ -30,19 +30,28 @@ enum class FrontEndKnob {
   /// Nothing is told to cicc, but its text: the head of a kernel's body says what is known of the
   /// kernel's launches (KernelText.h). Only a further entry with a guard may have such code.
   KnownLaunch,
+  /// Several such entries, each for what is known of the launches with one shape. cicc makes one
+  /// PTX for each of them with KnownLaunch, and profiles have them as entries with KnownLaunch.
+  KnownShapes,
 };
+
+/// Whether code with \p Knob may run only at launches of which something is known.
+constexpr bool isForKnownLaunches(FrontEndKnob Knob) {
+  return Knob == FrontEndKnob::KnownLaunch || Knob == FrontEndKnob::KnownShapes;
+}
 
 /// The knobs other than None, in the order in which they are tried.
 llvm::ArrayRef<FrontEndKnob> frontEndKnobs();
 
 /// Returns the name of \p Knob in variants, profiles and keys: `newllvm`, `newrolled`, `unroll`,
-/// `unroll2`, `noremat`, `known`, or an empty text for None.
+/// `unroll2`, `noremat`, `known`, `shapes`, or an empty text for None.
 llvm::StringRef nameOf(FrontEndKnob Knob);
 
 /// Returns the knob other than None that is named \p Name, or nothing.
 std::optional<FrontEndKnob> frontEndKnobNamed(llvm::StringRef Name);
 
-/// The names of all knobs, for messages: `newllvm, newrolled, unroll, unroll2, noremat or known`.
+/// The names of all knobs, for messages: `newllvm, newrolled, unroll, unroll2, noremat, known or
+/// shapes`.
 extern const llvm::StringLiteral FrontEndKnobNames;
 
 /// Returns the arguments by which cicc is told \p Knob.

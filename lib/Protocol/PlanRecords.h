@@ -47,7 +47,7 @@ enum class TimingMode {
   Replay,       ///< A launch is repeated with every variant on the same inputs.
   VerifyRotate, ///< Outputs are compared by replaying once per shape; times come from rotating.
   /// A choice is confirmed in a whole run: each launch that may run the kernel's only variant
-  /// besides the default and the control runs it.
+  /// besides the default and the control runs it, with the code that is for the launch.
   Dispatch
 };
 template <> struct RecordWords<TimingMode> {
@@ -74,25 +74,52 @@ struct KernelRecord {
   }
 };
 
-/// A variant of a kernel besides the default. One of them is the control.
+/// A variant of a kernel besides the default. One of them is the control. A variant whose code
+/// depends on the launch has several such records with one name, each with a guard. The first of
+/// them whose guard holds is for the launch, and if there is none, the default is.
 struct VariantRecord {
   static constexpr ProtocolKind Kind{PlanFile, "variant", Often::Many};
   std::string Kernel, Variant;
   std::string Clone; ///< The name of its kernel in the module.
-  /// Whether it runs only at launches whose arguments have the values of the kernel's GuardRecords.
-  bool Guarded = false;
+  /// The number of the kernel's guard (GuardRecord, GuardedShape) that must hold at launches that
+  /// run it; 0 if it may run at all launches.
+  unsigned Guard = 0;
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
     Visit.name("VARIANT", Record.Variant);
     Visit.name("clone", Record.Clone);
-    Visit.flag("guarded", Record.Guarded);
+    Visit.number("guard", Record.Guard);
   }
 };
 
-/// A value that an argument must have at launches that run a guarded variant of the kernel.
+/// A value that an argument must have where a guard of the kernel holds.
 struct GuardRecord : KernelArgument {
   static constexpr ProtocolKind Kind{PlanFile, "guard", Often::Many};
+  unsigned Guard = 1; ///< The number of the guard.
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.number("guard", Record.Guard);
+    Visit.number("parameter", Record.Parameter);
+    Visit.number("bytes", Record.Bytes);
+    Visit.number("bits", Record.Bits);
+  }
+};
+
+/// The grid and block that a launch must have where a guard of the kernel holds. Zeros mean any.
+struct GuardedShape {
+  static constexpr ProtocolKind Kind{PlanFile, "guard-shape", Often::Many};
+  std::string Kernel;
+  unsigned Guard = 1; ///< The number of the guard.
+  std::array<uint32_t, 3> Grid{0, 0, 0}, Block{0, 0, 0};
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.number("guard", Record.Guard);
+    Visit.triple("grid", Record.Grid);
+    Visit.triple("block", Record.Block);
+  }
 };
 
 /// A shape in which a kernel is timed. Launches with other shapes run the default.

@@ -238,6 +238,22 @@ struct ArgumentRecord : KernelArgument {
   }
 };
 
+/// The same for the launches with one grid and block, of which a kernel may have many. The probe
+/// records those that come first. Of the others, only what ArgumentRecord says is known.
+struct ShapeArgumentRecord : KernelArgument {
+  static constexpr ProtocolKind Kind{ProbeFile, "shape-argument", Often::Many};
+  std::array<uint32_t, 3> Grid{1, 1, 1}, Block{1, 1, 1};
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.triple("grid", Record.Grid);
+    Visit.triple("block", Record.Block);
+    Visit.number("parameter", Record.Parameter);
+    Visit.number("bytes", Record.Bytes);
+    Visit.number("bits", Record.Bits);
+  }
+};
+
 /// The kinds of driver calls after which memory is no longer the program's alone, or is not what it
 /// seems.
 enum class HazardKind {

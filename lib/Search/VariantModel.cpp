@@ -74,6 +74,7 @@ KnobScale VariantModel::scaleOf(FrontEndKnob Knob) const {
   case FrontEndKnob::NoRematerialization:
     return Scale.NoRematerialization;
   case FrontEndKnob::KnownLaunch:
+  case FrontEndKnob::KnownShapes:
     return Scale.KnownLaunch;
   }
   return {};

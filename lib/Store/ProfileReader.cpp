@@ -249,6 +249,13 @@ llvm::Error ProfileReader::readArch(yaml::Node &N, std::string &Out) {
   return mismatch(N, "an architecture such as sm_90");
 }
 
+/// Returns the knob other than None that is named \p Name and that a profile may have, or nothing.
+/// What a variant with KnownShapes becomes are entries with KnownLaunch.
+static std::optional<FrontEndKnob> storedKnobNamed(llvm::StringRef Name) {
+  std::optional<FrontEndKnob> Knob = frontEndKnobNamed(Name);
+  return Knob == FrontEndKnob::KnownShapes ? std::nullopt : Knob;
+}
+
 llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
   if (auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&N);
       Scalar && Scalar->getRawValue() == "default")
@@ -265,7 +272,8 @@ llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
                       {"frontend-cap", Number(Out.FrontEndCap, MinCap, MaxCap)},
                       {"frontend-knob",
                        [&](yaml::Node &V) {
-                         return readNamed(V, Out.FrontEnd, frontEndKnobNamed, FrontEndKnobNames);
+                         return readNamed(V, Out.FrontEnd, storedKnobNamed,
+                                          "newllvm, newrolled, unroll, unroll2, noremat or known");
                        }},
                       {"smem-spilling",
                        [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},

@@ -1,15 +1,18 @@
 /// \file
-/// Collects what the processes of a traced run say of a kernel's arguments (ArgumentRecord), and
-/// tells which of them had the same value at every launch. ProbeRecords reads the records.
+/// Collects what the processes of a traced run say of a kernel's arguments (ArgumentRecord,
+/// ShapeArgumentRecord), and tells which of them had the same value at every launch, or at every
+/// launch with one grid and block. ProbeRecords reads the records.
 #pragma once
 
 #include "Nvcc/KnownLaunch.h"
 #include "Protocol/TraceRecords.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace carve {
@@ -19,6 +22,7 @@ class KernelArguments {
 public:
   /// Adds a record of the process that the earlier records come from.
   void add(const ArgumentRecord &Record);
+  void add(const ShapeArgumentRecord &Record);
   /// Adds what another process that launched the kernel has recorded.
   void merge(const KernelArguments &Process);
 
@@ -26,6 +30,10 @@ public:
   /// none if the arguments of some launch are not known, or if two kernels of this name have
   /// different parameters.
   std::vector<ArgumentValue> same() const;
+  /// Returns the arguments that had the same value at every launch with the grid and block of \p
+  /// Shape, by rising parameter: at least those of same(), and no others if nothing is recorded of
+  /// these launches.
+  std::vector<ArgumentValue> sameIn(const LaunchShape &Shape) const;
 
   /// Prints records of the kernel \p Kernel that say the same.
   std::string print(const std::string &Kernel) const;
@@ -36,9 +44,15 @@ private:
     uint64_t First = 0;
     std::optional<uint64_t> Other = std::nullopt; ///< A value that was not the first one.
   };
-  bool hasParametersOf(const KernelArguments &Other) const;
+  using ByNumber = std::map<unsigned, Parameter>;
+  static bool add(const KernelArgument &Record, ByNumber &To);
+  static bool haveSameBytes(const ByNumber &A, const ByNumber &B);
+  static void merge(ByNumber &To, const ByNumber &New);
+  static std::vector<ArgumentValue> sameOf(const ByNumber &Parameters);
 
-  std::map<unsigned, Parameter> Parameters; ///< By number.
+  ByNumber Parameters;
+  /// By grid and block.
+  std::map<std::pair<std::array<uint32_t, 3>, std::array<uint32_t, 3>>, ByNumber> InShapes;
   bool Unknown = false;
 };
 

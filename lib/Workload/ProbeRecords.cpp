@@ -57,6 +57,12 @@ std::vector<ArgumentValue> ProbeRecord::sameArguments(const std::string &Kernel)
   return Found == Arguments.end() ? std::vector<ArgumentValue>() : Found->second.same();
 }
 
+std::vector<ArgumentValue> ProbeRecord::sameArguments(const std::string &Kernel,
+                                                      const LaunchShape &Shape) const {
+  auto Found = Arguments.find(Kernel);
+  return Found == Arguments.end() ? std::vector<ArgumentValue>() : Found->second.sameIn(Shape);
+}
+
 namespace {
 
 /// Adds \p K to the launches of the same kernel, shape and code in \p All. With \p OtherProcess, \p
@@ -141,6 +147,8 @@ bool takeProcessFact(RecordReader &In, ProbeRecord &Record, ProcessState &State)
                                     }) ||
          takeRecord<ArgumentRecord>(
              In, [&](const ArgumentRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
+         takeRecord<ShapeArgumentRecord>(
+             In, [&](const ShapeArgumentRecord &R) { State.Arguments[R.Kernel].add(R); }) ||
          takeRecord<SpanRecord>(In,
                                 [&](const SpanRecord &R) {
                                   State.FirstNs = std::min(State.FirstNs, R.FirstNs);

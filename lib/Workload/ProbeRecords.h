@@ -72,6 +72,9 @@ struct ProbeRecord {
   /// The arguments of \p Kernel that had the same value at every launch in every process, by rising
   /// parameter. Empty if there are none, or if they are not known.
   std::vector<ArgumentValue> sameArguments(const std::string &Kernel) const;
+  /// The same for the launches with the grid and block of \p Shape.
+  std::vector<ArgumentValue> sameArguments(const std::string &Kernel,
+                                           const LaunchShape &Shape) const;
 };
 
 /// Adds the records of one process (Protocol/TraceRecords.h), which are in \p Text, to \p Record. A

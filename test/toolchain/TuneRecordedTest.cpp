@@ -251,8 +251,11 @@ namespace {
 class TimingText {
 public:
   /// \p Variants: the names of those beside the default and the control.
-  TimingText(std::string Kernel, const std::vector<std::string> &Variants)
-      : Kernel(std::move(Kernel)), Ratios(Variants.size() + 2, 1.1) {
+  /// \p Grid: the grid of the launches.
+  TimingText(std::string Kernel, const std::vector<std::string> &Variants,
+             const std::string &Grid = "64,1,1")
+      : Kernel(std::move(Kernel)), Ratios(Variants.size() + 2, 1.1),
+        Place(this->Kernel + "\t" + Grid + "\t256,1,1\t0\t1,1,1") {
     llvm::append_range(Names, Variants);
     Ratios[0] = Ratios[1] = 1;
   }
@@ -296,7 +299,7 @@ private:
   }
 
   std::vector<std::string> Names{"default", "control"};
-  std::string Place = Kernel + "\t64,1,1\t256,1,1\t0\t1,1,1";
+  std::string Place;
 };
 
 /// The names in \p Positions, whose first is 2, in their order.
@@ -417,6 +420,64 @@ TEST_F(TuneRecorded, valuesThatAllLaunchesHave_becomeAnEntry) {
   // A value that was another one in one launch.
   WithArguments(First + "probe\targument\t" + std::string(Bulky) + "\t2\t4\t128\n");
   EXPECT_EQ(Tune({}).Variant, "r64") << log();
+}
+
+/// A kernel that is launched with two problem sizes. Nothing is the same in all launches, and both
+/// sizes take half of the time.
+TEST_F(TuneRecorded, valuesOfTwoShapes_becomeTwoEntries) {
+  keepKernels({"bulky"});
+  build(Object);
+  const std::string Kernel(Bulky);
+  std::string Text = llvm::cantFail(readFile(Samples));
+  const std::string Launches = "probe\tkernel\t" + Kernel + "\t64,1,1\t";
+  size_t Line = Text.find(Launches), End = Text.find('\n', Line) + 1;
+  ASSERT_NE(Line, std::string::npos);
+  std::string Larger = Text.substr(Line, End - Line);
+  Larger.replace(Larger.find("64,1,1"), 6, "128,1,1");
+  auto Argument = [&](const std::string &Shape, const char *Bits) {
+    return "probe\t" +
+           (Shape.empty() ? "argument\t" + Kernel : "shape-argument\t" + Kernel + Shape) +
+           "\t2\t4\t" + Bits + "\n";
+  };
+  const std::string Small = "\t64,1,1\t256,1,1", Large = "\t128,1,1\t256,1,1";
+  std::string Added = Larger + Argument("", "256") + Argument("", "512") + Argument(Small, "256") +
+                      Argument(Large, "512") + "probe\tend\n";
+  for (const char *Grid : {"64,1,1", "128,1,1"}) {
+    TimingText Run(Kernel, {"shapes", "r64"}, Grid);
+    Run.Ratios[2] = 0.6;
+    Run.Ratios[3] = 0.8;
+    Added += Run.replayed({2, 3});
+  }
+  Text.replace(Text.find("probe\tend\n"), strlen("probe\tend\n"), Added);
+  for (int I = 0; I < 9; ++I)
+    Text += "sample\t" + Kernel + "\tshapes\t" + std::to_string(3600000 + 1000 * I) + "\n";
+  write("values.samples", Text);
+  CommandResult R =
+      carve({"tune", "--samples=values.samples", "--effort=2", "--format=json", "--", "./app"});
+  ASSERT_TRUE(R.succeeded()) << R.Stderr << log();
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  ASSERT_TRUE(bool(Report));
+  const KernelReport &Tuned = Report->Kernels.front();
+  EXPECT_EQ(Tuned.Variant, "shapes") << Tuned.Reason.text() << log();
+  EXPECT_NE(Tuned.When.find("parameter 2 = 256"), std::string::npos) << Tuned.When;
+  EXPECT_NE(Tuned.When.find("; and another for launches with"), std::string::npos) << Tuned.When;
+  Profile Kept = decisions();
+  const Decision *D = decisionOf(Kept, BulkyName);
+  ASSERT_TRUE(D);
+  EXPECT_TRUE(D->Variant.isDefault());
+  ASSERT_EQ(D->Entries.size(), 2u);
+  std::set<uint64_t> Sizes;
+  for (const FurtherEntry &E : D->Entries) {
+    EXPECT_EQ(E.Variant.FrontEnd, FrontEndKnob::KnownLaunch);
+    ASSERT_EQ(E.When.Arguments.size(), 1u);
+    Sizes.insert(E.When.Arguments[0].Bits);
+  }
+  EXPECT_EQ(Sizes, (std::set<uint64_t>{256, 512}));
+  EXPECT_NE(D->Entries[0].CodeDigest, D->Entries[1].CodeDigest);
+  build(Object);
+  ImageKernels Emitted = kernelsOf("three.o");
+  for (size_t I = 0; I < 2; ++I)
+    EXPECT_EQ(Emitted[furtherEntryName(Kernel, I)].CodeDigest, D->Entries[I].CodeDigest) << log();
 }
 
 TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {

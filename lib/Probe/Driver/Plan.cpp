@@ -33,10 +33,14 @@ bool PlanReading::takeKernelLine(RecordReader &In) {
          takeRecord<VariantRecord>(In,
                                    [&](const VariantRecord &R) {
                                      P.Kernels[R.Kernel].Variants.push_back(
-                                         {R.Variant, R.Clone, R.Guarded});
+                                         {R.Variant, R.Clone, R.Guard});
                                    }) ||
-         takeRecord<GuardRecord>(
-             In, [&](const GuardRecord &R) { P.Kernels[R.Kernel].Guards.push_back(R); }) ||
+         takeRecord<GuardRecord>(In,
+                                 [&](const GuardRecord &R) {
+                                   P.Kernels[R.Kernel].Guards[R.Guard].Values.push_back(R);
+                                 }) ||
+         takeRecord<GuardedShape>(
+             In, [&](const GuardedShape &R) { P.Kernels[R.Kernel].Guards[R.Guard].Shape = R; }) ||
          takeRecord<PlannedShape>(
              In, [&](const PlannedShape &R) { P.Kernels[R.Kernel].Shapes.push_back(R); }) ||
          takeRecord<ExcludeRecord>(In, [&](const ExcludeRecord &R) { Excluded.push_back(R); }) ||
@@ -51,7 +55,7 @@ bool PlanReading::take(RecordReader &In) {
 }
 
 /// Moves the default and its control copy before the other variants of \p Kernel. Returns false if
-/// names are missing or occur twice.
+/// names are missing or occur twice, other than with different guards.
 static bool orderVariants(PlannedKernel &Kernel) {
   auto &Variants = Kernel.Variants;
   auto Control = std::find_if(Variants.begin(), Variants.end(),
@@ -61,21 +65,28 @@ static bool orderVariants(PlannedKernel &Kernel) {
   if (Control != Variants.end())
     std::rotate(Variants.begin(), Control, Control + 1);
   Variants.insert(Variants.begin(), {DefaultVariant, Kernel.Name});
-  std::set<std::string> Names;
-  return std::all_of(Variants.begin(), Variants.end(),
-                     [&](const auto &V) { return Names.insert(V.Name).second; });
+  std::map<std::string, std::set<unsigned>> GuardsOf;
+  return std::all_of(Variants.begin(), Variants.end(), [&](const PlannedKernel::Variant &V) {
+    std::set<unsigned> &Guards = GuardsOf[V.Name];
+    // A variant without a guard is all that there is of its name.
+    return (Guards.empty() || (V.Guard != 0 && !Guards.count(0))) && Guards.insert(V.Guard).second;
+  });
 }
 
-/// Adds the number of the variant that each of \p Records names to the set \p Of of its kernel.
+/// Adds the numbers of the variants that each of \p Records names to the set \p Of of its kernel.
 /// Returns false if a kernel or variant is unknown.
 template <class T>
 static bool number(Plan &P, const std::vector<T> &Records, std::set<size_t> PlannedKernel::*Of) {
   for (const T &Record : Records) {
     PlannedKernel &Kernel = P.Kernels[Record.Kernel];
-    std::optional<size_t> Number = Kernel.find(Record.Variant);
-    if (!Number)
+    bool Found = false;
+    for (size_t V = 0; V < Kernel.Variants.size(); ++V)
+      if (Kernel.Variants[V].Name == Record.Variant) {
+        (Kernel.*Of).insert(V);
+        Found = true;
+      }
+    if (!Found)
       return false;
-    (Kernel.*Of).insert(*Number);
   }
   return true;
 }
@@ -88,10 +99,18 @@ static bool isSound(const PlannedKernel &Kernel) {
   // The program must never get what a measured variant computes.
   if (!Kernel.Measured.empty() && Kernel.mayBecomeVariants())
     return false;
-  if (Kernel.Mode == TimingMode::Dispatch && Kernel.Variants.size() != FirstPlace + 1)
+  auto SameAsFirst = [&](const auto &V) { return V.Name == Kernel.Variants[FirstPlace].Name; };
+  if (Kernel.Mode == TimingMode::Dispatch &&
+      (Kernel.Variants.size() <= FirstPlace ||
+       !std::all_of(Kernel.Variants.begin() + FirstPlace, Kernel.Variants.end(), SameAsFirst)))
     return false;
-  return std::all_of(Kernel.Guards.begin(), Kernel.Guards.end(),
-                     [](const GuardRecord &R) { return ArgumentRecord::isRecorded(R.Bytes); });
+  auto HasGuard = [&](const auto &V) { return V.Guard == 0 || Kernel.Guards.count(V.Guard); };
+  auto CanBeRead = [](const auto &Entry) {
+    return std::all_of(Entry.second.Values.begin(), Entry.second.Values.end(),
+                       [](const GuardRecord &R) { return ArgumentRecord::isRecorded(R.Bytes); });
+  };
+  return std::all_of(Kernel.Variants.begin(), Kernel.Variants.end(), HasGuard) &&
+         std::all_of(Kernel.Guards.begin(), Kernel.Guards.end(), CanBeRead);
 }
 
 bool PlanReading::finish() {
@@ -123,9 +142,13 @@ const PlannedShape *PlannedKernel::find(const LaunchShape &Shape) const {
   return nullptr;
 }
 
-std::optional<size_t> PlannedKernel::find(std::string_view Name) const {
-  for (size_t V = 0; V < Variants.size(); ++V)
-    if (Variants[V].Name == Name)
-      return V;
-  return std::nullopt;
+bool PlannedKernel::Guard::allows(const LaunchShape &Launched) const {
+  constexpr std::array<uint32_t, 3> Any{0, 0, 0};
+  return (Shape.Grid == Any || Shape.Grid == Launched.Grid) &&
+         (Shape.Block == Any || Shape.Block == Launched.Block);
+}
+
+bool PlannedKernel::mayRunIn(size_t Variant, const LaunchShape &Shape) const {
+  unsigned Guard = Variants[Variant].Guard;
+  return Guard == 0 || Guards.at(Guard).allows(Shape);
 }

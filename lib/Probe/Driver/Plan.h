@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,13 +18,21 @@ namespace carve::probe {
 
 /// A kernel that is timed. Inside the probe variants have numbers; in records they have names.
 struct PlannedKernel {
-  /// A variant of the kernel's code.
+  /// A variant of the kernel's code. Several with one name and different guards are one variant for
+  /// the tools. At a launch, the first of them whose guard holds may run.
   struct Variant {
     std::string Name;
     /// The kernel's name in the module for this variant; for the default, the kernel's own name.
     std::string Clone;
-    /// Whether it runs only at launches whose arguments have the values of Guards.
-    bool Guarded = false;
+    unsigned Guard = 0; ///< The number of its guard in Guards; 0 if it may run at all launches.
+  };
+  /// What must be true of a launch that runs a guarded variant.
+  struct Guard {
+    std::vector<GuardRecord> Values;
+    GuardedShape Shape;
+
+    /// Returns whether launches of \p Launched may have the guard's grid and block.
+    bool allows(const LaunchShape &Launched) const;
   };
   std::string Name;
   TimingMode Mode = TimingMode::Replay;
@@ -33,12 +41,13 @@ struct PlannedKernel {
   std::vector<Variant> Variants; ///< Number 0 is the default, number 1 its control copy.
   std::set<size_t> Excluded;     ///< The variants that must not run.
   std::set<size_t> Measured;     ///< The variants that compute something else and are only timed.
-  std::vector<GuardRecord> Guards;
+  std::map<unsigned, Guard> Guards; ///< By number, from 1.
   std::vector<PlannedShape> Shapes;
 
   const PlannedShape *find(const LaunchShape &Shape) const;
-  /// Returns the number of the variant \p Name, if there is one.
-  std::optional<size_t> find(std::string_view Name) const;
+  /// Returns whether launches of \p Shape may run \p Variant, as far as its guard's grid and block
+  /// tell.
+  bool mayRunIn(size_t Variant, const LaunchShape &Shape) const;
   /// Returns whether the program's own launches may run variants.
   bool mayBecomeVariants() const { return MayRotate || Mode != TimingMode::Replay; }
 };

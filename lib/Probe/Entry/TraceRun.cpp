@@ -53,9 +53,10 @@ void TraceRun::onLaunched(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   // The parameters in an `extra` buffer are not read.
   void **Values = Launch->Extra ? nullptr : Launch->Parameters;
   std::string Lines;
-  if (!Arguments.compare(Handle, Values, Lines))
+  if (!Arguments.compare(Handle, Launch->Shape, Values, Lines))
     if (const char *Name = kernelName(Driver, Handle))
-      Arguments.add(Handle, Name, parameterBytesOfHandle(Driver, Handle), Values, Lines);
+      Arguments.add(Handle, Name, parameterBytesOfHandle(Driver, Handle), Launch->Shape, Values,
+                    Lines);
   if (!Lines.empty())
     File.append(Lines);
 }

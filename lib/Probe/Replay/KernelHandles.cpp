@@ -15,15 +15,27 @@ LaunchShape ResolvedKernel::shapeOf(const LaunchCall &Call) const {
   return Shape;
 }
 
-bool ResolvedKernel::mayRun(size_t Variant, const LaunchCall &Call) const {
-  if (!Planned->Variants[Variant].Guarded)
+/// Returns whether the guard with the number \p Guard holds at \p Call.
+bool ResolvedKernel::holds(unsigned Guard, const LaunchCall &Call) const {
+  if (Guard == 0)
     return true;
-  return std::all_of(Planned->Guards.begin(), Planned->Guards.end(), [&](const GuardRecord &Guard) {
-    return ParameterBytes && Call.Parameters && !Call.Extra &&
-           Guard.Parameter < ParameterBytes->size() &&
-           (*ParameterBytes)[Guard.Parameter] == Guard.Bytes &&
-           argumentBits(Call.Parameters[Guard.Parameter], Guard.Bytes) == Guard.Bits;
-  });
+  const PlannedKernel::Guard &Its = Planned->Guards.at(Guard);
+  return Its.allows(Call.Shape) &&
+         std::all_of(Its.Values.begin(), Its.Values.end(), [&](const GuardRecord &Value) {
+           return ParameterBytes && Call.Parameters && !Call.Extra &&
+                  Value.Parameter < ParameterBytes->size() &&
+                  (*ParameterBytes)[Value.Parameter] == Value.Bytes &&
+                  argumentBits(Call.Parameters[Value.Parameter], Value.Bytes) == Value.Bits;
+         });
+}
+
+bool ResolvedKernel::mayRun(size_t Variant, const LaunchCall &Call) const {
+  const std::vector<PlannedKernel::Variant> &All = Planned->Variants;
+  auto IsBetter = [&](const PlannedKernel::Variant &Before) {
+    return Before.Name == All[Variant].Name && holds(Before.Guard, Call);
+  };
+  return holds(All[Variant].Guard, Call) &&
+         std::none_of(All.begin(), All.begin() + Variant, IsBetter);
 }
 
 void KernelHandles::note(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {

@@ -30,11 +30,14 @@ struct ResolvedKernel {
 
   /// Returns the launch's shape in the form that activity records have.
   LaunchShape shapeOf(const LaunchCall &Call) const;
-  /// Returns whether the arguments of \p Call are those for which \p Variant was compiled. If they
-  /// cannot be read, only variants that rely on no argument may run.
+  /// Returns whether \p Call has what \p Variant was compiled for, and no variant before it has its
+  /// name and what it needs, too. If the arguments cannot be read, only variants that rely on no
+  /// argument may run.
   bool mayRun(size_t Variant, const LaunchCall &Call) const;
 
 private:
+  bool holds(unsigned Guard, const LaunchCall &Call) const;
+
   friend class KernelHandles;
   /// The state of the kernel's attributes that was copied to the clones.
   uint64_t SyncedAt = UINT64_MAX;

@@ -148,7 +148,8 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 
 /// Returns the variants that launches of this shape may become, with the default among them.
 /// Variants that the driver would refuse are recorded as refused. Whether the arguments are those
-/// of a guarded variant is left to the caller, because a rotation goes on with other launches.
+/// of a guarded variant is left to the caller, because a rotation goes on with other launches of
+/// the shape.
 std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
                                        const ShapeState &State, uint64_t Index) {
   std::set<size_t> Out;
@@ -159,7 +160,7 @@ std::vector<size_t> PlannedRun::usable(ResolvedKernel &Kernel, const LaunchCall 
   std::vector<size_t> Usable;
   std::string Lines;
   for (size_t V = 0; V < Kernel.Variants.size(); ++V) {
-    if (Out.count(V))
+    if (Out.count(V) || !Kernel.Planned->mayRunIn(V, State.Shape->Shape))
       continue;
     Failure Refusal = Handles.refusal(Kernel, V, Launch);
     if (!Refusal)
@@ -253,9 +254,11 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
 
 /// Makes the launch the kernel's only variant, if that may run there.
 void PlannedRun::dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch) {
-  constexpr size_t Variant = FirstPlace;
+  size_t Variant = FirstPlace;
+  while (Variant < Kernel.Variants.size() && !Kernel.mayRun(Variant, Launch))
+    ++Variant;
   // A variant in a captured launch would stay in the graph.
-  if (Kernel.Planned->Excluded.count(Variant) || !Kernel.mayRun(Variant, Launch) ||
+  if (Variant == Kernel.Variants.size() || Kernel.Planned->Excluded.count(Variant) ||
       isCapturing(Driver, Launch.Stream) || Handles.refusal(Kernel, Variant, Launch))
     return;
   std::lock_guard<std::mutex> Guard(Lock);
@@ -268,7 +271,16 @@ void PlannedRun::dispatch(ShapeState &State, ResolvedKernel &Kernel, const Launc
 void PlannedRun::startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                                uint64_t Index) {
   std::vector<size_t> Active = usable(Kernel, Launch, State, Index);
-  std::erase_if(Active, [&](size_t V) { return Kernel.Planned->Measured.count(V) > 0; });
+  const std::vector<PlannedKernel::Variant> &All = Kernel.Planned->Variants;
+  // Of the variants with one name, a shape takes part with the one that its first launch may run.
+  std::set<std::string> Runnable;
+  for (size_t V : Active)
+    if (Kernel.mayRun(V, Launch))
+      Runnable.insert(All[V].Name);
+  std::erase_if(Active, [&](size_t V) {
+    return Kernel.Planned->Measured.count(V) > 0 ||
+           (Runnable.count(All[V].Name) > 0 && !Kernel.mayRun(V, Launch));
+  });
   // Each shape gets an order of its own.
   RecordWriter Text(Kernel.Planned->Name);
   Text.shape(State.Shape->Shape);

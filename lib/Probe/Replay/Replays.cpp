@@ -28,7 +28,9 @@ ReplayBudget::ReplayBudget(const Plan &Wanted)
 }
 
 double ReplayBudget::leastNs(const PlannedKernel &Kernel, const PlannedShape &Shape, bool Timed) {
-  double Variants = double(Kernel.Variants.size());
+  double Variants = 0;
+  for (size_t V = 0; V < Kernel.Variants.size(); ++V)
+    Variants += Kernel.mayRunIn(V, Shape.Shape);
   double Runs = 4 + Variants; // The runs of the default, and one run of each variant.
   // One round of all, further ones of those within reach, and a round of the best. A warm time
   // takes up to two more runs.

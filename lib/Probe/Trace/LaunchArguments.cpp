@@ -13,30 +13,58 @@ void LaunchArguments::giveUp(Kernels::value_type &Known, std::string &Lines) {
     Lines += recordLine(ArgumentRecord{Name, 0, 0, 0});
 }
 
-void LaunchArguments::takeFirst(Kernels::value_type &Known, const void *const *Arguments,
-                                std::string &Lines) {
-  auto &[Name, Its] = Known;
+/// Returns the parameters of a first launch, and calls \p Line for each.
+template <class Write>
+std::vector<LaunchArguments::Parameter>
+LaunchArguments::firstValues(const Kernel &Its, const void *const *Arguments, Write Line) {
+  std::vector<Parameter> Values;
   for (size_t I = 0; I < Its.Bytes.size(); ++I)
     if (ArgumentRecord::isRecorded(Its.Bytes[I])) {
-      Parameter P{unsigned(I), unsigned(Its.Bytes[I]), argumentBits(Arguments[I], Its.Bytes[I])};
-      Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, P.First});
-      Its.Same.push_back(P);
+      Values.push_back(
+          {unsigned(I), unsigned(Its.Bytes[I]), argumentBits(Arguments[I], Its.Bytes[I])});
+      Line(Values.back());
     }
+  return Values;
 }
 
-void LaunchArguments::takeNext(Kernels::value_type &Known, const void *const *Arguments,
-                               std::string &Lines) {
-  auto &[Name, Its] = Known;
-  std::erase_if(Its.Same, [&, &Name = Name](const Parameter &P) {
+/// Removes the parameters from \p Same that now have another value, and calls \p Line for each
+/// with that value.
+template <class Write>
+void LaunchArguments::dropOtherValues(std::vector<Parameter> &Same, const void *const *Arguments,
+                                      Write Line) {
+  std::erase_if(Same, [&](const Parameter &P) {
     uint64_t Bits = argumentBits(Arguments[P.Number], P.Bytes);
     if (Bits != P.First)
-      Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, Bits});
+      Line(Parameter{P.Number, P.Bytes, Bits});
     return Bits != P.First;
   });
 }
 
-bool LaunchArguments::compare(const void *Handle, const void *const *Arguments,
-                              std::string &Lines) {
+/// Takes the arguments of a launch. \p First says that it is the kernel's first one.
+void LaunchArguments::take(Kernels::value_type &Known, bool First, const LaunchShape &Shape,
+                           const void *const *Arguments, std::string &Lines) {
+  auto &[Name, Its] = Known;
+  auto Line = [&, &Name = Name](const Parameter &P) {
+    Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, P.First});
+  };
+  auto ShapeLine = [&, &Name = Name](const Parameter &P) {
+    Lines += recordLine(
+        ShapeArgumentRecord{{Name, P.Number, P.Bytes, P.First}, Shape.Grid, Shape.Block});
+  };
+  if (First)
+    Its.Same = firstValues(Its, Arguments, Line);
+  else
+    dropOtherValues(Its.Same, Arguments, Line);
+  Dimensions Key{Shape.Grid, Shape.Block};
+  auto InShape = Its.SameInShape.find(Key);
+  if (InShape != Its.SameInShape.end())
+    dropOtherValues(InShape->second, Arguments, ShapeLine);
+  else if (Its.SameInShape.size() < MostShapes)
+    Its.SameInShape.emplace(Key, firstValues(Its, Arguments, ShapeLine));
+}
+
+bool LaunchArguments::compare(const void *Handle, const LaunchShape &Shape,
+                              const void *const *Arguments, std::string &Lines) {
   std::lock_guard<std::mutex> Guard(Lock);
   auto It = Handles.find(Handle);
   if (It == Handles.end())
@@ -45,13 +73,13 @@ bool LaunchArguments::compare(const void *Handle, const void *const *Arguments,
   if (!Arguments && !Found.second.Bytes.empty())
     giveUp(Found, Lines);
   else if (!Found.second.Unknown)
-    takeNext(Found, Arguments, Lines);
+    take(Found, /*First=*/false, Shape, Arguments, Lines);
   return true;
 }
 
 void LaunchArguments::add(const void *Handle, std::string_view Name,
-                          std::optional<std::vector<size_t>> Bytes, const void *const *Arguments,
-                          std::string &Lines) {
+                          std::optional<std::vector<size_t>> Bytes, const LaunchShape &Shape,
+                          const void *const *Arguments, std::string &Lines) {
   std::lock_guard<std::mutex> Guard(Lock);
   auto [It, New] = Known.try_emplace(std::string(Name));
   Kernels::value_type &Found = *It;
@@ -63,10 +91,8 @@ void LaunchArguments::add(const void *Handle, std::string_view Name,
   // Kernels of two modules may have one name and differ.
   if (!Readable || Its.Bytes != *Bytes)
     giveUp(Found, Lines);
-  else if (New)
-    takeFirst(Found, Arguments, Lines);
   else if (!Its.Unknown)
-    takeNext(Found, Arguments, Lines);
+    take(Found, New, Shape, Arguments, Lines);
 }
 
 void LaunchArguments::forgetHandles() {

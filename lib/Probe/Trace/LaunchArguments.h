@@ -1,11 +1,15 @@
 /// \file
 /// Compares the arguments of all launches of a kernel, between the launch callbacks and the record
-/// file: which parameters have one value in the whole process, and which do not. It is pure: it
-/// knows neither the driver nor files.
+/// file: which parameters have one value in the whole process or at all launches with one grid and
+/// block, and which do not. It is pure: it knows neither the driver nor files.
 #pragma once
 
+#include "Protocol/LaunchShape.h"
+
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,40 +24,53 @@ namespace carve::probe {
 /// loaded in several modules and contexts. Thread-safe.
 class LaunchArguments {
 public:
-  /// Compares the arguments of a launch with those of the kernel's first one. \p Arguments is what
-  /// the launch has as kernelParams; null if that cannot be read. Appends the `argument` lines that
-  /// follow to \p Lines: usually none, and then nothing is allocated. Returns false if \p Handle is
-  /// not known. The caller then asks the driver for the kernel, and calls add().
-  bool compare(const void *Handle, const void *const *Arguments, std::string &Lines);
+  /// The arguments are compared for at most so many grids and blocks of a kernel, those that come
+  /// first.
+  static constexpr size_t MostShapes = 32;
+
+  /// Compares the arguments of a launch of \p Shape with those of the kernel's first one, and of
+  /// its first one with that grid and block. \p Arguments is what the launch has as kernelParams;
+  /// null if that cannot be read. Appends the `argument` and `shape-argument` lines that follow to
+  /// \p Lines: usually none, and then nothing is allocated. Returns false if \p Handle is not
+  /// known. The caller then asks the driver for the kernel, and calls add().
+  bool compare(const void *Handle, const LaunchShape &Shape, const void *const *Arguments,
+               std::string &Lines);
 
   /// Does the same for a launch of an unknown handle, and knows the handle from then on. It is one
   /// of the kernel \p Name, whose parameters have the sizes \p Bytes; nothing if the driver cannot
   /// tell them.
   void add(const void *Handle, std::string_view Name, std::optional<std::vector<size_t>> Bytes,
-           const void *const *Arguments, std::string &Lines);
+           const LaunchShape &Shape, const void *const *Arguments, std::string &Lines);
 
   /// Forgets all handles, but no value. Called when modules are loaded or unloaded, because a new
   /// kernel may get the handle of an unloaded one.
   void forgetHandles();
 
 private:
-  /// A parameter that had one value at all launches so far.
+  /// A parameter that had one value at all launches so far, or at all of one grid and block.
   struct Parameter {
     unsigned Number = 0, Bytes = 0;
     uint64_t First = 0;
   };
+  /// A grid and a block.
+  using Dimensions = std::pair<std::array<uint32_t, 3>, std::array<uint32_t, 3>>;
   struct Kernel {
-    std::vector<size_t> Bytes; ///< The sizes of all parameters.
-    std::vector<Parameter> Same;
+    std::vector<size_t> Bytes;   ///< The sizes of all parameters.
+    std::vector<Parameter> Same; ///< At all launches.
+    std::map<Dimensions, std::vector<Parameter>> SameInShape;
     bool Unknown = false; ///< Set if a launch's arguments could not be read.
   };
   using Kernels = std::unordered_map<std::string, Kernel>;
 
   static void giveUp(Kernels::value_type &Known, std::string &Lines);
-  static void takeFirst(Kernels::value_type &Known, const void *const *Arguments,
-                        std::string &Lines);
-  static void takeNext(Kernels::value_type &Known, const void *const *Arguments,
-                       std::string &Lines);
+  template <class Write>
+  static std::vector<Parameter> firstValues(const Kernel &Its, const void *const *Arguments,
+                                            Write Line);
+  template <class Write>
+  static void dropOtherValues(std::vector<Parameter> &Same, const void *const *Arguments,
+                              Write Line);
+  static void take(Kernels::value_type &Known, bool First, const LaunchShape &Shape,
+                   const void *const *Arguments, std::string &Lines);
 
   std::mutex Lock; ///< Protects the members below.
   Kernels Known;

@@ -40,6 +40,7 @@ private:
   bool takeVerdicts();
   void measureCover();
   bool covered(const InRunShape &S) const;
+  bool leavesDefault(const InRunShape &S, size_t Variant) const;
   RatioInterval choosingRatio(size_t Variant) const;
   bool measureControl();
   std::vector<size_t> candidates() const;
@@ -153,17 +154,27 @@ void addWeighted(RatioInterval &Sum, const RatioInterval &R, double Weight) {
   Sum.High += Weight * R.High;
 }
 
+/// Whether launches of the covered shape \p S run the default in the place of \p Variant, because
+/// it is not for them.
+bool SubjectJudge::leavesDefault(const InRunShape &S, size_t Variant) const {
+  return Subject.Partial.count(Variant) && S.ratios(Variant, false).empty() &&
+         S.ratios(Variant, true).empty();
+}
+
 /// The weighted sum, over shapes, of \p Variant 's median ratios in the choosing rounds. It is 0 if
-/// a covered shape has no such ratio.
+/// a covered shape whose launches run the variant has no such ratio, or if there is no such shape.
 RatioInterval SubjectJudge::choosingRatio(size_t Variant) const {
   RatioInterval Sum = {0, 0, 0};
+  bool Timed = false;
   for (const InRunShape &S : Shapes) {
-    std::vector<double> Ratios = covered(S) ? S.ratios(Variant, false) : std::vector<double>{1.0};
+    bool IsRun = covered(S) && !leavesDefault(S, Variant);
+    Timed |= IsRun;
+    std::vector<double> Ratios = IsRun ? S.ratios(Variant, false) : std::vector<double>{1.0};
     if (Ratios.empty())
       return {0, 0, 0};
     addWeighted(Sum, ratioInterval(std::move(Ratios)), S.TotalNs / TotalNs);
   }
-  return Sum;
+  return Timed ? Sum : RatioInterval{0, 0, 0};
 }
 
 /// Measures how far apart two identical copies are. Returns false if the control was not timed in
@@ -207,7 +218,7 @@ std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
   std::vector<std::pair<double, std::vector<double>>> Varying; // Time of the shape and ratios.
   size_t Count = SIZE_MAX;
   for (const InRunShape &S : Shapes) {
-    if (!covered(S)) {
+    if (!covered(S) || leavesDefault(S, Variant)) {
       FixedNs += S.TotalNs;
       continue;
     }
@@ -236,7 +247,7 @@ std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
 OutputProof SubjectJudge::proofOf(size_t Variant) const {
   OutputProof Proof = OutputProof::Bitwise;
   for (size_t I = 0; I < Shapes.size(); ++I) {
-    if (Shapes[I].Timing == InRunTiming::None)
+    if (Shapes[I].Timing == InRunTiming::None || leavesDefault(Shapes[I], Variant))
       continue;
     bool Compared = false;
     for (const VerifiedVariant &V : Record.Verified) {

@@ -32,6 +32,9 @@ struct InRunSubject {
   std::set<size_t> OnlyTimed = {};
   /// Variants that are nominated only if their output was compared with the default's.
   std::set<size_t> NeedProof = {};
+  /// Variants that are for the launches of some shapes only. At the others, the default runs, and
+  /// the variant has no times.
+  std::set<size_t> Partial = {};
 
   /// The index of the variant \p Name, or Variants.size() if there is none. Records come from a
   /// file and may have any name.
@@ -113,7 +116,8 @@ struct InRunOutcome {
 /// A round has a time of every variant, and each ratio is to the default of the same round. Cold
 /// and warm times are weighted so that the default's mean is its traced mean. Rounds of several
 /// launches of a shape are pooled. Shapes are summed, weighted by their traced time. Shapes that
-/// were not timed count as if no variant changed them; if only that makes a gain too small, whole
+/// were not timed count as if no variant changed them, and so do those that a partial variant is
+/// not for; if only that makes a gain too small, whole
 /// runs decide. Of every eight cycles of rotation, five are held out.
 ///
 /// A variant is rejected if it has a fault or any verdict but Equal or WithinSpread, or if it needs

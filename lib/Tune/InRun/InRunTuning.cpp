@@ -15,6 +15,8 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
       S.OnlyTimed.insert(V);
     if (Variants[V].Setting.needsComparedOutput())
       S.NeedProof.insert(V);
+    if (Variants[V].Setting.FrontEnd == FrontEndKnob::KnownShapes)
+      S.Partial.insert(V);
   }
   return S;
 }

@@ -21,23 +21,39 @@ static std::set<std::string> excludedOf(llvm::StringRef Kernel, llvm::ArrayRef<J
   return Excluded;
 }
 
-/// Prints the kernel's variants that are in the module, apart from the default, and the values for
-/// which some of them are compiled.
+/// Prints guard number \p Number of \p Kernel, which says what is true of a launch.
+static std::string printGuard(const std::string &Kernel, unsigned Number,
+                              const KnownLaunch &Known) {
+  constexpr std::array<uint32_t, 3> Any{0, 0, 0};
+  std::string Text =
+      recordLine(GuardedShape{Kernel, Number, Known.Grid.value_or(Any), Known.Block.value_or(Any)});
+  for (const ArgumentValue &V : Known.Values)
+    Text += recordLine(GuardRecord{{Kernel, V.Parameter, V.Bytes, V.Bits}, Number});
+  return Text;
+}
+
+/// Prints the kernel's variants that are in the module, apart from the default, and the launches
+/// for which some of them are compiled.
 static std::string printVariants(const JobKernel &Kernel, llvm::ArrayRef<JobVariant> Variants,
                                  llvm::function_ref<bool(size_t)> IsWanted) {
   const std::string &Name = Kernel.Traced.Kernel;
   std::string Text;
   std::vector<std::string> Names = namesOf(Variants);
-  bool Guarded = false;
-  for (size_t V = 1; V < Names.size(); ++V)
-    if (Variants[V].InModule && IsWanted(V)) {
-      Text += recordLine(
-          VariantRecord{Name, Names[V], Variants[V].CloneName, isDispatched(Variants[V])});
-      Guarded |= isDispatched(Variants[V]);
+  std::vector<KnownLaunch> Guards; // Variants that rely on the same have one guard.
+  for (size_t V = 1; V < Names.size(); ++V) {
+    if (!Variants[V].InModule || !IsWanted(V))
+      continue;
+    if (!isDispatched(Variants[V]))
+      Text += recordLine(VariantRecord{Name, Names[V], Variants[V].CloneName, 0});
+    for (const GuardedCode &C : Variants[V].Codes) {
+      size_t Guard = llvm::find(Guards, C.Launch) - Guards.begin();
+      if (Guard == Guards.size())
+        Guards.push_back(C.Launch);
+      Text += recordLine(VariantRecord{Name, Names[V], C.CloneName, unsigned(Guard + 1)});
     }
-  if (Guarded)
-    for (const ArgumentValue &V : Kernel.Known.Values)
-      Text += recordLine(GuardRecord{Name, V.Parameter, V.Bytes, V.Bits});
+  }
+  for (size_t G = 0; G < Guards.size(); ++G)
+    Text += printGuard(Name, unsigned(G + 1), Guards[G]);
   return Text;
 }
 

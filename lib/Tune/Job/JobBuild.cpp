@@ -1,6 +1,7 @@
 #include "Tune/Job/JobBuild.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace carve;
 
@@ -18,6 +19,17 @@ std::vector<std::string> carve::namesOf(llvm::ArrayRef<JobVariant> Variants) {
                     : V.Purpose.empty() ? variantName(V.Setting)
                                         : V.Purpose);
   return Names;
+}
+
+void carve::summarizeCodes(JobVariant &Variant) {
+  const GuardedCode &First = Variant.Codes.front();
+  Variant.CloneName = First.CloneName;
+  Variant.Resources = First.Resources;
+  std::vector<llvm::StringRef> Digests;
+  for (const GuardedCode &C : Variant.Codes)
+    Digests.push_back(C.CodeDigest);
+  // Codes that are all the same, such as the default's, are one code.
+  Variant.CodeDigest = llvm::all_equal(Digests) ? First.CodeDigest : llvm::join(Digests, " ");
 }
 
 size_t KernelBuild::timedTogether() const {

@@ -16,6 +16,15 @@
 
 namespace carve {
 
+/// One code of a variant that has several, or one that runs only at some launches.
+struct GuardedCode {
+  KnownLaunch Launch;     ///< What must be true of a launch that runs it.
+  VariantSetting Setting; ///< What it is compiled with, for these launches.
+  std::string CloneName;
+  KernelResources Resources;
+  std::string CodeDigest;
+};
+
 /// One version of a kernel, or of a unit with TuningScope::File.
 struct JobVariant {
   VariantSetting Setting;
@@ -30,13 +39,18 @@ struct JobVariant {
   /// it is never chosen or emitted.
   bool OnlyTimed = false;
   std::string Purpose = {}; ///< What it is timed for, if it is only timed. This is then its name.
+  /// If it depends on the launch: its codes. A launch runs the first that is for it, or the default
+  /// if there is none. CloneName, Resources and Metrics above are those of the first code, and
+  /// CodeDigest has the digests of all.
+  std::vector<GuardedCode> Codes = {};
 };
 
 /// Whether \p Variant may run only at the launches for which it is compiled. In whole runs, the
 /// probe then decides at each launch.
-inline bool isDispatched(const JobVariant &Variant) {
-  return Variant.Setting.FrontEnd == FrontEndKnob::KnownLaunch;
-}
+inline bool isDispatched(const JobVariant &Variant) { return !Variant.Codes.empty(); }
+
+/// Sets the members of \p Variant that tell of all its codes, from Codes.
+void summarizeCodes(JobVariant &Variant);
 
 /// The names of \p Variants in plans, records and samples: `default`, `control`, and then each
 /// variant's setting, such as `r40`, or its purpose.

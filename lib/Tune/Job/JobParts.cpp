@@ -217,16 +217,32 @@ bool carve::needsGuard(const JobVariant &Variant, const KernelBuild &Built) {
          (Built.FirstEntryRegs && Variant.Resources.RegsPerThread > Built.FirstEntryRegs);
 }
 
-EntryGuard carve::guardOf(const JobKernel &Kernel, const JobVariant &Variant,
+/// The guard of code with \p Resources that relies on \p Known.
+static EntryGuard guardOf(const KnownLaunch &Known, const KernelResources &Resources,
                           const TuningJob &Job) {
-  EntryGuard Guard;
-  if (isDispatched(Variant))
-    Guard = {
-        .Block = Kernel.Known.Block, .Grid = Kernel.Known.Grid, .Arguments = Kernel.Known.Values};
-  unsigned Most = maxThreadsForRegisters(Job.Model, Variant.Resources.RegsPerThread);
+  EntryGuard Guard{.Block = Known.Block, .Grid = Known.Grid, .Arguments = Known.Values};
+  unsigned Most = maxThreadsForRegisters(Job.Model, Resources.RegsPerThread);
   if (!Guard.Block && (Guard == EntryGuard() || Most < MaxLaunchThreads))
     Guard.MaxThreads = std::min(Most, MaxLaunchThreads);
   return Guard;
+}
+
+std::vector<FurtherEntry> carve::furtherEntriesOf(const JobVariant &Variant, const TuningJob &Job) {
+  if (Variant.Codes.empty())
+    return {{guardOf({}, Variant.Resources, Job), Variant.Setting, Variant.CodeDigest}};
+  std::vector<FurtherEntry> Entries;
+  for (const GuardedCode &C : Variant.Codes)
+    Entries.push_back({guardOf(C.Launch, C.Resources, Job), C.Setting, C.CodeDigest});
+  return Entries;
+}
+
+/// Returns whether the code of \p Kernel, or a function that it calls, reads \p Register.
+static bool readsRegister(const TracedKernel &Kernel, const PtxModule &Ptx,
+                          llvm::StringRef Register) {
+  auto ReadBy = [&](llvm::StringRef Function) {
+    return Ptx.definitionOf(Function).contains(Register);
+  };
+  return ReadBy(Kernel.Kernel) || llvm::any_of(Ptx.find(Kernel.Kernel)->Callees, ReadBy);
 }
 
 /// Returns what is the same in all launches that \p Trace has of \p Kernel, and that its code
@@ -245,30 +261,127 @@ static KnownLaunch sameInAllLaunches(const ProbeRecord &Trace, const TracedKerne
     }
     return Exact;
   };
-  auto Reads = [&](llvm::StringRef Register) {
-    auto ReadBy = [&](llvm::StringRef Function) {
-      return Ptx.definitionOf(Function).contains(Register);
-    };
-    return ReadBy(Kernel.Kernel) || llvm::any_of(Ptx.find(Kernel.Kernel)->Callees, ReadBy);
-  };
-  if (Reads("%ntid"))
+  if (readsRegister(Kernel, Ptx, "%ntid"))
     Known.Block = Same([](const LaunchShape &S) { return S.Block; });
-  if (Reads("%nctaid"))
+  if (readsRegister(Kernel, Ptx, "%nctaid"))
     Known.Grid = Same([](const LaunchShape &S) { return S.Grid; });
   return Known;
 }
 
-/// Sets JobKernel::Known of the kernels of \p Job whose first module is number \p Index, which was
-/// made from \p M.
+namespace {
+/// Launches of which the same is known, and their GPU time.
+struct KnownGroup {
+  KnownLaunch Known;
+  uint64_t TotalNs = 0;
+
+  /// How many values and dimensions are known.
+  size_t facts() const {
+    return Known.Values.size() + Known.Block.has_value() + Known.Grid.has_value();
+  }
+};
+} // namespace
+
+/// Launches with less than this share of the kernel's GPU time get no entry of their own.
+static constexpr double LeastGroupShare = 0.1;
+
+/// What is known of the launches with each grid and block, as far as the code reads it and \p
+/// Written can write it into the text. Only the launches that take most of the time are looked at.
+static std::vector<KnownGroup>
+sameInShapes(const ProbeRecord &Trace, const TracedKernel &Kernel, const PtxModule &Ptx,
+             llvm::function_ref<KnownLaunch(const KnownLaunch &)> Written) {
+  constexpr size_t MostLookedAt = 16;
+  std::map<std::pair<std::array<uint32_t, 3>, std::array<uint32_t, 3>>, KernelLaunches> ByShape;
+  for (const KernelLaunches &L : Kernel.Shapes)
+    if (L.Shape.Grid[0] != 0) // Otherwise it stands for launches of many shapes.
+      if (auto [It, New] = ByShape.try_emplace({L.Shape.Grid, L.Shape.Block}, L); !New)
+        It->second.TotalNs += L.TotalNs;
+  std::vector<KernelLaunches> Heaviest;
+  for (auto &[Shape, L] : ByShape)
+    Heaviest.push_back(std::move(L));
+  llvm::stable_sort(Heaviest, [](const auto &A, const auto &B) { return A.TotalNs > B.TotalNs; });
+  Heaviest.resize(std::min(Heaviest.size(), MostLookedAt));
+  bool Block = readsRegister(Kernel, Ptx, "%ntid"), Grid = readsRegister(Kernel, Ptx, "%nctaid");
+  std::vector<KnownGroup> Groups;
+  for (const KernelLaunches &L : Heaviest) {
+    KnownLaunch Known{Trace.sameArguments(Kernel.Kernel, L.Shape)};
+    if (Block)
+      Known.Block = L.Shape.Block;
+    if (Grid)
+      Known.Grid = L.Shape.Grid;
+    Known = Written(Known);
+    auto Same = llvm::find_if(Groups, [&](const KnownGroup &G) { return G.Known == Known; });
+    if (Same == Groups.end())
+      Groups.push_back({std::move(Known), L.TotalNs});
+    else
+      Same->TotalNs += L.TotalNs;
+  }
+  return Groups;
+}
+
+/// Chooses what the codes of a variant for several shapes rely on: \p Groups with the most GPU time
+/// of which more is known than \p OfAll, and \p OfAll itself if it is needed for the rest. \p
+/// TotalNs is the GPU time of all launches.
+static std::vector<KnownLaunch> chooseGroups(std::vector<KnownGroup> Groups,
+                                             const KnownLaunch &OfAll, uint64_t TotalNs) {
+  llvm::erase_if(Groups, [&](const KnownGroup &G) {
+    return G.Known.empty() || G.Known == OfAll ||
+           double(G.TotalNs) < LeastGroupShare * double(TotalNs);
+  });
+  llvm::stable_sort(Groups, [](const auto &A, const auto &B) { return A.TotalNs > B.TotalNs; });
+  auto LeavesRest = [&] {
+    uint64_t Ns = 0;
+    for (const KnownGroup &G : Groups)
+      Ns += G.TotalNs;
+    return Ns < TotalNs;
+  };
+  Groups.resize(std::min(Groups.size(), MostFurtherEntries));
+  bool WithRest = !Groups.empty() && !OfAll.empty() && LeavesRest();
+  if (WithRest)
+    Groups.resize(std::min(Groups.size(), MostFurtherEntries - 1));
+  // A launch takes the first that is true of it, so the one that knows more has to come first.
+  llvm::stable_sort(Groups, [](const auto &A, const auto &B) { return A.facts() > B.facts(); });
+  std::vector<KnownLaunch> Chosen;
+  for (KnownGroup &G : Groups)
+    Chosen.push_back(std::move(G.Known));
+  if (WithRest)
+    Chosen.push_back(OfAll);
+  return Chosen;
+}
+
+/// Sets JobKernel::Known and KnownShapes of \p K, whose text has the definitions \p Kernels.
+static void findKnownLaunchesOf(JobKernel &K, const ProbeRecord &Trace, const PtxModule &Ptx,
+                                llvm::ArrayRef<KernelDefinition> Kernels) {
+  KnownLaunch OfAll = sameInAllLaunches(Trace, K.Traced, Ptx);
+  if (!OfAll.empty()) {
+    llvm::Expected<AssumedLaunch> Assumed = assumable(Kernels, K.Traced.Kernel, OfAll);
+    if (Assumed)
+      K.Known = std::move(Assumed->Launch);
+    else
+      logLine(K.Traced.Kernel +
+              ": not compiled for its arguments: " + llvm::toString(Assumed.takeError()));
+  }
+  auto Written = [&](const KnownLaunch &Known) {
+    llvm::Expected<AssumedLaunch> Assumed = assumable(Kernels, K.Traced.Kernel, Known);
+    if (Assumed)
+      return std::move(Assumed->Launch);
+    llvm::consumeError(Assumed.takeError()); // Of launches of one shape, nothing more is known.
+    return KnownLaunch();
+  };
+  uint64_t TotalNs = 0;
+  for (const KernelLaunches &L : K.Traced.Shapes)
+    TotalNs += L.TotalNs;
+  K.KnownShapes = chooseGroups(sameInShapes(Trace, K.Traced, Ptx, Written), K.Known, TotalNs);
+}
+
+/// Sets JobKernel::Known and KnownShapes of the kernels of \p Job whose first module is number \p
+/// Index, which was made from \p M.
 static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const ProbeRecord &Trace,
                                 TuningJob &Job, const JobContext &Context) {
-  std::vector<std::pair<JobKernel *, KnownLaunch>> Wanted;
+  std::vector<JobKernel *> Wanted;
   for (size_t I : Job.Modules[Index].Kernels) {
     JobKernel &K = Job.Kernels[I];
-    if (K.Modules.front() != Index || !mayHaveFurtherEntry(K, Job, Context.Options))
-      continue;
-    if (KnownLaunch Known = sameInAllLaunches(Trace, K.Traced, M.Ptx); !Known.empty())
-      Wanted.emplace_back(&K, std::move(Known));
+    if (K.Modules.front() == Index && mayHaveFurtherEntry(K, Job, Context.Options))
+      Wanted.push_back(&K);
   }
   const UnitFrontEnd *FrontEnd = frontEndOf(M.Source, M.Image.PtxDigest);
   if (Wanted.empty() || !FrontEnd)
@@ -281,14 +394,8 @@ static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const Probe
             llvm::toString(Kernels.takeError()));
     return;
   }
-  for (auto &[K, Known] : Wanted) {
-    llvm::Expected<AssumedLaunch> Assumed = assumable(*Kernels, K->Traced.Kernel, Known);
-    if (Assumed)
-      K->Known = std::move(Assumed->Launch);
-    else
-      logLine(K->Traced.Kernel +
-              ": not compiled for its arguments: " + llvm::toString(Assumed.takeError()));
-  }
+  for (JobKernel *K : Wanted)
+    findKnownLaunchesOf(*K, Trace, M.Ptx, *Kernels);
 }
 
 void carve::findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
@@ -301,9 +408,11 @@ void carve::findKnownLaunches(const ProbeRecord &Trace, const std::vector<Parsed
   });
 }
 
-std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const KernelBuild &Built,
-                                            const JobVariant &Variant, const TuningJob &Job) {
-  const KernelResources &Default = Built.Default, &New = Variant.Resources;
+/// Why code of \p Kernel with \p Setting and the resources \p New may not be used, or nothing.
+static std::optional<std::string> forbiddenCode(const JobKernel &Kernel, const KernelBuild &Built,
+                                                const VariantSetting &Setting,
+                                                const KernelResources &New, const TuningJob &Job) {
+  const KernelResources &Default = Built.Default;
   auto Blocks = [&](const KernelResources &R, const LaunchShape &Shape) {
     return blocksPerSm(Job.Model, {R.RegsPerThread, Shape.threadsPerBlock(), R.StaticSmemBytes,
                                    Shape.DynamicSmemBytes, R.Barriers});
@@ -324,7 +433,7 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const Kerne
   for (const KernelLaunches &L : Kernel.Traced.Shapes)
     Dynamic = std::max(Dynamic, L.Shape.DynamicSmemBytes);
   if (New.StaticSmemBytes > Default.StaticSmemBytes &&
-      !(Variant.Setting.SmemSpilling && New.StaticSmemBytes + Dynamic <= SmemSpillingLimitBytes))
+      !(Setting.SmemSpilling && New.StaticSmemBytes + Dynamic <= SmemSpillingLimitBytes))
     return "more static shared memory";
   if (New.StackUnknown)
     return "stack of unknown size";
@@ -338,4 +447,14 @@ std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const Kerne
       (New.StackBytes - Default.StackBytes) * Threads > Allowed)
     return "local memory grows by more than " + std::to_string(Allowed >> 20) + " MB";
   return std::nullopt;
+}
+
+std::optional<std::string> carve::forbidden(const JobKernel &Kernel, const KernelBuild &Built,
+                                            const JobVariant &Variant, const TuningJob &Job) {
+  for (const GuardedCode &C : Variant.Codes)
+    if (auto Why = forbiddenCode(Kernel, Built, C.Setting, C.Resources, Job))
+      return Why;
+  return Variant.Codes.empty()
+             ? forbiddenCode(Kernel, Built, Variant.Setting, Variant.Resources, Job)
+             : std::nullopt;
 }

@@ -83,9 +83,9 @@ void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &P
 llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
-/// Sets JobKernel::Known of the kernels that may have further entries for the values of their
-/// arguments, which \p Trace has seen. What cannot be written into a kernel's text is logged and
-/// left out.
+/// Sets JobKernel::Known and KnownShapes of the kernels that may have further entries for the
+/// values of their arguments, which \p Trace has seen. What cannot be written into a kernel's text
+/// is logged and left out.
 void findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
                        TuningJob &Job, const JobContext &Context);
 
@@ -105,9 +105,10 @@ bool mayHaveFurtherEntry(const JobKernel &Kernel, const TuningJob &Job,
 /// Whether \p Variant of a kernel may only be a further entry of it.
 bool needsGuard(const JobVariant &Variant, const KernelBuild &Built);
 
-/// The launches that a further entry of \p Kernel with \p Variant is for: all that its registers
-/// allow, and that have what its code relies on.
-EntryGuard guardOf(const JobKernel &Kernel, const JobVariant &Variant, const TuningJob &Job);
+/// The further entries that a kernel with \p Variant gets, one for each of its codes, in the order
+/// in which launches are compared with them. Each is for all launches that its registers allow, and
+/// that have what its code relies on.
+std::vector<FurtherEntry> furtherEntriesOf(const JobVariant &Variant, const TuningJob &Job);
 
 /// Why \p Variant of \p Kernel may not be used although its cap is in the domain, or nothing if it
 /// may. For example, a kernel that needs its blocks resident would lose some, or its local memory

@@ -46,6 +46,10 @@ struct JobKernel {
   /// it can be written into the kernel's text. Empty if there is nothing, or if there are to be no
   /// such entries.
   KnownLaunch Known;
+  /// What several such entries may be compiled for, at most MostFurtherEntries: what is known of
+  /// the launches with one grid and block, by falling GPU time, and perhaps Known after them. A
+  /// launch takes the first that is true of it. Empty if no launches know more than all.
+  std::vector<KnownLaunch> KnownShapes = {};
 };
 
 /// The launch shape of \p Kernel with the most GPU time. The kernel must have a shape.

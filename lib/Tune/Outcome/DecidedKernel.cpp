@@ -130,7 +130,7 @@ DecidedKernel decideKernel(const TuningJob &Job, const JobBuild &Built, size_t I
   if (D.Tuned)
     D.CodeDigest = Variant.CodeDigest;
   if (D.Tuned && needsGuard(Variant, Built.Kernels[Index]))
-    D.When = guardOf(Job.Kernels[Index], Variant, Job);
+    D.Entries = furtherEntriesOf(Variant, Job);
   if (InRun && !O.Screened.empty())
     D.InRun = findingOf(*InRun, Index);
   return D;
@@ -227,8 +227,8 @@ Profile carve::decisionsFor(const TuningJob &Job, const JobBuild &Built, size_t 
     Made.Digest = decisionDigest(K.KernelDigest, M.Image.Arch, M.Source.NvccVersion,
                                  M.Image.PtxasOptions, Origin);
     Made.Basis = evidenceOf(D, Job, Built, M, Scope, When);
-    if (Scope == TuningScope::Kernel && D.When) {
-      Made.Entries.push_back({*D.When, D.Setting, D.CodeDigest});
+    if (Scope == TuningScope::Kernel && !D.Entries.empty()) {
+      Made.Entries = D.Entries;
       Made.Basis->CodeDigest.clear(); // It would be that of the first entry.
     } else if (Scope == TuningScope::Kernel && D.Tuned) {
       Made.Variant = D.Setting;

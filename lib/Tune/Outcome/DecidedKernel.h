@@ -34,8 +34,9 @@ struct DecidedKernel {
   bool Tuned = false;     ///< Whether it gets another variant than nvcc's.
   VariantSetting Setting; ///< Its setting; with TuningScope::File, the setting of the unit.
   std::string CodeDigest; ///< The digest of the code that it gets; empty for the default.
-  /// If it is a further entry, the launches that take it; the first entry is nvcc's code then.
-  std::optional<EntryGuard> When;
+  /// If it gets further entries, these, in the order in which launches are compared with them; the
+  /// first entry is nvcc's code then. Setting, CodeDigest and Chosen are those of the variant.
+  std::vector<FurtherEntry> Entries = {};
   /// The resources of nvcc's code and of the code that it gets. Spills are 0 if only a cubin is
   /// known, because cubins do not tell them.
   KernelResources Default, Chosen;

@@ -92,7 +92,8 @@ KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const Kerne
   R.OccupancyAfter = D.ChosenOccupancy;
   R.Tuned = D.Tuned;
   R.Variant = variantName(D.Setting);
-  R.When = D.When ? guardText(*D.When) : "";
+  for (const FurtherEntry &E : D.Entries)
+    R.When += (R.When.empty() ? "" : "; and another for launches with ") + guardText(E.When);
   R.Ratio = D.Ratio;
   R.Pairs = D.Pairs;
   R.Reason = D.Reason;

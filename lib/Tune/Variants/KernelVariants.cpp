@@ -36,11 +36,11 @@ std::vector<CloneRequest> clonesOf(size_t Module, const VariantCompiler &Compile
     for (const JobVariant &V : llvm::drop_begin(Built.Kernels[K].Variants)) {
       if (!V.InModule)
         continue;
-      llvm::Expected<CloneRequest> Clone = Compiler.clone(Module, K, V.Setting);
-      if (Clone)
-        Clones.push_back(std::move(*Clone));
+      llvm::Expected<std::vector<CloneRequest>> Own = Compiler.clones(Module, K, V);
+      if (Own)
+        llvm::append_range(Clones, std::move(*Own));
       else
-        Failures[V.CloneName] = llvm::toString(Clone.takeError());
+        Failures[V.CloneName] = llvm::toString(Own.takeError());
     }
   return Clones;
 }
@@ -97,16 +97,28 @@ void takeResources(const AssembledModule &Made, const JobModule &Module, JobBuil
   llvm::StringMap<const CubinKernel *> Compiled;
   for (const CubinKernel &K : Made.Read.Kernels)
     Compiled[K.Resources.Name] = &K;
+  // What is set is of a code or of a variant with one code.
+  auto Take = [&](auto &Code) {
+    auto C = Compiled.find(Code.CloneName);
+    if (C == Compiled.end())
+      return;
+    if (!Code.CodeDigest.empty() && Code.CodeDigest != C->second->CodeDigest)
+      logLine(Code.CloneName + ": other code in the whole module than by itself");
+    Code.CodeDigest = C->second->CodeDigest;
+    auto R = Reported.find(Code.CloneName);
+    Code.Resources = R == Reported.end() ? C->second->Resources : *R->second;
+  };
   for (size_t K : Module.Kernels)
     for (JobVariant &V : Built.Kernels[K].Variants) {
-      auto C = Compiled.find(V.CloneName);
-      if (!V.InModule || C == Compiled.end())
+      if (!V.InModule)
         continue;
-      if (!V.CodeDigest.empty() && V.CodeDigest != C->second->CodeDigest)
-        logLine(V.CloneName + ": other code in the whole module than by itself");
-      V.CodeDigest = C->second->CodeDigest;
-      auto R = Reported.find(V.CloneName);
-      V.Resources = R == Reported.end() ? C->second->Resources : *R->second;
+      if (V.Codes.empty()) {
+        Take(V);
+        continue;
+      }
+      for (GuardedCode &C : V.Codes)
+        Take(C);
+      summarizeCodes(V);
     }
 }
 
@@ -123,6 +135,9 @@ void unmarkFailed(const AssembledModule &Made, const JobModule &Module, JobBuild
     KernelBuild &K = Built.Kernels[Index];
     for (JobVariant &V : K.Variants) {
       auto Failure = Made.Failures.find(V.CloneName);
+      for (const GuardedCode &C : V.Codes)
+        if (Failure == Made.Failures.end())
+          Failure = Made.Failures.find(C.CloneName);
       bool Failed = !Made.Failure.empty() || Failure != Made.Failures.end();
       if (V.InModule && Failed)
         unmark(K, V, Made.Failure.empty() ? Failure->second : Made.Failure);

@@ -56,7 +56,8 @@ KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, con
   if (Space.FrontEndCaps)
     for (FrontEndKnob Knob : frontEndKnobs())
       if (appliesTo(Knob, FrontEnd->Step.Arguments) &&
-          (Knob != FrontEndKnob::KnownLaunch || !Kernel.Known.empty()))
+          (Knob != FrontEndKnob::KnownLaunch || !Kernel.Known.empty()) &&
+          (Knob != FrontEndKnob::KnownShapes || !Kernel.KnownShapes.empty()))
         Space.FrontEndKnobs.push_back(Knob);
   Built.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SpillsBelow = spillsBelow(Kernel.Region, Entry);

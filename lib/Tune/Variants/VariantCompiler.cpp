@@ -26,10 +26,25 @@ std::string carve::cloneName(llvm::StringRef Kernel, const VariantSetting &Setti
   return (Kernel + "__carve_" + Name).str();
 }
 
-/// What cicc is told for \p Setting of kernel number \p Kernel.
-FrontEndSetting VariantCompiler::flavourOf(size_t Kernel, const VariantSetting &Setting) const {
-  const JobKernel &K = Job.Kernels[Kernel];
-  return Setting.frontEnd().forKernel({K.Traced.Kernel, K.Known});
+/// The codes that \p R asks for, in the order in which launches are compared with them. With
+/// FrontEndKnob::KnownShapes there are several.
+std::vector<VariantCompiler::Code> VariantCompiler::codesOf(const SettingRequest &R) const {
+  const JobKernel &K = Job.Kernels[R.Kernel];
+  if (R.Setting.FrontEnd == FrontEndKnob::KnownLaunch)
+    return {{R.Kernel, R.Setting, K.Known}};
+  if (R.Setting.FrontEnd != FrontEndKnob::KnownShapes)
+    return {{R.Kernel, R.Setting, {}}};
+  VariantSetting OfEach = R.Setting;
+  OfEach.FrontEnd = FrontEndKnob::KnownLaunch;
+  std::vector<Code> Codes;
+  for (const KnownLaunch &Known : K.KnownShapes)
+    Codes.push_back({R.Kernel, OfEach, Known});
+  return Codes;
+}
+
+/// What cicc is told for \p C.
+FrontEndSetting VariantCompiler::flavourOf(const Code &C) const {
+  return C.Setting.frontEnd().forKernel({Job.Kernels[C.Kernel].Traced.Kernel, C.Known});
 }
 
 void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules,
@@ -40,19 +55,21 @@ void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, b
       continue;
     llvm::ArrayRef<size_t> Modules = Job.Kernels[R.Kernel].Modules;
     for (size_t M : AllModules ? Modules : Modules.take_front())
-      Wanted.insert({M, flavourOf(R.Kernel, R.Setting)});
+      for (const Code &C : codesOf(R))
+        Wanted.insert({M, flavourOf(C)});
   }
   Flavours.prepare(Wanted, End);
 }
 
-llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel,
-                                                    const VariantSetting &Setting) const {
-  const JobKernel &K = Job.Kernels[Kernel];
-  CloneRequest Clone{K.Traced.Kernel, cloneName(K.Traced.Kernel, Setting), {}};
+/// The clone \p Name in \p Module that is \p C.
+llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, const Code &C,
+                                                    std::string Name) const {
+  const JobKernel &K = Job.Kernels[C.Kernel];
+  CloneRequest Clone{K.Traced.Kernel, std::move(Name), {}};
   llvm::Expected<EntryEdit> Edit = entryEdit(
-      Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
-      Built.Kernels[Kernel].SmemSpillingThreads,
-      [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(Kernel, Setting)); },
+      C.Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
+      Built.Kernels[C.Kernel].SmemSpillingThreads,
+      [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(C)); },
       Sources.of(Module).Source.RegisterCap);
   if (!Edit)
     return Edit.takeError();
@@ -60,23 +77,40 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
   return Clone;
 }
 
-/// The setting of \p R, without its front-end cap and knob if they do not change the kernel's PTX.
-VariantSetting VariantCompiler::withoutEmptyFlavour(const SettingRequest &R) const {
-  VariantSetting Setting = R.Setting;
-  if (Setting.frontEnd().isDefault())
-    return Setting;
-  const JobKernel &K = Job.Kernels[R.Kernel];
-  llvm::Expected<const PtxModule *> Flavour =
-      Flavours.find(K.Modules.front(), flavourOf(R.Kernel, Setting));
+llvm::Expected<std::vector<CloneRequest>> VariantCompiler::clones(size_t Module, size_t Kernel,
+                                                                  const JobVariant &Variant) const {
+  std::vector<std::pair<Code, std::string>> Wanted; // Each with its clone's name.
+  for (const GuardedCode &C : Variant.Codes)
+    Wanted.push_back({{Kernel, C.Setting, C.Launch}, C.CloneName});
+  if (Wanted.empty())
+    Wanted.push_back({{Kernel, Variant.Setting, {}}, Variant.CloneName});
+  std::vector<CloneRequest> Clones;
+  for (auto &[C, Name] : Wanted) {
+    llvm::Expected<CloneRequest> Clone = clone(Module, C, std::move(Name));
+    if (!Clone)
+      return Clone.takeError();
+    Clones.push_back(std::move(*Clone));
+  }
+  return Clones;
+}
+
+/// \p C without its front-end cap and knob if they do not change the kernel's PTX.
+VariantCompiler::Code VariantCompiler::withoutEmptyFlavour(Code C) const {
+  if (C.Setting.frontEnd().isDefault())
+    return C;
+  const JobKernel &K = Job.Kernels[C.Kernel];
+  llvm::Expected<const PtxModule *> Flavour = Flavours.find(K.Modules.front(), flavourOf(C));
   llvm::Expected<std::string> Digest =
       Flavour ? (*Flavour)->kernelDigest(K.Traced.Kernel) : Flavour.takeError();
   if (!Digest) {
     llvm::consumeError(Digest.takeError()); // clone() fails with the same error.
-    return Setting;
+    return C;
   }
-  if (*Digest == K.KernelDigest)
-    Setting.setFrontEnd({});
-  return Setting;
+  if (*Digest == K.KernelDigest) {
+    C.Setting.setFrontEnd({});
+    C.Known = {};
+  }
+  return C;
 }
 
 /// Splits \p All into pieces of about equal size, about as many as there are cores. Each piece is
@@ -85,7 +119,7 @@ std::vector<std::vector<VariantCompiler::Pending>>
 VariantCompiler::split(const std::vector<Pending> &All) const {
   std::map<size_t, std::vector<Pending>> ByModule;
   for (const Pending &P : All)
-    ByModule[Job.Kernels[P.first.first].Modules.front()].push_back(P);
+    ByModule[Job.Kernels[P.first.Kernel].Modules.front()].push_back(P);
   size_t Cores = std::max(1u, llvm::hardware_concurrency().compute_thread_count());
   std::vector<std::vector<Pending>> Pieces;
   for (auto &[Module, List] : ByModule) {
@@ -102,17 +136,17 @@ VariantCompiler::split(const std::vector<Pending> &All) const {
 /// The counts of the machine code \p Name in \p CubinBytes. Only the PTX tells how often its loops
 /// run and what is coalesced; \p OfPtx keeps these counts by kernel and front-end setting. Returns
 /// nothing if the code cannot be counted, which is logged.
-std::optional<KernelCounts> VariantCompiler::countsOf(const Key &K, llvm::StringRef CubinBytes,
+std::optional<KernelCounts> VariantCompiler::countsOf(const Code &C, llvm::StringRef CubinBytes,
                                                       llvm::StringRef Name,
-                                                      std::map<Key, CountedKernel> &OfPtx) const {
-  const JobKernel &Kernel = Job.Kernels[K.first];
-  VariantSetting Flavour;
-  Flavour.setFrontEnd(K.second.frontEnd());
-  auto [Known, New] = OfPtx.try_emplace({K.first, Flavour});
+                                                      std::map<Code, CountedKernel> &OfPtx) const {
+  const JobKernel &Kernel = Job.Kernels[C.Kernel];
+  Code Flavour{C.Kernel, {}, C.Known};
+  Flavour.Setting.setFrontEnd(C.Setting.frontEnd());
+  auto [Known, New] = OfPtx.try_emplace(Flavour);
   if (New) {
     const PtxModule *Ptx = &Sources.of(Kernel.Modules.front()).Ptx;
-    if (!Flavour.isDefault())
-      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), flavourOf(K.first, Flavour)));
+    if (!Flavour.Setting.isDefault())
+      Ptx = llvm::cantFail(Flavours.find(Kernel.Modules.front(), flavourOf(Flavour)));
     llvm::Expected<CountedKernel> Counted =
         countPtxKernel(*Ptx, Kernel.Traced.Kernel, {}, heaviestShape(Kernel.Traced).Block[0]);
     if (Counted)
@@ -134,13 +168,18 @@ std::optional<KernelCounts> VariantCompiler::countsOf(const Key &K, llvm::String
 llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const {
   std::vector<CloneRequest> Clones;
   std::vector<std::string> Names;
-  const size_t Module = Job.Kernels[Piece.front().first.first].Modules.front();
+  const size_t Module = Job.Kernels[Piece.front().first.Kernel].Modules.front();
   const ParsedModule &M = Sources.of(Module);
-  for (const auto &[K, Result] : Piece) {
-    Names.push_back(Job.Kernels[K.first].Traced.Kernel);
-    if (K.second.isDefault())
+  for (const auto &[C, Result] : Piece) {
+    const std::string &Kernel = Job.Kernels[C.Kernel].Traced.Kernel;
+    Names.push_back(Kernel);
+    if (C.Setting.isDefault())
       continue;
-    llvm::Expected<CloneRequest> Clone = clone(Module, K.first, K.second);
+    // One setting may be there for several launches.
+    std::string Name = cloneName(Kernel, C.Setting);
+    if (!C.Known.empty())
+      Name += "_" + std::to_string(Names.size());
+    llvm::Expected<CloneRequest> Clone = clone(Module, C, std::move(Name));
     if (!Clone)
       return Clone.takeError();
     Names.back() = Clone->CloneName;
@@ -165,7 +204,7 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const 
   llvm::StringMap<const KernelResources *> Reported;
   for (const KernelResources &R : Made->Kernels)
     Reported[R.Name] = &R;
-  std::map<Key, CountedKernel> OfPtx;
+  std::map<Code, CountedKernel> OfPtx;
   for (size_t I = 0; I < Piece.size(); ++I) {
     auto C = Compiled.find(Names[I]);
     if (C == Compiled.end())
@@ -196,36 +235,63 @@ void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece) const {
     compilePiece(P);
 }
 
+/// The result for \p R, whose codes \p Codes were compiled as \p Ready. An element of \p Ready is
+/// absent if cicc has not made its PTX yet.
+CompiledSetting VariantCompiler::joined(const SettingRequest &R, llvm::ArrayRef<Code> Codes,
+                                        llvm::ArrayRef<std::optional<Code>> Ready) const {
+  CompiledSetting All;
+  All.Pending = llvm::any_of(Ready, [](const std::optional<Code> &C) { return !C; });
+  if (All.Pending)
+    return All;
+  for (const std::optional<Code> &C : Ready)
+    if (const CompiledSetting &Own = Done.at(*C); !Own.Failure.empty())
+      return Own;
+  All = Done.at(*Ready.front());
+  if (!isForKnownLaunches(R.Setting.FrontEnd))
+    return All;
+  const std::string Name = cloneName(Job.Kernels[R.Kernel].Traced.Kernel, R.Setting);
+  for (auto [Asked, C] : llvm::zip_equal(Codes, Ready)) {
+    const CompiledSetting &Own = Done.at(*C);
+    std::string Number = Codes.size() > 1 ? "_" + std::to_string(All.Codes.size() + 1) : "";
+    All.Codes.push_back({Asked.Known, Asked.Setting, Name + Number, Own.Resources, Own.CodeDigest});
+  }
+  return All;
+}
+
 std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequest> Requests,
                                                       FlavourModules::Until End) {
   prepareFlavours(Requests, /*AllModules=*/false, End);
-  std::vector<std::optional<Key>> Keys; // Nothing for what is pending.
+  std::vector<std::vector<Code>> Codes;                // By request.
+  std::vector<std::vector<std::optional<Code>>> Ready; // Nothing for what is pending.
   std::vector<Pending> New;
   for (const SettingRequest &R : Requests) {
-    Keys.emplace_back();
-    if (!R.Setting.frontEnd().isDefault() &&
-        !Flavours.isReady({Job.Kernels[R.Kernel].Modules.front(), flavourOf(R.Kernel, R.Setting)}))
-      continue;
-    Keys.back() = Key(R.Kernel, withoutEmptyFlavour(R));
-    if (auto [It, Inserted] = Done.try_emplace(*Keys.back()); Inserted)
-      New.emplace_back(It->first, &It->second);
+    Codes.push_back(codesOf(R));
+    Ready.emplace_back();
+    for (const Code &C : Codes.back()) {
+      Ready.back().emplace_back();
+      if (!C.Setting.frontEnd().isDefault() &&
+          !Flavours.isReady({Job.Kernels[C.Kernel].Modules.front(), flavourOf(C)}))
+        continue;
+      Code Made = withoutEmptyFlavour(C);
+      Ready.back().back() = Made;
+      if (auto [It, Inserted] = Done.try_emplace(std::move(Made)); Inserted)
+        New.emplace_back(It->first, &It->second);
+    }
   }
   if (!New.empty()) {
     const size_t All = New.size();
     std::vector<std::vector<Pending>> Pieces = split(New);
     std::mutex Telling;
-    size_t Ready = 0;
-    Context.Progress.step("compiling variants", Ready, All);
+    size_t Made = 0;
+    Context.Progress.step("compiling variants", Made, All);
     runInParallel(Pieces.size(), [&](size_t I) {
       compilePiece(Pieces[I]);
       std::lock_guard<std::mutex> Guard(Telling);
-      Context.Progress.step("compiling variants", Ready += Pieces[I].size(), All);
+      Context.Progress.step("compiling variants", Made += Pieces[I].size(), All);
     });
   }
   std::vector<CompiledSetting> Results;
-  for (const std::optional<Key> &K : Keys) {
-    Results.push_back(K ? Done.at(*K) : CompiledSetting());
-    Results.back().Pending = !K;
-  }
+  for (auto [R, Asked, Its] : llvm::zip_equal(Requests, Codes, Ready))
+    Results.push_back(joined(R, Asked, Its));
   return Results;
 }

@@ -24,6 +24,9 @@ struct CompiledSetting {
   std::optional<KernelCounts> Counts; ///< Absent if the code could not be counted.
   std::string Failure;                ///< Why it could not be compiled; empty if it was.
   bool Pending = false; ///< It is not compiled yet: cicc has not made its PTX. Nothing else is set.
+  /// The codes of a setting that depends on the launch (JobVariant::Codes). Resources and Counts
+  /// are those of the first.
+  std::vector<GuardedCode> Codes = {};
 };
 
 /// The name of the clone of \p Kernel with \p Setting, such as `_Z1kPf__carve_r40_f255`. With the
@@ -55,22 +58,34 @@ public:
                        FlavourModules::Until End = std::nullopt);
   /// Gives up PTX that is not made yet.
   void abandonFlavours() { Flavours.abandon(); }
-  /// The clone of \p Kernel in \p Module with \p Setting, whose front-end setting prepareFlavours()
-  /// has handled. Fails if that PTX could not be made or does not have the kernel.
-  llvm::Expected<CloneRequest> clone(size_t Module, size_t Kernel,
-                                     const VariantSetting &Setting) const;
+  /// The clones of \p Kernel in \p Module that \p Variant needs, one for each of its codes.
+  /// prepareFlavours() has handled its front-end setting. Fails if that PTX could not be made or
+  /// does not have the kernel.
+  llvm::Expected<std::vector<CloneRequest>> clones(size_t Module, size_t Kernel,
+                                                   const JobVariant &Variant) const;
 
 private:
-  using Key = std::pair<size_t, VariantSetting>;
-  /// A setting to compile, and the place for its result.
-  using Pending = std::pair<Key, CompiledSetting *>;
-  FrontEndSetting flavourOf(size_t Kernel, const VariantSetting &Setting) const;
-  VariantSetting withoutEmptyFlavour(const SettingRequest &R) const;
+  /// One code of a kernel of the job.
+  struct Code {
+    size_t Kernel = 0;
+    VariantSetting Setting;
+    KnownLaunch Known; ///< What the setting relies on; empty if it is for all launches.
+
+    auto operator<=>(const Code &) const = default;
+  };
+  /// A code to compile, and the place for its result.
+  using Pending = std::pair<Code, CompiledSetting *>;
+  std::vector<Code> codesOf(const SettingRequest &R) const;
+  FrontEndSetting flavourOf(const Code &C) const;
+  llvm::Expected<CloneRequest> clone(size_t Module, const Code &C, std::string Name) const;
+  Code withoutEmptyFlavour(Code C) const;
+  CompiledSetting joined(const SettingRequest &R, llvm::ArrayRef<Code> Codes,
+                         llvm::ArrayRef<std::optional<Code>> Ready) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
   void compilePiece(llvm::ArrayRef<Pending> Piece) const;
-  std::optional<KernelCounts> countsOf(const Key &K, llvm::StringRef CubinBytes,
+  std::optional<KernelCounts> countsOf(const Code &C, llvm::StringRef CubinBytes,
                                        llvm::StringRef Name,
-                                       std::map<Key, CountedKernel> &OfPtx) const;
+                                       std::map<Code, CountedKernel> &OfPtx) const;
   llvm::Error assemblePiece(llvm::ArrayRef<Pending> Piece) const;
 
   const TuningJob &Job;
@@ -78,7 +93,7 @@ private:
   const JobContext &Context;
   const JobBuild &Built; ///< Tells the block sizes for spilling to shared memory.
   FlavourModules Flavours;
-  std::map<Key, CompiledSetting> Done;
+  std::map<Code, CompiledSetting> Done;
 };
 
 } // namespace carve

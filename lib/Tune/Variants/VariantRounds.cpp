@@ -2,6 +2,7 @@
 
 #include "Search/VariantEdit.h"
 #include "Support/Clock.h"
+#include "Support/Error.h"
 #include "Support/Log.h"
 #include "Tune/Job/DeviceLinks.h"
 #include "Tune/Variants/KernelVariants.h"
@@ -138,7 +139,8 @@ void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
         (Same->Setting.isDefault() ? std::string("the default") : variantName(Same->Setting)));
     return;
   }
-  V.CloneName = cloneName(Job.Kernels[Kernel].Traced.Kernel, V.Setting);
+  if (V.Codes.empty())
+    V.CloneName = cloneName(Job.Kernels[Kernel].Traced.Kernel, V.Setting);
   V.InModule = false;
   Added[Kernel].push_back(K.Variants.size());
   K.Variants.push_back(std::move(V));
@@ -157,6 +159,9 @@ void VariantRounds::settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Request
     const VariantSetting &Setting = Requests[I].Setting;
     Tried.push_back(Setting);
     JobVariant V{Setting, "", Made[I].Resources, Made[I].CodeDigest, ""};
+    V.Codes = Made[I].Codes;
+    if (isDispatched(V))
+      summarizeCodes(V);
     V.Metrics = staticMetrics(Job.Model, V.Resources, Shape, Made[I].Counts);
     bool IsNew = !Setting.isDefault() && !S.Metrics.count(Setting);
     K.Compiled += IsNew;
@@ -375,11 +380,13 @@ llvm::Expected<Assembled> VariantRounds::assembleChosen(size_t Module,
   for (size_t K : Job.Modules[Module].Kernels) {
     if (Chosen[K] < 2)
       continue;
-    llvm::Expected<CloneRequest> Clone =
-        Compiler.clone(Module, K, Built.Kernels[K].Variants[Chosen[K]].Setting);
-    if (!Clone)
-      return Clone.takeError();
-    Edits[Clone->Entry] = Clone->Edit;
+    const JobVariant &V = Built.Kernels[K].Variants[Chosen[K]];
+    if (isDispatched(V))
+      return malformed(V.CloneName + " is not for all launches of its kernel");
+    llvm::Expected<std::vector<CloneRequest>> Clones = Compiler.clones(Module, K, V);
+    if (!Clones)
+      return Clones.takeError();
+    Edits[Clones->front().Entry] = Clones->front().Edit;
   }
   const ParsedModule &M = Sources.of(Module);
   llvm::Expected<std::string> Text = M.Ptx.withEdits(Edits);

@@ -258,7 +258,7 @@ TEST(FrontEndSetting, names_areReadBackAndDiffer) {
   for (FrontEndKnob Knob : frontEndKnobs()) {
     EXPECT_NE(Knob, FrontEndKnob::None);
     EXPECT_EQ(frontEndKnobNamed(nameOf(Knob)), Knob);
-    EXPECT_EQ(ciccArguments(Knob).empty(), Knob == FrontEndKnob::KnownLaunch);
+    EXPECT_EQ(ciccArguments(Knob).empty(), isForKnownLaunches(Knob));
     for (std::optional<unsigned> Cap : {std::optional<unsigned>(), std::optional(40u)})
       Names.insert(nameOf(FrontEndSetting{Cap, Knob}));
   }

@@ -33,13 +33,23 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
       "carve-plan\t1\nseed\t7\nreplay-ms\t20000\nhang-ms\t" + std::to_string(Plan.HangMs) + "\n";
   for (const std::string &Kernel : Kernels) {
     Text += "kernel\t" + Kernel + "\t" + Plan.Mode + "\t" + Plan.Fallback + "\n";
-    for (auto [Variant, Suffix] : Clones)
+    for (auto [Variant, Suffix] : Clones) {
+      bool IsSecond = Plan.SecondCode && Suffix == std::string("__fast");
+      const char *Guard = IsSecond ? "2" : Plan.Guarded.count(Variant) ? "1" : "0";
       if (!Plan.Omitted.count(Variant))
-        Text += "variant\t" + Kernel + "\t" + Variant + "\t" + Kernel + Suffix +
-                (Plan.Guarded.count(Variant) ? "\t1\n" : "\t0\n");
+        Text += "variant\t" + Kernel + "\t" + (IsSecond ? "odd" : Variant) + "\t" + Kernel +
+                Suffix + "\t" + Guard + "\n";
+    }
+    auto Guard = [&](const char *Number, unsigned Count) {
+      return "guard\t" + Kernel + "\t" + Number + "\t" + std::to_string(placeOfCount(Kernel)) +
+             "\t4\t" + std::to_string(Count) + "\n";
+    };
     if (!Plan.Guarded.empty())
-      Text += "guard\t" + Kernel + "\t" + std::to_string(placeOfCount(Kernel)) + "\t4\t" +
-              std::to_string(Plan.GuardedCount) + "\n";
+      Text += Guard("1", Plan.GuardedCount);
+    if (Plan.SecondCode)
+      Text += Guard("2", Plan.GuardedCount / 2);
+    if (!Plan.GuardedGrid.empty())
+      Text += "guard-shape\t" + Kernel + "\t2\t" + Plan.GuardedGrid + "\t0,0,0\n";
     for (const std::string &Variant : Plan.Excluded)
       Text += "exclude\t" + Kernel + "\t" + Variant + "\n";
     for (const std::string &Variant : Plan.Measured)

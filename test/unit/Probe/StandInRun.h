@@ -21,6 +21,10 @@ struct StandInPlan {
   /// The variants of every kernel that may run only if the kernel's count is GuardedCount.
   std::set<std::string> Guarded = {};
   unsigned GuardedCount = 0;
+  /// Whether `fast` is another code of the variant `odd`, for launches with half of GuardedCount,
+  /// and with the grid GuardedGrid if that is not empty.
+  bool SecondCode = false;
+  std::string GuardedGrid = {};
 };
 
 class StandInRun {

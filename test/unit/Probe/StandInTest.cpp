@@ -117,6 +117,9 @@ TEST(StandInArguments, parametersThatVary_haveTwoValues) {
   ASSERT_EQ(Lines.size(), 3u);
   EXPECT_EQ(Lines[1], (Fields{"step", "1", "4", "4096"}));
   EXPECT_EQ(Lines[2], (Fields{"step", "1", "4", "2048"}));
+  Lines = Lengths.Traced.of("shape-argument");
+  ASSERT_EQ(Lines.size(), 3u) << "all launches have one grid and block";
+  EXPECT_EQ(Lines[2], (Fields{"step", "16,1,1", "64,1,1", "1", "4", "2048"}));
 }
 
 TEST(StandInArguments, argumentsInABuffer_areUnknown) {

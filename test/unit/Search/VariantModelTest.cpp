@@ -111,7 +111,7 @@ TEST(VariantModel, frontEndKnobs_beforeAnythingIsTimed_promiseLessThanCaps) {
   for (FrontEndKnob Knob : frontEndKnobs()) {
     VariantSetting V;
     V.FrontEnd = Knob;
-    if (Knob == FrontEndKnob::KnownLaunch) {
+    if (isForKnownLaunches(Knob)) {
       for (unsigned Cap : space().Caps)
         EXPECT_GT(M.expectedGain(at(V)), M.expectedGain(at(capped(Cap))))
             << "some kernels gain half of their time";

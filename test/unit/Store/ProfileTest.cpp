@@ -145,7 +145,7 @@ TEST(Profile, eachLoadCaching_isReadBackAsWritten) {
 
 TEST(Profile, eachFrontEndKnob_isReadBackAsWritten) {
   for (FrontEndKnob Knob : frontEndKnobs()) {
-    if (Knob == FrontEndKnob::KnownLaunch) // Only further entries have it.
+    if (isForKnownLaunches(Knob)) // Only further entries have such code.
       continue;
     Profile P;
     P.Kernels.resize(1);
@@ -373,6 +373,9 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
        "p.yaml:4: register-usage-level: '11', expected a number in 0..10"},
       {withKernel("    variant: {frontend-knob: unroll4}\n"),
        "p.yaml:4: frontend-knob: 'unroll4', expected newllvm, "
+       "newrolled, unroll, unroll2, noremat or known"},
+      {withKernel("    variant: {frontend-knob: shapes}\n"),
+       "p.yaml:4: frontend-knob: 'shapes', expected newllvm, "
        "newrolled, unroll, unroll2, noremat or known"},
       {withKernel("    variant: {load-cache: ca}\n"),
        "p.yaml:4: load-cache: 'ca', expected cg, cs or noalloc"},

@@ -58,3 +58,41 @@ TEST(KernelArguments, processesWithOtherParameters_leaveNothingKnown) {
   }
   EXPECT_EQ(processOf({number(0, 5), {"k", 0, 8, 5}}).same(), Values()) << "in one process";
 }
+
+namespace {
+/// Returns the record of a value of 4 bytes at launches with \p Blocks blocks.
+ShapeArgumentRecord numberIn(unsigned Blocks, unsigned Parameter, uint64_t Bits) {
+  return {{"k", Parameter, 4, Bits}, {Blocks, 1, 1}, {64, 1, 1}};
+}
+LaunchShape blocks(unsigned Blocks) { return {{Blocks, 1, 1}, {64, 1, 1}}; }
+} // namespace
+
+TEST(KernelArguments, parametersWithOneValueInAShape_areTheSameThere) {
+  KernelArguments A = processOf({number(0, 5), number(1, 7), number(1, 8)});
+  for (const ShapeArgumentRecord &R : {numberIn(2, 0, 5), numberIn(2, 1, 7), numberIn(3, 0, 5),
+                                       numberIn(3, 1, 8), numberIn(3, 1, 7)})
+    A.add(R);
+  EXPECT_EQ(A.sameIn(blocks(2)), (Values{{0, 4, 5}, {1, 4, 7}}));
+  EXPECT_EQ(A.sameIn(blocks(3)), (Values{{0, 4, 5}}));
+  EXPECT_EQ(A.sameIn(blocks(4)), (Values{{0, 4, 5}})) << "what all launches have";
+  LaunchShape Other = blocks(2);
+  Other.Block[0] = 32;
+  EXPECT_EQ(A.sameIn(Other), (Values{{0, 4, 5}}));
+  ProbeRecord R;
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + A.print("k") + "end\n", "p", R)), "");
+  EXPECT_EQ(R.sameArguments("k", blocks(2)), A.sameIn(blocks(2)));
+  EXPECT_EQ(R.sameArguments("k", blocks(3)), A.sameIn(blocks(3)));
+  EXPECT_EQ(R.sameArguments("l", blocks(2)), Values());
+}
+
+TEST(KernelArguments, processesWithOtherValuesInAShape_makeTheParameterVaryThere) {
+  KernelArguments A = processOf({number(0, 5)}), B = processOf({number(0, 5), number(0, 6)});
+  A.add(numberIn(2, 0, 5));
+  B.add(numberIn(2, 0, 6));
+  B.add(numberIn(3, 0, 5));
+  A.merge(B);
+  EXPECT_EQ(A.sameIn(blocks(2)), Values());
+  EXPECT_EQ(A.sameIn(blocks(3)), (Values{{0, 4, 5}}));
+  A.merge(processOf({{"k", 0, 0, 0}}));
+  EXPECT_EQ(A.sameIn(blocks(3)), Values()) << "the arguments of a launch are not known";
+}

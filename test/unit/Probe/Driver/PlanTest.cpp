@@ -102,29 +102,56 @@ TEST(Plan, planWithAnUnknownLine_isRefused) {
   EXPECT_FALSE(Plan().read("/dev/null/nonexistent"));
 }
 
-TEST(Plan, guardedVariants_haveTheGuardsOfTheirKernel) {
+TEST(Plan, guardedVariants_haveGuardsOfTheirKernel) {
   Plan P;
-  ASSERT_TRUE(read(P, "carve-plan\t1\nguard\tk\t2\t4\t4096\nguard\tl\t0\t1\t1\n"
+  ASSERT_TRUE(read(P, "carve-plan\t1\nguard\tk\t1\t2\t4\t4096\nguard\tl\t1\t0\t1\t1\n"
                       "variant\tk\tknown\tk__b\t1\nvariant\tk\tcontrol\tk__a\t0\n"
-                      "kernel\tk\treplay\tnone\nguard\tk\t3\t8\t18446744073709551615\n"
+                      "kernel\tk\treplay\tnone\nguard\tk\t1\t3\t8\t18446744073709551615\n"
                       "kernel\tl\treplay\tnone\n"));
   const PlannedKernel *K = P.find("k");
   ASSERT_TRUE(K);
   ASSERT_EQ(K->Variants.size(), 3u);
-  EXPECT_FALSE(K->Variants[0].Guarded);
-  EXPECT_FALSE(K->Variants[1].Guarded);
-  EXPECT_TRUE(K->Variants[2].Guarded);
-  ASSERT_EQ(K->Guards.size(), 2u);
-  EXPECT_EQ(K->Guards[0].Parameter, 2u);
-  EXPECT_EQ(K->Guards[0].Bytes, 4u);
-  EXPECT_EQ(K->Guards[0].Bits, 4096u);
-  EXPECT_EQ(K->Guards[1].Bits, UINT64_MAX);
-  EXPECT_EQ(P.find("l")->Guards.size(), 1u);
+  EXPECT_EQ(K->Variants[0].Guard, 0u);
+  EXPECT_EQ(K->Variants[1].Guard, 0u);
+  EXPECT_EQ(K->Variants[2].Guard, 1u);
+  ASSERT_EQ(K->Guards.size(), 1u);
+  const std::vector<GuardRecord> &Values = K->Guards.at(1).Values;
+  ASSERT_EQ(Values.size(), 2u);
+  EXPECT_EQ(Values[0].Parameter, 2u);
+  EXPECT_EQ(Values[0].Bytes, 4u);
+  EXPECT_EQ(Values[0].Bits, 4096u);
+  EXPECT_EQ(Values[1].Bits, UINT64_MAX);
+  EXPECT_EQ(P.find("l")->Guards.at(1).Values.size(), 1u);
+}
+
+TEST(Plan, variantWithSeveralCodes_hasAGuardForEach) {
+  const std::string Head = "carve-plan\t1\nkernel\tk\treplay\tnone\n"
+                           "variant\tk\tcontrol\tk__a\t0\nguard\tk\t1\t2\t4\t4096\n"
+                           "guard-shape\tk\t2\t7,1,1\t0,0,0\nguard-shape\tk\t3\t0,0,0\t64,1,1\n";
+  const std::string Codes = "variant\tk\tshapes\tk__1\t1\nvariant\tk\tshapes\tk__2\t2\n"
+                            "variant\tk\tshapes\tk__3\t3\n";
+  Plan P;
+  ASSERT_TRUE(read(P, Head + Codes + "exclude\tk\tshapes\n"));
+  const PlannedKernel &K = *P.find("k");
+  EXPECT_EQ(namesOf(K), (std::vector<std::string>{"default k", "control k__a", "shapes k__1",
+                                                  "shapes k__2", "shapes k__3"}));
+  EXPECT_EQ(K.Excluded, (std::set<size_t>{2, 3, 4})) << "all of its codes";
+  LaunchShape Shape{{7, 1, 1}, {64, 1, 1}, 5, {1, 1, 1}}, Other{{8, 1, 1}, {32, 2, 1}};
+  for (size_t V = 0; V < 5; ++V) {
+    EXPECT_TRUE(K.mayRunIn(V, Shape)) << V;
+    EXPECT_EQ(K.mayRunIn(V, Other), V < 3) << V;
+  }
+  for (const char *Bad : {"variant\tk\tshapes\tk__4\t1\n", "variant\tk\tshapes\tk__4\t0\n",
+                          "variant\tk\tshapes\tk__4\t4\n"}) {
+    Plan Refused;
+    EXPECT_FALSE(read(Refused, Head + Codes + Bad)) << Bad;
+  }
 }
 
 TEST(Plan, guardThatCannotBeChecked_isRefused) {
-  for (const char *Guard : {"guard\tk\t2\t3\t0\n", "guard\tk\t2\t0\t0\n", "guard\tk\t2\t16\t0\n",
-                            "guard\tk\t2\t4\n", "guard\tj\t2\t4\t0\n"}) {
+  for (const char *Guard :
+       {"guard\tk\t1\t2\t3\t0\n", "guard\tk\t1\t2\t0\t0\n", "guard\tk\t1\t2\t16\t0\n",
+        "guard\tk\t1\t2\t4\n", "guard\tj\t1\t2\t4\t0\n", "guard-shape\tk\t1\t7,1\t0,0,0\n"}) {
     Plan P;
     EXPECT_FALSE(read(P, std::string("carve-plan\t1\nkernel\tk\treplay\tnone\n") + Guard)) << Guard;
   }
@@ -138,6 +165,10 @@ TEST(Plan, dispatchedKernel_hasOneVariantBesidesTheControl) {
   ASSERT_TRUE(read(Sound, Kernel + One + Control));
   EXPECT_EQ(Sound.find("k")->Mode, TimingMode::Dispatch);
   EXPECT_FALSE(isReplayed(Sound.find("k")->Mode));
+  const std::string Guards = "guard\tk\t1\t2\t4\t1\nguard\tk\t2\t2\t4\t2\n";
+  Plan OfTwoCodes;
+  EXPECT_TRUE(read(OfTwoCodes, Kernel + Control + Guards + "variant\tk\tshapes\tk__b\t1\n" +
+                                   "variant\tk\tshapes\tk__c\t2\n"));
   for (const std::string &Lines :
        {std::string(), Control, Control + One + Two, Control + One + "measure\tk\tr40\n"}) {
     Plan P;

@@ -99,6 +99,37 @@ TEST(GuardedReplay, variantThatWasNotCompared_isNotRotated) {
   EXPECT_GT(countsByVariant(Run.Timed, "rotated", 6)["odd"], 0u);
 }
 
+/// Returns a plan in which the variant has one code for launches with all elements and another for
+/// those with half of them.
+static StandInPlan planWithTwoCodes(const std::string &Mode) {
+  StandInPlan Plan = guardedPlan(Mode, standin::KnownCount);
+  Plan.SecondCode = true;
+  return Plan;
+}
+
+TEST(SeveralCodes, rotation_turnsAtLaunchesOfTheFirstLaunchesCode) {
+  StandInRun Run("lengths", "known");
+  expectUnchanged(Run, planWithTwoCodes("rotate"));
+  std::map<std::string, unsigned> Turns = countsByVariant(Run.Timed, "rotated", 6);
+  EXPECT_GT(Turns["odd"], 0u);
+  EXPECT_EQ(Turns.count("fast"), 0u) << "it has the name of the variant";
+  EXPECT_GE(Turns["default"], 13u) << "40 launches of 3 variants";
+}
+
+TEST(SeveralCodes, replay_comparesTheCodeOfTheLaunch) {
+  StandInRun Run("lengths", "known");
+  StandInPlan Plan = planWithTwoCodes("replay");
+  expectUnchanged(Run, Plan);
+  EXPECT_EQ(guardedVerdicts(Run.Timed), std::set<std::string>{"equal"});
+  unsigned Times = countsByVariant(Run.Timed, "timed", 8)["odd"];
+  EXPECT_GT(Times, 0u);
+  EXPECT_EQ(Times, countsByVariant(Run.Timed, "timed", 8)["control"]) << "once in each round";
+  // Nobody may launch the first code with half of the elements.
+  Plan.GuardedCount = standin::KnownCount * 2;
+  expectUnchanged(Run, Plan);
+  EXPECT_EQ(guardedVerdicts(Run.Timed), std::set<std::string>{"equal"}) << "the second code";
+}
+
 static StandInPlan dispatchPlan() {
   StandInPlan Plan;
   Plan.Mode = "dispatch";
@@ -133,6 +164,22 @@ TEST(Dispatch, guardedVariant_runsAtLaunchesWithItsValues) {
   Plan.GuardedCount = standin::KnownCount;
   expectUnchanged(Run, Plan);
   EXPECT_EQ(launchesByRegisters(Run.Timed), (LaunchesByRegisters{{"48", 20}, {"64", 20}}));
+}
+
+/// The clone `fast` has 80 registers.
+TEST(Dispatch, variantWithTwoCodes_runsTheCodeOfEachLaunch) {
+  StandInRun Run("lengths", "known");
+  StandInPlan Plan = planWithTwoCodes("dispatch");
+  Plan.Fallback = "none";
+  expectUnchanged(Run, Plan);
+  EXPECT_EQ(launchesByRegisters(Run.Timed), (LaunchesByRegisters{{"48", 20}, {"80", 20}}));
+  Plan.GuardedGrid = "16,1,1";
+  expectUnchanged(Run, Plan);
+  EXPECT_EQ(launchesByRegisters(Run.Timed), (LaunchesByRegisters{{"48", 20}, {"80", 20}}));
+  Plan.GuardedGrid = "17,1,1";
+  expectUnchanged(Run, Plan);
+  EXPECT_EQ(launchesByRegisters(Run.Timed), (LaunchesByRegisters{{"48", 20}, {"64", 20}}))
+      << "no launch has the grid of the second code";
 }
 
 TEST(Dispatch, capturedLaunches_runTheDefault) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
+using namespace carve;
 using namespace carve::probe;
 
 namespace {
@@ -22,19 +23,33 @@ const std::vector<size_t> SizesOfValues = {8, 16, 4, 1};
 const void *kernelHandle(uintptr_t Number) { return reinterpret_cast<const void *>(Number); }
 } // namespace
 
+/// Returns those of \p Lines that tell of all launches, or only of those with one grid and block.
+static std::string linesOf(const std::string &Lines, bool OfShapes) {
+  std::string Found;
+  for (size_t At = 0, End; At < Lines.size(); At = End) {
+    End = Lines.find('\n', At) + 1;
+    if ((Lines.compare(At, 6, "shape-") == 0) == OfShapes)
+      Found += Lines.substr(At, End - At);
+  }
+  return Found;
+}
+
+static const LaunchShape Small{{64, 1, 1}, {256, 1, 1}, 0, {1, 1, 1}};
+
 /// Returns the lines of a launch of \p Handle; `unknown` if the handle is not known.
-static std::string compared(LaunchArguments &All, const void *Handle,
-                            const LaunchedValues &Values) {
+static std::string compared(LaunchArguments &All, const void *Handle, const LaunchedValues &Values,
+                            const LaunchShape &Shape = Small, bool OfShapes = false) {
   std::string Lines;
-  bool Known = All.compare(Handle, Values.places().data(), Lines);
-  return Known ? Lines : "unknown";
+  bool Known = All.compare(Handle, Shape, Values.places().data(), Lines);
+  return Known ? linesOf(Lines, OfShapes) : "unknown";
 }
 
 /// Returns the lines of the first launch of \p Handle, a kernel `k`.
-static std::string added(LaunchArguments &All, const void *Handle, const LaunchedValues &Values) {
+static std::string added(LaunchArguments &All, const void *Handle, const LaunchedValues &Values,
+                         bool OfShapes = false) {
   std::string Lines;
-  All.add(Handle, "k", SizesOfValues, Values.places().data(), Lines);
-  return Lines;
+  All.add(Handle, "k", SizesOfValues, Small, Values.places().data(), Lines);
+  return linesOf(Lines, OfShapes);
 }
 
 static const char FirstLines[] = "argument\tk\t0\t8\t139637976731648\n"
@@ -81,8 +96,8 @@ TEST(LaunchArguments, forgottenHandles_leaveTheValues) {
   std::string Lines;
   unsigned Count = 1;
   const void *Other[] = {&Count};
-  All.add(kernelHandle(1), "l", std::vector<size_t>{4}, Other, Lines);
-  EXPECT_EQ(Lines, "argument\tl\t0\t4\t1\n") << "the handle is another kernel's";
+  All.add(kernelHandle(1), "l", std::vector<size_t>{4}, Small, Other, Lines);
+  EXPECT_EQ(linesOf(Lines, false), "argument\tl\t0\t4\t1\n") << "the handle is another kernel's";
   Values.Count = 2;
   EXPECT_EQ(added(All, kernelHandle(2), Values), "argument\tk\t2\t4\t2\n");
 }
@@ -91,18 +106,18 @@ TEST(LaunchArguments, launchWithoutReadableArguments_makesTheKernelUnknown) {
   LaunchArguments First, Later, Sizeless;
   LaunchedValues Values;
   std::string Lines;
-  First.add(kernelHandle(1), "k", SizesOfValues, nullptr, Lines);
+  First.add(kernelHandle(1), "k", SizesOfValues, Small, nullptr, Lines);
   EXPECT_EQ(Lines, UnknownLine);
   EXPECT_EQ(compared(First, kernelHandle(1), Values), "");
   added(Later, kernelHandle(1), Values);
   Lines.clear();
-  EXPECT_TRUE(Later.compare(kernelHandle(1), nullptr, Lines));
-  EXPECT_TRUE(Later.compare(kernelHandle(1), nullptr, Lines));
+  EXPECT_TRUE(Later.compare(kernelHandle(1), Small, nullptr, Lines));
+  EXPECT_TRUE(Later.compare(kernelHandle(1), Small, nullptr, Lines));
   EXPECT_EQ(Lines, UnknownLine);
   Values.Count = 1;
   EXPECT_EQ(compared(Later, kernelHandle(1), Values), "") << "no value counts any more";
   Lines.clear();
-  Sizeless.add(kernelHandle(1), "k", std::nullopt, Values.places().data(), Lines);
+  Sizeless.add(kernelHandle(1), "k", std::nullopt, Small, Values.places().data(), Lines);
   EXPECT_EQ(Lines, UnknownLine);
   EXPECT_EQ(compared(Sizeless, kernelHandle(1), Values), "");
 }
@@ -114,16 +129,58 @@ TEST(LaunchArguments, kernelsOfOneNameWithOtherParameters_areUnknown) {
   std::string Lines;
   unsigned Count = 1;
   const void *Other[] = {&Count};
-  All.add(kernelHandle(2), "k", std::vector<size_t>{4}, Other, Lines);
+  All.add(kernelHandle(2), "k", std::vector<size_t>{4}, Small, Other, Lines);
   EXPECT_EQ(Lines, UnknownLine);
-  EXPECT_TRUE(All.compare(kernelHandle(2), Other, Lines));
+  EXPECT_TRUE(All.compare(kernelHandle(2), Small, Other, Lines));
   EXPECT_EQ(Lines, UnknownLine) << "it is said once";
 }
 
 TEST(LaunchArguments, kernelWithoutParameters_needsNoArguments) {
   LaunchArguments All;
   std::string Lines;
-  All.add(kernelHandle(1), "k", std::vector<size_t>(), nullptr, Lines);
-  EXPECT_TRUE(All.compare(kernelHandle(1), nullptr, Lines));
+  All.add(kernelHandle(1), "k", std::vector<size_t>(), Small, nullptr, Lines);
+  EXPECT_TRUE(All.compare(kernelHandle(1), Small, nullptr, Lines));
   EXPECT_EQ(Lines, "");
+}
+
+TEST(LaunchArguments, valuesOfEachGridAndBlock_areComparedByThemselves) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  const std::string First = added(All, kernelHandle(1), Values, /*OfShapes=*/true);
+  EXPECT_EQ(First, "shape-argument\tk\t64,1,1\t256,1,1\t0\t8\t139637976731648\n"
+                   "shape-argument\tk\t64,1,1\t256,1,1\t2\t4\t4096\n"
+                   "shape-argument\tk\t64,1,1\t256,1,1\t3\t1\t1\n");
+  LaunchShape Large = Small;
+  Large.Grid[0] = 128;
+  LaunchedValues More;
+  More.Count = 8192;
+  EXPECT_NE(compared(All, kernelHandle(1), More, Large, true)
+                .find("shape-argument\tk\t128,1,1\t256,1,1\t2\t4\t8192\n"),
+            std::string::npos);
+  EXPECT_EQ(compared(All, kernelHandle(1), Values, Small, true), "");
+  EXPECT_EQ(compared(All, kernelHandle(1), More, Large, true), "");
+  Large.DynamicSmemBytes = 1024;
+  EXPECT_EQ(compared(All, kernelHandle(1), More, Large, true), "")
+      << "guards do not see the shared memory";
+  More.Count = 1;
+  EXPECT_EQ(compared(All, kernelHandle(1), More, Large, true),
+            "shape-argument\tk\t128,1,1\t256,1,1\t2\t4\t1\n");
+}
+
+TEST(LaunchArguments, launchesOfManyShapes_areRecordedForTheFirstOnes) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  size_t Recorded = 1;
+  for (unsigned Blocks = 1; Blocks < 100; ++Blocks) {
+    LaunchShape Shape = Small;
+    Shape.Grid[1] = 1 + Blocks;
+    Recorded += !compared(All, kernelHandle(1), Values, Shape, true).empty();
+  }
+  EXPECT_EQ(Recorded, LaunchArguments::MostShapes);
+  Values.Count = 1;
+  LaunchShape Late = Small;
+  Late.Grid[1] = 100;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values, Late), "argument\tk\t2\t4\t1\n")
+      << "all launches still count for the kernel";
 }

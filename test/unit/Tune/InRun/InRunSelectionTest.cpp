@@ -312,6 +312,35 @@ TEST(InRunSelection, variantThatNeedsProof_isNominatedOnlyIfCompared) {
   }
 }
 
+/// A variant with codes for some shapes leaves the others as they are. Another variant that lacks
+/// times there is not judged.
+TEST(InRunSelection, variantForSomeShapes_countsAsTheDefaultAtTheOthers) {
+  for (bool Partial : {true, false}) {
+    SimulatedRun Run;
+    Run.replay({shapeOf({0.6, 0.9}), shapeOf({0.6, 0.9})});
+    const std::string Variant = SimulatedRun::variant(2);
+    auto Gone = [&](const auto &R) {
+      return R.Variant == Variant && R.Place.Shape == SimulatedRun::place(0, 1).Shape;
+    };
+    std::erase_if(Run.Record.Timed, Gone);
+    std::erase_if(Run.Record.Verified, Gone);
+    Run.Subjects[0].NeedProof = {2};
+    if (Partial)
+      Run.Subjects[0].Partial = {2};
+    InRunOutcome O = Run.selectOne();
+    EXPECT_EQ(O.Nominee, Partial ? 2u : 3u) << O.Reason;
+    EXPECT_TRUE(O.Rejected.empty());
+    EXPECT_NEAR(O.Ratios[2], Partial ? 0.8 : 0, 0.01);
+    if (Partial) {
+      EXPECT_NEAR(O.Ratio.Median, 0.8, 0.01);
+      EXPECT_EQ(O.Proof, OutputProof::Bitwise);
+    }
+    Run.Subjects[0].Partial = {2};
+    std::erase_if(Run.Record.Timed, [&](const TimedSample &T) { return T.Variant == Variant; });
+    EXPECT_EQ(Run.selectOne().Ratios[2], 0) << "no launch ran it";
+  }
+}
+
 TEST(InRunSelection, rotation_comparedOutput_isProofBitwise) {
   SimulatedRun Run;
   Run.rotate({shapeOf({0.85})});

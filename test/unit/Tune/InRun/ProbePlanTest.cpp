@@ -171,36 +171,64 @@ TEST(ProbePlan, variant_onlyTimed_isReplayedOrLeftOut) {
   EXPECT_FALSE(readBack(printPlan(P.Job, P.Built, P.Choices, {}, {})).find("_Z2avPf"));
 }
 
+/// Makes variant number \p Variant of the first kernel one with a code for each of \p Known.
+static void guardVariant(Planned &P, size_t Variant, const std::vector<KnownLaunch> &Known) {
+  JobVariant &V = P.Built.Kernels[0].Variants[Variant];
+  for (size_t I = 0; I < Known.size(); ++I)
+    V.Codes.push_back({Known[I], V.Setting, V.CloneName + "_" + std::to_string(I + 1), {}, ""});
+}
+
 TEST(ProbePlan, variantForKnownLaunches_isGuarded) {
   Planned P;
-  P.Job.Kernels[0].Known.Values = {{1, 4, 4096}, {2, 1, 1}};
-  P.Built.Kernels[0].Variants[2].Setting.FrontEnd = FrontEndKnob::KnownLaunch;
+  guardVariant(P, 2, {{{{1, 4, 4096}, {2, 1, 1}}, {}, {{7, 1, 1}}}});
   probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
   const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
-  EXPECT_FALSE(K.Variants[1].Guarded);
-  EXPECT_TRUE(K.Variants[2].Guarded);
-  EXPECT_FALSE(K.Variants[3].Guarded);
-  ASSERT_EQ(K.Guards.size(), 2u);
-  EXPECT_EQ(K.Guards[0].Parameter, 1u);
-  EXPECT_EQ(K.Guards[0].Bytes, 4u);
-  EXPECT_EQ(K.Guards[0].Bits, 4096u);
+  EXPECT_EQ(K.Variants[1].Guard, 0u);
+  EXPECT_EQ(K.Variants[2].Guard, 1u);
+  EXPECT_EQ(K.Variants[3].Guard, 0u);
+  ASSERT_EQ(K.Guards.size(), 1u);
+  const probe::PlannedKernel::Guard &Guard = K.Guards.at(1);
+  ASSERT_EQ(Guard.Values.size(), 2u);
+  EXPECT_EQ(Guard.Values[0].Parameter, 1u);
+  EXPECT_EQ(Guard.Values[0].Bytes, 4u);
+  EXPECT_EQ(Guard.Values[0].Bits, 4096u);
+  EXPECT_TRUE(Guard.allows({{7, 1, 1}, {64, 1, 1}}));
+  EXPECT_FALSE(Guard.allows({{8, 1, 1}, {64, 1, 1}}));
   EXPECT_TRUE(Plan.find("init")->Guards.empty());
+}
+
+TEST(ProbePlan, variantWithSeveralCodes_hasOneNameAndAGuardForEach) {
+  Planned P;
+  const KnownLaunch Small{{{1, 4, 256}}, {}, {}}, Large{{{1, 4, 512}}, {{64, 1, 1}}, {}};
+  guardVariant(P, 2, {Small, Large});
+  guardVariant(P, 3, {Large});
+  probe::Plan Plan =
+      readBack(printPlan(P.Job, P.Built, P.Choices, {{"_Z2avPf", "r64", "hung"}}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  ASSERT_EQ(K.Variants.size(), 5u);
+  for (size_t V : {2, 3})
+    EXPECT_EQ(K.Variants[V].Name + " " + K.Variants[V].Clone,
+              "r32 " + P.Built.Kernels[0].Variants[2].Codes[V - 2].CloneName);
+  EXPECT_EQ(K.Variants[4].Name, "r64");
+  EXPECT_EQ(K.Variants[3].Guard, K.Variants[4].Guard) << "they rely on the same";
+  EXPECT_EQ(K.Guards.size(), 2u);
+  EXPECT_EQ(K.Guards.at(K.Variants[2].Guard).Values.at(0).Bits, 256u);
+  EXPECT_EQ(K.Excluded, std::set<size_t>{4});
 }
 
 TEST(ProbePlan, wholeRunWithAKnownLaunch_isDispatchedByTheProbe) {
   Planned P;
-  P.Job.Kernels[0].Known.Values = {{1, 4, 4096}};
-  P.Built.Kernels[0].Variants[2].Setting.FrontEnd = FrontEndKnob::KnownLaunch;
+  guardVariant(P, 2, {{{{1, 4, 4096}}, {}, {}}, {{{1, 4, 8192}}, {}, {}}});
   for (const Assignment &A : {Assignment{}, Assignment{0, 0}, Assignment{1, 1}, Assignment{3, 2}})
     EXPECT_EQ(printDispatchPlan(P.Job, P.Built, A), "");
   probe::Plan Plan = readBack(printDispatchPlan(P.Job, P.Built, {2, 2}));
   ASSERT_EQ(Plan.Kernels.size(), 1u);
   const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
   EXPECT_EQ(K.Mode, TimingMode::Dispatch);
-  ASSERT_EQ(K.Variants.size(), 3u);
-  EXPECT_EQ(K.Variants[2].Clone, P.Built.Kernels[0].Variants[2].CloneName);
-  EXPECT_TRUE(K.Variants[2].Guarded);
-  EXPECT_EQ(K.Guards.size(), 1u);
+  ASSERT_EQ(K.Variants.size(), 4u);
+  EXPECT_EQ(K.Variants[2].Clone, P.Built.Kernels[0].Variants[2].Codes[0].CloneName);
+  EXPECT_EQ(K.Variants[3].Clone, P.Built.Kernels[0].Variants[2].Codes[1].CloneName);
+  EXPECT_EQ(K.Guards.size(), 2u);
   for (const KernelLaunches &L : P.Job.Kernels[0].Traced.Shapes)
     EXPECT_TRUE(K.find(L.Shape));
 }

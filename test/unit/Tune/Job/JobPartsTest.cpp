@@ -2,6 +2,8 @@
 
 #include "unit/Tune/TuneTesting.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include "llvm/Support/FileSystem.h"
 
 using namespace carve;
@@ -159,9 +161,9 @@ TEST_F(PlaceKernelsTest, whatAllLaunchesShare_isKnown) {
   };
   ProbeRecord Trace;
   EXPECT_TRUE(KnownIn(Trace).empty());
-  Trace.Arguments[Kernel].add({Kernel, 0, 8, 4096});
+  Trace.Arguments[Kernel].add(ArgumentRecord{Kernel, 0, 8, 4096});
   EXPECT_TRUE(KnownIn(Trace).empty()) << "a pointer is no value";
-  Trace.Arguments[Kernel].add({Kernel, 1, 4, 50});
+  Trace.Arguments[Kernel].add(ArgumentRecord{Kernel, 1, 4, 50});
   EXPECT_EQ(KnownIn(Trace), (KnownLaunch{{{1, 4, 50}}, {}, {}}))
       << "the kernel reads neither block nor grid";
   Job.Kernels[0].Traced.GraphLaunches = 1;
@@ -170,8 +172,105 @@ TEST_F(PlaceKernelsTest, whatAllLaunchesShare_isKnown) {
   Options.Entries = FurtherEntries::Blocks;
   EXPECT_TRUE(KnownIn(Trace).empty());
   Options.Entries = FurtherEntries::Values;
-  Trace.Arguments[Kernel].add({Kernel, 1, 4, 51});
+  Trace.Arguments[Kernel].add(ArgumentRecord{Kernel, 1, 4, 51});
   EXPECT_TRUE(KnownIn(Trace).empty());
+}
+
+/// A kernel that has a number as an argument, with launches of several grids.
+class KnownShapesTest : public PlaceKernelsTest {
+protected:
+  void SetUp() override { prepare(""); }
+  /// Makes the job of the kernel with \p Added in its PTX, and no launches.
+  void prepare(const std::string &Added) {
+    std::string Text = recordedPtx("kernels.cuda-13.0.88.ptx");
+    Text.insert(Text.find("ret;", Text.find(".entry " + Kernel)), Added);
+    Digest = valueOf(Store.putBlob(Text));
+    Job.Kernels.clear();
+    Job.Modules.clear();
+    Trace = {};
+    Unit U = unit("a");
+    U.FrontEnds.resize(1);
+    U.FrontEnds[0].PtxDigest = Digest;
+    U.FrontEnds[0].InputDigest =
+        valueOf(Store.putBlob("__attribute__((global)) void bulky(double *p, int n) {}"));
+    Options.Entries = FurtherEntries::Values;
+    place({U}, {sampleKernel(Kernel, 1).Traced});
+    ASSERT_EQ(Job.Kernels.size(), 1u);
+    Job.Kernels[0].Traced.Shapes.clear();
+  }
+  /// Adds launches with \p Blocks blocks that take \p Ns and whose number is \p N.
+  void launch(unsigned Blocks, uint64_t Ns, uint64_t N) {
+    KernelLaunches L = launches(Kernel, 256, 1);
+    L.Shape.Grid = {Blocks, 1, 1};
+    L.TotalNs = Ns;
+    Job.Kernels[0].Traced.Shapes.push_back(L);
+    KernelArguments &Arguments = Trace.Arguments[Kernel];
+    Arguments.add(ArgumentRecord{Kernel, 1, 4, N});
+    Arguments.add(ShapeArgumentRecord{{Kernel, 1, 4, N}, L.Shape.Grid, L.Shape.Block});
+  }
+  /// Returns the numbers that the codes of a variant for several shapes rely on, 0 for none.
+  std::vector<uint64_t> numbers() {
+    JobContext Context{Store, {}, Runner, Options};
+    Context.FlavourPtx = [](auto &&...) { return std::string(); };
+    findKnownLaunches(Trace, Parsed, Job, Context);
+    std::vector<uint64_t> Numbers;
+    for (const KnownLaunch &L : Job.Kernels[0].KnownShapes) {
+      Numbers.push_back(L.Values.empty() ? 0 : L.Values[0].Bits);
+    }
+    return Numbers;
+  }
+  const std::string Kernel = "_Z5bulkyPdi";
+  ProbeRecord Trace;
+};
+
+TEST_F(KnownShapesTest, oneShapeOrOneNumber_isWhatAllLaunchesHave) {
+  launch(10, 100, 7);
+  EXPECT_EQ(numbers(), std::vector<uint64_t>());
+  launch(20, 100, 7);
+  EXPECT_EQ(numbers(), std::vector<uint64_t>()) << "the kernel does not read the grid";
+  EXPECT_EQ(Job.Kernels[0].Known.Values, (std::vector<ArgumentValue>{{1, 4, 7}}));
+}
+
+TEST_F(KnownShapesTest, shapesWithOtherNumbers_areTakenByTime) {
+  launch(10, 20, 1);
+  launch(20, 50, 2);
+  EXPECT_EQ(numbers(), (std::vector<uint64_t>{2, 1}));
+  EXPECT_TRUE(Job.Kernels[0].Known.empty());
+  launch(30, 5, 3);
+  EXPECT_EQ(numbers(), (std::vector<uint64_t>{2, 1})) << "the third takes less than a tenth";
+  launch(40, 15, 2);
+  launch(50, 30, 5);
+  launch(60, 25, 6);
+  EXPECT_EQ(numbers(), (std::vector<uint64_t>{2, 5, 6})) << "three entries, two shapes in one";
+}
+
+TEST_F(KnownShapesTest, numberThatVariesInAShape_isNotKnownThere) {
+  launch(10, 50, 1);
+  launch(20, 50, 2);
+  launch(20, 50, 3);
+  EXPECT_EQ(numbers(), std::vector<uint64_t>{1});
+}
+
+TEST_F(KnownShapesTest, whatAllLaunchesHave_isLastIfItIsNeeded) {
+  prepare("// %ntid.x\n\t"); // It counts as code that reads the block, which is always the same.
+  launch(1, 40, 1);
+  launch(2, 30, 2);
+  EXPECT_EQ(numbers(), (std::vector<uint64_t>{1, 2})) << "these are all launches";
+  EXPECT_FALSE(Job.Kernels[0].Known.empty());
+  launch(3, 20, 3);
+  launch(4, 10, 4);
+  EXPECT_EQ(numbers(), (std::vector<uint64_t>{1, 2, 0}));
+  EXPECT_EQ(Job.Kernels[0].KnownShapes.back(), Job.Kernels[0].Known);
+}
+
+TEST_F(KnownShapesTest, entriesForValues_ifNotWanted_areNone) {
+  launch(1, 40, 1);
+  launch(2, 30, 2);
+  Options.Entries = FurtherEntries::Blocks;
+  EXPECT_EQ(numbers(), std::vector<uint64_t>());
+  Options.Entries = FurtherEntries::Values;
+  Job.Kernels[0].Traced.GraphLaunches = 1;
+  EXPECT_EQ(numbers(), std::vector<uint64_t>());
 }
 
 TEST(CapsToTry, caps_severalShapes_areTheCriticalPointsOfEach) {
@@ -238,8 +337,7 @@ TEST(CapsToTry, furtherEntries_mayHaveWhatTheTracedBlocksAllow) {
 
 TEST(Guard, variant_knownLaunchOrManyRegisters_needsOne) {
   TuningJob Job = sampleJob();
-  JobKernel K = sampleKernel("k", 1);
-  K.Known = {{{1, 4, 4096}}, {}, {{7, 1, 1}}};
+  KnownLaunch Known = {{{1, 4, 4096}}, {}, {{7, 1, 1}}};
   KernelBuild Built;
   Built.FirstEntryRegs = 64;
   JobVariant V;
@@ -247,14 +345,36 @@ TEST(Guard, variant_knownLaunchOrManyRegisters_needsOne) {
   EXPECT_FALSE(needsGuard(V, Built));
   V.Resources.RegsPerThread = 128;
   EXPECT_TRUE(needsGuard(V, Built));
-  EXPECT_EQ(guardText(guardOf(K, V, Job)), "threads <= 512");
+  auto Guards = [&] {
+    std::vector<std::string> Texts;
+    for (const FurtherEntry &E : furtherEntriesOf(V, Job))
+      Texts.push_back(guardText(E.When));
+    return llvm::join(Texts, "; ");
+  };
+  EXPECT_EQ(Guards(), "threads <= 512");
   V.Setting.FrontEnd = FrontEndKnob::KnownLaunch;
-  EXPECT_EQ(guardText(guardOf(K, V, Job)), "threads <= 512, grid 7x1x1, parameter 1 = 4096");
-  V.Resources.RegsPerThread = 40;
+  V.Codes = {{Known, V.Setting, "k__known", V.Resources, "digest"}};
+  EXPECT_EQ(Guards(), "threads <= 512, grid 7x1x1, parameter 1 = 4096");
+  V.Codes[0].Resources.RegsPerThread = V.Resources.RegsPerThread = 40;
   EXPECT_TRUE(needsGuard(V, Built));
-  EXPECT_EQ(guardText(guardOf(K, V, Job)), "grid 7x1x1, parameter 1 = 4096");
-  K.Known.Block = {{32, 2, 1}};
-  EXPECT_EQ(guardText(guardOf(K, V, Job)), "block 32x2x1, grid 7x1x1, parameter 1 = 4096");
+  EXPECT_EQ(Guards(), "grid 7x1x1, parameter 1 = 4096");
+  V.Codes[0].Launch.Block = {{32, 2, 1}};
+  EXPECT_EQ(Guards(), "block 32x2x1, grid 7x1x1, parameter 1 = 4096");
+  V.Codes.push_back({{{{1, 4, 8}}, {}, {}}, V.Setting, "k__known_2", {}, "other"});
+  V.Codes[1].Resources.RegsPerThread = 128;
+  EXPECT_EQ(Guards(), "block 32x2x1, grid 7x1x1, parameter 1 = 4096; "
+                      "threads <= 512, parameter 1 = 8");
+  EXPECT_EQ(furtherEntriesOf(V, Job)[1].CodeDigest, "other");
+}
+
+TEST(Forbidden, oneOfSeveralCodes_forbidsTheVariant) {
+  TuningJob Job = sampleJob();
+  KernelBuild Built = sampleBuild(Job).Kernels[0];
+  JobVariant V = Built.Variants[2];
+  V.Codes = {{{}, V.Setting, "a", V.Resources, ""}, {{}, V.Setting, "b", V.Resources, ""}};
+  EXPECT_EQ(forbidden(Job.Kernels[0], Built, V, Job), std::nullopt);
+  V.Codes[1].Resources.StackUnknown = true;
+  EXPECT_EQ(forbidden(Job.Kernels[0], Built, V, Job), "stack of unknown size");
 }
 
 TEST(CapsToTry, caps_aboveTheLimit_becomeTheLimit) {

@@ -103,6 +103,37 @@ TEST(DecidedKernel, winnerBeyondTheFirstEntry_isAFurtherEntry) {
   EXPECT_EQ(R.Kernels[0].Variant, variantName(Winner.Setting));
 }
 
+TEST(DecidedKernel, winnerWithSeveralCodes_isAnEntryForEach) {
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
+  SelectionOutcome O = sampleOutcome();
+  JobVariant &Winner = Built.Kernels[0].Variants[O.Subjects[0].Chosen];
+  Winner.Setting.FrontEnd = FrontEndKnob::KnownShapes;
+  VariantSetting OfEach = Winner.Setting;
+  OfEach.FrontEnd = FrontEndKnob::KnownLaunch;
+  Winner.Codes = {{{{{1, 4, 256}}, {}, {{8, 1, 1}}}, OfEach, "a", Winner.Resources, "first"},
+                  {{{{1, 4, 512}}, {}, {}}, OfEach, "b", Winner.Resources, "second"}};
+  summarizeCodes(Winner);
+  Profile P = decisionsIn(Job, Built, TuningScope::Kernel, O);
+  const Decision *Won = P.candidates("av(float*)", "_Z2avPf", "sm_90").at(0);
+  EXPECT_TRUE(Won->Variant.isDefault());
+  EXPECT_EQ(Won->Basis->CodeDigest, "");
+  ASSERT_EQ(Won->Entries.size(), 2u);
+  EXPECT_EQ(Won->Entries[0].When.Grid, (std::array<unsigned, 3>{8, 1, 1}));
+  EXPECT_EQ(Won->Entries[1].When.Arguments, (std::vector<ArgumentValue>{{1, 4, 512}}));
+  for (size_t I : {0, 1}) {
+    EXPECT_EQ(Won->Entries[I].Variant, OfEach);
+    EXPECT_EQ(Won->Entries[I].CodeDigest, I ? "second" : "first");
+  }
+  Profile Again = valueOf(parseProfile(printProfile(P), "p"));
+  EXPECT_EQ(Again.Kernels[0].Entries, P.Kernels[0].Entries);
+  TuningReport R = reportOf(Job, Built, TuningScope::Kernel, O);
+  EXPECT_EQ(R.Kernels[0].When, guardText(Won->Entries[0].When) +
+                                   "; and another for launches with " +
+                                   guardText(Won->Entries[1].When));
+  EXPECT_EQ(R.Kernels[0].Variant, variantName(Winner.Setting));
+}
+
 TEST(DecidedKernel, budgetSpent_isAKnownReason) {
   TuningJob Job = sampleJob();
   JobBuild Built = sampleBuild(Job);

@@ -55,9 +55,11 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_EQ(Built.LaunchableRegs, 64u);
   EXPECT_TRUE(S.FrontEndCaps);
   std::vector<FrontEndKnob> Knobs = frontEndKnobs().vec();
-  llvm::erase(Knobs, FrontEndKnob::KnownLaunch);
+  llvm::erase_if(Knobs, isForKnownLaunches);
   EXPECT_EQ(S.FrontEndKnobs, Knobs) << "nothing is known of the launches";
   Kernel.Known.Values = {{1, 4, 7}};
+  EXPECT_EQ(space().FrontEndKnobs.size(), Knobs.size() + 1);
+  Kernel.KnownShapes = {{{{2, 4, 7}}}};
   EXPECT_EQ(space().FrontEndKnobs, frontEndKnobs().vec());
   EXPECT_TRUE(S.SmemSpilling);
   EXPECT_EQ(S.LoadCachings,
