@@ -36,6 +36,10 @@ struct ProbeRecord {
   /// The kernels of these whose occupancy it asks for. Their grids may be chosen to fit it.
   std::set<std::string> SizedByOccupancy;
   std::map<std::string, uint64_t> GraphLaunches; ///< Launches from graphs, by kernel.
+  std::map<std::string, uint64_t> GraphNs;       ///< The time of these launches, by kernel.
+  /// Why graphs with a kernel stay graphs in timing runs, by kernel. The kernel `-` means that the
+  /// kernels of such a graph are not known.
+  std::map<std::string, GraphStay> StayingGraphs;
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
   /// What calls that launch kernels passed as arguments, by kernel. Kernels that the program itself
   /// adds to a graph are launched by no such call.

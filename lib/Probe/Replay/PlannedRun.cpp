@@ -42,19 +42,29 @@ PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFil
       Shapes[&Shape].Shape = &Shape;
     }
   }
-  for (const auto &[Name, Kernel] : Wanted.Kernels)
+  for (const auto &[Name, Kernel] : Wanted.Kernels) {
     if (isReplayed(Kernel.Mode) && !Replaying)
       Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
+    if (Kernel.Mode != TimingMode::Dispatch && !ByNode && Driver.launchesNodes())
+      ByNode = std::make_unique<GraphLaunches>(Cupti, Driver, File, Submitted, Wanted, Dog);
+  }
 }
 
 Roles PlannedRun::calls() const {
   // When a program waits, it learns that a kernel has broken the context.
   Roles Own = LaunchCall::Calls | KernelHandles::Calls | Role::Waits;
+  if (ByNode)
+    Own |= GraphLaunches::Calls;
   return Replaying ? Own | Replays::Calls : Own;
 }
 
 std::set<CUpti_CallbackId> PlannedRun::unknownCalls() const {
-  return Replaying ? Replaying->unknownCalls() : std::set<CUpti_CallbackId>();
+  std::set<CUpti_CallbackId> Unknown;
+  if (Replaying)
+    Unknown = Replaying->unknownCalls();
+  if (ByNode)
+    Unknown.insert(ByNode->unknownCalls().begin(), ByNode->unknownCalls().end());
+  return Unknown;
 }
 
 std::set<CUpti_CallbackId> PlannedRun::resources() const {
@@ -66,6 +76,8 @@ void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   bool Entry = Call.callbackSite == CUPTI_API_ENTER;
   if (Entry && Replaying)
     Replaying->note(Id, Call);
+  if (ByNode)
+    ByNode->onCall(Id, Call);
   if (Call.functionParams) {
     Handles.note(Id, Call);
     if (rolesOf(Id).any(LaunchCall::Calls))
@@ -85,6 +97,8 @@ void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
     Handles.forget();
     // The launches in progress there end with the context, with or without a record.
     forgetPending();
+    if (ByNode)
+      ByNode->contextDestroyed(Resource.context);
   }
   if (Replaying)
     Replaying->onResource(Id, Resource);
@@ -317,11 +331,6 @@ void PlannedRun::forgetPending() {
   }
 }
 
-void PlannedRun::onLostRecords() {
-  if (!Checking)
-    forgetPending();
-}
-
 /// Returns whether \p Variant seems to hang. A launch may wait for a long time in the program's own
 /// queue. Therefore what counts is for how long no kernel at all has ended, and the limit is three
 /// times that of a replay, in which nothing else runs. The kernel that runs may also be of another
@@ -336,6 +345,8 @@ bool PlannedRun::seemsHung(const PlannedShape &Planned, const ShapeState &State,
 
 void PlannedRun::check() {
   Dog.check();
+  if (ByNode)
+    ByNode->check();
   {
     std::lock_guard<std::mutex> Guard(Lock);
     bool Any = false;

@@ -7,6 +7,7 @@
 #include "Probe/Driver/ProbeMode.h"
 #include "Probe/Process/Failure.h"
 #include "Probe/Process/RecordFile.h"
+#include "Probe/Replay/GraphLaunches.h"
 #include "Probe/Replay/KernelHandles.h"
 #include "Probe/Replay/Replays.h"
 #include "Probe/Replay/Rotation.h"
@@ -40,7 +41,10 @@ public:
   void onModule(const CUpti_ModuleResourceData &Module) override;
   Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
                    std::string &Lines) override;
-  void onLostRecords() override;
+  void onLostRecords() override {
+    if (!Checking)
+      forgetPending();
+  }
   /// Ends the process if a variant hangs.
   void check() override;
 
@@ -114,6 +118,8 @@ private:
   Watchdog Dog;
   KernelHandles Handles;
   std::unique_ptr<Replays> Replaying; ///< Null if nothing is to be replayed.
+  /// Null if graphs are launched as they are.
+  std::unique_ptr<GraphLaunches> ByNode;
   std::unordered_map<std::string_view, Named> Names;
 
   std::atomic<uint64_t> LastRecordMs{0}; ///< The time at which CUPTI last delivered a record.
