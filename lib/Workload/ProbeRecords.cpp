@@ -37,6 +37,13 @@ std::optional<std::string> ProbeRecord::whyMixed() const {
          "): choose GPUs of one architecture with CUDA_VISIBLE_DEVICES";
 }
 
+double ProbeRecord::graphShare() const {
+  uint64_t Ns = 0;
+  for (const auto &[Kernel, Own] : GraphNs)
+    Ns += Own;
+  return Ns ? double(Ns) / double(std::max(Ns, totalNs())) : 0;
+}
+
 uint64_t ProbeRecord::totalNs() const {
   uint64_t Sum = 0;
   for (const KernelLaunches &K : Kernels)

@@ -73,6 +73,8 @@ struct ProbeRecord {
   uint64_t totalNs() const;
   /// GPU time of the kernels in \p Names, in ns.
   uint64_t totalNs(const std::set<std::string> &Names) const;
+  /// The share of GPU time in kernels that graphs launched, 0 to 1.
+  double graphShare() const;
   /// The arguments of \p Kernel that had the same value at every launch in every process, by rising
   /// parameter. Empty if there are none, or if they are not known.
   std::vector<ArgumentValue> sameArguments(const std::string &Kernel) const;
