@@ -114,8 +114,8 @@ bool DriverApi::readsGraphs() const {
 bool DriverApi::launchesNodes() const {
   return readsGraphs() && LaunchKernelEx && GraphCreate && GraphDestroy && GraphInstantiate &&
          GraphExecDestroy && StreamGetCtx && StreamWaitEvent && StreamIsCapturing && EventCreate &&
-         EventDestroy && EventRecord && LaunchHostFunc && Memcpy3DAsync && MemsetD8Async &&
-         MemsetD16Async && MemsetD32Async && MemsetD2D8Async && MemsetD2D16Async &&
+         EventDestroy && EventQuery && EventRecord && LaunchHostFunc && Memcpy3DAsync &&
+         MemsetD8Async && MemsetD16Async && MemsetD32Async && MemsetD2D8Async && MemsetD2D16Async &&
          MemsetD2D32Async;
 }
 

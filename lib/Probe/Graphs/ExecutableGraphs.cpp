@@ -27,6 +27,11 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::find(CUgraphExec Executable) {
   return It->second;
 }
 
+void ExecutableGraphs::forget(CUgraphExec Executable) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Known.erase(Executable);
+}
+
 std::shared_ptr<GraphCopy> ExecutableGraphs::made(CUgraphExec Executable, CUgraph From,
                                                   unsigned long long Flags) {
   auto Graph = std::make_shared<GraphCopy>();
@@ -87,8 +92,7 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::changed(CUgraphExec Executable, CUp
     return nullptr;
   Graph->StayRecorded = false;
   if (Id == CARVE_CALL(cuGraphExecDestroy)) {
-    std::lock_guard<std::mutex> Guard(Lock);
-    Known.erase(Executable);
+    forget(Executable);
     return nullptr;
   }
   if (Success)

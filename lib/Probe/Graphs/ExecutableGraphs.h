@@ -28,6 +28,8 @@ public:
   /// Returns the graph that the call has made or changed; null if there is none.
   std::shared_ptr<GraphCopy> note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
+  /// Forgets \p Executable, whose end note() will not see.
+  void forget(CUgraphExec Executable);
   /// Returns the copy of what \p Executable runs; null if it was not seen being made.
   std::shared_ptr<GraphCopy> find(CUgraphExec Executable);
 

@@ -36,9 +36,9 @@ void GraphLaunches::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) 
   Roles Means = rolesOf(Id);
   if (Means.any(Role::GraphLaunch) && Call.functionParams)
     return Call.callbackSite == CUPTI_API_ENTER ? onLaunch(Id, Call) : onLaunched(Call);
-  if (Call.callbackSite == CUPTI_API_EXIT && Id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy &&
+  if (Call.callbackSite == CUPTI_API_ENTER && Id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy &&
       Call.functionParams)
-    released(static_cast<const cuGraphExecDestroy_params *>(Call.functionParams)->hGraphExec);
+    onDestroy(Call);
   (void)Graphs.note(Id, Call);
 }
 
@@ -105,6 +105,7 @@ void GraphLaunches::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call
   std::shared_ptr<GraphCopy> Graph = Graphs.find(P.hGraph);
   if (!Graph || plannedKernels(*Graph).empty())
     return;
+  destroyEnded();
   CUstream Stream = streamOf(P.hStream, Id);
   // The launch becomes a node of the graph that is recorded.
   if (isCapturing(Driver, Stream))
@@ -234,26 +235,64 @@ void GraphLaunches::fail(const std::vector<std::string> &Kernels, const std::str
   Dog.fail(Kernels.front(), DefaultVariant, Why);
 }
 
-void GraphLaunches::released(CUgraphExec Executable) {
-  std::shared_ptr<LaunchedGraph> Its;
-  {
+std::shared_ptr<LaunchedGraph> GraphLaunches::takeLaunched(CUgraphExec Executable) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  auto It = Known.find(Executable);
+  if (It == Known.end())
+    return nullptr;
+  std::shared_ptr<LaunchedGraph> Its = std::move(It->second);
+  Known.erase(It);
+  return Its;
+}
+
+/// The driver keeps a graph until its last launch has ended, and does not know that the nodes in
+/// progress belong to this one. So the program's call destroys the empty graph, and this one
+/// follows later.
+void GraphLaunches::onDestroy(const CUpti_CallbackData &Call) {
+  destroyEnded();
+  auto &P = *static_cast<cuGraphExecDestroy_params *>(const_cast<void *>(Call.functionParams));
+  std::shared_ptr<LaunchedGraph> Its = takeLaunched(P.hGraphExec);
+  if (!Its)
+    return;
+  CaptureRelaxed Relaxed(Driver);
+  if (Its->Empty && Its->Launched && Driver.EventQuery(Its->Last) == CUDA_ERROR_NOT_READY) {
+    Graphs.forget(P.hGraphExec);
     std::lock_guard<std::mutex> Guard(Lock);
-    auto It = Known.find(Executable);
-    if (It == Known.end())
-      return;
-    Its = It->second;
-    Known.erase(It);
+    Destroyed[P.hGraphExec] = Its;
+    P.hGraphExec = Its->Empty;
+    return;
   }
-  // The driver frees both when they are no longer needed.
   if (Its->Empty)
     (void)Driver.GraphExecDestroy(Its->Empty);
   if (Its->Last)
     (void)Driver.EventDestroy(Its->Last);
 }
 
+/// Destroys what the program has destroyed and what has ended since.
+void GraphLaunches::destroyEnded() {
+  std::map<CUgraphExec, std::shared_ptr<LaunchedGraph>> All;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    std::swap(All, Destroyed);
+  }
+  CaptureRelaxed Relaxed(Driver);
+  std::erase_if(All, [&](const auto &Entry) {
+    const auto &[Executable, Its] = Entry;
+    if (Driver.EventQuery(Its->Last) == CUDA_ERROR_NOT_READY)
+      return false;
+    (void)Driver.GraphExecDestroy(Executable);
+    (void)Driver.EventDestroy(Its->Last);
+    return true;
+  });
+  std::lock_guard<std::mutex> Guard(Lock);
+  Destroyed.merge(All);
+}
+
 void GraphLaunches::contextDestroyed(CUcontext Context) {
   std::lock_guard<std::mutex> Guard(Lock);
-  std::erase_if(Known, [&](const auto &Entry) { return Entry.second->Context == Context; });
+  auto IsThere = [&](const auto &Entry) { return Entry.second->Context == Context; };
+  std::erase_if(Known, IsThere);
+  std::erase_if(Destroyed, IsThere);
   if (Watched && Watched->Context == Context)
     Watched = nullptr;
 }

@@ -63,7 +63,9 @@ private:
 
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onLaunched(const CUpti_CallbackData &Call);
-  void released(CUgraphExec Executable);
+  void onDestroy(const CUpti_CallbackData &Call);
+  std::shared_ptr<LaunchedGraph> takeLaunched(CUgraphExec Executable);
+  void destroyEnded();
   std::vector<std::string> plannedKernels(const GraphCopy &Graph) const;
   std::shared_ptr<LaunchedGraph> launchedGraph(CUgraphExec Executable, CUcontext Context);
   bool mayCarryOut(const GraphCopy &Graph, const LaunchedGraph &Its, CUstream Stream,
@@ -86,6 +88,9 @@ private:
 
   std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
   std::unordered_map<CUgraphExec, std::shared_ptr<LaunchedGraph>> Known;
+  /// What the program has destroyed although its last launch had not ended. The objects that the
+  /// program has tied to a graph must live until then.
+  std::map<CUgraphExec, std::shared_ptr<LaunchedGraph>> Destroyed;
   /// Held while the nodes of a graph are submitted to a stream, so that those of another launch do
   /// not come between them.
   std::map<CUstream, std::unique_ptr<std::mutex>> Orders;

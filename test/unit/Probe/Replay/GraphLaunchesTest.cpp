@@ -39,6 +39,14 @@ static uint64_t graphLaunchesOf(const Records &File, const std::string &Kernel) 
   return Sum;
 }
 
+static uint64_t cooperativeLaunches(const Records &File) {
+  uint64_t Sum = 0;
+  for (const Fields &Line : File.of("kernel"))
+    if (Line.at(6) == "1")
+      Sum += std::stoull(Line.at(9));
+  return Sum;
+}
+
 TEST(GraphLaunches, randomGraphs_areLaunchedNodeByNodeWithTheSameResult) {
   StandInRun Run("random-graphs");
   EXPECT_EQ(Run.Plain.Stdout.find("error"), std::string::npos);
@@ -52,6 +60,21 @@ TEST(GraphLaunches, randomGraphs_areLaunchedNodeByNodeWithTheSameResult) {
   EXPECT_EQ(launchesOf(Run.Timed, "step"), launchesOf(Run.Traced, "step"));
   EXPECT_EQ(launchesOf(Run.Timed, "scale"), launchesOf(Run.Traced, "scale"));
   EXPECT_EQ(Run.Timed.of("rotated").size(), 512u) << "64 cycles of 4 variants of 2 kernels";
+}
+
+TEST(GraphLaunches, graphThatIsDestroyedInFlight_keepsItsObjects) {
+  StandInRun Run("tied-objects");
+  EXPECT_EQ(Run.Plain.Stdout.find("early"), std::string::npos);
+  expectSame(Run.time(rotation()), Run.Plain);
+  EXPECT_TRUE(Run.Timed.of("graph").empty());
+}
+
+TEST(GraphLaunches, attributesOfNodes_areThoseOfTheLaunches) {
+  StandInRun Run("random-graphs");
+  uint64_t Traced = cooperativeLaunches(Run.Traced);
+  EXPECT_GT(Traced, 50u);
+  (void)Run.time(rotation());
+  EXPECT_EQ(cooperativeLaunches(Run.Timed), Traced);
 }
 
 TEST(GraphLaunches, kernelOfGraphs_isReplayed) {

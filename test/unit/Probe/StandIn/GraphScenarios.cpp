@@ -268,6 +268,9 @@ private:
     case Does::Scale: {
       Arguments A(*this, S);
       CHECK(cuGraphAddKernelNode(&Node, Graph, nullptr, 0, &A.Params));
+      CUkernelNodeAttrValue Value{};
+      Value.cooperative = S.From == 3;
+      CHECK(cuGraphKernelNodeSetAttribute(Node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &Value));
       break;
     }
     case Does::Fill:
@@ -483,6 +486,40 @@ void carve::standin::refusedUpdate(Kernels &K) {
   KeptGraphs Graphs(K);
   Graphs.refused();
   Graphs.print();
+}
+
+/// The program destroys graphs whose last launch has not ended, and with them what their nodes
+/// need.
+void carve::standin::tiedObjects(Kernels &K) {
+  GraphMemory M(1);
+  GraphMaker Maker(K, M);
+  CUstream Stream = newGraphStream();
+  for (unsigned L = 0; L < 20; ++L) {
+    CUgraph Graph = Maker.make({{Does::Step, 0, 0, 100}}, 1);
+    auto *Lives = new std::atomic<int>(1);
+    CUuserObject Object = nullptr;
+    CHECK(cuUserObjectCreate(
+        &Object, Lives, [](void *Of) { *static_cast<std::atomic<int> *>(Of) = 0; }, 1,
+        CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    CHECK(cuGraphRetainUserObject(Graph, Object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    CUDA_HOST_NODE_PARAMS Look{[](void *Of) {
+                                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                                 if (!*static_cast<std::atomic<int> *>(Of))
+                                   std::printf("the object ended too early\n");
+                               },
+                               Lives};
+    CUgraphNode Node = nullptr;
+    CHECK(cuGraphAddHostNode(&Node, Graph, nullptr, 0, &Look));
+    CUgraphExec Exec = nullptr;
+    CHECK(cuGraphInstantiate(&Exec, Graph, 0));
+    CHECK(cuGraphDestroy(Graph));
+    CHECK(cuGraphLaunch(Exec, Stream));
+    CHECK(cuGraphExecDestroy(Exec));
+    if (L % 4 == 3)
+      CHECK(cuStreamSynchronize(Stream));
+  }
+  CHECK(cuStreamSynchronize(Stream));
+  M.print(0);
 }
 
 /// The first node waits for what the second one does, which may run beside it.

@@ -53,6 +53,7 @@ static void copyInto(Graph &To, const Graph &From, std::map<GraphNode *, GraphNo
   }
   for (const auto &[Before, After] : From.Edges)
     To.Edges.emplace(Places.at(Before), Places.at(After));
+  To.Tied.insert(To.Tied.end(), From.Tied.begin(), From.Tied.end());
 }
 
 /// Gives the nodes of \p To the parameters of those in the same places of \p From. Returns false,
@@ -73,6 +74,18 @@ static bool assignAll(Graph &To, const Graph &From) {
 
 STANDIN_API cuGraphCreate(CUgraph *Out, unsigned) {
   *Out = reinterpret_cast<CUgraph>(new Graph);
+  return CUDA_SUCCESS;
+}
+
+/// The only reference is moved into a graph later.
+STANDIN_API cuUserObjectCreate(CUuserObject *Out, void *Data, CUhostFn Destroy, unsigned,
+                               unsigned) {
+  *Out = reinterpret_cast<CUuserObject>(new UserObject{Data, Destroy});
+  return CUDA_SUCCESS;
+}
+
+STANDIN_API cuGraphRetainUserObject(CUgraph To, CUuserObject Object, unsigned, unsigned) {
+  graph(To)->Tied.emplace_back(reinterpret_cast<UserObject *>(Object));
   return CUDA_SUCCESS;
 }
 
@@ -419,12 +432,13 @@ STANDIN_API cuGraphLaunch(CUgraphExec Exec, CUstream Handle) {
       return CUDA_ERROR_INVALID_HANDLE;
     auto All = std::make_shared<Steps>();
     CompletionPtr Earlier;
+    std::vector<std::shared_ptr<UserObject>> Tied = executable(P.hGraph)->Nodes.Tied;
     {
       std::lock_guard<std::mutex> Guard(driver().Lock);
       addSteps(*All, executable(P.hGraph)->Nodes, Correlation);
       Earlier = executable(P.hGraph)->Last;
     }
-    CompletionPtr Done = submit(Stream, [All, Earlier](StreamState &S) {
+    CompletionPtr Done = submit(Stream, [All, Earlier, Tied](StreamState &S) {
       // Launches of one executable graph do not overlap.
       if (Earlier)
         Earlier->wait();

@@ -115,8 +115,16 @@ struct GraphNode {
 /// A type that no probe of today knows.
 inline constexpr auto UnheardOfNode = CUgraphNodeType(99);
 
+/// What a program has tied to a graph: it is told when nothing needs the graph any more.
+struct UserObject {
+  void *Data = nullptr;
+  CUhostFn Destroy = nullptr;
+  ~UserObject() { Destroy(Data); }
+};
+
 struct Graph {
   std::vector<std::unique_ptr<GraphNode>> Nodes;
+  std::vector<std::shared_ptr<UserObject>> Tied;
   std::set<std::pair<GraphNode *, GraphNode *>> Edges;
   GraphNode *add(GraphNode Node);
 };

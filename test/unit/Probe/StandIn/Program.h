@@ -60,5 +60,6 @@ void pageableCopy(Kernels &K);
 void deviceLaunched(Kernels &K);
 void refusedUpdate(Kernels &K);
 void waitingNodes(Kernels &K);
+void tiedObjects(Kernels &K);
 
 } // namespace carve::standin

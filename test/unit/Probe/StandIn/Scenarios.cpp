@@ -411,6 +411,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"device-launched", deviceLaunched},
       {"refused-update", refusedUpdate},
       {"waiting-nodes", waitingNodes},
+      {"tied-objects", tiedObjects},
   };
   return All;
 }
