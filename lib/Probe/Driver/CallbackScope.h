@@ -29,12 +29,21 @@ private:
 /// through the callbacks and every mode.
 class ProgramCalls {
 public:
-  ProgramCalls() : Outer(std::exchange(CallbackScope::depth(), 0)) {}
+  ProgramCalls() : Outer(std::exchange(CallbackScope::depth(), 0)) { ++count(); }
   ProgramCalls(const ProgramCalls &) = delete;
   ProgramCalls &operator=(const ProgramCalls &) = delete;
-  ~ProgramCalls() { CallbackScope::depth() = Outer; }
+  ~ProgramCalls() {
+    CallbackScope::depth() = Outer;
+    --count();
+  }
+  /// Whether the call in which this thread is was made so.
+  static bool active() { return count() > 0; }
 
 private:
+  static int &count() {
+    static thread_local int Count = 0;
+    return Count;
+  }
   int Outer;
 };
 

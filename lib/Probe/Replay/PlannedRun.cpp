@@ -1,5 +1,6 @@
 #include "Probe/Replay/PlannedRun.h"
 
+#include "Probe/Driver/CallbackScope.h"
 #include "Probe/Driver/StreamCaptures.h"
 #include "Probe/Trace/Activity.h"
 
@@ -102,11 +103,6 @@ void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
   }
   if (Replaying)
     Replaying->onResource(Id, Resource);
-}
-
-void PlannedRun::onModule(const CUpti_ModuleResourceData &Module) {
-  if (Replaying)
-    Replaying->onModule(Module);
 }
 
 /// The first launch of a shape is replayed. The middle one is replayed as well and timed once more,
@@ -259,7 +255,7 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
     Turn = {Turn->Cycle, DefaultPlace, /*Counts=*/false};
   std::lock_guard<std::mutex> Guard(Lock);
   State.notePending();
-  State.Turns->launched(*Turn, Correlation);
+  State.Turns->launched(*Turn, Correlation, ProgramCalls::active());
   ThisLaunch = {State.Shape, Turn->Variant};
   if (Turn->Variant != DefaultPlace)
     *Launch.Slot = Kernel.Variants[Turn->Variant];
@@ -320,15 +316,6 @@ void PlannedRun::onBrokenContext(CUresult Error) {
   for (const auto &[Shape, State] : Shapes)
     if (size_t Variant = 0; State.pending(Variant))
       Dog.fail(State.Kernel->Name, State.Kernel->Variants[Variant].Name, errorName(Driver, Error));
-}
-
-void PlannedRun::forgetPending() {
-  std::lock_guard<std::mutex> Guard(Lock);
-  for (auto &[Shape, State] : Shapes) {
-    State.Dispatched = 0;
-    if (State.Turns)
-      State.Turns->forgetLaunches();
-  }
 }
 
 /// Returns whether \p Variant seems to hang. A launch may wait for a long time in the program's own

@@ -38,7 +38,10 @@ public:
 
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;
-  void onModule(const CUpti_ModuleResourceData &Module) override;
+  void onModule(const CUpti_ModuleResourceData &Module) override {
+    if (Replaying)
+      Replaying->onModule(Module);
+  }
   Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
                    std::string &Lines) override;
   void onLostRecords() override {
@@ -107,7 +110,14 @@ private:
                      uint64_t Index);
   void dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch);
   void onBrokenContext(CUresult Error);
-  void forgetPending();
+  void forgetPending() {
+    std::lock_guard<std::mutex> Guard(Lock);
+    for (auto &[Shape, State] : Shapes) {
+      State.Dispatched = 0;
+      if (State.Turns)
+        State.Turns->forgetLaunches();
+    }
+  }
   void checkRotated();
   bool seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
                  uint64_t &LimitMs) const;

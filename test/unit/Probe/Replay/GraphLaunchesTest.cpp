@@ -59,7 +59,8 @@ TEST(GraphLaunches, randomGraphs_areLaunchedNodeByNodeWithTheSameResult) {
   EXPECT_TRUE(Run.Timed.of("graph").empty()) << "a graph has launched a kernel";
   EXPECT_EQ(launchesOf(Run.Timed, "step"), launchesOf(Run.Traced, "step"));
   EXPECT_EQ(launchesOf(Run.Timed, "scale"), launchesOf(Run.Traced, "scale"));
-  EXPECT_EQ(Run.Timed.of("rotated").size(), 512u) << "64 cycles of 4 variants of 2 kernels";
+  EXPECT_GE(Run.Timed.of("rotated").size(), 512u)
+      << "64 cycles of 4 variants of 2 kernels, and the cooperative launches";
 }
 
 TEST(GraphLaunches, graphThatIsDestroyedInFlight_keepsItsObjects) {

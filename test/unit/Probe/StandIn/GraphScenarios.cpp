@@ -97,6 +97,9 @@ struct Spec {
   }
 };
 
+/// Whether the kernel of \p S is launched as a cooperative one.
+bool isCooperative(const Spec &S) { return S.From == 3; }
+
 using Random = std::mt19937;
 
 unsigned below(Random &R, unsigned Bound) { return unsigned(R() % Bound); }
@@ -213,7 +216,8 @@ private:
       Values[1] = Scales ? static_cast<void *>(&From) : &Count;
       Values[2] = &Count;
       Params.func = Scales ? Maker.K.Scale : Maker.K.Step;
-      Params.gridDimX = 16, Params.gridDimY = 1, Params.gridDimZ = 1;
+      // Cooperative launches have a shape of their own.
+      Params.gridDimX = isCooperative(S) ? 2 : 16, Params.gridDimY = 1, Params.gridDimZ = 1;
       Params.blockDimX = 64, Params.blockDimY = 1, Params.blockDimZ = 1;
       Params.kernelParams = Values;
     }
@@ -269,7 +273,7 @@ private:
       Arguments A(*this, S);
       CHECK(cuGraphAddKernelNode(&Node, Graph, nullptr, 0, &A.Params));
       CUkernelNodeAttrValue Value{};
-      Value.cooperative = S.From == 3;
+      Value.cooperative = isCooperative(S);
       CHECK(cuGraphKernelNodeSetAttribute(Node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &Value));
       break;
     }
