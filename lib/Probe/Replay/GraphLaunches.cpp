@@ -19,14 +19,17 @@ struct CurrentGraph {
 
 static thread_local CurrentGraph ThisGraph;
 
-static bool isTimed(const PlannedKernel *Kernel) {
-  return Kernel && Kernel->Mode != TimingMode::Dispatch;
+/// Returns the kernel of \p Node if \p Wanted times it, and null otherwise.
+static const KernelWork *timedKernel(const Plan &Wanted, const CopiedNode &Node) {
+  const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
+  const PlannedKernel *Planned = Kernel ? Wanted.find(Kernel->Name) : nullptr;
+  return Planned && Planned->Mode != TimingMode::Dispatch ? Kernel : nullptr;
 }
 
 GraphLaunches::GraphLaunches(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
                              Submissions &Submitted, const Plan &Wanted, Watchdog &Dog)
     : Driver(Driver), File(File), Submitted(Submitted), Wanted(Wanted), Dog(Dog),
-      Graphs(Cupti, Driver) {
+      Graphs(Cupti, Driver), HangMs(Wanted.HangMs) {
   for (const auto &[Name, Kernel] : Wanted.Kernels)
     for (const PlannedShape &Shape : Kernel.Shapes)
       HangMs = std::max(HangMs, hangLimitMs(Wanted.HangMs, double(Shape.MeanNs)));
@@ -42,12 +45,11 @@ void GraphLaunches::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) 
   (void)Graphs.note(Id, Call);
 }
 
-std::vector<std::string> GraphLaunches::plannedKernels(const GraphCopy &Graph) const {
+std::vector<std::string> GraphLaunches::timedKernels(const GraphCopy &Graph) const {
   std::set<std::string> Kernels;
   for (const CopiedNode &Node : Graph.Nodes)
-    if (const auto *Kernel = std::get_if<KernelWork>(&Node.Work))
-      if (isTimed(Wanted.find(Kernel->Name)))
-        Kernels.insert(Kernel->Name);
+    if (const KernelWork *Kernel = timedKernel(Wanted, Node))
+      Kernels.insert(Kernel->Name);
   return {Kernels.begin(), Kernels.end()};
 }
 
@@ -59,7 +61,7 @@ std::shared_ptr<LaunchedGraph> GraphLaunches::launchedGraph(CUgraphExec Executab
     Its = std::make_shared<LaunchedGraph>();
     Its->Context = Context;
   }
-  Its->Elsewhere |= Its->Context != Context;
+  Its->Unordered |= Its->Context != Context;
   return Its;
 }
 
@@ -71,12 +73,12 @@ std::mutex &GraphLaunches::orderOf(CUstream Stream) {
   return *Order;
 }
 
-/// Returns whether every node can run on \p Stream now, which the driver's documentation makes a
-/// matter of contexts and captures.
+/// Returns whether the nodes can be launched one by one now: nothing is being captured, and stream,
+/// nodes and earlier launches belong to \p Context.
 bool GraphLaunches::mayCarryOut(const GraphCopy &Graph, const LaunchedGraph &Its, CUstream Stream,
                                 CUcontext Context) const {
   CUcontext OfStream = nullptr;
-  if (Graph.Stays || Its.Elsewhere || Submitted.Captures.any() ||
+  if (Graph.Stays || Its.Unordered || Submitted.Captures.any() ||
       Driver.StreamGetCtx(Stream, &OfStream) != CUDA_SUCCESS || OfStream != Context)
     return false;
   return std::all_of(Graph.Nodes.begin(), Graph.Nodes.end(), [&](const CopiedNode &Node) {
@@ -103,33 +105,47 @@ void GraphLaunches::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call
   ThisGraph = {};
   auto &P = *static_cast<cuGraphLaunch_params *>(const_cast<void *>(Call.functionParams));
   std::shared_ptr<GraphCopy> Graph = Graphs.find(P.hGraph);
-  if (!Graph || plannedKernels(*Graph).empty())
+  if (!Graph)
     return;
   destroyEnded();
   CUstream Stream = streamOf(P.hStream, Id);
   // The launch becomes a node of the graph that is recorded.
   if (isCapturing(Driver, Stream))
     return;
+  std::shared_ptr<LaunchedGraph> Its = launchedGraph(P.hGraph, Call.context);
+  if (std::none_of(Graph->Nodes.begin(), Graph->Nodes.end(),
+                   [&](const CopiedNode &Node) { return timedKernel(Wanted, Node); })) {
+    // A later change may give it a timed kernel.
+    Its->Unordered = true;
+    return;
+  }
   recordStay(File, *Graph);
   CaptureRelaxed Relaxed(Driver);
-  std::shared_ptr<LaunchedGraph> Its = launchedGraph(P.hGraph, Call.context);
-  if (!Its->Last && Driver.EventCreate(&Its->Last, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+  if (!Its->Last && Driver.EventCreate(&Its->Last, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    Its->Last = nullptr;
+    Its->Unordered = true;
     return;
+  }
   ThisGraph = {Its, Stream};
   // Launches of one executable graph never overlap, not even on several streams.
   if (Its->Launched && Driver.StreamWaitEvent(Stream, Its->Last, 0) != CUDA_SUCCESS)
-    return;
-  if (!mayCarryOut(*Graph, *Its, Stream, Call.context) || !makeEmpty(*Its))
-    return;
-  std::shared_ptr<Watch> Watching = Graph->Branches ? watch(*Graph, Call.context) : nullptr;
+    Its->Unordered = true;
+  if (mayCarryOut(*Graph, *Its, Stream, Call.context) && makeEmpty(*Its) &&
+      carryOut(*Graph, Stream, Call.context))
+    P.hGraph = Its->Empty;
+}
+
+/// Returns false if the program's own call must be made.
+bool GraphLaunches::carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context) {
+  std::shared_ptr<Watch> Watching = Graph.Branches ? watch(Graph, Context) : nullptr;
   // The threads' own streams share a handle, and no other thread submits to them.
   std::unique_lock<std::mutex> Order;
   if (Stream != CU_STREAM_PER_THREAD)
     Order = std::unique_lock<std::mutex>(orderOf(Stream));
-  if (carryOutNodes(*Graph, Stream, Watching.get()))
-    P.hGraph = Its->Empty;
-  else
+  bool Done = carryOutNodes(Graph, Stream, Watching.get());
+  if (!Done)
     stopWatching(Watching);
+  return Done;
 }
 
 void GraphLaunches::onLaunched(const CUpti_CallbackData &Call) {
@@ -140,8 +156,7 @@ void GraphLaunches::onLaunched(const CUpti_CallbackData &Call) {
   LaunchedGraph &Its = *Launch.Its;
   CaptureRelaxed Relaxed(Driver);
   Its.Launched = Driver.EventRecord(Its.Last, Launch.Stream) == CUDA_SUCCESS;
-  // Nothing could wait for this launch.
-  Its.Elsewhere |= !Its.Launched;
+  Its.Unordered |= !Its.Launched;
 }
 
 /// Returns false if not even the first node could be launched, so that the program's own call must
@@ -166,13 +181,13 @@ bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch
     CUresult Result;
     {
       ProgramCalls AsTheProgram;
-      Result = carryOut(Driver, Node.Work, Stream);
+      Result = probe::carryOut(Driver, Node.Work, Stream);
     }
     // The program's own call returns the error of a broken context, too.
     if (Result != CUDA_SUCCESS && (!Any || breaksContext(Result)))
       return false;
     if (Result != CUDA_SUCCESS)
-      fail(plannedKernels(Graph),
+      fail(timedKernels(Graph),
            "a node of a graph could not be launched by itself: " + errorName(Driver, Result));
     Any = true;
     Mark();
@@ -193,7 +208,7 @@ std::shared_ptr<GraphLaunches::Watch> GraphLaunches::watch(const GraphCopy &Grap
   }
   ++Watching->Marks; // One before the first node.
   Watching->Context = Context;
-  Watching->Kernels = plannedKernels(Graph);
+  Watching->Kernels = timedKernels(Graph);
   std::lock_guard<std::mutex> Guard(Lock);
   if (Watched && Watched->Done < Watched->Marks)
     return nullptr;

@@ -27,8 +27,8 @@ struct LaunchedGraph {
   CUgraphExec Empty = nullptr; ///< What is launched in its place.
   CUevent Last = nullptr;      ///< The end of its last launch.
   bool Launched = false;       ///< Whether Last was recorded.
-  /// Whether it was launched in several contexts. Then it stays a graph.
-  bool Elsewhere = false;
+  /// Whether there was a launch for whose end no other launch can wait. Then it stays a graph.
+  bool Unordered = false;
 };
 
 /// The graph launches of a process. Only graphs with a kernel of the plan are carried out.
@@ -66,11 +66,12 @@ private:
   void onDestroy(const CUpti_CallbackData &Call);
   std::shared_ptr<LaunchedGraph> takeLaunched(CUgraphExec Executable);
   void destroyEnded();
-  std::vector<std::string> plannedKernels(const GraphCopy &Graph) const;
+  std::vector<std::string> timedKernels(const GraphCopy &Graph) const;
   std::shared_ptr<LaunchedGraph> launchedGraph(CUgraphExec Executable, CUcontext Context);
   bool mayCarryOut(const GraphCopy &Graph, const LaunchedGraph &Its, CUstream Stream,
                    CUcontext Context) const;
   bool makeEmpty(LaunchedGraph &Its) const;
+  bool carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context);
   bool carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch *Watching);
   std::shared_ptr<Watch> watch(const GraphCopy &Graph, CUcontext Context);
   void stopWatching(const std::shared_ptr<Watch> &Watching);
@@ -84,7 +85,7 @@ private:
   const Plan &Wanted;
   Watchdog &Dog;
   ExecutableGraphs Graphs;
-  uint64_t HangMs = 0;
+  uint64_t HangMs; ///< How long a node may run.
 
   std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
   std::unordered_map<CUgraphExec, std::shared_ptr<LaunchedGraph>> Known;

@@ -215,6 +215,15 @@ TEST(ProbeRecords, traceFacts_areReadAndPrinted) {
   EXPECT_NE(printProbeRecord(Again).find(TraceFacts), std::string::npos);
 }
 
+TEST(ProbeRecords, graphShare_isThatOfTheirKernelsTime) {
+  ProbeRecord R;
+  EXPECT_EQ(R.graphShare(), 0);
+  std::string Text = ProbeHead + kernelLine("a", 600, 6) + kernelLine("b", 400, 4) +
+                     "graph\ta\t2\t150\ngraph\tb\t1\t100\nend\n";
+  ASSERT_EQ(messageOf(readProbeFile(Text, "1", R)), "");
+  EXPECT_EQ(R.graphShare(), 0.25);
+}
+
 TEST(ProbeRecords, arguments_severalProcesses_areComparedByKernel) {
   ProbeRecord R;
   const std::string Both = "argument\ta\t0\t8\t4096\nargument\ta\t2\t4\t7\n";
