@@ -22,8 +22,8 @@ template <class... Record> struct RecordList {
 using AllRecords = RecordList<
     // What a traced process writes.
     ProcessRecord, DeviceInfo, ContainerRecord, SwappedRecord, UnswappedRecord, ModuleRecord,
-    KernelLaunches, SpanRecord, QueryRecord, GraphRecord, AttributeRecord, ArgumentRecord,
-    ShapeArgumentRecord, HazardRecord, DroppedRecord, AsideRecord, EndRecord,
+    KernelLaunches, SpanRecord, QueryRecord, GraphRecord, StayingGraph, AttributeRecord,
+    ArgumentRecord, ShapeArgumentRecord, HazardRecord, DroppedRecord, AsideRecord, EndRecord,
     // What it writes in a run with a plan.
     ReplayedLaunch, VerifiedVariant, TimedSample, RotatedSample, StoodBackKernel, VariantFault,
     // What it writes in a run with counters.

@@ -180,15 +180,50 @@ struct QueryRecord {
   }
 };
 
-/// How many of the launches in a kernel's records graphs made.
+/// How many of the launches in a kernel's records graphs made, and their time.
 struct GraphRecord {
   static constexpr ProtocolKind Kind{ProbeFile, "graph", Often::Many};
   std::string Kernel;
   uint64_t Launches = 0;
+  uint64_t TotalNs = 0;
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
     Visit.number("launches", Record.Launches);
+    Visit.number("total ns", Record.TotalNs);
+  }
+};
+
+/// Why a timing run cannot launch the nodes of a graph one by one.
+enum class GraphStay {
+  Conditional,     ///< What runs is decided on the device.
+  DeviceLaunch,    ///< The device may launch the graph.
+  DeviceUpdate,    ///< The device may change a node.
+  MemoryNode,      ///< A node allocates or frees memory, whose address belongs to the graph.
+  Semaphore,       ///< A node waits for or signals somebody outside of CUDA.
+  MemoryOperation, ///< A node waits for values in memory, or writes them.
+  Programmatic,    ///< A node may begin before its predecessor ends.
+  PageableCopy,    ///< A copy of memory that the driver does not know would make the host wait.
+  UnknownNode,     ///< The probe does not know the kind of a node.
+  UnknownUpdate,   ///< The executable graph was changed in a way that the probe cannot follow.
+  Unread,          ///< The driver did not tell the graph's nodes or their parameters.
+};
+template <> struct RecordWords<GraphStay> {
+  static constexpr std::string_view All[] = {"conditional",    "device-launch", "device-update",
+                                             "memory-node",    "semaphore",     "memory-operation",
+                                             "programmatic",   "pageable-copy", "unknown-node",
+                                             "unknown-update", "unread"};
+};
+
+/// Says that a graph with a kernel stays a graph in timing runs, and why.
+struct StayingGraph {
+  static constexpr ProtocolKind Kind{ProbeFile, "graph-stays", Often::Many};
+  std::string Kernel; ///< `-` if it is not known which kernels the graph has.
+  GraphStay Why = GraphStay::Unread;
+
+  template <class R, class V> static void fields(R &Record, V &Visit) {
+    Visit.name("kernel", Record.Kernel);
+    Visit.word("reason", Record.Why);
   }
 };
 

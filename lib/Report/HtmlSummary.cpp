@@ -183,6 +183,9 @@ std::string carve::printCircumstances(const TuningReport &R) {
     F.add("Decided", R.Scope == "file" ? "one cap per file" : "per kernel");
   if (R.Processes > 1)
     F.add("Processes on the GPU", std::to_string(R.Processes));
+  if (R.GraphShare > 0)
+    F.add("Launched from graphs",
+          llvm::formatv("{0:f1} % of the GPU time", 100 * R.GraphShare).str());
   std::string Text = "<section class=\"environment\" aria-labelledby=\"environment\">\n<h2 "
                      "id=\"environment\">Environment</h2>\n" +
                      F.print();

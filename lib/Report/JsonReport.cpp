@@ -138,6 +138,7 @@ template <class Fields> void describe(Fields &F, TuningReport &R) {
   F("unordered-lines", R.Unordered);
   F("processes", R.Processes);
   F("gpus", R.Gpus);
+  F.ifSet("graph-share", R.GraphShare);
   F("other-gpu-users", R.OtherUsers);
   F("note", Readable{R.Note});
   F("units", R.Units);

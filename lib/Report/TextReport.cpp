@@ -83,6 +83,9 @@ void printHead(const TuningReport &R, llvm::raw_ostream &OS) {
   if (R.TimingWallS > 0)
     OS << "timing within the program: " << formatted("%.2f", R.TimingWallS) << " s, "
        << R.VariantsCompared << " output(s) of variants compared with the default's\n";
+  if (R.GraphShare > 0)
+    OS << "launched from graphs: " << formatted("%.1f %%", 100 * R.GraphShare)
+       << " of the GPU time\n";
   for (const std::string &Why : R.Reruns)
     OS << "timed again: " << Why << "\n";
   for (const GpuUser &U : R.OtherUsers)

@@ -28,10 +28,12 @@ static Circumstances circumstancesOf(const TuneRequest &Request) {
   return When;
 }
 
-/// Adds to \p Report the program's processes and GPUs, and other users of these GPUs.
+/// Adds to \p Report the program's processes and GPUs, what graphs launch there, and other users of
+/// these GPUs.
 static void describeHost(TuneState &State, const ProbeRecord &Trace, TuningReport &Report) {
   Report.Processes = Trace.Processes;
   Report.Gpus = Trace.Devices.size();
+  Report.GraphShare = Trace.graphShare();
   if (!State.Gpus)
     return;
   (void)State.Gpus->take(); // This looks for other users a last time.

@@ -37,6 +37,13 @@ std::optional<std::string> ProbeRecord::whyMixed() const {
          "): choose GPUs of one architecture with CUDA_VISIBLE_DEVICES";
 }
 
+double ProbeRecord::graphShare() const {
+  uint64_t Ns = 0;
+  for (const auto &[Kernel, Own] : GraphNs)
+    Ns += Own;
+  return Ns ? double(Ns) / double(std::max(Ns, totalNs())) : 0;
+}
+
 uint64_t ProbeRecord::totalNs() const {
   uint64_t Sum = 0;
   for (const KernelLaunches &K : Kernels)
@@ -106,8 +113,13 @@ bool takeTraceFact(RecordReader &In, ProbeRecord &Record) {
                                    if (!llvm::StringRef(R.Call).contains("GetAttribute"))
                                      Record.SizedByOccupancy.insert(R.Kernel);
                                  }) ||
-         takeRecord<GraphRecord>(
-             In, [&](const GraphRecord &R) { Record.GraphLaunches[R.Kernel] += R.Launches; }) ||
+         takeRecord<GraphRecord>(In,
+                                 [&](const GraphRecord &R) {
+                                   Record.GraphLaunches[R.Kernel] += R.Launches;
+                                   Record.GraphNs[R.Kernel] += R.TotalNs;
+                                 }) ||
+         takeRecord<StayingGraph>(
+             In, [&](const StayingGraph &R) { Record.StayingGraphs.emplace(R.Kernel, R.Why); }) ||
          takeRecord<AttributeRecord>(
              In, [&](const AttributeRecord &R) { Record.Programmatic.insert(R.Kernel); }) ||
          takeRecord<HazardRecord>(
@@ -258,7 +270,9 @@ std::string carve::printProbeRecord(const ProbeRecord &Record) {
     Text += recordLine(
         QueryRecord{Kernel, Record.SizedByOccupancy.count(Kernel) ? "-" : "cuFuncGetAttribute"});
   for (const auto &[Kernel, Launches] : Record.GraphLaunches)
-    Text += recordLine(GraphRecord{Kernel, Launches});
+    Text += recordLine(GraphRecord{Kernel, Launches, Record.GraphNs.at(Kernel)});
+  for (const auto &[Kernel, Why] : Record.StayingGraphs)
+    Text += recordLine(StayingGraph{Kernel, Why});
   for (const std::string &Kernel : Record.Programmatic)
     Text += recordLine(AttributeRecord{Kernel, LaunchAttribute::Programmatic});
   for (const auto &[Kind, Calls] : Record.Hazards)

@@ -36,6 +36,10 @@ struct ProbeRecord {
   /// The kernels of these whose occupancy it asks for. Their grids may be chosen to fit it.
   std::set<std::string> SizedByOccupancy;
   std::map<std::string, uint64_t> GraphLaunches; ///< Launches from graphs, by kernel.
+  std::map<std::string, uint64_t> GraphNs;       ///< The time of these launches, by kernel.
+  /// Why graphs with a kernel stay graphs in timing runs, by kernel. The kernel `-` means that the
+  /// kernels of such a graph are not known.
+  std::map<std::string, GraphStay> StayingGraphs;
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
   /// What calls that launch kernels passed as arguments, by kernel. Kernels that the program itself
   /// adds to a graph are launched by no such call.
@@ -69,6 +73,8 @@ struct ProbeRecord {
   uint64_t totalNs() const;
   /// GPU time of the kernels in \p Names, in ns.
   uint64_t totalNs(const std::set<std::string> &Names) const;
+  /// The share of GPU time in kernels that graphs launched, 0 to 1.
+  double graphShare() const;
   /// The arguments of \p Kernel that had the same value at every launch in every process, by rising
   /// parameter. Empty if there are none, or if they are not known.
   std::vector<ArgumentValue> sameArguments(const std::string &Kernel) const;

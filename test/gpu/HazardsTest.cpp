@@ -29,8 +29,10 @@ const std::set<std::string> Replayed = {"replay"}, Inside = {"replay", "verify-r
                             NotReplayed = {"fixed", "rotate"}, Fixed = {"fixed"}, Any = {};
 
 std::vector<Hazard> hazards() {
-  return {{"capture", Fixed, "graph"},
-          {"graph", Fixed, "graph"},
+  return {{"capture", Inside},
+          {"graph", Inside},
+          {"graph_updates", Inside},
+          {"graph_memory", Fixed, "graphs with nodes that allocate or free memory"},
           {"cooperative", Inside},
           {"cluster", Replayed},
           {"programmatic", Fixed, "programmatic"},

@@ -142,7 +142,10 @@ TEST_F(TraceOf, queriedKernels_areRecorded) {
 
 TEST_F(TraceOf, launchesOfGraphs_areCounted) {
   std::map<std::string, uint64_t> Launches;
-  for (const auto &[Kernel, Count] : runProbed({program("graph")}).Probe.GraphLaunches)
+  ProbeRecord Probe = runProbed({program("graph")}).Probe;
+  EXPECT_TRUE(Probe.StayingGraphs.empty());
+  EXPECT_EQ(Probe.graphShare(), 1);
+  for (const auto &[Kernel, Count] : Probe.GraphLaunches)
     Launches[llvm::StringRef(profileName(Kernel)).split('(').first.str()] += Count;
   EXPECT_EQ(Launches, (std::map<std::string, uint64_t>{{"captured", 30}, {"added", 10}}));
   EXPECT_TRUE(runProbed({program("streams")}).Probe.GraphLaunches.empty());

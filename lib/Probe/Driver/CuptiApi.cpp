@@ -73,6 +73,50 @@ void DriverApi::load() {
   loadLaunches(Handle);
   loadCopies(Handle);
   loadVariables(Handle);
+  loadGraphs(Handle);
+}
+
+void DriverApi::loadGraphs(void *Handle) {
+  (void)resolve(Handle, "cuGraphGetNodes", GraphGetNodes);
+  (void)resolve(Handle, "cuGraphGetEdges", GraphGetEdges);
+  (void)resolve(Handle, "cuGraphNodeGetType", GraphNodeGetType);
+  (void)resolve(Handle, "cuGraphKernelNodeGetParams_v2", GraphKernelNodeGetParams);
+  (void)resolve(Handle, "cuGraphKernelNodeGetAttribute", GraphKernelNodeGetAttribute);
+  (void)resolve(Handle, "cuGraphMemcpyNodeGetParams", GraphMemcpyNodeGetParams);
+  (void)resolve(Handle, "cuGraphMemsetNodeGetParams", GraphMemsetNodeGetParams);
+  (void)resolve(Handle, "cuGraphHostNodeGetParams", GraphHostNodeGetParams);
+  (void)resolve(Handle, "cuGraphChildGraphNodeGetGraph", GraphChildGraphNodeGetGraph);
+  (void)resolve(Handle, "cuGraphEventRecordNodeGetEvent", GraphEventRecordNodeGetEvent);
+  (void)resolve(Handle, "cuGraphEventWaitNodeGetEvent", GraphEventWaitNodeGetEvent);
+  (void)resolve(Handle, "cuPointerGetAttribute", PointerGetAttribute);
+  (void)resolve(Handle, "cuGraphCreate", GraphCreate);
+  (void)resolve(Handle, "cuGraphDestroy", GraphDestroy);
+  (void)resolve(Handle, "cuGraphInstantiateWithFlags", GraphInstantiate);
+  (void)resolve(Handle, "cuGraphExecDestroy", GraphExecDestroy);
+  (void)resolve(Handle, "cuStreamGetCtx", StreamGetCtx);
+  (void)resolve(Handle, "cuStreamWaitEvent", StreamWaitEvent);
+  (void)resolve(Handle, "cuLaunchHostFunc", LaunchHostFunc);
+  (void)resolve(Handle, "cuMemcpy3DAsync_v2", Memcpy3DAsync);
+  (void)resolve(Handle, "cuMemsetD16Async", MemsetD16Async);
+  (void)resolve(Handle, "cuMemsetD32Async", MemsetD32Async);
+  (void)resolve(Handle, "cuMemsetD2D8Async", MemsetD2D8Async);
+  (void)resolve(Handle, "cuMemsetD2D16Async", MemsetD2D16Async);
+  (void)resolve(Handle, "cuMemsetD2D32Async", MemsetD2D32Async);
+}
+
+bool DriverApi::readsGraphs() const {
+  return GraphGetNodes && GraphGetEdges && GraphNodeGetType && GraphKernelNodeGetParams &&
+         GraphKernelNodeGetAttribute && GraphMemcpyNodeGetParams && GraphMemsetNodeGetParams &&
+         GraphHostNodeGetParams && GraphChildGraphNodeGetGraph && GraphEventRecordNodeGetEvent &&
+         GraphEventWaitNodeGetEvent && PointerGetAttribute;
+}
+
+bool DriverApi::launchesNodes() const {
+  return readsGraphs() && LaunchKernelEx && GraphCreate && GraphDestroy && GraphInstantiate &&
+         GraphExecDestroy && StreamGetCtx && StreamWaitEvent && StreamIsCapturing && EventCreate &&
+         EventDestroy && EventQuery && EventRecord && LaunchHostFunc && Memcpy3DAsync &&
+         MemsetD8Async && MemsetD16Async && MemsetD32Async && MemsetD2D8Async && MemsetD2D16Async &&
+         MemsetD2D32Async;
 }
 
 void DriverApi::loadVariables(void *Handle) {

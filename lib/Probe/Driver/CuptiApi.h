@@ -119,9 +119,42 @@ struct DriverApi {
   /// Returns whether variables can be read with this driver.
   bool readsVariables() const;
 
+  // Graphs, used by the room Graphs.
+  decltype(&cuGraphGetNodes) GraphGetNodes = nullptr;
+  /// The first version of the call, which refuses to tell edges that have data.
+  CUresult (*GraphGetEdges)(CUgraph, CUgraphNode *From, CUgraphNode *To, size_t *Count) = nullptr;
+  decltype(&cuGraphNodeGetType) GraphNodeGetType = nullptr;
+  decltype(&cuGraphKernelNodeGetParams) GraphKernelNodeGetParams = nullptr;
+  decltype(&cuGraphKernelNodeGetAttribute) GraphKernelNodeGetAttribute = nullptr;
+  decltype(&cuGraphMemcpyNodeGetParams) GraphMemcpyNodeGetParams = nullptr;
+  decltype(&cuGraphMemsetNodeGetParams) GraphMemsetNodeGetParams = nullptr;
+  decltype(&cuGraphHostNodeGetParams) GraphHostNodeGetParams = nullptr;
+  decltype(&cuGraphChildGraphNodeGetGraph) GraphChildGraphNodeGetGraph = nullptr;
+  decltype(&cuGraphEventRecordNodeGetEvent) GraphEventRecordNodeGetEvent = nullptr;
+  decltype(&cuGraphEventWaitNodeGetEvent) GraphEventWaitNodeGetEvent = nullptr;
+  decltype(&cuPointerGetAttribute) PointerGetAttribute = nullptr;
+  /// Returns whether graphs can be read with this driver.
+  bool readsGraphs() const;
+  decltype(&cuGraphCreate) GraphCreate = nullptr;
+  decltype(&cuGraphDestroy) GraphDestroy = nullptr;
+  decltype(&cuGraphInstantiate) GraphInstantiate = nullptr;
+  decltype(&cuGraphExecDestroy) GraphExecDestroy = nullptr;
+  decltype(&cuStreamGetCtx) StreamGetCtx = nullptr;
+  decltype(&cuStreamWaitEvent) StreamWaitEvent = nullptr;
+  decltype(&cuLaunchHostFunc) LaunchHostFunc = nullptr;
+  decltype(&cuMemcpy3DAsync) Memcpy3DAsync = nullptr;
+  decltype(&cuMemsetD16Async) MemsetD16Async = nullptr;
+  decltype(&cuMemsetD32Async) MemsetD32Async = nullptr;
+  decltype(&cuMemsetD2D8Async) MemsetD2D8Async = nullptr;
+  decltype(&cuMemsetD2D16Async) MemsetD2D16Async = nullptr;
+  decltype(&cuMemsetD2D32Async) MemsetD2D32Async = nullptr;
+  /// Returns whether the nodes of graphs can be launched one by one with this driver.
+  bool launchesNodes() const;
+
   void load();
 
 private:
+  void loadGraphs(void *Handle);
   void loadVariables(void *Handle);
   void loadLaunches(void *Handle);
   void loadCopies(void *Handle);

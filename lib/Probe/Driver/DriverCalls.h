@@ -59,6 +59,10 @@ enum class Role : uint32_t {
   HazardIpc = 1u << 22,
   HazardPeer = 1u << 23,
   HazardArray = 1u << 24,
+  /// The call makes, changes or ends an executable graph.
+  ExecutableGraph = 1u << 25,
+  /// The call launches an executable graph.
+  GraphLaunch = 1u << 26,
 };
 
 /// A set of roles.

@@ -2,12 +2,15 @@
 
 using namespace carve::probe;
 
-/// Returns the handle that names \p Stream. For the calls with `_ptsz` the null stream is the
-/// thread's own one.
-static CUstream streamOf(CUstream Stream, bool PerThread) {
+/// Does what streamOf() does. \p PerThread says that the call is a form with `_ptsz`.
+static CUstream namedStream(CUstream Stream, bool PerThread) {
   if (Stream)
     return Stream;
   return PerThread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
+}
+
+CUstream carve::probe::streamOf(CUstream Stream, CUpti_CallbackId Id) {
+  return namedStream(Stream, plainForm(Id) != Id);
 }
 
 /// Decodes cuLaunchKernel and cuLaunchCooperativeKernel, whose first parameters are alike.
@@ -17,7 +20,7 @@ template <class Params> static LaunchCall decodePlain(Params *P, bool PerThread)
   Call.Shape.Grid = {P->gridDimX, P->gridDimY, P->gridDimZ};
   Call.Shape.Block = {P->blockDimX, P->blockDimY, P->blockDimZ};
   Call.Shape.DynamicSmemBytes = P->sharedMemBytes;
-  Call.Stream = streamOf(P->hStream, PerThread);
+  Call.Stream = namedStream(P->hStream, PerThread);
   Call.Parameters = P->kernelParams;
   return Call;
 }
@@ -43,7 +46,7 @@ static std::optional<LaunchCall> decodeEx(cuLaunchKernelEx_params *P, bool PerTh
   Call.Shape.Grid = {Config.gridDimX, Config.gridDimY, Config.gridDimZ};
   Call.Shape.Block = {Config.blockDimX, Config.blockDimY, Config.blockDimZ};
   Call.Shape.DynamicSmemBytes = Config.sharedMemBytes;
-  Call.Stream = streamOf(Config.hStream, PerThread);
+  Call.Stream = namedStream(Config.hStream, PerThread);
   Call.Parameters = P->kernelParams;
   Call.Extra = P->extra;
   Call.Attributes = Config.attrs;

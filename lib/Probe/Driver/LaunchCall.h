@@ -23,6 +23,10 @@ inline uint64_t argumentBits(const void *Argument, size_t Bytes) {
   return Bits;
 }
 
+/// Returns the handle that names \p Stream, a parameter of the call \p Id. In the calls with
+/// `_ptsz` a null stream is the thread's own one.
+CUstream streamOf(CUstream Stream, CUpti_CallbackId Id);
+
 /// A launch of one kernel. It points into the callback's parameters and is valid only during the
 /// callback.
 struct LaunchCall {

@@ -23,7 +23,15 @@ bool carve::probe::isMemoryCall(std::string_view Name) {
                                [&](std::string_view Prefix) { return Name.starts_with(Prefix); });
 }
 
-std::vector<CUpti_CallbackId> carve::probe::unknownMemoryCalls(const CuptiApi &Cupti) {
+bool carve::probe::isGraphCall(std::string_view Name) {
+  return Name.find("Get") == Name.npos &&
+         (Name.starts_with("cuGraphExec") || Name.starts_with("cuGraphInstantiate") ||
+          Name.starts_with("cuGraphLaunch") || Name.starts_with("cuGraphNodeSetEnabled"));
+}
+
+/// Returns the calls of CUPTI's list that \p IsMeant finds by their names and that lack \p Known.
+static std::vector<CUpti_CallbackId> callsWithout(const CuptiApi &Cupti, Roles Known,
+                                                  bool (*IsMeant)(std::string_view)) {
   std::vector<CUpti_CallbackId> Unknown;
   if (!Cupti.GetCallbackName)
     return Unknown;
@@ -31,8 +39,16 @@ std::vector<CUpti_CallbackId> carve::probe::unknownMemoryCalls(const CuptiApi &C
   for (CUpti_CallbackId Id = 1; Id < MostCalls; ++Id) {
     if (Cupti.GetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, Id, &Name) != CUPTI_SUCCESS || !Name)
       break;
-    if (isMemoryCall(Name) && !rolesOf(Id).any(Role::Gated))
+    if (IsMeant(Name) && !rolesOf(Id).any(Known))
       Unknown.push_back(Id);
   }
   return Unknown;
+}
+
+std::vector<CUpti_CallbackId> carve::probe::unknownMemoryCalls(const CuptiApi &Cupti) {
+  return callsWithout(Cupti, Role::Gated, isMemoryCall);
+}
+
+std::vector<CUpti_CallbackId> carve::probe::unknownGraphCalls(const CuptiApi &Cupti) {
+  return callsWithout(Cupti, Role::ExecutableGraph | Role::GraphLaunch, isGraphCall);
 }

@@ -1,4 +1,5 @@
 #include "Probe/Entry/Callbacks.h"
+#include "Probe/Driver/CallbackScope.h"
 #include "Probe/Driver/Hazards.h"
 #include "Probe/Driver/LoadedHandles.h"
 #include "Probe/Entry/TracedProcess.h"
@@ -10,19 +11,6 @@
 
 using namespace carve;
 using namespace carve::probe;
-
-namespace {
-/// Marks that the thread is inside a callback. The probe itself calls the driver there, and such a
-/// call is not the program's.
-struct CallbackScope {
-  CallbackScope() { ++depth(); }
-  ~CallbackScope() { --depth(); }
-  static int &depth() {
-    static thread_local int Depth = 0;
-    return Depth;
-  }
-};
-} // namespace
 
 /// Holds a launch back. Short delays spin: a sleep takes about 60 us or more, which would slow down
 /// a program with a million launches.
@@ -98,7 +86,7 @@ static void CUPTIAPI onCallback(void *User, CUpti_CallbackDomain Domain, CUpti_C
     // A driver call of the probe may make the driver load a module of the program.
     if (Domain == CUPTI_CB_DOMAIN_RESOURCE && Id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
       onModule(P, *static_cast<const CUpti_ResourceData *>(Data));
-    if (CallbackScope::depth() > 0)
+    if (CallbackScope::inside())
       return;
     CallbackScope Scope;
     if (Domain == CUPTI_CB_DOMAIN_DRIVER_API)

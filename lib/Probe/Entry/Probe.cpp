@@ -62,7 +62,7 @@ static Failure startModes(TracedProcess &P) {
       P.Modes.push_back(std::move(Mode));
     }
   if (!std::getenv(ImagesVariable) && !std::getenv(MetricsVariable))
-    P.Modes.push_back(std::make_unique<TraceRun>(P.Driver, P.File));
+    P.Modes.push_back(std::make_unique<TraceRun>(P.Cupti, P.Driver, P.File));
   return Failure::none();
 }
 

@@ -61,8 +61,24 @@ void TraceRun::onLaunched(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     File.append(Lines);
 }
 
+/// A graph that the device launches may never be launched by a call.
+void TraceRun::onGraph(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  std::shared_ptr<GraphCopy> Changed = Graphs.note(Id, Call);
+  if (Changed && Changed->Stays == GraphStay::DeviceLaunch)
+    recordStay(File, *Changed);
+  if (!rolesOf(Id).any(Role::GraphLaunch) || !Call.functionParams ||
+      Call.callbackSite != CUPTI_API_ENTER)
+    return;
+  auto *P = static_cast<const cuGraphLaunch_params *>(Call.functionParams);
+  if (std::shared_ptr<GraphCopy> Launched = Graphs.find(P->hGraph))
+    recordStay(File, *Launched);
+  else
+    File.addOnce(StayingGraph{"-", GraphStay::Unread});
+}
+
 void TraceRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   Roles Means = rolesOf(Id);
+  onGraph(Id, Call);
   if (Means.any(ChangesHandles))
     Arguments.forgetHandles();
   if (!Call.functionParams)

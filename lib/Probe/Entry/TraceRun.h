@@ -1,27 +1,30 @@
 /// \file
 /// The mode of a run that traces the unchanged program. It records what affects how kernels may be
 /// timed: hazards, launches that overlap others, and the program's own questions about attributes
-/// and occupancy of kernels. It also records which arguments have the same value at every launch.
-/// Kernels and images are recorded in every mode.
+/// and occupancy of kernels, and which graphs a timing run cannot launch node by node. It also
+/// records which arguments have the same value at every launch. Kernels and images are recorded in
+/// every mode.
 #pragma once
 
 #include "Probe/Driver/Hazards.h"
 #include "Probe/Driver/ProbeMode.h"
+#include "Probe/Graphs/ExecutableGraphs.h"
 #include "Probe/Process/RecordFile.h"
 #include "Probe/Trace/LaunchArguments.h"
 
 namespace carve::probe {
 
-struct DriverApi;
-
 /// The mode of such a run.
 class TraceRun : public ProbeMode {
 public:
-  TraceRun(const DriverApi &Driver, RecordFile &File) : Driver(Driver), File(File) {}
+  TraceRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File)
+      : Driver(Driver), File(File), Graphs(Cupti, Driver) {}
 
   Roles calls() const override {
-    return ChangesHandles | Role::AsksKernel | Role::Launch | HazardCalls;
+    return ChangesHandles | Role::AsksKernel | Role::Launch | HazardCalls |
+           ExecutableGraphs::Calls | Role::GraphLaunch;
   }
+  std::set<CUpti_CallbackId> unknownCalls() const override { return Graphs.unknownCalls(); }
   /// A trace needs no more of these events than the callbacks record in every mode.
   std::set<CUpti_CallbackId> resources() const override {
     return {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED};
@@ -35,12 +38,14 @@ private:
 
   void onLaunched(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onProgrammaticLaunch(const void *Handle);
+  void onGraph(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   void onQuery(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
   const DriverApi &Driver;
   RecordFile &File;
   SeenHandles Programmatic; ///< The kernels that were recorded as launched in this way.
   LaunchArguments Arguments;
+  ExecutableGraphs Graphs;
 };
 
 } // namespace carve::probe

@@ -1,5 +1,6 @@
 #include "Probe/Replay/PlannedRun.h"
 
+#include "Probe/Driver/CallbackScope.h"
 #include "Probe/Driver/StreamCaptures.h"
 #include "Probe/Trace/Activity.h"
 
@@ -42,19 +43,29 @@ PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFil
       Shapes[&Shape].Shape = &Shape;
     }
   }
-  for (const auto &[Name, Kernel] : Wanted.Kernels)
+  for (const auto &[Name, Kernel] : Wanted.Kernels) {
     if (isReplayed(Kernel.Mode) && !Replaying)
       Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
+    if (Kernel.Mode != TimingMode::Dispatch && !ByNode && Driver.launchesNodes())
+      ByNode = std::make_unique<GraphLaunches>(Cupti, Driver, File, Submitted, Wanted, Dog);
+  }
 }
 
 Roles PlannedRun::calls() const {
   // When a program waits, it learns that a kernel has broken the context.
   Roles Own = LaunchCall::Calls | KernelHandles::Calls | Role::Waits;
+  if (ByNode)
+    Own |= GraphLaunches::Calls;
   return Replaying ? Own | Replays::Calls : Own;
 }
 
 std::set<CUpti_CallbackId> PlannedRun::unknownCalls() const {
-  return Replaying ? Replaying->unknownCalls() : std::set<CUpti_CallbackId>();
+  std::set<CUpti_CallbackId> Unknown;
+  if (Replaying)
+    Unknown = Replaying->unknownCalls();
+  if (ByNode)
+    Unknown.insert(ByNode->unknownCalls().begin(), ByNode->unknownCalls().end());
+  return Unknown;
 }
 
 std::set<CUpti_CallbackId> PlannedRun::resources() const {
@@ -66,6 +77,8 @@ void PlannedRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   bool Entry = Call.callbackSite == CUPTI_API_ENTER;
   if (Entry && Replaying)
     Replaying->note(Id, Call);
+  if (ByNode)
+    ByNode->onCall(Id, Call);
   if (Call.functionParams) {
     Handles.note(Id, Call);
     if (rolesOf(Id).any(LaunchCall::Calls))
@@ -85,14 +98,11 @@ void PlannedRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resou
     Handles.forget();
     // The launches in progress there end with the context, with or without a record.
     forgetPending();
+    if (ByNode)
+      ByNode->contextDestroyed(Resource.context);
   }
   if (Replaying)
     Replaying->onResource(Id, Resource);
-}
-
-void PlannedRun::onModule(const CUpti_ModuleResourceData &Module) {
-  if (Replaying)
-    Replaying->onModule(Module);
 }
 
 /// The first launch of a shape is replayed. The middle one is replayed as well and timed once more,
@@ -246,7 +256,7 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
     Turn = {Turn->Cycle, DefaultPlace, /*Counts=*/false};
   std::lock_guard<std::mutex> Guard(Lock);
   State.notePending();
-  State.Turns->launched(*Turn, Correlation);
+  State.Turns->launched(*Turn, Correlation, ProgramCalls::active());
   ThisLaunch = {State.Shape, Turn->Variant};
   if (Turn->Variant != DefaultPlace)
     *Launch.Slot = Kernel.Variants[Turn->Variant];
@@ -320,20 +330,6 @@ void PlannedRun::onBrokenContext(CUresult Error) {
       Dog.fail(State.Kernel->Name, State.Kernel->Variants[Variant].Name, errorName(Driver, Error));
 }
 
-void PlannedRun::forgetPending() {
-  std::lock_guard<std::mutex> Guard(Lock);
-  for (auto &[Shape, State] : Shapes) {
-    State.Dispatched = 0;
-    if (State.Turns)
-      State.Turns->forgetLaunches();
-  }
-}
-
-void PlannedRun::onLostRecords() {
-  if (!Checking)
-    forgetPending();
-}
-
 /// Returns whether \p Variant seems to hang. A launch may wait for a long time in the program's own
 /// queue. Therefore what counts is for how long no kernel at all has ended, and the limit is three
 /// times that of a replay, in which nothing else runs. The kernel that runs may also be of another
@@ -348,6 +344,8 @@ bool PlannedRun::seemsHung(const PlannedShape &Planned, const ShapeState &State,
 
 void PlannedRun::check() {
   Dog.check();
+  if (ByNode)
+    ByNode->check();
   {
     std::lock_guard<std::mutex> Guard(Lock);
     bool Any = false;

@@ -7,6 +7,7 @@
 #include "Probe/Driver/ProbeMode.h"
 #include "Probe/Process/Failure.h"
 #include "Probe/Process/RecordFile.h"
+#include "Probe/Replay/GraphLaunches.h"
 #include "Probe/Replay/KernelHandles.h"
 #include "Probe/Replay/Replays.h"
 #include "Probe/Replay/Rotation.h"
@@ -37,10 +38,16 @@ public:
 
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;
-  void onModule(const CUpti_ModuleResourceData &Module) override;
+  void onModule(const CUpti_ModuleResourceData &Module) override {
+    if (Replaying)
+      Replaying->onModule(Module);
+  }
   Counted onKernel(const CUpti_ActivityKernel10 &Record, const LaunchShape &Shape,
                    std::string &Lines) override;
-  void onLostRecords() override;
+  void onLostRecords() override {
+    if (!Checking)
+      forgetPending();
+  }
   /// Ends the process if a variant hangs.
   void check() override;
 
@@ -103,7 +110,14 @@ private:
                      uint64_t Index);
   void dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch);
   void onBrokenContext(CUresult Error);
-  void forgetPending();
+  void forgetPending() {
+    std::lock_guard<std::mutex> Guard(Lock);
+    for (auto &[Shape, State] : Shapes) {
+      State.Dispatched = 0;
+      if (State.Turns)
+        State.Turns->forgetLaunches();
+    }
+  }
   void checkRotated();
   bool seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
                  uint64_t &LimitMs) const;
@@ -114,6 +128,8 @@ private:
   Watchdog Dog;
   KernelHandles Handles;
   std::unique_ptr<Replays> Replaying; ///< Null if nothing is to be replayed.
+  /// Null if graphs are launched as they are.
+  std::unique_ptr<GraphLaunches> ByNode;
   std::unordered_map<std::string_view, Named> Names;
 
   std::atomic<uint64_t> LastRecordMs{0}; ///< The time at which CUPTI last delivered a record.

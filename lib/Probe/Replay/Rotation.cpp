@@ -25,8 +25,8 @@ std::optional<Rotation::Turn> Rotation::next() {
   return Turn{Cycle, Order[At++]};
 }
 
-void Rotation::launched(const Turn &T, uint64_t Correlation) {
-  Launches.push_back({T, Correlation});
+void Rotation::launched(const Turn &T, uint64_t Correlation, bool Nested) {
+  Launches.push_back({T, Correlation, Nested});
 }
 
 void Rotation::failed(uint64_t Correlation) {
@@ -42,9 +42,10 @@ std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correl
                         [&](const Waiting &W) { return W.T.Variant == Variant && Matches(W); });
   };
   auto It = Find([&](const Waiting &W) { return W.Correlation == Correlation; });
-  Correlated |= It != Launches.end();
-  if (!Correlated)
-    It = Find([](const Waiting &) { return true; });
+  if (It != Launches.end())
+    Correlated |= !It->Nested;
+  else
+    It = Find([&](const Waiting &W) { return W.Nested || !Correlated; });
   if (It == Launches.end())
     return std::nullopt;
   Turn T = It->T;

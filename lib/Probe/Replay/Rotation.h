@@ -36,8 +36,9 @@ public:
     return Active.size() < 2 || Cycle >= MaxCycles ||
            (Begun && Cycle + 1 == MaxCycles && At >= Order.size());
   }
-  /// Takes note that the launch with \p Correlation has been submitted as \p T.
-  void launched(const Turn &T, uint64_t Correlation);
+  /// Takes note that the launch with \p Correlation has been submitted as \p T. With \p Nested the
+  /// probe makes the call inside another one of the program, and the record may have either id.
+  void launched(const Turn &T, uint64_t Correlation, bool Nested = false);
   /// Takes note that this launch was not submitted.
   void failed(uint64_t Correlation);
 
@@ -60,13 +61,15 @@ private:
   struct Waiting {
     Turn T;
     uint64_t Correlation;
+    bool Nested;
   };
 
   std::vector<size_t> Active, Order;
   size_t At = 0;
   unsigned Cycle = 0;
   bool Begun = false;
-  bool Correlated = false; ///< Set once ids have matched; from then on only ids count.
+  /// Set once ids of calls that are not nested have matched; from then on only ids count for these.
+  bool Correlated = false;
   std::mt19937_64 Random;
   std::deque<Waiting> Launches;
 };

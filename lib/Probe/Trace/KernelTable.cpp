@@ -23,6 +23,7 @@ void KernelTable::add(std::string_view Name, const KernelShape &Shape, uint64_t 
   Sum &S = sumOf(Kernel->second, Kernel->first, Shape);
   ++S.Launches;
   S.FromGraphs += FromGraph;
+  S.FromGraphsNs += FromGraph ? TimeNs : 0;
   S.TotalNs += TimeNs;
   S.MinNs = std::min(S.MinNs, TimeNs);
   S.LocalBytesTotal = std::max(S.LocalBytesTotal, LocalBytesTotal);
@@ -58,7 +59,7 @@ std::string KernelTable::drain() {
     Record.MinNs = S.MinNs;
     Lines += recordLine(Record);
     if (S.FromGraphs)
-      Lines += recordLine(GraphRecord{Record.Kernel, S.FromGraphs});
+      Lines += recordLine(GraphRecord{Record.Kernel, S.FromGraphs, S.FromGraphsNs});
     S = Sum();
   }
   Dirty.clear();

@@ -53,7 +53,7 @@ private:
   };
   struct Sum {
     uint64_t Launches = 0, TotalNs = 0, MinNs = UINT64_MAX, LocalBytesTotal = 0;
-    uint64_t FromGraphs = 0; ///< How many of the launches graphs made.
+    uint64_t FromGraphs = 0, FromGraphsNs = 0; ///< The launches that graphs made, and their time.
   };
   using Shapes = std::unordered_map<KernelShape, Sum, ShapeHash>;
 

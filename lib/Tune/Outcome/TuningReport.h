@@ -108,9 +108,10 @@ struct TuningReport {
   /// no confirmation.
   std::string Ended;
   size_t UnstableLines = 0;
-  bool Unordered = false;          ///< Whether output lines were compared without their order.
-  unsigned Processes = 1;          ///< Processes of the program that used CUDA.
-  unsigned Gpus = 1;               ///< GPUs that these processes used.
+  bool Unordered = false; ///< Whether output lines were compared without their order.
+  unsigned Processes = 1; ///< Processes of the program that used CUDA.
+  unsigned Gpus = 1;      ///< GPUs that these processes used.
+  double GraphShare = 0;  ///< Share of the traced GPU time in kernels that graphs launched.
   std::vector<GpuUser> OtherUsers; ///< Other users of the same GPUs, seen while timing.
   std::string Note;                ///< Why nothing was tuned at all; empty if something was.
   std::vector<KernelReport> Kernels;

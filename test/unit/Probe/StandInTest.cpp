@@ -14,10 +14,10 @@ using namespace carve::probe::test;
 namespace {
 class StandIn : public testing::TestWithParam<const char *> {};
 
-const char *const Scenarios[] = {"deterministic", "in-place",  "atomics",     "permutation",
-                                 "streams",       "threads",   "contexts",    "capture",
-                                 "full-memory",   "managed",   "host-mapped", "host-hidden",
-                                 "mapped",        "variables", "forks",       "early-exit"};
+const char *const Scenarios[] = {
+    "deterministic", "in-place",  "atomics",     "permutation", "streams",      "threads",
+    "contexts",      "capture",   "full-memory", "managed",     "host-mapped",  "host-hidden",
+    "mapped",        "variables", "forks",       "early-exit",  "random-graphs"};
 
 std::string nameOf(const testing::TestParamInfo<const char *> &Info) {
   std::string Name = Info.param;

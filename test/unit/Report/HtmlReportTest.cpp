@@ -33,6 +33,7 @@ struct Page {
 TEST(HtmlReport, page_hasWhatTheTextReportHas) {
   TuningReport R = sampleReport();
   R.UnstableLines = 3;
+  R.GraphShare = 0.625;
   R.OtherUsers = {{123, "python", 38}};
   Page P(R);
   EXPECT_EQ(P.Fault, "");
@@ -52,6 +53,7 @@ TEST(HtmlReport, page_hasWhatTheTextReportHas) {
         "2026-11-20 12:00:00 UTC",
         "3 line(s) of the output differ",
         "python",
+        "62.5 % of the GPU time",
         "<strong>1.333</strong>",
         "[1.316, 1.351]",
         "<span class=\"was\">40</span> \u2192 168",

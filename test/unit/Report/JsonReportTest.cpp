@@ -27,6 +27,7 @@ TEST(JsonReport, report_printedAndRead_isTheSame) {
   R.Note = "a \"note\"";
   R.Unordered = true;
   R.Processes = 4;
+  R.GraphShare = 0.25;
   R.Gpus = 2;
   R.Reruns = {"variant 3 of k ended the timing run: hung"};
   VariantReport Cut;
@@ -63,6 +64,7 @@ TEST(JsonReport, report_printedAndRead_isTheSame) {
   EXPECT_EQ(Again->UnstableLines, 3u);
   EXPECT_TRUE(Again->Unordered);
   EXPECT_EQ(Again->Processes, 4u);
+  EXPECT_EQ(Again->GraphShare, 0.25);
   EXPECT_EQ(Again->Gpus, 2u);
   ASSERT_EQ(Again->OtherUsers.size(), 2u);
   EXPECT_EQ(Again->OtherUsers[0].Pid, 123u);

@@ -52,6 +52,14 @@ TEST(TextReport, severalProcessesAndOtherUsers_areNamed) {
     EXPECT_NE(Text.find(Part), std::string::npos) << Text;
 }
 
+TEST(TextReport, programWithGraphs_saysHowMuchTimeTheyHave) {
+  TuningReport R = sampleReport();
+  EXPECT_EQ(printTextReport(R).find("graphs"), std::string::npos);
+  R.GraphShare = 0.625;
+  EXPECT_NE(printTextReport(R).find("launched from graphs: 62.5 % of the GPU time\n"),
+            std::string::npos);
+}
+
 TEST(TextReport, report_saysHowOutputsWereCompared) {
   const std::pair<const char *, const char *> Words[] = {
       {"bitwise", "output equal bit by bit"},

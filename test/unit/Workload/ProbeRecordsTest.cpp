@@ -191,23 +191,37 @@ TEST(ProbeRecords, records_printedAndRead_areTheSame) {
   EXPECT_EQ(Again.Incomplete, 0u);
 }
 
-static const char TraceFacts[] = "query\t_Z1kv\t-\ngraph\t_Z1gv\t7\nattribute\t_Z1pv\t"
-                                 "programmatic\nhazard\tmanaged\tcuMemAllocManaged\n"
+static const char TraceFacts[] = "query\t_Z1kv\t-\ngraph\t_Z1gv\t7\t700\n"
+                                 "graph-stays\t-\tconditional\ngraph-stays\t_Z1gv\tmemory-node\n"
+                                 "attribute\t_Z1pv\tprogrammatic\n"
+                                 "hazard\tmanaged\tcuMemAllocManaged\n"
                                  "hazard\tipc\tcuIpcGetMemHandle\nhazard\tipc\t"
                                  "cuIpcOpenMemHandle_v2\n";
 
 TEST(ProbeRecords, traceFacts_areReadAndPrinted) {
   ProbeRecord R;
-  std::string Text = ProbeHead + TraceFacts + "graph\t_Z1gv\t3\nend\n";
+  std::string Text = ProbeHead + TraceFacts + "graph\t_Z1gv\t3\t200\nend\n";
   ASSERT_EQ(messageOf(readProbeFile(Text, "1", R)), "");
-  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "graph\t_Z1gv\t5\nend\n", "2", R)), "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "graph\t_Z1gv\t5\t100\nend\n", "2", R)), "");
   EXPECT_EQ(R.GraphLaunches, (std::map<std::string, uint64_t>{{"_Z1gv", 15}}));
+  EXPECT_EQ(R.GraphNs, (std::map<std::string, uint64_t>{{"_Z1gv", 1000}}));
+  EXPECT_EQ(R.StayingGraphs, (std::map<std::string, GraphStay>{{"-", GraphStay::Conditional},
+                                                               {"_Z1gv", GraphStay::MemoryNode}}));
   EXPECT_EQ(R.Programmatic, std::set<std::string>{"_Z1pv"});
   EXPECT_EQ(R.Hazards, (std::map<HazardKind, std::set<std::string>>{
                            {HazardKind::Ipc, {"cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2"}},
                            {HazardKind::Managed, {"cuMemAllocManaged"}}}));
   ProbeRecord Again = parsed(printProbeRecord(parsed(ProbeHead + TraceFacts + "end\n")));
   EXPECT_NE(printProbeRecord(Again).find(TraceFacts), std::string::npos);
+}
+
+TEST(ProbeRecords, graphShare_isThatOfTheirKernelsTime) {
+  ProbeRecord R;
+  EXPECT_EQ(R.graphShare(), 0);
+  std::string Text = ProbeHead + kernelLine("a", 600, 6) + kernelLine("b", 400, 4) +
+                     "graph\ta\t2\t150\ngraph\tb\t1\t100\nend\n";
+  ASSERT_EQ(messageOf(readProbeFile(Text, "1", R)), "");
+  EXPECT_EQ(R.graphShare(), 0.25);
 }
 
 TEST(ProbeRecords, arguments_severalProcesses_areComparedByKernel) {
@@ -250,6 +264,10 @@ TEST(ProbeRecords, counts_severalProcesses_addUp) {
 TEST(ProbeRecords, traceFacts_damaged_areErrors) {
   EXPECT_EQ(failure(ProbeHead + "graph\t_Z1gv\tmany\n"),
             "p:3: 'graph' record: field 2 is 'many', expected a number");
+  EXPECT_EQ(failure(ProbeHead + "graph-stays\t_Z1gv\tsomehow\n"),
+            "p:3: 'graph-stays' record: field 2 is 'somehow', expected "
+            "conditional|device-launch|device-update|memory-node|semaphore|memory-operation|"
+            "programmatic|pageable-copy|unknown-node|unknown-update|unread");
   EXPECT_EQ(failure(ProbeHead + "attribute\tk\tpriority\n"),
             "p:3: 'attribute' record: field 2 is 'priority', expected programmatic");
   EXPECT_EQ(failure(ProbeHead + "hazard\tmagic\tcuMagic\n"),

@@ -43,6 +43,16 @@ TEST(MemoryCalls, callThatOnlyInforms_isNoMemoryCall) {
     EXPECT_TRUE(isMemoryCall(Name)) << Name;
 }
 
+TEST(MemoryCalls, graphCallsOfTheHeader_areFollowed) {
+  unsigned Checked = 0;
+  for (const auto &[Name, Id] : callsOfHeader())
+    if (isGraphCall(Name)) {
+      EXPECT_TRUE(rolesOf(Id).any(Role::ExecutableGraph | Role::GraphLaunch)) << Name;
+      ++Checked;
+    }
+  EXPECT_GT(Checked, 20u);
+}
+
 TEST(MemoryCalls, changingCallNamedAsAQuestion_waitsToo) {
   for (CUpti_CallbackId Id : {CUPTI_DRIVER_TRACE_CBID_cuIpcGetMemHandle,
                               CUPTI_DRIVER_TRACE_CBID_cuMemGetHandleForAddressRange,

@@ -67,6 +67,19 @@ TEST(Rotation, recordsWithoutMatchingIds_areAssignedByTheirOrder) {
   EXPECT_FALSE(R.recorded(0, 11));
 }
 
+TEST(Rotation, nestedLaunch_findsItsRecordWithAnyId) {
+  Rotation R({0, 1}, 1);
+  R.launched({0, 1}, 100);
+  R.launched({1, 1}, 101, /*Nested=*/true);
+  R.launched({2, 1}, 102, /*Nested=*/true);
+  R.launched({3, 1}, 103);
+  EXPECT_EQ(R.recorded(1, 100)->Cycle, 0u);
+  EXPECT_EQ(R.recorded(1, 102)->Cycle, 2u);
+  EXPECT_EQ(R.recorded(1, 999)->Cycle, 1u) << "the id of the outer call";
+  EXPECT_FALSE(R.recorded(1, 999)) << "the last launch is not nested, and its record comes";
+  EXPECT_EQ(R.recorded(1, 103)->Cycle, 3u);
+}
+
 TEST(Rotation, failedLaunch_waitsForNoRecord) {
   Rotation R({0, 1}, 1);
   R.launched({0, 1}, 100);

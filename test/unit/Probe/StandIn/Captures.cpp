@@ -1,6 +1,6 @@
 /// \file
-/// Stream capture and graphs of the stand-in. A graph is a list of what was submitted, and runs in
-/// that order. A capture is as easily disturbed as the driver's: calls that may wait invalidate it.
+/// Stream capture of the stand-in. A capture is as easily disturbed as the driver's: calls that may
+/// wait invalidate it.
 
 #include "unit/Probe/StandIn/Calls.h"
 
@@ -64,7 +64,15 @@ STANDIN_API cuStreamEndCapture(CUstream Handle, CUgraph *Out) {
     *P.phGraph = nullptr;
     if (!Ended || Ended->Invalid)
       return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    *P.phGraph = reinterpret_cast<CUgraph>(new Graph{Ended->Nodes});
+    auto Made = std::make_unique<Graph>();
+    GraphNode *Last = nullptr;
+    for (GraphNode &Node : Ended->Nodes) {
+      GraphNode *Next = Made->add(std::move(Node));
+      if (Last)
+        Made->Edges.emplace(Last, Next);
+      Last = Next;
+    }
+    *P.phGraph = reinterpret_cast<CUgraph>(Made.release());
     return CUDA_SUCCESS;
   });
 }
@@ -100,44 +108,4 @@ STANDIN_API cuStreamGetCaptureInfo_v3(CUstream Handle, CUstreamCaptureStatus *St
                                       cuuint64_t *Id, CUgraph *, const CUgraphNode **,
                                       const CUgraphEdgeData **, size_t *) {
   return cuStreamGetCaptureInfo_v2(Handle, Status, Id, nullptr, nullptr, nullptr);
-}
-
-STANDIN_API cuGraphInstantiate(CUgraphExec *Out, CUgraph From, unsigned long long Flags) {
-  return traced(CALL(cuGraphInstantiateWithFlags){Out, From, Flags},
-                [](auto &P, unsigned) -> CUresult {
-                  if (!P.hGraph)
-                    return CUDA_ERROR_INVALID_VALUE;
-                  auto *Copy = new Graph(*reinterpret_cast<Graph *>(P.hGraph));
-                  *P.phGraphExec = reinterpret_cast<CUgraphExec>(Copy);
-                  return CUDA_SUCCESS;
-                });
-}
-
-STANDIN_API cuGraphLaunch(CUgraphExec Exec, CUstream Handle) {
-  return traced(CALL(cuGraphLaunch){Exec, Handle}, [](auto &P, unsigned Correlation) -> CUresult {
-    if (CUresult Status = contextStatus())
-      return Status;
-    auto Stream = streamOf(P.hStream);
-    if (!Stream)
-      return CUDA_ERROR_INVALID_HANDLE;
-    auto Nodes =
-        std::make_shared<std::vector<GraphNode>>(reinterpret_cast<Graph *>(P.hGraph)->Nodes);
-    submit(Stream, [Nodes, Correlation](StreamState &S) {
-      for (const GraphNode &Node : *Nodes)
-        Node.Run(S, /*Graph=*/1, Correlation);
-    });
-    return CUDA_SUCCESS;
-  });
-}
-
-STANDIN_API cuGraphDestroy(CUgraph Handle) {
-  delete reinterpret_cast<Graph *>(Handle);
-  return CUDA_SUCCESS;
-}
-
-STANDIN_API cuGraphExecDestroy(CUgraphExec Handle) {
-  return traced(CALL(cuGraphExecDestroy){Handle}, [](auto &P, unsigned) {
-    delete reinterpret_cast<Graph *>(P.hGraphExec);
-    return CUDA_SUCCESS;
-  });
 }

@@ -112,6 +112,55 @@ template <class T> static CUresult fill(CUdeviceptr To, T Value, size_t Count, C
                [=](StreamState &) { std::fill_n(reinterpret_cast<T *>(at(To)), Count, Value); });
 }
 
+static char *at(CUmemorytype Type, const void *Host, CUdeviceptr Device) {
+  return Type == CU_MEMORYTYPE_HOST ? static_cast<char *>(const_cast<void *>(Host)) : at(Device);
+}
+
+std::function<void(StreamState &)> carve::standin::copyOf(const CUDA_MEMCPY3D &C) {
+  return [C](StreamState &) {
+    char *To = at(C.dstMemoryType, C.dstHost, C.dstDevice) + C.dstXInBytes;
+    const char *From = at(C.srcMemoryType, C.srcHost, C.srcDevice) + C.srcXInBytes;
+    for (size_t Z = 0; Z < C.Depth; ++Z)
+      for (size_t Y = 0; Y < C.Height; ++Y)
+        std::memmove(To + ((Z + C.dstZ) * C.dstHeight + Y + C.dstY) * C.dstPitch,
+                     From + ((Z + C.srcZ) * C.srcHeight + Y + C.srcY) * C.srcPitch, C.WidthInBytes);
+  };
+}
+
+STANDIN_API cuMemcpy3DAsync(const CUDA_MEMCPY3D *Copy, CUstream Stream) {
+  return traced(CALL(cuMemcpy3DAsync_v2){Copy, Stream},
+                [](auto &P, unsigned) { return queue(P.hStream, Wait::No, copyOf(*P.pCopy)); });
+}
+
+std::function<void(StreamState &)> carve::standin::fillOf(const CUDA_MEMSET_NODE_PARAMS &F) {
+  return [F](StreamState &) {
+    for (size_t Row = 0; Row < F.height; ++Row)
+      for (size_t I = 0; I < F.width; ++I)
+        std::memcpy(at(F.dst) + Row * F.pitch + I * F.elementSize, &F.value, F.elementSize);
+  };
+}
+
+static CUresult fillRows(CUdeviceptr To, size_t Pitch, unsigned Value, unsigned ElementBytes,
+                         size_t Width, size_t Height, CUstream Stream) {
+  return queue(Stream, Wait::No, fillOf({To, Pitch, Value, ElementBytes, Width, Height}));
+}
+
+#define ROWS(Name, Type, Value, Bytes)                                                             \
+  STANDIN_API Name(CUdeviceptr To, size_t Pitch, Type Fill, size_t Width, size_t Height,           \
+                   CUstream Stream) {                                                              \
+    return traced(CALL(Name){To, Pitch, Fill, Width, Height, Stream}, [](auto &P, unsigned) {      \
+      return fillRows(P.dstDevice, P.dstPitch, P.Value, Bytes, P.Width, P.Height, P.hStream);      \
+    });                                                                                            \
+  }
+ROWS(cuMemsetD2D8Async, unsigned char, uc, 1)
+ROWS(cuMemsetD2D16Async, unsigned short, us, 2)
+ROWS(cuMemsetD2D32Async, unsigned, ui, 4)
+
+STANDIN_API cuMemsetD16Async(CUdeviceptr To, unsigned short Value, size_t Count, CUstream Stream) {
+  return traced(CALL(cuMemsetD16Async){To, Value, Count, Stream},
+                [](auto &P, unsigned) { return fill(P.dstDevice, P.us, P.N, P.hStream); });
+}
+
 STANDIN_API cuMemsetD8(CUdeviceptr To, unsigned char Value, size_t Count) {
   return traced(CALL(cuMemsetD8_v2){To, Value, Count},
                 [](auto &P, unsigned) { return fill(P.dstDevice, P.uc, P.N, nullptr); });

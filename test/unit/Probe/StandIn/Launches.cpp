@@ -52,8 +52,9 @@ CUresult carve::standin::runKernel(StreamState &Stream, const KernelCode &Code,
   return CUDA_SUCCESS;
 }
 
-static std::vector<std::vector<char>> copyArguments(const KernelCode &Code, void **Params,
-                                                    void **Extra, CUfunction Function) {
+std::vector<std::vector<char>> carve::standin::copyArguments(CUfunction Function, void **Params,
+                                                             void **Extra) {
+  const KernelCode &Code = *reinterpret_cast<Entry *>(Function)->Code;
   std::vector<std::vector<char>> Arguments;
   const char *Buffer = nullptr;
   for (void **E = Extra; E && *E != CU_LAUNCH_PARAM_END; E += 2)
@@ -84,14 +85,15 @@ static CUresult launch(CUfunction Function, KernelCall Call, CUstream Handle, vo
   if (Call.DynamicSmemBytes > unsigned(MostSmemBytes))
     return CUDA_ERROR_INVALID_VALUE;
   Call.Variables = &reinterpret_cast<Entry *>(Function)->Owner->Globals;
-  Call.Arguments = copyArguments(*Code, Params, Extra, Function);
+  Call.Arguments = copyArguments(Function, Params, Extra);
   {
     std::lock_guard<std::mutex> Guard(driver().Lock);
     if (Stream->Captured) {
-      Stream->Captured->Nodes.push_back(
-          {Code->Name, [Code, Call](StreamState &S, unsigned Graph, unsigned Correlated) {
-             return runKernel(S, *Code, Call, Graph, Correlated);
-           }});
+      GraphNode Node;
+      Node.Type = CU_GRAPH_NODE_TYPE_KERNEL;
+      Node.Function = Function;
+      Node.Call = std::move(Call);
+      Stream->Captured->Nodes.push_back(std::move(Node));
       return CUDA_SUCCESS;
     }
   }

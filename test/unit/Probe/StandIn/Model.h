@@ -95,15 +95,41 @@ struct Entry {
   bool isKernel() const { return Function != nullptr; }
 };
 
+struct Graph;
+struct EventState;
+
+/// One node of a graph. Which members mean something depends on the type.
 struct GraphNode {
-  std::string Name;
-  std::function<CUresult(StreamState &, unsigned Graph, unsigned Correlation)> Run;
+  CUgraphNodeType Type = CU_GRAPH_NODE_TYPE_EMPTY;
+  CUfunction Function = nullptr;
+  KernelCall Call;
+  std::vector<void *> Parameters; ///< The arguments of Call, as the program is told them.
+  CUDA_MEMCPY3D Copy{};
+  CUDA_MEMSET_NODE_PARAMS Fill{};
+  CUDA_HOST_NODE_PARAMS Host{};
+  CUevent Event = nullptr;
+  std::shared_ptr<Graph> Child;
+  std::function<void(StreamState &)> Other; ///< What was captured and is not one of these.
+  bool Enabled = true;
 };
+/// A type that no probe of today knows.
+inline constexpr auto UnheardOfNode = CUgraphNodeType(99);
+
+/// What a program has tied to a graph: it is told when nothing needs the graph any more.
+struct UserObject {
+  void *Data = nullptr;
+  CUhostFn Destroy = nullptr;
+  ~UserObject() { Destroy(Data); }
+};
+
 struct Graph {
-  std::vector<GraphNode> Nodes;
+  std::vector<std::unique_ptr<GraphNode>> Nodes;
+  std::vector<std::shared_ptr<UserObject>> Tied;
+  std::set<std::pair<GraphNode *, GraphNode *>> Edges;
+  GraphNode *add(GraphNode Node);
 };
 struct Capture {
-  std::vector<GraphNode> Nodes;
+  std::vector<GraphNode> Nodes; ///< Each runs after the one before it.
   CUstreamCaptureMode Mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   unsigned long long Id = 0;
   unsigned long Thread = 0;
@@ -152,6 +178,13 @@ CUresult forbiddenInCapture();
 /// Allocates device memory. Returns 0 if the device has no more.
 CUdeviceptr allocate(size_t Bytes, Kind What);
 bool release(CUdeviceptr Base);
+
+/// Returns the values of a launch's arguments.
+std::vector<std::vector<char>> copyArguments(CUfunction Function, void **Params, void **Extra);
+
+/// Returns what the copy of \p Copy does with memory.
+std::function<void(StreamState &)> copyOf(const CUDA_MEMCPY3D &Copy);
+std::function<void(StreamState &)> fillOf(const CUDA_MEMSET_NODE_PARAMS &Fill);
 
 /// Runs \p Code now, on the thread of \p Stream, and leaves its record.
 CUresult runKernel(StreamState &Stream, const KernelCode &Code, const KernelCall &Call,

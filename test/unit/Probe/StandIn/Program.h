@@ -54,5 +54,12 @@ void unknownCall(Kernels &K);
 void sandboxed(Kernels &K);
 void lengths(Kernels &K);
 void packed(Kernels &K);
+void randomGraphs(Kernels &K);
+void unheardOfNode(Kernels &K);
+void pageableCopy(Kernels &K);
+void deviceLaunched(Kernels &K);
+void refusedUpdate(Kernels &K);
+void waitingNodes(Kernels &K);
+void tiedObjects(Kernels &K);
 
 } // namespace carve::standin

@@ -405,6 +405,13 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"sandboxed", sandboxed},
       {"lengths", lengths},
       {"packed", packed},
+      {"random-graphs", randomGraphs},
+      {"unheard-of-node", unheardOfNode},
+      {"pageable-copy", pageableCopy},
+      {"device-launched", deviceLaunched},
+      {"refused-update", refusedUpdate},
+      {"waiting-nodes", waitingNodes},
+      {"tied-objects", tiedObjects},
   };
   return All;
 }

@@ -60,4 +60,7 @@ __attribute__((visibility("default"))) void setDeviceMemory(size_t Bytes);
 __attribute__((visibility("default"))) void callUnheardOf();
 inline constexpr unsigned UnheardOfId = 900;
 
+/// Adds a node of a type that no probe of today knows. It does nothing.
+__attribute__((visibility("default"))) void addUnheardOfNode(CUgraph Graph);
+
 } // namespace carve::standin

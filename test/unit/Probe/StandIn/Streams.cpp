@@ -113,10 +113,10 @@ CompletionPtr carve::standin::submit(const std::shared_ptr<StreamState> &Stream,
                                      std::function<void(StreamState &)> Run) {
   std::lock_guard<std::mutex> Guard(driver().Lock);
   if (Stream->Captured) {
-    Stream->Captured->Nodes.push_back({"", [Run](StreamState &S, unsigned, unsigned) {
-                                         Run(S);
-                                         return CUDA_SUCCESS;
-                                       }});
+    GraphNode Node;
+    Node.Type = UnheardOfNode;
+    Node.Other = std::move(Run);
+    Stream->Captured->Nodes.push_back(std::move(Node));
     return nullptr;
   }
   Work Next;

@@ -41,7 +41,7 @@ TEST(KernelTable, graphLaunches_areAlsoCountedByThemselves) {
   Table.add("k", shape(1), 5, 0, /*FromGraph=*/true);
   Table.add("k", shape(1), 5, 0, /*FromGraph=*/true);
   EXPECT_EQ(Table.drain(),
-            "kernel\tk\t1,1,1\t128,2,1\t0\t0\t1,1,1\t0\t32\t0\t3\t15\t5\t0\ngraph\tk\t2\n");
+            "kernel\tk\t1,1,1\t128,2,1\t0\t0\t1,1,1\t0\t32\t0\t3\t15\t5\t0\ngraph\tk\t2\t10\n");
   Table.add("k", shape(1), 5, 0);
   EXPECT_EQ(Table.drain().find("graph"), std::string::npos);
 }

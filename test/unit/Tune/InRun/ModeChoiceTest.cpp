@@ -66,6 +66,7 @@ TEST(ModeChoice, mayRotate_manyLaunches_isSet) {
 TEST(ModeChoice, mode_onlyWholeRunsCanDecide_isFixed) {
   Case C = shortKernel();
   C.Trace.GraphLaunches = {{"other", 3}};
+  C.Trace.StayingGraphs = {{"other", GraphStay::Conditional}, {"-", GraphStay::Unread}};
   C.Trace.Queried = {"k", "other"};
   C.Trace.SizedByOccupancy = {"other"};
   C.Trace.Programmatic = {"other"};
@@ -81,9 +82,20 @@ TEST(ModeChoice, mode_onlyWholeRunsCanDecide_isFixed) {
   C.Trace.Queried = C.Trace.SizedByOccupancy = {"k"};
   expectChoice(C, TimingMode::Fixed, "the program asks for its occupancy");
   C.Trace.GraphLaunches = {{"k", 1}};
-  expectChoice(C, TimingMode::Fixed, "launched from graphs");
+  expectChoice(C, TimingMode::Fixed,
+               "launched from graphs with nodes that the driver does not tell");
+  C.Trace.StayingGraphs["k"] = GraphStay::PageableCopy;
+  expectChoice(C, TimingMode::Fixed, "launched from graphs with copies of pageable memory");
   C.Variants = 2;
   expectChoice(C, TimingMode::Fixed, "no variant of its own");
+}
+
+TEST(ModeChoice, mode_graphsThatAreLaunchedNodeByNode_isThatOfPlainLaunches) {
+  Case C = shortKernel();
+  C.Trace.GraphLaunches = {{"k", 3}, {"other", 3}};
+  EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
+  C.Trace.StayingGraphs = {{"other", GraphStay::Conditional}};
+  EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
 }
 
 TEST(ModeChoice, mode_kernelHazard_isRotate) {

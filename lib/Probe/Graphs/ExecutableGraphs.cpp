@@ -1,0 +1,245 @@
+#include "Probe/Graphs/ExecutableGraphs.h"
+
+#include "Probe/Driver/MemoryCalls.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+using namespace carve;
+using namespace carve::probe;
+
+static std::set<CUpti_CallbackId> unknownCallsOf(const CuptiApi &Cupti) {
+  std::vector<CUpti_CallbackId> Calls = unknownGraphCalls(Cupti);
+  return {Calls.begin(), Calls.end()};
+}
+
+ExecutableGraphs::ExecutableGraphs(const CuptiApi &Cupti, const DriverApi &Driver)
+    : Driver(Driver), UnknownCalls(unknownCallsOf(Cupti)) {}
+
+std::shared_ptr<GraphCopy> ExecutableGraphs::find(CUgraphExec Executable) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  auto It = Known.find(Executable);
+  if (It == Known.end())
+    return nullptr;
+  if (Unfollowed)
+    It->second->stay(GraphStay::UnknownUpdate);
+  return It->second;
+}
+
+void ExecutableGraphs::forget(CUgraphExec Executable) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  Known.erase(Executable);
+}
+
+std::shared_ptr<GraphCopy> ExecutableGraphs::made(CUgraphExec Executable, CUgraph From,
+                                                  unsigned long long Flags) {
+  auto Graph = std::make_shared<GraphCopy>();
+  if (Driver.readsGraphs()) {
+    *Graph = copyGraph(Driver, From);
+  } else {
+    Graph->stay(GraphStay::Unread);
+    Graph->HidesKernels = true;
+  }
+  if (Flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+    Graph->Stays = GraphStay::DeviceLaunch;
+  std::lock_guard<std::mutex> Guard(Lock);
+  Known[Executable] = Graph;
+  return Graph;
+}
+
+#define CARVE_CALL(Name) callOf<Role::ExecutableGraph>(CUPTI_DRIVER_TRACE_CBID_##Name)
+#define CARVE_PARAMETERS(Name) const auto &P = *static_cast<const Name##_params *>(Params)
+
+std::shared_ptr<GraphCopy> ExecutableGraphs::note(CUpti_CallbackId Id,
+                                                  const CUpti_CallbackData &Call) {
+  if (rolesOf(Id).empty() && UnknownCalls.count(Id)) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Unfollowed = true;
+    return nullptr;
+  }
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  const void *Params = Call.functionParams;
+  if (!rolesOf(Id).any(Calls) || Call.callbackSite != CUPTI_API_EXIT || !Result || !Params)
+    return nullptr;
+  bool Success = *Result == CUDA_SUCCESS;
+  switch (plainForm(Id)) {
+  case CARVE_CALL(cuGraphInstantiate):
+  case CARVE_CALL(cuGraphInstantiate_v2): {
+    // The structures of both are the same.
+    CARVE_PARAMETERS(cuGraphInstantiate);
+    return Success ? made(*P.phGraphExec, P.hGraph, 0) : nullptr;
+  }
+  case CARVE_CALL(cuGraphInstantiateWithFlags): {
+    CARVE_PARAMETERS(cuGraphInstantiateWithFlags);
+    return Success ? made(*P.phGraphExec, P.hGraph, P.flags) : nullptr;
+  }
+  case CARVE_CALL(cuGraphInstantiateWithParams): {
+    CARVE_PARAMETERS(cuGraphInstantiateWithParams);
+    return Success ? made(*P.phGraphExec, P.hGraph, P.instantiateParams->flags) : nullptr;
+  }
+  default:
+    // The structures of all other calls begin with the executable graph.
+    return changed(static_cast<const cuGraphExecDestroy_params *>(Params)->hGraphExec, Id, Params,
+                   Success);
+  }
+}
+
+std::shared_ptr<GraphCopy> ExecutableGraphs::changed(CUgraphExec Executable, CUpti_CallbackId Id,
+                                                     const void *Params, bool Success) {
+  std::shared_ptr<GraphCopy> Graph = find(Executable);
+  if (!Graph)
+    return nullptr;
+  Graph->StayRecorded = false;
+  if (Id == CARVE_CALL(cuGraphExecDestroy)) {
+    forget(Executable);
+    return nullptr;
+  }
+  if (Success)
+    update(*Graph, Id, Params);
+  else // How much of a refused change was made is not known.
+    Graph->stay(GraphStay::UnknownUpdate);
+  return Graph;
+}
+
+/// Changes the work of \p Node to \p New, which must be of the same kind.
+template <class Work> static void change(GraphCopy &Graph, CUgraphNode Node, Work New) {
+  CopiedNode *Found = Graph.find(Node);
+  if (Found && std::holds_alternative<Work>(Found->Work))
+    Found->Work = std::move(New);
+  else
+    Graph.stay(GraphStay::UnknownUpdate);
+}
+
+void ExecutableGraphs::update(GraphCopy &Graph, CUpti_CallbackId Id, const void *Params) {
+  switch (plainForm(Id)) {
+  case CARVE_CALL(cuGraphExecUpdate):
+  case CARVE_CALL(cuGraphExecUpdate_v2): {
+    // The structures of both begin with the two graphs.
+    CARVE_PARAMETERS(cuGraphExecUpdate);
+    return updateWhole(Graph, P.hGraph);
+  }
+  case CARVE_CALL(cuGraphNodeSetEnabled): {
+    CARVE_PARAMETERS(cuGraphNodeSetEnabled);
+    CopiedNode *Node = Graph.find(P.hNode);
+    return Node ? void(Node->Enabled = P.isEnabled != 0) : Graph.stay(GraphStay::UnknownUpdate);
+  }
+  case CARVE_CALL(cuGraphExecNodeSetParams): {
+    CARVE_PARAMETERS(cuGraphExecNodeSetParams);
+    return updateAny(Graph, P.hNode, *P.nodeParams);
+  }
+  case CARVE_CALL(cuGraphExecKernelNodeSetParams): {
+    CARVE_PARAMETERS(cuGraphExecKernelNodeSetParams);
+    // The second version of the structure has two more members at its end.
+    CUDA_KERNEL_NODE_PARAMS Whole{};
+    static_assert(sizeof *P.nodeParams == offsetof(CUDA_KERNEL_NODE_PARAMS, kern));
+    std::memcpy(&Whole, P.nodeParams, sizeof *P.nodeParams);
+    return updateKernel(Graph, P.hNode, Whole);
+  }
+  case CARVE_CALL(cuGraphExecKernelNodeSetParams_v2): {
+    CARVE_PARAMETERS(cuGraphExecKernelNodeSetParams_v2);
+    return updateKernel(Graph, P.hNode, *P.nodeParams);
+  }
+  case CARVE_CALL(cuGraphExecMemcpyNodeSetParams): {
+    CARVE_PARAMETERS(cuGraphExecMemcpyNodeSetParams);
+    return updateCopy(Graph, P.hNode, *P.copyParams);
+  }
+  case CARVE_CALL(cuGraphExecMemsetNodeSetParams): {
+    CARVE_PARAMETERS(cuGraphExecMemsetNodeSetParams);
+    return change(Graph, P.hNode, *P.memsetParams);
+  }
+  case CARVE_CALL(cuGraphExecHostNodeSetParams): {
+    CARVE_PARAMETERS(cuGraphExecHostNodeSetParams);
+    return change(Graph, P.hNode, *P.nodeParams);
+  }
+  case CARVE_CALL(cuGraphExecChildGraphNodeSetParams): {
+    CARVE_PARAMETERS(cuGraphExecChildGraphNodeSetParams);
+    return updateChild(Graph, P.hNode, P.childGraph);
+  }
+  case CARVE_CALL(cuGraphExecEventRecordNodeSetEvent): {
+    CARVE_PARAMETERS(cuGraphExecEventRecordNodeSetEvent);
+    return change(Graph, P.hNode, EventRecordWork{P.event});
+  }
+  case CARVE_CALL(cuGraphExecEventWaitNodeSetEvent): {
+    CARVE_PARAMETERS(cuGraphExecEventWaitNodeSetEvent);
+    return change(Graph, P.hNode, EventWaitWork{P.event});
+  }
+  default:
+    // A graph with such nodes stays a graph anyway.
+    return Graph.stay(GraphStay::UnknownUpdate);
+  }
+}
+
+static bool anyDisabled(const GraphCopy &Graph) {
+  return std::any_of(Graph.Nodes.begin(), Graph.Nodes.end(),
+                     [](const CopiedNode &Node) { return !Node.Enabled; });
+}
+
+/// The nodes of \p From have the places of the old ones. Their handles are others unless the
+/// executable graph was made of \p From itself; then later changes name nodes that are not found.
+void ExecutableGraphs::updateWhole(GraphCopy &Graph, CUgraph From) {
+  bool AnyOff = anyDisabled(Graph);
+  std::optional<GraphStay> Why = Graph.Stays;
+  Graph = copyGraph(Driver, From);
+  if (Why)
+    Graph.Stays = Why;
+  // The driver does not say whether nodes stay disabled.
+  if (AnyOff)
+    Graph.stay(GraphStay::UnknownUpdate);
+}
+
+/// As updateWhole(), for the nodes of one child graph.
+void ExecutableGraphs::updateChild(GraphCopy &Graph, CUgraphNode Node, CUgraph From) {
+  if (anyDisabled(Graph) || !Graph.replace(Node, copyGraph(Driver, From)))
+    Graph.stay(GraphStay::UnknownUpdate);
+}
+
+void ExecutableGraphs::updateKernel(GraphCopy &Graph, CUgraphNode Node,
+                                    const CUDA_KERNEL_NODE_PARAMS &Params) {
+  CopiedNode *Found = Graph.find(Node);
+  auto *Old = Found ? std::get_if<KernelWork>(&Found->Work) : nullptr;
+  std::optional<KernelWork> New = copyKernel(Driver, Params);
+  if (!Old || !New) {
+    Graph.HidesKernels |= !New;
+    return Graph.stay(GraphStay::UnknownUpdate);
+  }
+  New->Attributes = std::move(Old->Attributes);
+  *Old = std::move(*New);
+}
+
+void ExecutableGraphs::updateCopy(GraphCopy &Graph, CUgraphNode Node, const CUDA_MEMCPY3D &Params) {
+  change(Graph, Node, Params);
+  if (isPageable(Driver, Params))
+    Graph.stay(GraphStay::PageableCopy);
+}
+
+void ExecutableGraphs::updateAny(GraphCopy &Graph, CUgraphNode Node,
+                                 const CUgraphNodeParams &Params) {
+  switch (Params.type) {
+  case CU_GRAPH_NODE_TYPE_KERNEL: {
+    // The two versions of the structure have the same members.
+    CUDA_KERNEL_NODE_PARAMS Same{};
+    static_assert(sizeof Same == sizeof Params.kernel);
+    std::memcpy(&Same, &Params.kernel, sizeof Same);
+    return updateKernel(Graph, Node, Same);
+  }
+  case CU_GRAPH_NODE_TYPE_MEMCPY:
+    return updateCopy(Graph, Node, Params.memcpy.copyParams);
+  case CU_GRAPH_NODE_TYPE_MEMSET: {
+    const CUDA_MEMSET_NODE_PARAMS_v2 &P = Params.memset;
+    return change(
+        Graph, Node,
+        CUDA_MEMSET_NODE_PARAMS{P.dst, P.pitch, P.value, P.elementSize, P.width, P.height});
+  }
+  case CU_GRAPH_NODE_TYPE_HOST:
+    return change(Graph, Node, CUDA_HOST_NODE_PARAMS{Params.host.fn, Params.host.userData});
+  case CU_GRAPH_NODE_TYPE_GRAPH:
+    return updateChild(Graph, Node, Params.graph.graph);
+  case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+    return change(Graph, Node, EventRecordWork{Params.eventRecord.event});
+  case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+    return change(Graph, Node, EventWaitWork{Params.eventWait.event});
+  default:
+    return Graph.stay(GraphStay::UnknownUpdate);
+  }
+}

@@ -1,0 +1,54 @@
+/// \file
+/// Follows the executable graphs of the program: the driver tells the nodes of a graph, but hardly
+/// anything of an executable one. So each graph is copied when it is made executable, and what the
+/// program changes in the executable graph is changed in the copy.
+#pragma once
+
+#include "Probe/Driver/DriverCalls.h"
+#include "Probe/Graphs/GraphCopy.h"
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+namespace carve::probe {
+
+/// The executable graphs of a process. Thread-safe, except that two calls about the same executable
+/// graph must not be made at once; the driver demands that of the program, too.
+class ExecutableGraphs {
+public:
+  ExecutableGraphs(const CuptiApi &Cupti, const DriverApi &Driver);
+
+  /// The driver calls that note() must see, at exit.
+  static constexpr Roles Calls = Role::ExecutableGraph;
+  /// Further calls that note() must see and that have no roles. After one of them every graph stays
+  /// a graph.
+  const std::set<CUpti_CallbackId> &unknownCalls() const { return UnknownCalls; }
+  /// Returns the graph that the call has made or changed; null if there is none.
+  std::shared_ptr<GraphCopy> note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+
+  /// Forgets \p Executable, whose end note() will not see.
+  void forget(CUgraphExec Executable);
+  /// Returns the copy of what \p Executable runs; null if it was not seen being made.
+  std::shared_ptr<GraphCopy> find(CUgraphExec Executable);
+
+private:
+  std::shared_ptr<GraphCopy> made(CUgraphExec Executable, CUgraph From, unsigned long long Flags);
+  std::shared_ptr<GraphCopy> changed(CUgraphExec Executable, CUpti_CallbackId Id,
+                                     const void *Params, bool Success);
+  void update(GraphCopy &Graph, CUpti_CallbackId Id, const void *Params);
+  void updateWhole(GraphCopy &Graph, CUgraph From);
+  void updateChild(GraphCopy &Graph, CUgraphNode Node, CUgraph From);
+  void updateKernel(GraphCopy &Graph, CUgraphNode Node, const CUDA_KERNEL_NODE_PARAMS &Params);
+  void updateCopy(GraphCopy &Graph, CUgraphNode Node, const CUDA_MEMCPY3D &Params);
+  void updateAny(GraphCopy &Graph, CUgraphNode Node, const CUgraphNodeParams &Params);
+
+  const DriverApi &Driver;
+  const std::set<CUpti_CallbackId> UnknownCalls;
+  std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
+  std::unordered_map<CUgraphExec, std::shared_ptr<GraphCopy>> Known;
+  bool Unfollowed = false; ///< Set after a call that is not known.
+};
+
+} // namespace carve::probe

@@ -1,0 +1,64 @@
+/// \file
+/// A copy of a graph's nodes in an order that its edges allow, read from the driver when the graph
+/// is made executable. The nodes of child graphs are among them, in the place of their node.
+#pragma once
+
+#include "Probe/Graphs/NodeWork.h"
+#include "Probe/Process/RecordFile.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace carve::probe {
+
+/// One node. Its handle is that of the graph that was read; it only names the node.
+struct CopiedNode {
+  CUgraphNode Handle = nullptr;
+  NodeWork Work;
+  bool Enabled = true;
+};
+
+/// The nodes of a child graph, as places in GraphCopy::Nodes.
+struct ChildNodes {
+  CUgraphNode Parent = nullptr;
+  size_t First = 0, Count = 0;
+};
+
+/// A copied graph.
+struct GraphCopy {
+  /// What was read, in an order that the edges allow. If Stays is set, it is not complete.
+  std::vector<CopiedNode> Nodes;
+  std::vector<ChildNodes> Children;
+  /// Whether the edges leave open in which order some two nodes run, so that one of them may rely
+  /// on the other to run beside it.
+  bool Branches = false;
+  /// Why the nodes cannot be launched one by one; nothing if they can.
+  std::optional<GraphStay> Stays;
+  /// Whether Nodes may lack kernels of the graph.
+  bool HidesKernels = false;
+  /// Whether recordStay() has recorded this state of the graph.
+  bool StayRecorded = false;
+
+  /// Returns the node with \p Handle, or null.
+  CopiedNode *find(CUgraphNode Handle);
+  /// Appends the nodes of \p Child, whose node is \p Parent.
+  void append(CUgraphNode Parent, GraphCopy Child);
+  /// Puts the nodes of \p Child into the place of those of \p Parent. Returns false if the two do
+  /// not have the same number of nodes, or if \p Parent is not found.
+  bool replace(CUgraphNode Parent, GraphCopy Child);
+  /// Sets the reason \p Why unless there is one already.
+  void stay(GraphStay Why) { Stays = Stays.value_or(Why); }
+
+private:
+  void take(const GraphCopy &Child, size_t First);
+};
+
+/// Records for each kernel of \p Graph why it stays a graph. Does nothing if it does not stay one,
+/// or if that was recorded.
+void recordStay(RecordFile &File, GraphCopy &Graph);
+
+/// Reads \p Graph.
+GraphCopy copyGraph(const DriverApi &Driver, CUgraph Graph);
+
+} // namespace carve::probe

@@ -1,0 +1,313 @@
+#include "Probe/Replay/GraphLaunches.h"
+
+#include "Probe/Driver/CallbackScope.h"
+#include "Probe/Driver/LaunchCall.h"
+#include "Protocol/TimingRecords.h"
+
+#include <algorithm>
+
+using namespace carve;
+using namespace carve::probe;
+
+namespace {
+/// The program's launch of a graph in which this thread is.
+struct CurrentGraph {
+  std::shared_ptr<LaunchedGraph> Its; ///< Null if nothing is kept for the graph.
+  CUstream Stream = nullptr;
+};
+} // namespace
+
+static thread_local CurrentGraph ThisGraph;
+
+/// Returns the kernel of \p Node if \p Wanted times it, and null otherwise.
+static const KernelWork *timedKernel(const Plan &Wanted, const CopiedNode &Node) {
+  const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
+  const PlannedKernel *Planned = Kernel ? Wanted.find(Kernel->Name) : nullptr;
+  return Planned && Planned->Mode != TimingMode::Dispatch ? Kernel : nullptr;
+}
+
+GraphLaunches::GraphLaunches(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
+                             Submissions &Submitted, const Plan &Wanted, Watchdog &Dog)
+    : Driver(Driver), File(File), Submitted(Submitted), Wanted(Wanted), Dog(Dog),
+      Graphs(Cupti, Driver), HangMs(Wanted.HangMs) {
+  for (const auto &[Name, Kernel] : Wanted.Kernels)
+    for (const PlannedShape &Shape : Kernel.Shapes)
+      HangMs = std::max(HangMs, hangLimitMs(Wanted.HangMs, double(Shape.MeanNs)));
+}
+
+void GraphLaunches::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  Roles Means = rolesOf(Id);
+  if (Means.any(Role::GraphLaunch) && Call.functionParams)
+    return Call.callbackSite == CUPTI_API_ENTER ? onLaunch(Id, Call) : onLaunched(Call);
+  if (Call.callbackSite == CUPTI_API_ENTER && Id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy &&
+      Call.functionParams)
+    onDestroy(Call);
+  (void)Graphs.note(Id, Call);
+}
+
+std::vector<std::string> GraphLaunches::timedKernels(const GraphCopy &Graph) const {
+  std::set<std::string> Kernels;
+  for (const CopiedNode &Node : Graph.Nodes)
+    if (const KernelWork *Kernel = timedKernel(Wanted, Node))
+      Kernels.insert(Kernel->Name);
+  return {Kernels.begin(), Kernels.end()};
+}
+
+std::shared_ptr<LaunchedGraph> GraphLaunches::launchedGraph(CUgraphExec Executable,
+                                                            CUcontext Context) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  std::shared_ptr<LaunchedGraph> &Its = Known[Executable];
+  if (!Its) {
+    Its = std::make_shared<LaunchedGraph>();
+    Its->Context = Context;
+  }
+  Its->Unordered |= Its->Context != Context;
+  return Its;
+}
+
+std::mutex &GraphLaunches::orderOf(CUstream Stream) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  std::unique_ptr<std::mutex> &Order = Orders[Stream];
+  if (!Order)
+    Order = std::make_unique<std::mutex>();
+  return *Order;
+}
+
+/// Returns whether the nodes can be launched one by one now: nothing is being captured, and stream,
+/// nodes and earlier launches belong to \p Context.
+bool GraphLaunches::mayCarryOut(const GraphCopy &Graph, const LaunchedGraph &Its, CUstream Stream,
+                                CUcontext Context) const {
+  CUcontext OfStream = nullptr;
+  if (Graph.Stays || Its.Unordered || Submitted.Captures.any() ||
+      Driver.StreamGetCtx(Stream, &OfStream) != CUDA_SUCCESS || OfStream != Context)
+    return false;
+  return std::all_of(Graph.Nodes.begin(), Graph.Nodes.end(), [&](const CopiedNode &Node) {
+    const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
+    return !Kernel || !Kernel->Context || Kernel->Context == Context;
+  });
+}
+
+/// Makes what is launched in the place of the program's graph.
+bool GraphLaunches::makeEmpty(LaunchedGraph &Its) const {
+  if (Its.Empty)
+    return true;
+  CUgraph Graph = nullptr;
+  if (Driver.GraphCreate(&Graph, 0) != CUDA_SUCCESS)
+    return false;
+  CUresult Made = Driver.GraphInstantiate(&Its.Empty, Graph, 0);
+  (void)Driver.GraphDestroy(Graph);
+  if (Made != CUDA_SUCCESS)
+    Its.Empty = nullptr;
+  return Its.Empty != nullptr;
+}
+
+void GraphLaunches::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  ThisGraph = {};
+  auto &P = *static_cast<cuGraphLaunch_params *>(const_cast<void *>(Call.functionParams));
+  std::shared_ptr<GraphCopy> Graph = Graphs.find(P.hGraph);
+  if (!Graph)
+    return;
+  destroyEnded();
+  CUstream Stream = streamOf(P.hStream, Id);
+  // The launch becomes a node of the graph that is recorded.
+  if (isCapturing(Driver, Stream))
+    return;
+  std::shared_ptr<LaunchedGraph> Its = launchedGraph(P.hGraph, Call.context);
+  if (std::none_of(Graph->Nodes.begin(), Graph->Nodes.end(),
+                   [&](const CopiedNode &Node) { return timedKernel(Wanted, Node); })) {
+    // A later change may give it a timed kernel.
+    Its->Unordered = true;
+    return;
+  }
+  recordStay(File, *Graph);
+  CaptureRelaxed Relaxed(Driver);
+  if (!Its->Last && Driver.EventCreate(&Its->Last, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    Its->Last = nullptr;
+    Its->Unordered = true;
+    return;
+  }
+  ThisGraph = {Its, Stream};
+  // Launches of one executable graph never overlap, not even on several streams.
+  if (Its->Launched && Driver.StreamWaitEvent(Stream, Its->Last, 0) != CUDA_SUCCESS)
+    Its->Unordered = true;
+  if (mayCarryOut(*Graph, *Its, Stream, Call.context) && makeEmpty(*Its) &&
+      carryOut(*Graph, Stream, Call.context))
+    P.hGraph = Its->Empty;
+}
+
+/// Returns false if the program's own call must be made.
+bool GraphLaunches::carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context) {
+  std::shared_ptr<Watch> Watching = Graph.Branches ? watch(Graph, Context) : nullptr;
+  // The threads' own streams share a handle, and no other thread submits to them.
+  std::unique_lock<std::mutex> Order;
+  if (Stream != CU_STREAM_PER_THREAD)
+    Order = std::unique_lock<std::mutex>(orderOf(Stream));
+  bool Done = carryOutNodes(Graph, Stream, Watching.get());
+  if (!Done)
+    stopWatching(Watching);
+  return Done;
+}
+
+void GraphLaunches::onLaunched(const CUpti_CallbackData &Call) {
+  CurrentGraph Launch = std::exchange(ThisGraph, {});
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (!Launch.Its || !Result || *Result != CUDA_SUCCESS)
+    return;
+  LaunchedGraph &Its = *Launch.Its;
+  CaptureRelaxed Relaxed(Driver);
+  Its.Launched = Driver.EventRecord(Its.Last, Launch.Stream) == CUDA_SUCCESS;
+  Its.Unordered |= !Its.Launched;
+}
+
+/// Returns false if not even the first node could be launched, so that the program's own call must
+/// be made.
+bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch *Watching) {
+  auto Mark = [&] {
+    if (Watching)
+      (void)Driver.LaunchHostFunc(
+          Stream,
+          [](void *Of) {
+            auto *W = static_cast<Watch *>(Of);
+            if (++W->Done == W->Marks)
+              W->Self = nullptr;
+          },
+          Watching);
+  };
+  bool Any = false;
+  Mark();
+  for (const CopiedNode &Node : Graph.Nodes) {
+    if (!Node.Enabled)
+      continue;
+    CUresult Result;
+    {
+      ProgramCalls AsTheProgram;
+      Result = probe::carryOut(Driver, Node.Work, Stream);
+    }
+    // The program's own call returns the error of a broken context, too.
+    if (Result != CUDA_SUCCESS && (!Any || breaksContext(Result)))
+      return false;
+    if (Result != CUDA_SUCCESS)
+      fail(timedKernels(Graph),
+           "a node of a graph could not be launched by itself: " + errorName(Driver, Result));
+    Any = true;
+    Mark();
+  }
+  return true;
+}
+
+/// Begins to watch a launch of \p Graph, unless another one is being watched or a graph with the
+/// same kernels was.
+std::shared_ptr<GraphLaunches::Watch> GraphLaunches::watch(const GraphCopy &Graph,
+                                                           CUcontext Context) {
+  auto Watching = std::make_shared<Watch>();
+  std::string Kernels;
+  for (const CopiedNode &Node : Graph.Nodes) {
+    Watching->Marks += Node.Enabled;
+    if (const auto *Kernel = std::get_if<KernelWork>(&Node.Work))
+      Kernels += Kernel->Name + "\n";
+  }
+  ++Watching->Marks; // One before the first node.
+  Watching->Context = Context;
+  Watching->Kernels = timedKernels(Graph);
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Watched && Watched->Done < Watched->Marks)
+    return nullptr;
+  if (!WatchedKernels.insert(Kernels).second)
+    return nullptr;
+  Watching->Self = Watching;
+  Watched = Watching;
+  return Watching;
+}
+
+void GraphLaunches::stopWatching(const std::shared_ptr<Watch> &Watching) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Watched == Watching)
+    Watched = nullptr;
+}
+
+/// Returns the watched launch if none of its nodes has ended for too long.
+std::shared_ptr<GraphLaunches::Watch> GraphLaunches::hungLaunch() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  // Before the first mark the stream has not reached the graph.
+  if (!Watched || Watched->Done == 0 || Watched->Done == Watched->Marks)
+    return nullptr;
+  if (size_t Done = Watched->Done; Done != Watched->Seen) {
+    Watched->Seen = Done;
+    Watched->SinceMs = steadyMs();
+  }
+  return steadyMs() > Watched->SinceMs + HangMs ? Watched : nullptr;
+}
+
+void GraphLaunches::check() {
+  if (std::shared_ptr<Watch> Hung = hungLaunch())
+    fail(Hung->Kernels, "hung after " + std::to_string(HangMs) +
+                            " ms in a graph whose nodes were launched one by one");
+}
+
+void GraphLaunches::fail(const std::vector<std::string> &Kernels, const std::string &Why) {
+  for (size_t I = 1; I < Kernels.size(); ++I)
+    Dog.note(recordLine(VariantFault{Kernels[I], DefaultVariant, Why}));
+  Dog.fail(Kernels.front(), DefaultVariant, Why);
+}
+
+std::shared_ptr<LaunchedGraph> GraphLaunches::takeLaunched(CUgraphExec Executable) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  auto It = Known.find(Executable);
+  if (It == Known.end())
+    return nullptr;
+  std::shared_ptr<LaunchedGraph> Its = std::move(It->second);
+  Known.erase(It);
+  return Its;
+}
+
+/// The driver keeps a graph until its last launch has ended, and does not know that the nodes in
+/// progress belong to this one. So the program's call destroys the empty graph, and this one
+/// follows later.
+void GraphLaunches::onDestroy(const CUpti_CallbackData &Call) {
+  destroyEnded();
+  auto &P = *static_cast<cuGraphExecDestroy_params *>(const_cast<void *>(Call.functionParams));
+  std::shared_ptr<LaunchedGraph> Its = takeLaunched(P.hGraphExec);
+  if (!Its)
+    return;
+  CaptureRelaxed Relaxed(Driver);
+  if (Its->Empty && Its->Launched && Driver.EventQuery(Its->Last) == CUDA_ERROR_NOT_READY) {
+    Graphs.forget(P.hGraphExec);
+    std::lock_guard<std::mutex> Guard(Lock);
+    Destroyed[P.hGraphExec] = Its;
+    P.hGraphExec = Its->Empty;
+    return;
+  }
+  if (Its->Empty)
+    (void)Driver.GraphExecDestroy(Its->Empty);
+  if (Its->Last)
+    (void)Driver.EventDestroy(Its->Last);
+}
+
+/// Destroys what the program has destroyed and what has ended since.
+void GraphLaunches::destroyEnded() {
+  std::map<CUgraphExec, std::shared_ptr<LaunchedGraph>> All;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    std::swap(All, Destroyed);
+  }
+  CaptureRelaxed Relaxed(Driver);
+  std::erase_if(All, [&](const auto &Entry) {
+    const auto &[Executable, Its] = Entry;
+    if (Driver.EventQuery(Its->Last) == CUDA_ERROR_NOT_READY)
+      return false;
+    (void)Driver.GraphExecDestroy(Executable);
+    (void)Driver.EventDestroy(Its->Last);
+    return true;
+  });
+  std::lock_guard<std::mutex> Guard(Lock);
+  Destroyed.merge(All);
+}
+
+void GraphLaunches::contextDestroyed(CUcontext Context) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  auto IsThere = [&](const auto &Entry) { return Entry.second->Context == Context; };
+  std::erase_if(Known, IsThere);
+  std::erase_if(Destroyed, IsThere);
+  if (Watched && Watched->Context == Context)
+    Watched = nullptr;
+}

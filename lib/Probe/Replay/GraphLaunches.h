@@ -1,0 +1,102 @@
+/// \file
+/// Carries the graph launches of a timing run out node by node: on the launch's stream, in an order
+/// that the edges allow, and as calls of the program, so that kernels of graphs are replayed and
+/// rotated as launches are. The program's own call then launches an empty graph.
+#pragma once
+
+#include "Probe/Driver/Plan.h"
+#include "Probe/Driver/Submissions.h"
+#include "Probe/Graphs/ExecutableGraphs.h"
+#include "Probe/Process/RecordFile.h"
+#include "Probe/Replay/Watchdog.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace carve::probe {
+
+/// What the probe keeps for an executable graph of the program that it has seen launched.
+struct LaunchedGraph {
+  CUcontext Context = nullptr; ///< The context of its first launch.
+  CUgraphExec Empty = nullptr; ///< What is launched in its place.
+  CUevent Last = nullptr;      ///< The end of its last launch.
+  bool Launched = false;       ///< Whether Last was recorded.
+  /// Whether there was a launch for whose end no other launch can wait. Then it stays a graph.
+  bool Unordered = false;
+};
+
+/// The graph launches of a process. Only graphs with a kernel of the plan are carried out.
+class GraphLaunches {
+public:
+  GraphLaunches(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
+                Submissions &Submitted, const Plan &Wanted, Watchdog &Dog);
+
+  /// The driver calls that onCall() must see, at entry and exit.
+  static constexpr Roles Calls =
+      ExecutableGraphs::Calls | Role::GraphLaunch | StreamCaptures::Calls;
+  /// Further calls that onCall() must see and that have no roles.
+  const std::set<CUpti_CallbackId> &unknownCalls() const { return Graphs.unknownCalls(); }
+  void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  /// Forgets what belongs to \p Context.
+  void contextDestroyed(CUcontext Context);
+  /// Ends the process if a node of a graph waits for another one that would run beside it in the
+  /// graph. The tuner then leaves the kernels of the graph to whole runs.
+  void check();
+
+private:
+  /// The progress of a launch whose nodes may wait for each other.
+  struct Watch {
+    std::atomic<size_t> Done{0}; ///< The marks that the stream has passed.
+    size_t Seen = 0;             ///< What Done was when check() last saw it change.
+    uint64_t SinceMs = 0;
+    size_t Marks = 0;
+    CUcontext Context = nullptr;
+    std::vector<std::string> Kernels; ///< The planned ones.
+    std::shared_ptr<Watch> Self;      ///< Kept until the last mark is passed.
+  };
+
+  void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  void onLaunched(const CUpti_CallbackData &Call);
+  void onDestroy(const CUpti_CallbackData &Call);
+  std::shared_ptr<LaunchedGraph> takeLaunched(CUgraphExec Executable);
+  void destroyEnded();
+  std::vector<std::string> timedKernels(const GraphCopy &Graph) const;
+  std::shared_ptr<LaunchedGraph> launchedGraph(CUgraphExec Executable, CUcontext Context);
+  bool mayCarryOut(const GraphCopy &Graph, const LaunchedGraph &Its, CUstream Stream,
+                   CUcontext Context) const;
+  bool makeEmpty(LaunchedGraph &Its) const;
+  bool carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context);
+  bool carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch *Watching);
+  std::shared_ptr<Watch> watch(const GraphCopy &Graph, CUcontext Context);
+  void stopWatching(const std::shared_ptr<Watch> &Watching);
+  std::shared_ptr<Watch> hungLaunch();
+  std::mutex &orderOf(CUstream Stream);
+  [[noreturn]] void fail(const std::vector<std::string> &Kernels, const std::string &Why);
+
+  const DriverApi &Driver;
+  RecordFile &File;
+  Submissions &Submitted;
+  const Plan &Wanted;
+  Watchdog &Dog;
+  ExecutableGraphs Graphs;
+  uint64_t HangMs; ///< How long a node may run.
+
+  std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
+  std::unordered_map<CUgraphExec, std::shared_ptr<LaunchedGraph>> Known;
+  /// What the program has destroyed although its last launch had not ended. The objects that the
+  /// program has tied to a graph must live until then.
+  std::map<CUgraphExec, std::shared_ptr<LaunchedGraph>> Destroyed;
+  /// Held while the nodes of a graph are submitted to a stream, so that those of another launch do
+  /// not come between them.
+  std::map<CUstream, std::unique_ptr<std::mutex>> Orders;
+  std::shared_ptr<Watch> Watched;       ///< Null if no launch is watched.
+  std::set<std::string> WatchedKernels; ///< The kernels of each graph that was watched, in a line.
+};
+
+} // namespace carve::probe
