@@ -75,7 +75,6 @@ std::string carve::printHtmlReport(const TuningReport &R) {
   for (size_t I = 0; I < R.Kernels.size(); ++I)
     if (hasVariants(R.Kernels[I]))
       OS << printKernelSection(R, R.Kernels[I], I);
-  OS << printUnitLevels(R) << Reading << "</main>\n<script>" << Script
-     << "</script>\n</body>\n</html>\n";
+  OS << Reading << "</main>\n<script>" << Script << "</script>\n</body>\n</html>\n";
   return Text;
 }

@@ -100,6 +100,11 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
   if (Effort >= 2)
     for (LoadCaching Loads : Space.LoadCachings)
       Settings.push_back({.Cap = {}, .Loads = Loads});
+  if (Effort >= 2 && Space.LessOptimized)
+    Settings.push_back({.Cap = {}, .OptimizationLevel = 1});
+  if (Effort == 2)
+    for (unsigned Level : Space.RegisterUsageLevels)
+      Settings.push_back({.Cap = {}, .RegisterUsageLevel = Level});
   return possible(std::move(Settings), Space);
 }
 
@@ -126,9 +131,15 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
     for (LoadCaching Loads : Space.LoadCachings)
       Append([&](VariantSetting &W) { W.Loads = Loads; });
   }
-  if (Effort >= 3)
+  if (Effort >= 2 && Space.LessOptimized) {
+    Append([](VariantSetting &W) { W.OptimizationLevel = std::nullopt; });
+    Append([](VariantSetting &W) { W.OptimizationLevel = 1; });
+  }
+  if (Effort >= 2 && !Space.RegisterUsageLevels.empty()) {
+    Append([](VariantSetting &W) { W.RegisterUsageLevel = std::nullopt; });
     for (unsigned Level : Space.RegisterUsageLevels)
       Append([&](VariantSetting &W) { W.RegisterUsageLevel = Level; });
+  }
   std::set<unsigned> Beside;
   unsigned Cap = V.Cap.value_or(Space.DefaultRegs);
   appendBeside(Beside, {Space.Caps.begin(), Space.Caps.end()}, Cap);

@@ -367,26 +367,3 @@ void VariantRounds::assemble() {
     if (!Built.Kernels[K].LeftReason.empty())
       endSearch(K);
 }
-
-llvm::Expected<Assembled> VariantRounds::assembleChosen(size_t Module,
-                                                        llvm::ArrayRef<size_t> Chosen,
-                                                        std::optional<unsigned> Level) const {
-  llvm::StringMap<EntryEdit> Edits;
-  for (size_t K : Job.Modules[Module].Kernels) {
-    if (Chosen[K] < 2)
-      continue;
-    llvm::Expected<CloneRequest> Clone =
-        Compiler.clone(Module, K, Built.Kernels[K].Variants[Chosen[K]].Setting);
-    if (!Clone)
-      return Clone.takeError();
-    Edits[Clone->Entry] = Clone->Edit;
-  }
-  const ParsedModule &M = Sources.of(Module);
-  llvm::Expected<std::string> Text = M.Ptx.withEdits(Edits);
-  if (!Text)
-    return Text.takeError();
-  VariantSetting OfImage;
-  OfImage.RegisterUsageLevel = Level;
-  return carve::assemble(Context.T, Context.Runner, *Text,
-                         ptxasOptionsFor(OfImage, M.Image.PtxasOptions), M.Image.PtxName);
-}
