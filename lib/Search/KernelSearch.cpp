@@ -22,6 +22,9 @@ constexpr double LeastRatio = 0.1, LargestRatio = 3;
 /// number.
 constexpr size_t MostBelieved = 64;
 
+/// A round with fewer variants has no room for settings of the assembler that promise little.
+constexpr size_t RoomyRound = 8;
+
 bool isCriticalPoint(const VariantSetting &V) {
   VariantSetting CapAlone;
   CapAlone.Cap = V.Cap;
@@ -157,7 +160,11 @@ std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSettin
       Landmark.SmemSpilling = true;
       Landmark.Cap = V.Cap;
     }
-    if (V == Landmark && 2 * Alone.size() < Count)
+    // Few runs go to what gains least on average.
+    bool Crowded = !V.assembler().isDefault() && Effort < 3
+                       ? Count < RoomyRound || 4 * Alone.size() >= Count
+                       : 2 * Alone.size() >= Count;
+    if (V == Landmark && !Crowded)
       Alone.push_back(V);
   }
   return Alone;

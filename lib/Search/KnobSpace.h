@@ -56,7 +56,8 @@ std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 /// is switched if something is spilled, and the optimization level. The front-end knob, load
 /// caching and the register-usage level get each of their values. The register cap takes the
 /// nearest critical points and the nearest other caps on both sides; a front-end cap that equals
-/// the register cap changes with it. The default is left out.
+/// the register cap changes with it. The optimization level, and below effort 3 the register-usage
+/// level, are combined with register caps alone. The default is left out.
 std::vector<VariantSetting> neighboursOf(const KnobSpace &Space, unsigned Effort,
                                          const VariantSetting &V);
 
