@@ -14,11 +14,11 @@
 #include "Cubin/CubinElf.h"
 #include "Cubin/CubinInfo.h"
 #include "Cubin/ElfLayout.h"
+#include "Cubin/ReplaceFrames.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
 
 #include <re2/re2.h>
@@ -29,19 +29,9 @@ using namespace carve;
 using namespace llvm;
 using namespace llvm::object;
 using support::endian::read32le;
-using support::endian::read64le;
 using support::endian::write32le;
-using support::endian::write64le;
 
 namespace {
-
-/// One relocation of a section.
-struct Relocation {
-  size_t At = 0;       ///< Its place in the bytes of its section.
-  uint64_t Offset = 0; ///< What it changes.
-  uint32_t Type = 0, Symbol = 0;
-  uint64_t Addend = 0; ///< 0 if the section it changes has the addend.
-};
 
 class KernelReplacement {
 public:
@@ -59,7 +49,6 @@ private:
   Error takeSections(StringRef Kernel);
   Error takeModuleInfo(StringRef Kernel);
   Error checkCalls(StringRef Kernel) const;
-  Error takeFrames(StringRef Kernel);
   Expected<uint32_t> placeOf(uint32_t DonorSymbol) const;
   Error moveRelocations(const CubinSection &Section, std::string &Bytes) const;
   Error moveInfo(std::string &Bytes) const;
@@ -71,22 +60,9 @@ private:
 
 } // namespace
 
-/// The section of \p Elf that \p Symbol lies in; null if it lies in none.
-static const CubinSection *sectionOf(const CubinElf &Elf, const CubinSymbol &Symbol) {
-  unsigned Index = Symbol.Entry->st_shndx;
-  return Index == ELF::SHN_UNDEF || Index >= Elf.Sections.size() ? nullptr : &Elf.Sections[Index];
-}
-
-/// The kernel that \p Symbol belongs to; empty if it is the module's. The symbol of a section
-/// belongs to the module: it has no value.
-static StringRef ownerOf(const CubinElf &Elf, const CubinSymbol &Symbol) {
-  const CubinSection *Section = sectionOf(Elf, Symbol);
-  return Section && Symbol.Entry->getType() != ELF::STT_SECTION ? Section->Kernel : StringRef();
-}
-
 /// The name of \p Symbol that tells it from all others: a section's symbol may have no name.
 static std::string keyOf(const CubinElf &Elf, const CubinSymbol &Symbol) {
-  const CubinSection *Section = sectionOf(Elf, Symbol);
+  const CubinSection *Section = Elf.sectionOf(Symbol);
   if (Symbol.Entry->getType() == ELF::STT_SECTION && Section)
     return "section " + Section->Name.str();
   return Symbol.Name.str();
@@ -104,25 +80,9 @@ static std::string uncounted(StringRef Symbol) {
 static std::vector<uint32_t> ownSymbols(const CubinElf &Elf, StringRef Kernel) {
   std::vector<uint32_t> Own;
   for (uint32_t I = 0; I < Elf.Symbols.size(); ++I)
-    if (ownerOf(Elf, Elf.Symbols[I]) == Kernel)
+    if (Elf.ownerOf(Elf.Symbols[I]) == Kernel)
       Own.push_back(I);
   return Own;
-}
-
-static bool isRelocation(const CubinSection &Section) {
-  return Section.Header->sh_type == ELF::SHT_REL || Section.Header->sh_type == ELF::SHT_RELA;
-}
-
-static std::vector<Relocation> relocationsOf(const CubinSection &Section) {
-  std::vector<Relocation> All;
-  const bool Addends = Section.Header->sh_type == ELF::SHT_RELA;
-  const size_t EntryBytes = Addends ? sizeof(ELF64LE::Rela) : sizeof(ELF64LE::Rel);
-  for (size_t At = 0; At + EntryBytes <= Section.Bytes.size(); At += EntryBytes) {
-    const char *P = Section.Bytes.data() + At;
-    All.push_back(
-        {At, read64le(P), read32le(P + 8), read32le(P + 12), Addends ? read64le(P + 16) : 0});
-  }
-  return All;
 }
 
 /// Whether \p Section is the module's and need not be the same: tables that follow from the rest,
@@ -143,12 +103,12 @@ static StringMap<std::string> moduleSections(const CubinElf &Elf) {
       continue;
     std::string &Content = All[Section.Name];
     Content = std::to_string(Section.Header->sh_type) + ' ';
-    if (!isRelocation(Section)) {
+    if (!Section.isRelocation()) {
       Content += std::to_string(Section.Header->sh_size) + ' ' + Section.Bytes.str();
       continue;
     }
     std::vector<std::string> Lines;
-    for (const Relocation &R : relocationsOf(Section))
+    for (const CubinRelocation &R : Section.relocations())
       Lines.push_back((Twine(R.Offset) + " " + Twine(R.Type) + " " + Twine(R.Addend) + " " +
                        (R.Symbol < Elf.Symbols.size() ? keyOf(Elf, Elf.Symbols[R.Symbol]) : ""))
                           .str());
@@ -187,14 +147,14 @@ static bool sameSymbol(const ELF64LE::Sym &A, const ELF64LE::Sym &B) {
 Error KernelReplacement::findSymbols() {
   StringMap<std::vector<uint32_t>> ByKey;
   for (uint32_t I = 0; I < Base.Symbols.size(); ++I)
-    if (ownerOf(Base, Base.Symbols[I]).empty())
+    if (Base.ownerOf(Base.Symbols[I]).empty())
       ByKey[keyOf(Base, Base.Symbols[I])].push_back(I);
   for (uint32_t I = 0; I < Donor.Symbols.size(); ++I) {
     const CubinSymbol &Symbol = Donor.Symbols[I];
     std::string Key = keyOf(Donor, Symbol);
     auto Same = ByKey.find(Key);
     // A symbol that is not found or not unique must not be needed.
-    if (Key.empty() || !ownerOf(Donor, Symbol).empty() || Same == ByKey.end() ||
+    if (Key.empty() || !Donor.ownerOf(Symbol).empty() || Same == ByKey.end() ||
         Same->second.size() != 1)
       continue;
     if (!sameSymbol(*Symbol.Entry, *Base.Symbols[Same->second.front()].Entry))
@@ -226,7 +186,7 @@ Error KernelReplacement::mapOwnSymbols(StringRef Kernel) {
     return malformed("cubin: no kernel named " + Kernel);
   auto Describe = [](const CubinElf &Elf, uint32_t I) {
     const CubinSymbol &S = Elf.Symbols[I];
-    return std::pair(uncounted(S.Name), sectionOf(Elf, S)->Name);
+    return std::pair(uncounted(S.Name), Elf.sectionOf(S)->Name);
   };
   bool Same = Mine.size() == Others.size();
   for (size_t I = 0; Same && I < Mine.size(); ++I)
@@ -247,7 +207,7 @@ Error KernelReplacement::mapOwnSymbols(StringRef Kernel) {
 
 /// Gives the relocations in \p Bytes, the content of \p Section of the donor, the base's symbols.
 Error KernelReplacement::moveRelocations(const CubinSection &Section, std::string &Bytes) const {
-  for (const Relocation &R : relocationsOf(Section)) {
+  for (const CubinRelocation &R : Section.relocations()) {
     Expected<uint32_t> Place = placeOf(R.Symbol);
     if (!Place)
       return Place.takeError();
@@ -288,7 +248,7 @@ Error KernelReplacement::takeSections(StringRef Kernel) {
       return unsupported("other-sections", Section.Name.str() + " is in one image only");
     size_t Index = Old - Base.Sections.data();
     std::string Bytes = Section.Bytes.str();
-    if (isRelocation(Section))
+    if (Section.isRelocation())
       if (Error E = moveRelocations(Section, Bytes))
         return E;
     if (Section.prefix() == ".nv.info.")
@@ -316,7 +276,7 @@ Error KernelReplacement::takeModuleInfo(StringRef Kernel) {
   forEachInfo(Others->Bytes, [&](const CubinInfo &Info) {
     auto Place = Places.find(Info.Symbol);
     if (Info.Payload.size() == 8 && Place != Places.end() &&
-        ownerOf(Donor, Donor.Symbols[Info.Symbol]) == Kernel)
+        Donor.ownerOf(Donor.Symbols[Info.Symbol]) == Kernel)
       Values[{Info.Attribute, Place->second}] = Info.Value;
   });
   std::string &Made = this->Made.Contents[Mine - Base.Sections.data()];
@@ -324,7 +284,7 @@ Error KernelReplacement::takeModuleInfo(StringRef Kernel) {
   size_t Taken = 0;
   forEachInfo(Mine->Bytes, [&](const CubinInfo &Info) {
     if (Info.Payload.size() < 8 || Info.Symbol >= Base.Symbols.size() ||
-        ownerOf(Base, Base.Symbols[Info.Symbol]) != Kernel)
+        Base.ownerOf(Base.Symbols[Info.Symbol]) != Kernel)
       return;
     auto New = Values.find({Info.Attribute, Info.Symbol});
     Same &= Info.Payload.size() == 8 && New != Values.end();
@@ -348,7 +308,7 @@ static std::vector<std::string> callsOf(const CubinElf &Elf, StringRef Kernel) {
     for (size_t Word : {0, 4}) {
       uint32_t Symbol = read32le(Graph->Bytes.data() + At + Word);
       bool Known = Symbol < Elf.Symbols.size(); // Larger numbers are marks.
-      Own |= Known && ownerOf(Elf, Elf.Symbols[Symbol]) == Kernel;
+      Own |= Known && Elf.ownerOf(Elf.Symbols[Symbol]) == Kernel;
       Line += " " + (Known ? uncounted(keyOf(Elf, Elf.Symbols[Symbol])) : std::to_string(Symbol));
     }
     if (Own)
@@ -364,99 +324,6 @@ Error KernelReplacement::checkCalls(StringRef Kernel) const {
   return unsupported("other-sections", "the calls of " + Kernel.str() + " differ");
 }
 
-//===------------------------------------------------------------------------------------------===//
-// Frame information
-//===------------------------------------------------------------------------------------------===//
-
-namespace {
-
-/// A block of `.debug_frame` that describes a kernel or one of its local functions.
-struct FrameBlock {
-  size_t Begin = 0, End = 0;
-  std::vector<Relocation> Relocations;
-};
-
-/// The bytes of a block before what is said of the function: in the form for 64 bits, the length
-/// and the place of the block that it refers to.
-constexpr size_t FrameHeadBytes = 12 + 8;
-
-/// The frame information of an image, and its relocations; null if it has none.
-struct FrameSections {
-  explicit FrameSections(const CubinElf &Elf) : Frames(Elf.section(".debug_frame")) {
-    Relocations = Elf.section(".rela.debug_frame");
-    if (!Relocations)
-      Relocations = Elf.section(".rel.debug_frame");
-  }
-  const CubinSection *Frames, *Relocations = nullptr;
-};
-
-} // namespace
-
-/// Returns the blocks of \p Sections that describe \p Kernel, in their order. Fails if the section
-/// does not have the form in which ptxas writes it.
-static Expected<std::vector<FrameBlock>> framesOf(const CubinElf &Elf,
-                                                  const FrameSections &Sections, StringRef Kernel) {
-  std::vector<FrameBlock> Own;
-  StringRef Bytes = Sections.Frames->Bytes;
-  std::vector<Relocation> All = relocationsOf(*Sections.Relocations);
-  for (size_t Begin = 0; Begin < Bytes.size();) {
-    if (Bytes.size() - Begin < FrameHeadBytes || read32le(Bytes.data() + Begin) != UINT32_MAX ||
-        read64le(Bytes.data() + Begin + 4) > Bytes.size() - Begin - 12 ||
-        read64le(Bytes.data() + Begin + 4) < 8)
-      return malformed("cubin: .debug_frame has no block at " + Twine(Begin));
-    FrameBlock Block{Begin, Begin + 12 + size_t(read64le(Bytes.data() + Begin + 4)), {}};
-    bool Mine = false;
-    for (const Relocation &R : All)
-      if (R.Offset >= Block.Begin && R.Offset < Block.End) {
-        Mine |= R.Symbol < Elf.Symbols.size() && ownerOf(Elf, Elf.Symbols[R.Symbol]) == Kernel;
-        Block.Relocations.push_back(R);
-      }
-    Begin = Block.End;
-    if (Mine)
-      Own.push_back(std::move(Block));
-  }
-  return Own;
-}
-
-/// Takes the kernel's frame information, by which debuggers walk the stack. A block keeps its size:
-/// it ends in as many operations that do nothing as fit.
-Error KernelReplacement::takeFrames(StringRef Kernel) {
-  FrameSections Mine(Base), Others(Donor);
-  if (!Mine.Frames || !Mine.Relocations || !Others.Frames || !Others.Relocations)
-    return Error::success();
-  Expected<std::vector<FrameBlock>> Old = framesOf(Base, Mine, Kernel);
-  Expected<std::vector<FrameBlock>> New = framesOf(Donor, Others, Kernel);
-  if (!Old || !New)
-    return joinErrors(Old.takeError(), New.takeError());
-  auto Other = [&] {
-    return unsupported("other-attributes", "the frames of " + Kernel.str() + " differ");
-  };
-  if (Old->size() != New->size())
-    return Other();
-  std::string &Frames = Made.Contents[Mine.Frames - Base.Sections.data()];
-  std::string &Relocations = Made.Contents[Mine.Relocations - Base.Sections.data()];
-  for (auto [To, From] : zip_equal(*Old, *New)) {
-    size_t Room = To.End - To.Begin, Size = From.End - From.Begin;
-    if (Size > Room || To.Relocations.size() != From.Relocations.size())
-      return Other();
-    std::string Block =
-        Others.Frames->Bytes.substr(From.Begin, Size).drop_front(FrameHeadBytes).str();
-    Block.resize(Room - FrameHeadBytes, '\0'); // DW_CFA_nop is 0.
-    Frames.replace(To.Begin + FrameHeadBytes, Block.size(), Block);
-    for (auto [A, B] : zip_equal(To.Relocations, From.Relocations)) {
-      if (A.Offset - To.Begin != B.Offset - From.Begin || A.Type != B.Type)
-        return Other();
-      if (Mine.Relocations->Header->sh_type == ELF::SHT_RELA)
-        write64le(Relocations.data() + A.At + 16, B.Addend);
-    }
-  }
-  return Error::success();
-}
-
-//===------------------------------------------------------------------------------------------===//
-// The whole
-//===------------------------------------------------------------------------------------------===//
-
 Error KernelReplacement::replace(StringRef Kernel) {
   if (Error E = mapOwnSymbols(Kernel))
     return E;
@@ -466,7 +333,7 @@ Error KernelReplacement::replace(StringRef Kernel) {
     return E;
   if (Error E = checkCalls(Kernel))
     return E;
-  return takeFrames(Kernel);
+  return replaceFrames(Base, Donor, Kernel, Made);
 }
 
 Expected<std::string> KernelReplacement::finish(StringRef Bytes) { return Made.write(Bytes); }

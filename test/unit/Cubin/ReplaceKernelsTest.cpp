@@ -30,8 +30,7 @@ TEST_P(LinkedCubin, replaceKernels_fromTheSameImage_returnsItByteForByte) {
   EXPECT_TRUE(*Same == Bytes) << Same->size() << " bytes, expected " << Bytes.size();
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, LinkedCubin,
-                         testing::Values("sm_75", "sm_90"));
+INSTANTIATE_TEST_SUITE_P(Architectures, LinkedCubin, testing::Values("sm_75", "sm_90"));
 
 TEST(ReplaceKernels, unfitImage_failsWithItsReason) {
   std::string Ninety = cubin("sm_90");
