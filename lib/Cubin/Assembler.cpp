@@ -1,6 +1,9 @@
 #include "Cubin/Assembler.h"
 
+#include "Cubin/ReplaceKernels.h"
 #include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 #include "llvm/Support/Path.h"
 
@@ -30,4 +33,30 @@ Expected<Assembled> carve::assemble(const Toolchain &T, CommandRunner &Runner, S
   if (!Bytes)
     return Bytes.takeError();
   return Assembled{std::move(*Bytes), parsePtxasReport(Result->Stderr + Result->Stdout)};
+}
+
+Expected<Assembled> carve::assembleMixed(const Toolchain &T, CommandRunner &Runner,
+                                         StringRef PtxText, ArrayRef<std::string> Options,
+                                         ArrayRef<ReassembledKernels> Others, StringRef Name) {
+  Expected<Assembled> Made = assemble(T, Runner, PtxText, Options, Name);
+  for (const ReassembledKernels &Other : Others) {
+    if (!Made)
+      return Made;
+    // ptxas assembles only the entries that it is told, and gives them the same code.
+    std::vector<std::string> OwnOptions = Other.Options;
+    for (const std::string &Kernel : Other.Kernels)
+      OwnOptions.insert(OwnOptions.end(), {"--entry", Kernel});
+    Expected<Assembled> Own = assemble(T, Runner, PtxText, OwnOptions, Name);
+    if (!Own)
+      return Own;
+    Expected<std::string> Bytes = replaceKernels(Made->CubinBytes, Own->CubinBytes, Other.Kernels);
+    if (!Bytes)
+      return Bytes.takeError();
+    Made->CubinBytes = std::move(*Bytes);
+    for (KernelResources &Old : Made->Kernels)
+      for (KernelResources &New : Own->Kernels)
+        if (Old.Name == New.Name && is_contained(Other.Kernels, New.Name))
+          Old = std::move(New);
+  }
+  return Made;
 }

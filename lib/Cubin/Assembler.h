@@ -16,6 +16,12 @@ struct Assembled {
   std::vector<KernelResources> Kernels;
 };
 
+/// Kernels that are assembled with other options than the rest of their module.
+struct ReassembledKernels {
+  std::vector<std::string> Options; ///< All of them, as for assemble().
+  std::vector<std::string> Kernels;
+};
+
 /// Assembles \p PtxText with \p Options (ptxas arguments without input and output; `-v` is added).
 /// \p Name is the file name that ptxas sees, such as `k.ptx`; with debug options it is in the
 /// output. Fails with ToolFailure, which has the message of ptxas. It may be called from several
@@ -23,5 +29,13 @@ struct Assembled {
 llvm::Expected<Assembled> assemble(const Toolchain &T, CommandRunner &Runner,
                                    llvm::StringRef PtxText, llvm::ArrayRef<std::string> Options,
                                    llvm::StringRef Name = "module.ptx");
+
+/// Does the same, and puts the kernels of \p Others into the image as ptxas makes them with their
+/// options. Fails also as replaceKernels() does.
+llvm::Expected<Assembled> assembleMixed(const Toolchain &T, CommandRunner &Runner,
+                                        llvm::StringRef PtxText,
+                                        llvm::ArrayRef<std::string> Options,
+                                        llvm::ArrayRef<ReassembledKernels> Others,
+                                        llvm::StringRef Name = "module.ptx");
 
 } // namespace carve

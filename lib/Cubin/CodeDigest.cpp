@@ -4,7 +4,6 @@
 #include "Support/Error.h"
 
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Endian.h"
 
 using namespace carve;
 using namespace llvm;
@@ -37,29 +36,14 @@ std::string CodeDigester::reference(const CubinSymbol &Symbol, StringRef Functio
   return Symbol.Name.str();
 }
 
-/// Reads the offset, the information and the addend of each relocation in \p Bytes.
-static std::vector<std::array<uint64_t, 3>> readRelocations(StringRef Bytes, uint64_t EntryBytes) {
-  std::vector<std::array<uint64_t, 3>> Result;
-  if (EntryBytes != 16 && EntryBytes != 24) // The sizes of REL and RELA entries.
-    return Result;
-  for (size_t At = 0; At + EntryBytes <= Bytes.size(); At += EntryBytes) {
-    const char *P = Bytes.data() + At;
-    Result.push_back({support::endian::read64le(P), support::endian::read64le(P + 8),
-                      EntryBytes == 24 ? support::endian::read64le(P + 16) : 0});
-  }
-  return Result;
-}
-
 Error CodeDigester::addRelocations(const CubinSection &Relocations, StringRef Function,
                                    Visit &V) const {
-  for (auto [Offset, Info, Addend] :
-       readRelocations(Relocations.Bytes, Relocations.Header->sh_entsize)) {
-    uint64_t Index = Info >> 32;
-    if (Index >= Elf.Symbols.size())
-      return malformed("cubin: " + Relocations.Name + " refers to symbol " + Twine(Index) + " of " +
-                       Twine(Elf.Symbols.size()));
-    const CubinSymbol &Symbol = Elf.Symbols[Index];
-    V.Fields.push_back((Twine(Offset) + " " + Twine(uint32_t(Info)) + " " + Twine(Addend) + " " +
+  for (const CubinRelocation &R : Relocations.relocations()) {
+    if (R.Symbol >= Elf.Symbols.size())
+      return malformed("cubin: " + Relocations.Name + " refers to symbol " + Twine(R.Symbol) +
+                       " of " + Twine(Elf.Symbols.size()));
+    const CubinSymbol &Symbol = Elf.Symbols[R.Symbol];
+    V.Fields.push_back((Twine(R.Offset) + " " + Twine(R.Type) + " " + Twine(R.Addend) + " " +
                         reference(Symbol, Function))
                            .str());
     if (Symbol.Entry->getType() == ELF::STT_FUNC && V.Seen.insert(Symbol.Name).second)

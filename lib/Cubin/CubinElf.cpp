@@ -3,6 +3,7 @@
 #include "Support/Error.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 
 #include <re2/re2.h>
 
@@ -122,4 +123,29 @@ const CubinSection *CubinElf::section(const Twine &Name) const {
     if (Section.Name == Wanted)
       return &Section;
   return nullptr;
+}
+
+const CubinSection *CubinElf::sectionOf(const CubinSymbol &Symbol) const {
+  unsigned Index = Symbol.Entry->st_shndx;
+  return Index == ELF::SHN_UNDEF || Index >= Sections.size() ? nullptr : &Sections[Index];
+}
+
+StringRef CubinElf::ownerOf(const CubinSymbol &Symbol) const {
+  const CubinSection *Section = sectionOf(Symbol);
+  return Section && Symbol.Entry->getType() != ELF::STT_SECTION ? Section->Kernel : StringRef();
+}
+
+std::vector<CubinRelocation> CubinSection::relocations() const {
+  using namespace support::endian;
+  std::vector<CubinRelocation> All;
+  if (!isRelocation())
+    return All;
+  const bool Addends = Header->sh_type == ELF::SHT_RELA;
+  const size_t EntryBytes = Addends ? sizeof(ELF64LE::Rela) : sizeof(ELF64LE::Rel);
+  for (size_t At = 0; At + EntryBytes <= Bytes.size(); At += EntryBytes) {
+    const char *P = Bytes.data() + At;
+    All.push_back(
+        {At, read64le(P), read32le(P + 8), read32le(P + 12), Addends ? read64le(P + 16) : 0});
+  }
+  return All;
 }

@@ -16,6 +16,14 @@
 
 namespace carve {
 
+/// One relocation of a section.
+struct CubinRelocation {
+  size_t At = 0;       ///< Its place in the bytes of its section.
+  uint64_t Offset = 0; ///< What it changes.
+  uint32_t Type = 0, Symbol = 0;
+  uint64_t Addend = 0; ///< 0 if the section that it changes has the addend.
+};
+
 /// One section of a cubin.
 struct CubinSection {
   llvm::StringRef Name;
@@ -26,6 +34,11 @@ struct CubinSection {
 
   /// Returns the name without the kernel's, such as `.nv.constant2.`.
   llvm::StringRef prefix() const { return Name.drop_back(Kernel.size()); }
+  bool isRelocation() const {
+    return Header->sh_type == llvm::ELF::SHT_REL || Header->sh_type == llvm::ELF::SHT_RELA;
+  }
+  /// The relocations that the section lists; none if it is of another type.
+  std::vector<CubinRelocation> relocations() const;
 };
 
 /// One symbol of a cubin.
@@ -53,6 +66,11 @@ struct CubinElf {
   static llvm::Expected<CubinElf> parse(llvm::StringRef Bytes);
   /// Returns the section named \p Name; null if there is none.
   const CubinSection *section(const llvm::Twine &Name) const;
+  /// Returns the section that \p Symbol lies in; null if it lies in none.
+  const CubinSection *sectionOf(const CubinSymbol &Symbol) const;
+  /// Returns the function whose section \p Symbol lies in; empty if it is the module's. The symbol
+  /// of a section belongs to the module: it has no value.
+  llvm::StringRef ownerOf(const CubinSymbol &Symbol) const;
 };
 
 /// Returns the function that the section \p Name belongs to, such as `K` for `.nv.constant0.K`;

@@ -12,6 +12,9 @@ namespace carve {
 
 /// The attributes that are read here. Each comment tells the attribute's payload.
 enum CubinAttribute : uint8_t {
+  /// In the kernel's own section: the symbol of its bank of parameters, and where they are in it.
+  AttrParamCbank = 0x0a,
+  AttrExterns = 0x0f, ///< In the kernel's own section: the symbols of external functions.
   /// A symbol, and the bytes of its frame, including callees that were compiled into the kernel.
   AttrFrameSize = 0x11,
   /// A symbol, and the bytes of stack with callees; all bits are set if this cannot be known.

@@ -16,16 +16,6 @@ void ImageEmitter::leave(llvm::StringRef Kernel, std::string Reason) {
   Kernels.push_back({Kernel.str(), Image.Arch, {}, std::move(Reason), {}});
 }
 
-/// Drops all decisions that set a register-usage level.
-void ImageEmitter::leaveLevel(const std::string &Reason) {
-  for (auto It = Decisions.begin(); It != Decisions.end();) {
-    bool Needs = It->second.Chosen->Variant.RegisterUsageLevel.has_value();
-    if (Needs)
-      leave(It->first, "register-usage-level: " + Reason);
-    It = Needs ? Decisions.erase(It) : std::next(It);
-  }
-}
-
 /// Returns why \p V must not be applied, as far as its numbers and the entry tell before anything
 /// is assembled, or nothing.
 std::optional<std::string> ImageEmitter::refusal(const PtxEntry &Entry,
@@ -39,10 +29,9 @@ std::optional<std::string> ImageEmitter::refusal(const PtxEntry &Entry,
   if (V.SmemSpilling)
     if (auto Reason = reasonNotSmemSpilling(Entry, Context.Relocatable, Context.NvccVersion))
       return "smem-spilling: " + *Reason;
-  // With -rdc, kernels of other units may call functions of this one, which would take other
-  // registers.
-  if (V.RegisterUsageLevel && Context.Relocatable)
-    return std::string("register-usage-level: relocatable");
+  if (!V.assembler().isDefault())
+    if (auto Reason = reasonNotReassembled(Image.Arch, Image.PtxasOptions, Context.Relocatable))
+      return (V.OptimizationLevel ? "optimization-level: " : "register-usage-level: ") + *Reason;
   return std::nullopt;
 }
 
@@ -123,7 +112,7 @@ llvm::Error ImageEmitter::readOriginal() {
       return File.takeError();
     Bytes = std::move(*File);
   } else {
-    llvm::Expected<Assembled> A = assembleWith({}, {}, std::nullopt);
+    llvm::Expected<Assembled> A = assembleWith({}, {}, {});
     if (!A)
       return A.takeError();
     Bytes = std::move(A->CubinBytes);
@@ -270,53 +259,47 @@ void ImageEmitter::makeEdits() {
   }
 }
 
-/// Returns the register-usage level for the image, or nothing if it is the command's. The option
-/// holds for the whole image, so if decisions disagree about it, all that set one are dropped.
-std::optional<unsigned> ImageEmitter::commonLevel() {
-  std::optional<unsigned> Level;
-  for (const auto &[Kernel, T] : Decisions) {
-    std::optional<unsigned> Own = T.Chosen->Variant.RegisterUsageLevel;
-    if (Own && Level && *Own != *Level) {
-      leaveLevel("decisions for one image name " + std::to_string(*Level) + " and " +
-                 std::to_string(*Own));
-      return std::nullopt;
-    }
-    if (Own)
-      Level = Own;
-  }
-  return Level;
-}
-
-/// Returns the image with \p Edits and \p Clones at register-usage level \p Level.
-llvm::Expected<Assembled> ImageEmitter::assembleWith(const llvm::StringMap<EntryEdit> &Edits,
-                                                     llvm::ArrayRef<CloneRequest> Clones,
-                                                     std::optional<unsigned> Level) const {
+/// Returns the image with \p Edits and \p Clones. \p Settings are what ptxas is told for single
+/// kernels and clones.
+llvm::Expected<Assembled>
+ImageEmitter::assembleWith(const llvm::StringMap<EntryEdit> &Edits,
+                           llvm::ArrayRef<CloneRequest> Clones,
+                           const std::map<std::string, AssemblerSetting> &Settings) const {
   llvm::Expected<std::string> Text = Ptx.changed(Edits, Clones);
   if (!Text)
     return Text.takeError();
-  VariantSetting OfImage;
-  OfImage.RegisterUsageLevel = Level;
-  return assemble(Context.T, Context.Runner, *Text, ptxasOptionsFor(OfImage, Image.PtxasOptions),
-                  llvm::sys::path::filename(Image.PtxPath));
+  return assembleMixed(Context.T, Context.Runner, *Text, Image.PtxasOptions,
+                       reassembledKernels(Settings, Image.PtxasOptions),
+                       llvm::sys::path::filename(Image.PtxPath));
 }
 
-llvm::Expected<Assembled> ImageEmitter::assembleTaken(std::optional<unsigned> Level) const {
+llvm::Expected<Assembled> ImageEmitter::assembleTaken() const {
   llvm::StringMap<EntryEdit> Edits;
-  for (const auto &[Kernel, T] : Decisions)
+  std::map<std::string, AssemblerSetting> Settings;
+  for (const auto &[Kernel, T] : Decisions) {
     Edits[Kernel] = T.Edit;
-  return assembleWith(Edits, clones(), Level);
+    Settings[Kernel] = T.Chosen->Variant.assembler();
+  }
+  for (const TakenEntry &T : Entries) {
+    auto Own = Decisions.find(T.Entry->Kernel);
+    Settings[T.Entry->Name] = T.Chosen                 ? T.Chosen->Variant.assembler()
+                              : Own != Decisions.end() ? Own->second.Chosen->Variant.assembler()
+                                                       : AssemblerSetting();
+  }
+  return assembleWith(Edits, clones(), Settings);
 }
 
 /// Tries each decision and each further entry alone and drops those with which ptxas fails. Returns
 /// true if there were any.
-bool ImageEmitter::leaveWhatPtxasRefuses(std::optional<unsigned> Level) {
+bool ImageEmitter::leaveWhatPtxasRefuses() {
   size_t Before = Decisions.size();
   bool Left = false;
   for (TakenEntry &T : Entries) {
     if (!T.Chosen)
       continue;
     llvm::Expected<Assembled> A =
-        assembleWith({}, CloneRequest{T.Entry->Kernel, T.Entry->Name, T.Edit}, Level);
+        assembleWith({}, CloneRequest{T.Entry->Kernel, T.Entry->Name, T.Edit},
+                     {{T.Entry->Name, T.Chosen->Variant.assembler()}});
     if (A)
       continue;
     leaveEntry(T, llvm::toString(A.takeError()));
@@ -325,7 +308,8 @@ bool ImageEmitter::leaveWhatPtxasRefuses(std::optional<unsigned> Level) {
   for (auto It = Decisions.begin(); It != Decisions.end();) {
     llvm::StringMap<EntryEdit> Alone;
     Alone[It->first] = It->second.Edit;
-    llvm::Expected<Assembled> A = assembleWith(Alone, {}, Level);
+    llvm::Expected<Assembled> A =
+        assembleWith(Alone, {}, {{It->first, It->second.Chosen->Variant.assembler()}});
     if (A) {
       ++It;
       continue;
@@ -386,24 +370,9 @@ std::optional<std::string> ImageEmitter::refusalOfEntry(const CubinKernel &New,
   return brokenPromiseUntimed(*Model, Change, BlocksMeet);
 }
 
-/// Returns why a kernel without a decision must not get the code that the image's register-usage
-/// level makes of it, or nothing.
-std::optional<std::string> ImageEmitter::refusalOfNeighbour(const CubinKernel &New) const {
-  const PtxEntry *Entry = Ptx.find(New.Resources.Name);
-  if (!Model || !Entry)
-    return "the limits of " + Image.Arch + " are not known";
-  llvm::Expected<KernelHazards> Hazards = Ptx.kernelHazards(Entry->Name);
-  if (!Hazards)
-    return llvm::toString(Hazards.takeError());
-  bool BlocksMeet =
-      Hazards->SpinWait || Entry->Directives.ReqNCtaPerCluster || Entry->Directives.ExplicitCluster;
-  return brokenPromiseUntimed(*Model, changeOf(New, {}), BlocksMeet);
-}
-
 /// Checks assembled code against the promises. If decisions must be dropped, it drops them and
 /// returns false, so that the image is assembled again without them.
-llvm::Expected<bool> ImageEmitter::acceptable(llvm::StringRef CubinBytes,
-                                              std::optional<unsigned> Level) {
+llvm::Expected<bool> ImageEmitter::acceptable(llvm::StringRef CubinBytes) {
   llvm::Expected<Cubin> New = parseCubin(CubinBytes);
   if (!New)
     return New.takeError();
@@ -435,13 +404,7 @@ llvm::Expected<bool> ImageEmitter::acceptable(llvm::StringRef CubinBytes,
         Decisions.erase(It);
       }
     } else if (Default != OriginalOf.end() && Default->second->CodeDigest != K.CodeDigest) {
-      if (!Level)
-        return unsupported("neighbour-changed",
-                           Name + " has no decision, yet its code would change");
-      if (auto Reason = refusalOfNeighbour(K)) {
-        leaveLevel(Name + " has no decision, and " + *Reason);
-        return false;
-      }
+      return unsupported("neighbour-changed", Name + " has no decision, yet its code would change");
     }
   }
   return EntriesStay && Decisions.size() == Before;
@@ -465,15 +428,14 @@ llvm::Expected<std::string> ImageEmitter::emit(llvm::ArrayRef<const Profile *> P
   takeEntries(Wanted);
   // Every iteration but the last drops a decision or a further entry, so the loop ends.
   while (!Decisions.empty() || !Wanted.empty()) {
-    std::optional<unsigned> Level = commonLevel();
-    llvm::Expected<Assembled> A = assembleTaken(Level);
-    if (!A && leaveWhatPtxasRefuses(Level)) {
+    llvm::Expected<Assembled> A = assembleTaken();
+    if (!A && leaveWhatPtxasRefuses()) {
       llvm::consumeError(A.takeError());
       continue;
     }
     if (!A)
       return A.takeError();
-    llvm::Expected<bool> Sound = acceptable(A->CubinBytes, Level);
+    llvm::Expected<bool> Sound = acceptable(A->CubinBytes);
     if (!Sound)
       return Sound.takeError();
     if (!*Sound)

@@ -82,18 +82,15 @@ private:
   std::vector<CloneRequest> clones() const;
   std::optional<std::string> refusalOfEntry(const CubinKernel &New, const TakenEntry &T) const;
   llvm::Expected<const PtxModule *> flavour(const FrontEndSetting &Setting);
-  std::optional<unsigned> commonLevel();
-  llvm::Expected<Assembled> assembleWith(const llvm::StringMap<EntryEdit> &Edits,
-                                         llvm::ArrayRef<CloneRequest> Clones,
-                                         std::optional<unsigned> Level) const;
-  llvm::Expected<Assembled> assembleTaken(std::optional<unsigned> Level) const;
-  bool leaveWhatPtxasRefuses(std::optional<unsigned> Level);
-  llvm::Expected<bool> acceptable(llvm::StringRef CubinBytes, std::optional<unsigned> Level);
+  llvm::Expected<Assembled>
+  assembleWith(const llvm::StringMap<EntryEdit> &Edits, llvm::ArrayRef<CloneRequest> Clones,
+               const std::map<std::string, AssemblerSetting> &Settings) const;
+  llvm::Expected<Assembled> assembleTaken() const;
+  bool leaveWhatPtxasRefuses();
+  llvm::Expected<bool> acceptable(llvm::StringRef CubinBytes);
   std::optional<std::string> refusalOfCode(const CubinKernel &New, const Taken &T) const;
-  std::optional<std::string> refusalOfNeighbour(const CubinKernel &New) const;
   CodeChange changeOf(const CubinKernel &New, const EntryEdit &Edit) const;
   void leave(llvm::StringRef Kernel, std::string Reason);
-  void leaveLevel(const std::string &Reason);
 
   const DeviceImage &Image;
   ImageOrigin Origin;

@@ -57,14 +57,13 @@ struct EmitContext {
 /// A kernel keeps its default, with a reason, if its decision's digest no longer matches, if the
 /// launch domain or the user's cap forbids the variant, if the variant is not possible for the
 /// kernel, or if its code would not be the code that was timed.
-/// A register-usage level is an option of the whole image. It is applied if all decisions that set
-/// one agree and each kernel without a decision still accepts every launch.
+/// A kernel that has a setting of the assembler is assembled by a run of its own, and its code put
+/// into the image.
 /// Further entries are in every image and every PTX of the container; where a decision does not ask
 /// for one, or its variant is refused, it has the kernel's own code. With -rdc there are none.
 /// If the unit has PTX but no image for an architecture, an image is added if a decision was timed
 /// in such an image (ImageOrigin::FromPtx).
-/// Fails if a tool fails, or if the code of a kernel without a decision would change for another
-/// reason than the level.
+/// Fails if a tool fails, or if the code of a kernel without a decision would change.
 llvm::Expected<EmittedUnit> emitUnit(const DeviceUnit &U, llvm::ArrayRef<const Profile *> Profiles,
                                      const EmitContext &Context, llvm::StringRef WorkDir);
 

@@ -228,31 +228,17 @@ private:
     return Sum;
   }
 
-  /// Returns the least time of all kernels at one register-usage level, each with its best timed
-  /// row.
+  /// Returns the time of all kernels, each with its best timed row.
   double carvedNs() const {
-    double Best = P.defaultNs();
-    std::set<unsigned> Levels;
-    for (const SweepSetting &S : Settings)
-      Levels.insert(S.RegisterUsageLevel);
-    for (unsigned Level : Levels) {
-      SweepSetting Untuned;
-      Untuned.RegisterUsageLevel = Level;
-      double Sum = 0;
-      for (const SweptKernel &K : P.Kernels)
-        Sum += isHot(K) ? leastLookedAtNs(K, Level) : nsIn(K, Untuned);
-      Best = std::min(Best, Sum);
+    double Sum = 0;
+    for (const SweptKernel &K : P.Kernels) {
+      double Least = K.defaultNs();
+      if (isHot(K))
+        for (const SweepSetting &S : Timed.at(&K))
+          Least = std::min(Least, K.Variants.at(S).TimeNs);
+      Sum += Least;
     }
-    return Best;
-  }
-
-  /// Returns the time of the best row of \p K that was timed at \p Level.
-  double leastLookedAtNs(const SweptKernel &K, unsigned Level) const {
-    double Least = Level == SweepSetting::DefaultRegisterUsageLevel ? K.defaultNs() : Never;
-    for (const SweepSetting &S : Timed.at(&K))
-      if (S.RegisterUsageLevel == Level)
-        Least = std::min(Least, K.Variants.at(S).TimeNs);
-    return Least;
+    return Sum;
   }
 
   double everythingNs() const {

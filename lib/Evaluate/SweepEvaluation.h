@@ -14,7 +14,7 @@ struct Speedups {
   double PerFile = 1; ///< One cap for all kernels, for cicc and for ptxas.
   /// For each kernel its best critical point, as a cap for ptxas alone.
   double CriticalPoints = 1;
-  double Carved = 1; ///< For each kernel what the search finds, all at one register-usage level.
+  double Carved = 1; ///< For each kernel what the search finds.
   /// For each kernel its best row at any level, including small kernels. No choice can be better.
   double Everything = 1;
   /// For each kernel the expected best of randomly drawn rows at any level, as many as the search
@@ -60,10 +60,7 @@ struct SweepEvaluation {
 /// the default. Rounds have the time that tuning gives them (Tune/InRun/RoundBudget.h), compiling
 /// takes what it takes on 16 cores, and a replay what it takes at least.
 ///
-/// A register-usage level holds for a whole unit, and the table does not know units. `Carved`
-/// therefore uses one level for the whole program. It is the level with the least total time among
-/// those at which the search timed a row of every hot kernel. `Everything` and `Random` may mix
-/// levels. Fails if no program has a time of the default.
+/// Fails if no program has a time of the default.
 llvm::Expected<SweepEvaluation> evaluateSweep(llvm::ArrayRef<SweepRow> Rows, const DeviceModel &D,
                                               const EvaluationLimits &Limits,
                                               const ModelScale &Scale = {});

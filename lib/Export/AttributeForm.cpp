@@ -44,6 +44,10 @@ std::vector<std::string> beyondAttributes(const VariantSetting &V) {
   if (V.RegisterUsageLevel)
     Lost.push_back("register-usage-level " + std::to_string(*V.RegisterUsageLevel) +
                    ": only -Xptxas --register-usage-level sets it, for a whole file");
+  if (V.OptimizationLevel)
+    Lost.push_back("optimization-level " + std::to_string(*V.OptimizationLevel) +
+                   ": only -Xptxas -O" + std::to_string(*V.OptimizationLevel) +
+                   " sets it, for a whole file");
   return Lost;
 }
 

@@ -135,6 +135,7 @@ json::Object entryJson(const Decision &D) {
                         ? json::Value(nullptr)
                         : json::Value(nameOf(D.Variant.Loads));
   O["register-usage-level"] = D.Variant.RegisterUsageLevel;
+  O["optimization-level"] = D.Variant.OptimizationLevel;
   json::Array Entries;
   for (const FurtherEntry &E : D.Entries)
     Entries.push_back(

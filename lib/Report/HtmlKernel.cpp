@@ -35,7 +35,6 @@ public:
 
 private:
   void printHead();
-  std::string levelWords() const;
   void printFacts();
   void fact(llvm::StringRef Name, const std::string &Html);
   void printPictures();
@@ -62,27 +61,10 @@ void KernelSection::printHead() {
     OS << "as a further entry, for launches with " << markupText(K.When) << ": ";
   if (K.Tuned && K.Pairs)
     OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
-       << " pairs of runs" << levelWords();
+       << " pairs of runs";
   else if (!K.Reason.empty())
     OS << markupText(K.Reason.words());
   OS << "</p></header>\n";
-}
-
-/// Says how the register-usage level relates to the kernel's ratio. The level applies to the whole
-/// unit and is chosen last.
-std::string KernelSection::levelWords() const {
-  llvm::Expected<VariantSetting> Setting = parseVariantName(K.Variant);
-  if (!Setting) {
-    llvm::consumeError(Setting.takeError());
-    return "";
-  }
-  if (!Setting->RegisterUsageLevel)
-    return "";
-  std::string Level = "<a href=\"#levels\">register-usage level " +
-                      std::to_string(*Setting->RegisterUsageLevel) + "</a>";
-  Setting->RegisterUsageLevel.reset();
-  return Setting->isDefault() ? ": its file\xE2\x80\x99s tuned kernels together, at " + Level
-                              : ", before the file got " + Level;
 }
 
 void KernelSection::fact(llvm::StringRef Name, const std::string &Html) {

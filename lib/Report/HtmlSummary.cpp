@@ -290,39 +290,3 @@ std::string carve::printKernelTable(const TuningReport &R) {
   OS << "</section>\n";
   return Text;
 }
-
-std::string carve::printUnitLevels(const TuningReport &R) {
-  if (R.Units.empty())
-    return "";
-  std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  OS << "<section class=\"levels\" aria-labelledby=\"levels\">\n<h2 id=\"levels\">Register-usage "
-        "levels</h2>\n<p>An option of ptxas for a whole file, tried last, with every kernel as "
-        "chosen. Ratios are of the file\xE2\x80\x99s tuned kernels together, over the level of the "
-        "command.</p>\n";
-  for (const UnitReport &U : R.Units) {
-    bool Changed = U.Variant != "default";
-    OS << "<article><h3>" << markupText(U.Source.empty() ? U.Output : U.Source) << "</h3>\n<p "
-       << "class=\"verdict\"><strong class=\"chip " << (Changed ? "tuned" : "stays") << "\">"
-       << (Changed ? markupText(U.Variant) : "stays") << "</strong> ";
-    if (Changed)
-      OS << markupText(speedupText(U.Ratio)) << " times as fast, confirmed over " << U.Pairs
-         << " pairs of runs";
-    else
-      OS << markupText(U.Reason.words());
-    OS << "</p>\n<ul>\n";
-    for (const VariantReport &V : U.Variants) {
-      RatioInterval Ratio{V.Ratio, V.RatioLow, V.RatioHigh};
-      OS << "<li>" << markupText(V.Name) << ": "
-         << (!V.Fault.empty() ? "rejected: " + markupText(V.Fault)
-             : V.Ratio > 0    ? ratioText(Ratio) + " of the time"
-                              : "not timed")
-         << "</li>\n";
-    }
-    for (const std::string &D : U.Dropped)
-      OS << "<li>" << markupText(D) << "</li>\n";
-    OS << "</ul></article>\n";
-  }
-  OS << "</section>\n";
-  return Text;
-}

@@ -15,7 +15,5 @@ std::string printResult(const TuningReport &R);
 std::string printCircumstances(const TuningReport &R);
 /// Returns the table of kernels. Kernels with variants link to their sections `k<number in R>`.
 std::string printKernelTable(const TuningReport &R);
-/// Returns the register-usage levels of whole units, or an empty text if none was tried.
-std::string printUnitLevels(const TuningReport &R);
 
 } // namespace carve

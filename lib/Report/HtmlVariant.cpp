@@ -42,24 +42,12 @@ static ShownVariant shown(const VariantReport &V) {
     S.FrontEnd = !Setting->frontEnd().isDefault();
     S.SmemSpilling = Setting->SmemSpilling;
     S.OtherCaching = Setting->Loads != LoadCaching::AsCompiled;
-    S.Level = Setting->RegisterUsageLevel.has_value();
+    S.Assembler = !Setting->assembler().isDefault();
   } else {
     // A newer carve may know other knobs. The mark then shows none.
     llvm::consumeError(Setting.takeError());
   }
   return S;
-}
-
-/// Returns the name with which the variant of \p K was timed, without the register-usage level of
-/// the whole unit.
-static std::string chosenName(const KernelReport &K) {
-  llvm::Expected<VariantSetting> Setting = parseVariantName(K.Variant);
-  if (!Setting) {
-    llvm::consumeError(Setting.takeError());
-    return K.Variant;
-  }
-  Setting->RegisterUsageLevel.reset();
-  return variantName(*Setting);
 }
 
 std::vector<ShownVariant> carve::shownVariants(const KernelReport &K) {
@@ -68,7 +56,7 @@ std::vector<ShownVariant> carve::shownVariants(const KernelReport &K) {
     All.push_back(shown(V));
   for (const VariantReport &V : K.Carved)
     All.push_back(shown(V));
-  std::string Chosen = K.Tuned ? chosenName(K) : "default";
+  std::string Chosen = K.Tuned ? K.Variant : "default";
   for (ShownVariant &V : All)
     V.Chosen = V.Name == Chosen && V.Fate != VariantFate::Carved;
   auto Key = [](const ShownVariant &V) {
@@ -147,7 +135,7 @@ std::string shapeOf(const ShownVariant &V) {
   std::string Inside = V.SmemSpilling   ? V.OtherCaching ? "-both" : "-smem"
                        : V.OtherCaching ? "-cg"
                                         : "";
-  return (V.Level ? "level" : V.FrontEnd ? "front" : "cap") + Inside;
+  return (V.Assembler ? "level" : V.FrontEnd ? "front" : "cap") + Inside;
 }
 
 std::string hueOf(const ShownVariant &V) {
@@ -227,7 +215,7 @@ std::string carve::printLegend(llvm::ArrayRef<ShownVariant> Variants) {
   Entry(
       "register cap alone", [](auto &) {},
       [&](const auto &V) {
-        return Told(V) && !V.FrontEnd && !V.Level && !V.SmemSpilling && !V.OtherCaching;
+        return Told(V) && !V.FrontEnd && !V.Assembler && !V.SmemSpilling && !V.OtherCaching;
       });
   Entry(
       "front end set, too", [](auto &V) { V.FrontEnd = true; },
@@ -242,8 +230,8 @@ std::string carve::printLegend(llvm::ArrayRef<ShownVariant> Variants) {
       "both of these", [](auto &V) { V.OtherCaching = V.SmemSpilling = true; },
       [&](const auto &V) { return Told(V) && V.OtherCaching && V.SmemSpilling; });
   Entry(
-      "register-usage level", [](auto &V) { V.Level = true; },
-      [&](const auto &V) { return Told(V) && V.Level; });
+      "settings of ptxas", [](auto &V) { V.Assembler = true; },
+      [&](const auto &V) { return Told(V) && V.Assembler; });
   Entry(
       "carved away, not timed", [](auto &V) { V.Fate = VariantFate::Carved; },
       [](const auto &V) { return V.Fate == VariantFate::Carved; });

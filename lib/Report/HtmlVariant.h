@@ -27,15 +27,13 @@ struct ShownVariant {
   double Occupancy = 0, LocalBytes = 0;
   double Efficiency = 0, Utilization = 0;
   /// The knobs besides the register cap. They determine the shape of the mark.
-  bool FrontEnd = false, SmemSpilling = false, OtherCaching = false, Level = false;
+  bool FrontEnd = false, SmemSpilling = false, OtherCaching = false, Assembler = false;
 
   bool hasTime() const { return Ratio.Median > 0; }
   bool hasMetrics() const { return Efficiency > 0 && Utilization > 0; }
 };
 
-/// Returns the default first, then the timed variants with the fastest first, then the others. If
-/// the kernel runs at another register-usage level than it was timed at, the variant is Chosen
-/// under the name with which it was timed.
+/// Returns the default first, then the timed variants with the fastest first, then the others.
 std::vector<ShownVariant> shownVariants(const KernelReport &K);
 
 /// What is known about local memory: the bytes that a thread moves, or only the bytes of the spill

@@ -101,17 +101,6 @@ template <class Fields> void describe(Fields &F, KernelReport &K) {
   F.when(!K.InRun.Mode.empty(), "in-run", K.InRun);
 }
 
-template <class Fields> void describe(Fields &F, UnitReport &U) {
-  F("output", Readable{U.Output});
-  F("source", Readable{U.Source});
-  F("variant", U.Variant);
-  F("ratio", U.Ratio);
-  F("pairs", U.Pairs);
-  F("reason", U.Reason);
-  F("variants", U.Variants);
-  F("dropped", U.Dropped);
-}
-
 template <class Fields> void describe(Fields &F, TuningReport &R) {
   F("date", R.Date);
   F("workload", Readable{R.Workload});
@@ -141,7 +130,6 @@ template <class Fields> void describe(Fields &F, TuningReport &R) {
   F.ifSet("graph-share", R.GraphShare);
   F("other-gpu-users", R.OtherUsers);
   F("note", Readable{R.Note});
-  F("units", R.Units);
   F("kernels", R.Kernels);
 }
 

@@ -143,10 +143,6 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
     if (K.End.ForbiddenCap)
       OS << "    " << forbiddenText(K) << "\n";
   }
-  for (const UnitReport &U : R.Units)
-    if (U.Variant != "default")
-      OS << U.Output << ": register-usage level " << llvm::StringRef(U.Variant).drop_front() << ", "
-         << speedupText(U.Ratio) << " times as fast over its tuned kernels\n";
   if (Small)
     OS << Small << " other kernel(s), " << formatted("%.1f%%", SmallShare * 100)
        << " of GPU time together, each less than 0.1 %\n";

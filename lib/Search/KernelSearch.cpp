@@ -22,6 +22,9 @@ constexpr double LeastRatio = 0.1, LargestRatio = 3;
 /// number.
 constexpr size_t MostBelieved = 64;
 
+/// A round with fewer variants has no room for settings of the assembler that promise little.
+constexpr size_t RoomyRound = 8;
+
 bool isCriticalPoint(const VariantSetting &V) {
   VariantSetting CapAlone;
   CapAlone.Cap = V.Cap;
@@ -57,16 +60,19 @@ bool KernelSearch::frontEndKnobIdle(FrontEndKnob Knob) const {
   return !Made || (Default && !Made->CodeDigest.empty() && Made->CodeDigest == Default->CodeDigest);
 }
 
-/// Returns true if a setting may be tried now. A register-usage level must have been timed alone
-/// before it is combined with other knobs.
+/// Returns true if a setting may be tried now. A register-usage level, and the optimization level,
+/// must have been timed alone before it is combined with other knobs.
 bool KernelSearch::worthwhile(const VariantSetting &V) const {
   if (Gone.count(V) || frontEndKnobIdle(V.FrontEnd))
     return false;
-  VariantSetting Alone;
-  Alone.RegisterUsageLevel = V.RegisterUsageLevel;
-  return !V.RegisterUsageLevel || V == Alone || llvm::any_of(Chosen, [&](const VariantSetting &W) {
-    return W.RegisterUsageLevel == V.RegisterUsageLevel;
-  });
+  auto MayBeSet = [&](std::optional<unsigned> VariantSetting::*Knob) {
+    VariantSetting Alone;
+    Alone.*Knob = V.*Knob;
+    return !(V.*Knob) || V == Alone ||
+           llvm::any_of(Chosen, [&](const VariantSetting &W) { return W.*Knob == V.*Knob; });
+  };
+  return MayBeSet(&VariantSetting::RegisterUsageLevel) &&
+         MayBeSet(&VariantSetting::OptimizationLevel);
 }
 
 /// Returns true if \p V spills to shared memory beside a register cap that was not compiled alone,
@@ -128,9 +134,9 @@ std::vector<VariantSetting> KernelSearch::nearestPoints(llvm::ArrayRef<VariantSe
 
 /// Returns the settings that a round of \p Count contains whatever the model predicts: critical
 /// points in the first round, each front-end knob alone as early as there is room, later each
-/// register-usage level alone, and shared memory for what spills at a cap. A level can be chosen
-/// only if it was timed with all kernels of its unit. What spilling costs in either memory shows
-/// neither in the cap's time nor in that of other caps.
+/// register-usage level and the optimization level alone, and shared memory for what spills at a
+/// cap. What spilling costs in either memory shows neither in the cap's time nor in that of other
+/// caps.
 std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among,
                                                     size_t Count) const {
   std::vector<VariantSetting> Alone;
@@ -146,12 +152,19 @@ std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSettin
     return Alone;
   for (const VariantSetting &V : Among) {
     VariantSetting Landmark;
-    Landmark.RegisterUsageLevel = V.RegisterUsageLevel;
+    if (V.OptimizationLevel)
+      Landmark.OptimizationLevel = V.OptimizationLevel;
+    else
+      Landmark.RegisterUsageLevel = V.RegisterUsageLevel;
     if (V.SmemSpilling) {
       Landmark.SmemSpilling = true;
       Landmark.Cap = V.Cap;
     }
-    if (V == Landmark && 2 * Alone.size() < Count)
+    // Few runs go to what gains least on average.
+    bool Crowded = !V.assembler().isDefault() && Effort < 3
+                       ? Count < RoomyRound || 4 * Alone.size() >= Count
+                       : 2 * Alone.size() >= Count;
+    if (V == Landmark && !Crowded)
       Alone.push_back(V);
   }
   return Alone;

@@ -14,7 +14,7 @@
 namespace carve {
 
 /// Which knobs a search tries. 0: register caps at critical points alone, in one round. 1: also
-/// front-end caps. 2: also other caps and knobs. 3: also register-usage levels.
+/// front-end caps. 2: also other caps and knobs. 3: also caps at other register-usage levels.
 inline constexpr unsigned DefaultEffort = 2;
 
 /// A setting whose expected gain is below this share of the kernel's time is not worth timing.

@@ -37,11 +37,24 @@ std::set<unsigned> capsOf(const KnobSpace &Space, unsigned Effort) {
   return Caps;
 }
 
-/// Returns those of \p Settings that \p Space contains, without the default.
-std::vector<VariantSetting> possible(std::vector<VariantSetting> Settings, const KnobSpace &Space) {
+/// Returns true if the assembler's settings of \p V are set beside others with which they are not
+/// tried at \p Effort. The product of all would be large, and each run of ptxas costs.
+bool crowdsAssembler(const VariantSetting &V, unsigned Effort) {
+  VariantSetting Caps;
+  Caps.Cap = V.Cap;
+  Caps.RegisterUsageLevel = V.RegisterUsageLevel;
+  Caps.OptimizationLevel = V.OptimizationLevel;
+  if (V.OptimizationLevel)
+    return V.RegisterUsageLevel || V != Caps;
+  return V.RegisterUsageLevel && Effort < 3 && V != Caps;
+}
+
+/// Returns those of \p Settings that \p Space contains and \p Effort allows, without the default.
+std::vector<VariantSetting> possible(std::vector<VariantSetting> Settings, const KnobSpace &Space,
+                                     unsigned Effort) {
   std::set<VariantSetting> Possible(Space.Only.begin(), Space.Only.end());
   std::erase_if(Settings, [&](const VariantSetting &V) {
-    return V.isDefault() || (!Possible.empty() && !Possible.count(V));
+    return V.isDefault() || crowdsAssembler(V, Effort) || (!Possible.empty() && !Possible.count(V));
   });
   return Settings;
 }
@@ -100,7 +113,12 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
   if (Effort >= 2)
     for (LoadCaching Loads : Space.LoadCachings)
       Settings.push_back({.Cap = {}, .Loads = Loads});
-  return possible(std::move(Settings), Space);
+  if (Effort >= 2 && Space.LessOptimized)
+    Settings.push_back({.Cap = {}, .OptimizationLevel = 1});
+  if (Effort == 2)
+    for (unsigned Level : Space.RegisterUsageLevels)
+      Settings.push_back({.Cap = {}, .RegisterUsageLevel = Level});
+  return possible(std::move(Settings), Space, Effort);
 }
 
 std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned Effort,
@@ -126,9 +144,12 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
     for (LoadCaching Loads : Space.LoadCachings)
       Append([&](VariantSetting &W) { W.Loads = Loads; });
   }
-  if (Effort >= 3)
+  if (Effort >= 2 && Space.LessOptimized)
+    Append([](VariantSetting &W) { W.OptimizationLevel = 1; });
+  if (Effort >= 2) {
     for (unsigned Level : Space.RegisterUsageLevels)
       Append([&](VariantSetting &W) { W.RegisterUsageLevel = Level; });
+  }
   std::set<unsigned> Beside;
   unsigned Cap = V.Cap.value_or(Space.DefaultRegs);
   appendBeside(Beside, {Space.Caps.begin(), Space.Caps.end()}, Cap);
@@ -140,5 +161,5 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
       W.Cap = Other;
       W.SmemSpilling = W.SmemSpilling && Space.maySpillBeside(W);
     });
-  return possible(std::move(Neighbours), Space);
+  return possible(std::move(Neighbours), Space, Effort);
 }

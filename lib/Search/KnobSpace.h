@@ -25,8 +25,9 @@ struct KnobSpace {
   unsigned SpillsBelow = 256;
   /// The values of load caching, other than the default, that would change loads of the kernel.
   std::vector<LoadCaching> LoadCachings;
-  /// Levels of the unit other than the default; may be empty.
+  /// Levels other than the default; may be empty.
   std::vector<unsigned> RegisterUsageLevels;
+  bool LessOptimized = false; ///< ptxas may assemble the kernel at optimization level 1.
   /// The share of the device's memory bandwidth that the default takes, 0 to 1, if it is known.
   std::optional<double> BandwidthShare;
   /// If not empty, only these settings exist: the rows of a table of measurements.
@@ -45,17 +46,18 @@ constexpr unsigned FreeFrontEndCap = 255;
 /// Returns the settings of \p Space that \p Effort (TuningOptions) allows before the best variant
 /// is known. Each occurs once, and the default is left out. A front-end cap is either
 /// FreeFrontEndCap or equal to the register cap, the latter only at critical points. Spilling to
-/// shared memory is combined with register caps at which something is spilled. Front-end knobs and
-/// load caching are not combined with other knobs.
-/// Register-usage levels are combined with both kinds of caps.
+/// shared memory is combined with register caps at which something is spilled. Front-end knobs,
+/// load caching and the settings of the assembler are not combined with other knobs. Only effort 3
+/// combines register-usage levels with both kinds of caps.
 std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 
 /// Returns the settings that differ from \p V in one knob, as far as \p Effort allows. The
 /// front-end cap can be free, equal to the register cap, or as compiled. Spilling to shared memory
-/// is switched if something is spilled. The front-end knob, load caching and the register-usage
-/// level get each of their values. The register cap takes the nearest critical points and the
-/// nearest other caps on both sides; a front-end cap that equals the register cap changes with it.
-/// The default is left out.
+/// is switched if something is spilled, and the optimization level. The front-end knob, load
+/// caching and the register-usage level get each of their values. The register cap takes the
+/// nearest critical points and the nearest other caps on both sides; a front-end cap that equals
+/// the register cap changes with it. The optimization level, and below effort 3 the register-usage
+/// level, are combined with register caps alone. The default is left out.
 std::vector<VariantSetting> neighboursOf(const KnobSpace &Space, unsigned Effort,
                                          const VariantSetting &V);
 

@@ -39,6 +39,8 @@ std::string carve::variantName(const VariantSetting &V) {
     Add(nameOf(V.Loads).str());
   if (V.RegisterUsageLevel)
     Add("l" + std::to_string(*V.RegisterUsageLevel));
+  if (V.OptimizationLevel)
+    Add("o" + std::to_string(*V.OptimizationLevel));
   return Name.empty() ? "default" : Name;
 }
 
@@ -58,6 +60,8 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
     V.FrontEndCap = Number;
   else if (Numbered && Part.front() == 'l')
     V.RegisterUsageLevel = Number;
+  else if (Numbered && Part.front() == 'o')
+    V.OptimizationLevel = Number;
   else
     return false;
   return true;
@@ -65,13 +69,14 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
 
 llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
   VariantSetting V;
-  llvm::SmallVector<llvm::StringRef, 6> Parts;
+  llvm::SmallVector<llvm::StringRef, 7> Parts;
   Name.split(Parts, '-');
   bool Sound = Name == "default" ||
                llvm::all_of(Parts, [&](llvm::StringRef P) { return !P.empty() && setPart(P, V); });
   if (!Sound || variantName(V) != Name)
-    return malformed("variant '" + Name + "', expected default or r<cap>-f<front-end cap>-<" +
-                     FrontEndKnobNames +
-                     ">-smem-<cg, cs or noalloc>-l<level>, with only the parts that are set");
+    return malformed(
+        "variant '" + Name + "', expected default or r<cap>-f<front-end cap>-<" +
+        FrontEndKnobNames +
+        ">-smem-<cg, cs or noalloc>-l<level>-o<level>, with only the parts that are set");
   return V;
 }

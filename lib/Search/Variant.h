@@ -16,6 +16,19 @@
 
 namespace carve {
 
+/// What ptxas is told for one kernel, in place of what it is told for the rest of the image. ptxas
+/// takes these settings for a whole run; the kernel is assembled by a run of its own, and its code
+/// put into the image (Cubin/ReplaceKernels.h).
+struct AssemblerSetting {
+  /// `--opt-level`. Only 1 is tried: 0 is for debuggers, and 2 and 4 make the code of 3, which is
+  /// ptxas' own choice.
+  std::optional<unsigned> OptimizationLevel = {};
+  std::optional<unsigned> RegisterUsageLevel = {}; ///< `--register-usage-level`, 0 to 10.
+
+  bool isDefault() const { return *this == AssemblerSetting(); }
+  auto operator<=>(const AssemblerSetting &) const = default;
+};
+
 /// One value for each knob. If every field has its default, the setting is nvcc's own code.
 struct VariantSetting {
   std::optional<unsigned> Cap = {}; ///< The register cap, `.maxnreg` of the entry.
@@ -26,17 +39,22 @@ struct VariantSetting {
   FrontEndKnob FrontEnd = FrontEndKnob::None;
   bool SmemSpilling = false; ///< The entry gets `.pragma "enable_smem_spilling"`.
   LoadCaching Loads = LoadCaching::AsCompiled;
-  /// The `--register-usage-level` of ptxas, which holds for the whole unit. If it is absent, the
-  /// command decides.
+  /// The `--register-usage-level` of ptxas. If it is absent, the command decides.
   std::optional<unsigned> RegisterUsageLevel = {};
+  /// The `--opt-level` of ptxas, likewise.
+  std::optional<unsigned> OptimizationLevel = {};
 
   bool isDefault() const { return *this == VariantSetting(); }
   /// The setting of cicc, which names the flavour of the unit that has the kernel's PTX.
   FrontEndSetting frontEnd() const { return {FrontEndCap, FrontEnd}; }
+  AssemblerSetting assembler() const { return {OptimizationLevel, RegisterUsageLevel}; }
   /// Whether the variant may be used only if its output was compared with the default's. A
   /// front-end knob moves operations to other places. There, a multiplication and an addition may
-  /// become one instruction that were two before, which rounds once instead of twice.
-  bool needsComparedOutput() const { return FrontEnd != FrontEndKnob::None; }
+  /// become one instruction that were two before, which rounds once instead of twice. At another
+  /// level of optimization, ptxas may leave such a pair apart.
+  bool needsComparedOutput() const {
+    return FrontEnd != FrontEndKnob::None || OptimizationLevel.has_value();
+  }
   void setFrontEnd(const FrontEndSetting &Setting) {
     FrontEndCap = Setting.Cap;
     FrontEnd = Setting.Knob;
@@ -52,8 +70,9 @@ llvm::StringRef nameOf(LoadCaching Caching);
 std::optional<LoadCaching> loadCachingNamed(llvm::StringRef Name);
 
 /// Returns `default` if nothing is set, else the parts that are set, such as `r40`, `f255` or
-/// `r40-f40-unroll-smem-cg-l10`. The parts are register cap, front-end cap, front-end knob,
-/// spilling to shared memory, load caching, and register-usage level, in this order.
+/// `r40-f40-unroll-smem-cg-l10-o1`. The parts are register cap, front-end cap, front-end knob,
+/// spilling to shared memory, load caching, register-usage level, and optimization level of ptxas,
+/// in this order.
 std::string variantName(const VariantSetting &V);
 
 /// Returns the setting whose variantName() is \p Name. Fails if \p Name is not such a name; the

@@ -1,8 +1,12 @@
 #include "Search/VariantEdit.h"
 
 #include "Device/Occupancy.h"
+#include "Nvcc/EmbeddedPtx.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace carve;
 
@@ -50,21 +54,112 @@ unsigned carve::smemSpillingMaxThreads(const DeviceModel &D, const EntryDirectiv
   return std::min(Directives.maxThreadsPerBlock(), maxThreadsForRegisters(D, DefaultRegs));
 }
 
-std::vector<std::string> carve::ptxasOptionsFor(const VariantSetting &V,
-                                                llvm::ArrayRef<std::string> Options) {
-  if (!V.RegisterUsageLevel)
-    return Options;
-  // ptxas warns about an option that is given twice.
-  std::vector<std::string> Left;
-  for (size_t I = 0; I < Options.size(); ++I) {
-    auto [Name, Value] = llvm::StringRef(Options[I]).split('=');
-    if (Name != "--register-usage-level" && Name != "-regUsageLevel")
-      Left.push_back(Options[I]);
-    else if (Name.size() == Options[I].size())
-      ++I; // The next word is the option's value.
+namespace {
+
+/// An option of ptxas with a value, as it occurs among others.
+struct OptionAt {
+  size_t Words = 0; ///< How many words it takes; 0 if the word is another option.
+  llvm::StringRef Value;
+};
+
+} // namespace
+
+/// Reads the word number \p I of \p Options as the option \p Long or \p Short. ptxas takes the
+/// value after `=` or as the next word, and the value of `-O` also without either.
+static OptionAt optionAt(llvm::ArrayRef<std::string> Options, size_t I, llvm::StringRef Long,
+                         llvm::StringRef Short) {
+  auto [Name, Value] = llvm::StringRef(Options[I]).split('=');
+  if (Name == Long || Name == Short) {
+    if (Name.size() != Options[I].size())
+      return {1, Value};
+    return I + 1 < Options.size() ? OptionAt{2, Options[I + 1]} : OptionAt{1, ""};
   }
-  Left.push_back("--register-usage-level=" + std::to_string(*V.RegisterUsageLevel));
+  llvm::StringRef Joined = Options[I];
+  if (Short.size() == 2 && Joined.consume_front(Short) && !Joined.empty() &&
+      llvm::all_of(Joined, llvm::isDigit))
+    return {1, Joined};
+  return {};
+}
+
+static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
+    LevelOption = {"--register-usage-level", "-regUsageLevel"},
+    OptimizationOption = {"--opt-level", "-O"};
+
+/// Returns \p Options with \p Value for \p Option in place of their own. ptxas warns about an
+/// option that is given twice.
+static std::vector<std::string>
+withOption(llvm::ArrayRef<std::string> Options,
+           const std::pair<llvm::StringLiteral, llvm::StringLiteral> &Option, unsigned Value) {
+  std::vector<std::string> Left;
+  for (size_t I = 0; I < Options.size();) {
+    size_t Words = optionAt(Options, I, Option.first, Option.second).Words;
+    if (!Words)
+      Left.push_back(Options[I]);
+    I += std::max<size_t>(1, Words);
+  }
+  Left.push_back((Option.first + "=" + llvm::Twine(Value)).str());
   return Left;
+}
+
+std::vector<std::string> carve::ptxasOptionsFor(const AssemblerSetting &Setting,
+                                                llvm::ArrayRef<std::string> Options) {
+  std::vector<std::string> All = Options;
+  if (Setting.OptimizationLevel)
+    All = withOption(All, OptimizationOption, *Setting.OptimizationLevel);
+  if (Setting.RegisterUsageLevel)
+    All = withOption(All, LevelOption, *Setting.RegisterUsageLevel);
+  return All;
+}
+
+std::optional<std::string> carve::reasonNotReassembled(llvm::StringRef Arch,
+                                                       llvm::ArrayRef<std::string> Options,
+                                                       bool Relocatable) {
+  if (Relocatable)
+    return "relocatable";
+  for (llvm::StringRef Word : Options)
+    if (Word == "--generate-line-info" || Word == "-lineinfo" || Word == "--device-debug" ||
+        Word == "-g")
+      return "line-information";
+  constexpr unsigned FirstWithMercury = 100;
+  if (architectureNumber(Arch) >= FirstWithMercury)
+    return "mercury-code";
+  return std::nullopt;
+}
+
+std::vector<unsigned> carve::registerUsageLevelsToTry(llvm::ArrayRef<std::string> Options) {
+  // A study of 24 programs with ptxas 13.0 found three kinds of code: 0 to 3, 4 and 5, 6 to 10.
+  auto Kind = [](unsigned Level) { return Level <= 3 ? 0 : Level <= 5 ? 1 : 2; };
+  unsigned Own = 5; // What ptxas takes if nothing is said.
+  for (size_t I = 0; I < Options.size(); ++I)
+    if (OptionAt Given = optionAt(Options, I, LevelOption.first, LevelOption.second); Given.Words)
+      Given.Value.getAsInteger(10, Own);
+  std::vector<unsigned> Levels;
+  for (unsigned Level : {0u, 5u, 10u})
+    if (Kind(Level) != Kind(Own))
+      Levels.push_back(Level);
+  return Levels;
+}
+
+bool carve::mayBeLessOptimized(llvm::ArrayRef<std::string> Options) {
+  unsigned Own = 3; // What ptxas takes if nothing is said.
+  for (size_t I = 0; I < Options.size(); ++I)
+    if (OptionAt Given = optionAt(Options, I, OptimizationOption.first, OptimizationOption.second);
+        Given.Words)
+      Given.Value.getAsInteger(10, Own);
+  return Own > 1;
+}
+
+std::vector<ReassembledKernels>
+carve::reassembledKernels(const std::map<std::string, AssemblerSetting> &Settings,
+                          llvm::ArrayRef<std::string> Options) {
+  std::map<AssemblerSetting, std::vector<std::string>> Groups;
+  for (const auto &[Kernel, Setting] : Settings)
+    if (!Setting.isDefault())
+      Groups[Setting].push_back(Kernel);
+  std::vector<ReassembledKernels> All;
+  for (auto &[Setting, Kernels] : Groups)
+    All.push_back({ptxasOptionsFor(Setting, Options), std::move(Kernels)});
+  return All;
 }
 
 llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEntry &Entry,

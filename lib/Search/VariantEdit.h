@@ -3,6 +3,7 @@
 /// so that the emitted code is the code that was timed.
 #pragma once
 
+#include "Cubin/Assembler.h"
 #include "Device/DeviceModel.h"
 #include "Ptx/PtxModule.h"
 #include "Search/Variant.h"
@@ -10,6 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,8 +23,8 @@ namespace carve {
 using FlavourSource =
     llvm::function_ref<llvm::Expected<const PtxModule *>(const FrontEndSetting &)>;
 
-/// Returns the changes of \p V to \p Entry. The register-usage level is not among them, because it
-/// is an option of ptxas and not part of the PTX.
+/// Returns the changes of \p V to \p Entry. The assembler's setting is not among them, because it
+/// consists of options of ptxas and is not part of the PTX.
 /// \p SmemSpillingMaxThreads is the result of smemSpillingMaxThreads(), used only if \p V has that
 /// knob. \p Flavours is called only if \p V has a front-end cap or knob. \p Ceiling is the user's
 /// own -maxrregcount: an entry that obeyed it without the edit obeys it with the edit, too. Fails
@@ -46,10 +48,29 @@ unsigned smemSpillingMaxThreads(const DeviceModel &D, const EntryDirectives &Dir
 std::optional<std::string> reasonNotSmemSpilling(const PtxEntry &Entry, bool Relocatable,
                                                  llvm::StringRef NvccVersion);
 
-/// Returns the ptxas options \p Options with the `--register-usage-level` of \p V in place of their
-/// own. If \p V sets no level, they stay as they are.
-std::vector<std::string> ptxasOptionsFor(const VariantSetting &V,
+/// Returns the ptxas options \p Options with what \p Setting sets in place of their own.
+std::vector<std::string> ptxasOptionsFor(const AssemblerSetting &Setting,
                                          llvm::ArrayRef<std::string> Options);
+
+/// Returns why no kernel of a unit may have an assembler setting of its own, or nothing: the unit
+/// is compiled with -rdc (\p Relocatable), so that nvlink makes the image; its \p Options ask for
+/// line information, which describes code by its place in the image; or \p Arch is sm_100 or newer,
+/// whose images hold each kernel in a second form.
+std::optional<std::string>
+reasonNotReassembled(llvm::StringRef Arch, llvm::ArrayRef<std::string> Options, bool Relocatable);
+
+/// Returns the register-usage levels that are worth trying for a unit with \p Options: one of each
+/// of the three ranges in which ptxas makes the same code, but for the command's own range.
+std::vector<unsigned> registerUsageLevelsToTry(llvm::ArrayRef<std::string> Options);
+
+/// Returns whether ptxas optimizes more with \p Options than at level 1.
+bool mayBeLessOptimized(llvm::ArrayRef<std::string> Options);
+
+/// Groups the kernels and clones of \p Settings by their settings, for assembleMixed(). \p Options
+/// are the unit's. Those with the default setting are left out.
+std::vector<ReassembledKernels>
+reassembledKernels(const std::map<std::string, AssemblerSetting> &Settings,
+                   llvm::ArrayRef<std::string> Options);
 
 /// The largest static shared memory of a kernel that spills to it. Above it, no launch succeeds
 /// unless the program sets an attribute of the function.

@@ -56,6 +56,8 @@ ModelPoint VariantModel::point(const VariantSetting &V, const StaticMetrics *Mad
   if (hintsLoads(V))
     P.Prior += Scale.LoadHints.Loss;
   P.Prior += scaleOf(V.FrontEnd).Loss;
+  if (V.OptimizationLevel)
+    P.Prior += Scale.LessOptimized.Loss;
   return P;
 }
 
@@ -92,6 +94,7 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   };
   AddKnob(frontEndKind(X) == frontEndKind(Y), Scale.FrontEnd);
   AddKnob(X.RegisterUsageLevel == Y.RegisterUsageLevel, Scale.Level);
+  AddKnob(X.OptimizationLevel && Y.OptimizationLevel, Scale.LessOptimized.Spread);
   AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
   AddKnob(X.Loads == Y.Loads, Scale.Loads);
   // Both hints keep loads from displacing other lines, so one resembles the other.

@@ -42,6 +42,7 @@ struct ModelScale {
   KnobScale UnrollMore = {-0.013, 0.015};
   KnobScale UnrollByTwo = {0.024, 0.035};
   KnobScale NoRematerialization = {-0.013, 0.015};
+  KnobScale LessOptimized = {0.008, 0.03}; ///< Optimization level 1 of ptxas.
   /// In a study of 16 programs most kernels gained little by it, and some half of their time.
   KnobScale KnownLaunch = {-0.03, 0.1};
 };

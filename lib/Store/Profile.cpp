@@ -184,6 +184,8 @@ static std::vector<std::pair<llvm::StringRef, std::string>> knobsOf(const Varian
     Knobs.emplace_back("load-cache", nameOf(V.Loads).str());
   if (V.RegisterUsageLevel)
     Knobs.emplace_back("register-usage-level", std::to_string(*V.RegisterUsageLevel));
+  if (V.OptimizationLevel)
+    Knobs.emplace_back("optimization-level", std::to_string(*V.OptimizationLevel));
   return Knobs;
 }
 

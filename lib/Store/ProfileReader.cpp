@@ -281,7 +281,8 @@ llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
                        [&](yaml::Node &V) {
                          return readNamed(V, Out.Loads, loadCachingNamed, "cg, cs or noalloc");
                        }},
-                      {"register-usage-level", Number(Out.RegisterUsageLevel, 0, MaxLevel)}});
+                      {"register-usage-level", Number(Out.RegisterUsageLevel, 0, MaxLevel)},
+                      {"optimization-level", Number(Out.OptimizationLevel, 1, 1)}});
 }
 
 llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
@@ -400,8 +401,6 @@ llvm::Error ProfileReader::readEntry(yaml::Node &N, std::vector<FurtherEntry> &O
     return Failed;
   if (llvm::any_of(Out, [&](const FurtherEntry &Other) { return Other.When == E.When; }))
     return fail("two further entries when " + guardText(E.When) + ", expected one");
-  if (E.Variant.RegisterUsageLevel)
-    return fail("register-usage-level in a further entry, expected none: it holds for the image");
   if (E.Variant.FrontEnd == FrontEndKnob::KnownLaunch && E.When.known().empty())
     return fail("frontend-knob known when " + guardText(E.When) +
                 ", expected a guard with block, grid or arguments");

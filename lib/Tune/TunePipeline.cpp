@@ -7,7 +7,6 @@
 #include "Support/Log.h"
 #include "Tune/Job/FileVariants.h"
 #include "Tune/TuneDecisions.h"
-#include "Tune/TuneLevels.h"
 #include "Tune/TuneRounds.h"
 #include "Tune/TuneSelection.h"
 #include "Tune/TuneState.h"
@@ -108,18 +107,9 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   llvm::Expected<SelectionOutcome> Outcome = selectByRuns(State, *Job, Built, Timed);
   if (!Outcome)
     return Outcome.takeError();
-  // Time register-usage levels of whole units.
-  std::vector<LeveledUnit> Levels;
-  if (Rounds) {
-    auto Made = tuneLevels(State, *Job, Built, *Rounds, *Outcome);
-    if (!Made)
-      return Made.takeError();
-    Levels = std::move(*Made);
-  }
   // Decide, store the decisions, and report them.
   std::vector<DecidedUnit> Decided =
       decideKernels(*Job, Built, Request.Options.Scope, *Outcome, Timed);
-  decideLevels(Levels, *Job, Decided);
   Circumstances When = circumstancesOf(Request);
   When.Device = Job->Device.Name;
   When.Driver = Job->Device.driverVersion();
@@ -128,8 +118,6 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
       rememberDecisions(Request, *Job, Built, Decided, When, Store, Result.Decisions);
   Result.Report =
       describeTuning(*Job, Built, Request.Options.Scope, *Outcome, Timed, Decided, When);
-  for (const LeveledUnit &Unit : Levels)
-    Result.Report.Units.push_back(Unit.Report);
   describeHost(State, *Trace, Result.Report);
   if (!Job->Modules.empty())
     Result.Report.NvccVersion = Job->Modules.front().Source.NvccVersion;

@@ -109,26 +109,23 @@ static void addTraced(const TuningJob &Job, TuningScope Scope,
   }
 }
 
-llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const TuningJob &Job,
+/// Screens and confirms the variants of \p Subjects by whole runs. Fails as selectByRuns().
+static llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const TuningJob &Job,
                                                     const JobBuild &Built, TuningScope Scope,
-                                                    const std::vector<SubjectSpace> &Subjects,
-                                                    unsigned RunsBefore, bool DefaultInPlace) {
+                                                    const std::vector<SubjectSpace> &Subjects) {
   const TuneRequest &Request = State.Request;
   SelectionLimits Limits = Request.Limits;
   Limits.BudgetS = State.BudgetS;
   Limits.RunS = State.PlainWallS;
-  Limits.RunsBefore = State.Runs + RunsBefore;
-  if (double Ns = tracedNs(Job); Ns > 0 && !DefaultInPlace)
+  Limits.RunsBefore = State.Runs;
+  if (double Ns = tracedNs(Job); Ns > 0)
     Limits.EarlierProgramNs = {Ns};
   Limits.ElapsedS = [&State] { return State.seconds(); };
-  auto Placed = [&](const Assignment &A) {
-    return A.empty() && DefaultInPlace ? Assignment(Subjects.size(), 0) : A;
-  };
   if (State.recorded()) {
     std::vector<std::vector<std::string>> Names = variantNames(Built, Scope);
     return selectVariants(
         Subjects, Limits,
-        [&](const Assignment &A) { return State.Samples.run(Subjects, Names, Placed(A)); },
+        [&](const Assignment &A) { return State.Samples.run(Subjects, Names, A); },
         *Request.Progress);
   }
   llvm::Expected<TempDir> Images = TempDir::create("carve-images");
@@ -140,8 +137,7 @@ llvm::Expected<SelectionOutcome> carve::selectAmong(TuneState &State, const Tuni
   if (!Request.RecordPath.empty())
     Sampler.recordInto(&State.Samples);
   auto Outcome = selectVariants(
-      Subjects, Limits, [&](const Assignment &A) { return Sampler.run(Placed(A)); },
-      *Request.Progress);
+      Subjects, Limits, [&](const Assignment &A) { return Sampler.run(A); }, *Request.Progress);
   if (Outcome && !Request.RecordPath.empty())
     if (llvm::Error E = writeFileAtomically(Request.RecordPath, State.Samples.print()))
       return E;
@@ -160,6 +156,5 @@ llvm::Expected<SelectionOutcome> carve::selectByRuns(TuneState &State, const Tun
   addTraced(Job, Scope, Subjects);
   if (Scope == TuningScope::Kernel)
     excludeUnpromising(State, InRun, Subjects);
-  return selectAmong(State, Job, Built, Scope, Subjects, /*RunsBefore=*/0,
-                     /*DefaultInPlace=*/false);
+  return selectAmong(State, Job, Built, Scope, Subjects);
 }

@@ -13,13 +13,4 @@ namespace carve {
 llvm::Expected<SelectionOutcome> selectByRuns(TuneState &State, const TuningJob &Job,
                                               const JobBuild &Built, const InRunTuning *InRun);
 
-/// Screens and confirms the variants of \p Subjects by whole runs. \p RunsBefore runs were made by
-/// other selections and count towards the limit. With \p DefaultInPlace, they are not compared with
-/// the untouched program, but with the images of variant 0 of all subjects. Fails as
-/// selectByRuns().
-llvm::Expected<SelectionOutcome> selectAmong(TuneState &State, const TuningJob &Job,
-                                             const JobBuild &Built, TuningScope Scope,
-                                             const std::vector<SubjectSpace> &Subjects,
-                                             unsigned RunsBefore, bool DefaultInPlace);
-
 } // namespace carve

@@ -73,9 +73,6 @@ def report():
         "program-wall": interval(0.97, 0.03), "pairs": 9, "unstable-lines": 3, "unordered-lines": True,
         "processes": 2, "gpus": 2, "note": "",
         "other-gpu-users": [{"pid": 123, "name": "python", "busy-percent": 38}],
-        "units": [{"output": "app.o", "source": "src/app.cu", "variant": "l10", "ratio": interval(0.98),
-                   "pairs": 9, "reason": "", "variants": [dict(variant("l10", 0, 0.981))],
-                   "dropped": ["l5: no kernel that matters gets other code"]}],
         "kernels": [kernel(), *others, foreign, small, dict(small, kernel="fini()")]}
 
 
@@ -83,7 +80,7 @@ def little_known():
     """One kernel, of which the tuning could measure and count little."""
     little = report()
     little.update({"reruns": [], "timing-wall-s": 0, "variants-compared": 0, "variants-compiled": 0,
-                   "other-gpu-users": [], "units": []})
+                   "other-gpu-users": []})
     little["kernels"] = little["kernels"][:1]
     for entry in little["kernels"]:
         for key in ("mean-ns", "least-regs", "most-regs", "efficiency-before", "utilization-before",
@@ -99,14 +96,14 @@ def little_known():
 
 def not_tuned():
     empty = report()
-    empty.update({"note": "the program ended with exit status 4", "kernels": [], "units": [], "pairs": 0,
+    empty.update({"note": "the program ended with exit status 4", "kernels": [], "pairs": 0,
                   "program": interval(1, 0), "program-wall": interval(1, 0)})
     return empty
 
 
 def by_file():
     whole = report()
-    whole.update({"scope": "file", "units": []})
+    whole.update({"scope": "file"})
     for entry in whole["kernels"]:
         entry.update({"carved": [], "compiled": 0, "spill-bytes-before": 0, "spill-bytes-after": 0,
                       "variant": "r64" if entry["tuned"] else "default"})

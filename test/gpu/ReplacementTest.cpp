@@ -186,6 +186,32 @@ TEST_F(ReplacementOf, deviceLinkOfThreeFiles_isReplaced) {
   }
 }
 
+/// Kernels that ptxas has assembled with other options are in one image with the rest. The driver
+/// loads it, and what runs are these kernels.
+TEST_F(ReplacementOf, reassembledKernels_computeTheSame) {
+  Project Plain("assembled-plain");
+  RunRecord Default = runProbed({compileApp(Plain, {"graph.cu"})});
+  ASSERT_EQ(Default.Output.ExitStatus, 0) << Default.Stderr;
+  size_t Emitted = 0;
+  for (auto [Name, Setting] : {std::pair("o1", "optimization-level: 1"),
+                               {"l0", "register-usage-level: 0"},
+                               {"l10", "register-usage-level: 10"}}) {
+    SCOPED_TRACE(Setting);
+    Project P(std::string("assembled-") + Name);
+    ASSERT_FALSE(writeFileAtomically(P.path("p.yaml"),
+                                     "carve-profile: 1\nkernels:\n  - kernel: /./\n    variant: {" +
+                                         std::string(Setting) + "}\n"));
+    P.compile({"-O2", "-arch=" + TestArch, "--carve-profile=" + P.path("p.yaml"), "-o",
+               P.path("app"), machine().Sources + "/apps/graph.cu"});
+    Emitted += llvm::StringRef(P.log()).count(" is emitted as ");
+    RunRecord Run = runProbed({P.path("app")});
+    EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
+    EXPECT_EQ(Run.Output.Stdout, Default.Output.Stdout);
+    EXPECT_EQ(launchesByName(Run.Probe), launchesByName(Default.Probe));
+  }
+  EXPECT_GT(Emitted, 0u);
+}
+
 TEST_F(ReplacementOf, damagedImage_leavesTheDefault) {
   Project P("damaged");
   std::string App = compileApp(P, {"graph.cu"});

@@ -276,43 +276,49 @@ TEST_F(EmitKnobs, smemSpilling_tracedDomain_usesTheBoundThatWasTimed) {
   EXPECT_NE(emit()["spills"].CodeDigest, Wanted["spills"].CodeDigest);
 }
 
-TEST_F(EmitKnobs, level_everyKernelMayHaveIt_isTheWholeImages) {
-  compileUnit(Tiles);
-  Kernel Wanted = assembledWith(Ptx->text(), {"--register-usage-level=10"});
-  ASSERT_NE(Default["narrow"].CodeDigest, Wanted["narrow"].CodeDigest);
-  timed("tile", "l10", Wanted["tile"].CodeDigest);
-  expectSame(emit(), Wanted, {"tile", "narrow"});
-  EXPECT_EQ(Reasons["tile"], "l10");
-
-  // A decision without a level holds only with the code that it was timed with.
-  timed("narrow", "r32", "the code at the default's level");
+TEST_F(EmitKnobs, assemblerSettings_eachKernelHasItsOwn) {
+  compileUnit(Tiles, {"-DWIDE"});
+  Kernel AtTen = assembledWith(Ptx->text(), {"--register-usage-level=10"});
+  Kernel Less = assembledWith(Ptx->text(), {"--opt-level=1"});
+  ASSERT_NE(Default["narrow"].CodeDigest, AtTen["narrow"].CodeDigest);
+  ASSERT_NE(Default["wide"].CodeDigest, Less["wide"].CodeDigest);
+  timed("tile", "l10", AtTen["tile"].CodeDigest);
+  timed("wide", "o1", Less["wide"].CodeDigest);
   Kernel New = emit();
-  expectSame(New, Wanted, {"tile", "narrow"});
-  expectSaid("narrow", "the code would not be the code that was timed");
+  EXPECT_EQ(Reasons["tile"], "l10");
+  EXPECT_EQ(Reasons["wide"], "o1");
+  expectSame(New, AtTen, {"tile"});
+  expectSame(New, Less, {"wide"});
+  expectSame(New, Default, {"narrow"});
+
+  // Beside a cap, and beside a decision for other PTX.
   pin("narrow", "r32-l10");
-  EXPECT_EQ(emit()["narrow"].Resources.RegsPerThread, 32u);
+  pin("tile", "f255");
+  New = emit();
+  EXPECT_EQ(New["narrow"].Resources.RegsPerThread, 32u);
+  EXPECT_EQ(Reasons["narrow"], "r32-l10");
+  expectSame(New, Less, {"wide"});
 }
 
-TEST_F(EmitKnobs, level_thatMayNotBeUsed_leavesOtherDecisions) {
+TEST_F(EmitKnobs, assemblerSetting_ofOtherCode_isRefusedAlone) {
   compileUnit(Tiles, {"-DWIDE"});
-  pin("tile", "l10");
+  timed("tile", "l10", "the code of another compile");
+  pin("wide", "l10");
   pin("narrow", "r32");
   Kernel New = emit();
-  expectSaid("tile",
-             "register-usage-level: wide has no decision, and its 72 registers would shrink "
-             "the largest block from 1024 to 896 threads");
+  expectSaid("tile", "the code would not be the code that was timed");
+  expectSaid("wide", "72 registers would shrink the largest block from 1024 to 896 threads");
   EXPECT_EQ(Reasons["narrow"], "r32");
   EXPECT_EQ(New["narrow"].Resources.RegsPerThread, 32u);
   expectSame(New, Default, {"tile", "wide"});
-  // With a cap of its own the neighbour keeps its largest block.
-  pin("wide", "r64-l10");
-  New = emit();
-  EXPECT_EQ(Reasons["tile"], "l10");
-  EXPECT_EQ(New["wide"].Resources.RegsPerThread, 64u);
+}
 
-  pin("narrow", "l0");
-  New = emit();
-  expectSaid("narrow", "decisions for one image name");
-  expectSaid("tile", "decisions for one image name");
-  expectSame(New, Default, {"tile", "narrow", "wide"});
+TEST_F(EmitKnobs, assemblerSetting_unitWithLineInformation_isRefused) {
+  compileUnit(Tiles, {"-lineinfo"});
+  pin("tile", "o1");
+  pin("narrow", "r32");
+  Kernel New = emit();
+  expectSaid("tile", "optimization-level: line-information");
+  EXPECT_EQ(New["narrow"].Resources.RegsPerThread, 32u);
+  expectSame(New, Default, {"tile"});
 }

@@ -75,18 +75,6 @@ struct KernelReport {
   SearchEnd End;                       ///< What the search left.
 };
 
-/// What is reported about a unit that was timed at other register-usage levels, with its kernels'
-/// chosen variants.
-struct UnitReport {
-  std::string Output, Source;
-  std::string Variant = "default"; ///< The chosen level, such as `l10`, or `default`.
-  RatioInterval Ratio; ///< Time of its tuned kernels together over that at the command's level.
-  unsigned Pairs = 0;  ///< Pairs of runs in the confirmation.
-  StayReason Reason;   ///< Why the command's level stays.
-  std::vector<VariantReport> Variants; ///< Levels that were timed, with names and ratios only.
-  std::vector<std::string> Dropped;    ///< Levels that were left out, with the reason.
-};
-
 /// What is reported about a whole tuning.
 struct TuningReport {
   std::string Date; ///< ISO 8601, UTC.
@@ -115,7 +103,6 @@ struct TuningReport {
   std::vector<GpuUser> OtherUsers; ///< Other users of the same GPUs, seen while timing.
   std::string Note;                ///< Why nothing was tuned at all; empty if something was.
   std::vector<KernelReport> Kernels;
-  std::vector<UnitReport> Units; ///< Empty below the largest effort.
 
   /// The number of kernels that get another variant than nvcc's.
   size_t tunedKernels() const;

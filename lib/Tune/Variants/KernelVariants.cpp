@@ -1,12 +1,14 @@
 // All variants of a unit that are timed together are in one module.
 //
-// The module is assembled in one run of ptxas. Only if ptxas refuses it, every clone is tried
-// alone, so that one failure costs one variant.
+// The module is assembled in one run of ptxas, and in one more for each setting of the assembler
+// that clones have. Only if that fails, every clone is tried alone, so that one failure costs one
+// variant.
 
 #include "Tune/Variants/KernelVariants.h"
 
 #include "Cubin/Assembler.h"
 #include "Cubin/Cubin.h"
+#include "Search/VariantEdit.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
@@ -28,53 +30,69 @@ struct AssembledModule {
   std::string Failure; ///< Why there is no image; empty if there is one.
 };
 
-std::vector<CloneRequest> clonesOf(size_t Module, const VariantCompiler &Compiler,
-                                   const TuningJob &Job, const JobBuild &Built,
-                                   CloneFailures &Failures) {
-  std::vector<CloneRequest> Clones;
+/// A clone, and what ptxas is told for it.
+struct AssembledClone {
+  CloneRequest Request;
+  AssemblerSetting Assembler;
+};
+
+std::vector<AssembledClone> clonesOf(size_t Module, const VariantCompiler &Compiler,
+                                     const TuningJob &Job, const JobBuild &Built,
+                                     CloneFailures &Failures) {
+  std::vector<AssembledClone> Clones;
   for (size_t K : Job.Modules[Module].Kernels)
     for (const JobVariant &V : llvm::drop_begin(Built.Kernels[K].Variants)) {
       if (!V.InModule)
         continue;
       llvm::Expected<std::vector<CloneRequest>> Own = Compiler.clones(Module, K, V);
       if (Own)
-        llvm::append_range(Clones, std::move(*Own));
+        for (CloneRequest &Clone : *Own)
+          Clones.push_back({std::move(Clone), V.Setting.assembler()});
       else
         Failures[V.CloneName] = llvm::toString(Own.takeError());
     }
   return Clones;
 }
 
-llvm::Expected<Assembled> assembleClones(const ParsedModule &M, llvm::ArrayRef<CloneRequest> Clones,
+llvm::Expected<Assembled> assembleClones(const ParsedModule &M,
+                                         llvm::ArrayRef<AssembledClone> Clones,
                                          const JobContext &Context) {
-  llvm::Expected<std::string> Text = M.Ptx.withClones(Clones);
+  std::vector<CloneRequest> Requests;
+  std::map<std::string, AssemblerSetting> Settings;
+  for (const AssembledClone &C : Clones) {
+    Requests.push_back(C.Request);
+    Settings[C.Request.CloneName] = C.Assembler;
+  }
+  llvm::Expected<std::string> Text = M.Ptx.withClones(Requests);
   if (!Text)
     return Text.takeError();
   // The entries are compiled on all cores. The code is the same as on one.
   std::vector<std::string> Options = M.Image.PtxasOptions;
   Options.push_back("--split-compile=0");
-  return assemble(Context.T, Context.Runner, *Text, Options, M.Image.PtxName);
+  return assembleMixed(Context.T, Context.Runner, *Text, Options,
+                       reassembledKernels(Settings, Options), M.Image.PtxName);
 }
 
 /// Assembles the module with all \p Clones that ptxas accepts, and adds the others to \p Failures.
 /// Fails if ptxas refuses the module with the accepted clones, too.
-llvm::Expected<Assembled> assembleAccepted(const ParsedModule &M, std::vector<CloneRequest> Clones,
+llvm::Expected<Assembled> assembleAccepted(const ParsedModule &M,
+                                           std::vector<AssembledClone> Clones,
                                            const JobContext &Context, CloneFailures &Failures) {
   llvm::Expected<Assembled> Whole = assembleClones(M, Clones, Context);
   if (Whole || Clones.empty())
     return Whole;
   logLine(M.Source.Output + ": " + llvm::toString(Whole.takeError()));
-  llvm::erase_if(Clones, [&](const CloneRequest &C) {
+  llvm::erase_if(Clones, [&](const AssembledClone &C) {
     llvm::Expected<Assembled> Alone = assembleClones(M, C, Context);
     if (Alone)
       return false;
-    Failures[C.CloneName] = llvm::toString(Alone.takeError());
+    Failures[C.Request.CloneName] = llvm::toString(Alone.takeError());
     return true;
   });
   return assembleClones(M, Clones, Context);
 }
 
-AssembledModule assembleModule(const ParsedModule &M, std::vector<CloneRequest> Clones,
+AssembledModule assembleModule(const ParsedModule &M, std::vector<AssembledClone> Clones,
                                const JobContext &Context, CloneFailures Failures) {
   AssembledModule Made;
   Made.Failures = std::move(Failures);
@@ -170,7 +188,7 @@ void carve::assembleVariants(const TuningJob &Job, VariantCompiler &Compiler,
   std::vector<AssembledModule> Made(Wanted.size());
   runInParallel(Wanted.size(), [&](size_t I) {
     CloneFailures Failures;
-    std::vector<CloneRequest> Clones = clonesOf(Wanted[I], Compiler, Job, Built, Failures);
+    std::vector<AssembledClone> Clones = clonesOf(Wanted[I], Compiler, Job, Built, Failures);
     Made[I] =
         assembleModule(Sources.of(Wanted[I]), std::move(Clones), Context, std::move(Failures));
   });

@@ -43,6 +43,18 @@ static unsigned smemSpillingThreads(const JobKernel &Kernel, const PtxEntry &Ent
   return Largest;
 }
 
+/// Adds what ptxas may be told for this kernel alone, or the reason for which it may not.
+static void addAssemblerSettings(const ParsedModule &M, KnobSpace &Space, KernelBuild &Built) {
+  const std::vector<std::string> &Options = M.Image.PtxasOptions;
+  auto Reason = reasonNotReassembled(M.Image.Arch, Options, M.Source.Relocatable);
+  if (Reason) {
+    Built.Dropped.push_back("settings of the assembler (o1, l0, l10): " + *Reason);
+    return;
+  }
+  Space.RegisterUsageLevels = registerUsageLevelsToTry(Options);
+  Space.LessOptimized = mayBeLessOptimized(Options);
+}
+
 KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, const TuningJob &Job,
                              const JobContext &Context, KernelBuild &Built) {
   const PtxEntry &Entry = *M.Ptx.find(Kernel.Traced.Kernel);
@@ -65,6 +77,7 @@ KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, con
   for (LoadCaching Loads : {LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate})
     if (Entry.Loads.by(Loads))
       Space.LoadCachings.push_back(Loads);
+  addAssemblerSettings(M, Space, Built);
   return Space;
 }
 
@@ -98,6 +111,10 @@ std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
           if ((!Smem || Space.maySpillBeside(V)) && !V.isDefault())
             All.push_back(V);
         }
+    if (Space.LessOptimized)
+      All.push_back({.Cap = Cap, .OptimizationLevel = 1});
+    for (unsigned Level : Space.RegisterUsageLevels)
+      All.push_back({.Cap = Cap, .RegisterUsageLevel = Level});
   }
   return All;
 }

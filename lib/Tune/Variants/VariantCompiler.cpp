@@ -114,15 +114,15 @@ VariantCompiler::Code VariantCompiler::withoutEmptyFlavour(Code C) const {
 }
 
 /// Splits \p All into pieces of about equal size, about as many as there are cores. Each piece is
-/// of one module.
+/// of one module, and of settings for which ptxas has the same options.
 std::vector<std::vector<VariantCompiler::Pending>>
 VariantCompiler::split(const std::vector<Pending> &All) const {
-  std::map<size_t, std::vector<Pending>> ByModule;
+  std::map<std::pair<size_t, AssemblerSetting>, std::vector<Pending>> ByRun;
   for (const Pending &P : All)
-    ByModule[Job.Kernels[P.first.Kernel].Modules.front()].push_back(P);
+    ByRun[{Job.Kernels[P.first.Kernel].Modules.front(), P.first.Setting.assembler()}].push_back(P);
   size_t Cores = std::max(1u, llvm::hardware_concurrency().compute_thread_count());
   std::vector<std::vector<Pending>> Pieces;
-  for (auto &[Module, List] : ByModule) {
+  for (auto &[Run, List] : ByRun) {
     size_t Count = std::min(List.size(), (List.size() * Cores + All.size() - 1) / All.size());
     size_t First = Pieces.size();
     Pieces.resize(First + Count);
@@ -188,7 +188,8 @@ llvm::Error VariantCompiler::assemblePiece(llvm::ArrayRef<Pending> Piece) const 
   llvm::Expected<std::string> Text = M.Ptx.withClones(Clones);
   if (!Text)
     return Text.takeError();
-  std::vector<std::string> Options = M.Image.PtxasOptions;
+  std::vector<std::string> Options =
+      ptxasOptionsFor(Piece.front().first.Setting.assembler(), M.Image.PtxasOptions);
   for (const std::string &Name : Names)
     Options.insert(Options.end(), {"--entry", Name});
   llvm::Expected<Assembled> Made =

@@ -372,28 +372,3 @@ void VariantRounds::assemble() {
     if (!Built.Kernels[K].LeftReason.empty())
       endSearch(K);
 }
-
-llvm::Expected<Assembled> VariantRounds::assembleChosen(size_t Module,
-                                                        llvm::ArrayRef<size_t> Chosen,
-                                                        std::optional<unsigned> Level) const {
-  llvm::StringMap<EntryEdit> Edits;
-  for (size_t K : Job.Modules[Module].Kernels) {
-    if (Chosen[K] < 2)
-      continue;
-    const JobVariant &V = Built.Kernels[K].Variants[Chosen[K]];
-    if (isDispatched(V))
-      return malformed(V.CloneName + " is not for all launches of its kernel");
-    llvm::Expected<std::vector<CloneRequest>> Clones = Compiler.clones(Module, K, V);
-    if (!Clones)
-      return Clones.takeError();
-    Edits[Clones->front().Entry] = Clones->front().Edit;
-  }
-  const ParsedModule &M = Sources.of(Module);
-  llvm::Expected<std::string> Text = M.Ptx.withEdits(Edits);
-  if (!Text)
-    return Text.takeError();
-  VariantSetting OfImage;
-  OfImage.RegisterUsageLevel = Level;
-  return carve::assemble(Context.T, Context.Runner, *Text,
-                         ptxasOptionsFor(OfImage, M.Image.PtxasOptions), M.Image.PtxName);
-}

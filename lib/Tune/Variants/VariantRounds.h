@@ -53,17 +53,6 @@ public:
   /// replaced. A clone that ptxas or nvlink refuses loses its mark.
   void assemble();
 
-  /// Assembles module \p Module with the variants \p Chosen in place of their kernels, and with the
-  /// register-usage level \p Level if it is given. \p Chosen has a variant for each kernel of the
-  /// job; 0 and 1 mean the default. Fails if a variant cannot be made or depends on the launch, and
-  /// if ptxas fails.
-  llvm::Expected<Assembled> assembleChosen(size_t Module, llvm::ArrayRef<size_t> Chosen,
-                                           std::optional<unsigned> Level) const;
-  /// The entry \p Name of module number \p Module; null if there is none.
-  const PtxEntry *entry(size_t Module, llvm::StringRef Name) const {
-    return Sources.of(Module).Ptx.find(Name);
-  }
-
 private:
   std::vector<std::pair<SettingRequest, CompiledSetting>>
   compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optional<double> LimitS);

@@ -141,10 +141,6 @@ TEST(HtmlReport, names_withMarkup_stayText) {
     K.Carved.resize(1);
     K.Carved[0].Name = K.Carved[0].Carved = Evil;
   }
-  R.Units.emplace_back();
-  R.Units[0].Source = Evil;
-  R.Units[0].Reason = StayReason(Evil);
-  R.Units[0].Dropped = {Evil};
   Page P(R);
   EXPECT_EQ(P.Fault, "");
   EXPECT_FALSE(P.says("<script>alert"));
@@ -186,33 +182,6 @@ TEST(HtmlReport, timesBeforeAndAfter_areOfTheWholeProgram) {
       << P.Text.substr(P.Text.find("bars"), 900);
   EXPECT_TRUE(P.says("900\u00A0ms <span class=\"interval\">[890\u00A0ms, 905\u00A0ms]"));
   EXPECT_TRUE(P.says("<span class=\"was\">620\u00A0\u00B5s</span> \u2192 465\u00A0\u00B5s"));
-}
-
-TEST(HtmlReport, levelsOfUnits_areShown) {
-  TuningReport R = sampleReport();
-  UnitReport U;
-  U.Output = "k.o";
-  U.Source = "k.cu";
-  U.Variant = "l10";
-  U.Ratio = {0.98, 0.97, 0.99};
-  U.Pairs = 9;
-  U.Dropped = {"l5: no kernel that matters gets other code"};
-  VariantReport Level;
-  Level.Name = "l10";
-  Level.setRatio({0.981, 0.975, 0.99});
-  U.Variants = {Level};
-  R.Units = {U};
-  Page P(R);
-  EXPECT_EQ(P.Fault, "");
-  EXPECT_TRUE(P.says("l10: 0.981 [0.975, 0.990] of the time"));
-  EXPECT_TRUE(P.says("l5: no kernel that matters gets other code"));
-  EXPECT_TRUE(P.says("1.020 [1.010,1.031] times as fast"));
-
-  R.Kernels[0].Variant = "r168-l10";
-  EXPECT_TRUE(
-      Page(R).says(", before the file got <a href=\"#levels\">register-usage level 10</a>"));
-  R.Kernels[0].Variant = "l10";
-  EXPECT_TRUE(Page(R).says("tuned kernels together, at <a href=\"#levels\">"));
 }
 
 TEST(HtmlReport, scopeFile_hasNoSpills) {

@@ -17,6 +17,7 @@ KnobSpace space() {
   S.FrontEndCaps = true;
   S.LoadCachings = {LoadCaching::L2Only, LoadCaching::EvictFirst};
   S.RegisterUsageLevels = {0, 10};
+  S.LessOptimized = true;
   return S;
 }
 
@@ -96,10 +97,11 @@ TEST(KernelSearch, effort_decidesKnobs) {
     KernelSearch S(space(), Effort);
     World W;
     W.Ratio = [](const VariantSetting &V) { return V.Cap == 40u ? 0.9 : 1.0; };
-    W.run(S, {7, 5, 5});
+    W.run(S, {12, 10, 10});
     auto any = [&](auto Has) { return llvm::any_of(W.allTimed(), Has); };
     EXPECT_TRUE(any([](const VariantSetting &V) { return V.FrontEndCap; }));
-    EXPECT_EQ(any([](const VariantSetting &V) { return V.RegisterUsageLevel; }), Effort == 3);
+    EXPECT_EQ(any([](const VariantSetting &V) { return V.RegisterUsageLevel; }), Effort >= 2);
+    EXPECT_EQ(any([](const VariantSetting &V) { return V.OptimizationLevel; }), Effort >= 2);
     EXPECT_EQ(any([](const VariantSetting &V) {
                 return V.Loads != LoadCaching::AsCompiled || V.Cap.value_or(32) % 8;
               }),
@@ -465,6 +467,13 @@ TEST(KnobSpace, neighbours_differInOneKnob) {
             (Expected{"r40", "r40-f255", "r40-f40-smem", "r40-f40-cg", "r40-f40-cs", "r38-f38",
                       "r42-f42", "r32-f32", "r48-f48"}));
   EXPECT_EQ(names(1, "r80"), (Expected{"r64", "r80-f80", "r80-f255"}));
+  // What ptxas is told is tried beside register caps, and one thing at a time.
+  for (llvm::StringRef Of : {"r40-o1", "r40-l0", "r40-l10"}) {
+    EXPECT_TRUE(names(2, "r40").count(Of.str())) << Of.str();
+    for (const std::string &Name : names(2, Of))
+      EXPECT_EQ(llvm::StringRef(Name).count('-'), 1u) << Name;
+    EXPECT_TRUE(names(2, Of).count("r48-" + Of.split('-').second.str())) << Of.str();
+  }
   EXPECT_EQ(names(3, "smem-l10"),
             (Expected{"f255-smem-l10", "l10", "smem-cg-l10", "smem-cs-l10", "smem-l0",
                       "r46-smem-l10", "r50-smem-l10", "r40-smem-l10", "r64-smem-l10"}));

@@ -45,9 +45,7 @@ VariantSetting variant(StringRef Name) { return cantFail(parseVariantName(Name))
 using Words = std::vector<std::string>;
 
 Words atLevel(unsigned Level, const Words &Options) {
-  VariantSetting V;
-  V.RegisterUsageLevel = Level;
-  return ptxasOptionsFor(V, Options);
+  return ptxasOptionsFor({.RegisterUsageLevel = Level}, Options);
 }
 
 } // namespace
@@ -141,4 +139,45 @@ TEST(VariantEdit, registerUsageLevel_replacesTheCommands) {
             (Words{"-m64", "--register-usage-level=0"}));
   EXPECT_EQ(ptxasOptionsFor({}, Words{"--register-usage-level=5"}),
             (Words{"--register-usage-level=5"}));
+}
+
+TEST(VariantEdit, optimizationLevel_replacesTheCommands) {
+  const AssemblerSetting Less{.OptimizationLevel = 1};
+  for (const Words &Own : {Words{"-O3"}, Words{"-O", "3"}, Words{"-O=3"}, Words{"--opt-level=3"},
+                           Words{"--opt-level", "3"}, Words{}}) {
+    Words Options = Own;
+    Options.insert(Options.begin(), "-arch=sm_90");
+    Options.push_back("-Ofc=0");
+    EXPECT_EQ(ptxasOptionsFor(Less, Options), (Words{"-arch=sm_90", "-Ofc=0", "--opt-level=1"}));
+    EXPECT_TRUE(mayBeLessOptimized(Options));
+  }
+  EXPECT_EQ(ptxasOptionsFor({1, 0}, Words{"-m64"}),
+            (Words{"-m64", "--opt-level=1", "--register-usage-level=0"}));
+  EXPECT_FALSE(mayBeLessOptimized(Words{"-O1"}));
+  EXPECT_FALSE(mayBeLessOptimized(Words{"--opt-level", "0"}));
+}
+
+TEST(VariantEdit, registerUsageLevels_oneOfEachOtherRangeIsTried) {
+  using Levels = std::vector<unsigned>;
+  EXPECT_EQ(registerUsageLevelsToTry(Words{"-m64"}), (Levels{0, 10}));
+  EXPECT_EQ(registerUsageLevelsToTry(Words{"--register-usage-level=2"}), (Levels{5, 10}));
+  EXPECT_EQ(registerUsageLevelsToTry(Words{"-regUsageLevel", "8"}), (Levels{0, 5}));
+}
+
+TEST(VariantEdit, reassembledKernels_areGroupedByTheirSetting) {
+  std::vector<ReassembledKernels> Groups = reassembledKernels(
+      {{"a", {1, {}}}, {"b", {}}, {"c", {{}, 10}}, {"d", {1, {}}}}, Words{"-m64"});
+  ASSERT_EQ(Groups.size(), 2u);
+  EXPECT_EQ(Groups[0].Options, (Words{"-m64", "--register-usage-level=10"}));
+  EXPECT_EQ(Groups[0].Kernels, (Words{"c"}));
+  EXPECT_EQ(Groups[1].Options, (Words{"-m64", "--opt-level=1"}));
+  EXPECT_EQ(Groups[1].Kernels, (Words{"a", "d"}));
+}
+
+TEST(VariantEdit, reassembledKernel_unfitUnit_hasAReason) {
+  EXPECT_EQ(reasonNotReassembled("sm_90a", Words{"-m64"}, false), std::nullopt);
+  EXPECT_EQ(reasonNotReassembled("sm_90", Words{"-m64"}, true), "relocatable");
+  EXPECT_EQ(reasonNotReassembled("sm_90", Words{"--generate-line-info"}, false),
+            "line-information");
+  EXPECT_EQ(reasonNotReassembled("sm_120", Words{}, false), "mercury-code");
 }

@@ -7,9 +7,9 @@
 using namespace carve;
 
 TEST(VariantName, name_isReadBackAsTheSameSetting) {
-  VariantSetting All{40, 255, FrontEndKnob::UnrollByTwo, true, LoadCaching::L2Only, 10};
-  EXPECT_EQ(variantName(All), "r40-f255-unroll2-smem-cg-l10");
-  EXPECT_EQ(llvm::cantFail(parseVariantName("r40-f255-unroll2-smem-cg-l10")), All);
+  VariantSetting All{40, 255, FrontEndKnob::UnrollByTwo, true, LoadCaching::L2Only, 10, 1};
+  EXPECT_EQ(variantName(All), "r40-f255-unroll2-smem-cg-l10-o1");
+  EXPECT_EQ(llvm::cantFail(parseVariantName("r40-f255-unroll2-smem-cg-l10-o1")), All);
   EXPECT_EQ(variantName({}), "default");
   EXPECT_TRUE(llvm::cantFail(parseVariantName("default")).isDefault());
   VariantSetting LevelOnly;
@@ -23,7 +23,7 @@ TEST(VariantName, eachLoadCaching_hasANameOfItsOwn) {
                              {LoadCaching::NoAllocate, "noalloc"}}) {
     EXPECT_EQ(nameOf(Loads), Name);
     EXPECT_EQ(loadCachingNamed(Name), Loads);
-    VariantSetting V{40, 255, {}, true, Loads, 10};
+    VariantSetting V{40, 255, {}, true, Loads, 10, {}};
     EXPECT_EQ(variantName(V), std::string("r40-f255-smem-") + Name + "-l10");
     EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(V))), V);
   }
@@ -38,7 +38,7 @@ TEST(VariantName, eachFrontEndKnob_isReadBackAsTheSameSetting) {
     EXPECT_EQ(variantName(Alone), nameOf(Knob));
     EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(Alone))), Alone);
     EXPECT_TRUE(Alone.needsComparedOutput());
-    Beside = {40, 40, Knob, true, LoadCaching::NoAllocate, 0};
+    Beside = {40, 40, Knob, true, LoadCaching::NoAllocate, 0, {}};
     EXPECT_EQ(variantName(Beside), ("r40-f40-" + nameOf(Knob) + "-smem-noalloc-l0").str());
     EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(Beside))), Beside);
   }
@@ -53,10 +53,20 @@ TEST(VariantName, frontEnd_isThePartThatNamesTheFlavour) {
   EXPECT_FALSE(V.needsComparedOutput());
 }
 
+TEST(VariantName, assembler_isThePartThatPtxasIsTold) {
+  VariantSetting V = llvm::cantFail(parseVariantName("r40-l10-o1"));
+  EXPECT_EQ(V.assembler(), (AssemblerSetting{1, 10}));
+  EXPECT_TRUE(V.needsComparedOutput()) << "at level 1 operations may be contracted differently";
+  V.OptimizationLevel.reset();
+  EXPECT_FALSE(V.needsComparedOutput());
+  EXPECT_FALSE(V.assembler().isDefault());
+  EXPECT_TRUE(llvm::cantFail(parseVariantName("r40-f255-smem-cg")).assembler().isDefault());
+}
+
 TEST(VariantName, malformedName_isRefused) {
   for (const char *Name :
        {"", "r", "x40", "f255-r40", "r40-", "r040", "r40-r48", "default-r40", "cg-cs", "cs-smem",
-        "noalloc2", "unroll-f255", "unroll3", "unroll-unroll2", "smem-noremat"}) {
+        "noalloc2", "unroll-f255", "unroll3", "unroll-unroll2", "smem-noremat", "o1-l0", "o"}) {
     auto V = parseVariantName(Name);
     ASSERT_FALSE(V) << Name;
     EXPECT_NE(llvm::toString(V.takeError()).find(std::string("variant '") + Name),

@@ -168,6 +168,7 @@ TEST(Profile, everyKnob_set_isWrittenReadAndNamed) {
   All.SmemSpilling = true;
   All.Loads = LoadCaching::L2Only;
   All.RegisterUsageLevel = 0;
+  All.OptimizationLevel = 1;
   VariantSetting LevelAlone;
   LevelAlone.RegisterUsageLevel = 10;
   for (auto [Kernel, V] : {std::pair("all", All), std::pair("level", LevelAlone)}) {
@@ -180,7 +181,8 @@ TEST(Profile, everyKnob_set_isWrittenReadAndNamed) {
   }
   std::string Text = printProfile(P);
   EXPECT_NE(Text.find("    variant: {cap: 40, frontend-cap: 255, frontend-knob: noremat, "
-                      "smem-spilling: true, load-cache: cg, register-usage-level: 0}\n"),
+                      "smem-spilling: true, load-cache: cg, register-usage-level: 0, "
+                      "optimization-level: 1}\n"),
             std::string::npos)
       << Text;
   EXPECT_NE(Text.find("    variant: {register-usage-level: 10}\n"), std::string::npos);
@@ -191,7 +193,7 @@ TEST(Profile, everyKnob_set_isWrittenReadAndNamed) {
   EXPECT_EQ(Back.Kernels[0].Basis->SmemSpillingThreads, 256u);
   EXPECT_EQ(printProfile(Back), Text);
   EXPECT_EQ(settingText(All), "cap 40, frontend-cap 255, frontend-knob noremat, smem-spilling "
-                              "true, load-cache cg, register-usage-level 0");
+                              "true, load-cache cg, register-usage-level 0, optimization-level 1");
   EXPECT_EQ(settingText({}), "default");
   // A compile acts on the settings and on the bound.
   std::string Choices = choicesOf(P);
@@ -364,13 +366,15 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
       {withKernel("    arch: sm_90\n"), "p.yaml:3: no 'variant' in kernel entry"},
       {withKernel("    variant: {cpa: 40}\n"),
        "p.yaml:4: unknown key 'cpa' in variant, expected cap, frontend-cap, "
-       "frontend-knob, smem-spilling, load-cache, register-usage-level"},
+       "frontend-knob, smem-spilling, load-cache, register-usage-level, optimization-level"},
       {withKernel("    variant: {frontend-cap: 256}\n"),
        "p.yaml:4: frontend-cap: '256', expected a number in 1..255"},
       {withKernel("    variant: {frontend-cap: 0}\n"),
        "p.yaml:4: frontend-cap: '0', expected a number in 1..255"},
       {withKernel("    variant: {register-usage-level: 11}\n"),
        "p.yaml:4: register-usage-level: '11', expected a number in 0..10"},
+      {withKernel("    variant: {optimization-level: 2}\n"),
+       "p.yaml:4: optimization-level: '2', expected a number in 1..1"},
       {withKernel("    variant: {frontend-knob: unroll4}\n"),
        "p.yaml:4: frontend-knob: 'unroll4', expected newllvm, "
        "newrolled, unroll, unroll2, noremat or known"},
@@ -400,9 +404,6 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
                   "      - {when: {grid: 1x1x1}, variant: {cap: 40}}\n"
                   "      - {when: {grid: 1x1x1}, variant: {cap: 48}}\n"),
        "p.yaml:7: two further entries when grid 1x1x1, expected one"},
-      {withKernel("    variant: default\n    entries:\n"
-                  "      - {when: {grid: 1x1x1}, variant: {register-usage-level: 3}}\n"),
-       "p.yaml:6: register-usage-level in a further entry, expected none: it holds for the image"},
       {withKernel("    variant: default\n    entries:\n"
                   "      - {when: {grid: 1x1x1}, variant: default}\n"
                   "      - {when: {grid: 2x1x1}, variant: default}\n"

@@ -64,8 +64,25 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_TRUE(S.SmemSpilling);
   EXPECT_EQ(S.LoadCachings,
             (std::vector{LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
-  EXPECT_TRUE(S.RegisterUsageLevels.empty());
+  EXPECT_EQ(S.RegisterUsageLevels, (std::vector<unsigned>{0, 10}));
+  EXPECT_TRUE(S.LessOptimized);
   EXPECT_EQ(Built.SmemSpillingThreads, 1024u);
+}
+
+TEST_F(KnobSpacesTest, assemblerSettings_unitThatHasNone_areOffWithAReason) {
+  M.Image.PtxasOptions.push_back("--generate-line-info");
+  KnobSpace S = space();
+  EXPECT_TRUE(S.RegisterUsageLevels.empty());
+  EXPECT_FALSE(S.LessOptimized);
+  ASSERT_FALSE(Built.Dropped.empty());
+  EXPECT_EQ(Built.Dropped.back(), "settings of the assembler (o1, l0, l10): line-information");
+}
+
+TEST_F(KnobSpacesTest, assemblerSettings_ofTheCommand_areNotTriedAgain) {
+  M.Image.PtxasOptions = {"-O1", "--register-usage-level=8"};
+  KnobSpace S = space();
+  EXPECT_EQ(S.RegisterUsageLevels, (std::vector<unsigned>{0, 5}));
+  EXPECT_FALSE(S.LessOptimized);
 }
 
 TEST_F(KnobSpacesTest, frontEndCaps_noRecordOfTheFrontEnd_areOff) {

@@ -1,0 +1,171 @@
+// Kernels of one ptxas run are put into the image of another one. What the image says of them must
+// be what ptxas says, and nothing else may change.
+#include "RealNvcc.h"
+
+#include "Cubin/Assembler.h"
+#include "Cubin/ReplaceKernels.h"
+#include "Support/Files.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace carve;
+
+namespace {
+
+// Each kernel has something that an image keeps apart for it: constants of the code and a table of
+// jumps, shared memory, local functions and slow paths of divisions, a stack, calls of the system,
+// and references to variables of the module.
+constexpr const char *Source = R"(
+#include <cstdio>
+extern "C" {
+__constant__ float C[16];
+__device__ int Count;
+__device__ float Table[64] = {1, 2, 3};
+__global__ void plain(float *A, int N) {
+  int I = blockIdx.x * blockDim.x + threadIdx.x;
+  float S = A[I];
+  for (int K = 0; K < N; ++K) S += A[K] * C[K & 15] + Table[K & 63];
+  A[I] = sinf(S);
+}
+__global__ void shares(float *A, int N) {
+  __shared__ float T[256];
+  T[threadIdx.x] = A[threadIdx.x];
+  __syncthreads();
+  A[threadIdx.x] = T[(threadIdx.x * 7) & 255] * N + pow((double)N, 1.5);
+  atomicAdd(&Count, 1);
+}
+__device__ __noinline__ float step(float X, int N) {
+  for (int I = 0; I < N; ++I) X = X * X + C[1];
+  return X / N;
+}
+__global__ void calls(float *A, int N) { A[threadIdx.x] = step(A[threadIdx.x], N); }
+__global__ void prints(float *A, int N) {
+  if (A[threadIdx.x] > N) printf("%d %f\n", N, A[threadIdx.x]);
+  else A[threadIdx.x] /= N;
+}
+__global__ __launch_bounds__(256, 4) void spills(float *A, int N) {
+  float R[96];
+  for (int I = 0; I < 96; ++I) R[I] = A[I * N];
+  for (int K = 0; K < N; ++K)
+    for (int I = 0; I < 96; ++I) R[I] = R[I] * R[(I + 7) % 96] + K;
+  for (int I = 0; I < 96; ++I) A[I * N + threadIdx.x] = R[I];
+}
+__global__ void jumps(float *A, int N) {
+  switch (N) {
+  case 0: A[0] = 1; break;
+  case 1: A[1] = expf(A[2]); break;
+  case 2: A[3] *= 2; break;
+  case 3: A[4] = A[1] + A[2]; break;
+  case 4: A[7] = 9; break;
+  case 5: A[8] -= 5; break;
+  case 6: A[9] /= A[8]; break;
+  case 7: A[1] = 7; break;
+  }
+}
+__global__ void dynamic(float *A, int N) {
+  extern __shared__ float S[];
+  S[threadIdx.x] = A[N];
+  __syncthreads();
+  A[threadIdx.x] = S[N];
+}
+}
+)";
+
+class ReassembledKernels : public RealNvccTest, public testing::WithParamInterface<const char *> {
+protected:
+  void SetUp() override {
+    RealNvccTest::SetUp();
+    if (IsSkipped())
+      return;
+    write("k.cu", Source);
+    compile({std::string("-arch=") + GetParam(), "-ptx", "k.cu", "-o", "k.ptx"});
+    Ptx = read("k.ptx");
+    Options = {std::string("-arch=") + GetParam(), "-m64"};
+  }
+
+  Assembled made(std::vector<std::string> Further = {}) {
+    Further.insert(Further.begin(), Options.begin(), Options.end());
+    return llvm::cantFail(assemble(Tools, Runner, Ptx, Further));
+  }
+  static std::map<std::string, CubinKernel> kernelsOf(llvm::StringRef Bytes) {
+    std::map<std::string, CubinKernel> All;
+    for (CubinKernel &K : llvm::cantFail(parseCubin(Bytes)).Kernels)
+      All[K.Resources.Name] = K;
+    return All;
+  }
+
+  std::string Ptx;
+  std::vector<std::string> Options;
+};
+
+void expectSame(const CubinKernel &A, const CubinKernel &B, const std::string &Name) {
+  EXPECT_EQ(A.CodeDigest, B.CodeDigest) << Name;
+  EXPECT_EQ(A.CodeBytes, B.CodeBytes) << Name;
+  EXPECT_EQ(A.Resources.RegsPerThread, B.Resources.RegsPerThread) << Name;
+  EXPECT_EQ(A.Resources.StackBytes, B.Resources.StackBytes) << Name;
+  EXPECT_EQ(A.Resources.StaticSmemBytes, B.Resources.StaticSmemBytes) << Name;
+  EXPECT_EQ(A.Resources.Barriers, B.Resources.Barriers) << Name;
+}
+
+} // namespace
+
+TEST_P(ReassembledKernels, eachKernelAndSetting_isTakenAndCanBeTakenBack) {
+  const std::string Base = made().CubinBytes;
+  auto Before = kernelsOf(Base);
+  size_t Changed = 0, Refused = 0;
+  for (const char *Setting :
+       {"--opt-level=1", "--register-usage-level=0", "--register-usage-level=10"}) {
+    const std::string Donor = made({Setting}).CubinBytes;
+    auto Others = kernelsOf(Donor);
+    for (const auto &[Name, Kernel] : Others) {
+      SCOPED_TRACE(Name + " with " + Setting);
+      if (Kernel.CodeDigest == Before[Name].CodeDigest)
+        continue;
+      ++Changed;
+      auto Mixed = replaceKernels(Base, Donor, Name);
+      if (!Mixed) { // Only what debuggers know of the stack may take more room than there is.
+        std::string Why = llvm::toString(Mixed.takeError());
+        EXPECT_EQ(Why, "other-attributes: the frames of " + Name + " differ");
+        ++Refused;
+        continue;
+      }
+      for (const auto &[Each, Now] : kernelsOf(*Mixed))
+        expectSame(Now, Each == Name ? Kernel : Before[Each], Each);
+      // All that was changed comes back, so nothing else was.
+      auto Back = replaceKernels(*Mixed, Base, Name);
+      ASSERT_TRUE(bool(Back)) << llvm::toString(Back.takeError());
+      EXPECT_TRUE(*Back == Base);
+    }
+  }
+  EXPECT_GT(Changed, 5u);
+  EXPECT_LE(Refused * 10, Changed);
+}
+
+TEST_P(ReassembledKernels, assembleMixed_givesEachKernelTheCodeOfItsOptions) {
+  auto Options1 = Options, Options10 = Options;
+  Options1.push_back("--opt-level=1");
+  Options10.push_back("--register-usage-level=10");
+  llvm::Expected<Assembled> Mixed = assembleMixed(
+      Tools, Runner, Ptx, Options, {{Options1, {"plain", "spills"}}, {Options10, {"jumps"}}});
+  ASSERT_TRUE(bool(Mixed)) << llvm::toString(Mixed.takeError());
+  auto Plain = kernelsOf(made().CubinBytes);
+  Assembled Less = made({"--opt-level=1"});
+  auto AtOne = kernelsOf(Less.CubinBytes);
+  auto AtTen = kernelsOf(made({"--register-usage-level=10"}).CubinBytes);
+  for (const auto &[Name, Kernel] : kernelsOf(Mixed->CubinBytes))
+    expectSame(Kernel,
+               Name == "plain" || Name == "spills" ? AtOne[Name]
+               : Name == "jumps"                   ? AtTen[Name]
+                                                   : Plain[Name],
+               Name);
+  auto SpillsOf = [](const Assembled &A) {
+    auto K = llvm::find_if(A.Kernels, [](auto &R) { return R.Name == "spills"; });
+    return K == A.Kernels.end() ? 0 : K->spillBytes();
+  };
+  EXPECT_GT(SpillsOf(*Mixed), 0u);
+  EXPECT_EQ(SpillsOf(*Mixed), SpillsOf(Less)) << "the report is that of the kernel's own run";
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, ReassembledKernels,
+                         testing::Values("sm_75", "sm_80", "sm_86", "sm_90"),
+                         [](const auto &Info) { return Info.param; });

@@ -1,0 +1,55 @@
+#include "Cubin/ReplaceKernels.h"
+#include "Support/Error.h"
+#include "unit/Ptx/PtxTesting.h"
+
+#include <random>
+
+using namespace carve;
+using namespace llvm;
+
+static std::string cubin(StringRef Arch) {
+  return recorded("kernels." + Arch + ".cuda-13.0.88.cubin");
+}
+
+/// The identifier of the reason for which \p Result failed; empty if it did not.
+static std::string reasonOf(Expected<std::string> Result) {
+  std::string Reason;
+  if (!Result)
+    handleAllErrors(
+        Result.takeError(), [&](const Unsupported &U) { Reason = U.reason(); },
+        [&](const ErrorInfoBase &E) { Reason = E.message(); });
+  return Reason;
+}
+
+class LinkedCubin : public testing::TestWithParam<const char *> {};
+
+TEST_P(LinkedCubin, replaceKernels_fromTheSameImage_returnsItByteForByte) {
+  std::string Bytes = cubin(GetParam());
+  auto Same = replaceKernels(Bytes, Bytes, {"_Z2avPf", "_Z5bulkyPdi", "_Z9recursivePi", "init"});
+  ASSERT_TRUE(bool(Same)) << toString(Same.takeError());
+  EXPECT_TRUE(*Same == Bytes) << Same->size() << " bytes, expected " << Bytes.size();
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, LinkedCubin, testing::Values("sm_75", "sm_90"));
+
+TEST(ReplaceKernels, unfitImage_failsWithItsReason) {
+  std::string Ninety = cubin("sm_90");
+  EXPECT_EQ(reasonOf(replaceKernels(Ninety, cubin("sm_75"), {"init"})), "other-module");
+  EXPECT_EQ(reasonOf(replaceKernels(cubin("rdc.sm_80"), cubin("rdc.sm_80"), {"init"})),
+            "other-module");
+  EXPECT_EQ(reasonOf(replaceKernels(cubin("sm_100"), cubin("sm_100"), {"init"})), "mercury-code");
+  EXPECT_EQ(reasonOf(replaceKernels(Ninety, Ninety, {"absent"})), "cubin: no kernel named absent");
+}
+
+TEST(ReplaceKernels, damagedImage_failsOrSucceedsWithoutReadingBeyondIt) {
+  std::string Whole = cubin("sm_90");
+  std::mt19937 Random(1);
+  for (int I = 0; I < 2000; ++I) {
+    std::string Damaged = Whole;
+    for (int N = 0; N < 3; ++N)
+      Damaged[Random() % Damaged.size()] = char(Random());
+    for (auto [Base, Donor] : {std::pair(&Damaged, &Whole), {&Whole, &Damaged}})
+      if (auto Made = replaceKernels(*Base, *Donor, {"_Z5bulkyPdi"}); !Made)
+        consumeError(Made.takeError());
+  }
+}
