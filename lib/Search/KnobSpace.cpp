@@ -97,6 +97,8 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
   if (Effort >= 2)
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       Settings.push_back({.Cap = {}, .FrontEnd = Knob});
+  if (Effort >= 2 && Space.KnownPtx)
+    Settings.push_back({.Cap = {}, .KnownPtx = true});
   if (Effort >= 2)
     for (LoadCaching Loads : Space.LoadCachings)
       Settings.push_back({.Cap = {}, .Loads = Loads});
@@ -119,6 +121,8 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       Append([&](VariantSetting &W) { W.FrontEnd = Knob; });
   }
+  if (Effort >= 2 && (V.KnownPtx || Space.KnownPtx))
+    Append([](VariantSetting &W) { W.KnownPtx = !W.KnownPtx; });
   if (Effort >= 2 && (V.SmemSpilling || Space.maySpillBeside(V)))
     Append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
   if (Effort >= 2 && !Space.LoadCachings.empty()) {

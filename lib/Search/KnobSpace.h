@@ -19,6 +19,7 @@ struct KnobSpace {
   bool FrontEndCaps = false;  ///< The unit's PTX can be made with other front-end caps.
   /// What else cicc may be told when it makes that PTX.
   std::vector<FrontEndKnob> FrontEndKnobs;
+  bool KnownPtx = false;     ///< Something is known of the launches that the PTX can say.
   bool SmemSpilling = false; ///< Spilling to shared memory is possible.
   /// With this many registers or more the PTX as compiled spills nothing, so there is nothing to
   /// spill to shared memory. By default it is more than any kernel has.
@@ -45,14 +46,15 @@ constexpr unsigned FreeFrontEndCap = 255;
 /// Returns the settings of \p Space that \p Effort (TuningOptions) allows before the best variant
 /// is known. Each occurs once, and the default is left out. A front-end cap is either
 /// FreeFrontEndCap or equal to the register cap, the latter only at critical points. Spilling to
-/// shared memory is combined with register caps at which something is spilled. Front-end knobs and
-/// load caching are not combined with other knobs.
+/// shared memory is combined with register caps at which something is spilled. Front-end knobs,
+/// constants in the PTX and load caching are not combined with other knobs.
 /// Register-usage levels are combined with both kinds of caps.
 std::vector<VariantSetting> settingsOf(const KnobSpace &Space, unsigned Effort);
 
 /// Returns the settings that differ from \p V in one knob, as far as \p Effort allows. The
 /// front-end cap can be free, equal to the register cap, or as compiled. Spilling to shared memory
-/// is switched if something is spilled. The front-end knob, load caching and the register-usage
+/// is switched if something is spilled, constants in the PTX if something is known. The front-end
+/// knob, load caching and the register-usage
 /// level get each of their values. The register cap takes the nearest critical points and the
 /// nearest other caps on both sides; a front-end cap that equals the register cap changes with it.
 /// The default is left out.

@@ -33,6 +33,8 @@ std::string carve::variantName(const VariantSetting &V) {
     Add("r" + std::to_string(*V.Cap));
   if (!V.frontEnd().isDefault())
     Add(nameOf(V.frontEnd()));
+  if (V.KnownPtx)
+    Add("knownptx");
   if (V.SmemSpilling)
     Add("smem");
   if (V.Loads != LoadCaching::AsCompiled)
@@ -48,6 +50,8 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
   bool Numbered = !Part.drop_front().getAsInteger(10, Number);
   if (Part == "smem")
     V.SmemSpilling = true;
+  else if (Part == "knownptx")
+    V.KnownPtx = true;
   else if (std::optional<FrontEndKnob> Knob = frontEndKnobNamed(Part))
     V.FrontEnd = *Knob;
   else if (std::optional<LoadCaching> Loads = loadCachingNamed(Part))
@@ -70,8 +74,9 @@ llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
   bool Sound = Name == "default" ||
                llvm::all_of(Parts, [&](llvm::StringRef P) { return !P.empty() && setPart(P, V); });
   if (!Sound || variantName(V) != Name)
-    return malformed("variant '" + Name + "', expected default or r<cap>-f<front-end cap>-<" +
-                     FrontEndKnobNames +
-                     ">-smem-<cg, cs or noalloc>-l<level>, with only the parts that are set");
+    return malformed(
+        "variant '" + Name + "', expected default or r<cap>-f<front-end cap>-<" +
+        FrontEndKnobNames +
+        ">-knownptx-smem-<cg, cs or noalloc>-l<level>, with only the parts that are set");
   return V;
 }

@@ -29,14 +29,19 @@ struct VariantSetting {
   /// The `--register-usage-level` of ptxas, which holds for the whole unit. If it is absent, the
   /// command decides.
   std::optional<unsigned> RegisterUsageLevel = {};
+  /// What is known of the kernel's launches is put into its PTX (Ptx/LaunchConstants.h). Only a
+  /// further entry with a guard may have such code.
+  bool KnownPtx = false;
 
   bool isDefault() const { return *this == VariantSetting(); }
   /// The setting of cicc, which names the flavour of the unit that has the kernel's PTX.
   FrontEndSetting frontEnd() const { return {FrontEndCap, FrontEnd}; }
+  /// Whether the variant may run only at launches of which something is known.
+  bool isForKnownLaunches() const { return FrontEnd == FrontEndKnob::KnownLaunch || KnownPtx; }
   /// Whether the variant may be used only if its output was compared with the default's. A
-  /// front-end knob moves operations to other places. There, a multiplication and an addition may
-  /// become one instruction that were two before, which rounds once instead of twice.
-  bool needsComparedOutput() const { return FrontEnd != FrontEndKnob::None; }
+  /// front-end knob or a constant moves operations to other places. There, a multiplication and an
+  /// addition may become one instruction that were two before, which rounds once instead of twice.
+  bool needsComparedOutput() const { return FrontEnd != FrontEndKnob::None || KnownPtx; }
   void setFrontEnd(const FrontEndSetting &Setting) {
     FrontEndCap = Setting.Cap;
     FrontEnd = Setting.Knob;
@@ -52,8 +57,9 @@ llvm::StringRef nameOf(LoadCaching Caching);
 std::optional<LoadCaching> loadCachingNamed(llvm::StringRef Name);
 
 /// Returns `default` if nothing is set, else the parts that are set, such as `r40`, `f255` or
-/// `r40-f40-unroll-smem-cg-l10`. The parts are register cap, front-end cap, front-end knob,
-/// spilling to shared memory, load caching, and register-usage level, in this order.
+/// `r40-f40-unroll-knownptx-smem-cg-l10`. The parts are register cap, front-end cap, front-end
+/// knob, constants in the PTX, spilling to shared memory, load caching, and register-usage level,
+/// in this order.
 std::string variantName(const VariantSetting &V);
 
 /// Returns the setting whose variantName() is \p Name. Fails if \p Name is not such a name; the

@@ -56,6 +56,8 @@ ModelPoint VariantModel::point(const VariantSetting &V, const StaticMetrics *Mad
   if (hintsLoads(V))
     P.Prior += Scale.LoadHints.Loss;
   P.Prior += scaleOf(V.FrontEnd).Loss;
+  if (V.KnownPtx)
+    P.Prior += Scale.KnownPtx.Loss;
   return P;
 }
 
@@ -93,6 +95,7 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   AddKnob(X.RegisterUsageLevel == Y.RegisterUsageLevel, Scale.Level);
   AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
   AddKnob(X.Loads == Y.Loads, Scale.Loads);
+  AddKnob(X.KnownPtx == Y.KnownPtx, Scale.KnownPtx.Spread);
   // Both hints keep loads from displacing other lines, so one resembles the other.
   AddKnob(hintsLoads(X) && hintsLoads(Y), Scale.LoadHints.Spread);
   AddKnob(X.FrontEnd == Y.FrontEnd, scaleOf(X.FrontEnd).Spread);

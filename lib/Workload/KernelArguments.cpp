@@ -12,7 +12,9 @@ void KernelArguments::add(const ArgumentRecord &Record) {
     return;
   }
   Parameter &Its =
-      Parameters.try_emplace(Record.Parameter, Parameter{Record.Bytes, Record.Bits}).first->second;
+      Parameters
+          .try_emplace({Record.Parameter, Record.Offset}, Parameter{Record.Bytes, Record.Bits})
+          .first->second;
   Unknown |= Its.Bytes != Record.Bytes;
   if (Its.First != Record.Bits)
     Its.Other = Record.Bits;
@@ -29,8 +31,8 @@ void KernelArguments::merge(const KernelArguments &Process) {
   Unknown |= Process.Unknown || !hasParametersOf(Process);
   if (Unknown)
     return;
-  for (const auto &[Number, New] : Process.Parameters) {
-    Parameter &Its = Parameters.at(Number);
+  for (const auto &[Place, New] : Process.Parameters) {
+    Parameter &Its = Parameters.at(Place);
     if (New.First != Its.First)
       Its.Other = New.First;
     else if (New.Other)
@@ -40,20 +42,20 @@ void KernelArguments::merge(const KernelArguments &Process) {
 
 std::vector<ArgumentValue> KernelArguments::same() const {
   std::vector<ArgumentValue> Same;
-  for (const auto &[Number, Its] : Parameters)
+  for (const auto &[Place, Its] : Parameters)
     if (!Unknown && !Its.Other)
-      Same.push_back({Number, Its.Bytes, Its.First});
+      Same.push_back({Place.first, Its.Bytes, Its.First, Place.second});
   return Same;
 }
 
 std::string KernelArguments::print(const std::string &Kernel) const {
   if (Unknown)
-    return recordLine(ArgumentRecord{Kernel, 0, 0, 0});
+    return recordLine(ArgumentRecord{Kernel, 0, 0, 0, 0});
   std::string Text;
-  for (const auto &[Number, Its] : Parameters) {
-    Text += recordLine(ArgumentRecord{Kernel, Number, Its.Bytes, Its.First});
+  for (const auto &[Place, Its] : Parameters) {
+    Text += recordLine(ArgumentRecord{Kernel, Place.first, Its.Bytes, Its.First, Place.second});
     if (Its.Other)
-      Text += recordLine(ArgumentRecord{Kernel, Number, Its.Bytes, *Its.Other});
+      Text += recordLine(ArgumentRecord{Kernel, Place.first, Its.Bytes, *Its.Other, Place.second});
   }
   return Text;
 }

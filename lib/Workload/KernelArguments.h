@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace carve {
@@ -22,9 +23,9 @@ public:
   /// Adds what another process that launched the kernel has recorded.
   void merge(const KernelArguments &Process);
 
-  /// Returns the arguments that had the same value at every launch, by rising parameter. Returns
-  /// none if the arguments of some launch are not known, or if two kernels of this name have
-  /// different parameters.
+  /// Returns the arguments, and the words of structures, that had the same value at every launch,
+  /// by rising parameter and offset. Returns none if the arguments of some launch are not known, or
+  /// if two kernels of this name have different parameters.
   std::vector<ArgumentValue> same() const;
 
   /// Prints records of the kernel \p Kernel that say the same.
@@ -38,7 +39,8 @@ private:
   };
   bool hasParametersOf(const KernelArguments &Other) const;
 
-  std::map<unsigned, Parameter> Parameters; ///< By number.
+  /// By number, and the offset of a word.
+  std::map<std::pair<unsigned, unsigned>, Parameter> Parameters;
   bool Unknown = false;
 };
 

@@ -21,8 +21,9 @@ bool ResolvedKernel::mayRun(size_t Variant, const LaunchCall &Call) const {
   return std::all_of(Planned->Guards.begin(), Planned->Guards.end(), [&](const GuardRecord &Guard) {
     return ParameterBytes && Call.Parameters && !Call.Extra &&
            Guard.Parameter < ParameterBytes->size() &&
-           (*ParameterBytes)[Guard.Parameter] == Guard.Bytes &&
-           argumentBits(Call.Parameters[Guard.Parameter], Guard.Bytes) == Guard.Bits;
+           uint64_t(Guard.Offset) + Guard.Bytes <= (*ParameterBytes)[Guard.Parameter] &&
+           argumentBits(static_cast<const char *>(Call.Parameters[Guard.Parameter]) + Guard.Offset,
+                        Guard.Bytes) == Guard.Bits;
   });
 }
 

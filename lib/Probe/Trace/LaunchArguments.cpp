@@ -10,27 +10,31 @@ using namespace carve::probe;
 void LaunchArguments::giveUp(Kernels::value_type &Known, std::string &Lines) {
   auto &[Name, Its] = Known;
   if (!std::exchange(Its.Unknown, true))
-    Lines += recordLine(ArgumentRecord{Name, 0, 0, 0});
+    Lines += recordLine(ArgumentRecord{Name, 0, 0, 0, 0});
 }
 
 void LaunchArguments::takeFirst(Kernels::value_type &Known, const void *const *Arguments,
                                 std::string &Lines) {
   auto &[Name, Its] = Known;
-  for (size_t I = 0; I < Its.Bytes.size(); ++I)
-    if (ArgumentRecord::isRecorded(Its.Bytes[I])) {
-      Parameter P{unsigned(I), unsigned(Its.Bytes[I]), argumentBits(Arguments[I], Its.Bytes[I])};
-      Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, P.First});
+  for (size_t I = 0; I < Its.Bytes.size(); ++I) {
+    const size_t Bytes = Its.Bytes[I];
+    for (size_t At = 0; Bytes <= ArgumentRecord::MostBytes && At < Bytes;) {
+      Parameter P{unsigned(I), unsigned(ArgumentRecord::wordAt(At, Bytes)), 0, unsigned(At)};
+      P.First = argumentBits(P.in(Arguments), P.Bytes);
+      Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, P.First, P.Offset});
       Its.Same.push_back(P);
+      At += P.Bytes;
     }
+  }
 }
 
 void LaunchArguments::takeNext(Kernels::value_type &Known, const void *const *Arguments,
                                std::string &Lines) {
   auto &[Name, Its] = Known;
   std::erase_if(Its.Same, [&, &Name = Name](const Parameter &P) {
-    uint64_t Bits = argumentBits(Arguments[P.Number], P.Bytes);
+    uint64_t Bits = argumentBits(P.in(Arguments), P.Bytes);
     if (Bits != P.First)
-      Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, Bits});
+      Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, Bits, P.Offset});
     return Bits != P.First;
   });
 }

@@ -37,10 +37,15 @@ public:
   void forgetHandles();
 
 private:
-  /// A parameter that had one value at all launches so far.
+  /// A parameter, or a word of a structure, that had one value at all launches so far.
   struct Parameter {
     unsigned Number = 0, Bytes = 0;
     uint64_t First = 0;
+    unsigned Offset = 0; ///< Of the word, in bytes.
+
+    const void *in(const void *const *Arguments) const {
+      return static_cast<const char *>(Arguments[Number]) + Offset;
+    }
   };
   struct Kernel {
     std::vector<size_t> Bytes; ///< The sizes of all parameters.

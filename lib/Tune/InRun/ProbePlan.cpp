@@ -28,16 +28,16 @@ static std::string printVariants(const JobKernel &Kernel, llvm::ArrayRef<JobVari
   const std::string &Name = Kernel.Traced.Kernel;
   std::string Text;
   std::vector<std::string> Names = namesOf(Variants);
-  bool Guarded = false;
+  std::vector<ArgumentValue> Guards;
   for (size_t V = 1; V < Names.size(); ++V)
     if (Variants[V].InModule && IsWanted(V)) {
       Text += recordLine(
           VariantRecord{Name, Names[V], Variants[V].CloneName, isDispatched(Variants[V])});
-      Guarded |= isDispatched(Variants[V]);
+      for (const ArgumentValue &Value : Kernel.knownFor(Variants[V].Setting).Values)
+        addValue(Guards, Value);
     }
-  if (Guarded)
-    for (const ArgumentValue &V : Kernel.Known.Values)
-      Text += recordLine(GuardRecord{Name, V.Parameter, V.Bytes, V.Bits});
+  for (const ArgumentValue &V : Guards)
+    Text += recordLine(GuardRecord{Name, V.Parameter, V.Bytes, V.Bits, V.Offset});
   return Text;
 }
 

@@ -34,9 +34,7 @@ struct JobVariant {
 
 /// Whether \p Variant may run only at the launches for which it is compiled. In whole runs, the
 /// probe then decides at each launch.
-inline bool isDispatched(const JobVariant &Variant) {
-  return Variant.Setting.FrontEnd == FrontEndKnob::KnownLaunch;
-}
+inline bool isDispatched(const JobVariant &Variant) { return Variant.Setting.isForKnownLaunches(); }
 
 /// The names of \p Variants in plans, records and samples: `default`, `control`, and then each
 /// variant's setting, such as `r40`, or its purpose.

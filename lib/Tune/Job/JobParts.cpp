@@ -220,19 +220,18 @@ bool carve::needsGuard(const JobVariant &Variant, const KernelBuild &Built) {
 EntryGuard carve::guardOf(const JobKernel &Kernel, const JobVariant &Variant,
                           const TuningJob &Job) {
   EntryGuard Guard;
-  if (isDispatched(Variant))
-    Guard = {
-        .Block = Kernel.Known.Block, .Grid = Kernel.Known.Grid, .Arguments = Kernel.Known.Values};
+  if (isDispatched(Variant)) {
+    KnownLaunch Known = Kernel.knownFor(Variant.Setting);
+    Guard = {.Block = Known.Block, .Grid = Known.Grid, .Arguments = std::move(Known.Values)};
+  }
   unsigned Most = maxThreadsForRegisters(Job.Model, Variant.Resources.RegsPerThread);
   if (!Guard.Block && (Guard == EntryGuard() || Most < MaxLaunchThreads))
     Guard.MaxThreads = std::min(Most, MaxLaunchThreads);
   return Guard;
 }
 
-/// Returns what is the same in all launches that \p Trace has of \p Kernel, and that its code
-/// reads.
-static KnownLaunch sameInAllLaunches(const ProbeRecord &Trace, const TracedKernel &Kernel,
-                                     const PtxModule &Ptx) {
+/// Returns what is the same in all launches that \p Trace has of \p Kernel.
+static KnownLaunch sameInAllLaunches(const ProbeRecord &Trace, const TracedKernel &Kernel) {
   KnownLaunch Known;
   Known.Values = Trace.sameArguments(Kernel.Kernel);
   auto Same = [&](auto DimensionsOf) {
@@ -245,21 +244,45 @@ static KnownLaunch sameInAllLaunches(const ProbeRecord &Trace, const TracedKerne
     }
     return Exact;
   };
+  Known.Block = Same([](const LaunchShape &S) { return S.Block; });
+  Known.Grid = Same([](const LaunchShape &S) { return S.Grid; });
+  return Known;
+}
+
+/// Removes from \p Known the dimensions that neither \p Kernel nor what it calls reads.
+static void keepReadDimensions(KnownLaunch &Known, llvm::StringRef Kernel, const PtxModule &Ptx) {
   auto Reads = [&](llvm::StringRef Register) {
     auto ReadBy = [&](llvm::StringRef Function) {
       return Ptx.definitionOf(Function).contains(Register);
     };
-    return ReadBy(Kernel.Kernel) || llvm::any_of(Ptx.find(Kernel.Kernel)->Callees, ReadBy);
+    return ReadBy(Kernel) || llvm::any_of(Ptx.find(Kernel)->Callees, ReadBy);
   };
-  if (Reads("%ntid"))
-    Known.Block = Same([](const LaunchShape &S) { return S.Block; });
-  if (Reads("%nctaid"))
-    Known.Grid = Same([](const LaunchShape &S) { return S.Grid; });
-  return Known;
+  if (!Reads("%ntid"))
+    Known.Block.reset();
+  if (!Reads("%nctaid"))
+    Known.Grid.reset();
 }
 
-/// Sets JobKernel::Known of the kernels of \p Job whose first module is number \p Index, which was
-/// made from \p M.
+/// Sets JobKernel::KnownPtx of \p Kernel. Removes from \p Seen, what all its launches share, the
+/// values of floating-point numbers if there are to be no entries for them.
+static void findConstants(const PtxModule &Ptx, FurtherEntries Entries, KnownLaunch &Seen,
+                          JobKernel &Kernel) {
+  const std::string &Name = Kernel.Traced.Kernel;
+  llvm::Expected<LaunchReads> Reads = Ptx.launchReads(Name);
+  if (!Reads) {
+    logLine(Name + ": " + llvm::toString(Reads.takeError()));
+    Seen = {};
+    return;
+  }
+  const std::vector<std::string> Types = parameterTypes(Name);
+  const bool Floats = Entries == FurtherEntries::Floats;
+  Kernel.KnownPtx = constantsOf(Seen, *Reads, {Types, Floats});
+  if (!Floats)
+    llvm::erase_if(Seen.Values, [&](const ArgumentValue &V) { return Reads->readFloatAt(V); });
+}
+
+/// Sets JobKernel::Known and KnownPtx of the kernels of \p Job whose first module is number \p
+/// Index, which was made from \p M.
 static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const ProbeRecord &Trace,
                                 TuningJob &Job, const JobContext &Context) {
   std::vector<std::pair<JobKernel *, KnownLaunch>> Wanted;
@@ -267,11 +290,14 @@ static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const Probe
     JobKernel &K = Job.Kernels[I];
     if (K.Modules.front() != Index || !mayHaveFurtherEntry(K, Job, Context.Options))
       continue;
-    if (KnownLaunch Known = sameInAllLaunches(Trace, K.Traced, M.Ptx); !Known.empty())
+    KnownLaunch Known = sameInAllLaunches(Trace, K.Traced);
+    findConstants(M.Ptx, Context.Options.Entries, Known, K);
+    keepReadDimensions(Known, K.Traced.Kernel, M.Ptx);
+    if (!Known.empty())
       Wanted.emplace_back(&K, std::move(Known));
   }
   const UnitFrontEnd *FrontEnd = frontEndOf(M.Source, M.Image.PtxDigest);
-  if (Wanted.empty() || !FrontEnd)
+  if (Wanted.empty() || !FrontEnd || !Context.FlavourPtx)
     return;
   llvm::Expected<std::string> Text = Context.Store.blob(FrontEnd->InputDigest);
   llvm::Expected<std::vector<KernelDefinition>> Kernels =
@@ -293,7 +319,7 @@ static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const Probe
 
 void carve::findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
                               TuningJob &Job, const JobContext &Context) {
-  if (Context.Options.Entries != FurtherEntries::Values || !Context.FlavourPtx)
+  if (!allowValues(Context.Options.Entries))
     return;
   runInParallel(Parsed.size(), [&](size_t I) {
     if (Parsed[I].InJob)

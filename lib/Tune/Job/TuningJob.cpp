@@ -123,6 +123,20 @@ static std::vector<Unit> loadedUnits(const ProbeRecord &Trace, const UnitStore &
   return Units;
 }
 
+KnownLaunch JobKernel::knownFor(const VariantSetting &Setting) const {
+  const bool InText = Setting.FrontEnd == FrontEndKnob::KnownLaunch;
+  if (!InText || !Setting.KnownPtx)
+    return InText ? Known : Setting.KnownPtx ? KnownPtx : KnownLaunch();
+  KnownLaunch Both = Known;
+  for (const ArgumentValue &V : KnownPtx.Values)
+    addValue(Both.Values, V);
+  if (!Both.Block)
+    Both.Block = KnownPtx.Block;
+  if (!Both.Grid)
+    Both.Grid = KnownPtx.Grid;
+  return Both;
+}
+
 const LaunchShape &carve::heaviestShape(const TracedKernel &Kernel) {
   return llvm::max_element(
              Kernel.Shapes,

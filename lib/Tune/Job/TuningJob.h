@@ -46,6 +46,11 @@ struct JobKernel {
   /// it can be written into the kernel's text. Empty if there is nothing, or if there are to be no
   /// such entries.
   KnownLaunch Known;
+  /// The same, as far as it can be put into the kernel's PTX.
+  KnownLaunch KnownPtx;
+
+  /// What is known of the launches that may run a variant with \p Setting; nothing if all may.
+  KnownLaunch knownFor(const VariantSetting &Setting) const;
 };
 
 /// The launch shape of \p Kernel with the most GPU time. The kernel must have a shape.

@@ -53,7 +53,7 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, size_t Kernel
       Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
       Built.Kernels[Kernel].SmemSpillingThreads,
       [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(Kernel, Setting)); },
-      Sources.of(Module).Source.RegisterCap);
+      Sources.of(Module).Source.RegisterCap, K.knownFor(Setting));
   if (!Edit)
     return Edit.takeError();
   Clone.Edit = *Edit;

@@ -39,7 +39,7 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
                 (Plan.Guarded.count(Variant) ? "\t1\n" : "\t0\n");
     if (!Plan.Guarded.empty())
       Text += "guard\t" + Kernel + "\t" + std::to_string(placeOfCount(Kernel)) + "\t4\t" +
-              std::to_string(Plan.GuardedCount) + "\n";
+              std::to_string(Plan.GuardedCount) + "\t" + std::to_string(Plan.GuardedOffset) + "\n";
     for (const std::string &Variant : Plan.Excluded)
       Text += "exclude\t" + Kernel + "\t" + Variant + "\n";
     for (const std::string &Variant : Plan.Measured)

@@ -21,6 +21,7 @@ struct StandInPlan {
   /// The variants of every kernel that may run only if the kernel's count is GuardedCount.
   std::set<std::string> Guarded = {};
   unsigned GuardedCount = 0;
+  unsigned GuardedOffset = 0; ///< Where the guard has it in the parameter, in bytes.
 };
 
 class StandInRun {

@@ -272,6 +272,31 @@ TEST(KernelSearch, frontEndKnobs_areTriedAtTheBestToo) {
     }
 }
 
+TEST(KernelSearch, constantsInThePtx_areTriedAloneAndCombinedIfTheyDoSomething) {
+  for (bool Idle : {false, true}) {
+    KnobSpace Space = space();
+    Space.KnownPtx = true;
+    KernelSearch S(Space, 2);
+    World W;
+    W.Code = [&](Candidate &C) {
+      VariantSetting Same = C.Setting;
+      Same.KnownPtx = Same.KnownPtx && !Idle;
+      C.CodeDigest = variantName(Same);
+    };
+    W.Ratio = [](const VariantSetting &V) {
+      return (V.Cap == 64u ? 0.9 : V.Cap ? 1.05 : 1) - (V.KnownPtx ? 0.02 : 0);
+    };
+    W.run(S, {12, 8, 8});
+    unsigned Alone = 0, Combined = 0;
+    for (const auto &Round : W.Proposed)
+      for (const VariantSetting &V : Round)
+        if (V.KnownPtx)
+          ++(V == parsed("knownptx") ? Alone : Combined);
+    EXPECT_EQ(Alone, 1u);
+    EXPECT_EQ(Combined == 0, Idle) << Combined;
+  }
+}
+
 TEST(KernelSearch, frontEndKnobThatDoesNothing_isNotCombined) {
   for (bool Refused : {true, false}) {
     KnobSpace Space = space();

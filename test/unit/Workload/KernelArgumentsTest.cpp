@@ -23,14 +23,26 @@ TEST(KernelArguments, parametersWithOneValue_areTheSame) {
   KernelArguments A =
       processOf({{"k", 3, 8, UINT64_MAX}, number(0, 5), number(1, 7), number(1, 8)});
   EXPECT_EQ(A.same(), (Values{{0, 4, 5}, {3, 8, UINT64_MAX}}));
-  EXPECT_EQ(A.print("k"), "argument\tk\t0\t4\t5\nargument\tk\t1\t4\t7\nargument\tk\t1\t4\t8\n"
-                          "argument\tk\t3\t8\t18446744073709551615\n");
+  EXPECT_EQ(A.print("k"),
+            "argument\tk\t0\t4\t5\t0\nargument\tk\t1\t4\t7\t0\nargument\tk\t1\t4\t8\t0\n"
+            "argument\tk\t3\t8\t18446744073709551615\t0\n");
+}
+
+TEST(KernelArguments, wordsOfAStructure_areComparedOneByOne) {
+  KernelArguments A = processOf({{"k", 1, 4, 7, 8}, {"k", 1, 4, 5, 0}, {"k", 1, 4, 6, 4}});
+  A.add({"k", 1, 4, 9, 4});
+  EXPECT_EQ(A.same(), (Values{{1, 4, 5, 0}, {1, 4, 7, 8}}));
+  EXPECT_EQ(A.print("k"), "argument\tk\t1\t4\t5\t0\nargument\tk\t1\t4\t6\t4\n"
+                          "argument\tk\t1\t4\t9\t4\nargument\tk\t1\t4\t7\t8\n");
+  KernelArguments B = processOf({{"k", 1, 4, 5, 0}, {"k", 1, 4, 6, 4}, {"k", 1, 4, 8, 8}});
+  B.merge(A);
+  EXPECT_EQ(B.same(), (Values{{1, 4, 5, 0}}));
 }
 
 TEST(KernelArguments, launchThatCouldNotBeRead_leavesNothingKnown) {
   KernelArguments A = processOf({number(0, 5), {"k", 0, 0, 0}});
   EXPECT_EQ(A.same(), Values());
-  EXPECT_EQ(A.print("k"), "argument\tk\t0\t0\t0\n");
+  EXPECT_EQ(A.print("k"), "argument\tk\t0\t0\t0\t0\n");
   KernelArguments B = processOf({number(0, 5)});
   B.merge(A);
   EXPECT_EQ(B.same(), Values());

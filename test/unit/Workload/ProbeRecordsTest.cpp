@@ -212,9 +212,9 @@ TEST(ProbeRecords, traceFacts_areReadAndPrinted) {
 
 TEST(ProbeRecords, arguments_severalProcesses_areComparedByKernel) {
   ProbeRecord R;
-  const std::string Both = "argument\ta\t0\t8\t4096\nargument\ta\t2\t4\t7\n";
+  const std::string Both = "argument\ta\t0\t8\t4096\t0\nargument\ta\t2\t4\t7\t0\n";
   ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Both + "end\n", "1", R)), "");
-  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "argument\tb\t0\t0\t0\nend\n", "2", R)), "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "argument\tb\t0\t0\t0\t0\nend\n", "2", R)), "");
   using Values = std::vector<ArgumentValue>;
   EXPECT_EQ(R.sameArguments("a"), (Values{{0, 8, 4096}, {2, 4, 7}}))
       << "the second process never launched it";
@@ -227,7 +227,7 @@ TEST(ProbeRecords, arguments_severalProcesses_areComparedByKernel) {
   ProbeRecord Again = parsed(printProbeRecord(R));
   EXPECT_EQ(Again.sameArguments("a"), (Values{{2, 4, 7}}));
   EXPECT_EQ(printProbeRecord(Again), printProbeRecord(R));
-  EXPECT_EQ(failure(ProbeHead + "argument\ta\t0\t8\t-1\n"),
+  EXPECT_EQ(failure(ProbeHead + "argument\ta\t0\t8\t-1\t0\n"),
             "p:3: 'argument' record: field 4 is '-1', expected a number");
 }
 

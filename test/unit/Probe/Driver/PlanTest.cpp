@@ -104,9 +104,9 @@ TEST(Plan, planWithAnUnknownLine_isRefused) {
 
 TEST(Plan, guardedVariants_haveTheGuardsOfTheirKernel) {
   Plan P;
-  ASSERT_TRUE(read(P, "carve-plan\t1\nguard\tk\t2\t4\t4096\nguard\tl\t0\t1\t1\n"
+  ASSERT_TRUE(read(P, "carve-plan\t1\nguard\tk\t2\t4\t4096\t0\nguard\tl\t0\t1\t1\t0\n"
                       "variant\tk\tknown\tk__b\t1\nvariant\tk\tcontrol\tk__a\t0\n"
-                      "kernel\tk\treplay\tnone\nguard\tk\t3\t8\t18446744073709551615\n"
+                      "kernel\tk\treplay\tnone\nguard\tk\t3\t8\t18446744073709551615\t0\n"
                       "kernel\tl\treplay\tnone\n"));
   const PlannedKernel *K = P.find("k");
   ASSERT_TRUE(K);
@@ -123,8 +123,9 @@ TEST(Plan, guardedVariants_haveTheGuardsOfTheirKernel) {
 }
 
 TEST(Plan, guardThatCannotBeChecked_isRefused) {
-  for (const char *Guard : {"guard\tk\t2\t3\t0\n", "guard\tk\t2\t0\t0\n", "guard\tk\t2\t16\t0\n",
-                            "guard\tk\t2\t4\n", "guard\tj\t2\t4\t0\n"}) {
+  for (const char *Guard :
+       {"guard\tk\t2\t3\t0\t0\n", "guard\tk\t2\t0\t0\t0\n", "guard\tk\t2\t16\t0\t0\n",
+        "guard\tk\t2\t4\n", "guard\tj\t2\t4\t0\t0\n"}) {
     Plan P;
     EXPECT_FALSE(read(P, std::string("carve-plan\t1\nkernel\tk\treplay\tnone\n") + Guard)) << Guard;
   }

@@ -37,11 +37,13 @@ static std::string added(LaunchArguments &All, const void *Handle, const Launche
   return Lines;
 }
 
-static const char FirstLines[] = "argument\tk\t0\t8\t139637976731648\n"
-                                 "argument\tk\t2\t4\t4096\nargument\tk\t3\t1\t1\n";
-static const char UnknownLine[] = "argument\tk\t0\t0\t0\n";
+static const char FirstLines[] = "argument\tk\t0\t8\t139637976731648\t0\n"
+                                 "argument\tk\t1\t4\t0\t0\nargument\tk\t1\t4\t0\t4\n"
+                                 "argument\tk\t1\t4\t0\t8\nargument\tk\t1\t4\t0\t12\n"
+                                 "argument\tk\t2\t4\t4096\t0\nargument\tk\t3\t1\t1\t0\n";
+static const char UnknownLine[] = "argument\tk\t0\t0\t0\t0\n";
 
-TEST(LaunchArguments, firstLaunch_recordsParametersOfNumberSizes) {
+TEST(LaunchArguments, firstLaunch_recordsNumbersAndWordsOfStructures) {
   LaunchArguments All;
   LaunchedValues Values;
   EXPECT_EQ(compared(All, kernelHandle(1), Values), "unknown");
@@ -54,12 +56,42 @@ TEST(LaunchArguments, otherValue_isRecordedOnce) {
   LaunchedValues Values;
   added(All, kernelHandle(1), Values);
   Values.Count = 0xffffffff;
-  std::memset(Values.Structure, 1, sizeof Values.Structure);
-  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t2\t4\t4294967295\n");
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t2\t4\t4294967295\t0\n");
   Values.Count = 7;
   EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
   Values.Flag = false;
-  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t3\t1\t0\n");
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t3\t1\t0\t0\n");
+}
+
+TEST(LaunchArguments, structure_isComparedByWords) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  std::memset(Values.Structure + 7, 1, 2); // The last byte of one word, and the first of the next.
+  EXPECT_EQ(compared(All, kernelHandle(1), Values),
+            "argument\tk\t1\t4\t16777216\t4\nargument\tk\t1\t4\t1\t8\n");
+  std::memset(Values.Structure, 2, sizeof Values.Structure);
+  EXPECT_EQ(compared(All, kernelHandle(1), Values),
+            "argument\tk\t1\t4\t33686018\t0\nargument\tk\t1\t4\t33686018\t12\n");
+}
+
+TEST(LaunchArguments, endOfAStructure_hasSmallerWords) {
+  const unsigned char Structure[7] = {1, 0, 0, 0, 2, 0, 3};
+  const void *Arguments[] = {Structure};
+  LaunchArguments All;
+  std::string Lines;
+  All.add(kernelHandle(1), "k", std::vector<size_t>{7}, Arguments, Lines);
+  EXPECT_EQ(Lines, "argument\tk\t0\t4\t1\t0\nargument\tk\t0\t2\t2\t4\n"
+                   "argument\tk\t0\t1\t3\t6\n");
+}
+
+TEST(LaunchArguments, structureThatIsTooLarge_isNotRead) {
+  const void *Arguments[] = {nullptr};
+  LaunchArguments All;
+  std::string Lines;
+  All.add(kernelHandle(1), "k", std::vector<size_t>{4097}, Arguments, Lines);
+  EXPECT_TRUE(All.compare(kernelHandle(1), Arguments, Lines));
+  EXPECT_EQ(Lines, "");
 }
 
 TEST(LaunchArguments, kernelWithTwoHandles_hasOneFirstLaunch) {
@@ -68,7 +100,7 @@ TEST(LaunchArguments, kernelWithTwoHandles_hasOneFirstLaunch) {
   added(All, kernelHandle(1), Values);
   EXPECT_EQ(added(All, kernelHandle(2), Values), "");
   Values.Count = 1;
-  EXPECT_EQ(compared(All, kernelHandle(2), Values), "argument\tk\t2\t4\t1\n");
+  EXPECT_EQ(compared(All, kernelHandle(2), Values), "argument\tk\t2\t4\t1\t0\n");
   EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
 }
 
@@ -82,9 +114,9 @@ TEST(LaunchArguments, forgottenHandles_leaveTheValues) {
   unsigned Count = 1;
   const void *Other[] = {&Count};
   All.add(kernelHandle(1), "l", std::vector<size_t>{4}, Other, Lines);
-  EXPECT_EQ(Lines, "argument\tl\t0\t4\t1\n") << "the handle is another kernel's";
+  EXPECT_EQ(Lines, "argument\tl\t0\t4\t1\t0\n") << "the handle is another kernel's";
   Values.Count = 2;
-  EXPECT_EQ(added(All, kernelHandle(2), Values), "argument\tk\t2\t4\t2\n");
+  EXPECT_EQ(added(All, kernelHandle(2), Values), "argument\tk\t2\t4\t2\t0\n");
 }
 
 TEST(LaunchArguments, launchWithoutReadableArguments_makesTheKernelUnknown) {

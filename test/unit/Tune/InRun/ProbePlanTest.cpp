@@ -187,6 +187,23 @@ TEST(ProbePlan, variantForKnownLaunches_isGuarded) {
   EXPECT_TRUE(Plan.find("init")->Guards.empty());
 }
 
+TEST(ProbePlan, variantWithConstants_isGuardedByWhatItsPtxReads) {
+  Planned P;
+  P.Job.Kernels[0].Known.Values = {{2, 1, 1}};
+  P.Job.Kernels[0].KnownPtx.Values = {{0, 4, 4096, 8}, {2, 1, 1}};
+  P.Built.Kernels[0].Variants[2].Setting.KnownPtx = true;
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  EXPECT_TRUE(K.Variants[2].Guarded);
+  ASSERT_EQ(K.Guards.size(), 2u);
+  EXPECT_EQ(K.Guards[0].Offset, 8u);
+  EXPECT_EQ(K.Guards[0].Bits, 4096u);
+  EXPECT_EQ(K.Guards[1].Parameter, 2u);
+  P.Built.Kernels[0].Variants[2].Setting = {.FrontEnd = FrontEndKnob::KnownLaunch};
+  EXPECT_EQ(readBack(printPlan(P.Job, P.Built, P.Choices, {}, {})).find("_Z2avPf")->Guards.size(),
+            1u);
+}
+
 TEST(ProbePlan, wholeRunWithAKnownLaunch_isDispatchedByTheProbe) {
   Planned P;
   P.Job.Kernels[0].Known.Values = {{1, 4, 4096}};

@@ -59,6 +59,9 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_EQ(S.FrontEndKnobs, Knobs) << "nothing is known of the launches";
   Kernel.Known.Values = {{1, 4, 7}};
   EXPECT_EQ(space().FrontEndKnobs, frontEndKnobs().vec());
+  EXPECT_FALSE(space().KnownPtx);
+  Kernel.KnownPtx.Values = {{1, 4, 7}};
+  EXPECT_TRUE(space().KnownPtx);
   EXPECT_TRUE(S.SmemSpilling);
   EXPECT_EQ(S.LoadCachings,
             (std::vector{LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
