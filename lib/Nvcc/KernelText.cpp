@@ -480,7 +480,19 @@ std::optional<unsigned> numberBytes(StringRef Type) {
   return Has("char") || Has("bool") ? 1 : Has("short") ? 2 : Has("long") ? 8 : 4;
 }
 
-/// Whether a parameter that is declared as \p P may be set.
+/// Whether \p P, of the type \p Type, is an address of which something may be assumed. Where a
+/// restricted one is used in an assumption, cicc takes it for one that may be copied, and forgets
+/// that nothing else leads to its memory.
+bool isPlainAddress(const KernelParameter &P, StringRef Type) {
+  llvm::SmallVector<StringRef, 6> Words;
+  llvm::SplitString(Type, Words);
+  while (!Words.empty() && (Words.back() == "const" || Words.back() == "volatile"))
+    Words.pop_back();
+  return !Words.empty() && Words.back().ends_with("*") && !StringRef(P.Type).contains("restrict") &&
+         !Type.contains("restrict");
+}
+
+/// Whether a parameter that is declared as \p P is `const`.
 bool isConstant(const KernelParameter &P) {
   return llvm::is_contained(llvm::split(StringRef(P.Type), ' '), "const");
 }
@@ -496,8 +508,14 @@ KnownLaunch assumableAt(const KernelPlace &Place, const KnownLaunch &Known) {
   KnownLaunch Result;
   const std::vector<KernelParameter> &Parameters = Place.Definition->Parameters;
   for (const ArgumentValue &V : Known.Values) {
-    if (V.Parameter >= Parameters.size() || Parameters[V.Parameter].Name.empty() || V.Offset ||
-        numberBytes(Place.Types[V.Parameter]) != V.Bytes)
+    if (V.Parameter >= Parameters.size() || Parameters[V.Parameter].Name.empty() || V.Offset)
+      continue;
+    if (isPlainAddress(Parameters[V.Parameter], Place.Types[V.Parameter])) {
+      if ((V.Bytes == 8 || V.Bytes == 1) && V.Bits % 256 == 0)
+        Result.Values.push_back({V.Parameter, 1, 0});
+      continue;
+    }
+    if (numberBytes(Place.Types[V.Parameter]) != V.Bytes)
       continue;
     if (isFloatType(Place.Types[V.Parameter]) && isConstant(Parameters[V.Parameter]) &&
         !isComparable(V))
@@ -530,6 +548,10 @@ std::string assumptions(const AssumedLaunch &Assumed) {
         Add(Name + " == " + Value);
       else
         Text += " " + Name + " = " + Value + ";";
+      continue;
+    }
+    if (llvm::is_contained(Assumed.Aligned, V.Parameter)) {
+      Add("((unsigned long long)" + Name + " & 255) == 0");
       continue;
     }
     // The conversion keeps the low bits, so that a negative value is the same number, too.
@@ -584,12 +606,14 @@ llvm::Expected<AssumedLaunch> carve::assumable(llvm::ArrayRef<KernelDefinition> 
   llvm::Expected<KernelPlace> Place = placeOf(Kernels, Mangled);
   if (!Place)
     return Place.takeError();
-  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known), {}};
+  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known), {}, {}};
   if (Assumed.Launch.empty())
     return unknown("nothing that is known of " + Mangled + " can be assumed");
   for (const ArgumentValue &V : Assumed.Launch.Values)
     if (isFloatType(Place->Types[V.Parameter]))
       Assumed.Floats.push_back(V.Parameter);
+    else if (isPlainAddress(Place->Definition->Parameters[V.Parameter], Place->Types[V.Parameter]))
+      Assumed.Aligned.push_back(V.Parameter);
   return Assumed;
 }
 

@@ -230,7 +230,9 @@ struct KernelArgument {
 
 /// A value that a parameter of a kernel had at a launch: the first one, and the first one that was
 /// different from it. A parameter of another size than 1, 2, 4 or 8 bytes is recorded in words of 4
-/// bytes, and what is left at its end in smaller ones. Bytes is 0 if the arguments of a launch
+/// bytes, and what is left at its end in smaller ones. Of a parameter of 8 bytes, which may be an
+/// address, a record of 1 byte is the first lowest byte that was different from that of the first
+/// value, if no other record says so. Bytes is 0 if the arguments of a launch
 /// could not be read. Then nothing is known of the kernel's.
 struct ArgumentRecord : KernelArgument {
   static constexpr ProtocolKind Kind{ProbeFile, "argument", Often::Many};

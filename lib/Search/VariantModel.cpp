@@ -95,7 +95,7 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   AddKnob(X.RegisterUsageLevel == Y.RegisterUsageLevel, Scale.Level);
   AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
   AddKnob(X.Loads == Y.Loads, Scale.Loads);
-  AddKnob(X.KnownPtx == Y.KnownPtx, Scale.KnownPtx.Spread);
+  AddKnob(X.KnownPtx && Y.KnownPtx, Scale.KnownPtx.Spread);
   // Both hints keep loads from displacing other lines, so one resembles the other.
   AddKnob(hintsLoads(X) && hintsLoads(Y), Scale.LoadHints.Spread);
   AddKnob(X.FrontEnd == Y.FrontEnd, scaleOf(X.FrontEnd).Spread);

@@ -6,6 +6,17 @@
 
 using namespace carve;
 
+void KernelArguments::Parameter::addByte(uint8_t Byte) {
+  if (Bytes == 8 && Byte != uint8_t(First))
+    OtherByte = Byte;
+}
+
+void KernelArguments::Parameter::addOther(uint64_t Bits) {
+  addByte(uint8_t(Bits));
+  if (Bits != First)
+    Other = Bits;
+}
+
 void KernelArguments::add(const ArgumentRecord &Record) {
   if (Record.Bytes == 0) {
     Unknown = true;
@@ -15,9 +26,10 @@ void KernelArguments::add(const ArgumentRecord &Record) {
       Parameters
           .try_emplace({Record.Parameter, Record.Offset}, Parameter{Record.Bytes, Record.Bits})
           .first->second;
+  if (Its.Bytes == 8 && Record.Bytes == 1)
+    return Its.addByte(uint8_t(Record.Bits));
   Unknown |= Its.Bytes != Record.Bytes;
-  if (Its.First != Record.Bits)
-    Its.Other = Record.Bits;
+  Its.addOther(Record.Bits);
 }
 
 bool KernelArguments::hasParametersOf(const KernelArguments &Other) const {
@@ -33,18 +45,23 @@ void KernelArguments::merge(const KernelArguments &Process) {
     return;
   for (const auto &[Place, New] : Process.Parameters) {
     Parameter &Its = Parameters.at(Place);
-    if (New.First != Its.First)
-      Its.Other = New.First;
-    else if (New.Other)
-      Its.Other = New.Other;
+    Its.addOther(New.First);
+    if (New.Other)
+      Its.addOther(*New.Other);
+    if (New.OtherByte)
+      Its.addByte(*New.OtherByte);
   }
 }
 
 std::vector<ArgumentValue> KernelArguments::same() const {
   std::vector<ArgumentValue> Same;
+  if (Unknown)
+    return Same;
   for (const auto &[Place, Its] : Parameters)
-    if (!Unknown && !Its.Other)
+    if (!Its.Other)
       Same.push_back({Place.first, Its.Bytes, Its.First, Place.second});
+    else if (Its.Bytes == 8 && !Its.OtherByte)
+      Same.push_back({Place.first, 1, uint8_t(Its.First), 0});
   return Same;
 }
 
@@ -56,6 +73,8 @@ std::string KernelArguments::print(const std::string &Kernel) const {
     Text += recordLine(ArgumentRecord{Kernel, Place.first, Its.Bytes, Its.First, Place.second});
     if (Its.Other)
       Text += recordLine(ArgumentRecord{Kernel, Place.first, Its.Bytes, *Its.Other, Place.second});
+    if (Its.OtherByte)
+      Text += recordLine(ArgumentRecord{Kernel, Place.first, 1, *Its.OtherByte, 0});
   }
   return Text;
 }

@@ -24,8 +24,9 @@ public:
   void merge(const KernelArguments &Process);
 
   /// Returns the arguments, and the words of structures, that had the same value at every launch,
-  /// by rising parameter and offset. Returns none if the arguments of some launch are not known, or
-  /// if two kernels of this name have different parameters.
+  /// by rising parameter and offset. Of a parameter of 8 bytes that varies, the lowest byte is
+  /// returned if it was the same. Returns none if the arguments of some launch are not known, or if
+  /// two kernels of this name have different parameters.
   std::vector<ArgumentValue> same() const;
 
   /// Prints records of the kernel \p Kernel that say the same.
@@ -36,6 +37,11 @@ private:
     unsigned Bytes = 0;
     uint64_t First = 0;
     std::optional<uint64_t> Other = std::nullopt; ///< A value that was not the first one.
+    /// Of a parameter of 8 bytes, a lowest byte that was not the first one.
+    std::optional<uint8_t> OtherByte = std::nullopt;
+
+    void addOther(uint64_t Bits);
+    void addByte(uint8_t Byte);
   };
   bool hasParametersOf(const KernelArguments &Other) const;
 

@@ -360,6 +360,38 @@ TEST_F(Entries, floats_areComparedByTheirBitsIfTheyAreWanted) {
   EXPECT_TRUE(logSays("entries for floating-point values are not wanted")) << log();
 }
 
+TEST_F(Entries, alignedAddress_choosesCodeOfItsOwn) {
+  write("aligned.cu", R"(
+    struct Point { float X, Y, Z, W; };
+    extern "C" __global__ void summed(Point *P, int N) {
+      Point Q = P[threadIdx.x];
+      P[threadIdx.x].X = Q.X + Q.Y * Q.Z + Q.W * N;
+    }
+    extern "C" int Capture, Refuse;
+    int main() {
+      Capture = 0;
+      for (unsigned long At : {0x100ul, 0x110ul, 0x101ul, 0x7f0000000200ul})
+        summed<<<1, 32>>>((Point *)At, 7);
+      summed<<<1, 32>>>((Point *)0x100, 8);
+    }
+  )");
+  write("p.yaml",
+        "carve-profile: 1\nkernels:\n  - kernel: summed\n    variant: default\n"
+        "    entries:\n" +
+            entry("arguments: [" + argument(0, 0, 1, 0) + ", " + argument(1, 0, 4, 7) + "]",
+                  "frontend-knob: known") +
+            entry("arguments: [" + argument(1, 0, 4, 7) + "]", "frontend-knob: known"));
+  buildWithProfile({"-arch=sm_90", "-c", "aligned.cu", "-o", "aligned.o"});
+  ImageKernels New = kernelsOf("aligned.o");
+  ASSERT_TRUE(New.count("summed__carve_e1") && New.count("summed__carve_e2")) << log();
+  EXPECT_NE(New["summed__carve_e1"].CodeDigest, New["summed__carve_e2"].CodeDigest)
+      << "neighbouring loads become one";
+  EXPECT_EQ(launched("aligned.o", {}),
+            "summed__carve_e1 1x1x1 32x1x1 0 7\nsummed__carve_e2 1x1x1 32x1x1 0 7\n"
+            "summed__carve_e2 1x1x1 32x1x1 0 7\nsummed__carve_e1 1x1x1 32x1x1 0 7\n"
+            "summed 1x1x1 32x1x1 0 8\n");
+}
+
 TEST_F(Entries, launchWithACluster_takesNoEntryWithoutIt) {
   write("clusters.cu", R"(
     #include <cooperative_groups.h>

@@ -31,12 +31,20 @@ void LaunchArguments::takeFirst(Kernels::value_type &Known, const void *const *A
 void LaunchArguments::takeNext(Kernels::value_type &Known, const void *const *Arguments,
                                std::string &Lines) {
   auto &[Name, Its] = Known;
-  std::erase_if(Its.Same, [&, &Name = Name](const Parameter &P) {
-    uint64_t Bits = argumentBits(P.in(Arguments), P.Bytes);
-    if (Bits != P.First)
-      Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, Bits, P.Offset});
-    return Bits != P.First;
-  });
+  for (size_t I = 0; I < Its.Same.size();) {
+    Parameter &P = Its.Same[I];
+    const uint64_t Bits = argumentBits(P.in(Arguments), P.Bytes);
+    if (Bits == P.First) {
+      ++I;
+      continue;
+    }
+    Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, Bits, P.Offset});
+    // Other addresses may have the same lowest byte, because all of them are aligned.
+    if (P.Bytes == 8 && uint8_t(Bits) == uint8_t(P.First))
+      P = {P.Number, 1, uint8_t(Bits), 0};
+    else
+      Its.Same.erase(Its.Same.begin() + I);
+  }
 }
 
 bool LaunchArguments::compare(const void *Handle, const void *const *Arguments,

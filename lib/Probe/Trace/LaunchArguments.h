@@ -37,7 +37,8 @@ public:
   void forgetHandles();
 
 private:
-  /// A parameter, or a word of a structure, that had one value at all launches so far.
+  /// A parameter, a word of a structure, or the lowest byte of a parameter of 8 bytes, that had one
+  /// value at all launches so far.
   struct Parameter {
     unsigned Number = 0, Bytes = 0;
     uint64_t First = 0;

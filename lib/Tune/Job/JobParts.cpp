@@ -309,6 +309,9 @@ static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const Probe
   }
   for (auto &[K, Known] : Wanted) {
     llvm::Expected<AssumedLaunch> Assumed = assumable(*Kernels, K->Traced.Kernel, Known);
+    // Aligned addresses alone are not worth another run of cicc for nearly every kernel.
+    if (Assumed && Assumed->onlyAligned())
+      continue;
     if (Assumed)
       K->Known = std::move(Assumed->Launch);
     else

@@ -96,7 +96,7 @@ TEST(KernelText, assumptions_standAtTheHeadOfTheBody) {
       "namespace {\n" GLOBAL " void k(float *p, float f, int n, bool b)\n{ p[n] "
       "= f; }\n}\n" GLOBAL " void other() {}\n";
   KnownLaunch Known;
-  Known.Values = {{0, 8, 4096}, {1, 8, 7}, {2, 4, 0xffffffff}, {3, 1, 1}, {9, 4, 1}};
+  Known.Values = {{0, 8, 4097}, {1, 8, 7}, {2, 4, 0xffffffff}, {3, 1, 1}, {9, 4, 1}};
   Known.Block = {{256, 1, 1}};
   std::string Wanted = Text;
   Wanted.insert(Wanted.find(" p[n]"),
@@ -136,6 +136,28 @@ TEST(KernelText, floats_areSetToTheirBits) {
   EXPECT_EQ(Written(0, 0, 0x7fc00000, 0),
             " a = __builtin_bit_cast(float, 0u); b = __builtin_bit_cast(double, 0ull);}");
   EXPECT_EQ(Written(0, 0, 0x80000000, 0xfff0000000000000), Written(0, 0, 0x7f800000, 0));
+}
+
+TEST(KernelText, alignedAddresses_areAssumedUnlessTheyAreRestricted) {
+  const std::string Text = GLOBAL " void k(float *a, const S *const b, int *__restrict__ c, void "
+                                  "(*d)(int), float *e, float *f) {}";
+  KnownLaunch Known{
+      {{0, 8, 0x7f0000001000}, {1, 1, 0}, {2, 8, 4096}, {3, 8, 4096}, {4, 8, 4112}, {5, 1, 16}},
+      {},
+      {}};
+  const char *Name = "_Z1kPfPK1SPiPFviES_S_";
+  EXPECT_NE(assumed(Text, Name, Known)
+                .find("{ __builtin_assume(((unsigned long long)a & 255) == 0); "
+                      "__builtin_assume(((unsigned long long)b & 255) == 0);}"),
+            std::string::npos)
+      << assumed(Text, Name, Known);
+  std::vector<KernelDefinition> Kernels = llvm::cantFail(kernelDefinitions(Text));
+  AssumedLaunch Written = llvm::cantFail(assumable(Kernels, Name, Known));
+  EXPECT_EQ(Written.Launch.Values, (std::vector<ArgumentValue>{{0, 1, 0}, {1, 1, 0}}));
+  EXPECT_TRUE(Written.onlyAligned());
+  EXPECT_EQ(assumed(Text, Name, Written.Launch), assumed(Text, Name, Known));
+  Known.Grid = {{2, 1, 1}};
+  EXPECT_FALSE(llvm::cantFail(assumable(Kernels, Name, Known)).onlyAligned());
 }
 
 TEST(KernelText, parameterTypes_areThoseOfTheName) {

@@ -39,6 +39,24 @@ TEST(KernelArguments, wordsOfAStructure_areComparedOneByOne) {
   EXPECT_EQ(B.same(), (Values{{1, 4, 5, 0}}));
 }
 
+TEST(KernelArguments, addressThatVaries_keepsItsLowestByteIfThatStays) {
+  KernelArguments A = processOf({{"k", 0, 8, 0x1200}, {"k", 0, 8, 0x3400}});
+  EXPECT_EQ(A.same(), (Values{{0, 1, 0}}));
+  EXPECT_EQ(processOf({{"k", 0, 8, 0x1210}, {"k", 0, 8, 0x3410}}).same(), (Values{{0, 1, 0x10}}));
+  EXPECT_EQ(processOf({{"k", 0, 8, 0x1200}, {"k", 0, 8, 0x3410}}).same(), Values());
+  // The third value has another byte.
+  KernelArguments B = processOf({{"k", 0, 8, 0x1200}, {"k", 0, 8, 0x3400}, {"k", 0, 1, 0x10}});
+  EXPECT_EQ(B.same(), Values());
+  EXPECT_EQ(B.print("k"), "argument\tk\t0\t8\t4608\t0\nargument\tk\t0\t8\t13312\t0\n"
+                          "argument\tk\t0\t1\t16\t0\n");
+  A.merge(processOf({{"k", 0, 8, 0x5600}}));
+  EXPECT_EQ(A.same(), (Values{{0, 1, 0}}));
+  A.merge(B);
+  EXPECT_EQ(A.same(), Values());
+  EXPECT_EQ(processOf({{"k", 0, 8, 5}, {"k", 0, 1, 5}}).same(), (Values{{0, 8, 5}}))
+      << "the byte is the first value's";
+}
+
 TEST(KernelArguments, launchThatCouldNotBeRead_leavesNothingKnown) {
   KernelArguments A = processOf({number(0, 5), {"k", 0, 0, 0}});
   EXPECT_EQ(A.same(), Values());

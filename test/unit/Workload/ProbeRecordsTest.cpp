@@ -221,7 +221,7 @@ TEST(ProbeRecords, arguments_severalProcesses_areComparedByKernel) {
   EXPECT_EQ(R.sameArguments("b"), Values());
   EXPECT_EQ(R.sameArguments("c"), Values());
   std::string Other = Both;
-  Other.replace(Other.find("4096"), 4, "8192");
+  Other.replace(Other.find("4096"), 4, "8193");
   ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Other + "end\n", "3", R)), "");
   EXPECT_EQ(R.sameArguments("a"), (Values{{2, 4, 7}}));
   ProbeRecord Again = parsed(printProbeRecord(R));

@@ -94,6 +94,20 @@ TEST(LaunchArguments, structureThatIsTooLarge_isNotRead) {
   EXPECT_EQ(Lines, "");
 }
 
+TEST(LaunchArguments, addressThatVaries_isComparedByItsLowestByte) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  Values.Address = 0x2000;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t0\t8\t8192\t0\n");
+  Values.Address = 0x3000;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
+  Values.Address = 0x3010;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t0\t1\t16\t0\n");
+  Values.Address = 0x3020;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
+}
+
 TEST(LaunchArguments, kernelWithTwoHandles_hasOneFirstLaunch) {
   LaunchArguments All;
   LaunchedValues Values;

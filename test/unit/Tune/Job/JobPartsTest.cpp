@@ -160,9 +160,9 @@ TEST_F(PlaceKernelsTest, whatAllLaunchesShare_isKnown) {
   ProbeRecord Trace;
   EXPECT_TRUE(KnownIn(Trace).empty());
   Trace.Arguments[Kernel].add({Kernel, 0, 8, 4096});
-  EXPECT_TRUE(KnownIn(Trace).empty()) << "a pointer is no value";
+  EXPECT_TRUE(KnownIn(Trace).empty()) << "a pointer is no value, and its alignment is too little";
   Trace.Arguments[Kernel].add({Kernel, 1, 4, 50});
-  EXPECT_EQ(KnownIn(Trace), (KnownLaunch{{{1, 4, 50}}, {}, {}}))
+  EXPECT_EQ(KnownIn(Trace), (KnownLaunch{{{0, 1, 0}, {1, 4, 50}}, {}, {}}))
       << "the kernel reads neither block nor grid";
   Job.Kernels[0].Traced.GraphLaunches = 1;
   EXPECT_TRUE(KnownIn(Trace).empty());
