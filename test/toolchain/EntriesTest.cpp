@@ -467,8 +467,8 @@ TEST_F(Entries, everythingElse_isAsNvccMadeIt) {
     }
   }
   // The program sees the same names; ours are hidden.
-  std::string Visible;
-  for (llvm::StringRef Line : llvm::split(run({"nm", "-g", "k.o"}).Stdout, '\n'))
+  std::string Visible, Listed = run({"nm", "-g", "k.o"}).Stdout;
+  for (llvm::StringRef Line : llvm::split(llvm::StringRef(Listed), '\n'))
     if (!Line.empty() && !Line.contains(" carve_") && !Line.contains("cudaStreamIsCapturing") &&
         !Line.contains("cudaFuncGetAttributes") && !Line.contains(" getenv") &&
         !Line.contains(" strcmp"))
