@@ -196,13 +196,14 @@ void ImageEmitter::leaveEntry(TakenEntry &T, std::string Reason) {
 }
 
 /// Whether \p Entry, or what it calls, asks for its place in a cluster or works with other blocks
-/// of it, or whether it must be launched with one.
+/// of it, or whether it must be launched with one. An address or a fence may be of a cluster in a
+/// kernel that has none.
 static bool usesClusters(const PtxModule &Ptx, const PtxEntry &Entry) {
   auto Names = [&](llvm::StringRef Function) {
     llvm::StringRef Text = Ptx.definitionOf(Function);
-    return llvm::any_of(
-        llvm::ArrayRef({"%cluster", "%ncluster", "%is_explicit_cluster", ".cluster", "::cluster"}),
-        [&](llvm::StringRef Part) { return Text.contains(Part); });
+    return llvm::any_of(llvm::ArrayRef({"%cluster", "%ncluster", "%is_explicit_cluster", "mapa.",
+                                        "getctarank.", "barrier.cluster.", ".multicast::cluster"}),
+                        [&](llvm::StringRef Part) { return Text.contains(Part); });
   };
   return Entry.Directives.ExplicitCluster || Names(Entry.Name) ||
          llvm::any_of(Entry.Callees, Names);

@@ -171,7 +171,7 @@ Expected<std::vector<PtxToken>> bodyTokens(StringRef Text, std::vector<PtxToken>
   if (!Tokens)
     return Tokens.takeError();
   auto Open = find_if(*Tokens, [&](const PtxToken &T) { return isPunct(Text, T, '{'); });
-  if (Open == Tokens->end())
+  if (Open == Tokens->end() || !isPunct(Text, Tokens->back(), '}'))
     return malformed("PTX: an entry without a body");
   Header.assign(Tokens->begin(), Open);
   std::vector<PtxToken> Body(std::next(Open), std::prev(Tokens->end()));

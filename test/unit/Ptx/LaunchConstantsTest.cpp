@@ -193,5 +193,6 @@ TEST(LaunchConstants, edit_leavesTheKernelAndRenamesTheClone) {
 
 TEST(LaunchConstants, noBody_fails) {
   EXPECT_NE(messageOf(withConstants("", "k", {})), "");
+  EXPECT_NE(messageOf(withConstants("{", "k", {})), "");
   EXPECT_NE(messageOf(launchReads(".entry k()", "k")), "");
 }
