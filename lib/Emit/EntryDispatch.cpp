@@ -40,9 +40,9 @@ static constexpr llvm::StringLiteral SourceHead = R"(/* Written by carve-nvcc. *
 typedef __SIZE_TYPE__ Size;
 typedef struct { unsigned x, y, z; } Dim;
 typedef unsigned char U1;
-typedef unsigned short __attribute__((may_alias)) U2;
-typedef unsigned __attribute__((may_alias)) U4;
-typedef unsigned long long __attribute__((may_alias)) U8;
+typedef unsigned short __attribute__((may_alias, aligned(1))) U2;
+typedef unsigned __attribute__((may_alias, aligned(1))) U4;
+typedef unsigned long long __attribute__((may_alias, aligned(1))) U8;
 #define HIDDEN __attribute__((visibility("hidden")))
 extern char *getenv(const char *);
 extern int strcmp(const char *, const char *);
@@ -76,10 +76,12 @@ static std::string conditionOf(const DispatchedEntry &E) {
        {std::pair(std::string("Block"), E.When.Block), {"Grid", E.When.Grid}})
     for (size_t I = 0; Exact && I < 3; ++I)
       Add(Name + "." + "xyz"[I] + " == " + std::to_string((*Exact)[I]) + "u");
-  // The size is the parameter's, so that nothing beside the argument is read.
+  // ImageEmitter has seen that the value is within the parameter, so that nothing beside it is
+  // read.
   for (const ArgumentValue &V : E.When.Arguments)
-    Add("*(const U" + std::to_string(V.Bytes) + " *)Args[" + std::to_string(V.Parameter) +
-        "] == " + std::to_string(V.Bits) + "ull");
+    Add("*(const U" + std::to_string(V.Bytes) + " *)((const char *)Args[" +
+        std::to_string(V.Parameter) + "] + " + std::to_string(V.Offset) +
+        ") == " + std::to_string(V.Bits) + "ull");
   Add("Smem <= " + std::to_string(SmemBytes - std::min(SmemBytes, E.StaticSmemBytes)) + "u");
   return Text;
 }

@@ -184,19 +184,41 @@ void ImageEmitter::leaveEntry(TakenEntry &T, std::string Reason) {
   T.Chosen = nullptr;
 }
 
+/// Whether \p Entry, or what it calls, asks for its place in a cluster or works with other blocks
+/// of it, or whether it must be launched with one. An address or a fence may be of a cluster in a
+/// kernel that has none.
+static bool usesClusters(const PtxModule &Ptx, const PtxEntry &Entry) {
+  auto Names = [&](llvm::StringRef Function) {
+    llvm::StringRef Text = Ptx.definitionOf(Function);
+    return llvm::any_of(llvm::ArrayRef({"%cluster", "%ncluster", "%is_explicit_cluster", "mapa.",
+                                        "getctarank.", "barrier.cluster.", ".multicast::cluster"}),
+                        [&](llvm::StringRef Part) { return Text.contains(Part); });
+  };
+  return Entry.Directives.ExplicitCluster || Names(Entry.Name) ||
+         llvm::any_of(Entry.Callees, Names);
+}
+
 /// Returns why \p E cannot be a further entry of \p Entry, as far as its guard tells, or nothing.
 std::optional<std::string> ImageEmitter::refusalOfGuard(const PtxEntry &Entry,
                                                         const FurtherEntry &E) const {
-  if (Context.Entries != FurtherEntries::Values &&
-      (!E.When.Arguments.empty() || E.Variant.FrontEnd == FrontEndKnob::KnownLaunch))
+  // A launch takes an entry without asking for its cluster, so the code must name it.
+  if (!Entry.Directives.ReqNCtaPerCluster && usesClusters(Ptx, Entry))
+    return std::string("a launch may have a cluster that the entry would not have");
+  if (!allowValues(Context.Entries) &&
+      (!E.When.Arguments.empty() || E.Variant.isForKnownLaunches()))
     return std::string("entries for values are not wanted");
+  llvm::Expected<LaunchReads> Reads = Ptx.launchReads(Entry.Name);
+  if (!Reads)
+    return llvm::toString(Reads.takeError());
   // The guard reads the arguments of every launch.
   for (const ArgumentValue &V : E.When.Arguments) {
     unsigned Bytes =
         V.Parameter < Entry.ParameterBytes.size() ? Entry.ParameterBytes[V.Parameter] : 0;
-    if (Bytes != V.Bytes)
-      return "parameter " + std::to_string(V.Parameter) + " has no number of " +
-             std::to_string(V.Bytes) + " bytes";
+    if (uint64_t(V.Offset) + V.Bytes > Bytes)
+      return "parameter " + std::to_string(V.Parameter) + " has no " + std::to_string(V.Bytes) +
+             " bytes at offset " + std::to_string(V.Offset);
+    if (Context.Entries != FurtherEntries::Floats && Reads->readFloatAt(V))
+      return std::string("entries for floating-point values are not wanted");
   }
   return std::nullopt;
 }
@@ -221,8 +243,9 @@ void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
       auto Flavour = [&](const FrontEndSetting &S) {
         return flavour(S.forKernel({E.Kernel, Own->When.known()}));
       };
-      llvm::Expected<EntryEdit> Edit = triedAlone(
-          Entry, entryEdit(Own->Variant, Entry, Own->When.mostThreads(), Flavour, Context.Ceiling));
+      llvm::Expected<EntryEdit> Edit =
+          triedAlone(Entry, entryEdit(Own->Variant, Entry, Own->When.mostThreads(), Flavour,
+                                      Context.Ceiling, Own->When.known()));
       if (Edit)
         T.Edit = *Edit;
       else

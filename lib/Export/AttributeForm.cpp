@@ -28,6 +28,8 @@ std::vector<std::string> beyondAttributes(const VariantSetting &V) {
   else if (V.FrontEnd != FrontEndKnob::None)
     Lost.push_back("frontend-knob " + nameOf(V.FrontEnd).str() + ": only -Xcicc=" +
                    llvm::join(ciccArguments(V.FrontEnd), ",") + " sets it, for a whole file");
+  if (V.KnownPtx)
+    Lost.push_back("known-ptx: only a template or a copy of the kernel knows the values");
   if (V.SmemSpilling)
     Lost.push_back("smem-spilling: only asm volatile(\".pragma \\\"enable_smem_spilling\\\";\") in "
                    "the kernel sets it");

@@ -467,13 +467,61 @@ llvm::Expected<KernelPlace> placeOf(llvm::ArrayRef<KernelDefinition> All, String
   return Place;
 }
 
+/// Returns the size of an integer, a boolean or a floating-point number of the type \p Type, or
+/// nothing if it is none of these.
+std::optional<unsigned> numberBytes(StringRef Type) {
+  llvm::SmallVector<StringRef, 6> Words;
+  llvm::SplitString(Type, Words);
+  auto Has = [&](StringRef Word) { return llvm::is_contained(Words, Word); };
+  if (isFloatType(Type))
+    return Has("double") ? 8 : 4;
+  if (!isIntegerType(Type))
+    return std::nullopt;
+  return Has("char") || Has("bool") ? 1 : Has("short") ? 2 : Has("long") ? 8 : 4;
+}
+
+/// Whether \p P, of the type \p Type, is an address of which something may be assumed. Where a
+/// restricted one is used in an assumption, cicc takes it for one that may be copied, and forgets
+/// that nothing else leads to its memory.
+bool isPlainAddress(const KernelParameter &P, StringRef Type) {
+  llvm::SmallVector<StringRef, 6> Words;
+  llvm::SplitString(Type, Words);
+  while (!Words.empty() && (Words.back() == "const" || Words.back() == "volatile"))
+    Words.pop_back();
+  return !Words.empty() && Words.back().ends_with("*") && !StringRef(P.Type).contains("restrict") &&
+         !Type.contains("restrict");
+}
+
+/// Whether a parameter that is declared as \p P is `const`.
+bool isConstant(const KernelParameter &P) {
+  return llvm::is_contained(llvm::split(StringRef(P.Type), ' '), "const");
+}
+
+/// Returns whether `x == c` says all of the number \p V: no NaN equals itself, and 0 equals -0.
+bool isComparable(const ArgumentValue &V) {
+  const uint64_t Exponent = V.Bytes == 8 ? 0x7ff0000000000000 : 0x7f800000;
+  const uint64_t Sign = uint64_t(1) << (8 * V.Bytes - 1);
+  return (V.Bits & Exponent) != Exponent && V.Bits & ~Sign;
+}
+
 KnownLaunch assumableAt(const KernelPlace &Place, const KnownLaunch &Known) {
   KnownLaunch Result;
   const std::vector<KernelParameter> &Parameters = Place.Definition->Parameters;
-  for (const ArgumentValue &V : Known.Values)
-    if (V.Parameter < Parameters.size() && !Parameters[V.Parameter].Name.empty() &&
-        isIntegerType(Place.Types[V.Parameter]))
-      Result.Values.push_back(V);
+  for (const ArgumentValue &V : Known.Values) {
+    if (V.Parameter >= Parameters.size() || Parameters[V.Parameter].Name.empty() || V.Offset)
+      continue;
+    if (isPlainAddress(Parameters[V.Parameter], Place.Types[V.Parameter])) {
+      if ((V.Bytes == 8 || V.Bytes == 1) && V.Bits % 256 == 0)
+        Result.Values.push_back({V.Parameter, 1, 0});
+      continue;
+    }
+    if (numberBytes(Place.Types[V.Parameter]) != V.Bytes)
+      continue;
+    if (isFloatType(Place.Types[V.Parameter]) && isConstant(Parameters[V.Parameter]) &&
+        !isComparable(V))
+      continue;
+    Result.Values.push_back(V);
+  }
   auto IsHidden = [&](StringRef Variable) {
     return llvm::any_of(Parameters, [&](const KernelParameter &P) { return P.Name == Variable; });
   };
@@ -484,12 +532,28 @@ KnownLaunch assumableAt(const KernelPlace &Place, const KnownLaunch &Known) {
   return Result;
 }
 
-/// The assumptions that say \p Known, which is assumable at \p K.
-std::string assumptions(const KernelDefinition &K, const KnownLaunch &Known) {
+/// The statements that say what is known of \p Assumed.
+std::string assumptions(const AssumedLaunch &Assumed) {
+  const KernelDefinition &K = *Assumed.Kernel;
+  const KnownLaunch &Known = Assumed.Launch;
   std::string Text;
   auto Add = [&](const std::string &Condition) { Text += " __builtin_assume(" + Condition + ");"; };
   for (const ArgumentValue &V : Known.Values) {
     const std::string &Name = K.Parameters[V.Parameter].Name;
+    if (llvm::is_contained(Assumed.Floats, V.Parameter)) {
+      // cicc draws no conclusion from an assumption on the bits of a number.
+      std::string Value = std::string("__builtin_bit_cast(") + (V.Bytes == 8 ? "double" : "float") +
+                          ", " + std::to_string(V.Bits) + (V.Bytes == 8 ? "ull)" : "u)");
+      if (isConstant(K.Parameters[V.Parameter]))
+        Add(Name + " == " + Value);
+      else
+        Text += " " + Name + " = " + Value + ";";
+      continue;
+    }
+    if (llvm::is_contained(Assumed.Aligned, V.Parameter)) {
+      Add("((unsigned long long)" + Name + " & 255) == 0");
+      continue;
+    }
     // The conversion keeps the low bits, so that a negative value is the same number, too.
     Add(Name + " == (decltype(" + Name + "))" + std::to_string(V.Bits) + "ull");
   }
@@ -525,14 +589,31 @@ bool carve::isIntegerType(StringRef Type) {
   return Any;
 }
 
+bool carve::isFloatType(StringRef Type) {
+  llvm::SmallVector<StringRef, 4> Words;
+  llvm::SplitString(Type, Words);
+  llvm::erase_if(Words, [](StringRef Word) { return Word == "const" || Word == "volatile"; });
+  return Words.size() == 1 && (Words[0] == "float" || Words[0] == "double");
+}
+
+std::vector<std::string> carve::parameterTypes(StringRef Mangled) {
+  std::optional<Demangled> Name = demangled(Mangled);
+  return Name ? std::move(Name->Types) : std::vector<std::string>();
+}
+
 llvm::Expected<AssumedLaunch> carve::assumable(llvm::ArrayRef<KernelDefinition> Kernels,
                                                StringRef Mangled, const KnownLaunch &Known) {
   llvm::Expected<KernelPlace> Place = placeOf(Kernels, Mangled);
   if (!Place)
     return Place.takeError();
-  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known)};
+  AssumedLaunch Assumed{Place->Definition, assumableAt(*Place, Known), {}, {}};
   if (Assumed.Launch.empty())
     return unknown("nothing that is known of " + Mangled + " can be assumed");
+  for (const ArgumentValue &V : Assumed.Launch.Values)
+    if (isFloatType(Place->Types[V.Parameter]))
+      Assumed.Floats.push_back(V.Parameter);
+    else if (isPlainAddress(Place->Definition->Parameters[V.Parameter], Place->Types[V.Parameter]))
+      Assumed.Aligned.push_back(V.Parameter);
   return Assumed;
 }
 
@@ -545,7 +626,5 @@ llvm::Expected<std::string> carve::withAssumptions(StringRef Text, StringRef Man
   if (!Assumed)
     return Assumed.takeError();
   size_t Body = Assumed->Kernel->Body;
-  return (Text.take_front(Body) + assumptions(*Assumed->Kernel, Assumed->Launch) +
-          Text.drop_front(Body))
-      .str();
+  return (Text.take_front(Body) + assumptions(*Assumed) + Text.drop_front(Body)).str();
 }

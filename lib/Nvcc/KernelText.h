@@ -39,22 +39,41 @@ llvm::Expected<std::vector<KernelDefinition>> kernelDefinitions(llvm::StringRef 
 /// it, are integers or booleans.
 bool isIntegerType(llvm::StringRef Type);
 
+/// Returns whether they are `float` or `double`.
+bool isFloatType(llvm::StringRef Type);
+
+/// Returns the types of the parameters of the function \p Mangled, as the demangler writes them;
+/// none for a function of C, whose name does not have them.
+std::vector<std::string> parameterTypes(llvm::StringRef Mangled);
+
 /// What can be written into the text of a kernel.
 struct AssumedLaunch {
   const KernelDefinition *Kernel = nullptr;
   KnownLaunch Launch;
+  std::vector<unsigned> Floats; ///< The parameters of the values that are floating-point numbers.
+  std::vector<unsigned>
+      Aligned; ///< The parameters of the values that are lowest bytes of addresses.
+
+  /// Whether nothing is known but how addresses are aligned.
+  bool onlyAligned() const {
+    return Launch.Values.size() == Aligned.size() && !Launch.Block && !Launch.Grid;
+  }
 };
 
 /// Returns the part of \p Known that withAssumptions() would write into the kernel \p Mangled of a
 /// text with the definitions \p Kernels: values of parameters without a name, and of those that are
-/// no integers, are left out. Fails with Unsupported `unknown-text` if the kernel's definition is
-/// not found, if several could be meant, and if nothing is left.
+/// no numbers, are left out, and so are values of parts of parameters. Of an address that is a
+/// multiple of 256, as what cudaMalloc() gives is, the lowest byte is left, which is 0. Fails with
+/// Unsupported `unknown-text` if the kernel's definition is not found, if several could be meant,
+/// and if nothing is left.
 llvm::Expected<AssumedLaunch> assumable(llvm::ArrayRef<KernelDefinition> Kernels,
                                         llvm::StringRef Mangled, const KnownLaunch &Known);
 
 /// Returns \p Text with assumptions at the head of the body of the kernel \p Mangled, so that the
-/// compiler may rely on \p Known, as far as it is assumable(). The assumptions make no line. Fails
-/// as kernelDefinitions() and assumable() do.
+/// compiler may rely on \p Known, as far as it is assumable(). A floating-point parameter is set to
+/// the bits of its value; only one that is `const` is assumed to be equal to it. Of an address it
+/// is assumed that it is a multiple of 256, unless it is restricted. No line is added. Fails as
+/// kernelDefinitions() and assumable() do.
 llvm::Expected<std::string> withAssumptions(llvm::StringRef Text, llvm::StringRef Mangled,
                                             const KnownLaunch &Known);
 

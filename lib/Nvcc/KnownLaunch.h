@@ -3,23 +3,41 @@
 /// it may run only at launches for which it is true.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace carve {
 
-/// A value of an integer argument that a launch has.
+/// A value that an argument of a launch has, or a part of one, such as a field of a struct.
 struct ArgumentValue {
   unsigned Parameter = 0; ///< Counted from 0.
-  unsigned Bytes = 0;     ///< The size of the argument: 1, 2, 4 or 8.
+  unsigned Bytes = 0;     ///< The size of the value: 1, 2, 4 or 8.
   uint64_t Bits = 0;      ///< The value, zero-extended.
+  unsigned Offset = 0;    ///< Where it is in the argument, in bytes.
+
+  /// The order in which values are listed: by parameter, then by place.
+  auto place() const { return std::pair(Parameter, Offset); }
 
   auto operator<=>(const ArgumentValue &) const = default;
 };
+
+/// Adds \p Value to \p Values, which are in the order of their places. Of two values at one place,
+/// the larger one stays.
+inline void addValue(std::vector<ArgumentValue> &Values, const ArgumentValue &Value) {
+  auto At = std::lower_bound(
+      Values.begin(), Values.end(), Value,
+      [](const ArgumentValue &A, const ArgumentValue &B) { return A.place() < B.place(); });
+  if (At == Values.end() || At->place() != Value.place())
+    Values.insert(At, Value);
+  else if (At->Bytes < Value.Bytes)
+    *At = Value;
+}
 
 /// What is known of a launch when a kernel is compiled.
 struct KnownLaunch {

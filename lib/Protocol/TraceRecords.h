@@ -246,30 +246,45 @@ struct AttributeRecord {
   }
 };
 
-/// A value of an argument of a kernel.
+/// A value of an argument of a kernel, or of a part of one.
 struct KernelArgument {
   std::string Kernel;
   unsigned Parameter = 0; ///< Its number, from 0.
   unsigned Bytes = 0;
-  uint64_t Bits = 0; ///< The value, zero-extended.
+  uint64_t Bits = 0;   ///< The value, zero-extended.
+  unsigned Offset = 0; ///< Where the value is in the argument, in bytes.
 
   template <class R, class V> static void fields(R &Record, V &Visit) {
     Visit.name("kernel", Record.Kernel);
     Visit.number("parameter", Record.Parameter);
     Visit.number("bytes", Record.Bytes);
     Visit.number("bits", Record.Bits);
+    Visit.number("offset", Record.Offset);
   }
 };
 
 /// A value that a parameter of a kernel had at a launch: the first one, and the first one that was
-/// different from it. Only parameters of 1, 2, 4 or 8 bytes are recorded. Bytes is 0 if the
-/// arguments of a launch could not be read. Then nothing is known of the kernel's.
+/// different from it. A parameter of another size than 1, 2, 4 or 8 bytes is recorded in words of 4
+/// bytes, and what is left at its end in smaller ones. Of a parameter of 8 bytes, which may be an
+/// address, a record of 1 byte is the first lowest byte that was different from that of the first
+/// value, if no other record says so. Bytes is 0 if the arguments of a launch
+/// could not be read. Then nothing is known of the kernel's.
 struct ArgumentRecord : KernelArgument {
   static constexpr ProtocolKind Kind{ProbeFile, "argument", Often::Many};
 
-  /// Returns whether values of parameters of \p Bytes bytes are recorded.
+  /// A larger parameter is not recorded. Up to CUDA 12.0 all parameters together had no more bytes.
+  static constexpr size_t MostBytes = 4096;
+
+  /// Returns whether a value may have \p Bytes bytes.
   static constexpr bool isRecorded(size_t Bytes) {
     return Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8;
+  }
+  /// Returns the size of the value at \p Offset of a parameter of \p Bytes bytes.
+  static constexpr size_t wordAt(size_t Offset, size_t Bytes) {
+    if (isRecorded(Bytes))
+      return Bytes;
+    size_t Left = Bytes - Offset;
+    return Left >= 4 ? 4 : Left >= 2 ? 2 : 1;
   }
 };
 

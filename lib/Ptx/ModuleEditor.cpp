@@ -1,6 +1,7 @@
 #include "Ptx/ModuleEditor.h"
 
 #include "Ptx/GlobalLoads.h"
+#include "Ptx/LaunchConstants.h"
 #include "Ptx/TextEdits.h"
 #include "Support/Error.h"
 
@@ -125,6 +126,13 @@ Error ModuleEditor::renameMentioned(StringRef Text, ArrayRef<PtxToken> Body, con
 /// Writes the text from the end of the header to the closing brace.
 Expected<std::string> ModuleEditor::writeBody(const PtxItem &Item, StringRef NewName, Job &J) {
   StringRef Text = J.Source.Text.slice(Item.HeaderEnd, Item.End);
+  std::string Constant; // Its own text, because what becomes constant has names that change, too.
+  if (Item.Kind == PtxItem::Entry && !J.Edit.Known.empty()) {
+    auto Written = withConstants(Text, Item.Name, J.Edit.Known);
+    if (!Written)
+      return Written.takeError();
+    Text = Constant = std::move(*Written);
+  }
   auto Tokens = lexPtx(Text);
   if (!Tokens)
     return Tokens.takeError();

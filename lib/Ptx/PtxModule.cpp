@@ -2,6 +2,7 @@
 
 #include "Ptx/KernelDigest.h"
 #include "Ptx/PtxScanner.h"
+#include "Support/Error.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -77,7 +78,8 @@ void CallWalk::run(const PtxItem &Entry) {
   }
 }
 
-/// Returns PtxEntry::ParameterBytes of the entry that begins with \p Header.
+/// Returns PtxEntry::ParameterBytes of the entry that begins with \p Header. The size of a
+/// parameter that is declared in an unknown way is 0.
 std::vector<unsigned> parameterBytes(StringRef Header) {
   std::vector<unsigned> Sizes;
   StringRef List = Header.slice(Header.find('(') + 1, Header.find(')'));
@@ -87,13 +89,17 @@ std::vector<unsigned> parameterBytes(StringRef Header) {
     Sizes.push_back(0);
     // Such as `.param .u64 .ptr .align 1 k_param_0`; a struct is `.param .align 8 .b8
     // k_param_1[24]`.
+    auto [Declared, Rest] = Parameter.split('[');
+    unsigned Elements = 1;
+    if (!Rest.empty() && Rest.split(']').first.trim().getAsInteger(10, Elements))
+      continue;
     SmallVector<StringRef, 8> Words;
-    SplitString(Parameter, Words);
+    SplitString(Declared, Words);
     for (StringRef Word : Words)
-      if (unsigned Bits = 0; !Parameter.contains('[') && Word.size() > 2 && Word[0] == '.' &&
+      if (unsigned Bits = 0; Word.size() > 2 && Word[0] == '.' &&
                              StringRef("usbf").contains(Word[1]) &&
                              !Word.drop_front(2).getAsInteger(10, Bits))
-        Sizes.back() = Bits / 8;
+        Sizes.back() = Bits / 8 * Elements;
   }
   return Sizes;
 }
@@ -132,6 +138,12 @@ const PtxEntry *PtxModule::find(StringRef Name) const {
 StringRef PtxModule::definitionOf(StringRef Name) const {
   const PtxItem *Item = Scan->find(Name);
   return Item && Item->HasBody ? StringRef(Text).slice(Item->Begin, Item->End) : "";
+}
+
+Expected<LaunchReads> PtxModule::launchReads(StringRef Entry) const {
+  if (!find(Entry))
+    return malformed("PTX: no entry named " + Entry);
+  return carve::launchReads(definitionOf(Entry), Entry);
 }
 
 Expected<std::string> PtxModule::kernelDigest(StringRef Entry) const {

@@ -4,6 +4,8 @@
 /// everything that is not edited stays byte for byte.
 #pragma once
 
+#include "Nvcc/KnownLaunch.h"
+#include "Ptx/LaunchConstants.h"
 #include "Ptx/LoadCaching.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -36,7 +38,7 @@ struct EntryDirectives {
 struct PtxEntry {
   std::string Name; ///< The mangled name.
   EntryDirectives Directives;
-  /// The size of each parameter in bytes, if it is a number or a pointer; 0 for a struct.
+  /// The size of each parameter in bytes.
   std::vector<unsigned> ParameterBytes;
   bool UsesSetMaxNReg = false; ///< By `setmaxnreg` the kernel moves registers between warps itself.
   bool UnknownStack = false;   ///< It reaches recursion or an indirect call.
@@ -70,6 +72,8 @@ struct EntryEdit {
   /// limit its block, it gets this limit, in threads.
   std::optional<unsigned> SmemSpillingMaxThreads = {};
   LoadCaching Loads = LoadCaching::AsCompiled; ///< How global loads use the caches.
+  /// What the body gets constants for (LaunchConstants.h). The functions that it calls get none.
+  KnownLaunch Known = {};
 };
 
 /// A request for a copy of an entry under another name.
@@ -132,6 +136,10 @@ public:
   /// module tags in names are made constant; message, file and line of `__assertfail` are ignored.
   /// Fails if the entry is not in the module.
   llvm::Expected<std::string> kernelDigest(llvm::StringRef Entry) const;
+
+  /// Returns what the body of the entry reads of its launch. Fails if the entry is not in the
+  /// module.
+  llvm::Expected<LaunchReads> launchReads(llvm::StringRef Entry) const;
 
   /// Returns the effects of the entry and of all that it calls that a replay cannot undo
   /// (KernelHazards.h). Fails if the entry is not in the module.

@@ -32,7 +32,8 @@ std::string carve::guardText(const EntryGuard &Guard) {
   if (Guard.Grid)
     Add("grid " + dimensionsText(*Guard.Grid));
   for (const ArgumentValue &V : Guard.Arguments)
-    Add("parameter " + std::to_string(V.Parameter) + " = " + std::to_string(V.Bits));
+    Add("parameter " + std::to_string(V.Parameter) +
+        (V.Offset ? " + " + std::to_string(V.Offset) : "") + " = " + std::to_string(V.Bits));
   return Text.empty() ? "always" : Text;
 }
 

@@ -15,7 +15,11 @@ enum class FurtherEntries {
   Off,
   Blocks, ///< Entries that are chosen by the dimensions of the launch.
   Values, ///< Also entries that are compiled for the values of integer arguments.
+  Floats, ///< Also for the values of floating-point arguments.
 };
+
+/// Whether \p Entries may be compiled for values of arguments.
+constexpr bool allowValues(FurtherEntries Entries) { return Entries >= FurtherEntries::Values; }
 
 /// The largest block that CUDA launches, in threads.
 constexpr unsigned MaxLaunchThreads = 1024;
@@ -24,7 +28,7 @@ constexpr unsigned MaxLaunchThreads = 1024;
 struct EntryGuard {
   std::optional<unsigned> MaxThreads = {}; ///< Threads per block, at most; 1 to MaxLaunchThreads.
   std::optional<std::array<unsigned, 3>> Block = {}, Grid = {}; ///< Exactly these.
-  std::vector<ArgumentValue> Arguments = {}; ///< Exactly these, by rising parameter.
+  std::vector<ArgumentValue> Arguments = {};                    ///< Exactly these, by rising place.
 
   /// Returns the most threads per block that a launch within the guard has.
   unsigned mostThreads() const;

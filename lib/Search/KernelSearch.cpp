@@ -49,12 +49,11 @@ ModelPoint KernelSearch::point(const VariantSetting &V) const {
   return Model.point(V, Made ? &Made->Metrics : nullptr, Default ? &Default->Metrics : nullptr);
 }
 
-/// Returns true if \p Knob alone could not be compiled or gave the default's code. A cicc that does
-/// not take its option never does, and a loop that it leaves alone it leaves alone at all caps.
-bool KernelSearch::frontEndKnobIdle(FrontEndKnob Knob) const {
-  VariantSetting Alone;
-  Alone.FrontEnd = Knob;
-  if (Knob == FrontEndKnob::None || !Gone.count(Alone))
+/// Returns true if the knob that \p Alone sets could not be compiled or gave the default's code. A
+/// cicc that does not take its option never does, and a loop that it leaves alone it leaves alone
+/// at all caps.
+bool KernelSearch::isIdle(const VariantSetting &Alone) const {
+  if (Alone.isDefault() || !Gone.count(Alone))
     return false;
   const Candidate *Made = made(Alone), *Default = made({});
   return !Made || (Default && !Made->CodeDigest.empty() && Made->CodeDigest == Default->CodeDigest);
@@ -63,7 +62,7 @@ bool KernelSearch::frontEndKnobIdle(FrontEndKnob Knob) const {
 /// Returns true if a setting may be tried now. A register-usage level, and the optimization level,
 /// must have been timed alone before it is combined with other knobs.
 bool KernelSearch::worthwhile(const VariantSetting &V) const {
-  if (Gone.count(V) || frontEndKnobIdle(V.FrontEnd))
+  if (Gone.count(V) || isIdle({.FrontEnd = V.FrontEnd}) || isIdle({.KnownPtx = V.KnownPtx}))
     return false;
   auto MayBeSet = [&](std::optional<unsigned> VariantSetting::*Knob) {
     VariantSetting Alone;

@@ -65,7 +65,7 @@ public:
 
 private:
   bool worthwhile(const VariantSetting &V) const;
-  bool frontEndKnobIdle(FrontEndKnob Knob) const;
+  bool isIdle(const VariantSetting &Alone) const;
   bool early(const VariantSetting &V) const;
   const Candidate *made(const VariantSetting &V) const;
   ModelPoint point(const VariantSetting &V) const;

@@ -49,12 +49,16 @@ bool crowdsAssembler(const VariantSetting &V, unsigned Effort) {
   return V.RegisterUsageLevel && Effort < 3 && V != Caps;
 }
 
+/// Returns true if \p V is compiled for known launches in two ways, of which one is enough.
+bool isKnownTwice(const VariantSetting &V) { return V.KnownPtx && isForKnownLaunches(V.FrontEnd); }
+
 /// Returns those of \p Settings that \p Space contains and \p Effort allows, without the default.
 std::vector<VariantSetting> possible(std::vector<VariantSetting> Settings, const KnobSpace &Space,
                                      unsigned Effort) {
   std::set<VariantSetting> Possible(Space.Only.begin(), Space.Only.end());
   std::erase_if(Settings, [&](const VariantSetting &V) {
-    return V.isDefault() || crowdsAssembler(V, Effort) || (!Possible.empty() && !Possible.count(V));
+    return V.isDefault() || crowdsAssembler(V, Effort) || isKnownTwice(V) ||
+           (!Possible.empty() && !Possible.count(V));
   });
   return Settings;
 }
@@ -110,6 +114,8 @@ std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned E
   if (Effort >= 2)
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       Settings.push_back({.Cap = {}, .FrontEnd = Knob});
+  if (Effort >= 2 && Space.KnownPtx)
+    Settings.push_back({.Cap = {}, .KnownPtx = true});
   if (Effort >= 2)
     for (LoadCaching Loads : Space.LoadCachings)
       Settings.push_back({.Cap = {}, .Loads = Loads});
@@ -137,6 +143,8 @@ std::vector<VariantSetting> carve::neighboursOf(const KnobSpace &Space, unsigned
     for (FrontEndKnob Knob : Space.FrontEndKnobs)
       Append([&](VariantSetting &W) { W.FrontEnd = Knob; });
   }
+  if (Effort >= 2 && (V.KnownPtx || Space.KnownPtx))
+    Append([](VariantSetting &W) { W.KnownPtx = !W.KnownPtx; });
   if (Effort >= 2 && (V.SmemSpilling || Space.maySpillBeside(V)))
     Append([](VariantSetting &W) { W.SmemSpilling = !W.SmemSpilling; });
   if (Effort >= 2 && !Space.LoadCachings.empty()) {

@@ -33,6 +33,8 @@ std::string carve::variantName(const VariantSetting &V) {
     Add("r" + std::to_string(*V.Cap));
   if (!V.frontEnd().isDefault())
     Add(nameOf(V.frontEnd()));
+  if (V.KnownPtx)
+    Add("knownptx");
   if (V.SmemSpilling)
     Add("smem");
   if (V.Loads != LoadCaching::AsCompiled)
@@ -50,6 +52,8 @@ static bool setPart(llvm::StringRef Part, VariantSetting &V) {
   bool Numbered = !Part.drop_front().getAsInteger(10, Number);
   if (Part == "smem")
     V.SmemSpilling = true;
+  else if (Part == "knownptx")
+    V.KnownPtx = true;
   else if (std::optional<FrontEndKnob> Knob = frontEndKnobNamed(Part))
     V.FrontEnd = *Knob;
   else if (std::optional<LoadCaching> Loads = loadCachingNamed(Part))
@@ -77,6 +81,6 @@ llvm::Expected<VariantSetting> carve::parseVariantName(llvm::StringRef Name) {
     return malformed(
         "variant '" + Name + "', expected default or r<cap>-f<front-end cap>-<" +
         FrontEndKnobNames +
-        ">-smem-<cg, cs or noalloc>-l<level>-o<level>, with only the parts that are set");
+        ">-knownptx-smem-<cg, cs or noalloc>-l<level>-o<level>, with only the parts that are set");
   return V;
 }

@@ -164,7 +164,8 @@ carve::reassembledKernels(const std::map<std::string, AssemblerSetting> &Setting
 
 llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEntry &Entry,
                                            unsigned SmemSpillingMaxThreads, FlavourSource Flavours,
-                                           std::optional<unsigned> Ceiling) {
+                                           std::optional<unsigned> Ceiling,
+                                           const KnownLaunch &Known) {
   EntryEdit Edit;
   Edit.RegisterCap = V.Cap;
   const PtxEntry *Body = &Entry;
@@ -189,6 +190,8 @@ llvm::Expected<EntryEdit> carve::entryEdit(const VariantSetting &V, const PtxEnt
   if (V.Loads != LoadCaching::AsCompiled && !Body->Loads.by(V.Loads))
     return unsupported("no-plain-global-loads", Entry.Name + " has no load to change");
   Edit.Loads = V.Loads;
+  if (V.KnownPtx)
+    Edit.Known = Known;
   if (Edit.FrontEnd || Edit.Loads != LoadCaching::AsCompiled)
     Edit.CalleeSuffix = calleeSuffix(V, Edit.FrontEnd);
   return Edit;

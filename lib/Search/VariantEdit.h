@@ -27,13 +27,15 @@ using FlavourSource =
 /// consists of options of ptxas and is not part of the PTX.
 /// \p SmemSpillingMaxThreads is the result of smemSpillingMaxThreads(), used only if \p V has that
 /// knob. \p Flavours is called only if \p V has a front-end cap or knob. \p Ceiling is the user's
-/// own -maxrregcount: an entry that obeyed it without the edit obeys it with the edit, too. Fails
+/// own -maxrregcount: an entry that obeyed it without the edit obeys it with the edit, too. \p
+/// Known is what is known of the launches, which is put into the PTX if \p V has that knob. Fails
 /// with Unsupported if \p V is not possible for the entry: if ptxas would refuse to spill its
 /// registers to shared memory, if it has no load to change (`no-plain-global-loads`), if the module
 /// of the front-end setting lacks the entry (`front-end-declarations`), or if \p Flavours fails.
 llvm::Expected<EntryEdit> entryEdit(const VariantSetting &V, const PtxEntry &Entry,
                                     unsigned SmemSpillingMaxThreads, FlavourSource Flavours,
-                                    std::optional<unsigned> Ceiling = std::nullopt);
+                                    std::optional<unsigned> Ceiling = std::nullopt,
+                                    const KnownLaunch &Known = {});
 
 /// Returns the block size in threads that \p Entry gets as `.maxntid` for spilling to shared memory
 /// if it has no bound of its own. It is the largest block that \p DefaultRegs, the registers of the

@@ -58,6 +58,8 @@ ModelPoint VariantModel::point(const VariantSetting &V, const StaticMetrics *Mad
   P.Prior += scaleOf(V.FrontEnd).Loss;
   if (V.OptimizationLevel)
     P.Prior += Scale.LessOptimized.Loss;
+  if (V.KnownPtx)
+    P.Prior += Scale.KnownPtx.Loss;
   return P;
 }
 
@@ -97,6 +99,7 @@ double VariantModel::likeness(const ModelPoint &A, const ModelPoint &B) const {
   AddKnob(X.OptimizationLevel && Y.OptimizationLevel, Scale.LessOptimized.Spread);
   AddKnob(X.SmemSpilling == Y.SmemSpilling, Scale.Smem);
   AddKnob(X.Loads == Y.Loads, Scale.Loads);
+  AddKnob(X.KnownPtx && Y.KnownPtx, Scale.KnownPtx.Spread);
   // Both hints keep loads from displacing other lines, so one resembles the other.
   AddKnob(hintsLoads(X) && hintsLoads(Y), Scale.LoadHints.Spread);
   AddKnob(X.FrontEnd == Y.FrontEnd, scaleOf(X.FrontEnd).Spread);

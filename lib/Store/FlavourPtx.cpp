@@ -20,8 +20,8 @@ const UnitFrontEnd *carve::frontEndOf(const Unit &U, llvm::StringRef PtxDigest) 
 static std::string knownText(const KnownKernel &Known) {
   std::string Text = Known.Kernel;
   for (const ArgumentValue &V : Known.Launch.Values)
-    Text += " " + std::to_string(V.Parameter) + ":" + std::to_string(V.Bytes) + "=" +
-            std::to_string(V.Bits);
+    Text += " " + std::to_string(V.Parameter) + (V.Offset ? "+" + std::to_string(V.Offset) : "") +
+            ":" + std::to_string(V.Bytes) + "=" + std::to_string(V.Bits);
   for (const auto &Dimensions : {Known.Launch.Block, Known.Launch.Grid}) {
     Text += " ,";
     for (size_t I = 0; Dimensions && I < 3; ++I)

@@ -178,6 +178,8 @@ static std::vector<std::pair<llvm::StringRef, std::string>> knobsOf(const Varian
     Knobs.emplace_back("frontend-cap", std::to_string(*V.FrontEndCap));
   if (V.FrontEnd != FrontEndKnob::None)
     Knobs.emplace_back("frontend-knob", nameOf(V.FrontEnd).str());
+  if (V.KnownPtx)
+    Knobs.emplace_back("known-ptx", "true");
   if (V.SmemSpilling)
     Knobs.emplace_back("smem-spilling", "true");
   if (V.Loads != LoadCaching::AsCompiled)
@@ -218,7 +220,8 @@ static std::string printGuard(const EntryGuard &Guard) {
     Keys.push_back("grid: " + dimensionsText(*Guard.Grid));
   std::vector<std::string> Values;
   for (const ArgumentValue &V : Guard.Arguments)
-    Values.push_back("{parameter: " + std::to_string(V.Parameter) + ", bytes: " +
+    Values.push_back("{parameter: " + std::to_string(V.Parameter) +
+                     (V.Offset ? ", offset: " + std::to_string(V.Offset) : "") + ", bytes: " +
                      std::to_string(V.Bytes) + ", value: " + std::to_string(V.Bits) + "}");
   if (!Values.empty())
     Keys.push_back("arguments: [" + llvm::join(Values, ", ") + "]");

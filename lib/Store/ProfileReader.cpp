@@ -28,7 +28,7 @@ static constexpr unsigned MinCap = 1, MaxCap = 255;
 static constexpr unsigned MaxLevel = 10;
 static constexpr unsigned AnyNumber = 1u << 30;
 /// More parameters than a kernel can have: they take 32,764 bytes at most.
-static constexpr unsigned MostParameters = 1u << 15;
+static constexpr unsigned MostParameters = 1u << 15, MostOffset = 1u << 15;
 
 namespace {
 
@@ -267,22 +267,24 @@ llvm::Error ProfileReader::readVariant(yaml::Node &N, VariantSetting &Out) {
       return readNumber(V, Field.emplace(), Min, Max);
     };
   };
-  return readMapping(N, "variant",
-                     {{"cap", Number(Out.Cap, MinCap, MaxCap)},
-                      {"frontend-cap", Number(Out.FrontEndCap, MinCap, MaxCap)},
-                      {"frontend-knob",
-                       [&](yaml::Node &V) {
-                         return readNamed(V, Out.FrontEnd, storedKnobNamed,
-                                          "newllvm, newrolled, unroll, unroll2, noremat or known");
-                       }},
-                      {"smem-spilling",
-                       [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},
-                      {"load-cache",
-                       [&](yaml::Node &V) {
-                         return readNamed(V, Out.Loads, loadCachingNamed, "cg, cs or noalloc");
-                       }},
-                      {"register-usage-level", Number(Out.RegisterUsageLevel, 0, MaxLevel)},
-                      {"optimization-level", Number(Out.OptimizationLevel, 1, 1)}});
+  return readMapping(
+      N, "variant",
+      {{"cap", Number(Out.Cap, MinCap, MaxCap)},
+       {"frontend-cap", Number(Out.FrontEndCap, MinCap, MaxCap)},
+       {"frontend-knob",
+        [&](yaml::Node &V) {
+          return readNamed(V, Out.FrontEnd, storedKnobNamed,
+                           "newllvm, newrolled, unroll, unroll2, noremat or known");
+        }},
+       {"known-ptx", [&](yaml::Node &V) { return Out.KnownPtx = true, readOnly(V, "true"); }},
+       {"smem-spilling",
+        [&](yaml::Node &V) { return Out.SmemSpilling = true, readOnly(V, "true"); }},
+       {"load-cache",
+        [&](yaml::Node &V) {
+          return readNamed(V, Out.Loads, loadCachingNamed, "cg, cs or noalloc");
+        }},
+       {"register-usage-level", Number(Out.RegisterUsageLevel, 0, MaxLevel)},
+       {"optimization-level", Number(Out.OptimizationLevel, 1, 1)}});
 }
 
 llvm::Error ProfileReader::readEvidence(yaml::Node &N, Evidence &Out) {
@@ -376,6 +378,7 @@ llvm::Error ProfileReader::readArgument(yaml::Node &N, std::vector<ArgumentValue
           N, "argument",
           {{"parameter",
             [&](yaml::Node &V) { return readNumber(V, Value.Parameter, 0, MostParameters); }, true},
+           {"offset", [&](yaml::Node &V) { return readNumber(V, Value.Offset, 0, MostOffset); }},
            {"bytes", [&](yaml::Node &V) { return readNumber(V, Value.Bytes, 1, 8); }, true},
            {"value", ReadBits, true}}))
     return Failed;
@@ -384,9 +387,10 @@ llvm::Error ProfileReader::readArgument(yaml::Node &N, std::vector<ArgumentValue
   if (Value.Bytes < 8 && Value.Bits >> 8 * Value.Bytes)
     return fail("value: " + llvm::Twine(Value.Bits) + ", expected one that " +
                 llvm::Twine(Value.Bytes) + " bytes hold");
-  if (!Out.empty() && Out.back().Parameter >= Value.Parameter)
-    return fail("parameter: " + llvm::Twine(Value.Parameter) + ", expected one after " +
-                llvm::Twine(Out.back().Parameter));
+  if (!Out.empty() && Out.back().place() >= Value.place())
+    return fail("parameter: " + llvm::Twine(Value.Parameter) + ", offset " +
+                llvm::Twine(Value.Offset) + ", expected a place after parameter " +
+                llvm::Twine(Out.back().Parameter) + ", offset " + llvm::Twine(Out.back().Offset));
   Out.push_back(Value);
   return llvm::Error::success();
 }
@@ -401,9 +405,9 @@ llvm::Error ProfileReader::readEntry(yaml::Node &N, std::vector<FurtherEntry> &O
     return Failed;
   if (llvm::any_of(Out, [&](const FurtherEntry &Other) { return Other.When == E.When; }))
     return fail("two further entries when " + guardText(E.When) + ", expected one");
-  if (E.Variant.FrontEnd == FrontEndKnob::KnownLaunch && E.When.known().empty())
-    return fail("frontend-knob known when " + guardText(E.When) +
-                ", expected a guard with block, grid or arguments");
+  if (E.Variant.isForKnownLaunches() && E.When.known().empty())
+    return fail(llvm::Twine(E.Variant.KnownPtx ? "known-ptx" : "frontend-knob known") + " when " +
+                guardText(E.When) + ", expected a guard with block, grid or arguments");
   if (Out.size() == MostFurtherEntries)
     return fail("more than " + llvm::Twine(MostFurtherEntries) + " further entries of a kernel");
   Out.push_back(E);
@@ -425,8 +429,9 @@ llvm::Error ProfileReader::readDecision(yaml::Node &N) {
        {"evidence", [&](yaml::Node &V) { return readEvidence(V, D.Basis.emplace()); }}});
   if (Failed)
     return Failed;
-  if (D.Variant.FrontEnd == FrontEndKnob::KnownLaunch)
-    return fail("frontend-knob known in the variant of a kernel, expected it only in entries");
+  if (D.Variant.isForKnownLaunches())
+    return fail(llvm::Twine(D.Variant.KnownPtx ? "known-ptx" : "frontend-knob known") +
+                " in the variant of a kernel, expected it only in entries");
   if (llvm::Error Bad = checkKernelPattern(D.Kernel))
     return fail(llvm::toString(std::move(Bad)));
   unsigned Line = Sources.getLineAndColumn(Here).first;

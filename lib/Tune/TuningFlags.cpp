@@ -21,9 +21,9 @@ void carve::registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues 
            "a setting for each kernel, or a cap for each file by -maxrregcount");
   F.choice(Name("launch-domain"), {"preserve", "traced"}, Values.Domain,
            "block sizes that stay launchable: all, or those up to the largest that was seen");
-  F.choice(Name("entries"), {"off", "blocks", "values"}, Values.Entries,
-           "further entries of a kernel, which a launch chooses by its dimensions, or also by "
-           "values of its arguments");
+  F.choice(Name("entries"), {"off", "blocks", "values", "floats"}, Values.Entries,
+           "further entries of a kernel, which a launch chooses by its dimensions, also by integer "
+           "arguments, or by floating-point arguments, too");
   F.list(Name("output"), "FILE", Values.OutputFiles,
          "a file that the program writes, whose content must not change");
   F.text(Name("samples"), "FILE", Values.SamplesPath,

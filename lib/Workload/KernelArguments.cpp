@@ -6,12 +6,27 @@
 
 using namespace carve;
 
+void KernelArguments::Parameter::addByte(uint8_t Byte) {
+  if (Bytes == 8 && Byte != uint8_t(First))
+    OtherByte = Byte;
+}
+
+void KernelArguments::Parameter::addOther(uint64_t Bits) {
+  addByte(uint8_t(Bits));
+  if (Bits != First)
+    Other = Bits;
+}
+
 /// Adds a value to \p To. Returns false if an earlier one had another size.
-bool KernelArguments::add(const KernelArgument &Record, ByNumber &To) {
+bool KernelArguments::add(const KernelArgument &Record, ByPlace &To) {
   Parameter &Its =
-      To.try_emplace(Record.Parameter, Parameter{Record.Bytes, Record.Bits}).first->second;
-  if (Its.First != Record.Bits)
-    Its.Other = Record.Bits;
+      To.try_emplace({Record.Parameter, Record.Offset}, Parameter{Record.Bytes, Record.Bits})
+          .first->second;
+  if (Its.Bytes == 8 && Record.Bytes == 1) {
+    Its.addByte(uint8_t(Record.Bits));
+    return true;
+  }
+  Its.addOther(Record.Bits);
   return Its.Bytes == Record.Bytes;
 }
 
@@ -25,20 +40,21 @@ void KernelArguments::add(const ShapeArgumentRecord &Record) {
     Unknown = true;
 }
 
-bool KernelArguments::haveSameBytes(const ByNumber &A, const ByNumber &B) {
+bool KernelArguments::haveSameBytes(const ByPlace &A, const ByPlace &B) {
   return std::equal(A.begin(), A.end(), B.begin(), B.end(), [](const auto &A, const auto &B) {
     return A.first == B.first && A.second.Bytes == B.second.Bytes;
   });
 }
 
 /// Adds what another process says of the same parameters.
-void KernelArguments::merge(ByNumber &To, const ByNumber &New) {
-  for (const auto &[Number, Its] : New) {
-    Parameter &Own = To.try_emplace(Number, Its).first->second;
-    if (Its.First != Own.First)
-      Own.Other = Its.First;
-    else if (Its.Other)
-      Own.Other = Its.Other;
+void KernelArguments::merge(ByPlace &To, const ByPlace &New) {
+  for (const auto &[Place, Its] : New) {
+    Parameter &Own = To.try_emplace(Place, Its).first->second;
+    Own.addOther(Its.First);
+    if (Its.Other)
+      Own.addOther(*Its.Other);
+    if (Its.OtherByte)
+      Own.addByte(*Its.OtherByte);
   }
 }
 
@@ -51,11 +67,13 @@ void KernelArguments::merge(const KernelArguments &Process) {
     merge(InShapes[Shape], Its);
 }
 
-std::vector<ArgumentValue> KernelArguments::sameOf(const ByNumber &Parameters) {
+std::vector<ArgumentValue> KernelArguments::sameOf(const ByPlace &Parameters) {
   std::vector<ArgumentValue> Same;
-  for (const auto &[Number, Its] : Parameters)
+  for (const auto &[Place, Its] : Parameters)
     if (!Its.Other)
-      Same.push_back({Number, Its.Bytes, Its.First});
+      Same.push_back({Place.first, Its.Bytes, Its.First, Place.second});
+    else if (Its.Bytes == 8 && !Its.OtherByte)
+      Same.push_back({Place.first, 1, uint8_t(Its.First), 0});
   return Same;
 }
 
@@ -70,13 +88,15 @@ std::vector<ArgumentValue> KernelArguments::sameIn(const LaunchShape &Shape) con
 
 std::string KernelArguments::print(const std::string &Kernel) const {
   if (Unknown)
-    return recordLine(ArgumentRecord{Kernel, 0, 0, 0});
+    return recordLine(ArgumentRecord{Kernel, 0, 0, 0, 0});
   std::string Text;
-  auto Print = [&](const ByNumber &Parameters, auto LineOf) {
-    for (const auto &[Number, Its] : Parameters) {
-      Text += LineOf(KernelArgument{Kernel, Number, Its.Bytes, Its.First});
+  auto Print = [&](const ByPlace &Parameters, auto LineOf) {
+    for (const auto &[Place, Its] : Parameters) {
+      Text += LineOf(KernelArgument{Kernel, Place.first, Its.Bytes, Its.First, Place.second});
       if (Its.Other)
-        Text += LineOf(KernelArgument{Kernel, Number, Its.Bytes, *Its.Other});
+        Text += LineOf(KernelArgument{Kernel, Place.first, Its.Bytes, *Its.Other, Place.second});
+      if (Its.OtherByte)
+        Text += LineOf(KernelArgument{Kernel, Place.first, 1, *Its.OtherByte, 0});
     }
   };
   Print(Parameters, [](KernelArgument A) { return recordLine(ArgumentRecord{std::move(A)}); });

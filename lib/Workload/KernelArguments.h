@@ -26,9 +26,10 @@ public:
   /// Adds what another process that launched the kernel has recorded.
   void merge(const KernelArguments &Process);
 
-  /// Returns the arguments that had the same value at every launch, by rising parameter. Returns
-  /// none if the arguments of some launch are not known, or if two kernels of this name have
-  /// different parameters.
+  /// Returns the arguments, and the words of structures, that had the same value at every launch,
+  /// by rising parameter and offset. Of a parameter of 8 bytes that varies, the lowest byte is
+  /// returned if it was the same. Returns none if the arguments of some launch are not known, or if
+  /// two kernels of this name have different parameters.
   std::vector<ArgumentValue> same() const;
   /// Returns the arguments that had the same value at every launch with the grid and block of \p
   /// Shape, by rising parameter: at least those of same(), and no others if nothing is recorded of
@@ -43,16 +44,22 @@ private:
     unsigned Bytes = 0;
     uint64_t First = 0;
     std::optional<uint64_t> Other = std::nullopt; ///< A value that was not the first one.
-  };
-  using ByNumber = std::map<unsigned, Parameter>;
-  static bool add(const KernelArgument &Record, ByNumber &To);
-  static bool haveSameBytes(const ByNumber &A, const ByNumber &B);
-  static void merge(ByNumber &To, const ByNumber &New);
-  static std::vector<ArgumentValue> sameOf(const ByNumber &Parameters);
+    /// Of a parameter of 8 bytes, a lowest byte that was not the first one.
+    std::optional<uint8_t> OtherByte = std::nullopt;
 
-  ByNumber Parameters;
+    void addOther(uint64_t Bits);
+    void addByte(uint8_t Byte);
+  };
+  using ByPlace = std::map<std::pair<unsigned, unsigned>, Parameter>;
+  static bool add(const KernelArgument &Record, ByPlace &To);
+  static bool haveSameBytes(const ByPlace &A, const ByPlace &B);
+  static void merge(ByPlace &To, const ByPlace &New);
+  static std::vector<ArgumentValue> sameOf(const ByPlace &Parameters);
+
+  /// By number, and the offset of a word.
+  ByPlace Parameters;
   /// By grid and block.
-  std::map<std::pair<std::array<uint32_t, 3>, std::array<uint32_t, 3>>, ByNumber> InShapes;
+  std::map<std::pair<std::array<uint32_t, 3>, std::array<uint32_t, 3>>, ByPlace> InShapes;
   bool Unknown = false;
 };
 

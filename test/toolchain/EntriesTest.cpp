@@ -18,6 +18,7 @@ constexpr const char *Runtime = R"(
 #include <stdio.h>
 #include <stdlib.h>
 typedef struct { unsigned x, y, z; } Dim;
+typedef struct { Dim Grid, Block; size_t Smem; } Config; /* The first members of the runtime's. */
 struct Function { const void *Host; const char *Name; } Functions[64];
 static int Count; int Capture, Refuse;
 static Dim Grid, Block; static size_t Smem; static void *Stream;
@@ -64,6 +65,9 @@ int cudaLaunchKernel(const void *F, Dim G, Dim B, void **A, size_t M, void *S) {
 }
 int cudaLaunchKernel_ptsz(const void *F, Dim G, Dim B, void **A, size_t M, void *S) {
   return launched(find(F)->Name, G, B, A, M);
+}
+int cudaLaunchKernelExC(const Config *C, const void *F, void **A) {
+  return launched(find(F)->Name, C->Grid, C->Block, A, C->Smem);
 }
 int cudaFuncGetAttributes(void *A, const void *Host) { return find(Host) == 0; }
 int cudaStreamIsCapturing(void *S, int *Status) { return *Status = Capture & 1, Capture == 2; }
@@ -118,6 +122,40 @@ int main(int Count, char **Values) {
 }
 )";
 
+/// A kernel with a structure and floating-point numbers. Each launch is given by five words: the
+/// fields Count, Short and Byte, and the bits of the numbers Scale and Shift.
+constexpr const char *Fields = R"(
+#include <cstdlib>
+#include <cstring>
+struct Field { float *P; int Count; short Short; unsigned char Byte; float Scale; };
+extern "C" __global__ void fields(Field F, int Launch, double Shift) {
+  float Sum = Launch;
+  for (int I = 0; I < F.Count; ++I)
+    Sum = Sum * F.Scale + F.P[I * F.Short + F.Byte];
+  F.P[threadIdx.x] = Sum / F.Scale + float(Shift * Sum);
+}
+template <class To> To number(const char *Text) {
+  unsigned long long Bits = std::strtoull(Text, nullptr, 0);
+  To Result;
+  std::memcpy(&Result, &Bits, sizeof Result);
+  return Result;
+}
+extern "C" int Capture, Refuse;
+int main(int Count, char **Words) {
+  Capture = 0;
+  for (int I = 1; I + 4 < Count; I += 5) {
+    Field F;
+    std::memset(&F, 0xcc, sizeof F); // What is between fields differs from machine to machine.
+    F.P = nullptr;
+    F.Count = number<int>(Words[I]);
+    F.Short = number<short>(Words[I + 1]);
+    F.Byte = number<unsigned char>(Words[I + 2]);
+    F.Scale = number<float>(Words[I + 3]);
+    fields<<<1, 32>>>(F, I / 5, number<double>(Words[I + 4]));
+  }
+}
+)";
+
 /// The static shared memory of `chosen`.
 constexpr unsigned StaticSmem = 1024;
 
@@ -128,6 +166,7 @@ protected:
     if (IsSkipped())
       return;
     write("k.cu", Source);
+    write("fields.cu", Fields);
     write("runtime.c", Runtime);
     ASSERT_TRUE(run({"cc", "-w", "-c", "runtime.c", "-o", "runtime.o"}).succeeded());
   }
@@ -153,6 +192,30 @@ protected:
     CommandResult R = run(Arguments, Environment);
     EXPECT_EQ(R.ExitStatus, 0) << R.Stderr;
     return R.Stdout;
+  }
+
+  /// Writes a profile with the lines \p Entries of `fields`'s further entries, and builds with it.
+  void buildFields(const std::string &Entries, const Words &Options = {}) {
+    write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: fields\n    variant: default\n"
+                    "    entries:\n" +
+                        Entries);
+    Words Arguments = {"-arch=sm_90", "-c", "fields.cu", "-o", "fields.o"};
+    Arguments.insert(Arguments.end(), Options.begin(), Options.end());
+    buildWithProfile(Arguments);
+  }
+  /// Returns the numbers of the entries that launches of `fields` take; 0 is the kernel itself.
+  std::string takenByFields(const Words &Arguments) {
+    std::string Taken, Printed = launched("fields.o", Arguments);
+    for (llvm::StringRef Line : llvm::split(llvm::StringRef(Printed).trim(), '\n')) {
+      llvm::StringRef Name = Line.split(' ').first;
+      EXPECT_TRUE(Name.consume_front("fields")) << Printed;
+      Taken += Name.consume_front("__carve_e") ? Name.str() : "0";
+    }
+    return Taken;
+  }
+  static std::string argument(unsigned Parameter, unsigned Offset, unsigned Bytes, uint64_t Value) {
+    return "{parameter: " + std::to_string(Parameter) + ", offset: " + std::to_string(Offset) +
+           ", bytes: " + std::to_string(Bytes) + ", value: " + std::to_string(Value) + "}";
   }
 
   /// Returns the device functions that launches with the blocks \p Threads take.
@@ -239,7 +302,7 @@ TEST_F(Entries, valuesOfArguments_chooseCodeThatIsCompiledForThem) {
   EXPECT_NE(New["chosen__carve_e1"].CodeDigest, New["chosen"].CodeDigest);
   EXPECT_EQ(New["chosen__carve_e2"].Resources.RegsPerThread, 56u);
   EXPECT_TRUE(logSays("no further entry of chosen when parameter 1 = 25 on sm_90: parameter 1 has "
-                      "no number of 8 bytes"))
+                      "no 8 bytes at offset 0"))
       << log();
   EXPECT_EQ(taken("k.o", {64, 64, 64, 64, 65}),
             (Words{"chosen", "chosen__carve_e1", "chosen__carve_e2", "chosen", "chosen"}));
@@ -249,6 +312,134 @@ TEST_F(Entries, valuesOfArguments_chooseCodeThatIsCompiledForThem) {
   buildWithProfile(Blocks);
   EXPECT_FALSE(kernelsOf("k.o").count("chosen__carve_e1"));
   EXPECT_TRUE(logSays("entries for values are not wanted")) << log();
+}
+
+TEST_F(Entries, fieldsOfAStructure_chooseCodeWithTheirValues) {
+  buildFields(entry("arguments: [" + argument(0, 8, 4, 5) + ", " + argument(0, 14, 1, 3) + "]",
+                    "known-ptx: true") +
+              entry("arguments: [" + argument(0, 12, 2, 0xfffe) + "]", "cap: 32, known-ptx: true") +
+              entry("arguments: [" + argument(0, 22, 4, 0) + "]", "known-ptx: true"));
+  ImageKernels New = kernelsOf("fields.o");
+  ASSERT_TRUE(New.count("fields__carve_e1") && New.count("fields__carve_e2")) << log();
+  EXPECT_NE(New["fields__carve_e1"].CodeDigest, New["fields"].CodeDigest);
+  EXPECT_NE(New["fields__carve_e2"].CodeDigest, New["fields"].CodeDigest);
+  EXPECT_FALSE(New.count("fields__carve_e3"));
+  EXPECT_TRUE(logSays("parameter 0 has no 4 bytes at offset 22")) << log();
+  const Words Launches = {"5", "7",  "3",   "0", "0", // Both fields.
+                          "5", "7",  "4",   "0", "0", // One of them.
+                          "6", "7",  "3",   "0", "0", "5", "-2",  "3", "0", "0",
+                          "0", "-2", "255", "0", "0", "0", "254", "0", "0", "0"};
+  EXPECT_EQ(takenByFields(Launches), "100120");
+}
+
+TEST_F(Entries, floats_areComparedByTheirBitsIfTheyAreWanted) {
+  const std::string MinusZero = "0x80000000", NotANumber = "0x7fc00001";
+  const std::string Guards =
+      entry("arguments: [" + argument(0, 16, 4, 0x80000000) + "]", "known-ptx: true") +
+      entry("arguments: [" + argument(2, 0, 8, 0x7ff8000000000001) + "]", "frontend-knob: known") +
+      entry("arguments: [" + argument(0, 16, 4, 0x7fc00001) + ", " +
+                argument(2, 0, 8, 0x3ff8000000000000) + "]",
+            "frontend-knob: known, known-ptx: true");
+  buildFields(Guards, {"--carve-entries=floats"});
+  ImageKernels New = kernelsOf("fields.o");
+  for (const char *Name : {"fields__carve_e1", "fields__carve_e2", "fields__carve_e3"}) {
+    ASSERT_TRUE(New.count(Name)) << log();
+    EXPECT_NE(New[Name].CodeDigest, New["fields"].CodeDigest) << Name;
+  }
+  EXPECT_NE(New["fields__carve_e2"].CodeDigest, New["fields__carve_e3"].CodeDigest);
+  const Words Launches = {"1", "1", "1", MinusZero,    "0",
+                          "1", "1", "1", "0",          "0",
+                          "1", "1", "1", "0x7fc00000", "0x7ff8000000000001",
+                          "1", "1", "1", "0x7fc00000", "0x7ff8000000000000",
+                          "1", "1", "1", NotANumber,   "0x3ff8000000000000",
+                          "1", "1", "1", NotANumber,   "0xbff8000000000000",
+                          "1", "1", "1", MinusZero,    "0x7ff8000000000001"};
+  EXPECT_EQ(takenByFields(Launches), "1020301");
+  buildFields(Guards);
+  EXPECT_EQ(kernelsOf("fields.o").size(), 1u);
+  EXPECT_TRUE(logSays("entries for floating-point values are not wanted")) << log();
+}
+
+TEST_F(Entries, alignedAddress_choosesCodeOfItsOwn) {
+  write("aligned.cu", R"(
+    struct Point { float X, Y, Z, W; };
+    extern "C" __global__ void summed(Point *P, int N) {
+      Point Q = P[threadIdx.x];
+      P[threadIdx.x].X = Q.X + Q.Y * Q.Z + Q.W * N;
+    }
+    extern "C" int Capture, Refuse;
+    int main() {
+      Capture = 0;
+      for (unsigned long At : {0x100ul, 0x110ul, 0x101ul, 0x7f0000000200ul})
+        summed<<<1, 32>>>((Point *)At, 7);
+      summed<<<1, 32>>>((Point *)0x100, 8);
+    }
+  )");
+  write("p.yaml",
+        "carve-profile: 1\nkernels:\n  - kernel: summed\n    variant: default\n"
+        "    entries:\n" +
+            entry("arguments: [" + argument(0, 0, 1, 0) + ", " + argument(1, 0, 4, 7) + "]",
+                  "frontend-knob: known") +
+            entry("arguments: [" + argument(1, 0, 4, 7) + "]", "frontend-knob: known"));
+  buildWithProfile({"-arch=sm_90", "-c", "aligned.cu", "-o", "aligned.o"});
+  ImageKernels New = kernelsOf("aligned.o");
+  ASSERT_TRUE(New.count("summed__carve_e1") && New.count("summed__carve_e2")) << log();
+  EXPECT_NE(New["summed__carve_e1"].CodeDigest, New["summed__carve_e2"].CodeDigest)
+      << "neighbouring loads become one";
+  EXPECT_EQ(launched("aligned.o", {}),
+            "summed__carve_e1 1x1x1 32x1x1 0 7\nsummed__carve_e2 1x1x1 32x1x1 0 7\n"
+            "summed__carve_e2 1x1x1 32x1x1 0 7\nsummed__carve_e1 1x1x1 32x1x1 0 7\n"
+            "summed 1x1x1 32x1x1 0 8\n");
+}
+
+TEST_F(Entries, launchWithACluster_takesNoEntryWithoutIt) {
+  write("clusters.cu", R"(
+    #include <cooperative_groups.h>
+    extern "C" __global__ void plain(float *P, int N) { P[threadIdx.x] += N; }
+    extern "C" __global__ void __cluster_dims__(2) fixed(float *P, int N) {
+      cooperative_groups::this_cluster().sync();
+      P[threadIdx.x] += N;
+    }
+    extern "C" __global__ void asked(float *P, int N) {
+      P[threadIdx.x] += N + cooperative_groups::this_cluster().num_blocks();
+    }
+    extern "C" int Capture, Refuse;
+    int main() {
+      Capture = 0;
+      float *P = nullptr;
+      plain<<<2, 32>>>(P, 1);
+      fixed<<<2, 32>>>(P, 2);
+      asked<<<2, 32>>>(P, 3);
+      cudaLaunchAttribute Cluster;
+      Cluster.id = cudaLaunchAttributeClusterDimension;
+      Cluster.val.clusterDim.x = 2;
+      Cluster.val.clusterDim.y = Cluster.val.clusterDim.z = 1;
+      cudaLaunchConfig_t Config = {};
+      Config.gridDim = 2;
+      Config.blockDim = 32;
+      Config.attrs = &Cluster;
+      Config.numAttrs = 1;
+      cudaLaunchKernelEx(&Config, plain, P, 4);
+      cudaLaunchKernelEx(&Config, asked, P, 5);
+    }
+  )");
+  write("p.yaml", "carve-profile: 1\nkernels:\n  - kernel: /./\n    variant: default\n"
+                  "    entries:\n" +
+                      entry("threads: 64", "load-cache: cs"));
+  buildWithProfile({"-gencode=arch=compute_90,code=[sm_90,compute_90]", "-c", "clusters.cu", "-o",
+                    "clusters.o"});
+  EXPECT_TRUE(logSays("no further entry of asked when threads <= 64 on sm_90: a launch may have a "
+                      "cluster that the entry would not have"))
+      << log();
+  std::string Printed = launched("clusters.o", {});
+  EXPECT_EQ(Printed, "plain__carve_e1 2x1x1 32x1x1 0 1\nfixed__carve_e1 2x1x1 32x1x1 0 2\n"
+                     "asked 2x1x1 32x1x1 0 3\nplain 2x1x1 32x1x1 0 4\nasked 2x1x1 32x1x1 0 5\n");
+  std::string Object = read("clusters.o");
+  size_t Entry = Object.find(".entry fixed__carve_e1(");
+  ASSERT_NE(Entry, std::string::npos);
+  EXPECT_NE(Object.substr(Entry, Object.find('{', Entry) - Entry).find(".reqnctapercluster 2"),
+            std::string::npos)
+      << "the cluster of the source is the entry's, too";
 }
 
 TEST_F(Entries, everythingElse_isAsNvccMadeIt) {
@@ -276,8 +467,8 @@ TEST_F(Entries, everythingElse_isAsNvccMadeIt) {
     }
   }
   // The program sees the same names; ours are hidden.
-  std::string Visible;
-  for (llvm::StringRef Line : llvm::split(run({"nm", "-g", "k.o"}).Stdout, '\n'))
+  std::string Visible, Listed = run({"nm", "-g", "k.o"}).Stdout;
+  for (llvm::StringRef Line : llvm::split(llvm::StringRef(Listed), '\n'))
     if (!Line.empty() && !Line.contains(" carve_") && !Line.contains("cudaStreamIsCapturing") &&
         !Line.contains("cudaFuncGetAttributes") && !Line.contains(" getenv") &&
         !Line.contains(" strcmp"))

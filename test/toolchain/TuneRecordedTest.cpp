@@ -391,7 +391,7 @@ TEST_F(TuneRecorded, valuesThatAllLaunchesHave_becomeAnEntry) {
           "sample\t" + std::string(Bulky) + "\tknown\t" + std::to_string(3600000 + 1000 * I) + "\n";
     write("values.samples", Own);
   };
-  const std::string First = "probe\targument\t" + std::string(Bulky) + "\t2\t4\t256\n";
+  const std::string First = "probe\targument\t" + std::string(Bulky) + "\t2\t4\t256\t0\n";
   auto Tune = [&](const Words &Options) {
     Words Command = {"tune", "--samples=values.samples", "--effort=2", "--format=json"};
     llvm::append_range(Command, Options);
@@ -419,7 +419,7 @@ TEST_F(TuneRecorded, valuesThatAllLaunchesHave_becomeAnEntry) {
   EXPECT_FALSE(kernelsOf("three.o").count(Entry)) << log();
   EXPECT_EQ(bulkyRegs("three.o"), 64u);
   // A value that was another one in one launch.
-  WithArguments(First + "probe\targument\t" + std::string(Bulky) + "\t2\t4\t128\n");
+  WithArguments(First + "probe\targument\t" + std::string(Bulky) + "\t2\t4\t128\t0\n");
   EXPECT_EQ(Tune({}).Variant, "r64") << log();
 }
 
@@ -438,7 +438,7 @@ TEST_F(TuneRecorded, valuesOfTwoShapes_becomeTwoEntries) {
   auto Argument = [&](const std::string &Shape, const char *Bits) {
     return "probe\t" +
            (Shape.empty() ? "argument\t" + Kernel : "shape-argument\t" + Kernel + Shape) +
-           "\t2\t4\t" + Bits + "\n";
+           "\t2\t4\t" + Bits + "\t0\n";
   };
   const std::string Small = "\t64,1,1\t256,1,1", Large = "\t128,1,1\t256,1,1";
   std::string Added = Larger + Argument("", "256") + Argument("", "512") + Argument(Small, "256") +
@@ -683,4 +683,54 @@ TEST_F(TuneRecorded, unusableSamples_leaveNvccsProgram) {
   CommandResult R = carve({"tune", "--samples=bad.samples", "--", "./app"});
   EXPECT_EQ(R.ExitStatus, 1);
   EXPECT_NE(R.Stderr.find("bad.samples:2"), std::string::npos) << R.Stderr;
+}
+
+TEST_F(TuneRecorded, fieldThatAllLaunchesHave_becomesAnEntry) {
+  keepKernels({"bulky"});
+  replaceInSource("__global__ void bulky(double *Y, const double *X, int N) { mix<40>(Y, X, N); }",
+                  "struct Args { double *Y; const double *X; int N; unsigned Other; };\n"
+                  "__global__ void bulky(Args A) { mix<40>(A.Y, A.X, A.N); }");
+  replaceInSource("(Y.Data, X.Data, N);", "(Args{Y.Data, X.Data, N, 0});");
+  build(Object);
+  const std::string Kernel = "_Z5bulky4Args";
+  std::string Text = llvm::cantFail(readFile(Samples));
+  for (size_t At = 0; (At = Text.find(Bulky, At)) != std::string::npos;)
+    Text.replace(At, strlen(Bulky), Kernel);
+  // Words of 4 bytes, as the probe has them: two addresses, the count, and what changes.
+  std::string Arguments;
+  for (auto [Offset, Bits] :
+       {std::pair(0, 4096), {4, 32512}, {8, 8192}, {12, 32512}, {16, 256}, {20, 1}, {20, 2}})
+    Arguments += "probe\targument\t" + Kernel + "\t0\t4\t" + std::to_string(Bits) + "\t" +
+                 std::to_string(Offset) + "\n";
+  TimingText Run(Kernel, {"knownptx", "r64"});
+  Run.Ratios[2] = 0.6;
+  Run.Ratios[3] = 0.8;
+  Text.replace(Text.find("probe\tend\n"), strlen("probe\tend\n"),
+               Arguments + "probe\tend\n" + Run.replayed({2, 3}));
+  for (int I = 0; I < 9; ++I)
+    Text += "sample\t" + Kernel + "\tknownptx\t" + std::to_string(3600000 + 1000 * I) + "\n";
+  write("fields.samples", Text);
+  auto Tune = [&](const Words &Options) {
+    Words Command = {"tune", "--samples=fields.samples", "--effort=2", "--format=json"};
+    llvm::append_range(Command, Options);
+    llvm::append_range(Command, Words{"--", "./app"});
+    CommandResult R = carve(Command);
+    EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+    llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+    return Report ? Report->Kernels.front() : KernelReport();
+  };
+  KernelReport Tuned = Tune({});
+  EXPECT_EQ(Tuned.Variant, "knownptx") << Tuned.Reason.text() << log();
+  EXPECT_NE(Tuned.When.find("parameter 0 + 16 = 256"), std::string::npos) << Tuned.When;
+  Profile Kept = decisions();
+  const Decision *D = decisionOf(Kept, "bulky(Args)");
+  ASSERT_TRUE(D);
+  EXPECT_TRUE(D->Variant.isDefault());
+  ASSERT_EQ(D->Entries.size(), 1u);
+  EXPECT_EQ(D->Entries[0].When.Arguments, (std::vector<ArgumentValue>{{0, 4, 256, 16}}));
+  build(Object);
+  ImageKernels New = kernelsOf("three.o");
+  EXPECT_EQ(New[Kernel + "__carve_e1"].CodeDigest, D->Entries[0].CodeDigest) << log();
+  EXPECT_NE(New[Kernel + "__carve_e1"].CodeDigest, New[Kernel].CodeDigest);
+  EXPECT_EQ(Tune({"--entries=blocks"}).Variant, "r64") << log();
 }

@@ -24,8 +24,10 @@ bool ResolvedKernel::holds(unsigned Guard, const LaunchCall &Call) const {
          std::all_of(Its.Values.begin(), Its.Values.end(), [&](const GuardRecord &Value) {
            return ParameterBytes && Call.Parameters && !Call.Extra &&
                   Value.Parameter < ParameterBytes->size() &&
-                  (*ParameterBytes)[Value.Parameter] == Value.Bytes &&
-                  argumentBits(Call.Parameters[Value.Parameter], Value.Bytes) == Value.Bits;
+                  uint64_t(Value.Offset) + Value.Bytes <= (*ParameterBytes)[Value.Parameter] &&
+                  argumentBits(static_cast<const char *>(Call.Parameters[Value.Parameter]) +
+                                   Value.Offset,
+                               Value.Bytes) == Value.Bits;
          });
 }
 

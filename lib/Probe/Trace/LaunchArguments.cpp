@@ -10,33 +10,43 @@ using namespace carve::probe;
 void LaunchArguments::giveUp(Kernels::value_type &Known, std::string &Lines) {
   auto &[Name, Its] = Known;
   if (!std::exchange(Its.Unknown, true))
-    Lines += recordLine(ArgumentRecord{Name, 0, 0, 0});
+    Lines += recordLine(ArgumentRecord{Name, 0, 0, 0, 0});
 }
 
-/// Returns the parameters of a first launch, and calls \p Line for each.
+/// Returns the parameters of a first launch, and the words of its structures, and calls \p Line for
+/// each.
 template <class Write>
 std::vector<LaunchArguments::Parameter>
 LaunchArguments::firstValues(const Kernel &Its, const void *const *Arguments, Write Line) {
   std::vector<Parameter> Values;
-  for (size_t I = 0; I < Its.Bytes.size(); ++I)
-    if (ArgumentRecord::isRecorded(Its.Bytes[I])) {
-      Values.push_back(
-          {unsigned(I), unsigned(Its.Bytes[I]), argumentBits(Arguments[I], Its.Bytes[I])});
-      Line(Values.back());
+  for (size_t I = 0; I < Its.Bytes.size(); ++I) {
+    const size_t Bytes = Its.Bytes[I];
+    for (size_t At = 0; Bytes <= ArgumentRecord::MostBytes && At < Bytes;) {
+      Parameter P{unsigned(I), unsigned(ArgumentRecord::wordAt(At, Bytes)), 0, unsigned(At)};
+      P.First = argumentBits(P.in(Arguments), P.Bytes);
+      Line(P);
+      At += P.Bytes;
+      Values.push_back(P);
     }
+  }
   return Values;
 }
 
-/// Removes the parameters from \p Same that now have another value, and calls \p Line for each
-/// with that value.
+/// Removes the values from \p Same that are now others, and calls \p Line for each with what it is
+/// now. Other addresses may have the same lowest byte, because all of them are aligned: that byte
+/// stays.
 template <class Write>
 void LaunchArguments::dropOtherValues(std::vector<Parameter> &Same, const void *const *Arguments,
                                       Write Line) {
-  std::erase_if(Same, [&](const Parameter &P) {
-    uint64_t Bits = argumentBits(Arguments[P.Number], P.Bytes);
-    if (Bits != P.First)
-      Line(Parameter{P.Number, P.Bytes, Bits});
-    return Bits != P.First;
+  std::erase_if(Same, [&](Parameter &P) {
+    const uint64_t Bits = argumentBits(P.in(Arguments), P.Bytes);
+    if (Bits == P.First)
+      return false;
+    Line(Parameter{P.Number, P.Bytes, Bits, P.Offset});
+    const bool LowestIsSame = P.Bytes == 8 && uint8_t(Bits) == uint8_t(P.First);
+    if (LowestIsSame)
+      P = {P.Number, 1, uint8_t(Bits), 0};
+    return !LowestIsSame;
   });
 }
 
@@ -45,11 +55,11 @@ void LaunchArguments::take(Kernels::value_type &Known, bool First, const LaunchS
                            const void *const *Arguments, std::string &Lines) {
   auto &[Name, Its] = Known;
   auto Line = [&, &Name = Name](const Parameter &P) {
-    Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, P.First});
+    Lines += recordLine(ArgumentRecord{Name, P.Number, P.Bytes, P.First, P.Offset});
   };
   auto ShapeLine = [&, &Name = Name](const Parameter &P) {
     Lines += recordLine(
-        ShapeArgumentRecord{{Name, P.Number, P.Bytes, P.First}, Shape.Grid, Shape.Block});
+        ShapeArgumentRecord{{Name, P.Number, P.Bytes, P.First, P.Offset}, Shape.Grid, Shape.Block});
   };
   if (First)
     Its.Same = firstValues(Its, Arguments, Line);

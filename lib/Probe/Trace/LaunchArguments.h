@@ -47,10 +47,16 @@ public:
   void forgetHandles();
 
 private:
-  /// A parameter that had one value at all launches so far, or at all of one grid and block.
+  /// A parameter, a word of a structure, or the lowest byte of a parameter of 8 bytes, that had one
+  /// value at all launches so far, or at all of one grid and block.
   struct Parameter {
     unsigned Number = 0, Bytes = 0;
     uint64_t First = 0;
+    unsigned Offset = 0; ///< Of the word, in bytes.
+
+    const void *in(const void *const *Arguments) const {
+      return static_cast<const char *>(Arguments[Number]) + Offset;
+    }
   };
   /// A grid and a block.
   using Dimensions = std::pair<std::array<uint32_t, 3>, std::array<uint32_t, 3>>;

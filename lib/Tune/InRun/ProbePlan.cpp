@@ -28,7 +28,7 @@ static std::string printGuard(const std::string &Kernel, unsigned Number,
   std::string Text =
       recordLine(GuardedShape{Kernel, Number, Known.Grid.value_or(Any), Known.Block.value_or(Any)});
   for (const ArgumentValue &V : Known.Values)
-    Text += recordLine(GuardRecord{{Kernel, V.Parameter, V.Bytes, V.Bits}, Number});
+    Text += recordLine(GuardRecord{{Kernel, V.Parameter, V.Bytes, V.Bits, V.Offset}, Number});
   return Text;
 }
 

@@ -348,43 +348,75 @@ static std::vector<KnownLaunch> chooseGroups(std::vector<KnownGroup> Groups,
   return Chosen;
 }
 
-/// Sets JobKernel::Known and KnownShapes of \p K, whose text has the definitions \p Kernels.
-static void findKnownLaunchesOf(JobKernel &K, const ProbeRecord &Trace, const PtxModule &Ptx,
-                                llvm::ArrayRef<KernelDefinition> Kernels) {
-  KnownLaunch OfAll = sameInAllLaunches(Trace, K.Traced, Ptx);
-  if (!OfAll.empty()) {
-    llvm::Expected<AssumedLaunch> Assumed = assumable(Kernels, K.Traced.Kernel, OfAll);
-    if (Assumed)
-      K.Known = std::move(Assumed->Launch);
-    else
-      logLine(K.Traced.Kernel +
-              ": not compiled for its arguments: " + llvm::toString(Assumed.takeError()));
-  }
-  auto Written = [&](const KnownLaunch &Known) {
+namespace {
+/// A kernel whose launches may become known.
+struct WantedKernel {
+  JobKernel *Kernel;
+  KnownLaunch OfAll; ///< What all its launches share.
+  LaunchReads Reads;
+};
+} // namespace
+
+/// Sets JobKernel::Known and KnownShapes of \p Wanted, whose text has the definitions \p Kernels.
+/// Values of floating-point numbers are known only with \p Floats.
+static void findKnownLaunchesOf(const WantedKernel &Wanted, const ProbeRecord &Trace,
+                                const PtxModule &Ptx, llvm::ArrayRef<KernelDefinition> Kernels,
+                                bool Floats) {
+  JobKernel &K = *Wanted.Kernel;
+  auto Written = [&](KnownLaunch Known) -> llvm::Expected<KnownLaunch> {
+    if (!Floats)
+      llvm::erase_if(Known.Values,
+                     [&](const ArgumentValue &V) { return Wanted.Reads.readFloatAt(V); });
+    if (Known.empty())
+      return Known;
     llvm::Expected<AssumedLaunch> Assumed = assumable(Kernels, K.Traced.Kernel, Known);
-    if (Assumed)
-      return std::move(Assumed->Launch);
-    llvm::consumeError(Assumed.takeError()); // Of launches of one shape, nothing more is known.
+    if (!Assumed)
+      return Assumed.takeError();
+    // Aligned addresses alone are not worth another run of cicc for nearly every kernel.
+    return Assumed->onlyAligned() ? KnownLaunch() : std::move(Assumed->Launch);
+  };
+  if (llvm::Expected<KnownLaunch> OfAll = Written(Wanted.OfAll))
+    K.Known = std::move(*OfAll);
+  else
+    logLine(K.Traced.Kernel +
+            ": not compiled for its arguments: " + llvm::toString(OfAll.takeError()));
+  auto WrittenForShape = [&](const KnownLaunch &Known) {
+    llvm::Expected<KnownLaunch> OfShape = Written(Known);
+    if (OfShape)
+      return std::move(*OfShape);
+    llvm::consumeError(OfShape.takeError()); // Of launches of one shape, nothing more is known.
     return KnownLaunch();
   };
   uint64_t TotalNs = 0;
   for (const KernelLaunches &L : K.Traced.Shapes)
     TotalNs += L.TotalNs;
-  K.KnownShapes = chooseGroups(sameInShapes(Trace, K.Traced, Ptx, Written), K.Known, TotalNs);
+  K.KnownShapes =
+      chooseGroups(sameInShapes(Trace, K.Traced, Ptx, WrittenForShape), K.Known, TotalNs);
 }
 
-/// Sets JobKernel::Known and KnownShapes of the kernels of \p Job whose first module is number \p
-/// Index, which was made from \p M.
+/// Sets JobKernel::Known, KnownShapes and KnownPtx of the kernels of \p Job whose first module is
+/// number \p Index, which was made from \p M.
 static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const ProbeRecord &Trace,
                                 TuningJob &Job, const JobContext &Context) {
-  std::vector<JobKernel *> Wanted;
+  const bool Floats = Context.Options.Entries == FurtherEntries::Floats;
+  std::vector<WantedKernel> Wanted;
   for (size_t I : Job.Modules[Index].Kernels) {
     JobKernel &K = Job.Kernels[I];
-    if (K.Modules.front() == Index && mayHaveFurtherEntry(K, Job, Context.Options))
-      Wanted.push_back(&K);
+    if (K.Modules.front() != Index || !mayHaveFurtherEntry(K, Job, Context.Options))
+      continue;
+    const std::string &Name = K.Traced.Kernel;
+    llvm::Expected<LaunchReads> Reads = M.Ptx.launchReads(Name);
+    if (!Reads) {
+      logLine(Name + ": " + llvm::toString(Reads.takeError()));
+      continue;
+    }
+    KnownLaunch OfAll = sameInAllLaunches(Trace, K.Traced, M.Ptx);
+    const std::vector<std::string> Types = parameterTypes(Name);
+    K.KnownPtx = constantsOf(OfAll, *Reads, {Types, Floats});
+    Wanted.push_back({&K, std::move(OfAll), std::move(*Reads)});
   }
   const UnitFrontEnd *FrontEnd = frontEndOf(M.Source, M.Image.PtxDigest);
-  if (Wanted.empty() || !FrontEnd)
+  if (Wanted.empty() || !FrontEnd || !Context.FlavourPtx)
     return;
   llvm::Expected<std::string> Text = Context.Store.blob(FrontEnd->InputDigest);
   llvm::Expected<std::vector<KernelDefinition>> Kernels =
@@ -394,13 +426,13 @@ static void findKnownLaunchesIn(const ParsedModule &M, size_t Index, const Probe
             llvm::toString(Kernels.takeError()));
     return;
   }
-  for (JobKernel *K : Wanted)
-    findKnownLaunchesOf(*K, Trace, M.Ptx, *Kernels);
+  for (const WantedKernel &K : Wanted)
+    findKnownLaunchesOf(K, Trace, M.Ptx, *Kernels, Floats);
 }
 
 void carve::findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
                               TuningJob &Job, const JobContext &Context) {
-  if (Context.Options.Entries != FurtherEntries::Values || !Context.FlavourPtx)
+  if (!allowValues(Context.Options.Entries))
     return;
   runInParallel(Parsed.size(), [&](size_t I) {
     if (Parsed[I].InJob)

@@ -83,9 +83,9 @@ void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &P
 llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
-/// Sets JobKernel::Known and KnownShapes of the kernels that may have further entries for the
-/// values of their arguments, which \p Trace has seen. What cannot be written into a kernel's text
-/// is logged and left out.
+/// Sets JobKernel::Known, KnownShapes and KnownPtx of the kernels that may have further entries for
+/// the values of their arguments, which \p Trace has seen. What cannot be written into a kernel's
+/// text is logged and left out of the first two.
 void findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
                        TuningJob &Job, const JobContext &Context);
 

@@ -50,6 +50,8 @@ struct JobKernel {
   /// the launches with one grid and block, by falling GPU time, and perhaps Known after them. A
   /// launch takes the first that is true of it. Empty if no launches know more than all.
   std::vector<KnownLaunch> KnownShapes = {};
+  /// What is the same in all launches, as far as it can be put into the kernel's PTX.
+  KnownLaunch KnownPtx = {};
 };
 
 /// The launch shape of \p Kernel with the most GPU time. The kernel must have a shape.

@@ -71,6 +71,7 @@ KnobSpace carve::knobSpaceOf(const JobKernel &Kernel, const ParsedModule &M, con
           (Knob != FrontEndKnob::KnownLaunch || !Kernel.Known.empty()) &&
           (Knob != FrontEndKnob::KnownShapes || !Kernel.KnownShapes.empty()))
         Space.FrontEndKnobs.push_back(Knob);
+  Space.KnownPtx = !Kernel.KnownPtx.empty();
   Built.SmemSpillingThreads = smemSpillingThreads(Kernel, Entry, Job, Context.Options.Domain);
   Space.SpillsBelow = spillsBelow(Kernel.Region, Entry);
   Space.SmemSpilling = maySpillToSmem(Kernel, Entry, M, Context.Options.Domain);
@@ -107,8 +108,17 @@ std::vector<VariantSetting> carve::allSettings(const KnobSpace &Space) {
     for (const FrontEndSetting &FrontEnd : FrontEnds)
       for (bool Smem : {false, true})
         for (LoadCaching Loads : Cachings) {
-          VariantSetting V{Cap, FrontEnd.Cap, FrontEnd.Knob, Smem, Loads, {}};
-          if ((!Smem || Space.maySpillBeside(V)) && !V.isDefault())
+          VariantSetting V{.Cap = Cap,
+                           .FrontEndCap = FrontEnd.Cap,
+                           .FrontEnd = FrontEnd.Knob,
+                           .SmemSpilling = Smem,
+                           .Loads = Loads};
+          if (Smem && !Space.maySpillBeside(V))
+            continue;
+          if (!V.isDefault())
+            All.push_back(V);
+          V.KnownPtx = Space.KnownPtx && !isForKnownLaunches(FrontEnd.Knob);
+          if (V.KnownPtx)
             All.push_back(V);
         }
     if (Space.LessOptimized)

@@ -32,6 +32,8 @@ std::vector<VariantCompiler::Code> VariantCompiler::codesOf(const SettingRequest
   const JobKernel &K = Job.Kernels[R.Kernel];
   if (R.Setting.FrontEnd == FrontEndKnob::KnownLaunch)
     return {{R.Kernel, R.Setting, K.Known}};
+  if (R.Setting.KnownPtx)
+    return {{R.Kernel, R.Setting, K.KnownPtx}};
   if (R.Setting.FrontEnd != FrontEndKnob::KnownShapes)
     return {{R.Kernel, R.Setting, {}}};
   VariantSetting OfEach = R.Setting;
@@ -70,7 +72,7 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, const Code &C
       C.Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
       Built.Kernels[C.Kernel].SmemSpillingThreads,
       [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(C)); },
-      Sources.of(Module).Source.RegisterCap);
+      Sources.of(Module).Source.RegisterCap, C.Known);
   if (!Edit)
     return Edit.takeError();
   Clone.Edit = *Edit;
@@ -108,7 +110,8 @@ VariantCompiler::Code VariantCompiler::withoutEmptyFlavour(Code C) const {
   }
   if (*Digest == K.KernelDigest) {
     C.Setting.setFrontEnd({});
-    C.Known = {};
+    if (!C.Setting.KnownPtx)
+      C.Known = {};
   }
   return C;
 }
@@ -248,7 +251,7 @@ CompiledSetting VariantCompiler::joined(const SettingRequest &R, llvm::ArrayRef<
     if (const CompiledSetting &Own = Done.at(*C); !Own.Failure.empty())
       return Own;
   All = Done.at(*Ready.front());
-  if (!isForKnownLaunches(R.Setting.FrontEnd))
+  if (!R.Setting.isForKnownLaunches())
     return All;
   const std::string Name = cloneName(Job.Kernels[R.Kernel].Traced.Kernel, R.Setting);
   for (auto [Asked, C] : llvm::zip_equal(Codes, Ready)) {

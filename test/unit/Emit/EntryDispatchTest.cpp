@@ -43,6 +43,15 @@ TEST(EntryDispatch, source_asksForTheSharedMemoryThatIsLeft) {
   EXPECT_EQ(count(Text, "Block.x == 32u && Block.y == 2u && Block.z == 1u"), 1u);
 }
 
+TEST(EntryDispatch, source_comparesBytesOfArguments) {
+  std::string Text =
+      dispatchSource({{"a", "a__carve_e1", {.Arguments = {{0, 2, 7, 12}, {3, 8, UINT64_MAX}}}, 0}},
+                     {"__cudaRegisterFunction", "cudaLaunchKernel"}, "t");
+  EXPECT_EQ(count(Text, "*(const U2 *)((const char *)Args[0] + 12) == 7ull && "
+                        "*(const U8 *)((const char *)Args[3] + 0) == 18446744073709551615ull"),
+            1u);
+}
+
 TEST(EntryDispatch, whatIsNoObject_fails) {
   for (const char *Bad : {"", "text",
                           "\x7f"

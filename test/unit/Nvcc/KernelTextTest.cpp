@@ -96,7 +96,7 @@ TEST(KernelText, assumptions_standAtTheHeadOfTheBody) {
       "namespace {\n" GLOBAL " void k(float *p, float f, int n, bool b)\n{ p[n] "
       "= f; }\n}\n" GLOBAL " void other() {}\n";
   KnownLaunch Known;
-  Known.Values = {{0, 8, 4096}, {1, 4, 7}, {2, 4, 0xffffffff}, {3, 1, 1}, {9, 4, 1}};
+  Known.Values = {{0, 8, 4097}, {1, 8, 7}, {2, 4, 0xffffffff}, {3, 1, 1}, {9, 4, 1}};
   Known.Block = {{256, 1, 1}};
   std::string Wanted = Text;
   Wanted.insert(Wanted.find(" p[n]"),
@@ -110,6 +110,62 @@ TEST(KernelText, assumptions_standAtTheHeadOfTheBody) {
   EXPECT_EQ(Written.Values, (std::vector<ArgumentValue>{{2, 4, 0xffffffff}, {3, 1, 1}}));
   EXPECT_EQ(Written.Block, Known.Block);
   EXPECT_EQ(assumed(Text, Name, Written), Wanted);
+}
+
+TEST(KernelText, values_ofOtherSizesOrOfParts_areLeftOut) {
+  KnownLaunch Known;
+  Known.Values = {{0, 2, 7}, {1, 8, 7}, {2, 2, 7, 2}, {3, 1, 7}, {4, 4, 7}};
+  EXPECT_EQ(
+      writtenOf(GLOBAL " void k(int a, long b, int c, short d, unsigned e) {}", "_Z1kilisj", Known)
+          .Values,
+      (std::vector<ArgumentValue>{{1, 8, 7}, {4, 4, 7}}));
+}
+
+TEST(KernelText, floats_areSetToTheirBits) {
+  const std::string Text = GLOBAL " void k(float a, double b, const float c, const double d) {}";
+  auto Written = [&](uint64_t A, uint64_t B, uint64_t C, uint64_t D) {
+    KnownLaunch Known{{{0, 4, A}, {1, 8, B}, {2, 4, C}, {3, 8, D}}, {}, {}};
+    return llvm::StringRef(assumed(Text, "_Z1kfdfd", Known)).split('{').second.str();
+  };
+  EXPECT_EQ(Written(0x80000000, 0x7ff8000000000001, 0x3fc00000, 0xbff0000000000000),
+            " a = __builtin_bit_cast(float, 2147483648u); b = __builtin_bit_cast(double, "
+            "9221120237041090561ull); __builtin_assume(c == __builtin_bit_cast(float, "
+            "1069547520u)); __builtin_assume(d == __builtin_bit_cast(double, "
+            "13830554455654793216ull));}");
+  // Nothing equals a NaN, and 0 equals -0.
+  EXPECT_EQ(Written(0, 0, 0x7fc00000, 0),
+            " a = __builtin_bit_cast(float, 0u); b = __builtin_bit_cast(double, 0ull);}");
+  EXPECT_EQ(Written(0, 0, 0x80000000, 0xfff0000000000000), Written(0, 0, 0x7f800000, 0));
+}
+
+TEST(KernelText, alignedAddresses_areAssumedUnlessTheyAreRestricted) {
+  const std::string Text = GLOBAL " void k(float *a, const S *const b, int *__restrict__ c, void "
+                                  "(*d)(int), float *e, float *f) {}";
+  KnownLaunch Known{
+      {{0, 8, 0x7f0000001000}, {1, 1, 0}, {2, 8, 4096}, {3, 8, 4096}, {4, 8, 4112}, {5, 1, 16}},
+      {},
+      {}};
+  const char *Name = "_Z1kPfPK1SPiPFviES_S_";
+  EXPECT_NE(assumed(Text, Name, Known)
+                .find("{ __builtin_assume(((unsigned long long)a & 255) == 0); "
+                      "__builtin_assume(((unsigned long long)b & 255) == 0);}"),
+            std::string::npos)
+      << assumed(Text, Name, Known);
+  std::vector<KernelDefinition> Kernels = llvm::cantFail(kernelDefinitions(Text));
+  AssumedLaunch Written = llvm::cantFail(assumable(Kernels, Name, Known));
+  EXPECT_EQ(Written.Launch.Values, (std::vector<ArgumentValue>{{0, 1, 0}, {1, 1, 0}}));
+  EXPECT_TRUE(Written.onlyAligned());
+  EXPECT_EQ(assumed(Text, Name, Written.Launch), assumed(Text, Name, Known));
+  Known.Grid = {{2, 1, 1}};
+  EXPECT_FALSE(llvm::cantFail(assumable(Kernels, Name, Known)).onlyAligned());
+}
+
+TEST(KernelText, parameterTypes_areThoseOfTheName) {
+  EXPECT_EQ(parameterTypes("_ZN1a1kIfEEvPT_iS2_1Sy"),
+            (Lines{"float*", "int", "float*", "S", "unsigned long long"}));
+  EXPECT_EQ(parameterTypes("_Z1kv"), Lines());
+  EXPECT_EQ(parameterTypes("k"), Lines());
+  EXPECT_EQ(parameterTypes("_Zx"), Lines());
 }
 
 TEST(KernelText, parameterNamedAsADimension_hidesIt) {
@@ -129,8 +185,8 @@ TEST(KernelText, whatCouldBeMeantTwice_isRefused) {
   EXPECT_NE(assumed(ByCount, "_Z1kii", Known).find("int m) { __builtin_assume(n =="),
             std::string::npos);
   EXPECT_EQ(assumed(Two, "_Z1li", Known), "unknown-text: 0 definitions of _Z1li, expected one");
-  EXPECT_EQ(assumed(GLOBAL " void k(float n) {}", "_Z1kf", Known),
-            "unknown-text: nothing that is known of _Z1kf can be assumed");
+  EXPECT_EQ(assumed(GLOBAL " void k(S *n) {}", "_Z1kP1S", Known),
+            "unknown-text: nothing that is known of _Z1kP1S can be assumed");
   // C has no types in its names, so those of the text count.
   EXPECT_NE(assumed(GLOBAL " void k(int n) {}", "k", Known).find("assume"), std::string::npos);
   EXPECT_EQ(assumed(GLOBAL " void k(size n) {}", "k", Known),

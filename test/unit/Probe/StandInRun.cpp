@@ -42,7 +42,7 @@ std::string StandInRun::planText(const StandInPlan &Plan) const {
     }
     auto Guard = [&](const char *Number, unsigned Count) {
       return "guard\t" + Kernel + "\t" + Number + "\t" + std::to_string(placeOfCount(Kernel)) +
-             "\t4\t" + std::to_string(Count) + "\n";
+             "\t4\t" + std::to_string(Count) + "\t" + std::to_string(Plan.GuardedOffset) + "\n";
     };
     if (!Plan.Guarded.empty())
       Text += Guard("1", Plan.GuardedCount);

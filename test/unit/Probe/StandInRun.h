@@ -21,6 +21,7 @@ struct StandInPlan {
   /// The variants of every kernel that may run only if the kernel's count is GuardedCount.
   std::set<std::string> Guarded = {};
   unsigned GuardedCount = 0;
+  unsigned GuardedOffset = 0; ///< Where the guard has it in the parameter, in bytes.
   /// Whether `fast` is another code of the variant `odd`, for launches with half of GuardedCount,
   /// and with the grid GuardedGrid if that is not empty.
   bool SecondCode = false;

@@ -115,16 +115,16 @@ TEST(StandInArguments, parametersThatVary_haveTwoValues) {
   StandInRun Lengths("lengths");
   std::vector<Fields> Lines = Lengths.Traced.of("argument");
   ASSERT_EQ(Lines.size(), 3u);
-  EXPECT_EQ(Lines[1], (Fields{"step", "1", "4", "4096"}));
-  EXPECT_EQ(Lines[2], (Fields{"step", "1", "4", "2048"}));
+  EXPECT_EQ(Lines[1], (Fields{"step", "1", "4", "4096", "0"}));
+  EXPECT_EQ(Lines[2], (Fields{"step", "1", "4", "2048", "0"}));
   Lines = Lengths.Traced.of("shape-argument");
   ASSERT_EQ(Lines.size(), 3u) << "all launches have one grid and block";
-  EXPECT_EQ(Lines[2], (Fields{"step", "16,1,1", "64,1,1", "1", "4", "2048"}));
+  EXPECT_EQ(Lines[2], (Fields{"step", "16,1,1", "64,1,1", "1", "4", "2048", "0"}));
 }
 
 TEST(StandInArguments, argumentsInABuffer_areUnknown) {
   StandInRun Run("packed");
-  EXPECT_EQ(Run.Traced.of("argument"), (std::vector<Fields>{{"step", "0", "0", "0"}}));
+  EXPECT_EQ(Run.Traced.of("argument"), (std::vector<Fields>{{"step", "0", "0", "0", "0"}}));
 }
 
 TEST(StandInArguments, timingRun_recordsNone) {

@@ -19,6 +19,8 @@ TEST(EntryGuard, text_namesWhatIsSet) {
   EXPECT_EQ(guardText({.MaxThreads = 256}), "threads <= 256");
   EXPECT_EQ(guardText({.MaxThreads = 256, .Block = {{16, 16, 1}}, .Grid = {{1, 2, 3}}}),
             "threads <= 256, block 16x16x1, grid 1x2x3");
+  EXPECT_EQ(guardText({.Arguments = {{0, 4, 7}, {0, 4, 8, 12}}}),
+            "parameter 0 = 7, parameter 0 + 12 = 8");
 }
 
 TEST(EntryGuard, dimensions_areReadBackAndNothingElseIs) {

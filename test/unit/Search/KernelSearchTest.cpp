@@ -274,6 +274,31 @@ TEST(KernelSearch, frontEndKnobs_areTriedAtTheBestToo) {
     }
 }
 
+TEST(KernelSearch, constantsInThePtx_areTriedAloneAndCombinedIfTheyDoSomething) {
+  for (bool Idle : {false, true}) {
+    KnobSpace Space = space();
+    Space.KnownPtx = true;
+    KernelSearch S(Space, 2);
+    World W;
+    W.Code = [&](Candidate &C) {
+      VariantSetting Same = C.Setting;
+      Same.KnownPtx = Same.KnownPtx && !Idle;
+      C.CodeDigest = variantName(Same);
+    };
+    W.Ratio = [](const VariantSetting &V) {
+      return (V.Cap == 64u ? 0.9 : V.Cap ? 1.05 : 1) - (V.KnownPtx ? 0.02 : 0);
+    };
+    W.run(S, {12, 8, 8});
+    unsigned Alone = 0, Combined = 0;
+    for (const auto &Round : W.Proposed)
+      for (const VariantSetting &V : Round)
+        if (V.KnownPtx)
+          ++(V == parsed("knownptx") ? Alone : Combined);
+    EXPECT_EQ(Alone, 1u);
+    EXPECT_EQ(Combined == 0, Idle) << Combined;
+  }
+}
+
 TEST(KernelSearch, frontEndKnobThatDoesNothing_isNotCombined) {
   for (bool Refused : {true, false}) {
     KnobSpace Space = space();
@@ -487,6 +512,18 @@ TEST(KnobSpace, neighbours_differInOneKnob) {
   EXPECT_TRUE(names(2, "r40-cg").count("r40-cs"));
   Space.Only = {parsed("r40-cg"), parsed("cg")};
   EXPECT_EQ(names(2, "r40"), Expected{"r40-cg"});
+}
+
+TEST(KnobSpace, codeForKnownLaunches_isMadeInOneWay) {
+  KnobSpace Space = space();
+  Space.FrontEndKnobs = {FrontEndKnob::UnrollByTwo, FrontEndKnob::KnownLaunch,
+                         FrontEndKnob::KnownShapes};
+  Space.KnownPtx = true;
+  for (const char *Of : {"known", "shapes", "knownptx", "r40-knownptx"})
+    for (const VariantSetting &V : neighboursOf(Space, 3, parsed(Of)))
+      EXPECT_FALSE(V.KnownPtx && isForKnownLaunches(V.FrontEnd)) << Of << " " << variantName(V);
+  EXPECT_TRUE(
+      llvm::is_contained(neighboursOf(Space, 3, parsed("unroll2")), parsed("unroll2-knownptx")));
 }
 
 TEST(KnobSpace, caps_stayInTheRegisterRegion) {

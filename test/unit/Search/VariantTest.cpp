@@ -7,9 +7,9 @@
 using namespace carve;
 
 TEST(VariantName, name_isReadBackAsTheSameSetting) {
-  VariantSetting All{40, 255, FrontEndKnob::UnrollByTwo, true, LoadCaching::L2Only, 10, 1};
-  EXPECT_EQ(variantName(All), "r40-f255-unroll2-smem-cg-l10-o1");
-  EXPECT_EQ(llvm::cantFail(parseVariantName("r40-f255-unroll2-smem-cg-l10-o1")), All);
+  VariantSetting All{40, 255, FrontEndKnob::UnrollByTwo, true, LoadCaching::L2Only, 10, 1, true};
+  EXPECT_EQ(variantName(All), "r40-f255-unroll2-knownptx-smem-cg-l10-o1");
+  EXPECT_EQ(llvm::cantFail(parseVariantName("r40-f255-unroll2-knownptx-smem-cg-l10-o1")), All);
   EXPECT_EQ(variantName({}), "default");
   EXPECT_TRUE(llvm::cantFail(parseVariantName("default")).isDefault());
   VariantSetting LevelOnly;
@@ -44,6 +44,16 @@ TEST(VariantName, eachFrontEndKnob_isReadBackAsTheSameSetting) {
   }
 }
 
+TEST(VariantName, constantsInThePtx_haveAName) {
+  VariantSetting V{.Cap = 40, .FrontEnd = FrontEndKnob::KnownLaunch, .SmemSpilling = true};
+  V.KnownPtx = true;
+  EXPECT_EQ(variantName(V), "r40-known-knownptx-smem");
+  EXPECT_EQ(llvm::cantFail(parseVariantName(variantName(V))), V);
+  V = llvm::cantFail(parseVariantName("knownptx"));
+  EXPECT_TRUE(V.KnownPtx && V.isForKnownLaunches() && V.needsComparedOutput());
+  EXPECT_FALSE(VariantSetting{.FrontEnd = FrontEndKnob::UnrollMore}.isForKnownLaunches());
+}
+
 TEST(VariantName, frontEnd_isThePartThatNamesTheFlavour) {
   VariantSetting V = llvm::cantFail(parseVariantName("r40-f255-noremat-smem"));
   FrontEndSetting Of255{255, FrontEndKnob::NoRematerialization};
@@ -64,9 +74,9 @@ TEST(VariantName, assembler_isThePartThatPtxasIsTold) {
 }
 
 TEST(VariantName, malformedName_isRefused) {
-  for (const char *Name :
-       {"", "r", "x40", "f255-r40", "r40-", "r040", "r40-r48", "default-r40", "cg-cs", "cs-smem",
-        "noalloc2", "unroll-f255", "unroll3", "unroll-unroll2", "smem-noremat", "o1-l0", "o"}) {
+  for (const char *Name : {"", "r", "x40", "f255-r40", "r40-", "r040", "r40-r48", "default-r40",
+                           "cg-cs", "cs-smem", "noalloc2", "unroll-f255", "unroll3",
+                           "unroll-unroll2", "smem-noremat", "smem-knownptx", "o1-l0", "o"}) {
     auto V = parseVariantName(Name);
     ASSERT_FALSE(V) << Name;
     EXPECT_NE(llvm::toString(V.takeError()).find(std::string("variant '") + Name),

@@ -366,7 +366,8 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
       {withKernel("    arch: sm_90\n"), "p.yaml:3: no 'variant' in kernel entry"},
       {withKernel("    variant: {cpa: 40}\n"),
        "p.yaml:4: unknown key 'cpa' in variant, expected cap, frontend-cap, "
-       "frontend-knob, smem-spilling, load-cache, register-usage-level, optimization-level"},
+       "frontend-knob, known-ptx, smem-spilling, load-cache, register-usage-level, "
+       "optimization-level"},
       {withKernel("    variant: {frontend-cap: 256}\n"),
        "p.yaml:4: frontend-cap: '256', expected a number in 1..255"},
       {withKernel("    variant: {frontend-cap: 0}\n"),
@@ -424,7 +425,7 @@ TEST(Profile, badProfile_read_errorNamesLineAndValue) {
       {withArgument("{parameter: 1, bytes: 4, value: -1}"),
        "p.yaml:6: value: '-1', expected a whole number from 0 on"},
       {withArgument("{parameter: 1, bytes: 1, value: 0}, {parameter: 1, bytes: 1, value: 1}"),
-       "p.yaml:6: parameter: 1, expected one after 1"},
+       "p.yaml:6: parameter: 1, offset 0, expected a place after parameter 1, offset 0"},
       {withKernel("    variant: {smem-spilling: false}\n"),
        "p.yaml:4: smem-spilling: 'false', expected true"},
       {withKernel("    variant: {smem-spilling: }\n"),
@@ -520,6 +521,40 @@ TEST(DecisionDigest, digest_anyInputChanged_differs) {
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", {"-O3-m64"}), Base);
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", {"-O3 -m64"}), Base);
   EXPECT_NE(decisionDigest("d", "sm_90", "13.0.88", Options, ImageOrigin::FromPtx), Base);
+}
+
+TEST(Profile, partsOfArguments_areReadBackAndMustRise) {
+  Profile P;
+  Decision D;
+  D.Kernel = "k";
+  D.Entries = {{{.Arguments = {{1, 4, 7}, {1, 2, 8, 6}, {2, 1, 9, 3}}}, {.Cap = 40}}};
+  D.Entries[0].Variant.KnownPtx = true;
+  P.put(D);
+  std::string Text = printProfile(P);
+  EXPECT_NE(Text.find("arguments: [{parameter: 1, bytes: 4, value: 7}, {parameter: 1, offset: 6, "
+                      "bytes: 2, value: 8}, {parameter: 2, offset: 3, bytes: 1, value: 9}]}\n"
+                      "        variant: {cap: 40, known-ptx: true}\n"),
+            std::string::npos)
+      << Text;
+  EXPECT_EQ(valueOf(parseProfile(Text, "p.yaml")).Kernels.at(0).Entries, D.Entries);
+  auto Refused = [&](std::string From, const std::string &To) {
+    std::string Bad = Text;
+    Bad.replace(Bad.find(From), From.size(), To);
+    return messageOf(parseProfile(Bad, "p.yaml"));
+  };
+  EXPECT_NE(Refused("parameter: 1, offset: 6", "parameter: 1, offset: 0")
+                .find("parameter: 1, offset 0, expected a place after parameter 1, offset 0"),
+            std::string::npos);
+  EXPECT_NE(Refused("offset: 6", "offset: 32769").find("32768"), std::string::npos);
+  EXPECT_NE(Refused("known-ptx: true", "known-ptx: false").find("true"), std::string::npos);
+  EXPECT_NE(Refused("variant: default", "variant: {known-ptx: true}")
+                .find("known-ptx in the variant of a kernel, expected it only in entries"),
+            std::string::npos);
+  D.Entries[0].When = {.MaxThreads = 64};
+  P.put(D);
+  EXPECT_NE(messageOf(parseProfile(printProfile(P), "p"))
+                .find("known-ptx when threads <= 64, expected a guard with"),
+            std::string::npos);
 }
 
 TEST(Profile, furtherEntries_areReadBackAndCompiledAgain) {

@@ -23,14 +23,44 @@ TEST(KernelArguments, parametersWithOneValue_areTheSame) {
   KernelArguments A =
       processOf({{"k", 3, 8, UINT64_MAX}, number(0, 5), number(1, 7), number(1, 8)});
   EXPECT_EQ(A.same(), (Values{{0, 4, 5}, {3, 8, UINT64_MAX}}));
-  EXPECT_EQ(A.print("k"), "argument\tk\t0\t4\t5\nargument\tk\t1\t4\t7\nargument\tk\t1\t4\t8\n"
-                          "argument\tk\t3\t8\t18446744073709551615\n");
+  EXPECT_EQ(A.print("k"),
+            "argument\tk\t0\t4\t5\t0\nargument\tk\t1\t4\t7\t0\nargument\tk\t1\t4\t8\t0\n"
+            "argument\tk\t3\t8\t18446744073709551615\t0\n");
+}
+
+TEST(KernelArguments, wordsOfAStructure_areComparedOneByOne) {
+  KernelArguments A = processOf({{"k", 1, 4, 7, 8}, {"k", 1, 4, 5, 0}, {"k", 1, 4, 6, 4}});
+  A.add(ArgumentRecord{"k", 1, 4, 9, 4});
+  EXPECT_EQ(A.same(), (Values{{1, 4, 5, 0}, {1, 4, 7, 8}}));
+  EXPECT_EQ(A.print("k"), "argument\tk\t1\t4\t5\t0\nargument\tk\t1\t4\t6\t4\n"
+                          "argument\tk\t1\t4\t9\t4\nargument\tk\t1\t4\t7\t8\n");
+  KernelArguments B = processOf({{"k", 1, 4, 5, 0}, {"k", 1, 4, 6, 4}, {"k", 1, 4, 8, 8}});
+  B.merge(A);
+  EXPECT_EQ(B.same(), (Values{{1, 4, 5, 0}}));
+}
+
+TEST(KernelArguments, addressThatVaries_keepsItsLowestByteIfThatStays) {
+  KernelArguments A = processOf({{"k", 0, 8, 0x1200}, {"k", 0, 8, 0x3400}});
+  EXPECT_EQ(A.same(), (Values{{0, 1, 0}}));
+  EXPECT_EQ(processOf({{"k", 0, 8, 0x1210}, {"k", 0, 8, 0x3410}}).same(), (Values{{0, 1, 0x10}}));
+  EXPECT_EQ(processOf({{"k", 0, 8, 0x1200}, {"k", 0, 8, 0x3410}}).same(), Values());
+  // The third value has another byte.
+  KernelArguments B = processOf({{"k", 0, 8, 0x1200}, {"k", 0, 8, 0x3400}, {"k", 0, 1, 0x10}});
+  EXPECT_EQ(B.same(), Values());
+  EXPECT_EQ(B.print("k"), "argument\tk\t0\t8\t4608\t0\nargument\tk\t0\t8\t13312\t0\n"
+                          "argument\tk\t0\t1\t16\t0\n");
+  A.merge(processOf({{"k", 0, 8, 0x5600}}));
+  EXPECT_EQ(A.same(), (Values{{0, 1, 0}}));
+  A.merge(B);
+  EXPECT_EQ(A.same(), Values());
+  EXPECT_EQ(processOf({{"k", 0, 8, 5}, {"k", 0, 1, 5}}).same(), (Values{{0, 8, 5}}))
+      << "the byte is the first value's";
 }
 
 TEST(KernelArguments, launchThatCouldNotBeRead_leavesNothingKnown) {
   KernelArguments A = processOf({number(0, 5), {"k", 0, 0, 0}});
   EXPECT_EQ(A.same(), Values());
-  EXPECT_EQ(A.print("k"), "argument\tk\t0\t0\t0\n");
+  EXPECT_EQ(A.print("k"), "argument\tk\t0\t0\t0\t0\n");
   KernelArguments B = processOf({number(0, 5)});
   B.merge(A);
   EXPECT_EQ(B.same(), Values());
@@ -83,6 +113,19 @@ TEST(KernelArguments, parametersWithOneValueInAShape_areTheSameThere) {
   EXPECT_EQ(R.sameArguments("k", blocks(2)), A.sameIn(blocks(2)));
   EXPECT_EQ(R.sameArguments("k", blocks(3)), A.sameIn(blocks(3)));
   EXPECT_EQ(R.sameArguments("l", blocks(2)), Values());
+}
+
+TEST(KernelArguments, wordsAndAddressesInAShape_areComparedAsInAllLaunches) {
+  KernelArguments A = processOf({{"k", 0, 8, 0x1200}, {"k", 1, 4, 5, 0}, {"k", 1, 4, 6, 4}});
+  for (const ArgumentRecord &R :
+       std::vector<ArgumentRecord>{{"k", 0, 8, 0x3410}, {"k", 1, 4, 7, 4}})
+    A.add(R);
+  for (const KernelArgument &R : std::vector<KernelArgument>{
+           {"k", 0, 8, 0x1200}, {"k", 0, 8, 0x2200}, {"k", 1, 4, 5, 0}, {"k", 1, 4, 6, 4}})
+    A.add(ShapeArgumentRecord{R, {2, 1, 1}, {64, 1, 1}});
+  EXPECT_EQ(A.same(), (Values{{1, 4, 5, 0}}));
+  EXPECT_EQ(A.sameIn(blocks(2)), (Values{{0, 1, 0}, {1, 4, 5, 0}, {1, 4, 6, 4}}));
+  EXPECT_NE(A.print("k").find("shape-argument\tk\t2,1,1\t64,1,1\t1\t4\t6\t4\n"), std::string::npos);
 }
 
 TEST(KernelArguments, processesWithOtherValuesInAShape_makeTheParameterVaryThere) {

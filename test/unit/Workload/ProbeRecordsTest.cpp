@@ -226,22 +226,22 @@ TEST(ProbeRecords, graphShare_isThatOfTheirKernelsTime) {
 
 TEST(ProbeRecords, arguments_severalProcesses_areComparedByKernel) {
   ProbeRecord R;
-  const std::string Both = "argument\ta\t0\t8\t4096\nargument\ta\t2\t4\t7\n";
+  const std::string Both = "argument\ta\t0\t8\t4096\t0\nargument\ta\t2\t4\t7\t0\n";
   ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Both + "end\n", "1", R)), "");
-  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "argument\tb\t0\t0\t0\nend\n", "2", R)), "");
+  ASSERT_EQ(messageOf(readProbeFile(ProbeHead + "argument\tb\t0\t0\t0\t0\nend\n", "2", R)), "");
   using Values = std::vector<ArgumentValue>;
   EXPECT_EQ(R.sameArguments("a"), (Values{{0, 8, 4096}, {2, 4, 7}}))
       << "the second process never launched it";
   EXPECT_EQ(R.sameArguments("b"), Values());
   EXPECT_EQ(R.sameArguments("c"), Values());
   std::string Other = Both;
-  Other.replace(Other.find("4096"), 4, "8192");
+  Other.replace(Other.find("4096"), 4, "8193");
   ASSERT_EQ(messageOf(readProbeFile(ProbeHead + Other + "end\n", "3", R)), "");
   EXPECT_EQ(R.sameArguments("a"), (Values{{2, 4, 7}}));
   ProbeRecord Again = parsed(printProbeRecord(R));
   EXPECT_EQ(Again.sameArguments("a"), (Values{{2, 4, 7}}));
   EXPECT_EQ(printProbeRecord(Again), printProbeRecord(R));
-  EXPECT_EQ(failure(ProbeHead + "argument\ta\t0\t8\t-1\n"),
+  EXPECT_EQ(failure(ProbeHead + "argument\ta\t0\t8\t-1\t0\n"),
             "p:3: 'argument' record: field 4 is '-1', expected a number");
 }
 

@@ -104,9 +104,9 @@ TEST(Plan, planWithAnUnknownLine_isRefused) {
 
 TEST(Plan, guardedVariants_haveGuardsOfTheirKernel) {
   Plan P;
-  ASSERT_TRUE(read(P, "carve-plan\t1\nguard\tk\t1\t2\t4\t4096\nguard\tl\t1\t0\t1\t1\n"
+  ASSERT_TRUE(read(P, "carve-plan\t1\nguard\tk\t1\t2\t4\t4096\t8\nguard\tl\t1\t0\t1\t1\t0\n"
                       "variant\tk\tknown\tk__b\t1\nvariant\tk\tcontrol\tk__a\t0\n"
-                      "kernel\tk\treplay\tnone\nguard\tk\t1\t3\t8\t18446744073709551615\n"
+                      "kernel\tk\treplay\tnone\nguard\tk\t1\t3\t8\t18446744073709551615\t0\n"
                       "kernel\tl\treplay\tnone\n"));
   const PlannedKernel *K = P.find("k");
   ASSERT_TRUE(K);
@@ -120,13 +120,14 @@ TEST(Plan, guardedVariants_haveGuardsOfTheirKernel) {
   EXPECT_EQ(Values[0].Parameter, 2u);
   EXPECT_EQ(Values[0].Bytes, 4u);
   EXPECT_EQ(Values[0].Bits, 4096u);
+  EXPECT_EQ(Values[0].Offset, 8u);
   EXPECT_EQ(Values[1].Bits, UINT64_MAX);
   EXPECT_EQ(P.find("l")->Guards.at(1).Values.size(), 1u);
 }
 
 TEST(Plan, variantWithSeveralCodes_hasAGuardForEach) {
   const std::string Head = "carve-plan\t1\nkernel\tk\treplay\tnone\n"
-                           "variant\tk\tcontrol\tk__a\t0\nguard\tk\t1\t2\t4\t4096\n"
+                           "variant\tk\tcontrol\tk__a\t0\nguard\tk\t1\t2\t4\t4096\t0\n"
                            "guard-shape\tk\t2\t7,1,1\t0,0,0\nguard-shape\tk\t3\t0,0,0\t64,1,1\n";
   const std::string Codes = "variant\tk\tshapes\tk__1\t1\nvariant\tk\tshapes\tk__2\t2\n"
                             "variant\tk\tshapes\tk__3\t3\n";
@@ -150,8 +151,9 @@ TEST(Plan, variantWithSeveralCodes_hasAGuardForEach) {
 
 TEST(Plan, guardThatCannotBeChecked_isRefused) {
   for (const char *Guard :
-       {"guard\tk\t1\t2\t3\t0\n", "guard\tk\t1\t2\t0\t0\n", "guard\tk\t1\t2\t16\t0\n",
-        "guard\tk\t1\t2\t4\n", "guard\tj\t1\t2\t4\t0\n", "guard-shape\tk\t1\t7,1\t0,0,0\n"}) {
+       {"guard\tk\t1\t2\t3\t0\t0\n", "guard\tk\t1\t2\t0\t0\t0\n", "guard\tk\t1\t2\t16\t0\t0\n",
+        "guard\tk\t1\t2\t4\n", "guard\tk\t1\t2\t4\t0\n", "guard\tj\t1\t2\t4\t0\t0\n",
+        "guard-shape\tk\t1\t7,1\t0,0,0\n"}) {
     Plan P;
     EXPECT_FALSE(read(P, std::string("carve-plan\t1\nkernel\tk\treplay\tnone\n") + Guard)) << Guard;
   }
@@ -165,7 +167,7 @@ TEST(Plan, dispatchedKernel_hasOneVariantBesidesTheControl) {
   ASSERT_TRUE(read(Sound, Kernel + One + Control));
   EXPECT_EQ(Sound.find("k")->Mode, TimingMode::Dispatch);
   EXPECT_FALSE(isReplayed(Sound.find("k")->Mode));
-  const std::string Guards = "guard\tk\t1\t2\t4\t1\nguard\tk\t2\t2\t4\t2\n";
+  const std::string Guards = "guard\tk\t1\t2\t4\t1\t0\nguard\tk\t2\t2\t4\t2\t0\n";
   Plan OfTwoCodes;
   EXPECT_TRUE(read(OfTwoCodes, Kernel + Control + Guards + "variant\tk\tshapes\tk__b\t1\n" +
                                    "variant\tk\tshapes\tk__c\t2\n"));

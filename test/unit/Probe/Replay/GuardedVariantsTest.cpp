@@ -70,6 +70,14 @@ TEST(GuardedRotation, argumentsThatAreNotRead_leaveOutTheVariant) {
   EXPECT_EQ(Turns["fast"], 10u);
 }
 
+TEST(GuardedRotation, guardBeyondTheParameter_leavesOutTheVariant) {
+  StandInRun Run("lengths", "known");
+  StandInPlan Plan = guardedPlan("rotate", standin::KnownCount >> 8);
+  Plan.GuardedOffset = 1; // Its last byte would be read from what follows the argument.
+  expectUnchanged(Run, Plan);
+  EXPECT_EQ(countsByVariant(Run.Timed, "rotated", 6)["odd"], 0u);
+}
+
 TEST(GuardedReplay, launchWithItsValues_comparesAndTimesTheVariant) {
   StandInRun Run("lengths", "known");
   expectUnchanged(Run, guardedPlan("replay", standin::KnownCount));

@@ -52,11 +52,13 @@ static std::string added(LaunchArguments &All, const void *Handle, const Launche
   return linesOf(Lines, OfShapes);
 }
 
-static const char FirstLines[] = "argument\tk\t0\t8\t139637976731648\n"
-                                 "argument\tk\t2\t4\t4096\nargument\tk\t3\t1\t1\n";
-static const char UnknownLine[] = "argument\tk\t0\t0\t0\n";
+static const char FirstLines[] = "argument\tk\t0\t8\t139637976731648\t0\n"
+                                 "argument\tk\t1\t4\t0\t0\nargument\tk\t1\t4\t0\t4\n"
+                                 "argument\tk\t1\t4\t0\t8\nargument\tk\t1\t4\t0\t12\n"
+                                 "argument\tk\t2\t4\t4096\t0\nargument\tk\t3\t1\t1\t0\n";
+static const char UnknownLine[] = "argument\tk\t0\t0\t0\t0\n";
 
-TEST(LaunchArguments, firstLaunch_recordsParametersOfNumberSizes) {
+TEST(LaunchArguments, firstLaunch_recordsNumbersAndWordsOfStructures) {
   LaunchArguments All;
   LaunchedValues Values;
   EXPECT_EQ(compared(All, kernelHandle(1), Values), "unknown");
@@ -69,12 +71,56 @@ TEST(LaunchArguments, otherValue_isRecordedOnce) {
   LaunchedValues Values;
   added(All, kernelHandle(1), Values);
   Values.Count = 0xffffffff;
-  std::memset(Values.Structure, 1, sizeof Values.Structure);
-  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t2\t4\t4294967295\n");
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t2\t4\t4294967295\t0\n");
   Values.Count = 7;
   EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
   Values.Flag = false;
-  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t3\t1\t0\n");
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t3\t1\t0\t0\n");
+}
+
+TEST(LaunchArguments, structure_isComparedByWords) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  std::memset(Values.Structure + 7, 1, 2); // The last byte of one word, and the first of the next.
+  EXPECT_EQ(compared(All, kernelHandle(1), Values),
+            "argument\tk\t1\t4\t16777216\t4\nargument\tk\t1\t4\t1\t8\n");
+  std::memset(Values.Structure, 2, sizeof Values.Structure);
+  EXPECT_EQ(compared(All, kernelHandle(1), Values),
+            "argument\tk\t1\t4\t33686018\t0\nargument\tk\t1\t4\t33686018\t12\n");
+}
+
+TEST(LaunchArguments, endOfAStructure_hasSmallerWords) {
+  const unsigned char Structure[7] = {1, 0, 0, 0, 2, 0, 3};
+  const void *Arguments[] = {Structure};
+  LaunchArguments All;
+  std::string Lines;
+  All.add(kernelHandle(1), "k", std::vector<size_t>{7}, Small, Arguments, Lines);
+  EXPECT_EQ(linesOf(Lines, false), "argument\tk\t0\t4\t1\t0\nargument\tk\t0\t2\t2\t4\n"
+                                   "argument\tk\t0\t1\t3\t6\n");
+}
+
+TEST(LaunchArguments, structureThatIsTooLarge_isNotRead) {
+  const void *Arguments[] = {nullptr};
+  LaunchArguments All;
+  std::string Lines;
+  All.add(kernelHandle(1), "k", std::vector<size_t>{4097}, Small, Arguments, Lines);
+  EXPECT_TRUE(All.compare(kernelHandle(1), Small, Arguments, Lines));
+  EXPECT_EQ(Lines, "");
+}
+
+TEST(LaunchArguments, addressThatVaries_isComparedByItsLowestByte) {
+  LaunchArguments All;
+  LaunchedValues Values;
+  added(All, kernelHandle(1), Values);
+  Values.Address = 0x2000;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t0\t8\t8192\t0\n");
+  Values.Address = 0x3000;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
+  Values.Address = 0x3010;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "argument\tk\t0\t1\t16\t0\n");
+  Values.Address = 0x3020;
+  EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
 }
 
 TEST(LaunchArguments, kernelWithTwoHandles_hasOneFirstLaunch) {
@@ -83,7 +129,7 @@ TEST(LaunchArguments, kernelWithTwoHandles_hasOneFirstLaunch) {
   added(All, kernelHandle(1), Values);
   EXPECT_EQ(added(All, kernelHandle(2), Values), "");
   Values.Count = 1;
-  EXPECT_EQ(compared(All, kernelHandle(2), Values), "argument\tk\t2\t4\t1\n");
+  EXPECT_EQ(compared(All, kernelHandle(2), Values), "argument\tk\t2\t4\t1\t0\n");
   EXPECT_EQ(compared(All, kernelHandle(1), Values), "");
 }
 
@@ -97,9 +143,9 @@ TEST(LaunchArguments, forgottenHandles_leaveTheValues) {
   unsigned Count = 1;
   const void *Other[] = {&Count};
   All.add(kernelHandle(1), "l", std::vector<size_t>{4}, Small, Other, Lines);
-  EXPECT_EQ(linesOf(Lines, false), "argument\tl\t0\t4\t1\n") << "the handle is another kernel's";
+  EXPECT_EQ(linesOf(Lines, false), "argument\tl\t0\t4\t1\t0\n") << "the handle is another kernel's";
   Values.Count = 2;
-  EXPECT_EQ(added(All, kernelHandle(2), Values), "argument\tk\t2\t4\t2\n");
+  EXPECT_EQ(added(All, kernelHandle(2), Values), "argument\tk\t2\t4\t2\t0\n");
 }
 
 TEST(LaunchArguments, launchWithoutReadableArguments_makesTheKernelUnknown) {
@@ -147,15 +193,19 @@ TEST(LaunchArguments, valuesOfEachGridAndBlock_areComparedByThemselves) {
   LaunchArguments All;
   LaunchedValues Values;
   const std::string First = added(All, kernelHandle(1), Values, /*OfShapes=*/true);
-  EXPECT_EQ(First, "shape-argument\tk\t64,1,1\t256,1,1\t0\t8\t139637976731648\n"
-                   "shape-argument\tk\t64,1,1\t256,1,1\t2\t4\t4096\n"
-                   "shape-argument\tk\t64,1,1\t256,1,1\t3\t1\t1\n");
+  EXPECT_EQ(First, "shape-argument\tk\t64,1,1\t256,1,1\t0\t8\t139637976731648\t0\n"
+                   "shape-argument\tk\t64,1,1\t256,1,1\t1\t4\t0\t0\n"
+                   "shape-argument\tk\t64,1,1\t256,1,1\t1\t4\t0\t4\n"
+                   "shape-argument\tk\t64,1,1\t256,1,1\t1\t4\t0\t8\n"
+                   "shape-argument\tk\t64,1,1\t256,1,1\t1\t4\t0\t12\n"
+                   "shape-argument\tk\t64,1,1\t256,1,1\t2\t4\t4096\t0\n"
+                   "shape-argument\tk\t64,1,1\t256,1,1\t3\t1\t1\t0\n");
   LaunchShape Large = Small;
   Large.Grid[0] = 128;
   LaunchedValues More;
   More.Count = 8192;
   EXPECT_NE(compared(All, kernelHandle(1), More, Large, true)
-                .find("shape-argument\tk\t128,1,1\t256,1,1\t2\t4\t8192\n"),
+                .find("shape-argument\tk\t128,1,1\t256,1,1\t2\t4\t8192\t0\n"),
             std::string::npos);
   EXPECT_EQ(compared(All, kernelHandle(1), Values, Small, true), "");
   EXPECT_EQ(compared(All, kernelHandle(1), More, Large, true), "");
@@ -164,7 +214,15 @@ TEST(LaunchArguments, valuesOfEachGridAndBlock_areComparedByThemselves) {
       << "guards do not see the shared memory";
   More.Count = 1;
   EXPECT_EQ(compared(All, kernelHandle(1), More, Large, true),
-            "shape-argument\tk\t128,1,1\t256,1,1\t2\t4\t1\n");
+            "shape-argument\tk\t128,1,1\t256,1,1\t2\t4\t1\t0\n");
+  More.Structure[4] = 3;
+  More.Address += 256;
+  EXPECT_EQ(compared(All, kernelHandle(1), More, Large, true),
+            "shape-argument\tk\t128,1,1\t256,1,1\t0\t8\t139637976731904\t0\n"
+            "shape-argument\tk\t128,1,1\t256,1,1\t1\t4\t3\t4\n");
+  More.Address += 1;
+  EXPECT_EQ(compared(All, kernelHandle(1), More, Large, true),
+            "shape-argument\tk\t128,1,1\t256,1,1\t0\t1\t1\t0\n");
 }
 
 TEST(LaunchArguments, launchesOfManyShapes_areRecordedForTheFirstOnes) {
@@ -181,6 +239,6 @@ TEST(LaunchArguments, launchesOfManyShapes_areRecordedForTheFirstOnes) {
   Values.Count = 1;
   LaunchShape Late = Small;
   Late.Grid[1] = 100;
-  EXPECT_EQ(compared(All, kernelHandle(1), Values, Late), "argument\tk\t2\t4\t1\n")
+  EXPECT_EQ(compared(All, kernelHandle(1), Values, Late), "argument\tk\t2\t4\t1\t0\n")
       << "all launches still count for the kernel";
 }

@@ -216,6 +216,22 @@ TEST(ProbePlan, variantWithSeveralCodes_hasOneNameAndAGuardForEach) {
   EXPECT_EQ(K.Excluded, std::set<size_t>{4});
 }
 
+TEST(ProbePlan, variantWithConstants_isGuardedByWhatItsPtxReads) {
+  Planned P;
+  P.Built.Kernels[0].Variants[2].Setting.KnownPtx = true;
+  guardVariant(P, 2, {{{{0, 4, 4096, 8}, {2, 1, 1}}, {}, {}}});
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  EXPECT_EQ(K.Variants[2].Guard, 1u);
+  ASSERT_EQ(K.Guards.size(), 1u);
+  const std::vector<GuardRecord> &Values = K.Guards.at(1).Values;
+  ASSERT_EQ(Values.size(), 2u);
+  EXPECT_EQ(Values[0].Offset, 8u);
+  EXPECT_EQ(Values[0].Bits, 4096u);
+  EXPECT_EQ(Values[1].Parameter, 2u);
+  EXPECT_EQ(Values[1].Offset, 0u);
+}
+
 TEST(ProbePlan, wholeRunWithAKnownLaunch_isDispatchedByTheProbe) {
   Planned P;
   guardVariant(P, 2, {{{{1, 4, 4096}}, {}, {}}, {{{1, 4, 8192}}, {}, {}}});

@@ -162,9 +162,9 @@ TEST_F(PlaceKernelsTest, whatAllLaunchesShare_isKnown) {
   ProbeRecord Trace;
   EXPECT_TRUE(KnownIn(Trace).empty());
   Trace.Arguments[Kernel].add(ArgumentRecord{Kernel, 0, 8, 4096});
-  EXPECT_TRUE(KnownIn(Trace).empty()) << "a pointer is no value";
+  EXPECT_TRUE(KnownIn(Trace).empty()) << "a pointer is no value, and its alignment is too little";
   Trace.Arguments[Kernel].add(ArgumentRecord{Kernel, 1, 4, 50});
-  EXPECT_EQ(KnownIn(Trace), (KnownLaunch{{{1, 4, 50}}, {}, {}}))
+  EXPECT_EQ(KnownIn(Trace), (KnownLaunch{{{0, 1, 0}, {1, 4, 50}}, {}, {}}))
       << "the kernel reads neither block nor grid";
   Job.Kernels[0].Traced.GraphLaunches = 1;
   EXPECT_TRUE(KnownIn(Trace).empty());
@@ -174,6 +174,42 @@ TEST_F(PlaceKernelsTest, whatAllLaunchesShare_isKnown) {
   Options.Entries = FurtherEntries::Values;
   Trace.Arguments[Kernel].add(ArgumentRecord{Kernel, 1, 4, 51});
   EXPECT_TRUE(KnownIn(Trace).empty());
+}
+
+TEST_F(PlaceKernelsTest, whatThePtxReads_isKnownWithoutATextToo) {
+  const std::string Kernel = "_Z1k1Sfi";
+  const std::string Text = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry " +
+                           Kernel + "(.param .align 8 .b8 " + Kernel +
+                           "_param_0[16], .param .f32 " + Kernel + "_param_1, .param .u32 " +
+                           Kernel + "_param_2) { .reg .b32 %r<4>; .reg .f32 %f<4>; " +
+                           "ld.param.u32 %r1, [" + Kernel + "_param_0+8]; ld.param.f32 %f2, [" +
+                           Kernel + "_param_1]; mov.u32 %r3, %ntid.x; ret; }\n";
+  Unit U = unit("a");
+  U.Images[0].PtxDigest = valueOf(Store.putBlob(Text));
+  TracedKernel Traced = sampleKernel(Kernel, 1).Traced;
+  place({U}, {Traced});
+  ASSERT_EQ(Job.Kernels.size(), 1u);
+  ProbeRecord Trace;
+  for (const ArgumentRecord &R : std::vector<ArgumentRecord>{{Kernel, 0, 4, 1, 0},
+                                                             {Kernel, 0, 4, 2, 4},
+                                                             {Kernel, 0, 4, 3, 8},
+                                                             {Kernel, 0, 4, 4, 12},
+                                                             {Kernel, 1, 4, 0x80000000, 0},
+                                                             {Kernel, 2, 4, 5, 0}})
+    Trace.Arguments[Kernel].add(R);
+  auto Found = [&](FurtherEntries Entries) {
+    Options.Entries = Entries;
+    Job.Kernels[0].Known = Job.Kernels[0].KnownPtx = {};
+    findKnownLaunches(Trace, Parsed, Job, {Store, {}, Runner, Options});
+    EXPECT_TRUE(Job.Kernels[0].Known.empty()) << "there is no front end";
+    return Job.Kernels[0].KnownPtx;
+  };
+  const std::array<unsigned, 3> Block = Traced.Shapes[0].Shape.Block;
+  EXPECT_EQ(Found(FurtherEntries::Values), (KnownLaunch{{{0, 4, 3, 8}}, Block, {}}))
+      << "what the kernel does not read is not known";
+  EXPECT_EQ(Found(FurtherEntries::Floats),
+            (KnownLaunch{{{0, 4, 3, 8}, {1, 4, 0x80000000}}, Block, {}}));
+  EXPECT_TRUE(Found(FurtherEntries::Blocks).empty());
 }
 
 /// A kernel that has a number as an argument, with launches of several grids.
@@ -365,6 +401,10 @@ TEST(Guard, variant_knownLaunchOrManyRegisters_needsOne) {
   EXPECT_EQ(Guards(), "block 32x2x1, grid 7x1x1, parameter 1 = 4096; "
                       "threads <= 512, parameter 1 = 8");
   EXPECT_EQ(furtherEntriesOf(V, Job)[1].CodeDigest, "other");
+  V.Setting = {.KnownPtx = true};
+  V.Codes = {{{{{0, 4, 9, 8}, {1, 1, 0}, {2, 2, 3}}, {}, {}}, V.Setting, "k", V.Resources, ""}};
+  EXPECT_TRUE(needsGuard(V, Built));
+  EXPECT_EQ(Guards(), "parameter 0 + 8 = 9, parameter 1 = 0, parameter 2 = 3");
 }
 
 TEST(Forbidden, oneOfSeveralCodes_forbidsTheVariant) {

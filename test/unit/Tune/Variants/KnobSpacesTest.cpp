@@ -61,6 +61,9 @@ TEST_F(KnobSpacesTest, space_ordinaryKernel_hasAllKnobs) {
   EXPECT_EQ(space().FrontEndKnobs.size(), Knobs.size() + 1);
   Kernel.KnownShapes = {{{{2, 4, 7}}}};
   EXPECT_EQ(space().FrontEndKnobs, frontEndKnobs().vec());
+  EXPECT_FALSE(space().KnownPtx);
+  Kernel.KnownPtx.Values = {{1, 4, 7}};
+  EXPECT_TRUE(space().KnownPtx);
   EXPECT_TRUE(S.SmemSpilling);
   EXPECT_EQ(S.LoadCachings,
             (std::vector{LoadCaching::L2Only, LoadCaching::EvictFirst, LoadCaching::NoAllocate}));
