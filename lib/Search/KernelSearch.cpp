@@ -75,14 +75,16 @@ bool KernelSearch::worthwhile(const VariantSetting &V) const {
 }
 
 /// Returns true if \p V spills to shared memory beside a register cap that was not compiled alone,
-/// or has a front-end knob that was not tried alone. What spills there shows in the cap's code, and
-/// a front-end knob often does nothing.
+/// or has a front-end knob or constants in the PTX that were not tried alone. What spills there
+/// shows in the cap's code, and these knobs often do nothing.
 bool KernelSearch::early(const VariantSetting &V) const {
-  VariantSetting CapAlone, KnobAlone;
+  VariantSetting CapAlone;
   CapAlone.Cap = V.Cap;
-  KnobAlone.FrontEnd = V.FrontEnd;
-  return (V.SmemSpilling && V.Cap && !made(CapAlone)) ||
-         (V.FrontEnd != FrontEndKnob::None && V != KnobAlone && !Gone.count(KnobAlone));
+  auto NotAlone = [&](const VariantSetting &Alone) {
+    return !Alone.isDefault() && V != Alone && !Gone.count(Alone);
+  };
+  return (V.SmemSpilling && V.Cap && !made(CapAlone)) || NotAlone({.FrontEnd = V.FrontEnd}) ||
+         NotAlone({.KnownPtx = V.KnownPtx});
 }
 
 /// Returns the settings that are one knob away from the best variant, or from one so close to it
@@ -132,19 +134,20 @@ std::vector<VariantSetting> KernelSearch::nearestPoints(llvm::ArrayRef<VariantSe
 }
 
 /// Returns the settings that a round of \p Count contains whatever the model predicts: critical
-/// points in the first round, each front-end knob alone as early as there is room, later each
-/// register-usage level and the optimization level alone, and shared memory for what spills at a
-/// cap. What spilling costs in either memory shows neither in the cap's time nor in that of other
-/// caps.
+/// points in the first round, each front-end knob and constants in the PTX alone as early as there
+/// is room, later each register-usage level and the optimization level alone, and shared memory for
+/// what spills at a cap. What spilling costs in either memory shows neither in the cap's time nor in
+/// that of other caps.
 std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among,
                                                     size_t Count) const {
   std::vector<VariantSetting> Alone;
   if (Round == 0)
     Alone = nearestPoints(Among, Effort == 0 ? Count : (Count + 2) / 3);
   for (const VariantSetting &V : Among) {
-    VariantSetting Landmark;
-    Landmark.FrontEnd = V.FrontEnd;
-    if (V == Landmark && 2 * Alone.size() < Count)
+    VariantSetting FrontEnd, KnownPtx;
+    FrontEnd.FrontEnd = V.FrontEnd;
+    KnownPtx.KnownPtx = V.KnownPtx;
+    if ((V == FrontEnd || V == KnownPtx) && 2 * Alone.size() < Count)
       Alone.push_back(V);
   }
   if (Round == 0)
