@@ -42,7 +42,8 @@ Expected<Assembled> carve::assembleMixed(const Toolchain &T, CommandRunner &Runn
   for (const ReassembledKernels &Other : Others) {
     if (!Made)
       return Made;
-    // ptxas assembles only the entries that it is told, and gives them the same code.
+    // ptxas assembles only the entries that it is told, and gives them the same code. But then it
+    // may number the module's variables in another way, and everything has to be assembled.
     std::vector<std::string> OwnOptions = Other.Options;
     for (const std::string &Kernel : Other.Kernels)
       OwnOptions.insert(OwnOptions.end(), {"--entry", Kernel});
@@ -50,6 +51,13 @@ Expected<Assembled> carve::assembleMixed(const Toolchain &T, CommandRunner &Runn
     if (!Own)
       return Own;
     Expected<std::string> Bytes = replaceKernels(Made->CubinBytes, Own->CubinBytes, Other.Kernels);
+    if (!Bytes) {
+      consumeError(Bytes.takeError());
+      Own = assemble(T, Runner, PtxText, Other.Options, Name);
+      if (!Own)
+        return Own;
+      Bytes = replaceKernels(Made->CubinBytes, Own->CubinBytes, Other.Kernels);
+    }
     if (!Bytes)
       return Bytes.takeError();
     Made->CubinBytes = std::move(*Bytes);

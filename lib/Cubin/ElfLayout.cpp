@@ -52,7 +52,7 @@ Expected<ELF64LE::Phdr> ElfLayout::moved(const ELF64LE::Phdr &Segment) const {
   ELF64LE::Phdr New = Segment;
   uint64_t Begin = Segment.p_offset, End = Begin + Segment.p_filesz;
   std::optional<uint64_t> First;
-  uint64_t Last = 0;
+  uint64_t Last = 0, OldLast = Begin;
   int64_t Grown = 0; // What the module reserves without having bytes for it.
   for (size_t I = 1; I < Headers.size(); ++I) {
     const ELF64LE::Shdr &Old = *Elf.Sections[I].Header;
@@ -66,11 +66,14 @@ Expected<ELF64LE::Phdr> ElfLayout::moved(const ELF64LE::Phdr &Segment) const {
       continue;
     First = std::min<uint64_t>(First.value_or(UINT64_MAX), Headers[I].sh_offset);
     Last = std::max<uint64_t>(Last, Headers[I].sh_offset + Contents[I].size());
+    OldLast = std::max<uint64_t>(OldLast, Old.sh_offset + Elf.Sections[I].Bytes.size());
   }
   if (!First)
     return unsupported("elf-layout", "a segment covers no section");
   New.p_offset = *First;
-  New.p_filesz = Begin == End ? 0 : Last - *First;
+  // A segment may go on to where the memory that it reserves is aligned.
+  uint64_t Filling = End - std::min(End, OldLast);
+  New.p_filesz = Begin == End ? 0 : Last - *First + Filling;
   int64_t Reserved = int64_t(Segment.p_memsz) - int64_t(Segment.p_filesz);
   New.p_memsz = New.p_filesz + (Reserved ? Reserved + Grown : 0);
   return New;

@@ -144,7 +144,7 @@ bool GraphLaunches::carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext 
     Order = std::unique_lock<std::mutex>(orderOf(Stream));
   bool Done = carryOutNodes(Graph, Stream, Watching.get());
   if (!Done)
-    stopWatching(Watching);
+    stopWatching(Watching.get());
   return Done;
 }
 
@@ -162,16 +162,15 @@ void GraphLaunches::onLaunched(const CUpti_CallbackData &Call) {
 /// Returns false if not even the first node could be launched, so that the program's own call must
 /// be made.
 bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch *Watching) {
+  auto Pass = [](void *Of) {
+    auto *W = static_cast<Watch *>(Of);
+    if (++W->Done == W->Marks)
+      W->Self = nullptr;
+  };
   auto Mark = [&] {
-    if (Watching)
-      (void)Driver.LaunchHostFunc(
-          Stream,
-          [](void *Of) {
-            auto *W = static_cast<Watch *>(Of);
-            if (++W->Done == W->Marks)
-              W->Self = nullptr;
-          },
-          Watching);
+    // Without all marks nobody knows how far the stream is.
+    if (Watching && Driver.LaunchHostFunc(Stream, Pass, Watching) != CUDA_SUCCESS)
+      stopWatching(std::exchange(Watching, nullptr));
   };
   bool Any = false;
   Mark();
@@ -219,9 +218,9 @@ std::shared_ptr<GraphLaunches::Watch> GraphLaunches::watch(const GraphCopy &Grap
   return Watching;
 }
 
-void GraphLaunches::stopWatching(const std::shared_ptr<Watch> &Watching) {
+void GraphLaunches::stopWatching(const Watch *Watching) {
   std::lock_guard<std::mutex> Guard(Lock);
-  if (Watched == Watching)
+  if (Watched.get() == Watching)
     Watched = nullptr;
 }
 

@@ -74,7 +74,7 @@ private:
   bool carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context);
   bool carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch *Watching);
   std::shared_ptr<Watch> watch(const GraphCopy &Graph, CUcontext Context);
-  void stopWatching(const std::shared_ptr<Watch> &Watching);
+  void stopWatching(const Watch *Watching);
   std::shared_ptr<Watch> hungLaunch();
   std::mutex &orderOf(CUstream Stream);
   [[noreturn]] void fail(const std::vector<std::string> &Kernels, const std::string &Why);

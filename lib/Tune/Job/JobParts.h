@@ -83,12 +83,6 @@ void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &P
 llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
-/// Sets JobKernel::Known, KnownShapes and KnownPtx of the kernels that may have further entries for
-/// the values of their arguments, which \p Trace has seen. What cannot be written into a kernel's
-/// text is logged and left out of the first two.
-void findKnownLaunches(const ProbeRecord &Trace, const std::vector<ParsedModule> &Parsed,
-                       TuningJob &Job, const JobContext &Context);
-
 /// The register caps to try for \p Kernel, ascending: the points of all its shapes within the
 /// launch domain, or, if the kernel may have further entries, within the blocks that were traced.
 /// Caps that are forbidden are added to KernelBuild::Dropped. Sets KernelBuild::LaunchableRegs and

@@ -6,6 +6,7 @@
 #include "Support/Log.h"
 #include "Tune/Job/DeviceLinks.h"
 #include "Tune/Job/JobParts.h"
+#include "Tune/Job/KnownLaunches.h"
 
 #include "llvm/ADT/StringExtras.h"
 

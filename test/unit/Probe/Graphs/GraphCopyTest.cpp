@@ -54,7 +54,7 @@ TEST(GraphCopy, nodeThatCannotBeLaunchedByItself_isTheReason) {
       {CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL, GraphStay::Semaphore, false},
       {CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT, GraphStay::Semaphore, false},
       {CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, GraphStay::MemoryOperation, false},
-      {CUgraphNodeType(99), GraphStay::UnknownNode, true},
+      {CUgraphNodeType(15), GraphStay::UnknownNode, true},
   };
   for (const auto &Case : Cases) {
     FakeGraph Inner, Outer;

@@ -17,7 +17,7 @@ static StandInPlan rotation() {
   return Plan;
 }
 
-static void expectSame(const CommandResult &With, const CommandResult &Without) {
+static void expectAsPlain(const CommandResult &With, const CommandResult &Without) {
   EXPECT_EQ(With.Stdout, Without.Stdout);
   EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
   EXPECT_EQ(With.Stderr.substr(0, 4000), "") << "a sanitizer reports here";
@@ -54,7 +54,7 @@ TEST(GraphLaunches, randomGraphs_areLaunchedNodeByNodeWithTheSameResult) {
   EXPECT_TRUE(Run.Traced.of("graph-stays").empty());
   ASSERT_GT(graphLaunchesOf(Run.Traced, "step"), 1000u);
   EXPECT_EQ(graphLaunchesOf(Run.Traced, "step"), launchesOf(Run.Traced, "step"));
-  expectSame(Run.time(rotation()), Run.Plain);
+  expectAsPlain(Run.time(rotation()), Run.Plain);
   EXPECT_TRUE(Run.Timed.whole());
   EXPECT_TRUE(Run.Timed.of("graph").empty()) << "a graph has launched a kernel";
   EXPECT_EQ(launchesOf(Run.Timed, "step"), launchesOf(Run.Traced, "step"));
@@ -66,7 +66,7 @@ TEST(GraphLaunches, randomGraphs_areLaunchedNodeByNodeWithTheSameResult) {
 TEST(GraphLaunches, graphThatIsDestroyedInFlight_keepsItsObjects) {
   StandInRun Run("tied-objects");
   EXPECT_EQ(Run.Plain.Stdout.find("early"), std::string::npos);
-  expectSame(Run.time(rotation()), Run.Plain);
+  expectAsPlain(Run.time(rotation()), Run.Plain);
   EXPECT_TRUE(Run.Timed.of("graph").empty());
 }
 
@@ -80,7 +80,7 @@ TEST(GraphLaunches, attributesOfNodes_areThoseOfTheLaunches) {
 
 TEST(GraphLaunches, kernelOfGraphs_isReplayed) {
   StandInRun Run("random-graphs");
-  expectSame(Run.time({}), Run.Plain);
+  expectAsPlain(Run.time({}), Run.Plain);
   EXPECT_TRUE(Run.Timed.whole());
   EXPECT_TRUE(Run.Timed.of("fault").empty());
   EXPECT_TRUE(Run.Timed.of("stood-back").empty());
@@ -93,7 +93,7 @@ TEST(GraphLaunches, kernelOfGraphs_isReplayed) {
 TEST(GraphLaunches, capturedGraphs_areLaunchedNodeByNode) {
   StandInRun Run("capture");
   ASSERT_EQ(graphLaunchesOf(Run.Traced, "step"), 40u);
-  expectSame(Run.time(rotation()), Run.Plain);
+  expectAsPlain(Run.time(rotation()), Run.Plain);
   // A graph stays one while another stream is being captured; none is here.
   EXPECT_TRUE(Run.Timed.of("graph").empty());
   EXPECT_EQ(launchesOf(Run.Timed, "step"), launchesOf(Run.Traced, "step"));
@@ -104,7 +104,7 @@ TEST(GraphLaunches, confirmingRun_launchesGraphs) {
   StandInPlan Plan;
   Plan.Mode = "dispatch";
   Plan.Omitted = {"fast"};
-  expectSame(Run.time(Plan), Run.Plain);
+  expectAsPlain(Run.time(Plan), Run.Plain);
   EXPECT_EQ(graphLaunchesOf(Run.Timed, "step"), 40u);
 }
 
@@ -122,8 +122,8 @@ TEST(GraphLaunches, graphThatCannotBeTakenApart_staysOneWithItsReason) {
     SCOPED_TRACE(Case.Scenario);
     StandInRun Run(Case.Scenario);
     EXPECT_EQ(Run.Traced.of("graph-stays"), Case.Reasons);
-    expectSame(Run.Trace, Run.Plain);
-    expectSame(Run.time(rotation()), Run.Plain);
+    expectAsPlain(Run.Trace, Run.Plain);
+    expectAsPlain(Run.time(rotation()), Run.Plain);
     EXPECT_EQ(Run.Timed.of("graph-stays"), Case.Reasons);
     EXPECT_GT(graphLaunchesOf(Run.Traced, "step"), 0u);
     EXPECT_EQ(graphLaunchesOf(Run.Timed, "step"), graphLaunchesOf(Run.Traced, "step"));

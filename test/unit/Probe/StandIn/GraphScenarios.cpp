@@ -411,7 +411,7 @@ namespace {
 /// Graphs that have a step and something that keeps them graphs.
 class KeptGraphs {
 public:
-  explicit KeptGraphs(Kernels &K) : K(K), M(1), Maker(K, M) {}
+  explicit KeptGraphs(Kernels &K) : M(1), Maker(K, M) {}
 
   void unheardOf() {
     CUgraph Graph = steps();
@@ -462,7 +462,6 @@ private:
     CHECK(cuGraphDestroy(Graph));
   }
 
-  Kernels &K;
   GraphMemory M;
   GraphMaker Maker;
 };

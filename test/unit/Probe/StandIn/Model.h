@@ -112,8 +112,8 @@ struct GraphNode {
   std::function<void(StreamState &)> Other; ///< What was captured and is not one of these.
   bool Enabled = true;
 };
-/// A type that no probe of today knows.
-inline constexpr auto UnheardOfNode = CUgraphNodeType(99);
+/// A type that no probe of today knows: the last one that the enumeration has room for.
+inline constexpr auto UnheardOfNode = CUgraphNodeType(15);
 
 /// What a program has tied to a graph: it is told when nothing needs the graph any more.
 struct UserObject {

@@ -1,4 +1,5 @@
 #include "Tune/Job/JobParts.h"
+#include "Tune/Job/KnownLaunches.h"
 
 #include "unit/Tune/TuneTesting.h"
 

@@ -71,7 +71,7 @@ __global__ void dynamic(float *A, int N) {
 }
 )";
 
-class ReassembledKernels : public RealNvccTest, public testing::WithParamInterface<const char *> {
+class MixedAssembly : public RealNvccTest, public testing::WithParamInterface<const char *> {
 protected:
   void SetUp() override {
     RealNvccTest::SetUp();
@@ -109,7 +109,7 @@ void expectSame(const CubinKernel &A, const CubinKernel &B, const std::string &N
 
 } // namespace
 
-TEST_P(ReassembledKernels, eachKernelAndSetting_isTakenAndCanBeTakenBack) {
+TEST_P(MixedAssembly, eachKernelAndSetting_isTakenAndCanBeTakenBack) {
   const std::string Base = made().CubinBytes;
   auto Before = kernelsOf(Base);
   size_t Changed = 0, Refused = 0;
@@ -141,7 +141,7 @@ TEST_P(ReassembledKernels, eachKernelAndSetting_isTakenAndCanBeTakenBack) {
   EXPECT_LE(Refused * 10, Changed);
 }
 
-TEST_P(ReassembledKernels, assembleMixed_givesEachKernelTheCodeOfItsOptions) {
+TEST_P(MixedAssembly, assembleMixed_givesEachKernelTheCodeOfItsOptions) {
   auto Options1 = Options, Options10 = Options;
   Options1.push_back("--opt-level=1");
   Options10.push_back("--register-usage-level=10");
@@ -166,6 +166,6 @@ TEST_P(ReassembledKernels, assembleMixed_givesEachKernelTheCodeOfItsOptions) {
   EXPECT_EQ(SpillsOf(*Mixed), SpillsOf(Less)) << "the report is that of the kernel's own run";
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, ReassembledKernels,
+INSTANTIATE_TEST_SUITE_P(Architectures, MixedAssembly,
                          testing::Values("sm_75", "sm_80", "sm_86", "sm_90"),
                          [](const auto &Info) { return Info.param; });
