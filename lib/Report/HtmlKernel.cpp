@@ -59,13 +59,15 @@ void KernelSection::printHead() {
   OS << "<p class=\"verdict\"><strong class=\"chip " << (K.Tuned ? "tuned" : "stays") << "\">"
      << (K.Tuned ? markupText(K.Variant) : "stays") << "</strong> ";
   if (!K.When.empty())
-    OS << "as a further entry, for launches with " << markupText(K.When) << ": ";
+    OS << "as a further entry: ";
   if (K.Tuned && K.Pairs)
     OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
        << " pairs of runs" << levelWords();
   else if (!K.Reason.empty())
     OS << markupText(K.Reason.words());
   OS << "</p></header>\n";
+  for (const std::string &Entry : entryTexts(K))
+    OS << "<p>" << markupText(Entry) << "</p>\n";
 }
 
 /// Says how the register-usage level relates to the kernel's ratio. The level applies to the whole

@@ -46,6 +46,17 @@ std::vector<ArgumentValue> KernelArguments::same() const {
   return Same;
 }
 
+KernelArguments::Match KernelArguments::match(const ArgumentValue &Value) const {
+  if (Unknown)
+    return Match::Sometimes;
+  auto Found = Parameters.find(Value.Parameter);
+  if (Found == Parameters.end() || Found->second.Bytes != Value.Bytes)
+    return Match::Never;
+  if (Found->second.Other)
+    return Match::Sometimes;
+  return Found->second.First == Value.Bits ? Match::Always : Match::Never;
+}
+
 std::string KernelArguments::print(const std::string &Kernel) const {
   if (Unknown)
     return recordLine(ArgumentRecord{Kernel, 0, 0, 0});

@@ -27,6 +27,12 @@ public:
   /// different parameters.
   std::vector<ArgumentValue> same() const;
 
+  /// At which launches an argument had a value.
+  enum class Match { Never, Sometimes, Always };
+  /// Returns at which launches the argument had \p Value. Sometimes also means that it is not
+  /// known, because only two different values of an argument are recorded.
+  Match match(const ArgumentValue &Value) const;
+
   /// Prints records of the kernel \p Kernel that say the same.
   std::string print(const std::string &Kernel) const;
 

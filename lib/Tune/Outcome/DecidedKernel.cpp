@@ -1,5 +1,6 @@
 #include "Tune/Outcome/DecidedKernel.h"
 
+#include "Tune/Job/GuardHolds.h"
 #include "Tune/Job/JobParts.h"
 
 #include "Cubin/Cubin.h"
@@ -129,8 +130,10 @@ DecidedKernel decideKernel(const TuningJob &Job, const JobBuild &Built, size_t I
   D.Chosen = D.Tuned ? Variant.Resources : D.Default;
   if (D.Tuned)
     D.CodeDigest = Variant.CodeDigest;
-  if (D.Tuned && needsGuard(Variant, Built.Kernels[Index]))
+  if (D.Tuned && needsGuard(Variant, Built.Kernels[Index])) {
     D.When = guardOf(Job.Kernels[Index], Variant, Job);
+    D.Held = holdOf(*D.When, Job.Kernels[Index].Traced);
+  }
   if (InRun && !O.Screened.empty())
     D.InRun = findingOf(*InRun, Index);
   return D;
@@ -228,7 +231,7 @@ Profile carve::decisionsFor(const TuningJob &Job, const JobBuild &Built, size_t 
                                  M.Image.PtxasOptions, Origin);
     Made.Basis = evidenceOf(D, Job, Built, M, Scope, When);
     if (Scope == TuningScope::Kernel && D.When) {
-      Made.Entries.push_back({*D.When, D.Setting, D.CodeDigest});
+      Made.Entries.push_back({*D.When, D.Setting, D.CodeDigest, D.Held});
       Made.Basis->CodeDigest.clear(); // It would be that of the first entry.
     } else if (Scope == TuningScope::Kernel && D.Tuned) {
       Made.Variant = D.Setting;

@@ -36,6 +36,7 @@ struct DecidedKernel {
   std::string CodeDigest; ///< The digest of the code that it gets; empty for the default.
   /// If it is a further entry, the launches that take it; the first entry is nvcc's code then.
   std::optional<EntryGuard> When;
+  GuardHold Held; ///< In how much of the traced run that guard held; valid if When is set.
   /// The resources of nvcc's code and of the code that it gets. Spills are 0 if only a cubin is
   /// known, because cubins do not tell them.
   KernelResources Default, Chosen;

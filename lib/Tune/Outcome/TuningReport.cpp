@@ -92,7 +92,10 @@ KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const Kerne
   R.OccupancyAfter = D.ChosenOccupancy;
   R.Tuned = D.Tuned;
   R.Variant = variantName(D.Setting);
-  R.When = D.When ? guardText(*D.When) : "";
+  if (D.When) {
+    R.When = guardText(*D.When);
+    R.Held = D.Held;
+  }
   R.Ratio = D.Ratio;
   R.Pairs = D.Pairs;
   R.Reason = D.Reason;

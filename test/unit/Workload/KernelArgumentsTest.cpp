@@ -58,3 +58,15 @@ TEST(KernelArguments, processesWithOtherParameters_leaveNothingKnown) {
   }
   EXPECT_EQ(processOf({number(0, 5), {"k", 0, 8, 5}}).same(), Values()) << "in one process";
 }
+
+TEST(KernelArguments, match_saysAtWhichLaunches) {
+  using Match = KernelArguments::Match;
+  KernelArguments A = processOf({number(0, 5), number(1, 7), number(1, 8)});
+  EXPECT_EQ(A.match({0, 4, 5}), Match::Always);
+  EXPECT_EQ(A.match({0, 4, 6}), Match::Never);
+  EXPECT_EQ(A.match({0, 8, 5}), Match::Never) << "of another size";
+  EXPECT_EQ(A.match({2, 4, 5}), Match::Never) << "there is no such parameter";
+  EXPECT_EQ(A.match({1, 4, 8}), Match::Sometimes);
+  EXPECT_EQ(A.match({1, 4, 9}), Match::Sometimes) << "a third value is not recorded";
+  EXPECT_EQ(processOf({{"k", 0, 0, 0}}).match({0, 4, 5}), Match::Sometimes) << "not known";
+}
