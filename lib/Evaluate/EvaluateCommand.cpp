@@ -26,6 +26,8 @@ Flags evaluateFlags(EvaluateOptions &O) {
   F.arguments("SWEEP.tsv", O.Files, "the table");
   F.seconds("--budget", "SECONDS", O.Limits.BudgetS, "time for a program's tuning").Default =
       "as for carve tune";
+  F.seconds("--run", "SECONDS", O.Limits.RunS, "time for one run of a program").Default =
+      "the GPU time of its kernels";
   F.number("--effort", "0|1|2|3", O.Limits.Effort, 0, 3, "what is tried, as for carve tune");
   F.text("--arch", "ARCH", O.Arch, "the architecture that was measured");
   F.choice("--format", {"text", "json"}, O.Json, "how the result is printed");

@@ -31,7 +31,7 @@ class ProgramSearch {
 public:
   ProgramSearch(const SweptProgram &P, const DeviceModel &D, const EvaluationLimits &Limits,
                 const ModelScale &Scale)
-      : D(D), PlainS(P.defaultNs() / 1e9),
+      : D(D), PlainS(Limits.plainS(P.defaultNs())),
         Budget{Limits.BudgetS > 0 ? Limits.BudgetS : RoundBudget::defaultS(PlainS, Limits.Effort),
                PlainS} {
     double Sum = 0;
@@ -67,6 +67,7 @@ private:
     VariantSetting Setting;
   };
 
+  GainProspect prospect() const;
   bool makeRound(double RoundS);
   size_t timable(const Searched &S, double ReplayS) const;
   void time(Searched &S, const std::vector<VariantSetting> &Wanted, size_t Timable);
@@ -81,7 +82,7 @@ private:
 std::map<const SweptKernel *, Looked> ProgramSearch::run() {
   SpentS = PlainS; // The trace.
   for (bool First = true;; First = false) {
-    double RoundS = Budget.forRound(SpentS, First);
+    double RoundS = Budget.forRound(SpentS, First, prospect());
     if (RoundS <= 0 || !makeRound(RoundS))
       break;
   }
@@ -89,6 +90,21 @@ std::map<const SweptKernel *, Looked> ProgramSearch::run() {
   for (Searched &S : Kernels)
     Rows[S.K] = std::move(S.Rows);
   return Rows;
+}
+
+/// What the rounds so far have in hand, and what a further one promises, as tuning counts it.
+GainProspect ProgramSearch::prospect() const {
+  GainProspect P;
+  for (const Searched &S : Kernels) {
+    if (!S.Compiled) // Nothing is known before the first round.
+      continue;
+    double Best = S.K->defaultNs();
+    for (const SweepSetting &Row : S.Rows)
+      Best = std::min(Best, S.K->Variants.at(Row).TimeNs);
+    P.InHand += S.Share * (1 - Best / S.K->defaultNs());
+    P.Promised += S.Share * S.Search.rest().Promise;
+  }
+  return P;
 }
 
 /// How many rows of \p S a replay of \p ReplayS seconds can time.
@@ -307,7 +323,7 @@ llvm::Expected<SweepEvaluation> carve::evaluateSweep(llvm::ArrayRef<SweepRow> Ro
     for (const SweptProgram &P : Programs) {
       EvaluationLimits L = Limits;
       if (L.BudgetS <= 0)
-        L.BudgetS = RoundBudget::defaultS(P.defaultNs() / 1e9, L.Effort);
+        L.BudgetS = RoundBudget::defaultS(L.plainS(P.defaultNs()), L.Effort);
       L.BudgetS *= Part;
       All.push_back(Evaluation(P, D, L, Scale).evaluate());
     }

@@ -25,9 +25,14 @@ struct Speedups {
 /// What the evaluated search may do.
 struct EvaluationLimits {
   unsigned Effort = 3; ///< As of KernelSearch: all knobs, since the table has them.
-  /// Seconds for the tuning of one program; 0 for what tuning takes by default. A plain run counts
-  /// with the GPU time of the default, since a table knows no other.
+  /// Seconds for the tuning of one program; 0 for what tuning takes by default.
   double BudgetS = 0;
+  /// Seconds of one plain run of each program; 0 for the GPU time of the default, since a table
+  /// knows no other. More shows what the search finds in programs that work on the host for long.
+  double RunS = 0;
+
+  /// Returns the seconds of one plain run of a program whose kernels take \p GpuNs.
+  double plainS(double GpuNs) const { return RunS > 0 ? RunS : GpuNs / 1e9; }
 };
 
 /// The evaluation of one program.

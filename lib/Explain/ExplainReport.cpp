@@ -1,6 +1,8 @@
 #include "Explain/ExplainReport.h"
 
 #include "Explain/LimitsReport.h"
+#include "Report/JsonReport.h"
+#include "Report/ReportWords.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -80,6 +82,8 @@ void printKernel(const KernelReport &K, llvm::raw_ostream &OS) {
                         1 / K.Ratio.High, 1 / K.Ratio.Low);
   else
     OS << "stays as it is" << (K.Reason.empty() ? "" : ": " + K.Reason.text()) << "\n";
+  for (const std::string &Entry : entryTexts(K))
+    OS << "  " << Entry << "\n";
   OS << "  " << K.Compiled << " variants compiled, " << K.Variants.size() << " timed, "
      << K.Carved.size() << " carved away\n";
   std::vector<Line> Lines{
@@ -132,6 +136,9 @@ llvm::json::Value toJson(const KernelReport &K) {
                                           {"author", F.Author}});
   for (const std::string &Text : K.Dropped)
     Dropped.push_back(llvm::json::fixUTF8(Text));
+  llvm::json::Array Earlier;
+  for (const EntryHold &E : K.Earlier)
+    Earlier.push_back(entryHoldJson(E));
   return llvm::json::Object{{"kernel", llvm::json::fixUTF8(K.Kernel)},
                             {"mangled", llvm::json::fixUTF8(K.Mangled)},
                             {"share", K.Share},
@@ -145,6 +152,9 @@ llvm::json::Value toJson(const KernelReport &K) {
                             {"compiled", K.Compiled},
                             {"variants", std::move(Variants)},
                             {"dropped", std::move(Dropped)},
+                            {"when", K.When.empty() ? llvm::json::Value(nullptr) : K.When},
+                            {"held", K.Held ? guardHoldJson(*K.Held) : nullptr},
+                            {"earlier-entries", std::move(Earlier)},
                             {"chosen", K.Tuned ? K.Variant : "default"},
                             {"ratio", K.Tuned ? llvm::json::Value(K.Ratio.Median) : nullptr},
                             {"reason", llvm::json::fixUTF8(K.Reason.text())}};

@@ -9,6 +9,7 @@
 #include "Metrics/Counts/Counts.h"
 #include "Metrics/Counts/Metrics.h"
 #include "Protocol/LaunchShape.h"
+#include "Search/EntryGuard.h"
 #include "Workload/KernelCounters.h"
 
 #include <optional>
@@ -65,6 +66,7 @@ struct KernelEvidence {
   std::optional<KernelCounters> Counters;
   std::optional<ModifiedTimes> Modified;
   std::optional<TriedVariants> Tried;
+  std::vector<EntryHold> Entries; ///< The further entries that its objects have.
 
   /// Sets Counts from the counts of the PTX and of the machine code, whichever is closer to what
   /// runs. \p Counted says that the PTX's counts come from a run of the program and are exact.

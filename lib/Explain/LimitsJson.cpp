@@ -1,6 +1,7 @@
 #include "Explain/LimitsJson.h"
 
 #include "Ptx/ProfileName.h"
+#include "Report/JsonReport.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -120,6 +121,9 @@ json::Value toJson(const Finding &F) {
 
 json::Value toJson(const KernelLimits &K, const DeviceBalance &B) {
   const KernelEvidence &E = K.Evidence;
+  json::Array Entries;
+  for (const EntryHold &Entry : E.Entries)
+    Entries.push_back(entryHoldJson(Entry));
   json::Array Findings;
   for (const Finding &F : K.Findings)
     Findings.push_back(toJson(F));
@@ -146,7 +150,8 @@ json::Value toJson(const KernelLimits &K, const DeviceBalance &B) {
       {"counts-reason", json::fixUTF8(E.CountsReason)},
       {"counters", toJson(E.Counters)},
       {"modified", toJson(E.Modified)},
-      {"tried", toJson(E.Tried)}};
+      {"tried", toJson(E.Tried)},
+      {"entries", std::move(Entries)}};
 }
 
 json::Value toJson(const DeviceBalance &B) {

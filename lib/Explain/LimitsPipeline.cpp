@@ -4,6 +4,7 @@
 #include "Ptx/ProfileName.h"
 #include "Support/Error.h"
 #include "Support/Flags.h"
+#include "Tune/EntriesInForce.h"
 #include "Tune/TuneTrace.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -215,6 +216,9 @@ llvm::Expected<LimitsReport> LimitsPipeline::run(const TuningReport *Tuned) {
     return E;
   if (Tuned)
     join(*Tuned);
+  for (auto &[Kernel, Entries] : entriesInForce(Trace, Context.Store))
+    if (KernelEvidence *E = find(Kernel))
+      E->Entries = Entries;
   Report.Runs += State.Runs;
   for (KernelLimits &K : Report.Kernels) {
     K.Limit = findLimit(K.Evidence, Report.Balance, Report.Program);

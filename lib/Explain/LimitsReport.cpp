@@ -77,6 +77,18 @@ void printConsequences(const std::vector<Finding> &Findings, const std::string &
   }
 }
 
+/// Prints in how much of the run the guards of the kernel's further entries held.
+void printEntries(const std::vector<EntryHold> &Entries, llvm::raw_ostream &OS) {
+  for (const EntryHold &E : Entries) {
+    printWrapped("further entry",
+                 E.Variant + " for launches with " + E.When + ": its guard " + holdText(E.Now) +
+                     (E.Tuned ? "; " + holdText(*E.Tuned) + " when it was tuned" : ""),
+                 OS);
+    if (std::string Warning = holdWarning(E.When, E.Tuned, E.Now); !Warning.empty())
+      printWrapped("warning", Warning, OS);
+  }
+}
+
 void printKernel(const KernelLimits &K, llvm::raw_ostream &OS) {
   const KernelEvidence &E = K.Evidence;
   OS << "\n" << profileName(E.Kernel) << "\n";
@@ -87,6 +99,7 @@ void printKernel(const KernelLimits &K, llvm::raw_ostream &OS) {
   if (!K.Limit.Why.empty() && K.Limit.Kind)
     printWrapped("", K.Limit.Why, OS);
   printFindings(K.Findings, OS);
+  printEntries(E.Entries, OS);
   printConsequences(K.Findings, triedText(E.Tried), OS);
 }
 

@@ -1,5 +1,7 @@
 #include "Profiles/CheckReport.h"
 
+#include "Report/JsonReport.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -69,6 +71,15 @@ void printKernel(const KernelCheck &K, llvm::raw_ostream &OS) {
          << shown(P.Detail) << ")";
     OS << "\n";
   }
+  auto Known = [](const std::optional<GuardHold> &Hold) {
+    return Hold ? holdText(*Hold) : std::string("-");
+  };
+  for (const GuardCheck &G : K.Guards) {
+    OS << "    " << llvm::left_justify("entry", 12) << " " << shown(G.When) << ": "
+       << Known(G.Before) << (G.Before == G.After ? "" : " > " + Known(G.After)) << "\n";
+    if (std::string Warning = G.warning(); !Warning.empty())
+      OS << "    warning: " << shown(Warning) << "\n";
+  }
 }
 
 json::Object sideJson(const CheckedKernel &K) {
@@ -81,6 +92,10 @@ json::Object sideJson(const CheckedKernel &K) {
     O["launch-ns"] =
         json::Object{{"median", K.Time->Ns}, {"low", K.Time->LowNs}, {"high", K.Time->HighNs}};
   return O;
+}
+
+json::Value holdOrNull(const std::optional<GuardHold> &Hold) {
+  return Hold ? guardHoldJson(*Hold) : json::Value(nullptr);
 }
 
 json::Array namesJson(const std::vector<CheckedKernel> &Kernels) {
@@ -103,6 +118,11 @@ std::vector<CheckedKernel> carve::checkedKernels(const TuningReport &R) {
     K.Shapes = Of.Shapes;
     K.Tuned = Of.Tuned;
     K.Setting = Of.Tuned ? Of.Variant : "default";
+    if (!Of.When.empty())
+      K.Guards.push_back({Of.When, Of.Held});
+    for (const EntryHold &E : Of.Earlier)
+      if (E.When != Of.When)
+        K.Guards.push_back({E.When, E.Now});
     // The spills are not known with scope `file`, or if no variant of the kernel was tried.
     if (Of.RegsAfter)
       K.Regs = Of.RegsAfter;
@@ -147,11 +167,18 @@ std::string carve::printCheckJson(const CheckOutcome &Outcome, const CheckDocume
                                         {"before", json::fixUTF8(P.Before)},
                                         {"after", json::fixUTF8(P.After)},
                                         {"detail", json::fixUTF8(P.Detail)}});
+    json::Array Guards;
+    for (const GuardCheck &G : K.Guards)
+      Guards.push_back(json::Object{{"when", G.When},
+                                    {"before", holdOrNull(G.Before)},
+                                    {"after", holdOrNull(G.After)},
+                                    {"warning", G.warning()}});
     Kernels.push_back(json::Object{{"kernel", json::fixUTF8(K.After.Kernel)},
                                    {"regressed", K.regressed()},
                                    {"before", sideJson(K.Before)},
                                    {"after", sideJson(K.After)},
-                                   {"properties", std::move(Properties)}});
+                                   {"properties", std::move(Properties)},
+                                   {"guards", std::move(Guards)}});
   }
   json::Object Root{{"carve-check", 1},
                     {"date", Of.Date},

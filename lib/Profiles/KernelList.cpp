@@ -2,8 +2,6 @@
 #include "Emit/DecisionChoice.h"
 #include "Ptx/ProfileName.h"
 #include "Ptx/PtxModule.h"
-#include "Store/DecisionFiles.h"
-#include "Store/ProfileReader.h"
 #include "Store/StaleOutputs.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
@@ -19,16 +17,6 @@ using namespace carve;
 namespace json = llvm::json;
 
 namespace {
-
-Profile decisionsOf(const Unit &U, const UnitStore &Store) {
-  llvm::Expected<std::optional<std::string>> Text = readDecisions(Store, U.Key);
-  llvm::Expected<Profile> P =
-      Text ? (*Text ? parseProfile(**Text, "store") : Profile()) : Text.takeError();
-  if (P)
-    return std::move(*P);
-  logLine(llvm::toString(P.takeError()));
-  return {};
-}
 
 /// Sets in \p K what is decided for it. \p Digest is the digest of its present code.
 void decide(ListedKernel &K, llvm::StringRef Digest, const UnitImage &Image, const Unit &U,
@@ -75,8 +63,7 @@ llvm::Error listImage(ListedUnit &Listed, const UnitImage &Image, const Unit &U,
 ListedUnit listUnit(const Unit &U, const UnitStore &Store, CurrentProfiles &Profiles) {
   ListedUnit Listed{
       normalisedPath(U.Source, U.Directory), normalisedPath(U.Output, U.Directory), {}};
-  Profile Decisions = decisionsOf(U, Store);
-  Decisions.Name = "store";
+  Profile Decisions = storedDecisions(U, Store);
   std::vector<const Profile *> Asked;
   if (const Profile *P = Profiles.of(U))
     Asked.push_back(P);

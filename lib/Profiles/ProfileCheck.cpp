@@ -272,6 +272,8 @@ void keepEntry(std::vector<CheckedKernel> &Kernels, const Decision &D) {
   K.Digest = D.Digest;
   K.Tuned = !D.isDefault();
   K.Setting = decisionText(D);
+  for (const FurtherEntry &E : D.Entries)
+    K.Guards.push_back({guardText(E.When), E.Held});
   if (D.Basis) {
     const Evidence &E = *D.Basis;
     K.Device = E.Device;
@@ -294,7 +296,27 @@ void keepEntry(std::vector<CheckedKernel> &Kernels, const Decision &D) {
   Kernels.push_back(std::move(K));
 }
 
+/// Pairs the guards of both sides that let the same launches through.
+std::vector<GuardCheck> pairGuards(const std::vector<CheckedGuard> &Before,
+                                   const std::vector<CheckedGuard> &After) {
+  std::vector<GuardCheck> Pairs;
+  for (const CheckedGuard &G : Before)
+    Pairs.push_back({G.When, G.Held, std::nullopt});
+  for (const CheckedGuard &G : After) {
+    auto Same = llvm::find_if(Pairs, [&](const GuardCheck &P) { return P.When == G.When; });
+    if (Same == Pairs.end())
+      Pairs.push_back({G.When, std::nullopt, G.Held});
+    else
+      Same->After = G.Held;
+  }
+  return Pairs;
+}
+
 } // namespace
+
+std::string GuardCheck::warning() const {
+  return Before && After ? holdWarning(When, Before, *After) : "";
+}
 
 llvm::StringRef carve::checkRuleName(CheckRule Rule) {
   for (const RuleText &R : RuleTexts)
@@ -356,7 +378,8 @@ CheckOutcome carve::checkKernels(const std::vector<CheckedKernel> &Before,
     pairOff(Old, New, Pairs, sameArch);
     pairOff(Old, New, Pairs, [](const CheckedKernel &, const CheckedKernel &) { return true; });
     for (const auto &[A, B] : Pairs)
-      Outcome.Kernels.push_back({*A, *B, Judge(*A, *B, T).judge()});
+      Outcome.Kernels.push_back(
+          {*A, *B, Judge(*A, *B, T).judge(), pairGuards(A->Guards, B->Guards)});
     for (const CheckedKernel *K : Old)
       Outcome.Vanished.push_back(*K);
     for (const CheckedKernel *K : New)

@@ -17,6 +17,12 @@ struct LaunchTime {
   double Ns = 0, LowNs = 0, HighNs = 0;
 };
 
+/// The guard of a kernel's further entry.
+struct CheckedGuard {
+  std::string When;              ///< The launches that it lets through (guardText()).
+  std::optional<GuardHold> Held; ///< In how much of the record's run it held; absent if not known.
+};
+
 /// One kernel as it runs in a build with these decisions.
 struct CheckedKernel {
   std::string Kernel;
@@ -34,6 +40,8 @@ struct CheckedKernel {
   std::optional<LaunchTime> Time;
   LaunchTime Ratio = {1, 1, 1}; ///< The time divided by the default's, if it was measured.
   bool Measured = false;        ///< True if Ratio was measured.
+  /// Of its further entries, and of those that were in force when it was tuned.
+  std::vector<CheckedGuard> Guards;
 
   /// Returns a name for people: the kernel, and the architecture if it is known.
   std::string name() const { return Arch.empty() ? Kernel : Kernel + " on " + Arch; }
@@ -80,10 +88,21 @@ struct PropertyCheck {
   std::string Detail = {};             ///< What failed, what excuses it, or why it is not judged.
 };
 
+/// How much of the two records' runs a guard held in. It is a note and no verdict: a launch that an
+/// entry is not for takes nvcc's code, which is right and as fast as without a tuning.
+struct GuardCheck {
+  std::string When;
+  std::optional<GuardHold> Before, After; ///< Absent if that side does not know.
+
+  /// Returns holdWarning() if both sides know; otherwise an empty text.
+  std::string warning() const;
+};
+
 /// One kernel that both sides have.
 struct KernelCheck {
   CheckedKernel Before, After;
   std::vector<PropertyCheck> Properties;
+  std::vector<GuardCheck> Guards = {}; ///< Those of the base first.
 
   /// True if at least one property became worse.
   bool regressed() const;

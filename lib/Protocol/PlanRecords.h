@@ -104,6 +104,7 @@ struct GuardRecord : KernelArgument {
     Visit.number("parameter", Record.Parameter);
     Visit.number("bytes", Record.Bytes);
     Visit.number("bits", Record.Bits);
+    Visit.number("offset", Record.Offset);
   }
 };
 

@@ -301,6 +301,7 @@ struct ShapeArgumentRecord : KernelArgument {
     Visit.number("parameter", Record.Parameter);
     Visit.number("bytes", Record.Bytes);
     Visit.number("bits", Record.Bits);
+    Visit.number("offset", Record.Offset);
   }
 };
 

@@ -58,13 +58,15 @@ void KernelSection::printHead() {
   OS << "<p class=\"verdict\"><strong class=\"chip " << (K.Tuned ? "tuned" : "stays") << "\">"
      << (K.Tuned ? markupText(K.Variant) : "stays") << "</strong> ";
   if (!K.When.empty())
-    OS << "as a further entry, for launches with " << markupText(K.When) << ": ";
+    OS << "as a further entry: ";
   if (K.Tuned && K.Pairs)
     OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
        << " pairs of runs";
   else if (!K.Reason.empty())
     OS << markupText(K.Reason.words());
   OS << "</p></header>\n";
+  for (const std::string &Entry : entryTexts(K))
+    OS << "<p>" << markupText(Entry) << "</p>\n";
 }
 
 void KernelSection::fact(llvm::StringRef Name, const std::string &Html) {

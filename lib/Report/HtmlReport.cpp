@@ -52,7 +52,7 @@ constexpr char Reading[] = R"(<section class="reading" aria-labelledby="reading"
 <div><dt>Critical point</dt><dd>the most registers per thread with which a given number of blocks fits on an SM. With one more register, one block fewer fits.</dd></div>
 <div><dt>Carved away</dt><dd>compiled and judged by its code, without being timed: another setting is as good in every metric and better in one, or gave the same code.</dd></div>
 <div><dt>Efficiency, utilization</dt><dd>1 / (instructions × threads), and instructions between waits × warps that can run meanwhile, after Ryoo et al.</dd></div>
-<div><dt>Names of variants</dt><dd><code>r40</code> register cap 40, <code>f255</code> front-end cap 255, <code>newllvm</code>, <code>newrolled</code>, <code>unroll</code>, <code>unroll2</code>, <code>noremat</code> knobs of the front end, <code>known</code>, <code>knownptx</code> compiled for the values of its launches, <code>smem</code> spills to shared memory, <code>cg</code>, <code>cs</code>, <code>noalloc</code> how global loads use the caches, <code>l10</code> register-usage level 10 of ptxas, <code>o1</code> its optimization level 1.</dd></div>
+<div><dt>Names of variants</dt><dd><code>r40</code> register cap 40, <code>f255</code> front-end cap 255, <code>newllvm</code>, <code>newrolled</code>, <code>unroll</code>, <code>unroll2</code>, <code>noremat</code> knobs of the front end, <code>known</code>, <code>shapes</code>, <code>knownptx</code> compiled for the values of its launches, <code>smem</code> spills to shared memory, <code>cg</code>, <code>cs</code>, <code>noalloc</code> how global loads use the caches, <code>l10</code> register-usage level 10 of ptxas, <code>o1</code> its optimization level 1.</dd></div>
 </dl>
 </section>
 )";

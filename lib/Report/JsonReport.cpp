@@ -63,6 +63,20 @@ template <class Fields> void describe(Fields &F, ConcurrencyLevel &L) {
   F("occupancy", L.Occupancy);
 }
 
+template <class Fields> void describe(Fields &F, GuardHold &H) {
+  F("launches", H.Held);
+  F("of", H.Launches);
+  F("share", H.Share);
+  F.ifSet("at-most", H.AtMost);
+}
+
+template <class Fields> void describe(Fields &F, EntryHold &E) {
+  F("when", E.When);
+  F("variant", E.Variant);
+  F.ifSet("held-when-tuned", E.Tuned);
+  F("held", E.Now);
+}
+
 template <class Fields> void describe(Fields &F, KernelReport &K) {
   F("kernel", Readable{K.Kernel});
   F("mangled", Readable{K.Mangled});
@@ -86,6 +100,8 @@ template <class Fields> void describe(Fields &F, KernelReport &K) {
   F("tuned", K.Tuned);
   F("variant", K.Variant);
   F.ifSet("when", K.When);
+  F.ifSet("held", K.Held);
+  F.ifSet("earlier-entries", K.Earlier);
   F("ratio", K.Ratio);
   F("pairs", K.Pairs);
   F("reason", K.Reason);
@@ -136,6 +152,10 @@ template <class Fields> void describe(Fields &F, TuningReport &R) {
 } // namespace carve
 
 std::string carve::printJsonReport(const TuningReport &R) { return printRecord(R, ReportRecord); }
+
+llvm::json::Value carve::guardHoldJson(const GuardHold &Hold) { return toValue(Hold); }
+
+llvm::json::Value carve::entryHoldJson(const EntryHold &Entry) { return toValue(Entry); }
 
 llvm::Expected<TuningReport> carve::parseJsonReport(llvm::StringRef Text, llvm::StringRef Name) {
   return parseRecord<TuningReport>(Text, Name, ReportRecord);

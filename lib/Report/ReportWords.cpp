@@ -32,6 +32,21 @@ std::string carve::inRunText(const InRunFinding &R) {
   return Text;
 }
 
+std::vector<std::string> carve::entryTexts(const KernelReport &K) {
+  std::vector<std::string> Texts;
+  if (!K.When.empty())
+    Texts.push_back("a further entry, for launches with " + K.When +
+                    (K.Held ? ": its guard " + holdText(*K.Held) : ""));
+  for (const EntryHold &E : K.Earlier) {
+    if (std::string Warning = holdWarning(E.When, E.Tuned, E.Now); !Warning.empty())
+      Texts.push_back("warning: " + Warning);
+    else if (E.When != K.When)
+      Texts.push_back("before, a further entry for launches with " + E.When + ": its guard " +
+                      holdText(E.Now));
+  }
+  return Texts;
+}
+
 std::string carve::confirmationText(const TuningReport &R) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> Words[] = {
       {"decided", "the times of each candidate decided"},

@@ -16,6 +16,11 @@ std::string speedupText(const RatioInterval &R);
 /// Says how a kernel was timed within the program, and how its output was compared.
 std::string inRunText(const InRunFinding &R);
 
+/// Says, in a text for each, which launches take the kernel's further entry and in how much of the
+/// traced run they did, the same of the entries that were in force before, and what is to be warned
+/// of. Empty if there are no such entries.
+std::vector<std::string> entryTexts(const KernelReport &K);
+
 /// Says how many pairs of runs the confirmation made and why it made no more. Empty if there was
 /// none, or if the report does not tell.
 std::string confirmationText(const TuningReport &R);

@@ -134,8 +134,8 @@ std::string carve::printTextReport(const TuningReport &R, unsigned Width) {
        << (K.Tuned ? speedupText(K.Ratio) : "stays") << "\n";
     if (!K.Tuned && !K.Reason.empty())
       OS << "    " << K.Reason.words() << "\n";
-    if (!K.When.empty())
-      OS << "    a further entry, for launches with " << K.When << "\n";
+    for (const std::string &Line : entryTexts(K))
+      OS << "    " << Line << "\n";
     if (!K.InRun.Mode.empty())
       OS << "    " << inRunText(K.InRun) << "\n";
     if (K.Compiled)

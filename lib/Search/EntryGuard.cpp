@@ -3,6 +3,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace carve;
 
@@ -35,6 +36,39 @@ std::string carve::guardText(const EntryGuard &Guard) {
     Add("parameter " + std::to_string(V.Parameter) +
         (V.Offset ? " + " + std::to_string(V.Offset) : "") + " = " + std::to_string(V.Bits));
   return Text.empty() ? "always" : Text;
+}
+
+/// Returns \p Share in percent, with one digit after the point where it is not whole, and rounded
+/// so that only 1 is 100.
+static std::string sharePercent(double Share) {
+  int64_t Tenths = std::lround(Share * 1000);
+  if (Share < 1)
+    Tenths = std::min<int64_t>(Tenths, 999);
+  if (Share > 0)
+    Tenths = std::max<int64_t>(Tenths, 1);
+  std::string Text = std::to_string(Tenths / 10);
+  return Text + (Tenths % 10 ? "." + std::to_string(Tenths % 10) : "") + " %";
+}
+
+std::string carve::holdText(const GuardHold &Hold) {
+  return std::string("held at ") + (Hold.AtMost ? "no more than " : "") +
+         std::to_string(Hold.Held) + " of " + std::to_string(Hold.Launches) + " launches, " +
+         sharePercent(Hold.Share) + " of its GPU time";
+}
+
+bool carve::heldMuchLess(const GuardHold &Tuned, const GuardHold &Now) {
+  return Now.Launches > 0 && Now.Share < Tuned.Share / 2;
+}
+
+std::string carve::holdWarning(llvm::StringRef When, const std::optional<GuardHold> &Tuned,
+                               const GuardHold &Now) {
+  if (!Tuned || !heldMuchLess(*Tuned, Now))
+    return "";
+  return ("the further entry for launches with " + When + " was tuned for " +
+          sharePercent(Tuned->Share) + " of the kernel's GPU time and has " +
+          (Now.AtMost ? "at most " : "") + sharePercent(Now.Share) +
+          " now: the other launches take nvcc's code; tune again")
+      .str();
 }
 
 std::optional<std::array<unsigned, 3>> carve::parseDimensions(llvm::StringRef Text) {

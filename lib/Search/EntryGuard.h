@@ -37,14 +37,53 @@ struct EntryGuard {
   auto operator<=>(const EntryGuard &) const = default;
 };
 
+/// In how much of a run a guard held.
+struct GuardHold {
+  uint64_t Launches = 0; ///< Launches of the kernel in that run.
+  uint64_t Held = 0;     ///< Those at which it held.
+  double Share = 0;      ///< Their part of the kernel's GPU time, 0 to 1.
+  /// If true, Held and Share are upper bounds: the record of the run does not tell at how many
+  /// launches an argument had the guard's value, or which launches a graph made.
+  bool AtMost = false;
+
+  bool operator==(const GuardHold &) const = default;
+};
+
+/// Returns it as people read it: `held at 40 of 50 launches, 80 % of its GPU time`.
+std::string holdText(const GuardHold &Hold);
+
+/// Returns whether a guard that held as \p Tuned says when its entry was tuned holds for less than
+/// half of that share of the time in another run, \p Now.
+bool heldMuchLess(const GuardHold &Tuned, const GuardHold &Now);
+
+/// Returns the sentence that warns of that, about the entry for launches with \p When, or an empty
+/// text if there is no need to warn.
+std::string holdWarning(llvm::StringRef When, const std::optional<GuardHold> &Tuned,
+                        const GuardHold &Now);
+
+/// A further entry that objects have, and in how much of a run its guard held.
+struct EntryHold {
+  std::string When;               ///< Its guard as guardText() gives it.
+  std::string Variant;            ///< Its name, such as `r40`.
+  std::optional<GuardHold> Tuned; ///< In the run that it was tuned with; absent for a pin.
+  GuardHold Now;                  ///< In the run that is looked at.
+
+  bool operator==(const EntryHold &) const = default;
+};
+
 /// A further entry: which launches take it, and what it is compiled as.
 struct FurtherEntry {
   EntryGuard When = {};
   VariantSetting Variant = {};
   /// CubinKernel::CodeDigest of what was timed; empty if it is pinned by hand.
   std::string CodeDigest = {};
+  /// In how much of the tuning's run its guard held; absent for a pin.
+  std::optional<GuardHold> Held = {};
 
-  bool operator==(const FurtherEntry &) const = default;
+  /// Compares what a compile acts on. Held is evidence.
+  bool operator==(const FurtherEntry &Other) const {
+    return When == Other.When && Variant == Other.Variant && CodeDigest == Other.CodeDigest;
+  }
 };
 
 /// A kernel has no more further entries than this.

@@ -234,12 +234,27 @@ std::vector<VariantSetting> KernelSearch::propose(size_t Most) {
   return pick(left(), Most);
 }
 
+/// What is left is judged by a model in which no time is further above what was expected than the
+/// fastest is below it, or than caps usually differ. Spilling makes some variants several times
+/// slower, which does not make it likelier that others are several times faster, but the model's
+/// scale is symmetric. The search itself uses the times as they are: to overrate what is uncertain
+/// makes it explore.
 KernelSearch::Rest KernelSearch::rest() const {
   Rest Left;
   if (Effort == 0 && Round > 0)
     return Left;
+  std::vector<Measured> Seen = {{point({}), 0}};
+  double Furthest = Scale.Cap;
+  for (const auto &[V, Ratio] : Ratios) {
+    Seen.push_back({point(V), std::log(std::clamp(Ratio, LeastRatio, LargestRatio))});
+    Furthest = std::max(Furthest, Seen.back().Point.Prior - Seen.back().LogRatio);
+  }
+  for (Measured &M : Seen)
+    M.LogRatio = std::min(M.LogRatio, M.Point.Prior + Furthest);
+  VariantModel Sober(Space, Scale);
+  Sober.learn(Seen);
   for (const VariantSetting &V : left())
-    if (double Gain = Model.expectedGain(point(V)); Gain >= LeastPromise) {
+    if (double Gain = Sober.expectedGain(point(V)); Gain >= LeastPromise) {
       ++Left.Settings;
       Left.Promise = std::max(Left.Promise, Gain);
     }

@@ -228,6 +228,12 @@ static std::string printGuard(const EntryGuard &Guard) {
   return llvm::join(Keys, ", ");
 }
 
+/// Returns in how much of a run a guard held, as the keys of a profile.
+static std::string printHold(const GuardHold &Hold) {
+  return "launches: " + std::to_string(Hold.Held) + ", of: " + std::to_string(Hold.Launches) +
+         ", share: " + decimal(Hold.Share) + (Hold.AtMost ? ", at-most: true" : "");
+}
+
 std::string carve::printDecision(const Decision &D) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
@@ -243,7 +249,8 @@ std::string carve::printDecision(const Decision &D) {
   for (const FurtherEntry &E : D.Entries)
     OS << "      - when: {" << printGuard(E.When) << "}\n"
        << "        variant: " << Print(E.Variant) << "\n"
-       << (E.CodeDigest.empty() ? "" : "        code-digest: " + quoted(E.CodeDigest) + "\n");
+       << (E.CodeDigest.empty() ? "" : "        code-digest: " + quoted(E.CodeDigest) + "\n")
+       << (E.Held ? "        held: {" + printHold(*E.Held) + "}\n" : "");
   if (D.Digest)
     OS << "    digest: " << quoted(*D.Digest) << "\n";
   if (D.Basis)
@@ -284,6 +291,8 @@ std::string carve::choicesOf(const Profile &P) {
         }))
       continue;
     Decision Choice{D.Kernel, D.Arch, D.Variant, D.Digest, std::nullopt, D.Entries};
+    for (FurtherEntry &E : Choice.Entries)
+      E.Held.reset();
     // Emission uses no other evidence.
     if (D.Basis && (!D.Basis->CodeDigest.empty() || D.Basis->SmemSpillingThreads)) {
       Choice.Basis.emplace().CodeDigest = D.Basis->CodeDigest;

@@ -72,6 +72,7 @@ private:
   llvm::Error readVariant(yaml::Node &N, VariantSetting &Out);
   llvm::Error readGuard(yaml::Node &N, EntryGuard &Out);
   llvm::Error readArgument(yaml::Node &N, std::vector<ArgumentValue> &Out);
+  llvm::Error readHold(yaml::Node &N, GuardHold &Out);
   llvm::Error readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out);
   llvm::Error readEvidence(yaml::Node &N, Evidence &Out);
   llvm::Error readDecision(yaml::Node &N);
@@ -395,13 +396,36 @@ llvm::Error ProfileReader::readArgument(yaml::Node &N, std::vector<ArgumentValue
   return llvm::Error::success();
 }
 
+/// Reads in how much of a run the guard of an entry held.
+llvm::Error ProfileReader::readHold(yaml::Node &N, GuardHold &Out) {
+  auto Count = [this](uint64_t &Field) {
+    return [this, &Field](yaml::Node &V) {
+      auto *Scalar = llvm::dyn_cast<yaml::ScalarNode>(&V);
+      bool Bad = !Scalar || Scalar->getRawValue().getAsInteger(10, Field);
+      return Bad ? mismatch(V, "a whole number from 0 on") : llvm::Error::success();
+    };
+  };
+  if (llvm::Error Failed = readMapping(
+          N, "held",
+          {{"launches", Count(Out.Held), true},
+           {"of", Count(Out.Launches), true},
+           {"share", [&](yaml::Node &V) { return readRatio(V, Out.Share); }, true},
+           {"at-most", [&](yaml::Node &V) { return Out.AtMost = true, readOnly(V, "true"); }}}))
+    return Failed;
+  if (Out.Held > Out.Launches)
+    return fail("launches: " + llvm::Twine(Out.Held) + ", expected at most " +
+                llvm::Twine(Out.Launches));
+  return Out.Share <= 1 ? llvm::Error::success() : fail("share: more than 1, expected at most 1");
+}
+
 llvm::Error ProfileReader::readEntry(yaml::Node &N, std::vector<FurtherEntry> &Out) {
   FurtherEntry E;
   if (llvm::Error Failed =
           readMapping(N, "further entry",
                       {{"when", [&](yaml::Node &V) { return readGuard(V, E.When); }, true},
                        {"variant", [&](yaml::Node &V) { return readVariant(V, E.Variant); }, true},
-                       {"code-digest", [&](yaml::Node &V) { return readText(V, E.CodeDigest); }}}))
+                       {"code-digest", [&](yaml::Node &V) { return readText(V, E.CodeDigest); }},
+                       {"held", [&](yaml::Node &V) { return readHold(V, E.Held.emplace()); }}}))
     return Failed;
   if (llvm::any_of(Out, [&](const FurtherEntry &Other) { return Other.When == E.When; }))
     return fail("two further entries when " + guardText(E.When) + ", expected one");

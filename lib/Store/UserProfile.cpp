@@ -2,6 +2,7 @@
 
 #include "Ptx/ProfileName.h"
 #include "Ptx/PtxModule.h"
+#include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
@@ -66,6 +67,20 @@ std::vector<KernelIdentity> carve::kernelsOf(const Unit &U, const UnitStore &Sto
   for (const std::string &Name : Mangled)
     Kernels.push_back({profileName(Name), Name});
   return Kernels;
+}
+
+Profile carve::storedDecisions(const Unit &U, const UnitStore &Store) {
+  constexpr llvm::StringLiteral Name = "store";
+  llvm::Expected<std::optional<std::string>> Text = readDecisions(Store, U.Key);
+  llvm::Expected<Profile> Read =
+      Text ? (*Text ? parseProfile(**Text, Name) : Profile()) : Text.takeError();
+  Profile P;
+  if (Read)
+    P = std::move(*Read);
+  else
+    logLine(llvm::toString(Read.takeError()));
+  P.Name = Name;
+  return P;
 }
 
 std::string carve::profileChoices(const Profile &P, const Unit &U, const UnitStore &Store) {

@@ -39,6 +39,10 @@ struct UserProfile {
 /// Returns the kernels of \p U under both names, each once.
 std::vector<KernelIdentity> kernelsOf(const Unit &U, const UnitStore &Store);
 
+/// Returns the decisions of the store on \p U, as a profile with the name `store`. It is empty if
+/// there are none or they cannot be read, which is logged.
+Profile storedDecisions(const Unit &U, const UnitStore &Store);
+
 /// Returns a digest of what \p P says about \p U; empty if it says nothing.
 std::string profileChoices(const Profile &P, const Unit &U, const UnitStore &Store);
 

@@ -5,6 +5,7 @@
 #include "Support/Clock.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
+#include "Tune/EntriesInForce.h"
 #include "Tune/Job/FileVariants.h"
 #include "Tune/TuneDecisions.h"
 #include "Tune/TuneRounds.h"
@@ -37,6 +38,14 @@ static void describeHost(TuneState &State, const ProbeRecord &Trace, TuningRepor
     return;
   (void)State.Gpus->take(); // This looks for other users a last time.
   Report.OtherUsers = State.Gpus->otherUsers();
+}
+
+/// Adds to \p Report the further entries that were in force while the program was traced.
+static void describeEarlier(std::map<std::string, std::vector<EntryHold>> Earlier,
+                            TuningReport &Report) {
+  for (KernelReport &K : Report.Kernels)
+    if (auto Its = Earlier.find(K.Mangled); Its != Earlier.end())
+      K.Earlier = Its->second;
 }
 
 /// Adds to \p Report what is only known at the end, and puts it into the store.
@@ -73,6 +82,8 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   llvm::Expected<ProbeRecord> Trace = traceProgram(State);
   if (!Trace)
     return withoutTrace(Trace.takeError(), State, Store);
+  // The entries that the program has now are asked before new ones replace them.
+  auto Earlier = entriesInForce(*Trace, Store);
   // Find what is to be timed.
   AbandonableRunner FlavourRunner(Runner);
   JobContext Context{Store,
@@ -118,6 +129,7 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
       rememberDecisions(Request, *Job, Built, Decided, When, Store, Result.Decisions);
   Result.Report =
       describeTuning(*Job, Built, Request.Options.Scope, *Outcome, Timed, Decided, When);
+  describeEarlier(std::move(Earlier), Result.Report);
   describeHost(State, *Trace, Result.Report);
   if (!Job->Modules.empty())
     Result.Report.NvccVersion = Job->Modules.front().Source.NvccVersion;

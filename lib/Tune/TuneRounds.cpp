@@ -7,6 +7,9 @@
 #include "Tune/TuneTiming.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
 
 using namespace carve;
 
@@ -29,6 +32,7 @@ private:
   void leaveUntimed(const VariantSets &Sets, const std::string &Why);
   void leaveToRuns(size_t Kernel, const std::string &Why);
   void learn(InRunTuning Timed);
+  GainProspect prospect() const;
 
   TuneState &State;
   const TuningJob &Job;
@@ -113,6 +117,21 @@ void RoundsStage::learn(InRunTuning Timed) {
   addTimingRun(All, std::move(Timed), Built);
 }
 
+/// What the rounds so far have in hand, and what a further one promises. Kernels that no further
+/// run times promise something for the whole runs, which are made in the confirmation's time.
+GainProspect RoundsStage::prospect() const {
+  GainProspect P;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K) {
+    const InRunOutcome &O = All.Outcomes[K];
+    double Share = Job.Kernels[K].Traced.Share;
+    if (O.Verdict == InRunVerdict::Nominated)
+      P.InHand += Share * std::max(0.0, 1 - O.Ratio.High);
+    bool ByRuns = O.Verdict == InRunVerdict::Undecided || !Barred[K].empty();
+    (ByRuns ? P.InHand : P.Promised) += Share * Rounds.promise(K);
+  }
+  return P;
+}
+
 llvm::Error RoundsStage::timeRound() {
   VariantSets Sets = contenders();
   Rounds.select(Sets);
@@ -129,6 +148,13 @@ llvm::Error RoundsStage::timeRound() {
   if (!Timed)
     return Timed.takeError();
   learn(std::move(*Timed));
+  State.Prospect = prospect();
+  logLine(llvm::formatv("untried settings promise {0:f2} % of the program's GPU time, {1:f2} % can "
+                        "be confirmed: {2}",
+                        100 * State.Prospect.Promised, 100 * State.Prospect.InHand,
+                        State.Prospect.favoursSearch()
+                            ? "another timing run comes first, if there is time for one"
+                            : "the time for a confirmation is kept"));
   return llvm::Error::success();
 }
 

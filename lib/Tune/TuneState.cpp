@@ -1,7 +1,6 @@
 #include "Tune/TuneState.h"
 
 #include "Support/Clock.h"
-#include "Tune/InRun/RoundBudget.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -38,5 +37,5 @@ std::optional<double> TuneState::secondsLeft() const {
 std::optional<double> TuneState::secondsForRound() const {
   if (BudgetS <= 0)
     return std::nullopt;
-  return RoundBudget{BudgetS, PlainWallS}.forRound(seconds(), /*First=*/Runs <= 1);
+  return RoundBudget{BudgetS, PlainWallS}.forRound(seconds(), /*First=*/Runs <= 1, Prospect);
 }

@@ -5,6 +5,7 @@
 
 #include "Cubin/Cubin.h"
 #include "Tune/InRun/InRunTuning.h"
+#include "Tune/InRun/RoundBudget.h"
 #include "Tune/TunePipeline.h"
 #include "Tune/Variants/VariantRounds.h"
 #include "Tune/WholeRuns/SampleRecord.h"
@@ -29,6 +30,7 @@ struct TuneState {
   unsigned Runs = 0;     ///< Runs made for the trace and the timing.
   double PlainWallS = 0; ///< Wall time of the traced run; 0 with recorded samples.
   double BudgetS = 0;    ///< Seconds that the tuning may take; 0 if they are not limited.
+  GainProspect Prospect; ///< What the rounds so far have left to gain.
 
   /// Whether recorded samples are used instead of the program.
   bool recorded() const { return !Request.SamplesPath.empty(); }
@@ -39,9 +41,9 @@ struct TuneState {
   void setBudget();
   /// Seconds of the budget that are left, at least 0; nothing without a budget.
   std::optional<double> secondsLeft() const;
-  /// Seconds that the next timing run may take beyond a plain run, with compiling for it: half of
-  /// what the shortest confirmation leaves. It is 0 if nothing is left, and nothing without a
-  /// budget. The first timing run always has some.
+  /// Seconds that the next timing run may take beyond a plain run, with compiling for it, after
+  /// what the rounds so far have found (RoundBudget::forRound()). It is 0 if nothing is left, and
+  /// nothing without a budget. The first timing run always has some.
   std::optional<double> secondsForRound() const;
   /// The GPUs to lock and watch; null with recorded samples.
   TimedGpus *gpus() { return Gpus ? &*Gpus : nullptr; }

@@ -86,6 +86,31 @@ std::vector<ArgumentValue> KernelArguments::sameIn(const LaunchShape &Shape) con
   return Unknown || Found == InShapes.end() ? same() : sameOf(Found->second);
 }
 
+KernelArguments::Match KernelArguments::matchOf(const ArgumentValue &Value,
+                                                const ByPlace &Parameters) {
+  // The value may be a part of the word that was recorded.
+  auto After = Parameters.upper_bound({Value.Parameter, Value.Offset});
+  if (After == Parameters.begin())
+    return Match::Never;
+  const auto &[Place, Word] = *std::prev(After);
+  const unsigned Behind = Value.Offset - Place.second;
+  if (Place.first != Value.Parameter || Behind + Value.Bytes > Word.Bytes)
+    return Match::Never;
+  const bool IsLowestByte = Word.Bytes == 8 && Behind == 0 && Value.Bytes == 1;
+  if (IsLowestByte ? Word.OtherByte.has_value() : Word.Other.has_value())
+    return Match::Sometimes;
+  const uint64_t Mask = Value.Bytes == 8 ? UINT64_MAX : (uint64_t(1) << (8 * Value.Bytes)) - 1;
+  return ((Word.First >> (8 * Behind)) & Mask) == Value.Bits ? Match::Always : Match::Never;
+}
+
+KernelArguments::Match KernelArguments::match(const ArgumentValue &Value,
+                                              const LaunchShape &Shape) const {
+  if (Unknown)
+    return Match::Sometimes;
+  auto Found = InShapes.find({Shape.Grid, Shape.Block});
+  return matchOf(Value, Found == InShapes.end() ? Parameters : Found->second);
+}
+
 std::string KernelArguments::print(const std::string &Kernel) const {
   if (Unknown)
     return recordLine(ArgumentRecord{Kernel, 0, 0, 0, 0});

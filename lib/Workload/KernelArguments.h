@@ -36,6 +36,13 @@ public:
   /// these launches.
   std::vector<ArgumentValue> sameIn(const LaunchShape &Shape) const;
 
+  /// At which launches an argument had a value.
+  enum class Match { Never, Sometimes, Always };
+  /// Returns at which launches of \p Shape the argument had \p Value; if nothing is recorded of
+  /// these, at which of all. Sometimes also means that it is not known, because only two different
+  /// values of an argument are recorded.
+  Match match(const ArgumentValue &Value, const LaunchShape &Shape) const;
+
   /// Prints records of the kernel \p Kernel that say the same.
   std::string print(const std::string &Kernel) const;
 
@@ -55,6 +62,7 @@ private:
   static bool haveSameBytes(const ByPlace &A, const ByPlace &B);
   static void merge(ByPlace &To, const ByPlace &New);
   static std::vector<ArgumentValue> sameOf(const ByPlace &Parameters);
+  static Match matchOf(const ArgumentValue &Value, const ByPlace &Parameters);
 
   /// By number, and the offset of a word.
   ByPlace Parameters;

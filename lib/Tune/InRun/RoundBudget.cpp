@@ -1,6 +1,7 @@
 #include "Tune/InRun/RoundBudget.h"
 
 #include "Protocol/PlanRecords.h"
+#include "Search/KernelSearch.h"
 
 #include <algorithm>
 #include <iterator>
@@ -32,10 +33,14 @@ double RoundBudget::defaultS(double PlainS, unsigned Effort) {
   return EffortShare[Place] * std::max(LeastBudgetS, BudgetRuns * PlainS);
 }
 
-double RoundBudget::forRound(double SpentS, bool First) const {
-  double Kept = MarginShare * BudgetS + (ConfirmingRuns + 1) * PlainS;
-  double Spare = std::max(0.0, (std::max(0.0, BudgetS - SpentS) - Kept) / 2);
-  return First ? std::max({Spare, FirstRoundS, FirstRoundShare * PlainS}) : Spare;
+bool GainProspect::favoursSearch() const { return Promised > InHand && Promised >= LeastPromise; }
+
+double RoundBudget::forRound(double SpentS, bool First, const GainProspect &Prospect) const {
+  double Confirmation = Prospect.favoursSearch() ? 0 : ConfirmingRuns * PlainS;
+  double Spare = BudgetS - SpentS - MarginShare * BudgetS - Confirmation - PlainS;
+  // One more round would take a plain run out of the other half.
+  double Round = std::max(0.0, Spare / 2 > PlainS ? Spare / 2 : Spare);
+  return First ? std::max({Round, FirstRoundS, FirstRoundShare * PlainS}) : Round;
 }
 
 double carve::comparisonS(size_t Variants, double MeanNs) {

@@ -8,6 +8,20 @@
 
 namespace carve {
 
+/// What can be gained of a program, in shares of its GPU time.
+struct GainProspect {
+  /// What a confirmation would secure now: what the best variants surely gain, at the end of their
+  /// intervals that is nearer to the default, and what kernels promise that only whole runs can
+  /// time.
+  double InHand = 0;
+  /// By how much the untried settings are expected to be faster than the best variants.
+  double Promised = 0;
+
+  /// Returns whether another round promises more than a confirmation, and enough to be worth a run
+  /// at all.
+  bool favoursSearch() const;
+};
+
 /// The time of one tuning.
 struct RoundBudget {
   double BudgetS = 0; ///< Seconds for the whole tuning.
@@ -19,9 +33,11 @@ struct RoundBudget {
 
   /// Seconds that the next round may take beyond a plain run, with compiling for it, if \p SpentS
   /// seconds of the budget are used: half of what is left without the shortest confirmation, and
-  /// without a tenth of the budget for what neither times nor confirms. It is 0 if nothing is left.
-  /// The \p First round always has some.
-  double forRound(double SpentS, bool First) const;
+  /// without a tenth of the budget for what neither times nor confirms; all of it if the other half
+  /// has no time for one more round. If \p Prospect favours the search, the confirmation's time is
+  /// part of what is left, because a confirmation gets its pairs even beyond the budget. The result
+  /// is 0 if nothing is left. The \p First round always has some.
+  double forRound(double SpentS, bool First, const GainProspect &Prospect = {}) const;
 };
 
 /// The shares of a round's time: what is compiled is then assembled once more, all in one module.

@@ -4,6 +4,7 @@
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
+#include "Tune/Job/GuardHolds.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -204,10 +205,7 @@ bool carve::mayHaveFurtherEntry(const JobKernel &Kernel, const TuningJob &Job,
     return false;
   bool Relocatable =
       llvm::any_of(Kernel.Modules, [&](size_t M) { return Job.Modules[M].Source.Relocatable; });
-  return !Relocatable && llvm::none_of(Kernel.Traced.Shapes, [&](const KernelLaunches &L) {
-    return L.Cooperative || L.Shape.hasCluster() ||
-           L.Shape.DynamicSmemBytes + L.StaticSmemBytes > SmemSpillingLimitBytes;
-  });
+  return !Relocatable && llvm::all_of(Kernel.Traced.Shapes, mayTakeEntry);
 }
 
 bool carve::needsGuard(const JobVariant &Variant, const KernelBuild &Built) {

@@ -30,6 +30,8 @@ std::vector<TracedKernel> carve::tracedKernels(const ProbeRecord &Record) {
     T.Share = Ns[Name] / Total;
     if (auto InGraphs = Record.GraphLaunches.find(Name); InGraphs != Record.GraphLaunches.end())
       T.GraphLaunches = InGraphs->second;
+    if (auto Its = Record.Arguments.find(Name); Its != Record.Arguments.end())
+      T.Arguments = Its->second;
     All.push_back(std::move(T));
   }
   llvm::stable_sort(All, [](const auto &A, const auto &B) { return A.Share > B.Share; });

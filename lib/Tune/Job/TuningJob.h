@@ -26,6 +26,8 @@ struct TracedKernel {
   uint64_t Launches = 0;
   std::vector<KernelLaunches> Shapes;
   uint64_t GraphLaunches = 0; ///< Launches by graphs.
+  /// Absent if no call that launches kernels has passed any.
+  std::optional<KernelArguments> Arguments = {};
 };
 
 /// A kernel that is not tuned, and why.

@@ -1,5 +1,6 @@
 #include "Tune/Outcome/DecidedKernel.h"
 
+#include "Tune/Job/GuardHolds.h"
 #include "Tune/Job/JobParts.h"
 
 #include "Cubin/Cubin.h"
@@ -129,8 +130,13 @@ DecidedKernel decideKernel(const TuningJob &Job, const JobBuild &Built, size_t I
   D.Chosen = D.Tuned ? Variant.Resources : D.Default;
   if (D.Tuned)
     D.CodeDigest = Variant.CodeDigest;
-  if (D.Tuned && needsGuard(Variant, Built.Kernels[Index]))
+  if (D.Tuned && needsGuard(Variant, Built.Kernels[Index])) {
+    const TracedKernel &Traced = Job.Kernels[Index].Traced;
     D.Entries = furtherEntriesOf(Variant, Job);
+    for (FurtherEntry &E : D.Entries)
+      E.Held = holdOf(E.When, Traced);
+    D.Held = holdOfAny(D.Entries, Traced);
+  }
   if (InRun && !O.Screened.empty())
     D.InRun = findingOf(*InRun, Index);
   return D;

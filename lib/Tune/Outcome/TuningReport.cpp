@@ -94,6 +94,8 @@ KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const Kerne
   R.Variant = variantName(D.Setting);
   for (const FurtherEntry &E : D.Entries)
     R.When += (R.When.empty() ? "" : "; and another for launches with ") + guardText(E.When);
+  if (!D.Entries.empty())
+    R.Held = D.Held;
   R.Ratio = D.Ratio;
   R.Pairs = D.Pairs;
   R.Reason = D.Reason;

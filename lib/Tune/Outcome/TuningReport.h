@@ -63,6 +63,9 @@ struct KernelReport {
   bool Tuned = false;
   std::string Variant; ///< The chosen variant: `default`, or for example `r40-f255`.
   std::string When;    ///< If it is a further entry, the launches that take it (guardText()).
+  std::optional<GuardHold> Held; ///< In how much of the traced run that guard held.
+  /// The further entries that were in force before this tuning, in the same run.
+  std::vector<EntryHold> Earlier;
   RatioInterval Ratio; ///< Its time over the default's in the confirmation; valid if Pairs > 0.
   unsigned Pairs = 0;  ///< Pairs of runs in the confirmation.
   StayReason Reason;   ///< Why the default stays.

@@ -65,6 +65,8 @@ public:
       }
     return End;
   }
+  /// See VariantRounds::promise().
+  double promise() const { return Search ? Search->rest().Promise : 0; }
   /// Ends the search, and returns what is not timed.
   llvm::ArrayRef<CarvedVariant> finish() {
     if (!Search)
@@ -330,6 +332,10 @@ void VariantRounds::learn(size_t Kernel, const std::map<size_t, double> &Ratios)
   for (const auto &[V, Ratio] : Ratios)
     BySetting[Built.Kernels[Kernel].Variants[V].Setting] = Ratio;
   Searches[Kernel]->learn(BySetting);
+}
+
+double VariantRounds::promise(size_t Kernel) const {
+  return Searches[Kernel] ? Searches[Kernel]->promise() : 0;
 }
 
 void VariantRounds::select(const VariantSets &Sets) {

@@ -106,6 +106,28 @@ TEST(LimitsReport, text_linesFitATerminal) {
     EXPECT_LE(Line.size(), 100u) << Line.str();
 }
 
+TEST(LimitsReport, furtherEntry_hasTheShareThatItHeldFor) {
+  LimitsReport R = sample();
+  R.Kernels[0].Evidence.Entries = {
+      {"parameter 1 = 4096", "known", GuardHold{400, 400, 1}, GuardHold{400, 40, 0.125}}};
+  std::string Text = printLimitsText(R);
+  EXPECT_NE(
+      Text.find("  further entry known for launches with parameter 1 = 4096: its guard held at "
+                "40 of 400 launches,"),
+      std::string::npos)
+      << Text;
+  EXPECT_NE(
+      Text.find("  warning       the further entry for launches with parameter 1 = 4096 was "),
+      std::string::npos)
+      << Text;
+  llvm::Expected<llvm::json::Value> Value = llvm::json::parse(printLimitsJson(R));
+  ASSERT_TRUE(bool(Value)) << llvm::toString(Value.takeError());
+  const llvm::json::Object &Kernel = *(*Value->getAsObject()->getArray("kernels"))[0].getAsObject();
+  const llvm::json::Object &Entry = *(*Kernel.getArray("entries"))[0].getAsObject();
+  EXPECT_EQ(Entry.getObject("held")->getNumber("share"), 0.125);
+  EXPECT_EQ(Entry.getObject("held-when-tuned")->getNumber("share"), 1);
+}
+
 TEST(LimitsReport, triedVariants_areThoseOfTheReport) {
   TuningReport R = sampleReport();
   TriedVariants T = triedVariants(R.Kernels[0]);

@@ -143,3 +143,43 @@ TEST(CheckReport, kernelOfAReport_isComparedWithAProfile) {
   CheckedKernel Other = kernel("k()", 16);
   EXPECT_EQ(checkKernels({C}, {Other}, {}).Kernels.size(), 1u);
 }
+
+TEST(CheckReport, guardThatHoldsLess_isWarnedOfAndNoRegression) {
+  CheckedKernel Before = kernel("k(int)", 0), After = Before;
+  Before.Guards = {{"parameter 0 = 4096", GuardHold{50, 50, 1}}, {"threads <= 64", std::nullopt}};
+  After.Guards = {{"parameter 0 = 8192", GuardHold{50, 50, 1}},
+                  {"parameter 0 = 4096", GuardHold{50, 5, 0.1}}};
+  CheckOutcome O = checkKernels({Before}, {After}, {});
+  EXPECT_EQ(O.count(CheckVerdict::Regressed), 0u);
+  std::string Text = printCheckText(O, Document);
+  EXPECT_NE(
+      Text.find("    entry        parameter 0 = 4096: held at 50 of 50 launches, 100 % of its "
+                "GPU time > held at 5 of 50 launches, 10 % of its GPU time\n"
+                "    warning: the further entry for launches with parameter 0 = 4096 was "
+                "tuned for 100 % of the kernel's GPU time and has 10 % now: "),
+      std::string::npos)
+      << Text;
+  EXPECT_NE(Text.find("    entry        threads <= 64: -\n"), std::string::npos) << Text;
+  EXPECT_NE(Text.find("    entry        parameter 0 = 8192: - > held at 50 of 50"),
+            std::string::npos)
+      << Text;
+  llvm::Expected<json::Value> V = json::parse(printCheckJson(O, Document));
+  ASSERT_TRUE(bool(V)) << llvm::toString(V.takeError());
+  const json::Object &First = *(*V->getAsObject()->getArray("kernels"))[0].getAsObject();
+  const json::Object &Guard = *(*First.getArray("guards"))[0].getAsObject();
+  EXPECT_EQ(Guard.getString("when"), "parameter 0 = 4096");
+  EXPECT_EQ(Guard.getObject("after")->getInteger("launches"), 5);
+  EXPECT_NE(Guard.getString("warning"), "");
+}
+
+TEST(CheckReport, guardsOfAReport_areItsEntryAndTheEarlierOnes) {
+  TuningReport R;
+  R.Kernels.emplace_back();
+  R.Kernels[0].When = "parameter 0 = 8192";
+  R.Kernels[0].Held = GuardHold{50, 50, 1};
+  R.Kernels[0].Earlier = {{"parameter 0 = 4096", "known", GuardHold{9, 9, 1}, GuardHold{50, 0, 0}}};
+  std::vector<CheckedKernel> Kernels = checkedKernels(R);
+  ASSERT_EQ(Kernels[0].Guards.size(), 2u);
+  EXPECT_EQ(Kernels[0].Guards[0].When, "parameter 0 = 8192");
+  EXPECT_EQ(Kernels[0].Guards[1].Held, (GuardHold{50, 0, 0})) << "in the report's own run";
+}

@@ -35,3 +35,24 @@ TEST(EntryGuard, names_areThoseOfTheKernelAndDiffer) {
   EXPECT_EQ(furtherEntryName("_Z1kPf", 0), "_Z1kPf__carve_e1");
   EXPECT_EQ(furtherEntryName("_Z1kPf", 2), "_Z1kPf__carve_e3");
 }
+
+TEST(EntryGuard, holdText_isRoundedAwayFromNothingAndAll) {
+  EXPECT_EQ(holdText({50, 50, 1}), "held at 50 of 50 launches, 100 % of its GPU time");
+  EXPECT_EQ(holdText({50, 49, 0.99999}), "held at 49 of 50 launches, 99.9 % of its GPU time");
+  EXPECT_EQ(holdText({50, 1, 0.00001}), "held at 1 of 50 launches, 0.1 % of its GPU time");
+  EXPECT_EQ(holdText({50, 0, 0}), "held at 0 of 50 launches, 0 % of its GPU time");
+  EXPECT_EQ(holdText({50, 20, 0.255, true}),
+            "held at no more than 20 of 50 launches, 25.5 % of its GPU time");
+}
+
+TEST(EntryGuard, guardThatHoldsForLessThanHalf_isWarnedOf) {
+  const GuardHold Tuned = {50, 40, 0.8};
+  EXPECT_EQ(holdWarning("block 16x16x1", Tuned, {50, 40, 0.4}), "") << "half is not less than half";
+  EXPECT_EQ(holdWarning("block 16x16x1", Tuned, {50, 40, 0.39}),
+            "the further entry for launches with block 16x16x1 was tuned for 80 % of the kernel's "
+            "GPU time and has 39 % now: the other launches take nvcc's code; tune again");
+  EXPECT_NE(holdWarning("block 16x16x1", Tuned, {50, 40, 0.39, true}).find("at most 39 %"),
+            std::string::npos);
+  EXPECT_EQ(holdWarning("block 16x16x1", std::nullopt, {50, 0, 0}), "") << "a pin was not tuned";
+  EXPECT_EQ(holdWarning("block 16x16x1", Tuned, {0, 0, 0}), "") << "it was not launched";
+}

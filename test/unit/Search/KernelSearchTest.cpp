@@ -148,6 +148,19 @@ TEST(KernelSearch, rest_fallsToNothingAsTimesAreLearned) {
   EXPECT_EQ(S.rest().Promise, 0);
 }
 
+TEST(KernelSearch, rest_slowVariants_doNotPromiseFastOnes) {
+  auto PromiseAfter = [](double Slow) {
+    KernelSearch S(space(), 2);
+    World W;
+    W.Ratio = [&](const VariantSetting &V) { return V.Cap.value_or(48) < 40 ? Slow : 1.0; };
+    W.run(S, {10});
+    return S.rest().Promise;
+  };
+  double Usual = PromiseAfter(1.1);
+  EXPECT_GT(Usual, 0);
+  EXPECT_LT(PromiseAfter(3), 1.5 * Usual);
+}
+
 TEST(KernelSearch, settingNotTried_isProposedAgain) {
   KernelSearch S(space(), 2);
   std::vector<VariantSetting> Wanted = S.propose(6), Tried(Wanted.begin(), Wanted.begin() + 2);

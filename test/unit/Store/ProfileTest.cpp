@@ -586,3 +586,46 @@ TEST(Profile, furtherEntries_areReadBackAndCompiledAgain) {
             "default; cap 96 when threads <= 256; default when block 16x16x1, grid 7x1x1; "
             "frontend-knob known when parameter 1 = 4096, parameter 3 = 18446744073709551615");
 }
+
+TEST(Profile, heldShareOfAnEntry_isEvidence) {
+  Profile P;
+  Decision D;
+  D.Kernel = "k(int)";
+  D.Digest = "digest";
+  D.Basis.emplace();
+  D.Entries = {{{.MaxThreads = 256}, {.Cap = 96}, "code", GuardHold{50, 40, 0.75, true}}};
+  P.put(D);
+  std::string Text = printProfile(P);
+  EXPECT_NE(Text.find("        code-digest: \"code\"\n"
+                      "        held: {launches: 40, of: 50, share: 0.75, at-most: true}\n"),
+            std::string::npos)
+      << Text;
+  llvm::Expected<Profile> Back = parseProfile(Text, "p.yaml");
+  ASSERT_TRUE(bool(Back)) << llvm::toString(Back.takeError());
+  EXPECT_EQ(Back->Kernels[0].Entries[0].Held, D.Entries[0].Held);
+  EXPECT_EQ(printProfile(*Back), Text);
+  EXPECT_EQ(choicesOf(P).find("held"), std::string::npos) << "a compile does not act on it";
+  D.Entries[0].Held = GuardHold{50, 50, 1};
+  Profile Again;
+  Again.put(D);
+  P.adopt(Again);
+  EXPECT_EQ(printProfile(P), Text) << "a tuning that decides the same changes nothing";
+}
+
+TEST(Profile, heldShareThatCannotBe_isNamed) {
+  auto Failure = [](const std::string &Held) {
+    llvm::Expected<Profile> P = parseProfile(
+        "carve-profile: 1\nkernels:\n  - kernel: k\n    variant: default\n    entries:\n"
+        "      - when: {threads: 256}\n        variant: {cap: 96}\n        held: {" +
+            Held + "}\n",
+        "p");
+    return P ? std::string() : llvm::toString(P.takeError());
+  };
+  EXPECT_EQ(Failure("launches: 1, of: 2, share: 0.5"), "");
+  EXPECT_EQ(Failure("launches: 3, of: 2, share: 0.5"), "p:8: launches: 3, expected at most 2");
+  EXPECT_NE(Failure("launches: 1, of: 2, share: 1.5").find("expected at most 1"),
+            std::string::npos);
+  EXPECT_NE(Failure("launches: -1, of: 2, share: 1").find("a whole number from 0 on"),
+            std::string::npos);
+  EXPECT_NE(Failure("launches: 1, of: 2").find("no 'share' in held"), std::string::npos);
+}

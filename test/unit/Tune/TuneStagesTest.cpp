@@ -220,12 +220,16 @@ TEST_F(TuneStagesTest, rounds_timeForTheConfirmationIsSetAside) {
   Request.Limits.BudgetS = 100;
   TuneState State(Request, Runner);
   State.setBudget();
-  State.PlainWallS = 10;
+  State.PlainWallS = 8;
   State.Runs = 2;
-  EXPECT_NEAR(State.secondsForRound().value_or(-1), 10, 0.5);
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), 17, 0.5);
   State.PlainWallS = 20;
   EXPECT_EQ(State.secondsForRound(), 0.0);
   EXPECT_NE(whyNoTimingRun(State), std::nullopt);
+  State.Prospect = {.InHand = 0.009, .Promised = 0.02};
+  EXPECT_NEAR(State.secondsForRound().value_or(-1), 35, 0.5) << "little would be confirmed";
+  EXPECT_EQ(whyNoTimingRun(State), std::nullopt);
+  State.Prospect = {};
   State.Runs = 1;
   EXPECT_EQ(State.secondsForRound(), 10.0) << "the first round has some time in any case";
 }

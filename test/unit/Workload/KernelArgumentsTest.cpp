@@ -139,3 +139,34 @@ TEST(KernelArguments, processesWithOtherValuesInAShape_makeTheParameterVaryThere
   A.merge(processOf({{"k", 0, 0, 0}}));
   EXPECT_EQ(A.sameIn(blocks(3)), Values()) << "the arguments of a launch are not known";
 }
+
+TEST(KernelArguments, match_saysAtWhichLaunches) {
+  using Match = KernelArguments::Match;
+  const LaunchShape Any = blocks(9), Shape = blocks(2);
+  KernelArguments A = processOf({number(0, 5), number(1, 7), number(1, 8)});
+  EXPECT_EQ(A.match({0, 4, 5}, Any), Match::Always);
+  EXPECT_EQ(A.match({0, 4, 6}, Any), Match::Never);
+  EXPECT_EQ(A.match({0, 8, 5}, Any), Match::Never) << "of another size";
+  EXPECT_EQ(A.match({2, 4, 5}, Any), Match::Never) << "there is no such parameter";
+  EXPECT_EQ(A.match({1, 4, 8}, Any), Match::Sometimes);
+  EXPECT_EQ(A.match({1, 4, 9}, Any), Match::Sometimes) << "a third value is not recorded";
+  EXPECT_EQ(processOf({{"k", 0, 0, 0}}).match({0, 4, 5}, Any), Match::Sometimes) << "not known";
+  A.add(numberIn(2, 1, 7));
+  EXPECT_EQ(A.match({1, 4, 7}, Shape), Match::Always);
+  EXPECT_EQ(A.match({1, 4, 8}, Shape), Match::Never) << "not in this shape";
+  EXPECT_EQ(A.match({1, 4, 8}, Any), Match::Sometimes);
+}
+
+TEST(KernelArguments, partOfAWord_isMatchedWithItsBits) {
+  using Match = KernelArguments::Match;
+  const LaunchShape Any = blocks(9);
+  KernelArguments A = processOf({{"k", 0, 8, 0x1200}, {"k", 1, 4, 0x50006, 8}});
+  EXPECT_EQ(A.match({1, 2, 5, 10}, Any), Match::Always);
+  EXPECT_EQ(A.match({1, 2, 5, 8}, Any), Match::Never);
+  EXPECT_EQ(A.match({1, 4, 0x50006, 10}, Any), Match::Never) << "it ends behind the word";
+  EXPECT_EQ(A.match({1, 4, 0x50006, 4}, Any), Match::Never) << "there is no such word";
+  A.add(ArgumentRecord{"k", 0, 8, 0x3400});
+  EXPECT_EQ(A.match({0, 1, 0}, Any), Match::Always) << "both addresses are aligned";
+  EXPECT_EQ(A.match({0, 1, 8}, Any), Match::Never);
+  EXPECT_EQ(A.match({0, 8, 0x1200}, Any), Match::Sometimes);
+}

@@ -96,10 +96,13 @@ TEST(DecidedKernel, winnerBeyondTheFirstEntry_isAFurtherEntry) {
   EXPECT_EQ(Won->Entries[0].When, (EntryGuard{.MaxThreads = 640}));
   EXPECT_EQ(Won->Entries[0].Variant, Winner.Setting);
   EXPECT_EQ(Won->Entries[0].CodeDigest, "code of the winner");
+  const KernelLaunches &Traced = Job.Kernels[0].Traced.Shapes[0];
+  EXPECT_EQ(Won->Entries[0].Held, (GuardHold{Traced.Launches, Traced.Launches, 1}));
   Profile Again = valueOf(parseProfile(printProfile(P), "p"));
   EXPECT_EQ(printProfile(Again), printProfile(P));
   TuningReport R = reportOf(Job, Built, TuningScope::Kernel, O);
   EXPECT_EQ(R.Kernels[0].When, "threads <= 640");
+  EXPECT_EQ(R.Kernels[0].Held, Won->Entries[0].Held);
   EXPECT_EQ(R.Kernels[0].Variant, variantName(Winner.Setting));
 }
 

@@ -1,0 +1,50 @@
+#include "Tune/InRun/RoundBudget.h"
+
+#include <gtest/gtest.h>
+
+using namespace carve;
+
+namespace {
+
+/// Little was found, and much is expected of what was not tried.
+constexpr GainProspect SearchOn = {.InHand = 0.009, .Promised = 0.02};
+/// A clear gain was found.
+constexpr GainProspect ConfirmNow = {.InHand = 0.1, .Promised = 0.02};
+
+} // namespace
+
+TEST(GainProspect, search_isFavouredIfItPromisesMoreThanIsInHand) {
+  EXPECT_TRUE(SearchOn.favoursSearch());
+  EXPECT_FALSE(ConfirmNow.favoursSearch());
+  EXPECT_FALSE((GainProspect{.InHand = 0, .Promised = 0.0019}).favoursSearch())
+      << "it is not worth a run";
+  EXPECT_FALSE(GainProspect().favoursSearch()) << "nothing is known before the first round";
+}
+
+TEST(RoundBudget, timeForTheShortestConfirmation_isKept) {
+  RoundBudget B{20, 1};
+  // Two tenths for the rest, six runs to confirm, one run of the round itself: eleven are left.
+  EXPECT_DOUBLE_EQ(B.forRound(0, false), 5.5);
+  EXPECT_DOUBLE_EQ(B.forRound(0, false, ConfirmNow), 5.5);
+  EXPECT_EQ(B.forRound(11, false), 0);
+  EXPECT_EQ(B.forRound(30, false), 0) << "the budget is spent";
+}
+
+TEST(RoundBudget, lastRoundThatFits_takesAllThatIsLeft) {
+  RoundBudget B{20, 1};
+  EXPECT_DOUBLE_EQ(B.forRound(8, false), 1.5) << "the other half has time for a further round";
+  EXPECT_DOUBLE_EQ(B.forRound(9, false), 2) << "half of it would be a plain run and nothing else";
+}
+
+TEST(RoundBudget, smallCandidate_doesNotKeepTheConfirmationsTime) {
+  RoundBudget Long{20, 2};
+  EXPECT_EQ(Long.forRound(13, false), 0);
+  EXPECT_EQ(Long.forRound(13, false, ConfirmNow), 0);
+  EXPECT_DOUBLE_EQ(Long.forRound(13, false, SearchOn), 3);
+  EXPECT_EQ(Long.forRound(17, false, SearchOn), 0) << "a round ends within the budget";
+}
+
+TEST(RoundBudget, firstRound_hasSomeTimeInAnyCase) {
+  EXPECT_DOUBLE_EQ((RoundBudget{1, 0.1}).forRound(5, true), 1);
+  EXPECT_DOUBLE_EQ((RoundBudget{20, 10}).forRound(10, true), 5);
+}
