@@ -15,7 +15,7 @@ void carve::registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues 
   F.number(
        Name("effort"), "0|1|2|3", Values.Effort, 0, MaxEffort,
        "what is tried: 0 register caps; 1 also caps of the front end; 2 also other knobs; 3 also "
-       "caps at other levels of ptxas, with three times the time")
+       "register-usage levels, with three times the time")
       .Variable = "CARVE_EFFORT";
   F.choice(Name("scope"), {"kernel", "file"}, Values.Scope,
            "a setting for each kernel, or a cap for each file by -maxrregcount");

@@ -280,16 +280,16 @@ TEST_F(EmitKnobs, assemblerSettings_eachKernelHasItsOwn) {
   compileUnit(Tiles, {"-DWIDE"});
   Kernel AtTen = assembledWith(Ptx->text(), {"--register-usage-level=10"});
   Kernel Less = assembledWith(Ptx->text(), {"--opt-level=1"});
-  ASSERT_NE(Default["narrow"].CodeDigest, AtTen["narrow"].CodeDigest);
-  ASSERT_NE(Default["wide"].CodeDigest, Less["wide"].CodeDigest);
+  ASSERT_NE(Default["tile"].CodeDigest, AtTen["tile"].CodeDigest);
+  ASSERT_NE(Default["narrow"].CodeDigest, Less["narrow"].CodeDigest);
   timed("tile", "l10", AtTen["tile"].CodeDigest);
-  timed("wide", "o1", Less["wide"].CodeDigest);
+  timed("narrow", "o1", Less["narrow"].CodeDigest);
   Kernel New = emit();
   EXPECT_EQ(Reasons["tile"], "l10");
-  EXPECT_EQ(Reasons["wide"], "o1");
+  EXPECT_EQ(Reasons["narrow"], "o1");
   expectSame(New, AtTen, {"tile"});
-  expectSame(New, Less, {"wide"});
-  expectSame(New, Default, {"narrow"});
+  expectSame(New, Less, {"narrow"});
+  expectSame(New, Default, {"wide"});
 
   // Beside a cap, and beside a decision for other PTX.
   pin("narrow", "r32-l10");
@@ -297,7 +297,8 @@ TEST_F(EmitKnobs, assemblerSettings_eachKernelHasItsOwn) {
   New = emit();
   EXPECT_EQ(New["narrow"].Resources.RegsPerThread, 32u);
   EXPECT_EQ(Reasons["narrow"], "r32-l10");
-  expectSame(New, Less, {"wide"});
+  EXPECT_EQ(Reasons["tile"], "f255");
+  expectSame(New, Default, {"wide"});
 }
 
 TEST_F(EmitKnobs, assemblerSetting_ofOtherCode_isRefusedAlone) {

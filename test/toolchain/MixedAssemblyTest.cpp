@@ -162,7 +162,6 @@ TEST_P(MixedAssembly, assembleMixed_givesEachKernelTheCodeOfItsOptions) {
     auto K = llvm::find_if(A.Kernels, [](auto &R) { return R.Name == "spills"; });
     return K == A.Kernels.end() ? 0 : K->spillBytes();
   };
-  EXPECT_GT(SpillsOf(*Mixed), 0u);
   EXPECT_EQ(SpillsOf(*Mixed), SpillsOf(Less)) << "the report is that of the kernel's own run";
 }
 

@@ -587,14 +587,14 @@ std::string wideSamples(
 } // namespace
 
 /// What ptxas is told is chosen for each kernel: steady is fastest at optimization level 1, and
-/// bulky at register-usage level 10.
+/// noisy at register-usage level 10.
 TEST_F(TuneRecorded, assemblerSettings_areOfEachKernel) {
-  keepKernels({"bulky", "steady"});
+  keepKernels({"steady", "noisy"});
   const Words Wide{"CARVE_EFFORT=2"};
   build(Object, Wide);
   std::string Text = wideSamples(
-      recordedTrace(), {Bulky, Steady}, [](llvm::StringRef Kernel, const VariantSetting &V) {
-        bool Fast = Kernel == Bulky ? V.RegisterUsageLevel == 10u : V.OptimizationLevel == 1u;
+      recordedTrace(), {Steady, Noisy}, [](llvm::StringRef Kernel, const VariantSetting &V) {
+        bool Fast = Kernel == Noisy ? V.RegisterUsageLevel == 10u : V.OptimizationLevel == 1u;
         return Fast && !V.Cap ? 0.7 : 1.0;
       });
   write("levels.samples", Text);
@@ -605,7 +605,7 @@ TEST_F(TuneRecorded, assemblerSettings_areOfEachKernel) {
   Profile Kept = decisions();
   ImageKernels Emitted = kernelsOf("three.o");
   for (const auto &[Mangled, Variant] :
-       {std::pair(std::string(Bulky), "l10"), {std::string(Steady), "o1"}}) {
+       {std::pair(std::string(Noisy), "l10"), {std::string(Steady), "o1"}}) {
     std::string Name = profileName(Mangled);
     const Decision *D = decisionOf(Kept, Name);
     ASSERT_TRUE(D && D->Basis) << Name << R.Stdout;

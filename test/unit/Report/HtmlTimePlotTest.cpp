@@ -230,14 +230,13 @@ TEST(HtmlTimePlot, largeSpan_isLogarithmic) {
   EXPECT_GT(Marks["r64"].Y - Marks["default"].Y, 10);
 }
 
-/// Only if a kernel is tuned at another level of the file, its choice has a name that no variant
-/// has.
-TEST(HtmlTimePlot, choiceAtAnotherLevel_isTheVariantItself) {
+TEST(HtmlTimePlot, choiceWithASettingOfPtxas_hasTheRing) {
   KernelReport K = pictured();
-  K.Variant = "r64-l10";
-  EXPECT_TRUE(Picture(K).marks()["r64"].Ring);
-  K.Variant = "l10";
-  EXPECT_TRUE(Picture(K).marks()["default"].Ring);
+  ASSERT_EQ(K.Variants[1].Name, "r64");
+  K.Variants[1].Name = K.Variant = "r64-o1";
+  auto Marks = Picture(K).marks();
+  EXPECT_TRUE(Marks["r64-o1"].Ring);
+  EXPECT_FALSE(Marks["default"].Ring);
 }
 
 TEST(HtmlTimePlot, nothingTimed_showsWhatWasCarvedAway) {
