@@ -32,7 +32,7 @@ protected:
     Launched.Launches = 50;
     Launched.TotalNs = 5000;
     Trace.Kernels = {Launched};
-    Trace.Arguments["_Z1kPfi"].add({"_Z1kPfi", 1, 4, 8192});
+    Trace.Arguments["_Z1kPfi"].add(ArgumentRecord{"_Z1kPfi", 1, 4, 8192});
   }
 
   /// Stores the decision that a kernel with the digest \p Of has an entry for n = 4096, which held

@@ -22,7 +22,7 @@ TracedKernel passing(std::initializer_list<uint64_t> Values) {
   TracedKernel K = sampleKernel();
   K.Arguments.emplace();
   for (uint64_t Bits : Values)
-    K.Arguments->add({"k", 1, 4, Bits});
+    K.Arguments->add(ArgumentRecord{"k", 1, 4, Bits});
   return K;
 }
 
