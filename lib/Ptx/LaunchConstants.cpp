@@ -330,7 +330,7 @@ Expected<LaunchReads> carve::launchReads(StringRef Definition, StringRef Name) {
   LaunchReads Reads;
   // Newer front ends load numbers of both kinds as bits.
   auto IsFloat = [&](const ParameterLoad &Load, StringRef Register) {
-    char Class = Load.Parameter < Declared.size() ? Declared[Load.Parameter].Class : 0;
+    char Class = Load.Parameter < Declared.size() ? Declared[Load.Parameter].Class : '\0';
     return Load.Type.Class == 'f' || Class == 'f' ||
            (Load.Type.Class == 'b' && (!Class || Class == 'b') && In.isUsedAsFloat(Register));
   };

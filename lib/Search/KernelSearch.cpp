@@ -136,8 +136,8 @@ std::vector<VariantSetting> KernelSearch::nearestPoints(llvm::ArrayRef<VariantSe
 /// Returns the settings that a round of \p Count contains whatever the model predicts: critical
 /// points in the first round, each front-end knob and constants in the PTX alone as early as there
 /// is room, later each register-usage level and the optimization level alone, and shared memory for
-/// what spills at a cap. What spilling costs in either memory shows neither in the cap's time nor in
-/// that of other caps.
+/// what spills at a cap. What spilling costs in either memory shows neither in the cap's time nor
+/// in that of other caps.
 std::vector<VariantSetting> KernelSearch::landmarks(llvm::ArrayRef<VariantSetting> Among,
                                                     size_t Count) const {
   std::vector<VariantSetting> Alone;

@@ -32,10 +32,11 @@ static bool copyArguments(const DriverApi &Driver, const CUDA_KERNEL_NODE_PARAMS
     return Kernel.Packed.has_value();
   }
   auto Bytes = parameterBytesOfHandle(Driver, Kernel.Handle);
-  if (!Bytes || (!Bytes->empty() && !Params.kernelParams))
+  if (!Bytes)
     return false;
   for (size_t I = 0; I < Bytes->size(); ++I) {
-    const char *Value = static_cast<const char *>(Params.kernelParams[I]);
+    const char *Value =
+        Params.kernelParams ? static_cast<const char *>(Params.kernelParams[I]) : nullptr;
     if (!Value)
       return false;
     Kernel.Arguments.emplace_back(Value, Value + (*Bytes)[I]);
