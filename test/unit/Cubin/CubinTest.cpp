@@ -13,10 +13,6 @@ using namespace carve;
 using namespace llvm;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-static std::string cubin(StringRef Arch) {
-  return recorded("kernels." + Arch + ".cuda-13.0.88.cubin");
-}
-
 static Cubin parsedCubin(StringRef Bytes) {
   auto C = parseCubin(Bytes);
   if (!C) {
@@ -43,7 +39,7 @@ struct Expectation {
 class RecordedCubin : public testing::TestWithParam<Expectation> {};
 
 TEST_P(RecordedCubin, parsed_hasWhatPtxasReported) {
-  Cubin C = parsedCubin(cubin(GetParam().Arch));
+  Cubin C = parsedCubin(recordedCubin(GetParam().Arch));
   EXPECT_EQ(C.SmVersion, GetParam().Sm);
   EXPECT_EQ(C.Relocatable, StringRef(GetParam().Arch).starts_with("rdc"));
   ASSERT_EQ(C.Kernels.size(), 5u);
@@ -59,7 +55,7 @@ TEST_P(RecordedCubin, parsed_hasWhatPtxasReported) {
 }
 
 TEST_P(RecordedCubin, exchangeKernelNames_exchangesTheKernels) {
-  std::string Bytes = cubin(GetParam().Arch);
+  std::string Bytes = recordedCubin(GetParam().Arch);
   Cubin Before = parsedCubin(Bytes);
   // The kernels differ in sections (shared memory, callees), and one name ends in the other.
   Pairs Swap = {{"_Z2avPf", "x_Z2avPf"}, {"init", "_Z5bulkyPdi"}};
@@ -81,7 +77,7 @@ TEST_P(RecordedCubin, exchangeKernelNames_exchangesTheKernels) {
 }
 
 TEST_P(RecordedCubin, exchangeKernelNames_renamesAllSectionsOfTheKernelsAndNoOthers) {
-  std::string Bytes = cubin(GetParam().Arch);
+  std::string Bytes = recordedCubin(GetParam().Arch);
   std::string Exchanged = cantFail(exchangeKernelNames(Bytes, {{"init", "_Z2avPf"}}));
   CubinElf Before = cantFail(CubinElf::parse(Bytes));
   CubinElf After = cantFail(CubinElf::parse(Exchanged));
@@ -99,7 +95,7 @@ TEST_P(RecordedCubin, exchangeKernelNames_renamesAllSectionsOfTheKernelsAndNoOth
 }
 
 TEST_P(RecordedCubin, truncated_fails) {
-  std::string Bytes = cubin(GetParam().Arch);
+  std::string Bytes = recordedCubin(GetParam().Arch);
   for (size_t Size = 0; Size < Bytes.size(); Size += 64) {
     // Each copy is an allocation of its own, so that the sanitizer sees a read after its end.
     auto Copy = std::make_unique<char[]>(Size);
@@ -109,7 +105,7 @@ TEST_P(RecordedCubin, truncated_fails) {
 }
 
 TEST_P(RecordedCubin, damaged_neverCrashes) {
-  std::string Bytes = cubin(GetParam().Arch);
+  std::string Bytes = recordedCubin(GetParam().Arch);
   std::mt19937 Random(1);
   for (unsigned Round = 0; Round < 300; ++Round) {
     std::string Damaged = Bytes;
@@ -142,14 +138,14 @@ TEST(Cubin, parseCubin_garbageOrOtherMachine_fails) {
                         "\x7f"
                         "ELF\x02\x01\x01"})
     EXPECT_NE(messageOf(parseCubin(Bad)), "");
-  std::string OtherMachine = cubin("sm_90");
+  std::string OtherMachine = recordedCubin("sm_90");
   OtherMachine[18] = 62; // x86-64
   EXPECT_EQ(messageOf(parseCubin(OtherMachine)),
             "cubin: machine 62, expected 190, 64 bits, little-endian");
 }
 
 TEST(Cubin, exchangeKernelNames_unknownKernel_isNamed) {
-  std::string Bytes = cubin("sm_90");
+  std::string Bytes = recordedCubin("sm_90");
   EXPECT_EQ(messageOf(exchangeKernelNames(Bytes, {{"init", "nosuch"}})),
             "cubin: no kernel named nosuch");
   EXPECT_EQ(messageOf(exchangeKernelNames(Bytes, {{"_Z6scaledfi", "init"}})),
@@ -183,7 +179,7 @@ TEST(CubinInfo, forEachInfo_truncatedPayload_stops) {
 }
 
 TEST_P(RecordedCubin, withRegistersAllotted_moreRegisters_codeStays) {
-  std::string Bytes = cubin(GetParam().Arch);
+  std::string Bytes = recordedCubin(GetParam().Arch);
   Cubin Before = parsedCubin(Bytes);
   unsigned Own = kernel(Before, "_Z5bulkyPdi").Resources.RegsPerThread;
   auto More = withRegistersAllotted(Bytes, {{"init", 77}, {"_Z5bulkyPdi", Own - 1}});

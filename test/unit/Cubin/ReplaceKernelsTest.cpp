@@ -7,10 +7,6 @@
 using namespace carve;
 using namespace llvm;
 
-static std::string cubin(StringRef Arch) {
-  return recorded("kernels." + Arch + ".cuda-13.0.88.cubin");
-}
-
 /// The identifier of the reason for which \p Result failed; empty if it did not.
 static std::string reasonOf(Expected<std::string> Result) {
   std::string Reason;
@@ -24,7 +20,7 @@ static std::string reasonOf(Expected<std::string> Result) {
 class LinkedCubin : public testing::TestWithParam<const char *> {};
 
 TEST_P(LinkedCubin, replaceKernels_fromTheSameImage_returnsItByteForByte) {
-  std::string Bytes = cubin(GetParam());
+  std::string Bytes = recordedCubin(GetParam());
   auto Same = replaceKernels(Bytes, Bytes, {"_Z2avPf", "_Z5bulkyPdi", "_Z9recursivePi", "init"});
   ASSERT_TRUE(bool(Same)) << toString(Same.takeError());
   EXPECT_TRUE(*Same == Bytes) << Same->size() << " bytes, expected " << Bytes.size();
@@ -33,16 +29,18 @@ TEST_P(LinkedCubin, replaceKernels_fromTheSameImage_returnsItByteForByte) {
 INSTANTIATE_TEST_SUITE_P(Architectures, LinkedCubin, testing::Values("sm_75", "sm_90"));
 
 TEST(ReplaceKernels, unfitImage_failsWithItsReason) {
-  std::string Ninety = cubin("sm_90");
-  EXPECT_EQ(reasonOf(replaceKernels(Ninety, cubin("sm_75"), {"init"})), "other-module");
-  EXPECT_EQ(reasonOf(replaceKernels(cubin("rdc.sm_80"), cubin("rdc.sm_80"), {"init"})),
-            "other-module");
-  EXPECT_EQ(reasonOf(replaceKernels(cubin("sm_100"), cubin("sm_100"), {"init"})), "mercury-code");
+  std::string Ninety = recordedCubin("sm_90");
+  EXPECT_EQ(reasonOf(replaceKernels(Ninety, recordedCubin("sm_75"), {"init"})), "other-module");
+  EXPECT_EQ(
+      reasonOf(replaceKernels(recordedCubin("rdc.sm_80"), recordedCubin("rdc.sm_80"), {"init"})),
+      "other-module");
+  EXPECT_EQ(reasonOf(replaceKernels(recordedCubin("sm_100"), recordedCubin("sm_100"), {"init"})),
+            "mercury-code");
   EXPECT_EQ(reasonOf(replaceKernels(Ninety, Ninety, {"absent"})), "cubin: no kernel named absent");
 }
 
 TEST(ReplaceKernels, damagedImage_failsOrSucceedsWithoutReadingBeyondIt) {
-  std::string Whole = cubin("sm_90");
+  std::string Whole = recordedCubin("sm_90");
   std::mt19937 Random(1);
   for (int I = 0; I < 2000; ++I) {
     std::string Damaged = Whole;

@@ -22,6 +22,11 @@ inline std::string recorded(const llvm::Twine &Name) {
   return *Bytes;
 }
 
+/// Returns the recorded image of the test kernels for \p Arch.
+inline std::string recordedCubin(llvm::StringRef Arch) {
+  return recorded("kernels." + Arch + ".cuda-13.0.88.cubin");
+}
+
 /// Returns \p Statements after the lines that every module starts with.
 inline std::string ptx(llvm::StringRef Statements) {
   return ".version 9.0\n.target sm_90\n.address_size 64\n" + Statements.str();
