@@ -88,19 +88,26 @@ std::vector<ArgumentValue> KernelArguments::sameIn(const LaunchShape &Shape) con
 
 KernelArguments::Match KernelArguments::matchOf(const ArgumentValue &Value,
                                                 const ByPlace &Parameters) {
-  // The value may be a part of the word that was recorded.
-  auto After = Parameters.upper_bound({Value.Parameter, Value.Offset});
-  if (After == Parameters.begin())
-    return Match::Never;
-  const auto &[Place, Word] = *std::prev(After);
-  const unsigned Behind = Value.Offset - Place.second;
-  if (Place.first != Value.Parameter || Behind + Value.Bytes > Word.Bytes)
-    return Match::Never;
-  const bool IsLowestByte = Word.Bytes == 8 && Behind == 0 && Value.Bytes == 1;
-  if (IsLowestByte ? Word.OtherByte.has_value() : Word.Other.has_value())
-    return Match::Sometimes;
-  const uint64_t Mask = Value.Bytes == 8 ? UINT64_MAX : (uint64_t(1) << (8 * Value.Bytes)) - 1;
-  return ((Word.First >> (8 * Behind)) & Mask) == Value.Bits ? Match::Always : Match::Never;
+  // The value may be a part of a recorded word, or consist of several.
+  Match All = Match::Always;
+  for (unsigned Done = 0; Done < Value.Bytes;) {
+    auto After = Parameters.upper_bound({Value.Parameter, Value.Offset + Done});
+    if (After == Parameters.begin())
+      return Match::Never;
+    const auto &[Place, Word] = *std::prev(After);
+    const unsigned Behind = Value.Offset + Done - Place.second;
+    if (Place.first != Value.Parameter || Behind >= Word.Bytes)
+      return Match::Never;
+    const unsigned Count = std::min(Word.Bytes - Behind, Value.Bytes - Done);
+    const uint64_t Mask = Count == 8 ? UINT64_MAX : (uint64_t(1) << (8 * Count)) - 1;
+    const bool IsLowestByte = Word.Bytes == 8 && Behind == 0 && Value.Bytes == 1;
+    if (IsLowestByte ? Word.OtherByte.has_value() : Word.Other.has_value())
+      All = Match::Sometimes;
+    else if (((Word.First >> (8 * Behind)) & Mask) != ((Value.Bits >> (8 * Done)) & Mask))
+      return Match::Never;
+    Done += Count;
+  }
+  return All;
 }
 
 KernelArguments::Match KernelArguments::match(const ArgumentValue &Value,

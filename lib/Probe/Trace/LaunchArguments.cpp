@@ -69,8 +69,9 @@ void LaunchArguments::take(Kernels::value_type &Known, bool First, const LaunchS
   auto InShape = Its.SameInShape.find(Key);
   if (InShape != Its.SameInShape.end())
     dropOtherValues(InShape->second, Arguments, ShapeLine);
-  else if (Its.SameInShape.size() < MostShapes)
-    Its.SameInShape.emplace(Key, firstValues(Its, Arguments, ShapeLine));
+  else if (Its.SameInShape.size() < MostShapes && Its.ValuesInShapes < MostValuesInShapes)
+    Its.ValuesInShapes +=
+        Its.SameInShape.emplace(Key, firstValues(Its, Arguments, ShapeLine)).first->second.size();
 }
 
 bool LaunchArguments::compare(const void *Handle, const LaunchShape &Shape,

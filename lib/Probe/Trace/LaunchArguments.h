@@ -27,6 +27,9 @@ public:
   /// The arguments are compared for at most so many grids and blocks of a kernel, those that come
   /// first.
   static constexpr size_t MostShapes = 32;
+  /// After so many values in shapes of a kernel no further shape is compared: large structures have
+  /// many words, and each is a line in the probe's file.
+  static constexpr size_t MostValuesInShapes = 1024;
 
   /// Compares the arguments of a launch of \p Shape with those of the kernel's first one, and of
   /// its first one with that grid and block. \p Arguments is what the launch has as kernelParams;
@@ -64,7 +67,8 @@ private:
     std::vector<size_t> Bytes;   ///< The sizes of all parameters.
     std::vector<Parameter> Same; ///< At all launches.
     std::map<Dimensions, std::vector<Parameter>> SameInShape;
-    bool Unknown = false; ///< Set if a launch's arguments could not be read.
+    size_t ValuesInShapes = 0; ///< How many the first launches of these shapes had.
+    bool Unknown = false;      ///< Set if a launch's arguments could not be read.
   };
   using Kernels = std::unordered_map<std::string, Kernel>;
 

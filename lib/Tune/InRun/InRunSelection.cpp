@@ -41,6 +41,7 @@ private:
   void measureCover();
   bool covered(const InRunShape &S) const;
   bool leavesDefault(const InRunShape &S, size_t Variant) const;
+  bool comparedAllCodes(size_t Variant, const std::set<size_t> &Compared) const;
   RatioInterval choosingRatio(size_t Variant) const;
   bool measureControl();
   std::vector<size_t> candidates() const;
@@ -244,8 +245,18 @@ std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
   return Sums;
 }
 
+/// Whether each code of \p Variant was compared at some shape of \p Compared whose launches run it.
+bool SubjectJudge::comparedAllCodes(size_t Variant, const std::set<size_t> &Compared) const {
+  auto Its = Subject.ShapesOfCodes.find(Variant);
+  return Its == Subject.ShapesOfCodes.end() ||
+         llvm::all_of(Its->second, [&](const std::set<size_t> &Shapes) {
+           return llvm::any_of(Shapes, [&](size_t Shape) { return Compared.count(Shape); });
+         });
+}
+
 OutputProof SubjectJudge::proofOf(size_t Variant) const {
   OutputProof Proof = OutputProof::Bitwise;
+  std::set<size_t> ComparedShapes;
   for (size_t I = 0; I < Shapes.size(); ++I) {
     if (Shapes[I].Timing == InRunTiming::None || leavesDefault(Shapes[I], Variant))
       continue;
@@ -260,8 +271,9 @@ OutputProof SubjectJudge::proofOf(size_t Variant) const {
     }
     if (!Compared)
       return OutputProof::ProgramOutput;
+    ComparedShapes.insert(I);
   }
-  return Proof;
+  return comparedAllCodes(Variant, ComparedShapes) ? Proof : OutputProof::ProgramOutput;
 }
 
 /// Decides that the kernel stays, or that it is undecided. It is undecided if the times of two

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -35,6 +36,9 @@ struct InRunSubject {
   /// Variants that are for the launches of some shapes only. At the others, the default runs, and
   /// the variant has no times.
   std::set<size_t> Partial = {};
+  /// By variant that consists of several codes: for each code, the numbers of the shapes whose
+  /// launches all run it.
+  std::map<size_t, std::vector<std::set<size_t>>> ShapesOfCodes = {};
 
   /// The index of the variant \p Name, or Variants.size() if there is none. Records come from a
   /// file and may have any name.

@@ -1,8 +1,24 @@
 #include "Tune/InRun/InRunTuning.h"
 
+#include "Tune/Job/GuardHolds.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace carve;
+
+/// The shapes of \p K whose launches all run each of \p Codes, by number.
+static std::vector<std::set<size_t>> shapesOfCodes(const TracedKernel &K,
+                                                   llvm::ArrayRef<GuardedCode> Codes) {
+  std::vector<EntryGuard> Guards;
+  for (const GuardedCode &C : Codes)
+    Guards.push_back(
+        {.Block = C.Launch.Block, .Grid = C.Launch.Grid, .Arguments = C.Launch.Values});
+  std::vector<std::set<size_t>> Shapes(Codes.size());
+  for (size_t S = 0; S < K.Shapes.size(); ++S)
+    if (std::optional<size_t> Code = entryOf(Guards, K, K.Shapes[S]))
+      Shapes[*Code].insert(S);
+  return Shapes;
+}
 
 static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Variants) {
   InRunSubject S;
@@ -15,8 +31,10 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
       S.OnlyTimed.insert(V);
     if (Variants[V].Setting.needsComparedOutput())
       S.NeedProof.insert(V);
-    if (Variants[V].Setting.FrontEnd == FrontEndKnob::KnownShapes)
+    if (Variants[V].Setting.FrontEnd == FrontEndKnob::KnownShapes) {
       S.Partial.insert(V);
+      S.ShapesOfCodes[V] = shapesOfCodes(K.Traced, Variants[V].Codes);
+    }
   }
   return S;
 }

@@ -59,6 +59,19 @@ static GuardHold holdOfGuards(llvm::ArrayRef<const EntryGuard *> Guards,
   return Hold;
 }
 
+std::optional<size_t> carve::entryOf(llvm::ArrayRef<EntryGuard> Guards, const TracedKernel &Kernel,
+                                     const KernelLaunches &L) {
+  for (size_t G = 0; G < Guards.size(); ++G) {
+    Match Holds =
+        std::min(argumentMatch(Guards[G].Arguments, Kernel, L.Shape), dimensionMatch(Guards[G], L));
+    if (Holds == Match::Sometimes)
+      return std::nullopt;
+    if (Holds == Match::Always)
+      return G;
+  }
+  return std::nullopt;
+}
+
 GuardHold carve::holdOf(const EntryGuard &Guard, const TracedKernel &Kernel) {
   return holdOfGuards({&Guard}, Kernel);
 }

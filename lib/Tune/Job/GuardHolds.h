@@ -20,7 +20,13 @@ bool mayTakeEntry(const KernelLaunches &L);
 /// result is an upper bound.
 GuardHold holdOf(const EntryGuard &Guard, const TracedKernel &Kernel);
 
-/// The same of launches at which the guard of at least one of \p Entries held.
+/// Returns the number of the guard among \p Guards whose entry all launches of \p Kernel with the
+/// shape of \p L take: the first that holds. Returns nothing if none does, or if it depends on the
+/// launch.
+std::optional<size_t> entryOf(llvm::ArrayRef<EntryGuard> Guards, const TracedKernel &Kernel,
+                              const KernelLaunches &L);
+
+/// The same as holdOf() of launches at which the guard of at least one of \p Entries held.
 GuardHold holdOfAny(llvm::ArrayRef<FurtherEntry> Entries, const TracedKernel &Kernel);
 
 } // namespace carve

@@ -105,10 +105,10 @@ static std::vector<KnownLaunch> chooseGroups(std::vector<KnownGroup> Groups,
   });
   llvm::stable_sort(Groups, [](const auto &A, const auto &B) { return A.TotalNs > B.TotalNs; });
   auto LeavesRest = [&] {
-    uint64_t Ns = 0;
+    double RestNs = double(TotalNs);
     for (const KnownGroup &G : Groups)
-      Ns += G.TotalNs;
-    return Ns < TotalNs;
+      RestNs -= double(G.TotalNs);
+    return RestNs >= LeastGroupShare * double(TotalNs);
   };
   Groups.resize(std::min(Groups.size(), MostFurtherEntries));
   bool WithRest = !Groups.empty() && !OfAll.empty() && LeavesRest();

@@ -49,7 +49,8 @@ struct JobKernel {
   /// such entries.
   KnownLaunch Known;
   /// What several such entries may be compiled for, at most MostFurtherEntries: what is known of
-  /// the launches with one grid and block, by falling GPU time, and perhaps Known after them. A
+  /// the launches with one grid and block, those that know more first, of equals the one with more
+  /// GPU time, and perhaps Known after them. A
   /// launch takes the first that is true of it. Empty if no launches know more than all.
   std::vector<KnownLaunch> KnownShapes = {};
   /// What is the same in all launches, as far as it can be put into the kernel's PTX.

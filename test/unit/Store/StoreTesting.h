@@ -6,6 +6,7 @@
 #include "Store/DeviceLink.h"
 #include "Store/Unit.h"
 #include "Support/Files.h"
+#include "unit/ResultTesting.h"
 
 #include "gtest/gtest.h"
 
@@ -53,19 +54,6 @@ inline long ageOf(const std::string &Path) {
   EXPECT_EQ(stat(Path.c_str(), &Status), 0) << Path;
   return time(nullptr) - Status.st_mtime;
 }
-
-template <typename T> T valueOf(llvm::Expected<T> Result) {
-  if (Result)
-    return std::move(*Result);
-  ADD_FAILURE() << llvm::toString(Result.takeError());
-  return T();
-}
-
-template <typename T> std::string messageOf(llvm::Expected<T> Result) {
-  return Result ? "" : llvm::toString(Result.takeError());
-}
-
-inline std::string messageOf(llvm::Error Result) { return llvm::toString(std::move(Result)); }
 
 inline DeviceLink sampleLink() {
   DeviceLink L;

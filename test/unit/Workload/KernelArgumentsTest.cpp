@@ -163,8 +163,13 @@ TEST(KernelArguments, partOfAWord_isMatchedWithItsBits) {
   KernelArguments A = processOf({{"k", 0, 8, 0x1200}, {"k", 1, 4, 0x50006, 8}});
   EXPECT_EQ(A.match({1, 2, 5, 10}, Any), Match::Always);
   EXPECT_EQ(A.match({1, 2, 5, 8}, Any), Match::Never);
-  EXPECT_EQ(A.match({1, 4, 0x50006, 10}, Any), Match::Never) << "it ends behind the word";
+  EXPECT_EQ(A.match({1, 4, 0x50006, 10}, Any), Match::Never) << "it ends behind all words";
   EXPECT_EQ(A.match({1, 4, 0x50006, 4}, Any), Match::Never) << "there is no such word";
+  A.add(ArgumentRecord{"k", 1, 4, 7, 12});
+  EXPECT_EQ(A.match({1, 8, 0x700050006, 8}, Any), Match::Always) << "a value of two words";
+  EXPECT_EQ(A.match({1, 8, 0x800050006, 8}, Any), Match::Never);
+  A.add(ArgumentRecord{"k", 1, 4, 8, 12});
+  EXPECT_EQ(A.match({1, 8, 0x700050006, 8}, Any), Match::Sometimes);
   A.add(ArgumentRecord{"k", 0, 8, 0x3400});
   EXPECT_EQ(A.match({0, 1, 0}, Any), Match::Always) << "both addresses are aligned";
   EXPECT_EQ(A.match({0, 1, 8}, Any), Match::Never);

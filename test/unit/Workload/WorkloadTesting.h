@@ -7,6 +7,7 @@
 #include "Support/CommandRunner.h"
 #include "Support/Files.h"
 #include "Workload/ProbeRecords.h"
+#include "unit/ResultTesting.h"
 
 #include "gtest/gtest.h"
 
@@ -14,19 +15,6 @@
 #include <map>
 
 namespace carve {
-
-template <typename T> T valueOf(llvm::Expected<T> Result) {
-  if (Result)
-    return std::move(*Result);
-  ADD_FAILURE() << llvm::toString(Result.takeError());
-  return T();
-}
-
-template <typename T> std::string messageOf(llvm::Expected<T> Result) {
-  return Result ? "" : llvm::toString(Result.takeError());
-}
-
-inline std::string messageOf(llvm::Error Result) { return llvm::toString(std::move(Result)); }
 
 inline const std::string DevicesDir = CARVE_SOURCE_DIR "/share/carve-nvcc/devices";
 

@@ -9,7 +9,7 @@ using namespace carve;
 using namespace carve::probe;
 using namespace carve::probe::test;
 
-#define ID(Name) CUPTI_DRIVER_TRACE_CBID_##Name
+#define ID(Call) CUPTI_DRIVER_TRACE_CBID_##Call
 
 namespace {
 class ExecutableGraphsTest : public testing::Test {

@@ -242,3 +242,20 @@ TEST(LaunchArguments, launchesOfManyShapes_areRecordedForTheFirstOnes) {
   EXPECT_EQ(compared(All, kernelHandle(1), Values, Late), "argument\tk\t2\t4\t1\t0\n")
       << "all launches still count for the kernel";
 }
+
+TEST(LaunchArguments, manyWords_areComparedInFewerShapes) {
+  LaunchArguments All;
+  std::vector<char> Words(1000);
+  const void *Values[] = {Words.data()};
+  std::string Lines;
+  for (unsigned Blocks = 1; Blocks <= 10; ++Blocks) {
+    const LaunchShape Shape{{Blocks, 1, 1}, {64, 1, 1}};
+    if (!All.compare(kernelHandle(1), Shape, Values, Lines))
+      All.add(kernelHandle(1), "k", std::vector<size_t>{Words.size()}, Shape, Values, Lines);
+  }
+  size_t Shapes = 0;
+  for (unsigned Blocks = 1; Blocks <= 10; ++Blocks)
+    Shapes +=
+        Lines.find("shape-argument\tk\t" + std::to_string(Blocks) + ",1,1\t") != std::string::npos;
+  EXPECT_EQ(Shapes, 5u) << "250 words each, until there are 1,024";
+}

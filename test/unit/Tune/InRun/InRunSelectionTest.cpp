@@ -336,6 +336,10 @@ TEST(InRunSelection, variantForSomeShapes_countsAsTheDefaultAtTheOthers) {
       EXPECT_EQ(O.Proof, OutputProof::Bitwise);
     }
     Run.Subjects[0].Partial = {2};
+    Run.Subjects[0].ShapesOfCodes = {{2, {{0}}}};
+    EXPECT_EQ(Run.selectOne().Nominee, 2u);
+    Run.Subjects[0].ShapesOfCodes = {{2, {{0}, {1}}}};
+    EXPECT_EQ(Run.selectOne().Nominee, 3u) << "its second code was not compared";
     std::erase_if(Run.Record.Timed, [&](const TimedSample &T) { return T.Variant == Variant; });
     EXPECT_EQ(Run.selectOne().Ratios[2], 0) << "no launch ran it";
   }

@@ -8,7 +8,7 @@ namespace {
 
 /// A kernel with 30 launches of 128 threads, which take a quarter of its time, and 10 launches of
 /// 512 threads.
-TracedKernel sampleKernel() {
+TracedKernel tracedSample() {
   TracedKernel K;
   K.Kernel = "k";
   K.Shapes = {launches("k", 128, 1000), launches("k", 512, 3000)};
@@ -19,7 +19,7 @@ TracedKernel sampleKernel() {
 
 /// The kernel as it is launched with \p Values of parameter 1, one after the other.
 TracedKernel passing(std::initializer_list<uint64_t> Values) {
-  TracedKernel K = sampleKernel();
+  TracedKernel K = tracedSample();
   K.Arguments.emplace();
   for (uint64_t Bits : Values)
     K.Arguments->add(ArgumentRecord{"k", 1, 4, Bits});
@@ -31,7 +31,7 @@ const EntryGuard Passes4096 = {.Arguments = {{1, 4, 4096}}};
 } // namespace
 
 TEST(GuardHolds, dimensions_areCountedByShape) {
-  TracedKernel K = sampleKernel();
+  TracedKernel K = tracedSample();
   EXPECT_EQ(holdOf({.MaxThreads = 1024}, K), (GuardHold{40, 40, 1, false}));
   EXPECT_EQ(holdOf({.MaxThreads = 256}, K), (GuardHold{40, 30, 0.25, false}));
   EXPECT_EQ(holdOf({.Block = {{512, 1, 1}}}, K), (GuardHold{40, 10, 0.75, false}));
@@ -41,7 +41,7 @@ TEST(GuardHolds, dimensions_areCountedByShape) {
 }
 
 TEST(GuardHolds, mergedShapes_areAnUpperBoundForAGrid) {
-  TracedKernel K = sampleKernel();
+  TracedKernel K = tracedSample();
   K.Shapes[1].Shape.Grid = {0, 0, 0}; // So the probe merges the launches of very many shapes.
   EXPECT_EQ(holdOf({.Grid = {{3, 1, 1}}}, K), (GuardHold{40, 10, 0.75, true}));
   EXPECT_EQ(holdOf({.MaxThreads = 512}, K), (GuardHold{40, 40, 1, false}));
@@ -60,20 +60,31 @@ TEST(GuardHolds, argumentThatChanges_isAnUpperBound) {
   EXPECT_EQ(holdOf({.MaxThreads = 256, .Arguments = {{1, 4, 4096}}}, passing({1, 2})),
             (GuardHold{40, 30, 0.25, true}))
       << "a third value is not recorded";
-  EXPECT_EQ(holdOf(Passes4096, sampleKernel()), (GuardHold{40, 40, 1, true}))
+  EXPECT_EQ(holdOf(Passes4096, tracedSample()), (GuardHold{40, 40, 1, true}))
       << "no call has told its arguments";
 }
 
 TEST(GuardHolds, launchThatTakesTheKernelItself_isNotCounted) {
-  TracedKernel K = sampleKernel();
+  TracedKernel K = tracedSample();
   K.Shapes[1].Cooperative = true;
   EXPECT_EQ(holdOf({.MaxThreads = 1024}, K), (GuardHold{40, 30, 0.25, false}));
-  K = sampleKernel();
+  K = tracedSample();
   K.Shapes[0].Shape.DynamicSmemBytes = 64 << 10;
   EXPECT_EQ(holdOf({.MaxThreads = 1024}, K), (GuardHold{40, 10, 0.75, false}));
-  K = sampleKernel();
+  K = tracedSample();
   K.GraphLaunches = 25;
   EXPECT_EQ(holdOf({.MaxThreads = 1024}, K), (GuardHold{40, 15, 1, true}));
   K.GraphLaunches = 40;
   EXPECT_EQ(holdOf({.MaxThreads = 1024}, K), (GuardHold{40, 0, 0, false}));
+}
+
+TEST(GuardHolds, firstGuardThatHolds_isTheEntryOfAShape) {
+  TracedKernel K = passing({4096, 8});
+  const EntryGuard Small{.Block = {{128, 1, 1}}}, Large{.Block = {{512, 1, 1}}};
+  EXPECT_EQ(entryOf({Small, Large}, K, K.Shapes[0]), 0u);
+  EXPECT_EQ(entryOf({Small, Large}, K, K.Shapes[1]), 1u);
+  EXPECT_EQ(entryOf({Small}, K, K.Shapes[1]), std::nullopt);
+  EXPECT_EQ(entryOf({Passes4096, Small}, K, K.Shapes[0]), std::nullopt)
+      << "it depends on the launch";
+  EXPECT_EQ(entryOf({{.Arguments = {{1, 4, 5}}}, Small}, passing({4096}), K.Shapes[0]), 1u);
 }
