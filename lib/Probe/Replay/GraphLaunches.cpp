@@ -137,7 +137,9 @@ void GraphLaunches::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call
 
 /// Returns false if the program's own call must be made.
 bool GraphLaunches::carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context) {
-  std::shared_ptr<Watch> Watching = Graph.Branches ? watch(Graph, Context) : nullptr;
+  std::shared_ptr<Watch> Watching;
+  if (Graph.Branches && !mayBeWatched(Graph, Context, Watching))
+    return false;
   // The threads' own streams share a handle, and no other thread submits to them.
   std::unique_lock<std::mutex> Order;
   if (Stream != CU_STREAM_PER_THREAD)
@@ -168,8 +170,11 @@ bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch
       W->Self = nullptr;
   };
   auto Mark = [&] {
+    if (!Watching)
+      return;
+    ++Watching->Queued;
     // Without all marks nobody knows how far the stream is.
-    if (Watching && Driver.LaunchHostFunc(Stream, Pass, Watching) != CUDA_SUCCESS)
+    if (Driver.LaunchHostFunc(Stream, Pass, Watching) != CUDA_SUCCESS)
       stopWatching(std::exchange(Watching, nullptr));
   };
   bool Any = false;
@@ -188,40 +193,45 @@ bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch
     if (Result != CUDA_SUCCESS)
       fail(timedKernels(Graph),
            "a node of a graph could not be launched by itself: " + errorName(Driver, Result));
-    Any = true;
+    Any |= !std::holds_alternative<std::monostate>(Node.Work);
     Mark();
   }
   return true;
 }
 
-/// Begins to watch a launch of \p Graph, unless another one is being watched or a graph with the
-/// same kernels was.
-std::shared_ptr<GraphLaunches::Watch> GraphLaunches::watch(const GraphCopy &Graph,
-                                                           CUcontext Context) {
+/// Makes \p New watch a launch of \p Graph, unless a graph with the same nodes is or was watched.
+/// Returns false if another launch is being watched, so that this one has to stay a graph.
+bool GraphLaunches::mayBeWatched(const GraphCopy &Graph, CUcontext Context,
+                                 std::shared_ptr<Watch> &New) {
   auto Watching = std::make_shared<Watch>();
-  std::string Kernels;
   for (const CopiedNode &Node : Graph.Nodes) {
     Watching->Marks += Node.Enabled;
+    Watching->Key += std::to_string(Node.Work.index());
     if (const auto *Kernel = std::get_if<KernelWork>(&Node.Work))
-      Kernels += Kernel->Name + "\n";
+      Watching->Key += " " + Kernel->Name;
+    Watching->Key += '\n';
   }
   ++Watching->Marks; // One before the first node.
   Watching->Context = Context;
   Watching->Kernels = timedKernels(Graph);
   std::lock_guard<std::mutex> Guard(Lock);
+  if (WatchedGraphs.count(Watching->Key))
+    return true;
   if (Watched && Watched->Done < Watched->Marks)
-    return nullptr;
-  if (!WatchedKernels.insert(Kernels).second)
-    return nullptr;
+    return false;
+  WatchedGraphs.insert(Watching->Key);
   Watching->Self = Watching;
   Watched = Watching;
-  return Watching;
+  New = std::move(Watching);
+  return true;
 }
 
 void GraphLaunches::stopWatching(const Watch *Watching) {
   std::lock_guard<std::mutex> Guard(Lock);
-  if (Watched.get() == Watching)
-    Watched = nullptr;
+  if (!Watching || Watched.get() != Watching)
+    return;
+  WatchedGraphs.erase(Watched->Key);
+  Watched = nullptr;
 }
 
 /// Returns the watched launch if none of its nodes has ended for too long.
@@ -230,7 +240,8 @@ std::shared_ptr<GraphLaunches::Watch> GraphLaunches::hungLaunch() {
   // Before the first mark the stream has not reached the graph.
   if (!Watched || Watched->Done == 0 || Watched->Done == Watched->Marks)
     return nullptr;
-  if (size_t Done = Watched->Done; Done != Watched->Seen) {
+  // With all marks passed that there are, the probe itself is at work, such as on a replay.
+  if (size_t Done = Watched->Done; Done != Watched->Seen || Done == Watched->Queued) {
     Watched->Seen = Done;
     Watched->SinceMs = steadyMs();
   }

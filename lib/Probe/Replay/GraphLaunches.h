@@ -52,8 +52,10 @@ public:
 private:
   /// The progress of a launch whose nodes may wait for each other.
   struct Watch {
-    std::atomic<size_t> Done{0}; ///< The marks that the stream has passed.
-    size_t Seen = 0;             ///< What Done was when check() last saw it change.
+    std::string Key;               ///< What WatchedGraphs has of the graph.
+    std::atomic<size_t> Queued{0}; ///< The marks that were submitted to the stream.
+    std::atomic<size_t> Done{0};   ///< The marks that the stream has passed.
+    size_t Seen = 0;               ///< What Done was when check() last saw it change.
     uint64_t SinceMs = 0;
     size_t Marks = 0;
     CUcontext Context = nullptr;
@@ -73,7 +75,7 @@ private:
   bool makeEmpty(LaunchedGraph &Its) const;
   bool carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context);
   bool carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch *Watching);
-  std::shared_ptr<Watch> watch(const GraphCopy &Graph, CUcontext Context);
+  bool mayBeWatched(const GraphCopy &Graph, CUcontext Context, std::shared_ptr<Watch> &Watching);
   void stopWatching(const Watch *Watching);
   std::shared_ptr<Watch> hungLaunch();
   std::mutex &orderOf(CUstream Stream);
@@ -95,8 +97,8 @@ private:
   /// Held while the nodes of a graph are submitted to a stream, so that those of another launch do
   /// not come between them.
   std::map<CUstream, std::unique_ptr<std::mutex>> Orders;
-  std::shared_ptr<Watch> Watched;       ///< Null if no launch is watched.
-  std::set<std::string> WatchedKernels; ///< The kernels of each graph that was watched, in a line.
+  std::shared_ptr<Watch> Watched;      ///< Null if no launch is watched.
+  std::set<std::string> WatchedGraphs; ///< The nodes of each graph that is or was watched.
 };
 
 } // namespace carve::probe
