@@ -137,9 +137,7 @@ void GraphLaunches::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call
 
 /// Returns false if the program's own call must be made.
 bool GraphLaunches::carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context) {
-  std::shared_ptr<Watch> Watching;
-  if (Graph.Branches && !mayBeWatched(Graph, Context, Watching))
-    return false;
+  std::shared_ptr<Watch> Watching = Graph.Branches ? watch(Graph, Context) : nullptr;
   // The threads' own streams share a handle, and no other thread submits to them.
   std::unique_lock<std::mutex> Order;
   if (Stream != CU_STREAM_PER_THREAD)
@@ -199,10 +197,9 @@ bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch
   return true;
 }
 
-/// Makes \p New watch a launch of \p Graph, unless a graph with the same nodes is or was watched.
-/// Returns false if another launch is being watched, so that this one has to stay a graph.
-bool GraphLaunches::mayBeWatched(const GraphCopy &Graph, CUcontext Context,
-                                 std::shared_ptr<Watch> &New) {
+/// Begins to watch a launch of \p Graph, unless a graph with the same nodes is or was watched.
+std::shared_ptr<GraphLaunches::Watch> GraphLaunches::watch(const GraphCopy &Graph,
+                                                           CUcontext Context) {
   auto Watching = std::make_shared<Watch>();
   for (const CopiedNode &Node : Graph.Nodes) {
     Watching->Marks += Node.Enabled;
@@ -215,37 +212,43 @@ bool GraphLaunches::mayBeWatched(const GraphCopy &Graph, CUcontext Context,
   Watching->Context = Context;
   Watching->Kernels = timedKernels(Graph);
   std::lock_guard<std::mutex> Guard(Lock);
-  if (WatchedGraphs.count(Watching->Key))
-    return true;
-  if (Watched && Watched->Done < Watched->Marks)
-    return false;
-  WatchedGraphs.insert(Watching->Key);
+  std::erase_if(Watched, [](const auto &W) { return W->Done == W->Marks; });
+  if (!WatchedGraphs.insert(Watching->Key).second)
+    return nullptr;
   Watching->Self = Watching;
-  Watched = Watching;
-  New = std::move(Watching);
-  return true;
+  Watched.push_back(Watching);
+  return Watching;
 }
 
+/// Ends a watch that tells nothing. The graph's next launch is watched instead.
 void GraphLaunches::stopWatching(const Watch *Watching) {
   std::lock_guard<std::mutex> Guard(Lock);
-  if (!Watching || Watched.get() != Watching)
+  auto It = std::find_if(Watched.begin(), Watched.end(),
+                         [&](const auto &W) { return W.get() == Watching; });
+  if (It == Watched.end())
     return;
-  WatchedGraphs.erase(Watched->Key);
-  Watched = nullptr;
+  WatchedGraphs.erase((*It)->Key);
+  Watched.erase(It);
 }
 
-/// Returns the watched launch if none of its nodes has ended for too long.
+/// Returns whether none of the launch's nodes has ended for \p LimitMs.
+bool GraphLaunches::Watch::hangs(uint64_t LimitMs) {
+  const size_t Passed = Done;
+  // Before the first mark the stream has not reached the graph. With all marks passed that there
+  // are, the probe itself is at work, such as on a replay.
+  if (Passed != Seen || Passed == 0 || Passed == Queued) {
+    Seen = Passed;
+    SinceMs = steadyMs();
+  }
+  return steadyMs() > SinceMs + LimitMs;
+}
+
+/// Returns a watched launch that hangs; null if there is none.
 std::shared_ptr<GraphLaunches::Watch> GraphLaunches::hungLaunch() {
   std::lock_guard<std::mutex> Guard(Lock);
-  // Before the first mark the stream has not reached the graph.
-  if (!Watched || Watched->Done == 0 || Watched->Done == Watched->Marks)
-    return nullptr;
-  // With all marks passed that there are, the probe itself is at work, such as on a replay.
-  if (size_t Done = Watched->Done; Done != Watched->Seen || Done == Watched->Queued) {
-    Watched->Seen = Done;
-    Watched->SinceMs = steadyMs();
-  }
-  return steadyMs() > Watched->SinceMs + HangMs ? Watched : nullptr;
+  auto It =
+      std::find_if(Watched.begin(), Watched.end(), [&](const auto &W) { return W->hangs(HangMs); });
+  return It == Watched.end() ? nullptr : *It;
 }
 
 void GraphLaunches::check() {
@@ -318,6 +321,5 @@ void GraphLaunches::contextDestroyed(CUcontext Context) {
   auto IsThere = [&](const auto &Entry) { return Entry.second->Context == Context; };
   std::erase_if(Known, IsThere);
   std::erase_if(Destroyed, IsThere);
-  if (Watched && Watched->Context == Context)
-    Watched = nullptr;
+  std::erase_if(Watched, [&](const auto &W) { return W->Context == Context; });
 }

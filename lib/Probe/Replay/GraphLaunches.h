@@ -61,6 +61,8 @@ private:
     CUcontext Context = nullptr;
     std::vector<std::string> Kernels; ///< The planned ones.
     std::shared_ptr<Watch> Self;      ///< Kept until the last mark is passed.
+
+    bool hangs(uint64_t LimitMs);
   };
 
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
@@ -75,7 +77,7 @@ private:
   bool makeEmpty(LaunchedGraph &Its) const;
   bool carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext Context);
   bool carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch *Watching);
-  bool mayBeWatched(const GraphCopy &Graph, CUcontext Context, std::shared_ptr<Watch> &Watching);
+  std::shared_ptr<Watch> watch(const GraphCopy &Graph, CUcontext Context);
   void stopWatching(const Watch *Watching);
   std::shared_ptr<Watch> hungLaunch();
   std::mutex &orderOf(CUstream Stream);
@@ -97,8 +99,8 @@ private:
   /// Held while the nodes of a graph are submitted to a stream, so that those of another launch do
   /// not come between them.
   std::map<CUstream, std::unique_ptr<std::mutex>> Orders;
-  std::shared_ptr<Watch> Watched;      ///< Null if no launch is watched.
-  std::set<std::string> WatchedGraphs; ///< The nodes of each graph that is or was watched.
+  std::vector<std::shared_ptr<Watch>> Watched; ///< The launches that are watched.
+  std::set<std::string> WatchedGraphs;         ///< The nodes of each graph that is or was watched.
 };
 
 } // namespace carve::probe
