@@ -17,11 +17,15 @@ normalised() {
 # Lines of parallel builds come in any order.
 sortedText() { normalised <"$1" | sort; }
 
-# A depfile's rules with one prerequisite a line, without the files of decisions, which stand in
-# rules of their own at the end.
+# A depfile's rules with one prerequisite a line, without the files of decisions, which are
+# prerequisites in the first rule and have empty rules at the end.
 depfileText() {
-  sed -e ':a; /\\$/ { N; s/\\\n//; ba }' "$1" | grep -vF "$CARVE_STORE" | tr -s ' ' '\n' |
-    grep -vx '' | normalised
+  sed -e ':a; /\\$/ { N; s/\\\n//; ba }' "$1" |
+    awk -v Store="$CARVE_STORE" 'index($1, Store) == 0 {
+      for (I = 1; I <= NF; ++I)
+        if (index($I, Store) == 0)
+          print $I
+    }' | normalised
 }
 
 # What ninja remembers of depfiles that it has deleted; the number of files is not compared, since

@@ -19,10 +19,7 @@ public:
 
 private:
   friend class ProgramCalls;
-  static int &depth() {
-    static thread_local int Depth = 0;
-    return Depth;
-  }
+  static int &depth(); ///< Of this thread.
 };
 
 /// While it lives, calls that the probe makes on this thread count as the program's: they pass
@@ -40,10 +37,7 @@ public:
   static bool active() { return count() > 0; }
 
 private:
-  static int &count() {
-    static thread_local int Count = 0;
-    return Count;
-  }
+  static int &count(); ///< Of this thread.
   int Outer;
 };
 

@@ -42,6 +42,9 @@ void GraphLaunches::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) 
   if (Call.callbackSite == CUPTI_API_ENTER && Id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy &&
       Call.functionParams)
     onDestroy(Call);
+  // A program that has waited may rely on what the end of a graph does.
+  if (Call.callbackSite == CUPTI_API_EXIT && Means.any(Role::Waits))
+    destroyEnded();
   (void)Graphs.note(Id, Call);
 }
 
@@ -303,6 +306,8 @@ void GraphLaunches::destroyEnded() {
     std::lock_guard<std::mutex> Guard(Lock);
     std::swap(All, Destroyed);
   }
+  if (All.empty())
+    return;
   CaptureRelaxed Relaxed(Driver);
   std::erase_if(All, [&](const auto &Entry) {
     const auto &[Executable, Its] = Entry;

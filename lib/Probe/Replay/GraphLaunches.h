@@ -39,7 +39,7 @@ public:
 
   /// The driver calls that onCall() must see, at entry and exit.
   static constexpr Roles Calls =
-      ExecutableGraphs::Calls | Role::GraphLaunch | StreamCaptures::Calls;
+      ExecutableGraphs::Calls | Role::GraphLaunch | Role::Waits | StreamCaptures::Calls;
   /// Further calls that onCall() must see and that have no roles.
   const std::set<CUpti_CallbackId> &unknownCalls() const { return Graphs.unknownCalls(); }
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
