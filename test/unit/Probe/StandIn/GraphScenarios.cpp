@@ -6,6 +6,7 @@
 #include "unit/Probe/StandIn/StandIn.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -497,9 +498,12 @@ void carve::standin::tiedObjects(Kernels &K) {
   GraphMemory M(1);
   GraphMaker Maker(K, M);
   CUstream Stream = newGraphStream();
-  for (unsigned L = 0; L < 20; ++L) {
+  // A destructor may still run after this function has returned, and so may look at its flag.
+  static std::array<std::atomic<int>, 20> Flags;
+  for (unsigned L = 0; L < Flags.size(); ++L) {
     CUgraph Graph = Maker.make({{Does::Step, 0, 0, 100}}, 1);
-    auto *Lives = new std::atomic<int>(1);
+    std::atomic<int> *Lives = &Flags[L];
+    *Lives = 1;
     CUuserObject Object = nullptr;
     CHECK(cuUserObjectCreate(
         &Object, Lives, [](void *Of) { *static_cast<std::atomic<int> *>(Of) = 0; }, 1,
