@@ -3,6 +3,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <array>
+
 using namespace carve;
 
 /// Returns the digest of a decision for this kernel if it had been timed with \p Toolkit,
@@ -33,6 +35,14 @@ std::optional<std::string> carve::whyStale(const Decision &D, const KernelState 
   else if (*D.Digest != digestOf(Now, E.Toolkit, E.Options, Now.Origin))
     Changes.push_back("the kernel's code changed");
   return "stale: " + llvm::join(Changes, "; ");
+}
+
+bool carve::isOfSamePtx(const Decision &D, const KernelState &Now) {
+  return D.Digest && D.Basis &&
+         llvm::any_of(
+             std::array{ImageOrigin::Compiled, ImageOrigin::FromPtx}, [&](ImageOrigin Origin) {
+               return *D.Digest == digestOf(Now, D.Basis->Toolkit, D.Basis->Options, Origin);
+             });
 }
 
 DecisionChoice carve::chooseDecision(llvm::ArrayRef<const Profile *> Profiles,

@@ -27,6 +27,10 @@ struct KernelState {
 /// Returns nothing if \p D applies; a pin always does.
 std::optional<std::string> whyStale(const Decision &D, const KernelState &Now);
 
+/// Returns true if \p D was timed with the kernel's PTX as it is now, even if the toolkit, ptxas'
+/// options or the origin of the image were others, as far as its evidence tells.
+bool isOfSamePtx(const Decision &D, const KernelState &Now);
+
 /// A decision that does not apply, with its profile.
 struct IgnoredDecision {
   const Decision *Entry = nullptr;

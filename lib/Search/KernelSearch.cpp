@@ -228,10 +228,25 @@ std::vector<VariantSetting> KernelSearch::left() const {
   return Among;
 }
 
+void KernelSearch::suggest(llvm::ArrayRef<VariantSetting> Settings) {
+  std::vector<VariantSetting> Usual = settingsOf(Space, Effort);
+  for (const VariantSetting &V : Settings)
+    if (!V.isDefault() && !llvm::is_contained(Suggested, V) &&
+        (Effort == 0 ? llvm::is_contained(Usual, V) : Space.allows(V)))
+      Suggested.push_back(V);
+}
+
 std::vector<VariantSetting> KernelSearch::propose(size_t Most) {
   if (Effort == 0 && Round > 0)
     return {};
-  return pick(left(), Most);
+  std::vector<VariantSetting> Settings;
+  for (const VariantSetting &V : Suggested)
+    if (!Gone.count(V) && Settings.size() < Most)
+      Settings.push_back(V);
+  std::vector<VariantSetting> Among = left();
+  llvm::erase_if(Among, [&](const VariantSetting &V) { return llvm::is_contained(Settings, V); });
+  llvm::append_range(Settings, pick(Among, Most - Settings.size()));
+  return Settings;
 }
 
 /// What is left is judged by a model in which no time is further above what was expected than the

@@ -28,6 +28,9 @@ public:
   KernelSearch(const KnobSpace &Space, unsigned Effort = DefaultEffort,
                const ModelScale &Scale = {});
 
+  /// Takes settings that won in an earlier tuning. Those that are possible are proposed before all
+  /// others. At effort 0 they must be register caps at critical points, as everything is there.
+  void suggest(llvm::ArrayRef<VariantSetting> Settings);
   /// Returns at most \p Most settings to compile now, the most promising first. If there are none,
   /// nothing is worth trying any more. A setting that was proposed before and not compiled, or
   /// compiled and not admitted, may be returned again, so the caller can keep its code.
@@ -85,6 +88,7 @@ private:
   unsigned Round = 0;                      ///< Rounds that were admitted.
   std::map<VariantSetting, double> Ratios; ///< Times of the timed variants over the default's.
   double BestRatio = 1;
+  std::vector<VariantSetting> Suggested;          ///< What suggest() took.
   std::map<VariantSetting, Candidate> Candidates; ///< All that were compiled, with the default.
   std::vector<VariantSetting> InOrder; ///< Their settings as they came, without the default.
   std::set<VariantSetting> Gone;       ///< Settings that were timed, cut, or failed to compile.

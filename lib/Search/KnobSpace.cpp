@@ -86,6 +86,22 @@ void appendBeside(std::set<unsigned> &To, const std::set<unsigned> &Caps, unsign
 
 } // namespace
 
+bool KnobSpace::allows(const VariantSetting &V) const {
+  auto OneOf = [](const auto &Values, const auto &Value) {
+    return std::find(Values.begin(), Values.end(), Value) != Values.end();
+  };
+  if (isKnownTwice(V) || (!Only.empty() && !OneOf(Only, V)))
+    return false;
+  if (V.Cap && !OneOf(Caps, *V.Cap) && (*V.Cap < MinRegs || *V.Cap > MaxRegs))
+    return false;
+  return (!V.FrontEndCap || FrontEndCaps) &&
+         (V.FrontEnd == FrontEndKnob::None || OneOf(FrontEndKnobs, V.FrontEnd)) &&
+         (!V.KnownPtx || KnownPtx) && (!V.SmemSpilling || maySpillBeside(V)) &&
+         (V.Loads == LoadCaching::AsCompiled || OneOf(LoadCachings, V.Loads)) &&
+         (!V.RegisterUsageLevel || OneOf(RegisterUsageLevels, *V.RegisterUsageLevel)) &&
+         (!V.OptimizationLevel || LessOptimized);
+}
+
 std::vector<VariantSetting> carve::settingsOf(const KnobSpace &Space, unsigned Effort) {
   std::vector<std::optional<unsigned>> Caps{std::nullopt};
   for (unsigned Cap : capsOf(Space, Effort))

@@ -39,6 +39,9 @@ struct KnobSpace {
   bool maySpillBeside(const VariantSetting &V) const {
     return SmemSpilling && (!V.frontEnd().isDefault() || V.Cap.value_or(DefaultRegs) < SpillsBelow);
   }
+  /// Whether each knob of \p V may have its value, and the values may be set beside each other.
+  /// The register cap need not be one that settingsOf() returns.
+  bool allows(const VariantSetting &V) const;
 };
 
 /// The front-end cap that lets cicc use all registers. It makes other code than no cap.

@@ -83,6 +83,17 @@ Profile carve::storedDecisions(const Unit &U, const UnitStore &Store) {
   return P;
 }
 
+llvm::Expected<std::vector<Profile>> carve::profilesOf(const Unit &U, const UnitStore &Store) {
+  llvm::Expected<UserProfile> User = UserProfile::read(U.ProfilePath, U.ProfileByOption, "");
+  if (!User)
+    return User.takeError();
+  std::vector<Profile> Profiles;
+  if (User->Read)
+    Profiles.push_back(std::move(*User->Read));
+  Profiles.push_back(storedDecisions(U, Store));
+  return Profiles;
+}
+
 std::string carve::profileChoices(const Profile &P, const Unit &U, const UnitStore &Store) {
   std::string Choices = choicesOf(concerning(P, kernelsOf(U, Store)));
   return Choices.empty() ? "" : digestOf(Choices);

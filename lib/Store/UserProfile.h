@@ -43,6 +43,10 @@ std::vector<KernelIdentity> kernelsOf(const Unit &U, const UnitStore &Store);
 /// there are none or they cannot be read, which is logged.
 Profile storedDecisions(const Unit &U, const UnitStore &Store);
 
+/// Returns the profiles that a build of \p U asks, in their order: the one that its last compile
+/// named, if that exists, and storedDecisions(). Fails as UserProfile::read() does.
+llvm::Expected<std::vector<Profile>> profilesOf(const Unit &U, const UnitStore &Store);
+
 /// Returns a digest of what \p P says about \p U; empty if it says nothing.
 std::string profileChoices(const Profile &P, const Unit &U, const UnitStore &Store);
 

@@ -24,14 +24,12 @@ static std::vector<EntryHold> holdsOf(const Decision &Chosen, const TracedKernel
 /// Adds the entries of the kernels of \p U to \p Holds. Fails if its PTX cannot be read.
 static llvm::Error addUnit(const Unit &U, llvm::ArrayRef<TracedKernel> Kernels,
                            const DeviceInfo &Device, const UnitStore &Store, HoldsByKernel &Holds) {
-  llvm::Expected<UserProfile> User = UserProfile::read(U.ProfilePath, U.ProfileByOption, "");
-  if (!User)
-    return User.takeError();
-  Profile Stored = storedDecisions(U, Store);
+  llvm::Expected<std::vector<Profile>> Profiles = profilesOf(U, Store);
+  if (!Profiles)
+    return Profiles.takeError();
   std::vector<const Profile *> Asked;
-  if (User->Read)
-    Asked.push_back(&*User->Read);
-  Asked.push_back(&Stored);
+  for (const Profile &P : *Profiles)
+    Asked.push_back(&P);
   auto HasEntries = [](const Profile *P) {
     return llvm::any_of(P->Kernels, [](const Decision &D) { return !D.Entries.empty(); });
   };

@@ -1,13 +1,12 @@
 #include "Tune/TuneCommand.h"
 
-#include "Captures/File/UnitBundle.h"
 #include "Report/JsonReport.h"
 #include "Report/Terminal.h"
 #include "Report/TextReport.h"
 #include "Store/StaleOutputs.h"
 #include "Store/StoreFolder.h"
 #include "Support/Error.h"
-#include "Support/Files.h"
+#include "Tune/CapturedWorkload.h"
 #include "Tune/PlacedRequest.h"
 #include "Tune/TunePipeline.h"
 #include "Tune/TuningFlags.h"
@@ -18,34 +17,6 @@
 #include <unistd.h>
 
 using namespace carve;
-
-/// Sets \p Argv to the workload that launches the captures \p Files and \p Behind. Each capture is
-/// launched several times, so that variants can be rotated through the launches if a kernel cannot
-/// be replayed.
-static llvm::Error launchCaptures(std::vector<std::string> Files, std::vector<std::string> Behind,
-                                  std::vector<std::string> &Argv) {
-  if (!Argv.empty())
-    return usageError("carve tune: --from and a command exclude each other");
-  Files.insert(Files.end(), Behind.begin(), Behind.end());
-  Argv = {"carve-launch", "--repeat=3"};
-  for (const std::string &File : Files)
-    Argv.push_back(normalisedPath(File));
-  return llvm::Error::success();
-}
-
-/// Puts the captures' units into the store, and the full path of carve-launch into \p Argv.
-static llvm::Error openCaptures(const CommandContext &Context, std::vector<std::string> &Argv,
-                                UnitStore &Store) {
-  Argv.front() = Context.Install.Launch;
-  for (const std::string &File : llvm::ArrayRef(Argv).drop_front(2)) {
-    llvm::Expected<CaptureReader> Reader = CaptureReader::open(File);
-    if (!Reader)
-      return Reader.takeError();
-    if (llvm::Error E = unbundleUnits(*Reader, Store))
-      return E;
-  }
-  return llvm::Error::success();
-}
 
 /// The command line of `carve tune`.
 struct TuneWords {
@@ -65,9 +36,9 @@ static Flags tuneFlags(TuneWords &W) {
   F.arguments("CAPTURE...", W.Words, "more captures, after --from");
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
   registerTuning(F, "--",
-                 {R.Workload.TimeoutS, R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode, R.Options.Effort,
-                  R.Options.Scope, R.Options.Domain, R.Options.Entries, R.Workload.OutputFiles,
-                  R.SamplesPath});
+                 {R.Workload.TimeoutS, R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode,
+                  &R.Options.Effort, &R.Options.Scope, R.Options.Domain, R.Options.Entries,
+                  R.Workload.OutputFiles, R.SamplesPath});
   F.choice("--points", {"critical", "every-8", "all"}, R.Options.Points,
            "other sets of variants, to compare the search with");
   F.text("--record", "FILE", R.RecordPath,
@@ -86,7 +57,7 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
     return E;
   TuneRequest &R = W.Request;
   if (!W.Captures.empty()) {
-    if (llvm::Error E = launchCaptures(W.Captures, std::move(W.Words), R.Workload.Argv))
+    if (llvm::Error E = launchCaptures("carve tune", W.Captures, W.Words, R.Workload.Argv))
       return E;
     W.Words.clear();
   }

@@ -13,8 +13,10 @@
 #include "Tune/TuneState.h"
 #include "Tune/TuneTrace.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <set>
 #include <unistd.h>
 
 using namespace carve;
@@ -48,7 +50,8 @@ static void describeEarlier(std::map<std::string, std::vector<EntryHold>> Earlie
       K.Earlier = Its->second;
 }
 
-/// Adds to \p Report what is only known at the end, and puts it into the store.
+/// Adds to \p Report what is only known at the end, and puts it into the store if the request keeps
+/// everything.
 static void finish(TuneState &State, UnitStore &Store, TuningReport &Report) {
   Report.WallS = State.seconds();
   Report.PlainWallS = State.PlainWallS;
@@ -56,9 +59,29 @@ static void finish(TuneState &State, UnitStore &Store, TuningReport &Report) {
   Report.RunsBeforeConfirmation += State.Runs;
   Report.UnstableLines = State.Check.reference().unstableLines();
   Report.Unordered = State.Check.reference().unordered();
+  if (State.Request.Keeps)
+    return;
   if (llvm::Error E =
           Store.putReport(Report.Date + "-" + std::to_string(::getpid()), printJsonReport(Report)))
     logLine("the report was not stored: " + llvm::toString(std::move(E)));
+}
+
+/// Those of \p Decided that \p Request keeps. \p Result describes them.
+static std::vector<DecidedUnit> keptOf(std::vector<DecidedUnit> Decided, const TuneRequest &Request,
+                                       const TuningJob &Job, const TuneResult &Result) {
+  if (!Request.Keeps)
+    return Decided;
+  std::set<std::string> Kept;
+  for (const KernelReport &K : Result.Report.Kernels) {
+    auto Earlier = Result.Earlier.find(K.Mangled);
+    if (Request.Keeps(K, Earlier == Result.Earlier.end() ? nullptr : &Earlier->second))
+      Kept.insert(K.Mangled);
+  }
+  for (DecidedUnit &U : Decided)
+    llvm::erase_if(U.Kernels, [&](const DecidedKernel &D) {
+      return !Kept.count(Job.Kernels[D.Kernel].Traced.Kernel);
+    });
+  return Decided;
 }
 
 /// The result if there is no trace. A program that cannot be traced is a note in the report; any
@@ -125,10 +148,13 @@ llvm::Expected<TuneResult> carve::tune(const TuneRequest &Request, UnitStore &St
   When.Device = Job->Device.Name;
   When.Driver = Job->Device.driverVersion();
   TuneResult Result;
-  llvm::Error Kept =
-      rememberDecisions(Request, *Job, Built, Decided, When, Store, Result.Decisions);
   Result.Report =
       describeTuning(*Job, Built, Request.Options.Scope, *Outcome, Timed, Decided, When);
+  for (const JobKernel &K : Job->Kernels)
+    if (K.Earlier)
+      Result.Earlier.emplace(K.Traced.Kernel, *K.Earlier);
+  llvm::Error Kept = rememberDecisions(Request, *Job, Built, keptOf(Decided, Request, *Job, Result),
+                                       When, Store, Result.Decisions);
   describeEarlier(std::move(Earlier), Result.Report);
   describeHost(State, *Trace, Result.Report);
   if (!Job->Modules.empty())

@@ -10,6 +10,7 @@
 #include "Tune/Outcome/TuningReport.h"
 #include "Workload/TimedGpus.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ struct TuneRequest {
   std::string SamplesPath; ///< Recorded samples to use; empty to run the workload on a GPU.
   std::string RecordPath;  ///< The file to record samples in; empty for none.
   std::string ProfilePath; ///< A profile that also gets the decisions; empty for none.
+  /// Whether the new decision on a kernel goes into the store and the profile; the second argument
+  /// is null if there is no earlier one. If it is absent, every decision does, and the report goes
+  /// into the store.
+  std::function<bool(const KernelReport &, const EarlierDecision *)> Keeps = {};
   GpuPlaces Gpus;
   ProgressDisplay *Progress = &silentProgress(); ///< Never null.
 };
@@ -35,13 +40,15 @@ struct TuneRequest {
 struct TuneResult {
   TuningReport Report;
   std::map<std::string, Profile> Decisions; ///< By unit key.
+  /// What was decided before on kernels of the report, by mangled name.
+  std::map<std::string, EarlierDecision> Earlier;
 };
 
 /// Tunes the workload of \p Request. The decisions go into \p Store and the profile, and the report
-/// into \p Store. If the workload fails, times out or launches no kernel, this is a note in the
-/// report, and nothing is decided. Fails if the request cannot be carried out: there is no such
-/// command, the samples cannot be read, the profile cannot be written, or the tuning was
-/// interrupted.
+/// into \p Store, as far as TuneRequest::Keeps says. If the workload fails, times out or launches
+/// no kernel, this is a note in the report, and nothing is decided. Fails if the request cannot be
+/// carried out: there is no such command, the samples cannot be read, the profile cannot be
+/// written, or the tuning was interrupted.
 llvm::Expected<TuneResult> tune(const TuneRequest &Request, UnitStore &Store, const Toolchain &T,
                                 CommandRunner &Runner);
 

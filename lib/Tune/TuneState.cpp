@@ -24,7 +24,7 @@ void TuneState::setBudget() {
   const TuningOptions &Options = Request.Options;
   BudgetS = Request.Limits.BudgetS;
   if (BudgetS <= 0 && !recorded() && Options.Scope == TuningScope::Kernel &&
-      Options.Points == PointSet::Critical)
+      (Options.Points == PointSet::Critical || Options.Points == PointSet::Decided))
     BudgetS = RoundBudget::defaultS(PlainWallS, Options.Effort);
 }
 

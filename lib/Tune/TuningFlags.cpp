@@ -12,13 +12,15 @@ void carve::registerTuning(Flags &F, llvm::StringRef Prefix, const TuningValues 
       .Default = "8 plain runs, but at least 20 s";
   F.choice(Name("mode"), {"auto", "fixed", "rotate", "replay"}, Values.Mode,
            "how variants are timed: rotate and replay within one run, fixed by a run for each");
-  F.number(
-       Name("effort"), "0|1|2|3", Values.Effort, 0, MaxEffort,
-       "what is tried: 0 register caps; 1 also caps of the front end; 2 also other knobs; 3 also "
-       "register-usage levels, with three times the time")
-      .Variable = "CARVE_EFFORT";
-  F.choice(Name("scope"), {"kernel", "file"}, Values.Scope,
-           "a setting for each kernel, or a cap for each file by -maxrregcount");
+  if (Values.Effort)
+    F.number(
+         Name("effort"), "0|1|2|3", *Values.Effort, 0, MaxEffort,
+         "what is tried: 0 register caps; 1 also caps of the front end; 2 also other knobs; 3 also "
+         "register-usage levels, with three times the time")
+        .Variable = "CARVE_EFFORT";
+  if (Values.Scope)
+    F.choice(Name("scope"), {"kernel", "file"}, *Values.Scope,
+             "a setting for each kernel, or a cap for each file by -maxrregcount");
   F.choice(Name("launch-domain"), {"preserve", "traced"}, Values.Domain,
            "block sizes that stay launchable: all, or those up to the largest that was seen");
   F.choice(Name("entries"), {"off", "blocks", "values", "floats"}, Values.Entries,

@@ -15,8 +15,8 @@ struct TuningValues {
   unsigned &MaxRuns;
   double &BudgetS;
   ModeRequest &Mode;
-  unsigned &Effort;
-  TuningScope &Scope;
+  unsigned *Effort;   ///< Null for a command that does not search.
+  TuningScope *Scope; ///< Likewise.
   LaunchDomain &Domain;
   FurtherEntries &Entries;
   std::vector<std::string> &OutputFiles;

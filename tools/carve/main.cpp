@@ -10,6 +10,7 @@
 #include "Profiles/CheckCommand.h"
 #include "Profiles/KernelsCommand.h"
 #include "Profiles/ProfilesCommand.h"
+#include "Recheck/RecheckCommand.h"
 #include "Report/ReportCommand.h"
 #include "Spaces/SearchCommand.h"
 #include "Store/StoreCommand.h"
@@ -42,11 +43,10 @@ using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const Comma
 /// The commands in the order of the help. Each first reads its words, so that with `--help` it does
 /// nothing else.
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPoints},   {"metrics", runMetrics}, {"tune", runTune},
-    {"capture", runCapture}, {"search", runSearch},   {"kernels", runKernels},
-    {"touch", runTouch},     {"report", runReport},   {"explain", runExplain},
-    {"merge", runMerge},     {"diff", runDiff},       {"check", runCheck},
-    {"export", runExport},   {"store", runStore},     {"evaluate", runEvaluate},
+    {"points", runPoints}, {"metrics", runMetrics}, {"tune", runTune},   {"capture", runCapture},
+    {"search", runSearch}, {"kernels", runKernels}, {"touch", runTouch}, {"recheck", runRecheck},
+    {"report", runReport}, {"explain", runExplain}, {"merge", runMerge}, {"diff", runDiff},
+    {"check", runCheck},   {"export", runExport},   {"store", runStore}, {"evaluate", runEvaluate},
     {"doctor", runDoctor}};
 
 /// Returns the list of commands, each with the line from its own help.

@@ -1,6 +1,8 @@
 #include "Tune/Job/JobParts.h"
 
+#include "Ptx/ProfileName.h"
 #include "Search/VariantEdit.h"
+#include "Store/UserProfile.h"
 #include "Support/Error.h"
 #include "Support/Log.h"
 #include "Support/Parallel.h"
@@ -160,18 +162,45 @@ llvm::Error carve::findRegions(const std::vector<ParsedModule> &Parsed, TuningJo
   return Failed;
 }
 
+void carve::findEarlierDecisions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
+                                 const UnitStore &Store) {
+  for (const ParsedModule &M : Parsed) {
+    if (!M.InJob)
+      continue;
+    llvm::Expected<std::vector<Profile>> Profiles = profilesOf(M.Source, Store);
+    if (!Profiles) {
+      logLine(M.Source.Output + ": " + llvm::toString(Profiles.takeError()));
+      continue;
+    }
+    std::vector<const Profile *> Asked;
+    for (const Profile &P : *Profiles)
+      Asked.push_back(&P);
+    ImageOrigin Origin = M.Image.CubinDigest.empty() ? ImageOrigin::FromPtx : ImageOrigin::Compiled;
+    for (size_t K : Job.Modules[*M.InJob].Kernels) {
+      JobKernel &Kernel = Job.Kernels[K];
+      if (Kernel.Modules.front() != *M.InJob)
+        continue;
+      KernelState Now{Kernel.KernelDigest, M.Image.Arch, M.Source.NvccVersion, M.Image.PtxasOptions,
+                      Origin};
+      Kernel.Earlier =
+          earlierDecision(Asked, profileName(Kernel.Traced.Kernel), Kernel.Traced.Kernel, Now);
+    }
+  }
+}
+
 std::vector<unsigned> carve::capsToTry(const JobKernel &Kernel, const EntryDirectives &Directives,
                                        const TuningJob &Job, const TuningOptions &Options,
                                        KernelBuild &Built) {
+  bool CriticalCaps = Options.Points == PointSet::Critical || Options.Points == PointSet::Decided;
   std::set<unsigned> Caps;
   unsigned Largest = 1;
   for (const KernelLaunches &L : Kernel.Traced.Shapes) {
     Largest = std::max(Largest, L.Shape.threadsPerBlock());
-    if (Options.Points == PointSet::Critical)
+    if (CriticalCaps)
       for (const CriticalPoint &P : criticalPoints(Job.Model, Kernel.Region, L.Shape))
         Caps.insert(P.Regs);
   }
-  if (Options.Points != PointSet::Critical) {
+  if (!CriticalCaps) {
     for (unsigned Regs = (Kernel.Region.rMin() + 7) / 8 * 8; Regs < Kernel.Region.rMax(); Regs += 8)
       Caps.insert(Regs);
     Caps.insert(Kernel.Region.rMax());

@@ -83,6 +83,11 @@ void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &P
 llvm::Error findRegions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
                         const JobContext &Context);
 
+/// Sets JobKernel::Earlier of every kernel of the job, from the profiles that builds of its first
+/// unit ask. A profile that cannot be read is logged.
+void findEarlierDecisions(const std::vector<ParsedModule> &Parsed, TuningJob &Job,
+                          const UnitStore &Store);
+
 /// The register caps to try for \p Kernel, ascending: the points of all its shapes within the
 /// launch domain, or, if the kernel may have further entries, within the blocks that were traced.
 /// Caps that are forbidden are added to KernelBuild::Dropped. Sets KernelBuild::LaunchableRegs and

@@ -155,6 +155,7 @@ llvm::Expected<TuningJob> carve::prepareJob(const ProbeRecord &Trace, const JobC
   if (llvm::Error E = findRegions(Sources.Modules, Job, Context))
     return E;
   findKnownLaunches(Trace, Sources.Modules, Job, Context);
+  findEarlierDecisions(Sources.Modules, Job, Context.Store);
   llvm::stable_sort(Job.Left, [](const LeftKernel &A, const LeftKernel &B) {
     return A.Traced.Share > B.Traced.Share;
   });

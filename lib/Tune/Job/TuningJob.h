@@ -9,6 +9,7 @@
 #include "Store/Profile.h"
 #include "Store/UnitStore.h"
 #include "Support/StayReason.h"
+#include "Tune/Job/EarlierDecision.h"
 #include "Tune/Job/TuningOptions.h"
 #include "Workload/ProbeRecords.h"
 
@@ -55,6 +56,8 @@ struct JobKernel {
   std::vector<KnownLaunch> KnownShapes = {};
   /// What is the same in all launches, as far as it can be put into the kernel's PTX.
   KnownLaunch KnownPtx = {};
+  /// Absent if no earlier tuning found another variant for this PTX.
+  std::optional<EarlierDecision> Earlier = {};
 };
 
 /// The launch shape of \p Kernel with the most GPU time. The kernel must have a shape.

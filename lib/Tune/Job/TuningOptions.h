@@ -22,6 +22,7 @@ enum class PointSet {
   Critical,   ///< Variants that KernelSearch proposes from the critical points of traced shapes.
   EveryEight, ///< Every multiple of 8 in the region. It is a reference for the critical points.
   All, ///< The same with every other knob that a module can hold. It is a reference for a search.
+  Decided, ///< What an earlier tuning decided (EarlierDecision.h), and nothing else.
 };
 
 /// The largest TuningOptions::Effort.

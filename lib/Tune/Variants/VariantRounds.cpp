@@ -18,9 +18,15 @@ using namespace carve;
 /// Proposes the settings of one kernel, from its search or from a list that is timed in full.
 class VariantRounds::Source {
 public:
-  Source(const KnobSpace &Space, const TuningOptions &Options) {
-    if (Options.Points == PointSet::Critical)
+  /// \p Earlier are the settings that an earlier tuning decided.
+  Source(const KnobSpace &Space, const TuningOptions &Options,
+         llvm::ArrayRef<VariantSetting> Earlier) {
+    if (Options.Points == PointSet::Critical) {
       Search.emplace(Space, Options.Effort);
+      Search->suggest(Earlier);
+    } else if (Options.Points == PointSet::Decided)
+      llvm::copy_if(Earlier, std::back_inserter(List),
+                    [&](const VariantSetting &V) { return Space.allows(V); });
     else if (Options.Points == PointSet::All)
       List = allSettings(Space);
     else
@@ -93,7 +99,13 @@ VariantRounds::VariantRounds(const TuningJob &Job, const JobSources &Sources,
     Made.Variants[DefaultPlace].CloneName = K.Traced.Kernel;
     Made.Variants[ControlPlace].CloneName = cloneName(K.Traced.Kernel, {});
     KnobSpace Space = knobSpaceOf(K, Sources.of(K.Modules.front()), Job, Context, Made);
-    Searches.push_back(std::make_unique<Source>(std::move(Space), Context.Options));
+    std::vector<VariantSetting> Earlier;
+    if (K.Earlier)
+      Earlier = K.Earlier->settings();
+    for (const VariantSetting &V : Earlier)
+      if (!Space.allows(V))
+        Made.Dropped.push_back(variantName(V) + ": decided earlier, and not possible any more");
+    Searches.push_back(std::make_unique<Source>(Space, Context.Options, Earlier));
   }
 }
 
