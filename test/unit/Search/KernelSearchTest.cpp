@@ -546,3 +546,46 @@ TEST(KnobSpace, caps_stayInTheRegisterRegion) {
       EXPECT_LE(*V.Cap, 80u);
     }
 }
+
+TEST(KernelSearch, suggestions_arePossible_comeBeforeAllOthers) {
+  KernelSearch Search(space());
+  // The fourth has a cap beyond the region, and the last a knob that this kernel does not have.
+  Search.suggest({parsed("r56-f255-cs"),
+                  parsed("r64-o1"),
+                  parsed("r56-f255-cs"),
+                  parsed("r200"),
+                  parsed("unroll"),
+                  {}});
+  World W;
+  W.run(Search, {8, 8, 8});
+  ASSERT_GE(W.Timed.size(), 2u);
+  ASSERT_EQ(W.Timed[0].size(), 8u);
+  EXPECT_EQ(W.Timed[0][0], parsed("r56-f255-cs"));
+  EXPECT_EQ(W.Timed[0][1], parsed("r64-o1"));
+  std::vector<VariantSetting> All = W.allTimed();
+  std::set<VariantSetting> Different(All.begin(), All.end());
+  EXPECT_EQ(Different.size(), All.size()) << "nothing is timed twice";
+  EXPECT_FALSE(Different.count(parsed("r200")));
+  EXPECT_FALSE(Different.count(parsed("unroll")));
+}
+
+TEST(KernelSearch, suggestions_moreThanARoomHas_comeInTheNextRound) {
+  KernelSearch Search(space());
+  Search.suggest({parsed("r32"), parsed("r40"), parsed("cs")});
+  World W;
+  W.run(Search, {2, 2});
+  ASSERT_EQ(W.Timed.size(), 2u);
+  EXPECT_EQ(W.Timed[0], (std::vector{parsed("r32"), parsed("r40")}));
+  EXPECT_EQ(W.Timed[1].front(), parsed("cs"));
+}
+
+TEST(KernelSearch, suggestions_atEffort0_areCriticalPointsAlone) {
+  KernelSearch Search(space(), /*Effort=*/0);
+  Search.suggest({parsed("r64-f255"), parsed("r56"), parsed("r64")});
+  World W;
+  W.run(Search, {8});
+  ASSERT_EQ(W.Timed.size(), 1u);
+  EXPECT_EQ(W.Timed[0].front(), parsed("r64"));
+  for (const VariantSetting &V : W.Timed[0])
+    EXPECT_TRUE(V.Cap && *V.Cap != 56 && !V.FrontEndCap) << variantName(V);
+}
