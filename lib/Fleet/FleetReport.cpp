@@ -6,32 +6,45 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <map>
 #include <set>
 
 using namespace carve;
 namespace json = llvm::json;
 
-/// Returns the indices of the job array whose tasks tune the unfinished shards, as sbatch takes
-/// them: `3,17-19`.
-static std::string tasksOf(const MergedFleet &Merged) {
-  std::vector<std::string> Ranges;
-  for (size_t I = 0; I < Merged.Unfinished.size();) {
-    size_t First = Merged.Unfinished[I].Shard, Last = First;
-    while (++I < Merged.Unfinished.size() && Merged.Unfinished[I].Shard == Last + 1)
+/// Returns numbers that ascend as sbatch takes them: `3,17-19`.
+static std::string ranges(llvm::ArrayRef<size_t> Numbers) {
+  std::vector<std::string> Texts;
+  for (size_t I = 0; I < Numbers.size();) {
+    size_t First = Numbers[I], Last = First;
+    while (++I < Numbers.size() && Numbers[I] == Last + 1)
       ++Last;
-    Ranges.push_back(std::to_string(First) + (First == Last ? "" : "-" + std::to_string(Last)));
+    Texts.push_back(std::to_string(First) + (First == Last ? "" : "-" + std::to_string(Last)));
   }
-  return llvm::join(Ranges, ",");
+  return llvm::join(Texts, ",");
+}
+
+/// Returns the indices of the job array whose tasks tune the unfinished shards. If the program
+/// starts itself on several nodes, the array has every shard as often as nodes must agree
+/// (JobScript.h).
+static std::string tasksOf(const MergedFleet &Merged, const FleetPlan &Plan) {
+  std::vector<size_t> Tasks;
+  for (unsigned Turn = 0; Turn < (Plan.ProgramNodes ? Plan.Agree : 1); ++Turn)
+    for (const UnfinishedShard &U : Merged.Unfinished)
+      Tasks.push_back(Turn * Plan.Shards.size() + U.Shard);
+  return ranges(Tasks);
 }
 
 /// Says how the unfinished shards are submitted again. A node that has finished a shard does not
 /// tune it again, so if one node has, another must be asked for.
-static std::string submitAgain(const MergedFleet &Merged, llvm::StringRef Folder) {
+static std::string submitAgain(const MergedFleet &Merged, const FleetPlan &Plan,
+                               llvm::StringRef Folder) {
   std::set<std::string> Done;
   for (const UnfinishedShard &U : Merged.Unfinished)
     Done.insert(U.Nodes.begin(), U.Nodes.end());
   std::string Text =
-      ("submit them again: sbatch --array=" + tasksOf(Merged) + " " + Folder + "/job.sh\n").str();
+      ("submit them again: sbatch --array=" + tasksOf(Merged, Plan) + " " + Folder + "/job.sh\n")
+          .str();
   if (!Done.empty())
     Text += "(with --exclude=" + llvm::join(Done, ",") +
             " where Slurm would take the same nodes again)\n";
@@ -55,11 +68,15 @@ std::string carve::printFleetText(const MergedFleet &Merged, const FleetPlan &Pl
     OS << "nodes disagree on " << K.Kernel << " (" << K.Arch << "): " << K.Opinions << "\n";
   for (const std::string &Refused : Merged.Refused)
     OS << "refused: " << Refused << "\n";
+  std::map<std::string, std::vector<size_t>> ByNodes;
   for (const UnfinishedShard &U : Merged.Unfinished)
-    OS << "not finished: shard " << U.Shard << " ("
-       << (U.Nodes.empty() ? "no node" : llvm::join(U.Nodes, ", ")) << ")\n";
+    ByNodes[U.Nodes.empty() ? "by any node" : "but by " + llvm::join(U.Nodes, ", ")].push_back(
+        U.Shard);
+  for (const auto &[Nodes, Shards] : ByNodes)
+    OS << "not finished " << Nodes << ": shard" << (Shards.size() == 1 ? " " : "s ")
+       << ranges(Shards) << "\n";
   if (!Merged.Unfinished.empty())
-    OS << submitAgain(Merged, Folder);
+    OS << submitAgain(Merged, Plan, Folder);
   return Text;
 }
 

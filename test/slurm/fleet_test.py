@@ -84,7 +84,7 @@ class Program:
         for first in range(0, self.options.shards, KERNELS_OF_A_FILE):
             last = min(first + KERNELS_OF_A_FILE, self.options.shards)
             source = self.work / f"file{first}.cu"
-            source.write_text("".join(KERNEL.format(number=number, values=12 + number % 4,
+            source.write_text("".join(KERNEL.format(number=number, values=13 + number % 4,
                                                     factor=f"1.0{number + 100}")
                                       for number in range(first, last)))
             self.run(self.options.carve_nvcc, "-O3", "-arch=sm_90", "-c", source.name, "-o",
@@ -180,6 +180,9 @@ class Fleet:
         check(early["unfinished"], "a merge in the middle names no unfinished shard")
         self.note("shards unfinished in the middle", len(early["unfinished"]))
         self.await_results(shards)
+        end = time.monotonic() + 60
+        while not self.cluster.tasks_on("node3") and time.monotonic() < end:
+            time.sleep(0.1)
         lost = len(self.cluster.tasks_on("node3"))
         self.cluster.lose_node("node3")
         self.note("processes on the lost node", lost)
