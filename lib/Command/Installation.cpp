@@ -34,7 +34,8 @@ InstallTree carve::findInstallTree(llvm::StringRef OwnPath, const InstallLayout 
   llvm::StringRef Programs = path::parent_path(OwnPath);
   return {fileOf(Programs, Layout.Libraries, "../lib", "libcarve_probe.so"),
           fileOf(Programs, Layout.Data, "../share", "carve-nvcc/devices"),
-          (Programs + "/carve-launch").str()};
+          (Programs + "/carve-launch").str(),
+          fileOf(Programs, Layout.Data, "../share", "carve-nvcc/slurm/job.sh.in")};
 }
 
 bool carve::gpuPresent(GetEnv Env) {

@@ -12,9 +12,10 @@ namespace carve {
 /// The paths of our own files. They are relative to the running program, so that the installation
 /// can be moved.
 struct InstallTree {
-  std::string Probe;      ///< libcarve_probe.so, in the folder of libraries
-  std::string DevicesDir; ///< share/carve-nvcc/devices
-  std::string Launch;     ///< bin/carve-launch
+  std::string Probe;            ///< libcarve_probe.so, in the folder of libraries
+  std::string DevicesDir;       ///< share/carve-nvcc/devices
+  std::string Launch;           ///< bin/carve-launch
+  std::string JobTemplate = {}; ///< share/carve-nvcc/slurm/job.sh.in
 };
 
 /// The folders of libraries and of data as seen from that of programs, such as `../lib64` and

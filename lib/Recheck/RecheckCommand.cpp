@@ -30,15 +30,15 @@ Flags recheckFlags(RecheckWords &W) {
   TuneRequest &R = W.Request;
   R.Options.Entries = FurtherEntries::Values;
   R.Options.Points = PointSet::Decided;
-  R.Options.LeastShare = LeastTunedShare;
   Flags F("carve recheck");
   F.form("[options] -- COMMAND...", "time earlier decisions again, and say which no longer hold");
   F.form("[options] --from CAPTURE...", "the same with captured launches instead of a program");
   F.arguments("CAPTURE...", W.Words, "more captures, after --from");
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
-  registerTuning(F, "--",
-                 {R.Workload.TimeoutS, R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode, nullptr, nullptr,
-                  R.Options.Domain, R.Options.Entries, R.Workload.OutputFiles, R.SamplesPath});
+  TuningValues Values = valuesOf(R);
+  Values.Effort = nullptr;
+  Values.Scope = nullptr;
+  registerTuning(F, "--", Values);
   F.list("--from", "CAPTURE", W.Captures, "use this captured launch");
   F.text("--stdin", "FILE", R.Workload.StdinPath, "standard input of each run");
   F.flag("--update", W.Update,
@@ -51,16 +51,16 @@ Flags recheckFlags(RecheckWords &W) {
 llvm::Error readWords(llvm::ArrayRef<std::string> Args, GetEnv Env, RecheckWords &W) {
   if (llvm::Error E = recheckFlags(W).parse(Args, Env))
     return E;
-  std::vector<std::string> &Argv = W.Request.Workload.Argv;
+  const std::vector<std::string> &Argv = W.Request.Workload.Argv;
   if (!W.Captures.empty()) {
-    if (llvm::Error E = launchCaptures("carve recheck", W.Captures, W.Words, Argv))
-      return E;
-    W.Words.clear();
+    if (!Argv.empty())
+      return usageError("carve recheck: --from and a command exclude each other");
+    llvm::append_range(W.Captures, std::exchange(W.Words, {}));
   }
   if (!W.Words.empty())
     return usageError("carve recheck: unexpected '" + W.Words.front() +
                       "', expected the command after '--'");
-  if (Argv.empty())
+  if (Argv.empty() && W.Captures.empty())
     return usageError("carve recheck: no command, expected: carve recheck -- COMMAND...");
   return llvm::Error::success();
 }
@@ -89,7 +89,7 @@ llvm::Error carve::runRecheck(llvm::ArrayRef<std::string> Args, const CommandCon
       return E;
   UnitStore Store(*Root);
   if (!W.Captures.empty())
-    if (llvm::Error E = openCaptures(Context, R.Workload.Argv, Store))
+    if (llvm::Error E = launchCaptures(W.Captures, Context.Install.Launch, Store, R.Workload.Argv))
       return E;
   llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)

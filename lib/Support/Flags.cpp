@@ -220,3 +220,21 @@ llvm::Error Flags::parse(llvm::ArrayRef<std::string> Args, Variables Env) const 
     Arguments->insert(Arguments->end(), Words.begin(), Words.end());
   return llvm::Error::success();
 }
+
+std::vector<std::string> Flags::given(llvm::ArrayRef<std::string> Args, Variables Env) const {
+  std::vector<std::string> Words;
+  for (const OptionText &O : Text.Options)
+    if (!O.Variable.empty())
+      if (std::optional<std::string> Value = Env(O.Variable); Value && !Value->empty())
+        Words.push_back(O.Name + "=" + *Value);
+  for (size_t I = 0; I < Args.size() && Args[I] != "--"; ++I) {
+    std::optional<size_t> Found = find(llvm::StringRef(Args[I]).split('=').first);
+    if (!Found)
+      continue;
+    bool Apart = !Text.Options[*Found].Value.empty() &&
+                 Args[I].size() == Text.Options[*Found].Name.size() && I + 1 < Args.size();
+    Words.push_back(Args[I] + (Apart ? "=" + Args[I + 1] : ""));
+    I += Apart;
+  }
+  return Words;
+}

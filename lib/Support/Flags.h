@@ -85,6 +85,11 @@ public:
   /// Applies the registered variables of the environment that are set and not empty.
   llvm::Error applyVariables(Variables Env) const;
 
+  /// Returns what parse() would apply of \p Env and \p Args to this table, each as `--name=value`,
+  /// and leaves out the words of other options. Parsing the result gives the same values again, in
+  /// another process and with another environment.
+  std::vector<std::string> given(llvm::ArrayRef<std::string> Args, Variables Env) const;
+
   /// Returns the texts of everything that is registered.
   const CommandText &help() const { return Text; }
 

@@ -17,6 +17,7 @@ struct Row {
 static constexpr Row Reasons[] = {
     {KnownReason::Budget, "budget", "the time budget (--budget) ended before it was decided"},
     {KnownReason::BelowShare, "below-share", "less than 0.1 % of GPU time"},
+    {KnownReason::OtherShard, "other-shard", "tuned by another shard of the fleet's plan"},
     {KnownReason::InNoUnit, "in-no-unit",
      "not compiled by carve-nvcc, or its unit is no longer in the store"},
     {KnownReason::RelocatableDeviceCode, "relocatable-device-code",

@@ -14,6 +14,7 @@ namespace carve {
 enum class KnownReason {
   Budget,
   BelowShare,
+  OtherShard,
   InNoUnit,
   RelocatableDeviceCode,
   NoDeviceLink,

@@ -1,22 +1,17 @@
 /// \file
-/// Makes captured launches a workload, for commands that take `--from CAPTURE...` in place of a
-/// program.
+/// Makes a workload of captured launches, for tunings without the program (`carve tune --from`,
+/// `carve fleet`).
 #pragma once
 
-#include "Command/CommandContext.h"
 #include "Store/UnitStore.h"
 
 namespace carve {
 
-/// Sets \p Argv to the workload that launches the captures \p Files and \p More. Each capture is
-/// launched several times, so that variants can be rotated through the launches if a kernel cannot
-/// be replayed. Fails with UsageError that names \p Command if \p Argv is a command already.
-llvm::Error launchCaptures(llvm::StringRef Command, llvm::ArrayRef<std::string> Files,
-                           llvm::ArrayRef<std::string> More, std::vector<std::string> &Argv);
-
-/// Puts the units of the captures that \p Argv launches into \p Store, and the full path of
-/// carve-launch into \p Argv. Fails if a capture cannot be read or the store cannot be written.
-llvm::Error openCaptures(const CommandContext &Context, std::vector<std::string> &Argv,
-                         UnitStore &Store);
+/// Puts the units of the captures \p Files into \p Store, and sets \p Argv to the command by which
+/// \p Launch, the path of carve-launch, launches them. Each capture is launched several times, so
+/// that variants can be rotated through the launches if a kernel cannot be replayed. Fails if a
+/// capture cannot be read.
+llvm::Error launchCaptures(llvm::ArrayRef<std::string> Files, const std::string &Launch,
+                           UnitStore &Store, std::vector<std::string> &Argv);
 
 } // namespace carve

@@ -9,8 +9,8 @@
 #include "Tune/CapturedWorkload.h"
 #include "Tune/PlacedRequest.h"
 #include "Tune/TunePipeline.h"
-#include "Tune/TuningFlags.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -20,7 +20,7 @@ using namespace carve;
 
 /// The command line of `carve tune`.
 struct TuneWords {
-  TuneRequest Request;
+  TuneRequest Request = requestToTune();
   std::vector<std::string> Captures, Words;
   bool Json = false;
   bool Quiet = false; ///< Print only errors, and the JSON report if it is asked for.
@@ -28,17 +28,13 @@ struct TuneWords {
 
 static Flags tuneFlags(TuneWords &W) {
   TuneRequest &R = W.Request;
-  R.Options.Entries = FurtherEntries::Values;
   Flags F("carve tune");
   F.form("[options] -- COMMAND...",
          "time variants in COMMAND's kernels; the next build emits the winners");
   F.form("[options] --from CAPTURE...", "the same with captured launches instead of a program");
   F.arguments("CAPTURE...", W.Words, "more captures, after --from");
   F.behind("COMMAND...", R.Workload.Argv, "the program to run, and its arguments");
-  registerTuning(F, "--",
-                 {R.Workload.TimeoutS, R.Limits.MaxRuns, R.Limits.BudgetS, R.Mode,
-                  &R.Options.Effort, &R.Options.Scope, R.Options.Domain, R.Options.Entries,
-                  R.Workload.OutputFiles, R.SamplesPath});
+  registerTuning(F, "--", valuesOf(R));
   F.choice("--points", {"critical", "every-8", "all"}, R.Options.Points,
            "other sets of variants, to compare the search with");
   F.text("--record", "FILE", R.RecordPath,
@@ -57,16 +53,16 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
     return E;
   TuneRequest &R = W.Request;
   if (!W.Captures.empty()) {
-    if (llvm::Error E = launchCaptures("carve tune", W.Captures, W.Words, R.Workload.Argv))
-      return E;
+    if (!R.Workload.Argv.empty())
+      return usageError("carve tune: --from and a command exclude each other");
+    llvm::append_range(W.Captures, W.Words);
     W.Words.clear();
   }
   if (!W.Words.empty())
     return usageError("carve tune: unexpected '" + W.Words.front() +
                       "', expected the command after '--'");
-  if (R.Workload.Argv.empty())
+  if (R.Workload.Argv.empty() && W.Captures.empty())
     return usageError("carve tune: no command, expected: carve tune -- COMMAND...");
-  R.Options.LeastShare = LeastTunedShare;
   if (!R.SamplesPath.empty() && !R.RecordPath.empty())
     return usageError("carve tune: --samples and --record exclude each other");
   return llvm::Error::success();
@@ -85,7 +81,7 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
       return E;
   UnitStore Store(*Root);
   if (!W.Captures.empty())
-    if (llvm::Error E = openCaptures(Context, R.Workload.Argv, Store))
+    if (llvm::Error E = launchCaptures(W.Captures, Context.Install.Launch, Store, R.Workload.Argv))
       return E;
   llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)

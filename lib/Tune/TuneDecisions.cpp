@@ -10,16 +10,12 @@
 
 using namespace carve;
 
-/// Merges \p Tuned into the user's profile.
-static llvm::Error writeProfile(const TuneRequest &Request, const Profile &Tuned) {
-  if (Request.ProfilePath.empty())
-    return llvm::Error::success();
+llvm::Error carve::adoptIntoProfile(const std::string &Path, const Profile &Tuned) {
   Profile All;
   std::string Before;
-  if (llvm::sys::fs::exists(Request.ProfilePath)) {
-    llvm::Expected<std::string> Text = readFile(Request.ProfilePath, FileLimit::Record);
-    llvm::Expected<Profile> Old =
-        Text ? parseProfile(*Text, Request.ProfilePath) : Text.takeError();
+  if (llvm::sys::fs::exists(Path)) {
+    llvm::Expected<std::string> Text = readFile(Path, FileLimit::Record);
+    llvm::Expected<Profile> Old = Text ? parseProfile(*Text, Path) : Text.takeError();
     if (!Old)
       return Old.takeError(); // A profile that cannot be read must not be overwritten.
     All = std::move(*Old);
@@ -30,12 +26,10 @@ static llvm::Error writeProfile(const TuneRequest &Request, const Profile &Tuned
     All.FileCap = Tuned.FileCap;
   // If nothing changed, the file is not written, so that people's comments and layout stay.
   std::string After = printProfile(All);
-  return After == Before ? llvm::Error::success() : writeFileAtomically(Request.ProfilePath, After);
+  return After == Before ? llvm::Error::success() : writeFileAtomically(Path, After);
 }
 
-/// Merges \p New into the unit's decisions in the store, which may be for other architectures and
-/// kernels. Returns the decisions that are then in force.
-static Profile rememberUnit(UnitStore &Store, const std::string &Key, const Profile &New) {
+Profile carve::rememberUnit(UnitStore &Store, const std::string &Key, const Profile &New) {
   Profile All, Before;
   if (auto Old = readDecisions(Store, Key); Old && *Old) {
     if (auto Read = parseProfile(**Old, Key))
@@ -72,5 +66,6 @@ llvm::Error carve::rememberDecisions(const TuneRequest &Request, const TuningJob
     for (const Unit &Twin : Job.Modules[M].Twins)
       InForce[Twin.Key] = rememberUnit(Store, Twin.Key, New);
   }
-  return writeProfile(Request, Tuned);
+  return Request.ProfilePath.empty() ? llvm::Error::success()
+                                     : adoptIntoProfile(Request.ProfilePath, Tuned);
 }

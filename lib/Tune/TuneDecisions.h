@@ -1,6 +1,6 @@
 /// \file
 /// The last stage of a tuning before the report: writes the decisions into the store and the user's
-/// profile. The next build emits them.
+/// profile. The next build emits them. `carve fleet merge` writes agreed decisions in the same way.
 #pragma once
 
 #include "Tune/TuneState.h"
@@ -14,5 +14,14 @@ llvm::Error rememberDecisions(const TuneRequest &Request, const TuningJob &Job,
                               const JobBuild &Built, llvm::ArrayRef<DecidedUnit> Decided,
                               const Circumstances &When, UnitStore &Store,
                               std::map<std::string, Profile> &InForce);
+
+/// Merges \p New into the decisions that \p Store has on the unit \p Key, which may be for other
+/// architectures and kernels. Returns the decisions that are then in force. Decisions that the
+/// store cannot take are logged.
+Profile rememberUnit(UnitStore &Store, const std::string &Key, const Profile &New);
+
+/// Merges \p Tuned into the profile \p Path, or creates it. If nothing changes, the file is not
+/// written. Fails if it cannot be read or written.
+llvm::Error adoptIntoProfile(const std::string &Path, const Profile &Tuned);
 
 } // namespace carve

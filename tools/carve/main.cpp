@@ -5,6 +5,7 @@
 #include "Evaluate/EvaluateCommand.h"
 #include "Explain/ExplainCommand.h"
 #include "Export/ExportCommand.h"
+#include "Fleet/FleetCommand.h"
 #include "Metrics/MetricsCommand.h"
 #include "Points/PointsCommand.h"
 #include "Profiles/CheckCommand.h"
@@ -43,11 +44,12 @@ using CommandFunction = llvm::Error (*)(llvm::ArrayRef<std::string>, const Comma
 /// The commands in the order of the help. Each first reads its words, so that with `--help` it does
 /// nothing else.
 constexpr std::pair<llvm::StringLiteral, CommandFunction> Commands[] = {
-    {"points", runPoints}, {"metrics", runMetrics}, {"tune", runTune},   {"capture", runCapture},
-    {"search", runSearch}, {"kernels", runKernels}, {"touch", runTouch}, {"recheck", runRecheck},
-    {"report", runReport}, {"explain", runExplain}, {"merge", runMerge}, {"diff", runDiff},
-    {"check", runCheck},   {"export", runExport},   {"store", runStore}, {"evaluate", runEvaluate},
-    {"doctor", runDoctor}};
+    {"points", runPoints},   {"metrics", runMetrics},   {"tune", runTune},
+    {"fleet", runFleet},     {"capture", runCapture},   {"search", runSearch},
+    {"kernels", runKernels}, {"touch", runTouch},       {"recheck", runRecheck},
+    {"report", runReport},   {"explain", runExplain},   {"merge", runMerge},
+    {"diff", runDiff},       {"check", runCheck},       {"export", runExport},
+    {"store", runStore},     {"evaluate", runEvaluate}, {"doctor", runDoctor}};
 
 /// Returns the list of commands, each with the line from its own help.
 std::string help(const CommandContext &Context) {

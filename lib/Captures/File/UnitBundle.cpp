@@ -45,6 +45,8 @@ public:
 
   void addLinks(llvm::StringRef Container) {
     for (DeviceLink &L : Store.linksOfContainer(Container)) {
+      if (!Keys.insert(L.Key).second)
+        continue;
       L.Command.clear();
       C.Links.push_back({L.Key, W.put(printLink(L))});
       for (const LinkedImage &I : L.Images)
@@ -130,9 +132,16 @@ llvm::Error putLinks(const CaptureReader &Reader, UnitStore &Store) {
 } // namespace
 
 void carve::bundleUnits(const UnitStore &Store, CaptureWriter &W, Capture &C) {
+  bundleUnits(Store, {C.ContainerDigest}, W, C);
+}
+
+void carve::bundleUnits(const UnitStore &Store, llvm::ArrayRef<std::string> Containers,
+                        CaptureWriter &W, Capture &C) {
   Bundle B(Store, W, C);
-  B.addUnits(C.ContainerDigest);
-  B.addLinks(C.ContainerDigest);
+  for (const std::string &Container : Containers) {
+    B.addUnits(Container);
+    B.addLinks(Container);
+  }
 }
 
 llvm::Error carve::unbundleUnits(const CaptureReader &Reader, UnitStore &Store) {

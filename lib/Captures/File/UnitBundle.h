@@ -13,6 +13,10 @@ namespace carve {
 /// that they name. What \p Store lacks is left out: such a kernel can be launched, but not tuned.
 void bundleUnits(const UnitStore &Store, CaptureWriter &W, Capture &C);
 
+/// Does the same for several containers; \p C need not be a launch.
+void bundleUnits(const UnitStore &Store, llvm::ArrayRef<std::string> Containers, CaptureWriter &W,
+                 Capture &C);
+
 /// Puts into \p Store the records of \p Reader's capture that it lacks. An existing record with the
 /// same key stays. Fails if that record is from another compile, whose containers do not include
 /// the captured one, and if a record is damaged. What was kept for rebuilding the object is not

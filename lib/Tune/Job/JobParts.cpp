@@ -119,6 +119,10 @@ void carve::placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedMod
       Job.Left.push_back({std::move(T), KnownReason::BelowShare, Regs});
       continue;
     }
+    if (Context.Options.OnlyKernels && !Context.Options.OnlyKernels->count(T.Kernel)) {
+      Job.Left.push_back({std::move(T), KnownReason::OtherShard, Regs});
+      continue;
+    }
     Place P = findPlace(T.Kernel, Parsed, Context.Options.Scope);
     if (!P.Left.empty()) {
       Job.Left.push_back({std::move(T), std::move(P.Left), Regs});

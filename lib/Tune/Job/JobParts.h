@@ -73,8 +73,8 @@ std::vector<ParsedModule> parseModules(std::vector<Unit> Units, const TuningJob 
 
 /// Finds the modules of every kernel whose share is large enough. Adds the kernels to Job.Kernels
 /// and their modules to Job.Modules. Kernels that cannot be tuned go to Job.Left with the reason:
-/// the share is too small, the kernel is in no unit or in no sound device link, units have
-/// different code under its name, or reasonNotTunable() names a reason.
+/// the share is too small, another shard tunes it, the kernel is in no unit or in no sound device
+/// link, units have different code under its name, or reasonNotTunable() names a reason.
 void placeKernels(std::vector<TracedKernel> Traced, std::vector<ParsedModule> &Parsed,
                   TuningJob &Job, const JobContext &Context);
 

@@ -7,6 +7,8 @@
 #include "Search/EntryGuard.h"
 #include "Search/KernelSearch.h"
 
+#include <optional>
+#include <set>
 #include <string>
 
 namespace carve {
@@ -43,6 +45,9 @@ struct TuningOptions {
   unsigned Effort = DefaultEffort; ///< Which knobs are tried (KernelSearch), and for how long.
   double LeastShare = 0.01; ///< A kernel with a smaller share of GPU time, 0 to 1, is left alone.
   std::string DevicesDir;
+  /// The mangled names of the only kernels that are tuned, for a shard of a larger tuning
+  /// (Fleet/FleetPlan.h). Absent if all are.
+  std::optional<std::set<std::string>> OnlyKernels = {};
 };
 
 } // namespace carve

@@ -1,0 +1,122 @@
+#include "Fleet/FleetReport.h"
+
+#include "Support/JsonRecord.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+#include <set>
+
+using namespace carve;
+namespace json = llvm::json;
+
+/// Returns numbers that ascend as sbatch takes them: `3,17-19`.
+static std::string ranges(llvm::ArrayRef<size_t> Numbers) {
+  std::vector<std::string> Texts;
+  for (size_t I = 0; I < Numbers.size();) {
+    size_t First = Numbers[I], Last = First;
+    while (++I < Numbers.size() && Numbers[I] == Last + 1)
+      ++Last;
+    Texts.push_back(std::to_string(First) + (First == Last ? "" : "-" + std::to_string(Last)));
+  }
+  return llvm::join(Texts, ",");
+}
+
+/// Returns the indices of the job array whose tasks tune the unfinished shards. If the program
+/// starts itself on several nodes, the array has every shard as often as nodes must agree
+/// (JobScript.h).
+static std::string tasksOf(const MergedFleet &Merged, const FleetPlan &Plan) {
+  std::vector<size_t> Tasks;
+  for (unsigned Turn = 0; Turn < (Plan.ProgramNodes ? Plan.Agree : 1); ++Turn)
+    for (const UnfinishedShard &U : Merged.Unfinished)
+      Tasks.push_back(Turn * Plan.Shards.size() + U.Shard);
+  return ranges(Tasks);
+}
+
+/// Says how the unfinished shards are submitted again. A node that has finished a shard does not
+/// tune it again, so if one node has, another must be asked for.
+static std::string submitAgain(const MergedFleet &Merged, const FleetPlan &Plan,
+                               llvm::StringRef Folder) {
+  std::set<std::string> Done;
+  for (const UnfinishedShard &U : Merged.Unfinished)
+    Done.insert(U.Nodes.begin(), U.Nodes.end());
+  std::string Text =
+      ("submit them again: sbatch --array=" + tasksOf(Merged, Plan) + " " + Folder + "/job.sh\n")
+          .str();
+  if (!Done.empty())
+    Text += "(with --exclude=" + llvm::join(Done, ",") +
+            " where Slurm would take the same nodes again)\n";
+  return Text;
+}
+
+std::string carve::printFleetText(const MergedFleet &Merged, const FleetPlan &Plan,
+                                  llvm::StringRef Folder) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  OS << Merged.Shards - Merged.Unfinished.size() << " of " << Merged.Shards
+     << " shards finished by " << Plan.Agree << " node" << (Plan.Agree == 1 ? "" : "s each") << ", "
+     << Merged.Results << " results";
+  if (!Merged.Device.empty())
+    OS << " on " << Merged.Device << ", driver " << Merged.DriverBranch << ", CUDA "
+       << Merged.Toolkit;
+  OS << "\n"
+     << Merged.Tuned << " kernels tuned, " << Merged.Default << " keep nvcc's code, "
+     << Merged.Waiting.size() << " wait for another node\n";
+  for (const DisagreedKernel &K : Merged.Disagreed)
+    OS << "nodes disagree on " << K.Kernel << " (" << K.Arch << "): " << K.Opinions << "\n";
+  for (const std::string &Refused : Merged.Refused)
+    OS << "refused: " << Refused << "\n";
+  std::map<std::string, std::vector<size_t>> ByNodes;
+  for (const UnfinishedShard &U : Merged.Unfinished)
+    ByNodes[U.Nodes.empty() ? "by any node" : "but by " + llvm::join(U.Nodes, ", ")].push_back(
+        U.Shard);
+  for (const auto &[Nodes, Shards] : ByNodes)
+    OS << "not finished " << Nodes << ": shard" << (Shards.size() == 1 ? " " : "s ")
+       << ranges(Shards) << "\n";
+  if (!Merged.Unfinished.empty())
+    OS << submitAgain(Merged, Plan, Folder);
+  return Text;
+}
+
+namespace carve {
+
+template <class Fields> static void describe(Fields &F, UnfinishedShard &U) {
+  uint64_t Shard = U.Shard;
+  F("shard", Shard);
+  F("nodes", U.Nodes);
+}
+
+template <class Fields> static void describe(Fields &F, DisagreedKernel &K) {
+  F("kernel", K.Kernel);
+  F("arch", K.Arch);
+  F("opinions", K.Opinions);
+}
+
+} // namespace carve
+
+std::string carve::printFleetJson(const MergedFleet &Merged, const FleetPlan &Plan) {
+  json::Object Whole{
+      {"shards", uint64_t(Merged.Shards)},   {"agree", Plan.Agree},
+      {"results", uint64_t(Merged.Results)}, {"device", Merged.Device},
+      {"driver", Merged.DriverBranch},       {"toolkit", Merged.Toolkit},
+      {"tuned", uint64_t(Merged.Tuned)},     {"default", uint64_t(Merged.Default)},
+      {"waiting", toValue(Merged.Waiting)},  {"disagreed", toValue(Merged.Disagreed)},
+      {"refused", toValue(Merged.Refused)},  {"unfinished", toValue(Merged.Unfinished)}};
+  return llvm::formatv("{0:2}", json::Value(std::move(Whole))).str() + "\n";
+}
+
+std::string carve::whatIsMissing(const MergedFleet &Merged) {
+  std::vector<std::string> Parts;
+  if (!Merged.Refused.empty())
+    Parts.push_back(
+        Merged.Refused.front() +
+        (Merged.Refused.size() == 1
+             ? " (refused)"
+             : " (refused, as " + std::to_string(Merged.Refused.size() - 1) + " more)"));
+  if (!Merged.Unfinished.empty())
+    Parts.push_back(std::to_string(Merged.Unfinished.size()) + " of " +
+                    std::to_string(Merged.Shards) + " shards are not finished");
+  return llvm::join(Parts, "; ");
+}
