@@ -127,6 +127,10 @@ public:
 private:
   llvm::Expected<RunRecord> runOnce(const WorkloadSpec &Spec, CaptureResult &Result);
   llvm::Error captureInto(const std::string &Raw, CaptureResult &Result);
+  llvm::Expected<RunRecord> runCapturing(const std::string &Raw, const std::string &Files,
+                                         llvm::ArrayRef<CaptureOutcome *> Wanted,
+                                         CaptureResult &Result);
+  std::string whyNotSeen(const std::string &Kernel) const;
   llvm::Error pack(const std::string &Raw, size_t Wish, CaptureOutcome &Outcome);
   std::string pathOf(const CaptureWish &Wish);
 
@@ -140,7 +144,7 @@ private:
   std::set<std::string> Paths;
 };
 
-/// Runs the program once. If the run did not go well, Result.Note says why.
+/// Runs the program once. If the run did not go well, Result.Note says why, or the run has faults.
 llvm::Expected<RunRecord> CapturePipeline::runOnce(const WorkloadSpec &Spec,
                                                    CaptureResult &Result) {
   llvm::Expected<RunRecord> Run = runWorkload(Spec, Request.Probe, {}, Runner);
@@ -148,6 +152,8 @@ llvm::Expected<RunRecord> CapturePipeline::runOnce(const WorkloadSpec &Spec,
     return Run;
   if (Run->Interrupted)
     return interrupted(Run->Interrupted);
+  if (!Run->Probe.InRun.Faults.empty())
+    return Run;
   if (Run->TimedOut)
     Result.Note = "the program did not end within " + llvm::itostr(int(Spec.TimeoutS)) + " s";
   else if (!Run->succeeded())
@@ -165,14 +171,18 @@ std::string CapturePipeline::pathOf(const CaptureWish &Wish) {
   return Path;
 }
 
+/// Why no launch of \p Kernel was the one to capture.
+std::string CapturePipeline::whyNotSeen(const std::string &Kernel) const {
+  if (Trace.GraphLaunches.count(Kernel))
+    if (auto Why = Trace.whyInGraphs(Kernel))
+      return "the kernel is " + *Why;
+  return "the launch did not occur again in the second run";
+}
+
 llvm::Error CapturePipeline::pack(const std::string &Raw, size_t Index, CaptureOutcome &Outcome) {
   RawCaptures Found = findRawCaptures(Raw, Index);
   if (Found.Folders.empty()) {
-    Outcome.Reason =
-        Found.Refused.empty()
-            ? "the launch did not occur again in the second run (kernels of CUDA graphs "
-              "cannot be captured)"
-            : Found.Refused;
+    Outcome.Reason = Found.Refused.empty() ? whyNotSeen(Outcome.Wish.Kernel) : Found.Refused;
     return llvm::Error::success();
   }
   Capture C;
@@ -205,27 +215,59 @@ llvm::Error CapturePipeline::pack(const std::string &Raw, size_t Index, CaptureO
   return llvm::Error::success();
 }
 
-llvm::Error CapturePipeline::captureInto(const std::string &Raw, CaptureResult &Result) {
+/// Runs the program and lets the probe capture the launches \p Wanted into the folder \p Files.
+llvm::Expected<RunRecord> CapturePipeline::runCapturing(const std::string &Raw,
+                                                        const std::string &Files,
+                                                        llvm::ArrayRef<CaptureOutcome *> Wanted,
+                                                        CaptureResult &Result) {
   std::vector<CaptureWish> Wishes;
-  for (const CaptureOutcome &O : Result.Launches)
-    Wishes.push_back(O.Wish);
-  std::string List = Raw + "/wishes", Files = Raw + "/raw";
+  for (const CaptureOutcome *O : Wanted)
+    Wishes.push_back(O->Wish);
+  std::string List = Raw + "/wishes";
   if (std::error_code E = fs::create_directory(Files))
     return llvm::createFileError(Files, E);
   if (llvm::Error E = writeFileAtomically(List, printCaptureWishes(Wishes, Files)))
     return E;
   WorkloadSpec Spec = Request.Workload;
   Spec.Environment.push_back((llvm::Twine(probe::CaptureVariable) + "=" + List).str());
-  std::optional<FixedAddresses> Fixed(std::in_place);
-  llvm::Expected<RunRecord> Run = runOnce(Spec, Result);
-  Fixed.reset();
-  if (!Run)
-    return Run.takeError();
+  FixedAddresses Fixed;
+  return runOnce(Spec, Result);
+}
+
+/// Takes the kernels with a fault in \p Run out of \p Wanted. Returns whether there was one.
+static bool leaveOutFaulted(const RunRecord &Run, std::vector<CaptureOutcome *> &Wanted) {
+  size_t Before = Wanted.size();
+  for (const VariantFault &F : Run.Probe.InRun.Faults)
+    llvm::erase_if(Wanted, [&](CaptureOutcome *O) {
+      if (O->Wish.Kernel != F.Kernel)
+        return false;
+      O->Reason = "the kernel " + F.Why;
+      return true;
+    });
+  return Wanted.size() < Before;
+}
+
+/// If a graph hangs because its nodes are launched one by one, the probe ends the program. Then it
+/// runs again without the graph's kernels.
+llvm::Error CapturePipeline::captureInto(const std::string &Raw, CaptureResult &Result) {
+  std::vector<CaptureOutcome *> Wanted;
+  for (CaptureOutcome &O : Result.Launches)
+    Wanted.push_back(&O);
+  std::string Files;
+  for (unsigned Number = 0; !Wanted.empty(); ++Number) {
+    Files = Raw + "/raw" + std::to_string(Number);
+    llvm::Expected<RunRecord> Run = runCapturing(Raw, Files, Wanted, Result);
+    if (!Run)
+      return Run.takeError();
+    if (!leaveOutFaulted(*Run, Wanted))
+      break;
+    (void)fs::remove_directories(Files);
+  }
   if (!Result.Note.empty())
     return llvm::Error::success();
   Signals.begin();
-  for (size_t I = 0; I < Result.Launches.size(); ++I)
-    if (llvm::Error E = pack(Files, I, Result.Launches[I]))
+  for (size_t I = 0; I < Wanted.size(); ++I)
+    if (llvm::Error E = pack(Files, I, *Wanted[I]))
       return E;
   return llvm::Error::success();
 }

@@ -52,6 +52,9 @@ private:
   llvm::Expected<RunRecord> run(unsigned Pass);
   /// Returns why \p Run does not count, or nothing if it does.
   llvm::Expected<std::optional<std::string>> whyNot(const RunRecord &Run);
+  /// Takes the kernels with a fault in \p Run out of what is counted. Returns whether there was
+  /// one.
+  bool leaveOutFaulted(const RunRecord &Run);
   /// Takes what \p Run counted. Returns false if another pass is not worth a run.
   bool take(RunRecord Run);
 
@@ -114,12 +117,26 @@ llvm::Expected<std::optional<std::string>> CounterRuns::whyNot(const RunRecord &
   return std::nullopt;
 }
 
+/// If a graph hangs because its nodes are launched one by one, the probe ends the program.
+bool CounterRuns::leaveOutFaulted(const RunRecord &Run) {
+  size_t Before = Wishes.size();
+  for (const VariantFault &F : Run.Probe.InRun.Faults) {
+    llvm::erase_if(Wishes, [&](const CountWish &W) { return W.Kernel == F.Kernel; });
+    Uncounted[F.Kernel].insert(F.Why);
+    logLine("not counted: " + F.Kernel + " " + F.Why);
+  }
+  return Wishes.size() < Before;
+}
+
 bool CounterRuns::take(RunRecord Run) {
   HardwareRecord &Record = Run.Probe.Hardware;
   Passes = std::max(Passes, Record.passes());
   llvm::append_range(Counted, Record.Counted);
   for (const auto &[Kernel, Reasons] : Record.Uncounted)
     Uncounted[Kernel].insert(Reasons.begin(), Reasons.end());
+  for (const CountWish &W : Wishes)
+    if (auto Reason = Run.Probe.whyInGraphs(W.Kernel))
+      Uncounted[W.Kernel].insert(*Reason);
   for (const auto &[Metric, Reason] : Record.Missing)
     logLine("not counted: " + Metric + ": " + Reason);
   for (const std::string &Why : Run.Probe.Uncounted)
@@ -130,6 +147,11 @@ bool CounterRuns::take(RunRecord Run) {
 llvm::Error CounterRuns::make() {
   for (unsigned Pass = 0; Pass == 0 || Pass < std::min(Passes, MostPasses); ++Pass) {
     auto Run = run(Pass);
+    while (Run && leaveOutFaulted(*Run)) {
+      if (Wishes.empty())
+        return llvm::Error::success();
+      Run = run(Pass);
+    }
     if (!Run)
       return Run.takeError();
     auto Why = whyNot(*Run);

@@ -37,6 +37,44 @@ std::optional<std::string> ProbeRecord::whyMixed() const {
          "): choose GPUs of one architecture with CUDA_VISIBLE_DEVICES";
 }
 
+/// What graphs have that are not launched node by node for the reason \p Why.
+static std::string phraseOf(GraphStay Why) {
+  switch (Why) {
+  case GraphStay::Conditional:
+    return "conditional nodes";
+  case GraphStay::DeviceLaunch:
+    return "launches from the device";
+  case GraphStay::DeviceUpdate:
+    return "nodes that the device changes";
+  case GraphStay::MemoryNode:
+    return "nodes that allocate or free memory";
+  case GraphStay::Semaphore:
+    return "external semaphores";
+  case GraphStay::MemoryOperation:
+    return "nodes that wait for values in memory or write them";
+  case GraphStay::Programmatic:
+    return "nodes that overlap by programmatic launches";
+  case GraphStay::PageableCopy:
+    return "copies of pageable memory";
+  case GraphStay::OtherContext:
+    return "kernels of several contexts";
+  case GraphStay::UnknownNode:
+    return "nodes of an unknown kind";
+  case GraphStay::UnknownUpdate:
+    return "changes that cannot be followed";
+  case GraphStay::Unread:
+    break;
+  }
+  return "nodes that the driver does not tell";
+}
+
+std::optional<std::string> ProbeRecord::whyInGraphs(const std::string &Kernel) const {
+  for (const char *Name : {Kernel.c_str(), "-"})
+    if (auto It = StayingGraphs.find(Name); It != StayingGraphs.end())
+      return "launched from graphs with " + phraseOf(It->second);
+  return std::nullopt;
+}
+
 double ProbeRecord::graphShare() const {
   uint64_t Ns = 0;
   for (const auto &[Kernel, Own] : GraphNs)

@@ -37,8 +37,8 @@ struct ProbeRecord {
   std::set<std::string> SizedByOccupancy;
   std::map<std::string, uint64_t> GraphLaunches; ///< Launches from graphs, by kernel.
   std::map<std::string, uint64_t> GraphNs;       ///< The time of these launches, by kernel.
-  /// Why graphs with a kernel stay graphs in timing runs, by kernel. The kernel `-` means that the
-  /// kernels of such a graph are not known.
+  /// Why graphs with a kernel are not launched node by node, by kernel. The kernel `-` means that
+  /// the kernels of such a graph are not known.
   std::map<std::string, GraphStay> StayingGraphs;
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
   /// What calls that launch kernels passed as arguments, by kernel. Kernels that the program itself
@@ -73,6 +73,10 @@ struct ProbeRecord {
   uint64_t totalNs() const;
   /// GPU time of the kernels in \p Names, in ns.
   uint64_t totalNs(const std::set<std::string> &Names) const;
+  /// Why \p Kernel, which graphs launch, has launches into which the probe cannot step: a graph
+  /// with it is not launched node by node. Nothing if there is no such graph. If it is not known
+  /// which kernels such a graph has, it may have any.
+  std::optional<std::string> whyInGraphs(const std::string &Kernel) const;
   /// The share of GPU time in kernels that graphs launched, 0 to 1.
   double graphShare() const;
   /// The arguments of \p Kernel that had the same value at every launch in every process, by rising

@@ -78,6 +78,25 @@ TEST_F(CaptureGpuTest, severalKernelsAndLaunches_areCaptured) {
   EXPECT_EQ(llvm::StringRef(R.Stdout).count("output equal\n"), 4u) << R.Stdout;
 }
 
+TEST_F(CaptureGpuTest, kernelsOfGraphs_areCaptured) {
+  Project P("graph_captures");
+  Words Paths = captured(P, Apps + "graph.cu", {"--launches=2"});
+  EXPECT_EQ(Paths.size(), 4u) << "of a captured graph and of one that was built node by node";
+  Words Launch = {machine().tool("carve-launch")};
+  Launch.insert(Launch.end(), Paths.begin(), Paths.end());
+  CommandResult R = run(Launch);
+  EXPECT_EQ(R.ExitStatus, 0) << R.Stderr;
+  EXPECT_EQ(llvm::StringRef(R.Stdout).count("output equal\n"), 4u) << R.Stdout;
+}
+
+TEST_F(CaptureGpuTest, kernelOfAGraphThatStaysOne_isRefusedWithItsReason) {
+  Project P("graph_memory_capture");
+  P.compile({"-O2", "-arch=" + TestArch, "-o", P.path("app"), Apps + "hazards/graph_memory.cu"});
+  CommandResult R = P.carve({"capture", "-o", P.path("c"), "--", P.path("app")});
+  EXPECT_TRUE(has(R.Stdout, "launched from graphs with nodes that allocate or free memory"))
+      << R.Stdout << R.Stderr;
+}
+
 TEST_F(CaptureGpuTest, launchThatCannotBeRepeated_isRefused) {
   Project P("refused");
   P.compile({"-O2", "-arch=" + TestArch, "-o", P.path("app"), Apps + "captured.cu"});

@@ -95,6 +95,12 @@ TEST_F(CountRun, counts_areTheSameHoweverTheProgramEnds) {
   }
 }
 
+TEST_F(CountRun, launchesOfGraphs_areCounted) {
+  json::Object Report = count("count-graph", {}, {"graph"});
+  checkSteps(Report);
+  checkWalks(Report);
+}
+
 TEST_F(CountRun, linkedDeviceCode_isCounted) {
   json::Object Report = count("count-rdc", {"-rdc=true"}, {});
   checkSteps(Report);

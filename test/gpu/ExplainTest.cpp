@@ -101,6 +101,14 @@ TEST_F(Explain, explainFromCountsAndTiming_findsTheKnownLimiters) {
     check(K, "off", {"--counters=off", "--modified=off"});
 }
 
+TEST_F(Explain, kernelThatOnlyAGraphLaunches_isExplainedAsAnyOther) {
+  CommandResult R =
+      project().compile({"-O3", "-arch=" + TestArch, "-o", project().path("graph_copy"),
+                         machine().Sources + "/apps/graph_copy.cu"});
+  ASSERT_EQ(R.ExitStatus, 0) << R.Stderr;
+  check({"graph_copy", "memory"}, "auto", {});
+}
+
 TEST_F(Explain, text_namesTheLimiter) {
   CommandResult R = project().carve({"explain", "--", project().path("copy")});
   keep("copy.txt", R.Stdout + R.Stderr);

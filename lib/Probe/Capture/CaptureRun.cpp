@@ -15,17 +15,20 @@ static constexpr std::chrono::milliseconds CaptureGateLimit{2000};
 /// The captured launch in which this thread is, from its entry to its exit.
 static thread_local std::unique_ptr<LaunchWriter> OwnWriter;
 
-Failure carve::probe::startCaptureRun(const char *Path, const DriverApi &Driver,
+Failure carve::probe::startCaptureRun(const char *Path, const CuptiApi &Cupti,
+                                      const DriverApi &Driver, RecordFile &File,
                                       Submissions &Submitted, std::unique_ptr<ProbeMode> &Mode) {
   CapturePlan Wanted;
   if (!Wanted.read(Path))
     return Failure("capture-plan-unreadable");
-  Mode = std::make_unique<CaptureRun>(Driver, Submitted, std::move(Wanted));
+  Mode = std::make_unique<CaptureRun>(Cupti, Driver, File, Submitted, std::move(Wanted));
   return Failure::none();
 }
 
-CaptureRun::CaptureRun(const DriverApi &Driver, Submissions &Submitted, CapturePlan W)
-    : Driver(Driver), Submitted(Submitted), Wanted(std::move(W)),
+CaptureRun::CaptureRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
+                       Submissions &Submitted, CapturePlan W)
+    : Driver(Driver), Submitted(Submitted), Wanted(std::move(W)), Dog(Driver, File),
+      ByNode(Cupti, Driver, File, Submitted, kernelsOf(Wanted.Wishes), Dog),
       Memory(Submitted.Captures, &Driver), Modules(Driver), Seen(Wanted.Wishes.size()) {}
 
 std::set<CUpti_CallbackId> CaptureRun::resources() const {
@@ -43,6 +46,7 @@ void CaptureRun::noteTextures(CUpti_CallbackId Id, const CUpti_CallbackData &Cal
 }
 
 void CaptureRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  ByNode.onCall(Id, Call);
   Memory.note(Id, Call);
   noteTextures(Id, Call);
   Modules.note(Id, Call);
@@ -51,8 +55,10 @@ void CaptureRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
 }
 
 void CaptureRun::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
-  if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+  if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
     Memory.dropContext(Resource.context);
+    ByNode.contextDestroyed(Resource.context);
+  }
   if (Id != CUPTI_CBID_RESOURCE_MODULE_LOADED)
     return;
   auto *Module = static_cast<const CUpti_ModuleResourceData *>(Resource.resourceDescriptor);

@@ -1,6 +1,7 @@
 /// \file
 /// A run in which launches are captured (CARVE_PROBE_CAPTURE). At the entry of such a launch, all
 /// memory of the context is written to files; at its exit, the digests of what the launch left.
+/// Graphs with a kernel that is to be captured are launched node by node.
 #pragma once
 
 #include "Probe/Capture/CapturePlan.h"
@@ -10,6 +11,7 @@
 #include "Probe/Driver/Submissions.h"
 #include "Probe/Memory/DeviceMemory.h"
 #include "Probe/Process/Failure.h"
+#include "Probe/Replay/GraphLaunches.h"
 
 #include <atomic>
 #include <memory>
@@ -23,15 +25,19 @@ class LaunchWriter;
 
 class CaptureRun : public ProbeMode {
 public:
-  CaptureRun(const DriverApi &Driver, Submissions &Submitted, CapturePlan Wanted);
+  CaptureRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
+             Submissions &Submitted, CapturePlan Wanted);
 
   Roles calls() const override {
     return Role::Gated | LaunchCall::Calls | DeviceMemory::Calls | CapturedModules::Calls |
-           StreamCaptures::Calls | Role::BindsTexture | Role::UnbindsTexture;
+           StreamCaptures::Calls | Role::BindsTexture | Role::UnbindsTexture | GraphLaunches::Calls;
   }
+  std::set<CUpti_CallbackId> unknownCalls() const override { return ByNode.unknownCalls(); }
   std::set<CUpti_CallbackId> resources() const override;
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;
+  /// Ends the process if a graph hangs because its nodes are launched one by one.
+  void check() override { ByNode.check(); }
 
 private:
   void noteTextures(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
@@ -48,6 +54,8 @@ private:
   const DriverApi &Driver;
   Submissions &Submitted;
   CapturePlan Wanted;
+  Watchdog Dog;
+  GraphLaunches ByNode;
   DeviceMemory Memory;
   CapturedModules Modules;
   std::atomic<int> Textures{0}; ///< The number of texture objects that exist.
@@ -58,7 +66,7 @@ private:
 
 /// Reads the wishes in the file \p Path and makes \p Mode of them. Fails if the file cannot be
 /// used.
-Failure startCaptureRun(const char *Path, const DriverApi &Driver, Submissions &Submitted,
-                        std::unique_ptr<ProbeMode> &Mode);
+Failure startCaptureRun(const char *Path, const CuptiApi &Cupti, const DriverApi &Driver,
+                        RecordFile &File, Submissions &Submitted, std::unique_ptr<ProbeMode> &Mode);
 
 } // namespace carve::probe

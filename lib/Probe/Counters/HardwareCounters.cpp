@@ -35,7 +35,9 @@ Failure carve::probe::startHardwareCounters(const char *Path, const CuptiApi &Cu
 HardwareCounters::HardwareCounters(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
                                    Devices &Used, Submissions &Submitted, CountPlan W)
     : Cupti(Cupti), Driver(Driver), File(File), Used(Used), Submitted(Submitted),
-      Wanted(std::move(W)), States(Wanted.Wishes.size()) {
+      Wanted(std::move(W)), Dog(Driver, File),
+      ByNode(Cupti, Driver, File, Submitted, kernelsOf(Wanted.Wishes), Dog),
+      States(Wanted.Wishes.size()) {
   if (!Api.load(Cupti.Library))
     giveUp(Failure("this CUPTI has no range profiler (it came with CUDA 12.6)"));
 }
@@ -53,6 +55,7 @@ std::unique_ptr<HardwareCounters::Measured> &HardwareCounters::mine() {
 void HardwareCounters::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
   Roles Means = rolesOf(Id);
   bool Entry = Call.callbackSite == CUPTI_API_ENTER;
+  ByNode.onCall(Id, Call);
   if (Entry && Means.any(Role::EndsContext) && !Finishing)
     disableAll();
   if (Means.any(LaunchCall::Calls) && Call.functionParams)
@@ -62,6 +65,7 @@ void HardwareCounters::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Cal
 void HardwareCounters::onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) {
   if (Id != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
     return;
+  ByNode.contextDestroyed(Resource.context);
   // CUPTI must not be called for this context any more.
   std::lock_guard<std::mutex> Guard(Lock);
   Sessions.erase(Resource.context);

@@ -1,7 +1,7 @@
 /// \file
 /// A run in which hardware counters are read at chosen launches (CARVE_PROBE_METRICS, Protocol.h).
-/// Each of these launches runs alone and once, as the program made it. Nothing is traced or timed
-/// in this run.
+/// Each of these launches runs alone and once, as the program made it. Graphs with a kernel that is
+/// to be counted are launched node by node. Nothing is traced or timed in this run.
 #pragma once
 
 #include "Probe/Counters/CountPlan.h"
@@ -12,6 +12,7 @@
 #include "Probe/Driver/Submissions.h"
 #include "Probe/Process/Failure.h"
 #include "Probe/Process/RecordFile.h"
+#include "Probe/Replay/GraphLaunches.h"
 
 #include <atomic>
 #include <map>
@@ -28,13 +29,17 @@ public:
                    Submissions &Submitted, CountPlan Wanted);
 
   Roles calls() const override {
-    return Role::Gated | LaunchCall::Calls | StreamCaptures::Calls | Role::EndsContext;
+    return Role::Gated | LaunchCall::Calls | StreamCaptures::Calls | Role::EndsContext |
+           GraphLaunches::Calls;
   }
+  std::set<CUpti_CallbackId> unknownCalls() const override { return ByNode.unknownCalls(); }
   std::set<CUpti_CallbackId> resources() const override;
   /// Kernel records would contain CUPTI's own kernels, and the times would not be the program's.
   bool allowsActivity() const override { return false; }
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
   void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override;
+  /// Ends the process if a graph hangs because its nodes are launched one by one.
+  void check() override { ByNode.check(); }
   void ending() override { Finishing = true; }
   /// Gives the counters back.
   void finish() override;
@@ -76,6 +81,8 @@ private:
   Devices &Used;
   Submissions &Submitted;
   CountPlan Wanted;
+  Watchdog Dog;
+  GraphLaunches ByNode;
   ProfilerApi Api;
   std::atomic<bool> Finishing{false};
   std::atomic<bool> Over{false};  ///< Set if nothing more is to be counted.

@@ -96,6 +96,7 @@ void DriverApi::loadGraphs(void *Handle) {
   (void)resolve(Handle, "cuStreamGetCtx", StreamGetCtx);
   (void)resolve(Handle, "cuStreamWaitEvent", StreamWaitEvent);
   (void)resolve(Handle, "cuLaunchHostFunc", LaunchHostFunc);
+  (void)resolve(Handle, "cuMemcpyAsync", MemcpyAsync);
   (void)resolve(Handle, "cuMemcpy3DAsync_v2", Memcpy3DAsync);
   (void)resolve(Handle, "cuMemsetD16Async", MemsetD16Async);
   (void)resolve(Handle, "cuMemsetD32Async", MemsetD32Async);
@@ -114,9 +115,9 @@ bool DriverApi::readsGraphs() const {
 bool DriverApi::launchesNodes() const {
   return readsGraphs() && LaunchKernelEx && GraphCreate && GraphDestroy && GraphInstantiate &&
          GraphExecDestroy && StreamGetCtx && StreamWaitEvent && StreamIsCapturing && EventCreate &&
-         EventDestroy && EventQuery && EventRecord && LaunchHostFunc && Memcpy3DAsync &&
-         MemsetD8Async && MemsetD16Async && MemsetD32Async && MemsetD2D8Async && MemsetD2D16Async &&
-         MemsetD2D32Async;
+         EventDestroy && EventQuery && EventRecord && LaunchHostFunc && MemcpyAsync &&
+         Memcpy3DAsync && MemsetD8Async && MemsetD16Async && MemsetD32Async && MemsetD2D8Async &&
+         MemsetD2D16Async && MemsetD2D32Async;
 }
 
 void DriverApi::loadVariables(void *Handle) {

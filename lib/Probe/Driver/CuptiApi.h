@@ -142,6 +142,7 @@ struct DriverApi {
   decltype(&cuStreamGetCtx) StreamGetCtx = nullptr;
   decltype(&cuStreamWaitEvent) StreamWaitEvent = nullptr;
   decltype(&cuLaunchHostFunc) LaunchHostFunc = nullptr;
+  decltype(&cuMemcpyAsync) MemcpyAsync = nullptr;
   decltype(&cuMemcpy3DAsync) Memcpy3DAsync = nullptr;
   decltype(&cuMemsetD16Async) MemsetD16Async = nullptr;
   decltype(&cuMemsetD32Async) MemsetD32Async = nullptr;

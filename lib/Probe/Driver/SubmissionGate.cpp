@@ -1,5 +1,7 @@
 #include "Probe/Driver/SubmissionGate.h"
 
+#include <utility>
+
 using namespace carve::probe;
 
 /// The number of calls of this thread between entry and exit. It is more than one if a callback of
@@ -43,4 +45,24 @@ void SubmissionGate::open() {
   std::lock_guard<std::mutex> Guard(Lock);
   Closed = false;
   Changed.notify_all();
+}
+
+bool SubmissionGate::closed() {
+  std::lock_guard<std::mutex> Guard(Lock);
+  return Closed;
+}
+
+OutsideGate::OutsideGate(SubmissionGate &Gate) : Gate(Gate), Calls(std::exchange(Mine, 0)) {
+  std::lock_guard<std::mutex> Guard(Gate.Lock);
+  Gate.Inside -= Calls;
+  if (Gate.Closed)
+    Gate.Changed.notify_all();
+}
+
+OutsideGate::~OutsideGate() {
+  std::unique_lock<std::mutex> Guard(Gate.Lock);
+  if (Calls > 0)
+    Gate.Changed.wait(Guard, [&] { return !Gate.Closed; });
+  Mine = Calls;
+  Gate.Inside += Calls;
 }

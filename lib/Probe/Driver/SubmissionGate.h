@@ -29,13 +29,30 @@ public:
   /// a copy that waits for a kernel) or if another thread replays.
   bool close(std::chrono::milliseconds Limit);
   void open();
+  /// Returns whether a thread has closed the gate, or tries to.
+  bool closed();
 
 private:
+  friend class OutsideGate;
   std::mutex Lock;
   std::condition_variable Changed;
   int Inside = 0; ///< The number of calls between entry and exit, over all threads.
   bool Closed = false;
   std::thread::id Owner;
+};
+
+/// While it lives, the calls in which this thread is count as not yet begun, so that the gate can
+/// be closed meanwhile. At the end the thread waits as at the entry of a call.
+class OutsideGate {
+public:
+  explicit OutsideGate(SubmissionGate &Gate);
+  OutsideGate(const OutsideGate &) = delete;
+  OutsideGate &operator=(const OutsideGate &) = delete;
+  ~OutsideGate();
+
+private:
+  SubmissionGate &Gate;
+  int Calls; ///< The number of calls in which this thread is.
 };
 
 } // namespace carve::probe

@@ -39,7 +39,7 @@ static constexpr WantedMode WantedModes[] = {
      }},
     {CaptureVariable,
      [](TracedProcess &P, const char *Path, std::unique_ptr<ProbeMode> &Mode) {
-       return startCaptureRun(Path, P.Driver, P.Submitted, Mode);
+       return startCaptureRun(Path, P.Cupti, P.Driver, P.File, P.Submitted, Mode);
      }},
     {CountersVariable,
      [](TracedProcess &P, const char *Names, std::unique_ptr<ProbeMode> &Mode) {
@@ -54,6 +54,9 @@ static constexpr WantedMode WantedModes[] = {
 /// Makes the modes. The program is traced in addition to what else is requested, unless images are
 /// replaced or hardware counters are read.
 static Failure startModes(TracedProcess &P) {
+  // It comes first, because a mode after it may exchange what a call of the program launches.
+  if (!std::getenv(ImagesVariable) && !std::getenv(MetricsVariable))
+    P.Modes.push_back(std::make_unique<TraceRun>(P.Cupti, P.Driver, P.File));
   for (const WantedMode &Wanted : WantedModes)
     if (const char *Value = std::getenv(Wanted.Variable)) {
       std::unique_ptr<ProbeMode> Mode;
@@ -61,8 +64,6 @@ static Failure startModes(TracedProcess &P) {
         return Why;
       P.Modes.push_back(std::move(Mode));
     }
-  if (!std::getenv(ImagesVariable) && !std::getenv(MetricsVariable))
-    P.Modes.push_back(std::make_unique<TraceRun>(P.Cupti, P.Driver, P.File));
   return Failure::none();
 }
 

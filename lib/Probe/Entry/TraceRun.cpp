@@ -70,10 +70,12 @@ void TraceRun::onGraph(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
       Call.callbackSite != CUPTI_API_ENTER)
     return;
   auto *P = static_cast<const cuGraphLaunch_params *>(Call.functionParams);
-  if (std::shared_ptr<GraphCopy> Launched = Graphs.find(P->hGraph))
-    recordStay(File, *Launched);
-  else
-    File.addOnce(StayingGraph{"-", GraphStay::Unread});
+  std::shared_ptr<GraphCopy> Launched = Graphs.find(P->hGraph);
+  if (!Launched)
+    return File.addOnce(StayingGraph{"-", GraphStay::Unread});
+  if (Launched->needsOtherContext(Call.context))
+    Launched->stay(GraphStay::OtherContext);
+  recordStay(File, *Launched);
 }
 
 void TraceRun::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {

@@ -25,11 +25,16 @@ public:
            ExecutableGraphs::Calls | Role::GraphLaunch;
   }
   std::set<CUpti_CallbackId> unknownCalls() const override { return Graphs.unknownCalls(); }
-  /// A trace needs no more of these events than the callbacks record in every mode.
   std::set<CUpti_CallbackId> resources() const override {
-    return {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED};
+    // The callbacks record the first two in every mode.
+    return {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED,
+            CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING};
   }
   void onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) override;
+  void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Resource) override {
+    if (Id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+      Graphs.contextDestroyed(Resource.context);
+  }
 
 private:
   /// The calls after which a kernel may have the handle of another one that is gone.

@@ -1,5 +1,7 @@
 #include "Probe/Graphs/ExecutableGraphs.h"
 
+#include "Probe/Driver/KernelSignature.h"
+#include "Probe/Driver/LoadedHandles.h"
 #include "Probe/Driver/MemoryCalls.h"
 
 #include <algorithm>
@@ -37,6 +39,7 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::made(CUgraphExec Executable, CUgrap
   auto Graph = std::make_shared<GraphCopy>();
   if (Driver.readsGraphs()) {
     *Graph = copyGraph(Driver, From);
+    bindAll(*Graph);
   } else {
     Graph->stay(GraphStay::Unread);
     Graph->HidesKernels = true;
@@ -46,6 +49,42 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::made(CUgraphExec Executable, CUgrap
   std::lock_guard<std::mutex> Guard(Lock);
   Known[Executable] = Graph;
   return Graph;
+}
+
+void ExecutableGraphs::noteModule(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  LoadedHandle New = loadedBy(Id, Call);
+  void *Gone = Call.callbackSite == CUPTI_API_ENTER ? unloadedBy(Id, Call) : nullptr;
+  if (!Gone && (!New.Handle || !New.Context))
+    return;
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (Gone)
+    Modules.erase(Gone);
+  else
+    Modules[New.Handle] = New.Context;
+}
+
+void ExecutableGraphs::contextDestroyed(CUcontext Context) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  std::erase_if(Modules, [&](const auto &Entry) { return Entry.second == Context; });
+}
+
+/// Finds the context of a CUfunction that the program has from a module.
+void ExecutableGraphs::bind(KernelWork &Kernel) {
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    if (Modules.empty() || Kernel.Context)
+      return;
+  }
+  CUmodule Module = moduleOfFunction(Driver, Kernel.Handle);
+  std::lock_guard<std::mutex> Guard(Lock);
+  if (auto It = Modules.find(Module); It != Modules.end())
+    Kernel.Context = It->second;
+}
+
+void ExecutableGraphs::bindAll(GraphCopy &Graph) {
+  for (CopiedNode &Node : Graph.Nodes)
+    if (auto *Kernel = std::get_if<KernelWork>(&Node.Work))
+      bind(*Kernel);
 }
 
 #define CARVE_CALL(Name) callOf<Role::ExecutableGraph>(CUPTI_DRIVER_TRACE_CBID_##Name)
@@ -58,9 +97,11 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::note(CUpti_CallbackId Id,
     Unfollowed = true;
     return nullptr;
   }
+  noteModule(Id, Call);
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   const void *Params = Call.functionParams;
-  if (!rolesOf(Id).any(Calls) || Call.callbackSite != CUPTI_API_EXIT || !Result || !Params)
+  if (!rolesOf(Id).any(Role::ExecutableGraph) || Call.callbackSite != CUPTI_API_EXIT || !Result ||
+      !Params)
     return nullptr;
   bool Success = *Result == CUDA_SUCCESS;
   switch (plainForm(Id)) {
@@ -181,6 +222,7 @@ void ExecutableGraphs::updateWhole(GraphCopy &Graph, CUgraph From) {
   bool AnyOff = anyDisabled(Graph);
   std::optional<GraphStay> Why = Graph.Stays;
   Graph = copyGraph(Driver, From);
+  bindAll(Graph);
   if (Why)
     Graph.Stays = Why;
   // The driver does not say whether nodes stay disabled.
@@ -190,7 +232,9 @@ void ExecutableGraphs::updateWhole(GraphCopy &Graph, CUgraph From) {
 
 /// As updateWhole(), for the nodes of one child graph.
 void ExecutableGraphs::updateChild(GraphCopy &Graph, CUgraphNode Node, CUgraph From) {
-  if (anyDisabled(Graph) || !Graph.replace(Node, copyGraph(Driver, From)))
+  GraphCopy Child = copyGraph(Driver, From);
+  bindAll(Child);
+  if (anyDisabled(Graph) || !Graph.replace(Node, std::move(Child)))
     Graph.stay(GraphStay::UnknownUpdate);
 }
 
@@ -204,6 +248,7 @@ void ExecutableGraphs::updateKernel(GraphCopy &Graph, CUgraphNode Node,
     return Graph.stay(GraphStay::UnknownUpdate);
   }
   New->Attributes = std::move(Old->Attributes);
+  bind(*New);
   *Old = std::move(*New);
 }
 

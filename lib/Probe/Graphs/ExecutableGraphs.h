@@ -7,6 +7,7 @@
 #include "Probe/Driver/DriverCalls.h"
 #include "Probe/Graphs/GraphCopy.h"
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -20,14 +21,17 @@ class ExecutableGraphs {
 public:
   ExecutableGraphs(const CuptiApi &Cupti, const DriverApi &Driver);
 
-  /// The driver calls that note() must see, at exit.
-  static constexpr Roles Calls = Role::ExecutableGraph;
+  /// The driver calls that note() must see, at entry and exit.
+  static constexpr Roles Calls =
+      Role::ExecutableGraph | Role::LoadsImage | Role::LoadsFile | Role::Unloads;
   /// Further calls that note() must see and that have no roles. After one of them every graph stays
   /// a graph.
   const std::set<CUpti_CallbackId> &unknownCalls() const { return UnknownCalls; }
   /// Returns the graph that the call has made or changed; null if there is none.
   std::shared_ptr<GraphCopy> note(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
 
+  /// Forgets the modules of \p Context.
+  void contextDestroyed(CUcontext Context);
   /// Forgets \p Executable, whose end note() will not see.
   void forget(CUgraphExec Executable);
   /// Returns the copy of what \p Executable runs; null if it was not seen being made.
@@ -42,13 +46,17 @@ private:
   void updateChild(GraphCopy &Graph, CUgraphNode Node, CUgraph From);
   void updateKernel(GraphCopy &Graph, CUgraphNode Node, const CUDA_KERNEL_NODE_PARAMS &Params);
   void updateCopy(GraphCopy &Graph, CUgraphNode Node, const CUDA_MEMCPY3D &Params);
+  void noteModule(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
+  void bind(KernelWork &Kernel);
+  void bindAll(GraphCopy &Graph);
   void updateAny(GraphCopy &Graph, CUgraphNode Node, const CUgraphNodeParams &Params);
 
   const DriverApi &Driver;
   const std::set<CUpti_CallbackId> UnknownCalls;
   std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
   std::unordered_map<CUgraphExec, std::shared_ptr<GraphCopy>> Known;
-  bool Unfollowed = false; ///< Set after a call that is not known.
+  bool Unfollowed = false;                   ///< Set after a call that is not known.
+  std::map<const void *, CUcontext> Modules; ///< The contexts of the modules that are loaded.
 };
 
 } // namespace carve::probe

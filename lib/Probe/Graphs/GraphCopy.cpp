@@ -15,6 +15,13 @@ CopiedNode *GraphCopy::find(CUgraphNode Handle) {
   return It == Nodes.end() ? nullptr : &*It;
 }
 
+bool GraphCopy::needsOtherContext(CUcontext Context) const {
+  return std::any_of(Nodes.begin(), Nodes.end(), [&](const CopiedNode &Node) {
+    const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
+    return Kernel && Kernel->Context && Kernel->Context != Context;
+  });
+}
+
 /// Takes everything but the nodes of \p Child, which are in this graph from \p First on.
 void GraphCopy::take(const GraphCopy &Child, size_t First) {
   for (const ChildNodes &Inner : Child.Children)

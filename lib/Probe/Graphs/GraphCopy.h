@@ -42,6 +42,8 @@ struct GraphCopy {
 
   /// Returns the node with \p Handle, or null.
   CopiedNode *find(CUgraphNode Handle);
+  /// Returns whether a kernel of the graph runs only in another context than \p Context.
+  bool needsOtherContext(CUcontext Context) const;
   /// Appends the nodes of \p Child, whose node is \p Parent.
   void append(CUgraphNode Parent, GraphCopy Child);
   /// Puts the nodes of \p Child into the place of those of \p Parent. Returns false if the two do

@@ -48,7 +48,8 @@ std::optional<KernelWork> carve::probe::copyKernel(const DriverApi &Driver,
                                                    const CUDA_KERNEL_NODE_PARAMS &Params) {
   KernelWork Kernel;
   Kernel.Handle = Params.func ? Params.func : reinterpret_cast<CUfunction>(Params.kern);
-  // The driver ignores the context of a CUfunction, which has one of its own.
+  // The driver ignores the context of a CUfunction, which has that of its module
+  // (ExecutableGraphs).
   Kernel.Context = Params.func ? nullptr : Params.ctx;
   const char *Name = Kernel.Handle ? kernelName(Driver, Kernel.Handle) : nullptr;
   if (!Name || !copyArguments(Driver, Params, Kernel))
@@ -172,11 +173,26 @@ CUresult Doer::operator()(const KernelWork &Kernel) const {
   return Driver.LaunchKernelEx(&Config, Kernel.Handle, Parameters.data(), nullptr);
 }
 
+/// Returns the address at which one side of a copy begins.
+static CUdeviceptr firstByte(CUmemorytype Type, const void *Host, CUdeviceptr Device, size_t X,
+                             size_t Row, size_t Pitch) {
+  CUdeviceptr Base = Type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(Host) : Device;
+  return Base + Row * Pitch + X;
+}
+
 CUresult Doer::operator()(CUDA_MEMCPY3D Copy) const {
   if (Copy.WidthInBytes == 0 || Copy.Height == 0 || Copy.Depth == 0)
     return CUDA_SUCCESS;
-  // A node that was captured from a copy of one row need not have pitches.
+  // A node that was captured from a copy of one row need not have pitches, or may have larger ones
+  // than the driver accepts of a call.
   if (Copy.Height == 1 && Copy.Depth == 1) {
+    if (Copy.srcMemoryType != CU_MEMORYTYPE_ARRAY && Copy.dstMemoryType != CU_MEMORYTYPE_ARRAY)
+      return Driver.MemcpyAsync(
+          firstByte(Copy.dstMemoryType, Copy.dstHost, Copy.dstDevice, Copy.dstXInBytes,
+                    Copy.dstZ * Copy.dstHeight + Copy.dstY, Copy.dstPitch),
+          firstByte(Copy.srcMemoryType, Copy.srcHost, Copy.srcDevice, Copy.srcXInBytes,
+                    Copy.srcZ * Copy.srcHeight + Copy.srcY, Copy.srcPitch),
+          Copy.WidthInBytes, Stream);
     Copy.srcPitch = std::max(Copy.srcPitch, Copy.srcXInBytes + Copy.WidthInBytes);
     Copy.dstPitch = std::max(Copy.dstPitch, Copy.dstXInBytes + Copy.WidthInBytes);
   }

@@ -2,6 +2,7 @@
 
 #include "Probe/Driver/CallbackScope.h"
 #include "Probe/Driver/LaunchCall.h"
+#include "Probe/Driver/StreamCaptures.h"
 #include "Protocol/TimingRecords.h"
 
 #include <algorithm>
@@ -19,20 +20,13 @@ struct CurrentGraph {
 
 static thread_local CurrentGraph ThisGraph;
 
-/// Returns the kernel of \p Node if \p Wanted times it, and null otherwise.
-static const KernelWork *timedKernel(const Plan &Wanted, const CopiedNode &Node) {
-  const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
-  const PlannedKernel *Planned = Kernel ? Wanted.find(Kernel->Name) : nullptr;
-  return Planned && Planned->Mode != TimingMode::Dispatch ? Kernel : nullptr;
-}
-
 GraphLaunches::GraphLaunches(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
-                             Submissions &Submitted, const Plan &Wanted, Watchdog &Dog)
-    : Driver(Driver), File(File), Submitted(Submitted), Wanted(Wanted), Dog(Dog),
-      Graphs(Cupti, Driver), HangMs(Wanted.HangMs) {
-  for (const auto &[Name, Kernel] : Wanted.Kernels)
-    for (const PlannedShape &Shape : Kernel.Shapes)
-      HangMs = std::max(HangMs, hangLimitMs(Wanted.HangMs, double(Shape.MeanNs)));
+                             Submissions &Submitted, NodeKernels Wanted, Watchdog &Dog)
+    : Driver(Driver), File(File), Submitted(Submitted), Wanted(std::move(Wanted)), Dog(Dog),
+      Graphs(Cupti, Driver) {
+  // With an older driver every graph is launched as it is.
+  if (!Driver.launchesNodes())
+    this->Wanted.Names.clear();
 }
 
 void GraphLaunches::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -48,11 +42,16 @@ void GraphLaunches::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) 
   (void)Graphs.note(Id, Call);
 }
 
-std::vector<std::string> GraphLaunches::timedKernels(const GraphCopy &Graph) const {
+bool GraphLaunches::isWanted(const CopiedNode &Node) const {
+  const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
+  return Kernel && Wanted.Names.count(Kernel->Name) > 0;
+}
+
+std::vector<std::string> GraphLaunches::wantedKernels(const GraphCopy &Graph) const {
   std::set<std::string> Kernels;
   for (const CopiedNode &Node : Graph.Nodes)
-    if (const KernelWork *Kernel = timedKernel(Wanted, Node))
-      Kernels.insert(Kernel->Name);
+    if (isWanted(Node))
+      Kernels.insert(std::get<KernelWork>(Node.Work).Name);
   return {Kernels.begin(), Kernels.end()};
 }
 
@@ -76,18 +75,24 @@ std::mutex &GraphLaunches::orderOf(CUstream Stream) {
   return *Order;
 }
 
-/// Returns whether the nodes can be launched one by one now: nothing is being captured, and stream,
-/// nodes and earlier launches belong to \p Context.
+/// Waits until no other thread submits the nodes of a graph to \p Stream.
+std::unique_lock<std::mutex> GraphLaunches::takeOrder(CUstream Stream) {
+  std::unique_lock<std::mutex> Order(orderOf(Stream), std::try_to_lock);
+  if (Order.owns_lock())
+    return Order;
+  // That thread may be about to replay a launch, and then waits for the calls of all others.
+  OutsideGate Outside(Submitted.Gate);
+  Order.lock();
+  return Order;
+}
+
+/// Returns whether the nodes can be launched one by one now: nothing is being captured, and stream
+/// and earlier launches belong to \p Context.
 bool GraphLaunches::mayCarryOut(const GraphCopy &Graph, const LaunchedGraph &Its, CUstream Stream,
                                 CUcontext Context) const {
   CUcontext OfStream = nullptr;
-  if (Graph.Stays || Its.Unordered || Submitted.Captures.any() ||
-      Driver.StreamGetCtx(Stream, &OfStream) != CUDA_SUCCESS || OfStream != Context)
-    return false;
-  return std::all_of(Graph.Nodes.begin(), Graph.Nodes.end(), [&](const CopiedNode &Node) {
-    const auto *Kernel = std::get_if<KernelWork>(&Node.Work);
-    return !Kernel || !Kernel->Context || Kernel->Context == Context;
-  });
+  return !Graph.Stays && !Its.Unordered && !Submitted.Captures.any() &&
+         Driver.StreamGetCtx(Stream, &OfStream) == CUDA_SUCCESS && OfStream == Context;
 }
 
 /// Makes what is launched in the place of the program's graph.
@@ -116,9 +121,11 @@ void GraphLaunches::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call
   if (isCapturing(Driver, Stream))
     return;
   std::shared_ptr<LaunchedGraph> Its = launchedGraph(P.hGraph, Call.context);
+  if (Graph->needsOtherContext(Call.context))
+    Graph->stay(GraphStay::OtherContext);
   if (std::none_of(Graph->Nodes.begin(), Graph->Nodes.end(),
-                   [&](const CopiedNode &Node) { return timedKernel(Wanted, Node); })) {
-    // A later change may give it a timed kernel.
+                   [&](const CopiedNode &Node) { return isWanted(Node); })) {
+    // A later change may give it a wanted kernel.
     Its->Unordered = true;
     return;
   }
@@ -144,7 +151,7 @@ bool GraphLaunches::carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext 
   // The threads' own streams share a handle, and no other thread submits to them.
   std::unique_lock<std::mutex> Order;
   if (Stream != CU_STREAM_PER_THREAD)
-    Order = std::unique_lock<std::mutex>(orderOf(Stream));
+    Order = takeOrder(Stream);
   bool Done = carryOutNodes(Graph, Stream, Watching.get());
   if (!Done)
     stopWatching(Watching.get());
@@ -162,9 +169,21 @@ void GraphLaunches::onLaunched(const CUpti_CallbackData &Call) {
   Its.Unordered |= !Its.Launched;
 }
 
+GraphLaunches::Submitting::Submitting(GraphLaunches &Of, std::vector<std::string> Kernels)
+    : Of(Of), Kernels(std::move(Kernels)), SinceMs(steadyMs()) {
+  std::lock_guard<std::mutex> Guard(Of.Lock);
+  Of.UnderWay.insert(this);
+}
+
+GraphLaunches::Submitting::~Submitting() {
+  std::lock_guard<std::mutex> Guard(Of.Lock);
+  Of.UnderWay.erase(this);
+}
+
 /// Returns false if not even the first node could be launched, so that the program's own call must
 /// be made.
 bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch *Watching) {
+  Submitting Progress(*this, wantedKernels(Graph));
   auto Pass = [](void *Of) {
     auto *W = static_cast<Watch *>(Of);
     if (++W->Done == W->Marks)
@@ -183,6 +202,7 @@ bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch
   for (const CopiedNode &Node : Graph.Nodes) {
     if (!Node.Enabled)
       continue;
+    Progress.SinceMs = steadyMs();
     CUresult Result;
     {
       ProgramCalls AsTheProgram;
@@ -192,7 +212,7 @@ bool GraphLaunches::carryOutNodes(const GraphCopy &Graph, CUstream Stream, Watch
     if (Result != CUDA_SUCCESS && (!Any || breaksContext(Result)))
       return false;
     if (Result != CUDA_SUCCESS)
-      fail(timedKernels(Graph),
+      fail(Progress.Kernels,
            "a node of a graph could not be launched by itself: " + errorName(Driver, Result));
     Any |= !std::holds_alternative<std::monostate>(Node.Work);
     Mark();
@@ -213,7 +233,7 @@ std::shared_ptr<GraphLaunches::Watch> GraphLaunches::watch(const GraphCopy &Grap
   }
   ++Watching->Marks; // One before the first node.
   Watching->Context = Context;
-  Watching->Kernels = timedKernels(Graph);
+  Watching->Kernels = wantedKernels(Graph);
   std::lock_guard<std::mutex> Guard(Lock);
   std::erase_if(Watched, [](const auto &W) { return W->Done == W->Marks; });
   if (!WatchedGraphs.insert(Watching->Key).second)
@@ -249,15 +269,37 @@ bool GraphLaunches::Watch::hangs(uint64_t LimitMs) {
 /// Returns a watched launch that hangs; null if there is none.
 std::shared_ptr<GraphLaunches::Watch> GraphLaunches::hungLaunch() {
   std::lock_guard<std::mutex> Guard(Lock);
-  auto It =
-      std::find_if(Watched.begin(), Watched.end(), [&](const auto &W) { return W->hangs(HangMs); });
+  auto It = std::find_if(Watched.begin(), Watched.end(),
+                         [&](const auto &W) { return W->hangs(Wanted.HangMs); });
   return It == Watched.end() ? nullptr : *It;
+}
+
+/// Returns the kernels of a graph with a node whose submission does not end; nothing if there is
+/// none. The driver lets a thread wait if a stream has very much work before it. The program's one
+/// call would not wait: its graph may wait for what the program does next.
+std::vector<std::string> GraphLaunches::stuckSubmission() {
+  uint64_t NowMs = steadyMs();
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (Submitting *Each : UnderWay) {
+    // The probe itself is at work, such as on a replay.
+    if (Submitted.Gate.closed())
+      Each->SinceMs = NowMs;
+    else if (NowMs > Each->SinceMs + Wanted.HangMs)
+      return Each->Kernels;
+  }
+  return {};
 }
 
 void GraphLaunches::check() {
   if (std::shared_ptr<Watch> Hung = hungLaunch())
-    fail(Hung->Kernels, "hung after " + std::to_string(HangMs) +
-                            " ms in a graph whose nodes were launched one by one");
+    failHung(Hung->Kernels);
+  if (std::vector<std::string> Stuck = stuckSubmission(); !Stuck.empty())
+    failHung(Stuck);
+}
+
+void GraphLaunches::failHung(const std::vector<std::string> &Kernels) {
+  fail(Kernels, "hung after " + std::to_string(Wanted.HangMs) +
+                    " ms in a graph whose nodes were launched one by one");
 }
 
 void GraphLaunches::fail(const std::vector<std::string> &Kernels, const std::string &Why) {
@@ -322,6 +364,7 @@ void GraphLaunches::destroyEnded() {
 }
 
 void GraphLaunches::contextDestroyed(CUcontext Context) {
+  Graphs.contextDestroyed(Context);
   std::lock_guard<std::mutex> Guard(Lock);
   auto IsThere = [&](const auto &Entry) { return Entry.second->Context == Context; };
   std::erase_if(Known, IsThere);

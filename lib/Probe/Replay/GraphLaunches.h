@@ -1,10 +1,9 @@
 /// \file
-/// Carries the graph launches of a timing run out node by node: on the launch's stream, in an order
-/// that the edges allow, and as calls of the program, so that kernels of graphs are replayed and
-/// rotated as launches are. The program's own call then launches an empty graph.
+/// Carries graph launches out node by node: on the launch's stream, in an order that the edges
+/// allow, and as calls of the program, so that kernels of graphs are replayed, rotated, captured
+/// and counted as launches are. The program's own call then launches an empty graph.
 #pragma once
 
-#include "Probe/Driver/Plan.h"
 #include "Probe/Driver/Submissions.h"
 #include "Probe/Graphs/ExecutableGraphs.h"
 #include "Probe/Process/RecordFile.h"
@@ -31,11 +30,26 @@ struct LaunchedGraph {
   bool Unordered = false;
 };
 
-/// The graph launches of a process. Only graphs with a kernel of the plan are carried out.
+/// The kernels whose launches a mode wants to see, also if a graph launches them.
+struct NodeKernels {
+  std::set<std::string> Names;
+  /// For how long no node of a graph may end before the graph counts as hung.
+  uint64_t HangMs = 10'000;
+};
+
+/// Returns the kernels of \p Wishes, records with a member Kernel.
+template <class Wish> NodeKernels kernelsOf(const std::vector<Wish> &Wishes) {
+  NodeKernels Wanted;
+  for (const Wish &Each : Wishes)
+    Wanted.Names.insert(Each.Kernel);
+  return Wanted;
+}
+
+/// The graph launches of a process. Only graphs with a wanted kernel are carried out.
 class GraphLaunches {
 public:
   GraphLaunches(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
-                Submissions &Submitted, const Plan &Wanted, Watchdog &Dog);
+                Submissions &Submitted, NodeKernels Wanted, Watchdog &Dog);
 
   /// The driver calls that onCall() must see, at entry and exit.
   static constexpr Roles Calls =
@@ -46,7 +60,8 @@ public:
   /// Forgets what belongs to \p Context.
   void contextDestroyed(CUcontext Context);
   /// Ends the process if a node of a graph waits for another one that would run beside it in the
-  /// graph. The tuner then leaves the kernels of the graph to whole runs.
+  /// graph, or for something that the program does after the launch. Whoever started the run then
+  /// leaves the graph's kernels as they are.
   void check();
 
 private:
@@ -59,10 +74,22 @@ private:
     uint64_t SinceMs = 0;
     size_t Marks = 0;
     CUcontext Context = nullptr;
-    std::vector<std::string> Kernels; ///< The planned ones.
+    std::vector<std::string> Kernels; ///< The wanted ones.
     std::shared_ptr<Watch> Self;      ///< Kept until the last mark is passed.
 
     bool hangs(uint64_t LimitMs);
+  };
+
+  /// A thread that submits the nodes of a graph. It is in UnderWay while it lives.
+  struct Submitting {
+    Submitting(GraphLaunches &Of, std::vector<std::string> Kernels);
+    Submitting(const Submitting &) = delete;
+    Submitting &operator=(const Submitting &) = delete;
+    ~Submitting();
+
+    GraphLaunches &Of;
+    const std::vector<std::string> Kernels; ///< The wanted ones.
+    std::atomic<uint64_t> SinceMs{0};       ///< When the submission of its current node began.
   };
 
   void onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
@@ -70,7 +97,8 @@ private:
   void onDestroy(const CUpti_CallbackData &Call);
   std::shared_ptr<LaunchedGraph> takeLaunched(CUgraphExec Executable);
   void destroyEnded();
-  std::vector<std::string> timedKernels(const GraphCopy &Graph) const;
+  bool isWanted(const CopiedNode &Node) const;
+  std::vector<std::string> wantedKernels(const GraphCopy &Graph) const;
   std::shared_ptr<LaunchedGraph> launchedGraph(CUgraphExec Executable, CUcontext Context);
   bool mayCarryOut(const GraphCopy &Graph, const LaunchedGraph &Its, CUstream Stream,
                    CUcontext Context) const;
@@ -80,16 +108,18 @@ private:
   std::shared_ptr<Watch> watch(const GraphCopy &Graph, CUcontext Context);
   void stopWatching(const Watch *Watching);
   std::shared_ptr<Watch> hungLaunch();
+  std::vector<std::string> stuckSubmission();
   std::mutex &orderOf(CUstream Stream);
+  std::unique_lock<std::mutex> takeOrder(CUstream Stream);
+  [[noreturn]] void failHung(const std::vector<std::string> &Kernels);
   [[noreturn]] void fail(const std::vector<std::string> &Kernels, const std::string &Why);
 
   const DriverApi &Driver;
   RecordFile &File;
   Submissions &Submitted;
-  const Plan &Wanted;
+  NodeKernels Wanted;
   Watchdog &Dog;
   ExecutableGraphs Graphs;
-  uint64_t HangMs; ///< How long a node may run.
 
   std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
   std::unordered_map<CUgraphExec, std::shared_ptr<LaunchedGraph>> Known;
@@ -99,6 +129,7 @@ private:
   /// Held while the nodes of a graph are submitted to a stream, so that those of another launch do
   /// not come between them.
   std::map<CUstream, std::unique_ptr<std::mutex>> Orders;
+  std::set<Submitting *> UnderWay;             ///< The threads that submit nodes now.
   std::vector<std::shared_ptr<Watch>> Watched; ///< The launches that are watched.
   std::set<std::string> WatchedGraphs;         ///< The nodes of each graph that is or was watched.
 };

@@ -31,6 +31,19 @@ Failure carve::probe::startPlannedRun(const char *Path, const CuptiApi &Cupti,
   return Failure::none();
 }
 
+/// Returns the kernels of \p Wanted that are timed.
+static NodeKernels timedKernels(const Plan &Wanted) {
+  NodeKernels Timed;
+  Timed.HangMs = Wanted.HangMs;
+  for (const auto &[Name, Kernel] : Wanted.Kernels) {
+    if (Kernel.Mode != TimingMode::Dispatch)
+      Timed.Names.insert(Name);
+    for (const PlannedShape &Shape : Kernel.Shapes)
+      Timed.HangMs = std::max(Timed.HangMs, hangLimitMs(Wanted.HangMs, double(Shape.MeanNs)));
+  }
+  return Timed;
+}
+
 PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
                        Submissions &Submitted, Plan W)
     : Driver(Driver), File(File), Wanted(std::move(W)), Dog(Driver, File), Handles(Driver, Wanted) {
@@ -43,12 +56,11 @@ PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFil
       Shapes[&Shape].Shape = &Shape;
     }
   }
-  for (const auto &[Name, Kernel] : Wanted.Kernels) {
+  for (const auto &[Name, Kernel] : Wanted.Kernels)
     if (isReplayed(Kernel.Mode) && !Replaying)
       Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
-    if (Kernel.Mode != TimingMode::Dispatch && !ByNode && Driver.launchesNodes())
-      ByNode = std::make_unique<GraphLaunches>(Cupti, Driver, File, Submitted, Wanted, Dog);
-  }
+  if (NodeKernels Timed = timedKernels(Wanted); !Timed.Names.empty() && Driver.launchesNodes())
+    ByNode = std::make_unique<GraphLaunches>(Cupti, Driver, File, Submitted, std::move(Timed), Dog);
 }
 
 Roles PlannedRun::calls() const {

@@ -92,7 +92,6 @@ public:
   ModeChoice choose() const;
 
 private:
-  std::optional<GraphStay> whyInGraphs() const;
   std::optional<std::string> whyFixed() const;
   std::optional<Obstacle> whyNotReplay() const;
   std::optional<Obstacle> kernelObstacle() const;
@@ -118,55 +117,15 @@ private:
   std::vector<TimedShape> Shapes;
 };
 
-/// What graphs have that stay graphs in a timing run for the reason \p Why.
-static std::string phraseOf(GraphStay Why) {
-  switch (Why) {
-  case GraphStay::Conditional:
-    return "conditional nodes";
-  case GraphStay::DeviceLaunch:
-    return "launches from the device";
-  case GraphStay::DeviceUpdate:
-    return "nodes that the device changes";
-  case GraphStay::MemoryNode:
-    return "nodes that allocate or free memory";
-  case GraphStay::Semaphore:
-    return "external semaphores";
-  case GraphStay::MemoryOperation:
-    return "nodes that wait for values in memory or write them";
-  case GraphStay::Programmatic:
-    return "nodes that overlap by programmatic launches";
-  case GraphStay::PageableCopy:
-    return "copies of pageable memory";
-  case GraphStay::UnknownNode:
-    return "nodes of an unknown kind";
-  case GraphStay::UnknownUpdate:
-    return "changes that cannot be followed";
-  case GraphStay::Unread:
-    break;
-  }
-  return "nodes that the driver does not tell";
-}
-
-/// Why a graph with the kernel stays a graph in a timing run; nothing if none does. Where it is not
-/// known which kernels such a graph has, it may be any that graphs launch.
-std::optional<GraphStay> Chooser::whyInGraphs() const {
-  const std::string &Kernel = Q.Traced.Kernel;
-  if (!Q.Trace.GraphLaunches.count(Kernel))
-    return std::nullopt;
-  for (const char *Name : {Kernel.c_str(), "-"})
-    if (auto It = Q.Trace.StayingGraphs.find(Name); It != Q.Trace.StayingGraphs.end())
-      return It->second;
-  return std::nullopt;
-}
-
 /// Why only whole runs can show what a variant does to the kernel; nothing if a timing run can,
 /// too.
 std::optional<std::string> Chooser::whyFixed() const {
   const std::string &Kernel = Q.Traced.Kernel;
   if (Q.Variants < 3)
     return std::string("no variant of its own");
-  if (auto Why = whyInGraphs())
-    return "launched from graphs with " + phraseOf(*Why);
+  if (Q.Trace.GraphLaunches.count(Kernel))
+    if (auto Why = Q.Trace.whyInGraphs(Kernel))
+      return Why;
   // A program may also ask for other attributes of a kernel (ProbeRecord::Queried). That is no
   // reason: the confirmation shows what the program makes of them, as it does for every nominee.
   if (Q.Trace.SizedByOccupancy.count(Kernel))

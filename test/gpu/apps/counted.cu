@@ -1,5 +1,6 @@
 // Kernels whose data decides how many times their loops run. The argument says how to end: `reset`,
-// `_exit`, `busy` (with work for which nobody waits), or anything else.
+// `_exit`, `busy` (with work for which nobody waits), or anything else. With `graph`, graphs launch
+// the kernels.
 #include "App.cuh"
 
 #include <cstring>
@@ -38,6 +39,23 @@ __global__ void walks(const int *Next, int *Out) {
     Out[I] += walk(Next, I % 2 ? 20 : 10);
 }
 
+/// Makes \p Launch launch its kernel ten times, if \p ByGraph by a graph.
+template <class F> void tenTimes(cudaStream_t Stream, bool ByGraph, F Launch) {
+  if (!ByGraph) {
+    for (int I = 0; I < 10; ++I)
+      Launch();
+    return;
+  }
+  cudaGraph_t Graph;
+  cudaGraphExec_t Exec;
+  CHECK(cudaStreamBeginCapture(Stream, cudaStreamCaptureModeGlobal));
+  Launch();
+  CHECK(cudaStreamEndCapture(Stream, &Graph));
+  CHECK(cudaGraphInstantiate(&Exec, Graph, 0));
+  for (int I = 0; I < 10; ++I)
+    CHECK(cudaGraphLaunch(Exec, Stream));
+}
+
 int main(int Argc, char **Argv) {
   const char *How = Argc > 1 ? Argv[1] : "";
   std::vector<int> Host(Count);
@@ -51,11 +69,12 @@ int main(int Argc, char **Argv) {
   for (cudaStream_t &S : Streams)
     CHECK(cudaStreamCreateWithFlags(&S, cudaStreamNonBlocking));
   // There are two blocks more than the work needs.
-  for (int Launch = 0; Launch < 10; ++Launch)
-    steps<<<Count / Threads + 2, Threads, 0, Streams[0]>>>(Next, Out);
+  bool ByGraph = !std::strcmp(How, "graph");
+  tenTimes(Streams[0], ByGraph,
+           [&] { steps<<<Count / Threads + 2, Threads, 0, Streams[0]>>>(Next, Out); });
   CHECK(cudaDeviceSynchronize());
-  for (int Launch = 0; Launch < 10; ++Launch)
-    walks<<<Count / Threads, Threads, 0, Streams[1]>>>(Next, Out);
+  tenTimes(Streams[1], ByGraph,
+           [&] { walks<<<Count / Threads, Threads, 0, Streams[1]>>>(Next, Out); });
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaMemcpy(Host.data(), Out, Count * sizeof(int), cudaMemcpyDeviceToHost));
   unsigned long long Sum = 14695981039346656037ull;

@@ -1,5 +1,5 @@
 // Kernels whose hardware counters are known: one copies, one multiplies, one uses local memory, one
-// is short, and one is launched only by a graph.
+// is short, and one does the same as the short one and is launched only by a graph.
 #include "App.cuh"
 
 __global__ void copies(float4 *Out, const float4 *In, size_t Count) {

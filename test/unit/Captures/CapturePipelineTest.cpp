@@ -136,6 +136,52 @@ TEST_F(CaptureRunTest, signalWhilePacking_leavesNothing) {
   ::sigprocmask(SIG_SETMASK, &Before, nullptr);
 }
 
+/// A graph of the second kernel hangs because its nodes are launched one by one.
+TEST_F(CaptureRunTest, kernelWithAFault_isLeftOutOfTheNextRun) {
+  const std::string Kernels =
+      kernelLine("_Z5scalePf", 600000, 10) + kernelLine("_Z4stepPf", 400000, 10);
+  std::vector<std::string> Lists;
+  Runner.Program = [&](const ProbedProgram::Run &R, CommandResult &Result) {
+    auto List = R.Env.find(probe::CaptureVariable);
+    if (List == R.Env.end())
+      return ProbeHead + Kernels + "end\n";
+    Lists.push_back(valueOf(readFile(List->second)));
+    if (Lists.size() == 1) {
+      Result.ExitStatus = probe::FaultExitStatus;
+      return ProbeHead + "fault\t_Z4stepPf\tdefault\thung after 9 ms\n";
+    }
+    leave(Lists.back());
+    return ProbeHead + Kernels + "end\n";
+  };
+  CaptureResult R = valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner));
+  EXPECT_EQ(R.Note, "");
+  ASSERT_EQ(R.Launches.size(), 2u);
+  EXPECT_EQ(R.Launches[0].Path, Request.Directory + "/scale-10-256.carvecap");
+  EXPECT_EQ(R.Launches[1].Path, "");
+  EXPECT_EQ(R.Launches[1].Reason, "the kernel hung after 9 ms");
+  ASSERT_EQ(Lists.size(), 2u);
+  EXPECT_NE(Lists[0].find("_Z4stepPf"), std::string::npos);
+  EXPECT_EQ(Lists[1].find("_Z4stepPf"), std::string::npos);
+  EXPECT_EQ(left(), std::vector<std::string>{"scale-10-256.carvecap"});
+}
+
+TEST_F(CaptureRunTest, launchThatDidNotOccur_hasItsGraphsReason) {
+  std::string Facts;
+  Runner.Program = [&](const ProbedProgram::Run &, CommandResult &) {
+    return ProbeHead + kernelLine("_Z5scalePf", 600000, 10) + Facts + "end\n";
+  };
+  auto Reason = [&] {
+    return valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner))
+        .Launches.at(0)
+        .Reason;
+  };
+  EXPECT_EQ(Reason(), "the launch did not occur again in the second run");
+  Facts = "graph-stays\t-\tconditional\n";
+  EXPECT_EQ(Reason(), "the launch did not occur again in the second run") << "no graph has it";
+  Facts += "graph\t_Z5scalePf\t10\t600000\n";
+  EXPECT_EQ(Reason(), "the kernel is launched from graphs with conditional nodes");
+}
+
 TEST_F(CaptureRunTest, kernelPattern_selectsMatchingKernels) {
   Request.KernelPattern = "^sca.*float";
   EXPECT_EQ(valueOf(capture(Request, UnitStore(Dir.path() + "/store"), Runner)).Launches.size(),

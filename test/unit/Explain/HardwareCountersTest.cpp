@@ -129,6 +129,36 @@ TEST_F(HardwareCountersTest, noLaunchCounted_isRefusedWithReason) {
   EXPECT_EQ(count().Refused, "no launch of the kernels could be counted");
 }
 
+TEST_F(HardwareCountersTest, kernelInAGraphThatStaysOne_isRefusedWithReason) {
+  Program = [](unsigned Pass, CommandResult &) {
+    return passLine(Pass, 1) + "graph-stays\tk\tconditional\n";
+  };
+  EXPECT_EQ(count().Refused, "k: launched from graphs with conditional nodes");
+}
+
+TEST_F(HardwareCountersTest, kernelWithAFault_isLeftOutAndTheOthersAreCounted) {
+  TracedKernel Other;
+  Other.Kernel = "hanging";
+  Other.Shapes = {launches("hanging", 128, 500)};
+  Kernels.push_back(Other);
+  Program = [this](unsigned Run, CommandResult &Result) {
+    if (Run > 0)
+      return passLine(0, 1) + measured(1, "dram__bytes.sum", 8);
+    Result.ExitStatus = probe::FaultExitStatus;
+    return passLine(0, 1) + "fault\thanging\tdefault\thung after 9 ms\n";
+  };
+  CountedKernels C = count();
+  EXPECT_EQ(C.Refused, "");
+  EXPECT_EQ(C.Runs, 3u);
+  EXPECT_EQ(C.Kernels["k"].DramBytes, 8);
+  ASSERT_EQ(Wishes.size(), 2u);
+  EXPECT_NE(Wishes[0].find("hanging"), std::string::npos);
+  EXPECT_EQ(Wishes[1].find("hanging"), std::string::npos);
+  Kernels = {Other};
+  Wishes.clear();
+  EXPECT_EQ(count().Refused, "hanging: hung after 9 ms");
+}
+
 TEST_F(HardwareCountersTest, profilerTakenInSecondPass_keepsFirstPass) {
   Program = [](unsigned Pass, CommandResult &) {
     return Pass ? "uncounted\tanother profiler uses the counters\n"

@@ -215,6 +215,17 @@ TEST(ProbeRecords, traceFacts_areReadAndPrinted) {
   EXPECT_NE(printProbeRecord(Again).find(TraceFacts), std::string::npos);
 }
 
+TEST(ProbeRecords, whyInGraphs_isTheReasonOfTheKernelOrOfGraphsWithUnknownKernels) {
+  ProbeRecord R;
+  EXPECT_EQ(R.whyInGraphs("k"), std::nullopt);
+  R.StayingGraphs["k"] = GraphStay::OtherContext;
+  EXPECT_EQ(R.whyInGraphs("k"), "launched from graphs with kernels of several contexts");
+  EXPECT_EQ(R.whyInGraphs("other"), std::nullopt);
+  R.StayingGraphs["-"] = GraphStay::Conditional;
+  EXPECT_EQ(R.whyInGraphs("k"), "launched from graphs with kernels of several contexts");
+  EXPECT_EQ(R.whyInGraphs("other"), "launched from graphs with conditional nodes");
+}
+
 TEST(ProbeRecords, graphShare_isThatOfTheirKernelsTime) {
   ProbeRecord R;
   EXPECT_EQ(R.graphShare(), 0);
@@ -267,7 +278,7 @@ TEST(ProbeRecords, traceFacts_damaged_areErrors) {
   EXPECT_EQ(failure(ProbeHead + "graph-stays\t_Z1gv\tsomehow\n"),
             "p:3: 'graph-stays' record: field 2 is 'somehow', expected "
             "conditional|device-launch|device-update|memory-node|semaphore|memory-operation|"
-            "programmatic|pageable-copy|unknown-node|unknown-update|unread");
+            "programmatic|pageable-copy|other-context|unknown-node|unknown-update|unread");
   EXPECT_EQ(failure(ProbeHead + "attribute\tk\tpriority\n"),
             "p:3: 'attribute' record: field 2 is 'priority', expected programmatic");
   EXPECT_EQ(failure(ProbeHead + "hazard\tmagic\tcuMagic\n"),

@@ -63,6 +63,10 @@ protected:
     return Result;
   }
 
+  /// Expects that the capture is one of `step`: \p Ranges ranges of memory before the launch, and
+  /// the digests of what the kernel makes of them.
+  void expectStep(size_t Ranges) const;
+
   ProbeRun Run;
   std::string Pid;
 };
@@ -75,17 +79,12 @@ template <class T> T valueOf(const std::string &Hex) {
   return Value;
 }
 
-} // namespace
-
-TEST_F(CaptureRunTest, capture_hasMemoryBeforeAndDigestsAfter) {
-  capture("in-place", "step", 3);
+void CaptureRunTest::expectStep(size_t RangeCount) const {
   EXPECT_EQ(file(".refused"), "(none)");
-  EXPECT_EQ(lines("kernel"),
-            (std::vector<Fields>{{"step", "16,1,1", "64,1,1", "0", "1,1,1", "0", "3"}}));
   std::vector<Fields> Ranges = lines("range"), After = lines("after"), P = lines("parameter");
-  ASSERT_EQ(Ranges.size(), 2u);
+  ASSERT_EQ(Ranges.size(), RangeCount);
   ASSERT_EQ(lines("variable"), (std::vector<Fields>{{"Counter", "64"}}));
-  ASSERT_EQ(After.size(), 3u);
+  ASSERT_EQ(After.size(), RangeCount + 1);
   ASSERT_EQ(P.size(), 2u);
   EXPECT_EQ(P[1][0], "8") << "offset of the second parameter";
   auto Base = valueOf<uint64_t>(P[0][1]);
@@ -111,12 +110,47 @@ TEST_F(CaptureRunTest, capture_hasMemoryBeforeAndDigestsAfter) {
               digestOf({reinterpret_cast<const char *>(Data.data()), Data.size() * 4}));
   }
   ASSERT_EQ(At + 64, Memory.size());
-  EXPECT_EQ(After[2], Fields{digestOf(Memory.substr(At))}) << "of the variable";
+  EXPECT_EQ(After.back(), Fields{digestOf(Memory.substr(At))}) << "of the variable";
   EXPECT_EQ(Seen, 1u);
   std::vector<Fields> Container = lines("container");
   ASSERT_EQ(Container.size(), 1u);
   EXPECT_EQ(Container[0][0], digestOf(file("/container")));
   EXPECT_EQ(Container[0][2], "cuLibraryLoadData");
+}
+
+} // namespace
+
+TEST_F(CaptureRunTest, capture_hasMemoryBeforeAndDigestsAfter) {
+  capture("in-place", "step", 3);
+  EXPECT_EQ(lines("kernel"),
+            (std::vector<Fields>{{"step", "16,1,1", "64,1,1", "0", "1,1,1", "0", "3"}}));
+  expectStep(2);
+}
+
+TEST_F(CaptureRunTest, launchOfAGraph_isCaptured) {
+  // The seventh of ten, by the first node of the fourth launch of the graph.
+  capture("graph-steps", "step", 6);
+  EXPECT_EQ(lines("kernel"),
+            (std::vector<Fields>{{"step", "16,1,1", "64,1,1", "0", "1,1,1", "0", "6"}}));
+  expectStep(2);
+}
+
+TEST_F(CaptureRunTest, launchOfARandomGraph_isCaptured) {
+  capture("random-graphs", "step", 700);
+  ASSERT_EQ(lines("kernel").size(), 1u) << file(".refused");
+  EXPECT_EQ(lines("kernel")[0][6], "700");
+}
+
+TEST_F(CaptureRunTest, graphThatStaysOne_isNotCapturedAndLeavesItsReason) {
+  for (auto [Scenario, Reason] : {std::pair{"pageable-copy", "pageable-copy"},
+                                  {"device-launched", "device-launch"},
+                                  {"graph-contexts", "other-context"}}) {
+    SCOPED_TRACE(Scenario);
+    Run = ProbeRun();
+    capture(Scenario, "step", 0);
+    EXPECT_EQ(file("/launch"), "(none)");
+    EXPECT_EQ(Run.onlyFile().of("graph-stays"), (std::vector<Fields>{{"step", Reason}}));
+  }
 }
 
 TEST_F(CaptureRunTest, wishWithShape_capturesThatShape) {

@@ -59,6 +59,13 @@ TEST_F(CountedRunTest, counts_areSummedOverModulesAndContexts) {
             (Fields{"Counter", "1", std::to_string((Word(3) + Word(4) + Word(5)) << 32)}));
 }
 
+TEST_F(CountedRunTest, launchesOfGraphs_areCounted) {
+  Records R = count("counted-graph", "Counter");
+  EXPECT_EQ(R.of("uncounted"), std::vector<Fields>());
+  ASSERT_EQ(R.of("counted").size(), 2u);
+  EXPECT_EQ(R.of("counted")[0], (Fields{"Counter", "0", "6"})) << "two nodes, launched three times";
+}
+
 TEST_F(CountedRunTest, variableNotAskedFor_isNotRead) {
   Records R = count("variables", "None");
   EXPECT_EQ(R.of("counted"), std::vector<Fields>());

@@ -129,6 +129,31 @@ TEST_F(HardwareCountersTest, captures_areLeftAlone) {
         << Why;
 }
 
+TEST_F(HardwareCountersTest, launchesOfGraphs_areCountedAlone) {
+  count("graph-steps", wish("step", 1, 4));
+  EXPECT_EQ(values("kernels.sum"),
+            (Values{{"1", "1.000000"}, {"2", "1.000000"}, {"3", "1.000000"}, {"4", "1.000000"}}));
+  EXPECT_EQ(reasons("unmeasured"), std::set<std::string>());
+  EXPECT_EQ(log(), "e()()()()d");
+}
+
+TEST_F(HardwareCountersTest, launchesOfRandomGraphs_areCountedAlone) {
+  count("random-graphs", wish("step", 100, 4) + wish("scale", 50, 4));
+  std::map<std::string, unsigned> Counted;
+  for (const Fields &F : Only.of("measured"))
+    if (F.at(7) == "kernels.sum") {
+      ++Counted[F[0]];
+      EXPECT_EQ(F[8], "1.000000");
+    }
+  EXPECT_EQ(Counted, (std::map<std::string, unsigned>{{"scale", 4}, {"step", 4}}));
+}
+
+TEST_F(HardwareCountersTest, graphThatStaysOne_leavesItsReason) {
+  count("pageable-copy", wish("step", 0, 4));
+  EXPECT_EQ(Only.of("measured"), std::vector<Fields>());
+  EXPECT_EQ(Only.of("graph-stays"), (std::vector<Fields>{{"step", "pageable-copy"}}));
+}
+
 TEST_F(HardwareCountersTest, everyContext_hasItsCounters) {
   count("contexts", wish("step", 0, 100000));
   EXPECT_GE(values("kernels.sum").size(), 2u);

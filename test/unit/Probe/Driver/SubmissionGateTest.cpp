@@ -48,6 +48,35 @@ TEST(SubmissionGate, callUnderWay_keepsTheGateOpen) {
   Gate.open();
 }
 
+TEST(SubmissionGate, threadOutside_letsTheGateBeClosedAndThenWaits) {
+  SubmissionGate Gate;
+  std::atomic<int> Stage{0};
+  std::thread Other([&] {
+    Gate.enter();
+    {
+      OutsideGate Outside(Gate);
+      Stage = 1;
+      while (Stage != 2)
+        std::this_thread::yield();
+    }
+    Stage = 3;
+    Gate.leave();
+  });
+  while (Stage != 1)
+    std::this_thread::yield();
+  ASSERT_TRUE(Gate.close(1000ms));
+  EXPECT_TRUE(Gate.closed());
+  Stage = 2;
+  std::this_thread::sleep_for(30ms);
+  EXPECT_EQ(Stage, 2) << "it waits for the gate";
+  Gate.open();
+  Other.join();
+  EXPECT_FALSE(Gate.closed());
+  EXPECT_EQ(Stage, 3);
+  EXPECT_TRUE(Gate.close(0ms)) << "its call has ended as any other";
+  Gate.open();
+}
+
 TEST(SubmissionGate, close_waitsForCallsUnderWay) {
   SubmissionGate Gate;
   std::atomic<bool> Inside{false}, Left{false};

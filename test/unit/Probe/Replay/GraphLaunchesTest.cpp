@@ -117,6 +117,7 @@ TEST(GraphLaunches, graphThatCannotBeTakenApart_staysOneWithItsReason) {
       {"pageable-copy", {{"step", "pageable-copy"}}},
       {"device-launched", {{"step", "device-launch"}}},
       {"refused-update", {{"step", "unknown-update"}}},
+      {"graph-contexts", {{"step", "other-context"}}},
   };
   for (const auto &Case : Cases) {
     SCOPED_TRACE(Case.Scenario);
@@ -128,6 +129,27 @@ TEST(GraphLaunches, graphThatCannotBeTakenApart_staysOneWithItsReason) {
     EXPECT_GT(graphLaunchesOf(Run.Traced, "step"), 0u);
     EXPECT_EQ(graphLaunchesOf(Run.Timed, "step"), graphLaunchesOf(Run.Traced, "step"));
   }
+}
+
+TEST(GraphLaunches, threadsOnOneStream_doNotKeepEachOthersKernelsFromBeingReplayed) {
+  StandInRun Run("shared-stream");
+  expectAsPlain(Run.time({}), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(Run.Timed.of("graph").empty());
+  EXPECT_EQ(Run.Timed.of("stood-back"), std::vector<Fields>());
+  EXPECT_EQ(Run.Timed.of("replayed").size(), 2u) << "the first launch and the middle one";
+}
+
+TEST(GraphLaunches, chainThatWaitsForTheProgram_endsTheRunAtTheKernelsDefault) {
+  StandInRun Run("long-chain");
+  EXPECT_EQ(Run.Plain.ExitStatus, 0);
+  StandInPlan Plan = rotation();
+  Plan.HangMs = 300;
+  EXPECT_EQ(Run.time(Plan).ExitStatus, FaultExitStatus);
+  EXPECT_EQ(Run.Timed.of("fault"),
+            (std::vector<Fields>{{"step", "default",
+                                  "hung after 300 ms in a graph whose nodes were launched one by "
+                                  "one"}}));
 }
 
 TEST(GraphLaunches, nodesThatWaitForEachOther_endTheRunAtTheKernelsDefault) {

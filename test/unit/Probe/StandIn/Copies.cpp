@@ -127,9 +127,15 @@ std::function<void(StreamState &)> carve::standin::copyOf(const CUDA_MEMCPY3D &C
   };
 }
 
+/// The largest pitch of a call. A node may have a larger one.
+static constexpr size_t MostPitchBytes = (size_t(1) << 31) - 1;
+
 STANDIN_API cuMemcpy3DAsync(const CUDA_MEMCPY3D *Copy, CUstream Stream) {
-  return traced(CALL(cuMemcpy3DAsync_v2){Copy, Stream},
-                [](auto &P, unsigned) { return queue(P.hStream, Wait::No, copyOf(*P.pCopy)); });
+  return traced(CALL(cuMemcpy3DAsync_v2){Copy, Stream}, [](auto &P, unsigned) -> CUresult {
+    if (std::max(P.pCopy->srcPitch, P.pCopy->dstPitch) > MostPitchBytes)
+      return CUDA_ERROR_INVALID_VALUE;
+    return queue(P.hStream, Wait::No, copyOf(*P.pCopy));
+  });
 }
 
 std::function<void(StreamState &)> carve::standin::fillOf(const CUDA_MEMSET_NODE_PARAMS &F) {

@@ -252,6 +252,9 @@ private:
     C.WidthInBytes = (S.Value % 32 + 1) * sizeof(float);
     C.srcXInBytes = C.dstXInBytes = 0;
     C.Height = S.Value % 8 + 1;
+    // As the driver makes it of a captured copy of so many bytes.
+    if (C.Height == 1)
+      C.srcPitch = C.dstPitch = size_t(3) << 30;
     C.Depth = 1;
     return C;
   }

@@ -77,6 +77,9 @@ static CUresult launch(CUfunction Function, KernelCall Call, CUstream Handle, vo
   if (!Function || !Stream)
     return CUDA_ERROR_INVALID_HANDLE;
   std::shared_ptr<const KernelCode> Code = reinterpret_cast<Entry *>(Function)->Code;
+  if (Context *Owner = reinterpret_cast<Entry *>(Function)->Owner->Owner;
+      Owner && Owner != Stream->Owner)
+    return CUDA_ERROR_INVALID_HANDLE;
   if (Call.Block[0] * Call.Block[1] * Call.Block[2] > unsigned(Code->MaxThreadsPerBlock))
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   int MostSmemBytes = 0;

@@ -83,6 +83,7 @@ struct Image {
   std::map<std::string, std::unique_ptr<struct Entry>> Entries;
   std::map<std::string, std::pair<CUdeviceptr, size_t>> Globals;
   bool Library = false;
+  Context *Owner = nullptr; ///< The context of a module; null for a library.
 };
 
 /// A kernel of an image: a CUkernel if the image is a library, otherwise a CUfunction. Launches

@@ -94,6 +94,7 @@ template <class Handle> static CUresult load(Handle *Out, const void *Code, bool
   auto *I = new Image;
   I->Text = bytesOf(Code);
   I->Library = Library;
+  I->Owner = Library ? nullptr : currentContext();
   makeGlobals(*I);
   {
     std::lock_guard<std::mutex> Guard(driver().Lock);

@@ -61,5 +61,10 @@ void deviceLaunched(Kernels &K);
 void refusedUpdate(Kernels &K);
 void waitingNodes(Kernels &K);
 void tiedObjects(Kernels &K);
+void sharedStream(Kernels &K);
+void longChain(Kernels &K);
+void graphContexts(Kernels &K);
+void countedGraph(Kernels &K);
+void graphSteps(Kernels &K);
 
 } // namespace carve::standin

@@ -412,6 +412,11 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"refused-update", refusedUpdate},
       {"waiting-nodes", waitingNodes},
       {"tied-objects", tiedObjects},
+      {"shared-stream", sharedStream},
+      {"long-chain", longChain},
+      {"graph-contexts", graphContexts},
+      {"counted-graph", countedGraph},
+      {"graph-steps", graphSteps},
   };
   return All;
 }

@@ -45,6 +45,7 @@ static void runStream(const std::shared_ptr<StreamState> &Stream) {
       Stream->Changed.wait(Guard, [&] { return !Stream->Queue.empty(); });
       Next = std::move(Stream->Queue.front());
       Stream->Queue.pop_front();
+      Stream->Changed.notify_all();
     }
     for (const CompletionPtr &Earlier : Next.After)
       Earlier->wait();
@@ -109,8 +110,17 @@ static CompletionPtr enqueue(const std::shared_ptr<StreamState> &Stream, Work Ne
   return Done;
 }
 
+/// The driver lets a thread wait as long as its stream has so much work that has not begun.
+static constexpr size_t MostQueued = 1000;
+
+static void waitForRoom(StreamState &Stream) {
+  std::unique_lock<std::mutex> Guard(Stream.Lock);
+  Stream.Changed.wait(Guard, [&] { return Stream.Queue.size() < MostQueued; });
+}
+
 CompletionPtr carve::standin::submit(const std::shared_ptr<StreamState> &Stream,
                                      std::function<void(StreamState &)> Run) {
+  waitForRoom(*Stream);
   std::lock_guard<std::mutex> Guard(driver().Lock);
   if (Stream->Captured) {
     GraphNode Node;
