@@ -246,7 +246,7 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   takeEnvironment(Context, *T, R);
   TerminalProgress Progress({.Program = "carve", .Line = ::isatty(2) && !Words.Quiet});
   R.Progress = &Progress;
-  UnitStore Store(*Root);
+  UnitStore Store = storeAt(*Root, Context.Env);
   ProcessRunner Runner;
   llvm::Expected<SearchRecord> Record = searchSpace(R, Store, *T, Runner);
   Progress.clear();

@@ -27,7 +27,7 @@ static llvm::Error addUnit(const Unit &U, llvm::ArrayRef<TracedKernel> Kernels,
   llvm::Expected<UserProfile> User = UserProfile::read(U.ProfilePath, U.ProfileByOption, "");
   if (!User)
     return User.takeError();
-  Profile Stored = storedDecisions(U, Store);
+  Profile Stored = withSiteDecisions(storedDecisions(U, Store), U, Store);
   std::vector<const Profile *> Asked;
   if (User->Read)
     Asked.push_back(&*User->Read);

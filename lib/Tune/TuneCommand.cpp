@@ -112,7 +112,7 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   if (R.SamplesPath.empty())
     if (llvm::Error E = needGpu(Context.Env, "tuning times kernels on one"))
       return E;
-  UnitStore Store(*Root);
+  UnitStore Store = storeAt(*Root, Context.Env);
   if (!W.Captures.empty())
     if (llvm::Error E = openCaptures(Context, R.Workload.Argv, Store))
       return E;
