@@ -152,6 +152,10 @@ bool CompilePipeline::shouldTune() const {
   const DriverOptions &O = Request.Options;
   if (O.Run == RunMode::None || Request.ConfigureProbe)
     return false;
+  if (!Request.OtherRank.empty()) {
+    logLine("not tuned: this is " + Request.OtherRank + ", and rank 0 decides for all");
+    return false;
+  }
   if (O.Samples.empty() && !Request.GpuPresent) {
     logLine("not tuned: no GPU is present");
     return false;
