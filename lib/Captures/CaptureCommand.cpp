@@ -231,7 +231,7 @@ llvm::Error carve::runCapture(llvm::ArrayRef<std::string> Args, const CommandCon
     return T.takeError();
   O->Request.Probe = {Context.Install.Probe, findCupti(T->BinDir).value_or("")};
   ProcessRunner Runner;
-  llvm::Expected<CaptureResult> Result = capture(O->Request, UnitStore(*Root), Runner);
+  llvm::Expected<CaptureResult> Result = capture(O->Request, storeAt(*Root, Context.Env), Runner);
   if (!Result)
     return Result.takeError();
   if (!Result->Note.empty())

@@ -13,7 +13,7 @@ llvm::Expected<CommandStore> CommandStore::open(const std::optional<UnitStore> &
   llvm::Expected<TempDir> Dir = TempDir::create("carve-store");
   if (!Dir)
     return unsupported("no-store", llvm::toString(Dir.takeError()));
-  CommandStore Result{UnitStore(Dir->path())};
+  CommandStore Result{UnitStore(Dir->path(), Shared ? Shared->siteRoot() : "")};
   if (Shared && !Shared->refusal().empty())
     logLine("the store is not used: " + Shared->refusal());
   else if (Shared)

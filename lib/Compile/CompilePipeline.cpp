@@ -12,6 +12,7 @@
 #include "Nvcc/KeptCompile.h"
 #include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
+#include "Store/PublishedDecisions.h"
 #include "Store/StoreUpkeep.h"
 #include "Store/UserProfile.h"
 #include "Support/Clock.h"
@@ -44,7 +45,9 @@ public:
 
 private:
   llvm::Expected<TempDir> acquireKeepDir() const;
-  Profile decisionsOf(llvm::StringRef Key) const;
+  Profile ownDecisions(llvm::StringRef Key) const;
+  Profile decisionsOf(const Unit &U) const;
+  bool isDecidedBySite(const Unit &U) const;
   bool mayEmit() const;
   llvm::Error compileWithNvcc(TempDir &Keep);
   llvm::Error finish(const KeptCompile &Kept, TempDir &Keep);
@@ -84,8 +87,9 @@ llvm::Expected<TempDir> CompilePipeline::acquireKeepDir() const {
   return TempDir::createNamed(Request.Tag, keepDirPatience(Line.AllWords));
 }
 
-/// Returns the decisions of a unit; none if there are none or they cannot be read.
-Profile CompilePipeline::decisionsOf(llvm::StringRef Key) const {
+/// Returns the decisions that this user's store has for a unit; none if there are none or they
+/// cannot be read.
+Profile CompilePipeline::ownDecisions(llvm::StringRef Key) const {
   auto Text = readDecisions(Store, Key);
   if (!Text) {
     logLine(llvm::toString(Text.takeError()));
@@ -99,13 +103,28 @@ Profile CompilePipeline::decisionsOf(llvm::StringRef Key) const {
   return {};
 }
 
+/// Returns the decisions of a unit, and those of the site for kernels about which they say nothing.
+Profile CompilePipeline::decisionsOf(const Unit &U) const {
+  return withSiteDecisions(ownDecisions(U.Key), U, Store);
+}
+
+/// Returns true if the site has decided about a kernel of \p U: its tuning has looked at the unit.
+bool CompilePipeline::isDecidedBySite(const Unit &U) const {
+  Profile Decided = siteDecisions(U, Store);
+  if (!Decided.Kernels.empty())
+    logLine("not tuned: the site has decided about " + U.Source);
+  return !Decided.Kernels.empty();
+}
+
 /// Returns true if decisions are already known that may change the result of the compile.
 bool CompilePipeline::mayEmit() const {
   if (User.Read && !choicesOf(*User.Read).empty())
     return true;
+  if (const UnitStore *Site = Store.site(); Site && hasPublished(*Site))
+    return true; // Which kernels the source has is not known yet.
   return llvm::any_of(Line.Inputs, [&](const Input &I) {
     return I.Kind == InputKind::DeviceSource &&
-           !choicesOf(decisionsOf(unitKeyOf(Line, I.Path, Request.WorkDir))).empty();
+           !choicesOf(ownDecisions(unitKeyOf(Line, I.Path, Request.WorkDir))).empty();
   });
 }
 
@@ -118,7 +137,7 @@ llvm::Error CompilePipeline::recordUnits(const BuildPlan &Plan) {
     llvm::Expected<Unit> U = recordUnit(Planned, Line, T, NvccVersion, Request.WorkDir, Store);
     if (!U)
       return U.takeError();
-    Profile Decisions = decisionsOf(U->Key);
+    Profile Decisions = decisionsOf(*U);
     Units.push_back({Planned, std::move(*U), std::move(Decisions)});
   }
   if (Plan.Link)
@@ -133,6 +152,10 @@ bool CompilePipeline::shouldTune() const {
   const DriverOptions &O = Request.Options;
   if (O.Run == RunMode::None || Request.ConfigureProbe)
     return false;
+  if (!Request.OtherRank.empty()) {
+    logLine("not tuned: this is " + Request.OtherRank + ", and rank 0 decides for all");
+    return false;
+  }
   if (O.Samples.empty() && !Request.GpuPresent) {
     logLine("not tuned: no GPU is present");
     return false;
@@ -143,7 +166,8 @@ bool CompilePipeline::shouldTune() const {
   TuneRequest Tuning = tuneRequest();
   return llvm::any_of(Units, [&](const CompiledUnit &U) {
     return !alreadyAttempted(U.Record, llvm::join(Tuning.Workload.Argv, " "), Tuning.Options,
-                             Store);
+                             Store) &&
+           (ByHand || !isDecidedBySite(U.Record));
   });
 }
 
@@ -192,7 +216,7 @@ void CompilePipeline::tuneProgram() {
   }
   for (CompiledUnit &U : Units) {
     if (auto D = Tuned->Decisions.find(U.Record.Key); D != Tuned->Decisions.end()) {
-      U.Decisions = D->second;
+      U.Decisions = withSiteDecisions(D->second, U.Record, Store);
       // The current output will hold these decisions. They are new only to other outputs of this
       // build.
       if (llvm::Error E = antedateDecisions(Store, U.Record.Key))
@@ -288,7 +312,7 @@ bool CompilePipeline::tryStore() {
     logLine("compiled anew: " + llvm::toString(Record.takeError()));
   if (!Record || !*Record)
     return false;
-  Profile Decisions = decisionsOf((*Record)->Key);
+  Profile Decisions = decisionsOf(**Record);
   if (Decisions.FileCap)
     return false;
   if ((*Record)->Object)

@@ -1,5 +1,6 @@
 #include "Compile/CompileRequest.h"
 #include "Command/Installation.h"
+#include "Command/LaunchedRank.h"
 #include "Store/StoreFolder.h"
 
 #include "Compile/CompilerCache.h"
@@ -32,6 +33,8 @@ CompileRequest carve::makeCompileRequest(CommandLine Line, DriverOptions Options
   R.WorkDir = std::move(WorkDir);
   R.Install = findInstallTree(OwnPath);
   R.GpuPresent = gpuPresent(Env);
+  if (std::optional<LaunchedRank> Rank = launchedRank(Env); Rank && Rank->Rank != 0)
+    R.OtherRank = rankText(*Rank);
   R.Gpus = gpuPlaces(Env);
   R.StoreLimitBytes = storeLimit(Env);
   return R;

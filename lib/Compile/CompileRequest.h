@@ -24,6 +24,8 @@ struct CompileRequest {
   bool BehindCache = false;  ///< The result of cacheWouldNotNotice().
   InstallTree Install;
   bool GpuPresent = false;
+  /// This process is one of several ranks (LaunchedRank.h), but not rank 0, which tunes for all.
+  std::string OtherRank;
   bool ConfigureProbe = false;
   bool ListDecisions = true; ///< True if the store outlives the compile.
   uint64_t StoreLimitBytes = 0;

@@ -2,6 +2,7 @@
 #include "Nvcc/ArgumentList.h"
 #include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
+#include "Store/PublishedDecisions.h"
 #include "Store/StoreLayout.h"
 #include "Support/Clock.h"
 #include "Support/Digest.h"
@@ -61,6 +62,18 @@ static std::string profileState(const UserProfile &P) {
   return digestOfFields({P.Named, choicesOf(*P.Read)});
 }
 
+/// Returns the digest of all that the site has published; empty if there is no site's store.
+static std::string siteState(const std::optional<UnitStore> &Store) {
+  const UnitStore *Site = Store ? Store->site() : nullptr;
+  if (!Site)
+    return "";
+  llvm::Expected<std::string> Digest = Site->readEntry(allPublishedFile(*Site));
+  if (Digest)
+    return llvm::StringRef(*Digest).trim().str();
+  llvm::consumeError(Digest.takeError());
+  return "";
+}
+
 /// Returns a digest of the decisions of the whole store. An absent store and an empty one have the
 /// same digest.
 static std::string storeState(const std::optional<UnitStore> &Store) {
@@ -75,9 +88,10 @@ static std::string storeState(const std::optional<UnitStore> &Store) {
 
 std::string carve::cacheKey(llvm::StringRef OwnPath, const Toolchain &T, const UserProfile &Profile,
                             const std::optional<UnitStore> &Store) {
+  const std::string Site = siteState(Store);
   return "carve-nvcc " + stampOfProgram(OwnPath) + "\nnvcc " + T.Nvcc + " " +
          stampOfProgram(T.Nvcc) + "\nprofile " + profileState(Profile) + "\ndecisions " +
-         storeState(Store) + "\n";
+         storeState(Store) + "\n" + (Site.empty() ? "" : "site " + Site + "\n");
 }
 
 /// Returns a setting of ccache, from the environment or its files; empty if it cannot be asked.
@@ -167,8 +181,10 @@ static std::string decisionsOf(llvm::StringRef Source, const UnitStore &Store) {
 static std::string textForCache(const CacheStep &Step, llvm::StringRef Source,
                                 const UserProfile &Profile, const std::optional<UnitStore> &Store,
                                 const Toolchain &T, CommandRunner &Runner) {
-  std::string Digest = digestOfFields({stampOfProgram(T.Nvcc), profileState(Profile),
-                                       Store ? decisionsOf(Source, *Store) : std::string()});
+  // Which kernels the text has is not known here, so everything that the site publishes counts.
+  std::string Digest =
+      digestOfFields({stampOfProgram(T.Nvcc), profileState(Profile),
+                      Store ? decisionsOf(Source, *Store) : std::string(), siteState(Store)});
   std::string Header = "/dev/null";
   if (Step.Cache.Kind == CacheKind::Ccache && asksForKey(Step.Cache, Step.Env, Runner))
     Header = Profile.ByOption ? Profile.Path : "";

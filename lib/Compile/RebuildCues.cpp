@@ -1,10 +1,12 @@
 #include "Compile/RebuildCues.h"
 #include "Nvcc/Depfile.h"
 #include "Store/DecisionFiles.h"
+#include "Store/PublishedDecisions.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace carve;
@@ -17,6 +19,15 @@ static llvm::Error appendTo(llvm::StringRef Depfile, llvm::ArrayRef<std::string>
   llvm::Expected<std::string> Text = readFile(Depfile);
   llvm::Expected<std::string> New = Text ? withPrerequisites(*Text, Paths) : Text.takeError();
   return New ? writeFileAtomically(Depfile, *New) : New.takeError();
+}
+
+/// Adds the files to \p Paths that change when the site decides about a kernel of \p Units.
+static void listSiteDecisions(const std::vector<CompiledUnit> &Units, const UnitStore &Store,
+                              std::vector<std::string> &Paths) {
+  for (const CompiledUnit &U : Units)
+    for (std::string &Path : publishedDigests(U.Record, Store))
+      if (fitsDepfile(Path) && !llvm::is_contained(Paths, Path))
+        Paths.push_back(std::move(Path));
 }
 
 void carve::listDecisions(const CommandLine &C, llvm::StringRef WorkDir,
@@ -38,6 +49,8 @@ void carve::listDecisions(const CommandLine &C, llvm::StringRef WorkDir,
       Listed.push_back(&U);
     }
   }
+  if (!BehindCache)
+    listSiteDecisions(Units, Store, Paths);
   if (!ProfilePath.empty() && !BehindCache && fitsDepfile(ProfilePath))
     Paths.push_back(ProfilePath.str());
   if (C.Depfile.empty() || Paths.empty())

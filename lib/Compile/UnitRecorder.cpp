@@ -162,36 +162,3 @@ void carve::copyDecisions(const CommandLine &C, llvm::StringRef WorkDir, const U
         logLine(llvm::toString(std::move(E)));
   }
 }
-
-llvm::Expected<std::vector<std::string>>
-carve::kernelDigests(const Unit &U, const UnitStore &Store,
-                     llvm::ArrayRef<std::string> AddedArchs) {
-  std::vector<std::string> Digests;
-  auto Add = [&](const std::string &PtxDigest, llvm::StringRef Arch,
-                 const std::vector<std::string> &Options, ImageOrigin Origin) -> llvm::Error {
-    llvm::Expected<std::string> Text = Store.blob(PtxDigest);
-    llvm::Expected<PtxModule> Ptx = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
-    if (!Ptx)
-      return Ptx.takeError();
-    for (const PtxEntry &Entry : Ptx->entries()) {
-      llvm::Expected<std::string> Kernel = Ptx->kernelDigest(Entry.Name);
-      if (!Kernel)
-        return Kernel.takeError();
-      Digests.push_back(decisionDigest(*Kernel, Arch, U.NvccVersion, Options, Origin));
-    }
-    return llvm::Error::success();
-  };
-  for (const UnitImage &I : U.Images)
-    if (llvm::Error E = Add(I.PtxDigest, I.Arch, I.PtxasOptions, ImageOrigin::Compiled))
-      return E;
-  for (const EmbeddedPtx &P : U.Ptx) {
-    if (llvm::Error E = Add(P.PtxDigest, "ptx", P.PtxasOptions, ImageOrigin::Compiled))
-      return E;
-    for (const std::string &Arch : AddedArchs)
-      if (llvm::Error E =
-              Add(P.PtxDigest, Arch, withArchitecture(P.PtxasOptions, Arch), ImageOrigin::FromPtx))
-        return E;
-  }
-  llvm::sort(Digests);
-  return Digests;
-}

@@ -26,11 +26,4 @@ std::string unitKeyOf(const CommandLine &C, llvm::StringRef Source, llvm::String
 void copyDecisions(const CommandLine &C, llvm::StringRef WorkDir, const UnitStore &From,
                    UnitStore &To);
 
-/// Returns decisionDigest() for every entry of the PTX of \p U, sorted: this is what a tuning of
-/// the unit has examined. A changed or new kernel changes the list; an edit elsewhere does not.
-/// With \p AddedArchs the list also holds the digests that the entries would have in images added
-/// for these architectures (ImageOrigin::FromPtx).
-llvm::Expected<std::vector<std::string>> kernelDigests(const Unit &U, const UnitStore &Store,
-                                                       llvm::ArrayRef<std::string> AddedArchs = {});
-
 } // namespace carve

@@ -43,6 +43,7 @@ public:
     counters();
     installation();
     store();
+    site();
     caches();
     variables();
     return std::move(Findings);
@@ -71,6 +72,7 @@ private:
   void ownPrograms();
   void store();
   void storeFolder();
+  void site();
   void caches();
   void variables();
   void variable(const SeenVariable &V);
@@ -287,6 +289,19 @@ void Doctor::storeFolder() {
   ok("store", What);
 }
 
+void Doctor::site() {
+  const SeenSite &S = M.Site;
+  if (S.Root.empty())
+    return;
+  if (!S.Failure.empty())
+    return fault("site", S.Root + " is not used: " + S.Failure,
+                 "ask whoever looks after it, or unset CARVE_STORE_SITE");
+  const std::string What = S.Root + ", of " + S.Owner + ", ";
+  if (S.Decisions == 0)
+    return note("site", What + "no decisions", "'carve store publish' puts decisions there");
+  ok("site", What + std::to_string(S.Decisions) + " decision(s)");
+}
+
 void Doctor::caches() {
   if (M.Ccache && M.Ccache->DependMode && !M.Ccache->AsksForKey)
     fault("ccache", M.Ccache->Path + ": its depend mode notices neither profiles nor decisions",
@@ -327,7 +342,7 @@ void Doctor::variable(const SeenVariable &V) {
   bool Known =
       llvm::StringSwitch<bool>(Name)
           .Cases("CARVE_NVCC", "CARVE_RUN", "CARVE_EFFORT", "CARVE_PROFILE", "CARVE_LOG", true)
-          .Cases("CARVE_STORE", "CARVE_STORE_SIZE", "CARVE_CALLERS", true)
+          .Cases("CARVE_STORE", "CARVE_STORE_SIZE", "CARVE_STORE_SITE", "CARVE_CALLERS", true)
           .Default(Name.starts_with("CARVE_PROBE_"));
   if (Known)
     return ok(Name, What);

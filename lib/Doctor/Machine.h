@@ -75,6 +75,14 @@ struct SeenStore {
   std::string Digest; ///< Of all decisions; empty: there are none.
 };
 
+/// The store of the site, which CARVE_STORE_SITE names.
+struct SeenSite {
+  std::string Root;    ///< Empty: none is named.
+  std::string Failure; ///< Why it is not used; empty: it is.
+  std::string Owner;   ///< A user's name or number.
+  uint64_t Decisions = 0;
+};
+
 struct SeenCache {
   std::string Path;
   bool DependMode = false; ///< ccache's.
@@ -92,6 +100,7 @@ struct Machine {
   SeenCupti Cupti;
   SeenInstallation Installation;
   SeenStore Store;
+  SeenSite Site;
   std::optional<SeenCache> Ccache, Sccache;
   std::vector<SeenVariable> Variables; ///< All `CARVE_*`, `NVCC_*_FLAGS` and launchers, sorted.
   std::string VariablesFailure;        ///< Why carve-nvcc refuses their values; empty: it does not.

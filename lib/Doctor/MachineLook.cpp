@@ -193,6 +193,26 @@ SeenStore lookAtStore(GetEnv Env) {
   return Seen;
 }
 
+SeenSite lookAtSite(GetEnv Env) {
+  SeenSite Seen;
+  std::optional<std::string> Root = siteRoot(Env);
+  if (!Root)
+    return Seen;
+  Seen.Root = *Root;
+  UnitStore Site = UnitStore::siteAt(*Root);
+  if (::access(Root->c_str(), R_OK | X_OK) != 0)
+    Seen.Failure = std::generic_category().message(errno);
+  else if (!fs::is_directory(*Root))
+    Seen.Failure = "it is not a directory";
+  else
+    Seen.Failure = Site.refusal();
+  if (!Seen.Failure.empty())
+    return Seen;
+  Seen.Owner = ownerOf(*Root);
+  Seen.Decisions = storeStats(Site).Published;
+  return Seen;
+}
+
 /// A setting of ccache, from the environment or its files; empty if it cannot be asked.
 std::string ccacheSetting(const std::string &Ccache, llvm::StringRef Name, CommandRunner &Runner) {
   Answer A = ask({Ccache, "--get-config", Name.str()}, Runner);
@@ -249,6 +269,7 @@ Machine carve::lookAtMachine(const CommandContext &Context, llvm::ArrayRef<std::
     M.Cupti = lookAtCupti(T.BinDir);
   M.Installation = lookAtInstallation(Context, OwnNvcc);
   M.Store = lookAtStore(Context.Env);
+  M.Site = lookAtSite(Context.Env);
   lookAtCaches(M, Context.Env, Runner);
   lookAtVariables(M, Context.Env, Variables);
   return M;

@@ -69,7 +69,7 @@ static llvm::Error explainCommand(const ExplainOptions &Options, const CommandCo
     return R.takeError();
   else
     llvm::consumeError(R.takeError());
-  UnitStore Store(*Root);
+  UnitStore Store = storeAt(*Root, Context.Env);
   llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();

@@ -160,7 +160,7 @@ llvm::Error carve::runExport(llvm::ArrayRef<std::string> Args, const CommandCont
   llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
     return Root.takeError();
-  UnitStore Store(*Root);
+  UnitStore Store = storeAt(*Root, Context.Env);
   W->Options.Root = projectOf(W->Dir, Store);
   Profile User;
   if (!W->Profile.empty()) {

@@ -6,6 +6,7 @@
 #include "Ptx/ProfileName.h"
 #include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
+#include "Store/UserProfile.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Log.h"
@@ -24,7 +25,9 @@ llvm::Expected<Profile> decisionsOf(const Unit &U, const ExportJob &Job) {
   llvm::Expected<std::optional<std::string>> Text = readDecisions(Job.Store, U.Key);
   if (!Text)
     return Text.takeError();
-  return *Text ? parseProfile(**Text, "decisions of " + U.Source) : Profile();
+  llvm::Expected<Profile> Own =
+      *Text ? parseProfile(**Text, "decisions of " + U.Source) : Profile();
+  return Own ? withSiteDecisions(std::move(*Own), U, Job.Store) : std::move(Own);
 }
 
 /// Reads the PTX of an image and, if the store kept it, the preprocessed text that it comes from.

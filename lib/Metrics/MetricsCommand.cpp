@@ -15,7 +15,7 @@ static llvm::Error runCounted(const MetricsOptions &Options, const CommandContex
     return Root.takeError();
   if (llvm::Error E = needGpu(Context.Env, "--count runs the program on one"))
     return E;
-  UnitStore Store(*Root);
+  UnitStore Store = storeAt(*Root, Context.Env);
   llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();

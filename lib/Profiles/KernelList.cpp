@@ -63,11 +63,14 @@ llvm::Error listImage(ListedUnit &Listed, const UnitImage &Image, const Unit &U,
 ListedUnit listUnit(const Unit &U, const UnitStore &Store, CurrentProfiles &Profiles) {
   ListedUnit Listed{
       normalisedPath(U.Source, U.Directory), normalisedPath(U.Output, U.Directory), {}};
-  Profile Decisions = storedDecisions(U, Store);
+  Profile Decisions = storedDecisions(U, Store), Site;
+  if (!Decisions.FileCap)
+    Site = siteDecisions(U, Store);
   std::vector<const Profile *> Asked;
   if (const Profile *P = Profiles.of(U))
     Asked.push_back(P);
   Asked.push_back(&Decisions);
+  Asked.push_back(&Site);
   for (const UnitImage &Image : U.Images)
     if (llvm::Error E = listImage(Listed, Image, U, Asked, Store))
       logLine(Listed.Source + ": " + llvm::toString(std::move(E)));

@@ -16,7 +16,7 @@ struct ListedKernel {
   std::string Arch;
   unsigned Regs = 0; ///< The registers of nvcc's own code.
   VariantSetting Setting;
-  /// Where the setting comes from: `default`, `store`, or the name of the profile.
+  /// Where the setting comes from: `default`, `store`, `site`, or the name of the profile.
   std::string From;
   /// True if the setting was written by hand, false if it comes from a tuning.
   bool Pinned = false;

@@ -46,7 +46,7 @@ llvm::Error carve::runKernels(llvm::ArrayRef<std::string> Args, const CommandCon
   llvm::Expected<CurrentProfiles> Profiles = currentProfiles(O.Profile, Context.Env);
   if (!Profiles)
     return Profiles.takeError();
-  KernelList List = listKernels(UnitStore(*Root), O.Folders, *Profiles);
+  KernelList List = listKernels(storeAt(*Root, Context.Env), O.Folders, *Profiles);
   llvm::outs() << (O.Json ? printKernelsJson(List) : printKernelsText(List));
   if (List.Units.empty() && !O.Json)
     llvm::outs() << "the store " << *Root << " has no units"

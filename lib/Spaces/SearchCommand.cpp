@@ -10,6 +10,7 @@
 #include "Support/Error.h"
 #include "Support/Files.h"
 #include "Support/Flags.h"
+#include "Tune/RankedWork.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -232,21 +233,15 @@ std::string advice(const SearchRecord &Record, const std::string &NoGpu) {
 
 } // namespace
 
-llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  SearchRequest R;
-  SearchWords Words;
-  if (llvm::Error E = readOptions(Args, R, Words))
-    return E;
-  llvm::Expected<std::string> Root = storeFolder(Context.Env);
-  if (!Root)
-    return Root.takeError();
+/// Searches, and prints what was found.
+static llvm::Error searchHere(SearchRequest &R, const SearchWords &Words, UnitStore &Store,
+                              const CommandContext &Context) {
   llvm::Expected<Toolchain> T = toolchainOf(Context);
   if (!T)
     return T.takeError();
   takeEnvironment(Context, *T, R);
   TerminalProgress Progress({.Program = "carve", .Line = ::isatty(2) && !Words.Quiet});
   R.Progress = &Progress;
-  UnitStore Store(*Root);
   ProcessRunner Runner;
   llvm::Expected<SearchRecord> Record = searchSpace(R, Store, *T, Runner);
   Progress.clear();
@@ -261,4 +256,17 @@ llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandCont
   if (!Record->NotTimed.empty())
     return usageError(advice(*Record, R.NoGpu));
   return llvm::Error::success();
+}
+
+llvm::Error carve::runSearch(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  SearchRequest R;
+  SearchWords Words;
+  if (llvm::Error E = readOptions(Args, R, Words))
+    return E;
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
+  if (!Root)
+    return Root.takeError();
+  UnitStore Store = storeAt(*Root, Context.Env);
+  return onceForAllRanks(launchedRank(Context.Env), Args, Store,
+                         [&] { return searchHere(R, Words, Store, Context); });
 }

@@ -3,7 +3,9 @@
 #include "Store/StoreLayout.h"
 #include "Support/Error.h"
 
-#include "llvm/Support/FileSystem.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
 
 using namespace carve;
 
@@ -25,9 +27,18 @@ std::vector<std::string> carve::blobsOf(const DeviceLink &L) {
   return Digests;
 }
 
+// A network file system may remember for a while that a file exists, but not when it is opened.
+static bool canBeOpened(const std::string &Path) {
+  int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (Fd < 0)
+    return errno != ENOENT && errno != ENOTDIR && errno != ESTALE;
+  ::close(Fd);
+  return true;
+}
+
 llvm::Error carve::checkBlobs(llvm::StringRef Root, llvm::ArrayRef<std::string> Digests) {
   for (llvm::StringRef Digest : Digests)
-    if (!Digest.empty() && (!isEntryName(Digest) || !llvm::sys::fs::exists(blobPath(Root, Digest))))
+    if (!Digest.empty() && (!isEntryName(Digest) || !canBeOpened(blobPath(Root, Digest))))
       return malformed("refers to blob " + Digest + ", which is not there");
   return llvm::Error::success();
 }

@@ -1,7 +1,8 @@
 #include "Store/StaleOutputs.h"
 #include "Store/DecisionFiles.h"
 #include "Store/Profile.h"
-#include "Store/ProfileReader.h"
+#include "Store/PublishedDecisions.h"
+#include "Store/StoreLayout.h"
 #include "Support/Digest.h"
 #include "Support/Files.h"
 
@@ -27,13 +28,24 @@ bool carve::isInOneOf(const Unit &U, llvm::ArrayRef<std::string> Folders) {
 }
 
 static std::string choicesNow(const Unit &U, const UnitStore &Store) {
-  auto Text = readDecisions(Store, U.Key);
-  llvm::Expected<Profile> P =
-      Text ? (*Text ? parseProfile(**Text, U.Key) : Profile()) : Text.takeError();
-  if (P)
-    return digestOf(choicesOf(*P));
-  llvm::consumeError(P.takeError()); // No compile emits decisions that cannot be read.
-  return digestOf("");
+  return digestOf(choicesOf(withSiteDecisions(storedDecisions(U, Store), U, Store)));
+}
+
+static llvm::sys::TimePoint<> dateOf(llvm::StringRef Path) {
+  fs::file_status Status;
+  return fs::status(Path, Status) ? llvm::sys::TimePoint<>() : Status.getLastModificationTime();
+}
+
+/// Returns true if the build system does not see that the decisions for \p U have changed: none of
+/// the files is newer than the output. So it is with what a site publishes for the first time, and
+/// if the clocks of two machines differ.
+static bool isUnseen(const Unit &U, llvm::StringRef Output, const UnitStore &Store) {
+  std::vector<std::string> Files = publishedDigests(U, Store);
+  if (Files.empty() && Store.siteRoot().empty())
+    return false;
+  Files.push_back(entryPath(Store.root(), EntryKind::Decision, U.Key));
+  const llvm::sys::TimePoint<> Made = dateOf(Output);
+  return llvm::none_of(Files, [&](llvm::StringRef File) { return dateOf(File) > Made; });
 }
 
 /// Returns true if the current profile says something else about \p U than at its last compile.
@@ -55,6 +67,7 @@ std::vector<StaleOutput> carve::staleOutputs(const UnitStore &Store,
       continue;
     S.ByDecision = choicesNow(U, Store) != U.Choices;
     S.ByProfile = Profiles && hasOtherProfile(U, Store, *Profiles);
+    S.Unseen = S.ByDecision && U.Cue == RebuildCue::Depfile && isUnseen(U, S.Output, Store);
     if (S.ByDecision || S.ByProfile)
       Stale.push_back(std::move(S));
   }

@@ -23,6 +23,8 @@ struct StaleOutput {
   /// changed decisions through the depfile; of a changed profile it sees only an edit of the file
   /// that was read.
   bool ByDecision = false, ByProfile = false;
+  /// The depfile lists the decisions, but no file that it lists is newer than the output.
+  bool Unseen = false;
 };
 
 /// Returns the outputs of the store's units that the next compile would make differently, sorted by

@@ -1,6 +1,5 @@
 #include "Store/StoreFolder.h"
 
-#include "Store/UnitStore.h"
 #include "Support/Error.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -10,14 +9,28 @@
 using namespace carve;
 namespace path = llvm::sys::path;
 
+static std::optional<std::string> absoluteVariable(GetEnv Env, llvm::StringRef Name) {
+  std::optional<std::string> Value = Env(Name);
+  if (!Value || Value->empty())
+    return std::nullopt;
+  llvm::SmallString<256> Absolute(*Value);
+  path::native(Absolute);
+  if (llvm::sys::fs::make_absolute(Absolute))
+    return std::nullopt;
+  return Absolute.str().str();
+}
+
+std::optional<std::string> carve::siteRoot(GetEnv Env) {
+  return absoluteVariable(Env, "CARVE_STORE_SITE");
+}
+
+UnitStore carve::storeAt(std::string Root, GetEnv Env) {
+  return UnitStore(std::move(Root), siteRoot(Env).value_or(""));
+}
+
 std::optional<std::string> carve::storeRoot(GetEnv Env) {
-  if (auto Root = Env("CARVE_STORE"); Root && !Root->empty()) {
-    llvm::SmallString<256> Absolute(*Root);
-    llvm::sys::path::native(Absolute);
-    if (llvm::sys::fs::make_absolute(Absolute))
-      return std::nullopt;
-    return Absolute.str().str();
-  }
+  if (auto Root = Env("CARVE_STORE"); Root && !Root->empty())
+    return absoluteVariable(Env, "CARVE_STORE");
   if (auto Cache = Env("XDG_CACHE_HOME"); Cache && path::is_absolute(*Cache))
     return *Cache + "/carve-nvcc";
   if (auto Home = Env("HOME"); Home && path::is_absolute(*Home))

@@ -33,6 +33,7 @@ constexpr Folder Folders[] = {
     {"attempts", ".json", EntryKind::Attempt, false},
     {"reports", ".json", EntryKind::Report, false},
     {"searches", ".json", EntryKind::Search, false},
+    {"published", ".yaml", EntryKind::Published, true},
 };
 
 } // namespace
@@ -55,7 +56,7 @@ bool carve::isEntryName(llvm::StringRef Name) {
          Name.find_first_of(llvm::StringRef("/\0", 2)) == llvm::StringRef::npos;
 }
 
-std::string carve::whyStoreRefused(llvm::StringRef Root) {
+std::string carve::whyStoreRefused(llvm::StringRef Root, std::optional<uid_t> AlsoTrusted) {
   std::vector<std::string> Directories = {Root.str()};
   for (const Folder &F : Folders)
     Directories.push_back(under(Root, F.Name));
@@ -63,7 +64,7 @@ std::string carve::whyStoreRefused(llvm::StringRef Root) {
     struct stat Status;
     if (::stat(Directory.c_str(), &Status) != 0)
       continue;
-    if (std::string Why = whyNotOurs(Status, Directory); !Why.empty())
+    if (std::string Why = whyNotOurs(Status, Directory, AlsoTrusted); !Why.empty())
       return Why;
   }
   return "";
@@ -83,6 +84,10 @@ std::string carve::blobPath(llvm::StringRef Root, llvm::StringRef Digest) {
 
 std::string carve::lockPath(llvm::StringRef Root) { return under(Root, "lock"); }
 
+std::string carve::linkLockPath(llvm::StringRef Root) { return under(Root, "lock.held"); }
+
+std::string carve::publishLockPath(llvm::StringRef Root) { return under(Root, "publish.held"); }
+
 std::string carve::containerFolder(llvm::StringRef Root, llvm::StringRef Digest) {
   return under(entryFolder(Root, EntryKind::Container), Digest);
 }
@@ -93,7 +98,7 @@ void carve::unlinkContainer(llvm::StringRef Root, llvm::StringRef Digest, llvm::
   removeIfEmpty(Folder);
 }
 
-static bool isDigest(llvm::StringRef Name) {
+bool carve::isDigestName(llvm::StringRef Name) {
   return Name.size() == 32 && llvm::all_of(Name, llvm::isHexDigit);
 }
 
@@ -112,9 +117,13 @@ static bool classify(const Folder &F, llvm::StringRef Path, StoreEntry &Entry) {
   Entry.Name = F.Kind == EntryKind::Container ? Above.str() : Name.str();
   switch (F.Kind) {
   case EntryKind::Blob:
-    return isDigest(Name) && Above == Name.take_front(2);
+    return isDigestName(Name) && Above == Name.take_front(2);
   case EntryKind::Container:
-    return isDigest(Above);
+    // A file that was removed while somebody read it has another name on NFS until it is closed.
+    return isDigestName(Above) && !Name.starts_with(".nfs");
+  case EntryKind::Published:
+    return isDigestName(Name.split('-').first) && isDigestName(Name.split('-').second) &&
+           Above == Name.take_front(2);
   default:
     return true;
   }
@@ -145,8 +154,24 @@ static void collect(const Folder &F, const std::string &Directory, bool Nested,
   }
 }
 
+/// Adds what writers of a LinkLock that were killed have left in the store's root.
+static void collectLockFiles(llvm::StringRef Root, std::vector<StoreEntry> &Entries) {
+  std::error_code Failed;
+  for (fs::directory_iterator It(Root, Failed, /*follow_symlinks=*/false), End;
+       !Failed && It != End; It.increment(Failed)) {
+    llvm::StringRef Name = path::filename(It->path());
+    fs::file_status Status;
+    if ((Name.starts_with("lock.held.carve-") || Name.starts_with("publish.held.carve-")) &&
+        !fs::status(It->path(), Status, /*follow=*/false))
+      Entries.push_back({EntryKind::Temporary, It->path(), "", Status.getSize(),
+                         Status.getLastModificationTime(),
+                         Status.type() == fs::file_type::regular_file});
+  }
+}
+
 std::vector<StoreEntry> carve::storeEntries(llvm::StringRef Root) {
   std::vector<StoreEntry> Entries;
+  collectLockFiles(Root, Entries);
   for (const Folder &F : Folders)
     collect(F, under(Root, F.Name), F.Nested, Entries);
   return Entries;
@@ -167,7 +192,13 @@ std::vector<std::string> carve::entryNames(llvm::StringRef Root, EntryKind Kind)
 void carve::removeIfEmpty(llvm::StringRef Path) { (void)::rmdir(Path.str().c_str()); }
 
 void carve::removeEmptyFolders(llvm::StringRef Root) {
-  for (const Folder &F : Folders)
+  for (const Folder &F : Folders) {
+    std::error_code Failed;
+    if (F.Nested)
+      for (fs::directory_iterator It(under(Root, F.Name), Failed, /*follow_symlinks=*/false), End;
+           !Failed && It != End; It.increment(Failed))
+        removeIfEmpty(It->path());
     removeIfEmpty(under(Root, F.Name));
+  }
   removeIfEmpty(Root);
 }

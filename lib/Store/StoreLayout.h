@@ -7,7 +7,9 @@
 #include "llvm/Support/Chrono.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace carve {
@@ -23,6 +25,7 @@ enum class EntryKind {
   Attempt,
   Report,
   Search,
+  Published,
   Temporary
 };
 
@@ -44,10 +47,12 @@ struct StoreEntry {
 bool isEntryName(llvm::StringRef Name);
 
 /// Returns why the store at \p Root must not be used: the result of whyNotOurs() for it or for one
-/// of its folders. Returns an empty text if the store may be used or does not exist yet.
-std::string whyStoreRefused(llvm::StringRef Root);
+/// of its folders, where \p AlsoTrusted is trusted beside this user and root. Returns an empty text
+/// if the store may be used or does not exist yet.
+std::string whyStoreRefused(llvm::StringRef Root, std::optional<uid_t> AlsoTrusted = std::nullopt);
 
-/// Returns `<Root>/<folder of Kind>`. Containers and blobs have one more level below it.
+/// Returns `<Root>/<folder of Kind>`. Containers, blobs and published decisions have one more level
+/// below it.
 std::string entryFolder(llvm::StringRef Root, EntryKind Kind);
 
 /// Returns the path of an entry of a \p Kind without a further level.
@@ -58,6 +63,10 @@ std::string blobPath(llvm::StringRef Root, llvm::StringRef Digest);
 
 /// Returns `<Root>/lock`, the file that StoreLock locks.
 std::string lockPath(llvm::StringRef Root);
+/// Returns `<Root>/lock.held`, the lock of StoreLock where the file system's own locks do not do.
+std::string linkLockPath(llvm::StringRef Root);
+/// Returns `<Root>/publish.held`, the lock of the one process that publishes into this store.
+std::string publishLockPath(llvm::StringRef Root);
 
 /// Returns `<Root>/containers/<digest>`, a directory of empty files that are named after units or
 /// links.
@@ -65,6 +74,9 @@ std::string containerFolder(llvm::StringRef Root, llvm::StringRef Digest);
 
 /// Removes the entry that leads from a container to a unit or link, if it exists.
 void unlinkContainer(llvm::StringRef Root, llvm::StringRef Digest, llvm::StringRef Key);
+
+/// Returns true if \p Name is 32 hexadecimal digits.
+bool isDigestName(llvm::StringRef Name);
 
 /// Returns every entry and temporary of the store at \p Root: blobs before units, links and
 /// flavours, and these before containers. Files with other names are left out, so that a store that

@@ -8,6 +8,7 @@
 #include "Store/PassthroughLog.h"
 #include "Store/Profile.h"
 #include "Store/ProfileReader.h"
+#include "Store/PublishedDecisions.h"
 #include "Store/RecordBlobs.h"
 #include "Store/StoreLayout.h"
 #include "Store/StoreLock.h"
@@ -62,11 +63,15 @@ static bool isEmptyProfile(const StoreEntry &Entry) {
   return Entry.Bytes == printProfile({}).size();
 }
 
+/// Returns the path of the file whose age is the time since the last pruning.
+static std::string stampOfPruning(const UnitStore &Store) { return Store.root() + "/pruned"; }
+
 /// Returns the existing files of the store that are not entries.
 static std::vector<StoreEntry> otherFiles(const UnitStore &Store) {
   std::vector<std::string> Paths = passthroughFiles(Store.root());
-  Paths.insert(Paths.end(), {Store.root() + "/decisions.digest", Store.root() + "/pruned",
-                             lockPath(Store.root())});
+  Paths.insert(Paths.end(),
+               {Store.root() + "/decisions.digest", stampOfPruning(Store), lockPath(Store.root())});
+  llvm::append_range(Paths, publishedDigestFiles(Store));
   std::vector<StoreEntry> Files;
   for (std::string &Path : Paths) {
     fs::file_status There;
@@ -94,6 +99,7 @@ StoreStats carve::storeStats(const UnitStore &Store) {
     Stats.Blobs += Entry.Kind == EntryKind::Blob;
     Stats.Decisions += Entry.Kind == EntryKind::Decision && !isEmptyProfile(Entry);
     Stats.Reports += Entry.Kind == EntryKind::Report;
+    Stats.Published += Entry.Kind == EntryKind::Published;
     Stats.Bytes += Entry.Bytes;
   }
   Stats.Bytes += otherBytes(Store);
@@ -164,8 +170,8 @@ static llvm::Error checkContainer(const UnitStore &Store, const StoreEntry &Entr
 }
 
 /// Fails if the file of \p Entry cannot be opened as ours, whatever its content.
-static llvm::Error checkFile(const StoreEntry &Entry) {
-  auto File = RegularFile::open(Entry.Path, FileLimit::Blob, FileTrust::Ours);
+static llvm::Error checkFile(const UnitStore &Store, const StoreEntry &Entry) {
+  auto File = Store.open(Entry.Path, FileLimit::Blob);
   return File ? llvm::Error::success() : File.takeError();
 }
 
@@ -174,7 +180,7 @@ static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
   if (Entry.Kind == EntryKind::Temporary)
     return llvm::Error::success();
   // Container entries are empty, so nothing else opens them.
-  if (llvm::Error Wrong = checkFile(Entry))
+  if (llvm::Error Wrong = checkFile(Store, Entry))
     return Wrong;
   if (Entry.Kind == EntryKind::Blob)
     return Store.blob(Entry.Name).takeError();
@@ -185,12 +191,15 @@ static llvm::Error check(const UnitStore &Store, const StoreEntry &Entry) {
   llvm::Expected<std::string> Text = Store.readEntry(Entry.Path);
   if (!Text)
     return Text.takeError();
+  if (Entry.Kind == EntryKind::Published)
+    return checkPublished(Entry.Name, *Text);
   if (Entry.Kind == EntryKind::Decision)
     return parseProfile(*Text, Entry.Path).takeError();
   return parseJsonText(*Text).takeError();
 }
 
-std::vector<StoreFault> carve::verifyStore(const UnitStore &Store, bool Repair) {
+std::vector<StoreFault> carve::verifyStore(const UnitStore &Given, bool Repair) {
+  const UnitStore Store = Given.alone();
   std::vector<StoreFault> Faults;
   auto Add = [&](const StoreEntry &Entry, llvm::Error Wrong) {
     bool Newer = Wrong.isA<NewerFormat>();
@@ -208,12 +217,16 @@ std::vector<StoreFault> carve::verifyStore(const UnitStore &Store, bool Repair) 
       llvm::consumeError(std::move(Wrong));
     else
       continue;
-    StoreLock Alone(Store.root()); // Another process may have been in the middle of a change.
+    // Another process may have been in the middle of a change. A store that is only read is looked
+    // at again without its lock.
+    std::optional<StoreLock> Alone;
+    if (Store.writable())
+      Alone.emplace(Store.root());
     if (llvm::Error Wrong = check(Store, Entry))
       Add(Entry, std::move(Wrong));
   }
   for (const StoreEntry &File : otherFiles(Store))
-    if (llvm::Error Wrong = checkFile(File))
+    if (llvm::Error Wrong = checkFile(Store, File))
       Add(File, std::move(Wrong));
   return Faults;
 }
@@ -271,6 +284,7 @@ static llvm::Error evict(const UnitStore &Store, llvm::ArrayRef<StoreEntry> Vict
   for (const StoreEntry &Entry : storeEntries(Store.root())) {
     if (!isRecord(Entry))
       continue;
+    Alone.renew();
     llvm::Error Wrong = checkRecord(Store, Entry);
     bool Newer = Wrong.isA<NewerFormat>(), Goes = Wrong && !Newer;
     llvm::consumeError(std::move(Wrong));
@@ -286,16 +300,31 @@ static llvm::Error evict(const UnitStore &Store, llvm::ArrayRef<StoreEntry> Vict
   for (const StoreEntry &Entry : Victims) {
     if (isRecord(Entry) || !isUnused(Entry))
       continue;
+    Alone.renew();
     if (llvm::Error Failed = Entry.Kind == EntryKind::Blob ? evictBlob(Entry) : removeEntry(Entry))
       return Failed;
   }
   return llvm::Error::success();
 }
 
-llvm::Error carve::pruneStore(const UnitStore &Store, uint64_t MaxBytes) {
+/// Returns the time now by the clock that dates the store's files, which may be that of a server.
+/// It dates the stamp of the last pruning anew for that. If it cannot, it returns this machine's
+/// time.
+static llvm::sys::TimePoint<> timeOfStore(const UnitStore &Store) {
+  const std::string Stamp = stampOfPruning(Store);
+  fs::file_status Status;
+  if (llvm::Error Failed = Store.write(Stamp, ""))
+    llvm::consumeError(std::move(Failed));
+  else if (!fs::status(Stamp, Status))
+    return Status.getLastModificationTime();
+  return std::chrono::system_clock::now();
+}
+
+llvm::Error carve::pruneStore(const UnitStore &Given, uint64_t MaxBytes) {
+  const UnitStore Store = Given.alone();
   std::vector<StoreEntry> Evictable;
   uint64_t Bytes = otherBytes(Store);
-  const auto Now = std::chrono::system_clock::now();
+  const auto Now = timeOfStore(Store);
   for (StoreEntry &Entry : storeEntries(Store.root())) {
     if (Entry.Kind == EntryKind::Temporary && Now - Entry.Modified > TemporaryAge) {
       if (llvm::Error Failed = removeEntry(Entry))
@@ -317,11 +346,10 @@ llvm::Error carve::pruneStore(const UnitStore &Store, uint64_t MaxBytes) {
   return evict(Store, llvm::ArrayRef(Evictable).take_front(Victims));
 }
 
-// The age is renewed before the work, so that of many concurrent compiles nearly always only one
-// prunes.
+// pruneStore() renews the age before its work, so that of many concurrent compiles nearly always
+// only one prunes.
 void carve::pruneSometimes(const UnitStore &Store, uint64_t MaxBytes) {
-  llvm::SmallString<256> Stamp(Store.root());
-  path::append(Stamp, "pruned");
+  const std::string Stamp = stampOfPruning(Store);
   const auto Now = std::chrono::system_clock::now();
   fs::file_status Status;
   if (!fs::status(Stamp, Status)) {
@@ -330,14 +358,12 @@ void carve::pruneSometimes(const UnitStore &Store, uint64_t MaxBytes) {
     if (Age >= std::chrono::seconds(-60) && Age < PruneEvery)
       return;
   }
-  if (llvm::Error Failed = Store.write(Stamp, "")) {
-    llvm::consumeError(std::move(Failed));
-    return;
-  }
-  llvm::consumeError(pruneStore(Store, MaxBytes));
+  if (Store.writable())
+    llvm::consumeError(pruneStore(Store, MaxBytes));
 }
 
-llvm::Error carve::clearStore(const UnitStore &Store) {
+llvm::Error carve::clearStore(const UnitStore &Given) {
+  const UnitStore Store = Given.alone();
   StoreLock Alone(Store.root());
   for (const StoreEntry &Entry : storeEntries(Store.root()))
     if (llvm::Error Failed = removeEntry(Entry))

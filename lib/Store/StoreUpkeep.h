@@ -10,6 +10,7 @@ namespace carve {
 /// The content of the store in numbers.
 struct StoreStats {
   uint64_t Units = 0, Links = 0, Blobs = 0, Decisions = 0, Reports = 0;
+  uint64_t Published = 0; ///< Decisions that this store offers to others.
   uint64_t Bytes = 0;
   std::map<std::string, uint64_t> Passthroughs; ///< Number of commands handed to nvcc, by reason.
 };
@@ -19,6 +20,8 @@ struct StoreFault {
   std::string Path;
   std::string What;
 };
+
+/// These look at the store itself, without the site's above it.
 
 /// Returns the counts and the total size of the store.
 StoreStats storeStats(const UnitStore &Store);

@@ -14,7 +14,9 @@ namespace json = llvm::json;
 
 /// Returns true if this command has to touch a file for \p S; otherwise the build system remakes
 /// the output by itself.
-static bool needsTouch(const StaleOutput &S) { return S.Cue != RebuildCue::Depfile || S.ByProfile; }
+static bool needsTouch(const StaleOutput &S) {
+  return S.Cue != RebuildCue::Depfile || S.ByProfile || S.Unseen;
+}
 
 static void printStale(llvm::ArrayRef<StaleOutput> Stale, bool Json, llvm::StringRef Verb) {
   if (!Json) {
@@ -78,7 +80,7 @@ llvm::Error carve::runTouch(llvm::ArrayRef<std::string> Args, const CommandConte
   llvm::Expected<CurrentProfiles> Profiles = currentProfiles(O.Profile, Context.Env);
   if (!Profiles)
     return Profiles.takeError();
-  UnitStore Store(*Root);
+  UnitStore Store = storeAt(*Root, Context.Env);
   std::vector<StaleOutput> Stale = staleOutputs(Store, O.Folders, &*Profiles);
   if (!O.All)
     llvm::erase_if(Stale, [](const StaleOutput &S) { return !needsTouch(S); });

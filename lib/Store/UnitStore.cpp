@@ -30,25 +30,55 @@ using namespace carve;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
+UnitStore UnitStore::siteAt(std::string Root) {
+  UnitStore Site(std::move(Root));
+  Site.ReadOnly = true;
+  return Site;
+}
+
+UnitStore UnitStore::alone() const {
+  UnitStore Own = *this;
+  Own.Above.reset();
+  return Own;
+}
+
+void UnitStore::warnOnce(llvm::StringRef Why) const {
+  std::call_once(Trust->Warned, [&] {
+    logLine("warning: " + Root + ": the site's store is not used for this: " + Why.str());
+  });
+}
+
+const UnitStore *UnitStore::site() const {
+  if (!Above)
+    return nullptr;
+  // Without execution permission nothing in the folder can be looked up. A folder that does not
+  // exist is told, too: the name may be misspelt, or its file system is not mounted here.
+  if (::access(Above->Root.c_str(), X_OK) != 0)
+    Above->warnOnce(std::generic_category().message(errno));
+  else if (!Above->refusal().empty())
+    Above->warnOnce(Above->refusal());
+  else
+    return Above.get();
+  return nullptr;
+}
+
 bool UnitStore::writable() const {
-  return !createOwnDirectories(Root) && refusal().empty() &&
+  return !ReadOnly && !createOwnDirectories(Root) && refusal().empty() &&
          ::access(Root.c_str(), W_OK | X_OK) == 0;
 }
 
 const std::string &UnitStore::refusal() const {
-  std::call_once(Trust->Looked, [&] { Trust->Refusal = whyStoreRefused(Root); });
+  std::call_once(Trust->Looked, [&] {
+    struct stat Status;
+    if (ReadOnly && ::stat(Root.c_str(), &Status) == 0)
+      Trust->Owner = Status.st_uid;
+    Trust->Refusal = whyStoreRefused(Root, Trust->Owner);
+  });
   return Trust->Refusal;
 }
 
 static llvm::Error notUsed(const std::string &Why) {
   return malformed("the store is not used: " + Why);
-}
-
-llvm::Expected<std::string> UnitStore::readEntry(llvm::StringRef Path, uint64_t MostBytes) const {
-  if (!refusal().empty())
-    return notUsed(refusal());
-  llvm::Expected<RegularFile> File = RegularFile::open(Path, MostBytes, FileTrust::Ours);
-  return File ? File->read() : File.takeError();
 }
 
 static std::error_code codeOf(const llvm::Error &Failed) {
@@ -65,6 +95,34 @@ static bool isMissing(std::error_code Code) {
 
 static bool isMissing(const llvm::Error &Failed) { return isMissing(codeOf(Failed)); }
 
+/// Returns true if the file that was open or looked up is gone, because another machine has
+/// replaced it on a network file system. Its name leads to the new one.
+static bool isStaleHandle(const llvm::Error &Failed) {
+  return codeOf(Failed) == std::error_code(ESTALE, std::generic_category());
+}
+
+/// How often a file is opened anew after a stale handle.
+static constexpr int StaleAttempts = 10;
+
+llvm::Expected<RegularFile> UnitStore::open(llvm::StringRef Path, uint64_t MostBytes) const {
+  if (!refusal().empty())
+    return notUsed(refusal());
+  return RegularFile::open(Path, MostBytes, FileTrust::Ours, Trust->Owner);
+}
+
+llvm::Expected<std::string> UnitStore::readEntry(llvm::StringRef Path, uint64_t MostBytes) const {
+  for (int Attempt = 0;; ++Attempt) {
+    llvm::Expected<RegularFile> File = open(Path, MostBytes);
+    llvm::Expected<std::string> Text = File ? File->read() : File.takeError();
+    if (Text)
+      return Text;
+    llvm::Error Failed = Text.takeError();
+    if (Attempt == StaleAttempts || !isStaleHandle(Failed))
+      return Failed;
+    llvm::consumeError(std::move(Failed));
+  }
+}
+
 llvm::Expected<std::optional<std::string>> UnitStore::readIfThere(llvm::StringRef Path) const {
   llvm::Expected<std::string> Text = readEntry(Path);
   if (Text)
@@ -76,10 +134,24 @@ llvm::Expected<std::optional<std::string>> UnitStore::readIfThere(llvm::StringRe
   return std::nullopt;
 }
 
+/// Returns what the site has. What cannot be read there counts as missing, which is logged once.
+template <typename T>
+std::optional<T> UnitStore::fromSite(llvm::Expected<std::optional<T>> Found) const {
+  if (Found)
+    return std::move(*Found);
+  warnOnce(llvm::toString(Found.takeError()));
+  return std::nullopt;
+}
+
 /// Renews the age of \p Path. If the system refuses that, the entry is only evicted earlier than
 /// necessary. Returns false if the entry has gone already.
-static bool renewAge(const std::string &Path) {
+static bool renewTime(const std::string &Path) {
   return ::utimensat(AT_FDCWD, Path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+void UnitStore::renewAge(const std::string &Path) const {
+  if (!ReadOnly)
+    (void)renewTime(Path);
 }
 
 // A directory is created only after it was found missing. It nearly always exists, and another
@@ -90,10 +162,13 @@ llvm::Error UnitStore::write(llvm::StringRef Path, llvm::StringRef Bytes) const 
     return malformed("no directory for the store");
   if (!refusal().empty())
     return notUsed(refusal());
+  if (ReadOnly)
+    return malformed("the store " + Root + " is the site's and only read");
   for (int Attempt = 0;; ++Attempt) {
     llvm::Error Failed = writeOwnFile(Path, Bytes);
     bool IsDirectory = codeOf(Failed) == std::errc::is_a_directory;
-    if (!Failed || Attempt == 10 || (!IsDirectory && !isMissing(Failed)))
+    if (!Failed || Attempt == StaleAttempts ||
+        (!IsDirectory && !isMissing(Failed) && !isStaleHandle(Failed)))
       return Failed;
     llvm::consumeError(std::move(Failed));
     if (IsDirectory)
@@ -112,8 +187,8 @@ llvm::Expected<std::string> UnitStore::putBlob(llvm::StringRef Bytes) {
   std::string Digest = digestOf(Bytes), Path = blobPath(Root, Digest);
   // Unpacking costs a third of packing, so the blob is checked. The next compile then replaces a
   // damaged blob.
-  llvm::Expected<std::string> There = blob(Digest);
-  if (There && renewAge(Path))
+  llvm::Expected<std::string> There = alone().blob(Digest);
+  if (There && renewTime(Path))
     return Digest;
   if (!There)
     llvm::consumeError(There.takeError());
@@ -127,12 +202,39 @@ llvm::Expected<std::string> UnitStore::blob(llvm::StringRef Digest) const {
     return badName("digest", Digest);
   std::string Path = blobPath(Root, Digest);
   llvm::Expected<std::string> Packed = readEntry(Path, FileLimit::Blob);
-  if (!Packed)
-    return Packed.takeError();
-  llvm::Expected<std::string> Bytes = unpackBlob(*Packed, Digest);
-  if (!Bytes)
-    return malformed(Path + ": " + llvm::toString(Bytes.takeError()));
-  return Bytes;
+  llvm::Expected<std::string> Bytes = Packed ? unpackBlob(*Packed, Digest) : Packed.takeError();
+  if (Bytes)
+    return Bytes;
+  llvm::Error Failed = Bytes.takeError();
+  if (const UnitStore *Site = site()) {
+    llvm::Expected<std::string> There = Site->blob(Digest);
+    if (There) {
+      llvm::consumeError(std::move(Failed));
+      return There;
+    }
+    llvm::Error Missed = There.takeError();
+    if (isMissing(Missed))
+      llvm::consumeError(std::move(Missed));
+    else
+      Site->warnOnce(llvm::toString(std::move(Missed)));
+  }
+  if (Packed)
+    return malformed(Path + ": " + llvm::toString(std::move(Failed)));
+  return Failed;
+}
+
+// The check for the blobs in putRecord() comes after this, under the lock.
+llvm::Error UnitStore::copyFromSite(llvm::ArrayRef<std::string> Digests) {
+  const UnitStore *Site = site();
+  for (llvm::StringRef Digest : Digests) {
+    if (!Site || Digest.empty() || !isEntryName(Digest) || fs::exists(blobPath(Root, Digest)))
+      continue;
+    llvm::Expected<std::string> Bytes = Site->blob(Digest);
+    llvm::Expected<std::string> Copied = Bytes ? putBlob(*Bytes) : Bytes.takeError();
+    if (!Copied)
+      return Copied.takeError();
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error UnitStore::linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const {
@@ -141,7 +243,7 @@ llvm::Error UnitStore::linkContainer(llvm::StringRef Digest, llvm::StringRef Key
   llvm::SmallString<256> Path(containerFolder(Root, Digest));
   path::append(Path, Key);
   if (fs::exists(Path)) {
-    (void)renewAge(Path.str().str());
+    renewAge(Path.str().str());
     return llvm::Error::success();
   }
   return write(Path, "");
@@ -226,8 +328,9 @@ template <typename T> std::vector<T> allRecords(const UnitStore &Store) {
 
 } // namespace
 
-// The record is written before the entries that lead to it. So an entry without a record is always
-// stale, and never one whose record is about to be written.
+// The record is written before the entries that lead to it, and after those that lead to the old
+// one are removed. So an entry without a record is always stale, and never one whose record is
+// about to be written, and a writer that is killed leaves no entry that leads to something else.
 template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   if (!isEntryName(New.Key))
     return badName((Kept<T>::Name + " key").str(), New.Key);
@@ -237,6 +340,8 @@ template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   (void)writable();
   if (!refusal().empty())
     return notUsed(refusal()); // The lock is not waited for either.
+  if (llvm::Error Failed = copyFromSite(blobsOf(New)))
+    return Failed;
   StoreLock Alone(Root);
   if (llvm::Error Evicted = checkBlobs(Root, blobsOf(New)))
     return Evicted;
@@ -252,25 +357,29 @@ template <typename T> llvm::Error UnitStore::putRecord(const T &New) {
   // be passed on.
   if (auto Readable = Kept<T>::parse(Json, Path); !Readable)
     return Readable.takeError();
+  for (const std::string &Digest : Stale)
+    if (isEntryName(Digest) && !llvm::is_contained(New.Containers, Digest))
+      unlinkContainer(Root, Digest, New.Key);
   if (llvm::Error Failed = write(Path, Json))
     return Failed;
   for (const std::string &Digest : New.Containers)
     if (llvm::Error Failed = linkContainer(Digest, New.Key))
       return Failed;
-  for (const std::string &Digest : Stale)
-    if (isEntryName(Digest) && !llvm::is_contained(New.Containers, Digest))
-      unlinkContainer(Root, Digest, New.Key);
   return llvm::Error::success();
 }
 
 llvm::Error UnitStore::putUnit(const Unit &U) { return putRecord(U); }
 
 llvm::Expected<std::optional<Unit>> UnitStore::unit(llvm::StringRef Key) const {
-  return readRecord<Unit>(*this, Key);
+  auto Own = readRecord<Unit>(*this, Key);
+  const UnitStore *Site = !Own || *Own ? nullptr : site();
+  return Site ? Site->fromSite(readRecord<Unit>(*Site, Key)) : std::move(Own);
 }
 
 std::vector<Unit> UnitStore::unitsOfContainer(llvm::StringRef Digest) const {
-  return recordsOfContainer<Unit>(*this, Digest);
+  std::vector<Unit> Own = recordsOfContainer<Unit>(*this, Digest);
+  const UnitStore *Site = Own.empty() ? site() : nullptr;
+  return Site ? recordsOfContainer<Unit>(*Site, Digest) : Own;
 }
 
 std::vector<Unit> UnitStore::units() const { return allRecords<Unit>(*this); }
@@ -278,11 +387,15 @@ std::vector<Unit> UnitStore::units() const { return allRecords<Unit>(*this); }
 llvm::Error UnitStore::putLink(const DeviceLink &L) { return putRecord(L); }
 
 llvm::Expected<std::optional<DeviceLink>> UnitStore::link(llvm::StringRef Key) const {
-  return readRecord<DeviceLink>(*this, Key);
+  auto Own = readRecord<DeviceLink>(*this, Key);
+  const UnitStore *Site = !Own || *Own ? nullptr : site();
+  return Site ? Site->fromSite(readRecord<DeviceLink>(*Site, Key)) : std::move(Own);
 }
 
 std::vector<DeviceLink> UnitStore::linksOfContainer(llvm::StringRef Digest) const {
-  return recordsOfContainer<DeviceLink>(*this, Digest);
+  std::vector<DeviceLink> Own = recordsOfContainer<DeviceLink>(*this, Digest);
+  const UnitStore *Site = Own.empty() ? site() : nullptr;
+  return Site ? recordsOfContainer<DeviceLink>(*Site, Digest) : Own;
 }
 
 std::vector<DeviceLink> UnitStore::links() const { return allRecords<DeviceLink>(*this); }
@@ -301,15 +414,17 @@ llvm::Expected<std::optional<std::string>> UnitStore::flavour(llvm::StringRef Ke
   llvm::Expected<std::optional<std::string>> Json = readIfThere(Path);
   if (!Json)
     return Json.takeError();
-  if (!*Json)
-    return std::nullopt;
+  if (!*Json) {
+    const UnitStore *Site = site();
+    return Site ? Site->fromSite(Site->flavour(Key)) : std::nullopt;
+  }
   llvm::Expected<std::string> Digest = parseFlavour(**Json, Path);
   if (!Digest)
     return Digest.takeError();
   llvm::Expected<std::string> Ptx = blob(*Digest);
   if (Ptx) {
-    (void)renewAge(Path);
-    (void)renewAge(blobPath(Root, *Digest));
+    renewAge(Path);
+    renewAge(blobPath(Root, *Digest));
     return std::optional(std::move(*Ptx));
   }
   llvm::Error Failed = Ptx.takeError();

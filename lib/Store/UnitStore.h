@@ -16,11 +16,18 @@
 ///   searches/<key>.json       one per search of a program's space, with all that it measured
 ///   decisions.digest          digest of all decisions, for compiler caches
 ///   passthroughs.log          reasons of commands handed to nvcc, counted
+///   published/<xx>/...        a site's decisions by kernel (PublishedDecisions.h)
 ///   lock                      empty; StoreLock locks it
+///   lock.held                 the same where the file system's locks do not do
+///   publish.held              the process that publishes into this store
 ///   pruned                    its age is the time since the last pruneSometimes() (StoreUpkeep.h)
 ///
 /// The store reads no file that another user may have written, and no other user can write the
 /// files that it creates.
+///
+/// A store may have the store of a site above it (`$CARVE_STORE_SITE`). What is not found here is
+/// looked for there. The site's store is only read: nothing in it is written, locked, renewed or
+/// removed. Whoever owns its folder is trusted for what is in it.
 #pragma once
 
 #include "Store/DeviceLink.h"
@@ -45,22 +52,38 @@ namespace carve {
 class UnitStore {
 public:
   /// The store at \p Root. The directory is created on the first write.
-  explicit UnitStore(std::string Root) : Root(std::move(Root)) {}
+  /// A \p SiteRoot that is not empty names the site's store above it.
+  explicit UnitStore(std::string Root, llvm::StringRef SiteRoot = "") : Root(std::move(Root)) {
+    if (!SiteRoot.empty())
+      Above = std::make_shared<const UnitStore>(siteAt(SiteRoot.str()));
+  }
+  /// Returns the store of a site, which is only read.
+  static UnitStore siteAt(std::string Root);
   const std::string &root() const { return Root; }
+  /// Returns the site's store above this one; null if there is none, or if it is not used, which is
+  /// logged once.
+  const UnitStore *site() const;
+  /// Returns the root of the site's store, whether it is used or not; empty if there is none.
+  llvm::StringRef siteRoot() const { return Above ? llvm::StringRef(Above->Root) : ""; }
+  /// Returns this store without the site's above it.
+  UnitStore alone() const;
   /// Returns true if the store is used and can be written. Creates its directory if that is
   /// missing.
   bool writable() const;
   /// Returns why the store is not used: another user can write to it or to a folder in it. Returns
   /// an empty text if it is used.
   const std::string &refusal() const;
-  /// Returns the content of a file of the store. Fails if the store is refused, and as
-  /// RegularFile::open() does.
+  /// Opens a file of the store. Fails if the store is refused, and as RegularFile::open() does.
+  llvm::Expected<RegularFile> open(llvm::StringRef Path,
+                                   uint64_t MostBytes = FileLimit::Record) const;
+  /// Returns the content of a file of the store. Fails as open() does.
   llvm::Expected<std::string> readEntry(llvm::StringRef Path,
                                         uint64_t MostBytes = FileLimit::Record) const;
-  /// Does the same, but returns nothing if the file does not exist.
+  /// Does the same, but returns nothing if the file does not exist. It does not ask the site.
   llvm::Expected<std::optional<std::string>> readIfThere(llvm::StringRef Path) const;
   /// Writes a file of the store by a temporary that is renamed, and creates its folders. A
-  /// directory in its place is removed. Fails if the store is refused or cannot be written.
+  /// directory in its place is removed. Fails if the store is refused, is a site's, or cannot be
+  /// written.
   llvm::Error write(llvm::StringRef Path, llvm::StringRef Bytes) const;
 
   /// Stores \p Bytes and returns their digest. If the blob exists already, only its age is renewed.
@@ -69,7 +92,8 @@ public:
   /// it never returns other bytes.
   llvm::Expected<std::string> blob(llvm::StringRef Digest) const;
 
-  /// Stores \p U and the containers that lead to it. Fails if one of its blobs has been evicted.
+  /// Stores \p U and the containers that lead to it. Copies blobs that only the site has, so that
+  /// this store stays whole without the site. Fails if one of its blobs has been evicted.
   llvm::Error putUnit(const Unit &U);
   /// Returns the unit with this key; nothing if there is none. Fails if its record cannot be read.
   llvm::Expected<std::optional<Unit>> unit(llvm::StringRef Key) const;
@@ -116,12 +140,19 @@ public:
 
 private:
   struct TrustState {
-    std::once_flag Looked;
+    std::once_flag Looked, Warned;
     std::string Refusal;
+    std::optional<uid_t> Owner; ///< Of a site's folder.
   };
   template <typename T> llvm::Error putRecord(const T &New);
   llvm::Error linkContainer(llvm::StringRef Digest, llvm::StringRef Key) const;
+  llvm::Error copyFromSite(llvm::ArrayRef<std::string> Digests);
+  void warnOnce(llvm::StringRef Why) const;
+  template <typename T> std::optional<T> fromSite(llvm::Expected<std::optional<T>> Found) const;
+  void renewAge(const std::string &Path) const;
   std::string Root;
+  bool ReadOnly = false; ///< The store of a site.
+  std::shared_ptr<const UnitStore> Above;
   std::shared_ptr<TrustState> Trust = std::make_shared<TrustState>(); ///< Shared by all copies.
 };
 

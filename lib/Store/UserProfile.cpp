@@ -1,9 +1,12 @@
 #include "Store/UserProfile.h"
 
+#include "Nvcc/EmbeddedPtx.h"
+#include "Nvcc/StepOptions.h"
 #include "Ptx/ProfileName.h"
 #include "Ptx/PtxModule.h"
 #include "Store/DecisionFiles.h"
 #include "Store/ProfileReader.h"
+#include "Store/PublishedDecisions.h"
 #include "Support/Digest.h"
 #include "Support/Error.h"
 #include "Support/Files.h"
@@ -11,6 +14,7 @@
 
 #include "llvm/Support/FileSystem.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace carve;
@@ -83,6 +87,78 @@ Profile carve::storedDecisions(const Unit &U, const UnitStore &Store) {
   return P;
 }
 
+llvm::Expected<std::vector<std::string>>
+carve::kernelDigests(const Unit &U, const UnitStore &Store,
+                     llvm::ArrayRef<std::string> AddedArchs) {
+  std::vector<std::string> Digests;
+  auto Add = [&](const std::string &PtxDigest, llvm::StringRef Arch,
+                 const std::vector<std::string> &Options, ImageOrigin Origin) -> llvm::Error {
+    llvm::Expected<std::string> Text = Store.blob(PtxDigest);
+    llvm::Expected<PtxModule> Ptx = Text ? PtxModule::parse(std::move(*Text)) : Text.takeError();
+    if (!Ptx)
+      return Ptx.takeError();
+    for (const PtxEntry &Entry : Ptx->entries()) {
+      llvm::Expected<std::string> Kernel = Ptx->kernelDigest(Entry.Name);
+      if (!Kernel)
+        return Kernel.takeError();
+      Digests.push_back(decisionDigest(*Kernel, Arch, U.NvccVersion, Options, Origin));
+    }
+    return llvm::Error::success();
+  };
+  for (const UnitImage &I : U.Images)
+    if (llvm::Error E = Add(I.PtxDigest, I.Arch, I.PtxasOptions, ImageOrigin::Compiled))
+      return E;
+  for (const EmbeddedPtx &P : U.Ptx) {
+    if (llvm::Error E = Add(P.PtxDigest, "ptx", P.PtxasOptions, ImageOrigin::Compiled))
+      return E;
+    for (const std::string &Arch : AddedArchs)
+      if (llvm::Error E =
+              Add(P.PtxDigest, Arch, withArchitecture(P.PtxasOptions, Arch), ImageOrigin::FromPtx))
+        return E;
+  }
+  llvm::sort(Digests);
+  return Digests;
+}
+
+Profile carve::siteDecisions(const Unit &U, const UnitStore &Store) {
+  Profile Holding;
+  Holding.Name = "site";
+  const UnitStore *Site = Store.site();
+  if (!Site)
+    return Holding;
+  std::vector<Decision> Named = publishedDecisions(*Site, kernelsOf(U, Store));
+  if (Named.empty())
+    return Holding;
+  // Other code of the same name, of this project or another, has its decisions in the same place.
+  std::set<std::string> Archs;
+  for (const Decision &D : Named)
+    if (isGpuArchitecture(D.Arch))
+      Archs.insert(D.Arch);
+  llvm::Expected<std::vector<std::string>> Digests =
+      kernelDigests(U, Store, std::vector<std::string>(Archs.begin(), Archs.end()));
+  if (!Digests) {
+    logLine(llvm::toString(Digests.takeError()));
+    return Holding;
+  }
+  // The latest comes last, and replaces what was put before.
+  for (Decision &D : Named)
+    if (D.Digest && std::binary_search(Digests->begin(), Digests->end(), *D.Digest))
+      Holding.put(std::move(D));
+  return Holding;
+}
+
+Profile carve::withSiteDecisions(Profile Own, const Unit &U, const UnitStore &Store) {
+  // A cap for the whole file was chosen for all of its kernels together.
+  if (Own.FileCap)
+    return Own;
+  for (Decision &D : siteDecisions(U, Store).Kernels)
+    if (llvm::none_of(Own.Kernels, [&](const Decision &Known) {
+          return Known.Digest == D.Digest && Known.Arch == D.Arch;
+        }))
+      Own.Kernels.push_back(std::move(D));
+  return Own;
+}
+
 llvm::Expected<std::vector<Profile>> carve::profilesOf(const Unit &U, const UnitStore &Store) {
   llvm::Expected<UserProfile> User = UserProfile::read(U.ProfilePath, U.ProfileByOption, "");
   if (!User)
@@ -90,7 +166,7 @@ llvm::Expected<std::vector<Profile>> carve::profilesOf(const Unit &U, const Unit
   std::vector<Profile> Profiles;
   if (User->Read)
     Profiles.push_back(std::move(*User->Read));
-  Profiles.push_back(storedDecisions(U, Store));
+  Profiles.push_back(withSiteDecisions(storedDecisions(U, Store), U, Store));
   return Profiles;
 }
 

@@ -39,12 +39,27 @@ struct UserProfile {
 /// Returns the kernels of \p U under both names, each once.
 std::vector<KernelIdentity> kernelsOf(const Unit &U, const UnitStore &Store);
 
+/// Returns decisionDigest() for every entry of the PTX of \p U, sorted: this is what a tuning of
+/// the unit has examined. A changed or new kernel changes the list; an edit elsewhere does not.
+/// With \p AddedArchs the list also holds the digests that the entries would have in images added
+/// for these architectures (ImageOrigin::FromPtx).
+llvm::Expected<std::vector<std::string>> kernelDigests(const Unit &U, const UnitStore &Store,
+                                                       llvm::ArrayRef<std::string> AddedArchs = {});
+
 /// Returns the decisions of the store on \p U, as a profile with the name `store`. It is empty if
 /// there are none or they cannot be read, which is logged.
 Profile storedDecisions(const Unit &U, const UnitStore &Store);
 
+/// Returns the decisions of the site's store that hold for the kernels of \p U as they are now, as
+/// a profile with the name `site`. If several hold for one kernel, it has the one with the latest
+/// evidence. It is empty if there is no such store.
+Profile siteDecisions(const Unit &U, const UnitStore &Store);
+
+/// Returns \p Own with those of siteDecisions() about which \p Own decides nothing.
+Profile withSiteDecisions(Profile Own, const Unit &U, const UnitStore &Store);
+
 /// Returns the profiles that a build of \p U asks, in their order: the one that its last compile
-/// named, if that exists, and storedDecisions(). Fails as UserProfile::read() does.
+/// named, if that exists, and the store's with those of its site. Fails as UserProfile::read() does.
 llvm::Expected<std::vector<Profile>> profilesOf(const Unit &U, const UnitStore &Store);
 
 /// Returns a digest of what \p P says about \p U; empty if it says nothing.

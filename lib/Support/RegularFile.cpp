@@ -27,9 +27,13 @@ static llvm::StringRef kindOf(mode_t Mode) {
   return "a device";
 }
 
-std::string carve::whyNotOurs(const struct stat &Status, llvm::StringRef Path) {
+std::string carve::whyNotOurs(const struct stat &Status, llvm::StringRef Path,
+                              std::optional<uid_t> AlsoTrusted) {
   uid_t Own = ::geteuid();
-  if (Status.st_uid != Own && Status.st_uid != 0)
+  if (AlsoTrusted && Status.st_uid != Own && Status.st_uid != 0 && Status.st_uid != *AlsoTrusted)
+    return llvm::formatv("{0} is owned by user {1}, expected {2}, to whom the folder belongs", Path,
+                         Status.st_uid, *AlsoTrusted);
+  if (!AlsoTrusted && Status.st_uid != Own && Status.st_uid != 0)
     return llvm::formatv("{0} is owned by user {1}, expected {2}{3}; another user could have "
                          "written it: remove it, or run `chown {2} {0}` if you trust it",
                          Path, Status.st_uid, Own, Own == 0 ? "" : " or 0");
@@ -43,11 +47,11 @@ std::string carve::whyNotOurs(const struct stat &Status, llvm::StringRef Path) {
 
 /// Fails if a file with this \p Status must not be opened and read.
 static llvm::Error check(const struct stat &Status, llvm::StringRef Path, uint64_t MostBytes,
-                         FileTrust Trust) {
+                         FileTrust Trust, std::optional<uid_t> AlsoTrusted) {
   if (!S_ISREG(Status.st_mode))
     return malformed(Path + ": is " + kindOf(Status.st_mode) + ", expected a regular file");
   if (Trust == FileTrust::Ours)
-    if (std::string Why = whyNotOurs(Status, Path); !Why.empty())
+    if (std::string Why = whyNotOurs(Status, Path, AlsoTrusted); !Why.empty())
       return malformed(Why);
   if (uint64_t(Status.st_size) > MostBytes)
     return malformed(Path + ": has " + llvm::Twine(uint64_t(Status.st_size)) +
@@ -56,7 +60,7 @@ static llvm::Error check(const struct stat &Status, llvm::StringRef Path, uint64
 }
 
 llvm::Expected<RegularFile> RegularFile::open(llvm::StringRef Path, uint64_t MostBytes,
-                                              FileTrust Trust) {
+                                              FileTrust Trust, std::optional<uid_t> AlsoTrusted) {
   std::string Name = Path.str();
   if (Path.contains('\0'))
     return malformed(llvm::StringRef(Name.c_str()) + ": expected a path without a null character");
@@ -64,7 +68,7 @@ llvm::Expected<RegularFile> RegularFile::open(llvm::StringRef Path, uint64_t Mos
   struct stat Status;
   if ((Follow ? ::stat(Name.c_str(), &Status) : ::lstat(Name.c_str(), &Status)) != 0)
     return fileError(Path, errno);
-  if (llvm::Error E = check(Status, Path, MostBytes, Trust))
+  if (llvm::Error E = check(Status, Path, MostBytes, Trust, AlsoTrusted))
     return E;
   // Another file may have taken its place since the check, so the open must not block, and the
   // check is repeated.
@@ -75,7 +79,7 @@ llvm::Expected<RegularFile> RegularFile::open(llvm::StringRef Path, uint64_t Mos
   RegularFile File(std::move(Name), Fd, 0, MostBytes);
   if (::fstat(Fd, &Status) != 0)
     return fileError(Path, errno);
-  if (llvm::Error E = check(Status, Path, MostBytes, Trust))
+  if (llvm::Error E = check(Status, Path, MostBytes, Trust, AlsoTrusted))
     return E;
   File.Bytes = Status.st_size;
   return File;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 
@@ -31,8 +32,10 @@ enum class FileTrust {
 };
 
 /// Returns why a file or directory with this \p Status may be another user's work, with the remedy
-/// for \p Path. Returns an empty text if only this user and root can write it.
-std::string whyNotOurs(const struct stat &Status, llvm::StringRef Path);
+/// for \p Path. Returns an empty text if only this user, root and the user \p AlsoTrusted can write
+/// it.
+std::string whyNotOurs(const struct stat &Status, llvm::StringRef Path,
+                       std::optional<uid_t> AlsoTrusted = std::nullopt);
 
 /// A regular file that is open for reading.
 class RegularFile {
@@ -40,9 +43,11 @@ public:
   /// Opens \p Path. Fails with the path and the reason: the system's error, another kind of file,
   /// more than \p MostBytes bytes, or the result of whyNotOurs(). It never blocks, as opening a
   /// pipe would. It opens nothing but a regular file, because opening and closing a pipe would end
-  /// the process that writes into it.
+  /// the process that writes into it. FileTrust::Ours accepts files of the user \p AlsoTrusted,
+  /// too.
   static llvm::Expected<RegularFile> open(llvm::StringRef Path, uint64_t MostBytes,
-                                          FileTrust Trust = FileTrust::Anybody);
+                                          FileTrust Trust = FileTrust::Anybody,
+                                          std::optional<uid_t> AlsoTrusted = std::nullopt);
   RegularFile(RegularFile &&Other) noexcept;
   RegularFile &operator=(RegularFile &&) = delete;
   ~RegularFile();

@@ -20,10 +20,13 @@ namespace path = llvm::sys::path;
 /// This many processes can write one file at once before names become random.
 static constexpr int Slots = 8;
 
-/// Returns the name of a temporary. StoreLayout recognises it by `.carve-`.
+/// Returns the name of a temporary. StoreLayout recognises it by `.carve-`. Each host has names of
+/// its own, because on some network file systems a lock on the file holds on one host only.
 static std::string slotName(llvm::StringRef Target, int Slot) {
   llvm::SmallString<256> Name(path::parent_path(Target));
-  std::string Digest = digestOf(path::filename(Target)).substr(0, 16);
+  char Host[256] = "";
+  (void)::gethostname(Host, sizeof Host - 1);
+  std::string Digest = digestOfFields({path::filename(Target), Host}).substr(0, 16);
   path::append(Name, ".carve-" + Digest + "-" + llvm::Twine(Slot));
   if (Slot < Slots)
     return Name.str().str();

@@ -14,9 +14,9 @@
 
 namespace carve {
 
-/// A locked temporary in the directory of another file. Its name is derived from that file's name,
-/// so that the next writer of the same file reuses what a killed writer left. The name has a fixed
-/// length.
+/// A locked temporary in the directory of another file. Its name is derived from that file's name
+/// and the host's, so that the next writer of the same file reuses what a killed writer left. The
+/// name has a fixed length.
 class BesideFile {
 public:
   /// Creates the temporary with \p Mode less the umask. The default mode is that of a compiler.

@@ -8,6 +8,7 @@
 #include "Support/Error.h"
 #include "Tune/CapturedWorkload.h"
 #include "Tune/PlacedRequest.h"
+#include "Tune/RankedWork.h"
 #include "Tune/TunePipeline.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -68,18 +69,12 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
   return llvm::Error::success();
 }
 
-llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  TuneWords W;
-  if (llvm::Error E = readTuneOptions(Args, Context.Env, W))
-    return E;
+/// Tunes, and prints the report.
+static llvm::Error tuneHere(TuneWords &W, UnitStore &Store, const CommandContext &Context) {
   TuneRequest &R = W.Request;
-  llvm::Expected<std::string> Root = storeFolder(Context.Env);
-  if (!Root)
-    return Root.takeError();
   if (R.SamplesPath.empty())
     if (llvm::Error E = needGpu(Context.Env, "tuning times kernels on one"))
       return E;
-  UnitStore Store(*Root);
   if (!W.Captures.empty())
     if (llvm::Error E = launchCaptures(W.Captures, Context.Install.Launch, Store, R.Workload.Argv))
       return E;
@@ -104,4 +99,16 @@ llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContex
   if (!Result->Report.Note.empty())
     return unsupported("not tuned", Result->Report.Note);
   return llvm::Error::success();
+}
+
+llvm::Error carve::runTune(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  TuneWords W;
+  if (llvm::Error E = readTuneOptions(Args, Context.Env, W))
+    return E;
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
+  if (!Root)
+    return Root.takeError();
+  UnitStore Store = storeAt(*Root, Context.Env);
+  return onceForAllRanks(launchedRank(Context.Env), Args, Store,
+                         [&] { return tuneHere(W, Store, Context); });
 }

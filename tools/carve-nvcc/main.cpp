@@ -79,7 +79,7 @@ llvm::Expected<int> runCompile(CommandLine Line, DriverOptions Options, CommandS
 /// Returns the store that all commands share, or nothing if there can be none.
 std::optional<UnitStore> sharedStore() {
   if (std::optional<std::string> Root = storeRoot(environment))
-    return UnitStore(*Root);
+    return storeAt(*Root, environment);
   return std::nullopt;
 }
 

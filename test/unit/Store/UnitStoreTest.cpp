@@ -2,6 +2,7 @@
 #include "Store/DecisionFiles.h"
 #include "Store/StoreUpkeep.h"
 
+#include "Store/StoreLayout.h"
 #include "Store/UnitJson.h"
 #include "StoreTesting.h"
 #include "Support/Digest.h"
@@ -414,4 +415,88 @@ TEST_F(UnitStoreTest, logIsPipeOrLink_counted_isLeftAlone) {
   ASSERT_EQ(symlink("victim", Log.c_str()), 0);
   Store.countPassthrough("reason");
   EXPECT_EQ(valueOf(readFile(Root + "/victim")), "old");
+}
+
+TEST_F(UnitStoreTest, siteAbove_whatIsMissingHere_isReadThere) {
+  const std::string There = Dir->path() + "/site";
+  UnitStore Site(There);
+  Unit U = putSample(Site);
+  ASSERT_EQ(messageOf(Site.putFlavour("flavour", "flavour ptx")), "");
+  const auto Before = stdfs::last_write_time(blobPath(There, U.Images[0].PtxDigest));
+  UnitStore Store(Root, There);
+  EXPECT_EQ(valueOf(Store.unit(U.Key))->Source, U.Source);
+  EXPECT_EQ(valueOf(Store.blob(U.Images[0].PtxDigest)), "ptx of " + U.Key);
+  EXPECT_EQ(valueOf(Store.flavour("flavour")), "flavour ptx");
+  ASSERT_EQ(Store.unitsOfContainer(U.Containers[0]).size(), 1u);
+  EXPECT_TRUE(Store.units().empty()) << "the list is of this store";
+  EXPECT_FALSE(valueOf(Store.alone().unit(U.Key)));
+  EXPECT_EQ(stdfs::last_write_time(blobPath(There, U.Images[0].PtxDigest)), Before);
+  EXPECT_FALSE(stdfs::exists(Root)) << "reading writes nothing";
+}
+
+TEST_F(UnitStoreTest, unitFromSite_putHere_bringsItsBlobs) {
+  const std::string There = Dir->path() + "/site";
+  UnitStore Site(There);
+  Unit U = putSample(Site);
+  {
+    UnitStore Store(Root, There);
+    ASSERT_EQ(messageOf(Store.putUnit(U)), "");
+  }
+  stdfs::remove_all(There);
+  UnitStore Alone(Root);
+  EXPECT_EQ(valueOf(Alone.blob(U.Images[0].CubinDigest)), "cubin of " + U.Key);
+  EXPECT_TRUE(verifyStore(Alone, false).empty());
+}
+
+TEST_F(UnitStoreTest, siteStore_written_isRefused) {
+  const std::string There = Dir->path() + "/site";
+  UnitStore(There).writable();
+  UnitStore Site = UnitStore::siteAt(There);
+  EXPECT_FALSE(Site.writable());
+  EXPECT_EQ(messageOf(Site.putBlob("x")), "the store " + There + " is the site's and only read");
+  EXPECT_TRUE(stdfs::is_empty(There));
+}
+
+TEST_F(UnitStoreTest, siteMissingOrOthersMayWrite_isNotUsedAndNothingFails) {
+  const std::string There = Dir->path() + "/site";
+  UnitStore Missing(Root, There);
+  EXPECT_EQ(Missing.site(), nullptr);
+  EXPECT_FALSE(valueOf(Missing.unit(sampleUnit().Key)));
+  UnitStore Site(There);
+  Unit U = putSample(Site);
+  ASSERT_EQ(chmod(There.c_str(), 0775), 0);
+  UnitStore Store(Root, There);
+  EXPECT_EQ(Store.site(), nullptr);
+  EXPECT_FALSE(valueOf(Store.unit(U.Key)));
+  EXPECT_EQ(messageOf(Store.putUnit(sampleUnit())), "");
+}
+
+TEST_F(UnitStoreTest, siteDamaged_countsAsMissing) {
+  const std::string There = Dir->path() + "/site";
+  UnitStore Site(There);
+  Unit U = putSample(Site);
+  std::ofstream(There + "/units/" + U.Key + ".json") << "{";
+  std::ofstream(blobPath(There, U.Images[0].PtxDigest)) << "noise";
+  UnitStore Store(Root, There);
+  EXPECT_FALSE(valueOf(Store.unit(U.Key)));
+  EXPECT_NE(messageOf(Store.blob(U.Images[0].PtxDigest)), "");
+}
+
+/// The administrator's files are trusted because the folder is the administrator's.
+TEST_F(UnitStoreTest, siteOfAnotherUser_isTrustedWithinItsFolderOnly) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "only root can give files to others";
+  constexpr uid_t Administrator = 4711, Stranger = 4712;
+  const std::string There = Dir->path() + "/site";
+  UnitStore Site(There);
+  Unit U = putSample(Site);
+  for (const auto &Entry : stdfs::recursive_directory_iterator(There))
+    ASSERT_EQ(chown(Entry.path().c_str(), Administrator, Administrator), 0);
+  ASSERT_EQ(chown(There.c_str(), Administrator, Administrator), 0);
+  EXPECT_NE(UnitStore(There).refusal(), "") << "as a store of one's own";
+  EXPECT_TRUE(valueOf(UnitStore(Root, There).unit(U.Key)));
+  ASSERT_EQ(chown((There + "/units/" + U.Key + ".json").c_str(), Stranger, Stranger), 0);
+  EXPECT_FALSE(valueOf(UnitStore(Root, There).unit(U.Key)));
+  ASSERT_EQ(chown((There + "/units").c_str(), Stranger, Stranger), 0);
+  EXPECT_EQ(UnitStore(Root, There).site(), nullptr);
 }
