@@ -177,7 +177,7 @@ llvm::Error keepMerged(const MergedFleet &Merged, const std::string &Folder, con
   llvm::Expected<std::string> Root = storeFolder(Context.Env);
   if (!Root)
     return Root.takeError();
-  UnitStore Store(*Root);
+  UnitStore Store = storeAt(*Root, Context.Env);
   for (const auto &[Key, Decisions] : Merged.Units) {
     auto Known = Store.unit(Key);
     if (!Known)

@@ -7,6 +7,7 @@
 #include "Support/Error.h"
 #include "Tune/CapturedWorkload.h"
 #include "Tune/PlacedRequest.h"
+#include "Tune/RankedWork.h"
 #include "Tune/TuningFlags.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -74,20 +75,12 @@ bool replaces(const KernelReport &Kernel, const EarlierDecision &Earlier) {
          (Verdict == RecheckVerdict::Holds && !Earlier.Stale.empty());
 }
 
-} // namespace
-
-llvm::Error carve::runRecheck(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
-  RecheckWords W;
-  if (llvm::Error E = readWords(Args, Context.Env, W))
-    return E;
+/// Times the decisions again, and prints what became of them.
+llvm::Error recheckHere(RecheckWords &W, UnitStore &Store, const CommandContext &Context) {
   TuneRequest &R = W.Request;
-  llvm::Expected<std::string> Root = storeFolder(Context.Env);
-  if (!Root)
-    return Root.takeError();
   if (R.SamplesPath.empty())
     if (llvm::Error E = needGpu(Context.Env, "rechecking times kernels on one"))
       return E;
-  UnitStore Store(*Root);
   if (!W.Captures.empty())
     if (llvm::Error E = launchCaptures(W.Captures, Context.Install.Launch, Store, R.Workload.Argv))
       return E;
@@ -114,4 +107,18 @@ llvm::Error carve::runRecheck(llvm::ArrayRef<std::string> Args, const CommandCon
   if (!Outcome.Note.empty())
     return unsupported("not timed", Outcome.Note);
   return Outcome.count(RecheckVerdict::Lost) ? llvm::make_error<Differs>() : llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Error carve::runRecheck(llvm::ArrayRef<std::string> Args, const CommandContext &Context) {
+  RecheckWords W;
+  if (llvm::Error E = readWords(Args, Context.Env, W))
+    return E;
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
+  if (!Root)
+    return Root.takeError();
+  UnitStore Store = storeAt(*Root, Context.Env);
+  return onceForAllRanks(launchedRank(Context.Env), Args, Store,
+                         [&] { return recheckHere(W, Store, Context); });
 }
