@@ -1,6 +1,6 @@
 #include "Compile/Attempt.h"
 
-#include "Compile/UnitRecorder.h"
+#include "Store/UserProfile.h"
 #include "Support/JsonText.h"
 #include "Support/Log.h"
 

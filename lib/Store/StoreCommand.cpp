@@ -161,6 +161,9 @@ llvm::Error carve::runStore(llvm::ArrayRef<std::string> Args, const CommandConte
     return usageError("carve store: expected one of stats, verify, prune, clear or publish");
   if (O.Site && Words[0] != "stats" && Words[0] != "verify")
     return usageError("carve store: --site is for stats and verify, not for " + Words[0]);
+  if (O.Site && O.Repair)
+    return usageError("carve store: a site's store is only read; whoever owns it repairs it as "
+                      "CARVE_STORE");
   llvm::Expected<UnitStore> Asked = O.Site ? siteStore(Context.Env) : ownStore(Context.Env);
   if (!Asked)
     return Asked.takeError();

@@ -6,7 +6,7 @@
 
 namespace carve {
 
-/// Runs `carve store stats|verify|prune|clear [--repair] [--format=text|json]`. Fails with
+/// Runs `carve store stats|verify|prune|clear|publish` with its options. Fails with
 /// UsageError for other words. `verify` without `--repair` fails if it finds faults.
 llvm::Error runStore(llvm::ArrayRef<std::string> Args, const CommandContext &Context);
 

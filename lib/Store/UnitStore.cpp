@@ -107,7 +107,16 @@ static constexpr int StaleAttempts = 10;
 llvm::Expected<RegularFile> UnitStore::open(llvm::StringRef Path, uint64_t MostBytes) const {
   if (!refusal().empty())
     return notUsed(refusal());
-  return RegularFile::open(Path, MostBytes, FileTrust::Ours, Trust->Owner);
+  for (int Attempt = 0;; ++Attempt) {
+    llvm::Expected<RegularFile> File =
+        RegularFile::open(Path, MostBytes, FileTrust::Ours, Trust->Owner);
+    if (File)
+      return File;
+    llvm::Error Failed = File.takeError();
+    if (Attempt == StaleAttempts || !isStaleHandle(Failed))
+      return Failed;
+    llvm::consumeError(std::move(Failed));
+  }
 }
 
 llvm::Expected<std::string> UnitStore::readEntry(llvm::StringRef Path, uint64_t MostBytes) const {

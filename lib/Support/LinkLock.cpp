@@ -99,14 +99,17 @@ struct SeenLock {
 /// Watches a lock that another process holds.
 class LockWatch {
 public:
-  /// Returns true if \p Now is what was seen StaleAfter ago, or if its process has gone.
+  /// Returns true if the process of \p Now has gone, or if it cannot be seen and \p Now is what was
+  /// there StaleAfter ago.
   bool isStale(const SeenLock &Now) {
     if (!(Now == Last)) {
       Changes += 1;
       Last = Now;
       Since = Steady::now();
     }
-    return hasGone(Now.Holder) || Steady::now() - Since >= LinkLock::StaleAfter;
+    if (isNeighbour(Now.Holder))
+      return hasGone(Now.Holder);
+    return Steady::now() - Since >= LinkLock::StaleAfter;
   }
 
   /// Returns true if it is known that the holder in \p Now lives, or did a moment ago.

@@ -4,9 +4,9 @@
 /// `carve store publish` so that a store has one publisher.
 ///
 /// The lock is a file that names its holder: host, boot, process and time. A holder that was killed
-/// leaves it. It is taken over if its process has gone, which only a process of the same boot and
-/// process namespace can tell, or if nobody has renewed it for StaleAfter by the clock of the
-/// process that waits; clocks of different machines are never compared.
+/// leaves it. A process of the same boot and process namespace sees whether the holder has gone,
+/// and then takes the lock over. Any other process takes it over if nobody has renewed it for
+/// StaleAfter by its own clock; clocks of different machines are never compared.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -159,6 +159,9 @@ TEST_F(SiteTest, publish_withoutAPlaceOrIntoItself_fails) {
               "carve store publish: " + path("store") + " is the store itself");
   expectError({"store", "prune", "--site"},
               "carve store: --site is for stats and verify, not for prune");
+  expectError(
+      {"store", "verify", "--site", "--repair"},
+      "carve store: a site's store is only read; whoever owns it repairs it as CARVE_STORE");
 }
 
 TEST_F(SiteTest, publish_withNothingDecided_makesAStoreThatIsClean) {

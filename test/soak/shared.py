@@ -54,8 +54,9 @@ class Shared:
         self.outputs = set()    # Of compiles that ended well in the store that is not pruned.
         self.decided = {}       # The decisions of tunings that ended well, by folder.
         self.published = set()  # What has to be in the site's store.
-        self.site = os.path.join(options.work, "site")
-        self.stores = [os.path.join(options.work, name) for name in ("store", "pruned-store")]
+        self.root = os.path.join(options.work, "stores")
+        self.site = os.path.join(self.root, "site")
+        self.stores = [os.path.join(self.root, name) for name in ("store", "pruned-store")]
 
     def count(self, what):
         with self.lock:
@@ -71,7 +72,7 @@ class Shared:
                                        CARVE_LOG=os.path.join(folder, "log"), CARVE_RUN="none")
         if self.options.rules:
             environment.update(LD_PRELOAD=self.options.rules_library, STORE_RULES=self.options.rules,
-                               STORE_RULES_ROOT=self.options.work)
+                               STORE_RULES_ROOT=self.root)
         return environment
 
     def run(self, what, words, folder, environment, generator):
@@ -209,6 +210,7 @@ class Shared:
 
     def go(self):
         self.usual, self.recorded = {}, set()
+        os.makedirs(self.site)
         start = time.monotonic()
         threads = [threading.Thread(target=self.writer, args=(number, start + self.options.seconds))
                    for number in range(self.options.writers)]

@@ -1,4 +1,5 @@
 #include "Compile/UnitRecorder.h"
+#include "Store/UserProfile.h"
 
 #include "Nvcc/EmbeddedPtx.h"
 #include "Ptx/PtxModule.h"
