@@ -13,6 +13,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,8 @@ import time
 from cluster import Cluster, missing_programs
 
 NODES = ["node1", "node2", "node3"]
+# Slurm fills the nodes in their order, so this one is busy.
+LOST_NODE = "node2"
 KERNELS_OF_A_FILE = 10
 # Most of a template for a site. No GPU is asked for, as there is none.
 TEMPLATE = """\
@@ -181,10 +184,10 @@ class Fleet:
         self.note("shards unfinished in the middle", len(early["unfinished"]))
         self.await_results(shards)
         end = time.monotonic() + 60
-        while not self.cluster.tasks_on("node3") and time.monotonic() < end:
+        while not self.cluster.tasks_on(LOST_NODE) and time.monotonic() < end:
             time.sleep(0.1)
-        lost = len(self.cluster.tasks_on("node3"))
-        self.cluster.lose_node("node3")
+        lost = len(self.cluster.tasks_on(LOST_NODE))
+        self.cluster.lose_node(LOST_NODE)
         self.note("processes on the lost node", lost)
 
     def merge(self):
@@ -268,7 +271,7 @@ def test(options, work):
         check(not (work / "unused").exists(), "a task has written to the store")
         states = cluster.states()
         fleet.note("nodes at the end", states)
-        check(states["node3"] in ("down", "unknown"), f"the lost node is {states['node3']}")
+        check(states[LOST_NODE] in ("down", "unknown"), f"the lost node is {states[LOST_NODE]}")
     print("\n| | |\n|-|-|")
     for what, value in fleet.noted.items():
         print(f"| {what} | {value} |")
@@ -287,6 +290,8 @@ def main():
     if missing:
         print(f"skipped: {', '.join(missing)} not found (Debian: slurm-wlm, munge)")
         return 77
+    # Whoever ends us ends the cluster, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         if options.work:
             os.makedirs(options.work)
