@@ -121,17 +121,17 @@ class Program:
 class Fleet:
     """A plan, its tasks, and what became of them."""
 
-    def __init__(self, program, cluster):
+    def __init__(self, program, cluster, name="fleet"):
         self.program, self.cluster = program, cluster
-        self.folder = program.work / "fleet"
+        self.folder = program.work / name
         self.noted = collections.OrderedDict()
         self.random = random.Random(program.options.seed)
 
-    def plan(self):
+    def plan(self, shards, *more):
         template = self.program.work / "job.sh.in"
         template.write_text(TEMPLATE)
         self.program.run(self.program.carve, "fleet", "plan", "-o", self.folder,
-                         f"--shards={self.program.options.shards}", f"--template={template}",
+                         f"--shards={shards}", f"--template={template}", *more,
                          *self.program.tuning(), "--", "./app")
 
     def submit(self, *more):
@@ -204,10 +204,10 @@ class Fleet:
                 self.note("merge", f"{seconds:.2f} s")
                 return done.stdout
             print(done.stdout + done.stderr, flush=True)
-            array = re.search(r"sbatch (--array=\S+)", done.stdout)
-            check(array, f"merge ended with {done.returncode}: {done.stdout}{done.stderr}")
-            # The array's indices are the shards. The node that is lost need not be excluded.
-            self.submit(array[1])
+            lines = re.findall(r"sbatch (.*) \S+/job.sh", done.stdout)
+            check(lines, f"merge ended with {done.returncode}: {done.stdout}{done.stderr}")
+            for options in lines:
+                self.submit(*options.split())
         raise Failed("six times were not enough")
 
 
@@ -250,6 +250,18 @@ def check_same(program, fleet):
                f"{len(single)}, {sum(v != 'default' for v in single.values())} winners")
 
 
+def check_program_nodes(program, cluster):
+    """A program that starts itself by srun gets one node at a time. Where Slurm gave a shard the same
+    node twice, the report says which nodes to exclude."""
+    fleet = Fleet(program, cluster, "started")
+    fleet.plan(3, "--program-nodes=1")
+    fleet.submit()
+    fleet.merge()
+    nodes = {shard: len(list(fleet.folder.glob(f"shard-{shard}/*.json"))) for shard in range(3)}
+    check(nodes == {0: 2, 1: 2, 2: 2}, f"nodes by shard: {nodes}, expected two of each")
+    fleet.note("shards of a program that starts itself", 3)
+
+
 def test(options, work):
     (work / "tmp").mkdir()
     program = Program(options, work)
@@ -257,7 +269,7 @@ def test(options, work):
     program.write_samples()
     with Cluster(work / "slurm", NODES, options.cpus) as cluster:
         fleet = Fleet(program, cluster)
-        fleet.plan()
+        fleet.plan(options.shards)
         fleet.note("shards", options.shards)
         start = time.monotonic()
         fleet.submit()
@@ -269,6 +281,7 @@ def test(options, work):
         check_not_repeated(fleet)
         check_same(program, fleet)
         check(not (work / "unused").exists(), "a task has written to the store")
+        check_program_nodes(program, cluster)
         states = cluster.states()
         fleet.note("nodes at the end", states)
         check(states[LOST_NODE] in ("down", "unknown"), f"the lost node is {states[LOST_NODE]}")

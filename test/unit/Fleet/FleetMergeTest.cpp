@@ -93,18 +93,22 @@ TEST(FleetMerge, shardOfTooFewNodes_isNamedAndNotDecided) {
   EXPECT_EQ(M.Tuned, 1u);
   EXPECT_EQ(M.Waiting, Lines{"k2"});
   std::string Text = printFleetText(M, planOf(4), "d");
-  for (const char *Part :
-       {"1 of 4 shards finished by 2 nodes each", "by any node: shards 1,3\n",
-        "but by n2: shard 2\n", "sbatch --array=1-3 d/job.sh", "--exclude=n2 where"})
+  for (const char *Part : {"1 of 4 shards finished by 2 nodes each", "by any node: shards 1,3\n",
+                           "but by n2: shard 2\n", "submit again: sbatch --array=1-3 d/job.sh\n"})
     EXPECT_NE(Text.find(Part), std::string::npos) << Part << " is not in:\n" << Text;
   EXPECT_EQ(whatIsMissing(M), "3 of 4 shards are not finished");
 }
 
-TEST(FleetMerge, unfinishedShardsOfAProgramOnSeveralNodes_haveATaskForEachTurn) {
+TEST(FleetMerge, unfinishedShardsOfAProgramOnSeveralNodes_haveATaskForEachNodeThatIsMissing) {
   FleetPlan Plan = planOf(4);
   Plan.ProgramNodes = 2;
-  MergedFleet M = mergeFleet(Plan, {{result(0, "n1"), result(0, "n2")}, {}});
-  EXPECT_NE(printFleetText(M, Plan, "d").find("--array=1-3,5-7 "), std::string::npos);
+  MergedFleet M =
+      mergeFleet(Plan, {{result(0, "n1"), result(0, "n2"), result(2, "n2"), result(3, "n1")}, {}});
+  std::string Text = printFleetText(M, Plan, "d");
+  for (const char *Part :
+       {"sbatch --array=1,5 d/job.sh\n", "sbatch --array=2 --exclude=n2 d/job.sh\n",
+        "sbatch --array=3 --exclude=n1 d/job.sh\n"})
+    EXPECT_NE(Text.find(Part), std::string::npos) << Part << " is not in:\n" << Text;
 }
 
 TEST(FleetMerge, resultOfAnotherGpuOrToolkit_isRefusedInOneMessage) {
