@@ -6,6 +6,7 @@
 #include "Fleet/PlanFolder.h"
 #include "Fleet/ShardRun.h"
 #include "Report/Terminal.h"
+#include "Store/StaleOutputs.h"
 #include "Store/StoreFolder.h"
 #include "Support/Clock.h"
 #include "Support/Error.h"
@@ -166,18 +167,14 @@ llvm::Error tuneShard(const FleetWords &W, const CommandContext &Context) {
 }
 
 /// Writes the decisions of \p Merged to the profile in \p Folder, to the one that the user names,
-/// and to the units that the store knows.
+/// and to the units that \p Store knows.
 llvm::Error keepMerged(const MergedFleet &Merged, const std::string &Folder, const FleetWords &W,
-                       const CommandContext &Context) {
+                       UnitStore &Store) {
   if (llvm::Error E = writeFileAtomically(Folder + "/profile.yaml", printProfile(Merged.Decisions)))
     return E;
   if (!W.Profile.empty())
     if (llvm::Error E = adoptIntoProfile(W.Profile, Merged.Decisions))
       return E;
-  llvm::Expected<std::string> Root = storeFolder(Context.Env);
-  if (!Root)
-    return Root.takeError();
-  UnitStore Store = storeAt(*Root, Context.Env);
   for (const auto &[Key, Decisions] : Merged.Units) {
     auto Known = Store.unit(Key);
     if (!Known)
@@ -195,13 +192,18 @@ llvm::Error mergeShards(const FleetWords &W, const CommandContext &Context) {
   llvm::Expected<FleetPlan> Plan = readPlan(Folder);
   if (!Plan)
     return Plan.takeError();
+  llvm::Expected<std::string> Root = storeFolder(Context.Env);
+  if (!Root)
+    return Root.takeError();
+  UnitStore Store = storeAt(*Root, Context.Env);
   MergedFleet Merged = mergeFleet(*Plan, readShardResults(Folder, Plan->Shards.size()));
-  if (llvm::Error E = keepMerged(Merged, Folder, W, Context))
+  if (llvm::Error E = keepMerged(Merged, Folder, W, Store))
     return E;
   if (W.Json)
     llvm::outs() << printFleetJson(Merged, *Plan);
   else if (!W.Quiet)
-    llvm::outs() << printFleetText(Merged, *Plan, W.Words[1]);
+    llvm::outs() << printFleetText(Merged, *Plan, W.Words[1])
+                 << rebuildAdvice(staleOutputs(Store, {}));
   if (!Merged.complete())
     return malformed(whatIsMissing(Merged));
   return llvm::Error::success();

@@ -7,7 +7,6 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
-#include <set>
 
 using namespace carve;
 namespace json = llvm::json;
@@ -24,30 +23,42 @@ static std::string ranges(llvm::ArrayRef<size_t> Numbers) {
   return llvm::join(Texts, ",");
 }
 
-/// Returns the indices of the job array whose tasks tune the unfinished shards. If the program
-/// starts itself on several nodes, the array has every shard as often as nodes must agree
-/// (JobScript.h).
-static std::string tasksOf(const MergedFleet &Merged, const FleetPlan &Plan) {
-  std::vector<size_t> Tasks;
-  for (unsigned Turn = 0; Turn < (Plan.ProgramNodes ? Plan.Agree : 1); ++Turn)
-    for (const UnfinishedShard &U : Merged.Unfinished)
-      Tasks.push_back(Turn * Plan.Shards.size() + U.Shard);
-  return ranges(Tasks);
+/// The unfinished shards by the nodes that have finished them.
+static std::map<std::vector<std::string>, std::vector<size_t>>
+unfinishedByNodes(const MergedFleet &Merged) {
+  std::map<std::vector<std::string>, std::vector<size_t>> ByNodes;
+  for (const UnfinishedShard &U : Merged.Unfinished)
+    ByNodes[U.Nodes].push_back(U.Shard);
+  return ByNodes;
 }
 
-/// Says how the unfinished shards are submitted again. A node that has finished a shard does not
-/// tune it again, so if one node has, another must be asked for.
+/// Returns the commands that submit the unfinished shards again. A task on as many nodes as must
+/// agree has at least one node that has not finished its shard. If the program starts itself on
+/// several nodes, the array has a task for each shard and each node that must agree (JobScript.h),
+/// and Slurm must be told which nodes are not wanted.
 static std::string submitAgain(const MergedFleet &Merged, const FleetPlan &Plan,
                                llvm::StringRef Folder) {
-  std::set<std::string> Done;
-  for (const UnfinishedShard &U : Merged.Unfinished)
-    Done.insert(U.Nodes.begin(), U.Nodes.end());
-  std::string Text =
-      ("submit them again: sbatch --array=" + tasksOf(Merged, Plan) + " " + Folder + "/job.sh\n")
-          .str();
-  if (!Done.empty())
-    Text += "(with --exclude=" + llvm::join(Done, ",") +
-            " where Slurm would take the same nodes again)\n";
+  std::string Text;
+  auto Add = [&](llvm::ArrayRef<size_t> Tasks, llvm::ArrayRef<std::string> Without) {
+    Text += ("submit again: sbatch --array=" + ranges(Tasks) +
+             (Without.empty() ? "" : " --exclude=" + llvm::join(Without, ",")) + " " + Folder +
+             "/job.sh\n")
+                .str();
+  };
+  std::vector<size_t> Tasks;
+  if (Plan.ProgramNodes == 0) {
+    for (const UnfinishedShard &U : Merged.Unfinished)
+      Tasks.push_back(U.Shard);
+    Add(Tasks, {});
+    return Text;
+  }
+  for (const auto &[Nodes, Shards] : unfinishedByNodes(Merged)) {
+    Tasks.clear();
+    for (size_t Turn = 0; Turn + Nodes.size() < Plan.Agree; ++Turn)
+      for (size_t Shard : Shards)
+        Tasks.push_back(Turn * Plan.Shards.size() + Shard);
+    Add(Tasks, Nodes);
+  }
   return Text;
 }
 
@@ -68,13 +79,9 @@ std::string carve::printFleetText(const MergedFleet &Merged, const FleetPlan &Pl
     OS << "nodes disagree on " << K.Kernel << " (" << K.Arch << "): " << K.Opinions << "\n";
   for (const std::string &Refused : Merged.Refused)
     OS << "refused: " << Refused << "\n";
-  std::map<std::string, std::vector<size_t>> ByNodes;
-  for (const UnfinishedShard &U : Merged.Unfinished)
-    ByNodes[U.Nodes.empty() ? "by any node" : "but by " + llvm::join(U.Nodes, ", ")].push_back(
-        U.Shard);
-  for (const auto &[Nodes, Shards] : ByNodes)
-    OS << "not finished " << Nodes << ": shard" << (Shards.size() == 1 ? " " : "s ")
-       << ranges(Shards) << "\n";
+  for (const auto &[Nodes, Shards] : unfinishedByNodes(Merged))
+    OS << "not finished " << (Nodes.empty() ? "by any node" : "but by " + llvm::join(Nodes, ", "))
+       << ": shard" << (Shards.size() == 1 ? " " : "s ") << ranges(Shards) << "\n";
   if (!Merged.Unfinished.empty())
     OS << submitAgain(Merged, Plan, Folder);
   return Text;

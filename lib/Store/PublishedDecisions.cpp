@@ -59,7 +59,7 @@ static std::vector<std::string> recordsIn(llvm::StringRef Bucket) {
 }
 
 /// Returns the one decision that \p Text holds.
-static llvm::Expected<Decision> parseRecord(llvm::StringRef Name, llvm::StringRef Text) {
+static llvm::Expected<Decision> parsePublished(llvm::StringRef Name, llvm::StringRef Text) {
   llvm::Expected<Profile> P = parseProfile(Text, Name);
   if (!P)
     return P.takeError();
@@ -72,7 +72,7 @@ static llvm::Expected<Decision> parseRecord(llvm::StringRef Name, llvm::StringRe
 }
 
 llvm::Error carve::checkPublished(llvm::StringRef Name, llvm::StringRef Text) {
-  return parseRecord(Name, Text).takeError();
+  return parsePublished(Name, Text).takeError();
 }
 
 namespace {
@@ -113,7 +113,7 @@ static std::vector<PublishedRecord> readBucket(const UnitStore &Site, llvm::Stri
         Replaced = true;
         break;
       }
-      llvm::Expected<Decision> D = Text ? parseRecord(Name, **Text) : Text.takeError();
+      llvm::Expected<Decision> D = Text ? parsePublished(Name, **Text) : Text.takeError();
       if (D)
         Records.push_back({Name, std::move(*D)});
       else

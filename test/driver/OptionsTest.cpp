@@ -111,10 +111,11 @@ TEST_F(CarveCommandTest, noCommand_printsTheUsage) {
 }
 
 TEST_F(CarveCommandTest, mistakes_nameWhatWasExpected) {
-  expectError({"tun"},
-              "unknown command 'tun', expected one of points, metrics, tune, fleet, capture, search, "
-              "kernels, touch, recheck, report, explain, merge, diff, check, export, store, "
-              "evaluate, doctor");
+  expectError(
+      {"tun"},
+      "unknown command 'tun', expected one of points, metrics, tune, fleet, capture, search, "
+      "kernels, touch, recheck, report, explain, merge, diff, check, export, store, "
+      "evaluate, doctor");
   expectError({"store"}, "carve store: expected one of stats, verify, prune or clear");
   expectError({"store", "stats", "prune"},
               "carve store: expected one of stats, verify, prune or clear");

@@ -24,6 +24,7 @@ TEST(Installation, ourOwnFiles_byTheLayout_areBesideTheProgram) {
   EXPECT_EQ(T.Probe, "/opt/carve/lib/libcarve_probe.so");
   EXPECT_EQ(T.DevicesDir, "/opt/carve/share/carve-nvcc/devices");
   EXPECT_EQ(T.Launch, "/opt/carve/bin/carve-launch");
+  EXPECT_EQ(T.JobTemplate, "/opt/carve/share/carve-nvcc/slurm/job.sh.in");
   T = findInstallTree("/usr/bin/carve", {"../lib/x86_64-linux-gnu", "/data/of/all"});
   EXPECT_EQ(T.Probe, "/usr/lib/x86_64-linux-gnu/libcarve_probe.so");
   EXPECT_EQ(T.DevicesDir, "/data/of/all/carve-nvcc/devices");

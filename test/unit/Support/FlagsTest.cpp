@@ -121,6 +121,19 @@ TEST_F(FlagsTest, variables_ofEnvironment_giveValuesUnlessAnOptionDoes) {
   EXPECT_EQ(Runs, 5u);
 }
 
+TEST_F(FlagsTest, given_variablesAndOptions_giveTheSameValuesAgain) {
+  auto Env = [](llvm::StringRef Variable) -> std::optional<std::string> {
+    return Variable == "TEST_RUNS" ? std::optional<std::string>("9") : std::nullopt;
+  };
+  EXPECT_EQ(
+      F.given({"--name", "a b", "word", "--other=1", "--output=o", "--verbose", "--", "--runs=1"},
+              Env),
+      (Words{"--runs=9", "--name=a b", "--output=o", "--verbose"}));
+  EXPECT_EQ(parse({"--runs=9", "--name=a b"}), "");
+  EXPECT_EQ(Runs, 9u);
+  EXPECT_EQ(Name, "a b");
+}
+
 TEST_F(FlagsTest, badVariable_parsed_errorNamesIt) {
   auto Env = [](llvm::StringRef) { return std::optional<std::string>("0"); };
   EXPECT_EQ(llvm::toString(F.parse({}, Env)),

@@ -79,6 +79,16 @@ TEST_F(PlaceKernelsTest, kernels_inAUnit_findTheirModule) {
   EXPECT_EQ(Job.Left[1].Reason.text(), "below-share");
 }
 
+TEST_F(PlaceKernelsTest, kernelsOfAnotherShard_areLeft) {
+  Options.OnlyKernels = {"_Z4elsePi", "_Z2avPf"};
+  place({unit("a")}, {traced("_Z2avPf", 0.6), traced("init", 0.3), traced("_Z4elsePi", 0.0001)});
+  ASSERT_EQ(Job.Kernels.size(), 1u);
+  EXPECT_EQ(Job.Kernels[0].Traced.Kernel, "_Z2avPf");
+  ASSERT_EQ(Job.Left.size(), 2u);
+  EXPECT_EQ(Job.Left[0].Reason.text(), "other-shard");
+  EXPECT_EQ(Job.Left[1].Reason.text(), "below-share");
+}
+
 TEST_F(PlaceKernelsTest, hazards_ofPlacedKernels_areKept) {
   place({unit("a")}, {traced("_Z2avPf", 1)});
   EXPECT_FALSE(Job.DeviceHeap);
