@@ -481,6 +481,84 @@ TEST_F(TuneRecorded, valuesOfTwoShapes_becomeTwoEntries) {
     EXPECT_EQ(Emitted[furtherEntryName(Kernel, I)].CodeDigest, D->Entries[I].CodeDigest) << log();
 }
 
+/// A kernel with a large and a small grid, of which the large one is fastest with 64 registers. In
+/// the second timing run there is what the first one lets expect: a code for each grid.
+TEST_F(TuneRecorded, gridsThatWantOtherCaps_becomeTwoEntries) {
+  keepKernels({"bulky"});
+  build(Object);
+  const std::string Kernel(Bulky);
+  const std::string Recorded = llvm::cantFail(readFile(Samples));
+  size_t Line = Recorded.find("probe\tkernel\t" + Kernel);
+  ASSERT_NE(Line, std::string::npos);
+  std::string Larger = Recorded.substr(Line, Recorded.find('\n', Line) + 1 - Line);
+  for (auto [From, To] : {std::pair("64,1,1", "128,1,1"), {"\t6000000\t", "\t12000000\t"}})
+    Larger.replace(Larger.find(From), strlen(From), To);
+  /// Writes samples in which the small grid takes \p OfR48 of the default's time with 48 registers.
+  auto WithTimes = [&](double OfR48) {
+    std::string Runs = "timing-run\t1\n";
+    for (bool Large : {true, false}) {
+      TimingText Run(Kernel, {"r64", "r48"}, Large ? "128,1,1" : "64,1,1");
+      Run.Ratios[2] = Large ? 0.8 : 1.1;
+      Run.Ratios[3] = Large ? 1.1 : OfR48;
+      Runs += Run.replayed({2, 3});
+    }
+    Runs += "timing-run\t2\n";
+    for (bool Large : {true, false}) {
+      TimingText Run(Kernel, {"r64", "r64+r48"}, Large ? "128,1,1" : "64,1,1");
+      Run.Ratios[2] = Large ? 0.8 : 1.1;
+      Run.Ratios[3] = Large ? 0.8 : OfR48;
+      Runs += Run.replayed({2, 3});
+    }
+    std::string Text = Recorded;
+    Text.replace(Text.find("probe\tend\n"), strlen("probe\tend\n"), Larger + "probe\tend\n" + Runs);
+    for (int I = 0; I < 9; ++I)
+      Text += "sample\t" + Kernel + "\tr64+r48\t" + std::to_string(4500000 + 1000 * I) + "\n";
+    write("grids.samples", Text);
+  };
+  auto Tune = [&](const Words &Options) {
+    Words Command = {"tune", "--samples=grids.samples", "--effort=1", "--format=json"};
+    llvm::append_range(Command, Options);
+    llvm::append_range(Command, Words{"--", "./app"});
+    CommandResult R = carve(Command);
+    EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+    llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+    return Report ? Report->Kernels.front() : KernelReport();
+  };
+  WithTimes(0.7);
+  KernelReport Tuned = Tune({"--entries=blocks", "--profile=tuned.yaml"});
+  EXPECT_EQ(Tuned.Variant, "r64+r48") << Tuned.Reason.text() << log();
+  EXPECT_EQ(Tuned.When, "block 256x1x1, grid 128x1x1 (r64); and another for launches with block "
+                        "256x1x1, grid 64x1x1 (r48)");
+  EXPECT_EQ(Tuned.InRun.Verified, "bitwise");
+  EXPECT_NEAR(Tuned.InRun.Ratio.Median, (12 * 0.8 + 6 * 0.7) / 18, 0.01);
+  EXPECT_TRUE(logSays("r64+r48, composed for its launch shapes, promises")) << log();
+  Profile Kept = decisions();
+  const Decision *D = decisionOf(Kept, BulkyName);
+  ASSERT_TRUE(D);
+  EXPECT_TRUE(D->Variant.isDefault());
+  ASSERT_EQ(D->Entries.size(), 2u);
+  build(Object);
+  ImageKernels Emitted = kernelsOf("three.o");
+  EXPECT_EQ(Emitted[Kernel].Resources.RegsPerThread, 88u) << "all other launches run nvcc's code";
+  for (size_t I = 0; I < 2; ++I) {
+    const CubinKernel &Entry = Emitted[furtherEntryName(Kernel, I)];
+    EXPECT_EQ(Entry.Resources.RegsPerThread, I ? 48u : 64u) << log();
+    EXPECT_EQ(Entry.CodeDigest, D->Entries[I].CodeDigest);
+    EXPECT_EQ(D->Entries[I].When.Grid, (std::array<unsigned, 3>{I ? 64u : 128u, 1, 1}));
+    EXPECT_TRUE(D->Entries[I].When.Arguments.empty());
+  }
+  CommandResult Explained = carve({"explain", "bulky"});
+  EXPECT_NE(Explained.Stdout.find("r64+r48"), std::string::npos) << Explained.Stdout;
+  // A colleague has an empty store and the profile.
+  std::string First = read("three.o");
+  build(Object, {"CARVE_STORE=" + path("other"), "CARVE_PROFILE=tuned.yaml"});
+  EXPECT_TRUE(read("three.o") == First) << log();
+
+  EXPECT_EQ(Tune({"--entries=off"}).Variant, "r64") << log();
+  WithTimes(1.095);
+  EXPECT_EQ(Tune({}).Variant, "r64") << "the small grid gains too little: " << log();
+}
+
 TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {
   keepKernels({"bulky", "steady", "noisy"});
   build(Object);

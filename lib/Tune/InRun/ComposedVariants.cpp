@@ -46,6 +46,8 @@ struct TimedCode {
 struct CodeChoice {
   std::vector<Composition::Code> Codes; ///< In the order in which launches are compared with them.
   double Ns = HUGE_VAL; ///< The time of all launches, with the default for the rest.
+  /// How many codes are for what others leave of a block.
+  size_t Remainders = 0;
 };
 
 class Composer {
@@ -242,6 +244,10 @@ CodeChoice Composer::choiceFor(std::vector<ClassGuard> Guards) const {
     TimedCode Own = Shapes.empty() ? TimedCode() : bestCode(Guards[G], Shapes);
     Choice.Codes.push_back(std::move(Own.Code));
     Choice.Ns += Own.Ns;
+    Choice.Remainders +=
+        llvm::any_of(llvm::ArrayRef(Guards).take_front(G),
+                     [&](const ClassGuard &B) { return B.Block == Guards[G].Block; }) &&
+        !Guards[G].Grid;
     for (size_t S : Shapes)
       Left[S] = false;
   }
@@ -251,8 +257,11 @@ CodeChoice Composer::choiceFor(std::vector<ClassGuard> Guards) const {
   return Choice;
 }
 
-/// The best choice with \p Count guards of \p All; the first of equals.
+/// The best choice with \p Count guards of \p All. Of equals, it is one that guards by the block
+/// alone only where that tells the launches apart, and of these the first.
 CodeChoice Composer::bestChoice(llvm::ArrayRef<ClassGuard> All, size_t Count) const {
+  // Sums of the same numbers in another order differ by less.
+  const double Rounding = 1e-9 * TotalNs;
   CodeChoice Least;
   std::vector<bool> Chosen(All.size());
   std::fill_n(Chosen.begin(), Count, true);
@@ -262,7 +271,8 @@ CodeChoice Composer::bestChoice(llvm::ArrayRef<ClassGuard> All, size_t Count) co
       if (Chosen[G])
         Guards.push_back(All[G]);
     CodeChoice Choice = choiceFor(std::move(Guards));
-    if (Choice.Ns < Least.Ns)
+    if (Choice.Ns < Least.Ns - Rounding ||
+        (Choice.Ns <= Least.Ns + Rounding && Choice.Remainders < Least.Remainders))
       Least = std::move(Choice);
   } while (std::prev_permutation(Chosen.begin(), Chosen.end()));
   return Least;
