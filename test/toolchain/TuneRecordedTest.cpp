@@ -481,57 +481,66 @@ TEST_F(TuneRecorded, valuesOfTwoShapes_becomeTwoEntries) {
     EXPECT_EQ(Emitted[furtherEntryName(Kernel, I)].CodeDigest, D->Entries[I].CodeDigest) << log();
 }
 
-/// A kernel with a large and a small grid, of which the large one is fastest with 64 registers. In
-/// the second timing run there is what the first one lets expect: a code for each grid.
-TEST_F(TuneRecorded, gridsThatWantOtherCaps_becomeTwoEntries) {
-  keepKernels({"bulky"});
-  build(Object);
-  const std::string Kernel(Bulky);
-  const std::string Recorded = llvm::cantFail(readFile(Samples));
-  size_t Line = Recorded.find("probe\tkernel\t" + Kernel);
+namespace {
+
+/// Samples of bulky with a large grid, which takes two thirds of its time, and a small one. They
+/// are fastest with different variants. The second timing run has what the first one lets expect: a
+/// variant with a code for each grid.
+class TwoGrids : public TuneRecorded {
+protected:
+  /// Writes samples in which the large grid takes 0.8 of the default's time with \p OfLarge, and
+  /// the small one \p Ratio of it with \p OfSmall and Other of it with \p OfLarge. \p Arguments are
+  /// records of the trace.
+  void writeSamples(const std::string &OfLarge, const std::string &OfSmall, double Ratio,
+                    const std::string &Arguments = "");
+  KernelReport tune(const Words &Options);
+  /// Checks that the decision has an entry for each grid, and that the object has the code that was
+  /// timed.
+  void expectEntries(const std::string &OfLarge, const std::string &OfSmall);
+
+  const std::string Kernel = Bulky;
+  double Other = 1.1;
+};
+
+void TwoGrids::writeSamples(const std::string &OfLarge, const std::string &OfSmall, double Ratio,
+                            const std::string &Arguments) {
+  std::string Text = llvm::cantFail(readFile(Samples));
+  size_t Line = Text.find("probe\tkernel\t" + Kernel);
   ASSERT_NE(Line, std::string::npos);
-  std::string Larger = Recorded.substr(Line, Recorded.find('\n', Line) + 1 - Line);
+  std::string Larger = Text.substr(Line, Text.find('\n', Line) + 1 - Line);
   for (auto [From, To] : {std::pair("64,1,1", "128,1,1"), {"\t6000000\t", "\t12000000\t"}})
     Larger.replace(Larger.find(From), strlen(From), To);
-  /// Writes samples in which the small grid takes \p OfR48 of the default's time with 48 registers.
-  auto WithTimes = [&](double OfR48) {
-    std::string Runs = "timing-run\t1\n";
+  const std::string Composed = OfLarge + "+" + OfSmall;
+  std::string Runs;
+  for (bool First : {true, false}) {
+    Runs += First ? "timing-run\t1\n" : "timing-run\t2\n";
     for (bool Large : {true, false}) {
-      TimingText Run(Kernel, {"r64", "r48"}, Large ? "128,1,1" : "64,1,1");
-      Run.Ratios[2] = Large ? 0.8 : 1.1;
-      Run.Ratios[3] = Large ? 1.1 : OfR48;
+      TimingText Run(Kernel, {OfLarge, First ? OfSmall : Composed}, Large ? "128,1,1" : "64,1,1");
+      Run.Ratios[2] = Large ? 0.8 : Other;
+      Run.Ratios[3] = !Large ? Ratio : First ? 1.1 : 0.8;
       Runs += Run.replayed({2, 3});
     }
-    Runs += "timing-run\t2\n";
-    for (bool Large : {true, false}) {
-      TimingText Run(Kernel, {"r64", "r64+r48"}, Large ? "128,1,1" : "64,1,1");
-      Run.Ratios[2] = Large ? 0.8 : 1.1;
-      Run.Ratios[3] = Large ? 0.8 : OfR48;
-      Runs += Run.replayed({2, 3});
-    }
-    std::string Text = Recorded;
-    Text.replace(Text.find("probe\tend\n"), strlen("probe\tend\n"), Larger + "probe\tend\n" + Runs);
+  }
+  Text.replace(Text.find("probe\tend\n"), strlen("probe\tend\n"),
+               Larger + Arguments + "probe\tend\n" + Runs);
+  for (const std::string &Variant : {OfLarge, Composed})
     for (int I = 0; I < 9; ++I)
-      Text += "sample\t" + Kernel + "\tr64+r48\t" + std::to_string(4500000 + 1000 * I) + "\n";
-    write("grids.samples", Text);
-  };
-  auto Tune = [&](const Words &Options) {
-    Words Command = {"tune", "--samples=grids.samples", "--effort=1", "--format=json"};
-    llvm::append_range(Command, Options);
-    llvm::append_range(Command, Words{"--", "./app"});
-    CommandResult R = carve(Command);
-    EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
-    llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
-    return Report ? Report->Kernels.front() : KernelReport();
-  };
-  WithTimes(0.7);
-  KernelReport Tuned = Tune({"--entries=blocks", "--profile=tuned.yaml"});
-  EXPECT_EQ(Tuned.Variant, "r64+r48") << Tuned.Reason.text() << log();
-  EXPECT_EQ(Tuned.When, "block 256x1x1, grid 128x1x1 (r64); and another for launches with block "
-                        "256x1x1, grid 64x1x1 (r48)");
-  EXPECT_EQ(Tuned.InRun.Verified, "bitwise");
-  EXPECT_NEAR(Tuned.InRun.Ratio.Median, (12 * 0.8 + 6 * 0.7) / 18, 0.01);
-  EXPECT_TRUE(logSays("r64+r48, composed for its launch shapes, promises")) << log();
+      Text +=
+          "sample\t" + Kernel + "\t" + Variant + "\t" + std::to_string(4500000 + 1000 * I) + "\n";
+  write("grids.samples", Text);
+}
+
+KernelReport TwoGrids::tune(const Words &Options) {
+  Words Command = {"tune", "--samples=grids.samples", "--format=json"};
+  llvm::append_range(Command, Options);
+  llvm::append_range(Command, Words{"--", "./app"});
+  CommandResult R = carve(Command);
+  EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  return Report ? Report->Kernels.front() : KernelReport();
+}
+
+void TwoGrids::expectEntries(const std::string &OfLarge, const std::string &OfSmall) {
   Profile Kept = decisions();
   const Decision *D = decisionOf(Kept, BulkyName);
   ASSERT_TRUE(D);
@@ -541,22 +550,70 @@ TEST_F(TuneRecorded, gridsThatWantOtherCaps_becomeTwoEntries) {
   ImageKernels Emitted = kernelsOf("three.o");
   EXPECT_EQ(Emitted[Kernel].Resources.RegsPerThread, 88u) << "all other launches run nvcc's code";
   for (size_t I = 0; I < 2; ++I) {
-    const CubinKernel &Entry = Emitted[furtherEntryName(Kernel, I)];
-    EXPECT_EQ(Entry.Resources.RegsPerThread, I ? 48u : 64u) << log();
-    EXPECT_EQ(Entry.CodeDigest, D->Entries[I].CodeDigest);
-    EXPECT_EQ(D->Entries[I].When.Grid, (std::array<unsigned, 3>{I ? 64u : 128u, 1, 1}));
-    EXPECT_TRUE(D->Entries[I].When.Arguments.empty());
+    const FurtherEntry &E = D->Entries[I];
+    EXPECT_EQ(variantName(E.Variant), I ? OfSmall : OfLarge);
+    EXPECT_EQ(E.When.Block, (std::array<unsigned, 3>{256, 1, 1}));
+    EXPECT_EQ(E.When.Grid, (std::array<unsigned, 3>{I ? 64u : 128u, 1, 1}));
+    EXPECT_EQ(Emitted[furtherEntryName(Kernel, I)].CodeDigest, E.CodeDigest) << log();
   }
-  CommandResult Explained = carve({"explain", "bulky"});
-  EXPECT_NE(Explained.Stdout.find("r64+r48"), std::string::npos) << Explained.Stdout;
+}
+
+} // namespace
+
+TEST_F(TwoGrids, capsThatDiffer_becomeTwoEntries) {
+  keepKernels({"bulky"});
+  build(Object);
+  writeSamples("r64", "r48", 0.7);
+  KernelReport Tuned = tune({"--effort=1", "--entries=blocks", "--profile=tuned.yaml"});
+  EXPECT_EQ(Tuned.Variant, "r64+r48") << Tuned.Reason.text() << log();
+  EXPECT_EQ(Tuned.When, "block 256x1x1, grid 128x1x1 (r64); and another for launches with block "
+                        "256x1x1, grid 64x1x1 (r48)");
+  EXPECT_EQ(Tuned.InRun.Verified, "bitwise");
+  EXPECT_NEAR(Tuned.InRun.Ratio.Median, (12 * 0.8 + 6 * 0.7) / 18, 0.01);
+  EXPECT_TRUE(logSays("r64+r48, composed for its launch shapes, promises")) << log();
+  expectEntries("r64", "r48");
+  ImageKernels Emitted = kernelsOf("three.o");
+  EXPECT_EQ(Emitted[furtherEntryName(Kernel, 0)].Resources.RegsPerThread, 64u);
+  EXPECT_EQ(Emitted[furtherEntryName(Kernel, 1)].Resources.RegsPerThread, 48u);
+  for (const Words &Command : {Words{"report"}, Words{"explain", "bulky"}}) {
+    CommandResult R = carve(Command);
+    EXPECT_NE(R.Stdout.find("r64+r48"), std::string::npos)
+        << Command.front() << R.Stdout << R.Stderr;
+  }
+  CommandResult Checked = carve({"check", "tuned.yaml", "tuned.yaml"});
+  EXPECT_EQ(Checked.ExitStatus, 0) << Checked.Stdout << Checked.Stderr;
   // A colleague has an empty store and the profile.
   std::string First = read("three.o");
   build(Object, {"CARVE_STORE=" + path("other"), "CARVE_PROFILE=tuned.yaml"});
   EXPECT_TRUE(read("three.o") == First) << log();
+}
 
-  EXPECT_EQ(Tune({"--entries=off"}).Variant, "r64") << log();
-  WithTimes(1.095);
-  EXPECT_EQ(Tune({}).Variant, "r64") << "the small grid gains too little: " << log();
+TEST_F(TwoGrids, noEntriesOrLittleGainOrOneRound_oneVariantServesBoth) {
+  keepKernels({"bulky"});
+  build(Object);
+  writeSamples("r64", "r48", 0.7);
+  EXPECT_EQ(tune({"--effort=1", "--entries=off"}).Variant, "r64") << log();
+  EXPECT_EQ(tune({"--effort=0"}).Variant, "r64") << log();
+  Other = 0.8;
+  writeSamples("r64", "r48", 0.79);
+  EXPECT_EQ(tune({"--effort=1"}).Variant, "r64") << log();
+  EXPECT_FALSE(logSays("composed for its launch shapes")) << log();
+}
+
+/// What is known of the launches is part of the guard, and the code is compiled for its grid as
+/// well.
+TEST_F(TwoGrids, knownValuesAndACap_becomeTwoEntries) {
+  keepKernels({"bulky"});
+  build(Object);
+  writeSamples("known", "r64", 0.7, "probe\targument\t" + Kernel + "\t2\t4\t256\t0\n");
+  KernelReport Tuned = tune({"--effort=2"});
+  EXPECT_EQ(Tuned.Variant, "known+r64") << Tuned.Reason.text() << log();
+  expectEntries("known", "r64");
+  Profile Kept = decisions();
+  const Decision *D = decisionOf(Kept, BulkyName);
+  ASSERT_TRUE(D && D->Entries.size() == 2);
+  EXPECT_EQ(D->Entries[0].When.Arguments, (std::vector<ArgumentValue>{{2, 4, 256}}));
+  EXPECT_TRUE(D->Entries[1].When.Arguments.empty());
 }
 
 TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {

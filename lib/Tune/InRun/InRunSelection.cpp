@@ -160,8 +160,7 @@ void addWeighted(RatioInterval &Sum, const RatioInterval &R, double Weight) {
 /// Whether launches of the covered shape \p S run the default in the place of \p Variant, because
 /// it is not for them.
 bool SubjectJudge::leavesDefault(const InRunShape &S, size_t Variant) const {
-  return Subject.Partial.count(Variant) && S.ratios(Variant, false).empty() &&
-         S.ratios(Variant, true).empty();
+  return Subject.Partial.count(Variant) && S.allRatios(Variant).empty();
 }
 
 /// The weighted sum, over shapes, of \p Variant 's median ratios in the choosing rounds. It is 0 if
@@ -187,8 +186,7 @@ bool SubjectJudge::measureControl() {
   for (const InRunShape &S : Shapes) {
     RatioInterval R;
     if (covered(S)) {
-      std::vector<double> Ratios = S.ratios(1, false), More = S.ratios(1, true);
-      Ratios.insert(Ratios.end(), More.begin(), More.end());
+      std::vector<double> Ratios = S.allRatios(ControlPlace);
       if (Ratios.empty())
         return false;
       R = ratioInterval(std::move(Ratios));
@@ -255,8 +253,7 @@ std::vector<InRunShapeTimes> SubjectJudge::shapeTimes() const {
     InRunShapeTimes &Of = Times.emplace_back();
     Of.TotalNs = S.TotalNs;
     for (size_t V = 0; covered(S) && V < Subject.Variants.size(); ++V) {
-      std::vector<double> Ratios = S.ratios(V, false), More = S.ratios(V, true);
-      Ratios.insert(Ratios.end(), More.begin(), More.end());
+      std::vector<double> Ratios = S.allRatios(V);
       Of.Ratios.push_back(Ratios.empty() ? RatioInterval{0, 0, 0}
                                          : ratioInterval(std::move(Ratios)));
     }
