@@ -37,6 +37,11 @@ struct EntryGuard {
   auto operator<=>(const EntryGuard &) const = default;
 };
 
+/// Returns the guard for the launches of which \p Known is true.
+inline EntryGuard guardFor(const KnownLaunch &Known) {
+  return {.Block = Known.Block, .Grid = Known.Grid, .Arguments = Known.Values};
+}
+
 /// In how much of a run a guard held.
 struct GuardHold {
   uint64_t Launches = 0; ///< Launches of the kernel in that run.

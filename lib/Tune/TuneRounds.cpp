@@ -1,9 +1,11 @@
-// Each round is a timing run with the variants that the searches propose next, and the best variant
-// so far.
+// Each round is a timing run with the variants that the searches propose next, the best variant so
+// far, and perhaps one that is composed of those that were fastest for single launch shapes.
 
 #include "Tune/TuneRounds.h"
 
 #include "Support/Log.h"
+#include "Tune/InRun/ComposedVariants.h"
+#include "Tune/Job/JobParts.h"
 #include "Tune/TuneTiming.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -21,7 +23,7 @@ public:
   RoundsStage(TuneState &State, const TuningJob &Job, const JobBuild &Built, VariantRounds &Rounds,
               const ProbeRecord &Trace)
       : State(State), Job(Job), Built(Built), Rounds(Rounds), Trace(Trace), All(untimed(Job)),
-        Barred(Job.Kernels.size()) {}
+        Barred(Job.Kernels.size()), Composed(Job.Kernels.size()) {}
 
   llvm::Expected<std::optional<InRunTuning>> make();
 
@@ -32,6 +34,7 @@ private:
   void leaveUntimed(const VariantSets &Sets, const std::string &Why);
   void leaveToRuns(size_t Kernel, const std::string &Why);
   void learn(InRunTuning Timed);
+  void compose();
   GainProspect prospect() const;
 
   TuneState &State;
@@ -40,7 +43,8 @@ private:
   VariantRounds &Rounds;
   const ProbeRecord &Trace;
   InRunTuning All;
-  std::vector<std::string> Barred; ///< By kernel: why no further run times it; empty if one may.
+  std::vector<std::string> Barred;   ///< By kernel: why no further run times it; empty if one may.
+  std::vector<Composition> Composed; ///< By kernel: what the next round is to compose.
 };
 
 /// The variants in the next run: the new variants of each kernel, and its best so far.
@@ -117,6 +121,27 @@ void RoundsStage::learn(InRunTuning Timed) {
   addTimingRun(All, std::move(Timed), Built);
 }
 
+/// Sets what the next round is to compose: of kernels whose variants the rounds so far could judge.
+/// With the least effort there is one round only, and other sets of variants are for a comparison
+/// with the search.
+void RoundsStage::compose() {
+  const TuningOptions &Options = State.Request.Options;
+  for (size_t K = 0; K < Job.Kernels.size(); ++K) {
+    Composed[K] = {};
+    if (Options.Effort == 0 || Options.Points != PointSet::Critical || !Barred[K].empty() ||
+        All.Outcomes[K].Verdict == InRunVerdict::Undecided ||
+        !mayHaveFurtherEntry(Job.Kernels[K], Job, Options))
+      continue;
+    Composition Found =
+        composeOfShapes(Job.Kernels[K].Traced, Built.Kernels[K].Variants, All.Outcomes[K]);
+    if (!Rounds.mayCompose(K, Found))
+      continue;
+    logLine(llvm::formatv("{0}: {1}, composed for its launch shapes, promises {2:f2} % of its time",
+                          Job.Kernels[K].Traced.Kernel, Found.Name, 100 * Found.Promise));
+    Composed[K] = std::move(Found);
+  }
+}
+
 /// What the rounds so far have in hand, and what a further one promises. Kernels that no further
 /// run times promise something for the whole runs, which are made in the confirmation's time.
 GainProspect RoundsStage::prospect() const {
@@ -127,7 +152,7 @@ GainProspect RoundsStage::prospect() const {
     if (O.Verdict == InRunVerdict::Nominated)
       P.InHand += Share * std::max(0.0, 1 - O.Ratio.High);
     bool ByRuns = O.Verdict == InRunVerdict::Undecided || !Barred[K].empty();
-    (ByRuns ? P.InHand : P.Promised) += Share * Rounds.promise(K);
+    (ByRuns ? P.InHand : P.Promised) += Share * std::max(Rounds.promise(K), Composed[K].Promise);
   }
   return P;
 }
@@ -148,6 +173,7 @@ llvm::Error RoundsStage::timeRound() {
   if (!Timed)
     return Timed.takeError();
   learn(std::move(*Timed));
+  compose();
   State.Prospect = prospect();
   logLine(llvm::formatv("untried settings promise {0:f2} % of the program's GPU time, {1:f2} % can "
                         "be confirmed: {2}",
@@ -164,9 +190,14 @@ llvm::Expected<std::optional<InRunTuning>> RoundsStage::make() {
     Rounds.makeAll(MostByRuns);
     return std::optional<InRunTuning>();
   }
+  auto Limits = [&] {
+    RoundLimits Round = limitsOfRound(State, Job, Built, Trace);
+    Round.Composed = Composed;
+    return Round;
+  };
   // If no other run is allowed, its variants need not be compiled.
-  for (bool First = true; (First || State.recorded() || !whyNoTimingRun(State)) &&
-                          Rounds.next(limitsOfRound(State, Job, Built, Trace));
+  for (bool First = true;
+       (First || State.recorded() || !whyNoTimingRun(State)) && Rounds.next(Limits());
        First = false)
     if (llvm::Error E = timeRound())
       return E;

@@ -23,7 +23,7 @@ static void excludeAbsent(const TuneState &State, const JobBuild &Built,
         return "its clone could not be assembled";
       if (State.recorded() && !State.Samples.has(S.Name, Names[K][V]))
         return "the recorded samples lack it";
-      if (V != S.Nominee && Kernel.Variants[V].Setting.needsComparedOutput())
+      if (V != S.Nominee && needsComparedOutput(Kernel.Variants[V]))
         return NotCompared;
       return std::nullopt;
     };

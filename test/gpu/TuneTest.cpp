@@ -221,6 +221,40 @@ TEST_F(Tune, tracedDomain_gainsMore) {
   checkSecondBuild(P, Build, P.path("app"));
 }
 
+/// The large grid wants fewer registers than nvcc gives, and the small one more. With blocks alone
+/// no code is compiled for the arguments, in which the two differ as well. A program that launches
+/// one of them has nothing to compose.
+TEST_F(Tune, gridsThatWantOtherCaps_getCodesOfTheirOwn) {
+  Project P("grids");
+  const std::string Source = machine().Sources + "/apps/grids.cu", App = P.path("app");
+  P.compile(building(Source, App, {Arch}));
+  for (const char *Grids : {"2", "1"}) {
+    SCOPED_TRACE(Grids);
+    CommandResult Plain = run({App, Grids});
+    ASSERT_EQ(Plain.ExitStatus, 0) << Plain.Stderr;
+    const std::string Profile = P.path(std::string("grids") + Grids + ".yaml");
+    CommandResult Tuned =
+        P.carve({"tune", "--entries=blocks", "--profile=" + Profile, "--", App, Grids});
+    ASSERT_EQ(Tuned.ExitStatus, 0) << Tuned.Stderr << P.log();
+    TuningReport Report = P.report();
+    checkReport(Report, P.log());
+    ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
+    const KernelReport &K = Report.Kernels.front();
+    bool Composed = llvm::StringRef(K.Variant).contains('+');
+    EXPECT_EQ(Composed, *Grids == '2') << K.Variant << "\n" << P.log();
+    EXPECT_EQ(Composed && llvm::StringRef(K.When).contains("grid "), Composed) << K.When;
+    const std::string New = P.path(std::string("new") + Grids);
+    const Words Build = building(Source, New, {Arch, "--carve-profile=" + Profile});
+    P.compile(Build);
+    checkEmitted({New, Grids}, Report, Plain.Stdout);
+    // The same profile makes the same program with an empty store.
+    std::string First = valueOf(readFile(New));
+    Project Other(std::string("grids-other") + Grids);
+    Other.compile(Build);
+    EXPECT_EQ(valueOf(readFile(New)), First) << Other.log();
+  }
+}
+
 /// The same samples lead to the same decision without the GPU.
 TEST_F(Tune, recordedSamples_giveTheSameDecision) {
   Project P("recorded");

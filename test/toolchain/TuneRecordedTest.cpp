@@ -481,6 +481,170 @@ TEST_F(TuneRecorded, valuesOfTwoShapes_becomeTwoEntries) {
     EXPECT_EQ(Emitted[furtherEntryName(Kernel, I)].CodeDigest, D->Entries[I].CodeDigest) << log();
 }
 
+namespace {
+
+/// A variant with the part of the default's time that it takes at the large and at the small grid.
+struct GridTimes {
+  std::string Variant;
+  double Large, Small;
+};
+
+/// Tunings of bulky with recorded samples in which it has a large grid, which takes two thirds of
+/// its time, and a small one.
+class TwoGrids : public TuneRecorded {
+protected:
+  /// Writes samples with a timing run for each of \p Runs. \p Arguments are records of the trace.
+  void writeSamples(const std::vector<std::vector<GridTimes>> &Runs,
+                    const std::string &Arguments = "");
+  KernelReport tune(const Words &Options);
+  /// Checks that the decision has an entry for each grid, and that the object has the code that was
+  /// timed.
+  void expectEntries(const std::string &OfLarge, const std::string &OfSmall);
+
+  const std::string Kernel = Bulky;
+};
+
+void TwoGrids::writeSamples(const std::vector<std::vector<GridTimes>> &Runs,
+                            const std::string &Arguments) {
+  std::string Text = llvm::cantFail(readFile(Samples));
+  size_t Line = Text.find("probe\tkernel\t" + Kernel);
+  ASSERT_NE(Line, std::string::npos);
+  std::string Added = Text.substr(Line, Text.find('\n', Line) + 1 - Line);
+  for (auto [From, To] : {std::pair("64,1,1", "128,1,1"), {"\t6000000\t", "\t12000000\t"}})
+    Added.replace(Added.find(From), strlen(From), To);
+  Added += Arguments + "probe\tend\n";
+  for (size_t Number = 0; Number < Runs.size(); ++Number) {
+    Added += "timing-run\t" + std::to_string(Number + 1) + "\n";
+    for (bool Large : {true, false}) {
+      std::vector<std::string> Names;
+      for (const GridTimes &V : Runs[Number])
+        Names.push_back(V.Variant);
+      TimingText Run(Kernel, Names, Large ? "128,1,1" : "64,1,1");
+      std::vector<size_t> Held;
+      for (const GridTimes &V : Runs[Number]) {
+        Held.push_back(Held.size() + 2);
+        Run.Ratios[Held.back()] = Large ? V.Large : V.Small;
+      }
+      Added += Run.replayed(Held);
+    }
+  }
+  Text.replace(Text.find("probe\tend\n"), strlen("probe\tend\n"), Added);
+  for (const GridTimes &V : Runs.back())
+    for (int I = 0; I < 9; ++I)
+      Text +=
+          "sample\t" + Kernel + "\t" + V.Variant + "\t" + std::to_string(4500000 + 1000 * I) + "\n";
+  write("grids.samples", Text);
+}
+
+KernelReport TwoGrids::tune(const Words &Options) {
+  Words Command = {"tune", "--samples=grids.samples", "--format=json"};
+  llvm::append_range(Command, Options);
+  llvm::append_range(Command, Words{"--", "./app"});
+  CommandResult R = carve(Command);
+  EXPECT_TRUE(R.succeeded()) << R.Stderr << log();
+  llvm::Expected<TuningReport> Report = parseJsonReport(R.Stdout, "report");
+  return Report ? Report->Kernels.front() : KernelReport();
+}
+
+void TwoGrids::expectEntries(const std::string &OfLarge, const std::string &OfSmall) {
+  Profile Kept = decisions();
+  const Decision *D = decisionOf(Kept, BulkyName);
+  ASSERT_TRUE(D);
+  EXPECT_TRUE(D->Variant.isDefault());
+  ASSERT_EQ(D->Entries.size(), 2u);
+  build(Object);
+  ImageKernels Emitted = kernelsOf("three.o");
+  EXPECT_EQ(Emitted[Kernel].Resources.RegsPerThread, 88u) << "all other launches run nvcc's code";
+  for (size_t I = 0; I < 2; ++I) {
+    const FurtherEntry &E = D->Entries[I];
+    EXPECT_EQ(variantName(E.Variant), I ? OfSmall : OfLarge);
+    EXPECT_EQ(E.When.Block, (std::array<unsigned, 3>{256, 1, 1}));
+    EXPECT_EQ(E.When.Grid, (std::array<unsigned, 3>{I ? 64u : 128u, 1, 1}));
+    EXPECT_EQ(Emitted[furtherEntryName(Kernel, I)].CodeDigest, E.CodeDigest) << log();
+  }
+}
+
+} // namespace
+
+TEST_F(TwoGrids, capsThatDiffer_becomeTwoEntries) {
+  keepKernels({"bulky"});
+  build(Object);
+  writeSamples(
+      {{{"r64", 0.8, 1.1}, {"r48", 1.1, 0.7}}, {{"r64", 0.8, 1.1}, {"r64+r48", 0.8, 0.7}}});
+  KernelReport Tuned = tune({"--effort=1", "--entries=blocks", "--profile=tuned.yaml"});
+  EXPECT_EQ(Tuned.Variant, "r64+r48") << Tuned.Reason.text() << log();
+  EXPECT_EQ(Tuned.When, "block 256x1x1, grid 128x1x1 (r64); and another for launches with block "
+                        "256x1x1, grid 64x1x1 (r48)");
+  EXPECT_EQ(Tuned.InRun.Verified, "bitwise");
+  EXPECT_NEAR(Tuned.InRun.Ratio.Median, (12 * 0.8 + 6 * 0.7) / 18, 0.01);
+  EXPECT_TRUE(logSays("r64+r48, composed for its launch shapes, promises")) << log();
+  expectEntries("r64", "r48");
+  ImageKernels Emitted = kernelsOf("three.o");
+  EXPECT_EQ(Emitted[furtherEntryName(Kernel, 0)].Resources.RegsPerThread, 64u);
+  EXPECT_EQ(Emitted[furtherEntryName(Kernel, 1)].Resources.RegsPerThread, 48u);
+  for (const Words &Command : {Words{"report"}, Words{"explain", "bulky"}}) {
+    CommandResult R = carve(Command);
+    EXPECT_NE(R.Stdout.find("r64+r48"), std::string::npos)
+        << Command.front() << R.Stdout << R.Stderr;
+  }
+  CommandResult Checked = carve({"check", "tuned.yaml", "tuned.yaml"});
+  EXPECT_EQ(Checked.ExitStatus, 0) << Checked.Stdout << Checked.Stderr;
+  // A colleague has an empty store and the profile.
+  std::string First = read("three.o");
+  build(Object, {"CARVE_STORE=" + path("other"), "CARVE_PROFILE=tuned.yaml"});
+  EXPECT_TRUE(read("three.o") == First) << log();
+}
+
+TEST_F(TwoGrids, noEntriesOrOneRoundOrLittleGain_oneVariantServesBoth) {
+  keepKernels({"bulky"});
+  build(Object);
+  writeSamples(
+      {{{"r64", 0.8, 1.1}, {"r48", 1.1, 0.7}}, {{"r64", 0.8, 1.1}, {"r64+r48", 0.8, 0.7}}});
+  EXPECT_EQ(tune({"--effort=1", "--entries=off"}).Variant, "r64") << log();
+  EXPECT_EQ(tune({"--effort=0"}).Variant, "r64") << log();
+  writeSamples(
+      {{{"r64", 0.8, 0.8}, {"r48", 1.1, 0.79}}, {{"r64", 0.8, 0.8}, {"r64+r48", 0.8, 0.79}}});
+  EXPECT_EQ(tune({"--effort=1"}).Variant, "r64") << log();
+  EXPECT_FALSE(logSays("composed for its launch shapes")) << log();
+  // What was promised does not come true.
+  writeSamples(
+      {{{"r64", 0.8, 1.1}, {"r48", 1.1, 0.7}}, {{"r64", 0.8, 1.1}, {"r64+r48", 0.8, 1.1}}});
+  EXPECT_EQ(tune({"--effort=1"}).Variant, "r64") << log();
+  EXPECT_TRUE(logSays("r64+r48, composed for its launch shapes")) << log();
+}
+
+/// What is known of the launches is part of the guard, and the code is compiled for its grid as
+/// well.
+TEST_F(TwoGrids, knownValuesAndACap_becomeTwoEntries) {
+  keepKernels({"bulky"});
+  build(Object);
+  writeSamples(
+      {{{"known", 0.8, 1.1}, {"r64", 1.1, 0.7}}, {{"known", 0.8, 1.1}, {"known+r64", 0.8, 0.7}}},
+      "probe\targument\t" + Kernel + "\t2\t4\t256\t0\n");
+  KernelReport Tuned = tune({"--effort=2"});
+  EXPECT_EQ(Tuned.Variant, "known+r64") << Tuned.Reason.text() << log();
+  expectEntries("known", "r64");
+  Profile Kept = decisions();
+  const Decision *D = decisionOf(Kept, BulkyName);
+  ASSERT_TRUE(D && D->Entries.size() == 2);
+  EXPECT_EQ(D->Entries[0].When.Arguments, (std::vector<ArgumentValue>{{2, 4, 256}}));
+  EXPECT_TRUE(D->Entries[1].When.Arguments.empty());
+}
+
+/// Each code is assembled as its own setting says. What is spilled to shared memory is as much as a
+/// block of the guard needs, in the tuning and in the object. The second run knows a variant that
+/// the search proposes only then, and what is composed of the first run.
+TEST_F(TwoGrids, settingOfTheAssemblerAndSharedMemory_areThoseOfEachCode) {
+  keepKernels({"bulky"});
+  build(Object);
+  writeSamples({{{"r64", 0.9, 1.1}, {"o1", 0.8, 1.1}},
+                {{"o1", 0.8, 1.1}, {"o1+default", 0.8, 1}, {"r48-smem", 1.1, 0.7}},
+                {{"o1+default", 0.8, 1}, {"o1+r48-smem", 0.8, 0.7}}});
+  KernelReport Tuned = tune({"--effort=2", "--entries=blocks"});
+  EXPECT_EQ(Tuned.Variant, "o1+r48-smem") << Tuned.Reason.text() << log();
+  expectEntries("o1", "r48-smem");
+}
+
 TEST_F(TuneRecorded, variantAtFault_isAnnouncedAndLeftOut) {
   keepKernels({"bulky", "steady", "noisy"});
   build(Object);

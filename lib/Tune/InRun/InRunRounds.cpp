@@ -25,6 +25,12 @@ std::vector<double> InRunShape::ratios(size_t Variant, bool HeldOut) const {
   return Ratios;
 }
 
+std::vector<double> InRunShape::allRatios(size_t Variant) const {
+  std::vector<double> All = ratios(Variant, false), More = ratios(Variant, true);
+  All.insert(All.end(), More.begin(), More.end());
+  return All;
+}
+
 size_t InRunShape::rounds(bool HeldOut) const {
   return std::count_if(Rounds.begin(), Rounds.end(), [&](const InRunRound &R) {
     return R.HeldOut == HeldOut && R.ColdNs[0] > 0;

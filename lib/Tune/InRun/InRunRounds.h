@@ -25,6 +25,8 @@ struct InRunShape {
   /// The time of \p Variant over the default's, for each round that has both. \p HeldOut selects
   /// the rounds.
   std::vector<double> ratios(size_t Variant, bool HeldOut) const;
+  /// The same for all rounds: first those that choose, then the others.
+  std::vector<double> allRatios(size_t Variant) const;
   /// The number of rounds that have the default. \p HeldOut selects the rounds.
   size_t rounds(bool HeldOut) const;
 };

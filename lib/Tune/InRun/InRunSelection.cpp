@@ -46,6 +46,8 @@ private:
   bool measureControl();
   std::vector<size_t> candidates() const;
   std::vector<double> heldOut(size_t Variant) const;
+  std::vector<InRunShapeTimes> shapeTimes() const;
+  double rankOf(size_t Variant, double Ratio) const;
   void judgeHeldOut(std::vector<size_t> Candidates);
   void undecided(std::string Why) {
     Outcome.Verdict = InRunVerdict::Undecided;
@@ -158,8 +160,7 @@ void addWeighted(RatioInterval &Sum, const RatioInterval &R, double Weight) {
 /// Whether launches of the covered shape \p S run the default in the place of \p Variant, because
 /// it is not for them.
 bool SubjectJudge::leavesDefault(const InRunShape &S, size_t Variant) const {
-  return Subject.Partial.count(Variant) && S.ratios(Variant, false).empty() &&
-         S.ratios(Variant, true).empty();
+  return Subject.Partial.count(Variant) && S.allRatios(Variant).empty();
 }
 
 /// The weighted sum, over shapes, of \p Variant 's median ratios in the choosing rounds. It is 0 if
@@ -185,8 +186,7 @@ bool SubjectJudge::measureControl() {
   for (const InRunShape &S : Shapes) {
     RatioInterval R;
     if (covered(S)) {
-      std::vector<double> Ratios = S.ratios(1, false), More = S.ratios(1, true);
-      Ratios.insert(Ratios.end(), More.begin(), More.end());
+      std::vector<double> Ratios = S.allRatios(ControlPlace);
       if (Ratios.empty())
         return false;
       R = ratioInterval(std::move(Ratios));
@@ -204,8 +204,9 @@ std::vector<size_t> SubjectJudge::candidates() const {
     if (!rejected(V) && Outcome.Ratios[V] > 0 && Outcome.Ratios[V] < Limits.ScreeningRatio &&
         !heldOut(V).empty())
       List.push_back(V);
-  std::stable_sort(List.begin(), List.end(),
-                   [&](size_t A, size_t B) { return Outcome.Ratios[A] < Outcome.Ratios[B]; });
+  std::stable_sort(List.begin(), List.end(), [&](size_t A, size_t B) {
+    return rankOf(A, Outcome.Ratios[A]) < rankOf(B, Outcome.Ratios[B]);
+  });
   List.resize(std::min<size_t>(List.size(), Limits.Candidates));
   return List;
 }
@@ -243,6 +244,26 @@ std::vector<double> SubjectJudge::heldOut(size_t Variant) const {
       Sums[I] += Weight / TotalNs * Groups[I];
   }
   return Sums;
+}
+
+/// What each shape's rounds say of the variants, whether they choose or are held out.
+std::vector<InRunShapeTimes> SubjectJudge::shapeTimes() const {
+  std::vector<InRunShapeTimes> Times;
+  for (const InRunShape &S : Shapes) {
+    InRunShapeTimes &Of = Times.emplace_back();
+    Of.TotalNs = S.TotalNs;
+    for (size_t V = 0; covered(S) && V < Subject.Variants.size(); ++V) {
+      std::vector<double> Ratios = S.allRatios(V);
+      Of.Ratios.push_back(Ratios.empty() ? RatioInterval{0, 0, 0}
+                                         : ratioInterval(std::move(Ratios)));
+    }
+  }
+  return Times;
+}
+
+/// The number by which \p Variant with the median \p Ratio is compared with other winners.
+double SubjectJudge::rankOf(size_t Variant, double Ratio) const {
+  return Subject.Composed.count(Variant) ? Ratio / Limits.WinningRatio : Ratio;
 }
 
 /// Whether each code of \p Variant was compared at some shape of \p Compared whose launches run it.
@@ -306,14 +327,18 @@ void SubjectJudge::judgeHeldOut(std::vector<size_t> Candidates) {
   double Confidence = 1 - 2 * Limits.Alpha / Candidates.size();
   double Bound = 1 - std::max(Limits.LeastMargin, 2 * Outcome.ControlDistance);
   bool Open = false;
+  double LeastRank = HUGE_VAL;
   Outcome.Ratio.Median = HUGE_VAL;
   for (size_t I = 0; I < Candidates.size(); ++I) {
     RatioInterval R = ratioInterval(Ratios[I], Confidence);
     bool Wins = R.Median <= Limits.WinningRatio && R.High < Bound;
     Open |= !Wins && R.Median <= Limits.WinningRatio;
-    if (Outcome.Nominee ? !Wins || R.Median >= Outcome.Ratio.Median
-                        : !Wins && R.Median >= Outcome.Ratio.Median)
+    double Rank = rankOf(Candidates[I], R.Median);
+    if (!Wins && (Outcome.Nominee || Rank >= LeastRank))
       continue;
+    if (Outcome.Nominee && Rank >= LeastRank)
+      continue;
+    LeastRank = Rank;
     Outcome.Ratio = R;
     Outcome.Nominee = Wins ? Candidates[I] : 0;
   }
@@ -352,6 +377,7 @@ InRunOutcome SubjectJudge::judge() {
     undecided("its identical copy was not timed");
     return std::move(Outcome);
   }
+  Outcome.Shapes = shapeTimes();
   double Least = HUGE_VAL;
   for (size_t V = 0; V < Subject.Variants.size(); ++V) {
     Outcome.Intervals[V] = choosingRatio(V);

@@ -39,6 +39,9 @@ struct InRunSubject {
   /// By variant that consists of several codes: for each code, the numbers of the shapes whose
   /// launches all run it.
   std::map<size_t, std::vector<std::set<size_t>>> ShapesOfCodes = {};
+  /// Variants that are composed of others. Each is nominated only if it takes at most WinningRatio
+  /// of the time of every other variant: it is more code, and for fewer launches.
+  std::set<size_t> Composed = {};
 
   /// The index of the variant \p Name, or Variants.size() if there is none. Records come from a
   /// file and may have any name.
@@ -86,6 +89,14 @@ enum class InRunVerdict {
   Undecided, ///< The run cannot decide; whole runs have to.
 };
 
+/// What timing runs say of one launch shape of a kernel.
+struct InRunShapeTimes {
+  double TotalNs = 0; ///< GPU time of its launches in the traced run, with the default.
+  /// By variant, its time over the default's in all rounds; the median is 0 if it was not timed.
+  /// Empty if the shape was timed in too few rounds.
+  std::vector<RatioInterval> Ratios;
+};
+
 /// The result of a timing run for one kernel.
 struct InRunOutcome {
   InRunVerdict Verdict = InRunVerdict::Undecided;
@@ -113,6 +124,8 @@ struct InRunOutcome {
   /// The 95 % interval of each ratio, or the smallest and largest of fewer than 6 rounds. It has as
   /// many elements as Ratios. An element has a meaning only if its ratio is not 0.
   std::vector<RatioInterval> Intervals;
+  /// In the order of InRunSubject::Shapes. Empty if the kernel was not judged.
+  std::vector<InRunShapeTimes> Shapes = {};
 };
 
 /// Judges every subject by \p Record. The result has one outcome per subject, in the same order.
@@ -129,7 +142,7 @@ struct InRunOutcome {
 /// the others in the choosing rounds are judged on the held-out rounds. The nominee is the variant
 /// with the least median, if the median is at most WinningRatio and its interval (by order
 /// statistics; the judged variants share Alpha) is below 1 - max(LeastMargin, twice the control's
-/// distance).
+/// distance). The median of a composed variant is divided by WinningRatio for that comparison.
 std::vector<InRunOutcome> selectInRun(const std::vector<InRunSubject> &Subjects,
                                       const InRunRecord &Record, const InRunLimits &Limits = {});
 

@@ -11,8 +11,7 @@ static std::vector<std::set<size_t>> shapesOfCodes(const TracedKernel &K,
                                                    llvm::ArrayRef<GuardedCode> Codes) {
   std::vector<EntryGuard> Guards;
   for (const GuardedCode &C : Codes)
-    Guards.push_back(
-        {.Block = C.Launch.Block, .Grid = C.Launch.Grid, .Arguments = C.Launch.Values});
+    Guards.push_back(guardFor(C.Launch));
   std::vector<std::set<size_t>> Shapes(Codes.size());
   for (size_t S = 0; S < K.Shapes.size(); ++S)
     if (std::optional<size_t> Code = entryOf(Guards, K, K.Shapes[S]))
@@ -29,9 +28,11 @@ static InRunSubject subjectOf(const JobKernel &K, llvm::ArrayRef<JobVariant> Var
   for (size_t V = 0; V < Variants.size(); ++V) {
     if (Variants[V].OnlyTimed)
       S.OnlyTimed.insert(V);
-    if (Variants[V].Setting.needsComparedOutput())
+    if (needsComparedOutput(Variants[V]))
       S.NeedProof.insert(V);
-    if (Variants[V].Setting.FrontEnd == FrontEndKnob::KnownShapes) {
+    if (isComposed(Variants[V]))
+      S.Composed.insert(V);
+    if (isComposed(Variants[V]) || Variants[V].Setting.FrontEnd == FrontEndKnob::KnownShapes) {
       S.Partial.insert(V);
       S.ShapesOfCodes[V] = shapesOfCodes(K.Traced, Variants[V].Codes);
     }
@@ -98,6 +99,15 @@ static bool stands(const InRunOutcome &Old, const InRunOutcome &New) {
   return New.Verdict == InRunVerdict::Stays && leastRatio(Old) < leastRatio(New);
 }
 
+/// Adds to \p Into the times that only \p Old has.
+static void mergeTimes(const InRunShapeTimes &Old, InRunShapeTimes &Into) {
+  Into.TotalNs = Old.TotalNs;
+  Into.Ratios.resize(std::max(Into.Ratios.size(), Old.Ratios.size()), {0, 0, 0});
+  for (size_t V = 0; V < Old.Ratios.size(); ++V)
+    if (Into.Ratios[V].Median == 0)
+      Into.Ratios[V] = Old.Ratios[V];
+}
+
 /// Adds to \p Into what \p Old knows of single variants.
 static void mergeVariants(const InRunOutcome &Old, InRunOutcome &Into) {
   for (const InRunOutcome::Rejection &R : Old.Rejected)
@@ -110,6 +120,9 @@ static void mergeVariants(const InRunOutcome &Old, InRunOutcome &Into) {
       Into.Ratios[V] = Old.Ratios[V];
       Into.Intervals[V] = Old.Intervals[V];
     }
+  Into.Shapes.resize(std::max(Into.Shapes.size(), Old.Shapes.size()));
+  for (size_t S = 0; S < Old.Shapes.size(); ++S)
+    mergeTimes(Old.Shapes[S], Into.Shapes[S]);
 }
 
 static void addRun(TimingRunResult &All, TimingRunResult Next) {

@@ -16,9 +16,29 @@ std::vector<std::string> carve::namesOf(llvm::ArrayRef<JobVariant> Variants) {
   for (const JobVariant &V : Variants)
     Names.push_back(Names.empty()       ? DefaultVariant
                     : Names.size() == 1 ? ControlVariant
-                    : V.Purpose.empty() ? variantName(V.Setting)
-                                        : V.Purpose);
+                                        : nameOf(V));
   return Names;
+}
+
+std::string carve::nameOf(const JobVariant &Variant) {
+  if (!Variant.Purpose.empty())
+    return Variant.Purpose;
+  return isComposed(Variant) ? Variant.Composed : variantName(Variant.Setting);
+}
+
+bool carve::needsComparedOutput(const JobVariant &Variant) {
+  return Variant.Setting.needsComparedOutput() ||
+         llvm::any_of(Variant.Codes,
+                      [](const GuardedCode &C) { return C.Setting.needsComparedOutput(); });
+}
+
+std::string carve::compositionName(llvm::ArrayRef<Composition::Code> Codes, bool WithDefault) {
+  std::vector<std::string> Names;
+  for (const Composition::Code &C : Codes)
+    Names.push_back(variantName(C.Setting));
+  if (WithDefault)
+    Names.push_back(variantName({}));
+  return llvm::join(Names, "+");
 }
 
 void carve::summarizeCodes(JobVariant &Variant) {

@@ -25,6 +25,26 @@ struct GuardedCode {
   std::string CodeDigest;
 };
 
+/// What a variant is made of that has other knobs for launches of other shapes.
+struct Composition {
+  /// One of its codes.
+  struct Code {
+    KnownLaunch Launch; ///< What must be true of a launch that runs it, its block at least.
+    VariantSetting Setting;
+
+    bool operator==(const Code &) const = default;
+  };
+  std::string Name;        ///< Such as `r128+r40`; see compositionName().
+  std::vector<Code> Codes; ///< A launch runs the first that is for it; empty for no variant.
+  /// By how much it is expected to be faster than the best variant so far, as a share of the
+  /// kernel's time.
+  double Promise = 0;
+};
+
+/// The name of a variant with \p Codes: the settings joined by `+`, and `default` at the end if
+/// some launches run none of them (\p WithDefault).
+std::string compositionName(llvm::ArrayRef<Composition::Code> Codes, bool WithDefault);
+
 /// One version of a kernel, or of a unit with TuningScope::File.
 struct JobVariant {
   VariantSetting Setting;
@@ -43,7 +63,20 @@ struct JobVariant {
   /// if there is none. CloneName, Resources and Metrics above are those of the first code, and
   /// CodeDigest has the digests of all.
   std::vector<GuardedCode> Codes = {};
+  /// If its codes have settings of their own, its name (Composition). Setting is then the first's.
+  std::string Composed = {};
 };
+
+/// Whether \p Variant has codes with settings of their own.
+inline bool isComposed(const JobVariant &Variant) { return !Variant.Composed.empty(); }
+
+/// Whether \p Variant may be used only if its output was compared with the default's
+/// (VariantSetting::needsComparedOutput()).
+bool needsComparedOutput(const JobVariant &Variant);
+
+/// The name of \p Variant, unless it is the control copy: `default`, its setting, such as `r40`,
+/// its composition, or its purpose.
+std::string nameOf(const JobVariant &Variant);
 
 /// Whether \p Variant may run only at the launches for which it is compiled. In whole runs, the
 /// probe then decides at each launch.
@@ -53,7 +86,7 @@ inline bool isDispatched(const JobVariant &Variant) { return !Variant.Codes.empt
 void summarizeCodes(JobVariant &Variant);
 
 /// The names of \p Variants in plans, records and samples: `default`, `control`, and then each
-/// variant's setting, such as `r40`, or its purpose.
+/// variant's nameOf().
 std::vector<std::string> namesOf(llvm::ArrayRef<JobVariant> Variants);
 
 /// A setting that was compiled but is not timed.

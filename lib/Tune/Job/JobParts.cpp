@@ -249,7 +249,7 @@ bool carve::needsGuard(const JobVariant &Variant, const KernelBuild &Built) {
 /// The guard of code with \p Resources that relies on \p Known.
 static EntryGuard guardOf(const KnownLaunch &Known, const KernelResources &Resources,
                           const TuningJob &Job) {
-  EntryGuard Guard{.Block = Known.Block, .Grid = Known.Grid, .Arguments = Known.Values};
+  EntryGuard Guard = guardFor(Known);
   unsigned Most = maxThreadsForRegisters(Job.Model, Resources.RegsPerThread);
   if (!Guard.Block && (Guard == EntryGuard() || Most < MaxLaunchThreads))
     Guard.MaxThreads = std::min(Most, MaxLaunchThreads);

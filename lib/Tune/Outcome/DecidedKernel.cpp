@@ -127,6 +127,7 @@ DecidedKernel decideKernel(const TuningJob &Job, const JobBuild &Built, size_t I
   const JobVariant &Variant = Built.Kernels[Index].Variants[O.Chosen];
   DecidedKernel D = decidedBy(O, Built, Index);
   D.Setting = Variant.Setting;
+  D.Composed = Variant.Composed;
   D.Chosen = D.Tuned ? Variant.Resources : D.Default;
   if (D.Tuned)
     D.CodeDigest = Variant.CodeDigest;

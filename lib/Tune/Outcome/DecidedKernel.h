@@ -33,6 +33,8 @@ struct DecidedKernel {
   size_t Kernel = 0;      ///< Index in TuningJob::Kernels.
   bool Tuned = false;     ///< Whether it gets another variant than nvcc's.
   VariantSetting Setting; ///< Its setting; with TuningScope::File, the setting of the unit.
+  /// If it gets codes with settings of their own, the variant's name. Setting is then the first's.
+  std::string Composed = {};
   std::string CodeDigest; ///< The digest of the code that it gets; empty for the default.
   /// If it gets further entries, these, in the order in which launches are compared with them; the
   /// first entry is nvcc's code then. Setting, CodeDigest and Chosen are those of the variant.

@@ -34,9 +34,9 @@ double localBytesOf(const StaticMetrics &Metrics) {
   return Metrics.Counts ? Metrics.Counts->localBytes() : 0;
 }
 
-VariantReport reportVariant(const VariantSetting &Setting, const StaticMetrics &Metrics) {
+VariantReport reportVariant(std::string Name, const StaticMetrics &Metrics) {
   VariantReport R;
-  R.Name = variantName(Setting);
+  R.Name = std::move(Name);
   R.Regs = Metrics.RegsPerThread;
   R.SpillBytes = Metrics.SpillBytes;
   R.Occupancy = Metrics.Occupancy;
@@ -66,7 +66,7 @@ void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
                     const KernelBuild &Built, const SubjectOutcome &O) {
   for (const ScreenedVariant &S : O.Screened) {
     const JobVariant &V = Built.Variants[S.Variant];
-    VariantReport Timed = reportVariant(V.Setting, V.Metrics);
+    VariantReport Timed = reportVariant(nameOf(V), V.Metrics);
     Timed.Regs = V.Resources.RegsPerThread;
     Timed.SpillBytes = V.Resources.spillBytes();
     Timed.Occupancy = heaviestOccupancy(Job, K, V.Resources);
@@ -76,7 +76,7 @@ void reportVariants(KernelReport &R, const TuningJob &Job, const JobKernel &K,
     R.Variants.push_back(std::move(Timed));
   }
   for (const CarvedJobVariant &C : Built.Carved) {
-    R.Carved.push_back(reportVariant(C.Setting, C.Metrics));
+    R.Carved.push_back(reportVariant(variantName(C.Setting), C.Metrics));
     R.Carved.back().Carved = C.Reason;
   }
 }
@@ -91,9 +91,10 @@ KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const Kerne
   R.OccupancyBefore = D.DefaultOccupancy;
   R.OccupancyAfter = D.ChosenOccupancy;
   R.Tuned = D.Tuned;
-  R.Variant = variantName(D.Setting);
+  R.Variant = D.Composed.empty() ? variantName(D.Setting) : D.Composed;
   for (const FurtherEntry &E : D.Entries)
-    R.When += (R.When.empty() ? "" : "; and another for launches with ") + guardText(E.When);
+    R.When += (R.When.empty() ? "" : "; and another for launches with ") + guardText(E.When) +
+              (D.Composed.empty() ? "" : " (" + variantName(E.Variant) + ")");
   if (!D.Entries.empty())
     R.Held = D.Held;
   R.Ratio = D.Ratio;

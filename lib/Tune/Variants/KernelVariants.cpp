@@ -30,12 +30,6 @@ struct AssembledModule {
   std::string Failure; ///< Why there is no image; empty if there is one.
 };
 
-/// A clone, and what ptxas is told for it.
-struct AssembledClone {
-  CloneRequest Request;
-  AssemblerSetting Assembler;
-};
-
 std::vector<AssembledClone> clonesOf(size_t Module, const VariantCompiler &Compiler,
                                      const TuningJob &Job, const JobBuild &Built,
                                      CloneFailures &Failures) {
@@ -44,10 +38,9 @@ std::vector<AssembledClone> clonesOf(size_t Module, const VariantCompiler &Compi
     for (const JobVariant &V : llvm::drop_begin(Built.Kernels[K].Variants)) {
       if (!V.InModule)
         continue;
-      llvm::Expected<std::vector<CloneRequest>> Own = Compiler.clones(Module, K, V);
+      llvm::Expected<std::vector<AssembledClone>> Own = Compiler.clones(Module, K, V);
       if (Own)
-        for (CloneRequest &Clone : *Own)
-          Clones.push_back({std::move(Clone), V.Setting.assembler()});
+        llvm::append_range(Clones, std::move(*Own));
       else
         Failures[V.CloneName] = llvm::toString(Own.takeError());
     }
@@ -143,7 +136,7 @@ void takeResources(const AssembledModule &Made, const JobModule &Module, JobBuil
 void unmark(KernelBuild &K, JobVariant &V, const std::string &Why) {
   V.InModule = false;
   if (!V.Setting.isDefault())
-    K.Dropped.push_back(variantName(V.Setting) + ": " + Why);
+    K.Dropped.push_back(nameOf(V) + ": " + Why);
 }
 
 /// Removes the marks of variants that are not in the module. If a kernel's control copy is missing,
@@ -172,12 +165,7 @@ void unmarkFailed(const AssembledModule &Made, const JobModule &Module, JobBuild
 void carve::assembleVariants(const TuningJob &Job, VariantCompiler &Compiler,
                              const JobSources &Sources, const JobContext &Context,
                              JobBuild &Built) {
-  std::vector<SettingRequest> Marked;
-  for (size_t K = 0; K < Built.Kernels.size(); ++K)
-    for (const JobVariant &V : Built.Kernels[K].Variants)
-      if (V.InModule)
-        Marked.push_back({K, V.Setting});
-  Compiler.prepareFlavours(Marked, /*AllModules=*/true);
+  Compiler.prepareMarked();
   std::vector<size_t> Wanted;
   for (size_t M = 0; M < Job.Modules.size(); ++M) {
     Built.Modules[M].Cubin.clear();

@@ -26,21 +26,67 @@ std::string carve::cloneName(llvm::StringRef Kernel, const VariantSetting &Setti
   return (Kernel + "__carve_" + Name).str();
 }
 
-/// The codes that \p R asks for, in the order in which launches are compared with them. With
-/// FrontEndKnob::KnownShapes there are several.
-std::vector<VariantCompiler::Code> VariantCompiler::codesOf(const SettingRequest &R) const {
+/// The name of the clones of \p Kernel with \p Composed, before their numbers.
+static std::string composedCloneName(llvm::StringRef Kernel, const Composition &Composed) {
+  std::string Name;
+  for (char C : Composed.Name)
+    Name += C == '+' ? "_and_" : C == '-' ? "_" : std::string(1, C);
+  return (Kernel + "__carve_" + Name).str();
+}
+
+/// The codes of \p R if it depends on the launch, in the order in which launches are compared with
+/// them. With FrontEndKnob::KnownShapes there are several, and in a composition. They have no
+/// resources and no digest yet.
+std::vector<GuardedCode> VariantCompiler::guardedCodesOf(const SettingRequest &R) const {
   const JobKernel &K = Job.Kernels[R.Kernel];
-  if (R.Setting.FrontEnd == FrontEndKnob::KnownLaunch)
-    return {{R.Kernel, R.Setting, K.Known}};
-  if (R.Setting.KnownPtx)
-    return {{R.Kernel, R.Setting, K.KnownPtx}};
-  if (R.Setting.FrontEnd != FrontEndKnob::KnownShapes)
-    return {{R.Kernel, R.Setting, {}}};
+  std::vector<GuardedCode> Codes;
   VariantSetting OfEach = R.Setting;
-  OfEach.FrontEnd = FrontEndKnob::KnownLaunch;
+  if (!R.Composed.Codes.empty()) {
+    for (const Composition::Code &C : R.Composed.Codes)
+      Codes.push_back({C.Launch, C.Setting, "", {}, ""});
+  } else if (R.Setting.FrontEnd == FrontEndKnob::KnownShapes) {
+    OfEach.FrontEnd = FrontEndKnob::KnownLaunch;
+    for (const KnownLaunch &Known : K.KnownShapes)
+      Codes.push_back({Known, OfEach, "", {}, ""});
+  } else if (R.Setting.isForKnownLaunches()) {
+    Codes.push_back({R.Setting.KnownPtx ? K.KnownPtx : K.Known, OfEach, "", {}, ""});
+  }
+  std::string Name = cloneName(K.Traced.Kernel, R.Setting);
+  if (!R.Composed.Codes.empty())
+    Name = composedCloneName(K.Traced.Kernel, R.Composed);
+  for (size_t C = 0; C < Codes.size(); ++C)
+    Codes[C].CloneName = Name + (Codes.size() > 1 ? "_" + std::to_string(C + 1) : "");
+  return Codes;
+}
+
+/// The code of kernel number \p Kernel with \p Setting for launches of which \p Launch is true,
+/// without what does not change it.
+VariantCompiler::Code VariantCompiler::codeFor(size_t Kernel, const VariantSetting &Setting,
+                                               KnownLaunch Launch) {
+  if (Setting.isForKnownLaunches())
+    return {Kernel, Setting, std::move(Launch)};
+  // What is spilled to shared memory is as much as a block of the guard needs (ImageEmitter).
+  return {Kernel, Setting, {{}, Setting.SmemSpilling ? Launch.Block : std::nullopt, {}}};
+}
+
+/// The codes that \p R asks for, in that order.
+std::vector<VariantCompiler::Code> VariantCompiler::codesOf(const SettingRequest &R) const {
   std::vector<Code> Codes;
-  for (const KnownLaunch &Known : K.KnownShapes)
-    Codes.push_back({R.Kernel, OfEach, Known});
+  for (GuardedCode &C : guardedCodesOf(R))
+    Codes.push_back(codeFor(R.Kernel, C.Setting, std::move(C.Launch)));
+  if (Codes.empty())
+    Codes.push_back({R.Kernel, R.Setting, {}});
+  return Codes;
+}
+
+/// The codes that \p Variant of kernel number \p Kernel has, in the same order.
+std::vector<VariantCompiler::Code> VariantCompiler::codesOf(size_t Kernel,
+                                                            const JobVariant &Variant) {
+  std::vector<Code> Codes;
+  for (const GuardedCode &C : Variant.Codes)
+    Codes.push_back(codeFor(Kernel, C.Setting, C.Launch));
+  if (Codes.empty())
+    Codes.push_back({Kernel, Variant.Setting, {}});
   return Codes;
 }
 
@@ -49,18 +95,15 @@ FrontEndSetting VariantCompiler::flavourOf(const Code &C) const {
   return C.Setting.frontEnd().forKernel({Job.Kernels[C.Kernel].Traced.Kernel, C.Known});
 }
 
-void VariantCompiler::prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules,
-                                      FlavourModules::Until End) {
+void VariantCompiler::prepareMarked() {
   std::set<FlavourModules::Key> Wanted;
-  for (const SettingRequest &R : Requests) {
-    if (R.Setting.frontEnd().isDefault())
-      continue;
-    llvm::ArrayRef<size_t> Modules = Job.Kernels[R.Kernel].Modules;
-    for (size_t M : AllModules ? Modules : Modules.take_front())
-      for (const Code &C : codesOf(R))
-        Wanted.insert({M, flavourOf(C)});
-  }
-  Flavours.prepare(Wanted, End);
+  for (size_t K = 0; K < Built.Kernels.size(); ++K)
+    for (const JobVariant &V : Built.Kernels[K].Variants)
+      for (const Code &C : codesOf(K, V))
+        for (size_t M : Job.Kernels[K].Modules)
+          if (V.InModule && !C.Setting.frontEnd().isDefault())
+            Wanted.insert({M, flavourOf(C)});
+  Flavours.prepare(Wanted);
 }
 
 /// The clone \p Name in \p Module that is \p C.
@@ -70,7 +113,7 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, const Code &C
   CloneRequest Clone{K.Traced.Kernel, std::move(Name), {}};
   llvm::Expected<EntryEdit> Edit = entryEdit(
       C.Setting, *Sources.of(Module).Ptx.find(K.Traced.Kernel),
-      Built.Kernels[C.Kernel].SmemSpillingThreads,
+      C.Known.Block ? guardFor(C.Known).mostThreads() : Built.Kernels[C.Kernel].SmemSpillingThreads,
       [&](const FrontEndSetting &) { return Flavours.find(Module, flavourOf(C)); },
       Sources.of(Module).Source.RegisterCap, C.Known);
   if (!Edit)
@@ -79,19 +122,16 @@ llvm::Expected<CloneRequest> VariantCompiler::clone(size_t Module, const Code &C
   return Clone;
 }
 
-llvm::Expected<std::vector<CloneRequest>> VariantCompiler::clones(size_t Module, size_t Kernel,
-                                                                  const JobVariant &Variant) const {
-  std::vector<std::pair<Code, std::string>> Wanted; // Each with its clone's name.
-  for (const GuardedCode &C : Variant.Codes)
-    Wanted.push_back({{Kernel, C.Setting, C.Launch}, C.CloneName});
-  if (Wanted.empty())
-    Wanted.push_back({{Kernel, Variant.Setting, {}}, Variant.CloneName});
-  std::vector<CloneRequest> Clones;
-  for (auto &[C, Name] : Wanted) {
-    llvm::Expected<CloneRequest> Clone = clone(Module, C, std::move(Name));
+llvm::Expected<std::vector<AssembledClone>>
+VariantCompiler::clones(size_t Module, size_t Kernel, const JobVariant &Variant) const {
+  std::vector<Code> Codes = codesOf(Kernel, Variant);
+  std::vector<AssembledClone> Clones;
+  for (size_t I = 0; I < Codes.size(); ++I) {
+    llvm::Expected<CloneRequest> Clone = clone(
+        Module, Codes[I], Variant.Codes.empty() ? Variant.CloneName : Variant.Codes[I].CloneName);
     if (!Clone)
       return Clone.takeError();
-    Clones.push_back(std::move(*Clone));
+    Clones.push_back({std::move(*Clone), Codes[I].Setting.assembler()});
   }
   return Clones;
 }
@@ -108,12 +148,10 @@ VariantCompiler::Code VariantCompiler::withoutEmptyFlavour(Code C) const {
     llvm::consumeError(Digest.takeError()); // clone() fails with the same error.
     return C;
   }
-  if (*Digest == K.KernelDigest) {
-    C.Setting.setFrontEnd({});
-    if (!C.Setting.KnownPtx)
-      C.Known = {};
-  }
-  return C;
+  if (*Digest != K.KernelDigest)
+    return C;
+  C.Setting.setFrontEnd({});
+  return codeFor(C.Kernel, C.Setting, std::move(C.Known));
 }
 
 /// Splits \p All into pieces of about equal size, about as many as there are cores. Each piece is
@@ -239,9 +277,9 @@ void VariantCompiler::compilePiece(llvm::ArrayRef<Pending> Piece) const {
     compilePiece(P);
 }
 
-/// The result for \p R, whose codes \p Codes were compiled as \p Ready. An element of \p Ready is
-/// absent if cicc has not made its PTX yet.
-CompiledSetting VariantCompiler::joined(const SettingRequest &R, llvm::ArrayRef<Code> Codes,
+/// The result for \p R, whose codes were compiled as \p Ready. An element of \p Ready is absent if
+/// cicc has not made its PTX yet.
+CompiledSetting VariantCompiler::joined(const SettingRequest &R,
                                         llvm::ArrayRef<std::optional<Code>> Ready) const {
   CompiledSetting All;
   All.Pending = llvm::any_of(Ready, [](const std::optional<Code> &C) { return !C; });
@@ -251,30 +289,33 @@ CompiledSetting VariantCompiler::joined(const SettingRequest &R, llvm::ArrayRef<
     if (const CompiledSetting &Own = Done.at(*C); !Own.Failure.empty())
       return Own;
   All = Done.at(*Ready.front());
-  if (!R.Setting.isForKnownLaunches())
-    return All;
-  const std::string Name = cloneName(Job.Kernels[R.Kernel].Traced.Kernel, R.Setting);
-  for (auto [Asked, C] : llvm::zip_equal(Codes, Ready)) {
-    const CompiledSetting &Own = Done.at(*C);
-    std::string Number = Codes.size() > 1 ? "_" + std::to_string(All.Codes.size() + 1) : "";
-    All.Codes.push_back({Asked.Known, Asked.Setting, Name + Number, Own.Resources, Own.CodeDigest});
+  All.Codes = guardedCodesOf(R);
+  for (size_t C = 0; C < All.Codes.size(); ++C) {
+    const CompiledSetting &Own = Done.at(*Ready[C]);
+    All.Codes[C].Resources = Own.Resources;
+    All.Codes[C].CodeDigest = Own.CodeDigest;
   }
   return All;
 }
 
 std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequest> Requests,
                                                       FlavourModules::Until End) {
-  prepareFlavours(Requests, /*AllModules=*/false, End);
-  std::vector<std::vector<Code>> Codes;                // By request.
-  std::vector<std::vector<std::optional<Code>>> Ready; // Nothing for what is pending.
+  auto FlavourKey = [&](const Code &C) {
+    return FlavourModules::Key(Job.Kernels[C.Kernel].Modules.front(), flavourOf(C));
+  };
+  std::set<FlavourModules::Key> Wanted;
+  for (const SettingRequest &R : Requests)
+    for (const Code &C : codesOf(R))
+      if (!C.Setting.frontEnd().isDefault())
+        Wanted.insert(FlavourKey(C));
+  Flavours.prepare(Wanted, End);
+  std::vector<std::vector<std::optional<Code>>> Ready; // By request; nothing for what is pending.
   std::vector<Pending> New;
   for (const SettingRequest &R : Requests) {
-    Codes.push_back(codesOf(R));
     Ready.emplace_back();
-    for (const Code &C : Codes.back()) {
+    for (const Code &C : codesOf(R)) {
       Ready.back().emplace_back();
-      if (!C.Setting.frontEnd().isDefault() &&
-          !Flavours.isReady({Job.Kernels[C.Kernel].Modules.front(), flavourOf(C)}))
+      if (!C.Setting.frontEnd().isDefault() && !Flavours.isReady(FlavourKey(C)))
         continue;
       Code Made = withoutEmptyFlavour(C);
       Ready.back().back() = Made;
@@ -295,7 +336,7 @@ std::vector<CompiledSetting> VariantCompiler::compile(llvm::ArrayRef<SettingRequ
     });
   }
   std::vector<CompiledSetting> Results;
-  for (auto [R, Asked, Its] : llvm::zip_equal(Requests, Codes, Ready))
-    Results.push_back(joined(R, Asked, Its));
+  for (auto [R, Its] : llvm::zip_equal(Requests, Ready))
+    Results.push_back(joined(R, Its));
   return Results;
 }

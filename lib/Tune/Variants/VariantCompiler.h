@@ -15,6 +15,8 @@ namespace carve {
 struct SettingRequest {
   size_t Kernel = 0;      ///< The index of the job's kernel.
   VariantSetting Setting; ///< The default setting means the kernel as it is.
+  /// If it has codes, the variant is composed of these, and Setting is the first's.
+  Composition Composed = {};
 };
 
 /// The result of compiling one setting.
@@ -27,6 +29,12 @@ struct CompiledSetting {
   /// The codes of a setting that depends on the launch (JobVariant::Codes). Resources and Counts
   /// are those of the first.
   std::vector<GuardedCode> Codes = {};
+};
+
+/// A clone to assemble, and what ptxas is told for it.
+struct AssembledClone {
+  CloneRequest Request;
+  AssemblerSetting Assembler;
 };
 
 /// The name of the clone of \p Kernel with \p Setting, such as `_Z1kPf__carve_r40_f255`. With the
@@ -52,35 +60,36 @@ public:
   std::vector<CompiledSetting> compile(llvm::ArrayRef<SettingRequest> Requests,
                                        FlavourModules::Until End);
 
-  /// Makes the PTX that the front-end settings of \p Requests need, for all modules of their
-  /// kernels or only for the first, and waits for it until \p End.
-  void prepareFlavours(llvm::ArrayRef<SettingRequest> Requests, bool AllModules,
-                       FlavourModules::Until End = std::nullopt);
+  /// Makes the PTX that the front-end settings of all marked variants need (JobVariant::InModule),
+  /// for all modules of their kernels, and waits for it.
+  void prepareMarked();
   /// Gives up PTX that is not made yet.
   void abandonFlavours() { Flavours.abandon(); }
   /// The clones of \p Kernel in \p Module that \p Variant needs, one for each of its codes.
-  /// prepareFlavours() has handled its front-end setting. Fails if that PTX could not be made or
+  /// prepareMarked() has handled its front-end settings. Fails if that PTX could not be made or
   /// does not have the kernel.
-  llvm::Expected<std::vector<CloneRequest>> clones(size_t Module, size_t Kernel,
-                                                   const JobVariant &Variant) const;
+  llvm::Expected<std::vector<AssembledClone>> clones(size_t Module, size_t Kernel,
+                                                     const JobVariant &Variant) const;
 
 private:
   /// One code of a kernel of the job.
   struct Code {
     size_t Kernel = 0;
     VariantSetting Setting;
-    KnownLaunch Known; ///< What the setting relies on; empty if it is for all launches.
+    KnownLaunch Known; ///< What the code relies on; empty if it is for all launches.
 
     auto operator<=>(const Code &) const = default;
   };
   /// A code to compile, and the place for its result.
   using Pending = std::pair<Code, CompiledSetting *>;
+  static Code codeFor(size_t Kernel, const VariantSetting &Setting, KnownLaunch Launch);
+  std::vector<GuardedCode> guardedCodesOf(const SettingRequest &R) const;
   std::vector<Code> codesOf(const SettingRequest &R) const;
+  static std::vector<Code> codesOf(size_t Kernel, const JobVariant &Variant);
   FrontEndSetting flavourOf(const Code &C) const;
   llvm::Expected<CloneRequest> clone(size_t Module, const Code &C, std::string Name) const;
   Code withoutEmptyFlavour(Code C) const;
-  CompiledSetting joined(const SettingRequest &R, llvm::ArrayRef<Code> Codes,
-                         llvm::ArrayRef<std::optional<Code>> Ready) const;
+  CompiledSetting joined(const SettingRequest &R, llvm::ArrayRef<std::optional<Code>> Ready) const;
   std::vector<std::vector<Pending>> split(const std::vector<Pending> &All) const;
   void compilePiece(llvm::ArrayRef<Pending> Piece) const;
   std::optional<KernelCounts> countsOf(const Code &C, llvm::StringRef CubinBytes,

@@ -91,7 +91,8 @@ private:
 VariantRounds::VariantRounds(const TuningJob &Job, const JobSources &Sources,
                              const JobContext &Context, JobBuild &Built)
     : Job(Job), Sources(Sources), Context(Context), Built(Built),
-      Compiler(Job, Sources, Context, Built), Added(Job.Kernels.size()) {
+      Compiler(Job, Sources, Context, Built), Added(Job.Kernels.size()),
+      Composed(Job.Kernels.size()) {
   for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
     Made.Variants.resize(FirstPlace);
     for (JobVariant &V : Made.Variants)
@@ -147,10 +148,10 @@ void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
   KernelBuild &K = Built.Kernels[Kernel];
   auto Same = llvm::find_if(K.Variants,
                             [&](const JobVariant &Old) { return Old.CodeDigest == V.CodeDigest; });
-  if (Same != K.Variants.end()) {
-    K.Dropped.push_back(
-        variantName(V.Setting) + ": same code as " +
-        (Same->Setting.isDefault() ? std::string("the default") : variantName(Same->Setting)));
+  // A composed variant with a single code has that of another variant, for fewer launches.
+  if (Same != K.Variants.end() && (!isComposed(V) || Same->Setting.isDefault())) {
+    K.Dropped.push_back(nameOf(V) + ": same code as " +
+                        (Same->Setting.isDefault() ? std::string("the default") : nameOf(*Same)));
     return;
   }
   if (V.Codes.empty())
@@ -218,6 +219,49 @@ void VariantRounds::describeCarved(size_t Kernel) {
   }
 }
 
+/// How many variants of \p Kernel may still be added in this round.
+size_t VariantRounds::roomFor(size_t Kernel, const RoundLimits &Limits) const {
+  return Limits.Timable[Kernel] - std::min(Added[Kernel].size(), Limits.Timable[Kernel]);
+}
+
+bool VariantRounds::mayCompose(size_t Kernel, const Composition &Wanted) const {
+  return !Wanted.Codes.empty() && !Composed[Kernel].count(Wanted.Name);
+}
+
+/// Compiles the compositions of \p Limits and adds those that may be used. What is pending at \p
+/// End may be tried again. The searches take no part: they know nothing of single shapes.
+void VariantRounds::compose(const RoundLimits &Limits, FlavourModules::Until End) {
+  std::vector<SettingRequest> Requests;
+  for (size_t K = 0; K < Limits.Composed.size(); ++K)
+    if (mayCompose(K, Limits.Composed[K]) && roomFor(K, Limits) > 0)
+      Requests.push_back({K, Limits.Composed[K].Codes.front().Setting, Limits.Composed[K]});
+  std::vector<CompiledSetting> Made = Compiler.compile(Requests, End);
+  for (size_t I = 0; I < Requests.size(); ++I) {
+    const SettingRequest &R = Requests[I];
+    KernelBuild &K = Built.Kernels[R.Kernel];
+    if (Made[I].Pending)
+      continue;
+    Composed[R.Kernel].insert(R.Composed.Name);
+    ++K.Compiled;
+    std::optional<std::string> Why;
+    JobVariant V{R.Setting, "", {}, "", ""};
+    V.Composed = R.Composed.Name;
+    V.Codes = std::move(Made[I].Codes);
+    if (Made[I].Failure.empty()) {
+      summarizeCodes(V);
+      V.Metrics = staticMetrics(Job.Model, V.Resources, heaviestShape(Job.Kernels[R.Kernel].Traced),
+                                Made[I].Counts);
+      Why = forbidden(Job.Kernels[R.Kernel], K, V, Job);
+    } else {
+      Why = Made[I].Failure;
+    }
+    if (Why)
+      K.Dropped.push_back(R.Composed.Name + ": " + *Why);
+    else
+      addVariant(R.Kernel, std::move(V));
+  }
+}
+
 /// What all searches propose, those requests first that promise most for the program: the settings
 /// of a kernel come in the order of their promise, and count by the kernel's share of GPU time. The
 /// default of a kernel that is new comes before its first setting.
@@ -228,7 +272,7 @@ std::vector<SettingRequest> VariantRounds::wishes(const RoundLimits &Limits) {
   };
   std::vector<Wish> All;
   for (size_t K = 0; K < Job.Kernels.size(); ++K) {
-    std::vector<VariantSetting> Wanted = proposals(K, Limits.Timable[K]);
+    std::vector<VariantSetting> Wanted = proposals(K, roomFor(K, Limits));
     double Share = Job.Kernels[K].Traced.Share;
     if (!Wanted.empty() && Searches[K]->Metrics.empty())
       All.push_back({Share, {K, {}}});
@@ -287,11 +331,21 @@ VariantRounds::compileInTime(llvm::ArrayRef<SettingRequest> Wanted, std::optiona
 bool VariantRounds::next(const RoundLimits &Limits) {
   Added.assign(Job.Kernels.size(), {});
   auto Begin = std::chrono::steady_clock::now();
+  // If cicc takes long for a composition, half of the time is left for the searches.
+  FlavourModules::Until End;
+  if (Limits.CompileS)
+    End = Begin + std::chrono::microseconds(int64_t(*Limits.CompileS / 2 * 1e6));
+  compose(Limits, End);
+  auto AnyAdded = [&] {
+    return llvm::any_of(Added, [](const std::vector<size_t> &V) { return !V.empty(); });
+  };
   std::optional<double> Left = Limits.CompileS;
+  if (Left)
+    Left = *Left - secondsSince(Begin);
   while (!Left || *Left > 0) {
     std::vector<SettingRequest> Wanted = wishes(Limits);
     if (Wanted.empty())
-      return false;
+      return AnyAdded();
     std::map<size_t, std::vector<SettingRequest>> Requests; // By kernel.
     std::map<size_t, std::vector<CompiledSetting>> Made;
     for (auto &[Request, Compiled] : compileInTime(Wanted, Left)) {
@@ -299,13 +353,13 @@ bool VariantRounds::next(const RoundLimits &Limits) {
       Made[Request.Kernel].push_back(std::move(Compiled));
     }
     for (const auto &[K, Asked] : Requests)
-      settle(K, Asked, Made[K], Limits.Timable[K]);
-    if (llvm::any_of(Added, [](const std::vector<size_t> &V) { return !V.empty(); }))
+      settle(K, Asked, Made[K], roomFor(K, Limits));
+    if (AnyAdded())
       return true;
     if (Left)
       Left = *Limits.CompileS - secondsSince(Begin);
   }
-  return false;
+  return AnyAdded();
 }
 
 void VariantRounds::finish() {
@@ -330,7 +384,7 @@ void VariantRounds::makeAll(size_t Most) {
 void VariantRounds::withdraw(size_t Kernel, const std::string &Reason) {
   KernelBuild &K = Built.Kernels[Kernel];
   for (size_t V : Added[Kernel])
-    K.Dropped.push_back(variantName(K.Variants[V].Setting) + ": " + Reason);
+    K.Dropped.push_back(nameOf(K.Variants[V]) + ": " + Reason);
   if (!Added[Kernel].empty())
     K.Variants.resize(Added[Kernel].front());
   Added[Kernel].clear();
@@ -342,7 +396,8 @@ void VariantRounds::learn(size_t Kernel, const std::map<size_t, double> &Ratios)
     return;
   std::map<VariantSetting, double> BySetting;
   for (const auto &[V, Ratio] : Ratios)
-    BySetting[Built.Kernels[Kernel].Variants[V].Setting] = Ratio;
+    if (const JobVariant &Timed = Built.Kernels[Kernel].Variants[V]; !isComposed(Timed))
+      BySetting[Timed.Setting] = Ratio;
   Searches[Kernel]->learn(BySetting);
 }
 
@@ -370,7 +425,7 @@ bool VariantRounds::dropBeyondCaps(const std::set<size_t> &Modules) {
         CapAlone.Cap = V.Setting.Cap;
         if (!V.InModule || V.Setting == CapAlone)
           continue;
-        K.Dropped.push_back(variantName(V.Setting) + ": nvlink refuses the module with it");
+        K.Dropped.push_back(nameOf(V) + ": nvlink refuses the module with it");
         V.InModule = false;
         Any = true;
       }

@@ -20,6 +20,9 @@ struct RoundLimits {
   std::vector<size_t> Timable; ///< By kernel of the job: how many new variants can be timed.
   /// Seconds after which no more settings are compiled. Without it, all that are proposed are.
   std::optional<double> CompileS;
+  /// By kernel of the job: a variant to compose and to time with the new ones. It takes one of the
+  /// places. Empty if there are none.
+  std::vector<Composition> Composed = {};
 };
 
 /// The rounds of one job.
@@ -31,8 +34,9 @@ public:
                 JobBuild &Built);
   ~VariantRounds();
 
-  /// Compiles the next round's settings, those first that promise most for the program, and adds
-  /// the variants to be timed to KernelBuild::Variants. Returns false if there are none.
+  /// Compiles the next round's compositions and settings, those settings first that promise most
+  /// for the program, and adds the variants to be timed to KernelBuild::Variants. Returns false if
+  /// there are none.
   bool next(const RoundLimits &Limits);
   /// Ends all searches, and notes what was compiled and not timed.
   void finish();
@@ -40,6 +44,8 @@ public:
   void makeAll(size_t Most);
   /// The variants that the last next() added.
   const VariantSets &added() const { return Added; }
+  /// Whether \p Composed was not tried yet for kernel number \p Kernel.
+  bool mayCompose(size_t Kernel, const Composition &Composed) const;
   /// Removes the variants that the last next() added to kernel number \p Kernel, notes \p Reason
   /// for each, and ends the kernel's search.
   void withdraw(size_t Kernel, const std::string &Reason);
@@ -63,6 +69,8 @@ private:
   class Source; ///< Proposes the settings of one kernel.
   std::vector<VariantSetting> proposals(size_t Kernel, size_t Most);
   std::vector<SettingRequest> wishes(const RoundLimits &Limits);
+  size_t roomFor(size_t Kernel, const RoundLimits &Limits) const;
+  void compose(const RoundLimits &Limits, FlavourModules::Until End);
   void settle(size_t Kernel, llvm::ArrayRef<SettingRequest> Requests,
               llvm::ArrayRef<CompiledSetting> Made, size_t Most);
   void addVariant(size_t Kernel, JobVariant V);
@@ -77,6 +85,7 @@ private:
   VariantCompiler Compiler;
   std::vector<std::unique_ptr<Source>> Searches; ///< By kernel; null if the search is over.
   VariantSets Added;
+  std::vector<std::set<std::string>> Composed; ///< By kernel: compositions that were tried.
 };
 
 } // namespace carve

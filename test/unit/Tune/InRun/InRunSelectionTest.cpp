@@ -345,6 +345,37 @@ TEST(InRunSelection, variantForSomeShapes_countsAsTheDefaultAtTheOthers) {
   }
 }
 
+/// A composed variant is more code, and for fewer launches.
+TEST(InRunSelection, composedVariant_mustBeFasterThanAnyOther) {
+  for (double Ratio : {0.86, 0.897}) {
+    SimulatedRun Run;
+    Run.Noise = 0.0005;
+    Run.replay({shapeOf({0.9, Ratio})});
+    EXPECT_EQ(Run.selectOne().Nominee, 3u);
+    Run.Subjects[0].Composed = {3};
+    InRunOutcome O = Run.selectOne();
+    EXPECT_EQ(O.Nominee, Ratio < 0.995 * 0.9 ? 3u : 2u);
+    EXPECT_NEAR(O.Ratio.Median, O.Nominee == 3 ? Ratio : 0.9, 0.002);
+  }
+}
+
+TEST(InRunSelection, timesOfShapes_areOfAllRounds) {
+  SimulatedRun Run;
+  Run.replay({shapeOf({0.8, 1.2}, 2e5), shapeOf({1.3, 0.7})});
+  Run.Subjects[0].Shapes.push_back({SimulatedRun::place(0, 7).Shape, 10, 1e6});
+  InRunOutcome O = Run.selectOne();
+  ASSERT_EQ(O.Shapes.size(), 3u);
+  for (size_t S : {0, 1}) {
+    EXPECT_EQ(O.Shapes[S].TotalNs, S ? 1e6 : 2e6);
+    ASSERT_EQ(O.Shapes[S].Ratios.size(), 4u);
+    EXPECT_EQ(O.Shapes[S].Ratios[0].Median, 1);
+    EXPECT_NEAR(O.Shapes[S].Ratios[2].Median, S ? 1.3 : 0.8, 0.01);
+    EXPECT_NEAR(O.Shapes[S].Ratios[3].Median, S ? 0.7 : 1.2, 0.01);
+    EXPECT_LT(O.Shapes[S].Ratios[2].Low, O.Shapes[S].Ratios[2].High);
+  }
+  EXPECT_TRUE(O.Shapes[2].Ratios.empty()) << "it was not timed";
+}
+
 TEST(InRunSelection, rotation_comparedOutput_isProofBitwise) {
   SimulatedRun Run;
   Run.rotate({shapeOf({0.85})});

@@ -203,6 +203,28 @@ TEST_F(RoundsOfOneKernel, nominee_rejectedLater_isDropped) {
   EXPECT_TRUE(variantsLeft(All, 0, Built).empty());
 }
 
+TEST_F(RoundsOfOneKernel, timesOfShapes_areThoseOfAllRounds) {
+  auto Timed = [](InRunOutcome O, std::vector<double> Ratios) {
+    InRunShapeTimes Of{1e6, {}};
+    for (double R : Ratios)
+      Of.Ratios.push_back({R, R, R});
+    O.Shapes = {std::move(Of), InRunShapeTimes{2e6, {}}};
+    return O;
+  };
+  add(Timed(outcome(Nominated, {1, 1, 0.9, 1.1, 0}, 2), {1, 1, 0.8, 1.2, 0}));
+  for (bool Later : {true, false}) {
+    const InRunOutcome &O =
+        add(Timed(outcome(Later ? Nominated : Stays, {1, 1, 0.9, 0, 1.3}, Later ? 2 : 0),
+                  {1, 1, Later ? 0.85 : 0.7, 0, 1.4}));
+    ASSERT_EQ(O.Shapes.size(), 2u);
+    ASSERT_EQ(O.Shapes[0].Ratios.size(), 5u);
+    EXPECT_EQ(O.Shapes[0].Ratios[2].Median, 0.85) << "of the run whose outcome counts";
+    EXPECT_EQ(O.Shapes[0].Ratios[3].Median, 1.2);
+    EXPECT_EQ(O.Shapes[0].Ratios[4].Median, 1.4);
+    EXPECT_EQ(O.Shapes[1].TotalNs, 2e6);
+  }
+}
+
 TEST_F(RoundsOfOneKernel, verdict_oneRoundUndecided_isUndecided) {
   add(outcome(Undecided, {1, 1, 0.97, 1.1, 0}));
   EXPECT_EQ(bestSoFar(All, 0), 2u);

@@ -216,6 +216,24 @@ TEST(ProbePlan, variantWithSeveralCodes_hasOneNameAndAGuardForEach) {
   EXPECT_EQ(K.Excluded, std::set<size_t>{4});
 }
 
+/// Codes for launch shapes need no values. One for a block alone is for all its grids.
+TEST(ProbePlan, composedVariant_isGuardedByBlockAndGrid) {
+  Planned P;
+  P.Built.Kernels[0].Variants[2].Composed = "r32+r64+default";
+  guardVariant(P, 2, {{{}, {{64, 1, 1}}, {{7, 1, 1}}}, {{}, {{64, 1, 1}}, {}}});
+  probe::Plan Plan = readBack(printPlan(P.Job, P.Built, P.Choices, {}, {}));
+  const probe::PlannedKernel &K = *Plan.find("_Z2avPf");
+  ASSERT_EQ(K.Guards.size(), 2u);
+  for (size_t V : {2, 3})
+    EXPECT_EQ(K.Variants[V].Name, "r32+r64+default");
+  const probe::PlannedKernel::Guard &OfGrid = K.Guards.at(K.Variants[2].Guard);
+  const probe::PlannedKernel::Guard &OfBlock = K.Guards.at(K.Variants[3].Guard);
+  EXPECT_TRUE(OfGrid.allows({{7, 1, 1}, {64, 1, 1}}) && OfBlock.allows({{7, 1, 1}, {64, 1, 1}}));
+  EXPECT_TRUE(!OfGrid.allows({{8, 1, 1}, {64, 1, 1}}) && OfBlock.allows({{8, 1, 1}, {64, 1, 1}}));
+  EXPECT_FALSE(OfBlock.allows({{7, 1, 1}, {32, 1, 1}}));
+  EXPECT_TRUE(OfGrid.Values.empty() && OfBlock.Values.empty());
+}
+
 TEST(ProbePlan, variantWithConstants_isGuardedByWhatItsPtxReads) {
   Planned P;
   P.Built.Kernels[0].Variants[2].Setting.KnownPtx = true;

@@ -137,6 +137,35 @@ TEST(DecidedKernel, winnerWithSeveralCodes_isAnEntryForEach) {
   EXPECT_EQ(R.Kernels[0].Variant, variantName(Winner.Setting));
 }
 
+TEST(DecidedKernel, composedWinner_isAnEntryForEachOfItsSettings) {
+  TuningJob Job = sampleJob();
+  JobBuild Built = sampleBuild(Job);
+  SelectionOutcome O = sampleOutcome();
+  JobVariant &Winner = Built.Kernels[0].Variants[O.Subjects[0].Chosen];
+  Winner.Composed = "r64+r32+default";
+  Winner.Setting = {.Cap = 64};
+  Winner.Codes = {{{{}, {{256, 1, 1}}, {{8, 1, 1}}}, {.Cap = 64}, "a", Winner.Resources, "first"},
+                  {{{}, {{256, 1, 1}}, {}}, {.Cap = 32}, "b", {}, "second"}};
+  summarizeCodes(Winner);
+  EXPECT_FALSE(needsComparedOutput(Winner));
+  EXPECT_EQ(namesOf(Built.Kernels[0].Variants)[O.Subjects[0].Chosen], Winner.Composed);
+  Profile P = decisionsIn(Job, Built, TuningScope::Kernel, O);
+  const Decision *Won = P.candidates("av(float*)", "_Z2avPf", "sm_90").at(0);
+  EXPECT_TRUE(Won->Variant.isDefault());
+  ASSERT_EQ(Won->Entries.size(), 2u);
+  EXPECT_EQ(Won->Entries[0],
+            (FurtherEntry{{.Block = {{256, 1, 1}}, .Grid = {{8, 1, 1}}}, {.Cap = 64}, "first"}));
+  EXPECT_EQ(Won->Entries[1], (FurtherEntry{{.Block = {{256, 1, 1}}}, {.Cap = 32}, "second"}));
+  Profile Again = valueOf(parseProfile(printProfile(P), "p"));
+  EXPECT_EQ(Again.Kernels[0].Entries, P.Kernels[0].Entries);
+  TuningReport R = reportOf(Job, Built, TuningScope::Kernel, O);
+  EXPECT_EQ(R.Kernels[0].When, "block 256x1x1, grid 8x1x1 (r64); and another for launches with "
+                               "block 256x1x1 (r32)");
+  EXPECT_EQ(R.Kernels[0].Variant, Winner.Composed);
+  Winner.Codes[1].Setting.OptimizationLevel = 1;
+  EXPECT_TRUE(needsComparedOutput(Winner)) << "one of its codes needs it";
+}
+
 TEST(DecidedKernel, budgetSpent_isAKnownReason) {
   TuningJob Job = sampleJob();
   JobBuild Built = sampleBuild(Job);
