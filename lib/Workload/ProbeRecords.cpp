@@ -1,5 +1,6 @@
 #include "Workload/ProbeRecords.h"
 
+#include "Protocol/GraphRotation.h"
 #include "Protocol/Protocol.h"
 #include "Protocol/RecordReader.h"
 #include "Protocol/RecordWriter.h"
@@ -142,6 +143,12 @@ struct ProcessState {
   InRunRecord InRun;
 };
 
+void addStaying(std::map<std::string, GraphStay> &All, const StayingGraph &New) {
+  auto [It, First] = All.emplace(New.Kernel, New.Why);
+  if (!First && rotatesAsGraph(It->second))
+    It->second = New.Why;
+}
+
 /// Takes a record of how kernels are launched and what the program does. Returns false if \p In is
 /// another record.
 bool takeTraceFact(RecordReader &In, ProbeRecord &Record) {
@@ -157,7 +164,7 @@ bool takeTraceFact(RecordReader &In, ProbeRecord &Record) {
                                    Record.GraphNs[R.Kernel] += R.TotalNs;
                                  }) ||
          takeRecord<StayingGraph>(
-             In, [&](const StayingGraph &R) { Record.StayingGraphs.emplace(R.Kernel, R.Why); }) ||
+             In, [&](const StayingGraph &R) { addStaying(Record.StayingGraphs, R); }) ||
          takeRecord<AttributeRecord>(
              In, [&](const AttributeRecord &R) { Record.Programmatic.insert(R.Kernel); }) ||
          takeRecord<HazardRecord>(

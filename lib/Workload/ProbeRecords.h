@@ -37,8 +37,9 @@ struct ProbeRecord {
   std::set<std::string> SizedByOccupancy;
   std::map<std::string, uint64_t> GraphLaunches; ///< Launches from graphs, by kernel.
   std::map<std::string, uint64_t> GraphNs;       ///< The time of these launches, by kernel.
-  /// Why graphs with a kernel are not launched node by node, by kernel. The kernel `-` means that
-  /// the kernels of such a graph are not known.
+  /// Why graphs with a kernel are not launched node by node, by kernel: one reason, if there is one
+  /// with which the graph cannot even rotate variants (Protocol/GraphRotation.h) such a one. The
+  /// kernel `-` means that the kernels of such a graph are not known.
   std::map<std::string, GraphStay> StayingGraphs;
   std::set<std::string> Programmatic; ///< Kernels launched before their predecessor ends.
   /// What calls that launch kernels passed as arguments, by kernel. Kernels that the program itself

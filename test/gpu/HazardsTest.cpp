@@ -32,7 +32,7 @@ std::vector<Hazard> hazards() {
   return {{"capture", Inside},
           {"graph", Inside},
           {"graph_updates", Inside},
-          {"graph_memory", Fixed, "graphs with nodes that allocate or free memory"},
+          {"graph_memory", NotReplayed, "graphs with nodes that allocate or free memory"},
           {"cooperative", Inside},
           {"cluster", Replayed},
           {"programmatic", Fixed, "programmatic"},

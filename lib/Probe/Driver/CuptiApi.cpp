@@ -91,6 +91,7 @@ void DriverApi::loadGraphs(void *Handle) {
   (void)resolve(Handle, "cuPointerGetAttribute", PointerGetAttribute);
   (void)resolve(Handle, "cuGraphCreate", GraphCreate);
   (void)resolve(Handle, "cuGraphDestroy", GraphDestroy);
+  (void)resolve(Handle, "cuGraphExecKernelNodeSetParams_v2", GraphExecKernelNodeSetParams);
   (void)resolve(Handle, "cuGraphInstantiateWithFlags", GraphInstantiate);
   (void)resolve(Handle, "cuGraphExecDestroy", GraphExecDestroy);
   (void)resolve(Handle, "cuStreamGetCtx", StreamGetCtx);

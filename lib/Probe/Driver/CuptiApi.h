@@ -151,6 +151,8 @@ struct DriverApi {
   decltype(&cuMemsetD2D32Async) MemsetD2D32Async = nullptr;
   /// Returns whether the nodes of graphs can be launched one by one with this driver.
   bool launchesNodes() const;
+  /// Null if this driver lacks it.
+  decltype(&cuGraphExecKernelNodeSetParams) GraphExecKernelNodeSetParams = nullptr;
 
   void load();
 

@@ -63,6 +63,8 @@ enum class Role : uint32_t {
   ExecutableGraph = 1u << 25,
   /// The call launches an executable graph.
   GraphLaunch = 1u << 26,
+  /// The call ends a graph or a node of one, whose handle then means nothing.
+  EndsGraph = 1u << 27,
 };
 
 /// A set of roles.

@@ -29,7 +29,36 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::find(CUgraphExec Executable) {
   return It->second;
 }
 
+bool ExecutableGraphs::hasSource(CUgraphExec Executable) {
+  return holdSource(Executable).owns_lock();
+}
+
+std::unique_lock<std::mutex> ExecutableGraphs::holdSource(CUgraphExec Executable) {
+  std::unique_lock<std::mutex> Guard(SourceLock);
+  if (!Sources.count(Executable))
+    Guard.unlock();
+  return Guard;
+}
+
+/// Called at the entry of a call that ends a graph or a node.
+void ExecutableGraphs::noteEnd(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  if (Call.callbackSite != CUPTI_API_ENTER || !Call.functionParams)
+    return;
+  std::lock_guard<std::mutex> Guard(SourceLock);
+  if (Id == callOf<Role::EndsGraph>(CUPTI_DRIVER_TRACE_CBID_cuGraphDestroy)) {
+    CUgraph Gone = static_cast<const cuGraphDestroy_params *>(Call.functionParams)->hGraph;
+    std::erase_if(Sources, [&](const auto &Entry) { return Entry.second == Gone; });
+  } else {
+    // The driver does not tell of which graph a node is.
+    Sources.clear();
+  }
+}
+
 void ExecutableGraphs::forget(CUgraphExec Executable) {
+  {
+    std::lock_guard<std::mutex> Guard(SourceLock);
+    Sources.erase(Executable);
+  }
   std::lock_guard<std::mutex> Guard(Lock);
   Known.erase(Executable);
 }
@@ -46,6 +75,10 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::made(CUgraphExec Executable, CUgrap
   }
   if (Flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
     Graph->Stays = GraphStay::DeviceLaunch;
+  {
+    std::lock_guard<std::mutex> Guard(SourceLock);
+    Sources[Executable] = From;
+  }
   std::lock_guard<std::mutex> Guard(Lock);
   Known[Executable] = Graph;
   return Graph;
@@ -98,6 +131,8 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::note(CUpti_CallbackId Id,
     return nullptr;
   }
   noteModule(Id, Call);
+  if (rolesOf(Id).any(Role::EndsGraph))
+    noteEnd(Id, Call);
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   const void *Params = Call.functionParams;
   if (!rolesOf(Id).any(Role::ExecutableGraph) || Call.callbackSite != CUPTI_API_EXIT || !Result ||
@@ -152,12 +187,20 @@ template <class Work> static void change(GraphCopy &Graph, CUgraphNode Node, Wor
     Graph.stay(GraphStay::UnknownUpdate);
 }
 
+/// The copy of \p Executable now has the handles of \p From.
+void ExecutableGraphs::dropSourceUnless(CUgraphExec Executable, CUgraph From) {
+  std::lock_guard<std::mutex> Guard(SourceLock);
+  if (auto It = Sources.find(Executable); It != Sources.end() && It->second != From)
+    Sources.erase(It);
+}
+
 void ExecutableGraphs::update(GraphCopy &Graph, CUpti_CallbackId Id, const void *Params) {
   switch (plainForm(Id)) {
   case CARVE_CALL(cuGraphExecUpdate):
   case CARVE_CALL(cuGraphExecUpdate_v2): {
     // The structures of both begin with the two graphs.
     CARVE_PARAMETERS(cuGraphExecUpdate);
+    dropSourceUnless(P.hGraphExec, P.hGraph);
     return updateWhole(Graph, P.hGraph);
   }
   case CARVE_CALL(cuGraphNodeSetEnabled): {
@@ -224,7 +267,7 @@ void ExecutableGraphs::updateWhole(GraphCopy &Graph, CUgraph From) {
   Graph = copyGraph(Driver, From);
   bindAll(Graph);
   if (Why)
-    Graph.Stays = Why;
+    Graph.stay(*Why);
   // The driver does not say whether nodes stay disabled.
   if (AnyOff)
     Graph.stay(GraphStay::UnknownUpdate);

@@ -23,7 +23,7 @@ public:
 
   /// The driver calls that note() must see, at entry and exit.
   static constexpr Roles Calls =
-      Role::ExecutableGraph | Role::LoadsImage | Role::LoadsFile | Role::Unloads;
+      Role::ExecutableGraph | Role::EndsGraph | Role::LoadsImage | Role::LoadsFile | Role::Unloads;
   /// Further calls that note() must see and that have no roles. After one of them every graph stays
   /// a graph.
   const std::set<CUpti_CallbackId> &unknownCalls() const { return UnknownCalls; }
@@ -37,11 +37,20 @@ public:
   /// Returns the copy of what \p Executable runs; null if it was not seen being made.
   std::shared_ptr<GraphCopy> find(CUgraphExec Executable);
 
+  /// Returns whether the graph of which \p Executable was made still exists unchanged, so that the
+  /// handles in its copy name nodes.
+  bool hasSource(CUgraphExec Executable);
+  /// The same as a lock, which keeps the program from ending that graph meanwhile. It is not held
+  /// if the graph is gone. A call of the driver may be made under it.
+  std::unique_lock<std::mutex> holdSource(CUgraphExec Executable);
+
 private:
+  void noteEnd(CUpti_CallbackId Id, const CUpti_CallbackData &Call);
   std::shared_ptr<GraphCopy> made(CUgraphExec Executable, CUgraph From, unsigned long long Flags);
   std::shared_ptr<GraphCopy> changed(CUgraphExec Executable, CUpti_CallbackId Id,
                                      const void *Params, bool Success);
   void update(GraphCopy &Graph, CUpti_CallbackId Id, const void *Params);
+  void dropSourceUnless(CUgraphExec Executable, CUgraph From);
   void updateWhole(GraphCopy &Graph, CUgraph From);
   void updateChild(GraphCopy &Graph, CUgraphNode Node, CUgraph From);
   void updateKernel(GraphCopy &Graph, CUgraphNode Node, const CUDA_KERNEL_NODE_PARAMS &Params);
@@ -55,6 +64,8 @@ private:
   const std::set<CUpti_CallbackId> UnknownCalls;
   std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
   std::unordered_map<CUgraphExec, std::shared_ptr<GraphCopy>> Known;
+  std::mutex SourceLock; ///< Protects Sources. It is taken before Lock.
+  std::unordered_map<CUgraphExec, CUgraph> Sources;
   bool Unfollowed = false;                   ///< Set after a call that is not known.
   std::map<const void *, CUcontext> Modules; ///< The contexts of the modules that are loaded.
 };

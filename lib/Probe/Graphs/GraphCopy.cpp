@@ -15,6 +15,12 @@ CopiedNode *GraphCopy::find(CUgraphNode Handle) {
   return It == Nodes.end() ? nullptr : &*It;
 }
 
+bool GraphCopy::isOfChild(size_t Place) const {
+  return std::any_of(Children.begin(), Children.end(), [&](const ChildNodes &Child) {
+    return Place >= Child.First && Place < Child.First + Child.Count;
+  });
+}
+
 bool GraphCopy::needsOtherContext(CUcontext Context) const {
   return std::any_of(Nodes.begin(), Nodes.end(), [&](const CopiedNode &Node) {
     const auto *Kernel = std::get_if<KernelWork>(&Node.Work);

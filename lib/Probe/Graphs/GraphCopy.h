@@ -5,6 +5,7 @@
 
 #include "Probe/Graphs/NodeWork.h"
 #include "Probe/Process/RecordFile.h"
+#include "Protocol/GraphRotation.h"
 
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ struct GraphCopy {
   /// Whether recordStay() has recorded this state of the graph.
   bool StayRecorded = false;
 
+  /// Returns whether the node at \p Place is one of a child graph.
+  bool isOfChild(size_t Place) const;
   /// Returns the node with \p Handle, or null.
   CopiedNode *find(CUgraphNode Handle);
   /// Returns whether a kernel of the graph runs only in another context than \p Context.
@@ -49,8 +52,12 @@ struct GraphCopy {
   /// Puts the nodes of \p Child into the place of those of \p Parent. Returns false if the two do
   /// not have the same number of nodes, or if \p Parent is not found.
   bool replace(CUgraphNode Parent, GraphCopy Child);
-  /// Sets the reason \p Why unless there is one already.
-  void stay(GraphStay Why) { Stays = Stays.value_or(Why); }
+  /// Sets the reason \p Why unless there is one already. One with which kernels can still be
+  /// exchanged gives way.
+  void stay(GraphStay Why) {
+    if (!Stays || (rotatesAsGraph(*Stays) && !rotatesAsGraph(Why)))
+      Stays = Why;
+  }
 
 private:
   void take(const GraphCopy &Child, size_t First);

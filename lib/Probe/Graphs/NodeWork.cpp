@@ -47,6 +47,7 @@ static bool copyArguments(const DriverApi &Driver, const CUDA_KERNEL_NODE_PARAMS
 std::optional<KernelWork> carve::probe::copyKernel(const DriverApi &Driver,
                                                    const CUDA_KERNEL_NODE_PARAMS &Params) {
   KernelWork Kernel;
+  Kernel.IsCUkernel = !Params.func;
   Kernel.Handle = Params.func ? Params.func : reinterpret_cast<CUfunction>(Params.kern);
   // The driver ignores the context of a CUfunction, which has that of its module
   // (ExecutableGraphs).

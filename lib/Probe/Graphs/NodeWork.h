@@ -18,6 +18,7 @@ namespace carve::probe {
 struct KernelWork {
   CUlaunchConfig Config{};     ///< Without stream and attributes.
   CUfunction Handle = nullptr; ///< A CUfunction or a CUkernel.
+  bool IsCUkernel = false;     ///< Whether the node was given it as a CUkernel.
   CUcontext Context = nullptr; ///< Null if the node is not bound to one, or if that is not known.
   std::string Name;            ///< The mangled name.
   /// The value of each parameter, or in Packed all of them as the program has laid them out.

@@ -15,18 +15,22 @@ namespace {
 struct CurrentGraph {
   std::shared_ptr<LaunchedGraph> Its; ///< Null if nothing is kept for the graph.
   CUstream Stream = nullptr;
+  std::optional<ExchangedLaunch> Exchanged; ///< Set if kernels may have been exchanged.
 };
 } // namespace
 
 static thread_local CurrentGraph ThisGraph;
 
 GraphLaunches::GraphLaunches(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
-                             Submissions &Submitted, NodeKernels Wanted, Watchdog &Dog)
+                             Submissions &Submitted, NodeKernels Wanted, Watchdog &Dog,
+                             NodeVariants *Variants)
     : Driver(Driver), File(File), Submitted(Submitted), Wanted(std::move(Wanted)), Dog(Dog),
       Graphs(Cupti, Driver) {
   // With an older driver every graph is launched as it is.
   if (!Driver.launchesNodes())
     this->Wanted.Names.clear();
+  if (Variants)
+    Rotating.emplace(Driver, Graphs, Dog, *Variants);
 }
 
 void GraphLaunches::onCall(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
@@ -136,13 +140,15 @@ void GraphLaunches::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call
     Its->Unordered = true;
     return;
   }
-  ThisGraph = {Its, Stream};
+  ThisGraph = {Its, Stream, std::nullopt};
   // Launches of one executable graph never overlap, not even on several streams.
   if (Its->Launched && Driver.StreamWaitEvent(Stream, Its->Last, 0) != CUDA_SUCCESS)
     Its->Unordered = true;
   if (mayCarryOut(*Graph, *Its, Stream, Call.context) && makeEmpty(*Its) &&
       carryOut(*Graph, Stream, Call.context))
     P.hGraph = Its->Empty;
+  else if (Rotating && Graph->Stays)
+    ThisGraph.Exchanged = Rotating->exchange(P.hGraph, Graph, Stream, Call);
 }
 
 /// Returns false if the program's own call must be made.
@@ -160,6 +166,10 @@ bool GraphLaunches::carryOut(const GraphCopy &Graph, CUstream Stream, CUcontext 
 
 void GraphLaunches::onLaunched(const CUpti_CallbackData &Call) {
   CurrentGraph Launch = std::exchange(ThisGraph, {});
+  if (Launch.Exchanged) {
+    CaptureRelaxed Relaxed(Driver);
+    Rotating->putBack(*Launch.Exchanged, Call);
+  }
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   if (!Launch.Its || !Result || *Result != CUDA_SUCCESS)
     return;

@@ -7,12 +7,14 @@
 #include "Probe/Driver/Submissions.h"
 #include "Probe/Graphs/ExecutableGraphs.h"
 #include "Probe/Process/RecordFile.h"
+#include "Probe/Replay/GraphRotation.h"
 #include "Probe/Replay/Watchdog.h"
 
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -45,11 +47,13 @@ template <class Wish> NodeKernels kernelsOf(const std::vector<Wish> &Wishes) {
   return Wanted;
 }
 
-/// The graph launches of a process. Only graphs with a wanted kernel are carried out.
+/// The graph launches of a process. Only graphs with a wanted kernel are carried out. In those that
+/// stay graphs, kernels may be exchanged.
 class GraphLaunches {
 public:
   GraphLaunches(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
-                Submissions &Submitted, NodeKernels Wanted, Watchdog &Dog);
+                Submissions &Submitted, NodeKernels Wanted, Watchdog &Dog,
+                NodeVariants *Variants = nullptr);
 
   /// The driver calls that onCall() must see, at entry and exit.
   static constexpr Roles Calls =
@@ -120,6 +124,7 @@ private:
   NodeKernels Wanted;
   Watchdog &Dog;
   ExecutableGraphs Graphs;
+  std::optional<GraphRotation> Rotating; ///< Nothing if no kernel is exchanged.
 
   std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
   std::unordered_map<CUgraphExec, std::shared_ptr<LaunchedGraph>> Known;

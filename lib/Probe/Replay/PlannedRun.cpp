@@ -60,7 +60,8 @@ PlannedRun::PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFil
     if (isReplayed(Kernel.Mode) && !Replaying)
       Replaying = std::make_unique<Replays>(Cupti, Driver, Submitted, Wanted, Dog);
   if (NodeKernels Timed = timedKernels(Wanted); !Timed.Names.empty() && Driver.launchesNodes())
-    ByNode = std::make_unique<GraphLaunches>(Cupti, Driver, File, Submitted, std::move(Timed), Dog);
+    ByNode = std::make_unique<GraphLaunches>(Cupti, Driver, File, Submitted, std::move(Timed), Dog,
+                                             static_cast<NodeVariants *>(this));
 }
 
 Roles PlannedRun::calls() const {
@@ -164,8 +165,37 @@ void PlannedRun::onLaunch(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
     return;
   if (Replay && replay(State, *Kernel, *Launch, Index, Call.context))
     return;
+  auto How = ProgramCalls::active() ? Rotation::By::NestedCall : Rotation::By::Call;
   if (Rotate)
-    rotate(State, *Kernel, *Launch, Index, Call.correlationId);
+    if (auto Variant = rotate(State, *Kernel, *Launch, Index, Call.correlationId, How))
+      ThisLaunch = {State.Shape, *Variant};
+}
+
+std::optional<NodeVariant> PlannedRun::next(const LaunchCall &Node, CUcontext Context,
+                                            uint64_t Correlation) {
+  std::shared_ptr<ResolvedKernel> Kernel = Handles.find(*Node.Slot, Context);
+  const PlannedShape *Shape = Kernel ? Kernel->Planned->find(Kernel->shapeOf(Node)) : nullptr;
+  if (!Shape)
+    return std::nullopt;
+  ShapeState &State = Shapes.at(Shape);
+  uint64_t Index = 0;
+  {
+    std::lock_guard<std::mutex> Guard(Lock);
+    Index = State.Launches++;
+    if (State.Kernel->Mode == TimingMode::Dispatch || !wantsRotation(State))
+      return std::nullopt;
+  }
+  auto Variant = rotate(State, *Kernel, Node, Index, Correlation, Rotation::By::Node);
+  if (!Variant || *Variant == DefaultPlace)
+    return std::nullopt;
+  return NodeVariant{*Node.Slot, State.Kernel->Name, State.Kernel->Variants[*Variant].Name};
+}
+
+void PlannedRun::failed(uint64_t Correlation) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  for (auto &[Shape, State] : Shapes)
+    if (State.Turns)
+      State.Turns->failed(Correlation);
 }
 
 /// Returns the variants that launches of this shape may become, with the default among them.
@@ -247,8 +277,9 @@ bool PlannedRun::finishReplay(ShapeState &State, const Replay::Result &Done) {
   return true;
 }
 
-void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
-                        uint64_t Index, uint64_t Correlation) {
+std::optional<size_t> PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel,
+                                         const LaunchCall &Launch, uint64_t Index,
+                                         uint64_t Correlation, Rotation::By How) {
   bool Started;
   {
     std::lock_guard<std::mutex> Guard(Lock);
@@ -262,16 +293,16 @@ void PlannedRun::rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchC
     Turn = State.Turns->next();
   }
   if (!Turn)
-    return;
+    return std::nullopt;
   // In another module or context the clone may be another one, or missing.
   if (!Kernel.mayRun(Turn->Variant, Launch) || Handles.refusal(Kernel, Turn->Variant, Launch))
     Turn = {Turn->Cycle, DefaultPlace, /*Counts=*/false};
   std::lock_guard<std::mutex> Guard(Lock);
   State.notePending();
-  State.Turns->launched(*Turn, Correlation, ProgramCalls::active());
-  ThisLaunch = {State.Shape, Turn->Variant};
+  State.Turns->launched(*Turn, Correlation, How, Rotated++);
   if (Turn->Variant != DefaultPlace)
     *Launch.Slot = Kernel.Variants[Turn->Variant];
+  return Turn->Variant;
 }
 
 /// Makes the launch the kernel's only variant, if that may run there.
@@ -337,9 +368,26 @@ void PlannedRun::onBrokenContext(CUresult Error) {
   // The records of kernels that have ended must be delivered first.
   flushActivity(/*Last=*/false);
   std::lock_guard<std::mutex> Guard(Lock);
-  for (const auto &[Shape, State] : Shapes)
-    if (size_t Variant = 0; State.pending(Variant))
-      Dog.fail(State.Kernel->Name, State.Kernel->Variants[Variant].Name, errorName(Driver, Error));
+  size_t Variant = 0;
+  if (const ShapeState *State = firstPending(Variant))
+    Dog.fail(State->Kernel->Name, State->Kernel->Variants[Variant].Name, errorName(Driver, Error));
+}
+
+/// Returns the shape of the first launch that became \p Variant and has not been seen to end; null
+/// if there is none.
+const PlannedRun::ShapeState *PlannedRun::firstPending(size_t &Variant) const {
+  const ShapeState *First = nullptr;
+  uint64_t Least = UINT64_MAX;
+  for (const auto &[Shape, State] : Shapes) {
+    uint64_t Number = 0;
+    size_t Oldest = 0;
+    if (!State.pending(Oldest, &Number) || Number >= Least)
+      continue;
+    First = &State;
+    Least = Number;
+    Variant = Oldest;
+  }
+  return First;
 }
 
 /// Returns whether \p Variant seems to hang. A launch may wait for a long time in the program's own
@@ -385,8 +433,9 @@ void PlannedRun::checkRotated() {
   uint64_t LimitMs = 0;
   for (const auto &[Planned, State] : Shapes)
     if (seemsHung(*Planned, State, Variant, LimitMs))
-      Dog.fail(State.Kernel->Name, State.Kernel->Variants[Variant].Name,
-               "hung after " + std::to_string(LimitMs) + " ms");
+      if (const ShapeState *First = firstPending(Variant))
+        Dog.fail(First->Kernel->Name, First->Kernel->Variants[Variant].Name,
+                 "hung after " + std::to_string(LimitMs) + " ms");
 }
 
 PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
@@ -405,16 +454,17 @@ PlannedRun::Counted PlannedRun::onKernel(const CUpti_ActivityKernel10 &Record,
   const Named &Found = It->second;
   Result.Name = Found.Kernel->Name;
   const PlannedShape *Planned = Found.Kernel->find(Shape);
-  // The kernels of a graph were captured unchanged.
-  if (!Planned || Record.graphNodeId != 0)
+  if (!Planned)
     return Result;
+  bool InGraph = Record.graphNodeId != 0;
   std::lock_guard<std::mutex> Guard(Lock);
   ShapeState &State = Shapes.at(Planned);
-  if (Found.Variant != DefaultPlace && State.Dispatched > 0)
+  if (!InGraph && Found.Variant != DefaultPlace && State.Dispatched > 0)
     --State.Dispatched;
   if (!State.Turns)
     return Result;
-  if (auto Turn = State.Turns->recorded(Found.Variant, Record.correlationId); Turn && Turn->Counts)
+  if (auto Turn = State.Turns->recorded(Found.Variant, Record.correlationId, InGraph);
+      Turn && Turn->Counts)
     Lines += recordLine(RotatedSample{Found.Kernel->Name, Shape, unsigned(Turn->Cycle),
                                       Found.Kernel->Variants[Found.Variant].Name,
                                       double(Record.end - Record.start)});

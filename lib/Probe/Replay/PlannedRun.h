@@ -26,7 +26,7 @@
 
 namespace carve::probe {
 
-class PlannedRun : public ProbeMode {
+class PlannedRun : public ProbeMode, private NodeVariants {
 public:
   PlannedRun(const CuptiApi &Cupti, const DriverApi &Driver, RecordFile &File,
              Submissions &Submitted, Plan Wanted);
@@ -69,10 +69,10 @@ private:
     uint64_t PendingSinceMs = 0;
 
     /// Returns whether a launch became a variant and has not been seen to end; \p Oldest is then
-    /// the variant of the first such launch.
-    bool pending(size_t &Oldest) const {
+    /// the variant of the first such launch, and \p Number, if not null, its number.
+    bool pending(size_t &Oldest, uint64_t *Number = nullptr) const {
       if (Dispatched == 0)
-        return Turns && Turns->pending(Oldest);
+        return Turns && Turns->pending(Oldest, Number);
       Oldest = FirstPlace;
       return true;
     }
@@ -104,8 +104,12 @@ private:
   bool finishReplay(ShapeState &State, const Replay::Result &Done);
   std::vector<size_t> usable(ResolvedKernel &Kernel, const LaunchCall &Launch,
                              const ShapeState &State, uint64_t Index);
-  void rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch, uint64_t Index,
-              uint64_t Correlation);
+  /// Makes the launch a variant whose turn it is. Returns which one; nothing if it takes no part.
+  std::optional<size_t> rotate(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
+                               uint64_t Index, uint64_t Correlation, Rotation::By How);
+  std::optional<NodeVariant> next(const LaunchCall &Node, CUcontext Context,
+                                  uint64_t Correlation) override;
+  void failed(uint64_t Correlation) override;
   void startRotation(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch,
                      uint64_t Index);
   void dispatch(ShapeState &State, ResolvedKernel &Kernel, const LaunchCall &Launch);
@@ -118,6 +122,7 @@ private:
         State.Turns->forgetLaunches();
     }
   }
+  const ShapeState *firstPending(size_t &Variant) const;
   void checkRotated();
   bool seemsHung(const PlannedShape &Planned, const ShapeState &State, size_t &Variant,
                  uint64_t &LimitMs) const;
@@ -137,6 +142,7 @@ private:
   std::atomic<uint64_t> LongestNs{0};    ///< The longest time of all kernels that have ended.
 
   std::mutex Lock; ///< Protects the members below. It is never held across a call of the driver.
+  uint64_t Rotated = 0; ///< The number of rotated launches.
   std::map<const PlannedShape *, ShapeState> Shapes;
   std::map<const PlannedKernel *, KernelState> Kernels;
 };

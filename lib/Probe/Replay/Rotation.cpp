@@ -25,27 +25,26 @@ std::optional<Rotation::Turn> Rotation::next() {
   return Turn{Cycle, Order[At++]};
 }
 
-void Rotation::launched(const Turn &T, uint64_t Correlation, bool Nested) {
-  Launches.push_back({T, Correlation, Nested});
+void Rotation::launched(const Turn &T, uint64_t Correlation, By How, uint64_t Number) {
+  Launches.push_back({T, Correlation, How, Number});
 }
 
 void Rotation::failed(uint64_t Correlation) {
-  auto It = std::find_if(Launches.begin(), Launches.end(),
-                         [&](const Waiting &W) { return W.Correlation == Correlation; });
-  if (It != Launches.end())
-    Launches.erase(It);
+  std::erase_if(Launches, [&](const Waiting &W) { return W.Correlation == Correlation; });
 }
 
-std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correlation) {
+std::optional<Rotation::Turn> Rotation::recorded(size_t Variant, uint64_t Correlation,
+                                                 bool InGraph) {
   auto Find = [&](auto Matches) {
-    return std::find_if(Launches.begin(), Launches.end(),
-                        [&](const Waiting &W) { return W.T.Variant == Variant && Matches(W); });
+    return std::find_if(Launches.begin(), Launches.end(), [&](const Waiting &W) {
+      return W.T.Variant == Variant && (W.How == By::Node) == InGraph && Matches(W);
+    });
   };
   auto It = Find([&](const Waiting &W) { return W.Correlation == Correlation; });
   if (It != Launches.end())
-    Correlated |= !It->Nested;
+    Correlated |= It->How == By::Call;
   else
-    It = Find([&](const Waiting &W) { return W.Nested || !Correlated; });
+    It = Find([&](const Waiting &W) { return W.How != By::Call || !Correlated; });
   if (It == Launches.end())
     return std::nullopt;
   Turn T = It->T;
@@ -63,10 +62,12 @@ void Rotation::drop(size_t Variant) {
       ++I;
 }
 
-bool Rotation::pending(size_t &Oldest) const {
+bool Rotation::pending(size_t &Oldest, uint64_t *Number) const {
   for (const Waiting &W : Launches)
     if (W.T.Variant != 0) {
       Oldest = W.T.Variant;
+      if (Number)
+        *Number = W.Number;
       return true;
     }
   return false;

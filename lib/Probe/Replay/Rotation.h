@@ -36,10 +36,14 @@ public:
     return Active.size() < 2 || Cycle >= MaxCycles ||
            (Begun && Cycle + 1 == MaxCycles && At >= Order.size());
   }
-  /// Takes note that the launch with \p Correlation has been submitted as \p T. With \p Nested the
-  /// probe makes the call inside another one of the program, and the record may have either id.
-  void launched(const Turn &T, uint64_t Correlation, bool Nested = false);
-  /// Takes note that this launch was not submitted.
+  /// How a launch is submitted: by a call of the program, by a call that the probe makes inside one
+  /// of the program, or by a node of a graph. The record may have another id unless it is the
+  /// first.
+  enum class By { Call, NestedCall, Node };
+  /// Takes note that the launch with \p Correlation has been submitted as \p T. \p Number rises
+  /// from launch to launch over all rotations.
+  void launched(const Turn &T, uint64_t Correlation, By How = By::Call, uint64_t Number = 0);
+  /// Takes note that the launches with this id were not submitted.
   void failed(uint64_t Correlation);
 
   /// Forgets the launches without a record, because none will come.
@@ -47,28 +51,29 @@ public:
 
   /// Returns the turn to which a record of a launch of \p Variant belongs. If a waiting launch has
   /// its correlation, it is that one. Otherwise the order of the records decides, because the ids
-  /// of the runtime's calls are not those of the driver's calls. Returns nothing if no launch
-  /// waits.
-  std::optional<Turn> recorded(size_t Variant, uint64_t Correlation);
+  /// of the runtime's calls are not those of the driver's calls. \p InGraph says that a node of a
+  /// graph made the launch. Returns nothing if no launch waits.
+  std::optional<Turn> recorded(size_t Variant, uint64_t Correlation, bool InGraph = false);
 
   /// Takes \p Variant out of all further launches.
   void drop(size_t Variant);
   /// Returns whether a variant other than the default was launched and has not been seen to end;
-  /// \p Oldest is then the first such variant.
-  bool pending(size_t &Oldest) const;
+  /// \p Oldest is then the first such variant, and \p Number, if not null, that launch's number.
+  bool pending(size_t &Oldest, uint64_t *Number = nullptr) const;
 
 private:
   struct Waiting {
     Turn T;
     uint64_t Correlation;
-    bool Nested;
+    By How;
+    uint64_t Number;
   };
 
   std::vector<size_t> Active, Order;
   size_t At = 0;
   unsigned Cycle = 0;
   bool Begun = false;
-  /// Set once ids of calls that are not nested have matched; from then on only ids count for these.
+  /// Set once ids of the program's calls have matched; from then on only ids count for these.
   bool Correlated = false;
   std::mt19937_64 Random;
   std::deque<Waiting> Launches;

@@ -1,5 +1,6 @@
 #include "Tune/InRun/ModeChoice.h"
 
+#include "Protocol/GraphRotation.h"
 #include "Tune/InRun/RoundBudget.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -92,6 +93,8 @@ public:
   ModeChoice choose() const;
 
 private:
+  std::optional<std::string> whyInGraphs() const;
+  bool rotatesInGraphs() const;
   std::optional<std::string> whyFixed() const;
   std::optional<Obstacle> whyNotReplay() const;
   std::optional<Obstacle> kernelObstacle() const;
@@ -117,15 +120,29 @@ private:
   std::vector<TimedShape> Shapes;
 };
 
+/// Why graphs with the kernel are not launched node by node; nothing if all are.
+std::optional<std::string> Chooser::whyInGraphs() const {
+  if (!Q.Trace.GraphLaunches.count(Q.Traced.Kernel))
+    return std::nullopt;
+  return Q.Trace.whyInGraphs(Q.Traced.Kernel);
+}
+
+/// Whether variants can be rotated in these graphs. A graph whose kernels are not known may also
+/// launch the kernel and take no part, and its times would be taken for those of the default.
+bool Chooser::rotatesInGraphs() const {
+  auto It = Q.Trace.StayingGraphs.find(Q.Traced.Kernel);
+  return It != Q.Trace.StayingGraphs.end() && rotatesAsGraph(It->second) &&
+         !Q.Trace.StayingGraphs.count("-");
+}
+
 /// Why only whole runs can show what a variant does to the kernel; nothing if a timing run can,
 /// too.
 std::optional<std::string> Chooser::whyFixed() const {
   const std::string &Kernel = Q.Traced.Kernel;
   if (Q.Variants < 3)
     return std::string("no variant of its own");
-  if (Q.Trace.GraphLaunches.count(Kernel))
-    if (auto Why = Q.Trace.whyInGraphs(Kernel))
-      return Why;
+  if (auto Why = whyInGraphs(); Why && !rotatesInGraphs())
+    return Why;
   // A program may also ask for other attributes of a kernel (ProbeRecord::Queried). That is no
   // reason: the confirmation shows what the program makes of them, as it does for every nominee.
   if (Q.Trace.SizedByOccupancy.count(Kernel))
@@ -181,6 +198,8 @@ std::optional<Obstacle> Chooser::programObstacle() const {
 }
 
 std::optional<Obstacle> Chooser::whyNotReplay() const {
+  if (auto Why = whyInGraphs())
+    return Obstacle{*Why, "by exchanging the kernels of their nodes"};
   if (auto Why = kernelObstacle())
     return Why;
   return programObstacle();

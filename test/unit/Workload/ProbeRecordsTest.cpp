@@ -226,6 +226,12 @@ TEST(ProbeRecords, whyInGraphs_isTheReasonOfTheKernelOrOfGraphsWithUnknownKernel
   EXPECT_EQ(R.whyInGraphs("other"), "launched from graphs with conditional nodes");
 }
 
+TEST(ProbeRecords, severalReasonsOfAKernel_theOneThatAllowsLeastIsKept) {
+  std::string Rotates = "graph-stays\tk\tmemory-node\n", Not = "graph-stays\tk\tprogrammatic\n";
+  for (const std::string &Both : {Rotates + Not, Not + Rotates})
+    EXPECT_EQ(parsed(ProbeHead + Both + "end\n").StayingGraphs.at("k"), GraphStay::Programmatic);
+}
+
 TEST(ProbeRecords, graphShare_isThatOfTheirKernelsTime) {
   ProbeRecord R;
   EXPECT_EQ(R.graphShare(), 0);

@@ -70,8 +70,8 @@ TEST(Rotation, recordsWithoutMatchingIds_areAssignedByTheirOrder) {
 TEST(Rotation, nestedLaunch_findsItsRecordWithAnyId) {
   Rotation R({0, 1}, 1);
   R.launched({0, 1}, 100);
-  R.launched({1, 1}, 101, /*Nested=*/true);
-  R.launched({2, 1}, 102, /*Nested=*/true);
+  R.launched({1, 1}, 101, Rotation::By::NestedCall);
+  R.launched({2, 1}, 102, Rotation::By::NestedCall);
   R.launched({3, 1}, 103);
   EXPECT_EQ(R.recorded(1, 100)->Cycle, 0u);
   EXPECT_EQ(R.recorded(1, 102)->Cycle, 2u);

@@ -1,6 +1,6 @@
 /// \file
 /// Scenarios of how programs use graphs: several threads on one stream, long chains of nodes,
-/// several contexts, variables of the module.
+/// several contexts, variables of the module, memory of the graph.
 
 #include "unit/Probe/StandIn/Program.h"
 
@@ -24,20 +24,40 @@ public:
   ~Chain() {
     if (Exec)
       CHECK(cuGraphExecDestroy(Exec));
-    CHECK(cuGraphDestroy(Graph));
+    if (Graph)
+      CHECK(cuGraphDestroy(Graph));
   }
 
   /// Adds a launch of \p Kernel, which takes an address and a count.
-  void addKernel(CUfunction Kernel, Buffer &Data) {
-    void *Values[] = {&Data.Base, &Data.Count};
-    CUDA_KERNEL_NODE_PARAMS P{};
-    P.func = Kernel;
-    P.gridDimX = 16, P.gridDimY = 1, P.gridDimZ = 1;
-    P.blockDimX = 64, P.blockDimY = 1, P.blockDimZ = 1;
-    P.kernelParams = Values;
+  void addKernel(CUfunction Kernel, Buffer &Data) { addKernel(Kernel, {&Data.Base, &Data.Count}); }
+  CUgraphNode addKernel(CUfunction Kernel, std::vector<void *> Values) {
+    CUDA_KERNEL_NODE_PARAMS P = params(Kernel, Values);
     CUgraphNode Node = nullptr;
     CHECK(cuGraphAddKernelNode(&Node, Graph, after(), Last != nullptr, &P));
+    return Last = Node;
+  }
+  /// Gives \p Node other arguments in the executable graph.
+  void change(CUgraphNode Node, CUfunction Kernel, std::vector<void *> Values) {
+    CUDA_KERNEL_NODE_PARAMS P = params(Kernel, Values);
+    CHECK(cuGraphExecKernelNodeSetParams(Exec, Node, &P));
+  }
+  CUdeviceptr addAllocation(size_t Bytes) {
+    CUDA_MEM_ALLOC_NODE_PARAMS P{};
+    P.bytesize = Bytes;
+    CUgraphNode Node = nullptr;
+    CHECK(cuGraphAddMemAllocNode(&Node, Graph, after(), Last != nullptr, &P));
     Last = Node;
+    return P.dptr;
+  }
+  void addFree(CUdeviceptr Address) {
+    CUgraphNode Node = nullptr;
+    CHECK(cuGraphAddMemFreeNode(&Node, Graph, after(), Last != nullptr, Address));
+    Last = Node;
+  }
+  /// Ends the graph itself. The executable graph stays.
+  void endSource() {
+    CHECK(cuGraphDestroy(Graph));
+    Graph = nullptr;
   }
   void addHost(CUhostFn Do, void *With) {
     CUDA_HOST_NODE_PARAMS P{Do, With};
@@ -57,6 +77,14 @@ public:
   }
 
 private:
+  static CUDA_KERNEL_NODE_PARAMS params(CUfunction Kernel, std::vector<void *> &Values) {
+    CUDA_KERNEL_NODE_PARAMS P{};
+    P.func = Kernel;
+    P.gridDimX = 16, P.gridDimY = 1, P.gridDimZ = 1;
+    P.blockDimX = 64, P.blockDimY = 1, P.blockDimZ = 1;
+    P.kernelParams = Values.data();
+    return P;
+  }
   const CUgraphNode *after() const { return Last ? &Last : nullptr; }
 
   CUgraph Graph = nullptr;
@@ -162,4 +190,31 @@ void carve::standin::graphSteps(Kernels &K) {
   CHECK(cuCtxSynchronize());
   Data.print("data");
   Other.print("other");
+}
+
+/// The graph allocates the memory in which it computes. It is changed once, and in the end the
+/// graph of which it was made is gone.
+void carve::standin::graphMemory(Kernels &K) {
+  Buffer Data(Elements, 1);
+  unsigned Fewer = Elements / 2;
+  {
+    Chain Own;
+    CUdeviceptr Memory = Own.addAllocation(Elements * sizeof(float));
+    Own.addKernel(K.Scale, {&Memory, &Data.Base, &Data.Count});
+    CUgraphNode Changed = Own.addKernel(K.Step, {&Memory, &Data.Count});
+    Own.addKernel(K.Step, {&Memory, &Data.Count});
+    Own.addKernel(K.Scale, {&Data.Base, &Memory, &Data.Count});
+    Own.addFree(Memory);
+    for (int L = 0; L < 60; ++L) {
+      if (L == 20)
+        Own.change(Changed, K.Step, {&Memory, &Fewer});
+      if (L == 50)
+        Own.endSource();
+      Own.launch(nullptr);
+      if (L % 10 == 0)
+        launch(K.Step, nullptr, {&Data.Base, &Data.Count});
+    }
+    CHECK(cuCtxSynchronize());
+  }
+  Data.print("data");
 }

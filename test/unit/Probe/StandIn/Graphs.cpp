@@ -5,6 +5,8 @@
 
 #include "unit/Probe/StandIn/Calls.h"
 
+#include <cstdlib>
+
 using namespace carve::standin;
 
 namespace {
@@ -33,8 +35,33 @@ static void assign(GraphNode &To, const GraphNode &From) {
     To.Parameters.push_back(Argument.data());
 }
 
+/// The nodes that exist. On a GPU the handle of any other one is an address that means nothing.
+static std::set<const GraphNode *> &existing() {
+  static auto *All = new std::set<const GraphNode *>;
+  return *All;
+}
+static std::mutex &existingLock() {
+  static auto *Lock = new std::mutex;
+  return *Lock;
+}
+
+Graph::~Graph() {
+  std::lock_guard<std::mutex> Guard(existingLock());
+  for (const auto &Node : Nodes)
+    existing().erase(Node.get());
+}
+
+static bool exists(const GraphNode *Node) {
+  std::lock_guard<std::mutex> Guard(existingLock());
+  return existing().count(Node) > 0;
+}
+
 GraphNode *Graph::add(GraphNode Node) {
   auto New = std::make_unique<GraphNode>();
+  {
+    std::lock_guard<std::mutex> Guard(existingLock());
+    existing().insert(New.get());
+  }
   assign(*New, Node);
   New->Child = Node.Child;
   Nodes.push_back(std::move(New));
@@ -98,8 +125,10 @@ STANDIN_API cuGraphClone(CUgraph *Out, CUgraph From) {
 }
 
 STANDIN_API cuGraphDestroy(CUgraph Handle) {
-  delete graph(Handle);
-  return CUDA_SUCCESS;
+  return traced(CALL(cuGraphDestroy){Handle}, [](auto &P, unsigned) {
+    delete graph(P.hGraph);
+    return CUDA_SUCCESS;
+  });
 }
 
 static CUresult addNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After, size_t Count,
@@ -166,6 +195,24 @@ STANDIN_API cuGraphAddChildGraphNode(ADDED, CUgraph Child) {
   std::map<GraphNode *, GraphNode *> Places;
   copyInto(*Node.Child, *graph(Child), Places);
   return addNode(Out, To, After, Count, std::move(Node));
+}
+
+/// The memory is there from now on and as long as the process, at the address that a launch's nodes
+/// were given.
+STANDIN_API cuGraphAddMemAllocNode(ADDED, CUDA_MEM_ALLOC_NODE_PARAMS *P) {
+  return traced(CALL(cuGraphAddMemAllocNode){Out, To, After, Count, P},
+                [](auto &P, unsigned) -> CUresult {
+                  P.nodeParams->dptr = allocate(P.nodeParams->bytesize, Kind::Device);
+                  GraphNode Node;
+                  Node.Type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+                  return addNode(P.phGraphNode, P.hGraph, P.dependencies, P.numDependencies, Node);
+                });
+}
+
+STANDIN_API cuGraphAddMemFreeNode(ADDED, CUdeviceptr) {
+  GraphNode Node;
+  Node.Type = CU_GRAPH_NODE_TYPE_MEM_FREE;
+  return addNode(Out, To, After, Count, Node);
 }
 
 static CUresult addEvent(ADDED, CUgraphNodeType Type, CUevent Event) {
@@ -292,6 +339,8 @@ STANDIN_API cuGraphExecDestroy(CUgraphExec Handle) {
 
 /// Calls \p Change with the node of \p P's executable graph. Fails if there is none of this type.
 template <class P, class F> static CUresult change(P &Params, CUgraphNodeType Type, F Change) {
+  if (!exists(node(Params.hNode)))
+    std::abort();
   Executable &E = *executable(Params.hGraphExec);
   auto It = E.Places.find(node(Params.hNode));
   if (It == E.Places.end() || It->second->Type != Type)

@@ -124,6 +124,10 @@ struct UserObject {
 };
 
 struct Graph {
+  Graph() = default;
+  Graph(const Graph &) = delete;
+  Graph &operator=(const Graph &) = delete;
+  ~Graph();
   std::vector<std::unique_ptr<GraphNode>> Nodes;
   std::vector<std::shared_ptr<UserObject>> Tied;
   std::set<std::pair<GraphNode *, GraphNode *>> Edges;

@@ -66,5 +66,6 @@ void longChain(Kernels &K);
 void graphContexts(Kernels &K);
 void countedGraph(Kernels &K);
 void graphSteps(Kernels &K);
+void graphMemory(Kernels &K);
 
 } // namespace carve::standin

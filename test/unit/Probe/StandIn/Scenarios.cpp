@@ -417,6 +417,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"graph-contexts", graphContexts},
       {"counted-graph", countedGraph},
       {"graph-steps", graphSteps},
+      {"graph-memory", graphMemory},
   };
   return All;
 }

@@ -98,6 +98,29 @@ TEST(ModeChoice, mode_graphsThatAreLaunchedNodeByNode_isThatOfPlainLaunches) {
   EXPECT_EQ(C.choose().Mode, TimingMode::VerifyRotate);
 }
 
+TEST(ModeChoice, mode_graphsWhoseKernelsCanBeExchanged_isRotate) {
+  Case C = shortKernel();
+  C.Trace.GraphLaunches = {{"k", 3}};
+  for (GraphStay Why : {GraphStay::MemoryNode, GraphStay::Semaphore, GraphStay::MemoryOperation,
+                        GraphStay::PageableCopy}) {
+    C.Trace.StayingGraphs = {{"k", Why}};
+    EXPECT_EQ(C.choose().Mode, TimingMode::Rotate);
+  }
+  C.Trace.StayingGraphs = {{"k", GraphStay::MemoryNode}};
+  expectChoice(C, TimingMode::Rotate,
+               "launched from graphs with nodes that allocate or free memory: rotated, by "
+               "exchanging the kernels of their nodes");
+  // A graph with kernels that are not known may have it, too.
+  C.Trace.StayingGraphs["-"] = GraphStay::MemoryNode;
+  EXPECT_EQ(C.choose().Mode, TimingMode::Fixed);
+  for (GraphStay Why : {GraphStay::Conditional, GraphStay::DeviceLaunch, GraphStay::DeviceUpdate,
+                        GraphStay::Programmatic, GraphStay::OtherContext, GraphStay::UnknownNode,
+                        GraphStay::UnknownUpdate, GraphStay::Unread}) {
+    C.Trace.StayingGraphs = {{"k", Why}};
+    EXPECT_EQ(C.choose().Mode, TimingMode::Fixed);
+  }
+}
+
 TEST(ModeChoice, mode_kernelHazard_isRotate) {
   const std::pair<bool KernelHazards::*, const char *> Hazards[] = {
       {&KernelHazards::Printf, "device printf: rotated, so that each line is printed once"},

@@ -1,0 +1,108 @@
+// Rotation in graphs that stay graphs, on the stand-in driver.
+#include "Probe/Replay/Rotation.h"
+#include "unit/Probe/StandInRun.h"
+
+#include "Protocol/Protocol.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+using namespace carve;
+using namespace carve::probe;
+using namespace carve::probe::test;
+
+static StandInPlan nodeRotation() {
+  StandInPlan Plan;
+  Plan.Mode = Plan.Fallback = "rotate";
+  return Plan;
+}
+
+static void expectTheSame(const CommandResult &With, const CommandResult &Without) {
+  EXPECT_EQ(With.Stdout, Without.Stdout);
+  EXPECT_EQ(With.ExitStatus, Without.ExitStatus);
+  EXPECT_EQ(With.Stderr.substr(0, 4000), "") << "a sanitizer reports here";
+}
+
+static uint64_t launchesInGraphs(const Records &File, const std::string &Kernel) {
+  uint64_t Sum = 0;
+  for (const Fields &Line : File.of("graph"))
+    if (Line.at(0) == Kernel)
+      Sum += std::stoull(Line.at(1));
+  return Sum;
+}
+
+TEST(GraphRotation, kernelsOfAGraphWithMemory_areRotatedInIt) {
+  StandInRun Run("graph-memory");
+  EXPECT_EQ(Run.Plain.ExitStatus, 0);
+  expectTheSame(Run.time(nodeRotation()), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(Run.Timed.of("fault").empty());
+  EXPECT_EQ(Run.Timed.of("graph-stays"),
+            (std::vector<Fields>{{"scale", "memory-node"}, {"step", "memory-node"}}));
+  EXPECT_EQ(launchesInGraphs(Run.Timed, "step"), launchesInGraphs(Run.Traced, "step"));
+  EXPECT_EQ(launchesInGraphs(Run.Timed, "step"), 120u);
+  std::map<std::string, std::multiset<std::string>> Cycles;
+  // Fields: kernel, four fields of the shape, cycle, variant, time.
+  for (const Fields &Line : Run.Timed.of("rotated")) {
+    if (Line.at(0) != "step")
+      continue;
+    Cycles[Line.at(5)].insert(Line.at(6));
+    static const std::map<std::string, std::string> Times = {
+        {"default", "400000"}, {"control", "400000"}, {"fast", "300000"}, {"odd", "350000"}};
+    EXPECT_EQ(Line.at(7), Times.at(Line.at(6))) << "another variant's time";
+  }
+  // Two nodes in each of 50 launches of the graph, and six launches by calls.
+  ASSERT_GE(Cycles.size(), 26u);
+  for (unsigned Cycle = 0; Cycle < 26; ++Cycle)
+    EXPECT_EQ(Cycles[std::to_string(Cycle)],
+              (std::multiset<std::string>{"default", "control", "fast", "odd"}))
+        << Cycle;
+}
+
+TEST(GraphRotation, excludedVariant_isNotRun) {
+  StandInRun Run("graph-memory", "wrong");
+  StandInPlan Plan = nodeRotation();
+  Plan.Excluded = {"odd"};
+  expectTheSame(Run.time(Plan), Run.Plain);
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    EXPECT_NE(Line.at(6), "odd");
+}
+
+TEST(GraphRotation, graphThatIsOnlyConfirmedOrReplayed_isNotTouched) {
+  for (const char *Mode : {"replay", "dispatch"}) {
+    SCOPED_TRACE(Mode);
+    StandInRun Run("graph-memory");
+    StandInPlan Plan;
+    Plan.Mode = Mode;
+    if (Mode == std::string("dispatch"))
+      Plan.Omitted = {"fast"};
+    expectTheSame(Run.time(Plan), Run.Plain);
+    EXPECT_TRUE(Run.Timed.of("rotated").empty());
+  }
+}
+
+TEST(GraphRotation, variantThatHangsOrBreaksTheContext_endsTheProcess) {
+  for (const char *Bad : {"hang", "break"}) {
+    SCOPED_TRACE(Bad);
+    StandInRun Run("graph-memory", Bad);
+    StandInPlan Plan = nodeRotation();
+    Plan.HangMs = 300;
+    EXPECT_EQ(Run.time(Plan).ExitStatus, FaultExitStatus);
+    ASSERT_FALSE(Run.Timed.of("fault").empty());
+    EXPECT_EQ(Run.Timed.of("fault")[0].at(1), "odd");
+  }
+}
+
+TEST(GraphRotation, recordsOfGraphsAndCalls_areToldApart) {
+  Rotation R({0, 1}, 1);
+  R.launched({0, 1}, 100, Rotation::By::Node);
+  R.launched({1, 1}, 101);
+  EXPECT_EQ(R.recorded(1, 900)->Cycle, 1u) << "of the call";
+  EXPECT_FALSE(R.recorded(1, 900)) << "only a node waits";
+  EXPECT_EQ(R.recorded(1, 900, /*InGraph=*/true)->Cycle, 0u);
+  R.launched({2, 1}, 102, Rotation::By::Node);
+  R.launched({2, 0}, 102, Rotation::By::Node);
+  R.failed(102);
+  EXPECT_FALSE(R.recorded(1, 102, /*InGraph=*/true));
+  EXPECT_FALSE(R.recorded(0, 102, /*InGraph=*/true));
+}
