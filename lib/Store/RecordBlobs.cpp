@@ -27,13 +27,20 @@ std::vector<std::string> carve::blobsOf(const DeviceLink &L) {
   return Digests;
 }
 
-// A network file system may remember for a while that a file exists, but not when it is opened.
+// A network file system may remember for a while that a file exists, but not when it is opened. A
+// stale handle says that another machine has replaced or removed it, so it is asked again.
 static bool canBeOpened(const std::string &Path) {
-  int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-  if (Fd < 0)
-    return errno != ENOENT && errno != ENOTDIR && errno != ESTALE;
-  ::close(Fd);
-  return true;
+  constexpr int Attempts = 10;
+  for (int Attempt = 0; Attempt < Attempts; ++Attempt) {
+    int Fd = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (Fd >= 0) {
+      ::close(Fd);
+      return true;
+    }
+    if (errno != ESTALE)
+      return errno != ENOENT && errno != ENOTDIR;
+  }
+  return false;
 }
 
 llvm::Error carve::checkBlobs(llvm::StringRef Root, llvm::ArrayRef<std::string> Digests) {

@@ -98,7 +98,8 @@ static bool isMissing(const llvm::Error &Failed) { return isMissing(codeOf(Faile
 /// Returns true if the file that was open or looked up is gone, because another machine has
 /// replaced it on a network file system. Its name leads to the new one.
 static bool isStaleHandle(const llvm::Error &Failed) {
-  return codeOf(Failed) == std::error_code(ESTALE, std::generic_category());
+  const std::error_condition Stale(ESTALE, std::generic_category());
+  return codeOf(Failed) == Stale;
 }
 
 /// How often a file is opened anew after a stale handle.
