@@ -24,6 +24,26 @@ TEST_F(EvaluateTest, evaluate_printsATableOrJson) {
   EXPECT_NE(E.Stdout.find("\"curve\": ["), std::string::npos) << E.Stdout;
 }
 
+TEST_F(EvaluateTest, knobs_printsATableOrJsonOfReportsAndFolders) {
+  const std::string Folder = CARVE_TEST_INPUTS "/reports";
+  Ended E = carve({"evaluate", "--knobs", Folder});
+  EXPECT_EQ(E.Status, 0) << E.Stderr;
+  EXPECT_NE(E.Stdout.find("1 program(s), 9 kernels timed, 7 tuned"), std::string::npos) << E.Stdout;
+  E = carve({"evaluate", "--knobs", "--format=json", Folder, Folder + "/lulesh.json"});
+  EXPECT_EQ(E.Status, 0) << E.Stderr;
+  EXPECT_NE(E.Stdout.find("\"programs\": 2"), std::string::npos) << E.Stdout;
+  EXPECT_NE(E.Stdout.find("\"name\": \"smem\""), std::string::npos) << E.Stdout;
+}
+
+TEST_F(EvaluateTest, knobsWithoutReports_areErrors) {
+  expectError({"evaluate", "--knobs"},
+              "carve evaluate: no report, expected REPORT.json or a folder of them");
+  write("work/empty/table.tsv", "");
+  expectError({"evaluate", "--knobs", "empty"},
+              "carve evaluate: no reports in the folder 'empty', expected *.json");
+  expectError({"evaluate", "--knobs", Table}, "two-programs.tsv");
+}
+
 TEST_F(EvaluateTest, unreadableTable_failsWithThePlace) {
   write("work/t.tsv", "program\tkernel\n");
   expectError({"evaluate", "t.tsv"},
