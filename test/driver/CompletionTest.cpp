@@ -70,7 +70,7 @@ TEST_F(CompletionTest, wordsAfterTheDashes_areNotCompleted) {
 }
 
 TEST_F(CompletionTest, firstArgument_ofFewPossible_isOneOfThem) {
-  EXPECT_EQ(carveWords({"store", "p"}), Offered{"prune"});
+  EXPECT_EQ(carveWords({"store", "p"}), (Offered{"prune", "publish"}));
   EXPECT_EQ(carveWords({"store", "--repair", "v"}), Offered{"verify"});
   EXPECT_TRUE(carveWords({"merge", "v"}).empty()) << "files are bash's own";
 }

@@ -116,11 +116,11 @@ TEST_F(CarveCommandTest, mistakes_nameWhatWasExpected) {
       "unknown command 'tun', expected one of points, metrics, tune, fleet, capture, search, "
       "kernels, touch, recheck, report, explain, merge, diff, check, export, store, "
       "evaluate, doctor");
-  expectError({"store"}, "carve store: expected one of stats, verify, prune or clear");
+  expectError({"store"}, "carve store: expected one of stats, verify, prune, clear or publish");
   expectError({"store", "stats", "prune"},
-              "carve store: expected one of stats, verify, prune or clear");
+              "carve store: expected one of stats, verify, prune, clear or publish");
   expectError({"store", "delete"},
-              "carve store: unknown 'delete', expected stats, verify, prune or clear");
+              "carve store: unknown 'delete', expected stats, verify, prune, clear or publish");
   expectError({"store", "stats", "--format=xml"},
               "carve store: --format is 'xml', expected text or json");
   expectError({"store", "prune", "--max-size=0"},
