@@ -7,6 +7,7 @@
 #include "Tune/CapturedWorkload.h"
 #include "Tune/PlacedRequest.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <unistd.h>
@@ -88,6 +89,9 @@ carve::runShard(const FleetPlan &Plan, llvm::StringRef Folder, size_t Shard,
     return Tuned.takeError();
   if (!Tuned->Report.Note.empty())
     return unsupported("not tuned", Tuned->Report.Note);
+  // Their own shards report on them. With them every result would be as long as the whole plan.
+  llvm::erase_if(Tuned->Report.Kernels,
+                 [](const KernelReport &K) { return K.Reason == KnownReason::OtherShard; });
   ShardResult Result{Plan.Digest,
                      unsigned(Shard),
                      Node,

@@ -25,6 +25,7 @@ NODES = ["node1", "node2", "node3"]
 # Slurm fills the nodes in their order, so this one is busy.
 LOST_NODE = "node2"
 KERNELS_OF_A_FILE = 10
+NVCC_FOLDERS = os.environ.get("PATH", "") + ":/usr/local/cuda/bin"
 # Most of a template for a site. No GPU is asked for, as there is none.
 TEMPLATE = """\
 #!/bin/sh
@@ -298,8 +299,9 @@ def main():
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--work", help="a folder that is kept (default: a temporary one)")
     options = parser.parse_args()
-    missing = missing_programs() + ([] if shutil.which("nvcc") or os.environ.get("CARVE_NVCC")
-                                    else ["nvcc"])
+    missing = missing_programs()
+    if not os.environ.get("CARVE_NVCC") and not shutil.which("nvcc", path=NVCC_FOLDERS):
+        missing.append("nvcc")
     if missing:
         print(f"skipped: {', '.join(missing)} not found (Debian: slurm-wlm, munge)")
         return 77

@@ -115,9 +115,7 @@ TEST_F(FleetTest, shard_tunesOnlyItsKernels) {
   ASSERT_EQ(Plan.Shards.size(), 2u);
   ASSERT_EQ(Plan.Shards[0].Kernels, Words{Bulky});
   for (const KernelReport &K : R.Report.Kernels)
-    if (K.Mangled == Steady) {
-      EXPECT_EQ(K.Reason.text(), "other-shard");
-    }
+    EXPECT_NE(K.Mangled, Steady) << "its own shard reports on it";
   EXPECT_EQ(R.Decisions.begin()->second.Kernels.size(), 1u);
 }
 
