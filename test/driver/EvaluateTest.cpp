@@ -38,10 +38,11 @@ TEST_F(EvaluateTest, knobs_printsATableOrJsonOfReportsAndFolders) {
 TEST_F(EvaluateTest, knobsWithoutReports_areErrors) {
   expectError({"evaluate", "--knobs"},
               "carve evaluate: no report, expected REPORT.json or a folder of them");
-  write("work/empty/table.tsv", "");
-  expectError({"evaluate", "--knobs", "empty"},
-              "carve evaluate: no reports in the folder 'empty', expected *.json");
-  expectError({"evaluate", "--knobs", Table}, "two-programs.tsv");
+  const std::string Tables = CARVE_TEST_INPUTS "/sweeps";
+  expectError({"evaluate", "--knobs", Tables},
+              "carve evaluate: no reports in the folder '" + Tables + "', expected *.json");
+  expectError({"evaluate", "--knobs", Table},
+              Table + ": not JSON: [1:1, byte=1]: Invalid JSON value");
 }
 
 TEST_F(EvaluateTest, unreadableTable_failsWithThePlace) {
