@@ -143,6 +143,8 @@ struct ProcessState {
   InRunRecord InRun;
 };
 
+/// Adds \p New to \p All. Of several reasons of a kernel, one with which its graph cannot even
+/// rotate variants is kept.
 void addStaying(std::map<std::string, GraphStay> &All, const StayingGraph &New) {
   auto [It, First] = All.emplace(New.Kernel, New.Why);
   if (!First && rotatesAsGraph(It->second))
