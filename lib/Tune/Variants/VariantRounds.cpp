@@ -133,8 +133,9 @@ std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel, size_t Most)
 
 void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
   KernelBuild &K = Built.Kernels[Kernel];
-  auto Same = llvm::find_if(K.Variants,
-                            [&](const JobVariant &Old) { return Old.CodeDigest == V.CodeDigest; });
+  auto Same = llvm::find_if(K.Variants, [&](const JobVariant &Old) {
+    return Old.CodeDigest == V.CodeDigest && Old.Setting.mayStandFor(V.Setting);
+  });
   if (Same != K.Variants.end()) {
     K.Dropped.push_back(
         variantName(V.Setting) + ": same code as " +
