@@ -136,7 +136,9 @@ llvm::json::Value toJson(const KernelReport &K) {
                                           {"author", F.Author}});
   for (const std::string &Text : K.Dropped)
     Dropped.push_back(llvm::json::fixUTF8(Text));
-  llvm::json::Array Earlier;
+  llvm::json::Array Entries, Earlier;
+  for (const EntryHold &E : K.Entries)
+    Entries.push_back(entryHoldJson(E));
   for (const EntryHold &E : K.Earlier)
     Earlier.push_back(entryHoldJson(E));
   return llvm::json::Object{{"kernel", llvm::json::fixUTF8(K.Kernel)},
@@ -152,8 +154,7 @@ llvm::json::Value toJson(const KernelReport &K) {
                             {"compiled", K.Compiled},
                             {"variants", std::move(Variants)},
                             {"dropped", std::move(Dropped)},
-                            {"when", K.When.empty() ? llvm::json::Value(nullptr) : K.When},
-                            {"held", K.Held ? guardHoldJson(*K.Held) : nullptr},
+                            {"entries", std::move(Entries)},
                             {"earlier-entries", std::move(Earlier)},
                             {"chosen", K.Tuned ? K.Variant : "default"},
                             {"ratio", K.Tuned ? llvm::json::Value(K.Ratio.Median) : nullptr},

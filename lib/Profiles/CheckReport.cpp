@@ -2,6 +2,7 @@
 
 #include "Report/JsonReport.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -30,7 +31,7 @@ std::string shown(llvm::StringRef Text) {
   std::string Out;
   for (unsigned char C : Text)
     if (C < 0x20 || C == 0x7f)
-      Out += "\\x" + llvm::utohexstr(C, /*LowerCase=*/true, /*Width=*/2);
+      Out += {'\\', 'x', llvm::hexdigit(C >> 4, true), llvm::hexdigit(C & 15, true)};
     else
       Out += char(C);
   return Out;
@@ -118,10 +119,10 @@ std::vector<CheckedKernel> carve::checkedKernels(const TuningReport &R) {
     K.Shapes = Of.Shapes;
     K.Tuned = Of.Tuned;
     K.Setting = Of.Tuned ? Of.Variant : "default";
-    if (!Of.When.empty())
-      K.Guards.push_back({Of.When, Of.Held});
+    for (const EntryHold &E : Of.Entries)
+      K.Guards.push_back({E.When, E.Now});
     for (const EntryHold &E : Of.Earlier)
-      if (E.When != Of.When)
+      if (llvm::none_of(Of.Entries, [&](const EntryHold &New) { return New.When == E.When; }))
         K.Guards.push_back({E.When, E.Now});
     // The spills are not known with scope `file`, or if no variant of the kernel was tried.
     if (Of.RegsAfter)

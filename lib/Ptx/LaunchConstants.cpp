@@ -230,9 +230,10 @@ std::optional<std::string> moveOf(StringRef Register, ScalarType Own, ScalarType
       return std::nullopt;
     // The exact bits, so that -0 and every NaN stay what they are.
     const char *Prefix = Own.Bits == 32 ? "0f" : "0d";
-    return formatv("mov.f{0} {1}, {2}{3}", Own.Bits, Register, Prefix,
-                   utohexstr(Bits, /*LowerCase=*/false, Own.Bits / 4))
-        .str();
+    // All digits must be there. utohexstr() with a width would give one too many for 0.
+    std::string Digits = utohexstr(Bits);
+    Digits.insert(0, Own.Bits / 4 - Digits.size(), '0');
+    return formatv("mov.f{0} {1}, {2}{3}", Own.Bits, Register, Prefix, Digits).str();
   }
   if (Loaded.Class == 's')
     Bits = uint64_t(SignExtend64(Bits, Loaded.Bits)) & maskTrailingOnes<uint64_t>(Own.Bits);

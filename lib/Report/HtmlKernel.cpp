@@ -57,8 +57,8 @@ void KernelSection::printHead() {
   OS << "<header><h3 id=\"" << Id << "-h\">" << kernelNameHtml(K.Kernel, 240) << "</h3>\n";
   OS << "<p class=\"verdict\"><strong class=\"chip " << (K.Tuned ? "tuned" : "stays") << "\">"
      << (K.Tuned ? markupText(K.Variant) : "stays") << "</strong> ";
-  if (!K.When.empty())
-    OS << "as a further entry: ";
+  if (!K.Entries.empty())
+    OS << (K.Entries.size() == 1 ? "as a further entry: " : "as further entries: ");
   if (K.Tuned && K.Pairs)
     OS << markupText(speedupText(K.Ratio)) << " times as fast, confirmed over " << K.Pairs
        << " pairs of runs";

@@ -99,8 +99,7 @@ template <class Fields> void describe(Fields &F, KernelReport &K) {
   F("spill-bytes-after", K.SpillAfter);
   F("tuned", K.Tuned);
   F("variant", K.Variant);
-  F.ifSet("when", K.When);
-  F.ifSet("held", K.Held);
+  F.ifSet("entries", K.Entries);
   F.ifSet("earlier-entries", K.Earlier);
   F("ratio", K.Ratio);
   F("pairs", K.Pairs);

@@ -1,5 +1,6 @@
 #include "Report/ReportWords.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace carve;
@@ -34,13 +35,13 @@ std::string carve::inRunText(const InRunFinding &R) {
 
 std::vector<std::string> carve::entryTexts(const KernelReport &K) {
   std::vector<std::string> Texts;
-  if (!K.When.empty())
-    Texts.push_back("a further entry, for launches with " + K.When +
-                    (K.Held ? ": its guard " + holdText(*K.Held) : ""));
+  for (const EntryHold &E : K.Entries)
+    Texts.push_back("a further entry, for launches with " + E.When + ": its guard " +
+                    holdText(E.Now));
   for (const EntryHold &E : K.Earlier) {
     if (std::string Warning = holdWarning(E.When, E.Tuned, E.Now); !Warning.empty())
       Texts.push_back("warning: " + Warning);
-    else if (E.When != K.When)
+    else if (llvm::none_of(K.Entries, [&](const EntryHold &New) { return New.When == E.When; }))
       Texts.push_back("before, a further entry for launches with " + E.When + ": its guard " +
                       holdText(E.Now));
   }

@@ -76,7 +76,9 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
     const Candidate &C = Candidates[I];
     if (!C.CodeDigest.empty()) {
       auto [Same, New] = ByDigest.try_emplace(C.CodeDigest, I);
-      if (!New && I >= Known) {
+      if (!New && !Candidates[Same->second].Setting.mayStandFor(C.Setting))
+        Same->second = I;
+      else if (!New && I >= Known) {
         Cut.push_back({C.Setting, "same code as " + variantName(Candidates[Same->second].Setting),
                        /*SameCode=*/true});
         continue;
@@ -92,7 +94,9 @@ std::vector<CarvedVariant> carve::superfluous(llvm::ArrayRef<Candidate> Candidat
     All.insert(All.end(), {N.Instructions, N.Regions, N.GlobalLoads, N.GlobalStores,
                            N.SharedAccesses, N.globalBytes(), double(C.Metrics.StaticSmemBytes)});
     auto [Same, New] = ByMetrics.try_emplace(std::move(All), I);
-    if (!New && I >= Known) {
+    if (!New && !Candidates[Same->second].Setting.mayStandFor(C.Setting)) {
+      Same->second = I;
+    } else if (!New && I >= Known) {
       Cut.push_back({C.Setting,
                      "equal in every metric to " + variantName(Candidates[Same->second].Setting),
                      /*SameCode=*/false});

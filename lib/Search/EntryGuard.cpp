@@ -23,6 +23,22 @@ std::string carve::dimensionsText(const std::array<unsigned, 3> &Dimensions) {
          std::to_string(Dimensions[2]);
 }
 
+/// Returns which bytes of its argument \p V is, and their value.
+static std::string valueText(const ArgumentValue &V) {
+  const std::string Bytes = std::to_string(V.Bytes), Last = std::to_string(V.Offset + V.Bytes - 1),
+                    Of = "parameter " + std::to_string(V.Parameter),
+                    Is = " = " + std::to_string(V.Bits);
+  if (V.Offset && V.Bytes == 1)
+    return "byte " + Last + " of " + Of + Is;
+  if (V.Offset)
+    return "bytes " + std::to_string(V.Offset) + " to " + Last + " of " + Of + Is;
+  if (V.Bytes == 1)
+    return "lowest byte of " + Of + Is;
+  if (V.Bytes == 2)
+    return "lowest 2 bytes of " + Of + Is;
+  return Of + Is + (V.Bytes == 4 ? "" : " (" + Bytes + " bytes)");
+}
+
 std::string carve::guardText(const EntryGuard &Guard) {
   std::string Text;
   auto Add = [&](const std::string &Part) { Text += (Text.empty() ? "" : ", ") + Part; };
@@ -33,8 +49,7 @@ std::string carve::guardText(const EntryGuard &Guard) {
   if (Guard.Grid)
     Add("grid " + dimensionsText(*Guard.Grid));
   for (const ArgumentValue &V : Guard.Arguments)
-    Add("parameter " + std::to_string(V.Parameter) +
-        (V.Offset ? " + " + std::to_string(V.Offset) : "") + " = " + std::to_string(V.Bits));
+    Add(valueText(V));
   return Text.empty() ? "always" : Text;
 }
 

@@ -98,7 +98,10 @@ constexpr size_t MostFurtherEntries = 3;
 /// `_Z1kPf__carve_e1`.
 std::string furtherEntryName(llvm::StringRef Kernel, size_t Index);
 
-/// Returns the guard as a condition that people read: `threads <= 256, block 16x16x1`.
+/// Returns the guard as a condition that people read: `threads <= 256, block 16x16x1`. Guards that
+/// compare other bytes have other texts: `parameter 1 = 4096` is of 4 bytes, `parameter 1 = 4096
+/// (8 bytes)`, `bytes 12 to 15 of parameter 0 = 8`, and `lowest byte of parameter 0 = 0`, which for
+/// an address says that it is a multiple of 256.
 std::string guardText(const EntryGuard &Guard);
 
 /// Returns `16x16x1`.

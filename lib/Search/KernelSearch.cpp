@@ -304,8 +304,15 @@ std::vector<VariantSetting> KernelSearch::admit(llvm::ArrayRef<VariantSetting> T
                                                 std::vector<Candidate> Made, size_t Most) {
   std::set<VariantSetting> Came;
   std::map<std::string, VariantSetting> ByCode;
+  // The one for more launches stays if another variant has the same code.
   auto Note = [&](const Candidate &C) {
-    return C.CodeDigest.empty() || ByCode.try_emplace(C.CodeDigest, C.Setting).second;
+    if (C.CodeDigest.empty())
+      return true;
+    auto [Same, New] = ByCode.try_emplace(C.CodeDigest, C.Setting);
+    if (!New && Same->second.mayStandFor(C.Setting))
+      return false;
+    Same->second = C.Setting;
+    return true;
   };
   for (Candidate &C : Made) {
     Came.insert(C.Setting);

@@ -60,6 +60,12 @@ struct VariantSetting {
   bool needsComparedOutput() const {
     return FrontEnd != FrontEndKnob::None || KnownPtx || OptimizationLevel.has_value();
   }
+  /// Whether a variant with this setting may be used in place of one with \p Other that has the
+  /// same code. One that may run only at launches of which something is known would keep the code
+  /// from the other launches.
+  bool mayStandFor(const VariantSetting &Other) const {
+    return Other.isForKnownLaunches() || !isForKnownLaunches();
+  }
   void setFrontEnd(const FrontEndSetting &Setting) {
     FrontEndCap = Setting.Cap;
     FrontEnd = Setting.Knob;

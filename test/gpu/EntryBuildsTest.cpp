@@ -107,7 +107,7 @@ TEST_P(EntryBuilds, tunedKernel_isBuiltWithItsEntryOnce) {
   ASSERT_EQ(Report.tunedKernels(), 1u) << P.log();
   const KernelReport *Entry = nullptr;
   for (const KernelReport &K : Report.Kernels)
-    if (K.Tuned && !K.When.empty())
+    if (K.Tuned && !K.Entries.empty())
       Entry = &K;
   ASSERT_TRUE(Entry) << "the winner is no further entry: " << Report.Kernels.front().Variant;
 
@@ -122,7 +122,7 @@ TEST_P(EntryBuilds, tunedKernel_isBuiltWithItsEntryOnce) {
       Taken += K.Launches;
   }
   EXPECT_EQ(Launches, 30u);
-  EXPECT_EQ(Taken, 30u) << "launches that took the entry for " << Entry->When;
+  EXPECT_EQ(Taken, 30u) << "launches that took the entry for " << Entry->Entries.front().When;
 
   std::string Log = valueOf(readFile(P.path("log")));
   inBuild(P, B.Build);

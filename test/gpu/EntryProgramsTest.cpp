@@ -1,11 +1,13 @@
 // Random programs whose kernels have further entries. They must do what nvcc's do, each launch must
 // take the entry that its guard says, and if a guard were wrong, the programs would show it.
-// CARVE_ENTRY_PROGRAMS says how many there are, and CARVE_ENTRY_SEED the seed of the first one.
+// CARVE_ENTRY_PROGRAMS says how many sets of kernels and launches they have together, and
+// CARVE_ENTRY_SEED the seed of the first one. toolchain/RandomEntriesTest.cpp has the same programs
+// without a GPU.
 #include "GpuTesting.h"
 
+#include "EmittedEntries.h"
 #include "EntryProgramText.h"
 
-#include "Emit/EntryDispatch.h"
 #include "Emit/ObjectSplicer.h"
 #include "Support/Parallel.h"
 #include "Support/TempDir.h"
@@ -36,14 +38,11 @@ unsigned numberFrom(const char *Variable, unsigned Default) {
   return Text && !llvm::StringRef(*Text).getAsInteger(10, Number) ? Number : Default;
 }
 
-/// Which entries an object has, by kernel and entry.
-using EmittedEntries = std::vector<std::vector<bool>>;
-
 /// A random program in a directory of its own, beside what is compiled from it.
 class BuiltProgram {
 public:
-  explicit BuiltProgram(unsigned Seed)
-      : Random(randomProgram(Seed)), Place("entries-" + std::to_string(Seed)) {
+  explicit BuiltProgram(RandomProgram Made)
+      : Random(std::move(Made)), Place("entries-" + std::to_string(Random.Seed)) {
     EXPECT_FALSE(writeFileAtomically(path("p.cu"), programText(Random)));
     EXPECT_FALSE(writeFileAtomically(path("p.yaml"), printProfile(Random.profile())));
   }
@@ -58,7 +57,7 @@ public:
 
   RandomProgram Random;
   EmittedEntries Emitted;
-  std::vector<std::string> Names; ///< The mangled names of the entries, sorted.
+  std::set<std::string> Names; ///< The mangled names of the entries.
 
 private:
   Project Place;
@@ -68,13 +67,14 @@ class EntryPrograms : public GpuTest {
 protected:
   unsigned First = numberFrom("CARVE_ENTRY_SEED", 1);
 
-  /// Makes \p Count programs and compiles them in parallel.
-  std::vector<std::unique_ptr<BuiltProgram>> built(unsigned Count, const std::string &Plain,
-                                                   const std::string &Tuned,
-                                                   const Words &More = {}) const {
-    std::vector<std::unique_ptr<BuiltProgram>> All(Count);
-    runInParallel(Count, [&](size_t I) {
-      All[I] = std::make_unique<BuiltProgram>(First + unsigned(I));
+  /// Compiles \p Programs in parallel.
+  static std::vector<std::unique_ptr<BuiltProgram>> built(std::vector<RandomProgram> Programs,
+                                                          const std::string &Plain,
+                                                          const std::string &Tuned,
+                                                          const Words &More = {}) {
+    std::vector<std::unique_ptr<BuiltProgram>> All(Programs.size());
+    runInParallel(Programs.size(), [&](size_t I) {
+      All[I] = std::make_unique<BuiltProgram>(std::move(Programs[I]));
       All[I]->build(Plain, Tuned, More);
     });
     return All;
@@ -91,6 +91,7 @@ void BuiltProgram::build(const std::string &Plain, const std::string &Tuned, con
   CommandResult Result = run(Nvcc);
   EXPECT_EQ(Result.ExitStatus, 0) << "seed " << Random.Seed << ": " << Result.Stderr;
   EXPECT_EQ(Result.Stdout + Result.Stderr, "") << "seed " << Random.Seed;
+  llvm::append_range(Arguments, Random.CarveOptions);
   Arguments.insert(Arguments.end(), {"--carve-profile=" + path("p.yaml"), "-o", path(Tuned)});
   Place.compile(Arguments);
   findEntries(Tuned);
@@ -104,37 +105,9 @@ std::string BuiltProgram::log() const {
   return Kept;
 }
 
-/// Returns the names of further entries that \p Content has as whole words.
-std::set<std::string> entryNames(llvm::StringRef Content) {
-  auto IsWord = [](char C) { return llvm::isAlnum(C) || C == '_' || C == '$'; };
-  constexpr llvm::StringLiteral Mark = "__carve_e";
-  std::set<std::string> Names;
-  for (size_t At = Content.find(Mark); At != llvm::StringRef::npos;
-       At = Content.find(Mark, At + 1)) {
-    size_t Begin = At, End = At + Mark.size();
-    while (Begin > 0 && IsWord(Content[Begin - 1]))
-      --Begin;
-    while (End < Content.size() && llvm::isDigit(Content[End]))
-      ++End;
-    if (Begin < At && End > At + Mark.size() && (End == Content.size() || !IsWord(Content[End])))
-      Names.insert(Content.slice(Begin, End).str());
-  }
-  return Names;
-}
-
-/// Returns whether \p Name is that of the entry \p Index of \p K.
-bool isEntry(llvm::StringRef Name, const RandomKernel &K, size_t Index) {
-  return Name.contains(K.mangledPart()) && Name.ends_with("__carve_e" + std::to_string(Index + 1));
-}
-
 void BuiltProgram::findEntries(const std::string &File) {
-  for (const std::string &Name : entryNames(valueOf(readFile(path(File)))))
-    Names.push_back(Name);
-  for (const RandomKernel &K : Random.Kernels) {
-    std::vector<bool> &Has = Emitted.emplace_back();
-    for (size_t I = 0; I < K.Entries.size(); ++I)
-      Has.push_back(llvm::any_of(Names, [&](const std::string &N) { return isEntry(N, K, I); }));
-  }
+  Names = entryNames(valueOf(readFile(path(File))));
+  Emitted = emittedEntries(Random, Names);
 }
 
 /// Describes the first line in which two outputs differ; an empty text if they are equal.
@@ -214,8 +187,9 @@ EntryCounts tracedCounts(const BuiltProgram &B) {
 } // namespace
 
 TEST_F(EntryPrograms, outputs_areThoseOfNvcc) {
-  const unsigned Count = numberFrom("CARVE_ENTRY_PROGRAMS", 40);
-  auto Programs = built(Count, "plain", "tuned");
+  const unsigned Sets = numberFrom("CARVE_ENTRY_PROGRAMS", 100);
+  auto Programs = built(randomPrograms(First, Sets), "plain", "tuned");
+  const size_t Count = Programs.size();
   std::vector<CommandResult> Plain(Count), Tuned(Count), Off(Count);
   runInParallel(
       Count,
@@ -227,7 +201,7 @@ TEST_F(EntryPrograms, outputs_areThoseOfNvcc) {
       },
       RunsAtOnce);
   uint64_t Emitted = 0, Launches = 0, Taken = 0;
-  for (unsigned I = 0; I < Count; ++I) {
+  for (size_t I = 0; I < Count; ++I) {
     const BuiltProgram &B = *Programs[I];
     SCOPED_TRACE("seed " + std::to_string(B.Random.Seed));
     EXPECT_EQ(Plain[I].ExitStatus, 0) << Plain[I].Stderr;
@@ -244,10 +218,12 @@ TEST_F(EntryPrograms, outputs_areThoseOfNvcc) {
     for (const auto &[Entry, Times] : Counts)
       Taken += Times;
   }
-  std::printf("%u programs with %llu entries; %llu of %llu launches took one\n", Count,
-              (unsigned long long)Emitted, (unsigned long long)Taken, (unsigned long long)Launches);
-  EXPECT_GT(Emitted, Count);
-  EXPECT_GT(Taken, Count);
+  std::printf("%u sets of kernels and launches in %zu programs, with %llu entries; %llu of %llu "
+              "launches took one\n",
+              Sets, Count, (unsigned long long)Emitted, (unsigned long long)Taken,
+              (unsigned long long)Launches);
+  EXPECT_GT(Emitted, Sets);
+  EXPECT_GT(Taken, Sets);
 }
 
 namespace {
@@ -277,18 +253,12 @@ EntryGuard unguarded(const EntryGuard &When) { return {.MaxThreads = When.MaxThr
 /// entries, which are chosen by their guards, but that of \p Wrong without what it relies on.
 bool linkWithGuards(const BuiltProgram &B, const std::string &Name,
                     std::optional<EntryPlace> Wrong) {
-  std::vector<DispatchedEntry> Entries;
-  for (const std::string &Entry : B.Names)
-    for (size_t K = 0; K < B.Random.Kernels.size(); ++K)
-      for (size_t I = 0; I < B.Random.Kernels[K].Entries.size(); ++I) {
-        const RandomKernel &Kernel = B.Random.Kernels[K];
-        if (!isEntry(Entry, Kernel, I))
-          continue;
-        const EntryGuard &When = Kernel.Entries[I].When;
-        Entries.push_back({llvm::StringRef(Entry).rsplit("__carve_e").first.str(), Entry,
-                           Wrong == EntryPlace(K, I) ? unguarded(When) : When,
-                           4 * Kernel.StaticWords});
-      }
+  RandomProgram Guards = B.Random;
+  if (Wrong) {
+    EntryGuard &When = Guards.Kernels[Wrong->first].Entries[Wrong->second].When;
+    When = unguarded(When);
+  }
+  std::vector<DispatchedEntry> Entries = dispatchedEntries(Guards, B.Names);
   ProcessRunner Runner;
   TempDir Dir = llvm::cantFail(TempDir::create("carve-guards"));
   std::string Object =
@@ -308,13 +278,15 @@ bool wouldBeWrong(const BuiltProgram &B, EntryPlace Wrong, llvm::StringRef Stdou
   RandomKernel Kernel = B.Random.Kernels[Wrong.first];
   EntryGuard Relied = Kernel.Entries[Wrong.second].When;
   llvm::erase_if(Relied.Arguments, [&](const ArgumentValue &V) {
-    ParameterKind Kind = Kernel.Parameters[V.Parameter].Kind;
-    return !isInteger(Kind) || Kind == ParameterKind::Bool;
+    for (const RandomNumber &N : numbersOf(Kernel.Parameters[V.Parameter]))
+      if (N.Offset == V.Offset && bytesOf(N.Kind) == V.Bytes && isInteger(N.Kind))
+        return N.Kind == ParameterKind::Bool || Kernel.Parameters[V.Parameter].Fields.size() > 0;
+    return true;
   });
   Kernel.Entries[Wrong.second].When = unguarded(Relied);
   Relied.MaxThreads.reset();
   return llvm::any_of(launchesOf(B.Random, Stdout), [&](const MadeLaunch &M) {
-    return M.Step->Kernel == Wrong.first && !holds(Relied, *M.Launch) &&
+    return M.Step->Kernel == Wrong.first && !holds(Relied, Kernel, *M.Launch) &&
            entryOf(Kernel, M.Step->Way, *M.Launch, B.Emitted[Wrong.first], choosesByPointer()) ==
                Wrong.second;
   });
@@ -364,7 +336,10 @@ Mutations mutate(const BuiltProgram &B) {
 
 /// Without this test, programs that show nothing would pass the one before.
 TEST_F(EntryPrograms, wrongGuards_areCaught) {
-  auto Programs = built(MutatedPrograms, "plain.o", "tuned.o", {"-c"});
+  std::vector<RandomProgram> Random;
+  for (unsigned I = 0; I < MutatedPrograms; ++I)
+    Random.push_back(randomProgram(First + I));
+  auto Programs = built(std::move(Random), "plain.o", "tuned.o", {"-c"});
   std::vector<Mutations> Results(Programs.size());
   runInParallel(Programs.size(), [&](size_t I) { Results[I] = mutate(*Programs[I]); }, RunsAtOnce);
   Mutations All;

@@ -57,7 +57,8 @@ void checkEmitted(Words Argv, const TuningReport &Report, const std::string &Std
   EXPECT_EQ(Run.Output.ExitStatus, 0) << Run.Stderr;
   EXPECT_EQ(Run.Output.Stdout, Stdout);
   for (const KernelReport &K : Report.Kernels)
-    EXPECT_EQ(registersOf(Run.Probe, K.Mangled + (K.When.empty() ? "" : "__carve_e1")), K.RegsAfter)
+    EXPECT_EQ(registersOf(Run.Probe, K.Mangled + (K.Entries.empty() ? "" : "__carve_e1")),
+              K.RegsAfter)
         << K.Kernel << ": " << K.Reason.text();
 }
 

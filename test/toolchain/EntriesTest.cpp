@@ -301,8 +301,8 @@ TEST_F(Entries, valuesOfArguments_chooseCodeThatIsCompiledForThem) {
   ASSERT_TRUE(New.count("chosen__carve_e1")) << log();
   EXPECT_NE(New["chosen__carve_e1"].CodeDigest, New["chosen"].CodeDigest);
   EXPECT_EQ(New["chosen__carve_e2"].Resources.RegsPerThread, 56u);
-  EXPECT_TRUE(logSays("no further entry of chosen when parameter 1 = 25 on sm_90: parameter 1 has "
-                      "no 8 bytes at offset 0"))
+  EXPECT_TRUE(logSays("no further entry of chosen when parameter 1 = 25 (8 bytes) on sm_90: "
+                      "parameter 1 has no 8 bytes at offset 0"))
       << log();
   EXPECT_EQ(taken("k.o", {64, 64, 64, 64, 65}),
             (Words{"chosen", "chosen__carve_e1", "chosen__carve_e2", "chosen", "chosen"}));

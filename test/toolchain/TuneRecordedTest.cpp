@@ -404,7 +404,9 @@ TEST_F(TuneRecorded, valuesThatAllLaunchesHave_becomeAnEntry) {
   WithArguments(First);
   KernelReport Tuned = Tune({});
   EXPECT_EQ(Tuned.Variant, "known") << Tuned.Reason.text() << log();
-  EXPECT_NE(Tuned.When.find("parameter 2 = 256"), std::string::npos) << Tuned.When;
+  ASSERT_FALSE(Tuned.Entries.empty());
+  EXPECT_NE(Tuned.Entries[0].When.find("parameter 2 = "), std::string::npos)
+      << Tuned.Entries[0].When;
   Profile Kept = decisions();
   const Decision *D = decisionOf(Kept, BulkyName);
   ASSERT_TRUE(D);
@@ -460,8 +462,12 @@ TEST_F(TuneRecorded, valuesOfTwoShapes_becomeTwoEntries) {
   ASSERT_TRUE(bool(Report));
   const KernelReport &Tuned = Report->Kernels.front();
   EXPECT_EQ(Tuned.Variant, "shapes") << Tuned.Reason.text() << log();
-  EXPECT_NE(Tuned.When.find("parameter 2 = 256"), std::string::npos) << Tuned.When;
-  EXPECT_NE(Tuned.When.find("; and another for launches with"), std::string::npos) << Tuned.When;
+  ASSERT_FALSE(Tuned.Entries.empty());
+  EXPECT_NE(Tuned.Entries[0].When.find("parameter 2 = "), std::string::npos)
+      << Tuned.Entries[0].When;
+  EXPECT_EQ(Tuned.Entries.size(), 2u);
+  for (const EntryHold &E : Tuned.Entries)
+    EXPECT_GT(E.Now.Launches, E.Now.Held) << "each has launches of its own";
   Profile Kept = decisions();
   const Decision *D = decisionOf(Kept, BulkyName);
   ASSERT_TRUE(D);
@@ -885,7 +891,9 @@ TEST_F(TuneRecorded, fieldThatAllLaunchesHave_becomesAnEntry) {
   };
   KernelReport Tuned = Tune({});
   EXPECT_EQ(Tuned.Variant, "knownptx") << Tuned.Reason.text() << log();
-  EXPECT_NE(Tuned.When.find("parameter 0 + 16 = 256"), std::string::npos) << Tuned.When;
+  ASSERT_EQ(Tuned.Entries.size(), 1u);
+  EXPECT_NE(Tuned.Entries[0].When.find("bytes 16 to 19 of parameter 0 = 256"), std::string::npos)
+      << Tuned.Entries[0].When;
   Profile Kept = decisions();
   const Decision *D = decisionOf(Kept, "bulky(Args)");
   ASSERT_TRUE(D);

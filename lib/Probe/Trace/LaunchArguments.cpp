@@ -4,6 +4,8 @@
 #include "Protocol/RecordWriter.h"
 #include "Protocol/TraceRecords.h"
 
+#include <cstring>
+
 using namespace carve;
 using namespace carve::probe;
 
@@ -11,6 +13,31 @@ void LaunchArguments::giveUp(Kernels::value_type &Known, std::string &Lines) {
   auto &[Name, Its] = Known;
   if (!std::exchange(Its.Unknown, true))
     Lines += recordLine(ArgumentRecord{Name, 0, 0, 0, 0});
+}
+
+bool LaunchArguments::isLikeLast(const Kernel &Its, const Dimensions &Shape,
+                                 const void *const *Arguments) {
+  if (Its.LastBytes.empty() || Shape != Its.LastShape)
+    return false;
+  const char *Last = Its.LastBytes.data();
+  for (size_t I = 0; I < Its.Bytes.size(); ++I) {
+    if (Its.Bytes[I] > ArgumentRecord::MostBytes)
+      continue;
+    if (std::memcmp(Last, Arguments[I], Its.Bytes[I]) != 0)
+      return false;
+    Last += Its.Bytes[I];
+  }
+  return true;
+}
+
+void LaunchArguments::keepAsLast(Kernel &Its, const Dimensions &Shape,
+                                 const void *const *Arguments) {
+  Its.LastShape = Shape;
+  Its.LastBytes.clear(); // Its memory stays, so that nothing is allocated.
+  for (size_t I = 0; I < Its.Bytes.size(); ++I)
+    if (auto *From = static_cast<const char *>(Arguments[I]);
+        Its.Bytes[I] <= ArgumentRecord::MostBytes)
+      Its.LastBytes.insert(Its.LastBytes.end(), From, From + Its.Bytes[I]);
 }
 
 /// Returns the parameters of a first launch, and the words of its structures, and calls \p Line for
@@ -61,11 +88,14 @@ void LaunchArguments::take(Kernels::value_type &Known, bool First, const LaunchS
     Lines += recordLine(
         ShapeArgumentRecord{{Name, P.Number, P.Bytes, P.First, P.Offset}, Shape.Grid, Shape.Block});
   };
+  Dimensions Key{Shape.Grid, Shape.Block};
+  if (!First && isLikeLast(Its, Key, Arguments))
+    return;
   if (First)
     Its.Same = firstValues(Its, Arguments, Line);
   else
     dropOtherValues(Its.Same, Arguments, Line);
-  Dimensions Key{Shape.Grid, Shape.Block};
+  keepAsLast(Its, Key, Arguments);
   auto InShape = Its.SameInShape.find(Key);
   if (InShape != Its.SameInShape.end())
     dropOtherValues(InShape->second, Arguments, ShapeLine);

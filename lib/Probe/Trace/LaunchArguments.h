@@ -68,10 +68,16 @@ private:
     std::vector<Parameter> Same; ///< At all launches.
     std::map<Dimensions, std::vector<Parameter>> SameInShape;
     size_t ValuesInShapes = 0; ///< How many the first launches of these shapes had.
-    bool Unknown = false;      ///< Set if a launch's arguments could not be read.
+    /// The last launch: its grid and block, and the bytes of all parameters that are compared. A
+    /// launch that is like it changes nothing.
+    Dimensions LastShape{};
+    std::vector<char> LastBytes;
+    bool Unknown = false; ///< Set if a launch's arguments could not be read.
   };
   using Kernels = std::unordered_map<std::string, Kernel>;
 
+  static bool isLikeLast(const Kernel &Its, const Dimensions &Shape, const void *const *Arguments);
+  static void keepAsLast(Kernel &Its, const Dimensions &Shape, const void *const *Arguments);
   static void giveUp(Kernels::value_type &Known, std::string &Lines);
   template <class Write>
   static std::vector<Parameter> firstValues(const Kernel &Its, const void *const *Arguments,

@@ -34,8 +34,7 @@ bool carve::mayTakeEntry(const KernelLaunches &L) {
          L.Shape.DynamicSmemBytes + L.StaticSmemBytes <= SmemSpillingLimitBytes;
 }
 
-static GuardHold holdOfGuards(llvm::ArrayRef<const EntryGuard *> Guards,
-                              const TracedKernel &Kernel) {
+GuardHold carve::holdOf(const EntryGuard &Guard, const TracedKernel &Kernel) {
   GuardHold Hold;
   double Ns = 0, HeldNs = 0;
   bool Counted = Kernel.GraphLaunches == 0;
@@ -44,9 +43,7 @@ static GuardHold holdOfGuards(llvm::ArrayRef<const EntryGuard *> Guards,
     Ns += double(L.TotalNs);
     Match All = Match::Never;
     if (mayTakeEntry(L))
-      for (const EntryGuard *Guard : Guards)
-        All = std::max(All, std::min(argumentMatch(Guard->Arguments, Kernel, L.Shape),
-                                     dimensionMatch(*Guard, L)));
+      All = std::min(argumentMatch(Guard.Arguments, Kernel, L.Shape), dimensionMatch(Guard, L));
     if (All == Match::Never)
       continue;
     Counted &= All == Match::Always;
@@ -70,15 +67,4 @@ std::optional<size_t> carve::entryOf(llvm::ArrayRef<EntryGuard> Guards, const Tr
       return G;
   }
   return std::nullopt;
-}
-
-GuardHold carve::holdOf(const EntryGuard &Guard, const TracedKernel &Kernel) {
-  return holdOfGuards({&Guard}, Kernel);
-}
-
-GuardHold carve::holdOfAny(llvm::ArrayRef<FurtherEntry> Entries, const TracedKernel &Kernel) {
-  std::vector<const EntryGuard *> Guards;
-  for (const FurtherEntry &E : Entries)
-    Guards.push_back(&E.When);
-  return holdOfGuards(Guards, Kernel);
 }

@@ -26,7 +26,4 @@ GuardHold holdOf(const EntryGuard &Guard, const TracedKernel &Kernel);
 std::optional<size_t> entryOf(llvm::ArrayRef<EntryGuard> Guards, const TracedKernel &Kernel,
                               const KernelLaunches &L);
 
-/// The same as holdOf() of launches at which the guard of at least one of \p Entries held.
-GuardHold holdOfAny(llvm::ArrayRef<FurtherEntry> Entries, const TracedKernel &Kernel);
-
 } // namespace carve

@@ -136,7 +136,6 @@ DecidedKernel decideKernel(const TuningJob &Job, const JobBuild &Built, size_t I
     D.Entries = furtherEntriesOf(Variant, Job);
     for (FurtherEntry &E : D.Entries)
       E.Held = holdOf(E.When, Traced);
-    D.Held = holdOfAny(D.Entries, Traced);
   }
   if (InRun && !O.Screened.empty())
     D.InRun = findingOf(*InRun, Index);

@@ -39,8 +39,6 @@ struct DecidedKernel {
   /// If it gets further entries, these, in the order in which launches are compared with them; the
   /// first entry is nvcc's code then. Setting, CodeDigest and Chosen are those of the variant.
   std::vector<FurtherEntry> Entries = {};
-  /// In how much of the traced run some guard of Entries held; valid if there are any.
-  GuardHold Held;
   /// The resources of nvcc's code and of the code that it gets. Spills are 0 if only a cubin is
   /// known, because cubins do not tell them.
   KernelResources Default, Chosen;

@@ -93,10 +93,8 @@ KernelReport reportDecided(const TuningJob &Job, const JobKernel &K, const Kerne
   R.Tuned = D.Tuned;
   R.Variant = D.Composed.empty() ? variantName(D.Setting) : D.Composed;
   for (const FurtherEntry &E : D.Entries)
-    R.When += (R.When.empty() ? "" : "; and another for launches with ") + guardText(E.When) +
-              (D.Composed.empty() ? "" : " (" + variantName(E.Variant) + ")");
-  if (!D.Entries.empty())
-    R.Held = D.Held;
+    R.Entries.push_back(
+        {guardText(E.When), variantName(E.Variant), std::nullopt, E.Held.value_or(GuardHold())});
   R.Ratio = D.Ratio;
   R.Pairs = D.Pairs;
   R.Reason = D.Reason;

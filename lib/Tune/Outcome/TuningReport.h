@@ -62,8 +62,8 @@ struct KernelReport {
   unsigned SpillBefore = 0, SpillAfter = 0;
   bool Tuned = false;
   std::string Variant; ///< The chosen variant: `default`, or for example `r40-f255`.
-  std::string When;    ///< If it is a further entry, the launches that take it (guardText()).
-  std::optional<GuardHold> Held; ///< In how much of the traced run that guard held.
+  /// If it becomes further entries, these, and in how much of the traced run their guards held.
+  std::vector<EntryHold> Entries;
   /// The further entries that were in force before this tuning, in the same run.
   std::vector<EntryHold> Earlier;
   RatioInterval Ratio; ///< Its time over the default's in the confirmation; valid if Pairs > 0.

@@ -146,8 +146,9 @@ std::vector<VariantSetting> VariantRounds::proposals(size_t Kernel, size_t Most)
 
 void VariantRounds::addVariant(size_t Kernel, JobVariant V) {
   KernelBuild &K = Built.Kernels[Kernel];
-  auto Same = llvm::find_if(K.Variants,
-                            [&](const JobVariant &Old) { return Old.CodeDigest == V.CodeDigest; });
+  auto Same = llvm::find_if(K.Variants, [&](const JobVariant &Old) {
+    return Old.CodeDigest == V.CodeDigest && Old.Setting.mayStandFor(V.Setting);
+  });
   // A composed variant with a single code has that of another variant, for fewer launches.
   if (Same != K.Variants.end() && (!isComposed(V) || Same->Setting.isDefault())) {
     K.Dropped.push_back(nameOf(V) + ": same code as " +

@@ -2,30 +2,26 @@
 /// What the random programs of EntryPrograms.h share: types of arguments, device functions with
 /// which their kernels compute, and the ways in which they launch. Each launch prints a line: its
 /// number, which of its two sets of values it has, the kernel, how it ended, and a checksum of the
-/// output.
+/// output. Arguments are bytes here and kernels are functions that take them, so that a program of
+/// many kernels is compiled in little time.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
-#include <limits>
 #include <string>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 constexpr unsigned OutWords = 1 << 16, InWords = 1 << 12, HostThreads = 4, ThreadRounds = 4;
+constexpr unsigned MostArguments = 16, MostDevices = 2;
 /// More dynamic shared memory than a launch may have without asking.
 constexpr int PermittedSmem = 160 << 10;
 
 enum class Mode : int { Add, Mix, Turn, Skip };
 enum Level : unsigned char { Low, Middle, High };
-struct Pair {
-  int First;
-  float Second;
-  short Few[4];
-};
 
 //===------------------------------------------------------------------------------------------===//
 // On the device
@@ -78,19 +74,11 @@ static __device__ __noinline__ unsigned stirred(unsigned H, unsigned V) {
 // Arguments
 //===------------------------------------------------------------------------------------------===//
 
-inline float floatOf(unsigned Bits) {
-  float V;
-  std::memcpy(&V, &Bits, sizeof V);
-  return V;
-}
-inline double doubleOf(unsigned long long Bits) {
-  double V;
-  std::memcpy(&V, &Bits, sizeof V);
-  return V;
-}
-inline Pair pairOf(unsigned Bits) {
-  short S = short(Bits);
-  return {int(Bits), float(Bits & 255), {S, short(S ^ 7), short(S >> 3), 5}};
+/// Returns the argument at \p Address, with the bytes between its fields.
+template <class T> T argument(const void *Address) {
+  T Value;
+  std::memcpy(&Value, Address, sizeof Value);
+  return Value;
 }
 
 inline void check(cudaError_t Status, const char *Call) {
@@ -102,27 +90,37 @@ inline void check(cudaError_t Status, const char *Call) {
 #define CHECK(Call) check((Call), #Call)
 
 inline unsigned *Outputs;     ///< A part of OutWords for each host thread.
-inline const unsigned *Input; ///< InWords.
+inline const unsigned *Input; ///< InWords and 64 more.
 
-inline unsigned *placed(unsigned *, unsigned *Out) { return Out; }
-inline const unsigned *placed(const unsigned *, unsigned *) { return Input; }
-template <class T> T placed(T Value, unsigned *) { return Value; }
+/// What an argument is: its bytes, or the address of memory that is so many bytes further on.
+enum class Place { Value, Output, Input };
+struct Parameter {
+  Place Is;
+  unsigned Bytes;
+};
+
+// What stands in for the runtime has these, to know of which launch it is called, and how long the
+// arguments are.
+extern "C" __attribute__((weak)) void recordedStep(unsigned Step, unsigned Part, unsigned Round);
+extern "C" __attribute__((weak)) void recordedKernel(const void *Function, const unsigned *Bytes,
+                                                     unsigned Count);
 
 //===------------------------------------------------------------------------------------------===//
 // Launches
 //===------------------------------------------------------------------------------------------===//
 
 enum class Way {
-  Chevrons,    ///< `<<<>>>` on the default stream.
-  OwnStream,   ///< The same on a new stream.
-  PerThread,   ///< The same on the stream of the host thread.
-  Meanwhile,   ///< The same on the default stream while another stream is captured.
-  Threads,     ///< The same by several host threads at once, each on its own stream.
-  Pointer,     ///< cudaLaunchKernel.
-  Extended,    ///< cudaLaunchKernelExC.
-  Cooperative, ///< cudaLaunchCooperativeKernel.
-  Captured,    ///< `<<<>>>` into a graph, whose node then gets the second values.
-  Node,        ///< The same with a node that is made by hand.
+  Chevrons,          ///< `<<<>>>` on the default stream.
+  OwnStream,         ///< The same on a new stream.
+  PerThread,         ///< The same on the stream of the host thread.
+  Meanwhile,         ///< The same on the default stream while another stream is captured.
+  Threads,           ///< The same by several host threads at once, each on its own stream.
+  Pointer,           ///< cudaLaunchKernel.
+  Extended,          ///< cudaLaunchKernelExC.
+  Cooperative,       ///< cudaLaunchCooperativeKernel.
+  Captured,          ///< `<<<>>>` into a graph, whose node then gets the second values.
+  CapturedPerThread, ///< The same on the stream of the host thread.
+  Node,              ///< The same with a node that is made by hand.
 };
 
 struct Shape {
@@ -131,24 +129,54 @@ struct Shape {
   cudaStream_t Stream = nullptr;
 };
 
-template <class... P> struct Kernel {
+struct Kernel {
   const char *Name;
-  void (*Function)(P...);
-  void (*Chevrons)(const Shape &, P...);
+  const void *Function;
+  void (*Chevrons)(const Shape &, void **);
   bool Bounded; ///< It has launch bounds.
+  const Parameter *Parameters;
+  unsigned Count;
 };
-template <class... P>
-Kernel(const char *, void (*)(P...), void (*)(const Shape &, P...), bool) -> Kernel<P...>;
 
-template <class T> struct Identity {
-  using Type = T;
+/// A launch of a program. The bytes of its arguments follow each other.
+struct Launch {
+  unsigned Grid[3], Block[3], Smem;
+  const char *Bytes;
+
+  Shape shape() const {
+    return {dim3(Grid[0], Grid[1], Grid[2]), dim3(Block[0], Block[1], Block[2]), Smem};
+  }
 };
-/// Values of a kernel's parameters. The kernel alone decides their types.
-template <class... P> using Values = typename Identity<std::tuple<P...>>::Type;
+
+/// The arguments of a launch in memory, as the runtime wants them.
+class Arguments {
+public:
+  Arguments(const Kernel &K, const char *From, unsigned *Out) {
+    for (unsigned I = 0; I < K.Count; ++I) {
+      const Parameter &P = K.Parameters[I];
+      auto *To = reinterpret_cast<unsigned char *>(Values[I]);
+      std::memcpy(To, From, P.Bytes);
+      if (P.Is != Place::Value) {
+        unsigned long long Behind;
+        std::memcpy(&Behind, From, sizeof Behind);
+        Behind += reinterpret_cast<unsigned long long>(P.Is == Place::Output ? Out : Input);
+        std::memcpy(To, &Behind, sizeof Behind);
+      }
+      From += P.Bytes;
+      Addresses[I] = To;
+    }
+  }
+  Arguments(const Arguments &) = delete;
+
+  void *Addresses[MostArguments];
+
+private:
+  unsigned long long Values[MostArguments][32];
+};
 
 /// Whether the kernel itself has few enough registers for the block. A further entry may have fewer
 /// and would then run where the kernel cannot, which is no fault.
-template <class... P> bool fits(const Kernel<P...> &K, const Shape &S) {
+inline bool fits(const Kernel &K, const Shape &S) {
   unsigned long long Lanes = 1ull * S.Block.x * S.Block.y * S.Block.z;
   if (K.Bounded || Lanes <= 256 || Lanes > 1024)
     return true;
@@ -157,31 +185,14 @@ template <class... P> bool fits(const Kernel<P...> &K, const Shape &S) {
   return Lanes <= unsigned(A.maxThreadsPerBlock);
 }
 
-/// Calls \p Do with the addresses of \p Arguments, as the runtime wants them.
-template <class... P, class Action> auto withAddresses(std::tuple<P...> Arguments, Action Do) {
-  return std::apply(
-      [&](P &...Each) {
-        void *Addresses[] = {static_cast<void *>(&Each)...};
-        return Do(Addresses);
-      },
-      Arguments);
-}
-
-template <class... P>
-void launchByChevrons(const Kernel<P...> &K, const Shape &S, const std::tuple<P...> &Arguments) {
-  std::apply([&](const P &...Each) { K.Chevrons(S, Each...); }, Arguments);
-}
-
 /// Launches on the default stream while another one is captured. If the default stream is the old
 /// one, which waits for others, this is an error.
-template <class... P>
-cudaError_t launchMeanwhile(const Kernel<P...> &K, const Shape &S,
-                            const std::tuple<P...> &Arguments) {
+inline cudaError_t launchMeanwhile(const Kernel &K, const Shape &S, Arguments &A) {
   cudaStream_t Other;
   cudaGraph_t Graph = nullptr;
   CHECK(cudaStreamCreate(&Other));
   CHECK(cudaStreamBeginCapture(Other, cudaStreamCaptureModeRelaxed));
-  launchByChevrons(K, S, Arguments);
+  K.Chevrons(S, A.Addresses);
   cudaError_t Launched = cudaGetLastError(), Ended = cudaStreamEndCapture(Other, &Graph);
   if (Graph)
     CHECK(cudaGraphDestroy(Graph));
@@ -190,32 +201,24 @@ cudaError_t launchMeanwhile(const Kernel<P...> &K, const Shape &S,
   return Launched != cudaSuccess ? Launched : Ended;
 }
 
-template <class... P>
-cudaError_t launchAs(Way How, const Kernel<P...> &K, const Shape &S,
-                     const std::tuple<P...> &Arguments) {
-  auto Function = reinterpret_cast<const void *>(K.Function);
+inline cudaError_t launchAs(Way How, const Kernel &K, const Shape &S, Arguments &A) {
   cudaError_t Returned = cudaSuccess;
   if (How == Way::Meanwhile)
-    return launchMeanwhile(K, S, Arguments);
+    return launchMeanwhile(K, S, A);
   if (How == Way::Pointer) {
-    Returned = withAddresses(Arguments, [&](void **Addresses) {
-      return cudaLaunchKernel(Function, S.Grid, S.Block, Addresses, S.Smem, S.Stream);
-    });
+    Returned = cudaLaunchKernel(K.Function, S.Grid, S.Block, A.Addresses, S.Smem, S.Stream);
   } else if (How == Way::Extended) {
     cudaLaunchConfig_t Config{};
     Config.gridDim = S.Grid;
     Config.blockDim = S.Block;
     Config.dynamicSmemBytes = S.Smem;
     Config.stream = S.Stream;
-    Returned = withAddresses(Arguments, [&](void **Addresses) {
-      return cudaLaunchKernelExC(&Config, Function, Addresses);
-    });
+    Returned = cudaLaunchKernelExC(&Config, K.Function, A.Addresses);
   } else if (How == Way::Cooperative) {
-    Returned = withAddresses(Arguments, [&](void **Addresses) {
-      return cudaLaunchCooperativeKernel(Function, S.Grid, S.Block, Addresses, S.Smem, S.Stream);
-    });
+    Returned =
+        cudaLaunchCooperativeKernel(K.Function, S.Grid, S.Block, A.Addresses, S.Smem, S.Stream);
   } else {
-    launchByChevrons(K, S, Arguments);
+    K.Chevrons(S, A.Addresses);
   }
   cudaError_t Last = cudaGetLastError();
   return Last != cudaSuccess ? Last : Returned;
@@ -223,8 +226,8 @@ cudaError_t launchAs(Way How, const Kernel<P...> &K, const Shape &S,
 
 inline std::string line(unsigned Number, unsigned Part, const char *Name, cudaError_t Ended,
                         const unsigned *Out) {
-  std::vector<unsigned> Host(OutWords);
-  CHECK(cudaMemcpy(Host.data(), Out, OutWords * sizeof(unsigned), cudaMemcpyDeviceToHost));
+  std::vector<unsigned> Host(recordedStep ? 0 : OutWords); // Without a GPU there is no output.
+  CHECK(cudaMemcpy(Host.data(), Out, Host.size() * sizeof(unsigned), cudaMemcpyDeviceToHost));
   unsigned long long Sum = 14695981039346656037ull;
   for (unsigned Word : Host)
     Sum = (Sum ^ Word) * 1099511628211ull;
@@ -238,36 +241,41 @@ inline void clear(unsigned *Out, cudaStream_t Stream) {
   CHECK(cudaMemsetAsync(Out, 0xa5, OutWords * sizeof(unsigned), Stream));
 }
 
+inline void noteStep(unsigned Number, unsigned Part, unsigned Round) {
+  if (recordedStep)
+    recordedStep(Number, Part, Round);
+}
+
 /// One launch, up to its end and its line.
-template <class... P>
-std::string once(unsigned Number, unsigned Part, Way How, const Kernel<P...> &K, const Shape &S,
-                 const std::tuple<P...> &Arguments, unsigned *Out) {
+inline std::string once(unsigned Number, unsigned Part, unsigned Round, Way How, const Kernel &K,
+                        const Shape &S, const Launch &L, unsigned *Out) {
   clear(Out, S.Stream);
-  cudaError_t Launched =
-      launchAs(How, K, S,
-               std::apply([&](const P &...Each) { return std::tuple<P...>(placed(Each, Out)...); },
-                          Arguments));
+  noteStep(Number, Part, Round);
+  Arguments A(K, L.Bytes, Out);
+  cudaError_t Launched = launchAs(How, K, S, A);
   cudaError_t Ended = cudaStreamSynchronize(S.Stream);
   return line(Number, Part, K.Name, Launched != cudaSuccess ? Launched : Ended, Out);
 }
 
 /// Launches of several host threads at once, of which each takes both sets of values in turn.
-template <class... P>
-void byThreads(unsigned Number, const Kernel<P...> &K, const Shape (&Shapes)[2],
-               const std::tuple<P...> (&Arguments)[2]) {
+inline void byThreads(unsigned Number, const Kernel &K, const Launch *Launches) {
   std::string Lines[HostThreads];
   std::vector<std::thread> Threads;
+  int Device = 0;
+  CHECK(cudaGetDevice(&Device));
   for (unsigned T = 0; T < HostThreads; ++T)
     Threads.emplace_back([&, T] {
-      Shape S[2] = {Shapes[0], Shapes[1]};
-      CHECK(cudaStreamCreateWithFlags(&S[0].Stream, cudaStreamNonBlocking));
-      S[1].Stream = S[0].Stream;
+      CHECK(cudaSetDevice(Device));
+      cudaStream_t Stream;
+      CHECK(cudaStreamCreateWithFlags(&Stream, cudaStreamNonBlocking));
       for (unsigned Round = 0; Round < ThreadRounds; ++Round) {
         unsigned Part = (T + Round) % 2;
-        Lines[T] +=
-            once(Number, Part, Way::Threads, K, S[Part], Arguments[Part], Outputs + T * OutWords);
+        Shape S = Launches[Part].shape();
+        S.Stream = Stream;
+        Lines[T] += once(Number, Part, 1 + T * ThreadRounds + Round, Way::Threads, K, S,
+                         Launches[Part], Outputs + T * OutWords);
       }
-      CHECK(cudaStreamDestroy(S[0].Stream));
+      CHECK(cudaStreamDestroy(Stream));
     });
   for (unsigned T = 0; T < HostThreads; ++T) {
     Threads[T].join();
@@ -276,49 +284,42 @@ void byThreads(unsigned Number, const Kernel<P...> &K, const Shape (&Shapes)[2],
 }
 
 /// Makes a graph with one launch. It has no node if the launch fails.
-template <class... P>
-cudaError_t makeGraph(Way How, const Kernel<P...> &K, const Shape &S,
-                      const std::tuple<P...> &Arguments, cudaGraph_t *Graph) {
-  if (How == Way::Captured) {
+inline cudaError_t makeGraph(Way How, const Kernel &K, const Shape &S, Arguments &A,
+                             cudaGraph_t *Graph) {
+  if (How != Way::Node) {
     CHECK(cudaStreamBeginCapture(S.Stream, cudaStreamCaptureModeThreadLocal));
-    launchByChevrons(K, S, Arguments);
+    K.Chevrons(S, A.Addresses);
     cudaError_t Launched = cudaGetLastError(), Ended = cudaStreamEndCapture(S.Stream, Graph);
     cudaGetLastError();
     return Launched != cudaSuccess ? Launched : Ended;
   }
   CHECK(cudaGraphCreate(Graph, 0));
-  cudaError_t Added = withAddresses(Arguments, [&](void **Addresses) {
-    cudaKernelNodeParams Node{};
-    Node.func = reinterpret_cast<void *>(K.Function);
-    Node.gridDim = S.Grid;
-    Node.blockDim = S.Block;
-    Node.sharedMemBytes = S.Smem;
-    Node.kernelParams = Addresses;
-    cudaGraphNode_t Made;
-    return cudaGraphAddKernelNode(&Made, *Graph, nullptr, 0, &Node);
-  });
+  cudaKernelNodeParams Node{};
+  Node.func = const_cast<void *>(K.Function);
+  Node.gridDim = S.Grid;
+  Node.blockDim = S.Block;
+  Node.sharedMemBytes = S.Smem;
+  Node.kernelParams = A.Addresses;
+  cudaGraphNode_t Made;
+  cudaError_t Added = cudaGraphAddKernelNode(&Made, *Graph, nullptr, 0, &Node);
   cudaGetLastError();
   return Added;
 }
 
 /// Gives the only node of \p Graph other values, in \p Exec.
-template <class... P>
-cudaError_t changeNode(cudaGraph_t Graph, cudaGraphExec_t Exec, const Shape &S,
-                       const std::tuple<P...> &Arguments) {
+inline cudaError_t changeNode(cudaGraph_t Graph, cudaGraphExec_t Exec, const Shape &S,
+                              Arguments &A) {
   size_t Count = 1;
   cudaGraphNode_t Node;
-  cudaKernelNodeParams Old{};
+  cudaKernelNodeParams New{};
   CHECK(cudaGraphGetNodes(Graph, &Node, &Count));
-  CHECK(cudaGraphKernelNodeGetParams(Node, &Old));
-  return withAddresses(Arguments, [&](void **Addresses) {
-    cudaKernelNodeParams New = Old;
-    New.gridDim = S.Grid;
-    New.blockDim = S.Block;
-    New.sharedMemBytes = S.Smem;
-    New.kernelParams = Addresses;
-    New.extra = nullptr;
-    return cudaGraphExecKernelNodeSetParams(Exec, Node, &New);
-  });
+  CHECK(cudaGraphKernelNodeGetParams(Node, &New));
+  New.gridDim = S.Grid;
+  New.blockDim = S.Block;
+  New.sharedMemBytes = S.Smem;
+  New.kernelParams = A.Addresses;
+  New.extra = nullptr;
+  return cudaGraphExecKernelNodeSetParams(Exec, Node, &New);
 }
 
 inline cudaError_t finishGraph(cudaGraphExec_t Exec, cudaStream_t Stream) {
@@ -327,25 +328,31 @@ inline cudaError_t finishGraph(cudaGraphExec_t Exec, cudaStream_t Stream) {
 }
 
 /// Launches a graph with the first values, then with the second ones.
-template <class... P>
-void byGraph(unsigned Number, Way How, const Kernel<P...> &K, Shape First, const Shape &Second,
-             const std::tuple<P...> &FirstValues, const std::tuple<P...> &SecondValues) {
-  auto Placed = [](const P &...Each) { return std::tuple<P...>(placed(Each, Outputs)...); };
-  cudaStream_t Stream;
+inline void byGraph(unsigned Number, Way How, const Kernel &K, const Launch *Launches) {
+  const bool Own = How != Way::CapturedPerThread;
+  Arguments First(K, Launches[0].Bytes, Outputs), Second(K, Launches[1].Bytes, Outputs);
+  cudaStream_t Stream = cudaStreamPerThread;
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+  Stream = nullptr; // It is the thread's.
+#endif
   cudaGraph_t Graph = nullptr;
   cudaGraphExec_t Exec;
-  CHECK(cudaStreamCreate(&Stream));
-  First.Stream = Stream;
+  if (Own)
+    CHECK(cudaStreamCreate(&Stream));
+  Shape S = Launches[0].shape();
+  S.Stream = Stream;
   clear(Outputs, Stream);
   CHECK(cudaStreamSynchronize(Stream));
-  cudaError_t Made = makeGraph(How, K, First, std::apply(Placed, FirstValues), &Graph);
+  noteStep(Number, 0, 0);
+  cudaError_t Made = makeGraph(How, K, S, First, &Graph);
   if (Made == cudaSuccess)
     Made = cudaGraphInstantiate(&Exec, Graph, 0);
   if (Made == cudaSuccess) {
     cudaError_t Ended = finishGraph(Exec, Stream);
     std::fputs(line(Number, 0, K.Name, Ended, Outputs).c_str(), stdout);
     clear(Outputs, Stream);
-    cudaError_t Changed = changeNode(Graph, Exec, Second, std::apply(Placed, SecondValues));
+    noteStep(Number, 1, 0);
+    cudaError_t Changed = changeNode(Graph, Exec, Launches[1].shape(), Second);
     // If the node cannot have the second values, it keeps the first ones.
     Ended = finishGraph(Exec, Stream);
     std::fputs(line(Number, 1, K.Name, Changed != cudaSuccess ? Changed : Ended, Outputs).c_str(),
@@ -356,28 +363,28 @@ void byGraph(unsigned Number, Way How, const Kernel<P...> &K, Shape First, const
   }
   if (Graph)
     CHECK(cudaGraphDestroy(Graph));
-  CHECK(cudaStreamDestroy(Stream));
+  if (Own)
+    CHECK(cudaStreamDestroy(Stream));
   cudaGetLastError();
 }
 
 /// Two launches of \p K.
-template <class... P>
-void launches(unsigned Number, const Kernel<P...> &K, Way How, Shape First,
-              const Values<P...> &FirstValues, Shape Second, const Values<P...> &SecondValues) {
+inline void launches(unsigned Number, const Kernel &K, Way How, const Launch *Launches) {
+  Shape First = Launches[0].shape(), Second = Launches[1].shape();
   if (!fits(K, First) || !fits(K, Second)) {
     std::printf("%u skipped\n", Number);
     return;
   }
   if (How == Way::Threads)
-    return byThreads(Number, K, {First, Second}, {FirstValues, SecondValues});
-  if (How == Way::Captured || How == Way::Node)
-    return byGraph(Number, How, K, First, Second, FirstValues, SecondValues);
+    return byThreads(Number, K, Launches);
+  if (How == Way::Captured || How == Way::CapturedPerThread || How == Way::Node)
+    return byGraph(Number, How, K, Launches);
   cudaStream_t Own = nullptr;
   if (How != Way::Chevrons && How != Way::Meanwhile && How != Way::PerThread)
     CHECK(cudaStreamCreate(&Own));
   First.Stream = Second.Stream = How == Way::PerThread ? cudaStreamPerThread : Own;
-  std::fputs(once(Number, 0, How, K, First, FirstValues, Outputs).c_str(), stdout);
-  std::fputs(once(Number, 1, How, K, Second, SecondValues, Outputs).c_str(), stdout);
+  std::fputs(once(Number, 0, 0, How, K, First, Launches[0], Outputs).c_str(), stdout);
+  std::fputs(once(Number, 1, 0, How, K, Second, Launches[1], Outputs).c_str(), stdout);
   if (Own)
     CHECK(cudaStreamDestroy(Own));
 }
@@ -386,7 +393,7 @@ void launches(unsigned Number, const Kernel<P...> &K, Way How, Shape First,
 // The rest of a program
 //===------------------------------------------------------------------------------------------===//
 
-template <class... P> void attributes(const Kernel<P...> &K) {
+inline void attributes(const Kernel &K) {
   cudaFuncAttributes A;
   CHECK(cudaFuncGetAttributes(&A, K.Function));
   std::printf("attributes %s %d %zu %zu %d %d %d %d\n", K.Name, A.numRegs, A.sharedSizeBytes,
@@ -394,17 +401,18 @@ template <class... P> void attributes(const Kernel<P...> &K) {
               A.binaryVersion);
 }
 
-template <class... P> void occupancy(const Kernel<P...> &K, int Threads, size_t Smem) {
+inline void occupancy(const Kernel &K, const Launch &L) {
   int Blocks = -1, Grid = -1, Block = -1;
+  int Threads = int(L.Block[0] * L.Block[1] * L.Block[2]);
   cudaError_t Asked =
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&Blocks, K.Function, Threads, Smem);
-  cudaError_t Best = cudaOccupancyMaxPotentialBlockSize(&Grid, &Block, K.Function, Smem);
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&Blocks, K.Function, Threads, L.Smem);
+  cudaError_t Best = cudaOccupancyMaxPotentialBlockSize(&Grid, &Block, K.Function, L.Smem);
   std::printf("occupancy %s %s %d %s %d %d\n", K.Name, cudaGetErrorName(Asked), Blocks,
               cudaGetErrorName(Best), Grid, Block);
   cudaGetLastError();
 }
 
-template <class... P> void permitSmem(const Kernel<P...> &K) {
+inline void permitSmem(const Kernel &K) {
   cudaError_t Set =
       cudaFuncSetAttribute(K.Function, cudaFuncAttributeMaxDynamicSharedMemorySize, PermittedSmem);
   std::printf("permit %s %s\n", K.Name, cudaGetErrorName(Set));
@@ -413,24 +421,128 @@ template <class... P> void permitSmem(const Kernel<P...> &K) {
 
 inline void setSalt(unsigned Value) { CHECK(cudaMemcpyToSymbol(Salt, &Value, sizeof Value)); }
 
+/// The memory of each device, once it has been used.
+struct DeviceMemory {
+  unsigned *Outputs;
+  const unsigned *Input;
+};
+inline DeviceMemory Memory[MostDevices];
+
+/// Makes the memory of the current device, unless it has some, and uses it.
 inline void setUp() {
-  std::vector<unsigned> Host(InWords);
-  for (unsigned I = 0; I < InWords; ++I)
-    Host[I] = (I + 1) * 2654435761u;
-  unsigned *Data;
-  CHECK(cudaMalloc(&Data, InWords * sizeof(unsigned)));
-  CHECK(cudaMemcpy(Data, Host.data(), InWords * sizeof(unsigned), cudaMemcpyHostToDevice));
-  Input = Data;
-  CHECK(cudaMalloc(&Outputs, HostThreads * OutWords * sizeof(unsigned)));
+  int Device = 0;
+  CHECK(cudaGetDevice(&Device));
+  DeviceMemory &Own = Memory[Device];
+  if (!Own.Outputs) {
+    std::vector<unsigned> Host(InWords + 64);
+    for (unsigned I = 0; I < Host.size(); ++I)
+      Host[I] = (I + 1) * 2654435761u;
+    unsigned *Data;
+    CHECK(cudaMalloc(&Data, Host.size() * sizeof(unsigned)));
+    CHECK(cudaMemcpy(Data, Host.data(), Host.size() * sizeof(unsigned), cudaMemcpyHostToDevice));
+    Own.Input = Data;
+    CHECK(cudaMalloc(&Own.Outputs, HostThreads * OutWords * sizeof(unsigned)));
+  }
+  Outputs = Own.Outputs;
+  Input = Own.Input;
 }
 
 /// Everything on the device is lost and made again.
 inline void resetDevice() {
+  int Device = 0;
+  CHECK(cudaGetDevice(&Device));
   CHECK(cudaDeviceReset());
+  Memory[Device] = {};
   setUp();
 }
 
-inline int finish() {
+/// Goes on with another device, if there is one.
+inline void useDevice(unsigned Number) {
+  int Count = 0;
+  CHECK(cudaGetDeviceCount(&Count));
+  if (Number >= MostDevices || int(Number) >= Count)
+    return;
+  CHECK(cudaSetDevice(int(Number)));
+  setUp();
+}
+
+/// What the program does, in the order of EntryPrograms.h.
+struct Step {
+  enum What { Launch, Attributes, Occupancy, Permit, Salt, Device, Reset } Does;
+  const Kernel *Of;
+  Way How;
+  unsigned Number; ///< The salt, or the device.
+  ::Launch Launches[2];
+};
+
+inline void runStep(unsigned Number, const Step &S) {
+  if (recordedKernel) {
+    unsigned Bytes[MostArguments];
+    for (unsigned I = 0; I < S.Of->Count; ++I)
+      Bytes[I] = S.Of->Parameters[I].Bytes;
+    recordedKernel(S.Of->Function, Bytes, S.Of->Count);
+  }
+  switch (S.Does) {
+  case Step::Launch:
+    return launches(Number, *S.Of, S.How, S.Launches);
+  case Step::Attributes:
+    return attributes(*S.Of);
+  case Step::Occupancy:
+    return occupancy(*S.Of, S.Launches[0]);
+  case Step::Permit:
+    return permitSmem(*S.Of);
+  case Step::Salt:
+    return setSalt(S.Number);
+  case Step::Device:
+    return useDevice(S.Number);
+  case Step::Reset:
+    return resetDevice();
+  }
+}
+
+/// Reads the steps of a program, which are numbers.
+class StepReader {
+public:
+  StepReader(const char *Steps, const char *Bytes) : Left(Steps), Bytes(Bytes) {}
+
+  bool atEnd() const { return *Left == '\0'; }
+  Step step(const Kernel *const *Kernels) {
+    Step S{};
+    S.Does = Step::What(number());
+    S.Of = Kernels[number()];
+    S.How = Way(number());
+    S.Number = number();
+    for (unsigned I = 0, Count = number(); I < Count; ++I)
+      S.Launches[I] = launch();
+    return S;
+  }
+
+private:
+  unsigned number() {
+    char *End;
+    unsigned long Value = std::strtoul(Left, &End, 10);
+    Left = End + 1; // A space follows.
+    return unsigned(Value);
+  }
+  Launch launch() {
+    Launch L{};
+    for (unsigned &Size : L.Grid)
+      Size = number();
+    for (unsigned &Size : L.Block)
+      Size = number();
+    L.Smem = number();
+    L.Bytes = Bytes + number();
+    return L;
+  }
+
+  const char *Left, *Bytes;
+};
+
+inline int runSteps(const char *Steps, const char *Bytes, const Kernel *const *Kernels) {
+  setUp();
+  StepReader Reader(Steps, Bytes);
+  for (unsigned Number = 0; !Reader.atEnd(); ++Number)
+    runStep(Number, Reader.step(Kernels));
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaGetLastError());
   std::puts("done");

@@ -172,14 +172,17 @@ TEST(CheckReport, guardThatHoldsLess_isWarnedOfAndNoRegression) {
   EXPECT_NE(Guard.getString("warning"), "");
 }
 
-TEST(CheckReport, guardsOfAReport_areItsEntryAndTheEarlierOnes) {
+TEST(CheckReport, guardsOfAReport_areItsEntriesAndTheEarlierOnes) {
   TuningReport R;
   R.Kernels.emplace_back();
-  R.Kernels[0].When = "parameter 0 = 8192";
-  R.Kernels[0].Held = GuardHold{50, 50, 1};
-  R.Kernels[0].Earlier = {{"parameter 0 = 4096", "known", GuardHold{9, 9, 1}, GuardHold{50, 0, 0}}};
+  R.Kernels[0].Entries = {{"parameter 0 = 8192", "known", std::nullopt, GuardHold{50, 40, 0.9}},
+                          {"parameter 0 = 16", "known", std::nullopt, GuardHold{50, 10, 0.1}}};
+  R.Kernels[0].Earlier = {{"parameter 0 = 16", "known", GuardHold{9, 9, 1}, GuardHold{50, 10, 0.1}},
+                          {"parameter 0 = 4096", "known", GuardHold{9, 9, 1}, GuardHold{50, 0, 0}}};
   std::vector<CheckedKernel> Kernels = checkedKernels(R);
-  ASSERT_EQ(Kernels[0].Guards.size(), 2u);
+  ASSERT_EQ(Kernels[0].Guards.size(), 3u);
   EXPECT_EQ(Kernels[0].Guards[0].When, "parameter 0 = 8192");
-  EXPECT_EQ(Kernels[0].Guards[1].Held, (GuardHold{50, 0, 0})) << "in the report's own run";
+  EXPECT_EQ(Kernels[0].Guards[0].Held, (GuardHold{50, 40, 0.9})) << "each guard has its own";
+  EXPECT_EQ(Kernels[0].Guards[1].Held, (GuardHold{50, 10, 0.1}));
+  EXPECT_EQ(Kernels[0].Guards[2].Held, (GuardHold{50, 0, 0})) << "in the report's own run";
 }

@@ -70,6 +70,7 @@ TEST(LaunchConstants, floats_keepEveryBit) {
   EXPECT_EQ(with("ld.param.f32 %f1, [k_param_2];", 2, 4, 0x80000000), "mov.f32 %f1, 0f80000000;");
   EXPECT_EQ(with("ld.param.f32 %f1, [k_param_2];", 2, 4, 0x7fc00001), "mov.f32 %f1, 0f7FC00001;");
   EXPECT_EQ(with("ld.param.f32 %f1, [k_param_2];", 2, 4, 1), "mov.f32 %f1, 0f00000001;");
+  EXPECT_EQ(with("ld.param.f32 %f1, [k_param_2];", 2, 4, 0), "mov.f32 %f1, 0f00000000;");
   EXPECT_EQ(with("ld.param.f64 %fd1, [k_param_4];", 4, 8, 0x3ff8000000000000),
             "mov.f64 %fd1, 0d3FF8000000000000;");
   // The newer front end keeps them in registers of bits.

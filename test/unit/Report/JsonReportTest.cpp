@@ -37,8 +37,9 @@ TEST(JsonReport, report_printedAndRead_isTheSame) {
   Cut.Carved = "same code as r168";
   R.Kernels[0].Carved = {Cut};
   R.Kernels[0].Compiled = 9;
-  R.Kernels[0].When = "parameter 2 = 8192";
-  R.Kernels[0].Held = GuardHold{932, 900, 0.9, true};
+  R.Kernels[0].Entries = {
+      {"parameter 2 = 8192", "known", std::nullopt, GuardHold{932, 900, 0.9, true}},
+      {"parameter 2 = 16384", "known", std::nullopt, GuardHold{932, 32, 0.1}}};
   R.Kernels[0].Earlier = {
       {"parameter 2 = 4096", "known", GuardHold{932, 932, 1}, GuardHold{932, 0, 0}},
       {"threads <= 256", "r168", std::nullopt, GuardHold{932, 466, 0.5}}};

@@ -113,15 +113,17 @@ TEST(TextReport, confirmation_everyEnd_saysPairsAndWhy) {
 TEST(TextReport, furtherEntries_haveTheShareThatTheyHeldFor) {
   TuningReport R = sampleReport();
   KernelReport &K = R.Kernels[0];
-  K.When = "parameter 2 = 8192";
-  K.Held = GuardHold{932, 932, 1};
+  K.Entries = {{"parameter 2 = 8192", "known", std::nullopt, GuardHold{932, 632, 0.75}},
+               {"parameter 2 = 512", "known", std::nullopt, GuardHold{932, 300, 0.25}}};
   K.Earlier = {{"parameter 2 = 4096", "known", GuardHold{932, 932, 1}, GuardHold{932, 0, 0}},
                {"threads <= 256", "r168", std::nullopt, GuardHold{932, 466, 0.5}}};
   std::string Text = printTextReport(R);
   for (
       const char *Line :
-      {"    a further entry, for launches with parameter 2 = 8192: its guard held at 932 of 932 "
-       "launches, 100 % of its GPU time\n",
+      {"    a further entry, for launches with parameter 2 = 8192: its guard held at 632 of 932 "
+       "launches, 75 % of its GPU time\n",
+       "    a further entry, for launches with parameter 2 = 512: its guard held at 300 of 932 "
+       "launches, 25 % of its GPU time\n",
        "    warning: the further entry for launches with parameter 2 = 4096 was tuned for 100 % of "
        "the kernel's GPU time and has 0 % now: ",
        "    before, a further entry for launches with threads <= 256: its guard held at 466 of 932 "

@@ -86,6 +86,17 @@ TEST(Carver, equalCode_isOneVariant) {
   EXPECT_EQ(Cut[0].Reason, "same code as default");
 }
 
+TEST(Carver, equalCode_ofAVariantForKnownLaunches_leavesTheOneForAll) {
+  Candidate Default = candidate({}, 40), Known = candidate(48, 48), All = candidate(64, 48);
+  Known.Setting.KnownPtx = true;
+  Known.CodeDigest = All.CodeDigest = "a";
+  Known.Metrics.Counts->Instructions = All.Metrics.Counts->Instructions = 900;
+  EXPECT_TRUE(superfluous({Default, Known, All}, 1).empty());
+  auto Cut = superfluous({Default, All, Known}, 1);
+  ASSERT_EQ(Cut.size(), 1u);
+  EXPECT_EQ(Cut[0].Setting, Known.Setting);
+}
+
 TEST(Carver, equalMetrics_leaveOneVariant) {
   Candidate Default = candidate({}, 40), A = candidate(48, 48), B = candidate(46, 48);
   A.Metrics.Efficiency = B.Metrics.Efficiency = 1.2e-6;

@@ -19,8 +19,11 @@ TEST(EntryGuard, text_namesWhatIsSet) {
   EXPECT_EQ(guardText({.MaxThreads = 256}), "threads <= 256");
   EXPECT_EQ(guardText({.MaxThreads = 256, .Block = {{16, 16, 1}}, .Grid = {{1, 2, 3}}}),
             "threads <= 256, block 16x16x1, grid 1x2x3");
-  EXPECT_EQ(guardText({.Arguments = {{0, 4, 7}, {0, 4, 8, 12}}}),
-            "parameter 0 = 7, parameter 0 + 12 = 8");
+  EXPECT_EQ(guardText({.Arguments = {{0, 4, 7}, {0, 4, 8, 12}, {0, 1, 3, 16}, {1, 8, 9}}}),
+            "parameter 0 = 7, bytes 12 to 15 of parameter 0 = 8, byte 16 of parameter 0 = 3, "
+            "parameter 1 = 9 (8 bytes)");
+  EXPECT_EQ(guardText({.Arguments = {{0, 1, 0}, {1, 2, 5}}}),
+            "lowest byte of parameter 0 = 0, lowest 2 bytes of parameter 1 = 5");
 }
 
 TEST(EntryGuard, dimensions_areReadBackAndNothingElseIs) {

@@ -312,6 +312,20 @@ TEST(KernelSearch, constantsInThePtx_areTriedAloneAndCombinedIfTheyDoSomething) 
   }
 }
 
+TEST(KernelSearch, codeForKnownLaunches_doesNotStandForTheSameCodeForAll) {
+  auto With = [](llvm::StringRef Name) {
+    Candidate C = World().candidate(parsed(Name));
+    C.CodeDigest = "one code";
+    return C;
+  };
+  const VariantSetting Known = parsed("knownptx"), All = parsed("cg");
+  KernelSearch S(space(), 2);
+  EXPECT_EQ(S.admit({Known}, {With("knownptx")}, 4), std::vector<VariantSetting>{Known});
+  EXPECT_EQ(S.admit({All}, {With("cg")}, 4), std::vector<VariantSetting>{All});
+  EXPECT_TRUE(S.admit({parsed("r40-knownptx")}, {With("r40-knownptx")}, 4).empty());
+  EXPECT_EQ(reasonOf(S, "r40-knownptx"), "same code as cg");
+}
+
 TEST(KernelSearch, frontEndKnobThatDoesNothing_isNotCombined) {
   for (bool Refused : {true, false}) {
     KnobSpace Space = space();

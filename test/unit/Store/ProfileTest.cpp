@@ -584,7 +584,8 @@ TEST(Profile, furtherEntries_areReadBackAndCompiledAgain) {
   EXPECT_NE(choicesOf(P), "");
   EXPECT_EQ(decisionText(D),
             "default; cap 96 when threads <= 256; default when block 16x16x1, grid 7x1x1; "
-            "frontend-knob known when parameter 1 = 4096, parameter 3 = 18446744073709551615");
+            "frontend-knob known when parameter 1 = 4096, parameter 3 = 18446744073709551615 "
+            "(8 bytes)");
 }
 
 TEST(Profile, heldShareOfAnEntry_isEvidence) {

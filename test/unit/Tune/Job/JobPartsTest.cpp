@@ -415,7 +415,8 @@ TEST(Guard, variant_knownLaunchOrManyRegisters_needsOne) {
   V.Setting = {.KnownPtx = true};
   V.Codes = {{{{{0, 4, 9, 8}, {1, 1, 0}, {2, 2, 3}}, {}, {}}, V.Setting, "k", V.Resources, ""}};
   EXPECT_TRUE(needsGuard(V, Built));
-  EXPECT_EQ(Guards(), "parameter 0 + 8 = 9, parameter 1 = 0, parameter 2 = 3");
+  EXPECT_EQ(Guards(), "bytes 8 to 11 of parameter 0 = 9, lowest byte of parameter 1 = 0, "
+                      "lowest 2 bytes of parameter 2 = 3");
 }
 
 TEST(Forbidden, oneOfSeveralCodes_forbidsTheVariant) {

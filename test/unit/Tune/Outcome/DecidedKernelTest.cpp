@@ -101,8 +101,9 @@ TEST(DecidedKernel, winnerBeyondTheFirstEntry_isAFurtherEntry) {
   Profile Again = valueOf(parseProfile(printProfile(P), "p"));
   EXPECT_EQ(printProfile(Again), printProfile(P));
   TuningReport R = reportOf(Job, Built, TuningScope::Kernel, O);
-  EXPECT_EQ(R.Kernels[0].When, "threads <= 640");
-  EXPECT_EQ(R.Kernels[0].Held, Won->Entries[0].Held);
+  EXPECT_EQ(R.Kernels[0].Entries,
+            (std::vector<EntryHold>{{"threads <= 640", variantName(Winner.Setting), std::nullopt,
+                                     *Won->Entries[0].Held}}));
   EXPECT_EQ(R.Kernels[0].Variant, variantName(Winner.Setting));
 }
 
@@ -131,9 +132,11 @@ TEST(DecidedKernel, winnerWithSeveralCodes_isAnEntryForEach) {
   Profile Again = valueOf(parseProfile(printProfile(P), "p"));
   EXPECT_EQ(Again.Kernels[0].Entries, P.Kernels[0].Entries);
   TuningReport R = reportOf(Job, Built, TuningScope::Kernel, O);
-  EXPECT_EQ(R.Kernels[0].When, guardText(Won->Entries[0].When) +
-                                   "; and another for launches with " +
-                                   guardText(Won->Entries[1].When));
+  ASSERT_EQ(R.Kernels[0].Entries.size(), 2u);
+  for (size_t I : {0, 1}) {
+    EXPECT_EQ(R.Kernels[0].Entries[I].When, guardText(Won->Entries[I].When));
+    EXPECT_EQ(R.Kernels[0].Entries[I].Now, Won->Entries[I].Held);
+  }
   EXPECT_EQ(R.Kernels[0].Variant, variantName(Winner.Setting));
 }
 

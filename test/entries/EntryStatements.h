@@ -16,10 +16,11 @@
 
 namespace carve::test {
 
-/// Returns the statement by which every value of a parameter gives another result.
+/// Returns the statement by which every value of a number gives another result.
 std::string mixing(ParameterKind Kind);
 
-/// Returns what else may be done with \p P. \p HasInput says whether the kernel has an input.
+/// Returns what else may be done with \p P. \p HasInput says whether the kernel has an input. In
+/// statements for a structure, `$` is followed by the field.
 std::vector<std::string> statementsFor(const RandomParameter &P, bool HasInput);
 
 /// Writes the words of dynamic shared memory and reads those of other threads of the block.

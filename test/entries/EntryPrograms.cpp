@@ -17,18 +17,23 @@ static uint64_t threadsOf(const Dimensions &Block) {
   return uint64_t(Block[0]) * Block[1] * Block[2];
 }
 
-bool carve::test::holds(const EntryGuard &Guard, const RandomLaunch &Launch) {
+std::vector<std::vector<uint8_t>> carve::test::argumentsOf(const RandomKernel &K,
+                                                           const RandomLaunch &Launch) {
+  std::vector<std::vector<uint8_t>> All;
+  for (size_t I = 0; I < K.Parameters.size(); ++I)
+    All.push_back(argumentBytes(K.Parameters[I], Launch.Values[I], Launch.Padding));
+  return All;
+}
+
+bool carve::test::holds(const EntryGuard &Guard, const RandomKernel &K,
+                        const RandomLaunch &Launch) {
+  std::vector<std::vector<uint8_t>> Arguments = argumentsOf(K, Launch);
   return (!Guard.MaxThreads || threadsOf(Launch.Block) <= *Guard.MaxThreads) &&
          (!Guard.Block || *Guard.Block == Launch.Block) &&
          (!Guard.Grid || *Guard.Grid == Launch.Grid) &&
-         llvm::all_of(Guard.Arguments,
-                      [&](const ArgumentValue &V) { return Launch.Values[V.Parameter] == V.Bits; });
-}
-
-const ArgumentValue *carve::test::argumentOf(const EntryGuard &Guard, size_t Index) {
-  auto Found =
-      llvm::find_if(Guard.Arguments, [&](const ArgumentValue &V) { return V.Parameter == Index; });
-  return Found == Guard.Arguments.end() ? nullptr : &*Found;
+         llvm::all_of(Guard.Arguments, [&](const ArgumentValue &V) {
+           return numberAt(Arguments[V.Parameter], V.Offset, V.Bytes) == V.Bits;
+         });
 }
 
 std::optional<size_t> carve::test::entryOf(const RandomKernel &K, LaunchWay Way,
@@ -38,7 +43,7 @@ std::optional<size_t> carve::test::entryOf(const RandomKernel &K, LaunchWay Way,
   if (!Chooses || Launch.SmemBytes > K.freeSmemBytes())
     return std::nullopt;
   for (size_t I = 0; I < K.Entries.size(); ++I)
-    if (Emitted[I] && holds(K.Entries[I].When, Launch))
+    if (Emitted[I] && holds(K.Entries[I].When, K, Launch))
       return I;
   return std::nullopt;
 }
@@ -57,41 +62,67 @@ static const std::vector<Dimensions> &grids() {
   return All;
 }
 
-/// Returns a guard that names one or several things.
-static EntryGuard randomGuard(const RandomKernel &K, Random &R) {
+/// What all kernels of a program may have.
+namespace {
+struct Habits {
+  bool Floats = false;      ///< Guards may name floating-point numbers.
+  unsigned FrontEnd = 0;    ///< Percentage of the entries that are compiled for their launches.
+  unsigned OtherKnobs = 10; ///< Percentage of those that have another setting of the front end.
+  unsigned Resets = 15;     ///< Percentage of the sets that reset the device.
+};
+} // namespace
+
+/// Returns guards of arguments, by rising place. One of a number may name a part of it.
+static std::vector<ArgumentValue> randomValues(const RandomKernel &K, const Habits &H, Random &R) {
+  std::vector<ArgumentValue> All;
+  unsigned Percent = oneOf<unsigned>(R, {0, 25, 60});
+  for (unsigned I = 0; I < K.Parameters.size(); ++I) {
+    std::vector<RandomNumber> Numbers = numbersOf(K.Parameters[I]);
+    for (const RandomNumber &N : Numbers) {
+      bool Rare = Numbers.size() > 1 || N.Kind <= ParameterKind::Input;
+      unsigned Chance = isFloat(N.Kind) && !H.Floats ? Percent / 8 : Rare ? Percent / 2 : Percent;
+      if (All.size() == 4 || !chance(R, Chance))
+        continue;
+      ArgumentValue V = {I, bytesOf(N.Kind), someValue(N, K.freeSmemBytes() / 4, R), N.Offset};
+      if (N.Kind <= ParameterKind::Input)
+        V = {I, 1, 0, 0}; // An address is only known to be a multiple of 256.
+      else if (V.Bytes > 1 && chance(R, 6))
+        V = {I, V.Bytes / 2, V.Bits >> 4 * V.Bytes, N.Offset + V.Bytes / 2};
+      All.push_back(V);
+    }
+  }
+  return All;
+}
+
+/// Returns a guard that names one or several things. With \p Shape, it names block and grid.
+static EntryGuard randomGuard(const RandomKernel &K, const Habits &H, bool Shape, Random &R) {
   EntryGuard Guard;
   while (Guard == EntryGuard()) {
-    if (chance(R, 30))
+    if (Shape || chance(R, 30))
       Guard.Block = oneOf(R, blocks());
-    if (chance(R, 30))
+    if (Shape || chance(R, 30))
       Guard.Grid = oneOf(R, grids());
-    if (chance(R, 40)) {
+    if (!Shape && chance(R, 40)) {
       Guard.MaxThreads = oneOf<unsigned>(R, {1, 31, 32, 64, 128, 200, 256, 512, 1023, 1024});
       // Otherwise no launch would take the entry.
       if (Guard.Block && threadsOf(*Guard.Block) > *Guard.MaxThreads)
         Guard.MaxThreads = unsigned(threadsOf(*Guard.Block));
     }
-    unsigned Percent = oneOf<unsigned>(R, {0, 25, 60});
-    for (unsigned I = 0; I < K.Parameters.size(); ++I) {
-      const RandomParameter &P = K.Parameters[I];
-      unsigned Bytes = bytesOf(P.Kind);
-      bool Rare = P.Kind == ParameterKind::Float || P.Kind == ParameterKind::Double;
-      if (Bytes && chance(R, Rare ? Percent / 5 : Percent) && Guard.Arguments.size() < 4)
-        Guard.Arguments.push_back({I, Bytes, someValue(P, K.freeSmemBytes() / 4, R)});
-    }
+    Guard.Arguments = randomValues(K, H, R);
   }
   return Guard;
 }
 
-static VariantSetting randomVariant(const EntryGuard &Guard, Random &R) {
+static VariantSetting randomVariant(const EntryGuard &Guard, const Habits &H, Random &R) {
   VariantSetting V;
-  bool Known = !Guard.known().empty() && chance(R, 60);
-  if (Known)
+  bool AnythingKnown = !Guard.known().empty();
+  if (AnythingKnown && chance(R, H.FrontEnd))
     V.FrontEnd = FrontEndKnob::KnownLaunch;
-  else if (chance(R, 10))
+  else if (chance(R, H.OtherKnobs))
     V.FrontEnd = oneOf<FrontEndKnob>(R, {FrontEndKnob::UnrollMore, FrontEndKnob::UnrollByTwo,
                                          FrontEndKnob::NoRematerialization});
-  if (chance(R, Known ? 35 : 75))
+  V.KnownPtx = AnythingKnown && chance(R, V.FrontEnd == FrontEndKnob::KnownLaunch ? 15 : 50);
+  if (chance(R, V.isForKnownLaunches() ? 35 : 75))
     V.Cap = oneOf<unsigned>(R, {24, 32, 40, 48, 56, 64, 72, 96, 128});
   if (chance(R, 15))
     V.Loads = oneOf<LoadCaching>(R, {LoadCaching::L2Only, LoadCaching::EvictFirst});
@@ -100,12 +131,21 @@ static VariantSetting randomVariant(const EntryGuard &Guard, Random &R) {
   return V;
 }
 
-static std::vector<FurtherEntry> randomEntries(const RandomKernel &K, Random &R) {
+static std::vector<FurtherEntry> randomEntries(const RandomKernel &K, const Habits &H, Random &R) {
   std::vector<FurtherEntry> Entries;
-  for (unsigned N = chance(R, 10) ? 0 : 1 + R() % MostFurtherEntries; N > 0; --N) {
+  // A tuning makes entries by shape that know the same arguments, and one for the rest.
+  bool ByShape = chance(R, 20);
+  std::vector<ArgumentValue> Same = ByShape ? randomValues(K, H, R) : std::vector<ArgumentValue>();
+  unsigned Number = ByShape ? MostFurtherEntries : chance(R, 10) ? 0 : 1 + R() % MostFurtherEntries;
+  for (unsigned I = 0; I < Number; ++I) {
     FurtherEntry E;
-    E.When = randomGuard(K, R);
-    E.Variant = randomVariant(E.When, R);
+    E.When = randomGuard(K, H, ByShape && I + 1 < Number, R);
+    if (ByShape && !Same.empty()) {
+      E.When.Arguments = Same;
+      if (I + 1 == Number)
+        E.When.Block = E.When.Grid = std::nullopt;
+    }
+    E.Variant = randomVariant(E.When, H, R);
     if (llvm::none_of(Entries, [&](const FurtherEntry &F) { return F.When == E.When; }))
       Entries.push_back(std::move(E));
   }
@@ -120,6 +160,18 @@ std::string RandomKernel::profileName() const {
   return Form == KernelForm::Extern ? Name : "/\\b" + Name + Arguments + "\\(/";
 }
 
+/// Returns a structure, often with bytes that belong to no field.
+static RandomParameter randomStructure(Random &R) {
+  using enum ParameterKind;
+  RandomParameter P;
+  P.Kind = Structure;
+  for (unsigned N = 2 + R() % 4; N > 0; --N)
+    P.Fields.push_back({oneOf<ParameterKind>(R, {Int, Int, Unsigned, LongLong, Size, Bool, Char,
+                                                 Char, Short, Float, Float, Double}),
+                        oneOf<unsigned>(R, {0, 0, 0, 3, 4})});
+  return P;
+}
+
 static std::vector<RandomParameter> randomParameters(Random &R) {
   using enum ParameterKind;
   std::vector<RandomParameter> All;
@@ -128,7 +180,10 @@ static std::vector<RandomParameter> randomParameters(Random &R) {
   for (unsigned N = 2 + R() % 5; N > 0; --N) {
     RandomParameter P;
     P.Kind = oneOf<ParameterKind>(R, {Int, Int, Int, Unsigned, Unsigned, LongLong, Size, Bool, Char,
-                                      Short, ParameterKind::Mode, Level, Float, Double, Pair});
+                                      Short, ParameterKind::Mode, Level, Float, Float, Double,
+                                      Structure, Structure});
+    if (P.Kind == Structure)
+      P = randomStructure(R);
     if (isInteger(P.Kind) && P.Kind != Bool)
       P.Role = oneOf<ParameterRole>(
           R, {ParameterRole::Any, ParameterRole::Count, ParameterRole::Divisor});
@@ -142,9 +197,9 @@ static std::vector<RandomParameter> randomParameters(Random &R) {
   return All;
 }
 
-static RandomKernel randomKernel(size_t Index, Random &R) {
+static RandomKernel randomKernel(const std::string &Name, Random &R) {
   RandomKernel K;
-  K.Name = "kern" + std::to_string(Index);
+  K.Name = Name;
   K.Form = KernelForm(R() % 5); // Instantiations are made from others.
   K.Parameters = randomParameters(R);
   if (chance(R, 35))
@@ -189,14 +244,28 @@ static std::vector<RandomKernel> instantiations(RandomKernel K, Random &R) {
 // Launches
 //===------------------------------------------------------------------------------------------===//
 
+/// Puts the bits of \p V into the number of \p Values that has them.
+static void putValue(const ArgumentValue &V, const RandomParameter &P,
+                     std::vector<uint64_t> &Values) {
+  std::vector<RandomNumber> Numbers = numbersOf(P);
+  for (size_t I = 0; I < Numbers.size(); ++I) {
+    const RandomNumber &N = Numbers[I];
+    if (V.Offset < N.Offset || V.Offset >= N.Offset + bytesOf(N.Kind))
+      continue;
+    unsigned Shift = 8 * (V.Offset - N.Offset);
+    uint64_t Mask = (V.Bytes == 8 ? ~0ull : (1ull << 8 * V.Bytes) - 1) << Shift;
+    Values[I] = N.Kind <= ParameterKind::Input ? 0 : (Values[I] & ~Mask) | V.Bits << Shift;
+  }
+}
+
 /// Makes \p Guard let \p L through.
-static void satisfy(const EntryGuard &Guard, RandomLaunch &L, Random &R) {
+static void satisfy(const EntryGuard &Guard, const RandomKernel &K, RandomLaunch &L, Random &R) {
   if (Guard.Block)
     L.Block = *Guard.Block;
   if (Guard.Grid)
     L.Grid = *Guard.Grid;
   for (const ArgumentValue &V : Guard.Arguments)
-    L.Values[V.Parameter] = V.Bits;
+    putValue(V, K.Parameters[V.Parameter], L.Values[V.Parameter]);
   if (Guard.MaxThreads && threadsOf(L.Block) > *Guard.MaxThreads)
     L.Block = {std::max(1u, *Guard.MaxThreads - unsigned(R() % 2)), 1, 1};
 }
@@ -218,8 +287,11 @@ static void miss(const EntryGuard &Guard, const RandomKernel &K, RandomLaunch &L
   size_t Dimensioned = bool(Guard.MaxThreads) + bool(Guard.Block) + bool(Guard.Grid);
   size_t What = R() % (Dimensioned + Guard.Arguments.size());
   if (What < Guard.Arguments.size()) {
-    unsigned I = Guard.Arguments[What].Parameter;
-    L.Values[I] = neighbour(K.Parameters[I], L.Values[I], R);
+    const ArgumentValue &V = Guard.Arguments[What];
+    std::vector<RandomNumber> Numbers = numbersOf(K.Parameters[V.Parameter]);
+    for (size_t I = 0; I < Numbers.size(); ++I)
+      if (V.Offset >= Numbers[I].Offset && V.Offset < Numbers[I].Offset + bytesOf(Numbers[I].Kind))
+        L.Values[V.Parameter][I] = neighbour(Numbers[I], L.Values[V.Parameter][I], R);
   } else if (Guard.Block && (!Guard.Grid || chance(R, 50))) {
     L.Block = neighbour(*Guard.Block, R);
   } else if (Guard.Grid) {
@@ -233,7 +305,7 @@ static void miss(const EntryGuard &Guard, const RandomKernel &K, RandomLaunch &L
 static unsigned smemFor(const RandomKernel &K, const RandomLaunch &L, Random &R) {
   for (size_t I = 0; I < K.Parameters.size(); ++I)
     if (K.Parameters[I].Role == ParameterRole::Words)
-      return unsigned(4 * L.Values[I]) + oneOf<unsigned>(R, {0, 0, 4, 96});
+      return unsigned(4 * L.Values[I].front()) + oneOf<unsigned>(R, {0, 0, 4, 96});
   unsigned Free = K.freeSmemBytes();
   return oneOf<unsigned>(R, {0, 0, 0, 0, 0, 16, Free, Free + 4, 60 << 10});
 }
@@ -242,11 +314,15 @@ static RandomLaunch randomLaunch(const RandomKernel &K, Random &R) {
   RandomLaunch L;
   L.Grid = oneOf(R, grids());
   L.Block = oneOf(R, blocks());
-  for (const RandomParameter &P : K.Parameters)
-    L.Values.push_back(someValue(P, K.freeSmemBytes() / 4, R));
+  L.Padding = uint8_t(R());
+  for (const RandomParameter &P : K.Parameters) {
+    std::vector<uint64_t> &Values = L.Values.emplace_back();
+    for (const RandomNumber &N : numbersOf(P))
+      Values.push_back(someValue(N, K.freeSmemBytes() / 4, R));
+  }
   if (!K.Entries.empty() && chance(R, 85)) {
     const EntryGuard &Guard = oneOf(R, K.Entries).When;
-    satisfy(Guard, L, R);
+    satisfy(Guard, K, L, R);
     if (chance(R, 45))
       miss(Guard, K, L, R);
   }
@@ -265,8 +341,9 @@ static void spoil(RandomLaunch &L, Random &R) {
 static ProgramStep randomLaunches(size_t Index, const RandomKernel &K, Random &R) {
   using enum LaunchWay;
   static const std::vector<std::pair<LaunchWay, unsigned>> Weights = {
-      {Chevrons, 30}, {OwnStream, 12}, {PerThread, 8},   {Meanwhile, 4}, {Threads, 8},
-      {Pointer, 8},   {Extended, 6},   {Cooperative, 6}, {Captured, 12}, {Node, 6}};
+      {Chevrons, 30}, {OwnStream, 12},        {PerThread, 8}, {Meanwhile, 4},
+      {Threads, 8},   {Pointer, 8},           {Extended, 6},  {Cooperative, 6},
+      {Captured, 8},  {CapturedPerThread, 4}, {Node, 6}};
   ProgramStep Step;
   Step.Kernel = Index;
   unsigned Place = R() % 100;
@@ -278,25 +355,30 @@ static ProgramStep randomLaunches(size_t Index, const RandomKernel &K, Random &R
   }
   for (RandomLaunch &L : Step.Launches) {
     L = randomLaunch(K, R);
-    if (Step.Way != Captured && Step.Way != Node && chance(R, 2))
+    if (Step.Way < Captured && chance(R, 2))
       spoil(L, R);
   }
   return Step;
 }
 
-static std::vector<ProgramStep> randomSteps(const std::vector<RandomKernel> &Kernels, Random &R) {
+/// \p Kernels are those of the program from number \p First on.
+static std::vector<ProgramStep> randomSteps(size_t First, const std::vector<RandomKernel> &Kernels,
+                                            const Habits &H, Random &R) {
   std::vector<ProgramStep> Steps;
   for (size_t I = 0; I < Kernels.size(); ++I) {
     for (unsigned N = 10 + R() % 11; N > 0; --N)
-      Steps.push_back(randomLaunches(I, Kernels[I], R));
+      Steps.push_back(randomLaunches(First + I, Kernels[I], R));
     for (auto What : {ProgramStep::Attributes, ProgramStep::Occupancy})
-      Steps.push_back({.Does = What, .Kernel = I, .Launches = {randomLaunch(Kernels[I], R)}});
+      Steps.push_back(
+          {.Does = What, .Kernel = First + I, .Launches = {randomLaunch(Kernels[I], R)}});
     if (chance(R, 60))
-      Steps.push_back({.Does = ProgramStep::Permit, .Kernel = I});
+      Steps.push_back({.Does = ProgramStep::Permit, .Kernel = First + I});
   }
   for (unsigned N = 0; N < 3; ++N)
     Steps.push_back({.Does = ProgramStep::Salt, .Number = unsigned(R())});
-  if (chance(R, 15))
+  for (unsigned N = chance(R, 20) ? 2 : 0; N > 0; --N)
+    Steps.push_back({.Does = ProgramStep::Device, .Number = N - 1});
+  if (chance(R, H.Resets))
     Steps.push_back({.Does = ProgramStep::Reset});
   std::shuffle(Steps.begin(), Steps.end(), R);
   return Steps;
@@ -318,21 +400,51 @@ carve::Profile RandomProgram::profile() const {
   return P;
 }
 
-RandomProgram carve::test::randomProgram(unsigned Seed) {
+/// Returns the kernels and steps of the set \p Seed. \p First is the number of its first kernel.
+static std::pair<std::vector<RandomKernel>, std::vector<ProgramStep>>
+randomSet(unsigned Seed, size_t First, const Habits &H) {
+  Random R(Seed);
+  std::vector<RandomKernel> Kernels;
+  for (size_t Index = 0, Number = 2 + R() % 3; Index < Number; ++Index) {
+    RandomKernel K = randomKernel("s" + std::to_string(Seed) + "k" + std::to_string(Index), R);
+    if (chance(R, 30))
+      llvm::append_range(Kernels, instantiations(K, R));
+    else
+      Kernels.push_back(std::move(K));
+  }
+  for (RandomKernel &K : Kernels)
+    K.Entries = randomEntries(K, H, R);
+  return {Kernels, randomSteps(First, Kernels, H, R)};
+}
+
+RandomProgram carve::test::randomProgram(unsigned Seed, unsigned Sets) {
   Random R(Seed);
   RandomProgram P;
   P.Seed = Seed;
-  for (size_t Index = 0, Number = 3 + R() % 3; Index < Number; ++Index) {
-    RandomKernel K = randomKernel(Index, R);
-    if (chance(R, 30))
-      llvm::append_range(P.Kernels, instantiations(K, R));
-    else
-      P.Kernels.push_back(std::move(K));
+  P.Sets = Sets;
+  Habits H;
+  H.Floats = chance(R, 60);
+  H.FrontEnd = Sets == 1 ? 60 : 1;
+  H.OtherKnobs = Sets == 1 ? 10 : 0;
+  H.Resets = Sets == 1 ? 15 : 1; // A record of launches ends where the device is reset.
+  if (H.Floats)
+    P.CarveOptions = {"--carve-entries=floats"};
+  for (unsigned I = 0; I < Sets; ++I) {
+    auto [Kernels, Steps] = randomSet(Seed + I, P.Kernels.size(), H);
+    llvm::append_range(P.Kernels, Kernels);
+    llvm::append_range(P.Steps, Steps);
   }
-  for (RandomKernel &K : P.Kernels)
-    K.Entries = randomEntries(K, R);
-  P.Steps = randomSteps(P.Kernels, R);
   P.Options = oneOf<std::vector<std::string>>(
       R, {{}, {}, {"-default-stream=per-thread"}, {"-lineinfo"}, {"-Xcompiler=-O0"}, {"-g"}});
   return P;
+}
+
+std::vector<RandomProgram> carve::test::randomPrograms(unsigned Seed, unsigned Sets) {
+  std::vector<RandomProgram> Programs;
+  for (unsigned Made = 0; Made < Sets;) {
+    unsigned Own = Made % 20 ? std::min(19u, Sets - Made) : 1;
+    Programs.push_back(randomProgram(Seed + Made, Own));
+    Made += Own;
+  }
+  return Programs;
 }

@@ -82,6 +82,44 @@ static Statements enumerationStatements(ParameterKind Kind) {
   };
 }
 
+static Statements floatStatements(bool IsDouble) {
+  if (IsDouble)
+    return {"D = __dadd_rn(D, $);", "D = __dmul_rn($, D);", "if ($ == 0.0)\n    H += 3u;",
+            "X = __fadd_rn(X, (float)$);"};
+  return {"X = __fadd_rn(X, $);",      "X = __fmul_rn($, X);",
+          "X = __fdiv_rn(X, $);",      "H += __float_as_uint($) >> 31;",
+          "if ($ != $)\n    H ^= 1u;", "if ($ > 0.25f)\n    H += Lane;"};
+}
+
+/// A copy of the structure and an array that is read at a place that is not known have addresses,
+/// so that not every read of a field is a load of its own.
+static Statements structureStatements(const RandomParameter &P) {
+  Statements All = {"{\n    auto Copy = $;\n    auto *Place = &Copy;\n    H = mixed(H, (unsigned "
+                    "long long)(Place->F0" +
+                    std::string(P.Fields[0].Count ? "[H & 1u]" : "") + " > 0));\n  }"};
+  for (size_t I = 0; I < P.Fields.size(); ++I) {
+    const RandomField &F = P.Fields[I];
+    std::string Name = "$.F" + std::to_string(I) + (F.Count ? "[0]" : "");
+    Statements OfField;
+    if (isFloat(F.Kind))
+      OfField = floatStatements(F.Kind == ParameterKind::Double);
+    else
+      OfField = {"if ($)\n    H += 77u;\n  else\n    H ^= Id;",
+                 "H = (H << ((unsigned)$ & 15)) ^ (H >> 9);", "H += Table[(unsigned)$ & 15];",
+                 "for (unsigned J = 0; J < ((unsigned)$ & 31u); ++J)\n    H = mixed(H, J);",
+                 "if ((Lane + (unsigned)$) % 3u == 0u)\n    H += 5u;"};
+    for (std::string Text : OfField) {
+      for (size_t At = 0; (At = Text.find('$', At)) != std::string::npos; At += Name.size())
+        Text.replace(At, 1, Name);
+      All.push_back(std::move(Text));
+    }
+    if (F.Count && isInteger(F.Kind))
+      All.push_back("H += (unsigned)$.F" + std::to_string(I) + "[H % " + std::to_string(F.Count) +
+                    "u];");
+  }
+  return All;
+}
+
 Statements carve::test::statementsFor(const RandomParameter &P, bool HasInput) {
   switch (P.Kind) {
   case ParameterKind::Output:
@@ -95,15 +133,10 @@ Statements carve::test::statementsFor(const RandomParameter &P, bool HasInput) {
   case ParameterKind::Level:
     return enumerationStatements(P.Kind);
   case ParameterKind::Float:
-    return {"X = __fadd_rn(X, $);",      "X = __fmul_rn($, X);",
-            "X = __fdiv_rn(X, $);",      "H += __float_as_uint($) >> 31;",
-            "if ($ != $)\n    H ^= 1u;", "if ($ > 0.25f)\n    H += Lane;"};
   case ParameterKind::Double:
-    return {"D = __dadd_rn(D, $);", "D = __dmul_rn($, D);", "if ($ == 0.0)\n    H += 3u;",
-            "X = __fadd_rn(X, (float)$);"};
-  case ParameterKind::Pair:
-    return {"H = mixed(H, $.First + 1u);", "H += (unsigned)$.Few[H & 3u];",
-            "X = __fadd_rn(X, $.Second);"};
+    return floatStatements(P.Kind == ParameterKind::Double);
+  case ParameterKind::Structure:
+    return structureStatements(P);
   default:
     break;
   }
@@ -130,8 +163,6 @@ std::string carve::test::mixing(ParameterKind Kind) {
     return "H = mixed(H, __float_as_uint($));";
   case ParameterKind::Double:
     return "H = mixed(H, (unsigned long long)__double_as_longlong($));";
-  case ParameterKind::Pair:
-    return "H = mixed(H, $.First);\n  H = mixed(H, $.Few[2]);";
   default:
     return "H = mixed(H, (unsigned long long)$);";
   }

@@ -28,7 +28,7 @@ public:
 private:
   std::string signature(char Prefix) const;
   std::string head() const;
-  std::string named(std::string Statement, size_t Index) const;
+  std::string named(std::string Statement, size_t Index, const RandomNumber &Number = {}) const;
   Statements sure() const;
   Statements more();
 
@@ -38,8 +38,8 @@ private:
 
 } // namespace
 
-static std::string typeOf(const RandomParameter &P) {
-  switch (P.Kind) {
+static std::string typeOf(ParameterKind Kind) {
+  switch (Kind) {
   case ParameterKind::Output:
     return "unsigned *";
   case ParameterKind::Input:
@@ -66,10 +66,40 @@ static std::string typeOf(const RandomParameter &P) {
     return "float ";
   case ParameterKind::Double:
     return "double ";
-  case ParameterKind::Pair:
-    return "Pair ";
+  case ParameterKind::Structure:
+    break;
   }
   return "";
+}
+
+/// The name of the structure that the parameter \p Index is.
+static std::string structureName(const RandomKernel &K, size_t Index) {
+  return "Struct_" + K.Name + "_" + std::to_string(Index);
+}
+
+static std::string typeOf(const RandomKernel &K, size_t Index) {
+  ParameterKind Kind = K.Parameters[Index].Kind;
+  return Kind == ParameterKind::Structure ? structureName(K, Index) + " " : typeOf(Kind);
+}
+
+/// The definitions of \p K's structures, and what the generator takes their sizes to be.
+static std::string structuresText(const RandomKernel &K) {
+  std::string Text;
+  for (size_t I = 0; I < K.Parameters.size(); ++I) {
+    const RandomParameter &P = K.Parameters[I];
+    if (P.Kind != ParameterKind::Structure)
+      continue;
+    Text += "struct " + structureName(K, I) + " {\n";
+    for (size_t F = 0; F < P.Fields.size(); ++F)
+      Text += "  " + typeOf(P.Fields[F].Kind) + "F" + std::to_string(F) +
+              (P.Fields[F].Count ? "[" + std::to_string(P.Fields[F].Count) + "]" : "") + ";\n";
+    Text += "};\nstatic_assert(sizeof(" + structureName(K, I) +
+            ") == " + std::to_string(bytesOf(P)) + ", \"\");\n";
+    for (const RandomNumber &N : numbersOf(P))
+      Text += "static_assert(offsetof(" + structureName(K, I) + ", " + N.Access.substr(1) +
+              ") == " + std::to_string(N.Offset) + ", \"\");\n";
+  }
+  return Text;
 }
 
 static std::string parameterName(const RandomKernel &K, size_t Index, const std::string &Prefix) {
@@ -88,7 +118,7 @@ static std::string parameterList(const RandomKernel &K, const std::string &Prefi
   std::string Text;
   for (size_t I = 0; I < K.Parameters.size(); ++I) {
     const RandomParameter &P = K.Parameters[I];
-    std::string Type = P.Template && WithTemplate ? "T " : typeOf(P);
+    std::string Type = P.Template && WithTemplate ? "T " : typeOf(K, I);
     Text +=
         (I ? ", " : "") + std::string(P.Const ? "const " : "") + Type + parameterName(K, I, Prefix);
   }
@@ -128,18 +158,20 @@ std::string KernelWriter::head() const {
                 "  double D = (double)(Id & 31u);\n";
 }
 
-/// Puts the parameter \p Index into \p Statement.
-std::string KernelWriter::named(std::string Statement, size_t Index) const {
-  std::string Name = parameterName(K, Index, "A"), Text;
-  std::vector<uint64_t> Own = {0, 1, 7, 64};
+/// Puts the part \p Number of the parameter \p Index into \p Statement.
+std::string KernelWriter::named(std::string Statement, size_t Index,
+                                const RandomNumber &Number) const {
+  std::string Name = parameterName(K, Index, "A") + Number.Access, Text;
+  uint64_t Own = 64;
   for (const FurtherEntry &E : K.Entries)
-    if (const ArgumentValue *V = argumentOf(E.When, Index))
-      Own.push_back(V->Bits);
+    for (const ArgumentValue &V : E.When.Arguments)
+      if (V.Parameter == Index && V.Offset == Number.Offset)
+        Own = V.Bits;
   for (char C : Statement) {
     if (C == '$')
       Text += Name;
     else if (C == '@')
-      Text += std::to_string(Own.back()) + "ull";
+      Text += std::to_string(Own) + "ull";
     else
       Text += C;
   }
@@ -149,7 +181,8 @@ std::string KernelWriter::named(std::string Statement, size_t Index) const {
 Statements KernelWriter::sure() const {
   Statements All;
   for (size_t I = 1; I < K.Parameters.size(); ++I)
-    All.push_back(named(mixing(K.Parameters[I].Kind), I));
+    for (const RandomNumber &N : numbersOf(K.Parameters[I]))
+      All.push_back(named(mixing(N.Kind), I, N));
   if (K.Form == KernelForm::Template)
     All.push_back("H = mixed(H, (unsigned)N);");
   return All;
@@ -196,6 +229,7 @@ std::string KernelWriter::write() {
   Text += "}\n";
   if (chance(R, 30)) // A declaration comes first, and names its parameters in another way.
     Text = signature('B') + ";\n" + Text;
+  Text = structuresText(K) + Text;
   if (K.Form == KernelForm::Anonymous)
     return "namespace {\n" + Text + "} // namespace\n";
   if (K.Form == KernelForm::Named)
@@ -211,78 +245,97 @@ std::string carve::test::kernelText(const RandomKernel &K, Random &R) {
 // Programs
 //===------------------------------------------------------------------------------------------===//
 
-/// Returns an expression with the value \p Bits.
-static std::string valueText(ParameterKind Kind, uint64_t Bits) {
-  std::string Number = std::to_string(Bits) + "ull";
-  switch (Kind) {
-  case ParameterKind::Output:
-  case ParameterKind::Input:
-    return "nullptr";
-  case ParameterKind::Float:
-    return "floatOf(" + Number + ")";
-  case ParameterKind::Double:
-    return "doubleOf(" + Number + ")";
-  case ParameterKind::Pair:
-    return "pairOf(" + Number + ")";
-  default:
-    return "(" + llvm::StringRef(typeOf({Kind})).rtrim().str() + ")" + Number;
-  }
-}
-
 static std::string calledName(const RandomKernel &K) {
   return (K.Form == KernelForm::Named ? "outer::" : "") + K.Name + K.Arguments;
 }
 
+/// The structures of kernels in a namespace are in it, too.
+static std::string calledType(const RandomKernel &K, size_t Index) {
+  bool Named = K.Form == KernelForm::Named && K.Parameters[Index].Kind == ParameterKind::Structure;
+  return (Named ? "outer::" : "") + llvm::StringRef(typeOf(K, Index)).rtrim().str();
+}
+
+static std::string joined(const std::vector<std::string> &Parts) { return llvm::join(Parts, ", "); }
+
 /// The function with `<<<>>>`, and what the launches of EntryProgram.cuh need to know.
 static std::string launcherText(const RandomKernel &K, size_t Index) {
-  std::string Number = std::to_string(Index), Given;
-  for (size_t I = 0; I < K.Parameters.size(); ++I)
-    Given += (I ? ", " : "") + parameterName(K, I, "A");
-  return "static void chevrons" + Number + "(const Shape &S, " + parameterList(K, "A", false) +
-         ") {\n  " + calledName(K) + "<<<S.Grid, S.Block, S.Smem, S.Stream>>>(" + Given +
-         ");\n}\nstatic const Kernel Kernel" + Number + "{\"" + K.Name + K.MangledArguments +
-         "\", " + calledName(K) + ", chevrons" + Number + ", " + (K.Bound ? "true" : "false") +
-         "};\n";
+  std::string Number = std::to_string(Index);
+  std::vector<std::string> Given, Parameters;
+  for (size_t I = 0; I < K.Parameters.size(); ++I) {
+    ParameterKind Kind = K.Parameters[I].Kind;
+    Given.push_back("argument<" + calledType(K, I) + ">(A[" + std::to_string(I) + "])");
+    Parameters.push_back("{" +
+                         std::string(Kind == ParameterKind::Output  ? "Place::Output"
+                                     : Kind == ParameterKind::Input ? "Place::Input"
+                                                                    : "Place::Value") +
+                         ", " + std::to_string(bytesOf(K.Parameters[I])) + "}");
+  }
+  return "static void chevrons" + Number + "(const Shape &S, void **A) {\n  " + calledName(K) +
+         "<<<S.Grid, S.Block, S.Smem, S.Stream>>>(" + joined(Given) +
+         ");\n}\nstatic const Parameter Parameters" + Number + "[] = {" + joined(Parameters) +
+         "};\nstatic const Kernel Kernel" + Number + "{\"" + K.Name + K.MangledArguments +
+         "\", reinterpret_cast<const void *>(" + calledName(K) + "), chevrons" + Number + ", " +
+         (K.Bound ? "true" : "false") + ", Parameters" + Number + ", " +
+         std::to_string(K.Parameters.size()) + "};\n";
 }
 
-static std::string launchText(const RandomKernel &K, const RandomLaunch &L) {
-  auto Dim = [](const Dimensions &D) {
-    return "dim3(" + std::to_string(D[0]) + ", " + std::to_string(D[1]) + ", " +
-           std::to_string(D[2]) + ")";
-  };
-  std::string Values;
-  for (size_t I = 0; I < K.Parameters.size(); ++I)
-    Values += (I ? ", " : "") + valueText(K.Parameters[I].Kind, L.Values[I]);
-  return "{" + Dim(L.Grid) + ", " + Dim(L.Block) + ", " + std::to_string(L.SmemBytes) + "}, {" +
-         Values + "}";
+namespace {
+/// Writes the steps of a program as numbers, and the arguments of all its launches as bytes. Both
+/// are string literals, because compilers take many seconds for tables of this length.
+class StepWriter {
+public:
+  std::string write(const RandomProgram &P);
+
+private:
+  void number(uint64_t Value) { Numbers += std::to_string(Value) + " "; }
+  void launch(const RandomKernel &K, const RandomLaunch &L);
+  void step(const RandomProgram &P, const ProgramStep &S);
+
+  std::string Numbers;
+  std::vector<uint8_t> Bytes;
+};
+} // namespace
+
+/// Returns \p Bytes as a string literal.
+static std::string literal(const std::vector<uint8_t> &Bytes) {
+  std::string Text;
+  for (size_t I = 0; I < Bytes.size(); ++I) {
+    if (I % 64 == 0)
+      Text += I ? "\"\n    \"" : "\n    \"";
+    Text += "\\";
+    for (unsigned Shift : {6, 3, 0})
+      Text += std::to_string(Bytes[I] >> Shift & 7);
+  }
+  return Text.empty() ? "\"\"" : Text + "\"";
 }
 
-static std::string stepText(const RandomProgram &P, size_t Index) {
-  static const char *const Ways[] = {"Chevrons", "OwnStream", "PerThread",   "Meanwhile", "Threads",
-                                     "Pointer",  "Extended",  "Cooperative", "Captured",  "Node"};
-  const ProgramStep &S = P.Steps[Index];
-  const RandomKernel &K = P.Kernels[S.Kernel];
-  std::string Name = "Kernel" + std::to_string(S.Kernel);
-  switch (S.Does) {
-  case ProgramStep::Launch:
-    return "launches(" + std::to_string(Index) + ", " + Name + ", Way::" + Ways[size_t(S.Way)] +
-           ", " + launchText(K, S.Launches[0]) + ",\n           " + launchText(K, S.Launches[1]) +
-           ");";
-  case ProgramStep::Attributes:
-    return "attributes(" + Name + ");";
-  case ProgramStep::Occupancy: {
-    const RandomLaunch &L = S.Launches[0];
-    return "occupancy(" + Name + ", " + std::to_string(L.Block[0] * L.Block[1] * L.Block[2]) +
-           ", " + std::to_string(L.SmemBytes) + ");";
+void StepWriter::launch(const RandomKernel &K, const RandomLaunch &L) {
+  for (const Dimensions &D : {L.Grid, L.Block})
+    for (unsigned Size : D)
+      number(Size);
+  number(L.SmemBytes);
+  number(Bytes.size());
+  for (const std::vector<uint8_t> &Argument : argumentsOf(K, L))
+    llvm::append_range(Bytes, Argument);
+}
+
+void StepWriter::step(const RandomProgram &P, const ProgramStep &S) {
+  for (uint64_t Value : {uint64_t(S.Does), uint64_t(S.Kernel), uint64_t(S.Way), uint64_t(S.Number)})
+    number(Value);
+  unsigned Launches = S.Does == ProgramStep::Launch ? 2 : S.Does == ProgramStep::Occupancy;
+  number(Launches);
+  for (unsigned I = 0; I < Launches; ++I)
+    launch(P.Kernels[S.Kernel], S.Launches[I]);
+}
+
+std::string StepWriter::write(const RandomProgram &P) {
+  std::string Text = "static const char Steps[] =";
+  for (const ProgramStep &S : P.Steps) {
+    Numbers.clear();
+    step(P, S);
+    Text += "\n    \"" + Numbers + "\"";
   }
-  case ProgramStep::Permit:
-    return "permitSmem(" + Name + ");";
-  case ProgramStep::Salt:
-    return "setSalt(" + std::to_string(S.Number) + "u);";
-  case ProgramStep::Reset:
-    return "resetDevice();";
-  }
-  return "";
+  return Text + ";\nstatic const char Bytes[] =" + literal(Bytes) + ";\n";
 }
 
 std::string carve::test::programText(const RandomProgram &P) {
@@ -294,8 +347,10 @@ std::string carve::test::programText(const RandomProgram &P) {
       Text += "\n" + kernelText(K, R);
   for (size_t I = 0; I < P.Kernels.size(); ++I)
     Text += "\n" + launcherText(P.Kernels[I], I);
-  Text += "\nint main() {\n  setUp();\n";
-  for (size_t I = 0; I < P.Steps.size(); ++I)
-    Text += "  " + stepText(P, I) + "\n";
-  return Text + "  return finish();\n}\n";
+  Text += "\nstatic const Kernel *const Kernels[] = {";
+  for (size_t I = 0; I < P.Kernels.size(); ++I)
+    Text += "&Kernel" + std::to_string(I) + ", ";
+  return Text + "};\n" + StepWriter().write(P) +
+         "\n#ifdef LIBRARY\nextern \"C\" int runProgram() {\n#else\nint main() {\n#endif\n"
+         "  return runSteps(Steps, Bytes, Kernels);\n}\n";
 }

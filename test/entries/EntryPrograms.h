@@ -2,7 +2,9 @@
 /// Makes up CUDA programs whose kernels have further entries, from a seed: what parameters the
 /// kernels have, which guards their entries, and which launches the program makes, many of them at
 /// or just beside a guard. EntryProgramText.h writes the source. As the guards are known here, it
-/// is also known which entry each launch must take. EntryProgramsTest.cpp compiles and runs them.
+/// is also known which entry each launch must take. A program consists of independent sets of
+/// kernels and launches, so that many sets cost little more to compile than one. Two tests compile
+/// and run them: one with the real runtime and a GPU, one with RecordingRuntime.cpp and without.
 #pragma once
 
 #include "EntryParameters.h"
@@ -52,42 +54,51 @@ enum class LaunchWay {
   Extended,
   Cooperative,
   Captured,
+  CapturedPerThread,
   Node,
 };
 
 struct RandomLaunch {
   Dimensions Grid = {1, 1, 1}, Block = {1, 1, 1};
-  unsigned SmemBytes = 0;       ///< Dynamic.
-  std::vector<uint64_t> Values; ///< The bits of each argument, zero-extended.
+  unsigned SmemBytes = 0; ///< Dynamic.
+  /// Of each parameter the bits of its numbers, zero-extended, in the order of numbersOf().
+  std::vector<std::vector<uint64_t>> Values;
+  uint8_t Padding = 0; ///< What lies between the fields of structures.
 };
 
 /// Something that the program does.
 struct ProgramStep {
-  enum What { Launch, Attributes, Occupancy, Permit, Salt, Reset } Does = Launch;
+  enum What { Launch, Attributes, Occupancy, Permit, Salt, Device, Reset } Does = Launch;
   size_t Kernel = 0;
   LaunchWay Way = LaunchWay::Chevrons;
   RandomLaunch Launches[2] = {}; ///< One after the other.
-  unsigned Number = 0;           ///< The salt.
+  unsigned Number = 0;           ///< The salt, or the device.
 };
 
 struct RandomProgram {
-  unsigned Seed = 0;
+  unsigned Seed = 0, Sets = 1;
   std::vector<RandomKernel> Kernels;
   std::vector<ProgramStep> Steps;
-  std::vector<std::string> Options; ///< Of nvcc.
+  std::vector<std::string> Options;      ///< Of nvcc.
+  std::vector<std::string> CarveOptions; ///< Of carve-nvcc alone.
 
   bool resetsDevice() const;
   carve::Profile profile() const;
 };
 
-RandomProgram randomProgram(unsigned Seed);
+/// Returns a program of \p Sets sets. Each setting of the front end that an entry has costs another
+/// run of cicc over the whole source, so a program of several sets has few of them.
+RandomProgram randomProgram(unsigned Seed, unsigned Sets = 1);
 
-/// Returns one of \p Among.
+/// Returns programs that have \p Sets sets together: of 20 sets one is a program of its own, and
+/// the others are one program.
+std::vector<RandomProgram> randomPrograms(unsigned Seed, unsigned Sets);
+
+/// Returns the bytes of each argument of \p Launch.
+std::vector<std::vector<uint8_t>> argumentsOf(const RandomKernel &K, const RandomLaunch &Launch);
+
 /// Whether \p Guard lets \p Launch through.
-bool holds(const EntryGuard &Guard, const RandomLaunch &Launch);
-
-/// Returns the value \p Guard names for the parameter \p Index, or null.
-const ArgumentValue *argumentOf(const EntryGuard &Guard, size_t Index);
+bool holds(const EntryGuard &Guard, const RandomKernel &K, const RandomLaunch &Launch);
 
 /// Returns the entry that a launch that succeeds takes, by its place in RandomKernel::Entries, or
 /// nothing if it takes the kernel itself. The object has the entries for which \p Emitted is true.

@@ -1,0 +1,412 @@
+// Random programs whose kernels have further entries, as nvcc compiles them and with a profile.
+// They run with a stand-in for the CUDA runtime (entries/RecordingRuntime.cpp), which writes what
+// each launch passes to it. So it is known without a GPU which entry each launch takes, and that
+// nothing else of a launch is changed. What must be taken follows from the guards, which the
+// generator made up, and not from the code that chooses. CARVE_ENTRY_PROGRAMS says how many sets of
+// kernels and launches there are, and CARVE_ENTRY_SEED the seed of the first one.
+#include "BuiltTools.h"
+
+#include "EmittedEntries.h"
+#include "EntryProgramText.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cstdio>
+
+using namespace carve;
+using namespace carve::test;
+
+namespace {
+
+constexpr const char *HandleCall = "__cudaGetKernel";
+
+unsigned numberFrom(const char *Variable, unsigned Default) {
+  std::optional<std::string> Text = llvm::sys::Process::GetEnv(Variable);
+  unsigned Number;
+  return Text && !llvm::StringRef(*Text).getAsInteger(10, Number) ? Number : Default;
+}
+
+/// Loads a program that is a library, runs it, and unloads it, twice.
+constexpr const char *LibraryHost = R"(
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int Count, char **Words) {
+  for (int Round = 0; Round < 2; ++Round) {
+    void *Library = dlopen(Words[1], RTLD_NOW);
+    if (!Library)
+      return fprintf(stderr, "%s\n", dlerror()), 2;
+    int Status = ((int (*)(void))dlsym(Library, "runProgram"))();
+    dlclose(Library);
+    if (Status || dlopen(Words[1], RTLD_NOW | RTLD_NOLOAD))
+      return fprintf(stderr, "status %d, or the library stays\n", Status), 3;
+  }
+}
+)";
+
+/// A line of a record.
+struct RecordedLaunch {
+  unsigned Step = 0, Part = 0, Round = 0;
+  std::string How, Kernel;
+  std::string Shape; ///< Grid, block and dynamic shared memory.
+  std::vector<std::vector<uint8_t>> Arguments;
+};
+
+/// What a program did.
+struct ProgramRun {
+  std::string Stdout;
+  std::vector<RecordedLaunch> Launches; ///< By step; those of threads in their order.
+};
+
+std::vector<RecordedLaunch> parseRecord(llvm::StringRef Text) {
+  std::vector<RecordedLaunch> Launches;
+  for (llvm::StringRef Line : llvm::split(Text.trim(), '\n')) {
+    llvm::SmallVector<llvm::StringRef, 16> Words;
+    Line.split(Words, ' ');
+    RecordedLaunch &L = Launches.emplace_back();
+    if (Words.size() < 9 || Words[0].getAsInteger(10, L.Step) ||
+        Words[1].getAsInteger(10, L.Part) || Words[2].getAsInteger(10, L.Round)) {
+      ADD_FAILURE() << "no launch: " << Line.str();
+      return {};
+    }
+    L.How = Words[3];
+    L.Kernel = Words[4];
+    L.Shape = (Words[5] + " " + Words[6] + " " + Words[7]).str();
+    for (llvm::StringRef Word : llvm::ArrayRef(Words).drop_front(8)) {
+      std::string Bytes = llvm::fromHex(Word);
+      L.Arguments.emplace_back(Bytes.begin(), Bytes.end());
+    }
+  }
+  llvm::stable_sort(Launches, [](const RecordedLaunch &A, const RecordedLaunch &B) {
+    return std::tie(A.Step, A.Part, A.Round) < std::tie(B.Step, B.Part, B.Round);
+  });
+  return Launches;
+}
+
+/// Describes the first difference between the numbers of \p Actual and \p Expected, arguments of a
+/// launch of \p K; an empty text if they are equal. What lies between fields may be anything. Of
+/// addresses only the lowest byte is compared unless \p Addresses.
+std::string differentArgument(const RandomKernel &K,
+                              const std::vector<std::vector<uint8_t>> &Expected,
+                              const std::vector<std::vector<uint8_t>> &Actual, bool Addresses) {
+  if (Actual.size() != K.Parameters.size())
+    return "there are " + std::to_string(Actual.size()) + " arguments";
+  for (size_t I = 0; I < K.Parameters.size(); ++I) {
+    if (Actual[I].size() != Expected[I].size())
+      return "argument " + std::to_string(I) + " has " + std::to_string(Actual[I].size()) +
+             " bytes";
+    for (const RandomNumber &N : numbersOf(K.Parameters[I])) {
+      unsigned Bytes = N.Kind <= ParameterKind::Input && !Addresses ? 1 : bytesOf(N.Kind);
+      uint64_t Wanted = numberAt(Expected[I], N.Offset, Bytes),
+               Found = numberAt(Actual[I], N.Offset, Bytes);
+      if (Wanted != Found)
+        return "argument " + std::to_string(I) + N.Access + " is " + std::to_string(Found) +
+               ", expected " + std::to_string(Wanted);
+    }
+  }
+  return "";
+}
+
+/// What a comparison of two runs says.
+struct Comparison {
+  std::string Difference; ///< The first one.
+  uint64_t Different = 0, Launches = 0, Taken = 0;
+};
+
+/// Compares what \p P did with its \p Emitted entries with what nvcc's program did.
+Comparison compare(const RandomProgram &P, const EmittedEntries &Emitted, bool ByPointer,
+                   const ProgramRun &Plain, const ProgramRun &Tuned) {
+  Comparison Result;
+  auto Differ = [&](const std::string &What) {
+    if (Result.Different++ == 0)
+      Result.Difference = What;
+  };
+  if (Plain.Stdout != Tuned.Stdout)
+    Differ("the output is another one");
+  if (Plain.Launches.size() != Tuned.Launches.size()) {
+    Differ(std::to_string(Tuned.Launches.size()) + " launches, expected " +
+           std::to_string(Plain.Launches.size()));
+    return Result;
+  }
+  for (size_t I = 0; I < Plain.Launches.size(); ++I) {
+    const RecordedLaunch &A = Plain.Launches[I], &B = Tuned.Launches[I];
+    const ProgramStep &Step = P.Steps.at(A.Step);
+    const RandomKernel &K = P.Kernels[Step.Kernel];
+    const RandomLaunch &L = Step.Launches[A.Part];
+    auto DifferAt = [&](const std::string &What) {
+      Differ("step " + std::to_string(A.Step) + "." + std::to_string(A.Part) + " (" + A.How +
+             " of " + A.Kernel + "): " + What);
+    };
+    // The launches by which a program makes or changes a graph are those of its node.
+    const bool Chooses = A.How == "stub" || (ByPointer && A.How == "pointer");
+    std::optional<size_t> Entry =
+        Chooses ? entryOf(K, Step.Way, L, Emitted[Step.Kernel], ByPointer) : std::nullopt;
+    std::string Wanted = A.Kernel + (Entry ? "__carve_e" + std::to_string(*Entry + 1) : "");
+    if (std::tie(A.Step, A.Part, A.Round, A.How, A.Shape) !=
+        std::tie(B.Step, B.Part, B.Round, B.How, B.Shape))
+      DifferAt("launched as " + B.How + " with " + B.Shape + ", expected " + A.Shape);
+    else if (!llvm::StringRef(A.Kernel).contains(K.mangledPart()))
+      DifferAt("it is a launch of " + K.mangledPart());
+    else if (B.Kernel != Wanted)
+      DifferAt("it takes " + B.Kernel + ", expected " + Wanted);
+    else if (std::string What = differentArgument(K, A.Arguments, B.Arguments, true); !What.empty())
+      DifferAt(What);
+    else if (What = differentArgument(K, argumentsOf(K, L), A.Arguments, false);
+             A.How != "graph" && !What.empty())
+      DifferAt("the generator has another argument: " + What);
+    ++Result.Launches;
+    Result.Taken += Entry.has_value();
+  }
+  return Result;
+}
+
+class RandomEntries : public BuiltToolsTest {
+protected:
+  unsigned First = numberFrom("CARVE_ENTRY_SEED", 1);
+
+  void SetUp() override {
+    BuiltToolsTest::SetUp();
+    if (IsSkipped())
+      return;
+    const std::string Entries = CARVE_SOURCE_DIR "/test/entries";
+    expectSuccess(run({"c++", "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread",
+                       "-I" + Tools.BinDir + "/../include", Entries + "/RecordingRuntime.cpp", "-o",
+                       "libruntime.so"}));
+    write("host.c", LibraryHost);
+    expectSuccess(run({"cc", "host.c", "-L.", "-Wl,--no-as-needed", "-lruntime",
+                       "-Wl,-rpath," + Work.path(), "-ldl", "-o", "host"}));
+  }
+
+  static void expectSuccess(const CommandResult &R) {
+    EXPECT_EQ(R.ExitStatus, 0) << R.Stdout << R.Stderr;
+  }
+
+  /// Returns the words for a compile of \p P, whose source is `p.cu`.
+  Words words(const RandomProgram &P, bool Library, const std::string &Object) {
+    Words All = {"-O3", "-arch=sm_90", "-I" CARVE_SOURCE_DIR "/test/gpu/apps", "-c", "p.cu"};
+    llvm::append_range(All, P.Options);
+    if (Library) // A variable that is unique in the process would keep the library loaded.
+      llvm::append_range(All, Words{"-DLIBRARY", "-Xcompiler=-fPIC,-fno-gnu-unique"});
+    llvm::append_range(All, Words{"-o", Object});
+    return All;
+  }
+  void writeProgram(const RandomProgram &P) {
+    write("p.cu", programText(P));
+    write("p.yaml", printProfile(P.profile()));
+  }
+
+  /// Links \p Objects and runs the program.
+  ProgramRun ran(const Words &Objects, bool Library, const Words &Environment = {}) {
+    Words Link = {"c++"};
+    llvm::append_range(Link, Objects);
+    llvm::append_range(
+        Link, Words{"-L.", "-lruntime", "-Wl,-rpath," + Work.path(), "-pthread", "-o", "program"});
+    if (Library)
+      Link.push_back("-shared");
+    expectSuccess(run(Link));
+    Words Environments = Environment;
+    Environments.push_back("CARVE_ENTRY_RECORD=" + path("record"));
+    CommandResult R =
+        run(Library ? Words{path("host"), path("program")} : Words{path("program")}, Environments);
+    expectSuccess(R);
+    return {R.Stdout, parseRecord(read("record"))};
+  }
+
+  static bool choosesByPointer(llvm::ArrayRef<std::string> Calls) {
+    return !llvm::is_contained(Calls, HandleCall);
+  }
+};
+
+} // namespace
+
+TEST_F(RandomEntries, launches_takeTheEntriesOfTheirGuardsAndAreNvccsOtherwise) {
+  const unsigned Sets = numberFrom("CARVE_ENTRY_PROGRAMS", 40);
+  uint64_t Launches = 0, Taken = 0, Made = 0, Emitted = 0;
+  unsigned Libraries = 0;
+  std::vector<RandomProgram> Programs = randomPrograms(First, Sets);
+  for (const RandomProgram &P : Programs) {
+    SCOPED_TRACE("seed " + std::to_string(P.Seed) + ", " + std::to_string(P.Sets) + " sets");
+    const bool Library = P.Seed % 3 == 0;
+    Libraries += Library;
+    writeProgram(P);
+    buildPlain(words(P, Library, "plain.o"));
+    Words Tuned = words(P, Library, "tuned.o");
+    llvm::append_range(Tuned, P.CarveOptions);
+    build(Tuned, {"CARVE_PROFILE=p.yaml"});
+    std::set<std::string> Names = entryNames(read("tuned.o"));
+    llvm::Expected<std::vector<std::string>> Calls = dispatchedCalls(read("plain.o"));
+    ASSERT_TRUE(bool(Calls)) << llvm::toString(Calls.takeError());
+
+    ProgramRun Plain = ran({"plain.o"}, Library);
+    Comparison On = compare(P, emittedEntries(P, Names), choosesByPointer(*Calls), Plain,
+                            ran({"tuned.o"}, Library));
+    EXPECT_EQ(On.Difference, "") << On.Different << " differences\n" << log();
+    Comparison Off = compare(P, emittedEntries(P, {}), choosesByPointer(*Calls), Plain,
+                             ran({"tuned.o"}, Library, {"CARVE_ENTRIES=off"}));
+    EXPECT_EQ(Off.Difference, "") << Off.Different << " differences\n" << log();
+    Launches += On.Launches;
+    Taken += On.Taken;
+    Emitted += Names.size();
+    for (const RandomKernel &K : P.Kernels)
+      Made += K.Entries.size();
+  }
+  std::printf(
+      "%u sets of kernels and launches in %zu sources, %u of them libraries that are loaded "
+      "twice; %llu of %llu entries emitted; %llu of %llu launches took one\n",
+      Sets, Programs.size(), Libraries, (unsigned long long)Emitted, (unsigned long long)Made,
+      (unsigned long long)Taken, (unsigned long long)Launches);
+  EXPECT_GE(Emitted * 2, Made) << "programs without entries show nothing";
+  EXPECT_GE(Taken * 20, Launches);
+}
+
+namespace {
+
+/// A wrong guard: what is wrong, and the entries with it.
+struct WrongGuard {
+  std::string What;
+  size_t Kernel, Entry;
+  EntryGuard When;
+};
+
+/// Returns ways in which the guard of an entry could be wrong: each comparison left out, and each
+/// with another value.
+std::vector<WrongGuard> wrongGuards(const RandomProgram &P, size_t Kernel, size_t Entry) {
+  std::vector<WrongGuard> All;
+  const EntryGuard &Right = P.Kernels[Kernel].Entries[Entry].When;
+  auto Add = [&](const std::string &What, auto Change) {
+    EntryGuard Wrong = Right;
+    Change(Wrong);
+    All.push_back({What, Kernel, Entry, Wrong});
+  };
+  if (Right.MaxThreads) {
+    Add("threads not compared", [](EntryGuard &G) { G.MaxThreads.reset(); });
+    Add("one thread more", [](EntryGuard &G) { ++*G.MaxThreads; });
+    Add("one thread less", [](EntryGuard &G) { --*G.MaxThreads; });
+  }
+  if (Right.Block) {
+    Add("block not compared", [](EntryGuard &G) { G.Block.reset(); });
+    Add("block one longer", [](EntryGuard &G) { ++(*G.Block)[0]; });
+  }
+  if (Right.Grid)
+    Add("grid not compared", [](EntryGuard &G) { G.Grid.reset(); });
+  for (size_t I = 0; I < Right.Arguments.size(); ++I) {
+    Add("argument not compared",
+        [&](EntryGuard &G) { G.Arguments.erase(G.Arguments.begin() + I); });
+    Add("argument one more", [&](EntryGuard &G) { ++G.Arguments[I].Bits; });
+    if (Right.Arguments[I].Bytes > 1)
+      Add("half of an argument compared", [&](EntryGuard &G) {
+        ArgumentValue &V = G.Arguments[I];
+        V.Bytes /= 2;
+        V.Bits &= (1ull << 8 * V.Bytes) - 1;
+      });
+  }
+  return All;
+}
+
+/// A change of the text that chooses among the entries: what is wrong, and what replaces what.
+struct WrongText {
+  std::string What;
+  std::map<std::string, std::string> Changes;
+};
+
+/// Compares floats of \p P as numbers. Then 0 is -0, and nothing is equal to what is no number.
+WrongText floatsByValue(const RandomProgram &P) {
+  WrongText Wrong = {"floats are compared by their values", {}};
+  for (const RandomKernel &K : P.Kernels)
+    for (const FurtherEntry &E : K.Entries)
+      for (const ArgumentValue &V : E.When.Arguments)
+        for (const RandomNumber &N : numbersOf(K.Parameters[V.Parameter]))
+          if (N.Kind == ParameterKind::Float && N.Offset == V.Offset && V.Bytes == 4) {
+            std::string Place = "((const char *)Args[" + std::to_string(V.Parameter) + "] + " +
+                                std::to_string(V.Offset) + ")",
+                        Bits = std::to_string(V.Bits);
+            Wrong.Changes["*(const U4 *)" + Place + " == " + Bits + "ull"] =
+                "*(const float *)" + Place + " == floatOf(" + Bits + "u)";
+          }
+  return Wrong;
+}
+
+std::vector<WrongText> wrongTexts(const RandomProgram &P) {
+  return {
+      {"a stream that is captured chooses", {{"!Captured", "1"}}},
+      {"the stream of a thread is never captured", {{"(Size)Stream <= 1", "(Size)Stream <= 2"}}},
+      {"shared memory is not compared", {{"Smem <= ", "1 || Smem <= "}}},
+      {"a field is read at the beginning of its structure", {{" + 4) == ", " + 0) == "}}},
+      {"a later guard always holds", {{"else if (Block", "else if (1 || Block"}}},
+      floatsByValue(P),
+  };
+}
+
+} // namespace
+
+/// Without this test, programs that show nothing would pass the one before.
+TEST_F(RandomEntries, wrongGuards_areSeen) {
+  constexpr unsigned Sets = 12;
+  constexpr size_t MostGuards = 20;
+  RandomProgram P = randomProgram(First, Sets);
+  P.Options.clear(); // The old default stream is one of the things that can be wrong.
+  writeProgram(P);
+  buildPlain(words(P, false, "plain.o"));
+  std::string Object = read("plain.o");
+  std::vector<std::string> Calls = llvm::cantFail(dispatchedCalls(Object));
+  const bool ByPointer = choosesByPointer(Calls);
+  ProgramRun Plain = ran({"plain.o"}, false);
+
+  // The device code does not matter here, so all entries of the profile are there.
+  std::set<std::string> Names;
+  for (const RecordedLaunch &L : Plain.Launches)
+    for (size_t I = 0; I < P.Kernels[P.Steps.at(L.Step).Kernel].Entries.size(); ++I)
+      Names.insert(furtherEntryName(L.Kernel, I));
+  const EmittedEntries All = emittedEntries(P, Names);
+  write("renamed.o", llvm::cantFail(withRenamedCalls(Object, Calls, "tag")));
+  auto RunWith = [&](const RandomProgram &Guards, const WrongText &Change) {
+    std::string Text = dispatchSource(dispatchedEntries(Guards, Names), Calls, "tag");
+    for (const auto &[From, To] : Change.Changes) {
+      size_t At = Text.find(From);
+      EXPECT_NE(At, std::string::npos) << "no '" << From << "' for: " << Change.What;
+      for (; At != std::string::npos; At = Text.find(From, At + To.size()))
+        Text.replace(At, From.size(), To);
+    }
+    write("dispatch.c", "static float floatOf(unsigned Bits) { return *(float *)&Bits; }\n" + Text);
+    expectSuccess(run({"cc", "-std=gnu99", "-fno-strict-aliasing", "-w", "-c", "dispatch.c", "-o",
+                       "dispatch.o"}));
+    return compare(P, All, ByPointer, Plain, ran({"renamed.o", "dispatch.o"}, false));
+  };
+  Comparison Right = RunWith(P, {});
+  EXPECT_EQ(Right.Difference, "");
+  EXPECT_GT(Right.Taken, 0u);
+
+  unsigned Seen = 0;
+  for (const WrongText &Change : wrongTexts(P)) {
+    Comparison Wrong = RunWith(P, Change);
+    EXPECT_NE(Wrong.Difference, "") << Change.What;
+    std::printf("%s: %llu launches differ\n", Change.What.c_str(),
+                (unsigned long long)Wrong.Different);
+    ++Seen;
+  }
+  // Of the guards those are tried with which some launch must take another entry.
+  std::map<std::string, unsigned> Tried;
+  for (size_t K = 0; K < P.Kernels.size() && Seen < MostGuards; ++K)
+    for (size_t I = 0; I < P.Kernels[K].Entries.size() && Seen < MostGuards; ++I)
+      for (const WrongGuard &Guard : wrongGuards(P, K, I)) {
+        RandomProgram Changed = P;
+        Changed.Kernels[K].Entries[I].When = Guard.When;
+        bool Matters = llvm::any_of(Plain.Launches, [&](const RecordedLaunch &L) {
+          const ProgramStep &Step = P.Steps.at(L.Step);
+          return Step.Kernel == K && L.How == "stub" &&
+                 entryOf(P.Kernels[K], Step.Way, Step.Launches[L.Part], All[K], ByPointer) !=
+                     entryOf(Changed.Kernels[K], Step.Way, Step.Launches[L.Part], All[K],
+                             ByPointer);
+        });
+        if (!Matters || Tried[Guard.What]++ >= 2)
+          continue;
+        EXPECT_NE(RunWith(Changed, {}).Difference, "")
+            << Guard.What << ": " << furtherEntryName(P.Kernels[K].Name, I) << " when "
+            << guardText(P.Kernels[K].Entries[I].When);
+        ++Seen;
+      }
+  for (const auto &[What, Number] : Tried)
+    std::printf("%s: %u guards\n", What.c_str(), std::min(Number, 2u));
+  std::printf("%u wrong ways of choosing\n", Seen);
+  EXPECT_GE(Tried.size(), 5u);
+}
