@@ -15,9 +15,7 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -76,37 +74,30 @@ class Shared:
         return environment
 
     def run(self, what, words, folder, environment, generator):
-        """Runs a command, and kills it at a random moment if that is its turn. True: it ended well."""
-        with tempfile.TemporaryFile() as streams:
-            process = subprocess.Popen(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                       stdout=streams, stderr=streams, start_new_session=True)
-            if generator.random() < self.options.kills:
-                try:
-                    process.wait(generator.uniform(0, 1.5) * self.usual.get(what, 1))
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, generator.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
-                    process.wait()
-                    self.count(f"{what}s killed")
-                    return False
-            start = time.monotonic()
-            try:
-                status = process.wait(600)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                self.fault(f"{what} in {folder} hangs")
-                return False
-            self.usual[what] = 0.7 * self.usual.get(what, 1) + 0.3 * (time.monotonic() - start)
-            if status == 0:
-                self.count(f"{what}s")
-                return True
-            streams.seek(0)
-            text = streams.read().decode("utf-8", "replace")
-            if what == "publication" and "another process publishes there" in text:
-                self.count("publications refused")
-            else:
-                self.fault(f"{what} in {folder} ends with {status}: {text[:400]}")
+        """Runs a command, and kills it at a random moment if that is its turn. True: it ended well.
+        Another program kills it, because this one may wait long for its turn among the writers."""
+        killed = generator.random() < self.options.kills
+        if killed:
+            seconds = self.usual.get(what, 1) * 10 ** generator.uniform(-2, 0.1)
+            words = ["timeout", "-s", generator.choice(["KILL", "KILL", "TERM"]), f"{seconds:.4f}", *words]
+        start = time.monotonic()
+        done = run(words, folder, environment, seconds=600)
+        if done.status is None:
+            self.fault(f"{what} in {folder} hangs")
             return False
+        if killed and done.status in (124, 128 + signal.SIGKILL, -signal.SIGKILL, -signal.SIGTERM):
+            self.count(f"{what}s killed")
+            return False
+        if not killed:
+            self.usual[what] = 0.7 * self.usual.get(what, 1) + 0.3 * (time.monotonic() - start)
+        if done.status == 0:
+            self.count(f"{what}s")
+            return True
+        if what == "publication" and "another process publishes there" in done.text():
+            self.count("publications refused")
+        else:
+            self.fault(f"{what} in {folder} ends with {done.status}: {done.text()[:400]}")
+        return False
 
     def compile(self, folder, generator):
         store = generator.choice(self.stores)
