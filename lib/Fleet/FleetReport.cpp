@@ -14,9 +14,9 @@ namespace json = llvm::json;
 /// Returns numbers that ascend as sbatch takes them: `3,17-19`.
 static std::string ranges(llvm::ArrayRef<size_t> Numbers) {
   std::vector<std::string> Texts;
-  for (size_t I = 0; I < Numbers.size();) {
+  for (size_t I = 0; I < Numbers.size(); ++I) {
     size_t First = Numbers[I], Last = First;
-    while (++I < Numbers.size() && Numbers[I] == Last + 1)
+    for (; I + 1 < Numbers.size() && Numbers[I + 1] == Last + 1; ++I)
       ++Last;
     Texts.push_back(std::to_string(First) + (First == Last ? "" : "-" + std::to_string(Last)));
   }

@@ -88,6 +88,28 @@ TEST_F(UnitBundleTest, link_isBundledWithItsUnits) {
   EXPECT_EQ(There.unitsOfContainer("part").size(), 1u);
 }
 
+TEST_F(UnitBundleTest, severalContainers_areBundledWithoutALaunchAndOnce) {
+  llvm::cantFail(Here.putUnit(unit("a", "part")));
+  llvm::cantFail(Here.putUnit(unit("b", "other")));
+  DeviceLink L;
+  L.Key = "link";
+  L.Output = "app";
+  L.Containers = {"linked", "linked again"};
+  L.Inputs = {{"a.o", "", 0, {"part"}}};
+  llvm::cantFail(Here.putLink(L));
+  CaptureWriter W = llvm::cantFail(CaptureWriter::create(Path));
+  Capture C;
+  bundleUnits(Here, {"linked", "other", "part", "linked again"}, W, C);
+  llvm::cantFail(W.finish(C));
+  CaptureReader R = llvm::cantFail(CaptureReader::open(Path));
+  EXPECT_EQ(R.capture().Units.size(), 2u);
+  EXPECT_EQ(R.capture().Links.size(), 1u);
+  llvm::cantFail(unbundleUnits(R, There));
+  EXPECT_EQ(There.unitsOfContainer("part").size(), 1u);
+  EXPECT_EQ(There.unitsOfContainer("other").size(), 1u);
+  EXPECT_EQ(There.linksOfContainer("linked again").size(), 1u);
+}
+
 TEST_F(UnitBundleTest, existingUnit_stays) {
   llvm::cantFail(Here.putUnit(unit("a", "c1")));
   CaptureReader R = captured("c1");
