@@ -6,8 +6,9 @@ the decisions. On a machine with a GPU the tuning runs the program. Elsewhere re
 take no time, and what is left is the time to compile and to decide. The machine should do nothing else.
 
 The columns of seconds: nvcc and build are the first builds by nvcc and by carve-nvcc, tune is the whole tuning, and
-rebuild is the build with the decisions. Between tune and rebuild are the parts of the tuning: each moment counts for
-the process that the tuning began last. registers asks nvcc for register regions, cicc makes PTX of other front ends,
+rebuild is the build with the decisions. cpu is the processor time of the tuning, which hardly grows if the machine does
+something else, too. Between cpu and rebuild are the parts of the tuning: each moment counts for the process that the
+tuning began last. registers asks nvcc for register regions, cicc makes PTX of other front ends,
 ptxas compiles variants, modules assembles all clones together and decides, and runs is what runs of the program take.
 The parts are exact where one follows the other, and approximate where cicc goes on beside the runs."""
 
@@ -15,6 +16,7 @@ import argparse
 import datetime
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -113,6 +115,12 @@ def parts(log, seconds):
     return taken
 
 
+def processor_seconds():
+    """The processor time of all processes that this program has run and waited for, and of theirs."""
+    use = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return use.ru_utime + use.ru_stime
+
+
 def took(command, work, environment):
     """Runs a command; returns its seconds and its standard output. Ends this program if it fails."""
     begin = time.monotonic()
@@ -140,7 +148,9 @@ def measure(options, kernels, arguments, with_gpu):
         if not with_gpu:
             tune += ["--mode=fixed", "--samples=samples"]
         log = os.path.join(work, "log")
+        before = processor_seconds()
         row["tune"], text = took([*tune, "--", "./program"], work, {**environment, "CARVE_LOG": log})
+        row["cpu"] = processor_seconds() - before
         row["rebuild"], _ = took([carve_nvcc, *words], work, environment)
         report = json.loads(text)
         row.update(variants=report["variants-compiled"], timed=report["variants-timed"], runs_made=report["runs"],
@@ -162,12 +172,13 @@ def main():
     options.bin_dir, options.nvcc = os.path.abspath(options.bin_dir), os.path.realpath(options.nvcc)
     with_gpu = os.path.exists("/dev/nvidiactl")
     print("with the GPU of this machine" if with_gpu else "with recorded samples: runs take no time")
-    print("kernels variants timed tuned    nvcc   build    tune" + "".join(f"{part:>10}" for part in PARTS) + "  rebuild")
+    titles = "".join(f"{part:>10}" for part in PARTS)
+    print(f"kernels variants timed tuned    nvcc   build    tune     cpu{titles}  rebuild")
     for kernels in map(int, options.kernels.split(",")):
         row = measure(options, kernels, options.tune.split(), with_gpu)
+        seconds = "".join(f"{row[part]:10.2f}" for part in PARTS)
         print(f"{row['kernels']:7} {row['variants']:8} {row['timed']:5} {row['tuned']:5} {row['nvcc']:7.2f} "
-              f"{row['build']:7.2f} {row['tune']:7.2f}" + "".join(f"{row[part]:10.2f}" for part in PARTS)
-              + f"  {row['rebuild']:7.2f}", flush=True)
+              f"{row['build']:7.2f} {row['tune']:7.2f} {row['cpu']:7.2f}{seconds}  {row['rebuild']:7.2f}", flush=True)
 
 
 if __name__ == "__main__":
