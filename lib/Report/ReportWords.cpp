@@ -35,9 +35,12 @@ std::string carve::inRunText(const InRunFinding &R) {
 
 std::vector<std::string> carve::entryTexts(const KernelReport &K) {
   std::vector<std::string> Texts;
+  // What a composed variant is composed of.
+  bool Different = llvm::any_of(
+      K.Entries, [&](const EntryHold &E) { return E.Variant != K.Entries.front().Variant; });
   for (const EntryHold &E : K.Entries)
-    Texts.push_back("a further entry, for launches with " + E.When + ": its guard " +
-                    holdText(E.Now));
+    Texts.push_back("a further entry" + (Different ? " (" + E.Variant + ")" : std::string()) +
+                    ", for launches with " + E.When + ": its guard " + holdText(E.Now));
   for (const EntryHold &E : K.Earlier) {
     if (std::string Warning = holdWarning(E.When, E.Tuned, E.Now); !Warning.empty())
       Texts.push_back("warning: " + Warning);

@@ -579,8 +579,11 @@ TEST_F(TwoGrids, capsThatDiffer_becomeTwoEntries) {
       {{{"r64", 0.8, 1.1}, {"r48", 1.1, 0.7}}, {{"r64", 0.8, 1.1}, {"r64+r48", 0.8, 0.7}}});
   KernelReport Tuned = tune({"--effort=1", "--entries=blocks", "--profile=tuned.yaml"});
   EXPECT_EQ(Tuned.Variant, "r64+r48") << Tuned.Reason.text() << log();
-  EXPECT_EQ(Tuned.When, "block 256x1x1, grid 128x1x1 (r64); and another for launches with block "
-                        "256x1x1, grid 64x1x1 (r48)");
+  ASSERT_EQ(Tuned.Entries.size(), 2u);
+  EXPECT_EQ(Tuned.Entries[0].When + ": " + Tuned.Entries[0].Variant,
+            "block 256x1x1, grid 128x1x1: r64");
+  EXPECT_EQ(Tuned.Entries[1].When + ": " + Tuned.Entries[1].Variant,
+            "block 256x1x1, grid 64x1x1: r48");
   EXPECT_EQ(Tuned.InRun.Verified, "bitwise");
   EXPECT_NEAR(Tuned.InRun.Ratio.Median, (12 * 0.8 + 6 * 0.7) / 18, 0.01);
   EXPECT_TRUE(logSays("r64+r48, composed for its launch shapes, promises")) << log();

@@ -162,8 +162,10 @@ TEST(DecidedKernel, composedWinner_isAnEntryForEachOfItsSettings) {
   Profile Again = valueOf(parseProfile(printProfile(P), "p"));
   EXPECT_EQ(Again.Kernels[0].Entries, P.Kernels[0].Entries);
   TuningReport R = reportOf(Job, Built, TuningScope::Kernel, O);
-  EXPECT_EQ(R.Kernels[0].When, "block 256x1x1, grid 8x1x1 (r64); and another for launches with "
-                               "block 256x1x1 (r32)");
+  const std::vector<EntryHold> &Entries = R.Kernels[0].Entries;
+  ASSERT_EQ(Entries.size(), 2u);
+  EXPECT_EQ(Entries[0].When + ": " + Entries[0].Variant, "block 256x1x1, grid 8x1x1: r64");
+  EXPECT_EQ(Entries[1].When + ": " + Entries[1].Variant, "block 256x1x1: r32");
   EXPECT_EQ(R.Kernels[0].Variant, Winner.Composed);
   Winner.Codes[1].Setting.OptimizationLevel = 1;
   EXPECT_TRUE(needsComparedOutput(Winner)) << "one of its codes needs it";
