@@ -313,6 +313,8 @@ static llvm::Error evict(const UnitStore &Store, llvm::ArrayRef<StoreEntry> Vict
 static llvm::sys::TimePoint<> timeOfStore(const UnitStore &Store) {
   const std::string Stamp = stampOfPruning(Store);
   fs::file_status Status;
+  if (!fs::is_directory(Store.root())) // There is nothing to prune, and nothing is made for it.
+    return std::chrono::system_clock::now();
   if (llvm::Error Failed = Store.write(Stamp, ""))
     llvm::consumeError(std::move(Failed));
   else if (!fs::status(Stamp, Status))
