@@ -106,7 +106,8 @@ llvm::Error makePlan(llvm::ArrayRef<std::string> Args, FleetWords &W,
   llvm::Expected<std::string> Template = readFileOrPipe(TemplatePath, FileLimit::Record);
   if (!Template)
     return Template.takeError();
-  if (llvm::sys::fs::exists(planPath(Folder)))
+  // Results of an older plan would look like finished shards of this one.
+  if (llvm::sys::fs::exists(planPath(Folder)) || llvm::sys::fs::exists(shardFolder(Folder, 0)))
     return usageError("carve fleet plan: " + W.Folder +
                       " has a plan already, expected a folder without one");
   if (std::error_code Code = createOwnDirectories(Folder))

@@ -18,6 +18,8 @@ namespace carve {
 template <class Fields> static void describe(Fields &F, PlannedShard &S) {
   F.ifSet("captures", S.Captures);
   F.ifSet("kernels", S.Kernels);
+  F.require([&] { return S.Captures.empty() != S.Kernels.empty(); },
+            "expected either captures or kernels");
 }
 
 template <class Fields> static void describe(Fields &F, FleetPlan &P) {

@@ -59,6 +59,9 @@ carve::runShard(const FleetPlan &Plan, llvm::StringRef Folder, size_t Shard,
   if (Shard >= Plan.Shards.size())
     return usageError("carve fleet run: shard " + llvm::Twine(Shard) + ", expected 0 to " +
                       llvm::Twine(Plan.Shards.size() - 1));
+  if (llvm::StringRef(Node).contains('/') || llvm::StringRef(Node).starts_with("."))
+    return usageError("carve fleet run: the node's name is '" + Node +
+                      "', expected one that can be the name of a file");
   std::string Path = shardFolder(Folder, Shard) + "/" + resultName(Node);
   if (llvm::sys::fs::exists(Path))
     return std::nullopt;

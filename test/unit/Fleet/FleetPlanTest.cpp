@@ -50,6 +50,15 @@ TEST(FleetPlan, planWithoutShards_isRefused) {
   EXPECT_NE(messageOf(readPlan(Dir.path())).find("expected at least one shard"), std::string::npos);
 }
 
+TEST(FleetPlan, shardWithoutWork_isRefused) {
+  TempDir Dir = llvm::cantFail(TempDir::create("carve-fleet-test"));
+  FleetPlan Plan;
+  Plan.Shards.resize(1);
+  llvm::cantFail(writeOwnFile(planPath(Dir.path()), printPlan(Plan)));
+  EXPECT_NE(messageOf(readPlan(Dir.path())).find("expected either captures or kernels"),
+            std::string::npos);
+}
+
 TEST(FleetPlan, pathOfAShard_hasFolderAndNumber) {
   auto Place = valueOf(shardOfPath("/data/plan/shard-17/"));
   EXPECT_EQ(Place.first, "/data/plan");
