@@ -59,7 +59,8 @@ Profile siteDecisions(const Unit &U, const UnitStore &Store);
 Profile withSiteDecisions(Profile Own, const Unit &U, const UnitStore &Store);
 
 /// Returns the profiles that a build of \p U asks, in their order: the one that its last compile
-/// named, if that exists, and the store's with those of its site. Fails as UserProfile::read() does.
+/// named, if that exists, and the store's with those of its site. Fails as UserProfile::read()
+/// does.
 llvm::Expected<std::vector<Profile>> profilesOf(const Unit &U, const UnitStore &Store);
 
 /// Returns a digest of what \p P says about \p U; empty if it says nothing.
