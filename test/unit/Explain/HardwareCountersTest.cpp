@@ -141,7 +141,7 @@ TEST_F(HardwareCountersTest, kernelWithAFault_isLeftOutAndTheOthersAreCounted) {
   Other.Kernel = "hanging";
   Other.Shapes = {launches("hanging", 128, 500)};
   Kernels.push_back(Other);
-  Program = [this](unsigned Run, CommandResult &Result) {
+  Program = [](unsigned Run, CommandResult &Result) {
     if (Run > 0)
       return passLine(0, 1) + measured(1, "dram__bytes.sum", 8);
     Result.ExitStatus = probe::FaultExitStatus;
