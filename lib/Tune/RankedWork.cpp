@@ -112,7 +112,7 @@ static llvm::Error waitForLeader(const LaunchedRank &Rank, llvm::StringRef Key,
     if (State == "failed")
       return malformed(rankText(Rank) + ": rank 0 has failed, and its message says why");
     if (Word != Last) {
-      Last = std::move(Word);
+      Last = Word;
       Heard = Steady::now();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
