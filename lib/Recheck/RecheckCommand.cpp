@@ -1,7 +1,6 @@
 #include "Recheck/RecheckCommand.h"
 
 #include "Recheck/Recheck.h"
-#include "Report/Terminal.h"
 #include "Store/StaleOutputs.h"
 #include "Store/StoreFolder.h"
 #include "Support/Error.h"
@@ -12,15 +11,13 @@
 
 #include "llvm/Support/raw_ostream.h"
 
-#include <unistd.h>
-
 using namespace carve;
 
 namespace {
 
 /// The command line of `carve recheck`.
 struct RecheckWords {
-  TuneRequest Request;
+  TuneRequest Request = requestToTune();
   std::vector<std::string> Captures, Words;
   bool Json = false;
   bool Quiet = false;  ///< Print only errors, and JSON if it is asked for.
@@ -29,7 +26,6 @@ struct RecheckWords {
 
 Flags recheckFlags(RecheckWords &W) {
   TuneRequest &R = W.Request;
-  R.Options.Entries = FurtherEntries::Values;
   R.Options.Points = PointSet::Decided;
   Flags F("carve recheck");
   F.form("[options] -- COMMAND...", "time earlier decisions again, and say which no longer hold");
@@ -52,18 +48,7 @@ Flags recheckFlags(RecheckWords &W) {
 llvm::Error readWords(llvm::ArrayRef<std::string> Args, GetEnv Env, RecheckWords &W) {
   if (llvm::Error E = recheckFlags(W).parse(Args, Env))
     return E;
-  const std::vector<std::string> &Argv = W.Request.Workload.Argv;
-  if (!W.Captures.empty()) {
-    if (!Argv.empty())
-      return usageError("carve recheck: --from and a command exclude each other");
-    llvm::append_range(W.Captures, std::exchange(W.Words, {}));
-  }
-  if (!W.Words.empty())
-    return usageError("carve recheck: unexpected '" + W.Words.front() +
-                      "', expected the command after '--'");
-  if (Argv.empty() && W.Captures.empty())
-    return usageError("carve recheck: no command, expected: carve recheck -- COMMAND...");
-  return llvm::Error::success();
+  return readWorkloadWords("carve recheck", W.Captures, W.Words, W.Request.Workload.Argv);
 }
 
 /// Whether what is known now of a kernel replaces the decision \p Earlier on it. A decision in
@@ -77,26 +62,11 @@ bool replaces(const KernelReport &Kernel, const EarlierDecision &Earlier) {
 
 /// Times the decisions again, and prints what became of them.
 llvm::Error recheckHere(RecheckWords &W, UnitStore &Store, const CommandContext &Context) {
-  TuneRequest &R = W.Request;
-  if (R.SamplesPath.empty())
-    if (llvm::Error E = needGpu(Context.Env, "rechecking times kernels on one"))
-      return E;
-  if (!W.Captures.empty())
-    if (llvm::Error E = launchCaptures(W.Captures, Context.Install.Launch, Store, R.Workload.Argv))
-      return E;
-  llvm::Expected<Toolchain> T = toolchainOf(Context);
-  if (!T)
-    return T.takeError();
-  placeRequest(R, *T, Context);
-  R.Keeps = [&](const KernelReport &Kernel, const EarlierDecision *Earlier) {
+  W.Request.Keeps = [&](const KernelReport &Kernel, const EarlierDecision *Earlier) {
     return W.Update && Earlier && replaces(Kernel, *Earlier);
   };
-  TerminalProgress Progress(
-      {.Program = "carve", .Line = ::isatty(2) && !W.Quiet, .Notes = !W.Quiet});
-  R.Progress = &Progress;
-  ProcessRunner Runner;
-  llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);
-  Progress.clear();
+  llvm::Expected<TuneResult> Result =
+      tunePlaced(W.Request, W.Captures, "rechecking times kernels on one", W.Quiet, Store, Context);
   if (!Result)
     return Result.takeError();
   RecheckOutcome Outcome = recheckOutcome(*Result);

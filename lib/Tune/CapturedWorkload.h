@@ -7,6 +7,11 @@
 
 namespace carve {
 
+/// Makes sure that the words of \p Command name captures or a command, and not both. With captures,
+/// the words without an option, \p Words, are further captures. Fails with UsageError.
+llvm::Error readWorkloadWords(llvm::StringRef Command, std::vector<std::string> &Captures,
+                              std::vector<std::string> Words, llvm::ArrayRef<std::string> Argv);
+
 /// Puts the units of the captures \p Files into \p Store, and sets \p Argv to the command by which
 /// \p Launch, the path of carve-launch, launches them. Each capture is launched several times, so
 /// that variants can be rotated through the launches if a kernel cannot be replayed. Fails if a

@@ -1,5 +1,10 @@
 #include "Tune/PlacedRequest.h"
 
+#include "Report/Terminal.h"
+#include "Tune/CapturedWorkload.h"
+
+#include <unistd.h>
+
 using namespace carve;
 
 TuneRequest carve::requestToTune() {
@@ -19,4 +24,28 @@ void carve::placeRequest(TuneRequest &Request, const Toolchain &T, const Command
   Request.Options.DevicesDir = Context.Install.DevicesDir;
   Request.Probe = {Context.Install.Probe, findCupti(T.BinDir).value_or("")};
   Request.Gpus = gpuPlaces(Context.Env);
+}
+
+llvm::Expected<TuneResult> carve::tunePlaced(TuneRequest &Request,
+                                             llvm::ArrayRef<std::string> Captures,
+                                             llvm::StringRef Purpose, bool Quiet, UnitStore &Store,
+                                             const CommandContext &Context) {
+  if (Request.SamplesPath.empty())
+    if (llvm::Error E = needGpu(Context.Env, Purpose))
+      return E;
+  if (!Captures.empty())
+    if (llvm::Error E =
+            launchCaptures(Captures, Context.Install.Launch, Store, Request.Workload.Argv))
+      return E;
+  llvm::Expected<Toolchain> T = toolchainOf(Context);
+  if (!T)
+    return T.takeError();
+  placeRequest(Request, *T, Context);
+  TerminalProgress Progress({.Program = "carve", .Line = ::isatty(2) && !Quiet, .Notes = !Quiet});
+  Request.Progress = &Progress;
+  ProcessRunner Runner;
+  llvm::Expected<TuneResult> Result = tune(Request, Store, *T, Runner);
+  Progress.clear();
+  Request.Progress = &silentProgress();
+  return Result;
 }

@@ -1,7 +1,6 @@
 #include "Tune/TuneCommand.h"
 
 #include "Report/JsonReport.h"
-#include "Report/Terminal.h"
 #include "Report/TextReport.h"
 #include "Store/StaleOutputs.h"
 #include "Store/StoreFolder.h"
@@ -11,11 +10,8 @@
 #include "Tune/RankedWork.h"
 #include "Tune/TunePipeline.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <unistd.h>
 
 using namespace carve;
 
@@ -53,17 +49,8 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
   if (llvm::Error E = tuneFlags(W).parse(Args, Env))
     return E;
   TuneRequest &R = W.Request;
-  if (!W.Captures.empty()) {
-    if (!R.Workload.Argv.empty())
-      return usageError("carve tune: --from and a command exclude each other");
-    llvm::append_range(W.Captures, W.Words);
-    W.Words.clear();
-  }
-  if (!W.Words.empty())
-    return usageError("carve tune: unexpected '" + W.Words.front() +
-                      "', expected the command after '--'");
-  if (R.Workload.Argv.empty() && W.Captures.empty())
-    return usageError("carve tune: no command, expected: carve tune -- COMMAND...");
+  if (llvm::Error E = readWorkloadWords("carve tune", W.Captures, W.Words, R.Workload.Argv))
+    return E;
   if (!R.SamplesPath.empty() && !R.RecordPath.empty())
     return usageError("carve tune: --samples and --record exclude each other");
   return llvm::Error::success();
@@ -71,23 +58,8 @@ static llvm::Error readTuneOptions(llvm::ArrayRef<std::string> Args, GetEnv Env,
 
 /// Tunes, and prints the report.
 static llvm::Error tuneHere(TuneWords &W, UnitStore &Store, const CommandContext &Context) {
-  TuneRequest &R = W.Request;
-  if (R.SamplesPath.empty())
-    if (llvm::Error E = needGpu(Context.Env, "tuning times kernels on one"))
-      return E;
-  if (!W.Captures.empty())
-    if (llvm::Error E = launchCaptures(W.Captures, Context.Install.Launch, Store, R.Workload.Argv))
-      return E;
-  llvm::Expected<Toolchain> T = toolchainOf(Context);
-  if (!T)
-    return T.takeError();
-  placeRequest(R, *T, Context);
-  TerminalProgress Progress(
-      {.Program = "carve", .Line = ::isatty(2) && !W.Quiet, .Notes = !W.Quiet});
-  R.Progress = &Progress;
-  ProcessRunner Runner;
-  llvm::Expected<TuneResult> Result = tune(R, Store, *T, Runner);
-  Progress.clear();
+  llvm::Expected<TuneResult> Result =
+      tunePlaced(W.Request, W.Captures, "tuning times kernels on one", W.Quiet, Store, Context);
   if (!Result)
     return Result.takeError();
   unsigned Columns = llvm::sys::Process::StandardOutColumns();

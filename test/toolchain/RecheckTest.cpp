@@ -120,6 +120,18 @@ TEST_F(Rechecked, decisionOfAnotherToolkit_isTakenOverOnceItHolds) {
   EXPECT_EQ(bulkyRegs(), 64u) << log();
 }
 
+TEST_F(Rechecked, kernelOfHalfAPercent_isTimedAsATuningDoes) {
+  tuneBulky();
+  std::string Option = samplesWith(1), Text = read("changed.samples");
+  // The kernel of a library takes most of the time now.
+  const std::string Before = "\t10\t400000\t39000\t";
+  size_t At = Text.find(Before);
+  ASSERT_NE(At, std::string::npos);
+  write("changed.samples", Text.replace(At, Before.size(), "\t10\t1300000000\t130000000\t"));
+  CommandResult R = carve({"recheck", Option, "--", "./app"});
+  EXPECT_NE(R.Stdout.find("1 decision(s)"), std::string::npos) << R.Stdout << R.Stderr << log();
+}
+
 TEST_F(Rechecked, programWithoutDecisions_saysSo) {
   keepKernels({"bulky"});
   build(Object);
