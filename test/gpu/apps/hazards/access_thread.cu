@@ -41,6 +41,7 @@ int main() {
   };
   Let(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   CHECK(cudaMemset(reinterpret_cast<void *>(Base), 1, Bytes));
+  CHECK(cudaDeviceSynchronize()); // The memory is still being set when cudaMemset() returns.
   std::thread Other([&] {
     CHECK(cudaSetDevice(0));
     while (!Stop) {
