@@ -39,3 +39,10 @@ std::optional<double> TuneState::secondsForRound() const {
     return std::nullopt;
   return RoundBudget{BudgetS, PlainWallS}.forRound(seconds(), /*First=*/Runs <= 1, Prospect);
 }
+
+std::optional<double> TuneState::secondsForReplays() const {
+  if (BudgetS <= 0)
+    return std::nullopt;
+  return RoundBudget{BudgetS, PlainWallS}.forReplays(seconds(), /*First=*/Runs <= 1, PlannedReplayS,
+                                                     Prospect);
+}

@@ -31,6 +31,9 @@ struct TuneState {
   double PlainWallS = 0; ///< Wall time of the traced run; 0 with recorded samples.
   double BudgetS = 0;    ///< Seconds that the tuning may take; 0 if they are not limited.
   GainProspect Prospect; ///< What the rounds so far have left to gain.
+  /// Seconds of replays that the variants of the round were chosen for, before they were compiled;
+  /// 0 before the first round.
+  double PlannedReplayS = 0;
 
   /// Whether recorded samples are used instead of the program.
   bool recorded() const { return !Request.SamplesPath.empty(); }
@@ -45,6 +48,9 @@ struct TuneState {
   /// what the rounds so far have found (RoundBudget::forRound()). It is 0 if nothing is left, and
   /// nothing without a budget. The first timing run always has some.
   std::optional<double> secondsForRound() const;
+  /// Seconds that the replays of the next timing run may take (RoundBudget::forReplays()); nothing
+  /// without a budget.
+  std::optional<double> secondsForReplays() const;
   /// The GPUs to lock and watch; null with recorded samples.
   TimedGpus *gpus() { return Gpus ? &*Gpus : nullptr; }
   /// Whether variants are timed inside the program.

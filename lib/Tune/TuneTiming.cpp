@@ -32,8 +32,8 @@ double replaySeconds(const TuneState &State) {
   // Recorded runs take no time now, so the program's length does not limit them.
   if (State.recorded())
     return MostReplayS;
-  if (std::optional<double> Round = State.secondsForRound())
-    return std::min(MostReplayS, RoundReplayShare * *Round);
+  if (std::optional<double> Replays = State.secondsForReplays())
+    return std::min(MostReplayS, *Replays);
   return std::clamp(PlainRunsWorth * State.PlainWallS, LeastReplayS, MostReplayS);
 }
 
@@ -167,9 +167,11 @@ std::vector<ModeChoice> carve::chooseTiming(const TuneState &State, const Tuning
   return chooseModes(Job, Built, Trace, Limits);
 }
 
-RoundLimits carve::limitsOfRound(const TuneState &State, const TuningJob &Job,
-                                 const JobBuild &Built, const ProbeRecord &Trace) {
+RoundLimits carve::limitsOfRound(TuneState &State, const TuningJob &Job, const JobBuild &Built,
+                                 const ProbeRecord &Trace) {
   RoundLimits Round;
+  State.PlannedReplayS = 0; // What the last round was planned with does not count.
+  State.PlannedReplayS = replaySeconds(State);
   if (std::optional<double> Seconds = State.secondsForRound())
     Round.CompileS = RoundCompileShare * *Seconds;
   double Sum = 0;
@@ -178,7 +180,7 @@ RoundLimits carve::limitsOfRound(const TuneState &State, const TuningJob &Job,
   ModeLimits Limits;
   Limits.Request = State.Request.Mode;
   for (auto [K, Made] : llvm::zip_equal(Job.Kernels, Built.Kernels)) {
-    Limits.ReplayS = PlannedShare * replaySeconds(State) * K.Traced.Share / Sum;
+    Limits.ReplayS = PlannedShare * State.PlannedReplayS * K.Traced.Share / Sum;
     size_t Timable = timableVariants({K.Traced, K.Hazards, 0, Trace, Job.DeviceHeap}, Limits,
                                      State.recorded() ? RecordedTimable : MostTimable);
     bool New = Made.Variants.size() <= FirstPlace;

@@ -15,7 +15,8 @@ std::vector<ModeChoice> chooseTiming(const TuneState &State, const TuningJob &Jo
 
 /// What the next round of variants of \p Job may take: its time is shared out by the kernels'
 /// shares of GPU time. A kernel that only whole runs can time gets few variants, and those at once.
-RoundLimits limitsOfRound(const TuneState &State, const TuningJob &Job, const JobBuild &Built,
+/// Sets TuneState::PlannedReplayS.
+RoundLimits limitsOfRound(TuneState &State, const TuningJob &Job, const JobBuild &Built,
                           const ProbeRecord &Trace);
 
 /// Why no timing run can be made now, or nothing if one can. The budget or the limit on runs may be

@@ -35,12 +35,23 @@ double RoundBudget::defaultS(double PlainS, unsigned Effort) {
 
 bool GainProspect::favoursSearch() const { return Promised > InHand && Promised >= LeastPromise; }
 
-double RoundBudget::forRound(double SpentS, bool First, const GainProspect &Prospect) const {
+/// What is left of the budget without the confirmation, the margin and the plain part of one run.
+double RoundBudget::spareS(double SpentS, const GainProspect &Prospect) const {
   double Confirmation = Prospect.favoursSearch() ? 0 : ConfirmingRuns * PlainS;
-  double Spare = BudgetS - SpentS - MarginShare * BudgetS - Confirmation - PlainS;
+  return BudgetS - SpentS - MarginShare * BudgetS - Confirmation - PlainS;
+}
+
+double RoundBudget::forRound(double SpentS, bool First, const GainProspect &Prospect) const {
+  double Spare = spareS(SpentS, Prospect);
   // One more round would take a plain run out of the other half.
   double Round = std::max(0.0, Spare / 2 > PlainS ? Spare / 2 : Spare);
   return First ? std::max({Round, FirstRoundS, FirstRoundShare * PlainS}) : Round;
+}
+
+double RoundBudget::forReplays(double SpentS, bool First, double PlannedS,
+                               const GainProspect &Prospect) const {
+  return std::max(RoundReplayShare * forRound(SpentS, First, Prospect),
+                  std::min(PlannedS, spareS(SpentS, Prospect)));
 }
 
 double carve::comparisonS(size_t Variants, double MeanNs) {

@@ -38,6 +38,16 @@ struct RoundBudget {
   /// part of what is left, because a confirmation gets its pairs even beyond the budget. The result
   /// is 0 if nothing is left. The \p First round always has some.
   double forRound(double SpentS, bool First, const GainProspect &Prospect = {}) const;
+
+  /// Seconds that the replays of a round may take if \p SpentS seconds are used and its variants
+  /// are compiled: the \p PlannedS seconds for which so many variants were compiled, as far as
+  /// they are left without what forRound() sets aside, and at least RoundReplayShare of forRound().
+  /// So a kernel is timed although compiling took longer than its share.
+  double forReplays(double SpentS, bool First, double PlannedS,
+                    const GainProspect &Prospect = {}) const;
+
+private:
+  double spareS(double SpentS, const GainProspect &Prospect) const;
 };
 
 /// The shares of a round's time: what is compiled is then assembled once more, all in one module.

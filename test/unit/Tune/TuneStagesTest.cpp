@@ -234,6 +234,19 @@ TEST_F(TuneStagesTest, rounds_timeForTheConfirmationIsSetAside) {
   EXPECT_EQ(State.secondsForRound(), 10.0) << "the first round has some time in any case";
 }
 
+TEST_F(TuneStagesTest, replays_afterALongCompile_haveTheirPlannedTime) {
+  Request.Limits.BudgetS = 100;
+  TuneState State(Request, Runner);
+  State.setBudget();
+  State.PlainWallS = 8;
+  State.Runs = 2;
+  EXPECT_NEAR(State.secondsForReplays().value_or(-1), 0.4 * 17, 0.2);
+  State.PlannedReplayS = 14;
+  EXPECT_NEAR(State.secondsForReplays().value_or(-1), 14, 0.5);
+  State.BudgetS = 0;
+  EXPECT_EQ(State.secondsForReplays(), std::nullopt) << "there is no budget";
+}
+
 TEST_F(TuneStagesTest, runs_limitReached_areNotMade) {
   for (bool ByTime : {true, false}) {
     Request.Limits.BudgetS = ByTime ? 1e-9 : 0;

@@ -48,3 +48,15 @@ TEST(RoundBudget, firstRound_hasSomeTimeInAnyCase) {
   EXPECT_DOUBLE_EQ((RoundBudget{1, 0.1}).forRound(5, true), 1);
   EXPECT_DOUBLE_EQ((RoundBudget{20, 10}).forRound(10, true), 5);
 }
+
+TEST(RoundBudget, replaysAfterALongCompile_takeWhatTheyWerePlannedWith) {
+  RoundBudget B{20, 1};
+  // Planned as 0.4 of 5.5 s at the beginning; four seconds later half of what is left is 3.5 s.
+  EXPECT_DOUBLE_EQ(B.forReplays(0, false, 0), 0.4 * 5.5);
+  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 2.2), 2.2);
+  EXPECT_DOUBLE_EQ(B.forReplays(4, false, 0), 0.4 * 3.5) << "nothing was planned";
+  EXPECT_DOUBLE_EQ(B.forReplays(9.5, false, 2.2), 1.5) << "the confirmation's time is kept";
+  EXPECT_DOUBLE_EQ(B.forReplays(9.5, false, 2.2, SearchOn), 2.2);
+  EXPECT_EQ(B.forReplays(12, false, 2.2), 0) << "nothing is left";
+  EXPECT_DOUBLE_EQ(B.forReplays(12, true, 0.2), 0.4) << "the first round has some time";
+}
