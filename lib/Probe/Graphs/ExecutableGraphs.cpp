@@ -248,8 +248,14 @@ void ExecutableGraphs::update(GraphCopy &Graph, CUpti_CallbackId Id, const void 
     CARVE_PARAMETERS(cuGraphExecEventWaitNodeSetEvent);
     return change(Graph, P.hNode, EventWaitWork{P.event});
   }
+  // Nodes of these kinds keep their graph one and are not copied. Such a change leaves all other
+  // nodes as they are.
+  case CARVE_CALL(cuGraphExecExternalSemaphoresSignalNodeSetParams):
+  case CARVE_CALL(cuGraphExecExternalSemaphoresWaitNodeSetParams):
+    return Graph.stay(GraphStay::Semaphore);
+  case CARVE_CALL(cuGraphExecBatchMemOpNodeSetParams):
+    return Graph.stay(GraphStay::MemoryOperation);
   default:
-    // A graph with such nodes stays a graph anyway.
     return Graph.stay(GraphStay::UnknownUpdate);
   }
 }
@@ -327,6 +333,11 @@ void ExecutableGraphs::updateAny(GraphCopy &Graph, CUgraphNode Node,
     return change(Graph, Node, EventRecordWork{Params.eventRecord.event});
   case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
     return change(Graph, Node, EventWaitWork{Params.eventWait.event});
+  case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+  case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+    return Graph.stay(GraphStay::Semaphore);
+  case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+    return Graph.stay(GraphStay::MemoryOperation);
   default:
     return Graph.stay(GraphStay::UnknownUpdate);
   }

@@ -131,8 +131,8 @@ STANDIN_API cuGraphDestroy(CUgraph Handle) {
   });
 }
 
-static CUresult addNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After, size_t Count,
-                        GraphNode Node) {
+CUresult carve::standin::addNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After,
+                                 size_t Count, GraphNode Node) {
   GraphNode *New = graph(To)->add(std::move(Node));
   for (size_t I = 0; I < Count; ++I)
     graph(To)->Edges.emplace(node(After[I]), New);
@@ -337,12 +337,12 @@ STANDIN_API cuGraphExecDestroy(CUgraphExec Handle) {
   });
 }
 
-/// Calls \p Change with the node of \p P's executable graph. Fails if there is none of this type.
-template <class P, class F> static CUresult change(P &Params, CUgraphNodeType Type, F Change) {
-  if (!exists(node(Params.hNode)))
+CUresult carve::standin::changeNode(CUgraphExec Of, CUgraphNode Node, CUgraphNodeType Type,
+                                    const std::function<void(GraphNode &)> &Change) {
+  if (!exists(node(Node)))
     std::abort();
-  Executable &E = *executable(Params.hGraphExec);
-  auto It = E.Places.find(node(Params.hNode));
+  Executable &E = *executable(Of);
+  auto It = E.Places.find(node(Node));
   if (It == E.Places.end() || It->second->Type != Type)
     return CUDA_ERROR_INVALID_VALUE;
   GraphNode New = *It->second;
@@ -351,10 +351,35 @@ template <class P, class F> static CUresult change(P &Params, CUgraphNodeType Ty
   return CUDA_SUCCESS;
 }
 
+/// As changeNode(), for the executable graph and the node of a call's parameters.
+template <class P, class F> static CUresult change(P &Params, CUgraphNodeType Type, F Change) {
+  return changeNode(Params.hGraphExec, Params.hNode, Type, Change);
+}
+
+std::string carve::standin::kernelInNode(CUgraphExec Of, CUgraphNode Node) {
+  std::lock_guard<std::mutex> Guard(driver().Lock);
+  CUfunction Kernel = executable(Of)->Places.at(node(Node))->Function;
+  return reinterpret_cast<Entry *>(Kernel)->Code->Name;
+}
+
+static std::string &refusedEnding() {
+  static auto *Ending = new std::string;
+  return *Ending;
+}
+
+void carve::standin::refuseInGraphs(const std::string &Ending) { refusedEnding() = Ending; }
+
 STANDIN_API cuGraphExecKernelNodeSetParams(CUgraphExec Of, CUgraphNode Node,
                                            const CUDA_KERNEL_NODE_PARAMS *Params) {
   return traced(CALL(cuGraphExecKernelNodeSetParams_v2){Of, Node, Params}, [](auto &P, unsigned) {
-    return change(P, CU_GRAPH_NODE_TYPE_KERNEL, [&](GraphNode &N) { setKernel(N, *P.nodeParams); });
+    // What a refused call leaves in the node is not documented.
+    CUresult Changed =
+        change(P, CU_GRAPH_NODE_TYPE_KERNEL, [&](GraphNode &N) { setKernel(N, *P.nodeParams); });
+    const CUfunction Kernel = P.nodeParams->func;
+    const std::string &Refused = refusedEnding();
+    bool Takes = Refused.empty() || !Kernel ||
+                 !reinterpret_cast<Entry *>(Kernel)->Code->Name.ends_with(Refused);
+    return Takes ? Changed : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -386,6 +411,8 @@ STANDIN_API cuGraphExecNodeSetParams(CUgraphExec Of, CUgraphNode Node, CUgraphNo
   return traced(CALL(cuGraphExecNodeSetParams){Of, Node, Params},
                 [](auto &P, unsigned) -> CUresult {
                   const CUgraphNodeParams &New = *P.nodeParams;
+                  if (auto Sync = syncWorkOf(New))
+                    return change(P, New.type, [&](GraphNode &N) { N.Other = Sync; });
                   if (New.type != CU_GRAPH_NODE_TYPE_MEMSET)
                     return CUDA_ERROR_NOT_SUPPORTED;
                   return change(P, New.type, [&](GraphNode &N) {

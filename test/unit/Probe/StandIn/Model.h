@@ -170,10 +170,12 @@ CUresult contextStatus(); ///< Returns why no call can succeed now, or CUDA_SUCC
 std::shared_ptr<StreamState> streamOf(CUstream Handle);
 std::shared_ptr<StreamState> makeStream(Context *Owner, bool Blocking);
 
-/// Queues \p Run after everything for which it must wait. In a capture it becomes a node instead,
-/// and the result is null.
+/// Queues \p Run after everything for which it must wait. In a capture it becomes a node of the
+/// type
+/// \p Captured instead, and the result is null.
 CompletionPtr submit(const std::shared_ptr<StreamState> &Stream,
-                     std::function<void(StreamState &)> Run);
+                     std::function<void(StreamState &)> Run,
+                     CUgraphNodeType Captured = UnheardOfNode);
 /// Waits for all work of \p C.
 void synchronize(Context *C);
 
@@ -183,6 +185,16 @@ CUresult forbiddenInCapture();
 /// Allocates device memory. Returns 0 if the device has no more.
 CUdeviceptr allocate(size_t Bytes, Kind What);
 bool release(CUdeviceptr Base);
+
+/// Adds \p Node to \p To. It runs after the \p Count nodes \p After.
+CUresult addNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After, size_t Count,
+                 GraphNode Node);
+/// Calls \p Change with the node of \p Of that was made of \p Node. Fails if there is none of this
+/// type.
+CUresult changeNode(CUgraphExec Of, CUgraphNode Node, CUgraphNodeType Type,
+                    const std::function<void(GraphNode &)> &Change);
+/// Returns what a node with external semaphores or memory operations does; null for any other node.
+std::function<void(StreamState &)> syncWorkOf(const CUgraphNodeParams &Params);
 
 /// Returns the values of a launch's arguments.
 std::vector<std::vector<char>> copyArguments(CUfunction Function, void **Params, void **Extra);

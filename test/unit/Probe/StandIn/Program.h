@@ -67,5 +67,8 @@ void graphContexts(Kernels &K);
 void countedGraph(Kernels &K);
 void graphSteps(Kernels &K);
 void graphMemory(Kernels &K);
+void graphSemaphores(Kernels &K);
+void graphMemoryOperations(Kernels &K);
+void capturedOperations(Kernels &K);
 
 } // namespace carve::standin

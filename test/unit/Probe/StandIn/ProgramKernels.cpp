@@ -137,6 +137,10 @@ static KernelBody badly(const std::string &Bad, KernelBody Body) {
 }
 
 void carve::standin::registerProgramKernels(const std::string &Bad) {
+  if (Bad == "refused")
+    refuseInGraphs("__odd");
+  if (Bad == "kept")
+    refuseInGraphs("step");
   auto Register = [&](const std::string &Name, std::vector<size_t> Bytes, const KernelBody &Body) {
     registerKernel({Name, Bytes, Body, 400'000, 64});
     registerKernel({Name + "__carve_control", Bytes, Body, 400'000, 64});

@@ -418,6 +418,9 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"counted-graph", countedGraph},
       {"graph-steps", graphSteps},
       {"graph-memory", graphMemory},
+      {"graph-semaphores", graphSemaphores},
+      {"graph-memory-operations", graphMemoryOperations},
+      {"captured-operations", capturedOperations},
   };
   return All;
 }
