@@ -144,16 +144,26 @@ llvm::Expected<const PtxModule *> ImageEmitter::flavour(const FrontEndSetting &S
   return unsupported("no-flavour", Why);
 }
 
+/// Returns the largest block, in threads, that nvcc's code of \p Entry accepts. 0 if it has none.
+llvm::Expected<unsigned> ImageEmitter::largestBlock(const PtxEntry &Entry) const {
+  auto Default = OriginalOf.find(Entry.Name);
+  if (Default == OriginalOf.end())
+    return 0;
+  if (!Model)
+    return unsupported("unknown-device", "the limits of " + Image.Arch + " are not known");
+  return smemSpillingMaxThreads(*Model, Entry.Directives, Default->second->Resources.RegsPerThread);
+}
+
 /// Returns the edit of \p Entry for \p D. Fails with Unsupported if the setting is not possible.
 llvm::Expected<EntryEdit> ImageEmitter::editFor(const PtxEntry &Entry, const Decision &D) {
   unsigned MaxThreads = 0;
-  auto Default = OriginalOf.find(Entry.Name);
-  if (D.Variant.SmemSpilling && Default != OriginalOf.end()) {
-    if (!Model)
-      return unsupported("unknown-device", "the limits of " + Image.Arch + " are not known");
-    MaxThreads =
-        smemSpillingMaxThreads(*Model, Entry.Directives, Default->second->Resources.RegsPerThread);
-    if (Context.Domain == LaunchDomain::Traced && D.Basis && D.Basis->SmemSpillingThreads)
+  if (D.Variant.SmemSpilling) {
+    llvm::Expected<unsigned> Largest = largestBlock(Entry);
+    if (!Largest)
+      return Largest.takeError();
+    MaxThreads = *Largest;
+    if (MaxThreads && Context.Domain == LaunchDomain::Traced && D.Basis &&
+        D.Basis->SmemSpillingThreads)
       MaxThreads = D.Basis->SmemSpillingThreads;
   }
   llvm::Expected<EntryEdit> Edit = entryEdit(
@@ -223,6 +233,16 @@ std::optional<std::string> ImageEmitter::refusalOfGuard(const PtxEntry &Entry,
   return std::nullopt;
 }
 
+/// Returns the block size, in threads, with which the further entry \p E of \p Entry spills to
+/// shared memory: the largest that its guard lets through. But a tuning has timed code whose guard
+/// names no block with the largest that the kernel accepts (VariantCompiler).
+llvm::Expected<unsigned> ImageEmitter::smemSpillingThreads(const PtxEntry &Entry,
+                                                           const FurtherEntry &E) const {
+  if (!E.Variant.SmemSpilling || E.When.Block || E.CodeDigest.empty())
+    return E.When.mostThreads();
+  return largestBlock(Entry);
+}
+
 /// Makes the edits of the image's further entries.
 void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
   for (UnitEntry &E : Wanted) {
@@ -243,9 +263,11 @@ void ImageEmitter::takeEntries(llvm::MutableArrayRef<UnitEntry> Wanted) {
       auto Flavour = [&](const FrontEndSetting &S) {
         return flavour(S.forKernel({E.Kernel, Own->When.known()}));
       };
+      llvm::Expected<unsigned> MaxThreads = smemSpillingThreads(Entry, *Own);
       llvm::Expected<EntryEdit> Edit =
-          triedAlone(Entry, entryEdit(Own->Variant, Entry, Own->When.mostThreads(), Flavour,
-                                      Context.Ceiling, Own->When.known()));
+          MaxThreads ? triedAlone(Entry, entryEdit(Own->Variant, Entry, *MaxThreads, Flavour,
+                                                   Context.Ceiling, Own->When.known()))
+                     : MaxThreads.takeError();
       if (Edit)
         T.Edit = *Edit;
       else

@@ -74,9 +74,11 @@ private:
   std::optional<std::string> refusal(const PtxEntry &Entry, const VariantSetting &V) const;
   llvm::Error readOriginal();
   void makeEdits();
+  llvm::Expected<unsigned> largestBlock(const PtxEntry &Entry) const;
   llvm::Expected<EntryEdit> editFor(const PtxEntry &Entry, const Decision &D);
   llvm::Expected<EntryEdit> triedAlone(const PtxEntry &Entry, llvm::Expected<EntryEdit> Edit) const;
   std::optional<std::string> refusalOfGuard(const PtxEntry &Entry, const FurtherEntry &E) const;
+  llvm::Expected<unsigned> smemSpillingThreads(const PtxEntry &Entry, const FurtherEntry &E) const;
   void takeEntries(llvm::MutableArrayRef<UnitEntry> Entries);
   void leaveEntry(TakenEntry &T, std::string Reason);
   std::vector<CloneRequest> clones() const;
