@@ -67,6 +67,15 @@ private:
     const FurtherEntry *Chosen = nullptr; ///< Null if it is a copy of its kernel.
     EntryEdit Edit = {};
   };
+  /// A further entry, or the decision of a kernel.
+  struct Part {
+    TakenEntry *Further = nullptr;
+    std::string Kernel; ///< The key in Decisions if it is one.
+  };
+  struct RefusedPart {
+    Part What;
+    std::string Why;
+  };
 
   llvm::Expected<DecisionChoice> choose(llvm::ArrayRef<const Profile *> Profiles,
                                         const PtxEntry &Entry) const;
@@ -88,6 +97,8 @@ private:
   assembleWith(const llvm::StringMap<EntryEdit> &Edits, llvm::ArrayRef<CloneRequest> Clones,
                const std::map<std::string, AssemblerSetting> &Settings) const;
   llvm::Expected<Assembled> assembleTaken() const;
+  llvm::Expected<Assembled> assembleParts(llvm::ArrayRef<Part> Parts) const;
+  void findRefused(llvm::ArrayRef<Part> Parts, bool Fails, std::vector<RefusedPart> &Refused) const;
   bool leaveWhatPtxasRefuses();
   llvm::Expected<bool> acceptable(llvm::StringRef CubinBytes);
   std::optional<std::string> refusalOfCode(const CubinKernel &New, const Taken &T) const;
