@@ -26,6 +26,9 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::find(CUgraphExec Executable) {
     return nullptr;
   if (Unfollowed)
     It->second->stay(GraphStay::UnknownUpdate);
+  // Any kernel may launch it, but only from within a graph.
+  if (ForTheDevice)
+    It->second->stay(GraphStay::DeviceLaunch);
   return It->second;
 }
 
@@ -73,13 +76,15 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::made(CUgraphExec Executable, CUgrap
     Graph->stay(GraphStay::Unread);
     Graph->HidesKernels = true;
   }
-  if (Flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+  bool IsForTheDevice = Flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  if (IsForTheDevice)
     Graph->Stays = GraphStay::DeviceLaunch;
   {
     std::lock_guard<std::mutex> Guard(SourceLock);
     Sources[Executable] = From;
   }
   std::lock_guard<std::mutex> Guard(Lock);
+  ForTheDevice |= IsForTheDevice;
   Known[Executable] = Graph;
   return Graph;
 }

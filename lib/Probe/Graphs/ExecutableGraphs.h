@@ -67,6 +67,7 @@ private:
   std::mutex SourceLock; ///< Protects Sources. It is taken before Lock.
   std::unordered_map<CUgraphExec, CUgraph> Sources;
   bool Unfollowed = false;                   ///< Set after a call that is not known.
+  bool ForTheDevice = false;                 ///< Set after a graph that the device may launch.
   std::map<const void *, CUcontext> Modules; ///< The contexts of the modules that are loaded.
 };
 

@@ -55,8 +55,10 @@ struct GraphCopy {
   /// Sets the reason \p Why unless there is one already. One with which kernels can still be
   /// exchanged gives way.
   void stay(GraphStay Why) {
-    if (!Stays || (rotatesAsGraph(*Stays) && !rotatesAsGraph(Why)))
-      Stays = Why;
+    if (Stays && (!rotatesAsGraph(*Stays) || rotatesAsGraph(Why)))
+      return;
+    Stays = Why;
+    StayRecorded = false;
   }
 
 private:

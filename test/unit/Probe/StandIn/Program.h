@@ -58,6 +58,7 @@ void randomGraphs(Kernels &K);
 void unheardOfNode(Kernels &K);
 void pageableCopy(Kernels &K);
 void deviceLaunched(Kernels &K);
+void besideDeviceLaunched(Kernels &K);
 void refusedUpdate(Kernels &K);
 void waitingNodes(Kernels &K);
 void tiedObjects(Kernels &K);

@@ -409,6 +409,7 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"unheard-of-node", unheardOfNode},
       {"pageable-copy", pageableCopy},
       {"device-launched", deviceLaunched},
+      {"beside-device-launched", besideDeviceLaunched},
       {"refused-update", refusedUpdate},
       {"waiting-nodes", waitingNodes},
       {"tied-objects", tiedObjects},
