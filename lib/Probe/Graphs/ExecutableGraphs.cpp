@@ -57,6 +57,36 @@ void ExecutableGraphs::noteEnd(CUpti_CallbackId Id, const CUpti_CallbackData &Ca
   }
 }
 
+/// Called at the exit of a call that adds a node of any kind.
+void ExecutableGraphs::noteAdded(CUpti_CallbackId Id, const CUpti_CallbackData &Call) {
+  auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
+  if (Call.callbackSite != CUPTI_API_EXIT || !Call.functionParams || !Result ||
+      *Result != CUDA_SUCCESS)
+    return;
+  auto Add = [&](const auto &P) {
+    const CUDA_CONDITIONAL_NODE_PARAMS &Its = P.nodeParams->conditional;
+    if (P.nodeParams->type != CU_GRAPH_NODE_TYPE_CONDITIONAL || !Its.phGraph_out)
+      return;
+    std::lock_guard<std::mutex> Guard(Lock);
+    Bodies[*P.phGraphNode] = {Its.phGraph_out, Its.phGraph_out + Its.size};
+  };
+  if (plainForm(Id) == callOf<Role::AddsNode>(CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode))
+    Add(*static_cast<const cuGraphAddNode_params *>(Call.functionParams));
+  else
+    Add(*static_cast<const cuGraphAddNode_v2_params *>(Call.functionParams));
+}
+
+/// Reads \p Graph with the bodies of its conditional nodes.
+GraphCopy ExecutableGraphs::read(CUgraph Graph) {
+  GraphCopy Copy = copyGraph(Driver, Graph, [&](CUgraphNode Node) {
+    std::lock_guard<std::mutex> Guard(Lock);
+    auto It = Bodies.find(Node);
+    return It == Bodies.end() ? std::vector<CUgraph>() : It->second;
+  });
+  bindAll(Copy);
+  return Copy;
+}
+
 void ExecutableGraphs::forget(CUgraphExec Executable) {
   {
     std::lock_guard<std::mutex> Guard(SourceLock);
@@ -70,8 +100,7 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::made(CUgraphExec Executable, CUgrap
                                                   unsigned long long Flags) {
   auto Graph = std::make_shared<GraphCopy>();
   if (Driver.readsGraphs()) {
-    *Graph = copyGraph(Driver, From);
-    bindAll(*Graph);
+    *Graph = read(From);
   } else {
     Graph->stay(GraphStay::Unread);
     Graph->HidesKernels = true;
@@ -138,6 +167,8 @@ std::shared_ptr<GraphCopy> ExecutableGraphs::note(CUpti_CallbackId Id,
   noteModule(Id, Call);
   if (rolesOf(Id).any(Role::EndsGraph))
     noteEnd(Id, Call);
+  if (rolesOf(Id).any(Role::AddsNode))
+    noteAdded(Id, Call);
   auto *Result = static_cast<const CUresult *>(Call.functionReturnValue);
   const void *Params = Call.functionParams;
   if (!rolesOf(Id).any(Role::ExecutableGraph) || Call.callbackSite != CUPTI_API_EXIT || !Result ||
@@ -275,8 +306,7 @@ static bool anyDisabled(const GraphCopy &Graph) {
 void ExecutableGraphs::updateWhole(GraphCopy &Graph, CUgraph From) {
   bool AnyOff = anyDisabled(Graph);
   std::optional<GraphStay> Why = Graph.Stays;
-  Graph = copyGraph(Driver, From);
-  bindAll(Graph);
+  Graph = read(From);
   if (Why)
     Graph.stay(*Why);
   // The driver does not say whether nodes stay disabled.
@@ -286,8 +316,7 @@ void ExecutableGraphs::updateWhole(GraphCopy &Graph, CUgraph From) {
 
 /// As updateWhole(), for the nodes of one child graph.
 void ExecutableGraphs::updateChild(GraphCopy &Graph, CUgraphNode Node, CUgraph From) {
-  GraphCopy Child = copyGraph(Driver, From);
-  bindAll(Child);
+  GraphCopy Child = read(From);
   if (anyDisabled(Graph) || !Graph.replace(Node, std::move(Child)))
     Graph.stay(GraphStay::UnknownUpdate);
 }

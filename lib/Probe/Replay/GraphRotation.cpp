@@ -31,8 +31,10 @@ ExchangedLaunch GraphRotation::exchange(CUgraphExec Executable, std::shared_ptr<
     return Launch;
   for (size_t Place = 0; Place < Copy.Nodes.size(); ++Place) {
     const auto *Kernel = std::get_if<KernelWork>(&Copy.Nodes[Place].Work);
-    // The driver gives no handle for a node of a child graph in an executable one.
-    if (!Kernel || Kernel->Packed || !Copy.Nodes[Place].Enabled || Copy.isOfChild(Place))
+    // The driver gives no handle for a node of a child graph in an executable one. Nobody knows
+    // which record is that of a kernel that the device launches, too.
+    if (!Kernel || Kernel->Packed || !Copy.Nodes[Place].Enabled || Copy.isOfChild(Place) ||
+        Copy.InBodies.count(Kernel->Name))
       continue;
     std::vector<void *> Values = valuesOf(*Kernel);
     CUlaunchConfig Config = Kernel->Config;

@@ -133,6 +133,33 @@ TEST(GraphRotation, capturedMemoryOperations_keepAGraphInWhichKernelsAreRotated)
   EXPECT_EQ(Run.Timed.of("rotated").size(), 120u);
 }
 
+/// The kernels at the top level run once at each launch, and those in a body three times.
+TEST(GraphRotation, kernelsBesideAConditionalNode_areRotatedUnlessABodyHasThem) {
+  StandInRun Run("graph-conditional");
+  EXPECT_EQ(Run.Plain.ExitStatus, 0);
+  EXPECT_EQ(std::count(Run.Plain.Stdout.begin(), Run.Plain.Stdout.end(), '\n'), 41);
+  EXPECT_EQ(launchesInGraphs(Run.Traced, "count"), 120u);
+  expectTheSame(Run.Trace, Run.Plain);
+  expectTheSame(Run.time(nodeRotation()), Run.Plain);
+  EXPECT_TRUE(Run.Timed.whole());
+  EXPECT_TRUE(Run.Timed.of("fault").empty());
+  EXPECT_EQ(Run.Timed.of("graph-stays"), (std::vector<Fields>{{"count", "conditional"},
+                                                              {"lower", "conditional"},
+                                                              {"scale", "beside-conditional"},
+                                                              {"step", "beside-conditional"}}));
+  std::map<std::string, unsigned> Samples;
+  for (const Fields &Line : Run.Timed.of("rotated"))
+    ++Samples[Line.at(0)];
+  EXPECT_EQ(Samples, (std::map<std::string, unsigned>{{"scale", 80}, {"step", 40}}));
+
+  StandInRun Twice("graph-conditional-twice");
+  expectTheSame(Twice.time(nodeRotation()), Twice.Plain);
+  for (const Fields &Line : Twice.Timed.of("rotated"))
+    EXPECT_EQ(Line.at(0), "scale");
+  EXPECT_EQ(Twice.Timed.of("rotated").size(), 80u);
+  EXPECT_EQ(Twice.Traced.of("graph-stays").back(), (Fields{"scale", "beside-conditional"}));
+}
+
 TEST(GraphRotation, variantThatTheDriverRefusesInAGraph_leavesTheKernelToWholeRuns) {
   for (const char *Scenario : {"graph-semaphores", "graph-memory-operations"}) {
     SCOPED_TRACE(Scenario);

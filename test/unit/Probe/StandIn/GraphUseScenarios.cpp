@@ -16,6 +16,16 @@ using namespace carve::standin;
 namespace {
 constexpr unsigned Elements = 256;
 
+/// The parameters of a node with \p Kernel. \p Values must outlive them.
+CUDA_KERNEL_NODE_PARAMS kernelNode(CUfunction Kernel, std::vector<void *> &Values) {
+  CUDA_KERNEL_NODE_PARAMS P{};
+  P.func = Kernel;
+  P.gridDimX = 16, P.gridDimY = 1, P.gridDimZ = 1;
+  P.blockDimX = 64, P.blockDimY = 1, P.blockDimZ = 1;
+  P.kernelParams = Values.data();
+  return P;
+}
+
 /// A graph whose nodes run one after the other.
 class Chain {
 public:
@@ -32,14 +42,14 @@ public:
   /// Adds a launch of \p Kernel, which takes an address and a count.
   void addKernel(CUfunction Kernel, Buffer &Data) { addKernel(Kernel, {&Data.Base, &Data.Count}); }
   CUgraphNode addKernel(CUfunction Kernel, std::vector<void *> Values) {
-    CUDA_KERNEL_NODE_PARAMS P = params(Kernel, Values);
+    CUDA_KERNEL_NODE_PARAMS P = kernelNode(Kernel, Values);
     CUgraphNode Node = nullptr;
     CHECK(cuGraphAddKernelNode(&Node, Graph, after(), Last != nullptr, &P));
     return Last = Node;
   }
   /// Gives \p Node other arguments in the executable graph.
   void change(CUgraphNode Node, CUfunction Kernel, std::vector<void *> Values) {
-    CUDA_KERNEL_NODE_PARAMS P = params(Kernel, Values);
+    CUDA_KERNEL_NODE_PARAMS P = kernelNode(Kernel, Values);
     CHECK(cuGraphExecKernelNodeSetParams(Exec, Node, &P));
   }
   CUdeviceptr addAllocation(size_t Bytes) {
@@ -78,14 +88,6 @@ public:
   }
 
 private:
-  static CUDA_KERNEL_NODE_PARAMS params(CUfunction Kernel, std::vector<void *> &Values) {
-    CUDA_KERNEL_NODE_PARAMS P{};
-    P.func = Kernel;
-    P.gridDimX = 16, P.gridDimY = 1, P.gridDimZ = 1;
-    P.blockDimX = 64, P.blockDimY = 1, P.blockDimZ = 1;
-    P.kernelParams = Values.data();
-    return P;
-  }
   const CUgraphNode *after() const { return Last ? &Last : nullptr; }
 
   CUgraph Graph = nullptr;
@@ -250,8 +252,8 @@ public:
   }
   /// Gives the kernel at \p Place, which takes an address and a count, \p Elements elements.
   void change(CUgraphExec Exec, size_t Place, unsigned Elements) {
-    void *Values[] = {&Own.Base, &Elements};
-    CUDA_KERNEL_NODE_PARAMS P = params(K.Step, Values);
+    std::vector<void *> Values = {&Own.Base, &Elements};
+    CUDA_KERNEL_NODE_PARAMS P = kernelNode(K.Step, Values);
     CHECK(cuGraphExecKernelNodeSetParams(Exec, Computing[Place], &P));
   }
   void enable(CUgraphExec Exec, size_t Place, bool On) {
@@ -288,17 +290,9 @@ protected:
 
 private:
   void addKernel(CUfunction Kernel, std::vector<void *> Values) {
-    CUDA_KERNEL_NODE_PARAMS P = params(Kernel, Values.data());
+    CUDA_KERNEL_NODE_PARAMS P = kernelNode(Kernel, Values);
     CHECK(cuGraphAddKernelNode(&Computing.emplace_back(), Graph, &Last, 1, &P));
     Last = Computing.back();
-  }
-  static CUDA_KERNEL_NODE_PARAMS params(CUfunction Kernel, void **Values) {
-    CUDA_KERNEL_NODE_PARAMS P{};
-    P.func = Kernel;
-    P.gridDimX = 16, P.gridDimY = 1, P.gridDimZ = 1;
-    P.blockDimX = 64, P.blockDimY = 1, P.blockDimZ = 1;
-    P.kernelParams = Values;
-    return P;
   }
 
   Kernels &K;
@@ -474,6 +468,62 @@ void carve::standin::graphMemoryOperations(Kernels &K) {
   Data.print("data");
   CHECK(cuMemFree(Word));
 }
+
+/// The device runs the body three times at each launch. \p InBody is a kernel in it.
+static void launchConditional(Kernels &K, CUfunction InBody) {
+  Buffer Data(Elements, 1), Own(Elements, 2);
+  CUdeviceptr Word = 0;
+  CUgraph Graph = nullptr;
+  CUgraphConditionalHandle Condition = 0;
+  CHECK(cuMemAlloc(&Word, sizeof(unsigned)));
+  CUmodule Module = nullptr;
+  CUfunction Lower = nullptr;
+  CHECK(cuModuleLoadData(&Module, "lower"));
+  CHECK(cuModuleGetFunction(&Lower, Module, "lower"));
+  CHECK(cuGraphCreate(&Graph, 0));
+  CHECK(cuGraphConditionalHandleCreate(&Condition, Graph, nullptr, 0, 0));
+  CUgraphNode Last = nullptr;
+  std::vector<CUgraphNode> Computing;
+  auto AddKernel = [&](CUgraph To, CUfunction Kernel, std::vector<void *> Values) {
+    CUDA_KERNEL_NODE_PARAMS P = kernelNode(Kernel, Values);
+    CUgraphNode Node = nullptr;
+    CHECK(cuGraphAddKernelNode(&Node, To, Last ? &Last : nullptr, Last != nullptr, &P));
+    return Last = Node;
+  };
+  CUDA_MEMSET_NODE_PARAMS Four{Word, 0, 4, 4, 1, 1};
+  CHECK(cuGraphAddMemsetNode(&Last, Graph, nullptr, 0, &Four, nullptr));
+  Computing.push_back(AddKernel(Graph, K.Scale, {&Own.Base, &Data.Base, &Data.Count}));
+  Computing.push_back(AddKernel(Graph, K.Step, {&Own.Base, &Data.Count}));
+  AddKernel(Graph, Lower, {&Word, &Condition});
+  CUgraphNodeParams While{};
+  While.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  While.conditional.handle = Condition;
+  While.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
+  While.conditional.size = 1;
+  CUgraphNode Node = nullptr;
+  CHECK(cuGraphAddNode(&Node, Graph, &Last, nullptr, 1, &While));
+  Last = nullptr;
+  AddKernel(*While.conditional.phGraph_out, InBody, {&Own.Base, &Data.Count});
+  AddKernel(*While.conditional.phGraph_out, Lower, {&Word, &Condition});
+  Last = Node;
+  Computing.push_back(AddKernel(Graph, K.Scale, {&Data.Base, &Own.Base, &Data.Count}));
+  CUgraphExec Exec = nullptr;
+  CHECK(cuGraphInstantiate(&Exec, Graph, 0));
+  for (unsigned L = 0; L < 40; ++L) {
+    CHECK(cuGraphLaunch(Exec, nullptr));
+    for (CUgraphNode Each : Computing)
+      std::printf("%s ", kernelInNode(Exec, Each).c_str());
+    std::printf("\n");
+  }
+  CHECK(cuCtxSynchronize());
+  CHECK(cuGraphExecDestroy(Exec));
+  CHECK(cuGraphDestroy(Graph));
+  Data.print("data");
+  CHECK(cuMemFree(Word));
+}
+
+void carve::standin::graphConditional(Kernels &K) { launchConditional(K, K.Count); }
+void carve::standin::graphConditionalTwice(Kernels &K) { launchConditional(K, K.Step); }
 
 /// The nodes are captured. Kernels are launched outside of the graph, too.
 void carve::standin::capturedOperations(Kernels &K) {

@@ -26,9 +26,11 @@ static Executable *executable(CUgraphExec Handle) { return reinterpret_cast<Exec
 /// Gives \p To the parameters of \p From, without those of a child graph.
 static void assign(GraphNode &To, const GraphNode &From) {
   std::shared_ptr<Graph> Child = To.Child;
+  std::vector<std::shared_ptr<Graph>> Bodies = To.Bodies;
   bool Enabled = To.Enabled;
   To = From;
   To.Child = Child;
+  To.Bodies = Bodies;
   To.Enabled = Enabled;
   To.Parameters.clear();
   for (std::vector<char> &Argument : To.Call.Arguments)
@@ -64,6 +66,7 @@ GraphNode *Graph::add(GraphNode Node) {
   }
   assign(*New, Node);
   New->Child = Node.Child;
+  New->Bodies = Node.Bodies;
   Nodes.push_back(std::move(New));
   return Nodes.back().get();
 }
@@ -76,6 +79,11 @@ static void copyInto(Graph &To, const Graph &From, std::map<GraphNode *, GraphNo
     if (Node->Child) {
       Copy->Child = std::make_shared<Graph>();
       copyInto(*Copy->Child, *Node->Child, Places);
+    }
+    for (std::shared_ptr<Graph> &Body : Copy->Bodies) {
+      auto Own = std::make_shared<Graph>();
+      copyInto(*Own, *Body, Places);
+      Body = Own;
     }
   }
   for (const auto &[Before, After] : From.Edges)
@@ -213,6 +221,35 @@ STANDIN_API cuGraphAddMemFreeNode(ADDED, CUdeviceptr) {
   GraphNode Node;
   Node.Type = CU_GRAPH_NODE_TYPE_MEM_FREE;
   return addNode(Out, To, After, Count, Node);
+}
+
+STANDIN_API cuGraphConditionalHandleCreate(CUgraphConditionalHandle *Out, CUgraph, CUcontext,
+                                           unsigned Default, unsigned) {
+  *Out = reinterpret_cast<CUgraphConditionalHandle>(new Condition{Default});
+  return CUDA_SUCCESS;
+}
+
+void carve::standin::setCondition(CUgraphConditionalHandle Handle, unsigned Value) {
+  reinterpret_cast<Condition *>(Handle)->Value = Value;
+}
+
+STANDIN_API cuGraphAddNode(CUgraphNode *Out, CUgraph To, const CUgraphNode *After,
+                           const CUgraphEdgeData *Data, size_t Count, CUgraphNodeParams *Params) {
+  return traced(CALL(cuGraphAddNode_v2){Out, To, After, Data, Count, Params},
+                [](auto &P, unsigned) -> CUresult {
+                  CUDA_CONDITIONAL_NODE_PARAMS &Its = P.nodeParams->conditional;
+                  if (P.nodeParams->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+                    return CUDA_ERROR_NOT_SUPPORTED;
+                  GraphNode Node;
+                  Node.Type = P.nodeParams->type;
+                  Node.Decides = reinterpret_cast<Condition *>(Its.handle);
+                  Node.Bodies.push_back(std::make_shared<Graph>());
+                  Node.BodyHandles.push_back(reinterpret_cast<CUgraph>(Node.Bodies[0].get()));
+                  CUresult Result =
+                      addNode(P.phGraphNode, P.hGraph, P.dependencies, P.numDependencies, Node);
+                  Its.phGraph_out = node(*P.phGraphNode)->BodyHandles.data();
+                  return Result;
+                });
 }
 
 static CUresult addEvent(ADDED, CUgraphNodeType Type, CUevent Event) {
@@ -465,6 +502,15 @@ static void addStep(Steps &All, const GraphNode &Node, unsigned Correlation) {
     return All.push_back([Host = Node.Host](StreamState &) { Host.fn(Host.userData); });
   case CU_GRAPH_NODE_TYPE_GRAPH:
     return addSteps(All, *Node.Child, Correlation);
+  case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
+    Steps Body;
+    addSteps(Body, *Node.Bodies[0], Correlation);
+    return All.push_back([Body, Decides = Node.Decides](StreamState &S) {
+      while (Decides->Value)
+        for (const auto &Step : Body)
+          Step(S);
+    });
+  }
   case CU_GRAPH_NODE_TYPE_EVENT_RECORD: {
     auto Done = std::make_shared<Completion>();
     reinterpret_cast<EventState *>(Node.Event)->Recorded = Done;

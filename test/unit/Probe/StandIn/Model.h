@@ -5,6 +5,7 @@
 
 #include "unit/Probe/StandIn/StandIn.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -110,8 +111,18 @@ struct GraphNode {
   CUDA_HOST_NODE_PARAMS Host{};
   CUevent Event = nullptr;
   std::shared_ptr<Graph> Child;
+  /// Of a conditional node: it runs the first body while its condition is not 0. CUDA owns the
+  /// array of the bodies' handles.
+  std::vector<std::shared_ptr<Graph>> Bodies;
+  std::vector<CUgraph> BodyHandles;
+  struct Condition *Decides = nullptr;
   std::function<void(StreamState &)> Other; ///< What was captured and is not one of these.
   bool Enabled = true;
+};
+/// The value of a conditional node.
+struct Condition {
+  unsigned Default = 0;
+  std::atomic<unsigned> Value{0};
 };
 /// A type that no probe of today knows: the last one that the enumeration has room for.
 inline constexpr auto UnheardOfNode = CUgraphNodeType(15);

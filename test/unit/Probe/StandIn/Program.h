@@ -71,5 +71,7 @@ void graphMemory(Kernels &K);
 void graphSemaphores(Kernels &K);
 void graphMemoryOperations(Kernels &K);
 void capturedOperations(Kernels &K);
+void graphConditional(Kernels &K);
+void graphConditionalTwice(Kernels &K);
 
 } // namespace carve::standin

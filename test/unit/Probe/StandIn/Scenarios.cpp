@@ -422,6 +422,8 @@ const std::vector<Scenario> &carve::standin::scenarios() {
       {"graph-semaphores", graphSemaphores},
       {"graph-memory-operations", graphMemoryOperations},
       {"captured-operations", capturedOperations},
+      {"graph-conditional", graphConditional},
+      {"graph-conditional-twice", graphConditionalTwice},
   };
   return All;
 }

@@ -70,6 +70,10 @@ __attribute__((visibility("default"))) void refuseInGraphs(const std::string &En
 /// Returns the value that was signalled last.
 __attribute__((visibility("default"))) uint64_t valueOf(CUexternalSemaphore Semaphore);
 
+/// What a kernel does with cudaGraphSetConditional().
+__attribute__((visibility("default"))) void setCondition(CUgraphConditionalHandle Handle,
+                                                         unsigned Value);
+
 /// Adds a node of a type that no probe of today knows. It does nothing.
 __attribute__((visibility("default"))) void addUnheardOfNode(CUgraph Graph);
 
